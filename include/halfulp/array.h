@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp/array.h - the conversions over arrays, at memory speed.
+ *
+ *   hu_format f = hu_float8_e4m3fn();         // formats/ocp.h
+ *   hu_mode rne = {0};
+ *   hu_events ev = {0};
+ *   hu_status s = hu_quantize_n(n, z, 1, x, 1, f, rne, NULL, &ev);
+ *
+ * Element i of x is x[i * incx], of z is z[i * incz]; strides count elements, incz must not be 0 and incx may be (one value for
+ * all). Each element is what the one-value call of scalar.h returns, with R = the high N bits of word i of exec->stream: the
+ * same bits for every thread count, instruction set, stride and device. Codes are stored one to a uint8_t, uint16_t or uint32_t
+ * (hu_limits.storage), bits above the width 0; pointers are aligned to their element.
+ * x and z may be the same array where the element sizes and strides are the same, else they must not overlap (elements of
+ * equally strided arrays may interleave). n may be 0; then pointers may be NULL. `exec` may be NULL (one thread, every kernel
+ * level, stream 0); `events` may be NULL, else the counts are added to it. No allocation.
+ * Errors: HU_E_FORMAT, HU_E_MODE, HU_E_CARRIER (the format's grid does not fit the array's binary32), HU_E_NULL, HU_E_SHAPE,
+ * HU_E_ALIGN, HU_E_OVERLAP; outputs and events are untouched then. */
+#ifndef HALFULP_ARRAY_H
+#define HALFULP_ARRAY_H
+
+#include "halfulp/format.h"
+#include "halfulp/mode.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Kernel levels, as bits. Results never depend on them; a test or a benchmark can take some away. */
+enum {
+  HU_LEVEL_VECTOR = 1u << 0, /* compiler vectors of the baseline instruction set */
+  HU_LEVEL_AVX2 = 1u << 1,   /* AVX2, FMA */
+  HU_LEVEL_AVX512 = 1u << 2  /* AVX-512 F, BW, DQ, VL */
+};
+/* The levels that this library has and this processor can run. */
+HU_API uint32_t hu_levels(void);
+
+#define HU_THREADS_MAX 256
+/* How to run a call. All-zero: one thread, all levels, stream (0, 0). */
+typedef struct hu_exec {
+  uint32_t threads;    /* 0 and 1: the calling thread alone; at most HU_THREADS_MAX, more are not used */
+  uint32_t levels_off; /* HU_LEVEL_ bits not to use; all bits: the one-value core for every element */
+  hu_stream stream;    /* random words of the stochastic modes */
+} hu_exec;
+
+/* z[i] = the value of f that x[i] rounds to. -0, infinities and NaN as f has them (NaN as 0x7FC00000). */
+HU_API HU_MUST_CHECK hu_status hu_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
+                                             hu_format f, hu_mode mode, const hu_exec *exec, hu_events *events);
+HU_API HU_MUST_CHECK hu_status hu_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,
+                                               hu_format f, hu_mode mode, const hu_exec *exec, hu_events *events);
+/* z[i] = the code of f that x[i] rounds to. */
+HU_API HU_MUST_CHECK hu_status hu_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
+                                           hu_format f, hu_mode mode, const hu_exec *exec, hu_events *events);
+HU_API HU_MUST_CHECK hu_status hu_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,
+                                             hu_format f, hu_mode mode, const hu_exec *exec, hu_events *events);
+/* z[i] = the value of code x[i] of f; exact (binary32: HU_E_CARRIER if the grid does not fit). */
+HU_API HU_MUST_CHECK hu_status hu_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
+                                           hu_format f, const hu_exec *exec);
+HU_API HU_MUST_CHECK hu_status hu_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
+                                             hu_format f, const hu_exec *exec);
+/* Codes of fx to codes of fz, one rounding. binary16 and bfloat16 arrays are codes of those formats. */
+HU_API HU_MUST_CHECK hu_status hu_convert_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
+                                            ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
+                                            hu_events *events);
+
+/* Dense packing of codes of `width` bits (1..8): code i occupies bits i*width .. i*width + width - 1 of the output seen as one
+ * little-endian bit string (two 4-bit codes a byte, the first in the low half; four 6-bit codes in three bytes).
+ * hu_pack_size gives the bytes, ceil(n * width / 8), or SIZE_MAX if that overflows; spare bits of the last byte are 0. x holds one
+ * code a byte; bits above width are ignored. z and x must not overlap. HU_E_SHAPE if width is not 1..8. */
+HU_API size_t hu_pack_size(size_t n, unsigned width);
+HU_API HU_MUST_CHECK hu_status hu_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width);
+HU_API HU_MUST_CHECK hu_status hu_unpack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

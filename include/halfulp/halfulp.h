@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp/halfulp.h - everything of libhalfulp, and the named formats. libhalfulp-oracle (oracle.h) and
+ * libhalfulp-cuda (device.h) are included by name. */
+#ifndef HALFULP_HALFULP_H
+#define HALFULP_HALFULP_H
+
+#include "halfulp/version.h"
+#include "halfulp/status.h"
+#include "halfulp/format.h"
+#include "halfulp/mode.h"
+#include "halfulp/scalar.h"
+#include "halfulp/array.h"
+#include "halfulp/accum.h"
+#include "halfulp/gemm.h"
+
+#include "halfulp/formats/ieee.h"
+#include "halfulp/formats/ocp.h"
+#include "halfulp/formats/fnuz.h"
+#include "halfulp/formats/papers.h"
+#include "halfulp/formats/p3109.h"
+#include "halfulp/formats/other.h"
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp/mode.h - how a result is rounded, what happens beyond the range, random words, events.
+ *
+ * All values in a call; nothing global. The all-zero hu_mode is ties to even, the format's default saturation, tininess
+ * after rounding, NaN to +max in formats without NaN. Definitions: docs/numerics.md sections 2 to 6. */
+#ifndef HALFULP_MODE_H
+#define HALFULP_MODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "halfulp/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Rounding (docs/numerics.md section 2; IEEE 754-2019 section 4.3, P3109 "rounding modes"). */
+enum {
+  HU_RNE = 0,  /* to nearest, ties to even */
+  HU_RNA = 1,  /* to nearest, ties away */
+  HU_RNZ = 2,  /* to nearest, ties to zero */
+  HU_RTZ = 3,  /* toward zero */
+  HU_RTP = 4,  /* toward positive */
+  HU_RTN = 5,  /* toward negative */
+  HU_RAZ = 6,  /* away from zero */
+  HU_RTO = 7,  /* to odd */
+  HU_SRA = 8,  /* stochastic: add N random bits to the discarded ones, then truncate */
+  HU_SRB = 9,  /* stochastic, half a unit of the last random bit added (P3109 StochasticB) */
+  HU_SRC = 10, /* stochastic, the discarded part rounded to N bits first (P3109 StochasticC) */
+  HU_ROUND_COUNT = 11
+};
+/* Saturation policy (section 3). */
+enum {
+  HU_SAT_DEFAULT = 0,  /* none for formats with infinities, finite for those without */
+  HU_SAT_NONE = 1,     /* the format's own overflow rule */
+  HU_SAT_FINITE = 2,   /* finite overflow and infinities give max */
+  HU_SAT_PROPAGATE = 3 /* finite overflow gives max, an infinity stays one where there is one */
+};
+enum { HU_TINY_AFTER = 0, HU_TINY_BEFORE = 1 };
+/* A NaN into a format that has none (section 4). */
+enum { HU_NAN_TO_MAX = 0, HU_NAN_TO_ZERO = 1, HU_NAN_TO_ERROR = 2 };
+
+typedef struct hu_mode {
+  uint8_t round;    /* HU_RNE ... HU_SRC */
+  uint8_t saturate; /* HU_SAT_ */
+  uint8_t tiny;     /* HU_TINY_ */
+  uint8_t nan;      /* HU_NAN_TO_ */
+  uint8_t bits;     /* stochastic modes: random bits N, 1..32; else 0 */
+  uint8_t reserved[3]; /* 0 */
+} hu_mode;
+
+/* HU_OK or HU_E_MODE. */
+HU_API HU_MUST_CHECK hu_status hu_mode_check(hu_mode mode);
+/* Rounding text: rne rna rnz rtz rtp rtn raz rto sra:N srb:N src:N, and sr:N = sra:N. Sets round and bits, leaves the
+ * rest. HU_E_TEXT otherwise, *mode untouched. */
+HU_API HU_MUST_CHECK hu_status hu_mode_parse_round(hu_mode *mode, const char *text);
+/* Saturation text: default none finite propagate. NaN text: max zero error. */
+HU_API HU_MUST_CHECK hu_status hu_mode_parse_saturate(hu_mode *mode, const char *text);
+HU_API HU_MUST_CHECK hu_status hu_mode_parse_nan(hu_mode *mode, const char *text);
+/* The rounding's text into a buffer of at least 8 bytes; returns it. */
+HU_API char *hu_mode_round_text(char text[8], hu_mode mode);
+
+/* A stream of random words: word i is a pure function of (key, counter + i), Philox4x32-10 (section 6). */
+typedef struct hu_stream {
+  uint64_t key;
+  uint64_t counter;
+} hu_stream;
+HU_API uint32_t hu_stream_word(hu_stream s, uint64_t i);
+HU_API void hu_stream_words_n(size_t n, uint32_t *z, hu_stream s); /* z[i] = word i */
+
+/* Events of one operation: a set of bits (section 5). */
+enum {
+  HU_EVENT_OVERFLOW = 1u << 0,
+  HU_EVENT_SATURATED = 1u << 1,
+  HU_EVENT_UNDERFLOW = 1u << 2,
+  HU_EVENT_TO_ZERO = 1u << 3,
+  HU_EVENT_SUBNORMAL = 1u << 4,
+  HU_EVENT_INEXACT = 1u << 5,
+  HU_EVENT_INVALID = 1u << 6,
+  HU_EVENT_NAN_IN = 1u << 7,
+  HU_EVENT_INF_IN = 1u << 8
+};
+/* Counts of them. An array call ADDS to the counts it is given; IEEE flags are "count > 0". */
+typedef struct hu_events {
+  uint64_t overflow, saturated, underflow, to_zero, subnormal, inexact, invalid, nan_in, inf_in;
+} hu_events;
+HU_API void hu_events_add(hu_events *sum, const hu_events *part);
+HU_API void hu_events_count(hu_events *sum, uint32_t events); /* one operation's set */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

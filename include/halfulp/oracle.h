@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp/oracle.h - the reference by MPFR and GMP that the emulator is held against (libhalfulp-oracle).
+ *
+ * Slow and simple: the exact value is a rational, the format is its table of values, and the answer is found by
+ * comparing exact numbers as docs/numerics.md words it. Shares no code with the emulator. May allocate (HU_E_MEMORY). */
+#ifndef HALFULP_ORACLE_H
+#define HALFULP_ORACLE_H
+
+#include "halfulp/format.h"
+#include "halfulp/mode.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What hu_encode64 must return for x, code and events, in every mode. Any format of up to 32 bits (values are computed from
+ * codes one at a time, found by bisection). Also hu_encode: a float is exact as a double. */
+HU_API HU_MUST_CHECK hu_status hu_oracle_encode64(uint32_t *code, uint32_t *events, hu_format f, hu_mode mode, double x,
+                                                  uint32_t random);
+/* What hu_convert must return. */
+HU_API HU_MUST_CHECK hu_status hu_oracle_convert(uint32_t *code, uint32_t *events, hu_format fz, hu_mode mode,
+                                                 hu_format fx, uint32_t x, uint32_t random);
+/* What hu_decode64 must return. */
+HU_API HU_MUST_CHECK hu_status hu_oracle_decode64(double *z, hu_format f, uint32_t code);
+
+/* Where |x| lies among the magnitudes of a format, for explanations and golden files. */
+typedef struct hu_place {
+  uint32_t below;  /* magnitude code of the largest value <= |x| (max_code if |x| > max); code 0 if |x| is below all. Subnormals that
+                      the format flushes count as values here: rounding sees them */
+  char where;      /* '=': exactly there; '<' 'h' '>': between it and the next grid point (continued beyond max as in
+                      docs/numerics.md section 2), below, at, above the midpoint; 'o': at or above the first grid point beyond max;
+                      'u': below the smallest value of a format without zero, which is the result in every mode; 'f': not above
+                      2^emin where zero = code, so that zero is ('<' 'h' '>' with below 0: between 2^emin and code 1) */
+} hu_place;
+HU_API HU_MUST_CHECK hu_status hu_oracle_place(hu_place *place, hu_format f, double x); /* x finite */
+
+/* The exact sum c + sum of a[i] b[i] (codes in uint32_t; fc NULL: absent), rounded once into fz: what hu_gemm's `exact`
+ * must return for one element, events included. */
+HU_API HU_MUST_CHECK hu_status hu_oracle_dot(uint32_t *code, uint32_t *events, hu_format fz, hu_mode mode,
+                                             uint32_t random, size_t n, hu_format fa, const uint32_t *a, hu_format fb,
+                                             const uint32_t *b, const hu_format *fc, uint32_t c);
+/* What `fp32` must return: MPFR's own fused multiply-add at 24 bits with binary32's exponent range, step by step. */
+HU_API HU_MUST_CHECK hu_status hu_oracle_dot_fp32(uint32_t *code, uint32_t *events, hu_format fz, hu_mode mode,
+                                                  uint32_t random, size_t n, hu_format fa, const uint32_t *a,
+                                                  hu_format fb, const uint32_t *b, const hu_format *fc, uint32_t c);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp/scalar.h - one value at a time. Simple and total: any bit pattern in gives the documented result.
+ *
+ * Each call rounds the exact operand once (docs/numerics.md section 2). `random` is R of the stochastic modes, its low N
+ * bits are used, other modes ignore it. If `events` is not NULL, *events is set to the operation's HU_EVENT_ bits (not
+ * added). A descriptor or mode that its check refuses gives code 0 (value NaN) and HU_EVENT_INVALID. */
+#ifndef HALFULP_SCALAR_H
+#define HALFULP_SCALAR_H
+
+#include "halfulp/format.h"
+#include "halfulp/mode.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The code of x rounded into f. */
+HU_API uint32_t hu_encode(hu_format f, hu_mode mode, float x, uint32_t random, uint32_t *events);
+HU_API uint32_t hu_encode64(hu_format f, hu_mode mode, double x, uint32_t random, uint32_t *events);
+/* The code in fz of the value of code x of format fx: one rounding, whatever the two formats. */
+HU_API uint32_t hu_convert(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events);
+/* The value of a code; always exact. NaN: 0x7FF8000000000000. */
+HU_API double hu_decode64(hu_format f, uint32_t code);
+/* The same in binary32, exact if hu_format_fits_binary32(f); else rounded once, ties to even, IEEE overflow. */
+HU_API float hu_decode(hu_format f, uint32_t code);
+/* decode(encode(x)): the value of f that x rounds to. */
+HU_API float hu_quantize(hu_format f, hu_mode mode, float x, uint32_t random, uint32_t *events);
+HU_API double hu_quantize64(hu_format f, hu_mode mode, double x, uint32_t random, uint32_t *events);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp/status.h - what a call says about misuse.
+ *
+ * IEEE exceptions are not errors here: they are events, part of the result (mode.h). A status says that the arguments
+ * make no sense. Arguments are checked before anything is written, so on failure every output is untouched. */
+#ifndef HALFULP_STATUS_H
+#define HALFULP_STATUS_H
+
+#if defined(__GNUC__) || defined(__clang__)
+#define HU_MUST_CHECK __attribute__((warn_unused_result))
+#define HU_API __attribute__((visibility("default")))
+#else
+#define HU_MUST_CHECK
+#define HU_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Numbers are pinned; gaps are for relatives that come later. */
+typedef enum hu_status {
+  HU_OK = 0,
+  HU_E_FORMAT = -10,   /* a descriptor that hu_format_check refuses */
+  HU_E_CARRIER = -11,  /* the format has values that the array's own type (binary32) cannot hold exactly */
+  HU_E_MODE = -20,     /* rounding, saturation, tininess or NaN policy unknown, or random bits not 1..32 */
+  HU_E_NULL = -30,     /* a pointer that must not be NULL is */
+  HU_E_SHAPE = -40,    /* a size, stride or leading dimension that makes no sense, or does not fit the address space */
+  HU_E_OVERLAP = -41,  /* outputs overlap inputs, or each other, in a way the call does not allow */
+  HU_E_ALIGN = -42,    /* a pointer not aligned to its element's size */
+  HU_E_GRID = -43,     /* an array said to hold values of a format holds one that the format lacks */
+  HU_E_TEXT = -60,     /* a text that does not follow the grammar */
+  HU_E_NAME = -61,     /* a well-formed name that nobody has */
+  HU_E_SPACE = -62,    /* a text buffer too small; the size needed is reported */
+  HU_E_ACCUM = -70,    /* an accumulation model unknown, or not usable with these formats */
+  HU_E_MEMORY = -80,   /* a call that may allocate (oracle, device set-up) could not */
+  HU_E_DEVICE = -90,   /* no CUDA device, or this library was built without CUDA */
+  HU_E_CUDA = -91      /* the CUDA runtime reported an error */
+} hu_status;
+
+/* The enumerator's name ("HU_E_FORMAT") and one sentence; never NULL, static storage. */
+HU_API const char *hu_status_name(hu_status s);
+HU_API const char *hu_status_text(hu_status s);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
