@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/port.h - the only file that knows compilers. Every feature macro is 0 or 1. */
+#ifndef HALFULP_EMU_PORT_H
+#define HALFULP_EMU_PORT_H
+
+#include <stdint.h>
+#include <string.h>
+
+/* HU_FN decorates every function of the integer core: inline in C and C++, both sides in CUDA. */
+#if defined(__CUDACC__)
+#define HU_FN static __host__ __device__ __forceinline__
+#elif defined(__GNUC__) || defined(__clang__)
+#define HU_FN static inline __attribute__((always_inline, unused))
+#else
+#define HU_FN static inline
+#endif
+
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#define HU_X86 1
+#else
+#define HU_X86 0
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#define HU_LIKELY(c) __builtin_expect(!!(c), 1)
+#define HU_UNLIKELY(c) __builtin_expect(!!(c), 0)
+#define HU_NOINLINE __attribute__((noinline))
+#else
+#define HU_LIKELY(c) (c)
+#define HU_UNLIKELY(c) (c)
+#define HU_NOINLINE
+#endif
+
+/* Leading zeros of x != 0. */
+HU_FN int32_t hu_clz64(uint64_t x) {
+#if defined(__CUDA_ARCH__)
+  return __clzll((long long)x);
+#elif defined(__GNUC__) || defined(__clang__)
+  return __builtin_clzll(x);
+#else
+  int32_t n = 0;
+  while (!(x >> 63)) {
+    x <<= 1;
+    n++;
+  }
+  return n;
+#endif
+}
+
+#endif
