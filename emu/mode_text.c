@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Text forms of rounding modes, policies and accumulation models. */
+#include <string.h>
+
+#include "halfulp/accum.h"
+#include "halfulp/mode.h"
+
+static const char round_names[HU_ROUND_COUNT][4] = {"rne", "rna", "rnz", "rtz", "rtp", "rtn",
+                                                    "raz", "rto", "sra", "srb", "src"};
+
+/* N of "N", 1 to 32, no sign, no leading zero, nothing behind; 0 for any other text. */
+static uint8_t parse_bits(const char *text) {
+  if (text[0] < '1' || text[0] > '9') return 0;
+  unsigned n = (unsigned)(text[0] - '0');
+  if (text[1] == 0) return (uint8_t)n;
+  if (text[1] < '0' || text[1] > '9' || text[2] != 0) return 0;
+  n = n * 10 + (unsigned)(text[1] - '0');
+  return (uint8_t)(n <= 32 ? n : 0);
+}
+
+static hu_status parse_stochastic(hu_mode *mode, const char *text) {
+  uint8_t round = HU_SRA;
+  const char *rest = text + 2;
+  if (*rest >= 'a' && *rest <= 'c') round = (uint8_t)(HU_SRA + (*rest++ - 'a'));
+  if (*rest != ':') return HU_E_TEXT;
+  uint8_t bits = parse_bits(rest + 1);
+  if (!bits) return HU_E_TEXT;
+  mode->round = round;
+  mode->bits = bits;
+  return HU_OK;
+}
+
+hu_status hu_mode_parse_round(hu_mode *mode, const char *text) {
+  if (!mode || !text) return HU_E_NULL;
+  if (text[0] == 's' && text[1] == 'r') return parse_stochastic(mode, text);
+  for (unsigned i = 0; i < HU_SRA; i++) {
+    if (strcmp(text, round_names[i]) != 0) continue;
+    mode->round = (uint8_t)i;
+    mode->bits = 0;
+    return HU_OK;
+  }
+  return HU_E_TEXT;
+}
+
+/* The index of text among the n names, or -1. */
+static int index_of(const char *text, const char *const *names, int n) {
+  for (int i = 0; i < n; i++) {
+    if (strcmp(text, names[i]) == 0) return i;
+  }
+  return -1;
+}
+
+hu_status hu_mode_parse_saturate(hu_mode *mode, const char *text) {
+  static const char *const names[] = {"default", "none", "finite", "propagate"};
+  if (!mode || !text) return HU_E_NULL;
+  int i = index_of(text, names, 4);
+  if (i < 0) return HU_E_TEXT;
+  mode->saturate = (uint8_t)i;
+  return HU_OK;
+}
+
+hu_status hu_mode_parse_nan(hu_mode *mode, const char *text) {
+  static const char *const names[] = {"max", "zero", "error"};
+  if (!mode || !text) return HU_E_NULL;
+  int i = index_of(text, names, 3);
+  if (i < 0) return HU_E_TEXT;
+  mode->nan = (uint8_t)i;
+  return HU_OK;
+}
+
+char *hu_mode_round_text(char text[8], hu_mode mode) {
+  int stochastic = mode.round >= HU_SRA;
+  if (mode.round >= HU_ROUND_COUNT || (stochastic && (mode.bits < 1 || mode.bits > 32))) {
+    memcpy(text, "?", 2);
+    return text;
+  }
+  char *end = text + 3;
+  memcpy(text, round_names[mode.round], 3);
+  if (stochastic) {
+    *end++ = ':';
+    if (mode.bits >= 10) *end++ = (char)('0' + mode.bits / 10);
+    *end++ = (char)('0' + mode.bits % 10);
+  }
+  *end = 0;
+  return text;
+}
+
+static const char *const accum_names[] = {"exact", "fp32"};
+
+hu_status hu_accum_check(const hu_accum *accum) {
+  if (!accum) return HU_E_NULL;
+  if (accum->kind > HU_ACCUM_FP32) return HU_E_ACCUM;
+  /* Neither kind has parameters: everything behind `kind` is 0. The record has no padding. */
+  hu_accum plain;
+  memset(&plain, 0, sizeof plain);
+  plain.kind = accum->kind;
+  return memcmp(&plain, accum, sizeof plain) == 0 ? HU_OK : HU_E_ACCUM;
+}
+
+hu_status hu_accum_parse(hu_accum *accum, const char *text) {
+  if (!accum || !text) return HU_E_NULL;
+  int i = index_of(text, accum_names, 2);
+  if (i < 0) return HU_E_TEXT;
+  memset(accum, 0, sizeof *accum);
+  accum->kind = (uint32_t)i;
+  return HU_OK;
+}
+
+size_t hu_accum_text(char *text, size_t size, const hu_accum *accum) {
+  if (hu_accum_check(accum) != HU_OK) return 0;
+  const char *name = accum_names[accum->kind];
+  size_t length = strlen(name);
+  if (text && size > 0) {
+    size_t n = length < size - 1 ? length : size - 1;
+    memcpy(text, name, n);
+    text[n] = 0;
+  }
+  return length;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* formats/other.h - formats defined by a vendor, a tool or a graphics interface. */
+#ifndef HALFULP_FORMATS_OTHER_H
+#define HALFULP_FORMATS_OTHER_H
+
+#include "halfulp/formats/make.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* PTX ISA, "alternate floating-point data formats": the upper 19 bits of binary32. */
+static inline hu_format hu_tf32(void) { return hu_format_ieee(8, 10, 0); }
+
+/* Arm Architecture Reference Manual, alternative half precision (FPCR.AHP = 1): binary16's fields, all codes finite. */
+static inline hu_format hu_binary16_ahp(void) { return hu_format_finite(5, 10, 0); }
+
+/* IEEE 754's rules on 1-4-3 (LLVM Float8E4M3; Gaudi 2, Trainium): largest value 240. */
+static inline hu_format hu_float8_e4m3(void) { return hu_format_ieee(4, 3, 0); }
+
+/* IEEE 754's rules on 1-3-4 (LLVM Float8E3M4): largest value 15.5. */
+static inline hu_format hu_float8_e3m4(void) { return hu_format_ieee(3, 4, 0); }
+
+/* Intel FP8 Emulation Toolkit, E3M4: NaN at all ones, overflow to the largest value, 30. */
+static inline hu_format hu_float8_e3m4fn(void) {
+  hu_format f = hu_format_fn(3, 4, 0);
+  f.overflow = HU_OVERFLOW_MAX;
+  return f;
+}
+
+/* PTX ISA, ue4m3 (scales of NVFP4 blocks): E4M3FN without its sign bit. */
+static inline hu_format hu_ue4m3(void) { return hu_format_unsigned(hu_format_fn(4, 3, 0)); }
+
+/* AMD gfx1250 ISA, unsigned E5M3: NaN at 0xFF; values below zero become zero. */
+static inline hu_format hu_ue5m3(void) {
+  hu_format f = hu_format_unsigned(hu_format_fn(5, 3, 0));
+  f.negative = HU_NEGATIVE_LOW;
+  return f;
+}
+
+/* OpenGL 4.6 section 2.3.4 (EXT_packed_float): unsigned 11-bit and 10-bit numbers with infinity and NaN; what is finite
+ * and beyond the range becomes the largest finite value, what is negative becomes zero. */
+static inline hu_format hu_r11g11b10_uf11(void) {
+  hu_format f = hu_format_unsigned(hu_format_ieee(5, 6, 0));
+  f.overflow = HU_OVERFLOW_MAX;
+  f.negative = HU_NEGATIVE_LOW;
+  return f;
+}
+static inline hu_format hu_r11g11b10_uf10(void) {
+  hu_format f = hu_format_unsigned(hu_format_ieee(5, 5, 0));
+  f.overflow = HU_OVERFLOW_MAX;
+  f.negative = HU_NEGATIVE_LOW;
+  return f;
+}
+
+/* Ascend C data types, FP4 E1M2: bias 1, the multiples of 1/4 up to 1.75. */
+static inline hu_format hu_float4_e1m2(void) { return hu_format_finite(1, 2, 1); }
+
+/* Chmiel et al., "Accurate neural training with 4-bit matrix multiplications at standard formats" (LUQ, ICLR 2023):
+ * 1-3-0, powers of two and zero. */
+static inline hu_format hu_float4_e3m0(void) { return hu_format_finite(3, 0, 0); }
+
+/* FP5 and FP3 of weight quantisation studies (quant-llm): every code finite. */
+static inline hu_format hu_float5_e2m2(void) { return hu_format_finite(2, 2, 0); }
+static inline hu_format hu_float5_e3m1(void) { return hu_format_finite(3, 1, 0); }
+static inline hu_format hu_float3_e2m0(void) { return hu_format_finite(2, 0, 0); }
+
+#ifdef __cplusplus
+}
+#endif
+#endif
