@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/kernels_body.h - the loops of a vector level. Included by one kernels_*.c after it has defined
+ *
+ *   HU_W                 lanes in a vector, a multiple of 4
+ *   hu_lane, hu_ilane    vectors of HU_W 32-bit lanes
+ *   the hooks of emu/lanes.h, and
+ *   hu_lane_count(m)     the number of lanes of a mask that are set
+ *   hu_all_within(v, s)  1 if v <= s, unsigned, in all lanes; hu_all_within4: of four vectors
+ *   hu_count             a running count of lanes; hu_count_none() starts one, hu_count_test(c, v, m) adds the lanes where v & m is
+ *                        not zero, and hu_count_total(c, k) is the sum after k such calls, k <= QUICK_RUN; hu_count_mask(c, m)
+ *                        adds the lanes of a mask, and hu_count_sum(c) is the sum of such calls
+ *   hu_load8(x), hu_load16(x)            HU_W elements into lanes
+ *   hu_store8(z, v), hu_store16(z, v)    the low 8 (16) bits of each lane, HU_W elements
+ *   hu_bypass(z, v)      store HU_W lanes around the caches, z aligned to the vector
+ *   hu_fence()           order bypassing stores
+ *   hu_words(z, key, block)   the 4 HU_W random words of the HU_W Philox blocks block, block + 1, ..., in order
+ *
+ * Each vector takes the cheapest way that all its lanes allow: quick, middle or slow (emu/lanes.h). The ways agree on
+ * every value that more than one accepts, so what a value's neighbours are does not show. */
+#include "emu/kernels.h"
+#include "emu/stream.h"
+
+enum { HU_TO_VALUE = 0, HU_TO_CODE8 = 1, HU_TO_CODE16 = 2, HU_TO_CODE32 = 4 };
+
+static inline hu_lane load(const uint32_t *x) {
+  hu_lane v;
+  memcpy(&v, x, sizeof v);
+  return v;
+}
+
+static inline void store(uint32_t *z, hu_lane v) { memcpy(z, &v, sizeof v); }
+
+/* Counts of one piece, in registers or the stack until the end. */
+typedef struct tally {
+  uint64_t inexact, underflow, to_zero, subnormal;
+  hu_events rest;
+} tally;
+
+typedef struct rounded {
+  hu_lane value, code;
+} rounded;
+
+/* The slow way, for the lanes in `live` (the others hold zeros and count nothing). */
+static HU_NOINLINE rounded slow(const hu_narrow *t, hu_lane u, hu_lane random, hu_lane live, tally *n) {
+  hu_lanes_result r = hu_lanes_round(t, u, random);
+  rounded z = {r.value, r.code};
+  n->inexact += hu_lane_count(r.inexact & live);
+  n->underflow += hu_lane_count(r.underflow & live);
+  n->to_zero += hu_lane_count(r.to_zero & live);
+  n->subnormal += hu_lane_count(r.subnormal & live);
+  if (hu_lane_any((r.overflow | r.saturated | r.invalid | r.nan_in | r.inf_in) & live)) {
+    n->rest.overflow += hu_lane_count(r.overflow & live);
+    n->rest.saturated += hu_lane_count(r.saturated & live);
+    n->rest.invalid += hu_lane_count(r.invalid & live);
+    n->rest.nan_in += hu_lane_count(r.nan_in & live);
+    n->rest.inf_in += hu_lane_count(r.inf_in & live);
+  }
+  return z;
+}
+
+static inline __attribute__((always_inline)) void put(void *z, size_t i, int to, int bypass, rounded r) {
+  switch (to) {
+    case HU_TO_VALUE:
+      if (bypass) {
+        hu_bypass((uint32_t *)z + i, r.value);
+      } else {
+        store((uint32_t *)z + i, r.value);
+      }
+      return;
+    case HU_TO_CODE8: hu_store8((uint8_t *)z + i, r.code); return;
+    case HU_TO_CODE16: hu_store16((uint16_t *)z + i, r.code); return;
+    default: store((uint32_t *)z + i, r.code); return;
+  }
+}
+
+/* Fewer than HU_W elements, or the first few: through a padded copy. */
+static HU_NOINLINE void few(const hu_narrow *t, int to, size_t n, void *z, const uint32_t *x, const uint32_t *words,
+                            tally *counts) {
+  uint32_t in[HU_W] = {0}, random[HU_W] = {0}, live[HU_W] = {0};
+  union {
+    uint8_t b[HU_W];
+    uint16_t h[HU_W];
+    uint32_t w[HU_W];
+  } out;
+  memcpy(in, x, n * sizeof *in);
+  if (words) memcpy(random, words, n * sizeof *random);
+  memset(live, 0xFF, n * sizeof *live);
+  rounded r = slow(t, load(in), load(random), load(live), counts);
+  put(&out, 0, to, 0, r);
+  memcpy(z, &out, n * (to == HU_TO_VALUE ? 4u : (unsigned)to));
+}
+
+static inline void *at(void *z, size_t i, int to) { return (uint8_t *)z + i * (to == HU_TO_VALUE ? 4u : (unsigned)to); }
+
+/* Where a loop stands: whole vectors from i to end, random words (if any) for the vector at i. */
+typedef struct place {
+  size_t i, end;
+  void *z;
+  const uint32_t *x;
+} place;
+
+/* Quick vectors until one is not. No calls and no stores but z's in here, so that all constants stay in registers. */
+static inline __attribute__((always_inline)) void run_quick(const hu_narrow *narrow, int round, int to, int bypass,
+                                                            place *p, const hu_lane *random, tally *n) {
+  const hu_narrow copy = *narrow, *t = &copy; /* its own, so that no store can be thought to change it */
+  const hu_lane lo = HU_ALL(t->quick_lo), span = HU_ALL(t->quick_span), range = HU_ALL(t->quick_mask);
+  const hu_lane zero_mask = HU_ALL(t->zero_mask), zero_ok = HU_ALL(t->quick_zero);
+  const hu_lane fraction = HU_ALL(((uint32_t)1 << t->d0) - 1);
+  hu_count inexact = hu_count_none();
+  size_t i = p->i, end = p->end;
+  const uint32_t *x = p->x;
+  void *z = p->z;
+  for (; end - i >= 4 * HU_W; i += 4 * HU_W) {
+    hu_lane u[4], offset[4], unused;
+    for (int j = 0; j < 4; j++) u[j] = load(x + i + j * HU_W);
+    for (int j = 0; j < 4; j++) offset[j] = (u[j] & range) - lo;
+    if (HU_UNLIKELY(!hu_all_within4(offset, span))) break;
+    for (int j = 0; j < 4; j++) {
+      rounded r;
+      hu_lane pattern = hu_quick(t, round, u[j], random ? random[j] : HU_ALL(0), &unused);
+      inexact = hu_count_test(inexact, u[j], fraction);
+      r.value = hu_quick_value(u[j], pattern);
+      r.code = to == HU_TO_VALUE ? pattern : hu_quick_code(t, u[j], pattern);
+      put(z, i + j * HU_W, to, bypass, r);
+    }
+    if (random) random += 4;
+  }
+  for (; i < end; i += HU_W) {
+    hu_lane u = load(x + i), unused;
+    if (HU_UNLIKELY(!hu_all_within((u & range) - lo, span))) {
+      hu_lane zero = HU_MASK((u & zero_mask) == HU_ALL(0)) & zero_ok;
+      if (!hu_all_within(((u & range) - lo) & ~zero, span)) break;
+    }
+    rounded r;
+    hu_lane pattern = hu_quick(t, round, u, random ? random[0] : HU_ALL(0), &unused);
+    inexact = hu_count_test(inexact, u, fraction);
+    r.value = hu_quick_value(u, pattern);
+    r.code = to == HU_TO_VALUE ? pattern : hu_quick_code(t, u, pattern);
+    put(z, i, to, bypass, r);
+    if (random) random++;
+  }
+  n->inexact += hu_count_total(inexact, (i - p->i) / HU_W);
+  p->i = i;
+}
+
+/* The middle way for a run of vectors that need it, and for what stands between them. */
+static inline __attribute__((always_inline)) void run_middle(const hu_narrow *narrow, int round, int kind, int to,
+                                                             int bypass, place *p, size_t most, tally *n) {
+  const hu_narrow copy = *narrow, *t = &copy;
+  const hu_lane range = HU_ALL(t->quick_mask), hi = HU_ALL(t->hi);
+  hu_count inexact = hu_count_none(), underflow = inexact, to_zero = inexact, subnormal = inexact;
+  size_t i = p->i, end = p->end - i < most * HU_W ? p->end : i + most * HU_W;
+  for (; i < end; i += HU_W) {
+    hu_lane u = load(p->x + i);
+    if (HU_UNLIKELY(!hu_all_within(u & range, hi))) break;
+    hu_middle_result m = hu_middle(t, round, kind, u);
+    inexact = hu_count_mask(inexact, m.inexact);
+    underflow = hu_count_mask(underflow, m.underflow);
+    to_zero = hu_count_mask(to_zero, m.to_zero);
+    subnormal = hu_count_mask(subnormal, m.subnormal);
+    rounded r = {m.value, m.code};
+    put(p->z, i, to, bypass, r);
+  }
+  n->inexact += hu_count_sum(inexact);
+  n->underflow += hu_count_sum(underflow);
+  n->to_zero += hu_count_sum(to_zero);
+  n->subnormal += hu_count_sum(subnormal);
+  p->i = i;
+}
+
+enum { MIDDLE_RUN = 64, QUICK_RUN = 1 << 16 }; /* vectors: until the quick way is tried again; until counts are emptied */
+
+/* Whole vectors from p->i to last, each the cheapest way that its lanes allow. */
+static inline __attribute__((always_inline)) void run_vectors(const hu_narrow *t, int round, int to, int bypass, place *p,
+                                                              size_t last, tally *n) {
+  while (p->i < last) {
+    p->end = last - p->i < (size_t)QUICK_RUN * HU_W ? last : p->i + (size_t)QUICK_RUN * HU_W;
+    if (t->quick) run_quick(t, round, to, bypass, p, NULL, n);
+    if (p->i == p->end) continue;
+    size_t before = p->i;
+    if (t->middle == 1) run_middle(t, round, 1, to, bypass, p, MIDDLE_RUN, n);
+    if (t->middle == 2) run_middle(t, round, 2, to, bypass, p, MIDDLE_RUN, n);
+    if (p->i != before) continue;
+    put(p->z, p->i, to, bypass, slow(t, load(p->x + p->i), HU_ALL(0), HU_ALL(0xFFFFFFFFu), n));
+    p->i += HU_W;
+  }
+}
+
+static inline void add_tally(hu_events *events, tally *n) {
+  n->rest.inexact += n->inexact;
+  n->rest.underflow += n->underflow;
+  n->rest.to_zero += n->to_zero;
+  n->rest.subnormal += n->subnormal;
+  hu_events_add(events, &n->rest);
+}
+
+/* Elements before the first whole vector of z, where stores are to bypass the caches. */
+static inline size_t unaligned_head(const hu_piece *p) {
+  size_t head = (size_t)(-(uintptr_t)p->z & (sizeof(hu_lane) - 1)) / 4;
+  return head < p->n ? head : p->n;
+}
+
+static inline __attribute__((always_inline)) void loop(const hu_narrow *narrow, int round, int to, const hu_piece *p,
+                                                       hu_events *events) {
+  const hu_narrow t = *narrow;
+  tally n = {0};
+  place at_vector = {0, 0, p->z, p->x};
+  if (to == HU_TO_VALUE && p->bypass) {
+    size_t head = unaligned_head(p);
+    if (head) few(&t, to, head, p->z, p->x, NULL, &n);
+    at_vector.i = head;
+    run_vectors(&t, round, to, 1, &at_vector, head + (p->n - head) / HU_W * HU_W, &n);
+    hu_fence();
+  } else {
+    run_vectors(&t, round, to, 0, &at_vector, p->n / HU_W * HU_W, &n);
+  }
+  size_t i = at_vector.i;
+  if (i < p->n) few(&t, to, p->n - i, at(p->z, i, to), p->x + i, NULL, &n);
+  add_tally(events, &n);
+}
+
+static inline void first_words(uint32_t *words, uint64_t key, uint64_t word, size_t n) {
+  hu_stream s = {key, word};
+  hu_stream_words_n(n, words, s);
+}
+
+/* Four vectors with their random words. */
+static inline __attribute__((always_inline)) void run_random(const hu_narrow *t, int round, int to, int bypass, place *p,
+                                                             const hu_lane *random, tally *n) {
+  size_t first = p->i;
+  p->end = first + 4 * HU_W;
+  while (p->i < p->end) {
+    if (t->quick) run_quick(t, round, to, bypass, p, random + (p->i - first) / HU_W, n);
+    if (p->i == p->end) return;
+    put(p->z, p->i, to, bypass,
+        slow(t, load(p->x + p->i), random[(p->i - first) / HU_W], HU_ALL(0xFFFFFFFFu), n));
+    p->i += HU_W;
+  }
+}
+
+/* As loop, with a random word for each element, 4 HU_W of them a time. */
+static inline __attribute__((always_inline)) void loop_random(const hu_narrow *narrow, int round, int to, const hu_piece *p,
+                                                              hu_events *events) {
+  const hu_narrow t = *narrow;
+  tally n = {0};
+  uint32_t words[HU_W];
+  size_t head = (size_t)(-p->word & 3), aligned = unaligned_head(p); /* head: elements before a block's first word */
+  int bypass = to == HU_TO_VALUE && p->bypass && ((aligned - head) & 3) == 0;
+  if (bypass) head = aligned;
+  if (head > p->n) head = p->n;
+  if (head) {
+    first_words(words, p->key, p->word, head);
+    few(&t, to, head, p->z, p->x, words, &n);
+  }
+  place q = {head, 0, p->z, p->x};
+  while (q.i + 4 * HU_W <= p->n) {
+    hu_lane random[4];
+    hu_words(random, p->key, (p->word + q.i) >> 2);
+    if (bypass) run_random(&t, round, to, 1, &q, random, &n);
+    else run_random(&t, round, to, 0, &q, random, &n);
+  }
+  if (bypass) hu_fence();
+  for (size_t i = q.i; i < p->n; i += HU_W) {
+    size_t left = p->n - i < HU_W ? p->n - i : HU_W;
+    first_words(words, p->key, p->word + i, left);
+    few(&t, to, left, at(p->z, i, to), p->x + i, words, &n);
+  }
+  add_tally(events, &n);
+}
+
+/* The rounding mode hoisted out of the loop. */
+static inline __attribute__((always_inline)) void modes(const hu_narrow *t, int to, const hu_piece *p, hu_events *events) {
+  switch (t->round) {
+    case HU_RNE: loop(t, HU_RNE, to, p, events); return;
+    case HU_RNA: loop(t, HU_RNA, to, p, events); return;
+    case HU_RNZ: loop(t, HU_RNZ, to, p, events); return;
+    case HU_RTZ: loop(t, HU_RTZ, to, p, events); return;
+    case HU_RTP: loop(t, HU_RTP, to, p, events); return;
+    case HU_RTN: loop(t, HU_RTN, to, p, events); return;
+    case HU_RAZ: loop(t, HU_RAZ, to, p, events); return;
+    case HU_RTO: loop(t, HU_RTO, to, p, events); return;
+    case HU_SRA: loop_random(t, HU_SRA, to, p, events); return;
+    case HU_SRB: loop_random(t, HU_SRB, to, p, events); return;
+    default: loop_random(t, HU_SRC, to, p, events); return;
+  }
+}
+
+static void quantize(const hu_narrow *t, const hu_piece *p, hu_events *events) { modes(t, HU_TO_VALUE, p, events); }
+static void encode8(const hu_narrow *t, const hu_piece *p, hu_events *events) { modes(t, HU_TO_CODE8, p, events); }
+static void encode16(const hu_narrow *t, const hu_piece *p, hu_events *events) { modes(t, HU_TO_CODE16, p, events); }
+static void encode32(const hu_narrow *t, const hu_piece *p, hu_events *events) { modes(t, HU_TO_CODE32, p, events); }
+
+/* binary64 to binary32, rounded to odd: a later rounding to at most 22 digits on a grid that binary32 has two more digits for sees
+ * the same order, halves and inexactness as in the binary64 value (array_run.c has the condition). */
+static int to_odd(size_t n, uint32_t *z, const uint64_t *x) {
+  uint64_t big = 0;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t u = x[i], a = u & 0x7FFFFFFFFFFFFFFFu, e = a >> 52;
+    uint32_t sign = (uint32_t)(u >> 63) << 31;
+    uint64_t sig = (a & 0xFFFFFFFFFFFFFu) | 0x10000000000000u;
+    /* Normal range: cut 29 digits; binary32's subnormals (field <= 896): more; the last kept digit takes what was lost. */
+    uint64_t shift = e > 896 ? 0 : e < 868 ? 29 : 897 - e;
+    uint64_t down = (sig >> shift) >> 29, lost = sig != ((down << 29) << shift);
+    uint64_t normal = ((a >> 29) - ((uint64_t)896 << 23)) | ((a & 0x1FFFFFFF) != 0);
+    uint64_t r = e > 896 ? normal : (a != 0 ? down | lost : 0);
+    uint64_t special = a > 0x7FF0000000000000u ? 0x7FC00000 : 0x7F800000;
+    big |= (e >= 1023 + 127) & (e < 2047);
+    r = e == 2047 ? special : r;
+    z[i] = (uint32_t)r | sign;
+  }
+  return big != 0;
+}
+
+static inline __attribute__((always_inline)) hu_lane load_codes(const void *x, size_t i, int size) {
+  return size == 1 ? hu_load8((const uint8_t *)x + i) : size == 2 ? hu_load16((const uint16_t *)x + i)
+                                                                  : load((const uint32_t *)x + i);
+}
+
+static inline __attribute__((always_inline)) void decode(const hu_narrow *narrow, size_t n, uint32_t *z, const void *x,
+                                                         int size, int bypass) {
+  const hu_narrow t = *narrow;
+  size_t i = 0, head = bypass ? (size_t)(-(uintptr_t)z & (sizeof(hu_lane) - 1)) / 4 : 0;
+  uint32_t in[HU_W] = {0}, out[HU_W];
+  if (head > n) head = n;
+  for (; i < head; i++) {
+    in[0] = size == 1 ? ((const uint8_t *)x)[i] : size == 2 ? ((const uint16_t *)x)[i] : ((const uint32_t *)x)[i];
+    store(out, hu_lanes_decode(&t, load(in)));
+    z[i] = out[0];
+  }
+  if (bypass) {
+    for (; i + HU_W <= n; i += HU_W) hu_bypass(z + i, hu_lanes_decode(&t, load_codes(x, i, size)));
+    hu_fence();
+  }
+  for (; i + HU_W <= n; i += HU_W) store(z + i, hu_lanes_decode(&t, load_codes(x, i, size)));
+  size_t left = n - i;
+  for (size_t j = 0; j < left; j++)
+    in[j] = size == 1 ? ((const uint8_t *)x)[i + j] : size == 2 ? ((const uint16_t *)x)[i + j] : ((const uint32_t *)x)[i + j];
+  store(out, hu_lanes_decode(&t, load(in)));
+  memcpy(z + i, out, left * sizeof *z);
+}
+
+static void decode8(const hu_narrow *t, size_t n, uint32_t *z, const void *x, int bypass) { decode(t, n, z, x, 1, bypass); }
+static void decode16(const hu_narrow *t, size_t n, uint32_t *z, const void *x, int bypass) { decode(t, n, z, x, 2, bypass); }
+static void decode32(const hu_narrow *t, size_t n, uint32_t *z, const void *x, int bypass) { decode(t, n, z, x, 4, bypass); }
+
+static const hu_kernels table = {quantize, encode8, encode16, encode32, decode8, decode16, decode32, to_odd};

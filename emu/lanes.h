@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/lanes.h - binary32 to any format in 32-bit lanes: the arithmetic of every fast kernel, written once.
+ *
+ * The text compiles for a compiler vector (the CPU kernels) and for a plain uint32_t (CUDA, one value a thread). Who
+ * includes it defines first
+ *
+ *   hu_lane          unsigned 32-bit lanes;  hu_ilane the same, signed
+ *   HU_MASK(c)       a lane comparison as all-ones or all-zero lanes
+ *   HU_ALL(x)        the uint32_t x in every lane
+ *   HU_LANE_FN       decoration of the functions
+ *   hu_lane_any(m)   1 if some lane of a mask is set
+ *   hu_lane_float(v) bits of (float)v for lanes v < 2^24: exact, whatever the rounding direction
+ *   hu_lane_down(v, k)   v >> k for 0 < v < 2^24, k >= 0, the last place or-ed with 1 if a digit was lost; k < 0: anything
+ *   hu_mask              a mask in the instruction set's own form; hu_mask_lt(a, b) signed, hu_mask_test(a, b): a & b, a number below 2^31, is not 0;
+ *                        hu_mask_and, hu_mask_or, hu_mask_andnot(a, b): a and not b; hu_mask_sel(m, yes, no), hu_mask_keep(m, v)
+ *
+ * Why it is exact: nothing rounds but the integer steps below, which are emu/core.h's in another arrangement. The
+ * significand has 24 digits, d of them (and zeros above, if d > 24) lie below the grid; f = sig >> d and the fraction
+ * nu = (sig mod 2^d) / 2^d is held as `frac` = floor(nu 2^32), exact for d <= 32; for d > 32 the digits lost are zero
+ * unless `lost` is set, and then nu < 2^-8, so `frac` is never the one half that a tie needs. hu_narrow_of says no to
+ * the few cases (m > 22, B and C with 32 bits) where this reasoning does not hold; those go to the core.
+ *
+ * The quick functions round in the binary32 pattern itself: for 2^emin <= |x| <= max the low d0 = 23 - m bits are the
+ * fraction, a carry out of the trailing significand into the exponent field is the next binade, and as |x| <= max and max is
+ * on the grid no result passes max. Adding the mode's addend and clearing the fraction rounds.
+ *
+ * The middle functions do the same where results may be subnormal. With low >= 30 the pattern of 2^emin + |x| is written
+ * down instead, (low << 23) + (sig >> below), lost digits or-ed into its last place (d0 >= 2, so that place is below the half);
+ * its fraction digits are those of |x| on the subnormal grid (and the parity of f shows if m >= 1). With low = 1 the grids of binary32 and of the format
+ * end in the same binade and the pattern of |x| itself serves. */
+#ifndef HALFULP_EMU_LANES_H
+#define HALFULP_EMU_LANES_H
+
+#include "emu/core.h"
+
+/* A hu_spec as lane constants. d0 = 23 - m; low = emin + 127, the binary32 exponent field of the lowest normal binade
+ * (may be negative). */
+typedef struct hu_narrow hu_narrow;
+struct hu_narrow {
+  uint32_t max_code, inf_code, nan_code, sign_code; /* full codes; sign_code = the sign bit */
+  uint32_t from_inf, from_neg_inf, from_nan, from_below, from_overflow, from_neg_overflow; /* results, full codes */
+  uint32_t events_inf, events_neg_inf, events_nan, events_below, events_overflow, events_neg_overflow;
+  uint32_t quick_lo, quick_span, quick_mask, zero_mask; /* see hu_quick_ok */
+  uint32_t quick_base;                                  /* code = (pattern >> d0) - quick_base */
+  uint32_t odd0;                                        /* m = 0: 1 if codes are even where the pattern's field is odd */
+  uint32_t stochastic_keep, stochastic_half;            /* see hu_quick_add */
+  uint32_t mag_mask, has_inf, nan_at_negzero;           /* for decoding */
+  uint32_t quick_zero;                                  /* all ones if zeros may take the quick way */
+  uint32_t hi;                                          /* the pattern of max */
+  uint32_t not_tiny, not_tiny_neg; /* |x| of this pattern and above, below 2^emin, are not tiny (x > 0; x < 0) */
+  uint32_t value_inf, value_neg_inf, value_nan, value_below, value_overflow, value_neg_overflow; /* as binary32 */
+  int32_t m, d0, low, code_shift, sign_shift;
+  int32_t hidden; /* 2^m */
+  int32_t flush_below; /* codes below become zero */
+  uint8_t round, bits, tiny, zero, subnormal, negzero, is_unsigned, quick;
+  uint8_t middle; /* 0: no; 1: low = 1; 2: low >= 30 */
+};
+
+/* Patterns from which on values below 2^emin round to 2^emin at full precision: the least such fraction of the last step,
+ * `digits` fraction digits, of a positive (negative) value. 2^digits: none. */
+static inline uint32_t hu_last_step(const hu_spec *s, int32_t digits, uint32_t sign) {
+  uint32_t one = (uint32_t)1 << digits, odd = s->m > 0 || s->zero != HU_ZERO_FIELD;
+  for (uint32_t k = 0; k < 3; k++) { /* the least fraction that goes up is 1, the half or just above it */
+    uint32_t frac = k == 0 ? 1 : (one >> 1) + (k == 2);
+    if (hu_round_up(s, frac, 0, digits, odd, sign, 0)) return frac;
+  }
+  return one;
+}
+
+/* 1 if lanes can do what s asks. */
+static inline int hu_narrow_of(hu_narrow *t, const hu_spec *s) {
+  int32_t low = s->emin + 127;
+  memset(t, 0, sizeof *t);
+  if (s->m > 22 || s->mag_mask > 0x3FFFFFFF) return 0;
+  if ((s->round == HU_SRB || s->round == HU_SRC) && s->bits == 32) return 0;
+  t->m = s->m;
+  t->d0 = 23 - s->m;
+  t->low = low;
+  t->hidden = (int32_t)1 << s->m;
+  t->max_code = s->max_code;
+  t->mag_mask = s->mag_mask;
+  t->has_inf = s->has_inf;
+  t->nan_at_negzero = s->nan == HU_NAN_NEGZERO;
+  t->inf_code = s->inf_code;
+  t->nan_code = s->nan_code;
+  t->sign_code = s->sign_mask;
+  t->sign_shift = 0;
+  while (s->sign_mask && s->sign_mask << t->sign_shift != 0x80000000u) t->sign_shift++;
+  t->round = s->round;
+  t->bits = s->bits;
+  t->tiny = s->tiny;
+  t->zero = s->zero;
+  t->subnormal = s->subnormal;
+  t->negzero = s->negzero;
+  t->is_unsigned = s->sign_mask == 0;
+  t->flush_below = s->subnormal != HU_SUBNORMAL_FLUSH ? 0 : s->zero == HU_ZERO_CODE ? 1 : t->hidden;
+  t->from_nan = hu_from_nan(s, &t->events_nan);
+  t->from_inf = hu_from_inf(s, 0, &t->events_inf);
+  t->from_neg_inf = hu_from_inf(s, 1, &t->events_neg_inf);
+  t->from_below = hu_from_below(s, &t->events_below);
+  t->events_below |= HU_EVENT_INEXACT;
+  t->from_overflow = hu_from_overflow(s, 0, &t->events_overflow);
+  t->from_neg_overflow = hu_from_overflow(s, 1, &t->events_neg_overflow);
+  /* zero = field: the code of pattern p is (p >> d0) - ((low - 1) << m); where field 0 is a normal binade, one binade more. */
+  int32_t base = s->zero == HU_ZERO_FIELD ? low - 1 : low;
+  t->quick_base = (uint32_t)base << s->m;
+  t->odd0 = s->m == 0 && (base & 1);
+  int32_t lo = s->zero == HU_ZERO_CODE ? low + 1 : low;
+  int64_t hi = ((int64_t)s->max_code << t->d0) + (int64_t)base * 0x800000; /* the pattern of max */
+  if (hi > 0x7F7FFFFF) hi = 0x7F7FFFFF;
+  t->quick_zero = low >= 1 && s->zero == HU_ZERO_FIELD ? 0xFFFFFFFFu : 0;
+  if (lo < 1) lo = 1; /* binary32's normal numbers are all normal in such a format */
+  t->quick = lo <= 254 && hi >= (int64_t)lo << 23;
+  t->hi = (uint32_t)hi;
+  if (t->quick) {
+    t->quick_lo = (uint32_t)lo << 23;
+    t->quick_span = (uint32_t)hi - t->quick_lo;
+  }
+  t->quick_mask = t->is_unsigned ? 0xFFFFFFFFu : 0x7FFFFFFFu;
+  t->zero_mask = s->negzero ? 0x7FFFFFFFu : 0xFFFFFFFFu;
+  t->not_tiny = t->not_tiny_neg = low >= 1 && low <= 254 ? (uint32_t)low << 23 : 0;
+  if (s->tiny == HU_TINY_AFTER && s->round < HU_SRA && t->not_tiny && t->d0 >= 2) {
+    int32_t digits = low == 1 ? t->d0 - 1 : t->d0; /* binary32's own subnormals have one digit less there */
+    t->not_tiny -= ((uint32_t)1 << digits) - hu_last_step(s, digits, 0);
+    t->not_tiny_neg -= ((uint32_t)1 << digits) - hu_last_step(s, digits, 1);
+  }
+  if (t->quick && t->d0 >= 2 && s->m > 0 && s->zero == HU_ZERO_FIELD && s->subnormal != HU_SUBNORMAL_NONE && s->round < HU_SRA)
+    t->middle = low == 1 ? 1 : low >= 30 ? 2 : 0;
+  t->value_inf = hu_pack32(hu_unpack(s, t->from_inf));
+  t->value_neg_inf = hu_pack32(hu_unpack(s, t->from_neg_inf));
+  t->value_nan = hu_pack32(hu_unpack(s, t->from_nan));
+  t->value_below = hu_pack32(hu_unpack(s, t->from_below));
+  t->value_overflow = hu_pack32(hu_unpack(s, t->from_overflow));
+  t->value_neg_overflow = hu_pack32(hu_unpack(s, t->from_neg_overflow));
+  if (s->round >= HU_SRA) {
+    int32_t spare = t->d0 - s->bits; /* fraction digits below the random ones */
+    t->stochastic_keep = spare > 0 ? ~(((uint32_t)1 << spare) - 1) : 0xFFFFFFFFu;
+    t->stochastic_half = spare > 0 ? (uint32_t)1 << (spare - 1) : 0;
+  }
+  return 1;
+}
+
+#endif
+
+#ifdef HU_LANE_FN
+#ifndef HALFULP_EMU_LANES_CODE
+#define HALFULP_EMU_LANES_CODE
+
+HU_LANE_FN hu_lane hu_sel(hu_lane mask, hu_lane yes, hu_lane no) { return (mask & yes) | (~mask & no); }
+HU_LANE_FN hu_lane hu_lt(hu_lane a, hu_lane b) { return HU_MASK((hu_ilane)a < (hu_ilane)b); } /* signed */
+HU_LANE_FN hu_lane hu_gt(hu_lane a, hu_lane b) { return HU_MASK((hu_ilane)a > (hu_ilane)b); }
+HU_LANE_FN hu_lane hu_max(hu_lane a, hu_lane b) { return hu_sel(hu_gt(a, b), a, b); }
+HU_LANE_FN hu_lane hu_min(hu_lane a, hu_lane b) { return hu_sel(hu_lt(a, b), a, b); }
+
+/* ---- quick: every lane either zero or 2^emin <= |x| <= max ---- */
+
+HU_LANE_FN hu_lane hu_quick_ok(const hu_narrow *t, hu_lane u) {
+  hu_lane range = HU_MASK((u & HU_ALL(t->quick_mask)) - HU_ALL(t->quick_lo) <= HU_ALL(t->quick_span));
+  return range | (HU_MASK((u & HU_ALL(t->zero_mask)) == HU_ALL(0)) & HU_ALL(t->quick_zero));
+}
+
+/* What to add to the pattern a (sign cleared) before the fraction is dropped. */
+HU_LANE_FN hu_lane hu_quick_add(const hu_narrow *t, int round, hu_lane u, hu_lane a, hu_lane random) {
+  uint32_t mask = ((uint32_t)1 << t->d0) - 1, half = (uint32_t)1 << (t->d0 - 1);
+  switch (round) {
+    case HU_RNE: return HU_ALL(half - 1) + (((a >> t->d0) ^ t->odd0) & 1);
+    case HU_RNA: return HU_ALL(half);
+    case HU_RNZ: return HU_ALL(half - 1);
+    case HU_RTZ: return HU_ALL(0);
+    case HU_RTP: return HU_ALL(mask) & ~(hu_lane)((hu_ilane)u >> 31);
+    case HU_RTN: return HU_ALL(mask) & (hu_lane)((hu_ilane)u >> 31);
+    case HU_RAZ: return HU_ALL(mask);
+    case HU_RTO: return HU_ALL(mask) & ((((a >> t->d0) ^ t->odd0) & 1) - 1); /* up if the lower code is even */
+    /* floor(nu 2^N) + R >= 2^N, both sides scaled to the d0 digits of the fraction: what R has below them cannot carry,
+     * what the fraction has below R cannot either. */
+    case HU_SRA: return (random >> (32 - t->d0)) & t->stochastic_keep;
+    case HU_SRB: return ((random >> (32 - t->d0)) & t->stochastic_keep) + t->stochastic_half;
+    default: {
+      hu_lane add = (random >> (32 - t->d0)) & t->stochastic_keep;
+      if (!t->stochastic_half) return add;
+      /* C: the fraction first rounded to N digits, ties to even: (a' - a) joins the addend. */
+      uint32_t keep = t->stochastic_keep;
+      hu_lane even = (a & (t->stochastic_half << 1)) >> (t->d0 - t->bits);
+      hu_lane rounded = (a + HU_ALL(t->stochastic_half - 1) + even) & keep;
+      return add + (rounded - a);
+    }
+  }
+}
+
+/* The rounded pattern, sign cleared; *inexact is non-zero in the lanes that changed. */
+HU_LANE_FN hu_lane hu_quick(const hu_narrow *t, int round, hu_lane u, hu_lane random, hu_lane *inexact) {
+  uint32_t mask = ((uint32_t)1 << t->d0) - 1;
+  hu_lane a = u & 0x7FFFFFFFu;
+  *inexact = a & mask;
+  return (a + hu_quick_add(t, round, u, a, random)) & ~mask;
+}
+
+HU_LANE_FN hu_lane hu_quick_value(hu_lane u, hu_lane rounded) { return rounded | (u & 0x80000000u); }
+
+HU_LANE_FN hu_lane hu_quick_code(const hu_narrow *t, hu_lane u, hu_lane rounded) {
+  hu_lane c = (rounded >> t->d0) - HU_ALL(t->quick_base);
+  if (t->zero == HU_ZERO_FIELD) c &= ~HU_MASK(rounded == HU_ALL(0));
+  if (t->is_unsigned) return c;
+  return c | ((u & 0x80000000u) >> t->sign_shift);
+}
+
+/* ---- middle: every lane finite, |x| <= max, and no sign that the format lacks; t->middle says whether it may be used ---- */
+
+HU_LANE_FN hu_lane hu_middle_ok(const hu_narrow *t, hu_lane u) {
+  return HU_MASK((u & HU_ALL(t->quick_mask)) <= HU_ALL(t->hi));
+}
+
+typedef struct hu_middle_result {
+  hu_lane code;  /* full code */
+  hu_lane value; /* binary32 bits */
+  hu_mask inexact, underflow, to_zero, subnormal;
+} hu_middle_result;
+
+/* All comparisons are signed: the patterns are below 2^31. */
+HU_LANE_FN hu_middle_result hu_middle(const hu_narrow *t, int round, int kind, hu_lane u) {
+  hu_middle_result r;
+  uint32_t mask = ((uint32_t)1 << t->d0) - 1;
+  hu_lane a = u & 0x7FFFFFFFu, p = a, one = HU_ALL(0x800000u), ones = HU_ALL(0x7FFFFFFFu);
+  hu_lane bottom = HU_ALL((uint32_t)t->low << 23); /* the pattern of 2^emin */
+  hu_mask below = hu_mask_lt(a, bottom), nonzero = hu_mask_test(a, ones);
+  if (kind == 2) {
+    /* low >= 30: binary32's subnormals are shifted out whole, whatever their hidden digit is taken for. */
+    hu_lane x = hu_lane_down((a & 0x7FFFFFu) | one, HU_ALL(t->low) - (a >> 23));
+    p = hu_mask_sel(below, hu_mask_keep(nonzero, x) + bottom, a);
+  }
+  r.inexact = hu_mask_test(p, HU_ALL(mask));
+  hu_lane units = (p + hu_quick_add(t, round, u, p, HU_ALL(0))) & ~mask;
+  if (kind == 2) units = hu_mask_sel(below, units - bottom, units); /* below: the result in units of 2^(emin-23) */
+  if (t->subnormal == HU_SUBNORMAL_FLUSH) {
+    hu_mask flush = hu_mask_and(below, hu_mask_lt(units, one));
+    r.inexact = hu_mask_or(r.inexact, hu_mask_and(flush, nonzero));
+    units = hu_mask_sel(flush, HU_ALL(0), units);
+  }
+  hu_mask result = hu_mask_test(units, ones);
+  r.to_zero = hu_mask_andnot(nonzero, result);
+  r.subnormal = hu_mask_and(hu_mask_and(below, result), hu_mask_lt(units, one));
+  hu_lane limit = HU_ALL(t->not_tiny);
+  if (round == HU_RTP || round == HU_RTN) {
+    hu_lane negative = (hu_lane)((hu_ilane)u >> 31);
+    limit = (negative & HU_ALL(t->not_tiny_neg)) | (~negative & limit);
+  }
+  r.underflow = hu_mask_and(r.inexact, hu_mask_lt(a, limit));
+  /* Below: units are the code's; other lanes: the pattern's. With low = 1 the two are one. */
+  r.code = units >> t->d0;
+  r.value = units;
+  if (kind == 2) {
+    r.code = hu_mask_sel(below, r.code, r.code - HU_ALL(t->quick_base));
+    /* units 2^(emin-23) with emin >= -97: a normal binary32 number or zero. */
+    hu_lane v = hu_lane_float(units & HU_ALL(0xFFFFFFu)) + HU_ALL((uint32_t)(t->low - 150) << 23);
+    r.value = hu_mask_sel(hu_mask_and(below, result), v, units);
+  }
+  hu_lane sign = u & 0x80000000u;
+  if (!t->negzero) sign = hu_mask_keep(result, sign);
+  if (!t->is_unsigned) r.code |= sign >> t->sign_shift;
+  r.value |= sign;
+  return r;
+}
+
+/* ---- every lane whatever it holds ---- */
+
+/* Up or not, from the fraction. `lost` marks lanes with non-zero digits below frac. */
+HU_LANE_FN hu_lane hu_lanes_up(const hu_narrow *t, hu_lane u, hu_lane frac, hu_lane lost, hu_lane odd, hu_lane random) {
+  hu_lane some = HU_MASK(frac != HU_ALL(0)) | lost;
+  hu_lane half = HU_ALL(0x80000000u);
+  switch (t->round) {
+    case HU_RNE: return HU_MASK(frac > half) | (HU_MASK(frac == half) & odd);
+    case HU_RNA: return HU_MASK(frac >= half);
+    case HU_RNZ: return HU_MASK(frac > half);
+    case HU_RTZ: return HU_ALL(0);
+    case HU_RTP: return some & ~(hu_lane)((hu_ilane)u >> 31);
+    case HU_RTN: return some & (hu_lane)((hu_ilane)u >> 31);
+    case HU_RAZ: return some;
+    case HU_RTO: return some & ~odd;
+    default: break;
+  }
+  /* z + R >= 2^N is z > 2^N - 1 - R; B and C add one to z when z is just there and the digits behind say so. */
+  int32_t spare = 32 - t->bits;
+  hu_lane z = frac >> spare, limit = ~random >> spare;
+  hu_lane up = HU_MASK(z > limit);
+  if (t->round == HU_SRA) return up;
+  hu_lane rest = frac << t->bits; /* bits < 32 here */
+  hu_lane more = HU_MASK(rest >= half);
+  if (t->round == HU_SRC) {
+    hu_lane tie = HU_MASK(rest == half) & ~lost;
+    more &= ~(tie & HU_MASK((z & 1) == HU_ALL(0)));
+  }
+  return up | (HU_MASK(z == limit) & more);
+}
+
+typedef struct hu_lanes_result {
+  hu_lane code;                                                            /* full code */
+  hu_lane overflow, saturated, underflow, to_zero, subnormal, inexact, invalid, nan_in, inf_in; /* masks */
+  hu_lane value; /* the grid value's binary32 bits */
+} hu_lanes_result;
+
+/* |u| as 24 digits and the exponent field they belong to; binary32's subnormals are normalised if the target's bottom is
+ * near theirs, else they keep the place of field 1. */
+HU_LANE_FN void hu_lanes_unpack(const hu_narrow *t, hu_lane a, hu_lane *sig, hu_lane *field) {
+  hu_lane e = a >> 23, tiny = HU_MASK(e == HU_ALL(0));
+  *field = e + (tiny & 1);
+  *sig = (a & 0x7FFFFFu) | (~tiny & 0x800000u);
+  if (t->low > 1) return;
+  hu_lane nonzero = tiny & HU_MASK(a != HU_ALL(0));
+  *field = hu_sel(tiny & ~nonzero, HU_ALL(t->low), *field); /* zero lies below the lowest binade, wherever that is */
+  if (!hu_lane_any(nonzero)) return;
+  hu_lane v = hu_lane_float(a & tiny); /* a 2^-149 with a < 2^23, seen as the float a */
+  *sig = hu_sel(nonzero, (v & 0x7FFFFFu) | 0x800000u, *sig);
+  *field = hu_sel(nonzero, (v >> 23) - HU_ALL(149), *field);
+}
+
+/* f 2^q as binary32 bits, q the exponent of the last place: exact, the format fits. */
+HU_LANE_FN hu_lane hu_lanes_pack(hu_lane f, hu_lane q) {
+  hu_lane v = hu_lane_float(f), normal = v + (q << 23);
+  hu_lane field = (v >> 23) + q;
+  hu_lane small = hu_lt(field, HU_ALL(1));
+  hu_lane shift = hu_min(hu_max(q + HU_ALL(149), HU_ALL(0)), HU_ALL(31));
+  return hu_sel(HU_MASK(f == HU_ALL(0)), HU_ALL(0), hu_sel(small, f << shift, normal));
+}
+
+/* Does rounding to full precision carry lanes of the binade below 2^emin (field low - 1) up to 2^emin? */
+HU_LANE_FN hu_lane hu_lanes_reaches_normal(const hu_narrow *t, hu_lane u, hu_lane sig, hu_lane random) {
+  hu_lane f = sig >> t->d0, frac = sig << (32 - t->d0);
+  hu_lane odd = t->m ? HU_MASK((f & 1) != HU_ALL(0)) : HU_ALL(t->zero == HU_ZERO_FIELD ? 0 : 0xFFFFFFFFu);
+  f -= hu_lanes_up(t, u, frac, HU_ALL(0), odd, random);
+  return HU_MASK(f == HU_ALL(2u << t->m));
+}
+
+HU_LANE_FN hu_lanes_result hu_lanes_round(const hu_narrow *t, hu_lane u, hu_lane random) {
+  hu_lanes_result r;
+  hu_lane zero = HU_ALL(0), sig, field;
+  hu_lane a = u & 0x7FFFFFFFu, negative = (hu_lane)((hu_ilane)u >> 31), nonzero = HU_MASK(a != zero);
+  hu_lane finite = hu_lt(a, HU_ALL(0x7F800000u));
+  hu_lanes_unpack(t, a, &sig, &field);
+  hu_lane low = HU_ALL(t->low), below = hu_max(low - field, zero), deep = hu_gt(below, zero) | ~nonzero;
+  hu_lane d = HU_ALL(t->d0) + below;
+  if (t->subnormal == HU_SUBNORMAL_NONE) d += deep & (uint32_t)t->m;
+  d = hu_min(d, HU_ALL(63));
+  hu_lane f = sig >> hu_min(d, HU_ALL(31));
+  hu_lane right = hu_max(d - HU_ALL(32), zero), far = hu_gt(d, HU_ALL(32));
+  hu_lane frac = hu_sel(far, sig >> right, sig << (hu_max(HU_ALL(32) - d, zero)));
+  hu_lane lost = far & HU_MASK(((sig >> right) << right) != sig);
+  hu_lane top = hu_max(field, low);
+  /* A format of few exponents far down: limited so that the code cannot wrap; it is beyond max_code < 2^30 all the same. */
+  hu_lane up_field = hu_min(top - low, HU_ALL((uint32_t)1 << (30 - t->m)));
+  hu_lane base = up_field << t->m;
+  if (t->zero != HU_ZERO_FIELD) base -= HU_ALL(t->hidden);
+  hu_lane odd_bit = t->m ? f : f & (up_field + HU_ALL(t->zero == HU_ZERO_FIELD));
+  hu_lane odd = HU_MASK((odd_bit & 1) != zero);
+  r.inexact = HU_MASK(frac != zero) | lost;
+  hu_lane up = hu_lanes_up(t, u, frac, lost, odd, random);
+  f -= up;
+  hu_lane c = f + base;
+  if (t->subnormal == HU_SUBNORMAL_NONE) c = hu_sel(deep, f << t->m, c);
+  hu_lane q = top - HU_ALL(127 + t->m);
+  if (t->subnormal == HU_SUBNORMAL_NONE) q += deep & (uint32_t)t->m;
+
+  /* tiny */
+  hu_lane tiny = deep & nonzero;
+  if (t->zero == HU_ZERO_CODE) {
+    hu_lane edge = HU_MASK(field == low) & nonzero;
+    tiny |= edge & (t->tiny == HU_TINY_BEFORE ? HU_MASK((sig >> t->d0) == HU_ALL(t->hidden)) : hu_lt(c, HU_ALL(1)));
+  } else if (t->tiny == HU_TINY_AFTER) {
+    hu_lane near = HU_MASK(field + HU_ALL(1) == low) & HU_MASK(sig >= HU_ALL(0x800000u)) & nonzero;
+    if (hu_lane_any(near)) tiny &= ~(near & hu_lanes_reaches_normal(t, u, sig, random));
+  }
+  if (t->zero == HU_ZERO_NONE) { /* nothing below 2^emin: the result is 2^emin */
+    hu_lane under = deep;
+    c &= ~under;
+    q = hu_sel(under, low - HU_ALL(127), q);
+    f = hu_sel(under, HU_ALL(1), f);
+    r.inexact |= under;
+  }
+  if (t->flush_below) {
+    hu_lane flush = hu_lt(c, HU_ALL(t->flush_below));
+    c &= ~flush;
+    f &= ~flush;
+    r.inexact |= flush & nonzero;
+  }
+  r.underflow = tiny & r.inexact;
+  r.to_zero = t->zero == HU_ZERO_NONE ? zero : HU_MASK(c == zero) & nonzero;
+  r.subnormal = t->zero == HU_ZERO_FIELD ? hu_gt(c, zero) & hu_lt(c, HU_ALL(t->hidden)) : zero;
+  r.value = hu_lanes_pack(f, q);
+  if (t->negzero) {
+    r.value |= u & 0x80000000u;
+  } else {
+    r.value |= u & 0x80000000u & HU_MASK(c != zero);
+  }
+  hu_lane signed_code = (u & 0x80000000u) >> t->sign_shift;
+  if (!t->negzero) signed_code &= HU_MASK(c != zero);
+  if (t->is_unsigned) signed_code = zero;
+
+  /* Beyond the range. */
+  hu_lane over = hu_gt(c, HU_ALL(t->max_code)) & finite;
+  hu_lane low_side = zero;
+  if (t->is_unsigned) {
+    low_side = negative & (t->zero == HU_ZERO_NONE ? nonzero : HU_MASK(c != zero)) & finite;
+    over &= ~low_side;
+  }
+  hu_lane inf = HU_MASK(a == HU_ALL(0x7F800000u)), nan = ~finite & ~inf;
+  r.code = c | signed_code;
+  hu_lane special = over | low_side | ~finite;
+  r.overflow = over;
+  r.nan_in = nan;
+  r.inf_in = inf;
+  r.saturated = zero;
+  r.invalid = zero;
+  if (hu_lane_any(special)) {
+    hu_lane none = ~special, minus_over = over & negative, plus_over = over & ~negative;
+    hu_lane minus_inf = inf & negative, plus_inf = inf & ~negative;
+    r.inexact = (r.inexact & none) | over | low_side;
+    r.underflow &= none;
+    r.to_zero &= none;
+    r.subnormal &= none;
+    r.code = (r.code & none) | (plus_over & t->from_overflow) | (minus_over & t->from_neg_overflow) |
+             (plus_inf & t->from_inf) | (minus_inf & t->from_neg_inf) | (nan & t->from_nan) |
+             (low_side & t->from_below);
+    r.value = (r.value & none) | (plus_over & t->value_overflow) | (minus_over & t->value_neg_overflow) |
+              (plus_inf & t->value_inf) | (minus_inf & t->value_neg_inf) | (nan & t->value_nan) |
+              (low_side & t->value_below);
+    r.saturated = (t->events_overflow & HU_EVENT_SATURATED ? plus_over : zero) |
+                  (t->events_neg_overflow & HU_EVENT_SATURATED ? minus_over : zero) |
+                  (t->events_inf & HU_EVENT_SATURATED ? plus_inf : zero) |
+                  (t->events_neg_inf & HU_EVENT_SATURATED ? minus_inf : zero) |
+                  (t->events_below & HU_EVENT_SATURATED ? low_side : zero);
+    r.invalid = low_side | (t->events_nan & HU_EVENT_INVALID ? nan : zero) |
+                (t->events_inf & HU_EVENT_INVALID ? plus_inf : zero) |
+                (t->events_neg_inf & HU_EVENT_INVALID ? minus_inf : zero);
+  }
+  return r;
+}
+
+/* ---- decode: the binary32 bits of codes of a format that fits binary32 ---- */
+
+HU_LANE_FN hu_lane hu_lanes_decode(const hu_narrow *t, hu_lane code) {
+  hu_lane zero = HU_ALL(0), mag = code & t->mag_mask, sign = code & t->sign_code, v;
+  int32_t base = t->zero == HU_ZERO_FIELD ? t->low - 1 : t->low;
+  hu_lane sub = HU_MASK(mag < HU_ALL(t->hidden));
+  if (t->low >= 1) {
+    v = (mag << t->d0) + HU_ALL((uint32_t)base << 23);
+  } else {
+    hu_lane f = (mag & (uint32_t)(t->hidden - 1)) | (uint32_t)t->hidden;
+    v = hu_lanes_pack(f, (mag >> t->m) + HU_ALL(base - 127 - t->m));
+  }
+  if (t->zero == HU_ZERO_FIELD) {
+    hu_lane s = zero;
+    if (t->subnormal == HU_SUBNORMAL_GRADUAL) s = hu_lanes_pack(mag & sub, HU_ALL(t->low - 127 - t->m));
+    v = hu_sel(sub, s, v);
+  } else if (t->zero == HU_ZERO_CODE) {
+    v &= ~HU_MASK(mag == zero);
+  }
+  hu_lane beyond = hu_gt(mag, HU_ALL(t->max_code));
+  hu_lane inf = t->has_inf ? HU_MASK(mag == HU_ALL(t->inf_code)) : zero;
+  v = hu_sel(beyond, HU_ALL(0x7F800000u), v);
+  if (t->sign_code) {
+    hu_lane s = sign << t->sign_shift;
+    if (!t->negzero) s &= HU_MASK(v != zero);
+    v |= s;
+  }
+  hu_lane nan = beyond & ~inf;
+  if (t->nan_at_negzero) nan |= HU_MASK((mag | sign) == HU_ALL(t->sign_code));
+  return hu_sel(nan, HU_ALL(0x7FC00000u), v);
+}
+
+#endif
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* Codes of 1 to 8 bits to a dense bit string and back. */
+#include <string.h>
+
+#include "halfulp/array.h"
+
+size_t hu_pack_size(size_t n, unsigned width) {
+  if (n > SIZE_MAX / 8) {
+    size_t whole = n / 8;
+    if (__builtin_mul_overflow(whole, (size_t)width, &whole)) return SIZE_MAX;
+    return whole + ((n % 8) * width + 7) / 8;
+  }
+  return (n / 8) * width + ((n % 8) * width + 7) / 8;
+}
+
+static hu_status check(size_t n, const uint8_t *z, size_t nz, const uint8_t *x, size_t nx, unsigned width) {
+  if (width < 1 || width > 8) return HU_E_SHAPE;
+  if (n == 0) return HU_OK;
+  if (nz > PTRDIFF_MAX || nx > PTRDIFF_MAX) return HU_E_SHAPE;
+  if (!z || !x) return HU_E_NULL;
+  uintptr_t a = (uintptr_t)z, b = (uintptr_t)x;
+  return a + nz <= b || b + nx <= a ? HU_OK : HU_E_OVERLAP;
+}
+
+/* Eight codes are `width` whole bytes, so the string is made of groups of eight. */
+static void pack_group(uint8_t *z, const uint8_t *x, unsigned codes, unsigned width) {
+  uint64_t bits = 0, mask = (1u << width) - 1;
+  for (unsigned i = 0; i < codes; i++) bits |= (x[i] & mask) << (i * width);
+  for (unsigned i = 0; i < (codes * width + 7) / 8; i++) z[i] = (uint8_t)(bits >> (8 * i));
+}
+
+static void unpack_group(uint8_t *z, const uint8_t *x, unsigned codes, unsigned width) {
+  uint64_t bits = 0, mask = (1u << width) - 1;
+  for (unsigned i = 0; i < (codes * width + 7) / 8; i++) bits |= (uint64_t)x[i] << (8 * i);
+  for (unsigned i = 0; i < codes; i++) z[i] = (uint8_t)(bits >> (i * width) & mask);
+}
+
+hu_status hu_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
+  hu_status s = check(n, z, hu_pack_size(n, width), x, n, width);
+  if (s != HU_OK) return s;
+  if (width == 4) { /* the usual case, in a form that compilers vectorise */
+    for (size_t i = 0; i < n / 2; i++) z[i] = (uint8_t)((x[2 * i] & 15) | x[2 * i + 1] << 4);
+    if (n & 1) z[n / 2] = x[n - 1] & 15;
+    return HU_OK;
+  }
+  for (size_t i = 0; i < n / 8; i++) pack_group(z + i * width, x + 8 * i, 8, width);
+  if (n % 8) pack_group(z + n / 8 * width, x + n / 8 * 8, (unsigned)(n % 8), width);
+  return HU_OK;
+}
+
+hu_status hu_unpack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
+  hu_status s = check(n, z, n, x, hu_pack_size(n, width), width);
+  if (s != HU_OK) return s;
+  if (width == 4) {
+    for (size_t i = 0; i < n / 2; i++) {
+      z[2 * i] = x[i] & 15;
+      z[2 * i + 1] = x[i] >> 4;
+    }
+    if (n & 1) z[n - 1] = x[n / 2] & 15;
+    return HU_OK;
+  }
+  for (size_t i = 0; i < n / 8; i++) unpack_group(z + 8 * i, x + i * width, 8, width);
+  if (n % 8) unpack_group(z + n / 8 * 8, x + n / 8 * width, (unsigned)(n % 8), width);
+  return HU_OK;
+}
