@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* The array calls against the one-value calls: ends of every kind, strides, in place, threads, levels, errors. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "halfulp/array.h"
+#include "halfulp/scalar.h"
+
+#include "tests/support/support.h"
+
+enum { N = 3000, ROOM = 3 * N + 64 };
+
+static const uint32_t all_off = HU_LEVEL_AVX512 | HU_LEVEL_AVX2 | HU_LEVEL_VECTOR;
+
+static uint32_t get(const void *x, uint32_t storage, ptrdiff_t i) {
+  if (storage == 8) return ((const uint8_t *)x)[i];
+  if (storage == 16) return ((const uint16_t *)x)[i];
+  return ((const uint32_t *)x)[i];
+}
+
+static void put(void *z, uint32_t storage, ptrdiff_t i, uint32_t code) {
+  if (storage == 8) ((uint8_t *)z)[i] = (uint8_t)code;
+  else if (storage == 16) ((uint16_t *)z)[i] = (uint16_t)code;
+  else ((uint32_t *)z)[i] = code;
+}
+
+static uint32_t word(hu_mode mode, hu_stream s, uint64_t i) {
+  return mode.bits ? hu_stream_word(s, i) >> (32 - mode.bits) : 0;
+}
+
+/* Room for strided arrays of any element, before and behind. */
+static uint64_t room_x[ROOM], room_z[ROOM];
+
+typedef struct view {
+  size_t n;
+  ptrdiff_t incx, incz;
+  hu_exec exec;
+} view;
+
+static view random_view(t_random *r) {
+  static const uint32_t threads[] = {0, 1, 2, 3, 5, 16};
+  view v;
+  memset(&v, 0, sizeof v);
+  v.n = t_below(r, 4) ? 1 + t_below(r, N) : 1 + t_below(r, 20);
+  v.incx = t_below(r, 2) ? 1 : t_between(r, -3, 3);
+  v.incz = t_below(r, 2) ? 1 : (t_below(r, 2) ? -1 : 1) * t_between(r, 1, 3);
+  v.exec.threads = threads[t_below(r, 6)];
+  v.exec.levels_off = t_below(r, 8) & all_off;
+  v.exec.stream.key = t_next64(r);
+  v.exec.stream.counter = t_below(r, 2) ? t_next64(r) : UINT64_MAX - t_below(r, N);
+  return v;
+}
+
+/* Where element 0 lies, so that all of a strided array is inside the room. */
+static ptrdiff_t origin(size_t n, ptrdiff_t inc) { return inc < 0 ? -inc * (ptrdiff_t)n + 8 : 8; }
+
+static void test_encode64(void **state) {
+  (void)state;
+  t_random r = {t_seed("encode64", 3)};
+  uint64_t cases = 0;
+  for (int k = 0; k < 600; k++) {
+    hu_format f = t_below(&r, 3) ? hu_format_at(t_below(&r, (uint32_t)hu_format_count())).format : t_random_format(&r, 1, 32);
+    hu_mode mode = t_random_mode(&r);
+    view v = random_view(&r);
+    uint32_t storage = hu_format_limits(f).storage;
+    double *x = (double *)(void *)room_x + origin(v.n, v.incx);
+    hu_events ev = {0}, want = {0};
+    for (size_t i = 0; i < v.n; i++) x[(ptrdiff_t)i * v.incx] = t_random_operand(&r, f);
+    t_fill_pattern(room_z, sizeof room_z);
+    void *z = (uint8_t *)room_z + origin(v.n, v.incz) * (ptrdiff_t)(storage / 8);
+    assert_int_equal(hu_encode64_n(v.n, z, v.incz, x, v.incx, f, mode, &v.exec, &ev), HU_OK);
+    for (size_t i = 0; i < v.n; i++) {
+      uint32_t e, c = hu_encode64(f, mode, x[(ptrdiff_t)i * v.incx], word(mode, v.exec.stream, i), &e);
+      hu_events_count(&want, e);
+      assert_int_equal(get(z, storage, (ptrdiff_t)i * v.incz), c);
+    }
+    assert_true(t_same_events(&ev, &want));
+    double *zv = (double *)(void *)room_z + origin(v.n, v.incz);
+    memset(&ev, 0, sizeof ev);
+    assert_int_equal(hu_quantize64_n(v.n, zv, v.incz, x, v.incx, f, mode, &v.exec, &ev), HU_OK);
+    for (size_t i = 0; i < v.n; i++)
+      assert_true(t_same64(zv[(ptrdiff_t)i * v.incz],
+                           hu_quantize64(f, mode, x[(ptrdiff_t)i * v.incx], word(mode, v.exec.stream, i), NULL)));
+    assert_true(t_same_events(&ev, &want));
+    cases += v.n;
+  }
+  print_message("binary64 to codes and values: %lu elements\n", cases);
+}
+
+static void test_convert_and_decode(void **state) {
+  (void)state;
+  t_random r = {t_seed("convert", 4)};
+  uint64_t cases = 0;
+  for (int k = 0; k < 900; k++) {
+    hu_format fx = t_below(&r, 2) ? hu_format_at(t_below(&r, (uint32_t)hu_format_count())).format : t_random_format(&r, 1, 32);
+    hu_format fz = t_below(&r, 2) ? hu_format_at(t_below(&r, (uint32_t)hu_format_count())).format : t_random_format(&r, 1, 32);
+    hu_mode mode = t_random_mode(&r);
+    view v = random_view(&r);
+    hu_limits lx = hu_format_limits(fx), lz = hu_format_limits(fz);
+    void *x = (uint8_t *)room_x + origin(v.n, v.incx) * (ptrdiff_t)(lx.storage / 8);
+    void *z = (uint8_t *)room_z + origin(v.n, v.incz) * (ptrdiff_t)(lz.storage / 8);
+    hu_events ev = {0}, want = {0};
+    for (size_t i = 0; i < v.n; i++) put(x, lx.storage, (ptrdiff_t)i * v.incx, t_next32(&r)); /* bits above the width too */
+    assert_int_equal(hu_convert_n(v.n, z, v.incz, fz, x, v.incx, fx, mode, &v.exec, &ev), HU_OK);
+    for (size_t i = 0; i < v.n; i++) {
+      uint32_t e, c = hu_convert(fz, mode, fx, get(x, lx.storage, (ptrdiff_t)i * v.incx), word(mode, v.exec.stream, i), &e);
+      hu_events_count(&want, e);
+      assert_int_equal(get(z, lz.storage, (ptrdiff_t)i * v.incz), c);
+    }
+    assert_true(t_same_events(&ev, &want));
+    double *wide = (double *)(void *)room_z + origin(v.n, v.incz);
+    assert_int_equal(hu_decode64_n(v.n, wide, v.incz, x, v.incx, fx, &v.exec), HU_OK);
+    for (size_t i = 0; i < v.n; i++)
+      assert_true(t_same64(wide[(ptrdiff_t)i * v.incz], hu_decode64(fx, get(x, lx.storage, (ptrdiff_t)i * v.incx))));
+    float *narrow = (float *)(void *)room_z + origin(v.n, v.incz);
+    hu_status s = hu_decode_n(v.n, narrow, v.incz, x, v.incx, fx, &v.exec);
+    assert_int_equal(s, hu_format_fits_binary32(fx) ? HU_OK : HU_E_CARRIER);
+    for (size_t i = 0; s == HU_OK && i < v.n; i++)
+      assert_true(t_same32(narrow[(ptrdiff_t)i * v.incz], hu_decode(fx, get(x, lx.storage, (ptrdiff_t)i * v.incx))));
+    cases += v.n;
+  }
+  print_message("codes to codes and values: %lu elements\n", cases);
+}
+
+static void test_decode_all_codes(void **state) {
+  (void)state;
+  static uint16_t codes[65536];
+  static float z[65536];
+  uint64_t cases = 0;
+  for (size_t k = t_next_format(0, 16); k < hu_format_count(); k = t_next_format(k + 1, 16)) {
+    hu_format f = hu_format_at(k).format;
+    uint32_t storage = hu_format_limits(f).storage;
+    size_t n = storage == 8 ? 256 : 65536;
+    if (!hu_format_fits_binary32(f)) continue;
+    for (size_t i = 0; i < n; i++) put(codes, storage, (ptrdiff_t)i, (uint32_t)i);
+    for (uint32_t off = 0; off <= all_off; off++) {
+      hu_exec exec = {0};
+      exec.levels_off = off;
+      memset(z, 0xA5, sizeof z);
+      assert_int_equal(hu_decode_n(n, z, 1, codes, 1, f, &exec), HU_OK);
+      for (size_t i = 0; i < n; i++) assert_true(t_same32(z[i], hu_decode(f, (uint32_t)i)));
+      cases += n;
+    }
+  }
+  print_message("all codes decoded: %lu\n", cases);
+  assert_true(cases > 1000000);
+}
+
+/* Long enough for parts, bypassing stores and several random blocks: every thread count and level, the same bits. */
+static void test_threads_and_bypass(void **state) {
+  (void)state;
+  size_t n = ((size_t)1 << 22) + 77;
+  float *x = malloc(n * sizeof *x), *a = malloc((n + 3) * sizeof *a), *b = malloc((n + 3) * sizeof *b);
+  assert_true(x && a && b);
+  t_random r = {t_seed("threads", 5)};
+  hu_format f;
+  assert_int_equal(hu_format_find(&f, "float8_e4m3fn"), HU_OK);
+  for (size_t i = 0; i < n; i++) {
+    uint32_t u = t_next32(&r), field = 110 + u % 32;
+    x[i] = t_float((u & 0x807FFF00) | (u & 0xFF) | field << 23);
+  }
+  for (int stochastic = 0; stochastic < 2; stochastic++) {
+    hu_mode mode = stochastic ? t_stochastic(HU_SRA, 13) : t_mode(HU_RNE);
+    hu_exec exec = {0};
+    hu_events ev = {0};
+    exec.stream.key = 7;
+    exec.stream.counter = 5;
+    exec.levels_off = all_off;
+    assert_int_equal(hu_quantize_n(n, a, 1, x, 1, f, mode, &exec, &ev), HU_OK);
+    assert_true(ev.inexact > n / 2 && ev.subnormal > 0 && ev.saturated > 0 && ev.to_zero > 0);
+    for (uint32_t k = 0; k < 12; k++) {
+      static const uint32_t threads[] = {1, 2, 3, 7};
+      hu_events other = {0};
+      float *z = b + k % 3;
+      exec.threads = threads[k % 4];
+      exec.levels_off = k % 3 == 0 ? 0 : k % 3 == 1 ? HU_LEVEL_AVX512 : HU_LEVEL_AVX512 | HU_LEVEL_AVX2;
+      memset(b, 0xA5, (n + 3) * sizeof *b);
+      assert_int_equal(hu_quantize_n(n, z, 1, x, 1, f, mode, &exec, &other), HU_OK);
+      assert_memory_equal(z, a, n * sizeof *z);
+      assert_true(t_same_events(&ev, &other));
+      memcpy(z, x, n * sizeof *z); /* in place */
+      memset(&other, 0, sizeof other);
+      assert_int_equal(hu_quantize_n(n, z, 1, z, 1, f, mode, &exec, &other), HU_OK);
+      assert_memory_equal(z, a, n * sizeof *z);
+      assert_true(t_same_events(&ev, &other));
+    }
+  }
+  free(x);
+  free(a);
+  free(b);
+}
+
+static void test_in_place_codes(void **state) {
+  (void)state;
+  hu_format a, b;
+  uint8_t x[100], z[100];
+  assert_int_equal(hu_format_find(&a, "float8_e5m2"), HU_OK);
+  assert_int_equal(hu_format_find(&b, "float8_e4m3fnuz"), HU_OK);
+  for (int i = 0; i < 100; i++) x[i] = z[i] = (uint8_t)(i * 7);
+  assert_int_equal(hu_convert_n(100, z, 1, b, z, 1, a, t_mode(HU_RNA), NULL, NULL), HU_OK);
+  for (int i = 0; i < 100; i++) assert_int_equal(z[i], hu_convert(b, t_mode(HU_RNA), a, x[i], 0, NULL));
+}
+
+static void test_errors(void **state) {
+  (void)state;
+  float x[16] = {1}, z[16];
+  uint8_t c[64] = {0};
+  hu_format f, wide, bad;
+  hu_mode rne = {0}, wrong = {0};
+  hu_events ev = {0};
+  assert_int_equal(hu_format_find(&f, "float8_e4m3fn"), HU_OK);
+  assert_int_equal(hu_format_parse(&wide, "fp(11,20,0)", NULL), HU_OK);
+  bad = f;
+  bad.m = 31;
+  wrong.round = 99;
+  t_fill_pattern(z, sizeof z);
+  assert_int_equal(hu_quantize_n(8, z, 1, x, 1, bad, rne, NULL, &ev), HU_E_FORMAT);
+  assert_int_equal(hu_quantize_n(8, z, 1, x, 1, f, wrong, NULL, &ev), HU_E_MODE);
+  assert_int_equal(hu_quantize_n(8, z, 1, x, 1, wide, rne, NULL, &ev), HU_E_CARRIER);
+  assert_int_equal(hu_quantize_n(8, NULL, 1, x, 1, f, rne, NULL, &ev), HU_E_NULL);
+  assert_int_equal(hu_quantize_n(8, z, 1, NULL, 1, f, rne, NULL, &ev), HU_E_NULL);
+  assert_int_equal(hu_quantize_n(8, z, 0, x, 1, f, rne, NULL, &ev), HU_E_SHAPE);
+  assert_int_equal(hu_quantize_n(SIZE_MAX / 2, z, 1, x, 1, f, rne, NULL, &ev), HU_E_SHAPE);
+  assert_int_equal(hu_quantize_n(8, z, PTRDIFF_MAX / 4, x, 1, f, rne, NULL, &ev), HU_E_SHAPE);
+  assert_int_equal(hu_quantize_n(8, z, 1, (const float *)(const void *)(c + 1), 1, f, rne, NULL, &ev), HU_E_ALIGN);
+  assert_int_equal(hu_quantize_n(8, x + 1, 1, x, 1, f, rne, NULL, &ev), HU_E_OVERLAP);
+  assert_int_equal(hu_quantize_n(8, x, 2, x, 1, f, rne, NULL, &ev), HU_E_OVERLAP);
+  assert_int_equal(hu_encode_n(8, x, 1, x, 1, f, rne, NULL, &ev), HU_E_OVERLAP);
+  assert_int_equal(hu_encode_n(8, c, 1, x, 1, bad, rne, NULL, &ev), HU_E_FORMAT);
+  assert_int_equal(hu_decode_n(8, z, 1, c, 1, bad, NULL), HU_E_FORMAT);
+  assert_int_equal(hu_decode64_n(8, (double *)(void *)room_z, 1, c, 1, bad, NULL), HU_E_FORMAT);
+  assert_int_equal(hu_convert_n(8, c, 1, f, c + 8, 1, bad, rne, NULL, &ev), HU_E_FORMAT);
+  assert_true(t_is_pattern(z, sizeof z));
+  assert_int_equal(ev.inexact + ev.overflow + ev.nan_in, 0);
+  /* Allowed: nothing to do; interleaved halves of one array; a broadcast operand. */
+  assert_int_equal(hu_quantize_n(0, NULL, 1, NULL, 1, f, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_quantize_n(8, x + 1, 2, x, 2, f, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_quantize_n(8, z, 1, x, 0, f, rne, NULL, NULL), HU_OK);
+  for (int i = 0; i < 8; i++) assert_true(t_same32(z[i], 1.0f));
+}
+
+static void test_pack(void **state) {
+  (void)state;
+  t_random r = {t_seed("pack", 6)};
+  for (unsigned width = 1; width <= 8; width++) {
+    for (size_t n = 0; n < 70; n++) {
+      uint8_t x[70], packed[80], back[80];
+      size_t bytes = hu_pack_size(n, width);
+      assert_int_equal(bytes, (n * width + 7) / 8);
+      for (size_t i = 0; i < n; i++) x[i] = (uint8_t)t_next32(&r);
+      memset(packed, 0xA5, sizeof packed);
+      memset(back, 0xA5, sizeof back);
+      assert_int_equal(hu_pack_n(n, packed, x, width), HU_OK);
+      for (size_t i = bytes; i < sizeof packed; i++) assert_int_equal(packed[i], 0xA5);
+      for (size_t bit = 0; bit < 8 * bytes; bit++) {
+        unsigned want = bit < n * width ? x[bit / width] >> (bit % width) & 1u : 0;
+        assert_int_equal(packed[bit / 8] >> (bit % 8) & 1, want);
+      }
+      assert_int_equal(hu_unpack_n(n, back, packed, width), HU_OK);
+      for (size_t i = 0; i < n; i++) assert_int_equal(back[i], x[i] & ((1u << width) - 1));
+      for (size_t i = n; i < sizeof back; i++) assert_int_equal(back[i], 0xA5);
+    }
+  }
+  uint8_t b[8] = {0};
+  assert_int_equal(hu_pack_n(4, b, b + 4, 0), HU_E_SHAPE);
+  assert_int_equal(hu_unpack_n(4, b, b + 4, 9), HU_E_SHAPE);
+  assert_int_equal(hu_pack_n(4, NULL, b, 4), HU_E_NULL);
+  assert_int_equal(hu_pack_n(4, b, b, 4), HU_E_OVERLAP);
+  assert_true(hu_pack_size(SIZE_MAX, 8) == SIZE_MAX);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_encode64),          cmocka_unit_test(test_convert_and_decode),
+      cmocka_unit_test(test_decode_all_codes),  cmocka_unit_test(test_threads_and_bypass),
+      cmocka_unit_test(test_in_place_codes),    cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_pack),
+  };
+  return cmocka_run_group_tests_name("array calls", tests, NULL, NULL);
+}

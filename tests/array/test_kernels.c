@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* Every kernel level against the one-value core: random formats first, then values, in random lanes among random
+ * neighbours, odd lengths, unaligned places, padding untouched; codes, values and events. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "halfulp/array.h"
+#include "halfulp/scalar.h"
+
+#include "tests/support/support.h"
+
+enum { N_MAX = 700, PAD = 64 };
+
+static const uint32_t masks[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2,
+                                 HU_LEVEL_AVX512 | HU_LEVEL_AVX2 | HU_LEVEL_VECTOR};
+
+/* A binary32 pattern that a format may find hard: near its edges, on its grid, on a midpoint, beside one. */
+static uint32_t hard_input(hu_format f, hu_limits l, uint64_t r) {
+  uint32_t u = (uint32_t)(r >> 32);
+  float x;
+  uint32_t code = (uint32_t)((r >> 8) % ((uint64_t)l.max_code + 1));
+  switch (r & 7) {
+    case 0: return u;
+    case 1: x = hu_decode(f, code); break;
+    case 2: { /* about the middle of a step */
+      double mid = hu_decode64(f, code) / 2 + hu_decode64(f, code < l.max_code ? code + 1 : code) / 2;
+      x = (float)mid;
+      break;
+    }
+    case 3: x = hu_decode(f, l.max_code); break;
+    case 4: x = hu_decode(f, l.min_code) / (float)(1 + (r >> 8 & 3)); break;
+    case 5: { /* within the bottom binades */
+      int32_t field = l.emin + 127 - (int32_t)(r >> 8 & 15) + 6;
+      return (u & 0x807FFFFF) | (uint32_t)(field < 0 ? 0 : field > 255 ? 255 : field) << 23;
+    }
+    case 6: return (u & 0x80000000u) | ((r >> 8 & 1) ? 0x7F800000u + (uint32_t)(r >> 9 & 1) : 0);
+    default: return (u & 0x80000000u) | 0x3F800000u + (u & 0x3FFFFFFu) - 0x1000000u;
+  }
+  memcpy(&u, &x, sizeof u);
+  u += (uint32_t)(int32_t)((int32_t)(r >> 12 & 7) - 3) * (u & 0x7F800000u && (u & 0x7FFFFFFFu) < 0x7F000000u);
+  return u ^ ((r >> 16 & 1) ? 0x80000000u : 0);
+}
+
+typedef struct expected {
+  uint32_t code[N_MAX];
+  uint32_t value[N_MAX];
+  hu_events events;
+} expected;
+
+static void expect(expected *e, hu_format f, hu_mode mode, hu_stream s, size_t n, const uint32_t *x, int fits) {
+  memset(&e->events, 0, sizeof e->events);
+  for (size_t i = 0; i < n; i++) {
+    uint32_t events, r = mode.bits ? hu_stream_word(s, i) >> (32 - mode.bits) : 0;
+    float v, fx;
+    memcpy(&fx, &x[i], sizeof fx);
+    e->code[i] = hu_encode(f, mode, fx, r, &events);
+    hu_events_count(&e->events, events);
+    v = fits ? hu_decode(f, e->code[i]) : 0;
+    memcpy(&e->value[i], &v, sizeof v);
+  }
+}
+
+static uint32_t code_at(const uint8_t *z, uint32_t storage, size_t i) {
+  if (storage == 8) return z[i];
+  if (storage == 16) return ((const uint16_t *)(const void *)z)[i];
+  return ((const uint32_t *)(const void *)z)[i];
+}
+
+static void assert_padding(const uint8_t *buffer, size_t from, size_t to) {
+  for (size_t i = from; i < to; i++) assert_int_equal(buffer[i], 0xA5);
+}
+
+static void compare(hu_format f, hu_mode mode, const hu_exec *exec, size_t n, const uint32_t *x, const expected *e,
+                    size_t offset, int fits) {
+  static uint8_t out[(N_MAX + 2 * PAD) * 4 + 64] __attribute__((aligned(64)));
+  uint32_t storage = hu_format_limits(f).storage, size = storage / 8;
+  hu_events ev = {0};
+  memset(out, 0xA5, sizeof out);
+  uint8_t *z = out + offset * size;
+  assert_int_equal(hu_encode_n(n, z, 1, (const float *)(const void *)x, 1, f, mode, exec, &ev), HU_OK);
+  for (size_t i = 0; i < n; i++)
+    if (code_at(z, storage, i) != e->code[i]) {
+      char text[HU_FORMAT_TEXT_MAX], r[8];
+      hu_format_text(text, sizeof text, f);
+      fail_msg("%s %s sat %u tiny %u: input %08x code %x, core says %x (levels off %x)", text,
+               hu_mode_round_text(r, mode), mode.saturate, mode.tiny, x[i], code_at(z, storage, i), e->code[i],
+               exec->levels_off);
+    }
+  assert_padding(out, 0, offset * size);
+  assert_padding(out, (offset + n) * size, sizeof out);
+  if (memcmp(&ev, &e->events, sizeof ev)) {
+    char text[HU_FORMAT_TEXT_MAX], r[8];
+    hu_format_text(text, sizeof text, f);
+    const uint64_t *p = (const uint64_t *)(const void *)&ev, *q = (const uint64_t *)(const void *)&e->events;
+    for (int k = 0; k < 9; k++) print_message("  event %d: %lu, core %lu\n", k, p[k], q[k]);
+    fail_msg("%s %s sat %u tiny %u: events differ (levels off %x)", text, hu_mode_round_text(r, mode), mode.saturate,
+             mode.tiny, exec->levels_off);
+  }
+  if (!fits) return;
+  memset(out, 0xA5, sizeof out);
+  memset(&ev, 0, sizeof ev);
+  float *v = (float *)(void *)out + offset;
+  assert_int_equal(hu_quantize_n(n, v, 1, (const float *)(const void *)x, 1, f, mode, exec, &ev), HU_OK);
+  for (size_t i = 0; i < n; i++) {
+    uint32_t u;
+    memcpy(&u, v + i, sizeof u);
+    if (u != e->value[i]) {
+      char text[HU_FORMAT_TEXT_MAX], r[8];
+      hu_format_text(text, sizeof text, f);
+      fail_msg("%s %s: input %08x value %08x, core says %08x (levels off %x)", text, hu_mode_round_text(r, mode), x[i],
+               u, e->value[i], exec->levels_off);
+    }
+  }
+  assert_padding(out, 0, offset * 4);
+  assert_padding(out, (offset + n) * 4, sizeof out);
+  assert_memory_equal(&ev, &e->events, sizeof ev);
+}
+
+static void one_format(t_random *g, hu_format f, uint64_t *cases) {
+  static expected e;
+  uint32_t x[N_MAX];
+  hu_limits l = hu_format_limits(f);
+  int fits = hu_format_fits_binary32(f);
+  for (int k = 0; k < 11; k++) {
+    hu_mode mode = t_random_mode(g);
+    hu_exec exec = {0};
+    size_t n = 1 + t_next64(g) % N_MAX;
+    int calm = t_next64(g) % 3 == 0; /* lanes of one kind, so that the quick and middle ways are met */
+    exec.stream.key = t_next64(g);
+    exec.stream.counter = t_next64(g) % 2 ? t_next64(g) : UINT64_MAX - t_next64(g) % 1000;
+    uint64_t kind = t_next64(g) & 7;
+    for (size_t i = 0; i < n; i++) {
+      uint64_t r = t_next64(g);
+      x[i] = hard_input(f, l, calm ? (r & ~(uint64_t)7) | kind : r);
+    }
+    expect(&e, f, mode, exec.stream, n, x, fits);
+    for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
+      exec.levels_off = masks[i];
+      compare(f, mode, &exec, n, x, &e, t_next64(g) % PAD, fits);
+      *cases += n;
+    }
+  }
+}
+
+static void test_catalogue(void **state) {
+  (void)state;
+  t_random g = {t_seed("kernels: catalogue", 1)};
+  uint64_t cases = 0;
+  for (size_t i = 0; i < hu_format_count(); i++) one_format(&g, hu_format_at(i).format, &cases);
+  print_message("catalogue: %lu comparisons in %zu formats\n", cases, hu_format_count());
+  assert_true(cases > 100000);
+}
+
+static void test_random_formats(void **state) {
+  (void)state;
+  t_random g = {t_seed("kernels: random formats", 2)};
+  uint64_t cases = 0;
+  for (int i = 0; i < 1500; i++) one_format(&g, t_random_format(&g, 1, 32), &cases);
+  print_message("random formats: %lu comparisons\n", cases);
+  assert_true(cases > 1000000);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_catalogue), cmocka_unit_test(test_random_formats)};
+  return cmocka_run_group_tests_name("kernels against the core", tests, NULL, NULL);
+}

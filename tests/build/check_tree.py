@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""The tree's own rules: who may include whom, integers only in the core, SPDX lines, line ends.
+
+usage: check_tree.py SOURCE_ROOT CC
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+root = pathlib.Path(sys.argv[1])
+compiler = sys.argv[2]
+bad = []
+include = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
+
+
+def files(*patterns):
+    for pattern in patterns:
+        for path in sorted(root.glob(pattern)):
+            if path.is_file() and 'build' not in path.relative_to(root).parts[0]:
+                yield path
+
+
+def allow(paths, allowed, why):
+    """Every project header that `paths` include must match one of the patterns."""
+    count = 0
+    for path in paths:
+        for name in include.findall(path.read_text()):
+            project = name.startswith(('halfulp/', 'emu/', 'gpu/', 'cli/', 'tests/', 'bench/', 'formats/'))
+            cuda = name.startswith(('cuda', 'cublas'))
+            count += 1
+            if (project or cuda) and not any(re.fullmatch(p, name) for p in allowed):
+                bad.append(f'{path.relative_to(root)}: includes {name}: {why}')
+    return count
+
+
+public = r'halfulp/.*'
+core = r'emu/(core|stream|port|arith|accum|bits)\.h'
+n = 0
+n += allow(files('include/halfulp/*.h', 'formats/*.h'), [public], 'public headers include public headers')
+n += allow(files('emu/core.h', 'emu/stream.h', 'emu/port.h', 'emu/lanes.h'),
+           [r'halfulp/(format|mode)\.h', core, r'emu/lanes\.h'], 'the core stands on the format and mode types')
+n += allow(files('emu/*.c', 'emu/*.h'), [public, r'emu/.*'], 'emu knows nothing above it')
+n += allow(files('emu/oracle/*'), [r'halfulp/(format|mode|status|oracle)\.h', r'emu/oracle/.*'],
+           'the oracle shares nothing with the emulator')
+n += allow(files('gpu/*'), [public, core, r'emu/lanes\.h', r'gpu/.*', r'cuda.*', r'cublas.*', r'bench/.*'],
+           'the kernels of one backend never reach into the other')
+n += allow(files('cli/*'), [public, r'cli/.*'], 'the command uses public headers only')
+n += allow(files('bench/*'), [public, r'bench/.*'], 'benchmarks use public headers only')
+for path in files('emu/**/*.[ch]', 'cli/*.[ch]', 'include/halfulp/*.h', 'formats/*.[ch]'):
+    for name in include.findall(path.read_text()):
+        if name.startswith('cuda'):
+            bad.append(f'{path.relative_to(root)}: CUDA headers belong under gpu/')
+
+# The integer core, compiled whole, must hold no floating-point or vector instruction.
+text = '\n'.join([
+    '#include "emu/core.h"', '#include "emu/stream.h"',
+    'uint32_t t1(const hu_spec *s, uint64_t u, uint32_t r, uint32_t *e) { return hu_round(s, hu_unpack64(u), r, e); }',
+    'uint32_t t2(const hu_spec *s, uint32_t u, uint32_t r, uint32_t *e) { return hu_round(s, hu_unpack32(u), r, e); }',
+    'uint64_t t3(const hu_spec *s, uint32_t c) { return hu_pack64(hu_unpack(s, c)); }',
+    'uint32_t t4(const hu_spec *s, uint32_t c) { return hu_pack32(hu_unpack(s, c)); }',
+    'uint32_t t5(uint64_t k, uint64_t c) { return hu_stream_at(k, c); }',
+    'void t6(hu_spec *s, hu_format f, hu_mode m) { *s = hu_spec_of(f, m); }', ''])
+words = re.compile(r'\b(float|double|long double|fma|log2|frexp|ldexp)\b')
+for name in ['core.h', 'stream.h', 'arith.h', 'accum.h']:
+    path = root / 'emu' / name
+    if path.exists():
+        code = re.sub(r'/\*.*?\*/', '', path.read_text(), flags=re.S)
+        for word in words.findall(code):
+            bad.append(f'emu/{name}: the word {word} in the integer core')
+with tempfile.TemporaryDirectory() as folder:
+    source, assembly = pathlib.Path(folder) / 't.c', pathlib.Path(folder) / 't.s'
+    source.write_text(text)
+    subprocess.run([compiler, '-std=c11', '-O2', '-fno-tree-vectorize', '-ffp-contract=off', f'-I{root}', f'-I{root}/include', '-S', str(source),
+                    '-o', str(assembly)], check=True)
+    lines = assembly.read_text().splitlines()
+    # Whole-register moves copy structs; arithmetic and conversions are what must not be there.
+    arithmetic = re.compile(r'^\s+v?(add|sub|mul|div|sqrt|cvt\w*|fmadd\w*|ucomi|comi|max|min|round)[sp][sd]\b|^\s+f(add|sub|mul|div|ld|cvt)')
+    found = [line.strip() for line in lines if arithmetic.match(line)]
+    if found:
+        bad.append('emu/core.h: floating-point instructions: ' + '; '.join(found[:4]))
+    if len(lines) < 200:
+        bad.append('emu/core.h: too little code came out to have been checked')
+
+code_files = list(files('*/**/*.c', '*/**/*.h', '*/**/*.cu', '*/**/*.cuh', '*/**/*.cpp', '*/**/*.py', '**/meson.build'))
+for path in code_files:
+    text = path.read_text()
+    name = path.relative_to(root)
+    if 'SPDX-License-Identifier: MIT' not in text[:200]:
+        bad.append(f'{name}: no SPDX line')
+    if '\t' in text and path.name != 'Makefile':
+        bad.append(f'{name}: a tab')
+    if re.search(r'[ ]+$', text, re.M):
+        bad.append(f'{name}: blanks at the end of a line')
+    if text and not text.endswith('\n'):
+        bad.append(f'{name}: no newline at the end')
+if n < 100 or len(code_files) < 50:
+    bad.append(f'only {n} includes in {len(code_files)} files were seen')
+
+for line in bad:
+    print(line)
+print(f'{n} includes, {len(code_files)} files: {len(bad)} against the rules')
+sys.exit(1 if bad else 0)
