@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* Array calls against memcpy and plain loops over the same bytes, single thread, every kernel level, in one run.
+ *
+ *   bench_array [--log2 26] [--rounds 7] [--csv] [--level avx512|avx2|vector] */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "halfulp/halfulp.h"
+
+#include "bench/timing.h"
+
+typedef struct job {
+  size_t n;
+  float *x, *z;
+  uint8_t *codes;
+  hu_format f;
+  hu_mode mode;
+  hu_exec exec;
+  hu_events events;
+  hu_status status;
+} job;
+
+static void run_memcpy(void *p) {
+  job *j = p;
+  memcpy(j->z, j->x, j->n * sizeof *j->x);
+}
+
+static void run_quantize(void *p) {
+  job *j = p;
+  j->status = hu_quantize_n(j->n, j->z, 1, j->x, 1, j->f, j->mode, &j->exec, &j->events);
+}
+
+static void run_encode(void *p) {
+  job *j = p;
+  j->status = hu_encode_n(j->n, j->codes, 1, j->x, 1, j->f, j->mode, &j->exec, &j->events);
+}
+
+static void run_decode(void *p) {
+  job *j = p;
+  j->status = hu_decode_n(j->n, j->z, 1, j->codes, 1, j->f, &j->exec);
+}
+
+/* The same bytes in and out, the least arithmetic. */
+static void run_narrow(void *p) {
+  job *j = p;
+  const uint32_t *x = (const uint32_t *)(const void *)j->x;
+  for (size_t i = 0; i < j->n; i++) j->codes[i] = (uint8_t)(x[i] >> 24);
+}
+
+static void run_widen(void *p) {
+  job *j = p;
+  uint32_t *z = (uint32_t *)(void *)j->z;
+  for (size_t i = 0; i < j->n; i++) z[i] = (uint32_t)j->codes[i] << 24;
+}
+
+static uint64_t next(uint64_t *state) {
+  uint64_t z = (*state += 0x9E3779B97F4A7C15u);
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  return z ^ (z >> 29);
+}
+
+/* Magnitudes spread over 2^low .. 2^high, either sign. */
+static void fill(float *x, size_t n, int low, int high) {
+  uint64_t s = 1;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t r = next(&s);
+    uint32_t field = (uint32_t)(127 + low) + (uint32_t)((r >> 40) % (uint64_t)(high - low));
+    uint32_t u = (uint32_t)(r & 0x807FFFFF) | field << 23;
+    memcpy(&x[i], &u, sizeof u);
+  }
+}
+
+typedef struct settings {
+  int csv, rounds;
+} settings;
+
+static void row(const settings *o, const char *level, const char *what, const char *format, job *j,
+                void (*subject)(void *), void (*reference)(void *), double goal) {
+  int repeat = j->n < ((size_t)1 << 20) ? 200 : 1;
+  bench_pair t = bench_against(subject, reference, j, repeat > 1 ? 3 * o->rounds : o->rounds, repeat);
+  double ratio = t.subject / t.reference;
+  if (j->status != HU_OK) {
+    fprintf(stderr, "bench_array: %s: %s\n", what, hu_status_text(j->status));
+    exit(2);
+  }
+  if (o->csv) {
+    printf("%s,%s,%s,%zu,%.4g,%.4g,%.3f,%.2f\n", level, what, format, j->n, t.subject, t.reference, ratio, goal);
+  } else {
+    printf("%-8s %-34s %-16s %9.3f ms %9.3f ms  %6.2f  (goal %.2f)%s\n", level, what, format, 1e3 * t.subject,
+           1e3 * t.reference, ratio, goal, ratio <= goal ? "" : "  *");
+  }
+  fflush(stdout);
+}
+
+static void level_rows(const settings *o, const char *level, uint32_t off, size_t big, job *j, const double goal[5]) {
+  static const char *formats[] = {"float8_e4m3fn", "float8_e5m2", "bfloat16"};
+  hu_mode rne = {0}, sr = {0};
+  sr.round = HU_SRA;
+  sr.bits = 32;
+  j->exec.levels_off = off;
+  j->mode = rne;
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    if (hu_format_find(&j->f, formats[i]) != HU_OK) exit(2);
+    hu_limits l = hu_format_limits(j->f);
+    j->n = big;
+    fill(j->x, big, l.emin, l.emax);
+    row(o, level, "grid values, rne", formats[i], j, run_quantize, run_memcpy, goal[0]);
+    j->mode.round = HU_RTO;
+    row(o, level, "grid values, rto", formats[i], j, run_quantize, run_memcpy, goal[0]);
+    j->mode.round = HU_RTN;
+    row(o, level, "grid values, rtn", formats[i], j, run_quantize, run_memcpy, goal[0]);
+    j->mode = rne;
+    j->n = 1 << 16;
+    row(o, level, "grid values, rne, 2^16 in L2", formats[i], j, run_quantize, run_memcpy, goal[1]);
+    j->n = big;
+    fill(j->x, big, l.emin < -120 ? -126 : l.emin - 6, l.emin < -120 ? -125 : l.emin + 3);
+    if (l.emin < -120) /* subnormal in binary32 too */
+      for (size_t k = 0; k < big; k++) j->x[k] *= 0x1p-4f;
+    row(o, level, "grid values, rne, many subnormal", formats[i], j, run_quantize, run_memcpy, goal[0]);
+    fill(j->x, big, l.emin, l.emax);
+    if (l.storage == 8) {
+      row(o, level, "8-bit codes, rne", formats[i], j, run_encode, run_narrow, goal[2]);
+      row(o, level, "decode 8-bit codes", formats[i], j, run_decode, run_widen, goal[4]);
+    }
+    j->mode = sr;
+    row(o, level, "grid values, sra:32, Philox", formats[i], j, run_quantize, run_memcpy, goal[3]);
+    j->mode = rne;
+  }
+}
+
+int main(int argc, char **argv) {
+  settings o = {0, 7};
+  size_t big = (size_t)1 << 26;
+  const char *only = NULL;
+  for (int i = 1; i < argc; i++) {
+    if (!strcmp(argv[i], "--csv")) o.csv = 1;
+    else if (!strcmp(argv[i], "--rounds") && i + 1 < argc) o.rounds = atoi(argv[++i]);
+    else if (!strcmp(argv[i], "--log2") && i + 1 < argc) big = (size_t)1 << atoi(argv[++i]);
+    else if (!strcmp(argv[i], "--level") && i + 1 < argc) only = argv[++i];
+    else {
+      fprintf(stderr, "usage: bench_array [--log2 26] [--rounds 7] [--csv] [--level avx512|avx2|vector]\n");
+      return 2;
+    }
+  }
+  job j = {0};
+  j.x = aligned_alloc(4096, big * 4);
+  j.z = aligned_alloc(4096, big * 4);
+  j.codes = aligned_alloc(4096, big);
+  if (!j.x || !j.z || !j.codes) {
+    fprintf(stderr, "bench_array: no memory for 2 arrays of %zu floats\n", big);
+    return 2;
+  }
+  memset(j.z, 1, big * 4);
+  memset(j.codes, 1, big);
+  /* Goals: grid, grid in L2, encode, stochastic, decode (time over the reference's). */
+  static const double avx512[] = {1.10, 2.0, 1.3, 1.5, 1.2}, avx2[] = {1.15, 3.3, 1.6, 2.3, 1.3}, portable[] = {3, 9, 9, 9, 9};
+  uint32_t have = hu_levels();
+  if (o.csv) puts("level,operation,format,n,seconds,reference_seconds,ratio,goal");
+  else printf("%-8s %-34s %-16s %12s %12s  %6s\n", "level", "operation (binary32, one thread)", "format", "time", "reference", "ratio");
+  if ((have & HU_LEVEL_AVX512) && (!only || !strcmp(only, "avx512"))) level_rows(&o, "avx512", 0, big, &j, avx512);
+  if ((have & HU_LEVEL_AVX2) && (!only || !strcmp(only, "avx2"))) level_rows(&o, "avx2", HU_LEVEL_AVX512, big, &j, avx2);
+  if ((have & HU_LEVEL_VECTOR) && (!only || !strcmp(only, "vector")))
+    level_rows(&o, "portable", HU_LEVEL_AVX512 | HU_LEVEL_AVX2, big, &j, portable);
+  free(j.x);
+  free(j.z);
+  free(j.codes);
+  return 0;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* hu_gemm against OpenBLAS's sgemm and dgemm of the same size, single thread, run in turn.
+ *
+ *   bench_gemm [--size 1024] [--rounds 5] [--csv] [--level avx512|avx2|vector] [--only fp32|binary64|wide]
+ *
+ * Without OpenBLAS (HU_HAVE_OPENBLAS 0) the reference columns are empty. Set OPENBLAS_NUM_THREADS=1. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "halfulp/halfulp.h"
+
+#include "bench/timing.h"
+
+#ifndef HU_HAVE_OPENBLAS
+#define HU_HAVE_OPENBLAS 0
+#endif
+#if HU_HAVE_OPENBLAS
+#include <cblas.h>
+#endif
+
+/* What the elements of A and B are: sums of uniform numbers, about normal with deviation 1, or any finite code. */
+enum { NORMAL, ANY };
+
+typedef struct row {
+  const char *way; /* fp32, or the way the exact model takes: binary64, wide */
+  const char *fa, *fb, *fd;
+  int a_codes, d_codes, b_turned, data;
+  int dgemm; /* against dgemm, not sgemm */
+  double goal;
+} row;
+
+static const row rows[] = {
+    {"fp32", "binary32", "binary32", "binary32", 0, 0, 0, NORMAL, 0, 0.9},
+    {"fp32", "binary32", "binary32", "binary32", 0, 0, 1, NORMAL, 0, 0},
+    {"fp32", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0.9},
+    {"fp32", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, NORMAL, 0, 0},
+    {"fp32", "float8_e4m3fn", "float8_e4m3fn", "float8_e4m3fn", 0, 1, 0, NORMAL, 0, 0.9},
+    {"fp32", "float8_e4m3fn", "float8_e4m3fn", "float8_e4m3fn", 1, 1, 0, NORMAL, 0, 0},
+    {"binary64", "float8_e4m3fn", "float8_e4m3fn", "binary32", 0, 0, 0, NORMAL, 1, 0.8},
+    {"binary64", "float8_e4m3fn", "float8_e4m3fn", "float8_e4m3fn", 0, 1, 0, NORMAL, 1, 0.8},
+    {"binary64", "float8_e4m3fn", "float8_e4m3fn", "bfloat16", 1, 1, 1, NORMAL, 1, 0},
+    {"binary32", "float4_e2m1fn", "float4_e2m1fn", "bfloat16", 1, 1, 0, NORMAL, 0, 0},
+    {"wide", "binary32", "binary32", "binary32", 0, 0, 0, NORMAL, 0, 0.02},
+    {"wide", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, NORMAL, 0, 0.02},
+    {"wide", "binary16", "float8_e5m2", "binary32", 1, 0, 0, NORMAL, 0, 0.02},
+    {"wide", "binary32", "binary32", "binary32", 0, 0, 0, ANY, 0, 0.02},
+    {"wide", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, ANY, 0, 0.02},
+    {"wide", "binary16", "float8_e5m2", "binary32", 1, 0, 0, ANY, 0, 0.02},
+};
+
+typedef struct job {
+  size_t n;
+  hu_operand a, b;
+  hu_result d;
+  hu_accum accum;
+  hu_exec exec;
+  hu_events events;
+  hu_status status;
+  float *x32, *y32, *z32;
+  double *x64, *y64, *z64;
+} job;
+
+static void run_gemm(void *p) {
+  job *j = p;
+  hu_mode rne;
+  memset(&rne, 0, sizeof rne);
+  j->status = hu_gemm(j->n, j->n, j->n, &j->d, &j->a, &j->b, NULL, &j->accum, rne, &j->exec, &j->events);
+}
+
+static void run_sgemm(void *p) {
+#if HU_HAVE_OPENBLAS
+  job *j = p;
+  int n = (int)j->n;
+  cblas_sgemm(CblasRowMajor, CblasNoTrans, j->b.transposed ? CblasTrans : CblasNoTrans, n, n, n, 1, j->x32, n, j->y32, n, 0,
+              j->z32, n);
+#else
+  (void)p;
+#endif
+}
+
+static void run_dgemm(void *p) {
+#if HU_HAVE_OPENBLAS
+  job *j = p;
+  int n = (int)j->n;
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, j->b.transposed ? CblasTrans : CblasNoTrans, n, n, n, 1, j->x64, n, j->y64, n, 0,
+              j->z64, n);
+#else
+  (void)p;
+#endif
+}
+
+static uint64_t next(uint64_t *state) {
+  uint64_t z = (*state += 0x9E3779B97F4A7C15u);
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  return z ^ (z >> 29);
+}
+
+static double normal(uint64_t *state) {
+  double sum = -6;
+  for (int i = 0; i < 12; i++) sum += (double)(next(state) >> 11) * 0x1p-53;
+  return sum;
+}
+
+static void *must_have(size_t bytes) {
+  void *p = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  if (!p) {
+    fprintf(stderr, "bench_gemm: no memory\n");
+    exit(1);
+  }
+  memset(p, 0, bytes);
+  return p;
+}
+
+/* n x n elements of format f into *to; codes or values. */
+static void fill(hu_operand *to, size_t n, const char *name, int codes, int data, uint64_t seed) {
+  hu_mode rne;
+  memset(&rne, 0, sizeof rne);
+  if (hu_format_parse(&to->format, name, NULL) != HU_OK) exit(1);
+  hu_limits l = hu_format_limits(to->format);
+  uint8_t *p = must_have(n * n * 4);
+  for (size_t i = 0; i < n * n; i++) {
+    uint32_t code = (uint32_t)(next(&seed) >> 32);
+    code = (uint32_t)(((uint64_t)code * ((uint64_t)l.max_code + 1)) >> 32) | (next(&seed) & 1 ? l.sign_mask : 0);
+    if (data == NORMAL) code = hu_encode64(to->format, rne, normal(&seed), 0, NULL);
+    float value = hu_decode(to->format, code);
+    uint16_t half = (uint16_t)code;
+    if (!codes) memcpy(p + 4 * i, &value, 4);
+    if (codes && l.storage == 8) p[i] = (uint8_t)code;
+    if (codes && l.storage == 16) memcpy(p + 2 * i, &half, 2);
+    if (codes && l.storage == 32) memcpy(p + 4 * i, &code, 4);
+  }
+  to->data = p;
+  to->ld = n;
+  to->storage = codes ? HU_CODES : HU_VALUES;
+}
+
+static void run_row(const row *r, job *j, int rounds, int csv) {
+  fill(&j->a, j->n, r->fa, r->a_codes, r->data, 1);
+  fill(&j->b, j->n, r->fb, r->a_codes, r->data, 2);
+  j->b.transposed = (uint8_t)r->b_turned;
+  if (hu_format_parse(&j->d.format, r->fd, NULL) != HU_OK) exit(1);
+  j->d.data = must_have(j->n * j->n * 4);
+  j->d.ld = j->n;
+  j->d.storage = r->d_codes ? HU_CODES : HU_VALUES;
+  memset(&j->accum, 0, sizeof j->accum);
+  j->accum.kind = strcmp(r->way, "fp32") ? HU_ACCUM_EXACT : HU_ACCUM_FP32;
+  bench_pair t = bench_against(run_gemm, r->dgemm ? run_dgemm : run_sgemm, j, rounds, 1);
+  if (j->status != HU_OK) {
+    fprintf(stderr, "bench_gemm: %s\n", hu_status_name(j->status));
+    exit(1);
+  }
+  double work = 2e-9 * (double)j->n * (double)j->n * (double)j->n;
+  const char *storage = r->a_codes ? "codes" : "values", *data = r->data == NORMAL ? "normal" : "any";
+  if (csv) {
+    printf("%s,%s,%s,%s,%s,%s,%s,%zu,%.6g,%.6g,%.4f,%g\n", r->way, r->fa, r->fb, r->fd, storage, r->b_turned ? "nt" : "nn",
+           data, j->n, t.subject, t.reference, HU_HAVE_OPENBLAS ? t.reference / t.subject : 0, r->goal);
+  } else {
+    printf("%-9s %-14s x %-14s -> %-14s %-6s %-2s %-6s %8.1f", r->way, r->fa, r->fb, r->fd, storage,
+           r->b_turned ? "nt" : "nn", data, work / t.subject);
+    if (HU_HAVE_OPENBLAS) printf(" %8.1f %7.3f", work / t.reference, t.reference / t.subject);
+    if (r->goal > 0) printf("  of %s, goal %g", r->dgemm ? "dgemm" : "sgemm", r->goal);
+    putchar('\n');
+  }
+  fflush(stdout);
+  free((void *)(uintptr_t)j->a.data);
+  free((void *)(uintptr_t)j->b.data);
+  free(j->d.data);
+}
+
+static uint32_t levels_off(const char *level) {
+  if (!strcmp(level, "avx512")) return 0;
+  if (!strcmp(level, "avx2")) return HU_LEVEL_AVX512;
+  if (!strcmp(level, "vector")) return HU_LEVEL_AVX512 | HU_LEVEL_AVX2;
+  fprintf(stderr, "bench_gemm: no level \"%s\"\n", level);
+  exit(2);
+}
+
+int main(int argc, char **argv) {
+  job j;
+  int csv = 0, rounds = 5;
+  const char *only = NULL;
+  memset(&j, 0, sizeof j);
+  j.n = 1024;
+  for (int i = 1; i < argc; i++) {
+    if (!strcmp(argv[i], "--csv")) {
+      csv = 1;
+    } else if (i + 1 < argc && !strcmp(argv[i], "--size")) {
+      j.n = strtoul(argv[++i], NULL, 0);
+    } else if (i + 1 < argc && !strcmp(argv[i], "--rounds")) {
+      rounds = atoi(argv[++i]);
+    } else if (i + 1 < argc && !strcmp(argv[i], "--level")) {
+      j.exec.levels_off = levels_off(argv[++i]);
+    } else if (i + 1 < argc && !strcmp(argv[i], "--only")) {
+      only = argv[++i];
+    } else {
+      fprintf(stderr, "usage: bench_gemm [--size 1024] [--rounds 5] [--csv] [--level avx512|avx2|vector] [--only WAY]\n");
+      return 2;
+    }
+  }
+  if (j.n == 0 || j.n > 1 << 14 || rounds < 1) return 2;
+  size_t elements = j.n * j.n;
+  uint64_t seed = 3;
+  j.x32 = must_have(elements * 4);
+  j.y32 = must_have(elements * 4);
+  j.z32 = must_have(elements * 4);
+  j.x64 = must_have(elements * 8);
+  j.y64 = must_have(elements * 8);
+  j.z64 = must_have(elements * 8);
+  for (size_t i = 0; i < elements; i++) {
+    j.x32[i] = (float)(j.x64[i] = normal(&seed));
+    j.y32[i] = (float)(j.y64[i] = normal(&seed));
+  }
+  if (csv) {
+    puts("way,a,b,d,storage,transposes,data,n,seconds,reference_seconds,ratio,goal");
+  } else {
+    printf("%-9s %-14s   %-14s    %-14s %-6s %-2s %-6s %8s %8s %7s\n", "way", "A", "B", "D", "A, B", "", "data", "GFlop/s",
+           "BLAS", "ratio");
+  }
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    if (!only || !strcmp(only, rows[i].way)) run_row(&rows[i], &j, rounds, csv);
+  }
+  free(j.x32);
+  free(j.y32);
+  free(j.z32);
+  free(j.x64);
+  free(j.y64);
+  free(j.z64);
+  return 0;
+}

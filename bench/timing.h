@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* bench/timing.h - seconds, and the best of several runs of two things in turn. */
+#ifndef HALFULP_BENCH_TIMING_H
+#define HALFULP_BENCH_TIMING_H
+
+#include <time.h>
+
+static inline double bench_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+typedef struct bench_pair {
+  double subject, reference; /* best seconds of one call */
+} bench_pair;
+
+/* Runs subject and reference in turn `rounds` times, each `repeat` calls long, and keeps the best of each: what another
+ * program takes away from this machine hits both alike, and the best is the run it hit least. */
+static inline bench_pair bench_against(void (*subject)(void *), void (*reference)(void *), void *context, int rounds,
+                                       int repeat) {
+  bench_pair best = {1e30, 1e30};
+  for (int i = 0; i < rounds; i++) {
+    double t0 = bench_now();
+    for (int k = 0; k < repeat; k++) reference(context);
+    double t1 = bench_now();
+    for (int k = 0; k < repeat; k++) subject(context);
+    double t2 = bench_now();
+    if ((t1 - t0) / repeat < best.reference) best.reference = (t1 - t0) / repeat;
+    if ((t2 - t1) / repeat < best.subject) best.subject = (t2 - t1) / repeat;
+  }
+  return best;
+}
+
+#endif

@@ -1,0 +1,11 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# All benchmarks of a build folder, with the machine they ran on. Single thread; a quiet machine, please.
+set -eu
+build=$1
+echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) cores, $(date -u +%Y-%m-%d)"
+echo "compiler: $(cc --version | head -1)"
+"$build/bench/bench_array"
+if [ -x "$build/bench/bench_gemm" ]; then
+  OPENBLAS_NUM_THREADS=1 "$build/bench/bench_gemm"
+fi

@@ -1,0 +1,15 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Runs the tests of a build folder and prints the totals: tests, cmocka cases, and what was left out and why.
+set -u
+build=$1
+meson test -C "$build" --print-errorlogs --no-rebuild --num-processes "$(nproc)"
+status=$?
+python3 "$(dirname "$0")/totals.py" "$build/meson-logs/testlog.json" || status=1
+grep -q '"name": "cuda", "value": "disabled"' "$build/meson-info/intro-buildoptions.json" 2>/dev/null && echo "CUDA: left out (disabled)"
+if command -v nvcc > /dev/null 2>&1; then
+  command -v nvidia-smi > /dev/null 2>&1 || echo "GPU: none here; the CUDA kernels were compiled by nvcc and run on the CPU"
+else
+  echo "CUDA: no nvcc on the PATH; libhalfulp-cuda was built without kernels, their text was run on the CPU"
+fi
+exit $status
