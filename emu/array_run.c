@@ -110,9 +110,9 @@ static const uint32_t *load_piece(const conversion *c, size_t first, size_t n, u
       return buffer;
     case HU_ENDS_BINARY64: return c->kernels->to_odd(n, buffer, x) ? NULL : buffer;
     default:
-      if (c->ex.size == 1) c->kernels->decode8(&c->undo, n, buffer, x, 0);
-      if (c->ex.size == 2) c->kernels->decode16(&c->undo, n, buffer, x, 0);
-      if (c->ex.size == 4) c->kernels->decode32(&c->undo, n, buffer, x, 0);
+      if (c->ex.size == 1) c->kernels->decode8(&c->undo, n, buffer, x);
+      if (c->ex.size == 2) c->kernels->decode16(&c->undo, n, buffer, x);
+      if (c->ex.size == 4) c->kernels->decode32(&c->undo, n, buffer, x);
       return buffer;
   }
 }
@@ -254,9 +254,9 @@ static void decode_part(void *context, size_t part) {
   }
   if (c->ex.stride == 1 && c->ez.stride == 1 && c->ez.kind == HU_ENDS_BINARY32) {
     uint32_t *z = (uint32_t *)(void *)z_at(c, first);
-    if (c->ex.size == 1) c->kernels->decode8(&c->undo, end - first, z, x_at(c, first), c->bypass);
-    if (c->ex.size == 2) c->kernels->decode16(&c->undo, end - first, z, x_at(c, first), c->bypass);
-    if (c->ex.size == 4) c->kernels->decode32(&c->undo, end - first, z, x_at(c, first), c->bypass);
+    if (c->ex.size == 1) c->kernels->decode8(&c->undo, end - first, z, x_at(c, first));
+    if (c->ex.size == 2) c->kernels->decode16(&c->undo, end - first, z, x_at(c, first));
+    if (c->ex.size == 4) c->kernels->decode32(&c->undo, end - first, z, x_at(c, first));
     return;
   }
   for (; first < end; first += PIECE) {
@@ -278,7 +278,6 @@ void hu_array_decode(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, c
   c.source = hu_spec_of(ex.format, rne);
   c.kernels = hu_kernels_for(hu_levels_for(exec));
   if (c.kernels && (!hu_format_fits_binary32(ex.format) || !hu_narrow_of(&c.undo, &c.source))) c.kernels = NULL;
-  c.bypass = z != x && n >= BYPASS_BYTES / ez.size;
   c.part = part_size(n, threads);
   hu_parallel(threads, n / c.part + (n % c.part != 0), decode_part, &c);
 }

@@ -27,9 +27,9 @@ typedef struct hu_kernels {
   void (*encode16)(const hu_narrow *t, const hu_piece *p, hu_events *events);
   void (*encode32)(const hu_narrow *t, const hu_piece *p, hu_events *events);
   /* n codes of 1, 2, 4 bytes to binary32 patterns; the format fits binary32. */
-  void (*decode8)(const hu_narrow *t, size_t n, uint32_t *z, const void *x, int bypass);
-  void (*decode16)(const hu_narrow *t, size_t n, uint32_t *z, const void *x, int bypass);
-  void (*decode32)(const hu_narrow *t, size_t n, uint32_t *z, const void *x, int bypass);
+  void (*decode8)(const hu_narrow *t, size_t n, uint32_t *z, const void *x);
+  void (*decode16)(const hu_narrow *t, size_t n, uint32_t *z, const void *x);
+  void (*decode32)(const hu_narrow *t, size_t n, uint32_t *z, const void *x);
   /* binary64 to binary32 patterns, rounded to odd; returns 1 if an element was finite and at or beyond 2^127. */
   int (*to_odd)(size_t n, uint32_t *z, const uint64_t *x);
 } hu_kernels;

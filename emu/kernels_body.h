@@ -13,7 +13,9 @@
  *   hu_store8(z, v), hu_store16(z, v)    the low 8 (16) bits of each lane, HU_W elements
  *   hu_bypass(z, v)      store HU_W lanes around the caches, z aligned to the vector
  *   hu_fence()           order bypassing stores
- *   hu_words(z, key, block)   the 4 HU_W random words of the HU_W Philox blocks block, block + 1, ..., in order
+ *   hu_schedule_of(key)  the round keys of Philox, as hu_words wants them
+ *   hu_words(z, schedule, block)   the 4 HU_W random words of the HU_W Philox blocks block, block + 1, ..., in order
+ *   hu_mask_any(m)       1 if a lane of a hu_mask is set
  *
  * Each vector takes the cheapest way that all its lanes allow: quick, middle or slow (emu/lanes.h). The ways agree on
  * every value that more than one accepts, so what a value's neighbours are does not show. */
@@ -103,19 +105,19 @@ typedef struct place {
 static inline __attribute__((always_inline)) void run_quick(const hu_narrow *narrow, int round, int to, int bypass,
                                                             place *p, const hu_lane *random, tally *n) {
   const hu_narrow copy = *narrow, *t = &copy; /* its own, so that no store can be thought to change it */
-  const hu_lane lo = HU_ALL(t->quick_lo), span = HU_ALL(t->quick_span), range = HU_ALL(t->quick_mask);
+  const hu_lane lo = HU_ALL(t->quick_lo), span = HU_ALL(t->quick_span);
+  const hu_lane range = HU_ALL(t->quick_mask), fraction = HU_ALL(((uint32_t)1 << t->d0) - 1);
   const hu_lane zero_mask = HU_ALL(t->zero_mask), zero_ok = HU_ALL(t->quick_zero);
-  const hu_lane fraction = HU_ALL(((uint32_t)1 << t->d0) - 1);
   hu_count inexact = hu_count_none();
   size_t i = p->i, end = p->end;
   const uint32_t *x = p->x;
   void *z = p->z;
   for (; end - i >= 4 * HU_W; i += 4 * HU_W) {
     hu_lane u[4], offset[4], unused;
-    for (int j = 0; j < 4; j++) u[j] = load(x + i + j * HU_W);
-    for (int j = 0; j < 4; j++) offset[j] = (u[j] & range) - lo;
+    HU_UNROLL for (int j = 0; j < 4; j++) u[j] = load(x + i + j * HU_W);
+    HU_UNROLL for (int j = 0; j < 4; j++) offset[j] = (u[j] & range) - lo;
     if (HU_UNLIKELY(!hu_all_within4(offset, span))) break;
-    for (int j = 0; j < 4; j++) {
+    HU_UNROLL for (int j = 0; j < 4; j++) {
       rounded r;
       hu_lane pattern = hu_quick(t, round, u[j], random ? random[j] : HU_ALL(0), &unused);
       inexact = hu_count_test(inexact, u[j], fraction);
@@ -146,14 +148,17 @@ static inline __attribute__((always_inline)) void run_quick(const hu_narrow *nar
 /* The middle way for a run of vectors that need it, and for what stands between them. */
 static inline __attribute__((always_inline)) void run_middle(const hu_narrow *narrow, int round, int kind, int to,
                                                              int bypass, place *p, size_t most, tally *n) {
-  const hu_narrow copy = *narrow, *t = &copy;
-  const hu_lane range = HU_ALL(t->quick_mask), hi = HU_ALL(t->hi);
+  hu_narrow copy = *narrow;
+  const hu_narrow *t = &copy;
+  copy.odd0 = 0; /* m > 0 here */
+  const hu_lane range = HU_HOLD(HU_ALL(t->quick_mask)), hi = HU_HOLD(HU_ALL(t->hi));
+  const hu_middle_lanes k = hu_middle_lanes_of(t);
   hu_count inexact = hu_count_none(), underflow = inexact, to_zero = inexact, subnormal = inexact;
   size_t i = p->i, end = p->end - i < most * HU_W ? p->end : i + most * HU_W;
   for (; i < end; i += HU_W) {
     hu_lane u = load(p->x + i);
     if (HU_UNLIKELY(!hu_all_within(u & range, hi))) break;
-    hu_middle_result m = hu_middle(t, round, kind, u);
+    hu_middle_result m = hu_middle(t, &k, round, kind, u);
     inexact = hu_count_mask(inexact, m.inexact);
     underflow = hu_count_mask(underflow, m.underflow);
     to_zero = hu_count_mask(to_zero, m.to_zero);
@@ -253,9 +258,10 @@ static inline __attribute__((always_inline)) void loop_random(const hu_narrow *n
     few(&t, to, head, p->z, p->x, words, &n);
   }
   place q = {head, 0, p->z, p->x};
+  const hu_schedule schedule = hu_schedule_of(p->key);
   while (q.i + 4 * HU_W <= p->n) {
     hu_lane random[4];
-    hu_words(random, p->key, (p->word + q.i) >> 2);
+    hu_words(random, &schedule, (p->word + q.i) >> 2);
     if (bypass) run_random(&t, round, to, 1, &q, random, &n);
     else run_random(&t, round, to, 0, &q, random, &n);
   }
@@ -311,36 +317,34 @@ static int to_odd(size_t n, uint32_t *z, const uint64_t *x) {
   return big != 0;
 }
 
+static HU_NOINLINE hu_lane decode_slow(const hu_narrow *t, hu_lane code) { return hu_lanes_decode(t, code); }
+
 static inline __attribute__((always_inline)) hu_lane load_codes(const void *x, size_t i, int size) {
   return size == 1 ? hu_load8((const uint8_t *)x + i) : size == 2 ? hu_load16((const uint16_t *)x + i)
                                                                   : load((const uint32_t *)x + i);
 }
 
 static inline __attribute__((always_inline)) void decode(const hu_narrow *narrow, size_t n, uint32_t *z, const void *x,
-                                                         int size, int bypass) {
-  const hu_narrow t = *narrow;
-  size_t i = 0, head = bypass ? (size_t)(-(uintptr_t)z & (sizeof(hu_lane) - 1)) / 4 : 0;
+                                                         int size) {
+  const hu_narrow copy = *narrow, *t = &copy;
+  const hu_plain_lanes k = hu_plain_lanes_of(t);
+  size_t i = 0;
+  for (; i + HU_W <= n; i += HU_W) {
+    hu_lane code = load_codes(x, i, size);
+    int plain = t->plain && !hu_mask_any(hu_plain_not(t, &k, code));
+    store(z + i, HU_LIKELY(plain) ? hu_plain_decode(t, &k, code) : decode_slow(narrow, code));
+  }
+  if (i == n) return;
   uint32_t in[HU_W] = {0}, out[HU_W];
-  if (head > n) head = n;
-  for (; i < head; i++) {
-    in[0] = size == 1 ? ((const uint8_t *)x)[i] : size == 2 ? ((const uint16_t *)x)[i] : ((const uint32_t *)x)[i];
-    store(out, hu_lanes_decode(&t, load(in)));
-    z[i] = out[0];
-  }
-  if (bypass) {
-    for (; i + HU_W <= n; i += HU_W) hu_bypass(z + i, hu_lanes_decode(&t, load_codes(x, i, size)));
-    hu_fence();
-  }
-  for (; i + HU_W <= n; i += HU_W) store(z + i, hu_lanes_decode(&t, load_codes(x, i, size)));
   size_t left = n - i;
   for (size_t j = 0; j < left; j++)
     in[j] = size == 1 ? ((const uint8_t *)x)[i + j] : size == 2 ? ((const uint16_t *)x)[i + j] : ((const uint32_t *)x)[i + j];
-  store(out, hu_lanes_decode(&t, load(in)));
+  store(out, decode_slow(narrow, load(in)));
   memcpy(z + i, out, left * sizeof *z);
 }
 
-static void decode8(const hu_narrow *t, size_t n, uint32_t *z, const void *x, int bypass) { decode(t, n, z, x, 1, bypass); }
-static void decode16(const hu_narrow *t, size_t n, uint32_t *z, const void *x, int bypass) { decode(t, n, z, x, 2, bypass); }
-static void decode32(const hu_narrow *t, size_t n, uint32_t *z, const void *x, int bypass) { decode(t, n, z, x, 4, bypass); }
+static void decode8(const hu_narrow *t, size_t n, uint32_t *z, const void *x) { decode(t, n, z, x, 1); }
+static void decode16(const hu_narrow *t, size_t n, uint32_t *z, const void *x) { decode(t, n, z, x, 2); }
+static void decode32(const hu_narrow *t, size_t n, uint32_t *z, const void *x) { decode(t, n, z, x, 4); }
 
 static const hu_kernels table = {quantize, encode8, encode16, encode32, decode8, decode16, decode32, to_odd};

@@ -7,12 +7,15 @@
  *   hu_lane          unsigned 32-bit lanes;  hu_ilane the same, signed
  *   HU_MASK(c)       a lane comparison as all-ones or all-zero lanes
  *   HU_ALL(x)        the uint32_t x in every lane
+ *   HU_HOLD(v)       v; may hide from the compiler how v was made (optional)
  *   HU_LANE_FN       decoration of the functions
  *   hu_lane_any(m)   1 if some lane of a mask is set
  *   hu_lane_float(v) bits of (float)v for lanes v < 2^24: exact, whatever the rounding direction
  *   hu_lane_down(v, k)   v >> k for 0 < v < 2^24, k >= 0, the last place or-ed with 1 if a digit was lost; k < 0: anything
  *   hu_mask              a mask in the instruction set's own form; hu_mask_lt(a, b) signed, hu_mask_test(a, b): a & b, a number below 2^31, is not 0;
  *                        hu_mask_and, hu_mask_or, hu_mask_andnot(a, b): a and not b; hu_mask_sel(m, yes, no), hu_mask_keep(m, v)
+ *   hu_mask_larger(a, b) the larger of two numbers below 2^31
+ *   hu_lane_minus(a, b)  the bits of the difference of two floats, where it is exact
  *
  * Why it is exact: nothing rounds but the integer steps below, which are emu/core.h's in another arrangement. The
  * significand has 24 digits, d of them (and zeros above, if d > 24) lie below the grid; f = sig >> d and the fraction
@@ -54,6 +57,7 @@ struct hu_narrow {
   int32_t flush_below; /* codes below become zero */
   uint8_t round, bits, tiny, zero, subnormal, negzero, is_unsigned, quick;
   uint8_t middle; /* 0: no; 1: low = 1; 2: low >= 30 */
+  uint8_t plain;  /* hu_plain_decode: 0: no; 1: low = 1; 2: all values normal in binary32 */
 };
 
 /* Patterns from which on values below 2^emin round to 2^emin at full precision: the least such fraction of the last step,
@@ -126,6 +130,8 @@ static inline int hu_narrow_of(hu_narrow *t, const hu_spec *s) {
   }
   if (t->quick && t->d0 >= 2 && s->m > 0 && s->zero == HU_ZERO_FIELD && s->subnormal != HU_SUBNORMAL_NONE && s->round < HU_SRA)
     t->middle = low == 1 ? 1 : low >= 30 ? 2 : 0;
+  if (s->zero == HU_ZERO_FIELD && s->subnormal == HU_SUBNORMAL_GRADUAL) t->plain = low == 1 ? 1 : low > s->m ? 2 : 0;
+  if (s->max_code >= 0x1000000) t->plain = t->plain == 1;
   t->value_inf = hu_pack32(hu_unpack(s, t->from_inf));
   t->value_neg_inf = hu_pack32(hu_unpack(s, t->from_neg_inf));
   t->value_nan = hu_pack32(hu_unpack(s, t->from_nan));
@@ -145,6 +151,10 @@ static inline int hu_narrow_of(hu_narrow *t, const hu_spec *s) {
 #ifdef HU_LANE_FN
 #ifndef HALFULP_EMU_LANES_CODE
 #define HALFULP_EMU_LANES_CODE
+
+#ifndef HU_HOLD
+#define HU_HOLD(v) (v)
+#endif
 
 HU_LANE_FN hu_lane hu_sel(hu_lane mask, hu_lane yes, hu_lane no) { return (mask & yes) | (~mask & no); }
 HU_LANE_FN hu_lane hu_lt(hu_lane a, hu_lane b) { return HU_MASK((hu_ilane)a < (hu_ilane)b); } /* signed */
@@ -216,48 +226,65 @@ typedef struct hu_middle_result {
   hu_mask inexact, underflow, to_zero, subnormal;
 } hu_middle_result;
 
-/* All comparisons are signed: the patterns are below 2^31. */
-HU_LANE_FN hu_middle_result hu_middle(const hu_narrow *t, int round, int kind, hu_lane u) {
+/* What hu_middle needs in every lane, made once a loop. HU_HOLD hides where a constant came from, so that a compiler short
+ * of registers loads it back instead of making it again. */
+typedef struct hu_middle_lanes {
+  hu_lane magnitude, digits, one, low, bottom, fraction, not_tiny, not_tiny_neg, base, sign;
+} hu_middle_lanes;
+
+HU_LANE_FN hu_middle_lanes hu_middle_lanes_of(const hu_narrow *t) {
+  hu_middle_lanes k;
+  k.magnitude = HU_HOLD(HU_ALL(0x7FFFFFFFu));
+  k.digits = HU_HOLD(HU_ALL(0x7FFFFFu));
+  k.one = HU_HOLD(HU_ALL(0x800000u));
+  k.low = HU_HOLD(HU_ALL(t->low));
+  k.bottom = HU_HOLD(HU_ALL((uint32_t)t->low << 23)); /* the pattern of 2^emin */
+  k.fraction = HU_HOLD(HU_ALL(((uint32_t)1 << t->d0) - 1));
+  k.not_tiny = HU_HOLD(HU_ALL(t->not_tiny));
+  k.not_tiny_neg = HU_HOLD(HU_ALL(t->not_tiny_neg));
+  k.base = HU_HOLD(HU_ALL(t->quick_base));
+  k.sign = HU_HOLD(HU_ALL(0x80000000u));
+  return k;
+}
+
+/* All comparisons are signed: the patterns are below 2^31. t->odd0 is 0, as m > 0. */
+HU_LANE_FN hu_middle_result hu_middle(const hu_narrow *t, const hu_middle_lanes *k, int round, int kind, hu_lane u) {
   hu_middle_result r;
-  uint32_t mask = ((uint32_t)1 << t->d0) - 1;
-  hu_lane a = u & 0x7FFFFFFFu, p = a, one = HU_ALL(0x800000u), ones = HU_ALL(0x7FFFFFFFu);
-  hu_lane bottom = HU_ALL((uint32_t)t->low << 23); /* the pattern of 2^emin */
-  hu_mask below = hu_mask_lt(a, bottom), nonzero = hu_mask_test(a, ones);
+  hu_lane a = u & k->magnitude, p = a;
+  hu_mask below = hu_mask_lt(a, k->bottom), nonzero = hu_mask_test(a, k->magnitude);
   if (kind == 2) {
-    /* low >= 30: binary32's subnormals are shifted out whole, whatever their hidden digit is taken for. */
-    hu_lane x = hu_lane_down((a & 0x7FFFFFu) | one, HU_ALL(t->low) - (a >> 23));
-    p = hu_mask_sel(below, hu_mask_keep(nonzero, x) + bottom, a);
+    /* low >= 30: binary32's subnormals are shifted out whole, whatever their hidden digit is taken for. The sum is
+     * above a where it counts, and 0 elsewhere. */
+    hu_lane x = hu_lane_down((a & k->digits) | k->one, k->low - (a >> 23));
+    p = hu_mask_larger(a, hu_mask_keep(below, hu_mask_keep(nonzero, x) + k->bottom));
   }
-  r.inexact = hu_mask_test(p, HU_ALL(mask));
-  hu_lane units = (p + hu_quick_add(t, round, u, p, HU_ALL(0))) & ~mask;
-  if (kind == 2) units = hu_mask_sel(below, units - bottom, units); /* below: the result in units of 2^(emin-23) */
+  r.inexact = hu_mask_test(p, k->fraction);
+  hu_lane rounded = (p + hu_quick_add(t, round, u, p, HU_ALL(0))) & ~k->fraction, value = rounded;
+  /* As floats, (2^emin + r) - 2^emin with r on the grid: exact, normal or zero as emin >= -97. (A zero difference is -0 in one
+   * direction of rounding; its sign goes.) */
+  if (kind == 2) value = hu_lane_minus(rounded, hu_mask_keep(below, k->bottom)) & k->magnitude;
+  hu_mask small = hu_mask_lt(value, k->bottom);
   if (t->subnormal == HU_SUBNORMAL_FLUSH) {
-    hu_mask flush = hu_mask_and(below, hu_mask_lt(units, one));
-    r.inexact = hu_mask_or(r.inexact, hu_mask_and(flush, nonzero));
-    units = hu_mask_sel(flush, HU_ALL(0), units);
+    r.inexact = hu_mask_or(r.inexact, hu_mask_and(small, nonzero));
+    value = hu_mask_sel(small, HU_ALL(0), value);
   }
-  hu_mask result = hu_mask_test(units, ones);
+  hu_mask result = hu_mask_test(value, k->magnitude);
   r.to_zero = hu_mask_andnot(nonzero, result);
-  r.subnormal = hu_mask_and(hu_mask_and(below, result), hu_mask_lt(units, one));
-  hu_lane limit = HU_ALL(t->not_tiny);
+  r.subnormal = hu_mask_and(small, result);
+  hu_lane limit = k->not_tiny;
   if (round == HU_RTP || round == HU_RTN) {
     hu_lane negative = (hu_lane)((hu_ilane)u >> 31);
-    limit = (negative & HU_ALL(t->not_tiny_neg)) | (~negative & limit);
+    limit = (negative & k->not_tiny_neg) | (~negative & limit);
   }
   r.underflow = hu_mask_and(r.inexact, hu_mask_lt(a, limit));
-  /* Below: units are the code's; other lanes: the pattern's. With low = 1 the two are one. */
-  r.code = units >> t->d0;
-  r.value = units;
-  if (kind == 2) {
-    r.code = hu_mask_sel(below, r.code, r.code - HU_ALL(t->quick_base));
-    /* units 2^(emin-23) with emin >= -97: a normal binary32 number or zero. */
-    hu_lane v = hu_lane_float(units & HU_ALL(0xFFFFFFu)) + HU_ALL((uint32_t)(t->low - 150) << 23);
-    r.value = hu_mask_sel(hu_mask_and(below, result), v, units);
-  }
-  hu_lane sign = u & 0x80000000u;
+  /* Below, the digits of `rounded` behind 2^emin are the code; elsewhere the pattern's offset is. low = 1: base is 0. */
+  hu_lane code = (rounded - (kind == 2 ? hu_mask_keep(below, k->bottom) : HU_ALL(0))) >> t->d0;
+  if (kind == 2) code = hu_mask_sel(below, code, code - k->base);
+  if (t->subnormal == HU_SUBNORMAL_FLUSH) code = hu_mask_keep(result, code);
+  hu_lane sign = u & k->sign;
   if (!t->negzero) sign = hu_mask_keep(result, sign);
-  if (!t->is_unsigned) r.code |= sign >> t->sign_shift;
-  r.value |= sign;
+  r.code = t->is_unsigned ? code : code | sign >> t->sign_shift;
+  r.value = value | sign;
   return r;
 }
 
@@ -435,6 +462,42 @@ HU_LANE_FN hu_lanes_result hu_lanes_round(const hu_narrow *t, hu_lane u, hu_lane
 }
 
 /* ---- decode: the binary32 bits of codes of a format that fits binary32 ---- */
+
+/* The short way: formats with gradual subnormals whose values are all normal numbers of binary32, or whose subnormals are
+ * binary32's own (t->plain); codes with an ordinary finite value. */
+typedef struct hu_plain_lanes {
+  hu_lane mag_mask, sign_code, max_code, hidden, base, scale;
+} hu_plain_lanes;
+
+HU_LANE_FN hu_plain_lanes hu_plain_lanes_of(const hu_narrow *t) {
+  hu_plain_lanes k;
+  k.mag_mask = HU_HOLD(HU_ALL(t->mag_mask));
+  k.sign_code = HU_HOLD(HU_ALL(t->sign_code));
+  k.max_code = HU_HOLD(HU_ALL(t->max_code));
+  k.hidden = HU_HOLD(HU_ALL(t->hidden));
+  k.base = HU_HOLD(HU_ALL((uint32_t)(t->low - 1) << 23));
+  k.scale = HU_HOLD(HU_ALL((uint32_t)(t->low - 127 - t->m) << 23));
+  return k;
+}
+
+/* Lanes that are not plain: infinities, NaN, and 10...0 where it is not negative zero. */
+HU_LANE_FN hu_mask hu_plain_not(const hu_narrow *t, const hu_plain_lanes *k, hu_lane code) {
+  hu_mask beyond = hu_mask_lt(k->max_code, code & k->mag_mask);
+  if (t->negzero || t->is_unsigned) return beyond;
+  hu_lane bits = code & (k->mag_mask | k->sign_code);
+  return hu_mask_or(beyond, hu_mask_andnot(hu_mask_test(bits, k->sign_code), hu_mask_test(bits, k->mag_mask)));
+}
+
+HU_LANE_FN hu_lane hu_plain_decode(const hu_narrow *t, const hu_plain_lanes *k, hu_lane code) {
+  hu_lane mag = code & k->mag_mask, v = (mag << t->d0) + k->base;
+  if (t->plain == 2) {
+    hu_mask sub = hu_mask_lt(mag, k->hidden);
+    hu_lane s = hu_mask_keep(hu_mask_test(mag, k->mag_mask), hu_lane_float(mag) + k->scale);
+    v = hu_mask_sel(sub, s, v);
+  }
+  if (t->is_unsigned) return v;
+  return v | (code & k->sign_code) << t->sign_shift;
+}
 
 HU_LANE_FN hu_lane hu_lanes_decode(const hu_narrow *t, hu_lane code) {
   hu_lane zero = HU_ALL(0), mag = code & t->mag_mask, sign = code & t->sign_code, v;

@@ -21,6 +21,15 @@
 #define HU_X86 0
 #endif
 
+/* Before a loop of few turns whose arrays should live in registers. */
+#if defined(__clang__)
+#define HU_UNROLL _Pragma("unroll")
+#elif defined(__GNUC__)
+#define HU_UNROLL _Pragma("GCC unroll 16")
+#else
+#define HU_UNROLL
+#endif
+
 #if defined(__GNUC__) || defined(__clang__)
 #define HU_LIKELY(c) __builtin_expect(!!(c), 1)
 #define HU_UNLIKELY(c) __builtin_expect(!!(c), 0)

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* hu_gemm: arguments, the way to take, blocks over threads; the fp32 model. */
+#include "halfulp/gemm.h"
+
+#include "emu/gemm_call.h"
+#include "emu/gemm_env.h"
+#include "emu/threads.h"
+
+/* ---- accumulation models ---- */
+
+hu_status hu_accum_check(const hu_accum *accum) {
+  hu_accum plain;
+  if (!accum) return HU_E_NULL;
+  if (accum->kind != HU_ACCUM_EXACT && accum->kind != HU_ACCUM_FP32) return HU_E_ACCUM;
+  memset(&plain, 0, sizeof plain);
+  int unused = accum->length == 0 && hu_format_equal(accum->product, plain.product) &&
+               hu_format_equal(accum->sum, plain.sum) && memcmp(&accum->mode, &plain.mode, sizeof plain.mode) == 0 &&
+               memcmp(accum->reserved, plain.reserved, sizeof plain.reserved) == 0;
+  return unused ? HU_OK : HU_E_ACCUM;
+}
+
+static const char *const accum_names[] = {"exact", "fp32"};
+
+hu_status hu_accum_parse(hu_accum *accum, const char *text) {
+  if (!accum || !text) return HU_E_NULL;
+  for (uint32_t kind = 0; kind < 2; kind++) {
+    if (strcmp(text, accum_names[kind]) != 0) continue;
+    memset(accum, 0, sizeof *accum);
+    accum->kind = kind;
+    return HU_OK;
+  }
+  return HU_E_TEXT;
+}
+
+size_t hu_accum_text(char *text, size_t size, const hu_accum *accum) {
+  if (hu_accum_check(accum) != HU_OK) return 0;
+  const char *name = accum_names[accum->kind];
+  size_t length = strlen(name);
+  if (text && size) {
+    size_t n = hu_least(length, size - 1);
+    memcpy(text, name, n);
+    text[n] = 0;
+  }
+  return length;
+}
+
+/* ---- arguments ---- */
+
+/* The bytes of a matrix: rows of `width` bytes, `pitch` apart. */
+typedef struct extent {
+  uintptr_t first, past; /* first = past: no elements */
+  size_t width, pitch;
+} extent;
+
+static hu_status extent_of(extent *e, const void *data, size_t rows, size_t columns, size_t ld, size_t size) {
+  size_t bytes;
+  memset(e, 0, sizeof *e);
+  if (ld < columns) return HU_E_SHAPE;
+  if (rows == 0 || columns == 0) return HU_OK;
+  if (!data) return HU_E_NULL;
+  if ((uintptr_t)data % size) return HU_E_ALIGN;
+  if (__builtin_mul_overflow(rows - 1, ld, &bytes) || __builtin_add_overflow(bytes, columns, &bytes)) return HU_E_SHAPE;
+  if (__builtin_mul_overflow(bytes, size, &bytes) || bytes > PTRDIFF_MAX) return HU_E_SHAPE;
+  e->first = (uintptr_t)data;
+  if (__builtin_add_overflow(e->first, bytes, &e->past)) return HU_E_SHAPE;
+  e->width = columns * size;
+  /* A single row has no pitch: any that holds it will do, and ld may not fit the address space. */
+  e->pitch = rows == 1 ? e->width : ld * size;
+  return HU_OK;
+}
+
+/* Do the two share a byte? Matrices of one pitch may lie side by side in the same rows. */
+static int overlap(const extent *x, const extent *y) {
+  if (x->first >= y->past || y->first >= x->past) return 0;
+  if (x->first == x->past || y->first == y->past) return 0;
+  if (x->pitch != y->pitch) return 1;
+  size_t apart = x->first > y->first ? (x->first - y->first) % x->pitch : (y->first - x->first) % x->pitch;
+  size_t low = x->first > y->first ? y->width : x->width, high = x->first > y->first ? x->width : y->width;
+  return apart < low || x->pitch - apart < high;
+}
+
+static hu_status check_format(hu_format f, uint8_t storage, int fp32) {
+  if (hu_format_check(f, NULL) != HU_OK) return HU_E_FORMAT;
+  if ((storage == HU_VALUES || fp32) && !hu_format_fits_binary32(f)) return HU_E_CARRIER;
+  return HU_OK;
+}
+
+static size_t element_size(hu_format f, uint8_t storage) {
+  return storage == HU_VALUES ? 4 : hu_format_limits(f).storage / 8;
+}
+
+static hu_status operand_extent(extent *e, const hu_operand *x, size_t rows, size_t columns) {
+  if (x->storage > HU_CODES || x->transposed > 1) return HU_E_SHAPE;
+  size_t size = element_size(x->format, x->storage);
+  return extent_of(e, x->data, x->transposed ? columns : rows, x->transposed ? rows : columns, x->ld, size);
+}
+
+static int in_place(const hu_result *d, const hu_operand *c) {
+  return d->data == c->data && d->ld == c->ld && d->storage == c->storage && !c->transposed &&
+         hu_format_equal(d->format, c->format);
+}
+
+static hu_status check_formats(const hu_result *d, const hu_operand *a, const hu_operand *b, const hu_operand *c, int fp32) {
+  const hu_operand *in[3] = {a, b, c};
+  hu_status s = check_format(d->format, d->storage, 0);
+  for (int i = 0; i < 3; i++) {
+    if (s == HU_OK && in[i]) s = check_format(in[i]->format, in[i]->storage, fp32);
+  }
+  return s;
+}
+
+static hu_status check_memory(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
+                              const hu_operand *b, const hu_operand *c) {
+  extent ed, e[3];
+  hu_status s = HU_E_SHAPE;
+  memset(e, 0, sizeof e);
+  if (d->storage <= HU_CODES) s = extent_of(&ed, d->data, m, n, d->ld, element_size(d->format, d->storage));
+  if (s == HU_OK) s = operand_extent(&e[0], a, m, k);
+  if (s == HU_OK) s = operand_extent(&e[1], b, k, n);
+  if (s == HU_OK && c) s = operand_extent(&e[2], c, m, n);
+  if (s != HU_OK) return s;
+  if (c && in_place(d, c)) memset(&e[2], 0, sizeof e[2]);
+  return overlap(&ed, &e[0]) || overlap(&ed, &e[1]) || overlap(&ed, &e[2]) ? HU_E_OVERLAP : HU_OK;
+}
+
+static hu_status check(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
+                       const hu_operand *c, const hu_accum *accum, hu_mode mode) {
+  if (!d || !a || !b || !accum) return HU_E_NULL;
+  hu_status s = hu_accum_check(accum);
+  if (s == HU_OK) s = hu_mode_check(mode);
+  if (s == HU_OK) s = check_formats(d, a, b, c, accum->kind == HU_ACCUM_FP32);
+  return s == HU_OK ? check_memory(m, n, k, d, a, b, c) : s;
+}
+
+/* ---- the grid of binary32 operands ---- */
+
+typedef struct grid_check {
+  const hu_matrix *x;
+  size_t parts;
+  uint8_t wrong[HU_THREADS_MAX];
+} grid_check;
+
+static void check_part(void *context, size_t part) {
+  grid_check *t = context;
+  size_t rows = hu_gemm_stored_rows(t->x), first = rows / t->parts * part + hu_least(part, rows % t->parts);
+  t->wrong[part] = !hu_gemm_on_grid(t->x, first, rows / t->parts + (part < rows % t->parts));
+}
+
+static int on_grid(const hu_matrix *x, uint32_t threads) {
+  grid_check t;
+  if (!x->data || !x->values || x->rows == 0 || x->columns == 0) return 1;
+  t.x = x;
+  t.parts = hu_least(hu_gemm_stored_rows(x), threads);
+  hu_parallel(threads, t.parts, check_part, &t);
+  for (size_t i = 0; i < t.parts; i++) {
+    if (t.wrong[i]) return 0;
+  }
+  return 1;
+}
+
+/* ---- the fp32 model ---- */
+
+#define HU_REAL float
+#define HU_READ hu_gemm_read32
+#define HU_FINISH hu_gemm_finish32
+#define HU_KERNEL g->kernels->fma32
+#define HU_MR HU_GEMM32_MR
+#define HU_NR HU_GEMM32_NR
+#define HU_MB HU_GEMM32_MB
+#define HU_NB HU_GEMM32_NB
+#define HU_KC HU_GEMM32_KC
+#define HU_KS HU_GEMM32_KS
+#include "emu/gemm_body.h"
+
+static void use_binary32(hu_gemm_call *g) {
+  g->block = run_block;
+  hu_gemm_set_blocks(g, HU_MB, HU_MR, HU_NB, HU_NR);
+}
+
+/* ---- blocks over threads ---- */
+
+/* As many equal blocks as the largest size needs; smaller ones while that leaves threads without work. */
+void hu_gemm_set_blocks(hu_gemm_call *g, size_t rows, size_t row_step, size_t columns, size_t column_step) {
+  size_t down = (g->m + rows - 1) / rows, across = (g->n + columns - 1) / columns;
+  while (down * across < 2 * (size_t)g->threads && g->threads > 1) {
+    size_t high = (g->m + down - 1) / down, wide = (g->n + across - 1) / across;
+    if (high <= row_step && wide <= column_step) break;
+    if (high >= wide || wide <= column_step) {
+      down *= 2;
+    } else {
+      across *= 2;
+    }
+  }
+  g->block_rows = hu_up_to((g->m + down - 1) / down, row_step);
+  g->block_columns = hu_up_to((g->n + across - 1) / across, column_step);
+  g->across = (g->n + g->block_columns - 1) / g->block_columns;
+}
+
+typedef struct block_work {
+  hu_gemm_call *g;
+  size_t blocks, parts;
+} block_work;
+
+static void run_part(void *context, size_t part) {
+  block_work *w = context;
+  hu_gemm_env saved = hu_gemm_env_enter();
+  for (size_t i = part; i < w->blocks; i += w->parts) {
+    w->g->block(w->g, i / w->g->across * w->g->block_rows, i % w->g->across * w->g->block_columns, &w->g->events[part]);
+  }
+  hu_gemm_env_leave(saved);
+}
+
+static void run(hu_gemm_call *g, hu_events *events) {
+  block_work w;
+  w.g = g;
+  w.blocks = (g->m + g->block_rows - 1) / g->block_rows * g->across;
+  /* A thread's next block is its neighbour's: one part a thread keeps the order along the rows where there is one thread. */
+  w.parts = hu_least(w.blocks, g->threads);
+  memset(g->events, 0, w.parts * sizeof g->events[0]);
+  hu_parallel(g->threads, w.parts, run_part, &w);
+  for (size_t i = 0; events && i < w.parts; i++) hu_events_add(events, &g->events[i]);
+}
+
+/* The cheapest way that is proved to give the exact sum. */
+static void choose_exact(hu_gemm_call *g) {
+  const hu_format *fc = g->c.data ? &g->c.format : NULL;
+  int carried = hu_format_fits_binary32(g->a.format) && hu_format_fits_binary32(g->b.format) &&
+                (!fc || hu_format_fits_binary32(*fc));
+  if (carried && hu_gemm_sums_fit(g->k, g->a.format, g->b.format, fc, 24, -149)) {
+    use_binary32(g);
+    return;
+  }
+  if (hu_gemm_exact64(g->k, g->a.format, g->b.format, fc)) {
+    hu_gemm_use_binary64(g);
+    return;
+  }
+  g->sa = hu_gemm_span(&g->a);
+  g->sb = hu_gemm_span(&g->b);
+  g->sc = hu_gemm_span(&g->c);
+  if (hu_gemm_spans_fit64(g)) {
+    hu_gemm_use_binary64(g);
+  } else {
+    hu_gemm_use_wide(g);
+  }
+}
+
+static const hu_gemm_kernels *kernels_for(uint32_t levels) {
+#if HU_X86
+  if (levels & HU_LEVEL_AVX512) return &hu_gemm_avx512;
+  if (levels & HU_LEVEL_AVX2) return &hu_gemm_avx2;
+#endif
+  (void)levels;
+  return &hu_gemm_portable;
+}
+
+hu_status hu_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
+                  const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  hu_gemm_call g;
+  hu_status s = check(m, n, k, d, a, b, c, accum, mode);
+  if (s != HU_OK) return s;
+  uint32_t levels = hu_levels_for(exec);
+  g.m = m;
+  g.n = n;
+  g.k = k;
+  g.threads = exec && exec->threads > 1 ? exec->threads : 1;
+  if (g.threads > HU_THREADS_MAX) g.threads = HU_THREADS_MAX;
+  hu_gemm_matrix(&g.a, a, m, k, levels);
+  hu_gemm_matrix(&g.b, b, k, n, levels);
+  hu_gemm_matrix(&g.c, c, m, n, levels);
+  g.kernels = kernels_for(levels);
+  g.exact = accum->kind == HU_ACCUM_EXACT;
+  g.stream.key = exec ? exec->stream.key : 0;
+  g.stream.counter = exec ? exec->stream.counter : 0;
+  hu_gemm_set_result(&g, d, mode, levels);
+  hu_gemm_env saved = hu_gemm_env_enter();
+  s = on_grid(&g.a, g.threads) && on_grid(&g.b, g.threads) && on_grid(&g.c, g.threads) ? HU_OK : HU_E_GRID;
+  if (s == HU_OK && m && n) {
+    if (g.exact) {
+      choose_exact(&g);
+    } else {
+      use_binary32(&g);
+    }
+    run(&g, events);
+  }
+  hu_gemm_env_leave(saved);
+  return s;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/gemm_avx2.c - inner loops in AVX2 and FMA: tiles of 6 rows by two vectors, 12 accumulators in registers. */
+#include "emu/gemm_kernels.h"
+
+#if HU_X86
+#include <immintrin.h>
+
+#define MR 6
+
+static inline __attribute__((always_inline)) void tile32(size_t kc, const float *a, size_t row, size_t step,
+                                                         const float *b, float *acc) {
+  __m256 z[MR][2];
+#pragma GCC unroll 6
+  for (int i = 0; i < MR; i++) {
+    z[i][0] = _mm256_loadu_ps(acc + i * HU_GEMM32_NB);
+    z[i][1] = _mm256_loadu_ps(acc + i * HU_GEMM32_NB + 8);
+  }
+  for (size_t k = 0; k < kc; k++) {
+    __m256 b0 = _mm256_loadu_ps(b), b1 = _mm256_loadu_ps(b + 8);
+    b += HU_GEMM32_NR;
+#pragma GCC unroll 6
+    for (int i = 0; i < MR; i++) {
+      __m256 x = _mm256_broadcast_ss(a + (size_t)i * row);
+      z[i][0] = _mm256_fmadd_ps(x, b0, z[i][0]);
+      z[i][1] = _mm256_fmadd_ps(x, b1, z[i][1]);
+    }
+    a += step;
+  }
+#pragma GCC unroll 6
+  for (int i = 0; i < MR; i++) {
+    _mm256_storeu_ps(acc + i * HU_GEMM32_NB, z[i][0]);
+    _mm256_storeu_ps(acc + i * HU_GEMM32_NB + 8, z[i][1]);
+  }
+}
+
+static void fma32(size_t rows, size_t columns, size_t kc, const float *a, int by_columns, const float *b, float *acc,
+                  hu_ahead *ahead) {
+  for (size_t j = 0; j < columns; j += 16) {
+    const float *panel = b + j / HU_GEMM32_NR * (HU_GEMM32_NR * HU_GEMM32_KC) + j % HU_GEMM32_NR;
+    for (size_t i = 0; i < rows; i += MR) {
+      float *z = acc + i * HU_GEMM32_NB + j;
+      hu_fetch_line(ahead);
+      if (by_columns) {
+        tile32(kc, a + i, 1, HU_GEMM32_MB, panel, z);
+      } else {
+        tile32(kc, a + i * HU_GEMM32_KS, HU_GEMM32_KS, 1, panel, z);
+      }
+    }
+  }
+}
+
+static inline __attribute__((always_inline)) void tile64(size_t kc, const double *a, size_t row, size_t step,
+                                                         const double *b, double *acc) {
+  __m256d z[MR][2];
+#pragma GCC unroll 6
+  for (int i = 0; i < MR; i++) {
+    z[i][0] = _mm256_loadu_pd(acc + i * HU_GEMM64_NB);
+    z[i][1] = _mm256_loadu_pd(acc + i * HU_GEMM64_NB + 4);
+  }
+  for (size_t k = 0; k < kc; k++) {
+    __m256d b0 = _mm256_loadu_pd(b), b1 = _mm256_loadu_pd(b + 4);
+    b += HU_GEMM64_NR;
+#pragma GCC unroll 6
+    for (int i = 0; i < MR; i++) {
+      __m256d x = _mm256_broadcast_sd(a + (size_t)i * row);
+      z[i][0] = _mm256_fmadd_pd(x, b0, z[i][0]);
+      z[i][1] = _mm256_fmadd_pd(x, b1, z[i][1]);
+    }
+    a += step;
+  }
+#pragma GCC unroll 6
+  for (int i = 0; i < MR; i++) {
+    _mm256_storeu_pd(acc + i * HU_GEMM64_NB, z[i][0]);
+    _mm256_storeu_pd(acc + i * HU_GEMM64_NB + 4, z[i][1]);
+  }
+}
+
+static void sum64(size_t rows, size_t columns, size_t kc, const double *a, int by_columns, const double *b, double *acc,
+                  hu_ahead *ahead) {
+  for (size_t j = 0; j < columns; j += 8) {
+    const double *panel = b + j / HU_GEMM64_NR * (HU_GEMM64_NR * HU_GEMM64_KC) + j % HU_GEMM64_NR;
+    for (size_t i = 0; i < rows; i += MR) {
+      double *z = acc + i * HU_GEMM64_NB + j;
+      hu_fetch_line(ahead);
+      if (by_columns) {
+        tile64(kc, a + i, 1, HU_GEMM64_MB, panel, z);
+      } else {
+        tile64(kc, a + i * HU_GEMM64_KS, HU_GEMM64_KS, 1, panel, z);
+      }
+    }
+  }
+}
+
+/* Shifts by 64 and more, or by negative counts, give 0: one of the two shifts has the digit, the other none of it unless
+ * both are by 0. Digits are below 2^52: 2^52 + d has d in its low bits. */
+static void cut(const hu_wide_cut *q, size_t kc, const double *x, double *digits) {
+  const __m256i fraction = _mm256_set1_epi64x(0xFFFFFFFFFFFFF), hidden = _mm256_set1_epi64x(0x10000000000000);
+  const __m256i mask = _mm256_set1_epi64x(((int64_t)1 << q->w) - 1), zero = _mm256_setzero_si256();
+  const __m256d big = _mm256_set1_pd(0x1p52);
+  for (size_t v = 0; v < kc * (HU_WIDE_COLUMNS / 4); v++) {
+    __m256i u = _mm256_loadu_si256((const __m256i *)(const void *)(x + 4 * v));
+    __m256i field = _mm256_and_si256(_mm256_srli_epi64(u, 52), _mm256_set1_epi64x(0x7FF));
+    __m256i below = _mm256_cmpeq_epi64(field, zero), special = _mm256_cmpeq_epi64(field, _mm256_set1_epi64x(0x7FF));
+    __m256i sig = _mm256_or_si256(_mm256_and_si256(u, fraction), _mm256_andnot_si256(below, hidden));
+    sig = _mm256_andnot_si256(special, sig);
+    field = _mm256_sub_epi64(field, below); /* field 0 has the last place of field 1 */
+    __m256i up = _mm256_sub_epi64(field, _mm256_set1_epi64x(1075 + q->low + q->first * q->w));
+    __m256d sign = _mm256_and_pd(_mm256_castsi256_pd(u), _mm256_set1_pd(-0.0));
+    double *z = digits + (v / 4 * (size_t)q->count) * HU_WIDE_COLUMNS + v % 4 * 4;
+    for (int32_t t = 0; t < q->count; t++) {
+      __m256i d = _mm256_or_si256(_mm256_sllv_epi64(sig, up), _mm256_srlv_epi64(sig, _mm256_sub_epi64(zero, up)));
+      d = _mm256_or_si256(_mm256_and_si256(d, mask), _mm256_castpd_si256(big));
+      _mm256_storeu_pd(z + t * HU_WIDE_COLUMNS, _mm256_or_pd(_mm256_sub_pd(_mm256_castsi256_pd(d), big), sign));
+      up = _mm256_sub_epi64(up, _mm256_set1_epi64x(q->w));
+    }
+  }
+}
+
+/* (int64_t)x for |x| <= 2^51: 1.5 2^52 + x has x in its low digits, two's complement. */
+static inline void add_to(int64_t *bins, __m256d x) {
+  const __m256d shift = _mm256_set1_pd(0x1.8p52);
+  __m256i n = _mm256_sub_epi64(_mm256_castpd_si256(_mm256_add_pd(x, shift)), _mm256_castpd_si256(shift));
+  __m256i *z = (__m256i *)(void *)bins;
+  _mm256_storeu_si256(z, _mm256_add_epi64(_mm256_loadu_si256(z), n));
+}
+
+/* Two digits, eight columns: eight sums of at most 32 terms. */
+static inline __attribute__((always_inline)) void wide_pair(const hu_wide_row *row, size_t first, size_t past, size_t step,
+                                                            const int count, const int cut, const double *digits,
+                                                            int64_t *bins) {
+  __m256d lo[2][2], hi[2][2];
+#pragma GCC unroll 2
+  for (int t = 0; t < count; t++) lo[t][0] = lo[t][1] = hi[t][0] = hi[t][1] = _mm256_setzero_pd();
+  for (size_t i = first; i < past; i++) {
+    const double *d = digits + row->k[i] * step;
+    __m256d x = _mm256_broadcast_sd(row->lo + i), y = cut ? _mm256_broadcast_sd(row->hi + i) : x;
+#pragma GCC unroll 2
+    for (int t = 0; t < count; t++) {
+      __m256d d0 = _mm256_loadu_pd(d + t * HU_WIDE_COLUMNS), d1 = _mm256_loadu_pd(d + t * HU_WIDE_COLUMNS + 4);
+      lo[t][0] = _mm256_fmadd_pd(x, d0, lo[t][0]);
+      lo[t][1] = _mm256_fmadd_pd(x, d1, lo[t][1]);
+      if (cut) {
+        hi[t][0] = _mm256_fmadd_pd(y, d0, hi[t][0]);
+        hi[t][1] = _mm256_fmadd_pd(y, d1, hi[t][1]);
+      }
+    }
+  }
+#pragma GCC unroll 2
+  for (int t = 0; t < count; t++) {
+    add_to(bins + t * HU_WIDE_COLUMNS, lo[t][0]);
+    add_to(bins + t * HU_WIDE_COLUMNS + 4, lo[t][1]);
+    if (cut) {
+      add_to(bins + (t + 1) * HU_WIDE_COLUMNS, hi[t][0]);
+      add_to(bins + (t + 1) * HU_WIDE_COLUMNS + 4, hi[t][1]);
+    }
+  }
+}
+
+static void wide_group(const hu_wide_row *row, size_t first, size_t past, size_t count, const double *digits,
+                       int64_t *bins) {
+  size_t step = count * HU_WIDE_COLUMNS;
+  for (size_t t = 0; t < count; t += 2) {
+    for (size_t c = 0; c < HU_WIDE_COLUMNS; c += 8) {
+      const double *d = digits + t * HU_WIDE_COLUMNS + c;
+      int64_t *z = bins + t * HU_WIDE_COLUMNS + c;
+      if (t + 1 < count) {
+        if (row->cut) wide_pair(row, first, past, step, 2, 1, d, z);
+        if (!row->cut) wide_pair(row, first, past, step, 2, 0, d, z);
+      } else {
+        if (row->cut) wide_pair(row, first, past, step, 1, 1, d, z);
+        if (!row->cut) wide_pair(row, first, past, step, 1, 0, d, z);
+      }
+    }
+  }
+}
+
+static void wide(const hu_wide_row *row, size_t count, const double *digits, int64_t *bins) {
+  for (size_t g = 0; g < row->groups; g++) {
+    size_t past = row->first[g + 1];
+    for (size_t i = row->first[g]; i < past; i += 32) {
+      wide_group(row, i, i + 32 < past ? i + 32 : past, count, digits, bins + row->bin[g] * HU_WIDE_COLUMNS);
+    }
+  }
+}
+
+const hu_gemm_kernels hu_gemm_avx2 = {fma32, sum64, cut, wide};
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/gemm_avx512.c - inner loops in AVX-512: tiles of 12 rows by two vectors, 24 accumulators in registers. */
+#include "emu/gemm_kernels.h"
+
+#if HU_X86
+#include <immintrin.h>
+
+#define MR 12
+
+/* `next` walks over the next tile's rows of A while this one is worked on. */
+static inline __attribute__((always_inline)) void tile32(size_t kc, const float *a, size_t row, size_t step,
+                                                         const float *next, size_t next_step, const float *b, float *acc,
+                                                         hu_ahead *ahead) {
+  __m512 z[MR][2];
+#pragma GCC unroll 12
+  for (int i = 0; i < MR; i++) {
+    z[i][0] = _mm512_loadu_ps(acc + i * HU_GEMM32_NB);
+    z[i][1] = _mm512_loadu_ps(acc + i * HU_GEMM32_NB + 16);
+    _mm_prefetch((const char *)(acc + (i + MR) * HU_GEMM32_NB), _MM_HINT_T0);
+    _mm_prefetch((const char *)(acc + (i + MR) * HU_GEMM32_NB + 16), _MM_HINT_T0);
+  }
+  while (kc) {
+    size_t some = kc < 4 ? kc : 4;
+    kc -= some;
+    hu_fetch_line(ahead);
+    do {
+      __m512 b0 = _mm512_loadu_ps(b), b1 = _mm512_loadu_ps(b + 16);
+      _mm_prefetch((const char *)next, _MM_HINT_T0);
+      next += next_step;
+      b += HU_GEMM32_NR;
+#pragma GCC unroll 12
+      for (int i = 0; i < MR; i++) {
+        __m512 x = _mm512_set1_ps(a[(size_t)i * row]);
+        z[i][0] = _mm512_fmadd_ps(x, b0, z[i][0]);
+        z[i][1] = _mm512_fmadd_ps(x, b1, z[i][1]);
+      }
+      a += step;
+    } while (--some);
+  }
+#pragma GCC unroll 12
+  for (int i = 0; i < MR; i++) {
+    _mm512_storeu_ps(acc + i * HU_GEMM32_NB, z[i][0]);
+    _mm512_storeu_ps(acc + i * HU_GEMM32_NB + 16, z[i][1]);
+  }
+}
+
+static void fma32(size_t rows, size_t columns, size_t kc, const float *a, int by_columns, const float *b, float *acc, hu_ahead *ahead) {
+  for (size_t j = 0; j < columns; j += HU_GEMM32_NR) {
+    const float *panel = b + j * HU_GEMM32_KC;
+    for (size_t i = 0; i < rows; i += MR) {
+      float *z = acc + i * HU_GEMM32_NB + j;
+      if (by_columns) {
+        tile32(kc, a + i, 1, HU_GEMM32_MB, a + i + MR, HU_GEMM32_MB, panel, z, ahead);
+      } else {
+        tile32(kc, a + i * HU_GEMM32_KS, HU_GEMM32_KS, 1, a + (i + MR) * HU_GEMM32_KS, 16, panel, z, ahead);
+      }
+    }
+  }
+}
+
+/* `next` walks over the next tile's rows of A while this one is worked on. */
+static inline __attribute__((always_inline)) void tile64(size_t kc, const double *a, size_t row, size_t step,
+                                                         const double *next, size_t next_step, const double *b, double *acc,
+                                                         hu_ahead *ahead) {
+  __m512d z[MR][2];
+#pragma GCC unroll 12
+  for (int i = 0; i < MR; i++) {
+    z[i][0] = _mm512_loadu_pd(acc + i * HU_GEMM64_NB);
+    z[i][1] = _mm512_loadu_pd(acc + i * HU_GEMM64_NB + 8);
+    _mm_prefetch((const char *)(acc + (i + MR) * HU_GEMM64_NB), _MM_HINT_T0);
+    _mm_prefetch((const char *)(acc + (i + MR) * HU_GEMM64_NB + 8), _MM_HINT_T0);
+  }
+  while (kc) {
+    size_t some = kc < 4 ? kc : 4;
+    kc -= some;
+    hu_fetch_line(ahead);
+    do {
+      __m512d b0 = _mm512_loadu_pd(b), b1 = _mm512_loadu_pd(b + 8);
+      _mm_prefetch((const char *)next, _MM_HINT_T0);
+      next += next_step;
+      b += HU_GEMM64_NR;
+#pragma GCC unroll 12
+      for (int i = 0; i < MR; i++) {
+        __m512d x = _mm512_set1_pd(a[(size_t)i * row]);
+        z[i][0] = _mm512_fmadd_pd(x, b0, z[i][0]);
+        z[i][1] = _mm512_fmadd_pd(x, b1, z[i][1]);
+      }
+      a += step;
+    } while (--some);
+  }
+#pragma GCC unroll 12
+  for (int i = 0; i < MR; i++) {
+    _mm512_storeu_pd(acc + i * HU_GEMM64_NB, z[i][0]);
+    _mm512_storeu_pd(acc + i * HU_GEMM64_NB + 8, z[i][1]);
+  }
+}
+
+static void sum64(size_t rows, size_t columns, size_t kc, const double *a, int by_columns, const double *b, double *acc, hu_ahead *ahead) {
+  for (size_t j = 0; j < columns; j += HU_GEMM64_NR) {
+    const double *panel = b + j * HU_GEMM64_KC;
+    for (size_t i = 0; i < rows; i += MR) {
+      double *z = acc + i * HU_GEMM64_NB + j;
+      if (by_columns) {
+        tile64(kc, a + i, 1, HU_GEMM64_MB, a + i + MR, HU_GEMM64_MB, panel, z, ahead);
+      } else {
+        tile64(kc, a + i * HU_GEMM64_KS, HU_GEMM64_KS, 1, a + (i + MR) * HU_GEMM64_KS, 8, panel, z, ahead);
+      }
+    }
+  }
+}
+
+/* Shifts by 64 and more, or by negative counts, give 0: one of the two shifts has the digit, the other none of it unless
+ * both are by 0. */
+static void cut(const hu_wide_cut *q, size_t kc, const double *x, double *digits) {
+  const __m512i fraction = _mm512_set1_epi64(0xFFFFFFFFFFFFF), hidden = _mm512_set1_epi64(0x10000000000000);
+  const __m512i mask = _mm512_set1_epi64(((int64_t)1 << q->w) - 1), zero = _mm512_setzero_si512();
+  for (size_t v = 0; v < kc * (HU_WIDE_COLUMNS / 8); v++) {
+    __m512i u = _mm512_loadu_si512(x + 8 * v), field = _mm512_and_si512(_mm512_srli_epi64(u, 52), _mm512_set1_epi64(0x7FF));
+    __m512i sig = _mm512_and_si512(u, fraction), up;
+    __mmask8 normal = _mm512_cmpneq_epi64_mask(field, zero);
+    sig = _mm512_mask_or_epi64(sig, normal, sig, hidden);
+    sig = _mm512_mask_mov_epi64(sig, _mm512_cmpeq_epi64_mask(field, _mm512_set1_epi64(0x7FF)), zero);
+    up = _mm512_sub_epi64(_mm512_max_epi64(field, _mm512_set1_epi64(1)), _mm512_set1_epi64(1075 + q->low + q->first * q->w));
+    u = _mm512_andnot_si512(_mm512_set1_epi64(INT64_MAX), u);
+    double *z = digits + (v / 2 * (size_t)q->count) * HU_WIDE_COLUMNS + v % 2 * 8;
+    for (int32_t t = 0; t < q->count; t++) {
+      __m512i d = _mm512_or_si512(_mm512_sllv_epi64(sig, up), _mm512_srlv_epi64(sig, _mm512_sub_epi64(zero, up)));
+      __m512d r = _mm512_cvtepi64_pd(_mm512_and_si512(d, mask));
+      _mm512_storeu_pd(z + t * HU_WIDE_COLUMNS, _mm512_castsi512_pd(_mm512_or_si512(_mm512_castpd_si512(r), u)));
+      up = _mm512_sub_epi64(up, _mm512_set1_epi64(q->w));
+    }
+  }
+}
+
+static inline void add_to(int64_t *bins, __m512d x) {
+  _mm512_storeu_si512(bins, _mm512_add_epi64(_mm512_loadu_si512(bins), _mm512_cvtpd_epi64(x)));
+}
+
+static inline __attribute__((always_inline)) void wide_band(const hu_wide_row *row, const int count, const int cut,
+                                                            const double *digits, int64_t *bins) {
+  for (size_t g = 0; g < row->groups; g++) {
+    __m512d lo[HU_WIDE_BAND][2], hi[HU_WIDE_BAND][2];
+#pragma GCC unroll 6
+    for (int t = 0; t < count; t++) lo[t][0] = lo[t][1] = hi[t][0] = hi[t][1] = _mm512_setzero_pd();
+    for (size_t i = row->first[g]; i < row->first[g + 1]; i++) {
+      const double *d = digits + row->k[i] * (size_t)(count * HU_WIDE_COLUMNS);
+      __m512d x = _mm512_set1_pd(row->lo[i]), y = cut ? _mm512_set1_pd(row->hi[i]) : x;
+#pragma GCC unroll 6
+      for (int t = 0; t < count; t++) {
+        __m512d d0 = _mm512_loadu_pd(d + t * HU_WIDE_COLUMNS), d1 = _mm512_loadu_pd(d + t * HU_WIDE_COLUMNS + 8);
+        lo[t][0] = _mm512_fmadd_pd(x, d0, lo[t][0]);
+        lo[t][1] = _mm512_fmadd_pd(x, d1, lo[t][1]);
+        if (cut) {
+          hi[t][0] = _mm512_fmadd_pd(y, d0, hi[t][0]);
+          hi[t][1] = _mm512_fmadd_pd(y, d1, hi[t][1]);
+        }
+      }
+    }
+    int64_t *z = bins + row->bin[g] * HU_WIDE_COLUMNS;
+#pragma GCC unroll 6
+    for (int t = 0; t < count; t++) {
+      add_to(z + t * HU_WIDE_COLUMNS, lo[t][0]);
+      add_to(z + t * HU_WIDE_COLUMNS + 8, lo[t][1]);
+      if (cut) {
+        add_to(z + (t + 1) * HU_WIDE_COLUMNS, hi[t][0]);
+        add_to(z + (t + 1) * HU_WIDE_COLUMNS + 8, hi[t][1]);
+      }
+    }
+  }
+}
+
+static inline __attribute__((always_inline)) void wide_any(const hu_wide_row *row, size_t count, const int cut,
+                                                           const double *digits, int64_t *bins) {
+  switch (count) {
+    case 1: wide_band(row, 1, cut, digits, bins); break;
+    case 2: wide_band(row, 2, cut, digits, bins); break;
+    case 3: wide_band(row, 3, cut, digits, bins); break;
+    case 4: wide_band(row, 4, cut, digits, bins); break;
+    case 5: wide_band(row, 5, cut, digits, bins); break;
+    default: wide_band(row, 6, cut, digits, bins); break;
+  }
+}
+
+static void wide(const hu_wide_row *row, size_t count, const double *digits, int64_t *bins) {
+  if (row->cut) {
+    wide_any(row, count, 1, digits, bins);
+  } else {
+    wide_any(row, count, 0, digits, bins);
+  }
+}
+
+const hu_gemm_kernels hu_gemm_avx512 = {fma32, sum64, cut, wide};
+#endif

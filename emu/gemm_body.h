@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/gemm_body.h - one block of D in a floating accumulator: pack, multiply, finish. Written once for binary32 and binary64; who
+ * includes it defines HU_REAL, HU_READ, HU_FINISH, HU_KERNEL and HU_MR, HU_NR, HU_MB, HU_NB, HU_KC, HU_KS. */
+
+static void pack_a(const hu_gemm_call *g, size_t i0, size_t k0, size_t rows, size_t kc, HU_REAL *z) {
+  size_t padded = hu_up_to(rows, HU_MR);
+  if (g->a.transposed) {
+    for (size_t k = 0; k < kc; k++) {
+      HU_READ(&g->a, k0 + k, i0, rows, z + k * HU_MB);
+      for (size_t i = rows; i < padded; i++) z[k * HU_MB + i] = 0;
+    }
+    return;
+  }
+  for (size_t i = 0; i < rows; i++) HU_READ(&g->a, i0 + i, k0, kc, z + i * HU_KS);
+  for (size_t i = rows; i < padded; i++) memset(z + i * HU_KS, 0, kc * sizeof *z);
+}
+
+/* Panels from rows along k: 32 bytes' worth of neighbours in k at a time, so that lines read are used up. */
+static void pack_b_turned(const hu_gemm_call *g, size_t j0, size_t k0, size_t columns, size_t kc, HU_REAL *z) {
+  HU_REAL row[4][HU_KC];
+  for (size_t j = 0; j < columns; j += 4) {
+    size_t some = hu_least(4, columns - j);
+    for (size_t c = 0; c < some; c++) HU_READ(&g->b, j0 + j + c, k0, kc, row[c]);
+    for (size_t c = some; c < 4; c++) memset(row[c], 0, kc * sizeof *z);
+    HU_REAL *to = z + j / HU_NR * (HU_KC * HU_NR) + j % HU_NR;
+    for (size_t k = 0; k < kc; k++) {
+      for (size_t c = 0; c < 4; c++) to[k * HU_NR + c] = row[c][k];
+    }
+  }
+  for (size_t j = hu_up_to(columns, 4); j < hu_up_to(columns, HU_NR); j++) {
+    for (size_t k = 0; k < kc; k++) z[j / HU_NR * (HU_KC * HU_NR) + k * HU_NR + j % HU_NR] = 0;
+  }
+}
+
+static void pack_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t columns, size_t kc, HU_REAL *z) {
+  if (g->b.transposed) {
+    pack_b_turned(g, j0, k0, columns, kc, z);
+    return;
+  }
+  size_t whole = columns / HU_NR * HU_NR;
+  for (size_t k = 0; k < kc; k++) {
+    HU_REAL row[HU_NB];
+    HU_READ(&g->b, k0 + k, j0, columns, row);
+    for (size_t j = 0; j < whole; j += HU_NR) memcpy(z + j * HU_KC + k * HU_NR, row + j, HU_NR * sizeof *z);
+    if (whole == columns) continue;
+    HU_REAL *to = z + whole * HU_KC + k * HU_NR;
+    for (size_t j = 0; j < HU_NR; j++) to[j] = whole + j < columns ? row[whole + j] : 0;
+  }
+}
+
+static void load_c(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, HU_REAL *acc) {
+  memset(acc, 0, hu_up_to(rows, HU_MR) * HU_NB * sizeof *acc);
+  if (!g->c.data) return;
+  if (!g->c.transposed) {
+    for (size_t i = 0; i < rows; i++) HU_READ(&g->c, i0 + i, j0, columns, acc + i * HU_NB);
+    return;
+  }
+  for (size_t j = 0; j < columns; j++) {
+    HU_REAL column[HU_MB];
+    HU_READ(&g->c, j0 + j, i0, rows, column);
+    for (size_t i = 0; i < rows; i++) acc[i * HU_NB + j] = column[i];
+  }
+}
+
+/* The stored rows that hold elements (i0, j0) ... of x. */
+static hu_ahead_run look_ahead(const hu_matrix *x, size_t i0, size_t j0, size_t rows, size_t columns) {
+  hu_ahead_run run;
+  size_t row = x->transposed ? j0 : i0, column = x->transposed ? i0 : j0;
+  run.row = (const char *)x->data + (row * x->ld + column) * x->size;
+  run.pitch = x->ld * x->size;
+  run.rows = x->transposed ? columns : rows;
+  run.lines = ((x->transposed ? rows : columns) * x->size + 63) / 64;
+  return run;
+}
+
+/* What comes after piece k0 of block (i0, j0): the next piece, or the first one of the next block along the row. */
+static hu_ahead after(const hu_gemm_call *g, size_t i0, size_t j0, size_t k0) {
+  hu_ahead ahead;
+  memset(&ahead, 0, sizeof ahead);
+  k0 += HU_KC;
+  if (k0 >= g->k) {
+    k0 = 0;
+    j0 += g->block_columns;
+  }
+  if (j0 >= g->n) {
+    j0 = 0;
+    i0 += g->block_rows;
+  }
+  if (i0 >= g->m) return ahead;
+  size_t kc = hu_least(g->k - k0, HU_KC);
+  ahead.now = look_ahead(&g->a, i0, k0, hu_least(g->m - i0, g->block_rows), kc);
+  ahead.then = look_ahead(&g->b, k0, j0, kc, hu_least(g->n - j0, g->block_columns));
+  return ahead;
+}
+
+static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
+  _Alignas(64) HU_REAL acc[HU_MB * HU_NB];
+  _Alignas(64) HU_REAL a[HU_MB * HU_KS];
+  _Alignas(64) HU_REAL b[HU_KC * HU_NB];
+  size_t rows = hu_least(g->m - i0, g->block_rows), columns = hu_least(g->n - j0, g->block_columns);
+  load_c(g, i0, j0, rows, columns, acc);
+  for (size_t k0 = 0; k0 < g->k; k0 += HU_KC) {
+    size_t kc = hu_least(g->k - k0, HU_KC);
+    hu_ahead ahead = after(g, i0, j0, k0);
+    pack_a(g, i0, k0, rows, kc, a);
+    pack_b(g, j0, k0, columns, kc, b);
+    HU_KERNEL(hu_up_to(rows, HU_MR), hu_up_to(columns, HU_NR), kc, a, g->a.transposed, b, acc, &ahead);
+  }
+  for (size_t i = 0; i < rows; i++) HU_FINISH(g, i0 + i, j0, columns, acc + i * HU_NB, events);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/gemm_call.h - one call of hu_gemm between its files. */
+#ifndef HALFULP_EMU_GEMM_CALL_H
+#define HALFULP_EMU_GEMM_CALL_H
+
+#include "emu/core.h"
+#include "emu/gemm_kernels.h"
+#include "emu/kernels.h"
+#include "emu/lanes.h"
+#include "halfulp/gemm.h"
+
+/* An operand, checked. rows and columns are those of the product; element (i, j) is stored at i ld + j, or at j ld + i. */
+typedef struct hu_matrix {
+  const void *data; /* NULL: absent (C), or no elements */
+  size_t rows, columns, ld, size; /* size: bytes of an element */
+  hu_format format;
+  hu_spec spec;
+  hu_narrow undo;            /* lane constants of its codes */
+  const hu_kernels *kernels; /* to decode with; NULL: the one-value core */
+  uint8_t patterns;          /* 1: elements are binary32 patterns, values or codes of binary32 itself */
+  uint8_t transposed, values;
+} hu_matrix;
+
+/* Where the finite non-zero elements of a matrix lie: multiples of 2^low, below 2^high in magnitude. */
+typedef struct hu_span {
+  int32_t low, high;
+  uint8_t any;     /* 0: all zero or special; low = high = 0 */
+  uint8_t special; /* infinities or NaN */
+} hu_span;
+
+typedef struct hu_gemm_call hu_gemm_call;
+struct hu_gemm_call {
+  size_t m, n, k;
+  hu_matrix a, b, c;
+  uint8_t *d;
+  size_t ldd, d_size; /* elements, bytes of one */
+  int d_values, d_binary32;
+  hu_spec spec; /* of D */
+  hu_narrow narrow;
+  const hu_kernels *rounding; /* kernels that round binary32 sums into D; NULL: the core */
+  int odd_first;              /* binary64 sums may go through binary32 rounded to odd */
+  hu_stream stream;
+  uint32_t threads;
+  const hu_gemm_kernels *kernels;
+  int exact;            /* the model */
+  hu_span sa, sb, sc;   /* where no format alone proves binary64 sums exact */
+  size_t block_rows, block_columns, across;
+  void (*block)(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events);
+  hu_events events[HU_THREADS_MAX]; /* one a part */
+};
+
+/* gemm_operand.c. Fills *x from a checked operand; absent: NULL. */
+void hu_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t columns, uint32_t levels);
+/* n elements of a stored row, exact. */
+void hu_gemm_read32(const hu_matrix *x, size_t row, size_t column, size_t n, float *z);
+void hu_gemm_read64(const hu_matrix *x, size_t row, size_t column, size_t n, double *z);
+hu_num hu_gemm_element(const hu_matrix *x, size_t i, size_t j);
+/* 1 if every element of these stored rows is a value of the matrix's format. */
+int hu_gemm_on_grid(const hu_matrix *x, size_t row, size_t rows);
+/* The span of a whole matrix. */
+hu_span hu_gemm_span(const hu_matrix *x);
+size_t hu_gemm_stored_rows(const hu_matrix *x);
+size_t hu_gemm_stored_columns(const hu_matrix *x);
+
+void hu_gemm_set_result(hu_gemm_call *g, const hu_result *d, hu_mode mode, uint32_t levels);
+/* Rounds n sums of row i from column j0 on into D. */
+void hu_gemm_finish32(const hu_gemm_call *g, size_t i, size_t j0, size_t n, float *sum, hu_events *events);
+void hu_gemm_finish64(const hu_gemm_call *g, size_t i, size_t j0, size_t n, double *sum, hu_events *events);
+void hu_gemm_finish(const hu_gemm_call *g, size_t i, size_t j, hu_num sum, hu_events *events);
+/* The sign of an exact zero sum. */
+uint32_t hu_gemm_zero_sign(const hu_gemm_call *g, size_t i, size_t j);
+/* gemm.c. Sets the largest blocks that the model's stack allows, or smaller ones if the threads want more of them. */
+void hu_gemm_set_blocks(hu_gemm_call *g, size_t rows, size_t row_step, size_t columns, size_t column_step);
+
+/* gemm_exact.c, gemm_wide.c: choose the blocks and their function. */
+int hu_gemm_sums_fit(size_t k, hu_format fa, hu_format fb, const hu_format *fc, int32_t digits, int32_t lowest);
+int hu_gemm_spans_fit64(const hu_gemm_call *g);
+void hu_gemm_use_binary64(hu_gemm_call *g);
+void hu_gemm_use_wide(hu_gemm_call *g);
+
+static inline size_t hu_least(size_t a, size_t b) { return a < b ? a : b; }
+static inline size_t hu_up_to(size_t n, size_t step) { return (n + step - 1) / step * step; }
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/gemm_kernels.h - the inner loops of hu_gemm: one table a level, gemm.c and its relatives see no instruction set.
+ *
+ * A block of D, at most MB x NB, has its accumulators on the stack for the whole of K; K comes in pieces of at most KC. The
+ * layouts are the same for every level:
+ *
+ *   acc  row-major, NB apart
+ *   A    row-major, KS apart ("rows"), or k-major, MB apart ("columns": A transposed): whichever needs no transposition
+ *   B    panels of NR columns, k-major inside: element (k, j) at (j / NR) KC NR + k NR + j % NR
+ *
+ * Rows are padded to a multiple of MR, columns to NR, with zeros: padding is computed and never read. K is never padded. */
+#ifndef HALFULP_EMU_GEMM_KERNELS_H
+#define HALFULP_EMU_GEMM_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/port.h"
+
+#define HU_GEMM32_MR 12
+#define HU_GEMM32_NR 32
+#define HU_GEMM32_MB 264
+#define HU_GEMM32_NB 256
+#define HU_GEMM32_KC 96
+#define HU_GEMM32_KS (HU_GEMM32_KC + 8) /* not a power of two: rows would share cache sets */
+
+#define HU_GEMM64_MR 12
+#define HU_GEMM64_NR 16
+#define HU_GEMM64_MB 144
+#define HU_GEMM64_NB 160
+#define HU_GEMM64_KC 112
+#define HU_GEMM64_KS (HU_GEMM64_KC + 4)
+
+/* The source rows of the next piece: kernels ask for them a cache line at a time, evenly spread over their work, so that packing
+ * finds them in the cache. Two runs, of A and of B. */
+typedef struct hu_ahead_run {
+  const char *row;
+  size_t pitch, rows, lines; /* bytes from row to row; rows left; cache lines of a row */
+} hu_ahead_run;
+
+typedef struct hu_ahead {
+  hu_ahead_run now, then;
+  size_t line; /* of the current row */
+} hu_ahead;
+
+static inline void hu_fetch_line(hu_ahead *ahead) {
+  if (ahead->now.rows == 0) return;
+  __builtin_prefetch(ahead->now.row + 64 * ahead->line, 0, 2);
+  if (++ahead->line < ahead->now.lines) return;
+  ahead->line = 0;
+  ahead->now.row += ahead->now.pitch;
+  if (--ahead->now.rows) return;
+  ahead->now = ahead->then;
+  ahead->then.rows = 0;
+}
+
+/* Wide sums (gemm_wide.c). Pieces of K, columns and digits of B at a time. */
+#define HU_WIDE_KC 128
+#define HU_WIDE_COLUMNS 16
+#define HU_WIDE_BAND 6
+
+/* A row of A, its entries sorted: group g, entries first[g] ... first[g + 1] - 1, belongs to bin[g]. An entry stands for
+ * hi 2^W + lo, or for lo alone (cut = 0), times row k of B. */
+typedef struct hu_wide_row {
+  double hi[HU_WIDE_KC], lo[HU_WIDE_KC];
+  uint16_t k[HU_WIDE_KC], bin[HU_WIDE_KC], first[HU_WIDE_KC + 1];
+  uint16_t groups;
+  uint8_t cut, special;
+} hu_wide_row;
+
+/* How B is cut: digit t of |b| is (|b| 2^-low / 2^(w t)) mod 2^w, with the sign of b. */
+typedef struct hu_wide_cut {
+  int32_t low, w, first, count; /* digits first ... first + count - 1, count <= HU_WIDE_BAND */
+} hu_wide_cut;
+
+typedef struct hu_gemm_kernels {
+  /* acc(i, j) = fma(a(i, k), b(k, j), acc(i, j)) for k = 0 ... kc - 1 in this order, one rounding each, ties to even. */
+  void (*fma32)(size_t rows, size_t columns, size_t kc, const float *a, int by_columns, const float *b, float *acc,
+                hu_ahead *ahead);
+  /* The same in binary64 where no step rounds, in any order, fused or not. */
+  void (*sum64)(size_t rows, size_t columns, size_t kc, const double *a, int by_columns, const double *b, double *acc,
+                hu_ahead *ahead);
+  /* digits[(k count + t) HU_WIDE_COLUMNS + c] = digit first + t of x[k HU_WIDE_COLUMNS + c], k < kc; infinities and NaN as 0. */
+  void (*cut)(const hu_wide_cut *q, size_t kc, const double *x, double *digits);
+  /* For each group and t < count: bins[bin + t] += sum of lo digit[t], bins[bin + t + 1] += sum of hi digit[t], for
+   * HU_WIDE_COLUMNS columns at once; no sum passes 2^53 in magnitude, that of 32 terms 2^51. */
+  void (*wide)(const hu_wide_row *row, size_t count, const double *digits, int64_t *bins);
+} hu_gemm_kernels;
+
+extern const hu_gemm_kernels hu_gemm_portable;
+#if HU_X86
+extern const hu_gemm_kernels hu_gemm_avx2;
+extern const hu_gemm_kernels hu_gemm_avx512;
+#endif
+
+#endif

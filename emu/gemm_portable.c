@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/gemm_portable.c - inner loops in plain C, for any processor; written so that compilers can use what vectors there are. */
+#include "emu/bits.h"
+#include "emu/gemm_kernels.h"
+
+/* fma(a, b, c) in binary32 from binary64 operations, without a fused instruction.
+ *
+ * p = a b is exact: 48 digits, exponents within +-300. s + e = p + c exactly (Knuth's two-sum; nothing overflows). If e is not 0, p +
+ * c lies strictly between s and its neighbour on e's side; of these two the one with an odd last digit is p + c rounded
+ * to odd. Rounding that to binary32 gives what rounding p + c itself gives, as 53 >= 24 + 2 (Boldo and Melquiond,
+ * "Emulation of FMA and correctly rounded sums", 2008), subnormal results included: they only keep fewer digits. If e = 0, s is
+ * exact with the right sign of zero. Infinities and NaN make e NaN, and s stays. s is not 0 where e is not. */
+static inline float fused(float a, float b, float c) {
+  double p = (double)a * (double)b, t = (double)c, s = p + t, v = s - p;
+  double e = (p - (s - v)) + (t - v);
+  uint64_t u = hu_bits_of_double(s);
+  uint64_t inexact = (uint64_t)(e < 0) | (uint64_t)(e > 0), away = (uint64_t)((e > 0) == (s > 0));
+  u += inexact & ~u & 1 ? 2 * away - 1 : 0;
+  return (float)hu_double_of_bits(u);
+}
+
+static void fma32(size_t rows, size_t columns, size_t kc, const float *a, int by_columns, const float *b, float *acc,
+                  hu_ahead *ahead) {
+  size_t row = by_columns ? 1 : HU_GEMM32_KS, step = by_columns ? HU_GEMM32_MB : 1;
+  for (size_t j = 0; j < columns; j += HU_GEMM32_NR) {
+    for (size_t i = 0; i < rows; i++) {
+      float *z = acc + i * HU_GEMM32_NB + j;
+      hu_fetch_line(ahead);
+      for (size_t k = 0; k < kc; k++) {
+        const float *y = b + j * HU_GEMM32_KC + k * HU_GEMM32_NR, x = a[i * row + k * step];
+        for (size_t c = 0; c < HU_GEMM32_NR; c++) z[c] = fused(x, y[c], z[c]);
+      }
+    }
+  }
+}
+
+static void sum64(size_t rows, size_t columns, size_t kc, const double *a, int by_columns, const double *b, double *acc,
+                  hu_ahead *ahead) {
+  size_t row = by_columns ? 1 : HU_GEMM64_KS, step = by_columns ? HU_GEMM64_MB : 1;
+  for (size_t j = 0; j < columns; j += HU_GEMM64_NR) {
+    for (size_t i = 0; i < rows; i++) {
+      double *z = acc + i * HU_GEMM64_NB + j;
+      hu_fetch_line(ahead);
+      for (size_t k = 0; k < kc; k++) {
+        const double *y = b + j * HU_GEMM64_KC + k * HU_GEMM64_NR, x = a[i * row + k * step];
+        for (size_t c = 0; c < HU_GEMM64_NR; c++) z[c] += x * y[c];
+      }
+    }
+  }
+}
+
+static double digit(const hu_wide_cut *q, double x, int32_t t) {
+  uint64_t u = hu_bits_of_double(x), sig = u & 0xFFFFFFFFFFFFFu;
+  int32_t field = (int32_t)(u >> 52) & 0x7FF, up = (field ? field - 1075 : -1074) - q->low - t * q->w;
+  if (field == 0x7FF || up >= 64 || up <= -64) return 0;
+  if (field) sig |= 0x10000000000000u;
+  double d = (double)(int64_t)((up >= 0 ? sig << up : sig >> -up) & (((uint64_t)1 << q->w) - 1));
+  return u >> 63 ? -d : d;
+}
+
+static void cut(const hu_wide_cut *q, size_t kc, const double *x, double *digits) {
+  for (size_t k = 0; k < kc; k++) {
+    for (int32_t t = q->first; t < q->first + q->count; t++) {
+      for (size_t c = 0; c < HU_WIDE_COLUMNS; c++) *digits++ = digit(q, x[k * HU_WIDE_COLUMNS + c], t);
+    }
+  }
+}
+
+static void add_part(const hu_wide_row *row, const double *part, size_t group, size_t step, const double *digits,
+                     int64_t *bins) {
+  double sum[HU_WIDE_COLUMNS] = {0};
+  for (size_t r = row->first[group]; r < row->first[group + 1]; r++) {
+    const double *d = digits + row->k[r] * step;
+    for (size_t c = 0; c < HU_WIDE_COLUMNS; c++) sum[c] += part[r] * d[c];
+  }
+  for (size_t c = 0; c < HU_WIDE_COLUMNS; c++) bins[c] += (int64_t)sum[c];
+}
+
+static void wide(const hu_wide_row *row, size_t count, const double *digits, int64_t *bins) {
+  size_t step = count * HU_WIDE_COLUMNS;
+  for (size_t g = 0; g < row->groups; g++) {
+    int64_t *z = bins + row->bin[g] * HU_WIDE_COLUMNS;
+    for (size_t t = 0; t < step; t += HU_WIDE_COLUMNS) {
+      add_part(row, row->lo, g, step, digits + t, z + t);
+      if (row->cut) add_part(row, row->hi, g, step, digits + t, z + t + HU_WIDE_COLUMNS);
+    }
+  }
+}
+
+const hu_gemm_kernels hu_gemm_portable = {fma32, sum64, cut, wide};

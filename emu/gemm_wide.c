@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* The wide way: exact sums for any pair of formats, in integers of as many digits as the range of the products needs.
+ *
+ * Let a = A 2^(la) and b = B 2^(lb) with integers A, B (la, lb: the lowest places there are, hu_gemm_span). |B| is cut into
+ * digits of W bits, B = sum of b_t 2^(W t), each with B's sign. A is a short significand far up: A = x 2^(W s) with s =
+ * floor(place of A's last digit / W), so |x| < 2^(p + W - 1), p the precision of A's format. Hence
+ *
+ *   A B = sum over t of (x b_t) 2^(W (s + t)),      bins[s + t] += x b_t.
+ *
+ * Entries of a row that share s are summed together, sixteen columns and several t at once, in binary64 registers: with n <= KC
+ * products of less than 2^(p + W - 1) 2^W a sum stays below 2^53 and nothing rounds, whatever the order. Where p is large, x = hi 2^W +
+ * lo is cut once (|lo| < 2^W, |hi| < 2^(p - 1)), so that W may stay large. Sums then join 64-bit integer bins; after
+ * SETTLE pieces carries go up, long before a bin can overflow (SETTLE pieces, each of less than 2^54, plus the digits there).
+ * At the end carries are settled, bins become one two's complement integer, C is added, and its leading 64 digits with a sticky
+ * bit are what hu_round wants. */
+#include "emu/bits.h"
+#include "emu/gemm_call.h"
+
+enum {
+  KC = HU_WIDE_KC,
+  PANEL = HU_WIDE_COLUMNS,
+  ROWS = 56,      /* at most, in a block */
+  COLUMNS = 128,  /* likewise */
+  BINS = 26624,   /* rows x columns x bins */
+  SETTLE = 128,
+  LIMBS = 72      /* 2 (1074 + 1024) digits of products, 64 of a count, and some */
+};
+
+/* How a call is cut up; a function of the spans and formats alone. */
+typedef struct plan {
+  int32_t w, digits, windows, bins, slabs; /* digits of B in all; slabs: how many times some of them */
+  int cut;                                 /* 1: x = hi 2^W + lo */
+  uint32_t inverse; /* n * inverse >> 16 = n / w for n < 2^16 / w: inverse w - 2^16 <= w, and n w / 2^16 < 1 is lost nowhere */
+  int32_t base;                            /* exponent of bin 0 */
+  size_t rows, columns;
+} plan;
+
+static int32_t ratio_up(int32_t a, int32_t b) { return a <= b ? 1 : (a + b - 1) / b; }
+
+static plan plan_of(const hu_gemm_call *g) {
+  plan q;
+  int32_t p = g->a.spec.m + 1;
+  int32_t range_a = g->sa.high - g->sa.low, range_b = g->sb.high - g->sb.low;
+  int32_t whole = (47 - p) / 2, halves = 47 - p < 23 ? 47 - p : 23; /* n = 2^7: 2 W + p - 1 <= 46; W + p - 1, 2 W <= 46 */
+  q.cut = ratio_up(range_b, whole) > ratio_up(range_b, halves);
+  q.w = q.cut ? halves : whole;
+  q.digits = ratio_up(range_b, q.w);
+  q.windows = (range_a > p ? range_a - p : 0) / q.w + 1;
+  q.bins = q.windows + q.digits + q.cut;
+  /* The top bin ends up with what is above: less than K 2^(p + W) (cut: K 2^p) of its units. More bins if that is too much. */
+  int32_t top = p + (q.cut ? 0 : q.w) + 64 - hu_clz64((uint64_t)g->k | 1);
+  if (top > 62) q.bins += ratio_up(top - 62, q.w);
+  q.base = g->sa.low + g->sb.low;
+  q.inverse = 65536 / (uint32_t)q.w + 1;
+  q.slabs = ratio_up(q.digits, HU_WIDE_BAND);
+  q.columns = COLUMNS;
+  while (q.columns > PANEL && BINS / ((size_t)q.bins * q.columns) < 40) q.columns -= PANEL;
+  q.rows = hu_least(BINS / ((size_t)q.bins * q.columns), ROWS);
+  return q;
+}
+
+/* ---- operands ---- */
+
+/* Elements (i0, j0) ... as binary64, row-major, `ld` apart. */
+static void read_tile(const hu_matrix *x, size_t i0, size_t j0, size_t rows, size_t columns, double *z, size_t ld) {
+  double line[KC];
+  if (!x->transposed) {
+    for (size_t i = 0; i < rows; i++) hu_gemm_read64(x, i0 + i, j0, columns, z + i * ld);
+    return;
+  }
+  for (size_t j = 0; j < columns; j++) {
+    hu_gemm_read64(x, j0 + j, i0, rows, line);
+    for (size_t i = 0; i < rows; i++) z[i * ld + j] = line[i];
+  }
+}
+
+/* |x| = *sig 2^*exp with the last place no lower than the format's, *sig < 2^p. */
+static void split_a(const hu_spec *s, uint64_t u, uint64_t *sig, int32_t *exp) {
+  int32_t field = (int32_t)(u >> 52) & 0x7FF, last = field - 1075, q = s->emin - s->m;
+  uint64_t frac = u & 0xFFFFFFFFFFFFFu;
+  if (field == 0) { /* some formats have normal numbers down there */
+    int32_t up = hu_clz64(frac) - 11;
+    frac <<= up;
+    last = -1074 - up;
+  }
+  *sig = frac | 0x10000000000000u;
+  *exp = last + 52 - s->m;
+  if (*exp < q) *exp = q;
+  *sig >>= *exp - last;
+}
+
+static double signed_double(uint64_t magnitude, uint64_t u) {
+  double x = (double)(int64_t)magnitude;
+  return u >> 63 ? -x : x;
+}
+
+/* One entry: its window, or UINT16_MAX if it adds nothing. */
+static uint16_t place_entry(const hu_gemm_call *g, const plan *q, double x, double *hi, double *lo, uint8_t *special) {
+  uint64_t u = hu_bits_of_double(x), sig;
+  int32_t exp;
+  if ((u << 1) == 0) return UINT16_MAX;
+  if ((u << 1) >= 0xFFE0000000000000u) {
+    *special = 1;
+    return UINT16_MAX;
+  }
+  split_a(&g->a.spec, u, &sig, &exp);
+  uint32_t place = (uint32_t)(exp - g->sa.low), s = place * q->inverse >> 16;
+  sig <<= place - s * (uint32_t)q->w;
+  *hi = signed_double(sig >> q->w, u);
+  *lo = signed_double(q->cut ? sig & (((uint64_t)1 << q->w) - 1) : sig, u);
+  return (uint16_t)s;
+}
+
+static void sort_row(const hu_gemm_call *g, const plan *q, const double *x, size_t kc, hu_wide_row *r) {
+  uint16_t window[KC], next[256], at = 0;
+  double hi[KC], lo[KC];
+  memset(next, 0, (size_t)q->windows * sizeof next[0]);
+  for (size_t k = 0; k < kc; k++) {
+    window[k] = place_entry(g, q, x[k], &hi[k], &lo[k], &r->special);
+    if (window[k] != UINT16_MAX) next[window[k]]++;
+  }
+  r->cut = (uint8_t)q->cut;
+  r->groups = 0;
+  for (int32_t s = 0; s < q->windows; s++) {
+    uint16_t count = next[s];
+    next[s] = at;
+    if (!count) continue;
+    r->bin[r->groups] = (uint16_t)s;
+    r->first[r->groups++] = at;
+    at = (uint16_t)(at + count);
+  }
+  r->first[r->groups] = at;
+  for (size_t k = 0; k < kc; k++) {
+    if (window[k] == UINT16_MAX) continue;
+    uint16_t to = next[window[k]]++;
+    r->hi[to] = hi[k];
+    r->lo[to] = lo[k];
+    r->k[to] = (uint16_t)k;
+  }
+}
+
+/* A panel of B as it is; marks columns with infinities or NaN. */
+static void read_panel(const hu_gemm_call *g, size_t k0, size_t kc, size_t j0, size_t columns, double *x,
+                       uint8_t *special) {
+  if (columns < PANEL) memset(x, 0, kc * PANEL * sizeof *x);
+  read_tile(&g->b, k0, j0, kc, columns, x, PANEL);
+  if (!g->sb.special) return;
+  for (size_t i = 0; i < kc * PANEL; i++) {
+    special[i % PANEL] |= (hu_bits_of_double(x[i]) << 1) >= 0xFFE0000000000000u;
+  }
+}
+
+/* ---- sums ---- */
+
+/* The share of one panel in a piece of K. */
+static void add_panel(const hu_gemm_call *g, const plan *q, const hu_wide_row *row, size_t rows, size_t kc,
+                      const double *x, int64_t *bins, size_t apart) {
+  _Alignas(64) double digits[KC * HU_WIDE_BAND * PANEL];
+  for (int32_t s = 0; s < q->slabs; s++) {
+    hu_wide_cut some = {g->sb.low, q->w, q->digits * s / q->slabs, 0};
+    some.count = q->digits * (s + 1) / q->slabs - some.first;
+    g->kernels->cut(&some, kc, x, digits);
+    for (size_t i = 0; i < rows; i++) {
+      g->kernels->wide(&row[i], (size_t)some.count, digits, bins + i * apart + (size_t)some.first * PANEL);
+    }
+  }
+}
+
+static void settle(const plan *q, int64_t *bins) {
+  int64_t mask = ((int64_t)1 << q->w) - 1;
+  for (int32_t i = 0; i + 1 < q->bins; i++) {
+    for (int32_t c = 0; c < PANEL; c++) {
+      int64_t v = bins[i * PANEL + c];
+      bins[i * PANEL + c] = v & mask;
+      bins[(i + 1) * PANEL + c] += v >> q->w;
+    }
+  }
+}
+
+/* ---- from bins to D ---- */
+
+/* Adds (-1)^sign sig 2^at to a two's complement integer of n limbs. */
+static void add_at(uint64_t *limb, size_t n, uint64_t sig, uint32_t sign, int32_t at) {
+  if (at < 0) { /* the digits below are zeros */
+    sig = at <= -64 ? 0 : sig >> -at;
+    at = 0;
+  }
+  size_t i = (size_t)at / 64;
+  uint32_t up = (uint32_t)at % 64;
+  uint64_t part[2] = {sig << up, up ? sig >> (64 - up) : 0}, carry = 0;
+  for (size_t l = i; l < n; l++) {
+    uint64_t add = l - i < 2 ? part[l - i] : 0, old = limb[l];
+    limb[l] = sign ? old - add - carry : old + add + carry;
+    carry = sign ? old < add || (carry && old == add) : limb[l] < old || (carry && limb[l] == old);
+  }
+}
+
+static hu_num leading(uint64_t *limb, size_t n, int32_t base) {
+  uint32_t sign = (uint32_t)(limb[n - 1] >> 63);
+  uint64_t carry = sign, rest = 0;
+  for (size_t l = 0; sign && l < n; l++) {
+    limb[l] = ~limb[l] + carry;
+    carry = carry && limb[l] == 0;
+  }
+  size_t top = n;
+  while (top && limb[top - 1] == 0) top--;
+  if (top == 0) return hu_num_special(HU_KIND_ZERO, 0);
+  int32_t lead = hu_clz64(limb[top - 1]);
+  uint64_t sig = limb[top - 1] << lead;
+  if (top > 1) {
+    sig |= lead ? limb[top - 2] >> (64 - lead) : 0;
+    rest = limb[top - 2] << lead;
+    for (size_t l = 0; l + 2 < top; l++) rest |= limb[l];
+  }
+  hu_num x = hu_num_finite(sign, sig, base + 64 * (int32_t)(top - 1) - lead);
+  x.sticky = rest != 0;
+  return x;
+}
+
+/* The settled bins of one element and c as a number. */
+static hu_num collect(const hu_gemm_call *g, const plan *q, const int64_t *bins, hu_num c) {
+  uint64_t limb[LIMBS];
+  int32_t base = g->sc.any && g->sc.low < q->base ? g->sc.low : q->base;
+  int32_t past = q->base + q->w * (q->bins - 1) + 64; /* above the last bin */
+  if (g->sc.any && g->sc.high > past) past = g->sc.high;
+  size_t n = (size_t)(past - base) / 64 + 2;
+  memset(limb, 0, n * sizeof limb[0]);
+  int32_t at = q->base - base;
+  for (int32_t i = 0; i + 1 < q->bins; i++, at += q->w) {
+    uint64_t d = (uint64_t)bins[i * PANEL];
+    uint32_t up = (uint32_t)at % 64;
+    limb[at / 64] |= d << up;
+    if (up + (uint32_t)q->w > 64) limb[at / 64 + 1] |= d >> (64 - up);
+  }
+  int64_t last = bins[(q->bins - 1) * PANEL];
+  add_at(limb, n, last < 0 ? 0 - (uint64_t)last : (uint64_t)last, last < 0, at);
+  if (c.kind == HU_KIND_FINITE) add_at(limb, n, c.sig, c.sign, c.exp - base);
+  return leading(limb, n, base);
+}
+
+/* The sum of element (i, j) where an infinity or a NaN may be among its terms; *finite as it was if there is none. */
+static hu_num special_sum(const hu_gemm_call *g, size_t i, size_t j, hu_num c, hu_num finite) {
+  uint32_t plus = c.kind == HU_KIND_INF && !c.sign, minus = c.kind == HU_KIND_INF && c.sign;
+  if (c.kind == HU_KIND_NAN) return c;
+  for (size_t k = 0; k < g->k; k++) {
+    hu_num a = hu_gemm_element(&g->a, i, k), b = hu_gemm_element(&g->b, k, j);
+    if (a.kind == HU_KIND_NAN || b.kind == HU_KIND_NAN) return hu_num_special(HU_KIND_NAN, 0);
+    if (a.kind != HU_KIND_INF && b.kind != HU_KIND_INF) continue;
+    if (a.kind == HU_KIND_ZERO || b.kind == HU_KIND_ZERO) return hu_num_special(HU_KIND_NAN, 0);
+    plus |= a.sign == b.sign;
+    minus |= a.sign != b.sign;
+  }
+  if (plus && minus) return hu_num_special(HU_KIND_NAN, 0);
+  return plus || minus ? hu_num_special(HU_KIND_INF, minus) : finite;
+}
+
+static void finish(const hu_gemm_call *g, const plan *q, size_t i, size_t j, const int64_t *bins, int special,
+                   hu_events *events) {
+  hu_num c = g->c.data ? hu_gemm_element(&g->c, i, j) : hu_num_special(HU_KIND_ZERO, 0);
+  hu_num sum = collect(g, q, bins, c);
+  if (sum.kind == HU_KIND_ZERO && g->spec.negzero) sum.sign = (uint8_t)hu_gemm_zero_sign(g, i, j);
+  if (special || c.kind >= HU_KIND_INF) sum = special_sum(g, i, j, c, sum);
+  hu_gemm_finish(g, i, j, sum, events);
+}
+
+/* One piece of K for the whole block. */
+static void add_piece(const hu_gemm_call *g, const plan *q, size_t i0, size_t j0, size_t k0, size_t rows, size_t columns,
+                      hu_wide_row *row, int64_t *bins, uint8_t *special) {
+  size_t kc = hu_least(g->k - k0, KC), panels = (columns + PANEL - 1) / PANEL, apart = (size_t)q->bins * PANEL;
+  double x[KC * PANEL];
+  for (size_t i = 0; i < rows; i++) {
+    read_tile(&g->a, i0 + i, k0, 1, kc, x, KC);
+    sort_row(g, q, x, kc, &row[i]);
+  }
+  for (size_t p = 0; p < panels; p++) {
+    read_panel(g, k0, kc, j0 + p * PANEL, hu_least(columns - p * PANEL, PANEL), x, special + p * PANEL);
+    add_panel(g, q, row, rows, kc, x, bins + p * apart, panels * apart);
+  }
+}
+
+static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
+  _Alignas(64) int64_t bins[BINS];
+  hu_wide_row row[ROWS];
+  uint8_t special[COLUMNS];
+  const plan q = plan_of(g);
+  size_t rows = hu_least(g->m - i0, g->block_rows), columns = hu_least(g->n - j0, g->block_columns);
+  size_t panels = (columns + PANEL - 1) / PANEL, apart = (size_t)q.bins * PANEL;
+  memset(bins, 0, rows * panels * apart * sizeof bins[0]);
+  memset(special, 0, sizeof special);
+  for (size_t i = 0; i < rows; i++) row[i].special = 0;
+  for (size_t k0 = 0; k0 < g->k; k0 += KC) {
+    add_piece(g, &q, i0, j0, k0, rows, columns, row, bins, special);
+    if (k0 / KC % SETTLE != SETTLE - 1) continue;
+    for (size_t i = 0; i < rows * panels; i++) settle(&q, bins + i * apart);
+  }
+  for (size_t i = 0; i < rows * panels; i++) settle(&q, bins + i * apart);
+  for (size_t i = 0; i < rows; i++) {
+    for (size_t j = 0; j < columns; j++) {
+      const int64_t *element = bins + (i * panels + j / PANEL) * apart + j % PANEL;
+      finish(g, &q, i0 + i, j0 + j, element, row[i].special | special[j], events);
+    }
+  }
+}
+
+void hu_gemm_use_wide(hu_gemm_call *g) {
+  plan q = plan_of(g);
+  g->block = run_block;
+  hu_gemm_set_blocks(g, q.rows, 1, q.columns, PANEL);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/oracle/dot.c - the two sums of products of halfulp/oracle.h (accum.h: exact, fp32; gemm.h: special operands). */
+#include "halfulp/oracle.h"
+
+#include "emu/oracle/round.h"
+
+typedef struct dot_tables {
+  table z, a, b, c;
+} dot_tables;
+
+static hu_status check(dot_tables *t, hu_format fz, hu_mode mode, size_t n, hu_format fa, const uint32_t *a,
+                       hu_format fb, const uint32_t *b, const hu_format *fc, const uint32_t *code) {
+  if (code == NULL || (n > 0 && (a == NULL || b == NULL))) return HU_E_NULL;
+  if (table_make(&t->z, fz) != HU_OK || table_make(&t->a, fa) != HU_OK || table_make(&t->b, fb) != HU_OK)
+    return HU_E_FORMAT;
+  if (fc != NULL && table_make(&t->c, *fc) != HU_OK) return HU_E_FORMAT;
+  return round_check_mode(mode);
+}
+
+/* The one rounding of a sum. A NaN that no operand brought is invalid, not nan_in. */
+static void deliver(const table *t, hu_mode mode, const exact *sum, int nan_operand, uint32_t random, uint32_t *code,
+                    uint32_t *events) {
+  uint32_t set;
+  round_exact(t, mode, sum, random, code, &set);
+  if (sum->kind == CODE_NAN && !nan_operand) set = (set & ~(uint32_t)HU_EVENT_NAN_IN) | HU_EVENT_INVALID;
+  if (events != NULL) *events = set;
+}
+
+/* ---- Exact. */
+
+typedef struct terms {
+  int nan_operand, invalid; /* a NaN among the operands; infinity times zero */
+  int plus_inf, minus_inf; /* infinite terms of each sign */
+  int all_minus_zero, all_plus_zero; /* of every term so far */
+  exact sum; /* of the finite terms, with its sign in the MPFR number */
+} terms;
+
+static void note_zero(terms *s, int is_zero, int negative) {
+  if (!is_zero || !negative) s->all_minus_zero = 0;
+  if (!is_zero || negative) s->all_plus_zero = 0;
+}
+
+static void note_infinity(terms *s, int negative) {
+  if (negative)
+    s->minus_inf = 1;
+  else
+    s->plus_inf = 1;
+  note_zero(s, 0, 0);
+}
+
+static void add_value(terms *s, const exact *x) {
+  if (x->kind == CODE_NAN)
+    s->nan_operand = 1;
+  else if (x->kind == CODE_INFINITE)
+    note_infinity(s, x->negative);
+  else {
+    note_zero(s, mpfr_zero_p(x->value), x->negative);
+    if (x->negative)
+      (void)mpfr_sub(s->sum.value, s->sum.value, x->value, MPFR_RNDN);
+    else
+      (void)mpfr_add(s->sum.value, s->sum.value, x->value, MPFR_RNDN);
+  }
+}
+
+static void add_product(terms *s, const exact *a, const exact *b) {
+  exact p;
+  if (a->kind == CODE_NAN || b->kind == CODE_NAN) {
+    s->nan_operand = 1;
+    return;
+  }
+  int infinite = a->kind == CODE_INFINITE || b->kind == CODE_INFINITE;
+  int zero = (a->kind == CODE_FINITE && mpfr_zero_p(a->value)) || (b->kind == CODE_FINITE && mpfr_zero_p(b->value));
+  if (infinite && zero) {
+    s->invalid = 1;
+    return;
+  }
+  exact_init(&p, 2 * EXACT_SMALL);
+  p.negative = a->negative != b->negative;
+  if (infinite)
+    p.kind = CODE_INFINITE;
+  else
+    (void)mpfr_mul(p.value, a->value, b->value, MPFR_RNDN);
+  add_value(s, &p);
+}
+
+/* From the terms to one number: kind, sign, magnitude. */
+static void conclude(terms *s, hu_mode mode) {
+  exact *sum = &s->sum;
+  if (s->nan_operand || s->invalid || (s->plus_inf && s->minus_inf)) {
+    sum->kind = CODE_NAN;
+    return;
+  }
+  if (s->plus_inf || s->minus_inf) {
+    sum->kind = CODE_INFINITE;
+    sum->negative = s->minus_inf;
+    return;
+  }
+  if (mpfr_zero_p(sum->value))
+    sum->negative = s->all_minus_zero || (mode.round == HU_RTN && !s->all_plus_zero);
+  else
+    sum->negative = mpfr_signbit(sum->value) != 0;
+  (void)mpfr_setsign(sum->value, sum->value, 0, MPFR_RNDN);
+}
+
+hu_status hu_oracle_dot(uint32_t *code, uint32_t *events, hu_format fz, hu_mode mode, uint32_t random, size_t n,
+                        hu_format fa, const uint32_t *a, hu_format fb, const uint32_t *b, const hu_format *fc,
+                        uint32_t c) {
+  dot_tables t;
+  hu_status status = check(&t, fz, mode, n, fa, a, fb, b, fc, code);
+  if (status != HU_OK) return status;
+  exact_state saved = exact_enter();
+  terms s = {.all_minus_zero = 1, .all_plus_zero = 1};
+  exact x, y;
+  exact_init(&s.sum, EXACT_SUM);
+  if (fc != NULL)
+    exact_from_code(&x, &t.c, c);
+  else
+    exact_init(&x, EXACT_SMALL); /* absent: +0 */
+  add_value(&s, &x);
+  for (size_t i = 0; i < n; i++) {
+    exact_from_code(&x, &t.a, a[i]);
+    exact_from_code(&y, &t.b, b[i]);
+    add_product(&s, &x, &y);
+  }
+  conclude(&s, mode);
+  deliver(&t.z, mode, &s.sum, s.nan_operand, random, code, events);
+  exact_leave(saved);
+  return HU_OK;
+}
+
+/* ---- binary32. */
+
+/* MPFR's significands lie in [1/2, 1), so its exponents are one more than IEEE 754's: the smallest subnormal 2^-149 has
+ * exponent -148, the largest binade exponent 128. */
+enum { FP32_PRECISION = 24, FP32_EMIN = -148, FP32_EMAX = 128 };
+
+/* An operand with its sign as MPFR number; returns 1 for a NaN. */
+static int fp32_operand(exact *x, const table *t, uint32_t code) {
+  exact_from_code(x, t, code);
+  if (x->kind == CODE_NAN)
+    mpfr_set_nan(x->value);
+  else if (x->kind == CODE_INFINITE)
+    mpfr_set_inf(x->value, 1);
+  (void)mpfr_setsign(x->value, x->value, x->negative, MPFR_RNDN);
+  return x->kind == CODE_NAN;
+}
+
+/* The accumulator with the kind and the sign taken out of the MPFR number again. */
+static void fp32_conclude(exact *acc) {
+  acc->kind = mpfr_nan_p(acc->value) ? CODE_NAN : mpfr_inf_p(acc->value) ? CODE_INFINITE : CODE_FINITE;
+  acc->negative = acc->kind != CODE_NAN && mpfr_signbit(acc->value) != 0;
+  (void)mpfr_setsign(acc->value, acc->value, 0, MPFR_RNDN);
+}
+
+hu_status hu_oracle_dot_fp32(uint32_t *code, uint32_t *events, hu_format fz, hu_mode mode, uint32_t random, size_t n,
+                             hu_format fa, const uint32_t *a, hu_format fb, const uint32_t *b, const hu_format *fc,
+                             uint32_t c) {
+  dot_tables t;
+  hu_status status = check(&t, fz, mode, n, fa, a, fb, b, fc, code);
+  if (status != HU_OK) return status;
+  if (!table_fits_binary32(&t.a) || !table_fits_binary32(&t.b) || (fc != NULL && !table_fits_binary32(&t.c)))
+    return HU_E_CARRIER;
+  exact_state saved = exact_enter();
+  exact acc, x, y;
+  int nan_operand = 0;
+  exact_init(&acc, FP32_PRECISION);
+  if (fc != NULL) {
+    nan_operand = fp32_operand(&x, &t.c, c);
+    (void)mpfr_set(acc.value, x.value, MPFR_RNDN); /* fits binary32: exact */
+  }
+  mpfr_set_emin(FP32_EMIN);
+  mpfr_set_emax(FP32_EMAX);
+  for (size_t i = 0; i < n; i++) {
+    nan_operand |= fp32_operand(&x, &t.a, a[i]);
+    nan_operand |= fp32_operand(&y, &t.b, b[i]);
+    /* The ternary value goes on to mpfr_subnormalize, which needs it to undo the first rounding where the result has
+     * fewer than 24 bits: together they are one rounding. */
+    int ternary = mpfr_fma(acc.value, x.value, y.value, acc.value, MPFR_RNDN);
+    (void)mpfr_subnormalize(acc.value, ternary, MPFR_RNDN);
+  }
+  fp32_conclude(&acc);
+  /* The last rounding is exact arithmetic again. */
+  mpfr_set_emin(mpfr_get_emin_min());
+  mpfr_set_emax(mpfr_get_emax_max());
+  deliver(&t.z, mode, &acc, nan_operand, random, code, events);
+  exact_leave(saved);
+  return HU_OK;
+}
