@@ -6,44 +6,6 @@
 #include "emu/gemm_env.h"
 #include "emu/threads.h"
 
-/* ---- accumulation models ---- */
-
-hu_status hu_accum_check(const hu_accum *accum) {
-  hu_accum plain;
-  if (!accum) return HU_E_NULL;
-  if (accum->kind != HU_ACCUM_EXACT && accum->kind != HU_ACCUM_FP32) return HU_E_ACCUM;
-  memset(&plain, 0, sizeof plain);
-  int unused = accum->length == 0 && hu_format_equal(accum->product, plain.product) &&
-               hu_format_equal(accum->sum, plain.sum) && memcmp(&accum->mode, &plain.mode, sizeof plain.mode) == 0 &&
-               memcmp(accum->reserved, plain.reserved, sizeof plain.reserved) == 0;
-  return unused ? HU_OK : HU_E_ACCUM;
-}
-
-static const char *const accum_names[] = {"exact", "fp32"};
-
-hu_status hu_accum_parse(hu_accum *accum, const char *text) {
-  if (!accum || !text) return HU_E_NULL;
-  for (uint32_t kind = 0; kind < 2; kind++) {
-    if (strcmp(text, accum_names[kind]) != 0) continue;
-    memset(accum, 0, sizeof *accum);
-    accum->kind = kind;
-    return HU_OK;
-  }
-  return HU_E_TEXT;
-}
-
-size_t hu_accum_text(char *text, size_t size, const hu_accum *accum) {
-  if (hu_accum_check(accum) != HU_OK) return 0;
-  const char *name = accum_names[accum->kind];
-  size_t length = strlen(name);
-  if (text && size) {
-    size_t n = hu_least(length, size - 1);
-    memcpy(text, name, n);
-    text[n] = 0;
-  }
-  return length;
-}
-
 /* ---- arguments ---- */
 
 /* The bytes of a matrix: rows of `width` bytes, `pitch` apart. */
@@ -162,6 +124,7 @@ static int on_grid(const hu_matrix *x, uint32_t threads) {
 
 #define HU_REAL float
 #define HU_READ hu_gemm_read32
+#define HU_DIRECT hu_gemm_direct32
 #define HU_FINISH hu_gemm_finish32
 #define HU_KERNEL g->kernels->fma32
 #define HU_MR HU_GEMM32_MR

@@ -8,12 +8,12 @@
 #define MR 6
 
 static inline __attribute__((always_inline)) void tile32(size_t kc, const float *a, size_t row, size_t step,
-                                                         const float *b, float *acc) {
+                                                         const float *b, float *acc, int fresh) {
   __m256 z[MR][2];
 #pragma GCC unroll 6
   for (int i = 0; i < MR; i++) {
-    z[i][0] = _mm256_loadu_ps(acc + i * HU_GEMM32_NB);
-    z[i][1] = _mm256_loadu_ps(acc + i * HU_GEMM32_NB + 8);
+    z[i][0] = fresh ? _mm256_setzero_ps() : _mm256_loadu_ps(acc + i * HU_GEMM32_NB);
+    z[i][1] = fresh ? _mm256_setzero_ps() : _mm256_loadu_ps(acc + i * HU_GEMM32_NB + 8);
   }
   for (size_t k = 0; k < kc; k++) {
     __m256 b0 = _mm256_loadu_ps(b), b1 = _mm256_loadu_ps(b + 8);
@@ -34,28 +34,28 @@ static inline __attribute__((always_inline)) void tile32(size_t kc, const float 
 }
 
 static void fma32(size_t rows, size_t columns, size_t kc, const float *a, int by_columns, const float *b, float *acc,
-                  hu_ahead *ahead) {
+                  int fresh, hu_ahead *ahead) {
   for (size_t j = 0; j < columns; j += 16) {
     const float *panel = b + j / HU_GEMM32_NR * (HU_GEMM32_NR * HU_GEMM32_KC) + j % HU_GEMM32_NR;
     for (size_t i = 0; i < rows; i += MR) {
       float *z = acc + i * HU_GEMM32_NB + j;
       hu_fetch_line(ahead);
       if (by_columns) {
-        tile32(kc, a + i, 1, HU_GEMM32_MB, panel, z);
+        tile32(kc, a + i, 1, HU_GEMM32_MB, panel, z, fresh);
       } else {
-        tile32(kc, a + i * HU_GEMM32_KS, HU_GEMM32_KS, 1, panel, z);
+        tile32(kc, a + i * HU_GEMM32_KS, HU_GEMM32_KS, 1, panel, z, fresh);
       }
     }
   }
 }
 
 static inline __attribute__((always_inline)) void tile64(size_t kc, const double *a, size_t row, size_t step,
-                                                         const double *b, double *acc) {
+                                                         const double *b, double *acc, int fresh) {
   __m256d z[MR][2];
 #pragma GCC unroll 6
   for (int i = 0; i < MR; i++) {
-    z[i][0] = _mm256_loadu_pd(acc + i * HU_GEMM64_NB);
-    z[i][1] = _mm256_loadu_pd(acc + i * HU_GEMM64_NB + 4);
+    z[i][0] = fresh ? _mm256_setzero_pd() : _mm256_loadu_pd(acc + i * HU_GEMM64_NB);
+    z[i][1] = fresh ? _mm256_setzero_pd() : _mm256_loadu_pd(acc + i * HU_GEMM64_NB + 4);
   }
   for (size_t k = 0; k < kc; k++) {
     __m256d b0 = _mm256_loadu_pd(b), b1 = _mm256_loadu_pd(b + 4);
@@ -76,16 +76,16 @@ static inline __attribute__((always_inline)) void tile64(size_t kc, const double
 }
 
 static void sum64(size_t rows, size_t columns, size_t kc, const double *a, int by_columns, const double *b, double *acc,
-                  hu_ahead *ahead) {
+                  int fresh, hu_ahead *ahead) {
   for (size_t j = 0; j < columns; j += 8) {
     const double *panel = b + j / HU_GEMM64_NR * (HU_GEMM64_NR * HU_GEMM64_KC) + j % HU_GEMM64_NR;
     for (size_t i = 0; i < rows; i += MR) {
       double *z = acc + i * HU_GEMM64_NB + j;
       hu_fetch_line(ahead);
       if (by_columns) {
-        tile64(kc, a + i, 1, HU_GEMM64_MB, panel, z);
+        tile64(kc, a + i, 1, HU_GEMM64_MB, panel, z, fresh);
       } else {
-        tile64(kc, a + i * HU_GEMM64_KS, HU_GEMM64_KS, 1, panel, z);
+        tile64(kc, a + i * HU_GEMM64_KS, HU_GEMM64_KS, 1, panel, z, fresh);
       }
     }
   }

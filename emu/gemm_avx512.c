@@ -7,35 +7,49 @@
 
 #define MR 12
 
+/* Addresses near p are to be formed from p, not kept in a register each. */
+#define HU_ONE_REGISTER(p) __asm__("" : "+r"(p))
+
+static inline __attribute__((always_inline)) void step32(__m512 z[MR][2], const float *a, size_t row, const float *b) {
+  __m512 b0 = _mm512_loadu_ps(b), b1 = _mm512_loadu_ps(b + 16);
+#pragma GCC unroll 12
+  for (int i = 0; i < MR; i++) {
+    __m512 x = _mm512_set1_ps(a[(size_t)i * row]);
+    z[i][0] = _mm512_fmadd_ps(x, b0, z[i][0]);
+    z[i][1] = _mm512_fmadd_ps(x, b1, z[i][1]);
+  }
+}
+
 /* `next` walks over the next tile's rows of A while this one is worked on. */
 static inline __attribute__((always_inline)) void tile32(size_t kc, const float *a, size_t row, size_t step,
                                                          const float *next, size_t next_step, const float *b, float *acc,
-                                                         hu_ahead *ahead) {
+                                                         int fresh, hu_ahead *ahead) {
   __m512 z[MR][2];
+  const float *below = acc + MR * HU_GEMM32_NB;
+  HU_ONE_REGISTER(acc);
+  HU_ONE_REGISTER(below);
 #pragma GCC unroll 12
   for (int i = 0; i < MR; i++) {
-    z[i][0] = _mm512_loadu_ps(acc + i * HU_GEMM32_NB);
-    z[i][1] = _mm512_loadu_ps(acc + i * HU_GEMM32_NB + 16);
-    _mm_prefetch((const char *)(acc + (i + MR) * HU_GEMM32_NB), _MM_HINT_T0);
-    _mm_prefetch((const char *)(acc + (i + MR) * HU_GEMM32_NB + 16), _MM_HINT_T0);
+    z[i][0] = fresh ? _mm512_setzero_ps() : _mm512_loadu_ps(acc + i * HU_GEMM32_NB);
+    z[i][1] = fresh ? _mm512_setzero_ps() : _mm512_loadu_ps(acc + i * HU_GEMM32_NB + 16);
+    _mm_prefetch((const char *)(below + i * HU_GEMM32_NB), _MM_HINT_T0);
+    _mm_prefetch((const char *)(below + i * HU_GEMM32_NB + 16), _MM_HINT_T0);
   }
-  while (kc) {
-    size_t some = kc < 4 ? kc : 4;
-    kc -= some;
+  for (; kc >= 4; kc -= 4) {
     hu_fetch_line(ahead);
-    do {
-      __m512 b0 = _mm512_loadu_ps(b), b1 = _mm512_loadu_ps(b + 16);
-      _mm_prefetch((const char *)next, _MM_HINT_T0);
-      next += next_step;
-      b += HU_GEMM32_NR;
-#pragma GCC unroll 12
-      for (int i = 0; i < MR; i++) {
-        __m512 x = _mm512_set1_ps(a[(size_t)i * row]);
-        z[i][0] = _mm512_fmadd_ps(x, b0, z[i][0]);
-        z[i][1] = _mm512_fmadd_ps(x, b1, z[i][1]);
-      }
-      a += step;
-    } while (--some);
+#pragma GCC unroll 4
+    for (size_t k = 0; k < 4; k++) {
+      _mm_prefetch((const char *)(next + k * next_step), _MM_HINT_T0);
+      step32(z, a + k * step, row, b + k * HU_GEMM32_NR);
+    }
+    next += 4 * next_step;
+    a += 4 * step;
+    b += 4 * HU_GEMM32_NR;
+  }
+  for (; kc; kc--) {
+    step32(z, a, row, b);
+    a += step;
+    b += HU_GEMM32_NR;
   }
 #pragma GCC unroll 12
   for (int i = 0; i < MR; i++) {
@@ -44,49 +58,61 @@ static inline __attribute__((always_inline)) void tile32(size_t kc, const float 
   }
 }
 
-static void fma32(size_t rows, size_t columns, size_t kc, const float *a, int by_columns, const float *b, float *acc, hu_ahead *ahead) {
+static void fma32(size_t rows, size_t columns, size_t kc, const float *a, int by_columns, const float *b, float *acc,
+                  int fresh, hu_ahead *ahead) {
   for (size_t j = 0; j < columns; j += HU_GEMM32_NR) {
     const float *panel = b + j * HU_GEMM32_KC;
     for (size_t i = 0; i < rows; i += MR) {
       float *z = acc + i * HU_GEMM32_NB + j;
       if (by_columns) {
-        tile32(kc, a + i, 1, HU_GEMM32_MB, a + i + MR, HU_GEMM32_MB, panel, z, ahead);
+        tile32(kc, a + i, 1, HU_GEMM32_MB, a + i + MR, HU_GEMM32_MB, panel, z, fresh, ahead);
       } else {
-        tile32(kc, a + i * HU_GEMM32_KS, HU_GEMM32_KS, 1, a + (i + MR) * HU_GEMM32_KS, 16, panel, z, ahead);
+        tile32(kc, a + i * HU_GEMM32_KS, HU_GEMM32_KS, 1, a + (i + MR) * HU_GEMM32_KS, 16, panel, z, fresh, ahead);
       }
     }
+  }
+}
+
+static inline __attribute__((always_inline)) void step64(__m512d z[MR][2], const double *a, size_t row, const double *b) {
+  __m512d b0 = _mm512_loadu_pd(b), b1 = _mm512_loadu_pd(b + 8);
+#pragma GCC unroll 12
+  for (int i = 0; i < MR; i++) {
+    __m512d x = _mm512_set1_pd(a[(size_t)i * row]);
+    z[i][0] = _mm512_fmadd_pd(x, b0, z[i][0]);
+    z[i][1] = _mm512_fmadd_pd(x, b1, z[i][1]);
   }
 }
 
 /* `next` walks over the next tile's rows of A while this one is worked on. */
 static inline __attribute__((always_inline)) void tile64(size_t kc, const double *a, size_t row, size_t step,
                                                          const double *next, size_t next_step, const double *b, double *acc,
-                                                         hu_ahead *ahead) {
+                                                         int fresh, hu_ahead *ahead) {
   __m512d z[MR][2];
+  const double *below = acc + MR * HU_GEMM64_NB;
+  HU_ONE_REGISTER(acc);
+  HU_ONE_REGISTER(below);
 #pragma GCC unroll 12
   for (int i = 0; i < MR; i++) {
-    z[i][0] = _mm512_loadu_pd(acc + i * HU_GEMM64_NB);
-    z[i][1] = _mm512_loadu_pd(acc + i * HU_GEMM64_NB + 8);
-    _mm_prefetch((const char *)(acc + (i + MR) * HU_GEMM64_NB), _MM_HINT_T0);
-    _mm_prefetch((const char *)(acc + (i + MR) * HU_GEMM64_NB + 8), _MM_HINT_T0);
+    z[i][0] = fresh ? _mm512_setzero_pd() : _mm512_loadu_pd(acc + i * HU_GEMM64_NB);
+    z[i][1] = fresh ? _mm512_setzero_pd() : _mm512_loadu_pd(acc + i * HU_GEMM64_NB + 8);
+    _mm_prefetch((const char *)(below + i * HU_GEMM64_NB), _MM_HINT_T0);
+    _mm_prefetch((const char *)(below + i * HU_GEMM64_NB + 8), _MM_HINT_T0);
   }
-  while (kc) {
-    size_t some = kc < 4 ? kc : 4;
-    kc -= some;
+  for (; kc >= 4; kc -= 4) {
     hu_fetch_line(ahead);
-    do {
-      __m512d b0 = _mm512_loadu_pd(b), b1 = _mm512_loadu_pd(b + 8);
-      _mm_prefetch((const char *)next, _MM_HINT_T0);
-      next += next_step;
-      b += HU_GEMM64_NR;
-#pragma GCC unroll 12
-      for (int i = 0; i < MR; i++) {
-        __m512d x = _mm512_set1_pd(a[(size_t)i * row]);
-        z[i][0] = _mm512_fmadd_pd(x, b0, z[i][0]);
-        z[i][1] = _mm512_fmadd_pd(x, b1, z[i][1]);
-      }
-      a += step;
-    } while (--some);
+#pragma GCC unroll 4
+    for (size_t k = 0; k < 4; k++) {
+      _mm_prefetch((const char *)(next + k * next_step), _MM_HINT_T0);
+      step64(z, a + k * step, row, b + k * HU_GEMM64_NR);
+    }
+    next += 4 * next_step;
+    a += 4 * step;
+    b += 4 * HU_GEMM64_NR;
+  }
+  for (; kc; kc--) {
+    step64(z, a, row, b);
+    a += step;
+    b += HU_GEMM64_NR;
   }
 #pragma GCC unroll 12
   for (int i = 0; i < MR; i++) {
@@ -95,15 +121,16 @@ static inline __attribute__((always_inline)) void tile64(size_t kc, const double
   }
 }
 
-static void sum64(size_t rows, size_t columns, size_t kc, const double *a, int by_columns, const double *b, double *acc, hu_ahead *ahead) {
+static void sum64(size_t rows, size_t columns, size_t kc, const double *a, int by_columns, const double *b, double *acc,
+                  int fresh, hu_ahead *ahead) {
   for (size_t j = 0; j < columns; j += HU_GEMM64_NR) {
     const double *panel = b + j * HU_GEMM64_KC;
     for (size_t i = 0; i < rows; i += MR) {
       double *z = acc + i * HU_GEMM64_NB + j;
       if (by_columns) {
-        tile64(kc, a + i, 1, HU_GEMM64_MB, a + i + MR, HU_GEMM64_MB, panel, z, ahead);
+        tile64(kc, a + i, 1, HU_GEMM64_MB, a + i + MR, HU_GEMM64_MB, panel, z, fresh, ahead);
       } else {
-        tile64(kc, a + i * HU_GEMM64_KS, HU_GEMM64_KS, 1, a + (i + MR) * HU_GEMM64_KS, 8, panel, z, ahead);
+        tile64(kc, a + i * HU_GEMM64_KS, HU_GEMM64_KS, 1, a + (i + MR) * HU_GEMM64_KS, 8, panel, z, fresh, ahead);
       }
     }
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/gemm_body.h - one block of D in a floating accumulator: pack, multiply, finish. Written once for binary32 and binary64; who
- * includes it defines HU_REAL, HU_READ, HU_FINISH, HU_KERNEL and HU_MR, HU_NR, HU_MB, HU_NB, HU_KC, HU_KS. */
+ * includes it defines HU_REAL, HU_READ, HU_DIRECT (the row itself if it is HU_REAL already, or NULL), HU_FINISH, HU_KERNEL and HU_MR, HU_NR, HU_MB, HU_NB, HU_KC, HU_KS. */
 
 static void pack_a(const hu_gemm_call *g, size_t i0, size_t k0, size_t rows, size_t kc, HU_REAL *z) {
   size_t padded = hu_up_to(rows, HU_MR);
@@ -40,15 +40,21 @@ static void pack_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t columns, 
   size_t whole = columns / HU_NR * HU_NR;
   for (size_t k = 0; k < kc; k++) {
     HU_REAL row[HU_NB];
-    HU_READ(&g->b, k0 + k, j0, columns, row);
-    for (size_t j = 0; j < whole; j += HU_NR) memcpy(z + j * HU_KC + k * HU_NR, row + j, HU_NR * sizeof *z);
+    const HU_REAL *x = HU_DIRECT(&g->b, k0 + k, j0);
+    if (!x) {
+      HU_READ(&g->b, k0 + k, j0, columns, row);
+      x = row;
+    }
+    for (size_t j = 0; j < whole; j += HU_NR) memcpy(z + j * HU_KC + k * HU_NR, x + j, HU_NR * sizeof *z);
     if (whole == columns) continue;
     HU_REAL *to = z + whole * HU_KC + k * HU_NR;
-    for (size_t j = 0; j < HU_NR; j++) to[j] = whole + j < columns ? row[whole + j] : 0;
+    for (size_t j = 0; j < HU_NR; j++) to[j] = whole + j < columns ? x[whole + j] : 0;
   }
 }
 
+/* acc = C; without C (and with products to come) the first piece starts from nothing. */
 static void load_c(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, HU_REAL *acc) {
+  if (!g->c.data && g->k) return;
   memset(acc, 0, hu_up_to(rows, HU_MR) * HU_NB * sizeof *acc);
   if (!g->c.data) return;
   if (!g->c.transposed) {
@@ -104,7 +110,8 @@ static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *ev
     hu_ahead ahead = after(g, i0, j0, k0);
     pack_a(g, i0, k0, rows, kc, a);
     pack_b(g, j0, k0, columns, kc, b);
-    HU_KERNEL(hu_up_to(rows, HU_MR), hu_up_to(columns, HU_NR), kc, a, g->a.transposed, b, acc, &ahead);
+    HU_KERNEL(hu_up_to(rows, HU_MR), hu_up_to(columns, HU_NR), kc, a, g->a.transposed, b, acc,
+              !g->c.data && k0 == 0, &ahead);
   }
   for (size_t i = 0; i < rows; i++) HU_FINISH(g, i0 + i, j0, columns, acc + i * HU_NB, events);
 }

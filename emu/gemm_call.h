@@ -54,6 +54,8 @@ void hu_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t co
 /* n elements of a stored row, exact. */
 void hu_gemm_read32(const hu_matrix *x, size_t row, size_t column, size_t n, float *z);
 void hu_gemm_read64(const hu_matrix *x, size_t row, size_t column, size_t n, double *z);
+/* The stored elements themselves where they are binary32 patterns, else NULL. */
+const float *hu_gemm_direct32(const hu_matrix *x, size_t row, size_t column);
 hu_num hu_gemm_element(const hu_matrix *x, size_t i, size_t j);
 /* 1 if every element of these stored rows is a value of the matrix's format. */
 int hu_gemm_on_grid(const hu_matrix *x, size_t row, size_t rows);

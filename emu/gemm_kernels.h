@@ -74,12 +74,13 @@ typedef struct hu_wide_cut {
 } hu_wide_cut;
 
 typedef struct hu_gemm_kernels {
-  /* acc(i, j) = fma(a(i, k), b(k, j), acc(i, j)) for k = 0 ... kc - 1 in this order, one rounding each, ties to even. */
+  /* acc(i, j) = fma(a(i, k), b(k, j), acc(i, j)) for k = 0 ... kc - 1 in this order, one rounding each, ties to even.
+   * fresh: acc holds nothing yet and counts as +0. */
   void (*fma32)(size_t rows, size_t columns, size_t kc, const float *a, int by_columns, const float *b, float *acc,
-                hu_ahead *ahead);
+                int fresh, hu_ahead *ahead);
   /* The same in binary64 where no step rounds, in any order, fused or not. */
   void (*sum64)(size_t rows, size_t columns, size_t kc, const double *a, int by_columns, const double *b, double *acc,
-                hu_ahead *ahead);
+                int fresh, hu_ahead *ahead);
   /* digits[(k count + t) HU_WIDE_COLUMNS + c] = digit first + t of x[k HU_WIDE_COLUMNS + c], k < kc; infinities and NaN as 0. */
   void (*cut)(const hu_wide_cut *q, size_t kc, const double *x, double *digits);
   /* For each group and t < count: bins[bin + t] += sum of lo digit[t], bins[bin + t + 1] += sum of hi digit[t], for

@@ -48,6 +48,10 @@ hu_num hu_gemm_element(const hu_matrix *x, size_t i, size_t j) {
   return load(x, x->transposed ? stored_at(x, j, i) : stored_at(x, i, j));
 }
 
+const float *hu_gemm_direct32(const hu_matrix *x, size_t row, size_t column) {
+  return x->patterns ? (const float *)(const void *)stored_at(x, row, column) : NULL;
+}
+
 void hu_gemm_read32(const hu_matrix *x, size_t row, size_t column, size_t n, float *z) {
   const uint8_t *p = stored_at(x, row, column);
   if (x->patterns) {
@@ -195,10 +199,10 @@ static void finish_kernel(const hu_gemm_call *g, size_t i, size_t j, size_t n, c
 }
 
 /* Binary32 sums into binary32 are themselves; 0 if one is special and wants the rules of the mode. */
-static int finish_same(const hu_gemm_call *g, size_t i, size_t j, size_t n, const uint32_t *x, hu_events *events) {
+static int finish_same(const hu_gemm_call *g, size_t i, size_t j, size_t n, const float *x, hu_events *events) {
   uint32_t special = 0, subnormal = 0;
   for (size_t c = 0; c < n; c++) {
-    uint32_t u = x[c] & 0x7FFFFFFFu;
+    uint32_t u = hu_bits_of_float(x[c]) & 0x7FFFFFFFu;
     special |= (uint32_t)(u >= 0x7F800000u);
     subnormal += (uint32_t)(u - 1 < 0x7FFFFFu);
   }
@@ -250,40 +254,41 @@ uint32_t hu_gemm_zero_sign(const hu_gemm_call *g, size_t i, size_t j) {
   return plus && minus ? g->spec.round == HU_RTN : (uint32_t)minus;
 }
 
+/* Do zero sums of the exact model want a second look? */
+static int zeros_matter(const hu_gemm_call *g) { return g->exact && g->spec.round == HU_RTN && g->spec.negzero; }
+
 /* Before rounding: zero sums of the exact model get the sign of `toward negative`; returns the NaN sums without NaN operand. */
 static uint64_t mend32(const hu_gemm_call *g, size_t i, size_t j0, size_t n, float *sum) {
-  uint32_t *x = (uint32_t *)(void *)sum;
-  int zeros = g->exact && g->spec.round == HU_RTN && g->spec.negzero;
-  uint32_t found = 0;
+  uint32_t found = (uint32_t)zeros_matter(g);
   uint64_t made = 0;
-  for (size_t j = 0; j < n; j++) found |= (uint32_t)((x[j] & 0x7FFFFFFFu) > 0x7F800000u) | (uint32_t)(zeros && x[j] == 0);
+  for (size_t j = 0; j < n; j++) found |= (uint32_t)((hu_bits_of_float(sum[j]) & 0x7FFFFFFFu) > 0x7F800000u);
   for (size_t j = 0; found && j < n; j++) {
-    if ((x[j] & 0x7FFFFFFFu) > 0x7F800000u) made += !nan_given(g, i, j0 + j);
-    if (zeros && x[j] == 0 && hu_gemm_zero_sign(g, i, j0 + j)) x[j] = 0x80000000u;
+    uint32_t u = hu_bits_of_float(sum[j]);
+    if ((u & 0x7FFFFFFFu) > 0x7F800000u) made += !nan_given(g, i, j0 + j);
+    if (u == 0 && zeros_matter(g) && hu_gemm_zero_sign(g, i, j0 + j)) sum[j] = hu_float_of_bits(0x80000000u);
   }
   return made;
 }
 
 void hu_gemm_finish32(const hu_gemm_call *g, size_t i, size_t j0, size_t n, float *sum, hu_events *events) {
-  const uint32_t *x = (const uint32_t *)(const void *)sum;
+  if (g->d_binary32 && !zeros_matter(g) && finish_same(g, i, j0, n, sum, events)) return;
   uint64_t made = mend32(g, i, j0, n, sum);
   if (g->rounding) {
-    finish_kernel(g, i, j0, n, x, events);
-  } else if (!g->d_binary32 || !finish_same(g, i, j0, n, x, events)) {
-    for (size_t j = 0; j < n; j++) store(g, i, j0 + j, hu_unpack32(x[j]), events);
+    finish_kernel(g, i, j0, n, (const uint32_t *)(const void *)sum, events);
+  } else {
+    for (size_t j = 0; j < n; j++) store(g, i, j0 + j, hu_unpack32(hu_bits_of_float(sum[j])), events);
   }
   if (made) recount(g, made, events);
 }
 
 static uint64_t mend64(const hu_gemm_call *g, size_t i, size_t j0, size_t n, double *sum) {
-  uint64_t *x = (uint64_t *)(void *)sum;
-  const uint64_t inf = 0x7FF0000000000000u, sign = 0x8000000000000000u;
-  int zeros = g->exact && g->spec.round == HU_RTN && g->spec.negzero;
-  uint64_t found = 0, made = 0;
-  for (size_t j = 0; j < n; j++) found |= (uint64_t)((x[j] & ~sign) > inf) | (uint64_t)(zeros && x[j] == 0);
+  const uint64_t sign = (uint64_t)1 << 63, inf = 0x7FF0000000000000u;
+  uint64_t found = (uint64_t)zeros_matter(g), made = 0;
+  for (size_t j = 0; j < n; j++) found |= (uint64_t)((hu_bits_of_double(sum[j]) & ~sign) > inf);
   for (size_t j = 0; found && j < n; j++) {
-    if ((x[j] & ~sign) > inf) made += !nan_given(g, i, j0 + j);
-    if (zeros && x[j] == 0 && hu_gemm_zero_sign(g, i, j0 + j)) x[j] = sign;
+    uint64_t u = hu_bits_of_double(sum[j]);
+    if ((u & ~sign) > inf) made += !nan_given(g, i, j0 + j);
+    if (u == 0 && zeros_matter(g) && hu_gemm_zero_sign(g, i, j0 + j)) sum[j] = hu_double_of_bits(sign);
   }
   return made;
 }

@@ -20,12 +20,13 @@ static inline float fused(float a, float b, float c) {
 }
 
 static void fma32(size_t rows, size_t columns, size_t kc, const float *a, int by_columns, const float *b, float *acc,
-                  hu_ahead *ahead) {
+                  int fresh, hu_ahead *ahead) {
   size_t row = by_columns ? 1 : HU_GEMM32_KS, step = by_columns ? HU_GEMM32_MB : 1;
   for (size_t j = 0; j < columns; j += HU_GEMM32_NR) {
     for (size_t i = 0; i < rows; i++) {
       float *z = acc + i * HU_GEMM32_NB + j;
       hu_fetch_line(ahead);
+      if (fresh) memset(z, 0, HU_GEMM32_NR * sizeof *z);
       for (size_t k = 0; k < kc; k++) {
         const float *y = b + j * HU_GEMM32_KC + k * HU_GEMM32_NR, x = a[i * row + k * step];
         for (size_t c = 0; c < HU_GEMM32_NR; c++) z[c] = fused(x, y[c], z[c]);
@@ -35,12 +36,13 @@ static void fma32(size_t rows, size_t columns, size_t kc, const float *a, int by
 }
 
 static void sum64(size_t rows, size_t columns, size_t kc, const double *a, int by_columns, const double *b, double *acc,
-                  hu_ahead *ahead) {
+                  int fresh, hu_ahead *ahead) {
   size_t row = by_columns ? 1 : HU_GEMM64_KS, step = by_columns ? HU_GEMM64_MB : 1;
   for (size_t j = 0; j < columns; j += HU_GEMM64_NR) {
     for (size_t i = 0; i < rows; i++) {
       double *z = acc + i * HU_GEMM64_NB + j;
       hu_fetch_line(ahead);
+      if (fresh) memset(z, 0, HU_GEMM64_NR * sizeof *z);
       for (size_t k = 0; k < kc; k++) {
         const double *y = b + j * HU_GEMM64_KC + k * HU_GEMM64_NR, x = a[i * row + k * step];
         for (size_t c = 0; c < HU_GEMM64_NR; c++) z[c] += x * y[c];

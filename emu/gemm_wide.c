@@ -19,7 +19,7 @@
 enum {
   KC = HU_WIDE_KC,
   PANEL = HU_WIDE_COLUMNS,
-  ROWS = 56,      /* at most, in a block */
+  ROWS = 52,      /* at most, in a block */
   COLUMNS = 128,  /* likewise */
   BINS = 26624,   /* rows x columns x bins */
   SETTLE = 128,

@@ -173,6 +173,30 @@ static inline __attribute__((always_inline)) void run_middle(const hu_narrow *na
   p->i = i;
 }
 
+/* Vectors whose every lane is finite and so far out that it overflows in any mode. */
+static inline __attribute__((always_inline)) void run_beyond(const hu_narrow *t, int to, int bypass, place *p, size_t last,
+                                                             tally *n) {
+  const hu_lane range = HU_ALL(0x7FFFFFFFu), lo = HU_ALL(t->beyond), span = HU_ALL(0x7F7FFFFFu - t->beyond);
+  const rounded plus = {HU_ALL(t->value_overflow), HU_ALL(t->from_overflow)};
+  const rounded minus = {HU_ALL(t->value_neg_overflow), HU_ALL(t->from_neg_overflow)};
+  hu_count negative = hu_count_none();
+  size_t i = p->i;
+  for (; i < last; i += HU_W) {
+    hu_lane u = load(p->x + i);
+    if (!hu_all_within((u & range) - lo, span)) break;
+    hu_mask sign = hu_mask_lt(u, HU_ALL(0));
+    rounded r = {hu_mask_sel(sign, minus.value, plus.value), hu_mask_sel(sign, minus.code, plus.code)};
+    negative = hu_count_mask(negative, sign);
+    put(p->z, i, to, bypass, r);
+  }
+  uint64_t all = i - p->i, below = hu_count_sum(negative);
+  n->rest.overflow += all;
+  n->inexact += all;
+  n->rest.saturated += (t->events_overflow & HU_EVENT_SATURATED ? all - below : 0) +
+                       (t->events_neg_overflow & HU_EVENT_SATURATED ? below : 0);
+  p->i = i;
+}
+
 enum { MIDDLE_RUN = 64, QUICK_RUN = 1 << 16 }; /* vectors: until the quick way is tried again; until counts are emptied */
 
 /* Whole vectors from p->i to last, each the cheapest way that its lanes allow. */
@@ -185,6 +209,7 @@ static inline __attribute__((always_inline)) void run_vectors(const hu_narrow *t
     size_t before = p->i;
     if (t->middle == 1) run_middle(t, round, 1, to, bypass, p, MIDDLE_RUN, n);
     if (t->middle == 2) run_middle(t, round, 2, to, bypass, p, MIDDLE_RUN, n);
+    if (p->i == before && t->beyond) run_beyond(t, to, bypass, p, p->end, n);
     if (p->i != before) continue;
     put(p->z, p->i, to, bypass, slow(t, load(p->x + p->i), HU_ALL(0), HU_ALL(0xFFFFFFFFu), n));
     p->i += HU_W;

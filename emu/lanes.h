@@ -50,13 +50,14 @@ struct hu_narrow {
   uint32_t mag_mask, has_inf, nan_at_negzero;           /* for decoding */
   uint32_t quick_zero;                                  /* all ones if zeros may take the quick way */
   uint32_t hi;                                          /* the pattern of max */
+  uint32_t beyond;                                      /* finite patterns from here on overflow, however rounded; 0: see no use */
   uint32_t not_tiny, not_tiny_neg; /* |x| of this pattern and above, below 2^emin, are not tiny (x > 0; x < 0) */
   uint32_t value_inf, value_neg_inf, value_nan, value_below, value_overflow, value_neg_overflow; /* as binary32 */
   int32_t m, d0, low, code_shift, sign_shift;
   int32_t hidden; /* 2^m */
   int32_t flush_below; /* codes below become zero */
   uint8_t round, bits, tiny, zero, subnormal, negzero, is_unsigned, quick;
-  uint8_t middle; /* 0: no; 1: low = 1; 2: low >= 30 */
+  uint8_t middle; /* 0: no; 1: low = 1; 2: 30 <= low <= 253 */
   uint8_t plain;  /* hu_plain_decode: 0: no; 1: low = 1; 2: all values normal in binary32 */
 };
 
@@ -116,6 +117,9 @@ static inline int hu_narrow_of(hu_narrow *t, const hu_spec *s) {
   if (lo < 1) lo = 1; /* binary32's normal numbers are all normal in such a format */
   t->quick = lo <= 254 && hi >= (int64_t)lo << 23;
   t->hi = (uint32_t)hi;
+  /* One step beyond max; not where max is subnormal, and not in unsigned formats, whose negative values are another matter. */
+  int64_t next = hi + ((int64_t)1 << t->d0);
+  if (t->quick && s->sign_mask && next <= 0x7F7FFFFF) t->beyond = (uint32_t)next;
   if (t->quick) {
     t->quick_lo = (uint32_t)lo << 23;
     t->quick_span = (uint32_t)hi - t->quick_lo;
@@ -129,7 +133,7 @@ static inline int hu_narrow_of(hu_narrow *t, const hu_spec *s) {
     t->not_tiny_neg -= ((uint32_t)1 << digits) - hu_last_step(s, digits, 1);
   }
   if (t->quick && t->d0 >= 2 && s->m > 0 && s->zero == HU_ZERO_FIELD && s->subnormal != HU_SUBNORMAL_NONE && s->round < HU_SRA)
-    t->middle = low == 1 ? 1 : low >= 30 ? 2 : 0;
+    t->middle = low == 1 ? 1 : low >= 30 && low <= 253 ? 2 : 0; /* 2^(emin+1) must be a float */
   if (s->zero == HU_ZERO_FIELD && s->subnormal == HU_SUBNORMAL_GRADUAL) t->plain = low == 1 ? 1 : low > s->m ? 2 : 0;
   if (s->max_code >= 0x1000000) t->plain = t->plain == 1;
   t->value_inf = hu_pack32(hu_unpack(s, t->from_inf));
