@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/gen/golden.h - the golden files as texts in memory. generate.c writes them, a test compares them with the
+ * committed ones. Links the oracle only; tests/golden/README.md describes the format. */
+#ifndef HALFULP_TESTS_GOLDEN_H
+#define HALFULP_TESTS_GOLDEN_H
+
+#include <stddef.h>
+
+#include "halfulp/format.h"
+
+/* A text that grows. at is NUL-terminated once something was added; free it with text_free. */
+typedef struct text {
+  char *at;
+  size_t n, room;
+} text;
+void text_add(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_free(text *t);
+
+/* File i of golden_count: its name and its content added to t. */
+size_t golden_count(void);
+const char *golden_name(size_t i);
+void golden_make(size_t i, text *t);
+
+/* ---- Between the generator's own files. */
+
+typedef struct golden_format {
+  const char *name; /* as in the catalogue where it has one, else a name for these files only */
+  hu_format format;
+} golden_format;
+size_t golden_format_count(void);
+golden_format golden_format_at(size_t i);
+/* By name; ends the program if there is none, which is an error in the generator. */
+hu_format golden_format_named(const char *name);
+
+/* "NAME sign=1 e=4 ... max=7e inf=- nan=7f min=1": every axis, and the codes that a reader of the file needs. */
+void golden_format_line(text *t, const char *name, hu_format f);
+
+void golden_conversions(text *t, size_t format_index);
+void golden_stochastic(text *t);
+void golden_sums(text *t);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* Replays the golden conversions: every line, every deterministic mode, every saturation policy and tininess rule, by
+ * the one-value calls and by the array calls on every kernel level, codes and event counts; then the stochastic lines.
+ * The answer is worked out from the line (golden_file.c), so one line serves every mode; the oracle must give the same.
+ * usage: test_golden_replay DIRECTORY */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "halfulp/array.h"
+#include "halfulp/oracle.h"
+#include "halfulp/scalar.h"
+#include "tests/gen/golden.h"
+#include "tests/golden/golden_file.h"
+#include "tests/support/support.h"
+
+enum { ROOM = 4096 };
+
+typedef struct replay {
+  const golden_file *g;
+  hu_mode mode;
+  size_t n; /* operands of one width, and where they came from */
+  const golden_operand *from[ROOM];
+  float narrow[ROOM + 16];
+  double wide[ROOM + 16];
+  golden_answer want[ROOM];
+  hu_events counts;
+  uint64_t answers;
+} replay;
+
+static void fail_line(const replay *r, const char *who, size_t i, uint32_t code, uint32_t events) {
+  char m[T_MODE_TEXT], a[T_EVENTS_TEXT], b[T_EVENTS_TEXT];
+  fail_msg("%s, %s: %s of %a (below %#x '%c' '%c') gives %#x %s, the line says %#x %s", r->g->card.name,
+           t_mode_text(m, r->mode), who, r->from[i]->x, r->from[i]->below, r->from[i]->where, r->from[i]->tiny, code,
+           t_events_text(a, events), r->want[i].code, t_events_text(b, r->want[i].events));
+}
+
+/* Answers of the lines, confirmed by the oracle and given by the one-value calls. */
+static void expect(replay *r) {
+  hu_format f = r->g->card.f;
+  memset(&r->counts, 0, sizeof r->counts);
+  for (size_t i = 0; i < r->n; i++) {
+    uint32_t code = 1, events = 1;
+    double x = r->from[i]->x;
+    r->want[i] = golden_decide(&r->g->card, r->from[i], r->mode);
+    hu_events_count(&r->counts, r->want[i].events);
+    assert_int_equal(hu_oracle_encode64(&code, &events, f, r->mode, x, 0), HU_OK);
+    if (code != r->want[i].code || events != r->want[i].events) fail_line(r, "the oracle", i, code, events);
+    code = hu_encode64(f, r->mode, x, 0, &events);
+    if (code != r->want[i].code || events != r->want[i].events) fail_line(r, "hu_encode64", i, code, events);
+    if (!r->from[i]->wide) {
+      code = hu_encode(f, r->mode, (float)x, 0, &events);
+      if (code != r->want[i].code || events != r->want[i].events) fail_line(r, "hu_encode", i, code, events);
+    }
+  }
+}
+
+static uint32_t stored(const void *z, size_t storage, size_t i) {
+  if (storage == 8) return ((const uint8_t *)z)[i];
+  if (storage == 16) return ((const uint16_t *)z)[i];
+  return ((const uint32_t *)z)[i];
+}
+
+/* One array call each of encode and quantize, at an offset so that loads and stores are not aligned to vectors. */
+static void run_level(replay *r, uint32_t levels_off, size_t offset) {
+  static _Alignas(64) uint8_t codes[(ROOM + 16) * 4];
+  static _Alignas(64) double values[ROOM + 16];
+  hu_format f = r->g->card.f;
+  size_t storage = hu_format_limits(f).storage, element = storage / 8;
+  int wide = r->from[0]->wide, fits = wide || hu_format_fits_binary32(f);
+  hu_exec exec;
+  hu_events by_encode, by_quantize;
+  memset(&exec, 0, sizeof exec);
+  memset(&by_encode, 0, sizeof by_encode);
+  memset(&by_quantize, 0, sizeof by_quantize);
+  exec.levels_off = levels_off;
+  for (size_t i = 0; i < r->n; i++) {
+    r->wide[offset + i] = r->from[i]->x;
+    r->narrow[offset + i] = (float)r->from[i]->x;
+  }
+  void *z = codes + offset * element;
+  float *values32 = (float *)(void *)values + offset;
+  double *values64 = values + offset;
+  t_fill_pattern(codes, sizeof codes);
+  t_fill_pattern(values, sizeof values);
+  if (wide) {
+    assert_int_equal(hu_encode64_n(r->n, z, 1, r->wide + offset, 1, f, r->mode, &exec, &by_encode), HU_OK);
+    assert_int_equal(hu_quantize64_n(r->n, values64, 1, r->wide + offset, 1, f, r->mode, &exec, &by_quantize), HU_OK);
+  } else {
+    assert_int_equal(hu_encode_n(r->n, z, 1, r->narrow + offset, 1, f, r->mode, &exec, &by_encode), HU_OK);
+    if (fits)
+      assert_int_equal(hu_quantize_n(r->n, values32, 1, r->narrow + offset, 1, f, r->mode, &exec, &by_quantize), HU_OK);
+  }
+  for (size_t i = 0; i < r->n; i++) {
+    double want;
+    if (stored(z, storage, i) != r->want[i].code) fail_line(r, "encode of an array", i, stored(z, storage, i), 0);
+    assert_int_equal(hu_oracle_decode64(&want, f, r->want[i].code), HU_OK);
+    if (wide ? !t_same64(values64[i], want)
+             : fits && t_bits32(values32[i]) != (isnan(want) ? 0x7FC00000u : t_bits32((float)want)))
+      fail_line(r, "quantize of an array", i, wide ? 0 : t_bits32(values32[i]), 0);
+  }
+  if (!t_same_events(&by_encode, &r->counts) || (fits && !t_same_events(&by_quantize, &r->counts)))
+    fail_msg("%s: event counts of an array with levels %#x off differ", r->g->card.name, levels_off);
+  r->answers += 2 * r->n;
+}
+
+static void run_mode(replay *r, hu_mode mode) {
+  static const uint32_t off[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2, UINT32_MAX};
+  r->mode = mode;
+  expect(r);
+  for (size_t i = 0; i < sizeof off / sizeof off[0]; i++) run_level(r, off[i], (mode.round + i) % 5);
+}
+
+/* All modes and policies for the operands of one width. */
+static void run_width(replay *r, int wide) {
+  r->n = 0;
+  for (size_t i = 0; i < r->g->n; i++)
+    if (r->g->lines[i].wide == wide) {
+      assert_true(r->n < ROOM);
+      r->from[r->n++] = &r->g->lines[i];
+    }
+  if (r->n == 0) return;
+  for (unsigned round = 0; round < T_DETERMINISTIC; round++)
+    for (unsigned policy = 0; policy < 8; policy++) run_mode(r, t_policy(t_mode(round), policy % 4, policy / 4, 0));
+  if (r->g->card.f.nan == HU_NAN_NONE)
+    for (unsigned nan = 1; nan < 3; nan++) run_mode(r, t_policy(t_mode(HU_RNE), HU_SAT_DEFAULT, HU_TINY_AFTER, nan));
+}
+
+static void test_conversions(void **state) {
+  static replay r;
+  size_t lines = 0, files = 0;
+  r.answers = 0;
+  for (size_t i = 0; i < golden_count(); i++) {
+    if (strncmp(golden_name(i), "convert_", 8) != 0) continue;
+    golden_file g = golden_conversion_file(*state, golden_name(i));
+    r.g = &g;
+    run_width(&r, 0);
+    run_width(&r, 1);
+    lines += g.n;
+    files++;
+    free(g.lines);
+  }
+  assert_true(files > 10);
+  print_message("%zu lines of %zu files: %llu answers of array calls on 4 sets of levels\n", lines, files,
+                (unsigned long long)r.answers);
+}
+
+static void test_stochastic(void **state) {
+  size_t size, lines = 0;
+  unsigned long count = 0;
+  char *content = golden_read(*state, "stochastic.txt", &size);
+  golden_card card;
+  memset(&card, 0, sizeof card);
+  for (char *line = content, *next; *line != '\0'; line = next) {
+    unsigned long long bits;
+    uint32_t r, want, want_events, events = 99;
+    char name[16];
+    next = strchr(line, '\n');
+    assert_non_null(next);
+    next++;
+    if (sscanf(line, "# count: %lu", &count) == 1 || line[0] == '#') continue;
+    if (strncmp(line, "format ", 7) == 0) {
+      card = golden_card_parse(line);
+      continue;
+    }
+    if (sscanf(line, "%15s %x %16llx %x %x", name, &r, &bits, &want, &want_events) != 5) fail_msg("line: %.60s", line);
+    hu_mode mode = t_mode(0);
+    assert_int_equal(hu_mode_parse_round(&mode, name), HU_OK);
+    uint32_t got = hu_encode64(card.f, mode, t_double(bits), r, &events);
+    if (got != want || events != want_events)
+      fail_msg("%s %s R %#x: %#x events %#x, the line says %#x events %#x", card.name, name, r, got, events, want,
+               want_events);
+    lines++;
+  }
+  free(content);
+  assert_true(lines > 1000 && lines == count);
+  print_message("%zu stochastic lines\n", lines);
+}
+
+int main(int argc, char **argv) {
+  char *directory = argc > 1 ? argv[1] : (char *)".";
+  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_conversions, directory),
+                                     cmocka_unit_test_prestate(test_stochastic, directory)};
+  return cmocka_run_group_tests_name("golden_replay", tests, NULL, NULL);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/oracle/steps.c - see steps.h. */
+#include "tests/oracle/steps.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "halfulp/oracle.h"
+
+typedef struct list {
+  uint32_t *at;
+  size_t n, room;
+} list;
+
+static void *checked(void *p) {
+  if (p == NULL) {
+    fprintf(stderr, "out of memory\n");
+    exit(1);
+  }
+  return p;
+}
+
+static void push(list *l, uint32_t start) {
+  if (l->n == l->room) {
+    l->room = l->room ? 2 * l->room : 1024;
+    l->at = checked(realloc(l->at, l->room * sizeof *l->at));
+  }
+  l->at[l->n++] = start;
+}
+
+static float from_bits(uint32_t u) {
+  float x;
+  memcpy(&x, &u, sizeof x);
+  return x;
+}
+
+/* The first finite magnitude >= (or >) t; STEPS_INFINITY if there is none. By bisection over the ordered patterns. */
+static uint32_t first_at(double t, int beyond) {
+  uint32_t low = 0, high = STEPS_INFINITY;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    double x = (double)from_bits(middle);
+    if (beyond ? x > t : x >= t)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+static void threshold(list *l, double t) {
+  if (!(t > 0)) return;
+  push(l, first_at(t, 0));
+  push(l, first_at(t, 1));
+}
+
+static double value(hu_format f, uint32_t code) {
+  double v;
+  if (hu_oracle_decode64(&v, f, code) != HU_OK) {
+    fprintf(stderr, "not a format\n");
+    exit(1);
+  }
+  return v;
+}
+
+static int by_start(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* Grid points of a format, flushed ones included: the decoded codes, then the lowest binade by its formula. */
+static size_t grid(hu_format f, double *g) {
+  hu_limits l = hu_format_limits(f);
+  size_t n = 0;
+  double edge = ldexp(1, l.emin), unit = ldexp(edge, -(int)f.m);
+  g[n++] = 0;
+  if (f.subnormal ==
+      HU_SUBNORMAL_FLUSH) { /* below the last flushed points every result is zero: two of them are enough */
+    if (f.m > 0) g[n++] = edge - unit;
+    g[n++] = edge;
+  }
+  for (uint32_t c = 0; c <= l.max_code; c++) {
+    double v = value(f, c);
+    if (v > g[n - 1]) g[n++] = v;
+  }
+  /* The grid point after max: at the same distance as the one below it, or further if max starts a binade. */
+  double last_unit = ldexp(1, (f.e == 0 || l.emax < l.emin ? l.emin : l.emax) - (int)f.m);
+  g[n] = g[n - 1] + last_unit;
+  return n + 1;
+}
+
+steps steps_make(hu_format f) {
+  hu_limits l = hu_format_limits(f);
+  double *g = checked(malloc(((size_t)l.max_code + 8) * sizeof *g));
+  size_t n = grid(f, g);
+  double edge = ldexp(1, l.emin), near = edge - ldexp(1, l.emin - 1 - (int)f.m);
+  list starts = {NULL, 0, 0};
+  push(&starts, 0);
+  push(&starts, 1);
+  for (size_t i = 0; i < n; i++) {
+    threshold(&starts, g[i]);
+    if (i + 1 < n) threshold(&starts, g[i] + (g[i + 1] - g[i]) / 2);
+  }
+  threshold(&starts, edge);
+  threshold(&starts, near);
+  threshold(&starts, near + (edge - near) / 2);
+  push(&starts, STEPS_INFINITY);
+  push(&starts, STEPS_INFINITY + 1);
+  free(g);
+  qsort(starts.at, starts.n, sizeof *starts.at, by_start);
+  steps s = {starts.at, 0};
+  for (size_t i = 0; i < starts.n; i++)
+    if (i == 0 || starts.at[i] != starts.at[i - 1]) s.start[s.count++] = starts.at[i];
+  push(&starts, 0); /* make room for the end */
+  s.start = starts.at;
+  s.start[s.count] = (uint32_t)STEPS_END;
+  return s;
+}
+
+void steps_free(steps *s) {
+  free(s->start);
+  s->start = NULL;
+  s->count = 0;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/support/support.h - helpers shared by all tests. Needs libhalfulp (public headers only), not cmocka.
+ *
+ *   uint64_t seed = t_seed("array", 1);             // HU_TEST_SEED if set, else 1; printed
+ *   t_random r = {seed};
+ *   hu_format f = t_random_format(&r, 1, 16);       // any valid descriptor of 1 to 16 bits
+ *   for (size_t i = 0; i < T_DETERMINISTIC; i++) ... t_mode(i) ...
+ *
+ * "Equal" is t_same_*: equal bits, so -0 differs from +0 and two NaNs are equal only with equal payloads. */
+#ifndef HALFULP_TESTS_SUPPORT_H
+#define HALFULP_TESTS_SUPPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "halfulp/format.h"
+#include "halfulp/mode.h"
+#include "tests/support/random.h"
+
+/* The seed of a test: the environment variable HU_TEST_SEED (decimal or 0x hex) if it is set, else `fallback`. Prints
+ * "name: seed N (HU_TEST_SEED overrides)" to stdout, so that a failing run can be repeated. */
+uint64_t t_seed(const char *name, uint64_t fallback);
+
+/* Bits of floats and back. */
+uint32_t t_bits32(float x);
+uint64_t t_bits64(double x);
+float t_float(uint32_t bits);
+double t_double(uint64_t bits);
+int t_same32(float a, float b);
+int t_same64(double a, double b);
+
+/* Fills n bytes with a pattern (0xA5 ^ index low bits) so that "never written" shows; t_is_pattern says whether all n
+ * bytes at offset 0 still hold it. */
+void t_fill_pattern(void *z, size_t n);
+int t_is_pattern(const void *z, size_t n);
+
+/* Modes. t_mode(i), i < T_DETERMINISTIC: the deterministic roundings in order of their numbers, all else zero.
+ * t_stochastic(round, bits): one of HU_SRA, HU_SRB, HU_SRC. t_policy returns `mode` with these policies. */
+#define T_DETERMINISTIC 8
+hu_mode t_mode(unsigned round);
+hu_mode t_stochastic(unsigned round, unsigned bits);
+hu_mode t_policy(hu_mode mode, unsigned saturate, unsigned tiny, unsigned nan);
+/* Any valid mode, stochastic ones included. */
+hu_mode t_random_mode(t_random *r);
+/* "rne sat=0 tiny=0 nan=0"; returns text. */
+#define T_MODE_TEXT 64
+const char *t_mode_text(char text[T_MODE_TEXT], hu_mode mode);
+
+/* Formats. t_random_format: a valid descriptor (hu_format_check) of min_width to max_width bits; every axis and every
+ * legal combination can come out. t_random_descriptor: any descriptor near validity, valid or not.
+ * t_format_text: all axes as numbers, for messages about any descriptor; the fp(...) text as well if it is valid. */
+hu_format t_random_format(t_random *r, unsigned min_width, unsigned max_width);
+hu_format t_random_descriptor(t_random *r);
+#define T_FORMAT_TEXT 256
+const char *t_format_text(char text[T_FORMAT_TEXT], hu_format f);
+/* Index of the next catalogue entry at or after `i` with at most `max_width` bits; hu_format_count() if none:
+ *   for (size_t i = t_next_format(0, 8); i < hu_format_count(); i = t_next_format(i + 1, 8)) */
+size_t t_next_format(size_t i, unsigned max_width);
+
+/* A double that is interesting for f: zeros, infinities, NaNs, values of f, midpoints of neighbours, these moved by a
+ * few units of the double's last place, edges of the range, random bits, powers of two around the range. */
+double t_random_operand(t_random *r, hu_format f);
+
+/* Events. t_same_events: all counts equal. t_events_text: "overflow+inexact" of a set; returns text. */
+int t_same_events(const hu_events *a, const hu_events *b);
+#define T_EVENTS_TEXT 128
+const char *t_events_text(char text[T_EVENTS_TEXT], uint32_t events);
+
+#endif
