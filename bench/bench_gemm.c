@@ -4,6 +4,7 @@
  *   bench_gemm [--size 1024] [--rounds 5] [--csv] [--level avx512|avx2|vector] [--only fp32|binary64|wide]
  *
  * Without OpenBLAS (HU_HAVE_OPENBLAS 0) the reference columns are empty. Set OPENBLAS_NUM_THREADS=1. */
+#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/gemm/problem.h - one product to compute: operands as plain codes and as the stored matrices of hu_gemm, with padding. */
+#ifndef HALFULP_TESTS_GEMM_PROBLEM_H
+#define HALFULP_TESTS_GEMM_PROBLEM_H
+
+#include "halfulp/gemm.h"
+#include "tests/support/support.h"
+
+/* What the codes of an operand are drawn from. */
+enum { DRAW_ANY, DRAW_FINITE, DRAW_NARROW, DRAW_TINY, DRAW_HUGE, DRAW_ZEROS, DRAW_KINDS };
+
+typedef struct plain {
+  size_t rows, columns;
+  hu_format format;
+  uint32_t *code; /* row-major, no padding */
+  void *stored;   /* as hu_gemm reads it */
+  size_t bytes;   /* of stored, padding included */
+  hu_operand operand;
+} plain;
+
+typedef struct problem {
+  size_t m, n, k;
+  plain a, b, c;
+  int has_c;
+  hu_accum accum;
+  hu_mode mode;
+  hu_stream stream;
+  hu_format format; /* of D */
+  uint8_t storage;
+  size_t ld;
+} problem;
+
+/* What came out: D's bytes, padding included, and the counts. */
+typedef struct outcome {
+  hu_status status;
+  uint8_t *d;
+  size_t bytes;
+  hu_events events;
+} outcome;
+
+/* An operand: random storage (values only if the format fits binary32), transposition, padding. */
+void plain_draw(plain *x, t_random *r, size_t rows, size_t columns, hu_format f, int kind);
+void plain_store(plain *x, t_random *r, int values, int transposed, size_t padding);
+void plain_free(plain *x);
+
+/* m, n, k and formats given, everything else at random. */
+void problem_draw(problem *p, t_random *r, size_t m, size_t n, size_t k, hu_format fa, hu_format fb, const hu_format *fc,
+                  hu_format fd, uint32_t kind_of_sum);
+void problem_free(problem *p);
+
+/* Runs hu_gemm into a fresh D filled with the pattern. */
+outcome problem_run(const problem *p, uint32_t threads, uint32_t levels_off);
+/* The same with C's place as D's; wants C plain, of D's format and storage. */
+int problem_can_run_in_place(const problem *p);
+outcome problem_run_in_place(const problem *p, uint32_t threads, uint32_t levels_off);
+int outcome_same(const outcome *x, const outcome *y);
+/* Element (i, j) of D as bits; is every byte outside the elements still the pattern? */
+uint32_t outcome_element(const problem *p, const outcome *o, size_t i, size_t j);
+int outcome_padding_untouched(const problem *p, const outcome *o);
+#define PROBLEM_TEXT 1024
+const char *problem_text(char text[PROBLEM_TEXT], const problem *p);
+
+#endif

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT */
+/* The contract of hu_gemm and hu_accum: small products known by heart, every error with outputs untouched, overlap rules,
+ * empty sizes, the exactness condition at its edges, the caller's floating-point settings, stack use. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+
+#include "halfulp/halfulp.h"
+
+#include "tests/gemm/problem.h"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+static const hu_mode rne = {0};
+
+/* A 2 x 2 product of binary32 values that tests bend one argument at a time. */
+typedef struct call {
+  float x[8], y[8], w[8], z[16];
+  size_t m, n, k;
+  hu_result d;
+  hu_operand a, b, c;
+  int has_c;
+  hu_accum accum;
+  hu_mode mode;
+  hu_events events;
+} call;
+
+static void usual(call *t) {
+  const float x[8] = {1, 2, 3, 4}, y[8] = {5, 6, 7, 8}, w[8] = {0.5f, -1, 2, 100};
+  memset(t, 0, sizeof *t);
+  memcpy(t->x, x, sizeof x);
+  memcpy(t->y, y, sizeof y);
+  memcpy(t->w, w, sizeof w);
+  t_fill_pattern(t->z, sizeof t->z);
+  t->m = t->n = t->k = 2;
+  t->a.data = t->x;
+  t->b.data = t->y;
+  t->c.data = t->w;
+  t->d.data = t->z;
+  t->a.ld = t->b.ld = t->c.ld = t->d.ld = 2;
+  t->a.format = t->b.format = t->c.format = t->d.format = hu_binary32();
+  t->has_c = 1;
+}
+
+static hu_status go(call *t) {
+  return hu_gemm(t->m, t->n, t->k, &t->d, &t->a, &t->b, t->has_c ? &t->c : NULL, &t->accum, t->mode, NULL, &t->events);
+}
+
+static void small_products(void **state) {
+  (void)state;
+  static const float with_c[4] = {19.5f, 21, 45, 150}, turned[4] = {17, 23, 39, 53};
+  for (uint32_t kind = HU_ACCUM_EXACT; kind <= HU_ACCUM_FP32; kind++) {
+    call t;
+    usual(&t);
+    t.accum.kind = kind;
+    assert_int_equal(go(&t), HU_OK);
+    assert_memory_equal(t.z, with_c, sizeof with_c);
+    assert_true(t_is_pattern((uint8_t *)t.z, 0));
+    usual(&t);
+    t.accum.kind = kind;
+    t.has_c = 0;
+    t.b.transposed = 1;
+    assert_int_equal(go(&t), HU_OK);
+    assert_memory_equal(t.z, turned, sizeof turned);
+  }
+  /* One rounding against many: 2^24 + 1 + 1 in binary32. */
+  call t;
+  usual(&t);
+  t.m = t.n = 1;
+  t.x[0] = t.x[1] = t.y[0] = t.y[1] = 1;
+  t.b.ld = 1;
+  t.w[0] = 0x1p24f;
+  assert_int_equal(go(&t), HU_OK);
+  assert_true(t_same32(t.z[0], 16777218.0f));
+  assert_int_equal(t.events.inexact, 0);
+  t.accum.kind = HU_ACCUM_FP32;
+  assert_int_equal(go(&t), HU_OK);
+  assert_true(t_same32(t.z[0], 0x1p24f));
+}
+
+/* In place of C, and beside an operand in the same rows. */
+static void shared_memory(void **state) {
+  (void)state;
+  static const float with_c[4] = {19.5f, 21, 45, 150};
+  call t;
+  usual(&t);
+  t.d.data = t.w;
+  assert_int_equal(go(&t), HU_OK);
+  assert_memory_equal(t.w, with_c, sizeof with_c);
+  usual(&t);
+  t.c.format = hu_format_ieee(8, 22, 0); /* the same array must have the same format */
+  t.d.data = t.w;
+  assert_int_equal(go(&t), HU_E_OVERLAP);
+  usual(&t);
+  t.d.data = t.w;
+  t.c.transposed = 1;
+  assert_int_equal(go(&t), HU_E_OVERLAP);
+  usual(&t);
+  t.d.data = t.x;
+  assert_int_equal(go(&t), HU_E_OVERLAP);
+  usual(&t);
+  t.d.data = t.y + 3;
+  assert_int_equal(go(&t), HU_E_OVERLAP);
+  usual(&t);
+  t.d.data = t.w + 1;
+  assert_int_equal(go(&t), HU_E_OVERLAP);
+  /* Rows of four: A left, D right. */
+  usual(&t);
+  float both[8] = {1, 2, -1, -1, 3, 4, -1, -1};
+  t.a.data = both;
+  t.a.ld = 4;
+  t.d.data = both + 2;
+  t.d.ld = 4;
+  assert_int_equal(go(&t), HU_OK);
+  assert_true(both[2] == 19.5f && both[3] == 21 && both[6] == 45 && both[7] == 150 && both[0] == 1 && both[5] == 4);
+  t.d.data = both + 1;
+  assert_int_equal(go(&t), HU_E_OVERLAP);
+  t.d.data = both + 3; /* its second column would be the next row's first of A */
+  assert_int_equal(go(&t), HU_E_OVERLAP);
+}
+
+typedef struct misuse {
+  const char *what;
+  hu_status want;
+  void (*bend)(call *t);
+} misuse;
+
+static void bad_format_a(call *t) { t->a.format.m = 31; }
+static void bad_format_b(call *t) { t->b.format.sign = 2; }
+static void bad_format_c(call *t) { t->c.format.e = 12; }
+static void bad_format_d(call *t) { t->d.format.inf = 9; }
+static void bad_mode(call *t) { t->mode.round = HU_ROUND_COUNT; }
+static void bad_bits(call *t) { t->mode.round = HU_SRA; }
+static void bad_kind(call *t) { t->accum.kind = 2; }
+static void bad_length(call *t) { t->accum.length = 1; }
+static void bad_reserved(call *t) { t->accum.reserved[3] = 1; }
+static void bad_product(call *t) { t->accum.product.e = 1; }
+static void carrier_values(call *t) { t->a.format = hu_format_ieee(11, 10, 0); }
+static void carrier_result(call *t) { t->d.format = hu_format_ieee(11, 10, 0); }
+static void carrier_fp32(call *t) {
+  t->accum.kind = HU_ACCUM_FP32;
+  t->b.format = hu_format_ieee(11, 10, 0);
+  t->b.storage = HU_CODES;
+}
+static void null_a(call *t) { t->a.data = NULL; }
+static void null_c(call *t) { t->c.data = NULL; }
+static void null_d(call *t) { t->d.data = NULL; }
+static void short_a(call *t) { t->a.ld = 1; }
+static void short_b(call *t) { t->b.ld = 1; }
+static void short_c(call *t) { t->c.ld = 1; }
+static void short_d(call *t) { t->d.ld = 1; }
+static void short_turned(call *t) {
+  t->m = 1;
+  t->k = 2;
+  t->a.transposed = 1;
+  t->a.ld = 0;
+}
+static void huge_product(call *t) { t->a.ld = SIZE_MAX / 4; }
+static void huge_sum(call *t) { t->b.ld = SIZE_MAX / 4 - 1; }
+static void huge_rows(call *t) { t->m = (size_t)1 << 62; }
+static void huge_d(call *t) { t->d.ld = (size_t)1 << 62; }
+static void bad_storage(call *t) { t->a.storage = 2; }
+static void bad_d_storage(call *t) { t->d.storage = 2; }
+static void bad_transposed(call *t) { t->c.transposed = 2; }
+static void odd_a(call *t) { t->a.data = (const char *)t->x + 1; }
+static void odd_d(call *t) { t->d.data = (char *)t->z + 2; }
+static void grid_a(call *t) { t->a.format = hu_float8_e4m3fn(), t->x[3] = 1.0625f; }
+static void grid_b(call *t) { t->b.format = hu_float8_e4m3fn(), t->y[0] = t_float(0x7F800000); }
+static void grid_c(call *t) { t->c.format = hu_format_fnuz(4, 3, 0), t->w[2] = -0.0f; }
+static void grid_nan(call *t) { t->a.format = hu_float4_e2m1fn(), t->x[1] = t_float(0x7FC00000); }
+static void grid_sub(call *t) {
+  t->c.format = hu_bfloat16();
+  t->w[0] = 1.5f;
+  t->w[1] = t_float(1);
+}
+
+static const misuse misuses[] = {
+    {"format of A", HU_E_FORMAT, bad_format_a},
+    {"format of B", HU_E_FORMAT, bad_format_b},
+    {"format of C", HU_E_FORMAT, bad_format_c},
+    {"format of D", HU_E_FORMAT, bad_format_d},
+    {"mode", HU_E_MODE, bad_mode},
+    {"random bits", HU_E_MODE, bad_bits},
+    {"kind of sum", HU_E_ACCUM, bad_kind},
+    {"length", HU_E_ACCUM, bad_length},
+    {"reserved", HU_E_ACCUM, bad_reserved},
+    {"product format", HU_E_ACCUM, bad_product},
+    {"values too wide", HU_E_CARRIER, carrier_values},
+    {"result too wide", HU_E_CARRIER, carrier_result},
+    {"fp32 of wide codes", HU_E_CARRIER, carrier_fp32},
+    {"no A", HU_E_NULL, null_a},
+    {"C without data", HU_E_NULL, null_c},
+    {"no D", HU_E_NULL, null_d},
+    {"ld of A", HU_E_SHAPE, short_a},
+    {"ld of B", HU_E_SHAPE, short_b},
+    {"ld of C", HU_E_SHAPE, short_c},
+    {"ld of D", HU_E_SHAPE, short_d},
+    {"ld of A transposed", HU_E_SHAPE, short_turned},
+    {"bytes of A", HU_E_SHAPE, huge_product},
+    {"bytes of B", HU_E_SHAPE, huge_sum},
+    {"rows", HU_E_SHAPE, huge_rows},
+    {"bytes of D", HU_E_SHAPE, huge_d},
+    {"storage", HU_E_SHAPE, bad_storage},
+    {"storage of D", HU_E_SHAPE, bad_d_storage},
+    {"transposed", HU_E_SHAPE, bad_transposed},
+    {"alignment of A", HU_E_ALIGN, odd_a},
+    {"alignment of D", HU_E_ALIGN, odd_d},
+    {"grid of A", HU_E_GRID, grid_a},
+    {"infinity off the grid of B", HU_E_GRID, grid_b},
+    {"-0 off the grid of C", HU_E_GRID, grid_c},
+    {"NaN off the grid of A", HU_E_GRID, grid_nan},
+    {"subnormal off the grid of C", HU_E_GRID, grid_sub},
+};
+
+static void errors(void **state) {
+  (void)state;
+  hu_events zero;
+  memset(&zero, 0, sizeof zero);
+  for (size_t i = 0; i < sizeof misuses / sizeof misuses[0]; i++) {
+    call t;
+    usual(&t);
+    misuses[i].bend(&t);
+    hu_status s = go(&t);
+    if (s != misuses[i].want) fail_msg("%s: %s, not %s", misuses[i].what, hu_status_name(s), hu_status_name(misuses[i].want));
+    if (!t_is_pattern(t.z, sizeof t.z)) fail_msg("%s: D written", misuses[i].what);
+    if (!t_same_events(&t.events, &zero)) fail_msg("%s: events counted", misuses[i].what);
+  }
+  call t;
+  usual(&t);
+  assert_int_equal(hu_gemm(2, 2, 2, NULL, &t.a, &t.b, NULL, &t.accum, rne, NULL, NULL), HU_E_NULL);
+  assert_int_equal(hu_gemm(2, 2, 2, &t.d, NULL, &t.b, NULL, &t.accum, rne, NULL, NULL), HU_E_NULL);
+  assert_int_equal(hu_gemm(2, 2, 2, &t.d, &t.a, NULL, NULL, &t.accum, rne, NULL, NULL), HU_E_NULL);
+  assert_int_equal(hu_gemm(2, 2, 2, &t.d, &t.a, &t.b, NULL, NULL, rne, NULL, NULL), HU_E_NULL);
+  assert_true(t_is_pattern(t.z, sizeof t.z));
+  print_message("gemm errors: %zu calls\n", sizeof misuses / sizeof misuses[0] + 4);
+}
+
+static void empty(void **state) {
+  (void)state;
+  call t;
+  for (uint32_t kind = HU_ACCUM_EXACT; kind <= HU_ACCUM_FP32; kind++) {
+    usual(&t); /* k = 0: D = C; A and B have no elements and need no memory */
+    t.accum.kind = kind;
+    t.k = 0;
+    t.a.data = t.b.data = NULL;
+    t.a.ld = 0;
+    assert_int_equal(go(&t), HU_OK);
+    assert_memory_equal(t.z, t.w, 4 * sizeof(float));
+    usual(&t);
+    t.accum.kind = kind;
+    t.k = 0;
+    t.has_c = 0;
+    assert_int_equal(go(&t), HU_OK);
+    for (int i = 0; i < 4; i++) assert_int_equal(t_bits32(t.z[i]), 0);
+    usual(&t);
+    t.accum.kind = kind;
+    t.m = 0;
+    t.d.data = NULL;
+    assert_int_equal(go(&t), HU_OK);
+    usual(&t);
+    t.accum.kind = kind;
+    t.n = 0;
+    assert_int_equal(go(&t), HU_OK);
+    assert_true(t_is_pattern(t.z, sizeof t.z));
+  }
+}
+
+static void events_add(void **state) {
+  (void)state;
+  call t;
+  usual(&t);
+  t.d.format = hu_float8_e4m3fn();
+  t.events.inexact = 1000;
+  t.events.nan_in = 7;
+  assert_int_equal(go(&t), HU_OK); /* 19.5 21 45 150: none on the grid but none, 150 between 144 and 160 */
+  assert_int_equal(t.events.inexact, 1004);
+  assert_int_equal(t.events.nan_in, 7);
+  /* Infinity minus infinity: invalid; a NaN operand: nan_in. */
+  for (uint32_t kind = HU_ACCUM_EXACT; kind <= HU_ACCUM_FP32; kind++) {
+    usual(&t);
+    t.accum.kind = kind;
+    t.x[0] = t_float(0x7F800000);
+    t.x[1] = t_float(0xFF800000);
+    t.w[2] = t_float(0x7FC12345);
+    assert_int_equal(go(&t), HU_OK);
+    assert_int_equal(t.events.invalid, 2);
+    assert_int_equal(t.events.nan_in, 1);
+    assert_int_equal(t_bits32(t.z[0]), 0x7FC00000);
+    assert_int_equal(t_bits32(t.z[2]), 0x7FC00000);
+    assert_true(t.z[3] == 150);
+  }
+  /* No NaN in D, policy error: once, as invalid. */
+  usual(&t);
+  t.x[0] = t_float(0x7F800000);
+  t.x[1] = t_float(0xFF800000);
+  t.d.format = hu_float4_e2m1fn();
+  t.mode.nan = HU_NAN_TO_ERROR;
+  assert_int_equal(go(&t), HU_OK);
+  assert_int_equal(t.events.invalid, 2);
+  assert_int_equal(t.events.nan_in, 0);
+  assert_true(t.z[0] == 6);
+}
+
+/* The most products that fit, and one more. */
+static void condition(void **state) {
+  (void)state;
+  hu_format e4m3 = hu_float8_e4m3fn(), one = hu_format_finite(1, 0, 1), wide = hu_binary32(), f;
+  size_t most = (size_t)(0x1p53 / (448.0 * 448.0 * 0x1p18)); /* units of 2^-18 */
+  assert_int_equal(hu_gemm_exact64(most, e4m3, e4m3, NULL), 1);
+  assert_int_equal(hu_gemm_exact64(most + 1, e4m3, e4m3, NULL), 0);
+  assert_int_equal(hu_gemm_exact64(most, e4m3, e4m3, &e4m3), (double)most * (448.0 * 448) + 448 <= 0x1p35);
+  assert_int_equal(hu_gemm_exact64(most - 1, e4m3, e4m3, &e4m3), 1);
+  assert_int_equal(hu_gemm_exact64(0, wide, wide, NULL), 1);
+  assert_int_equal(hu_gemm_exact64(0, wide, wide, &wide), 0);
+  assert_int_equal(hu_gemm_exact64(1, wide, wide, NULL), 0);
+  assert_int_equal(hu_gemm_exact64(1, hu_bfloat16(), hu_bfloat16(), NULL), 0);
+  assert_int_equal(hu_gemm_exact64(1, hu_binary16(), hu_float8_e5m2(), NULL), 0);
+  /* fp(1,0,1):finite holds 0 and 1. */
+  assert_int_equal(hu_gemm_exact64((size_t)1 << 53, one, one, NULL), 1);
+  assert_int_equal(hu_gemm_exact64(((size_t)1 << 53) + 1, one, one, NULL), 0);
+  assert_int_equal(hu_gemm_exact64(((size_t)1 << 53) - 1, one, one, &one), 1);
+  assert_int_equal(hu_gemm_exact64((size_t)1 << 53, one, one, &one), 0);
+  assert_int_equal(hu_gemm_exact64(SIZE_MAX, one, one, NULL), 0);
+  /* Places below 2^-1074. */
+  f = hu_format_finite(2, 1, 537); /* lowest place 2^-538 */
+  assert_int_equal(hu_format_check(f, NULL), HU_OK);
+  assert_int_equal(hu_gemm_exact64(1, f, f, NULL), 0);
+  f = hu_format_finite(2, 1, 536);
+  assert_int_equal(hu_gemm_exact64(1, f, f, NULL), 1);
+  f.m = 31;
+  assert_int_equal(hu_gemm_exact64(1, f, e4m3, NULL), 0);
+  assert_int_equal(hu_gemm_exact64(1, e4m3, f, NULL), 0);
+  assert_int_equal(hu_gemm_exact64(1, e4m3, e4m3, &f), 0);
+}
+
+static void accum(void **state) {
+  (void)state;
+  hu_accum x, untouched;
+  char text[16];
+  memset(&x, 0xA5, sizeof x);
+  untouched = x;
+  assert_int_equal(hu_accum_parse(&x, "fp16"), HU_E_TEXT);
+  assert_int_equal(hu_accum_parse(&x, ""), HU_E_TEXT);
+  assert_int_equal(hu_accum_parse(&x, "exact "), HU_E_TEXT);
+  assert_memory_equal(&x, &untouched, sizeof x);
+  assert_int_equal(hu_accum_text(text, sizeof text, &x), 0);
+  assert_int_equal(hu_accum_check(&x), HU_E_ACCUM);
+  assert_int_equal(hu_accum_check(NULL), HU_E_NULL);
+  assert_int_equal(hu_accum_parse(&x, NULL), HU_E_NULL);
+  assert_int_equal(hu_accum_parse(&x, "fp32"), HU_OK);
+  assert_int_equal(x.kind, HU_ACCUM_FP32);
+  assert_int_equal(hu_accum_check(&x), HU_OK);
+  assert_int_equal(hu_accum_text(NULL, 0, &x), 4);
+  assert_int_equal(hu_accum_text(text, 3, &x), 4);
+  assert_string_equal(text, "fp");
+  assert_int_equal(hu_accum_parse(&x, "exact"), HU_OK);
+  assert_int_equal(hu_accum_text(text, sizeof text, &x), 5);
+  assert_string_equal(text, "exact");
+  x.mode.tiny = 1;
+  assert_int_equal(hu_accum_check(&x), HU_E_ACCUM);
+}
+
+/* Flushing, other directions and unmasked traps of the caller change nothing, and are there again afterwards. */
+static void surroundings(void **state) {
+  (void)state;
+#if defined(__x86_64__)
+  static const uint32_t settings[] = {0x1F80 | 0x8040, 0x1F80 | 0x2000, 0x1F80 | 0x4000, 0x1F80 | 0x6000 | 0x8040, 0x0000, 0x1FBF};
+  static const char *const names[] = {"binary32", "bfloat16", "binary16", "float8_e4m3fn", "float4_e2m1fn"};
+  t_random r = {t_seed("gemm surroundings", 21)};
+  int runs = 0;
+  for (int i = 0; i < 120; i++) {
+    problem p;
+    hu_format f[3];
+    for (int q = 0; q < 3; q++) assert_int_equal(hu_format_parse(&f[q], names[t_below(&r, 5)], NULL), HU_OK);
+    uint32_t kind = t_below(&r, 2);
+    problem_draw(&p, &r, 5, 9, 12, f[0], f[1], &f[2], hu_binary32(), kind);
+    for (uint32_t off = 0; off < 8; off = off * 2 + 1) {
+      uint32_t mask = off == 0 ? 0 : off == 1 ? HU_LEVEL_AVX512 : off == 3 ? HU_LEVEL_AVX512 | HU_LEVEL_AVX2 : 7;
+      outcome usually = problem_run(&p, 1, mask);
+      for (size_t s = 0; s < sizeof settings / sizeof settings[0]; s++) {
+        uint32_t before = _mm_getcsr();
+        _mm_setcsr(settings[s]);
+        outcome bent = problem_run(&p, 1 + (uint32_t)s % 3, mask);
+        uint32_t after = _mm_getcsr();
+        _mm_setcsr(before);
+        assert_int_equal(after, settings[s]);
+        assert_true(outcome_same(&usually, &bent));
+        free(bent.d);
+        runs++;
+      }
+      free(usually.d);
+    }
+    problem_free(&p);
+  }
+  print_message("gemm surroundings: %d runs\n", runs);
+#else
+  print_message("gemm surroundings: no MXCSR on this processor\n");
+#endif
+}
+
+/* ---- stack ---- */
+
+enum { STACK = 2 << 20, PROMISED = 512 << 10 };
+
+static void *run_three(void *context) {
+  call *t = context;
+  hu_format pairs[3] = {hu_float8_e4m3fn(), hu_binary32(), hu_float8_e5m2()};
+  for (int i = 0; i < 3; i++) {
+    t->a.format = t->b.format = pairs[i];
+    t->accum.kind = i == 2 ? HU_ACCUM_FP32 : HU_ACCUM_EXACT;
+    if (go(t) != HU_OK) return NULL;
+  }
+  return context;
+}
+
+static void stack(void **state) {
+  (void)state;
+  call t;
+  pthread_attr_t attributes;
+  pthread_t thread;
+  void *result = NULL, *memory = NULL;
+  usual(&t);
+  t.x[0] = 0.015625f;
+  assert_int_equal(posix_memalign(&memory, 1 << 16, STACK), 0);
+  t_fill_pattern(memory, STACK);
+  assert_int_equal(pthread_attr_init(&attributes), 0);
+  assert_int_equal(pthread_attr_setstack(&attributes, memory, STACK), 0);
+  assert_int_equal(pthread_create(&thread, &attributes, run_three, &t), 0);
+  assert_int_equal(pthread_join(thread, &result), 0);
+  pthread_attr_destroy(&attributes);
+  assert_ptr_equal(result, &t);
+  size_t unused = 0;
+  while (unused + 16 <= STACK && t_is_pattern((uint8_t *)memory + unused, 16)) unused += 16;
+  print_message("gemm stack: %zu bytes of %d\n", STACK - unused, PROMISED);
+  assert_true(unused > 0);
+  assert_true(STACK - unused <= PROMISED);
+  free(memory);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(small_products), cmocka_unit_test(shared_memory), cmocka_unit_test(errors),
+      cmocka_unit_test(empty),          cmocka_unit_test(events_add),    cmocka_unit_test(condition),
+      cmocka_unit_test(accum),          cmocka_unit_test(surroundings),  cmocka_unit_test(stack),
+  };
+  return cmocka_run_group_tests_name("gemm contract", tests, NULL, NULL);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* hu_gemm at sizes beyond its blocks: every kernel level and thread count gives the same bytes, padding included, and the
+ * same events; spot checks by sums in 128-bit integers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "halfulp/array.h"
+#include "halfulp/scalar.h"
+
+#include "tests/gemm/problem.h"
+
+static const uint32_t masks[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2,
+                                 HU_LEVEL_AVX512 | HU_LEVEL_AVX2 | HU_LEVEL_VECTOR};
+static const uint32_t counts[] = {1, 2, 3, 5};
+
+static size_t odd_size(t_random *r, uint32_t about) { return about / 2 + t_below(r, about); }
+
+static void all_the_same(const problem *p, unsigned long *runs) {
+  outcome first = problem_run(p, 1, masks[3]);
+  char text[PROBLEM_TEXT];
+  if (first.status != HU_OK) fail_msg("%s: %s", problem_text(text, p), hu_status_name(first.status));
+  assert_true(outcome_padding_untouched(p, &first));
+  for (size_t i = 0; i < 4; i++) {
+    for (size_t t = 0; t < 4; t++) {
+      if (i && t && (i + t) % 2) continue; /* every level, every count, half of the pairs */
+      outcome o = problem_run(p, counts[t], masks[i]);
+      if (!outcome_same(&first, &o)) fail_msg("%s: levels off %u, %u threads", problem_text(text, p), masks[i], counts[t]);
+      free(o.d);
+      ++*runs;
+    }
+  }
+  free(first.d);
+}
+
+static void random_sizes(void **state) {
+  (void)state;
+  static const char *const names[] = {"binary32", "bfloat16",       "binary16",      "float8_e5m2",
+                                      "fp(4,3,4)", "float8_e4m3fn", "float4_e2m1fn", "binary8p4se"};
+  t_random r = {t_seed("gemm levels", 31)};
+  unsigned long runs = 0;
+  for (int i = 0; i < 24; i++) {
+    problem p;
+    hu_format f[4];
+    for (int q = 0; q < 4; q++) assert_int_equal(hu_format_parse(&f[q], names[t_below(&r, 8)], NULL), HU_OK);
+    size_t m = odd_size(&r, 90), n = odd_size(&r, 90), k = odd_size(&r, 150);
+    const hu_format *fc = t_below(&r, 2) ? &f[2] : NULL;
+    problem_draw(&p, &r, m, n, k, f[0], f[1], fc, f[3], (uint32_t)i % 2);
+    all_the_same(&p, &runs);
+    problem_free(&p);
+  }
+  print_message("gemm levels: %lu runs agree\n", runs);
+}
+
+/* Larger than a block in each direction in turn. */
+static void beyond_blocks(void **state) {
+  (void)state;
+  static const size_t shapes[][3] = {{600, 3, 20}, {3, 700, 20}, {2, 3, 3000}, {290, 270, 30}};
+  t_random r = {t_seed("gemm beyond blocks", 32)};
+  unsigned long runs = 0;
+  hu_format f[3] = {hu_format_ieee(8, 23, 0), hu_format_fn(4, 3, 0), hu_format_ieee(5, 2, 0)};
+  for (int s = 0; s < 4; s++) {
+    for (int q = 0; q < 3; q++) {
+      for (uint32_t kind = HU_ACCUM_EXACT; kind <= HU_ACCUM_FP32; kind++) {
+        problem p;
+        problem_draw(&p, &r, shapes[s][0], shapes[s][1], shapes[s][2], f[q], f[q], &f[q], f[0], kind);
+        all_the_same(&p, &runs);
+        problem_free(&p);
+      }
+    }
+  }
+  print_message("gemm beyond blocks: %lu runs agree\n", runs);
+}
+
+/* Codes of fp(1,k,...) are integers: sums of products by plain integer arithmetic, whatever the sizes. */
+static void integers(void **state) {
+  (void)state;
+  t_random r = {t_seed("gemm integers", 33)};
+  unsigned long elements = 0;
+  hu_format narrow = hu_format_finite(1, 6, -6), wide = hu_format_finite(1, 22, -22), d = hu_format_finite(2, 29, -29);
+  assert_int_equal(hu_format_check(d, NULL), HU_OK);
+  for (int i = 0; i < 12; i++) {
+    problem p;
+    hu_format f = i % 2 ? wide : narrow;
+    size_t m = odd_size(&r, 60), n = odd_size(&r, 60), depth = odd_size(&r, i < 4 ? 500 : 60);
+    problem_draw(&p, &r, m, n, depth, f, f, NULL, d, HU_ACCUM_EXACT);
+    p.mode = t_mode(HU_RTZ);
+    outcome o = problem_run(&p, 1 + (uint32_t)i % 3, masks[t_below(&r, 4)]);
+    assert_int_equal(o.status, HU_OK);
+    double unit = hu_decode64(f, 1);
+    for (size_t e = 0; e < p.m * p.n; e++) {
+      double sum = 0; /* below 2^53: 46 digits of a product of 23, and a few of cancelling sums */
+      __extension__ __int128 exact = 0;
+      for (size_t k = 0; k < p.k; k++) {
+        int64_t x = (int64_t)(hu_decode64(f, p.a.code[e / p.n * p.k + k]) / unit);
+        int64_t y = (int64_t)(hu_decode64(f, p.b.code[k * p.n + e % p.n]) / unit);
+        exact += x * y;
+      }
+      sum = (double)exact * unit * unit;
+      if ((int64_t)sum == 0 && exact != 0) continue;
+      if (exact > (int64_t)1 << 52 || exact < -((int64_t)1 << 52)) continue;
+      uint32_t want = hu_encode64(d, p.mode, sum, 0, NULL), got = outcome_element(&p, &o, e / p.n, e % p.n);
+      if (p.storage == HU_VALUES) want = t_bits32(hu_decode(d, want));
+      if (exact == 0) want &= 0x7FFFFFFFu, got &= 0x7FFFFFFFu; /* the sign of zero is another test's */
+      assert_int_equal(got, want);
+      elements++;
+    }
+    free(o.d);
+    problem_free(&p);
+  }
+  assert_true(elements > 5000);
+  print_message("gemm integers: %lu elements\n", elements);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(random_sizes),
+      cmocka_unit_test(beyond_blocks),
+      cmocka_unit_test(integers),
+  };
+  return cmocka_run_group_tests_name("gemm levels and threads", tests, NULL, NULL);
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* hu_gemm against the oracle: every model, random formats and storages, all sizes from 0 up to a few tiles, special values,
+ * cancellation, every mode. Each element's bits, the counts of events, untouched padding, also in place. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "halfulp/array.h"
+#include "halfulp/oracle.h"
+#include "halfulp/scalar.h"
+
+#include "tests/gemm/problem.h"
+
+static const uint32_t masks[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2,
+                                 HU_LEVEL_AVX512 | HU_LEVEL_AVX2 | HU_LEVEL_VECTOR};
+static const uint32_t counts[] = {1, 2, 3, 5};
+
+typedef struct expected {
+  uint32_t *bits;
+  hu_events events;
+} expected;
+
+static uint32_t as_stored(const problem *p, uint32_t code) {
+  return p->storage == HU_VALUES ? t_bits32(hu_decode(p->format, code)) : code;
+}
+
+static void expect(expected *e, const problem *p) {
+  uint32_t *column = malloc((p->k + 1) * sizeof *column), code, events;
+  assert_non_null(column);
+  memset(e, 0, sizeof *e);
+  e->bits = malloc((p->m * p->n + 1) * sizeof *e->bits);
+  assert_non_null(e->bits);
+  for (size_t j = 0; j < p->n; j++) {
+    for (size_t k = 0; k < p->k; k++) column[k] = p->b.code[k * p->n + j];
+    for (size_t i = 0; i < p->m; i++) {
+      uint32_t random = p->mode.bits ? hu_stream_word(p->stream, i * p->n + j) >> (32 - p->mode.bits) : 0;
+      uint32_t c = p->has_c ? p->c.code[i * p->n + j] : 0;
+      const hu_format *fc = p->has_c ? &p->c.format : NULL;
+      hu_status (*dot)(uint32_t *, uint32_t *, hu_format, hu_mode, uint32_t, size_t, hu_format, const uint32_t *, hu_format,
+                       const uint32_t *, const hu_format *, uint32_t) =
+          p->accum.kind == HU_ACCUM_EXACT ? hu_oracle_dot : hu_oracle_dot_fp32;
+      char text[PROBLEM_TEXT];
+      hu_status status = dot(&code, &events, p->format, p->mode, random, p->k, p->a.format, p->a.code + i * p->k,
+                             p->b.format, column, fc, c);
+      if (status != HU_OK) fail_msg("%s: the oracle says %s", problem_text(text, p), hu_status_name(status));
+      e->bits[i * p->n + j] = as_stored(p, code);
+      hu_events_count(&e->events, events);
+    }
+  }
+  free(column);
+}
+
+static void compare(const problem *p, const expected *e, outcome *o, const char *how) {
+  char text[PROBLEM_TEXT];
+  if (o->status != HU_OK) fail_msg("%s (%s): %s", problem_text(text, p), how, hu_status_name(o->status));
+  for (size_t i = 0; i < p->m * p->n; i++) {
+    uint32_t got = outcome_element(p, o, i / p->n, i % p->n);
+    if (got != e->bits[i]) {
+      fail_msg("%s (%s): element %zu, %zu is %08X, not %08X", problem_text(text, p), how, i / p->n, i % p->n, got,
+               e->bits[i]);
+    }
+  }
+  if (!t_same_events(&o->events, &e->events)) {
+    const hu_events *x = &o->events, *y = &e->events;
+    fail_msg("%s (%s): events %d/%d over %d/%d sat %d/%d under %d/%d zero %d/%d sub %d/%d inexact %d/%d invalid %d/%d nan "
+             "%d/%d inf",
+             problem_text(text, p), how, (int)x->overflow, (int)y->overflow, (int)x->saturated, (int)y->saturated,
+             (int)x->underflow, (int)y->underflow, (int)x->to_zero, (int)y->to_zero, (int)x->subnormal,
+             (int)y->subnormal, (int)x->inexact, (int)y->inexact, (int)x->invalid, (int)y->invalid, (int)x->nan_in,
+             (int)y->nan_in, (int)x->inf_in, (int)y->inf_in);
+  }
+  if (!outcome_padding_untouched(p, o)) fail_msg("%s (%s): padding written", problem_text(text, p), how);
+  free(o->d);
+}
+
+static void check_problem(const problem *p, t_random *r, unsigned long *in_place) {
+  expected e;
+  expect(&e, p);
+  for (size_t i = 0; i < sizeof masks / sizeof masks[0]; i++) {
+    outcome o = problem_run(p, 1, masks[i]);
+    compare(p, &e, &o, "one thread");
+  }
+  uint32_t threads = counts[t_below(r, 4)], mask = masks[t_below(r, 4)];
+  outcome o = problem_run(p, threads, mask);
+  compare(p, &e, &o, "threads");
+  if (problem_can_run_in_place(p)) {
+    o = problem_run_in_place(p, threads, mask);
+    compare(p, &e, &o, "in place");
+    ++*in_place;
+  }
+  free(e.bits);
+}
+
+static hu_format any_format(t_random *r) {
+  if (t_below(r, 2)) return t_random_format(r, 1, t_below(r, 2) ? 8 : 32);
+  return hu_format_at(t_below(r, (uint32_t)hu_format_count())).format;
+}
+
+static hu_format carried_format(t_random *r) {
+  for (;;) {
+    hu_format f = any_format(r);
+    if (hu_format_fits_binary32(f)) return f;
+  }
+}
+
+static void run_random(const char *name, uint64_t seed, uint32_t kind, int cases, uint32_t size, uint32_t depth) {
+  t_random r = {t_seed(name, seed)};
+  unsigned long elements = 0, with_c = 0, in_place = 0;
+  for (int i = 0; i < cases; i++) {
+    problem p;
+    hu_format fa = kind == HU_ACCUM_FP32 ? carried_format(&r) : any_format(&r);
+    hu_format fb = kind == HU_ACCUM_FP32 ? carried_format(&r) : any_format(&r);
+    hu_format fd = any_format(&r), fc = t_below(&r, 3) == 0 ? fd : any_format(&r);
+    if (kind == HU_ACCUM_FP32 && !hu_format_fits_binary32(fc)) fc = carried_format(&r);
+    int c = t_below(&r, 3) != 0;
+    size_t m = t_below(&r, size), n = t_below(&r, size), k = t_below(&r, depth);
+    problem_draw(&p, &r, m, n, k, fa, fb, c ? &fc : NULL, fd, kind);
+    check_problem(&p, &r, &in_place);
+    elements += p.m * p.n;
+    with_c += (unsigned long)c;
+    problem_free(&p);
+  }
+  assert_true(in_place > 0 && with_c > 0 && elements > 0);
+  print_message("%s: %d products (%lu with C, %lu in place too), %lu elements, each through 4 levels and threads\n", name,
+                cases, with_c, in_place, elements);
+}
+
+static void exact_random(void **state) {
+  (void)state;
+  run_random("gemm exact", 11, HU_ACCUM_EXACT, 1500, 7, 18);
+}
+
+static void fp32_random(void **state) {
+  (void)state;
+  run_random("gemm fp32", 12, HU_ACCUM_FP32, 1500, 7, 18);
+}
+
+/* Sizes beyond one tile, panel and piece in each direction. */
+static void larger(void **state) {
+  (void)state;
+  static const size_t shapes[][3] = {{13, 33, 5}, {25, 17, 129}, {1, 65, 97}, {67, 1, 113}, {14, 18, 200}, {2, 3, 331}};
+  static const char *const pairs[][3] = {{"binary32", "binary32", "binary32"}, {"bfloat16", "bfloat16", "bfloat16"},
+                                         {"binary16", "float8_e5m2", "binary16"}, {"float8_e4m3fn", "float8_e4m3fn", "bfloat16"},
+                                         {"float4_e2m1fn", "float6_e2m3fn", "binary32"}};
+  t_random r = {t_seed("gemm larger", 13)};
+  unsigned long elements = 0, in_place = 0;
+  for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+    for (size_t q = 0; q < sizeof pairs / sizeof pairs[0]; q++) {
+      for (uint32_t kind = HU_ACCUM_EXACT; kind <= HU_ACCUM_FP32; kind++) {
+        problem p;
+        hu_format f[3];
+        for (int i = 0; i < 3; i++) assert_int_equal(hu_format_parse(&f[i], pairs[q][i], NULL), HU_OK);
+        problem_draw(&p, &r, shapes[s][0], shapes[s][1], shapes[s][2], f[0], f[1], &f[2], f[2], kind);
+        check_problem(&p, &r, &in_place);
+        elements += p.m * p.n;
+        problem_free(&p);
+      }
+    }
+  }
+  print_message("gemm larger: %lu elements\n", elements);
+}
+
+/* Formats at the ends of binary64, where products reach from 2^-2148 to 2^2047. */
+static void extremes(void **state) {
+  (void)state;
+  t_random r = {t_seed("gemm extremes", 14)};
+  unsigned long elements = 0, in_place = 0;
+  hu_format wide[4] = {hu_format_ieee(11, 20, 0), hu_format_finite(11, 12, 20), hu_format_ieee(1, 30, 0),
+                       hu_format_ieee(2, 29, 500)};
+  hu_format out[3] = {hu_format_ieee(11, 20, 0), hu_format_ieee(8, 23, 0), hu_format_ieee(5, 26, 0)};
+  for (int i = 0; i < 4; i++) assert_int_equal(hu_format_check(wide[i], NULL), HU_OK);
+  for (int i = 0; i < 4; i++) {
+    for (int j = 0; j < 4; j++) {
+      for (int c = 0; c < 5; c++) {
+        problem p;
+        hu_format to = out[t_below(&r, 3)];
+        problem_draw(&p, &r, 3, 5, 40, wide[i], wide[j], c ? &wide[c - 1] : NULL, to, HU_ACCUM_EXACT);
+        check_problem(&p, &r, &in_place);
+        elements += p.m * p.n;
+        problem_free(&p);
+      }
+    }
+  }
+  print_message("gemm extremes: %lu elements\n", elements);
+}
+
+/* Many pieces of K with the largest products of one sign, then of both: carries between bins. */
+static void long_sums(void **state) {
+  (void)state;
+  t_random r = {t_seed("gemm long sums", 16)};
+  unsigned long in_place = 0;
+  static const char *const names[] = {"binary32", "bfloat16", "fp(1,30,0)"};
+  for (int q = 0; q < 3; q++) {
+    for (int both = 0; both < 2; both++) {
+      problem p;
+      hu_format f, d = hu_format_ieee(11, 20, 0);
+      assert_int_equal(hu_format_parse(&f, names[q], NULL), HU_OK);
+      hu_limits l = hu_format_limits(f);
+      problem_draw(&p, &r, 1, 2, 20000, f, f, &f, d, HU_ACCUM_EXACT);
+      for (size_t k = 0; k < p.k; k++) {
+        p.a.code[k] = k % 7 == 6 ? l.min_code : l.max_code;
+        for (size_t j = 0; j < 2; j++) p.b.code[2 * k + j] = (k % 5 == 4 ? l.min_code : l.max_code) | (both && k % 2 ? l.sign_mask : 0);
+      }
+      free(p.a.stored);
+      free(p.b.stored);
+      plain_store(&p.a, &r, 0, q & 1, 0);
+      plain_store(&p.b, &r, 0, both, 3);
+      check_problem(&p, &r, &in_place);
+      problem_free(&p);
+    }
+  }
+  print_message("gemm long sums: 12 elements of 20000 products\n");
+}
+
+/* Terms of every zero, every mode: the sign of an exact zero sum. */
+static void zero_signs(void **state) {
+  (void)state;
+  t_random r = {t_seed("gemm zero signs", 15)};
+  unsigned long products = 0, in_place = 0;
+  hu_format f[3] = {hu_format_ieee(4, 3, 0), hu_format_ieee(5, 10, 0), hu_format_ieee(8, 23, 0)};
+  for (int bits = 0; bits < 1 << 7; bits++) {
+    for (unsigned round = 0; round < T_DETERMINISTIC; round++) {
+      problem p;
+      hu_format fa = f[t_below(&r, 3)], fb = f[t_below(&r, 3)], fc = f[t_below(&r, 3)];
+      hu_format fd = f[t_below(&r, 3)];
+      problem_draw(&p, &r, 1, 1, 2, fa, fb, bits & 64 ? &fc : NULL, fd, (uint32_t)(bits & 1));
+      p.mode = t_mode(round);
+      uint32_t one = fa.e == 4 ? 0x38u : fa.e == 5 ? 0x3C00u : 0x3F800000u, sa = hu_format_limits(fa).sign_mask;
+      uint32_t sb = hu_format_limits(fb).sign_mask;
+      p.a.code[0] = bits & 2 ? sa : 0;
+      p.a.code[1] = (bits & 4 ? sa : 0) | (t_below(&r, 2) ? one : 0);
+      p.b.code[0] = bits & 8 ? sb : 0;
+      p.b.code[1] = bits & 16 ? sb : 0;
+      free(p.a.stored);
+      free(p.b.stored);
+      plain_store(&p.a, &r, 0, 0, 0);
+      plain_store(&p.b, &r, 0, 0, 0);
+      if (p.has_c) {
+        p.c.code[0] = bits & 32 ? hu_format_limits(fc).sign_mask : 0;
+        free(p.c.stored);
+        plain_store(&p.c, &r, 0, 0, 0);
+      }
+      check_problem(&p, &r, &in_place);
+      products++;
+      problem_free(&p);
+    }
+  }
+  print_message("gemm zero signs: %lu products\n", products);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(exact_random), cmocka_unit_test(fp32_random), cmocka_unit_test(larger),
+      cmocka_unit_test(extremes),     cmocka_unit_test(long_sums),    cmocka_unit_test(zero_signs),
+  };
+  return cmocka_run_group_tests_name("gemm against the oracle", tests, NULL, NULL);
+}
