@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/bench_device.cu - times on a device: conversions against cudaMemcpy of the same bytes, the fp32 model against cuBLAS SGEMM
+ * without TF32. Medians of events around single calls, after a warm-up. Exit 77 without a device. */
+#include <cublas_v2.h>
+#include <cuda_runtime.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "halfulp/device.h"
+
+namespace {
+
+void need(bool ok, const char *what) {
+  if (ok) return;
+  fprintf(stderr, "bench_device: %s failed: %s\n", what, cudaGetErrorString(cudaGetLastError()));
+  exit(2);
+}
+
+template <class T>
+T *device_array(size_t n) {
+  void *p = nullptr;
+  need(cudaMalloc(&p, n * sizeof(T)) == cudaSuccess, "cudaMalloc");
+  return (T *)p;
+}
+
+/* Median milliseconds of one call. */
+double median(int runs, const std::function<void()> &call) {
+  std::vector<float> times((size_t)runs);
+  cudaEvent_t from, to;
+  need(cudaEventCreate(&from) == cudaSuccess && cudaEventCreate(&to) == cudaSuccess, "cudaEventCreate");
+  for (int i = 0; i < 3; i++) call();
+  for (float &t : times) {
+    cudaEventRecord(from, 0);
+    call();
+    cudaEventRecord(to, 0);
+    need(cudaEventSynchronize(to) == cudaSuccess, "a timed call");
+    cudaEventElapsedTime(&t, from, to);
+  }
+  cudaEventDestroy(from);
+  cudaEventDestroy(to);
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+/* Values like a layer's weights: sums of four uniform numbers, scaled so that some fall below the 8-bit formats' normal range. */
+void fill(float *device, size_t n) {
+  std::vector<float> x(n);
+  uint64_t s = 1;
+  for (float &v : x) {
+    int32_t sum = 0;
+    s = s * 6364136223846793005u + 1442695040888963407u;
+    for (int i = 0; i < 4; i++) sum += (int32_t)((s >> (16 * i)) & 0xFFFF) - 32768;
+    v = (float)sum / 32768;
+  }
+  need(cudaMemcpy(device, x.data(), n * sizeof(float), cudaMemcpyHostToDevice) == cudaSuccess, "cudaMemcpy");
+}
+
+void conversions(void) {
+  const size_t n = (size_t)1 << 28;
+  const hu_format formats[] = {hu_format_fn(4, 3, 0), hu_format_ieee(5, 2, 0), hu_format_ieee(5, 10, 0), hu_format_ieee(8, 7, 0)};
+  const char *names[] = {"e4m3fn", "e5m2", "binary16", "bfloat16"};
+  float *x = device_array<float>(n), *z = device_array<float>(n);
+  hu_events *events = device_array<hu_events>(1);
+  need(cudaMemset(events, 0, sizeof *events) == cudaSuccess, "cudaMemset");
+  fill(x, n);
+  printf("%zu elements; ratio: time of a device-to-device copy of the same bytes over the call's time\n", n);
+  double copy4 = median(20, [&]() { cudaMemcpyAsync(z, x, n * 4, cudaMemcpyDeviceToDevice, 0); });
+  printf("copy binary32 to binary32: %.3f ms, %.0f GB/s\n", copy4, 8e-6 * (double)n / copy4);
+  for (int i = 0; i < 4; i++) {
+    for (int kind = 0; kind < 4; kind++) {
+      hu_mode mode = {0, 0, 0, 0, 0, {0, 0, 0}};
+      hu_exec exec = {0, 0, {1, 0}};
+      const char *what[] = {"quantize rne", "quantize rne, no events", "quantize sra:32", "encode rne"};
+      hu_status s = HU_OK;
+      if (kind == 2) mode.round = HU_SRA, mode.bits = 32;
+      double t = median(20, [&]() {
+        if (kind == 3) {
+          s = hu_device_encode_n(n, z, 1, x, 1, formats[i], mode, &exec, events, NULL);
+        } else {
+          s = hu_device_quantize_n(n, z, 1, x, 1, formats[i], mode, &exec, kind == 1 ? NULL : events, NULL);
+        }
+      });
+      need(s == HU_OK, what[kind]);
+      double bytes = kind == 3 ? 4 + hu_format_limits(formats[i]).storage / 8 : 8;
+      /* A copy moves each byte twice, so the same traffic is a copy of half of it. */
+      double copy = median(20, [&]() { cudaMemcpyAsync(z, x, (size_t)(bytes / 2 * (double)n), cudaMemcpyDeviceToDevice, 0); });
+      printf("%-24s %-9s %.3f ms, %.0f GB/s, ratio %.2f\n", what[kind], names[i], t, bytes * 1e-6 * (double)n / t, copy / t);
+    }
+    hu_status s = hu_device_encode_n(n, z, 1, x, 1, formats[i], hu_mode(), NULL, NULL, NULL);
+    double t = median(20, [&]() { if (s == HU_OK) s = hu_device_decode_n(n, x, 1, z, 1, formats[i], NULL, NULL); });
+    need(s == HU_OK, "decode");
+    double bytes = 4 + hu_format_limits(formats[i]).storage / 8;
+    printf("%-24s %-9s %.3f ms, %.0f GB/s\n", "decode", names[i], t, bytes * 1e-6 * (double)n / t);
+    fill(x, n);
+  }
+  cudaFree(x);
+  cudaFree(z);
+  cudaFree(events);
+}
+
+void products(int n) {
+  size_t elements = (size_t)n * n;
+  float *a = device_array<float>(elements), *b = device_array<float>(elements), *d = device_array<float>(elements);
+  hu_format single = hu_format_ieee(8, 23, 0), eight = hu_format_fn(4, 3, 0);
+  hu_mode rne = hu_mode();
+  fill(a, elements);
+  fill(b, elements);
+  cublasHandle_t blas;
+  need(cublasCreate(&blas) == CUBLAS_STATUS_SUCCESS, "cublasCreate");
+  need(cublasSetMathMode(blas, CUBLAS_PEDANTIC_MATH) == CUBLAS_STATUS_SUCCESS, "cublasSetMathMode");
+  const float one = 1, zero = 0;
+  double flops = 2e-9 * n * n * n;
+  double reference = median(10, [&]() {
+    need(cublasSgemm(blas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, b, n, a, n, &zero, d, n) == CUBLAS_STATUS_SUCCESS, "SGEMM");
+  });
+  printf("cuBLAS SGEMM, no TF32, %d^3: %.2f ms, %.1f TFLOP/s\n", n, reference, flops / reference);
+  hu_result dd = {d, (size_t)n, single, HU_VALUES};
+  hu_operand aa = {a, (size_t)n, single, HU_VALUES, 0}, bb = {b, (size_t)n, single, HU_VALUES, 0};
+  hu_accum accum;
+  memset(&accum, 0, sizeof accum);
+  for (int kind = 0; kind < 3; kind++) {
+    const char *what[] = {"fp32, binary32 values", "fp32, e4m3fn codes", "exact, e4m3fn codes"};
+    hu_status s = HU_OK;
+    if (kind > 0) { /* codes that are not NaN: eight bits of the values' patterns with the top exponent bit clear */
+      aa.format = bb.format = eight;
+      aa.storage = bb.storage = HU_CODES;
+      need(cudaMemset((void *)aa.data, 0x35, elements) == cudaSuccess, "cudaMemset");
+    }
+    accum.kind = kind < 2 ? HU_ACCUM_FP32 : HU_ACCUM_EXACT;
+    double t = median(10, [&]() { s = hu_device_gemm(n, n, n, &dd, &aa, &bb, NULL, &accum, rne, NULL, NULL, NULL); });
+    need(s == HU_OK, what[kind]);
+    printf("hu_device_gemm %-22s %d^3: %.2f ms, %.1f TFLOP/s, %.2f of SGEMM\n", what[kind], n, t, flops / t, reference / t);
+  }
+  cublasDestroy(blas);
+  cudaFree(a);
+  cudaFree(b);
+  cudaFree(d);
+}
+
+}  // namespace
+
+int main(void) {
+  char name[128];
+  if (hu_device_available(name, sizeof name) != HU_OK) {
+    printf("bench_device: skipped: %s\n", name);
+    return 77;
+  }
+  printf("device: %s\n", name);
+  conversions();
+  products(4096);
+  products(1024);
+  return 0;
+}

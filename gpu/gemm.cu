@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/gemm.cu - hu_device_gemm: which kernel a product goes to. */
+#include "gpu/gemm.cuh"
+
+#include "gpu/check.h"
+#include "halfulp/device.h"
+
+static const hu_mode plain = {0, 0, 0, 0, 0, {0, 0, 0}};
+
+static uint8_t code_size(hu_format f, uint8_t storage) {
+  return storage == HU_VALUES ? 0 : (uint8_t)(hu_format_limits(f).storage / 8);
+}
+
+/* along: whether the stored rows run along k (A as it is, B transposed). */
+static hu_matrix matrix_of(const hu_operand *x, int along) {
+  hu_matrix z;
+  z.data = x->data;
+  z.line_step = along ? x->ld : 1;
+  z.step = along ? 1 : x->ld;
+  z.spec = hu_spec_of(x->format, plain);
+  z.size = code_size(x->format, x->storage);
+  z.along = along ? 1 : 0;
+  size_t bytes = z.size ? z.size : sizeof(float);
+  z.quads = (uintptr_t)x->data % (4 * bytes) == 0 && x->ld % 4 == 0;
+  z.present = 1;
+  return z;
+}
+
+typedef struct range {
+  int32_t low, high; /* all values are multiples of 2^low and below 2^high */
+} range;
+
+static range range_of(hu_format f) {
+  hu_limits l = hu_format_limits(f);
+  range r = {l.emin - (int32_t)f.m, l.emax + 1};
+  return r;
+}
+
+/* Bits of a two's complement number that holds every sum, and the weight of the lowest. */
+static int32_t sum_bits(size_t k, hu_format fa, hu_format fb, const hu_format *fc, int32_t *low) {
+  range a = range_of(fa), b = range_of(fb);
+  range s = {a.low + b.low, a.high + b.high};
+  if (fc) {
+    range c = range_of(*fc);
+    if (c.low < s.low) s.low = c.low;
+    if (c.high > s.high) s.high = c.high;
+  }
+  int32_t log = 1; /* terms < 2^log */
+  while (log < 64 && (k >> (log - 1)) > 0) log++;
+  *low = s.low;
+  return s.high - s.low + log + 1;
+}
+
+hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
+                         const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,
+                         void *stream) {
+  hu_status s = hu_check_gemm(m, n, k, d, a, b, c, accum, mode);
+  if (s == HU_OK) s = hu_check_events(events);
+  if (s != HU_OK || m == 0 || n == 0) return s;
+  hu_gemm_args g;
+  g.m = m;
+  g.n = n;
+  g.k = k;
+  g.a = matrix_of(a, !a->transposed);
+  g.b = matrix_of(b, b->transposed);
+  g.c = c ? matrix_of(c, !c->transposed) : g.a;
+  g.c.present = c != NULL;
+  g.d = d->data;
+  g.ldd = d->ld;
+  g.dspec = hu_spec_of(d->format, mode);
+  g.dsize = code_size(d->format, d->storage);
+  g.stochastic = mode.round >= HU_SRA;
+  g.low = 0;
+  g.stream.key = exec ? exec->stream.key : 0;
+  g.stream.counter = exec ? exec->stream.counter : 0;
+  g.events = events;
+  const hu_format *fc = c ? &c->format : NULL;
+  if (accum->kind == HU_ACCUM_FP32) return hu_gemm_launch_fp32(&g, stream);
+  if (hu_gemm_exact64(k, a->format, b->format, fc)) return hu_gemm_launch_exact64(&g, stream);
+  int32_t bits = sum_bits(k, a->format, b->format, fc, &g.low);
+  return hu_gemm_launch_wide(&g, bits, stream);
+}

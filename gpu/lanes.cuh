@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/lanes.cuh - emu/lanes.h with one value a thread, and a shorter first step for the deterministic modes. */
+#ifndef HALFULP_GPU_LANES_CUH
+#define HALFULP_GPU_LANES_CUH
+
+#include "gpu/events.cuh"
+
+typedef uint32_t hu_lane;
+typedef int32_t hu_ilane;
+#define HU_LANE_FN HU_DEVICE
+#define HU_MASK(c) (0u - (uint32_t)(c))
+#define HU_ALL(x) ((uint32_t)(x))
+
+HU_DEVICE int hu_lane_any(hu_lane mask) { return mask != 0; }
+HU_DEVICE hu_lane hu_lane_float(hu_lane v) { return __float_as_uint(__uint2float_rn(v)); }
+
+typedef bool hu_mask;
+HU_DEVICE hu_mask hu_mask_lt(hu_lane a, hu_lane b) { return (hu_ilane)a < (hu_ilane)b; }
+HU_DEVICE hu_mask hu_mask_test(hu_lane a, hu_lane b) { return (a & b) != 0; }
+HU_DEVICE hu_mask hu_mask_and(hu_mask a, hu_mask b) { return a && b; }
+HU_DEVICE hu_mask hu_mask_or(hu_mask a, hu_mask b) { return a || b; }
+HU_DEVICE hu_mask hu_mask_andnot(hu_mask a, hu_mask b) { return a && !b; }
+HU_DEVICE hu_lane hu_mask_sel(hu_mask m, hu_lane yes, hu_lane no) { return m ? yes : no; }
+HU_DEVICE hu_lane hu_mask_keep(hu_mask m, hu_lane v) { return m ? v : 0; }
+HU_DEVICE hu_lane hu_mask_larger(hu_lane a, hu_lane b) { return a > b ? a : b; }
+HU_DEVICE hu_lane hu_lane_minus(hu_lane a, hu_lane b) {
+  return __float_as_uint(__fsub_rn(__uint_as_float(a), __uint_as_float(b)));
+}
+/* From 24 digits on nothing but the lost digit is left; a negative k seen unsigned is more than that. */
+HU_DEVICE hu_lane hu_lane_down(hu_lane v, hu_lane k) {
+  hu_lane n = k < 31 ? k : 31, x = v >> n;
+  return x | (hu_lane)(x << n != v);
+}
+
+#include "emu/lanes.h"
+
+/* hu_quick_add of every deterministic mode as one expression: base of the operand's sign, plus step if the lower candidate is
+ * odd. No switch per element, so that ten integer instructions round one. */
+typedef struct hu_quick_step {
+  uint32_t base, base_neg, step;
+} hu_quick_step;
+
+static inline hu_quick_step hu_quick_step_of(const hu_narrow *t) {
+  uint32_t mask = ((uint32_t)1 << t->d0) - 1, half = (uint32_t)1 << (t->d0 - 1);
+  hu_quick_step q = {0, 0, 0};
+  switch (t->round) {
+    case HU_RNE: q.base = q.base_neg = half - 1, q.step = 1; break;
+    case HU_RNA: q.base = q.base_neg = half; break;
+    case HU_RNZ: q.base = q.base_neg = half - 1; break;
+    case HU_RTP: q.base = mask; break;
+    case HU_RTN: q.base_neg = mask; break;
+    case HU_RAZ: q.base = q.base_neg = mask; break;
+    case HU_RTO: q.base = q.base_neg = mask, q.step = 0u - mask; break; /* odd: stays */
+    default: break; /* toward zero adds nothing; the stochastic modes come by hu_quick */
+  }
+  return q;
+}
+
+HU_DEVICE uint32_t hu_quick_stepped(const hu_narrow &t, const hu_quick_step &q, uint32_t u) {
+  uint32_t a = u & 0x7FFFFFFFu, fraction = ((uint32_t)1 << t.d0) - 1;
+  uint32_t odd = 0u - (((a >> t.d0) ^ t.odd0) & 1);
+  return (a + ((int32_t)u < 0 ? q.base_neg : q.base) + (odd & q.step)) & ~fraction;
+}
+
+HU_DEVICE uint32_t hu_lanes_events(const hu_lanes_result &r) {
+  return (r.overflow & HU_EVENT_OVERFLOW) | (r.saturated & HU_EVENT_SATURATED) | (r.underflow & HU_EVENT_UNDERFLOW) |
+         (r.to_zero & HU_EVENT_TO_ZERO) | (r.subnormal & HU_EVENT_SUBNORMAL) | (r.inexact & HU_EVENT_INEXACT) |
+         (r.invalid & HU_EVENT_INVALID) | (r.nan_in & HU_EVENT_NAN_IN) | (r.inf_in & HU_EVENT_INF_IN);
+}
+
+#endif

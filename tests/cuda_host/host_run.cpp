@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/cuda_host/host_run.cpp - fibers, barriers, exchanges and the few runtime calls behind include/cuda_runtime.h. */
+#include "cuda_runtime.h"
+
+#include "tests/cuda_host/host_order.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <ucontext.h>
+
+#include <vector>
+
+dim3 threadIdx, blockIdx, blockDim, gridDim;
+
+extern char __start_hu_host_shared[] __attribute__((weak));
+extern char __stop_hu_host_shared[] __attribute__((weak));
+
+namespace {
+
+const size_t STACK = 256 * 1024;
+const unsigned MOST = 1024;
+
+enum state { READY, AT_BARRIER, AT_EXCHANGE, DONE };
+
+/* A fiber is entered through its context; from then on jumps change fibers, since swapcontext asks the kernel to set the signal
+ * mask every time. The address sanitizer follows contexts but not jumps between stacks. */
+#if defined(__SANITIZE_ADDRESS__)
+#define JUMPS 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define JUMPS 0
+#endif
+#endif
+#ifndef JUMPS
+#define JUMPS 1
+#endif
+
+struct place {
+  ucontext_t context;
+  jmp_buf jump;
+};
+
+struct fiber {
+  place here;
+  bool started;
+  char *stack;
+  state at;
+  unsigned mask;     /* of the exchange it waits in */
+  unsigned exchange; /* how many exchanges it has entered */
+};
+
+struct warp {
+  uint64_t values[2][32]; /* two, so that a fast lane's next exchange does not overwrite what a slow one still reads */
+  unsigned arrived[2];
+};
+
+struct machine {
+  std::vector<fiber> fibers;
+  std::vector<warp> warps;
+  std::vector<unsigned> order;
+  place scheduler;
+  unsigned current, block;
+  uint64_t seed;
+  const std::function<void()> *kernel;
+};
+
+machine the;
+
+void stop(const char *why) {
+  fprintf(stderr, "host-run kernel: %s (block %u, thread %u)\n", why, blockIdx.x, the.current);
+  exit(1);
+}
+
+uint64_t draw(uint64_t *state) {
+  uint64_t z = (*state += 0x9E3779B97F4A7C15u);
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
+}
+
+void shuffle(std::vector<unsigned> &order, uint64_t *state) {
+  for (size_t i = order.size(); i > 1; i--) {
+    size_t j = (size_t)(draw(state) % i);
+    unsigned t = order[i - 1];
+    order[i - 1] = order[j];
+    order[j] = t;
+  }
+}
+
+void change(place *from, place *to, bool enter) {
+#if JUMPS
+  if (_setjmp(from->jump)) return;
+  if (!enter) _longjmp(to->jump, 1);
+  setcontext(&to->context);
+#else
+  (void)enter;
+  swapcontext(&from->context, &to->context);
+#endif
+}
+
+void wait_as(state at) {
+  fiber &f = the.fibers[the.current];
+  f.at = at;
+  change(&f.here, &the.scheduler, false);
+}
+
+/* Done with a block, a fiber waits for the next one. */
+void body(void) {
+  for (;;) {
+    (*the.kernel)();
+    wait_as(DONE);
+  }
+}
+
+void run(unsigned t) {
+  fiber &f = the.fibers[t];
+  bool enter = !f.started;
+  the.current = t;
+  threadIdx.x = t;
+  f.started = true;
+  change(&the.scheduler, &f.here, enter);
+}
+
+void create(fiber *f) {
+  f->stack = (char *)malloc(STACK);
+  if (!f->stack) stop("no memory for a fiber's stack");
+  getcontext(&f->here.context);
+  f->here.context.uc_stack.ss_sp = f->stack;
+  f->here.context.uc_stack.ss_size = STACK;
+  f->here.context.uc_link = nullptr;
+  makecontext(&f->here.context, body, 0);
+}
+
+void prepare(unsigned block) {
+  if (block == 0 || block > MOST || block % 32 != 0) stop("a block must be 32 to 1024 threads, whole warps");
+  if (the.fibers.empty()) {
+    the.fibers.resize(MOST);
+    the.warps.resize(MOST / 32);
+  }
+  the.block = block;
+  the.order.resize(block);
+  for (unsigned i = 0; i < block; i++) {
+    if (!the.fibers[i].stack) create(&the.fibers[i]);
+    the.order[i] = i;
+  }
+}
+
+void begin_block(void) {
+  for (unsigned i = 0; i < the.block; i++) {
+    the.fibers[i].at = READY;
+    the.fibers[i].exchange = 0;
+  }
+  for (unsigned i = 0; i < the.block / 32; i++) the.warps[i].arrived[0] = the.warps[i].arrived[1] = 0;
+  /* What a block finds in shared memory is not defined: make it look like nothing. */
+  if (__start_hu_host_shared) memset(__start_hu_host_shared, 0xC7, (size_t)(__stop_hu_host_shared - __start_hu_host_shared));
+}
+
+void run_block(uint64_t *state) {
+  begin_block();
+  for (;;) {
+    unsigned ready = 0, done = 0;
+    if (the.seed) shuffle(the.order, state);
+    for (unsigned i = 0; i < the.block; i++) {
+      unsigned t = the.order[i];
+      if (the.fibers[t].at == READY) {
+        run(t);
+        ready++;
+      }
+    }
+    for (unsigned i = 0; i < the.block; i++) done += the.fibers[i].at == DONE;
+    if (done == the.block) return;
+    if (ready) continue;
+    /* Nobody can run: either all wait at the block barrier, or the kernel is wrong. */
+    for (unsigned i = 0; i < the.block; i++) {
+      the.current = i;
+      if (the.fibers[i].at == AT_EXCHANGE) stop("lanes of an exchange never arrive");
+      if (the.fibers[i].at == DONE) stop("a thread left before a barrier that others wait at");
+    }
+    for (unsigned i = 0; i < the.block; i++) the.fibers[i].at = READY;
+  }
+}
+
+}  // namespace
+
+void hu_host_order(uint64_t seed) { the.seed = seed; }
+
+void hu_host_launch(unsigned grid, unsigned block, const std::function<void()> &kernel) {
+  uint64_t state = the.seed;
+  prepare(block);
+  std::vector<unsigned> blocks(grid);
+  for (unsigned i = 0; i < grid; i++) blocks[i] = i;
+  if (the.seed) shuffle(blocks, &state);
+  gridDim = dim3{grid, 1, 1};
+  blockDim = dim3{block, 1, 1};
+  threadIdx = dim3{0, 0, 0};
+  the.kernel = &kernel;
+  for (unsigned i = 0; i < grid; i++) {
+    blockIdx = dim3{blocks[i], 0, 0};
+    run_block(&state);
+  }
+}
+
+void __syncthreads(void) { wait_as(AT_BARRIER); }
+
+const uint64_t *hu_host_exchange(unsigned mask, uint64_t value) {
+  unsigned self = the.current, lane = self & 31, first = self - lane;
+  warp &w = the.warps[self / 32];
+  fiber &f = the.fibers[self];
+  unsigned slot = f.exchange++ & 1;
+  if (!(mask >> lane & 1)) stop("a lane outside its own mask");
+  f.mask = mask;
+  w.values[slot][lane] = value;
+  w.arrived[slot] |= 1u << lane;
+  if ((w.arrived[slot] & mask) != mask) {
+    wait_as(AT_EXCHANGE);
+    return w.values[slot];
+  }
+  /* The last one frees the others. */
+  w.arrived[slot] &= ~mask;
+  for (unsigned i = 0; i < 32; i++) {
+    if (!(mask >> i & 1) || i == lane) continue;
+    fiber &g = the.fibers[first + i];
+    if (g.at != AT_EXCHANGE || g.mask != mask) stop("lanes name different masks");
+    g.at = READY;
+  }
+  return w.values[slot];
+}
+
+void __syncwarp(unsigned mask) { (void)hu_host_exchange(mask, 0); }
+
+/* ---- the runtime: device memory is memory ---- */
+
+cudaError_t cudaMalloc(void **p, size_t n) {
+  *p = malloc(n ? n : 1);
+  return *p ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+cudaError_t cudaFree(void *p) {
+  free(p);
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpy(void *z, const void *x, size_t n, cudaMemcpyKind) {
+  if (n) memcpy(z, x, n);
+  return cudaSuccess;
+}
+cudaError_t cudaMemset(void *z, int v, size_t n) {
+  if (n) memset(z, v, n);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaDeviceSynchronize(void) { return cudaSuccess; }
+cudaError_t cudaGetLastError(void) { return cudaSuccess; }
+const char *cudaGetErrorString(cudaError_t e) { return e == cudaSuccess ? "no error" : "host-run error"; }
+cudaError_t cudaGetDeviceCount(int *n) {
+  *n = 1;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int *device) {
+  *device = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int *v, cudaDeviceAttr, int) {
+  *v = 1; /* few blocks, so that their loops over the rest run */
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int) {
+  snprintf(p->name, sizeof p->name, "host-run of the CUDA kernels");
+  p->major = p->minor = 0;
+  p->multiProcessorCount = 1;
+  return cudaSuccess;
+}
+cudaError_t cudaDriverGetVersion(int *v) {
+  *v = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaRuntimeGetVersion(int *v) {
+  *v = 0;
+  return cudaSuccess;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/cuda_host/include/cuda_runtime.h - what the kernels of gpu/ use of CUDA, on the CPU.
+ *
+ * One fiber per CUDA thread, one block at a time, all in the calling thread: barriers, shuffles and votes hold a fiber until
+ * the others have arrived, so a run is deterministic. The order in which fibers and blocks get their turn is a
+ * permutation drawn from a seed (host_order.h), so that a kernel that wants a barrier it does not have gives different
+ * results under different seeds. Shared memory is filled with a pattern before each block. Misuse (a thread that leaves while
+ * others wait at a block barrier, a shuffle that does not name its own lane) stops the program with a message. */
+#ifndef HALFULP_TESTS_CUDA_HOST_CUDA_RUNTIME_H
+#define HALFULP_TESTS_CUDA_HOST_CUDA_RUNTIME_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <functional>
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline __attribute__((always_inline, unused))
+#define __launch_bounds__(...)
+#define __grid_constant__
+#define __noinline__ __attribute__((noinline))
+#define __align__(n) __attribute__((aligned(n)))
+#define __restrict__ __restrict
+#define __shared__ static __attribute__((section("hu_host_shared")))
+
+struct dim3 {
+  unsigned x, y, z;
+};
+extern dim3 threadIdx, blockIdx, blockDim, gridDim; /* of the fiber that runs */
+
+typedef void *cudaStream_t;
+
+/* ---- the launch ---- */
+
+void hu_host_launch(unsigned grid, unsigned block, const std::function<void()> &kernel);
+
+template <class... Formal, class... Actual>
+static inline void hu_host_start(void (*kernel)(Formal...), unsigned grid, unsigned block, Actual... args) {
+  hu_host_launch(grid, block, [=]() { kernel(args...); });
+}
+#define HU_HOST_LAUNCH(kernel, grid, block, shared, stream, ...) \
+  ((void)(shared), (void)(stream), hu_host_start(kernel, (unsigned)(grid), (block), __VA_ARGS__))
+
+/* ---- threads of a block and of a warp ---- */
+
+void __syncthreads(void);
+void __syncwarp(unsigned mask = 0xFFFFFFFFu);
+/* All lanes of the mask arrive with a value; returns the array of the 32 values, valid until the lane's next exchange. */
+const uint64_t *hu_host_exchange(unsigned mask, uint64_t value);
+
+static inline unsigned hu_host_lane(void) { return threadIdx.x & 31; }
+
+template <class T>
+static inline T hu_host_cast(uint64_t v) {
+  T t;
+  memcpy(&t, &v, sizeof t);
+  return t;
+}
+template <class T>
+static inline uint64_t hu_host_bits(T t) {
+  uint64_t v = 0;
+  static_assert(sizeof t <= sizeof v, "a shuffle moves at most 64 bits");
+  memcpy(&v, &t, sizeof t);
+  return v;
+}
+
+template <class T>
+static inline T __shfl_sync(unsigned mask, T v, int lane) {
+  return hu_host_cast<T>(hu_host_exchange(mask, hu_host_bits(v))[lane & 31]);
+}
+template <class T>
+static inline T __shfl_up_sync(unsigned mask, T v, unsigned by) {
+  const uint64_t *all = hu_host_exchange(mask, hu_host_bits(v));
+  unsigned lane = hu_host_lane();
+  return lane < by ? v : hu_host_cast<T>(all[lane - by]);
+}
+template <class T>
+static inline T __shfl_down_sync(unsigned mask, T v, unsigned by) {
+  const uint64_t *all = hu_host_exchange(mask, hu_host_bits(v));
+  unsigned lane = hu_host_lane();
+  return lane + by > 31 ? v : hu_host_cast<T>(all[lane + by]);
+}
+template <class T>
+static inline T __shfl_xor_sync(unsigned mask, T v, unsigned with) {
+  return hu_host_cast<T>(hu_host_exchange(mask, hu_host_bits(v))[(hu_host_lane() ^ with) & 31]);
+}
+static inline unsigned __ballot_sync(unsigned mask, int c) {
+  const uint64_t *all = hu_host_exchange(mask, c != 0);
+  unsigned z = 0;
+  for (unsigned i = 0; i < 32; i++)
+    if (mask >> i & 1) z |= (unsigned)all[i] << i;
+  return z;
+}
+static inline int __any_sync(unsigned mask, int c) { return __ballot_sync(mask, c) != 0; }
+static inline unsigned __reduce_add_sync(unsigned mask, unsigned v) {
+  const uint64_t *all = hu_host_exchange(mask, v);
+  unsigned z = 0;
+  for (unsigned i = 0; i < 32; i++)
+    if (mask >> i & 1) z += (unsigned)all[i];
+  return z;
+}
+static inline unsigned __reduce_or_sync(unsigned mask, unsigned v) {
+  const uint64_t *all = hu_host_exchange(mask, v);
+  unsigned z = 0;
+  for (unsigned i = 0; i < 32; i++)
+    if (mask >> i & 1) z |= (unsigned)all[i];
+  return z;
+}
+
+static inline unsigned long long atomicAdd(unsigned long long *p, unsigned long long v) {
+  unsigned long long old = *p;
+  *p += v;
+  return old;
+}
+
+/* ---- arithmetic ---- */
+
+static inline int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
+static inline int __clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }
+static inline int __ffs(int x) { return __builtin_ffs(x); }
+static inline int __popc(unsigned x) { return __builtin_popcount(x); }
+static inline float __uint_as_float(unsigned u) { return hu_host_cast<float>(u); }
+static inline unsigned __float_as_uint(float x) { return (unsigned)hu_host_bits(x); }
+static inline double __longlong_as_double(long long u) { return hu_host_cast<double>((uint64_t)u); }
+static inline long long __double_as_longlong(double x) { return (long long)hu_host_bits(x); }
+static inline float __uint2float_rn(unsigned v) { return (float)v; }
+static inline float __fsub_rn(float a, float b) { return a - b; }
+static inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
+static inline double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
+
+/* ---- the runtime ---- */
+
+typedef enum cudaError {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInsufficientDriver = 35,
+  cudaErrorNoDevice = 100
+} cudaError_t;
+enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16 };
+struct cudaDeviceProp {
+  char name[256];
+  int major, minor, multiProcessorCount;
+};
+
+cudaError_t cudaMalloc(void **p, size_t n);
+cudaError_t cudaFree(void *p);
+cudaError_t cudaMemcpy(void *z, const void *x, size_t n, cudaMemcpyKind kind);
+cudaError_t cudaMemset(void *z, int v, size_t n);
+cudaError_t cudaStreamSynchronize(cudaStream_t s);
+cudaError_t cudaDeviceSynchronize(void);
+cudaError_t cudaGetLastError(void);
+const char *cudaGetErrorString(cudaError_t e);
+cudaError_t cudaGetDeviceCount(int *n);
+cudaError_t cudaGetDevice(int *device);
+cudaError_t cudaDeviceGetAttribute(int *v, cudaDeviceAttr a, int device);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device);
+cudaError_t cudaDriverGetVersion(int *v);
+cudaError_t cudaRuntimeGetVersion(int *v);
+
+#endif

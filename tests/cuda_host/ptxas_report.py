@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Reads the ptxas reports of the build and fails on a spill or on any local memory (stack frame).
+
+usage: ptxas_report.py ARCHITECTURES REPORT...   (ARCHITECTURES: how many machine codes each kernel must have)"""
+import re
+import sys
+
+wanted = int(sys.argv[1])
+functions, bad, entries, name = {}, [], {}, None
+for path in sys.argv[2:]:
+    for line in open(path):
+        m = re.search(r"Compiling entry function '(\S+)' for '(\S+)'", line)
+        if m:
+            name = m.groups()
+            entries.setdefault(m.group(1), set()).add(m.group(2))
+        m = re.search(r"Function properties for (\S+)", line)
+        if m:
+            name = (m.group(1), name[1] if name else "?")
+        m = re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", line)
+        if m:
+            functions[(path, name)] = functions.get((path, name), 0) + 1
+            if any(int(n) for n in m.groups()):
+                bad.append(f"{path}: {name[0]} for {name[1]}: {m.group(0)}")
+            name = (name[0], name[1])
+        m = re.search(r"Used (\d+) registers.*?(?:(\d+) bytes lmem)?", line)
+        if m and m.group(2) and int(m.group(2)):
+            bad.append(f"{path}: local memory: {line.strip()}")
+for line in bad:
+    print(line)
+short = [n for n, archs in entries.items() if len(archs) != wanted]
+for n in short:
+    print(f"{n}: machine code for {sorted(entries[n])}, {wanted} expected")
+print(f"{len(entries)} kernels, {len(functions)} reports on functions, {len(bad)} with spills or local memory")
+sys.exit(1 if bad or short or not entries or len(functions) < wanted * len(entries) else 0)

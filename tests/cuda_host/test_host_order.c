@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* Host runs only: a kernel with a barrier missing gives different results when its threads take their turns in another order.
+ * Every kernel that has barriers, under several orders, must give what it gives in ascending order. */
+#include "tests/cuda_host/host_order.h"
+#include "tests/cuda_host/twin.h"
+
+enum { M = 68, N = 70, K = 20, BYTES = M * N * 4, ORDERS = 4 };
+
+typedef struct result {
+  uint8_t d[BYTES];
+  hu_events events;
+} result;
+
+static void fill(t_random *r, hu_format f, float *x, size_t n) {
+  for (size_t i = 0; i < n; i++) x[i] = hu_quantize(f, t_mode(HU_RNE), (float)t_between(r, -999, 999) / 64, 0, NULL);
+}
+
+static void product(result *z, const float *x, hu_format f, uint32_t kind) {
+  hu_accum accum;
+  hu_mode mode = t_mode(HU_RNE);
+  memset(&accum, 0, sizeof accum);
+  accum.kind = kind;
+  t_fill_pattern(z->d, BYTES);
+  memset(&z->events, 0, sizeof z->events);
+  hu_result d = {z->d, N, hu_format_ieee(5, 10, 0), HU_CODES};
+  hu_operand a = {x, K, f, HU_VALUES, 0}, b = {x + M * K, N, f, HU_VALUES, 0}, c = {x + (M + N) * K, N, f, HU_VALUES, 0};
+  /* Wide sums are a warp's work each and tell little by their number. */
+  size_t m = kind == HU_ACCUM_EXACT && f.m == 23 ? 9 : M;
+  assert_int_equal(hu_device_gemm(m, N, K, &d, &a, &b, &c, &accum, mode, NULL, &z->events, NULL), HU_OK);
+}
+
+static void array(result *z, const float *x, hu_format f, uint32_t kind) {
+  t_fill_pattern(z->d, BYTES);
+  memset(&z->events, 0, sizeof z->events);
+  if (kind == 0) {
+    assert_int_equal(hu_device_encode_n(M * N, z->d, 1, x, 1, f, t_mode(HU_RNE), NULL, &z->events, NULL), HU_OK);
+  } else {
+    assert_int_equal(hu_device_decode_n(M * N, (float *)(void *)z->d, 1, x, 1, f, NULL, NULL), HU_OK);
+  }
+}
+
+static void any_order(void **state) {
+  (void)state;
+  t_random r = {t_seed("any_order", 40)};
+  size_t runs = 0;
+  static float x[(M + N) * K + M * N];
+  result *first = malloc(sizeof *first), *other = malloc(sizeof *other);
+  assert_non_null(first);
+  assert_non_null(other);
+  const struct {
+    void (*call)(result *, const float *, hu_format, uint32_t);
+    hu_format f;
+    uint32_t kind;
+  } runs_of[] = {{product, hu_format_ieee(5, 10, 0), HU_ACCUM_FP32},
+                 {product, hu_format_ieee(4, 3, 0), HU_ACCUM_EXACT},
+                 {product, hu_format_ieee(8, 23, 0), HU_ACCUM_EXACT},
+                 {array, hu_format_ieee(4, 3, 0), 0},
+                 {array, hu_format_ieee(4, 3, 0), 1}};
+  for (size_t i = 0; i < sizeof runs_of / sizeof runs_of[0]; i++) {
+    fill(&r, runs_of[i].f, x, sizeof x / sizeof x[0]);
+    hu_host_order(0);
+    runs_of[i].call(first, x, runs_of[i].f, runs_of[i].kind);
+    for (int order = 0; order < ORDERS; order++) {
+      uint64_t seed = t_next64(&r) | 1;
+      hu_host_order(seed);
+      runs_of[i].call(other, x, runs_of[i].f, runs_of[i].kind);
+      if (memcmp(first, other, sizeof *first)) fail_msg("kernel %zu: order %llu gives another result", i, (unsigned long long)seed);
+      runs++;
+    }
+  }
+  hu_host_order(0);
+  print_message("%zu runs in random orders\n", runs);
+  free(first);
+  free(other);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(any_order)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/cuda_host/twin.h - a host buffer and its copy in device memory, for tests that are built twice: with the kernels
+ * compiled for the CPU, and with libhalfulp-cuda, where they need a device (t_device_main returns 77 without one). */
+#ifndef HALFULP_TESTS_CUDA_HOST_TWIN_H
+#define HALFULP_TESTS_CUDA_HOST_TWIN_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "gpu/memory.h"
+#include "halfulp/device.h"
+#include "halfulp/scalar.h"
+#include "tests/support/support.h"
+
+typedef struct twin {
+  size_t bytes;
+  uint8_t *host; /* what the device ought to hold at the end */
+  uint8_t *back; /* what it holds */
+  uint8_t *device;
+} twin;
+
+static inline twin twin_new(size_t bytes) {
+  twin t = {bytes, malloc(bytes), malloc(bytes), hu_memory_new(bytes)};
+  assert_non_null(t.host);
+  assert_non_null(t.back);
+  assert_non_null(t.device);
+  t_fill_pattern(t.host, bytes);
+  return t;
+}
+
+static inline void twin_free(twin *t) {
+  free(t->host);
+  free(t->back);
+  hu_memory_free(t->device);
+}
+
+static inline void twin_put(const twin *t) { assert_int_equal(hu_memory_put(t->device, t->host, t->bytes), HU_OK); }
+static inline void twin_get(const twin *t) {
+  assert_int_equal(hu_memory_wait(), HU_OK);
+  assert_int_equal(hu_memory_get(t->back, t->device, t->bytes), HU_OK);
+}
+
+/* Index of the first byte that differs, `bytes` if none does. */
+static inline size_t twin_differs(const twin *t) {
+  size_t i = 0;
+  twin_get(t);
+  while (i < t->bytes && t->host[i] == t->back[i]) i++;
+  return i;
+}
+
+/* Says what the tests run on; 77 if there is nothing. */
+static inline int twin_skip(const char *test) {
+  char name[128];
+  if (hu_device_available(name, sizeof name) != HU_OK) {
+    printf("%s: skipped: %s\n", test, name);
+    return 77;
+  }
+  printf("%s: on %s\n", test, name);
+  fflush(stdout);
+  return 0;
+}
+
+#endif
