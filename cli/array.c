@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Arrays: see array.h. */
+#include "cli/array.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "halfulp/formats/ieee.h"
+
+enum { HOST_BIG = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
+
+void *cli_room(size_t n, size_t size) {
+  void *room = n > SIZE_MAX / 2 / size ? NULL : malloc(n ? n * size : 1);
+  if (!room) cli_fail(NULL, "out of memory for %zu elements of %zu bytes", n, size);
+  return room;
+}
+
+static void copy_swapped(uint8_t *z, const uint8_t *x, size_t n, unsigned size) {
+  for (size_t i = 0; i < n; i++)
+    for (unsigned j = 0; j < size; j++) z[i * size + j] = x[i * size + size - 1 - j];
+}
+
+int cli_array_load(cli_array *array, const char *path) {
+  char error[NPY_ERROR_MAX];
+  memset(array, 0, sizeof *array);
+  array->name = strcmp(path, "-") ? path : "standard input";
+  if (cli_bytes_read(&array->bytes, path)) return CLI_BAD;
+  if (!npy_parse(&array->info, array->bytes.data, array->bytes.size, error)) {
+    cli_bytes_free(&array->bytes);
+    return cli_fail(array->name, "%s", error);
+  }
+  const uint8_t *data = array->bytes.data + array->info.offset;
+  unsigned size = array->info.size;
+  int swapped = size > 1 && array->info.big != HOST_BIG;
+  array->data = data;
+  if (!swapped && (uintptr_t)data % size == 0) return CLI_OK;
+  array->copy = cli_room(array->info.count, size);
+  if (!array->copy) {
+    cli_bytes_free(&array->bytes);
+    return CLI_BAD;
+  }
+  if (swapped) copy_swapped(array->copy, data, array->info.count, size);
+  else memcpy(array->copy, data, array->info.count * size);
+  array->data = array->copy;
+  return CLI_OK;
+}
+
+void cli_array_free(cli_array *array) {
+  cli_bytes_free(&array->bytes);
+  free(array->copy);
+  array->copy = NULL;
+}
+
+int cli_array_save(const char *path, const npy_info *info, const void *data) {
+  char header[NPY_HEADER_ROOM];
+  size_t length = npy_header(header, info);
+  void *copy = NULL;
+  if (HOST_BIG && info->size > 1) {
+    copy = cli_room(info->count, info->size);
+    if (!copy) return CLI_BAD;
+    copy_swapped(copy, data, info->count, info->size);
+  }
+  const cli_piece pieces[] = {{header, length}, {copy ? copy : data, info->count * info->size}};
+  int status = cli_file_write(path, pieces, 2);
+  free(copy);
+  return status;
+}
+
+cli_source cli_floats_source(const void *data, unsigned size) {
+  cli_source s = {data, {0}, size, 'f'};
+  return s;
+}
+
+cli_source cli_codes_source(const void *data, hu_format f) {
+  cli_source s = {data, f, hu_format_limits(f).storage / 8, 'c'};
+  return s;
+}
+
+cli_source cli_array_source(const cli_array *array, hu_format f) {
+  if (array->info.kind == 'u') return cli_codes_source(array->data, f);
+  if (array->info.size == 2) return cli_codes_source(array->data, hu_binary16());
+  return cli_floats_source(array->data, array->info.size);
+}
+
+static void read_integers(double *z, const uint8_t *data, size_t n, unsigned size) {
+  for (size_t i = 0; i < n; i++) {
+    uint16_t u16 = 0;
+    uint32_t u32 = 0;
+    memcpy(&u16, data + i * size, size == 2 ? 2 : 0);
+    memcpy(&u32, data + i * size, size == 4 ? 4 : 0);
+    z[i] = size == 1 ? data[i] : size == 2 ? u16 : u32;
+  }
+}
+
+void cli_source_read(const cli_source *source, double *z, size_t first, size_t n) {
+  const uint8_t *data = (const uint8_t *)source->data + first * source->size;
+  if (source->kind == 'u') {
+    read_integers(z, data, n, source->size);
+  } else if (source->kind == 'c') {
+    /* Cannot fail: the format has been checked and binary64 holds every grid. */
+    if (hu_decode64_n(n, z, 1, data, 1, source->format, NULL) != HU_OK) memset(z, 0xFF, n * sizeof *z);
+  } else if (source->size == sizeof *z) {
+    memcpy(z, data, n * sizeof *z);
+  } else {
+    const float *x = (const float *)(const void *)data;
+    for (size_t i = 0; i < n; i++) z[i] = x[i];
+  }
+}
+
+typedef struct sums {
+  double signal, noise;
+} sums;
+
+static sums measure_block(cli_errors *e, const double *x, const double *y, size_t first, size_t n) {
+  sums s = {0, 0};
+  for (size_t i = 0; i < n; i++) {
+    e->zeros += y[i] == 0;
+    if (!isfinite(x[i]) || !isfinite(y[i])) {
+      e->changed += !(x[i] == y[i] || (isnan(x[i]) && isnan(y[i])));
+      continue;
+    }
+    double error = y[i] - x[i], size = fabs(error);
+    e->finite++;
+    e->nonzero += x[i] != 0;
+    e->changed += x[i] != y[i];
+    s.signal += x[i] * x[i];
+    s.noise += error * error;
+    if (size > e->max_abs) {
+      e->max_abs = size;
+      e->worst = first + i;
+    }
+  }
+  return s;
+}
+
+void cli_measure(cli_errors *e, const cli_source *x, const cli_source *y, size_t count) {
+  double a[CLI_BLOCK], b[CLI_BLOCK];
+  sums total = {0, 0};
+  memset(e, 0, sizeof *e);
+  e->count = count;
+  for (size_t i = 0; i < count; i += CLI_BLOCK) {
+    size_t n = count - i < CLI_BLOCK ? count - i : CLI_BLOCK;
+    cli_source_read(x, a, i, n);
+    cli_source_read(y, b, i, n);
+    sums part = measure_block(e, a, b, i, n);
+    total.signal += part.signal;
+    total.noise += part.noise;
+  }
+  e->rms = e->finite ? sqrt(total.noise / (double)e->finite) : 0;
+  e->sqnr = total.noise > 0 ? 10 * log10(total.signal / total.noise) : HUGE_VAL;
+}
+
+void cli_print_errors(FILE *out, const char *indent, const cli_errors *e) {
+  fprintf(out, "%smax abs error  %.9g", indent, e->max_abs);
+  if (e->max_abs > 0) fprintf(out, " (element %zu)", e->worst);
+  fprintf(out, "\n%srms error      %.9g\n", indent, e->rms);
+  if (isfinite(e->sqnr)) fprintf(out, "%sSQNR           %.2f dB\n", indent, e->sqnr);
+  else fprintf(out, "%sSQNR           no error\n", indent);
+  fprintf(out, "%szeros          %zu of %zu (%.2f %%)\n", indent, e->zeros, e->count,
+          e->count ? 100.0 * (double)e->zeros / (double)e->count : 0.0);
+  if (e->finite < e->count)
+    fprintf(out, "%sleft out       %zu elements that are not finite before or after\n", indent, e->count - e->finite);
+}
+
+void cli_json_errors(FILE *out, const cli_errors *e) {
+  fprintf(out, "{\"count\": %zu, \"finite\": %zu, \"zeros\": %zu, \"changed\": %zu, \"max_abs\": ", e->count, e->finite,
+          e->zeros, e->changed);
+  cli_json_double(out, e->max_abs);
+  fprintf(out, ", \"worst\": %zu, \"rms\": ", e->worst);
+  cli_json_double(out, e->rms);
+  fputs(", \"sqnr_db\": ", out);
+  cli_json_double(out, e->sqnr);
+  fputc('}', out);
+}
+
+hu_status cli_encode_array(void *codes, const cli_array *x, hu_format f, hu_mode mode, const hu_exec *exec,
+                           hu_events *events) {
+  size_t n = x->info.count;
+  if (x->info.size == 2) return hu_convert_n(n, codes, 1, f, x->data, 1, hu_binary16(), mode, exec, events);
+  if (x->info.size == 4) return hu_encode_n(n, codes, 1, x->data, 1, f, mode, exec, events);
+  return hu_encode64_n(n, codes, 1, x->data, 1, f, mode, exec, events);
+}

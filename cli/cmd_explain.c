@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp explain - why a number becomes the code it becomes. */
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/numbers.h"
+#include "cli/place.h"
+#include "halfulp/scalar.h"
+
+enum { MODES_MAX = 32, RULE_MAX = 256 };
+
+typedef struct explain_state {
+  cli_numeric numeric;
+  hu_mode modes[MODES_MAX]; /* round and bits; the rest comes from numeric */
+  int count;
+  uint64_t random;
+} explain_state;
+
+static int add_mode(explain_state *s, const char *value) {
+  if (!strcmp(value, "all")) {
+    for (uint8_t r = HU_RNE; r <= HU_RTO && s->count < MODES_MAX; r++) s->modes[s->count++] = (hu_mode){.round = r};
+    return CLI_OK;
+  }
+  if (s->count == MODES_MAX) return cli_fail(NULL, "--round: more than %d modes", MODES_MAX);
+  int status = cli_set_numeric(&s->numeric, 'r', value);
+  if (status < 0) return CLI_BAD;
+  s->modes[s->count++] = s->numeric.mode;
+  return CLI_OK;
+}
+
+static int set(void *state, int key, const char *value) {
+  explain_state *s = state;
+  if (key == 'r') return add_mode(s, value);
+  int shared = cli_set_numeric(&s->numeric, key, value);
+  if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
+  if (hex_parse_any(&s->random, value, UINT32_MAX)) return CLI_OK;
+  return cli_fail(NULL, "--random: '%s' is not a hex number of up to 32 bits", value);
+}
+
+static const cli_option options[] = {
+    CLI_OPTIONS_FORMAT,
+    {'r', "round", "MODE", "a rounding mode as in encode, or all (the deterministic ones); may be repeated"},
+    {'s', "saturate", "POLICY", "default none finite propagate; default: the format's card"},
+    {CLI_KEY_NAN, "nan", "POLICY", "NaN into a format without NaN: max zero error; default max"},
+    {CLI_KEY_TINY, "tiny", "WHEN", "tininess is detected before or after rounding; default after"},
+    {CLI_KEY_RANDOM, "random", "R", "stochastic modes: the random digits, in hex; default 0"},
+    CLI_OPTION_JSON,
+    {0}};
+static const cli_command command = {
+    "explain",
+    "VALUE",
+    "Show where a number lies between two values of a format, and which rule decides",
+    "VALUE is decimal, C99 hexadecimal, inf or nan. A negative one follows --, as in: explain -f bfloat16\n"
+    "-- -0.1",
+    "  halfulp explain -f float8_e4m3fn 0.3\n  halfulp explain -f float8_e5m2 -r all 1.125\n"
+    "  halfulp explain -f float4_e2m1fn -r sra:8 --random 9a 2.7",
+    options, 1, 1, set};
+
+/* The two neighbours as texts, and their codes where they have some. */
+typedef struct neighbour {
+  char value[NUMBER_TEXT_MAX];
+  char code[32];
+  double number;
+} neighbour;
+
+static void describe(neighbour *n, hu_format f, int negative, uint64_t steps, int unit) {
+  hu_limits l = hu_format_limits(f);
+  number_hex_parts(n->value, negative, steps, unit);
+  n->number = ldexp((double)steps, unit) * (negative ? -1 : 1);
+  uint32_t code = hu_encode64(f, (hu_mode){.saturate = HU_SAT_FINITE}, n->number, 0, NULL);
+  double back = hu_decode64(f, code);
+  if (fabs(n->number) > l.max) snprintf(n->code, sizeof n->code, "beyond max");
+  else if (back == n->number) snprintf(n->code, sizeof n->code, "0x%0*x", (int)code_digits(f), code);
+  else if (negative && !f.sign) snprintf(n->code, sizeof n->code, "below the range");
+  else snprintf(n->code, sizeof n->code, "no code: flushed");
+}
+
+static void fraction_text(char text[64], const place *p, int exact) {
+  char hex[NUMBER_TEXT_MAX];
+  double about = ldexp((double)p->part, -p->part_bits);
+  if (!p->part) snprintf(text, 64, "0");
+  else if (!exact) snprintf(text, 64, "about %.9g (not exact in binary64)", about);
+  else if (p->part_bits <= 10) snprintf(text, 64, "%llu/%llu", (unsigned long long)p->part, 1ull << p->part_bits);
+  else snprintf(text, 64, "%s (about %.9g)", number_hex_parts(hex, 0, p->part, -p->part_bits), about);
+}
+
+static const char *nearest_rule(const place *p, hu_mode mode) {
+  int half = place_half(p);
+  if (half < 0) return "less than half a step: the neighbour toward zero is nearer";
+  if (half > 0) return "more than half a step: the neighbour away from zero is nearer";
+  if (mode.round == HU_RNA) return "a tie: away from zero";
+  if (mode.round == HU_RNZ) return "a tie: toward zero";
+  return p->lower_odd ? "a tie: the neighbour toward zero is odd, so the other, even one"
+                      : "a tie: the neighbour toward zero is even";
+}
+
+static void stochastic_rule(char rule[RULE_MAX], const place *p, hu_mode mode, uint32_t random, int up) {
+  uint64_t all = (uint64_t)1 << mode.bits, n = place_upward(p, mode);
+  unsigned long long r = random & (UINT32_MAX >> (32 - mode.bits));
+  snprintf(rule, RULE_MAX, "away from zero for %llu of %llu values of R, those from 0x%llx on; R = 0x%llx goes %s",
+           (unsigned long long)n, (unsigned long long)all, (unsigned long long)(all - n), r,
+           up ? "away from zero" : "toward zero");
+}
+
+static void rounding_rule(char rule[RULE_MAX], const place *p, hu_mode mode, int negative, uint32_t random) {
+  int up = place_takes_upper(p, mode, negative, random);
+  const char *text = "";
+  if (p->below_all) text = "below the smallest value of a format without zero: the smallest value";
+  else if (!p->part) text = "exactly there: nothing to round";
+  else if (mode.round <= HU_RNZ) text = nearest_rule(p, mode);
+  else if (mode.round == HU_RTO)
+    text = p->lower_odd ? "the neighbour toward zero is odd" : "the neighbour away from zero is odd";
+  else if (mode.round == HU_RTZ) text = "toward zero";
+  else if (mode.round == HU_RAZ) text = "away from zero";
+  else if (mode.round == HU_RTP) text = up ? "toward positive: away from zero" : "toward positive: toward zero";
+  else if (mode.round == HU_RTN) text = up ? "toward negative: away from zero" : "toward negative: toward zero";
+  else {
+    stochastic_rule(rule, p, mode, random, up);
+    return;
+  }
+  snprintf(rule, RULE_MAX, "%s", text);
+}
+
+__attribute__((format(printf, 2, 3))) static void add_rule(char rule[RULE_MAX], const char *format, ...) {
+  va_list args;
+  size_t n = strlen(rule);
+  if (n) n += (size_t)snprintf(rule + n, RULE_MAX - n, "; then ");
+  if (n >= RULE_MAX) return;
+  va_start(args, format);
+  vsnprintf(rule + n, RULE_MAX - n, format, args);
+  va_end(args);
+}
+
+static const char *policy_of(hu_format f, hu_mode mode) {
+  static const char *const names[] = {"", "none", "finite", "propagate"};
+  if (mode.saturate == HU_SAT_DEFAULT) return f.inf ? "none, the default" : "finite, the default";
+  return names[mode.saturate];
+}
+
+/* What happened after the rounding proper, told by the events. */
+static void later_rules(char rule[RULE_MAX], hu_format f, hu_mode mode, double x, uint32_t events) {
+  const char *policy = policy_of(f, mode);
+  if (events & HU_EVENT_OVERFLOW) add_rule(rule, "beyond max: overflow under policy %s", policy);
+  if (x < 0 && !f.sign && (events & HU_EVENT_INVALID))
+    add_rule(rule, "below the range of an unsigned format, policy %s", policy);
+  else if (isinf(x)) add_rule(rule, "an infinity under policy %s", policy);
+  if (f.subnormal == HU_SUBNORMAL_FLUSH && (events & HU_EVENT_TO_ZERO))
+    add_rule(rule, "subnormals are flushed to zero");
+}
+
+static void special_rule(char rule[RULE_MAX], hu_format f, double x) {
+  rule[0] = 0;
+  if (isnan(x) && hu_format_limits(f).has_nan) add_rule(rule, "NaN: the format's canonical NaN");
+  else if (isnan(x)) add_rule(rule, "NaN into a format without NaN: the NaN policy");
+  else if (x == 0 && f.zero == HU_ZERO_NONE) add_rule(rule, "zero into a format without zero: the smallest value");
+  else if (x == 0 && signbit(x) && !f.negzero) add_rule(rule, "zero; the format has no negative one");
+  else if (x == 0) add_rule(rule, "zero");
+}
+
+static void print_operand(const explain_state *s, const char *text, number z) {
+  char name[CLI_NAME_MAX], a[NUMBER_TEXT_MAX], b[NUMBER_TEXT_MAX];
+  printf("%s in %s\n", text, cli_shown_name(name, s->numeric.format, s->numeric.format_text));
+  if (z.exact) {
+    printf("  %-18s %s", "exact value", number_hex(a, z.value));
+    if (isfinite(z.value)) printf(" = %s", number_decimal(b, z.value));
+    putchar('\n');
+    return;
+  }
+  double away = nextafter(z.toward_zero, signbit(z.value) ? -HUGE_VAL : HUGE_VAL);
+  printf("  %-18s %s, between the binary64 numbers %s and %s\n", "exact value", text, number_hex(a, z.toward_zero),
+         number_hex(b, away));
+}
+
+static void print_place(hu_format f, number z, const place *p) {
+  neighbour low, high;
+  char decimal[NUMBER_TEXT_MAX], fraction[64], unit[NUMBER_TEXT_MAX];
+  int negative = signbit(z.value) != 0;
+  describe(&low, f, negative, p->steps, p->unit);
+  describe(&high, f, negative, p->steps + 1, p->unit);
+  fraction_text(fraction, p, z.exact);
+  printf("  %-18s %-16s %-20s %s\n", "toward zero", low.code, low.value, number_decimal(decimal, low.number));
+  printf("  %-18s %-16s %-20s %s\n", "away from zero", high.code, high.value, number_decimal(decimal, high.number));
+  printf("  %-18s %s ulp past the neighbour toward zero; one ulp is %s\n", "distance", fraction,
+         number_hex_parts(unit, 0, 1, p->unit));
+}
+
+static void json_place(hu_format f, number z, const place *p) {
+  neighbour low, high;
+  char fraction[NUMBER_TEXT_MAX], unit[NUMBER_TEXT_MAX];
+  int negative = signbit(z.value) != 0;
+  describe(&low, f, negative, p->steps, p->unit);
+  describe(&high, f, negative, p->steps + 1, p->unit);
+  printf(
+      "\"toward_zero\": {\"code\": \"%s\", \"value\": \"%s\"}, \"away_from_zero\": {\"code\": \"%s\", \"value\": "
+      "\"%s\"}, ",
+      low.code, low.value, high.code, high.value);
+  printf("\"distance_ulps\": \"%s\", \"distance_exact\": %s, \"ulp\": \"%s\", ",
+         number_hex_parts(fraction, 0, p->part, -p->part_bits), z.exact ? "true" : "false",
+         number_hex_parts(unit, 0, 1, p->unit));
+}
+
+/* The result of one mode; CLI_DIFFERENT if the library's answer is not what the rule says. */
+static int explain_mode(const explain_state *s, number z, const place *p, hu_mode mode, int first) {
+  char rule[RULE_MAX], value[NUMBER_TEXT_MAX], decimal[NUMBER_TEXT_MAX], words[CLI_EVENTS_MAX], name[8];
+  hu_format f = s->numeric.format;
+  uint32_t events, random = (uint32_t)s->random;
+  int finite = isfinite(z.value) && z.value != 0, negative = signbit(z.value) != 0;
+  uint32_t code = hu_encode64(f, mode, z.value, random, &events);
+  double result = hu_decode64(f, code);
+  if (finite) rounding_rule(rule, p, mode, negative, random);
+  else special_rule(rule, f, z.value);
+  later_rules(rule, f, mode, z.value, events);
+  number_hex(value, result);
+  cli_event_words(words, events);
+  hu_mode_round_text(name, mode);
+  if (s->numeric.json) {
+    printf("%s{\"mode\": \"%s\", \"rule\": ", first ? "" : ", ", name);
+    cli_json_string(stdout, rule);
+    printf(", \"code\": \"%0*x\", \"value\": \"%s\", \"events\": \"%s\"}", (int)code_digits(f), code, value, words);
+  } else {
+    printf("  %-18s %s\n", name, rule);
+    printf("  %-18s 0x%0*x = %s", "", (int)code_digits(f), code, value);
+    if (isfinite(result)) printf(" = %s", number_decimal(decimal, result));
+    printf("; events: %s\n", words);
+  }
+  if (!finite || p->below_all || (events & (HU_EVENT_OVERFLOW | HU_EVENT_INVALID)) || f.subnormal == HU_SUBNORMAL_FLUSH)
+    return CLI_OK;
+  uint64_t steps = p->steps + (unsigned)place_takes_upper(p, mode, negative, random);
+  if (fabs(result) == ldexp((double)steps, p->unit)) return CLI_OK;
+  cli_fail("explain", "the library's result is not the neighbour that the rule names; please report this");
+  return CLI_DIFFERENT;
+}
+
+int cli_explain(int argc, char **argv) {
+  explain_state s = {0};
+  number z;
+  place p = {0};
+  char **operands;
+  int count, status = cli_parse(&command, &s, argc, argv, &operands, &count);
+  if (status >= 0) return status;
+  if (cli_want_format(&s.numeric)) return CLI_BAD;
+  if (!number_parse(&z, operands[0])) return cli_fail(NULL, "explain: '%s' is not a number", operands[0]);
+  if (!s.count) s.modes[s.count++] = (hu_mode){0};
+  int finite = isfinite(z.value) && z.value != 0;
+  if (finite) p = place_find(s.numeric.format, z.value);
+  for (int i = 0; i < s.count; i++)
+    if (!number_suffices(z, s.numeric.format, s.modes[i]))
+      return cli_fail(NULL, "explain: the mode wants more digits of '%s' than binary64 holds", operands[0]);
+  if (s.numeric.json) {
+    char name[CLI_NAME_MAX];
+    printf("{\"format\": \"%s\", ", cli_shown_name(name, s.numeric.format, s.numeric.format_text));
+    if (finite) json_place(s.numeric.format, z, &p);
+    printf("\"results\": [");
+  } else {
+    print_operand(&s, operands[0], z);
+    if (finite) print_place(s.numeric.format, z, &p);
+  }
+  status = CLI_OK;
+  for (int i = 0; i < s.count; i++) {
+    hu_mode mode = s.numeric.mode;
+    mode.round = s.modes[i].round;
+    mode.bits = s.modes[i].bits;
+    if (explain_mode(&s, z, &p, mode, i == 0)) status = CLI_DIFFERENT;
+  }
+  if (s.numeric.json) printf("]}\n");
+  return status;
+}

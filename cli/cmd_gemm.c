@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp gemm - D = A B + C of .npy matrices. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/array.h"
+#include "cli/cli.h"
+#include "cli/device.h"
+#include "halfulp/gemm.h"
+
+enum { KEY_FA = CLI_KEY_FREE, KEY_FB, KEY_FC, KEY_FD, KEY_ACCUM, KEY_DEVICE, KEY_CODES, KEY_STRICT };
+
+typedef struct gemm_state {
+  cli_numeric numeric; /* its format is D's */
+  hu_format fa, fb, fc;
+  int has_fa, has_fb, has_fc, has_accum, device, codes, strict;
+  hu_accum accum;
+  const char *fa_text, *fb_text, *c_path, *d_path;
+} gemm_state;
+
+static int set_accum(gemm_state *s, const char *value) {
+  s->has_accum = 1;
+  if (hu_accum_parse(&s->accum, value) == HU_OK) return CLI_OK;
+  return cli_fail(NULL, "--accum: '%s' is no accumulation model (exact fp32)", value);
+}
+
+static int set(void *state, int key, const char *value) {
+  gemm_state *s = state;
+  int shared = cli_set_numeric(&s->numeric, key == KEY_FD ? 'f' : key, value);
+  if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
+  switch (key) {
+    case 'C': s->c_path = value; return CLI_OK;
+    case 'o': s->d_path = value; return CLI_OK;
+    case KEY_FA:
+      s->has_fa = 1;
+      s->fa_text = value;
+      return cli_read_format(&s->fa, value);
+    case KEY_FB:
+      s->has_fb = 1;
+      s->fb_text = value;
+      return cli_read_format(&s->fb, value);
+    case KEY_FC: s->has_fc = 1; return cli_read_format(&s->fc, value);
+    case KEY_ACCUM: return set_accum(s, value);
+    case KEY_DEVICE: return cli_device_read(&s->device, value);
+    case KEY_CODES: s->codes = 1; return CLI_OK;
+    default: s->strict = 1; return CLI_OK;
+  }
+}
+
+static const cli_option options[] = {
+    {'C', "add", "C.npy", "the matrix to add; absent: +0"},
+    {'o', "output", "D.npy", "the result"},
+    {KEY_FA, "fa", "FORMAT", "format of A"},
+    {KEY_FB, "fb", "FORMAT", "format of B"},
+    {KEY_FC, "fc", "FORMAT", "format of C; default: D's"},
+    {KEY_FD, "fd", "FORMAT", "format of D"},
+    {KEY_ACCUM, "accum", "MODEL", "exact: one rounding in all; fp32: fused multiply-adds in binary32, k ascending"},
+    CLI_OPTIONS_ROUND,
+    CLI_OPTIONS_STREAM,
+    {KEY_STRICT, "strict", NULL, "an operand that is not a value of its format is an error, not rounded"},
+    {KEY_CODES, "codes", NULL, "write D as codes (uint8, uint16 or uint32) instead of values"},
+    CLI_OPTION_DEVICE(KEY_DEVICE),
+    CLI_OPTION_THREADS,
+    CLI_OPTION_JSON,
+    {0}};
+static const cli_command command = {
+    "gemm",
+    "A.npy B.npy",
+    "Multiply matrices, D = A B + C, with the order and the roundings of the sums stated",
+    "A float array's elements that are not values of its format are first rounded into it, ties to even,\n"
+    "with the card's saturation; the report says how many. An unsigned array holds codes. -r and -s are\n"
+    "those of the one rounding into D. D is float32, or float64 where binary32 cannot hold its format's\n"
+    "values.",
+    "  halfulp gemm digits_images.npy digits_weights.npy -o /tmp/d.npy --fa float8_e4m3fn --fb float8_e4m3fn \\\n"
+    "    --fd bfloat16 --accum exact\n"
+    "  halfulp gemm digits_images.npy digits_weights.npy -o /tmp/d.npy --fa bfloat16 --fb bfloat16 --fd binary32 \\\n"
+    "    --accum fp32 -j 2 --json",
+    options, 2, 2, set};
+
+/* A matrix as codes of its format. */
+typedef struct matrix {
+  cli_array array;
+  void *codes; /* own memory; NULL where the file holds codes */
+  hu_operand operand;
+  size_t rows, columns, off_grid;
+} matrix;
+
+static int check_codes(const cli_array *x, hu_format f) {
+  hu_limits l = hu_format_limits(f);
+  char name[CLI_NAME_MAX];
+  if (x->info.size * 8 == l.storage) return CLI_OK;
+  return cli_fail(x->name, "codes of %s are stored as uint%u, this is %s", cli_format_name(name, f), l.storage,
+                  npy_dtype(&x->info));
+}
+
+static int encode_matrix(matrix *m, hu_format f, const hu_exec *exec, int strict) {
+  char name[CLI_NAME_MAX];
+  cli_errors errors;
+  size_t n = m->array.info.count;
+  hu_exec plain = {exec->threads, 0, {0, 0}};
+  m->codes = cli_room(n, hu_format_limits(f).storage / 8);
+  if (!m->codes) return CLI_BAD;
+  hu_status status = cli_encode_array(m->codes, &m->array, f, (hu_mode){0}, &plain, NULL);
+  if (status != HU_OK) return cli_fail_status(m->array.name, status);
+  cli_source x = cli_array_source(&m->array, f), z = cli_codes_source(m->codes, f);
+  cli_measure(&errors, &x, &z, n);
+  m->off_grid = errors.changed;
+  if (!strict || !errors.changed) return CLI_OK;
+  return cli_fail(m->array.name, "%zu of %zu elements are not values of %s", errors.changed, n,
+                  cli_format_name(name, f));
+}
+
+static int load_matrix(matrix *m, const char *path, hu_format f, const hu_exec *exec, int strict) {
+  char shape[NPY_SHAPE_MAX];
+  if (cli_array_load(&m->array, path)) return CLI_BAD;
+  const npy_info *info = &m->array.info;
+  if (info->dims != 2) return cli_fail(m->array.name, "a matrix is wanted, this has shape %s", npy_shape(shape, info));
+  m->rows = info->shape[0];
+  m->columns = info->shape[1];
+  int status = info->kind == 'u' ? check_codes(&m->array, f) : encode_matrix(m, f, exec, strict);
+  size_t ld = info->fortran ? m->rows : m->columns;
+  m->operand = (hu_operand){m->codes ? m->codes : m->array.data, ld ? ld : 1, f, HU_CODES, info->fortran};
+  return status;
+}
+
+static void free_matrix(matrix *m) {
+  free(m->codes);
+  if (m->array.bytes.data) cli_array_free(&m->array);
+}
+
+static int check_shapes(const matrix *a, const matrix *b, const matrix *c) {
+  if (b->rows != a->columns)
+    return cli_fail(b->array.name, "%zu rows, but %s has %zu columns", b->rows, a->array.name, a->columns);
+  if (c && (c->rows != a->rows || c->columns != b->columns))
+    return cli_fail(c->array.name, "shape (%zu, %zu), but the product has (%zu, %zu)", c->rows, c->columns, a->rows,
+                    b->columns);
+  return CLI_OK;
+}
+
+static void print_off_grid(FILE *out, const matrix *m) {
+  if (m->off_grid)
+    fprintf(out, "  note: %s: %zu of %zu elements were not values of the format and were rounded first\n",
+            m->array.name, m->off_grid, m->array.info.count);
+}
+
+static void report(FILE *out, const gemm_state *s, const matrix *a, const matrix *b, const matrix *c,
+                   const hu_events *events, const char *device) {
+  char fa[CLI_NAME_MAX], fb[CLI_NAME_MAX], fd[CLI_NAME_MAX], mode[CLI_NAME_MAX], accum[64];
+  cli_shown_name(fa, s->fa, s->fa_text);
+  cli_shown_name(fb, s->fb, s->fb_text);
+  cli_shown_name(fd, s->numeric.format, s->numeric.format_text);
+  cli_mode_name(mode, s->numeric.mode);
+  hu_accum_text(accum, sizeof accum, &s->accum);
+  size_t off_c = c ? c->off_grid : 0;
+  if (s->numeric.json) {
+    fprintf(out, "{\"m\": %zu, \"n\": %zu, \"k\": %zu, \"fa\": \"%s\", \"fb\": \"%s\", \"fd\": \"%s\", ", a->rows,
+            b->columns, a->columns, fa, fb, fd);
+    fprintf(out, "\"accum\": \"%s\", \"mode\": \"%s\", \"device\": ", accum, mode);
+    cli_json_string(out, device);
+    fprintf(out, ", \"off_grid\": [%zu, %zu, %zu], \"binary64_sums\": %s, \"events\": ", a->off_grid, b->off_grid,
+            off_c, hu_gemm_exact64(a->columns, s->fa, s->fb, c ? &s->fc : NULL) ? "true" : "false");
+    cli_json_events(out, events);
+    fputs("}\n", out);
+    return;
+  }
+  fprintf(out, "(%zu, %zu) %s times (%zu, %zu) %s to %s, accumulation %s, %s, on %s\n", a->rows, a->columns, fa,
+          b->rows, b->columns, fb, fd, accum, mode, device);
+  print_off_grid(out, a);
+  print_off_grid(out, b);
+  if (c) print_off_grid(out, c);
+  fprintf(out, "  events\n");
+  cli_print_events(out, "    ", events);
+}
+
+static int save_result(const gemm_state *s, const void *codes, size_t rows, size_t columns) {
+  hu_format f = s->numeric.format;
+  npy_info info = {0};
+  info.dims = 2;
+  info.shape[0] = rows;
+  info.shape[1] = columns;
+  info.count = rows * columns;
+  info.kind = s->codes ? 'u' : 'f';
+  info.size = (uint8_t)(s->codes ? hu_format_limits(f).storage / 8 : hu_format_fits_binary32(f) ? 4 : 8);
+  if (s->codes) return cli_array_save(s->d_path, &info, codes);
+  void *z = cli_room(info.count, info.size);
+  if (!z) return CLI_BAD;
+  hu_status status = info.size == 8 ? hu_decode64_n(info.count, z, 1, codes, 1, f, NULL)
+                                    : hu_decode_n(info.count, z, 1, codes, 1, f, NULL);
+  int code = status == HU_OK ? cli_array_save(s->d_path, &info, z) : cli_fail_status(s->d_path, status);
+  free(z);
+  return code;
+}
+
+static int multiply(const gemm_state *s, matrix *a, matrix *b, matrix *c, const hu_exec *exec, const char *device) {
+  hu_events events = {0};
+  size_t m = a->rows, n = b->columns, k = a->columns;
+  if (check_shapes(a, b, c)) return CLI_BAD;
+  if (n && m > SIZE_MAX / 16 / n) return cli_fail(s->d_path, "the result does not fit the address space");
+  void *codes = cli_room(m * n, hu_format_limits(s->numeric.format).storage / 8);
+  if (!codes) return CLI_BAD;
+  hu_result d = {codes, n ? n : 1, s->numeric.format, HU_CODES};
+  const hu_operand *add = c ? &c->operand : NULL;
+  hu_status status =
+      s->device
+          ? hu_device_host_gemm(m, n, k, &d, &a->operand, &b->operand, add, &s->accum, s->numeric.mode, exec, &events)
+          : hu_gemm(m, n, k, &d, &a->operand, &b->operand, add, &s->accum, s->numeric.mode, exec, &events);
+  int code = status == HU_OK ? save_result(s, codes, m, n) : cli_fail_status(NULL, status);
+  if (code == CLI_OK) report(strcmp(s->d_path, "-") ? stdout : stderr, s, a, b, c, &events, device);
+  free(codes);
+  return code;
+}
+
+static int check_options(const gemm_state *s) {
+  if (!s->has_fa) return cli_fail(NULL, "gemm: no format of A given; use --fa FORMAT");
+  if (!s->has_fb) return cli_fail(NULL, "gemm: no format of B given; use --fb FORMAT");
+  if (!s->numeric.format_text) return cli_fail(NULL, "gemm: no format of D given; use --fd FORMAT");
+  if (!s->has_accum) return cli_fail(NULL, "gemm: no accumulation model given; use --accum exact or --accum fp32");
+  if (!s->d_path) return cli_fail(NULL, "gemm: no output given; use -o D.npy");
+  return CLI_OK;
+}
+
+int cli_gemm(int argc, char **argv) {
+  gemm_state s = {0};
+  matrix a = {0}, b = {0}, c = {0};
+  char device[CLI_DEVICE_MAX] = "CPU";
+  char **operands;
+  int count, status = cli_parse(&command, &s, argc, argv, &operands, &count);
+  if (status >= 0) return status;
+  if (check_options(&s)) return CLI_BAD;
+  if (s.device && cli_device_find(device)) return CLI_BAD;
+  if (!s.has_fc) s.fc = s.numeric.format;
+  hu_exec exec = {s.numeric.threads, 0, s.numeric.stream};
+  status = load_matrix(&a, operands[0], s.fa, &exec, s.strict);
+  if (status == CLI_OK) status = load_matrix(&b, operands[1], s.fb, &exec, s.strict);
+  if (status == CLI_OK && s.c_path) status = load_matrix(&c, s.c_path, s.fc, &exec, s.strict);
+  if (status == CLI_OK) status = multiply(&s, &a, &b, s.c_path ? &c : NULL, &exec, device);
+  free_matrix(&a);
+  free_matrix(&b);
+  free_matrix(&c);
+  return status;
+}

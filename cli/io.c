@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* Files: see io.h. */
+#include "cli/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+static int is_stream(const char *path) { return strcmp(path, "-") == 0; }
+
+static int read_stream(cli_bytes *bytes, int fd, const char *name) {
+  size_t room = 1 << 16, size = 0;
+  uint8_t *data = malloc(room);
+  for (;;) {
+    if (data && size == room) {
+      uint8_t *more = room > SIZE_MAX / 2 ? NULL : realloc(data, room *= 2);
+      if (!more) free(data);
+      data = more;
+    }
+    if (!data) return cli_fail(name, "out of memory");
+    ssize_t n = read(fd, data + size, room - size);
+    if (n == 0) break;
+    if (n > 0) size += (size_t)n;
+    if (n < 0 && errno != EINTR) {
+      int status = cli_fail(name, "%s", strerror(errno));
+      free(data);
+      return status;
+    }
+  }
+  *bytes = (cli_bytes){data, size, 0};
+  return CLI_OK;
+}
+
+int cli_bytes_read(cli_bytes *bytes, const char *path) {
+  struct stat info;
+  if (is_stream(path)) return read_stream(bytes, STDIN_FILENO, "standard input");
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return cli_fail(path, "%s", strerror(errno));
+  int status = CLI_OK;
+  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
+    void *map = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (map != MAP_FAILED) {
+      *bytes = (cli_bytes){map, (size_t)info.st_size, 1};
+      close(fd);
+      return CLI_OK;
+    }
+  }
+  status = read_stream(bytes, fd, path);
+  close(fd);
+  return status;
+}
+
+void cli_bytes_free(cli_bytes *bytes) {
+  if (bytes->mapped) munmap((void *)(uintptr_t)bytes->data, bytes->size);
+  else free((void *)(uintptr_t)bytes->data);
+  *bytes = (cli_bytes){NULL, 0, 0};
+}
+
+static void stop_signals(sigset_t *set) {
+  sigemptyset(set);
+  sigaddset(set, SIGINT);
+  sigaddset(set, SIGTERM);
+  sigaddset(set, SIGHUP);
+}
+
+static int interrupted(void) {
+  sigset_t pending;
+  return sigpending(&pending) == 0 && (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+                                       sigismember(&pending, SIGHUP) == 1);
+}
+
+/* All pieces, in chunks short enough for an interrupt to be heard soon. 0, or errno. */
+static int write_pieces(int fd, const cli_piece *pieces, size_t count) {
+  enum { CHUNK = 4 << 20 };
+  for (size_t i = 0; i < count; i++) {
+    const uint8_t *data = pieces[i].data;
+    size_t left = pieces[i].size;
+    while (left) {
+      if (interrupted()) return EINTR;
+      ssize_t n = write(fd, data, left < CHUNK ? left : CHUNK);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return errno;
+      data += n;
+      left -= (size_t)n;
+    }
+  }
+  return 0;
+}
+
+/* New files get the permissions an ordinary creation would give; mkstemp's are for the owner alone. */
+static int give_permissions(int fd, const char *path) {
+  struct stat old;
+  mode_t mask = umask(0);
+  umask(mask);
+  mode_t wanted = stat(path, &old) == 0 ? (old.st_mode & 07777) : (0666 & ~mask);
+  return fchmod(fd, wanted) ? errno : 0;
+}
+
+static int replace_file(char *temporary, const char *path, const cli_piece *pieces, size_t count) {
+  int fd = mkstemp(temporary);
+  if (fd < 0) return errno;
+  int error = write_pieces(fd, pieces, count);
+  if (!error) error = give_permissions(fd, path);
+  if (close(fd) && !error) error = errno;
+  if (!error && interrupted()) error = EINTR;
+  if (!error && rename(temporary, path)) error = errno;
+  if (error) unlink(temporary);
+  return error;
+}
+
+/* Devices, pipes: there is nothing to rename over. */
+static int is_special(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+}
+
+static int write_special(const char *path, const cli_piece *pieces, size_t count) {
+  int fd = is_stream(path) ? STDOUT_FILENO : open(path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return errno;
+  if (is_stream(path)) fflush(stdout);
+  int error = write_pieces(fd, pieces, count);
+  if (!is_stream(path) && close(fd) && !error) error = errno;
+  return error;
+}
+
+int cli_file_write(const char *path, const cli_piece *pieces, size_t count) {
+  static const char ending[] = ".halfulp-XXXXXX";
+  sigset_t stop, before;
+  char *temporary = malloc(strlen(path) + sizeof ending);
+  if (!temporary) return cli_fail(path, "out of memory");
+  strcpy(temporary, path);
+  strcat(temporary, ending);
+  stop_signals(&stop);
+  sigprocmask(SIG_BLOCK, &stop, &before);
+  int special = is_stream(path) || is_special(path);
+  int error = special ? write_special(path, pieces, count) : replace_file(temporary, path, pieces, count);
+  free(temporary);
+  sigprocmask(SIG_SETMASK, &before, NULL); /* a pending interrupt takes effect here */
+  if (!error) return CLI_OK;
+  return cli_fail(is_stream(path) ? "standard output" : path, "cannot write: %s", strerror(error));
+}
+
+int cli_lines_open(cli_lines *lines, const char *path) {
+  *lines = (cli_lines){stdin, "standard input", NULL, 0, 0};
+  if (is_stream(path)) return CLI_OK;
+  lines->name = path;
+  lines->file = fopen(path, "r");
+  return lines->file ? CLI_OK : cli_fail(path, "%s", strerror(errno));
+}
+
+int cli_lines_next(cli_lines *lines) {
+  errno = 0;
+  ssize_t n = getline(&lines->line, &lines->room, lines->file);
+  if (n < 0 && (errno || ferror(lines->file))) return -cli_fail(lines->name, "cannot read: %s", strerror(errno));
+  if (n < 0) return 0;
+  lines->number++;
+  if (strlen(lines->line) != (size_t)n) return -cli_lines_fail(lines, "holds a zero byte");
+  while (n > 0 && strchr(" \t\r\n", lines->line[n - 1])) lines->line[--n] = 0;
+  return 1;
+}
+
+void cli_lines_close(cli_lines *lines) {
+  if (lines->file && lines->file != stdin) fclose(lines->file);
+  free(lines->line);
+}
+
+int cli_lines_fail(const cli_lines *lines, const char *what) {
+  fflush(stdout);
+  fprintf(stderr, "halfulp: %s:%lu: %s\n", lines->name, lines->number, what);
+  return CLI_BAD;
+}

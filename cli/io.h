@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/io.h - whole files in, complete files out, lines in. "-" is standard input or output. */
+#ifndef HALFULP_CLI_IO_H
+#define HALFULP_CLI_IO_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* The bytes of a file: mapped where it is a plain file, read else. */
+typedef struct cli_bytes {
+  const uint8_t *data;
+  size_t size;
+  int mapped;
+} cli_bytes;
+
+/* 0, or an exit code after an error line. */
+int cli_bytes_read(cli_bytes *bytes, const char *path);
+void cli_bytes_free(cli_bytes *bytes);
+
+/* A file to write from pieces. It appears under its name complete or not at all: the bytes go to a temporary file
+ * in the same directory, renamed at the end. While that file exists SIGINT, SIGTERM and SIGHUP are blocked and asked
+ * for between chunks, so that an interrupt removes it and then takes its usual effect. 0, or an exit code after an
+ * error line. */
+typedef struct cli_piece {
+  const void *data;
+  size_t size;
+} cli_piece;
+int cli_file_write(const char *path, const cli_piece *pieces, size_t count);
+
+/* Lines of a text file, without the line end and without trailing blanks. */
+typedef struct cli_lines {
+  FILE *file;
+  const char *name;
+  char *line;
+  size_t room;
+  unsigned long number; /* of the current line, from 1 */
+} cli_lines;
+int cli_lines_open(cli_lines *lines, const char *path);
+/* 1: a line is there; 0: end; an exit code after an error line, negated: -2 for CLI_BAD. */
+int cli_lines_next(cli_lines *lines);
+void cli_lines_close(cli_lines *lines);
+/* Prints "halfulp: FILE:LINE: what is wrong"; returns CLI_BAD. */
+int cli_lines_fail(const cli_lines *lines, const char *what);
+
+#endif

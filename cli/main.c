@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* The `halfulp` command: one table of subcommands. */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "halfulp/version.h"
+
+typedef struct entry {
+  const char *name;
+  int (*run)(int argc, char **argv);
+  const char *summary;
+} entry;
+
+static const entry table[] = {
+    {"formats", cli_formats, "list the named formats"},
+    {"info", cli_info, "card of a format: axes, limits, special codes, every code"},
+    {"encode", cli_encode, "numbers to codes, one a line"},
+    {"decode", cli_decode, "codes to numbers, one a line"},
+    {"explain", cli_explain, "why a number becomes the code it becomes"},
+    {"quantize", cli_quantize, "put an .npy array on a format's grid, with events and errors"},
+    {"gemm", cli_gemm, "D = A B + C of .npy matrices under an accumulation model"},
+    {"diff", cli_diff, "compare two .npy arrays bit for bit"},
+    {"plot", cli_plot, "draw a format's value line, and data over it, as SVG"},
+    {"verify", cli_verify, "self-test of this build on this machine"},
+};
+enum { TABLE_SIZE = sizeof table / sizeof table[0] };
+
+static int print_usage(void) {
+  printf(
+      "Usage: halfulp COMMAND [OPTION...] [FILE...]\n"
+      "Low-precision floating point, bit for bit.\n\nCommands:\n");
+  for (int i = 0; i < TABLE_SIZE; i++) printf("  %-10s%s\n", table[i].name, table[i].summary);
+  printf(
+      "\n`halfulp COMMAND --help` describes a command, with an example. `halfulp --version` prints the version.\n"
+      "Exit codes: 0 done, 1 differences found or a check failed, 2 wrong usage or input.\n");
+  return CLI_OK;
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) return cli_fail(NULL, "no command given; `halfulp --help` lists them");
+  const char *name = argv[1];
+  int status = -1;
+  if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) status = print_usage();
+  if (!strcmp(name, "--version") || !strcmp(name, "-V")) status = printf("halfulp %s\n", HU_VERSION_STRING) < 0;
+  for (int i = 0; status < 0 && i < TABLE_SIZE; i++)
+    if (!strcmp(name, table[i].name)) status = table[i].run(argc - 1, argv + 1);
+  if (status < 0) return cli_fail(NULL, "unknown command '%s'; `halfulp --help` lists them", name);
+  if (fflush(stdout) || ferror(stdout)) return cli_fail("standard output", "cannot write");
+  return status;
+}

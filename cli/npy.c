@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* The .npy header: a Python dictionary literal with exactly the keys descr, fortran_order and shape. */
+#include "cli/npy.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct scanner {
+  const char *at, *end;
+  char *error;
+} scanner;
+
+__attribute__((format(printf, 2, 3))) static int wrong(char *error, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  vsnprintf(error, NPY_ERROR_MAX, format, args);
+  va_end(args);
+  return 0;
+}
+
+static void skip_blanks(scanner *s) {
+  while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\n')) s->at++;
+}
+
+static int take(scanner *s, char c) {
+  skip_blanks(s);
+  if (s->at >= s->end || *s->at != c) return 0;
+  s->at++;
+  return 1;
+}
+
+/* A string in either kind of quotes, without escapes; text has room for 32 bytes. */
+static int take_string(scanner *s, char text[32]) {
+  skip_blanks(s);
+  if (s->at >= s->end || (*s->at != '\'' && *s->at != '"'))
+    return wrong(s->error, "header: a quoted string is missing");
+  char quote = *s->at++;
+  size_t n = 0;
+  while (s->at < s->end && *s->at != quote) {
+    unsigned char c = (unsigned char)*s->at++;
+    if (n == 31) return wrong(s->error, "header: a string is too long");
+    if (c < 0x20 || c > 0x7E || c == '\\') return wrong(s->error, "header: a string holds an unprintable character");
+    text[n++] = (char)c;
+  }
+  text[n] = 0;
+  if (s->at >= s->end) return wrong(s->error, "header: a string does not end");
+  s->at++;
+  return 1;
+}
+
+static int take_word(scanner *s, const char *word) {
+  size_t n = strlen(word);
+  if ((size_t)(s->end - s->at) < n || memcmp(s->at, word, n)) return 0;
+  s->at += n;
+  return 1;
+}
+
+static int read_order(npy_info *info, scanner *s) {
+  skip_blanks(s);
+  if (take_word(s, "True")) return info->fortran = 1;
+  if (take_word(s, "False")) return 1;
+  return wrong(s->error, "header: fortran_order is neither True nor False");
+}
+
+static int read_size(size_t *z, scanner *s) {
+  size_t x = 0;
+  skip_blanks(s);
+  if (s->at >= s->end || *s->at < '0' || *s->at > '9')
+    return wrong(s->error, "header: shape holds something else than sizes");
+  while (s->at < s->end && *s->at >= '0' && *s->at <= '9') {
+    size_t digit = (size_t)(*s->at++ - '0');
+    if (x > (SIZE_MAX - digit) / 10) return wrong(s->error, "shape: a size does not fit the address space");
+    x = 10 * x + digit;
+  }
+  *z = x;
+  return 1;
+}
+
+static int read_shape(npy_info *info, scanner *s) {
+  if (!take(s, '(')) return wrong(s->error, "header: shape is not a tuple");
+  while (!take(s, ')')) {
+    if (info->dims == NPY_DIMS_MAX) return wrong(s->error, "shape: more than %d dimensions", NPY_DIMS_MAX);
+    if (!read_size(&info->shape[info->dims++], s)) return 0;
+    if (take(s, ',')) continue;
+    if (info->dims == 1) return wrong(s->error, "header: shape is not a tuple (a comma is missing)");
+    if (!take(s, ')')) return wrong(s->error, "header: shape is not closed");
+    break;
+  }
+  return 1;
+}
+
+static int read_descr(npy_info *info, scanner *s) {
+  char text[32];
+  skip_blanks(s);
+  if (s->at < s->end && *s->at == '[') return wrong(s->error, "dtype: structured arrays are not supported");
+  if (!take_string(s, text)) return 0;
+  if (strchr(text, 'O'))
+    return wrong(s->error, "dtype '%s': object arrays hold pickled Python objects and are not read", text);
+  static const char known[] = "f2f4f8u1u2u4";
+  char order = text[0];
+  if (strlen(text) != 3 || !strchr("<>|=", order)) return wrong(s->error, "dtype '%s' is not supported", text);
+  for (const char *p = known; *p; p += 2) {
+    if (p[0] != text[1] || p[1] != text[2]) continue;
+    info->kind = text[1];
+    info->size = (uint8_t)(text[2] - '0');
+    int native_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    info->big = info->size > 1 && (order == '>' || (order == '=' && native_big));
+    if (order == '|' && info->size > 1) return wrong(s->error, "dtype '%s' has no byte order", text);
+    return 1;
+  }
+  return wrong(s->error, "dtype '%s' is not supported (float16, float32, float64, uint8, uint16, uint32 are)", text);
+}
+
+enum { HAS_DESCR = 1, HAS_ORDER = 2, HAS_SHAPE = 4 };
+
+static int read_entry(npy_info *info, scanner *s, int *seen) {
+  char key[32];
+  int bit = 0;
+  if (!take_string(s, key)) return 0;
+  if (!strcmp(key, "descr")) bit = HAS_DESCR;
+  if (!strcmp(key, "fortran_order")) bit = HAS_ORDER;
+  if (!strcmp(key, "shape")) bit = HAS_SHAPE;
+  if (!bit) return wrong(s->error, "header: unknown key '%s'", key);
+  if (*seen & bit) return wrong(s->error, "header: key '%s' comes twice", key);
+  *seen |= bit;
+  if (!take(s, ':')) return wrong(s->error, "header: no ':' after key '%s'", key);
+  if (bit == HAS_DESCR) return read_descr(info, s);
+  return bit == HAS_ORDER ? read_order(info, s) : read_shape(info, s);
+}
+
+static int read_dictionary(npy_info *info, scanner *s) {
+  int seen = 0;
+  if (!take(s, '{')) return wrong(s->error, "header: not a dictionary");
+  while (!take(s, '}')) {
+    if (!read_entry(info, s, &seen)) return 0;
+    if (take(s, ',')) continue;
+    if (!take(s, '}')) return wrong(s->error, "header: the dictionary is not closed");
+    break;
+  }
+  skip_blanks(s);
+  if (s->at != s->end) return wrong(s->error, "header: something follows the dictionary");
+  if (!(seen & HAS_DESCR)) return wrong(s->error, "header: key 'descr' is missing");
+  if (!(seen & HAS_ORDER)) return wrong(s->error, "header: key 'fortran_order' is missing");
+  return (seen & HAS_SHAPE) || wrong(s->error, "header: key 'shape' is missing");
+}
+
+static int count_elements(npy_info *info, char *error) {
+  size_t count = 1;
+  for (uint32_t i = 0; i < info->dims; i++)
+    if (info->shape[i] == 0) return !(info->count = 0);
+  for (uint32_t i = 0; i < info->dims; i++) {
+    if (count > SIZE_MAX / 2 / info->shape[i] / info->size)
+      return wrong(error, "shape: the array does not fit the address space");
+    count *= info->shape[i];
+  }
+  info->count = count;
+  return 1;
+}
+
+int npy_parse(npy_info *info, const uint8_t *bytes, size_t size, char error[NPY_ERROR_MAX]) {
+  memset(info, 0, sizeof *info);
+  if (size < 6 || memcmp(bytes, "\x93NUMPY", 6)) return wrong(error, "not an .npy file (wrong magic)");
+  if (size < 10) return wrong(error, "truncated in the header");
+  unsigned version = bytes[6];
+  if (version < 1 || version > 3 || bytes[7] != 0)
+    return wrong(error, ".npy version %u.%u is not supported", version, bytes[7]);
+  size_t start = version == 1 ? 10 : 12;
+  if (size < start) return wrong(error, "truncated in the header");
+  size_t length = bytes[8] | (size_t)bytes[9] << 8;
+  if (version > 1) length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
+  if (length > NPY_HEADER_MAX)
+    return wrong(error, "header of %zu bytes: more than %d are not read", length, NPY_HEADER_MAX);
+  if (size - start < length) return wrong(error, "truncated in the header");
+  scanner s = {(const char *)bytes + start, (const char *)bytes + start + length, error};
+  if (!read_dictionary(info, &s) || !count_elements(info, error)) return 0;
+  info->offset = start + length;
+  size_t want = info->count * info->size, have = size - info->offset;
+  if (have < want) return wrong(error, "truncated: %zu bytes of data, the shape wants %zu", have, want);
+  if (have > want) return wrong(error, "%zu trailing bytes after the data", have - want);
+  return 1;
+}
+
+const char *npy_dtype(const npy_info *info) {
+  if (info->kind == 'u') return info->size == 1 ? "uint8" : info->size == 2 ? "uint16" : "uint32";
+  return info->size == 2 ? "float16" : info->size == 4 ? "float32" : "float64";
+}
+
+const char *npy_shape(char text[NPY_SHAPE_MAX], const npy_info *info) {
+  size_t n = (size_t)snprintf(text, NPY_SHAPE_MAX, "(");
+  for (uint32_t i = 0; i < info->dims; i++)
+    n += (size_t)snprintf(text + n, NPY_SHAPE_MAX - n, "%s%zu", i ? ", " : "", info->shape[i]);
+  snprintf(text + n, NPY_SHAPE_MAX - n, info->dims == 1 ? ",)" : ")");
+  return text;
+}
+
+size_t npy_header(char *header, const npy_info *info) {
+  char shape[NPY_SHAPE_MAX];
+  size_t n = 10;
+  n += (size_t)snprintf(header + n, NPY_HEADER_ROOM - n, "{'descr': '%c%c%u', 'fortran_order': %s, 'shape': %s, }",
+                        info->size == 1 ? '|' : '<', info->kind, info->size, info->fortran ? "True" : "False",
+                        npy_shape(shape, info));
+  while ((n + 1) % 64) header[n++] = ' ';
+  header[n++] = '\n';
+  memcpy(header, "\x93NUMPY\x01\x00", 8);
+  header[8] = (char)((n - 10) & 0xFF);
+  header[9] = (char)((n - 10) >> 8);
+  return n;
+}

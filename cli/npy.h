@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/npy.h - NumPy's .npy format, versions 1.0, 2.0 and 3.0: float16/32/64 and uint8/16/32 arrays of any shape.
+ *
+ * The reader is a pure function over bytes: it never reads outside them and accepts a file only if every byte of
+ * it is accounted for. */
+#ifndef HALFULP_CLI_NPY_H
+#define HALFULP_CLI_NPY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { NPY_DIMS_MAX = 64, NPY_ERROR_MAX = 160, NPY_HEADER_MAX = 1 << 16 };
+
+typedef struct npy_info {
+  char kind;    /* 'f' or 'u' */
+  uint8_t size; /* bytes of an element: 1, 2, 4 or 8 */
+  uint8_t big;  /* 1: big endian (never set for one byte) */
+  uint8_t fortran;
+  uint32_t dims;
+  size_t shape[NPY_DIMS_MAX];
+  size_t count;  /* product of shape; 1 for a 0-dimensional array */
+  size_t offset; /* of the data in the file */
+} npy_info;
+
+/* 1 and *info, or 0 and a sentence in error. */
+int npy_parse(npy_info *info, const uint8_t *bytes, size_t size, char error[NPY_ERROR_MAX]);
+
+/* The header (magic included, padded to a multiple of 64) of a little-endian file. Returns its length; room must be at
+ * least NPY_HEADER_ROOM. */
+enum { NPY_HEADER_ROOM = 64 * 24 + 256 };
+size_t npy_header(char *header, const npy_info *info);
+
+/* "float32", "uint8"; "(3, 4)" into text. */
+const char *npy_dtype(const npy_info *info);
+enum { NPY_SHAPE_MAX = 64 * 22 + 4 };
+const char *npy_shape(char text[NPY_SHAPE_MAX], const npy_info *info);
+
+#endif

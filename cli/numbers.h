@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/numbers.h - numbers and codes as text. Pure functions over strings. */
+#ifndef HALFULP_CLI_NUMBERS_H
+#define HALFULP_CLI_NUMBERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "halfulp/format.h"
+#include "halfulp/mode.h"
+
+/* A number read from text. Where the text is not exact in binary64, value is the text's number rounded TO ODD: toward
+ * zero, the last bit then set. Rounding value into a format by any mode gives what rounding the text's number would, as
+ * long as the mode looks at no digit that lies at or below that last bit (number_suffices). */
+typedef struct number {
+  double value;
+  int exact;
+  double toward_zero; /* the binary64 number next to the text's toward zero; value if exact */
+} number;
+
+/* Decimal, C99 hexadecimal, inf, infinity, nan (any case, signs allowed): the whole of text. 1, or 0 if it is none of
+ * these. */
+int number_parse(number *z, const char *text);
+/* 1 if rounding z.value into f by mode is rounding the text's own number. Always true of exact numbers; else the last
+ * bit of value must lie below all digits that the mode looks at: m + 1 of the significand, N (and one more) random
+ * ones, one to see ties. */
+int number_suffices(number z, hu_format f, hu_mode mode);
+/* Exactly `digits` hexadecimal digits, at most 16. 1, or 0 (then *z is untouched). */
+int hex_parse(uint64_t *z, const char *text, unsigned digits);
+/* 1 to 16 hexadecimal digits, with or without 0x, no value above max. */
+int hex_parse_any(uint64_t *z, const char *text, uint64_t max);
+
+/* C99's %a with inf, -inf, nan; the same text on every C library: 0x1.8p+3, -0x0p+0. */
+#define NUMBER_TEXT_MAX 40
+const char *number_hex(char text[NUMBER_TEXT_MAX], double x);
+/* The same for (-1)^negative significand 2^exponent, which may lie beyond binary64. */
+const char *number_hex_parts(char text[NUMBER_TEXT_MAX], int negative, uint64_t significand, int exponent);
+/* Shortest decimal that reads back as x, up to 17 digits. */
+const char *number_decimal(char text[NUMBER_TEXT_MAX], double x);
+/* Digits of a code: (width + 3) / 4. */
+unsigned code_digits(hu_format f);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/progress.h - a progress bar on stderr, drawn only if stderr is a terminal and the work is long. */
+#ifndef HALFULP_CLI_PROGRESS_H
+#define HALFULP_CLI_PROGRESS_H
+
+#include <stdint.h>
+
+typedef struct progress {
+  const char *what;
+  uint64_t total;
+  double start, drawn; /* seconds */
+  int terminal, shown;
+} progress;
+
+void progress_start(progress *p, const char *what, uint64_t total);
+void progress_at(progress *p, uint64_t done);
+void progress_end(progress *p);
+
+#endif

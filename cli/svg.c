@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* See svg.h. */
+#include "cli/svg.h"
+
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "cli/io.h"
+
+static void escaped(svg *s, const char *text) {
+  for (; *text; text++) {
+    if (*text == '&') fputs("&amp;", s->out);
+    else if (*text == '<') fputs("&lt;", s->out);
+    else if (*text == '>') fputs("&gt;", s->out);
+    else if (*text == '"') fputs("&quot;", s->out);
+    else fputc(*text, s->out);
+  }
+}
+
+int svg_open(svg *s, int width, int height, const char *title) {
+  s->text = NULL;
+  s->out = open_memstream(&s->text, &s->size);
+  if (!s->out) return cli_fail(NULL, "out of memory");
+  fprintf(s->out,
+          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
+          "font-family=\"DejaVu Sans, Verdana, Helvetica, Arial, sans-serif\">\n<title>",
+          width, height, width, height);
+  escaped(s, title);
+  fputs("</title>\n", s->out);
+  svg_rect(s, 0, 0, width, height, "#ffffff");
+  return CLI_OK;
+}
+
+void svg_rect(svg *s, double x, double y, double width, double height, const char *fill) {
+  fprintf(s->out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"/>\n", x, y, width, height,
+          fill);
+}
+
+void svg_line(svg *s, double x1, double y1, double x2, double y2, const char *stroke, double width) {
+  fprintf(s->out, "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"%s\" stroke-width=\"%.2f\"/>\n", x1,
+          y1, x2, y2, stroke, width);
+}
+
+void svg_text(svg *s, double x, double y, int size, enum svg_anchor anchor, const char *fill, const char *style,
+              const char *text) {
+  static const char *const anchors[] = {"start", "middle", "end"};
+  fprintf(s->out, "<text x=\"%.2f\" y=\"%.2f\" font-size=\"%d\" text-anchor=\"%s\" fill=\"%s\"%s%s>", x, y, size,
+          anchors[anchor], fill, *style ? " " : "", style);
+  escaped(s, text);
+  fputs("</text>\n", s->out);
+}
+
+void svg_power(svg *s, double x, double y, int size, const char *fill, int k) {
+  fprintf(s->out,
+          "<text x=\"%.2f\" y=\"%.2f\" font-size=\"%d\" text-anchor=\"middle\" fill=\"%s\" stroke=\"#ffffff\" "
+          "stroke-width=\"5\" stroke-linejoin=\"round\" paint-order=\"stroke\">2<tspan dy=\"-5\" "
+          "font-size=\"%d\">%s%d</tspan></text>\n",
+          x, y, size, fill, size - 3, k < 0 ? "\xe2\x88\x92" : "", k < 0 ? -k : k);
+}
+
+int svg_close(svg *s, const char *path) {
+  int status = CLI_OK;
+  fputs("</svg>\n", s->out);
+  if (fclose(s->out)) status = cli_fail(NULL, "out of memory");
+  cli_piece piece = {s->text, s->size};
+  if (status == CLI_OK && path) status = cli_file_write(path, &piece, 1);
+  free(s->text);
+  return status;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* Words for formats, modes and events; JSON pieces. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+const char *cli_format_name(char text[CLI_NAME_MAX], hu_format f) {
+  const char *id = hu_format_id(f);
+  if (id) snprintf(text, CLI_NAME_MAX, "%s", id);
+  else if (hu_format_text(text, CLI_NAME_MAX, f) == 0) snprintf(text, CLI_NAME_MAX, "(no format)");
+  return text;
+}
+
+const char *cli_shown_name(char text[CLI_NAME_MAX], hu_format f, const char *given) {
+  if (!given || strchr(given, '(') || strlen(given) >= CLI_NAME_MAX) return cli_format_name(text, f);
+  return strcpy(text, given);
+}
+
+const char *cli_mode_name(char text[CLI_NAME_MAX], hu_mode mode) {
+  static const char *const policies[] = {"", ", saturate none", ", saturate finite", ", saturate propagate"};
+  static const char *const nans[] = {"", ", NaN to zero", ", NaN is an error"};
+  char round[8];
+  snprintf(text, CLI_NAME_MAX, "%s%s%s%s", hu_mode_round_text(round, mode), policies[mode.saturate & 3],
+           mode.tiny == HU_TINY_BEFORE ? ", tiny before rounding" : "", mode.nan <= 2 ? nans[mode.nan] : "");
+  return text;
+}
+
+void cli_json_string(FILE *out, const char *text) {
+  fputc('"', out);
+  for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+    if (*p == '"' || *p == '\\') fprintf(out, "\\%c", *p);
+    else if (*p < 0x20) fprintf(out, "\\u%04x", *p);
+    else fputc(*p, out);
+  }
+  fputc('"', out);
+}
+
+void cli_json_double(FILE *out, double x) {
+  if (isfinite(x)) fprintf(out, "%.17g", x);
+  else fputs("null", out);
+}
+
+enum { EVENT_KINDS = 9 };
+static const char *const event_names[EVENT_KINDS] = {"overflow", "saturated", "underflow", "to_zero", "subnormal",
+                                                     "inexact",  "invalid",   "nan_in",    "inf_in"};
+
+static void list_counts(uint64_t counts[EVENT_KINDS], const hu_events *e) {
+  const uint64_t all[EVENT_KINDS] = {e->overflow, e->saturated, e->underflow, e->to_zero, e->subnormal,
+                                     e->inexact,  e->invalid,   e->nan_in,    e->inf_in};
+  memcpy(counts, all, sizeof all);
+}
+
+void cli_print_events(FILE *out, const char *indent, const hu_events *events) {
+  uint64_t counts[EVENT_KINDS];
+  int any = 0;
+  list_counts(counts, events);
+  for (int i = 0; i < EVENT_KINDS; i++) {
+    if (!counts[i]) continue;
+    fprintf(out, "%s%-10s %llu\n", indent, event_names[i], (unsigned long long)counts[i]);
+    any = 1;
+  }
+  if (!any) fprintf(out, "%snone\n", indent);
+}
+
+void cli_json_events(FILE *out, const hu_events *events) {
+  uint64_t counts[EVENT_KINDS];
+  list_counts(counts, events);
+  for (int i = 0; i < EVENT_KINDS; i++)
+    fprintf(out, "%s\"%s\": %llu", i ? ", " : "{", event_names[i], (unsigned long long)counts[i]);
+  fputc('}', out);
+}
+
+const char *cli_event_words(char text[CLI_EVENTS_MAX], uint32_t events) {
+  size_t used = 0;
+  text[0] = 0;
+  for (int i = 0; i < EVENT_KINDS; i++) /* bit i is event i: mode.h lists them in this order */
+    if (events >> i & 1)
+      used += (size_t)snprintf(text + used, CLI_EVENTS_MAX - used, "%s%s", used ? " " : "", event_names[i]);
+  if (!used) snprintf(text, CLI_EVENTS_MAX, "none");
+  return text;
+}

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of the command share: running it, and .npy files written by hand."""
+
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HALFULP = os.environ["HALFULP"]
+DATA = os.environ["HALFULP_DATA"]
+
+
+def run(*args, stdin=b"", cwd=None):
+    # A sanitizer's own exit code must not look like one of the command's.
+    env = dict(os.environ)
+    for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
+        env[name] = env.get(name, "") + ":exitcode=99:halt_on_error=1"
+    if isinstance(stdin, str):
+        stdin = stdin.encode()
+    return subprocess.run(
+        [HALFULP, *args],
+        input=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=cwd,
+        env=env,
+        timeout=250,
+        check=False,
+    )
+
+
+def npy(descr, shape, data, fortran=False, version=1, header=None):
+    """The bytes of an .npy file."""
+    if header is None:
+        header = "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }" % (descr, fortran, tuple(shape))
+    text = header.encode("latin-1")
+    start = 10 if version == 1 else 12
+    text += b" " * (-(start + len(text) + 1) % 64) + b"\n"
+    length = struct.pack("<H" if version == 1 else "<I", len(text))
+    return b"\x93NUMPY" + bytes([version, 0]) + length + text + data
+
+
+def floats(values, code="<f"):
+    """Numbers as bytes: "<f" little-endian binary32, ">d" big-endian binary64, "<e" binary16."""
+    return struct.pack("%s%d%s" % (code[0], len(values), code[1]), *values)
+
+
+def parse_npy(data):
+    """(descr, fortran, shape, payload) of a version 1 file, by Python's own reader of literals."""
+    import ast
+
+    assert data[:8] == b"\x93NUMPY\x01\x00", data[:8]
+    length = struct.unpack("<H", data[8:10])[0]
+    assert (10 + length) % 64 == 0
+    head = ast.literal_eval(data[10 : 10 + length].decode("latin-1").strip())
+    assert set(head) == {"descr", "fortran_order", "shape"}
+    return head["descr"], head["fortran_order"], head["shape"], data[10 + length :]
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="halfulp-test-")
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def write(self, name, data):
+        with open(self.path(name), "wb") as f:
+            f.write(data)
+        return self.path(name)
+
+    def read(self, name):
+        with open(self.path(name), "rb") as f:
+            return f.read()
+
+    def ok(self, *args, code=0, **kw):
+        r = run(*args, **kw)
+        self.assertEqual(r.returncode, code, (args, r.stdout[-400:], r.stderr[-400:]))
+        return r.stdout.decode()
+
+    def bad(self, *args, says=(), **kw):
+        """Exit code 2 and exactly one line on stderr that starts with halfulp: and holds every text in `says`."""
+        r = run(*args, **kw)
+        error = r.stderr.decode()
+        self.assertEqual(r.returncode, 2, (args, r.stdout[-300:], error))
+        self.assertTrue(error.startswith("halfulp: "), error)
+        self.assertEqual(error.count("\n"), 1, error)
+        for text in [says] if isinstance(says, str) else says:
+            self.assertIn(text, error)
+        return r.stdout.decode()
+
+    def left(self):
+        return sorted(os.listdir(self.folder.name))
+
+
+def main():
+    unittest.main(verbosity=2, argv=sys.argv[:1])

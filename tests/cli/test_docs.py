@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""The examples that --help and the man page show do what they say; the man page knows every command and option."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+import support  # noqa: E402
+
+COMMANDS = ("formats", "info", "encode", "decode", "explain", "quantize", "gemm", "diff", "plot", "verify")
+MAN = os.environ["HALFULP_MAN"]
+
+
+class Docs(support.Case):
+    def setUp(self):
+        super().setUp()
+        for name in os.listdir(support.DATA):
+            if name.endswith(".npy"):
+                shutil.copy(os.path.join(support.DATA, name), self.folder.name)
+        os.mkdir(self.path("bin"))
+        os.symlink(support.HALFULP, self.path("bin/halfulp"))
+
+    def shell(self, text):
+        env = dict(os.environ, PATH=self.path("bin") + ":" + os.environ["PATH"])
+        text = text.replace("/tmp/", self.folder.name + "/")
+        return subprocess.run(
+            ["sh", "-e"],
+            input=text.encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=self.folder.name,
+            env=env,
+            timeout=250,
+            check=False,
+        )
+
+    def needs(self, line):
+        """Files that an example takes for granted."""
+        if line.startswith("halfulp diff"):
+            for name in ("cpu.npy", "gpu.npy", "x.npy", "y.npy"):
+                shutil.copy(self.path("digits_weights.npy"), self.path(name))
+        if "--merge" in line:
+            # Two shards of something small, under the names that the example merges.
+            for i in (1, 2):
+                self.ok(
+                    "verify",
+                    "--only",
+                    "golden",
+                    "--golden",
+                    os.environ["HALFULP_GOLDEN"],
+                    "--shard",
+                    "%d/2" % i,
+                    "--report",
+                    self.path("shard%d.txt" % i),
+                )
+
+    def examples(self, text):
+        for line in text.replace("\\\n", " ").split("\n"):
+            line = " ".join(line.split())
+            if line:
+                yield line
+
+    def test_help_examples(self):
+        done = 0
+        for command in COMMANDS:
+            text = self.ok(command, "--help").split("\nExamples:\n")[1]
+            for line in self.examples(text):
+                if "--level full" in line or (
+                    line.startswith("halfulp verify -f") and os.environ["HALFULP_ORACLE"] != "1"
+                ):
+                    continue  # too long; or nothing to ask
+                self.needs(line)
+                r = self.shell(line)
+                self.assertEqual(r.returncode, 0, (line, r))
+                self.assertEqual(r.stderr, b"", line)
+                if "-o " not in line:
+                    self.assertNotEqual(r.stdout, b"", line)
+                done += 1
+        self.assertGreaterEqual(done, 18)
+        print("examples of --help that work: %d" % done)
+
+    def test_man_page(self):
+        with open(MAN, encoding="ascii") as f:
+            man = f.read()
+        plain = man.replace("\\-", "-")
+        for command in COMMANDS:
+            self.assertRegex(plain, r'(?m)^\.B[IR] "?%s\b' % command)
+            options = set(re.findall(r"(?m)^  (?:-\w, |    )--([a-z0-9-]+)", self.ok(command, "--help"))) - {"help"}
+            for option in options - {"output", "add", "first", "verbose"}:  # shown by their letters there
+                self.assertIn("--" + option, plain, (command, option))
+        example = plain.split(".SH EXAMPLES\n.nf\n")[1].split("\n.fi")[0].replace("\\e\n", "")
+        done = 0
+        for line in self.examples(example):
+            if line.startswith("halfulp verify") and os.environ["HALFULP_ORACLE"] != "1":
+                continue
+            r = self.shell(line)
+            self.assertEqual((r.returncode, r.stderr), (0, b""), line)
+            done += 1
+        self.assertGreaterEqual(done, 5)
+        print("examples of the man page that work: %d" % done)
+
+    def test_man_page_is_well_formed(self):
+        if not shutil.which("groff"):
+            self.skipTest("no groff")
+        r = subprocess.run(["groff", "-man", "-Tascii", "-ww", "-z", MAN], stderr=subprocess.PIPE, check=False)
+        self.assertEqual((r.returncode, r.stderr), (0, b""))
+
+
+if __name__ == "__main__":
+    support.main()

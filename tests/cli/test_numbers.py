@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: MIT
+"""encode, decode, explain, info, formats: numbers as text."""
+
+import json
+import re
+import struct
+import sys
+from fractions import Fraction
+
+sys.dont_write_bytecode = True
+import support  # noqa: E402
+
+
+def table(name):
+    out = support.run("info", name, "--table").stdout.decode().split("\n")[:-1]
+    return [(line.split()[0], line.split()[1]) for line in out]
+
+
+def exact(text):
+    return Fraction(*float.fromhex(text).as_integer_ratio())
+
+
+def nearest_even(values, x):
+    """Ties to even by search in a table of (magnitude, code); x >= 0 exact."""
+    best = min(abs(v - x) for v, _ in values)
+    near = [(v, c) for v, c in values if abs(v - x) == best]
+    return near[0][1] if len(near) == 1 else next(c for _, c in near if c % 2 == 0)
+
+
+class Numbers(support.Case):
+    def encode(self, text, *args, fmt="float8_e4m3fn", code=0):
+        return self.ok("encode", "-f", fmt, *args, stdin=text, code=code)
+
+    def test_table_and_round_trip(self):
+        for fmt, count, digits in (
+            ("float8_e4m3fn", 256, 2),
+            ("float4_e2m1fn", 16, 1),
+            ("binary16", 65536, 4),
+            ("float6_e3m2fn", 64, 2),
+            ("float8_e8m0fnu", 256, 2),
+        ):
+            rows = table(fmt)
+            self.assertEqual(len(rows), count)
+            codes = "".join(c + "\n" for c, _ in rows)
+            self.assertTrue(all(len(c) == digits for c, _ in rows))
+            values = self.ok("decode", "-f", fmt, stdin=codes)
+            self.assertEqual(values, "".join(v + "\n" for _, v in rows))
+            back = self.encode(values, fmt=fmt).split()
+            for (c, v), b in zip(rows, back):
+                if v != "nan" and not (fmt == "float8_e8m0fnu"):
+                    self.assertEqual(c, b, (fmt, v))
+
+    def test_decimal_is_rounded_once(self):
+        # The binary64 nearest to these lies exactly on a midpoint of binary16; the text itself does not.
+        above = "1.00048828125000000000000000000000000001"
+        below = "1.00048828124999999999999999999999999999"
+        tie = "1.00048828125"
+        out = self.encode("\n".join((above, below, tie, "-" + above)) + "\n", fmt="binary16").split()
+        self.assertEqual(out, ["3c01", "3c00", "3c00", "bc01"])
+        out = self.encode(above + "\n" + below + "\n", "-r", "rtz", fmt="binary16").split()
+        self.assertEqual(out, ["3c00", "3c00"])
+        self.assertEqual(self.encode("0x1.00200000000000000001p0\n", fmt="binary16"), "3c01\n")
+
+    def test_decimals_against_fractions(self):
+        values = [
+            (exact(v), int(c, 16))
+            for c, v in table("float8_e5m2")
+            if v not in ("nan", "inf", "-inf") and int(c, 16) < 128
+        ]
+        texts = ["%d.%04de%d" % (i % 10, (i * 7919) % 10000, (i * 31) % 9 - 5) for i in range(2000)]
+        out = self.encode("\n".join(texts) + "\n", fmt="float8_e5m2").split()
+        self.assertEqual(len(out), 2000)
+        checked = 0
+        for text, code in zip(texts, out):
+            x = Fraction(text)
+            if x < 57344:
+                self.assertEqual(int(code, 16), nearest_even(values, x), text)
+                checked += 1
+        self.assertGreater(checked, 1900)
+
+    def test_range_ends(self):
+        text = "1e400\n-1e400\n1e-400\n-1e-400\n4.9e-324\ninf\n-Infinity\nNaN\n-nan\n0\n-0\n"
+        self.assertEqual(self.encode(text).split(), ["7e", "fe", "00", "80", "00", "7e", "fe", "7f", "7f", "00", "80"])
+        self.assertEqual(self.encode("1e-400\n-1e-400\n", "-r", "raz").split(), ["01", "81"])
+        self.assertEqual(self.encode("1e400\n-1e400\n", "-s", "none").split(), ["7f", "ff"])
+
+    def test_bits(self):
+        x = [0.3, -1.5, 1e-3, 448.0, 465.0]
+        want = self.encode("".join(repr(struct.unpack("<f", struct.pack("<f", v))[0]) + "\n" for v in x))
+        bits = "".join("%08x\n" % struct.unpack("<I", struct.pack("<f", v))[0] for v in x)
+        self.assertEqual(self.encode(bits, "--bits32"), want)
+        want = self.encode("".join(v.hex() + "\n" for v in x))
+        bits = "".join("%016X\n" % struct.unpack("<Q", struct.pack("<d", v))[0] for v in x)
+        self.assertEqual(self.encode(bits, "--bits64"), want)
+
+    def test_stochastic_random_field(self):
+        # 2.75 in float4_e2m1fn lies 3/4 of the way from 2 to 3: with N = 4, twelve values of R go up.
+        text = "".join("2.75 %x\n" % r for r in range(16))
+        for mode in ("sra:4", "sr:4", "srb:4", "src:4"):
+            out = self.encode(text, "-r", mode, "--random", fmt="float4_e2m1fn").split()
+            self.assertEqual(out.count("5"), 12, mode)
+            self.assertEqual(out.count("4"), 4, mode)
+            self.assertEqual(out, sorted(out), mode)
+
+    def test_stochastic_stream(self):
+        text = "2.7\n" * 64
+        a = self.encode(text, "-r", "sra:16", "--seed", "5", fmt="float4_e2m1fn").split()
+        b = self.encode(text, "-r", "sra:16", "--seed", "5", "--counter", "10", fmt="float4_e2m1fn").split()
+        self.assertEqual(a[10:], b[:54])
+        self.assertEqual({"4", "5"}, set(a))
+        self.assertNotEqual(a, self.encode(text, "-r", "sra:16", "--seed", "6", fmt="float4_e2m1fn").split())
+
+    def test_verbose(self):
+        self.assertEqual(
+            self.encode("0.3\n0.25\n1e9\n", "-v"),
+            "2a 0x1.4p-2 inexact\n28 0x1p-2 none\n7e 0x1.cp+8 overflow saturated inexact\n",
+        )
+
+    def test_files_and_line_ends(self):
+        path = self.write("x.txt", b"1\r\n2  \n3")
+        self.assertEqual(self.ok("encode", "-f", "float8_e4m3fn", path), "38\n40\n44\n")
+
+    def test_wrong_lines(self):
+        for text, line in (
+            ("1\nx\n3\n", 2),
+            ("1\n\n", 2),
+            ("1 2\n", 1),
+            ("0x\n", 1),
+            (" 1\n", 1),
+            ("1e\n", 1),
+            ("infx\n", 1),
+            ("nan(1)\n", 1),
+            ("1\x002\n", 1),
+            (".\n", 1),
+            ("--1\n", 1),
+        ):
+            out = self.bad("encode", "-f", "float8_e4m3fn", stdin=text, says="standard input:%d: " % line)
+            self.assertEqual(out.count("\n"), line - 1)
+        path = self.write("bad.txt", b"38\nzz\n")
+        self.bad("decode", "-f", "float8_e4m3fn", path, says="%s:2: not a code" % path)
+        self.bad("decode", "-f", "float8_e4m3fn", stdin="100\n", says="standard input:1: ")
+        self.bad("encode", "-f", "float8_e4m3fn", "--bits32", stdin="3f80000\n", says="eight hex digits")
+        self.bad("encode", "-f", "float8_e4m3fn", "--bits64", stdin="3f800000\n", says="sixteen hex digits")
+        self.bad("encode", "-f", "float8_e4m3fn", "-r", "sra:4", "--random", stdin="1\n", says="two fields")
+        self.bad("encode", "-f", "float8_e4m3fn", "-r", "sra:4", "--random", stdin="1 10\n", says="R is not")
+        self.bad("encode", "-f", "float8_e4m3fn", "--random", stdin="1 1\n", says="--random wants a stochastic mode")
+        self.bad("encode", "-f", "fp(6,24,0)", "-r", "sra:32", stdin="0.1\n", says="more digits")
+        self.ok("encode", "-f", "fp(6,24,0)", "-r", "sra:32", stdin="0x1.999999999999ap-4\n")
+
+    def test_usage_errors(self):
+        self.bad(says="no command")
+        self.bad("nonsense", says="unknown command 'nonsense'")
+        self.bad("encode", says="no format given")
+        self.bad("encode", "-f", "float9", says="'float9': no such name")
+        self.bad("encode", "-f", "fp(4,3,0):fn,bogus", says=("bogus",))
+        self.bad("encode", "-f", "fp(4,99,0)", says="'fp(4,99,0)'")
+        self.bad("encode", "-f", "bfloat16", "-r", "up", says="'up' is no rounding mode")
+        self.bad("encode", "-f", "bfloat16", "-s", "up", says="'up' is no policy")
+        self.bad("encode", "-f", "bfloat16", "--nan", "up", says="'up' is no policy")
+        self.bad("encode", "-f", "bfloat16", "--tiny", "up", says="neither before nor after")
+        self.bad("encode", "-f", "bfloat16", "--seed", "-1", says="--seed")
+        self.bad("encode", "-f", "bfloat16", "--seed", "18446744073709551616", says="--seed")
+        self.bad("encode", "--what", says="--what")
+        self.bad("encode", "-f", says="wants an argument")
+        self.bad("encode", "-f", "bfloat16", "a", "b", says="one operand too many")
+        self.bad("encode", "-f", "bfloat16", "/nonexistent", says="/nonexistent: ")
+        self.bad("info", says="wants FORMAT")
+        self.bad("info", "binary32", "--table", says="up to 16 bits")
+
+    def test_version_and_help(self):
+        self.assertRegex(self.ok("--version"), r"^halfulp \d+\.\d+\.\d+\n$")
+        text = self.ok("--help")
+        for name in ("formats", "info", "encode", "decode", "explain", "quantize", "gemm", "diff", "plot", "verify"):
+            self.assertRegex(text, r"(?m)^  %s " % name)
+            self.assertIn("Examples:\n", self.ok(name, "--help"))
+
+    def test_formats(self):
+        entries = json.loads(self.ok("formats", "--json"))
+        names = [e["id"] for e in entries]
+        self.assertEqual(len(names), len(set(names)))
+        for name in ("float8_e4m3fn", "float8_e5m2", "hfp8_fwd_143", "bfloat16", "binary8p4se"):
+            self.assertIn(name, names)
+        self.assertEqual(len(self.ok("formats").splitlines()), len(names) + 1)
+
+    def test_info_json(self):
+        card = json.loads(self.ok("info", "float8_e4m3fn", "--json"))
+        self.assertEqual((card["width"], card["e"], card["m"], card["bias"]), (8, 4, 3, 7))
+        self.assertEqual(card["max"], {"code": "7e", "value": "0x1.cp+8"})
+        self.assertEqual(card["infinity"], None)
+        self.assertEqual(card["nan_code"]["code"], "7f")
+        rows = json.loads(self.ok("info", "float4_e2m1fn", "--table", "--json"))
+        self.assertEqual([r["value"] for r in rows[:4]], ["0x0p+0", "0x1p-1", "0x1p+0", "0x1.8p+0"])
+        self.assertIn("0x7e   0x1.cp+8", self.ok("info", "e4m3fn"))
+
+    def test_explain(self):
+        text = self.ok("explain", "-f", "float8_e5m2", "1.125", "-r", "all")
+        self.assertIn("1/2 ulp", text)
+        self.assertIn("a tie: the neighbour toward zero is even", text)
+        text = self.ok("explain", "-f", "float8_e5m2", "--", "-1.125")
+        self.assertIn("0xbc", text)
+        data = json.loads(self.ok("explain", "-f", "float8_e4m3fn", "0.3", "--json"))
+        self.assertEqual(data["toward_zero"], {"code": "0x29", "value": "0x1.2p-2"})
+        self.assertEqual(data["away_from_zero"], {"code": "0x2a", "value": "0x1.4p-2"})
+        self.assertEqual(data["results"][0]["code"], "2a")
+        self.assertFalse(data["distance_exact"])
+        self.bad("explain", "-f", "float8_e4m3fn", "abc", says="'abc' is not a number")
+        self.assertIn("overflow", self.ok("explain", "-f", "float8_e4m3fn", "500"))
+        self.assertIn("canonical NaN", self.ok("explain", "-f", "float8_e4m3fn", "nan"))
+
+    def test_explain_agrees_with_encode(self):
+        """explain checks the library's result against the rule it names, and exits 1 where they differ."""
+        checked = 0
+        for fmt in (
+            "float8_e4m3fn",
+            "float8_e8m0fnu",
+            "float4_e2m1fn",
+            "dlfloat16",
+            "fp(4,3,0):nosub",
+            "fp(3,0,0)",
+            "fp(0,5,0):finite",
+            "ue4m3",
+            "float8_e4m3fnuz",
+            "binary8p1se",
+        ):
+            for x in (
+                "0.3",
+                "-0.3",
+                "1.5",
+                "3",
+                "0.001",
+                "-0.0009765625",
+                "6",
+                "0x1.8p-6",
+                "0x1.6p-7",
+                "1e-30",
+                "447",
+                "2.5",
+                "0x1.7fffffffffffp1",
+                "inf",
+                "0",
+                "-0",
+                "0.75",
+            ):
+                r = self.ok(
+                    "explain",
+                    "-f",
+                    fmt,
+                    "-r",
+                    "all",
+                    "-r",
+                    "sra:5",
+                    "-r",
+                    "srb:3",
+                    "-r",
+                    "src:4",
+                    "--random",
+                    "5",
+                    "--json",
+                    "--",
+                    x,
+                )
+                results = json.loads(r)["results"]
+                self.assertEqual(len(results), 11)
+                for entry in results:
+                    args = ["--random"] if ":" in entry["mode"] else []
+                    want = self.encode(x + (" 5" if args else "") + "\n", "-r", entry["mode"], *args, fmt=fmt).strip()
+                    self.assertEqual(entry["code"], want, (fmt, x, entry))
+                    checked += 1
+        print("explained and encoded: %d" % checked)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""verify: what it checks, that it notices a wrong bit, shards and merging, the device."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+import support  # noqa: E402
+
+ORACLE = os.environ["HALFULP_ORACLE"] == "1"
+GOLDEN = os.environ["HALFULP_GOLDEN"]
+HOSTRUN = os.environ.get("HALFULP_HOSTRUN")
+
+
+def sums(text):
+    return {s["kind"]: s for s in json.loads(text)["kinds"]}
+
+
+class Verify(support.Case):
+    def test_golden(self):
+        s = sums(self.ok("verify", "--only", "golden", "--golden", GOLDEN, "--json"))["golden"]
+        files = [f for f in os.listdir(GOLDEN) if f.endswith(".txt")]
+        self.assertEqual((s["items"], s["skipped"], s["failures"]), (len(files), 0, 0))
+        self.assertGreater(s["cases"], 100000)
+        print("golden: %d files, %d cases" % (s["items"], s["cases"]))
+
+    def copy_golden(self, name, old, new):
+        with open(os.path.join(GOLDEN, name), encoding="ascii") as f:
+            text = f.read()
+        self.assertRegex(text, old)
+        os.makedirs(self.path("golden"), exist_ok=True)
+        with open(self.path("golden/" + name), "w", encoding="ascii") as f:
+            f.write(re.sub(old, new, text, count=1))
+        return self.path("golden")
+
+    def test_golden_notices(self):
+        """A changed bit in a file of each kind is a failure, exit code 1, and named."""
+        for name, old, new in (
+            ("convert_float4_e2m1fn.txt", r"(?m)^3f800000 2 =", "3f800000 3 ="),
+            ("stochastic.txt", r"(?m)^(sra:3 5 3f40000000000000) 0 2c$", r"\1 1 2c"),
+            ("sums.txt", r"(?m)^(exact rne float8_e5m2 float8_e5m2 - float8_e5m2 0 - - -) 0 0$", r"\1 80 0"),
+        ):
+            folder = self.copy_golden(name, old, new)
+            r = support.run("verify", "--only", "golden", "--golden", folder)
+            self.assertEqual(r.returncode, 1, name)
+            self.assertIn(name.encode(), r.stderr)
+            self.assertIn(b"FAILED", r.stdout)
+            os.unlink(os.path.join(folder, name))
+
+    def test_golden_malformed(self):
+        for name, old, new, says in (
+            ("convert_float4_e2m1fn.txt", r"(?m)^3f800000 2 =.*\n", "", "the head says"),
+            ("convert_float4_e2m1fn.txt", r"(?m)^3f800000 2", "3f80000 2", "not a line of a golden file"),
+            ("convert_float4_e2m1fn.txt", r" e=2 ", " e=77 ", "not a line of a golden file"),
+            ("sums.txt", r"(?m)^exact rne", "exactly rne", "not a line of a golden file"),
+            ("stochastic.txt", r"(?m)^sra:3", "sra:33", "not a line of a golden file"),
+        ):
+            folder = self.copy_golden(name, old, new)
+            self.bad("verify", "--only", "golden", "--golden", folder, says=(name, says))
+            os.unlink(os.path.join(folder, name))
+        self.bad("verify", "--golden", self.path("nowhere"), says="nowhere: golden files")
+        os.mkdir(self.path("empty"))
+        self.bad("verify", "--golden", self.path("empty"), says="there are no golden files")
+
+    def test_oracle_items(self):
+        out = sums(
+            self.ok(
+                "verify",
+                "-f",
+                "float4_e2m1fn",
+                "-f",
+                "fp(3,2,0):fnuz",
+                "--only",
+                "world",
+                "--only",
+                "steps",
+                "--json",
+                code=0 if ORACLE else 1,
+            )
+        )
+        kinds = out["world"], out["steps"]
+        for s in kinds:
+            self.assertEqual(s["items" if ORACLE else "skipped"], 2 if s["kind"] == "world" else 16)
+            self.assertEqual(s["failures"], 0)
+            self.assertEqual(s["cases"] > 0, ORACLE)
+
+    def test_device_cpu_build(self):
+        """Without a device the device items cannot be asked for; a missing device never passes."""
+        r = support.run("verify", "--only", "device", "--device", "cuda", "-f", "float4_e2m1fn")
+        self.assertIn(r.returncode, (0, 2))
+        if r.returncode == 2:
+            self.assertIn(b"--device cuda: ", r.stderr)
+
+    @unittest.skipUnless(HOSTRUN, "no host-run executable")
+    def test_device_host_run(self):
+        r = subprocess.run(
+            [
+                HOSTRUN,
+                "verify",
+                "--only",
+                "device",
+                "--device",
+                "cuda",
+                "-f",
+                "float4_e2m1fn",
+                "-f",
+                "binary16",
+                "--json",
+            ],
+            stdout=subprocess.PIPE,
+            check=False,
+        )
+        self.assertEqual(r.returncode, 0, r)
+        s = sums(r.stdout)["device"]
+        self.assertEqual((s["items"], s["failures"]), (2, 0))
+        self.assertGreater(s["cases"], 100000)
+        self.assertIn("host-run", json.loads(r.stdout)["device"])
+
+    def work(self):
+        kinds = ["--only", "golden", "--golden", GOLDEN]
+        return kinds + (["-f", "float4_e2m1fn", "--only", "world"] if ORACLE else [])
+
+    def test_shards_merge(self):
+        whole = json.loads(self.ok("verify", *self.work(), "--json"))
+        paths = []
+        for i in (3, 1, 2):
+            paths.append(self.path("r%d" % i))
+            self.ok("verify", *self.work(), "--shard", "%d/3" % i, "--report", paths[-1])
+        merged = json.loads(self.ok("verify", "--merge", "--json", *paths))
+        self.assertEqual(merged["kinds"], whole["kinds"])
+        self.assertTrue(merged["pass"])
+        self.bad("verify", "--merge", *paths[:2], says="items are in none of the reports")
+        self.bad("verify", "--merge", *paths, paths[0], says="already there")
+        with open(paths[0], encoding="ascii") as f:
+            good = f.read()
+        for old, new, says in (
+            (r"end \d+\n", "", "cut off"),
+            (r"(?m)^level quick", "level full", "not those of the first"),
+            (r"(?m)^item (\d+) (\S+)", r"item \1 wrong", "not an item line"),
+            (r"end \d+", "end 0", "'end' line says"),
+            ("halfulp-verify 1", "halfulp-verify 2", "kind 2"),
+            ("halfulp-verify", "other", "not a report"),
+            (r"(?m)^item \d+", "item 99999", "beyond the number"),
+            (r"\Z", "more\n", "follows the 'end' line"),
+        ):
+            self.write("bad", re.sub(old, new, good, count=1).encode())
+            self.bad("verify", "--merge", paths[1], self.path("bad"), says=says)
+        failed = re.sub(r"(?m)^(item .* done \d+) 0 ", r"\1 7 ", good, count=1)
+        self.write("bad", failed.encode())
+        self.assertIn("FAILED", self.ok("verify", "--merge", self.path("bad"), *paths[1:], code=1))
+
+    def test_report_on_output(self):
+        out = self.ok("verify", *self.work(), "--report", "-")
+        self.assertTrue(out.startswith("halfulp-verify 1\nversion "))
+        self.assertRegex(out, r"\nend \d+\n$")
+
+    def test_list_and_usage(self):
+        items = self.ok("verify", "--list", "--golden", GOLDEN).splitlines()
+        self.assertGreater(len(items), 80)
+        self.assertEqual([int(i.split()[0]) for i in items], list(range(len(items))))
+        self.bad("verify", "--shard", "0/3", says="--shard")
+        self.bad("verify", "--shard", "4/3", says="--shard")
+        self.bad("verify", "--shard", "1/3x", says="--shard")
+        self.bad("verify", "--level", "deep", says="--level")
+        self.bad("verify", "--only", "magic", says="--only")
+        self.bad("verify", "report.txt", says="--merge only")
+        self.bad("verify", "--merge", says="no reports given")
+        self.bad("verify", "-f", "binary32", "--only", "steps", says="no work items")
+
+
+if __name__ == "__main__":
+    support.main()
