@@ -124,7 +124,7 @@ static int on_grid(const hu_matrix *x, uint32_t threads) {
 
 #define HU_REAL float
 #define HU_READ hu_gemm_read32
-#define HU_DIRECT hu_gemm_direct32
+#define HU_COPY(n, z, x) memcpy(z, x, (n) * sizeof(float))
 #define HU_FINISH hu_gemm_finish32
 #define HU_KERNEL g->kernels->fma32
 #define HU_MR HU_GEMM32_MR
@@ -227,10 +227,10 @@ hu_status hu_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_ope
   g.k = k;
   g.threads = exec && exec->threads > 1 ? exec->threads : 1;
   if (g.threads > HU_THREADS_MAX) g.threads = HU_THREADS_MAX;
-  hu_gemm_matrix(&g.a, a, m, k, levels);
-  hu_gemm_matrix(&g.b, b, k, n, levels);
-  hu_gemm_matrix(&g.c, c, m, n, levels);
   g.kernels = kernels_for(levels);
+  hu_gemm_matrix(&g.a, a, m, k, levels, g.kernels);
+  hu_gemm_matrix(&g.b, b, k, n, levels, g.kernels);
+  hu_gemm_matrix(&g.c, c, m, n, levels, g.kernels);
   g.exact = accum->kind == HU_ACCUM_EXACT;
   g.stream.key = exec ? exec->stream.key : 0;
   g.stream.counter = exec ? exec->stream.counter : 0;

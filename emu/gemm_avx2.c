@@ -91,6 +91,12 @@ static void sum64(size_t rows, size_t columns, size_t kc, const double *a, int b
   }
 }
 
+static void widen(size_t n, double *z, const float *x) {
+  size_t i = 0;
+  for (; i + 4 <= n; i += 4) _mm256_storeu_pd(z + i, _mm256_cvtps_pd(_mm_loadu_ps(x + i)));
+  for (; i < n; i++) z[i] = (double)x[i];
+}
+
 /* Shifts by 64 and more, or by negative counts, give 0: one of the two shifts has the digit, the other none of it unless
  * both are by 0. Digits are below 2^52: 2^52 + d has d in its low bits. */
 static void cut(const hu_wide_cut *q, size_t kc, const double *x, double *digits) {
@@ -183,5 +189,5 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
   }
 }
 
-const hu_gemm_kernels hu_gemm_avx2 = {fma32, sum64, cut, wide};
+const hu_gemm_kernels hu_gemm_avx2 = {fma32, sum64, widen, cut, wide};
 #endif

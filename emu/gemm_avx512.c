@@ -136,6 +136,12 @@ static void sum64(size_t rows, size_t columns, size_t kc, const double *a, int b
   }
 }
 
+static void widen(size_t n, double *z, const float *x) {
+  size_t i = 0;
+  for (; i + 8 <= n; i += 8) _mm512_storeu_pd(z + i, _mm512_cvtps_pd(_mm256_loadu_ps(x + i)));
+  for (; i < n; i++) z[i] = (double)x[i];
+}
+
 /* Shifts by 64 and more, or by negative counts, give 0: one of the two shifts has the digit, the other none of it unless
  * both are by 0. */
 static void cut(const hu_wide_cut *q, size_t kc, const double *x, double *digits) {
@@ -216,5 +222,5 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
   }
 }
 
-const hu_gemm_kernels hu_gemm_avx512 = {fma32, sum64, cut, wide};
+const hu_gemm_kernels hu_gemm_avx512 = {fma32, sum64, widen, cut, wide};
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/gemm_body.h - one block of D in a floating accumulator: pack, multiply, finish. Written once for binary32 and binary64; who
- * includes it defines HU_REAL, HU_READ, HU_DIRECT (the row itself if it is HU_REAL already, or NULL), HU_FINISH, HU_KERNEL and HU_MR, HU_NR, HU_MB, HU_NB, HU_KC, HU_KS. */
+ * includes it defines HU_REAL, HU_READ, HU_COPY (from binary32), HU_FINISH, HU_KERNEL and HU_MR, HU_NR, HU_MB, HU_NB, HU_KC, HU_KS. */
 
 static void pack_a(const hu_gemm_call *g, size_t i0, size_t k0, size_t rows, size_t kc, HU_REAL *z) {
   size_t padded = hu_up_to(rows, HU_MR);
@@ -39,16 +39,17 @@ static void pack_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t columns, 
   }
   size_t whole = columns / HU_NR * HU_NR;
   for (size_t k = 0; k < kc; k++) {
-    HU_REAL row[HU_NB];
-    const HU_REAL *x = HU_DIRECT(&g->b, k0 + k, j0);
-    if (!x) {
+    HU_REAL row[HU_NB], *to = z + k * HU_NR;
+    const float *x = hu_gemm_direct32(&g->b, k0 + k, j0);
+    if (x) {
+      for (size_t j = 0; j < whole; j += HU_NR) HU_COPY(HU_NR, to + j * HU_KC, x + j);
+      if (whole < columns) HU_COPY(columns - whole, to + whole * HU_KC, x + whole);
+    } else {
       HU_READ(&g->b, k0 + k, j0, columns, row);
-      x = row;
+      for (size_t j = 0; j < whole; j += HU_NR) memcpy(to + j * HU_KC, row + j, HU_NR * sizeof *z);
+      if (whole < columns) memcpy(to + whole * HU_KC, row + whole, (columns - whole) * sizeof *z);
     }
-    for (size_t j = 0; j < whole; j += HU_NR) memcpy(z + j * HU_KC + k * HU_NR, x + j, HU_NR * sizeof *z);
-    if (whole == columns) continue;
-    HU_REAL *to = z + whole * HU_KC + k * HU_NR;
-    for (size_t j = 0; j < HU_NR; j++) to[j] = whole + j < columns ? x[whole + j] : 0;
+    for (size_t j = columns; j < hu_up_to(columns, HU_NR); j++) to[whole * HU_KC + j - whole] = 0;
   }
 }
 

@@ -17,6 +17,7 @@ typedef struct hu_matrix {
   hu_spec spec;
   hu_narrow undo;            /* lane constants of its codes */
   const hu_kernels *kernels; /* to decode with; NULL: the one-value core */
+  void (*widen)(size_t n, double *z, const float *x);
   uint8_t patterns;          /* 1: elements are binary32 patterns, values or codes of binary32 itself */
   uint8_t transposed, values;
 } hu_matrix;
@@ -50,7 +51,8 @@ struct hu_gemm_call {
 };
 
 /* gemm_operand.c. Fills *x from a checked operand; absent: NULL. */
-void hu_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t columns, uint32_t levels);
+void hu_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t columns, uint32_t levels,
+                    const hu_gemm_kernels *kernels);
 /* n elements of a stored row, exact. */
 void hu_gemm_read32(const hu_matrix *x, size_t row, size_t column, size_t n, float *z);
 void hu_gemm_read64(const hu_matrix *x, size_t row, size_t column, size_t n, double *z);

@@ -26,9 +26,9 @@
 
 #define HU_GEMM64_MR 12
 #define HU_GEMM64_NR 16
-#define HU_GEMM64_MB 144
-#define HU_GEMM64_NB 160
-#define HU_GEMM64_KC 112
+#define HU_GEMM64_MB 156
+#define HU_GEMM64_NB 176
+#define HU_GEMM64_KC 96
 #define HU_GEMM64_KS (HU_GEMM64_KC + 4)
 
 /* The source rows of the next piece: kernels ask for them a cache line at a time, evenly spread over their work, so that packing
@@ -81,6 +81,8 @@ typedef struct hu_gemm_kernels {
   /* The same in binary64 where no step rounds, in any order, fused or not. */
   void (*sum64)(size_t rows, size_t columns, size_t kc, const double *a, int by_columns, const double *b, double *acc,
                 int fresh, hu_ahead *ahead);
+  /* z[i] = x[i] */
+  void (*widen)(size_t n, double *z, const float *x);
   /* digits[(k count + t) HU_WIDE_COLUMNS + c] = digit first + t of x[k HU_WIDE_COLUMNS + c], k < kc; infinities and NaN as 0. */
   void (*cut)(const hu_wide_cut *q, size_t kc, const double *x, double *digits);
   /* For each group and t < count: bins[bin + t] += sum of lo digit[t], bins[bin + t + 1] += sum of hi digit[t], for

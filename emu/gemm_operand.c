@@ -8,10 +8,12 @@
 
 enum { PIECE = 256 }; /* elements of a buffered piece */
 
-void hu_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t columns, uint32_t levels) {
+void hu_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t columns, uint32_t levels,
+                    const hu_gemm_kernels *kernels) {
   hu_mode rne = {0};
   memset(x, 0, sizeof *x);
   if (!from) return;
+  x->widen = kernels->widen;
   x->data = from->data;
   x->rows = rows;
   x->columns = columns;
@@ -73,11 +75,15 @@ void hu_gemm_read64(const hu_matrix *x, size_t row, size_t column, size_t n, dou
     for (size_t i = 0; i < n; i++) z[i] = hu_double_of_bits(hu_pack64(load(x, p + i * x->size)));
     return;
   }
+  if (x->patterns) {
+    x->widen(n, z, hu_gemm_direct32(x, row, column));
+    return;
+  }
   for (size_t done = 0; done < n; done += PIECE) {
     float piece[PIECE];
     size_t some = hu_least(n - done, PIECE);
     hu_gemm_read32(x, row, column + done, some, piece);
-    for (size_t i = 0; i < some; i++) z[done + i] = (double)piece[i];
+    x->widen(some, z + done, piece);
   }
 }
 
@@ -297,16 +303,17 @@ static uint64_t mend64(const hu_gemm_call *g, size_t i, size_t j0, size_t n, dou
  * events want more care. */
 static int finish_near(const hu_gemm_call *g, size_t i, size_t j, size_t n, const double *sum, hu_events *events) {
   float z[PIECE];
-  uint32_t edge = 0, inexact = 0;
+  double edge = 0, inexact = 0; /* counts in the type of the comparisons, which vectorises */
   for (size_t c = 0; c < n; c++) {
     double size = sum[c] < 0 ? -sum[c] : sum[c];
     z[c] = (float)sum[c];
-    edge |= (uint32_t)!((size >= 0x1p-125 && size <= 0x1p127) || size == 0);
-    inexact += (uint32_t)((double)z[c] != sum[c]);
+    edge += (size < 0x1p-125 ? size : 0.0) > 0 ? 1.0 : 0.0;
+    edge += size <= 0x1p127 ? 0.0 : 1.0;
+    inexact += (double)z[c] != sum[c] ? 1.0 : 0.0;
   }
-  if (edge) return 0;
+  if (edge > 0) return 0;
   memcpy(g->d + (i * g->ldd + j) * 4, z, n * 4);
-  events->inexact += inexact;
+  events->inexact += (uint64_t)inexact;
   return 1;
 }
 

@@ -51,6 +51,10 @@ static void sum64(size_t rows, size_t columns, size_t kc, const double *a, int b
   }
 }
 
+static void widen(size_t n, double *z, const float *x) {
+  for (size_t i = 0; i < n; i++) z[i] = (double)x[i];
+}
+
 static double digit(const hu_wide_cut *q, double x, int32_t t) {
   uint64_t u = hu_bits_of_double(x), sig = u & 0xFFFFFFFFFFFFFu;
   int32_t field = (int32_t)(u >> 52) & 0x7FF, up = (field ? field - 1075 : -1074) - q->low - t * q->w;
@@ -89,4 +93,4 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
   }
 }
 
-const hu_gemm_kernels hu_gemm_portable = {fma32, sum64, cut, wide};
+const hu_gemm_kernels hu_gemm_portable = {fma32, sum64, widen, cut, wide};

@@ -54,7 +54,7 @@ static plan plan_of(const hu_gemm_call *g) {
   q.inverse = 65536 / (uint32_t)q.w + 1;
   q.slabs = ratio_up(q.digits, HU_WIDE_BAND);
   q.columns = COLUMNS;
-  while (q.columns > PANEL && BINS / ((size_t)q.bins * q.columns) < 40) q.columns -= PANEL;
+  while (q.columns > PANEL && BINS / ((size_t)q.bins * q.columns) < 28) q.columns -= PANEL;
   q.rows = hu_least(BINS / ((size_t)q.bins * q.columns), ROWS);
   return q;
 }
@@ -89,9 +89,10 @@ static void split_a(const hu_spec *s, uint64_t u, uint64_t *sig, int32_t *exp) {
   *sig >>= *exp - last;
 }
 
+/* Without a branch: signs are as good as random. */
 static double signed_double(uint64_t magnitude, uint64_t u) {
-  double x = (double)(int64_t)magnitude;
-  return u >> 63 ? -x : x;
+  int64_t minus = (int64_t)u >> 63;
+  return (double)(((int64_t)magnitude ^ minus) - minus);
 }
 
 /* One entry: its window, or UINT16_MAX if it adds nothing. */

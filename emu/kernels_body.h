@@ -349,15 +349,27 @@ static inline __attribute__((always_inline)) hu_lane load_codes(const void *x, s
                                                                   : load((const uint32_t *)x + i);
 }
 
-static inline __attribute__((always_inline)) void decode(const hu_narrow *narrow, size_t n, uint32_t *z, const void *x,
-                                                         int size) {
-  const hu_narrow copy = *narrow, *t = &copy;
-  const hu_plain_lanes k = hu_plain_lanes_of(t);
-  size_t i = 0;
+/* Plain vectors from i until one is not; like run_quick without calls. */
+static inline __attribute__((always_inline)) size_t decode_plain(const hu_narrow *narrow, int plain, size_t i, size_t n,
+                                                                 uint32_t *z, const void *x, int size) {
+  const hu_plain_lanes k = hu_plain_lanes_of(narrow);
   for (; i + HU_W <= n; i += HU_W) {
     hu_lane code = load_codes(x, i, size);
-    int plain = t->plain && !hu_mask_any(hu_plain_not(t, &k, code));
-    store(z + i, HU_LIKELY(plain) ? hu_plain_decode(t, &k, code) : decode_slow(narrow, code));
+    if (HU_UNLIKELY(hu_mask_any(hu_plain_not(&k, code)))) break;
+    store(z + i, hu_plain_decode(&k, plain, code));
+  }
+  return i;
+}
+
+static inline __attribute__((always_inline)) void decode(const hu_narrow *narrow, size_t n, uint32_t *z, const void *x,
+                                                         int size) {
+  size_t i = 0;
+  while (i + HU_W <= n) {
+    if (narrow->plain == 1) i = decode_plain(narrow, 1, i, n, z, x, size);
+    if (narrow->plain == 2) i = decode_plain(narrow, 2, i, n, z, x, size);
+    if (i + HU_W > n) break;
+    store(z + i, decode_slow(narrow, load_codes(x, i, size)));
+    i += HU_W;
   }
   if (i == n) return;
   uint32_t in[HU_W] = {0}, out[HU_W];

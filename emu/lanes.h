@@ -471,6 +471,7 @@ HU_LANE_FN hu_lanes_result hu_lanes_round(const hu_narrow *t, hu_lane u, hu_lane
  * binary32's own (t->plain); codes with an ordinary finite value. */
 typedef struct hu_plain_lanes {
   hu_lane mag_mask, sign_code, max_code, hidden, base, scale;
+  int32_t has_sign, odd_negzero, d0, sign_shift; /* odd_negzero: 10...0 is not negative zero */
 } hu_plain_lanes;
 
 HU_LANE_FN hu_plain_lanes hu_plain_lanes_of(const hu_narrow *t) {
@@ -481,26 +482,30 @@ HU_LANE_FN hu_plain_lanes hu_plain_lanes_of(const hu_narrow *t) {
   k.hidden = HU_HOLD(HU_ALL(t->hidden));
   k.base = HU_HOLD(HU_ALL((uint32_t)(t->low - 1) << 23));
   k.scale = HU_HOLD(HU_ALL((uint32_t)(t->low - 127 - t->m) << 23));
+  k.has_sign = !t->is_unsigned;
+  k.odd_negzero = !t->is_unsigned && !t->negzero;
+  k.d0 = t->d0;
+  k.sign_shift = t->sign_shift;
   return k;
 }
 
 /* Lanes that are not plain: infinities, NaN, and 10...0 where it is not negative zero. */
-HU_LANE_FN hu_mask hu_plain_not(const hu_narrow *t, const hu_plain_lanes *k, hu_lane code) {
+HU_LANE_FN hu_mask hu_plain_not(const hu_plain_lanes *k, hu_lane code) {
   hu_mask beyond = hu_mask_lt(k->max_code, code & k->mag_mask);
-  if (t->negzero || t->is_unsigned) return beyond;
+  if (!k->odd_negzero) return beyond;
   hu_lane bits = code & (k->mag_mask | k->sign_code);
   return hu_mask_or(beyond, hu_mask_andnot(hu_mask_test(bits, k->sign_code), hu_mask_test(bits, k->mag_mask)));
 }
 
-HU_LANE_FN hu_lane hu_plain_decode(const hu_narrow *t, const hu_plain_lanes *k, hu_lane code) {
-  hu_lane mag = code & k->mag_mask, v = (mag << t->d0) + k->base;
-  if (t->plain == 2) {
+HU_LANE_FN hu_lane hu_plain_decode(const hu_plain_lanes *k, int plain, hu_lane code) {
+  hu_lane mag = code & k->mag_mask, v = (mag << k->d0) + k->base;
+  if (plain == 2) {
     hu_mask sub = hu_mask_lt(mag, k->hidden);
     hu_lane s = hu_mask_keep(hu_mask_test(mag, k->mag_mask), hu_lane_float(mag) + k->scale);
     v = hu_mask_sel(sub, s, v);
   }
-  if (t->is_unsigned) return v;
-  return v | (code & k->sign_code) << t->sign_shift;
+  if (!k->has_sign) return v;
+  return v | (code & k->sign_code) << k->sign_shift;
 }
 
 HU_LANE_FN hu_lane hu_lanes_decode(const hu_narrow *t, hu_lane code) {

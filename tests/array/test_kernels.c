@@ -26,7 +26,7 @@ static uint32_t hard_input(hu_format f, hu_limits l, uint64_t r) {
   float x;
   uint32_t code = (uint32_t)((r >> 8) % ((uint64_t)l.max_code + 1));
   switch (r & 7) {
-    case 0: return u;
+    case 0: return (r & 256) ? u : (u & 0x80000000u) | (0x7F000000u - (u >> 8 & 0xFFFFFF));
     case 1: x = hu_decode(f, code); break;
     case 2: { /* about the middle of a step */
       double mid = hu_decode64(f, code) / 2 + hu_decode64(f, code < l.max_code ? code + 1 : code) / 2;
@@ -40,7 +40,7 @@ static uint32_t hard_input(hu_format f, hu_limits l, uint64_t r) {
       return (u & 0x807FFFFF) | (uint32_t)(field < 0 ? 0 : field > 255 ? 255 : field) << 23;
     }
     case 6: return (u & 0x80000000u) | ((r >> 8 & 1) ? 0x7F800000u + (uint32_t)(r >> 9 & 1) : 0);
-    default: return (u & 0x80000000u) | 0x3F800000u + (u & 0x3FFFFFFu) - 0x1000000u;
+    default: return (u & 0x80000000u) | (0x3E800000u + (u & 0x3FFFFFFu));
   }
   memcpy(&u, &x, sizeof u);
   u += (uint32_t)(int32_t)((int32_t)(r >> 12 & 7) - 3) * (u & 0x7F800000u && (u & 0x7FFFFFFFu) < 0x7F000000u);
