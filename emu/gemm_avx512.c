@@ -26,6 +26,8 @@ static inline __attribute__((always_inline)) void tile32(size_t kc, const float 
                                                          int fresh, hu_ahead *ahead) {
   __m512 z[MR][2];
   const float *below = acc + MR * HU_GEMM32_NB;
+  const char *far = ahead->at;
+  size_t left = ahead->left, far_step = ahead->step;
   HU_ONE_REGISTER(acc);
   HU_ONE_REGISTER(below);
 #pragma GCC unroll 12
@@ -36,7 +38,14 @@ static inline __attribute__((always_inline)) void tile32(size_t kc, const float 
     _mm_prefetch((const char *)(below + i * HU_GEMM32_NB + 16), _MM_HINT_T0);
   }
   for (; kc >= 4; kc -= 4) {
-    hu_fetch_line(ahead);
+    _mm_prefetch(far, _MM_HINT_T1);
+    far += far_step;
+    if (HU_UNLIKELY(--left == 0)) {
+      hu_ahead_turn(ahead);
+      far = ahead->at;
+      far_step = ahead->step;
+      left = ahead->left;
+    }
 #pragma GCC unroll 4
     for (size_t k = 0; k < 4; k++) {
       _mm_prefetch((const char *)(next + k * next_step), _MM_HINT_T0);
@@ -46,6 +55,8 @@ static inline __attribute__((always_inline)) void tile32(size_t kc, const float 
     a += 4 * step;
     b += 4 * HU_GEMM32_NR;
   }
+  ahead->at = far;
+  ahead->left = left;
   for (; kc; kc--) {
     step32(z, a, row, b);
     a += step;
@@ -89,6 +100,8 @@ static inline __attribute__((always_inline)) void tile64(size_t kc, const double
                                                          int fresh, hu_ahead *ahead) {
   __m512d z[MR][2];
   const double *below = acc + MR * HU_GEMM64_NB;
+  const char *far = ahead->at;
+  size_t left = ahead->left, far_step = ahead->step;
   HU_ONE_REGISTER(acc);
   HU_ONE_REGISTER(below);
 #pragma GCC unroll 12
@@ -99,7 +112,14 @@ static inline __attribute__((always_inline)) void tile64(size_t kc, const double
     _mm_prefetch((const char *)(below + i * HU_GEMM64_NB + 8), _MM_HINT_T0);
   }
   for (; kc >= 4; kc -= 4) {
-    hu_fetch_line(ahead);
+    _mm_prefetch(far, _MM_HINT_T1);
+    far += far_step;
+    if (HU_UNLIKELY(--left == 0)) {
+      hu_ahead_turn(ahead);
+      far = ahead->at;
+      far_step = ahead->step;
+      left = ahead->left;
+    }
 #pragma GCC unroll 4
     for (size_t k = 0; k < 4; k++) {
       _mm_prefetch((const char *)(next + k * next_step), _MM_HINT_T0);
@@ -109,6 +129,8 @@ static inline __attribute__((always_inline)) void tile64(size_t kc, const double
     a += 4 * step;
     b += 4 * HU_GEMM64_NR;
   }
+  ahead->at = far;
+  ahead->left = left;
   for (; kc; kc--) {
     step64(z, a, row, b);
     a += step;

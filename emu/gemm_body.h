@@ -93,10 +93,12 @@ static hu_ahead after(const hu_gemm_call *g, size_t i0, size_t j0, size_t k0) {
     j0 = 0;
     i0 += g->block_rows;
   }
+  ahead.left = SIZE_MAX;
   if (i0 >= g->m) return ahead;
   size_t kc = hu_least(g->k - k0, HU_KC);
   ahead.now = look_ahead(&g->a, i0, k0, hu_least(g->m - i0, g->block_rows), kc);
   ahead.then = look_ahead(&g->b, k0, j0, kc, hu_least(g->n - j0, g->block_columns));
+  hu_ahead_turn(&ahead);
   return ahead;
 }
 

@@ -38,20 +38,35 @@ typedef struct hu_ahead_run {
   size_t pitch, rows, lines; /* bytes from row to row; rows left; cache lines of a row */
 } hu_ahead_run;
 
+/* `at`, `left`: the current line and the lines left in its row; kernels keep these two in registers. */
 typedef struct hu_ahead {
+  const char *at;
+  size_t left, step; /* step: 64, or 0 when nothing is left */
   hu_ahead_run now, then;
-  size_t line; /* of the current row */
 } hu_ahead;
 
-static inline void hu_fetch_line(hu_ahead *ahead) {
-  if (ahead->now.rows == 0) return;
-  __builtin_prefetch(ahead->now.row + 64 * ahead->line, 0, 2);
-  if (++ahead->line < ahead->now.lines) return;
-  ahead->line = 0;
+/* Starts the next row; called where left is 0. */
+static HU_NOINLINE void hu_ahead_turn(hu_ahead *ahead) {
+  if (ahead->now.rows == 0) {
+    ahead->now = ahead->then;
+    ahead->then.rows = 0;
+  }
+  ahead->at = ahead->now.row;
+  ahead->left = ahead->now.lines;
+  ahead->step = 64;
+  if (ahead->now.rows == 0 || ahead->now.lines == 0) {
+    ahead->left = SIZE_MAX;
+    ahead->step = 0;
+    return;
+  }
   ahead->now.row += ahead->now.pitch;
-  if (--ahead->now.rows) return;
-  ahead->now = ahead->then;
-  ahead->then.rows = 0;
+  ahead->now.rows--;
+}
+
+static inline __attribute__((always_inline)) void hu_fetch_line(hu_ahead *ahead) {
+  __builtin_prefetch(ahead->at, 0, 2);
+  ahead->at += ahead->step;
+  if (HU_UNLIKELY(--ahead->left == 0)) hu_ahead_turn(ahead);
 }
 
 /* Wide sums (gemm_wide.c). Pieces of K, columns and digits of B at a time. */

@@ -234,6 +234,7 @@ typedef struct hu_middle_result {
  * of registers loads it back instead of making it again. */
 typedef struct hu_middle_lanes {
   hu_lane magnitude, digits, one, low, bottom, fraction, not_tiny, not_tiny_neg, base, sign;
+  int32_t flush, has_sign, has_negzero; /* whole words: a compiler merges bytes in ways that stall */
 } hu_middle_lanes;
 
 HU_LANE_FN hu_middle_lanes hu_middle_lanes_of(const hu_narrow *t) {
@@ -248,6 +249,9 @@ HU_LANE_FN hu_middle_lanes hu_middle_lanes_of(const hu_narrow *t) {
   k.not_tiny_neg = HU_HOLD(HU_ALL(t->not_tiny_neg));
   k.base = HU_HOLD(HU_ALL(t->quick_base));
   k.sign = HU_HOLD(HU_ALL(0x80000000u));
+  k.flush = t->subnormal == HU_SUBNORMAL_FLUSH;
+  k.has_sign = !t->is_unsigned;
+  k.has_negzero = t->negzero;
   return k;
 }
 
@@ -268,7 +272,7 @@ HU_LANE_FN hu_middle_result hu_middle(const hu_narrow *t, const hu_middle_lanes 
    * direction of rounding; its sign goes.) */
   if (kind == 2) value = hu_lane_minus(rounded, hu_mask_keep(below, k->bottom)) & k->magnitude;
   hu_mask small = hu_mask_lt(value, k->bottom);
-  if (t->subnormal == HU_SUBNORMAL_FLUSH) {
+  if (k->flush) {
     r.inexact = hu_mask_or(r.inexact, hu_mask_and(small, nonzero));
     value = hu_mask_sel(small, HU_ALL(0), value);
   }
@@ -284,10 +288,10 @@ HU_LANE_FN hu_middle_result hu_middle(const hu_narrow *t, const hu_middle_lanes 
   /* Below, the digits of `rounded` behind 2^emin are the code; elsewhere the pattern's offset is. low = 1: base is 0. */
   hu_lane code = (rounded - (kind == 2 ? hu_mask_keep(below, k->bottom) : HU_ALL(0))) >> t->d0;
   if (kind == 2) code = hu_mask_sel(below, code, code - k->base);
-  if (t->subnormal == HU_SUBNORMAL_FLUSH) code = hu_mask_keep(result, code);
+  if (k->flush) code = hu_mask_keep(result, code);
   hu_lane sign = u & k->sign;
-  if (!t->negzero) sign = hu_mask_keep(result, sign);
-  r.code = t->is_unsigned ? code : code | sign >> t->sign_shift;
+  if (!k->has_negzero) sign = hu_mask_keep(result, sign);
+  r.code = k->has_sign ? code | sign >> t->sign_shift : code;
   r.value = value | sign;
   return r;
 }
