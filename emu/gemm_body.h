@@ -81,9 +81,9 @@ static hu_ahead_run look_ahead(const hu_matrix *x, size_t i0, size_t j0, size_t 
 }
 
 /* What comes after piece k0 of block (i0, j0): the next piece, or the first one of the next block along the row. */
-static hu_ahead after(const hu_gemm_call *g, size_t i0, size_t j0, size_t k0) {
-  hu_ahead ahead;
-  memset(&ahead, 0, sizeof ahead);
+static void look_after(hu_ahead *ahead, const hu_gemm_call *g, size_t i0, size_t j0, size_t k0) {
+  memset(ahead, 0, sizeof *ahead);
+  ahead->left = SIZE_MAX;
   k0 += HU_KC;
   if (k0 >= g->k) {
     k0 = 0;
@@ -93,13 +93,16 @@ static hu_ahead after(const hu_gemm_call *g, size_t i0, size_t j0, size_t k0) {
     j0 = 0;
     i0 += g->block_rows;
   }
-  ahead.left = SIZE_MAX;
-  if (i0 >= g->m) return ahead;
+  if (i0 >= g->m) return;
   size_t kc = hu_least(g->k - k0, HU_KC);
-  ahead.now = look_ahead(&g->a, i0, k0, hu_least(g->m - i0, g->block_rows), kc);
-  ahead.then = look_ahead(&g->b, k0, j0, kc, hu_least(g->n - j0, g->block_columns));
-  hu_ahead_turn(&ahead);
-  return ahead;
+  ahead->runs[0] = look_ahead(&g->a, i0, k0, hu_least(g->m - i0, g->block_rows), kc);
+  ahead->runs[1] = look_ahead(&g->b, k0, j0, kc, hu_least(g->n - j0, g->block_columns));
+  ahead->run = ahead->runs;
+  ahead->past = ahead->runs + 2;
+  ahead->at = ahead->row = ahead->run->row;
+  ahead->rows = ahead->run->rows - 1;
+  ahead->left = ahead->run->lines;
+  ahead->step = 64;
 }
 
 static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
@@ -110,7 +113,8 @@ static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *ev
   load_c(g, i0, j0, rows, columns, acc);
   for (size_t k0 = 0; k0 < g->k; k0 += HU_KC) {
     size_t kc = hu_least(g->k - k0, HU_KC);
-    hu_ahead ahead = after(g, i0, j0, k0);
+    hu_ahead ahead;
+    look_after(&ahead, g, i0, j0, k0);
     pack_a(g, i0, k0, rows, kc, a);
     pack_b(g, j0, k0, columns, kc, b);
     HU_KERNEL(hu_up_to(rows, HU_MR), hu_up_to(columns, HU_NR), kc, a, g->a.transposed, b, acc,

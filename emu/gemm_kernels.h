@@ -38,29 +38,32 @@ typedef struct hu_ahead_run {
   size_t pitch, rows, lines; /* bytes from row to row; rows left; cache lines of a row */
 } hu_ahead_run;
 
-/* `at`, `left`: the current line and the lines left in its row; kernels keep these two in registers. */
+/* `at`, `left`: the current line and the lines left in its row; kernels keep these in registers. */
 typedef struct hu_ahead {
   const char *at;
   size_t left, step; /* step: 64, or 0 when nothing is left */
-  hu_ahead_run now, then;
+  const hu_ahead_run *run, *past;
+  const char *row;
+  size_t rows;       /* of *run, after this one */
+  hu_ahead_run runs[2];
 } hu_ahead;
 
-/* Starts the next row; called where left is 0. */
-static HU_NOINLINE void hu_ahead_turn(hu_ahead *ahead) {
-  if (ahead->now.rows == 0) {
-    ahead->now = ahead->then;
-    ahead->then.rows = 0;
-  }
-  ahead->at = ahead->now.row;
-  ahead->left = ahead->now.lines;
-  ahead->step = 64;
-  if (ahead->now.rows == 0 || ahead->now.lines == 0) {
+/* The next row; called where left is 0. Inline, as a call would cost the kernels their registers. */
+static inline __attribute__((always_inline)) void hu_ahead_turn(hu_ahead *ahead) {
+  if (ahead->rows) {
+    ahead->row += ahead->run->pitch;
+    ahead->rows--;
+  } else if (ahead->run + 1 < ahead->past) {
+    ahead->run++;
+    ahead->row = ahead->run->row;
+    ahead->rows = ahead->run->rows - 1;
+  } else {
     ahead->left = SIZE_MAX;
     ahead->step = 0;
     return;
   }
-  ahead->now.row += ahead->now.pitch;
-  ahead->now.rows--;
+  ahead->at = ahead->row;
+  ahead->left = ahead->run->lines;
 }
 
 static inline __attribute__((always_inline)) void hu_fetch_line(hu_ahead *ahead) {

@@ -63,6 +63,10 @@ struct machine {
   unsigned current, block;
   uint64_t seed;
   const std::function<void()> *kernel;
+
+  ~machine() {
+    for (fiber &f : fibers) free(f.stack);
+  }
 };
 
 machine the;
