@@ -124,7 +124,8 @@ static int on_grid(const hu_matrix *x, uint32_t threads) {
 
 #define HU_REAL float
 #define HU_READ hu_gemm_read32
-#define HU_COPY(n, z, x) memcpy(z, x, (n) * sizeof(float))
+#define HU_COPY g->kernels->copy
+#define HU_SPREAD g->kernels->spread32
 #define HU_FINISH hu_gemm_finish32
 #define HU_KERNEL g->kernels->fma32
 #define HU_MR HU_GEMM32_MR

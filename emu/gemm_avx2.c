@@ -91,10 +91,24 @@ static void sum64(size_t rows, size_t columns, size_t kc, const double *a, int b
   }
 }
 
-static void widen(size_t n, double *z, const float *x) {
+static inline void copy(size_t n, float *z, const float *x) {
+  size_t i = 0;
+  for (; i + 8 <= n; i += 8) _mm256_storeu_ps(z + i, _mm256_loadu_ps(x + i));
+  for (; i < n; i++) z[i] = x[i];
+}
+
+static inline void widen(size_t n, double *z, const float *x) {
   size_t i = 0;
   for (; i + 4 <= n; i += 4) _mm256_storeu_pd(z + i, _mm256_cvtps_pd(_mm_loadu_ps(x + i)));
   for (; i < n; i++) z[i] = (double)x[i];
+}
+
+static void spread32(size_t panels, float *z, const float *x) {
+  for (size_t p = 0; p < panels; p++) copy(HU_GEMM32_NR, z + p * (HU_GEMM32_NR * HU_GEMM32_KC), x + p * HU_GEMM32_NR);
+}
+
+static void spread64(size_t panels, double *z, const float *x) {
+  for (size_t p = 0; p < panels; p++) widen(HU_GEMM64_NR, z + p * (HU_GEMM64_NR * HU_GEMM64_KC), x + p * HU_GEMM64_NR);
 }
 
 /* Shifts by 64 and more, or by negative counts, give 0: one of the two shifts has the digit, the other none of it unless
@@ -189,5 +203,5 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
   }
 }
 
-const hu_gemm_kernels hu_gemm_avx2 = {fma32, sum64, widen, cut, wide};
+const hu_gemm_kernels hu_gemm_avx2 = {fma32, sum64, copy, widen, spread32, spread64, cut, wide};
 #endif

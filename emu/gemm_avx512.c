@@ -158,10 +158,32 @@ static void sum64(size_t rows, size_t columns, size_t kc, const double *a, int b
   }
 }
 
-static void widen(size_t n, double *z, const float *x) {
+static inline void copy(size_t n, float *z, const float *x) {
+  size_t i = 0;
+  for (; i + 16 <= n; i += 16) _mm512_storeu_ps(z + i, _mm512_loadu_ps(x + i));
+  __mmask16 rest = (__mmask16)((1u << (n - i)) - 1);
+  _mm512_mask_storeu_ps(z + i, rest, _mm512_maskz_loadu_ps(rest, x + i));
+}
+
+static inline void widen(size_t n, double *z, const float *x) {
   size_t i = 0;
   for (; i + 8 <= n; i += 8) _mm512_storeu_pd(z + i, _mm512_cvtps_pd(_mm256_loadu_ps(x + i)));
-  for (; i < n; i++) z[i] = (double)x[i];
+  __mmask8 rest = (__mmask8)((1u << (n - i)) - 1);
+  _mm512_mask_storeu_pd(z + i, rest, _mm512_cvtps_pd(_mm256_maskz_loadu_ps(rest, x + i)));
+}
+
+static void spread32(size_t panels, float *z, const float *x) {
+  for (size_t p = 0; p < panels; p++, z += HU_GEMM32_NR * HU_GEMM32_KC, x += HU_GEMM32_NR) {
+    _mm512_storeu_ps(z, _mm512_loadu_ps(x));
+    _mm512_storeu_ps(z + 16, _mm512_loadu_ps(x + 16));
+  }
+}
+
+static void spread64(size_t panels, double *z, const float *x) {
+  for (size_t p = 0; p < panels; p++, z += HU_GEMM64_NR * HU_GEMM64_KC, x += HU_GEMM64_NR) {
+    _mm512_storeu_pd(z, _mm512_cvtps_pd(_mm256_loadu_ps(x)));
+    _mm512_storeu_pd(z + 8, _mm512_cvtps_pd(_mm256_loadu_ps(x + 8)));
+  }
 }
 
 /* Shifts by 64 and more, or by negative counts, give 0: one of the two shifts has the digit, the other none of it unless
@@ -244,5 +266,5 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
   }
 }
 
-const hu_gemm_kernels hu_gemm_avx512 = {fma32, sum64, widen, cut, wide};
+const hu_gemm_kernels hu_gemm_avx512 = {fma32, sum64, copy, widen, spread32, spread64, cut, wide};
 #endif

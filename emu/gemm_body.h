@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/gemm_body.h - one block of D in a floating accumulator: pack, multiply, finish. Written once for binary32 and binary64; who
- * includes it defines HU_REAL, HU_READ, HU_COPY (from binary32), HU_FINISH, HU_KERNEL and HU_MR, HU_NR, HU_MB, HU_NB, HU_KC, HU_KS. */
+ * includes it defines HU_REAL, HU_READ, HU_COPY and HU_SPREAD (kernels from binary32), HU_FINISH, HU_KERNEL and HU_MR, HU_NR, HU_MB, HU_NB, HU_KC, HU_KS. */
 
 static void pack_a(const hu_gemm_call *g, size_t i0, size_t k0, size_t rows, size_t kc, HU_REAL *z) {
   size_t padded = hu_up_to(rows, HU_MR);
@@ -42,7 +42,7 @@ static void pack_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t columns, 
     HU_REAL row[HU_NB], *to = z + k * HU_NR;
     const float *x = hu_gemm_direct32(&g->b, k0 + k, j0);
     if (x) {
-      for (size_t j = 0; j < whole; j += HU_NR) HU_COPY(HU_NR, to + j * HU_KC, x + j);
+      HU_SPREAD(whole / HU_NR, to, x);
       if (whole < columns) HU_COPY(columns - whole, to + whole * HU_KC, x + whole);
     } else {
       HU_READ(&g->b, k0 + k, j0, columns, row);
@@ -83,6 +83,7 @@ static hu_ahead_run look_ahead(const hu_matrix *x, size_t i0, size_t j0, size_t 
 /* What comes after piece k0 of block (i0, j0): the next piece, or the first one of the next block along the row. */
 static void look_after(hu_ahead *ahead, const hu_gemm_call *g, size_t i0, size_t j0, size_t k0) {
   memset(ahead, 0, sizeof *ahead);
+  ahead->at = (const char *)ahead;
   ahead->left = SIZE_MAX;
   k0 += HU_KC;
   if (k0 >= g->k) {

@@ -17,7 +17,7 @@ typedef struct hu_matrix {
   hu_spec spec;
   hu_narrow undo;            /* lane constants of its codes */
   const hu_kernels *kernels; /* to decode with; NULL: the one-value core */
-  void (*widen)(size_t n, double *z, const float *x);
+  const hu_gemm_kernels *moves; /* copies and widening */
   uint8_t patterns;          /* 1: elements are binary32 patterns, values or codes of binary32 itself */
   uint8_t transposed, values;
 } hu_matrix;

@@ -64,7 +64,8 @@ int hu_gemm_spans_fit64(const hu_gemm_call *g) {
 
 #define HU_REAL double
 #define HU_READ hu_gemm_read64
-#define HU_COPY(n, z, x) g->kernels->widen(n, z, x)
+#define HU_COPY g->kernels->widen
+#define HU_SPREAD g->kernels->spread64
 #define HU_FINISH hu_gemm_finish64
 #define HU_KERNEL g->kernels->sum64
 #define HU_MR HU_GEMM64_MR

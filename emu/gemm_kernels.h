@@ -21,8 +21,8 @@
 #define HU_GEMM32_NR 32
 #define HU_GEMM32_MB 264
 #define HU_GEMM32_NB 256
-#define HU_GEMM32_KC 96
-#define HU_GEMM32_KS (HU_GEMM32_KC + 8) /* not a power of two: rows would share cache sets */
+#define HU_GEMM32_KC 104
+#define HU_GEMM32_KS (HU_GEMM32_KC + 4) /* not a power of two: rows would share cache sets */
 
 #define HU_GEMM64_MR 12
 #define HU_GEMM64_NR 16
@@ -58,6 +58,7 @@ static inline __attribute__((always_inline)) void hu_ahead_turn(hu_ahead *ahead)
     ahead->row = ahead->run->row;
     ahead->rows = ahead->run->rows - 1;
   } else {
+    ahead->at = (const char *)ahead; /* in the cache: asking for unmapped memory is slow */
     ahead->left = SIZE_MAX;
     ahead->step = 0;
     return;
@@ -100,7 +101,11 @@ typedef struct hu_gemm_kernels {
   void (*sum64)(size_t rows, size_t columns, size_t kc, const double *a, int by_columns, const double *b, double *acc,
                 int fresh, hu_ahead *ahead);
   /* z[i] = x[i] */
+  void (*copy)(size_t n, float *z, const float *x);
   void (*widen)(size_t n, double *z, const float *x);
+  /* One row of B into whole panels. */
+  void (*spread32)(size_t panels, float *z, const float *x);
+  void (*spread64)(size_t panels, double *z, const float *x);
   /* digits[(k count + t) HU_WIDE_COLUMNS + c] = digit first + t of x[k HU_WIDE_COLUMNS + c], k < kc; infinities and NaN as 0. */
   void (*cut)(const hu_wide_cut *q, size_t kc, const double *x, double *digits);
   /* For each group and t < count: bins[bin + t] += sum of lo digit[t], bins[bin + t + 1] += sum of hi digit[t], for

@@ -13,7 +13,7 @@ void hu_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t co
   hu_mode rne = {0};
   memset(x, 0, sizeof *x);
   if (!from) return;
-  x->widen = kernels->widen;
+  x->moves = kernels;
   x->data = from->data;
   x->rows = rows;
   x->columns = columns;
@@ -57,7 +57,7 @@ const float *hu_gemm_direct32(const hu_matrix *x, size_t row, size_t column) {
 void hu_gemm_read32(const hu_matrix *x, size_t row, size_t column, size_t n, float *z) {
   const uint8_t *p = stored_at(x, row, column);
   if (x->patterns) {
-    memcpy(z, p, n * sizeof *z);
+    x->moves->copy(n, z, (const float *)(const void *)p);
   } else if (!x->kernels) {
     for (size_t i = 0; i < n; i++) z[i] = hu_float_of_bits(hu_pack32(load(x, p + i * x->size)));
   } else if (x->size == 1) {
@@ -76,14 +76,14 @@ void hu_gemm_read64(const hu_matrix *x, size_t row, size_t column, size_t n, dou
     return;
   }
   if (x->patterns) {
-    x->widen(n, z, hu_gemm_direct32(x, row, column));
+    x->moves->widen(n, z, hu_gemm_direct32(x, row, column));
     return;
   }
   for (size_t done = 0; done < n; done += PIECE) {
     float piece[PIECE];
     size_t some = hu_least(n - done, PIECE);
     hu_gemm_read32(x, row, column + done, some, piece);
-    x->widen(some, z + done, piece);
+    x->moves->widen(some, z + done, piece);
   }
 }
 

@@ -51,8 +51,18 @@ static void sum64(size_t rows, size_t columns, size_t kc, const double *a, int b
   }
 }
 
+static void copy(size_t n, float *z, const float *x) { memcpy(z, x, n * sizeof *z); }
+
 static void widen(size_t n, double *z, const float *x) {
   for (size_t i = 0; i < n; i++) z[i] = (double)x[i];
+}
+
+static void spread32(size_t panels, float *z, const float *x) {
+  for (size_t p = 0; p < panels; p++) copy(HU_GEMM32_NR, z + p * (HU_GEMM32_NR * HU_GEMM32_KC), x + p * HU_GEMM32_NR);
+}
+
+static void spread64(size_t panels, double *z, const float *x) {
+  for (size_t p = 0; p < panels; p++) widen(HU_GEMM64_NR, z + p * (HU_GEMM64_NR * HU_GEMM64_KC), x + p * HU_GEMM64_NR);
 }
 
 static double digit(const hu_wide_cut *q, double x, int32_t t) {
@@ -93,4 +103,4 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
   }
 }
 
-const hu_gemm_kernels hu_gemm_portable = {fma32, sum64, widen, cut, wide};
+const hu_gemm_kernels hu_gemm_portable = {fma32, sum64, copy, widen, spread32, spread64, cut, wide};

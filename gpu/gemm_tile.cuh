@@ -40,10 +40,11 @@ struct hu_tile {
     T v[4];
   };
 
-  static __device__ __forceinline__ T cast_bits(uint32_t bits) { return (T)__uint_as_float(bits); } /* binary64: exact, subnormals too */
+  /* In binary64 exact, subnormals too. */
+  static __device__ __forceinline__ T from_bits(uint32_t bits) { return (T)__uint_as_float(bits); }
 
   static __device__ __forceinline__ T value(const hu_matrix &x, const T *table, uint32_t raw) {
-    if (x.size == 0) return cast_bits(raw);
+    if (x.size == 0) return from_bits(raw);
     if (x.size == 1) return table[raw];
     return wide(x, raw);
   }
@@ -64,7 +65,8 @@ struct hu_tile {
     }
   }
 
-  static __device__ __forceinline__ quad fetch(const hu_matrix &x, const T *table, size_t line0, size_t lines_all, size_t p0, size_t k) {
+  static __device__ __forceinline__ quad fetch(const hu_matrix &x, const T *table, size_t line0, size_t lines_all,
+                                               size_t p0, size_t k) {
     int line, p;
     quad q;
     place(x, &line, &p);
@@ -73,7 +75,7 @@ struct hu_tile {
     if (inside && x.quads && x.size == 0) {
       hu_four<uint32_t> raw = *(const hu_four<uint32_t> *)((const uint32_t *)x.data + first);
 #pragma unroll
-      for (int i = 0; i < 4; i++) q.v[i] = cast_bits(raw.v[i]);
+      for (int i = 0; i < 4; i++) q.v[i] = from_bits(raw.v[i]);
     } else if (inside && x.quads && x.size == 1) {
       hu_four<uint8_t> raw = *(const hu_four<uint8_t> *)((const uint8_t *)x.data + first);
 #pragma unroll
@@ -205,7 +207,7 @@ struct hu_tile {
         size_t i = row0 + tile_row(pass, s), j = col0 + col;
         if (i < g.m && j < g.n) {
           uint32_t raw = hu_matrix_raw(g.c, i * g.c.line_step + j * g.c.step);
-          buffer[s * pitch + col] = g.c.size ? wide(g.c, raw) : cast_bits(raw);
+          buffer[s * pitch + col] = g.c.size ? wide(g.c, raw) : from_bits(raw);
         } else {
           buffer[s * pitch + col] = 0;
         }

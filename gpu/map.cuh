@@ -148,7 +148,8 @@ HU_DEVICE void hu_map(const Op &op, const hu_extent &e, Out *z, const In *x) {
 }
 
 template <class Op, class Out, class In>
-HU_KERNEL __launch_bounds__(HU_BLOCK, 1) hu_map_kernel(const __grid_constant__ Op op, const __grid_constant__ hu_extent e, Out *z, const In *x) {
+HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
+  hu_map_kernel(const __grid_constant__ Op op, const __grid_constant__ hu_extent e, Out *z, const In *x) {
   hu_map(op, e, z, x);
 }
 

@@ -31,10 +31,10 @@ driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1
 
 # Packages without root: their files under a prefix, and pkg-config files that say so.
 if [ -n "${HU_DEBS:-}" ]; then
-  prefix=$PWD/$build-debs
-  mkdir -p "$prefix"
+  mkdir -p "$build-debs"
+  prefix=$(cd "$build-debs" && pwd)
   for deb in "$HU_DEBS"/*.deb; do dpkg -x "$deb" "$prefix"; done
-  find "$prefix" -name '*.pc' -exec sed -i "s|^prefix=/usr|prefix=$prefix/usr|; s|=/usr|=$prefix/usr|" {} +
+  find "$prefix" -name '*.pc' -exec sed -i "s|^prefix=/usr|prefix=$prefix/usr|; s|=/usr|=$prefix/usr|; s|-\([LI]\)/usr|-\1$prefix/usr|g" {} +
   for dir in "$prefix"/usr/lib "$prefix"/usr/lib/*-linux-gnu; do
     [ -d "$dir" ] || continue
     PKG_CONFIG_PATH=${PKG_CONFIG_PATH:+$PKG_CONFIG_PATH:}$dir/pkgconfig
@@ -55,6 +55,7 @@ ninja -C "$build"
 mkdir -p "$hw" "$bench"
 name=$(echo "$chip" | tr ' /' '--' | tr -cd 'A-Za-z0-9-')-$(date -u +%Y-%m-%d)
 result=$hw/$name.txt
+times=$bench/$name-times.txt
 failed=0
 {
   echo "# halfulp on a device: tests/golden/hw/README.md"
@@ -94,9 +95,9 @@ fi
 
 if [ -x "$build/gpu/bench_device" ]; then
   echo "== benchmark"
-  sed -n '2,7p' "$result" > "$bench/$name.txt"
-  "$build/gpu/bench_device" >> "$bench/$name.txt" || failed=1
-  cat "$bench/$name.txt"
+  sed -n '2,7p' "$result" > "$times"
+  "$build/gpu/bench_device" >> "$times" || failed=1
+  cat "$times"
 else
   echo "benchmark: left out (no cuBLAS)"
 fi
