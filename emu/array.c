@@ -4,13 +4,15 @@
 
 #include "emu/array_run.h"
 
+static size_t magnitude(ptrdiff_t stride) { return stride < 0 ? (size_t)0 - (size_t)stride : (size_t)stride; }
+
 /* The bytes an array covers, as addresses. */
 typedef struct span {
   uintptr_t first, past;
 } span;
 
 static hu_status span_of(span *s, size_t n, const void *x, hu_ends e) {
-  size_t step = (size_t)(e.stride < 0 ? -e.stride : e.stride), bytes;
+  size_t step = magnitude(e.stride), bytes;
   if (!x) return HU_E_NULL;
   if ((uintptr_t)x % e.size) return HU_E_ALIGN;
   if (__builtin_mul_overflow(n - 1, step, &bytes) || __builtin_mul_overflow(bytes, e.size, &bytes)) return HU_E_SHAPE;
@@ -22,7 +24,7 @@ static hu_status span_of(span *s, size_t n, const void *x, hu_ends e) {
 
 /* Equally strided arrays that interleave share no element. */
 static int interleave(const void *z, hu_ends ez, const void *x, hu_ends ex) {
-  size_t step = (size_t)(ez.stride < 0 ? -ez.stride : ez.stride) * ez.size;
+  size_t step = magnitude(ez.stride) * ez.size;
   uintptr_t apart = (uintptr_t)z > (uintptr_t)x ? (uintptr_t)z - (uintptr_t)x : (uintptr_t)x - (uintptr_t)z;
   if (ez.stride != ex.stride || ez.size != ex.size) return 0;
   return apart % step >= ez.size && step - apart % step >= ez.size;
