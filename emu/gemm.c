@@ -126,6 +126,7 @@ static int on_grid(const hu_matrix *x, uint32_t threads) {
 #define HU_READ hu_gemm_read32
 #define HU_COPY g->kernels->copy
 #define HU_SPREAD g->kernels->spread32
+#define HU_TURN g->kernels->turn32
 #define HU_FINISH hu_gemm_finish32
 #define HU_KERNEL g->kernels->fma32
 #define HU_MR HU_GEMM32_MR
@@ -133,7 +134,6 @@ static int on_grid(const hu_matrix *x, uint32_t threads) {
 #define HU_MB HU_GEMM32_MB
 #define HU_NB HU_GEMM32_NB
 #define HU_KC HU_GEMM32_KC
-#define HU_KS HU_GEMM32_KS
 #include "emu/gemm_body.h"
 
 static void use_binary32(hu_gemm_call *g) {

@@ -1,106 +1,94 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm_avx2.c - inner loops in AVX2 and FMA: tiles of 6 rows by two vectors, 12 accumulators in registers. */
+/* emu/gemm_avx2.c - inner loops in AVX2 and FMA: tiles of 6 rows by two vectors or 4 by three, 12 accumulators in registers. */
 #include "emu/gemm_kernels.h"
+#include "emu/gemm_turn.h"
 
 #if HU_X86
 #include <immintrin.h>
 
-#define MR 6
-
-static inline __attribute__((always_inline)) void tile32(size_t kc, const float *a, size_t row, size_t step,
-                                                         const float *b, float *acc, int fresh) {
-  __m256 z[MR][2];
+static inline __attribute__((always_inline)) void tile32(size_t kc, const float *a, const float *b, float *acc, int fresh) {
+  __m256 z[6][2];
 #pragma GCC unroll 6
-  for (int i = 0; i < MR; i++) {
-    z[i][0] = fresh ? _mm256_setzero_ps() : _mm256_loadu_ps(acc + i * HU_GEMM32_NB);
-    z[i][1] = fresh ? _mm256_setzero_ps() : _mm256_loadu_ps(acc + i * HU_GEMM32_NB + 8);
+  for (int i = 0; i < 6; i++) {
+    z[i][0] = fresh ? _mm256_setzero_ps() : _mm256_loadu_ps(acc + i * HU_GEMM32_NR);
+    z[i][1] = fresh ? _mm256_setzero_ps() : _mm256_loadu_ps(acc + i * HU_GEMM32_NR + 8);
   }
   for (size_t k = 0; k < kc; k++) {
     __m256 b0 = _mm256_loadu_ps(b), b1 = _mm256_loadu_ps(b + 8);
-    b += HU_GEMM32_NR;
 #pragma GCC unroll 6
-    for (int i = 0; i < MR; i++) {
-      __m256 x = _mm256_broadcast_ss(a + (size_t)i * row);
+    for (int i = 0; i < 6; i++) {
+      __m256 x = _mm256_broadcast_ss(a + i);
       z[i][0] = _mm256_fmadd_ps(x, b0, z[i][0]);
       z[i][1] = _mm256_fmadd_ps(x, b1, z[i][1]);
     }
-    a += step;
+    a += HU_GEMM32_MB;
+    b += HU_GEMM32_NR;
   }
 #pragma GCC unroll 6
-  for (int i = 0; i < MR; i++) {
-    _mm256_storeu_ps(acc + i * HU_GEMM32_NB, z[i][0]);
-    _mm256_storeu_ps(acc + i * HU_GEMM32_NB + 8, z[i][1]);
+  for (int i = 0; i < 6; i++) {
+    _mm256_storeu_ps(acc + i * HU_GEMM32_NR, z[i][0]);
+    _mm256_storeu_ps(acc + i * HU_GEMM32_NR + 8, z[i][1]);
   }
 }
 
-static void fma32(size_t rows, size_t columns, size_t kc, const float *a, int by_columns, const float *b, float *acc,
-                  int fresh, hu_ahead *ahead) {
+static void fma32(size_t rows, size_t columns, size_t kc, const float *a, const float *b, float *acc, int fresh,
+                  hu_ahead *ahead) {
   for (size_t j = 0; j < columns; j += 16) {
-    const float *panel = b + j / HU_GEMM32_NR * (HU_GEMM32_NR * HU_GEMM32_KC) + j % HU_GEMM32_NR;
-    for (size_t i = 0; i < rows; i += MR) {
-      float *z = acc + i * HU_GEMM32_NB + j;
-      hu_fetch_line(ahead);
-      if (by_columns) {
-        tile32(kc, a + i, 1, HU_GEMM32_MB, panel, z, fresh);
-      } else {
-        tile32(kc, a + i * HU_GEMM32_KS, HU_GEMM32_KS, 1, panel, z, fresh);
-      }
+    size_t panel = j / HU_GEMM32_NR * HU_GEMM32_NR, in = j % HU_GEMM32_NR;
+    for (size_t i = 0; i < rows; i += 6) {
+      for (int l = 0; l < 8; l++) hu_fetch_line(ahead);
+      tile32(kc, a + i, b + panel * HU_GEMM32_KC + in, acc + panel * HU_GEMM32_MB + i * HU_GEMM32_NR + in, fresh);
     }
   }
 }
 
-static inline __attribute__((always_inline)) void tile64(size_t kc, const double *a, size_t row, size_t step,
-                                                         const double *b, double *acc, int fresh) {
-  __m256d z[MR][2];
-#pragma GCC unroll 6
-  for (int i = 0; i < MR; i++) {
-    z[i][0] = fresh ? _mm256_setzero_pd() : _mm256_loadu_pd(acc + i * HU_GEMM64_NB);
-    z[i][1] = fresh ? _mm256_setzero_pd() : _mm256_loadu_pd(acc + i * HU_GEMM64_NB + 4);
+static inline __attribute__((always_inline)) void tile64(size_t kc, const double *a, const double *b, double *acc,
+                                                         int fresh) {
+  __m256d z[4][3];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; i++) {
+#pragma GCC unroll 3
+    for (int v = 0; v < 3; v++) {
+      z[i][v] = fresh ? _mm256_setzero_pd() : _mm256_loadu_pd(acc + i * HU_GEMM64_NR + 4 * v);
+    }
   }
   for (size_t k = 0; k < kc; k++) {
-    __m256d b0 = _mm256_loadu_pd(b), b1 = _mm256_loadu_pd(b + 4);
-    b += HU_GEMM64_NR;
-#pragma GCC unroll 6
-    for (int i = 0; i < MR; i++) {
-      __m256d x = _mm256_broadcast_sd(a + (size_t)i * row);
+    __m256d b0 = _mm256_loadu_pd(b), b1 = _mm256_loadu_pd(b + 4), b2 = _mm256_loadu_pd(b + 8);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+      __m256d x = _mm256_broadcast_sd(a + i);
       z[i][0] = _mm256_fmadd_pd(x, b0, z[i][0]);
       z[i][1] = _mm256_fmadd_pd(x, b1, z[i][1]);
+      z[i][2] = _mm256_fmadd_pd(x, b2, z[i][2]);
     }
-    a += step;
+    a += HU_GEMM64_MB;
+    b += HU_GEMM64_NR;
   }
-#pragma GCC unroll 6
-  for (int i = 0; i < MR; i++) {
-    _mm256_storeu_pd(acc + i * HU_GEMM64_NB, z[i][0]);
-    _mm256_storeu_pd(acc + i * HU_GEMM64_NB + 4, z[i][1]);
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; i++) {
+#pragma GCC unroll 3
+    for (int v = 0; v < 3; v++) _mm256_storeu_pd(acc + i * HU_GEMM64_NR + 4 * v, z[i][v]);
   }
 }
 
-static void sum64(size_t rows, size_t columns, size_t kc, const double *a, int by_columns, const double *b, double *acc,
-                  int fresh, hu_ahead *ahead) {
-  for (size_t j = 0; j < columns; j += 8) {
-    const double *panel = b + j / HU_GEMM64_NR * (HU_GEMM64_NR * HU_GEMM64_KC) + j % HU_GEMM64_NR;
-    for (size_t i = 0; i < rows; i += MR) {
-      double *z = acc + i * HU_GEMM64_NB + j;
-      hu_fetch_line(ahead);
-      if (by_columns) {
-        tile64(kc, a + i, 1, HU_GEMM64_MB, panel, z, fresh);
-      } else {
-        tile64(kc, a + i * HU_GEMM64_KS, HU_GEMM64_KS, 1, panel, z, fresh);
-      }
+static void sum64(size_t rows, size_t columns, size_t kc, const double *a, const double *b, double *acc, int fresh,
+                  hu_ahead *ahead) {
+  for (size_t j = 0; j < columns; j += 12) {
+    size_t panel = j / HU_GEMM64_NR * HU_GEMM64_NR, in = j % HU_GEMM64_NR;
+    for (size_t i = 0; i < rows; i += 4) {
+      for (int l = 0; l < 4; l++) hu_fetch_line(ahead);
+      tile64(kc, a + i, b + panel * HU_GEMM64_KC + in, acc + panel * HU_GEMM64_MB + i * HU_GEMM64_NR + in, fresh);
     }
   }
 }
 
+/* n is a multiple of 8 here, and of 4 in widen: rows of a panel. */
 static inline void copy(size_t n, float *z, const float *x) {
-  size_t i = 0;
-  for (; i + 8 <= n; i += 8) _mm256_storeu_ps(z + i, _mm256_loadu_ps(x + i));
-  for (; i < n; i++) z[i] = x[i];
+  for (size_t i = 0; i < n; i += 8) _mm256_storeu_ps(z + i, _mm256_loadu_ps(x + i));
 }
 
 static inline void widen(size_t n, double *z, const float *x) {
-  size_t i = 0;
-  for (; i + 4 <= n; i += 4) _mm256_storeu_pd(z + i, _mm256_cvtps_pd(_mm_loadu_ps(x + i)));
-  for (; i < n; i++) z[i] = (double)x[i];
+  for (size_t i = 0; i < n; i += 4) _mm256_storeu_pd(z + i, _mm256_cvtps_pd(_mm_loadu_ps(x + i)));
 }
 
 static void spread32(size_t panels, float *z, const float *x) {
@@ -109,6 +97,25 @@ static void spread32(size_t panels, float *z, const float *x) {
 
 static void spread64(size_t panels, double *z, const float *x) {
   for (size_t p = 0; p < panels; p++) widen(HU_GEMM64_NR, z + p * (HU_GEMM64_NR * HU_GEMM64_KC), x + p * HU_GEMM64_NR);
+}
+
+static size_t narrow(size_t n, float *z, const double *x) {
+  const __m256d lo = _mm256_set1_pd(0x1p-125), hi = _mm256_set1_pd(0x1p127), zero = _mm256_setzero_pd();
+  size_t changed = 0;
+  int edge = 0;
+  for (size_t i = 0; i < n; i += 4) {
+    double last[4] = {0, 0, 0, 0};
+    float end[4];
+    for (size_t r = i; n - i < 4 && r < n; r++) last[r - i] = x[r];
+    __m256d v = _mm256_loadu_pd(n - i < 4 ? last : x + i), size = _mm256_andnot_pd(_mm256_set1_pd(-0.0), v);
+    __m128 f = _mm256_cvtpd_ps(v);
+    __m256d small = _mm256_and_pd(_mm256_cmp_pd(size, lo, _CMP_LT_OQ), _mm256_cmp_pd(v, zero, _CMP_NEQ_UQ));
+    edge |= _mm256_movemask_pd(_mm256_or_pd(small, _mm256_cmp_pd(size, hi, _CMP_NLE_UQ)));
+    changed += (size_t)__builtin_popcount((unsigned)_mm256_movemask_pd(_mm256_cmp_pd(_mm256_cvtps_pd(f), v, _CMP_NEQ_UQ)));
+    _mm_storeu_ps(n - i < 4 ? end : z + i, f);
+    for (size_t r = i; n - i < 4 && r < n; r++) z[r] = end[r - i];
+  }
+  return edge ? SIZE_MAX : changed;
 }
 
 /* Shifts by 64 and more, or by negative counts, give 0: one of the two shifts has the digit, the other none of it unless
@@ -203,5 +210,5 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
   }
 }
 
-const hu_gemm_kernels hu_gemm_avx2 = {fma32, sum64, copy, widen, spread32, spread64, cut, wide};
+const hu_gemm_kernels hu_gemm_avx2 = {fma32, sum64, copy, widen, hu_turn32, hu_turn64, spread32, spread64, narrow, cut, wide};
 #endif

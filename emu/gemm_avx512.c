@@ -1,41 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm_avx512.c - inner loops in AVX-512: tiles of 12 rows by two vectors, 24 accumulators in registers. */
+/* emu/gemm_avx512.c - inner loops in AVX-512: tiles of 12 rows by two vectors or 8 by three, 24 accumulators in registers. */
 #include "emu/gemm_kernels.h"
+#include "emu/gemm_turn.h"
 
 #if HU_X86
 #include <immintrin.h>
 
-#define MR 12
-
 /* Addresses near p are to be formed from p, not kept in a register each. */
 #define HU_ONE_REGISTER(p) __asm__("" : "+r"(p))
 
-static inline __attribute__((always_inline)) void step32(__m512 z[MR][2], const float *a, size_t row, const float *b) {
+static inline __attribute__((always_inline)) void step32(__m512 z[12][2], const float *a, const float *b) {
   __m512 b0 = _mm512_loadu_ps(b), b1 = _mm512_loadu_ps(b + 16);
 #pragma GCC unroll 12
-  for (int i = 0; i < MR; i++) {
-    __m512 x = _mm512_set1_ps(a[(size_t)i * row]);
+  for (int i = 0; i < 12; i++) {
+    __m512 x = _mm512_set1_ps(a[i]);
     z[i][0] = _mm512_fmadd_ps(x, b0, z[i][0]);
     z[i][1] = _mm512_fmadd_ps(x, b1, z[i][1]);
   }
 }
 
-/* `next` walks over the next tile's rows of A while this one is worked on. */
-static inline __attribute__((always_inline)) void tile32(size_t kc, const float *a, size_t row, size_t step,
-                                                         const float *next, size_t next_step, const float *b, float *acc,
-                                                         int fresh, hu_ahead *ahead) {
-  __m512 z[MR][2];
-  const float *below = acc + MR * HU_GEMM32_NB;
+/* The next tile's part of A and its accumulators are asked for while this one is worked on, and lines from further ahead. */
+static inline __attribute__((always_inline)) void tile32(size_t kc, const float *a, const float *b, float *acc, int fresh,
+                                                         hu_ahead *ahead) {
+  __m512 z[12][2];
+  const float *below = acc + 12 * HU_GEMM32_NR;
   const char *far = ahead->at;
   size_t left = ahead->left, far_step = ahead->step;
   HU_ONE_REGISTER(acc);
   HU_ONE_REGISTER(below);
 #pragma GCC unroll 12
-  for (int i = 0; i < MR; i++) {
-    z[i][0] = fresh ? _mm512_setzero_ps() : _mm512_loadu_ps(acc + i * HU_GEMM32_NB);
-    z[i][1] = fresh ? _mm512_setzero_ps() : _mm512_loadu_ps(acc + i * HU_GEMM32_NB + 16);
-    _mm_prefetch((const char *)(below + i * HU_GEMM32_NB), _MM_HINT_T0);
-    _mm_prefetch((const char *)(below + i * HU_GEMM32_NB + 16), _MM_HINT_T0);
+  for (int i = 0; i < 12; i++) {
+#pragma GCC unroll 2
+    for (int v = 0; v < 2; v++) {
+      z[i][v] = fresh ? _mm512_setzero_ps() : _mm512_loadu_ps(acc + i * HU_GEMM32_NR + 16 * v);
+      _mm_prefetch((const char *)(below + i * HU_GEMM32_NR + 16 * v), _MM_HINT_T0);
+    }
   }
   for (; kc >= 4; kc -= 4) {
     _mm_prefetch(far, _MM_HINT_T1);
@@ -48,68 +47,62 @@ static inline __attribute__((always_inline)) void tile32(size_t kc, const float 
     }
 #pragma GCC unroll 4
     for (size_t k = 0; k < 4; k++) {
-      _mm_prefetch((const char *)(next + k * next_step), _MM_HINT_T0);
-      step32(z, a + k * step, row, b + k * HU_GEMM32_NR);
+      _mm_prefetch((const char *)(a + k * HU_GEMM32_MB + 2 * 12 - 1), _MM_HINT_T0);
+      step32(z, a + k * HU_GEMM32_MB, b + k * HU_GEMM32_NR);
     }
-    next += 4 * next_step;
-    a += 4 * step;
+    a += 4 * HU_GEMM32_MB;
     b += 4 * HU_GEMM32_NR;
   }
   ahead->at = far;
   ahead->left = left;
   for (; kc; kc--) {
-    step32(z, a, row, b);
-    a += step;
+    step32(z, a, b);
+    a += HU_GEMM32_MB;
     b += HU_GEMM32_NR;
   }
 #pragma GCC unroll 12
-  for (int i = 0; i < MR; i++) {
-    _mm512_storeu_ps(acc + i * HU_GEMM32_NB, z[i][0]);
-    _mm512_storeu_ps(acc + i * HU_GEMM32_NB + 16, z[i][1]);
+  for (int i = 0; i < 12; i++) {
+#pragma GCC unroll 2
+    for (int v = 0; v < 2; v++) _mm512_storeu_ps(acc + i * HU_GEMM32_NR + 16 * v, z[i][v]);
   }
 }
 
-static void fma32(size_t rows, size_t columns, size_t kc, const float *a, int by_columns, const float *b, float *acc,
-                  int fresh, hu_ahead *ahead) {
+static void fma32(size_t rows, size_t columns, size_t kc, const float *a, const float *b, float *acc, int fresh,
+                  hu_ahead *ahead) {
   for (size_t j = 0; j < columns; j += HU_GEMM32_NR) {
-    const float *panel = b + j * HU_GEMM32_KC;
-    for (size_t i = 0; i < rows; i += MR) {
-      float *z = acc + i * HU_GEMM32_NB + j;
-      if (by_columns) {
-        tile32(kc, a + i, 1, HU_GEMM32_MB, a + i + MR, HU_GEMM32_MB, panel, z, fresh, ahead);
-      } else {
-        tile32(kc, a + i * HU_GEMM32_KS, HU_GEMM32_KS, 1, a + (i + MR) * HU_GEMM32_KS, 16, panel, z, fresh, ahead);
-      }
+    for (size_t i = 0; i < rows; i += 12) {
+      tile32(kc, a + i, b + j * HU_GEMM32_KC, acc + j * HU_GEMM32_MB + i * HU_GEMM32_NR, fresh, ahead);
     }
   }
 }
 
-static inline __attribute__((always_inline)) void step64(__m512d z[MR][2], const double *a, size_t row, const double *b) {
-  __m512d b0 = _mm512_loadu_pd(b), b1 = _mm512_loadu_pd(b + 8);
-#pragma GCC unroll 12
-  for (int i = 0; i < MR; i++) {
-    __m512d x = _mm512_set1_pd(a[(size_t)i * row]);
+static inline __attribute__((always_inline)) void step64(__m512d z[8][3], const double *a, const double *b) {
+  __m512d b0 = _mm512_loadu_pd(b), b1 = _mm512_loadu_pd(b + 8), b2 = _mm512_loadu_pd(b + 16);
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; i++) {
+    __m512d x = _mm512_set1_pd(a[i]);
     z[i][0] = _mm512_fmadd_pd(x, b0, z[i][0]);
     z[i][1] = _mm512_fmadd_pd(x, b1, z[i][1]);
+    z[i][2] = _mm512_fmadd_pd(x, b2, z[i][2]);
   }
 }
 
-/* `next` walks over the next tile's rows of A while this one is worked on. */
-static inline __attribute__((always_inline)) void tile64(size_t kc, const double *a, size_t row, size_t step,
-                                                         const double *next, size_t next_step, const double *b, double *acc,
-                                                         int fresh, hu_ahead *ahead) {
-  __m512d z[MR][2];
-  const double *below = acc + MR * HU_GEMM64_NB;
+/* The next tile's part of A and its accumulators are asked for while this one is worked on, and lines from further ahead. */
+static inline __attribute__((always_inline)) void tile64(size_t kc, const double *a, const double *b, double *acc, int fresh,
+                                                         hu_ahead *ahead) {
+  __m512d z[8][3];
+  const double *below = acc + 8 * HU_GEMM64_NR;
   const char *far = ahead->at;
   size_t left = ahead->left, far_step = ahead->step;
   HU_ONE_REGISTER(acc);
   HU_ONE_REGISTER(below);
-#pragma GCC unroll 12
-  for (int i = 0; i < MR; i++) {
-    z[i][0] = fresh ? _mm512_setzero_pd() : _mm512_loadu_pd(acc + i * HU_GEMM64_NB);
-    z[i][1] = fresh ? _mm512_setzero_pd() : _mm512_loadu_pd(acc + i * HU_GEMM64_NB + 8);
-    _mm_prefetch((const char *)(below + i * HU_GEMM64_NB), _MM_HINT_T0);
-    _mm_prefetch((const char *)(below + i * HU_GEMM64_NB + 8), _MM_HINT_T0);
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; i++) {
+#pragma GCC unroll 3
+    for (int v = 0; v < 3; v++) {
+      z[i][v] = fresh ? _mm512_setzero_pd() : _mm512_loadu_pd(acc + i * HU_GEMM64_NR + 8 * v);
+      _mm_prefetch((const char *)(below + i * HU_GEMM64_NR + 8 * v), _MM_HINT_T0);
+    }
   }
   for (; kc >= 4; kc -= 4) {
     _mm_prefetch(far, _MM_HINT_T1);
@@ -122,38 +115,31 @@ static inline __attribute__((always_inline)) void tile64(size_t kc, const double
     }
 #pragma GCC unroll 4
     for (size_t k = 0; k < 4; k++) {
-      _mm_prefetch((const char *)(next + k * next_step), _MM_HINT_T0);
-      step64(z, a + k * step, row, b + k * HU_GEMM64_NR);
+      _mm_prefetch((const char *)(a + k * HU_GEMM64_MB + 2 * 8 - 1), _MM_HINT_T0);
+      step64(z, a + k * HU_GEMM64_MB, b + k * HU_GEMM64_NR);
     }
-    next += 4 * next_step;
-    a += 4 * step;
+    a += 4 * HU_GEMM64_MB;
     b += 4 * HU_GEMM64_NR;
   }
   ahead->at = far;
   ahead->left = left;
   for (; kc; kc--) {
-    step64(z, a, row, b);
-    a += step;
+    step64(z, a, b);
+    a += HU_GEMM64_MB;
     b += HU_GEMM64_NR;
   }
-#pragma GCC unroll 12
-  for (int i = 0; i < MR; i++) {
-    _mm512_storeu_pd(acc + i * HU_GEMM64_NB, z[i][0]);
-    _mm512_storeu_pd(acc + i * HU_GEMM64_NB + 8, z[i][1]);
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; i++) {
+#pragma GCC unroll 3
+    for (int v = 0; v < 3; v++) _mm512_storeu_pd(acc + i * HU_GEMM64_NR + 8 * v, z[i][v]);
   }
 }
 
-static void sum64(size_t rows, size_t columns, size_t kc, const double *a, int by_columns, const double *b, double *acc,
-                  int fresh, hu_ahead *ahead) {
+static void sum64(size_t rows, size_t columns, size_t kc, const double *a, const double *b, double *acc, int fresh,
+                  hu_ahead *ahead) {
   for (size_t j = 0; j < columns; j += HU_GEMM64_NR) {
-    const double *panel = b + j * HU_GEMM64_KC;
-    for (size_t i = 0; i < rows; i += MR) {
-      double *z = acc + i * HU_GEMM64_NB + j;
-      if (by_columns) {
-        tile64(kc, a + i, 1, HU_GEMM64_MB, a + i + MR, HU_GEMM64_MB, panel, z, fresh, ahead);
-      } else {
-        tile64(kc, a + i * HU_GEMM64_KS, HU_GEMM64_KS, 1, a + (i + MR) * HU_GEMM64_KS, 8, panel, z, fresh, ahead);
-      }
+    for (size_t i = 0; i < rows; i += 8) {
+      tile64(kc, a + i, b + j * HU_GEMM64_KC, acc + j * HU_GEMM64_MB + i * HU_GEMM64_NR, fresh, ahead);
     }
   }
 }
@@ -183,7 +169,24 @@ static void spread64(size_t panels, double *z, const float *x) {
   for (size_t p = 0; p < panels; p++, z += HU_GEMM64_NR * HU_GEMM64_KC, x += HU_GEMM64_NR) {
     _mm512_storeu_pd(z, _mm512_cvtps_pd(_mm256_loadu_ps(x)));
     _mm512_storeu_pd(z + 8, _mm512_cvtps_pd(_mm256_loadu_ps(x + 8)));
+    _mm512_storeu_pd(z + 16, _mm512_cvtps_pd(_mm256_loadu_ps(x + 16)));
   }
+}
+
+static size_t narrow(size_t n, float *z, const double *x) {
+  const __m512d lo = _mm512_set1_pd(0x1p-125), hi = _mm512_set1_pd(0x1p127), zero = _mm512_setzero_pd();
+  size_t changed = 0;
+  __mmask8 edge = 0;
+  for (size_t i = 0; i < n; i += 8) {
+    __mmask8 there = n - i < 8 ? (__mmask8)((1u << (n - i)) - 1) : 0xFF;
+    __m512d v = _mm512_maskz_loadu_pd(there, x + i), size = _mm512_abs_pd(v);
+    __m256 f = _mm512_cvtpd_ps(v);
+    __mmask8 small = _mm512_cmp_pd_mask(size, lo, _CMP_LT_OQ) & _mm512_cmp_pd_mask(v, zero, _CMP_NEQ_UQ);
+    edge = (__mmask8)(edge | small | _mm512_cmp_pd_mask(size, hi, _CMP_NLE_UQ));
+    changed += (size_t)__builtin_popcount(_mm512_cmp_pd_mask(_mm512_cvtps_pd(f), v, _CMP_NEQ_UQ));
+    _mm256_mask_storeu_ps(z + i, there, f);
+  }
+  return edge ? SIZE_MAX : changed;
 }
 
 /* Shifts by 64 and more, or by negative counts, give 0: one of the two shifts has the digit, the other none of it unless
@@ -266,5 +269,5 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
   }
 }
 
-const hu_gemm_kernels hu_gemm_avx512 = {fma32, sum64, copy, widen, spread32, spread64, cut, wide};
+const hu_gemm_kernels hu_gemm_avx512 = {fma32, sum64, copy, widen, hu_turn32, hu_turn64, spread32, spread64, narrow, cut, wide};
 #endif

@@ -1,6 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/gemm_body.h - one block of D in a floating accumulator: pack, multiply, finish. Written once for binary32 and binary64; who
- * includes it defines HU_REAL, HU_READ, HU_COPY and HU_SPREAD (kernels from binary32), HU_FINISH, HU_KERNEL and HU_MR, HU_NR, HU_MB, HU_NB, HU_KC, HU_KS. */
+ * includes it defines HU_REAL, HU_READ, HU_COPY, HU_SPREAD and HU_TURN (kernels from binary32), HU_FINISH, HU_KERNEL and HU_MR, HU_NR, HU_MB, HU_NB, HU_KC. */
+
+/* HU_GEMM_TURN stored rows from `row` on (those past `rows` are zeros), `n` elements from `column` on, become columns: z[c ldz + r]. */
+static void turn(const hu_gemm_call *g, const hu_matrix *x, size_t row, size_t rows, size_t column, size_t n, HU_REAL *z,
+                 size_t ldz) {
+  const float *direct = rows >= HU_GEMM_TURN ? hu_gemm_direct32(x, row, column) : NULL;
+  float line[HU_GEMM_TURN * HU_KC];
+  HU_REAL wide[HU_KC];
+  if (direct) {
+    HU_TURN(n, z, ldz, direct, x->ld);
+  } else if (x->carried) {
+    memset(line, 0, sizeof line);
+    for (size_t r = 0; r < hu_least(rows, HU_GEMM_TURN); r++) hu_gemm_read32(x, row + r, column, n, line + r * HU_KC);
+    HU_TURN(n, z, ldz, line, HU_KC);
+  } else { /* values that only binary64 holds */
+    for (size_t r = 0; r < HU_GEMM_TURN; r++) {
+      memset(wide, 0, sizeof wide);
+      if (r < rows) HU_READ(x, row + r, column, n, wide);
+      for (size_t c = 0; c < n; c++) z[c * ldz + r] = wide[c];
+    }
+  }
+}
 
 static void pack_a(const hu_gemm_call *g, size_t i0, size_t k0, size_t rows, size_t kc, HU_REAL *z) {
   size_t padded = hu_up_to(rows, HU_MR);
@@ -11,24 +32,15 @@ static void pack_a(const hu_gemm_call *g, size_t i0, size_t k0, size_t rows, siz
     }
     return;
   }
-  for (size_t i = 0; i < rows; i++) HU_READ(&g->a, i0 + i, k0, kc, z + i * HU_KS);
-  for (size_t i = rows; i < padded; i++) memset(z + i * HU_KS, 0, kc * sizeof *z);
+  for (size_t i = 0; i < padded; i += HU_GEMM_TURN) {
+    turn(g, &g->a, i0 + i, i < rows ? rows - i : 0, k0, kc, z + i, HU_MB);
+  }
 }
 
-/* Panels from rows along k: 32 bytes' worth of neighbours in k at a time, so that lines read are used up. */
 static void pack_b_turned(const hu_gemm_call *g, size_t j0, size_t k0, size_t columns, size_t kc, HU_REAL *z) {
-  HU_REAL row[4][HU_KC];
-  for (size_t j = 0; j < columns; j += 4) {
-    size_t some = hu_least(4, columns - j);
-    for (size_t c = 0; c < some; c++) HU_READ(&g->b, j0 + j + c, k0, kc, row[c]);
-    for (size_t c = some; c < 4; c++) memset(row[c], 0, kc * sizeof *z);
+  for (size_t j = 0; j < hu_up_to(columns, HU_NR); j += HU_GEMM_TURN) {
     HU_REAL *to = z + j / HU_NR * (HU_KC * HU_NR) + j % HU_NR;
-    for (size_t k = 0; k < kc; k++) {
-      for (size_t c = 0; c < 4; c++) to[k * HU_NR + c] = row[c][k];
-    }
-  }
-  for (size_t j = hu_up_to(columns, 4); j < hu_up_to(columns, HU_NR); j++) {
-    for (size_t k = 0; k < kc; k++) z[j / HU_NR * (HU_KC * HU_NR) + k * HU_NR + j % HU_NR] = 0;
+    turn(g, &g->b, j0 + j, j < columns ? columns - j : 0, k0, kc, to, HU_NR);
   }
 }
 
@@ -53,19 +65,33 @@ static void pack_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t columns, 
   }
 }
 
+/* Row i of the accumulators from, or to, one piece. */
+static void put_row(size_t i, size_t columns, const HU_REAL *row, HU_REAL *acc) {
+  for (size_t j = 0; j < columns; j += HU_NR) {
+    memcpy(acc + j * HU_MB + i * HU_NR, row + j, hu_least(HU_NR, columns - j) * sizeof *acc);
+  }
+}
+
+static void get_row(size_t i, size_t columns, const HU_REAL *acc, HU_REAL *row) {
+  for (size_t j = 0; j < columns; j += HU_NR) memcpy(row + j, acc + j * HU_MB + i * HU_NR, HU_NR * sizeof *acc);
+}
+
 /* acc = C; without C (and with products to come) the first piece starts from nothing. */
 static void load_c(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, HU_REAL *acc) {
+  HU_REAL line[HU_MB > HU_NB ? HU_MB : HU_NB];
   if (!g->c.data && g->k) return;
-  memset(acc, 0, hu_up_to(rows, HU_MR) * HU_NB * sizeof *acc);
+  memset(acc, 0, HU_MB * hu_up_to(columns, HU_NR) * sizeof *acc);
   if (!g->c.data) return;
   if (!g->c.transposed) {
-    for (size_t i = 0; i < rows; i++) HU_READ(&g->c, i0 + i, j0, columns, acc + i * HU_NB);
+    for (size_t i = 0; i < rows; i++) {
+      HU_READ(&g->c, i0 + i, j0, columns, line);
+      put_row(i, columns, line, acc);
+    }
     return;
   }
   for (size_t j = 0; j < columns; j++) {
-    HU_REAL column[HU_MB];
-    HU_READ(&g->c, j0 + j, i0, rows, column);
-    for (size_t i = 0; i < rows; i++) acc[i * HU_NB + j] = column[i];
+    HU_READ(&g->c, j0 + j, i0, rows, line);
+    for (size_t i = 0; i < rows; i++) acc[j / HU_NR * (HU_MB * HU_NR) + i * HU_NR + j % HU_NR] = line[i];
   }
 }
 
@@ -108,7 +134,7 @@ static void look_after(hu_ahead *ahead, const hu_gemm_call *g, size_t i0, size_t
 
 static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
   _Alignas(64) HU_REAL acc[HU_MB * HU_NB];
-  _Alignas(64) HU_REAL a[HU_MB * HU_KS];
+  _Alignas(64) HU_REAL a[HU_KC * HU_MB];
   _Alignas(64) HU_REAL b[HU_KC * HU_NB];
   size_t rows = hu_least(g->m - i0, g->block_rows), columns = hu_least(g->n - j0, g->block_columns);
   load_c(g, i0, j0, rows, columns, acc);
@@ -118,8 +144,12 @@ static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *ev
     look_after(&ahead, g, i0, j0, k0);
     pack_a(g, i0, k0, rows, kc, a);
     pack_b(g, j0, k0, columns, kc, b);
-    HU_KERNEL(hu_up_to(rows, HU_MR), hu_up_to(columns, HU_NR), kc, a, g->a.transposed, b, acc,
-              !g->c.data && k0 == 0, &ahead);
+    HU_KERNEL(hu_up_to(rows, HU_MR), hu_up_to(columns, HU_NR), kc, a, b, acc, !g->c.data && k0 == 0,
+              &ahead);
   }
-  for (size_t i = 0; i < rows; i++) HU_FINISH(g, i0 + i, j0, columns, acc + i * HU_NB, events);
+  for (size_t i = 0; i < rows; i++) {
+    HU_REAL row[HU_NB];
+    get_row(i, columns, acc, row);
+    HU_FINISH(g, i0 + i, j0, columns, row, events);
+  }
 }

@@ -66,6 +66,7 @@ int hu_gemm_spans_fit64(const hu_gemm_call *g) {
 #define HU_READ hu_gemm_read64
 #define HU_COPY g->kernels->widen
 #define HU_SPREAD g->kernels->spread64
+#define HU_TURN g->kernels->turn64
 #define HU_FINISH hu_gemm_finish64
 #define HU_KERNEL g->kernels->sum64
 #define HU_MR HU_GEMM64_MR
@@ -73,7 +74,6 @@ int hu_gemm_spans_fit64(const hu_gemm_call *g) {
 #define HU_MB HU_GEMM64_MB
 #define HU_NB HU_GEMM64_NB
 #define HU_KC HU_GEMM64_KC
-#define HU_KS HU_GEMM64_KS
 #include "emu/gemm_body.h"
 
 void hu_gemm_use_binary64(hu_gemm_call *g) {

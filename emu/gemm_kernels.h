@@ -4,8 +4,9 @@
  * A block of D, at most MB x NB, has its accumulators on the stack for the whole of K; K comes in pieces of at most KC. The
  * layouts are the same for every level:
  *
- *   acc  row-major, NB apart
- *   A    row-major, KS apart ("rows"), or k-major, MB apart ("columns": A transposed): whichever needs no transposition
+ *   acc  panels of NR columns, row-major inside: element (i, j) at (j / NR) MB NR + i NR + j % NR (a tile is contiguous: at a
+ *        distance of whole rows its lines would share cache sets)
+ *   A    k-major, MB apart
  *   B    panels of NR columns, k-major inside: element (k, j) at (j / NR) KC NR + k NR + j % NR
  *
  * Rows are padded to a multiple of MR, columns to NR, with zeros: padding is computed and never read. K is never padded. */
@@ -22,14 +23,15 @@
 #define HU_GEMM32_MB 264
 #define HU_GEMM32_NB 256
 #define HU_GEMM32_KC 104
-#define HU_GEMM32_KS (HU_GEMM32_KC + 4) /* not a power of two: rows would share cache sets */
 
-#define HU_GEMM64_MR 12
-#define HU_GEMM64_NR 16
-#define HU_GEMM64_MB 156
-#define HU_GEMM64_NB 176
-#define HU_GEMM64_KC 96
-#define HU_GEMM64_KS (HU_GEMM64_KC + 4)
+#define HU_GEMM64_MR 8
+#define HU_GEMM64_NR 24
+#define HU_GEMM64_MB 176
+#define HU_GEMM64_NB 192
+#define HU_GEMM64_KC 72
+
+/* Rows that are turned into columns at a time; divides every MB and NR. */
+#define HU_GEMM_TURN 8
 
 /* The source rows of the next piece: kernels ask for them a cache line at a time, evenly spread over their work, so that packing
  * finds them in the cache. Two runs, of A and of B. */
@@ -95,17 +97,23 @@ typedef struct hu_wide_cut {
 typedef struct hu_gemm_kernels {
   /* acc(i, j) = fma(a(i, k), b(k, j), acc(i, j)) for k = 0 ... kc - 1 in this order, one rounding each, ties to even.
    * fresh: acc holds nothing yet and counts as +0. */
-  void (*fma32)(size_t rows, size_t columns, size_t kc, const float *a, int by_columns, const float *b, float *acc,
-                int fresh, hu_ahead *ahead);
+  void (*fma32)(size_t rows, size_t columns, size_t kc, const float *a, const float *b, float *acc, int fresh,
+                hu_ahead *ahead);
   /* The same in binary64 where no step rounds, in any order, fused or not. */
-  void (*sum64)(size_t rows, size_t columns, size_t kc, const double *a, int by_columns, const double *b, double *acc,
-                int fresh, hu_ahead *ahead);
+  void (*sum64)(size_t rows, size_t columns, size_t kc, const double *a, const double *b, double *acc, int fresh,
+                hu_ahead *ahead);
   /* z[i] = x[i] */
   void (*copy)(size_t n, float *z, const float *x);
   void (*widen)(size_t n, double *z, const float *x);
+  /* HU_GEMM_TURN rows, ldx apart, become columns: z[c ldz + r] = x[r ldx + c], c < n. */
+  void (*turn32)(size_t n, float *z, size_t ldz, const float *x, size_t ldx);
+  void (*turn64)(size_t n, double *z, size_t ldz, const float *x, size_t ldx);
   /* One row of B into whole panels. */
   void (*spread32)(size_t panels, float *z, const float *x);
   void (*spread64)(size_t panels, double *z, const float *x);
+  /* z[i] = x[i] rounded to nearest, ties to even; returns how many changed, or SIZE_MAX (and any z) if one is neither 0 nor
+   * between 2^-125 and 2^127 in magnitude. */
+  size_t (*narrow)(size_t n, float *z, const double *x);
   /* digits[(k count + t) HU_WIDE_COLUMNS + c] = digit first + t of x[k HU_WIDE_COLUMNS + c], k < kc; infinities and NaN as 0. */
   void (*cut)(const hu_wide_cut *q, size_t kc, const double *x, double *digits);
   /* For each group and t < count: bins[bin + t] += sum of lo digit[t], bins[bin + t + 1] += sum of hi digit[t], for

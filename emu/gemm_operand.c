@@ -24,7 +24,8 @@ void hu_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t co
   x->values = from->storage == HU_VALUES;
   x->patterns = x->values || hu_format_equal(from->format, hu_format_ieee(8, 23, 0));
   x->size = x->values ? 4 : hu_format_limits(from->format).storage / 8;
-  if (hu_format_fits_binary32(from->format) && hu_narrow_of(&x->undo, &x->spec)) x->kernels = hu_kernels_for(levels);
+  x->carried = (uint8_t)hu_format_fits_binary32(from->format);
+  if (x->carried && hu_narrow_of(&x->undo, &x->spec)) x->kernels = hu_kernels_for(levels);
 }
 
 size_t hu_gemm_stored_rows(const hu_matrix *x) { return x->transposed ? x->columns : x->rows; }
@@ -303,17 +304,10 @@ static uint64_t mend64(const hu_gemm_call *g, size_t i, size_t j0, size_t n, dou
  * events want more care. */
 static int finish_near(const hu_gemm_call *g, size_t i, size_t j, size_t n, const double *sum, hu_events *events) {
   float z[PIECE];
-  double edge = 0, inexact = 0; /* counts in the type of the comparisons, which vectorises */
-  for (size_t c = 0; c < n; c++) {
-    double size = sum[c] < 0 ? -sum[c] : sum[c];
-    z[c] = (float)sum[c];
-    edge += (size < 0x1p-125 ? size : 0.0) > 0 ? 1.0 : 0.0;
-    edge += size <= 0x1p127 ? 0.0 : 1.0;
-    inexact += (double)z[c] != sum[c] ? 1.0 : 0.0;
-  }
-  if (edge > 0) return 0;
+  size_t inexact = g->kernels->narrow(n, z, sum);
+  if (inexact == SIZE_MAX) return 0;
   memcpy(g->d + (i * g->ldd + j) * 4, z, n * 4);
-  events->inexact += (uint64_t)inexact;
+  events->inexact += inexact;
   return 1;
 }
 

@@ -19,32 +19,30 @@ static inline float fused(float a, float b, float c) {
   return (float)hu_double_of_bits(u);
 }
 
-static void fma32(size_t rows, size_t columns, size_t kc, const float *a, int by_columns, const float *b, float *acc,
-                  int fresh, hu_ahead *ahead) {
-  size_t row = by_columns ? 1 : HU_GEMM32_KS, step = by_columns ? HU_GEMM32_MB : 1;
+static void fma32(size_t rows, size_t columns, size_t kc, const float *a, const float *b, float *acc, int fresh,
+                  hu_ahead *ahead) {
   for (size_t j = 0; j < columns; j += HU_GEMM32_NR) {
     for (size_t i = 0; i < rows; i++) {
-      float *z = acc + i * HU_GEMM32_NB + j;
+      float *z = acc + j * HU_GEMM32_MB + i * HU_GEMM32_NR;
       hu_fetch_line(ahead);
       if (fresh) memset(z, 0, HU_GEMM32_NR * sizeof *z);
       for (size_t k = 0; k < kc; k++) {
-        const float *y = b + j * HU_GEMM32_KC + k * HU_GEMM32_NR, x = a[i * row + k * step];
+        const float *y = b + j * HU_GEMM32_KC + k * HU_GEMM32_NR, x = a[k * HU_GEMM32_MB + i];
         for (size_t c = 0; c < HU_GEMM32_NR; c++) z[c] = fused(x, y[c], z[c]);
       }
     }
   }
 }
 
-static void sum64(size_t rows, size_t columns, size_t kc, const double *a, int by_columns, const double *b, double *acc,
-                  int fresh, hu_ahead *ahead) {
-  size_t row = by_columns ? 1 : HU_GEMM64_KS, step = by_columns ? HU_GEMM64_MB : 1;
+static void sum64(size_t rows, size_t columns, size_t kc, const double *a, const double *b, double *acc, int fresh,
+                  hu_ahead *ahead) {
   for (size_t j = 0; j < columns; j += HU_GEMM64_NR) {
     for (size_t i = 0; i < rows; i++) {
-      double *z = acc + i * HU_GEMM64_NB + j;
+      double *z = acc + j * HU_GEMM64_MB + i * HU_GEMM64_NR;
       hu_fetch_line(ahead);
       if (fresh) memset(z, 0, HU_GEMM64_NR * sizeof *z);
       for (size_t k = 0; k < kc; k++) {
-        const double *y = b + j * HU_GEMM64_KC + k * HU_GEMM64_NR, x = a[i * row + k * step];
+        const double *y = b + j * HU_GEMM64_KC + k * HU_GEMM64_NR, x = a[k * HU_GEMM64_MB + i];
         for (size_t c = 0; c < HU_GEMM64_NR; c++) z[c] += x * y[c];
       }
     }
@@ -57,12 +55,36 @@ static void widen(size_t n, double *z, const float *x) {
   for (size_t i = 0; i < n; i++) z[i] = (double)x[i];
 }
 
+static void turn32(size_t n, float *z, size_t ldz, const float *x, size_t ldx) {
+  for (size_t c = 0; c < n; c++) {
+    for (size_t r = 0; r < HU_GEMM_TURN; r++) z[c * ldz + r] = x[r * ldx + c];
+  }
+}
+
+static void turn64(size_t n, double *z, size_t ldz, const float *x, size_t ldx) {
+  for (size_t c = 0; c < n; c++) {
+    for (size_t r = 0; r < HU_GEMM_TURN; r++) z[c * ldz + r] = (double)x[r * ldx + c];
+  }
+}
+
 static void spread32(size_t panels, float *z, const float *x) {
   for (size_t p = 0; p < panels; p++) copy(HU_GEMM32_NR, z + p * (HU_GEMM32_NR * HU_GEMM32_KC), x + p * HU_GEMM32_NR);
 }
 
 static void spread64(size_t panels, double *z, const float *x) {
   for (size_t p = 0; p < panels; p++) widen(HU_GEMM64_NR, z + p * (HU_GEMM64_NR * HU_GEMM64_KC), x + p * HU_GEMM64_NR);
+}
+
+static size_t narrow(size_t n, float *z, const double *x) {
+  size_t changed = 0;
+  int edge = 0;
+  for (size_t i = 0; i < n; i++) {
+    double size = x[i] < 0 ? -x[i] : x[i];
+    z[i] = (float)x[i];
+    edge |= !((size >= 0x1p-125 && size <= 0x1p127) || size == 0);
+    changed += (double)z[i] != x[i];
+  }
+  return edge ? SIZE_MAX : changed;
 }
 
 static double digit(const hu_wide_cut *q, double x, int32_t t) {
@@ -103,4 +125,4 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
   }
 }
 
-const hu_gemm_kernels hu_gemm_portable = {fma32, sum64, copy, widen, spread32, spread64, cut, wide};
+const hu_gemm_kernels hu_gemm_portable = {fma32, sum64, copy, widen, turn32, turn64, spread32, spread64, narrow, cut, wide};
