@@ -73,8 +73,8 @@ static void run_sgemm(void *p) {
 #if HU_HAVE_OPENBLAS
   job *j = p;
   int n = (int)j->n;
-  cblas_sgemm(CblasRowMajor, CblasNoTrans, j->b.transposed ? CblasTrans : CblasNoTrans, n, n, n, 1, j->x32, n, j->y32, n, 0,
-              j->z32, n);
+  cblas_sgemm(CblasRowMajor, CblasNoTrans, j->b.transposed ? CblasTrans : CblasNoTrans, n, n, n, 1, j->x32, n, j->y32,
+              n, 0, j->z32, n);
 #else
   (void)p;
 #endif
@@ -84,8 +84,8 @@ static void run_dgemm(void *p) {
 #if HU_HAVE_OPENBLAS
   job *j = p;
   int n = (int)j->n;
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, j->b.transposed ? CblasTrans : CblasNoTrans, n, n, n, 1, j->x64, n, j->y64, n, 0,
-              j->z64, n);
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, j->b.transposed ? CblasTrans : CblasNoTrans, n, n, n, 1, j->x64, n, j->y64,
+              n, 0, j->z64, n);
 #else
   (void)p;
 #endif
@@ -154,8 +154,9 @@ static void run_row(const row *r, job *j, int rounds, int csv) {
   double work = 2e-9 * (double)j->n * (double)j->n * (double)j->n;
   const char *storage = r->a_codes ? "codes" : "values", *data = r->data == NORMAL ? "normal" : "any";
   if (csv) {
-    printf("%s,%s,%s,%s,%s,%s,%s,%zu,%.6g,%.6g,%.4f,%g\n", r->way, r->fa, r->fb, r->fd, storage, r->b_turned ? "nt" : "nn",
-           data, j->n, t.subject, t.reference, HU_HAVE_OPENBLAS ? t.reference / t.subject : 0, r->goal);
+    printf("%s,%s,%s,%s,%s,%s,%s,%zu,%.6g,%.6g,%.4f,%g\n", r->way, r->fa, r->fb, r->fd, storage,
+           r->b_turned ? "nt" : "nn", data, j->n, t.subject, t.reference,
+           HU_HAVE_OPENBLAS ? t.reference / t.subject : 0, r->goal);
   } else {
     printf("%-9s %-14s x %-14s -> %-14s %-6s %-2s %-6s %8.1f", r->way, r->fa, r->fb, r->fd, storage,
            r->b_turned ? "nt" : "nn", data, work / t.subject);
@@ -195,7 +196,8 @@ int main(int argc, char **argv) {
     } else if (i + 1 < argc && !strcmp(argv[i], "--only")) {
       only = argv[++i];
     } else {
-      fprintf(stderr, "usage: bench_gemm [--size 1024] [--rounds 5] [--csv] [--level avx512|avx2|vector] [--only WAY]\n");
+      fprintf(stderr,
+              "usage: bench_gemm [--size 1024] [--rounds 5] [--csv] [--level avx512|avx2|vector] [--only WAY]\n");
       return 2;
     }
   }
@@ -215,8 +217,8 @@ int main(int argc, char **argv) {
   if (csv) {
     puts("way,a,b,d,storage,transposes,data,n,seconds,reference_seconds,ratio,goal");
   } else {
-    printf("%-9s %-14s   %-14s    %-14s %-6s %-2s %-6s %8s %8s %7s\n", "way", "A", "B", "D", "A, B", "", "data", "GFlop/s",
-           "BLAS", "ratio");
+    printf("%-9s %-14s   %-14s    %-14s %-6s %-2s %-6s %8s %8s %7s\n", "way", "A", "B", "D", "A, B", "", "data",
+           "GFlop/s", "BLAS", "ratio");
   }
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     if (!only || !strcmp(only, rows[i].way)) run_row(&rows[i], &j, rounds, csv);

@@ -62,7 +62,8 @@ static int in_place(const hu_result *d, const hu_operand *c) {
          hu_format_equal(d->format, c->format);
 }
 
-static hu_status check_formats(const hu_result *d, const hu_operand *a, const hu_operand *b, const hu_operand *c, int fp32) {
+static hu_status check_formats(const hu_result *d, const hu_operand *a, const hu_operand *b, const hu_operand *c,
+                               int fp32) {
   const hu_operand *in[3] = {a, b, c};
   hu_status s = check_format(d->format, d->storage, 0);
   for (int i = 0; i < 3; i++) {
@@ -129,7 +130,6 @@ static int on_grid(const hu_matrix *x, uint32_t threads) {
 #define HU_TURN g->kernels->turn32
 #define HU_FINISH hu_gemm_finish32
 #define HU_KERNEL g->kernels->fma32
-#define HU_MR HU_GEMM32_MR
 #define HU_NR HU_GEMM32_NR
 #define HU_MB HU_GEMM32_MB
 #define HU_NB HU_GEMM32_NB
@@ -138,7 +138,7 @@ static int on_grid(const hu_matrix *x, uint32_t threads) {
 
 static void use_binary32(hu_gemm_call *g) {
   g->block = run_block;
-  hu_gemm_set_blocks(g, HU_MB, HU_MR, HU_NB, HU_NR);
+  hu_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
 }
 
 /* ---- blocks over threads ---- */
@@ -178,7 +178,8 @@ static void run(hu_gemm_call *g, hu_events *events) {
   block_work w;
   w.g = g;
   w.blocks = (g->m + g->block_rows - 1) / g->block_rows * g->across;
-  /* A thread's next block is its neighbour's: one part a thread keeps the order along the rows where there is one thread. */
+  /* A thread's next block is its neighbour's: one part a thread keeps the order along the rows where there is one
+   * thread. */
   w.parts = hu_least(w.blocks, g->threads);
   memset(g->events, 0, w.parts * sizeof g->events[0]);
   hu_parallel(g->threads, w.parts, run_part, &w);

@@ -1,43 +1,51 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm_avx2.c - inner loops in AVX2 and FMA: tiles of 6 rows by two vectors or 4 by three, 12 accumulators in registers. */
+/* emu/gemm_avx2.c - inner loops in AVX2 and FMA: tiles of 4 rows by three vectors, 12 accumulators in registers. */
 #include "emu/gemm_kernels.h"
 #include "emu/gemm_turn.h"
 
 #if HU_X86
 #include <immintrin.h>
 
-static inline __attribute__((always_inline)) void tile32(size_t kc, const float *a, const float *b, float *acc, int fresh) {
-  __m256 z[6][2];
-#pragma GCC unroll 6
-  for (int i = 0; i < 6; i++) {
-    z[i][0] = fresh ? _mm256_setzero_ps() : _mm256_loadu_ps(acc + i * HU_GEMM32_NR);
-    z[i][1] = fresh ? _mm256_setzero_ps() : _mm256_loadu_ps(acc + i * HU_GEMM32_NR + 8);
+static inline __attribute__((always_inline)) void tile32(size_t kc, const float *a, const float *b, float *acc,
+                                                         int fresh) {
+  __m256 z[4][3];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; i++) {
+#pragma GCC unroll 3
+    for (int v = 0; v < 3; v++) {
+      z[i][v] = fresh ? _mm256_setzero_ps() : _mm256_loadu_ps(acc + i * HU_GEMM32_NR + 8 * v);
+    }
   }
   for (size_t k = 0; k < kc; k++) {
-    __m256 b0 = _mm256_loadu_ps(b), b1 = _mm256_loadu_ps(b + 8);
-#pragma GCC unroll 6
-    for (int i = 0; i < 6; i++) {
-      __m256 x = _mm256_broadcast_ss(a + i);
+    __m256 b0 = _mm256_loadu_ps(b), b1 = _mm256_loadu_ps(b + 8), b2 = _mm256_loadu_ps(b + 16);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+      __m256 x = _mm256_set1_ps(a[i]);
       z[i][0] = _mm256_fmadd_ps(x, b0, z[i][0]);
       z[i][1] = _mm256_fmadd_ps(x, b1, z[i][1]);
+      z[i][2] = _mm256_fmadd_ps(x, b2, z[i][2]);
     }
-    a += HU_GEMM32_MB;
+    a += HU_GEMM_MR;
     b += HU_GEMM32_NR;
   }
-#pragma GCC unroll 6
-  for (int i = 0; i < 6; i++) {
-    _mm256_storeu_ps(acc + i * HU_GEMM32_NR, z[i][0]);
-    _mm256_storeu_ps(acc + i * HU_GEMM32_NR + 8, z[i][1]);
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; i++) {
+#pragma GCC unroll 3
+    for (int v = 0; v < 3; v++) _mm256_storeu_ps(acc + i * HU_GEMM32_NR + 8 * v, z[i][v]);
   }
 }
 
 static void fma32(size_t rows, size_t columns, size_t kc, const float *a, const float *b, float *acc, int fresh,
                   hu_ahead *ahead) {
-  for (size_t j = 0; j < columns; j += 16) {
+  for (size_t j = 0; j < columns; j += 24) {
     size_t panel = j / HU_GEMM32_NR * HU_GEMM32_NR, in = j % HU_GEMM32_NR;
-    for (size_t i = 0; i < rows; i += 6) {
+    const float *y = b + panel * HU_GEMM32_KC + in;
+    float *z = acc + panel * HU_GEMM32_MB + in;
+    for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
+      const float *x = a + i * HU_GEMM32_KC;
       for (int l = 0; l < 8; l++) hu_fetch_line(ahead);
-      tile32(kc, a + i, b + panel * HU_GEMM32_KC + in, acc + panel * HU_GEMM32_MB + i * HU_GEMM32_NR + in, fresh);
+      tile32(kc, x, y, z + i * HU_GEMM32_NR, fresh);
+      tile32(kc, x + 4, y, z + (i + 4) * HU_GEMM32_NR, fresh);
     }
   }
 }
@@ -56,12 +64,12 @@ static inline __attribute__((always_inline)) void tile64(size_t kc, const double
     __m256d b0 = _mm256_loadu_pd(b), b1 = _mm256_loadu_pd(b + 4), b2 = _mm256_loadu_pd(b + 8);
 #pragma GCC unroll 4
     for (int i = 0; i < 4; i++) {
-      __m256d x = _mm256_broadcast_sd(a + i);
+      __m256d x = _mm256_set1_pd(a[i]);
       z[i][0] = _mm256_fmadd_pd(x, b0, z[i][0]);
       z[i][1] = _mm256_fmadd_pd(x, b1, z[i][1]);
       z[i][2] = _mm256_fmadd_pd(x, b2, z[i][2]);
     }
-    a += HU_GEMM64_MB;
+    a += HU_GEMM_MR;
     b += HU_GEMM64_NR;
   }
 #pragma GCC unroll 4
@@ -75,14 +83,17 @@ static void sum64(size_t rows, size_t columns, size_t kc, const double *a, const
                   hu_ahead *ahead) {
   for (size_t j = 0; j < columns; j += 12) {
     size_t panel = j / HU_GEMM64_NR * HU_GEMM64_NR, in = j % HU_GEMM64_NR;
-    for (size_t i = 0; i < rows; i += 4) {
-      for (int l = 0; l < 4; l++) hu_fetch_line(ahead);
-      tile64(kc, a + i, b + panel * HU_GEMM64_KC + in, acc + panel * HU_GEMM64_MB + i * HU_GEMM64_NR + in, fresh);
+    const double *y = b + panel * HU_GEMM64_KC + in;
+    double *z = acc + panel * HU_GEMM64_MB + in;
+    for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
+      const double *x = a + i * HU_GEMM64_KC;
+      for (int l = 0; l < 8; l++) hu_fetch_line(ahead);
+      tile64(kc, x, y, z + i * HU_GEMM64_NR, fresh);
+      tile64(kc, x + 4, y, z + (i + 4) * HU_GEMM64_NR, fresh);
     }
   }
 }
 
-/* n is a multiple of 8 here, and of 4 in widen: rows of a panel. */
 static inline void copy(size_t n, float *z, const float *x) {
   for (size_t i = 0; i < n; i += 8) _mm256_storeu_ps(z + i, _mm256_loadu_ps(x + i));
 }
@@ -111,15 +122,16 @@ static size_t narrow(size_t n, float *z, const double *x) {
     __m128 f = _mm256_cvtpd_ps(v);
     __m256d small = _mm256_and_pd(_mm256_cmp_pd(size, lo, _CMP_LT_OQ), _mm256_cmp_pd(v, zero, _CMP_NEQ_UQ));
     edge |= _mm256_movemask_pd(_mm256_or_pd(small, _mm256_cmp_pd(size, hi, _CMP_NLE_UQ)));
-    changed += (size_t)__builtin_popcount((unsigned)_mm256_movemask_pd(_mm256_cmp_pd(_mm256_cvtps_pd(f), v, _CMP_NEQ_UQ)));
+    changed +=
+        (size_t)__builtin_popcount((unsigned)_mm256_movemask_pd(_mm256_cmp_pd(_mm256_cvtps_pd(f), v, _CMP_NEQ_UQ)));
     _mm_storeu_ps(n - i < 4 ? end : z + i, f);
     for (size_t r = i; n - i < 4 && r < n; r++) z[r] = end[r - i];
   }
   return edge ? SIZE_MAX : changed;
 }
 
-/* Shifts by 64 and more, or by negative counts, give 0: one of the two shifts has the digit, the other none of it unless
- * both are by 0. Digits are below 2^52: 2^52 + d has d in its low bits. */
+/* Shifts by 64 and more, or by negative counts, give 0: one of the two shifts has the digit, the other none of it
+ * unless both are by 0. Digits are below 2^52: 2^52 + d has d in its low bits. */
 static void cut(const hu_wide_cut *q, size_t kc, const double *x, double *digits) {
   const __m256i fraction = _mm256_set1_epi64x(0xFFFFFFFFFFFFF), hidden = _mm256_set1_epi64x(0x10000000000000);
   const __m256i mask = _mm256_set1_epi64x(((int64_t)1 << q->w) - 1), zero = _mm256_setzero_si256();
@@ -152,9 +164,9 @@ static inline void add_to(int64_t *bins, __m256d x) {
 }
 
 /* Two digits, eight columns: eight sums of at most 32 terms. */
-static inline __attribute__((always_inline)) void wide_pair(const hu_wide_row *row, size_t first, size_t past, size_t step,
-                                                            const int count, const int cut, const double *digits,
-                                                            int64_t *bins) {
+static inline __attribute__((always_inline)) void wide_pair(const hu_wide_row *row, size_t first, size_t past,
+                                                            size_t step, const int count, const int cut,
+                                                            const double *digits, int64_t *bins) {
   __m256d lo[2][2], hi[2][2];
 #pragma GCC unroll 2
   for (int t = 0; t < count; t++) lo[t][0] = lo[t][1] = hi[t][0] = hi[t][1] = _mm256_setzero_pd();
@@ -210,5 +222,6 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
   }
 }
 
-const hu_gemm_kernels hu_gemm_avx2 = {fma32, sum64, copy, widen, hu_turn32, hu_turn64, spread32, spread64, narrow, cut, wide};
+const hu_gemm_kernels hu_gemm_avx2 = {fma32,    sum64,    copy,   widen, hu_turn32, hu_turn64,
+                                      spread32, spread64, narrow, cut,   wide};
 #endif

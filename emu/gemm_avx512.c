@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm_avx512.c - inner loops in AVX-512: tiles of 12 rows by two vectors or 8 by three, 24 accumulators in registers. */
+/* emu/gemm_avx512.c - inner loops in AVX-512: tiles of 8 rows by three vectors, 24 accumulators in registers. */
 #include "emu/gemm_kernels.h"
 #include "emu/gemm_turn.h"
 
@@ -9,29 +9,32 @@
 /* Addresses near p are to be formed from p, not kept in a register each. */
 #define HU_ONE_REGISTER(p) __asm__("" : "+r"(p))
 
-static inline __attribute__((always_inline)) void step32(__m512 z[12][2], const float *a, const float *b) {
-  __m512 b0 = _mm512_loadu_ps(b), b1 = _mm512_loadu_ps(b + 16);
-#pragma GCC unroll 12
-  for (int i = 0; i < 12; i++) {
+static inline __attribute__((always_inline)) void step32(__m512 z[8][3], const int nv, const float *a, const float *b) {
+  __m512 y[3];
+#pragma GCC unroll 3
+  for (int v = 0; v < nv; v++) y[v] = _mm512_loadu_ps(b + 16 * v);
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; i++) {
     __m512 x = _mm512_set1_ps(a[i]);
-    z[i][0] = _mm512_fmadd_ps(x, b0, z[i][0]);
-    z[i][1] = _mm512_fmadd_ps(x, b1, z[i][1]);
+#pragma GCC unroll 3
+    for (int v = 0; v < nv; v++) z[i][v] = _mm512_fmadd_ps(x, y[v], z[i][v]);
   }
 }
 
-/* The next tile's part of A and its accumulators are asked for while this one is worked on, and lines from further ahead. */
-static inline __attribute__((always_inline)) void tile32(size_t kc, const float *a, const float *b, float *acc, int fresh,
-                                                         hu_ahead *ahead) {
-  __m512 z[12][2];
-  const float *below = acc + 12 * HU_GEMM32_NR;
+/* Eight rows by nv vectors. The next tile's part of A and its accumulators are asked for while this one is worked on,
+ * and lines from further ahead. */
+static inline __attribute__((always_inline)) void tile32(size_t kc, const int nv, const float *a, const float *b,
+                                                         float *acc, int fresh, hu_ahead *ahead) {
+  __m512 z[8][3];
+  const float *below = acc + 8 * HU_GEMM32_NR, *next = a + HU_GEMM_MR * HU_GEMM32_KC;
   const char *far = ahead->at;
   size_t left = ahead->left, far_step = ahead->step;
   HU_ONE_REGISTER(acc);
   HU_ONE_REGISTER(below);
-#pragma GCC unroll 12
-  for (int i = 0; i < 12; i++) {
-#pragma GCC unroll 2
-    for (int v = 0; v < 2; v++) {
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; i++) {
+#pragma GCC unroll 3
+    for (int v = 0; v < nv; v++) {
       z[i][v] = fresh ? _mm512_setzero_ps() : _mm512_loadu_ps(acc + i * HU_GEMM32_NR + 16 * v);
       _mm_prefetch((const char *)(below + i * HU_GEMM32_NR + 16 * v), _MM_HINT_T0);
     }
@@ -47,51 +50,64 @@ static inline __attribute__((always_inline)) void tile32(size_t kc, const float 
     }
 #pragma GCC unroll 4
     for (size_t k = 0; k < 4; k++) {
-      _mm_prefetch((const char *)(a + k * HU_GEMM32_MB + 2 * 12 - 1), _MM_HINT_T0);
-      step32(z, a + k * HU_GEMM32_MB, b + k * HU_GEMM32_NR);
+      if (k * HU_GEMM_MR % 16 == 0) _mm_prefetch((const char *)(next + k * HU_GEMM_MR), _MM_HINT_T0);
+      step32(z, nv, a + k * HU_GEMM_MR, b + k * HU_GEMM32_NR);
     }
-    a += 4 * HU_GEMM32_MB;
+    next += 4 * HU_GEMM_MR;
+    a += 4 * HU_GEMM_MR;
     b += 4 * HU_GEMM32_NR;
   }
   ahead->at = far;
   ahead->left = left;
   for (; kc; kc--) {
-    step32(z, a, b);
-    a += HU_GEMM32_MB;
+    step32(z, nv, a, b);
+    a += HU_GEMM_MR;
     b += HU_GEMM32_NR;
   }
-#pragma GCC unroll 12
-  for (int i = 0; i < 12; i++) {
-#pragma GCC unroll 2
-    for (int v = 0; v < 2; v++) _mm512_storeu_ps(acc + i * HU_GEMM32_NR + 16 * v, z[i][v]);
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; i++) {
+#pragma GCC unroll 3
+    for (int v = 0; v < nv; v++) _mm512_storeu_ps(acc + i * HU_GEMM32_NR + 16 * v, z[i][v]);
   }
 }
 
 static void fma32(size_t rows, size_t columns, size_t kc, const float *a, const float *b, float *acc, int fresh,
                   hu_ahead *ahead) {
   for (size_t j = 0; j < columns; j += HU_GEMM32_NR) {
-    for (size_t i = 0; i < rows; i += 12) {
-      tile32(kc, a + i, b + j * HU_GEMM32_KC, acc + j * HU_GEMM32_MB + i * HU_GEMM32_NR, fresh, ahead);
+    const float *y = b + j * HU_GEMM32_KC;
+    for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
+      const float *x = a + i * HU_GEMM32_KC;
+      float *z = acc + j * HU_GEMM32_MB + i * HU_GEMM32_NR;
+      if (columns - j > 32) {
+        tile32(kc, 3, x, y, z, fresh, ahead);
+      } else if (columns - j > 16) {
+        tile32(kc, 2, x, y, z, fresh, ahead);
+      } else {
+        tile32(kc, 1, x, y, z, fresh, ahead);
+      }
     }
   }
 }
 
-static inline __attribute__((always_inline)) void step64(__m512d z[8][3], const double *a, const double *b) {
-  __m512d b0 = _mm512_loadu_pd(b), b1 = _mm512_loadu_pd(b + 8), b2 = _mm512_loadu_pd(b + 16);
+static inline __attribute__((always_inline)) void step64(__m512d z[8][3], const int nv, const double *a,
+                                                         const double *b) {
+  __m512d y[3];
+#pragma GCC unroll 3
+  for (int v = 0; v < nv; v++) y[v] = _mm512_loadu_pd(b + 8 * v);
 #pragma GCC unroll 8
   for (int i = 0; i < 8; i++) {
     __m512d x = _mm512_set1_pd(a[i]);
-    z[i][0] = _mm512_fmadd_pd(x, b0, z[i][0]);
-    z[i][1] = _mm512_fmadd_pd(x, b1, z[i][1]);
-    z[i][2] = _mm512_fmadd_pd(x, b2, z[i][2]);
+#pragma GCC unroll 3
+    for (int v = 0; v < nv; v++) z[i][v] = _mm512_fmadd_pd(x, y[v], z[i][v]);
   }
 }
 
-/* The next tile's part of A and its accumulators are asked for while this one is worked on, and lines from further ahead. */
-static inline __attribute__((always_inline)) void tile64(size_t kc, const double *a, const double *b, double *acc, int fresh,
-                                                         hu_ahead *ahead) {
+/* Eight rows by nv vectors. The next tile's part of A and its accumulators are asked for while this one is worked on,
+ * and lines from further ahead. */
+static inline __attribute__((always_inline)) void tile64(size_t kc, const int nv, const double *a, const double *b,
+                                                         double *acc, int fresh, hu_ahead *ahead) {
   __m512d z[8][3];
-  const double *below = acc + 8 * HU_GEMM64_NR;
+  const double *below = acc + 8 * HU_GEMM64_NR, *next = a + HU_GEMM_MR * HU_GEMM64_KC;
   const char *far = ahead->at;
   size_t left = ahead->left, far_step = ahead->step;
   HU_ONE_REGISTER(acc);
@@ -99,7 +115,7 @@ static inline __attribute__((always_inline)) void tile64(size_t kc, const double
 #pragma GCC unroll 8
   for (int i = 0; i < 8; i++) {
 #pragma GCC unroll 3
-    for (int v = 0; v < 3; v++) {
+    for (int v = 0; v < nv; v++) {
       z[i][v] = fresh ? _mm512_setzero_pd() : _mm512_loadu_pd(acc + i * HU_GEMM64_NR + 8 * v);
       _mm_prefetch((const char *)(below + i * HU_GEMM64_NR + 8 * v), _MM_HINT_T0);
     }
@@ -115,31 +131,41 @@ static inline __attribute__((always_inline)) void tile64(size_t kc, const double
     }
 #pragma GCC unroll 4
     for (size_t k = 0; k < 4; k++) {
-      _mm_prefetch((const char *)(a + k * HU_GEMM64_MB + 2 * 8 - 1), _MM_HINT_T0);
-      step64(z, a + k * HU_GEMM64_MB, b + k * HU_GEMM64_NR);
+      if (k * HU_GEMM_MR % 8 == 0) _mm_prefetch((const char *)(next + k * HU_GEMM_MR), _MM_HINT_T0);
+      step64(z, nv, a + k * HU_GEMM_MR, b + k * HU_GEMM64_NR);
     }
-    a += 4 * HU_GEMM64_MB;
+    next += 4 * HU_GEMM_MR;
+    a += 4 * HU_GEMM_MR;
     b += 4 * HU_GEMM64_NR;
   }
   ahead->at = far;
   ahead->left = left;
   for (; kc; kc--) {
-    step64(z, a, b);
-    a += HU_GEMM64_MB;
+    step64(z, nv, a, b);
+    a += HU_GEMM_MR;
     b += HU_GEMM64_NR;
   }
 #pragma GCC unroll 8
   for (int i = 0; i < 8; i++) {
 #pragma GCC unroll 3
-    for (int v = 0; v < 3; v++) _mm512_storeu_pd(acc + i * HU_GEMM64_NR + 8 * v, z[i][v]);
+    for (int v = 0; v < nv; v++) _mm512_storeu_pd(acc + i * HU_GEMM64_NR + 8 * v, z[i][v]);
   }
 }
 
 static void sum64(size_t rows, size_t columns, size_t kc, const double *a, const double *b, double *acc, int fresh,
                   hu_ahead *ahead) {
   for (size_t j = 0; j < columns; j += HU_GEMM64_NR) {
-    for (size_t i = 0; i < rows; i += 8) {
-      tile64(kc, a + i, b + j * HU_GEMM64_KC, acc + j * HU_GEMM64_MB + i * HU_GEMM64_NR, fresh, ahead);
+    const double *y = b + j * HU_GEMM64_KC;
+    for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
+      const double *x = a + i * HU_GEMM64_KC;
+      double *z = acc + j * HU_GEMM64_MB + i * HU_GEMM64_NR;
+      if (columns - j > 16) {
+        tile64(kc, 3, x, y, z, fresh, ahead);
+      } else if (columns - j > 8) {
+        tile64(kc, 2, x, y, z, fresh, ahead);
+      } else {
+        tile64(kc, 1, x, y, z, fresh, ahead);
+      }
     }
   }
 }
@@ -162,6 +188,7 @@ static void spread32(size_t panels, float *z, const float *x) {
   for (size_t p = 0; p < panels; p++, z += HU_GEMM32_NR * HU_GEMM32_KC, x += HU_GEMM32_NR) {
     _mm512_storeu_ps(z, _mm512_loadu_ps(x));
     _mm512_storeu_ps(z + 16, _mm512_loadu_ps(x + 16));
+    _mm512_storeu_ps(z + 32, _mm512_loadu_ps(x + 32));
   }
 }
 
@@ -189,18 +216,20 @@ static size_t narrow(size_t n, float *z, const double *x) {
   return edge ? SIZE_MAX : changed;
 }
 
-/* Shifts by 64 and more, or by negative counts, give 0: one of the two shifts has the digit, the other none of it unless
- * both are by 0. */
+/* Shifts by 64 and more, or by negative counts, give 0: one of the two shifts has the digit, the other none of it
+ * unless both are by 0. */
 static void cut(const hu_wide_cut *q, size_t kc, const double *x, double *digits) {
   const __m512i fraction = _mm512_set1_epi64(0xFFFFFFFFFFFFF), hidden = _mm512_set1_epi64(0x10000000000000);
   const __m512i mask = _mm512_set1_epi64(((int64_t)1 << q->w) - 1), zero = _mm512_setzero_si512();
   for (size_t v = 0; v < kc * (HU_WIDE_COLUMNS / 8); v++) {
-    __m512i u = _mm512_loadu_si512(x + 8 * v), field = _mm512_and_si512(_mm512_srli_epi64(u, 52), _mm512_set1_epi64(0x7FF));
+    __m512i u = _mm512_loadu_si512(x + 8 * v),
+            field = _mm512_and_si512(_mm512_srli_epi64(u, 52), _mm512_set1_epi64(0x7FF));
     __m512i sig = _mm512_and_si512(u, fraction), up;
     __mmask8 normal = _mm512_cmpneq_epi64_mask(field, zero);
     sig = _mm512_mask_or_epi64(sig, normal, sig, hidden);
     sig = _mm512_mask_mov_epi64(sig, _mm512_cmpeq_epi64_mask(field, _mm512_set1_epi64(0x7FF)), zero);
-    up = _mm512_sub_epi64(_mm512_max_epi64(field, _mm512_set1_epi64(1)), _mm512_set1_epi64(1075 + q->low + q->first * q->w));
+    up = _mm512_sub_epi64(_mm512_max_epi64(field, _mm512_set1_epi64(1)),
+                          _mm512_set1_epi64(1075 + q->low + q->first * q->w));
     u = _mm512_andnot_si512(_mm512_set1_epi64(INT64_MAX), u);
     double *z = digits + (v / 2 * (size_t)q->count) * HU_WIDE_COLUMNS + v % 2 * 8;
     for (int32_t t = 0; t < q->count; t++) {
@@ -269,5 +298,6 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
   }
 }
 
-const hu_gemm_kernels hu_gemm_avx512 = {fma32, sum64, copy, widen, hu_turn32, hu_turn64, spread32, spread64, narrow, cut, wide};
+const hu_gemm_kernels hu_gemm_avx512 = {fma32,    sum64,    copy,   widen, hu_turn32, hu_turn64,
+                                        spread32, spread64, narrow, cut,   wide};
 #endif

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm_body.h - one block of D in a floating accumulator: pack, multiply, finish. Written once for binary32 and binary64; who
- * includes it defines HU_REAL, HU_READ, HU_COPY, HU_SPREAD and HU_TURN (kernels from binary32), HU_FINISH, HU_KERNEL and HU_MR, HU_NR, HU_MB, HU_NB, HU_KC. */
+/* emu/gemm_body.h - one block of D in a floating accumulator: pack, multiply, finish. Written once for binary32 and
+ * binary64; who includes it defines HU_REAL, HU_READ, HU_COPY, HU_SPREAD and HU_TURN (kernels from binary32),
+ * HU_FINISH, HU_KERNEL and HU_NR, HU_MB, HU_NB, HU_KC. */
 
-/* HU_GEMM_TURN stored rows from `row` on (those past `rows` are zeros), `n` elements from `column` on, become columns: z[c ldz + r]. */
-static void turn(const hu_gemm_call *g, const hu_matrix *x, size_t row, size_t rows, size_t column, size_t n, HU_REAL *z,
-                 size_t ldz) {
-  const float *direct = rows >= HU_GEMM_TURN ? hu_gemm_direct32(x, row, column) : NULL;
-  float line[HU_GEMM_TURN * HU_KC];
+/* HU_GEMM_MR stored rows from `row` on (those past `rows` are zeros), `n` elements from `column` on, become columns:
+ * z[c ldz + r]. */
+static void turn(const hu_gemm_call *g, const hu_matrix *x, size_t row, size_t rows, size_t column, size_t n,
+                 HU_REAL *z, size_t ldz) {
+  const float *direct = rows >= HU_GEMM_MR ? hu_gemm_direct32(x, row, column) : NULL;
+  float line[HU_GEMM_MR * HU_KC];
   HU_REAL wide[HU_KC];
   if (direct) {
     HU_TURN(n, z, ldz, direct, x->ld);
   } else if (x->carried) {
     memset(line, 0, sizeof line);
-    for (size_t r = 0; r < hu_least(rows, HU_GEMM_TURN); r++) hu_gemm_read32(x, row + r, column, n, line + r * HU_KC);
+    for (size_t r = 0; r < hu_least(rows, HU_GEMM_MR); r++) hu_gemm_read32(x, row + r, column, n, line + r * HU_KC);
     HU_TURN(n, z, ldz, line, HU_KC);
   } else { /* values that only binary64 holds */
-    for (size_t r = 0; r < HU_GEMM_TURN; r++) {
+    for (size_t r = 0; r < HU_GEMM_MR; r++) {
       memset(wide, 0, sizeof wide);
       if (r < rows) HU_READ(x, row + r, column, n, wide);
       for (size_t c = 0; c < n; c++) z[c * ldz + r] = wide[c];
@@ -24,21 +26,24 @@ static void turn(const hu_gemm_call *g, const hu_matrix *x, size_t row, size_t r
 }
 
 static void pack_a(const hu_gemm_call *g, size_t i0, size_t k0, size_t rows, size_t kc, HU_REAL *z) {
-  size_t padded = hu_up_to(rows, HU_MR);
-  if (g->a.transposed) {
-    for (size_t k = 0; k < kc; k++) {
-      HU_READ(&g->a, k0 + k, i0, rows, z + k * HU_MB);
-      for (size_t i = rows; i < padded; i++) z[k * HU_MB + i] = 0;
+  size_t padded = hu_up_to(rows, HU_GEMM_MR);
+  if (!g->a.transposed) {
+    for (size_t i = 0; i < padded; i += HU_GEMM_MR) {
+      turn(g, &g->a, i0 + i, hu_least(rows - i, HU_GEMM_MR), k0, kc, z + i * HU_KC, HU_GEMM_MR);
     }
     return;
   }
-  for (size_t i = 0; i < padded; i += HU_GEMM_TURN) {
-    turn(g, &g->a, i0 + i, i < rows ? rows - i : 0, k0, kc, z + i, HU_MB);
+  for (size_t k = 0; k < kc; k++) {
+    HU_REAL row[HU_MB];
+    HU_READ(&g->a, k0 + k, i0, rows, row);
+    for (size_t i = rows; i < padded; i++) row[i] = 0;
+    for (size_t i = 0; i < padded; i += HU_GEMM_MR)
+      memcpy(z + i * HU_KC + k * HU_GEMM_MR, row + i, HU_GEMM_MR * sizeof *z);
   }
 }
 
 static void pack_b_turned(const hu_gemm_call *g, size_t j0, size_t k0, size_t columns, size_t kc, HU_REAL *z) {
-  for (size_t j = 0; j < hu_up_to(columns, HU_NR); j += HU_GEMM_TURN) {
+  for (size_t j = 0; j < hu_up_to(columns, HU_NR); j += HU_GEMM_MR) {
     HU_REAL *to = z + j / HU_NR * (HU_KC * HU_NR) + j % HU_NR;
     turn(g, &g->b, j0 + j, j < columns ? columns - j : 0, k0, kc, to, HU_NR);
   }
@@ -144,7 +149,7 @@ static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *ev
     look_after(&ahead, g, i0, j0, k0);
     pack_a(g, i0, k0, rows, kc, a);
     pack_b(g, j0, k0, columns, kc, b);
-    HU_KERNEL(hu_up_to(rows, HU_MR), hu_up_to(columns, HU_NR), kc, a, b, acc, !g->c.data && k0 == 0,
+    HU_KERNEL(hu_up_to(rows, HU_GEMM_MR), columns, kc, a, b, acc, !g->c.data && k0 == 0,
               &ahead);
   }
   for (size_t i = 0; i < rows; i++) {

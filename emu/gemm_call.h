@@ -9,7 +9,8 @@
 #include "emu/lanes.h"
 #include "halfulp/gemm.h"
 
-/* An operand, checked. rows and columns are those of the product; element (i, j) is stored at i ld + j, or at j ld + i. */
+/* An operand, checked. rows and columns are those of the product; element (i, j) is stored at i ld + j, or at j ld + i.
+ */
 typedef struct hu_matrix {
   const void *data; /* NULL: absent (C), or no elements */
   size_t rows, columns, ld, size; /* size: bytes of an element */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm_env.h - the floating-point surroundings of the kernels: ties to even, subnormals kept, no traps, whatever the caller
- * set; the caller's settings and flags come back afterwards. */
+/* emu/gemm_env.h - the floating-point surroundings of the kernels: ties to even, subnormals kept, no traps, whatever
+ * the caller set; the caller's settings and flags come back afterwards. */
 #ifndef HALFULP_EMU_GEMM_ENV_H
 #define HALFULP_EMU_GEMM_ENV_H
 

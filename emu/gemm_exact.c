@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* When binary32 or binary64 sums are exact, and the binary64 way.
  *
- * The argument. Let every product be a multiple of 2^(qa+qb), every c of 2^qc, q = min(qa + qb, qc), and let the absolute
- * values of all terms of an element add up to at most 2^p 2^q, p the precision of the carrier (53, 24). Then every product
- * and every partial sum of every subset of the terms is an integer multiple of 2^q of at most 2^p units: with 2^q not below
- * the carrier's smallest subnormal number it is a number of the carrier, so no multiplication, addition or fused step rounds,
- * in whatever order, and none overflows (2^(p+q) is at most its largest power of two: checked). Infinities and NaN travel by
- * IEEE 754's own rules, which do not depend on the order either: finite sums stay finite, so a sum is NaN if a term is or if
- * infinities of both signs meet. A zero sum is -0 only if all terms are -0, as c or +0 comes first and ties to even gives
- * x - x = +0. */
+ * The argument. Let every product be a multiple of 2^(qa+qb), every c of 2^qc, q = min(qa + qb, qc), and let the
+ * absolute values of all terms of an element add up to at most 2^p 2^q, p the precision of the carrier (53, 24). Then
+ * every product and every partial sum of every subset of the terms is an integer multiple of 2^q of at most 2^p units:
+ * with 2^q not below the carrier's smallest subnormal number it is a number of the carrier, so no multiplication,
+ * addition or fused step rounds, in whatever order, and none overflows (2^(p+q) is at most its largest power of two:
+ * checked). Infinities and NaN travel by IEEE 754's own rules, which do not depend on the order either: finite sums
+ * stay finite, so a sum is NaN if a term is or if infinities of both signs meet. A zero sum is -0 only if all terms are
+ * -0, as c or +0 comes first and ties to even gives x - x = +0. */
 #include "emu/gemm_call.h"
 
 /* Largest magnitude of a format as sig 2^exp, the exponent of its lowest place in *low. */
@@ -69,7 +69,6 @@ int hu_gemm_spans_fit64(const hu_gemm_call *g) {
 #define HU_TURN g->kernels->turn64
 #define HU_FINISH hu_gemm_finish64
 #define HU_KERNEL g->kernels->sum64
-#define HU_MR HU_GEMM64_MR
 #define HU_NR HU_GEMM64_NR
 #define HU_MB HU_GEMM64_MB
 #define HU_NB HU_GEMM64_NB
@@ -78,5 +77,5 @@ int hu_gemm_spans_fit64(const hu_gemm_call *g) {
 
 void hu_gemm_use_binary64(hu_gemm_call *g) {
   g->block = run_block;
-  hu_gemm_set_blocks(g, HU_MB, HU_MR, HU_NB, HU_NR);
+  hu_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
 }

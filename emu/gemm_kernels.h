@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/gemm_kernels.h - the inner loops of hu_gemm: one table a level, gemm.c and its relatives see no instruction set.
  *
- * A block of D, at most MB x NB, has its accumulators on the stack for the whole of K; K comes in pieces of at most KC. The
- * layouts are the same for every level:
+ * A block of D, at most MB x NB, has its accumulators on the stack for the whole of K; K comes in pieces of at most KC.
+ * The layouts are the same for every level:
  *
- *   acc  panels of NR columns, row-major inside: element (i, j) at (j / NR) MB NR + i NR + j % NR (a tile is contiguous: at a
- *        distance of whole rows its lines would share cache sets)
- *   A    k-major, MB apart
- *   B    panels of NR columns, k-major inside: element (k, j) at (j / NR) KC NR + k NR + j % NR
+ *   acc  panels of NR columns, row-major inside: element (i, j) at (j / NR) MB NR + i NR + j % NR (a tile is
+ * contiguous: at a distance of whole rows its lines would share cache sets) A    panels of MR rows, k-major inside:
+ * element (i, k) at (i / MR) KC MR + k MR + i % MR B    panels of NR columns, k-major inside: element (k, j) at (j /
+ * NR) KC NR + k NR + j % NR
  *
- * Rows are padded to a multiple of MR, columns to NR, with zeros: padding is computed and never read. K is never padded. */
+ * Rows are padded to a multiple of MR, columns to NR, with zeros: padding may be computed and is never read. K is never
+ * padded. */
 #ifndef HALFULP_EMU_GEMM_KERNELS_H
 #define HALFULP_EMU_GEMM_KERNELS_H
 
@@ -18,23 +19,20 @@
 
 #include "emu/port.h"
 
-#define HU_GEMM32_MR 12
-#define HU_GEMM32_NR 32
-#define HU_GEMM32_MB 264
-#define HU_GEMM32_NB 256
-#define HU_GEMM32_KC 104
+#define HU_GEMM_MR 8
 
-#define HU_GEMM64_MR 8
+#define HU_GEMM32_NR 48
+#define HU_GEMM32_MB 256
+#define HU_GEMM32_NB 288
+#define HU_GEMM32_KC 88
+
 #define HU_GEMM64_NR 24
 #define HU_GEMM64_MB 176
 #define HU_GEMM64_NB 192
 #define HU_GEMM64_KC 72
 
-/* Rows that are turned into columns at a time; divides every MB and NR. */
-#define HU_GEMM_TURN 8
-
-/* The source rows of the next piece: kernels ask for them a cache line at a time, evenly spread over their work, so that packing
- * finds them in the cache. Two runs, of A and of B. */
+/* The source rows of the next piece: kernels ask for them a cache line at a time, evenly spread over their work, so
+ * that packing finds them in the cache. Two runs, of A and of B. */
 typedef struct hu_ahead_run {
   const char *row;
   size_t pitch, rows, lines; /* bytes from row to row; rows left; cache lines of a row */
@@ -80,8 +78,8 @@ static inline __attribute__((always_inline)) void hu_fetch_line(hu_ahead *ahead)
 #define HU_WIDE_COLUMNS 16
 #define HU_WIDE_BAND 6
 
-/* A row of A, its entries sorted: group g, entries first[g] ... first[g + 1] - 1, belongs to bin[g]. An entry stands for
- * hi 2^W + lo, or for lo alone (cut = 0), times row k of B. */
+/* A row of A, its entries sorted: group g, entries first[g] ... first[g + 1] - 1, belongs to bin[g]. An entry stands
+ * for hi 2^W + lo, or for lo alone (cut = 0), times row k of B. */
 typedef struct hu_wide_row {
   double hi[HU_WIDE_KC], lo[HU_WIDE_KC];
   uint16_t k[HU_WIDE_KC], bin[HU_WIDE_KC], first[HU_WIDE_KC + 1];
@@ -105,16 +103,17 @@ typedef struct hu_gemm_kernels {
   /* z[i] = x[i] */
   void (*copy)(size_t n, float *z, const float *x);
   void (*widen)(size_t n, double *z, const float *x);
-  /* HU_GEMM_TURN rows, ldx apart, become columns: z[c ldz + r] = x[r ldx + c], c < n. */
+  /* HU_GEMM_MR rows, ldx apart, become columns: z[c ldz + r] = x[r ldx + c], c < n. */
   void (*turn32)(size_t n, float *z, size_t ldz, const float *x, size_t ldx);
   void (*turn64)(size_t n, double *z, size_t ldz, const float *x, size_t ldx);
   /* One row of B into whole panels. */
   void (*spread32)(size_t panels, float *z, const float *x);
   void (*spread64)(size_t panels, double *z, const float *x);
-  /* z[i] = x[i] rounded to nearest, ties to even; returns how many changed, or SIZE_MAX (and any z) if one is neither 0 nor
-   * between 2^-125 and 2^127 in magnitude. */
+  /* z[i] = x[i] rounded to nearest, ties to even; returns how many changed, or SIZE_MAX (and any z) if one is neither 0
+   * nor between 2^-125 and 2^127 in magnitude. */
   size_t (*narrow)(size_t n, float *z, const double *x);
-  /* digits[(k count + t) HU_WIDE_COLUMNS + c] = digit first + t of x[k HU_WIDE_COLUMNS + c], k < kc; infinities and NaN as 0. */
+  /* digits[(k count + t) HU_WIDE_COLUMNS + c] = digit first + t of x[k HU_WIDE_COLUMNS + c], k < kc; infinities and NaN
+   * as 0. */
   void (*cut)(const hu_wide_cut *q, size_t kc, const double *x, double *digits);
   /* For each group and t < count: bins[bin + t] += sum of lo digit[t], bins[bin + t + 1] += sum of hi digit[t], for
    * HU_WIDE_COLUMNS columns at once; no sum passes 2^53 in magnitude, that of 32 terms 2^51. */

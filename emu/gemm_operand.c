@@ -88,7 +88,8 @@ void hu_gemm_read64(const hu_matrix *x, size_t row, size_t column, size_t n, dou
   }
 }
 
-/* A value of the format rounds to itself. Any NaN will do where the format has NaN; where it has none, NaN becomes a number. */
+/* A value of the format rounds to itself. Any NaN will do where the format has NaN; where it has none, NaN becomes a
+ * number. */
 static int piece_on_grid(const hu_matrix *x, const float *p, size_t n) {
   uint32_t z[PIECE], wrong = 0;
   hu_events ignored;
@@ -122,8 +123,8 @@ int hu_gemm_on_grid(const hu_matrix *x, size_t row, size_t rows) {
   return 1;
 }
 
-/* The least and the largest exponent fields of finite non-zero elements. Binary64 subnormals have field 0: nothing is known of
- * them but the format's lowest place and 2^-1022. */
+/* The least and the largest exponent fields of finite non-zero elements. Binary64 subnormals have field 0: nothing is
+ * known of them but the format's lowest place and 2^-1022. */
 static void widen_span(const double *p, size_t n, uint64_t *least, uint64_t *most, uint64_t *special) {
   for (size_t i = 0; i < n; i++) {
     uint64_t u = hu_bits_of_double(p[i]) & 0x7FFFFFFFFFFFFFFFu, field = u >> 52;
@@ -158,8 +159,8 @@ hu_span hu_gemm_span(const hu_matrix *x) {
 
 /* ---- the result ---- */
 
-/* Rounding binary64 to odd in binary32 first changes nothing if binary32 has two digits more than any rounding looks at: than
- * the grid, the grid of tininess (one binade finer), and the random digits. */
+/* Rounding binary64 to odd in binary32 first changes nothing if binary32 has two digits more than any rounding looks
+ * at: than the grid, the grid of tininess (one binade finer), and the random digits. */
 static int odd_is_enough(const hu_spec *s) {
   int32_t digits = s->m + 2 + (s->round >= HU_SRA ? s->bits : 0);
   return digits <= 23 && s->emin - digits >= -148 && s->emin <= 120;
@@ -264,7 +265,8 @@ uint32_t hu_gemm_zero_sign(const hu_gemm_call *g, size_t i, size_t j) {
 /* Do zero sums of the exact model want a second look? */
 static int zeros_matter(const hu_gemm_call *g) { return g->exact && g->spec.round == HU_RTN && g->spec.negzero; }
 
-/* Before rounding: zero sums of the exact model get the sign of `toward negative`; returns the NaN sums without NaN operand. */
+/* Before rounding: zero sums of the exact model get the sign of `toward negative`; returns the NaN sums without NaN
+ * operand. */
 static uint64_t mend32(const hu_gemm_call *g, size_t i, size_t j0, size_t n, float *sum) {
   uint32_t found = (uint32_t)zeros_matter(g);
   uint64_t made = 0;
@@ -300,8 +302,8 @@ static uint64_t mend64(const hu_gemm_call *g, size_t i, size_t j0, size_t n, dou
   return made;
 }
 
-/* Ties to even into binary32 is the processor's own conversion; 0 if an element is special or near the ends of the range, where
- * events want more care. */
+/* Ties to even into binary32 is the processor's own conversion; 0 if an element is special or near the ends of the
+ * range, where events want more care. */
 static int finish_near(const hu_gemm_call *g, size_t i, size_t j, size_t n, const double *sum, hu_events *events) {
   float z[PIECE];
   size_t inexact = g->kernels->narrow(n, z, sum);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm_portable.c - inner loops in plain C, for any processor; written so that compilers can use what vectors there are. */
+/* emu/gemm_portable.c - inner loops in plain C, for any processor; written so that compilers can use what vectors there
+ * are. */
 #include "emu/bits.h"
 #include "emu/gemm_kernels.h"
 
 /* fma(a, b, c) in binary32 from binary64 operations, without a fused instruction.
  *
- * p = a b is exact: 48 digits, exponents within +-300. s + e = p + c exactly (Knuth's two-sum; nothing overflows). If e is not 0, p +
- * c lies strictly between s and its neighbour on e's side; of these two the one with an odd last digit is p + c rounded
- * to odd. Rounding that to binary32 gives what rounding p + c itself gives, as 53 >= 24 + 2 (Boldo and Melquiond,
- * "Emulation of FMA and correctly rounded sums", 2008), subnormal results included: they only keep fewer digits. If e = 0, s is
- * exact with the right sign of zero. Infinities and NaN make e NaN, and s stays. s is not 0 where e is not. */
+ * p = a b is exact: 48 digits, exponents within +-300. s + e = p + c exactly (Knuth's two-sum; nothing overflows). If e
+ * is not 0, p + c lies strictly between s and its neighbour on e's side; of these two the one with an odd last digit is
+ * p + c rounded to odd. Rounding that to binary32 gives what rounding p + c itself gives, as 53 >= 24 + 2 (Boldo and
+ * Melquiond, "Emulation of FMA and correctly rounded sums", 2008), subnormal results included: they only keep fewer
+ * digits. If e = 0, s is exact with the right sign of zero. Infinities and NaN make e NaN, and s stays. s is not 0
+ * where e is not. */
 static inline float fused(float a, float b, float c) {
   double p = (double)a * (double)b, t = (double)c, s = p + t, v = s - p;
   double e = (p - (s - v)) + (t - v);
@@ -23,11 +25,12 @@ static void fma32(size_t rows, size_t columns, size_t kc, const float *a, const 
                   hu_ahead *ahead) {
   for (size_t j = 0; j < columns; j += HU_GEMM32_NR) {
     for (size_t i = 0; i < rows; i++) {
+      const float *column = a + i / HU_GEMM_MR * (HU_GEMM_MR * HU_GEMM32_KC) + i % HU_GEMM_MR;
       float *z = acc + j * HU_GEMM32_MB + i * HU_GEMM32_NR;
       hu_fetch_line(ahead);
       if (fresh) memset(z, 0, HU_GEMM32_NR * sizeof *z);
       for (size_t k = 0; k < kc; k++) {
-        const float *y = b + j * HU_GEMM32_KC + k * HU_GEMM32_NR, x = a[k * HU_GEMM32_MB + i];
+        const float *y = b + j * HU_GEMM32_KC + k * HU_GEMM32_NR, x = column[k * HU_GEMM_MR];
         for (size_t c = 0; c < HU_GEMM32_NR; c++) z[c] = fused(x, y[c], z[c]);
       }
     }
@@ -38,11 +41,12 @@ static void sum64(size_t rows, size_t columns, size_t kc, const double *a, const
                   hu_ahead *ahead) {
   for (size_t j = 0; j < columns; j += HU_GEMM64_NR) {
     for (size_t i = 0; i < rows; i++) {
+      const double *column = a + i / HU_GEMM_MR * (HU_GEMM_MR * HU_GEMM64_KC) + i % HU_GEMM_MR;
       double *z = acc + j * HU_GEMM64_MB + i * HU_GEMM64_NR;
       hu_fetch_line(ahead);
       if (fresh) memset(z, 0, HU_GEMM64_NR * sizeof *z);
       for (size_t k = 0; k < kc; k++) {
-        const double *y = b + j * HU_GEMM64_KC + k * HU_GEMM64_NR, x = a[k * HU_GEMM64_MB + i];
+        const double *y = b + j * HU_GEMM64_KC + k * HU_GEMM64_NR, x = column[k * HU_GEMM_MR];
         for (size_t c = 0; c < HU_GEMM64_NR; c++) z[c] += x * y[c];
       }
     }
@@ -57,13 +61,13 @@ static void widen(size_t n, double *z, const float *x) {
 
 static void turn32(size_t n, float *z, size_t ldz, const float *x, size_t ldx) {
   for (size_t c = 0; c < n; c++) {
-    for (size_t r = 0; r < HU_GEMM_TURN; r++) z[c * ldz + r] = x[r * ldx + c];
+    for (size_t r = 0; r < HU_GEMM_MR; r++) z[c * ldz + r] = x[r * ldx + c];
   }
 }
 
 static void turn64(size_t n, double *z, size_t ldz, const float *x, size_t ldx) {
   for (size_t c = 0; c < n; c++) {
-    for (size_t r = 0; r < HU_GEMM_TURN; r++) z[c * ldz + r] = (double)x[r * ldx + c];
+    for (size_t r = 0; r < HU_GEMM_MR; r++) z[c * ldz + r] = (double)x[r * ldx + c];
   }
 }
 
@@ -125,4 +129,5 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
   }
 }
 
-const hu_gemm_kernels hu_gemm_portable = {fma32, sum64, copy, widen, turn32, turn64, spread32, spread64, narrow, cut, wide};
+const hu_gemm_kernels hu_gemm_portable = {fma32,    sum64,    copy,   widen, turn32, turn64,
+                                          spread32, spread64, narrow, cut,   wide};

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /* The wide way: exact sums for any pair of formats, in integers of as many digits as the range of the products needs.
  *
- * Let a = A 2^(la) and b = B 2^(lb) with integers A, B (la, lb: the lowest places there are, hu_gemm_span). |B| is cut into
- * digits of W bits, B = sum of b_t 2^(W t), each with B's sign. A is a short significand far up: A = x 2^(W s) with s =
- * floor(place of A's last digit / W), so |x| < 2^(p + W - 1), p the precision of A's format. Hence
+ * Let a = A 2^(la) and b = B 2^(lb) with integers A, B (la, lb: the lowest places there are, hu_gemm_span). |B| is cut
+ * into digits of W bits, B = sum of b_t 2^(W t), each with B's sign. A is a short significand far up: A = x 2^(W s)
+ * with s = floor(place of A's last digit / W), so |x| < 2^(p + W - 1), p the precision of A's format. Hence
  *
  *   A B = sum over t of (x b_t) 2^(W (s + t)),      bins[s + t] += x b_t.
  *
- * Entries of a row that share s are summed together, sixteen columns and several t at once, in binary64 registers: with n <= KC
- * products of less than 2^(p + W - 1) 2^W a sum stays below 2^53 and nothing rounds, whatever the order. Where p is large, x = hi 2^W +
- * lo is cut once (|lo| < 2^W, |hi| < 2^(p - 1)), so that W may stay large. Sums then join 64-bit integer bins; after
- * SETTLE pieces carries go up, long before a bin can overflow (SETTLE pieces, each of less than 2^54, plus the digits there).
- * At the end carries are settled, bins become one two's complement integer, C is added, and its leading 64 digits with a sticky
- * bit are what hu_round wants. */
+ * Entries of a row that share s are summed together, sixteen columns and several t at once, in binary64 registers: with
+ * n <= KC products of less than 2^(p + W - 1) 2^W a sum stays below 2^53 and nothing rounds, whatever the order. Where
+ * p is large, x = hi 2^W + lo is cut once (|lo| < 2^W, |hi| < 2^(p - 1)), so that W may stay large. Sums then join
+ * 64-bit integer bins; after SETTLE pieces carries go up, long before a bin can overflow (SETTLE pieces, each of less
+ * than 2^54, plus the digits there). At the end carries are settled, bins become one two's complement integer, C is
+ * added, and its leading 64 digits with a sticky bit are what hu_round wants. */
 #include "emu/bits.h"
 #include "emu/gemm_call.h"
 
 enum {
   KC = HU_WIDE_KC,
   PANEL = HU_WIDE_COLUMNS,
-  ROWS = 52,      /* at most, in a block */
+  ROWS = 48,      /* at most, in a block */
   COLUMNS = 128,  /* likewise */
-  BINS = 26624,   /* rows x columns x bins */
+  BINS = 25600,   /* rows x columns x bins */
   SETTLE = 128,
   LIMBS = 72      /* 2 (1074 + 1024) digits of products, 64 of a count, and some */
 };
@@ -30,7 +30,8 @@ enum {
 typedef struct plan {
   int32_t w, digits, windows, bins, slabs; /* digits of B in all; slabs: how many times some of them */
   int cut;                                 /* 1: x = hi 2^W + lo */
-  uint32_t inverse; /* n * inverse >> 16 = n / w for n < 2^16 / w: inverse w - 2^16 <= w, and n w / 2^16 < 1 is lost nowhere */
+  uint32_t
+      inverse; /* n / w is n * inverse >> 16: inverse w = 2^16 + e, e <= w <= 23, exact while n e < 2^16; n < 2200 */
   int32_t base;                            /* exponent of bin 0 */
   size_t rows, columns;
 } plan;
@@ -41,13 +42,15 @@ static plan plan_of(const hu_gemm_call *g) {
   plan q;
   int32_t p = g->a.spec.m + 1;
   int32_t range_a = g->sa.high - g->sa.low, range_b = g->sb.high - g->sb.low;
-  int32_t whole = (47 - p) / 2, halves = 47 - p < 23 ? 47 - p : 23; /* n = 2^7: 2 W + p - 1 <= 46; W + p - 1, 2 W <= 46 */
+  int32_t whole = (47 - p) / 2,
+          halves = 47 - p < 23 ? 47 - p : 23; /* n = 2^7: 2 W + p - 1 <= 46; W + p - 1, 2 W <= 46 */
   q.cut = ratio_up(range_b, whole) > ratio_up(range_b, halves);
   q.w = q.cut ? halves : whole;
   q.digits = ratio_up(range_b, q.w);
   q.windows = (range_a > p ? range_a - p : 0) / q.w + 1;
   q.bins = q.windows + q.digits + q.cut;
-  /* The top bin ends up with what is above: less than K 2^(p + W) (cut: K 2^p) of its units. More bins if that is too much. */
+  /* The top bin ends up with what is above: less than K 2^(p + W) (cut: K 2^p) of its units. More bins if that is too
+   * much. */
   int32_t top = p + (q.cut ? 0 : q.w) + 64 - hu_clz64((uint64_t)g->k | 1);
   if (top > 62) q.bins += ratio_up(top - 62, q.w);
   q.base = g->sa.low + g->sb.low;
@@ -265,8 +268,8 @@ static void finish(const hu_gemm_call *g, const plan *q, size_t i, size_t j, con
 }
 
 /* One piece of K for the whole block. */
-static void add_piece(const hu_gemm_call *g, const plan *q, size_t i0, size_t j0, size_t k0, size_t rows, size_t columns,
-                      hu_wide_row *row, int64_t *bins, uint8_t *special) {
+static void add_piece(const hu_gemm_call *g, const plan *q, size_t i0, size_t j0, size_t k0, size_t rows,
+                      size_t columns, hu_wide_row *row, int64_t *bins, uint8_t *special) {
   size_t kc = hu_least(g->k - k0, KC), panels = (columns + PANEL - 1) / PANEL, apart = (size_t)q->bins * PANEL;
   double x[KC * PANEL];
   for (size_t i = 0; i < rows; i++) {

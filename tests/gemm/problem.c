@@ -94,8 +94,8 @@ static void store_any(plain *x, t_random *r) {
   plain_store(x, r, values, transposed, padding);
 }
 
-void problem_draw(problem *p, t_random *r, size_t m, size_t n, size_t k, hu_format fa, hu_format fb, const hu_format *fc,
-                  hu_format fd, uint32_t kind_of_sum) {
+void problem_draw(problem *p, t_random *r, size_t m, size_t n, size_t k, hu_format fa, hu_format fb,
+                  const hu_format *fc, hu_format fd, uint32_t kind_of_sum) {
   memset(p, 0, sizeof *p);
   p->m = m;
   p->n = n;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/gemm/problem.h - one product to compute: operands as plain codes and as the stored matrices of hu_gemm, with padding. */
+/* tests/gemm/problem.h - one product to compute: operands as plain codes and as the stored matrices of hu_gemm, with
+ * padding. */
 #ifndef HALFULP_TESTS_GEMM_PROBLEM_H
 #define HALFULP_TESTS_GEMM_PROBLEM_H
 
@@ -44,8 +45,8 @@ void plain_store(plain *x, t_random *r, int values, int transposed, size_t paddi
 void plain_free(plain *x);
 
 /* m, n, k and formats given, everything else at random. */
-void problem_draw(problem *p, t_random *r, size_t m, size_t n, size_t k, hu_format fa, hu_format fb, const hu_format *fc,
-                  hu_format fd, uint32_t kind_of_sum);
+void problem_draw(problem *p, t_random *r, size_t m, size_t n, size_t k, hu_format fa, hu_format fb,
+                  const hu_format *fc, hu_format fd, uint32_t kind_of_sum);
 void problem_free(problem *p);
 
 /* Runs hu_gemm into a fresh D filled with the pattern. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_gemm at sizes beyond its blocks: every kernel level and thread count gives the same bytes, padding included, and the
- * same events; spot checks by sums in 128-bit integers. */
+/* hu_gemm at sizes beyond its blocks: every kernel level and thread count gives the same bytes, padding included, and
+ * the same events; spot checks by sums in 128-bit integers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,8 @@ static void all_the_same(const problem *p, unsigned long *runs) {
     for (size_t t = 0; t < 4; t++) {
       if (i && t && (i + t) % 2) continue; /* every level, every count, half of the pairs */
       outcome o = problem_run(p, counts[t], masks[i]);
-      if (!outcome_same(&first, &o)) fail_msg("%s: levels off %u, %u threads", problem_text(text, p), masks[i], counts[t]);
+      if (!outcome_same(&first, &o))
+        fail_msg("%s: levels off %u, %u threads", problem_text(text, p), masks[i], counts[t]);
       free(o.d);
       ++*runs;
     }

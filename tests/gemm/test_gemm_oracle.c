@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_gemm against the oracle: every model, random formats and storages, all sizes from 0 up to a few tiles, special values,
- * cancellation, every mode. Each element's bits, the counts of events, untouched padding, also in place. */
+/* hu_gemm against the oracle: every model, random formats and storages, all sizes from 0 up to a few tiles, special
+ * values, cancellation, every mode. Each element's bits, the counts of events, untouched padding, also in place. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,8 +41,8 @@ static void expect(expected *e, const problem *p) {
       uint32_t random = p->mode.bits ? hu_stream_word(p->stream, i * p->n + j) >> (32 - p->mode.bits) : 0;
       uint32_t c = p->has_c ? p->c.code[i * p->n + j] : 0;
       const hu_format *fc = p->has_c ? &p->c.format : NULL;
-      hu_status (*dot)(uint32_t *, uint32_t *, hu_format, hu_mode, uint32_t, size_t, hu_format, const uint32_t *, hu_format,
-                       const uint32_t *, const hu_format *, uint32_t) =
+      hu_status (*dot)(uint32_t *, uint32_t *, hu_format, hu_mode, uint32_t, size_t, hu_format, const uint32_t *,
+                       hu_format, const uint32_t *, const hu_format *, uint32_t) =
           p->accum.kind == HU_ACCUM_EXACT ? hu_oracle_dot : hu_oracle_dot_fp32;
       char text[PROBLEM_TEXT];
       hu_status status = dot(&code, &events, p->format, p->mode, random, p->k, p->a.format, p->a.code + i * p->k,
@@ -67,12 +67,13 @@ static void compare(const problem *p, const expected *e, outcome *o, const char 
   }
   if (!t_same_events(&o->events, &e->events)) {
     const hu_events *x = &o->events, *y = &e->events;
-    fail_msg("%s (%s): events %d/%d over %d/%d sat %d/%d under %d/%d zero %d/%d sub %d/%d inexact %d/%d invalid %d/%d nan "
-             "%d/%d inf",
-             problem_text(text, p), how, (int)x->overflow, (int)y->overflow, (int)x->saturated, (int)y->saturated,
-             (int)x->underflow, (int)y->underflow, (int)x->to_zero, (int)y->to_zero, (int)x->subnormal,
-             (int)y->subnormal, (int)x->inexact, (int)y->inexact, (int)x->invalid, (int)y->invalid, (int)x->nan_in,
-             (int)y->nan_in, (int)x->inf_in, (int)y->inf_in);
+    fail_msg(
+        "%s (%s): events %d/%d over %d/%d sat %d/%d under %d/%d zero %d/%d sub %d/%d inexact %d/%d invalid %d/%d nan "
+        "%d/%d inf",
+        problem_text(text, p), how, (int)x->overflow, (int)y->overflow, (int)x->saturated, (int)y->saturated,
+        (int)x->underflow, (int)y->underflow, (int)x->to_zero, (int)y->to_zero, (int)x->subnormal, (int)y->subnormal,
+        (int)x->inexact, (int)y->inexact, (int)x->invalid, (int)y->invalid, (int)x->nan_in, (int)y->nan_in,
+        (int)x->inf_in, (int)y->inf_in);
   }
   if (!outcome_padding_untouched(p, o)) fail_msg("%s (%s): padding written", problem_text(text, p), how);
   free(o->d);
@@ -126,8 +127,8 @@ static void run_random(const char *name, uint64_t seed, uint32_t kind, int cases
     problem_free(&p);
   }
   assert_true(in_place > 0 && with_c > 0 && elements > 0);
-  print_message("%s: %d products (%lu with C, %lu in place too), %lu elements, each through 4 levels and threads\n", name,
-                cases, with_c, in_place, elements);
+  print_message("%s: %d products (%lu with C, %lu in place too), %lu elements, each through 4 levels and threads\n",
+                name, cases, with_c, in_place, elements);
 }
 
 static void exact_random(void **state) {
@@ -144,8 +145,10 @@ static void fp32_random(void **state) {
 static void larger(void **state) {
   (void)state;
   static const size_t shapes[][3] = {{13, 33, 5}, {25, 17, 129}, {1, 65, 97}, {67, 1, 113}, {14, 18, 200}, {2, 3, 331}};
-  static const char *const pairs[][3] = {{"binary32", "binary32", "binary32"}, {"bfloat16", "bfloat16", "bfloat16"},
-                                         {"binary16", "float8_e5m2", "binary16"}, {"float8_e4m3fn", "float8_e4m3fn", "bfloat16"},
+  static const char *const pairs[][3] = {{"binary32", "binary32", "binary32"},
+                                         {"bfloat16", "bfloat16", "bfloat16"},
+                                         {"binary16", "float8_e5m2", "binary16"},
+                                         {"float8_e4m3fn", "float8_e4m3fn", "bfloat16"},
                                          {"float4_e2m1fn", "float6_e2m3fn", "binary32"}};
   t_random r = {t_seed("gemm larger", 13)};
   unsigned long elements = 0, in_place = 0;
@@ -204,7 +207,8 @@ static void long_sums(void **state) {
       problem_draw(&p, &r, 1, 2, 20000, f, f, &f, d, HU_ACCUM_EXACT);
       for (size_t k = 0; k < p.k; k++) {
         p.a.code[k] = k % 7 == 6 ? l.min_code : l.max_code;
-        for (size_t j = 0; j < 2; j++) p.b.code[2 * k + j] = (k % 5 == 4 ? l.min_code : l.max_code) | (both && k % 2 ? l.sign_mask : 0);
+        for (size_t j = 0; j < 2; j++)
+          p.b.code[2 * k + j] = (k % 5 == 4 ? l.min_code : l.max_code) | (both && k % 2 ? l.sign_mask : 0);
       }
       free(p.a.stored);
       free(p.b.stored);
