@@ -24,7 +24,7 @@
 #define HU_GEMM32_NR 48
 #define HU_GEMM32_MB 256
 #define HU_GEMM32_NB 288
-#define HU_GEMM32_KC 88
+#define HU_GEMM32_KC 80
 
 #define HU_GEMM64_NR 24
 #define HU_GEMM64_MB 176
