@@ -6,7 +6,7 @@
 #include "emu/core.h"
 #include "emu/gemm_kernels.h"
 #include "emu/kernels.h"
-#include "emu/lanes.h"
+#include "emu/narrow.h"
 #include "halfulp/gemm.h"
 
 /* An operand, checked. rows and columns are those of the product; element (i, j) is stored at i ld + j, or at j ld + i.

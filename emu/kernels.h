@@ -9,7 +9,7 @@
 
 #include "emu/core.h"
 
-typedef struct hu_narrow hu_narrow; /* the lane constants of a hu_spec (emu/lanes.h) */
+typedef struct hu_narrow hu_narrow; /* the lane constants of a hu_spec (emu/narrow.h) */
 
 /* One contiguous piece of a call. Sizes are the kernels' business up to 2^31 elements. */
 typedef struct hu_piece {

@@ -32,19 +32,12 @@ static inline int hu_all_within4(const hu_lane v[4], hu_lane s) {
 
 typedef uint64_t hu_count;
 static inline hu_count hu_count_none(void) { return 0; }
-static inline hu_count hu_count_test(hu_count c, hu_lane v, hu_lane m) {
-  return c + (uint64_t)__builtin_popcount(_mm512_test_epi32_mask((__m512i)v, (__m512i)m));
-}
 static inline uint64_t hu_count_sum(hu_count c) { return c; }
-static inline uint64_t hu_count_total(hu_count c, uint64_t k) {
-  (void)k;
-  return c;
-}
 typedef __mmask16 hu_mask;
 static inline hu_mask hu_mask_lt(hu_lane a, hu_lane b) { return _mm512_cmplt_epi32_mask((__m512i)a, (__m512i)b); }
+static inline hu_mask hu_mask_eq(hu_lane a, hu_lane b) { return _mm512_cmpeq_epi32_mask((__m512i)a, (__m512i)b); }
 static inline hu_mask hu_mask_test(hu_lane a, hu_lane b) { return _mm512_test_epi32_mask((__m512i)a, (__m512i)b); }
 static inline int hu_mask_any(hu_mask m) { return !_kortestz_mask16_u8(m, m); }
-static inline hu_mask hu_mask_and(hu_mask a, hu_mask b) { return _kand_mask16(a, b); }
 static inline hu_mask hu_mask_or(hu_mask a, hu_mask b) { return _kor_mask16(a, b); }
 static inline hu_mask hu_mask_andnot(hu_mask a, hu_mask b) { return _kandn_mask16(b, a); }
 static inline hu_lane hu_mask_sel(hu_mask m, hu_lane yes, hu_lane no) {
@@ -54,17 +47,22 @@ static inline hu_lane hu_mask_keep(hu_mask m, hu_lane v) { return (hu_lane)_mm51
 static inline hu_count hu_count_mask(hu_count c, hu_mask m) { return c + (uint64_t)__builtin_popcount(m); }
 
 static inline hu_lane hu_mask_larger(hu_lane a, hu_lane b) { return (hu_lane)_mm512_max_epi32((__m512i)a, (__m512i)b); }
+static inline hu_lane hu_lane_plus(hu_lane a, hu_lane b) {
+  return (hu_lane)_mm512_castps_si512(_mm512_add_ps(_mm512_castsi512_ps((__m512i)a), _mm512_castsi512_ps((__m512i)b)));
+}
 static inline hu_lane hu_lane_minus(hu_lane a, hu_lane b) {
-  return (hu_lane)_mm512_castps_si512(_mm512_sub_ps(_mm512_castsi512_ps((__m512i)a),
-                                               _mm512_castsi512_ps((__m512i)b)));
+  return (hu_lane)_mm512_castps_si512(_mm512_sub_ps(_mm512_castsi512_ps((__m512i)a), _mm512_castsi512_ps((__m512i)b)));
+}
+/* Toward zero, and the last digit set where that lost something. */
+#define HU_LANE_PLUS_ODD
+static inline hu_lane hu_lane_plus_odd(hu_lane a, hu_lane b) {
+  __m512 x = _mm512_castsi512_ps((__m512i)a), y = _mm512_castsi512_ps((__m512i)b);
+  __m512 s = _mm512_add_round_ps(x, y, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+  __mmask16 lost = _mm512_cmp_ps_mask(_mm512_sub_ps(s, y), x, _CMP_NEQ_UQ);
+  __m512i bits = _mm512_castps_si512(s);
+  return (hu_lane)_mm512_mask_or_epi32(bits, lost, bits, _mm512_set1_epi32(1));
 }
 static inline hu_lane hu_lane_float(hu_lane v) { return (hu_lane)_mm512_castps_si512(_mm512_cvtepi32_ps((__m512i)v)); }
-
-static inline hu_lane hu_lane_down(hu_lane v, hu_lane k) {
-  __m512i x = _mm512_srlv_epi32((__m512i)v, (__m512i)k);
-  __mmask16 lost = _mm512_cmpneq_epi32_mask(_mm512_sllv_epi32(x, (__m512i)k), (__m512i)v);
-  return (hu_lane)_mm512_mask_or_epi32(x, lost, x, _mm512_set1_epi32(1));
-}
 
 static inline void hu_store8(uint8_t *z, hu_lane v) {
   _mm_storeu_si128((__m128i *)(void *)z, _mm512_cvtepi32_epi8((__m512i)v));
@@ -81,55 +79,20 @@ static inline hu_lane hu_load16(const uint16_t *x) {
 static inline void hu_bypass(uint32_t *z, hu_lane v) { _mm512_stream_si512((__m512i *)(void *)z, (__m512i)v); }
 static inline void hu_fence(void) { _mm_sfence(); }
 
-#include "emu/stream.h"
-
-/* High and low halves of the products of sixteen lanes by m. */
-static inline void products(__m512i a, __m512i m, __m512i *high, __m512i *low) {
-  __m512i even = _mm512_mul_epu32(a, m), odd = _mm512_mul_epu32(_mm512_srli_epi64(a, 32), m);
-  *high = _mm512_mask_shuffle_epi32(odd, 0x5555, even, (_MM_PERM_ENUM)0xB1);
-  *low = _mm512_mask_shuffle_epi32(even, 0xAAAA, odd, (_MM_PERM_ENUM)0xB1);
+typedef uint64_t hu_wide __attribute__((vector_size(64)));
+static inline hu_wide hu_wide_all(uint64_t x) { return (hu_wide)_mm512_set1_epi64((int64_t)x); }
+static inline hu_wide hu_wide_order(void) { return (hu_wide){0, 4, 1, 5, 2, 6, 3, 7}; }
+static inline hu_wide hu_wide_mul(hu_wide a, hu_wide b) { return (hu_wide)_mm512_mul_epu32((__m512i)a, (__m512i)b); }
+static inline hu_wide hu_wide_high(hu_wide a) { return a >> 32; }
+static inline hu_wide hu_wide_xor3(hu_wide a, hu_wide b, hu_wide c) {
+  return (hu_wide)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)c, 0x96);
 }
-
-typedef struct hu_schedule {
-  __m512i k0[HU_PHILOX_ROUNDS], k1[HU_PHILOX_ROUNDS];
-} hu_schedule;
-
-static inline hu_schedule hu_schedule_of(uint64_t key) {
-  hu_schedule s;
-  for (uint32_t r = 0; r < HU_PHILOX_ROUNDS; r++) {
-    s.k0[r] = _mm512_set1_epi32((int32_t)((uint32_t)key + r * HU_PHILOX_W0));
-    s.k1[r] = _mm512_set1_epi32((int32_t)((uint32_t)(key >> 32) + r * HU_PHILOX_W1));
-  }
-  return s;
+static inline void hu_wide_join(hu_lane z[2], hu_wide c0, hu_wide c1, hu_wide c2, hu_wide c3) {
+  __m512i a = _mm512_mask_shuffle_epi32((__m512i)c0, 0xAAAA, (__m512i)c1, (_MM_PERM_ENUM)0xA0);
+  __m512i b = _mm512_mask_shuffle_epi32((__m512i)c2, 0xAAAA, (__m512i)c3, (_MM_PERM_ENUM)0xA0);
+  z[0] = (hu_lane)_mm512_unpacklo_epi64(a, b);
+  z[1] = (hu_lane)_mm512_unpackhi_epi64(a, b);
 }
-
-/* Lane (quarter l, place p) computes block 4p + l, so that four unpacks leave the words in order. */
-static inline void hu_words(hu_lane z[4], const hu_schedule *key, uint64_t block) {
-  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  __m512i base = _mm512_set1_epi32((int32_t)(uint32_t)block), c0 = _mm512_add_epi32(base, order);
-  __mmask16 carry = _mm512_cmplt_epu32_mask(c0, base);
-  __m512i c1 = _mm512_set1_epi32((int32_t)(uint32_t)(block >> 32));
-  __m512i c2 = _mm512_setzero_si512(), c3 = c2, h0, l0, h1, l1;
-  const __m512i m0 = _mm512_set1_epi32((int32_t)HU_PHILOX_M0), m1 = _mm512_set1_epi32((int32_t)HU_PHILOX_M1);
-  c1 = _mm512_mask_add_epi32(c1, carry, c1, _mm512_set1_epi32(1));
-  c1 = _mm512_and_si512(c1, _mm512_set1_epi32(0x3FFFFFFF));
-  HU_UNROLL for (int r = 0; r < HU_PHILOX_ROUNDS; r++) {
-    products(c0, m0, &h0, &l0);
-    products(c2, m1, &h1, &l1);
-    c0 = _mm512_ternarylogic_epi32(h1, c1, key->k0[r], 0x96);
-    c2 = _mm512_ternarylogic_epi32(h0, c3, key->k1[r], 0x96);
-    c1 = l1;
-    c3 = l0;
-  }
-  __m512i a = _mm512_unpacklo_epi32(c0, c1), b = _mm512_unpackhi_epi32(c0, c1);
-  __m512i c = _mm512_unpacklo_epi32(c2, c3), d = _mm512_unpackhi_epi32(c2, c3);
-  z[0] = (hu_lane)_mm512_unpacklo_epi64(a, c);
-  z[1] = (hu_lane)_mm512_unpackhi_epi64(a, c);
-  z[2] = (hu_lane)_mm512_unpacklo_epi64(b, d);
-  z[3] = (hu_lane)_mm512_unpackhi_epi64(b, d);
-}
-
-#include "emu/lanes.h"
 
 #include "emu/kernels_body.h"
 

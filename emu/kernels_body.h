@@ -3,24 +3,22 @@
  *
  *   HU_W                 lanes in a vector, a multiple of 4
  *   hu_lane, hu_ilane    vectors of HU_W 32-bit lanes
- *   the hooks of emu/lanes.h, and
+ *   the hooks of emu/lanes.h and emu/philox_lanes.h, and
  *   hu_lane_count(m)     the number of lanes of a mask that are set
  *   hu_all_within(v, s)  1 if v <= s, unsigned, in all lanes; hu_all_within4: of four vectors
- *   hu_count             a running count of lanes; hu_count_none() starts one, hu_count_test(c, v, m) adds the lanes where v & m is
- *                        not zero, and hu_count_total(c, k) is the sum after k such calls, k <= QUICK_RUN; hu_count_mask(c, m)
- *                        adds the lanes of a mask, and hu_count_sum(c) is the sum of such calls
+ *   hu_mask_eq(a, b)     a == b as a hu_mask; hu_mask_any(m): 1 if a lane is set
+ *   hu_count             a running count of lanes: hu_count_none() starts one, hu_count_mask(c, m) adds the lanes of a
+ *                        mask, hu_count_sum(c) is the sum after at most QUICK_RUN such calls
  *   hu_load8(x), hu_load16(x)            HU_W elements into lanes
  *   hu_store8(z, v), hu_store16(z, v)    the low 8 (16) bits of each lane, HU_W elements
  *   hu_bypass(z, v)      store HU_W lanes around the caches, z aligned to the vector
  *   hu_fence()           order bypassing stores
- *   hu_schedule_of(key)  the round keys of Philox, as hu_words wants them
- *   hu_words(z, schedule, block)   the 4 HU_W random words of the HU_W Philox blocks block, block + 1, ..., in order
- *   hu_mask_any(m)       1 if a lane of a hu_mask is set
  *
  * Each vector takes the cheapest way that all its lanes allow: quick, middle or slow (emu/lanes.h). The ways agree on
  * every value that more than one accepts, so what a value's neighbours are does not show. */
 #include "emu/kernels.h"
-#include "emu/stream.h"
+#include "emu/lanes.h"
+#include "emu/philox_lanes.h"
 
 enum { HU_TO_VALUE = 0, HU_TO_CODE8 = 1, HU_TO_CODE16 = 2, HU_TO_CODE32 = 4 };
 
@@ -94,88 +92,102 @@ static HU_NOINLINE void few(const hu_narrow *t, int to, size_t n, void *z, const
 
 static inline void *at(void *z, size_t i, int to) { return (uint8_t *)z + i * (to == HU_TO_VALUE ? 4u : (unsigned)to); }
 
-/* Where a loop stands: whole vectors from i to end, random words (if any) for the vector at i. */
+/* Where a loop stands: whole vectors from i to end. */
 typedef struct place {
   size_t i, end;
   void *z;
   const uint32_t *x;
 } place;
 
+/* One vector the quick way. */
+static inline __attribute__((always_inline)) hu_count quick_one(const hu_narrow *t, int round, int to, int bypass, void *z,
+                                                                size_t i, hu_lane u, hu_lane random, hu_count exact) {
+  rounded r;
+  r.value = hu_quick(t, round, u, random);
+  r.code = to == HU_TO_VALUE ? r.value : hu_quick_code(t, r.value);
+  put(z, i, to, bypass, r);
+  return hu_count_mask(exact, hu_mask_eq(u, r.value));
+}
+
 /* Quick vectors until one is not. No calls and no stores but z's in here, so that all constants stay in registers. */
 static inline __attribute__((always_inline)) void run_quick(const hu_narrow *narrow, int round, int to, int bypass,
-                                                            place *p, const hu_lane *random, tally *n) {
+                                                            place *p, tally *n) {
   const hu_narrow copy = *narrow, *t = &copy; /* its own, so that no store can be thought to change it */
-  const hu_lane lo = HU_ALL(t->quick_lo), span = HU_ALL(t->quick_span);
-  const hu_lane range = HU_ALL(t->quick_mask), fraction = HU_ALL(((uint32_t)1 << t->d0) - 1);
+  const hu_lane lo = HU_ALL(t->quick_lo), span = HU_ALL(t->quick_span), range = HU_ALL(t->quick_mask);
   const hu_lane zero_mask = HU_ALL(t->zero_mask), zero_ok = HU_ALL(t->quick_zero);
-  hu_count inexact = hu_count_none();
+  hu_count exact = hu_count_none();
   size_t i = p->i, end = p->end;
-  const uint32_t *x = p->x;
-  void *z = p->z;
   for (; end - i >= 4 * HU_W; i += 4 * HU_W) {
-    hu_lane u[4], offset[4], unused;
-    HU_UNROLL for (int j = 0; j < 4; j++) u[j] = load(x + i + j * HU_W);
+    hu_lane u[4], offset[4];
+    HU_UNROLL for (int j = 0; j < 4; j++) u[j] = load(p->x + i + j * HU_W);
     HU_UNROLL for (int j = 0; j < 4; j++) offset[j] = (u[j] & range) - lo;
     if (HU_UNLIKELY(!hu_all_within4(offset, span))) break;
     HU_UNROLL for (int j = 0; j < 4; j++) {
-      rounded r;
-      hu_lane pattern = hu_quick(t, round, u[j], random ? random[j] : HU_ALL(0), &unused);
-      inexact = hu_count_test(inexact, u[j], fraction);
-      r.value = hu_quick_value(u[j], pattern);
-      r.code = to == HU_TO_VALUE ? pattern : hu_quick_code(t, u[j], pattern);
-      put(z, i + j * HU_W, to, bypass, r);
+      exact = quick_one(t, round, to, bypass, p->z, i + j * HU_W, u[j], HU_ALL(0), exact);
     }
-    if (random) random += 4;
   }
   for (; i < end; i += HU_W) {
-    hu_lane u = load(x + i), unused;
-    if (HU_UNLIKELY(!hu_all_within((u & range) - lo, span))) {
+    hu_lane u = load(p->x + i), offset = (u & range) - lo;
+    if (HU_UNLIKELY(!hu_all_within(offset, span))) {
       hu_lane zero = HU_MASK((u & zero_mask) == HU_ALL(0)) & zero_ok;
-      if (!hu_all_within(((u & range) - lo) & ~zero, span)) break;
+      if (!hu_all_within(offset & ~zero, span)) break;
     }
-    rounded r;
-    hu_lane pattern = hu_quick(t, round, u, random ? random[0] : HU_ALL(0), &unused);
-    inexact = hu_count_test(inexact, u, fraction);
-    r.value = hu_quick_value(u, pattern);
-    r.code = to == HU_TO_VALUE ? pattern : hu_quick_code(t, u, pattern);
-    put(z, i, to, bypass, r);
-    if (random) random++;
+    exact = quick_one(t, round, to, bypass, p->z, i, u, HU_ALL(0), exact);
   }
-  n->inexact += hu_count_total(inexact, (i - p->i) / HU_W);
+  n->inexact += i - p->i - hu_count_sum(exact);
   p->i = i;
 }
 
+/* Lanes counted by the middle way; inexact, to_zero and subnormal are differences of them. */
+typedef struct middle_counts {
+  hu_count exact, underflow, small, zero, zero_in;
+} middle_counts;
+
+static inline __attribute__((always_inline)) void middle_one(const hu_narrow *t, const hu_middle_lanes *k, int round,
+                                                             int way, int to, int bypass, void *z, size_t i, hu_lane u,
+                                                             middle_counts *c) {
+  hu_middle_result m = hu_middle(t, k, round, way, u);
+  hu_mask exact = hu_mask_eq(m.result, m.operand);
+  c->exact = hu_count_mask(c->exact, exact);
+  c->underflow = hu_count_mask(c->underflow, hu_mask_andnot(hu_mask_lt(m.operand, m.limit), exact));
+  c->small = hu_count_mask(c->small, hu_mask_lt(m.result, k->bottom));
+  c->zero = hu_count_mask(c->zero, hu_mask_eq(m.result, HU_ALL(0)));
+  c->zero_in = hu_count_mask(c->zero_in, hu_mask_eq(m.operand, HU_ALL(0)));
+  rounded r = {m.value, m.code};
+  put(z, i, to, bypass, r);
+}
+
 /* The middle way for a run of vectors that need it, and for what stands between them. */
-static inline __attribute__((always_inline)) void run_middle(const hu_narrow *narrow, int round, int kind, int to,
+static inline __attribute__((always_inline)) void run_middle(const hu_narrow *narrow, int round, int way, int to,
                                                              int bypass, place *p, size_t most, tally *n) {
-  hu_narrow copy = *narrow;
-  const hu_narrow *t = &copy;
-  copy.odd0 = 0; /* m > 0 here */
+  const hu_narrow copy = *narrow, *t = &copy;
   const hu_lane range = HU_HOLD(HU_ALL(t->quick_mask)), hi = HU_HOLD(HU_ALL(t->hi));
   const hu_middle_lanes k = hu_middle_lanes_of(t);
-  hu_count inexact = hu_count_none(), underflow = inexact, to_zero = inexact, subnormal = inexact;
+  middle_counts c = {hu_count_none(), hu_count_none(), hu_count_none(), hu_count_none(), hu_count_none()};
   size_t i = p->i, end = p->end - i < most * HU_W ? p->end : i + most * HU_W;
+  for (; end - i >= 4 * HU_W; i += 4 * HU_W) {
+    hu_lane u[4], magnitude[4];
+    HU_UNROLL for (int j = 0; j < 4; j++) u[j] = load(p->x + i + j * HU_W);
+    HU_UNROLL for (int j = 0; j < 4; j++) magnitude[j] = u[j] & range;
+    if (HU_UNLIKELY(!hu_all_within4(magnitude, hi))) break;
+    HU_UNROLL for (int j = 0; j < 4; j++) middle_one(t, &k, round, way, to, bypass, p->z, i + j * HU_W, u[j], &c);
+  }
   for (; i < end; i += HU_W) {
     hu_lane u = load(p->x + i);
     if (HU_UNLIKELY(!hu_all_within(u & range, hi))) break;
-    hu_middle_result m = hu_middle(t, &k, round, kind, u);
-    inexact = hu_count_mask(inexact, m.inexact);
-    underflow = hu_count_mask(underflow, m.underflow);
-    to_zero = hu_count_mask(to_zero, m.to_zero);
-    subnormal = hu_count_mask(subnormal, m.subnormal);
-    rounded r = {m.value, m.code};
-    put(p->z, i, to, bypass, r);
+    middle_one(t, &k, round, way, to, bypass, p->z, i, u, &c);
   }
-  n->inexact += hu_count_sum(inexact);
-  n->underflow += hu_count_sum(underflow);
-  n->to_zero += hu_count_sum(to_zero);
-  n->subnormal += hu_count_sum(subnormal);
+  uint64_t zero = hu_count_sum(c.zero);
+  n->inexact += i - p->i - hu_count_sum(c.exact);
+  n->underflow += hu_count_sum(c.underflow);
+  n->to_zero += zero - hu_count_sum(c.zero_in);
+  n->subnormal += hu_count_sum(c.small) - zero;
   p->i = i;
 }
 
 /* Vectors whose every lane is finite and so far out that it overflows in any mode. */
-static inline __attribute__((always_inline)) void run_beyond(const hu_narrow *t, int to, int bypass, place *p, size_t last,
-                                                             tally *n) {
+static inline __attribute__((always_inline)) void run_beyond(const hu_narrow *t, int to, int bypass, place *p,
+                                                             size_t last, tally *n) {
   const hu_lane range = HU_ALL(0x7FFFFFFFu), lo = HU_ALL(t->beyond), span = HU_ALL(0x7F7FFFFFu - t->beyond);
   const rounded plus = {HU_ALL(t->value_overflow), HU_ALL(t->from_overflow)};
   const rounded minus = {HU_ALL(t->value_neg_overflow), HU_ALL(t->from_neg_overflow)};
@@ -200,11 +212,11 @@ static inline __attribute__((always_inline)) void run_beyond(const hu_narrow *t,
 enum { MIDDLE_RUN = 64, QUICK_RUN = 1 << 16 }; /* vectors: until the quick way is tried again; until counts are emptied */
 
 /* Whole vectors from p->i to last, each the cheapest way that its lanes allow. */
-static inline __attribute__((always_inline)) void run_vectors(const hu_narrow *t, int round, int to, int bypass, place *p,
-                                                              size_t last, tally *n) {
+static inline __attribute__((always_inline)) void run_vectors(const hu_narrow *t, int round, int to, int bypass,
+                                                              place *p, size_t last, tally *n) {
   while (p->i < last) {
     p->end = last - p->i < (size_t)QUICK_RUN * HU_W ? last : p->i + (size_t)QUICK_RUN * HU_W;
-    if (t->quick) run_quick(t, round, to, bypass, p, NULL, n);
+    if (t->quick) run_quick(t, round, to, bypass, p, n);
     if (p->i == p->end) continue;
     size_t before = p->i;
     if (t->middle == 1) run_middle(t, round, 1, to, bypass, p, MIDDLE_RUN, n);
@@ -254,23 +266,63 @@ static inline void first_words(uint32_t *words, uint64_t key, uint64_t word, siz
   hu_stream_words_n(n, words, s);
 }
 
-/* Four vectors with their random words. */
+/* Element i of the loop draws word number word + i of the key. */
+typedef struct random_words {
+  uint64_t key, word;
+  hu_schedule schedule;
+} random_words;
+
+/* Quick vectors until one is not, four at a time, each element with its random word; p->i stands at the first word of
+ * a block. Words are made here, between the loads and stores that wait for memory. */
+static inline __attribute__((always_inline)) void run_quick_random(const hu_narrow *narrow, int round, int to, int bypass,
+                                                                   place *p, const random_words *words, tally *n) {
+  const hu_narrow copy = *narrow, *t = &copy;
+  const hu_lane lo = HU_ALL(t->quick_lo), span = HU_ALL(t->quick_span), range = HU_ALL(t->quick_mask);
+  hu_count exact = hu_count_none();
+  uint64_t block = (words->word + p->i) >> 2, most = hu_block_run_length(block);
+  hu_block_run run = hu_block_run_at(words->key, block);
+  size_t i = p->i, end = (p->end - i) / (4 * HU_W) <= most ? p->end : i + (size_t)most * 4 * HU_W;
+  for (; end - i >= 4 * HU_W; i += 4 * HU_W) {
+    hu_lane u[4], offset[4], random[4];
+    HU_UNROLL for (int j = 0; j < 4; j++) u[j] = load(p->x + i + j * HU_W);
+    HU_UNROLL for (int j = 0; j < 4; j++) offset[j] = (u[j] & range) - lo;
+    if (HU_UNLIKELY(!hu_all_within4(offset, span))) break;
+    hu_words_of(random, &words->schedule, hu_block_run_next(&run, &words->schedule));
+    HU_UNROLL for (int j = 0; j < 4; j++) {
+      exact = quick_one(t, round, to, bypass, p->z, i + j * HU_W, u[j], random[j], exact);
+    }
+  }
+  n->inexact += i - p->i - hu_count_sum(exact);
+  p->i = i;
+}
+
+/* Four vectors with their random words, each as it allows. */
+static inline __attribute__((always_inline)) void four_random(const hu_narrow *t, int round, int to, int bypass, place *p,
+                                                              const random_words *words, tally *n) {
+  hu_lane random[4];
+  hu_words_of(random, &words->schedule, hu_blocks_at(&words->schedule, (words->word + p->i) >> 2));
+  for (int j = 0; j < 4; j++, p->i += HU_W) {
+    hu_lane u = load(p->x + p->i);
+    if (t->quick && !hu_lane_any(~hu_quick_ok(t, u))) {
+      n->inexact += HU_W - hu_count_sum(quick_one(t, round, to, bypass, p->z, p->i, u, random[j], hu_count_none()));
+    } else {
+      put(p->z, p->i, to, bypass, slow(t, u, random[j], HU_ALL(0xFFFFFFFFu), n));
+    }
+  }
+}
+
 static inline __attribute__((always_inline)) void run_random(const hu_narrow *t, int round, int to, int bypass, place *p,
-                                                             const hu_lane *random, tally *n) {
-  size_t first = p->i;
-  p->end = first + 4 * HU_W;
-  while (p->i < p->end) {
-    if (t->quick) run_quick(t, round, to, bypass, p, random + (p->i - first) / HU_W, n);
-    if (p->i == p->end) return;
-    put(p->z, p->i, to, bypass,
-        slow(t, load(p->x + p->i), random[(p->i - first) / HU_W], HU_ALL(0xFFFFFFFFu), n));
-    p->i += HU_W;
+                                                             size_t last, const random_words *words, tally *n) {
+  while (last - p->i >= 4 * HU_W) {
+    p->end = last - p->i < (size_t)QUICK_RUN * HU_W ? last : p->i + (size_t)QUICK_RUN * HU_W;
+    if (t->quick) run_quick_random(t, round, to, bypass, p, words, n);
+    if (p->end - p->i >= 4 * HU_W) four_random(t, round, to, bypass, p, words, n);
   }
 }
 
 /* As loop, with a random word for each element, 4 HU_W of them a time. */
-static inline __attribute__((always_inline)) void loop_random(const hu_narrow *narrow, int round, int to, const hu_piece *p,
-                                                              hu_events *events) {
+static inline __attribute__((always_inline)) void loop_random(const hu_narrow *narrow, int round, int to,
+                                                              const hu_piece *p, hu_events *events) {
   const hu_narrow t = *narrow;
   tally n = {0};
   uint32_t words[HU_W];
@@ -283,14 +335,13 @@ static inline __attribute__((always_inline)) void loop_random(const hu_narrow *n
     few(&t, to, head, p->z, p->x, words, &n);
   }
   place q = {head, 0, p->z, p->x};
-  const hu_schedule schedule = hu_schedule_of(p->key);
-  while (q.i + 4 * HU_W <= p->n) {
-    hu_lane random[4];
-    hu_words(random, &schedule, (p->word + q.i) >> 2);
-    if (bypass) run_random(&t, round, to, 1, &q, random, &n);
-    else run_random(&t, round, to, 0, &q, random, &n);
+  const random_words random = {p->key, p->word, hu_schedule_of(p->key)};
+  if (bypass) {
+    run_random(&t, round, to, 1, &q, p->n, &random, &n);
+    hu_fence();
+  } else {
+    run_random(&t, round, to, 0, &q, p->n, &random, &n);
   }
-  if (bypass) hu_fence();
   for (size_t i = q.i; i < p->n; i += HU_W) {
     size_t left = p->n - i < HU_W ? p->n - i : HU_W;
     first_words(words, p->key, p->word + i, left);
@@ -300,7 +351,8 @@ static inline __attribute__((always_inline)) void loop_random(const hu_narrow *n
 }
 
 /* The rounding mode hoisted out of the loop. */
-static inline __attribute__((always_inline)) void modes(const hu_narrow *t, int to, const hu_piece *p, hu_events *events) {
+static inline __attribute__((always_inline)) void modes(const hu_narrow *t, int to, const hu_piece *p,
+                                                        hu_events *events) {
   switch (t->round) {
     case HU_RNE: loop(t, HU_RNE, to, p, events); return;
     case HU_RNA: loop(t, HU_RNA, to, p, events); return;
@@ -321,8 +373,8 @@ static void encode8(const hu_narrow *t, const hu_piece *p, hu_events *events) { 
 static void encode16(const hu_narrow *t, const hu_piece *p, hu_events *events) { modes(t, HU_TO_CODE16, p, events); }
 static void encode32(const hu_narrow *t, const hu_piece *p, hu_events *events) { modes(t, HU_TO_CODE32, p, events); }
 
-/* binary64 to binary32, rounded to odd: a later rounding to at most 22 digits on a grid that binary32 has two more digits for sees
- * the same order, halves and inexactness as in the binary64 value (array_run.c has the condition). */
+/* binary64 to binary32, rounded to odd: a later rounding to at most 22 digits on a grid that binary32 has two more
+ * digits for sees the same order, halves and inexactness as in the binary64 value (array_run.c has the condition). */
 static int to_odd(size_t n, uint32_t *z, const uint64_t *x) {
   uint64_t big = 0;
   for (size_t i = 0; i < n; i++) {
@@ -374,8 +426,11 @@ static inline __attribute__((always_inline)) void decode(const hu_narrow *narrow
   if (i == n) return;
   uint32_t in[HU_W] = {0}, out[HU_W];
   size_t left = n - i;
-  for (size_t j = 0; j < left; j++)
-    in[j] = size == 1 ? ((const uint8_t *)x)[i + j] : size == 2 ? ((const uint16_t *)x)[i + j] : ((const uint32_t *)x)[i + j];
+  for (size_t j = 0; j < left; j++) {
+    in[j] = size == 1   ? ((const uint8_t *)x)[i + j]
+            : size == 2 ? ((const uint16_t *)x)[i + j]
+                        : ((const uint32_t *)x)[i + j];
+  }
   store(out, decode_slow(narrow, load(in)));
   memcpy(z + i, out, left * sizeof *z);
 }

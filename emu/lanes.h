@@ -4,157 +4,43 @@
  * The text compiles for a compiler vector (the CPU kernels) and for a plain uint32_t (CUDA, one value a thread). Who
  * includes it defines first
  *
- *   hu_lane          unsigned 32-bit lanes;  hu_ilane the same, signed
- *   HU_MASK(c)       a lane comparison as all-ones or all-zero lanes
- *   HU_ALL(x)        the uint32_t x in every lane
- *   HU_HOLD(v)       v; may hide from the compiler how v was made (optional)
- *   HU_LANE_FN       decoration of the functions
- *   hu_lane_any(m)   1 if some lane of a mask is set
- *   hu_lane_float(v) bits of (float)v for lanes v < 2^24: exact, whatever the rounding direction
- *   hu_lane_down(v, k)   v >> k for 0 < v < 2^24, k >= 0, the last place or-ed with 1 if a digit was lost; k < 0: anything
- *   hu_mask              a mask in the instruction set's own form; hu_mask_lt(a, b) signed, hu_mask_test(a, b): a & b, a number below 2^31, is not 0;
- *                        hu_mask_and, hu_mask_or, hu_mask_andnot(a, b): a and not b; hu_mask_sel(m, yes, no), hu_mask_keep(m, v)
- *   hu_mask_larger(a, b) the larger of two numbers below 2^31
- *   hu_lane_minus(a, b)  the bits of the difference of two floats, where it is exact
+ *   hu_lane              unsigned 32-bit lanes; hu_ilane the same, signed
+ *   HU_MASK(c)           a lane comparison as all-ones or all-zero lanes
+ *   HU_ALL(x)            the uint32_t x in every lane
+ *   HU_HOLD(v)           v; may hide from the compiler how v was made (optional)
+ *   HU_LANE_FN           decoration of the functions
+ *   hu_lane_any(m)       1 if some lane of a mask is set
+ *   hu_lane_float(v)     bits of (float)v for lanes v < 2^24: exact, whatever the rounding direction
+ *   hu_mask              a mask in the instruction set's own form; hu_mask_lt(a, b) signed; hu_mask_test(a, b): a & b, a
+ *                        number below 2^31, is not 0; hu_mask_or(a, b); hu_mask_andnot(a, b): a and not b;
+ *                        hu_mask_sel(m, yes, no); hu_mask_keep(m, v): v or 0
+ *   hu_mask_larger(a, b) the larger of two patterns of powers of two or zero
+ *   hu_lane_plus(a, b), hu_lane_minus(a, b)  the bits of the sum (difference) of two floats, ties to even, subnormals
+ *                        kept: the callers see to the processor's control register (emu/float_env.h)
+ *   hu_lane_plus_odd     the sum rounded to odd, with HU_LANE_PLUS_ODD; else made here
  *
- * Why it is exact: nothing rounds but the integer steps below, which are emu/core.h's in another arrangement. The
- * significand has 24 digits, d of them (and zeros above, if d > 24) lie below the grid; f = sig >> d and the fraction
- * nu = (sig mod 2^d) / 2^d is held as `frac` = floor(nu 2^32), exact for d <= 32; for d > 32 the digits lost are zero
- * unless `lost` is set, and then nu < 2^-8, so `frac` is never the one half that a tie needs. hu_narrow_of says no to
- * the few cases (m > 22, B and C with 32 bits) where this reasoning does not hold; those go to the core.
+ * Why it is exact: nothing rounds but the steps below, which are emu/core.h's in another arrangement. In the slow
+ * functions the significand has 24 digits, d of them (and zeros above, if d > 24) lie below the grid; f = sig >> d and
+ * the fraction nu = (sig mod 2^d) / 2^d is held as `frac` = floor(nu 2^32), exact for d <= 32; for d > 32 the digits lost
+ * are zero unless `lost` is set, and then nu < 2^-8, so `frac` is never the one half that a tie needs. hu_narrow_of says
+ * no to the few cases (m > 22, B and C with 32 bits) where this reasoning does not hold; those go to the core.
  *
  * The quick functions round in the binary32 pattern itself: for 2^emin <= |x| <= max the low d0 = 23 - m bits are the
- * fraction, a carry out of the trailing significand into the exponent field is the next binade, and as |x| <= max and max is
- * on the grid no result passes max. Adding the mode's addend and clearing the fraction rounds.
+ * fraction, a carry out of the trailing significand into the exponent field is the next binade, and as |x| <= max and
+ * max is on the grid no result passes max. Adding the mode's addend and clearing the fraction rounds.
  *
- * The middle functions do the same where results may be subnormal. With low >= 30 the pattern of 2^emin + |x| is written
- * down instead, (low << 23) + (sig >> below), lost digits or-ed into its last place (d0 >= 2, so that place is below the half);
- * its fraction digits are those of |x| on the subnormal grid (and the parity of f shows if m >= 1). With low = 1 the grids of binary32 and of the format
- * end in the same binade and the pattern of |x| itself serves. */
+ * The middle functions serve where results may be subnormal. Way 1, low = 1: the grids of binary32 and of the format end
+ * in the same binade, and the pattern serves as above. Way 2: with E the larger of the exponents of x and 2^emin the
+ * grid about x has the step Q = 2^(E - m). The anchor 2^d0 2^E = 2^23 Q is not below |x| (d0 >= 1) and below twice
+ * itself floats have the step Q: so |x| + anchor, as the processor rounds it to nearest, ties to even, is anchor + Q
+ * rne(|x| / Q), its last digit the parity of the multiple; taking the anchor away is exact (a multiple of Q below 2^24
+ * Q). For the other modes the anchor is a quarter of that (not below |x| as d0 >= 3) and the sum is rounded to odd: two
+ * digits of the fraction, the last one saying whether anything lies below, tell every deterministic mode what it asks.
+ * Sums are finite as hu_middle_of limits E. */
 #ifndef HALFULP_EMU_LANES_H
 #define HALFULP_EMU_LANES_H
 
-#include "emu/core.h"
-
-/* A hu_spec as lane constants. d0 = 23 - m; low = emin + 127, the binary32 exponent field of the lowest normal binade
- * (may be negative). */
-typedef struct hu_narrow hu_narrow;
-struct hu_narrow {
-  uint32_t max_code, inf_code, nan_code, sign_code; /* full codes; sign_code = the sign bit */
-  uint32_t from_inf, from_neg_inf, from_nan, from_below, from_overflow, from_neg_overflow; /* results, full codes */
-  uint32_t events_inf, events_neg_inf, events_nan, events_below, events_overflow, events_neg_overflow;
-  uint32_t quick_lo, quick_span, quick_mask, zero_mask; /* see hu_quick_ok */
-  uint32_t quick_base;                                  /* code = (pattern >> d0) - quick_base */
-  uint32_t odd0;                                        /* m = 0: 1 if codes are even where the pattern's field is odd */
-  uint32_t stochastic_keep, stochastic_half;            /* see hu_quick_add */
-  uint32_t mag_mask, has_inf, nan_at_negzero;           /* for decoding */
-  uint32_t quick_zero;                                  /* all ones if zeros may take the quick way */
-  uint32_t hi;                                          /* the pattern of max */
-  uint32_t beyond;                                      /* finite patterns from here on overflow, however rounded; 0: see no use */
-  uint32_t not_tiny, not_tiny_neg; /* |x| of this pattern and above, below 2^emin, are not tiny (x > 0; x < 0) */
-  uint32_t value_inf, value_neg_inf, value_nan, value_below, value_overflow, value_neg_overflow; /* as binary32 */
-  int32_t m, d0, low, code_shift, sign_shift;
-  int32_t hidden; /* 2^m */
-  int32_t flush_below; /* codes below become zero */
-  uint8_t round, bits, tiny, zero, subnormal, negzero, is_unsigned, quick;
-  uint8_t middle; /* 0: no; 1: low = 1; 2: 30 <= low <= 253 */
-  uint8_t plain;  /* hu_plain_decode: 0: no; 1: low = 1; 2: all values normal in binary32 */
-};
-
-/* Patterns from which on values below 2^emin round to 2^emin at full precision: the least such fraction of the last step,
- * `digits` fraction digits, of a positive (negative) value. 2^digits: none. */
-static inline uint32_t hu_last_step(const hu_spec *s, int32_t digits, uint32_t sign) {
-  uint32_t one = (uint32_t)1 << digits, odd = s->m > 0 || s->zero != HU_ZERO_FIELD;
-  for (uint32_t k = 0; k < 3; k++) { /* the least fraction that goes up is 1, the half or just above it */
-    uint32_t frac = k == 0 ? 1 : (one >> 1) + (k == 2);
-    if (hu_round_up(s, frac, 0, digits, odd, sign, 0)) return frac;
-  }
-  return one;
-}
-
-/* 1 if lanes can do what s asks. */
-static inline int hu_narrow_of(hu_narrow *t, const hu_spec *s) {
-  int32_t low = s->emin + 127;
-  memset(t, 0, sizeof *t);
-  if (s->m > 22 || s->mag_mask > 0x3FFFFFFF) return 0;
-  if ((s->round == HU_SRB || s->round == HU_SRC) && s->bits == 32) return 0;
-  t->m = s->m;
-  t->d0 = 23 - s->m;
-  t->low = low;
-  t->hidden = (int32_t)1 << s->m;
-  t->max_code = s->max_code;
-  t->mag_mask = s->mag_mask;
-  t->has_inf = s->has_inf;
-  t->nan_at_negzero = s->nan == HU_NAN_NEGZERO;
-  t->inf_code = s->inf_code;
-  t->nan_code = s->nan_code;
-  t->sign_code = s->sign_mask;
-  t->sign_shift = 0;
-  while (s->sign_mask && s->sign_mask << t->sign_shift != 0x80000000u) t->sign_shift++;
-  t->round = s->round;
-  t->bits = s->bits;
-  t->tiny = s->tiny;
-  t->zero = s->zero;
-  t->subnormal = s->subnormal;
-  t->negzero = s->negzero;
-  t->is_unsigned = s->sign_mask == 0;
-  t->flush_below = s->subnormal != HU_SUBNORMAL_FLUSH ? 0 : s->zero == HU_ZERO_CODE ? 1 : t->hidden;
-  t->from_nan = hu_from_nan(s, &t->events_nan);
-  t->from_inf = hu_from_inf(s, 0, &t->events_inf);
-  t->from_neg_inf = hu_from_inf(s, 1, &t->events_neg_inf);
-  t->from_below = hu_from_below(s, &t->events_below);
-  t->events_below |= HU_EVENT_INEXACT;
-  t->from_overflow = hu_from_overflow(s, 0, &t->events_overflow);
-  t->from_neg_overflow = hu_from_overflow(s, 1, &t->events_neg_overflow);
-  /* zero = field: the code of pattern p is (p >> d0) - ((low - 1) << m); where field 0 is a normal binade, one binade more. */
-  int32_t base = s->zero == HU_ZERO_FIELD ? low - 1 : low;
-  t->quick_base = (uint32_t)base << s->m;
-  t->odd0 = s->m == 0 && (base & 1);
-  int32_t lo = s->zero == HU_ZERO_CODE ? low + 1 : low;
-  int64_t hi = ((int64_t)s->max_code << t->d0) + (int64_t)base * 0x800000; /* the pattern of max */
-  if (hi > 0x7F7FFFFF) hi = 0x7F7FFFFF;
-  t->quick_zero = low >= 1 && s->zero == HU_ZERO_FIELD ? 0xFFFFFFFFu : 0;
-  if (lo < 1) lo = 1; /* binary32's normal numbers are all normal in such a format */
-  t->quick = lo <= 254 && hi >= (int64_t)lo << 23;
-  t->hi = (uint32_t)hi;
-  /* One step beyond max; not where max is subnormal, and not in unsigned formats, whose negative values are another matter. */
-  int64_t next = hi + ((int64_t)1 << t->d0);
-  if (t->quick && s->sign_mask && next <= 0x7F7FFFFF) t->beyond = (uint32_t)next;
-  if (t->quick) {
-    t->quick_lo = (uint32_t)lo << 23;
-    t->quick_span = (uint32_t)hi - t->quick_lo;
-  }
-  t->quick_mask = t->is_unsigned ? 0xFFFFFFFFu : 0x7FFFFFFFu;
-  t->zero_mask = s->negzero ? 0x7FFFFFFFu : 0xFFFFFFFFu;
-  t->not_tiny = t->not_tiny_neg = low >= 1 && low <= 254 ? (uint32_t)low << 23 : 0;
-  if (s->tiny == HU_TINY_AFTER && s->round < HU_SRA && t->not_tiny && t->d0 >= 2) {
-    int32_t digits = low == 1 ? t->d0 - 1 : t->d0; /* binary32's own subnormals have one digit less there */
-    t->not_tiny -= ((uint32_t)1 << digits) - hu_last_step(s, digits, 0);
-    t->not_tiny_neg -= ((uint32_t)1 << digits) - hu_last_step(s, digits, 1);
-  }
-  if (t->quick && t->d0 >= 2 && s->m > 0 && s->zero == HU_ZERO_FIELD && s->subnormal != HU_SUBNORMAL_NONE && s->round < HU_SRA)
-    t->middle = low == 1 ? 1 : low >= 30 && low <= 253 ? 2 : 0; /* 2^(emin+1) must be a float */
-  if (s->zero == HU_ZERO_FIELD && s->subnormal == HU_SUBNORMAL_GRADUAL) t->plain = low == 1 ? 1 : low > s->m ? 2 : 0;
-  if (s->max_code >= 0x1000000) t->plain = t->plain == 1;
-  t->value_inf = hu_pack32(hu_unpack(s, t->from_inf));
-  t->value_neg_inf = hu_pack32(hu_unpack(s, t->from_neg_inf));
-  t->value_nan = hu_pack32(hu_unpack(s, t->from_nan));
-  t->value_below = hu_pack32(hu_unpack(s, t->from_below));
-  t->value_overflow = hu_pack32(hu_unpack(s, t->from_overflow));
-  t->value_neg_overflow = hu_pack32(hu_unpack(s, t->from_neg_overflow));
-  if (s->round >= HU_SRA) {
-    int32_t spare = t->d0 - s->bits; /* fraction digits below the random ones */
-    t->stochastic_keep = spare > 0 ? ~(((uint32_t)1 << spare) - 1) : 0xFFFFFFFFu;
-    t->stochastic_half = spare > 0 ? (uint32_t)1 << (spare - 1) : 0;
-  }
-  return 1;
-}
-
-#endif
-
-#ifdef HU_LANE_FN
-#ifndef HALFULP_EMU_LANES_CODE
-#define HALFULP_EMU_LANES_CODE
+#include "emu/narrow.h"
 
 #ifndef HU_HOLD
 #define HU_HOLD(v) (v)
@@ -173,81 +59,71 @@ HU_LANE_FN hu_lane hu_quick_ok(const hu_narrow *t, hu_lane u) {
   return range | (HU_MASK((u & HU_ALL(t->zero_mask)) == HU_ALL(0)) & HU_ALL(t->quick_zero));
 }
 
-/* What to add to the pattern a (sign cleared) before the fraction is dropped. */
-HU_LANE_FN hu_lane hu_quick_add(const hu_narrow *t, int round, hu_lane u, hu_lane a, hu_lane random) {
-  uint32_t mask = ((uint32_t)1 << t->d0) - 1, half = (uint32_t)1 << (t->d0 - 1);
+/* What to add to the pattern u before its lowest d digits, the fraction, are dropped. Works in the magnitude: no sum
+ * reaches the sign. */
+HU_LANE_FN hu_lane hu_quick_add(const hu_narrow *t, int round, int32_t d, uint32_t odd0, hu_lane u, hu_lane random) {
+  uint32_t mask = ((uint32_t)1 << d) - 1, half = (uint32_t)1 << (d - 1);
   switch (round) {
-    case HU_RNE: return HU_ALL(half - 1) + (((a >> t->d0) ^ t->odd0) & 1);
+    case HU_RNE: return HU_ALL(half - 1) + (((u >> d) ^ odd0) & 1);
     case HU_RNA: return HU_ALL(half);
     case HU_RNZ: return HU_ALL(half - 1);
     case HU_RTZ: return HU_ALL(0);
     case HU_RTP: return HU_ALL(mask) & ~(hu_lane)((hu_ilane)u >> 31);
     case HU_RTN: return HU_ALL(mask) & (hu_lane)((hu_ilane)u >> 31);
     case HU_RAZ: return HU_ALL(mask);
-    case HU_RTO: return HU_ALL(mask) & ((((a >> t->d0) ^ t->odd0) & 1) - 1); /* up if the lower code is even */
-    /* floor(nu 2^N) + R >= 2^N, both sides scaled to the d0 digits of the fraction: what R has below them cannot carry,
+    case HU_RTO: return HU_ALL(mask) & ((((u >> d) ^ odd0) & 1) - 1); /* up if the lower code is even */
+    /* floor(nu 2^N) + R >= 2^N, both sides scaled to the d digits of the fraction: what R has below them cannot carry,
      * what the fraction has below R cannot either. */
-    case HU_SRA: return (random >> (32 - t->d0)) & t->stochastic_keep;
-    case HU_SRB: return ((random >> (32 - t->d0)) & t->stochastic_keep) + t->stochastic_half;
+    case HU_SRA: return (random >> (32 - d)) & t->stochastic_keep;
+    case HU_SRB: return ((random >> (32 - d)) & t->stochastic_keep) + t->stochastic_half;
     default: {
-      hu_lane add = (random >> (32 - t->d0)) & t->stochastic_keep;
+      hu_lane add = (random >> (32 - d)) & t->stochastic_keep;
       if (!t->stochastic_half) return add;
-      /* C: the fraction first rounded to N digits, ties to even: (a' - a) joins the addend. */
+      /* C: the fraction first rounded to N digits, ties to even: (u' - u) joins the addend. */
       uint32_t keep = t->stochastic_keep;
-      hu_lane even = (a & (t->stochastic_half << 1)) >> (t->d0 - t->bits);
-      hu_lane rounded = (a + HU_ALL(t->stochastic_half - 1) + even) & keep;
-      return add + (rounded - a);
+      hu_lane even = (u & (t->stochastic_half << 1)) >> (d - t->bits);
+      hu_lane rounded = (u + HU_ALL(t->stochastic_half - 1) + even) & keep;
+      return add + (rounded - u);
     }
   }
 }
 
-/* The rounded pattern, sign cleared; *inexact is non-zero in the lanes that changed. */
-HU_LANE_FN hu_lane hu_quick(const hu_narrow *t, int round, hu_lane u, hu_lane random, hu_lane *inexact) {
-  uint32_t mask = ((uint32_t)1 << t->d0) - 1;
-  hu_lane a = u & 0x7FFFFFFFu;
-  *inexact = a & mask;
-  return (a + hu_quick_add(t, round, u, a, random)) & ~mask;
+/* The rounded pattern, with its sign; it differs from u where the result is inexact. */
+HU_LANE_FN hu_lane hu_quick(const hu_narrow *t, int round, hu_lane u, hu_lane random) {
+  return (u + hu_quick_add(t, round, t->d0, t->odd0, u, random)) & ~(((uint32_t)1 << t->d0) - 1);
 }
 
-HU_LANE_FN hu_lane hu_quick_value(hu_lane u, hu_lane rounded) { return rounded | (u & 0x80000000u); }
-
-HU_LANE_FN hu_lane hu_quick_code(const hu_narrow *t, hu_lane u, hu_lane rounded) {
-  hu_lane c = (rounded >> t->d0) - HU_ALL(t->quick_base);
-  if (t->zero == HU_ZERO_FIELD) c &= ~HU_MASK(rounded == HU_ALL(0));
+HU_LANE_FN hu_lane hu_quick_code(const hu_narrow *t, hu_lane rounded) {
+  hu_lane a = rounded & 0x7FFFFFFFu, c = (a >> t->d0) - HU_ALL(t->quick_base);
+  if (t->zero == HU_ZERO_FIELD) c &= ~HU_MASK(a == HU_ALL(0));
   if (t->is_unsigned) return c;
-  return c | ((u & 0x80000000u) >> t->sign_shift);
+  return c | ((rounded & 0x80000000u) >> t->sign_shift);
 }
 
-/* ---- middle: every lane finite, |x| <= max, and no sign that the format lacks; t->middle says whether it may be used ---- */
+/* ---- middle: every lane finite, |x| <= max, and no sign that the format lacks; t->middle says whether it may be used:
+ * 1 and 2 are the two ways of the page's head ---- */
 
 HU_LANE_FN hu_lane hu_middle_ok(const hu_narrow *t, hu_lane u) {
   return HU_MASK((u & HU_ALL(t->quick_mask)) <= HU_ALL(t->hi));
 }
 
-typedef struct hu_middle_result {
-  hu_lane code;  /* full code */
-  hu_lane value; /* binary32 bits */
-  hu_mask inexact, underflow, to_zero, subnormal;
-} hu_middle_result;
-
-/* What hu_middle needs in every lane, made once a loop. HU_HOLD hides where a constant came from, so that a compiler short
- * of registers loads it back instead of making it again. */
+/* What hu_middle needs in every lane, made once a loop. HU_HOLD hides where a constant came from, so that a compiler
+ * short of registers loads it back instead of making it again. */
 typedef struct hu_middle_lanes {
-  hu_lane magnitude, digits, one, low, bottom, fraction, not_tiny, not_tiny_neg, base, sign;
+  hu_lane magnitude, field, up, bottom, fraction, not_tiny, not_tiny_neg, sign;
   int32_t flush, has_sign, has_negzero; /* whole words: a compiler merges bytes in ways that stall */
 } hu_middle_lanes;
 
 HU_LANE_FN hu_middle_lanes hu_middle_lanes_of(const hu_narrow *t) {
   hu_middle_lanes k;
+  uint32_t digits = t->round == HU_RNE ? 0 : 2; /* of the fraction that way 2 keeps */
   k.magnitude = HU_HOLD(HU_ALL(0x7FFFFFFFu));
-  k.digits = HU_HOLD(HU_ALL(0x7FFFFFu));
-  k.one = HU_HOLD(HU_ALL(0x800000u));
-  k.low = HU_HOLD(HU_ALL(t->low));
+  k.field = HU_HOLD(HU_ALL(0x7F800000u));
+  k.up = HU_HOLD(HU_ALL(((uint32_t)t->d0 - digits) << 23));
   k.bottom = HU_HOLD(HU_ALL((uint32_t)t->low << 23)); /* the pattern of 2^emin */
   k.fraction = HU_HOLD(HU_ALL(((uint32_t)1 << t->d0) - 1));
   k.not_tiny = HU_HOLD(HU_ALL(t->not_tiny));
   k.not_tiny_neg = HU_HOLD(HU_ALL(t->not_tiny_neg));
-  k.base = HU_HOLD(HU_ALL(t->quick_base));
   k.sign = HU_HOLD(HU_ALL(0x80000000u));
   k.flush = t->subnormal == HU_SUBNORMAL_FLUSH;
   k.has_sign = !t->is_unsigned;
@@ -255,44 +131,54 @@ HU_LANE_FN hu_middle_lanes hu_middle_lanes_of(const hu_narrow *t) {
   return k;
 }
 
-/* All comparisons are signed: the patterns are below 2^31. t->odd0 is 0, as m > 0. */
-HU_LANE_FN hu_middle_result hu_middle(const hu_narrow *t, const hu_middle_lanes *k, int round, int kind, hu_lane u) {
+typedef struct hu_middle_result {
+  hu_lane operand, result; /* magnitudes, binary32 patterns: equal where exact */
+  hu_lane limit;           /* the operand is tiny below this */
+  hu_lane value;           /* binary32 bits */
+  hu_lane code;            /* full code */
+} hu_middle_result;
+
+/* a + b rounded to odd, 0 <= a <= b: rounded to nearest the sum s is either neighbour of the exact one or the exact sum
+ * itself, a - (s - b) is exact (Dekker's Fast2Sum), and its sign says which. */
+#ifndef HU_LANE_PLUS_ODD
+HU_LANE_FN hu_lane hu_lane_plus_odd(hu_lane a, hu_lane b) {
+  hu_lane s = hu_lane_plus(a, b), error = hu_lane_minus(a, hu_lane_minus(s, b));
+  s += (hu_lane)((hu_ilane)error >> 31);
+  return s | (HU_MASK(error != HU_ALL(0)) & 1);
+}
+#endif
+
+HU_LANE_FN hu_middle_result hu_middle(const hu_narrow *t, const hu_middle_lanes *k, int round, int way, hu_lane u) {
   hu_middle_result r;
-  hu_lane a = u & k->magnitude, p = a;
-  hu_mask below = hu_mask_lt(a, k->bottom), nonzero = hu_mask_test(a, k->magnitude);
-  if (kind == 2) {
-    /* low >= 30: binary32's subnormals are shifted out whole, whatever their hidden digit is taken for. The sum is
-     * above a where it counts, and 0 elsewhere. */
-    hu_lane x = hu_lane_down((a & k->digits) | k->one, k->low - (a >> 23));
-    p = hu_mask_larger(a, hu_mask_keep(below, hu_mask_keep(nonzero, x) + k->bottom));
+  hu_lane a = u & k->magnitude;
+  if (way == 1) {
+    r.result = (a + hu_quick_add(t, round, t->d0, 0, u, HU_ALL(0))) & ~k->fraction;
+    r.code = r.result >> t->d0;
+  } else {
+    hu_lane field = hu_mask_larger(a & k->field, k->bottom), anchor = field + k->up, s;
+    if (round == HU_RNE) {
+      s = hu_lane_plus(a, anchor);
+      r.code = s - anchor;
+    } else {
+      s = hu_lane_plus_odd(a, anchor);
+      s = (s + hu_quick_add(t, round, 2, 0, s | (u & k->sign), HU_ALL(0))) & ~HU_ALL(3);
+      r.code = (s - anchor) >> 2;
+    }
+    r.result = hu_lane_minus(s, anchor);
+    r.code += (field - k->bottom) >> t->d0;
   }
-  r.inexact = hu_mask_test(p, k->fraction);
-  hu_lane rounded = (p + hu_quick_add(t, round, u, p, HU_ALL(0))) & ~k->fraction, value = rounded;
-  /* As floats, (2^emin + r) - 2^emin with r on the grid: exact, normal or zero as emin >= -97. (A zero difference is -0 in one
-   * direction of rounding; its sign goes.) */
-  if (kind == 2) value = hu_lane_minus(rounded, hu_mask_keep(below, k->bottom)) & k->magnitude;
-  hu_mask small = hu_mask_lt(value, k->bottom);
   if (k->flush) {
-    r.inexact = hu_mask_or(r.inexact, hu_mask_and(small, nonzero));
-    value = hu_mask_sel(small, HU_ALL(0), value);
+    hu_mask small = hu_mask_lt(r.result, k->bottom);
+    r.result = hu_mask_sel(small, HU_ALL(0), r.result);
+    r.code = hu_mask_sel(small, HU_ALL(0), r.code);
   }
-  hu_mask result = hu_mask_test(value, k->magnitude);
-  r.to_zero = hu_mask_andnot(nonzero, result);
-  r.subnormal = hu_mask_and(small, result);
-  hu_lane limit = k->not_tiny;
-  if (round == HU_RTP || round == HU_RTN) {
-    hu_lane negative = (hu_lane)((hu_ilane)u >> 31);
-    limit = (negative & k->not_tiny_neg) | (~negative & limit);
-  }
-  r.underflow = hu_mask_and(r.inexact, hu_mask_lt(a, limit));
-  /* Below, the digits of `rounded` behind 2^emin are the code; elsewhere the pattern's offset is. low = 1: base is 0. */
-  hu_lane code = (rounded - (kind == 2 ? hu_mask_keep(below, k->bottom) : HU_ALL(0))) >> t->d0;
-  if (kind == 2) code = hu_mask_sel(below, code, code - k->base);
-  if (k->flush) code = hu_mask_keep(result, code);
+  r.operand = a;
+  r.limit = k->not_tiny;
+  if (round == HU_RTP || round == HU_RTN) r.limit = hu_sel((hu_lane)((hu_ilane)u >> 31), k->not_tiny_neg, r.limit);
   hu_lane sign = u & k->sign;
-  if (!k->has_negzero) sign = hu_mask_keep(result, sign);
-  r.code = k->has_sign ? code | sign >> t->sign_shift : code;
-  r.value = value | sign;
+  if (!k->has_negzero) sign = hu_mask_keep(hu_mask_test(r.result, k->magnitude), sign);
+  r.value = r.result | sign;
+  if (k->has_sign) r.code |= sign >> t->sign_shift;
   return r;
 }
 
@@ -542,5 +428,4 @@ HU_LANE_FN hu_lane hu_lanes_decode(const hu_narrow *t, hu_lane code) {
   return hu_sel(nan, HU_ALL(0x7FC00000u), v);
 }
 
-#endif
 #endif

@@ -18,8 +18,9 @@ template <bool Value>
 static __device__ __noinline__ uint64_t hu_middle_called(const hu_narrow &t, uint32_t x) {
   hu_middle_lanes k = hu_middle_lanes_of(&t);
   hu_middle_result r = hu_middle(&t, &k, t.round, t.middle, x);
-  uint32_t events = hu_mask_keep(r.underflow, HU_EVENT_UNDERFLOW) | hu_mask_keep(r.to_zero, HU_EVENT_TO_ZERO) |
-                    hu_mask_keep(r.subnormal, HU_EVENT_SUBNORMAL) | hu_mask_keep(r.inexact, HU_EVENT_INEXACT);
+  uint32_t events = r.result != r.operand ? HU_EVENT_INEXACT | (r.operand < r.limit ? HU_EVENT_UNDERFLOW : 0) : 0;
+  if (r.result == 0 && r.operand != 0) events |= HU_EVENT_TO_ZERO;
+  if (r.result != 0 && r.result < k.bottom) events |= HU_EVENT_SUBNORMAL;
   return (uint64_t)events << 32 | (Value ? r.value : r.code);
 }
 
@@ -43,22 +44,20 @@ struct hu_encode_lanes {
   }
 
   __device__ __forceinline__ uint32_t rounded(uint32_t x, uint32_t word) const {
-    uint32_t unused;
     if (!stochastic) return hu_quick_stepped(t, q, x);
-    if (t.round == HU_SRA) return hu_quick(&t, HU_SRA, x, word, &unused);
-    if (t.round == HU_SRB) return hu_quick(&t, HU_SRB, x, word, &unused);
-    return hu_quick(&t, HU_SRC, x, word, &unused);
+    if (t.round == HU_SRA) return hu_quick(&t, HU_SRA, x, word);
+    if (t.round == HU_SRB) return hu_quick(&t, HU_SRB, x, word);
+    return hu_quick(&t, HU_SRC, x, word);
   }
 
   __device__ __forceinline__ int quick(const uint32_t x[4], const uint32_t words[4], Out z[4], hu_counts *c) const {
     uint32_t ok = hu_quick_ok(&t, x[0]) & hu_quick_ok(&t, x[1]) & hu_quick_ok(&t, x[2]) & hu_quick_ok(&t, x[3]);
     if (!t.quick || !ok) return 0;
-    uint32_t fraction = ((uint32_t)1 << t.d0) - 1;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
       uint32_t r = rounded(x[i], words[i]);
-      c->total[5] += (x[i] & fraction) != 0; /* inexact: the only event here */
-      z[i] = (Out)(Value ? hu_quick_value(x[i], r) : hu_quick_code(&t, x[i], r));
+      c->total[5] += r != x[i]; /* inexact: the only event here */
+      z[i] = (Out)(Value ? r : hu_quick_code(&t, r));
     }
     return 1;
   }

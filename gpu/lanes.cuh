@@ -17,19 +17,16 @@ HU_DEVICE hu_lane hu_lane_float(hu_lane v) { return __float_as_uint(__uint2float
 typedef bool hu_mask;
 HU_DEVICE hu_mask hu_mask_lt(hu_lane a, hu_lane b) { return (hu_ilane)a < (hu_ilane)b; }
 HU_DEVICE hu_mask hu_mask_test(hu_lane a, hu_lane b) { return (a & b) != 0; }
-HU_DEVICE hu_mask hu_mask_and(hu_mask a, hu_mask b) { return a && b; }
 HU_DEVICE hu_mask hu_mask_or(hu_mask a, hu_mask b) { return a || b; }
 HU_DEVICE hu_mask hu_mask_andnot(hu_mask a, hu_mask b) { return a && !b; }
 HU_DEVICE hu_lane hu_mask_sel(hu_mask m, hu_lane yes, hu_lane no) { return m ? yes : no; }
 HU_DEVICE hu_lane hu_mask_keep(hu_mask m, hu_lane v) { return m ? v : 0; }
 HU_DEVICE hu_lane hu_mask_larger(hu_lane a, hu_lane b) { return a > b ? a : b; }
+HU_DEVICE hu_lane hu_lane_plus(hu_lane a, hu_lane b) {
+  return __float_as_uint(__fadd_rn(__uint_as_float(a), __uint_as_float(b)));
+}
 HU_DEVICE hu_lane hu_lane_minus(hu_lane a, hu_lane b) {
   return __float_as_uint(__fsub_rn(__uint_as_float(a), __uint_as_float(b)));
-}
-/* From 24 digits on nothing but the lost digit is left; a negative k seen unsigned is more than that. */
-HU_DEVICE hu_lane hu_lane_down(hu_lane v, hu_lane k) {
-  hu_lane n = k < 31 ? k : 31, x = v >> n;
-  return x | (hu_lane)(x << n != v);
 }
 
 #include "emu/lanes.h"
@@ -57,9 +54,8 @@ static inline hu_quick_step hu_quick_step_of(const hu_narrow *t) {
 }
 
 HU_DEVICE uint32_t hu_quick_stepped(const hu_narrow &t, const hu_quick_step &q, uint32_t u) {
-  uint32_t a = u & 0x7FFFFFFFu, fraction = ((uint32_t)1 << t.d0) - 1;
-  uint32_t odd = 0u - (((a >> t.d0) ^ t.odd0) & 1);
-  return (a + ((int32_t)u < 0 ? q.base_neg : q.base) + (odd & q.step)) & ~fraction;
+  uint32_t fraction = ((uint32_t)1 << t.d0) - 1, odd = 0u - (((u >> t.d0) ^ t.odd0) & 1);
+  return (u + ((int32_t)u < 0 ? q.base_neg : q.base) + (odd & q.step)) & ~fraction;
 }
 
 HU_DEVICE uint32_t hu_lanes_events(const hu_lanes_result &r) {

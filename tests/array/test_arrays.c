@@ -9,6 +9,10 @@
 
 #include <cmocka.h>
 
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
 #include "halfulp/array.h"
 #include "halfulp/scalar.h"
 
@@ -275,12 +279,55 @@ static void test_pack(void **state) {
   assert_true(hu_pack_size(SIZE_MAX, 8) == SIZE_MAX);
 }
 
+/* Flushing, other directions and unmasked traps of the caller change nothing, and are there again afterwards. */
+static void test_surroundings(void **state) {
+  (void)state;
+#if defined(__x86_64__)
+  static const uint32_t settings[] = {0x1F80 | 0x8040,          0x1F80 | 0x2000, 0x1F80 | 0x4000,
+                                      0x1F80 | 0x6000 | 0x8040, 0x0000,          0x1FBF};
+  static const char *const names[] = {"float8_e5m2", "fp(8,7,0)", "fp(6,9,0):finite", "fp(7,3,-20)", "fp(5,2,0):flush"};
+  t_random r = {t_seed("array surroundings", 7)};
+  enum { LENGTH = 2000 };
+  static float x[LENGTH], z[LENGTH], bent[LENGTH];
+  int runs = 0;
+  for (int i = 0; i < 500; i++) {
+    hu_format f;
+    hu_mode mode = t_random_mode(&r);
+    hu_exec exec = {0};
+    assert_int_equal(hu_format_parse(&f, names[t_below(&r, 5)], NULL), HU_OK);
+    int32_t emin = hu_format_limits(f).emin;
+    for (size_t k = 0; k < LENGTH; k++) { /* mostly subnormal results, down to binary32's own */
+      int32_t field = emin + 127 + t_between(&r, -30, 3);
+      x[k] = t_float((t_next32(&r) & 0x807FFFFF) | (uint32_t)(field < 0 ? 0 : field) << 23);
+    }
+    exec.levels_off = (uint32_t[]){0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2, all_off}[t_below(&r, 4)];
+    hu_events usual = {0};
+    assert_int_equal(hu_quantize_n(LENGTH, z, 1, x, 1, f, mode, &exec, &usual), HU_OK);
+    for (size_t s = 0; s < sizeof settings / sizeof settings[0]; s++, runs++) {
+      hu_events events = {0};
+      uint32_t before = _mm_getcsr();
+      _mm_setcsr(settings[s]);
+      hu_status status = hu_quantize_n(LENGTH, bent, 1, x, 1, f, mode, &exec, &events);
+      uint32_t after = _mm_getcsr();
+      _mm_setcsr(before);
+      assert_int_equal(status, HU_OK);
+      assert_int_equal(after, settings[s]);
+      assert_memory_equal(z, bent, sizeof z);
+      assert_memory_equal(&usual, &events, sizeof usual);
+    }
+  }
+  print_message("array surroundings: %d runs\n", runs);
+#else
+  print_message("array surroundings: no MXCSR on this processor\n");
+#endif
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_encode64),          cmocka_unit_test(test_convert_and_decode),
       cmocka_unit_test(test_decode_all_codes),  cmocka_unit_test(test_threads_and_bypass),
       cmocka_unit_test(test_in_place_codes),    cmocka_unit_test(test_errors),
-      cmocka_unit_test(test_pack),
+      cmocka_unit_test(test_pack),              cmocka_unit_test(test_surroundings),
   };
   return cmocka_run_group_tests_name("array calls", tests, NULL, NULL);
 }

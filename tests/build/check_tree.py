@@ -39,12 +39,12 @@ public = r'halfulp/.*'
 core = r'emu/(core|stream|port|arith|accum|bits)\.h'
 n = 0
 n += allow(files('include/halfulp/*.h', 'formats/*.h'), [public], 'public headers include public headers')
-n += allow(files('emu/core.h', 'emu/stream.h', 'emu/port.h', 'emu/lanes.h'),
-           [r'halfulp/(format|mode)\.h', core, r'emu/lanes\.h'], 'the core stands on the format and mode types')
+n += allow(files('emu/core.h', 'emu/stream.h', 'emu/port.h', 'emu/narrow.h', 'emu/lanes.h'),
+           [r'halfulp/(format|mode)\.h', core, r'emu/(narrow|lanes)\.h'], 'the core stands on the format and mode types')
 n += allow(files('emu/*.c', 'emu/*.h'), [public, r'emu/.*'], 'emu knows nothing above it')
 n += allow(files('emu/oracle/*'), [r'halfulp/(format|mode|status|oracle)\.h', r'emu/oracle/.*'],
            'the oracle shares nothing with the emulator')
-n += allow(files('gpu/*'), [public, core, r'emu/lanes\.h', r'gpu/.*', r'cuda.*', r'cublas.*', r'bench/.*'],
+n += allow(files('gpu/*'), [public, core, r'emu/(narrow|lanes)\.h', r'gpu/.*', r'cuda.*', r'cublas.*', r'bench/.*'],
            'the kernels of one backend never reach into the other')
 n += allow(files('cli/*'), [public, r'cli/.*'], 'the command uses public headers only')
 n += allow(files('bench/*'), [public, r'bench/.*'], 'benchmarks use public headers only')

@@ -128,6 +128,7 @@ static inline unsigned __float_as_uint(float x) { return (unsigned)hu_host_bits(
 static inline double __longlong_as_double(long long u) { return hu_host_cast<double>((uint64_t)u); }
 static inline long long __double_as_longlong(double x) { return (long long)hu_host_bits(x); }
 static inline float __uint2float_rn(unsigned v) { return (float)v; }
+static inline float __fadd_rn(float a, float b) { return a + b; }
 static inline float __fsub_rn(float a, float b) { return a - b; }
 static inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
 static inline double __fma_rn(double a, double b, double c) { return fma(a, b, c); }

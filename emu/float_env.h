@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm_env.h - the floating-point surroundings of the kernels: ties to even, subnormals kept, no traps, whatever
- * the caller set; the caller's settings and flags come back afterwards. */
-#ifndef HALFULP_EMU_GEMM_ENV_H
-#define HALFULP_EMU_GEMM_ENV_H
+/* emu/float_env.h - the floating-point surroundings of the kernels that compute in it: ties to even, subnormals kept,
+ * no traps, whatever the caller set; the caller's settings and flags come back afterwards. */
+#ifndef HALFULP_EMU_FLOAT_ENV_H
+#define HALFULP_EMU_FLOAT_ENV_H
 
 #include <stdint.h>
 
@@ -12,12 +12,12 @@
 #include <xmmintrin.h>
 #endif
 
-typedef struct hu_gemm_env {
+typedef struct hu_float_env {
   uint64_t control, status;
-} hu_gemm_env;
+} hu_float_env;
 
-static inline hu_gemm_env hu_gemm_env_enter(void) {
-  hu_gemm_env saved = {0, 0};
+static inline hu_float_env hu_float_env_enter(void) {
+  hu_float_env saved = {0, 0};
 #if HU_X86
   saved.control = _mm_getcsr();
   _mm_setcsr(0x1F80); /* all traps masked, the rest 0 */
@@ -29,7 +29,7 @@ static inline hu_gemm_env hu_gemm_env_enter(void) {
   return saved;
 }
 
-static inline void hu_gemm_env_leave(hu_gemm_env saved) {
+static inline void hu_float_env_leave(hu_float_env saved) {
 #if HU_X86
   _mm_setcsr((uint32_t)saved.control);
 #elif defined(__aarch64__) && (defined(__GNUC__) || defined(__clang__))
