@@ -87,7 +87,7 @@ static void row(const settings *o, const char *level, const char *what, const ch
   if (o->csv) {
     printf("%s,%s,%s,%zu,%.4g,%.4g,%.3f,%.2f\n", level, what, format, j->n, t.subject, t.reference, ratio, goal);
   } else {
-    printf("%-8s %-34s %-16s %9.3f ms %9.3f ms  %6.2f  (goal %.2f)%s\n", level, what, format, 1e3 * t.subject,
+    printf("%-8s %-36s %-16s %9.3f ms %9.3f ms  %6.2f  (goal %.2f)%s\n", level, what, format, 1e3 * t.subject,
            1e3 * t.reference, ratio, goal, ratio <= goal ? "" : "  *");
   }
   fflush(stdout);
@@ -118,6 +118,15 @@ static void level_rows(const settings *o, const char *level, uint32_t off, size_
     if (l.emin < -120) /* subnormal in binary32 too */
       for (size_t k = 0; k < big; k++) j->x[k] *= 0x1p-4f;
     row(o, level, "grid values, rne, many subnormal", formats[i], j, run_quantize, run_memcpy, goal[0]);
+    j->mode.round = HU_RTP;
+    row(o, level, "grid values, rtp, many subnormal", formats[i], j, run_quantize, run_memcpy, goal[0]);
+    j->mode.round = HU_RTO;
+    row(o, level, "grid values, rto, many subnormal", formats[i], j, run_quantize, run_memcpy, goal[0]);
+    if (l.emin >= -120) {
+      j->mode = sr;
+      row(o, level, "grid values, sra:32, many subnormal", formats[i], j, run_quantize, run_memcpy, goal[3]);
+    }
+    j->mode = rne;
     fill(j->x, big, l.emin, l.emax);
     if (l.storage == 8) {
       row(o, level, "8-bit codes, rne", formats[i], j, run_encode, run_narrow, goal[2]);
@@ -143,6 +152,7 @@ int main(int argc, char **argv) {
       return 2;
     }
   }
+  if (big < (size_t)1 << 16) big = (size_t)1 << 16; /* the size of the rows in L2 */
   job j = {0};
   j.x = aligned_alloc(4096, big * 4);
   j.z = aligned_alloc(4096, big * 4);
@@ -157,7 +167,7 @@ int main(int argc, char **argv) {
   static const double avx512[] = {1.10, 2.0, 1.3, 1.5, 1.2}, avx2[] = {1.15, 3.3, 1.6, 2.3, 1.3}, portable[] = {3, 9, 9, 9, 9};
   uint32_t have = hu_levels();
   if (o.csv) puts("level,operation,format,n,seconds,reference_seconds,ratio,goal");
-  else printf("%-8s %-34s %-16s %12s %12s  %6s\n", "level", "operation (binary32, one thread)", "format", "time", "reference", "ratio");
+  else printf("%-8s %-36s %-16s %12s %12s  %6s\n", "level", "operation (binary32, one thread)", "format", "time", "reference", "ratio");
   if ((have & HU_LEVEL_AVX512) && (!only || !strcmp(only, "avx512"))) level_rows(&o, "avx512", 0, big, &j, avx512);
   if ((have & HU_LEVEL_AVX2) && (!only || !strcmp(only, "avx2"))) level_rows(&o, "avx2", HU_LEVEL_AVX512, big, &j, avx2);
   if ((have & HU_LEVEL_VECTOR) && (!only || !strcmp(only, "vector")))

@@ -3,7 +3,6 @@
 #include "emu/array_run.h"
 
 #include "emu/bits.h"
-#include "emu/float_env.h"
 #include "emu/kernels.h"
 #include "emu/narrow.h"
 #include "emu/stream.h"
@@ -166,7 +165,6 @@ static void run_part(void *context, size_t part) {
   size_t first = part * c->part, n = c->n - first < c->part ? c->n - first : c->part;
   hu_events counts = {0};
   int plain = c->ex.kind == HU_ENDS_BINARY32 && c->ex.stride == 1 && c->ez.stride == 1 && c->ez.kind != HU_ENDS_BINARY64;
-  hu_float_env saved = hu_float_env_enter();
   if (!c->kernels) {
     run_core(c, first, n, &counts);
   } else if (plain) {
@@ -176,7 +174,6 @@ static void run_part(void *context, size_t part) {
   } else {
     run_buffered(c, first, n, &counts);
   }
-  hu_float_env_leave(saved);
   c->counts[part] = counts;
 }
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/float_env.h - the floating-point surroundings of the kernels that compute in it: ties to even, subnormals kept,
- * no traps, whatever the caller set; the caller's settings and flags come back afterwards. */
+/* emu/float_env.h - the floating-point surroundings of the kernels that compute in it: one direction of rounding,
+ * subnormals kept, no traps, whatever the caller set; the caller's settings and flags come back afterwards. The work
+ * itself belongs into a function that is not inlined between enter and leave. */
 #ifndef HALFULP_EMU_FLOAT_ENV_H
 #define HALFULP_EMU_FLOAT_ENV_H
 
-#include <stdint.h>
-
-#include "emu/port.h"
+#include "emu/narrow.h"
 
 #if HU_X86
 #include <xmmintrin.h>
@@ -16,15 +15,18 @@ typedef struct hu_float_env {
   uint64_t control, status;
 } hu_float_env;
 
-static inline hu_float_env hu_float_env_enter(void) {
+/* direction: HU_NEAREST (ties to even) ... of emu/narrow.h. */
+static inline hu_float_env hu_float_env_enter(uint32_t direction) {
   hu_float_env saved = {0, 0};
 #if HU_X86
   saved.control = _mm_getcsr();
-  _mm_setcsr(0x1F80); /* all traps masked, the rest 0 */
+  _mm_setcsr(0x1F80 | direction << 13); /* all traps masked */
 #elif defined(__aarch64__) && (defined(__GNUC__) || defined(__clang__))
-  uint64_t none = 0;
+  static const uint64_t modes[4] = {0, (uint64_t)2 << 22, (uint64_t)1 << 22, (uint64_t)3 << 22};
   __asm__ volatile("mrs %0, fpcr\n\tmrs %1, fpsr" : "=r"(saved.control), "=r"(saved.status));
-  __asm__ volatile("msr fpcr, %0" : : "r"(none) : "memory");
+  __asm__ volatile("msr fpcr, %0" : : "r"(modes[direction]) : "memory");
+#else
+  (void)direction;
 #endif
   return saved;
 }

@@ -167,7 +167,7 @@ typedef struct block_work {
 
 static void run_part(void *context, size_t part) {
   block_work *w = context;
-  hu_float_env saved = hu_float_env_enter();
+  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
   for (size_t i = part; i < w->blocks; i += w->parts) {
     w->g->block(w->g, i / w->g->across * w->g->block_rows, i % w->g->across * w->g->block_columns, &w->g->events[part]);
   }
@@ -237,7 +237,7 @@ hu_status hu_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_ope
   g.stream.key = exec ? exec->stream.key : 0;
   g.stream.counter = exec ? exec->stream.counter : 0;
   hu_gemm_set_result(&g, d, mode, levels);
-  hu_float_env saved = hu_float_env_enter();
+  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
   s = on_grid(&g.a, g.threads) && on_grid(&g.b, g.threads) && on_grid(&g.c, g.threads) ? HU_OK : HU_E_GRID;
   if (s == HU_OK && m && n) {
     if (g.exact) {

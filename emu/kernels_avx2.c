@@ -52,13 +52,21 @@ static inline hu_lane hu_mask_keep(hu_mask m, hu_lane v) { return m & v; }
 static inline hu_count hu_count_mask(hu_count c, hu_mask m) { return c - m; }
 
 static inline hu_lane hu_mask_larger(hu_lane a, hu_lane b) { return (hu_lane)_mm256_max_epi32((__m256i)a, (__m256i)b); }
-static inline hu_lane hu_lane_plus(hu_lane a, hu_lane b) {
-  return (hu_lane)_mm256_castps_si256(_mm256_add_ps(_mm256_castsi256_ps((__m256i)a), _mm256_castsi256_ps((__m256i)b)));
+static inline __m256 floats(hu_lane a) { return _mm256_castsi256_ps((__m256i)a); }
+static inline hu_lane bits(__m256 a) { return (hu_lane)_mm256_castps_si256(a); }
+static inline hu_lane hu_lane_plus(int round, hu_lane a, hu_lane b) {
+  (void)round;
+  return bits(_mm256_add_ps(floats(a), floats(b)));
 }
-static inline hu_lane hu_lane_minus(hu_lane a, hu_lane b) {
-  return (hu_lane)_mm256_castps_si256(_mm256_sub_ps(_mm256_castsi256_ps((__m256i)a), _mm256_castsi256_ps((__m256i)b)));
+static inline hu_lane hu_lane_minus(hu_lane a, hu_lane b) { return bits(_mm256_sub_ps(floats(a), floats(b))); }
+static inline hu_lane hu_lane_times(hu_lane a, hu_lane b) { return bits(_mm256_mul_ps(floats(a), floats(b))); }
+/* From 2^31 on less 2^31, which is exact, and its bit put back. */
+static inline hu_lane hu_lane_uint(hu_lane v) {
+  hu_lane big = (hu_lane)((hu_ilane)v > (hu_ilane)HU_ALL(0x4EFFFFFF));
+  hu_lane rest = hu_lane_minus(v, big & HU_ALL(0x4F000000));
+  return (hu_lane)_mm256_cvttps_epi32(floats(rest)) | (big & 0x80000000u);
 }
-static inline hu_lane hu_lane_float(hu_lane v) { return (hu_lane)_mm256_castps_si256(_mm256_cvtepi32_ps((__m256i)v)); }
+static inline hu_lane hu_lane_float(hu_lane v) { return bits(_mm256_cvtepi32_ps((__m256i)v)); }
 
 static inline void hu_store8(uint8_t *z, hu_lane v) {
   const __m256i pick = _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 4, 8, 12, -1, -1,

@@ -47,22 +47,16 @@ static inline hu_lane hu_mask_keep(hu_mask m, hu_lane v) { return (hu_lane)_mm51
 static inline hu_count hu_count_mask(hu_count c, hu_mask m) { return c + (uint64_t)__builtin_popcount(m); }
 
 static inline hu_lane hu_mask_larger(hu_lane a, hu_lane b) { return (hu_lane)_mm512_max_epi32((__m512i)a, (__m512i)b); }
-static inline hu_lane hu_lane_plus(hu_lane a, hu_lane b) {
-  return (hu_lane)_mm512_castps_si512(_mm512_add_ps(_mm512_castsi512_ps((__m512i)a), _mm512_castsi512_ps((__m512i)b)));
+static inline __m512 floats(hu_lane a) { return _mm512_castsi512_ps((__m512i)a); }
+static inline hu_lane bits(__m512 a) { return (hu_lane)_mm512_castps_si512(a); }
+static inline hu_lane hu_lane_plus(int round, hu_lane a, hu_lane b) {
+  (void)round;
+  return bits(_mm512_add_ps(floats(a), floats(b)));
 }
-static inline hu_lane hu_lane_minus(hu_lane a, hu_lane b) {
-  return (hu_lane)_mm512_castps_si512(_mm512_sub_ps(_mm512_castsi512_ps((__m512i)a), _mm512_castsi512_ps((__m512i)b)));
-}
-/* Toward zero, and the last digit set where that lost something. */
-#define HU_LANE_PLUS_ODD
-static inline hu_lane hu_lane_plus_odd(hu_lane a, hu_lane b) {
-  __m512 x = _mm512_castsi512_ps((__m512i)a), y = _mm512_castsi512_ps((__m512i)b);
-  __m512 s = _mm512_add_round_ps(x, y, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-  __mmask16 lost = _mm512_cmp_ps_mask(_mm512_sub_ps(s, y), x, _CMP_NEQ_UQ);
-  __m512i bits = _mm512_castps_si512(s);
-  return (hu_lane)_mm512_mask_or_epi32(bits, lost, bits, _mm512_set1_epi32(1));
-}
-static inline hu_lane hu_lane_float(hu_lane v) { return (hu_lane)_mm512_castps_si512(_mm512_cvtepi32_ps((__m512i)v)); }
+static inline hu_lane hu_lane_minus(hu_lane a, hu_lane b) { return bits(_mm512_sub_ps(floats(a), floats(b))); }
+static inline hu_lane hu_lane_times(hu_lane a, hu_lane b) { return bits(_mm512_mul_ps(floats(a), floats(b))); }
+static inline hu_lane hu_lane_uint(hu_lane v) { return (hu_lane)_mm512_cvttps_epu32(floats(v)); }
+static inline hu_lane hu_lane_float(hu_lane v) { return bits(_mm512_cvtepi32_ps((__m512i)v)); }
 
 static inline void hu_store8(uint8_t *z, hu_lane v) {
   _mm_storeu_si128((__m128i *)(void *)z, _mm512_cvtepi32_epi8((__m512i)v));

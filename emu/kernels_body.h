@@ -16,6 +16,7 @@
  *
  * Each vector takes the cheapest way that all its lanes allow: quick, middle or slow (emu/lanes.h). The ways agree on
  * every value that more than one accepts, so what a value's neighbours are does not show. */
+#include "emu/float_env.h"
 #include "emu/kernels.h"
 #include "emu/lanes.h"
 #include "emu/philox_lanes.h"
@@ -27,6 +28,8 @@ static inline hu_lane load(const uint32_t *x) {
   memcpy(&v, x, sizeof v);
   return v;
 }
+
+static inline size_t hu_min_size(size_t a, size_t b) { return a < b ? a : b; }
 
 static inline void store(uint32_t *z, hu_lane v) { memcpy(z, &v, sizeof v); }
 
@@ -145,16 +148,29 @@ typedef struct middle_counts {
 
 static inline __attribute__((always_inline)) void middle_one(const hu_narrow *t, const hu_middle_lanes *k, int round,
                                                              int way, int to, int bypass, void *z, size_t i, hu_lane u,
-                                                             middle_counts *c) {
-  hu_middle_result m = hu_middle(t, k, round, way, u);
+                                                             hu_lane random, middle_counts *c) {
+  hu_middle_result m = hu_middle(t, k, round, way, u, random);
   hu_mask exact = hu_mask_eq(m.result, m.operand);
   c->exact = hu_count_mask(c->exact, exact);
-  c->underflow = hu_count_mask(c->underflow, hu_mask_andnot(hu_mask_lt(m.operand, m.limit), exact));
+  c->underflow = hu_count_mask(c->underflow, hu_mask_andnot(hu_mask_lt(m.probe, m.limit), exact));
   c->small = hu_count_mask(c->small, hu_mask_lt(m.result, k->bottom));
   c->zero = hu_count_mask(c->zero, hu_mask_eq(m.result, HU_ALL(0)));
   c->zero_in = hu_count_mask(c->zero_in, hu_mask_eq(m.operand, HU_ALL(0)));
   rounded r = {m.value, m.code};
   put(z, i, to, bypass, r);
+}
+
+static inline middle_counts no_middle_counts(void) {
+  middle_counts c = {hu_count_none(), hu_count_none(), hu_count_none(), hu_count_none(), hu_count_none()};
+  return c;
+}
+
+static inline void add_middle(tally *n, uint64_t all, const middle_counts *c) {
+  uint64_t zero = hu_count_sum(c->zero);
+  n->inexact += all - hu_count_sum(c->exact);
+  n->underflow += hu_count_sum(c->underflow);
+  n->to_zero += zero - hu_count_sum(c->zero_in);
+  n->subnormal += hu_count_sum(c->small) - zero;
 }
 
 /* The middle way for a run of vectors that need it, and for what stands between them. */
@@ -163,25 +179,23 @@ static inline __attribute__((always_inline)) void run_middle(const hu_narrow *na
   const hu_narrow copy = *narrow, *t = &copy;
   const hu_lane range = HU_HOLD(HU_ALL(t->quick_mask)), hi = HU_HOLD(HU_ALL(t->hi));
   const hu_middle_lanes k = hu_middle_lanes_of(t);
-  middle_counts c = {hu_count_none(), hu_count_none(), hu_count_none(), hu_count_none(), hu_count_none()};
+  middle_counts c = no_middle_counts();
   size_t i = p->i, end = p->end - i < most * HU_W ? p->end : i + most * HU_W;
   for (; end - i >= 4 * HU_W; i += 4 * HU_W) {
     hu_lane u[4], magnitude[4];
     HU_UNROLL for (int j = 0; j < 4; j++) u[j] = load(p->x + i + j * HU_W);
     HU_UNROLL for (int j = 0; j < 4; j++) magnitude[j] = u[j] & range;
     if (HU_UNLIKELY(!hu_all_within4(magnitude, hi))) break;
-    HU_UNROLL for (int j = 0; j < 4; j++) middle_one(t, &k, round, way, to, bypass, p->z, i + j * HU_W, u[j], &c);
+    HU_UNROLL for (int j = 0; j < 4; j++) {
+      middle_one(t, &k, round, way, to, bypass, p->z, i + j * HU_W, u[j], HU_ALL(0), &c);
+    }
   }
   for (; i < end; i += HU_W) {
     hu_lane u = load(p->x + i);
     if (HU_UNLIKELY(!hu_all_within(u & range, hi))) break;
-    middle_one(t, &k, round, way, to, bypass, p->z, i, u, &c);
+    middle_one(t, &k, round, way, to, bypass, p->z, i, u, HU_ALL(0), &c);
   }
-  uint64_t zero = hu_count_sum(c.zero);
-  n->inexact += i - p->i - hu_count_sum(c.exact);
-  n->underflow += hu_count_sum(c.underflow);
-  n->to_zero += zero - hu_count_sum(c.zero_in);
-  n->subnormal += hu_count_sum(c.small) - zero;
+  add_middle(n, i - p->i, &c);
   p->i = i;
 }
 
@@ -272,16 +286,21 @@ typedef struct random_words {
   hu_schedule schedule;
 } random_words;
 
-/* Quick vectors until one is not, four at a time, each element with its random word; p->i stands at the first word of
- * a block. Words are made here, between the loads and stores that wait for memory. */
-static inline __attribute__((always_inline)) void run_quick_random(const hu_narrow *narrow, int round, int to, int bypass,
-                                                                   place *p, const random_words *words, tally *n) {
+/* Vectors that all go one way (0: quick; 2: middle), four at a time, each element with its random word, until one
+ * cannot; p->i stands at the first word of a block. Words are made here, between the loads and stores that wait for
+ * memory. */
+static inline __attribute__((always_inline)) void run_way_random(const hu_narrow *narrow, int round, int way, int to,
+                                                                 int bypass, place *p, size_t last,
+                                                                 const random_words *words, tally *n) {
   const hu_narrow copy = *narrow, *t = &copy;
-  const hu_lane lo = HU_ALL(t->quick_lo), span = HU_ALL(t->quick_span), range = HU_ALL(t->quick_mask);
+  const hu_lane lo = HU_ALL(way ? 0 : t->quick_lo), span = HU_ALL(way ? t->hi : t->quick_span);
+  const hu_lane range = HU_ALL(t->quick_mask);
+  const hu_middle_lanes k = hu_middle_lanes_of(t);
   hu_count exact = hu_count_none();
+  middle_counts c = no_middle_counts();
   uint64_t block = (words->word + p->i) >> 2, most = hu_block_run_length(block);
   hu_block_run run = hu_block_run_at(words->key, block);
-  size_t i = p->i, end = (p->end - i) / (4 * HU_W) <= most ? p->end : i + (size_t)most * 4 * HU_W;
+  size_t i = p->i, end = (last - i) / (4 * HU_W) <= most ? last : i + (size_t)most * 4 * HU_W;
   for (; end - i >= 4 * HU_W; i += 4 * HU_W) {
     hu_lane u[4], offset[4], random[4];
     HU_UNROLL for (int j = 0; j < 4; j++) u[j] = load(p->x + i + j * HU_W);
@@ -289,10 +308,12 @@ static inline __attribute__((always_inline)) void run_quick_random(const hu_narr
     if (HU_UNLIKELY(!hu_all_within4(offset, span))) break;
     hu_words_of(random, &words->schedule, hu_block_run_next(&run, &words->schedule));
     HU_UNROLL for (int j = 0; j < 4; j++) {
-      exact = quick_one(t, round, to, bypass, p->z, i + j * HU_W, u[j], random[j], exact);
+      if (way) middle_one(t, &k, round, way, to, bypass, p->z, i + j * HU_W, u[j], random[j], &c);
+      else exact = quick_one(t, round, to, bypass, p->z, i + j * HU_W, u[j], random[j], exact);
     }
   }
-  n->inexact += i - p->i - hu_count_sum(exact);
+  if (way) add_middle(n, i - p->i, &c);
+  else n->inexact += i - p->i - hu_count_sum(exact);
   p->i = i;
 }
 
@@ -314,9 +335,14 @@ static inline __attribute__((always_inline)) void four_random(const hu_narrow *t
 static inline __attribute__((always_inline)) void run_random(const hu_narrow *t, int round, int to, int bypass, place *p,
                                                              size_t last, const random_words *words, tally *n) {
   while (last - p->i >= 4 * HU_W) {
-    p->end = last - p->i < (size_t)QUICK_RUN * HU_W ? last : p->i + (size_t)QUICK_RUN * HU_W;
-    if (t->quick) run_quick_random(t, round, to, bypass, p, words, n);
-    if (p->end - p->i >= 4 * HU_W) four_random(t, round, to, bypass, p, words, n);
+    size_t before = p->i, left = (last - before) / HU_W;
+    if (t->quick) {
+      run_way_random(t, round, 0, to, bypass, p, before + hu_min_size(left, QUICK_RUN) * HU_W, words, n);
+    }
+    if (t->middle && p->i == before) {
+      run_way_random(t, round, 2, to, bypass, p, before + hu_min_size(left, MIDDLE_RUN) * HU_W, words, n);
+    }
+    if (p->i == before) four_random(t, round, to, bypass, p, words, n);
   }
 }
 
@@ -368,10 +394,31 @@ static inline __attribute__((always_inline)) void modes(const hu_narrow *t, int 
   }
 }
 
-static void quantize(const hu_narrow *t, const hu_piece *p, hu_events *events) { modes(t, HU_TO_VALUE, p, events); }
-static void encode8(const hu_narrow *t, const hu_piece *p, hu_events *events) { modes(t, HU_TO_CODE8, p, events); }
-static void encode16(const hu_narrow *t, const hu_piece *p, hu_events *events) { modes(t, HU_TO_CODE16, p, events); }
-static void encode32(const hu_narrow *t, const hu_piece *p, hu_events *events) { modes(t, HU_TO_CODE32, p, events); }
+static HU_NOINLINE void to_values(const hu_narrow *t, const hu_piece *p, hu_events *events) {
+  modes(t, HU_TO_VALUE, p, events);
+}
+static HU_NOINLINE void to_codes8(const hu_narrow *t, const hu_piece *p, hu_events *events) {
+  modes(t, HU_TO_CODE8, p, events);
+}
+static HU_NOINLINE void to_codes16(const hu_narrow *t, const hu_piece *p, hu_events *events) {
+  modes(t, HU_TO_CODE16, p, events);
+}
+static HU_NOINLINE void to_codes32(const hu_narrow *t, const hu_piece *p, hu_events *events) {
+  modes(t, HU_TO_CODE32, p, events);
+}
+
+/* The processor rounds as the mode's sums ask, whatever the caller had set. */
+static inline void in_direction(void (*work)(const hu_narrow *, const hu_piece *, hu_events *), const hu_narrow *t,
+                                const hu_piece *p, hu_events *events) {
+  hu_float_env saved = hu_float_env_enter(hu_direction_of(t->round));
+  work(t, p, events);
+  hu_float_env_leave(saved);
+}
+
+static void quantize(const hu_narrow *t, const hu_piece *p, hu_events *events) { in_direction(to_values, t, p, events); }
+static void encode8(const hu_narrow *t, const hu_piece *p, hu_events *events) { in_direction(to_codes8, t, p, events); }
+static void encode16(const hu_narrow *t, const hu_piece *p, hu_events *e) { in_direction(to_codes16, t, p, e); }
+static void encode32(const hu_narrow *t, const hu_piece *p, hu_events *e) { in_direction(to_codes32, t, p, e); }
 
 /* binary64 to binary32, rounded to odd: a later rounding to at most 22 digits on a grid that binary32 has two more
  * digits for sees the same order, halves and inexactness as in the binary64 value (array_run.c has the condition). */

@@ -67,8 +67,18 @@ static inline hu_lane hu_mask_larger(hu_lane a, hu_lane b) {
   return (first & a) | (~first & b);
 }
 #endif
-static inline hu_lane hu_lane_plus(hu_lane a, hu_lane b) { return (hu_lane)((lane_floats)a + (lane_floats)b); }
+static inline hu_lane hu_lane_plus(int round, hu_lane a, hu_lane b) {
+  (void)round;
+  return (hu_lane)((lane_floats)a + (lane_floats)b);
+}
 static inline hu_lane hu_lane_minus(hu_lane a, hu_lane b) { return (hu_lane)((lane_floats)a - (lane_floats)b); }
+static inline hu_lane hu_lane_times(hu_lane a, hu_lane b) { return (hu_lane)((lane_floats)a * (lane_floats)b); }
+/* From 2^31 on less 2^31, which is exact, and its bit put back. */
+static inline hu_lane hu_lane_uint(hu_lane v) {
+  hu_lane big = (hu_lane)((hu_ilane)v > (hu_ilane)HU_ALL(0x4EFFFFFF));
+  hu_lane rest = hu_lane_minus(v, big & HU_ALL(0x4F000000));
+  return (hu_lane)__builtin_convertvector((lane_floats)rest, hu_ilane) | (big & 0x80000000u);
+}
 static inline hu_lane hu_lane_float(hu_lane v) {
   return (hu_lane)__builtin_convertvector((hu_ilane)v, lane_floats);
 }

@@ -15,9 +15,10 @@
  *                        number below 2^31, is not 0; hu_mask_or(a, b); hu_mask_andnot(a, b): a and not b;
  *                        hu_mask_sel(m, yes, no); hu_mask_keep(m, v): v or 0
  *   hu_mask_larger(a, b) the larger of two patterns of powers of two or zero
- *   hu_lane_plus(a, b), hu_lane_minus(a, b)  the bits of the sum (difference) of two floats, ties to even, subnormals
- *                        kept: the callers see to the processor's control register (emu/float_env.h)
- *   hu_lane_plus_odd     the sum rounded to odd, with HU_LANE_PLUS_ODD; else made here
+ *   hu_lane_plus(round, a, b)  the bits of the sum of two floats, subnormals kept, rounded in the direction that
+ *                        hu_direction_of gives the mode; CPU kernels have set the processor to it (emu/float_env.h)
+ *   hu_lane_minus(a, b), hu_lane_times(a, b)  difference and product, only where they are exact
+ *   hu_lane_uint(v)      floor of the float v, 0 <= v < 2^32
  *
  * Why it is exact: nothing rounds but the steps below, which are emu/core.h's in another arrangement. In the slow
  * functions the significand has 24 digits, d of them (and zeros above, if d > 24) lie below the grid; f = sig >> d and
@@ -31,12 +32,17 @@
  *
  * The middle functions serve where results may be subnormal. Way 1, low = 1: the grids of binary32 and of the format end
  * in the same binade, and the pattern serves as above. Way 2: with E the larger of the exponents of x and 2^emin the
- * grid about x has the step Q = 2^(E - m). The anchor 2^d0 2^E = 2^23 Q is not below |x| (d0 >= 1) and below twice
- * itself floats have the step Q: so |x| + anchor, as the processor rounds it to nearest, ties to even, is anchor + Q
- * rne(|x| / Q), its last digit the parity of the multiple; taking the anchor away is exact (a multiple of Q below 2^24
- * Q). For the other modes the anchor is a quarter of that (not below |x| as d0 >= 3) and the sum is rounded to odd: two
- * digits of the fraction, the last one saying whether anything lies below, tell every deterministic mode what it asks.
- * Sums are finite as hu_middle_of limits E. */
+ * grid about x has the step Q = 2^(E - m). The anchor 2^d0 2^E = 2^23 Q is not below |x| (d0 >= 1), and from it to twice
+ * itself floats have the step Q. So the processor's own rounding of |x| + anchor, in whatever direction, is the rounding
+ * of |x| to a multiple of Q, parity included; taking the anchor away is exact (a multiple of Q below 2^24 Q). What each
+ * mode asks:
+ *   ties to even       to nearest
+ *   toward zero, away  toward zero, up; toward positive and negative: up and down, with the anchor of x's sign
+ *   to odd             toward zero, and the last digit set if that lost something
+ *   ties away, to zero with half the anchor, so that the sum has one digit below Q (d0 >= 2): floor(2 |x| / Q) + 1,
+ *                      ceil(2 |x| / Q), halved
+ *   stochastic         toward zero; what that lost, |x| mod Q, is exact, its 32 digits behind Q are the fraction of the slow way
+ * Sums are finite, and 2^32 / Q is a float, as hu_middle_of limits E. */
 #ifndef HALFULP_EMU_LANES_H
 #define HALFULP_EMU_LANES_H
 
@@ -100,95 +106,14 @@ HU_LANE_FN hu_lane hu_quick_code(const hu_narrow *t, hu_lane rounded) {
   return c | ((rounded & 0x80000000u) >> t->sign_shift);
 }
 
-/* ---- middle: every lane finite, |x| <= max, and no sign that the format lacks; t->middle says whether it may be used:
- * 1 and 2 are the two ways of the page's head ---- */
-
-HU_LANE_FN hu_lane hu_middle_ok(const hu_narrow *t, hu_lane u) {
-  return HU_MASK((u & HU_ALL(t->quick_mask)) <= HU_ALL(t->hi));
-}
-
-/* What hu_middle needs in every lane, made once a loop. HU_HOLD hides where a constant came from, so that a compiler
- * short of registers loads it back instead of making it again. */
-typedef struct hu_middle_lanes {
-  hu_lane magnitude, field, up, bottom, fraction, not_tiny, not_tiny_neg, sign;
-  int32_t flush, has_sign, has_negzero; /* whole words: a compiler merges bytes in ways that stall */
-} hu_middle_lanes;
-
-HU_LANE_FN hu_middle_lanes hu_middle_lanes_of(const hu_narrow *t) {
-  hu_middle_lanes k;
-  uint32_t digits = t->round == HU_RNE ? 0 : 2; /* of the fraction that way 2 keeps */
-  k.magnitude = HU_HOLD(HU_ALL(0x7FFFFFFFu));
-  k.field = HU_HOLD(HU_ALL(0x7F800000u));
-  k.up = HU_HOLD(HU_ALL(((uint32_t)t->d0 - digits) << 23));
-  k.bottom = HU_HOLD(HU_ALL((uint32_t)t->low << 23)); /* the pattern of 2^emin */
-  k.fraction = HU_HOLD(HU_ALL(((uint32_t)1 << t->d0) - 1));
-  k.not_tiny = HU_HOLD(HU_ALL(t->not_tiny));
-  k.not_tiny_neg = HU_HOLD(HU_ALL(t->not_tiny_neg));
-  k.sign = HU_HOLD(HU_ALL(0x80000000u));
-  k.flush = t->subnormal == HU_SUBNORMAL_FLUSH;
-  k.has_sign = !t->is_unsigned;
-  k.has_negzero = t->negzero;
-  return k;
-}
-
-typedef struct hu_middle_result {
-  hu_lane operand, result; /* magnitudes, binary32 patterns: equal where exact */
-  hu_lane limit;           /* the operand is tiny below this */
-  hu_lane value;           /* binary32 bits */
-  hu_lane code;            /* full code */
-} hu_middle_result;
-
-/* a + b rounded to odd, 0 <= a <= b: rounded to nearest the sum s is either neighbour of the exact one or the exact sum
- * itself, a - (s - b) is exact (Dekker's Fast2Sum), and its sign says which. */
-#ifndef HU_LANE_PLUS_ODD
-HU_LANE_FN hu_lane hu_lane_plus_odd(hu_lane a, hu_lane b) {
-  hu_lane s = hu_lane_plus(a, b), error = hu_lane_minus(a, hu_lane_minus(s, b));
-  s += (hu_lane)((hu_ilane)error >> 31);
-  return s | (HU_MASK(error != HU_ALL(0)) & 1);
-}
-#endif
-
-HU_LANE_FN hu_middle_result hu_middle(const hu_narrow *t, const hu_middle_lanes *k, int round, int way, hu_lane u) {
-  hu_middle_result r;
-  hu_lane a = u & k->magnitude;
-  if (way == 1) {
-    r.result = (a + hu_quick_add(t, round, t->d0, 0, u, HU_ALL(0))) & ~k->fraction;
-    r.code = r.result >> t->d0;
-  } else {
-    hu_lane field = hu_mask_larger(a & k->field, k->bottom), anchor = field + k->up, s;
-    if (round == HU_RNE) {
-      s = hu_lane_plus(a, anchor);
-      r.code = s - anchor;
-    } else {
-      s = hu_lane_plus_odd(a, anchor);
-      s = (s + hu_quick_add(t, round, 2, 0, s | (u & k->sign), HU_ALL(0))) & ~HU_ALL(3);
-      r.code = (s - anchor) >> 2;
-    }
-    r.result = hu_lane_minus(s, anchor);
-    r.code += (field - k->bottom) >> t->d0;
-  }
-  if (k->flush) {
-    hu_mask small = hu_mask_lt(r.result, k->bottom);
-    r.result = hu_mask_sel(small, HU_ALL(0), r.result);
-    r.code = hu_mask_sel(small, HU_ALL(0), r.code);
-  }
-  r.operand = a;
-  r.limit = k->not_tiny;
-  if (round == HU_RTP || round == HU_RTN) r.limit = hu_sel((hu_lane)((hu_ilane)u >> 31), k->not_tiny_neg, r.limit);
-  hu_lane sign = u & k->sign;
-  if (!k->has_negzero) sign = hu_mask_keep(hu_mask_test(r.result, k->magnitude), sign);
-  r.value = r.result | sign;
-  if (k->has_sign) r.code |= sign >> t->sign_shift;
-  return r;
-}
-
-/* ---- every lane whatever it holds ---- */
+/* ---- the fraction in lanes ---- */
 
 /* Up or not, from the fraction. `lost` marks lanes with non-zero digits below frac. */
-HU_LANE_FN hu_lane hu_lanes_up(const hu_narrow *t, hu_lane u, hu_lane frac, hu_lane lost, hu_lane odd, hu_lane random) {
+HU_LANE_FN hu_lane hu_lanes_up(const hu_narrow *t, int round, hu_lane u, hu_lane frac, hu_lane lost, hu_lane odd,
+                               hu_lane random) {
   hu_lane some = HU_MASK(frac != HU_ALL(0)) | lost;
   hu_lane half = HU_ALL(0x80000000u);
-  switch (t->round) {
+  switch (round) {
     case HU_RNE: return HU_MASK(frac > half) | (HU_MASK(frac == half) & odd);
     case HU_RNA: return HU_MASK(frac >= half);
     case HU_RNZ: return HU_MASK(frac > half);
@@ -203,15 +128,105 @@ HU_LANE_FN hu_lane hu_lanes_up(const hu_narrow *t, hu_lane u, hu_lane frac, hu_l
   int32_t spare = 32 - t->bits;
   hu_lane z = frac >> spare, limit = ~random >> spare;
   hu_lane up = HU_MASK(z > limit);
-  if (t->round == HU_SRA) return up;
+  if (round == HU_SRA) return up;
   hu_lane rest = frac << t->bits; /* bits < 32 here */
   hu_lane more = HU_MASK(rest >= half);
-  if (t->round == HU_SRC) {
+  if (round == HU_SRC) {
     hu_lane tie = HU_MASK(rest == half) & ~lost;
     more &= ~(tie & HU_MASK((z & 1) == HU_ALL(0)));
   }
   return up | (HU_MASK(z == limit) & more);
 }
+
+/* ---- middle: every lane finite, |x| <= max, and no sign that the format lacks; t->middle says whether it may be used:
+ * 1 and 2 are the two ways of the page's head ---- */
+
+HU_LANE_FN hu_lane hu_middle_ok(const hu_narrow *t, hu_lane u) {
+  return HU_MASK((u & HU_ALL(t->quick_mask)) <= HU_ALL(t->hi));
+}
+
+/* What hu_middle needs in every lane, made once a loop. HU_HOLD hides where a constant came from, so that a compiler
+ * short of registers loads it back instead of making it again. */
+typedef struct hu_middle_lanes {
+  hu_lane magnitude, field, up, bottom, fraction, not_tiny, not_tiny_neg, sign, scale;
+  int32_t flush, has_sign, has_negzero, tiny_after; /* whole words: a compiler merges bytes in ways that stall */
+} hu_middle_lanes;
+
+HU_LANE_FN hu_middle_lanes hu_middle_lanes_of(const hu_narrow *t) {
+  hu_middle_lanes k;
+  uint32_t digits = t->round == HU_RNA || t->round == HU_RNZ; /* that way 2 keeps below the grid */
+  k.magnitude = HU_HOLD(HU_ALL(0x7FFFFFFFu));
+  k.field = HU_HOLD(HU_ALL(0x7F800000u));
+  k.up = HU_HOLD(HU_ALL(((uint32_t)t->d0 - digits) << 23));
+  k.bottom = HU_HOLD(HU_ALL((uint32_t)t->low << 23)); /* the pattern of 2^emin */
+  k.fraction = HU_HOLD(HU_ALL(((uint32_t)1 << t->d0) - 1));
+  k.not_tiny = HU_HOLD(HU_ALL(t->not_tiny));
+  k.not_tiny_neg = HU_HOLD(HU_ALL(t->not_tiny_neg));
+  k.sign = HU_HOLD(HU_ALL(0x80000000u));
+  k.scale = HU_HOLD(HU_ALL((uint32_t)(286 + t->m) << 23)); /* less the field of 2^E: the pattern of 2^32 / Q */
+  k.flush = t->subnormal == HU_SUBNORMAL_FLUSH;
+  k.has_sign = !t->is_unsigned;
+  k.has_negzero = t->negzero;
+  k.tiny_after = t->tiny == HU_TINY_AFTER;
+  return k;
+}
+
+typedef struct hu_middle_result {
+  hu_lane operand, result; /* magnitudes, binary32 patterns: equal where exact */
+  hu_lane probe, limit;    /* the operand is tiny where probe < limit */
+  hu_lane value;           /* binary32 bits */
+  hu_lane code;            /* full code */
+} hu_middle_result;
+
+/* Way 2: |x| + anchor, rounded as the mode asks. a = |x|; *anchor gets x's sign in the modes that look at it. */
+HU_LANE_FN hu_lane hu_anchored(const hu_narrow *t, const hu_middle_lanes *k, int round, hu_lane u, hu_lane a,
+                               hu_lane field, hu_lane *anchor, hu_lane random) {
+  if (round == HU_RTP || round == HU_RTN) {
+    *anchor |= u & k->sign;
+    return hu_lane_plus(round, u, *anchor);
+  }
+  hu_lane s = hu_lane_plus(round, a, *anchor);
+  if (round == HU_RNA) return (s + 1) & ~HU_ALL(1);
+  if (round == HU_RNZ) return s & ~HU_ALL(1);
+  if (round < HU_RTO) return s;
+  hu_lane kept = hu_lane_minus(s, *anchor);
+  if (round == HU_RTO) return s | (HU_MASK(kept != a) & 1);
+  hu_lane nu = hu_lane_times(hu_lane_minus(a, kept), k->scale - field), frac = hu_lane_uint(nu), lost = HU_ALL(0);
+  if (round == HU_SRC) lost = hu_lt(nu, HU_ALL(0x4B000000u)) & HU_MASK(hu_lane_float(frac & 0xFFFFFFu) != nu);
+  return s - hu_lanes_up(t, round, u, frac, lost, HU_ALL(0), random);
+}
+
+HU_LANE_FN hu_middle_result hu_middle(const hu_narrow *t, const hu_middle_lanes *k, int round, int way, hu_lane u,
+                                      hu_lane random) {
+  hu_middle_result r;
+  hu_lane a = u & k->magnitude;
+  if (way == 1) {
+    r.result = (a + hu_quick_add(t, round, t->d0, 0, u, HU_ALL(0))) & ~k->fraction;
+    r.code = r.result >> t->d0;
+  } else {
+    hu_lane field = hu_mask_larger(a & k->field, k->bottom), anchor = field + k->up;
+    hu_lane s = hu_anchored(t, k, round, u, a, field, &anchor, random);
+    r.result = hu_lane_minus(s, anchor) & k->magnitude; /* a zero difference has a sign in one direction */
+    r.code = ((s - anchor) >> (round == HU_RNA || round == HU_RNZ)) + ((field - k->bottom) >> t->d0);
+  }
+  if (k->flush) {
+    hu_mask small = hu_mask_lt(r.result, k->bottom);
+    r.result = hu_mask_sel(small, HU_ALL(0), r.result);
+    r.code = hu_mask_sel(small, HU_ALL(0), r.code);
+  }
+  r.operand = r.probe = a;
+  r.limit = k->not_tiny;
+  if (round == HU_RTP || round == HU_RTN) r.limit = hu_sel((hu_lane)((hu_ilane)u >> 31), k->not_tiny_neg, r.limit);
+  /* not_tiny knows no random words: full precision is the quick way's, whatever the exponent. */
+  if (round >= HU_SRA && k->tiny_after) r.probe = a + hu_quick_add(t, round, t->d0, 0, a, random);
+  hu_lane sign = u & k->sign;
+  if (!k->has_negzero) sign = hu_mask_keep(hu_mask_test(r.result, k->magnitude), sign);
+  r.value = r.result | sign;
+  if (k->has_sign) r.code |= sign >> t->sign_shift;
+  return r;
+}
+
+/* ---- slow: every lane whatever it holds ---- */
 
 typedef struct hu_lanes_result {
   hu_lane code;                                                            /* full code */
@@ -247,7 +262,7 @@ HU_LANE_FN hu_lane hu_lanes_pack(hu_lane f, hu_lane q) {
 HU_LANE_FN hu_lane hu_lanes_reaches_normal(const hu_narrow *t, hu_lane u, hu_lane sig, hu_lane random) {
   hu_lane f = sig >> t->d0, frac = sig << (32 - t->d0);
   hu_lane odd = t->m ? HU_MASK((f & 1) != HU_ALL(0)) : HU_ALL(t->zero == HU_ZERO_FIELD ? 0 : 0xFFFFFFFFu);
-  f -= hu_lanes_up(t, u, frac, HU_ALL(0), odd, random);
+  f -= hu_lanes_up(t, t->round, u, frac, HU_ALL(0), odd, random);
   return HU_MASK(f == HU_ALL(2u << t->m));
 }
 
@@ -273,7 +288,7 @@ HU_LANE_FN hu_lanes_result hu_lanes_round(const hu_narrow *t, hu_lane u, hu_lane
   hu_lane odd_bit = t->m ? f : f & (up_field + HU_ALL(t->zero == HU_ZERO_FIELD));
   hu_lane odd = HU_MASK((odd_bit & 1) != zero);
   r.inexact = HU_MASK(frac != zero) | lost;
-  hu_lane up = hu_lanes_up(t, u, frac, lost, odd, random);
+  hu_lane up = hu_lanes_up(t, t->round, u, frac, lost, odd, random);
   f -= up;
   hu_lane c = f + base;
   if (t->subnormal == HU_SUBNORMAL_NONE) c = hu_sel(deep, f << t->m, c);

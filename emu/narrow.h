@@ -41,13 +41,22 @@ static inline uint32_t hu_last_step(const hu_spec *s, int32_t digits, uint32_t s
   return one;
 }
 
-/* Which middle way serves: parity must be that of the last digit (m > 0), three digits are to be cut at least, and of the
- * sums (way 2) the largest, below 2^(1 + d0) times the binade of max, must be a float. */
+/* Which middle way serves: parity must be that of the last digit (m > 0), and of the sums of way 2 the largest, below
+ * 2^(1 + d0) times the binade of max, must be a float, as must 2^32 / Q for the stochastic modes. */
 static inline uint8_t hu_middle_of(const hu_narrow *t) {
-  if (!t->quick || t->m == 0 || t->d0 < 3 || t->zero != HU_ZERO_FIELD || t->subnormal == HU_SUBNORMAL_NONE) return 0;
-  if (t->round >= HU_SRA || t->low < 1) return 0;
-  if (t->low == 1) return 1;
+  int32_t stochastic = t->round >= HU_SRA;
+  if (!t->quick || t->m == 0 || t->d0 < 2 || t->zero != HU_ZERO_FIELD || t->subnormal == HU_SUBNORMAL_NONE) return 0;
+  if (t->low == 1 && !stochastic) return 1;
+  if (t->low < (stochastic ? 32 + t->m : 1)) return 0;
   return (int32_t)(t->hi >> 23) + t->d0 <= 253 ? 2 : 0;
+}
+
+/* The direction in which the sums of way 2 are rounded (emu/lanes.h). */
+enum { HU_NEAREST = 0, HU_DOWN = 1, HU_UP = 2, HU_ZERO = 3 }; /* as x86 counts them */
+HU_FN uint32_t hu_direction_of(int round) {
+  if (round == HU_RNE) return HU_NEAREST;
+  if (round == HU_RTN) return HU_DOWN;
+  return round == HU_RNZ || round == HU_RTP || round == HU_RAZ ? HU_UP : HU_ZERO;
 }
 
 /* 1 if lanes can do what s asks. */

@@ -15,10 +15,10 @@ static __device__ __noinline__ uint64_t hu_lanes_called(const hu_narrow &t, uint
 
 /* The same where hu_middle_ok. */
 template <bool Value>
-static __device__ __noinline__ uint64_t hu_middle_called(const hu_narrow &t, uint32_t x) {
+static __device__ __noinline__ uint64_t hu_middle_called(const hu_narrow &t, uint32_t x, uint32_t word) {
   hu_middle_lanes k = hu_middle_lanes_of(&t);
-  hu_middle_result r = hu_middle(&t, &k, t.round, t.middle, x);
-  uint32_t events = r.result != r.operand ? HU_EVENT_INEXACT | (r.operand < r.limit ? HU_EVENT_UNDERFLOW : 0) : 0;
+  hu_middle_result r = hu_middle(&t, &k, t.round, t.middle, x, word);
+  uint32_t events = r.result != r.operand ? HU_EVENT_INEXACT | (r.probe < r.limit ? HU_EVENT_UNDERFLOW : 0) : 0;
   if (r.result == 0 && r.operand != 0) events |= HU_EVENT_TO_ZERO;
   if (r.result != 0 && r.result < k.bottom) events |= HU_EVENT_SUBNORMAL;
   return (uint64_t)events << 32 | (Value ? r.value : r.code);
@@ -69,7 +69,7 @@ struct hu_encode_lanes {
       return;
     }
 #pragma unroll
-    for (int i = 0; i < 4; i++) z[i] = counted(hu_middle_called<Value>(t, x[i]), c);
+    for (int i = 0; i < 4; i++) z[i] = counted(hu_middle_called<Value>(t, x[i], words[i]), c);
   }
 };
 

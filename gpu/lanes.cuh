@@ -5,6 +5,8 @@
 
 #include "gpu/events.cuh"
 
+#include "emu/narrow.h"
+
 typedef uint32_t hu_lane;
 typedef int32_t hu_ilane;
 #define HU_LANE_FN HU_DEVICE
@@ -22,12 +24,22 @@ HU_DEVICE hu_mask hu_mask_andnot(hu_mask a, hu_mask b) { return a && !b; }
 HU_DEVICE hu_lane hu_mask_sel(hu_mask m, hu_lane yes, hu_lane no) { return m ? yes : no; }
 HU_DEVICE hu_lane hu_mask_keep(hu_mask m, hu_lane v) { return m ? v : 0; }
 HU_DEVICE hu_lane hu_mask_larger(hu_lane a, hu_lane b) { return a > b ? a : b; }
-HU_DEVICE hu_lane hu_lane_plus(hu_lane a, hu_lane b) {
-  return __float_as_uint(__fadd_rn(__uint_as_float(a), __uint_as_float(b)));
+HU_DEVICE hu_lane hu_lane_plus(int round, hu_lane a, hu_lane b) {
+  float x = __uint_as_float(a), y = __uint_as_float(b);
+  switch (hu_direction_of(round)) {
+    case HU_NEAREST: return __float_as_uint(__fadd_rn(x, y));
+    case HU_DOWN: return __float_as_uint(__fadd_rd(x, y));
+    case HU_UP: return __float_as_uint(__fadd_ru(x, y));
+    default: return __float_as_uint(__fadd_rz(x, y));
+  }
 }
 HU_DEVICE hu_lane hu_lane_minus(hu_lane a, hu_lane b) {
   return __float_as_uint(__fsub_rn(__uint_as_float(a), __uint_as_float(b)));
 }
+HU_DEVICE hu_lane hu_lane_times(hu_lane a, hu_lane b) {
+  return __float_as_uint(__fmul_rn(__uint_as_float(a), __uint_as_float(b)));
+}
+HU_DEVICE hu_lane hu_lane_uint(hu_lane v) { return __float2uint_rz(__uint_as_float(v)); }
 
 #include "emu/lanes.h"
 

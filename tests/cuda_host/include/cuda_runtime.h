@@ -9,6 +9,7 @@
 #ifndef HALFULP_TESTS_CUDA_HOST_CUDA_RUNTIME_H
 #define HALFULP_TESTS_CUDA_HOST_CUDA_RUNTIME_H
 
+#include <fenv.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -128,7 +129,20 @@ static inline unsigned __float_as_uint(float x) { return (unsigned)hu_host_bits(
 static inline double __longlong_as_double(long long u) { return hu_host_cast<double>((uint64_t)u); }
 static inline long long __double_as_longlong(double x) { return (long long)hu_host_bits(x); }
 static inline float __uint2float_rn(unsigned v) { return (float)v; }
+static inline unsigned __float2uint_rz(float x) { return (unsigned)x; }
 static inline float __fadd_rn(float a, float b) { return a + b; }
+static inline float hu_host_add(float a, float b, int direction) {
+  volatile float x = a, y = b; /* so that the sum is made here, in this direction */
+  int usual = fegetround();
+  fesetround(direction);
+  volatile float sum = x + y;
+  fesetround(usual);
+  return sum;
+}
+static inline float __fadd_rd(float a, float b) { return hu_host_add(a, b, FE_DOWNWARD); }
+static inline float __fadd_ru(float a, float b) { return hu_host_add(a, b, FE_UPWARD); }
+static inline float __fadd_rz(float a, float b) { return hu_host_add(a, b, FE_TOWARDZERO); }
+static inline float __fmul_rn(float a, float b) { return a * b; }
 static inline float __fsub_rn(float a, float b) { return a - b; }
 static inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
 static inline double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
