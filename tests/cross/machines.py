@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""The same bits from other machines and compilers: builds the library's sources and bits.c again, runs them (other
+machines under QEMU), and compares with what this build's own program printed.
+
+usage: machines.py SOURCE_ROOT BITS machines|all SOURCE...    (exit 77 if nothing else is there)
+"""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+AVX2 = ['-mavx2', '-mfma', '-mbmi', '-mbmi2', '-mpopcnt']
+AVX512 = AVX2 + ['-mavx512f', '-mavx512bw', '-mavx512dq', '-mavx512vl']
+OTHERS = [  # name, compiler, what runs its programs, extra arguments by a part of a source's name (None: left out)
+    ('gcc -O1, x86-64', ['gcc', '-O1'], [], {'avx2': AVX2, 'avx512': AVX512}),
+    ('clang -O2, x86-64', ['clang', '-O2'], [], {'avx2': AVX2, 'avx512': AVX512}),
+    ('gcc -O2, aarch64', ['aarch64-linux-gnu-gcc', '-O2'], ['qemu-aarch64-static'], {'avx': None}),
+]
+
+
+def compile_all(folder, compiler, flags, levels, sources):
+    objects = []
+    for source in sources:
+        extra = [args for part, args in levels.items() if part in source]
+        if extra == [None]:
+            continue
+        objects.append(f'{folder}/{len(objects)}.o')
+        subprocess.run(compiler + flags + sum(extra, []) + ['-c', '-o', objects[-1], source], check=True)
+    subprocess.run(compiler + ['-static', '-o', folder + '/bits'] + objects + ['-lpthread'], check=True)
+    return folder + '/bits'
+
+
+def main():
+    root, bits = pathlib.Path(sys.argv[1]), sys.argv[2]
+    sources = sys.argv[4:] + [str(root / 'tests/cross/bits.c')]
+    want = subprocess.run([bits], check=True, capture_output=True, text=True).stdout
+    assert len(want.splitlines()) > 100
+    flags = ['-std=c11', '-ffp-contract=off', f'-I{root}', f'-I{root}/include']
+    compared = different = 0
+    for name, compiler, runner, levels in OTHERS:
+        if not runner and sys.argv[3] != 'all':
+            continue
+        if not all(shutil.which(tool) for tool in [compiler[0]] + runner):
+            print(f'{name}: not here')
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            program = compile_all(folder, compiler, flags, levels, sources)
+            got = subprocess.run(runner + [program], check=True, capture_output=True, text=True).stdout
+        lines = [(w, g) for w, g in zip(want.splitlines(), got.splitlines()) if w != g]
+        same = not lines and len(want) == len(got)
+        print(f'{name}: {"the same bits" if same else "DIFFERENT BITS"} in {len(want.splitlines())} formats')
+        for w, g in lines[:5]:
+            print(f'  here {w}\n  there {g}')
+        compared += 1
+        different += not same
+    print(f'{compared} compared, {different} different')
+    return 1 if different else 0 if compared else 77
+
+
+sys.exit(main())
