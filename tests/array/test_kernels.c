@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,6 +160,25 @@ static void test_catalogue(void **state) {
   assert_true(cases > 100000);
 }
 
+/* Every place of the lowest binade about those where the ways of emu/lanes.h end, with few and many digits. */
+static void test_bottoms(void **state) {
+  (void)state;
+  t_random g = {t_seed("kernels: bottoms", 3)};
+  uint64_t cases = 0;
+  for (int low = -3; low < 64; low++) {
+    static const char *const texts[] = {"fp(6,3,%d)", "fp(6,10,%d):finite", "fp(5,21,%d):flush"};
+    for (int k = 0; k < 3; k++) {
+      char text[40];
+      hu_format f;
+      snprintf(text, sizeof text, texts[k], (k == 2 ? 113 : 97) - low);
+      if (hu_format_parse(&f, text, NULL) != HU_OK) fail_msg("%s", text);
+      assert_int_equal(hu_format_limits(f).emin + 127, low);
+      one_format(&g, f, &cases);
+    }
+  }
+  print_message("bottoms: %lu comparisons\n", cases);
+}
+
 static void test_random_formats(void **state) {
   (void)state;
   t_random g = {t_seed("kernels: random formats", 2)};
@@ -169,6 +189,7 @@ static void test_random_formats(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_catalogue), cmocka_unit_test(test_random_formats)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_catalogue), cmocka_unit_test(test_bottoms),
+                                     cmocka_unit_test(test_random_formats)};
   return cmocka_run_group_tests_name("kernels against the core", tests, NULL, NULL);
 }
