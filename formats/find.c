@@ -19,15 +19,19 @@ typedef struct named_row {
   const char *open;
 } named_row;
 
-#define IEEE754 "IEEE 754-2019 clause 3.4, table 3.5"
+#define IEEE754 "IEEE 754-2019 clause 3.4 and table 3.5 (clause 3.6)"
 #define OFP8 "OCP 8-bit Floating Point Specification (OFP8) v1.0"
 #define OCPMX "OCP Microscaling Formats (MX) Specification v1.0, section "
-#define LEE2023 "Lee, Sharma, Aiken, Training with mixed-precision floating-point assignments (2023)"
-#define SUN2019 "Sun et al., Hybrid 8-bit floating point training and inference (NeurIPS 2019)"
+#define LEE2023 "Lee, Sharma, Aiken, Training with mixed-precision floating-point assignments (TMLR, June 2023)"
+#define SUN2019                                                                                                        \
+  "Sun et al., Hybrid 8-bit floating point (HFP8) training and inference for deep neural networks (NeurIPS 2019)"
+#define AGRAWAL2019                                                                                                    \
+  "Agrawal et al., DLFloat: a 16-b floating point format designed for deep learning training and inference (ARITH 2019)"
 #define WANG2018 "Wang et al., Training deep neural networks with 8-bit floating point numbers (NeurIPS 2018)"
-#define NOUNE2022 "Noune et al., 8-bit numerical formats for deep neural networks (2022)"
+#define NOUNE2022 "Noune et al., 8-bit numerical formats for deep neural networks (arXiv 2206.02915, 2022)"
 #define TESLA2021 "Tesla, Dojo Technology: a guide to Tesla's configurable floating point formats and arithmetic (2021)"
-#define OPENGL "OpenGL 4.6 section 2.3.4 (EXT_packed_float)"
+#define OPENGL                                                                                                         \
+  "OpenGL 4.6, \"Unsigned 11-Bit Floating-Point Numbers\" and \"Unsigned 10-Bit ...\" (first in EXT_packed_float)"
 #define NO_NAN_RULE "The result of a NaN operand; here the mode's NaN policy, +max by default, as CUDA and PTX do."
 #define TESLA_OPEN                                                                                                     \
   "The bias is a register, 0 to 63 (here 2^(e-1) - 1; see the _bias functions). NaN, -0 and the scale of subnormals "  \
@@ -49,7 +53,7 @@ static const named_row named[] = {
     {hu_float6_e2m3fn, "float6_e2m3fn", "ocp_e2m3 e2m3 f6e2m3fn", OCPMX "5.3.2", NO_NAN_RULE},
     {hu_float6_e3m2fn, "float6_e3m2fn", "ocp_e3m2 e3m2 f6e3m2fn", OCPMX "5.3.2", NO_NAN_RULE},
     {hu_float4_e2m1fn, "float4_e2m1fn", "ocp_e2m1 e2m1 f4e2m1fn", OCPMX "5.3.3", NO_NAN_RULE},
-    {hu_float8_e8m0fnu, "float8_e8m0fnu", "ocp_e8m0 e8m0 ue8m0 f8e8m0fnu", OCPMX "5.4.1",
+    {hu_float8_e8m0fnu, "float8_e8m0fnu", "ocp_e8m0 e8m0 ue8m0 f8e8m0fnu", OCPMX "5.4",
      "Every conversion. Here zero and what lies below 2^-127 give 0x00, ties go to the even code, what is negative "
      "gives NaN under policy `none` and 0x00 under the default."},
     {hu_float8_e4m3fnuz, "float8_e4m3fnuz", "e4m3fnuz f8e4m3fnuz f143", NOUNE2022,
@@ -70,7 +74,7 @@ static const named_row named[] = {
     {hu_hfp8_bwd_152, "hfp8_bwd_152", "hfp8_bwd", SUN2019,
      "The edge codes. Here all codes are finite (= fp_5_2_0_finite, the reading of Lee et al. 2023); the other reading "
      "is float8_e5m2, largest value 57344."},
-    {hu_dlfloat16, "dlfloat16", "dlfloat", "Agrawal et al., DLFloat (ARITH 2019); IBM zDNN",
+    {hu_dlfloat16, "dlfloat16", "dlfloat", AGRAWAL2019 "; IBM zDNN",
      "Results below the smallest number. Here they are rounded to the spacing of the lowest binade, then become zero "
      "if not above 2^-31."},
     {hu_fp16_169_wang2018, "fp16_169_wang2018", "", WANG2018,
@@ -80,7 +84,7 @@ static const named_row named[] = {
     {hu_shp_cfloat16, "shp_cfloat16", "", TESLA2021, TESLA_OPEN},
     {hu_uhp_cfloat16, "uhp_cfloat16", "", TESLA2021,
      "Subnormals and the edge codes. Here subnormals follow IEEE 754 and every code is finite."},
-    {hu_tf32, "tf32", "tensorfloat32 e8m10", "PTX ISA, alternate floating-point data formats",
+    {hu_tf32, "tf32", "tensorfloat32 e8m10", "PTX ISA section 5.2.3, alternate floating-point data formats",
      "Codes here are the upper 19 bits of a binary32 word; tensor cores ignore the others."},
     {hu_binary16_ahp, "binary16_ahp", "arm_alternative_half", "Arm Architecture Reference Manual, FPCR.AHP = 1",
      "Nothing for numbers. Arm turns a NaN into a zero of its sign: policy `zero` of the mode gives +0."},
@@ -90,7 +94,7 @@ static const named_row named[] = {
      "Whether a conversion saturates; here it does not unless asked."},
     {hu_float8_e3m4fn, "float8_e3m4fn", "e3m4fn", "Intel FP8 Emulation Toolkit, E3M4",
      "Overflow without saturation is not described; here the largest value under every policy."},
-    {hu_ue4m3, "ue4m3", "f8ue4m3", "PTX ISA, ue4m3",
+    {hu_ue4m3, "ue4m3", "f8ue4m3", "PTX ISA section 5.2.3, ue4m3",
      "Operands below zero; here NaN under policy `none` and zero under the default."},
     {hu_ue5m3, "ue5m3", "", "AMD gfx1250 ISA, E5M3 scales",
      "Overflow without saturation; here NaN."},
@@ -98,7 +102,7 @@ static const named_row named[] = {
     {hu_r11g11b10_uf10, "r11g11b10_uf10", "uf10", OPENGL, "The rounding direction; here the mode's."},
     {hu_float5_e2m2, "float5_e2m2", "e2m2", "Weight quantization studies (quant-llm)", NO_NAN_RULE},
     {hu_float5_e3m1, "float5_e3m1", "e3m1", "Weight quantization studies (quant-llm)", NO_NAN_RULE},
-    {hu_float4_e1m2, "float4_e1m2", "ascend_e1m2", "Ascend C data types, FP4 E1M2",
+    {hu_float4_e1m2, "float4_e1m2", "ascend_e1m2", "Ascend C built-in data types, fp4x2_e1m2_t",
      "The bias, told in two ways for one exponent bit; here 1 (largest value 1.75). A NaN operand; here the mode's NaN "
      "policy."},
     {hu_float4_e3m0, "float4_e3m0", "e3m0",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* formats/ieee.h - IEEE 754-2019 clause 3.4 (binary interchange formats, table 3.5), and bfloat16, which keeps its
- * rules. */
+/* formats/ieee.h - IEEE 754-2019 clauses 3.4 (binary interchange format encodings) and 3.6 (their parameters,
+ * table 3.5), and bfloat16, which keeps their rules. */
 #ifndef HALFULP_FORMATS_IEEE_H
 #define HALFULP_FORMATS_IEEE_H
 

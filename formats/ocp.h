@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* formats/ocp.h - Open Compute Project: 8-bit Floating Point Specification (OFP8) v1.0, Microscaling Formats (MX)
- * Specification v1.0. */
+ * Specification v1.0 (section 5.3: elements, 5.4: scales). */
 #ifndef HALFULP_FORMATS_OCP_H
 #define HALFULP_FORMATS_OCP_H
 
@@ -29,7 +29,7 @@ static inline hu_format hu_float6_e3m2fn(void) { return hu_format_finite(3, 2, 0
 /* MX v1.0 section 5.3.3, FP4 E2M1: every code finite. */
 static inline hu_format hu_float4_e2m1fn(void) { return hu_format_finite(2, 1, 0); }
 
-/* MX v1.0 section 5.4.1, E8M0: unsigned powers of two 2^-127 ... 2^127, NaN at 0xFF, no zero. */
+/* MX v1.0 section 5.4, E8M0: unsigned powers of two 2^-127 ... 2^127, NaN at 0xFF, no zero. */
 static inline hu_format hu_float8_e8m0fnu(void) {
   hu_format f = hu_format_unsigned(hu_format_fn(8, 0, 0));
   f.zero = HU_ZERO_NONE;

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* PTX ISA, "alternate floating-point data formats": the upper 19 bits of binary32. */
+/* PTX ISA section 5.2.3, "Alternate floating-point data formats": the upper 19 bits of binary32. */
 static inline hu_format hu_tf32(void) { return hu_format_ieee(8, 10, 0); }
 
 /* Arm Architecture Reference Manual, alternative half precision (FPCR.AHP = 1): binary16's fields, all codes finite. */
@@ -28,7 +28,7 @@ static inline hu_format hu_float8_e3m4fn(void) {
   return f;
 }
 
-/* PTX ISA, ue4m3 (scales of NVFP4 blocks): E4M3FN without its sign bit. */
+/* PTX ISA section 5.2.3, ue4m3 (scales of NVFP4 blocks): E4M3FN without its sign bit. */
 static inline hu_format hu_ue4m3(void) { return hu_format_unsigned(hu_format_fn(4, 3, 0)); }
 
 /* AMD gfx1250 ISA, unsigned E5M3: NaN at 0xFF; values below zero become zero. */
@@ -38,8 +38,8 @@ static inline hu_format hu_ue5m3(void) {
   return f;
 }
 
-/* OpenGL 4.6 section 2.3.4 (EXT_packed_float): unsigned 11-bit and 10-bit numbers with infinity and NaN; what is finite
- * and beyond the range becomes the largest finite value, what is negative becomes zero. */
+/* OpenGL 4.6, "Unsigned 11-Bit Floating-Point Numbers" and "Unsigned 10-Bit ..." (first in EXT_packed_float): with
+ * infinity and NaN; what is finite and beyond the range becomes the largest finite value, what is negative zero. */
 static inline hu_format hu_r11g11b10_uf11(void) {
   hu_format f = hu_format_unsigned(hu_format_ieee(5, 6, 0));
   f.overflow = HU_OVERFLOW_MAX;
@@ -53,7 +53,7 @@ static inline hu_format hu_r11g11b10_uf10(void) {
   return f;
 }
 
-/* Ascend C data types, FP4 E1M2: bias 1, the multiples of 1/4 up to 1.75. */
+/* Ascend C built-in data types, fp4x2_e1m2_t: bias 1, the multiples of 1/4 up to 1.75. */
 static inline hu_format hu_float4_e1m2(void) { return hu_format_finite(1, 2, 1); }
 
 /* Chmiel et al., "Accurate neural training with 4-bit matrix multiplications at standard formats" (LUQ, ICLR 2023):
