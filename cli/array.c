@@ -109,8 +109,9 @@ void cli_source_read(const cli_source *source, double *z, size_t first, size_t n
   }
 }
 
+/* long double: where it has more exponents than double, squares neither overflow nor vanish. */
 typedef struct sums {
-  double signal, noise;
+  long double signal, noise;
 } sums;
 
 static sums measure_block(cli_errors *e, const double *x, const double *y, size_t first, size_t n) {
@@ -125,8 +126,8 @@ static sums measure_block(cli_errors *e, const double *x, const double *y, size_
     e->finite++;
     e->nonzero += x[i] != 0;
     e->changed += x[i] != y[i];
-    s.signal += x[i] * x[i];
-    s.noise += error * error;
+    s.signal += (long double)x[i] * x[i];
+    s.noise += (long double)error * error;
     if (size > e->max_abs) {
       e->max_abs = size;
       e->worst = first + i;
@@ -148,8 +149,8 @@ void cli_measure(cli_errors *e, const cli_source *x, const cli_source *y, size_t
     total.signal += part.signal;
     total.noise += part.noise;
   }
-  e->rms = e->finite ? sqrt(total.noise / (double)e->finite) : 0;
-  e->sqnr = total.noise > 0 ? 10 * log10(total.signal / total.noise) : HUGE_VAL;
+  e->rms = e->finite ? (double)sqrtl(total.noise / (long double)e->finite) : 0;
+  e->sqnr = total.noise > 0 ? (double)(10 * log10l(total.signal / total.noise)) : HUGE_VAL;
 }
 
 void cli_print_errors(FILE *out, const char *indent, const cli_errors *e) {
@@ -157,7 +158,7 @@ void cli_print_errors(FILE *out, const char *indent, const cli_errors *e) {
   if (e->max_abs > 0) fprintf(out, " (element %zu)", e->worst);
   fprintf(out, "\n%srms error      %.9g\n", indent, e->rms);
   if (isfinite(e->sqnr)) fprintf(out, "%sSQNR           %.2f dB\n", indent, e->sqnr);
-  else fprintf(out, "%sSQNR           no error\n", indent);
+  else fprintf(out, "%sSQNR           %s\n", indent, e->max_abs > 0 ? "out of range" : "no error");
   fprintf(out, "%szeros          %zu of %zu (%.2f %%)\n", indent, e->zeros, e->count,
           e->count ? 100.0 * (double)e->zeros / (double)e->count : 0.0);
   if (e->finite < e->count)

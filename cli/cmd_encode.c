@@ -123,7 +123,7 @@ int cli_encode(int argc, char **argv) {
   if (cli_lines_open(&lines, count ? operands[0] : "-")) return CLI_BAD;
   int digits = (int)code_digits(state.numeric.format);
   status = CLI_OK;
-  while (status == CLI_OK && (next = cli_lines_next(&lines)) != 0)
+  while (status == CLI_OK && !ferror(stdout) && (next = cli_lines_next(&lines)) != 0)
     status = next < 0 ? -next : encode_line(&state, &lines, digits);
   cli_lines_close(&lines);
   return status;
@@ -165,7 +165,7 @@ int cli_decode(int argc, char **argv) {
   if (cli_lines_open(&lines, count ? operands[0] : "-")) return CLI_BAD;
   uint64_t last = ((uint64_t)1 << hu_format_limits(state.numeric.format).width) - 1;
   status = CLI_OK;
-  while (status == CLI_OK && (next = cli_lines_next(&lines)) != 0)
+  while (status == CLI_OK && !ferror(stdout) && (next = cli_lines_next(&lines)) != 0)
     status = next < 0 ? -next : decode_line(&state, &lines, last);
   cli_lines_close(&lines);
   return status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* halfulp explain - why a number becomes the code it becomes. */
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -159,6 +160,9 @@ static void special_rule(char rule[RULE_MAX], hu_format f, double x) {
   else if (x == 0) add_rule(rule, "zero");
 }
 
+/* Such a number has no place that could be told: it is known only to lie beyond. */
+static int beyond_binary64(number z) { return !z.exact && fabs(z.toward_zero) == DBL_MAX; }
+
 static void print_operand(const explain_state *s, const char *text, number z) {
   char name[CLI_NAME_MAX], a[NUMBER_TEXT_MAX], b[NUMBER_TEXT_MAX];
   printf("%s in %s\n", text, cli_shown_name(name, s->numeric.format, s->numeric.format_text));
@@ -169,6 +173,10 @@ static void print_operand(const explain_state *s, const char *text, number z) {
     return;
   }
   double away = nextafter(z.toward_zero, signbit(z.value) ? -HUGE_VAL : HUGE_VAL);
+  if (isinf(away)) {
+    printf("  %-18s %s, beyond the largest binary64 number\n", "exact value", text);
+    return;
+  }
   printf("  %-18s %s, between the binary64 numbers %s and %s\n", "exact value", text, number_hex(a, z.toward_zero),
          number_hex(b, away));
 }
@@ -209,7 +217,8 @@ static int explain_mode(const explain_state *s, number z, const place *p, hu_mod
   int finite = isfinite(z.value) && z.value != 0, negative = signbit(z.value) != 0;
   uint32_t code = hu_encode64(f, mode, z.value, random, &events);
   double result = hu_decode64(f, code);
-  if (finite) rounding_rule(rule, p, mode, negative, random);
+  if (finite && beyond_binary64(z)) snprintf(rule, sizeof rule, "beyond all formats");
+  else if (finite) rounding_rule(rule, p, mode, negative, random);
   else special_rule(rule, f, z.value);
   later_rules(rule, f, mode, z.value, events);
   number_hex(value, result);
@@ -225,8 +234,8 @@ static int explain_mode(const explain_state *s, number z, const place *p, hu_mod
     if (isfinite(result)) printf(" = %s", number_decimal(decimal, result));
     printf("; events: %s\n", words);
   }
-  if (!finite || p->below_all || (events & (HU_EVENT_OVERFLOW | HU_EVENT_INVALID)) || f.subnormal == HU_SUBNORMAL_FLUSH)
-    return CLI_OK;
+  int placed = finite && !beyond_binary64(z) && !p->below_all && f.subnormal != HU_SUBNORMAL_FLUSH;
+  if (!placed || (events & (HU_EVENT_OVERFLOW | HU_EVENT_INVALID))) return CLI_OK;
   uint64_t steps = p->steps + (unsigned)place_takes_upper(p, mode, negative, random);
   if (fabs(result) == ldexp((double)steps, p->unit)) return CLI_OK;
   cli_fail("explain", "the library's result is not the neighbour that the rule names; please report this");
@@ -251,11 +260,11 @@ int cli_explain(int argc, char **argv) {
   if (s.numeric.json) {
     char name[CLI_NAME_MAX];
     printf("{\"format\": \"%s\", ", cli_shown_name(name, s.numeric.format, s.numeric.format_text));
-    if (finite) json_place(s.numeric.format, z, &p);
+    if (finite && !beyond_binary64(z)) json_place(s.numeric.format, z, &p);
     printf("\"results\": [");
   } else {
     print_operand(&s, operands[0], z);
-    if (finite) print_place(s.numeric.format, z, &p);
+    if (finite && !beyond_binary64(z)) print_place(s.numeric.format, z, &p);
   }
   status = CLI_OK;
   for (int i = 0; i < s.count; i++) {

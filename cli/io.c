@@ -130,21 +130,61 @@ static int write_special(const char *path, const cli_piece *pieces, size_t count
   return error;
 }
 
+/* A name for mkstemp beside the file. Short, since the file's own name may be as long as names can be. */
+static char *temporary_beside(const char *path) {
+  static const char name[] = ".halfulp-XXXXXX";
+  const char *slash = strrchr(path, '/');
+  size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
+  char *temporary = malloc(folder + sizeof name);
+  if (!temporary) return NULL;
+  memcpy(temporary, path, folder);
+  memcpy(temporary + folder, name, sizeof name);
+  return temporary;
+}
+
+/* What a link leads to is replaced, not the link; one that leads nowhere stays a link, to the new file. */
+static char *follow_links(const char *path) {
+  char target[4096];
+  char *real = realpath(path, NULL);
+  if (real) return real;
+  ssize_t n = readlink(path, target, sizeof target - 1);
+  if (n <= 0) return strdup(path);
+  target[n] = 0;
+  const char *slash = strrchr(path, '/');
+  int folder = target[0] == '/' || !slash ? 0 : (int)(slash - path) + 1;
+  return asprintf(&real, "%.*s%s", folder, path, target) < 0 ? NULL : real;
+}
+
+static int write_file(const char *path, const cli_piece *pieces, size_t count) {
+  char *real = follow_links(path), *temporary = real ? temporary_beside(real) : NULL;
+  int error = temporary ? replace_file(temporary, real, pieces, count) : ENOMEM;
+  free(temporary);
+  free(real);
+  return error;
+}
+
 int cli_file_write(const char *path, const cli_piece *pieces, size_t count) {
-  static const char ending[] = ".halfulp-XXXXXX";
   sigset_t stop, before;
-  char *temporary = malloc(strlen(path) + sizeof ending);
-  if (!temporary) return cli_fail(path, "out of memory");
-  strcpy(temporary, path);
-  strcat(temporary, ending);
   stop_signals(&stop);
   sigprocmask(SIG_BLOCK, &stop, &before);
   int special = is_stream(path) || is_special(path);
-  int error = special ? write_special(path, pieces, count) : replace_file(temporary, path, pieces, count);
-  free(temporary);
+  int error = special ? write_special(path, pieces, count) : write_file(path, pieces, count);
   sigprocmask(SIG_SETMASK, &before, NULL); /* a pending interrupt takes effect here */
   if (!error) return CLI_OK;
   return cli_fail(is_stream(path) ? "standard output" : path, "cannot write: %s", strerror(error));
+}
+
+int cli_file_try(const char *path) {
+  if (is_stream(path) || is_special(path)) return CLI_OK;
+  char *real = follow_links(path), *temporary = real ? temporary_beside(real) : NULL;
+  int fd = temporary ? mkstemp(temporary) : -1, error = temporary ? errno : ENOMEM;
+  if (fd >= 0) {
+    unlink(temporary);
+    close(fd);
+  }
+  free(temporary);
+  free(real);
+  return fd >= 0 ? CLI_OK : cli_fail(path, "cannot write: %s", strerror(error));
 }
 
 int cli_lines_open(cli_lines *lines, const char *path) {

@@ -18,15 +18,18 @@ typedef struct cli_bytes {
 int cli_bytes_read(cli_bytes *bytes, const char *path);
 void cli_bytes_free(cli_bytes *bytes);
 
-/* A file to write from pieces. It appears under its name complete or not at all: the bytes go to a temporary file
- * in the same directory, renamed at the end. While that file exists SIGINT, SIGTERM and SIGHUP are blocked and asked
- * for between chunks, so that an interrupt removes it and then takes its usual effect. 0, or an exit code after an
- * error line. */
+/* A file to write from pieces. It appears under its name complete or not at all: the bytes go to a temporary file in
+ * the same directory, renamed at the end; a link stays one, and what it leads to is replaced. While the temporary file
+ * exists SIGINT, SIGTERM and SIGHUP are blocked and asked for between chunks, so that an interrupt removes it and then
+ * takes its usual effect. 0, or an exit code after an error line. */
 typedef struct cli_piece {
   const void *data;
   size_t size;
 } cli_piece;
 int cli_file_write(const char *path, const cli_piece *pieces, size_t count);
+/* Could a file of this name be written? Asked before long work, so that it is not done in vain. 0, or an exit code
+ * after an error line. */
+int cli_file_try(const char *path);
 
 /* Lines of a text file, without the line end and without trailing blanks. */
 typedef struct cli_lines {

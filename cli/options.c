@@ -103,14 +103,15 @@ int cli_read_u64(uint64_t *z, const char *what, const char *text, uint64_t low, 
 
 int cli_read_format(hu_format *f, const char *text) {
   size_t where = 0;
-  hu_status s = hu_format_parse(f, text, &where);
+  const char *axis = "";
+  hu_status s = hu_format_parse_why(f, text, &where, &axis);
   if (s == HU_OK) return CLI_OK;
   if (s == HU_E_NAME) return cli_fail(NULL, "format '%s': no such name; `halfulp formats` lists them", text);
   if (s == HU_E_TEXT)
-    return cli_fail(NULL, "format '%s': wrong from character %zu on: '%s'", text, where + 1,
-                    where <= strlen(text) ? text + where : "");
-  return cli_fail(NULL, "format '%s': well-formed, but no such format can be: its axes or ranges exclude each other",
-                  text);
+    return where < strlen(text)
+               ? cli_fail(NULL, "format '%s': wrong from character %zu on: '%s'", text, where + 1, text + where)
+               : cli_fail(NULL, "format '%s': something is missing at the end", text);
+  return cli_fail(NULL, "format '%s': well-formed, but no such format can be: %s", text, axis);
 }
 
 static int set_tiny(hu_mode *mode, const char *value) {

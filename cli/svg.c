@@ -13,7 +13,7 @@ static void escaped(svg *s, const char *text) {
     else if (*text == '<') fputs("&lt;", s->out);
     else if (*text == '>') fputs("&gt;", s->out);
     else if (*text == '"') fputs("&quot;", s->out);
-    else fputc(*text, s->out);
+    else fputc((unsigned char)*text < 0x20 ? '?' : *text, s->out); /* XML has no control characters */
   }
 }
 

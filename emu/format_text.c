@@ -191,29 +191,29 @@ static int read_suffixes(reader *r, fp_form *form) {
   }
 }
 
-static hu_status build(hu_format *f, const fp_form *form) {
+static hu_status build(hu_format *f, const fp_form *form, const char **axis) {
   hu_format built = preset_format(form->preset, (unsigned)form->e, (unsigned)form->m, form->b,
                                   (int)(form->seen >> AXIS_SIGN & 1));
-  for (unsigned axis = 0; axis < AXIS_COUNT; axis++) {
-    if (form->seen >> axis & 1) *axis_of(&built, axis) = form->value[axis];
+  for (unsigned i = 0; i < AXIS_COUNT; i++) {
+    if (form->seen >> i & 1) *axis_of(&built, i) = form->value[i];
   }
-  if (hu_format_check(built, NULL) != HU_OK) return HU_E_FORMAT;
+  if (hu_format_check(built, axis) != HU_OK) return HU_E_FORMAT;
   *f = built;
   return HU_OK;
 }
 
 /* "fp(" has been read. */
-static hu_status parse_form(hu_format *f, reader *r) {
+static hu_status parse_form(hu_format *f, reader *r, const char **axis) {
   fp_form form;
   memset(&form, 0, sizeof form);
   if (!read_widths(r, &form)) return HU_E_TEXT;
   if (take(r, ':') && !read_suffixes(r, &form)) return HU_E_TEXT;
   if (r->text[r->at] != 0) return HU_E_TEXT;
   r->at = 0;
-  return build(f, &form);
+  return build(f, &form, axis);
 }
 
-static hu_status parse_name(hu_format *f, reader *r) {
+static hu_status parse_name(hu_format *f, reader *r, const char **axis) {
   for (;; r->at++) {
     char c = r->text[r->at];
     int letter = c >= 'a' && c <= 'z';
@@ -223,18 +223,24 @@ static hu_status parse_name(hu_format *f, reader *r) {
   if (r->at == 0 || r->text[r->at] != 0) return HU_E_TEXT;
   const char *name = r->text;
   r->at = 0;
-  return hu_format_find(f, name);
+  hu_status s = hu_format_find(f, name);
+  if (s == HU_E_FORMAT && axis) *axis = "e: a P3109 format of this width and precision needs more than 11 bits";
+  return s;
 }
 
 hu_status hu_format_parse(hu_format *f, const char *text, size_t *where) {
+  return hu_format_parse_why(f, text, where, NULL);
+}
+
+hu_status hu_format_parse_why(hu_format *f, const char *text, size_t *where, const char **axis) {
   if (!f || !text) return HU_E_NULL;
   reader r = {text, 0};
   hu_status s;
   if (strncmp(text, "fp(", 3) == 0) {
     r.at = 3;
-    s = parse_form(f, &r);
+    s = parse_form(f, &r, axis);
   } else {
-    s = parse_name(f, &r);
+    s = parse_name(f, &r, axis);
   }
   if (s != HU_OK && where) *where = r.at;
   return s;

@@ -132,6 +132,8 @@ HU_API hu_format hu_format_p3109(unsigned k, unsigned p, int is_signed, int exte
  * number, separator or suffix, the value behind a known key and '='; 0 for HU_E_NAME and HU_E_FORMAT. f is untouched on
  * failure. */
 HU_API HU_MUST_CHECK hu_status hu_format_parse(hu_format *f, const char *text, size_t *where);
+/* The same; and with HU_E_FORMAT, if axis is not NULL, *axis is hu_format_check's sentence that names the wrong axis. */
+HU_API HU_MUST_CHECK hu_status hu_format_parse_why(hu_format *f, const char *text, size_t *where, const char **axis);
 
 /* Descriptor to its fp(...) text; hu_format_parse gives the descriptor back. Of the six presets the one that makes the
  * shortest text, among equals the earlier of the table above; then "unsigned"; then the axes in which the descriptor

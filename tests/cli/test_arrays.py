@@ -113,6 +113,32 @@ class Quantize(support.Case):
         self.assertEqual(os.stat(x).st_mode & 0o777, 0o640)
         self.assertEqual(self.left(), ["x.npy"])
 
+    def test_links_and_long_names(self):
+        """A link stays one, what it leads to is replaced; a name may be as long as names can be."""
+        x = self.put("x.npy", [0.3, 5.0])
+        want = None
+        os.symlink("real.npy", self.path("link.npy"))
+        os.mkdir(self.path("d"))
+        os.symlink(os.path.join("d", "far.npy"), self.path("far.npy"))
+        for name in ("link.npy", "link.npy", "far.npy", "far.npy", "n" * 251 + ".npy"):
+            self.ok("quantize", "-f", "float8_e4m3fn", x, self.path(name))
+            want = want or self.read(name)
+            self.assertEqual(self.read(name), want)
+        self.assertTrue(os.path.islink(self.path("link.npy")) and os.path.islink(self.path("far.npy")))
+        self.assertEqual(os.listdir(self.path("d")), ["far.npy"])
+        self.assertEqual(self.left(), sorted(["d", "far.npy", "link.npy", "n" * 251 + ".npy", "real.npy", "x.npy"]))
+
+    def test_errors_beyond_squares(self):
+        """Errors whose squares are no binary64 numbers are still told."""
+        for scale in (1e200, 1e-200):
+            x = self.write("x.npy", npy("<f8", (2,), floats([1.1 * scale, 3.3 * scale], "<d")))
+            e = json.loads(self.ok("quantize", "-f", "fp(11,20,0)", "--json", x, self.path("z.npy")))["errors"]
+            z = struct.unpack("<2d", parse_npy(self.read("z.npy"))[3])
+            errors = [abs(z[0] / scale - 1.1), abs(z[1] / scale - 3.3)]
+            self.assertAlmostEqual(e["max_abs"] / scale / max(errors), 1, places=6)
+            self.assertAlmostEqual(e["rms"] / scale / ((errors[0] ** 2 + errors[1] ** 2) / 2) ** 0.5, 1, places=6)
+            self.assertTrue(100 < e["sqnr_db"] < 160)
+
     def test_full_device(self):
         x = self.put("x.npy", [0.3] * 4000)
         self.bad("quantize", "-f", "bfloat16", x, "/dev/full", says="/dev/full: cannot write")

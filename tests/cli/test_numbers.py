@@ -4,6 +4,7 @@
 import json
 import re
 import struct
+import subprocess
 import sys
 from fractions import Fraction
 
@@ -147,13 +148,51 @@ class Numbers(support.Case):
         self.bad("encode", "-f", "fp(6,24,0)", "-r", "sra:32", stdin="0.1\n", says="more digits")
         self.ok("encode", "-f", "fp(6,24,0)", "-r", "sra:32", stdin="0x1.999999999999ap-4\n")
 
+    def test_nobody_takes_the_output(self):
+        """Endless input and an output that takes nothing: an end with an error, not a loop."""
+        for command, text in (("encode", b"1\n"), ("decode", b"7e\n")):
+            with open("/dev/full", "wb") as full:
+                p = subprocess.Popen(
+                    [support.HALFULP, command, "-f", "float8_e4m3fn"],
+                    stdin=subprocess.PIPE,
+                    stdout=full,
+                    stderr=subprocess.PIPE,
+                )
+                written = 0
+                try:
+                    while written < 1 << 26:
+                        written += p.stdin.write(text * 65536)
+                    p.stdin.close()
+                except BrokenPipeError:
+                    pass
+                error = p.stderr.read()
+                self.assertEqual(p.wait(), 2, command)
+                p.stderr.close()
+                self.assertIn(b"standard output: cannot write", error)
+                self.assertLess(written, 1 << 24, command)
+
+    def test_beyond_binary64(self):
+        for value, code in (("1e999", "7e"), ("-1e999", "fe")):
+            out = self.ok("explain", "-f", "float8_e4m3fn", "--", value)
+            self.assertIn("beyond the largest binary64 number", out)
+            self.assertNotIn("ulp", out)
+            self.assertIn("0x" + code, out)
+            out = json.loads(self.ok("explain", "-f", "float8_e4m3fn", "-r", "all", "--json", "--", value))
+            self.assertNotIn("distance_ulps", out)
+            self.assertEqual([r["code"] for r in out["results"]], [code] * 8)
+        self.assertEqual(self.ok("encode", "-f", "float8_e5m2", "-r", "rtz", stdin="1e999\n"), "7b\n")
+
     def test_usage_errors(self):
         self.bad(says="no command")
         self.bad("nonsense", says="unknown command 'nonsense'")
         self.bad("encode", says="no format given")
         self.bad("encode", "-f", "float9", says="'float9': no such name")
         self.bad("encode", "-f", "fp(4,3,0):fn,bogus", says=("bogus",))
-        self.bad("encode", "-f", "fp(4,99,0)", says="'fp(4,99,0)'")
+        self.bad("encode", "-f", "fp(4,99,0)", says=("'fp(4,99,0)'", "m: more than 30"))
+        self.bad("encode", "-f", "fp(0,7,0)", says="inf: ieee wants exponent bits")
+        self.bad("encode", "-f", "fp(4,3,0):fn,ovf=inf", says="overflow: inf wants infinities")
+        self.bad("encode", "-f", "binary16p1se", says="e: a P3109 format")
+        self.bad("encode", "-f", "fp(4,3,0", says="something is missing at the end")
         self.bad("encode", "-f", "bfloat16", "-r", "up", says="'up' is no rounding mode")
         self.bad("encode", "-f", "bfloat16", "-s", "up", says="'up' is no policy")
         self.bad("encode", "-f", "bfloat16", "--nan", "up", says="'up' is no policy")

@@ -59,6 +59,13 @@ static void check_bad(const char *text, const char *status, size_t offset) {
     fail_msg("\"%s\": %s at %zu, not %s at %zu", text, hu_status_name(s), where, status, offset);
   assert_int_equal(hu_format_parse(&f, text, NULL), s);
   assert_memory_equal(&f, &before, sizeof f);
+  const char *axis = NULL;
+  size_t again = UNTOUCHED;
+  assert_int_equal(hu_format_parse_why(&f, text, &again, &axis), s);
+  assert_true(again == where);
+  assert_memory_equal(&f, &before, sizeof f);
+  if (s == HU_E_FORMAT && (!axis || !strstr(axis, ": "))) fail_msg("\"%s\": no axis is named", text);
+  if (s != HU_E_FORMAT) assert_null(axis);
 }
 
 static void bad_texts(void **state) {
