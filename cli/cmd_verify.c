@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/device.h"
+#include "cli/io.h"
 #include "cli/progress.h"
 #include "cli/verify.h"
 
@@ -24,9 +25,9 @@ typedef struct verify_state {
 static const char *const level_names[] = {"quick", "full", "exhaustive"};
 
 static int set_shard(verify_state *s, const char *value) {
-  unsigned shard, shards;
-  char rest;
-  if (sscanf(value, "%u/%u%c", &shard, &shards, &rest) != 2 || shard < 1 || shard > shards)
+  unsigned shard = 0, shards = 0;
+  int end = 0, plain = value[strspn(value, "0123456789/")] == 0; /* %u would also read blanks and signs */
+  if (!plain || sscanf(value, "%9u/%9u%n", &shard, &shards, &end) != 2 || value[end] || shard < 1 || shard > shards)
     return cli_fail(NULL, "--shard: '%s' is not I/N with 1 <= I <= N", value);
   s->shard = shard;
   s->shards = shards;
@@ -156,6 +157,7 @@ static int add_formats(work *w, const verify_state *s) {
 
 static int is_golden(const struct dirent *entry) {
   size_t n = strlen(entry->d_name);
+  if (!strcmp(entry->d_name, "digests.txt")) return 0; /* hu-digest reads that one */
   return n > 4 && !strcmp(entry->d_name + n - 4, ".txt") && entry->d_name[0] != '.' && !strpbrk(entry->d_name, " \t\n");
 }
 
@@ -228,6 +230,7 @@ static int run(work *w, const verify_state *s) {
   keep_only(w, s->only);
   if (!w->count) return cli_fail(NULL, "verify: no work items are left by these options");
   if (s->list) return list(w);
+  if (s->report && cli_file_try(s->report)) return CLI_BAD;
   if (do_work(w, s)) return CLI_BAD;
   verify_run result = {level_names[s->level], device, s->shard, s->shards, w->count, w->items};
   if (s->report && verify_report_write(s->report, &result)) return CLI_BAD;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* hu-digest: digests of the codes of all binary32 inputs (or every STRIDE-th), on the CPU or on the device.
  *
- *   hu-digest [--device cpu|cuda] [--stride S] [--limit N] [--format NAME]... [--jobs J] [--check FILE]
+ *   hu-digest [--device cpu|cuda] [--stride S] [--limit N] [--format NAME]... [--mode MODE] [--jobs J] [--check FILE]
  *
  * One line per format and deterministic mode: FORMAT MODE INPUTS DIGEST (gpu/digest.h). With --check each line must stand in FILE
  * too; other lines of FILE are not looked at. Exit: 0, 1 a digest differs, 2 usage or failure, 77 no device. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ typedef struct options {
   uint64_t inputs;
   const char *names[FORMATS_MAX];
   size_t n;
+  int only; /* one rounding mode, or -1: all of them */
   unsigned jobs;
   char *expected; /* the text of --check, or NULL */
 } options;
@@ -157,6 +159,7 @@ static int run(const options *o, const arena *a) {
   int wrong = 0;
   for (size_t i = 0; i < o->n; i++) {
     for (unsigned round = 0; round < HU_SRA; round++) {
+      if (o->only >= 0 && (unsigned)o->only != round) continue;
       hu_format f;
       hu_mode mode;
       char line[256], name[8];
@@ -192,15 +195,31 @@ static char *read_text(const char *path) {
 }
 
 static int usage(void) {
-  fprintf(stderr, "usage: hu-digest [--device cpu|cuda] [--stride S] [--limit N] [--format NAME]... [--jobs J] [--check FILE]\n");
+  fprintf(stderr, "usage: hu-digest [--device cpu|cuda] [--stride S] [--limit N] [--format NAME]... [--mode MODE]\n"
+                  "                 [--jobs J] [--check FILE]\n");
   return 2;
+}
+
+/* A whole number from 1 to max; 0 if the text is anything else. */
+static uint64_t read_number(const char *text, uint64_t max) {
+  char *end;
+  errno = 0;
+  unsigned long long number = strtoull(text, &end, 10);
+  return *text < '0' || *text > '9' || *end || errno || number > max ? 0 : number;
+}
+
+/* A deterministic mode's number, or -1. */
+static int read_mode(const char *text) {
+  hu_mode mode;
+  memset(&mode, 0, sizeof mode);
+  return hu_mode_parse_round(&mode, text) == HU_OK && mode.round < HU_SRA ? mode.round : -1;
 }
 
 static int read_options(options *o, int argc, char **argv) {
   uint64_t limit = UINT64_MAX;
   for (int i = 1; i + 1 < argc; i += 2) {
     const char *key = argv[i], *value = argv[i + 1];
-    unsigned long long number = strtoull(value, NULL, 0);
+    uint64_t number = read_number(value, UINT64_MAX);
     if (strcmp(key, "--device") == 0) {
       if (strcmp(value, "cpu") != 0 && strcmp(value, "cuda") != 0) return usage();
       o->cuda = value[1] == 'u';
@@ -212,7 +231,9 @@ static int read_options(options *o, int argc, char **argv) {
       o->jobs = (unsigned)number;
     } else if (strcmp(key, "--format") == 0 && o->n < FORMATS_MAX) {
       o->names[o->n++] = value;
-    } else if (strcmp(key, "--check") == 0) {
+    } else if (strcmp(key, "--mode") == 0 && read_mode(value) >= 0) {
+      o->only = read_mode(value);
+    } else if (strcmp(key, "--check") == 0 && !o->expected) {
       o->expected = read_text(value);
     } else {
       return usage();
@@ -236,6 +257,7 @@ int main(int argc, char **argv) {
   memset(&a, 0, sizeof a);
   o.stride = 1;
   o.jobs = 1;
+  o.only = -1;
   int status = read_options(&o, argc, argv);
   if (status) return status;
   if (o.cuda) {
@@ -251,6 +273,10 @@ int main(int argc, char **argv) {
     }
   }
   status = run(&o, &a);
+  if (fflush(stdout) || ferror(stdout)) {
+    fprintf(stderr, "hu-digest: standard output: cannot write\n");
+    status = 2;
+  }
   if (o.cuda) arena_free(&a);
   free(o.expected);
   return status;

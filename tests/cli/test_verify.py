@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -23,7 +24,7 @@ def sums(text):
 class Verify(support.Case):
     def test_golden(self):
         s = sums(self.ok("verify", "--only", "golden", "--golden", GOLDEN, "--json"))["golden"]
-        files = [f for f in os.listdir(GOLDEN) if f.endswith(".txt")]
+        files = [f for f in os.listdir(GOLDEN) if f.endswith(".txt") and f != "digests.txt"]
         self.assertEqual((s["items"], s["skipped"], s["failures"]), (len(files), 0, 0))
         self.assertGreater(s["cases"], 100000)
         print("golden: %d files, %d cases" % (s["items"], s["cases"]))
@@ -142,7 +143,8 @@ class Verify(support.Case):
             (r"(?m)^level quick", "level full", "not those of the first"),
             (r"(?m)^item (\d+) (\S+)", r"item \1 wrong", "not an item line"),
             (r"end \d+", "end 0", "'end' line says"),
-            ("halfulp-verify 1", "halfulp-verify 2", "kind 2"),
+            ("halfulp-verify 2", "halfulp-verify 1", "kind 1"),
+            (r"(?m)^(items \d+ )\w+", r"\g<1>0123456789abcdef", "not those of the first"),
             ("halfulp-verify", "other", "not a report"),
             (r"(?m)^item \d+", "item 99999", "beyond the number"),
             (r"\Z", "more\n", "follows the 'end' line"),
@@ -155,8 +157,38 @@ class Verify(support.Case):
 
     def test_report_on_output(self):
         out = self.ok("verify", *self.work(), "--report", "-")
-        self.assertTrue(out.startswith("halfulp-verify 1\nversion "))
+        self.assertTrue(out.startswith("halfulp-verify 2\nversion "))
         self.assertRegex(out, r"\nend \d+\n$")
+
+    def test_shards_of_other_work(self):
+        """Reports of as many items, but not the same ones, do not merge."""
+        lists = []
+        for name in ("convert_float4_e2m1fn.txt", "convert_float6_e3m2fn.txt"):
+            os.makedirs(self.path(name), exist_ok=True)
+            shutil.copy(os.path.join(GOLDEN, name), self.path(name))
+            shutil.copy(os.path.join(GOLDEN, "convert_ue5m3.txt"), self.path(name))
+            lists.append(["verify", "--only", "golden", "--golden", self.path(name)])
+        for i in (0, 1):
+            self.ok(*lists[i], "--shard", "%d/2" % (i + 1), "--report", self.path("r%d" % i))
+        self.bad("verify", "--merge", self.path("r0"), self.path("r1"), says="not those of the first")
+        self.ok(*lists[0], "--shard", "2/2", "--report", self.path("r1"))
+        self.ok("verify", "--merge", self.path("r0"), self.path("r1"))
+
+    def test_idle_shard(self):
+        """More shards than items: the idle ones end well, and the reports merge."""
+        folder = self.copy_golden("convert_float4_e2m1fn.txt", "count", "count")
+        work = ["verify", "--only", "golden", "--golden", folder]
+        for i in (1, 2, 3):
+            out = self.ok(*work, "--shard", "%d/3" % i, "--report", self.path("r%d" % i))
+            self.assertEqual("no work" in out, i > 1)
+        self.ok("verify", "--merge", *(self.path("r%d" % i) for i in (1, 2, 3)))
+        self.bad("verify", "--merge", self.path("r2"), self.path("r3"), says="1 of 1 items are in none")
+
+    def test_report_is_tried_first(self):
+        r = support.run("verify", "--level", "exhaustive", "--golden", GOLDEN, "--report", self.path("no/r.txt"))
+        self.assertEqual((r.returncode, r.stdout), (2, b""))
+        self.assertIn(b"no/r.txt: cannot write", r.stderr)
+        self.assertEqual(self.left(), [])
 
     def test_list_and_usage(self):
         items = self.ok("verify", "--list", "--golden", GOLDEN).splitlines()
@@ -164,7 +196,8 @@ class Verify(support.Case):
         self.assertEqual([int(i.split()[0]) for i in items], list(range(len(items))))
         self.bad("verify", "--shard", "0/3", says="--shard")
         self.bad("verify", "--shard", "4/3", says="--shard")
-        self.bad("verify", "--shard", "1/3x", says="--shard")
+        for value in ("1/3x", "1/-1", "-1/3", " 1/3", "1/3 ", "+1/3", "1//3", "1", "/", "4294967297/1", "4294967297/4294967297"):
+            self.bad("verify", "--shard", value, says="--shard")
         self.bad("verify", "--level", "deep", says="--level")
         self.bad("verify", "--only", "magic", says="--only")
         self.bad("verify", "report.txt", says="--merge only")
