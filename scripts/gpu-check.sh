@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # On a machine with an NVIDIA device: builds, runs the device tests, golden files, digests and the benchmark, and writes the results
-# as text. Needs nvcc, gcc, g++, python3, meson, ninja; installs nothing. Exit 77 without a device, 1 if anything differs.
+# as text. Needs nvcc, gcc, g++, python3, meson, ninja, pkg-config, cmocka; installs nothing. Exit 77 without a device, 1 if
+# anything differs or is missing.
 #
 #   BUILD        build folder (build-gpu)
 #   OUT          folder for the result files; without it tests/golden/hw and bench/results
-#   HU_DEBS      folder of .deb packages (libcmocka-dev and libcmocka0; libgmp-dev, libmpfr-dev and theirs) unpacked under the build
-#                folder where the machine lacks them
+#   HU_DEBS      folder of .deb packages, unpacked beside the build folder where the machine lacks them: libcmocka-dev and
+#                libcmocka0; pkgconf, pkgconf-bin and libpkgconf3; meson. From: apt-get download NAME...
 #   HU_STRIDE    every HU_STRIDE-th input of the digests only (1: all; the golden file also has 4096 and 4099)
 set -eu
 cd "$(dirname "$0")/.."
@@ -14,6 +15,11 @@ build=${BUILD:-build-gpu}
 hw=${OUT:-tests/golden/hw}
 bench=${OUT:-bench/results}
 stride=${HU_STRIDE:-1}
+
+fail() {
+  echo "gpu-check: $1; install it, or put its .deb packages into a folder and name that in HU_DEBS" >&2
+  exit 1
+}
 
 skip() {
   echo "gpu-check: skipped: $1" >&2
@@ -42,15 +48,21 @@ if [ -n "${HU_DEBS:-}" ]; then
     LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$dir
     CPATH=${CPATH:+$CPATH:}$prefix/usr/include:$prefix/usr/include/$(basename "$dir")
   done
-  export PKG_CONFIG_PATH LIBRARY_PATH LD_LIBRARY_PATH CPATH
+  PATH=$PATH:$prefix/usr/bin
+  PYTHONPATH=${PYTHONPATH:+$PYTHONPATH:}$prefix/usr/lib/python3/dist-packages
+  export PATH PYTHONPATH PKG_CONFIG_PATH LIBRARY_PATH LD_LIBRARY_PATH CPATH
 fi
 
-if ! pkg-config --exists cmocka; then
-  echo "gpu-check: no cmocka; install libcmocka-dev, or put its .deb packages into a folder and name it in HU_DEBS" >&2
-  exit 1
-fi
-test -f "$build/build.ninja" || meson setup "$build" -Dcuda=enabled -Dtests=enabled
-ninja -C "$build"
+for tool in cc c++ python3 meson ninja pkg-config; do
+  command -v "$tool" > /dev/null 2>&1 || fail "no $tool on the PATH"
+done
+pkg-config --exists cmocka || fail "no cmocka"
+# What runs on the device, and no more: device time is dear.
+test -f "$build/build.ninja" || meson setup "$build" -Dcuda=enabled -Dtests=enabled -Dbench=disabled -Doracle=disabled
+targets="cli/halfulp gpu/hu-digest"
+for name in arrays gemm errors golden; do targets="$targets tests/cuda_host/test_device_$name"; done
+ninja -C "$build" -t query gpu/bench_device > /dev/null 2>&1 && targets="$targets gpu/bench_device"
+ninja -C "$build" $targets
 
 mkdir -p "$hw" "$bench"
 name=$(echo "$chip" | tr ' /' '--' | tr -cd 'A-Za-z0-9-')-$(date -u +%Y-%m-%d)
@@ -75,6 +87,10 @@ meson test -C "$build" --no-rebuild --suite gpu --print-errorlogs || failed=1
 } >> "$result"
 # A test that found no device is no pass here.
 if grep -q 'exit status 77' "$build/meson-logs/testlog.txt"; then failed=1; fi
+
+echo "== the command on the device"
+echo "## halfulp verify" >> "$result"
+"$build/cli/halfulp" verify --only device --device cuda -j "$(nproc)" >> "$result" || failed=1
 
 echo "== digests"
 digests=$build/digests.txt
