@@ -65,8 +65,9 @@ static void print_axes(hu_format f, hu_limits l) {
   printf("  %-20s %u (sign %u, exponent %u, trailing significand %u); stored in %u\n", "bits", l.width, f.sign, f.e,
          f.m, l.storage);
   printf("  %-20s %d (additional bias %d)\n", "bias", l.bias, f.b);
-  printf("  %-20s %u bits\n", "precision", f.m + 1u);
-  printf("  %-20s %d .. %d\n", "exponents", l.emin, l.emax);
+  if (f.e) printf("  %-20s %u bits\n", "precision", f.m + 1u);
+  if (f.e) printf("  %-20s %d .. %d\n", "exponents", l.emin, l.emax);
+  else printf("  %-20s none: whole multiples of 2^%d\n", "exponents", l.emin - f.m);
   printf("  %-20s %s: %s\n", "zero", WORD(zero_words, f.zero), WORD(zero_help, f.zero));
   printf("  %-20s %s: %s\n", "subnormals", WORD(subnormal_words, f.subnormal), WORD(subnormal_help, f.subnormal));
   printf("  %-20s %s%s%s\n", "infinities", WORD(inf_words, f.inf), f.inf ? ": " : "", WORD(inf_help, f.inf));
@@ -74,7 +75,9 @@ static void print_axes(hu_format f, hu_limits l) {
   printf("  %-20s %s\n", "negative zero", f.negzero ? "yes" : "no");
   printf("  %-20s %s under policy none; the default policy is %s\n", "overflow", WORD(overflow_words, f.overflow),
          f.inf ? "none" : "finite");
-  if (!f.sign) printf("  %-20s %s under policy none\n", "below the range", WORD(negative_words, f.negative));
+  if (!f.sign)
+    printf("  %-20s %s under policy none\n", "below the range",
+           l.has_nan ? WORD(negative_words, f.negative) : negative_words[HU_NEGATIVE_LOW]);
 }
 
 static void print_limits(hu_format f, hu_limits l) {

@@ -32,6 +32,10 @@ typedef struct named_row {
 #define TESLA2021 "Tesla, Dojo Technology: a guide to Tesla's configurable floating point formats and arithmetic (2021)"
 #define OPENGL                                                                                                         \
   "OpenGL 4.6, \"Unsigned 11-Bit Floating-Point Numbers\" and \"Unsigned 10-Bit ...\" (first in EXT_packed_float)"
+#define UNSIGNED_INTEGER "Unsigned integers, as a format without exponent bits"
+#define UINT_OPEN                                                                                                      \
+  "Libraries wrap around or saturate beyond the range; here its nearest end. A NaN operand; here the mode's NaN "      \
+  "policy."
 #define NO_NAN_RULE "The result of a NaN operand; here the mode's NaN policy, +max by default, as CUDA and PTX do."
 #define TESLA_OPEN                                                                                                     \
   "The bias is a register, 0 to 63 (here 2^(e-1) - 1; see the _bias functions). NaN, -0 and the scale of subnormals "  \
@@ -109,6 +113,10 @@ static const named_row named[] = {
      "Chmiel et al., Accurate neural training with 4-bit matrix multiplications (LUQ, ICLR 2023)",
      "Nearest is told in value and in logarithm; here in value, the midpoint at 1.5 times a power of two."},
     {hu_float3_e2m0, "float3_e2m0", "e2m0", "Weight quantization studies", NO_NAN_RULE},
+    {hu_uint1, "uint1", "", UNSIGNED_INTEGER, UINT_OPEN},
+    {hu_uint2, "uint2", "", UNSIGNED_INTEGER, UINT_OPEN},
+    {hu_uint4, "uint4", "", UNSIGNED_INTEGER, UINT_OPEN},
+    {hu_uint8, "uint8", "", UNSIGNED_INTEGER, UINT_OPEN},
 };
 
 typedef struct p3109_row {

@@ -65,6 +65,18 @@ static inline hu_format hu_float5_e2m2(void) { return hu_format_finite(2, 2, 0);
 static inline hu_format hu_float5_e3m1(void) { return hu_format_finite(3, 1, 0); }
 static inline hu_format hu_float3_e2m0(void) { return hu_format_finite(2, 0, 0); }
 
+/* Unsigned integers of 1, 2, 4 and 8 bits: no exponent bits, a code is its value. What is beyond the range becomes the
+ * nearest end of it. */
+static inline hu_format hu_format_uint(unsigned width) {
+  hu_format f = hu_format_unsigned(hu_format_finite(0, width, 1 - (int)width));
+  f.negative = HU_NEGATIVE_LOW;
+  return f;
+}
+static inline hu_format hu_uint1(void) { return hu_format_uint(1); }
+static inline hu_format hu_uint2(void) { return hu_format_uint(2); }
+static inline hu_format hu_uint4(void) { return hu_format_uint(4); }
+static inline hu_format hu_uint8(void) { return hu_format_uint(8); }
+
 #ifdef __cplusplus
 }
 #endif

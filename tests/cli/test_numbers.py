@@ -221,6 +221,15 @@ class Numbers(support.Case):
             self.assertIn(name, names)
         self.assertEqual(len(self.ok("formats").splitlines()), len(names) + 1)
 
+    def test_info_without_exponents(self):
+        out = self.ok("info", "uint4")
+        self.assertIn("none: whole multiples of 2^0\n", out)
+        self.assertNotIn("precision", out)
+        self.assertRegex(out, r"(?m)^  below the range +low ")
+        self.assertRegex(self.ok("info", "fp(0,8,-7):finite,unsigned"), r"(?m)^  below the range +low ")
+        self.assertRegex(self.ok("info", "ue4m3"), r"(?m)^  below the range +nan ")
+        self.assertEqual(self.ok("encode", "-f", "uint4", stdin="-3\n2.5\n3.5\n99\n"), "0\n2\n4\nf\n")
+
     def test_info_json(self):
         card = json.loads(self.ok("info", "float8_e4m3fn", "--json"))
         self.assertEqual((card["width"], card["e"], card["m"], card["bias"]), (8, 4, 3, 7))

@@ -207,7 +207,7 @@ static void functions_of_headers(void **state) {
   SAME(uhp_cfloat16);
   SAME(tf32), SAME(binary16_ahp), SAME(float8_e4m3), SAME(float8_e3m4), SAME(float8_e3m4fn), SAME(ue4m3), SAME(ue5m3);
   SAME(r11g11b10_uf11), SAME(r11g11b10_uf10), SAME(float5_e2m2), SAME(float5_e3m1), SAME(float4_e1m2);
-  SAME(float4_e3m0), SAME(float3_e2m0);
+  SAME(float4_e3m0), SAME(float3_e2m0), SAME(uint1), SAME(uint2), SAME(uint4), SAME(uint8);
   SAME(binary8p4se), SAME(binary8p3se), SAME(binary4p2sf), SAME(binary8p1uf), SAME(binary8p5se), SAME(binary8p4sf);
   SAME(binary8p3sf), SAME(binary6p4sf), SAME(binary6p3sf), SAME(binary4p2se);
 #undef SAME

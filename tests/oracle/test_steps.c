@@ -18,9 +18,9 @@
  *   near  Step 3 for zeros, binary32 subnormals, infinities, NaNs and every input within three binades of a change of
  *         the answer in some mode. Of what lies further away, in the long pieces far beyond max, far below the
  *         smallest number or below the range of an unsigned format, one run of 2^14 inputs in 256, at random.
- *         `make check` does this: it proves the near inputs, and no more.
- *   full  Step 3 for all 2^32 inputs: the whole proof.
- *   core  Full, and the same scan of the one-value core and of hu_quantize_n. */
+ *         It proves the near inputs, and no more.
+ *   full  Step 3 for all 2^32 inputs: the whole proof. `make check` does this.
+ *   core  Full, and the same scan of the one-value core and of hu_quantize_n: hours, with -Dexhaustive=true. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
