@@ -5,6 +5,7 @@ usage: test_install.py SOURCE_ROOT BUILD_ROOT CC CXX SANITIZE
 """
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,19 @@ with tempfile.TemporaryDirectory() as folder:
             *flags, *words)
         out = run(str(program), env=env)
         assert out.splitlines()[-1] == '0x1.cp+8 7e 448', (name, out)
+    # The README's examples, as printed: the C program runs, the CUDA call compiles.
+    blocks = re.findall(r'```c\n(.*?)```', (pathlib.Path(source) / 'README.md').read_text(), re.S)
+    assert len(blocks) == 2, len(blocks)
+    program, call = pathlib.Path(folder) / 'example.c', pathlib.Path(folder) / 'call.c'
+    program.write_text(blocks[0])
+    run(cc, str(program), '-o', str(program) + '.run', *flags, *words)
+    out = run(str(program) + '.run', env=env)
+    assert out == '0.1 -> 0.101562\n1 -> 1\n460 -> 448\n-1e-09 -> -0\n3 inexact, 1 to zero\n', out
+    lead, statement = blocks[1].split('\n\n', 1)
+    call.write_text(lead + '\n#include <halfulp/halfulp.h>\nhu_status f(size_t n, float *z, const float *x, hu_mode mode, hu_events *events, '
+                    'void *stream);\nhu_status f(size_t n, float *z, const float *x, hu_mode mode, hu_events *events, void *stream) {\n'
+                    + statement + 'return s;\n}\n')
+    run(cc, '-Wall', '-Wextra', '-Werror', '-c', str(call), '-o', str(call) + '.o', *words)
     for library in ['libhalfulp', 'libhalfulp-oracle', 'libhalfulp-cuda']:
         shared = list(stage.rglob(library + '.so.*'))
         if library == 'libhalfulp-oracle' and not shared and '-Doracle=disabled' in open(build + '/meson-info/intro-buildoptions.json').read():

@@ -82,6 +82,20 @@ class Docs(support.Case):
         self.assertGreaterEqual(done, 18)
         print("examples of --help that work: %d" % done)
 
+    def test_readme(self):
+        """Its command lines, as printed, in a folder that has data/."""
+        os.symlink(support.DATA, self.path("data"))
+        with open(os.path.join(support.DATA, "..", "README.md"), encoding="utf-8") as f:
+            block = f.read().split("## From the command line\n")[1].split("`halfulp COMMAND --help`")[0]
+        lines = list(self.examples(block))
+        for line in lines:
+            if line.startswith("halfulp verify") and os.environ["HALFULP_ORACLE"] != "1":
+                continue
+            r = self.shell(line)
+            self.assertEqual((r.returncode, r.stderr), (0, b""), line)
+            self.assertNotEqual(r.stdout, b"", line)
+        self.assertEqual(len(lines), 6)
+
     def test_man_page(self):
         with open(MAN, encoding="ascii") as f:
             man = f.read()

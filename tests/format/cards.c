@@ -159,8 +159,10 @@ static void put_card(page *p, hu_format_entry entry) {
   put_nan(p, f, l);
   put(p, " |\n| max | ");
   put_value(p, l, l.max, l.max_code);
-  put(p, " |\n| min normal | ");
-  put_value(p, l, l.min_normal, l.min_normal_code);
+  if (l.min_normal_code != HU_NO_CODE) {
+    put(p, " |\n| min normal | ");
+    put_value(p, l, l.min_normal, l.min_normal_code);
+  }
   put(p, " |\n| min | ");
   put_value(p, l, l.min, l.min_code);
   put(p, " |\n| finite codes | %llu |\n", (unsigned long long)l.finite_codes);
@@ -207,7 +209,9 @@ static void put_contents(page *p) {
     char text[HU_FORMAT_TEXT_MAX];
     hu_format_text(text, sizeof text, entry.format);
     put(p, "| [%s](#%s) | `%s` | %u | ", entry.id, entry.id, text, l.width);
-    put(p, "%.10g | %a | %a |\n", l.max, l.min_normal, l.min);
+    put(p, "%.10g | ", l.max);
+    if (l.min_normal_code == HU_NO_CODE) put(p, "none | %a |\n", l.min);
+    else put(p, "%a | %a |\n", l.min_normal, l.min);
   }
 }
 
