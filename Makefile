@@ -20,7 +20,7 @@ check: all
 	@scripts/check.sh $(BUILD)
 
 check-exhaustive: setup
-	@test -f $(BUILD)-exhaustive/build.ninja || meson setup $(BUILD)-exhaustive -Dexhaustive=true $(MESON_ARGS)
+	@test -f $(BUILD)-exhaustive/build.ninja || meson setup $(BUILD)-exhaustive -Dexhaustive=true -Dwerror=true $(MESON_ARGS)
 	ninja -C $(BUILD)-exhaustive -j $(JOBS)
 	@scripts/check.sh $(BUILD)-exhaustive
 
