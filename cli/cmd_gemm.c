@@ -6,6 +6,7 @@
 #include "cli/array.h"
 #include "cli/cli.h"
 #include "cli/device.h"
+#include "cli/progress.h"
 #include "halfulp/gemm.h"
 
 enum { KEY_FA = CLI_KEY_FREE, KEY_FB, KEY_FC, KEY_FD, KEY_ACCUM, KEY_DEVICE, KEY_CODES, KEY_STRICT };
@@ -191,6 +192,37 @@ static int save_result(const gemm_state *s, const void *codes, size_t rows, size
   return code;
 }
 
+static hu_operand from_row(const hu_operand *x, size_t row) {
+  hu_operand part = *x;
+  size_t step = (x->transposed ? 1 : x->ld) * (hu_format_limits(x->format).storage / 8);
+  part.data = (const uint8_t *)x->data + row * step;
+  return part;
+}
+
+/* On the CPU, some rows at a time where it is long work, with a progress bar between them. Element (i, j) draws random
+ * word i n + j of the stream, so the rows' results are what one call would give. */
+static hu_status on_cpu(const gemm_state *s, size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
+                        const hu_operand *b, const hu_operand *c, const hu_exec *exec, hu_events *events) {
+  static const size_t part_work = (size_t)1 << 30, part_rows = 256;
+  size_t row_work = n && k > SIZE_MAX / n ? SIZE_MAX : n * k, rows = row_work ? part_work / row_work : m;
+  hu_status status = HU_OK;
+  progress p;
+  if (rows < part_rows) rows = part_rows;
+  progress_start(&p, "gemm", m);
+  for (size_t row = 0; status == HU_OK && (row < m || row == 0); row += rows) {
+    hu_operand x = from_row(a, row), z = c ? from_row(c, row) : *a;
+    hu_result y = *d;
+    hu_exec e = *exec;
+    y.data = (uint8_t *)d->data + row * d->ld * (hu_format_limits(d->format).storage / 8);
+    e.stream.counter += row * n;
+    status = hu_gemm(m - row < rows ? m - row : rows, n, k, &y, &x, b, c ? &z : NULL, &s->accum, s->numeric.mode, &e,
+                     events);
+    progress_at(&p, row + rows < m ? row + rows : m);
+  }
+  progress_end(&p);
+  return status;
+}
+
 static int multiply(const gemm_state *s, matrix *a, matrix *b, matrix *c, const hu_exec *exec, const char *device) {
   hu_events events = {0};
   size_t m = a->rows, n = b->columns, k = a->columns;
@@ -203,7 +235,7 @@ static int multiply(const gemm_state *s, matrix *a, matrix *b, matrix *c, const 
   hu_status status =
       s->device
           ? hu_device_host_gemm(m, n, k, &d, &a->operand, &b->operand, add, &s->accum, s->numeric.mode, exec, &events)
-          : hu_gemm(m, n, k, &d, &a->operand, &b->operand, add, &s->accum, s->numeric.mode, exec, &events);
+          : on_cpu(s, m, n, k, &d, &a->operand, &b->operand, add, exec, &events);
   int code = status == HU_OK ? save_result(s, codes, m, n) : cli_fail_status(NULL, status);
   if (code == CLI_OK) report(strcmp(s->d_path, "-") ? stdout : stderr, s, a, b, c, &events, device);
   free(codes);

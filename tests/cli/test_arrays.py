@@ -289,6 +289,39 @@ class Gemm(Quantize):
         self.gemm(a, b, fd="fp(11,20,0)")
         self.assertEqual(self.result()[1], [14.0, 32.0, 32.0, 77.0])
 
+    def test_rows_in_parts(self):
+        """Long work is done some rows at a time: the same bits, random words and events as rows given apart, whatever the
+        order of A and C, and a progress bar on a terminal alone."""
+        m, n, k, first = 600, 1024, 2048, 130
+        r = random.Random(8)
+        a, b = r.randbytes(m * k), r.randbytes(k * n)
+        c = floats([r.randrange(-64, 64) for _ in range(m * n)])
+        columns = b"".join(a[j::k] for j in range(k))
+        self.write("b.npy", npy("|u1", (k, n), b))
+        self.write("whole.npy", npy("|u1", (m, k), a))
+        self.write("whole_f.npy", npy("|u1", (m, k), columns, fortran=True))
+        self.write("c.npy", npy("<f4", (m, n), c))
+        rows = [c[4 * n * i : 4 * n * (i + 1)] for i in range(m)]
+        cf = b"".join(row[4 * j : 4 * j + 4] for j in range(n) for row in rows)
+        self.write("c_f.npy", npy("<f4", (m, n), cf, fortran=True))
+        args = dict(fa="float4_e2m1fn", fb="float4_e2m1fn", fd="float8_e5m2", accum="fp32")
+        options = ["-r", "sra:8", "--seed", "7", "--fc", "binary32", "--json"]
+        want, events = b"", {}
+        for low, high in ((0, first), (first, m)):
+            self.write("part.npy", npy("|u1", (high - low, k), a[low * k : high * k]))
+            self.write("cp.npy", npy("<f4", (high - low, n), c[4 * n * low : 4 * n * high]))
+            out = self.gemm(
+                self.path("part.npy"), self.path("b.npy"), "-C", self.path("cp.npy"), "--counter", str(low * n), *options, **args
+            )
+            want += parse_npy(self.read("d.npy"))[3]
+            for name, count in json.loads(out)["events"].items():
+                events[name] = events.get(name, 0) + count
+        self.assertGreater(events["inexact"], m * n // 2)
+        for x, z in (("whole.npy", "c.npy"), ("whole_f.npy", "c_f.npy")):
+            out = self.gemm(self.path(x), self.path("b.npy"), "-C", self.path(z), *options, **args)
+            self.assertEqual(json.loads(out)["events"], events)
+            self.assertEqual(parse_npy(self.read("d.npy"))[3], want)
+
     def test_models_differ(self):
         a = self.put("a.npy", [2.0**24, 1.0, -(2.0**24)], shape=(1, 3))
         b = self.put("b.npy", [1.0, 1.0, 1.0], shape=(3, 1))
