@@ -28,8 +28,8 @@ bench-setup:
 	@scripts/setup.sh libopenblas-dev
 
 bench: bench-setup setup
-	@meson setup --reconfigure $(BUILD) > /dev/null
-	@ninja -C $(BUILD) -j $(JOBS) > /dev/null
+	@meson setup --reconfigure $(BUILD) > $(BUILD)/reconfigure.log || { cat $(BUILD)/reconfigure.log >&2; exit 1; }
+	@ninja -C $(BUILD) -j $(JOBS) --quiet
 	@scripts/bench.sh $(BUILD)
 
 gpu-check:
