@@ -41,4 +41,27 @@ static inline void hu_float_env_leave(hu_float_env saved) {
 #endif
 }
 
+/* Has an operation of this thread rounded since the last call of forget (direction to nearest)? Yes where the processor
+ * does not tell. Both stand around calls of kernels, which no compiler moves them across. */
+static inline void hu_float_env_forget(void) {
+#if HU_X86
+  _mm_setcsr(0x1F80);
+#elif defined(__aarch64__) && (defined(__GNUC__) || defined(__clang__))
+  uint64_t none = 0;
+  __asm__ volatile("msr fpsr, %0" : : "r"(none) : "memory");
+#endif
+}
+
+static inline int hu_float_env_rounded(void) {
+#if HU_X86
+  return (_mm_getcsr() & 0x20) != 0;
+#elif defined(__aarch64__) && (defined(__GNUC__) || defined(__clang__))
+  uint64_t status;
+  __asm__ volatile("mrs %0, fpsr" : "=r"(status) : : "memory");
+  return (status & 0x10) != 0;
+#else
+  return 1;
+#endif
+}
+
 #endif

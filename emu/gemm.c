@@ -204,6 +204,8 @@ static void choose_exact(hu_gemm_call *g) {
   g->sc = hu_gemm_span(&g->c);
   if (hu_gemm_spans_fit64(g)) {
     hu_gemm_use_binary64(g);
+  } else if (hu_gemm_brackets_help(g)) {
+    hu_gemm_use_brackets(g);
   } else {
     hu_gemm_use_wide(g);
   }

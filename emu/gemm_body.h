@@ -111,11 +111,15 @@ static hu_ahead_run look_ahead(const hu_matrix *x, size_t i0, size_t j0, size_t 
   return run;
 }
 
-/* What comes after piece k0 of block (i0, j0): the next piece, or the first one of the next block along the row. */
-static void look_after(hu_ahead *ahead, const hu_gemm_call *g, size_t i0, size_t j0, size_t k0) {
+static void look_at_nothing(hu_ahead *ahead) {
   memset(ahead, 0, sizeof *ahead);
   ahead->at = (const char *)ahead;
   ahead->left = SIZE_MAX;
+}
+
+/* What comes after piece k0 of block (i0, j0): the next piece, or the first one of the next block along the row. */
+static void look_after(hu_ahead *ahead, const hu_gemm_call *g, size_t i0, size_t j0, size_t k0) {
+  look_at_nothing(ahead);
   k0 += HU_KC;
   if (k0 >= g->k) {
     k0 = 0;

@@ -81,8 +81,13 @@ void hu_gemm_set_blocks(hu_gemm_call *g, size_t rows, size_t row_step, size_t co
 /* gemm_exact.c, gemm_wide.c: choose the blocks and their function. */
 int hu_gemm_sums_fit(size_t k, hu_format fa, hu_format fb, const hu_format *fc, int32_t digits, int32_t lowest);
 int hu_gemm_spans_fit64(const hu_gemm_call *g);
+int hu_gemm_brackets_help(const hu_gemm_call *g);
 void hu_gemm_use_binary64(hu_gemm_call *g);
+void hu_gemm_use_brackets(hu_gemm_call *g);
 void hu_gemm_use_wide(hu_gemm_call *g);
+/* The elements with open[i ldo + j] = 1 of the block at (i0, j0), in integers. */
+void hu_gemm_sum_open(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, const uint8_t *open,
+                      size_t ldo, hu_events *events);
 
 static inline size_t hu_least(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t hu_up_to(size_t n, size_t step) { return (n + step - 1) / step * step; }

@@ -267,41 +267,83 @@ static void finish(const hu_gemm_call *g, const plan *q, size_t i, size_t j, con
   hu_gemm_finish(g, i, j, sum, events);
 }
 
-/* One piece of K for the whole block. */
-static void add_piece(const hu_gemm_call *g, const plan *q, size_t i0, size_t j0, size_t k0, size_t rows,
-                      size_t columns, hu_wide_row *row, int64_t *bins, uint8_t *special) {
-  size_t kc = hu_least(g->k - k0, KC), panels = (columns + PANEL - 1) / PANEL, apart = (size_t)q->bins * PANEL;
-  double x[KC * PANEL];
+/* What of a block is to be summed: rows i0 + row[0 ... rows - 1], the panels marked. */
+typedef struct share {
+  size_t i0, j0, columns, rows;
+  uint16_t row[ROWS];
+  uint8_t panel[COLUMNS / PANEL];
+} share;
+
+/* All of it if nothing is said to be open. */
+static void choose(share *b, size_t rows, const uint8_t *open, size_t ldo) {
+  b->rows = 0;
+  memset(b->panel, !open, sizeof b->panel);
   for (size_t i = 0; i < rows; i++) {
-    read_tile(&g->a, i0 + i, k0, 1, kc, x, KC);
+    int wanted = !open;
+    for (size_t j = 0; open && j < b->columns; j++) {
+      wanted |= open[i * ldo + j];
+      b->panel[j / PANEL] |= open[i * ldo + j];
+    }
+    if (wanted) b->row[b->rows++] = (uint16_t)i;
+  }
+}
+
+/* One piece of K. */
+static void add_piece(const hu_gemm_call *g, const plan *q, const share *b, size_t k0, hu_wide_row *row, int64_t *bins,
+                      uint8_t *special) {
+  size_t kc = hu_least(g->k - k0, KC), panels = (b->columns + PANEL - 1) / PANEL, apart = (size_t)q->bins * PANEL;
+  double x[KC * PANEL];
+  for (size_t i = 0; i < b->rows; i++) {
+    read_tile(&g->a, b->i0 + b->row[i], k0, 1, kc, x, KC);
     sort_row(g, q, x, kc, &row[i]);
   }
   for (size_t p = 0; p < panels; p++) {
-    read_panel(g, k0, kc, j0 + p * PANEL, hu_least(columns - p * PANEL, PANEL), x, special + p * PANEL);
-    add_panel(g, q, row, rows, kc, x, bins + p * apart, panels * apart);
+    if (!b->panel[p]) continue;
+    read_panel(g, k0, kc, b->j0 + p * PANEL, hu_least(b->columns - p * PANEL, PANEL), x, special + p * PANEL);
+    add_panel(g, q, row, b->rows, kc, x, bins + p * apart, panels * apart);
+  }
+}
+
+static void sum_share(const hu_gemm_call *g, const plan *q, const share *b, const uint8_t *open, size_t ldo,
+                      hu_events *events) {
+  _Alignas(64) int64_t bins[BINS];
+  hu_wide_row row[ROWS];
+  uint8_t special[COLUMNS];
+  size_t panels = (b->columns + PANEL - 1) / PANEL, apart = (size_t)q->bins * PANEL;
+  memset(bins, 0, b->rows * panels * apart * sizeof bins[0]);
+  memset(special, 0, sizeof special);
+  for (size_t i = 0; i < b->rows; i++) row[i].special = 0;
+  for (size_t k0 = 0; k0 < g->k; k0 += KC) {
+    add_piece(g, q, b, k0, row, bins, special);
+    if (k0 / KC % SETTLE != SETTLE - 1) continue;
+    for (size_t i = 0; i < b->rows * panels; i++) settle(q, bins + i * apart);
+  }
+  for (size_t i = 0; i < b->rows * panels; i++) settle(q, bins + i * apart);
+  for (size_t i = 0; i < b->rows; i++) {
+    for (size_t j = 0; j < b->columns; j++) {
+      const int64_t *element = bins + (i * panels + j / PANEL) * apart + j % PANEL;
+      if (open && !open[b->row[i] * ldo + j]) continue;
+      finish(g, q, b->i0 + b->row[i], b->j0 + j, element, row[i].special | special[j], events);
+    }
   }
 }
 
 static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
-  _Alignas(64) int64_t bins[BINS];
-  hu_wide_row row[ROWS];
-  uint8_t special[COLUMNS];
   const plan q = plan_of(g);
-  size_t rows = hu_least(g->m - i0, g->block_rows), columns = hu_least(g->n - j0, g->block_columns);
-  size_t panels = (columns + PANEL - 1) / PANEL, apart = (size_t)q.bins * PANEL;
-  memset(bins, 0, rows * panels * apart * sizeof bins[0]);
-  memset(special, 0, sizeof special);
-  for (size_t i = 0; i < rows; i++) row[i].special = 0;
-  for (size_t k0 = 0; k0 < g->k; k0 += KC) {
-    add_piece(g, &q, i0, j0, k0, rows, columns, row, bins, special);
-    if (k0 / KC % SETTLE != SETTLE - 1) continue;
-    for (size_t i = 0; i < rows * panels; i++) settle(&q, bins + i * apart);
-  }
-  for (size_t i = 0; i < rows * panels; i++) settle(&q, bins + i * apart);
-  for (size_t i = 0; i < rows; i++) {
-    for (size_t j = 0; j < columns; j++) {
-      const int64_t *element = bins + (i * panels + j / PANEL) * apart + j % PANEL;
-      finish(g, &q, i0 + i, j0 + j, element, row[i].special | special[j], events);
+  share b = {i0, j0, hu_least(g->n - j0, g->block_columns), 0, {0}, {0}};
+  choose(&b, hu_least(g->m - i0, g->block_rows), NULL, 0);
+  sum_share(g, &q, &b, NULL, 0, events);
+}
+
+void hu_gemm_sum_open(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, const uint8_t *open,
+                      size_t ldo, hu_events *events) {
+  const plan q = plan_of(g);
+  for (size_t i = 0; i < rows; i += q.rows) {
+    for (size_t j = 0; j < columns; j += q.columns) {
+      const uint8_t *mark = open + i * ldo + j;
+      share b = {i0 + i, j0 + j, hu_least(columns - j, q.columns), 0, {0}, {0}};
+      choose(&b, hu_least(rows - i, q.rows), mark, ldo);
+      if (b.rows) sum_share(g, &q, &b, mark, ldo, events);
     }
   }
 }
