@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_gemm against OpenBLAS's sgemm and dgemm of the same size, single thread, run in turn.
  *
- *   bench_gemm [--size 1024] [--rounds 5] [--csv] [--level avx512|avx2|vector] [--only fp32|binary64|wide]
+ *   bench_gemm [--size 1024] [--rounds 5] [--csv] [--level avx512|avx2|vector] [--only WAY]
  *
  * Without OpenBLAS (HU_HAVE_OPENBLAS 0) the reference columns are empty. Set OPENBLAS_NUM_THREADS=1. */
 #define _POSIX_C_SOURCE 200809L
@@ -24,30 +24,37 @@
 enum { NORMAL, ANY };
 
 typedef struct row {
-  const char *way; /* fp32, or the way the exact model takes: binary64, wide */
+  const char *way; /* fp32, or the way the exact model takes: binary32, binary64, wide (brackets), integers */
   const char *fa, *fb, *fd;
   int a_codes, d_codes, b_turned, data;
   int dgemm; /* against dgemm, not sgemm */
   double goal;
+  int stochastic; /* 32 random bits: no bracket is narrow enough */
 } row;
 
 static const row rows[] = {
-    {"fp32", "binary32", "binary32", "binary32", 0, 0, 0, NORMAL, 0, 0.9},
-    {"fp32", "binary32", "binary32", "binary32", 0, 0, 1, NORMAL, 0, 0},
-    {"fp32", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0.9},
-    {"fp32", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, NORMAL, 0, 0},
-    {"fp32", "float8_e4m3fn", "float8_e4m3fn", "float8_e4m3fn", 0, 1, 0, NORMAL, 0, 0.9},
-    {"fp32", "float8_e4m3fn", "float8_e4m3fn", "float8_e4m3fn", 1, 1, 0, NORMAL, 0, 0},
-    {"binary64", "float8_e4m3fn", "float8_e4m3fn", "binary32", 0, 0, 0, NORMAL, 1, 0.8},
-    {"binary64", "float8_e4m3fn", "float8_e4m3fn", "float8_e4m3fn", 0, 1, 0, NORMAL, 1, 0.8},
-    {"binary64", "float8_e4m3fn", "float8_e4m3fn", "bfloat16", 1, 1, 1, NORMAL, 1, 0},
-    {"binary32", "float4_e2m1fn", "float4_e2m1fn", "bfloat16", 1, 1, 0, NORMAL, 0, 0},
-    {"wide", "binary32", "binary32", "binary32", 0, 0, 0, NORMAL, 0, 0.02},
-    {"wide", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, NORMAL, 0, 0.02},
-    {"wide", "binary16", "float8_e5m2", "binary32", 1, 0, 0, NORMAL, 0, 0.02},
-    {"wide", "binary32", "binary32", "binary32", 0, 0, 0, ANY, 0, 0.02},
-    {"wide", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, ANY, 0, 0.02},
-    {"wide", "binary16", "float8_e5m2", "binary32", 1, 0, 0, ANY, 0, 0.02},
+    {"fp32", "binary32", "binary32", "binary32", 0, 0, 0, NORMAL, 0, 0.9, 0},
+    {"fp32", "binary32", "binary32", "binary32", 0, 0, 1, NORMAL, 0, 0, 0},
+    {"fp32", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0.9, 0},
+    {"fp32", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, NORMAL, 0, 0, 0},
+    {"fp32", "float8_e4m3fn", "float8_e4m3fn", "float8_e4m3fn", 0, 1, 0, NORMAL, 0, 0.9, 0},
+    {"fp32", "float8_e4m3fn", "float8_e4m3fn", "float8_e4m3fn", 1, 1, 0, NORMAL, 0, 0, 0},
+    {"binary64", "float8_e4m3fn", "float8_e4m3fn", "binary32", 0, 0, 0, NORMAL, 1, 0.8, 0},
+    {"binary64", "float8_e4m3fn", "float8_e4m3fn", "float8_e4m3fn", 0, 1, 0, NORMAL, 1, 0.8, 0},
+    {"binary64", "float8_e4m3fn", "float8_e4m3fn", "bfloat16", 1, 1, 1, NORMAL, 1, 0, 0},
+    {"binary32", "float4_e2m1fn", "float4_e2m1fn", "bfloat16", 1, 1, 0, NORMAL, 0, 0, 0},
+    {"wide", "binary32", "binary32", "binary32", 0, 0, 0, NORMAL, 0, 0.02, 0},
+    {"wide", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, NORMAL, 0, 0.02, 0},
+    {"wide", "binary16", "float8_e5m2", "binary32", 1, 0, 0, NORMAL, 0, 0.02, 0},
+    {"wide", "binary32", "binary32", "binary32", 0, 0, 0, ANY, 0, 0.02, 0},
+    {"wide", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, ANY, 0, 0.02, 0},
+    {"wide", "binary16", "float8_e5m2", "binary32", 1, 0, 0, ANY, 0, 0.02, 0},
+    {"integers", "binary32", "binary32", "binary32", 0, 0, 0, NORMAL, 0, 0.02, 1},
+    {"integers", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, NORMAL, 0, 0.02, 1},
+    {"integers", "binary32", "binary32", "binary32", 0, 0, 0, ANY, 0, 0.02, 1},
+    {"integers", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, ANY, 0, 0.02, 1},
+    {"integers", "fp(7,24,63)", "fp(7,24,63)", "binary32", 1, 0, 0, ANY, 0, 0.02, 1},
+    {"integers", "fp(11,20,1023)", "fp(11,20,1023)", "binary32", 1, 0, 0, ANY, 0, 0.02, 1},
 };
 
 typedef struct job {
@@ -55,6 +62,7 @@ typedef struct job {
   hu_operand a, b;
   hu_result d;
   hu_accum accum;
+  hu_mode mode;
   hu_exec exec;
   hu_events events;
   hu_status status;
@@ -64,9 +72,7 @@ typedef struct job {
 
 static void run_gemm(void *p) {
   job *j = p;
-  hu_mode rne;
-  memset(&rne, 0, sizeof rne);
-  j->status = hu_gemm(j->n, j->n, j->n, &j->d, &j->a, &j->b, NULL, &j->accum, rne, &j->exec, &j->events);
+  j->status = hu_gemm(j->n, j->n, j->n, &j->d, &j->a, &j->b, NULL, &j->accum, j->mode, &j->exec, &j->events);
 }
 
 static void run_sgemm(void *p) {
@@ -145,6 +151,11 @@ static void run_row(const row *r, job *j, int rounds, int csv) {
   j->d.ld = j->n;
   j->d.storage = r->d_codes ? HU_CODES : HU_VALUES;
   memset(&j->accum, 0, sizeof j->accum);
+  memset(&j->mode, 0, sizeof j->mode);
+  if (r->stochastic) {
+    j->mode.round = HU_SRA;
+    j->mode.bits = 32;
+  }
   j->accum.kind = strcmp(r->way, "fp32") ? HU_ACCUM_EXACT : HU_ACCUM_FP32;
   bench_pair t = bench_against(run_gemm, r->dgemm ? run_dgemm : run_sgemm, j, rounds, 1);
   if (j->status != HU_OK) {

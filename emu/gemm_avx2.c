@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/gemm_avx2.c - inner loops in AVX2 and FMA: tiles of 4 rows by three vectors, 12 accumulators in registers. */
 #include "emu/gemm_kernels.h"
+#include "emu/gemm_settle.h"
 #include "emu/gemm_turn.h"
 
 #if HU_X86
@@ -94,12 +95,23 @@ static void sum64(size_t rows, size_t columns, size_t kc, const double *a, const
   }
 }
 
+/* Lanes 0 ... n - 1. What lies behind the last element is nobody's to read. */
+static inline __m256i first_lanes(size_t n) {
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
 static inline void copy(size_t n, float *z, const float *x) {
-  for (size_t i = 0; i < n; i += 8) _mm256_storeu_ps(z + i, _mm256_loadu_ps(x + i));
+  size_t i = 0;
+  for (; i + 8 <= n; i += 8) _mm256_storeu_ps(z + i, _mm256_loadu_ps(x + i));
+  if (i < n) _mm256_maskstore_ps(z + i, first_lanes(n - i), _mm256_maskload_ps(x + i, first_lanes(n - i)));
 }
 
 static inline void widen(size_t n, double *z, const float *x) {
-  for (size_t i = 0; i < n; i += 4) _mm256_storeu_pd(z + i, _mm256_cvtps_pd(_mm_loadu_ps(x + i)));
+  size_t i = 0;
+  for (; i + 4 <= n; i += 4) _mm256_storeu_pd(z + i, _mm256_cvtps_pd(_mm_loadu_ps(x + i)));
+  if (i >= n) return;
+  __m128i lanes = _mm256_castsi256_si128(first_lanes(n - i));
+  _mm256_maskstore_pd(z + i, _mm256_cvtepi32_epi64(lanes), _mm256_cvtps_pd(_mm_maskload_ps(x + i, lanes)));
 }
 
 static void spread32(size_t panels, float *z, const float *x) {
@@ -222,6 +234,10 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
   }
 }
 
+static void settle(int32_t w, size_t bins, int64_t *z) { hu_settle(w, bins, z); }
+
+static void join(int32_t w, size_t bins, int64_t *z) { hu_join(w, bins, z); }
+
 const hu_gemm_kernels hu_gemm_avx2 = {fma32,    sum64,    copy,   widen, hu_turn32, hu_turn64,
-                                      spread32, spread64, narrow, cut,   wide};
+                                      spread32, spread64, narrow, cut,   wide,   settle, join};
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/gemm_avx512.c - inner loops in AVX-512: tiles of 8 rows by three vectors, 24 accumulators in registers. */
 #include "emu/gemm_kernels.h"
+#include "emu/gemm_settle.h"
 #include "emu/gemm_turn.h"
 
 #if HU_X86
@@ -298,6 +299,10 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
   }
 }
 
+static void settle(int32_t w, size_t bins, int64_t *z) { hu_settle(w, bins, z); }
+
+static void join(int32_t w, size_t bins, int64_t *z) { hu_join(w, bins, z); }
+
 const hu_gemm_kernels hu_gemm_avx512 = {fma32,    sum64,    copy,   widen, hu_turn32, hu_turn64,
-                                        spread32, spread64, narrow, cut,   wide};
+                                        spread32, spread64, narrow, cut,   wide,   settle, join};
 #endif

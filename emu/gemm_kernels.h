@@ -118,6 +118,9 @@ typedef struct hu_gemm_kernels {
   /* For each group and t < count: bins[bin + t] += sum of lo digit[t], bins[bin + t + 1] += sum of hi digit[t], for
    * HU_WIDE_COLUMNS columns at once; no sum passes 2^53 in magnitude, that of 32 terms 2^51. */
   void (*wide)(const hu_wide_row *row, size_t count, const double *digits, int64_t *bins);
+  /* gemm_settle.h. */
+  void (*settle)(int32_t w, size_t bins, int64_t *z);
+  void (*join)(int32_t w, size_t bins, int64_t *z);
 } hu_gemm_kernels;
 
 extern const hu_gemm_kernels hu_gemm_portable;

@@ -3,6 +3,7 @@
  * are. */
 #include "emu/bits.h"
 #include "emu/gemm_kernels.h"
+#include "emu/gemm_settle.h"
 
 /* fma(a, b, c) in binary32 from binary64 operations, without a fused instruction.
  *
@@ -129,5 +130,9 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
   }
 }
 
+static void settle(int32_t w, size_t bins, int64_t *z) { hu_settle(w, bins, z); }
+
+static void join(int32_t w, size_t bins, int64_t *z) { hu_join(w, bins, z); }
+
 const hu_gemm_kernels hu_gemm_portable = {fma32,    sum64,    copy,   widen, turn32, turn64,
-                                          spread32, spread64, narrow, cut,   wide};
+                                          spread32, spread64, narrow, cut,   wide,   settle, join};

@@ -23,13 +23,16 @@ enum {
   COLUMNS = 128,  /* likewise */
   BINS = 25600,   /* rows x columns x bins */
   SETTLE = 128,
+  SCATTER = 14, /* more products than this for every one: the second method */
   LIMBS = 72      /* 2 (1074 + 1024) digits of products, 64 of a count, and some */
 };
 
 /* How a call is cut up; a function of the spans and formats alone. */
 typedef struct plan {
   int32_t w, digits, windows, bins, slabs; /* digits of B in all; slabs: how many times some of them */
+  int32_t settle;                          /* pieces of K between carries */
   int cut;                                 /* 1: x = hi 2^W + lo */
+  int scattered, halved, shift;            /* the second method; 1: A in halves; W = 2^shift */
   uint32_t
       inverse; /* n / w is n * inverse >> 16: inverse w = 2^16 + e, e <= w <= 23, exact while n e < 2^16; n < 2200 */
   int32_t base;                            /* exponent of bin 0 */
@@ -38,27 +41,52 @@ typedef struct plan {
 
 static int32_t ratio_up(int32_t a, int32_t b) { return a <= b ? 1 : (a + b - 1) / b; }
 
-static plan plan_of(const hu_gemm_call *g) {
-  plan q;
+/* Largest blocks with all their bins. */
+static void set_blocks(plan *q) {
+  q->columns = COLUMNS;
+  while (q->columns > PANEL && BINS / ((size_t)q->bins * q->columns) < 28) q->columns -= PANEL;
+  q->rows = hu_least(BINS / ((size_t)q->bins * q->columns), ROWS);
+}
+
+static void plan_digits(plan *q, const hu_gemm_call *g) {
   int32_t p = g->a.spec.m + 1;
   int32_t range_a = g->sa.high - g->sa.low, range_b = g->sb.high - g->sb.low;
   int32_t whole = (47 - p) / 2,
           halves = 47 - p < 23 ? 47 - p : 23; /* n = 2^7: 2 W + p - 1 <= 46; W + p - 1, 2 W <= 46 */
-  q.cut = ratio_up(range_b, whole) > ratio_up(range_b, halves);
-  q.w = q.cut ? halves : whole;
-  q.digits = ratio_up(range_b, q.w);
-  q.windows = (range_a > p ? range_a - p : 0) / q.w + 1;
-  q.bins = q.windows + q.digits + q.cut;
+  q->cut = ratio_up(range_b, whole) > ratio_up(range_b, halves);
+  q->w = q->cut ? halves : whole;
+  q->digits = ratio_up(range_b, q->w);
+  q->windows = (range_a > p ? range_a - p : 0) / q->w + 1;
+  q->bins = q->windows + q->digits + q->cut;
   /* The top bin ends up with what is above: less than K 2^(p + W) (cut: K 2^p) of its units. More bins if that is too
    * much. */
-  int32_t top = p + (q.cut ? 0 : q.w) + 64 - hu_clz64((uint64_t)g->k | 1);
-  if (top > 62) q.bins += ratio_up(top - 62, q.w);
+  int32_t top = p + (q->cut ? 0 : q->w) + 64 - hu_clz64((uint64_t)g->k | 1);
+  if (top > 62) q->bins += ratio_up(top - 62, q->w);
+  q->inverse = 65536 / (uint32_t)q->w + 1;
+  q->slabs = ratio_up(q->digits, HU_WIDE_BAND);
+  q->settle = SETTLE;
+}
+
+/* Sums stay below K 2^(ranges); with a digit for the sign, and that in whole limbs, no digit is lost in joining. */
+static void plan_scatter(plan *q, const hu_gemm_call *g) {
+  int32_t p = g->a.spec.m + g->b.spec.m + 2, k = 64 - hu_clz64((uint64_t)g->k | 1);
+  q->scattered = 1;
+  q->halved = p > 48;
+  if (q->halved) p = 16 + g->b.spec.m + 1;
+  q->shift = p <= 24 ? 4 : p <= 40 ? 3 : 2;
+  q->w = 1 << q->shift;
+  q->bins = ratio_up(g->sa.high - g->sa.low + g->sb.high - g->sb.low + k + 1, 64) << (6 - q->shift);
+  int32_t pieces = 62 - (p + 2 * q->w - 2) - 7 - q->halved; /* of 2^7 terms a bin, or twice that */
+  q->settle = pieces < 7 ? 1 << pieces : SETTLE;
+}
+
+static plan plan_of(const hu_gemm_call *g) {
+  plan q;
+  memset(&q, 0, sizeof q);
+  plan_digits(&q, g);
+  if (q.digits * (1 + q.cut) > SCATTER) plan_scatter(&q, g);
   q.base = g->sa.low + g->sb.low;
-  q.inverse = 65536 / (uint32_t)q.w + 1;
-  q.slabs = ratio_up(q.digits, HU_WIDE_BAND);
-  q.columns = COLUMNS;
-  while (q.columns > PANEL && BINS / ((size_t)q.bins * q.columns) < 28) q.columns -= PANEL;
-  q.rows = hu_least(BINS / ((size_t)q.bins * q.columns), ROWS);
+  set_blocks(&q);
   return q;
 }
 
@@ -154,6 +182,66 @@ static void read_panel(const hu_gemm_call *g, size_t k0, size_t kc, size_t j0, s
   }
 }
 
+/* ---- the second method ---- */
+
+/* Entries of a row of A: x 2^(W bin) times row k of B. */
+typedef struct scatter_row {
+  int64_t x[2 * KC];
+  uint16_t bin[2 * KC], k[2 * KC];
+  size_t count;
+} scatter_row;
+
+static int64_t with_sign(uint64_t magnitude, uint64_t u) {
+  int64_t minus = (int64_t)u >> 63;
+  return ((int64_t)magnitude ^ minus) - minus;
+}
+
+/* |x| = *sig 2^(low + place), *sig < 2^p; 0 for zeros and what is not finite. */
+static int32_t place_of(const hu_spec *s, int32_t low, uint64_t u, uint64_t *sig) {
+  int32_t field = (int32_t)(u >> 52) & 0x7FF, exp = field - 1023 - s->m;
+  *sig = 0;
+  if ((u << 1) == 0 || field == 0x7FF) return 0;
+  *sig = ((u & 0xFFFFFFFFFFFFFu) | 0x10000000000000u) >> (52 - s->m);
+  if (HU_UNLIKELY(exp < low || field == 0)) split_a(s, u, sig, &exp);
+  return exp - low;
+}
+
+static void list_row(const hu_gemm_call *g, const plan *q, const double *x, size_t kc, scatter_row *r,
+                     uint8_t *special) {
+  r->count = 0;
+  for (size_t k = 0; k < kc; k++) {
+    uint64_t u = hu_bits_of_double(x[k]), sig;
+    int32_t place = place_of(&g->a.spec, g->sa.low, u, &sig);
+    *special |= (u << 1) >= 0xFFE0000000000000u;
+    for (uint64_t part; sig; place += 16, sig = q->halved ? sig >> 16 : 0) {
+      part = q->halved ? sig & 0xFFFF : sig;
+      r->x[r->count] = with_sign(part << (place & (q->w - 1)), u);
+      r->bin[r->count] = (uint16_t)(place >> q->shift);
+      r->k[r->count++] = (uint16_t)k;
+    }
+  }
+}
+
+/* B likewise: y, and its bins as distances. */
+static void list_panel(const hu_gemm_call *g, const plan *q, size_t n, const double *x, int64_t *y, uint16_t *at) {
+  for (size_t i = 0; i < n; i++) {
+    uint64_t u = hu_bits_of_double(x[i]), sig;
+    int32_t place = place_of(&g->b.spec, g->sb.low, u, &sig);
+    y[i] = with_sign(sig << (place & (q->w - 1)), u);
+    at[i] = (uint16_t)((size_t)(place >> q->shift) * PANEL + i % PANEL);
+  }
+}
+
+static void scatter(const scatter_row *r, const int64_t *y, const uint16_t *at,
+                    int64_t *bins) {
+  for (size_t i = 0; i < r->count; i++) {
+    const int64_t x = r->x[i], *v = y + r->k[i] * PANEL;
+    const uint16_t *to = at + r->k[i] * PANEL;
+    int64_t *z = bins + r->bin[i] * PANEL;
+    for (size_t c = 0; c < PANEL; c++) z[to[c]] += x * v[c];
+  }
+}
+
 /* ---- sums ---- */
 
 /* The share of one panel in a piece of K. */
@@ -166,17 +254,6 @@ static void add_panel(const hu_gemm_call *g, const plan *q, const hu_wide_row *r
     g->kernels->cut(&some, kc, x, digits);
     for (size_t i = 0; i < rows; i++) {
       g->kernels->wide(&row[i], (size_t)some.count, digits, bins + i * apart + (size_t)some.first * PANEL);
-    }
-  }
-}
-
-static void settle(const plan *q, int64_t *bins) {
-  int64_t mask = ((int64_t)1 << q->w) - 1;
-  for (int32_t i = 0; i + 1 < q->bins; i++) {
-    for (int32_t c = 0; c < PANEL; c++) {
-      int64_t v = bins[i * PANEL + c];
-      bins[i * PANEL + c] = v & mask;
-      bins[(i + 1) * PANEL + c] += v >> q->w;
     }
   }
 }
@@ -221,15 +298,18 @@ static hu_num leading(uint64_t *limb, size_t n, int32_t base) {
   return x;
 }
 
-/* The settled bins of one element and c as a number. */
-static hu_num collect(const hu_gemm_call *g, const plan *q, const int64_t *bins, hu_num c) {
-  uint64_t limb[LIMBS];
-  int32_t base = g->sc.any && g->sc.low < q->base ? g->sc.low : q->base;
-  int32_t past = q->base + q->w * (q->bins - 1) + 64; /* above the last bin */
-  if (g->sc.any && g->sc.high > past) past = g->sc.high;
-  size_t n = (size_t)(past - base) / 64 + 2;
-  memset(limb, 0, n * sizeof limb[0]);
-  int32_t at = q->base - base;
+/* Limbs of an element, one above the other, to limb[0 ... n - 1], 2^at times as much. */
+static void place_limbs(const plan *q, const int64_t *joined, uint64_t *limb, size_t n, int32_t at) {
+  size_t i = (size_t)at / 64, limbs = (size_t)q->bins >> (6 - q->shift);
+  uint64_t low = 0, up = (uint64_t)at % 64, sign = (uint64_t)(joined[(limbs - 1) * PANEL] >> 63);
+  for (size_t l = 0; i < n; i++, l++) {
+    uint64_t high = l < limbs ? (uint64_t)joined[l * PANEL] : sign;
+    limb[i] = up ? high << up | low >> (64 - up) : high;
+    low = high;
+  }
+}
+
+static void place_bins(const plan *q, const int64_t *bins, uint64_t *limb, size_t n, int32_t at) {
   for (int32_t i = 0; i + 1 < q->bins; i++, at += q->w) {
     uint64_t d = (uint64_t)bins[i * PANEL];
     uint32_t up = (uint32_t)at % 64;
@@ -238,6 +318,21 @@ static hu_num collect(const hu_gemm_call *g, const plan *q, const int64_t *bins,
   }
   int64_t last = bins[(q->bins - 1) * PANEL];
   add_at(limb, n, last < 0 ? 0 - (uint64_t)last : (uint64_t)last, last < 0, at);
+}
+
+/* The settled bins, or the limbs, of one element and c as a number. */
+static hu_num collect(const hu_gemm_call *g, const plan *q, const int64_t *bins, hu_num c) {
+  uint64_t limb[LIMBS];
+  int32_t base = g->sc.any && g->sc.low < q->base ? g->sc.low : q->base;
+  int32_t past = q->base + q->w * (q->bins - 1) + 64; /* above the last bin */
+  if (g->sc.any && g->sc.high > past) past = g->sc.high;
+  size_t n = (size_t)(past - base) / 64 + 2;
+  memset(limb, 0, n * sizeof limb[0]);
+  if (q->scattered) {
+    place_limbs(q, bins, limb, n, q->base - base);
+  } else {
+    place_bins(q, bins, limb, n, q->base - base);
+  }
   if (c.kind == HU_KIND_FINITE) add_at(limb, n, c.sig, c.sign, c.exp - base);
   return leading(limb, n, base);
 }
@@ -288,42 +383,73 @@ static void choose(share *b, size_t rows, const uint8_t *open, size_t ldo) {
   }
 }
 
-/* One piece of K. */
-static void add_piece(const hu_gemm_call *g, const plan *q, const share *b, size_t k0, hu_wide_row *row, int64_t *bins,
-                      uint8_t *special) {
+typedef struct marks {
+  uint8_t row[ROWS], column[COLUMNS];
+} marks; /* infinities or NaN */
+
+/* One piece of K. Rows and panels are out of line, as only one of the methods' stacks is wanted at a time. */
+static __attribute__((noinline)) void add_piece(const hu_gemm_call *g, const plan *q, const share *b, size_t k0,
+                                                int64_t *bins, marks *special) {
   size_t kc = hu_least(g->k - k0, KC), panels = (b->columns + PANEL - 1) / PANEL, apart = (size_t)q->bins * PANEL;
   double x[KC * PANEL];
+  hu_wide_row row[ROWS];
   for (size_t i = 0; i < b->rows; i++) {
     read_tile(&g->a, b->i0 + b->row[i], k0, 1, kc, x, KC);
+    row[i].special = 0;
     sort_row(g, q, x, kc, &row[i]);
+    special->row[i] |= row[i].special;
   }
   for (size_t p = 0; p < panels; p++) {
     if (!b->panel[p]) continue;
-    read_panel(g, k0, kc, b->j0 + p * PANEL, hu_least(b->columns - p * PANEL, PANEL), x, special + p * PANEL);
+    size_t j = p * PANEL;
+    read_panel(g, k0, kc, b->j0 + j, hu_least(b->columns - j, PANEL), x, special->column + j);
     add_panel(g, q, row, b->rows, kc, x, bins + p * apart, panels * apart);
+  }
+}
+
+static __attribute__((noinline)) void scatter_piece(const hu_gemm_call *g, const plan *q, const share *b, size_t k0,
+                                                    int64_t *bins, marks *special) {
+  size_t kc = hu_least(g->k - k0, KC), panels = (b->columns + PANEL - 1) / PANEL, apart = (size_t)q->bins * PANEL;
+  double x[KC * PANEL];
+  int64_t y[KC * PANEL];
+  uint16_t at[KC * PANEL];
+  scatter_row row[ROWS];
+  for (size_t i = 0; i < b->rows; i++) {
+    read_tile(&g->a, b->i0 + b->row[i], k0, 1, kc, x, KC);
+    list_row(g, q, x, kc, &row[i], &special->row[i]);
+  }
+  for (size_t p = 0; p < panels; p++) {
+    if (!b->panel[p]) continue;
+    size_t j = p * PANEL;
+    read_panel(g, k0, kc, b->j0 + j, hu_least(b->columns - j, PANEL), x, special->column + j);
+    list_panel(g, q, kc * PANEL, x, y, at);
+    for (size_t i = 0; i < b->rows; i++) scatter(&row[i], y, at, bins + (i * panels + p) * apart);
   }
 }
 
 static void sum_share(const hu_gemm_call *g, const plan *q, const share *b, const uint8_t *open, size_t ldo,
                       hu_events *events) {
   _Alignas(64) int64_t bins[BINS];
-  hu_wide_row row[ROWS];
-  uint8_t special[COLUMNS];
+  marks special;
   size_t panels = (b->columns + PANEL - 1) / PANEL, apart = (size_t)q->bins * PANEL;
   memset(bins, 0, b->rows * panels * apart * sizeof bins[0]);
-  memset(special, 0, sizeof special);
-  for (size_t i = 0; i < b->rows; i++) row[i].special = 0;
+  memset(&special, 0, sizeof special);
   for (size_t k0 = 0; k0 < g->k; k0 += KC) {
-    add_piece(g, q, b, k0, row, bins, special);
-    if (k0 / KC % SETTLE != SETTLE - 1) continue;
-    for (size_t i = 0; i < b->rows * panels; i++) settle(q, bins + i * apart);
+    if (q->scattered) {
+      scatter_piece(g, q, b, k0, bins, &special);
+    } else {
+      add_piece(g, q, b, k0, bins, &special);
+    }
+    if ((k0 / KC + 1) % (size_t)q->settle) continue;
+    for (size_t i = 0; i < b->rows * panels; i++) g->kernels->settle(q->w, (size_t)q->bins, bins + i * apart);
   }
-  for (size_t i = 0; i < b->rows * panels; i++) settle(q, bins + i * apart);
+  void (*last)(int32_t, size_t, int64_t *) = q->scattered ? g->kernels->join : g->kernels->settle;
+  for (size_t i = 0; i < b->rows * panels; i++) last(q->w, (size_t)q->bins, bins + i * apart);
   for (size_t i = 0; i < b->rows; i++) {
     for (size_t j = 0; j < b->columns; j++) {
       const int64_t *element = bins + (i * panels + j / PANEL) * apart + j % PANEL;
       if (open && !open[b->row[i] * ldo + j]) continue;
-      finish(g, q, b->i0 + b->row[i], b->j0 + j, element, row[i].special | special[j], events);
+      finish(g, q, b->i0 + b->row[i], b->j0 + j, element, special.row[i] | special.column[j], events);
     }
   }
 }
