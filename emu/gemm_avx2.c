@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/gemm_avx2.c - inner loops in AVX2 and FMA: tiles of 4 rows by three vectors, 12 accumulators in registers. */
 #include "emu/gemm_kernels.h"
+#include "emu/gemm_place.h"
 #include "emu/gemm_settle.h"
 #include "emu/gemm_turn.h"
 
@@ -234,10 +235,17 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
   }
 }
 
+static void place(const hu_place *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
+  for (size_t i = 0; i < n; i++) {
+    hu_place_one(p, x[i], &y[i], &at[i]);
+    if (spread) at[i] = (uint16_t)(at[i] + i % HU_WIDE_COLUMNS);
+  }
+}
+
 static void settle(int32_t w, size_t bins, int64_t *z) { hu_settle(w, bins, z); }
 
 static void join(int32_t w, size_t bins, int64_t *z) { hu_join(w, bins, z); }
 
 const hu_gemm_kernels hu_gemm_avx2 = {fma32,    sum64,    copy,   widen, hu_turn32, hu_turn64,
-                                      spread32, spread64, narrow, cut,   wide,   settle, join};
+                                      spread32, spread64, narrow, cut,   wide,   place, settle, join};
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/gemm_avx512.c - inner loops in AVX-512: tiles of 8 rows by three vectors, 24 accumulators in registers. */
 #include "emu/gemm_kernels.h"
+#include "emu/gemm_place.h"
 #include "emu/gemm_settle.h"
 #include "emu/gemm_turn.h"
 
@@ -299,10 +300,55 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
   }
 }
 
-static void settle(int32_t w, size_t bins, int64_t *z) { hu_settle(w, bins, z); }
+/* Eight at a time; where one has fewer digits than its exponent says, one at a time. */
+static void place(const hu_place *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
+  const __m512i fraction = _mm512_set1_epi64(0xFFFFFFFFFFFFF), hidden = _mm512_set1_epi64(0x10000000000000);
+  const __m512i within = _mm512_set1_epi64((1 << p->shift) - 1), zero = _mm512_setzero_si512();
+  const __m512i lowest = _mm512_set1_epi64(1023 + p->m + p->low), special = _mm512_set1_epi64(0x7FF);
+  const __m128i drop = _mm_cvtsi32_si128(52 - p->m), shift = _mm_cvtsi32_si128(p->shift);
+  __m128i lane = _mm_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7);
+  const __m128i eight = _mm_set1_epi16(8);
+  for (size_t i = 0; i < n; i += 8, lane = _mm_xor_si128(lane, eight)) {
+    __m512i u = _mm512_loadu_si512(x + i), field = _mm512_and_si512(_mm512_srli_epi64(u, 52), special);
+    __m512i to = _mm512_sub_epi64(field, lowest), sig = _mm512_or_si512(_mm512_and_si512(u, fraction), hidden);
+    __mmask8 there = _mm512_test_epi64_mask(_mm512_slli_epi64(u, 1), _mm512_set1_epi64(-1));
+    there &= _mm512_cmpneq_epi64_mask(field, special);
+    __mmask8 odd = _mm512_cmplt_epi64_mask(to, zero) | _mm512_cmpeq_epi64_mask(field, zero);
+    to = _mm512_maskz_mov_epi64(there, to);
+    sig = _mm512_maskz_srl_epi64(there, sig, drop);
+    sig = _mm512_sllv_epi64(sig, _mm512_and_si512(to, within));
+    __m512i minus = _mm512_srai_epi64(u, 63);
+    _mm512_storeu_si512(y + i, _mm512_sub_epi64(_mm512_xor_si512(sig, minus), minus));
+    __m128i bin = _mm512_cvtepi64_epi16(_mm512_slli_epi64(_mm512_srl_epi64(to, shift), 4));
+    _mm_storeu_si128((__m128i *)(void *)(at + i), spread ? _mm_add_epi16(bin, lane) : bin);
+    if (HU_UNLIKELY(odd & there)) {
+      for (size_t l = i; l < i + 8; l++) {
+        hu_place_one(p, x[l], &y[l], &at[l]);
+        if (spread) at[l] = (uint16_t)(at[l] + l % HU_WIDE_COLUMNS);
+      }
+    }
+  }
+}
+
+/* floor(v / 2^w) goes up. */
+static void settle(int32_t w, size_t bins, int64_t *z) {
+  const __m512i mask = _mm512_set1_epi64(((int64_t)1 << w) - 1);
+  const __m128i down = _mm_cvtsi32_si128(w);
+  __m512i c0 = _mm512_setzero_si512(), c1 = c0;
+  for (size_t i = 0; i + 1 < bins; i++, z += HU_WIDE_COLUMNS) {
+    c0 = _mm512_add_epi64(c0, _mm512_loadu_si512(z));
+    c1 = _mm512_add_epi64(c1, _mm512_loadu_si512(z + 8));
+    _mm512_storeu_si512(z, _mm512_and_si512(c0, mask));
+    _mm512_storeu_si512(z + 8, _mm512_and_si512(c1, mask));
+    c0 = _mm512_sra_epi64(c0, down);
+    c1 = _mm512_sra_epi64(c1, down);
+  }
+  _mm512_storeu_si512(z, _mm512_add_epi64(c0, _mm512_loadu_si512(z)));
+  _mm512_storeu_si512(z + 8, _mm512_add_epi64(c1, _mm512_loadu_si512(z + 8)));
+}
 
 static void join(int32_t w, size_t bins, int64_t *z) { hu_join(w, bins, z); }
 
 const hu_gemm_kernels hu_gemm_avx512 = {fma32,    sum64,    copy,   widen, hu_turn32, hu_turn64,
-                                        spread32, spread64, narrow, cut,   wide,   settle, join};
+                                        spread32, spread64, narrow, cut,   wide,   place, settle, join};
 #endif

@@ -92,6 +92,12 @@ typedef struct hu_wide_cut {
   int32_t low, w, first, count; /* digits first ... first + count - 1, count <= HU_WIDE_BAND */
 } hu_wide_cut;
 
+/* How elements become integers (gemm_place.h): of m + 1 digits, none below 2^q, in bins of 2^shift digits from 2^low
+ * on; low <= every last place. */
+typedef struct hu_place {
+  int32_t m, q, low, shift;
+} hu_place;
+
 typedef struct hu_gemm_kernels {
   /* acc(i, j) = fma(a(i, k), b(k, j), acc(i, j)) for k = 0 ... kc - 1 in this order, one rounding each, ties to even.
    * fresh: acc holds nothing yet and counts as +0. */
@@ -118,6 +124,8 @@ typedef struct hu_gemm_kernels {
   /* For each group and t < count: bins[bin + t] += sum of lo digit[t], bins[bin + t + 1] += sum of hi digit[t], for
    * HU_WIDE_COLUMNS columns at once; no sum passes 2^53 in magnitude, that of 32 terms 2^51. */
   void (*wide)(const hu_wide_row *row, size_t count, const double *digits, int64_t *bins);
+  /* gemm_place.h: n elements, a multiple of 8; adds i % HU_WIDE_COLUMNS to at[i] if `spread`. */
+  void (*place)(const hu_place *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at);
   /* gemm_settle.h. */
   void (*settle)(int32_t w, size_t bins, int64_t *z);
   void (*join)(int32_t w, size_t bins, int64_t *z);

@@ -3,6 +3,7 @@
  * are. */
 #include "emu/bits.h"
 #include "emu/gemm_kernels.h"
+#include "emu/gemm_place.h"
 #include "emu/gemm_settle.h"
 
 /* fma(a, b, c) in binary32 from binary64 operations, without a fused instruction.
@@ -130,9 +131,16 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
   }
 }
 
+static void place(const hu_place *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
+  for (size_t i = 0; i < n; i++) {
+    hu_place_one(p, x[i], &y[i], &at[i]);
+    if (spread) at[i] = (uint16_t)(at[i] + i % HU_WIDE_COLUMNS);
+  }
+}
+
 static void settle(int32_t w, size_t bins, int64_t *z) { hu_settle(w, bins, z); }
 
 static void join(int32_t w, size_t bins, int64_t *z) { hu_join(w, bins, z); }
 
 const hu_gemm_kernels hu_gemm_portable = {fma32,    sum64,    copy,   widen, turn32, turn64,
-                                          spread32, spread64, narrow, cut,   wide,   settle, join};
+                                          spread32, spread64, narrow, cut,   wide,   place, settle, join};

@@ -15,6 +15,7 @@
  * added, and its leading 64 digits with a sticky bit are what hu_round wants. */
 #include "emu/bits.h"
 #include "emu/gemm_call.h"
+#include "emu/gemm_place.h"
 
 enum {
   KC = HU_WIDE_KC,
@@ -23,6 +24,7 @@ enum {
   COLUMNS = 128,  /* likewise */
   BINS = 25600,   /* rows x columns x bins */
   SETTLE = 128,
+  HALF = 1 << 16,
   SCATTER = 14, /* more products than this for every one: the second method */
   LIMBS = 72      /* 2 (1074 + 1024) digits of products, 64 of a count, and some */
 };
@@ -105,21 +107,6 @@ static void read_tile(const hu_matrix *x, size_t i0, size_t j0, size_t rows, siz
   }
 }
 
-/* |x| = *sig 2^*exp with the last place no lower than the format's, *sig < 2^p. */
-static void split_a(const hu_spec *s, uint64_t u, uint64_t *sig, int32_t *exp) {
-  int32_t field = (int32_t)(u >> 52) & 0x7FF, last = field - 1075, q = s->emin - s->m;
-  uint64_t frac = u & 0xFFFFFFFFFFFFFu;
-  if (field == 0) { /* some formats have normal numbers down there */
-    int32_t up = hu_clz64(frac) - 11;
-    frac <<= up;
-    last = -1074 - up;
-  }
-  *sig = frac | 0x10000000000000u;
-  *exp = last + 52 - s->m;
-  if (*exp < q) *exp = q;
-  *sig >>= *exp - last;
-}
-
 /* Without a branch: signs are as good as random. */
 static double signed_double(uint64_t magnitude, uint64_t u) {
   int64_t minus = (int64_t)u >> 63;
@@ -135,7 +122,7 @@ static uint16_t place_entry(const hu_gemm_call *g, const plan *q, double x, doub
     *special = 1;
     return UINT16_MAX;
   }
-  split_a(&g->a.spec, u, &sig, &exp);
+  hu_split(g->a.spec.m, g->a.spec.emin - g->a.spec.m, u, &sig, &exp);
   uint32_t place = (uint32_t)(exp - g->sa.low), s = place * q->inverse >> 16;
   sig <<= place - s * (uint32_t)q->w;
   *hi = signed_double(sig >> q->w, u);
@@ -184,52 +171,39 @@ static void read_panel(const hu_gemm_call *g, size_t k0, size_t kc, size_t j0, s
 
 /* ---- the second method ---- */
 
-/* Entries of a row of A: x 2^(W bin) times row k of B. */
+/* Entries of a row of A: x 2^(W s) times row k of B, at = PANEL s. */
 typedef struct scatter_row {
   int64_t x[2 * KC];
-  uint16_t bin[2 * KC], k[2 * KC];
+  uint16_t at[2 * KC], k[2 * KC];
   size_t count;
 } scatter_row;
 
-static int64_t with_sign(uint64_t magnitude, uint64_t u) {
-  int64_t minus = (int64_t)u >> 63;
-  return ((int64_t)magnitude ^ minus) - minus;
+static hu_place place_in(const plan *q, const hu_matrix *x, int32_t low) {
+  hu_place p = {x->spec.m, x->spec.emin - x->spec.m, low, q->shift};
+  return p;
 }
 
-/* |x| = *sig 2^(low + place), *sig < 2^p; 0 for zeros and what is not finite. */
-static int32_t place_of(const hu_spec *s, int32_t low, uint64_t u, uint64_t *sig) {
-  int32_t field = (int32_t)(u >> 52) & 0x7FF, exp = field - 1023 - s->m;
-  *sig = 0;
-  if ((u << 1) == 0 || field == 0x7FF) return 0;
-  *sig = ((u & 0xFFFFFFFFFFFFFu) | 0x10000000000000u) >> (52 - s->m);
-  if (HU_UNLIKELY(exp < low || field == 0)) split_a(s, u, sig, &exp);
-  return exp - low;
-}
-
+/* Zeros are left out; long significands are cut into halves, 16 digits below. */
 static void list_row(const hu_gemm_call *g, const plan *q, const double *x, size_t kc, scatter_row *r,
                      uint8_t *special) {
-  r->count = 0;
+  const hu_place p = place_in(q, &g->a, g->sa.low);
+  int64_t y[KC];
+  uint16_t at[KC];
+  size_t n = 0;
+  g->kernels->place(&p, hu_up_to(kc, 8), x, 0, y, at);
   for (size_t k = 0; k < kc; k++) {
-    uint64_t u = hu_bits_of_double(x[k]), sig;
-    int32_t place = place_of(&g->a.spec, g->sa.low, u, &sig);
-    *special |= (u << 1) >= 0xFFE0000000000000u;
-    for (uint64_t part; sig; place += 16, sig = q->halved ? sig >> 16 : 0) {
-      part = q->halved ? sig & 0xFFFF : sig;
-      r->x[r->count] = with_sign(part << (place & (q->w - 1)), u);
-      r->bin[r->count] = (uint16_t)(place >> q->shift);
-      r->k[r->count++] = (uint16_t)k;
-    }
+    *special |= (hu_bits_of_double(x[k]) << 1) >= 0xFFE0000000000000u;
+    r->x[n] = q->halved ? y[k] % HALF : y[k];
+    r->at[n] = at[k];
+    r->k[n] = (uint16_t)k;
+    n += r->x[n] != 0;
+    if (!q->halved) continue;
+    r->x[n] = y[k] / HALF;
+    r->at[n] = (uint16_t)(at[k] + 16 / q->w * PANEL);
+    r->k[n] = (uint16_t)k;
+    n += r->x[n] != 0;
   }
-}
-
-/* B likewise: y, and its bins as distances. */
-static void list_panel(const hu_gemm_call *g, const plan *q, size_t n, const double *x, int64_t *y, uint16_t *at) {
-  for (size_t i = 0; i < n; i++) {
-    uint64_t u = hu_bits_of_double(x[i]), sig;
-    int32_t place = place_of(&g->b.spec, g->sb.low, u, &sig);
-    y[i] = with_sign(sig << (place & (q->w - 1)), u);
-    at[i] = (uint16_t)((size_t)(place >> q->shift) * PANEL + i % PANEL);
-  }
+  r->count = n;
 }
 
 static void scatter(const scatter_row *r, const int64_t *y, const uint16_t *at,
@@ -237,7 +211,7 @@ static void scatter(const scatter_row *r, const int64_t *y, const uint16_t *at,
   for (size_t i = 0; i < r->count; i++) {
     const int64_t x = r->x[i], *v = y + r->k[i] * PANEL;
     const uint16_t *to = at + r->k[i] * PANEL;
-    int64_t *z = bins + r->bin[i] * PANEL;
+    int64_t *z = bins + r->at[i];
     for (size_t c = 0; c < PANEL; c++) z[to[c]] += x * v[c];
   }
 }
@@ -414,6 +388,8 @@ static __attribute__((noinline)) void scatter_piece(const hu_gemm_call *g, const
   int64_t y[KC * PANEL];
   uint16_t at[KC * PANEL];
   scatter_row row[ROWS];
+  const hu_place to = place_in(q, &g->b, g->sb.low);
+  memset(x, 0, KC * sizeof x[0]);
   for (size_t i = 0; i < b->rows; i++) {
     read_tile(&g->a, b->i0 + b->row[i], k0, 1, kc, x, KC);
     list_row(g, q, x, kc, &row[i], &special->row[i]);
@@ -422,7 +398,7 @@ static __attribute__((noinline)) void scatter_piece(const hu_gemm_call *g, const
     if (!b->panel[p]) continue;
     size_t j = p * PANEL;
     read_panel(g, k0, kc, b->j0 + j, hu_least(b->columns - j, PANEL), x, special->column + j);
-    list_panel(g, q, kc * PANEL, x, y, at);
+    g->kernels->place(&to, kc * PANEL, x, 1, y, at);
     for (size_t i = 0; i < b->rows; i++) scatter(&row[i], y, at, bins + (i * panels + p) * apart);
   }
 }
