@@ -25,6 +25,7 @@ enum {
   BINS = 25600,   /* rows x columns x bins */
   SETTLE = 128,
   HALF = 1 << 16,
+  DEPTH = 1024, /* rows of B at once in the second method */
   SCATTER = 14, /* more products than this for every one: the second method */
   LIMBS = 72      /* 2 (1074 + 1024) digits of products, 64 of a count, and some */
 };
@@ -43,13 +44,6 @@ typedef struct plan {
 
 static int32_t ratio_up(int32_t a, int32_t b) { return a <= b ? 1 : (a + b - 1) / b; }
 
-/* Largest blocks with all their bins. */
-static void set_blocks(plan *q) {
-  q->columns = COLUMNS;
-  while (q->columns > PANEL && BINS / ((size_t)q->bins * q->columns) < 28) q->columns -= PANEL;
-  q->rows = hu_least(BINS / ((size_t)q->bins * q->columns), ROWS);
-}
-
 static void plan_digits(plan *q, const hu_gemm_call *g) {
   int32_t p = g->a.spec.m + 1;
   int32_t range_a = g->sa.high - g->sa.low, range_b = g->sb.high - g->sb.low;
@@ -67,28 +61,32 @@ static void plan_digits(plan *q, const hu_gemm_call *g) {
   q->inverse = 65536 / (uint32_t)q->w + 1;
   q->slabs = ratio_up(q->digits, HU_WIDE_BAND);
   q->settle = SETTLE;
+  q->columns = COLUMNS;
+  while (q->columns > PANEL && BINS / ((size_t)q->bins * q->columns) < 28) q->columns -= PANEL;
+  q->rows = hu_least(BINS / ((size_t)q->bins * q->columns), ROWS);
 }
 
 /* Sums stay below K 2^(ranges); with a digit for the sign, and that in whole limbs, no digit is lost in joining. */
 static void plan_scatter(plan *q, const hu_gemm_call *g) {
   int32_t p = g->a.spec.m + g->b.spec.m + 2, k = 64 - hu_clz64((uint64_t)g->k | 1);
   q->scattered = 1;
-  q->halved = p > 48;
+  q->halved = p > 52;
   if (q->halved) p = 16 + g->b.spec.m + 1;
-  q->shift = p <= 24 ? 4 : p <= 40 ? 3 : 2;
+  q->shift = p <= 24 ? 4 : p <= 40 ? 3 : p <= 48 ? 2 : 1;
   q->w = 1 << q->shift;
   q->bins = ratio_up(g->sa.high - g->sa.low + g->sb.high - g->sb.low + k + 1, 64) << (6 - q->shift);
   int32_t pieces = 62 - (p + 2 * q->w - 2) - 7 - q->halved; /* of 2^7 terms a bin, or twice that */
   q->settle = pieces < 7 ? 1 << pieces : SETTLE;
+  q->rows = ROWS;
+  q->columns = COLUMNS;
 }
 
 static plan plan_of(const hu_gemm_call *g) {
   plan q;
   memset(&q, 0, sizeof q);
+  q.base = g->sa.low + g->sb.low;
   plan_digits(&q, g);
   if (q.digits * (1 + q.cut) > SCATTER) plan_scatter(&q, g);
-  q.base = g->sa.low + g->sb.low;
-  set_blocks(&q);
   return q;
 }
 
@@ -339,17 +337,23 @@ static void finish(const hu_gemm_call *g, const plan *q, size_t i, size_t j, con
 /* What of a block is to be summed: rows i0 + row[0 ... rows - 1], the panels marked. */
 typedef struct share {
   size_t i0, j0, columns, rows;
+  const uint8_t *open; /* the elements wanted, ldo apart; NULL: all */
+  size_t ldo;
   uint16_t row[ROWS];
   uint8_t panel[COLUMNS / PANEL];
 } share;
 
-/* All of it if nothing is said to be open. */
-static void choose(share *b, size_t rows, const uint8_t *open, size_t ldo) {
-  b->rows = 0;
+static void choose(share *b, size_t i0, size_t j0, size_t rows, size_t columns, const uint8_t *open, size_t ldo) {
+  memset(b, 0, sizeof *b);
+  b->i0 = i0;
+  b->j0 = j0;
+  b->columns = columns;
+  b->open = open;
+  b->ldo = ldo;
   memset(b->panel, !open, sizeof b->panel);
   for (size_t i = 0; i < rows; i++) {
     int wanted = !open;
-    for (size_t j = 0; open && j < b->columns; j++) {
+    for (size_t j = 0; open && j < columns; j++) {
       wanted |= open[i * ldo + j];
       b->panel[j / PANEL] |= open[i * ldo + j];
     }
@@ -361,9 +365,8 @@ typedef struct marks {
   uint8_t row[ROWS], column[COLUMNS];
 } marks; /* infinities or NaN */
 
-/* One piece of K. Rows and panels are out of line, as only one of the methods' stacks is wanted at a time. */
-static __attribute__((noinline)) void add_piece(const hu_gemm_call *g, const plan *q, const share *b, size_t k0,
-                                                int64_t *bins, marks *special) {
+/* One piece of K. */
+static void add_piece(const hu_gemm_call *g, const plan *q, const share *b, size_t k0, int64_t *bins, marks *special) {
   size_t kc = hu_least(g->k - k0, KC), panels = (b->columns + PANEL - 1) / PANEL, apart = (size_t)q->bins * PANEL;
   double x[KC * PANEL];
   hu_wide_row row[ROWS];
@@ -381,71 +384,120 @@ static __attribute__((noinline)) void add_piece(const hu_gemm_call *g, const pla
   }
 }
 
-static __attribute__((noinline)) void scatter_piece(const hu_gemm_call *g, const plan *q, const share *b, size_t k0,
-                                                    int64_t *bins, marks *special) {
-  size_t kc = hu_least(g->k - k0, KC), panels = (b->columns + PANEL - 1) / PANEL, apart = (size_t)q->bins * PANEL;
-  double x[KC * PANEL];
-  int64_t y[KC * PANEL];
-  uint16_t at[KC * PANEL];
-  scatter_row row[ROWS];
-  const hu_place to = place_in(q, &g->b, g->sb.low);
-  memset(x, 0, KC * sizeof x[0]);
-  for (size_t i = 0; i < b->rows; i++) {
-    read_tile(&g->a, b->i0 + b->row[i], k0, 1, kc, x, KC);
-    list_row(g, q, x, kc, &row[i], &special->row[i]);
-  }
-  for (size_t p = 0; p < panels; p++) {
-    if (!b->panel[p]) continue;
-    size_t j = p * PANEL;
-    read_panel(g, k0, kc, b->j0 + j, hu_least(b->columns - j, PANEL), x, special->column + j);
-    g->kernels->place(&to, kc * PANEL, x, 1, y, at);
-    for (size_t i = 0; i < b->rows; i++) scatter(&row[i], y, at, bins + (i * panels + p) * apart);
+/* Rows first ... first + rows - 1 of the share, the columns of panel p, from their bins to D. */
+static void finish_panel(const hu_gemm_call *g, const plan *q, const share *b, size_t first, size_t rows, size_t p,
+                         const int64_t *bins, size_t apart, const marks *special, hu_events *events) {
+  for (size_t i = first; i < first + rows; i++, bins += apart) {
+    for (size_t j = p * PANEL; j < b->columns && j < (p + 1) * PANEL; j++) {
+      if (b->open && !b->open[b->row[i] * b->ldo + j]) continue;
+      finish(g, q, b->i0 + b->row[i], b->j0 + j, bins + j % PANEL, special->row[i] | special->column[j], events);
+    }
   }
 }
 
-static void sum_share(const hu_gemm_call *g, const plan *q, const share *b, const uint8_t *open, size_t ldo,
-                      hu_events *events) {
+static __attribute__((noinline)) void sum_digits(const hu_gemm_call *g, const plan *q, const share *b,
+                                                 hu_events *events) {
   _Alignas(64) int64_t bins[BINS];
   marks special;
   size_t panels = (b->columns + PANEL - 1) / PANEL, apart = (size_t)q->bins * PANEL;
   memset(bins, 0, b->rows * panels * apart * sizeof bins[0]);
   memset(&special, 0, sizeof special);
   for (size_t k0 = 0; k0 < g->k; k0 += KC) {
-    if (q->scattered) {
-      scatter_piece(g, q, b, k0, bins, &special);
-    } else {
-      add_piece(g, q, b, k0, bins, &special);
-    }
+    add_piece(g, q, b, k0, bins, &special);
     if ((k0 / KC + 1) % (size_t)q->settle) continue;
     for (size_t i = 0; i < b->rows * panels; i++) g->kernels->settle(q->w, (size_t)q->bins, bins + i * apart);
   }
-  void (*last)(int32_t, size_t, int64_t *) = q->scattered ? g->kernels->join : g->kernels->settle;
-  for (size_t i = 0; i < b->rows * panels; i++) last(q->w, (size_t)q->bins, bins + i * apart);
-  for (size_t i = 0; i < b->rows; i++) {
-    for (size_t j = 0; j < b->columns; j++) {
-      const int64_t *element = bins + (i * panels + j / PANEL) * apart + j % PANEL;
-      if (open && !open[b->row[i] * ldo + j]) continue;
-      finish(g, q, b->i0 + b->row[i], b->j0 + j, element, special.row[i] | special.column[j], events);
+  for (size_t i = 0; i < b->rows * panels; i++) g->kernels->settle(q->w, (size_t)q->bins, bins + i * apart);
+  for (size_t p = 0; p < panels; p++) {
+    finish_panel(g, q, b, 0, b->rows, p, bins + p * apart, panels * apart, &special, events);
+  }
+}
+
+/* DEPTH rows of B in a panel, as integers. */
+typedef struct placed {
+  int64_t y[DEPTH * PANEL];
+  uint16_t at[DEPTH * PANEL];
+  size_t k0, depth;
+} placed;
+
+static void place_panel(const hu_gemm_call *g, const plan *q, const share *b, size_t k0, size_t j, placed *v,
+                        uint8_t *special) {
+  const hu_place to = place_in(q, &g->b, g->sb.low);
+  double x[KC * PANEL];
+  v->k0 = k0;
+  v->depth = hu_least(g->k - k0, DEPTH);
+  for (size_t k = 0; k < v->depth; k += KC) {
+    size_t kc = hu_least(v->depth - k, KC);
+    read_panel(g, k0 + k, kc, b->j0 + j, hu_least(b->columns - j, PANEL), x, special);
+    g->kernels->place(&to, kc * PANEL, x, 1, v->y + k * PANEL, v->at + k * PANEL);
+  }
+}
+
+/* What row i of A makes of it. */
+static void scatter_placed(const hu_gemm_call *g, const plan *q, size_t i, const placed *v, int64_t *bins,
+                           uint8_t *special) {
+  scatter_row row;
+  double x[KC];
+  memset(x, 0, sizeof x);
+  for (size_t k = 0; k < v->depth; k += KC) {
+    size_t kc = hu_least(v->depth - k, KC);
+    read_tile(&g->a, i, v->k0 + k, 1, kc, x, KC);
+    list_row(g, q, x, kc, &row, special);
+    scatter(&row, v->y + k * PANEL, v->at + k * PANEL, bins);
+    if (((v->k0 + k) / KC + 1) % (size_t)q->settle == 0) g->kernels->settle(q->w, (size_t)q->bins, bins);
+  }
+}
+
+/* A panel after the other, for as many rows at once as have room for their bins; what is placed of B serves them all if
+ * K is not above DEPTH. */
+static __attribute__((noinline)) void sum_scattered(const hu_gemm_call *g, const plan *q, const share *b,
+                                                    hu_events *events) {
+  _Alignas(64) int64_t bins[BINS];
+  placed v;
+  marks special;
+  size_t apart = (size_t)q->bins * PANEL, group = BINS / apart;
+  memset(&special, 0, sizeof special);
+  for (size_t p = 0; p * PANEL < b->columns; p++) {
+    if (!b->panel[p]) continue;
+    for (size_t i = 0; i < b->rows; i += group) {
+      size_t rows = hu_least(b->rows - i, group);
+      memset(bins, 0, rows * apart * sizeof bins[0]);
+      for (size_t k0 = 0; k0 < g->k; k0 += DEPTH) {
+        if (i == 0 || g->k > DEPTH) place_panel(g, q, b, k0, p * PANEL, &v, special.column + p * PANEL);
+        for (size_t r = 0; r < rows; r++) {
+          scatter_placed(g, q, b->i0 + b->row[i + r], &v, bins + r * apart, &special.row[i + r]);
+        }
+      }
+      for (size_t r = 0; r < rows; r++) g->kernels->join(q->w, (size_t)q->bins, bins + r * apart);
+      finish_panel(g, q, b, i, rows, p, bins, apart, &special, events);
     }
+  }
+}
+
+/* The methods' stacks do not add up. */
+static void sum_share(const hu_gemm_call *g, const plan *q, const share *b, hu_events *events) {
+  if (q->scattered) {
+    sum_scattered(g, q, b, events);
+  } else {
+    sum_digits(g, q, b, events);
   }
 }
 
 static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
   const plan q = plan_of(g);
-  share b = {i0, j0, hu_least(g->n - j0, g->block_columns), 0, {0}, {0}};
-  choose(&b, hu_least(g->m - i0, g->block_rows), NULL, 0);
-  sum_share(g, &q, &b, NULL, 0, events);
+  share b;
+  choose(&b, i0, j0, hu_least(g->m - i0, g->block_rows), hu_least(g->n - j0, g->block_columns), NULL, 0);
+  sum_share(g, &q, &b, events);
 }
 
 void hu_gemm_sum_open(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, const uint8_t *open,
                       size_t ldo, hu_events *events) {
   const plan q = plan_of(g);
+  share b;
   for (size_t i = 0; i < rows; i += q.rows) {
     for (size_t j = 0; j < columns; j += q.columns) {
-      const uint8_t *mark = open + i * ldo + j;
-      share b = {i0 + i, j0 + j, hu_least(columns - j, q.columns), 0, {0}, {0}};
-      choose(&b, hu_least(rows - i, q.rows), mark, ldo);
-      if (b.rows) sum_share(g, &q, &b, mark, ldo, events);
+      choose(&b, i0 + i, j0 + j, hu_least(rows - i, q.rows), hu_least(columns - j, q.columns), open + i * ldo + j, ldo);
+      if (b.rows) sum_share(g, &q, &b, events);
     }
   }
 }

@@ -97,6 +97,13 @@ static void check_problem(const problem *p, t_random *r, unsigned long *in_place
   free(e.bits);
 }
 
+/* 32 random bits leave no bracket of binary64 sums that tells the result: the sums are formed in integers. */
+static void in_integers(problem *p) {
+  memset(&p->mode, 0, sizeof p->mode);
+  p->mode.round = HU_SRA;
+  p->mode.bits = 32;
+}
+
 static hu_format any_format(t_random *r) {
   if (t_below(r, 2)) return t_random_format(r, 1, t_below(r, 2) ? 8 : 32);
   return hu_format_at(t_below(r, (uint32_t)hu_format_count())).format;
@@ -144,7 +151,8 @@ static void fp32_random(void **state) {
 /* Sizes beyond one tile, panel and piece in each direction. */
 static void larger(void **state) {
   (void)state;
-  static const size_t shapes[][3] = {{13, 33, 5}, {25, 17, 129}, {1, 65, 97}, {67, 1, 113}, {14, 18, 200}, {2, 3, 331}};
+  static const size_t shapes[][3] = {{13, 33, 5}, {25, 17, 129}, {1, 65, 97}, {67, 1, 113},
+                                     {14, 18, 200}, {2, 3, 331}, {100, 30, 75}, {30, 20, 1100}};
   static const char *const pairs[][3] = {{"binary32", "binary32", "binary32"},
                                          {"bfloat16", "bfloat16", "bfloat16"},
                                          {"binary16", "float8_e5m2", "binary16"},
@@ -161,6 +169,11 @@ static void larger(void **state) {
         problem_draw(&p, &r, shapes[s][0], shapes[s][1], shapes[s][2], f[0], f[1], &f[2], f[2], kind);
         check_problem(&p, &r, &in_place);
         elements += p.m * p.n;
+        if (kind == HU_ACCUM_EXACT) {
+          in_integers(&p);
+          check_problem(&p, &r, &in_place);
+          elements += p.m * p.n;
+        }
         problem_free(&p);
       }
     }
@@ -196,29 +209,139 @@ static void extremes(void **state) {
 static void long_sums(void **state) {
   (void)state;
   t_random r = {t_seed("gemm long sums", 16)};
-  unsigned long in_place = 0;
-  static const char *const names[] = {"binary32", "bfloat16", "fp(1,30,0)"};
-  for (int q = 0; q < 3; q++) {
-    for (int both = 0; both < 2; both++) {
+  unsigned long in_place = 0, elements = 0;
+  static const char *const names[][2] = {{"binary32", "binary32"},     {"bfloat16", "bfloat16"},
+                                         {"fp(1,30,0)", "fp(1,30,0)"}, {"fp(1,30,0)", "binary32"},
+                                         {"binary32", "fp(1,30,0)"},   {"fp(7,24,0)", "fp(7,24,0)"},
+                                         {"fp(11,20,0)", "bfloat16"},  {"fp(11,20,0)", "fp(11,20,0)"}};
+  for (size_t q = 0; q < sizeof names / sizeof names[0]; q++) {
+    for (int way = 0; way < 4; way++) {
       problem p;
-      hu_format f, d = hu_format_ieee(11, 20, 0);
-      assert_int_equal(hu_format_parse(&f, names[q], NULL), HU_OK);
-      hu_limits l = hu_format_limits(f);
-      problem_draw(&p, &r, 1, 2, 20000, f, f, &f, d, HU_ACCUM_EXACT);
+      hu_format fa, fb, d = hu_format_ieee(11, 20, 0);
+      int both = way & 1;
+      assert_int_equal(hu_format_parse(&fa, names[q][0], NULL), HU_OK);
+      assert_int_equal(hu_format_parse(&fb, names[q][1], NULL), HU_OK);
+      hu_limits la = hu_format_limits(fa), lb = hu_format_limits(fb);
+      problem_draw(&p, &r, 1, 2, 20000, fa, fb, &fa, d, HU_ACCUM_EXACT);
       for (size_t k = 0; k < p.k; k++) {
-        p.a.code[k] = k % 7 == 6 ? l.min_code : l.max_code;
+        p.a.code[k] = k % 7 == 6 ? la.min_code : la.max_code;
         for (size_t j = 0; j < 2; j++)
-          p.b.code[2 * k + j] = (k % 5 == 4 ? l.min_code : l.max_code) | (both && k % 2 ? l.sign_mask : 0);
+          p.b.code[2 * k + j] = (k % 5 == 4 ? lb.min_code : lb.max_code) | (both && k % 2 ? lb.sign_mask : 0);
       }
       free(p.a.stored);
       free(p.b.stored);
       plain_store(&p.a, &r, 0, q & 1, 0);
       plain_store(&p.b, &r, 0, both, 3);
+      if (way & 2) in_integers(&p);
       check_problem(&p, &r, &in_place);
+      elements += 2;
       problem_free(&p);
     }
   }
-  print_message("gemm long sums: 12 elements of 20000 products\n");
+  print_message("gemm long sums: %lu elements of 20000 products\n", elements);
+}
+
+/* ---- sums next to where the rounding changes ---- */
+
+enum { DEPTH = 90 };
+
+static void put_terms(double *row, t_random *r, size_t n, const double *terms) {
+  size_t at = 0; /* in order, zeros between them */
+  for (size_t i = 0; i < n; i++) {
+    at += t_below(r, (uint32_t)(DEPTH - at - (n - i) + 1) < 4 ? 1 : 4);
+    row[at++] = terms[i];
+  }
+}
+
+/* A row whose exact sum lies beside the sum that binary64 makes of it, on the other side of 1 + `step`, or on neither;
+ * some have terms so far down that only their signs count. */
+static void draw_row(double *row, t_random *r, int kind, double step) {
+  const double u = 0x1p-52, far = 0x1p-100;
+  double t[24] = {1, step, 0}, side = t_below(r, 2) ? 1 : -1;
+  size_t n = 2;
+  for (size_t k = 0; k < DEPTH; k++) row[k] = 0;
+  switch (kind) {
+    case 0: /* u beyond the step, then many quarters of u back: each is lost */
+      t[n++] = side * u;
+      for (int i = 0; i < 16; i++) t[n++] = -side * u / 4;
+      break;
+    case 1: t[n++] = side * far; break;
+    case 2: break;
+    case 3: /* all of it goes, but for the last term */
+      t[n++] = -1;
+      t[n++] = -step;
+      t[n++] = side * far;
+      break;
+    case 4: t[0] = 2; break;
+    case 5:
+      t[0] = side * 0x1p60;
+      t[2] = -t[0];
+      n = 3;
+      break;
+    case 6: /* sums that differ from a step by about what binary64 cannot tell */
+      for (int i = 0; i < 20; i++) t[n++] = side * u * (double)(1 + t_below(r, 7)) / 16;
+      break;
+    default: n = 0;
+  }
+  put_terms(row, r, n, t);
+}
+
+static void set_code(plain *x, size_t i, double value) {
+  hu_mode mode;
+  uint32_t events;
+  memset(&mode, 0, sizeof mode);
+  x->code[i] = hu_encode64(x->format, mode, value, 0, &events);
+  assert_int_equal(events & HU_EVENT_INEXACT, 0);
+}
+
+static void restore(plain *x, t_random *r) {
+  free(x->stored);
+  plain_store(x, r, (int)t_below(r, 2), (int)t_below(r, 2), t_below(r, 3));
+}
+
+/* A: a row of each kind and a last one that reaches far, so that no binary64 sum is proved exact; B: powers of two, the
+ * same all the way down a column. */
+static void draw_brackets(problem *p, t_random *r) {
+  double row[DEPTH];
+  int last = (int)p->m - 1;
+  for (size_t i = 0; i < p->m; i++) {
+    int digits = p->format.m + 1 + (p->mode.bits ? (int)t_below(r, p->mode.bits + 1u) : (int)t_below(r, 2) - 1);
+    draw_row(row, r, (int)i == last ? 7 : (int)t_below(r, 8), 1.0 / (double)((uint64_t)1 << digits));
+    if ((int)i == last) row[3] = 0x1p120;
+    if ((int)i == last) row[50] = 0x1p-120;
+    for (size_t k = 0; k < DEPTH; k++) set_code(&p->a, i * DEPTH + k, row[k]);
+  }
+  for (size_t j = 0; j < p->n; j++) {
+    int near_bottom = t_below(r, 2) != 0; /* around the least normal number of D */
+    int scale = near_bottom ? 2 - p->format.b - (1 << (p->format.e - 1)) + (int)t_below(r, 4) : (int)t_below(r, 5) - 2;
+    if (scale < -140 || scale > 100) scale = 0;
+    double power = 1, sign = t_below(r, 2) ? 1 : -1;
+    for (int e = 0; e < scale; e++) power *= 2;
+    for (int e = 0; e > scale; e--) power /= 2;
+    for (size_t k = 0; k < DEPTH; k++) set_code(&p->b, k * p->n + j, sign * power);
+  }
+  restore(&p->a, r);
+  restore(&p->b, r);
+}
+
+static void brackets(void **state) {
+  (void)state;
+  t_random r = {t_seed("gemm brackets", 17)};
+  unsigned long elements = 0, in_place = 0;
+  static const char *const to[] = {"binary32", "bfloat16", "binary16", "float8_e4m3fn", "fp(6,9,0):nosub", "fp(5,0,0)"};
+  for (int i = 0; i < 300; i++) {
+    problem p;
+    hu_format d, f = hu_format_ieee(8, 23, 0);
+    assert_int_equal(hu_format_parse(&d, to[i % 6], NULL), HU_OK);
+    problem_draw(&p, &r, 2 + t_below(&r, 8), 1 + t_below(&r, 9), DEPTH, f, f, t_below(&r, 4) ? NULL : &f, d,
+                 HU_ACCUM_EXACT);
+    if (p.mode.bits > 12) p.mode.bits = 12;
+    draw_brackets(&p, &r);
+    check_problem(&p, &r, &in_place);
+    elements += p.m * p.n;
+    problem_free(&p);
+  }
+  print_message("gemm brackets: %lu elements\n", elements);
 }
 
 /* Terms of every zero, every mode: the sign of an exact zero sum. */
@@ -261,6 +384,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(exact_random), cmocka_unit_test(fp32_random), cmocka_unit_test(larger),
       cmocka_unit_test(extremes),     cmocka_unit_test(long_sums),    cmocka_unit_test(zero_signs),
+      cmocka_unit_test(brackets),
   };
   return cmocka_run_group_tests_name("gemm against the oracle", tests, NULL, NULL);
 }
