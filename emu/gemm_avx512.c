@@ -2,7 +2,6 @@
 /* emu/gemm_avx512.c - inner loops in AVX-512: tiles of 8 rows by three vectors, 24 accumulators in registers. */
 #include "emu/gemm_kernels.h"
 #include "emu/gemm_place.h"
-#include "emu/gemm_settle.h"
 #include "emu/gemm_turn.h"
 
 #if HU_X86
@@ -330,7 +329,7 @@ static void place(const hu_place *p, size_t n, const double *x, int spread, int6
   }
 }
 
-/* floor(v / 2^w) goes up. */
+/* As in gemm_settle.h, with the carries in registers. */
 static void settle(int32_t w, size_t bins, int64_t *z) {
   const __m512i mask = _mm512_set1_epi64(((int64_t)1 << w) - 1);
   const __m128i down = _mm_cvtsi32_si128(w);
@@ -347,7 +346,25 @@ static void settle(int32_t w, size_t bins, int64_t *z) {
   _mm512_storeu_si512(z + 8, _mm512_add_epi64(c1, _mm512_loadu_si512(z + 8)));
 }
 
-static void join(int32_t w, size_t bins, int64_t *z) { hu_join(w, bins, z); }
+static void join(int32_t w, size_t bins, int64_t *z) {
+  const __m512i mask = _mm512_set1_epi64(((int64_t)1 << w) - 1);
+  const __m128i down = _mm_cvtsi32_si128(w);
+  __m512i c0 = _mm512_setzero_si512(), c1 = c0;
+  const int64_t *from = z;
+  for (size_t i = 0; i < bins; i += 64 / (size_t)w, z += HU_WIDE_COLUMNS) {
+    __m512i z0 = _mm512_setzero_si512(), z1 = z0;
+    for (int32_t at = 0; at < 64; at += w, from += HU_WIDE_COLUMNS) {
+      c0 = _mm512_add_epi64(c0, _mm512_loadu_si512(from));
+      c1 = _mm512_add_epi64(c1, _mm512_loadu_si512(from + 8));
+      z0 = _mm512_or_si512(z0, _mm512_sll_epi64(_mm512_and_si512(c0, mask), _mm_cvtsi32_si128(at)));
+      z1 = _mm512_or_si512(z1, _mm512_sll_epi64(_mm512_and_si512(c1, mask), _mm_cvtsi32_si128(at)));
+      c0 = _mm512_sra_epi64(c0, down);
+      c1 = _mm512_sra_epi64(c1, down);
+    }
+    _mm512_storeu_si512(z, z0);
+    _mm512_storeu_si512(z + 8, z1);
+  }
+}
 
 const hu_gemm_kernels hu_gemm_avx512 = {fma32,    sum64,    copy,   widen, hu_turn32, hu_turn64,
                                         spread32, spread64, narrow, cut,   wide,   place, settle, join};

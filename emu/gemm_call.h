@@ -19,6 +19,7 @@ typedef struct hu_matrix {
   hu_narrow undo;            /* lane constants of its codes */
   const hu_kernels *kernels; /* to decode with; NULL: the one-value core */
   const hu_gemm_kernels *moves; /* copies and widening */
+  uint32_t least_normal;        /* the least code with an exponent field above 0 that is normal in binary64 */
   uint8_t patterns;          /* 1: elements are binary32 patterns, values or codes of binary32 itself */
   uint8_t carried;           /* 1: binary32 holds every value */
   uint8_t transposed, values;

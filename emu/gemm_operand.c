@@ -24,6 +24,7 @@ void hu_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t co
   x->values = from->storage == HU_VALUES;
   x->patterns = x->values || hu_format_equal(from->format, hu_format_ieee(8, 23, 0));
   x->size = x->values ? 4 : hu_format_limits(from->format).storage / 8;
+  x->least_normal = (uint32_t)(x->spec.bias > 1023 ? x->spec.bias - 1022 : 1) << x->spec.m;
   x->carried = (uint8_t)hu_format_fits_binary32(from->format);
   if (x->carried && hu_narrow_of(&x->undo, &x->spec)) x->kernels = hu_kernels_for(levels);
 }
@@ -35,16 +36,29 @@ static const uint8_t *stored_at(const hu_matrix *x, size_t row, size_t column) {
   return (const uint8_t *)x->data + (row * x->ld + column) * x->size;
 }
 
-static hu_num load(const hu_matrix *x, const uint8_t *p) {
+static uint32_t word_at(const hu_matrix *x, const uint8_t *p) {
   uint16_t h;
   uint32_t w;
-  if (x->size == 1) return hu_unpack(&x->spec, *p);
+  if (x->size == 1) return *p;
   if (x->size == 2) {
     memcpy(&h, p, 2);
-    return hu_unpack(&x->spec, h);
+    return h;
   }
   memcpy(&w, p, 4);
+  return w;
+}
+
+static hu_num load(const hu_matrix *x, const uint8_t *p) {
+  uint32_t w = word_at(x, p);
   return x->values ? hu_unpack32(w) : hu_unpack(&x->spec, w);
+}
+
+/* A code with an exponent field above 0, finite, and normal in binary64 too, only has to move to its place there. */
+static double decode64(const hu_matrix *x, const uint8_t *p) {
+  uint32_t code = word_at(x, p), c = code & x->spec.mag_mask;
+  if (HU_UNLIKELY(c < x->least_normal || c > x->spec.max_code)) return hu_double_of_bits(hu_pack64(load(x, p)));
+  uint64_t sign = (uint64_t)((code & x->spec.sign_mask) != 0) << 63;
+  return hu_double_of_bits((((uint64_t)c << (52 - x->spec.m)) + ((uint64_t)(1023 - x->spec.bias) << 52)) | sign);
 }
 
 hu_num hu_gemm_element(const hu_matrix *x, size_t i, size_t j) {
@@ -73,7 +87,7 @@ void hu_gemm_read32(const hu_matrix *x, size_t row, size_t column, size_t n, flo
 void hu_gemm_read64(const hu_matrix *x, size_t row, size_t column, size_t n, double *z) {
   const uint8_t *p = stored_at(x, row, column);
   if (!x->patterns && !x->kernels) {
-    for (size_t i = 0; i < n; i++) z[i] = hu_double_of_bits(hu_pack64(load(x, p + i * x->size)));
+    for (size_t i = 0; i < n; i++) z[i] = decode64(x, p + i * x->size);
     return;
   }
   if (x->patterns) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The contract of hu_gemm and hu_accum: small products known by heart, every error with outputs untouched, overlap
  * rules, empty sizes, the exactness condition at its edges, the caller's floating-point settings, stack use. */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +11,9 @@
 
 #include <cmocka.h>
 #include <pthread.h>
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "halfulp/halfulp.h"
 
@@ -420,16 +423,61 @@ static void surroundings(void **state) {
 #endif
 }
 
+/* Operands and D that end where their memory ends, C in place of D: nothing behind the last element is touched. */
+static void edges(void **state) {
+  (void)state;
+  static const char *const names[] = {"binary32", "bfloat16", "float8_e4m3fn", "fp(11,20,0)", "fp(5,12,0)"};
+  t_random r = {t_seed("gemm edges", 22)};
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), room = 16 * page;
+  uint8_t *memory[3];
+  int runs = 0;
+  for (int i = 0; i < 3; i++) {
+    memory[i] = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(memory[i] != MAP_FAILED);
+    assert_int_equal(mprotect(memory[i] + room, page, PROT_NONE), 0);
+  }
+  for (int i = 0; i < 300; i++) {
+    problem p;
+    hu_format f[2];
+    for (int q = 0; q < 2; q++) assert_int_equal(hu_format_parse(&f[q], names[t_below(&r, 5)], NULL), HU_OK);
+    uint32_t kind = hu_format_fits_binary32(f[0]) && hu_format_fits_binary32(f[1]) ? t_below(&r, 2) : 0;
+    problem_draw(&p, &r, 1 + t_below(&r, 20), 1 + t_below(&r, 60), 1 + t_below(&r, 60), f[0], f[1], NULL, hu_binary32(),
+                 kind);
+    if (t_below(&r, 3) == 0) p.mode = t_mode(HU_SRA), p.mode.bits = 32;
+    for (uint32_t off = 0; off < 8; off = off * 2 + 1) {
+      hu_operand a = p.a.operand, b = p.b.operand;
+      hu_exec exec;
+      memset(&exec, 0, sizeof exec);
+      exec.levels_off = off == 0 ? 0 : off == 1 ? HU_LEVEL_AVX512 : off == 3 ? HU_LEVEL_AVX512 | HU_LEVEL_AVX2 : 7;
+      exec.stream = p.stream;
+      outcome usual = problem_run(&p, 1, exec.levels_off);
+      a.data = memcpy(memory[0] + room - p.a.bytes, p.a.stored, p.a.bytes);
+      b.data = memcpy(memory[1] + room - p.b.bytes, p.b.stored, p.b.bytes);
+      hu_result d = {memory[2] + room - usual.bytes, p.ld, p.format, p.storage};
+      t_fill_pattern(d.data, usual.bytes);
+      assert_int_equal(hu_gemm(p.m, p.n, p.k, &d, &a, &b, NULL, &p.accum, p.mode, &exec, NULL), HU_OK);
+      assert_memory_equal(d.data, usual.d, usual.bytes);
+      free(usual.d);
+      runs++;
+    }
+    problem_free(&p);
+  }
+  for (int i = 0; i < 3; i++) munmap(memory[i], room + page);
+  print_message("gemm edges: %d runs\n", runs);
+}
+
 /* ---- stack ---- */
 
 enum { STACK = 2 << 20, PROMISED = 512 << 10 };
 
-static void *run_three(void *context) {
+/* Binary64 sums; brackets, of which some stay open; integers by digits and by bins; fp32. */
+static void *run_all(void *context) {
   call *t = context;
-  hu_format pairs[3] = {hu_float8_e4m3fn(), hu_binary32(), hu_float8_e5m2()};
-  for (int i = 0; i < 3; i++) {
-    t->a.format = t->b.format = pairs[i];
-    t->accum.kind = i == 2 ? HU_ACCUM_FP32 : HU_ACCUM_EXACT;
+  for (int i = 0; i < 6; i++) {
+    t->a.format = t->b.format = i == 0 ? hu_float8_e4m3fn() : hu_binary32();
+    t->accum.kind = i == 5 ? HU_ACCUM_FP32 : HU_ACCUM_EXACT;
+    if (i) t->x[2] = 0, t->y[1] = 0x1p60f, t->y[3] = i & 1 ? 0x1p-30f : 0x1p-120f;
+    if (i > 2) t->mode.round = HU_SRA, t->mode.bits = 32;
     if (go(t) != HU_OK) return NULL;
   }
   return context;
@@ -447,7 +495,7 @@ static void stack(void **state) {
   t_fill_pattern(memory, STACK);
   assert_int_equal(pthread_attr_init(&attributes), 0);
   assert_int_equal(pthread_attr_setstack(&attributes, memory, STACK), 0);
-  assert_int_equal(pthread_create(&thread, &attributes, run_three, &t), 0);
+  assert_int_equal(pthread_create(&thread, &attributes, run_all, &t), 0);
   assert_int_equal(pthread_join(thread, &result), 0);
   pthread_attr_destroy(&attributes);
   assert_ptr_equal(result, &t);
@@ -467,7 +515,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(small_products), cmocka_unit_test(shared_memory), cmocka_unit_test(errors),
       cmocka_unit_test(empty),          cmocka_unit_test(events_add),    cmocka_unit_test(condition),
-      cmocka_unit_test(accum),          cmocka_unit_test(surroundings),  cmocka_unit_test(stack),
+      cmocka_unit_test(accum),          cmocka_unit_test(surroundings),  cmocka_unit_test(edges),
+      cmocka_unit_test(stack),
   };
   return cmocka_run_group_tests_name("gemm contract", tests, NULL, NULL);
 }

@@ -52,6 +52,7 @@ static void random_sizes(void **state) {
     size_t m = odd_size(&r, 90), n = odd_size(&r, 90), k = odd_size(&r, 150);
     const hu_format *fc = t_below(&r, 2) ? &f[2] : NULL;
     problem_draw(&p, &r, m, n, k, f[0], f[1], fc, f[3], (uint32_t)i % 2);
+    if (i % 6 == 0) p.mode = t_mode(HU_SRC), p.mode.bits = 32; /* exact sums in integers */
     all_the_same(&p, &runs);
     problem_free(&p);
   }
@@ -61,11 +62,11 @@ static void random_sizes(void **state) {
 /* Larger than a block in each direction in turn. */
 static void beyond_blocks(void **state) {
   (void)state;
-  static const size_t shapes[][3] = {{600, 3, 20}, {3, 700, 20}, {2, 3, 3000}, {290, 270, 30}};
+  static const size_t shapes[][3] = {{600, 3, 20}, {3, 700, 20}, {2, 3, 3000}, {290, 270, 30}, {100, 200, 75}};
   t_random r = {t_seed("gemm beyond blocks", 32)};
   unsigned long runs = 0;
   hu_format f[3] = {hu_format_ieee(8, 23, 0), hu_format_fn(4, 3, 0), hu_format_ieee(5, 2, 0)};
-  for (int s = 0; s < 4; s++) {
+  for (int s = 0; s < 5; s++) {
     for (int q = 0; q < 3; q++) {
       for (uint32_t kind = HU_ACCUM_EXACT; kind <= HU_ACCUM_FP32; kind++) {
         problem p;
