@@ -246,6 +246,6 @@ static void settle(int32_t w, size_t bins, int64_t *z) { hu_settle(w, bins, z); 
 
 static void join(int32_t w, size_t bins, int64_t *z) { hu_join(w, bins, z); }
 
-const hu_gemm_kernels hu_gemm_avx2 = {fma32,    sum64,    copy,   widen, hu_turn32, hu_turn64,
-                                      spread32, spread64, narrow, cut,   wide,   place, settle, join};
+const hu_gemm_kernels hu_gemm_avx2 = {fma32,    sum64,  copy, widen, hu_turn32, hu_turn64, spread32,
+                                      spread64, narrow, cut,  wide,  place,     settle,    join};
 #endif

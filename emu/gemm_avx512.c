@@ -282,12 +282,24 @@ static inline __attribute__((always_inline)) void wide_band(const hu_wide_row *r
 static inline __attribute__((always_inline)) void wide_any(const hu_wide_row *row, size_t count, const int cut,
                                                            const double *digits, int64_t *bins) {
   switch (count) {
-    case 1: wide_band(row, 1, cut, digits, bins); break;
-    case 2: wide_band(row, 2, cut, digits, bins); break;
-    case 3: wide_band(row, 3, cut, digits, bins); break;
-    case 4: wide_band(row, 4, cut, digits, bins); break;
-    case 5: wide_band(row, 5, cut, digits, bins); break;
-    default: wide_band(row, 6, cut, digits, bins); break;
+    case 1:
+      wide_band(row, 1, cut, digits, bins);
+      break;
+    case 2:
+      wide_band(row, 2, cut, digits, bins);
+      break;
+    case 3:
+      wide_band(row, 3, cut, digits, bins);
+      break;
+    case 4:
+      wide_band(row, 4, cut, digits, bins);
+      break;
+    case 5:
+      wide_band(row, 5, cut, digits, bins);
+      break;
+    default:
+      wide_band(row, 6, cut, digits, bins);
+      break;
   }
 }
 
@@ -366,6 +378,6 @@ static void join(int32_t w, size_t bins, int64_t *z) {
   }
 }
 
-const hu_gemm_kernels hu_gemm_avx512 = {fma32,    sum64,    copy,   widen, hu_turn32, hu_turn64,
-                                        spread32, spread64, narrow, cut,   wide,   place, settle, join};
+const hu_gemm_kernels hu_gemm_avx512 = {fma32,    sum64,  copy, widen, hu_turn32, hu_turn64, spread32,
+                                        spread64, narrow, cut,  wide,  place,     settle,    join};
 #endif

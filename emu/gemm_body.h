@@ -153,8 +153,7 @@ static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *ev
     look_after(&ahead, g, i0, j0, k0);
     pack_a(g, i0, k0, rows, kc, a);
     pack_b(g, j0, k0, columns, kc, b);
-    HU_KERNEL(hu_up_to(rows, HU_GEMM_MR), columns, kc, a, b, acc, !g->c.data && k0 == 0,
-              &ahead);
+    HU_KERNEL(hu_up_to(rows, HU_GEMM_MR), columns, kc, a, b, acc, !g->c.data && k0 == 0, &ahead);
   }
   for (size_t i = 0; i < rows; i++) {
     HU_REAL row[HU_NB];

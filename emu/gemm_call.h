@@ -12,16 +12,16 @@
 /* An operand, checked. rows and columns are those of the product; element (i, j) is stored at i ld + j, or at j ld + i.
  */
 typedef struct hu_matrix {
-  const void *data; /* NULL: absent (C), or no elements */
+  const void *data;               /* NULL: absent (C), or no elements */
   size_t rows, columns, ld, size; /* size: bytes of an element */
   hu_format format;
   hu_spec spec;
-  hu_narrow undo;            /* lane constants of its codes */
-  const hu_kernels *kernels; /* to decode with; NULL: the one-value core */
+  hu_narrow undo;               /* lane constants of its codes */
+  const hu_kernels *kernels;    /* to decode with; NULL: the one-value core */
   const hu_gemm_kernels *moves; /* copies and widening */
   uint32_t least_normal;        /* the least code with an exponent field above 0 that is normal in binary64 */
-  uint8_t patterns;          /* 1: elements are binary32 patterns, values or codes of binary32 itself */
-  uint8_t carried;           /* 1: binary32 holds every value */
+  uint8_t patterns;             /* 1: elements are binary32 patterns, values or codes of binary32 itself */
+  uint8_t carried;              /* 1: binary32 holds every value */
   uint8_t transposed, values;
 } hu_matrix;
 
@@ -46,8 +46,8 @@ struct hu_gemm_call {
   hu_stream stream;
   uint32_t threads;
   const hu_gemm_kernels *kernels;
-  int exact;            /* the model */
-  hu_span sa, sb, sc;   /* where no format alone proves binary64 sums exact */
+  int exact;          /* the model */
+  hu_span sa, sb, sc; /* where no format alone proves binary64 sums exact */
   size_t block_rows, block_columns, across;
   void (*block)(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events);
   hu_events events[HU_THREADS_MAX]; /* one a part */

@@ -64,7 +64,6 @@ int hu_gemm_spans_fit64(const hu_gemm_call *g) {
   return low >= -1074 && top + 1 - low <= 53 && top + 1 <= 1023;
 }
 
-
 #define HU_REAL double
 #define HU_READ hu_gemm_read64
 #define HU_COPY g->kernels->widen
@@ -94,15 +93,16 @@ void hu_gemm_use_binary64(hu_gemm_call *g) {
  *   |s - S| <= 1.01 (K + 1) u t.
  *
  * E = (K + 4) 2u t, rounded, is more than that by over 5 u t, and s - E, s + E are off by less than 2 u t when they are
- * rounded (E < t, |s| < 1.01 t): S lies strictly between the two computed ends.
+ * rounded (E < t, |s| < 1.01 t): S lies strictly between the two computed ends, and s does.
  *
  * Cut the reals into cells at all numbers with F fraction digits, F = m + 1 + N for a result of m digits and N random
  * ones. Wherever hu_round or its events change is a cell's end: values of D and halves between them have m + 1 digits
  * or fewer, thresholds of random digits m + N + 1 (the grid of D may be coarser than that of the number's binade, never
- * finer), and tininess is rounding to m digits in the binade below. If both ends lie inside one cell, S and s do, and s
- * rounds as S does, inexact both times. T = 0 has no terms but zeros, and infinities and NaN follow IEEE 754's rules: s
- * is then the sum itself. And where no step of a whole block rounded (many terms are zero, say), by the processor's own
- * account, every s is. All other elements are left open, to be summed in integers. */
+ * finer), and tininess is rounding to m digits in the binade below. If both ends have the same sign, exponent and F
+ * leading fraction digits, no cell's end lies strictly between them: s rounds as S does, inexact both times. T = 0 has
+ * no terms but zeros, and infinities and NaN follow IEEE 754's rules: s is then the sum itself. And where no step of a
+ * whole block rounded (many terms are zero, say), by the processor's own account, every s is. All other elements are
+ * left open, to be summed in integers. */
 enum { HALF = HU_MB / 2 / HU_GEMM_MR * HU_GEMM_MR }; /* rows of s in a block; those of t come after */
 
 static int32_t cell_digits(const hu_gemm_call *g) {
@@ -122,8 +122,7 @@ static int in_one_cell(double s, double t, double part, int32_t below) {
   uint64_t u = hu_bits_of_double(t) & ~sign;
   if (u == 0 || u >= 0x7FF0000000000000u) return 1;
   double e = t * part;
-  uint64_t x = hu_bits_of_double(s - e), y = hu_bits_of_double(s + e), inner = x < y ? x : y;
-  return x >> below == y >> below && (inner & (((uint64_t)1 << below) - 1)) != 0;
+  return hu_bits_of_double(s - e) >> below == hu_bits_of_double(s + e) >> below;
 }
 
 /* |a|, |b| in place of the packed parts. */

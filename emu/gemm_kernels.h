@@ -44,7 +44,7 @@ typedef struct hu_ahead {
   size_t left, step; /* step: 64, or 0 when nothing is left */
   const hu_ahead_run *run, *past;
   const char *row;
-  size_t rows;       /* of *run, after this one */
+  size_t rows; /* of *run, after this one */
   hu_ahead_run runs[2];
 } hu_ahead;
 

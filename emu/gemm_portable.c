@@ -142,5 +142,5 @@ static void settle(int32_t w, size_t bins, int64_t *z) { hu_settle(w, bins, z); 
 
 static void join(int32_t w, size_t bins, int64_t *z) { hu_join(w, bins, z); }
 
-const hu_gemm_kernels hu_gemm_portable = {fma32,    sum64,    copy,   widen, turn32, turn64,
-                                          spread32, spread64, narrow, cut,   wide,   place, settle, join};
+const hu_gemm_kernels hu_gemm_portable = {fma32,    sum64,  copy, widen, turn32, turn64, spread32,
+                                          spread64, narrow, cut,  wide,  place,  settle, join};

@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* The wide way: exact sums for any pair of formats, in integers of as many digits as the range of the products needs.
  *
- * Let a = A 2^(la) and b = B 2^(lb) with integers A, B (la, lb: the lowest places there are, hu_gemm_span). |B| is cut
- * into digits of W bits, B = sum of b_t 2^(W t), each with B's sign. A is a short significand far up: A = x 2^(W s)
- * with s = floor(place of A's last digit / W), so |x| < 2^(p + W - 1), p the precision of A's format. Hence
+ * Let a = A 2^(la) and b = B 2^(lb) with integers A, B (la, lb: the lowest places there are, hu_gemm_span). Bins of W
+ * digits, bin i for multiples of 2^(la + lb + W i), are 64-bit integers, sixteen columns side by side. Carries go up
+ * long before a bin can overflow. At the end they are settled, bins become one two's complement integer, C is added,
+ * and its leading 64 digits with a sticky bit are what hu_round wants.
+ *
+ * By digits, where B's range is moderate. |B| is cut into digits of W bits, B = sum of b_t 2^(W t), each with B's sign.
+ * A is a short significand far up: A = x 2^(W s) with s = floor(place of A's last digit / W), so |x| < 2^(p + W - 1), p
+ * the precision of A's format. Hence
  *
  *   A B = sum over t of (x b_t) 2^(W (s + t)),      bins[s + t] += x b_t.
  *
  * Entries of a row that share s are summed together, sixteen columns and several t at once, in binary64 registers: with
  * n <= KC products of less than 2^(p + W - 1) 2^W a sum stays below 2^53 and nothing rounds, whatever the order. Where
- * p is large, x = hi 2^W + lo is cut once (|lo| < 2^W, |hi| < 2^(p - 1)), so that W may stay large. Sums then join
- * 64-bit integer bins; after SETTLE pieces carries go up, long before a bin can overflow (SETTLE pieces, each of less
- * than 2^54, plus the digits there). At the end carries are settled, bins become one two's complement integer, C is
- * added, and its leading 64 digits with a sticky bit are what hu_round wants. */
+ * p is large, x = hi 2^W + lo is cut once (|lo| < 2^W, |hi| < 2^(p - 1)), so that W may stay large. Between carries a
+ * bin gets SETTLE pieces, each of less than 2^54.
+ *
+ * By bins, where most of many digits would be zeros. Both factors are short significands far up, A = x 2^(W s) and
+ * B = y 2^(W t) with |x| < 2^(p + W - 1), |y| < 2^(r + W - 1), r the precision of B's format: bins[s + t] += x y, one
+ * product of at most 62 digits a term. W is as large as leaves 2^7 terms between carries; p beyond that is cut into
+ * halves, entries of their own 16 digits apart (|hi| < 2^(p + W - 1 - 16), |lo| < 2^16). */
 #include "emu/bits.h"
 #include "emu/gemm_call.h"
 #include "emu/gemm_place.h"
@@ -20,14 +28,14 @@
 enum {
   KC = HU_WIDE_KC,
   PANEL = HU_WIDE_COLUMNS,
-  ROWS = 48,      /* at most, in a block */
-  COLUMNS = 128,  /* likewise */
-  BINS = 25600,   /* rows x columns x bins */
+  ROWS = 48,     /* at most, in a block */
+  COLUMNS = 128, /* likewise */
+  BINS = 25600,  /* rows x columns x bins */
   SETTLE = 128,
   HALF = 1 << 16,
   DEPTH = 1024, /* rows of B at once in the second method */
   SCATTER = 14, /* more products than this for every one: the second method */
-  LIMBS = 72      /* 2 (1074 + 1024) digits of products, 64 of a count, and some */
+  LIMBS = 72    /* 2 (1074 + 1024) digits of products, 64 of a count, and some */
 };
 
 /* How a call is cut up; a function of the spans and formats alone. */
@@ -37,8 +45,8 @@ typedef struct plan {
   int cut;                                 /* 1: x = hi 2^W + lo */
   int scattered, halved, shift;            /* the second method; 1: A in halves; W = 2^shift */
   uint32_t
-      inverse; /* n / w is n * inverse >> 16: inverse w = 2^16 + e, e <= w <= 23, exact while n e < 2^16; n < 2200 */
-  int32_t base;                            /* exponent of bin 0 */
+      inverse;  /* n / w is n * inverse >> 16: inverse w = 2^16 + e, e <= w <= 23, exact while n e < 2^16; n < 2200 */
+  int32_t base; /* exponent of bin 0 */
   size_t rows, columns;
 } plan;
 
@@ -66,7 +74,9 @@ static void plan_digits(plan *q, const hu_gemm_call *g) {
   q->rows = hu_least(BINS / ((size_t)q->bins * q->columns), ROWS);
 }
 
-/* Sums stay below K 2^(ranges); with a digit for the sign, and that in whole limbs, no digit is lost in joining. */
+/* Products are below 2^(p + 2 W - 2), p the digits of both factors: 2^62 has room for `settle` pieces of them beside
+ * what carries leave. Sums stay below K 2^(ranges); with a digit for the sign, and that in whole limbs, no digit is
+ * lost in joining. */
 static void plan_scatter(plan *q, const hu_gemm_call *g) {
   int32_t p = g->a.spec.m + g->b.spec.m + 2, k = 64 - hu_clz64((uint64_t)g->k | 1);
   q->scattered = 1;
@@ -75,7 +85,7 @@ static void plan_scatter(plan *q, const hu_gemm_call *g) {
   q->shift = p <= 24 ? 4 : p <= 40 ? 3 : p <= 48 ? 2 : 1;
   q->w = 1 << q->shift;
   q->bins = ratio_up(g->sa.high - g->sa.low + g->sb.high - g->sb.low + k + 1, 64) << (6 - q->shift);
-  int32_t pieces = 62 - (p + 2 * q->w - 2) - 7 - q->halved; /* of 2^7 terms a bin, or twice that */
+  int32_t pieces = 62 - (p + 2 * q->w - 2) - 7 - q->halved; /* digits of their number; 2^7 terms a bin, or twice that */
   q->settle = pieces < 7 ? 1 << pieces : SETTLE;
   q->rows = ROWS;
   q->columns = COLUMNS;
@@ -204,8 +214,7 @@ static void list_row(const hu_gemm_call *g, const plan *q, const double *x, size
   r->count = n;
 }
 
-static void scatter(const scatter_row *r, const int64_t *y, const uint16_t *at,
-                    int64_t *bins) {
+static void scatter(const scatter_row *r, const int64_t *y, const uint16_t *at, int64_t *bins) {
   for (size_t i = 0; i < r->count; i++) {
     const int64_t x = r->x[i], *v = y + r->k[i] * PANEL;
     const uint16_t *to = at + r->k[i] * PANEL;

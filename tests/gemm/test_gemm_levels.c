@@ -41,7 +41,7 @@ static void all_the_same(const problem *p, unsigned long *runs) {
 
 static void random_sizes(void **state) {
   (void)state;
-  static const char *const names[] = {"binary32", "bfloat16",       "binary16",      "float8_e5m2",
+  static const char *const names[] = {"binary32",  "bfloat16",      "binary16",      "float8_e5m2",
                                       "fp(4,3,4)", "float8_e4m3fn", "float4_e2m1fn", "binary8p4se"};
   t_random r = {t_seed("gemm levels", 31)};
   unsigned long runs = 0;

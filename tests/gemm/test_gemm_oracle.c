@@ -151,8 +151,8 @@ static void fp32_random(void **state) {
 /* Sizes beyond one tile, panel and piece in each direction. */
 static void larger(void **state) {
   (void)state;
-  static const size_t shapes[][3] = {{13, 33, 5}, {25, 17, 129}, {1, 65, 97}, {67, 1, 113},
-                                     {14, 18, 200}, {2, 3, 331}, {100, 30, 75}, {30, 20, 1100}};
+  static const size_t shapes[][3] = {{13, 33, 5},   {25, 17, 129}, {1, 65, 97},   {67, 1, 113},
+                                     {14, 18, 200}, {2, 3, 331},   {100, 30, 75}, {30, 20, 1100}};
   static const char *const pairs[][3] = {{"binary32", "binary32", "binary32"},
                                          {"bfloat16", "bfloat16", "bfloat16"},
                                          {"binary16", "float8_e5m2", "binary16"},
@@ -215,24 +215,27 @@ static void long_sums(void **state) {
                                          {"binary32", "fp(1,30,0)"},   {"fp(7,24,0)", "fp(7,24,0)"},
                                          {"fp(11,20,0)", "bfloat16"},  {"fp(11,20,0)", "fp(11,20,0)"}};
   for (size_t q = 0; q < sizeof names / sizeof names[0]; q++) {
-    for (int way = 0; way < 4; way++) {
+    for (int way = 0; way < 20; way++) { /* from 4 on, all positions of the products in the bins, of one sign */
       problem p;
       hu_format fa, fb, d = hu_format_ieee(11, 20, 0);
-      int both = way & 1;
+      int both = way < 4 && way & 1;
       assert_int_equal(hu_format_parse(&fa, names[q][0], NULL), HU_OK);
       assert_int_equal(hu_format_parse(&fb, names[q][1], NULL), HU_OK);
       hu_limits la = hu_format_limits(fa), lb = hu_format_limits(fb);
       problem_draw(&p, &r, 1, 2, 20000, fa, fb, &fa, d, HU_ACCUM_EXACT);
+      uint32_t xa = la.max_code, xb = lb.max_code;
+      if (way >= 4 && fa.e > 2) xa -= (uint32_t)(way & 3) << fa.m;
+      if (way >= 4 && fb.e > 2) xb -= (uint32_t)((way >> 2) - 1) << fb.m;
       for (size_t k = 0; k < p.k; k++) {
-        p.a.code[k] = k % 7 == 6 ? la.min_code : la.max_code;
+        p.a.code[k] = k % 7 == 6 ? la.min_code : xa;
         for (size_t j = 0; j < 2; j++)
-          p.b.code[2 * k + j] = (k % 5 == 4 ? lb.min_code : lb.max_code) | (both && k % 2 ? lb.sign_mask : 0);
+          p.b.code[2 * k + j] = (k % 5 == 4 ? lb.min_code : xb) | (both && k % 2 ? lb.sign_mask : 0);
       }
       free(p.a.stored);
       free(p.b.stored);
       plain_store(&p.a, &r, 0, q & 1, 0);
       plain_store(&p.b, &r, 0, both, 3);
-      if (way & 2) in_integers(&p);
+      if (way & 2 || way >= 4) in_integers(&p);
       check_problem(&p, &r, &in_place);
       elements += 2;
       problem_free(&p);
@@ -265,14 +268,19 @@ static void draw_row(double *row, t_random *r, int kind, double step) {
       t[n++] = side * u;
       for (int i = 0; i < 16; i++) t[n++] = -side * u / 4;
       break;
-    case 1: t[n++] = side * far; break;
-    case 2: break;
+    case 1:
+      t[n++] = side * far;
+      break;
+    case 2:
+      break;
     case 3: /* all of it goes, but for the last term */
       t[n++] = -1;
       t[n++] = -step;
       t[n++] = side * far;
       break;
-    case 4: t[0] = 2; break;
+    case 4:
+      t[0] = 2;
+      break;
     case 5:
       t[0] = side * 0x1p60;
       t[2] = -t[0];
@@ -281,7 +289,8 @@ static void draw_row(double *row, t_random *r, int kind, double step) {
     case 6: /* sums that differ from a step by about what binary64 cannot tell */
       for (int i = 0; i < 20; i++) t[n++] = side * u * (double)(1 + t_below(r, 7)) / 16;
       break;
-    default: n = 0;
+    default:
+      n = 0;
   }
   put_terms(row, r, n, t);
 }
@@ -383,7 +392,7 @@ static void zero_signs(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(exact_random), cmocka_unit_test(fp32_random), cmocka_unit_test(larger),
-      cmocka_unit_test(extremes),     cmocka_unit_test(long_sums),    cmocka_unit_test(zero_signs),
+      cmocka_unit_test(extremes),     cmocka_unit_test(long_sums),   cmocka_unit_test(zero_signs),
       cmocka_unit_test(brackets),
   };
   return cmocka_run_group_tests_name("gemm against the oracle", tests, NULL, NULL);
