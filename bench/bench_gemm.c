@@ -53,8 +53,8 @@ static const row rows[] = {
     {"integers", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, NORMAL, 0, 0.02, 1},
     {"integers", "binary32", "binary32", "binary32", 0, 0, 0, ANY, 0, 0.02, 1},
     {"integers", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, ANY, 0, 0.02, 1},
-    {"integers", "fp(7,24,63)", "fp(7,24,63)", "binary32", 1, 0, 0, ANY, 0, 0.02, 1},
-    {"integers", "fp(11,20,1023)", "fp(11,20,1023)", "binary32", 1, 0, 0, ANY, 0, 0.02, 1},
+    {"integers", "fp(7,24,0)", "fp(7,24,0)", "binary32", 1, 0, 0, ANY, 0, 0.02, 1},
+    {"integers", "fp(11,20,0)", "fp(11,20,0)", "binary32", 1, 0, 0, ANY, 0, 0.02, 1},
 };
 
 typedef struct job {

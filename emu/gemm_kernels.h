@@ -29,7 +29,7 @@
 #define HU_GEMM64_NR 24
 #define HU_GEMM64_MB 176
 #define HU_GEMM64_NB 192
-#define HU_GEMM64_KC 72
+#define HU_GEMM64_KC 64
 
 /* The source rows of the next piece: kernels ask for them a cache line at a time, evenly spread over their work, so
  * that packing finds them in the cache. Two runs, of A and of B. */
