@@ -41,13 +41,13 @@ void cli_json_double(FILE *out, double x) {
   else fputs("null", out);
 }
 
-enum { EVENT_KINDS = 9 };
+enum { EVENT_KINDS = 10 };
 static const char *const event_names[EVENT_KINDS] = {"overflow", "saturated", "underflow", "to_zero", "subnormal",
-                                                     "inexact",  "invalid",   "nan_in",    "inf_in"};
+                                                     "inexact",  "invalid",   "nan_in",    "inf_in",  "divide_by_zero"};
 
 static void list_counts(uint64_t counts[EVENT_KINDS], const hu_events *e) {
   const uint64_t all[EVENT_KINDS] = {e->overflow, e->saturated, e->underflow, e->to_zero, e->subnormal,
-                                     e->inexact,  e->invalid,   e->nan_in,    e->inf_in};
+                                     e->inexact,  e->invalid,   e->nan_in,    e->inf_in,  e->divide_by_zero};
   memcpy(counts, all, sizeof all);
 }
 

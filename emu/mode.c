@@ -33,6 +33,7 @@ void hu_events_add(hu_events *sum, const hu_events *part) {
   sum->invalid += part->invalid;
   sum->nan_in += part->nan_in;
   sum->inf_in += part->inf_in;
+  sum->divide_by_zero += part->divide_by_zero;
 }
 
 void hu_events_count(hu_events *sum, uint32_t events) {
@@ -45,4 +46,5 @@ void hu_events_count(hu_events *sum, uint32_t events) {
   sum->invalid += (events & HU_EVENT_INVALID) != 0;
   sum->nan_in += (events & HU_EVENT_NAN_IN) != 0;
   sum->inf_in += (events & HU_EVENT_INF_IN) != 0;
+  sum->divide_by_zero += (events & HU_EVENT_DIVIDE_BY_ZERO) != 0;
 }

@@ -2,7 +2,8 @@
 /* gpu/digest.h - one number for the codes and event counts of very many inputs, the same on the CPU and on a device.
  *
  * Inputs are the binary32 patterns 0, stride, 2 stride, ... Each (input, code) pair is mixed into 64 bits; the mixed words are
- * added mod 2^64, so that the order does not matter; at the end the nine event counts are mixed in, in their order. */
+ * added mod 2^64, so that the order does not matter; at the end the nine event counts that a conversion can have are mixed in,
+ * in their order. */
 #ifndef HALFULP_GPU_DIGEST_H
 #define HALFULP_GPU_DIGEST_H
 

@@ -6,9 +6,9 @@
 #include "gpu/launch.cuh"
 #include "halfulp/mode.h"
 
-#define HU_EVENT_KINDS 9
+#define HU_EVENT_KINDS 10
 
-/* Counts of up to 255 elements: events 0..3 and 4..7 as four counts of a byte each, event 8 apart. */
+/* Counts of up to 255 elements: events 0..3 and 4..7 as four counts of a byte each, 8 and 9 as two. */
 typedef struct hu_tally {
   uint32_t low, high, last;
 } hu_tally;
@@ -30,7 +30,7 @@ HU_DEVICE void hu_tally_clear(hu_tally *t) {
 HU_DEVICE void hu_tally_add(hu_tally *t, uint32_t events) {
   t->low += ((events & 15) * 0x204081u) & 0x01010101u;
   t->high += (((events >> 4) & 15) * 0x204081u) & 0x01010101u;
-  t->last += events >> 8;
+  t->last += ((events >> 8 & 1) | (events << 7 & 0x10000));
 }
 
 HU_DEVICE void hu_counts_clear(hu_counts *c) {
@@ -46,7 +46,8 @@ HU_DEVICE void hu_counts_settle(hu_counts *c) {
     c->total[i] += (c->some.low >> (8 * i)) & 0xFF;
     c->total[4 + i] += (c->some.high >> (8 * i)) & 0xFF;
   }
-  c->total[8] += c->some.last;
+  c->total[8] += c->some.last & 0xFF;
+  c->total[9] += c->some.last >> 16;
   hu_tally_clear(&c->some);
   c->since = 0;
 }
@@ -69,7 +70,7 @@ HU_DEVICE void hu_counts_flush(hu_counts *c, hu_events *events, unsigned long lo
   }
   __syncthreads();
   if (threadIdx.x < HU_EVENT_KINDS && sums[threadIdx.x]) {
-    /* hu_events is nine 64-bit counts in the order of the event bits. */
+    /* hu_events is ten 64-bit counts in the order of the event bits. */
     atomicAdd((unsigned long long *)events + threadIdx.x, sums[threadIdx.x]);
   }
 }

@@ -79,11 +79,12 @@ enum {
   HU_EVENT_INEXACT = 1u << 5,
   HU_EVENT_INVALID = 1u << 6,
   HU_EVENT_NAN_IN = 1u << 7,
-  HU_EVENT_INF_IN = 1u << 8
+  HU_EVENT_INF_IN = 1u << 8,
+  HU_EVENT_DIVIDE_BY_ZERO = 1u << 9 /* operations of arith.h only (section 10) */
 };
 /* Counts of them. An array call ADDS to the counts it is given; IEEE flags are "count > 0". */
 typedef struct hu_events {
-  uint64_t overflow, saturated, underflow, to_zero, subnormal, inexact, invalid, nan_in, inf_in;
+  uint64_t overflow, saturated, underflow, to_zero, subnormal, inexact, invalid, nan_in, inf_in, divide_by_zero;
 } hu_events;
 HU_API void hu_events_add(hu_events *sum, const hu_events *part);
 HU_API void hu_events_count(hu_events *sum, uint32_t events); /* one operation's set */

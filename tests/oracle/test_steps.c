@@ -122,7 +122,7 @@ static int all_equal(const uint8_t *z, size_t n, size_t size, uint32_t code) {
 }
 
 static hu_events times(uint32_t set, uint64_t n) {
-  hu_events e = {0, 0, 0, 0, 0, 0, 0, 0, 0};
+  hu_events e = {0};
   hu_events one = e;
   hu_events_count(&one, set);
   e.overflow = one.overflow * n;
@@ -134,6 +134,7 @@ static hu_events times(uint32_t set, uint64_t n) {
   e.invalid = one.invalid * n;
   e.nan_in = one.nan_in * n;
   e.inf_in = one.inf_in * n;
+  e.divide_by_zero = one.divide_by_zero * n;
   return e;
 }
 
@@ -154,7 +155,7 @@ typedef struct scan {
 
 /* The inputs u .. u + n - 1 of one piece, at their place in the chunk. */
 static void scan_piece(scan *k, hu_mode mode, answer want, uint32_t u, size_t offset, size_t n) {
-  hu_events got = {0, 0, 0, 0, 0, 0, 0, 0, 0}, counts = times(want.events, n);
+  hu_events got = {0}, counts = times(want.events, n);
   uint8_t *z = k->z + offset * k->size;
   uint32_t code = k->values ? t_bits32(hu_decode(k->f, want.code)) : want.code;
   memset(z, (uint8_t)~code, n * k->size); /* differs from the answer in every element's low byte */

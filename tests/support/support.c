@@ -208,12 +208,13 @@ double t_random_operand(t_random *r, hu_format f) {
 int t_same_events(const hu_events *a, const hu_events *b) {
   return a->overflow == b->overflow && a->saturated == b->saturated && a->underflow == b->underflow &&
          a->to_zero == b->to_zero && a->subnormal == b->subnormal && a->inexact == b->inexact &&
-         a->invalid == b->invalid && a->nan_in == b->nan_in && a->inf_in == b->inf_in;
+         a->invalid == b->invalid && a->nan_in == b->nan_in && a->inf_in == b->inf_in &&
+         a->divide_by_zero == b->divide_by_zero;
 }
 
 const char *t_events_text(char text[T_EVENTS_TEXT], uint32_t events) {
   static const char *const names[] = {"overflow", "saturated", "underflow", "to_zero", "subnormal",
-                                      "inexact",  "invalid",   "nan_in",    "inf_in"};
+                                      "inexact",  "invalid",   "nan_in",    "inf_in",  "divide_by_zero"};
   size_t at = 0;
   text[0] = '\0';
   for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
