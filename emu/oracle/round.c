@@ -99,8 +99,7 @@ static uint64_t scaled(const exact *nu, unsigned n, mpfr_rnd_t rounding) {
   return mpfr_get_uj(z.value, rounding);
 }
 
-/* Is the upper of two neighbours taken? 0 <= nu < 1 is the place of |x| between them; odd: of the lower one. */
-static int takes_upper(hu_mode mode, int negative, const exact *nu, int odd, uint32_t random) {
+int round_takes_upper(hu_mode mode, int negative, const exact *nu, int odd, uint32_t random) {
   static const magnitude half = {1, -1};
   int inexact = !mpfr_zero_p(nu->value);
   int side = exact_compare(nu, half);
@@ -177,7 +176,7 @@ static int tiny_after(const table *t, hu_mode mode, const exact *x, uint32_t ran
   magnitude lower = {(uint32_t)f, (int)(k - (long)m)};
   place_between(&nu, x, lower, k - (long)m);
   int odd = (int)((m ? (long)(f & 1) : (k + t->bias) & 1));
-  f += (uint64_t)takes_upper(mode, x->negative, &nu, odd, random);
+  f += (uint64_t)round_takes_upper(mode, x->negative, &nu, odd, random);
   exact_init(&rounded, EXACT_SMALL);
   (void)mpfr_set_uj_2exp(rounded.value, f, k - (long)m, MPFR_RNDN);
   return exact_compare(&rounded, table_tiny_limit(t)) < 0;
@@ -199,7 +198,7 @@ static void finite(const table *t, hu_mode mode, const exact *x, uint32_t random
   if (b.where == WHERE_GRID) {
     exact nu;
     place_between(&nu, x, table_grid(t, b.lower), gap_exponent(t, &b));
-    index = takes_upper(mode, x->negative, &nu, table_grid_odd(t, b.lower), random) ? b.upper : b.lower;
+    index = round_takes_upper(mode, x->negative, &nu, table_grid_odd(t, b.lower), random) ? b.upper : b.lower;
     exactly = mpfr_zero_p(nu.value);
   } else if (b.where == WHERE_BEYOND)
     index = t->max_index + 1;

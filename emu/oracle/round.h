@@ -19,6 +19,8 @@ typedef struct bracket {
 } bracket;
 bracket round_bracket(const table *t, const exact *x);
 
+/* Is the upper of two neighbours taken? 0 <= nu < 1 is the place of |x| between them; odd: of the lower one. */
+int round_takes_upper(hu_mode mode, int negative, const exact *nu, int odd, uint32_t random);
 /* HU_OK or HU_E_MODE. */
 hu_status round_check_mode(hu_mode mode);
 /* The code and the events of x (any kind of number) rounded once. */

@@ -9,6 +9,7 @@
 #include "halfulp/format.h"
 #include "halfulp/mode.h"
 #include "halfulp/scalar.h"
+#include "halfulp/arith.h"
 #include "halfulp/array.h"
 #include "halfulp/accum.h"
 #include "halfulp/gemm.h"

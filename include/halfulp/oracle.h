@@ -44,6 +44,30 @@ HU_API HU_MUST_CHECK hu_status hu_oracle_dot_fp32(uint32_t *code, uint32_t *even
                                                   uint32_t random, size_t n, hu_format fa, const uint32_t *a,
                                                   hu_format fb, const uint32_t *b, const hu_format *fc, uint32_t c);
 
+/* The operations of arith.h. x: one operand (SQRT, ROUND_TO_INTEGRAL, whose format is fz's too), three (FMA), else two. What
+ * hu_add, hu_sub, ... must return for code and events. */
+enum {
+  HU_ORACLE_ADD,
+  HU_ORACLE_SUB,
+  HU_ORACLE_MUL,
+  HU_ORACLE_DIV,
+  HU_ORACLE_MINIMUM,
+  HU_ORACLE_MAXIMUM,
+  HU_ORACLE_MINIMUM_NUMBER,
+  HU_ORACLE_MAXIMUM_NUMBER,
+  HU_ORACLE_SQRT,
+  HU_ORACLE_ROUND_TO_INTEGRAL,
+  HU_ORACLE_FMA,
+  HU_ORACLE_OPERATIONS
+};
+typedef struct hu_oracle_code {
+  hu_format format;
+  uint32_t code;
+} hu_oracle_code;
+/* HU_E_SHAPE: no such operation. HU_E_FORMAT also if fz is not ROUND_TO_INTEGRAL's operand format. */
+HU_API HU_MUST_CHECK hu_status hu_oracle_arith(uint32_t *code, uint32_t *events, int operation, hu_format fz,
+                                               hu_mode mode, uint32_t random, const hu_oracle_code *x);
+
 #ifdef __cplusplus
 }
 #endif

@@ -13,6 +13,7 @@
 #include "halfulp/scalar.h"
 
 #include "emu/core.h"
+#include "tests/arith/operations.h"
 #include "tests/support/support.h"
 
 static const char *const names[] = {
@@ -90,6 +91,24 @@ static void test_sticky(void **state) {
   }
 }
 
+/* Sums, quotients, roots and their kin: near cancellation, far apart, and with zeros. */
+static void test_arith(void **state) {
+  (void)state;
+  t_random r = {t_seed("arith", 3)};
+  for (int k = 0; k < 120000; k++) {
+    hu_oracle_code x[3];
+    hu_format f;
+    assert_int_equal(hu_format_parse(&f, names[t_below(&r, sizeof names / sizeof *names)], NULL), HU_OK);
+    for (int i = 0; i < 3; i++) {
+      x[i].format = f;
+      x[i].code = t_below(&r, 6) ? t_next32(&r) : f.sign && t_below(&r, 2) ? 1u << (f.e + f.m) : 0;
+    }
+    hu_mode mode = t_random_mode(&r);
+    if (mode.bits > 6) mode.bits = (uint8_t)(1 + mode.bits % 6);
+    ar_check(k % HU_ORACLE_OPERATIONS, f, mode, t_next32(&r), x);
+  }
+}
+
 static void test_words(void **state) {
   (void)state;
   hu_stream zero = {0, 0};
@@ -99,6 +118,7 @@ static void test_words(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_encode), cmocka_unit_test(test_decode),
-                                     cmocka_unit_test(test_sticky), cmocka_unit_test(test_words)};
+                                     cmocka_unit_test(test_sticky), cmocka_unit_test(test_words),
+                                     cmocka_unit_test(test_arith)};
   return cmocka_run_group_tests_name("core", tests, NULL, NULL);
 }

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/arith/operations.h - the operations of arith.h as rows of a table, by the numbers that the oracle gives them. */
+#ifndef HALFULP_TESTS_ARITH_OPERATIONS_H
+#define HALFULP_TESTS_ARITH_OPERATIONS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "halfulp/arith.h"
+#include "halfulp/oracle.h"
+#include "tests/support/support.h"
+
+typedef uint32_t (*ar_two)(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
+                           uint32_t random, uint32_t *events);
+
+typedef struct ar_operation {
+  const char *name;
+  unsigned operands;
+  ar_two two; /* of two operands */
+} ar_operation;
+
+static const ar_operation ar_table[HU_ORACLE_OPERATIONS] = {
+    {"add", 2, hu_add},
+    {"sub", 2, hu_sub},
+    {"mul", 2, hu_mul},
+    {"div", 2, hu_div},
+    {"minimum", 2, hu_minimum},
+    {"maximum", 2, hu_maximum},
+    {"minimum_number", 2, hu_minimum_number},
+    {"maximum_number", 2, hu_maximum_number},
+    {"sqrt", 1, NULL},
+    {"round_to_integral", 1, NULL},
+    {"fma", 3, NULL},
+};
+
+static inline uint32_t ar_call(int op, hu_format fz, hu_mode mode, uint32_t random, const hu_oracle_code *x,
+                               uint32_t *events) {
+  if (op == HU_ORACLE_SQRT) return hu_sqrt(fz, mode, x[0].format, x[0].code, random, events);
+  if (op == HU_ORACLE_ROUND_TO_INTEGRAL) return hu_round_to_integral(fz, mode, x[0].code, random, events);
+  if (op == HU_ORACLE_FMA)
+    return hu_fma(fz, mode, x[0].format, x[0].code, x[1].format, x[1].code, x[2].format, x[2].code, random, events);
+  return ar_table[op].two(fz, mode, x[0].format, x[0].code, x[1].format, x[1].code, random, events);
+}
+
+/* The emulator against the oracle; returns the events. */
+static inline uint32_t ar_check(int op, hu_format fz, hu_mode mode, uint32_t random, const hu_oracle_code *x) {
+  uint32_t want = 0xDEAD, want_events = 0xDEAD, events = 0xBEEF;
+  hu_status status = hu_oracle_arith(&want, &want_events, op, fz, mode, random, x);
+  if (status != HU_OK) fail_msg("the oracle of %s says %s", ar_table[op].name, hu_status_name(status));
+  uint32_t got = ar_call(op, fz, mode, random, x, &events);
+  if (got != want || events != want_events) {
+    char z[T_FORMAT_TEXT], f[3][T_FORMAT_TEXT] = {"", "", ""}, m[T_MODE_TEXT], a[T_EVENTS_TEXT], b[T_EVENTS_TEXT];
+    uint32_t code[3] = {0, 0, 0};
+    for (unsigned i = 0; i < ar_table[op].operands; i++) {
+      t_format_text(f[i], x[i].format);
+      code[i] = x[i].code;
+    }
+    fail_msg("%s into %s, %s, R=%#x: %#x of %s, %#x of %s, %#x of %s: %#x %s, oracle %#x %s", ar_table[op].name,
+             t_format_text(z, fz), t_mode_text(m, mode), random, code[0], f[0], code[1], f[1], code[2], f[2], got,
+             t_events_text(a, events), want, t_events_text(b, want_events));
+  }
+  return want_events;
+}
+
+#endif
