@@ -17,83 +17,68 @@ static hu_num number(hu_format f, uint32_t code) {
   return hu_unpack(&s, code);
 }
 
-enum { ADD, SUB, MUL, DIV, MINIMUM, MAXIMUM, MINIMUM_NUMBER, MAXIMUM_NUMBER };
-
-static hu_num exact_result(int op, hu_num a, hu_num b, uint32_t down, uint32_t *raised) {
-  switch (op) {
-    case ADD: return hu_exact_add(a, b, down, raised);
-    case SUB: return hu_exact_add(a, hu_negated(b), down, raised);
-    case MUL: return hu_exact_mul(a, b, raised);
-    case DIV: return hu_exact_div(a, b, raised);
-    default: return hu_exact_extreme(a, b, op == MAXIMUM || op == MAXIMUM_NUMBER, op >= MINIMUM_NUMBER);
-  }
-}
-
-static uint32_t two(int op, hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
+static uint32_t two(int32_t op, hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
                     uint32_t random, uint32_t *events) {
-  uint32_t ignored, raised = 0, *ev = events ? events : &ignored;
+  uint32_t ignored, *ev = events ? events : &ignored;
   if (refused(fz) || refused(fa) || refused(fb) || hu_mode_check(mode) != HU_OK) return misuse(events);
   hu_spec s = hu_spec_of(fz, mode);
-  hu_num x = number(fa, a), y = number(fb, b), z = exact_result(op, x, y, mode.round == HU_RTN, &raised);
-  return hu_arith_round(&s, z, raised, hu_operand_events(x) | hu_operand_events(y), random, ev);
+  return hu_arith_one(&s, op, number(fa, a), number(fb, b), hu_num_special(HU_KIND_ZERO, 0), random, ev);
 }
 
 uint32_t hu_add(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
                 uint32_t *events) {
-  return two(ADD, fz, mode, fa, a, fb, b, random, events);
+  return two(HU_OP_ADD, fz, mode, fa, a, fb, b, random, events);
 }
 
 uint32_t hu_sub(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
                 uint32_t *events) {
-  return two(SUB, fz, mode, fa, a, fb, b, random, events);
+  return two(HU_OP_SUB, fz, mode, fa, a, fb, b, random, events);
 }
 
 uint32_t hu_mul(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
                 uint32_t *events) {
-  return two(MUL, fz, mode, fa, a, fb, b, random, events);
+  return two(HU_OP_MUL, fz, mode, fa, a, fb, b, random, events);
 }
 
 uint32_t hu_div(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
                 uint32_t *events) {
-  return two(DIV, fz, mode, fa, a, fb, b, random, events);
+  return two(HU_OP_DIV, fz, mode, fa, a, fb, b, random, events);
 }
 
 uint32_t hu_minimum(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
                     uint32_t *events) {
-  return two(MINIMUM, fz, mode, fa, a, fb, b, random, events);
+  return two(HU_OP_MINIMUM, fz, mode, fa, a, fb, b, random, events);
 }
 
 uint32_t hu_maximum(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
                     uint32_t *events) {
-  return two(MAXIMUM, fz, mode, fa, a, fb, b, random, events);
+  return two(HU_OP_MAXIMUM, fz, mode, fa, a, fb, b, random, events);
 }
 
 uint32_t hu_minimum_number(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
                            uint32_t random, uint32_t *events) {
-  return two(MINIMUM_NUMBER, fz, mode, fa, a, fb, b, random, events);
+  return two(HU_OP_MINIMUM_NUMBER, fz, mode, fa, a, fb, b, random, events);
 }
 
 uint32_t hu_maximum_number(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
                            uint32_t random, uint32_t *events) {
-  return two(MAXIMUM_NUMBER, fz, mode, fa, a, fb, b, random, events);
+  return two(HU_OP_MAXIMUM_NUMBER, fz, mode, fa, a, fb, b, random, events);
 }
 
 uint32_t hu_sqrt(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
-  uint32_t ignored, raised = 0, *ev = events ? events : &ignored;
+  uint32_t ignored, *ev = events ? events : &ignored;
   if (refused(fz) || refused(fx) || hu_mode_check(mode) != HU_OK) return misuse(events);
   hu_spec s = hu_spec_of(fz, mode);
-  hu_num y = number(fx, x), z = hu_exact_sqrt(y, &raised);
-  return hu_arith_round(&s, z, raised, hu_operand_events(y), random, ev);
+  hu_num none = hu_num_special(HU_KIND_ZERO, 0);
+  return hu_arith_one(&s, HU_OP_SQRT, number(fx, x), none, none, random, ev);
 }
 
 uint32_t hu_fma(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, hu_format fc,
                 uint32_t c, uint32_t random, uint32_t *events) {
-  uint32_t ignored, raised = 0, *ev = events ? events : &ignored;
+  uint32_t ignored, *ev = events ? events : &ignored;
   if (refused(fz) || refused(fa) || refused(fb) || refused(fc) || hu_mode_check(mode) != HU_OK) return misuse(events);
   hu_spec s = hu_spec_of(fz, mode);
-  hu_num x = number(fa, a), y = number(fb, b), w = number(fc, c);
-  hu_num z = hu_exact_fma(x, y, w, mode.round == HU_RTN, &raised);
-  return hu_arith_round(&s, z, raised, hu_operand_events(x) | hu_operand_events(y) | hu_operand_events(w), random, ev);
+  return hu_arith_one(&s, HU_OP_FMA, number(fa, a), number(fb, b), number(fc, c), random, ev);
 }
 
 int hu_compare(hu_format fa, uint32_t a, hu_format fb, uint32_t b) {

@@ -216,6 +216,40 @@ HU_FN hu_num hu_exact_integer(const hu_spec *s, hu_num x, uint32_t random, uint3
 
 /* ---- one rounding ---- */
 
+/* The operations by number, for the calls of one value, of arrays and of the device. From HU_OP_ROUNDED on the result is no
+ * rounding of an exact one. */
+enum {
+  HU_OP_ADD,
+  HU_OP_SUB,
+  HU_OP_MUL,
+  HU_OP_DIV,
+  HU_OP_MINIMUM,
+  HU_OP_MAXIMUM,
+  HU_OP_MINIMUM_NUMBER,
+  HU_OP_MAXIMUM_NUMBER,
+  HU_OP_SQRT,
+  HU_OP_FMA,
+  HU_OP_ROUNDED,
+  HU_OP_INTEGRAL = HU_OP_ROUNDED,
+  HU_OP_NEXT_UP,
+  HU_OP_NEXT_DOWN,
+  HU_OP_CLASS,
+  HU_OP_COMPARE
+};
+
+/* The exact result of an operation below HU_OP_ROUNDED; operands that it does not have are not looked at. */
+HU_FN hu_num hu_exact_of(int32_t op, hu_num a, hu_num b, hu_num c, uint32_t down, uint32_t *raised) {
+  switch (op) {
+    case HU_OP_ADD: return hu_exact_add(a, b, down, raised);
+    case HU_OP_SUB: return hu_exact_add(a, hu_negated(b), down, raised);
+    case HU_OP_MUL: return hu_exact_mul(a, b, raised);
+    case HU_OP_DIV: return hu_exact_div(a, b, raised);
+    case HU_OP_SQRT: return hu_exact_sqrt(a, raised);
+    case HU_OP_FMA: return hu_exact_fma(a, b, c, down, raised);
+    default: return hu_exact_extreme(a, b, op == HU_OP_MAXIMUM || op == HU_OP_MAXIMUM_NUMBER, op >= HU_OP_MINIMUM_NUMBER);
+  }
+}
+
 /* nan_in and inf_in of an operand. */
 HU_FN uint32_t hu_operand_events(hu_num x) {
   if (x.kind == HU_KIND_NAN) return HU_EVENT_NAN_IN;
@@ -228,6 +262,13 @@ HU_FN uint32_t hu_arith_round(const hu_spec *s, hu_num exact, uint32_t raised, u
   uint32_t code = hu_round(s, exact, random, events);
   *events = (*events & ~(uint32_t)(HU_EVENT_NAN_IN | HU_EVENT_INF_IN)) | raised | operands;
   return code;
+}
+
+/* One operation below HU_OP_ROUNDED; what operands it does not have are zeros. */
+HU_FN uint32_t hu_arith_one(const hu_spec *s, int32_t op, hu_num a, hu_num b, hu_num c, uint32_t random, uint32_t *events) {
+  uint32_t raised = 0, operands = hu_operand_events(a) | hu_operand_events(b) | hu_operand_events(c);
+  hu_num z = hu_exact_of(op, a, b, c, s->round == HU_RTN, &raised);
+  return hu_arith_round(s, z, raised, operands, random, events);
 }
 
 HU_FN uint32_t hu_round_to_integral_code(const hu_spec *s, uint32_t code, uint32_t random, uint32_t *events) {

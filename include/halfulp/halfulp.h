@@ -11,6 +11,7 @@
 #include "halfulp/scalar.h"
 #include "halfulp/arith.h"
 #include "halfulp/array.h"
+#include "halfulp/arith_n.h"
 #include "halfulp/accum.h"
 #include "halfulp/gemm.h"
 

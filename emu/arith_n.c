@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* Arithmetic over arrays: check everything, then run. */
+#include "halfulp/arith_n.h"
+
+#include "emu/arith_run.h"
+
+static size_t magnitude(ptrdiff_t stride) { return stride < 0 ? (size_t)0 - (size_t)stride : (size_t)stride; }
+
+/* The bytes an array covers, as addresses. */
+typedef struct span {
+  uintptr_t first, past;
+} span;
+
+static hu_status span_of(span *s, size_t n, const hu_codes *x) {
+  size_t bytes;
+  if (!x->data) return HU_E_NULL;
+  if ((uintptr_t)x->data % x->size) return HU_E_ALIGN;
+  if (__builtin_mul_overflow(n - 1, magnitude(x->stride), &bytes) || __builtin_mul_overflow(bytes, x->size, &bytes))
+    return HU_E_SHAPE;
+  if (bytes > PTRDIFF_MAX - x->size) return HU_E_SHAPE;
+  s->first = (uintptr_t)x->data - (x->stride < 0 ? bytes : 0);
+  s->past = s->first + bytes + x->size;
+  return s->past < s->first ? HU_E_SHAPE : HU_OK;
+}
+
+/* May the result z be written while x is read? The same array, arrays apart, and equally strided ones that interleave. */
+static int may_share(const hu_codes *z, const span *sz, const hu_codes *x, const span *sx) {
+  if (sz->past <= sx->first || sx->past <= sz->first) return 1;
+  if (z->size != x->size || z->stride != x->stride) return 0;
+  if (z->data == x->data) return 1;
+  size_t step = magnitude(z->stride) * z->size;
+  uintptr_t a = (uintptr_t)z->data, b = (uintptr_t)x->data, apart = (a > b ? a - b : b - a) % step;
+  return apart >= z->size && step - apart >= z->size;
+}
+
+static hu_status check_arrays(const hu_arith_call *c) {
+  span sz, sx[3];
+  if (c->result.stride == 0) return HU_E_SHAPE;
+  if (c->n == 0) return HU_OK;
+  hu_status s = span_of(&sz, c->n, &c->result);
+  for (int k = 0; k < c->operands && s == HU_OK; k++) s = span_of(&sx[k], c->n, &c->x[k]);
+  for (int k = 0; k < c->operands && s == HU_OK; k++)
+    if (!may_share(&c->result, &sz, &c->x[k], &sx[k])) s = HU_E_OVERLAP;
+  return s;
+}
+
+static hu_codes codes(const void *data, ptrdiff_t stride, hu_format f) {
+  uint32_t width = (uint32_t)f.sign + f.e + f.m;
+  hu_codes x = {data, width <= 8 ? 1 : width <= 16 ? 2 : 4, stride, f};
+  return x;
+}
+
+static hu_arith_call call_of(int32_t op, size_t n, void *z, hu_codes result, int operands, hu_mode mode) {
+  hu_arith_call c;
+  memset(&c, 0, sizeof c);
+  c.op = op;
+  c.n = n;
+  c.z = z;
+  c.result = result;
+  c.operands = operands;
+  c.mode = mode;
+  return c;
+}
+
+static hu_status operate(const hu_arith_call *c, const hu_exec *exec, hu_events *events) {
+  if (hu_format_check(c->result.format, NULL) != HU_OK) return HU_E_FORMAT;
+  for (int k = 0; k < c->operands; k++)
+    if (hu_format_check(c->x[k].format, NULL) != HU_OK) return HU_E_FORMAT;
+  if (hu_mode_check(c->mode) != HU_OK) return HU_E_MODE;
+  hu_status s = check_arrays(c);
+  if (s == HU_OK && c->n) hu_arith_run(c, exec, events);
+  return s;
+}
+
+static hu_status two(int32_t op, size_t n, void *z, hu_codes result, hu_codes a, hu_codes b, hu_mode mode,
+                     const hu_exec *exec, hu_events *events) {
+  hu_arith_call c = call_of(op, n, z, result, 2, mode);
+  c.x[0] = a;
+  c.x[1] = b;
+  return operate(&c, exec, events);
+}
+
+static hu_status one(int32_t op, size_t n, void *z, hu_codes result, hu_codes x, hu_mode mode, const hu_exec *exec,
+                     hu_events *events) {
+  hu_arith_call c = call_of(op, n, z, result, 1, mode);
+  c.x[0] = x;
+  return operate(&c, exec, events);
+}
+
+hu_status hu_add_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca, hu_format fa,
+                   const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  return two(HU_OP_ADD, n, z, codes(z, incz, fz), codes(a, inca, fa), codes(b, incb, fb), mode, exec, events);
+}
+
+hu_status hu_sub_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca, hu_format fa,
+                   const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  return two(HU_OP_SUB, n, z, codes(z, incz, fz), codes(a, inca, fa), codes(b, incb, fb), mode, exec, events);
+}
+
+hu_status hu_mul_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca, hu_format fa,
+                   const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  return two(HU_OP_MUL, n, z, codes(z, incz, fz), codes(a, inca, fa), codes(b, incb, fb), mode, exec, events);
+}
+
+hu_status hu_div_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca, hu_format fa,
+                   const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  return two(HU_OP_DIV, n, z, codes(z, incz, fz), codes(a, inca, fa), codes(b, incb, fb), mode, exec, events);
+}
+
+hu_status hu_minimum_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca, hu_format fa,
+                       const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode, const hu_exec *exec,
+                       hu_events *events) {
+  return two(HU_OP_MINIMUM, n, z, codes(z, incz, fz), codes(a, inca, fa), codes(b, incb, fb), mode, exec, events);
+}
+
+hu_status hu_maximum_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca, hu_format fa,
+                       const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode, const hu_exec *exec,
+                       hu_events *events) {
+  return two(HU_OP_MAXIMUM, n, z, codes(z, incz, fz), codes(a, inca, fa), codes(b, incb, fb), mode, exec, events);
+}
+
+hu_status hu_minimum_number_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca,
+                              hu_format fa, const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode,
+                              const hu_exec *exec, hu_events *events) {
+  return two(HU_OP_MINIMUM_NUMBER, n, z, codes(z, incz, fz), codes(a, inca, fa), codes(b, incb, fb), mode, exec, events);
+}
+
+hu_status hu_maximum_number_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca,
+                              hu_format fa, const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode,
+                              const hu_exec *exec, hu_events *events) {
+  return two(HU_OP_MAXIMUM_NUMBER, n, z, codes(z, incz, fz), codes(a, inca, fa), codes(b, incb, fb), mode, exec, events);
+}
+
+hu_status hu_sqrt_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx, hu_format fx,
+                    hu_mode mode, const hu_exec *exec, hu_events *events) {
+  return one(HU_OP_SQRT, n, z, codes(z, incz, fz), codes(x, incx, fx), mode, exec, events);
+}
+
+hu_status hu_fma_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca, hu_format fa,
+                   const void *b, ptrdiff_t incb, hu_format fb, const void *c, ptrdiff_t incc, hu_format fc, hu_mode mode,
+                   const hu_exec *exec, hu_events *events) {
+  hu_arith_call call = call_of(HU_OP_FMA, n, z, codes(z, incz, fz), 3, mode);
+  call.x[0] = codes(a, inca, fa);
+  call.x[1] = codes(b, incb, fb);
+  call.x[2] = codes(c, incc, fc);
+  return operate(&call, exec, events);
+}
+
+hu_status hu_round_to_integral_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
+                                 hu_mode mode, const hu_exec *exec, hu_events *events) {
+  return one(HU_OP_INTEGRAL, n, z, codes(z, incz, f), codes(x, incx, f), mode, exec, events);
+}
+
+/* ---- no rounding, no events ---- */
+
+static hu_mode no_mode(void) {
+  hu_mode rne = {0};
+  return rne;
+}
+
+/* Results of a byte each; the format only has to be a valid one. */
+static hu_codes bytes(const void *z, ptrdiff_t incz, hu_format f) {
+  hu_codes x = {z, 1, incz, f};
+  return x;
+}
+
+hu_status hu_next_up_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
+                       const hu_exec *exec) {
+  return one(HU_OP_NEXT_UP, n, z, codes(z, incz, f), codes(x, incx, f), no_mode(), exec, NULL);
+}
+
+hu_status hu_next_down_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
+                         const hu_exec *exec) {
+  return one(HU_OP_NEXT_DOWN, n, z, codes(z, incz, f), codes(x, incx, f), no_mode(), exec, NULL);
+}
+
+hu_status hu_compare_n(size_t n, int8_t *z, ptrdiff_t incz, const void *a, ptrdiff_t inca, hu_format fa, const void *b,
+                       ptrdiff_t incb, hu_format fb, const hu_exec *exec) {
+  return two(HU_OP_COMPARE, n, z, bytes(z, incz, fa), codes(a, inca, fa), codes(b, incb, fb), no_mode(), exec, NULL);
+}
+
+hu_status hu_class_n(size_t n, uint8_t *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
+                     const hu_exec *exec) {
+  return one(HU_OP_CLASS, n, z, bytes(z, incz, f), codes(x, incx, f), no_mode(), exec, NULL);
+}

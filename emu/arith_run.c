@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* One array operation: parts over threads, pieces through binary64 lanes, the one-value core where those may not go.
+ *
+ * The lanes' way: operands to binary32 (exact), the operation in binary64 rounded to odd (arith_wide.h), that to binary32
+ * rounded to odd, and from there the conversion kernels, which round into the result's format. Rounding to odd twice and
+ * then once more is one rounding where binary32 keeps two digits more than the last one looks at (odd_is_enough). Lanes
+ * with a NaN, an infinity, a divisor zero or a root of a negative number are the core's: the kernels get +0 for them, which
+ * has no events, and the core puts its result over theirs. */
+#include "emu/arith_run.h"
+
+#include "emu/arith_wide.h"
+#include "emu/gemm_env.h"
+#include "emu/kernels.h"
+#include "emu/lanes.h"
+#include "emu/stream.h"
+#include "emu/threads.h"
+
+enum { PIECE = 512, PART_MIN = 1 << 13 };
+
+typedef struct run {
+  hu_arith_call call;
+  size_t part;
+  hu_spec spec, source[3];
+  hu_narrow narrow, undo[3];
+  int raw[3];                /* 1: the operand's codes are binary32 patterns */
+  const hu_kernels *kernels; /* NULL: the core for every element */
+  const hu_wide *wide;
+  hu_stream stream;
+  int stochastic;
+  hu_events *counts; /* one a part */
+} run;
+
+static const uint8_t *at(const hu_codes *x, size_t i) {
+  return (const uint8_t *)x->data + (ptrdiff_t)i * x->stride * (ptrdiff_t)x->size;
+}
+
+static uint8_t *z_at(const run *c, size_t i) {
+  return (uint8_t *)c->call.z + (ptrdiff_t)i * c->call.result.stride * (ptrdiff_t)c->call.result.size;
+}
+
+static uint32_t load_code(const hu_codes *x, size_t i) {
+  uint16_t h;
+  uint32_t w;
+  if (x->size == 1) return *at(x, i);
+  if (x->size == 2) {
+    memcpy(&h, at(x, i), 2);
+    return h;
+  }
+  memcpy(&w, at(x, i), 4);
+  return w;
+}
+
+static void store_code(const run *c, size_t i, uint32_t code) {
+  uint16_t h = (uint16_t)code;
+  if (c->call.result.size == 1)
+    *z_at(c, i) = (uint8_t)code;
+  else if (c->call.result.size == 2)
+    memcpy(z_at(c, i), &h, 2);
+  else
+    memcpy(z_at(c, i), &code, 4);
+}
+
+static uint32_t random_at(const run *c, size_t i) {
+  return c->stochastic ? hu_stream_at(c->stream.key, c->stream.counter + i) >> (32 - c->spec.bits) : 0;
+}
+
+/* ---- the core, an element at a time ---- */
+
+static hu_num number(const run *c, int k, size_t i) {
+  if (k >= c->call.operands) return hu_num_special(HU_KIND_ZERO, 0);
+  return hu_unpack(&c->source[k], load_code(&c->call.x[k], i));
+}
+
+static void run_rounded(const run *c, size_t first, size_t n, hu_events *counts) {
+  for (size_t i = first; i < first + n; i++) {
+    uint32_t events, code = hu_arith_one(&c->spec, c->call.op, number(c, 0, i), number(c, 1, i), number(c, 2, i),
+                                         random_at(c, i), &events);
+    store_code(c, i, code);
+    hu_events_count(counts, events);
+  }
+}
+
+static uint32_t compare(hu_num a, hu_num b) {
+  if (a.kind == HU_KIND_NAN || b.kind == HU_KIND_NAN) return 2;
+  return (uint32_t)hu_compare_numbers(a, b);
+}
+
+static void run_other(const run *c, size_t first, size_t n, hu_events *counts) {
+  for (size_t i = first; i < first + n; i++) {
+    uint32_t events = 0, x = load_code(&c->call.x[0], i), z;
+    switch (c->call.op) {
+      case HU_OP_INTEGRAL: z = hu_round_to_integral_code(&c->spec, x, random_at(c, i), &events); break;
+      case HU_OP_NEXT_UP: z = hu_next_code(&c->source[0], x, 0); break;
+      case HU_OP_NEXT_DOWN: z = hu_next_code(&c->source[0], x, 1); break;
+      case HU_OP_CLASS: z = hu_class_of(&c->source[0], x); break;
+      default: z = compare(number(c, 0, i), number(c, 1, i)); break;
+    }
+    store_code(c, i, z);
+    hu_events_count(counts, events);
+  }
+}
+
+/* ---- the lanes, a piece at a time ---- */
+
+typedef struct piece {
+  uint32_t x[3][PIECE]; /* operands as binary32 patterns */
+  uint64_t wide[PIECE];
+  uint32_t odd[PIECE], out[PIECE];
+} piece;
+
+static void load_operand(const run *c, int k, size_t first, size_t n, uint32_t *z) {
+  const hu_codes *x = &c->call.x[k];
+  uint32_t gathered[PIECE];
+  const void *codes = at(x, first);
+  if (x->stride != 1) {
+    for (size_t i = 0; i < n; i++) memcpy((uint8_t *)gathered + i * x->size, at(x, first + i), x->size);
+    codes = gathered;
+  }
+  if (c->raw[k])
+    memcpy(z, codes, n * 4);
+  else if (x->size == 1)
+    c->kernels->decode8(&c->undo[k], n, z, codes);
+  else if (x->size == 2)
+    c->kernels->decode16(&c->undo[k], n, z, codes);
+  else
+    c->kernels->decode32(&c->undo[k], n, z, codes);
+}
+
+static int not_finite(uint32_t u) { return (u & 0x7FFFFFFF) >= 0x7F800000; }
+
+/* The extremes need no wider lanes: as integers with the negative ones' digits turned over, -0 < +0. */
+static int choose(int32_t op, size_t n, uint32_t *z, const uint32_t *a, const uint32_t *b) {
+  int larger = op == HU_OP_MAXIMUM || op == HU_OP_MAXIMUM_NUMBER;
+  uint32_t any = 0;
+  for (size_t i = 0; i < n; i++) {
+    uint32_t ka = a[i] ^ ((0 - (a[i] >> 31)) >> 1), kb = b[i] ^ ((0 - (b[i] >> 31)) >> 1);
+    uint32_t special = not_finite(a[i]) | not_finite(b[i]);
+    uint32_t first = ((int32_t)ka > (int32_t)kb) == larger;
+    z[i] = special ? 0 : first ? a[i] : b[i];
+    any |= special;
+  }
+  return (int)any;
+}
+
+static int compute(const run *c, size_t n, piece *p) {
+  const hu_wide *w = c->wide;
+  uint32_t down = c->spec.round == HU_RTN;
+  switch (c->call.op) {
+    case HU_OP_ADD: return w->add(n, p->wide, p->x[0], p->x[1], down);
+    case HU_OP_SUB: return w->sub(n, p->wide, p->x[0], p->x[1], down);
+    case HU_OP_MUL: return w->mul(n, p->wide, p->x[0], p->x[1]);
+    case HU_OP_DIV: return w->div(n, p->wide, p->x[0], p->x[1]);
+    case HU_OP_SQRT: return w->sqrt(n, p->wide, p->x[0]);
+    default: return w->fma(n, p->wide, p->x[0], p->x[1], p->x[2], down);
+  }
+}
+
+/* Was this lane left out? */
+static int is_special(const run *c, const piece *p, size_t i) {
+  for (int k = 0; k < c->call.operands; k++)
+    if (not_finite(p->x[k][i])) return 1;
+  if (c->call.op == HU_OP_DIV) return (p->x[1][i] & 0x7FFFFFFF) == 0;
+  return c->call.op == HU_OP_SQRT && p->x[0][i] > 0x80000000u;
+}
+
+/* From the patterns, for the result may have been written over the operands already. */
+static void redo_specials(const run *c, const piece *p, size_t first, size_t n, hu_events *counts) {
+  hu_num x[3] = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}};
+  for (size_t i = 0; i < n; i++) {
+    uint32_t events;
+    if (!is_special(c, p, i)) continue;
+    for (int k = 0; k < c->call.operands; k++) x[k] = hu_unpack32(p->x[k][i]);
+    store_code(c, first + i, hu_arith_one(&c->spec, c->call.op, x[0], x[1], x[2], random_at(c, first + i), &events));
+    hu_events_count(counts, events);
+  }
+}
+
+static void round_piece(const run *c, size_t first, size_t n, piece *p, hu_events *counts) {
+  int direct = c->call.result.stride == 1;
+  hu_piece q = {n, direct ? (void *)z_at(c, first) : p->out, p->odd, c->stream.key, c->stream.counter + first, 0};
+  size_t size = c->call.result.size;
+  if (size == 1)
+    c->kernels->encode8(&c->narrow, &q, counts);
+  else if (size == 2)
+    c->kernels->encode16(&c->narrow, &q, counts);
+  else
+    c->kernels->encode32(&c->narrow, &q, counts);
+  for (size_t i = 0; !direct && i < n; i++) memcpy(z_at(c, first + i), (const uint8_t *)p->out + i * size, size);
+}
+
+static void run_lanes(const run *c, size_t first, size_t n, hu_events *counts) {
+  piece p;
+  memset(p.x, 0, sizeof p.x); /* lanes behind n are computed too */
+  for (size_t end = first + n; first < end; first += PIECE) {
+    size_t k = end - first < PIECE ? end - first : PIECE;
+    int special;
+    for (int i = 0; i < c->call.operands; i++) load_operand(c, i, first, k, p.x[i]);
+    if (c->call.op >= HU_OP_MINIMUM && c->call.op <= HU_OP_MAXIMUM_NUMBER) {
+      special = choose(c->call.op, k, p.odd, p.x[0], p.x[1]);
+    } else {
+      special = compute(c, k, &p);
+      if (c->kernels->to_odd(k, p.odd, p.wide)) { /* beyond binary32 */
+        run_rounded(c, first, k, counts);
+        continue;
+      }
+    }
+    round_piece(c, first, k, &p, counts);
+    if (special) redo_specials(c, &p, first, k, counts);
+  }
+}
+
+static void run_part(void *context, size_t part) {
+  const run *c = context;
+  size_t first = part * c->part, n = c->call.n - first < c->part ? c->call.n - first : c->part;
+  hu_events counts = {0};
+  if (c->kernels) {
+    hu_gemm_env saved = hu_gemm_env_enter();
+    run_lanes(c, first, n, &counts);
+    hu_gemm_env_leave(saved);
+  } else if (c->call.op < HU_OP_ROUNDED) {
+    run_rounded(c, first, n, &counts);
+  } else {
+    run_other(c, first, n, &counts);
+  }
+  c->counts[part] = counts;
+}
+
+/* ---- what may go which way ---- */
+
+/* The digits that a rounding looks at: the grid's, those of tininess one binade below, and the random ones; binary32 must have two
+ * more, and not end above them. */
+static int odd_is_enough(const hu_spec *s, int stochastic) {
+  int32_t digits = s->m + 2 + (stochastic ? s->bits : 0);
+  return digits <= 23 && s->emin - digits >= -148 && s->emin <= 120;
+}
+
+static int lanes_can(run *c) {
+  hu_format binary32 = hu_format_ieee(8, 23, 0);
+  int extreme = c->call.op >= HU_OP_MINIMUM && c->call.op <= HU_OP_MAXIMUM_NUMBER;
+  if (c->call.op >= HU_OP_ROUNDED || (c->call.op == HU_OP_SQRT && !c->wide->sqrt)) return 0;
+  if (c->spec.zero == HU_ZERO_NONE) return 0; /* there +0 would have an event */
+  if (!hu_narrow_of(&c->narrow, &c->spec) || (!extreme && !odd_is_enough(&c->spec, c->stochastic))) return 0;
+  for (int k = 0; k < c->call.operands; k++) {
+    hu_format f = c->call.x[k].format;
+    c->raw[k] = hu_format_equal(f, binary32);
+    if (!c->raw[k] && (!hu_format_fits_binary32(f) || !hu_narrow_of(&c->undo[k], &c->source[k]))) return 0;
+  }
+  return 1;
+}
+
+static const hu_wide *wide_for(uint32_t levels) {
+#if HU_X86
+  if (levels & HU_LEVEL_AVX512) return hu_wide_avx512();
+  if (levels & HU_LEVEL_AVX2) return hu_wide_avx2();
+#endif
+  return levels & HU_LEVEL_VECTOR ? hu_wide_vector() : NULL;
+}
+
+/* Parts are whole multiples of 64 elements, so that neighbours never share a cache line of an aligned result. */
+static size_t part_size(size_t n, uint32_t threads) {
+  size_t part = (n / threads + 64) & ~(size_t)63;
+  return part < PART_MIN ? PART_MIN : part;
+}
+
+void hu_arith_run(const hu_arith_call *call, const hu_exec *exec, hu_events *events) {
+  run c;
+  hu_events counts[HU_THREADS_MAX];
+  hu_mode rne = {0};
+  uint32_t threads = exec && exec->threads > 1 ? exec->threads : 1, levels = hu_levels_for(exec);
+  if (threads > HU_THREADS_MAX) threads = HU_THREADS_MAX;
+  memset(&c, 0, sizeof c);
+  c.call = *call;
+  c.spec = hu_spec_of(call->result.format, call->mode);
+  for (int k = 0; k < call->operands; k++) c.source[k] = hu_spec_of(call->x[k].format, rne);
+  c.stochastic = call->mode.round >= HU_SRA;
+  c.kernels = hu_kernels_for(levels);
+  c.wide = wide_for(levels);
+  if (c.kernels && (!c.wide || !lanes_can(&c))) c.kernels = NULL;
+  if (exec) c.stream = exec->stream;
+  c.counts = counts;
+  c.part = part_size(call->n, threads);
+  size_t parts = call->n / c.part + (call->n % c.part != 0);
+  hu_parallel(threads, parts, run_part, &c);
+  for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &counts[i]);
+}
