@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/device.h - the CUDA twins of array.h and gemm.h: same arguments, same bits.
+/* halfulp/device.h - the CUDA twins of array.h, arith_n.h and gemm.h: same arguments, same bits.
  *
  * Pointers to data and to events are device pointers; `stream` is a cudaStream_t (as void *, so that this header needs no
  * CUDA), NULL the default stream. The calls check their arguments on the host, enqueue one kernel (gemm: a few) and return; they
@@ -11,6 +11,7 @@
 #ifndef HALFULP_DEVICE_H
 #define HALFULP_DEVICE_H
 
+#include "halfulp/arith_n.h"
 #include "halfulp/gemm.h"
 
 #ifdef __cplusplus
@@ -42,6 +43,59 @@ HU_API HU_MUST_CHECK hu_status hu_device_convert_n(size_t n, void *z, ptrdiff_t 
                                                    hu_events *events, void *stream);
 HU_API HU_MUST_CHECK hu_status hu_device_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width, void *stream);
 HU_API HU_MUST_CHECK hu_status hu_device_unpack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width, void *stream);
+
+/* The twins of arith_n.h. */
+HU_API HU_MUST_CHECK hu_status hu_device_add_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
+                                               ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
+                                               hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events,
+                                               void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_sub_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
+                                               ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
+                                               hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events,
+                                               void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_mul_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
+                                               ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
+                                               hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events,
+                                               void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_div_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
+                                               ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
+                                               hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events,
+                                               void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_minimum_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
+                                                   ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
+                                                   hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events,
+                                                   void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_maximum_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
+                                                   ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
+                                                   hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events,
+                                                   void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_minimum_number_n(size_t n, void *z, ptrdiff_t incz, hu_format fz,
+                                                          const void *a, ptrdiff_t inca, hu_format fa, const void *b,
+                                                          ptrdiff_t incb, hu_format fb, hu_mode mode,
+                                                          const hu_exec *exec, hu_events *events, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_maximum_number_n(size_t n, void *z, ptrdiff_t incz, hu_format fz,
+                                                          const void *a, ptrdiff_t inca, hu_format fa, const void *b,
+                                                          ptrdiff_t incb, hu_format fb, hu_mode mode,
+                                                          const hu_exec *exec, hu_events *events, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_sqrt_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
+                                                ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
+                                                hu_events *events, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_fma_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
+                                               ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
+                                               hu_format fb, const void *c, ptrdiff_t incc, hu_format fc, hu_mode mode,
+                                               const hu_exec *exec, hu_events *events, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_round_to_integral_n(size_t n, void *z, ptrdiff_t incz, const void *x,
+                                                             ptrdiff_t incx, hu_format f, hu_mode mode,
+                                                             const hu_exec *exec, hu_events *events, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_next_up_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
+                                                   hu_format f, const hu_exec *exec, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_next_down_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
+                                                     hu_format f, const hu_exec *exec, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_compare_n(size_t n, int8_t *z, ptrdiff_t incz, const void *a, ptrdiff_t inca,
+                                                   hu_format fa, const void *b, ptrdiff_t incb, hu_format fb,
+                                                   const hu_exec *exec, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_class_n(size_t n, uint8_t *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
+                                                 hu_format f, const hu_exec *exec, void *stream);
 
 /* Data pointers inside d, a, b, c are device pointers; the structs themselves are on the host. */
 HU_API HU_MUST_CHECK hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,

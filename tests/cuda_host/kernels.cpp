@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/cuda_host/kernels.cpp - every kernel file, compiled for the CPU. */
+#include "gpu/arith.cu"
 #include "gpu/convert.cu"
 #include "gpu/decode.cu"
 #include "gpu/encode.cu"
