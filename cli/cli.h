@@ -115,6 +115,9 @@ int cli_quantize(int argc, char **argv);
 int cli_gemm(int argc, char **argv);
 int cli_diff(int argc, char **argv);
 int cli_plot(int argc, char **argv);
+int cli_vectors(int argc, char **argv);
+int cli_check_vectors(int argc, char **argv);
+int cli_testfloat(int argc, char **argv);
 int cli_verify(int argc, char **argv);
 
 #endif

@@ -21,6 +21,9 @@ static const entry table[] = {
     {"gemm", cli_gemm, "D = A B + C of .npy matrices under an accumulation model"},
     {"diff", cli_diff, "compare two .npy arrays bit for bit"},
     {"plot", cli_plot, "draw a format's value line, and data over it, as SVG"},
+    {"vectors", cli_vectors, "test vectors of an operation, in TestFloat's text form"},
+    {"check-vectors", cli_check_vectors, "judge results of an operation from elsewhere"},
+    {"testfloat", cli_testfloat, "operands in, results out, in TestFloat's text form"},
     {"verify", cli_verify, "self-test of this build on this machine"},
 };
 enum { TABLE_SIZE = sizeof table / sizeof table[0] };
@@ -29,7 +32,7 @@ static int print_usage(void) {
   printf(
       "Usage: halfulp COMMAND [OPTION...] [FILE...]\n"
       "Low-precision floating point, bit for bit.\n\nCommands:\n");
-  for (int i = 0; i < TABLE_SIZE; i++) printf("  %-10s%s\n", table[i].name, table[i].summary);
+  for (int i = 0; i < TABLE_SIZE; i++) printf("  %-14s%s\n", table[i].name, table[i].summary);
   printf(
       "\n`halfulp COMMAND --help` describes a command, with an example. `halfulp --version` prints the version.\n"
       "Exit codes: 0 done, 1 differences found or a check failed, 2 wrong usage or input.\n");

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Operations by name, cases solved, judged, printed and read. */
+#include "cli/vectors.h"
+
+#include <string.h>
+
+#include "cli/numbers.h"
+#include "halfulp/formats/ieee.h"
+#include "halfulp/scalar.h"
+
+enum { LESS = 1, EQUAL = 2 };
+enum { INEXACT = 1, UNDERFLOW = 2, OVERFLOW = 4, INFINITE = 8, INVALID = 16 };
+
+static const vectors_operation table[] = {
+    {"add", "add", VECTORS_TWO, 2, hu_add, 0, 0},
+    {"sub", "sub", VECTORS_TWO, 2, hu_sub, 0, 0},
+    {"mul", "mul", VECTORS_TWO, 2, hu_mul, 0, 0},
+    {"div", "div", VECTORS_TWO, 2, hu_div, 0, 0},
+    {"sqrt", "sqrt", VECTORS_SQRT, 1, NULL, 0, 0},
+    {"fma", "mulAdd", VECTORS_FMA, 3, NULL, 0, 0},
+    {"minimum", NULL, VECTORS_TWO, 2, hu_minimum, 0, 0},
+    {"maximum", NULL, VECTORS_TWO, 2, hu_maximum, 0, 0},
+    {"minimum_number", NULL, VECTORS_TWO, 2, hu_minimum_number, 0, 0},
+    {"maximum_number", NULL, VECTORS_TWO, 2, hu_maximum_number, 0, 0},
+    {"round_to_integral", "roundToInt", VECTORS_INTEGRAL, 1, NULL, 0, 0},
+    {"convert", NULL, VECTORS_CONVERT, 1, NULL, 0, 0},
+    {"eq", "eq", VECTORS_RELATION, 2, NULL, EQUAL, 0},
+    {"le", "le", VECTORS_RELATION, 2, NULL, LESS | EQUAL, 1},
+    {"lt", "lt", VECTORS_RELATION, 2, NULL, LESS, 1},
+    {"eq_signaling", "eq_signaling", VECTORS_RELATION, 2, NULL, EQUAL, 1},
+    {"le_quiet", "le_quiet", VECTORS_RELATION, 2, NULL, LESS | EQUAL, 0},
+    {"lt_quiet", "lt_quiet", VECTORS_RELATION, 2, NULL, LESS, 0},
+};
+enum { TABLE_SIZE = sizeof table / sizeof table[0] };
+
+const vectors_operation *vectors_find(const char *name) {
+  for (int i = 0; i < TABLE_SIZE; i++)
+    if (!strcmp(table[i].name, name)) return &table[i];
+  return NULL;
+}
+
+static int standard_format(hu_format *f, const char *name, size_t length) {
+  if (length == 3 && !strncmp(name, "f16", 3)) *f = hu_binary16();
+  else if (length == 3 && !strncmp(name, "f32", 3)) *f = hu_binary32();
+  else if (length == 4 && !strncmp(name, "bf16", 4)) *f = hu_bfloat16();
+  else return 0;
+  return 1;
+}
+
+int vectors_find_testfloat(vectors *v, const char *function) {
+  const char *rest = strchr(function, '_');
+  if (!rest || !standard_format(&v->from, function, (size_t)(rest - function))) return 0;
+  v->to = v->from;
+  rest++;
+  if (!strncmp(rest, "to_", 3)) {
+    v->op = vectors_find("convert");
+    return standard_format(&v->to, rest + 3, strlen(rest + 3));
+  }
+  for (int i = 0; i < TABLE_SIZE; i++) {
+    if (!table[i].testfloat || strcmp(table[i].testfloat, rest) != 0) continue;
+    v->op = &table[i];
+    return 1;
+  }
+  return 0;
+}
+
+/* A NaN with the quiet bit clear, in the formats whose NaNs are IEEE 754's: the library knows one NaN, TestFloat two. */
+static int is_signalling(hu_format f, uint32_t code) {
+  if ((f.nan != HU_NAN_IEEE && f.nan != HU_NAN_IEEE_ONES) || hu_class(f, code) != HU_CLASS_NAN) return 0;
+  return f.m > 0 && !(code >> (f.m - 1) & 1);
+}
+
+static uint32_t flags_of(uint32_t events) {
+  uint32_t flags = 0;
+  if (events & HU_EVENT_INEXACT) flags |= INEXACT;
+  if (events & HU_EVENT_UNDERFLOW) flags |= UNDERFLOW;
+  if (events & HU_EVENT_OVERFLOW) flags |= OVERFLOW;
+  if (events & HU_EVENT_DIVIDE_BY_ZERO) flags |= INFINITE;
+  if (events & HU_EVENT_INVALID) flags |= INVALID;
+  return flags;
+}
+
+static uint32_t relation(const vectors *v, const uint32_t *x, uint32_t *events) {
+  int order = hu_compare(v->from, x[0], v->from, x[1]);
+  *events = order == HU_UNORDERED && v->op->signalling ? HU_EVENT_INVALID : 0;
+  return (order == HU_LESS && (v->op->relations & LESS)) || (order == HU_EQUAL && (v->op->relations & EQUAL));
+}
+
+void vectors_solve(const vectors *v, uint64_t i, vectors_case *c) {
+  uint32_t events = 0, r = v->mode.bits ? hu_stream_word(v->stream, i) >> (32 - v->mode.bits) : 0;
+  const uint32_t *x = c->x;
+  hu_format f = v->from;
+  switch (v->op->kind) {
+    case VECTORS_TWO: c->z = v->op->two(v->to, v->mode, f, x[0], f, x[1], r, &events); break;
+    case VECTORS_SQRT: c->z = hu_sqrt(v->to, v->mode, f, x[0], r, &events); break;
+    case VECTORS_FMA: c->z = hu_fma(v->to, v->mode, f, x[0], f, x[1], f, x[2], r, &events); break;
+    case VECTORS_INTEGRAL: c->z = hu_round_to_integral(f, v->mode, x[0], r, &events); break;
+    case VECTORS_CONVERT: c->z = hu_convert(v->to, v->mode, f, x[0], r, &events); break;
+    default: c->z = relation(v, x, &events); break;
+  }
+  c->flags = flags_of(events);
+  if (v->op->kind == VECTORS_INTEGRAL && v->quiet_integral) c->flags &= ~(uint32_t)INEXACT;
+  for (int k = 0; k < v->op->operands; k++)
+    if (is_signalling(f, x[k])) c->flags |= INVALID;
+}
+
+static int is_infinite(hu_format f, uint32_t code) {
+  int c = hu_class(f, code);
+  return c == HU_CLASS_NEGATIVE_INFINITY || c == HU_CLASS_POSITIVE_INFINITY;
+}
+
+static int is_zero(hu_format f, uint32_t code) {
+  int c = hu_class(f, code);
+  return c == HU_CLASS_NEGATIVE_ZERO || c == HU_CLASS_POSITIVE_ZERO;
+}
+
+/* 7.2 c of IEEE 754 leaves open whether 0 x inf + NaN is invalid. */
+static int may_be_invalid(const vectors *v, const uint32_t *x) {
+  hu_format f = v->from;
+  if (v->op->kind != VECTORS_FMA || hu_class(f, x[2]) != HU_CLASS_NAN) return 0;
+  return (is_zero(f, x[0]) && is_infinite(f, x[1])) || (is_infinite(f, x[0]) && is_zero(f, x[1]));
+}
+
+int vectors_right(const vectors *v, const vectors_case *want, uint32_t z, uint32_t flags) {
+  int nan = v->op->kind != VECTORS_RELATION && hu_class(v->to, want->z) == HU_CLASS_NAN;
+  if (nan ? hu_class(v->to, z) != HU_CLASS_NAN : z != want->z) return 0;
+  uint32_t differ = flags ^ want->flags;
+  if (may_be_invalid(v, want->x)) differ &= ~(uint32_t)INVALID;
+  return differ == 0;
+}
+
+/* ---- text ---- */
+
+static int result_digits(const vectors *v) {
+  return v->op->kind == VECTORS_RELATION ? 1 : (int)code_digits(v->to);
+}
+
+static uint32_t last_code(hu_format f) { return (uint32_t)(((uint64_t)1 << (f.sign + f.e + f.m)) - 1); }
+
+void vectors_print_operands(const vectors *v, const vectors_case *c) {
+  for (int k = 0; k < v->op->operands; k++)
+    printf("%s%0*X", k ? " " : "", (int)code_digits(v->from), c->x[k] & last_code(v->from));
+}
+
+void vectors_print_result(const vectors *v, const char *word, uint32_t z, uint32_t flags) {
+  printf("%s %0*X %02X", word, result_digits(v), z, flags);
+}
+
+void vectors_print(const vectors *v, const vectors_case *c) {
+  vectors_print_operands(v, c);
+  vectors_print_result(v, "", c->z, c->flags);
+  putchar('\n');
+}
+
+int vectors_read(const vectors *v, char *line, vectors_case *c) {
+  int n = 0;
+  for (char *at = line; *at; n++) {
+    uint64_t u;
+    size_t length = strcspn(at, " \t");
+    char *next = at + length + strspn(at + length, " \t");
+    uint64_t last = v->op->kind == VECTORS_RELATION ? 1 : last_code(v->to);
+    if (n != v->op->operands) last = n < v->op->operands ? last_code(v->from) : 0x1F;
+    at[length] = 0;
+    if (n > v->op->operands + 1 || !hex_parse_any(&u, at, last)) return -1;
+    if (n < v->op->operands) c->x[n] = (uint32_t)u;
+    else if (n == v->op->operands) c->z = (uint32_t)u;
+    else c->flags = (uint32_t)u;
+    at = next;
+  }
+  return n;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/vectors.h - test vectors in Berkeley TestFloat's text form: one case a line, the operands, the result and the exception
+ * flags in hexadecimal digits, one blank between. Codes have (width + 3) / 4 digits, relations one (0 or 1), flags two:
+ *   01 inexact   02 underflow   04 overflow   08 infinite (division by zero)   10 invalid */
+#ifndef HALFULP_CLI_VECTORS_H
+#define HALFULP_CLI_VECTORS_H
+
+#include "cli/cli.h"
+#include "cli/io.h"
+#include "halfulp/arith.h"
+
+typedef uint32_t (*vectors_two)(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
+                                uint32_t random, uint32_t *events);
+
+enum { VECTORS_TWO, VECTORS_SQRT, VECTORS_FMA, VECTORS_INTEGRAL, VECTORS_CONVERT, VECTORS_RELATION };
+
+typedef struct vectors_operation {
+  const char *name;
+  const char *testfloat; /* TestFloat's name of it behind "f16_", NULL if it has none */
+  int kind, operands;
+  vectors_two two;    /* VECTORS_TWO */
+  int relations;      /* VECTORS_RELATION: bit 0 less, bit 1 equal */
+  int signalling;     /* VECTORS_RELATION: unordered is invalid */
+} vectors_operation;
+
+typedef struct vectors {
+  const vectors_operation *op;
+  hu_format from, to;
+  hu_mode mode;
+  hu_stream stream; /* case i draws word i in stochastic modes */
+  int quiet_integral; /* round_to_integral without the flag inexact */
+} vectors;
+
+typedef struct vectors_case {
+  uint32_t x[3], z, flags;
+} vectors_case;
+
+/* NULL if there is no such operation. */
+const vectors_operation *vectors_find(const char *name);
+/* "f32_mulAdd", "f16_to_f32" with f16, bf16, f32: sets op, from, to. 1, or 0 if it is none of these. */
+int vectors_find_testfloat(vectors *v, const char *function);
+
+/* Result and flags of the operands of case number i. */
+void vectors_solve(const vectors *v, uint64_t i, vectors_case *c);
+/* Is a result right where `want` was solved? Any NaN is as good as another; 0 x inf + NaN may be invalid or not. */
+int vectors_right(const vectors *v, const vectors_case *want, uint32_t z, uint32_t flags);
+/* Operands alone; the word, a result and flags; the whole line with its end. */
+void vectors_print_operands(const vectors *v, const vectors_case *c);
+void vectors_print_result(const vectors *v, const char *word, uint32_t z, uint32_t flags);
+void vectors_print(const vectors *v, const vectors_case *c);
+/* Reads up to five fields of a line; returns how many there were, or -1 if one is no such number or there are more. */
+int vectors_read(const vectors *v, char *line, vectors_case *c);
+
+/* Operands of case i of `level` (1 or 2) into c->x; 0 when there are no more. Room for the edge codes is made at the start. */
+typedef struct vectors_source {
+  const vectors *v;
+  uint32_t *edges;
+  size_t edge_count;
+  uint64_t count, pairs;
+} vectors_source;
+int vectors_source_open(vectors_source *s, const vectors *v, int level);
+int vectors_source_case(const vectors_source *s, uint64_t i, vectors_case *c);
+void vectors_source_close(vectors_source *s);
+
+#endif

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""vectors, check-vectors, testfloat: test vectors as text, against Python's exact fractions and its own binary16."""
+
+import struct
+import sys
+from fractions import Fraction
+
+sys.dont_write_bytecode = True
+import support  # noqa: E402
+
+INEXACT, UNDERFLOW, OVERFLOW, INFINITE, INVALID = 1, 2, 4, 8, 16
+OPERATIONS = (
+    "add sub mul div sqrt fma minimum maximum minimum_number maximum_number round_to_integral convert "
+    "eq le lt eq_signaling le_quiet lt_quiet"
+).split()
+
+
+def half(code):
+    return struct.unpack("<e", struct.pack("<H", code))[0]
+
+
+def is_nan(code):
+    return code & 0x7FFF > 0x7C00
+
+
+class Vectors(support.Case):
+    def cases(self, *args):
+        for line in self.ok("vectors", *args).split("\n")[:-1]:
+            yield [int(field, 16) for field in line.split(" ")]
+
+    def values(self, fmt):
+        out = self.ok("info", fmt, "--table").split("\n")[:-1]
+        return [float.fromhex(line.split()[1]) for line in out]
+
+    def test_all_pairs_of_e4m3_by_fractions(self):
+        """Every pair of codes: nearest, ties to even code, saturating at 448, the five flags."""
+        values = self.values("float8_e4m3fn")
+        grid = sorted((Fraction(v), c) for c, v in enumerate(values[:0x7F]))
+        place = {}  # magnitude -> (code, inexact, underflow, overflow)
+
+        def rounded(x):
+            if x not in place:
+                above = [(v, c) for v, c in grid if v >= x]
+                below = [(v, c) for v, c in grid if v <= x][-1]
+                if above:
+                    up = above[0]
+                    code = below[1]
+                    middle = (below[0] + up[0]) / 2
+                    if x > middle or (x == middle and code % 2):
+                        code = up[1]
+                    inexact = x != values[code]
+                    # Tininess after rounding to 4 digits: below 2^-6 by half a unit of 2^-10 or more.
+                    tiny = x < Fraction(1, 64) - Fraction(1, 2048)
+                    flags = INEXACT * inexact + UNDERFLOW * (inexact and tiny)
+                elif x <= 464:
+                    code, flags = 0x7E, INEXACT
+                else:
+                    code, flags = 0x7E, INEXACT + OVERFLOW
+                place[x] = code, flags
+            return place[x]
+
+        def expected(op, a, b):
+            x, y = values[a], values[b]
+            negative = (a ^ b) >> 7
+            if x != x or y != y:
+                return 0x7F, 0
+            if op == "div" and y == 0:
+                return (0x7F, INVALID) if x == 0 else (negative << 7 | 0x7E, INFINITE)
+            if op in ("add", "sub"):
+                exact = Fraction(x) + Fraction(y) * (1 if op == "add" else -1)
+                flipped = b if op == "add" else b ^ 0x80
+                zero = 0x80 if (a & flipped) == 0x80 and exact == 0 and x == 0 else 0
+                if exact == 0:
+                    return zero, 0
+                negative = exact < 0
+            else:
+                exact = Fraction(x) * Fraction(y) if op == "mul" else Fraction(x) / Fraction(y)
+            code, flags = rounded(abs(exact)) if exact else (0, 0)
+            return negative << 7 | code, flags
+
+        for op in ("add", "sub", "mul", "div"):
+            seen = set()
+            for a, b, z, flags in self.cases(op, "-f", "float8_e4m3fn", "--level", "2"):
+                seen.add((a, b))
+                self.assertEqual((z, flags), expected(op, a, b), (op, hex(a), hex(b)))
+            self.assertEqual(len(seen), 65536)
+
+    def test_binary16_by_python(self):
+        checked = 0
+        for op in ("add", "sub", "mul"):
+            for a, b, z, flags in self.cases(op, "-f", "binary16"):
+                x, y = half(a), half(b)
+                exact = x + y if op == "add" else x - y if op == "sub" else x * y
+                if exact != exact:
+                    self.assertTrue(is_nan(z))
+                    continue
+                try:
+                    want = struct.unpack("<H", struct.pack("<e", exact))[0]
+                except OverflowError:
+                    want = 0x7C00 if exact > 0 else 0xFC00
+                self.assertEqual(z, want, (op, hex(a), hex(b)))
+                if not flags & OVERFLOW:
+                    self.assertEqual(flags & INEXACT, half(z) != exact, (op, hex(a), hex(b)))
+                checked += 1
+        self.assertGreater(checked, 100000)
+
+    def test_levels(self):
+        few = self.ok("vectors", "mul", "-f", "bfloat16").count("\n")
+        many = self.ok("vectors", "sqrt", "-f", "bfloat16", "--level", "2").count("\n")
+        self.assertGreater(few, 20000)
+        self.assertGreater(many, 300000)
+        self.assertEqual(self.ok("vectors", "mul", "-f", "bfloat16"), self.ok("vectors", "mul", "-f", "bfloat16", "--level", "1"))
+        self.assertEqual(self.ok("vectors", "fma", "-f", "float4_e2m1fn").count("\n"), 4096)
+
+    def test_round_trips(self):
+        for op in OPERATIONS:
+            for fmt in ("float6_e3m2fn", "float8_e8m0fnu", "dlfloat16", "fp(6,9,0):finite"):
+                out = self.ok("vectors", op, "-f", fmt, "-r", "srb:5", "--seed", "9")
+                judged = self.ok("check-vectors", op, "-f", fmt, "-r", "srb:5", "--seed", "9", stdin=out)
+                self.assertEqual(judged, "%d cases, 0 differ\n" % out.count("\n"))
+
+    def test_differences_are_found(self):
+        lines = self.ok("vectors", "add", "-f", "float8_e5m2").split("\n")[:-1]
+        for at, wrong in ((17, "3C"), (400, "7F"), (401, "FD")):
+            fields = lines[at].split(" ")
+            fields[2] = wrong if fields[2] != wrong else "00"
+            lines[at] = " ".join(fields)
+        lines[800] = lines[800][:-2] + "%02X" % (int(lines[800][-2:], 16) ^ 8)
+        text = "\n".join(lines) + "\n"
+        out = self.ok("check-vectors", "add", "-f", "float8_e5m2", stdin=text, code=1)
+        want = {18, 401, 402, 801}
+        self.assertEqual({int(line.split()[1][:-1]) for line in out.split("\n")[:-2]}, want)
+        self.assertTrue(out.endswith("%d cases, 4 differ\n" % len(lines)))
+        out = self.ok("check-vectors", "add", "-f", "float8_e5m2", "--first", "1", "--no-flags", stdin=text, code=1)
+        self.assertEqual(out.count("\n"), 2)
+        self.assertTrue(out.endswith(" 3 differ\n"))
+        out = self.ok("check-vectors", "add", "-f", "float8_e5m2", stdin="3c 3C 40 00\n3C 40 42 01\n", code=1)
+        self.assertEqual(out, "line 2: 3C 40 is 42 01, wanted 42 00\n2 cases, 1 differ\n")
+
+    def test_file_and_nan(self):
+        path = self.write("v.txt", b"7D00 3C00 7E01 10\n7E00 3C00 7FFF 00\n")
+        self.assertEqual(self.ok("check-vectors", "add", "-f", "binary16", path), "2 cases, 0 differ\n")
+
+    def test_testfloat_functions(self):
+        def one(function, line, *args):
+            return self.ok("testfloat", function, *args, stdin=line + "\n")
+
+        self.assertEqual(one("f16_add", "3C00 3C01"), "3C00 3C01 4000 01\n")
+        self.assertEqual(one("f32_mulAdd", "3F800001 3F800001 BF800002"), "3F800001 3F800001 BF800002 28800000 00\n")
+        self.assertEqual(one("f32_div", "3F800000 80000000"), "3F800000 80000000 FF800000 08\n")
+        self.assertEqual(one("f32_sqrt", "BF800000"), "BF800000 7FC00000 10\n")
+        self.assertEqual(one("f16_roundToInt", "4100"), "4100 4000 01\n")
+        self.assertEqual(one("f16_roundToInt", "4100", "--notexact", "-r", "rna"), "4100 4200 00\n")
+        self.assertEqual(one("f32_to_f16", "477FF000"), "477FF000 7C00 05\n")
+        self.assertEqual(one("bf16_to_f32", "7F81"), "7F81 7FC00000 10\n")
+        self.assertEqual(one("f16_le", "7E00 0000"), "7E00 0000 0 10\n")
+        self.assertEqual(one("f16_le_quiet", "7E00 0000"), "7E00 0000 0 00\n")
+        self.assertEqual(one("f16_eq", "7D00 0000"), "7D00 0000 0 10\n")
+        self.assertEqual(one("f16_eq", "8000 0000"), "8000 0000 1 00\n")
+        # A field more, as testfloat_gen has with a function, is read past.
+        self.assertEqual(one("f16_lt", "3C00 4000 0 00"), "3C00 4000 1 00\n")
+        out = self.ok("testfloat", "f16_mul", "--level", "1")
+        self.assertEqual(self.ok("testfloat", "f16_mul", stdin=out), out)
+        self.assertTrue(self.ok("testfloat", "f16_mul", "--check", stdin=out).endswith(", 0 differ\n"))
+        # 0 x inf + NaN may be invalid or not.
+        for flags in ("00", "10"):
+            self.ok("testfloat", "f16_mulAdd", "--check", stdin="0000 7C00 7E00 7E00 %s\n" % flags)
+
+    def test_misuse(self):
+        self.bad("vectors", says="wants OP")
+        self.bad("vectors", "foo", "-f", "binary16", says="no operation")
+        self.bad("vectors", "add", says="no format given")
+        self.bad("vectors", "add", "-f", "binary16", "--level", "3", says="--level")
+        self.bad("vectors", "round_to_integral", "-f", "binary16", "--to", "bfloat16", says="one format")
+        self.bad("check-vectors", "add", "-f", "binary16", stdin="", says="no cases")
+        self.bad("check-vectors", "add", "-f", "binary16", stdin="3C00 3C00 4000\n", says=":1: not the operands")
+        self.bad("check-vectors", "add", "-f", "binary16", stdin="3C00 3C00 14000 00\n", says=":1: ")
+        self.bad("check-vectors", "add", "-f", "binary16", stdin="3C00 3C00 4000 00 00\n", says=":1: ")
+        self.bad("check-vectors", "lt", "-f", "binary16", stdin="3C00 3C00 2 00\n", says=":1: ")
+        self.bad("testfloat", "f64_add", says="no function")
+        self.bad("testfloat", "f16_rem", says="no function")
+        self.bad("testfloat", "f16_add", "--level", "1", "--check", says="--level")
+        self.bad("testfloat", "f16_add", stdin="3C00\n", says=":1: ")
+
+
+if __name__ == "__main__":
+    support.main()
