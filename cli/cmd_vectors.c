@@ -67,7 +67,8 @@ static const cli_command check_command = {
     "check-vectors",
     "OP [FILE]",
     "Judge results from elsewhere: lines of operands, result and flags",
-    OPERATIONS LINES "\nFILE is standard input if absent or -. Line i draws random word C + i - 1 in stochastic modes.\n"
+    OPERATIONS LINES
+    "\nFILE is standard input if absent or -. Line i draws random word C + i - 1 in stochastic modes.\n"
     "Exit code 1 if a result or its flags differ.",
     "  halfulp vectors sqrt -f bfloat16 | halfulp check-vectors sqrt -f bfloat16\n"
     "  echo '38 38 40 00' | halfulp check-vectors add -f float8_e4m3fn",
@@ -200,7 +201,8 @@ int cli_testfloat(int argc, char **argv) {
     return cli_fail(NULL, "'%s' is no function of f16, bf16 or f32; see `halfulp testfloat --help`", operands[0]);
   v.mode = s.numeric.mode;
   v.quiet_integral = s.notexact;
-  if (s.level && (count > 1 || s.check)) return cli_fail(NULL, "--level makes the operands; it goes with no FILE and no --check");
+  if (s.level && (count > 1 || s.check))
+    return cli_fail(NULL, "--level makes the operands; it goes with no FILE and no --check");
   if (s.level) return generate(&v, (int)s.level);
   return read_lines(&s, &v, count > 1 ? operands[1] : "-", s.check);
 }

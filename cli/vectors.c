@@ -64,7 +64,8 @@ int vectors_find_testfloat(vectors *v, const char *function) {
   return 0;
 }
 
-/* A NaN with the quiet bit clear, in the formats whose NaNs are IEEE 754's: the library knows one NaN, TestFloat two. */
+/* A NaN with the quiet bit clear, in the formats whose NaNs are IEEE 754's: the library knows one NaN, TestFloat
+ * two. */
 static int is_signalling(hu_format f, uint32_t code) {
   if ((f.nan != HU_NAN_IEEE && f.nan != HU_NAN_IEEE_ONES) || hu_class(f, code) != HU_CLASS_NAN) return 0;
   return f.m > 0 && !(code >> (f.m - 1) & 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/vectors.h - test vectors in Berkeley TestFloat's text form: one case a line, the operands, the result and the exception
- * flags in hexadecimal digits, one blank between. Codes have (width + 3) / 4 digits, relations one (0 or 1), flags two:
+/* cli/vectors.h - test vectors in Berkeley TestFloat's text form: one case a line, the operands, the result and the
+ * exception flags in hexadecimal digits, one blank between. Codes have (width + 3) / 4 digits, relations one (0 or 1),
+ * flags two:
  *   01 inexact   02 underflow   04 overflow   08 infinite (division by zero)   10 invalid */
 #ifndef HALFULP_CLI_VECTORS_H
 #define HALFULP_CLI_VECTORS_H
@@ -51,7 +52,8 @@ void vectors_print(const vectors *v, const vectors_case *c);
 /* Reads up to five fields of a line; returns how many there were, or -1 if one is no such number or there are more. */
 int vectors_read(const vectors *v, char *line, vectors_case *c);
 
-/* Operands of case i of `level` (1 or 2) into c->x; 0 when there are no more. Room for the edge codes is made at the start. */
+/* Operands of case i of `level` (1 or 2) into c->x; 0 when there are no more. Room for the edge codes is made at the
+ * start. */
 typedef struct vectors_source {
   const vectors *v;
   uint32_t *edges;

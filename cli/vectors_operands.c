@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Operands of generated vectors: codes at the edges of a format in every combination, and random ones. The same operands for the
- * same format, operation, level and stream. */
+/* Operands of generated vectors: codes at the edges of a format in every combination, and random ones. The same
+ * operands for the same format, operation, level and stream. */
 #include "cli/vectors.h"
 
 #include <stdlib.h>
@@ -34,7 +34,8 @@ static size_t fields_of(uint32_t *list, hu_format f, int level) {
   uint32_t top = ((uint32_t)1 << f.e) - 1;
   hu_mode rtz = {.round = HU_RTZ, .saturate = HU_SAT_FINITE};
   uint32_t one = (hu_encode64(f, rtz, 1.0, 0, NULL) & ~hu_format_limits(f).sign_mask) >> f.m, m = f.m;
-  const uint32_t some[] = {0, 1, 2, top, top - 1, top - 2, one, one - 1, one + 1, one + m, one - m, one + m + 1, one - m - 1};
+  const uint32_t some[] = {0,       1,       2,       top,     top - 1,     top - 2,    one,
+                           one - 1, one + 1, one + m, one - m, one + m + 1, one - m - 1};
   size_t n = 0;
   for (size_t i = 0; i < sizeof some / sizeof *some; i++)
     if (some[i] <= top) n = add_once(list, n, FIELDS_MAX, some[i]);
@@ -81,7 +82,8 @@ int vectors_source_open(vectors_source *s, const vectors *v, int level) {
 
 void vectors_source_close(vectors_source *s) { free(s->edges); }
 
-/* One more random word of case i. Operands have a key of their own, so that R of a stochastic mode is independent of them. */
+/* One more random word of case i. Operands have a key of their own, so that R of a stochastic mode is independent of
+ * them. */
 static uint32_t draw(const vectors_source *s, uint64_t i, unsigned k) {
   hu_stream stream = {s->v->stream.key ^ UINT64_C(0x5EC70C5), 0};
   return hu_stream_word(stream, 16 * i + k);

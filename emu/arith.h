@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/arith.h - exact results of the operations of docs/numerics.md section 10, in integers.
  *
- * hu_exact_* take exact numbers (sticky 0) and return the exact result as a hu_num: all of it, or its 64 leading digits and
- * sticky, which is all that any rounding looks at. They add HU_EVENT_INVALID and HU_EVENT_DIVIDE_BY_ZERO to *raised.
- * hu_arith_round rounds the result and puts the events together. C11, C++17 and CUDA compile the same text. */
+ * hu_exact_* take exact numbers (sticky 0) and return the exact result as a hu_num: all of it, or its 64 leading digits
+ * and sticky, which is all that any rounding looks at. They add HU_EVENT_INVALID and HU_EVENT_DIVIDE_BY_ZERO to
+ * *raised. hu_arith_round rounds the result and puts the events together. C11, C++17 and CUDA compile the same text. */
 #ifndef HALFULP_EMU_ARITH_H
 #define HALFULP_EMU_ARITH_H
 
@@ -21,8 +21,8 @@ HU_FN hu_num hu_negated(hu_num x) {
 
 /* ---- two words ---- */
 
-/* The finite number (-1)^sign (hi 2^64 + lo + s) 2^exp, 0 < s < 1 if sticky; then hi >= 2^62, so that no digit of the 64
- * leading ones is unknown. */
+/* The finite number (-1)^sign (hi 2^64 + lo + s) 2^exp, 0 < s < 1 if sticky; then hi >= 2^62, so that no digit of the
+ * 64 leading ones is unknown. */
 HU_FN hu_num hu_num_two_words(uint32_t sign, uint64_t hi, uint64_t lo, uint32_t sticky, int32_t exp) {
   if (hi == 0) return hu_num_finite(sign, lo, exp);
   int32_t lead = hu_clz64(hi);
@@ -55,9 +55,10 @@ HU_FN int32_t hu_compare_magnitude(hu_num a, hu_num b) {
   return x == y ? 0 : x > y ? 1 : -1;
 }
 
-/* a + b for finite a and b, neither of them zero, |a| >= |b|, on 128 places of which a's leading digit has the top one. Digits
- * of b below them are only known to be there: in a difference one unit of the last place is borrowed, and what is left of that
- * unit is again more than nothing and less than one. b then lies more than 64 places below a, so at most one place cancels. */
+/* a + b for finite a and b, neither of them zero, |a| >= |b|, on 128 places of which a's leading digit has the top one.
+ * Digits of b below them are only known to be there: in a difference one unit of the last place is borrowed, and what
+ * is left of that unit is again more than nothing and less than one. b then lies more than 64 places below a, so at
+ * most one place cancels. */
 HU_FN hu_num hu_exact_add_below(hu_num a, hu_num b) {
   int32_t la = hu_clz64(a.sig), lb = hu_clz64(b.sig), exp = a.exp - la - 64;
   hu_moved y = hu_move_down(b.sig << lb, (a.exp - la) - (b.exp - lb));
@@ -73,7 +74,8 @@ HU_FN hu_num hu_exact_add_below(hu_num a, hu_num b) {
   return hu_num_two_words(a.sign, hi, lo, y.lost, exp);
 }
 
-/* a + b. An exact 0 that is not the sum of two zeros of one sign is -0 if `down` (the mode is toward negative), else +0. */
+/* a + b. An exact 0 that is not the sum of two zeros of one sign is -0 if `down` (the mode is toward negative), else
+ * +0. */
 HU_FN hu_num hu_exact_add(hu_num a, hu_num b, uint32_t down, uint32_t *raised) {
   if (a.kind == HU_KIND_NAN) return a;
   if (b.kind == HU_KIND_NAN) return b;
@@ -121,8 +123,8 @@ HU_FN hu_num hu_exact_fma(hu_num a, hu_num b, hu_num c, uint32_t down, uint32_t 
 
 /* ---- quotients and roots ---- */
 
-/* a / b, the finite b of at most 32 digits as every code has them. The first division leaves 33 to 64 digits, the second
- * fills up to 64; what remains is sticky. */
+/* a / b, the finite b of at most 32 digits as every code has them. The first division leaves 33 to 64 digits, the
+ * second fills up to 64; what remains is sticky. */
 HU_FN hu_num hu_quotient(uint32_t sign, hu_num a, hu_num b) {
   int32_t la = hu_clz64(a.sig);
   uint64_t n = a.sig << la, q = n / b.sig, r = n % b.sig;
@@ -147,8 +149,8 @@ HU_FN hu_num hu_exact_div(hu_num a, hu_num b, uint32_t *raised) {
   return hu_quotient(sign, a, b);
 }
 
-/* The root of x > 0 of at most 63 digits, a digit at a time: 64 digits of root from 128 of x, of which the lower 64 are 0.
- * The remainder is at most twice the root, so it needs two words at the end. */
+/* The root of x > 0 of at most 63 digits, a digit at a time: 64 digits of root from 128 of x, of which the lower 64 are
+ * 0. The remainder is at most twice the root, so it needs two words at the end. */
 HU_FN hu_num hu_root(hu_num x) {
   int32_t lead = hu_clz64(x.sig), exp = x.exp - lead;
   uint64_t digits = x.sig << lead, root = 0, hi = 0, lo = 0;
@@ -201,8 +203,8 @@ HU_FN hu_num hu_exact_extreme(hu_num a, hu_num b, uint32_t larger, uint32_t numb
 
 /* ---- to an integer ---- */
 
-/* The integer that x rounds to by the mode of s. A code that is no integer lies below 2^30, so that the 34 or more digits behind
- * its point are enough for every mode. */
+/* The integer that x rounds to by the mode of s. A code that is no integer lies below 2^30, so that the 34 or more
+ * digits behind its point are enough for every mode. */
 HU_FN hu_num hu_exact_integer(const hu_spec *s, hu_num x, uint32_t random, uint32_t *inexact) {
   *inexact = 0;
   if (x.kind != HU_KIND_FINITE) return x;
@@ -216,8 +218,8 @@ HU_FN hu_num hu_exact_integer(const hu_spec *s, hu_num x, uint32_t random, uint3
 
 /* ---- one rounding ---- */
 
-/* The operations by number, for the calls of one value, of arrays and of the device. From HU_OP_ROUNDED on the result is no
- * rounding of an exact one. */
+/* The operations by number, for the calls of one value, of arrays and of the device. From HU_OP_ROUNDED on the result
+ * is no rounding of an exact one. */
 enum {
   HU_OP_ADD,
   HU_OP_SUB,
@@ -246,7 +248,8 @@ HU_FN hu_num hu_exact_of(int32_t op, hu_num a, hu_num b, hu_num c, uint32_t down
     case HU_OP_DIV: return hu_exact_div(a, b, raised);
     case HU_OP_SQRT: return hu_exact_sqrt(a, raised);
     case HU_OP_FMA: return hu_exact_fma(a, b, c, down, raised);
-    default: return hu_exact_extreme(a, b, op == HU_OP_MAXIMUM || op == HU_OP_MAXIMUM_NUMBER, op >= HU_OP_MINIMUM_NUMBER);
+    default:
+      return hu_exact_extreme(a, b, op == HU_OP_MAXIMUM || op == HU_OP_MAXIMUM_NUMBER, op >= HU_OP_MINIMUM_NUMBER);
   }
 }
 
@@ -265,7 +268,8 @@ HU_FN uint32_t hu_arith_round(const hu_spec *s, hu_num exact, uint32_t raised, u
 }
 
 /* One operation below HU_OP_ROUNDED; what operands it does not have are zeros. */
-HU_FN uint32_t hu_arith_one(const hu_spec *s, int32_t op, hu_num a, hu_num b, hu_num c, uint32_t random, uint32_t *events) {
+HU_FN uint32_t hu_arith_one(const hu_spec *s, int32_t op, hu_num a, hu_num b, hu_num c, uint32_t random,
+                            uint32_t *events) {
   uint32_t raised = 0, operands = hu_operand_events(a) | hu_operand_events(b) | hu_operand_events(c);
   hu_num z = hu_exact_of(op, a, b, c, s->round == HU_RTN, &raised);
   return hu_arith_round(s, z, raised, operands, random, events);

@@ -23,7 +23,8 @@ static hu_status span_of(span *s, size_t n, const hu_codes *x) {
   return s->past < s->first ? HU_E_SHAPE : HU_OK;
 }
 
-/* May the result z be written while x is read? The same array, arrays apart, and equally strided ones that interleave. */
+/* May the result z be written while x is read? The same array, arrays apart, and equally strided ones that
+ * interleave. */
 static int may_share(const hu_codes *z, const span *sz, const hu_codes *x, const span *sx) {
   if (sz->past <= sx->first || sx->past <= sz->first) return 1;
   if (z->size != x->size || z->stride != x->stride) return 0;
@@ -122,13 +123,15 @@ hu_status hu_maximum_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const vo
 hu_status hu_minimum_number_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca,
                               hu_format fa, const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode,
                               const hu_exec *exec, hu_events *events) {
-  return two(HU_OP_MINIMUM_NUMBER, n, z, codes(z, incz, fz), codes(a, inca, fa), codes(b, incb, fb), mode, exec, events);
+  return two(HU_OP_MINIMUM_NUMBER, n, z, codes(z, incz, fz), codes(a, inca, fa), codes(b, incb, fb), mode, exec,
+             events);
 }
 
 hu_status hu_maximum_number_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca,
                               hu_format fa, const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode,
                               const hu_exec *exec, hu_events *events) {
-  return two(HU_OP_MAXIMUM_NUMBER, n, z, codes(z, incz, fz), codes(a, inca, fa), codes(b, incb, fb), mode, exec, events);
+  return two(HU_OP_MAXIMUM_NUMBER, n, z, codes(z, incz, fz), codes(a, inca, fa), codes(b, incb, fb), mode, exec,
+             events);
 }
 
 hu_status hu_sqrt_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx, hu_format fx,
@@ -137,8 +140,8 @@ hu_status hu_sqrt_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void 
 }
 
 hu_status hu_fma_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca, hu_format fa,
-                   const void *b, ptrdiff_t incb, hu_format fb, const void *c, ptrdiff_t incc, hu_format fc, hu_mode mode,
-                   const hu_exec *exec, hu_events *events) {
+                   const void *b, ptrdiff_t incb, hu_format fb, const void *c, ptrdiff_t incc, hu_format fc,
+                   hu_mode mode, const hu_exec *exec, hu_events *events) {
   hu_arith_call call = call_of(HU_OP_FMA, n, z, codes(z, incz, fz), 3, mode);
   call.x[0] = codes(a, inca, fa);
   call.x[1] = codes(b, incb, fb);

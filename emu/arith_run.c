@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* One array operation: parts over threads, pieces through binary64 lanes, the one-value core where those may not go.
  *
- * The lanes' way: operands to binary32 (exact), the operation in binary64 rounded to odd (arith_wide.h), that to binary32
- * rounded to odd, and from there the conversion kernels, which round into the result's format. Rounding to odd twice and
- * then once more is one rounding where binary32 keeps two digits more than the last one looks at (odd_is_enough). Lanes
- * with a NaN, an infinity, a divisor zero or a root of a negative number are the core's: the kernels get +0 for them, which
- * has no events, and the core puts its result over theirs. */
+ * The lanes' way: operands to binary32 (exact), the operation in binary64 rounded to odd (arith_wide.h), that to
+ * binary32 rounded to odd, and from there the conversion kernels, which round into the result's format. Rounding to odd
+ * twice and then once more is one rounding where binary32 keeps two digits more than the last one looks at
+ * (odd_is_enough). Lanes with a NaN, an infinity, a divisor zero or a root of a negative number are the core's: the
+ * kernels get +0 for them, which has no events, and the core puts its result over theirs. */
 #include "emu/arith_run.h"
 
 #include "emu/arith_wide.h"
@@ -15,7 +15,7 @@
 #include "emu/stream.h"
 #include "emu/threads.h"
 
-enum { PIECE = 512, PART_MIN = 1 << 13 };
+enum { PIECE = 64 * HU_WIDE_LANES, PART_MIN = 1 << 13 };
 
 typedef struct run {
   hu_arith_call call;
@@ -227,8 +227,8 @@ static void run_part(void *context, size_t part) {
 
 /* ---- what may go which way ---- */
 
-/* The digits that a rounding looks at: the grid's, those of tininess one binade below, and the random ones; binary32 must have two
- * more, and not end above them. */
+/* The digits that a rounding looks at: the grid's, those of tininess one binade below, and the random ones; binary32
+ * must have two more, and not end above them. */
 static int odd_is_enough(const hu_spec *s, int stochastic) {
   int32_t digits = s->m + 2 + (stochastic ? s->bits : 0);
   return digits <= 23 && s->emin - digits >= -148 && s->emin <= 120;

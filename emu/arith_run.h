@@ -14,8 +14,8 @@ typedef struct hu_codes {
   hu_format format;
 } hu_codes;
 
-/* What to do: HU_OP_ of emu/arith.h, the arrays it reads (the first `operands` of x) and the one it writes, whose elements are codes
- * of fz or, for HU_OP_CLASS and HU_OP_COMPARE, bytes. Arguments have been checked. */
+/* What to do: HU_OP_ of emu/arith.h, the arrays it reads (the first `operands` of x) and the one it writes, whose
+ * elements are codes of fz or, for HU_OP_CLASS and HU_OP_COMPARE, bytes. Arguments have been checked. */
 typedef struct hu_arith_call {
   int32_t op;
   size_t n;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/arith_wide_body.h - arith_wide.h's operations in compiler vectors of W binary64 lanes. Who includes it defines W (2, 4, 8) and,
- * if there is one, wide_sqrt(x), the lanes' correctly rounded roots.
+/* emu/arith_wide_body.h - arith_wide.h's operations in compiler vectors of W binary64 lanes. Who includes it defines W
+ * (2, 4, 8) and, if there is one, wide_sqrt(x), the lanes' correctly rounded roots.
  *
  * Why the results are right. Operands have 24 digits and exponents from -149 to 127, so nothing here meets the ends of
  * binary64's range.
  *   mul    48 digits: exact.
- *   add    s = a + b rounded to even, e its error, exact by Knuth's two-sum. If e is not 0, the exact sum lies between s and
- *          the neighbour on e's side; whichever of the two is odd is s + e rounded to odd (Boldo and Melquiond 2008).
+ *   add    s = a + b rounded to even, e its error, exact by Knuth's two-sum. If e is not 0, the exact sum lies between
+ *          s and the neighbour on e's side; whichever of the two is odd is s + e rounded to odd (Boldo and Melquiond
+ *          2008).
  *   fma    the product is exact, then as add.
- *   div    q = a / b, of which the first 29 digits t are kept. t b is exact (29 + 24 digits), and so is r = a - t b, for t b lies
- *          within a factor of 2 of a (Sterbenz). r = 0: a / b = t. Else a / b lies strictly between t and the next number of 29
- *          digits on r's side, and so does the pattern beside t's, which is odd.
+ *   div    q = a / b, of which the first 29 digits t are kept. t b is exact (29 + 24 digits), and so is r = a - t b,
+ *          for t b lies within a factor of 2 of a (Sterbenz). r = 0: a / b = t. Else a / b lies strictly between t and
+ *          the next number of 29 digits on r's side, and so does the pattern beside t's, which is odd.
  *   sqrt   the same with t the first 26 digits of the root and r = x - t t. */
 #include <string.h>
 

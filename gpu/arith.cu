@@ -153,12 +153,12 @@ static inline hu_status hu_arith_single(size_t n, void *z, hu_array_of_codes res
 
 /* ---- the calls ---- */
 
-#define HU_TWO(name, op)                                                                                                   \
-  hu_status hu_device_##name##_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca,           \
-                                 hu_format fa, const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode,                  \
-                                 const hu_exec *exec, hu_events *events, void *stream) {                                   \
-    return hu_arith_two<op>(n, z, hu_codes_at(z, incz, fz), 0, hu_codes_at(a, inca, fa), hu_codes_at(b, incb, fb), mode, exec, \
-                            events, stream);                                                                               \
+#define HU_TWO(name, op)                                                                                           \
+  hu_status hu_device_##name##_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca,   \
+                                 hu_format fa, const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode,          \
+                                 const hu_exec *exec, hu_events *events, void *stream) {                           \
+    return hu_arith_two<op>(n, z, hu_codes_at(z, incz, fz), 0, hu_codes_at(a, inca, fa), hu_codes_at(b, incb, fb), \
+                            mode, exec, events, stream);                                                           \
   }
 
 HU_TWO(add, HU_OP_ADD)
@@ -172,7 +172,8 @@ HU_TWO(maximum_number, HU_OP_MAXIMUM_NUMBER)
 
 hu_status hu_device_sqrt_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx, hu_format fx,
                            hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
-  return hu_arith_single<HU_OP_SQRT>(n, z, hu_codes_at(z, incz, fz), 0, hu_codes_at(x, incx, fx), mode, exec, events, stream);
+  return hu_arith_single<HU_OP_SQRT>(n, z, hu_codes_at(z, incz, fz), 0, hu_codes_at(x, incx, fx), mode, exec, events,
+                                     stream);
 }
 
 hu_status hu_device_fma_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca, hu_format fa,
@@ -186,7 +187,8 @@ hu_status hu_device_fma_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const
 
 hu_status hu_device_round_to_integral_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
                                         hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
-  return hu_arith_single<HU_OP_INTEGRAL>(n, z, hu_codes_at(z, incz, f), 0, hu_codes_at(x, incx, f), mode, exec, events, stream);
+  return hu_arith_single<HU_OP_INTEGRAL>(n, z, hu_codes_at(z, incz, f), 0, hu_codes_at(x, incx, f), mode, exec, events,
+                                         stream);
 }
 
 static inline hu_mode hu_no_mode(void) {
@@ -196,24 +198,24 @@ static inline hu_mode hu_no_mode(void) {
 
 hu_status hu_device_next_up_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
                               const hu_exec *exec, void *stream) {
-  return hu_arith_single<HU_OP_NEXT_UP>(n, z, hu_codes_at(z, incz, f), 0, hu_codes_at(x, incx, f), hu_no_mode(), exec, NULL,
-                                        stream);
+  return hu_arith_single<HU_OP_NEXT_UP>(n, z, hu_codes_at(z, incz, f), 0, hu_codes_at(x, incx, f), hu_no_mode(), exec,
+                                        NULL, stream);
 }
 
 hu_status hu_device_next_down_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
                                 const hu_exec *exec, void *stream) {
-  return hu_arith_single<HU_OP_NEXT_DOWN>(n, z, hu_codes_at(z, incz, f), 0, hu_codes_at(x, incx, f), hu_no_mode(), exec, NULL,
-                                          stream);
+  return hu_arith_single<HU_OP_NEXT_DOWN>(n, z, hu_codes_at(z, incz, f), 0, hu_codes_at(x, incx, f), hu_no_mode(), exec,
+                                          NULL, stream);
 }
 
 hu_status hu_device_compare_n(size_t n, int8_t *z, ptrdiff_t incz, const void *a, ptrdiff_t inca, hu_format fa,
                               const void *b, ptrdiff_t incb, hu_format fb, const hu_exec *exec, void *stream) {
-  return hu_arith_two<HU_OP_COMPARE>(n, z, hu_codes_at(z, incz, fa), 1, hu_codes_at(a, inca, fa), hu_codes_at(b, incb, fb),
-                                     hu_no_mode(), exec, NULL, stream);
+  return hu_arith_two<HU_OP_COMPARE>(n, z, hu_codes_at(z, incz, fa), 1, hu_codes_at(a, inca, fa),
+                                     hu_codes_at(b, incb, fb), hu_no_mode(), exec, NULL, stream);
 }
 
 hu_status hu_device_class_n(size_t n, uint8_t *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
                             const hu_exec *exec, void *stream) {
-  return hu_arith_single<HU_OP_CLASS>(n, z, hu_codes_at(z, incz, f), 1, hu_codes_at(x, incx, f), hu_no_mode(), exec, NULL,
-                                      stream);
+  return hu_arith_single<HU_OP_CLASS>(n, z, hu_codes_at(z, incz, f), 1, hu_codes_at(x, incx, f), hu_no_mode(), exec,
+                                      NULL, stream);
 }

@@ -5,19 +5,20 @@
  *   hu_mode rne = {0};
  *   uint32_t events, z = hu_fma(half, rne, e4m3, a, e4m3, b, half, c, 0, &events);
  *
- * Operands are codes, each in a format of its own (bits above the width are ignored), the result is a code of fz. The exact
- * result, a real number, infinity or NaN, is formed and then rounded into fz as docs/numerics.md section 2 has it; there is no
- * other rounding. `random` is R of the stochastic modes as in scalar.h. Special operands, signs of zeros and events:
- * docs/numerics.md section 10, after IEEE 754-2019 sections 5, 6.3, 7.2, 7.3 and 9.6. In short:
+ * Operands are codes, each in a format of its own (bits above the width are ignored), the result is a code of fz. The
+ * exact result, a real number, infinity or NaN, is formed and then rounded into fz as docs/numerics.md section 2 has
+ * it; there is no other rounding. `random` is R of the stochastic modes as in scalar.h. Special operands, signs of
+ * zeros and events: docs/numerics.md section 10, after IEEE 754-2019 sections 5, 6.3, 7.2, 7.3 and 9.6. In short:
  *
- *   events    those of the rounding; `invalid` for an operation that has no value (inf - inf, 0 x inf, 0/0, inf/inf, the root
- *             of a negative number); `divide_by_zero` for x/0 with x finite and not 0; `nan_in`, `inf_in` where an OPERAND is
- *             a NaN, an infinity. An infinity made by a division goes into fz like an infinite operand (section 3).
- *   zeros     an exact sum 0 is +0, in the mode toward negative -0, if the terms are not zeros of one sign; products and
- *             quotients have the sign of IEEE 754; formats without -0 take +0.
+ *   events    those of the rounding; `invalid` for an operation that has no value (inf - inf, 0 x inf, 0/0, inf/inf,
+ *             the root of a negative number); `divide_by_zero` for x/0 with x finite and not 0; `nan_in`, `inf_in`
+ *             where an OPERAND is a NaN, an infinity. An infinity made by a division goes into fz like an infinite
+ *             operand (section 3).
+ *   zeros     an exact sum 0 is +0, in the mode toward negative -0, if the terms are not zeros of one sign; products
+ *             and quotients have the sign of IEEE 754; formats without -0 take +0.
  *
- * If `events` is not NULL, *events is set (not added). Total: a descriptor or mode that its check refuses gives code 0 and
- * HU_EVENT_INVALID (hu_compare: HU_UNORDERED; hu_class: HU_CLASS_NAN). */
+ * If `events` is not NULL, *events is set (not added). Total: a descriptor or mode that its check refuses gives code 0
+ * and HU_EVENT_INVALID (hu_compare: HU_UNORDERED; hu_class: HU_CLASS_NAN). */
 #ifndef HALFULP_ARITH_H
 #define HALFULP_ARITH_H
 
@@ -45,28 +46,28 @@ HU_API uint32_t hu_fma(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_
 
 /* The smaller, the larger of a and b (-0 below +0), rounded into fz. minimum, maximum: NaN if an operand is a NaN;
  * the _number variants: then the other operand (IEEE 754-2019 9.6). */
-HU_API uint32_t hu_minimum(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
-                           uint32_t *events);
-HU_API uint32_t hu_maximum(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
-                           uint32_t *events);
+HU_API uint32_t hu_minimum(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
+                           uint32_t random, uint32_t *events);
+HU_API uint32_t hu_maximum(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
+                           uint32_t random, uint32_t *events);
 HU_API uint32_t hu_minimum_number(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
                                   uint32_t random, uint32_t *events);
 HU_API uint32_t hu_maximum_number(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
                                   uint32_t random, uint32_t *events);
 
-/* How a stands to b; -0 and +0 are equal, a NaN is unordered with everything. Exact, no events: formats here have one NaN,
- * so IEEE 754's quiet and signalling predicates give the same answers, and who wants the latter's exception tests for
- * HU_UNORDERED. */
+/* How a stands to b; -0 and +0 are equal, a NaN is unordered with everything. Exact, no events: formats here have one
+ * NaN, so IEEE 754's quiet and signalling predicates give the same answers, and who wants the latter's exception tests
+ * for HU_UNORDERED. */
 enum { HU_LESS = -1, HU_EQUAL = 0, HU_GREATER = 1, HU_UNORDERED = 2 };
 HU_API int hu_compare(hu_format fa, uint32_t a, hu_format fb, uint32_t b);
 
-/* The integer that x rounds to in the mode's way (stochastic modes with R too), as a code of the same format: IEEE 754's
- * roundToIntegralExact. `inexact` if the result is not x. The integer may lie beyond max (7.5 in a format that ends there):
- * overflow, section 3. The sign of x stays on a zero. */
+/* The integer that x rounds to in the mode's way (stochastic modes with R too), as a code of the same format: IEEE
+ * 754's roundToIntegralExact. `inexact` if the result is not x. The integer may lie beyond max (7.5 in a format that
+ * ends there): overflow, section 3. The sign of x stays on a zero. */
 HU_API uint32_t hu_round_to_integral(hu_format f, hu_mode mode, uint32_t x, uint32_t random, uint32_t *events);
 
-/* The next value of f above, below x (IEEE 754-2019 5.3.1); x itself where there is none (beyond the last finite value stands
- * the infinity, if f has one); of a NaN the canonical NaN. A zero from below is -0 where f has it. No events. */
+/* The next value of f above, below x (IEEE 754-2019 5.3.1); x itself where there is none (beyond the last finite value
+ * stands the infinity, if f has one); of a NaN the canonical NaN. A zero from below is -0 where f has it. No events. */
 HU_API uint32_t hu_next_up(hu_format f, uint32_t x);
 HU_API uint32_t hu_next_down(hu_format f, uint32_t x);
 

@@ -3,14 +3,14 @@
  *
  *   hu_status s = hu_fma_n(n, z, 1, half, a, 1, e4m3, b, 1, e4m3, z, 1, half, rne, NULL, &events);
  *
- * Element i of the result is what the one-value call returns for elements i of the operands, with R = the high N bits of word i
- * of exec->stream: the same bits for every thread count, kernel level, stride and device. Codes are stored one to a uint8_t,
- * uint16_t or uint32_t (hu_limits.storage); bits above the width are ignored in operands and 0 in results. Strides count
- * elements; that of the result must not be 0, an operand's may be (one value for all).
- * The result may be the same array as an operand where element sizes and strides are the same, else it must not overlap one
- * (elements of equally strided arrays may interleave). n may be 0; then pointers may be NULL. `exec` may be NULL; counts are
- * added to `events` if it is not NULL. No allocation.
- * Errors: HU_E_FORMAT, HU_E_MODE, HU_E_NULL, HU_E_SHAPE, HU_E_ALIGN, HU_E_OVERLAP; results and events are untouched then. */
+ * Element i of the result is what the one-value call returns for elements i of the operands, with R = the high N bits
+ * of word i of exec->stream: the same bits for every thread count, kernel level, stride and device. Codes are stored
+ * one to a uint8_t, uint16_t or uint32_t (hu_limits.storage); bits above the width are ignored in operands and 0 in
+ * results. Strides count elements; that of the result must not be 0, an operand's may be (one value for all). The
+ * result may be the same array as an operand where element sizes and strides are the same, else it must not overlap one
+ * (elements of equally strided arrays may interleave). n may be 0; then pointers may be NULL. `exec` may be NULL;
+ * counts are added to `events` if it is not NULL. No allocation. Errors: HU_E_FORMAT, HU_E_MODE, HU_E_NULL, HU_E_SHAPE,
+ * HU_E_ALIGN, HU_E_OVERLAP; results and events are untouched then. */
 #ifndef HALFULP_ARITH_N_H
 #define HALFULP_ARITH_N_H
 
@@ -52,9 +52,10 @@ HU_API HU_MUST_CHECK hu_status hu_fma_n(size_t n, void *z, ptrdiff_t incz, hu_fo
                                         ptrdiff_t incc, hu_format fc, hu_mode mode, const hu_exec *exec,
                                         hu_events *events);
 HU_API HU_MUST_CHECK hu_status hu_round_to_integral_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                                      hu_format f, hu_mode mode, const hu_exec *exec, hu_events *events);
-HU_API HU_MUST_CHECK hu_status hu_next_up_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
-                                            const hu_exec *exec);
+                                                      hu_format f, hu_mode mode, const hu_exec *exec,
+                                                      hu_events *events);
+HU_API HU_MUST_CHECK hu_status hu_next_up_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
+                                            hu_format f, const hu_exec *exec);
 HU_API HU_MUST_CHECK hu_status hu_next_down_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
                                               hu_format f, const hu_exec *exec);
 /* z[i] = HU_LESS, HU_EQUAL, HU_GREATER or HU_UNORDERED. */

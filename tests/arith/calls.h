@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/arith/calls.h - the array calls of arith_n.h behind one function, and the one-value calls beside them. Numbers: the
- * oracle's operations, then the calls that round nothing. */
+/* tests/arith/calls.h - the array calls of arith_n.h behind one function, and the one-value calls beside them. Numbers:
+ * the oracle's operations, then the calls that round nothing. */
 #ifndef HALFULP_TESTS_ARITH_CALLS_H
 #define HALFULP_TESTS_ARITH_CALLS_H
 
@@ -9,8 +9,21 @@
 
 enum { CALLS_NEXT_UP = HU_ORACLE_OPERATIONS, CALLS_NEXT_DOWN, CALLS_CLASS, CALLS_COMPARE, CALLS_COUNT };
 static const char *const calls_names[CALLS_COUNT] = {
-    "add_n",  "sub_n",               "mul_n", "div_n",     "minimum_n",   "maximum_n", "minimum_number_n", "maximum_number_n",
-    "sqrt_n", "round_to_integral_n", "fma_n", "next_up_n", "next_down_n", "class_n",   "compare_n",
+    "add_n",
+    "sub_n",
+    "mul_n",
+    "div_n",
+    "minimum_n",
+    "maximum_n",
+    "minimum_number_n",
+    "maximum_number_n",
+    "sqrt_n",
+    "round_to_integral_n",
+    "fma_n",
+    "next_up_n",
+    "next_down_n",
+    "class_n",
+    "compare_n",
 };
 
 /* An array of codes; data of results is written. */
@@ -64,8 +77,8 @@ static inline hu_status calls_array_call(int call, size_t n, calls_array z, cons
     case CALLS_COMPARE:
       return hu_compare_n(n, z.data, z.inc, x[0].data, x[0].inc, x[0].format, x[1].data, x[1].inc, x[1].format, exec);
     default:
-      return two[call](n, z.data, z.inc, z.format, x[0].data, x[0].inc, x[0].format, x[1].data, x[1].inc, x[1].format, mode,
-                       exec, events);
+      return two[call](n, z.data, z.inc, z.format, x[0].data, x[0].inc, x[0].format, x[1].data, x[1].inc, x[1].format,
+                       mode, exec, events);
   }
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/arith/operations.h - the operations of arith.h as rows of a table, by the numbers that the oracle gives them. */
+/* tests/arith/operations.h - the operations of arith.h as rows of a table, by the numbers that the oracle gives
+ * them. */
 #ifndef HALFULP_TESTS_ARITH_OPERATIONS_H
 #define HALFULP_TESTS_ARITH_OPERATIONS_H
 

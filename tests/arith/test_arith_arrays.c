@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The array calls of arith_n.h against the one-value calls: every operation, formats of every kind, strides, in place, threads,
- * levels, random words, events, errors. */
+/* The array calls of arith_n.h against the one-value calls: every operation, formats of every kind, strides, in place,
+ * threads, levels, random words, events, errors. */
 #include "tests/arith/operations.h"
 
 #include <stdlib.h>
@@ -114,7 +114,8 @@ static uint64_t check_job(const job *j) {
     if (calls_bytes(j->call)) wanted[k] &= 0xFF;
     hu_events_count(&want, e);
   }
-  if (j->start[3] >= (uint8_t *)room[3] && j->start[3] < (uint8_t *)(room[3] + ROOM)) t_fill_pattern(room[3], sizeof room[3]);
+  if (j->start[3] >= (uint8_t *)room[3] && j->start[3] < (uint8_t *)(room[3] + ROOM))
+    t_fill_pattern(room[3], sizeof room[3]);
   hu_status s = run_job(j, &ev);
   if (s != HU_OK) fail_msg("%s: %s", calls_names[j->call], hu_status_name(s));
   for (size_t k = 0; k < j->n; k++) {
@@ -122,10 +123,11 @@ static uint64_t check_job(const job *j) {
     char z[T_FORMAT_TEXT], a[T_FORMAT_TEXT], m[T_MODE_TEXT];
     if (got != wanted[k])
       fail_msg("%s of %s ... into %s, %s, levels off %x, element %zu of %zu: %#x, alone %#x", calls_names[j->call],
-               t_format_text(a, j->format[0]), t_format_text(z, j->format[3]), t_mode_text(m, j->mode), j->exec.levels_off,
-               k, j->n, got, wanted[k]);
+               t_format_text(a, j->format[0]), t_format_text(z, j->format[3]), t_mode_text(m, j->mode),
+               j->exec.levels_off, k, j->n, got, wanted[k]);
   }
-  if (!t_same_events(&ev, &want)) fail_msg("%s: events differ, levels off %x", calls_names[j->call], j->exec.levels_off);
+  if (!t_same_events(&ev, &want))
+    fail_msg("%s: events differ, levels off %x", calls_names[j->call], j->exec.levels_off);
   return j->n;
 }
 
@@ -167,7 +169,8 @@ static void test_lanes(void **state) {
           j.inc[i] = 1;
           j.start[i] = (uint8_t *)room[i] + 8 * j.size[i];
           for (size_t k = 0; i < 3 && k < j.n; k++)
-            put(j.start[i], j.size[i], (ptrdiff_t)k, draw_code(&r, j.format[i], j.format[3], 1 + (unsigned)(k % 64 != 0)));
+            put(j.start[i], j.size[i], (ptrdiff_t)k,
+                draw_code(&r, j.format[i], j.format[3], 1 + (unsigned)(k % 64 != 0)));
         }
         for (int level = 0; level < 3; level++) {
           j.exec.levels_off = off[level];

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Wider formats and mixed ones, at random, against the oracle: operands of any valid formats of up to 32 bits into any other.
+/* Wider formats and mixed ones, at random, against the oracle: operands of any valid formats of up to 32 bits into any
+ * other.
  *
- * Operands are drawn where roundings differ: any code, values near the edges of either format, the second operand of a sum near
- * minus the first, of a product near a quotient of a result's value by the first, so that results fall on and beside grid
- * points, midpoints and the ends of the range. Also: three different formats of up to 8 bits, misuse, and the exact text of
- * arith.h's promises on single cases. */
+ * Operands are drawn where roundings differ: any code, values near the edges of either format, the second operand of a
+ * sum near minus the first, of a product near a quotient of a result's value by the first, so that results fall on and
+ * beside grid points, midpoints and the ends of the range. Also: three different formats of up to 8 bits, misuse, and
+ * the exact text of arith.h's promises on single cases. */
 #include "tests/arith/operations.h"
 
 #include <math.h>
@@ -102,7 +103,8 @@ static void test_three_formats(void **state) {
   for (; triples < 3000; triples++) {
     hu_oracle_code x[3];
     hu_format fz = t_random_format(&r, 2, 8);
-    for (int i = 0; i < 3; i++) x[i].format = hu_format_at(t_next_format(t_below(&r, (uint32_t)hu_format_count() - 20), 8)).format;
+    for (int i = 0; i < 3; i++)
+      x[i].format = hu_format_at(t_next_format(t_below(&r, (uint32_t)hu_format_count() - 20), 8)).format;
     for (int k = 0; k < 200; k++, cases++) {
       static const int ops[] = {HU_ORACLE_ADD, HU_ORACLE_SUB, HU_ORACLE_MUL,     HU_ORACLE_DIV,
                                 HU_ORACLE_FMA, HU_ORACLE_FMA, HU_ORACLE_MINIMUM, HU_ORACLE_MAXIMUM_NUMBER};
@@ -134,13 +136,15 @@ static void test_neighbours(void **state) {
     if (u == v || isinf(u) || isinf(v)) continue;
     /* A value strictly between v and u, rounded up and down, gives them back. */
     double middle = v + (u - v) / 2;
-    hu_mode upward = t_policy(t_mode(HU_RTP), HU_SAT_FINITE, 0, 0), downward = t_policy(t_mode(HU_RTN), HU_SAT_FINITE, 0, 0);
+    hu_mode upward = t_policy(t_mode(HU_RTP), HU_SAT_FINITE, 0, 0),
+            downward = t_policy(t_mode(HU_RTN), HU_SAT_FINITE, 0, 0);
     if (middle > v && middle < u && f.zero == HU_ZERO_FIELD && f.subnormal != HU_SUBNORMAL_FLUSH) {
       assert_true(hu_quantize64(f, upward, middle, 0, NULL) == u);
       assert_true(hu_quantize64(f, downward, middle, 0, NULL) == v);
       steps++;
     }
-    if (u != 0 && v != 0) assert_int_equal(hu_next_down(f, up), hu_encode64(f, t_policy(t_mode(0), 3, 0, 0), v, 0, NULL));
+    if (u != 0 && v != 0)
+      assert_int_equal(hu_next_down(f, up), hu_encode64(f, t_policy(t_mode(0), 3, 0, 0), v, 0, NULL));
   }
   assert_true(steps > 20000);
 }
@@ -185,7 +189,8 @@ static void test_specials(void **state) {
   z = hu_maximum(h, rne, h, MINUS, h, 0, 0, &e), expect(z, e, 0, 0);
   z = hu_minimum(h, rne, h, ONE, h, NAN16, 0, &e), expect(z, e, NAN16, HU_EVENT_NAN_IN);
   z = hu_minimum_number(h, rne, h, ONE, h, NAN16, 0, &e), expect(z, e, ONE, HU_EVENT_NAN_IN);
-  z = hu_maximum_number(h, rne, h, NAN16, h, INF | MINUS, 0, &e), expect(z, e, INF | MINUS, HU_EVENT_NAN_IN | HU_EVENT_INF_IN);
+  z = hu_maximum_number(h, rne, h, NAN16, h, INF | MINUS, 0, &e),
+  expect(z, e, INF | MINUS, HU_EVENT_NAN_IN | HU_EVENT_INF_IN);
   /* 2.5, ties to even; 7.5 of a format that ends there. */
   z = hu_round_to_integral(h, rne, 0x4100, 0, &e), expect(z, e, 0x4000, HU_EVENT_INEXACT);
   z = hu_round_to_integral(hu_float6_e2m3fn(), rne, 0x1F, 0, &e);

@@ -2,12 +2,12 @@
 /* Small worlds: every catalogue format of up to 8 bits, all operands, against the oracle, codes and events.
  *
  * two       add, sub, mul, div: all pairs of codes, all 11 modes, one of the 24 policies by turns; for the formats of
- *           `thorough` (in an exhaustive build: all) every policy that can matter, wherever the result is not an ordinary one.
- *           The four of minimum and maximum: all pairs, one mode and policy by turns.
- * one       sqrt, round_to_integral: all codes, all modes (the stochastic ones with N = 1..4 and every R, and with larger
- *           N), all 24 policies.
- * fma       all triples of the formats of up to 6 bits, all 11 modes; in an exhaustive build all triples of float8_e4m3fn
- *           and float8_e5m2, ties to even.
+ *           `thorough` (in an exhaustive build: all) every policy that can matter, wherever the result is not an
+ *           ordinary one. The four of minimum and maximum: all pairs, one mode and policy by turns.
+ * one       sqrt, round_to_integral: all codes, all modes (the stochastic ones with N = 1..4 and every R, and with
+ *           larger N), all 24 policies.
+ * fma       all triples of the formats of up to 6 bits, all 11 modes; in an exhaustive build all triples of
+ *           float8_e4m3fn and float8_e5m2, ties to even.
  * order     compare, next_up, next_down, class against the table of the oracle's values: all codes, all pairs. */
 #include "tests/arith/operations.h"
 
@@ -71,7 +71,8 @@ static hu_mode mode_number(turn *t, unsigned i) {
 }
 
 /* Every other policy that could change this result: saturation beyond the range, tininess near the bottom, NaN. */
-static uint64_t other_policies(int op, hu_format f, hu_mode mode, uint32_t r, const hu_oracle_code *x, uint32_t events) {
+static uint64_t other_policies(int op, hu_format f, hu_mode mode, uint32_t r, const hu_oracle_code *x,
+                               uint32_t events) {
   const uint32_t beyond = HU_EVENT_OVERFLOW | HU_EVENT_SATURATED | HU_EVENT_INVALID | HU_EVENT_NAN_IN |
                           HU_EVENT_INF_IN | HU_EVENT_DIVIDE_BY_ZERO;
   const uint32_t low = HU_EVENT_UNDERFLOW | HU_EVENT_SUBNORMAL | HU_EVENT_TO_ZERO;
@@ -114,7 +115,8 @@ static void test_two(void **state) {
     for (int op = HU_ORACLE_MINIMUM; op <= HU_ORACLE_MAXIMUM_NUMBER; op++) count += pairs_of(op, f, 1, 0, &t);
   }
   assert_true(formats > 0);
-  print_message("%llu operations on all pairs of %llu formats\n", (unsigned long long)count, (unsigned long long)formats);
+  print_message("%llu operations on all pairs of %llu formats\n", (unsigned long long)count,
+                (unsigned long long)formats);
 }
 
 /* ---- One operand. */
@@ -187,9 +189,12 @@ static void test_fma(void **state) {
 
 /* ---- Order, neighbours, classes. */
 
-static int relation(double a, double b) { return a < b ? HU_LESS : a > b ? HU_GREATER : a == b ? HU_EQUAL : HU_UNORDERED; }
+static int relation(double a, double b) {
+  return a < b ? HU_LESS : a > b ? HU_GREATER : a == b ? HU_EQUAL : HU_UNORDERED;
+}
 
-/* The code of the least value above v; `x` if there is none. Of two zeros a step up from below reaches the negative one. */
+/* The code of the least value above v; `x` if there is none. Of two zeros a step up from below reaches the negative
+ * one. */
 static uint32_t above_by_search(const double *values, uint32_t codes, uint32_t x, int up) {
   double v = values[x], best = NAN;
   uint32_t found = x;
@@ -219,8 +224,8 @@ static void check_neighbour(hu_format f, const double *values, uint32_t codes, u
   char text[T_FORMAT_TEXT];
   double v = isnan(values[c]) ? values[c] : values[want];
   if (isnan(values[c]) ? got != (hu_format_limits(f).nan_code & (codes - 1)) : !t_same64(values[got], v))
-    fail_msg("%s: %s of %#x (%a) is %#x (%a), not %a", t_format_text(text, f), up ? "next_up" : "next_down", c, values[c],
-             got, values[got], v);
+    fail_msg("%s: %s of %#x (%a) is %#x (%a), not %a", t_format_text(text, f), up ? "next_up" : "next_down", c,
+             values[c], got, values[got], v);
   if (!isnan(v)) assert_int_equal(got, hu_encode64(f, t_policy(t_mode(0), HU_SAT_PROPAGATE, 0, 0), v, 0, NULL));
 }
 

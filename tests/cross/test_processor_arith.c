@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The processor's own arithmetic, ties to even, against ours: binary32 directly; binary16 and bfloat16 through binary64.
+/* The processor's own arithmetic, ties to even, against ours: binary32 directly; binary16 and bfloat16 through
+ * binary64.
  *
- * Why binary64 may stand between: sums and products of binary16 numbers are exact there (at most 42 and 22 digits); those of
- * bfloat16 are exact as products, and sums are compared only where they are exact. A quotient or root of numbers of p digits,
- * rounded to 2 p + 2 or more digits first, rounds to p digits as the exact one does (Figueroa, "When is double rounding
- * innocuous?", 1995); 53 >= 2 * 11 + 2. */
+ * Why binary64 may stand between: sums and products of binary16 numbers are exact there (at most 42 and 22 digits);
+ * those of bfloat16 are exact as products, and sums are compared only where they are exact. A quotient or root of
+ * numbers of p digits, rounded to 2 p + 2 or more digits first, rounds to p digits as the exact one does (Figueroa,
+ * "When is double rounding innocuous?", 1995); 53 >= 2 * 11 + 2. */
 #include <fenv.h>
 #include <math.h>
 #include <setjmp.h>
@@ -48,8 +49,8 @@ static void draw(t_random *r, hu_format f, uint32_t x[3]) {
   }
 }
 
-/* 754's five flags; the processor's tininess is after rounding on x86 and the default here, elsewhere it may be before: then
- * underflow is not compared. */
+/* 754's five flags; the processor's tininess is after rounding on x86 and the default here, elsewhere it may be before:
+ * then underflow is not compared. */
 static void check_flags(int op, const uint32_t x[3], uint32_t e, int flags) {
   int invalid = (e & HU_EVENT_INVALID) != 0, divide = (e & HU_EVENT_DIVIDE_BY_ZERO) != 0;
   int over = (e & HU_EVENT_OVERFLOW) != 0, inexact = (e & HU_EVENT_INEXACT) != 0, under = (e & HU_EVENT_UNDERFLOW) != 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The device's arithmetic against the CPU's: every call, random formats, modes, sizes, strides and places; whole buffers are
- * compared, and the event counts; misuse gets the same answer. */
+/* The device's arithmetic against the CPU's: every call, random formats, modes, sizes, strides and places; whole
+ * buffers are compared, and the event counts; misuse gets the same answer. */
 #include "tests/cuda_host/twin.h"
 
 #include "tests/arith/calls.h"
@@ -18,19 +18,19 @@ static hu_status on_device(int call, size_t n, calls_array z, const calls_array 
     case HU_ORACLE_SQRT:
       return hu_device_sqrt_n(n, z.data, z.inc, z.format, x[0].data, x[0].inc, x[0].format, mode, exec, events, NULL);
     case HU_ORACLE_FMA:
-      return hu_device_fma_n(n, z.data, z.inc, z.format, x[0].data, x[0].inc, x[0].format, x[1].data, x[1].inc, x[1].format,
-                             x[2].data, x[2].inc, x[2].format, mode, exec, events, NULL);
+      return hu_device_fma_n(n, z.data, z.inc, z.format, x[0].data, x[0].inc, x[0].format, x[1].data, x[1].inc,
+                             x[1].format, x[2].data, x[2].inc, x[2].format, mode, exec, events, NULL);
     case HU_ORACLE_ROUND_TO_INTEGRAL:
       return hu_device_round_to_integral_n(n, z.data, z.inc, x[0].data, x[0].inc, z.format, mode, exec, events, NULL);
     case CALLS_NEXT_UP: return hu_device_next_up_n(n, z.data, z.inc, x[0].data, x[0].inc, z.format, exec, NULL);
     case CALLS_NEXT_DOWN: return hu_device_next_down_n(n, z.data, z.inc, x[0].data, x[0].inc, z.format, exec, NULL);
     case CALLS_CLASS: return hu_device_class_n(n, z.data, z.inc, x[0].data, x[0].inc, z.format, exec, NULL);
     case CALLS_COMPARE:
-      return hu_device_compare_n(n, z.data, z.inc, x[0].data, x[0].inc, x[0].format, x[1].data, x[1].inc, x[1].format, exec,
-                                 NULL);
+      return hu_device_compare_n(n, z.data, z.inc, x[0].data, x[0].inc, x[0].format, x[1].data, x[1].inc, x[1].format,
+                                 exec, NULL);
     default:
-      return two[call](n, z.data, z.inc, z.format, x[0].data, x[0].inc, x[0].format, x[1].data, x[1].inc, x[1].format, mode,
-                       exec, events, NULL);
+      return two[call](n, z.data, z.inc, z.format, x[0].data, x[0].inc, x[0].format, x[1].data, x[1].inc, x[1].format,
+                       mode, exec, events, NULL);
   }
 }
 
@@ -43,7 +43,9 @@ static size_t size_of(int call, int i, hu_format f) {
   return i == 3 && calls_bytes(call) ? 1 : hu_format_limits(f).storage / 8;
 }
 
-static size_t bytes_before(size_t n, ptrdiff_t inc, size_t size) { return inc < 0 && n ? (n - 1) * (size_t)-inc * size : 0; }
+static size_t bytes_before(size_t n, ptrdiff_t inc, size_t size) {
+  return inc < 0 && n ? (n - 1) * (size_t)-inc * size : 0;
+}
 
 static void run_case(t_random *r, int call, size_t n) {
   buffers b;
@@ -77,8 +79,10 @@ static void run_case(t_random *r, int call, size_t n) {
   }
   twin_put(&b.events);
   int count = t_below(r, 4) != 0;
-  hu_status cpu = calls_array_call(call, n, host[3], host, mode, &exec, count ? (hu_events *)(void *)b.events.host : NULL);
-  hu_status gpu = on_device(call, n, device[3], device, mode, &exec, count ? (hu_events *)(void *)b.events.device : NULL);
+  hu_status cpu =
+      calls_array_call(call, n, host[3], host, mode, &exec, count ? (hu_events *)(void *)b.events.host : NULL);
+  hu_status gpu =
+      on_device(call, n, device[3], device, mode, &exec, count ? (hu_events *)(void *)b.events.device : NULL);
   size_t differs = 0;
   for (int i = 0; i < 4; i++) differs += twin_differs(&b.t[i]) != b.t[i].bytes;
   differs += twin_differs(&b.events) != b.events.bytes;
@@ -128,7 +132,8 @@ static void refusals(void **state) {
   assert_int_equal(hu_device_add_n(8, d, 1, f, e, 1, f, e + 1, 1, f, rne, NULL, NULL, NULL), HU_E_ALIGN);
   assert_int_equal(hu_device_add_n(8, d, 1, f, e, 1, f, d + 2, 1, f, rne, NULL, NULL, NULL), HU_E_OVERLAP);
   assert_int_equal(hu_device_sqrt_n(8, d, 2, f, d, 1, f, rne, NULL, NULL, NULL), HU_E_OVERLAP);
-  assert_int_equal(hu_device_add_n(8, d, 1, f, e, 1, f, e, 1, f, rne, NULL, (hu_events *)(void *)(d + 4), NULL), HU_E_ALIGN);
+  assert_int_equal(hu_device_add_n(8, d, 1, f, e, 1, f, e, 1, f, rne, NULL, (hu_events *)(void *)(d + 4), NULL),
+                   HU_E_ALIGN);
   assert_int_equal(hu_device_add_n(0, NULL, 1, f, NULL, 1, f, NULL, 1, f, rne, NULL, NULL, NULL), HU_OK);
   assert_int_equal(twin_differs(&z), z.bytes);
   twin_free(&z);
