@@ -9,9 +9,9 @@
 #include "emu/arith_run.h"
 
 #include "emu/arith_wide.h"
-#include "emu/gemm_env.h"
+#include "emu/float_env.h"
 #include "emu/kernels.h"
-#include "emu/lanes.h"
+#include "emu/narrow.h"
 #include "emu/stream.h"
 #include "emu/threads.h"
 
@@ -214,9 +214,9 @@ static void run_part(void *context, size_t part) {
   size_t first = part * c->part, n = c->call.n - first < c->part ? c->call.n - first : c->part;
   hu_events counts = {0};
   if (c->kernels) {
-    hu_gemm_env saved = hu_gemm_env_enter();
+    hu_float_env saved = hu_float_env_enter(HU_NEAREST);
     run_lanes(c, first, n, &counts);
-    hu_gemm_env_leave(saved);
+    hu_float_env_leave(saved);
   } else if (c->call.op < HU_OP_ROUNDED) {
     run_rounded(c, first, n, &counts);
   } else {

@@ -17,7 +17,7 @@ enum { HU_WIDE_LANES = 8 }; /* arrays have room for a multiple of this many elem
 /* z[i] = the operation on the binary32 patterns a[i], b[i] (fma: and c[i]), as a binary64 pattern; for i < n at least.
  * Lanes that this is no matter for (a NaN or an infinity, a divisor 0, the root of a number below 0) get +0; returns 1
  * if there were some, perhaps behind n. down: an exact zero sum is negative as in the mode toward negative. Ties to
- * even, subnormals kept, traps masked in the processor's settings (gemm_env.h). */
+ * even, subnormals kept, traps masked in the processor's settings (float_env.h). */
 typedef struct hu_wide {
   int (*add)(size_t n, uint64_t *z, const uint32_t *a, const uint32_t *b, uint32_t down);
   int (*sub)(size_t n, uint64_t *z, const uint32_t *a, const uint32_t *b, uint32_t down);
