@@ -21,7 +21,7 @@ typedef struct gemm_state {
 
 static int set_accum(gemm_state *s, const char *value) {
   s->has_accum = 1;
-  if (hu_accum_parse(&s->accum, value) == HU_OK) return CLI_OK;
+  if (hu_accum_parse(&s->accum, value, NULL) == HU_OK) return CLI_OK;
   return cli_fail(NULL, "--accum: '%s' is no accumulation model (exact fp32)", value);
 }
 

@@ -305,7 +305,7 @@ static int check_sum(golden *g, sum *s, char *line) {
   const hu_format *fc = strcmp(s->fields[FC], "-") ? find(g, s->fields[FC]) : fz;
   int has_c = strcmp(s->fields[FC], "-") != 0;
   n = strtoull(s->fields[COUNT], NULL, 10);
-  if (!fa || !fb || !fz || !fc || n > TERMS_MAX || hu_accum_parse(&accum, s->fields[MODEL]) != HU_OK) return 0;
+  if (!fa || !fb || !fz || !fc || n > TERMS_MAX || hu_accum_parse(&accum, s->fields[MODEL], NULL) != HU_OK) return 0;
   if (hu_mode_parse_round(&mode, s->fields[MODE]) != HU_OK || !read_codes(s->a, *fa, s->fields[A], n)) return 0;
   if (!read_codes(s->b, *fb, s->fields[B], n) || (has_c && !read_codes(&s->c, *fc, s->fields[C], 1))) return 0;
   if (!hex_parse_any(&want_bits, s->fields[CODE], UINT32_MAX)) return 0;

@@ -2,6 +2,7 @@
 /* Text form of descriptors, both ways. The grammar stands in halfulp/format.h, above hu_format_parse. */
 #include <string.h>
 
+#include "emu/text.h"
 #include "halfulp/format.h"
 #include "halfulp/formats/make.h"
 
@@ -248,38 +249,12 @@ hu_status hu_format_parse_why(hu_format *f, const char *text, size_t *where, con
 
 /* --- descriptor to text --- */
 
-/* Text that may not fit: all of it is counted, what fits is kept. */
-typedef struct writer {
-  char *text;
-  size_t size;
-  size_t length;
-} writer;
-
-static void put(writer *w, const char *s) {
-  for (; *s; s++, w->length++) {
-    if (w->length + 1 < w->size) w->text[w->length] = *s;
-  }
+static void put_suffix(hu_writer *w, unsigned *count, const char *s) {
+  hu_put(w, (*count)++ ? "," : ":");
+  hu_put(w, s);
 }
 
-static void put_number(writer *w, int n) {
-  char digits[16];
-  char *s = digits + sizeof digits;
-  unsigned u = n < 0 ? 0u - (unsigned)n : (unsigned)n;
-  *--s = 0;
-  do {
-    *--s = (char)('0' + u % 10);
-    u /= 10;
-  } while (u > 0);
-  if (n < 0) *--s = '-';
-  put(w, s);
-}
-
-static void put_suffix(writer *w, unsigned *count, const char *s) {
-  put(w, (*count)++ ? "," : ":");
-  put(w, s);
-}
-
-static void put_axis(writer *w, unsigned *count, unsigned axis, uint8_t value) {
+static void put_axis(hu_writer *w, unsigned *count, unsigned axis, uint8_t value) {
   for (size_t i = 0; i < WORD_COUNT; i++) {
     if (words[i].axis != axis || words[i].value != value) continue;
     put_suffix(w, count, words[i].text);
@@ -287,16 +262,16 @@ static void put_axis(writer *w, unsigned *count, unsigned axis, uint8_t value) {
   }
 }
 
-static void put_form(writer *w, hu_format f, unsigned preset) {
+static void put_form(hu_writer *w, hu_format f, unsigned preset) {
   hu_format base = preset_format(preset, f.e, f.m, f.b, !f.sign);
   unsigned count = 0;
-  put(w, "fp(");
-  put_number(w, f.e);
-  put(w, ",");
-  put_number(w, f.m);
-  put(w, ",");
-  put_number(w, f.b);
-  put(w, ")");
+  hu_put(w, "fp(");
+  hu_put_number(w, f.e);
+  hu_put(w, ",");
+  hu_put_number(w, f.m);
+  hu_put(w, ",");
+  hu_put_number(w, f.b);
+  hu_put(w, ")");
   if (preset != PRESET_IEEE) put_suffix(w, &count, presets[preset]);
   if (!f.sign) put_suffix(w, &count, "unsigned");
   for (unsigned axis = AXIS_ZERO; axis < AXIS_COUNT; axis++) {
@@ -310,14 +285,13 @@ size_t hu_format_text(char *text, size_t size, hu_format f) {
   unsigned best = PRESET_IEEE;
   size_t least = SIZE_MAX;
   for (unsigned preset = 0; preset < PRESET_COUNT; preset++) {
-    writer counter = {NULL, 0, 0};
+    hu_writer counter = {NULL, 0, 0};
     put_form(&counter, f, preset);
     if (counter.length >= least) continue;
     least = counter.length;
     best = preset;
   }
-  writer w = {text, text ? size : 0, 0};
+  hu_writer w = {text, text ? size : 0, 0};
   put_form(&w, f, best);
-  if (w.size > 0) w.text[w.length < w.size ? w.length : w.size - 1] = 0;
-  return w.length;
+  return hu_put_end(&w);
 }

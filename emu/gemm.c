@@ -92,6 +92,7 @@ static hu_status check(size_t m, size_t n, size_t k, const hu_result *d, const h
   hu_status s = hu_accum_check(accum);
   if (s == HU_OK) s = hu_mode_check(mode);
   if (s == HU_OK) s = check_formats(d, a, b, c, accum->kind == HU_ACCUM_FP32);
+  if (s == HU_OK) s = hu_gemm_model_check(accum, a, b, c);
   return s == HU_OK ? check_memory(m, n, k, d, a, b, c) : s;
 }
 
@@ -235,6 +236,7 @@ hu_status hu_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_ope
   hu_gemm_matrix(&g.a, a, m, k, levels, g.kernels);
   hu_gemm_matrix(&g.b, b, k, n, levels, g.kernels);
   hu_gemm_matrix(&g.c, c, m, n, levels, g.kernels);
+  g.accum = accum;
   g.exact = accum->kind == HU_ACCUM_EXACT;
   g.stream.key = exec ? exec->stream.key : 0;
   g.stream.counter = exec ? exec->stream.counter : 0;
@@ -244,8 +246,10 @@ hu_status hu_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_ope
   if (s == HU_OK && m && n) {
     if (g.exact) {
       choose_exact(&g);
-    } else {
+    } else if (hu_gemm_is_binary32(&g)) {
       use_binary32(&g);
+    } else {
+      hu_gemm_use_model(&g);
     }
     run(&g, events);
   }

@@ -46,7 +46,8 @@ struct hu_gemm_call {
   hu_stream stream;
   uint32_t threads;
   const hu_gemm_kernels *kernels;
-  int exact;          /* the model */
+  const hu_accum *accum;
+  int exact;          /* accum is `exact` */
   hu_span sa, sb, sc; /* where no format alone proves binary64 sums exact */
   size_t block_rows, block_columns, across;
   void (*block)(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events);
@@ -89,6 +90,10 @@ void hu_gemm_use_wide(hu_gemm_call *g);
 /* The elements with open[i ldo + j] = 1 of the block at (i0, j0), in integers. */
 void hu_gemm_sum_open(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, const uint8_t *open,
                       size_t ldo, hu_events *events);
+/* gemm_model.c: every other model, one element at a time. */
+hu_status hu_gemm_model_check(const hu_accum *accum, const hu_operand *a, const hu_operand *b, const hu_operand *c);
+int hu_gemm_is_binary32(const hu_gemm_call *g); /* is the model fused multiply-adds in binary32, operands that fit? */
+void hu_gemm_use_model(hu_gemm_call *g);
 
 static inline size_t hu_least(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t hu_up_to(size_t n, size_t step) { return (n + step - 1) / step * step; }

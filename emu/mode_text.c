@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Text forms of rounding modes, policies and accumulation models. */
+/* Text forms of rounding modes and policies. */
 #include <string.h>
 
-#include "halfulp/accum.h"
 #include "halfulp/mode.h"
 
 static const char round_names[HU_ROUND_COUNT][4] = {"rne", "rna", "rnz", "rtz", "rtp", "rtn",
@@ -83,37 +82,4 @@ char *hu_mode_round_text(char text[8], hu_mode mode) {
   }
   *end = 0;
   return text;
-}
-
-static const char *const accum_names[] = {"exact", "fp32"};
-
-hu_status hu_accum_check(const hu_accum *accum) {
-  if (!accum) return HU_E_NULL;
-  if (accum->kind > HU_ACCUM_FP32) return HU_E_ACCUM;
-  /* Neither kind has parameters: everything behind `kind` is 0. The record has no padding. */
-  hu_accum plain;
-  memset(&plain, 0, sizeof plain);
-  plain.kind = accum->kind;
-  return memcmp(&plain, accum, sizeof plain) == 0 ? HU_OK : HU_E_ACCUM;
-}
-
-hu_status hu_accum_parse(hu_accum *accum, const char *text) {
-  if (!accum || !text) return HU_E_NULL;
-  int i = index_of(text, accum_names, 2);
-  if (i < 0) return HU_E_TEXT;
-  memset(accum, 0, sizeof *accum);
-  accum->kind = (uint32_t)i;
-  return HU_OK;
-}
-
-size_t hu_accum_text(char *text, size_t size, const hu_accum *accum) {
-  if (hu_accum_check(accum) != HU_OK) return 0;
-  const char *name = accum_names[accum->kind];
-  size_t length = strlen(name);
-  if (text && size > 0) {
-    size_t n = length < size - 1 ? length : size - 1;
-    memcpy(text, name, n);
-    text[n] = 0;
-  }
-  return length;
 }

@@ -113,6 +113,8 @@ static int in_place(const hu_result *d, const hu_operand *c) {
 
 static hu_status check_values(const hu_result *d, const hu_operand *in[3], hu_mode mode, const hu_accum *accum) {
   hu_status s = hu_accum_check(accum);
+  /* The kernels of the other models are still to come. */
+  if (s == HU_OK && (accum->kind > HU_ACCUM_FP32 || accum->promote || accum->slices)) s = HU_E_ACCUM;
   if (s == HU_OK) s = hu_mode_check(mode);
   if (s == HU_OK) s = check_format(d->format, d->storage == HU_VALUES);
   for (int i = 0; i < 3; i++) {

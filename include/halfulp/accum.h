@@ -1,15 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /* halfulp/accum.h - how a sum of products is accumulated, as a value.
  *
- *   exact   c + sum of a[k] b[k] over the reals; no rounding until the one into the result's format.
- *   fp32    acc = c; for k ascending: acc = fma(a[k], b[k], acc) in binary32, ties to even, subnormals kept; then one
- *           rounding into the result's format.
+ *   hu_accum x;
+ *   size_t where;
+ *   if (hu_accum_parse(&x, "promote(128,nv.hopper.e4m3.f32.wgmma,binary32)", &where) != HU_OK) ...
  *
- * A model is a plain record so that models with parameters (formats, modes, lengths) can be named by the same value. The
- * all-zero record is `exact`. */
+ * A hu_accum is a plain record without pointers, passed by value or copied; hu_dot, hu_gemm and the command take the same
+ * one. docs/numerics.md section 11 defines every model as a formula, with each rounding, the order of the terms, where C
+ * enters, special operands, the signs of zeros and the random word of each stochastic rounding. The all-zero record is
+ * `exact`. Text, both ways (hu_accum_parse, hu_accum_text):
+ *
+ *   model  = base | "promote(" N "," model "," format ["," "scaled"] ")" | "splitk(" N "," model ")"
+ *   base   = "exact" | "fp32" | "fp64" | "int32" | "int32(sat," N ")"
+ *          | "seq(" format rounding ")" | "seq2(" [format ","] format rounding ")" | "chunk(" N "," format "," format rounding ")"
+ *          | "pairwise(" format rounding ")" | "strided(" format rounding ")"
+ *          | "kahan(" format rounding ")" | "neumaier(" format rounding ")"
+ *          | "block(" rule { "," key "=" value } ")" | the name of a preset ("nv.ampere.tf32.f32")
+ *   rounding = ["," MODE] ["," "sat=" POLICY]     (texts of hu_mode_parse_round and hu_mode_parse_saturate; absent: rne, default)
+ *   format   = text of hu_format_parse
+ *
+ * A splitk may hold a promote, not the other way round, and neither holds itself, exact, fp64 or int32. N: decimal, 1 to
+ * 2^31 - 1 (smaller where said). No blanks.
+ *
+ *   exact             c + sum of a[k] b[k], no rounding until the one into the result
+ *   fp32, fp64        acc = fma(a[k], b[k], acc) in binary32, binary64, ties to even. fp32 is seq(binary32) with operands that fit
+ *   seq(F)            acc = rnd_F(acc + a[k] b[k]): fused, one rounding a step
+ *   seq2(P,F)         acc = rnd_F(acc + rnd_P(a[k] b[k])): unfused; seq2(F) is seq2(F,F)
+ *   chunk(L,Fin,Fout) chunks of L: t = seq2(Fin,Fin) from 0; acc = rnd_Fout(acc + t)     (Wang et al. 2018)
+ *   pairwise(F)       halves, recursively; strided(F): t[i] += t[i + h], h = n/2 ... 1   (warp shuffles)
+ *   kahan(F), neumaier(F)   compensated sums
+ *   promote(N,M,F)    acc = rnd_F(acc + M over N products from 0), ties to even; scaled: acc = fma(rnd(sa sb), M, acc) in F
+ *   splitk(S,M)       S slices of k, each by M from 0, added ascending, C last
+ *   int32             integers, modulo 2^32; (sat,N): saturated once every N products
+ *   block(...)        the sums of matrix units and dot product instructions, below */
 #ifndef HALFULP_ACCUM_H
 #define HALFULP_ACCUM_H
 
+#include "halfulp/array.h"
 #include "halfulp/format.h"
 #include "halfulp/mode.h"
 
@@ -17,23 +44,149 @@
 extern "C" {
 #endif
 
-enum { HU_ACCUM_EXACT = 0, HU_ACCUM_FP32 = 1 };
+enum {
+  HU_ACCUM_EXACT = 0,
+  HU_ACCUM_FP32 = 1,
+  HU_ACCUM_FP64 = 2,
+  HU_ACCUM_SEQ = 3,
+  HU_ACCUM_SEQ2 = 4,
+  HU_ACCUM_CHUNK = 5,
+  HU_ACCUM_PAIRWISE = 6,
+  HU_ACCUM_STRIDED = 7,
+  HU_ACCUM_KAHAN = 8,
+  HU_ACCUM_NEUMAIER = 9,
+  HU_ACCUM_BLOCK = 10,
+  HU_ACCUM_INT32 = 11,
+  HU_ACCUM_COUNT = 12
+};
+
+/* What a block does with its `length` products and c (text: the rule's word in lower case). */
+enum {
+  HU_BLOCK_ALIGN = 0,  /* align: every term, c too, cut to F digits below the largest exponent, then added */
+  HU_BLOCK_GROUPS = 1, /* groups: groups of products added exactly and scaled, then as align (4-bit blocks) */
+  HU_BLOCK_LATE = 2,   /* late: as align without c, which meets the sum afterwards, floors on both sides */
+  HU_BLOCK_EXACT = 3,  /* exact: products and c added exactly, one rounding */
+  HU_BLOCK_TREE = 4,   /* tree: products rounded, added by a tree of rounded additions, then to c */
+  HU_BLOCK_CHAIN = 5,  /* chain: fused multiply-adds one after another */
+  HU_BLOCK_LANES = 6,  /* lanes: two such chains over even and odd k from 0, added, then to c */
+  HU_BLOCK_RULES = 7
+};
+enum { HU_CUT_TRUNC = 0, HU_CUT_FLOOR = 1, HU_CUT_NEAREST = 2 };   /* trunc floor rne */
+enum { HU_ORDER_UP = 0, HU_ORDER_DOWN = 1, HU_ORDER_MOD4 = 2 };    /* up down mod4 */
+enum { HU_JOIN_FIRST = 0, HU_JOIN_LAST = 1 };                      /* first last */
+enum { HU_DAZ_NONE = 0, HU_DAZ_SIGN = 1, HU_DAZ_PLUS = 2 };        /* none sign plus */
+enum { HU_FTZ_NONE = 0, HU_FTZ_AFTER = 1, HU_FTZ_TINY = 2, HU_FTZ_BEFORE = 3 }; /* none after tiny before */
+
+/* The parameters of block(...). Keys with an asterisk must be given where they are allowed; the others are 0 by default.
+ * align l* f* emin* cut in order c scale every; groups l* f* emin* g* scale* every* cut; late l* f* f2* lanes far big in;
+ * exact l* in; tree l* daz ftz products in; chain l* order daz ftz in; lanes l* daz ftz in; all: out round sat over, and acc in the
+ * first three, and as in all but groups. */
+typedef struct hu_block {
+  uint8_t rule;
+  uint8_t cut;       /* cut: what happens to the digits below the grid of an addend */
+  uint8_t order;     /* order: of the k in a block; mod4: of 2 l products those with k mod 4 < 2 first, then the others */
+  uint8_t join;      /* c: last: blocks start from +0, and c is added to the result (of both, with mod4), ties to even */
+  uint8_t over;      /* over: inf (1): overflow is infinity in every mode; mode (0): as the mode has it */
+  uint8_t daz;       /* daz: subnormal operands and C read as zero of their sign; plus: these and zeros as +0 */
+  uint8_t ftz;       /* ftz: results below the smallest normal number become zero: after rounding, when tiny, before it */
+  uint8_t products;  /* products: exact (1): tree of one pair whose products are not rounded; rounded (0) */
+  uint8_t input;     /* in: trailing significand bits of an operand that are looked at, 0: all */
+  uint8_t lanes;     /* lanes: 2: even and odd k are aligned apart, each to its own largest exponent; 1 is 0 */
+  uint16_t length;   /* l: products in a block, 1 to 4096; tree: a power of two */
+  uint16_t kept;     /* f: digits kept below the largest exponent, 0 to 40 */
+  uint16_t kept2;    /* f2: late: digits kept where the sum meets c, f to 40 */
+  uint16_t group;    /* g: groups: products in a group; divides l and every */
+  uint16_t far;      /* far: late: c more than this many binades below is dropped, 1 to 64; 0: never */
+  uint16_t big;      /* big: late: finite products of 2^big and more count as infinities, 1 to 1023; 0: none */
+  uint16_t every;    /* every: products that share a scale */
+  int16_t emin;      /* emin: the largest exponent is at least this, -4096 to 4096 */
+  uint16_t reserved; /* 0 */
+  hu_format as;      /* as: operands of A and B are first converted, exactly, into this format; all zero: they stay what they are */
+  hu_format scale;   /* scale: format of the scales of A and of B; all zero: none */
+} hu_block;
 
 typedef struct hu_accum {
-  uint32_t kind;        /* HU_ACCUM_ */
-  uint32_t length;      /* 0 */
-  hu_format product;    /* all zero in exact and fp32, likewise what follows */
-  hu_format sum;
-  hu_mode mode;
-  uint32_t reserved[4];
+  uint32_t kind;      /* HU_ACCUM_ */
+  uint32_t length;    /* chunk: L; int32: products between saturations, 0: modulo 2^32 */
+  hu_format product;  /* seq2: P; chunk: Fin; block: acc, the format in which c is aligned */
+  hu_format sum;      /* seq ... neumaier: F; chunk: Fout; block: out */
+  hu_mode mode;       /* seq ... neumaier, block: rounding and saturation; the rest 0 */
+  hu_block block;     /* block; else all zero */
+  uint32_t promote;   /* N of promote, 0: none */
+  uint32_t scaled;    /* 1: scaled */
+  hu_format promoted; /* F of promote */
+  uint32_t slices;    /* S of splitk, 0: none */
 } hu_accum;
 
-/* HU_OK or HU_E_ACCUM (unknown kind, or a field that the kind does not use is not 0). */
+/* HU_OK or HU_E_ACCUM: the record is not what its own text says (a field out of range, or not 0 where it means nothing). */
 HU_API HU_MUST_CHECK hu_status hu_accum_check(const hu_accum *accum);
-/* "exact", "fp32"; HU_E_TEXT otherwise, *accum untouched. */
-HU_API HU_MUST_CHECK hu_status hu_accum_parse(hu_accum *accum, const char *text);
-/* Canonical text; returns the length needed, like snprintf; 0 if the model is not valid. */
+/* Text to record. HU_E_TEXT (not the grammar, a number out of range, a key twice, missing or of another rule), HU_E_NAME (no
+ * model, format or preset of that name); then, if where is not NULL, *where is the offset of the part that is wrong. *accum is untouched
+ * on failure. */
+HU_API HU_MUST_CHECK hu_status hu_accum_parse(hu_accum *accum, const char *text, size_t *where);
+/* Record to its one canonical text, which parses to the record: presets as block(...), formats by their first name, defaults left out.
+ * Returns the length needed, like snprintf; 0 if the model is not valid. HU_ACCUM_TEXT_MAX bytes always suffice. */
+#define HU_ACCUM_TEXT_MAX 768
 HU_API size_t hu_accum_text(char *text, size_t size, const hu_accum *accum);
+/* 1 if the model wants scales (hu_dot takes them, hu_gemm does not). */
+HU_API int hu_accum_is_scaled(const hu_accum *accum);
+
+/* What the elements of an operand of hu_dot are. */
+enum {
+  HU_ELEMENT_CODE = 0,     /* codes of a format, stored as hu_limits.storage says */
+  HU_ELEMENT_BINARY64 = 1, /* binary64 patterns in uint64_t: models exact and fp64 */
+  HU_ELEMENT_S8 = 2,       /* int32: two's complement and unsigned bytes */
+  HU_ELEMENT_U8 = 3,
+  HU_ELEMENT_S4 = 4,       /* int32: one to a byte, upper four bits ignored */
+  HU_ELEMENT_U4 = 5,
+  HU_ELEMENT_S32 = 6       /* C and the result of int32 */
+};
+typedef struct hu_element {
+  uint8_t kind; /* HU_ELEMENT_ */
+  uint8_t reserved;
+  hu_format format; /* HU_ELEMENT_CODE; else all zero */
+} hu_element;
+HU_API size_t hu_element_size(hu_element e);   /* bytes; 0 if it is no element */
+HU_API unsigned hu_element_width(hu_element e); /* bits of its pattern */
+
+/* A model with the operands that its hardware takes. */
+typedef struct hu_preset {
+  char name[48];
+  hu_accum accum;
+  hu_element a, b, c;     /* c: also of D */
+  uint32_t k;             /* depth of the instruction: n is a multiple of it */
+  const char *unit;       /* hardware and instruction */
+  const char *confidence; /* "HW" recorded on hardware, "SIM" tested on hardware by its author, "DOC" vendor's manual, "OPEN" assumed */
+  const char *source;     /* by whom */
+} hu_preset;
+HU_API size_t hu_preset_count(void);
+HU_API HU_MUST_CHECK hu_status hu_preset_at(hu_preset *preset, size_t i); /* HU_E_NAME if there is none */
+HU_API HU_MUST_CHECK hu_status hu_preset_find(hu_preset *preset, const char *name);
+
+/* Elements k = 0 ... n-1 of dot product number i are at i * step + k * stride. */
+typedef struct hu_vector {
+  const void *data;
+  ptrdiff_t stride, step; /* in elements, any */
+  hu_element element;
+} hu_vector;
+typedef struct hu_dot_operands {
+  hu_vector a, b;
+  hu_vector c;      /* element 0 of each; data NULL: +0 */
+  hu_vector sa, sb; /* models with scales: scale j belongs to products j * every ...; promote(...,scaled): to its part j, any format;
+                       else data NULL */
+} hu_dot_operands;
+
+/* z[i incz] = C + the dot product of n elements, under the model, then rounded into ez's format by `mode`; `count` of them.
+ * Random words: dot product i is element i of docs/numerics.md section 11 (its last rounding: word i of exec->stream). Events: as hu_gemm
+ * counts them; int32: overflow and saturated when a sum saturates. ez HU_ELEMENT_BINARY64: ties to even only (HU_E_MODE). No allocation.
+ * Errors: HU_E_NULL, HU_E_ACCUM (also: a model that does not take these elements or scales), HU_E_FORMAT, HU_E_MODE, HU_E_ALIGN, HU_E_SHAPE (incz = 0).
+ * z must not overlap the operands, except that z may be c's own array (same stride). */
+HU_API HU_MUST_CHECK hu_status hu_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
+                                        const hu_dot_operands *x, const hu_accum *accum, hu_mode mode,
+                                        const hu_exec *exec, hu_events *events);
+/* One of them. */
+HU_API HU_MUST_CHECK hu_status hu_dot(size_t n, void *z, hu_element ez, const hu_dot_operands *x, const hu_accum *accum,
+                                      hu_mode mode, const hu_exec *exec, hu_events *events);
 
 #ifdef __cplusplus
 }

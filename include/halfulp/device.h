@@ -6,7 +6,8 @@
  * never allocate and never synchronise. exec->threads and levels_off mean nothing here; exec->stream is the random stream.
  * Counts are added atomically to *events. Any n, any stride, pointers aligned to their element only.
  * hu_device_gemm does not look at values before it starts (that would need a synchronisation): a binary32 operand off its grid
- * is a caller's error that HU_E_GRID does not report here.
+ * is a caller's error that HU_E_GRID does not report here. Accumulation models other than exact and fp32 have no kernels yet:
+ * HU_E_ACCUM.
  * Libraries built without CUDA have these functions too; each returns HU_E_DEVICE. */
 #ifndef HALFULP_DEVICE_H
 #define HALFULP_DEVICE_H

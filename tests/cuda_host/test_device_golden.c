@@ -162,7 +162,7 @@ static sum_line parse(const cards *all, const char *line) {
   int fields = sscanf(line, "%1023s %1023s %1023s %1023s %1023s %1023s %zu %1023s %1023s %1023s %x %x", word[0], word[1],
                       word[2], word[3], word[4], word[5], &s.n, word[7], word[8], word[9], &s.code, &s.events);
   if (fields != 12) fail_msg("line: %.80s", line);
-  assert_int_equal(hu_accum_parse(&s.accum, word[0]), HU_OK);
+  assert_int_equal(hu_accum_parse(&s.accum, word[0], NULL), HU_OK);
   assert_int_equal(hu_mode_parse_round(&s.mode, word[1]), HU_OK);
   s.has_c = strcmp(word[4], "-") != 0;
   s.f[0] = named(all, word[2]);

@@ -154,9 +154,9 @@ static void bad_format_c(call *t) { t->c.format.e = 12; }
 static void bad_format_d(call *t) { t->d.format.inf = 9; }
 static void bad_mode(call *t) { t->mode.round = HU_ROUND_COUNT; }
 static void bad_bits(call *t) { t->mode.round = HU_SRA; }
-static void bad_kind(call *t) { t->accum.kind = 2; }
+static void bad_kind(call *t) { t->accum.kind = HU_ACCUM_COUNT; }
 static void bad_length(call *t) { t->accum.length = 1; }
-static void bad_reserved(call *t) { t->accum.reserved[3] = 1; }
+static void bad_reserved(call *t) { t->accum.scaled = 1; }
 static void bad_product(call *t) { t->accum.product.e = 1; }
 static void carrier_values(call *t) { t->a.format = hu_format_ieee(11, 10, 0); }
 static void carrier_result(call *t) { t->d.format = hu_format_ieee(11, 10, 0); }
@@ -363,21 +363,21 @@ static void accum(void **state) {
   char text[16];
   memset(&x, 0xA5, sizeof x);
   untouched = x;
-  assert_int_equal(hu_accum_parse(&x, "fp16"), HU_E_TEXT);
-  assert_int_equal(hu_accum_parse(&x, ""), HU_E_TEXT);
-  assert_int_equal(hu_accum_parse(&x, "exact "), HU_E_TEXT);
+  assert_int_equal(hu_accum_parse(&x, "fp16", NULL), HU_E_NAME);
+  assert_int_equal(hu_accum_parse(&x, "", NULL), HU_E_TEXT);
+  assert_int_equal(hu_accum_parse(&x, "exact ", NULL), HU_E_TEXT);
   assert_memory_equal(&x, &untouched, sizeof x);
   assert_int_equal(hu_accum_text(text, sizeof text, &x), 0);
   assert_int_equal(hu_accum_check(&x), HU_E_ACCUM);
   assert_int_equal(hu_accum_check(NULL), HU_E_NULL);
-  assert_int_equal(hu_accum_parse(&x, NULL), HU_E_NULL);
-  assert_int_equal(hu_accum_parse(&x, "fp32"), HU_OK);
+  assert_int_equal(hu_accum_parse(&x, NULL, NULL), HU_E_NULL);
+  assert_int_equal(hu_accum_parse(&x, "fp32", NULL), HU_OK);
   assert_int_equal(x.kind, HU_ACCUM_FP32);
   assert_int_equal(hu_accum_check(&x), HU_OK);
   assert_int_equal(hu_accum_text(NULL, 0, &x), 4);
   assert_int_equal(hu_accum_text(text, 3, &x), 4);
   assert_string_equal(text, "fp");
-  assert_int_equal(hu_accum_parse(&x, "exact"), HU_OK);
+  assert_int_equal(hu_accum_parse(&x, "exact", NULL), HU_OK);
   assert_int_equal(hu_accum_text(text, sizeof text, &x), 5);
   assert_string_equal(text, "exact");
   x.mode.tiny = 1;

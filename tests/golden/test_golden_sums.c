@@ -59,7 +59,7 @@ static sum_line parse(const cards *all, const char *line) {
   if (sscanf(line, "%15s %15s %63s %63s %63s %63s %zu %1023s %1023s %15s %x %x", model, round, fa, fb, fc, fz, &s.n, a,
              b, c, &s.code, &s.events) != 12)
     fail_msg("line: %.80s", line);
-  assert_int_equal(hu_accum_parse(&s.accum, model), HU_OK);
+  assert_int_equal(hu_accum_parse(&s.accum, model, NULL), HU_OK);
   assert_int_equal(hu_mode_parse_round(&s.mode, round), HU_OK);
   s.fa = named(all, fa);
   s.fb = named(all, fb);

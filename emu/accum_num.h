@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/accum_num.h - exact products and sums of two numbers in two words, rounded steps, random words of steps.
+ *
+ * Part of emu/accum.h; integers only. hu_long is a number with a significand of 128 bits, wide enough for any product
+ * of two hu_num and, with a sticky bit, for what a rounding sees of any sum of two of them. */
+#ifndef HALFULP_EMU_ACCUM_NUM_H
+#define HALFULP_EMU_ACCUM_NUM_H
+
+#include "emu/core.h"
+#include "emu/stream.h"
+
+/* A function called from many places, too large to be inlined into each. */
+#if defined(__CUDACC__)
+#define HU_STEP static __host__ __device__ __noinline__
+#elif defined(__GNUC__) || defined(__clang__)
+#define HU_STEP static __attribute__((noinline, unused))
+#else
+#define HU_STEP static
+#endif
+
+/* (-1)^sign (hi 2^64 + lo) 2^exp; kinds as in hu_num. Finite: not zero. */
+typedef struct hu_long {
+  uint64_t hi, lo;
+  int32_t exp;
+  uint8_t kind, sign;
+} hu_long;
+
+HU_FN hu_long hu_long_special(uint8_t kind, uint32_t sign) {
+  hu_long z;
+  z.hi = 0;
+  z.lo = 0;
+  z.exp = 0;
+  z.kind = kind;
+  z.sign = (uint8_t)sign;
+  return z;
+}
+
+/* x without sticky. */
+HU_FN hu_long hu_long_of(hu_num x) {
+  hu_long z = hu_long_special(x.kind, x.sign);
+  z.lo = x.sig;
+  z.exp = x.exp;
+  return z;
+}
+
+HU_FN hu_num hu_negated(hu_num x) {
+  x.sign ^= 1;
+  return x;
+}
+
+/* floor(log2 |x|) of a finite number. */
+HU_FN int32_t hu_exponent(hu_num x) { return x.exp + 63 - hu_clz64(x.sig); }
+
+/* The exact product; infinity times zero is NaN. */
+HU_FN hu_long hu_product(hu_num a, hu_num b) {
+  uint32_t sign = (uint32_t)(a.sign ^ b.sign);
+  if (a.kind == HU_KIND_NAN || b.kind == HU_KIND_NAN) return hu_long_special(HU_KIND_NAN, 0);
+  if (a.kind == HU_KIND_INF || b.kind == HU_KIND_INF) {
+    int32_t zero = a.kind == HU_KIND_ZERO || b.kind == HU_KIND_ZERO;
+    return hu_long_special(zero ? HU_KIND_NAN : HU_KIND_INF, zero ? 0 : sign);
+  }
+  if (a.kind == HU_KIND_ZERO || b.kind == HU_KIND_ZERO) return hu_long_special(HU_KIND_ZERO, sign);
+  hu_long z = hu_long_special(HU_KIND_FINITE, sign);
+  uint64_t a0 = (uint32_t)a.sig, a1 = a.sig >> 32, b0 = (uint32_t)b.sig, b1 = b.sig >> 32;
+  uint64_t low = a0 * b0, m0 = a1 * b0, m1 = a0 * b1;
+  uint64_t mid = (low >> 32) + (uint32_t)m0 + (uint32_t)m1;
+  z.lo = (mid << 32) | (uint32_t)low;
+  z.hi = a1 * b1 + (m0 >> 32) + (m1 >> 32) + (mid >> 32);
+  z.exp = a.exp + b.exp;
+  return z;
+}
+
+/* Moved up until the leading digit is digit `top` (126 or 127), exact where there is room. */
+HU_FN hu_long hu_long_up(hu_long x, int32_t top) {
+  int32_t lead = x.hi ? hu_clz64(x.hi) : 64 + hu_clz64(x.lo), up = lead - (127 - top);
+  x.exp -= up;
+  if (up < 0) { /* products of two words and a half do not occur: nothing is lost */
+    x.lo = (x.lo >> 1) | (x.hi << 63);
+    x.hi >>= 1;
+  } else if (up >= 64) {
+    x.hi = x.lo << (up - 64);
+    x.lo = 0;
+  } else if (up > 0) {
+    x.hi = (x.hi << up) | (x.lo >> (64 - up));
+    x.lo <<= up;
+  }
+  return x;
+}
+
+/* The leading 64 digits and a sticky bit. */
+HU_FN hu_num hu_long_lead(hu_long x, uint32_t sticky) {
+  x = hu_long_up(x, 127);
+  hu_num z = hu_num_finite(x.sign, x.hi, x.exp + 64);
+  z.sticky = sticky || x.lo != 0;
+  return z;
+}
+
+/* Down by n digits; what is lost, as a bit. */
+HU_FN uint32_t hu_long_down(hu_long *x, int32_t n) {
+  uint64_t lost;
+  if (n <= 0) return 0;
+  if (n > 127) {
+    lost = x->hi | x->lo;
+    x->hi = 0;
+    x->lo = 0;
+  } else if (n >= 64) {
+    lost = x->lo | (n > 64 ? x->hi << (128 - n) : 0);
+    x->lo = x->hi >> (n - 64);
+    x->hi = 0;
+  } else {
+    lost = x->lo << (64 - n);
+    x->lo = (x->lo >> n) | (x->hi << (64 - n));
+    x->hi >>= n;
+  }
+  return lost != 0;
+}
+
+/* x + y of finite numbers. With the leading digit at 126 a sum does not carry out; digits are lost only if y lies so
+ * far below that the difference keeps its leading digit but one. */
+HU_FN hu_num hu_add_finite(hu_long x, hu_long y, uint32_t down) {
+  x = hu_long_up(x, 126);
+  y = hu_long_up(y, 126);
+  int32_t less = x.exp < y.exp || (x.exp == y.exp && (x.hi < y.hi || (x.hi == y.hi && x.lo < y.lo)));
+  hu_long big = less ? y : x, small = less ? x : y;
+  uint32_t sticky = hu_long_down(&small, big.exp - small.exp);
+  if (big.sign == small.sign) {
+    big.lo += small.lo;
+    big.hi += small.hi + (big.lo < small.lo);
+  } else {
+    uint64_t borrow = big.lo < small.lo;
+    big.lo -= small.lo;
+    big.hi -= small.hi + borrow;
+    if (sticky) { /* the true difference lies between this less one and this */
+      big.hi -= big.lo == 0;
+      big.lo--;
+    }
+    if ((big.hi | big.lo) == 0) return hu_num_special(HU_KIND_ZERO, down);
+  }
+  return hu_long_lead(big, sticky);
+}
+
+/* x + y, exact but for a sticky bit. An exact zero of different signs is -0 if `down` (the rounding to come goes toward
+ * negative), else +0: IEEE 754-2019 section 6.3. */
+HU_STEP hu_num hu_long_add(hu_long x, hu_long y, uint32_t down) {
+  if (x.kind == HU_KIND_NAN || y.kind == HU_KIND_NAN) return hu_num_special(HU_KIND_NAN, 0);
+  if (x.kind == HU_KIND_INF && y.kind == HU_KIND_INF && x.sign != y.sign) return hu_num_special(HU_KIND_NAN, 0);
+  if (x.kind == HU_KIND_INF) return hu_num_special(HU_KIND_INF, x.sign);
+  if (y.kind == HU_KIND_INF) return hu_num_special(HU_KIND_INF, y.sign);
+  if (x.kind == HU_KIND_ZERO && y.kind == HU_KIND_ZERO) {
+    return hu_num_special(HU_KIND_ZERO, x.sign == y.sign ? x.sign : down);
+  }
+  if (x.kind == HU_KIND_ZERO) return hu_long_lead(y, 0);
+  if (y.kind == HU_KIND_ZERO) return hu_long_lead(x, 0);
+  return hu_add_finite(x, y, down);
+}
+
+/* A product alone, for a rounding of its own. */
+HU_FN hu_num hu_long_num(hu_long x) {
+  return x.kind == HU_KIND_FINITE ? hu_long_lead(x, 0) : hu_num_special(x.kind, x.sign);
+}
+
+/* |x| >= |y| for finite numbers and zeros. */
+HU_FN int32_t hu_magnitude_least(hu_num x, hu_num y) {
+  if (y.kind == HU_KIND_ZERO) return 1;
+  if (x.kind == HU_KIND_ZERO) return 0;
+  int32_t ex = hu_exponent(x), ey = hu_exponent(y);
+  return ex != ey ? ex > ey : x.sig << hu_clz64(x.sig) >= y.sig << hu_clz64(y.sig);
+}
+
+/* ---- random words of the steps of one element: docs/numerics.md section 11.3 ---- */
+
+typedef struct hu_draw {
+  uint64_t key, element; /* counter + number of the element */
+  uint64_t next;         /* number of the next rounding */
+} hu_draw;
+
+HU_FN uint32_t hu_draw_word(const hu_draw *d) {
+  uint64_t block = 1 + (d->next >> 2);
+  hu_philox c;
+  c.w[0] = (uint32_t)d->element;
+  c.w[1] = (uint32_t)(d->element >> 32);
+  c.w[2] = (uint32_t)block;
+  c.w[3] = (uint32_t)(block >> 32);
+  return hu_philox4x32(c, (uint32_t)d->key, (uint32_t)(d->key >> 32)).w[d->next & 3];
+}
+
+/* ---- rounded steps ---- */
+
+/* Where the steps of a model round to. */
+typedef struct hu_grid {
+  hu_spec spec;
+  uint8_t over; /* 1: overflow is infinity in every mode */
+  uint8_t ftz;  /* HU_FTZ_ of halfulp/accum.h */
+} hu_grid;
+
+HU_FN int32_t hu_grid_below(const hu_grid *g, hu_num x) {
+  return x.kind == HU_KIND_FINITE && hu_exponent(x) < g->spec.emin;
+}
+
+/* x rounded onto the grid; its random word is counted whether it is wanted or not. */
+HU_STEP hu_num hu_grid_round(const hu_grid *g, hu_num x, hu_draw *d) {
+  uint32_t events, random = 0;
+  if (g->spec.round >= HU_SRA) random = hu_draw_word(d) >> (32 - g->spec.bits);
+  d->next++;
+  if (g->ftz == 3 && hu_grid_below(g, x)) return hu_num_special(HU_KIND_ZERO, x.sign);
+  uint32_t code = hu_round(&g->spec, x, random, &events);
+  if (g->over && (events & HU_EVENT_OVERFLOW)) return hu_num_special(HU_KIND_INF, x.sign);
+  hu_num z = hu_unpack(&g->spec, code);
+  if (g->ftz == 1 && hu_grid_below(g, z)) return hu_num_special(HU_KIND_ZERO, z.sign);
+  if (g->ftz == 2 && (hu_grid_below(g, z) || (events & HU_EVENT_UNDERFLOW)))
+    return hu_num_special(HU_KIND_ZERO, x.sign);
+  return z;
+}
+
+HU_FN uint32_t hu_grid_down(const hu_grid *g) { return g->spec.round == HU_RTN; }
+
+HU_FN hu_num hu_grid_add(const hu_grid *g, hu_num x, hu_num y, hu_draw *d) {
+  return hu_grid_round(g, hu_long_add(hu_long_of(x), hu_long_of(y), hu_grid_down(g)), d);
+}
+
+HU_FN hu_num hu_grid_sub(const hu_grid *g, hu_num x, hu_num y, hu_draw *d) {
+  return hu_grid_add(g, x, hu_negated(y), d);
+}
+
+HU_FN hu_num hu_grid_fma(const hu_grid *g, hu_num a, hu_num b, hu_num c, hu_draw *d) {
+  return hu_grid_round(g, hu_long_add(hu_product(a, b), hu_long_of(c), hu_grid_down(g)), d);
+}
+
+HU_FN hu_num hu_grid_mul(const hu_grid *g, hu_num a, hu_num b, hu_draw *d) {
+  return hu_grid_round(g, hu_long_num(hu_product(a, b)), d);
+}
+
+/* ---- binary64, ties to even ---- */
+
+HU_STEP uint64_t hu_round64(hu_num x) {
+  uint64_t sign = (uint64_t)x.sign << 63, infinite = 0x7FF0000000000000u;
+  if (x.kind == HU_KIND_NAN) return 0x7FF8000000000000u;
+  if (x.kind == HU_KIND_INF) return sign | infinite;
+  if (x.kind == HU_KIND_ZERO) return sign;
+  int32_t lead = hu_clz64(x.sig), k = x.exp + 63 - lead;
+  uint64_t sig = x.sig << lead;
+  if (k > 1023) return sign | infinite;
+  int32_t cut = k >= -1022 ? 11 : -1022 - k + 11;
+  uint64_t f = hu_shift_right(sig, cut);
+  int32_t inexact = x.sticky || (cut > 63 ? sig : sig & (((uint64_t)1 << cut) - 1)) != 0;
+  int32_t half = inexact ? hu_against_half(sig, x.sticky, cut) : -1;
+  f += half > 0 || (half == 0 && (f & 1));
+  /* A carry goes up into the exponent field, from 1023 to infinity too. */
+  return sign | (k >= -1022 ? ((uint64_t)(k + 1022) << 52) + f : f);
+}
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/accum/dots.c - see dots.h. */
+#include "tests/accum/dots.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+hu_element dot_element(const char *name) {
+  static const char *const kinds[] = {"", "binary64", "s8", "u8", "s4", "u4", "s32"};
+  hu_element e;
+  memset(&e, 0, sizeof e);
+  for (uint8_t i = 1; i <= HU_ELEMENT_S32; i++) {
+    if (strcmp(name, kinds[i]) != 0) continue;
+    e.kind = i;
+    return e;
+  }
+  if (hu_format_parse(&e.format, name, NULL) != HU_OK) fail_msg("element %s", name);
+  return e;
+}
+
+size_t dot_read_hex(uint64_t *z, size_t room, const char *text, unsigned width) {
+  size_t digits = (width + 3) / 4, n = strlen(text);
+  char piece[17] = "";
+  if (n % digits || n / digits > room) fail_msg("%zu hex digits for elements of %zu: %.40s", n, digits, text);
+  for (size_t i = 0; i < n / digits; i++) {
+    char *end;
+    memcpy(piece, text + i * digits, digits);
+    piece[digits] = 0;
+    z[i] = strtoull(piece, &end, 16);
+    if (*end) fail_msg("hex digits: %.40s", text);
+  }
+  return n / digits;
+}
+
+static void store(uint8_t *z, size_t i, size_t size, uint64_t x) {
+  uint16_t h = (uint16_t)x;
+  uint32_t w = (uint32_t)x;
+  if (size == 1) z[i] = (uint8_t)x;
+  if (size == 2) memcpy(z + i * 2, &h, 2);
+  if (size == 4) memcpy(z + i * 4, &w, 4);
+  if (size == 8) memcpy(z + i * 8, &x, 8);
+}
+
+/* The elements stored backwards with a gap, so that strides are never the usual ones. */
+static hu_vector pack(uint64_t *room, const uint64_t *x, size_t n, hu_element e) {
+  size_t size = hu_element_size(e);
+  hu_vector v;
+  memset(&v, 0, sizeof v);
+  for (size_t k = 0; k < n; k++) store((uint8_t *)room, 2 * (n - 1 - k), size, x[k]);
+  v.data = (const uint8_t *)room + (n ? 2 * (n - 1) * size : 0);
+  v.stride = -2;
+  v.element = e;
+  return v;
+}
+
+uint64_t dot_library(const dot *x, uint32_t *events) {
+  static uint64_t a[2 * DOT_TERMS], b[2 * DOT_TERMS], c[2], sa[2 * DOT_SCALES], sb[2 * DOT_SCALES];
+  uint64_t z = 0xA5A5A5A5A5A5A5A5u;
+  hu_element scale;
+  hu_dot_operands in;
+  hu_exec exec;
+  hu_events counts;
+  memset(&scale, 0, sizeof scale);
+  memset(&in, 0, sizeof in);
+  memset(&exec, 0, sizeof exec);
+  memset(&counts, 0, sizeof counts);
+  scale.format = x->scale;
+  in.a = pack(a, x->at, x->n, x->a);
+  in.b = pack(b, x->bt, x->n, x->b);
+  if (x->has_c) in.c = pack(c, &x->ct, 1, x->c);
+  if (x->scales) in.sa = pack(sa, x->sa, x->scales, scale);
+  if (x->scales) in.sb = pack(sb, x->sb, x->scales, scale);
+  exec.stream.key = x->key;
+  exec.stream.counter = x->element;
+  hu_status s = hu_dot(x->n, &z, x->c, &in, &x->accum, x->mode, &exec, &counts);
+  if (s != HU_OK) fail_msg("hu_dot says %s: %s", hu_status_name(s), dot_text(x));
+  uint64_t set[9] = {counts.overflow, counts.saturated, counts.underflow, counts.to_zero, counts.subnormal,
+                     counts.inexact,  counts.invalid,   counts.nan_in,    counts.inf_in};
+  *events = 0;
+  for (unsigned i = 0; i < 9; i++) *events |= (uint32_t)(set[i] != 0) << i;
+  size_t size = hu_element_size(x->c);
+  return size == 8 ? z : z & (((uint64_t)1 << 8 * size) - 1);
+}
+
+static size_t put(char *text, size_t at, size_t size, const char *name, const uint64_t *x, size_t n, unsigned width) {
+  at += (size_t)snprintf(text + at, size - at, " %s=", name);
+  for (size_t i = 0; i < n && at + 20 < size; i++)
+    at += (size_t)snprintf(text + at, size - at, "%0*llx", (int)((width + 3) / 4), (unsigned long long)x[i]);
+  return at;
+}
+
+const char *dot_text(const dot *x) {
+  static char text[16384];
+  size_t at = hu_accum_text(text, HU_ACCUM_TEXT_MAX, &x->accum);
+  at = put(text, at, sizeof text, "a", x->at, x->n, hu_element_width(x->a));
+  at = put(text, at, sizeof text, "b", x->bt, x->n, hu_element_width(x->b));
+  at = put(text, at, sizeof text, "c", &x->ct, (size_t)x->has_c, hu_element_width(x->c));
+  if (x->scales) at = put(text, at, sizeof text, "sa", x->sa, x->scales, 8);
+  if (x->scales) (void)put(text, at, sizeof text, "sb", x->sb, x->scales, 8);
+  return text;
+}

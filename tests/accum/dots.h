@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/accum/dots.h - one dot product as patterns of elements, to be given to hu_dot and to the reference alike. */
+#ifndef HALFULP_TESTS_DOTS_H
+#define HALFULP_TESTS_DOTS_H
+
+#include "halfulp/accum.h"
+#include "tests/support/support.h"
+
+enum { DOT_TERMS = 1100, DOT_SCALES = 80 };
+
+typedef struct dot {
+  hu_accum accum;
+  hu_mode mode;       /* of the last rounding */
+  hu_element a, b, c; /* c: also of the result */
+  hu_format scale;    /* of sa, sb */
+  size_t n, scales;
+  int has_c;
+  uint64_t at[DOT_TERMS], bt[DOT_TERMS], ct, sa[DOT_SCALES], sb[DOT_SCALES];
+  uint64_t key, element; /* random words */
+} dot;
+
+/* "binary16", "fp(6,9,0)", "binary64", "s8", "s32". Ends the test if it is none. */
+hu_element dot_element(const char *name);
+/* Elements as hex digits, fixed width each, element 0 first: their number. Ends the test if the text is not that. */
+size_t dot_read_hex(uint64_t *z, size_t room, const char *text, unsigned width);
+
+/* hu_dot's answer. *events: its set. A status other than HU_OK ends the test. */
+uint64_t dot_library(const dot *x, uint32_t *events);
+/* "a=... b=... c=..." for messages; returns a static text. */
+const char *dot_text(const dot *x);
+
+#endif
