@@ -57,6 +57,7 @@ HU_STEP hu_term hu_term_at(const hu_accum_plan *p, const hu_lines *in, uint64_t 
   if (p->model.block.every) {
     hu_num sa, sb;
     hu_scales_at(p, in, k, &sa, &sb);
+    if (t.kind == HU_KIND_FINITE && (sa.kind == HU_KIND_ZERO || sb.kind == HU_KIND_ZERO)) t.kind = HU_KIND_ZERO;
     if (sa.kind == HU_KIND_NAN || sb.kind == HU_KIND_NAN) t.kind = HU_KIND_NAN;
     t.exp += sa.exp + sb.exp;
     t.e += sa.exp + sb.exp;

@@ -44,6 +44,18 @@ HU_FN hu_mode hu_plain_mode(void) {
   return rne;
 }
 
+HU_FN hu_format hu_format_binary32(void) {
+  hu_format f;
+  memset(&f, 0, sizeof f);
+  f.sign = 1;
+  f.e = 8;
+  f.m = 23;
+  f.inf = HU_INF_IEEE;
+  f.nan = HU_NAN_IEEE;
+  f.negzero = 1;
+  return f;
+}
+
 HU_FN hu_source hu_source_of(hu_format f, uint8_t kind, uint8_t size) {
   hu_source s;
   memset(&s, 0, sizeof s);
@@ -107,7 +119,7 @@ HU_FN void hu_plan_model(hu_accum_plan *p, const hu_accum *x, hu_format result, 
   p->down = 0;
   p->low = 0;
   p->limbs = 0;
-  if (x->kind == HU_ACCUM_FP32) p->sum = p->plain;
+  if (x->kind == HU_ACCUM_FP32) p->sum = hu_grid_of(hu_format_binary32(), rne);
   if (x->kind == HU_ACCUM_EXACT) hu_plan_exact(p, n, c);
   if (x->kind != HU_ACCUM_BLOCK) return;
   hu_source_block(&p->a, &x->block);

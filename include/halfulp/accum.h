@@ -5,31 +5,33 @@
  *   size_t where;
  *   if (hu_accum_parse(&x, "promote(128,nv.hopper.e4m3.f32.wgmma,binary32)", &where) != HU_OK) ...
  *
- * A hu_accum is a plain record without pointers, passed by value or copied; hu_dot, hu_gemm and the command take the same
- * one. docs/numerics.md section 11 defines every model as a formula, with each rounding, the order of the terms, where C
- * enters, special operands, the signs of zeros and the random word of each stochastic rounding. The all-zero record is
- * `exact`. Text, both ways (hu_accum_parse, hu_accum_text):
+ * A hu_accum is a plain record without pointers; hu_dot, hu_gemm and the command take the same one. docs/numerics.md
+ * section 11 defines every model as a formula, with each rounding, the order of the terms, where C enters, special
+ * operands, the signs of zeros and the random word of each stochastic rounding. The all-zero record is `exact`. Text,
+ * both ways (hu_accum_parse, hu_accum_text):
  *
- *   model  = base | "promote(" N "," model "," format ["," "scaled"] ")" | "splitk(" N "," model ")"
- *   base   = "exact" | "fp32" | "fp64" | "int32" | "int32(sat," N ")"
- *          | "seq(" format rounding ")" | "seq2(" [format ","] format rounding ")" | "chunk(" N "," format "," format rounding ")"
- *          | "pairwise(" format rounding ")" | "strided(" format rounding ")"
- *          | "kahan(" format rounding ")" | "neumaier(" format rounding ")"
- *          | "block(" rule { "," key "=" value } ")" | the name of a preset ("nv.ampere.tf32.f32")
- *   rounding = ["," MODE] ["," "sat=" POLICY]     (texts of hu_mode_parse_round and hu_mode_parse_saturate; absent: rne, default)
+ *   model    = base | "promote(" N "," model "," format ["," "scaled"] ")" | "splitk(" N "," model ")"
+ *   base     = "exact" | "fp32" | "fp64" | "int32" | "int32(sat," N ")"
+ *            | "seq(" format rounding ")" | "seq2(" [format ","] format rounding ")"
+ *            | "chunk(" N "," format "," format rounding ")" | "pairwise(" format rounding ")"
+ *            | "strided(" format rounding ")" | "kahan(" format rounding ")" | "neumaier(" format rounding ")"
+ *            | "block(" rule { "," key "=" value } ")" | the name of a preset ("nv.ampere.tf32.f32")
+ *   rounding = ["," MODE] ["," "sat=" POLICY]     texts of hu_mode_parse_round, hu_mode_parse_saturate;
+ *                                                 absent: rne, default
  *   format   = text of hu_format_parse
  *
  * A splitk may hold a promote, not the other way round, and neither holds itself, exact, fp64 or int32. N: decimal, 1 to
- * 2^31 - 1 (smaller where said). No blanks.
+ * 2^31 - 1. No blanks.
  *
  *   exact             c + sum of a[k] b[k], no rounding until the one into the result
- *   fp32, fp64        acc = fma(a[k], b[k], acc) in binary32, binary64, ties to even. fp32 is seq(binary32) with operands that fit
+ *   fp32, fp64        acc = fma(a[k], b[k], acc) in binary32, binary64, ties to even; fp32 is seq(binary32) for operands
+ *                     that fit binary32
  *   seq(F)            acc = rnd_F(acc + a[k] b[k]): fused, one rounding a step
  *   seq2(P,F)         acc = rnd_F(acc + rnd_P(a[k] b[k])): unfused; seq2(F) is seq2(F,F)
- *   chunk(L,Fin,Fout) chunks of L: t = seq2(Fin,Fin) from 0; acc = rnd_Fout(acc + t)     (Wang et al. 2018)
+ *   chunk(L,P,F)      chunks of L: t = seq2(P,P) from 0; acc = rnd_F(acc + t)     (Wang et al. 2018)
  *   pairwise(F)       halves, recursively; strided(F): t[i] += t[i + h], h = n/2 ... 1   (warp shuffles)
  *   kahan(F), neumaier(F)   compensated sums
- *   promote(N,M,F)    acc = rnd_F(acc + M over N products from 0), ties to even; scaled: acc = fma(rnd(sa sb), M, acc) in F
+ *   promote(N,M,F)    acc = rnd_F(acc + M over N products from 0), ties to even; scaled: acc = fma(rnd(sa sb), M, acc)
  *   splitk(S,M)       S slices of k, each by M from 0, added ascending, C last
  *   int32             integers, modulo 2^32; (sat,N): saturated once every N products
  *   block(...)        the sums of matrix units and dot product instructions, below */
@@ -78,17 +80,19 @@ enum { HU_DAZ_NONE = 0, HU_DAZ_SIGN = 1, HU_DAZ_PLUS = 2 };        /* none sign 
 enum { HU_FTZ_NONE = 0, HU_FTZ_AFTER = 1, HU_FTZ_TINY = 2, HU_FTZ_BEFORE = 3 }; /* none after tiny before */
 
 /* The parameters of block(...). Keys with an asterisk must be given where they are allowed; the others are 0 by default.
- * align l* f* emin* cut in order c scale every; groups l* f* emin* g* scale* every* cut; late l* f* f2* lanes far big in;
- * exact l* in; tree l* daz ftz products in; chain l* order daz ftz in; lanes l* daz ftz in; all: out round sat over, and acc in the
- * first three, and as in all but groups. */
+ *
+ *   align   l* f* emin* cut order c scale every in as acc     groups  l* f* emin* g* scale* every* cut acc
+ *   late    l* f* f2* lanes far big in as acc                 exact   l* in as
+ *   tree    l* daz ftz products in as                         chain   l* order daz ftz in as
+ *   lanes   l* daz ftz in as                                  all     out round sat over */
 typedef struct hu_block {
   uint8_t rule;
   uint8_t cut;       /* cut: what happens to the digits below the grid of an addend */
-  uint8_t order;     /* order: of the k in a block; mod4: of 2 l products those with k mod 4 < 2 first, then the others */
-  uint8_t join;      /* c: last: blocks start from +0, and c is added to the result (of both, with mod4), ties to even */
+  uint8_t order;     /* order: of k; mod4: of 2 l products those with k mod 4 < 2 first, then the others */
+  uint8_t join;      /* c: last: from +0, and c is added to the block's result (of both, with mod4), ties to even */
   uint8_t over;      /* over: inf (1): overflow is infinity in every mode; mode (0): as the mode has it */
   uint8_t daz;       /* daz: subnormal operands and C read as zero of their sign; plus: these and zeros as +0 */
-  uint8_t ftz;       /* ftz: results below the smallest normal number become zero: after rounding, when tiny, before it */
+  uint8_t ftz;       /* ftz: subnormal results become zero: after rounding, when tiny, before rounding */
   uint8_t products;  /* products: exact (1): tree of one pair whose products are not rounded; rounded (0) */
   uint8_t input;     /* in: trailing significand bits of an operand that are looked at, 0: all */
   uint8_t lanes;     /* lanes: 2: even and odd k are aligned apart, each to its own largest exponent; 1 is 0 */
@@ -101,7 +105,7 @@ typedef struct hu_block {
   uint16_t every;    /* every: products that share a scale */
   int16_t emin;      /* emin: the largest exponent is at least this, -4096 to 4096 */
   uint16_t reserved; /* 0 */
-  hu_format as;      /* as: operands of A and B are first converted, exactly, into this format; all zero: they stay what they are */
+  hu_format as;      /* as: operands of A and B are first converted, exactly, into this format; all zero: none */
   hu_format scale;   /* scale: format of the scales of A and of B; all zero: none */
 } hu_block;
 
@@ -120,12 +124,12 @@ typedef struct hu_accum {
 
 /* HU_OK or HU_E_ACCUM: the record is not what its own text says (a field out of range, or not 0 where it means nothing). */
 HU_API HU_MUST_CHECK hu_status hu_accum_check(const hu_accum *accum);
-/* Text to record. HU_E_TEXT (not the grammar, a number out of range, a key twice, missing or of another rule), HU_E_NAME (no
- * model, format or preset of that name); then, if where is not NULL, *where is the offset of the part that is wrong. *accum is untouched
- * on failure. */
+/* Text to record. HU_E_TEXT (not the grammar, a number out of range, a key twice, missing or of another rule), HU_E_NAME
+ * (no model, format or preset of that name); then, if where is not NULL, *where is the offset of the part that is
+ * wrong. *accum is untouched on failure. */
 HU_API HU_MUST_CHECK hu_status hu_accum_parse(hu_accum *accum, const char *text, size_t *where);
-/* Record to its one canonical text, which parses to the record: presets as block(...), formats by their first name, defaults left out.
- * Returns the length needed, like snprintf; 0 if the model is not valid. HU_ACCUM_TEXT_MAX bytes always suffice. */
+/* Record to its one canonical text, which parses to the record: presets as block(...), formats by their first name,
+ * defaults left out. Returns the length needed, like snprintf; 0 if the model is not valid. HU_ACCUM_TEXT_MAX bytes always suffice. */
 #define HU_ACCUM_TEXT_MAX 768
 HU_API size_t hu_accum_text(char *text, size_t size, const hu_accum *accum);
 /* 1 if the model wants scales (hu_dot takes them, hu_gemm does not). */
@@ -156,7 +160,8 @@ typedef struct hu_preset {
   hu_element a, b, c;     /* c: also of D */
   uint32_t k;             /* depth of the instruction: n is a multiple of it */
   const char *unit;       /* hardware and instruction */
-  const char *confidence; /* "HW" recorded on hardware, "SIM" tested on hardware by its author, "DOC" vendor's manual, "OPEN" assumed */
+  const char *confidence; /* "HW": reproduces results recorded on hardware; "SIM": tested on hardware by the model's
+                             authors; "DOC": the vendor's manual; "OPEN": assumed in part */
   const char *source;     /* by whom */
 } hu_preset;
 HU_API size_t hu_preset_count(void);
@@ -172,15 +177,16 @@ typedef struct hu_vector {
 typedef struct hu_dot_operands {
   hu_vector a, b;
   hu_vector c;      /* element 0 of each; data NULL: +0 */
-  hu_vector sa, sb; /* models with scales: scale j belongs to products j * every ...; promote(...,scaled): to its part j, any format;
-                       else data NULL */
+  hu_vector sa, sb; /* models with scales: scale j belongs to products j * every ...; promote(...,scaled): to its
+                       part j, any format; else data NULL */
 } hu_dot_operands;
 
-/* z[i incz] = C + the dot product of n elements, under the model, then rounded into ez's format by `mode`; `count` of them.
- * Random words: dot product i is element i of docs/numerics.md section 11 (its last rounding: word i of exec->stream). Events: as hu_gemm
- * counts them; int32: overflow and saturated when a sum saturates. ez HU_ELEMENT_BINARY64: ties to even only (HU_E_MODE). No allocation.
- * Errors: HU_E_NULL, HU_E_ACCUM (also: a model that does not take these elements or scales), HU_E_FORMAT, HU_E_MODE, HU_E_ALIGN, HU_E_SHAPE (incz = 0).
- * z must not overlap the operands, except that z may be c's own array (same stride). */
+/* z[i incz] = C + the dot product of n elements, under the model, then rounded into ez's format by `mode`; `count` of
+ * them. Random words: dot product i is element i of docs/numerics.md section 11 (its last rounding: word i of
+ * exec->stream). Events: as hu_gemm counts them; int32: overflow and saturated when a sum saturates. ez
+ * HU_ELEMENT_BINARY64: ties to even only (HU_E_MODE). No allocation. Errors: HU_E_NULL, HU_E_ACCUM (also: a model that
+ * does not take these elements or scales), HU_E_CARRIER (fp32: an operand's format does not fit binary32), HU_E_FORMAT,
+ * HU_E_MODE, HU_E_ALIGN, HU_E_SHAPE (incz = 0). z must not overlap the operands, except that z may be c's own array. */
 HU_API HU_MUST_CHECK hu_status hu_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
                                         const hu_dot_operands *x, const hu_accum *accum, hu_mode mode,
                                         const hu_exec *exec, hu_events *events);

@@ -9,11 +9,14 @@
  * `exact` works for every choice of formats. Where the products' range and k prove it (hu_gemm_exact64), sums are formed
  * in binary64 by a vector kernel, in any order, without rounding; else in a wide integer accumulator.
  * `fp32` wants A, B and C to fit binary32 (hu_format_fits_binary32), else HU_E_CARRIER.
+ * Every other model without scales is computed element by element as docs/numerics.md section 11 has it, with the random
+ * words of element i*n + j there; HU_E_ACCUM: a model with scales, of integers, or that does not take these formats (C's under
+ * align, groups and late must be one that the accumulator holds).
  *
  * Special operands, both models: a NaN operand, infinity times zero, or infinities of both signs in a sum give NaN; an
  * infinity otherwise gives an infinity. `exact`: an exact zero sum is -0 if every term (products and C) is -0; else, when
  * some term is not -0, it is -0 only if the mode is toward negative and the terms are not all +0; else +0. An absent C is the
- * term +0. `fp32`: the signs of IEEE 754 fused multiply-add, ties to even, step by step.
+ * term +0. `fp32`: the signs of IEEE 754 fused multiply-add, ties to even, step by step. Other models: section 11.
  * Events: for each element those of the last rounding (nan_in, inf_in: the model's sum is NaN, infinite), except that a NaN sum
  * none of whose operands is NaN counts as invalid instead of nan_in (and as both invalid in one where the NaN policy is `error`).
  *

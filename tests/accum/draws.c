@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/accum/draws.c - see draws.h. */
+#include "tests/accum/draws.h"
+
+#include <string.h>
+
+/* ---- operands ---- */
+
+enum { ANY, CLOSE, WIDE, TINY, HUGE_ONES, POWERS, FEW, SOME, DRAWS = SOME };
+
+typedef struct fields {
+  unsigned width, m;
+  uint64_t sign, max; /* sign bit; largest finite magnitude */
+  uint64_t one;       /* magnitude of a number near 1 (in the middle where there is no exponent) */
+} fields;
+
+static fields fields_of(hu_element e) {
+  fields f = {64, 52, (uint64_t)1 << 63, UINT64_C(0x7FEFFFFFFFFFFFFF), UINT64_C(0x3FF0000000000000)};
+  f.width = hu_element_width(e);
+  if (e.kind == HU_ELEMENT_BINARY64) return f;
+  if (e.kind != HU_ELEMENT_CODE) {
+    fields i = {f.width, 0, (uint64_t)1 << (f.width - 1), ((uint64_t)1 << (f.width - 1)) - 1, 1};
+    return i;
+  }
+  hu_limits l = hu_format_limits(e.format);
+  f.m = e.format.m;
+  f.sign = l.sign_mask;
+  f.max = l.max_code;
+  f.one = l.max_code / 2;
+  if (l.bias > 0 && (uint64_t)l.bias << f.m <= f.max) f.one = (uint64_t)l.bias << f.m;
+  return f;
+}
+
+static uint64_t draw_magnitude(t_random *r, const fields *f, unsigned kind, int reach) {
+  uint64_t any = t_next64(r) & (f->width == 64 ? UINT64_MAX : ((uint64_t)1 << f->width) - 1);
+  uint64_t span = (uint64_t)reach << f->m, low = f->one > span ? f->one - span : 0;
+  uint64_t near = low + (span ? t_next64(r) % (2 * span) : 0);
+  uint64_t small = t_next64(r) % 64;
+  if (near > f->max) near = f->max;
+  switch (kind) {
+    case CLOSE: return near;
+    case WIDE: return t_next64(r) % (f->max + 1);
+    case TINY:
+      return small > f->max ? 0 : small << t_below(r, f->m ? f->m : 1) > f->max ? small : small << t_below(r, 2);
+    case HUGE_ONES: return f->max - (small > f->max ? 0 : small);
+    case POWERS: return near >> f->m << f->m;
+    case FEW: return t_below(r, 4) ? 0 : near;
+    default: return any;
+  }
+}
+
+static uint64_t draw_element(t_random *r, hu_element e, unsigned kind, int reach) {
+  fields f = fields_of(e);
+  uint64_t mask = f.width == 64 ? UINT64_MAX : ((uint64_t)1 << f.width) - 1;
+  uint64_t z = draw_magnitude(r, &f, kind, reach);
+  return kind == ANY ? z : (z ^ (t_below(r, 2) ? f.sign : 0)) & mask;
+}
+
+static uint64_t sign_of(hu_element e) { return e.kind == HU_ELEMENT_CODE ? fields_of(e).sign : 0; }
+
+/* Scales near 1, or anything. */
+static void draw_scales(dot *x, t_random *r) {
+  size_t every = x->accum.scaled ? x->accum.promote : x->accum.block.every;
+  hu_element e;
+  memset(&e, 0, sizeof e);
+  e.format = x->scale;
+  x->scales = every ? (x->n + every - 1) / every : 0;
+  unsigned kind = t_below(r, 4) ? CLOSE : t_below(r, SOME);
+  int reach = t_between(r, 1, 12);
+  for (size_t j = 0; j < x->scales; j++) {
+    x->sa[j] = draw_element(r, e, kind, reach);
+    x->sb[j] = draw_element(r, e, kind, reach);
+  }
+}
+
+/* C as the sum without it, negated and perhaps moved by a few codes: what is left are the roundings. */
+static void draw_against(dot *x, t_random *r) {
+  uint32_t events;
+  x->has_c = 0;
+  uint64_t z = dot_library(x, &events);
+  x->has_c = 1;
+  uint64_t mask = hu_element_width(x->c) == 64 ? UINT64_MAX : ((uint64_t)1 << hu_element_width(x->c)) - 1;
+  x->ct = ((z ^ sign_of(x->c)) + (uint64_t)(int64_t)t_between(r, -2, 2)) & mask;
+}
+
+void draw_operands(dot *x, t_random *r) {
+  unsigned kind = t_below(r, SOME), other = t_below(r, 4) ? kind : t_below(r, SOME);
+  int reach = t_below(r, 2) ? 2 : t_between(r, 1, 20), cancels = t_below(r, 3) == 0;
+  for (size_t k = 0; k < x->n; k++) {
+    unsigned now = t_below(r, 24) ? kind : t_below(r, SOME);
+    x->at[k] = draw_element(r, x->a, now, reach);
+    x->bt[k] = draw_element(r, x->b, t_below(r, 24) ? other : t_below(r, SOME), reach);
+    if (!cancels || !k || t_below(r, 2)) continue;
+    size_t from = t_below(r, (uint32_t)k);
+    x->at[k] = x->at[from] ^ sign_of(x->a);
+    x->bt[k] = x->bt[from];
+  }
+  draw_scales(x, r);
+  x->has_c = t_below(r, 8) != 0;
+  x->ct = draw_element(r, x->c, t_below(r, 2) ? kind : t_below(r, SOME), t_below(r, 2) ? reach : 2 * reach);
+  if (t_below(r, 4) == 0) draw_against(x, r);
+}
+
+/* ---- models ---- */
+
+void draw_preset(dot *x, const hu_preset *p) {
+  memset(x, 0, offsetof(dot, at));
+  x->accum = p->accum;
+  x->a = p->a;
+  x->b = p->b;
+  x->c = p->c;
+  x->scale = p->accum.block.scale;
+}
+
+static hu_format small_format(t_random *r) {
+  static const char *const names[] = {"binary16",     "bfloat16",   "float8_e4m3fn",  "float8_e5m2",
+                                      "binary32",     "fp(6,9,0)",  "float4_e2m1fn",  "dlfloat16",
+                                      "hfp8_fwd_143", "fp(8,13,0)", "float8_e4m3fnuz"};
+  hu_format f;
+  if (t_below(r, 3) == 0) return t_random_format(r, 3, 16);
+  if (hu_format_parse(&f, names[t_below(r, sizeof names / sizeof names[0])], NULL) != HU_OK) memset(&f, 0, sizeof f);
+  return f;
+}
+
+static hu_mode step_mode(t_random *r) {
+  hu_mode m = t_random_mode(r);
+  m.tiny = 0;
+  m.nan = 0;
+  return m;
+}
+
+static hu_element code_element(hu_format f) {
+  hu_element e;
+  memset(&e, 0, sizeof e);
+  e.format = f;
+  return e;
+}
+
+static hu_format parsed(const char *text) {
+  hu_format f;
+  if (hu_format_parse(&f, text, NULL) != HU_OK) memset(&f, 0, sizeof f);
+  return f;
+}
+
+static void draw_scale_format(hu_block *b, t_random *r) {
+  static const char *const one[] = {"float8_e8m0fnu", "fp(5,0,0):fn,unsigned", "fp(4,0,3):finite,unsigned"};
+  static const char *const more[] = {"float8_e8m0fnu", "ue4m3", "ue5m3", "fp(3,2,0):finite,unsigned"};
+  b->scale = parsed(b->rule == HU_BLOCK_ALIGN ? one[t_below(r, 3)] : more[t_below(r, 4)]);
+  b->every = (uint16_t)(b->rule == HU_BLOCK_ALIGN ? t_between(r, 1, 24) : b->group * t_between(r, 1, 3));
+}
+
+static void draw_cutting(dot *x, t_random *r, hu_block *b) {
+  b->kept = (uint16_t)t_between(r, 0, t_below(r, 2) ? 40 : 26);
+  x->accum.product = t_below(r, 3) ? hu_format_ieee(8, 23, 0) : small_format(r);
+  if (b->rule == HU_BLOCK_LATE) {
+    b->kept2 = (uint16_t)t_between(r, b->kept, 40);
+    b->lanes = t_below(r, 2) ? 2 : 0;
+    b->far = (uint16_t)(t_below(r, 2) ? t_between(r, 1, 64) : 0);
+    b->big = (uint16_t)(t_below(r, 2) ? t_between(r, 1, 130) : 0);
+    return;
+  }
+  b->emin = (int16_t)t_between(r, -160, t_below(r, 4) ? -10 : 20);
+  b->cut = (uint8_t)t_below(r, 3);
+  if (b->rule == HU_BLOCK_GROUPS) {
+    b->group = (uint16_t)t_between(r, 1, 8);
+    b->length = (uint16_t)(b->group * t_between(r, 1, 4));
+    draw_scale_format(b, r);
+    return;
+  }
+  b->order = t_below(r, 4) ? HU_ORDER_UP : HU_ORDER_MOD4;
+  b->length = (uint16_t)(b->length + (b->order ? b->length % 2 : 0));
+  b->join = (uint8_t)(t_below(r, 4) == 0);
+  if (t_below(r, 3) == 0) draw_scale_format(b, r);
+}
+
+static void draw_stepping(t_random *r, hu_block *b) {
+  b->daz = (uint8_t)t_below(r, 3);
+  b->ftz = (uint8_t)t_below(r, 4);
+  if (b->rule == HU_BLOCK_CHAIN) b->order = (uint8_t)t_below(r, 2);
+  if (b->rule == HU_BLOCK_TREE) b->length = (uint16_t)(1 << t_below(r, 5));
+  b->products = b->rule == HU_BLOCK_TREE && b->length == 2 && t_below(r, 2);
+}
+
+static void draw_block(dot *x, t_random *r, uint8_t rule) {
+  hu_block *b = &x->accum.block;
+  b->rule = rule;
+  b->length = (uint16_t)t_between(r, 1, 20);
+  b->input = (uint8_t)(rule == HU_BLOCK_GROUPS || t_below(r, 3) ? 0 : t_between(r, 1, 12));
+  if (rule != HU_BLOCK_GROUPS && t_below(r, 4) == 0)
+    b->as = t_below(r, 2) ? hu_format_ieee(8, 23, 0) : hu_format_ieee(5, 10, 0);
+  if (rule <= HU_BLOCK_LATE) draw_cutting(x, r, b);
+  if (rule >= HU_BLOCK_TREE) draw_stepping(r, b);
+  b->over = x->accum.sum.inf != HU_INF_NONE && t_below(r, 2);
+}
+
+static void draw_outer(dot *x, t_random *r) {
+  hu_accum *m = &x->accum;
+  if (t_below(r, 3) == 0) {
+    m->promote = (uint32_t)t_between(r, 1, 20);
+    m->promoted = small_format(r);
+    m->scaled = !m->block.every && t_below(r, 3) == 0;
+  }
+  if (t_below(r, 3) == 0) m->slices = (uint32_t)t_between(r, 1, 9);
+}
+
+static void draw_elements(dot *x, t_random *r) {
+  int groups = x->accum.kind == HU_ACCUM_BLOCK && x->accum.block.rule == HU_BLOCK_GROUPS;
+  int cutting = x->accum.kind == HU_ACCUM_BLOCK && x->accum.block.rule <= HU_BLOCK_LATE;
+  static const char *const few[] = {"float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn", "fp(2,1,3):ieee"};
+  x->a = code_element(groups ? parsed(few[t_below(r, 4)]) : small_format(r));
+  x->b = code_element(groups ? parsed(few[t_below(r, 4)]) : small_format(r));
+  x->c = code_element(cutting ? x->accum.product : small_format(r));
+  x->scale = x->accum.scaled ? small_format(r) : x->accum.block.scale;
+}
+
+static void draw_whole(dot *x, t_random *r, uint32_t kind) {
+  hu_element wide;
+  memset(&wide, 0, sizeof wide);
+  if (kind == HU_ACCUM_INT32) {
+    x->accum.length = t_below(r, 2) ? (uint32_t)t_between(r, 1, 20) : 0;
+    x->a.kind = (uint8_t)t_between(r, HU_ELEMENT_S8, HU_ELEMENT_U4);
+    x->b.kind = (uint8_t)t_between(r, HU_ELEMENT_S8, HU_ELEMENT_U4);
+    x->c.kind = HU_ELEMENT_S32;
+    return;
+  }
+  wide.kind = HU_ELEMENT_BINARY64;
+  draw_elements(x, r);
+  if (t_below(r, 2)) x->a = wide;
+  if (t_below(r, 2)) x->b = wide;
+  if (t_below(r, 2)) x->c = wide;
+}
+
+void draw_model(dot *x, t_random *r, uint32_t kind, uint8_t rule) {
+  hu_accum *m = &x->accum;
+  memset(x, 0, offsetof(dot, at));
+  m->kind = kind;
+  if (kind == HU_ACCUM_EXACT || kind == HU_ACCUM_FP64 || kind == HU_ACCUM_INT32) {
+    draw_whole(x, r, kind);
+  } else {
+    if (kind != HU_ACCUM_FP32) {
+      m->sum = small_format(r);
+      m->mode = step_mode(r);
+    }
+    if (kind == HU_ACCUM_SEQ2 || kind == HU_ACCUM_CHUNK) m->product = t_below(r, 2) ? m->sum : small_format(r);
+    if (kind == HU_ACCUM_CHUNK) m->length = (uint32_t)t_between(r, 1, 20);
+    if (kind == HU_ACCUM_BLOCK) draw_block(x, r, rule);
+    draw_outer(x, r);
+    draw_elements(x, r);
+  }
+  x->mode = t_random_mode(r);
+  if (x->c.kind == HU_ELEMENT_BINARY64) memset(&x->mode, 0, sizeof x->mode);
+  x->key = t_next64(r);
+  x->element = t_below(r, 8) ? t_below(r, 1000) : t_next64(r);
+}

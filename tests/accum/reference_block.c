@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/accum/reference_block.c - the blocks of docs/numerics.md section 11.5 on big numbers. */
+#include "tests/accum/reference_real.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* z = the exact integer of x / 2^q without its fraction: rule 0 toward zero, 1 toward minus infinity, 2 to nearest
+ * even; then times 2^q again. */
+static void cut(real *z, const real *x, long q, int rule) {
+  mpfr_mul_2si(z->v, x->v, -q, MPFR_RNDN);
+  if (rule == HU_CUT_TRUNC) mpfr_trunc(z->v, z->v);
+  if (rule == HU_CUT_FLOOR) mpfr_floor(z->v, z->v);
+  if (rule == HU_CUT_NEAREST) mpfr_roundeven(z->v, z->v);
+  mpfr_mul_2si(z->v, z->v, q, MPFR_RNDN);
+  real_settle(z);
+}
+
+/* The scales of product k; 1 if one is NaN. *e: their exponents together; *value: their product. */
+static int scales_of(const engine *g, size_t k, int *e, real *value) {
+  real a, b;
+  size_t j = k / g->x->accum.block.every;
+  real_make(g, &a);
+  real_make(g, &b);
+  real_from_code(&a, &g->ts, (uint32_t)g->x->sa[j]);
+  real_from_code(&b, &g->ts, (uint32_t)g->x->sb[j]);
+  int nan = a.kind == NOT_A_NUMBER || b.kind == NOT_A_NUMBER, low = g->ts.emin;
+  *e = (a.kind == FINITE && real_log2(&a) > low ? real_log2(&a) : low) +
+       (b.kind == FINITE && real_log2(&b) > low ? real_log2(&b) : low);
+  real_multiply(value, &a, &b);
+  real_drop(&a);
+  real_drop(&b);
+  return nan;
+}
+
+/* Term k of a block: product and, where there are scales, theirs. */
+static void term_at(const engine *g, real *z, size_t k) {
+  const hu_block *b = &g->x->accum.block;
+  real_product(g, z, k);
+  if (b->every) {
+    real scale;
+    int e;
+    real_make(g, &scale);
+    if (scales_of(g, k, &e, &scale)) real_set(z, NOT_A_NUMBER, 0);
+    if (z->kind == FINITE) real_multiply(z, z, &scale);
+    z->e += e;
+    real_drop(&scale);
+  }
+  if (b->big && z->kind == FINITE && real_log2(z) >= b->big) real_set(z, INFINITE, z->negative);
+}
+
+/* NaN and infinities among c and the terms: 1 and the answer in z. */
+int block_special(const engine *g, const block *b, const real *c, real *z) {
+  int nan = c->kind == NOT_A_NUMBER, inf[2] = {0, 0};
+  real t;
+  real_make(g, &t);
+  if (c->kind == INFINITE) inf[c->negative] = 1;
+  for (size_t i = 0; i < b->count; i++) {
+    term_at(g, &t, b->k[i]);
+    if (t.kind == NOT_A_NUMBER) nan = 1;
+    if (t.kind == INFINITE) inf[t.negative] = 1;
+  }
+  real_drop(&t);
+  if (nan || (inf[0] && inf[1]))
+    real_set(z, NOT_A_NUMBER, 0);
+  else if (inf[0] || inf[1])
+    real_set(z, INFINITE, inf[1]);
+  return nan || inf[0] || inf[1];
+}
+
+static int exponent_of_c(const engine *g, const real *c) {
+  int low = g->product.t.emin;
+  return c->kind == FINITE && real_log2(c) > low ? real_log2(c) : low;
+}
+
+static void align(engine *g, const block *b, real *c) {
+  const hu_block *o = &g->x->accum.block;
+  real t, s;
+  int e = o->emin;
+  real_make(g, &t);
+  real_make(g, &s);
+  if (!block_special(g, b, c, &s)) {
+    if (c->kind == FINITE && exponent_of_c(g, c) > e) e = exponent_of_c(g, c);
+    for (size_t i = 0; i < b->count; i++) {
+      term_at(g, &t, b->k[i]);
+      if (t.kind == FINITE && t.e > e) e = t.e;
+    }
+    if (c->kind == FINITE) cut(&s, c, e - o->kept, o->cut);
+    for (size_t i = 0; i < b->count; i++) {
+      term_at(g, &t, b->k[i]);
+      if (t.kind == FINITE) {
+        cut(&t, &t, e - o->kept, o->cut);
+        real_accumulate(&s, &t);
+      }
+    }
+    real_settle(&s);
+  }
+  real_copy(c, &s);
+  step_round(g, &g->sum, c);
+  real_drop(&t);
+  real_drop(&s);
+}
+
+/* The products of the group that starts at b->k[i], added exactly and scaled; 0 if it has no influence. */
+static int group_at(const engine *g, const block *b, size_t i, real *z) {
+  real p, scale;
+  int there = 0, e = 0;
+  real_make(g, &p);
+  real_make(g, &scale);
+  real_set(z, ZERO, 0);
+  for (size_t n = i; n < i + g->x->accum.block.group && n < b->count; n++) {
+    real_product(g, &p, b->k[n]);
+    if (p.kind != FINITE) continue;
+    there = 1;
+    real_accumulate(z, &p);
+  }
+  (void)scales_of(g, b->k[i], &e, &scale);
+  if (scale.kind != FINITE) there = 0;
+  if (there) mpfr_mul(z->v, z->v, scale.v, MPFR_RNDN);
+  if (!there) real_set(z, ZERO, 0);
+  z->e = e;
+  real_drop(&p);
+  real_drop(&scale);
+  return there;
+}
+
+static void groups(engine *g, const block *b, real *c) {
+  const hu_block *o = &g->x->accum.block;
+  real t, s;
+  int e = o->emin;
+  real_make(g, &t);
+  real_make(g, &s);
+  if (!block_special(g, b, c, &s)) {
+    if (c->kind == FINITE && exponent_of_c(g, c) > e) e = exponent_of_c(g, c);
+    for (size_t i = 0; i < b->count; i += o->group)
+      if (group_at(g, b, i, &t) && t.e > e) e = t.e;
+    if (c->kind == FINITE) cut(&s, c, e - o->kept, o->cut);
+    for (size_t i = 0; i < b->count; i += o->group) {
+      if (!group_at(g, b, i, &t)) continue;
+      cut(&t, &t, e - o->kept, o->cut);
+      real_accumulate(&s, &t);
+    }
+    real_settle(&s);
+  }
+  real_copy(c, &s);
+  step_round(g, &g->sum, c);
+  real_drop(&t);
+  real_drop(&s);
+}
+
+/* Every `step`-th term from `first` on, cut below its own largest exponent; 0 if there is no non-zero one. */
+static int lane(const engine *g, const block *b, size_t first, size_t step, real *s, int *e) {
+  int any = 0;
+  real t;
+  real_make(g, &t);
+  real_set(s, ZERO, 0);
+  for (size_t i = first; i < b->count; i += step) {
+    term_at(g, &t, b->k[i]);
+    if (t.kind != FINITE) continue;
+    *e = any && *e > t.e ? *e : t.e;
+    any = 1;
+  }
+  for (size_t i = first; any && i < b->count; i += step) {
+    term_at(g, &t, b->k[i]);
+    if (t.kind != FINITE) continue;
+    cut(&t, &t, *e - g->x->accum.block.kept, HU_CUT_TRUNC);
+    real_accumulate(s, &t);
+  }
+  real_drop(&t);
+  return any;
+}
+
+/* The sum of the products, at exponent *e; 0 if there are none. */
+static int lanes_sum(const engine *g, const block *b, real *s, int *e) {
+  const hu_block *o = &g->x->accum.block;
+  int e0 = 0, e1 = 0;
+  real s1;
+  if (o->lanes != 2) return lane(g, b, 0, 1, s, e);
+  real_make(g, &s1);
+  int any0 = lane(g, b, 0, 2, s, &e0), any1 = lane(g, b, 1, 2, &s1, &e1);
+  *e = !any1 || (any0 && e0 > e1) ? e0 : e1;
+  if (any0) cut(s, s, *e - o->kept, HU_CUT_FLOOR);
+  if (any1) cut(&s1, &s1, *e - o->kept, HU_CUT_FLOOR);
+  if (any1) real_accumulate(s, &s1);
+  real_drop(&s1);
+  return any0 || any1;
+}
+
+static void late(engine *g, const block *b, real *c) {
+  const hu_block *o = &g->x->accum.block;
+  real s, q;
+  real_make(g, &s);
+  real_make(g, &q);
+  if (!block_special(g, b, c, &s)) {
+    int ed = 0, ec = exponent_of_c(g, c), any = lanes_sum(g, b, &s, &ed), e = any && ed > ec ? ed : ec;
+    cut(&s, &s, e - o->kept2 - 1, HU_CUT_FLOOR);
+    if (c->kind == FINITE && !(o->far && ec < e - o->far)) {
+      cut(&q, c, e - o->kept, HU_CUT_FLOOR);
+      real_accumulate(&s, &q);
+    }
+    if (s.kind == FINITE) {
+      int x = real_log2(&s) > g->product.t.emin ? real_log2(&s) : g->product.t.emin;
+      cut(&s, &s, x - o->kept2, HU_CUT_FLOOR);
+    }
+  }
+  real_copy(c, &s);
+  step_round(g, &g->sum, c);
+  real_drop(&s);
+  real_drop(&q);
+}
+
+static void exact_block(engine *g, const block *b, real *c) {
+  real t, s;
+  real_make(g, &t);
+  real_make(g, &s);
+  if (!block_special(g, b, c, &s)) {
+    if (c->kind == FINITE) real_accumulate(&s, c);
+    for (size_t i = 0; i < b->count; i++) {
+      term_at(g, &t, b->k[i]);
+      if (t.kind == FINITE) real_accumulate(&s, &t);
+    }
+  }
+  real_copy(c, &s);
+  step_round(g, &g->sum, c);
+  real_drop(&t);
+  real_drop(&s);
+}
+
+/* Leaves first ... first + n - 1 (n a power of two) of a tree; +0 where there is no product. Depth first, left to
+ * right. */
+static void tree_node(engine *g, const block *b, size_t first, size_t n, real *z) {
+  real right;
+  if (n == 1) {
+    if (first < b->count)
+      real_product(g, z, b->k[first]);
+    else
+      real_set(z, ZERO, 0);
+    step_round(g, &g->sum, z);
+    return;
+  }
+  real_make(g, &right);
+  tree_node(g, b, first, n / 2, z);
+  tree_node(g, b, first + n / 2, n / 2, &right);
+  step_sum(g, &g->sum, z, z, &right);
+  real_drop(&right);
+}
+
+static void tree(engine *g, const block *b, real *c) {
+  real s, t;
+  real_make(g, &s);
+  real_make(g, &t);
+  if (g->x->accum.block.products) {
+    real_product(g, &s, b->k[0]);
+    if (b->count > 1) real_product(g, &t, b->k[1]);
+    step_sum(g, &g->sum, &s, &s, &t);
+  } else {
+    tree_node(g, b, 0, g->x->accum.block.length, &s);
+  }
+  step_sum(g, &g->sum, c, c, &s);
+  real_drop(&s);
+  real_drop(&t);
+}
+
+static void chain(engine *g, const block *b, real *c) {
+  int down = g->x->accum.block.order == HU_ORDER_DOWN;
+  for (size_t i = 0; i < b->count; i++) step_fused(g, &g->sum, b->k[down ? b->count - 1 - i : i], c);
+}
+
+static void two_lanes(engine *g, const block *b, real *c) {
+  real even, odd;
+  real_make(g, &even);
+  real_make(g, &odd);
+  for (size_t i = 0; i < b->count; i++) step_fused(g, &g->sum, b->k[i], i % 2 ? &odd : &even);
+  step_sum(g, &g->sum, &even, &even, &odd);
+  step_sum(g, &g->sum, c, c, &even);
+  real_drop(&even);
+  real_drop(&odd);
+}
+
+static void one_block(engine *g, const block *b, real *c) {
+  switch (g->x->accum.block.rule) {
+    case HU_BLOCK_ALIGN: align(g, b, c); break;
+    case HU_BLOCK_GROUPS: groups(g, b, c); break;
+    case HU_BLOCK_LATE: late(g, b, c); break;
+    case HU_BLOCK_EXACT: exact_block(g, b, c); break;
+    case HU_BLOCK_TREE: tree(g, b, c); break;
+    case HU_BLOCK_CHAIN: chain(g, b, c); break;
+    default: two_lanes(g, b, c); break;
+  }
+}
+
+/* Which k of k ... k1 - 1 the block takes: half 0 or 1 of a mod4 pair, or all. */
+static void choose(const hu_block *o, block *b, size_t k, size_t k1, int half) {
+  int mod4 = o->order == HU_ORDER_MOD4;
+  size_t past = k + (size_t)o->length * (mod4 ? 2 : 1);
+  b->count = 0;
+  for (size_t i = k; i < past && i < k1; i++)
+    if (!mod4 || ((i - k) % 4 >= 2) == half) b->k[b->count++] = i;
+}
+
+void reference_blocks(engine *g, size_t k0, size_t k1, real *c) {
+  static block b;
+  const hu_block *o = &g->x->accum.block;
+  int halves = o->order == HU_ORDER_MOD4 ? 2 : 1;
+  real s;
+  real_make(g, &s);
+  real_flush(c, o->daz, g->sum.t.emin);
+  for (size_t k = k0; k < k1; k += (size_t)o->length * (size_t)halves) {
+    if (o->join == HU_JOIN_LAST)
+      real_set(&s, ZERO, 0);
+    else
+      real_copy(&s, c);
+    for (int half = 0; half < halves; half++) {
+      choose(o, &b, k, k1, half);
+      one_block(g, &b, &s);
+    }
+    if (o->join == HU_JOIN_LAST)
+      step_sum(g, &g->plain, c, &s, c);
+    else
+      real_copy(c, &s);
+  }
+  real_drop(&s);
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* hu_gemm under every model gives hu_dot's codes and events, element by element: every storage and layout, any number
+ * of threads, C in place; the errors of models that do not take their operands. hu_dot_n's batches, strides and threads
+ * likewise. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "halfulp/gemm.h"
+#include "halfulp/scalar.h"
+#include "tests/accum/draws.h"
+
+enum { ROWS = 5, COLUMNS = 6, DEPTH = 40 };
+
+/* Codes of a matrix, row-major. */
+typedef struct matrix {
+  size_t rows, columns;
+  hu_element element;
+  uint64_t code[COLUMNS * DEPTH];
+} matrix;
+
+static matrix a, b, c;
+
+static void put(uint8_t *z, size_t i, hu_element e, int values, uint64_t code) {
+  float f = hu_decode(e.format, (uint32_t)code);
+  uint16_t h = (uint16_t)code;
+  uint32_t w = (uint32_t)code;
+  size_t size = values ? 4 : hu_element_size(e);
+  memcpy(z + i * size, values ? (void *)&f : size == 2 ? (void *)&h : (void *)&w, size);
+  if (!values && size == 1) z[i] = (uint8_t)code;
+}
+
+static uint64_t get(const uint8_t *z, size_t i, size_t size) {
+  uint64_t code = 0;
+  memcpy(&code, z + i * size, size);
+  return code;
+}
+
+/* A matrix as it may be given to hu_gemm. */
+static hu_operand operand(const matrix *x, uint64_t *room, t_random *r) {
+  int fits = hu_format_fits_binary32(x->element.format), values = fits && t_below(r, 2),
+      transposed = (int)t_below(r, 2);
+  size_t ld = (transposed ? x->rows : x->columns) + t_below(r, 3);
+  for (size_t i = 0; i < x->rows; i++)
+    for (size_t j = 0; j < x->columns; j++)
+      put((uint8_t *)room, transposed ? j * ld + i : i * ld + j, x->element, values, x->code[i * x->columns + j]);
+  hu_operand z = {room, ld ? ld : 1, x->element.format, values ? HU_VALUES : HU_CODES, (uint8_t)transposed};
+  return z;
+}
+
+/* Values lose the sign and payload of NaN; so does every model. */
+static void draw_matrices(const dot *x, t_random *r, size_t m, size_t n, size_t k) {
+  static dot line;
+  line = *x;
+  memset(&a, 0, sizeof a);
+  memset(&b, 0, sizeof b);
+  memset(&c, 0, sizeof c);
+  a.rows = c.rows = m;
+  a.columns = b.rows = k;
+  b.columns = c.columns = n;
+  a.element = x->a;
+  b.element = x->b;
+  c.element = x->c;
+  line.n = k;
+  for (size_t i = 0; i < m; i++) {
+    draw_operands(&line, r);
+    memcpy(a.code + i * k, line.at, k * sizeof a.code[0]);
+  }
+  for (size_t j = 0; j < n; j++) {
+    draw_operands(&line, r);
+    for (size_t i = 0; i < k; i++) b.code[i * n + j] = line.bt[i];
+    for (size_t i = 0; i < m; i++) c.code[i * n + j] = line.ct;
+  }
+}
+
+static uint64_t element(const dot *x, size_t i, size_t j, int has_c, hu_events *sum) {
+  static dot line;
+  uint32_t events;
+  line = *x;
+  line.n = a.columns;
+  line.has_c = has_c;
+  line.ct = c.code[i * c.columns + j];
+  line.element = x->element + i * c.columns + j;
+  for (size_t k = 0; k < line.n; k++) {
+    line.at[k] = a.code[i * line.n + k];
+    line.bt[k] = b.code[k * c.columns + j];
+  }
+  uint64_t z = dot_library(&line, &events);
+  hu_events_count(sum, events);
+  return z;
+}
+
+static void compare(const dot *x, t_random *r, int has_c) {
+  static uint64_t ra[1000], rb[1000], rc[1000], rd[1000];
+  hu_operand oa = operand(&a, ra, r), ob = operand(&b, rb, r), oc = operand(&c, rc, r);
+  size_t size = hu_element_size(x->c);
+  hu_result d = {rd, c.columns, x->c.format, HU_CODES};
+  hu_events got, want;
+  hu_exec exec;
+  memset(&exec, 0, sizeof exec);
+  memset(&got, 0, sizeof got);
+  memset(&want, 0, sizeof want);
+  exec.threads = 1 + t_below(r, 5);
+  exec.stream.key = x->key;
+  exec.stream.counter = x->element;
+  exec.levels_off = t_below(r, 2) ? UINT32_MAX : 0;
+  hu_status s =
+      hu_gemm(c.rows, c.columns, a.columns, &d, &oa, &ob, has_c ? &oc : NULL, &x->accum, x->mode, &exec, &got);
+  if (s != HU_OK) fail_msg("hu_gemm says %s: %s", hu_status_name(s), dot_text(x));
+  for (size_t i = 0; i < c.rows; i++)
+    for (size_t j = 0; j < c.columns; j++) {
+      uint64_t w = element(x, i, j, has_c, &want), g = get((uint8_t *)rd, i * c.columns + j, size);
+      if (g != w)
+        fail_msg("element %zu, %zu: %llx, hu_dot has %llx: %s", i, j, (unsigned long long)g, (unsigned long long)w,
+                 dot_text(x));
+    }
+  if (!t_same_events(&got, &want)) fail_msg("events differ: %s", dot_text(x));
+  /* C in place. */
+  if (!has_c) return;
+  oc.data = rd;
+  oc.ld = c.columns;
+  oc.storage = HU_CODES;
+  oc.transposed = 0;
+  static uint64_t first[1000];
+  memcpy(first, rd, sizeof first);
+  for (size_t i = 0; i < c.rows * c.columns; i++) put((uint8_t *)rd, i, x->c, 0, c.code[i]);
+  assert_int_equal(hu_gemm(c.rows, c.columns, a.columns, &d, &oa, &ob, &oc, &x->accum, x->mode, &exec, NULL), HU_OK);
+  assert_memory_equal(rd, first, c.rows * c.columns * size);
+}
+
+static void products(void **state) {
+  static dot x;
+  t_random r = {t_seed("gemm models", 9)};
+  unsigned long done = 0, refused = 0;
+  (void)state;
+  for (unsigned i = 0; done < 3000; i++) {
+    draw_model(&x, &r, i % HU_ACCUM_COUNT, (uint8_t)(i / HU_ACCUM_COUNT % HU_BLOCK_RULES));
+    if (x.a.kind || x.b.kind || x.c.kind || hu_accum_is_scaled(&x.accum)) continue;
+    uint32_t code = 0, result = 0;
+    hu_operand oa = {&code, 1, x.a.format, HU_CODES, 0}, ob = {&code, 1, x.b.format, HU_CODES, 0};
+    hu_operand oc = {&code, 1, x.c.format, HU_CODES, 0};
+    hu_result d = {&result, 1, x.c.format, HU_CODES};
+    hu_status s = hu_gemm(1, 1, 1, &d, &oa, &ob, &oc, &x.accum, x.mode, NULL, NULL);
+    if (s == HU_E_ACCUM || s == HU_E_CARRIER) {
+      refused++;
+      continue;
+    }
+    size_t m = 1 + t_below(&r, ROWS), n = 1 + t_below(&r, COLUMNS), k = t_below(&r, DEPTH + 1);
+    draw_matrices(&x, &r, m, n, k);
+    compare(&x, &r, (int)t_below(&r, 2));
+    done++;
+  }
+  print_message("%lu products under as many models (%lu drawn ones do not take their operands)\n", done, refused);
+}
+
+/* Every preset that hu_gemm takes, K twice. */
+static void preset_products(void **state) {
+  static dot x;
+  t_random r = {t_seed("gemm presets", 10)};
+  unsigned long done = 0, scaled = 0;
+  (void)state;
+  for (size_t i = 0; i < hu_preset_count(); i++) {
+    hu_preset p;
+    assert_int_equal(hu_preset_at(&p, i), HU_OK);
+    draw_preset(&x, &p);
+    if (p.a.kind || p.c.kind) continue;
+    draw_matrices(&x, &r, 3, 4, p.k <= DEPTH / 2 ? 2 * p.k : p.k <= DEPTH ? p.k : DEPTH);
+    if (!hu_accum_is_scaled(&p.accum)) {
+      compare(&x, &r, 1);
+      done++;
+      continue;
+    }
+    static uint64_t ra[1000], rb[1000], rd[1000];
+    hu_operand oa = operand(&a, ra, &r), ob = operand(&b, rb, &r);
+    hu_result d = {rd, 4, p.c.format, HU_CODES};
+    assert_int_equal(hu_gemm(3, 4, a.columns, &d, &oa, &ob, NULL, &p.accum, x.mode, NULL, NULL), HU_E_ACCUM);
+    scaled++;
+  }
+  assert_true(done > 100 && scaled > 20);
+  print_message("%lu presets, %lu scaled ones refused\n", done, scaled);
+}
+
+/* seq(binary32) goes the fast way and fp32's core agrees with the general one: one more step that does nothing. */
+static void binary32_ways(void **state) {
+  static dot x, y;
+  t_random r = {t_seed("gemm binary32", 11)};
+  (void)state;
+  for (unsigned i = 0; i < 400; i++) {
+    draw_model(&x, &r, HU_ACCUM_FP32, 0);
+    x.accum.promote = x.accum.slices = x.accum.scaled = 0;
+    memset(&x.accum.promoted, 0, sizeof x.accum.promoted);
+    if (!hu_format_fits_binary32(x.a.format) || !hu_format_fits_binary32(x.b.format) ||
+        !hu_format_fits_binary32(x.c.format))
+      continue;
+    y = x;
+    assert_int_equal(hu_accum_parse(&y.accum, "seq(binary32)", NULL), HU_OK);
+    draw_matrices(&x, &r, 4, 5, t_below(&r, DEPTH + 1));
+    compare(&x, &r, 1);
+    compare(&y, &r, 1);
+    hu_events ex, ey;
+    memset(&ex, 0, sizeof ex);
+    memset(&ey, 0, sizeof ey);
+    assert_int_equal(element(&x, 1, 1, 1, &ex), element(&y, 1, 1, 1, &ey));
+  }
+}
+
+/* A batch is its dot products one by one, for any threads and strides; the random words are those of their numbers. */
+static void batches(void **state) {
+  static dot x;
+  t_random r = {t_seed("dot batches", 12)};
+  (void)state;
+  for (unsigned i = 0; i < 600; i++) {
+    draw_model(&x, &r, i % 2 ? HU_ACCUM_SEQ : HU_ACCUM_KAHAN, 0);
+    if (x.accum.scaled) continue;
+    x.a = x.b = x.c;
+    draw_matrices(&x, &r, 4, 3, 1 + t_below(&r, DEPTH));
+    static uint64_t ra[1000], rb[1000], rz[1000];
+    size_t size = hu_element_size(x.c), k = a.columns;
+    for (size_t q = 0; q < 4 * k; q++) put((uint8_t *)ra, q, x.a, 0, a.code[q]);
+    for (size_t q = 0; q < 3 * k; q++) put((uint8_t *)rb, q, x.b, 0, b.code[q]);
+    hu_dot_operands in;
+    hu_exec exec;
+    hu_events got, want;
+    memset(&in, 0, sizeof in);
+    memset(&exec, 0, sizeof exec);
+    memset(&got, 0, sizeof got);
+    memset(&want, 0, sizeof want);
+    /* Dot product i: row i of A, column 1 of B. */
+    in.a = (hu_vector){ra, 1, (ptrdiff_t)k, x.a};
+    in.b = (hu_vector){(uint8_t *)rb + size, 3, 0, x.b};
+    exec.threads = 1 + t_below(&r, 6);
+    exec.stream.key = x.key;
+    exec.stream.counter = x.element;
+    memset(rz, 0xA5, sizeof rz);
+    assert_int_equal(hu_dot_n(4, k, (uint8_t *)rz + 6 * size, -2, x.c, &in, &x.accum, x.mode, &exec, &got), HU_OK);
+    for (size_t q = 0; q < 4; q++) {
+      static dot line;
+      uint32_t events;
+      line = x;
+      line.n = k;
+      line.element = x.element + q;
+      for (size_t t = 0; t < k; t++) {
+        line.at[t] = a.code[q * k + t];
+        line.bt[t] = b.code[t * 3 + 1];
+      }
+      assert_int_equal(get((uint8_t *)rz, 6 - 2 * q, size), dot_library(&line, &events));
+      hu_events_count(&want, events);
+      if (q)
+        assert_true(get((uint8_t *)rz, 7 - 2 * q, size) == (UINT64_C(0xA5A5A5A5) & ((UINT64_C(1) << 8 * size) - 1)));
+    }
+    assert_true(t_same_events(&got, &want));
+  }
+}
+
+/* ---- errors ---- */
+
+typedef struct call {
+  hu_dot_operands in;
+  hu_element ez;
+  hu_accum accum;
+  hu_mode mode;
+  size_t n;
+  ptrdiff_t incz;
+  void *z;
+} call;
+
+static void parse(call *t, const char *text) { assert_int_equal(hu_accum_parse(&t->accum, text, NULL), HU_OK); }
+static void no_a(call *t) { t->in.a.data = NULL; }
+static void no_z(call *t) { t->z = NULL; }
+static void bad_model(call *t) { t->accum.kind = HU_ACCUM_COUNT; }
+static void bad_mode(call *t) { t->mode.round = HU_ROUND_COUNT; }
+static void bad_format(call *t) { t->in.b.element.format.e = 12; }
+static void bad_result(call *t) { t->ez.kind = HU_ELEMENT_S8; }
+static void no_stride(call *t) { t->incz = 0; }
+static void odd_pointer(call *t) { t->in.a.data = (const uint8_t *)t->in.a.data + 1; }
+static void integers_wanted(call *t) { parse(t, "int32"); }
+static void no_scales(call *t) { parse(t, "nv.blackwell.mxfp8.e4m3"); }
+static void wrong_scales(call *t) {
+  parse(t, "nv.blackwell.mxfp8.e4m3");
+  t->in.sa = t->in.sb = t->in.a;
+}
+static void needless_scales(call *t) { t->in.sa = t->in.a; }
+static void wide_c(call *t) {
+  parse(t, "nv.volta.f16.f16");
+  t->in.c = t->in.a;
+  t->in.c.element.format = hu_format_ieee(8, 7, 0);
+}
+static void wide_for_groups(call *t) {
+  parse(t, "nv.blackwell.nvfp4.b16.ue4m3");
+  t->in.sa = t->in.sb = t->in.a;
+  t->in.sa.element.format = t->in.sb.element.format = t->accum.block.scale;
+}
+static void as_too_small(call *t) {
+  parse(t, "nv.hopper.e4m3.f32.mma");
+  t->in.a.element.format = hu_format_ieee(8, 7, 0);
+}
+static void carrier(call *t) {
+  parse(t, "fp32");
+  t->in.a.element.format = hu_format_ieee(11, 4, 0);
+}
+static void directed64(call *t) {
+  memset(&t->ez, 0, sizeof t->ez);
+  t->ez.kind = HU_ELEMENT_BINARY64;
+  t->mode.round = HU_RTZ;
+}
+static void binary64_in_seq(call *t) {
+  parse(t, "seq(binary32)");
+  memset(&t->in.a.element, 0, sizeof t->in.a.element);
+  t->in.a.element.kind = HU_ELEMENT_BINARY64;
+}
+
+static void errors(void **state) {
+  static const struct {
+    hu_status status;
+    void (*spoil)(call *t);
+  } rows[] = {{HU_E_NULL, no_a},
+              {HU_E_NULL, no_z},
+              {HU_E_ACCUM, bad_model},
+              {HU_E_MODE, bad_mode},
+              {HU_E_FORMAT, bad_format},
+              {HU_E_ACCUM, bad_result},
+              {HU_E_SHAPE, no_stride},
+              {HU_E_ALIGN, odd_pointer},
+              {HU_E_ACCUM, integers_wanted},
+              {HU_E_NULL, no_scales},
+              {HU_E_ACCUM, wrong_scales},
+              {HU_E_ACCUM, needless_scales},
+              {HU_E_ACCUM, wide_c},
+              {HU_E_ACCUM, wide_for_groups},
+              {HU_E_ACCUM, as_too_small},
+              {HU_E_CARRIER, carrier},
+              {HU_E_MODE, directed64},
+              {HU_E_ACCUM, binary64_in_seq}};
+  static uint64_t data[8], z[4];
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    call t;
+    hu_events events, none;
+    memset(&t, 0, sizeof t);
+    memset(&events, 0, sizeof events);
+    memset(&none, 0, sizeof none);
+    t.in.a.data = t.in.b.data = data;
+    t.in.a.stride = t.in.b.stride = 1;
+    t.in.a.element.format = t.in.b.element.format = t.ez.format = hu_format_ieee(5, 10, 0);
+    t.n = 3;
+    t.incz = 1;
+    t.z = z;
+    parse(&t, "seq(binary16)");
+    assert_int_equal(hu_dot_n(2, t.n, t.z, t.incz, t.ez, &t.in, &t.accum, t.mode, NULL, NULL), HU_OK);
+    rows[i].spoil(&t);
+    t_fill_pattern(z, sizeof z);
+    hu_status s = hu_dot_n(2, t.n, t.z, t.incz, t.ez, &t.in, &t.accum, t.mode, NULL, &events);
+    if (s != rows[i].status) fail_msg("row %zu: %s, not %s", i, hu_status_name(s), hu_status_name(rows[i].status));
+    assert_true(t_is_pattern(z, sizeof z) && t_same_events(&events, &none));
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(products), cmocka_unit_test(preset_products),
+                                     cmocka_unit_test(binary32_ways), cmocka_unit_test(batches),
+                                     cmocka_unit_test(errors)};
+  return cmocka_run_group_tests_name("gemm_models", tests, NULL, NULL);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* hu_dot against the reference, code and events: vectors of every preset, of every other model, of every rule of
+ * block(...) with all parameters drawn. usage: test_reference PART/PARTS [VECTORS] */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/accum/draws.h"
+#include "tests/accum/reference.h"
+
+static unsigned part, parts = 1, vectors = 10000;
+
+/* What the vectors of a model met: a test that meets nothing of the kind shows nothing. */
+typedef struct met {
+  uint64_t vectors, zero, nan, inf, inexact;
+} met;
+
+static void compare(const dot *x, met *m) {
+  uint32_t events, want_events;
+  uint64_t got = dot_library(x, &events), want = reference_dot(x, &want_events);
+  char text[T_EVENTS_TEXT], want_text[T_EVENTS_TEXT], mode[T_MODE_TEXT];
+  if (got != want || events != want_events)
+    fail_msg("%llx (%s), the reference has %llx (%s), %s: %s", (unsigned long long)got, t_events_text(text, events),
+             (unsigned long long)want, t_events_text(want_text, want_events), t_mode_text(mode, x->mode), dot_text(x));
+  m->vectors++;
+  m->zero += (want << 1 & 0xFFFFFFFF) == 0;
+  m->nan += (want_events & (HU_EVENT_NAN_IN | HU_EVENT_INVALID)) != 0;
+  m->inf += (want_events & HU_EVENT_INF_IN) != 0;
+  m->inexact += (want_events & HU_EVENT_INEXACT) != 0;
+}
+
+static void one_preset(const hu_preset *p, unsigned number, met *m) {
+  static dot x;
+  t_random r = {number * UINT64_C(0x9E3779B97F4A7C15) + 7};
+  draw_preset(&x, p);
+  for (unsigned i = 0; i < vectors; i++) {
+    memset(&x.mode, 0, sizeof x.mode);
+    if (x.c.kind != HU_ELEMENT_BINARY64 && t_below(&r, 8) == 0) x.mode = t_random_mode(&r);
+    x.n = p->k * (size_t)t_between(&r, 1, p->k < 8 ? 4 : p->k < 32 ? 2 : 1);
+    if (t_below(&r, 16) == 0) x.n = t_below(&r, 2 * p->k + 1);
+    x.key = i;
+    draw_operands(&x, &r);
+    compare(&x, m);
+  }
+}
+
+static void presets(void **state) {
+  met m = {0, 0, 0, 0, 0};
+  unsigned done = 0;
+  (void)state;
+  for (unsigned i = part; i < hu_preset_count(); i += parts, done++) {
+    hu_preset p;
+    assert_int_equal(hu_preset_at(&p, i), HU_OK);
+    one_preset(&p, i, &m);
+  }
+  assert_true(done > 0 && m.zero > 0 && m.nan > 0 && m.inf > 0);
+  print_message("%u presets, %llu vectors: %llu zeros, %llu NaN, %llu infinities\n", done,
+                (unsigned long long)m.vectors, (unsigned long long)m.zero, (unsigned long long)m.nan,
+                (unsigned long long)m.inf);
+}
+
+/* Drawn models that the elements do not go with are drawn again. */
+static void one_kind(uint32_t kind, uint8_t rule, met *m) {
+  static dot x;
+  t_random r = {kind * UINT64_C(0xD1342543DE82EF95) + rule + 3};
+  unsigned refused = 0;
+  for (unsigned i = 0; i < vectors;) {
+    hu_dot_operands in;
+    uint64_t room = 0;
+    draw_model(&x, &r, kind, rule);
+    memset(&in, 0, sizeof in);
+    in.a.data = in.b.data = in.c.data = &room;
+    in.a.element = x.a;
+    in.b.element = x.b;
+    in.c.element = x.c;
+    if (x.accum.scaled || x.accum.block.every) {
+      in.sa.data = in.sb.data = &room;
+      in.sa.element.format = in.sb.element.format = x.scale;
+    }
+    hu_status s = hu_dot(0, &room, x.c, &in, &x.accum, x.mode, NULL, NULL);
+    if (s != HU_OK && hu_accum_check(&x.accum) != HU_OK)
+      fail_msg("drawn model of kind %u, rule %u is not valid", kind, rule);
+    if (s == HU_E_ACCUM || s == HU_E_CARRIER) {
+      assert_true(++refused < 40 * vectors + 40);
+      continue;
+    }
+    for (unsigned again = 0; again < 4 && i < vectors; again++, i++) {
+      x.n = t_below(&r, 12) ? t_below(&r, 40) : t_below(&r, 300);
+      if (x.accum.kind >= HU_ACCUM_PAIRWISE && x.accum.kind <= HU_ACCUM_STRIDED && t_below(&r, 2))
+        x.n = (size_t)1 << t_below(&r, 7);
+      if (x.accum.block.every || x.accum.scaled) x.n %= 40;
+      draw_operands(&x, &r);
+      compare(&x, m);
+    }
+  }
+}
+
+static void models(void **state) {
+  unsigned done = 0;
+  (void)state;
+  for (uint32_t i = part; i < HU_ACCUM_COUNT + HU_BLOCK_RULES; i += parts) {
+    met m = {0, 0, 0, 0, 0};
+    if (i == HU_ACCUM_BLOCK) continue;
+    if (i < HU_ACCUM_COUNT)
+      one_kind(i, 0, &m);
+    else
+      one_kind(HU_ACCUM_BLOCK, (uint8_t)(i - HU_ACCUM_COUNT), &m);
+    assert_true(i == HU_ACCUM_INT32 || (m.nan > 0 && m.inexact > 0));
+    print_message("model %u: %llu vectors, %llu inexact, %llu NaN\n", i, (unsigned long long)m.vectors,
+                  (unsigned long long)m.inexact, (unsigned long long)m.nan);
+    done++;
+  }
+  assert_true(done > 0);
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(presets), cmocka_unit_test(models)};
+  if (argc > 1 && sscanf(argv[1], "%u/%u", &part, &parts) != 2) return 2;
+  if (argc > 2) vectors = (unsigned)strtoul(argv[2], NULL, 10);
+  return cmocka_run_group_tests_name("accum_reference", tests, NULL, NULL);
+}

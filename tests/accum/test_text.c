@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* Texts of accumulation models: round trips, the wrong part of wrong texts, records that say nothing; the presets'
+ * list. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/accum/draws.h"
+
+/* text, canonical text */
+static const char *const good[][2] = {
+    {"exact", "exact"},
+    {"fp64", "fp64"},
+    {"int32", "int32"},
+    {"int32(sat,16)", "int32(sat,16)"},
+    {"seq(binary32)", "seq(binary32)"},
+    {"seq(fp(8,23,0),rne)", "seq(binary32)"},
+    {"seq(fp(6,9,0):finite,sr:8)", "seq(fp_6_9_0_finite,sra:8)"},
+    {"seq(fp(6,9,0):finite,nosub,rtz,sat=none)", "seq(fp(6,9,0):finite,nosub,rtz,sat=none)"},
+    {"seq2(binary16,binary16)", "seq2(binary16)"},
+    {"seq2(binary16,binary32,rtp)", "seq2(binary16,binary32,rtp)"},
+    {"seq2(binary16,rtp)", "seq2(binary16,rtp)"},
+    {"seq2(binary16,sat=finite)", "seq2(binary16,sat=finite)"},
+    {"chunk(64,fp(6,9,0),fp(6,9,0))", "chunk(64,fp16_169_wang2018,fp16_169_wang2018)"},
+    {"pairwise(bfloat16)", "pairwise(bfloat16)"},
+    {"strided(bfloat16,raz)", "strided(bfloat16,raz)"},
+    {"kahan(bfloat16,src:32)", "kahan(bfloat16,src:32)"},
+    {"neumaier(binary16)", "neumaier(binary16)"},
+    {"splitk(4,promote(64,seq2(binary16,binary32),binary32))",
+     "splitk(4,promote(64,seq2(binary16,binary32),binary32))"},
+    {"promote(128,nv.hopper.e4m3.f32.wgmma,binary32,scaled)",
+     "promote(128,block(align,l=32,f=13,emin=-133,acc=binary32,out=fp(8,13,0),round=rtz,over=inf),binary32,scaled)"},
+    {"block(align,over=inf,round=rtz,emin=-131,f=23,l=4)", "block(align,l=4,f=23,emin=-131,round=rtz,over=inf)"},
+    {"block(late,l=16,f=24,f2=31,lanes=2,far=25)", "block(late,l=16,f=24,f2=31,lanes=2,far=25)"},
+    {"block(tree,l=2,products=exact,daz=none)", "block(tree,l=2,products=exact)"},
+    {"amd.cdna1.f32", "seq(binary32)"},
+    {"arm.bfdot", "block(tree,l=2,daz=sign,ftz=before,round=rto,over=inf)"},
+};
+
+static void good_texts(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+    hu_accum x, back;
+    char text[HU_ACCUM_TEXT_MAX];
+    if (hu_accum_parse(&x, good[i][0], NULL) != HU_OK) fail_msg("%s is refused", good[i][0]);
+    assert_int_equal(hu_accum_text(text, sizeof text, &x), strlen(good[i][1]));
+    assert_string_equal(text, good[i][1]);
+    assert_int_equal(hu_accum_parse(&back, text, NULL), HU_OK);
+    assert_memory_equal(&x, &back, sizeof x);
+    assert_int_equal(hu_accum_check(&x), HU_OK);
+  }
+}
+
+typedef struct bad_text {
+  const char *text;
+  hu_status status;
+  size_t where;
+} bad_text;
+
+static const bad_text bad[] = {
+    {"", HU_E_TEXT, 0},
+    {"seq", HU_E_TEXT, 3},
+    {"seq(", HU_E_TEXT, 4},
+    {"seq(binary33)", HU_E_NAME, 4},
+    {"seq(fp(5,x,0))", HU_E_TEXT, 9},
+    {"seq(binary32,rnx)", HU_E_TEXT, 13},
+    {"seq(binary32,sat=some)", HU_E_TEXT, 17},
+    {"seq(binary32,rne,rne)", HU_E_TEXT, 17},
+    {"seq(binary32", HU_E_TEXT, 12},
+    {"seq(binary32))", HU_E_TEXT, 13},
+    {"exact(1)", HU_E_TEXT, 5},
+    {"fp32,", HU_E_TEXT, 4},
+    {"Exact", HU_E_TEXT, 0},
+    {"exact ", HU_E_TEXT, 5},
+    {"nv.volta", HU_E_NAME, 0},
+    {"int32(wrap,4)", HU_E_TEXT, 6},
+    {"int32(sat,0)", HU_E_TEXT, 10},
+    {"chunk(0,binary16,binary16)", HU_E_TEXT, 6},
+    {"chunk(08,binary16,binary16)", HU_E_TEXT, 6},
+    {"chunk(2147483648,binary16,binary16)", HU_E_TEXT, 6},
+    {"chunk(8,binary16)", HU_E_TEXT, 16},
+    {"promote(128,exact,binary32)", HU_E_TEXT, 12},
+    {"promote(128,fp32)", HU_E_TEXT, 16},
+    {"promote(128,fp32,binary32,scale)", HU_E_TEXT, 26},
+    {"promote(8,promote(4,fp32,binary32),binary32)", HU_E_NAME, 10},
+    {"splitk(2,splitk(2,fp32))", HU_E_NAME, 9},
+    {"splitk(2,fma.f64)", HU_E_TEXT, 9},
+    {"block(aligned,l=4)", HU_E_TEXT, 6},
+    {"block(align,l=4,f=23)", HU_E_TEXT, 20},
+    {"block(align,l=4,l=4,f=23,emin=0)", HU_E_TEXT, 16},
+    {"block(align,l=0,f=23,emin=0)", HU_E_TEXT, 14},
+    {"block(align,l=4,f=41,emin=0)", HU_E_TEXT, 18},
+    {"block(align,l=4,f=23,emin=-4097)", HU_E_TEXT, 26},
+    {"block(align,l=4,f=23,emin=0,f2=3)", HU_E_TEXT, 28},
+    {"block(align,l=4,f=23,emin=0,cut=up)", HU_E_TEXT, 32},
+    {"block(align,l=4,f=23,emin=0,order=down)", HU_E_TEXT, 34},
+    {"block(align,l=4,f=23,emin=0,every=4)", HU_E_TEXT, 34},
+    {"block(align,l=4,f=23,emin=0,every=4,scale=ue4m3)", HU_E_TEXT, 42},
+    {"block(align,l=4,f=23,emin=0,out=hfp8_fwd_143,over=inf)", HU_E_TEXT, 50},
+    {"block(late,l=8,f=24,f2=20)", HU_E_TEXT, 23},
+    {"block(groups,l=64,f=35,emin=0,g=24,every=24,scale=ue4m3)", HU_E_TEXT, 32},
+    {"block(tree,l=3)", HU_E_TEXT, 13},
+    {"block(tree,l=4,products=exact)", HU_E_TEXT, 24},
+    {"block(chain,l=4,order=mod4)", HU_E_TEXT, 22},
+};
+
+static void bad_texts(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    hu_accum x, before;
+    size_t where = 999;
+    memset(&x, 0xA5, sizeof x);
+    before = x;
+    hu_status s = hu_accum_parse(&x, bad[i].text, &where);
+    if (s != bad[i].status || where != bad[i].where)
+      fail_msg("%s: %s at %zu, not %s at %zu", bad[i].text, hu_status_name(s), where, hu_status_name(bad[i].status),
+               bad[i].where);
+    assert_memory_equal(&x, &before, sizeof x);
+  }
+}
+
+/* Records of every kind with every parameter, and their neighbours: a changed byte gives an invalid record or another
+ * text. */
+static void random_records(void **state) {
+  static dot x;
+  t_random r = {t_seed("accum text", 5)};
+  unsigned long texts = 0, refused = 0, changed = 0;
+  (void)state;
+  for (unsigned i = 0; i < 20000; i++) {
+    char text[HU_ACCUM_TEXT_MAX], other[HU_ACCUM_TEXT_MAX];
+    hu_accum back;
+    draw_model(&x, &r, i % HU_ACCUM_COUNT, (uint8_t)(i / HU_ACCUM_COUNT % HU_BLOCK_RULES));
+    size_t n = hu_accum_text(text, sizeof text, &x.accum);
+    assert_true(n > 0 && n < sizeof text);
+    assert_int_equal(hu_accum_parse(&back, text, NULL), HU_OK);
+    assert_memory_equal(&back, &x.accum, sizeof back);
+    texts++;
+    size_t at = t_below(&r, sizeof back);
+    ((uint8_t *)&back)[at] = (uint8_t)(((uint8_t *)&back)[at] ^ (1u << t_below(&r, 8)));
+    if (hu_accum_check(&back) == HU_OK) {
+      (void)hu_accum_text(other, sizeof other, &back);
+      assert_string_not_equal(text, other);
+      changed++;
+    } else {
+      assert_int_equal(hu_accum_text(other, sizeof other, &back), 0);
+      refused++;
+    }
+  }
+  assert_true(refused > 1000 && changed > 1000);
+  print_message("%lu texts there and back, %lu changed records refused, %lu with another text\n", texts, refused,
+                changed);
+}
+
+/* Cut, lengthened and altered texts never crash the reader, and what it accepts it writes back. */
+static void mangled_texts(void **state) {
+  t_random r = {t_seed("accum mangled", 6)};
+  static const char letters[] = "(),=:-_.0123456789abcdefghijklmnopqrstuvwxyz ";
+  unsigned long accepted = 0;
+  (void)state;
+  for (unsigned i = 0; i < 100000; i++) {
+    char text[256], again[HU_ACCUM_TEXT_MAX];
+    hu_accum x, back;
+    size_t n =
+        (size_t)snprintf(text, sizeof text - 4, "%s", good[t_below(&r, sizeof good / sizeof good[0])][t_below(&r, 2)]);
+    for (unsigned edit = t_below(&r, 3); edit--;)
+      text[t_below(&r, (uint32_t)n)] = letters[t_below(&r, sizeof letters - 1)];
+    if (t_below(&r, 8) == 0) text[t_below(&r, (uint32_t)n)] = 0;
+    size_t where = 0;
+    if (hu_accum_parse(&x, text, &where) != HU_OK) {
+      assert_true(where <= strlen(text));
+      continue;
+    }
+    accepted++;
+    assert_true(hu_accum_text(again, sizeof again, &x) > 0);
+    assert_int_equal(hu_accum_parse(&back, again, NULL), HU_OK);
+    assert_memory_equal(&x, &back, sizeof x);
+  }
+  assert_true(accepted > 1000);
+  print_message("%lu of 100000 mangled texts are models\n", accepted);
+}
+
+static void presets(void **state) {
+  static const char *const wanted[] = {"nv.volta.f16.f32",
+                                       "nv.ampere.tf32.f32",
+                                       "nv.ada.e4m3.f32",
+                                       "nv.hopper.e4m3.f32.wgmma",
+                                       "nv.hopper.e4m3.f32.mma",
+                                       "nv.blackwell.mxfp8.e4m3",
+                                       "nv.blackwell.nvfp4.b16.ue4m3",
+                                       "nv.blackwell.e2m3xe2m1.f32",
+                                       "amd.cdna3.fp8xbf8",
+                                       "intel.tdpbf16ps",
+                                       "arm.bfmmla"};
+  hu_preset p, q;
+  size_t n = hu_preset_count();
+  (void)state;
+  for (size_t i = 0; i < n; i++) {
+    assert_int_equal(hu_preset_at(&p, i), HU_OK);
+    assert_int_equal(hu_preset_find(&q, p.name), HU_OK);
+    assert_string_equal(p.name, q.name);
+    assert_memory_equal(&p.accum, &q.accum, sizeof p.accum); /* names are unique */
+    assert_true(q.unit == p.unit && q.k == p.k && memcmp(&p.a, &q.a, sizeof p.a) == 0 &&
+                memcmp(&p.b, &q.b, sizeof p.b) == 0);
+    assert_int_equal(hu_accum_check(&p.accum), HU_OK);
+    assert_true(strlen(p.unit) > 4 && strlen(p.source) > 4);
+    assert_true(strstr("HW SIM DOC OPEN", p.confidence) != NULL);
+    assert_true(hu_element_size(p.a) && hu_element_size(p.b) && hu_element_size(p.c) && p.k > 0);
+    if (p.accum.kind == HU_ACCUM_BLOCK) assert_int_equal(p.k % p.accum.block.length, 0);
+  }
+  assert_int_equal(hu_preset_at(&p, n), HU_E_NAME);
+  assert_int_equal(hu_preset_find(&p, "nv.volta.f16"), HU_E_NAME);
+  assert_int_equal(hu_preset_find(NULL, "nv.volta.f16"), HU_E_NULL);
+  for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) assert_int_equal(hu_preset_find(&p, wanted[i]), HU_OK);
+  print_message("%zu presets\n", n);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(good_texts), cmocka_unit_test(bad_texts),
+                                     cmocka_unit_test(random_records), cmocka_unit_test(mangled_texts),
+                                     cmocka_unit_test(presets)};
+  return cmocka_run_group_tests_name("accum_text", tests, NULL, NULL);
+}
