@@ -113,6 +113,8 @@ int cli_decode(int argc, char **argv);
 int cli_explain(int argc, char **argv);
 int cli_quantize(int argc, char **argv);
 int cli_gemm(int argc, char **argv);
+int cli_models(int argc, char **argv);
+int cli_mma(int argc, char **argv);
 int cli_diff(int argc, char **argv);
 int cli_plot(int argc, char **argv);
 int cli_vectors(int argc, char **argv);

@@ -6,6 +6,7 @@
 #include "cli/array.h"
 #include "cli/cli.h"
 #include "cli/device.h"
+#include "cli/models.h"
 #include "cli/progress.h"
 #include "halfulp/gemm.h"
 
@@ -14,15 +15,14 @@ enum { KEY_FA = CLI_KEY_FREE, KEY_FB, KEY_FC, KEY_FD, KEY_ACCUM, KEY_DEVICE, KEY
 typedef struct gemm_state {
   cli_numeric numeric; /* its format is D's */
   hu_format fa, fb, fc;
-  int has_fa, has_fb, has_fc, has_accum, device, codes, strict;
+  int has_fa, has_fb, has_fc, has_fd, device, codes, strict;
   hu_accum accum;
-  const char *fa_text, *fb_text, *c_path, *d_path;
+  const char *fa_text, *fb_text, *accum_text, *c_path, *d_path;
 } gemm_state;
 
 static int set_accum(gemm_state *s, const char *value) {
-  s->has_accum = 1;
-  if (hu_accum_parse(&s->accum, value, NULL) == HU_OK) return CLI_OK;
-  return cli_fail(NULL, "--accum: '%s' is no accumulation model (exact fp32)", value);
+  s->accum_text = value;
+  return cli_read_model(&s->accum, "--accum", value);
 }
 
 static int set(void *state, int key, const char *value) {
@@ -51,11 +51,11 @@ static int set(void *state, int key, const char *value) {
 static const cli_option options[] = {
     {'C', "add", "C.npy", "the matrix to add; absent: +0"},
     {'o', "output", "D.npy", "the result"},
-    {KEY_FA, "fa", "FORMAT", "format of A"},
-    {KEY_FB, "fb", "FORMAT", "format of B"},
+    {KEY_FA, "fa", "FORMAT", "format of A; default: that of a named unit's model"},
+    {KEY_FB, "fb", "FORMAT", "format of B; default likewise"},
     {KEY_FC, "fc", "FORMAT", "format of C; default: D's"},
-    {KEY_FD, "fd", "FORMAT", "format of D"},
-    {KEY_ACCUM, "accum", "MODEL", "exact: one rounding in all; fp32: fused multiply-adds in binary32, k ascending"},
+    {KEY_FD, "fd", "FORMAT", "format of D; default likewise"},
+    {KEY_ACCUM, "accum", "MODEL", "how sums are formed: exact, fp32, seq(F,MODE), ... (halfulp models)"},
     CLI_OPTIONS_ROUND,
     CLI_OPTIONS_STREAM,
     {KEY_STRICT, "strict", NULL, "an operand that is not a value of its format is an error, not rounded"},
@@ -75,7 +75,8 @@ static const cli_command command = {
     "  halfulp gemm digits_images.npy digits_weights.npy -o /tmp/d.npy --fa float8_e4m3fn --fb float8_e4m3fn \\\n"
     "    --fd bfloat16 --accum exact\n"
     "  halfulp gemm digits_images.npy digits_weights.npy -o /tmp/d.npy --fa bfloat16 --fb bfloat16 --fd binary32 \\\n"
-    "    --accum fp32 -j 2 --json",
+    "    --accum fp32 -j 2 --json\n"
+    "  halfulp gemm digits_images.npy digits_weights.npy -o /tmp/d.npy --accum nv.hopper.e4m3.f32.wgmma",
     options, 2, 2, set};
 
 /* A matrix as codes of its format. */
@@ -146,17 +147,16 @@ static void print_off_grid(FILE *out, const matrix *m) {
 
 static void report(FILE *out, const gemm_state *s, const matrix *a, const matrix *b, const matrix *c,
                    const hu_events *events, const char *device) {
-  char fa[CLI_NAME_MAX], fb[CLI_NAME_MAX], fd[CLI_NAME_MAX], mode[CLI_NAME_MAX], accum[64];
+  char fa[CLI_NAME_MAX], fb[CLI_NAME_MAX], fd[CLI_NAME_MAX], mode[CLI_NAME_MAX];
   cli_shown_name(fa, s->fa, s->fa_text);
   cli_shown_name(fb, s->fb, s->fb_text);
   cli_shown_name(fd, s->numeric.format, s->numeric.format_text);
   cli_mode_name(mode, s->numeric.mode);
-  hu_accum_text(accum, sizeof accum, &s->accum);
   size_t off_c = c ? c->off_grid : 0;
   if (s->numeric.json) {
     fprintf(out, "{\"m\": %zu, \"n\": %zu, \"k\": %zu, \"fa\": \"%s\", \"fb\": \"%s\", \"fd\": \"%s\", ", a->rows,
             b->columns, a->columns, fa, fb, fd);
-    fprintf(out, "\"accum\": \"%s\", \"mode\": \"%s\", \"device\": ", accum, mode);
+    fprintf(out, "\"accum\": \"%s\", \"mode\": \"%s\", \"device\": ", s->accum_text, mode);
     cli_json_string(out, device);
     fprintf(out, ", \"off_grid\": [%zu, %zu, %zu], \"binary64_sums\": %s, \"events\": ", a->off_grid, b->off_grid,
             off_c, hu_gemm_exact64(a->columns, s->fa, s->fb, c ? &s->fc : NULL) ? "true" : "false");
@@ -165,7 +165,7 @@ static void report(FILE *out, const gemm_state *s, const matrix *a, const matrix
     return;
   }
   fprintf(out, "(%zu, %zu) %s times (%zu, %zu) %s to %s, accumulation %s, %s, on %s\n", a->rows, a->columns, fa,
-          b->rows, b->columns, fb, fd, accum, mode, device);
+          b->rows, b->columns, fb, fd, s->accum_text, mode, device);
   print_off_grid(out, a);
   print_off_grid(out, b);
   if (c) print_off_grid(out, c);
@@ -245,10 +245,21 @@ static int multiply(const gemm_state *s, matrix *a, matrix *b, matrix *c, const 
 static int check_options(const gemm_state *s) {
   if (!s->has_fa) return cli_fail(NULL, "gemm: no format of A given; use --fa FORMAT");
   if (!s->has_fb) return cli_fail(NULL, "gemm: no format of B given; use --fb FORMAT");
-  if (!s->numeric.format_text) return cli_fail(NULL, "gemm: no format of D given; use --fd FORMAT");
-  if (!s->has_accum) return cli_fail(NULL, "gemm: no accumulation model given; use --accum exact or --accum fp32");
+  if (!s->numeric.format_text && !s->has_fd) return cli_fail(NULL, "gemm: no format of D given; use --fd FORMAT");
+  if (!s->accum_text) return cli_fail(NULL, "gemm: no accumulation model given; use --accum exact or --accum fp32");
   if (!s->d_path) return cli_fail(NULL, "gemm: no output given; use -o D.npy");
   return CLI_OK;
+}
+
+/* Formats that were not given are those of the unit whose model is named. */
+static void use_preset(gemm_state *s) {
+  hu_preset p;
+  if (!s->accum_text || hu_preset_find(&p, s->accum_text) != HU_OK) return;
+  if (p.a.kind != HU_ELEMENT_CODE || p.c.kind != HU_ELEMENT_CODE) return;
+  if (!s->has_fa) s->fa = p.a.format;
+  if (!s->has_fb) s->fb = p.b.format;
+  if (!s->numeric.format_text) s->numeric.format = p.c.format;
+  s->has_fa = s->has_fb = s->has_fd = 1;
 }
 
 int cli_gemm(int argc, char **argv) {
@@ -258,6 +269,7 @@ int cli_gemm(int argc, char **argv) {
   char **operands;
   int count, status = cli_parse(&command, &s, argc, argv, &operands, &count);
   if (status >= 0) return status;
+  use_preset(&s);
   if (check_options(&s)) return CLI_BAD;
   if (s.device && cli_device_find(device)) return CLI_BAD;
   if (!s.has_fc) s.fc = s.numeric.format;

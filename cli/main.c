@@ -19,6 +19,8 @@ static const entry table[] = {
     {"explain", cli_explain, "why a number becomes the code it becomes"},
     {"quantize", cli_quantize, "put an .npy array on a format's grid, with events and errors"},
     {"gemm", cli_gemm, "D = A B + C of .npy matrices under an accumulation model"},
+    {"models", cli_models, "list the accumulation models and matrix units"},
+    {"mma", cli_mma, "dot products as a matrix unit computes them, one a line"},
     {"diff", cli_diff, "compare two .npy arrays bit for bit"},
     {"plot", cli_plot, "draw a format's value line, and data over it, as SVG"},
     {"vectors", cli_vectors, "test vectors of an operation, in TestFloat's text form"},

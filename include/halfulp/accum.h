@@ -158,7 +158,7 @@ typedef struct hu_preset {
   char name[48];
   hu_accum accum;
   hu_element a, b, c;     /* c: also of D */
-  uint32_t k;             /* depth of the instruction: n is a multiple of it */
+  uint32_t k;             /* depth of the shortest instruction that makes these blocks: n is a multiple of it */
   const char *unit;       /* hardware and instruction */
   const char *confidence; /* "HW": reproduces results recorded on hardware; "SIM": tested on hardware by the model's
                              authors; "DOC": the vendor's manual; "OPEN": assumed in part */

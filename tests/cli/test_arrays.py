@@ -421,7 +421,7 @@ class Gemm(Quantize):
         self.bad("gemm", b, a, *base[:4], *base[6:], says="--fd")
         self.bad("gemm", b, a, *base[:6], *base[8:], says="--accum")
         self.bad("gemm", b, a, *base[:8], says="-o D.npy")
-        self.bad("gemm", b, a, *base[:7], "sideways", *base[8:], says="'sideways' is no accumulation model")
+        self.bad("gemm", b, a, *base[:7], "sideways", *base[8:], says="'sideways' is no model")
         self.assertNotIn("d.npy", self.left())
 
 

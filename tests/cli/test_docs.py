@@ -10,7 +10,8 @@ import sys
 sys.dont_write_bytecode = True
 import support  # noqa: E402
 
-COMMANDS = ("formats", "info", "encode", "decode", "explain", "quantize", "gemm", "diff", "plot", "vectors", "check-vectors", "testfloat", "verify")
+COMMANDS = ("formats", "info", "encode", "decode", "explain", "quantize", "gemm", "models", "mma", "diff", "plot",
+            "vectors", "check-vectors", "testfloat", "verify")
 MAN = os.environ["HALFULP_MAN"]
 
 

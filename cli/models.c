@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Accumulation models and elements of dot products as words. */
+#include "cli/models.h"
+
+#include <string.h>
+
+int cli_read_model(hu_accum *accum, const char *what, const char *text) {
+  size_t where = 0;
+  hu_status s = hu_accum_parse(accum, text, &where);
+  if (s == HU_OK) return CLI_OK;
+  if (s == HU_E_NAME)
+    return cli_fail(NULL, "%s: '%s' is no model or format that there is; `halfulp models` lists models", what,
+                    text + where);
+  return cli_fail(NULL, "%s '%s': wrong from character %zu on: '%s'", what, text, where + 1, text + where);
+}
+
+static const char *const kinds[] = {NULL, "binary64", "s8", "u8", "s4", "u4", "s32"};
+
+int cli_read_element(hu_element *e, const char *text) {
+  memset(e, 0, sizeof *e);
+  for (uint8_t i = HU_ELEMENT_BINARY64; i <= HU_ELEMENT_S32; i++) {
+    if (strcmp(text, kinds[i]) != 0) continue;
+    e->kind = i;
+    return CLI_OK;
+  }
+  return cli_read_format(&e->format, text);
+}
+
+const char *cli_element_name(char text[CLI_NAME_MAX], hu_element e) {
+  if (e.kind == HU_ELEMENT_CODE) return cli_format_name(text, e.format);
+  snprintf(text, CLI_NAME_MAX, "%s", kinds[e.kind]);
+  return text;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/models.h - accumulation models and elements of dot products as words. */
+#ifndef HALFULP_CLI_MODELS_H
+#define HALFULP_CLI_MODELS_H
+
+#include "cli/cli.h"
+#include "halfulp/accum.h"
+
+/* Model text to record, with an error line that names the wrong part; `what` names the option or operand. */
+int cli_read_model(hu_accum *accum, const char *what, const char *text);
+/* A format, or binary64, s8, u8, s4, u4, s32. */
+int cli_read_element(hu_element *e, const char *text);
+const char *cli_element_name(char text[CLI_NAME_MAX], hu_element e);
+
+#endif

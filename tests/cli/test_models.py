@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""models, mma, and gemm under accumulation models."""
+
+import json
+import os
+import struct
+import sys
+
+sys.dont_write_bytecode = True
+import support  # noqa: E402
+
+GOLDEN = os.environ["HALFULP_GOLDEN"]
+
+
+def probes():
+    with open(os.path.join(GOLDEN, "mma", "probes.txt"), encoding="ascii") as f:
+        return [line.split() for line in f if not line.startswith("#")]
+
+
+class Models(support.Case):
+    def mma(self, model, lines, *args, code=0):
+        return self.ok("mma", model, *args, stdin="".join(line + "\n" for line in lines), code=code).split()
+
+    def test_list(self):
+        rows = json.loads(self.ok("models", "--json"))
+        names = [r["name"] for r in rows]
+        self.assertEqual(len(set(names)), len(names))
+        self.assertGreater(len(names), 290)
+        text = self.ok("models")
+        for row in rows:
+            self.assertEqual(
+                set(row), {"name", "accum", "k", "a", "b", "c", "unit", "confidence", "source"}, row["name"]
+            )
+            self.assertIn(row["confidence"], ("HW", "SIM", "DOC", "OPEN"))
+            self.assertIn("\n%s " % row["name"], text)
+        by_name = {r["name"]: r for r in rows}
+        self.assertEqual(
+            by_name["nv.hopper.e4m3.f32.wgmma"]["accum"],
+            "block(align,l=32,f=13,emin=-133,acc=binary32,out=fp(8,13,0),round=rtz,over=inf)",
+        )
+        self.assertEqual(by_name["nv.volta.f16.f32"]["k"], 4)
+        for form in ("seq2(P,F,MODE)", "promote(N,MODEL,F)", "block(late,"):
+            self.assertIn(form, text)
+        part = self.ok("models", "amd.cdna2").split("\n")
+        self.assertEqual([line.split()[0] for line in part[::3] if line][0], "amd.cdna2.f16")
+        self.assertTrue(all(line.startswith("amd.cdna2") for line in part[::3] if line))
+        self.bad("models", "nothing.here", says="nothing.here")
+
+    def test_probes(self):
+        """Every golden probe, by preset where the model is one, else with its formats."""
+        presets = {r["name"] for r in json.loads(self.ok("models", "--json"))}
+        groups = {}
+        for _, model, fa, fb, fd, a, b, c, sa, sb, d in probes():
+            key = (model,) if model in presets else (model, "--fa", fa, "--fb", fb, "--fd", fd)
+            groups.setdefault(key, []).append((" ".join([a, b, c] + ([sa, sb] if sa != "-" else [])), d))
+        done = 0
+        for (model, *args), rows in groups.items():
+            got = self.mma(model, [line for line, _ in rows], *args)
+            self.assertEqual(len(got), len(rows))
+            for (line, want), have in zip(rows, got):
+                if want == "nan":
+                    self.assertIn(have.lstrip("0"), ("7fc00000", "7e00", "7fffffff", "7fff"), (model, line))
+                else:
+                    self.assertEqual(have, want, (model, line))
+                done += 1
+        self.assertGreater(done, 800)
+        print("probes by the command: %d of %d models" % (done, len(groups)))
+
+    def test_lines(self):
+        one = "3c003c003c003c00"
+        self.assertEqual(self.mma("nv.volta.f16.f32", [one + " " + one + " -"]), ["40800000"])
+        self.assertEqual(self.mma("nv.volta.f16.f32", [one * 3 + "  " + one * 3 + "\t3f800000"]), ["41500000"])
+        for lines, says in (
+            ([one], "three fields"),
+            ([one + " " + one], "three fields"),
+            ([one + " " + one + " 3f800000 00"], "more than three"),
+            ([one + " " + one[4:] + " -"], "A has 4 elements, B has 3"),
+            ([one[4:] + " " + one[4:] + " -"], "multiple of the instruction's K, 4"),
+            ([one + " " + one + " 3f80"], "C: 4 hex digits, not a multiple of 8"),
+            ([one + " " + one + " 3f8000003f800000"], "C has 2 elements"),
+            (["3c003c003c003c0x " + one + " -"], "A: '3c0x' is not hex"),
+            ([one + " " + one + " -", ""], "standard input:2:"),
+        ):
+            self.bad("mma", "nv.volta.f16.f32", stdin="\n".join(lines) + "\n", says=says)
+        self.bad("mma", "nv.blackwell.mxfp8.e4m3", stdin="38" * 32 + " " + "38" * 32 + " - 7f\n", says="five fields")
+        self.bad("mma", "nv.blackwell.mxfp8.e4m3", stdin="38" * 32 + " " + "38" * 32 + " - 7f7f 7f\n", says="2 and 1 scales")
+        self.bad("mma", "seq(binary32)", stdin="", says="--fa")
+        self.bad("mma", "seq(binary3)", stdin="", says="'binary3)'")
+        self.bad("mma", "block(align,l=4,f=23)", stdin="", says="character 21")
+        path = self.write("in.txt", (one + " " + one + " -\n").encode())
+        self.assertEqual(self.ok("mma", "nv.volta.f16.f32", path), "40800000\n")
+
+    def test_stochastic_lines(self):
+        """Line i is element i: its words do not depend on the other lines."""
+        args = ("--fa", "binary16", "--fb", "binary16", "--fd", "binary16", "--seed", "9")
+        line = "3c002c012c033405 3c003c003c013c00 -"
+        whole = self.mma("seq(float8_e4m3fn,sra:16)", [line] * 40, *args)
+        self.assertGreater(len(set(whole)), 1)
+        later = self.mma("seq(float8_e4m3fn,sra:16)", [line] * 20, *args, "--counter", "20")
+        self.assertEqual(whole[20:], later)
+
+    def gemm(self, model, *args):
+        a, b, d = self.path("a.npy"), self.path("b.npy"), self.path("d.npy")
+        report = json.loads(self.ok("gemm", a, b, "-o", d, "--accum", model, "--json", *args))
+        self.assertEqual(report["accum"], model)
+        return report, support.parse_npy(self.read("d.npy"))
+
+    def test_gemm(self):
+        """Element (i, j) of a product is line i n + j of mma."""
+        m, n, k = 3, 4, 64
+        a = bytes((37 * i + 11) % 0x7E | (i % 3 == 0) << 7 for i in range(m * k))
+        b = bytes((29 * i + 5) % 0x7E | (i % 5 == 0) << 7 for i in range(k * n))
+        self.write("a.npy", support.npy("|u1", (m, k), a))
+        self.write("b.npy", support.npy("|u1", (k, n), b))
+        lines = [
+            a[i * k : i * k + k].hex() + " " + bytes(b[q * n + j] for q in range(k)).hex() + " -"
+            for i in range(m)
+            for j in range(n)
+        ]
+        fa = ("--fa", "float8_e4m3fn", "--fb", "float8_e4m3fn", "--fd", "binary32")
+        different = set()
+        for model in (
+            "exact",
+            "fp32",
+            "seq(bfloat16)",
+            "seq2(binary16)",
+            "seq(binary16,sra:12)",
+            "chunk(16,fp(6,9,0),fp(6,9,0))",
+            "pairwise(binary16)",
+            "kahan(bfloat16)",
+            "splitk(3,neumaier(bfloat16))",
+            "promote(32,nv.hopper.e4m3.f32.wgmma,binary32)",
+            "nv.ada.e4m3.f32",
+            "nv.hopper.e4m3.f32.wgmma",
+            "nv.hopper.e4m3.f32.mma",
+            "block(late,l=8,f=12,f2=14)",
+        ):
+            args = () if model.startswith("nv.") else fa
+            _, (descr, _, shape, data) = self.gemm(model, "--codes", "--seed", "3", *args)
+            self.assertEqual((descr, shape), ("<u4", (m, n)))
+            got = ["%08x" % x for x in struct.unpack("<%dI" % (m * n), data)]
+            self.assertEqual(got, self.mma(model, lines, "--seed", "3", *args), model)
+            different.add(tuple(got))
+        self.assertGreater(len(different), 9)
+        self.bad("gemm", self.path("a.npy"), self.path("b.npy"), "-o", self.path("d.npy"), *fa, "--accum", "seq(fp33)", says="fp33")
+        self.bad(
+            "gemm", self.path("a.npy"), self.path("b.npy"), "-o", self.path("d.npy"), *fa, "--accum", "nv.blackwell.mxfp8.e4m3",
+            says="HU_E_ACCUM",
+        )
+
+
+if __name__ == "__main__":
+    support.main()
