@@ -159,8 +159,11 @@ HU_FN hu_num hu_long_num(hu_long x) {
   return x.kind == HU_KIND_FINITE ? hu_long_lead(x, 0) : hu_num_special(x.kind, x.sign);
 }
 
-/* |x| >= |y| for finite numbers and zeros. */
+/* |x| >= |y|; not if one is NaN. */
 HU_FN int32_t hu_magnitude_least(hu_num x, hu_num y) {
+  if (x.kind == HU_KIND_NAN || y.kind == HU_KIND_NAN) return 0;
+  if (x.kind == HU_KIND_INF) return 1;
+  if (y.kind == HU_KIND_INF) return 0;
   if (y.kind == HU_KIND_ZERO) return 1;
   if (x.kind == HU_KIND_ZERO) return 0;
   int32_t ex = hu_exponent(x), ey = hu_exponent(y);

@@ -197,6 +197,25 @@ def multiply(job, images, weights, labels):
     return table
 
 
+# One row, one column, C = 1/2: 2^24 + 1 - 2^24 + 1 + 1/2 (docs/accumulators.md).
+ROW, COLUMN, ADDEND = "6c003c00ec003c00" + "0" * 48, "6c003c006c003c00" + "0" * 48, "3f000000"
+UNITS = ["exact", "nv.ampere.f16.f32", "amd.cdna2.f16", "fp32", "nv.volta.f16.f32"]
+
+
+def accumulate(job):
+    job.say("One row and column under five accumulators: 2^24 + 1 - 2^24 + 1 + 1/2")
+    line = job.out / "row.txt"
+    line.write_text("%s %s %s\n" % (ROW, COLUMN, ADDEND), encoding="ascii")
+    table = {}
+    for model in UNITS:
+        formats = [] if "." in model else ["--fa", "binary16", "--fb", "binary16", "--fd", "binary32"]
+        table[model] = job.call("mma", model, line, *formats).strip()
+        value = struct.unpack(">f", bytes.fromhex(table[model]))[0]
+        job.say("  %-20s %s  %g" % (model, table[model], value))
+    job.say()
+    return table
+
+
 def main():
     if len(sys.argv) not in (2, 3):
         sys.exit("usage: run_demo.py BUILD-DIRECTORY [RESULTS-DIRECTORY]")
@@ -216,6 +235,7 @@ def main():
     job.say(job.call("info", FORMATS[0]))
     rounding = quantize(job, (("images", images), ("weights", weights)))
     products = multiply(job, images, weights, labels)
+    accumulators = accumulate(job)
     drawings = []
     for fmt in FORMATS:
         for label, path in (("images", images), ("weights", weights)):
@@ -237,6 +257,7 @@ def main():
         "differing": job.differing,
         "rounding": rounding,
         "products": products,
+        "accumulators": accumulators,
         "drawings": drawings,
     }
     (results / "report.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")

@@ -98,6 +98,13 @@ static void kahan(engine *g, size_t k0, size_t k1, real *s) {
   real_drop(&d);
 }
 
+/* |x| >= |y|; not if one is NaN. */
+static int at_least(const real *x, const real *y) {
+  if (x->kind == NOT_A_NUMBER || y->kind == NOT_A_NUMBER) return 0;
+  if (x->kind == INFINITE || y->kind == INFINITE) return x->kind == INFINITE;
+  return mpfr_cmpabs(x->v, y->v) >= 0;
+}
+
 static void neumaier(engine *g, size_t k0, size_t k1, real *s) {
   real c, v, t, d;
   real_make(g, &c);
@@ -107,7 +114,7 @@ static void neumaier(engine *g, size_t k0, size_t k1, real *s) {
   for (size_t k = k0; k < k1; k++) {
     step_product(g, &g->sum, &v, k);
     step_sum(g, &g->sum, &t, s, &v);
-    int first = mpfr_cmpabs(s->v, v.v) >= 0;
+    int first = at_least(s, &v);
     step_difference(g, &g->sum, &d, first ? s : &v, &t);
     step_sum(g, &g->sum, &d, &d, first ? &v : s);
     step_sum(g, &g->sum, &c, &c, &d);

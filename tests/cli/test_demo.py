@@ -31,6 +31,8 @@ class Demo(support.Case):
         self.assertEqual(report["arrays"], 8 + 2 + 10)
         self.assertEqual(report["elements"], 5 * (1797 * 64 + 640) + 10 * 5970)
         self.assertEqual(len(report["products"]), 10)
+        sums = {"exact": "40200000", "nv.ampere.f16.f32": "40000000", "amd.cdna2.f16": "3fc00000", "fp32": "3f800000"}
+        self.assertEqual(report["accumulators"], {**sums, "nv.volta.f16.f32": "00000000"})
         self.assertTrue(all(0.5 < p["recognised"] < 1 for p in report["products"]))
         self.assertTrue(report["device"].startswith(("GPU ", "host-run")), report["device"])
         for name in report["drawings"]:
