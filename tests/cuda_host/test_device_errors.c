@@ -118,6 +118,22 @@ static void refuse_product(setup *s, hu_status want, const product *p) {
           hu_device_gemm(q.m, q.n, q.k, &q.d, &q.a, &q.b, &q.c, &q.accum, q.mode, NULL, events_of(s), NULL));
 }
 
+/* Models that the CPU computes and the device has no kernel for yet. */
+static void models(setup *s, const product *p) {
+  static const char *const texts[] = {"seq(binary16)", "fp64", "splitk(2,fp32)", "promote(4,fp32,binary32)", "nv.ada.e4m3.f32"};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    product q = *p;
+    q.c.format = hu_format_ieee(4, 3, 0);
+    assert_int_equal(hu_accum_parse(&q.accum, texts[i], NULL), HU_OK);
+    q.d.data = (void *)(uintptr_t)moved(s, p->d.data);
+    q.a.data = moved(s, p->a.data);
+    q.b.data = moved(s, p->b.data);
+    q.c.data = moved(s, p->c.data);
+    refused(s, HU_E_ACCUM, HU_E_ACCUM,
+            hu_device_gemm(q.m, q.n, q.k, &q.d, &q.a, &q.b, &q.c, &q.accum, q.mode, NULL, events_of(s), NULL));
+  }
+}
+
 static void matrix_calls(void **state) {
   (void)state;
   setup s = setup_new();
@@ -132,6 +148,7 @@ static void matrix_calls(void **state) {
   p.d.ld = p.a.ld = p.b.ld = p.c.ld = 4;
   p.d.format = p.a.format = p.b.format = p.c.format = f;
   p.d.storage = p.a.storage = p.b.storage = p.c.storage = HU_CODES;
+  models(&s, &p);
   q = p, q.a.format.m = 31, refuse_product(&s, HU_E_FORMAT, &q);
   q = p, q.mode.round = HU_SRA, refuse_product(&s, HU_E_MODE, &q);
   q = p, q.accum.kind = 9, refuse_product(&s, HU_E_ACCUM, &q);
