@@ -130,7 +130,7 @@ HU_FN hu_num hu_add_finite(hu_long x, hu_long y, uint32_t down) {
     uint64_t borrow = big.lo < small.lo;
     big.lo -= small.lo;
     big.hi -= small.hi + borrow;
-    if (sticky) { /* the true difference lies between this less one and this */
+    if (sticky && !HU_WRONG(50)) { /* the true difference lies between this less one and this */
       big.hi -= big.lo == 0;
       big.lo--;
     }
@@ -178,7 +178,7 @@ typedef struct hu_draw {
 } hu_draw;
 
 HU_FN uint32_t hu_draw_word(const hu_draw *d) {
-  uint64_t block = 1 + (d->next >> 2);
+  uint64_t block = 1 + (d->next >> (2 + HU_WRONG(51)));
   hu_philox c;
   c.w[0] = (uint32_t)d->element;
   c.w[1] = (uint32_t)(d->element >> 32);
@@ -207,10 +207,10 @@ HU_STEP hu_num hu_grid_round(const hu_grid *g, hu_num x, hu_draw *d) {
   d->next++;
   if (g->ftz == 3 && hu_grid_below(g, x)) return hu_num_special(HU_KIND_ZERO, x.sign);
   uint32_t code = hu_round(&g->spec, x, random, &events);
-  if (g->over && (events & HU_EVENT_OVERFLOW)) return hu_num_special(HU_KIND_INF, x.sign);
+  if (g->over && !HU_WRONG(52) && (events & HU_EVENT_OVERFLOW)) return hu_num_special(HU_KIND_INF, x.sign);
   hu_num z = hu_unpack(&g->spec, code);
   if (g->ftz == 1 && hu_grid_below(g, z)) return hu_num_special(HU_KIND_ZERO, z.sign);
-  if (g->ftz == 2 && (hu_grid_below(g, z) || (events & HU_EVENT_UNDERFLOW)))
+  if (g->ftz == 2 && (hu_grid_below(g, z) || (events & HU_EVENT_UNDERFLOW && !HU_WRONG(53))))
     return hu_num_special(HU_KIND_ZERO, x.sign);
   return z;
 }
