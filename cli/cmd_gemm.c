@@ -147,7 +147,7 @@ static void print_off_grid(FILE *out, const matrix *m) {
 
 static void report(FILE *out, const gemm_state *s, const matrix *a, const matrix *b, const matrix *c,
                    const hu_events *events, const char *device) {
-  char fa[CLI_NAME_MAX], fb[CLI_NAME_MAX], fd[CLI_NAME_MAX], mode[CLI_NAME_MAX];
+  char fa[CLI_NAME_MAX], fb[CLI_NAME_MAX], fd[CLI_NAME_MAX], mode[CLI_NAME_MAX], model[HU_ACCUM_TEXT_MAX];
   cli_shown_name(fa, s->fa, s->fa_text);
   cli_shown_name(fb, s->fb, s->fb_text);
   cli_shown_name(fd, s->numeric.format, s->numeric.format_text);
@@ -156,7 +156,9 @@ static void report(FILE *out, const gemm_state *s, const matrix *a, const matrix
   if (s->numeric.json) {
     fprintf(out, "{\"m\": %zu, \"n\": %zu, \"k\": %zu, \"fa\": \"%s\", \"fb\": \"%s\", \"fd\": \"%s\", ", a->rows,
             b->columns, a->columns, fa, fb, fd);
-    fprintf(out, "\"accum\": \"%s\", \"mode\": \"%s\", \"device\": ", s->accum_text, mode);
+    hu_accum_text(model, sizeof model, &s->accum);
+    fprintf(out, "\"accum\": \"%s\", \"model\": \"%s\", ", s->accum_text, model);
+    fprintf(out, "\"mode\": \"%s\", \"device\": ", mode);
     cli_json_string(out, device);
     fprintf(out, ", \"off_grid\": [%zu, %zu, %zu], \"binary64_sums\": %s, \"events\": ", a->off_grid, b->off_grid,
             off_c, hu_gemm_exact64(a->columns, s->fa, s->fb, c ? &s->fc : NULL) ? "true" : "false");

@@ -354,7 +354,7 @@ HU_FN hu_num hu_blocks(const hu_accum_plan *p, const hu_lines *in, uint64_t k0, 
     hu_num s = o->join == HU_JOIN_LAST ? hu_num_special(HU_KIND_ZERO, 0) : c;
     b.first = k;
     for (b.half = 0; b.half <= b.mod4; b.half++) s = hu_block_step(p, in, &b, s, d);
-    c = o->join == HU_JOIN_LAST ? hu_grid_add(HU_WRONG(49) ? &p->sum : &p->plain, s, c, d) : s;
+    c = o->join == HU_JOIN_LAST ? hu_grid_add(HU_WRONG(49) ? &p->sum : &p->join, s, c, d) : s;
   }
   return c;
 }

@@ -30,7 +30,8 @@ typedef struct hu_accum_plan {
   hu_accum model;
   hu_source a, b, sa, sb;
   hu_grid product, sum; /* where the model's own steps round to */
-  hu_grid plain;        /* the format of its sums, ties to even: promote, splitk, c last */
+  hu_grid plain;        /* the format of its sums, ties to even: promote, splitk */
+  hu_grid join;         /* block: acc, ties to even: c last */
   int32_t low, limbs;   /* of exact sums */
   int32_t acc_emin;     /* block: least exponent of c */
   uint32_t down;        /* exact: the last rounding goes toward negative */
@@ -115,6 +116,7 @@ HU_FN void hu_plan_model(hu_accum_plan *p, const hu_accum *x, hu_format result, 
   p->product = hu_grid_of(x->product, x->mode);
   p->sum = hu_grid_of(x->sum, x->mode);
   p->plain = hu_grid_of(result, rne);
+  p->join = hu_grid_of(x->product, rne);
   p->acc_emin = p->product.spec.emin;
   p->down = 0;
   p->low = 0;

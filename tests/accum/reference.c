@@ -335,6 +335,7 @@ static void start(engine *g, const dot *x) {
   g->sum.over = m->block.over;
   g->sum.ftz = m->block.ftz;
   g->product = grid_of(m->product, m->mode);
+  g->join = grid_of(m->product, rne);
   g->plain = grid_of(m->promote ? m->promoted : cuts ? m->product : sum, rne);
 }
 

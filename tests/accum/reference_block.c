@@ -320,7 +320,7 @@ void reference_blocks(engine *g, size_t k0, size_t k1, real *c) {
       one_block(g, &b, &s);
     }
     if (o->join == HU_JOIN_LAST)
-      step_sum(g, &g->plain, c, &s, c);
+      step_sum(g, &g->join, c, &s, c);
     else
       real_copy(c, &s);
   }

@@ -103,6 +103,8 @@ class Models(support.Case):
         a, b, d = self.path("a.npy"), self.path("b.npy"), self.path("d.npy")
         report = json.loads(self.ok("gemm", a, b, "-o", d, "--accum", model, "--json", *args))
         self.assertEqual(report["accum"], model)
+        if model in ("exact", "fp32", "seq(bfloat16)"):
+            self.assertEqual(report["model"], model)  # its own canonical text
         return report, support.parse_npy(self.read("d.npy"))
 
     def test_gemm(self):
