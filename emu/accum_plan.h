@@ -45,18 +45,6 @@ HU_FN hu_mode hu_plain_mode(void) {
   return rne;
 }
 
-HU_FN hu_format hu_format_binary32(void) {
-  hu_format f;
-  memset(&f, 0, sizeof f);
-  f.sign = 1;
-  f.e = 8;
-  f.m = 23;
-  f.inf = HU_INF_IEEE;
-  f.nan = HU_NAN_IEEE;
-  f.negzero = 1;
-  return f;
-}
-
 HU_FN hu_source hu_source_of(hu_format f, uint8_t kind, uint8_t size) {
   hu_source s;
   memset(&s, 0, sizeof s);
@@ -143,18 +131,6 @@ HU_FN void hu_plan_model(hu_accum_plan *p, const hu_accum *x, hu_format result, 
 
 /* ---- operands ---- */
 
-HU_FN uint32_t hu_load(const uint8_t *p, uint32_t size) {
-  uint16_t h;
-  uint32_t w;
-  if (size == 1) return *p;
-  if (size == 2) {
-    memcpy(&h, p, 2);
-    return h;
-  }
-  memcpy(&w, p, 4);
-  return w;
-}
-
 /* A number on the grid of s that binary32 held, with the place of its last digit where the format has it. */
 HU_FN hu_num hu_settled(const hu_source *s, hu_num x) {
   if (x.kind != HU_KIND_FINITE) return x;
@@ -178,11 +154,11 @@ HU_STEP hu_num hu_source_read(const hu_source *s, const uint8_t *at) {
     memcpy(&u, at, 8);
     x = hu_unpack64(u);
   } else if (s->kind == HU_STORED_VALUES) {
-    x = hu_settled(s, hu_unpack32(hu_load(at, 4)));
+    x = hu_settled(s, hu_unpack32(hu_load_code(at, 4)));
     x.sig &= ~(uint64_t)mask;
     if (x.kind == HU_KIND_FINITE && x.sig == 0) x.kind = HU_KIND_ZERO;
   } else {
-    x = hu_unpack(&s->spec, hu_load(at, s->size) & ~mask);
+    x = hu_unpack(&s->spec, hu_load_code(at, s->size) & ~mask);
   }
   return hu_flushed(s->daz, s->emin, x);
 }

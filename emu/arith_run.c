@@ -4,7 +4,7 @@
  * The lanes' way: operands to binary32 (exact), the operation in binary64 rounded to odd (arith_wide.h), that to
  * binary32 rounded to odd, and from there the conversion kernels, which round into the result's format. Rounding to odd
  * twice and then once more is one rounding where binary32 keeps two digits more than the last one looks at
- * (odd_is_enough). Lanes with a NaN, an infinity, a divisor zero or a root of a negative number are the core's: the
+ * (hu_odd_is_enough). Lanes with a NaN, an infinity, a divisor zero or a root of a negative number are the core's: the
  * kernels get +0 for them, which has no events, and the core puts its result over theirs. */
 #include "emu/arith_run.h"
 
@@ -38,27 +38,9 @@ static uint8_t *z_at(const run *c, size_t i) {
   return (uint8_t *)c->call.z + (ptrdiff_t)i * c->call.result.stride * (ptrdiff_t)c->call.result.size;
 }
 
-static uint32_t load_code(const hu_codes *x, size_t i) {
-  uint16_t h;
-  uint32_t w;
-  if (x->size == 1) return *at(x, i);
-  if (x->size == 2) {
-    memcpy(&h, at(x, i), 2);
-    return h;
-  }
-  memcpy(&w, at(x, i), 4);
-  return w;
-}
+static uint32_t load_code(const hu_codes *x, size_t i) { return hu_load_code(at(x, i), x->size); }
 
-static void store_code(const run *c, size_t i, uint32_t code) {
-  uint16_t h = (uint16_t)code;
-  if (c->call.result.size == 1)
-    *z_at(c, i) = (uint8_t)code;
-  else if (c->call.result.size == 2)
-    memcpy(z_at(c, i), &h, 2);
-  else
-    memcpy(z_at(c, i), &code, 4);
-}
+static void store_code(const run *c, size_t i, uint32_t code) { hu_store_code(z_at(c, i), c->call.result.size, code); }
 
 static uint32_t random_at(const run *c, size_t i) {
   return c->stochastic ? hu_stream_at(c->stream.key, c->stream.counter + i) >> (32 - c->spec.bits) : 0;
@@ -227,19 +209,12 @@ static void run_part(void *context, size_t part) {
 
 /* ---- what may go which way ---- */
 
-/* The digits that a rounding looks at: the grid's, those of tininess one binade below, and the random ones; binary32
- * must have two more, and not end above them. */
-static int odd_is_enough(const hu_spec *s, int stochastic) {
-  int32_t digits = s->m + 2 + (stochastic ? s->bits : 0);
-  return digits <= 23 && s->emin - digits >= -148 && s->emin <= 120;
-}
-
 static int lanes_can(run *c) {
   hu_format binary32 = hu_format_ieee(8, 23, 0);
   int extreme = c->call.op >= HU_OP_MINIMUM && c->call.op <= HU_OP_MAXIMUM_NUMBER;
   if (c->call.op >= HU_OP_ROUNDED || (c->call.op == HU_OP_SQRT && !c->wide->sqrt)) return 0;
   if (c->spec.zero == HU_ZERO_NONE) return 0; /* there +0 would have an event */
-  if (!hu_narrow_of(&c->narrow, &c->spec) || (!extreme && !odd_is_enough(&c->spec, c->stochastic))) return 0;
+  if (!hu_narrow_of(&c->narrow, &c->spec) || (!extreme && !hu_odd_is_enough(&c->spec))) return 0;
   for (int k = 0; k < c->call.operands; k++) {
     hu_format f = c->call.x[k].format;
     c->raw[k] = hu_format_equal(f, binary32);

@@ -35,34 +35,11 @@ static uint8_t *z_at(const conversion *c, size_t i) { return c->z + (ptrdiff_t)i
 
 /* ---- the core, an element at a time ---- */
 
-static uint32_t load_code(const uint8_t *x, size_t size) {
-  uint16_t h;
-  uint32_t w;
-  if (size == 1) return *x;
-  if (size == 2) {
-    memcpy(&h, x, 2);
-    return h;
-  }
-  memcpy(&w, x, 4);
-  return w;
-}
-
-static void store_code(uint8_t *z, size_t size, uint32_t code) {
-  uint16_t h = (uint16_t)code;
-  if (size == 1) {
-    *z = (uint8_t)code;
-  } else if (size == 2) {
-    memcpy(z, &h, 2);
-  } else {
-    memcpy(z, &code, 4);
-  }
-}
-
 static hu_num load_num(const conversion *c, size_t i) {
   const uint8_t *x = x_at(c, i);
   uint64_t u;
-  if (c->ex.kind == HU_ENDS_CODES) return hu_unpack(&c->source, load_code(x, c->ex.size));
-  if (c->ex.kind == HU_ENDS_BINARY32) return hu_unpack32(load_code(x, 4));
+  if (c->ex.kind == HU_ENDS_CODES) return hu_unpack(&c->source, hu_load_code(x, c->ex.size));
+  if (c->ex.kind == HU_ENDS_BINARY32) return hu_unpack32(hu_load_code(x, 4));
   memcpy(&u, x, sizeof u);
   return hu_unpack64(u);
 }
@@ -70,9 +47,9 @@ static hu_num load_num(const conversion *c, size_t i) {
 static void store_num(const conversion *c, size_t i, uint32_t code) {
   uint8_t *z = z_at(c, i);
   if (c->ez.kind == HU_ENDS_CODES) {
-    store_code(z, c->ez.size, code);
+    hu_store_code(z, c->ez.size, code);
   } else if (c->ez.kind == HU_ENDS_BINARY32) {
-    store_code(z, 4, hu_pack32(hu_unpack(&c->spec, code)));
+    hu_store_code(z, 4, hu_pack32(hu_unpack(&c->spec, code)));
   } else {
     uint64_t u = hu_pack64(hu_unpack(&c->spec, code));
     memcpy(z, &u, sizeof u);
@@ -185,19 +162,12 @@ static size_t part_size(size_t n, uint32_t threads) {
 
 /* ---- what may go which way ---- */
 
-/* Rounding binary64 to odd in binary32 first changes nothing if binary32 has two digits more than any rounding looks at: than
- * the grid, the grid of tininess (one binade finer), and the random digits. */
-static int odd_is_enough(const hu_spec *s, int stochastic) {
-  int32_t digits = s->m + 2 + (stochastic ? s->bits : 0);
-  return digits <= 23 && s->emin - digits >= -148 && s->emin <= 120;
-}
-
-static int kernels_can(conversion *c, hu_mode mode) {
+static int kernels_can(conversion *c) {
   hu_mode rne = {0};
   hu_spec exact;
   if (!hu_narrow_of(&c->narrow, &c->spec)) return 0;
   if (c->ez.kind != HU_ENDS_CODES && !hu_format_fits_binary32(c->ez.format)) return 0;
-  if (c->ex.kind == HU_ENDS_BINARY64) return odd_is_enough(&c->spec, mode.round >= HU_SRA);
+  if (c->ex.kind == HU_ENDS_BINARY64) return hu_odd_is_enough(&c->spec);
   if (c->ex.kind != HU_ENDS_CODES) return 1;
   exact = hu_spec_of(c->ex.format, rne);
   return hu_format_fits_binary32(c->ex.format) && hu_narrow_of(&c->undo, &exact);
@@ -219,7 +189,7 @@ void hu_array_run(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, hu_m
   c.spec = hu_spec_of(ez.format, mode);
   if (ex.kind == HU_ENDS_CODES) c.source = hu_spec_of(ex.format, rne);
   c.kernels = hu_kernels_for(hu_levels_for(exec));
-  if (c.kernels && !kernels_can(&c, mode)) c.kernels = NULL;
+  if (c.kernels && !kernels_can(&c)) c.kernels = NULL;
   if (exec) c.stream = exec->stream;
   c.stochastic = mode.round >= HU_SRA;
   c.bypass = z != x && n >= BYPASS_BYTES / ez.size;
@@ -234,12 +204,12 @@ void hu_array_run(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, hu_m
 
 static void decode_core(const conversion *c, size_t first, size_t n) {
   for (size_t i = first; i < first + n; i++) {
-    hu_num x = hu_unpack(&c->source, load_code(x_at(c, i), c->ex.size));
+    hu_num x = hu_unpack(&c->source, hu_load_code(x_at(c, i), c->ex.size));
     if (c->ez.kind == HU_ENDS_BINARY64) {
       uint64_t u = hu_pack64(x);
       memcpy(z_at(c, i), &u, sizeof u);
     } else {
-      store_code(z_at(c, i), 4, hu_pack32(x));
+      hu_store_code(z_at(c, i), 4, hu_pack32(x));
     }
   }
 }

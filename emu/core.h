@@ -10,7 +10,6 @@
 #include "halfulp/format.h"
 #include "halfulp/mode.h"
 
-
 /* A format and a mode unfolded, once a call. Plain data: goes to a kernel by value. */
 typedef struct hu_spec {
   uint64_t nan_from;  /* magnitude codes from here on are NaN (2^32 if none; FNUZ-like NaN apart) */
@@ -307,19 +306,23 @@ HU_FN uint32_t hu_round(const hu_spec *s, hu_num x, uint32_t random, uint32_t *e
 
 /* ---- pack into binary32: exact for formats that fit, else one rounding, ties to even ---- */
 
-HU_FN uint32_t hu_pack32(hu_num x) {
-  uint32_t ignored;
+HU_FN hu_format hu_format_binary32(void) {
   hu_format f;
-  hu_mode rne;
   memset(&f, 0, sizeof f);
-  memset(&rne, 0, sizeof rne);
   f.sign = 1;
   f.e = 8;
   f.m = 23;
   f.inf = HU_INF_IEEE;
   f.nan = HU_NAN_IEEE;
   f.negzero = 1;
-  hu_spec s = hu_spec_of(f, rne);
+  return f;
+}
+
+HU_FN uint32_t hu_pack32(hu_num x) {
+  uint32_t ignored;
+  hu_mode rne;
+  memset(&rne, 0, sizeof rne);
+  hu_spec s = hu_spec_of(hu_format_binary32(), rne);
   return hu_round(&s, x, 0, &ignored);
 }
 
@@ -334,6 +337,27 @@ HU_FN uint64_t hu_pack64(hu_num x) {
   uint64_t sig = (x.sig << lead) >> 11; /* at most 31 digits: nothing is lost here or below */
   if (k < -1022) return sign | (sig >> (-1022 - k));
   return sign | (((uint64_t)(k + 1022) << 52) + sig);
+}
+
+/* ---- codes in memory: 1, 2 or 4 bytes each, aligned or not ---- */
+
+HU_FN uint32_t hu_load_code(const uint8_t *x, size_t size) {
+  uint16_t h;
+  uint32_t w;
+  if (size == 1) return *x;
+  if (size == 2) {
+    memcpy(&h, x, 2);
+    return h;
+  }
+  memcpy(&w, x, 4);
+  return w;
+}
+
+HU_FN void hu_store_code(uint8_t *z, size_t size, uint32_t code) {
+  uint16_t h = (uint16_t)code;
+  if (size == 1) *z = (uint8_t)code;
+  if (size == 2) memcpy(z, &h, 2);
+  if (size == 4) memcpy(z, &code, 4);
 }
 
 #endif

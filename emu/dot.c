@@ -191,7 +191,7 @@ static int32_t read_integer(const uint8_t *p, uint8_t kind) {
 static void one_integer(const dot_call *t, size_t i, hu_events *events) {
   const hu_dot_operands *x = t->x;
   hu_line a = vector_line(&x->a, i), b = vector_line(&x->b, i), at = vector_line(&x->c, i);
-  uint32_t c = at.at ? hu_load(at.at, 4) : 0, set = 0;
+  uint32_t c = at.at ? hu_load_code(at.at, 4) : 0, set = 0;
   int64_t s = 0;
   for (size_t k = 0; k < t->n; k++) {
     s += (int64_t)read_integer(a.at + (ptrdiff_t)k * a.step, x->a.element.kind) *

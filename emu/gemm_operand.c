@@ -36,26 +36,14 @@ static const uint8_t *stored_at(const hu_matrix *x, size_t row, size_t column) {
   return (const uint8_t *)x->data + (row * x->ld + column) * x->size;
 }
 
-static uint32_t word_at(const hu_matrix *x, const uint8_t *p) {
-  uint16_t h;
-  uint32_t w;
-  if (x->size == 1) return *p;
-  if (x->size == 2) {
-    memcpy(&h, p, 2);
-    return h;
-  }
-  memcpy(&w, p, 4);
-  return w;
-}
-
 static hu_num load(const hu_matrix *x, const uint8_t *p) {
-  uint32_t w = word_at(x, p);
+  uint32_t w = hu_load_code(p, x->size);
   return x->values ? hu_unpack32(w) : hu_unpack(&x->spec, w);
 }
 
 /* A code with an exponent field above 0, finite, and normal in binary64 too, only has to move to its place there. */
 static double decode64(const hu_matrix *x, const uint8_t *p) {
-  uint32_t code = word_at(x, p), c = code & x->spec.mag_mask;
+  uint32_t code = hu_load_code(p, x->size), c = code & x->spec.mag_mask;
   if (HU_UNLIKELY(c < x->least_normal || c > x->spec.max_code)) return hu_double_of_bits(hu_pack64(load(x, p)));
   uint64_t sign = (uint64_t)((code & x->spec.sign_mask) != 0) << 63;
   return hu_double_of_bits((((uint64_t)c << (52 - x->spec.m)) + ((uint64_t)(1023 - x->spec.bias) << 52)) | sign);
@@ -173,13 +161,6 @@ hu_span hu_gemm_span(const hu_matrix *x) {
 
 /* ---- the result ---- */
 
-/* Rounding binary64 to odd in binary32 first changes nothing if binary32 has two digits more than any rounding looks
- * at: than the grid, the grid of tininess (one binade finer), and the random digits. */
-static int odd_is_enough(const hu_spec *s) {
-  int32_t digits = s->m + 2 + (s->round >= HU_SRA ? s->bits : 0);
-  return digits <= 23 && s->emin - digits >= -148 && s->emin <= 120;
-}
-
 void hu_gemm_set_result(hu_gemm_call *g, const hu_result *d, hu_mode mode, uint32_t levels) {
   g->d = d->data;
   g->ldd = d->ld;
@@ -188,7 +169,7 @@ void hu_gemm_set_result(hu_gemm_call *g, const hu_result *d, hu_mode mode, uint3
   g->d_binary32 = hu_format_equal(d->format, hu_format_ieee(8, 23, 0));
   g->spec = hu_spec_of(d->format, mode);
   g->rounding = hu_narrow_of(&g->narrow, &g->spec) ? hu_kernels_for(levels) : NULL;
-  g->odd_first = odd_is_enough(&g->spec);
+  g->odd_first = hu_odd_is_enough(&g->spec);
 }
 
 static void store(const hu_gemm_call *g, size_t i, size_t j, hu_num sum, hu_events *events) {
@@ -197,12 +178,8 @@ static void store(const hu_gemm_call *g, size_t i, size_t j, hu_num sum, hu_even
     random = hu_stream_at(g->stream.key, g->stream.counter + (uint64_t)i * g->n + j) >> (32 - g->spec.bits);
   }
   uint32_t code = hu_round(&g->spec, sum, random, &set);
-  uint8_t *z = g->d + (i * g->ldd + j) * g->d_size;
-  uint16_t half = (uint16_t)code;
-  uint32_t word = g->d_values ? hu_pack32(hu_unpack(&g->spec, code)) : code;
-  if (g->d_size == 1) *z = (uint8_t)code;
-  if (g->d_size == 2) memcpy(z, &half, 2);
-  if (g->d_size == 4) memcpy(z, &word, 4);
+  hu_store_code(g->d + (i * g->ldd + j) * g->d_size, g->d_size,
+                g->d_values ? hu_pack32(hu_unpack(&g->spec, code)) : code);
   hu_events_count(events, set);
 }
 

@@ -138,4 +138,11 @@ static inline int hu_narrow_of(hu_narrow *t, const hu_spec *s) {
   return 1;
 }
 
+/* Rounding to odd in binary32 first changes nothing if binary32 has two digits more than any rounding looks at: than the
+ * grid, the grid of tininess (one binade finer), and the random digits. */
+static inline int hu_odd_is_enough(const hu_spec *s) {
+  int32_t digits = s->m + 2 + (s->round >= HU_SRA ? s->bits : 0);
+  return digits <= 23 && s->emin - digits >= -148 && s->emin <= 120;
+}
+
 #endif

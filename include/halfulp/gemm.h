@@ -6,8 +6,10 @@
  * (accum.h) says what is computed; the last step is always one rounding of the model's sum into D's format by `mode`, with
  * R = the high N bits of word i*n + j of exec->stream for element (i, j).
  *
- * `exact` works for every choice of formats. Where the products' range and k prove it (hu_gemm_exact64), sums are formed
- * in binary64 by a vector kernel, in any order, without rounding; else in a wide integer accumulator.
+ * `exact` works for every choice of formats. Where the products' range and k prove it (hu_gemm_exact64), or the values
+ * that are there do, sums are formed in binary64 by a vector kernel, in any order, without rounding. Else they are
+ * formed there with a proved bound of their error, which tells most results; the others, and where no bound would help,
+ * are summed in a wide integer accumulator. The ways give the same bits and events and differ in speed alone.
  * `fp32` wants A, B and C to fit binary32 (hu_format_fits_binary32), else HU_E_CARRIER.
  * Every other model without scales is computed element by element as docs/numerics.md section 11 has it, with the random
  * words of element i*n + j there; HU_E_ACCUM: a model with scales, of integers, or that does not take these formats (C's under
@@ -23,7 +25,7 @@
  * m, n, k may be 0: k = 0 gives D = C. D may be the same array as C (same storage, format, ld, C not transposed); no other
  * overlap of D with an operand. Errors: HU_E_FORMAT, HU_E_MODE, HU_E_ACCUM, HU_E_CARRIER, HU_E_NULL, HU_E_SHAPE (ld too small,
  * or sizes that do not fit the address space), HU_E_ALIGN, HU_E_OVERLAP, HU_E_GRID (a binary32 operand that is not a value of its
- * format); D and events are untouched then. No allocation; up to 512 KiB of stack in the calling thread and in each
+ * format; -0 is one only where the format has it); D and events are untouched then. No allocation; up to 512 KiB of stack in the calling thread and in each
  * further one. */
 #ifndef HALFULP_GEMM_H
 #define HALFULP_GEMM_H
