@@ -95,7 +95,7 @@ class Docs(support.Case):
             r = self.shell(line)
             self.assertEqual((r.returncode, r.stderr), (0, b""), line)
             self.assertNotEqual(r.stdout, b"", line)
-        self.assertEqual(len(lines), 6)
+        self.assertEqual(len(lines), 8)
 
     def test_man_page(self):
         with open(MAN, encoding="ascii") as f:
