@@ -148,8 +148,8 @@ typedef struct middle_counts {
 
 static inline __attribute__((always_inline)) void middle_one(const hu_narrow *t, const hu_middle_lanes *k, int round,
                                                              int way, int to, int bypass, void *z, size_t i, hu_lane u,
-                                                             hu_lane random, middle_counts *c) {
-  hu_middle_result m = hu_middle(t, k, round, way, u, random);
+                                                             hu_lane a, hu_lane random, middle_counts *c) {
+  hu_middle_result m = hu_middle(t, k, round, way, u, a, random);
   hu_mask exact = hu_mask_eq(m.result, m.operand);
   c->exact = hu_count_mask(c->exact, exact);
   c->underflow = hu_count_mask(c->underflow, hu_mask_andnot(hu_mask_lt(m.probe, m.limit), exact));
@@ -177,23 +177,23 @@ static inline void add_middle(tally *n, uint64_t all, const middle_counts *c) {
 static inline __attribute__((always_inline)) void run_middle(const hu_narrow *narrow, int round, int way, int to,
                                                              int bypass, place *p, size_t most, tally *n) {
   const hu_narrow copy = *narrow, *t = &copy;
-  const hu_lane range = HU_HOLD(HU_ALL(t->quick_mask)), hi = HU_HOLD(HU_ALL(t->hi));
+  const hu_lane hi = HU_HOLD(HU_ALL(t->hi));
   const hu_middle_lanes k = hu_middle_lanes_of(t);
   middle_counts c = no_middle_counts();
   size_t i = p->i, end = p->end - i < most * HU_W ? p->end : i + most * HU_W;
   for (; end - i >= 4 * HU_W; i += 4 * HU_W) {
-    hu_lane u[4], magnitude[4];
+    hu_lane u[4], a[4];
     HU_UNROLL for (int j = 0; j < 4; j++) u[j] = load(p->x + i + j * HU_W);
-    HU_UNROLL for (int j = 0; j < 4; j++) magnitude[j] = u[j] & range;
-    if (HU_UNLIKELY(!hu_all_within4(magnitude, hi))) break;
+    HU_UNROLL for (int j = 0; j < 4; j++) a[j] = hu_middle_operand(t, u[j]);
+    if (HU_UNLIKELY(!hu_all_within4(a, hi))) break;
     HU_UNROLL for (int j = 0; j < 4; j++) {
-      middle_one(t, &k, round, way, to, bypass, p->z, i + j * HU_W, u[j], HU_ALL(0), &c);
+      middle_one(t, &k, round, way, to, bypass, p->z, i + j * HU_W, u[j], a[j], HU_ALL(0), &c);
     }
   }
   for (; i < end; i += HU_W) {
-    hu_lane u = load(p->x + i);
-    if (HU_UNLIKELY(!hu_all_within(u & range, hi))) break;
-    middle_one(t, &k, round, way, to, bypass, p->z, i, u, HU_ALL(0), &c);
+    hu_lane u = load(p->x + i), a = hu_middle_operand(t, u);
+    if (HU_UNLIKELY(!hu_all_within(a, hi))) break;
+    middle_one(t, &k, round, way, to, bypass, p->z, i, u, a, HU_ALL(0), &c);
   }
   add_middle(n, i - p->i, &c);
   p->i = i;
@@ -308,7 +308,7 @@ static inline __attribute__((always_inline)) void run_way_random(const hu_narrow
     if (HU_UNLIKELY(!hu_all_within4(offset, span))) break;
     hu_words_of(random, &words->schedule, hu_block_run_next(&run, &words->schedule));
     HU_UNROLL for (int j = 0; j < 4; j++) {
-      if (way) middle_one(t, &k, round, way, to, bypass, p->z, i + j * HU_W, u[j], random[j], &c);
+      if (way) middle_one(t, &k, round, way, to, bypass, p->z, i + j * HU_W, u[j], offset[j], random[j], &c);
       else exact = quick_one(t, round, to, bypass, p->z, i + j * HU_W, u[j], random[j], exact);
     }
   }

@@ -141,14 +141,17 @@ HU_LANE_FN hu_lane hu_lanes_up(const hu_narrow *t, int round, hu_lane u, hu_lane
 /* ---- middle: every lane finite, |x| <= max, and no sign that the format lacks; t->middle says whether it may be used:
  * 1 and 2 are the two ways of the page's head ---- */
 
+/* |x| where there is a sign; a negative x of an unsigned format stays, and is above all. */
+HU_LANE_FN hu_lane hu_middle_operand(const hu_narrow *t, hu_lane u) { return u & HU_ALL(t->quick_mask); }
+
 HU_LANE_FN hu_lane hu_middle_ok(const hu_narrow *t, hu_lane u) {
-  return HU_MASK((u & HU_ALL(t->quick_mask)) <= HU_ALL(t->hi));
+  return HU_MASK(hu_middle_operand(t, u) <= HU_ALL(t->hi));
 }
 
 /* What hu_middle needs in every lane, made once a loop. HU_HOLD hides where a constant came from, so that a compiler
  * short of registers loads it back instead of making it again. */
 typedef struct hu_middle_lanes {
-  hu_lane magnitude, field, up, bottom, fraction, not_tiny, not_tiny_neg, sign, scale;
+  hu_lane magnitude, field, up, bottom, fraction, not_tiny, not_tiny_neg, scale;
   int32_t flush, has_sign, has_negzero, tiny_after; /* whole words: a compiler merges bytes in ways that stall */
 } hu_middle_lanes;
 
@@ -162,7 +165,6 @@ HU_LANE_FN hu_middle_lanes hu_middle_lanes_of(const hu_narrow *t) {
   k.fraction = HU_HOLD(HU_ALL(((uint32_t)1 << t->d0) - 1));
   k.not_tiny = HU_HOLD(HU_ALL(t->not_tiny));
   k.not_tiny_neg = HU_HOLD(HU_ALL(t->not_tiny_neg));
-  k.sign = HU_HOLD(HU_ALL(0x80000000u));
   k.scale = HU_HOLD(HU_ALL((uint32_t)(286 + t->m) << 23)); /* less the field of 2^E: the pattern of 2^32 / Q */
   k.flush = t->subnormal == HU_SUBNORMAL_FLUSH;
   k.has_sign = !t->is_unsigned;
@@ -178,11 +180,11 @@ typedef struct hu_middle_result {
   hu_lane code;            /* full code */
 } hu_middle_result;
 
-/* Way 2: |x| + anchor, rounded as the mode asks. a = |x|; *anchor gets x's sign in the modes that look at it. */
+/* Way 2: |x| + anchor, rounded as the mode asks. a = |x|; *anchor gets x's sign, u ^ a, in the modes that look at it. */
 HU_LANE_FN hu_lane hu_anchored(const hu_narrow *t, const hu_middle_lanes *k, int round, hu_lane u, hu_lane a,
                                hu_lane field, hu_lane *anchor, hu_lane random) {
   if (round == HU_RTP || round == HU_RTN) {
-    *anchor |= u & k->sign;
+    *anchor |= u ^ a;
     return hu_lane_plus(round, u, *anchor);
   }
   hu_lane s = hu_lane_plus(round, a, *anchor);
@@ -196,17 +198,18 @@ HU_LANE_FN hu_lane hu_anchored(const hu_narrow *t, const hu_middle_lanes *k, int
   return s - hu_lanes_up(t, round, u, frac, lost, HU_ALL(0), random);
 }
 
+/* a = hu_middle_operand(t, u). */
 HU_LANE_FN hu_middle_result hu_middle(const hu_narrow *t, const hu_middle_lanes *k, int round, int way, hu_lane u,
-                                      hu_lane random) {
+                                      hu_lane a, hu_lane random) {
   hu_middle_result r;
-  hu_lane a = u & k->magnitude;
   if (way == 1) {
     r.result = (a + hu_quick_add(t, round, t->d0, 0, u, HU_ALL(0))) & ~k->fraction;
     r.code = r.result >> t->d0;
   } else {
     hu_lane field = hu_mask_larger(a & k->field, k->bottom), anchor = field + k->up;
     hu_lane s = hu_anchored(t, k, round, u, a, field, &anchor, random);
-    r.result = hu_lane_minus(s, anchor) & k->magnitude; /* a zero difference has a sign in one direction */
+    r.result = hu_lane_minus(s, anchor);
+    if (round == HU_RTP || round == HU_RTN) r.result &= k->magnitude; /* x's sign, or that of a zero difference */
     r.code = ((s - anchor) >> (round == HU_RNA || round == HU_RNZ)) + ((field - k->bottom) >> t->d0);
   }
   if (k->flush) {
@@ -216,10 +219,10 @@ HU_LANE_FN hu_middle_result hu_middle(const hu_narrow *t, const hu_middle_lanes 
   }
   r.operand = r.probe = a;
   r.limit = k->not_tiny;
-  if (round == HU_RTP || round == HU_RTN) r.limit = hu_sel((hu_lane)((hu_ilane)u >> 31), k->not_tiny_neg, r.limit);
+  if (round == HU_RTP || round == HU_RTN) r.limit = hu_mask_sel(hu_mask_lt(u, HU_ALL(0)), k->not_tiny_neg, r.limit);
   /* not_tiny knows no random words: full precision is the quick way's, whatever the exponent. */
   if (round >= HU_SRA && k->tiny_after) r.probe = a + hu_quick_add(t, round, t->d0, 0, a, random);
-  hu_lane sign = u & k->sign;
+  hu_lane sign = u ^ a;
   if (!k->has_negzero) sign = hu_mask_keep(hu_mask_test(r.result, k->magnitude), sign);
   r.value = r.result | sign;
   if (k->has_sign) r.code |= sign >> t->sign_shift;

@@ -17,7 +17,7 @@ static __device__ __noinline__ uint64_t hu_lanes_called(const hu_narrow &t, uint
 template <bool Value>
 static __device__ __noinline__ uint64_t hu_middle_called(const hu_narrow &t, uint32_t x, uint32_t word) {
   hu_middle_lanes k = hu_middle_lanes_of(&t);
-  hu_middle_result r = hu_middle(&t, &k, t.round, t.middle, x, word);
+  hu_middle_result r = hu_middle(&t, &k, t.round, t.middle, x, hu_middle_operand(&t, x), word);
   uint32_t events = r.result != r.operand ? HU_EVENT_INEXACT | (r.probe < r.limit ? HU_EVENT_UNDERFLOW : 0) : 0;
   if (r.result == 0 && r.operand != 0) events |= HU_EVENT_TO_ZERO;
   if (r.result != 0 && r.result < k.bottom) events |= HU_EVENT_SUBNORMAL;
