@@ -143,10 +143,14 @@ int main(int argc, char **argv) {
   size_t big = (size_t)1 << 26;
   const char *only = NULL;
   for (int i = 1; i < argc; i++) {
-    if (!strcmp(argv[i], "--csv")) o.csv = 1;
-    else if (!strcmp(argv[i], "--rounds") && i + 1 < argc) o.rounds = atoi(argv[++i]);
-    else if (!strcmp(argv[i], "--log2") && i + 1 < argc) big = (size_t)1 << atoi(argv[++i]);
-    else if (!strcmp(argv[i], "--level") && i + 1 < argc) only = argv[++i];
+    if (!strcmp(argv[i], "--csv"))
+      o.csv = 1;
+    else if (!strcmp(argv[i], "--rounds") && i + 1 < argc)
+      o.rounds = atoi(argv[++i]);
+    else if (!strcmp(argv[i], "--log2") && i + 1 < argc)
+      big = (size_t)1 << atoi(argv[++i]);
+    else if (!strcmp(argv[i], "--level") && i + 1 < argc)
+      only = argv[++i];
     else {
       fprintf(stderr, "usage: bench_array [--log2 26] [--rounds 7] [--csv] [--level avx512|avx2|vector]\n");
       return 2;
@@ -164,12 +168,17 @@ int main(int argc, char **argv) {
   memset(j.z, 1, big * 4);
   memset(j.codes, 1, big);
   /* Goals: grid, grid in L2, encode, stochastic, decode (time over the reference's). */
-  static const double avx512[] = {1.10, 2.0, 1.3, 1.5, 1.2}, avx2[] = {1.15, 3.3, 1.6, 2.3, 1.3}, portable[] = {3, 9, 9, 9, 9};
+  static const double avx512[] = {1.10, 2.0, 1.3, 1.5, 1.2}, avx2[] = {1.15, 3.3, 1.6, 2.3, 1.3},
+                      portable[] = {3, 9, 9, 9, 9};
   uint32_t have = hu_levels();
-  if (o.csv) puts("level,operation,format,n,seconds,reference_seconds,ratio,goal");
-  else printf("%-8s %-36s %-16s %12s %12s  %6s\n", "level", "operation (binary32, one thread)", "format", "time", "reference", "ratio");
+  if (o.csv)
+    puts("level,operation,format,n,seconds,reference_seconds,ratio,goal");
+  else
+    printf("%-8s %-36s %-16s %12s %12s  %6s\n", "level", "operation (binary32, one thread)", "format", "time",
+           "reference", "ratio");
   if ((have & HU_LEVEL_AVX512) && (!only || !strcmp(only, "avx512"))) level_rows(&o, "avx512", 0, big, &j, avx512);
-  if ((have & HU_LEVEL_AVX2) && (!only || !strcmp(only, "avx2"))) level_rows(&o, "avx2", HU_LEVEL_AVX512, big, &j, avx2);
+  if ((have & HU_LEVEL_AVX2) && (!only || !strcmp(only, "avx2")))
+    level_rows(&o, "avx2", HU_LEVEL_AVX512, big, &j, avx2);
   if ((have & HU_LEVEL_VECTOR) && (!only || !strcmp(only, "vector")))
     level_rows(&o, "portable", HU_LEVEL_AVX512 | HU_LEVEL_AVX2, big, &j, portable);
   free(j.x);

@@ -41,8 +41,10 @@ int cli_array_load(cli_array *array, const char *path) {
     cli_bytes_free(&array->bytes);
     return CLI_BAD;
   }
-  if (swapped) copy_swapped(array->copy, data, array->info.count, size);
-  else memcpy(array->copy, data, array->info.count * size);
+  if (swapped)
+    copy_swapped(array->copy, data, array->info.count, size);
+  else
+    memcpy(array->copy, data, array->info.count * size);
   array->data = array->copy;
   return CLI_OK;
 }
@@ -157,8 +159,10 @@ void cli_print_errors(FILE *out, const char *indent, const cli_errors *e) {
   fprintf(out, "%smax abs error  %.9g", indent, e->max_abs);
   if (e->max_abs > 0) fprintf(out, " (element %zu)", e->worst);
   fprintf(out, "\n%srms error      %.9g\n", indent, e->rms);
-  if (isfinite(e->sqnr)) fprintf(out, "%sSQNR           %.2f dB\n", indent, e->sqnr);
-  else fprintf(out, "%sSQNR           %s\n", indent, e->max_abs > 0 ? "out of range" : "no error");
+  if (isfinite(e->sqnr))
+    fprintf(out, "%sSQNR           %.2f dB\n", indent, e->sqnr);
+  else
+    fprintf(out, "%sSQNR           %s\n", indent, e->max_abs > 0 ? "out of range" : "no error");
   fprintf(out, "%szeros          %zu of %zu (%.2f %%)\n", indent, e->zeros, e->count,
           e->count ? 100.0 * (double)e->zeros / (double)e->count : 0.0);
   if (e->finite < e->count)

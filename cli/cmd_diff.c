@@ -36,7 +36,10 @@ static const cli_command command = {
     "order and memory order do not count; dtype and shape do. Distances count representable values, of\n"
     "FORMAT or else of the dtype.",
     "  halfulp diff cpu.npy gpu.npy\n  halfulp diff x.npy y.npy -f float8_e4m3fn --first 3 --json",
-    options, 2, 2, set};
+    options,
+    2,
+    2,
+    set};
 
 /* What the elements are, to count steps between them. */
 typedef struct scale {
@@ -95,11 +98,16 @@ static unsigned bucket_of(uint64_t steps) {
 static void tally_pair(tally *t, const scale *s, double a, double b, uint64_t x, uint64_t y) {
   int64_t p, q;
   t->differing++;
-  if (isnan(a) || isnan(b)) t->nans++;
-  else if (isinf(a) || isinf(b)) t->infinities++;
-  else if (a == 0 && b == 0 && !(s->codes && !s->by_format)) t->zero_signs++;
-  else if (!place_of(&p, s, a, x) || !place_of(&q, s, b, y)) t->off_grid++;
-  else t->histogram[bucket_of(p > q ? (uint64_t)p - (uint64_t)q : (uint64_t)q - (uint64_t)p)]++;
+  if (isnan(a) || isnan(b))
+    t->nans++;
+  else if (isinf(a) || isinf(b))
+    t->infinities++;
+  else if (a == 0 && b == 0 && !(s->codes && !s->by_format))
+    t->zero_signs++;
+  else if (!place_of(&p, s, a, x) || !place_of(&q, s, b, y))
+    t->off_grid++;
+  else
+    t->histogram[bucket_of(p > q ? (uint64_t)p - (uint64_t)q : (uint64_t)q - (uint64_t)p)]++;
 }
 
 static void print_index(const npy_info *info, size_t i) {
@@ -153,8 +161,10 @@ static void print_tally(const tally *t, const npy_info *info) {
     char label[48];
     unsigned long long low = i ? 1ull << (i - 1) : 0, high = i ? (i > 63 ? UINT64_MAX : (1ull << i) - 1) : 0;
     if (!t->histogram[i]) continue;
-    if (low == high) snprintf(label, sizeof label, "%llu", low);
-    else snprintf(label, sizeof label, "%llu to %llu", low, high);
+    if (low == high)
+      snprintf(label, sizeof label, "%llu", low);
+    else
+      snprintf(label, sizeof label, "%llu to %llu", low, high);
     printf("  %-22s %llu\n", label, (unsigned long long)t->histogram[i]);
   }
   if (t->infinities) printf("  %-22s %llu\n", "an infinity", (unsigned long long)t->infinities);
@@ -215,7 +225,8 @@ static int comparable(const cli_array *x, const cli_array *y, int json) {
   if (json)
     printf("{\"comparable\": false, \"x\": \"%s %s\", \"y\": \"%s %s\"}\n", npy_dtype(&x->info), sx,
            npy_dtype(&y->info), sy);
-  else printf("dtype or shape differ: %s %s and %s %s\n", npy_dtype(&x->info), sx, npy_dtype(&y->info), sy);
+  else
+    printf("dtype or shape differ: %s %s and %s %s\n", npy_dtype(&x->info), sx, npy_dtype(&y->info), sy);
   return 0;
 }
 
@@ -243,13 +254,17 @@ static int compare_arrays(const diff_state *s, cli_array *x, cli_array *y) {
   if (sc.by_format) sc.limits = hu_format_limits(f);
   if (json) printf("{\"comparable\": true, ");
   compare(&t, &sc, &x->info, s->shown, json);
-  if (json) json_tally(&t);
-  else print_tally(&t, &x->info);
+  if (json)
+    json_tally(&t);
+  else
+    print_tally(&t, &x->info);
   if (t.differing) {
     cli_measure(&errors, &sc.x, &sc.y, x->info.count);
     if (json) printf("\"errors\": ");
-    if (json) cli_json_errors(stdout, &errors);
-    else cli_print_errors(stdout, "  ", &errors);
+    if (json)
+      cli_json_errors(stdout, &errors);
+    else
+      cli_print_errors(stdout, "  ", &errors);
     if (json) printf(", ");
   }
   if (json) printf("\"count\": %zu}\n", x->info.count);

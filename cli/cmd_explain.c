@@ -57,7 +57,10 @@ static const cli_command command = {
     "-- -0.1",
     "  halfulp explain -f float8_e4m3fn 0.3\n  halfulp explain -f float8_e5m2 -r all 1.125\n"
     "  halfulp explain -f float4_e2m1fn -r sra:8 --random 9a 2.7",
-    options, 1, 1, set};
+    options,
+    1,
+    1,
+    set};
 
 /* The two neighbours as texts, and their codes where they have some. */
 typedef struct neighbour {
@@ -72,19 +75,27 @@ static void describe(neighbour *n, hu_format f, int negative, uint64_t steps, in
   n->number = ldexp((double)steps, unit) * (negative ? -1 : 1);
   uint32_t code = hu_encode64(f, (hu_mode){.saturate = HU_SAT_FINITE}, n->number, 0, NULL);
   double back = hu_decode64(f, code);
-  if (fabs(n->number) > l.max) snprintf(n->code, sizeof n->code, "beyond max");
-  else if (back == n->number) snprintf(n->code, sizeof n->code, "0x%0*x", (int)code_digits(f), code);
-  else if (negative && !f.sign) snprintf(n->code, sizeof n->code, "below the range");
-  else snprintf(n->code, sizeof n->code, "no code: flushed");
+  if (fabs(n->number) > l.max)
+    snprintf(n->code, sizeof n->code, "beyond max");
+  else if (back == n->number)
+    snprintf(n->code, sizeof n->code, "0x%0*x", (int)code_digits(f), code);
+  else if (negative && !f.sign)
+    snprintf(n->code, sizeof n->code, "below the range");
+  else
+    snprintf(n->code, sizeof n->code, "no code: flushed");
 }
 
 static void fraction_text(char text[64], const place *p, int exact) {
   char hex[NUMBER_TEXT_MAX];
   double about = ldexp((double)p->part, -p->part_bits);
-  if (!p->part) snprintf(text, 64, "0");
-  else if (!exact) snprintf(text, 64, "about %.9g (not exact in binary64)", about);
-  else if (p->part_bits <= 10) snprintf(text, 64, "%llu/%llu", (unsigned long long)p->part, 1ull << p->part_bits);
-  else snprintf(text, 64, "%s (about %.9g)", number_hex_parts(hex, 0, p->part, -p->part_bits), about);
+  if (!p->part)
+    snprintf(text, 64, "0");
+  else if (!exact)
+    snprintf(text, 64, "about %.9g (not exact in binary64)", about);
+  else if (p->part_bits <= 10)
+    snprintf(text, 64, "%llu/%llu", (unsigned long long)p->part, 1ull << p->part_bits);
+  else
+    snprintf(text, 64, "%s (about %.9g)", number_hex_parts(hex, 0, p->part, -p->part_bits), about);
 }
 
 static const char *nearest_rule(const place *p, hu_mode mode) {
@@ -108,15 +119,22 @@ static void stochastic_rule(char rule[RULE_MAX], const place *p, hu_mode mode, u
 static void rounding_rule(char rule[RULE_MAX], const place *p, hu_mode mode, int negative, uint32_t random) {
   int up = place_takes_upper(p, mode, negative, random);
   const char *text = "";
-  if (p->below_all) text = "below the smallest value of a format without zero: the smallest value";
-  else if (!p->part) text = "exactly there: nothing to round";
-  else if (mode.round <= HU_RNZ) text = nearest_rule(p, mode);
+  if (p->below_all)
+    text = "below the smallest value of a format without zero: the smallest value";
+  else if (!p->part)
+    text = "exactly there: nothing to round";
+  else if (mode.round <= HU_RNZ)
+    text = nearest_rule(p, mode);
   else if (mode.round == HU_RTO)
     text = p->lower_odd ? "the neighbour toward zero is odd" : "the neighbour away from zero is odd";
-  else if (mode.round == HU_RTZ) text = "toward zero";
-  else if (mode.round == HU_RAZ) text = "away from zero";
-  else if (mode.round == HU_RTP) text = up ? "toward positive: away from zero" : "toward positive: toward zero";
-  else if (mode.round == HU_RTN) text = up ? "toward negative: away from zero" : "toward negative: toward zero";
+  else if (mode.round == HU_RTZ)
+    text = "toward zero";
+  else if (mode.round == HU_RAZ)
+    text = "away from zero";
+  else if (mode.round == HU_RTP)
+    text = up ? "toward positive: away from zero" : "toward positive: toward zero";
+  else if (mode.round == HU_RTN)
+    text = up ? "toward negative: away from zero" : "toward negative: toward zero";
   else {
     stochastic_rule(rule, p, mode, random, up);
     return;
@@ -146,18 +164,24 @@ static void later_rules(char rule[RULE_MAX], hu_format f, hu_mode mode, double x
   if (events & HU_EVENT_OVERFLOW) add_rule(rule, "beyond max: overflow under policy %s", policy);
   if (x < 0 && !f.sign && (events & HU_EVENT_INVALID))
     add_rule(rule, "below the range of an unsigned format, policy %s", policy);
-  else if (isinf(x)) add_rule(rule, "an infinity under policy %s", policy);
+  else if (isinf(x))
+    add_rule(rule, "an infinity under policy %s", policy);
   if (f.subnormal == HU_SUBNORMAL_FLUSH && (events & HU_EVENT_TO_ZERO))
     add_rule(rule, "subnormals are flushed to zero");
 }
 
 static void special_rule(char rule[RULE_MAX], hu_format f, double x) {
   rule[0] = 0;
-  if (isnan(x) && hu_format_limits(f).has_nan) add_rule(rule, "NaN: the format's canonical NaN");
-  else if (isnan(x)) add_rule(rule, "NaN into a format without NaN: the NaN policy");
-  else if (x == 0 && f.zero == HU_ZERO_NONE) add_rule(rule, "zero into a format without zero: the smallest value");
-  else if (x == 0 && signbit(x) && !f.negzero) add_rule(rule, "zero; the format has no negative one");
-  else if (x == 0) add_rule(rule, "zero");
+  if (isnan(x) && hu_format_limits(f).has_nan)
+    add_rule(rule, "NaN: the format's canonical NaN");
+  else if (isnan(x))
+    add_rule(rule, "NaN into a format without NaN: the NaN policy");
+  else if (x == 0 && f.zero == HU_ZERO_NONE)
+    add_rule(rule, "zero into a format without zero: the smallest value");
+  else if (x == 0 && signbit(x) && !f.negzero)
+    add_rule(rule, "zero; the format has no negative one");
+  else if (x == 0)
+    add_rule(rule, "zero");
 }
 
 /* Such a number has no place that could be told: it is known only to lie beyond. */
@@ -217,9 +241,12 @@ static int explain_mode(const explain_state *s, number z, const place *p, hu_mod
   int finite = isfinite(z.value) && z.value != 0, negative = signbit(z.value) != 0;
   uint32_t code = hu_encode64(f, mode, z.value, random, &events);
   double result = hu_decode64(f, code);
-  if (finite && beyond_binary64(z)) snprintf(rule, sizeof rule, "beyond all formats");
-  else if (finite) rounding_rule(rule, p, mode, negative, random);
-  else special_rule(rule, f, z.value);
+  if (finite && beyond_binary64(z))
+    snprintf(rule, sizeof rule, "beyond all formats");
+  else if (finite)
+    rounding_rule(rule, p, mode, negative, random);
+  else
+    special_rule(rule, f, z.value);
   later_rules(rule, f, mode, z.value, events);
   number_hex(value, result);
   cli_event_words(words, events);

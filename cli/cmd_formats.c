@@ -25,7 +25,10 @@ static const cli_command command = {
     "List the named formats",
     "Every P3109 name binary{K}p{P}{s|u}{e|f}, K = 3..16, and every fp(e,m,b):suffixes is a format too.",
     "  halfulp formats\n  halfulp formats --json",
-    options, 0, 0, set};
+    options,
+    0,
+    0,
+    set};
 
 static void print_json(const hu_format_entry *entry, const char *text, int first) {
   printf("%s\n  {\"id\": ", first ? "" : ",");
@@ -56,14 +59,18 @@ int cli_formats(int argc, char **argv) {
   char **operands;
   int count, status = cli_parse(&command, &state, argc, argv, &operands, &count);
   if (status >= 0) return status;
-  if (state.json) putchar('[');
-  else printf("%-24s %4s  %-30s %12s %12s  %s\n", "name", "bits", "as text", "max", "min > 0", "other names");
+  if (state.json)
+    putchar('[');
+  else
+    printf("%-24s %4s  %-30s %12s %12s  %s\n", "name", "bits", "as text", "max", "min > 0", "other names");
   for (size_t i = 0; i < hu_format_count(); i++) {
     char text[HU_FORMAT_TEXT_MAX] = "";
     hu_format_entry entry = hu_format_at(i);
     hu_format_text(text, sizeof text, entry.format);
-    if (state.json) print_json(&entry, text, i == 0);
-    else print_line(&entry, text, state.sources);
+    if (state.json)
+      print_json(&entry, text, i == 0);
+    else
+      print_line(&entry, text, state.sources);
   }
   if (state.json) printf("\n]\n");
   return CLI_OK;

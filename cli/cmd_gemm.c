@@ -77,7 +77,10 @@ static const cli_command command = {
     "  halfulp gemm digits_images.npy digits_weights.npy -o /tmp/d.npy --fa bfloat16 --fb bfloat16 --fd binary32 \\\n"
     "    --accum fp32 -j 2 --json\n"
     "  halfulp gemm digits_images.npy digits_weights.npy -o /tmp/d.npy --accum nv.hopper.e4m3.f32.wgmma",
-    options, 2, 2, set};
+    options,
+    2,
+    2,
+    set};
 
 /* A matrix as codes of its format. */
 typedef struct matrix {
@@ -234,10 +237,9 @@ static int multiply(const gemm_state *s, matrix *a, matrix *b, matrix *c, const 
   if (!codes) return CLI_BAD;
   hu_result d = {codes, n ? n : 1, s->numeric.format, HU_CODES};
   const hu_operand *add = c ? &c->operand : NULL;
-  hu_status status =
-      s->device
-          ? hu_device_host_gemm(m, n, k, &d, &a->operand, &b->operand, add, &s->accum, s->numeric.mode, exec, &events)
-          : on_cpu(s, m, n, k, &d, &a->operand, &b->operand, add, exec, &events);
+  hu_status status = s->device ? hu_device_host_gemm(m, n, k, &d, &a->operand, &b->operand, add, &s->accum,
+                                                     s->numeric.mode, exec, &events)
+                               : on_cpu(s, m, n, k, &d, &a->operand, &b->operand, add, exec, &events);
   int code = status == HU_OK ? save_result(s, codes, m, n) : cli_fail_status(NULL, status);
   if (code == CLI_OK) report(strcmp(s->d_path, "-") ? stdout : stderr, s, a, b, c, &events, device);
   free(codes);

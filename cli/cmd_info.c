@@ -30,7 +30,10 @@ static const cli_command command = {
     "Print the card of a format: every axis, limits, special codes",
     "",
     "  halfulp info float8_e4m3fn\n  halfulp info 'fp(4,3,4):finite' --table\n  halfulp info bfloat16 --json",
-    options, 1, 1, set};
+    options,
+    1,
+    1,
+    set};
 
 static const char *pick(const char *const *words, unsigned n, unsigned i) { return i < n ? words[i] : "?"; }
 #define WORD(list, i) pick(list, sizeof list / sizeof list[0], i)
@@ -66,8 +69,10 @@ static void print_axes(hu_format f, hu_limits l) {
          f.m, l.storage);
   printf("  %-20s %d (additional bias %d)\n", "bias", l.bias, f.b);
   if (f.e) printf("  %-20s %u bits\n", "precision", f.m + 1u);
-  if (f.e) printf("  %-20s %d .. %d\n", "exponents", l.emin, l.emax);
-  else printf("  %-20s none: whole multiples of 2^%d\n", "exponents", l.emin - f.m);
+  if (f.e)
+    printf("  %-20s %d .. %d\n", "exponents", l.emin, l.emax);
+  else
+    printf("  %-20s none: whole multiples of 2^%d\n", "exponents", l.emin - f.m);
   printf("  %-20s %s: %s\n", "zero", WORD(zero_words, f.zero), WORD(zero_help, f.zero));
   printf("  %-20s %s: %s\n", "subnormals", WORD(subnormal_words, f.subnormal), WORD(subnormal_help, f.subnormal));
   printf("  %-20s %s%s%s\n", "infinities", WORD(inf_words, f.inf), f.inf ? ": " : "", WORD(inf_help, f.inf));
@@ -115,8 +120,10 @@ static void print_same(hu_format f, const char *name) {
   for (size_t i = 0; i < hu_format_count(); i++) {
     hu_format_entry entry = hu_format_at(i);
     if (!hu_format_equal(entry.format, f) || !strcmp(entry.id, name)) continue;
-    if (first) printf("  %-20s %s", "same format as", entry.id);
-    else printf(" %s", entry.id);
+    if (first)
+      printf("  %-20s %s", "same format as", entry.id);
+    else
+      printf(" %s", entry.id);
     first = 0;
   }
   if (!first) putchar('\n');
@@ -139,7 +146,8 @@ static void print_card(hu_format f, const char *given) {
 
 static void json_code(const char *key, hu_format f, uint32_t code, int there) {
   char hex[NUMBER_TEXT_MAX];
-  if (!there) printf(", \"%s\": null", key);
+  if (!there)
+    printf(", \"%s\": null", key);
   else
     printf(", \"%s\": {\"code\": \"%0*x\", \"value\": \"%s\"}", key, (int)code_digits(f), code,
            number_hex(hex, hu_decode64(f, code)));
@@ -172,8 +180,10 @@ static void print_table(hu_format f, int json) {
   int digits = (int)code_digits(f);
   for (uint32_t c = 0; c < codes; c++) {
     const char *value = number_hex(hex, hu_decode64(f, c));
-    if (json) printf("%s{\"code\": \"%0*x\", \"value\": \"%s\"}", c ? ",\n " : "[", digits, c, value);
-    else printf("%0*x %s\n", digits, c, value);
+    if (json)
+      printf("%s{\"code\": \"%0*x\", \"value\": \"%s\"}", c ? ",\n " : "[", digits, c, value);
+    else
+      printf("%0*x %s\n", digits, c, value);
   }
   if (json) printf("]\n");
 }
@@ -188,8 +198,11 @@ int cli_info(int argc, char **argv) {
   if (state.table && hu_format_limits(f).width > TABLE_WIDTH_MAX)
     return cli_fail(NULL, "format '%s': a table is printed for up to %d bits, this one has %u", operands[0],
                     TABLE_WIDTH_MAX, hu_format_limits(f).width);
-  if (state.table) print_table(f, state.json);
-  else if (state.json) json_card(f, operands[0]);
-  else print_card(f, operands[0]);
+  if (state.table)
+    print_table(f, state.json);
+  else if (state.json)
+    json_card(f, operands[0]);
+  else
+    print_card(f, operands[0]);
   return CLI_OK;
 }

@@ -31,8 +31,10 @@ static int set(void *state, int key, const char *value) {
   plot_state *s = state;
   int shared = cli_set_numeric(&s->numeric, key, value);
   if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
-  if (key == 'o') s->output = value;
-  else s->data = value;
+  if (key == 'o')
+    s->output = value;
+  else
+    s->data = value;
   return CLI_OK;
 }
 
@@ -51,7 +53,10 @@ static const cli_command command = {
     "or overflows when rounded by MODE.",
     "  halfulp plot -f float8_e4m3fn -o /tmp/e4m3.svg\n"
     "  halfulp plot -f float8_e5m2 --data digits_weights.npy -o /tmp/weights.svg",
-    options, 0, 0, set};
+    options,
+    0,
+    0,
+    set};
 
 /* What a datum becomes, and the rows of the table. */
 enum { TO_ZERO, SUBNORMAL, NORMAL, OVERFLOW, BELOW, CLASSES };
@@ -97,9 +102,12 @@ static int bin_of(double magnitude) {
 static void add_datum(histogram *h, const plot_state *s, double x, uint64_t i) {
   int exponent;
   h->count++;
-  if (isnan(x)) h->nans++;
-  else if (isinf(x)) h->infinities++;
-  else if (x == 0) h->zeros++;
+  if (isnan(x))
+    h->nans++;
+  else if (isinf(x))
+    h->infinities++;
+  else if (x == 0)
+    h->zeros++;
   else {
     int class = class_of(s, x, i);
     h->classes[class]++;
@@ -326,12 +334,15 @@ static void draw_heading(drawing *d, const plot_state *s) {
                    : d->f.negzero            ? "+0 and -0"
                                              : "one");
   n += snprintf(line + n, sizeof line - (size_t)n, " \u00b7 infinity: ");
-  if (d->f.inf) n += snprintf(line + n, sizeof line - (size_t)n, "code 0x%0*x", (int)code_digits(d->f), d->l.inf_code);
-  else n += snprintf(line + n, sizeof line - (size_t)n, "none");
+  if (d->f.inf)
+    n += snprintf(line + n, sizeof line - (size_t)n, "code 0x%0*x", (int)code_digits(d->f), d->l.inf_code);
+  else
+    n += snprintf(line + n, sizeof line - (size_t)n, "none");
   if (d->l.has_nan)
     snprintf(line + n, sizeof line - (size_t)n, " \u00b7 NaN: %llu code%s, 0x%0*x", (unsigned long long)d->l.nan_codes,
              d->l.nan_codes == 1 ? "" : "s", (int)code_digits(d->f), d->l.nan_code);
-  else snprintf(line + n, sizeof line - (size_t)n, " \u00b7 NaN: none");
+  else
+    snprintf(line + n, sizeof line - (size_t)n, " \u00b7 NaN: none");
   svg_text(&d->out, LEFT, 83, 13, SVG_START, GREY, "", line);
   svg_text(&d->out, RIGHT, 83, 13, SVG_END, GREY, "",
            d->f.sign ? "magnitudes; the negative values are the mirror image" : "there are no negative values");

@@ -42,7 +42,10 @@ static const cli_command command = {
     "to standard output, or to standard error where OUT.npy is -. The device takes float32 input.",
     "  halfulp quantize -f float8_e4m3fn digits_weights.npy /tmp/w8.npy\n"
     "  halfulp quantize -f float8_e5m2 -r sra:16 --seed 7 --codes -j 2 --json digits_images.npy /tmp/x8.npy",
-    options, 2, 2, set};
+    options,
+    2,
+    2,
+    set};
 
 /* 1 if every value of f is one of binary16. */
 static int fits_binary16(hu_format f) {
@@ -54,8 +57,10 @@ static npy_info output_info(const npy_info *in, hu_format f, int codes) {
   npy_info out = *in;
   out.big = 0;
   out.kind = codes ? 'u' : 'f';
-  if (codes) out.size = (uint8_t)(hu_format_limits(f).storage / 8);
-  else if (out.size == 2 && !fits_binary16(f)) out.size = 4;
+  if (codes)
+    out.size = (uint8_t)(hu_format_limits(f).storage / 8);
+  else if (out.size == 2 && !fits_binary16(f))
+    out.size = 4;
   if (!codes && out.size == 4 && !hu_format_fits_binary32(f)) out.size = 8;
   return out;
 }
@@ -157,7 +162,8 @@ int cli_quantize(int argc, char **argv) {
   if (cli_array_load(&x, operands[0])) return CLI_BAD;
   if (x.info.kind != 'f')
     status = cli_fail(x.name, "quantize wants float16, float32 or float64, this is %s", npy_dtype(&x.info));
-  else status = quantize_array(&state, &x, operands[1], device);
+  else
+    status = quantize_array(&state, &x, operands[1], device);
   cli_array_free(&x);
   return status;
 }

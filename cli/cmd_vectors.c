@@ -38,16 +38,16 @@ static int set(void *context, int key, const char *value) {
 #define OPTION_NO_FLAGS \
   { KEY_NO_FLAGS, "no-flags", NULL, "look at results only; lines may end before the flags" }
 
-#define OPERATIONS                                                                               \
+#define OPERATIONS                                                                                   \
   "OP is add sub mul div sqrt fma minimum maximum minimum_number maximum_number round_to_integral\n" \
   "convert, or a relation: eq lt_quiet le_quiet, and lt le eq_signaling, for which NaN is invalid.\n"
-#define LINES                                                                                   \
+#define LINES                                                                                            \
   "A line holds the operands, the result and the flags in hex: 01 inexact, 02 underflow, 04 overflow,\n" \
   "08 division by zero, 10 invalid. In formats with IEEE 754's NaNs, one whose first trailing digit\n"   \
   "is 0 counts as signalling and is invalid as an operand; NaN results are as good as each other."
 
-static const cli_option vectors_options[] = {
-    CLI_OPTIONS_FORMAT, OPTION_TO, CLI_OPTIONS_ROUND, CLI_OPTIONS_STREAM, OPTION_LEVEL, {0}};
+static const cli_option vectors_options[] = {CLI_OPTIONS_FORMAT, OPTION_TO,    CLI_OPTIONS_ROUND,
+                                             CLI_OPTIONS_STREAM, OPTION_LEVEL, {0}};
 static const cli_command vectors_command = {
     "vectors",
     "OP",

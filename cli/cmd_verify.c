@@ -91,7 +91,10 @@ static const cli_command command = {
     "  halfulp verify -f float4_e2m1fn\n"
     "  halfulp verify --level full --shard 3/16 --report shard3.txt\n"
     "  halfulp verify --merge shard*.txt",
-    options, 0, 1 << 20, set};
+    options,
+    0,
+    1 << 20,
+    set};
 
 typedef struct work {
   verify_item *items;

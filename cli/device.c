@@ -22,9 +22,12 @@ int cli_device_read(int *cuda, const char *text) {
 int cli_device_ask(char name[CLI_DEVICE_MAX]) {
   char found[CLI_DEVICE_MAX - 8] = "";
   hu_status status = hu_device_available(found, sizeof found);
-  if (status != HU_OK) snprintf(name, CLI_DEVICE_MAX, "%s", *found ? found : hu_status_text(status));
-  else if (HU_CLI_HOST_RUN) snprintf(name, CLI_DEVICE_MAX, "host-run of the CUDA kernels");
-  else snprintf(name, CLI_DEVICE_MAX, "GPU %s", found);
+  if (status != HU_OK)
+    snprintf(name, CLI_DEVICE_MAX, "%s", *found ? found : hu_status_text(status));
+  else if (HU_CLI_HOST_RUN)
+    snprintf(name, CLI_DEVICE_MAX, "host-run of the CUDA kernels");
+  else
+    snprintf(name, CLI_DEVICE_MAX, "GPU %s", found);
   return status == HU_OK;
 }
 

@@ -58,8 +58,10 @@ int cli_bytes_read(cli_bytes *bytes, const char *path) {
 }
 
 void cli_bytes_free(cli_bytes *bytes) {
-  if (bytes->mapped) munmap((void *)(uintptr_t)bytes->data, bytes->size);
-  else free((void *)(uintptr_t)bytes->data);
+  if (bytes->mapped)
+    munmap((void *)(uintptr_t)bytes->data, bytes->size);
+  else
+    free((void *)(uintptr_t)bytes->data);
   *bytes = (cli_bytes){NULL, 0, 0};
 }
 

@@ -26,9 +26,12 @@ static int is_word(const char *text, const char *word) { return strcasecmp(text,
 static int parse_word(double *z, const char *text) {
   int negative = *text == '-';
   if (*text == '-' || *text == '+') text++;
-  if (is_word(text, "inf") || is_word(text, "infinity")) *z = negative ? -HUGE_VAL : HUGE_VAL;
-  else if (is_word(text, "nan")) *z = of_bits((uint64_t)negative << 63 | 0x7FF8000000000000u);
-  else return 0;
+  if (is_word(text, "inf") || is_word(text, "infinity"))
+    *z = negative ? -HUGE_VAL : HUGE_VAL;
+  else if (is_word(text, "nan"))
+    *z = of_bits((uint64_t)negative << 63 | 0x7FF8000000000000u);
+  else
+    return 0;
   return 1;
 }
 

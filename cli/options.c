@@ -28,8 +28,10 @@ int cli_fail_status(const char *file, hu_status status) {
 static void print_option(const cli_option *o) {
   char left[64];
   int n = 0;
-  if (o->key < 256) n = snprintf(left, sizeof left, "-%c, ", o->key);
-  else n = snprintf(left, sizeof left, "    ");
+  if (o->key < 256)
+    n = snprintf(left, sizeof left, "-%c, ", o->key);
+  else
+    n = snprintf(left, sizeof left, "    ");
   snprintf(left + n, sizeof left - (size_t)n, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
   printf("  %-26s %s\n", left, o->help);
 }
@@ -115,9 +117,12 @@ int cli_read_format(hu_format *f, const char *text) {
 }
 
 static int set_tiny(hu_mode *mode, const char *value) {
-  if (!strcmp(value, "after")) mode->tiny = HU_TINY_AFTER;
-  else if (!strcmp(value, "before")) mode->tiny = HU_TINY_BEFORE;
-  else return cli_fail(NULL, "--tiny: '%s' is neither before nor after", value);
+  if (!strcmp(value, "after"))
+    mode->tiny = HU_TINY_AFTER;
+  else if (!strcmp(value, "before"))
+    mode->tiny = HU_TINY_BEFORE;
+  else
+    return cli_fail(NULL, "--tiny: '%s' is neither before nor after", value);
   return CLI_OK;
 }
 

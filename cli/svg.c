@@ -9,11 +9,16 @@
 
 static void escaped(svg *s, const char *text) {
   for (; *text; text++) {
-    if (*text == '&') fputs("&amp;", s->out);
-    else if (*text == '<') fputs("&lt;", s->out);
-    else if (*text == '>') fputs("&gt;", s->out);
-    else if (*text == '"') fputs("&quot;", s->out);
-    else fputc((unsigned char)*text < 0x20 ? '?' : *text, s->out); /* XML has no control characters */
+    if (*text == '&')
+      fputs("&amp;", s->out);
+    else if (*text == '<')
+      fputs("&lt;", s->out);
+    else if (*text == '>')
+      fputs("&gt;", s->out);
+    else if (*text == '"')
+      fputs("&quot;", s->out);
+    else
+      fputc((unsigned char)*text < 0x20 ? '?' : *text, s->out); /* XML has no control characters */
   }
 }
 

@@ -7,8 +7,10 @@
 
 const char *cli_format_name(char text[CLI_NAME_MAX], hu_format f) {
   const char *id = hu_format_id(f);
-  if (id) snprintf(text, CLI_NAME_MAX, "%s", id);
-  else if (hu_format_text(text, CLI_NAME_MAX, f) == 0) snprintf(text, CLI_NAME_MAX, "(no format)");
+  if (id)
+    snprintf(text, CLI_NAME_MAX, "%s", id);
+  else if (hu_format_text(text, CLI_NAME_MAX, f) == 0)
+    snprintf(text, CLI_NAME_MAX, "(no format)");
   return text;
 }
 
@@ -29,16 +31,21 @@ const char *cli_mode_name(char text[CLI_NAME_MAX], hu_mode mode) {
 void cli_json_string(FILE *out, const char *text) {
   fputc('"', out);
   for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-    if (*p == '"' || *p == '\\') fprintf(out, "\\%c", *p);
-    else if (*p < 0x20) fprintf(out, "\\u%04x", *p);
-    else fputc(*p, out);
+    if (*p == '"' || *p == '\\')
+      fprintf(out, "\\%c", *p);
+    else if (*p < 0x20)
+      fprintf(out, "\\u%04x", *p);
+    else
+      fputc(*p, out);
   }
   fputc('"', out);
 }
 
 void cli_json_double(FILE *out, double x) {
-  if (isfinite(x)) fprintf(out, "%.17g", x);
-  else fputs("null", out);
+  if (isfinite(x))
+    fprintf(out, "%.17g", x);
+  else
+    fputs("null", out);
 }
 
 enum { EVENT_KINDS = 10 };

@@ -40,10 +40,14 @@ const vectors_operation *vectors_find(const char *name) {
 }
 
 static int standard_format(hu_format *f, const char *name, size_t length) {
-  if (length == 3 && !strncmp(name, "f16", 3)) *f = hu_binary16();
-  else if (length == 3 && !strncmp(name, "f32", 3)) *f = hu_binary32();
-  else if (length == 4 && !strncmp(name, "bf16", 4)) *f = hu_bfloat16();
-  else return 0;
+  if (length == 3 && !strncmp(name, "f16", 3))
+    *f = hu_binary16();
+  else if (length == 3 && !strncmp(name, "f32", 3))
+    *f = hu_binary32();
+  else if (length == 4 && !strncmp(name, "bf16", 4))
+    *f = hu_bfloat16();
+  else
+    return 0;
   return 1;
 }
 
@@ -132,9 +136,7 @@ int vectors_right(const vectors *v, const vectors_case *want, uint32_t z, uint32
 
 /* ---- text ---- */
 
-static int result_digits(const vectors *v) {
-  return v->op->kind == VECTORS_RELATION ? 1 : (int)code_digits(v->to);
-}
+static int result_digits(const vectors *v) { return v->op->kind == VECTORS_RELATION ? 1 : (int)code_digits(v->to); }
 
 static uint32_t last_code(hu_format f) { return (uint32_t)(((uint64_t)1 << (f.sign + f.e + f.m)) - 1); }
 
@@ -163,9 +165,12 @@ int vectors_read(const vectors *v, char *line, vectors_case *c) {
     if (n != v->op->operands) last = n < v->op->operands ? last_code(v->from) : 0x1F;
     at[length] = 0;
     if (n > v->op->operands + 1 || !hex_parse_any(&u, at, last)) return -1;
-    if (n < v->op->operands) c->x[n] = (uint32_t)u;
-    else if (n == v->op->operands) c->z = (uint32_t)u;
-    else c->flags = (uint32_t)u;
+    if (n < v->op->operands)
+      c->x[n] = (uint32_t)u;
+    else if (n == v->op->operands)
+      c->z = (uint32_t)u;
+    else
+      c->flags = (uint32_t)u;
     at = next;
   }
   return n;

@@ -19,16 +19,16 @@ typedef struct vectors_operation {
   const char *name;
   const char *testfloat; /* TestFloat's name of it behind "f16_", NULL if it has none */
   int kind, operands;
-  vectors_two two;    /* VECTORS_TWO */
-  int relations;      /* VECTORS_RELATION: bit 0 less, bit 1 equal */
-  int signalling;     /* VECTORS_RELATION: unordered is invalid */
+  vectors_two two; /* VECTORS_TWO */
+  int relations;   /* VECTORS_RELATION: bit 0 less, bit 1 equal */
+  int signalling;  /* VECTORS_RELATION: unordered is invalid */
 } vectors_operation;
 
 typedef struct vectors {
   const vectors_operation *op;
   hu_format from, to;
   hu_mode mode;
-  hu_stream stream; /* case i draws word i in stochastic modes */
+  hu_stream stream;   /* case i draws word i in stochastic modes */
   int quiet_integral; /* round_to_integral without the flag inexact */
 } vectors;
 

@@ -160,8 +160,10 @@ static answer decide(hu_format f, const hu_limits *l, const operand *o, hu_mode 
   if (beyond) return of_overflow(f, l, mode, negative);
   answer a = {zero && !f.negzero ? 0 : with_sign(l, code, negative), 0};
   if (o->where != '=' || zero) a.events = HU_EVENT_INEXACT | (is_tiny(f, o, mode, negative) ? HU_EVENT_UNDERFLOW : 0);
-  if (zero) a.events |= HU_EVENT_TO_ZERO;
-  else if (field && code < normal) a.events |= HU_EVENT_SUBNORMAL;
+  if (zero)
+    a.events |= HU_EVENT_TO_ZERO;
+  else if (field && code < normal)
+    a.events |= HU_EVENT_SUBNORMAL;
   return a;
 }
 
@@ -261,9 +263,12 @@ static const hu_format *find(const golden *g, const char *name) {
 }
 
 static void store(void *z, unsigned storage, size_t i, uint32_t code) {
-  if (storage == 8) ((uint8_t *)z)[i] = (uint8_t)code;
-  else if (storage == 16) ((uint16_t *)z)[i] = (uint16_t)code;
-  else ((uint32_t *)z)[i] = code;
+  if (storage == 8)
+    ((uint8_t *)z)[i] = (uint8_t)code;
+  else if (storage == 16)
+    ((uint16_t *)z)[i] = (uint16_t)code;
+  else
+    ((uint32_t *)z)[i] = code;
 }
 
 /* "-" for no codes, else n of them with commas. */
@@ -353,8 +358,10 @@ static int read_file(golden *g, int kind) {
   sum *s = cli_room(1, sizeof *s);
   if (!s) return CLI_BAD;
   while (status == CLI_OK && (next = cli_lines_next(&g->lines)) != 0) {
-    if (next < 0) status = CLI_BAD;
-    else if (!read_line(g, kind, s)) status = cli_lines_fail(&g->lines, "not a line of a golden file");
+    if (next < 0)
+      status = CLI_BAD;
+    else if (!read_line(g, kind, s))
+      status = cli_lines_fail(&g->lines, "not a line of a golden file");
   }
   free(s);
   if (status == CLI_OK && (g->count == 0 || g->count != g->stated))

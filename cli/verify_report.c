@@ -121,9 +121,12 @@ int verify_summary(FILE *out, const verify_run *run, int json) {
             "digest");
   for (int k = 0; k < VERIFY_KINDS; k++) print_sum(out, verify_kind_name(k), &sums[k], json, k == 0);
   print_sum(out, "all", &all, json, 0);
-  if (json) fprintf(out, "], \"pass\": %s}\n", pass ? "true" : "false");
-  else if (idle) fprintf(out, "this shard has no work\n");
-  else fprintf(out, "%s\n", pass ? "all checks passed" : all.failures ? "FAILED" : "nothing was checked");
+  if (json)
+    fprintf(out, "], \"pass\": %s}\n", pass ? "true" : "false");
+  else if (idle)
+    fprintf(out, "this shard has no work\n");
+  else
+    fprintf(out, "%s\n", pass ? "all checks passed" : all.failures ? "FAILED" : "nothing was checked");
   return pass ? CLI_OK : CLI_DIFFERENT;
 }
 

@@ -12,12 +12,12 @@
 /* ---- sums of the whole ---- */
 
 HU_STEP hu_num hu_sum_exact(const hu_accum_plan *p, const hu_lines *in, uint64_t n, hu_num c) {
-  hu_exact_sum s;
-  hu_exact_start(&s, p->low, p->limbs);
-  hu_exact_add(&s, hu_long_of(c));
-  for (uint64_t k = 0; k < n; k++) hu_exact_add(&s, hu_product_at(p, in, k));
-  hu_num z = hu_exact_value(&s);
-  return z.kind == HU_KIND_ZERO ? hu_exact_zero(&s, p->down) : z;
+  hu_total s;
+  hu_total_start(&s, p->low, p->limbs);
+  hu_total_add(&s, hu_long_of(c));
+  for (uint64_t k = 0; k < n; k++) hu_total_add(&s, hu_product_at(p, in, k));
+  hu_num z = hu_total_value(&s);
+  return z.kind == HU_KIND_ZERO ? hu_total_zero(&s, p->down) : z;
 }
 
 HU_STEP hu_num hu_sum_fp64(const hu_accum_plan *p, const hu_lines *in, uint64_t n, hu_num c) {

@@ -45,7 +45,7 @@ HU_FN void hu_scales_at(const hu_accum_plan *p, const hu_lines *in, uint64_t k, 
 HU_STEP hu_term hu_term_at(const hu_accum_plan *p, const hu_lines *in, uint64_t k) {
   hu_term t;
   hu_num a = hu_read_a(p, in, k), b = hu_read_b(p, in, k);
-  hu_long x = hu_product(a, b);
+  hu_long x = hu_long_product(a, b);
   t.kind = x.kind;
   t.sign = x.sign;
   t.sig = a.sig * b.sig;
@@ -261,13 +261,13 @@ HU_STEP hu_num hu_block_late(const hu_accum_plan *p, const hu_lines *in, const h
 /* ---- exact ---- */
 
 HU_STEP hu_num hu_block_exact(const hu_accum_plan *p, const hu_lines *in, const hu_picks *b, hu_num c, hu_draw *d) {
-  hu_exact_sum s;
-  hu_exact_start(&s, p->low, p->limbs);
-  hu_exact_add(&s, hu_long_of(c));
+  hu_total s;
+  hu_total_start(&s, p->low, p->limbs);
+  hu_total_add(&s, hu_long_of(c));
   for (uint32_t i = 0; i < b->count && b->first + i < b->past; i++) {
-    hu_exact_add(&s, hu_product_at(p, in, b->first + i));
+    hu_total_add(&s, hu_product_at(p, in, b->first + i));
   }
-  return hu_grid_round(&p->sum, hu_exact_value(&s), d);
+  return hu_grid_round(&p->sum, hu_total_value(&s), d);
 }
 
 /* ---- rounded steps: tree, chain, lanes ---- */

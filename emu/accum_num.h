@@ -43,16 +43,11 @@ HU_FN hu_long hu_long_of(hu_num x) {
   return z;
 }
 
-HU_FN hu_num hu_negated(hu_num x) {
-  x.sign ^= 1;
-  return x;
-}
-
 /* floor(log2 |x|) of a finite number. */
 HU_FN int32_t hu_exponent(hu_num x) { return x.exp + 63 - hu_clz64(x.sig); }
 
 /* The exact product; infinity times zero is NaN. */
-HU_FN hu_long hu_product(hu_num a, hu_num b) {
+HU_FN hu_long hu_long_product(hu_num a, hu_num b) {
   uint32_t sign = (uint32_t)(a.sign ^ b.sign);
   if (a.kind == HU_KIND_NAN || b.kind == HU_KIND_NAN) return hu_long_special(HU_KIND_NAN, 0);
   if (a.kind == HU_KIND_INF || b.kind == HU_KIND_INF) {
@@ -226,11 +221,11 @@ HU_FN hu_num hu_grid_sub(const hu_grid *g, hu_num x, hu_num y, hu_draw *d) {
 }
 
 HU_FN hu_num hu_grid_fma(const hu_grid *g, hu_num a, hu_num b, hu_num c, hu_draw *d) {
-  return hu_grid_round(g, hu_long_add(hu_product(a, b), hu_long_of(c), hu_grid_down(g)), d);
+  return hu_grid_round(g, hu_long_add(hu_long_product(a, b), hu_long_of(c), hu_grid_down(g)), d);
 }
 
 HU_FN hu_num hu_grid_mul(const hu_grid *g, hu_num a, hu_num b, hu_draw *d) {
-  return hu_grid_round(g, hu_long_num(hu_product(a, b)), d);
+  return hu_grid_round(g, hu_long_num(hu_long_product(a, b)), d);
 }
 
 /* ---- binary64, ties to even ---- */

@@ -254,7 +254,8 @@ static int read_preset(reader *r, hu_accum *x, size_t n) {
   hu_preset found;
   char name[sizeof found.name];
   size_t letters = strspn(r->text + r->at, "abcdefghijklmnopqrstuvwxyz0123456789_.");
-  if (letters < n || strchr("0123456789_.", r->text[r->at])) return fail(r, r->at + (letters < n ? letters : 0), HU_E_TEXT);
+  if (letters < n || strchr("0123456789_.", r->text[r->at]))
+    return fail(r, r->at + (letters < n ? letters : 0), HU_E_TEXT);
   if (n >= sizeof name) return fail(r, r->at, HU_E_NAME);
   memcpy(name, r->text + r->at, n);
   name[n] = 0;

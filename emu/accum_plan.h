@@ -172,7 +172,7 @@ HU_FN hu_num hu_read_b(const hu_accum_plan *p, const hu_lines *in, uint64_t k) {
 }
 
 HU_FN hu_long hu_product_at(const hu_accum_plan *p, const hu_lines *in, uint64_t k) {
-  return hu_product(hu_read_a(p, in, k), hu_read_b(p, in, k));
+  return hu_long_product(hu_read_a(p, in, k), hu_read_b(p, in, k));
 }
 
 #endif

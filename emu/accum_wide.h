@@ -9,14 +9,14 @@
 /* Products of binary64 numbers, 2^-2148 to 2^2048, a count of 2^64 and a sign. */
 #define HU_SUM_LIMBS 72
 
-typedef struct hu_exact_sum {
+typedef struct hu_total {
   uint64_t limb[HU_SUM_LIMBS];
   int32_t limbs, low;       /* weight of the lowest digit: 2^low */
   uint8_t nan, plus, minus; /* a NaN, infinities of each sign among the terms */
   uint8_t plus_zero, minus_zero, nonzero;
-} hu_exact_sum;
+} hu_total;
 
-HU_FN void hu_exact_start(hu_exact_sum *s, int32_t low, int32_t limbs) {
+HU_FN void hu_total_start(hu_total *s, int32_t low, int32_t limbs) {
   for (int32_t i = 0; i < limbs; i++) s->limb[i] = 0;
   s->limbs = limbs;
   s->low = low;
@@ -25,17 +25,18 @@ HU_FN void hu_exact_start(hu_exact_sum *s, int32_t low, int32_t limbs) {
 }
 
 /* Adds digits << at, at >= 0 and inside. */
-HU_FN void hu_exact_digits(hu_exact_sum *s, uint64_t digits, int32_t at, uint32_t sign) {
+HU_FN void hu_total_digits(hu_total *s, uint64_t digits, int32_t at, uint32_t sign) {
   int32_t i = at / 64, up = at % 64;
   uint64_t part = digits << up, above = up ? digits >> (64 - up) : 0, carry = 0;
   for (int32_t l = i; l < s->limbs && (l < i + 2 || carry); l++) {
     uint64_t add = l == i ? part : l == i + 1 ? above : 0, old = s->limb[l];
     s->limb[l] = sign ? old - add - carry : old + add + carry;
-    carry = sign ? old < add || (carry && old == add && !HU_WRONG(55)) : s->limb[l] < old || (carry && s->limb[l] == old);
+    carry =
+        sign ? old < add || (carry && old == add && !HU_WRONG(55)) : s->limb[l] < old || (carry && s->limb[l] == old);
   }
 }
 
-HU_STEP void hu_exact_add(hu_exact_sum *s, hu_long x) {
+HU_STEP void hu_total_add(hu_total *s, hu_long x) {
   if (x.kind == HU_KIND_NAN) s->nan = 1;
   if (x.kind == HU_KIND_INF && x.sign) s->minus = 1;
   if (x.kind == HU_KIND_INF && !x.sign) s->plus = 1;
@@ -43,12 +44,12 @@ HU_STEP void hu_exact_add(hu_exact_sum *s, hu_long x) {
   if (x.kind == HU_KIND_ZERO && !x.sign) s->plus_zero = 1;
   if (x.kind != HU_KIND_FINITE) return;
   s->nonzero = 1;
-  if (x.lo) hu_exact_digits(s, x.lo, x.exp - s->low, x.sign);
-  if (x.hi) hu_exact_digits(s, x.hi, x.exp + 64 - s->low, x.sign);
+  if (x.lo) hu_total_digits(s, x.lo, x.exp - s->low, x.sign);
+  if (x.hi) hu_total_digits(s, x.hi, x.exp + 64 - s->low, x.sign);
 }
 
 /* The sum's leading digits; +0 where it is zero. The integer is used up. */
-HU_STEP hu_num hu_exact_value(hu_exact_sum *s) {
+HU_STEP hu_num hu_total_value(hu_total *s) {
   if (s->nan || (s->plus && s->minus)) return hu_num_special(HU_KIND_NAN, 0);
   if (s->plus || s->minus) return hu_num_special(HU_KIND_INF, s->minus);
   uint32_t sign = (uint32_t)(s->limb[s->limbs - 1] >> 63);
@@ -69,7 +70,7 @@ HU_STEP hu_num hu_exact_value(hu_exact_sum *s) {
 }
 
 /* A zero sum of the model `exact`: docs/numerics.md section 8. */
-HU_FN hu_num hu_exact_zero(const hu_exact_sum *s, uint32_t down) {
+HU_FN hu_num hu_total_zero(const hu_total *s, uint32_t down) {
   uint32_t all_minus = s->minus_zero && !s->plus_zero && !s->nonzero;
   uint32_t all_plus = s->plus_zero && !s->minus_zero && !s->nonzero;
   return hu_num_special(HU_KIND_ZERO, all_minus || (down && !all_plus));

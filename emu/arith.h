@@ -14,11 +14,6 @@ HU_FN hu_num hu_exact_invalid(uint32_t *raised) {
   return hu_num_special(HU_KIND_NAN, 0);
 }
 
-HU_FN hu_num hu_negated(hu_num x) {
-  x.sign ^= 1;
-  return x;
-}
-
 /* ---- two words ---- */
 
 /* The finite number (-1)^sign (hi 2^64 + lo + s) 2^exp, 0 < s < 1 if sticky; then hi >= 2^62, so that no digit of the

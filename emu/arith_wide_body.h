@@ -27,14 +27,13 @@ typedef int32_t wide_k __attribute__((vector_size(4 * W)));
 #define WIDE_FN static inline __attribute__((always_inline))
 #define WIDE_SIGN ((uint64_t)1 << 63)
 
-
 WIDE_FN wide_d wide_load(const uint32_t *x, uint32_t flip, wide_u *special) {
   wide_h u;
   wide_f f;
   memcpy(&u, x, sizeof u);
   u ^= flip;
   wide_k beyond = (wide_k)((u & 0x7FFFFFFF) >= 0x7F800000);
-  *special |= (wide_u)__builtin_convertvector(beyond, wide_i);
+  *special |= (wide_u) __builtin_convertvector(beyond, wide_i);
   memcpy(&f, &u, sizeof f);
   return __builtin_convertvector(f, wide_d);
 }

@@ -9,9 +9,9 @@
 #include "emu/threads.h"
 
 enum {
-  PIECE = 1024,           /* elements of a buffered piece: all its buffers stay in the first-level cache */
-  PART_MIN = 1 << 14,     /* elements that make a part of their own worth while */
-  BYPASS_BYTES = 1 << 24  /* outputs from here on are written around the caches */
+  PIECE = 1024,          /* elements of a buffered piece: all its buffers stay in the first-level cache */
+  PART_MIN = 1 << 14,    /* elements that make a part of their own worth while */
+  BYPASS_BYTES = 1 << 24 /* outputs from here on are written around the caches */
 };
 
 typedef struct conversion {
@@ -20,7 +20,7 @@ typedef struct conversion {
   const uint8_t *x;
   hu_ends ez, ex;
   hu_spec spec, source;
-  hu_narrow narrow, undo;   /* lane constants of the target, and of the source's codes */
+  hu_narrow narrow, undo;    /* lane constants of the target, and of the source's codes */
   const hu_kernels *kernels; /* NULL: the core for every element */
   hu_stream stream;
   int stochastic, bypass;
@@ -31,7 +31,9 @@ static const uint8_t *x_at(const conversion *c, size_t i) {
   return c->x + (ptrdiff_t)i * c->ex.stride * (ptrdiff_t)c->ex.size;
 }
 
-static uint8_t *z_at(const conversion *c, size_t i) { return c->z + (ptrdiff_t)i * c->ez.stride * (ptrdiff_t)c->ez.size; }
+static uint8_t *z_at(const conversion *c, size_t i) {
+  return c->z + (ptrdiff_t)i * c->ez.stride * (ptrdiff_t)c->ez.size;
+}
 
 /* ---- the core, an element at a time ---- */
 
@@ -125,8 +127,12 @@ static void run_buffered(const conversion *c, size_t first, size_t n, hu_events 
   int direct = c->ez.stride == 1 && c->ez.kind != HU_ENDS_BINARY64;
   for (size_t end = first + n; first < end; first += PIECE) {
     size_t k = end - first < PIECE ? end - first : PIECE;
-    hu_piece p = {k, direct ? (void *)z_at(c, first) : out, load_piece(c, first, k, in), c->stream.key,
-                  c->stream.counter + first, c->bypass};
+    hu_piece p = {k,
+                  direct ? (void *)z_at(c, first) : out,
+                  load_piece(c, first, k, in),
+                  c->stream.key,
+                  c->stream.counter + first,
+                  c->bypass};
     if (!p.x) {
       run_core(c, first, k, counts);
       continue;
@@ -141,12 +147,17 @@ static void run_part(void *context, size_t part) {
   const conversion *c = context;
   size_t first = part * c->part, n = c->n - first < c->part ? c->n - first : c->part;
   hu_events counts = {0};
-  int plain = c->ex.kind == HU_ENDS_BINARY32 && c->ex.stride == 1 && c->ez.stride == 1 && c->ez.kind != HU_ENDS_BINARY64;
+  int plain =
+      c->ex.kind == HU_ENDS_BINARY32 && c->ex.stride == 1 && c->ez.stride == 1 && c->ez.kind != HU_ENDS_BINARY64;
   if (!c->kernels) {
     run_core(c, first, n, &counts);
   } else if (plain) {
-    hu_piece p = {n, z_at(c, first), (const uint32_t *)(const void *)x_at(c, first), c->stream.key,
-                  c->stream.counter + first, c->bypass};
+    hu_piece p = {n,
+                  z_at(c, first),
+                  (const uint32_t *)(const void *)x_at(c, first),
+                  c->stream.key,
+                  c->stream.counter + first,
+                  c->bypass};
     call_kernel(c, &p, &counts);
   } else {
     run_buffered(c, first, n, &counts);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/core.h - unpack, integers, ONE round-and-pack.
  *
- * The whole of docs/numerics.md sections 1 to 5 for one value, in integers only: a value enters as bits and leaves as bits.
- * C11, C++17 and CUDA compile the same text. Every operation of the library ends in hu_round. */
+ * The whole of docs/numerics.md sections 1 to 5 for one value, in integers only: a value enters as bits and leaves as
+ * bits. C11, C++17 and CUDA compile the same text. Every operation of the library ends in hu_round. */
 #ifndef HALFULP_EMU_CORE_H
 #define HALFULP_EMU_CORE_H
 
@@ -21,8 +21,8 @@ typedef struct hu_spec {
   uint8_t round, bits, saturate, tiny, nan_to; /* saturate is never HU_SAT_DEFAULT here */
 } hu_spec;
 
-/* A number: (-1)^sign (sig + s) 2^exp with 0 < s < 1 if sticky, else s = 0. Where sticky is set, sig >= 2^63, so that every
- * mode finds the digits it looks at. */
+/* A number: (-1)^sign (sig + s) 2^exp with 0 < s < 1 if sticky, else s = 0. Where sticky is set, sig >= 2^63, so that
+ * every mode finds the digits it looks at. */
 enum { HU_KIND_ZERO = 0, HU_KIND_FINITE = 1, HU_KIND_INF = 2, HU_KIND_NAN = 3 };
 typedef struct hu_num {
   uint64_t sig;
@@ -94,6 +94,11 @@ HU_FN hu_num hu_num_finite(uint32_t sign, uint64_t sig, int32_t exp) {
   x.kind = sig ? HU_KIND_FINITE : HU_KIND_ZERO;
   x.sign = (uint8_t)sign;
   x.sticky = 0;
+  return x;
+}
+
+HU_FN hu_num hu_negated(hu_num x) {
+  x.sign ^= 1;
   return x;
 }
 

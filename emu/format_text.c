@@ -96,7 +96,7 @@ static hu_format preset_format(unsigned preset, unsigned e, unsigned m, int b, i
 
 typedef struct reader {
   const char *text;
-  size_t at;      /* offset of the next character; on failure, of the wrong part */
+  size_t at; /* offset of the next character; on failure, of the wrong part */
 } reader;
 
 static int take(reader *r, char c) {
@@ -126,8 +126,8 @@ static int read_number(reader *r) {
 typedef struct fp_form {
   int e, m, b;
   unsigned preset;
-  unsigned seen;              /* bit per axis */
-  uint8_t value[AXIS_COUNT];  /* where seen */
+  unsigned seen;             /* bit per axis */
+  uint8_t value[AXIS_COUNT]; /* where seen */
 } fp_form;
 
 /* "e,m,b)" */
@@ -144,9 +144,7 @@ static int read_widths(reader *r, fp_form *form) {
   return take(r, ')');
 }
 
-static int is_word(const char *s, size_t n, const char *word) {
-  return strlen(word) == n && memcmp(s, word, n) == 0;
-}
+static int is_word(const char *s, size_t n, const char *word) { return strlen(word) == n && memcmp(s, word, n) == 0; }
 
 /* The suffix is nobody's. Where its key is known, the value behind '=' is the wrong part. */
 static void blame_value(reader *r, size_t n) {
@@ -193,8 +191,8 @@ static int read_suffixes(reader *r, fp_form *form) {
 }
 
 static hu_status build(hu_format *f, const fp_form *form, const char **axis) {
-  hu_format built = preset_format(form->preset, (unsigned)form->e, (unsigned)form->m, form->b,
-                                  (int)(form->seen >> AXIS_SIGN & 1));
+  hu_format built =
+      preset_format(form->preset, (unsigned)form->e, (unsigned)form->m, form->b, (int)(form->seen >> AXIS_SIGN & 1));
   for (unsigned i = 0; i < AXIS_COUNT; i++) {
     if (form->seen >> i & 1) *axis_of(&built, i) = form->value[i];
   }

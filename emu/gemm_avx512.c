@@ -282,24 +282,12 @@ static inline __attribute__((always_inline)) void wide_band(const hu_wide_row *r
 static inline __attribute__((always_inline)) void wide_any(const hu_wide_row *row, size_t count, const int cut,
                                                            const double *digits, int64_t *bins) {
   switch (count) {
-    case 1:
-      wide_band(row, 1, cut, digits, bins);
-      break;
-    case 2:
-      wide_band(row, 2, cut, digits, bins);
-      break;
-    case 3:
-      wide_band(row, 3, cut, digits, bins);
-      break;
-    case 4:
-      wide_band(row, 4, cut, digits, bins);
-      break;
-    case 5:
-      wide_band(row, 5, cut, digits, bins);
-      break;
-    default:
-      wide_band(row, 6, cut, digits, bins);
-      break;
+    case 1: wide_band(row, 1, cut, digits, bins); break;
+    case 2: wide_band(row, 2, cut, digits, bins); break;
+    case 3: wide_band(row, 3, cut, digits, bins); break;
+    case 4: wide_band(row, 4, cut, digits, bins); break;
+    case 5: wide_band(row, 5, cut, digits, bins); break;
+    default: wide_band(row, 6, cut, digits, bins); break;
   }
 }
 

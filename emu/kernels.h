@@ -14,10 +14,10 @@ typedef struct hu_narrow hu_narrow; /* the lane constants of a hu_spec (emu/narr
 /* One contiguous piece of a call. Sizes are the kernels' business up to 2^31 elements. */
 typedef struct hu_piece {
   size_t n;
-  void *z;           /* float patterns, or codes of 1, 2 or 4 bytes */
-  const uint32_t *x; /* binary32 patterns */
+  void *z;            /* float patterns, or codes of 1, 2 or 4 bytes */
+  const uint32_t *x;  /* binary32 patterns */
   uint64_t key, word; /* random words: element i draws number word + i */
-  int bypass;        /* 1: write around the caches, the output is much larger than they are */
+  int bypass;         /* 1: write around the caches, the output is much larger than they are */
 } hu_piece;
 
 typedef struct hu_kernels {

@@ -13,7 +13,12 @@ typedef int32_t hu_ilane __attribute__((vector_size(32)));
 #if defined(__clang__) || !defined(__GNUC__)
 #define HU_HOLD(v) (v)
 #else
-#define HU_HOLD(v) __extension__({ hu_lane held = (v); __asm__("" : "+x"(held)); held; })
+#define HU_HOLD(v)            \
+  __extension__({             \
+    hu_lane held = (v);       \
+    __asm__("" : "+x"(held)); \
+    held;                     \
+  })
 #endif
 #define HU_LANE_FN static inline __attribute__((always_inline, unused))
 
@@ -69,14 +74,14 @@ static inline hu_lane hu_lane_uint(hu_lane v) {
 static inline hu_lane hu_lane_float(hu_lane v) { return bits(_mm256_cvtepi32_ps((__m256i)v)); }
 
 static inline void hu_store8(uint8_t *z, hu_lane v) {
-  const __m256i pick = _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 4, 8, 12, -1, -1,
-                                        -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+  const __m256i pick = _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 4, 8, 12, -1,
+                                        -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
   __m256i b = _mm256_shuffle_epi8((__m256i)v, pick);
   _mm_storel_epi64((__m128i *)(void *)z, _mm_unpacklo_epi32(_mm256_castsi256_si128(b), _mm256_extracti128_si256(b, 1)));
 }
 static inline void hu_store16(uint16_t *z, hu_lane v) {
-  const __m256i pick = _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1, 0, 1, 4, 5, 8, 9, 12, 13,
-                                        -1, -1, -1, -1, -1, -1, -1, -1);
+  const __m256i pick = _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1, 0, 1, 4, 5, 8, 9, 12,
+                                        13, -1, -1, -1, -1, -1, -1, -1, -1);
   __m256i b = _mm256_shuffle_epi8((__m256i)v, pick);
   _mm_storeu_si128((__m128i *)(void *)z, _mm256_castsi256_si128(_mm256_permute4x64_epi64(b, 0x08)));
 }

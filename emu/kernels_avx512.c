@@ -13,7 +13,12 @@ typedef int32_t hu_ilane __attribute__((vector_size(64)));
 #if defined(__clang__) || !defined(__GNUC__)
 #define HU_HOLD(v) (v)
 #else
-#define HU_HOLD(v) __extension__({ hu_lane held = (v); __asm__("" : "+v"(held)); held; })
+#define HU_HOLD(v)            \
+  __extension__({             \
+    hu_lane held = (v);       \
+    __asm__("" : "+v"(held)); \
+    held;                     \
+  })
 #endif
 #define HU_LANE_FN static inline __attribute__((always_inline, unused))
 
@@ -25,8 +30,10 @@ static inline int hu_all_within(hu_lane v, hu_lane s) {
 }
 
 static inline int hu_all_within4(const hu_lane v[4], hu_lane s) {
-  __mmask16 a = _mm512_cmpgt_epu32_mask((__m512i)v[0], (__m512i)s), b = _mm512_cmpgt_epu32_mask((__m512i)v[1], (__m512i)s);
-  __mmask16 c = _mm512_cmpgt_epu32_mask((__m512i)v[2], (__m512i)s), d = _mm512_cmpgt_epu32_mask((__m512i)v[3], (__m512i)s);
+  __mmask16 a = _mm512_cmpgt_epu32_mask((__m512i)v[0], (__m512i)s),
+            b = _mm512_cmpgt_epu32_mask((__m512i)v[1], (__m512i)s);
+  __mmask16 c = _mm512_cmpgt_epu32_mask((__m512i)v[2], (__m512i)s),
+            d = _mm512_cmpgt_epu32_mask((__m512i)v[3], (__m512i)s);
   return _kortestz_mask16_u8(_kor_mask16(a, b), _kor_mask16(c, d));
 }
 

@@ -103,8 +103,9 @@ typedef struct place {
 } place;
 
 /* One vector the quick way. */
-static inline __attribute__((always_inline)) hu_count quick_one(const hu_narrow *t, int round, int to, int bypass, void *z,
-                                                                size_t i, hu_lane u, hu_lane random, hu_count exact) {
+static inline __attribute__((always_inline)) hu_count quick_one(const hu_narrow *t, int round, int to, int bypass,
+                                                                void *z, size_t i, hu_lane u, hu_lane random,
+                                                                hu_count exact) {
   rounded r;
   r.value = hu_quick(t, round, u, random);
   r.code = to == HU_TO_VALUE ? r.value : hu_quick_code(t, r.value);
@@ -223,7 +224,10 @@ static inline __attribute__((always_inline)) void run_beyond(const hu_narrow *t,
   p->i = i;
 }
 
-enum { MIDDLE_RUN = 64, QUICK_RUN = 1 << 16 }; /* vectors: until the quick way is tried again; until counts are emptied */
+enum {
+  MIDDLE_RUN = 64,
+  QUICK_RUN = 1 << 16
+}; /* vectors: until the quick way is tried again; until counts are emptied */
 
 /* Whole vectors from p->i to last, each the cheapest way that its lanes allow. */
 static inline __attribute__((always_inline)) void run_vectors(const hu_narrow *t, int round, int to, int bypass,
@@ -308,18 +312,22 @@ static inline __attribute__((always_inline)) void run_way_random(const hu_narrow
     if (HU_UNLIKELY(!hu_all_within4(offset, span))) break;
     hu_words_of(random, &words->schedule, hu_block_run_next(&run, &words->schedule));
     HU_UNROLL for (int j = 0; j < 4; j++) {
-      if (way) middle_one(t, &k, round, way, to, bypass, p->z, i + j * HU_W, u[j], offset[j], random[j], &c);
-      else exact = quick_one(t, round, to, bypass, p->z, i + j * HU_W, u[j], random[j], exact);
+      if (way)
+        middle_one(t, &k, round, way, to, bypass, p->z, i + j * HU_W, u[j], offset[j], random[j], &c);
+      else
+        exact = quick_one(t, round, to, bypass, p->z, i + j * HU_W, u[j], random[j], exact);
     }
   }
-  if (way) add_middle(n, i - p->i, &c);
-  else n->inexact += i - p->i - hu_count_sum(exact);
+  if (way)
+    add_middle(n, i - p->i, &c);
+  else
+    n->inexact += i - p->i - hu_count_sum(exact);
   p->i = i;
 }
 
 /* Four vectors with their random words, each as it allows. */
-static inline __attribute__((always_inline)) void four_random(const hu_narrow *t, int round, int to, int bypass, place *p,
-                                                              const random_words *words, tally *n) {
+static inline __attribute__((always_inline)) void four_random(const hu_narrow *t, int round, int to, int bypass,
+                                                              place *p, const random_words *words, tally *n) {
   hu_lane random[4];
   hu_words_of(random, &words->schedule, hu_blocks_at(&words->schedule, (words->word + p->i) >> 2));
   for (int j = 0; j < 4; j++, p->i += HU_W) {
@@ -332,8 +340,9 @@ static inline __attribute__((always_inline)) void four_random(const hu_narrow *t
   }
 }
 
-static inline __attribute__((always_inline)) void run_random(const hu_narrow *t, int round, int to, int bypass, place *p,
-                                                             size_t last, const random_words *words, tally *n) {
+static inline __attribute__((always_inline)) void run_random(const hu_narrow *t, int round, int to, int bypass,
+                                                             place *p, size_t last, const random_words *words,
+                                                             tally *n) {
   while (last - p->i >= 4 * HU_W) {
     size_t before = p->i, left = (last - before) / HU_W;
     if (t->quick) {
@@ -415,7 +424,9 @@ static inline void in_direction(void (*work)(const hu_narrow *, const hu_piece *
   hu_float_env_leave(saved);
 }
 
-static void quantize(const hu_narrow *t, const hu_piece *p, hu_events *events) { in_direction(to_values, t, p, events); }
+static void quantize(const hu_narrow *t, const hu_piece *p, hu_events *events) {
+  in_direction(to_values, t, p, events);
+}
 static void encode8(const hu_narrow *t, const hu_piece *p, hu_events *events) { in_direction(to_codes8, t, p, events); }
 static void encode16(const hu_narrow *t, const hu_piece *p, hu_events *e) { in_direction(to_codes16, t, p, e); }
 static void encode32(const hu_narrow *t, const hu_piece *p, hu_events *e) { in_direction(to_codes32, t, p, e); }
@@ -428,7 +439,8 @@ static int to_odd(size_t n, uint32_t *z, const uint64_t *x) {
     uint64_t u = x[i], a = u & 0x7FFFFFFFFFFFFFFFu, e = a >> 52;
     uint32_t sign = (uint32_t)(u >> 63) << 31;
     uint64_t sig = (a & 0xFFFFFFFFFFFFFu) | 0x10000000000000u;
-    /* Normal range: cut 29 digits; binary32's subnormals (field <= 896): more; the last kept digit takes what was lost. */
+    /* Normal range: cut 29 digits; binary32's subnormals (field <= 896): more; the last kept digit takes what was lost.
+     * */
     uint64_t shift = e > 896 ? 0 : e < 868 ? 29 : 897 - e;
     uint64_t down = (sig >> shift) >> 29, lost = sig != ((down << 29) << shift);
     uint64_t normal = ((a >> 29) - ((uint64_t)896 << 23)) | ((a & 0x1FFFFFFF) != 0);
@@ -444,8 +456,9 @@ static int to_odd(size_t n, uint32_t *z, const uint64_t *x) {
 static HU_NOINLINE hu_lane decode_slow(const hu_narrow *t, hu_lane code) { return hu_lanes_decode(t, code); }
 
 static inline __attribute__((always_inline)) hu_lane load_codes(const void *x, size_t i, int size) {
-  return size == 1 ? hu_load8((const uint8_t *)x + i) : size == 2 ? hu_load16((const uint16_t *)x + i)
-                                                                  : load((const uint32_t *)x + i);
+  return size == 1   ? hu_load8((const uint8_t *)x + i)
+         : size == 2 ? hu_load16((const uint16_t *)x + i)
+                     : load((const uint32_t *)x + i);
 }
 
 /* Plain vectors from i until one is not; like run_quick without calls. */

@@ -18,7 +18,12 @@ typedef float lane_floats __attribute__((vector_size(16)));
 #if defined(__clang__) || !HU_X86
 #define HU_HOLD(v) (v)
 #else
-#define HU_HOLD(v) __extension__({ hu_lane held = (v); __asm__("" : "+x"(held)); held; })
+#define HU_HOLD(v)            \
+  __extension__({             \
+    hu_lane held = (v);       \
+    __asm__("" : "+x"(held)); \
+    held;                     \
+  })
 #endif
 #define HU_LANE_FN static inline __attribute__((always_inline, unused))
 
@@ -77,11 +82,9 @@ static inline hu_lane hu_lane_times(hu_lane a, hu_lane b) { return (hu_lane)((la
 static inline hu_lane hu_lane_uint(hu_lane v) {
   hu_lane big = (hu_lane)((hu_ilane)v > (hu_ilane)HU_ALL(0x4EFFFFFF));
   hu_lane rest = hu_lane_minus(v, big & HU_ALL(0x4F000000));
-  return (hu_lane)__builtin_convertvector((lane_floats)rest, hu_ilane) | (big & 0x80000000u);
+  return (hu_lane) __builtin_convertvector((lane_floats)rest, hu_ilane) | (big & 0x80000000u);
 }
-static inline hu_lane hu_lane_float(hu_lane v) {
-  return (hu_lane)__builtin_convertvector((hu_ilane)v, lane_floats);
-}
+static inline hu_lane hu_lane_float(hu_lane v) { return (hu_lane) __builtin_convertvector((hu_ilane)v, lane_floats); }
 
 static inline void hu_store8(uint8_t *z, hu_lane v) {
   uint32_t w = (v[0] & 255) | (v[1] & 255) << 8 | (v[2] & 255) << 16 | v[3] << 24;

@@ -11,8 +11,8 @@
  *   HU_LANE_FN           decoration of the functions
  *   hu_lane_any(m)       1 if some lane of a mask is set
  *   hu_lane_float(v)     bits of (float)v for lanes v < 2^24: exact, whatever the rounding direction
- *   hu_mask              a mask in the instruction set's own form; hu_mask_lt(a, b) signed; hu_mask_test(a, b): a & b, a
- *                        number below 2^31, is not 0; hu_mask_or(a, b); hu_mask_andnot(a, b): a and not b;
+ *   hu_mask              a mask in the instruction set's own form; hu_mask_lt(a, b) signed; hu_mask_test(a, b): a & b,
+ *                        a number below 2^31, is not 0; hu_mask_or(a, b); hu_mask_andnot(a, b): a and not b;
  *                        hu_mask_sel(m, yes, no); hu_mask_keep(m, v): v or 0
  *   hu_mask_larger(a, b) the larger of two patterns of powers of two or zero
  *   hu_lane_plus(round, a, b)  the bits of the sum of two floats, subnormals kept, rounded in the direction that
@@ -22,26 +22,28 @@
  *
  * Why it is exact: nothing rounds but the steps below, which are emu/core.h's in another arrangement. In the slow
  * functions the significand has 24 digits, d of them (and zeros above, if d > 24) lie below the grid; f = sig >> d and
- * the fraction nu = (sig mod 2^d) / 2^d is held as `frac` = floor(nu 2^32), exact for d <= 32; for d > 32 the digits lost
- * are zero unless `lost` is set, and then nu < 2^-8, so `frac` is never the one half that a tie needs. hu_narrow_of says
- * no to the few cases (m > 22, B and C with 32 bits) where this reasoning does not hold; those go to the core.
+ * the fraction nu = (sig mod 2^d) / 2^d is held as `frac` = floor(nu 2^32), exact for d <= 32; for d > 32 the digits
+ * lost are zero unless `lost` is set, and then nu < 2^-8, so `frac` is never the one half that a tie needs.
+ * hu_narrow_of says no to the few cases (m > 22, B and C with 32 bits) where this reasoning does not hold; those go to
+ * the core.
  *
  * The quick functions round in the binary32 pattern itself: for 2^emin <= |x| <= max the low d0 = 23 - m bits are the
  * fraction, a carry out of the trailing significand into the exponent field is the next binade, and as |x| <= max and
  * max is on the grid no result passes max. Adding the mode's addend and clearing the fraction rounds.
  *
- * The middle functions serve where results may be subnormal. Way 1, low = 1: the grids of binary32 and of the format end
- * in the same binade, and the pattern serves as above. Way 2: with E the larger of the exponents of x and 2^emin the
- * grid about x has the step Q = 2^(E - m). The anchor 2^d0 2^E = 2^23 Q is not below |x| (d0 >= 1), and from it to twice
- * itself floats have the step Q. So the processor's own rounding of |x| + anchor, in whatever direction, is the rounding
- * of |x| to a multiple of Q, parity included; taking the anchor away is exact (a multiple of Q below 2^24 Q). What each
- * mode asks:
+ * The middle functions serve where results may be subnormal. Way 1, low = 1: the grids of binary32 and of the format
+ * end in the same binade, and the pattern serves as above. Way 2: with E the larger of the exponents of x and 2^emin
+ * the grid about x has the step Q = 2^(E - m). The anchor 2^d0 2^E = 2^23 Q is not below |x| (d0 >= 1), and from it to
+ * twice itself floats have the step Q. So the processor's own rounding of |x| + anchor, in whatever direction, is the
+ * rounding of |x| to a multiple of Q, parity included; taking the anchor away is exact (a multiple of Q below 2^24 Q).
+ * What each mode asks:
  *   ties to even       to nearest
  *   toward zero, away  toward zero, up; toward positive and negative: up and down, with the anchor of x's sign
  *   to odd             toward zero, and the last digit set if that lost something
  *   ties away, to zero with half the anchor, so that the sum has one digit below Q (d0 >= 2): floor(2 |x| / Q) + 1,
  *                      ceil(2 |x| / Q), halved
- *   stochastic         toward zero; what that lost, |x| mod Q, is exact, its 32 digits behind Q are the fraction of the slow way
+ *   stochastic         toward zero; what that lost, |x| mod Q, is exact, its 32 digits behind Q are the fraction of the
+ *                      slow way
  * Sums are finite, and 2^32 / Q is a float, as hu_middle_of limits E. */
 #ifndef HALFULP_EMU_LANES_H
 #define HALFULP_EMU_LANES_H
@@ -77,7 +79,8 @@ HU_LANE_FN hu_lane hu_quick_add(const hu_narrow *t, int round, int32_t d, uint32
     case HU_RTP: return HU_ALL(mask) & ~(hu_lane)((hu_ilane)u >> 31);
     case HU_RTN: return HU_ALL(mask) & (hu_lane)((hu_ilane)u >> 31);
     case HU_RAZ: return HU_ALL(mask);
-    case HU_RTO: return HU_ALL(mask) & ((((u >> d) ^ odd0) & 1) - 1); /* up if the lower code is even */
+    case HU_RTO:
+      return HU_ALL(mask) & ((((u >> d) ^ odd0) & 1) - 1); /* up if the lower code is even */
     /* floor(nu 2^N) + R >= 2^N, both sides scaled to the d digits of the fraction: what R has below them cannot carry,
      * what the fraction has below R cannot either. */
     case HU_SRA: return (random >> (32 - d)) & t->stochastic_keep;
@@ -180,7 +183,8 @@ typedef struct hu_middle_result {
   hu_lane code;            /* full code */
 } hu_middle_result;
 
-/* Way 2: |x| + anchor, rounded as the mode asks. a = |x|; *anchor gets x's sign, u ^ a, in the modes that look at it. */
+/* Way 2: |x| + anchor, rounded as the mode asks. a = |x|; *anchor gets x's sign, u ^ a, in the modes that look at it.
+ * */
 HU_LANE_FN hu_lane hu_anchored(const hu_narrow *t, const hu_middle_lanes *k, int round, hu_lane u, hu_lane a,
                                hu_lane field, hu_lane *anchor, hu_lane random) {
   if (round == HU_RTP || round == HU_RTN) {
@@ -232,13 +236,13 @@ HU_LANE_FN hu_middle_result hu_middle(const hu_narrow *t, const hu_middle_lanes 
 /* ---- slow: every lane whatever it holds ---- */
 
 typedef struct hu_lanes_result {
-  hu_lane code;                                                            /* full code */
+  hu_lane code;                                                                                 /* full code */
   hu_lane overflow, saturated, underflow, to_zero, subnormal, inexact, invalid, nan_in, inf_in; /* masks */
   hu_lane value; /* the grid value's binary32 bits */
 } hu_lanes_result;
 
-/* |u| as 24 digits and the exponent field they belong to; binary32's subnormals are normalised if the target's bottom is
- * near theirs, else they keep the place of field 1. */
+/* |u| as 24 digits and the exponent field they belong to; binary32's subnormals are normalised if the target's bottom
+ * is near theirs, else they keep the place of field 1. */
 HU_LANE_FN void hu_lanes_unpack(const hu_narrow *t, hu_lane a, hu_lane *sig, hu_lane *field) {
   hu_lane e = a >> 23, tiny = HU_MASK(e == HU_ALL(0));
   *field = e + (tiny & 1);
@@ -284,7 +288,8 @@ HU_LANE_FN hu_lanes_result hu_lanes_round(const hu_narrow *t, hu_lane u, hu_lane
   hu_lane frac = hu_sel(far, sig >> right, sig << (hu_max(HU_ALL(32) - d, zero)));
   hu_lane lost = far & HU_MASK(((sig >> right) << right) != sig);
   hu_lane top = hu_max(field, low);
-  /* A format of few exponents far down: limited so that the code cannot wrap; it is beyond max_code < 2^30 all the same. */
+  /* A format of few exponents far down: limited so that the code cannot wrap; it is beyond max_code < 2^30 all the
+   * same. */
   hu_lane up_field = hu_min(top - low, HU_ALL((uint32_t)1 << (30 - t->m)));
   hu_lane base = up_field << t->m;
   if (t->zero != HU_ZERO_FIELD) base -= HU_ALL(t->hidden);
@@ -375,8 +380,8 @@ HU_LANE_FN hu_lanes_result hu_lanes_round(const hu_narrow *t, hu_lane u, hu_lane
 
 /* ---- decode: the binary32 bits of codes of a format that fits binary32 ---- */
 
-/* The short way: formats with gradual subnormals whose values are all normal numbers of binary32, or whose subnormals are
- * binary32's own (t->plain); codes with an ordinary finite value. */
+/* The short way: formats with gradual subnormals whose values are all normal numbers of binary32, or whose subnormals
+ * are binary32's own (t->plain); codes with an ordinary finite value. */
 typedef struct hu_plain_lanes {
   hu_lane mag_mask, sign_code, max_code, hidden, base, scale;
   int32_t has_sign, odd_negzero, d0, sign_shift; /* odd_negzero: 10...0 is not negative zero */

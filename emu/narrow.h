@@ -13,7 +13,7 @@ struct hu_narrow {
   uint32_t from_inf, from_neg_inf, from_nan, from_below, from_overflow, from_neg_overflow; /* results, full codes */
   uint32_t events_inf, events_neg_inf, events_nan, events_below, events_overflow, events_neg_overflow;
   uint32_t quick_lo, quick_span, quick_mask, zero_mask; /* see hu_quick_ok */
-  uint32_t quick_base;                        /* code = (pattern >> d0) - quick_base */
+  uint32_t quick_base;                                  /* code = (pattern >> d0) - quick_base */
   uint32_t odd0;                              /* m = 0: 1 if codes are even where the pattern's field is odd */
   uint32_t stochastic_keep, stochastic_half;  /* see hu_quick_add */
   uint32_t mag_mask, has_inf, nan_at_negzero; /* for decoding */
@@ -23,7 +23,7 @@ struct hu_narrow {
   uint32_t not_tiny, not_tiny_neg; /* |x| of this pattern and above, below 2^emin, are not tiny (x > 0; x < 0) */
   uint32_t value_inf, value_neg_inf, value_nan, value_below, value_overflow, value_neg_overflow; /* as binary32 */
   int32_t m, d0, low, code_shift, sign_shift;
-  int32_t hidden; /* 2^m */
+  int32_t hidden;      /* 2^m */
   int32_t flush_below; /* codes below become zero */
   uint8_t round, bits, tiny, zero, subnormal, negzero, is_unsigned, quick;
   uint8_t middle; /* the middle way of emu/lanes.h: 0: none; 1: low = 1; 2: by sums */
@@ -138,8 +138,8 @@ static inline int hu_narrow_of(hu_narrow *t, const hu_spec *s) {
   return 1;
 }
 
-/* Rounding to odd in binary32 first changes nothing if binary32 has two digits more than any rounding looks at: than the
- * grid, the grid of tininess (one binade finer), and the random digits. */
+/* Rounding to odd in binary32 first changes nothing if binary32 has two digits more than any rounding looks at: than
+ * the grid, the grid of tininess (one binade finer), and the random digits. */
 static inline int hu_odd_is_enough(const hu_spec *s) {
   int32_t digits = s->m + 2 + (s->round >= HU_SRA ? s->bits : 0);
   return digits <= 23 && s->emin - digits >= -148 && s->emin <= 120;

@@ -9,12 +9,12 @@
  *   hu_wide_mul(a, b)       the 64-bit products of the low halves
  *   hu_wide_high(a)         a >> 32
  *   hu_wide_xor3(a, b, c)
- *   hu_wide_join(z, c0, c1, c2, c3)   z[0], z[1]: the low halves of the four, lane 0 first, grouped by block, in the order
- *                           of block numbers
+ *   hu_wide_join(z, c0, c1, c2, c3)   z[0], z[1]: the low halves of the four, lane 0 first, grouped by block, in the
+ *                           order of block numbers
  *
- * A block has a 64-bit lane in each of four vectors, its words in their low halves. So a product comes out in its place:
- * the low half is one word, the high one, shifted down, what is xor-ed to another; what the high halves of the words
- * hold does not matter, as products take low halves only. */
+ * A block has a 64-bit lane in each of four vectors, its words in their low halves. So a product comes out in its
+ * place: the low half is one word, the high one, shifted down, what is xor-ed to another; what the high halves of the
+ * words hold does not matter, as products take low halves only. */
 #include "emu/stream.h"
 
 typedef struct hu_schedule {

@@ -23,22 +23,23 @@ typedef struct named_row {
 #define OFP8 "OCP 8-bit Floating Point Specification (OFP8) v1.0"
 #define OCPMX "OCP Microscaling Formats (MX) Specification v1.0, section "
 #define LEE2023 "Lee, Sharma, Aiken, Training with mixed-precision floating-point assignments (TMLR, June 2023)"
-#define SUN2019                                                                                                        \
+#define SUN2019 \
   "Sun et al., Hybrid 8-bit floating point (HFP8) training and inference for deep neural networks (NeurIPS 2019)"
-#define AGRAWAL2019                                                                                                    \
-  "Agrawal et al., DLFloat: a 16-b floating point format designed for deep learning training and inference (ARITH 2019)"
+#define AGRAWAL2019                                                                                                 \
+  "Agrawal et al., DLFloat: a 16-b floating point format designed for deep learning training and inference (ARITH " \
+  "2019)"
 #define WANG2018 "Wang et al., Training deep neural networks with 8-bit floating point numbers (NeurIPS 2018)"
 #define NOUNE2022 "Noune et al., 8-bit numerical formats for deep neural networks (arXiv 2206.02915, 2022)"
 #define TESLA2021 "Tesla, Dojo Technology: a guide to Tesla's configurable floating point formats and arithmetic (2021)"
-#define OPENGL                                                                                                         \
+#define OPENGL \
   "OpenGL 4.6, \"Unsigned 11-Bit Floating-Point Numbers\" and \"Unsigned 10-Bit ...\" (first in EXT_packed_float)"
 #define UNSIGNED_INTEGER "Unsigned integers, as a format without exponent bits"
-#define UINT_OPEN                                                                                                      \
-  "Libraries wrap around or saturate beyond the range; here its nearest end. A NaN operand; here the mode's NaN "      \
+#define UINT_OPEN                                                                                                 \
+  "Libraries wrap around or saturate beyond the range; here its nearest end. A NaN operand; here the mode's NaN " \
   "policy."
 #define NO_NAN_RULE "The result of a NaN operand; here the mode's NaN policy, +max by default, as CUDA and PTX do."
-#define TESLA_OPEN                                                                                                     \
-  "The bias is a register, 0 to 63 (here 2^(e-1) - 1; see the _bias functions). NaN, -0 and the scale of subnormals "  \
+#define TESLA_OPEN                                                                                                    \
+  "The bias is a register, 0 to 63 (here 2^(e-1) - 1; see the _bias functions). NaN, -0 and the scale of subnormals " \
   "are told in two ways; here every code is finite, -0 exists, subnormals follow IEEE 754."
 
 static const named_row named[] = {
@@ -64,8 +65,7 @@ static const named_row named[] = {
      "Overflow without saturation; here NaN, as ml_dtypes, PyTorch and HIP do."},
     {hu_float8_e5m2fnuz, "float8_e5m2fnuz", "e5m2fnuz f8e5m2fnuz f152", NOUNE2022,
      "Overflow without saturation; here NaN, as ml_dtypes, PyTorch and HIP do."},
-    {hu_float8_e4m3b11fnuz, "float8_e4m3b11fnuz", "e4m3b11fnuz f8e4m3b11fnuz", "LLVM Float8E4M3B11FNUZ; ml_dtypes",
-     ""},
+    {hu_float8_e4m3b11fnuz, "float8_e4m3b11fnuz", "e4m3b11fnuz f8e4m3b11fnuz", "LLVM Float8E4M3B11FNUZ; ml_dtypes", ""},
     {hu_fp_4_3_4_finite, "fp_4_3_4_finite", "", LEE2023,
      "The sign of the result of a NaN operand; here the mode's NaN policy, +max by default."},
     {hu_fp_5_2_0_finite, "fp_5_2_0_finite", "", LEE2023,
@@ -100,8 +100,7 @@ static const named_row named[] = {
      "Overflow without saturation is not described; here the largest value under every policy."},
     {hu_ue4m3, "ue4m3", "f8ue4m3", "PTX ISA section 5.2.3, ue4m3",
      "Operands below zero; here NaN under policy `none` and zero under the default."},
-    {hu_ue5m3, "ue5m3", "", "AMD gfx1250 ISA, E5M3 scales",
-     "Overflow without saturation; here NaN."},
+    {hu_ue5m3, "ue5m3", "", "AMD gfx1250 ISA, E5M3 scales", "Overflow without saturation; here NaN."},
     {hu_r11g11b10_uf11, "r11g11b10_uf11", "uf11", OPENGL, "The rounding direction; here the mode's."},
     {hu_r11g11b10_uf10, "r11g11b10_uf10", "uf10", OPENGL, "The rounding direction; here the mode's."},
     {hu_float5_e2m2, "float5_e2m2", "e2m2", "Weight quantization studies (quant-llm)", NO_NAN_RULE},
@@ -125,26 +124,21 @@ typedef struct p3109_row {
 } p3109_row;
 
 /* The descriptor follows from the name, so that the two cannot disagree. */
-#define P3109_PAIR(kps) {"binary" kps "e", "p3109_k" kps "e"}, {"binary" kps "f", "p3109_k" kps "f"}
+#define P3109_PAIR(kps) \
+  {"binary" kps "e", "p3109_k" kps "e"}, { "binary" kps "f", "p3109_k" kps "f" }
 static const p3109_row p3109[] = {
-    P3109_PAIR("3p1s"), P3109_PAIR("3p1u"), P3109_PAIR("3p2s"), P3109_PAIR("3p2u"),
-    P3109_PAIR("3p3u"),
-    P3109_PAIR("4p1s"), P3109_PAIR("4p1u"), P3109_PAIR("4p2s"), P3109_PAIR("4p2u"),
-    P3109_PAIR("4p3s"), P3109_PAIR("4p3u"), P3109_PAIR("4p4u"),
-    P3109_PAIR("5p1s"), P3109_PAIR("5p1u"), P3109_PAIR("5p2s"), P3109_PAIR("5p2u"),
-    P3109_PAIR("5p3s"), P3109_PAIR("5p3u"), P3109_PAIR("5p4s"), P3109_PAIR("5p4u"),
-    P3109_PAIR("5p5u"),
-    P3109_PAIR("6p1s"), P3109_PAIR("6p1u"), P3109_PAIR("6p2s"), P3109_PAIR("6p2u"),
-    P3109_PAIR("6p3s"), P3109_PAIR("6p3u"), P3109_PAIR("6p4s"), P3109_PAIR("6p4u"),
-    P3109_PAIR("6p5s"), P3109_PAIR("6p5u"), P3109_PAIR("6p6u"),
-    P3109_PAIR("7p1s"), P3109_PAIR("7p1u"), P3109_PAIR("7p2s"), P3109_PAIR("7p2u"),
-    P3109_PAIR("7p3s"), P3109_PAIR("7p3u"), P3109_PAIR("7p4s"), P3109_PAIR("7p4u"),
-    P3109_PAIR("7p5s"), P3109_PAIR("7p5u"), P3109_PAIR("7p6s"), P3109_PAIR("7p6u"),
-    P3109_PAIR("7p7u"),
-    P3109_PAIR("8p1s"), P3109_PAIR("8p1u"), P3109_PAIR("8p2s"), P3109_PAIR("8p2u"),
-    P3109_PAIR("8p3s"), P3109_PAIR("8p3u"), P3109_PAIR("8p4s"), P3109_PAIR("8p4u"),
-    P3109_PAIR("8p5s"), P3109_PAIR("8p5u"), P3109_PAIR("8p6s"), P3109_PAIR("8p6u"),
-    P3109_PAIR("8p7s"), P3109_PAIR("8p7u"), P3109_PAIR("8p8u"),
+    P3109_PAIR("3p1s"), P3109_PAIR("3p1u"), P3109_PAIR("3p2s"), P3109_PAIR("3p2u"), P3109_PAIR("3p3u"),
+    P3109_PAIR("4p1s"), P3109_PAIR("4p1u"), P3109_PAIR("4p2s"), P3109_PAIR("4p2u"), P3109_PAIR("4p3s"),
+    P3109_PAIR("4p3u"), P3109_PAIR("4p4u"), P3109_PAIR("5p1s"), P3109_PAIR("5p1u"), P3109_PAIR("5p2s"),
+    P3109_PAIR("5p2u"), P3109_PAIR("5p3s"), P3109_PAIR("5p3u"), P3109_PAIR("5p4s"), P3109_PAIR("5p4u"),
+    P3109_PAIR("5p5u"), P3109_PAIR("6p1s"), P3109_PAIR("6p1u"), P3109_PAIR("6p2s"), P3109_PAIR("6p2u"),
+    P3109_PAIR("6p3s"), P3109_PAIR("6p3u"), P3109_PAIR("6p4s"), P3109_PAIR("6p4u"), P3109_PAIR("6p5s"),
+    P3109_PAIR("6p5u"), P3109_PAIR("6p6u"), P3109_PAIR("7p1s"), P3109_PAIR("7p1u"), P3109_PAIR("7p2s"),
+    P3109_PAIR("7p2u"), P3109_PAIR("7p3s"), P3109_PAIR("7p3u"), P3109_PAIR("7p4s"), P3109_PAIR("7p4u"),
+    P3109_PAIR("7p5s"), P3109_PAIR("7p5u"), P3109_PAIR("7p6s"), P3109_PAIR("7p6u"), P3109_PAIR("7p7u"),
+    P3109_PAIR("8p1s"), P3109_PAIR("8p1u"), P3109_PAIR("8p2s"), P3109_PAIR("8p2u"), P3109_PAIR("8p3s"),
+    P3109_PAIR("8p3u"), P3109_PAIR("8p4s"), P3109_PAIR("8p4u"), P3109_PAIR("8p5s"), P3109_PAIR("8p5u"),
+    P3109_PAIR("8p6s"), P3109_PAIR("8p6u"), P3109_PAIR("8p7s"), P3109_PAIR("8p7u"), P3109_PAIR("8p8u"),
 };
 
 #define NAMED_COUNT (sizeof named / sizeof named[0])

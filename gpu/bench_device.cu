@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/bench_device.cu - times on a device: conversions against cudaMemcpy of the same bytes, the fp32 model against cuBLAS SGEMM
- * without TF32. Medians of events around single calls, after a warm-up. Exit 77 without a device. */
+/* gpu/bench_device.cu - times on a device: conversions against cudaMemcpy of the same bytes, the fp32 model against
+ * cuBLAS SGEMM without TF32. Medians of events around single calls, after a warm-up. Exit 77 without a device. */
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -47,7 +47,8 @@ double median(int runs, const std::function<void()> &call) {
   return times[times.size() / 2];
 }
 
-/* Values like a layer's weights: sums of four uniform numbers, scaled so that some fall below the 8-bit formats' normal range. */
+/* Values like a layer's weights: sums of four uniform numbers, scaled so that some fall below the 8-bit formats' normal
+ * range. */
 void fill(float *device, size_t n) {
   std::vector<float> x(n);
   uint64_t s = 1;
@@ -62,7 +63,8 @@ void fill(float *device, size_t n) {
 
 void conversions(void) {
   const size_t n = (size_t)1 << 28;
-  const hu_format formats[] = {hu_format_fn(4, 3, 0), hu_format_ieee(5, 2, 0), hu_format_ieee(5, 10, 0), hu_format_ieee(8, 7, 0)};
+  const hu_format formats[] = {hu_format_fn(4, 3, 0), hu_format_ieee(5, 2, 0), hu_format_ieee(5, 10, 0),
+                               hu_format_ieee(8, 7, 0)};
   const char *names[] = {"e4m3fn", "e5m2", "binary16", "bfloat16"};
   float *x = device_array<float>(n), *z = device_array<float>(n);
   hu_events *events = device_array<hu_events>(1);
@@ -88,11 +90,15 @@ void conversions(void) {
       need(s == HU_OK, what[kind]);
       double bytes = kind == 3 ? 4 + hu_format_limits(formats[i]).storage / 8 : 8;
       /* A copy moves each byte twice, so the same traffic is a copy of half of it. */
-      double copy = median(20, [&]() { cudaMemcpyAsync(z, x, (size_t)(bytes / 2 * (double)n), cudaMemcpyDeviceToDevice, 0); });
-      printf("%-24s %-9s %.3f ms, %.0f GB/s, ratio %.2f\n", what[kind], names[i], t, bytes * 1e-6 * (double)n / t, copy / t);
+      double copy =
+          median(20, [&]() { cudaMemcpyAsync(z, x, (size_t)(bytes / 2 * (double)n), cudaMemcpyDeviceToDevice, 0); });
+      printf("%-24s %-9s %.3f ms, %.0f GB/s, ratio %.2f\n", what[kind], names[i], t, bytes * 1e-6 * (double)n / t,
+             copy / t);
     }
     hu_status s = hu_device_encode_n(n, z, 1, x, 1, formats[i], hu_mode(), NULL, NULL, NULL);
-    double t = median(20, [&]() { if (s == HU_OK) s = hu_device_decode_n(n, x, 1, z, 1, formats[i], NULL, NULL); });
+    double t = median(20, [&]() {
+      if (s == HU_OK) s = hu_device_decode_n(n, x, 1, z, 1, formats[i], NULL, NULL);
+    });
     need(s == HU_OK, "decode");
     double bytes = 4 + hu_format_limits(formats[i]).storage / 8;
     printf("%-24s %-9s %.3f ms, %.0f GB/s\n", "decode", names[i], t, bytes * 1e-6 * (double)n / t);
@@ -116,7 +122,8 @@ void products(int n) {
   const float one = 1, zero = 0;
   double flops = 2e-9 * n * n * n;
   double reference = median(10, [&]() {
-    need(cublasSgemm(blas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, b, n, a, n, &zero, d, n) == CUBLAS_STATUS_SUCCESS, "SGEMM");
+    need(cublasSgemm(blas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, b, n, a, n, &zero, d, n) == CUBLAS_STATUS_SUCCESS,
+         "SGEMM");
   });
   printf("cuBLAS SGEMM, no TF32, %d^3: %.2f ms, %.1f TFLOP/s\n", n, reference, flops / reference);
   hu_result dd = {d, (size_t)n, single, HU_VALUES};
@@ -135,7 +142,8 @@ void products(int n) {
     accum.kind = kind < 2 ? HU_ACCUM_FP32 : HU_ACCUM_EXACT;
     double t = median(10, [&]() { s = hu_device_gemm(n, n, n, &dd, &aa, &bb, NULL, &accum, rne, NULL, NULL, NULL); });
     need(s == HU_OK, what[kind]);
-    printf("hu_device_gemm %-22s %d^3: %.2f ms, %.1f TFLOP/s, %.2f of SGEMM\n", what[kind], n, t, flops / t, reference / t);
+    printf("hu_device_gemm %-22s %d^3: %.2f ms, %.1f TFLOP/s, %.2f of SGEMM\n", what[kind], n, t, flops / t,
+           reference / t);
   }
   cublasDestroy(blas);
   cudaFree(codes);

@@ -12,9 +12,7 @@ hu_status hu_check_rounding(hu_format f, hu_mode mode, int carrier) {
   return carrier && !hu_format_fits_binary32(f) ? HU_E_CARRIER : HU_OK;
 }
 
-hu_status hu_check_events(const hu_events *events) {
-  return (uintptr_t)events % sizeof(uint64_t) ? HU_E_ALIGN : HU_OK;
-}
+hu_status hu_check_events(const hu_events *events) { return (uintptr_t)events % sizeof(uint64_t) ? HU_E_ALIGN : HU_OK; }
 
 static size_t absolute(ptrdiff_t stride) { return stride < 0 ? (size_t)0 - (size_t)stride : (size_t)stride; }
 

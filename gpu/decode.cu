@@ -92,8 +92,8 @@ static hu_status hu_decode_bytes(size_t n, uint64_t *z, ptrdiff_t incz, const ui
 }
 
 template <class Out>
-static hu_status hu_decode_to(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f, int carrier,
-                              void *stream) {
+static hu_status hu_decode_to(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
+                              int carrier, void *stream) {
   hu_mode rne = {0, 0, 0, 0, 0, {0, 0, 0}};
   hu_status st = hu_check_rounding(f, rne, carrier);
   if (st != HU_OK) return st;
@@ -111,8 +111,8 @@ static hu_status hu_decode_to(size_t n, void *z, ptrdiff_t incz, const void *x, 
   return hu_map_launch(op, n, (Out *)z, incz, (const uint32_t *)x, incx, stream);
 }
 
-hu_status hu_device_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f, const hu_exec *,
-                             void *stream) {
+hu_status hu_device_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
+                             const hu_exec *, void *stream) {
   return hu_decode_to<uint32_t>(n, z, incz, x, incx, f, 1, stream);
 }
 

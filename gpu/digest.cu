@@ -6,12 +6,13 @@
 
 HU_KERNEL __launch_bounds__(HU_BLOCK) hu_inputs_kernel(uint32_t *x, uint64_t first, uint32_t stride, size_t n) {
   size_t step = (size_t)gridDim.x * HU_BLOCK;
-  for (size_t i = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x; i < n; i += step) x[i] = (uint32_t)((first + i) * stride);
+  for (size_t i = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x; i < n; i += step)
+    x[i] = (uint32_t)((first + i) * stride);
 }
 
 template <class Code>
 HU_KERNEL __launch_bounds__(HU_BLOCK)
-  hu_digest_kernel(unsigned long long *sum, const Code *codes, uint64_t first, uint32_t stride, size_t n) {
+    hu_digest_kernel(unsigned long long *sum, const Code *codes, uint64_t first, uint32_t stride, size_t n) {
   __shared__ unsigned long long block;
   size_t step = (size_t)gridDim.x * HU_BLOCK;
   unsigned long long mine = 0;

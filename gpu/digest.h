@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/digest.h - one number for the codes and event counts of very many inputs, the same on the CPU and on a device.
  *
- * Inputs are the binary32 patterns 0, stride, 2 stride, ... Each (input, code) pair is mixed into 64 bits; the mixed words are
- * added mod 2^64, so that the order does not matter; at the end the nine event counts that a conversion can have are mixed in,
- * in their order. */
+ * Inputs are the binary32 patterns 0, stride, 2 stride, ... Each (input, code) pair is mixed into 64 bits; the mixed
+ * words are added mod 2^64, so that the order does not matter; at the end the nine event counts that a conversion can
+ * have are mixed in, in their order. */
 #ifndef HALFULP_GPU_DIGEST_H
 #define HALFULP_GPU_DIGEST_H
 
@@ -30,10 +30,11 @@ static inline uint64_t hu_digest_finish(uint64_t sum, const hu_events *e) {
 extern "C" {
 #endif
 
-/* On the device, default stream. x[i] = pattern of input number first + i; then, from their codes of `storage` bits, *sum (device
- * memory) grows by the mixed pairs. */
+/* On the device, default stream. x[i] = pattern of input number first + i; then, from their codes of `storage` bits,
+ * *sum (device memory) grows by the mixed pairs. */
 hu_status hu_digest_inputs(uint32_t *x, uint64_t first, uint32_t stride, size_t n);
-hu_status hu_digest_add(unsigned long long *sum, const void *codes, uint32_t storage, uint64_t first, uint32_t stride, size_t n);
+hu_status hu_digest_add(unsigned long long *sum, const void *codes, uint32_t storage, uint64_t first, uint32_t stride,
+                        size_t n);
 
 #ifdef __cplusplus
 }

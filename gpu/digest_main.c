@@ -3,8 +3,9 @@
  *
  *   hu-digest [--device cpu|cuda] [--stride S] [--limit N] [--format NAME]... [--mode MODE] [--jobs J] [--check FILE]
  *
- * One line per format and deterministic mode: FORMAT MODE INPUTS DIGEST (gpu/digest.h). With --check each line must stand in FILE
- * too; other lines of FILE are not looked at. Exit: 0, 1 a digest differs, 2 usage or failure, 77 no device. */
+ * One line per format and deterministic mode: FORMAT MODE INPUTS DIGEST (gpu/digest.h). With --check each line must
+ * stand in FILE too; other lines of FILE are not looked at. Exit: 0, 1 a digest differs, 2 usage or failure, 77 no
+ * device. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -19,9 +20,10 @@
 
 enum { FORMATS_MAX = 32, JOBS_MAX = 256, CPU_CHUNK = 1 << 16, DEVICE_CHUNK = 1 << 26 };
 
-static const char *const usual[] = {"float8_e4m3fn", "float8_e5m2",    "float8_e4m3fnuz", "float8_e5m2fnuz", "float6_e3m2fn",
-                                    "float6_e2m3fn", "float4_e2m1fn",  "float8_e8m0fnu",  "binary8p4se",     "binary16",
-                                    "bfloat16",      "dlfloat16",      "fp(6,9,0):finite"};
+static const char *const usual[] = {"float8_e4m3fn",   "float8_e5m2",   "float8_e4m3fnuz", "float8_e5m2fnuz",
+                                    "float6_e3m2fn",   "float6_e2m3fn", "float4_e2m1fn",   "float8_e8m0fnu",
+                                    "binary8p4se",     "binary16",      "bfloat16",        "dlfloat16",
+                                    "fp(6,9,0):finite"};
 
 typedef struct options {
   int cuda;
@@ -195,8 +197,9 @@ static char *read_text(const char *path) {
 }
 
 static int usage(void) {
-  fprintf(stderr, "usage: hu-digest [--device cpu|cuda] [--stride S] [--limit N] [--format NAME]... [--mode MODE]\n"
-                  "                 [--jobs J] [--check FILE]\n");
+  fprintf(stderr,
+          "usage: hu-digest [--device cpu|cuda] [--stride S] [--limit N] [--format NAME]... [--mode MODE]\n"
+          "                 [--jobs J] [--check FILE]\n");
   return 2;
 }
 

@@ -5,8 +5,8 @@
 #include "gpu/lanes.cuh"
 #include "halfulp/device.h"
 
-/* Any element: the grid value's bits (Value) or the code below, the events above. Called, not inlined, so that the quick way
- * keeps the registers that let many vectors be in flight. */
+/* Any element: the grid value's bits (Value) or the code below, the events above. Called, not inlined, so that the
+ * quick way keeps the registers that let many vectors be in flight. */
 template <bool Value>
 static __device__ __noinline__ uint64_t hu_lanes_called(const hu_narrow &t, uint32_t x, uint32_t word) {
   hu_lanes_result r = hu_lanes_round(&t, x, word);
@@ -74,8 +74,8 @@ struct hu_encode_lanes {
 };
 
 template <class To, bool Value>
-static hu_status hu_encode_to(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_format f, hu_mode mode,
-                              const hu_exec *exec, hu_events *events, void *stream) {
+static hu_status hu_encode_to(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_format f,
+                              hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
   hu_spec s = hu_spec_of(f, mode);
   typedef typename To::type Out;
   hu_encode_lanes<Out, Value> lanes;
@@ -97,8 +97,8 @@ hu_status hu_device_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *
   return hu_encode_to<hu_to_binary32, true>(n, z, incz, x, incx, f, mode, exec, events, stream);
 }
 
-hu_status hu_device_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_format f, hu_mode mode,
-                             const hu_exec *exec, hu_events *events, void *stream) {
+hu_status hu_device_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_format f,
+                             hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
   hu_status s = hu_check_rounding(f, mode, 0);
   if (s != HU_OK) return s;
   uint32_t storage = hu_format_limits(f).storage;

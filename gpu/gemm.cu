@@ -52,8 +52,8 @@ static int32_t sum_bits(size_t k, hu_format fa, hu_format fb, const hu_format *f
 }
 
 hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
-                         const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,
-                         void *stream) {
+                         const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec,
+                         hu_events *events, void *stream) {
   hu_status s = hu_check_gemm(m, n, k, d, a, b, c, accum, mode);
   if (s == HU_OK) s = hu_check_events(events);
   if (s != HU_OK || m == 0 || n == 0) return s;

@@ -7,8 +7,8 @@
 #include "gpu/map.cuh"
 #include "halfulp/gemm.h"
 
-/* One matrix as a kernel sees it. Lines are rows of A, C and D but columns of B: element (line, p) of A and B, p along k, is
- * at line * line_step + p * step. */
+/* One matrix as a kernel sees it. Lines are rows of A, C and D but columns of B: element (line, p) of A and B, p along
+ * k, is at line * line_step + p * step. */
 typedef struct hu_matrix {
   const void *data;
   size_t line_step, step;
@@ -48,9 +48,9 @@ HU_DEVICE hu_num hu_matrix_num(const hu_matrix &x, size_t line, size_t p) {
 /* ---- what a sum is made of ---- */
 
 enum {
-  HU_TERM_NAN = 1,            /* an operand is NaN */
-  HU_TERM_INVALID = 2,        /* infinity times zero */
-  HU_TERM_INF = 4,            /* a term is +infinity */
+  HU_TERM_NAN = 1,     /* an operand is NaN */
+  HU_TERM_INVALID = 2, /* infinity times zero */
+  HU_TERM_INF = 4,     /* a term is +infinity */
   HU_TERM_MINUS_INF = 8,
   HU_TERM_NOT_MINUS_ZERO = 16, /* a term is not -0 */
   HU_TERM_NOT_PLUS_ZERO = 32
@@ -86,9 +86,10 @@ static __device__ __noinline__ uint32_t hu_sum_flags(const hu_gemm_args &g, size
 
 /* ---- the last rounding ---- */
 
-/* Rounds the sum x of element (i, j) into D and returns the events; a NaN that no operand brought in (made) is an invalid
- * operation. Called, not inlined: around it the sums of a tile hold most of the registers. */
-static __device__ __noinline__ uint32_t hu_gemm_store(const hu_gemm_args &g, size_t i, size_t j, hu_num x, uint32_t made) {
+/* Rounds the sum x of element (i, j) into D and returns the events; a NaN that no operand brought in (made) is an
+ * invalid operation. Called, not inlined: around it the sums of a tile hold most of the registers. */
+static __device__ __noinline__ uint32_t hu_gemm_store(const hu_gemm_args &g, size_t i, size_t j, hu_num x,
+                                                      uint32_t made) {
   uint32_t ev, word = g.stochastic ? hu_word(g.stream, (uint64_t)i * g.n + j) : 0;
   uint32_t code = hu_round(&g.dspec, x, word >> ((32u - g.dspec.bits) & 31u), &ev);
   size_t at = i * g.ldd + j;
@@ -105,6 +106,7 @@ static __device__ __noinline__ uint32_t hu_gemm_store(const hu_gemm_args &g, siz
 
 hu_status hu_gemm_launch_fp32(const hu_gemm_args *g, void *stream);
 hu_status hu_gemm_launch_exact64(const hu_gemm_args *g, void *stream);
-hu_status hu_gemm_launch_wide(const hu_gemm_args *g, int32_t bits, void *stream); /* bits: of the widest sum, sign included */
+hu_status hu_gemm_launch_wide(const hu_gemm_args *g, int32_t bits,
+                              void *stream); /* bits: of the widest sum, sign included */
 
 #endif

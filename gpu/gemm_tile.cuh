@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/gemm_tile.cuh - a block's tile of D, for sums in binary32 (T = float, R = 8) and in binary64 (T = double, R = 4).
  *
- * 256 threads hold R x R sums each: a tile of 16 R x 16 R. Operands come in slabs of 64 / R along k, decoded on their way into
- * shared memory, two slabs deep. Each sum takes its products in ascending order of k, one fused multiply-add each, and exactly k
- * of them: nothing is padded along k, since adding the product +0 would turn -0 into +0. Thread (ty, tx) holds rows
- * 64 h + 4 ty + r and columns 64 h + 4 tx + r, so that a warp's reads of shared memory are vectors without bank conflicts.
+ * 256 threads hold R x R sums each: a tile of 16 R x 16 R. Operands come in slabs of 64 / R along k, decoded on their
+ * way into shared memory, two slabs deep. Each sum takes its products in ascending order of k, one fused multiply-add
+ * each, and exactly k of them: nothing is padded along k, since adding the product +0 would turn -0 into +0. Thread
+ * (ty, tx) holds rows 64 h + 4 ty + r and columns 64 h + 4 tx + r, so that a warp's reads of shared memory are vectors
+ * without bank conflicts.
  *
- * C enters and D leaves through shared memory two register rows (32 tile rows) at a time: neighbouring threads then touch
- * neighbouring elements, and the long code of the last rounding is there once. */
+ * C enters and D leaves through shared memory two register rows (32 tile rows) at a time: neighbouring threads then
+ * touch neighbouring elements, and the long code of the last rounding is there once. */
 #ifndef HALFULP_GPU_GEMM_TILE_CUH
 #define HALFULP_GPU_GEMM_TILE_CUH
 
@@ -32,7 +33,7 @@ struct hu_tile {
   static const int shared = 4 * slab > 32 * pitch ? 4 * slab : 32 * pitch;
 
   T sum[R][R];
-  T *buffer;          /* `shared` elements of shared memory: 2 slabs of A, 2 of B; or 32 rows of the tile */
+  T *buffer;                  /* `shared` elements of shared memory: 2 slabs of A, 2 of B; or 32 rows of the tile */
   const T *table_a, *table_b; /* values of 8-bit codes, in shared memory */
   size_t row0, col0;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/gemm_wide.cu - the model `exact` for every pair of formats: a wide integer, its limbs spread over a warp.
  *
- * Limb q has weight 2^(low + 32 q) and sits in lane q / SLOTS as a signed 64-bit number. Lanes read and multiply 32 terms at a
- * time; then each term goes round, and every lane adds to its limbs the 32 bits of the product that belong there. A limb
- * takes 2^30 such pieces without overflow; carries move up after that many terms and at the end. Integers: any order gives the
- * same sum. */
+ * Limb q has weight 2^(low + 32 q) and sits in lane q / SLOTS as a signed 64-bit number. Lanes read and multiply 32
+ * terms at a time; then each term goes round, and every lane adds to its limbs the 32 bits of the product that belong
+ * there. A limb takes 2^30 such pieces without overflow; carries move up after that many terms and at the end.
+ * Integers: any order gives the same sum. */
 #include "gpu/gemm.cuh"
 
 template <int SLOTS>

@@ -100,15 +100,15 @@ static size_t stored_bytes(size_t rows, size_t cols, size_t ld, hu_format f, uin
 
 static hu_status operand_new(twin *t, hu_operand *z, const hu_operand *x, size_t rows, size_t cols) {
   *z = *x;
-  hu_status s = twin_new(t, x->data, stored_bytes(x->transposed ? cols : rows, x->transposed ? rows : cols, x->ld, x->format,
-                                                  x->storage));
+  hu_status s = twin_new(
+      t, x->data, stored_bytes(x->transposed ? cols : rows, x->transposed ? rows : cols, x->ld, x->format, x->storage));
   z->data = t->device;
   return s;
 }
 
-hu_status hu_device_host_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
-                              const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec,
-                              hu_events *events) {
+hu_status hu_device_host_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
+                              const hu_operand *b, const hu_operand *c, const hu_accum *accum, hu_mode mode,
+                              const hu_exec *exec, hu_events *events) {
   twin ta = {NULL, 0}, tb = {NULL, 0}, tc = {NULL, 0}, td = {NULL, 0}, te = {NULL, 0};
   hu_operand da, db, dc;
   hu_status s = hu_check_gemm(m, n, k, d, a, b, c, accum, mode);

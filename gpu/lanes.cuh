@@ -43,8 +43,8 @@ HU_DEVICE hu_lane hu_lane_uint(hu_lane v) { return __float2uint_rz(__uint_as_flo
 
 #include "emu/lanes.h"
 
-/* hu_quick_add of every deterministic mode as one expression: base of the operand's sign, plus step if the lower candidate is
- * odd. No switch per element, so that ten integer instructions round one. */
+/* hu_quick_add of every deterministic mode as one expression: base of the operand's sign, plus step if the lower
+ * candidate is odd. No switch per element, so that ten integer instructions round one. */
 typedef struct hu_quick_step {
   uint32_t base, base_neg, step;
 } hu_quick_step;

@@ -4,8 +4,8 @@
  * nvcc sees the triple brackets; the host-run build (tests/cuda_host) has its own cuda_runtime.h, which defines
  * HU_HOST_LAUNCH and runs the same kernel text on the CPU. Kernels are plain CUDA C and take everything by value.
  *
- * Arithmetic of kernels: contraction is off (-fmad=false), subnormals are kept (nvcc's default -ftz=false) and every float
- * operation that a result depends on is written as an intrinsic with its rounding in the name. */
+ * Arithmetic of kernels: contraction is off (-fmad=false), subnormals are kept (nvcc's default -ftz=false) and every
+ * float operation that a result depends on is written as an intrinsic with its rounding in the name. */
 #ifndef HALFULP_GPU_LAUNCH_CUH
 #define HALFULP_GPU_LAUNCH_CUH
 
@@ -37,7 +37,8 @@ static inline hu_status hu_launched(void) {
   }
 }
 
-/* Blocks for `work` block-sized pieces, at most what fills the device `waves` times over: kernels stride over the rest. */
+/* Blocks for `work` block-sized pieces, at most what fills the device `waves` times over: kernels stride over the rest.
+ * */
 static inline unsigned hu_grid(uint64_t work, unsigned waves) {
   int device = 0, sms = 0;
   if (cudaGetDevice(&device) != cudaSuccess) return 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/map.cuh - the loop of every element-wise kernel: one read and one write per element.
  *
- * Dense arrays go four elements at a time through vectors of 4, 8 or 16 bytes, aligned on the reading side; the elements before
- * the first aligned one, the last n mod 4, and strided arrays go one at a time. Where z is aligned differently from x its four
- * elements are stored singly. An operation is a struct with
+ * Dense arrays go four elements at a time through vectors of 4, 8 or 16 bytes, aligned on the reading side; the
+ * elements before the first aligned one, the last n mod 4, and strided arrays go one at a time. Where z is aligned
+ * differently from x its four elements are stored singly. An operation is a struct with
  *
  *   int quick(const In x[4], const uint32_t words[4], Out z[4], hu_counts *c) const;  four elements, or 0: not these
  *   void slow(const In x[4], const uint32_t words[4], Out z[4], hu_counts *c) const;  any four elements
@@ -80,7 +80,8 @@ HU_DEVICE void hu_store_four(const hu_extent &e, Out *z, size_t first, const hu_
 
 /* One vector; 0 if it has to go the slow way. */
 template <class Op, class Out, class In>
-HU_DEVICE int hu_map_quick(const Op &op, const hu_extent &e, Out *z, size_t group, const hu_four<In> &in, hu_counts *c) {
+HU_DEVICE int hu_map_quick(const Op &op, const hu_extent &e, Out *z, size_t group, const hu_four<In> &in,
+                           hu_counts *c) {
   hu_four<Out> out;
   uint32_t words[4] = {0, 0, 0, 0};
   size_t first = e.head + group * 4;
@@ -91,7 +92,8 @@ HU_DEVICE int hu_map_quick(const Op &op, const hu_extent &e, Out *z, size_t grou
 }
 
 template <class Op, class Out, class In>
-HU_DEVICE void hu_map_slow(const Op &op, const hu_extent &e, Out *z, size_t group, const hu_four<In> &in, hu_counts *c) {
+HU_DEVICE void hu_map_slow(const Op &op, const hu_extent &e, Out *z, size_t group, const hu_four<In> &in,
+                           hu_counts *c) {
   hu_four<Out> out;
   uint32_t words[4] = {0, 0, 0, 0};
   size_t first = e.head + group * 4;
@@ -149,7 +151,7 @@ HU_DEVICE void hu_map(const Op &op, const hu_extent &e, Out *z, const In *x) {
 
 template <class Op, class Out, class In>
 HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
-  hu_map_kernel(const __grid_constant__ Op op, const __grid_constant__ hu_extent e, Out *z, const In *x) {
+    hu_map_kernel(const __grid_constant__ Op op, const __grid_constant__ hu_extent e, Out *z, const In *x) {
   hu_map(op, e, z, x);
 }
 

@@ -26,8 +26,8 @@ hu_status hu_device_quantize64_n(size_t n, double *z, ptrdiff_t incz, const doub
   return HU_E_DEVICE;
 }
 
-hu_status hu_device_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_format f, hu_mode mode,
-                             const hu_exec *exec, hu_events *events, void *stream) {
+hu_status hu_device_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_format f,
+                             hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
   (void)n, (void)z, (void)incz, (void)x, (void)incx, (void)f, (void)mode, (void)exec, (void)events, (void)stream;
   return HU_E_DEVICE;
 }
@@ -50,9 +50,10 @@ hu_status hu_device_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *
   return HU_E_DEVICE;
 }
 
-hu_status hu_device_convert_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx, hu_format fx,
-                              hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
-  (void)n, (void)z, (void)incz, (void)fz, (void)x, (void)incx, (void)fx, (void)mode, (void)exec, (void)events, (void)stream;
+hu_status hu_device_convert_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,
+                              hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
+  (void)n, (void)z, (void)incz, (void)fz, (void)x, (void)incx, (void)fx, (void)mode, (void)exec, (void)events,
+      (void)stream;
   return HU_E_DEVICE;
 }
 
@@ -67,8 +68,8 @@ hu_status hu_device_unpack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned wi
 }
 
 hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
-                         const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,
-                         void *stream) {
+                         const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec,
+                         hu_events *events, void *stream) {
   (void)m, (void)n, (void)k, (void)d, (void)a, (void)b, (void)c, (void)accum, (void)mode, (void)exec, (void)events;
   (void)stream;
   return HU_E_DEVICE;
@@ -86,9 +87,9 @@ hu_status hu_device_host_encode_n(size_t n, void *z, const float *x, hu_format f
   return HU_E_DEVICE;
 }
 
-hu_status hu_device_host_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
-                              const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec,
-                              hu_events *events) {
+hu_status hu_device_host_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
+                              const hu_operand *b, const hu_operand *c, const hu_accum *accum, hu_mode mode,
+                              const hu_exec *exec, hu_events *events) {
   (void)m, (void)n, (void)k, (void)d, (void)a, (void)b, (void)c, (void)accum, (void)mode, (void)exec, (void)events;
   return HU_E_DEVICE;
 }

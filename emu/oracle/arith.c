@@ -182,7 +182,7 @@ static void fused(result *r, const exact *a, const exact *b, const exact *c, hu_
 /* Is a below b? Both numbers; -0 is below +0. */
 static int below(const exact *a, const exact *b) {
   if (a->negative != b->negative) return a->negative;
-  int greater = b->kind == CODE_INFINITE ? -(a->kind != CODE_INFINITE)
+  int greater = b->kind == CODE_INFINITE   ? -(a->kind != CODE_INFINITE)
                 : a->kind == CODE_INFINITE ? 1
                                            : mpfr_cmp(a->value, b->value);
   return a->negative ? greater > 0 : greater < 0;

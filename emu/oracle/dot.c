@@ -29,10 +29,10 @@ static void deliver(const table *t, hu_mode mode, const exact *sum, int nan_oper
 /* ---- Exact. */
 
 typedef struct terms {
-  int nan_operand, invalid; /* a NaN among the operands; infinity times zero */
-  int plus_inf, minus_inf; /* infinite terms of each sign */
+  int nan_operand, invalid;          /* a NaN among the operands; infinity times zero */
+  int plus_inf, minus_inf;           /* infinite terms of each sign */
   int all_minus_zero, all_plus_zero; /* of every term so far */
-  exact sum; /* of the finite terms, with its sign in the MPFR number */
+  exact sum;                         /* of the finite terms, with its sign in the MPFR number */
 } terms;
 
 static void note_zero(terms *s, int is_zero, int negative) {

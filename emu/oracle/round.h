@@ -9,9 +9,9 @@
 
 /* Where |x| > 0 lies on the rounding grid. */
 typedef enum where {
-  WHERE_GRID, /* lower <= |x| < upper */
+  WHERE_GRID,      /* lower <= |x| < upper */
   WHERE_BELOW_ALL, /* below the smallest value of a format without zero; lower and upper are 0 */
-  WHERE_BEYOND /* at or above the first grid point beyond max; lower and upper are not used */
+  WHERE_BEYOND     /* at or above the first grid point beyond max; lower and upper are not used */
 } where;
 typedef struct bracket {
   where where;

@@ -15,14 +15,14 @@
 typedef struct table {
   hu_format f;
   unsigned width;
-  uint32_t code_mask; /* the `width` low bits */
-  uint32_t sign_mask; /* the sign bit, 0 if unsigned */
+  uint32_t code_mask;      /* the `width` low bits */
+  uint32_t sign_mask;      /* the sign bit, 0 if unsigned */
   uint32_t magnitude_mask; /* the bits below the sign */
   int bias, emin;
-  uint64_t inf_code; /* magnitude code of infinity, TABLE_NO_CODE if there is none */
-  uint64_t nan_code; /* canonical NaN, all bits, TABLE_NO_CODE if there is none */
+  uint64_t inf_code;           /* magnitude code of infinity, TABLE_NO_CODE if there is none */
+  uint64_t nan_code;           /* canonical NaN, all bits, TABLE_NO_CODE if there is none */
   uint32_t min_code, max_code; /* smallest and largest positive finite magnitude codes */
-  uint64_t max_index; /* place of max_code on the rounding grid */
+  uint64_t max_index;          /* place of max_code on the rounding grid */
 } table;
 
 typedef enum code_class { CODE_FINITE, CODE_INFINITE, CODE_NAN } code_class;

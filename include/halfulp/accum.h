@@ -20,12 +20,12 @@
  *                                                 absent: rne, default
  *   format   = text of hu_format_parse
  *
- * A splitk may hold a promote, not the other way round, and neither holds itself, exact, fp64 or int32. N: decimal, 1 to
- * 2^31 - 1. No blanks.
+ * A splitk may hold a promote, not the other way round, and neither holds itself, exact, fp64 or int32. N: decimal, 1
+ * to 2^31 - 1. No blanks.
  *
  *   exact             c + sum of a[k] b[k], no rounding until the one into the result
- *   fp32, fp64        acc = fma(a[k], b[k], acc) in binary32, binary64, ties to even; fp32 is seq(binary32) for operands
- *                     that fit binary32
+ *   fp32, fp64        acc = fma(a[k], b[k], acc) in binary32, binary64, ties to even; fp32 is seq(binary32) for
+ *                     operands that fit binary32
  *   seq(F)            acc = rnd_F(acc + a[k] b[k]): fused, one rounding a step
  *   seq2(P,F)         acc = rnd_F(acc + rnd_P(a[k] b[k])): unfused; seq2(F) is seq2(F,F)
  *   chunk(L,P,F)      chunks of L: t = seq2(P,P) from 0; acc = rnd_F(acc + t)     (Wang et al. 2018)
@@ -73,13 +73,14 @@ enum {
   HU_BLOCK_LANES = 6,  /* lanes: two such chains over even and odd k from 0, added, then to c */
   HU_BLOCK_RULES = 7
 };
-enum { HU_CUT_TRUNC = 0, HU_CUT_FLOOR = 1, HU_CUT_NEAREST = 2 };   /* trunc floor rne */
-enum { HU_ORDER_UP = 0, HU_ORDER_DOWN = 1, HU_ORDER_MOD4 = 2 };    /* up down mod4 */
-enum { HU_JOIN_FIRST = 0, HU_JOIN_LAST = 1 };                      /* first last */
-enum { HU_DAZ_NONE = 0, HU_DAZ_SIGN = 1, HU_DAZ_PLUS = 2 };        /* none sign plus */
+enum { HU_CUT_TRUNC = 0, HU_CUT_FLOOR = 1, HU_CUT_NEAREST = 2 };                /* trunc floor rne */
+enum { HU_ORDER_UP = 0, HU_ORDER_DOWN = 1, HU_ORDER_MOD4 = 2 };                 /* up down mod4 */
+enum { HU_JOIN_FIRST = 0, HU_JOIN_LAST = 1 };                                   /* first last */
+enum { HU_DAZ_NONE = 0, HU_DAZ_SIGN = 1, HU_DAZ_PLUS = 2 };                     /* none sign plus */
 enum { HU_FTZ_NONE = 0, HU_FTZ_AFTER = 1, HU_FTZ_TINY = 2, HU_FTZ_BEFORE = 3 }; /* none after tiny before */
 
-/* The parameters of block(...). Keys with an asterisk must be given where they are allowed; the others are 0 by default.
+/* The parameters of block(...). Keys with an asterisk must be given where they are allowed; the others are 0 by
+ * default.
  *
  *   align   l* f* emin* cut order c scale every in as acc     groups  l* f* emin* g* scale* every* cut acc
  *   late    l* f* f2* lanes far big in as acc                 exact   l* in as
@@ -122,14 +123,16 @@ typedef struct hu_accum {
   uint32_t slices;    /* S of splitk, 0: none */
 } hu_accum;
 
-/* HU_OK or HU_E_ACCUM: the record is not what its own text says (a field out of range, or not 0 where it means nothing). */
+/* HU_OK or HU_E_ACCUM: the record is not what its own text says (a field out of range, or not 0 where it means
+ * nothing). */
 HU_API HU_MUST_CHECK hu_status hu_accum_check(const hu_accum *accum);
-/* Text to record. HU_E_TEXT (not the grammar, a number out of range, a key twice, missing or of another rule), HU_E_NAME
- * (no model, format or preset of that name); then, if where is not NULL, *where is the offset of the part that is
- * wrong. *accum is untouched on failure. */
+/* Text to record. HU_E_TEXT (not the grammar, a number out of range, a key twice, missing or of another rule),
+ * HU_E_NAME (no model, format or preset of that name); then, if where is not NULL, *where is the offset of the part
+ * that is wrong. *accum is untouched on failure. */
 HU_API HU_MUST_CHECK hu_status hu_accum_parse(hu_accum *accum, const char *text, size_t *where);
 /* Record to its one canonical text, which parses to the record: presets as block(...), formats by their first name,
- * defaults left out. Returns the length needed, like snprintf; 0 if the model is not valid. HU_ACCUM_TEXT_MAX bytes always suffice. */
+ * defaults left out. Returns the length needed, like snprintf; 0 if the model is not valid. HU_ACCUM_TEXT_MAX bytes
+ * always suffice. */
 #define HU_ACCUM_TEXT_MAX 768
 HU_API size_t hu_accum_text(char *text, size_t size, const hu_accum *accum);
 /* 1 if the model wants scales (hu_dot takes them, hu_gemm does not). */
@@ -141,16 +144,16 @@ enum {
   HU_ELEMENT_BINARY64 = 1, /* binary64 patterns in uint64_t: models exact and fp64 */
   HU_ELEMENT_S8 = 2,       /* int32: two's complement and unsigned bytes */
   HU_ELEMENT_U8 = 3,
-  HU_ELEMENT_S4 = 4,       /* int32: one to a byte, upper four bits ignored */
+  HU_ELEMENT_S4 = 4, /* int32: one to a byte, upper four bits ignored */
   HU_ELEMENT_U4 = 5,
-  HU_ELEMENT_S32 = 6       /* C and the result of int32 */
+  HU_ELEMENT_S32 = 6 /* C and the result of int32 */
 };
 typedef struct hu_element {
   uint8_t kind; /* HU_ELEMENT_ */
   uint8_t reserved;
   hu_format format; /* HU_ELEMENT_CODE; else all zero */
 } hu_element;
-HU_API size_t hu_element_size(hu_element e);   /* bytes; 0 if it is no element */
+HU_API size_t hu_element_size(hu_element e);    /* bytes; 0 if it is no element */
 HU_API unsigned hu_element_width(hu_element e); /* bits of its pattern */
 
 /* A model with the operands that its hardware takes. */

@@ -6,15 +6,15 @@
  *   hu_events ev = {0};
  *   hu_status s = hu_quantize_n(n, z, 1, x, 1, f, rne, NULL, &ev);
  *
- * Element i of x is x[i * incx], of z is z[i * incz]; strides count elements, incz must not be 0 and incx may be (one value for
- * all). Each element is what the one-value call of scalar.h returns, with R = the high N bits of word i of exec->stream: the
- * same bits for every thread count, instruction set, stride and device. Codes are stored one to a uint8_t, uint16_t or uint32_t
- * (hu_limits.storage), bits above the width 0; pointers are aligned to their element.
- * x and z may be the same array where the element sizes and strides are the same, else they must not overlap (elements of
- * equally strided arrays may interleave). n may be 0; then pointers may be NULL. `exec` may be NULL (one thread, every kernel
- * level, stream 0); `events` may be NULL, else the counts are added to it. No allocation.
- * Errors: HU_E_FORMAT, HU_E_MODE, HU_E_CARRIER (the format's grid does not fit the array's binary32), HU_E_NULL, HU_E_SHAPE,
- * HU_E_ALIGN, HU_E_OVERLAP; outputs and events are untouched then. */
+ * Element i of x is x[i * incx], of z is z[i * incz]; strides count elements, incz must not be 0 and incx may be (one
+ * value for all). Each element is what the one-value call of scalar.h returns, with R = the high N bits of word i of
+ * exec->stream: the same bits for every thread count, instruction set, stride and device. Codes are stored one to a
+ * uint8_t, uint16_t or uint32_t (hu_limits.storage), bits above the width 0; pointers are aligned to their element.
+ * x and z may be the same array where the element sizes and strides are the same, else they must not overlap (elements
+ * of equally strided arrays may interleave). n may be 0; then pointers may be NULL. `exec` may be NULL (one thread,
+ * every kernel level, stream 0); `events` may be NULL, else the counts are added to it. No allocation.
+ * Errors: HU_E_FORMAT, HU_E_MODE, HU_E_CARRIER (the format's grid does not fit the array's binary32), HU_E_NULL,
+ * HU_E_SHAPE, HU_E_ALIGN, HU_E_OVERLAP; outputs and events are untouched then. */
 #ifndef HALFULP_ARRAY_H
 #define HALFULP_ARRAY_H
 
@@ -62,10 +62,10 @@ HU_API HU_MUST_CHECK hu_status hu_convert_n(size_t n, void *z, ptrdiff_t incz, h
                                             ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
                                             hu_events *events);
 
-/* Dense packing of codes of `width` bits (1..8): code i occupies bits i*width .. i*width + width - 1 of the output seen as one
- * little-endian bit string (two 4-bit codes a byte, the first in the low half; four 6-bit codes in three bytes).
- * hu_pack_size gives the bytes, ceil(n * width / 8), or SIZE_MAX if that overflows; spare bits of the last byte are 0. x holds one
- * code a byte; bits above width are ignored. z and x must not overlap. HU_E_SHAPE if width is not 1..8. */
+/* Dense packing of codes of `width` bits (1..8): code i occupies bits i*width .. i*width + width - 1 of the output seen
+ * as one little-endian bit string (two 4-bit codes a byte, the first in the low half; four 6-bit codes in three bytes).
+ * hu_pack_size gives the bytes, ceil(n * width / 8), or SIZE_MAX if that overflows; spare bits of the last byte are 0.
+ * x holds one code a byte; bits above width are ignored. z and x must not overlap. HU_E_SHAPE if width is not 1..8. */
 HU_API size_t hu_pack_size(size_t n, unsigned width);
 HU_API HU_MUST_CHECK hu_status hu_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width);
 HU_API HU_MUST_CHECK hu_status hu_unpack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* halfulp/device.h - the CUDA twins of array.h, arith_n.h and gemm.h: same arguments, same bits.
  *
- * Pointers to data and to events are device pointers; `stream` is a cudaStream_t (as void *, so that this header needs no
- * CUDA), NULL the default stream. The calls check their arguments on the host, enqueue one kernel (gemm: a few) and return; they
- * never allocate and never synchronise. exec->threads and levels_off mean nothing here; exec->stream is the random stream.
- * Counts are added atomically to *events. Any n, any stride, pointers aligned to their element only.
- * hu_device_gemm does not look at values before it starts (that would need a synchronisation): a binary32 operand off its grid
- * is a caller's error that HU_E_GRID does not report here. Accumulation models other than exact and fp32 have no kernels yet:
- * HU_E_ACCUM.
+ * Pointers to data and to events are device pointers; `stream` is a cudaStream_t (as void *, so that this header needs
+ * no CUDA), NULL the default stream. The calls check their arguments on the host, enqueue one kernel (gemm: a few) and
+ * return; they never allocate and never synchronise. exec->threads and levels_off mean nothing here; exec->stream is
+ * the random stream. Counts are added atomically to *events. Any n, any stride, pointers aligned to their element only.
+ * hu_device_gemm does not look at values before it starts (that would need a synchronisation): a binary32 operand off
+ * its grid is a caller's error that HU_E_GRID does not report here. Accumulation models other than exact and fp32 have
+ * no kernels yet: HU_E_ACCUM.
  * Libraries built without CUDA have these functions too; each returns HU_E_DEVICE. */
 #ifndef HALFULP_DEVICE_H
 #define HALFULP_DEVICE_H

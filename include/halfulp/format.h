@@ -78,10 +78,10 @@ typedef struct hu_limits {
   uint32_t nan_code;        /* canonical NaN, the full code (0x80 in FNUZ); has_nan says whether there is one */
   uint32_t has_nan;         /* (a 32-bit NaN code may equal HU_NO_CODE, so ask this) */
   int32_t bias;
-  int32_t emin;             /* exponent of the lowest normal binade */
-  int32_t emax;             /* floor(log2 max) */
+  int32_t emin;                /* exponent of the lowest normal binade */
+  int32_t emax;                /* floor(log2 max) */
   double max, min, min_normal; /* values of the codes above; min_normal is 0 when e = 0 */
-  double low;               /* lowest finite value: -max; 0 or min in unsigned formats */
+  double low;                  /* lowest finite value: -max; 0 or min in unsigned formats */
   uint64_t finite_codes, nan_codes;
 } hu_limits;
 
@@ -132,22 +132,24 @@ HU_API hu_format hu_format_p3109(unsigned k, unsigned p, int is_signed, int exte
  * number, separator or suffix, the value behind a known key and '='; 0 for HU_E_NAME and HU_E_FORMAT. f is untouched on
  * failure. */
 HU_API HU_MUST_CHECK hu_status hu_format_parse(hu_format *f, const char *text, size_t *where);
-/* The same; and with HU_E_FORMAT, if axis is not NULL, *axis is hu_format_check's sentence that names the wrong axis. */
+/* The same; and with HU_E_FORMAT, if axis is not NULL, *axis is hu_format_check's sentence that names the wrong axis.
+ * */
 HU_API HU_MUST_CHECK hu_status hu_format_parse_why(hu_format *f, const char *text, size_t *where, const char **axis);
 
 /* Descriptor to its fp(...) text; hu_format_parse gives the descriptor back. Of the six presets the one that makes the
  * shortest text, among equals the earlier of the table above; then "unsigned"; then the axes in which the descriptor
- * differs from the preset, in the order zero, sub, inf, nan, -0, ovf, neg. Writes at most size bytes with the final 0 and
- * returns the length needed without it (like snprintf); 0 if f is not valid. HU_FORMAT_TEXT_MAX bytes always suffice. */
+ * differs from the preset, in the order zero, sub, inf, nan, -0, ovf, neg. Writes at most size bytes with the final 0
+ * and returns the length needed without it (like snprintf); 0 if f is not valid. HU_FORMAT_TEXT_MAX bytes always
+ * suffice. */
 #define HU_FORMAT_TEXT_MAX 128
 HU_API size_t hu_format_text(char *text, size_t size, hu_format f);
 
 /* The catalogue (formats/): entries in a fixed order, entry 0 first. */
 typedef struct hu_format_entry {
-  const char *id;       /* "float8_e4m3fn" */
-  const char *aliases;  /* "ocp_e4m3 e4m3fn", blank-separated, "" if none */
-  const char *source;   /* clause or paper */
-  const char *open;     /* what the source leaves open and what was decided here, "" if nothing */
+  const char *id;      /* "float8_e4m3fn" */
+  const char *aliases; /* "ocp_e4m3 e4m3fn", blank-separated, "" if none */
+  const char *source;  /* clause or paper */
+  const char *open;    /* what the source leaves open and what was decided here, "" if nothing */
   hu_format format;
 } hu_format_entry;
 HU_API size_t hu_format_count(void);

@@ -3,30 +3,32 @@
  *
  * A is m x k, B is k x n, C and D are m x n, row-major. No alpha or beta: they would be roundings of their own. Each
  * matrix has its own format and is stored as codes of it or as binary32 values on its grid. The accumulation model
- * (accum.h) says what is computed; the last step is always one rounding of the model's sum into D's format by `mode`, with
- * R = the high N bits of word i*n + j of exec->stream for element (i, j).
+ * (accum.h) says what is computed; the last step is always one rounding of the model's sum into D's format by `mode`,
+ * with R = the high N bits of word i*n + j of exec->stream for element (i, j).
  *
  * `exact` works for every choice of formats. Where the products' range and k prove it (hu_gemm_exact64), or the values
  * that are there do, sums are formed in binary64 by a vector kernel, in any order, without rounding. Else they are
  * formed there with a proved bound of their error, which tells most results; the others, and where no bound would help,
  * are summed in a wide integer accumulator. The ways give the same bits and events and differ in speed alone.
  * `fp32` wants A, B and C to fit binary32 (hu_format_fits_binary32), else HU_E_CARRIER.
- * Every other model without scales is computed element by element as docs/numerics.md section 11 has it, with the random
- * words of element i*n + j there; HU_E_ACCUM: a model with scales, of integers, or that does not take these formats (C's under
- * align, groups and late must be one that the accumulator holds).
+ * Every other model without scales is computed element by element as docs/numerics.md section 11 has it, with the
+ * random words of element i*n + j there; HU_E_ACCUM: a model with scales, of integers, or that does not take these
+ * formats (C's under align, groups and late must be one that the accumulator holds).
  *
  * Special operands, both models: a NaN operand, infinity times zero, or infinities of both signs in a sum give NaN; an
- * infinity otherwise gives an infinity. `exact`: an exact zero sum is -0 if every term (products and C) is -0; else, when
- * some term is not -0, it is -0 only if the mode is toward negative and the terms are not all +0; else +0. An absent C is the
- * term +0. `fp32`: the signs of IEEE 754 fused multiply-add, ties to even, step by step. Other models: section 11.
- * Events: for each element those of the last rounding (nan_in, inf_in: the model's sum is NaN, infinite), except that a NaN sum
- * none of whose operands is NaN counts as invalid instead of nan_in (and as both invalid in one where the NaN policy is `error`).
+ * infinity otherwise gives an infinity. `exact`: an exact zero sum is -0 if every term (products and C) is -0; else,
+ * when some term is not -0, it is -0 only if the mode is toward negative and the terms are not all +0; else +0. An
+ * absent C is the term +0. `fp32`: the signs of IEEE 754 fused multiply-add, ties to even, step by step. Other models:
+ * section 11.
+ * Events: for each element those of the last rounding (nan_in, inf_in: the model's sum is NaN, infinite), except that a
+ * NaN sum none of whose operands is NaN counts as invalid instead of nan_in (and as both invalid in one where the NaN
+ * policy is `error`).
  *
- * m, n, k may be 0: k = 0 gives D = C. D may be the same array as C (same storage, format, ld, C not transposed); no other
- * overlap of D with an operand. Errors: HU_E_FORMAT, HU_E_MODE, HU_E_ACCUM, HU_E_CARRIER, HU_E_NULL, HU_E_SHAPE (ld too small,
- * or sizes that do not fit the address space), HU_E_ALIGN, HU_E_OVERLAP, HU_E_GRID (a binary32 operand that is not a value of its
- * format; -0 is one only where the format has it); D and events are untouched then. No allocation; up to 512 KiB of stack in the calling thread and in each
- * further one. */
+ * m, n, k may be 0: k = 0 gives D = C. D may be the same array as C (same storage, format, ld, C not transposed); no
+ * other overlap of D with an operand. Errors: HU_E_FORMAT, HU_E_MODE, HU_E_ACCUM, HU_E_CARRIER, HU_E_NULL, HU_E_SHAPE
+ * (ld too small, or sizes that do not fit the address space), HU_E_ALIGN, HU_E_OVERLAP, HU_E_GRID (a binary32 operand
+ * that is not a value of its format; -0 is one only where the format has it); D and events are untouched then. No
+ * allocation; up to 512 KiB of stack in the calling thread and in each further one. */
 #ifndef HALFULP_GEMM_H
 #define HALFULP_GEMM_H
 
@@ -41,8 +43,8 @@ enum { HU_VALUES = 0, HU_CODES = 1 };
 
 /* A matrix to read. Element (i, j) is at i * ld + j, or at j * ld + i if transposed. */
 typedef struct hu_operand {
-  const void *data;   /* float, or uint8_t / uint16_t / uint32_t codes by hu_limits.storage */
-  size_t ld;          /* elements from one stored row to the next, >= the stored row's length */
+  const void *data; /* float, or uint8_t / uint16_t / uint32_t codes by hu_limits.storage */
+  size_t ld;        /* elements from one stored row to the next, >= the stored row's length */
   hu_format format;
   uint8_t storage;    /* HU_VALUES: binary32 values on the grid; HU_CODES */
   uint8_t transposed; /* 1: stored as the transpose */
@@ -61,9 +63,9 @@ HU_API HU_MUST_CHECK hu_status hu_gemm(size_t m, size_t n, size_t k, const hu_re
                                        const hu_operand *b, const hu_operand *c, const hu_accum *accum, hu_mode mode,
                                        const hu_exec *exec, hu_events *events);
 
-/* 1 if every partial sum of c + k products of values of fa and fb (c of format *fc; NULL: absent) is a binary64 number whatever
- * the order of the additions: all terms are multiples of 2^q, q >= -1074, and their absolute values add up to at most
- * 2^53 2^q. */
+/* 1 if every partial sum of c + k products of values of fa and fb (c of format *fc; NULL: absent) is a binary64 number
+ * whatever the order of the additions: all terms are multiples of 2^q, q >= -1074, and their absolute values add up to
+ * at most 2^53 2^q. */
 HU_API int hu_gemm_exact64(size_t k, hu_format fa, hu_format fb, const hu_format *fc);
 
 #ifdef __cplusplus

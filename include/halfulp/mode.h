@@ -42,11 +42,11 @@ enum { HU_TINY_AFTER = 0, HU_TINY_BEFORE = 1 };
 enum { HU_NAN_TO_MAX = 0, HU_NAN_TO_ZERO = 1, HU_NAN_TO_ERROR = 2 };
 
 typedef struct hu_mode {
-  uint8_t round;    /* HU_RNE ... HU_SRC */
-  uint8_t saturate; /* HU_SAT_ */
-  uint8_t tiny;     /* HU_TINY_ */
-  uint8_t nan;      /* HU_NAN_TO_ */
-  uint8_t bits;     /* stochastic modes: random bits N, 1..32; else 0 */
+  uint8_t round;       /* HU_RNE ... HU_SRC */
+  uint8_t saturate;    /* HU_SAT_ */
+  uint8_t tiny;        /* HU_TINY_ */
+  uint8_t nan;         /* HU_NAN_TO_ */
+  uint8_t bits;        /* stochastic modes: random bits N, 1..32; else 0 */
   uint8_t reserved[3]; /* 0 */
 } hu_mode;
 

@@ -2,7 +2,8 @@
 /* halfulp/oracle.h - the reference by MPFR and GMP that the emulator is held against (libhalfulp-oracle).
  *
  * Slow and simple: the exact value is a rational, the format is its table of values, and the answer is found by
- * comparing exact numbers as docs/numerics.md words it. Shares no code with the emulator. May allocate (HU_E_MEMORY). */
+ * comparing exact numbers as docs/numerics.md words it. Shares no code with the emulator. May allocate (HU_E_MEMORY).
+ * */
 #ifndef HALFULP_ORACLE_H
 #define HALFULP_ORACLE_H
 
@@ -13,8 +14,8 @@
 extern "C" {
 #endif
 
-/* What hu_encode64 must return for x, code and events, in every mode. Any format of up to 32 bits (values are computed from
- * codes one at a time, found by bisection). Also hu_encode: a float is exact as a double. */
+/* What hu_encode64 must return for x, code and events, in every mode. Any format of up to 32 bits (values are computed
+ * from codes one at a time, found by bisection). Also hu_encode: a float is exact as a double. */
 HU_API HU_MUST_CHECK hu_status hu_oracle_encode64(uint32_t *code, uint32_t *events, hu_format f, hu_mode mode, double x,
                                                   uint32_t random);
 /* What hu_convert must return. */
@@ -25,12 +26,14 @@ HU_API HU_MUST_CHECK hu_status hu_oracle_decode64(double *z, hu_format f, uint32
 
 /* Where |x| lies among the magnitudes of a format, for explanations and golden files. */
 typedef struct hu_place {
-  uint32_t below;  /* magnitude code of the largest value <= |x| (max_code if |x| > max); code 0 if |x| is below all. Subnormals that
-                      the format flushes count as values here: rounding sees them */
-  char where;      /* '=': exactly there; '<' 'h' '>': between it and the next grid point (continued beyond max as in
-                      docs/numerics.md section 2), below, at, above the midpoint; 'o': at or above the first grid point beyond max;
-                      'u': below the smallest value of a format without zero, which is the result in every mode; 'f': not above
-                      2^emin where zero = code, so that zero is ('<' 'h' '>' with below 0: between 2^emin and code 1) */
+  /* Magnitude code of the largest value <= |x| (max_code if |x| > max); code 0 if |x| is below all. Subnormals that the
+   * format flushes count as values here: rounding sees them. */
+  uint32_t below;
+  /* '=': exactly there. '<' 'h' '>': between it and the next grid point (continued beyond max as in docs/numerics.md
+   * section 2), below, at, above the midpoint. 'o': at or above the first grid point beyond max. 'u': below the
+   * smallest value of a format without zero, which is the result in every mode. 'f': not above 2^emin where zero =
+   * code, so that zero is ('<' 'h' '>' with below 0: between 2^emin and code 1). */
+  char where;
 } hu_place;
 HU_API HU_MUST_CHECK hu_status hu_oracle_place(hu_place *place, hu_format f, double x); /* x finite */
 
@@ -44,8 +47,8 @@ HU_API HU_MUST_CHECK hu_status hu_oracle_dot_fp32(uint32_t *code, uint32_t *even
                                                   uint32_t random, size_t n, hu_format fa, const uint32_t *a,
                                                   hu_format fb, const uint32_t *b, const hu_format *fc, uint32_t c);
 
-/* The operations of arith.h. x: one operand (SQRT, ROUND_TO_INTEGRAL, whose format is fz's too), three (FMA), else two. What
- * hu_add, hu_sub, ... must return for code and events. */
+/* The operations of arith.h. x: one operand (SQRT, ROUND_TO_INTEGRAL, whose format is fz's too), three (FMA), else two.
+ * What hu_add, hu_sub, ... must return for code and events. */
 enum {
   HU_ORACLE_ADD,
   HU_ORACLE_SUB,

@@ -30,7 +30,7 @@ typedef struct engine {
   mpfr_prec_t precision;
   table ta, tb, tc, ts;
   grid sum, product, plain;
-  grid join; /* of c=last */
+  grid join;          /* of c=last */
   uint64_t roundings; /* so far */
 } engine;
 

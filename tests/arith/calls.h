@@ -61,8 +61,8 @@ typedef hu_status (*calls_two)(size_t n, void *z, ptrdiff_t incz, hu_format fz, 
 
 static inline hu_status calls_array_call(int call, size_t n, calls_array z, const calls_array *x, hu_mode mode,
                                          const hu_exec *exec, hu_events *events) {
-  static const calls_two two[] = {hu_add_n,     hu_sub_n,     hu_mul_n,            hu_div_n,
-                                  hu_minimum_n, hu_maximum_n, hu_minimum_number_n, hu_maximum_number_n};
+  static const calls_two two[] = {
+      hu_add_n, hu_sub_n, hu_mul_n, hu_div_n, hu_minimum_n, hu_maximum_n, hu_minimum_number_n, hu_maximum_number_n};
   switch (call) {
     case HU_ORACLE_SQRT:
       return hu_sqrt_n(n, z.data, z.inc, z.format, x[0].data, x[0].inc, x[0].format, mode, exec, events);

@@ -23,9 +23,12 @@ static uint32_t get(const void *x, size_t size, ptrdiff_t i) {
 }
 
 static void put(void *z, size_t size, ptrdiff_t i, uint32_t code) {
-  if (size == 1) ((uint8_t *)z)[i] = (uint8_t)code;
-  else if (size == 2) ((uint16_t *)z)[i] = (uint16_t)code;
-  else ((uint32_t *)z)[i] = code;
+  if (size == 1)
+    ((uint8_t *)z)[i] = (uint8_t)code;
+  else if (size == 2)
+    ((uint16_t *)z)[i] = (uint16_t)code;
+  else
+    ((uint32_t *)z)[i] = code;
 }
 
 static uint32_t room[4][ROOM], wanted[ROOM];
@@ -52,7 +55,7 @@ static uint32_t draw_code(t_random *r, hu_format f, hu_format fz, unsigned how) 
 
 typedef struct job {
   int call;
-  size_t n, size[4];       /* bytes of an element; 3 is the result */
+  size_t n, size[4]; /* bytes of an element; 3 is the result */
   ptrdiff_t inc[4];
   hu_format format[4];
   uint8_t *start[4];
@@ -148,7 +151,7 @@ static void test_jobs(void **state) {
 /* The lanes on formats that they take, every mode and level, and operands whose results sit on ties and ends. */
 static void test_lanes(void **state) {
   (void)state;
-  static const char *const names[] = {"binary16",        "bfloat16",    "tf32",         "float8_e4m3fn", "float8_e5m2",
+  static const char *const names[] = {"binary16",        "bfloat16",    "tf32",          "float8_e4m3fn", "float8_e5m2",
                                       "float8_e4m3fnuz", "binary8p4se", "float6_e2m3fn", "float4_e2m1fn", "dlfloat16"};
   static const uint32_t off[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2};
   t_random r = {t_seed("arith_lanes", 22)};

@@ -231,9 +231,11 @@ static void test_misuse(void **state) {
 
 int main(void) {
   uint64_t count = HU_EXHAUSTIVE ? 40000000 : 1500000;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_prestate(test_any, &count), cmocka_unit_test_prestate(test_wide, &count),
-      cmocka_unit_test(test_three_formats),        cmocka_unit_test(test_neighbours),
-      cmocka_unit_test(test_specials),             cmocka_unit_test(test_misuse)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_any, &count),
+                                     cmocka_unit_test_prestate(test_wide, &count),
+                                     cmocka_unit_test(test_three_formats),
+                                     cmocka_unit_test(test_neighbours),
+                                     cmocka_unit_test(test_specials),
+                                     cmocka_unit_test(test_misuse)};
   return cmocka_run_group_tests_name("arithmetic at random", tests, NULL, NULL);
 }

@@ -256,8 +256,7 @@ static void test_order(void **state) {
 
 int main(int argc, char **argv) {
   world w = {shard_parse(argc > 1 ? argv[1] : NULL), t_seed("arith_worlds", 11)};
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_prestate(test_order, &w), cmocka_unit_test_prestate(test_one, &w),
-      cmocka_unit_test_prestate(test_fma, &w), cmocka_unit_test_prestate(test_two, &w)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_order, &w), cmocka_unit_test_prestate(test_one, &w),
+                                     cmocka_unit_test_prestate(test_fma, &w), cmocka_unit_test_prestate(test_two, &w)};
   return cmocka_run_group_tests_name("arithmetic of small worlds", tests, NULL, NULL);
 }

@@ -29,9 +29,12 @@ static uint32_t get(const void *x, uint32_t storage, ptrdiff_t i) {
 }
 
 static void put(void *z, uint32_t storage, ptrdiff_t i, uint32_t code) {
-  if (storage == 8) ((uint8_t *)z)[i] = (uint8_t)code;
-  else if (storage == 16) ((uint16_t *)z)[i] = (uint16_t)code;
-  else ((uint32_t *)z)[i] = code;
+  if (storage == 8)
+    ((uint8_t *)z)[i] = (uint8_t)code;
+  else if (storage == 16)
+    ((uint16_t *)z)[i] = (uint16_t)code;
+  else
+    ((uint32_t *)z)[i] = code;
 }
 
 static uint32_t word(hu_mode mode, hu_stream s, uint64_t i) {
@@ -69,7 +72,8 @@ static void test_encode64(void **state) {
   t_random r = {t_seed("encode64", 3)};
   uint64_t cases = 0;
   for (int k = 0; k < 600; k++) {
-    hu_format f = t_below(&r, 3) ? hu_format_at(t_below(&r, (uint32_t)hu_format_count())).format : t_random_format(&r, 1, 32);
+    hu_format f =
+        t_below(&r, 3) ? hu_format_at(t_below(&r, (uint32_t)hu_format_count())).format : t_random_format(&r, 1, 32);
     hu_mode mode = t_random_mode(&r);
     view v = random_view(&r);
     uint32_t storage = hu_format_limits(f).storage;
@@ -102,18 +106,22 @@ static void test_convert_and_decode(void **state) {
   t_random r = {t_seed("convert", 4)};
   uint64_t cases = 0;
   for (int k = 0; k < 900; k++) {
-    hu_format fx = t_below(&r, 2) ? hu_format_at(t_below(&r, (uint32_t)hu_format_count())).format : t_random_format(&r, 1, 32);
-    hu_format fz = t_below(&r, 2) ? hu_format_at(t_below(&r, (uint32_t)hu_format_count())).format : t_random_format(&r, 1, 32);
+    hu_format fx =
+        t_below(&r, 2) ? hu_format_at(t_below(&r, (uint32_t)hu_format_count())).format : t_random_format(&r, 1, 32);
+    hu_format fz =
+        t_below(&r, 2) ? hu_format_at(t_below(&r, (uint32_t)hu_format_count())).format : t_random_format(&r, 1, 32);
     hu_mode mode = t_random_mode(&r);
     view v = random_view(&r);
     hu_limits lx = hu_format_limits(fx), lz = hu_format_limits(fz);
     void *x = (uint8_t *)room_x + origin(v.n, v.incx) * (ptrdiff_t)(lx.storage / 8);
     void *z = (uint8_t *)room_z + origin(v.n, v.incz) * (ptrdiff_t)(lz.storage / 8);
     hu_events ev = {0}, want = {0};
-    for (size_t i = 0; i < v.n; i++) put(x, lx.storage, (ptrdiff_t)i * v.incx, t_next32(&r)); /* bits above the width too */
+    for (size_t i = 0; i < v.n; i++)
+      put(x, lx.storage, (ptrdiff_t)i * v.incx, t_next32(&r)); /* bits above the width too */
     assert_int_equal(hu_convert_n(v.n, z, v.incz, fz, x, v.incx, fx, mode, &v.exec, &ev), HU_OK);
     for (size_t i = 0; i < v.n; i++) {
-      uint32_t e, c = hu_convert(fz, mode, fx, get(x, lx.storage, (ptrdiff_t)i * v.incx), word(mode, v.exec.stream, i), &e);
+      uint32_t e,
+          c = hu_convert(fz, mode, fx, get(x, lx.storage, (ptrdiff_t)i * v.incx), word(mode, v.exec.stream, i), &e);
       hu_events_count(&want, e);
       assert_int_equal(get(z, lz.storage, (ptrdiff_t)i * v.incz), c);
     }
@@ -324,10 +332,14 @@ static void test_surroundings(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_encode64),          cmocka_unit_test(test_convert_and_decode),
-      cmocka_unit_test(test_decode_all_codes),  cmocka_unit_test(test_threads_and_bypass),
-      cmocka_unit_test(test_in_place_codes),    cmocka_unit_test(test_errors),
-      cmocka_unit_test(test_pack),              cmocka_unit_test(test_surroundings),
+      cmocka_unit_test(test_encode64),
+      cmocka_unit_test(test_convert_and_decode),
+      cmocka_unit_test(test_decode_all_codes),
+      cmocka_unit_test(test_threads_and_bypass),
+      cmocka_unit_test(test_in_place_codes),
+      cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_pack),
+      cmocka_unit_test(test_surroundings),
   };
   return cmocka_run_group_tests_name("array calls", tests, NULL, NULL);
 }

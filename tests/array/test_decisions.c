@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The corner cases where libraries disagree (docs/numerics.md section 9): one test each, with its numbers written out. */
+/* The corner cases where libraries disagree (docs/numerics.md section 9): one test each, with its numbers written out.
+ * */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -128,7 +129,8 @@ static void c10_flush(void **s) {
   (void)s;
   assert_int_equal(code("fp(4,3,0):fn,flush", "rne", DEFAULT, -0x1p-7), 0x80);
   assert_int_equal(last_events, HU_EVENT_INEXACT | HU_EVENT_UNDERFLOW | HU_EVENT_TO_ZERO);
-  assert_int_equal(code("fp(4,3,0):fn,flush", "rne", DEFAULT, 0x1.fp-7), 0x08); /* rounds up to the smallest normal first */
+  assert_int_equal(code("fp(4,3,0):fn,flush", "rne", DEFAULT, 0x1.fp-7),
+                   0x08); /* rounds up to the smallest normal first */
   assert_int_equal(code("fp(4,3,0):fn,nosub", "rne", DEFAULT, 0x1.2p-7), 0x08); /* the nearer neighbour */
   assert_int_equal(code("fp(4,3,0):fn,nosub", "rne", DEFAULT, 0x1p-7), 0);      /* the tie */
   assert_int_equal(code("dlfloat16", "rna", DEFAULT, 0x1.fffp-32), 0);
@@ -161,8 +163,8 @@ static void c16_e8m0(void **s) {
   assert_int_equal(code("float8_e8m0fnu", "rne", DEFAULT, -1.0), 0);
   assert_int_equal(last_events, HU_EVENT_INVALID | HU_EVENT_INEXACT | HU_EVENT_SATURATED);
   assert_int_equal(code("float8_e8m0fnu", "rne", NONE, -1.0), 0xFF);
-  assert_int_equal(code("float8_e8m0fnu", "rne", DEFAULT, 1.5), 0x80);   /* 127 is odd: up to 128 */
-  assert_int_equal(code("float8_e8m0fnu", "rne", DEFAULT, 3.0), 0x80);   /* 128 is even: stays */
+  assert_int_equal(code("float8_e8m0fnu", "rne", DEFAULT, 1.5), 0x80); /* 127 is odd: up to 128 */
+  assert_int_equal(code("float8_e8m0fnu", "rne", DEFAULT, 3.0), 0x80); /* 128 is even: stays */
   assert_int_equal(code("float8_e8m0fnu", "rna", DEFAULT, 3.0), 0x81);
   assert_int_equal(code("float8_e8m0fnu", "rtz", DEFAULT, 0x1.8p-127), 0);
   assert_int_equal(code("float8_e8m0fnu", "rtp", DEFAULT, 0x1.8p-127), 1);
@@ -223,12 +225,14 @@ static void refused_arguments(void **s) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(c1_overflow),      cmocka_unit_test(c2_infinity),      cmocka_unit_test(c3_nan_lost),
-      cmocka_unit_test(c4_c21_nan),       cmocka_unit_test(c5_negative_zero), cmocka_unit_test(c6_c7_c9_edge_of_range),
-      cmocka_unit_test(c8_underflow_tie), cmocka_unit_test(c10_flush),        cmocka_unit_test(c11_tiny),
-      cmocka_unit_test(c12_double_rounding), cmocka_unit_test(c16_e8m0),      cmocka_unit_test(c18_p3109_finite),
-      cmocka_unit_test(c19_to_odd),       cmocka_unit_test(c22_unsigned),     cmocka_unit_test(c26_top_exponent),
-      cmocka_unit_test(refused_arguments),
+      cmocka_unit_test(c1_overflow),      cmocka_unit_test(c2_infinity),
+      cmocka_unit_test(c3_nan_lost),      cmocka_unit_test(c4_c21_nan),
+      cmocka_unit_test(c5_negative_zero), cmocka_unit_test(c6_c7_c9_edge_of_range),
+      cmocka_unit_test(c8_underflow_tie), cmocka_unit_test(c10_flush),
+      cmocka_unit_test(c11_tiny),         cmocka_unit_test(c12_double_rounding),
+      cmocka_unit_test(c16_e8m0),         cmocka_unit_test(c18_p3109_finite),
+      cmocka_unit_test(c19_to_odd),       cmocka_unit_test(c22_unsigned),
+      cmocka_unit_test(c26_top_exponent), cmocka_unit_test(refused_arguments),
   };
   return cmocka_run_group_tests_name("decisions", tests, NULL, NULL);
 }

@@ -73,11 +73,11 @@ static void test_words(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_known_answers),
+    cmocka_unit_test(test_known_answers),
 #if HU_HAVE_RANDOM123
-      cmocka_unit_test(test_random123),
+    cmocka_unit_test(test_random123),
 #endif
-      cmocka_unit_test(test_words),
+    cmocka_unit_test(test_words),
   };
   return cmocka_run_group_tests_name("random words", tests, NULL, NULL);
 }

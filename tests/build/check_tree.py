@@ -39,8 +39,8 @@ public = r'halfulp/.*'
 core = r'emu/(core|stream|port|arith|accum|accum_num|accum_wide|accum_plan|accum_block|bits)\.h'
 n = 0
 n += allow(files('include/halfulp/*.h', 'formats/*.h'), [public], 'public headers include public headers')
-n += allow(files('emu/core.h', 'emu/arith.h', 'emu/stream.h', 'emu/port.h', 'emu/narrow.h', 'emu/lanes.h', 'emu/accum.h',
-                 'emu/accum_num.h', 'emu/accum_wide.h', 'emu/accum_plan.h', 'emu/accum_block.h'),
+n += allow(files('emu/core.h', 'emu/arith.h', 'emu/stream.h', 'emu/port.h', 'emu/narrow.h', 'emu/lanes.h',
+                 'emu/accum.h', 'emu/accum_num.h', 'emu/accum_wide.h', 'emu/accum_plan.h', 'emu/accum_block.h'),
            [r'halfulp/(accum|format|mode)\.h', core, r'emu/(narrow|lanes)\.h'],
            'the core stands on the format and mode types')
 n += allow(files('emu/*.c', 'emu/*.h'), [public, r'emu/.*'], 'emu knows nothing above it')
@@ -57,7 +57,7 @@ for path in files('emu/**/*.[ch]', 'cli/*.[ch]', 'include/halfulp/*.h', 'formats
 
 # The integer core, compiled whole, must hold no floating-point or vector instruction.
 text = '\n'.join([
-    '#include "emu/arith.h"', '#include "emu/core.h"', '#include "emu/stream.h"',
+    '#include "emu/accum.h"', '#include "emu/arith.h"', '#include "emu/core.h"', '#include "emu/stream.h"',
     'uint32_t t1(const hu_spec *s, uint64_t u, uint32_t r, uint32_t *e) { return hu_round(s, hu_unpack64(u), r, e); }',
     'uint32_t t2(const hu_spec *s, uint32_t u, uint32_t r, uint32_t *e) { return hu_round(s, hu_unpack32(u), r, e); }',
     'uint64_t t3(const hu_spec *s, uint32_t c) { return hu_pack64(hu_unpack(s, c)); }',
@@ -66,10 +66,14 @@ text = '\n'.join([
     'void t6(hu_spec *s, hu_format f, hu_mode m) { *s = hu_spec_of(f, m); }',
     'hu_num t7(hu_num a, hu_num b, hu_num c, uint32_t *e) { return hu_exact_fma(a, b, c, 0, e); }',
     'hu_num t8(hu_num a, hu_num b, uint32_t *e) { return hu_exact_div(a, hu_exact_sqrt(b, e), e); }',
-    'uint32_t t9(const hu_spec *s, uint32_t c, uint32_t r, uint32_t *e) { return hu_round_to_integral_code(s, c, r, e); }',
-    'uint32_t t10(const hu_spec *s, uint32_t c) { return hu_next_code(s, c, 0) + hu_class_of(s, c); }', ''])
+    'uint32_t t9(const hu_spec *s, uint32_t c, uint32_t *e) { return hu_round_to_integral_code(s, c, 0, e); }',
+    'uint32_t t10(const hu_spec *s, uint32_t c) { return hu_next_code(s, c, 0) + hu_class_of(s, c); }',
+    'hu_num t11(const hu_accum_plan *p, const hu_lines *in, uint64_t n, hu_num c, hu_draw *d) {',
+    '  return hu_accum_sum(p, in, n, c, d);',
+    '}', ''])
 words = re.compile(r'\b(float|double|long double|fma|log2|frexp|ldexp)\b')
-for name in ['core.h', 'stream.h', 'arith.h', 'accum.h', 'accum_num.h', 'accum_wide.h', 'accum_plan.h', 'accum_block.h']:
+for name in ['core.h', 'stream.h', 'arith.h', 'accum.h', 'accum_num.h', 'accum_wide.h', 'accum_plan.h',
+             'accum_block.h']:
     path = root / 'emu' / name
     if path.exists():
         code = re.sub(r'/\*.*?\*/', '', path.read_text(), flags=re.S)
@@ -78,11 +82,12 @@ for name in ['core.h', 'stream.h', 'arith.h', 'accum.h', 'accum_num.h', 'accum_w
 with tempfile.TemporaryDirectory() as folder:
     source, assembly = pathlib.Path(folder) / 't.c', pathlib.Path(folder) / 't.s'
     source.write_text(text)
-    subprocess.run([compiler, '-std=c11', '-O2', '-fno-tree-vectorize', '-ffp-contract=off', f'-I{root}', f'-I{root}/include', '-S', str(source),
-                    '-o', str(assembly)], check=True)
+    subprocess.run([compiler, '-std=c11', '-O2', '-fno-tree-vectorize', '-ffp-contract=off', f'-I{root}',
+                    f'-I{root}/include', '-S', str(source), '-o', str(assembly)], check=True)
     lines = assembly.read_text().splitlines()
     # Whole-register moves copy structs; arithmetic and conversions are what must not be there.
-    arithmetic = re.compile(r'^\s+v?(add|sub|mul|div|sqrt|cvt\w*|fmadd\w*|ucomi|comi|max|min|round)[sp][sd]\b|^\s+f(add|sub|mul|div|ld|cvt)')
+    arithmetic = re.compile(r'^\s+v?(add|sub|mul|div|sqrt|cvt\w*|fmadd\w*|ucomi|comi|max|min|round)[sp][sd]\b'
+                            r'|^\s+f(m?add|sub|mul|div|sqrt|ld|cvt)|^\s+[su]cvtf')
     found = [line.strip() for line in lines if arithmetic.match(line)]
     if found:
         bad.append('emu/core.h: floating-point instructions: ' + '; '.join(found[:4]))
@@ -99,6 +104,8 @@ for path in code_files:
         bad.append(f'{name}: a tab')
     if re.search(r'[ ]+$', text, re.M):
         bad.append(f'{name}: blanks at the end of a line')
+    if path.suffix in ('.c', '.h', '.cu', '.cuh', '.cpp') and max(map(len, text.split('\n'))) > 120:
+        bad.append(f'{name}: a line of more than 120 characters')
     if text and not text.endswith('\n'):
         bad.append(f'{name}: no newline at the end')
 if n < 100 or len(code_files) < 50:

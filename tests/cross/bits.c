@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One line a format: digests (FNV-1a, 64 bits) of array calls in every mode and of small products, events included. Built
- * by several compilers for several machines, it must print the same lines (machines.py). */
+/* One line a format: digests (FNV-1a, 64 bits) of array calls in every mode and of small products, events included.
+ * Built by several compilers for several machines, it must print the same lines (machines.py). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

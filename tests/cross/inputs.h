@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/cross/inputs.h - binary32 patterns for comparisons with conversions that nobody here wrote: all of them in an exhaustive
- * build; else every 4093rd, and the neighbourhoods of all patterns with few digits, where grids and midpoints are. */
+/* tests/cross/inputs.h - binary32 patterns for comparisons with conversions that nobody here wrote: all of them in an
+ * exhaustive build; else every 4093rd, and the neighbourhoods of all patterns with few digits, where grids and
+ * midpoints are. */
 #ifndef HALFULP_TESTS_CROSS_INPUTS_H
 #define HALFULP_TESTS_CROSS_INPUTS_H
 

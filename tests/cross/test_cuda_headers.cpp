@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The host conversions of CUDA's own headers (cuda_fp8.h, cuda_fp6.h, cuda_fp4.h, cuda_fp16.h, cuda_bf16.h) against ours.
+// The host conversions of CUDA's own headers (cuda_fp8.h, cuda_fp6.h, cuda_fp4.h, cuda_fp16.h, cuda_bf16.h) against
+// ours.
 #include <cmath>
 #include <csetjmp>
 #include <cstdarg>
@@ -41,7 +42,8 @@ static hu_mode mode_of(unsigned round, unsigned saturate) {
   return mode;
 }
 
-// CUDA's NaN codes may be others (0x7FFF for binary16 and bfloat16): NaN equals NaN. Negative: does CUDA mean what we mean?
+// CUDA's NaN codes may be others (0x7FFF for binary16 and bfloat16): NaN equals NaN. Negative: does CUDA mean what
+// we mean?
 template <class Convert>
 static void compare(const char *what, hu_format f, hu_mode mode, bool negative, Convert convert) {
   cross_inputs in{0, HU_EXHAUSTIVE, 0};
@@ -94,9 +96,12 @@ static void test_fp6_fp4(void **) {
   } rounds[] = {{HU_RNE, cudaRoundNearest}, {HU_RTZ, cudaRoundZero}};
   for (auto r : rounds) {
     hu_mode mode = mode_of(r.ours, HU_SAT_DEFAULT);
-    compare("E2M3", hu_float6_e2m3fn(), mode, true, [r](float v) { return __nv_cvt_float_to_fp6(v, __NV_E2M3, r.theirs); });
-    compare("E3M2", hu_float6_e3m2fn(), mode, true, [r](float v) { return __nv_cvt_float_to_fp6(v, __NV_E3M2, r.theirs); });
-    compare("E2M1", hu_float4_e2m1fn(), mode, true, [r](float v) { return __nv_cvt_float_to_fp4(v, __NV_E2M1, r.theirs); });
+    compare("E2M3", hu_float6_e2m3fn(), mode, true,
+            [r](float v) { return __nv_cvt_float_to_fp6(v, __NV_E2M3, r.theirs); });
+    compare("E3M2", hu_float6_e3m2fn(), mode, true,
+            [r](float v) { return __nv_cvt_float_to_fp6(v, __NV_E3M2, r.theirs); });
+    compare("E2M1", hu_float4_e2m1fn(), mode, true,
+            [r](float v) { return __nv_cvt_float_to_fp4(v, __NV_E2M1, r.theirs); });
   }
 }
 

@@ -75,8 +75,10 @@ __attribute__((target("f16c,avx"))) static void test_f16c_decode(void **state) {
   if (!__builtin_cpu_supports("avx2")) skip(); /* clang has no name for F16C; AVX2 processors have it */
   for (uint32_t c = 0; c < 65536; c++) {
     uint32_t theirs32 = t_bits32(_cvtsh_ss((unsigned short)c)), ours32 = t_bits32(hu_decode(hu_binary16(), c));
-    if (is_nan16((uint16_t)c, 10)) assert_int_equal(ours32, 0x7FC00000);
-    else assert_int_equal(ours32, theirs32);
+    if (is_nan16((uint16_t)c, 10))
+      assert_int_equal(ours32, 0x7FC00000);
+    else
+      assert_int_equal(ours32, theirs32);
   }
 }
 #endif
@@ -121,13 +123,14 @@ static void test_bf16(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
 #if defined(__x86_64__)
-      cmocka_unit_test(test_f16c), cmocka_unit_test(test_f16c_decode),
+    cmocka_unit_test(test_f16c),
+    cmocka_unit_test(test_f16c_decode),
 #endif
 #if HU_HAVE_FLOAT16
-      cmocka_unit_test(test_float16),
+    cmocka_unit_test(test_float16),
 #endif
 #if HU_HAVE_BF16
-      cmocka_unit_test(test_bf16),
+    cmocka_unit_test(test_bf16),
 #endif
   };
   if (sizeof tests == 0) return 77;

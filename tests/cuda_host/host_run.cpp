@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/cuda_host/host_run.cpp - fibers, barriers, exchanges and the few runtime calls behind include/cuda_runtime.h. */
+/* tests/cuda_host/host_run.cpp - fibers, barriers, exchanges and the few runtime calls behind include/cuda_runtime.h.
+ * */
 #include "cuda_runtime.h"
 
 #include "tests/cuda_host/host_order.h"
@@ -23,8 +24,8 @@ const unsigned MOST = 1024;
 
 enum state { READY, AT_BARRIER, AT_EXCHANGE, DONE };
 
-/* A fiber is entered through its context; from then on jumps change fibers, since swapcontext asks the kernel to set the signal
- * mask every time. The address sanitizer follows contexts but not jumps between stacks. */
+/* A fiber is entered through its context; from then on jumps change fibers, since swapcontext asks the kernel to set
+ * the signal mask every time. The address sanitizer follows contexts but not jumps between stacks. */
 #if defined(__SANITIZE_ADDRESS__)
 #define JUMPS 0
 #elif defined(__has_feature)
@@ -157,7 +158,8 @@ void begin_block(void) {
   }
   for (unsigned i = 0; i < the.block / 32; i++) the.warps[i].arrived[0] = the.warps[i].arrived[1] = 0;
   /* What a block finds in shared memory is not defined: make it look like nothing. */
-  if (__start_hu_host_shared) memset(__start_hu_host_shared, 0xC7, (size_t)(__stop_hu_host_shared - __start_hu_host_shared));
+  if (__start_hu_host_shared)
+    memset(__start_hu_host_shared, 0xC7, (size_t)(__stop_hu_host_shared - __start_hu_host_shared));
 }
 
 void run_block(uint64_t *state) {

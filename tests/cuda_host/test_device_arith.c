@@ -11,9 +11,14 @@ typedef hu_status (*device_two)(size_t n, void *z, ptrdiff_t incz, hu_format fz,
 
 static hu_status on_device(int call, size_t n, calls_array z, const calls_array *x, hu_mode mode, const hu_exec *exec,
                            hu_events *events) {
-  static const device_two two[] = {
-      hu_device_add_n,     hu_device_sub_n,     hu_device_mul_n,            hu_device_div_n,
-      hu_device_minimum_n, hu_device_maximum_n, hu_device_minimum_number_n, hu_device_maximum_number_n};
+  static const device_two two[] = {hu_device_add_n,
+                                   hu_device_sub_n,
+                                   hu_device_mul_n,
+                                   hu_device_div_n,
+                                   hu_device_minimum_n,
+                                   hu_device_maximum_n,
+                                   hu_device_minimum_number_n,
+                                   hu_device_maximum_number_n};
   switch (call) {
     case HU_ORACLE_SQRT:
       return hu_device_sqrt_n(n, z.data, z.inc, z.format, x[0].data, x[0].inc, x[0].format, mode, exec, events, NULL);

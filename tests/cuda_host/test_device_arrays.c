@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The device's array calls against the CPU's: every call, random formats, modes, sizes, strides and places; whole buffers are
- * compared, so padding and gaps must come back untouched, and so must the event counts. */
+/* The device's array calls against the CPU's: every call, random formats, modes, sizes, strides and places; whole
+ * buffers are compared, so padding and gaps must come back untouched, and so must the event counts. */
 #include "tests/cuda_host/twin.h"
 
 enum { QUANTIZE, QUANTIZE64, ENCODE, ENCODE64, DECODE, DECODE64, CONVERT, PACK, UNPACK, CALLS };
@@ -92,7 +92,8 @@ static void fill(t_random *r, const test_case *t, uint8_t *x, size_t bytes) {
 
 static hu_status on_cpu(const test_case *t, uint8_t *z, const uint8_t *x, hu_events *ev) {
   switch (t->call) {
-    case QUANTIZE: return hu_quantize_n(t->n, (float *)z, t->incz, (const float *)x, t->incx, t->fz, t->mode, &t->exec, ev);
+    case QUANTIZE:
+      return hu_quantize_n(t->n, (float *)z, t->incz, (const float *)x, t->incx, t->fz, t->mode, &t->exec, ev);
     case QUANTIZE64:
       return hu_quantize64_n(t->n, (double *)z, t->incz, (const double *)x, t->incx, t->fz, t->mode, &t->exec, ev);
     case ENCODE: return hu_encode_n(t->n, z, t->incz, (const float *)x, t->incx, t->fz, t->mode, &t->exec, ev);
@@ -108,10 +109,11 @@ static hu_status on_cpu(const test_case *t, uint8_t *z, const uint8_t *x, hu_eve
 static hu_status on_device(const test_case *t, uint8_t *z, const uint8_t *x, hu_events *ev) {
   switch (t->call) {
     case QUANTIZE:
-      return hu_device_quantize_n(t->n, (float *)z, t->incz, (const float *)x, t->incx, t->fz, t->mode, &t->exec, ev, NULL);
+      return hu_device_quantize_n(t->n, (float *)z, t->incz, (const float *)x, t->incx, t->fz, t->mode, &t->exec, ev,
+                                  NULL);
     case QUANTIZE64:
-      return hu_device_quantize64_n(t->n, (double *)z, t->incz, (const double *)x, t->incx, t->fz, t->mode, &t->exec, ev,
-                                    NULL);
+      return hu_device_quantize64_n(t->n, (double *)z, t->incz, (const double *)x, t->incx, t->fz, t->mode, &t->exec,
+                                    ev, NULL);
     case ENCODE:
       return hu_device_encode_n(t->n, z, t->incz, (const float *)x, t->incx, t->fz, t->mode, &t->exec, ev, NULL);
     case ENCODE64:
@@ -128,7 +130,8 @@ static void run_case(t_random *r, test_case *t) {
   size_t spare = 8, xskip = t_below(r, 8), zskip = t_below(r, 8);
   twin x = twin_new(length_x(t) + (xskip + spare) * t->xsize), z = twin_new(length_z(t) + (zskip + spare) * t->zsize);
   twin e = twin_new(sizeof(hu_events));
-  for (size_t i = 0; i < sizeof(hu_events) / 8; i++) ((uint64_t *)(void *)e.host)[i] = t_next32(r); /* counts are added */
+  for (size_t i = 0; i < sizeof(hu_events) / 8; i++)
+    ((uint64_t *)(void *)e.host)[i] = t_next32(r); /* counts are added */
   t->xat = place_of(t->n, t->incx, t->xsize, xskip);
   t->zat = place_of(t->n, t->incz, t->zsize, zskip);
   fill(r, t, x.host, x.bytes / t->xsize * t->xsize);
@@ -143,10 +146,11 @@ static void run_case(t_random *r, test_case *t) {
   size_t at = twin_differs(&z), xat = twin_differs(&x), eat = twin_differs(&e);
   if (cpu != HU_OK || device != HU_OK || at < z.bytes || xat < x.bytes || eat < e.bytes) {
     char fz[T_FORMAT_TEXT], fx[T_FORMAT_TEXT], mode[T_MODE_TEXT];
-    print_error("%s n %zu incz %td incx %td places %zu %zu in place %d: cpu %d device %d; first bytes that differ: z %zu/%zu, "
-                "x %zu/%zu, events %zu/%zu\n fz %s\n fx %s\n mode %s\n",
-                names[t->call], t->n, t->incz, t->incx, t->zat, t->xat, t->in_place, cpu, device, at, z.bytes, xat, x.bytes,
-                eat, e.bytes, t_format_text(fz, t->fz), t_format_text(fx, t->fx), t_mode_text(mode, t->mode));
+    print_error(
+        "%s n %zu incz %td incx %td places %zu %zu in place %d: cpu %d device %d; first bytes that differ: z %zu/%zu, "
+        "x %zu/%zu, events %zu/%zu\n fz %s\n fx %s\n mode %s\n",
+        names[t->call], t->n, t->incz, t->incx, t->zat, t->xat, t->in_place, cpu, device, at, z.bytes, xat, x.bytes,
+        eat, e.bytes, t_format_text(fz, t->fz), t_format_text(fx, t->fx), t_mode_text(mode, t->mode));
     fail();
   }
   twin_free(&x);
@@ -251,10 +255,10 @@ static void host_arrays(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_call),
-    cmocka_unit_test(long_arrays),
-    cmocka_unit_test(named_formats),
-    cmocka_unit_test(host_arrays),
+      cmocka_unit_test(every_call),
+      cmocka_unit_test(long_arrays),
+      cmocka_unit_test(named_formats),
+      cmocka_unit_test(host_arrays),
   };
   int skip = twin_skip("device arrays");
   return skip ? skip : cmocka_run_group_tests(tests, NULL, NULL);

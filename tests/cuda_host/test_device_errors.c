@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Misuse of the device calls: each error code produced once, the same as the CPU's call gives, outputs and events untouched. */
+/* Misuse of the device calls: each error code produced once, the same as the CPU's call gives, outputs and events
+ * untouched. */
 #include "tests/cuda_host/twin.h"
 
 enum { N = 16 };
@@ -37,11 +38,11 @@ static void setup_free(setup *s) {
   twin_free(&s->e);
 }
 
-#define QUANTIZE(want, n, zat, incz, xat, incx, f, mode)                                                                 \
-  refused(&s, want,                                                                                                      \
-          hu_quantize_n(n, (float *)(void *)(s.z.host + (zat)), incz, (float *)(void *)(s.x.host + (xat)), incx, f, mode, \
-                        NULL, NULL),                                                                                     \
-          hu_device_quantize_n(n, (float *)(void *)(s.z.device + (zat)), incz, (float *)(void *)(s.x.device + (xat)),     \
+#define QUANTIZE(want, n, zat, incz, xat, incx, f, mode)                                                              \
+  refused(&s, want,                                                                                                   \
+          hu_quantize_n(n, (float *)(void *)(s.z.host + (zat)), incz, (float *)(void *)(s.x.host + (xat)), incx, f,   \
+                        mode, NULL, NULL),                                                                            \
+          hu_device_quantize_n(n, (float *)(void *)(s.z.device + (zat)), incz, (float *)(void *)(s.x.device + (xat)), \
                                incx, f, mode, NULL, events_of(&s), NULL))
 
 static void array_calls(void **state) {
@@ -80,14 +81,16 @@ static void array_calls(void **state) {
           hu_device_encode64_n(N, dz, 1, (double *)(void *)dx, 1, f, wrong, NULL, ev, NULL));
   refused(&s, HU_E_FORMAT, hu_quantize64_n(N, (double *)(void *)z, 1, (double *)(void *)x, 1, bad, rne, NULL, NULL),
           hu_device_quantize64_n(N, (double *)(void *)dz, 1, (double *)(void *)dx, 1, bad, rne, NULL, ev, NULL));
-  refused(&s, HU_E_CARRIER, hu_decode_n(N, z, 1, x, 1, wide, NULL), hu_device_decode_n(N, dz, 1, dx, 1, wide, NULL, NULL));
+  refused(&s, HU_E_CARRIER, hu_decode_n(N, z, 1, x, 1, wide, NULL),
+          hu_device_decode_n(N, dz, 1, dx, 1, wide, NULL, NULL));
   refused(&s, HU_E_FORMAT, hu_decode64_n(N, (double *)(void *)z, 1, x, 1, bad, NULL),
           hu_device_decode64_n(N, (double *)(void *)dz, 1, dx, 1, bad, NULL, NULL));
   refused(&s, HU_E_FORMAT, hu_convert_n(N, z, 1, f, x, 1, bad, rne, NULL, NULL),
           hu_device_convert_n(N, dz, 1, f, dx, 1, bad, rne, NULL, ev, NULL));
   refused(&s, HU_E_SHAPE, hu_pack_n(N, s.z.host, s.x.host, 9), hu_device_pack_n(N, s.z.device, s.x.device, 9, NULL));
   refused(&s, HU_E_NULL, hu_unpack_n(N, NULL, s.x.host, 4), hu_device_unpack_n(N, NULL, s.x.device, 4, NULL));
-  refused(&s, HU_E_OVERLAP, hu_pack_n(N, s.z.host, s.z.host + 7, 4), hu_device_pack_n(N, s.z.device, s.z.device + 7, 4, NULL));
+  refused(&s, HU_E_OVERLAP, hu_pack_n(N, s.z.host, s.z.host + 7, 4),
+          hu_device_pack_n(N, s.z.device, s.z.device + 7, 4, NULL));
   refused(&s, HU_OK, hu_quantize_n(0, NULL, 1, NULL, 1, f, rne, NULL, NULL),
           hu_device_quantize_n(0, NULL, 1, NULL, 1, f, rne, NULL, ev, NULL));
   setup_free(&s);
@@ -120,7 +123,8 @@ static void refuse_product(setup *s, hu_status want, const product *p) {
 
 /* Models that the CPU computes and the device has no kernel for yet. */
 static void models(setup *s, const product *p) {
-  static const char *const texts[] = {"seq(binary16)", "fp64", "splitk(2,fp32)", "promote(4,fp32,binary32)", "nv.ada.e4m3.f32"};
+  static const char *const texts[] = {"seq(binary16)", "fp64", "splitk(2,fp32)", "promote(4,fp32,binary32)",
+                                      "nv.ada.e4m3.f32"};
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
     product q = *p;
     q.c.format = hu_format_ieee(4, 3, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_device_gemm against hu_gemm: both models, random formats, storages, transposes, paddings, sizes around the tiles' edges,
- * special values, in place; whole buffers and events are compared. */
+/* hu_device_gemm against hu_gemm: both models, random formats, storages, transposes, paddings, sizes around the tiles'
+ * edges, special values, in place; whole buffers and events are compared. */
 #include "tests/cuda_host/twin.h"
 
 typedef struct matrix {
@@ -29,7 +29,8 @@ static uint32_t draw_code(t_random *r, hu_format f, int wild) {
   return magnitude | (t_below(r, 2) ? l.sign_mask : 0);
 }
 
-static matrix draw_matrix(t_random *r, size_t rows, size_t cols, hu_format f, uint8_t storage, int transposed, int wild) {
+static matrix draw_matrix(t_random *r, size_t rows, size_t cols, hu_format f, uint8_t storage, int transposed,
+                          int wild) {
   matrix z;
   memset(&z, 0, sizeof z);
   z.rows = transposed ? cols : rows;
@@ -65,10 +66,10 @@ typedef struct test_case {
 static void describe(const test_case *t, const char *what) {
   char text[4][T_FORMAT_TEXT], mode[T_MODE_TEXT];
   for (int i = 0; i < 4; i++) (void)t_format_text(text[i], t->f[i]);
-  print_error("%s: m %zu n %zu k %zu %s c %d in place %d wild %d storage %d %d %d %d %s\n a %s\n b %s\n c %s\n d %s\n", what,
-              t->m, t->n, t->k, t->accum.kind == HU_ACCUM_FP32 ? "fp32" : "exact", t->with_c, t->in_place, t->wild,
-              t->storage[0], t->storage[1], t->storage[2], t->storage[3], t_mode_text(mode, t->mode), text[0], text[1],
-              text[2], text[3]);
+  print_error("%s: m %zu n %zu k %zu %s c %d in place %d wild %d storage %d %d %d %d %s\n a %s\n b %s\n c %s\n d %s\n",
+              what, t->m, t->n, t->k, t->accum.kind == HU_ACCUM_FP32 ? "fp32" : "exact", t->with_c, t->in_place,
+              t->wild, t->storage[0], t->storage[1], t->storage[2], t->storage[3], t_mode_text(mode, t->mode), text[0],
+              text[1], text[2], text[3]);
 }
 
 static void run_case(t_random *r, const test_case *t) {
@@ -82,8 +83,8 @@ static void run_case(t_random *r, const test_case *t) {
   twin_put(&e);
   hu_result cpu_d = {out->bytes.host + out->at, out->ld, t->f[3], t->storage[3]}, device_d = cpu_d;
   device_d.data = out->bytes.device + out->at;
-  hu_status cpu = hu_gemm(t->m, t->n, t->k, &cpu_d, &a.cpu, &b.cpu, t->with_c ? &c.cpu : NULL, &t->accum, t->mode, &t->exec,
-                          (hu_events *)(void *)e.host);
+  hu_status cpu = hu_gemm(t->m, t->n, t->k, &cpu_d, &a.cpu, &b.cpu, t->with_c ? &c.cpu : NULL, &t->accum, t->mode,
+                          &t->exec, (hu_events *)(void *)e.host);
   hu_status device = hu_device_gemm(t->m, t->n, t->k, &device_d, &a.device, &b.device, t->with_c ? &c.device : NULL,
                                     &t->accum, t->mode, &t->exec, (hu_events *)(void *)e.device, NULL);
   if (cpu != HU_OK || device != HU_OK) {
@@ -110,7 +111,8 @@ static void run_case(t_random *r, const test_case *t) {
 }
 
 static hu_format draw_format(t_random *r, int fits) {
-  static const char *const usual[] = {"binary32", "binary16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "float4_e2m1fn"};
+  static const char *const usual[] = {"binary32",      "binary16",    "bfloat16",
+                                      "float8_e4m3fn", "float8_e5m2", "float4_e2m1fn"};
   for (;;) {
     hu_format f;
     if (t_below(r, 2)) {
@@ -234,7 +236,8 @@ static void on_host_arrays(void **state) {
     hu_result dz = {d.bytes.host + d.at, d.ld, t.f[3], t.storage[3]}, dd = dz;
     dd.data = z + d.at;
     assert_int_equal(hu_gemm(t.m, t.n, t.k, &dz, &a.cpu, &b.cpu, NULL, &t.accum, t.mode, &t.exec, &ev[0]), HU_OK);
-    assert_int_equal(hu_device_host_gemm(t.m, t.n, t.k, &dd, &a.cpu, &b.cpu, NULL, &t.accum, t.mode, &t.exec, &ev[1]), HU_OK);
+    assert_int_equal(hu_device_host_gemm(t.m, t.n, t.k, &dd, &a.cpu, &b.cpu, NULL, &t.accum, t.mode, &t.exec, &ev[1]),
+                     HU_OK);
     assert_memory_equal(z, d.bytes.host, d.bytes.bytes);
     assert_memory_equal(&ev[0], &ev[1], sizeof ev[0]);
     free(z);
@@ -246,8 +249,8 @@ static void on_host_arrays(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(fp32_model),     cmocka_unit_test(exact_model),    cmocka_unit_test(exact_in_binary64),
-    cmocka_unit_test(widest_formats), cmocka_unit_test(on_host_arrays),
+      cmocka_unit_test(fp32_model),     cmocka_unit_test(exact_model),    cmocka_unit_test(exact_in_binary64),
+      cmocka_unit_test(widest_formats), cmocka_unit_test(on_host_arrays),
   };
   int skip = twin_skip("device matrix products");
   return skip ? skip : cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Replays the golden files through the device calls: every conversion line in every deterministic mode, saturation policy and
- * tininess rule, codes, values and event counts; every sum as a 1 x 1 product and as each element of a 3 x 5 one. (The stochastic
- * lines give R itself, which array calls draw from the stream.)
+/* Replays the golden files through the device calls: every conversion line in every deterministic mode, saturation
+ * policy and tininess rule, codes, values and event counts; every sum as a 1 x 1 product and as each element of a 3 x 5
+ * one. (The stochastic lines give R itself, which array calls draw from the stream.)
  * usage: test_device_golden DIRECTORY */
 #include <dirent.h>
 
@@ -23,8 +23,8 @@ typedef struct replay {
 static void fail_at(const replay *r, const char *what, size_t i) {
   char m[T_MODE_TEXT];
   if (i >= r->n) fail_msg("%s, %s: %s: padding or event counts differ", r->g->card.name, t_mode_text(m, r->mode), what);
-  fail_msg("%s, %s: %s of %a (below %#x '%c' '%c') is not what the line says", r->g->card.name, t_mode_text(m, r->mode), what,
-           r->from[i]->x, r->from[i]->below, r->from[i]->where, r->from[i]->tiny);
+  fail_msg("%s, %s: %s of %a (below %#x '%c' '%c') is not what the line says", r->g->card.name, t_mode_text(m, r->mode),
+           what, r->from[i]->x, r->from[i]->below, r->from[i]->where, r->from[i]->tiny);
 }
 
 /* The expected code, value and counts into the host sides. */
@@ -60,13 +60,13 @@ static void run_mode(replay *r, hu_mode mode) {
   hu_status s, q = HU_OK;
   if (r->wide) {
     s = hu_device_encode64_n(r->n, r->codes.device, 1, (double *)(void *)r->x.device, 1, f, mode, NULL, ev, NULL);
-    q = hu_device_quantize64_n(r->n, (double *)(void *)r->values.device, 1, (double *)(void *)r->x.device, 1, f, mode, NULL, ev,
-                               NULL);
+    q = hu_device_quantize64_n(r->n, (double *)(void *)r->values.device, 1, (double *)(void *)r->x.device, 1, f, mode,
+                               NULL, ev, NULL);
   } else {
     s = hu_device_encode_n(r->n, r->codes.device, 1, (float *)(void *)r->x.device, 1, f, mode, NULL, ev, NULL);
     if (fits)
-      q = hu_device_quantize_n(r->n, (float *)(void *)r->values.device, 1, (float *)(void *)r->x.device, 1, f, mode, NULL, ev,
-                               NULL);
+      q = hu_device_quantize_n(r->n, (float *)(void *)r->values.device, 1, (float *)(void *)r->x.device, 1, f, mode,
+                               NULL, ev, NULL);
   }
   assert_int_equal(s, HU_OK);
   assert_int_equal(q, HU_OK);
@@ -84,7 +84,8 @@ static void run_width(replay *r, int wide) {
     if (r->g->lines[i].wide != wide) continue;
     assert_true(r->n < ROOM);
     float narrow = (float)r->g->lines[i].x;
-    memcpy(r->x.host + r->n * (wide ? 8 : 4), wide ? (const void *)&r->g->lines[i].x : (const void *)&narrow, wide ? 8 : 4);
+    memcpy(r->x.host + r->n * (wide ? 8 : 4), wide ? (const void *)&r->g->lines[i].x : (const void *)&narrow,
+           wide ? 8 : 4);
     r->from[r->n++] = &r->g->lines[i];
   }
   twin_put(&r->x);
@@ -159,8 +160,8 @@ static sum_line parse(const cards *all, const char *line) {
   char word[10][1024];
   sum_line s;
   memset(&s, 0, sizeof s);
-  int fields = sscanf(line, "%1023s %1023s %1023s %1023s %1023s %1023s %zu %1023s %1023s %1023s %x %x", word[0], word[1],
-                      word[2], word[3], word[4], word[5], &s.n, word[7], word[8], word[9], &s.code, &s.events);
+  int fields = sscanf(line, "%1023s %1023s %1023s %1023s %1023s %1023s %zu %1023s %1023s %1023s %x %x", word[0],
+                      word[1], word[2], word[3], word[4], word[5], &s.n, word[7], word[8], word[9], &s.code, &s.events);
   if (fields != 12) fail_msg("line: %.80s", line);
   assert_int_equal(hu_accum_parse(&s.accum, word[0], NULL), HU_OK);
   assert_int_equal(hu_mode_parse_round(&s.mode, word[1]), HU_OK);
@@ -204,7 +205,8 @@ static void product(const sum_line *s, size_t number, size_t rows, size_t column
   hu_operand oc = {c.device, columns, s->f[2], HU_CODES, 0};
   hu_result od = {d.device, columns, s->f[3], HU_CODES};
   assert_int_equal(hu_device_gemm(rows, columns, s->n, &od, &oa, &ob, s->has_c ? &oc : NULL, &s->accum, s->mode, NULL,
-                                  (hu_events *)(void *)e.device, NULL), HU_OK);
+                                  (hu_events *)(void *)e.device, NULL),
+                   HU_OK);
   if (twin_differs(&d) < d.bytes || twin_differs(&e) < e.bytes)
     fail_msg("sum %zu as a %zu x %zu product: code or events are not the line's", number, rows, columns);
   twin_free(&a);
@@ -241,7 +243,8 @@ static void sums(void **state) {
 
 int main(int argc, char **argv) {
   char *directory = argc > 1 ? argv[1] : (char *)".";
-  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(conversions, directory), cmocka_unit_test_prestate(sums, directory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(conversions, directory),
+                                     cmocka_unit_test_prestate(sums, directory)};
   int skip = twin_skip("golden files on the device");
   return skip ? skip : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Host runs only: a kernel with a barrier missing gives different results when its threads take their turns in another order.
- * Every kernel that has barriers, under several orders, must give what it gives in ascending order. */
+/* Host runs only: a kernel with a barrier missing gives different results when its threads take their turns in another
+ * order. Every kernel that has barriers, under several orders, must give what it gives in ascending order. */
 #include "tests/cuda_host/host_order.h"
 #include "tests/cuda_host/twin.h"
 
@@ -23,7 +23,8 @@ static void product(result *z, const float *x, hu_format f, uint32_t kind) {
   t_fill_pattern(z->d, BYTES);
   memset(&z->events, 0, sizeof z->events);
   hu_result d = {z->d, N, hu_format_ieee(5, 10, 0), HU_CODES};
-  hu_operand a = {x, K, f, HU_VALUES, 0}, b = {x + M * K, N, f, HU_VALUES, 0}, c = {x + (M + N) * K, N, f, HU_VALUES, 0};
+  hu_operand a = {x, K, f, HU_VALUES, 0}, b = {x + M * K, N, f, HU_VALUES, 0},
+             c = {x + (M + N) * K, N, f, HU_VALUES, 0};
   /* Wide sums are a warp's work each and tell little by their number. */
   size_t m = kind == HU_ACCUM_EXACT && f.m == 23 ? 9 : M;
   assert_int_equal(hu_device_gemm(m, N, K, &d, &a, &b, &c, &accum, mode, NULL, &z->events, NULL), HU_OK);
@@ -64,7 +65,8 @@ static void any_order(void **state) {
       uint64_t seed = t_next64(&r) | 1;
       hu_host_order(seed);
       runs_of[i].call(other, x, runs_of[i].f, runs_of[i].kind);
-      if (memcmp(first, other, sizeof *first)) fail_msg("kernel %zu: order %llu gives another result", i, (unsigned long long)seed);
+      if (memcmp(first, other, sizeof *first))
+        fail_msg("kernel %zu: order %llu gives another result", i, (unsigned long long)seed);
       runs++;
     }
   }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/cuda_host/twin.h - a host buffer and its copy in device memory, for tests that are built twice: with the kernels
- * compiled for the CPU, and with libhalfulp-cuda, where they need a device (t_device_main returns 77 without one). */
+/* tests/cuda_host/twin.h - a host buffer and its copy in device memory, for tests that are built twice: with the
+ * kernels compiled for the CPU, and with libhalfulp-cuda, where they need a device (t_device_main returns 77 without
+ * one). */
 #ifndef HALFULP_TESTS_CUDA_HOST_TWIN_H
 #define HALFULP_TESTS_CUDA_HOST_TWIN_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The core against the oracle in a few seconds, on formats and modes that reach every line of it. Built once as it is, when it
- * must pass, and once with each planted fault, when it must not. */
+/* The core against the oracle in a few seconds, on formats and modes that reach every line of it. Built once as it is,
+ * when it must pass, and once with each planted fault, when it must not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,8 +17,8 @@
 #include "tests/support/support.h"
 
 static const char *const names[] = {
-    "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e8m0fnu", "binary8p4se", "float4_e3m0", "dlfloat16",
-    "fp(4,3,0):flush", "fp(5,2,0):nosub", "fp(3,2,0):unsigned", "bfloat16", "fp(4,3,4):finite",
+    "float8_e4m3fn", "float8_e5m2",     "float8_e4m3fnuz", "float8_e8m0fnu",     "binary8p4se", "float4_e3m0",
+    "dlfloat16",     "fp(4,3,0):flush", "fp(5,2,0):nosub", "fp(3,2,0):unsigned", "bfloat16",    "fp(4,3,4):finite",
 };
 
 static void check(hu_format f, hu_mode mode, double x, uint32_t r) {
@@ -27,8 +27,8 @@ static void check(hu_format f, hu_mode mode, double x, uint32_t r) {
   code = hu_encode64(f, mode, x, r, &events);
   if (code != want || events != want_events) {
     char text[T_FORMAT_TEXT], m[T_MODE_TEXT], a[T_EVENTS_TEXT], b[T_EVENTS_TEXT];
-    fail_msg("%s, %s, %a, R = %x: code %x (%s), oracle %x (%s)", t_format_text(text, f), t_mode_text(m, mode), x, r, code,
-             t_events_text(a, events), want, t_events_text(b, want_events));
+    fail_msg("%s, %s, %a, R = %x: code %x (%s), oracle %x (%s)", t_format_text(text, f), t_mode_text(m, mode), x, r,
+             code, t_events_text(a, events), want, t_events_text(b, want_events));
   }
 }
 

@@ -75,8 +75,7 @@ static void put_nan(page *p, hu_format f, hu_limits l) {
     put(p, " (the place of -0)");
     return;
   }
-  if (f.nan == HU_NAN_IEEE || f.nan == HU_NAN_IEEE_ONES)
-    first = (((1u << f.e) - 1) << f.m) + (f.inf == HU_INF_IEEE);
+  if (f.nan == HU_NAN_IEEE || f.nan == HU_NAN_IEEE_ONES) first = (((1u << f.e) - 1) << f.m) + (f.inf == HU_INF_IEEE);
   put_range(p, l, first, last);
   if (f.sign) {
     put(p, ", ");
@@ -210,8 +209,10 @@ static void put_contents(page *p) {
     hu_format_text(text, sizeof text, entry.format);
     put(p, "| [%s](#%s) | `%s` | %u | ", entry.id, entry.id, text, l.width);
     put(p, "%.10g | ", l.max);
-    if (l.min_normal_code == HU_NO_CODE) put(p, "none | %a |\n", l.min);
-    else put(p, "%a | %a |\n", l.min_normal, l.min);
+    if (l.min_normal_code == HU_NO_CODE)
+      put(p, "none | %a |\n", l.min);
+    else
+      put(p, "%a | %a |\n", l.min_normal, l.min);
   }
 }
 
@@ -276,10 +277,14 @@ int main(int argc, char **argv) {
   page p = {NULL, 0, 0};
   int result = 2;
   put_page(&p);
-  if (argc == 1) result = write_page(&p, stdout);
-  else if (argc == 3 && strcmp(argv[1], "--write") == 0) result = write_page(&p, fopen(argv[2], "wb"));
-  else if (argc == 3 && strcmp(argv[1], "--check") == 0) result = check_page(&p, argv[2]);
-  else fprintf(stderr, "usage: format_cards [--write FILE | --check FILE]\n");
+  if (argc == 1)
+    result = write_page(&p, stdout);
+  else if (argc == 3 && strcmp(argv[1], "--write") == 0)
+    result = write_page(&p, fopen(argv[2], "wb"));
+  else if (argc == 3 && strcmp(argv[1], "--check") == 0)
+    result = check_page(&p, argv[2]);
+  else
+    fprintf(stderr, "usage: format_cards [--write FILE | --check FILE]\n");
   free(p.text);
   return result;
 }

@@ -149,12 +149,50 @@ static void beyond_the_end(void **state) {
 /* Names that more than one format claims, and near misses of good ones. */
 static void refused_names(void **state) {
   (void)state;
-  static const char *const bad[] = {
-      "", " ", "fp8", "fp4", "fp6", "fp5", "fp3", "e4m3", "e3m4", "e1m2", "bf8", "float8", "float4", "mini", "hfp8",
-      "cfloat8", "f8e4m3fnn", "float8_e4m3fn ", " float8_e4m3fn", "FP16", "Float8_e4m3fn", "float8_e4m3f", "fp16 half",
-      "binary64", "binary8", "binary8p", "binary8p4", "binary8p4s", "binary8p4see", "binary8p4es", "binary8p4xe",
-      "binary2p1se", "binary17p4se", "binary8p8se", "binary8p9ue", "binary8p0se", "binary08p4se", "binary8p04se",
-      "binary8p+4se", "binary8p44se", "binary888p4se", "binary4294967304p4se", "p3109_k9p4se", "p3109_k8p4s"};
+  static const char *const bad[] = {"",
+                                    " ",
+                                    "fp8",
+                                    "fp4",
+                                    "fp6",
+                                    "fp5",
+                                    "fp3",
+                                    "e4m3",
+                                    "e3m4",
+                                    "e1m2",
+                                    "bf8",
+                                    "float8",
+                                    "float4",
+                                    "mini",
+                                    "hfp8",
+                                    "cfloat8",
+                                    "f8e4m3fnn",
+                                    "float8_e4m3fn ",
+                                    " float8_e4m3fn",
+                                    "FP16",
+                                    "Float8_e4m3fn",
+                                    "float8_e4m3f",
+                                    "fp16 half",
+                                    "binary64",
+                                    "binary8",
+                                    "binary8p",
+                                    "binary8p4",
+                                    "binary8p4s",
+                                    "binary8p4see",
+                                    "binary8p4es",
+                                    "binary8p4xe",
+                                    "binary2p1se",
+                                    "binary17p4se",
+                                    "binary8p8se",
+                                    "binary8p9ue",
+                                    "binary8p0se",
+                                    "binary08p4se",
+                                    "binary8p04se",
+                                    "binary8p+4se",
+                                    "binary8p44se",
+                                    "binary888p4se",
+                                    "binary4294967304p4se",
+                                    "p3109_k9p4se",
+                                    "p3109_k8p4s"};
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     hu_format f, before;
     memset(&f, 0xA5, sizeof f);
@@ -269,7 +307,7 @@ static void p3109_family(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(numbers_as_expected), cmocka_unit_test(names_are_unique),  cmocka_unit_test(beyond_the_end),
+      cmocka_unit_test(numbers_as_expected), cmocka_unit_test(names_are_unique), cmocka_unit_test(beyond_the_end),
       cmocka_unit_test(refused_names),       cmocka_unit_test(id_of_descriptor), cmocka_unit_test(functions_of_headers),
       cmocka_unit_test(p3109_family),
   };

@@ -115,8 +115,10 @@ static void equality(void **state) {
     hu_format g = f;
     uint8_t *fields[10] = {&g.sign, &g.e,   &g.m,       &g.zero,     &g.subnormal,
                            &g.inf,  &g.nan, &g.negzero, &g.overflow, &g.negative};
-    if (i < 10) ++*fields[i];
-    else g.b = 256; /* its low byte is that of 0 */
+    if (i < 10)
+      ++*fields[i];
+    else
+      g.b = 256; /* its low byte is that of 0 */
     assert_int_equal(hu_format_equal(f, g), 0);
     assert_int_equal(hu_format_equal(g, f), 0);
   }
@@ -224,11 +226,11 @@ static void fits_binary32(void **state) {
 static void constructors_do_not_wrap(void **state) {
   (void)state;
   const hu_format refused[] = {
-      hu_format_ieee(260, 3, 0),         hu_format_ieee(4, 259, 0),        hu_format_ieee(4, 3, 65536),
-      hu_format_finite(4, 3, -65536),    hu_format_fn(0x10000004, 3, 0),   hu_format_fnuz(4, 0x80000003u, 0),
-      hu_format_p3109(2, 1, 1, 1),       hu_format_p3109(17, 8, 1, 1),     hu_format_p3109(8, 8, 1, 1),
-      hu_format_p3109(8, 0, 1, 1),       hu_format_p3109(8, 9, 0, 1),      hu_format_p3109(16, 1, 1, 1),
-      hu_format_p3109(264, 260, 1, 1),   hu_format_p3109(0, 0, 0, 0),      hu_format_ieee(0, 0, 0),
+      hu_format_ieee(260, 3, 0),       hu_format_ieee(4, 259, 0),      hu_format_ieee(4, 3, 65536),
+      hu_format_finite(4, 3, -65536),  hu_format_fn(0x10000004, 3, 0), hu_format_fnuz(4, 0x80000003u, 0),
+      hu_format_p3109(2, 1, 1, 1),     hu_format_p3109(17, 8, 1, 1),   hu_format_p3109(8, 8, 1, 1),
+      hu_format_p3109(8, 0, 1, 1),     hu_format_p3109(8, 9, 0, 1),    hu_format_p3109(16, 1, 1, 1),
+      hu_format_p3109(264, 260, 1, 1), hu_format_p3109(0, 0, 0, 0),    hu_format_ieee(0, 0, 0),
   };
   size_t n = sizeof refused / sizeof refused[0];
   for (size_t i = 0; i < n; i++) assert_int_equal(hu_format_check(refused[i], NULL), HU_E_FORMAT);

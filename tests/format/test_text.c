@@ -216,11 +216,15 @@ static void truncated_buffers(void **state) {
  * a read behind the end. */
 static void garbage(void **state) {
   (void)state;
-  static const char *const pieces[] = {
-      "fp(", "4", ",", "3", "0", ")", ":", "-", "+", "1", "10", "99999", "ieee", "finite", "fn", "fnuz", "p3109e",
-      "p3109f", "unsigned", "nosub", "flush", "negzero", "nonegzero", "zero=", "sub=", "inf=", "nan=", "ovf=", "neg=",
-      "field", "code", "none", "top", "max", "low", "ones", "ieee1", "=", " ", "fp(4,3,0)", "fp(5,2,1):",
-      "fp(2,1,0):unsigned,", "binary", "p", "8", "se", "uf", "float8_e4m3fn", "_", "\xC3", "\n", "\t", "A"};
+  static const char *const pieces[] = {"fp(",      "4",      ",",     "3",         "0",          ")",
+                                       ":",        "-",      "+",     "1",         "10",         "99999",
+                                       "ieee",     "finite", "fn",    "fnuz",      "p3109e",     "p3109f",
+                                       "unsigned", "nosub",  "flush", "negzero",   "nonegzero",  "zero=",
+                                       "sub=",     "inf=",   "nan=",  "ovf=",      "neg=",       "field",
+                                       "code",     "none",   "top",   "max",       "low",        "ones",
+                                       "ieee1",    "=",      " ",     "fp(4,3,0)", "fp(5,2,1):", "fp(2,1,0):unsigned,",
+                                       "binary",   "p",      "8",     "se",        "uf",         "float8_e4m3fn",
+                                       "_",        "\xC3",   "\n",    "\t",        "A"};
   enum { COUNT = 400000 };
   t_random r = {t_seed("garbage", 99)};
   unsigned accepted = 0, by_status[3] = {0, 0, 0};

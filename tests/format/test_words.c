@@ -56,11 +56,12 @@ static void rounding_words(void **state) {
 
 static void wrong_rounding_words(void **state) {
   (void)state;
-  static const char *const bad[] = {
-      "", " ", "r", "rn", "rnee", "rne ", " rne", "RNE", "rnd", "rne:1", "rtz:8", "even", "0", "s", "sr", "sra", "srb",
-      "sr:", "sra:", "sra:0", "sra:00", "sra:08", "sra:33", "sra:99", "sra:100", "sra:256", "sra:257", "sra:4294967297",
-      "sra:-1", "sra:+8", "sra: 8", "sra:8 ", "sra:8x", "sra:0x8", "sra8", "sra::8", "srd:8", "sr`:8", "srA:8",
-      "sraa:8", "sr8", "sr:8:8"};
+  static const char *const bad[] = {"",       " ",      "r",      "rn",      "rnee",    "rne ",    " rne",
+                                    "RNE",    "rnd",    "rne:1",  "rtz:8",   "even",    "0",       "s",
+                                    "sr",     "sra",    "srb",    "sr:",     "sra:",    "sra:0",   "sra:00",
+                                    "sra:08", "sra:33", "sra:99", "sra:100", "sra:256", "sra:257", "sra:4294967297",
+                                    "sra:-1", "sra:+8", "sra: 8", "sra:8 ",  "sra:8x",  "sra:0x8", "sra8",
+                                    "sra::8", "srd:8",  "sr`:8",  "srA:8",   "sraa:8",  "sr8",     "sr:8:8"};
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     hu_mode mode = pattern(), before = pattern();
     if (hu_mode_parse_round(&mode, bad[i]) != HU_E_TEXT) fail_msg("\"%s\" was not refused", bad[i]);
@@ -119,7 +120,8 @@ static void policy_words(void **state) {
 static void accumulation_words(void **state) {
   (void)state;
   static const char *const words[2] = {"exact", "fp32"};
-  static const char *const bad[] = {"", "fp32 ", "FP32", "0", "exac", "exactt", "fp3", "fp16"}; /* the last four: names */
+  static const char *const bad[] = {"",     "fp32 ",  "FP32", "0",
+                                    "exac", "exactt", "fp3",  "fp16"}; /* the last four: names */
   for (uint32_t kind = 0; kind < 2; kind++) {
     hu_accum accum, want;
     char text[8];
@@ -176,12 +178,13 @@ static void accumulation_check(void **state) {
 
 static void status_words(void **state) {
   (void)state;
-#define ROW(s) {s, #s}
+#define ROW(s) \
+  { s, #s }
   static const struct {
     hu_status status;
     const char *name;
-  } rows[] = {ROW(HU_OK),        ROW(HU_E_FORMAT), ROW(HU_E_CARRIER), ROW(HU_E_MODE),   ROW(HU_E_NULL), ROW(HU_E_SHAPE),
-              ROW(HU_E_OVERLAP), ROW(HU_E_ALIGN),  ROW(HU_E_GRID),    ROW(HU_E_TEXT),   ROW(HU_E_NAME), ROW(HU_E_SPACE),
+  } rows[] = {ROW(HU_OK),        ROW(HU_E_FORMAT), ROW(HU_E_CARRIER), ROW(HU_E_MODE), ROW(HU_E_NULL), ROW(HU_E_SHAPE),
+              ROW(HU_E_OVERLAP), ROW(HU_E_ALIGN),  ROW(HU_E_GRID),    ROW(HU_E_TEXT), ROW(HU_E_NAME), ROW(HU_E_SPACE),
               ROW(HU_E_ACCUM),   ROW(HU_E_MEMORY), ROW(HU_E_DEVICE),  ROW(HU_E_CUDA)};
 #undef ROW
   const size_t n = sizeof rows / sizeof rows[0];
@@ -204,9 +207,8 @@ static void status_words(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rounding_words),       cmocka_unit_test(wrong_rounding_words),
-      cmocka_unit_test(text_of_invalid_mode), cmocka_unit_test(policy_words),
-      cmocka_unit_test(accumulation_words),   cmocka_unit_test(accumulation_check),
+      cmocka_unit_test(rounding_words), cmocka_unit_test(wrong_rounding_words), cmocka_unit_test(text_of_invalid_mode),
+      cmocka_unit_test(policy_words),   cmocka_unit_test(accumulation_words),   cmocka_unit_test(accumulation_check),
       cmocka_unit_test(status_words),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

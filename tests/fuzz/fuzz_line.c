@@ -21,8 +21,10 @@ static void check_number(number z, const char *text) {
   if (isnan(z.value)) return;
   double nearest = strtod(text, NULL);
   double away = nextafter(z.toward_zero, signbit(z.toward_zero) ? -HUGE_VAL : HUGE_VAL);
-  if (z.exact) FUZZ_CHECK(bits_of(nearest) == bits_of(z.value));
-  else FUZZ_CHECK(bits_of(nearest) == bits_of(z.toward_zero) || bits_of(nearest) == bits_of(away));
+  if (z.exact)
+    FUZZ_CHECK(bits_of(nearest) == bits_of(z.value));
+  else
+    FUZZ_CHECK(bits_of(nearest) == bits_of(z.toward_zero) || bits_of(nearest) == bits_of(away));
   if (!z.exact)
     FUZZ_CHECK((bits_of(z.value) & 1) &&
                (bits_of(z.value) == bits_of(z.toward_zero) || bits_of(z.value) == bits_of(away)));

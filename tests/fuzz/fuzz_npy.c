@@ -38,8 +38,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   FUZZ_CHECK(bytes != NULL);
   if (size) memcpy(bytes, data, size);
   memset(error, 'x', sizeof error);
-  if (npy_parse(&info, bytes, size, error)) check_accepted(&info, size);
-  else FUZZ_CHECK(memchr(error, 0, sizeof error) != NULL && error[0]);
+  if (npy_parse(&info, bytes, size, error))
+    check_accepted(&info, size);
+  else
+    FUZZ_CHECK(memchr(error, 0, sizeof error) != NULL && error[0]);
   free(bytes);
   return 0;
 }

@@ -23,18 +23,12 @@ static uint32_t draw_code(t_random *r, hu_limits l, int kind) {
   uint64_t finite = (uint64_t)l.max_code + 1;
   uint32_t middle = l.max_code / 2, some = (uint32_t)(((uint64_t)t_next32(r) * finite) >> 32);
   switch (kind) {
-    case DRAW_ANY:
-      return any;
-    case DRAW_FINITE:
-      return some | sign;
-    case DRAW_NARROW:
-      return (middle + t_below(r, middle / 4 + 1)) | sign;
-    case DRAW_TINY:
-      return t_below(r, l.max_code < 40 ? l.max_code + 1 : 40) | sign;
-    case DRAW_HUGE:
-      return (l.max_code - t_below(r, l.max_code < 20 ? l.max_code + 1 : 20)) | sign;
-    default:
-      return t_below(r, 12) ? sign : any;
+    case DRAW_ANY: return any;
+    case DRAW_FINITE: return some | sign;
+    case DRAW_NARROW: return (middle + t_below(r, middle / 4 + 1)) | sign;
+    case DRAW_TINY: return t_below(r, l.max_code < 40 ? l.max_code + 1 : 40) | sign;
+    case DRAW_HUGE: return (l.max_code - t_below(r, l.max_code < 20 ? l.max_code + 1 : 20)) | sign;
+    default: return t_below(r, 12) ? sign : any;
   }
 }
 

@@ -268,19 +268,14 @@ static void draw_row(double *row, t_random *r, int kind, double step) {
       t[n++] = side * u;
       for (int i = 0; i < 16; i++) t[n++] = -side * u / 4;
       break;
-    case 1:
-      t[n++] = side * far;
-      break;
-    case 2:
-      break;
+    case 1: t[n++] = side * far; break;
+    case 2: break;
     case 3: /* all of it goes, but for the last term */
       t[n++] = -1;
       t[n++] = -step;
       t[n++] = side * far;
       break;
-    case 4:
-      t[0] = 2;
-      break;
+    case 4: t[0] = 2; break;
     case 5:
       t[0] = side * 0x1p60;
       t[2] = -t[0];
@@ -289,8 +284,7 @@ static void draw_row(double *row, t_random *r, int kind, double step) {
     case 6: /* sums that differ from a step by about what binary64 cannot tell */
       for (int i = 0; i < 20; i++) t[n++] = side * u * (double)(1 + t_below(r, 7)) / 16;
       break;
-    default:
-      n = 0;
+    default: n = 0;
   }
   put_terms(row, r, n, t);
 }

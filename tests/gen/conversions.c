@@ -198,10 +198,11 @@ void golden_conversions(text *t, size_t format_index) {
   put_values(&w);
   put_edges(&w);
   put_random(&w);
-  text_add(t, "# halfulp golden file: conversions of binary32 and binary64 numbers into one format\n"
-              "# SPDX-License-Identifier: MIT\n"
-              "# made by tests/gen (the MPFR oracle), not by the emulator; regenerate with: ninja regenerate-golden\n"
-              "# line: OPERAND BELOW WHERE TINY, see README.md here; 8 digits binary32, 16 digits binary64\n");
+  text_add(t,
+           "# halfulp golden file: conversions of binary32 and binary64 numbers into one format\n"
+           "# SPDX-License-Identifier: MIT\n"
+           "# made by tests/gen (the MPFR oracle), not by the emulator; regenerate with: ninja regenerate-golden\n"
+           "# line: OPERAND BELOW WHERE TINY, see README.md here; 8 digits binary32, 16 digits binary64\n");
   text_add(t, "# count: %u\nformat ", w.count);
   golden_format_line(t, g.name, w.f);
   text_add(t, "%s", w.lines.at);

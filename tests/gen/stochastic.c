@@ -67,10 +67,11 @@ void golden_stochastic(text *t) {
     text_add(&body, "## between max and the next grid point: overflow with a probability\n");
     edges(&body, &count, f, max, ldexp(1, ilogb(max) - (int)f.m), &random);
   }
-  text_add(t, "# halfulp golden file: stochastic rounding with given random digits\n"
-              "# SPDX-License-Identifier: MIT\n"
-              "# made by tests/gen (the MPFR oracle), not by the emulator; regenerate with: ninja regenerate-golden\n"
-              "# line: MODE:N R OPERAND CODE EVENTS, see README.md here; operands binary64, default policies\n");
+  text_add(t,
+           "# halfulp golden file: stochastic rounding with given random digits\n"
+           "# SPDX-License-Identifier: MIT\n"
+           "# made by tests/gen (the MPFR oracle), not by the emulator; regenerate with: ninja regenerate-golden\n"
+           "# line: MODE:N R OPERAND CODE EVENTS, see README.md here; operands binary64, default policies\n");
   text_add(t, "# count: %u\n%s", count, body.at);
   text_free(&body);
 }

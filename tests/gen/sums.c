@@ -125,10 +125,11 @@ void golden_sums(text *t) {
     line(&body, &count, &s, 1, i % 8);
     line(&body, &count, &s, 0, i % 8);
   }
-  text_add(t, "# halfulp golden file: c + sum of a[i] b[i], rounded once at the end\n"
-              "# SPDX-License-Identifier: MIT\n"
-              "# made by tests/gen (the MPFR oracle), not by the emulator; regenerate with: ninja regenerate-golden\n"
-              "# line: MODEL MODE FA FB FC FZ N A,... B,... C CODE EVENTS, see README.md here\n");
+  text_add(t,
+           "# halfulp golden file: c + sum of a[i] b[i], rounded once at the end\n"
+           "# SPDX-License-Identifier: MIT\n"
+           "# made by tests/gen (the MPFR oracle), not by the emulator; regenerate with: ninja regenerate-golden\n"
+           "# line: MODEL MODE FA FB FC FZ N A,... B,... C CODE EVENTS, see README.md here\n");
   text_add(t, "# count: %u\n%s", count, body.at);
   text_free(&body);
 }

@@ -408,21 +408,21 @@ typedef struct dot_row {
 
 /* E5M2 operands: 3C is 1, 7B 57344, 7C infinity, 7F NaN, 01 2^-16, 80 -0, BC -1. Result in E5M2. */
 static const dot_row dots[] = {
-    {0, {0}, {0}, 0, 0, HU_RNE, 0x00, 0}, /* nothing: +0 */
-    {0, {0}, {0}, 1, 0x80, HU_RNE, 0x80, 0}, /* c = -0 */
-    {1, {0x80}, {0x3C}, 0, 0, HU_RNE, 0x00, 0}, /* -0 + absent c */
-    {1, {0x80}, {0x3C}, 0, 0, HU_RTN, 0x80, 0}, /* -0 + +0 toward negative */
-    {1, {0x80}, {0x3C}, 1, 0x80, HU_RNE, 0x80, 0}, /* every term -0 */
-    {1, {0x00}, {0x3C}, 1, 0x00, HU_RTN, 0x00, 0}, /* every term +0 */
+    {0, {0}, {0}, 0, 0, HU_RNE, 0x00, 0},                   /* nothing: +0 */
+    {0, {0}, {0}, 1, 0x80, HU_RNE, 0x80, 0},                /* c = -0 */
+    {1, {0x80}, {0x3C}, 0, 0, HU_RNE, 0x00, 0},             /* -0 + absent c */
+    {1, {0x80}, {0x3C}, 0, 0, HU_RTN, 0x80, 0},             /* -0 + +0 toward negative */
+    {1, {0x80}, {0x3C}, 1, 0x80, HU_RNE, 0x80, 0},          /* every term -0 */
+    {1, {0x00}, {0x3C}, 1, 0x00, HU_RTN, 0x00, 0},          /* every term +0 */
     {2, {0x3C, 0xBC}, {0x3C, 0x3C}, 0, 0, HU_RNE, 0x00, 0}, /* 1 - 1 */
     {2, {0x3C, 0xBC}, {0x3C, 0x3C}, 0, 0, HU_RTN, 0x80, 0},
     {2, {0x3C, 0xBC}, {0x3C, 0x3C}, 1, 0x80, HU_RNE, 0x00, 0},
-    {1, {0x7C}, {0x00}, 0, 0, HU_RNE, 0x7F, HU_EVENT_INVALID}, /* infinity times zero */
+    {1, {0x7C}, {0x00}, 0, 0, HU_RNE, 0x7F, HU_EVENT_INVALID},    /* infinity times zero */
     {1, {0x7C}, {0x3C}, 1, 0xFC, HU_RNE, 0x7F, HU_EVENT_INVALID}, /* infinity minus infinity */
     {1, {0x7F}, {0x00}, 0, 0, HU_RNE, 0x7F, HU_EVENT_NAN_IN},
     {2, {0x7C, 0x7F}, {0x00, 0x3C}, 0, 0, HU_RNE, 0x7F, HU_EVENT_NAN_IN},
     {1, {0xFC}, {0x3C}, 1, 0x3C, HU_RNE, 0xFC, HU_EVENT_INF_IN},
-    {2, {0x7B, 0xFB}, {0x7B, 0x7B}, 1, 0x01, HU_RNE, 0x01, SUB}, /* huge terms cancel, 2^-16 stays */
+    {2, {0x7B, 0xFB}, {0x7B, 0x7B}, 1, 0x01, HU_RNE, 0x01, SUB},           /* huge terms cancel, 2^-16 stays */
     {3, {0x7B, 0x01, 0xFB}, {0x7B, 0x01, 0x7B}, 0, 0, HU_RNE, 0x00, GONE}, /* 2^-32 stays and vanishes */
     {3, {0x7B, 0x01, 0xFB}, {0x7B, 0x01, 0x7B}, 0, 0, HU_RAZ, 0x01, SUB_INEXACT},
     {1, {0x7B}, {0x7B}, 0, 0, HU_RNE, 0x7C, OVF},

@@ -97,7 +97,7 @@ static void make_operands(operands *o, hu_format f) {
   qsort(values, n, sizeof values[0], by_value);
   double top = values[n - 1], gap = n > 1 ? top - values[n - 2] : top;
   for (int i = 1; i <= 4; i++) values[n++] = top + gap * i; /* grid points, or points between them, beyond max */
-  double smallest = top; /* positive; flushed codes all read as zero */
+  double smallest = top;                                    /* positive; flushed codes all read as zero */
   for (size_t i = 0; i < n; i++)
     if (values[i] > 0 && values[i] < smallest) smallest = values[i];
   for (size_t i = 0; i + 1 < n; i++) {

@@ -143,10 +143,10 @@ typedef struct scan {
   const steps *s;
   uint32_t sign;
   answer *answers; /* [mode][piece] */
-  size_t size; /* bytes of a code */
+  size_t size;     /* bytes of a code */
   hu_exec exec;
-  int values; /* hu_quantize_n instead of hu_encode_n */
-  int near; /* leave most of the far inputs out */
+  int values;        /* hu_quantize_n instead of hu_encode_n */
+  int near;          /* leave most of the far inputs out */
   uint32_t *changes; /* see find_changes */
   size_t change_count;
   float x[CHUNK];

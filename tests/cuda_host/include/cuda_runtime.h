@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/cuda_host/include/cuda_runtime.h - what the kernels of gpu/ use of CUDA, on the CPU.
  *
- * One fiber per CUDA thread, one block at a time, all in the calling thread: barriers, shuffles and votes hold a fiber until
- * the others have arrived, so a run is deterministic. The order in which fibers and blocks get their turn is a
+ * One fiber per CUDA thread, one block at a time, all in the calling thread: barriers, shuffles and votes hold a fiber
+ * until the others have arrived, so a run is deterministic. The order in which fibers and blocks get their turn is a
  * permutation drawn from a seed (host_order.h), so that a kernel that wants a barrier it does not have gives different
- * results under different seeds. Shared memory is filled with a pattern before each block. Misuse (a thread that leaves while
- * others wait at a block barrier, a shuffle that does not name its own lane) stops the program with a message. */
+ * results under different seeds. Shared memory is filled with a pattern before each block. Misuse (a thread that leaves
+ * while others wait at a block barrier, a shuffle that does not name its own lane) stops the program with a message. */
 #ifndef HALFULP_TESTS_CUDA_HOST_CUDA_RUNTIME_H
 #define HALFULP_TESTS_CUDA_HOST_CUDA_RUNTIME_H
 
@@ -50,7 +50,8 @@ static inline void hu_host_start(void (*kernel)(Formal...), unsigned grid, unsig
 
 void __syncthreads(void);
 void __syncwarp(unsigned mask = 0xFFFFFFFFu);
-/* All lanes of the mask arrive with a value; returns the array of the 32 values, valid until the lane's next exchange. */
+/* All lanes of the mask arrive with a value; returns the array of the 32 values, valid until the lane's next exchange.
+ * */
 const uint64_t *hu_host_exchange(unsigned mask, uint64_t value);
 
 static inline unsigned hu_host_lane(void) { return threadIdx.x & 31; }
