@@ -28,7 +28,8 @@ with tempfile.TemporaryDirectory() as folder:
     run('meson', 'install', '-C', build, '--no-rebuild', '--quiet', '--destdir', str(stage))
     configs = list(stage.rglob('halfulp.pc'))
     assert len(configs) == 1, configs
-    prefix = run('pkg-config', '--variable=prefix', 'halfulp', env={**os.environ, 'PKG_CONFIG_PATH': str(configs[0].parent)}).strip()
+    plain = {**os.environ, 'PKG_CONFIG_PATH': str(configs[0].parent)}
+    prefix = run('pkg-config', '--variable=prefix', 'halfulp', env=plain).strip()
     env = {**os.environ, 'PKG_CONFIG_PATH': str(configs[0].parent), 'PKG_CONFIG_SYSROOT_DIR': str(stage)}
     libdir = next(stage.rglob('libhalfulp.so')).parent
     env['LD_LIBRARY_PATH'] = str(libdir)
@@ -49,18 +50,20 @@ with tempfile.TemporaryDirectory() as folder:
     out = run(str(program) + '.run', env=env)
     assert out == '0.1 -> 0.101562\n1 -> 1\n460 -> 448\n-1e-09 -> -0\n3 inexact, 1 to zero\n', out
     lead, statement = blocks[1].split('\n\n', 1)
-    call.write_text(lead + '\n#include <halfulp/halfulp.h>\nhu_status f(size_t n, float *z, const float *x, hu_mode mode, hu_events *events, '
-                    'void *stream);\nhu_status f(size_t n, float *z, const float *x, hu_mode mode, hu_events *events, void *stream) {\n'
-                    + statement + 'return s;\n}\n')
-    run(cc, '-Wall', '-Wextra', '-Werror', '-c', str(call), '-o', str(call) + '.o', *words)
+    head = 'hu_status f(size_t n, float *z, const float *x, hu_mode mode, hu_events *events, void *stream)'
+    call.write_text(f'{lead}\n#include <halfulp/halfulp.h>\n{head};\n{head} {{\n{statement}return s;\n}}\n')
+    includes = run('pkg-config', '--cflags', 'halfulp', env=env).split()
+    run(cc, '-Wall', '-Wextra', '-Werror', '-c', str(call), '-o', str(call) + '.o', *includes)
     for library in ['libhalfulp', 'libhalfulp-oracle', 'libhalfulp-cuda']:
         shared = list(stage.rglob(library + '.so.*'))
-        if library == 'libhalfulp-oracle' and not shared and '-Doracle=disabled' in open(build + '/meson-info/intro-buildoptions.json').read():
+        options = (pathlib.Path(build) / 'meson-info' / 'intro-buildoptions.json').read_text()
+        if library == 'libhalfulp-oracle' and not shared and '"name": "oracle", "value": "disabled"' in options:
             continue
         assert shared, library + ' was not installed'
         soname = [line for line in run('readelf', '-d', str(shared[0])).splitlines() if 'SONAME' in line]
         assert soname and library + '.so.0' in soname[0], soname
-    needed = [line for line in run('readelf', '-d', str(next(stage.rglob('libhalfulp.so.0')))).splitlines() if 'NEEDED' in line]
+    dynamic = run('readelf', '-d', str(next(stage.rglob('libhalfulp.so.0')))).splitlines()
+    needed = [line for line in dynamic if 'NEEDED' in line]
     if not flags:
         assert all('libc.so' in line or 'ld-linux' in line for line in needed), needed
     command = next(stage.rglob('bin/halfulp'))
