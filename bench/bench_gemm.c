@@ -24,7 +24,7 @@
 enum { NORMAL, ANY };
 
 typedef struct row {
-  const char *way; /* fp32, or the way the exact model takes: binary32, binary64, wide (brackets), integers */
+  const char *way; /* an accumulation model, or the way `exact` takes: binary32, binary64, wide (brackets), integers */
   const char *fa, *fb, *fd;
   int a_codes, d_codes, b_turned, data;
   int dgemm; /* against dgemm, not sgemm */
@@ -43,6 +43,12 @@ static const row rows[] = {
     {"binary64", "float8_e4m3fn", "float8_e4m3fn", "float8_e4m3fn", 0, 1, 0, NORMAL, 1, 0.8, 0},
     {"binary64", "float8_e4m3fn", "float8_e4m3fn", "bfloat16", 1, 1, 1, NORMAL, 1, 0, 0},
     {"binary32", "float4_e2m1fn", "float4_e2m1fn", "bfloat16", 1, 1, 0, NORMAL, 0, 0, 0},
+    {"seq(bfloat16)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0.3, 0},
+    {"seq(bfloat16)", "binary32", "binary32", "binary32", 0, 0, 0, NORMAL, 0, 0.3, 0},
+    {"seq(binary16)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0.3, 0},
+    {"seq(binary16)", "float8_e4m3fn", "float8_e4m3fn", "binary16", 0, 1, 0, NORMAL, 0, 0.3, 0},
+    {"seq(float8_e5m2)", "float8_e5m2", "float8_e5m2", "float8_e5m2", 0, 1, 0, NORMAL, 0, 0.15, 0},
+    {"seq(fp(6,9,0))", "fp(6,9,0)", "fp(6,9,0)", "fp(6,9,0)", 0, 1, 0, NORMAL, 0, 0.15, 0},
     {"wide", "binary32", "binary32", "binary32", 0, 0, 0, NORMAL, 0, 0.02, 0},
     {"wide", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, NORMAL, 0, 0.02, 0},
     {"wide", "binary16", "float8_e5m2", "binary32", 1, 0, 0, NORMAL, 0, 0.02, 0},
@@ -156,7 +162,7 @@ static void run_row(const row *r, job *j, int rounds, int csv) {
     j->mode.round = HU_SRA;
     j->mode.bits = 32;
   }
-  j->accum.kind = strcmp(r->way, "fp32") ? HU_ACCUM_EXACT : HU_ACCUM_FP32;
+  if (hu_accum_parse(&j->accum, r->way, NULL) != HU_OK) j->accum.kind = HU_ACCUM_EXACT;
   bench_pair t = bench_against(run_gemm, r->dgemm ? run_dgemm : run_sgemm, j, rounds, 1);
   if (j->status != HU_OK) {
     fprintf(stderr, "bench_gemm: %s\n", hu_status_name(j->status));
@@ -169,7 +175,7 @@ static void run_row(const row *r, job *j, int rounds, int csv) {
            r->b_turned ? "nt" : "nn", data, j->n, t.subject, t.reference,
            HU_HAVE_OPENBLAS ? t.reference / t.subject : 0, r->goal);
   } else {
-    printf("%-9s %-14s x %-14s -> %-14s %-6s %-2s %-6s %8.1f", r->way, r->fa, r->fb, r->fd, storage,
+    printf("%-16s %-14s x %-14s -> %-14s %-6s %-2s %-6s %8.1f", r->way, r->fa, r->fb, r->fd, storage,
            r->b_turned ? "nt" : "nn", data, work / t.subject);
     if (HU_HAVE_OPENBLAS) printf(" %8.1f %7.3f", work / t.reference, t.reference / t.subject);
     if (r->goal > 0) printf("  of %s, goal %g", r->dgemm ? "dgemm" : "sgemm", r->goal);
@@ -228,11 +234,11 @@ int main(int argc, char **argv) {
   if (csv) {
     puts("way,a,b,d,storage,transposes,data,n,seconds,reference_seconds,ratio,goal");
   } else {
-    printf("%-9s %-14s   %-14s    %-14s %-6s %-2s %-6s %8s %8s %7s\n", "way", "A", "B", "D", "A, B", "", "data",
+    printf("%-16s %-14s   %-14s    %-14s %-6s %-2s %-6s %8s %8s %7s\n", "way", "A", "B", "D", "A, B", "", "data",
            "GFlop/s", "BLAS", "ratio");
   }
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    if (!only || !strcmp(only, rows[i].way)) run_row(&rows[i], &j, rounds, csv);
+    if (!only || !strncmp(only, rows[i].way, strlen(only))) run_row(&rows[i], &j, rounds, csv);
   }
   free(j.x32);
   free(j.y32);

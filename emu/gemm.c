@@ -248,7 +248,7 @@ hu_status hu_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_ope
       choose_exact(&g);
     } else if (hu_gemm_is_binary32(&g)) {
       use_binary32(&g);
-    } else {
+    } else if (!hu_gemm_use_seq(&g, levels)) {
       hu_gemm_use_model(&g);
     }
     run(&g, events);

@@ -5,6 +5,7 @@
 
 #include "emu/core.h"
 #include "emu/gemm_kernels.h"
+#include "emu/gemm_seq.h"
 #include "emu/kernels.h"
 #include "emu/narrow.h"
 #include "halfulp/gemm.h"
@@ -48,6 +49,9 @@ struct hu_gemm_call {
   const hu_gemm_kernels *kernels;
   const hu_accum *accum;
   int exact;          /* accum is `exact` */
+  const hu_seq_kernels *seq_kernels; /* gemm_seq.c, and the constants and the way to begin with */
+  hu_seq seq;
+  int seq_way;
   hu_span sa, sb, sc; /* where no format alone proves binary64 sums exact */
   size_t block_rows, block_columns, across;
   void (*block)(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events);
@@ -94,6 +98,9 @@ void hu_gemm_sum_open(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, 
 hu_status hu_gemm_model_check(const hu_accum *accum, const hu_operand *a, const hu_operand *b, const hu_operand *c);
 int hu_gemm_is_binary32(const hu_gemm_call *g); /* is the model fused multiply-adds in binary32, operands that fit? */
 void hu_gemm_use_model(hu_gemm_call *g);
+void hu_gemm_model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, hu_events *events);
+/* gemm_seq.c: seq(F) in lanes; 0 if they do not serve. */
+int hu_gemm_use_seq(hu_gemm_call *g, uint32_t levels);
 
 static inline size_t hu_least(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t hu_up_to(size_t n, size_t step) { return (n + step - 1) / step * step; }

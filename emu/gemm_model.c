@@ -41,11 +41,10 @@ static hu_line line_of(const hu_matrix *x, size_t i, int along) {
   return z;
 }
 
-static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
+void hu_gemm_model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, hu_events *events) {
   hu_accum_plan p;
   hu_lines in;
   hu_draw d;
-  size_t rows = hu_least(g->m - i0, g->block_rows), columns = hu_least(g->n - j0, g->block_columns);
   p.a = source_of(&g->a);
   p.b = source_of(&g->b);
   p.sa = p.a;
@@ -68,6 +67,11 @@ static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *ev
       hu_gemm_finish(g, i, j, hu_accum_sum(&p, &in, g->k, start, &d), events);
     }
   }
+}
+
+static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
+  size_t rows = hu_least(g->m - i0, g->block_rows), columns = hu_least(g->n - j0, g->block_columns);
+  hu_gemm_model_block(g, i0, j0, rows, columns, events);
 }
 
 void hu_gemm_use_model(hu_gemm_call *g) {
