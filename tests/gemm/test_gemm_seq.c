@@ -157,6 +157,117 @@ static void many(void **state) {
   print_message("gemm seq: %lu runs agree\n", runs);
 }
 
+/* The second product 2^d times the first one, for all d about what the lanes take and leave. */
+static void jumps(void **state) {
+  (void)state;
+  t_random r = {t_seed("gemm seq jumps", 43)};
+  unsigned long runs = 0;
+  for (size_t q = 0; q < SUMS; q++) {
+    hu_limits l = hu_format_limits(format_of(sums[q]));
+    for (int d = 8; d < 34; d++) {
+      for (int at = 0; at < 4; at++) {
+        problem p;
+        char model[64];
+        hu_format f = format_of(t_below(&r, 2) ? sums[q] : "fp(8,3,0)");
+        int first = at == 0 ? l.emin - 4 : at == 1 ? l.emin + 4 : at == 2 ? -d / 2 : -d, half = first / 2;
+        problem_draw(&p, &r, 16, 96, 2, f, f, NULL, format_of("binary32"), HU_ACCUM_EXACT);
+        for (size_t i = 0; i < 2; i++) {
+          plain *x = i ? &p.b : &p.a;
+          hu_mode mode = t_mode(HU_RTZ);
+          hu_limits lx = hu_format_limits(f);
+          mode.saturate = HU_SAT_FINITE;
+          for (size_t e = 0; e < x->rows * x->columns; e++) {
+            double v = 1 + t_below(&r, lx.max_code) % 256 / 256.;
+            int exponent = i ? half : e % 2 ? first + d - half : first - half;
+            for (; exponent > 0; exponent--) v *= 2;
+            for (; exponent < 0; exponent++) v /= 2;
+            x->code[e] = hu_encode64(f, mode, v, 0, NULL) | (t_below(&r, 2) ? lx.sign_mask : 0);
+            if (lx.has_nan && x->code[e] == lx.nan_code) x->code[e] = 0;
+          }
+          free(x->stored);
+          plain_store(x, &r, 0, 0, 0);
+        }
+        snprintf(model, sizeof model, "seq(%s)", sums[q]);
+        assert_int_equal(hu_accum_parse(&p.accum, model, NULL), HU_OK);
+        all_the_same(&p, model, &runs);
+        problem_free(&p);
+      }
+    }
+  }
+  print_message("gemm seq jumps: %lu runs agree\n", runs);
+}
+
+static double power(int e) {
+  double v = 1;
+  for (; e > 0; e--) v *= 2;
+  for (; e < 0; e++) v /= 2;
+  return v;
+}
+
+static void set(plain *x, size_t at, double v) { x->code[at] = hu_encode64(x->format, t_mode(HU_RTZ), v, 0, NULL); }
+
+/* Row i, column j: an odd multiple of F's step and a product (1 + 2^-i) (1 - 2^-i) or (1 + 2^-i) of half the step (of a
+ * quarter, below a power of two), of either sign: just beside a tie or on it. */
+static void near_ties(void **state) {
+  (void)state;
+  t_random r = {t_seed("gemm seq ties", 44)};
+  unsigned long runs = 0;
+  for (size_t q = 0; q < SUMS; q++) {
+    for (size_t o = 0; o < OPERANDS * OPERANDS; o++) {
+      problem p;
+      char model[64];
+      hu_limits l = hu_format_limits(format_of(sums[q]));
+      int digits = 1, base = l.emin > 0 ? l.emin + 2 : l.emax < 2 ? l.emax - 2 : 0;
+      while (digits < 12 && l.min_normal_code >> digits) digits++; /* 2^m is the least normal code */
+      problem_draw(&p, &r, 24, 48, 2, format_of(operands[o % OPERANDS]), format_of(operands[o / OPERANDS]), NULL,
+                   format_of("binary32"), HU_ACCUM_EXACT);
+      for (size_t i = 0; i < 24; i++) {
+        double start = power(base) * (i % 3 ? 1 + power(1 - digits) * (double)(i % 3) : 1);
+        set(&p.a, 2 * i, start);
+        set(&p.a, 2 * i + 1, (1 + power(-(int)(i % 12) - 1)) * power(base - digits - (int)t_below(&r, 2)));
+        if (i > 11) p.a.code[2 * i + 1] |= hu_format_limits(p.a.format).sign_mask;
+      }
+      for (size_t j = 0; j < 48; j++) {
+        set(&p.b, j, 1);
+        set(&p.b, 48 + j, j % 13 ? j < 26 ? 1 - power(-(int)(j % 13)) : 1 + power(-(int)(j % 13)) : 1);
+      }
+      free(p.a.stored);
+      free(p.b.stored);
+      plain_store(&p.a, &r, 0, 0, 0);
+      plain_store(&p.b, &r, 0, 0, 0);
+      snprintf(model, sizeof model, "seq(%s)", sums[q]);
+      assert_int_equal(hu_accum_parse(&p.accum, model, NULL), HU_OK);
+      all_the_same(&p, model, &runs);
+      problem_free(&p);
+    }
+  }
+  print_message("gemm seq near ties: %lu runs agree\n", runs);
+}
+
+/* C about F's largest number and products some binades below: sums overflow, and what was finite comes back. */
+static void near_top(void **state) {
+  (void)state;
+  t_random r = {t_seed("gemm seq top", 45)};
+  unsigned long runs = 0;
+  for (size_t q = 0; q < SUMS; q++) {
+    hu_format f = format_of(sums[q]);
+    for (int below = 4; below < 16; below++) {
+      problem p;
+      char model[64];
+      int e = hu_format_limits(f).emax - below;
+      problem_draw(&p, &r, 20, 60, 1 + t_below(&r, 100), f, f, &f, format_of("binary32"), HU_ACCUM_EXACT);
+      refill(&p.a, &r, e / 2, 0);
+      refill(&p.b, &r, e - e / 2, 0);
+      refill(&p.c, &r, hu_format_limits(f).emax - 2, 2);
+      snprintf(model, sizeof model, "seq(%s)", sums[q]);
+      assert_int_equal(hu_accum_parse(&p.accum, model, NULL), HU_OK);
+      all_the_same(&p, model, &runs);
+      problem_free(&p);
+    }
+  }
+  print_message("gemm seq near the top: %lu runs agree\n", runs);
+}
+
 /* Larger than a block in each direction in turn. */
 static void beyond_blocks(void **state) {
   (void)state;
@@ -181,6 +292,7 @@ static void beyond_blocks(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(many), cmocka_unit_test(beyond_blocks)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(many), cmocka_unit_test(jumps), cmocka_unit_test(near_ties), cmocka_unit_test(near_top),
+                                     cmocka_unit_test(beyond_blocks)};
   return cmocka_run_group_tests_name("gemm seq", tests, NULL, NULL);
 }
