@@ -51,7 +51,6 @@ typedef struct hu_seq_kernels {
    * that count. fresh: acc holds nothing yet and counts as +0. */
   int (*tile)(const hu_seq *q, int way, size_t rows, size_t columns, size_t kc, const float *a, const float *b, float *acc,
               int fresh);
-  int odd; /* are there the ways PLAIN and ODD? */
 } hu_seq_kernels;
 
 #if HU_X86

@@ -6,7 +6,6 @@
 #include <immintrin.h>
 
 #define SEQ_LANES 16
-#define SEQ_HAS_ODD 1
 #define SEQ_OP static inline __attribute__((always_inline))
 
 typedef __m512 seq_f;
@@ -38,5 +37,5 @@ SEQ_OP seq_f seq_odd(seq_f a, seq_f b, seq_f c) {
 
 #include "emu/gemm_seq_body.h"
 
-const hu_seq_kernels hu_seq_avx512 = {tile, SEQ_HAS_ODD};
+const hu_seq_kernels hu_seq_avx512 = {tile};
 #endif
