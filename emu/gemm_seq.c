@@ -30,7 +30,7 @@ static int digits_fit(const hu_gemm_call *g, const hu_spec *f) {
 
 static int may_be_near(const hu_gemm_call *g, const hu_spec *f, int32_t emax) {
   int low = !g->sa.any || !g->sb.any || g->sa.low + g->sb.low >= f->emin;
-  return digits_fit(g, f) && emax >= 112 && low && (!g->sc.any || g->sc.low >= f->emin);
+  return digits_fit(g, f) && emax >= 105 + f->m && low && (!g->sc.any || g->sc.low >= f->emin);
 }
 
 /* high: |a b| < 2^high. */
@@ -65,10 +65,10 @@ static int choose(hu_gemm_call *g, uint32_t levels) {
   g->seq.top = power_of_two(emax);
   g->seq.jump = (uint32_t)(24 - f.m) << 23;
   g->seq.sign = f.negzero ? 0x80000000u : 0;
-  g->seq_way = may_be_near(g, &f, emax)     ? HU_SEQ_NEAR
-               : may_be_floor(g, &f, high)  ? HU_SEQ_FLOOR
+  g->seq_way = may_be_near(g, &f, emax)       ? HU_SEQ_NEAR
+               : may_be_floor(g, &f, high)    ? HU_SEQ_FLOOR
                : may_be_plain(&f, emax, high) ? HU_SEQ_PLAIN
-                                            : HU_SEQ_ODD;
+                                              : HU_SEQ_ODD;
   return 1;
 }
 
@@ -86,7 +86,8 @@ static void run_tile(const hu_gemm_call *g, size_t rows, size_t columns, size_t 
                      float *acc, int fresh) {
   if (!fresh && given_up(acc)) return;
   if (g->seq_kernels->tile(&g->seq, g->seq_way, rows, columns, kc, a, b, acc, fresh)) return;
-  if (g->seq_way != HU_SEQ_ODD && g->seq_kernels->tile(&g->seq, HU_SEQ_ODD, rows, columns, kc, a, b, acc, fresh)) return;
+  if (g->seq_way != HU_SEQ_ODD && g->seq_kernels->tile(&g->seq, HU_SEQ_ODD, rows, columns, kc, a, b, acc, fresh))
+    return;
   for (size_t i = 0; i < HU_GEMM_MR * HU_GEMM32_NR; i++) acc[i] = hu_float_of_bits(0x7FC00000u);
 }
 
@@ -121,8 +122,7 @@ static void finish(const hu_gemm_call *g, size_t i, size_t j0, size_t n, float *
 #define HU_SPREAD g->kernels->spread32
 #define HU_TURN g->kernels->turn32
 #define HU_FINISH finish
-#define HU_KERNEL(padded, columns, kc, a, b, acc, fresh, ahead) \
-  run_tiles(g, rows, columns, kc, a, b, acc, fresh, ahead)
+#define HU_KERNEL(padded, columns, kc, a, b, acc, fresh, ahead) run_tiles(g, rows, columns, kc, a, b, acc, fresh, ahead)
 #define HU_NR HU_GEMM32_NR
 #define HU_MB HU_GEMM32_MB
 #define HU_NB HU_GEMM32_NB

@@ -31,9 +31,9 @@ SEQ_OP int seq_any_from(seq_u x, uint32_t u, size_t n) {
   return (_mm256_movemask_ps(seq_value(least)) & ((1 << n) - 1)) != 0;
 }
 
-/* In binary64: the product is exact, the sum s has the error e by Knuth's two-sum, and s with its neighbour on e's side has
- * an odd one (emu/arith_wide_body.h). From there to binary32: toward zero, and odd if that lost something. Infinities have
- * no error and stay what they are. */
+/* In binary64: the product is exact, the sum s has the error e by Knuth's two-sum, and s with its neighbour on e's
+ * side has an odd one (emu/arith_wide_body.h). From there to binary32: toward zero, and odd if that lost something.
+ * Infinities have no error and stay what they are. */
 SEQ_OP __m128 seq_odd_half(__m128 a, __m128 b, __m128 c) {
   const __m256d sign = _mm256_set1_pd(-0.0);
   __m256d x = _mm256_mul_pd(_mm256_cvtps_pd(a), _mm256_cvtps_pd(b)), y = _mm256_cvtps_pd(c);

@@ -18,13 +18,11 @@
 
 static const uint32_t masks[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2};
 
-static const char *const sums[] = {"bfloat16",    "binary16",      "float8_e5m2",      "float8_e4m3fn",
-                                   "fp(6,9,0)",   "fp(8,11,0)",    "fp(8,3,0)",        "float8_e4m3fnuz",
-                                   "binary8p4se", "fp(4,3,0):finite", "fp(5,1,0)",     "fp(8,7,-40)",
-                                   "fp(8,7,20)",  "fp(6,5,30)"};
-static const char *const operands[] = {"bfloat16",      "binary16",  "float8_e5m2", "float8_e4m3fn",
-                                       "fp(6,9,0)",     "binary32",  "fp(8,3,0)",   "float4_e2m1fn",
-                                       "float8_e4m3fnuz", "fp(3,4,40)"};
+static const char *const sums[] = {"bfloat16",   "binary16",    "float8_e5m2",     "float8_e4m3fn", "fp(6,9,0)",
+                                   "fp(8,11,0)", "fp(8,3,0)",   "float8_e4m3fnuz", "binary8p4se",   "fp(4,3,0):finite",
+                                   "fp(5,1,0)",  "fp(8,7,-40)", "fp(8,7,20)",      "fp(6,5,30)"};
+static const char *const operands[] = {"bfloat16", "binary16",  "float8_e5m2",   "float8_e4m3fn",   "fp(6,9,0)",
+                                       "binary32", "fp(8,3,0)", "float4_e2m1fn", "float8_e4m3fnuz", "fp(3,4,40)"};
 
 enum { SUMS = sizeof sums / sizeof sums[0], OPERANDS = sizeof operands / sizeof operands[0] };
 
@@ -41,7 +39,8 @@ static void refill(plain *x, t_random *r, int centre, uint32_t width) {
   uint32_t coarse = t_below(r, 3), zeros = t_below(r, 4) ? 0 : 3;
   mode.saturate = HU_SAT_FINITE;
   for (size_t i = 0; i < x->rows * x->columns; i++) {
-    double v = 1 + (double)(t_next32(r) >> (coarse ? 32 - 3 * coarse : 0)) * (coarse ? 1. / (1 << 3 * coarse) : 0x1p-32);
+    double v =
+        1 + (double)(t_next32(r) >> (coarse ? 32 - 3 * coarse : 0)) * (coarse ? 1. / (1 << 3 * coarse) : 0x1p-32);
     int e = centre + (int)t_below(r, width + 1);
     for (; e > 0; e--) v *= 2;
     for (; e < 0; e++) v /= 2;
@@ -78,9 +77,12 @@ static void all_the_same(const problem *p, const char *model, unsigned long *run
     outcome o = problem_run(p, (uint32_t)i + 1, masks[i]);
     if (!outcome_same(&first, &o)) {
       size_t e = 0;
-      while (e + 1 < p->m * p->n && outcome_element(p, &first, e / p->n, e % p->n) == outcome_element(p, &o, e / p->n, e % p->n)) e++;
-      fail_msg("%s under %s, levels off %u: element %zu, %zu: %x, not %x", problem_text(text, p), model, masks[i], e / p->n,
-               e % p->n, outcome_element(p, &o, e / p->n, e % p->n), outcome_element(p, &first, e / p->n, e % p->n));
+      while (e + 1 < p->m * p->n &&
+             outcome_element(p, &first, e / p->n, e % p->n) == outcome_element(p, &o, e / p->n, e % p->n))
+        e++;
+      fail_msg("%s under %s, levels off %u: element %zu, %zu: %x, not %x", problem_text(text, p), model, masks[i],
+               e / p->n, e % p->n, outcome_element(p, &o, e / p->n, e % p->n),
+               outcome_element(p, &first, e / p->n, e % p->n));
     }
     free(o.d);
     ++*runs;
@@ -95,7 +97,8 @@ static void all_the_same(const problem *p, const char *model, unsigned long *run
 
 /* Element (i, j) of the best level against hu_dot. */
 static void spot(const problem *p, t_random *r) {
-  if (p->storage != HU_CODES || p->a.operand.storage != HU_CODES || p->b.operand.storage != HU_CODES || p->k == 0) return;
+  if (p->storage != HU_CODES || p->a.operand.storage != HU_CODES || p->b.operand.storage != HU_CODES || p->k == 0)
+    return;
   if (p->has_c && p->c.operand.storage != HU_CODES) return;
   outcome o = problem_run(p, 1, 0);
   size_t i = t_below(r, (uint32_t)p->m), j = t_below(r, (uint32_t)p->n);
@@ -112,8 +115,8 @@ static void spot(const problem *p, t_random *r) {
   for (size_t q = 0; q < (p->has_c ? 3u : 2u); q++) {
     size_t row = q == 1 ? 0 : i, column = q == 0 ? 0 : j, ld = x[q]->ld;
     v[q]->element.format = x[q]->format;
-    v[q]->data = (const uint8_t *)x[q]->data +
-                 (x[q]->transposed ? column * ld + row : row * ld + column) * hu_format_limits(x[q]->format).storage / 8;
+    v[q]->data = (const uint8_t *)x[q]->data + (x[q]->transposed ? column * ld + row : row * ld + column) *
+                                                   hu_format_limits(x[q]->format).storage / 8;
     v[q]->stride = (ptrdiff_t)((q == 0) != x[q]->transposed ? 1 : ld);
   }
   exec.stream = p->stream;
@@ -294,7 +297,7 @@ static void beyond_blocks(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(many), cmocka_unit_test(jumps), cmocka_unit_test(near_ties), cmocka_unit_test(near_top),
-                                     cmocka_unit_test(beyond_blocks)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(many), cmocka_unit_test(jumps), cmocka_unit_test(near_ties),
+                                     cmocka_unit_test(near_top), cmocka_unit_test(beyond_blocks)};
   return cmocka_run_group_tests_name("gemm seq", tests, NULL, NULL);
 }
