@@ -48,7 +48,7 @@ struct hu_gemm_call {
   uint32_t threads;
   const hu_gemm_kernels *kernels;
   const hu_accum *accum;
-  int exact;          /* accum is `exact` */
+  int exact;                         /* accum is `exact` */
   const hu_seq_kernels *seq_kernels; /* gemm_seq.c, and the constants and the way to begin with */
   hu_seq seq;
   int seq_way;

@@ -20,7 +20,7 @@ static const uint32_t masks[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_
 
 static const char *const sums[] = {"bfloat16",   "binary16",    "float8_e5m2",     "float8_e4m3fn", "fp(6,9,0)",
                                    "fp(8,11,0)", "fp(8,3,0)",   "float8_e4m3fnuz", "binary8p4se",   "fp(4,3,0):finite",
-                                   "fp(5,1,0)",  "fp(8,7,-40)", "fp(8,7,20)",      "fp(6,5,30)"};
+                                   "fp(5,1,0)",  "fp(8,7,-40)", "fp(8,7,20)",      "fp(6,5,30)",    "fp(8,11,12)"};
 static const char *const operands[] = {"bfloat16", "binary16",  "float8_e5m2",   "float8_e4m3fn",   "fp(6,9,0)",
                                        "binary32", "fp(8,3,0)", "float4_e2m1fn", "float8_e4m3fnuz", "fp(3,4,40)"};
 
