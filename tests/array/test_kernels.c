@@ -179,6 +179,36 @@ static void test_bottoms(void **state) {
   print_message("bottoms: %lu comparisons\n", cases);
 }
 
+/* Stochastic C, N random bits: above half a unit of the last random digit by a digit beyond the 32 that lanes hold. It
+ * counts where all random bits are set, once in 2^N elements. */
+static void test_far_digit(void **state) {
+  (void)state;
+  static const char *const names[] = {"float8_e4m3fn", "float8_e5m2", "binary16"};
+  static expected e;
+  uint32_t x[N_MAX];
+  uint64_t ups = 0;
+  for (int k = 0; k < 3; k++) {
+    hu_format f;
+    assert_int_equal(hu_format_parse(&f, names[k], NULL), HU_OK);
+    for (int n = 9; n <= 11; n++) {
+      hu_mode mode = t_stochastic(HU_SRC, (unsigned)n);
+      for (uint64_t key = 0; key < 30; key++) {
+        hu_exec exec = {0};
+        exec.stream.key = key;
+        uint32_t least = t_bits32(hu_decode(f, 1)) - ((uint32_t)(n + 1) << 23); /* 2^-(n + 1) of it */
+        for (size_t i = 0; i < N_MAX; i++) x[i] = least + 1;                    /* and 2^-(n + 24) */
+        expect(&e, f, mode, exec.stream, N_MAX, x, 1);
+        for (size_t i = 0; i < N_MAX; i++) ups += e.code[i] != 0;
+        for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
+          exec.levels_off = masks[i];
+          compare(f, mode, &exec, N_MAX, x, &e, 0, 1);
+        }
+      }
+    }
+  }
+  assert_true(ups > 50);
+}
+
 static void test_random_formats(void **state) {
   (void)state;
   t_random g = {t_seed("kernels: random formats", 2)};
@@ -190,6 +220,6 @@ static void test_random_formats(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_catalogue), cmocka_unit_test(test_bottoms),
-                                     cmocka_unit_test(test_random_formats)};
+                                     cmocka_unit_test(test_far_digit), cmocka_unit_test(test_random_formats)};
   return cmocka_run_group_tests_name("kernels against the core", tests, NULL, NULL);
 }
