@@ -3,45 +3,27 @@
 #include "halfulp/arith_n.h"
 
 #include "emu/arith_run.h"
+#include "emu/strided.h"
 
-static size_t magnitude(ptrdiff_t stride) { return stride < 0 ? (size_t)0 - (size_t)stride : (size_t)stride; }
-
-/* The bytes an array covers, as addresses. */
-typedef struct span {
-  uintptr_t first, past;
-} span;
-
-static hu_status span_of(span *s, size_t n, const hu_codes *x) {
-  size_t bytes;
-  if (!x->data) return HU_E_NULL;
-  if ((uintptr_t)x->data % x->size) return HU_E_ALIGN;
-  if (__builtin_mul_overflow(n - 1, magnitude(x->stride), &bytes) || __builtin_mul_overflow(bytes, x->size, &bytes))
-    return HU_E_SHAPE;
-  if (bytes > PTRDIFF_MAX - x->size) return HU_E_SHAPE;
-  s->first = (uintptr_t)x->data - (x->stride < 0 ? bytes : 0);
-  s->past = s->first + bytes + x->size;
-  return s->past < s->first ? HU_E_SHAPE : HU_OK;
-}
-
-/* May the result z be written while x is read? The same array, arrays apart, and equally strided ones that
- * interleave. */
-static int may_share(const hu_codes *z, const span *sz, const hu_codes *x, const span *sx) {
-  if (sz->past <= sx->first || sx->past <= sz->first) return 1;
-  if (z->size != x->size || z->stride != x->stride) return 0;
-  if (z->data == x->data) return 1;
-  size_t step = magnitude(z->stride) * z->size;
-  uintptr_t a = (uintptr_t)z->data, b = (uintptr_t)x->data, apart = (a > b ? a - b : b - a) % step;
-  return apart >= z->size && step - apart >= z->size;
+static hu_strided strided(const hu_codes *x) {
+  hu_strided z = {x->data, x->size, x->stride};
+  return z;
 }
 
 static hu_status check_arrays(const hu_arith_call *c) {
-  span sz, sx[3];
-  if (c->result.stride == 0) return HU_E_SHAPE;
+  hu_strided z = strided(&c->result);
+  hu_covered sz, sx[3];
+  if (z.stride == 0) return HU_E_SHAPE;
   if (c->n == 0) return HU_OK;
-  hu_status s = span_of(&sz, c->n, &c->result);
-  for (int k = 0; k < c->operands && s == HU_OK; k++) s = span_of(&sx[k], c->n, &c->x[k]);
-  for (int k = 0; k < c->operands && s == HU_OK; k++)
-    if (!may_share(&c->result, &sz, &c->x[k], &sx[k])) s = HU_E_OVERLAP;
+  hu_status s = hu_cover(&sz, c->n, &z);
+  for (int k = 0; k < c->operands && s == HU_OK; k++) {
+    hu_strided x = strided(&c->x[k]);
+    s = hu_cover(&sx[k], c->n, &x);
+  }
+  for (int k = 0; k < c->operands && s == HU_OK; k++) {
+    hu_strided x = strided(&c->x[k]);
+    if (!hu_may_share(&z, &sz, &x, &sx[k])) s = HU_E_OVERLAP;
+  }
   return s;
 }
 

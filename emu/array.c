@@ -3,43 +3,17 @@
 #include "halfulp/array.h"
 
 #include "emu/array_run.h"
-
-static size_t magnitude(ptrdiff_t stride) { return stride < 0 ? (size_t)0 - (size_t)stride : (size_t)stride; }
-
-/* The bytes an array covers, as addresses. */
-typedef struct span {
-  uintptr_t first, past;
-} span;
-
-static hu_status span_of(span *s, size_t n, const void *x, hu_ends e) {
-  size_t step = magnitude(e.stride), bytes;
-  if (!x) return HU_E_NULL;
-  if ((uintptr_t)x % e.size) return HU_E_ALIGN;
-  if (__builtin_mul_overflow(n - 1, step, &bytes) || __builtin_mul_overflow(bytes, e.size, &bytes)) return HU_E_SHAPE;
-  if (bytes > PTRDIFF_MAX - e.size) return HU_E_SHAPE;
-  s->first = (uintptr_t)x - (e.stride < 0 ? bytes : 0);
-  s->past = s->first + bytes + e.size;
-  return s->past < s->first ? HU_E_SHAPE : HU_OK;
-}
-
-/* Equally strided arrays that interleave share no element. */
-static int interleave(const void *z, hu_ends ez, const void *x, hu_ends ex) {
-  size_t step = magnitude(ez.stride) * ez.size;
-  uintptr_t apart = (uintptr_t)z > (uintptr_t)x ? (uintptr_t)z - (uintptr_t)x : (uintptr_t)x - (uintptr_t)z;
-  if (ez.stride != ex.stride || ez.size != ex.size) return 0;
-  return apart % step >= ez.size && step - apart % step >= ez.size;
-}
+#include "emu/strided.h"
 
 static hu_status check_ends(size_t n, const void *z, hu_ends ez, const void *x, hu_ends ex) {
-  span sz, sx;
+  hu_strided az = {z, ez.size, ez.stride}, ax = {x, ex.size, ex.stride};
+  hu_covered sz, sx;
   if (ez.stride == 0) return HU_E_SHAPE;
   if (n == 0) return HU_OK;
-  hu_status s = span_of(&sz, n, z, ez);
-  if (s == HU_OK) s = span_of(&sx, n, x, ex);
+  hu_status s = hu_cover(&sz, n, &az);
+  if (s == HU_OK) s = hu_cover(&sx, n, &ax);
   if (s != HU_OK) return s;
-  if (sz.past <= sx.first || sx.past <= sz.first) return HU_OK;
-  if (z == x && ez.size == ex.size && ez.stride == ex.stride) return HU_OK;
-  return interleave(z, ez, x, ex) ? HU_OK : HU_E_OVERLAP;
+  return hu_may_share(&az, &sz, &ax, &sx) ? HU_OK : HU_E_OVERLAP;
 }
 
 static hu_ends values32(hu_format f, ptrdiff_t stride) {

@@ -236,10 +236,7 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
 }
 
 static void place(const hu_place *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
-  for (size_t i = 0; i < n; i++) {
-    hu_place_one(p, x[i], &y[i], &at[i]);
-    if (spread) at[i] = (uint16_t)(at[i] + i % HU_WIDE_COLUMNS);
-  }
+  hu_place_all(p, n, x, spread, y, at);
 }
 
 static void settle(int32_t w, size_t bins, int64_t *z) { hu_settle(w, bins, z); }

@@ -34,4 +34,12 @@ static inline void hu_place_one(const hu_place *p, double x, int64_t *y, uint16_
   *at = (uint16_t)((exp - p->low) >> p->shift << 4);
 }
 
+/* Each element; spread: *at + the column. */
+static inline void hu_place_all(const hu_place *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
+  for (size_t i = 0; i < n; i++) {
+    hu_place_one(p, x[i], &y[i], &at[i]);
+    if (spread) at[i] = (uint16_t)(at[i] + i % HU_WIDE_COLUMNS);
+  }
+}
+
 #endif
