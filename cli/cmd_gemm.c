@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* halfulp gemm - D = A B + C of .npy matrices. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +11,12 @@
 #include "cli/progress.h"
 #include "halfulp/gemm.h"
 
-enum { KEY_FA = CLI_KEY_FREE, KEY_FB, KEY_FC, KEY_FD, KEY_ACCUM, KEY_DEVICE, KEY_CODES, KEY_STRICT };
+enum { KEY_FA = CLI_KEY_FREE, KEY_FB, KEY_FC, KEY_FD, KEY_ACCUM, KEY_DEVICE, KEY_CODES, KEY_STRICT, KEY_WATCH };
 
 typedef struct gemm_state {
   cli_numeric numeric; /* its format is D's */
   hu_format fa, fb, fc;
-  int has_fa, has_fb, has_fc, has_fd, device, codes, strict;
+  int has_fa, has_fb, has_fc, has_fd, device, codes, strict, watch;
   hu_accum accum;
   const char *fa_text, *fb_text, *accum_text, *c_path, *d_path;
 } gemm_state;
@@ -44,6 +45,7 @@ static int set(void *state, int key, const char *value) {
     case KEY_ACCUM: return set_accum(s, value);
     case KEY_DEVICE: return cli_device_read(&s->device, value);
     case KEY_CODES: s->codes = 1; return CLI_OK;
+    case KEY_WATCH: s->watch = 1; return CLI_OK;
     default: s->strict = 1; return CLI_OK;
   }
 }
@@ -59,6 +61,8 @@ static const cli_option options[] = {
     CLI_OPTIONS_ROUND,
     CLI_OPTIONS_STREAM,
     {KEY_STRICT, "strict", NULL, "an operand that is not a value of its format is an error, not rounded"},
+    {KEY_WATCH, "watch", NULL,
+     "count the additions inside the sums and those that changed nothing (slower, on the CPU)"},
     {KEY_CODES, "codes", NULL, "write D as codes (uint8, uint16 or uint32) instead of values"},
     CLI_OPTION_DEVICE(KEY_DEVICE),
     CLI_OPTION_THREADS,
@@ -148,8 +152,21 @@ static void print_off_grid(FILE *out, const matrix *m) {
             m->array.name, m->off_grid, m->array.info.count);
 }
 
+static void print_watch(FILE *out, const hu_watch *w) {
+  double share = w->additions ? 100 * (double)w->swamped / (double)w->additions : 0;
+  fprintf(out, "  additions inside the sums\n    %-16s%" PRIu64 "\n", "all", w->additions);
+  fprintf(out, "    %-16s%" PRIu64 " (%.3g %%)  left the accumulator as it was\n", "swamped", w->swamped, share);
+  fprintf(out, "    %-16s%" PRIu64 "  of the accumulator\n", "overflows", w->overflows);
+  fprintf(out, "    %-16s%" PRIu64 "  binades between accumulator and addend\n", "largest gap", w->gap);
+}
+
+static void json_watch(FILE *out, const hu_watch *w) {
+  fprintf(out, ", \"watch\": {\"additions\": %" PRIu64 ", \"swamped\": %" PRIu64 ", ", w->additions, w->swamped);
+  fprintf(out, "\"overflows\": %" PRIu64 ", \"gap\": %" PRIu64 "}", w->overflows, w->gap);
+}
+
 static void report(FILE *out, const gemm_state *s, const matrix *a, const matrix *b, const matrix *c,
-                   const hu_events *events, const char *device) {
+                   const hu_events *events, const hu_watch *watch, const char *device) {
   char fa[CLI_NAME_MAX], fb[CLI_NAME_MAX], fd[CLI_NAME_MAX], mode[CLI_NAME_MAX], model[HU_ACCUM_TEXT_MAX];
   cli_shown_name(fa, s->fa, s->fa_text);
   cli_shown_name(fb, s->fb, s->fb_text);
@@ -166,6 +183,7 @@ static void report(FILE *out, const gemm_state *s, const matrix *a, const matrix
     fprintf(out, ", \"off_grid\": [%zu, %zu, %zu], \"binary64_sums\": %s, \"events\": ", a->off_grid, b->off_grid,
             off_c, hu_gemm_exact64(a->columns, s->fa, s->fb, c ? &s->fc : NULL) ? "true" : "false");
     cli_json_events(out, events);
+    if (s->watch) json_watch(out, watch);
     fputs("}\n", out);
     return;
   }
@@ -176,6 +194,7 @@ static void report(FILE *out, const gemm_state *s, const matrix *a, const matrix
   if (c) print_off_grid(out, c);
   fprintf(out, "  events\n");
   cli_print_events(out, "    ", events);
+  if (s->watch) print_watch(out, watch);
 }
 
 static int save_result(const gemm_state *s, const void *codes, size_t rows, size_t columns) {
@@ -207,8 +226,9 @@ static hu_operand from_row(const hu_operand *x, size_t row) {
 /* On the CPU, some rows at a time where it is long work, with a progress bar between them. Element (i, j) draws random
  * word i n + j of the stream, so the rows' results are what one call would give. */
 static hu_status on_cpu(const gemm_state *s, size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
-                        const hu_operand *b, const hu_operand *c, const hu_exec *exec, hu_events *events) {
-  static const size_t part_work = (size_t)1 << 30, part_rows = 256;
+                        const hu_operand *b, const hu_operand *c, const hu_exec *exec, hu_events *events,
+                        hu_watch *watch) {
+  const size_t part_work = (size_t)1 << (watch ? 24 : 30), part_rows = watch ? 1 : 256;
   size_t row_work = n && k > SIZE_MAX / n ? SIZE_MAX : n * k, rows = row_work ? part_work / row_work : m;
   hu_status status = HU_OK;
   progress p;
@@ -220,8 +240,8 @@ static hu_status on_cpu(const gemm_state *s, size_t m, size_t n, size_t k, const
     hu_exec e = *exec;
     y.data = (uint8_t *)d->data + row * d->ld * (hu_format_limits(d->format).storage / 8);
     e.stream.counter += row * n;
-    status = hu_gemm(m - row < rows ? m - row : rows, n, k, &y, &x, b, c ? &z : NULL, &s->accum, s->numeric.mode, &e,
-                     events);
+    status = hu_gemm_watched(m - row < rows ? m - row : rows, n, k, &y, &x, b, c ? &z : NULL, &s->accum,
+                             s->numeric.mode, &e, events, watch);
     progress_at(&p, row + rows < m ? row + rows : m);
   }
   progress_end(&p);
@@ -230,6 +250,7 @@ static hu_status on_cpu(const gemm_state *s, size_t m, size_t n, size_t k, const
 
 static int multiply(const gemm_state *s, matrix *a, matrix *b, matrix *c, const hu_exec *exec, const char *device) {
   hu_events events = {0};
+  hu_watch watch = {0};
   size_t m = a->rows, n = b->columns, k = a->columns;
   if (check_shapes(a, b, c)) return CLI_BAD;
   if (n && m > SIZE_MAX / 16 / n) return cli_fail(s->d_path, "the result does not fit the address space");
@@ -237,11 +258,12 @@ static int multiply(const gemm_state *s, matrix *a, matrix *b, matrix *c, const 
   if (!codes) return CLI_BAD;
   hu_result d = {codes, n ? n : 1, s->numeric.format, HU_CODES};
   const hu_operand *add = c ? &c->operand : NULL;
-  hu_status status = s->device ? hu_device_host_gemm(m, n, k, &d, &a->operand, &b->operand, add, &s->accum,
-                                                     s->numeric.mode, exec, &events)
-                               : on_cpu(s, m, n, k, &d, &a->operand, &b->operand, add, exec, &events);
+  hu_status status =
+      s->device
+          ? hu_device_host_gemm(m, n, k, &d, &a->operand, &b->operand, add, &s->accum, s->numeric.mode, exec, &events)
+          : on_cpu(s, m, n, k, &d, &a->operand, &b->operand, add, exec, &events, s->watch ? &watch : NULL);
   int code = status == HU_OK ? save_result(s, codes, m, n) : cli_fail_status(NULL, status);
-  if (code == CLI_OK) report(strcmp(s->d_path, "-") ? stdout : stderr, s, a, b, c, &events, device);
+  if (code == CLI_OK) report(strcmp(s->d_path, "-") ? stdout : stderr, s, a, b, c, &events, &watch, device);
   free(codes);
   return code;
 }
@@ -252,6 +274,7 @@ static int check_options(const gemm_state *s) {
   if (!s->numeric.format_text && !s->has_fd) return cli_fail(NULL, "gemm: no format of D given; use --fd FORMAT");
   if (!s->accum_text) return cli_fail(NULL, "gemm: no accumulation model given; use --accum exact or --accum fp32");
   if (!s->d_path) return cli_fail(NULL, "gemm: no output given; use -o D.npy");
+  if (s->watch && s->device) return cli_fail(NULL, "gemm: --watch is for the CPU, not for --device cuda");
   return CLI_OK;
 }
 

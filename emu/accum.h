@@ -20,9 +20,13 @@ HU_STEP hu_num hu_sum_exact(const hu_accum_plan *p, const hu_lines *in, uint64_t
   return z.kind == HU_KIND_ZERO ? hu_total_zero(&s, p->down) : z;
 }
 
-HU_STEP hu_num hu_sum_fp64(const hu_accum_plan *p, const hu_lines *in, uint64_t n, hu_num c) {
+HU_STEP hu_num hu_sum_fp64(const hu_accum_plan *p, const hu_lines *in, uint64_t n, hu_num c, hu_draw *d) {
   for (uint64_t k = 0; k < n; k++) {
-    c = hu_unpack64(hu_round64(hu_long_add(hu_product_at(p, in, k), hu_long_of(c), 0)));
+    hu_long t = hu_product_at(p, in, k);
+    hu_num x = hu_long_add(t, hu_long_of(c), 0), z = hu_unpack64(hu_round64(x));
+    d->events = x.kind == HU_KIND_FINITE && z.kind == HU_KIND_INF ? HU_EVENT_OVERFLOW : 0;
+    if (d->watch && t.kind == HU_KIND_FINITE) hu_watch_sum(d, c, hu_exponent(hu_long_num(t)), z);
+    c = z;
   }
   return c;
 }
@@ -41,7 +45,7 @@ HU_FN hu_num hu_rounded_product(const hu_accum_plan *p, const hu_grid *g, const 
 
 HU_FN hu_num hu_sum_seq2(const hu_accum_plan *p, const hu_grid *sum, const hu_lines *in, uint64_t k0, uint64_t k1,
                          hu_num c, hu_draw *d) {
-  for (uint64_t k = k0; k < k1; k++) c = hu_grid_add(sum, c, hu_rounded_product(p, &p->product, in, k, d), d);
+  for (uint64_t k = k0; k < k1; k++) c = hu_accumulate(sum, c, hu_rounded_product(p, &p->product, in, k, d), d);
   return c;
 }
 
@@ -49,7 +53,7 @@ HU_FN hu_num hu_sum_chunk(const hu_accum_plan *p, const hu_lines *in, uint64_t k
   for (uint64_t k = k0; k < k1; k += p->model.length) {
     uint64_t past = k1 - k > p->model.length ? k + p->model.length : k1;
     hu_num t = hu_sum_seq2(p, &p->product, in, k, past, hu_num_special(HU_KIND_ZERO, 0), d);
-    c = hu_grid_add(&p->sum, c, t, d);
+    c = hu_accumulate(&p->sum, c, t, d);
   }
   return c;
 }
@@ -58,7 +62,7 @@ HU_FN hu_num hu_sum_kahan(const hu_accum_plan *p, const hu_lines *in, uint64_t k
   hu_num c = hu_num_special(HU_KIND_ZERO, 0);
   for (uint64_t k = k0; k < k1; k++) {
     hu_num y = hu_grid_sub(&p->sum, hu_rounded_product(p, &p->sum, in, k, d), c, d);
-    hu_num t = hu_grid_add(&p->sum, s, y, d);
+    hu_num t = hu_accumulate(&p->sum, s, y, d);
     c = hu_grid_sub(&p->sum, hu_grid_sub(&p->sum, t, s, d), y, d);
     s = t;
   }
@@ -69,14 +73,14 @@ HU_FN hu_num hu_sum_neumaier(const hu_accum_plan *p, const hu_lines *in, uint64_
                              hu_draw *d) {
   hu_num c = hu_num_special(HU_KIND_ZERO, 0);
   for (uint64_t k = k0; k < k1; k++) {
-    hu_num v = hu_rounded_product(p, &p->sum, in, k, d), t = hu_grid_add(&p->sum, s, v, d);
+    hu_num v = hu_rounded_product(p, &p->sum, in, k, d), t = hu_accumulate(&p->sum, s, v, d);
     int32_t first = hu_magnitude_least(s, v);
     hu_num big = first || HU_WRONG(56) ? s : v, small = first ? v : s;
     hu_num error = hu_grid_add(&p->sum, hu_grid_sub(&p->sum, big, t, d), small, d);
     c = hu_grid_add(&p->sum, c, error, d);
     s = t;
   }
-  return hu_grid_add(&p->sum, s, c, d);
+  return hu_accumulate(&p->sum, s, c, d);
 }
 
 /* ---- trees, depth first ---- */
@@ -140,14 +144,14 @@ HU_STEP hu_num hu_sum_tree(const hu_accum_plan *p, const hu_lines *in, uint64_t 
     /* Up while both children are known; then down to the right. */
     while (top && stack[top - 1].half) {
       top--;
-      value = hu_grid_add(&p->sum, stack[top].left, value, d);
+      value = hu_accumulate_pair(&p->sum, stack[top].left, value, d);
     }
     if (top == 0) break;
     stack[top - 1].left = value;
     stack[top - 1].half = 1;
     stack[top] = hu_child(&t, &stack[top - 1], 1);
   }
-  return hu_grid_add(&p->sum, value, c, d);
+  return hu_accumulate_pair(&p->sum, value, c, d);
 }
 
 /* ---- models inside models ---- */
@@ -168,10 +172,10 @@ HU_FN hu_num hu_sum_base(const hu_accum_plan *p, const hu_lines *in, uint64_t k0
 /* Part j of promote(...,scaled) has scales j. */
 HU_FN hu_num hu_promote_part(const hu_accum_plan *p, const hu_lines *in, uint64_t j, hu_num part, hu_num s,
                              hu_draw *d) {
-  if (!p->model.scaled) return hu_grid_add(&p->plain, s, part, d);
+  if (!p->model.scaled) return hu_accumulate(&p->plain, s, part, d);
   hu_num sa = hu_source_read(&p->sa, in->sa.at + (ptrdiff_t)j * in->sa.step);
   hu_num sb = hu_source_read(&p->sb, in->sb.at + (ptrdiff_t)j * in->sb.step);
-  return hu_grid_fma(&p->plain, hu_grid_mul(&p->plain, sa, sb, d), part, s, d);
+  return hu_accumulate_product(&p->plain, hu_grid_mul(&p->plain, sa, sb, d), part, s, d);
 }
 
 HU_STEP hu_num hu_sum_promoted(const hu_accum_plan *p, const hu_lines *in, uint64_t k0, uint64_t k1, hu_num c,
@@ -192,16 +196,16 @@ HU_STEP hu_num hu_sum_slices(const hu_accum_plan *p, const hu_lines *in, uint64_
   for (uint64_t i = 0; i < slices; i++) {
     uint64_t past = at + n / slices + (i < n % slices);
     hu_num part = hu_sum_promoted(p, in, at, past, zero, d);
-    sum = i ? hu_grid_add(&p->plain, sum, part, d) : part;
+    sum = i ? hu_accumulate(&p->plain, sum, part, d) : part;
     at = past;
   }
-  return hu_grid_add(&p->plain, sum, c, d);
+  return hu_accumulate(&p->plain, sum, c, d);
 }
 
 /* The model's sum of n products and c. */
 HU_STEP hu_num hu_accum_sum(const hu_accum_plan *p, const hu_lines *in, uint64_t n, hu_num c, hu_draw *d) {
   if (p->model.kind == HU_ACCUM_EXACT) return hu_sum_exact(p, in, n, c);
-  if (p->model.kind == HU_ACCUM_FP64) return hu_sum_fp64(p, in, n, c);
+  if (p->model.kind == HU_ACCUM_FP64) return hu_sum_fp64(p, in, n, c, d);
   if (p->model.slices) return hu_sum_slices(p, in, n, c, d);
   return hu_sum_promoted(p, in, 0, n, c, d);
 }

@@ -99,7 +99,9 @@ HU_FN int64_t hu_floor(int64_t x, int32_t n) {
 HU_FN hu_num hu_block_out(const hu_accum_plan *p, int64_t s, int32_t q, hu_draw *d) {
   hu_num x = hu_num_special(HU_KIND_ZERO, 0);
   if (s) x = hu_num_finite(s < 0, s < 0 ? 0 - (uint64_t)s : (uint64_t)s, q);
-  return hu_grid_round(&p->sum, x, d);
+  x = hu_grid_round(&p->sum, x, d);
+  if (d->watch && d->events & HU_EVENT_OVERFLOW) d->watch->overflows++;
+  return x;
 }
 
 /* The products of a block: k of number i. */
@@ -111,6 +113,14 @@ typedef struct hu_picks {
 
 HU_FN uint64_t hu_pick(const hu_picks *b, uint32_t i) {
   return b->first + (b->mod4 && !HU_WRONG(46) ? 4 * (uint64_t)(i / 2) + i % 2 + 2 * (uint64_t)b->half : i);
+}
+
+/* A term cut to multiples of 2^q, where the largest exponent is `top`. */
+HU_FN int64_t hu_cut_term(uint8_t rule, hu_term t, int32_t q, int32_t top, hu_draw *d) {
+  if (t.kind != HU_KIND_FINITE) return 0;
+  int64_t kept = hu_cut(rule, t.sign, t.sig, q - t.exp);
+  hu_watch_cut(d, top, t.e, kept);
+  return kept;
 }
 
 /* ---- align ---- */
@@ -130,11 +140,9 @@ HU_STEP hu_num hu_block_align(const hu_accum_plan *p, const hu_lines *in, const 
   }
   if (hu_marked(&marks)) return hu_grid_round(&p->sum, hu_marks_value(&marks), d);
   int32_t q = e - o->kept;
-  int64_t s = tc.kind == HU_KIND_FINITE ? hu_cut(o->cut, tc.sign, tc.sig, q - tc.exp) : 0;
+  int64_t s = hu_cut_term(o->cut, tc, q, e, d);
   for (uint32_t i = 0; i < b->count; i++) {
-    if (hu_pick(b, i) >= b->past) continue;
-    hu_term t = hu_term_at(p, in, hu_pick(b, i));
-    if (t.kind == HU_KIND_FINITE) s += hu_cut(o->cut, t.sign, t.sig, q - t.exp);
+    if (hu_pick(b, i) < b->past) s += hu_cut_term(o->cut, hu_term_at(p, in, hu_pick(b, i)), q, e, d);
   }
   return hu_block_out(p, s, q, d);
 }
@@ -189,10 +197,13 @@ HU_STEP hu_num hu_block_groups(const hu_accum_plan *p, const hu_lines *in, const
     if (there) top = hu_later(top, e);
   }
   int32_t q = top - o->kept;
-  int64_t s = tc.kind == HU_KIND_FINITE ? hu_cut(o->cut, tc.sign, tc.sig, q - tc.exp) : 0;
+  int64_t s = hu_cut_term(o->cut, tc, q, top, d);
   for (uint64_t k = b->first; k < end; k += o->group) {
     int64_t n = hu_group_sum(p, in, k, end, &exp, &e, &there);
-    if (n) s += hu_cut(o->cut, n < 0, n < 0 ? 0 - (uint64_t)n : (uint64_t)n, q - exp);
+    if (n == 0) continue;
+    int64_t kept = hu_cut(o->cut, n < 0, n < 0 ? 0 - (uint64_t)n : (uint64_t)n, q - exp);
+    hu_watch_cut(d, top, e, kept);
+    s += kept;
   }
   return hu_block_out(p, s, q, d);
 }
@@ -201,7 +212,7 @@ HU_STEP hu_num hu_block_groups(const hu_accum_plan *p, const hu_lines *in, const
 
 /* The truncated sum of every `step`-th product in units of 2^(*e - F); *e as it was if there is none. */
 HU_FN int64_t hu_lane_sum(const hu_accum_plan *p, const hu_lines *in, const hu_picks *b, uint32_t lane, uint32_t step,
-                          int32_t *e) {
+                          int32_t *e, hu_draw *d) {
   int32_t none = 1, top = 0;
   int64_t s = 0;
   for (uint32_t i = lane; i < b->count; i += step) {
@@ -215,8 +226,7 @@ HU_FN int64_t hu_lane_sum(const hu_accum_plan *p, const hu_lines *in, const hu_p
   *e = top;
   for (uint32_t i = lane; i < b->count; i += step) {
     if (hu_pick(b, i) >= b->past) break;
-    hu_term t = hu_term_at(p, in, hu_pick(b, i));
-    if (t.kind == HU_KIND_FINITE) s += hu_cut(HU_CUT_TRUNC, t.sign, t.sig, top - p->model.block.kept - t.exp);
+    s += hu_cut_term(HU_CUT_TRUNC, hu_term_at(p, in, hu_pick(b, i)), top - p->model.block.kept, top, d);
   }
   return s;
 }
@@ -230,7 +240,9 @@ HU_FN hu_num hu_late_join(const hu_accum_plan *p, int64_t s, int32_t ed, hu_num 
   int64_t n = ed == INT32_MIN ? 0 : hu_floor(s, (e - (f2 + 1)) - (ed - f));
   int32_t near = !o->far || tc.e >= e - (int32_t)o->far + HU_WRONG(44);
   if (tc.kind == HU_KIND_FINITE && near) {
-    n += hu_cut(HU_CUT_FLOOR, tc.sign, tc.sig, e - f - tc.exp) * ((int64_t)1 << (f2 + 1 - f));
+    n += hu_cut_term(HU_CUT_FLOOR, tc, e - f, e, d) * ((int64_t)1 << (f2 + 1 - f));
+  } else if (tc.kind == HU_KIND_FINITE) {
+    hu_watch_cut(d, e, tc.e, 0);
   }
   if (n == 0) return hu_block_out(p, 0, 0, d);
   uint64_t magnitude = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
@@ -249,10 +261,10 @@ HU_STEP hu_num hu_block_late(const hu_accum_plan *p, const hu_lines *in, const h
   if (hu_marked(&marks)) return hu_grid_round(&p->sum, hu_marks_value(&marks), d);
   int32_t e0 = INT32_MIN, e1 = INT32_MIN;
   if (p->model.block.lanes != 2) {
-    int64_t s = hu_lane_sum(p, in, b, 0, 1, &e0);
+    int64_t s = hu_lane_sum(p, in, b, 0, 1, &e0, d);
     return hu_late_join(p, s, e0, c, d);
   }
-  int64_t s0 = hu_lane_sum(p, in, b, 0, 2, &e0), s1 = hu_lane_sum(p, in, b, 1, 2, &e1);
+  int64_t s0 = hu_lane_sum(p, in, b, 0, 2, &e0, d), s1 = hu_lane_sum(p, in, b, 1, 2, &e1, d);
   int32_t ed = hu_later(e0, e1);
   int64_t s = (e0 == INT32_MIN ? 0 : hu_floor(s0, ed - e0)) + (e1 == INT32_MIN ? 0 : hu_floor(s1, ed - e1));
   return hu_late_join(p, s, ed, c, d);
@@ -260,14 +272,24 @@ HU_STEP hu_num hu_block_late(const hu_accum_plan *p, const hu_lines *in, const h
 
 /* ---- exact ---- */
 
+/* s = c + the products */
+HU_STEP void hu_block_total(const hu_accum_plan *p, const hu_lines *in, const hu_picks *b, hu_num c, hu_total *s) {
+  hu_total_start(s, p->low, p->limbs);
+  hu_total_add(s, hu_long_of(c));
+  for (uint32_t i = 0; i < b->count && b->first + i < b->past; i++) {
+    hu_total_add(s, hu_product_at(p, in, b->first + i));
+  }
+}
+
 HU_STEP hu_num hu_block_exact(const hu_accum_plan *p, const hu_lines *in, const hu_picks *b, hu_num c, hu_draw *d) {
   hu_total s;
-  hu_total_start(&s, p->low, p->limbs);
-  hu_total_add(&s, hu_long_of(c));
-  for (uint32_t i = 0; i < b->count && b->first + i < b->past; i++) {
-    hu_total_add(&s, hu_product_at(p, in, b->first + i));
-  }
-  return hu_grid_round(&p->sum, hu_total_value(&s), d);
+  hu_block_total(p, in, b, c, &s);
+  hu_num z = hu_grid_round(&p->sum, hu_total_value(&s), d);
+  if (!d->watch) return z;
+  hu_block_total(p, in, b, hu_num_special(HU_KIND_ZERO, 0), &s);
+  hu_num t = hu_total_value(&s);
+  if (t.kind == HU_KIND_FINITE) hu_watch_sum(d, c, hu_exponent(t), z);
+  return z;
 }
 
 /* ---- rounded steps: tree, chain, lanes ---- */
@@ -286,7 +308,7 @@ HU_FN hu_num hu_tree_sum(const hu_accum_plan *p, const hu_lines *in, const hu_pi
   for (uint32_t i = 0; i < b->count; i++) {
     x = hu_tree_leaf(p, in, b->first + i, b->past, d);
     uint32_t level = 0;
-    for (; i >> level & 1; level++) x = hu_grid_add(&p->sum, part[level], x, d);
+    for (; i >> level & 1; level++) x = hu_accumulate_pair(&p->sum, part[level], x, d);
     part[level] = x;
   }
   return x;
@@ -301,11 +323,11 @@ HU_STEP hu_num hu_block_tree(const hu_accum_plan *p, const hu_lines *in, const h
   } else {
     s = hu_tree_sum(p, in, b, d);
   }
-  return hu_grid_add(&p->sum, c, s, d);
+  return hu_accumulate(&p->sum, c, s, d);
 }
 
 HU_FN hu_num hu_chain_step(const hu_accum_plan *p, const hu_lines *in, uint64_t k, hu_num c, hu_draw *d) {
-  return hu_grid_fma(&p->sum, hu_read_a(p, in, k), hu_read_b(p, in, k), c, d);
+  return hu_accumulate_product(&p->sum, hu_read_a(p, in, k), hu_read_b(p, in, k), c, d);
 }
 
 HU_STEP hu_num hu_block_chain(const hu_accum_plan *p, const hu_lines *in, const hu_picks *b, hu_num c, hu_draw *d) {
@@ -325,7 +347,7 @@ HU_STEP hu_num hu_block_lanes(const hu_accum_plan *p, const hu_lines *in, const 
       even = hu_chain_step(p, in, b->first + i, even, d);
     }
   }
-  return hu_grid_add(&p->sum, c, hu_grid_add(&p->sum, even, odd, d), d);
+  return hu_accumulate(&p->sum, c, hu_accumulate_pair(&p->sum, even, odd, d), d);
 }
 
 /* ---- a block, and the chain of blocks ---- */
@@ -354,7 +376,7 @@ HU_FN hu_num hu_blocks(const hu_accum_plan *p, const hu_lines *in, uint64_t k0, 
     hu_num s = o->join == HU_JOIN_LAST ? hu_num_special(HU_KIND_ZERO, 0) : c;
     b.first = k;
     for (b.half = 0; b.half <= b.mod4; b.half++) s = hu_block_step(p, in, &b, s, d);
-    c = o->join == HU_JOIN_LAST ? hu_grid_add(HU_WRONG(49) ? &p->sum : &p->join, s, c, d) : s;
+    c = o->join == HU_JOIN_LAST ? hu_accumulate(HU_WRONG(49) ? &p->sum : &p->join, c, s, d) : s;
   }
   return c;
 }

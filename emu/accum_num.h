@@ -8,6 +8,7 @@
 
 #include "emu/core.h"
 #include "emu/stream.h"
+#include "halfulp/accum.h"
 
 /* A function called from many places, too large to be inlined into each. */
 #if defined(__CUDACC__)
@@ -165,12 +166,24 @@ HU_FN int32_t hu_magnitude_least(hu_num x, hu_num y) {
   return ex != ey ? ex > ey : x.sig << hu_clz64(x.sig) >= y.sig << hu_clz64(y.sig);
 }
 
-/* ---- random words of the steps of one element: docs/numerics.md section 11.3 ---- */
+/* ---- what goes along with the steps of one element ---- */
 
 typedef struct hu_draw {
-  uint64_t key, element; /* counter + number of the element */
+  uint64_t key, element; /* random words, docs/numerics.md section 11.3: counter + number of the element */
   uint64_t next;         /* number of the next rounding */
+  hu_watch *watch;       /* section 11.7; NULL: nobody watches */
+  uint32_t events;       /* of the latest rounding */
 } hu_draw;
+
+HU_FN hu_draw hu_draw_of(uint64_t key, uint64_t element, hu_watch *watch) {
+  hu_draw d;
+  d.key = key;
+  d.element = element;
+  d.next = 0;
+  d.watch = watch;
+  d.events = 0;
+  return d;
+}
 
 HU_FN uint32_t hu_draw_word(const hu_draw *d) {
   uint64_t block = 1 + (d->next >> (2 + HU_WRONG(51)));
@@ -200,8 +213,10 @@ HU_STEP hu_num hu_grid_round(const hu_grid *g, hu_num x, hu_draw *d) {
   uint32_t events, random = 0;
   if (g->spec.round >= HU_SRA) random = hu_draw_word(d) >> (32 - g->spec.bits);
   d->next++;
+  d->events = 0;
   if (g->ftz == 3 && hu_grid_below(g, x)) return hu_num_special(HU_KIND_ZERO, x.sign);
   uint32_t code = hu_round(&g->spec, x, random, &events);
+  d->events = events;
   if (g->over && !HU_WRONG(52) && (events & HU_EVENT_OVERFLOW)) return hu_num_special(HU_KIND_INF, x.sign);
   hu_num z = hu_unpack(&g->spec, code);
   if (g->ftz == 1 && hu_grid_below(g, z)) return hu_num_special(HU_KIND_ZERO, z.sign);
@@ -226,6 +241,70 @@ HU_FN hu_num hu_grid_fma(const hu_grid *g, hu_num a, hu_num b, hu_num c, hu_draw
 
 HU_FN hu_num hu_grid_mul(const hu_grid *g, hu_num a, hu_num b, hu_draw *d) {
   return hu_grid_round(g, hu_long_num(hu_long_product(a, b)), d);
+}
+
+/* ---- additions watched: docs/numerics.md section 11.7 ---- */
+
+HU_FN void hu_watch_add(hu_watch *sum, const hu_watch *x) {
+  sum->additions += x->additions;
+  sum->swamped += x->swamped;
+  sum->overflows += x->overflows;
+  sum->gap = sum->gap > x->gap ? sum->gap : x->gap;
+}
+
+HU_FN int32_t hu_same_value(hu_num x, hu_num y) {
+  if (x.kind != y.kind) return 0;
+  if (x.kind != HU_KIND_FINITE) return 1;
+  return x.sign == y.sign && hu_exponent(x) == hu_exponent(y) && x.sig << hu_clz64(x.sig) == y.sig << hu_clz64(y.sig);
+}
+
+HU_FN void hu_watch_gap(hu_watch *w, int32_t gap) {
+  uint64_t binades = (uint64_t)(gap < 0 ? -gap : gap);
+  if (binades > w->gap && !HU_WRONG(86)) w->gap = binades;
+}
+
+/* An addend of exponent e, finite and not 0, on top of s made z in the latest rounding. */
+HU_FN void hu_watch_sum(hu_draw *d, hu_num s, int32_t e, hu_num z) {
+  hu_watch *w = d->watch;
+  if (s.kind > HU_KIND_FINITE) return;
+  w->additions++;
+  if (d->events & HU_EVENT_OVERFLOW && !HU_WRONG(87)) {
+    w->overflows++;
+  } else if (hu_same_value(s, z)) {
+    w->swamped++;
+  }
+  if (s.kind == HU_KIND_FINITE) hu_watch_gap(w, hu_exponent(s) - e);
+}
+
+/* One of the terms of a block that are cut: `kept` is what is left of it, e its exponent and top the largest. */
+HU_FN void hu_watch_cut(hu_draw *d, int32_t top, int32_t e, int64_t kept) {
+  hu_watch *w = d->watch;
+  if (!w) return;
+  w->additions++;
+  if (kept == 0 && !HU_WRONG(88)) w->swamped++;
+  hu_watch_gap(w, top - e);
+}
+
+/* rnd(s + t): t goes into the accumulator s. */
+HU_FN hu_num hu_accumulate(const hu_grid *g, hu_num s, hu_num t, hu_draw *d) {
+  hu_num z = hu_grid_add(g, s, t, d);
+  if (d->watch && t.kind == HU_KIND_FINITE) hu_watch_sum(d, s, hu_exponent(t), z);
+  return z;
+}
+
+/* rnd(x + y) of two that are each other's addend: the larger is the accumulator. */
+HU_FN hu_num hu_accumulate_pair(const hu_grid *g, hu_num x, hu_num y, hu_draw *d) {
+  int32_t first = !d->watch || hu_magnitude_least(x, y) || HU_WRONG(89);
+  return first ? hu_accumulate(g, x, y, d) : hu_accumulate(g, y, x, d);
+}
+
+/* rnd(a b + s) */
+HU_FN hu_num hu_accumulate_product(const hu_grid *g, hu_num a, hu_num b, hu_num s, hu_draw *d) {
+  hu_num z = hu_grid_fma(g, a, b, s, d);
+  if (d->watch && a.kind == HU_KIND_FINITE && b.kind == HU_KIND_FINITE) {
+    hu_watch_sum(d, s, hu_exponent(hu_long_num(hu_long_product(a, b))), z);
+  }
+  return z;
 }
 
 /* ---- binary64, ties to even ---- */

@@ -155,8 +155,10 @@ HU_STEP hu_num hu_source_read(const hu_source *s, const uint8_t *at) {
     x = hu_unpack64(u);
   } else if (s->kind == HU_STORED_VALUES) {
     x = hu_settled(s, hu_unpack32(hu_load_code(at, 4)));
-    x.sig &= ~(uint64_t)mask;
-    if (x.kind == HU_KIND_FINITE && x.sig == 0) x.kind = HU_KIND_ZERO;
+    if (mask) { /* digits of a code, which may be that of a zero or an infinity without them */
+      uint32_t events;
+      x = hu_unpack(&s->spec, hu_round(&s->spec, x, 0, &events) & ~mask);
+    }
   } else {
     x = hu_unpack(&s->spec, hu_load_code(at, s->size) & ~mask);
   }

@@ -93,6 +93,8 @@ typedef struct dot_call {
   hu_spec spec;
   hu_stream stream;
   hu_events events[HU_THREADS_MAX];
+  hu_watch *watch; /* as asked for; NULL: not */
+  hu_watch watches[HU_THREADS_MAX];
 } dot_call;
 
 static hu_source vector_source(const hu_vector *v) {
@@ -170,10 +172,10 @@ static void finish(const dot_call *t, size_t i, const hu_lines *in, hu_num c, hu
   hu_events_count(events, set);
 }
 
-static void one_sum(const dot_call *t, size_t i, hu_events *events) {
+static void one_sum(const dot_call *t, size_t i, hu_events *events, hu_watch *watch) {
   const hu_dot_operands *x = t->x;
   hu_lines in = {vector_line(&x->a, i), vector_line(&x->b, i), vector_line(&x->sa, i), vector_line(&x->sb, i)};
-  hu_draw d = {t->stream.key, t->stream.counter + i, 0};
+  hu_draw d = hu_draw_of(t->stream.key, t->stream.counter + i, watch);
   hu_line at = vector_line(&x->c, i);
   hu_num c = at.at ? hu_source_read(&t->c, at.at) : hu_num_special(HU_KIND_ZERO, 0);
   finish(t, i, &in, c, hu_accum_sum(&t->plan, &in, t->n, c, &d), events);
@@ -188,7 +190,19 @@ static int32_t read_integer(const uint8_t *p, uint8_t kind) {
   }
 }
 
-static void one_integer(const dot_call *t, size_t i, hu_events *events) {
+/* The sum s of an instruction goes into c. */
+static uint32_t join_integer(const dot_call *t, uint32_t c, int64_t s, uint32_t *events, hu_watch *watch) {
+  uint32_t beyond = 0, saturated = hu_int_join(c, s, 1, &beyond);
+  if (watch && s) {
+    watch->additions++;
+    watch->overflows += beyond != 0;
+  }
+  if (t->accum->length == 0) return hu_int_join(c, s, 0, events);
+  *events |= beyond;
+  return saturated;
+}
+
+static void one_integer(const dot_call *t, size_t i, hu_events *events, hu_watch *watch) {
   const hu_dot_operands *x = t->x;
   hu_line a = vector_line(&x->a, i), b = vector_line(&x->b, i), at = vector_line(&x->c, i);
   uint32_t c = at.at ? hu_load_code(at.at, 4) : 0, set = 0;
@@ -197,21 +211,22 @@ static void one_integer(const dot_call *t, size_t i, hu_events *events) {
     s += (int64_t)read_integer(a.at + (ptrdiff_t)k * a.step, x->a.element.kind) *
          read_integer(b.at + (ptrdiff_t)k * b.step, x->b.element.kind);
     if (t->accum->length && (k + 1) % t->accum->length) continue;
-    c = hu_int_join(c, s, t->accum->length != 0, &set);
+    c = join_integer(t, c, s, &set, watch);
     s = 0;
   }
-  c = hu_int_join(c, s, t->accum->length != 0, &set);
+  c = join_integer(t, c, s, &set, watch);
   store(t->z + (ptrdiff_t)i * t->incz * 4, 4, c);
   hu_events_count(events, set);
 }
 
 static void run_part(void *context, size_t part) {
   dot_call *t = context;
+  hu_watch *watch = t->watch ? &t->watches[part] : NULL;
   for (size_t i = part; i < t->count; i += t->parts) {
     if (t->accum->kind == HU_ACCUM_INT32) {
-      one_integer(t, i, &t->events[part]);
+      one_integer(t, i, &t->events[part], watch);
     } else {
-      one_sum(t, i, &t->events[part]);
+      one_sum(t, i, &t->events[part], watch);
     }
   }
 }
@@ -229,8 +244,9 @@ static void make_plan(dot_call *t, hu_mode mode) {
   p->down = mode.round == HU_RTN;
 }
 
-hu_status hu_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez, const hu_dot_operands *x,
-                   const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events) {
+hu_status hu_dot_n_watched(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez, const hu_dot_operands *x,
+                           const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,
+                           hu_watch *watch) {
   dot_call t;
   hu_status s = check(count, n, z, incz, ez, x, accum, mode);
   if (s != HU_OK || count == 0) return s;
@@ -248,9 +264,17 @@ hu_status hu_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element e
   t.stream.counter = exec ? exec->stream.counter : 0;
   make_plan(&t, mode);
   memset(t.events, 0, t.parts * sizeof t.events[0]);
+  t.watch = watch;
+  memset(t.watches, 0, t.parts * sizeof t.watches[0]);
   hu_parallel(threads, t.parts, run_part, &t);
   for (size_t i = 0; events && i < t.parts; i++) hu_events_add(events, &t.events[i]);
+  for (size_t i = 0; watch && i < t.parts; i++) hu_watch_add(watch, &t.watches[i]);
   return HU_OK;
+}
+
+hu_status hu_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez, const hu_dot_operands *x,
+                   const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  return hu_dot_n_watched(count, n, z, incz, ez, x, accum, mode, exec, events, NULL);
 }
 
 hu_status hu_dot(size_t n, void *z, hu_element ez, const hu_dot_operands *x, const hu_accum *accum, hu_mode mode,

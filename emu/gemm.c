@@ -2,6 +2,7 @@
 /* hu_gemm: arguments, the way to take, blocks over threads; the fp32 model. */
 #include "halfulp/gemm.h"
 
+#include "emu/accum_num.h"
 #include "emu/gemm_call.h"
 #include "emu/float_env.h"
 #include "emu/threads.h"
@@ -221,9 +222,24 @@ static const hu_gemm_kernels *kernels_for(uint32_t levels) {
   return &hu_gemm_portable;
 }
 
-hu_status hu_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
-                  const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events) {
+/* The way to take; its blocks are what run() goes through. */
+static void choose(hu_gemm_call *g, uint32_t levels) {
+  if (g->exact) {
+    choose_exact(g);
+  } else if (g->watches) {
+    hu_gemm_use_model(g);
+  } else if (hu_gemm_is_binary32(g)) {
+    use_binary32(g);
+  } else if (!hu_gemm_use_seq(g, levels)) {
+    hu_gemm_use_model(g);
+  }
+}
+
+hu_status hu_gemm_watched(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
+                          const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec,
+                          hu_events *events, hu_watch *watch) {
   hu_gemm_call g;
+  hu_watch watches[HU_THREADS_MAX];
   hu_status s = check(m, n, k, d, a, b, c, accum, mode);
   if (s != HU_OK) return s;
   uint32_t levels = hu_levels_for(exec);
@@ -243,16 +259,18 @@ hu_status hu_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_ope
   hu_gemm_set_result(&g, d, mode, levels);
   hu_float_env saved = hu_float_env_enter(HU_NEAREST);
   s = on_grid(&g.a, g.threads) && on_grid(&g.b, g.threads) && on_grid(&g.c, g.threads) ? HU_OK : HU_E_GRID;
+  g.watches = watch ? watches : NULL;
+  if (watch) memset(watches, 0, sizeof watches);
   if (s == HU_OK && m && n) {
-    if (g.exact) {
-      choose_exact(&g);
-    } else if (hu_gemm_is_binary32(&g)) {
-      use_binary32(&g);
-    } else if (!hu_gemm_use_seq(&g, levels)) {
-      hu_gemm_use_model(&g);
-    }
+    choose(&g, levels);
     run(&g, events);
   }
+  for (size_t i = 0; watch && i < HU_THREADS_MAX; i++) hu_watch_add(watch, &watches[i]);
   hu_float_env_leave(saved);
   return s;
+}
+
+hu_status hu_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
+                  const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  return hu_gemm_watched(m, n, k, d, a, b, c, accum, mode, exec, events, NULL);
 }

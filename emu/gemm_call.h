@@ -56,6 +56,7 @@ struct hu_gemm_call {
   size_t block_rows, block_columns, across;
   void (*block)(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events);
   hu_events events[HU_THREADS_MAX]; /* one a part */
+  hu_watch *watches;                /* likewise; NULL: nobody watches */
 };
 
 /* gemm_operand.c. Fills *x from a checked operand; absent: NULL. */

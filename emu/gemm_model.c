@@ -41,10 +41,10 @@ static hu_line line_of(const hu_matrix *x, size_t i, int along) {
   return z;
 }
 
-void hu_gemm_model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, hu_events *events) {
+static void model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, hu_events *events,
+                        hu_watch *watch) {
   hu_accum_plan p;
   hu_lines in;
-  hu_draw d;
   p.a = source_of(&g->a);
   p.b = source_of(&g->b);
   p.sa = p.a;
@@ -56,9 +56,7 @@ void hu_gemm_model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t row
     in.a = line_of(&g->a, i, !g->a.transposed);
     for (size_t j = j0; j < j0 + columns; j++) {
       in.b = line_of(&g->b, j, g->b.transposed);
-      d.key = g->stream.key;
-      d.element = g->stream.counter + (uint64_t)i * g->n + j;
-      d.next = 0;
+      hu_draw d = hu_draw_of(g->stream.key, g->stream.counter + (uint64_t)i * g->n + j, watch);
       hu_num start = hu_num_special(HU_KIND_ZERO, 0);
       if (g->c.data) {
         const uint8_t *at = line_of(&g->c, g->c.transposed ? j : i, 1).at;
@@ -69,9 +67,14 @@ void hu_gemm_model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t row
   }
 }
 
+void hu_gemm_model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, hu_events *events) {
+  model_block(g, i0, j0, rows, columns, events, NULL);
+}
+
+/* A part's watch has the number of its events. */
 static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
   size_t rows = hu_least(g->m - i0, g->block_rows), columns = hu_least(g->n - j0, g->block_columns);
-  hu_gemm_model_block(g, i0, j0, rows, columns, events);
+  model_block(g, i0, j0, rows, columns, events, g->watches ? g->watches + (events - g->events) : NULL);
 }
 
 void hu_gemm_use_model(hu_gemm_call *g) {

@@ -193,7 +193,20 @@ typedef struct hu_dot_operands {
 HU_API HU_MUST_CHECK hu_status hu_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
                                         const hu_dot_operands *x, const hu_accum *accum, hu_mode mode,
                                         const hu_exec *exec, hu_events *events);
-/* One of them. */
+/* What happened inside the sums of a call, before the last rounding: docs/numerics.md section 11.7 says for every model
+ * what its additions are. Counts of the call are added to; gap becomes the larger of what it was and the call's. */
+typedef struct hu_watch {
+  uint64_t additions; /* a finite addend that is not 0 met a finite accumulator */
+  uint64_t swamped;   /* of these: the accumulator kept its value, and did not overflow */
+  uint64_t overflows; /* the new accumulator was beyond its format's range */
+  uint64_t gap;       /* most binades between an accumulator and an addend, neither of them 0 */
+} hu_watch;
+
+/* hu_dot_n with the additions watched; watch NULL: hu_dot_n. */
+HU_API HU_MUST_CHECK hu_status hu_dot_n_watched(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
+                                                const hu_dot_operands *x, const hu_accum *accum, hu_mode mode,
+                                                const hu_exec *exec, hu_events *events, hu_watch *watch);
+/* hu_dot_n for one. */
 HU_API HU_MUST_CHECK hu_status hu_dot(size_t n, void *z, hu_element ez, const hu_dot_operands *x, const hu_accum *accum,
                                       hu_mode mode, const hu_exec *exec, hu_events *events);
 

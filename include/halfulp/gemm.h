@@ -65,6 +65,12 @@ HU_API HU_MUST_CHECK hu_status hu_gemm(size_t m, size_t n, size_t k, const hu_re
                                        const hu_operand *b, const hu_operand *c, const hu_accum *accum, hu_mode mode,
                                        const hu_exec *exec, hu_events *events);
 
+/* hu_gemm with the additions inside the sums watched (hu_watch of accum.h): the same D and events, but every element is
+ * computed by itself in integers, 20 to 100 ns a product. `exact` has no additions. watch NULL: hu_gemm. */
+HU_API HU_MUST_CHECK hu_status hu_gemm_watched(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
+                                               const hu_operand *b, const hu_operand *c, const hu_accum *accum,
+                                               hu_mode mode, const hu_exec *exec, hu_events *events, hu_watch *watch);
+
 /* 1 if every partial sum of c + k products of values of fa and fb (c of format *fc; NULL: absent) is a binary64 number
  * whatever the order of the additions: all terms are multiples of 2^q, q >= -1074, and their absolute values add up to
  * at most 2^53 2^q. */

@@ -59,7 +59,7 @@ static hu_vector pack(uint64_t *room, const uint64_t *x, size_t n, hu_element e)
   return v;
 }
 
-uint64_t dot_library(const dot *x, uint32_t *events) {
+uint64_t dot_watched(const dot *x, uint32_t *events, hu_watch *watch) {
   static uint64_t a[2 * DOT_TERMS], b[2 * DOT_TERMS], c[2], sa[2 * DOT_SCALES], sb[2 * DOT_SCALES];
   uint64_t z = 0xA5A5A5A5A5A5A5A5u;
   hu_element scale;
@@ -78,7 +78,7 @@ uint64_t dot_library(const dot *x, uint32_t *events) {
   if (x->scales) in.sb = pack(sb, x->sb, x->scales, scale);
   exec.stream.key = x->key;
   exec.stream.counter = x->element;
-  hu_status s = hu_dot(x->n, &z, x->c, &in, &x->accum, x->mode, &exec, &counts);
+  hu_status s = hu_dot_n_watched(1, x->n, &z, 1, x->c, &in, &x->accum, x->mode, &exec, &counts, watch);
   if (s != HU_OK) fail_msg("hu_dot says %s: %s", hu_status_name(s), dot_text(x));
   uint64_t set[9] = {counts.overflow, counts.saturated, counts.underflow, counts.to_zero, counts.subnormal,
                      counts.inexact,  counts.invalid,   counts.nan_in,    counts.inf_in};
@@ -87,6 +87,8 @@ uint64_t dot_library(const dot *x, uint32_t *events) {
   size_t size = hu_element_size(x->c);
   return size == 8 ? z : z & (((uint64_t)1 << 8 * size) - 1);
 }
+
+uint64_t dot_library(const dot *x, uint32_t *events) { return dot_watched(x, events, NULL); }
 
 static size_t put(char *text, size_t at, size_t size, const char *name, const uint64_t *x, size_t n, unsigned width) {
   at += (size_t)snprintf(text + at, size - at, " %s=", name);

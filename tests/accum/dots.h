@@ -26,6 +26,8 @@ size_t dot_read_hex(uint64_t *z, size_t room, const char *text, unsigned width);
 
 /* hu_dot's answer. *events: its set. A status other than HU_OK ends the test. */
 uint64_t dot_library(const dot *x, uint32_t *events);
+/* Likewise hu_dot_n_watched's. */
+uint64_t dot_watched(const dot *x, uint32_t *events, hu_watch *watch);
 /* "a=... b=... c=..." for messages; returns a static text. */
 const char *dot_text(const dot *x);
 

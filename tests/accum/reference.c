@@ -17,7 +17,7 @@ static void seq2(engine *g, const grid *products, const grid *sums, size_t k0, s
   real_make(g, &p);
   for (size_t k = k0; k < k1; k++) {
     step_product(g, products, &p, k);
-    step_sum(g, sums, s, s, &p);
+    join(g, sums, s, s, &p);
   }
   real_drop(&p);
 }
@@ -28,7 +28,7 @@ static void chunk(engine *g, size_t k0, size_t k1, real *s) {
   for (size_t k = k0; k < k1; k += g->x->accum.length) {
     real_set(&t, ZERO, 0);
     seq2(g, &g->product, &g->product, k, k + g->x->accum.length < k1 ? k + g->x->accum.length : k1, &t);
-    step_sum(g, &g->sum, s, s, &t);
+    join(g, &g->sum, s, s, &t);
   }
   real_drop(&t);
 }
@@ -43,7 +43,7 @@ static void pairwise(engine *g, size_t lo, size_t hi, real *z) {
   real_make(g, &right);
   pairwise(g, lo, mid, z);
   pairwise(g, mid, hi, &right);
-  step_sum(g, &g->sum, z, z, &right);
+  join_pair(g, &g->sum, z, z, &right);
   real_drop(&right);
 }
 
@@ -61,7 +61,7 @@ static void strided(engine *g, size_t k0, size_t n, size_t i, size_t stride, siz
   real_make(g, &other);
   strided(g, k0, n, i, 2 * stride, width, z);
   strided(g, k0, n, i + stride, 2 * stride, width, &other);
-  step_sum(g, &g->sum, z, z, &other);
+  join_pair(g, &g->sum, z, z, &other);
   real_drop(&other);
 }
 
@@ -72,7 +72,7 @@ static void tree_model(engine *g, size_t k0, size_t k1, real *s) {
   while (width < k1 - k0) width *= 2;
   if (k1 > k0 && g->x->accum.kind == HU_ACCUM_PAIRWISE) pairwise(g, k0, k1, &z);
   if (k1 > k0 && g->x->accum.kind == HU_ACCUM_STRIDED) strided(g, k0, k1 - k0, 0, 1, width, &z);
-  step_sum(g, &g->sum, s, &z, s);
+  join_pair(g, &g->sum, s, &z, s);
   real_drop(&z);
 }
 
@@ -86,7 +86,7 @@ static void kahan(engine *g, size_t k0, size_t k1, real *s) {
   for (size_t k = k0; k < k1; k++) {
     step_product(g, &g->sum, &p, k);
     step_difference(g, &g->sum, &y, &p, &c);
-    step_sum(g, &g->sum, &t, s, &y);
+    join(g, &g->sum, &t, s, &y);
     step_difference(g, &g->sum, &d, &t, s);
     step_difference(g, &g->sum, &c, &d, &y);
     real_copy(s, &t);
@@ -98,13 +98,6 @@ static void kahan(engine *g, size_t k0, size_t k1, real *s) {
   real_drop(&d);
 }
 
-/* |x| >= |y|; not if one is NaN. */
-static int at_least(const real *x, const real *y) {
-  if (x->kind == NOT_A_NUMBER || y->kind == NOT_A_NUMBER) return 0;
-  if (x->kind == INFINITE || y->kind == INFINITE) return x->kind == INFINITE;
-  return mpfr_cmpabs(x->v, y->v) >= 0;
-}
-
 static void neumaier(engine *g, size_t k0, size_t k1, real *s) {
   real c, v, t, d;
   real_make(g, &c);
@@ -113,14 +106,14 @@ static void neumaier(engine *g, size_t k0, size_t k1, real *s) {
   real_make(g, &d);
   for (size_t k = k0; k < k1; k++) {
     step_product(g, &g->sum, &v, k);
-    step_sum(g, &g->sum, &t, s, &v);
+    join(g, &g->sum, &t, s, &v);
     int first = at_least(s, &v);
     step_difference(g, &g->sum, &d, first ? s : &v, &t);
     step_sum(g, &g->sum, &d, &d, first ? &v : s);
     step_sum(g, &g->sum, &c, &c, &d);
     real_copy(s, &t);
   }
-  step_sum(g, &g->sum, s, s, &c);
+  join(g, &g->sum, s, s, &c);
   real_drop(&c);
   real_drop(&v);
   real_drop(&t);
@@ -163,9 +156,9 @@ static void promoted(engine *g, size_t k0, size_t k1, real *s) {
       real_multiply(&a, &a, &b);
       step_round(g, &g->plain, &a);
       real_multiply(&part, &a, &part);
-      step_sum(g, &g->plain, s, &part, s);
+      join(g, &g->plain, s, s, &part);
     } else {
-      step_sum(g, &g->plain, s, s, &part);
+      join(g, &g->plain, s, s, &part);
     }
   }
   real_drop(&part);
@@ -186,10 +179,10 @@ static void sliced(engine *g, size_t n, real *s) {
     if (i == 0)
       real_copy(&sum, &part);
     else
-      step_sum(g, &g->plain, &sum, &sum, &part);
+      join(g, &g->plain, &sum, &sum, &part);
     at = past;
   }
-  step_sum(g, &g->plain, s, &sum, s);
+  join(g, &g->plain, s, &sum, s);
   real_drop(&sum);
   real_drop(&part);
 }
@@ -251,15 +244,18 @@ static uint64_t to_binary64(const real *x, uint32_t *events) {
 }
 
 static void fp64(engine *g, size_t n, real *c) {
-  real p;
-  uint32_t events;
+  real p, s;
   real_make(g, &p);
+  real_make(g, &s);
   for (size_t k = 0; k < n; k++) {
     real_product(g, &p, k);
+    real_copy(&s, c);
     real_add(c, &p, c, 0);
-    real_from_binary64(c, to_binary64(c, &events));
+    real_from_binary64(c, to_binary64(c, &g->events));
+    watch_sum(g, &s, &p, c);
   }
   real_drop(&p);
+  real_drop(&s);
 }
 
 /* ---- integers ---- */
@@ -271,14 +267,21 @@ static int64_t integer(hu_element e, uint64_t pattern) {
   return is_signed && x >> (bits - 1) ? x - ((int64_t)1 << bits) : x;
 }
 
-static uint64_t integers(const dot *x, uint32_t *events) {
+static uint64_t integers(const dot *x, uint32_t *events, hu_watch *watch) {
   int64_t c = x->has_c ? integer(x->c, x->ct) : 0;
-  size_t step = x->accum.length ? x->accum.length : x->n ? x->n : 1;
+  size_t step = x->accum.length ? x->accum.length : 1;
   *events = 0;
   for (size_t k = 0; k < x->n; k += step) {
+    int64_t before = c;
     for (size_t i = k; i < k + step && i < x->n; i++) c += integer(x->a, x->at[i]) * integer(x->b, x->bt[i]);
-    if (!x->accum.length) continue;
-    if (c > INT32_MAX || c < INT32_MIN) *events = HU_EVENT_OVERFLOW | HU_EVENT_SATURATED;
+    int beyond = c > INT32_MAX || c < INT32_MIN;
+    watch->additions += c != before;
+    watch->overflows += (uint64_t)beyond;
+    if (!x->accum.length) {
+      c = (int32_t)(uint32_t)(uint64_t)c;
+      continue;
+    }
+    if (beyond) *events = HU_EVENT_OVERFLOW | HU_EVENT_SATURATED;
     c = c > INT32_MAX ? INT32_MAX : c < INT32_MIN ? INT32_MIN : c;
   }
   return (uint64_t)c & 0xFFFFFFFF;
@@ -339,12 +342,13 @@ static void start(engine *g, const dot *x) {
   g->plain = grid_of(m->promote ? m->promoted : cuts ? m->product : sum, rne);
 }
 
-uint64_t reference_dot(const dot *x, uint32_t *events) {
+uint64_t reference_watched(const dot *x, uint32_t *events, hu_watch *watch) {
   engine g;
   real c;
   exact e;
   uint32_t code = 0, random = 0;
-  if (x->accum.kind == HU_ACCUM_INT32) return integers(x, events);
+  memset(watch, 0, sizeof *watch);
+  if (x->accum.kind == HU_ACCUM_INT32) return integers(x, events, watch);
   start(&g, x);
   real_make(&g, &c);
   if (x->has_c && x->c.kind == HU_ELEMENT_BINARY64) real_from_binary64(&c, x->ct);
@@ -368,7 +372,13 @@ uint64_t reference_dot(const dot *x, uint32_t *events) {
     round_exact(&g.tc, x->mode, &e, random, &code, events);
     z = code;
   }
+  *watch = g.watch;
   if (made) *events = (*events & ~(uint32_t)HU_EVENT_NAN_IN) | HU_EVENT_INVALID;
   real_drop(&c);
   return z;
+}
+
+uint64_t reference_dot(const dot *x, uint32_t *events) {
+  hu_watch watch;
+  return reference_watched(x, events, &watch);
 }

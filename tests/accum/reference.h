@@ -8,5 +8,7 @@
 
 /* What hu_dot must return, and its events. */
 uint64_t reference_dot(const dot *x, uint32_t *events);
+/* Likewise, and what its additions did. */
+uint64_t reference_watched(const dot *x, uint32_t *events, hu_watch *watch);
 
 #endif

@@ -78,6 +78,13 @@ static int exponent_of_c(const engine *g, const real *c) {
   return c->kind == FINITE && real_log2(c) > low ? real_log2(c) : low;
 }
 
+/* The sum of cut terms into the block's output format. */
+static void out(engine *g, real *s) {
+  int special = s->kind > FINITE;
+  step_round(g, &g->sum, s);
+  g->watch.overflows += !special && (g->events & HU_EVENT_OVERFLOW) != 0;
+}
+
 static void align(engine *g, const block *b, real *c) {
   const hu_block *o = &g->x->accum.block;
   real t, s;
@@ -90,18 +97,22 @@ static void align(engine *g, const block *b, real *c) {
       term_at(g, &t, b->k[i]);
       if (t.kind == FINITE && t.e > e) e = t.e;
     }
-    if (c->kind == FINITE) cut(&s, c, e - o->kept, o->cut);
+    if (c->kind == FINITE) {
+      cut(&s, c, e - o->kept, o->cut);
+      watch_cut(g, e - exponent_of_c(g, c), &s);
+    }
     for (size_t i = 0; i < b->count; i++) {
       term_at(g, &t, b->k[i]);
       if (t.kind == FINITE) {
         cut(&t, &t, e - o->kept, o->cut);
+        watch_cut(g, e - t.e, &t);
         real_accumulate(&s, &t);
       }
     }
     real_settle(&s);
   }
   real_copy(c, &s);
-  step_round(g, &g->sum, c);
+  out(g, c);
   real_drop(&t);
   real_drop(&s);
 }
@@ -139,22 +150,27 @@ static void groups(engine *g, const block *b, real *c) {
     if (c->kind == FINITE && exponent_of_c(g, c) > e) e = exponent_of_c(g, c);
     for (size_t i = 0; i < b->count; i += o->group)
       if (group_at(g, b, i, &t) && t.e > e) e = t.e;
-    if (c->kind == FINITE) cut(&s, c, e - o->kept, o->cut);
+    if (c->kind == FINITE) {
+      cut(&s, c, e - o->kept, o->cut);
+      watch_cut(g, e - exponent_of_c(g, c), &s);
+    }
     for (size_t i = 0; i < b->count; i += o->group) {
       if (!group_at(g, b, i, &t)) continue;
+      int there = mpfr_zero_p(t.v) == 0;
       cut(&t, &t, e - o->kept, o->cut);
+      if (there) watch_cut(g, e - t.e, &t);
       real_accumulate(&s, &t);
     }
     real_settle(&s);
   }
   real_copy(c, &s);
-  step_round(g, &g->sum, c);
+  out(g, c);
   real_drop(&t);
   real_drop(&s);
 }
 
 /* Every `step`-th term from `first` on, cut below its own largest exponent; 0 if there is no non-zero one. */
-static int lane(const engine *g, const block *b, size_t first, size_t step, real *s, int *e) {
+static int lane(engine *g, const block *b, size_t first, size_t step, real *s, int *e) {
   int any = 0;
   real t;
   real_make(g, &t);
@@ -169,6 +185,7 @@ static int lane(const engine *g, const block *b, size_t first, size_t step, real
     term_at(g, &t, b->k[i]);
     if (t.kind != FINITE) continue;
     cut(&t, &t, *e - g->x->accum.block.kept, HU_CUT_TRUNC);
+    watch_cut(g, *e - t.e, &t);
     real_accumulate(s, &t);
   }
   real_drop(&t);
@@ -176,7 +193,7 @@ static int lane(const engine *g, const block *b, size_t first, size_t step, real
 }
 
 /* The sum of the products, at exponent *e; 0 if there are none. */
-static int lanes_sum(const engine *g, const block *b, real *s, int *e) {
+static int lanes_sum(engine *g, const block *b, real *s, int *e) {
   const hu_block *o = &g->x->accum.block;
   int e0 = 0, e1 = 0;
   real s1;
@@ -203,32 +220,39 @@ static void late(engine *g, const block *b, real *c) {
       cut(&q, c, e - o->kept, HU_CUT_FLOOR);
       real_accumulate(&s, &q);
     }
+    if (c->kind == FINITE) watch_cut(g, e - ec, &q);
     if (s.kind == FINITE) {
       int x = real_log2(&s) > g->product.t.emin ? real_log2(&s) : g->product.t.emin;
       cut(&s, &s, x - o->kept2, HU_CUT_FLOOR);
     }
   }
   real_copy(c, &s);
-  step_round(g, &g->sum, c);
+  out(g, c);
   real_drop(&s);
   real_drop(&q);
 }
 
 static void exact_block(engine *g, const block *b, real *c) {
-  real t, s;
+  real t, s, products, before;
   real_make(g, &t);
   real_make(g, &s);
-  if (!block_special(g, b, c, &s)) {
-    if (c->kind == FINITE) real_accumulate(&s, c);
-    for (size_t i = 0; i < b->count; i++) {
-      term_at(g, &t, b->k[i]);
-      if (t.kind == FINITE) real_accumulate(&s, &t);
-    }
+  real_make(g, &products);
+  real_make(g, &before);
+  int special = block_special(g, b, c, &s);
+  for (size_t i = 0; !special && i < b->count; i++) {
+    term_at(g, &t, b->k[i]);
+    if (t.kind == FINITE) real_accumulate(&products, &t);
   }
+  real_copy(&before, c);
+  if (!special) real_copy(&s, &products);
+  if (!special && c->kind == FINITE) real_accumulate(&s, c);
   real_copy(c, &s);
   step_round(g, &g->sum, c);
+  if (!special) watch_sum(g, &before, &products, c);
   real_drop(&t);
   real_drop(&s);
+  real_drop(&products);
+  real_drop(&before);
 }
 
 /* Leaves first ... first + n - 1 (n a power of two) of a tree; +0 where there is no product. Depth first, left to
@@ -246,7 +270,7 @@ static void tree_node(engine *g, const block *b, size_t first, size_t n, real *z
   real_make(g, &right);
   tree_node(g, b, first, n / 2, z);
   tree_node(g, b, first + n / 2, n / 2, &right);
-  step_sum(g, &g->sum, z, z, &right);
+  join_pair(g, &g->sum, z, z, &right);
   real_drop(&right);
 }
 
@@ -261,7 +285,7 @@ static void tree(engine *g, const block *b, real *c) {
   } else {
     tree_node(g, b, 0, g->x->accum.block.length, &s);
   }
-  step_sum(g, &g->sum, c, c, &s);
+  join(g, &g->sum, c, c, &s);
   real_drop(&s);
   real_drop(&t);
 }
@@ -276,8 +300,8 @@ static void two_lanes(engine *g, const block *b, real *c) {
   real_make(g, &even);
   real_make(g, &odd);
   for (size_t i = 0; i < b->count; i++) step_fused(g, &g->sum, b->k[i], i % 2 ? &odd : &even);
-  step_sum(g, &g->sum, &even, &even, &odd);
-  step_sum(g, &g->sum, c, c, &even);
+  join_pair(g, &g->sum, &even, &even, &odd);
+  join(g, &g->sum, c, c, &even);
   real_drop(&even);
   real_drop(&odd);
 }
@@ -320,7 +344,7 @@ void reference_blocks(engine *g, size_t k0, size_t k1, real *c) {
       one_block(g, &b, &s);
     }
     if (o->join == HU_JOIN_LAST)
-      step_sum(g, &g->join, c, &s, c);
+      join(g, &g->join, c, c, &s);
     else
       real_copy(c, &s);
   }

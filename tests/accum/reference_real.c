@@ -179,6 +179,7 @@ void step_round(engine *g, const grid *to, real *x) {
   uint32_t code, events, random = 0;
   int negative = x->negative;
   uint64_t r = g->roundings++;
+  g->events = 0;
   if (to->mode.bits) random = step_word(g, r) >> (32 - to->mode.bits);
   if (to->ftz == HU_FTZ_BEFORE && below(x, to->t.emin)) {
     real_set(x, ZERO, negative);
@@ -186,6 +187,7 @@ void step_round(engine *g, const grid *to, real *x) {
   }
   real_to_exact(&e, x);
   round_exact(&to->t, to->mode, &e, random, &code, &events);
+  g->events = events;
   if (to->over && events & HU_EVENT_OVERFLOW) {
     real_set(x, INFINITE, negative);
     return;
@@ -222,6 +224,51 @@ void step_fused(engine *g, const grid *to, size_t k, real *c) {
   real p;
   real_make(g, &p);
   real_product(g, &p, k);
-  step_sum(g, to, c, &p, c);
+  join(g, to, c, c, &p);
   real_drop(&p);
+}
+
+/* ---- section 11.7 ---- */
+
+static void widen_gap(engine *g, int binades) {
+  uint64_t gap = (uint64_t)abs(binades);
+  if (gap > g->watch.gap) g->watch.gap = gap;
+}
+
+void watch_sum(engine *g, const real *s, const real *t, const real *z) {
+  if (t->kind != FINITE || s->kind > FINITE) return;
+  g->watch.additions++;
+  int overflow = (g->events & HU_EVENT_OVERFLOW) != 0;
+  g->watch.overflows += (uint64_t)overflow;
+  g->watch.swamped += !overflow && z->kind == s->kind && (s->kind == ZERO || mpfr_equal_p(z->v, s->v));
+  if (s->kind == FINITE) widen_gap(g, real_log2(s) - real_log2(t));
+}
+
+void watch_cut(engine *g, int gap, const real *kept) {
+  g->watch.additions++;
+  g->watch.swamped += kept->kind == ZERO;
+  widen_gap(g, gap);
+}
+
+void join(engine *g, const grid *to, real *z, const real *s, const real *t) {
+  real before, addend;
+  real_make(g, &before);
+  real_make(g, &addend);
+  real_copy(&before, s);
+  real_copy(&addend, t);
+  step_sum(g, to, z, s, t);
+  watch_sum(g, &before, &addend, z);
+  real_drop(&before);
+  real_drop(&addend);
+}
+
+int at_least(const real *x, const real *y) {
+  if (x->kind == NOT_A_NUMBER || y->kind == NOT_A_NUMBER) return 0;
+  if (x->kind == INFINITE || y->kind == INFINITE) return x->kind == INFINITE;
+  return mpfr_cmpabs(x->v, y->v) >= 0;
+}
+
+void join_pair(engine *g, const grid *to, real *z, const real *x, const real *y) {
+  int first = at_least(x, y);
+  join(g, to, z, first ? x : y, first ? y : x);
 }

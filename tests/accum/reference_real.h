@@ -32,6 +32,8 @@ typedef struct engine {
   grid sum, product, plain;
   grid join;          /* of c=last */
   uint64_t roundings; /* so far */
+  uint32_t events;    /* of the latest */
+  hu_watch watch;     /* section 11.7 */
 } engine;
 
 enum { BLOCK_MAX = 4096 };
@@ -70,6 +72,17 @@ void step_sum(engine *g, const grid *to, real *z, const real *x, const real *y);
 void step_difference(engine *g, const grid *to, real *z, const real *x, const real *y);
 void step_product(engine *g, const grid *to, real *z, size_t k);
 void step_fused(engine *g, const grid *to, size_t k, real *c);
+
+/* ---- section 11.7 ---- */
+/* z = rnd(s + t), t an addend of the accumulator s; z may be either. pair: the larger of both is the accumulator. */
+void join(engine *g, const grid *to, real *z, const real *s, const real *t);
+void join_pair(engine *g, const grid *to, real *z, const real *x, const real *y);
+/* |x| >= |y|; not if one is NaN. */
+int at_least(const real *x, const real *y);
+/* A term of a block, e below the largest exponent by gap, of which `kept` is left. */
+void watch_cut(engine *g, int gap, const real *kept);
+/* The latest rounding made z of s and an addend t. */
+void watch_sum(engine *g, const real *s, const real *t, const real *z);
 
 /* ---- reference_block.c ---- */
 /* NaN and infinities among c and the terms: 1 and the answer in z. */

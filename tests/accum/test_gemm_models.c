@@ -79,7 +79,7 @@ static void draw_matrices(const dot *x, t_random *r, size_t m, size_t n, size_t 
   }
 }
 
-static uint64_t element(const dot *x, size_t i, size_t j, int has_c, hu_events *sum) {
+static uint64_t element(const dot *x, size_t i, size_t j, int has_c, hu_events *sum, hu_watch *watch) {
   static dot line;
   uint32_t events;
   line = *x;
@@ -91,9 +91,29 @@ static uint64_t element(const dot *x, size_t i, size_t j, int has_c, hu_events *
     line.at[k] = a.code[i * line.n + k];
     line.bt[k] = b.code[k * c.columns + j];
   }
-  uint64_t z = dot_library(&line, &events);
+  uint64_t z = dot_watched(&line, &events, watch);
   hu_events_count(sum, events);
   return z;
+}
+
+/* hu_gemm_watched: D and events once more, and the additions of all elements. */
+static void compare_watched(const dot *x, const hu_operand *oa, const hu_operand *ob, const hu_operand *oc,
+                            const hu_exec *exec, const uint64_t *rd, const hu_events *events, const hu_watch *want) {
+  static uint64_t room[1000];
+  hu_result d = {room, c.columns, x->c.format, HU_CODES};
+  hu_events got;
+  hu_watch watch = {0, 0, 0, 0};
+  memset(&got, 0, sizeof got);
+  assert_int_equal(
+      hu_gemm_watched(c.rows, c.columns, a.columns, &d, oa, ob, oc, &x->accum, x->mode, exec, &got, &watch), HU_OK);
+  if (memcmp(room, rd, c.rows * c.columns * hu_element_size(x->c)) != 0 || !t_same_events(&got, events))
+    fail_msg("another result where additions are watched: %s", dot_text(x));
+  if (memcmp(&watch, want, sizeof watch) != 0)
+    fail_msg("additions %llu swamped %llu overflows %llu gap %llu, dots %llu %llu %llu %llu: %s",
+             (unsigned long long)watch.additions, (unsigned long long)watch.swamped,
+             (unsigned long long)watch.overflows, (unsigned long long)watch.gap, (unsigned long long)want->additions,
+             (unsigned long long)want->swamped, (unsigned long long)want->overflows, (unsigned long long)want->gap,
+             dot_text(x));
 }
 
 static void compare(const dot *x, t_random *r, int has_c) {
@@ -102,6 +122,7 @@ static void compare(const dot *x, t_random *r, int has_c) {
   size_t size = hu_element_size(x->c);
   hu_result d = {rd, c.columns, x->c.format, HU_CODES};
   hu_events got, want;
+  hu_watch watch = {0, 0, 0, 0};
   hu_exec exec;
   memset(&exec, 0, sizeof exec);
   memset(&got, 0, sizeof got);
@@ -115,12 +136,13 @@ static void compare(const dot *x, t_random *r, int has_c) {
   if (s != HU_OK) fail_msg("hu_gemm says %s: %s", hu_status_name(s), dot_text(x));
   for (size_t i = 0; i < c.rows; i++)
     for (size_t j = 0; j < c.columns; j++) {
-      uint64_t w = element(x, i, j, has_c, &want), g = get((uint8_t *)rd, i * c.columns + j, size);
+      uint64_t w = element(x, i, j, has_c, &want, &watch), g = get((uint8_t *)rd, i * c.columns + j, size);
       if (g != w)
         fail_msg("element %zu, %zu: %llx, hu_dot has %llx: %s", i, j, (unsigned long long)g, (unsigned long long)w,
                  dot_text(x));
     }
   if (!t_same_events(&got, &want)) fail_msg("events differ: %s", dot_text(x));
+  compare_watched(x, &oa, &ob, has_c ? &oc : NULL, &exec, rd, &want, &watch);
   /* C in place. */
   if (!has_c) return;
   oc.data = rd;
@@ -206,7 +228,7 @@ static void binary32_ways(void **state) {
     hu_events ex, ey;
     memset(&ex, 0, sizeof ex);
     memset(&ey, 0, sizeof ey);
-    assert_int_equal(element(&x, 1, 1, 1, &ex), element(&y, 1, 1, 1, &ey));
+    assert_int_equal(element(&x, 1, 1, 1, &ex, NULL), element(&y, 1, 1, 1, &ey, NULL));
   }
 }
 

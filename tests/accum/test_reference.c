@@ -18,16 +18,25 @@ static unsigned part, parts = 1, vectors = 10000;
 
 /* What the vectors of a model met: a test that meets nothing of the kind shows nothing. */
 typedef struct met {
-  uint64_t vectors, zero, nan, inf, inexact;
+  uint64_t vectors, zero, nan, inf, inexact, swamped, overflows;
 } met;
 
 static void compare(const dot *x, met *m) {
   uint32_t events, want_events;
-  uint64_t got = dot_library(x, &events), want = reference_dot(x, &want_events);
+  hu_watch watch = {0, 0, 0, 0}, want_watch;
+  uint64_t got = dot_watched(x, &events, &watch), want = reference_watched(x, &want_events, &want_watch);
   char text[T_EVENTS_TEXT], want_text[T_EVENTS_TEXT], mode[T_MODE_TEXT];
   if (got != want || events != want_events)
     fail_msg("%llx (%s), the reference has %llx (%s), %s: %s", (unsigned long long)got, t_events_text(text, events),
              (unsigned long long)want, t_events_text(want_text, want_events), t_mode_text(mode, x->mode), dot_text(x));
+  if (memcmp(&watch, &want_watch, sizeof watch) != 0)
+    fail_msg("watched %llu additions, %llu swamped, %llu overflows, gap %llu; the reference %llu, %llu, %llu, %llu: %s",
+             (unsigned long long)watch.additions, (unsigned long long)watch.swamped,
+             (unsigned long long)watch.overflows, (unsigned long long)watch.gap,
+             (unsigned long long)want_watch.additions, (unsigned long long)want_watch.swamped,
+             (unsigned long long)want_watch.overflows, (unsigned long long)want_watch.gap, dot_text(x));
+  m->swamped += watch.swamped;
+  m->overflows += watch.overflows;
   m->vectors++;
   m->zero += (want << 1 & 0xFFFFFFFF) == 0;
   m->nan += (want_events & (HU_EVENT_NAN_IN | HU_EVENT_INVALID)) != 0;
@@ -51,7 +60,7 @@ static void one_preset(const hu_preset *p, unsigned number, met *m) {
 }
 
 static void presets(void **state) {
-  met m = {0, 0, 0, 0, 0};
+  met m = {0, 0, 0, 0, 0, 0, 0};
   unsigned done = 0;
   (void)state;
   for (unsigned i = part; i < hu_preset_count(); i += parts, done++) {
@@ -59,10 +68,11 @@ static void presets(void **state) {
     assert_int_equal(hu_preset_at(&p, i), HU_OK);
     one_preset(&p, i, &m);
   }
-  assert_true(done > 0 && m.zero > 0 && m.nan > 0 && m.inf > 0);
-  print_message("%u presets, %llu vectors: %llu zeros, %llu NaN, %llu infinities\n", done,
-                (unsigned long long)m.vectors, (unsigned long long)m.zero, (unsigned long long)m.nan,
-                (unsigned long long)m.inf);
+  assert_true(done > 0 && m.zero > 0 && m.nan > 0 && m.inf > 0 && m.swamped > 0 && m.overflows > 0);
+  print_message(
+      "%u presets, %llu vectors: %llu zeros, %llu NaN, %llu infinities; %llu addends swamped, %llu overflows\n", done,
+      (unsigned long long)m.vectors, (unsigned long long)m.zero, (unsigned long long)m.nan, (unsigned long long)m.inf,
+      (unsigned long long)m.swamped, (unsigned long long)m.overflows);
 }
 
 /* Drawn models that the elements do not go with are drawn again. */
@@ -105,7 +115,7 @@ static void models(void **state) {
   unsigned done = 0;
   (void)state;
   for (uint32_t i = part; i < HU_ACCUM_COUNT + HU_BLOCK_RULES; i += parts) {
-    met m = {0, 0, 0, 0, 0};
+    met m = {0, 0, 0, 0, 0, 0, 0};
     if (i == HU_ACCUM_BLOCK) continue;
     if (i < HU_ACCUM_COUNT)
       one_kind(i, 0, &m);

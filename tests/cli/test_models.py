@@ -150,6 +150,30 @@ class Models(support.Case):
             says="HU_E_ACCUM",
         )
 
+    def test_watch(self):
+        """Sums whose additions can be counted by hand: float8_e4m3fn has a step of 32 at 256 and ends at 448."""
+        formats = ("--fa", "float8_e4m3fn", "--fb", "float8_e4m3fn", "--fd", "binary32")
+        code = {256: 0x78, 4: 0x48, 448: 0x7E, 1: 0x38, 0: 0x00, 2: 0x40}
+        for terms, model, counts in (
+            ((256, 4, 4), "seq(float8_e4m3fn)", (3, 2, 0, 6)),
+            ((4, 4, 256), "seq(float8_e4m3fn)", (3, 0, 0, 5)),
+            ((448, 0, 448), "seq(float8_e4m3fn)", (2, 0, 1, 0)),
+            ((256, 4, 4), "seq(binary16)", (3, 0, 0, 6)),
+            ((256, 4, 4), "pairwise(float8_e4m3fn)", (2, 1, 0, 5)),
+            ((256, 4, 4), "block(align,l=4,f=7)", (3, 0, 0, 6)),
+            ((256, 4, 1), "block(align,l=4,f=6)", (3, 1, 0, 8)),
+            ((256, 4, 4), "exact", (0, 0, 0, 0)),
+        ):
+            self.write("a.npy", support.npy("|u1", (1, 3), bytes(code[t] for t in terms)))
+            self.write("b.npy", support.npy("|u1", (3, 1), b"\x38\x38\x38"))
+            report, _ = self.gemm(model, *formats, "--watch")
+            want = dict(zip(("additions", "swamped", "overflows", "gap"), counts))
+            self.assertEqual(report["watch"], want, (model, terms))
+        report, _ = self.gemm("fp32", *formats)
+        self.assertNotIn("watch", report)
+        files = (self.path("a.npy"), self.path("b.npy"), "-o", self.path("d.npy"))
+        self.assertIn("swamped", self.ok("gemm", *files, *formats, "--accum", "fp32", "--watch"))
+
 
 if __name__ == "__main__":
     support.main()
