@@ -160,8 +160,8 @@ class Models(support.Case):
             ((448, 0, 448), "seq(float8_e4m3fn)", (2, 0, 1, 0)),
             ((256, 4, 4), "seq(binary16)", (3, 0, 0, 6)),
             ((256, 4, 4), "pairwise(float8_e4m3fn)", (2, 1, 0, 5)),
-            ((256, 4, 4), "block(align,l=4,f=7)", (3, 0, 0, 6)),
-            ((256, 4, 1), "block(align,l=4,f=6)", (3, 1, 0, 8)),
+            ((256, 4, 4), "block(align,l=4,f=7,emin=-20)", (3, 0, 0, 6)),
+            ((256, 4, 1), "block(align,l=4,f=6,emin=-20)", (3, 1, 0, 8)),
             ((256, 4, 4), "exact", (0, 0, 0, 0)),
         ):
             self.write("a.npy", support.npy("|u1", (1, 3), bytes(code[t] for t in terms)))
