@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* One array operation: parts over threads, pieces through binary64 lanes, the one-value core where those may not go.
  *
- * The lanes' way: operands to binary32 (exact), the operation in binary64 rounded to odd (arith_wide.h), that to
- * binary32 rounded to odd, and from there the conversion kernels, which round into the result's format. Rounding to odd
- * twice and then once more is one rounding where binary32 keeps two digits more than the last one looks at
- * (hu_odd_is_enough). Lanes with a NaN, an infinity, a divisor zero or a root of a negative number are the core's: the
- * kernels get +0 for them, which has no events, and the core puts its result over theirs. */
+ * The lanes' way: operands to binary32 (exact), the operation in binary64 rounded to odd, that to binary32 rounded to odd
+ * (arith_wide.h), and from there the conversion kernels, which round into the result's format. Rounding to odd twice and
+ * then once more is one rounding where binary32 keeps two digits more than the last one looks at (hu_odd_is_enough).
+ * What the lanes leave (a NaN, an infinity, a divisor zero, a root of a negative number, a result beyond binary32) is the
+ * core's: the kernels get +0 there, which has no events, and the core puts its result over theirs. */
 #include "emu/arith_run.h"
 
 #include "emu/arith_wide.h"
@@ -27,6 +27,8 @@ typedef struct run {
   const hu_wide *wide;
   hu_stream stream;
   int stochastic;
+  /* What every operation on a NaN gives but the extremes that prefer numbers, and the root of a number below 0. */
+  uint32_t nan, nan_events, no_root, no_root_events;
   hu_events *counts; /* one a part */
 } run;
 
@@ -86,8 +88,7 @@ static void run_other(const run *c, size_t first, size_t n, hu_events *counts) {
 
 typedef struct piece {
   uint32_t x[3][PIECE]; /* operands as binary32 patterns */
-  uint64_t wide[PIECE];
-  uint32_t odd[PIECE], out[PIECE];
+  uint32_t odd[PIECE], left[PIECE], out[PIECE];
 } piece;
 
 static void load_operand(const run *c, int k, size_t first, size_t n, uint32_t *z) {
@@ -111,49 +112,72 @@ static void load_operand(const run *c, int k, size_t first, size_t n, uint32_t *
 static int not_finite(uint32_t u) { return (u & 0x7FFFFFFF) >= 0x7F800000; }
 
 /* The extremes need no wider lanes: as integers with the negative ones' digits turned over, -0 < +0. */
-static int choose(int32_t op, size_t n, uint32_t *z, const uint32_t *a, const uint32_t *b) {
+static int choose(int32_t op, size_t n, piece *p) {
   int larger = op == HU_OP_MAXIMUM || op == HU_OP_MAXIMUM_NUMBER;
+  const uint32_t *a = p->x[0], *b = p->x[1];
   uint32_t any = 0;
   for (size_t i = 0; i < n; i++) {
     uint32_t ka = a[i] ^ ((0 - (a[i] >> 31)) >> 1), kb = b[i] ^ ((0 - (b[i] >> 31)) >> 1);
-    uint32_t special = not_finite(a[i]) | not_finite(b[i]);
+    uint32_t left = (uint32_t)0 - (uint32_t)(not_finite(a[i]) | not_finite(b[i]));
     uint32_t first = ((int32_t)ka > (int32_t)kb) == larger;
-    z[i] = special ? 0 : first ? a[i] : b[i];
-    any |= special;
+    p->odd[i] = (first ? a[i] : b[i]) & ~left;
+    p->left[i] = left;
+    any |= left;
   }
-  return (int)any;
+  return any != 0;
 }
 
 static int compute(const run *c, size_t n, piece *p) {
   const hu_wide *w = c->wide;
   uint32_t down = c->spec.round == HU_RTN;
   switch (c->call.op) {
-    case HU_OP_ADD: return w->add(n, p->wide, p->x[0], p->x[1], down);
-    case HU_OP_SUB: return w->sub(n, p->wide, p->x[0], p->x[1], down);
-    case HU_OP_MUL: return w->mul(n, p->wide, p->x[0], p->x[1]);
-    case HU_OP_DIV: return w->div(n, p->wide, p->x[0], p->x[1]);
-    case HU_OP_SQRT: return w->sqrt(n, p->wide, p->x[0]);
-    default: return w->fma(n, p->wide, p->x[0], p->x[1], p->x[2], down);
+    case HU_OP_ADD: return w->add(n, p->odd, p->left, p->x[0], p->x[1], down);
+    case HU_OP_SUB: return w->sub(n, p->odd, p->left, p->x[0], p->x[1], down);
+    case HU_OP_MUL: return w->mul(n, p->odd, p->left, p->x[0], p->x[1]);
+    case HU_OP_DIV: return w->div(n, p->odd, p->left, p->x[0], p->x[1]);
+    case HU_OP_SQRT: return w->sqrt(n, p->odd, p->left, p->x[0]);
+    case HU_OP_FMA: return w->fma(n, p->odd, p->left, p->x[0], p->x[1], p->x[2], down);
+    default: return choose(c->call.op, n, p);
   }
 }
 
-/* Was this lane left out? */
-static int is_special(const run *c, const piece *p, size_t i) {
-  for (int k = 0; k < c->call.operands; k++)
-    if (not_finite(p->x[k][i])) return 1;
-  if (c->call.op == HU_OP_DIV) return (p->x[1][i] & 0x7FFFFFFF) == 0;
-  return c->call.op == HU_OP_SQRT && p->x[0][i] > 0x80000000u;
+/* Is an operand NaN and none infinite, which would be an event more? */
+static int is_nan(const run *c, const piece *p, size_t i) {
+  int nan = 0, infinite = 0;
+  for (int k = 0; k < c->call.operands; k++) {
+    uint32_t size = p->x[k][i] & 0x7FFFFFFF;
+    nan |= size > 0x7F800000;
+    infinite |= size == 0x7F800000;
+  }
+  return nan && !infinite;
 }
 
 /* From the patterns, for the result may have been written over the operands already. */
-static void redo_specials(const run *c, const piece *p, size_t first, size_t n, hu_events *counts) {
+static void redo(const run *c, const piece *p, size_t first, size_t i, hu_events *counts) {
   hu_num x[3] = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}};
-  for (size_t i = 0; i < n; i++) {
-    uint32_t events;
-    if (!is_special(c, p, i)) continue;
+  uint32_t events, code;
+  int prefers_numbers = c->call.op == HU_OP_MINIMUM_NUMBER || c->call.op == HU_OP_MAXIMUM_NUMBER;
+  if (!prefers_numbers && is_nan(c, p, i)) {
+    code = c->nan;
+    events = c->nan_events;
+  } else if (c->call.op == HU_OP_SQRT && p->x[0][i] > 0x80000000u && p->x[0][i] < 0xFF800000u) {
+    code = c->no_root;
+    events = c->no_root_events;
+  } else {
     for (int k = 0; k < c->call.operands; k++) x[k] = hu_unpack32(p->x[k][i]);
-    store_code(c, first + i, hu_arith_one(&c->spec, c->call.op, x[0], x[1], x[2], random_at(c, first + i), &events));
-    hu_events_count(counts, events);
+    code = hu_arith_one(&c->spec, c->call.op, x[0], x[1], x[2], random_at(c, first + i), &events);
+  }
+  store_code(c, first + i, code);
+  hu_events_count(counts, events);
+}
+
+static void redo_left(const run *c, const piece *p, size_t first, size_t n, hu_events *counts) {
+  for (size_t i = 0; i < n; i += HU_WIDE_LANES) {
+    uint32_t any = 0;
+    for (size_t k = i; k < i + HU_WIDE_LANES; k++) any |= p->left[k];
+    for (size_t k = i; any && k < i + HU_WIDE_LANES && k < n; k++) {
+      if (p->left[k]) redo(c, p, first, k, counts);
+    }
   }
 }
 
@@ -172,22 +196,14 @@ static void round_piece(const run *c, size_t first, size_t n, piece *p, hu_event
 
 static void run_lanes(const run *c, size_t first, size_t n, hu_events *counts) {
   piece p;
-  memset(p.x, 0, sizeof p.x); /* lanes behind n are computed too */
+  memset(p.x, 0, sizeof p.x); /* lanes behind n are computed, and looked at, too */
+  memset(p.left, 0, sizeof p.left);
   for (size_t end = first + n; first < end; first += PIECE) {
     size_t k = end - first < PIECE ? end - first : PIECE;
-    int special;
     for (int i = 0; i < c->call.operands; i++) load_operand(c, i, first, k, p.x[i]);
-    if (c->call.op >= HU_OP_MINIMUM && c->call.op <= HU_OP_MAXIMUM_NUMBER) {
-      special = choose(c->call.op, k, p.odd, p.x[0], p.x[1]);
-    } else {
-      special = compute(c, k, &p);
-      if (c->kernels->to_odd(k, p.odd, p.wide)) { /* beyond binary32 */
-        run_rounded(c, first, k, counts);
-        continue;
-      }
-    }
+    int left = compute(c, k, &p);
     round_piece(c, first, k, &p, counts);
-    if (special) redo_specials(c, &p, first, k, counts);
+    if (left) redo_left(c, &p, first, k, counts);
   }
 }
 
@@ -247,6 +263,9 @@ void hu_arith_run(const hu_arith_call *call, const hu_exec *exec, hu_events *eve
   c.call = *call;
   c.spec = hu_spec_of(call->result.format, call->mode);
   for (int k = 0; k < call->operands; k++) c.source[k] = hu_spec_of(call->x[k].format, rne);
+  hu_num nan = hu_num_special(HU_KIND_NAN, 0), minus = hu_num_finite(1, 1, 0);
+  c.nan = hu_arith_one(&c.spec, HU_OP_ADD, nan, nan, nan, 0, &c.nan_events);
+  c.no_root = hu_arith_one(&c.spec, HU_OP_SQRT, minus, minus, minus, 0, &c.no_root_events);
   c.stochastic = call->mode.round >= HU_SRA;
   c.kernels = hu_kernels_for(levels);
   c.wide = wide_for(levels);

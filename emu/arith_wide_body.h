@@ -12,7 +12,9 @@
  *   div    q = a / b, of which the first 29 digits t are kept. t b is exact (29 + 24 digits), and so is r = a - t b,
  *          for t b lies within a factor of 2 of a (Sterbenz). r = 0: a / b = t. Else a / b lies strictly between t and
  *          the next number of 29 digits on r's side, and so does the pattern beside t's, which is odd.
- *   sqrt   the same with t the first 26 digits of the root and r = x - t t. */
+ *   sqrt   the same with t the first 26 digits of the root and r = x - t t.
+ *   Then to binary32: f is the lane to nearest, and the two neighbours of the lane are f and the number beside it on the
+ *          lane's side, whose pattern is f's or one less; what is inexact gets the odd one. */
 #include <string.h>
 
 #include "emu/arith_wide.h"
@@ -38,10 +40,20 @@ WIDE_FN wide_d wide_load(const uint32_t *x, uint32_t flip, wide_u *special) {
   return __builtin_convertvector(f, wide_d);
 }
 
-WIDE_FN void wide_store(uint64_t *z, wide_u v, wide_u special, wide_u *any) {
-  v &= ~special;
+WIDE_FN void wide_store(uint32_t *z, uint32_t *left, wide_u pattern, wide_u special, wide_u *any) {
+  special |= (wide_u)((pattern & ~WIDE_SIGN) >= (uint64_t)(1023 + 127) << 52);
+  pattern &= ~special;
   *any |= special;
-  memcpy(z, &v, sizeof v);
+  wide_d v = (wide_d)pattern;
+  wide_f f = __builtin_convertvector(v, wide_f);
+  wide_d back = __builtin_convertvector(f, wide_d);
+  /* 1: f is not exact; 2 more: it lies beyond v. */
+  wide_u beyond = (wide_u)(((wide_u)back & ~WIDE_SIGN) > (pattern & ~WIDE_SIGN));
+  wide_u how = ((wide_u)(back != v) & 1) + (beyond & 2);
+  wide_h k = __builtin_convertvector(how, wide_h), out = __builtin_convertvector(special, wide_h);
+  wide_h u = ((wide_h)f - (k >> 1)) | (k & 1);
+  memcpy(z, &u, sizeof u);
+  memcpy(left, &out, sizeof out);
 }
 
 WIDE_FN int wide_any(wide_u any) {
@@ -64,49 +76,52 @@ WIDE_FN wide_u wide_sum(wide_d a, wide_d b, uint32_t down) {
   return z;
 }
 
-WIDE_FN int wide_add_or_sub(size_t n, uint64_t *z, const uint32_t *a, const uint32_t *b, uint32_t flip, uint32_t down) {
+WIDE_FN int wide_add_or_sub(size_t n, uint32_t *z, uint32_t *left, const uint32_t *a, const uint32_t *b, uint32_t flip,
+                            uint32_t down) {
   wide_u any = {0};
   for (size_t i = 0; i < n; i += W) {
     wide_u special = {0};
     wide_d x = wide_load(a + i, 0, &special), y = wide_load(b + i, flip, &special);
-    wide_store(z + i, wide_sum(x, y, down), special, &any);
+    wide_store(z + i, left + i, wide_sum(x, y, down), special, &any);
   }
   return wide_any(any);
 }
 
-static int wide_add(size_t n, uint64_t *z, const uint32_t *a, const uint32_t *b, uint32_t down) {
-  return down ? wide_add_or_sub(n, z, a, b, 0, 1) : wide_add_or_sub(n, z, a, b, 0, 0);
+static int wide_add(size_t n, uint32_t *z, uint32_t *left, const uint32_t *a, const uint32_t *b, uint32_t down) {
+  return down ? wide_add_or_sub(n, z, left, a, b, 0, 1) : wide_add_or_sub(n, z, left, a, b, 0, 0);
 }
 
-static int wide_sub(size_t n, uint64_t *z, const uint32_t *a, const uint32_t *b, uint32_t down) {
-  return down ? wide_add_or_sub(n, z, a, b, 0x80000000u, 1) : wide_add_or_sub(n, z, a, b, 0x80000000u, 0);
+static int wide_sub(size_t n, uint32_t *z, uint32_t *left, const uint32_t *a, const uint32_t *b, uint32_t down) {
+  return down ? wide_add_or_sub(n, z, left, a, b, 0x80000000u, 1) : wide_add_or_sub(n, z, left, a, b, 0x80000000u, 0);
 }
 
-static int wide_mul(size_t n, uint64_t *z, const uint32_t *a, const uint32_t *b) {
+static int wide_mul(size_t n, uint32_t *z, uint32_t *left, const uint32_t *a, const uint32_t *b) {
   wide_u any = {0};
   for (size_t i = 0; i < n; i += W) {
     wide_u special = {0};
     wide_d x = wide_load(a + i, 0, &special), y = wide_load(b + i, 0, &special);
-    wide_store(z + i, (wide_u)(x * y), special, &any);
+    wide_store(z + i, left + i, (wide_u)(x * y), special, &any);
   }
   return wide_any(any);
 }
 
-WIDE_FN int wide_fma_to(size_t n, uint64_t *z, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t down) {
+WIDE_FN int wide_fma_to(size_t n, uint32_t *z, uint32_t *left, const uint32_t *a, const uint32_t *b, const uint32_t *c,
+                        uint32_t down) {
   wide_u any = {0};
   for (size_t i = 0; i < n; i += W) {
     wide_u special = {0};
     wide_d x = wide_load(a + i, 0, &special), y = wide_load(b + i, 0, &special), w = wide_load(c + i, 0, &special);
-    wide_store(z + i, wide_sum(x * y, w, down), special, &any);
+    wide_store(z + i, left + i, wide_sum(x * y, w, down), special, &any);
   }
   return wide_any(any);
 }
 
-static int wide_fma(size_t n, uint64_t *z, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t down) {
-  return down ? wide_fma_to(n, z, a, b, c, 1) : wide_fma_to(n, z, a, b, c, 0);
+static int wide_fma(size_t n, uint32_t *z, uint32_t *left, const uint32_t *a, const uint32_t *b, const uint32_t *c,
+                    uint32_t down) {
+  return down ? wide_fma_to(n, z, left, a, b, c, 1) : wide_fma_to(n, z, left, a, b, c, 0);
 }
 
-static int wide_div(size_t n, uint64_t *z, const uint32_t *a, const uint32_t *b) {
+static int wide_div(size_t n, uint32_t *z, uint32_t *left, const uint32_t *a, const uint32_t *b) {
   wide_u any = {0};
   for (size_t i = 0; i < n; i += W) {
     wide_u special = {0};
@@ -114,13 +129,13 @@ static int wide_div(size_t n, uint64_t *z, const uint32_t *a, const uint32_t *b)
     special |= (wide_u)(y == 0);
     wide_u t = (wide_u)(x / y) & ~(((uint64_t)1 << 24) - 1);
     wide_d r = x - (wide_d)t * y;
-    wide_store(z + i, wide_beside(t, r, x), special, &any);
+    wide_store(z + i, left + i, wide_beside(t, r, x), special, &any);
   }
   return wide_any(any);
 }
 
 #ifdef wide_sqrt
-static int wide_root(size_t n, uint64_t *z, const uint32_t *a) {
+static int wide_root(size_t n, uint32_t *z, uint32_t *left, const uint32_t *a) {
   wide_u any = {0};
   for (size_t i = 0; i < n; i += W) {
     wide_u special = {0};
@@ -128,7 +143,7 @@ static int wide_root(size_t n, uint64_t *z, const uint32_t *a) {
     special |= (wide_u)(x < 0);
     wide_u t = (wide_u)wide_sqrt(x) & ~(((uint64_t)1 << 27) - 1);
     wide_d r = x - (wide_d)t * (wide_d)t;
-    wide_store(z + i, wide_beside(t, r, x), special, &any);
+    wide_store(z + i, left + i, wide_beside(t, r, x), special, &any);
   }
   return wide_any(any);
 }

@@ -6,6 +6,7 @@ build=$1
 echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) cores, $(date -u +%Y-%m-%d)"
 echo "compiler: $(cc --version | head -1)"
 "$build/bench/bench_array"
+"$build/bench/bench_arith"
 if [ -x "$build/bench/bench_gemm" ]; then
   OPENBLAS_NUM_THREADS=1 "$build/bench/bench_gemm"
 fi

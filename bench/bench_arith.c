@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Arithmetic over arrays of codes, nanoseconds an element, single thread, every kernel level; beside it the integer core
+ * that defines it and a memcpy of the operands' and the result's bytes.
+ *
+ *   bench_arith [--log2 22] [--rounds 5] [--csv] */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "halfulp/halfulp.h"
+
+#include "bench/timing.h"
+
+typedef struct job {
+  size_t n, bytes;
+  int op;
+  void *x, *y, *w, *z, *from, *to; /* from, to: for memcpy */
+  hu_format f;
+  hu_mode mode;
+  hu_exec exec;
+  hu_events events;
+  hu_status status;
+} job;
+
+enum { ADD, MUL, DIV, SQRT, FMA, OPERATIONS };
+static const char *const names[] = {"add", "mul", "div", "sqrt", "fma"};
+static const int operands[] = {2, 2, 2, 1, 3};
+
+static void run_arith(void *p) {
+  job *j = p;
+  const hu_format f = j->f;
+  switch (j->op) {
+    case ADD: j->status = hu_add_n(j->n, j->z, 1, f, j->x, 1, f, j->y, 1, f, j->mode, &j->exec, &j->events); break;
+    case MUL: j->status = hu_mul_n(j->n, j->z, 1, f, j->x, 1, f, j->y, 1, f, j->mode, &j->exec, &j->events); break;
+    case DIV: j->status = hu_div_n(j->n, j->z, 1, f, j->x, 1, f, j->y, 1, f, j->mode, &j->exec, &j->events); break;
+    case SQRT: j->status = hu_sqrt_n(j->n, j->z, 1, f, j->x, 1, f, j->mode, &j->exec, &j->events); break;
+    default: j->status = hu_fma_n(j->n, j->z, 1, f, j->x, 1, f, j->y, 1, f, j->w, 1, f, j->mode, &j->exec, &j->events);
+  }
+}
+
+static void run_memcpy(void *p) {
+  job *j = p;
+  memcpy(j->to, j->from, j->bytes);
+}
+
+/* Any codes, as bits of a generator. */
+static void fill(void *z, size_t bytes, uint64_t s) {
+  for (size_t i = 0; i + 8 <= bytes; i += 8) {
+    uint64_t r = (s += 0x9E3779B97F4A7C15u);
+    r = (r ^ (r >> 30)) * 0xBF58476D1CE4E5B9u;
+    r ^= r >> 29;
+    memcpy((char *)z + i, &r, 8);
+  }
+}
+
+static double time_one(job *j, uint32_t off, size_t n, int rounds, double *copy) {
+  j->n = n;
+  j->exec.levels_off = off;
+  bench_pair t = bench_against(run_arith, run_memcpy, j, rounds, 1);
+  if (j->status != HU_OK) {
+    fprintf(stderr, "bench_arith: %s\n", hu_status_text(j->status));
+    exit(2);
+  }
+  *copy = t.reference;
+  return 1e9 * t.subject / (double)n;
+}
+
+static void row(job *j, const char *format, const char *mode, size_t n, int rounds, int csv) {
+  static const uint32_t off[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2, UINT32_MAX};
+  double ns[4], copy = 0;
+  unsigned size = hu_format_limits(j->f).storage / 8;
+  j->bytes = n * size * (size_t)(operands[j->op] + 1) / 2; /* it reads and writes them */
+  for (int i = 3; i >= 0; i--) ns[i] = time_one(j, off[i], i == 3 ? n / 16 : n, rounds, &copy);
+  double copied = 1e9 * copy / (double)n;
+  printf(csv ? "%s,%s,%s,%.3f,%.3f,%.3f,%.2f,%.3f\n" : "%-6s %-16s %-6s %8.3f %8.3f %8.3f %8.2f %8.3f\n", names[j->op],
+         format, mode, ns[0], ns[1], ns[2], ns[3], copied);
+  fflush(stdout);
+}
+
+int main(int argc, char **argv) {
+  static const char *const formats[] = {"float8_e4m3fn", "float8_e5m2", "binary16", "bfloat16", "binary32"};
+  size_t n = (size_t)1 << 22;
+  int rounds = 5, csv = 0;
+  for (int i = 1; i < argc; i++) {
+    if (!strcmp(argv[i], "--csv")) {
+      csv = 1;
+    } else if (!strcmp(argv[i], "--rounds") && i + 1 < argc) {
+      rounds = atoi(argv[++i]);
+    } else if (!strcmp(argv[i], "--log2") && i + 1 < argc && atoi(argv[i + 1]) >= 10 && atoi(argv[i + 1]) <= 30) {
+      n = (size_t)1 << atoi(argv[++i]);
+    } else {
+      fprintf(stderr, "usage: bench_arith [--log2 10..30] [--rounds 5] [--csv]\n");
+      return 2;
+    }
+  }
+  job j = {0};
+  void **room[] = {&j.x, &j.y, &j.w, &j.z, &j.from, &j.to};
+  for (int i = 0; i < 6; i++) {
+    size_t bytes = i < 4 ? 4 * n : 8 * n;
+    *room[i] = aligned_alloc(4096, bytes);
+    if (!*room[i]) {
+      fprintf(stderr, "bench_arith: no memory for arrays of %zu codes\n", n);
+      return 2;
+    }
+    fill(*room[i], bytes, (uint64_t)i);
+  }
+  puts(csv ? "operation,format,mode,best_level,avx2,portable,core,memcpy"
+           : "op     format           mode   AVX-512     AVX2 portable     core   memcpy  (ns an element; memcpy of as "
+             "many bytes)");
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    if (hu_format_find(&j.f, formats[i]) != HU_OK) return 2;
+    memset(&j.mode, 0, sizeof j.mode);
+    for (j.op = 0; j.op < OPERATIONS; j.op++) row(&j, formats[i], "rne", n, rounds, csv);
+    j.op = FMA;
+    j.mode.round = HU_RTO;
+    row(&j, formats[i], "rto", n, rounds, csv);
+    j.mode.round = HU_SRA;
+    j.mode.bits = 32;
+    row(&j, formats[i], "sra:32", n, rounds, csv);
+  }
+  for (int i = 0; i < 6; i++) free(*room[i]);
+  return 0;
+}
