@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/device.h"
@@ -164,7 +165,13 @@ static int is_golden(const struct dirent *entry) {
   return n > 4 && !strcmp(entry->d_name + n - 4, ".txt") && entry->d_name[0] != '.' && !strpbrk(entry->d_name, " \t\n");
 }
 
-/* The directory's .txt files, by name, so that every shard has the same list. A halfulp that is not installed has none
+static int has_mma(const char *folder) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%s", folder, VERIFY_MMA_FILE);
+  return access(path, F_OK) == 0;
+}
+
+/* The directory's .txt files, by name, and that of matrix units in the folder below, so that every shard has the same list. A halfulp that is not installed has none
  * unless told where: skipped then, and shown as that. */
 static int add_golden(work *w, const verify_state *s) {
   struct dirent **entries = NULL;
@@ -176,12 +183,14 @@ static int add_golden(work *w, const verify_state *s) {
     return item ? CLI_OK : cli_fail(NULL, "out of memory");
   }
   if (n < 0) return cli_fail(folder, "golden files: %s", strerror(errno));
-  if (n == 0) status = cli_fail(folder, "there are no golden files");
+  if (n == 0 && !has_mma(folder)) status = cli_fail(folder, "there are no golden files");
   for (int i = 0; i < n; i++) {
     if (status == CLI_OK && !add(w, VERIFY_GOLDEN, entries[i]->d_name, "-")) status = cli_fail(NULL, "out of memory");
     free(entries[i]);
   }
   free(entries);
+  if (status == CLI_OK && has_mma(folder) && !add(w, VERIFY_GOLDEN, VERIFY_MMA_FILE, "-"))
+    status = cli_fail(NULL, "out of memory");
   return status;
 }
 
@@ -196,7 +205,8 @@ static int do_item(verify_item *item, const verify_setup *setup) {
   item->done = 1;
   if (item->skipped) return CLI_OK;
   switch (item->kind) {
-    case VERIFY_GOLDEN: return verify_golden(item, setup);
+    case VERIFY_GOLDEN:
+      return strcmp(item->name, VERIFY_MMA_FILE) ? verify_golden(item, setup) : verify_mma(item, setup);
     case VERIFY_WORLD: return verify_world(item, setup);
     case VERIFY_STEPS: return verify_steps(item, setup);
     default: return verify_device(item, setup);

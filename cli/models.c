@@ -16,14 +16,18 @@ int cli_read_model(hu_accum *accum, const char *what, const char *text) {
 
 static const char *const kinds[] = {NULL, "binary64", "s8", "u8", "s4", "u4", "s32"};
 
-int cli_read_element(hu_element *e, const char *text) {
+int cli_parse_element(hu_element *e, const char *text) {
   memset(e, 0, sizeof *e);
   for (uint8_t i = HU_ELEMENT_BINARY64; i <= HU_ELEMENT_S32; i++) {
     if (strcmp(text, kinds[i]) != 0) continue;
     e->kind = i;
-    return CLI_OK;
+    return 1;
   }
-  return cli_read_format(&e->format, text);
+  return hu_format_parse(&e->format, text, NULL) == HU_OK;
+}
+
+int cli_read_element(hu_element *e, const char *text) {
+  return cli_parse_element(e, text) ? CLI_OK : cli_read_format(&e->format, text);
 }
 
 const char *cli_element_name(char text[CLI_NAME_MAX], hu_element e) {

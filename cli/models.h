@@ -8,7 +8,9 @@
 
 /* Model text to record, with an error line that names the wrong part; `what` names the option or operand. */
 int cli_read_model(hu_accum *accum, const char *what, const char *text);
-/* A format, or binary64, s8, u8, s4, u4, s32. */
+/* A format, or binary64, s8, u8, s4, u4, s32: 1, or 0 if it is none. */
+int cli_parse_element(hu_element *e, const char *text);
+/* Likewise with an error line: 0, or an exit code. */
 int cli_read_element(hu_element *e, const char *text);
 const char *cli_element_name(char text[CLI_NAME_MAX], hu_element e);
 

@@ -12,6 +12,7 @@
 enum { VERIFY_QUICK, VERIFY_FULL, VERIFY_EXHAUSTIVE };
 enum { VERIFY_GOLDEN, VERIFY_WORLD, VERIFY_STEPS, VERIFY_DEVICE, VERIFY_KINDS };
 enum { VERIFY_NAME_MAX = 192 };
+#define VERIFY_MMA_FILE "mma/probes.txt"
 
 typedef struct verify_item {
   int kind;
@@ -42,6 +43,7 @@ int verify_case(verify_item *item, int right, uint64_t result);
 int verify_world(verify_item *item, const verify_setup *setup);
 int verify_steps(verify_item *item, const verify_setup *setup);
 int verify_golden(verify_item *item, const verify_setup *setup);
+int verify_mma(verify_item *item, const verify_setup *setup); /* the golden file VERIFY_MMA_FILE */
 int verify_device(verify_item *item, const verify_setup *setup);
 
 /* Reports: see docs in verify_report.c. */

@@ -25,7 +25,7 @@ class Verify(support.Case):
     def test_golden(self):
         s = sums(self.ok("verify", "--only", "golden", "--golden", GOLDEN, "--json"))["golden"]
         files = [f for f in os.listdir(GOLDEN) if f.endswith(".txt") and f != "digests.txt"]
-        self.assertEqual((s["items"], s["skipped"], s["failures"]), (len(files), 0, 0))
+        self.assertEqual((s["items"], s["skipped"], s["failures"]), (len(files) + 1, 0, 0))  # and mma/probes.txt
         self.assertGreater(s["cases"], 100000)
         print("golden: %d files, %d cases" % (s["items"], s["cases"]))
 
@@ -33,7 +33,7 @@ class Verify(support.Case):
         with open(os.path.join(GOLDEN, name), encoding="ascii") as f:
             text = f.read()
         self.assertRegex(text, old)
-        os.makedirs(self.path("golden"), exist_ok=True)
+        os.makedirs(os.path.dirname(self.path("golden/" + name)), exist_ok=True)
         with open(self.path("golden/" + name), "w", encoding="ascii") as f:
             f.write(re.sub(old, new, text, count=1))
         return self.path("golden")
@@ -44,6 +44,7 @@ class Verify(support.Case):
             ("convert_float4_e2m1fn.txt", r"(?m)^3f800000 2 =", "3f800000 3 ="),
             ("stochastic.txt", r"(?m)^(sra:3 5 3f40000000000000) 0 2c$", r"\1 1 2c"),
             ("sums.txt", r"(?m)^(exact rne float8_e5m2 float8_e5m2 - float8_e5m2 0 - - -) 0 0$", r"\1 80 0"),
+            ("mma/probes.txt", r"(?m)^(D1 nv.ampere.tf32.f32 .*) 3f800000$", r"\1 3f800001"),
         ):
             folder = self.copy_golden(name, old, new)
             r = support.run("verify", "--only", "golden", "--golden", folder)
@@ -59,6 +60,10 @@ class Verify(support.Case):
             ("convert_float4_e2m1fn.txt", r" e=2 ", " e=77 ", "not a line of a golden file"),
             ("sums.txt", r"(?m)^exact rne", "exactly rne", "not a line of a golden file"),
             ("stochastic.txt", r"(?m)^sra:3", "sra:33", "not a line of a golden file"),
+            ("mma/probes.txt", r"(?m)^D1 nv.ampere.tf32.f32 .*\n", "", "the head says"),
+            ("mma/probes.txt", r"(?m)^(D1 nv.ampere.tf32.f32) .*$", r"\1 binary32", "not a line of a golden file"),
+            ("mma/probes.txt", r"(?m)^D1 nv.ampere.tf32.f32", "D1 nv.ampere.tf33.f32", "nv.ampere.tf33.f32"),
+            ("mma/probes.txt", r"(?m)^(D1 nv.ampere.tf32.f32 .*)$", r"\1g", "not a line of a golden file"),
         ):
             folder = self.copy_golden(name, old, new)
             self.bad("verify", "--only", "golden", "--golden", folder, says=(name, says))

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* See dot_line.h. */
+#include "cli/dot_line.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/array.h"
+#include "cli/models.h"
+#include "cli/numbers.h"
+
+/* Elements of one operand: codes as hu_dot stores them. */
+typedef struct elements {
+  void *data;
+  size_t count;
+} elements;
+
+static void store(void *data, size_t i, size_t size, uint64_t x) {
+  if (size == 1) ((uint8_t *)data)[i] = (uint8_t)x;
+  if (size == 2) ((uint16_t *)data)[i] = (uint16_t)x;
+  if (size == 4) ((uint32_t *)data)[i] = (uint32_t)x;
+  if (size == 8) ((uint64_t *)data)[i] = x;
+}
+
+/* Digits beyond the width are ignored: the sign bit of an unsigned scale. */
+static int read_elements(elements *z, const cli_lines *lines, const char *text, hu_element e, const char *what) {
+  char piece[17] = "", wrong[160];
+  size_t digits = (hu_element_width(e) + 3) / 4, size = hu_element_size(e), length = strlen(text);
+  if (length % digits) {
+    snprintf(wrong, sizeof wrong, "%s: %zu hex digits, not a multiple of %zu", what, length, digits);
+    return cli_lines_fail(lines, wrong);
+  }
+  z->count = length / digits;
+  z->data = cli_room(z->count, size);
+  if (!z->data) return CLI_BAD;
+  for (size_t i = 0; i < z->count; i++) {
+    uint64_t x;
+    memcpy(piece, text + i * digits, digits);
+    if (!hex_parse(&x, piece, (unsigned)digits)) {
+      snprintf(wrong, sizeof wrong, "%s: '%s' is not hex", what, piece);
+      return cli_lines_fail(lines, wrong);
+    }
+    store(z->data, i, size, x);
+  }
+  return CLI_OK;
+}
+
+enum { A, B, C, SA, SB, OPERANDS };
+typedef struct row {
+  elements x[OPERANDS];
+} row;
+
+static hu_element element_of(const cli_dot *s, int i) {
+  return i == A ? s->a : i == B ? s->b : i == C ? s->d : s->scale;
+}
+
+static int check_counts(const cli_dot *s, const cli_lines *lines, const row *r) {
+  char wrong[160];
+  size_t n = r->x[A].count, every = s->accum.scaled ? s->accum.promote : s->accum.block.every;
+  size_t scales = every ? (n + every - 1) / every : 0;
+  if (r->x[B].count != n) {
+    snprintf(wrong, sizeof wrong, "A has %zu elements, B has %zu", n, r->x[B].count);
+  } else if (n % s->depth) {
+    snprintf(wrong, sizeof wrong, "%zu elements, not a multiple of the instruction's K, %zu", n, s->depth);
+  } else if (r->x[C].data && r->x[C].count != 1) {
+    snprintf(wrong, sizeof wrong, "C has %zu elements, one is wanted", r->x[C].count);
+  } else if (r->x[SA].count != scales || r->x[SB].count != scales) {
+    snprintf(wrong, sizeof wrong, "%zu and %zu scales, %zu are wanted of each", r->x[SA].count, r->x[SB].count, scales);
+  } else {
+    return CLI_OK;
+  }
+  return cli_lines_fail(lines, wrong);
+}
+
+static int sum_of(uint64_t *d, const cli_dot *s, const row *r, const hu_exec *exec) {
+  hu_dot_operands in = {0};
+  uint64_t z[1] = {0};
+  hu_vector *v[OPERANDS] = {&in.a, &in.b, &in.c, &in.sa, &in.sb};
+  for (int i = 0; i < OPERANDS; i++) *v[i] = (hu_vector){r->x[i].data, 1, 0, element_of(s, i)};
+  hu_status status = hu_dot(r->x[A].count, z, s->d, &in, &s->accum, s->mode, exec, NULL);
+  if (status != HU_OK) return cli_fail_status(NULL, status);
+  uint8_t u8;
+  uint16_t u16;
+  uint32_t u32;
+  memcpy(&u8, z, 1);
+  memcpy(&u16, z, 2);
+  memcpy(&u32, z, 4);
+  size_t size = hu_element_size(s->d);
+  *d = size == 1 ? u8 : size == 2 ? u16 : size == 4 ? u32 : z[0];
+  return CLI_OK;
+}
+
+int cli_dot_line(uint64_t *d, const cli_dot *s, char *text, const cli_lines *lines, const hu_exec *exec) {
+  static const char *const names[OPERANDS] = {"A", "B", "C", "scales of A", "scales of B"};
+  row r = {0};
+  int scaled = hu_accum_is_scaled(&s->accum), wanted = scaled ? OPERANDS : SA, found = 0, status = CLI_OK;
+  for (char *rest = text, *field; status == CLI_OK && (field = strsep(&rest, " \t")) != NULL;) {
+    if (!*field) continue;
+    if (found == wanted)
+      status = cli_lines_fail(lines, scaled ? "more than five fields" : "more than three fields");
+    else if (found != C || strcmp(field, "-"))
+      status = read_elements(&r.x[found], lines, field, element_of(s, found), names[found]);
+    found++;
+  }
+  if (status == CLI_OK && found < wanted)
+    status = cli_lines_fail(
+        lines, scaled ? "five fields are wanted: A B C SCALES_A SCALES_B" : "three fields are wanted: A B C");
+  if (status == CLI_OK) status = check_counts(s, lines, &r);
+  if (status == CLI_OK) status = sum_of(d, s, &r, exec);
+  for (int i = 0; i < OPERANDS; i++) free(r.x[i].data);
+  return status;
+}
+
+int cli_dot_model(cli_dot *s, const char *what, const char *text, int *named) {
+  hu_preset p;
+  if (cli_read_model(&s->accum, what, text)) return CLI_BAD;
+  s->depth = 1;
+  *named = hu_preset_find(&p, text) == HU_OK;
+  if (*named) {
+    s->depth = p.k;
+    s->a = p.a;
+    s->b = p.b;
+    s->d = p.c;
+  }
+  s->scale.format = s->accum.scaled ? hu_format_ieee(8, 23, 0) : s->accum.block.scale;
+  return CLI_OK;
+}
