@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Arithmetic over arrays of codes, nanoseconds an element, single thread, every kernel level; beside it the integer core
- * that defines it and a memcpy of the operands' and the result's bytes.
+/* Arithmetic over arrays of codes, nanoseconds an element, single thread, every kernel level; beside it the integer
+ * core that defines it and a memcpy of the operands' and the result's bytes.
  *
  *   bench_arith [--log2 22] [--rounds 5] [--csv] */
 #include <stdio.h>

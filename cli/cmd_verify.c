@@ -171,8 +171,8 @@ static int has_mma(const char *folder) {
   return access(path, F_OK) == 0;
 }
 
-/* The directory's .txt files, by name, and that of matrix units in the folder below, so that every shard has the same list. A halfulp that is not installed has none
- * unless told where: skipped then, and shown as that. */
+/* The directory's .txt files, by name, and that of matrix units in the folder below, so that every shard has the
+ * same list. A halfulp that is not installed has none unless told where: skipped then, and shown as that. */
 static int add_golden(work *w, const verify_state *s) {
   struct dirent **entries = NULL;
   const char *folder = s->golden ? s->golden : HU_CLI_GOLDEN;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* One array operation: parts over threads, pieces through binary64 lanes, the one-value core where those may not go.
  *
- * The lanes' way: operands to binary32 (exact), the operation in binary64 rounded to odd, that to binary32 rounded to odd
- * (arith_wide.h), and from there the conversion kernels, which round into the result's format. Rounding to odd twice and
- * then once more is one rounding where binary32 keeps two digits more than the last one looks at (hu_odd_is_enough).
- * What the lanes leave (a NaN, an infinity, a divisor zero, a root of a negative number, a result beyond binary32) is the
- * core's: the kernels get +0 there, which has no events, and the core puts its result over theirs. */
+ * The lanes' way: operands to binary32 (exact), the operation in binary64 rounded to odd, that to binary32 rounded
+ * to odd (arith_wide.h), and from there the conversion kernels, which round into the result's format. Rounding to
+ * odd twice and then once more is one rounding where binary32 keeps two digits more than the last one looks at
+ * (hu_odd_is_enough). What the lanes leave (a NaN, an infinity, a divisor zero, a root of a negative number, a
+ * result beyond binary32) is the core's: the kernels get +0 there, which has no events, and the core puts its
+ * result over theirs. */
 #include "emu/arith_run.h"
 
 #include "emu/arith_wide.h"

@@ -13,8 +13,8 @@
  *          for t b lies within a factor of 2 of a (Sterbenz). r = 0: a / b = t. Else a / b lies strictly between t and
  *          the next number of 29 digits on r's side, and so does the pattern beside t's, which is odd.
  *   sqrt   the same with t the first 26 digits of the root and r = x - t t.
- *   Then to binary32: f is the lane to nearest, and the two neighbours of the lane are f and the number beside it on the
- *          lane's side, whose pattern is f's or one less; what is inexact gets the odd one. */
+ *   Then to binary32: f is the lane to nearest, and the two neighbours of the lane are f and the number beside it
+ *          on the lane's side, whose pattern is f's or one less; what is inexact gets the odd one. */
 #include <string.h>
 
 #include "emu/arith_wide.h"
