@@ -49,6 +49,15 @@ static const row rows[] = {
     {"seq(binary16)", "float8_e4m3fn", "float8_e4m3fn", "binary16", 0, 1, 0, NORMAL, 0, 0.3, 0},
     {"seq(float8_e5m2)", "float8_e5m2", "float8_e5m2", "float8_e5m2", 0, 1, 0, NORMAL, 0, 0.15, 0},
     {"seq(fp(6,9,0))", "fp(6,9,0)", "fp(6,9,0)", "fp(6,9,0)", 0, 1, 0, NORMAL, 0, 0.15, 0},
+    {"seq2(bfloat16)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0.1, 0},
+    {"seq2(binary16)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0.1, 0},
+    {"seq2(float8_e5m2,binary16)", "float8_e5m2", "float8_e5m2", "binary16", 0, 1, 0, NORMAL, 0, 0.1, 0},
+    {"chunk(64,fp(6,9,0),fp(6,9,0))", "float8_e5m2", "float8_e5m2", "fp(6,9,0)", 0, 1, 0, NORMAL, 0, 0.1, 0},
+    {"chunk(64,bfloat16,binary32)", "bfloat16", "bfloat16", "binary32", 0, 0, 0, NORMAL, 0, 0.1, 0},
+    {"promote(128,seq2(binary16),binary32)", "float8_e4m3fn", "float8_e4m3fn", "binary32", 0, 0, 0, NORMAL, 0, 0.1, 0},
+    {"kahan(bfloat16)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0.08, 0},
+    {"kahan(binary16)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0.08, 0},
+    {"neumaier(bfloat16)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0, 0},
     {"wide", "binary32", "binary32", "binary32", 0, 0, 0, NORMAL, 0, 0.02, 0},
     {"wide", "bfloat16", "bfloat16", "bfloat16", 1, 1, 0, NORMAL, 0, 0.02, 0},
     {"wide", "binary16", "float8_e5m2", "binary32", 1, 0, 0, NORMAL, 0, 0.02, 0},
@@ -175,7 +184,7 @@ static void run_row(const row *r, job *j, int rounds, int csv) {
            r->b_turned ? "nt" : "nn", data, j->n, t.subject, t.reference,
            HU_HAVE_OPENBLAS ? t.reference / t.subject : 0, r->goal);
   } else {
-    printf("%-16s %-14s x %-14s -> %-14s %-6s %-2s %-6s %8.1f", r->way, r->fa, r->fb, r->fd, storage,
+    printf("%-36s %-14s x %-14s -> %-14s %-6s %-2s %-6s %8.1f", r->way, r->fa, r->fb, r->fd, storage,
            r->b_turned ? "nt" : "nn", data, work / t.subject);
     if (HU_HAVE_OPENBLAS) printf(" %8.1f %7.3f", work / t.reference, t.reference / t.subject);
     if (r->goal > 0) printf("  of %s, goal %g", r->dgemm ? "dgemm" : "sgemm", r->goal);
@@ -234,7 +243,7 @@ int main(int argc, char **argv) {
   if (csv) {
     puts("way,a,b,d,storage,transposes,data,n,seconds,reference_seconds,ratio,goal");
   } else {
-    printf("%-16s %-14s   %-14s    %-14s %-6s %-2s %-6s %8s %8s %7s\n", "way", "A", "B", "D", "A, B", "", "data",
+    printf("%-36s %-14s   %-14s    %-14s %-6s %-2s %-6s %8s %8s %7s\n", "way", "A", "B", "D", "A, B", "", "data",
            "GFlop/s", "BLAS", "ratio");
   }
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -6,6 +6,7 @@
 #include "emu/core.h"
 #include "emu/gemm_kernels.h"
 #include "emu/gemm_seq.h"
+#include "emu/gemm_steps.h"
 #include "emu/kernels.h"
 #include "emu/narrow.h"
 #include "halfulp/gemm.h"
@@ -52,6 +53,8 @@ struct hu_gemm_call {
   const hu_seq_kernels *seq_kernels; /* gemm_seq.c, and the constants and the way to begin with */
   hu_seq seq;
   int seq_way;
+  const hu_steps_kernels *steps_kernels; /* gemm_steps.c */
+  hu_steps steps;
   hu_span sa, sb, sc; /* where no format alone proves binary64 sums exact */
   size_t block_rows, block_columns, across;
   void (*block)(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events);
@@ -102,6 +105,10 @@ void hu_gemm_use_model(hu_gemm_call *g);
 void hu_gemm_model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, hu_events *events);
 /* gemm_seq.c: seq(F) in lanes; 0 if they do not serve. */
 int hu_gemm_use_seq(hu_gemm_call *g, uint32_t levels);
+/* Sums of row i; the NaN among them stand for elements still to be computed. */
+void hu_gemm_finish_open(const hu_gemm_call *g, size_t i, size_t j0, size_t n, float *sum, hu_events *events);
+/* gemm_steps.c: models of unfused steps in lanes; 0 if they do not serve. */
+int hu_gemm_use_steps(hu_gemm_call *g, uint32_t levels);
 
 static inline size_t hu_least(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t hu_up_to(size_t n, size_t step) { return (n + step - 1) / step * step; }

@@ -103,8 +103,7 @@ static void run_tiles(const hu_gemm_call *g, size_t rows, size_t columns, size_t
   }
 }
 
-/* Sums of row i; the NaN among them stand for elements still to be computed. */
-static void finish(const hu_gemm_call *g, size_t i, size_t j0, size_t n, float *sum, hu_events *events) {
+void hu_gemm_finish_open(const hu_gemm_call *g, size_t i, size_t j0, size_t n, float *sum, hu_events *events) {
   for (size_t j = 0, past; j < n; j = past) {
     int open = sum[j] != sum[j];
     for (past = j + 1; past < n && (sum[past] != sum[past]) == open;) past++;
@@ -121,7 +120,7 @@ static void finish(const hu_gemm_call *g, size_t i, size_t j0, size_t n, float *
 #define HU_COPY g->kernels->copy
 #define HU_SPREAD g->kernels->spread32
 #define HU_TURN g->kernels->turn32
-#define HU_FINISH finish
+#define HU_FINISH hu_gemm_finish_open
 #define HU_KERNEL(padded, columns, kc, a, b, acc, fresh, ahead) run_tiles(g, rows, columns, kc, a, b, acc, fresh, ahead)
 #define HU_NR HU_GEMM32_NR
 #define HU_MB HU_GEMM32_MB

@@ -15,7 +15,8 @@
  * random words of element i*n + j there; HU_E_ACCUM: a model with scales, of integers, or that does not take these
  * formats (C's under align, groups and late must be one that the accumulator holds). seq(F), ties to even, with F of
  * 2 to 12 digits, a sign, gradual subnormals and a range within binary32's, goes through vector lanes, with the same
- * bits.
+ * bits; so do seq2, chunk, kahan and neumaier, promoted or not (chunk: not), in such formats of 2 to 11 digits, for
+ * operands of together at most 24.
  *
  * Special operands, both models: a NaN operand, infinity times zero, or infinities of both signs in a sum give NaN; an
  * infinity otherwise gives an infinity. `exact`: an exact zero sum is -0 if every term (products and C) is -0; else,
