@@ -28,7 +28,13 @@ SEQ_OP seq_f seq_fma(seq_f a, seq_f b, seq_f c) { return _mm256_fmadd_ps(a, b, c
 SEQ_OP seq_f seq_fnma(seq_f a, seq_f b, seq_f c) { return _mm256_fnmadd_ps(a, b, c); }
 SEQ_OP seq_u seq_and(seq_u x, seq_u y) { return _mm256_and_si256(x, y); }
 SEQ_OP seq_u seq_or_and(seq_u x, seq_u y, seq_u m) { return _mm256_or_si256(x, _mm256_and_si256(y, m)); }
+SEQ_OP seq_u seq_and_or(seq_u x, seq_u m, seq_u y) { return _mm256_or_si256(_mm256_and_si256(x, m), y); }
+SEQ_OP seq_u seq_plus(seq_u x, seq_u y) { return _mm256_add_epi32(x, y); }
 SEQ_OP seq_u seq_max(seq_u x, seq_u y) { return _mm256_max_epi32(x, y); }
+SEQ_OP seq_u seq_min(seq_u x, seq_u y) { return _mm256_min_epi32(x, y); }
+SEQ_OP seq_u seq_least(seq_u x, seq_u y) { return _mm256_min_epu32(x, y); }
+SEQ_OP seq_u seq_min16(seq_u x, seq_u y) { return _mm256_min_epi16(x, y); }
+SEQ_OP seq_u seq_up(seq_u x, uint32_t n) { return _mm256_sll_epi32(x, _mm_cvtsi32_si128((int)n)); }
 SEQ_OP seq_u seq_minus(seq_u x, seq_u y) { return _mm256_sub_epi32(x, y); }
 SEQ_OP seq_u seq_if_zero(seq_u x, seq_u yes, seq_u no) {
   return _mm256_blendv_epi8(no, yes, _mm256_cmpeq_epi32(x, _mm256_setzero_si256()));
@@ -42,6 +48,16 @@ SEQ_OP seq_f seq_if_larger(seq_f x, seq_f y, seq_f yes, seq_f no) {
 SEQ_OP int seq_any_from(seq_u x, uint32_t u, size_t n) {
   seq_u least = _mm256_cmpeq_epi32(_mm256_max_epu32(x, seq_each(u)), x);
   return (_mm256_movemask_ps(seq_value(least)) & ((1 << n) - 1)) != 0;
+}
+
+SEQ_OP seq_f seq_first(size_t n, seq_f x, seq_f y) {
+  seq_u lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  return _mm256_blendv_ps(y, x, seq_value(_mm256_cmpgt_epi32(seq_each((uint32_t)n), lane)));
+}
+SEQ_OP int seq_any_tie(seq_u x, int word, seq_u y, uint32_t u) {
+  seq_u least = _mm256_cmpeq_epi32(word ? _mm256_slli_epi32(x, 16) : x, seq_each(0x80000000u));
+  if (u) least = _mm256_or_si256(least, _mm256_cmpgt_epi32(seq_each(u), y));
+  return !_mm256_testz_si256(least, least);
 }
 
 /* In binary64: the product is exact, the sum s has the error e by Knuth's two-sum, and s with its neighbour on e's

@@ -28,7 +28,13 @@ SEQ_OP seq_f seq_fma(seq_f a, seq_f b, seq_f c) { return _mm512_fmadd_ps(a, b, c
 SEQ_OP seq_f seq_fnma(seq_f a, seq_f b, seq_f c) { return _mm512_fnmadd_ps(a, b, c); }
 SEQ_OP seq_u seq_and(seq_u x, seq_u y) { return _mm512_and_si512(x, y); }
 SEQ_OP seq_u seq_or_and(seq_u x, seq_u y, seq_u m) { return _mm512_ternarylogic_epi32(x, y, m, 0xF8); }
+SEQ_OP seq_u seq_and_or(seq_u x, seq_u m, seq_u y) { return _mm512_ternarylogic_epi32(x, m, y, 0xEA); }
+SEQ_OP seq_u seq_plus(seq_u x, seq_u y) { return _mm512_add_epi32(x, y); }
 SEQ_OP seq_u seq_max(seq_u x, seq_u y) { return _mm512_max_epi32(x, y); }
+SEQ_OP seq_u seq_min(seq_u x, seq_u y) { return _mm512_min_epi32(x, y); }
+SEQ_OP seq_u seq_least(seq_u x, seq_u y) { return _mm512_min_epu32(x, y); }
+SEQ_OP seq_u seq_min16(seq_u x, seq_u y) { return _mm512_min_epi16(x, y); }
+SEQ_OP seq_u seq_up(seq_u x, uint32_t n) { return _mm512_sllv_epi32(x, seq_each(n)); }
 SEQ_OP seq_u seq_minus(seq_u x, seq_u y) { return _mm512_sub_epi32(x, y); }
 SEQ_OP seq_u seq_if_zero(seq_u x, seq_u yes, seq_u no) {
   return _mm512_mask_mov_epi32(no, _mm512_testn_epi32_mask(x, x), yes);
@@ -40,6 +46,12 @@ SEQ_OP seq_f seq_if_larger(seq_f x, seq_f y, seq_f yes, seq_f no) {
 }
 SEQ_OP int seq_any_from(seq_u x, uint32_t u, size_t n) {
   return (_mm512_cmpge_epu32_mask(x, seq_each(u)) & ((1u << n) - 1)) != 0;
+}
+SEQ_OP seq_f seq_first(size_t n, seq_f x, seq_f y) { return _mm512_mask_mov_ps(y, (__mmask16)((1u << n) - 1), x); }
+SEQ_OP int seq_any_tie(seq_u x, int word, seq_u y, uint32_t u) {
+  __mmask16 least = _mm512_cmpeq_epi32_mask(word ? _mm512_slli_epi32(x, 16) : x, seq_each(0x80000000u));
+  if (u) return !_kortestz_mask16_u8(least, _mm512_cmplt_epi32_mask(y, seq_each(u)));
+  return !_kortestz_mask16_u8(least, least);
 }
 SEQ_OP seq_f seq_odd(seq_f a, seq_f b, seq_f c) {
   seq_f down = _mm512_fmadd_round_ps(a, b, c, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);

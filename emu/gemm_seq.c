@@ -28,20 +28,47 @@ static int digits_fit(const hu_gemm_call *g, const hu_spec *f) {
   return f->m + 1 + g->a.spec.m + 1 + g->b.spec.m + 1 <= 24 && on_grid_of(&g->c, f);
 }
 
-static int may_be_near(const hu_gemm_call *g, const hu_spec *f, int32_t emax) {
-  int low = !g->sa.any || !g->sb.any || g->sa.low + g->sb.low >= f->emin;
-  return digits_fit(g, f) && emax >= 105 + f->m && low && (!g->sc.any || g->sc.low >= f->emin);
+/* Where products and C lie: multiples of 2^low, products below 2^high. */
+typedef struct reach {
+  int32_t low, high;
+} reach;
+
+static reach reach_of(hu_gemm_call *g) {
+  reach r = {1000, -1000};
+  g->sa = hu_gemm_span(&g->a);
+  g->sb = hu_gemm_span(&g->b);
+  g->sc = hu_gemm_span(&g->c);
+  if (g->sa.any && g->sb.any) {
+    r.low = g->sa.low + g->sb.low;
+    r.high = g->sa.high + g->sb.high;
+  }
+  if (g->sc.any && g->sc.low < r.low) r.low = g->sc.low;
+  return r;
 }
 
-/* high: |a b| < 2^high. */
-static int may_be_floor(const hu_gemm_call *g, const hu_spec *f, int32_t high) {
-  return digits_fit(g, f) && f->emin - f->m >= -120 && high <= f->emin - f->m + 23;
+/* 2^limit: from below it a piece of K, of at most 80 products less than 2^high, cannot bring a sum to 2^top, though
+ * each rounding may add 2^-P of the sum. P >= 9: (1 + 2^-9)^80 < 1.2, times less than 2^(top-1) + 2^(top-2) together.
+ * Else the factor is less than 2^(116 / 2^P + 1), times less than 2^limit twice. -1000: there is none. */
+static int32_t limit_of(const hu_spec *f, int32_t top, int32_t high) {
+  int32_t digits = f->m + 1, limit = digits >= 9 ? top - 1 : top - 2 - (116 >> digits);
+  int fits = HU_GEMM32_KC <= 80 && high + 7 <= (digits >= 9 ? top - 2 : limit);
+  return fits && limit > f->emin && limit >= -126 ? limit : -1000;
 }
 
-/* From below 2^(emax-1) a piece's products, less than 2^(emax-2) together with 80 of them, do not reach 2^emax, though
- * each rounding may add 2^-P of the sum, P >= 9: (1 + 2^-9)^80 < 1.2. */
-static int may_be_plain(const hu_spec *f, int32_t emax, int32_t high) {
-  return f->m >= 8 && HU_GEMM32_KC <= 128 && high + 7 <= emax - 2;
+/* Rounding to odd is quick under AVX-512: there testing for ties pays only where products have so many digits that ties
+ * are rare. */
+static int way_of(const hu_gemm_call *g, const hu_spec *f, int32_t emax, reach r, int quick_odd) {
+  int32_t step = f->emin - f->m, least = r.low > step ? r.low : step, far = f->m <= 10 ? 24 : 12;
+  int limited = g->seq.limit != 0, quick = quick_odd && g->a.spec.m + g->b.spec.m + 2 <= 26;
+  if (digits_fit(g, f)) {
+    if (r.high <= least + far && r.low >= step && limited) return HU_SEQ_BARE;
+    if (r.low >= f->emin && limited && r.high - far > f->emin && r.high - far < 127) return HU_SEQ_LEAST;
+    if (r.low >= f->emin && emax >= 105 + f->m) return HU_SEQ_NEAR;
+    if (r.high <= least + far && step >= -120) return HU_SEQ_FLOOR;
+  }
+  if (quick) return limited ? HU_SEQ_PLAIN : HU_SEQ_ODD;
+  if (!limited) return HU_SEQ_TIES_TOP;
+  return r.low >= f->emin ? HU_SEQ_TIES : HU_SEQ_TIES_LOW;
 }
 
 /* 1 if the lanes serve the model. */
@@ -54,21 +81,20 @@ static int choose(hu_gemm_call *g, uint32_t levels) {
   int32_t emax = hu_format_limits(x->sum).emax;
   if (!f.sign_mask || f.zero != HU_ZERO_FIELD || f.subnormal != HU_SUBNORMAL_GRADUAL || f.m < 1 || f.m > 11) return 0;
   if (f.emin < -126 || emax <= f.emin || emax > 127 || !hu_odd_is_enough(&f)) return 0;
-  g->sa = hu_gemm_span(&g->a);
-  g->sb = hu_gemm_span(&g->b);
-  g->sc = hu_gemm_span(&g->c);
-  int32_t high = g->sa.any && g->sb.any ? g->sa.high + g->sb.high : -1000;
+  reach r = reach_of(g);
+  int32_t top = emax < 105 + f.m ? emax : 105 + f.m, limit = limit_of(&f, top, r.high);
   g->seq_kernels = kernels;
   g->seq.scale = 1.5f * hu_float_of_bits(power_of_two(23 - f.m));
-  g->seq.limit = hu_float_of_bits(power_of_two(emax - 1));
+  g->seq.limit = limit > -1000 ? power_of_two(limit) : 0;
   g->seq.floor = power_of_two(f.emin);
-  g->seq.top = power_of_two(emax);
-  g->seq.jump = (uint32_t)(24 - f.m) << 23;
+  g->seq.top = power_of_two(top);
+  g->seq.jump = (uint32_t)(f.m <= 10 ? 24 : 13) << 23;
   g->seq.sign = f.negzero ? 0x80000000u : 0;
-  g->seq_way = may_be_near(g, &f, emax)       ? HU_SEQ_NEAR
-               : may_be_floor(g, &f, high)    ? HU_SEQ_FLOOR
-               : may_be_plain(&f, emax, high) ? HU_SEQ_PLAIN
-                                              : HU_SEQ_ODD;
+  g->seq.up = (uint32_t)(23 - f.m) << 23;
+  g->seq.shift = (uint32_t)f.m + 9;
+  g->seq.minus = g->c.data && f.negzero;
+  g->seq_way = way_of(g, &f, emax, r, kernels->quick_odd);
+  g->seq.least = g->seq_way == HU_SEQ_LEAST ? power_of_two(r.high - (f.m <= 10 ? 24 : 12)) : 0;
   return 1;
 }
 
@@ -81,13 +107,22 @@ static int given_up(const float *acc) {
   return 1;
 }
 
+/* The way to try next; 0: none. */
+static int way_after(int way, int quick_odd) {
+  if (way == HU_SEQ_LEAST) return HU_SEQ_LEAST_OR_0;
+  if (way == HU_SEQ_ODD) return 0;
+  return quick_odd || way == HU_SEQ_TIES_TOP ? HU_SEQ_ODD : HU_SEQ_TIES_TOP;
+}
+
 /* A tile that no way could finish holds a NaN in every place from then on. */
 static void run_tile(const hu_gemm_call *g, size_t rows, size_t columns, size_t kc, const float *a, const float *b,
                      float *acc, int fresh) {
   if (!fresh && given_up(acc)) return;
-  if (g->seq_kernels->tile(&g->seq, g->seq_way, rows, columns, kc, a, b, acc, fresh)) return;
-  if (g->seq_way != HU_SEQ_ODD && g->seq_kernels->tile(&g->seq, HU_SEQ_ODD, rows, columns, kc, a, b, acc, fresh))
-    return;
+  int way = g->seq_way;
+  do {
+    if (g->seq_kernels->tile(&g->seq, way, rows, columns, kc, a, b, acc, fresh)) return;
+    way = way_after(way, g->seq_kernels->quick_odd);
+  } while (way);
   for (size_t i = 0; i < HU_GEMM_MR * HU_GEMM32_NR; i++) acc[i] = hu_float_of_bits(0x7FC00000u);
 }
 

@@ -6,5 +6,5 @@
 #include "emu/gemm_lanes_avx2.h"
 #include "emu/gemm_seq_body.h"
 
-const hu_seq_kernels hu_seq_avx2 = {tile};
+const hu_seq_kernels hu_seq_avx2 = {tile, 0};
 #endif

@@ -6,5 +6,5 @@
 #include "emu/gemm_lanes_avx512.h"
 #include "emu/gemm_seq_body.h"
 
-const hu_seq_kernels hu_seq_avx512 = {tile};
+const hu_seq_kernels hu_seq_avx512 = {tile, 1};
 #endif

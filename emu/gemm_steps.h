@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/gemm_steps.h - hu_gemm's models that round products, too, ties to even, in binary32 lanes: one table a level.
  *
- * seq2(P,F), chunk(L,P,F), kahan(F), neumaier(F), and promote(N,M,G) of seq2, kahan and neumaier. Every number in a lane
- * is one of a grid: a format of at most 11 digits with gradual subnormals and a sign, whose range lies in binary32's.
+ * seq2(P,F), chunk(L,P,F), kahan(F), neumaier(F), and promote(N,M,G) of seq2, kahan and neumaier. Every number in a
+ * lane is one of a grid: a format of at most 11 digits with gradual subnormals and a sign, whose range lies in
+ * binary32's.
  *
  * Rounding a binary32 number t onto a grid: as gemm_seq.h has it, by an anchor.
  *
@@ -24,8 +25,8 @@
  *
  * The ways, from the cheapest on; one that gives up leaves the tile to FULL, and FULL to integers.
  *
- *   FULL   every rounding holds up its anchor, keeps the sign of what it rounds (that of the exact result), and gives up
- *          from `top` on, the lesser of 2^emax and 2^(105 + m), where the anchor would be infinite.
+ *   FULL   every rounding holds up its anchor, keeps the sign of what it rounds (that of the exact result), and gives
+ *          up from `top` on, the lesser of 2^emax and 2^(105 + m), where the anchor would be infinite.
  *   LIGHT  products are below 2^emax by the caller's word, and below q->top. Sums are watched against q->top = top in
  *          seq2, top / 2 =: h in kahan and neumaier, where not all are: with |y| and |s + y| at most h, rounded too,
  *          |t - s| < 2 h and what is left of it is smaller; with |v| and |s + v| at most h, likewise |big - t| < 2 h,
@@ -62,8 +63,8 @@ typedef struct hu_steps {
 } hu_steps;
 
 typedef struct hu_steps_kernels {
-  /* One tile of HU_GEMM_MR x HU_GEMM32_NR through kc steps; layouts as fma32's; `other`: kahan, neumaier: c. 0: gave up,
-   * nothing is changed. rows, columns: those that count. */
+  /* One tile of HU_GEMM_MR x HU_GEMM32_NR through kc steps; layouts as fma32's; `other`: kahan, neumaier: c. 0: gave
+   * up, nothing is changed. rows, columns: those that count. */
   int (*tile)(const hu_steps *q, int way, size_t rows, size_t columns, size_t kc, const float *a, const float *b,
               float *sum, float *other);
   /* sum = rnd(sum + part) for a tile. 0: gave up. */
