@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_gemm against OpenBLAS's sgemm and dgemm of the same size, single thread, run in turn.
  *
- *   bench_gemm [--size 1024] [--rounds 5] [--csv] [--level avx512|avx2|vector] [--only WAY]
+ *   bench_gemm [--size 1024] [--rounds 5] [--csv] [--level avx512|avx2|vector] [--only WAY] [--presets]
+ *
+ * --presets: the models of all matrix units whose operands hu_gemm takes, instead of the table below; --only: those
+ * whose name begins so.
  *
  * Without OpenBLAS (HU_HAVE_OPENBLAS 0) the reference columns are empty. Set OPENBLAS_NUM_THREADS=1. */
 #define _POSIX_C_SOURCE 200809L
@@ -196,6 +199,21 @@ static void run_row(const row *r, job *j, int rounds, int csv) {
   free(j->d.data);
 }
 
+/* Every preset of block(...), with its own operands and result. */
+static void run_presets(job *j, int rounds, int csv, const char *only) {
+  hu_preset p;
+  for (size_t i = 0; hu_preset_at(&p, i) == HU_OK; i++) {
+    char fa[HU_FORMAT_TEXT_MAX], fb[HU_FORMAT_TEXT_MAX], fd[HU_FORMAT_TEXT_MAX];
+    if (p.accum.kind != HU_ACCUM_BLOCK || hu_accum_is_scaled(&p.accum)) continue;
+    if (only && strncmp(only, p.name, strlen(only))) continue;
+    hu_format_text(fa, sizeof fa, p.a.format);
+    hu_format_text(fb, sizeof fb, p.b.format);
+    hu_format_text(fd, sizeof fd, p.c.format);
+    row r = {p.name, fa, fb, fd, 1, 1, 0, NORMAL, 0, 0.03, 0};
+    run_row(&r, j, rounds, csv);
+  }
+}
+
 static uint32_t levels_off(const char *level) {
   if (!strcmp(level, "avx512")) return 0;
   if (!strcmp(level, "avx2")) return HU_LEVEL_AVX512;
@@ -206,13 +224,15 @@ static uint32_t levels_off(const char *level) {
 
 int main(int argc, char **argv) {
   job j;
-  int csv = 0, rounds = 5;
+  int csv = 0, rounds = 5, presets = 0;
   const char *only = NULL;
   memset(&j, 0, sizeof j);
   j.n = 1024;
   for (int i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--csv")) {
       csv = 1;
+    } else if (!strcmp(argv[i], "--presets")) {
+      presets = 1;
     } else if (i + 1 < argc && !strcmp(argv[i], "--size")) {
       j.n = strtoul(argv[++i], NULL, 0);
     } else if (i + 1 < argc && !strcmp(argv[i], "--rounds")) {
@@ -223,7 +243,8 @@ int main(int argc, char **argv) {
       only = argv[++i];
     } else {
       fprintf(stderr,
-              "usage: bench_gemm [--size 1024] [--rounds 5] [--csv] [--level avx512|avx2|vector] [--only WAY]\n");
+              "usage: bench_gemm [--size 1024] [--rounds 5] [--csv] [--level avx512|avx2|vector] [--only WAY] "
+              "[--presets]\n");
       return 2;
     }
   }
@@ -246,7 +267,8 @@ int main(int argc, char **argv) {
     printf("%-36s %-14s   %-14s    %-14s %-6s %-2s %-6s %8s %8s %7s\n", "way", "A", "B", "D", "A, B", "", "data",
            "GFlop/s", "BLAS", "ratio");
   }
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+  if (presets) run_presets(&j, rounds, csv, only);
+  for (size_t i = 0; !presets && i < sizeof rows / sizeof rows[0]; i++) {
     if (!only || !strncmp(only, rows[i].way, strlen(only))) run_row(&rows[i], &j, rounds, csv);
   }
   free(j.x32);

@@ -4,6 +4,7 @@
 #define HALFULP_EMU_GEMM_CALL_H
 
 #include "emu/core.h"
+#include "emu/gemm_block.h"
 #include "emu/gemm_kernels.h"
 #include "emu/gemm_seq.h"
 #include "emu/gemm_steps.h"
@@ -55,6 +56,9 @@ struct hu_gemm_call {
   int seq_way;
   const hu_steps_kernels *steps_kernels; /* gemm_steps.c */
   hu_steps steps;
+  const hu_block_kernels *block_kernels; /* gemm_block.c */
+  hu_block_plan block_plan;
+  hu_block_operand block_a, block_b;
   hu_span sa, sb, sc; /* where no format alone proves binary64 sums exact */
   size_t block_rows, block_columns, across;
   void (*block)(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events);
@@ -109,6 +113,8 @@ int hu_gemm_use_seq(hu_gemm_call *g, uint32_t levels);
 void hu_gemm_finish_open(const hu_gemm_call *g, size_t i, size_t j0, size_t n, float *sum, hu_events *events);
 /* gemm_steps.c: models of unfused steps in lanes; 0 if they do not serve. */
 int hu_gemm_use_steps(hu_gemm_call *g, uint32_t levels);
+/* gemm_block.c: block(...) in lanes; 0 if they do not serve. */
+int hu_gemm_use_block(hu_gemm_call *g, uint32_t levels);
 
 static inline size_t hu_least(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t hu_up_to(size_t n, size_t step) { return (n + step - 1) / step * step; }

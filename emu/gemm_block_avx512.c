@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* AVX-512: eight lanes. */
+#include "emu/gemm_block.h"
+
+#if HU_X86
+#include <immintrin.h>
+
+#define BLK_LANES 8
+#define BLK_OP static inline __attribute__((always_inline))
+
+typedef __m512d blk_d;
+typedef __m512i blk_u;
+
+BLK_OP blk_d blk_all(double x) { return _mm512_set1_pd(x); }
+BLK_OP blk_u blk_each(uint64_t u) { return _mm512_set1_epi64((long long)u); }
+BLK_OP blk_d blk_load(const double *x) { return _mm512_loadu_pd(x); }
+BLK_OP void blk_store(double *z, blk_d x) { _mm512_storeu_pd(z, x); }
+BLK_OP blk_u blk_bits(blk_d x) { return _mm512_castpd_si512(x); }
+BLK_OP blk_d blk_value(blk_u u) { return _mm512_castsi512_pd(u); }
+BLK_OP blk_d blk_mul(blk_d x, blk_d y) { return _mm512_mul_pd(x, y); }
+BLK_OP blk_d blk_add(blk_d x, blk_d y) { return _mm512_add_pd(x, y); }
+BLK_OP blk_d blk_sub(blk_d x, blk_d y) { return _mm512_sub_pd(x, y); }
+BLK_OP blk_d blk_fma(blk_d x, blk_d y, blk_d z) { return _mm512_fmadd_pd(x, y, z); }
+BLK_OP blk_d blk_max(blk_d x, blk_d y) { return _mm512_max_pd(x, y); }
+BLK_OP blk_u blk_and(blk_u x, blk_u y) { return _mm512_and_si512(x, y); }
+BLK_OP blk_u blk_or(blk_u x, blk_u y) { return _mm512_or_si512(x, y); }
+BLK_OP blk_u blk_minus(blk_u x, blk_u y) { return _mm512_sub_epi64(x, y); }
+BLK_OP blk_d blk_trunc(blk_d x) { return _mm512_roundscale_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
+BLK_OP blk_d blk_floor(blk_d x) { return _mm512_roundscale_pd(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
+BLK_OP blk_d blk_ceil(blk_d x) { return _mm512_roundscale_pd(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC); }
+BLK_OP blk_d blk_near(blk_d x) { return _mm512_roundscale_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+BLK_OP blk_d blk_narrow(blk_d x) { return _mm512_cvtps_pd(_mm512_cvtpd_ps(x)); }
+BLK_OP blk_d blk_if_less(blk_d x, blk_d y, blk_d yes, blk_d no) {
+  return _mm512_mask_mov_pd(no, _mm512_cmp_pd_mask(x, y, _CMP_LT_OQ), yes);
+}
+BLK_OP blk_d blk_if_same(blk_d x, blk_d y, blk_d yes, blk_d no) {
+  return _mm512_mask_mov_pd(no, _mm512_cmp_pd_mask(x, y, _CMP_EQ_OQ), yes);
+}
+BLK_OP blk_d blk_widen(const float *x, uint32_t mask) {
+  __m256i u = _mm256_and_si256(_mm256_loadu_si256((const __m256i *)(const void *)x), _mm256_set1_epi32((int)mask));
+  return _mm512_cvtps_pd(_mm256_castsi256_ps(u));
+}
+/* x + e to odd, where x is a sum and e its error. */
+BLK_OP blk_d blk_odd(blk_d x, blk_d e) {
+  blk_u u = blk_bits(x), one = blk_each(1);
+  __mmask8 go = _mm512_cmp_pd_mask(e, _mm512_setzero_pd(), _CMP_NEQ_OQ) & _mm512_testn_epi64_mask(u, one);
+  blk_u beside = _mm512_or_si512(_mm512_srai_epi64(_mm512_xor_si512(u, blk_bits(e)), 63), one);
+  return blk_value(_mm512_mask_add_epi64(u, go, u, beside));
+}
+/* x + y to odd: rounded down and up, the odd one where they differ. */
+BLK_OP blk_d blk_odd_sum(blk_d x, blk_d y) {
+  blk_d down = _mm512_add_round_pd(x, y, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+  blk_d up = _mm512_add_round_pd(x, y, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+  return _mm512_mask_mov_pd(up, _mm512_test_epi64_mask(blk_bits(down), blk_each(1)), down);
+}
+
+#include "emu/gemm_block_body.h"
+
+const hu_block_kernels hu_block_avx512 = {prepare, blocks, join};
+#endif

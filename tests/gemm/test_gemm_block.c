@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* hu_gemm under block(...) in lanes: at every kernel level and thread count the bytes and events of the
+ * element-by-element integers (all levels off), for every preset and for models of all rules and parameters. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "halfulp/accum.h"
+#include "halfulp/scalar.h"
+
+#include "tests/gemm/problem.h"
+
+static const uint32_t masks[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2};
+enum { MASKS = sizeof masks / sizeof masks[0] };
+
+static hu_format format_of(const char *name) {
+  hu_format f;
+  assert_int_equal(hu_format_parse(&f, name, NULL), HU_OK);
+  return f;
+}
+
+static void store_again(plain *x, t_random *r) {
+  int values = x->operand.storage == HU_VALUES, transposed = x->operand.transposed;
+  free(x->stored);
+  plain_store(x, r, values, transposed, t_below(r, 3));
+}
+
+static double power(int e) {
+  double v = 1;
+  for (; e > 0; e--) v *= 2;
+  for (; e < 0; e++) v /= 2;
+  return v;
+}
+
+/* Numbers of exponents `low` ... `low + width`, some of few digits, some zeros of either sign, some the negative of an
+ * earlier one. */
+static void refill(plain *x, t_random *r, int low, uint32_t width) {
+  hu_limits l = hu_format_limits(x->format);
+  hu_mode mode = t_mode(HU_RTZ);
+  uint32_t digits = t_below(r, 3) ? 32 : 1 + t_below(r, 6), zeros = t_below(r, 3) ? 0 : 4;
+  mode.saturate = HU_SAT_FINITE;
+  for (size_t i = 0; i < x->rows * x->columns; i++) {
+    double v =
+        (1 + (double)(t_next32(r) >> (32 - digits)) * power(-(int)digits)) * power(low + (int)t_below(r, width + 1));
+    if (zeros && t_below(r, zeros) == 0) v = 0;
+    x->code[i] = hu_encode64(x->format, mode, v, 0, NULL);
+    if (t_below(r, 2)) x->code[i] |= l.sign_mask;
+    if (l.sign_mask && i && t_below(r, 4) == 0) x->code[i] = x->code[t_below(r, (uint32_t)i)] ^ l.sign_mask;
+    if (l.has_nan && l.nan_code == x->code[i]) x->code[i] = 0; /* there is no -0 */
+  }
+  store_again(x, r);
+}
+
+/* An infinity or a NaN among many numbers. */
+static void spoil(plain *x, t_random *r) {
+  hu_limits l = hu_format_limits(x->format);
+  size_t at = t_below(r, (uint32_t)(x->rows * x->columns));
+  if (l.inf_code != HU_NO_CODE && t_below(r, 2)) {
+    x->code[at] = l.inf_code;
+  } else if (l.has_nan) {
+    x->code[at] = l.nan_code;
+  }
+  store_again(x, r);
+}
+
+static void all_the_same(const problem *p, const char *model, unsigned long *runs) {
+  char text[PROBLEM_TEXT];
+  outcome first = problem_run(p, 1, UINT32_MAX);
+  if (first.status != HU_OK) fail_msg("%s under %s: %s", problem_text(text, p), model, hu_status_name(first.status));
+  for (size_t i = 0; i < MASKS; i++) {
+    outcome o = problem_run(p, (uint32_t)i + 1, masks[i]);
+    for (size_t e = 0; e < p->m * p->n; e++) {
+      uint32_t got = outcome_element(p, &o, e / p->n, e % p->n), want = outcome_element(p, &first, e / p->n, e % p->n);
+      if (got != want) {
+        fail_msg("%s under %s, levels off %u: element %zu, %zu: %x, not %x", problem_text(text, p), model, masks[i],
+                 e / p->n, e % p->n, got, want);
+      }
+    }
+    if (!outcome_same(&first, &o)) fail_msg("%s under %s: events or padding differ", problem_text(text, p), model);
+    free(o.d);
+    ++*runs;
+  }
+  if (problem_can_run_in_place(p)) {
+    outcome o = problem_run_in_place(p, 2, 0);
+    assert_true(outcome_same(&first, &o));
+    free(o.d);
+  }
+  free(first.d);
+}
+
+/* Data about what a model's digits tell apart: products and C of exponents near each other, F apart, at the ends. */
+static void draw_data(problem *p, t_random *r) {
+  hu_limits la = hu_format_limits(p->a.format), lb = hu_format_limits(p->b.format);
+  uint32_t way = t_below(r, 8), width = t_below(r, 2) ? t_below(r, 6) : t_below(r, 34);
+  int ea = 0, eb = 0;
+  if (p->k == 0 || way == 0) return; /* any codes, as they were drawn */
+  if (way == 1) {
+    ea = la.emin - 3;
+    eb = lb.emin - 3;
+  } else if (way == 2) {
+    ea = la.emax - (int)width;
+    eb = lb.emax - (int)width;
+  } else if (way == 3) { /* sums that pass binary32's and binary16's range */
+    ea = (la.emax > 63 ? 63 : la.emax) - (int)width / 2;
+    eb = (lb.emax > 64 ? 64 : lb.emax) - (int)width / 2;
+  } else if (way == 4) { /* and that fall below it */
+    ea = (la.emin < -66 ? -66 : la.emin) - (int)t_below(r, 12);
+    eb = (lb.emin < -66 ? -66 : lb.emin) - (int)t_below(r, 12);
+  } else {
+    ea = eb = -(int)width / 2;
+  }
+  refill(&p->a, r, ea, width);
+  refill(&p->b, r, eb, t_below(r, 2) ? width : t_below(r, 4));
+  if (p->has_c) refill(&p->c, r, ea + eb - 28 + (int)t_below(r, 56), t_below(r, 12));
+  if (t_below(r, 8) == 0) spoil(t_below(r, 3) ? &p->a : p->has_c ? &p->c : &p->b, r);
+}
+
+static void draw_sizes(t_random *r, size_t *m, size_t *n, size_t *k) {
+  *m = 1 + t_below(r, t_below(r, 12) ? 9 : 70);
+  *n = 1 + t_below(r, t_below(r, 12) ? 20 : 140);
+  *k = t_below(r, t_below(r, 4) ? 50 : 280);
+}
+
+static void presets(void **state) {
+  (void)state;
+  t_random r = {t_seed("gemm block presets", 61)};
+  unsigned long runs = 0, taken = 0;
+  for (size_t i = 0; i < hu_preset_count(); i++) {
+    hu_preset x;
+    assert_int_equal(hu_preset_at(&x, i), HU_OK);
+    if (x.accum.kind != HU_ACCUM_BLOCK || hu_accum_is_scaled(&x.accum)) continue;
+    taken++;
+    for (unsigned round = 0; round < 16; round++) {
+      problem p;
+      size_t m, n, k;
+      draw_sizes(&r, &m, &n, &k);
+      problem_draw(&p, &r, m, n, k, x.a.format, x.b.format, t_below(&r, 3) ? &x.c.format : NULL,
+                   t_below(&r, 2) ? x.c.format : format_of("binary32"), HU_ACCUM_EXACT);
+      p.accum = x.accum;
+      draw_data(&p, &r);
+      all_the_same(&p, x.name, &runs);
+      problem_free(&p);
+    }
+  }
+  assert_true(taken > 100);
+  print_message("gemm block: %lu presets, %lu runs agree\n", taken, runs);
+}
+
+/* ---- models of all parameters ---- */
+
+static const char *pick(t_random *r, const char *const *from, size_t n) { return from[t_below(r, (uint32_t)n)]; }
+#define PICK(list) pick(r, list, sizeof list / sizeof list[0])
+
+static const char *const operands[] = {"binary16",      "bfloat16",        "binary32",  "float8_e4m3fn", "float8_e5m2",
+                                       "float4_e2m1fn", "float8_e4m3fnuz", "fp(8,3,0)", "fp(6,9,0)",     "fp(3,4,40)"};
+static const char *const outs[] = {"",
+                                   ",out=binary16",
+                                   ",out=bfloat16",
+                                   ",out=fp(8,13,0)",
+                                   ",out=float8_e5m2",
+                                   ",out=float8_e4m3fn",
+                                   ",out=fp(6,9,0)",
+                                   ",out=fp(8,1,60)"};
+static const char *const rounds[] = {"", "", ",round=rtz", ",round=rtn", ",round=rtp", ",round=rto"};
+static const char *const policies[] = {"", "", ",over=inf", ",sat=finite"};
+
+static size_t draw_rule(t_random *r, char *z, size_t size) {
+  static const char *const cuts[] = {"", ",cut=floor", ",cut=rne"};
+  static const char *const orders[] = {"", "", ",order=mod4", ",c=last", ",order=mod4,c=last"};
+  static const char *const daz[] = {"", ",daz=sign", ",daz=plus"};
+  static const char *const ftz[] = {"", ",ftz=after", ",ftz=tiny", ",ftz=before"};
+  static const char *const lates[] = {"", ",far=25", ",big=128", ",far=3,big=10"};
+  static const char *const lanes[] = {"", ",lanes=2"};
+  static const char *const ups[] = {"", ",order=down"};
+  static const unsigned kept[] = {0, 1, 7, 13, 23, 24, 25, 31, 40};
+  unsigned l = 1 + t_below(r, t_below(r, 4) ? 16 : 64), f = kept[t_below(r, 9)], levels = t_below(r, 5);
+  const char *in = t_below(r, 6) ? "" : ",in=10";
+  int at;
+  switch (t_below(r, 6)) {
+    case 0: at = snprintf(z, size, "block(exact,l=%u%s", t_below(r, 4) ? 1 + t_below(r, 4) : l, in); return (size_t)at;
+    case 1:
+      at = snprintf(z, size, "block(late,l=%u,f=%u,f2=%u%s%s%s", l, f, f + t_below(r, 41 - f), PICK(lanes), PICK(lates),
+                    in);
+      return (size_t)at;
+    case 2:
+      at = levels == 1 && t_below(r, 2)
+               ? snprintf(z, size, "block(tree,l=2,products=exact%s%s%s", PICK(daz), PICK(ftz), in)
+               : snprintf(z, size, "block(tree,l=%u%s%s%s", 1u << levels, PICK(daz), PICK(ftz), in);
+      return (size_t)at;
+    case 3:
+      at = snprintf(z, size, "block(chain,l=%u%s%s%s%s", l, PICK(ups), PICK(daz), PICK(ftz), in);
+      return (size_t)at;
+    case 4: at = snprintf(z, size, "block(lanes,l=%u%s%s%s", l, PICK(daz), PICK(ftz), in); return (size_t)at;
+    default:
+      at = snprintf(z, size, "block(align,l=%u,f=%u,emin=%d%s%s%s", l, f, -(int)t_below(r, 160), PICK(cuts),
+                    PICK(orders), in);
+      return (size_t)at;
+  }
+}
+
+static void draw_model(hu_accum *accum, t_random *r, char *text, size_t size) {
+  do {
+    char base[256];
+    size_t at = draw_rule(r, base, sizeof base);
+    snprintf(base + at, sizeof base - at, "%s%s%s)", PICK(outs), PICK(rounds), PICK(policies));
+    if (t_below(r, 3)) {
+      snprintf(text, size, "%s", base);
+    } else {
+      snprintf(text, size, "promote(%u,%s,%s)", 1 + t_below(r, 150), base, t_below(r, 3) ? "binary32" : "bfloat16");
+    }
+  } while (hu_accum_parse(accum, text, NULL) != HU_OK); /* a clash of keys now and then */
+}
+
+static void models(void **state) {
+  (void)state;
+  t_random r = {t_seed("gemm block models", 62)};
+  unsigned long runs = 0, refused = 0;
+  for (unsigned i = 0; i < 6000; i++) {
+    problem p;
+    char text[320];
+    size_t m, n, k;
+    hu_format fc = format_of(pick(&r, operands, sizeof operands / sizeof operands[0]));
+    const char *a = pick(&r, operands, sizeof operands / sizeof operands[0]);
+    const char *b = t_below(&r, 2) ? a : pick(&r, operands, sizeof operands / sizeof operands[0]);
+    hu_accum x;
+    draw_model(&x, &r, text, sizeof text);
+    draw_sizes(&r, &m, &n, &k);
+    problem_draw(&p, &r, m, n, k, format_of(a), format_of(b), t_below(&r, 2) ? &fc : NULL,
+                 format_of(t_below(&r, 2) ? "binary32" : a), HU_ACCUM_EXACT);
+    p.accum = x;
+    draw_data(&p, &r);
+    outcome o = problem_run(&p, 1, 0);
+    free(o.d);
+    if (o.status == HU_E_ACCUM) {
+      refused++;
+    } else {
+      all_the_same(&p, text, &runs);
+    }
+    problem_free(&p);
+  }
+  assert_true(refused < 3000);
+  print_message("gemm block models: %lu runs agree, %lu models do not take their operands\n", runs, refused);
+}
+
+/* Larger than a block of D and a piece of K in each direction in turn; parts of a promote longer and shorter. */
+static void beyond_blocks(void **state) {
+  (void)state;
+  static const size_t shapes[][3] = {{140, 3, 20}, {3, 150, 20}, {2, 3, 1500}, {67, 66, 260}};
+  static const char *const texts[] = {"nv.hopper.f16.f32",
+                                      "nv.hopper.e4m3.f16.mma",
+                                      "promote(128,nv.hopper.e4m3.f32.wgmma,binary32)",
+                                      "promote(300,nv.ampere.f16.f32,binary32)",
+                                      "promote(31,amd.cdna3.f16,bfloat16)",
+                                      "amd.cdna1.f16",
+                                      "amd.cdna2.bf16",
+                                      "intel.vdpbf16ps",
+                                      "block(chain,l=24,out=binary16)",
+                                      "intel.tdpbf16ps",
+                                      "arm.bfdot"};
+  t_random r = {t_seed("gemm block beyond", 63)};
+  unsigned long runs = 0;
+  for (size_t s = 0; s < 4; s++) {
+    for (size_t q = 0; q < sizeof texts / sizeof texts[0]; q++) {
+      problem p;
+      hu_format f = format_of("bfloat16"), fc = format_of("float8_e5m2");
+      if (strstr(texts[q], "f16") && !strstr(texts[q], "bf16")) f = format_of("binary16");
+      if (strstr(texts[q], "e4m3")) f = format_of("float8_e4m3fn");
+      problem_draw(&p, &r, shapes[s][0], shapes[s][1], shapes[s][2], f, f, q % 2 ? &fc : NULL, format_of("binary32"),
+                   HU_ACCUM_EXACT);
+      refill(&p.a, &r, -6, 6);
+      refill(&p.b, &r, -6, 6);
+      assert_int_equal(hu_accum_parse(&p.accum, texts[q], NULL), HU_OK);
+      all_the_same(&p, texts[q], &runs);
+      problem_free(&p);
+    }
+  }
+  print_message("gemm block beyond blocks: %lu runs agree\n", runs);
+}
+
+/* Sums of products that cancel but for what two-sums have left behind: rule exact, in steps of any size. */
+static void remainders(void **state) {
+  (void)state;
+  t_random r = {t_seed("gemm block remainders", 64)};
+  unsigned long runs = 0;
+  for (unsigned i = 0; i < 400; i++) {
+    static const int apart[] = {0, 1, 2, 10, 14, 24, 29};
+    problem p;
+    hu_format f = format_of("binary16"), fc = format_of("binary32");
+    hu_limits l = hu_format_limits(f);
+    size_t k = 4, n = 24, m = 12;
+    problem_draw(&p, &r, m, n, k, f, f, &fc, fc, HU_ACCUM_EXACT);
+    /* Rows: big, small, -big, small; columns the same numbers; C near their rest, or far below all. */
+    for (size_t row = 0; row < m; row++) {
+      int high = 15 - (int)t_below(&r, 4), low = high - apart[t_below(&r, 7)];
+      uint32_t big = hu_encode64(f, t_mode(HU_RTZ), power(high) * (1 + t_below(&r, 1024) / 1024.), 0, NULL);
+      uint32_t small = hu_encode64(f, t_mode(HU_RTZ), power(low) * (1 + t_below(&r, 1024) / 1024.), 0, NULL);
+      p.a.code[row * k] = big;
+      p.a.code[row * k + 1] = small | (t_below(&r, 2) ? l.sign_mask : 0);
+      p.a.code[row * k + 2] = big | l.sign_mask;
+      p.a.code[row * k + 3] = t_below(&r, 2) ? small : small ^ 1;
+    }
+    for (size_t column = 0; column < n; column++) {
+      uint32_t one = hu_encode64(f, t_mode(HU_RTZ), power(-(int)t_below(&r, 24)), 0, NULL);
+      uint32_t other = t_below(&r, 2) ? one : hu_encode64(f, t_mode(HU_RTZ), power(-(int)t_below(&r, 24)), 0, NULL);
+      for (size_t row = 0; row < k; row++) p.b.code[row * n + column] = row % 2 ? other : one;
+    }
+    store_again(&p.a, &r);
+    store_again(&p.b, &r);
+    refill(&p.c, &r, t_below(&r, 2) ? -149 : -30, t_below(&r, 40));
+    assert_int_equal(hu_accum_parse(&p.accum, t_below(&r, 2) ? "amd.cdna1.f16" : "block(exact,l=3,round=rto)", NULL),
+                     HU_OK);
+    all_the_same(&p, "exact", &runs);
+    problem_free(&p);
+  }
+  print_message("gemm block remainders: %lu runs agree\n", runs);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(presets), cmocka_unit_test(models),
+                                     cmocka_unit_test(beyond_blocks), cmocka_unit_test(remainders)};
+  return cmocka_run_group_tests_name("gemm block", tests, NULL, NULL);
+}
