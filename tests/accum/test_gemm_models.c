@@ -15,6 +15,7 @@
 #include "halfulp/gemm.h"
 #include "halfulp/scalar.h"
 #include "tests/accum/draws.h"
+#include "tests/accum/reference.h"
 
 enum { ROWS = 5, COLUMNS = 6, DEPTH = 40 };
 
@@ -209,6 +210,45 @@ static void preset_products(void **state) {
   print_message("%lu presets, %lu scaled ones refused\n", done, scaled);
 }
 
+/* Blocks, whose lanes share no text with hu_dot, against the reference itself: K twice and a tail, every element. */
+static void referenced_blocks(void **state) {
+  static dot x, line;
+  static uint64_t ra[1000], rb[1000], rc[1000], rd[1000];
+  t_random r = {t_seed("gemm blocks", 13)};
+  unsigned long done = 0;
+  (void)state;
+  for (size_t at = 0; at < 3 * hu_preset_count(); at++) {
+    hu_preset p;
+    assert_int_equal(hu_preset_at(&p, at / 3), HU_OK);
+    draw_preset(&x, &p);
+    if (p.accum.kind != HU_ACCUM_BLOCK || hu_accum_is_scaled(&p.accum)) continue;
+    size_t k = p.k < DEPTH / 2 ? 2 * p.k + t_below(&r, 3) : DEPTH - t_below(&r, 3);
+    draw_matrices(&x, &r, 3, 4, k);
+    hu_operand oa = operand(&a, ra, &r, 1), ob = operand(&b, rb, &r, 1), oc = operand(&c, rc, &r, 0);
+    hu_result d = {rd, 4, p.c.format, HU_CODES};
+    assert_int_equal(hu_gemm(3, 4, k, &d, &oa, &ob, &oc, &p.accum, x.mode, NULL, NULL), HU_OK);
+    for (size_t i = 0; i < 12; i++) {
+      uint32_t events;
+      line = x;
+      line.n = k;
+      line.has_c = 1;
+      line.ct = c.code[i];
+      for (size_t t = 0; t < k; t++) {
+        line.at[t] = a.code[i / 4 * k + t];
+        line.bt[t] = b.code[t * 4 + i % 4];
+      }
+      uint64_t want = reference_dot(&line, &events), got = get((uint8_t *)rd, i, hu_element_size(p.c));
+      if (got != want) {
+        fail_msg("%s, element %zu: %llx, the reference has %llx: %s", p.name, i, (unsigned long long)got,
+                 (unsigned long long)want, dot_text(&line));
+      }
+      done++;
+    }
+  }
+  assert_true(done > 5000);
+  print_message("%lu elements of blocks agree with the reference\n", done);
+}
+
 /* seq(binary32) goes the fast way and fp32's core agrees with the general one: one more step that does nothing. */
 static void binary32_ways(void **state) {
   static dot x, y;
@@ -385,8 +425,8 @@ static void errors(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(products), cmocka_unit_test(preset_products),
-                                     cmocka_unit_test(binary32_ways), cmocka_unit_test(batches),
-                                     cmocka_unit_test(errors)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(products),          cmocka_unit_test(preset_products),
+                                     cmocka_unit_test(referenced_blocks), cmocka_unit_test(binary32_ways),
+                                     cmocka_unit_test(batches),           cmocka_unit_test(errors)};
   return cmocka_run_group_tests_name("gemm_models", tests, NULL, NULL);
 }
