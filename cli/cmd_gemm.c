@@ -240,7 +240,7 @@ static hu_status on_cpu(const gemm_state *s, size_t m, size_t n, size_t k, const
     hu_exec e = *exec;
     y.data = (uint8_t *)d->data + row * d->ld * (hu_format_limits(d->format).storage / 8);
     e.stream.counter += row * n;
-    status = hu_gemm_watched(m - row < rows ? m - row : rows, n, k, &y, &x, b, c ? &z : NULL, &s->accum,
+    status = hu_gemm_watched(m - row < rows ? m - row : rows, n, k, &y, &x, b, c ? &z : NULL, NULL, NULL, &s->accum,
                              s->numeric.mode, &e, events, watch);
     progress_at(&p, row + rows < m ? row + rows : m);
   }

@@ -87,12 +87,30 @@ static hu_status check_memory(size_t m, size_t n, size_t k, const hu_result *d, 
   return overlap(&ed, &e[0]) || overlap(&ed, &e[1]) || overlap(&ed, &e[2]) ? HU_E_OVERLAP : HU_OK;
 }
 
+/* Scales, where D is valid. */
+static hu_status check_scales(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *sa,
+                              const hu_operand *sb, const hu_accum *accum) {
+  size_t count = hu_gemm_scales(accum, k);
+  extent ed, ea, eb;
+  hu_status s = check_format(sa->format, sa->storage, 0);
+  if (s == HU_OK) s = check_format(sb->format, sb->storage, 0);
+  if (s != HU_OK) return s;
+  int same = hu_format_equal(sa->format, accum->block.scale) && hu_format_equal(sb->format, accum->block.scale);
+  if (!accum->scaled && !same) return HU_E_ACCUM;
+  s = extent_of(&ed, d->data, m, n, d->ld, element_size(d->format, d->storage));
+  if (s == HU_OK) s = operand_extent(&ea, sa, m, count);
+  if (s == HU_OK) s = operand_extent(&eb, sb, count, n);
+  if (s != HU_OK) return s;
+  return overlap(&ed, &ea) || overlap(&ed, &eb) ? HU_E_OVERLAP : HU_OK;
+}
+
 static hu_status check(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
-                       const hu_operand *c, const hu_accum *accum, hu_mode mode) {
+                       const hu_operand *c, int scaled, const hu_accum *accum, hu_mode mode) {
   if (!d || !a || !b || !accum) return HU_E_NULL;
   hu_status s = hu_accum_check(accum);
   if (s == HU_OK) s = hu_mode_check(mode);
   if (s == HU_OK) s = check_formats(d, a, b, c, accum->kind == HU_ACCUM_FP32);
+  if (s == HU_OK && scaled != hu_accum_is_scaled(accum)) s = HU_E_ACCUM;
   if (s == HU_OK) s = hu_gemm_model_check(accum, a, b, c);
   return s == HU_OK ? check_memory(m, n, k, d, a, b, c) : s;
 }
@@ -224,24 +242,33 @@ static const hu_gemm_kernels *kernels_for(uint32_t levels) {
 
 /* The way to take; its blocks are what run() goes through. */
 static void choose(hu_gemm_call *g, uint32_t levels) {
+  int plain = !g->scale_a.data;
   if (g->exact) {
     choose_exact(g);
   } else if (g->watches) {
     hu_gemm_use_model(g);
   } else if (hu_gemm_is_binary32(g)) {
     use_binary32(g);
-  } else if (!hu_gemm_use_seq(g, levels) && !hu_gemm_use_steps(g, levels) &&
+  } else if (!(plain && (hu_gemm_use_seq(g, levels) || hu_gemm_use_steps(g, levels))) &&
              !hu_gemm_use_block(g, levels)) {
     hu_gemm_use_model(g);
   }
 }
 
-hu_status hu_gemm_watched(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
-                          const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec,
-                          hu_events *events, hu_watch *watch) {
+/* Trailing digits of x's codes that the model does not look at. */
+static uint32_t unseen_by(const hu_accum *accum, const hu_matrix *x) {
+  uint32_t seen = accum->block.input;
+  return seen && x->spec.m > seen ? ((uint32_t)1 << (x->spec.m - seen)) - 1 : 0;
+}
+
+/* sa, sb: NULL where the model has no scales. */
+static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
+                          const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
+                          hu_mode mode, const hu_exec *exec, hu_events *events, hu_watch *watch) {
   hu_gemm_call g;
   hu_watch watches[HU_THREADS_MAX];
-  hu_status s = check(m, n, k, d, a, b, c, accum, mode);
+  hu_status s = check(m, n, k, d, a, b, c, sa != NULL, accum, mode);
+  if (s == HU_OK && sa) s = check_scales(m, n, k, d, sa, sb, accum);
   if (s != HU_OK) return s;
   uint32_t levels = hu_levels_for(exec);
   g.m = m;
@@ -253,6 +280,10 @@ hu_status hu_gemm_watched(size_t m, size_t n, size_t k, const hu_result *d, cons
   hu_gemm_matrix(&g.a, a, m, k, levels, g.kernels);
   hu_gemm_matrix(&g.b, b, k, n, levels, g.kernels);
   hu_gemm_matrix(&g.c, c, m, n, levels, g.kernels);
+  hu_gemm_matrix(&g.scale_a, sa, m, hu_gemm_scales(accum, k), levels, g.kernels);
+  hu_gemm_matrix(&g.scale_b, sb, hu_gemm_scales(accum, k), n, levels, g.kernels);
+  g.a.unseen = unseen_by(accum, &g.a);
+  g.b.unseen = unseen_by(accum, &g.b);
   g.accum = accum;
   g.exact = accum->kind == HU_ACCUM_EXACT;
   g.stream.key = exec ? exec->stream.key : 0;
@@ -260,6 +291,7 @@ hu_status hu_gemm_watched(size_t m, size_t n, size_t k, const hu_result *d, cons
   hu_gemm_set_result(&g, d, mode, levels);
   hu_float_env saved = hu_float_env_enter(HU_NEAREST);
   s = on_grid(&g.a, g.threads) && on_grid(&g.b, g.threads) && on_grid(&g.c, g.threads) ? HU_OK : HU_E_GRID;
+  if (!on_grid(&g.scale_a, g.threads) || !on_grid(&g.scale_b, g.threads)) s = HU_E_GRID;
   g.watches = watch ? watches : NULL;
   if (watch) memset(watches, 0, sizeof watches);
   if (s == HU_OK && m && n) {
@@ -273,5 +305,19 @@ hu_status hu_gemm_watched(size_t m, size_t n, size_t k, const hu_result *d, cons
 
 hu_status hu_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
                   const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events) {
-  return hu_gemm_watched(m, n, k, d, a, b, c, accum, mode, exec, events, NULL);
+  return multiply(m, n, k, d, a, b, c, NULL, NULL, accum, mode, exec, events, NULL);
+}
+
+hu_status hu_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
+                         const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
+                         hu_mode mode, const hu_exec *exec, hu_events *events) {
+  if (!sa || !sb) return HU_E_NULL;
+  return multiply(m, n, k, d, a, b, c, sa, sb, accum, mode, exec, events, NULL);
+}
+
+hu_status hu_gemm_watched(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
+                          const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
+                          hu_mode mode, const hu_exec *exec, hu_events *events, hu_watch *watch) {
+  if (!sa != !sb) return HU_E_NULL;
+  return multiply(m, n, k, d, a, b, c, sa, sb, accum, mode, exec, events, watch);
 }

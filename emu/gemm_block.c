@@ -61,7 +61,8 @@ static int operand_of(hu_block_operand *z, const hu_matrix *x, const hu_block *o
   z->emin = in_reach(s.emin) ? power_of_two(s.emin) : 0;
   z->daz = s.daz == HU_DAZ_NONE ? 0 : z->emin;
   z->zero = s.daz == HU_DAZ_SIGN ? (uint64_t)1 << 63 : 0;
-  return x->carried && in_reach(s.emin) && (!s.cut || x->patterns);
+  /* Cut digits are those of binary32 patterns. */
+  return x->carried && in_reach(s.emin) && (!s.cut || (x->spec.m == 23 && x->spec.emin == -126));
 }
 
 /* Sums of cut terms in units of 2^(E-F): a product is below 2^(F+2), a group below 2^(F+2) times its exact sum. */

@@ -23,6 +23,7 @@ typedef struct hu_matrix {
   const hu_kernels *kernels;    /* to decode with; NULL: the one-value core */
   const hu_gemm_kernels *moves; /* copies and widening */
   uint32_t least_normal;        /* the least code with an exponent field above 0 that is normal in binary64 */
+  uint32_t unseen;              /* digits of codes that the model does not look at (block(...), in=) */
   uint8_t patterns;             /* 1: elements are binary32 patterns, values or codes of binary32 itself */
   uint8_t carried;              /* 1: binary32 holds every value */
   uint8_t transposed, values;
@@ -39,6 +40,7 @@ typedef struct hu_gemm_call hu_gemm_call;
 struct hu_gemm_call {
   size_t m, n, k;
   hu_matrix a, b, c;
+  hu_matrix scale_a, scale_b; /* hu_gemm_scaled; else absent */
   uint8_t *d;
   size_t ldd, d_size; /* elements, bytes of one */
   int d_values, d_binary32;
@@ -103,6 +105,8 @@ void hu_gemm_use_wide(hu_gemm_call *g);
 void hu_gemm_sum_open(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, const uint8_t *open,
                       size_t ldo, hu_events *events);
 /* gemm_model.c: every other model, one element at a time. */
+/* How many scales a row of k products has. */
+size_t hu_gemm_scales(const hu_accum *accum, size_t k);
 hu_status hu_gemm_model_check(const hu_accum *accum, const hu_operand *a, const hu_operand *b, const hu_operand *c);
 int hu_gemm_is_binary32(const hu_gemm_call *g); /* is the model fused multiply-adds in binary32, operands that fit? */
 void hu_gemm_use_model(hu_gemm_call *g);

@@ -16,8 +16,12 @@ static hu_element element_of(const hu_operand *x) {
 
 hu_status hu_gemm_model_check(const hu_accum *accum, const hu_operand *a, const hu_operand *b, const hu_operand *c) {
   hu_element ea = element_of(a), eb = element_of(b), ec = c ? element_of(c) : ea;
-  if (hu_accum_is_scaled(accum)) return HU_E_ACCUM;
   return hu_accum_usable(accum, &ea, &eb, c ? &ec : NULL);
+}
+
+size_t hu_gemm_scales(const hu_accum *accum, size_t k) {
+  size_t every = accum->scaled ? accum->promote : accum->block.every;
+  return every ? k / every + (k % every != 0) : 0;
 }
 
 int hu_gemm_is_binary32(const hu_gemm_call *g) {
@@ -47,15 +51,17 @@ static void model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows
   hu_lines in;
   p.a = source_of(&g->a);
   p.b = source_of(&g->b);
-  p.sa = p.a;
-  p.sb = p.b;
+  p.sa = g->scale_a.data ? source_of(&g->scale_a) : p.a;
+  p.sb = g->scale_b.data ? source_of(&g->scale_b) : p.b;
   hu_source c = g->c.data ? source_of(&g->c) : p.a;
   hu_plan_model(&p, g->accum, hu_accum_result(g->accum), g->k, &c);
   memset(&in, 0, sizeof in);
   for (size_t i = i0; i < i0 + rows; i++) {
     in.a = line_of(&g->a, i, !g->a.transposed);
+    if (g->scale_a.data) in.sa = line_of(&g->scale_a, i, !g->scale_a.transposed);
     for (size_t j = j0; j < j0 + columns; j++) {
       in.b = line_of(&g->b, j, g->b.transposed);
+      if (g->scale_b.data) in.sb = line_of(&g->scale_b, j, g->scale_b.transposed);
       hu_draw d = hu_draw_of(g->stream.key, g->stream.counter + (uint64_t)i * g->n + j, watch);
       hu_num start = hu_num_special(HU_KIND_ZERO, 0);
       if (g->c.data) {

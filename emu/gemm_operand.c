@@ -36,10 +36,9 @@ static const uint8_t *stored_at(const hu_matrix *x, size_t row, size_t column) {
   return (const uint8_t *)x->data + (row * x->ld + column) * x->size;
 }
 
-static hu_num load(const hu_matrix *x, const uint8_t *p) {
-  uint32_t w = hu_load_code(p, x->size);
-  return x->values ? hu_unpack32(w) : hu_unpack(&x->spec, w);
-}
+static hu_num load_code(const hu_matrix *x, uint32_t w) { return x->values ? hu_unpack32(w) : hu_unpack(&x->spec, w); }
+
+static hu_num load(const hu_matrix *x, const uint8_t *p) { return load_code(x, hu_load_code(p, x->size)); }
 
 /* A code with an exponent field above 0, finite, and normal in binary64 too, only has to move to its place there. */
 static double decode64(const hu_matrix *x, const uint8_t *p) {
@@ -211,9 +210,18 @@ static int finish_same(const hu_gemm_call *g, size_t i, size_t j, size_t n, cons
   return 1;
 }
 
+/* An element as the model reads it (hu_source_read of emu/accum_plan.h): values stand for their codes. */
+static hu_num load_seen(const hu_matrix *x, const uint8_t *p) {
+  uint32_t events, w = hu_load_code(p, x->size);
+  int is_binary32 = x->spec.m == 23 && x->spec.emin == -126 && x->spec.has_inf;
+  if (!x->unseen || !x->values || is_binary32) return load_code(x, w & ~x->unseen);
+  return hu_unpack(&x->spec, hu_round(&x->spec, hu_unpack32(w), 0, &events) & ~x->unseen);
+}
+
 static int nan_among(const hu_matrix *x, size_t i, size_t j, size_t di, size_t dj, size_t n) {
-  for (size_t k = 0; k < n; k++) {
-    if (hu_gemm_element(x, i + k * di, j + k * dj).kind == HU_KIND_NAN) return 1;
+  for (size_t k = 0; k < n; k++, i += di, j += dj) {
+    const uint8_t *p = x->transposed ? stored_at(x, j, i) : stored_at(x, i, j);
+    if (load_seen(x, p).kind == HU_KIND_NAN) return 1;
   }
   return 0;
 }
@@ -221,7 +229,8 @@ static int nan_among(const hu_matrix *x, size_t i, size_t j, size_t di, size_t d
 /* Is an operand of element (i, j) a NaN? */
 static int nan_given(const hu_gemm_call *g, size_t i, size_t j) {
   return (g->c.data && nan_among(&g->c, i, j, 0, 0, 1)) || nan_among(&g->a, i, 0, 0, 1, g->k) ||
-         nan_among(&g->b, 0, j, 1, 0, g->k);
+         nan_among(&g->b, 0, j, 1, 0, g->k) || nan_among(&g->scale_a, i, 0, 0, 1, g->scale_a.columns) ||
+         nan_among(&g->scale_b, 0, j, 1, 0, g->scale_b.rows);
 }
 
 /* `made` NaN sums had no NaN operand: invalid, not nan_in. */

@@ -135,7 +135,7 @@ HU_API HU_MUST_CHECK hu_status hu_accum_parse(hu_accum *accum, const char *text,
  * always suffice. */
 #define HU_ACCUM_TEXT_MAX 768
 HU_API size_t hu_accum_text(char *text, size_t size, const hu_accum *accum);
-/* 1 if the model wants scales (hu_dot takes them, hu_gemm does not). */
+/* 1 if the model wants scales (hu_dot and hu_gemm_scaled take them, hu_gemm does not). */
 HU_API int hu_accum_is_scaled(const hu_accum *accum);
 
 /* What the elements of an operand of hu_dot are. */

@@ -16,7 +16,10 @@
  * formats (C's under align, groups and late must be one that the accumulator holds). seq(F), ties to even, with F of
  * 2 to 12 digits, a sign, gradual subnormals and a range within binary32's, goes through vector lanes, with the same
  * bits; so do seq2, chunk, kahan and neumaier, promoted or not (chunk: not), in such formats of 2 to 11 digits, for
- * operands of together at most 24.
+ * operands of together at most 24. So does block(...), alone or in a promote, where A, B and C fit binary32 and all
+ * formats it rounds to are of that kind, whatever their digits, its mode none of RNA, RNZ, RAZ and the stochastic ones,
+ * F (F2) + log2 l not above about 48, and l (2 l with mod4) not above 128: every preset of NVIDIA's and AMD's units
+ * whose operands are codes. Models with scales are for hu_gemm_scaled.
  *
  * Special operands, both models: a NaN operand, infinity times zero, or infinities of both signs in a sum give NaN; an
  * infinity otherwise gives an infinity. `exact`: an exact zero sum is -0 if every term (products and C) is -0; else,
@@ -66,11 +69,24 @@ HU_API HU_MUST_CHECK hu_status hu_gemm(size_t m, size_t n, size_t k, const hu_re
                                        const hu_operand *b, const hu_operand *c, const hu_accum *accum, hu_mode mode,
                                        const hu_exec *exec, hu_events *events);
 
-/* hu_gemm with the additions inside the sums watched (hu_watch of accum.h): the same D and events, but every element is
- * computed by itself in integers, 20 to 100 ns a product. `exact` has no additions. watch NULL: hu_gemm. */
+/* The same under a model with scales (hu_accum_is_scaled; HU_E_ACCUM: another one): SA is m x s and SB s x n, s = k / N
+ * rounded up, where one scale belongs to N consecutive products: `every` of block(...), N of promote(N,...,scaled).
+ * Product k of element (i, j) has the scales SA(i, floor(k / N)) and SB(floor(k / N), j), as hu_dot has it: the
+ * formulas and random words of docs/numerics.md section 11 hold element by element. Their format is the model's
+ * (`scale`; HU_E_ACCUM: another), of promote(...,scaled) any; codes or values. A NaN scale is a NaN operand where events
+ * are counted. Errors as above; D overlaps no scales. */
+HU_API HU_MUST_CHECK hu_status hu_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
+                                              const hu_operand *b, const hu_operand *c, const hu_operand *sa,
+                                              const hu_operand *sb, const hu_accum *accum, hu_mode mode,
+                                              const hu_exec *exec, hu_events *events);
+
+/* hu_gemm (sa and sb NULL), hu_gemm_scaled with the additions inside the sums watched (hu_watch of accum.h): the same D
+ * and events, but every element is computed by itself in integers, 20 to 100 ns a product. `exact` has no additions.
+ * watch NULL: nothing is watched. */
 HU_API HU_MUST_CHECK hu_status hu_gemm_watched(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
-                                               const hu_operand *b, const hu_operand *c, const hu_accum *accum,
-                                               hu_mode mode, const hu_exec *exec, hu_events *events, hu_watch *watch);
+                                               const hu_operand *b, const hu_operand *c, const hu_operand *sa,
+                                               const hu_operand *sb, const hu_accum *accum, hu_mode mode,
+                                               const hu_exec *exec, hu_events *events, hu_watch *watch);
 
 /* 1 if every partial sum of c + k products of values of fa and fb (c of format *fc; NULL: absent) is a binary64 number
  * whatever the order of the additions: all terms are multiples of 2^q, q >= -1074, and their absolute values add up to

@@ -26,7 +26,7 @@ typedef struct matrix {
   uint64_t code[COLUMNS * DEPTH];
 } matrix;
 
-static matrix a, b, c;
+static matrix a, b, c, sa, sb; /* sa, sb: scales, no columns and rows where the model has none */
 
 static void put(uint8_t *z, size_t i, hu_element e, int values, uint64_t code) {
   float f = hu_decode(e.format, (uint32_t)code);
@@ -43,9 +43,9 @@ static uint64_t get(const uint8_t *z, size_t i, size_t size) {
   return code;
 }
 
-/* A matrix as it may be given to hu_gemm: codes where `codes` wants them. */
-static hu_operand operand(const matrix *x, uint64_t *room, t_random *r, int codes) {
-  int fits = hu_format_fits_binary32(x->element.format), values = fits && t_below(r, 2) && !codes,
+/* A matrix as it may be given to hu_gemm. */
+static hu_operand operand(const matrix *x, uint64_t *room, t_random *r) {
+  int fits = hu_format_fits_binary32(x->element.format), values = fits && t_below(r, 2),
       transposed = (int)t_below(r, 2);
   size_t ld = (transposed ? x->rows : x->columns) + t_below(r, 3);
   for (size_t i = 0; i < x->rows; i++)
@@ -69,12 +69,20 @@ static void draw_matrices(const dot *x, t_random *r, size_t m, size_t n, size_t 
   b.element = x->b;
   c.element = x->c;
   line.n = k;
+  memset(&sa, 0, sizeof sa);
+  memset(&sb, 0, sizeof sb);
+  sa.rows = m;
+  sb.columns = n;
+  sa.element.format = sb.element.format = x->scale;
   for (size_t i = 0; i < m; i++) {
     draw_operands(&line, r);
     memcpy(a.code + i * k, line.at, k * sizeof a.code[0]);
+    sa.columns = sb.rows = line.scales;
+    memcpy(sa.code + i * line.scales, line.sa, line.scales * sizeof sa.code[0]);
   }
   for (size_t j = 0; j < n; j++) {
     draw_operands(&line, r);
+    for (size_t i = 0; i < line.scales; i++) sb.code[i * n + j] = line.sb[i];
     for (size_t i = 0; i < k; i++) b.code[i * n + j] = line.bt[i];
     for (size_t i = 0; i < m; i++) c.code[i * n + j] = line.ct;
   }
@@ -92,21 +100,37 @@ static uint64_t element(const dot *x, size_t i, size_t j, int has_c, hu_events *
     line.at[k] = a.code[i * line.n + k];
     line.bt[k] = b.code[k * c.columns + j];
   }
+  line.scales = sa.columns;
+  for (size_t k = 0; k < line.scales; k++) {
+    line.sa[k] = sa.code[i * line.scales + k];
+    line.sb[k] = sb.code[k * c.columns + j];
+  }
   uint64_t z = dot_watched(&line, &events, watch);
   hu_events_count(sum, events);
   return z;
 }
 
+/* hu_gemm, or with scales hu_gemm_scaled. */
+static hu_status multiply(const dot *x, const hu_result *d, const hu_operand *oa, const hu_operand *ob,
+                          const hu_operand *oc, const hu_operand s[2], const hu_exec *exec, hu_events *events) {
+  size_t m = c.rows, n = c.columns, k = a.columns;
+  if (!hu_accum_is_scaled(&x->accum)) return hu_gemm(m, n, k, d, oa, ob, oc, &x->accum, x->mode, exec, events);
+  return hu_gemm_scaled(m, n, k, d, oa, ob, oc, &s[0], &s[1], &x->accum, x->mode, exec, events);
+}
+
 /* hu_gemm_watched: D and events once more, and the additions of all elements. */
 static void compare_watched(const dot *x, const hu_operand *oa, const hu_operand *ob, const hu_operand *oc,
-                            const hu_exec *exec, const uint64_t *rd, const hu_events *events, const hu_watch *want) {
+                            const hu_operand s[2], const hu_exec *exec, const uint64_t *rd, const hu_events *events,
+                            const hu_watch *want) {
   static uint64_t room[1000];
   hu_result d = {room, c.columns, x->c.format, HU_CODES};
   hu_events got;
   hu_watch watch = {0, 0, 0, 0};
+  int scaled = hu_accum_is_scaled(&x->accum);
   memset(&got, 0, sizeof got);
-  assert_int_equal(
-      hu_gemm_watched(c.rows, c.columns, a.columns, &d, oa, ob, oc, &x->accum, x->mode, exec, &got, &watch), HU_OK);
+  assert_int_equal(hu_gemm_watched(c.rows, c.columns, a.columns, &d, oa, ob, oc, scaled ? &s[0] : NULL,
+                                   scaled ? &s[1] : NULL, &x->accum, x->mode, exec, &got, &watch),
+                   HU_OK);
   if (memcmp(room, rd, c.rows * c.columns * hu_element_size(x->c)) != 0 || !t_same_events(&got, events))
     fail_msg("another result where additions are watched: %s", dot_text(x));
   if (memcmp(&watch, want, sizeof watch) != 0)
@@ -118,10 +142,15 @@ static void compare_watched(const dot *x, const hu_operand *oa, const hu_operand
 }
 
 static void compare(const dot *x, t_random *r, int has_c) {
-  static uint64_t ra[1000], rb[1000], rc[1000], rd[1000];
-  int codes = x->accum.block.input != 0;
-  hu_operand oa = operand(&a, ra, r, codes), ob = operand(&b, rb, r, codes), oc = operand(&c, rc, r, 0);
+  static uint64_t ra[1000], rb[1000], rc[1000], rd[1000], rs[2][1000];
+  hu_operand oa = operand(&a, ra, r), ob = operand(&b, rb, r), oc = operand(&c, rc, r);
   size_t size = hu_element_size(x->c);
+  hu_operand scales[2];
+  memset(scales, 0, sizeof scales);
+  if (hu_accum_is_scaled(&x->accum)) {
+    scales[0] = operand(&sa, rs[0], r);
+    scales[1] = operand(&sb, rs[1], r);
+  }
   hu_result d = {rd, c.columns, x->c.format, HU_CODES};
   hu_events got, want;
   hu_watch watch = {0, 0, 0, 0};
@@ -133,8 +162,7 @@ static void compare(const dot *x, t_random *r, int has_c) {
   exec.stream.key = x->key;
   exec.stream.counter = x->element;
   exec.levels_off = t_below(r, 2) ? UINT32_MAX : 0;
-  hu_status s =
-      hu_gemm(c.rows, c.columns, a.columns, &d, &oa, &ob, has_c ? &oc : NULL, &x->accum, x->mode, &exec, &got);
+  hu_status s = multiply(x, &d, &oa, &ob, has_c ? &oc : NULL, scales, &exec, &got);
   if (s != HU_OK) fail_msg("hu_gemm says %s: %s", hu_status_name(s), dot_text(x));
   for (size_t i = 0; i < c.rows; i++)
     for (size_t j = 0; j < c.columns; j++) {
@@ -144,7 +172,7 @@ static void compare(const dot *x, t_random *r, int has_c) {
                  dot_text(x));
     }
   if (!t_same_events(&got, &want)) fail_msg("events differ: %s", dot_text(x));
-  compare_watched(x, &oa, &ob, has_c ? &oc : NULL, &exec, rd, &want, &watch);
+  compare_watched(x, &oa, &ob, has_c ? &oc : NULL, scales, &exec, rd, &want, &watch);
   /* C in place. */
   if (!has_c) return;
   oc.data = rd;
@@ -154,36 +182,43 @@ static void compare(const dot *x, t_random *r, int has_c) {
   static uint64_t first[1000];
   memcpy(first, rd, sizeof first);
   for (size_t i = 0; i < c.rows * c.columns; i++) put((uint8_t *)rd, i, x->c, 0, c.code[i]);
-  assert_int_equal(hu_gemm(c.rows, c.columns, a.columns, &d, &oa, &ob, &oc, &x->accum, x->mode, &exec, NULL), HU_OK);
+  assert_int_equal(multiply(x, &d, &oa, &ob, &oc, scales, &exec, NULL), HU_OK);
   assert_memory_equal(rd, first, c.rows * c.columns * size);
 }
 
 static void products(void **state) {
   static dot x;
   t_random r = {t_seed("gemm models", 9)};
-  unsigned long done = 0, refused = 0;
+  unsigned long done = 0, refused = 0, scaled = 0;
   (void)state;
   for (unsigned i = 0; done < 3000; i++) {
     draw_model(&x, &r, i % HU_ACCUM_COUNT, (uint8_t)(i / HU_ACCUM_COUNT % HU_BLOCK_RULES));
-    if (x.a.kind || x.b.kind || x.c.kind || hu_accum_is_scaled(&x.accum)) continue;
+    if (x.a.kind || x.b.kind || x.c.kind) continue;
+    memset(&a, 0, sizeof a);
+    memset(&c, 0, sizeof c);
+    a.columns = c.rows = c.columns = 1;
     uint32_t code = 0, result = 0;
     hu_operand oa = {&code, 1, x.a.format, HU_CODES, 0}, ob = {&code, 1, x.b.format, HU_CODES, 0};
-    hu_operand oc = {&code, 1, x.c.format, HU_CODES, 0};
+    hu_operand oc = {&code, 1, x.c.format, HU_CODES, 0}, os = {&code, 1, x.scale, HU_CODES, 0};
+    hu_operand both[2] = {os, os};
     hu_result d = {&result, 1, x.c.format, HU_CODES};
-    hu_status s = hu_gemm(1, 1, 1, &d, &oa, &ob, &oc, &x.accum, x.mode, NULL, NULL);
+    hu_status s = multiply(&x, &d, &oa, &ob, &oc, both, NULL, NULL);
     if (s == HU_E_ACCUM || s == HU_E_CARRIER) {
       refused++;
       continue;
     }
+    scaled += (unsigned long)hu_accum_is_scaled(&x.accum);
     size_t m = 1 + t_below(&r, ROWS), n = 1 + t_below(&r, COLUMNS), k = t_below(&r, DEPTH + 1);
     draw_matrices(&x, &r, m, n, k);
     compare(&x, &r, (int)t_below(&r, 2));
     done++;
   }
-  print_message("%lu products under as many models (%lu drawn ones do not take their operands)\n", done, refused);
+  assert_true(scaled > 100);
+  print_message("%lu products under as many models, %lu with scales (%lu drawn ones do not take their operands)\n",
+                done, scaled, refused);
 }
 
-/* Every preset that hu_gemm takes, K twice. */
+/* Every preset that hu_gemm and hu_gemm_scaled take, K twice; models with scales and without for the right call. */
 static void preset_products(void **state) {
   static dot x;
   t_random r = {t_seed("gemm presets", 10)};
@@ -195,19 +230,55 @@ static void preset_products(void **state) {
     draw_preset(&x, &p);
     if (p.a.kind || p.c.kind) continue;
     draw_matrices(&x, &r, 3, 4, p.k <= DEPTH / 2 ? 2 * p.k : p.k <= DEPTH ? p.k : DEPTH);
-    if (!hu_accum_is_scaled(&p.accum)) {
-      compare(&x, &r, 1);
-      done++;
-      continue;
-    }
+    compare(&x, &r, 1);
+    done++;
     static uint64_t ra[1000], rb[1000], rd[1000];
-    hu_operand oa = operand(&a, ra, &r, 0), ob = operand(&b, rb, &r, 0);
+    hu_operand oa = operand(&a, ra, &r), ob = operand(&b, rb, &r);
     hu_result d = {rd, 4, p.c.format, HU_CODES};
-    assert_int_equal(hu_gemm(3, 4, a.columns, &d, &oa, &ob, NULL, &p.accum, x.mode, NULL, NULL), HU_E_ACCUM);
-    scaled++;
+    hu_status s = hu_accum_is_scaled(&p.accum)
+                      ? hu_gemm(3, 4, a.columns, &d, &oa, &ob, NULL, &p.accum, x.mode, NULL, NULL)
+                      : hu_gemm_scaled(3, 4, a.columns, &d, &oa, &ob, NULL, &oa, &ob, &p.accum, x.mode, NULL, NULL);
+    assert_int_equal(s, HU_E_ACCUM);
+    scaled += (unsigned long)hu_accum_is_scaled(&p.accum);
   }
-  assert_true(done > 100 && scaled > 20);
-  print_message("%lu presets, %lu scaled ones refused\n", done, scaled);
+  assert_true(done > 200 && scaled > 20);
+  print_message("%lu presets, %lu of them scaled\n", done, scaled);
+}
+
+/* What hu_gemm_scaled says of scales that are wrong; D and events stay. */
+static void wrong_scales_of_products(void **state) {
+  static _Alignas(16) uint8_t da[64], db[64], sc[64];
+  static uint32_t z[4];
+  hu_events events, none;
+  hu_accum model;
+  (void)state;
+  assert_int_equal(hu_accum_parse(&model, "nv.blackwell.mxfp8.e4m3", NULL), HU_OK);
+  hu_format f, e8;
+  assert_int_equal(hu_format_parse(&f, "float8_e4m3fn", NULL), HU_OK);
+  assert_int_equal(hu_format_parse(&e8, "float8_e8m0fnu", NULL), HU_OK);
+  hu_mode rne = t_mode(HU_RNE);
+  const hu_operand oa = {da, 33, f, HU_CODES, 0}, ob = {db, 1, f, HU_CODES, 0}, good = {sc, 2, e8, HU_CODES, 0};
+  const hu_result d = {z, 1, model.sum, HU_CODES};
+  memset(&events, 0, sizeof events);
+  memset(&none, 0, sizeof none);
+  for (unsigned i = 0; i < 8; i++) {
+    hu_operand s = good;
+    hu_status want = HU_OK, got;
+    const hu_operand *p = &s;
+    t_fill_pattern(z, sizeof z);
+    memset(sc, 127, sizeof sc);
+    if (i == 1) s.format = f, want = HU_E_ACCUM;
+    if (i == 2) s.ld = 1, want = HU_E_SHAPE; /* 33 products have two scales */
+    if (i == 3) s.data = NULL, want = HU_E_NULL;
+    if (i == 4) s.data = z, want = HU_E_OVERLAP;
+    if (i == 5) p = NULL, want = HU_E_NULL;
+    if (i == 6) s.transposed = 2, want = HU_E_SHAPE;
+    if (i == 7) s.storage = HU_VALUES, s.data = da, da[0] = 1, want = HU_E_GRID;
+    got = hu_gemm_scaled(1, 1, 33, &d, &oa, &ob, NULL, p, &good, &model, rne, NULL, &events);
+    if (got != want) fail_msg("row %u: %s, not %s", i, hu_status_name(got), hu_status_name(want));
+    if (want != HU_OK) assert_true(t_is_pattern(z, sizeof z) && t_same_events(&events, &none));
+    if (i == 5) assert_int_equal(hu_gemm_scaled(1, 1, 33, &d, &oa, &ob, NULL, &good, p, &model, rne, NULL, NULL), want);
+  }
 }
 
 /* Blocks, whose lanes share no text with hu_dot, against the reference itself: K twice and a tail, every element. */
@@ -224,7 +295,7 @@ static void referenced_blocks(void **state) {
     if (p.accum.kind != HU_ACCUM_BLOCK || hu_accum_is_scaled(&p.accum)) continue;
     size_t k = p.k < DEPTH / 2 ? 2 * p.k + t_below(&r, 3) : DEPTH - t_below(&r, 3);
     draw_matrices(&x, &r, 3, 4, k);
-    hu_operand oa = operand(&a, ra, &r, 1), ob = operand(&b, rb, &r, 1), oc = operand(&c, rc, &r, 0);
+    hu_operand oa = operand(&a, ra, &r), ob = operand(&b, rb, &r), oc = operand(&c, rc, &r);
     hu_result d = {rd, 4, p.c.format, HU_CODES};
     assert_int_equal(hu_gemm(3, 4, k, &d, &oa, &ob, &oc, &p.accum, x.mode, NULL, NULL), HU_OK);
     for (size_t i = 0; i < 12; i++) {
@@ -425,8 +496,12 @@ static void errors(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(products),          cmocka_unit_test(preset_products),
-                                     cmocka_unit_test(referenced_blocks), cmocka_unit_test(binary32_ways),
-                                     cmocka_unit_test(batches),           cmocka_unit_test(errors)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(products),
+                                     cmocka_unit_test(preset_products),
+                                     cmocka_unit_test(wrong_scales_of_products),
+                                     cmocka_unit_test(referenced_blocks),
+                                     cmocka_unit_test(binary32_ways),
+                                     cmocka_unit_test(batches),
+                                     cmocka_unit_test(errors)};
   return cmocka_run_group_tests_name("gemm_models", tests, NULL, NULL);
 }

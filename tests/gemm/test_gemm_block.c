@@ -157,8 +157,9 @@ static void presets(void **state) {
 static const char *pick(t_random *r, const char *const *from, size_t n) { return from[t_below(r, (uint32_t)n)]; }
 #define PICK(list) pick(r, list, sizeof list / sizeof list[0])
 
-static const char *const operands[] = {"binary16",      "bfloat16",        "binary32",  "float8_e4m3fn", "float8_e5m2",
-                                       "float4_e2m1fn", "float8_e4m3fnuz", "fp(8,3,0)", "fp(6,9,0)",     "fp(3,4,40)"};
+static const char *const operands[] = {"binary16",    "bfloat16",      "binary32",        "float8_e4m3fn",
+                                       "float8_e5m2", "float4_e2m1fn", "float8_e4m3fnuz", "fp(8,3,0)",
+                                       "fp(6,9,0)",   "fp(3,4,40)",    "fp(7,14,0)"};
 static const char *const outs[] = {"",
                                    ",out=binary16",
                                    ",out=bfloat16",
