@@ -68,7 +68,8 @@ static int operand_of(hu_block_operand *z, const hu_matrix *x, const hu_block *o
 /* Sums of cut terms in units of 2^(E-F): a product is below 2^(F+2), a group below 2^(F+2) times its exact sum. */
 static int sums_fit(const hu_gemm_call *g, const hu_block *o) {
   hu_spec a = g->a.spec, b = g->b.spec;
-  int32_t digits = o->kept + 2 + log2_up((uint64_t)o->length + 1);
+  uint64_t terms = (uint64_t)o->length / (o->rule == HU_BLOCK_GROUPS ? o->group : 1) + 1;
+  int32_t digits = o->kept + 2 + log2_up(terms);
   if (o->rule == HU_BLOCK_LATE) digits += o->kept2 - o->kept + 2;
   if (o->rule == HU_BLOCK_GROUPS) {
     hu_num x = hu_unpack(&a, a.max_code), y = hu_unpack(&b, b.max_code);
@@ -85,6 +86,25 @@ static int errors_fit(const hu_gemm_call *g, uint32_t length) {
   hu_num x = hu_unpack(&a, a.max_code), y = hu_unpack(&b, b.max_code);
   int32_t high = hu_exponent(x) + hu_exponent(y) + 2, low = a.emin - a.m + b.emin - b.m;
   return length <= 2 || high + 2 * log2_up(length) - low <= 106;
+}
+
+/* Products with their scales between 2^-1060 apart and in binary64's range, scales without infinities; groups have the
+ * scales of their first products, which are those of all where parts begin with a new scale. */
+static int scales_fit(hu_gemm_call *g, const hu_accum *x) {
+  const hu_matrix *in[4] = {&g->a, &g->b, &g->scale_a, &g->scale_b};
+  int32_t low = 0, high = 0, every = x->block.every;
+  if (!hu_accum_is_scaled(x)) return 1;
+  for (int i = 0; i < 4; i++) {
+    hu_spec s = in[i]->spec;
+    if (!in[i]->carried || (i > 1 && s.has_inf)) return 0;
+    low += s.emin - s.m;
+    high += hu_exponent(hu_unpack(&s, s.max_code)) + 1;
+  }
+  g->block_scale.mask = UINT32_MAX;
+  g->block_scale.emin = power_of_two(g->scale_a.spec.emin);
+  if (x->scaled) return 1;
+  if (x->block.rule == HU_BLOCK_GROUPS && x->promote % (uint32_t)every) return 0;
+  return low >= -600 && high <= 550 && high - low <= 1000;
 }
 
 static int rule_fits(const hu_gemm_call *g, const hu_accum *x) {
@@ -112,7 +132,7 @@ static void set_rule(hu_block_plan *q, const hu_accum *x) {
   q->last = o->join == HU_JOIN_LAST;
   q->lanes = o->lanes;
   q->exact_pair = o->products;
-  q->emin = power_of_two(o->emin < -500 ? -500 : o->emin); /* no product or C that counts lies lower */
+  q->emin = power_of_two(o->emin < -700 ? -700 : o->emin); /* no product or C that counts lies lower */
   q->top = (uint64_t)(2046 + f) << 52;
   q->kept = (uint64_t)f << 52;
   q->top2 = (uint64_t)(2046 + f2) << 52;
@@ -130,10 +150,11 @@ static int choose(hu_gemm_call *g, uint32_t levels) {
   hu_block_plan *q = &g->block_plan;
   const hu_mode rne = hu_plain_mode();
   g->block_kernels = kernels_for(levels);
-  if (!g->block_kernels || x->kind != HU_ACCUM_BLOCK || x->slices || hu_accum_is_scaled(x) || g->k == 0) return 0;
+  if (!g->block_kernels || x->kind != HU_ACCUM_BLOCK || x->slices || g->k == 0) return 0;
+  memset(&g->block_scale, 0, sizeof g->block_scale);
   memset(q, 0, sizeof *q);
   if (!operand_of(&g->block_a, &g->a, &x->block) || !operand_of(&g->block_b, &g->b, &x->block)) return 0;
-  if ((g->c.data && !g->c.carried) || !rule_fits(g, x)) return 0;
+  if ((g->c.data && !g->c.carried) || !rule_fits(g, x) || !scales_fit(g, x)) return 0;
   if (!grid_of(&q->out, x->sum, x->mode, x->block.ftz)) return 0;
   if (x->block.join == HU_JOIN_LAST && !grid_of(&q->join, x->product, rne, 0)) return 0;
   if (x->promote && !grid_of(&q->part, hu_accum_result(x), rne, 0)) return 0;
@@ -222,6 +243,58 @@ static void pack_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t columns, 
   }
 }
 
+/* ---- scales ---- */
+
+/* Elements (at, first) ... (at, first + n - 1) of x, or (first, at) ... if not `along`. */
+static void read_vector(const hu_gemm_call *g, const hu_matrix *x, int along, size_t at, size_t first, size_t n,
+                        line *z) {
+  float f[KC + 8];
+  memset(f + n, 0, 8 * sizeof *f);
+  if (along != x->transposed) {
+    hu_gemm_read32(x, at, first, n, f);
+  } else {
+    for (size_t i = 0; i < n; i++) hu_gemm_read32(x, first + i, at, 1, f + i);
+  }
+  g->block_kernels->prepare(&g->block_scale, n, f, z->v, z->p);
+}
+
+/* One element times its scale. align: the powers too. groups: a product that is not zero has the power of its scales. */
+static void scale_one(int grouped, double *v, double *p, double sv, double sp) {
+  *p = grouped ? (*p > 0 ? sp : 0) : *p * sp;
+  *v *= sv;
+}
+
+/* The packed piece of A from product k0 on, times its scales. */
+static void scale_a(const hu_gemm_call *g, size_t i0, size_t k0, size_t rows, const order *o, double *z) {
+  int grouped = g->block_plan.rule == HU_BLOCK_GROUPS;
+  size_t every = g->accum->block.every, first = k0 / every, n = (k0 + o->count - 1) / every - first + 1;
+  line s;
+  for (size_t i = 0; i < rows; i++) {
+    read_vector(g, &g->scale_a, 1, i0 + i, first, n, &s);
+    for (size_t t = 0; t < o->padded; t++) {
+      size_t at = (k0 + o->at[t]) / every - first;
+      if (o->at[t] >= o->count) continue;
+      scale_one(grouped, &z[i * KC + t], &z[MB * KC + i * KC + t], s.v[at], s.p[at]);
+    }
+  }
+}
+
+static void scale_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t columns, const order *o, double *z) {
+  int grouped = g->block_plan.rule == HU_BLOCK_GROUPS;
+  size_t every = g->accum->block.every, last = SIZE_MAX;
+  line s;
+  for (size_t t = 0; t < o->padded; t++) {
+    size_t at = (k0 + o->at[t]) / every;
+    if (o->at[t] >= o->count) continue;
+    if (at != last) read_vector(g, &g->scale_b, 1, at, j0, columns, &s);
+    last = at;
+    for (size_t j = 0; j < columns; j++) {
+      double *to = z + j / NR * (KC * NR) + t * NR + j % NR;
+      scale_one(grouped, to, to + NB * KC, s.v[j], s.p[j]);
+    }
+  }
+}
+
 /* ---- blocks of D ---- */
 
 /* acc = C, or zeros. */
@@ -280,8 +353,27 @@ static void run_part(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, s
     order_of(&z, o, hu_least(k1 - k, most));
     pack_a(g, i0, k, rows, &z, p->a);
     pack_b(g, j0, k, columns, &z, p->b);
+    if (o->every) {
+      scale_a(g, i0, k, rows, &z, p->a);
+      scale_b(g, j0, k, columns, &z, p->b);
+    }
     g->block_kernels->blocks(&g->block_plan, rows, columns, z.padded, p->a, p->b, acc);
   }
+}
+
+/* sum = rnd(sum + acc), or with scales of part j rnd(sum + rnd(sa sb) acc). */
+static void join_part(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, size_t j,
+                      const double *acc, double *sum) {
+  line a, b;
+  if (!g->accum->scaled) {
+    g->block_kernels->join(&g->block_plan.part, rows, columns, acc, sum);
+    return;
+  }
+  memset(&a, 0, sizeof a);
+  memset(&b, 0, sizeof b);
+  read_vector(g, &g->scale_a, 0, j, i0, rows, &a);
+  read_vector(g, &g->scale_b, 1, j, j0, columns, &b);
+  g->block_kernels->join_scaled(&g->block_plan.part, rows, columns, a.v, b.v, acc, sum);
 }
 
 static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
@@ -298,7 +390,7 @@ static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *ev
   for (size_t k = 0; k < g->k; k += part) {
     if (g->accum->promote) memset(acc, 0, sizeof acc);
     run_part(g, i0, j0, rows, columns, k, hu_least(g->k, k + part), &p, acc);
-    if (g->accum->promote) g->block_kernels->join(&g->block_plan.part, rows, columns, acc, sum);
+    if (g->accum->promote) join_part(g, i0, j0, rows, columns, k / part, acc, sum);
   }
   for (size_t i = 0; i < rows; i++) {
     finish(g, i0 + i, j0, columns, (g->accum->promote ? sum : acc) + i * NB, events);

@@ -75,6 +75,9 @@ typedef struct hu_block_kernels {
                  double *acc);
   /* sum = rnd(sum + acc) */
   void (*join)(const hu_block_grid *g, size_t rows, size_t columns, const double *acc, double *sum);
+  /* sum = rnd(sum + rnd(sa sb) acc), sa of the row, sb of the column, the product in it not rounded */
+  void (*join_scaled)(const hu_block_grid *g, size_t rows, size_t columns, const double *sa, const double *sb,
+                      const double *acc, double *sum);
 } hu_block_kernels;
 
 #if HU_X86

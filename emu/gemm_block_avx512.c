@@ -56,5 +56,5 @@ BLK_OP blk_d blk_odd_sum(blk_d x, blk_d y) {
 
 #include "emu/gemm_block_body.h"
 
-const hu_block_kernels hu_block_avx512 = {prepare, blocks, join};
+const hu_block_kernels hu_block_avx512 = {prepare, blocks, join, join_scaled};
 #endif

@@ -404,3 +404,23 @@ static void join(const hu_block_grid *g, size_t rows, size_t columns, const doub
     }
   }
 }
+
+static void join_scaled(const hu_block_grid *g, size_t rows, size_t columns, const double *sa, const double *sb,
+                        const double *acc, double *sum) {
+  for (size_t i = 0; i < rows; i += HU_BLOCK_MR) {
+    for (size_t j = 0; j < columns; j += BLK_LANES) {
+      blk_d x[BLK_ROWS], y[BLK_ROWS];
+      HU_UNROLL
+      BLK_EACH y[r] = blk_mul(blk_all(sa[i + r]), blk_load(sb + j));
+      round_into(g, y);
+      HU_UNROLL
+      BLK_EACH {
+        x[r] = blk_load(sum + (i + r) * HU_BLOCK_NB + j);
+        y[r] = blk_odd_sum(x[r], blk_mul(y[r], blk_load(acc + (i + r) * HU_BLOCK_NB + j)));
+      }
+      round_into(g, y);
+      HU_UNROLL
+      BLK_EACH blk_store(sum + (i + r) * HU_BLOCK_NB + j, y[r]);
+    }
+  }
+}

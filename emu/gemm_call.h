@@ -60,7 +60,7 @@ struct hu_gemm_call {
   hu_steps steps;
   const hu_block_kernels *block_kernels; /* gemm_block.c */
   hu_block_plan block_plan;
-  hu_block_operand block_a, block_b;
+  hu_block_operand block_a, block_b, block_scale;
   hu_span sa, sb, sc; /* where no format alone proves binary64 sums exact */
   size_t block_rows, block_columns, across;
   void (*block)(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events);

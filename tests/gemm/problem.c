@@ -122,6 +122,15 @@ void problem_free(problem *p) {
   plain_free(&p->a);
   plain_free(&p->b);
   plain_free(&p->c);
+  plain_free(&p->sa);
+  plain_free(&p->sb);
+}
+
+static hu_status multiply(const problem *p, const hu_result *d, const hu_operand *c, const hu_exec *exec,
+                          hu_events *events) {
+  const hu_operand *a = &p->a.operand, *b = &p->b.operand;
+  if (!p->scaled) return hu_gemm(p->m, p->n, p->k, d, a, b, c, &p->accum, p->mode, exec, events);
+  return hu_gemm_scaled(p->m, p->n, p->k, d, a, b, c, &p->sa.operand, &p->sb.operand, &p->accum, p->mode, exec, events);
 }
 
 static size_t d_size(const problem *p) { return p->storage == HU_VALUES ? 4 : code_size(p->format); }
@@ -143,8 +152,7 @@ outcome problem_run(const problem *p, uint32_t threads, uint32_t levels_off) {
   o.d = must_have(o.bytes);
   t_fill_pattern(o.d, o.bytes);
   hu_result d = {o.d, p->ld, p->format, p->storage};
-  o.status = hu_gemm(p->m, p->n, p->k, &d, &p->a.operand, &p->b.operand, p->has_c ? &p->c.operand : NULL, &p->accum,
-                     p->mode, &exec, &o.events);
+  o.status = multiply(p, &d, p->has_c ? &p->c.operand : NULL, &exec, &o.events);
   return o;
 }
 
@@ -167,7 +175,7 @@ outcome problem_run_in_place(const problem *p, uint32_t threads, uint32_t levels
   c.data = o.d;
   c.ld = p->ld;
   hu_result d = {o.d, p->ld, p->format, p->storage};
-  o.status = hu_gemm(p->m, p->n, p->k, &d, &p->a.operand, &p->b.operand, &c, &p->accum, p->mode, &exec, &o.events);
+  o.status = multiply(p, &d, &c, &exec, &o.events);
   return o;
 }
 

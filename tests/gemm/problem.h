@@ -21,8 +21,8 @@ typedef struct plain {
 
 typedef struct problem {
   size_t m, n, k;
-  plain a, b, c;
-  int has_c;
+  plain a, b, c, sa, sb;
+  int has_c, scaled; /* scaled: hu_gemm_scaled, with sa and sb */
   hu_accum accum;
   hu_mode mode;
   hu_stream stream;

@@ -121,6 +121,20 @@ static void draw_data(problem *p, t_random *r) {
   if (t_below(r, 8) == 0) spoil(t_below(r, 3) ? &p->a : p->has_c ? &p->c : &p->b, r);
 }
 
+/* Scales of the model, near 1 or any. */
+static void draw_scales(problem *p, t_random *r, hu_format f) {
+  size_t every = p->accum.scaled ? p->accum.promote : p->accum.block.every, count = (p->k + every - 1) / every;
+  int near = t_below(r, 4) != 0;
+  p->scaled = 1;
+  plain_draw(&p->sa, r, p->m, count, f, (int)t_below(r, DRAW_KINDS));
+  plain_draw(&p->sb, r, count, p->n, f, (int)t_below(r, DRAW_KINDS));
+  plain_store(&p->sa, r, (int)t_below(r, 2), (int)t_below(r, 2), t_below(r, 3));
+  plain_store(&p->sb, r, (int)t_below(r, 2), (int)t_below(r, 2), t_below(r, 3));
+  if (!near || count == 0) return;
+  refill(&p->sa, r, -2, t_below(r, 12));
+  refill(&p->sb, r, -2, t_below(r, 12));
+}
+
 static void draw_sizes(t_random *r, size_t *m, size_t *n, size_t *k) {
   *m = 1 + t_below(r, t_below(r, 12) ? 9 : 70);
   *n = 1 + t_below(r, t_below(r, 12) ? 20 : 140);
@@ -134,7 +148,7 @@ static void presets(void **state) {
   for (size_t i = 0; i < hu_preset_count(); i++) {
     hu_preset x;
     assert_int_equal(hu_preset_at(&x, i), HU_OK);
-    if (x.accum.kind != HU_ACCUM_BLOCK || hu_accum_is_scaled(&x.accum)) continue;
+    if (x.accum.kind != HU_ACCUM_BLOCK) continue;
     taken++;
     for (unsigned round = 0; round < 16; round++) {
       problem p;
@@ -144,11 +158,12 @@ static void presets(void **state) {
                    t_below(&r, 2) ? x.c.format : format_of("binary32"), HU_ACCUM_EXACT);
       p.accum = x.accum;
       draw_data(&p, &r);
+      if (hu_accum_is_scaled(&x.accum)) draw_scales(&p, &r, x.accum.block.scale);
       all_the_same(&p, x.name, &runs);
       problem_free(&p);
     }
   }
-  assert_true(taken > 100);
+  assert_true(taken > 200);
   print_message("gemm block: %lu presets, %lu runs agree\n", taken, runs);
 }
 
@@ -182,8 +197,16 @@ static size_t draw_rule(t_random *r, char *z, size_t size) {
   static const unsigned kept[] = {0, 1, 7, 13, 23, 24, 25, 31, 40};
   unsigned l = 1 + t_below(r, t_below(r, 4) ? 16 : 64), f = kept[t_below(r, 9)], levels = t_below(r, 5);
   const char *in = t_below(r, 6) ? "" : ",in=10";
+  static const char *const every[] = {"", "", ",every=5,scale=float8_e8m0fnu", ",every=32,scale=float8_e8m0fnu",
+                                      ",every=16,scale=fp(4,0,3):finite,unsigned"};
+  static const char *const scales[] = {"float8_e8m0fnu", "ue4m3", "ue5m3", "fp(3,2,0):finite,unsigned"};
+  unsigned g = 1 + t_below(r, 8);
   int at;
-  switch (t_below(r, 6)) {
+  switch (t_below(r, 7)) {
+    case 6:
+      at = snprintf(z, size, "block(groups,l=%u,f=%u,emin=%d,g=%u,every=%u,scale=%s%s", g * (1 + t_below(r, 8)), f,
+                    -(int)t_below(r, 160), g, g * (1 + t_below(r, 4)), PICK(scales), PICK(cuts));
+      return (size_t)at;
     case 0: at = snprintf(z, size, "block(exact,l=%u%s", t_below(r, 4) ? 1 + t_below(r, 4) : l, in); return (size_t)at;
     case 1:
       at = snprintf(z, size, "block(late,l=%u,f=%u,f2=%u%s%s%s", l, f, f + t_below(r, 41 - f), PICK(lanes), PICK(lates),
@@ -199,21 +222,23 @@ static size_t draw_rule(t_random *r, char *z, size_t size) {
       return (size_t)at;
     case 4: at = snprintf(z, size, "block(lanes,l=%u%s%s%s", l, PICK(daz), PICK(ftz), in); return (size_t)at;
     default:
-      at = snprintf(z, size, "block(align,l=%u,f=%u,emin=%d%s%s%s", l, f, -(int)t_below(r, 160), PICK(cuts),
-                    PICK(orders), in);
+      at = snprintf(z, size, "block(align,l=%u,f=%u,emin=%d%s%s%s%s", l, f, -(int)t_below(r, 160), PICK(cuts),
+                    PICK(orders), PICK(every), in);
       return (size_t)at;
   }
 }
 
 static void draw_model(hu_accum *accum, t_random *r, char *text, size_t size) {
   do {
-    char base[256];
+    char base[320];
     size_t at = draw_rule(r, base, sizeof base);
     snprintf(base + at, sizeof base - at, "%s%s%s)", PICK(outs), PICK(rounds), PICK(policies));
     if (t_below(r, 3)) {
       snprintf(text, size, "%s", base);
     } else {
-      snprintf(text, size, "promote(%u,%s,%s)", 1 + t_below(r, 150), base, t_below(r, 3) ? "binary32" : "bfloat16");
+      const char *scaled = t_below(r, 3) ? "" : ",scaled";
+      snprintf(text, size, "promote(%u,%s,%s%s)", 1 + t_below(r, 150), base, t_below(r, 3) ? "binary32" : "bfloat16",
+               scaled);
     }
   } while (hu_accum_parse(accum, text, NULL) != HU_OK); /* a clash of keys now and then */
 }
@@ -224,7 +249,7 @@ static void models(void **state) {
   unsigned long runs = 0, refused = 0;
   for (unsigned i = 0; i < 3000; i++) {
     problem p;
-    char text[320];
+    char text[400];
     size_t m, n, k;
     hu_format fc = format_of(pick(&r, operands, sizeof operands / sizeof operands[0]));
     const char *a = pick(&r, operands, sizeof operands / sizeof operands[0]);
@@ -236,6 +261,8 @@ static void models(void **state) {
                  format_of(t_below(&r, 2) ? "binary32" : a), HU_ACCUM_EXACT);
     p.accum = x;
     draw_data(&p, &r);
+    if (hu_accum_is_scaled(&x))
+      draw_scales(&p, &r, x.scaled ? format_of(t_below(&r, 2) ? "binary32" : a) : x.block.scale);
     outcome o = problem_run(&p, 1, 0);
     free(o.d);
     if (o.status == HU_E_ACCUM) {
