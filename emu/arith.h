@@ -213,8 +213,8 @@ HU_FN hu_num hu_exact_integer(const hu_spec *s, hu_num x, uint32_t random, uint3
 
 /* ---- one rounding ---- */
 
-/* The operations by number, for the calls of one value, of arrays and of the device. From HU_OP_ROUNDED on the result
- * is no rounding of an exact one. */
+/* The operations by number, for the calls of one value, of arrays and of the device. From HU_OP_ROUNDED to
+ * HU_OP_FUNCTION the result is no rounding of an exact one. */
 enum {
   HU_OP_ADD,
   HU_OP_SUB,
@@ -231,7 +231,23 @@ enum {
   HU_OP_NEXT_UP,
   HU_OP_NEXT_DOWN,
   HU_OP_CLASS,
-  HU_OP_COMPARE
+  HU_OP_COMPARE,
+  HU_OP_FUNCTION, /* the elementary functions, of emu/function_exact.h */
+  HU_OP_EXP = HU_OP_FUNCTION,
+  HU_OP_EXP2,
+  HU_OP_EXPM1,
+  HU_OP_LOG,
+  HU_OP_LOG2,
+  HU_OP_LOG1P,
+  HU_OP_TANH,
+  HU_OP_SIGMOID,
+  HU_OP_ERF,
+  HU_OP_GELU,
+  HU_OP_RSQRT,
+  HU_OP_RECIPROCAL,
+  HU_OP_SIN,
+  HU_OP_COS,
+  HU_OP_POW
 };
 
 /* The exact result of an operation below HU_OP_ROUNDED; operands that it does not have are not looked at. */

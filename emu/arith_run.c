@@ -11,6 +11,7 @@
 
 #include "emu/arith_wide.h"
 #include "emu/float_env.h"
+#include "emu/function_call.h"
 #include "emu/kernels.h"
 #include "emu/narrow.h"
 #include "emu/stream.h"
@@ -60,6 +61,15 @@ static void run_rounded(const run *c, size_t first, size_t n, hu_events *counts)
   for (size_t i = first; i < first + n; i++) {
     uint32_t events, code = hu_arith_one(&c->spec, c->call.op, number(c, 0, i), number(c, 1, i), number(c, 2, i),
                                          random_at(c, i), &events);
+    store_code(c, i, code);
+    hu_events_count(counts, events);
+  }
+}
+
+static void run_functions(const run *c, size_t first, size_t n, hu_events *counts) {
+  for (size_t i = first; i < first + n; i++) {
+    uint32_t events,
+        code = hu_function_code(&c->spec, c->call.op, number(c, 0, i), number(c, 1, i), random_at(c, i), &events);
     store_code(c, i, code);
     hu_events_count(counts, events);
   }
@@ -218,6 +228,8 @@ static void run_part(void *context, size_t part) {
     hu_float_env_leave(saved);
   } else if (c->call.op < HU_OP_ROUNDED) {
     run_rounded(c, first, n, &counts);
+  } else if (c->call.op >= HU_OP_FUNCTION) {
+    run_functions(c, first, n, &counts);
   } else {
     run_other(c, first, n, &counts);
   }

@@ -15,6 +15,15 @@
 #define HU_FN static inline
 #endif
 
+/* HU_OUTLINE: the same for functions that are long and seldom run: called, not inlined. */
+#if defined(__CUDACC__)
+#define HU_OUTLINE static __host__ __device__ __noinline__
+#elif defined(__GNUC__) || defined(__clang__)
+#define HU_OUTLINE static __attribute__((noinline, unused))
+#else
+#define HU_OUTLINE static
+#endif
+
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define HU_X86 1
 #else

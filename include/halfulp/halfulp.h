@@ -12,6 +12,8 @@
 #include "halfulp/arith.h"
 #include "halfulp/array.h"
 #include "halfulp/arith_n.h"
+#include "halfulp/function.h"
+#include "halfulp/function_n.h"
 #include "halfulp/accum.h"
 #include "halfulp/gemm.h"
 
