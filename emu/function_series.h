@@ -77,10 +77,10 @@ HU_OUTLINE void hu_series_normal(hu_big *z, const hu_big *u, int32_t f) {
  * With v = 1/u and c(k) = 1 + k v / c(k+1), R = 1/c(1), c(n+1) lies between 1 and 1 + (n+1) v; every c falls where the
  * one behind it rises, so the two ends lead to values with R's own between them. c^2 > k v keeps an error from growing
  * on its way up; step k adds k ulps (v's) and two: less than 2^23 for the n < 3000 of them. The ends come out some
- * 2^(-2.7 sqrt(n u)) apart, hence the n; it is looked at, not supposed. */
+ * 2^(-2.7 sqrt(n u)) apart for n > u, hence the n; it is looked at, not supposed. */
 HU_OUTLINE int32_t hu_series_tail(hu_big *z, const hu_big *u, int32_t f) {
   hu_big v, a, b, step, one = hu_big_of(1, f);
-  uint32_t n = 160 * (uint32_t)(f * f) / u->w[f] + 20;
+  uint32_t n = 160 * (uint32_t)(f * f) / u->w[f] + 7 * (uint32_t)f;
   hu_big_div(&v, &one, u, f);
   a = one;
   hu_big_times(&b, &v, n + 1, f);

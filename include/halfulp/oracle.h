@@ -71,6 +71,33 @@ typedef struct hu_oracle_code {
 HU_API HU_MUST_CHECK hu_status hu_oracle_arith(uint32_t *code, uint32_t *events, int operation, hu_format fz,
                                                hu_mode mode, uint32_t random, const hu_oracle_code *x);
 
+/* The functions of function.h. x: one operand, of POW two. What hu_exp, ... must return for code and events. */
+enum {
+  HU_ORACLE_EXP,
+  HU_ORACLE_EXP2,
+  HU_ORACLE_EXPM1,
+  HU_ORACLE_LOG,
+  HU_ORACLE_LOG2,
+  HU_ORACLE_LOG1P,
+  HU_ORACLE_TANH,
+  HU_ORACLE_SIGMOID,
+  HU_ORACLE_ERF,
+  HU_ORACLE_GELU,
+  HU_ORACLE_RSQRT,
+  HU_ORACLE_RECIPROCAL,
+  HU_ORACLE_SIN,
+  HU_ORACLE_COS,
+  HU_ORACLE_POW,
+  HU_ORACLE_FUNCTIONS
+};
+/* HU_E_SHAPE: no such function. */
+HU_API HU_MUST_CHECK hu_status hu_oracle_function(uint32_t *code, uint32_t *events, int function, hu_format fz,
+                                                  hu_mode mode, uint32_t random, const hu_oracle_code *x);
+/* The same value in n modes, modes[i] with random[i]: the function is evaluated once. events may be NULL. */
+HU_API HU_MUST_CHECK hu_status hu_oracle_functions(uint32_t *codes, uint32_t *events, int function, hu_format fz,
+                                                   size_t n, const hu_mode *modes, const uint32_t *random,
+                                                   const hu_oracle_code *x);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/function/functions.h - the functions of function.h as rows of a table, by the numbers that the oracle gives
+ * them, and the emulator held against the oracle in many modes at once. */
+#ifndef HALFULP_TESTS_FUNCTION_FUNCTIONS_H
+#define HALFULP_TESTS_FUNCTION_FUNCTIONS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "halfulp/function.h"
+#include "halfulp/oracle.h"
+#include "tests/support/support.h"
+
+typedef uint32_t (*fn_one)(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events);
+
+typedef struct fn_row {
+  const char *name;
+  fn_one one; /* NULL: pow */
+} fn_row;
+
+static const fn_row fn_table[HU_ORACLE_FUNCTIONS] = {
+    {"exp", hu_exp},   {"exp2", hu_exp2},   {"expm1", hu_expm1}, {"log", hu_log},
+    {"log2", hu_log2}, {"log1p", hu_log1p}, {"tanh", hu_tanh},   {"sigmoid", hu_sigmoid},
+    {"erf", hu_erf},   {"gelu", hu_gelu},   {"rsqrt", hu_rsqrt}, {"reciprocal", hu_reciprocal},
+    {"sin", hu_sin},   {"cos", hu_cos},     {"pow", NULL},
+};
+
+static inline int fn_find(const char *name) {
+  int i = 0;
+  while (i < HU_ORACLE_FUNCTIONS && strcmp(fn_table[i].name, name) != 0) i++;
+  return i;
+}
+
+static inline uint32_t fn_call(int function, hu_format fz, hu_mode mode, uint32_t random, const hu_oracle_code *x,
+                               uint32_t *events) {
+  if (function == HU_ORACLE_POW)
+    return hu_pow(fz, mode, x[0].format, x[0].code, x[1].format, x[1].code, random, events);
+  return fn_table[function].one(fz, mode, x[0].format, x[0].code, random, events);
+}
+
+enum { FN_MODES = 16 };
+typedef struct fn_modes {
+  size_t n;
+  hu_mode mode[FN_MODES];
+  uint32_t random[FN_MODES];
+} fn_modes;
+
+/* Every deterministic rounding and some stochastic ones, with policies drawn for each; N up to `bits`, R often at an end
+ * of its range. */
+static inline void fn_draw_modes(fn_modes *m, t_random *r, unsigned stochastic, unsigned bits) {
+  m->n = T_DETERMINISTIC + stochastic;
+  for (unsigned i = 0; i < m->n; i++) {
+    m->mode[i] = i < T_DETERMINISTIC ? t_mode(i) : t_stochastic(HU_SRA + i % 3, 1 + t_below(r, bits));
+    m->random[i] = t_next32(r);
+    if (t_below(r, 4) == 0) m->random[i] = t_below(r, 2) ? 0 : 0xFFFFFFFF;
+    if (t_below(r, 2)) m->mode[i] = t_policy(m->mode[i], t_below(r, 4), t_below(r, 2), t_below(r, 3));
+  }
+}
+
+/* The emulator against the oracle; returns all events of the cases. */
+static inline uint32_t fn_check(int function, hu_format fz, const fn_modes *m, const hu_oracle_code *x) {
+  uint32_t want[FN_MODES], want_events[FN_MODES], all = 0;
+  hu_status status = hu_oracle_functions(want, want_events, function, fz, m->n, m->mode, m->random, x);
+  if (status != HU_OK) fail_msg("the oracle of %s says %s", fn_table[function].name, hu_status_name(status));
+  for (size_t i = 0; i < m->n; i++) {
+    uint32_t events = 0xBEEF, got = fn_call(function, fz, m->mode[i], m->random[i], x, &events);
+    all |= events;
+    if (got == want[i] && events == want_events[i]) continue;
+    char z[T_FORMAT_TEXT], f[2][T_FORMAT_TEXT] = {"", ""}, t[T_MODE_TEXT], a[T_EVENTS_TEXT], b[T_EVENTS_TEXT];
+    for (int k = 0; k <= (function == HU_ORACLE_POW); k++) t_format_text(f[k], x[k].format);
+    fail_msg("%s into %s, %s, R=%#x: %#x of %s, %#x of %s: %#x %s, oracle %#x %s", fn_table[function].name,
+             t_format_text(z, fz), t_mode_text(t, m->mode[i]), m->random[i], x[0].code, f[0],
+             function == HU_ORACLE_POW ? x[1].code : 0, f[1], got, t_events_text(a, events), want[i],
+             t_events_text(b, want_events[i]));
+  }
+  return all;
+}
+
+#endif
