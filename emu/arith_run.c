@@ -12,6 +12,7 @@
 #include "emu/arith_wide.h"
 #include "emu/float_env.h"
 #include "emu/function_call.h"
+#include "emu/function_lanes.h"
 #include "emu/kernels.h"
 #include "emu/narrow.h"
 #include "emu/stream.h"
@@ -27,6 +28,7 @@ typedef struct run {
   int raw[3];                /* 1: the operand's codes are binary32 patterns */
   const hu_kernels *kernels; /* NULL: the core for every element */
   const hu_wide *wide;
+  hu_function_lane function; /* NULL: no elementary function, or none in lanes */
   hu_stream stream;
   int stochastic;
   /* What every operation on a NaN gives but the extremes that prefer numbers, and the root of a number below 0. */
@@ -100,6 +102,7 @@ static void run_other(const run *c, size_t first, size_t n, hu_events *counts) {
 typedef struct piece {
   uint32_t x[3][PIECE]; /* operands as binary32 patterns */
   uint32_t odd[PIECE], left[PIECE], out[PIECE];
+  uint64_t wide[PIECE], wide_left[PIECE]; /* of the elementary functions */
 } piece;
 
 static void load_operand(const run *c, int k, size_t first, size_t n, uint32_t *z) {
@@ -138,8 +141,17 @@ static int choose(int32_t op, size_t n, piece *p) {
   return any != 0;
 }
 
+/* Functions leave what lies beyond binary32. */
+static int call_function(const run *c, size_t n, piece *p) {
+  int left = c->function(n, p->wide, p->wide_left, p->x[0]);
+  (void)c->kernels->to_odd(n, p->odd, p->wide);
+  for (size_t i = 0; left && i < n; i++) p->left[i] = (uint32_t)p->wide_left[i];
+  return left;
+}
+
 static int compute(const run *c, size_t n, piece *p) {
   const hu_wide *w = c->wide;
+  if (c->function) return call_function(c, n, p);
   uint32_t down = c->spec.round == HU_RTN;
   switch (c->call.op) {
     case HU_OP_ADD: return w->add(n, p->odd, p->left, p->x[0], p->x[1], down);
@@ -176,7 +188,9 @@ static void redo(const run *c, const piece *p, size_t first, size_t i, hu_events
     events = c->no_root_events;
   } else {
     for (int k = 0; k < c->call.operands; k++) x[k] = hu_unpack32(p->x[k][i]);
-    code = hu_arith_one(&c->spec, c->call.op, x[0], x[1], x[2], random_at(c, first + i), &events);
+    uint32_t r = random_at(c, first + i);
+    code = c->function ? hu_function_code(&c->spec, c->call.op, x[0], x[1], r, &events)
+                       : hu_arith_one(&c->spec, c->call.op, x[0], x[1], x[2], r, &events);
   }
   store_code(c, first + i, code);
   hu_events_count(counts, events);
@@ -241,7 +255,7 @@ static void run_part(void *context, size_t part) {
 static int lanes_can(run *c) {
   hu_format binary32 = hu_format_ieee(8, 23, 0);
   int extreme = c->call.op >= HU_OP_MINIMUM && c->call.op <= HU_OP_MAXIMUM_NUMBER;
-  if (c->call.op >= HU_OP_ROUNDED || (c->call.op == HU_OP_SQRT && !c->wide->sqrt)) return 0;
+  if (!c->function && (c->call.op >= HU_OP_ROUNDED || (c->call.op == HU_OP_SQRT && !c->wide->sqrt))) return 0;
   if (c->spec.zero == HU_ZERO_NONE) return 0; /* there +0 would have an event */
   if (!hu_narrow_of(&c->narrow, &c->spec) || (!extreme && !hu_odd_is_enough(&c->spec))) return 0;
   for (int k = 0; k < c->call.operands; k++) {
@@ -258,6 +272,15 @@ static const hu_wide *wide_for(uint32_t levels) {
   if (levels & HU_LEVEL_AVX2) return hu_wide_avx2();
 #endif
   return levels & HU_LEVEL_VECTOR ? hu_wide_vector() : NULL;
+}
+
+static hu_function_lane function_for(uint32_t levels, int32_t op) {
+  if (op < HU_OP_FUNCTION || op >= HU_OP_FUNCTION + HU_FUNCTION_LANES) return NULL;
+#if HU_X86
+  if (levels & HU_LEVEL_AVX512) return hu_function_lanes_avx512()[op - HU_OP_FUNCTION];
+  if (levels & HU_LEVEL_AVX2) return hu_function_lanes_avx2()[op - HU_OP_FUNCTION];
+#endif
+  return levels & HU_LEVEL_VECTOR ? hu_function_lanes_vector()[op - HU_OP_FUNCTION] : NULL;
 }
 
 /* Parts are whole multiples of 64 elements, so that neighbours never share a cache line of an aligned result. */
@@ -282,6 +305,7 @@ void hu_arith_run(const hu_arith_call *call, const hu_exec *exec, hu_events *eve
   c.stochastic = call->mode.round >= HU_SRA;
   c.kernels = hu_kernels_for(levels);
   c.wide = wide_for(levels);
+  c.function = function_for(levels, call->op);
   if (c.kernels && (!c.wide || !lanes_can(&c))) c.kernels = NULL;
   if (exec) c.stream = exec->stream;
   c.counts = counts;

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/function64.h - the quick way of the elementary functions: binary64, an error bound, a test.
+ *
+ * Results are odd patterns of 53 digits, or exact ones, that stand for the exact result in any rounding that looks at
+ * no more than a given number of digits. Each function computes a y with |y - f(x)| < 2^-44 |f(x)|, less than 2^9 ulps
+ * of y. Where all numbers within 2^9 ulps of y have the same first digits, as many as are wanted, these are f(x)'s, and
+ * something follows, for the exact result is strictly between: the pattern is those digits and a 1 at the end. Where
+ * they have not, `known` is 0 and emu/function_exact.h has to decide. No result is supposed, so binary64 may differ from
+ * one level or machine to another (by a fused multiply-add, say) without a code being different.
+ *
+ * Operands: any binary64 number, as a double; `known` is 0 where a function does not do it: for more than 24 digits (so
+ * that squares and sums with 1 are exact or nearly), |x| > 2^1000 or |x| < 2^-1000 but zeros, and as said at each. Next
+ * to a number of few digits the result is that number's pattern and one more or less. All that is wanted of binary64 is
+ * IEEE 754's arithmetic, to nearest, subnormals kept (emu/float_env.h), without contraction; no libm. C11, C++17 and CUDA
+ * compile the same text; there are no branches, so that compilers can put a loop of these into lanes.
+ *
+ * The bounds. u = 2^-53, one rounding. Sums of the polynomials' few digits: an error of 2^-50 in each, their own among
+ * it (emu/function_polynomials.h), for their values are near their leading coefficients.
+ *   exp      x = k ln 2 + r, k ln2_hi exact: r within 2^-60 + u |r|; (1 + r p) 2^k: 2^-50.
+ *   expm1    2^k (r p) + (2^k - 1): relative for k = 0; else the sum is above 0.29 of its larger term: 2^-48.
+ *   log      k ln 2 + q p(q^2), q = (m - 1) / (m + 1) within 2 u for m - 1 is exact; for k = 0 relative, else the sum is
+ *            above 0.34 and its terms below it but for ln 2 / 2: 2^-49. log1p: 1 + x is exact or x > 2^28. log2: 2^-48.
+ *   tanh     d / (d + 2), d = expm1(2 |x|): 2^-46. sigmoid 1 / (1 + e^-x): 2^-48.
+ *   erf      x p(x^2): 2^-49; from 1/2 on 1 - e^-(x^2) P(w) / (1 + 2 x): below 0.48 subtracted from 1: 2^-47.
+ *   gelu     Q = e^-(x^2/2) P(w) / (1 + 2 t) / 2, t = |x| / sqrt 2 within 2 u, w within 6 u, P' small, x^2 exact: 2^-47;
+ *            x (1 - Q) or x Q.
+ *   sin, cos x - k pi/2, pi/2 in three parts of which the first two are exact with k < 2^20: the remainder, at least
+ *            2^-45 for 24 digits, within 2^-50 of itself: 2^-48.
+ *   rsqrt, reciprocal: two roundings. */
+#ifndef HALFULP_EMU_FUNCTION64_H
+#define HALFULP_EMU_FUNCTION64_H
+
+#include "emu/function_polynomials.h"
+
+HU_FN uint64_t hu_pattern64(double x) {
+  uint64_t u;
+  memcpy(&u, &x, sizeof u);
+  return u;
+}
+
+HU_FN double hu_double64(uint64_t u) {
+  double x;
+  memcpy(&x, &u, sizeof x);
+  return x;
+}
+
+typedef struct hu_quick {
+  uint64_t bits;
+  uint64_t known; /* 1 or 0 */
+} hu_quick;
+
+HU_FN double hu_abs64(double x) { return hu_double64(hu_pattern64(x) & 0x7FFFFFFFFFFFFFFFu); }
+
+/* The pattern for y, whose last `spare` digits are not wanted; known if `fit` (the operand is one for the function). */
+HU_FN hu_quick hu_quick_settled(double y, uint64_t fit, uint32_t spare) {
+  hu_quick q;
+  uint64_t u = hu_pattern64(y), reach = HU_WRONG(29) ? 0 : 512, low = (u - reach) >> spare;
+  q.bits = (u >> spare << spare) | 1;
+  q.known = fit & (low == (u + reach) >> spare);
+  return q;
+}
+
+/* Where the condition holds, this pattern. */
+HU_FN hu_quick hu_quick_or(hu_quick q, uint64_t condition, uint64_t bits) {
+  q.bits = condition ? bits : q.bits;
+  q.known |= condition;
+  return q;
+}
+
+/* The neighbour of base away from zero, toward it. */
+HU_FN uint64_t hu_quick_above(double base) { return hu_pattern64(base) + 1; }
+HU_FN uint64_t hu_quick_below(double base) { return hu_pattern64(base) - 1; }
+
+/* 2^k for k + 1.5 2^52 as it comes out of a sum, |k| < 1023. */
+HU_FN double hu_power_of_two64(double shifted) { return hu_double64((hu_pattern64(shifted) + 1023) << 52); }
+
+#define HU_SHIFTER 0x1.8p52
+#define HU_LN2_HI 0x1.62e42fefap-1 /* 36 digits of ln 2, and the rest */
+#define HU_LN2_LO 0x1.cf79abc9e3b3ap-40
+
+/* e^x - 1 = power (r p) + (power - 1), e^x = power (1 + r p): returns r p. |x| < 700. */
+HU_FN double hu_quick_reduced_exp(double x, double *power) {
+  double shifted = x * 0x1.71547652b82fep0 + HU_SHIFTER, k = shifted - HU_SHIFTER;
+  double r = (x - k * HU_LN2_HI) - k * HU_LN2_LO;
+  *power = hu_power_of_two64(shifted);
+  return r * hu_polynomial_expm1(r);
+}
+
+HU_FN double hu_quick_exp_value(double x) {
+  double power, d = hu_quick_reduced_exp(x, &power);
+  return power + power * d;
+}
+
+HU_FN double hu_quick_expm1_value(double x) {
+  double power, d = hu_quick_reduced_exp(x, &power);
+  return power * d + (power - 1);
+}
+
+HU_FN hu_quick hu_quick_exp(double x, uint32_t spare) {
+  double a = hu_abs64(x);
+  hu_quick q = hu_quick_settled(hu_quick_exp_value(x), a < 700, spare);
+  q = hu_quick_or(q, a<0x1p-28, x> 0 ? hu_quick_above(1) : hu_quick_below(1));
+  return hu_quick_or(q, x == 0, hu_pattern64(1));
+}
+
+HU_FN hu_quick hu_quick_exp2(double x, uint32_t spare) {
+  double a = hu_abs64(x), shifted = x + HU_SHIFTER, r = (x - (shifted - HU_SHIFTER)) * 0x1.62e42fefa39efp-1;
+  double power = hu_power_of_two64(shifted);
+  hu_quick q = hu_quick_settled(power + power * (r * hu_polynomial_expm1(r)), a < 1000, spare);
+  q = hu_quick_or(q, a<0x1p-28, x> 0 ? hu_quick_above(1) : hu_quick_below(1));
+  return hu_quick_or(q, x == 0, hu_pattern64(1));
+}
+
+HU_FN hu_quick hu_quick_expm1(double x, uint32_t spare) {
+  double a = hu_abs64(x);
+  hu_quick q = hu_quick_settled(hu_quick_expm1_value(x), a < 700, spare);
+  q = hu_quick_or(q, x < -20, hu_quick_below(-1));
+  q = hu_quick_or(q, a<0x1p-28, x> 0 ? hu_quick_above(x) : hu_quick_below(x));
+  return hu_quick_or(q, x == 0, hu_pattern64(x));
+}
+
+/* ln x for a normal x > 0, and log2 x if `binary`. */
+HU_FN double hu_quick_log_value(double x, int binary) {
+  uint64_t u = hu_pattern64(x), up = u - 0x3FE6A09E00000000u + ((uint64_t)1024 << 52), field = up >> 52;
+  double k = hu_double64(0x4330000000000000u | field) - (0x1p52 + 1024);
+  double m = hu_double64(u - (field << 52) + ((uint64_t)1024 << 52));
+  double q = (m - 1) / (m + 1), l = q * hu_polynomial_log(q * q);
+  if (binary) return k + l * 0x1.71547652b82fep0;
+  return k * HU_LN2_HI + (k * HU_LN2_LO + l);
+}
+
+HU_FN hu_quick hu_quick_log(double x, int binary, uint32_t spare) {
+  return hu_quick_settled(hu_quick_log_value(x, binary), x > 0, spare);
+}
+
+HU_FN hu_quick hu_quick_log1p(double x, uint32_t spare) {
+  hu_quick q = hu_quick_settled(hu_quick_log_value(1 + x, 0), x > -1, spare);
+  q = hu_quick_or(q, hu_abs64(x) < 0x1p-27, x > 0 ? hu_quick_below(x) : hu_quick_above(x));
+  return hu_quick_or(q, x == 0, hu_pattern64(x));
+}
+
+HU_FN double hu_quick_signed(double y, double x) {
+  return hu_double64(hu_pattern64(y) | (hu_pattern64(x) & 0x8000000000000000u));
+}
+
+HU_FN hu_quick hu_quick_tanh(double x, uint32_t spare) {
+  double a = hu_abs64(x), d = hu_quick_expm1_value(a + a);
+  hu_quick q = hu_quick_settled(hu_quick_signed(d / (d + 2), x), a < 300, spare);
+  q = hu_quick_or(q, a > 12, hu_quick_below(hu_quick_signed(1, x)));
+  q = hu_quick_or(q, a < 0x1p-14, hu_quick_below(x));
+  return hu_quick_or(q, x == 0, hu_pattern64(x));
+}
+
+HU_FN hu_quick hu_quick_sigmoid(double x, uint32_t spare) {
+  double a = hu_abs64(x);
+  hu_quick q = hu_quick_settled(1 / (1 + hu_quick_exp_value(-x)), a < 700, spare);
+  q = hu_quick_or(q, x > 20, hu_quick_below(1));
+  q = hu_quick_or(q, a<0x1p-28, x> 0 ? hu_quick_above(0.5) : hu_quick_below(0.5));
+  return hu_quick_or(q, x == 0, hu_pattern64(0.5));
+}
+
+/* erfc(t) e^(t^2), 0 <= t < HU_ERFC_LAST. */
+HU_FN double hu_quick_scaled_erfc(double t) {
+  double w = HU_ERFC_SCALE * t / (t + 3.75) - 1;
+  return hu_polynomial_erfc(w) / (1 + 2 * t);
+}
+
+HU_FN hu_quick hu_quick_erf(double x, uint32_t spare) {
+  double a = hu_abs64(x), square = a * a, small = a * hu_polynomial_erf(square);
+  double large = 1 - hu_quick_exp_value(-square) * hu_quick_scaled_erfc(a);
+  hu_quick q = hu_quick_settled(hu_quick_signed(a < 0.5 ? small : large, x), a < 20, spare);
+  q = hu_quick_or(q, a > 4.25, hu_quick_below(hu_quick_signed(1, x)));
+  return hu_quick_or(q, x == 0, hu_pattern64(x));
+}
+
+HU_FN hu_quick hu_quick_gelu(double x, uint32_t spare) {
+  double a = hu_abs64(x), half = x * 0.5;
+  double tail = hu_quick_exp_value(half * -x) * hu_quick_scaled_erfc(a * 0x1.6a09e667f3bcdp-1) * 0.5;
+  hu_quick q = hu_quick_settled(x * (x < 0 ? tail : 1 - tail), a < 37, spare);
+  q = hu_quick_or(q, x > 6, hu_quick_below(x));
+  q = hu_quick_or(q, a<0x1p-28, x> 0 ? hu_quick_above(half) : hu_quick_below(half));
+  return hu_quick_or(q, x == 0, hu_pattern64(x));
+}
+
+HU_FN hu_quick hu_quick_reciprocal(double x, uint32_t spare) { return hu_quick_settled(1 / x, x != 0, spare); }
+
+/* sin x, cos x. The parts of pi/2 have 33 digits each and what is left. */
+HU_FN hu_quick hu_quick_sin(double x, uint64_t cosine, uint32_t spare) {
+  double a = hu_abs64(x), shifted = a * 0x1.45f306dc9c883p-1 + HU_SHIFTER, k = shifted - HU_SHIFTER;
+  double r = ((a - k * 0x1.921fb544p0) - k * 0x1.0b4611a6p-34) - k * 0x1.3198a2e037073p-69, t = r * r;
+  uint64_t quarter = hu_pattern64(shifted) + cosine;
+  double s = r * hu_polynomial_sin(t), c = hu_polynomial_cos(t), y = quarter & 1 ? c : s;
+  uint64_t flip = (quarter & 2) << 62, sign = cosine ? 0 : hu_pattern64(x) & 0x8000000000000000u;
+  hu_quick q = hu_quick_settled(hu_double64(hu_pattern64(y) ^ flip ^ sign), a < 0x1p20, spare);
+  q = hu_quick_or(q, a < 0x1p-14, cosine ? hu_quick_below(1) : hu_quick_below(x));
+  return hu_quick_or(q, x == 0, cosine ? hu_pattern64(1) : hu_pattern64(x));
+}
+
+#endif

@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: MIT */
+/* AVX2. */
+#include "emu/function_lanes_body.h"
+
+const hu_function_lane *hu_function_lanes_avx2(void) { return lanes; }

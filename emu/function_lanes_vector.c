@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: MIT */
+/* The baseline level. */
+#include "emu/function_lanes_body.h"
+
+const hu_function_lane *hu_function_lanes_vector(void) { return lanes; }
