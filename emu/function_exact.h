@@ -215,26 +215,37 @@ HU_OUTLINE hu_num hu_exact_pow(hu_num x, hu_num y, uint32_t *raised) {
 
 /* ---- the functions of one operand ---- */
 
+/* floor(|x|) of a finite |x| < 2^12. */
+HU_FN uint64_t hu_whole(hu_num x) { return x.exp >= 0 ? x.sig << x.exp : hu_shift_right(x.sig, -x.exp); }
+
+/* Is |x| >= 800, or 1154 = 800 / ln 2 for powers of two? Then e^|x| > 2^1154 is beyond all numbers of all formats, and
+ * e^-|x| below 2^-40 of them. */
+HU_FN uint32_t hu_is_far(hu_num x, uint32_t binary) {
+  int32_t k = hu_exponent(x);
+  return k >= 12 || (k >= 0 && hu_whole(x) >= (binary ? 1154 : 800));
+}
+
 /* 1 and the result if x, finite and not 0, needs no digits: k = floor(log2 |x|). */
 HU_OUTLINE int32_t hu_function_quickly(hu_num *z, int32_t op, hu_num x, uint32_t *raised) {
   int32_t k = hu_exponent(x);
+  uint32_t far = hu_is_far(x, op == HU_OP_EXP2);
   hu_num half = hu_num_finite(x.sign, x.sig, x.exp - 1);
   *z = hu_one(0);
   switch (op) {
     case HU_OP_EXP2:
     case HU_OP_EXP:
-      if (k >= 12) *z = x.sign ? hu_below_all(0) : hu_beyond_all(0);
+      if (far) *z = x.sign ? hu_below_all(0) : hu_beyond_all(0);
       if (k < -67) *z = hu_beside(hu_one(0), !x.sign);
-      if (k < 12 && op == HU_OP_EXP2 && hu_stripped(x).exp >= 0) {
-        int32_t n = (int32_t)(x.exp < 0 ? x.sig >> -x.exp : x.sig << x.exp);
+      if (!far && op == HU_OP_EXP2 && hu_stripped(x).exp >= 0) {
+        int32_t n = (int32_t)hu_whole(x);
         *z = hu_num_finite(0, 1, x.sign ? -n : n);
         return 1;
       }
-      return k >= 12 || k < -67;
+      return far || k < -67;
     case HU_OP_EXPM1:
       if (k < -66) *z = hu_beside(x, !x.sign);
       if (k >= 6) *z = x.sign ? hu_beside(hu_one(1), 0) : hu_beyond_all(0);
-      return k < -66 || k >= (x.sign ? 6 : 12);
+      return k < -66 || (x.sign ? k >= 6 : far);
     case HU_OP_LOG:
     case HU_OP_LOG2:
       if (x.sign) *z = hu_exact_invalid(raised);
@@ -250,11 +261,11 @@ HU_OUTLINE int32_t hu_function_quickly(hu_num *z, int32_t op, hu_num x, uint32_t
     case HU_OP_SIGMOID:
       if (k < -66) *z = hu_beside(hu_num_finite(0, 1, -1), !x.sign);
       if (k >= 6) *z = x.sign ? hu_below_all(0) : hu_beside(hu_one(0), 0);
-      return k < -66 || k >= (x.sign ? 12 : 6);
+      return k < -66 || (x.sign ? far : k >= 6);
     case HU_OP_ERF: *z = hu_beside(hu_one(x.sign), 0); return k >= 3;
     case HU_OP_GELU:
       *z = k < 0 ? hu_beside(half, !x.sign) : x.sign ? hu_below_all(1) : hu_beside(x, 0);
-      return k < -67 || k >= (x.sign ? 6 : 4);
+      return k < -67 || (k >= 0 && hu_whole(x) >= (x.sign ? 42 : 12)) || k >= 12; /* 42^2 / 2 > 800 */
     case HU_OP_RSQRT: *z = x.sign ? hu_exact_invalid(raised) : hu_inverse_root(x); return 1;
     case HU_OP_SIN: *z = hu_beside(x, HU_WRONG(27)); return k < -33;
     default: *z = hu_beside(hu_one(0), 0); return k < -33;
@@ -298,13 +309,6 @@ HU_OUTLINE hu_num hu_function_of(int32_t op, hu_num x, hu_num y, uint32_t *raise
   for (int32_t f = 6; f <= HU_BIG_FRACTION; f *= 2)
     if (hu_function_value(&z, op, x, f)) break;
   return z;
-}
-
-/* One function: the exact result, rounded once. */
-HU_FN uint32_t hu_function_one(const hu_spec *s, int32_t op, hu_num x, hu_num y, uint32_t random, uint32_t *events) {
-  uint32_t raised = 0, operands = hu_operand_events(x) | (op == HU_OP_POW ? hu_operand_events(y) : 0);
-  hu_num z = hu_function_of(op, x, y, &raised);
-  return hu_arith_round(s, z, raised, operands, random, events);
 }
 
 #endif

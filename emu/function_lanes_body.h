@@ -4,8 +4,6 @@
 #include "emu/function64.h"
 #include "emu/function_lanes.h"
 
-enum { LANES_SPARE = 27 };
-
 /* What stands for everything too small for formats that reach binary32's exponents at most. */
 #define LANES_TINY 0x0170000000000001u
 #define LANES_LARGE 0x47E0000000000000u /* 2^127: from here on the next step would be lost */
@@ -21,8 +19,8 @@ enum { LANES_SPARE = 27 };
       double x = f;                                                                                              \
       hu_quick q = value;                                                                                        \
       q = hu_quick_or(q, x < (far), far_bits);                                                                   \
-      uint64_t known = q.known & ((u[i] & 0x7FFFFFFF) < 0x7F800000);                                             \
-      known &= (q.bits & ~LANES_SIGN) < LANES_LARGE;                                                             \
+      uint64_t known = q.known & ((u[i] & 0x7FFFFFFF) - 0x7F800000) >> 31;                                       \
+      known &= ((q.bits & ~LANES_SIGN) - LANES_LARGE) >> 63;                                                     \
       z[i] = q.bits & (0 - known);                                                                               \
       left[i] = known ^ 1;                                                                                       \
       any |= known ^ 1;                                                                                          \
@@ -30,22 +28,22 @@ enum { LANES_SPARE = 27 };
     return any != 0;                                                                                             \
   }
 
-LANES(exp, hu_quick_exp(x, LANES_SPARE), -200, LANES_TINY)
-LANES(exp2, hu_quick_exp2(x, LANES_SPARE), -200, LANES_TINY)
-LANES(sigmoid, hu_quick_sigmoid(x, LANES_SPARE), -200, LANES_TINY)
-LANES(gelu, hu_quick_gelu(x, LANES_SPARE), -20, LANES_TINY | LANES_SIGN)
+LANES(exp, hu_quick_exp(x), -200, LANES_TINY)
+LANES(exp2, hu_quick_exp2(x), -200, LANES_TINY)
+LANES(sigmoid, hu_quick_sigmoid(x), -200, LANES_TINY)
+LANES(gelu, hu_quick_gelu(x), -20, LANES_TINY | LANES_SIGN)
 #define LANES_NOWHERE -0x1p1000
-LANES(expm1, hu_quick_expm1(x, LANES_SPARE), LANES_NOWHERE, 0)
-LANES(log, hu_quick_log(x, 0, LANES_SPARE), LANES_NOWHERE, 0)
-LANES(log2, hu_quick_log(x, 1, LANES_SPARE), LANES_NOWHERE, 0)
-LANES(log1p, hu_quick_log1p(x, LANES_SPARE), LANES_NOWHERE, 0)
-LANES(tanh, hu_quick_tanh(x, LANES_SPARE), LANES_NOWHERE, 0)
-LANES(erf, hu_quick_erf(x, LANES_SPARE), LANES_NOWHERE, 0)
-LANES(reciprocal, hu_quick_reciprocal(x, LANES_SPARE), LANES_NOWHERE, 0)
-LANES(sin, hu_quick_sin(x, 0, LANES_SPARE), LANES_NOWHERE, 0)
-LANES(cos, hu_quick_sin(x, 1, LANES_SPARE), LANES_NOWHERE, 0)
+LANES(expm1, hu_quick_expm1(x), LANES_NOWHERE, 0)
+LANES(log, hu_quick_log(x, 0), LANES_NOWHERE, 0)
+LANES(log2, hu_quick_log(x, 1), LANES_NOWHERE, 0)
+LANES(log1p, hu_quick_log1p(x), LANES_NOWHERE, 0)
+LANES(tanh, hu_quick_tanh(x), LANES_NOWHERE, 0)
+LANES(erf, hu_quick_erf(x), LANES_NOWHERE, 0)
+LANES(reciprocal, hu_quick_reciprocal(x), LANES_NOWHERE, 0)
+LANES(sin, hu_quick_sin(x, 0), LANES_NOWHERE, 0)
+LANES(cos, hu_quick_sin(x, 1), LANES_NOWHERE, 0)
 #if defined(__GNUC__) || defined(__clang__)
-LANES(rsqrt, hu_quick_settled(1 / __builtin_sqrt(x), x > 0, LANES_SPARE), LANES_NOWHERE, 0)
+LANES(rsqrt, hu_quick_settled(1 / __builtin_sqrt(x), x > 0), LANES_NOWHERE, 0)
 #else
 #define lanes_rsqrt NULL
 #endif

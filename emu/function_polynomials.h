@@ -36,6 +36,20 @@ HU_FN double hu_polynomial_log(double s) {
   return p;
 }
 
+/* (ln((1 + q) / (1 - q)) / q - 2) / s for s = q^2 < 0.02945; relative error below 2^-53. */
+HU_FN double hu_polynomial_log_rest(double s) {
+  double p = 0x1.e6b660fec7379p-4;
+  p = p * s + 0x1.debe214e33b96p-4;
+  p = p * s + 0x1.111d2b673d7e2p-3;
+  p = p * s + 0x1.3b137b1bd652bp-3;
+  p = p * s + 0x1.745d17d3a387ap-3;
+  p = p * s + 0x1.c71c71c64bff9p-3;
+  p = p * s + 0x1.249249249295dp-2;
+  p = p * s + 0x1.9999999999998p-2;
+  p = p * s + 0x1.5555555555555p-1;
+  return p;
+}
+
 /* sin(r) / r for t = r^2 < 0.617; relative error below 2^-57. */
 HU_FN double hu_polynomial_sin(double t) {
   double p = -0x1.aa9b8c5cdeaf7p-41;
