@@ -105,7 +105,7 @@ HU_FN hu_quick hu_quick_exp(double x) {
   double a = hu_abs64(x);
   hu_quick q = hu_quick_settled(hu_quick_exp_value(x), a < 700);
   q = hu_quick_or(q, (a < 0x1p-21) & hu_quick_few(1 + x), hu_quick_above(1 + x)); /* 1 + x + x^2/2 */
-  q = hu_quick_or(q, a<0x1p-28, x> 0 ? hu_quick_above(1) : hu_quick_below(1));
+  q = hu_quick_or(q, (a < 0x1p-28), x > 0 ? hu_quick_above(1) : hu_quick_below(1));
   return hu_quick_or(q, x == 0, hu_pattern64(1));
 }
 
@@ -113,7 +113,7 @@ HU_FN hu_quick hu_quick_exp2(double x) {
   double a = hu_abs64(x), shifted = x + HU_SHIFTER, r = (x - (shifted - HU_SHIFTER)) * 0x1.62e42fefa39efp-1;
   double power = hu_power_of_two64(shifted);
   hu_quick q = hu_quick_settled(power + power * (r * hu_polynomial_expm1(r)), a < 1000);
-  q = hu_quick_or(q, a<0x1p-28, x> 0 ? hu_quick_above(1) : hu_quick_below(1));
+  q = hu_quick_or(q, (a < 0x1p-28), x > 0 ? hu_quick_above(1) : hu_quick_below(1));
   return hu_quick_or(q, x == 0, hu_pattern64(1));
 }
 
@@ -121,7 +121,7 @@ HU_FN hu_quick hu_quick_expm1(double x) {
   double a = hu_abs64(x);
   hu_quick q = hu_quick_settled(hu_quick_expm1_value(x), a < 700);
   q = hu_quick_or(q, x < -20, hu_quick_below(-1));
-  q = hu_quick_or(q, a<0x1p-28, x> 0 ? hu_quick_above(x) : hu_quick_below(x));
+  q = hu_quick_or(q, (a < 0x1p-28), x > 0 ? hu_quick_above(x) : hu_quick_below(x));
   return hu_quick_or(q, x == 0, hu_pattern64(x));
 }
 
@@ -158,8 +158,10 @@ HU_FN hu_quick hu_quick_tanh(double x) {
 HU_FN hu_quick hu_quick_sigmoid(double x) {
   double a = hu_abs64(x);
   hu_quick q = hu_quick_settled(1 / (1 + hu_quick_exp_value(-x)), a < 700);
+  double near = 0.5 + 0.25 * x; /* less x^3/48 */
   q = hu_quick_or(q, x > 20, hu_quick_below(1));
-  q = hu_quick_or(q, a<0x1p-28, x> 0 ? hu_quick_above(0.5) : hu_quick_below(0.5));
+  q = hu_quick_or(q, (a < 0x1p-13) & hu_quick_few(near), x > 0 ? hu_quick_below(near) : hu_quick_above(near));
+  q = hu_quick_or(q, (a < 0x1p-28), x > 0 ? hu_quick_above(0.5) : hu_quick_below(0.5));
   return hu_quick_or(q, x == 0, hu_pattern64(0.5));
 }
 
@@ -182,7 +184,7 @@ HU_FN hu_quick hu_quick_gelu(double x) {
   double tail = hu_quick_exp_value(half * -x) * hu_quick_scaled_erfc(a * 0x1.6a09e667f3bcdp-1) * 0.5;
   hu_quick q = hu_quick_settled(x * (x < 0 ? tail : 1 - tail), a < 37);
   q = hu_quick_or(q, x > 6, hu_quick_below(x));
-  q = hu_quick_or(q, a<0x1p-28, x> 0 ? hu_quick_above(half) : hu_quick_below(half));
+  q = hu_quick_or(q, (a < 0x1p-28), x > 0 ? hu_quick_above(half) : hu_quick_below(half));
   return hu_quick_or(q, x == 0, hu_pattern64(x));
 }
 
@@ -230,7 +232,7 @@ HU_FN hu_quick hu_quick_pow(double x, double y) {
   double shifted = eh + HU_SHIFTER, r = ((eh - (shifted - HU_SHIFTER)) + el) * 0x1.62e42fefa39efp-1;
   double power = hu_power_of_two64(shifted), size = hu_abs64(eh);
   hu_quick z = hu_quick_settled(power + power * (r * hu_polynomial_expm1(r)), size < 700);
-  return hu_quick_or(z, size<0x1p-28, eh> 0 ? hu_quick_above(1) : hu_quick_below(1));
+  return hu_quick_or(z, (size < 0x1p-28), eh > 0 ? hu_quick_above(1) : hu_quick_below(1));
 }
 
 #endif
