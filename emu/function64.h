@@ -53,9 +53,15 @@ HU_FN double hu_abs64(double x) { return hu_double64(hu_pattern64(x) & 0x7FFFFFF
 
 enum { HU_QUICK_SPARE = 27 }; /* of a pattern's 53 digits, those that no rounding looks at */
 
+/* A test may look at each y. */
+#ifndef HU_QUICK_SEEN
+#define HU_QUICK_SEEN(y) ((void)0)
+#endif
+
 /* The pattern for y; known if `fit` (the operand is one for the function) and the test decides. */
 HU_FN hu_quick hu_quick_settled(double y, uint64_t fit) {
   hu_quick q;
+  HU_QUICK_SEEN(y);
   uint64_t u = hu_pattern64(y), reach = HU_WRONG(29) ? 0 : 512, low = (u - reach) >> HU_QUICK_SPARE;
   q.bits = (u >> HU_QUICK_SPARE << HU_QUICK_SPARE) | 1;
   q.known = fit & (low == (u + reach) >> HU_QUICK_SPARE);
@@ -226,7 +232,8 @@ HU_FN hu_quick hu_quick_pow(double x, double y) {
   rest = 2 * rest + q * s * hu_polynomial_log_rest(s);
   hu_product64(2 * q, 0x1.71547652b82fep0, &lh, &ll);
   ll += 2 * q * 0x1.777d0ffda0d24p-56 + rest * 0x1.71547652b82fep0;
-  double high = k + lh, low = (k == 0 ? 0 : (k - high) + lh) + ll; /* |k| > |lh| but for k = 0 */
+  double sum = k + lh, low = (k == 0 ? 0 : (k - sum) + lh) + ll, high = sum + low; /* |k| > |lh| but for k = 0 */
+  low = (sum - high) + low;
   hu_product64(high, y, &eh, &el);
   el += low * y;
   double shifted = eh + HU_SHIFTER, r = ((eh - (shifted - HU_SHIFTER)) + el) * 0x1.62e42fefa39efp-1;
