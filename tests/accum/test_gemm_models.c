@@ -300,8 +300,8 @@ static void referenced_blocks(void **state) {
     hu_operand scales[2];
     memset(scales, 0, sizeof scales);
     if (hu_accum_is_scaled(&p.accum)) {
-      scales[0] = operand(&sa, rs[0], &r, 0);
-      scales[1] = operand(&sb, rs[1], &r, 0);
+      scales[0] = operand(&sa, rs[0], &r);
+      scales[1] = operand(&sb, rs[1], &r);
     }
     assert_int_equal(multiply(&x, &d, &oa, &ob, &oc, scales, NULL, NULL), HU_OK);
     for (size_t i = 0; i < 12; i++) {
