@@ -2,6 +2,8 @@
 /* The keys of block(...). */
 #include "emu/accum_keys.h"
 
+#include "emu/shared.h"
+
 #include <string.h>
 
 const char *const hu_rule_names[HU_BLOCK_RULES] = {"align", "groups", "late", "exact", "tree", "chain", "lanes"};

@@ -50,7 +50,5 @@ int hu_key_get(const hu_block *b, unsigned key);
 void hu_key_set(hu_block *b, unsigned key, int value);
 /* The first key whose value does not go with the others; HU_KEY_COUNT if there is none. */
 unsigned hu_key_clash(const hu_accum *accum);
-/* The format that a model's sums have before the last rounding; all zero: none (exact, fp64, int32). */
-hu_format hu_accum_result(const hu_accum *accum);
 
 #endif

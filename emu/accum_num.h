@@ -12,7 +12,7 @@
 
 /* A function called from many places, too large to be inlined into each. */
 #if defined(__CUDACC__)
-#define HU_STEP static __host__ __device__ __noinline__
+#define HU_STEP static __host__ __device__ __noinline__ __attribute__((unused))
 #elif defined(__GNUC__) || defined(__clang__)
 #define HU_STEP static __attribute__((noinline, unused))
 #else

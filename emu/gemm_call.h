@@ -10,6 +10,7 @@
 #include "emu/gemm_steps.h"
 #include "emu/kernels.h"
 #include "emu/narrow.h"
+#include "emu/shared.h"
 #include "halfulp/gemm.h"
 
 /* An operand, checked. rows and columns are those of the product; element (i, j) is stored at i ld + j, or at j ld + i.
@@ -94,8 +95,7 @@ uint32_t hu_gemm_zero_sign(const hu_gemm_call *g, size_t i, size_t j);
 /* gemm.c. Sets the largest blocks that the model's stack allows, or smaller ones if the threads want more of them. */
 void hu_gemm_set_blocks(hu_gemm_call *g, size_t rows, size_t row_step, size_t columns, size_t column_step);
 
-/* gemm_exact.c, gemm_wide.c: choose the blocks and their function. */
-int hu_gemm_sums_fit(size_t k, hu_format fa, hu_format fb, const hu_format *fc, int32_t digits, int32_t lowest);
+/* gemm_exact.c (and emu/shared.h), gemm_wide.c: choose the blocks and their function. */
 int hu_gemm_spans_fit64(const hu_gemm_call *g);
 int hu_gemm_brackets_help(const hu_gemm_call *g);
 void hu_gemm_use_binary64(hu_gemm_call *g);
@@ -104,10 +104,9 @@ void hu_gemm_use_wide(hu_gemm_call *g);
 /* The elements with open[i ldo + j] = 1 of the block at (i0, j0), in integers. */
 void hu_gemm_sum_open(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, const uint8_t *open,
                       size_t ldo, hu_events *events);
-/* gemm_model.c: every other model, one element at a time. */
+/* gemm_model.c (and emu/shared.h): every other model, one element at a time. */
 /* How many scales a row of k products has. */
 size_t hu_gemm_scales(const hu_accum *accum, size_t k);
-hu_status hu_gemm_model_check(const hu_accum *accum, const hu_operand *a, const hu_operand *b, const hu_operand *c);
 int hu_gemm_is_binary32(const hu_gemm_call *g); /* is the model fused multiply-adds in binary32, operands that fit? */
 void hu_gemm_use_model(hu_gemm_call *g);
 void hu_gemm_model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, hu_events *events);

@@ -83,7 +83,7 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 1) hu_arith_kernel(const __grid_constant__
 template <int32_t Op>
 static inline hu_status hu_arith_launch(const hu_device_arith &c, void *stream) {
   auto kernel = hu_arith_kernel<Op>;
-  HU_LAUNCH(kernel, hu_grid(c.n / HU_BLOCK + 1, 16), 0, stream, c);
+  HU_LAUNCH(kernel, hu_grid_size(c.n / HU_BLOCK + 1, 16), 0, stream, c);
   return hu_launched();
 }
 

@@ -2,6 +2,8 @@
 /* gpu/check.c - see check.h. Nothing here looks at what a pointer points to. */
 #include "gpu/check.h"
 
+#include "emu/shared.h"
+
 typedef struct span {
   uintptr_t first, past; /* the bytes an array covers, as addresses */
 } span;
@@ -111,15 +113,14 @@ static int in_place(const hu_result *d, const hu_operand *c) {
 
 static hu_status check_values(const hu_result *d, const hu_operand *in[3], hu_mode mode, const hu_accum *accum) {
   hu_status s = hu_accum_check(accum);
-  /* The kernels of the other models are still to come. */
-  if (s == HU_OK && (accum->kind > HU_ACCUM_FP32 || accum->promote || accum->slices)) s = HU_E_ACCUM;
   if (s == HU_OK) s = hu_mode_check(mode);
   if (s == HU_OK) s = check_format(d->format, d->storage == HU_VALUES);
   for (int i = 0; i < 3; i++) {
     if (s != HU_OK || !in[i]) continue;
     s = check_format(in[i]->format, in[i]->storage == HU_VALUES || accum->kind == HU_ACCUM_FP32);
   }
-  return s;
+  if (s == HU_OK && hu_accum_is_scaled(accum)) s = HU_E_ACCUM;
+  return s == HU_OK ? hu_gemm_model_check(accum, in[0], in[1], in[2]) : s;
 }
 
 hu_status hu_check_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,

@@ -74,7 +74,7 @@ HU_KERNEL __launch_bounds__(HU_BLOCK) hu_decode8_binary64(hu_spec s, hu_extent e
 
 static unsigned hu_decode8_grid(const hu_extent &e) {
   uint64_t groups = e.groups / (HU_BLOCK * 4) + 1, singles = (e.n - e.groups * 4) / HU_BLOCK + 1;
-  return hu_grid(groups > singles ? groups : singles, 8); /* few blocks: each makes a table */
+  return hu_grid_size(groups > singles ? groups : singles, 8); /* few blocks: each makes a table */
 }
 
 static hu_status hu_decode_bytes(size_t n, uint32_t *z, ptrdiff_t incz, const uint8_t *x, ptrdiff_t incx, hu_spec s,

@@ -28,13 +28,13 @@ HU_KERNEL __launch_bounds__(HU_BLOCK)
 }
 
 hu_status hu_digest_inputs(uint32_t *x, uint64_t first, uint32_t stride, size_t n) {
-  HU_LAUNCH(hu_inputs_kernel, hu_grid(n / HU_BLOCK + 1, 16), 0, NULL, x, first, stride, n);
+  HU_LAUNCH(hu_inputs_kernel, hu_grid_size(n / HU_BLOCK + 1, 16), 0, NULL, x, first, stride, n);
   return hu_launched();
 }
 
 hu_status hu_digest_add(unsigned long long *sum, const void *codes, uint32_t storage, uint64_t first, uint32_t stride,
                         size_t n) {
-  unsigned grid = hu_grid(n / HU_BLOCK + 1, 16);
+  unsigned grid = hu_grid_size(n / HU_BLOCK + 1, 16);
   if (storage == 8) {
     HU_LAUNCH(hu_digest_kernel<uint8_t>, grid, 0, NULL, sum, (const uint8_t *)codes, first, stride, n);
   } else if (storage == 16) {

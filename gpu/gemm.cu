@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/gemm.cu - hu_device_gemm: which kernel a product goes to. */
-#include "gpu/gemm.cuh"
+#include "gpu/models.cuh"
 
+#include "emu/shared.h"
 #include "gpu/check.h"
+#include "gpu/ways.h"
 #include "halfulp/device.h"
 
 static const hu_mode plain = {0, 0, 0, 0, 0, {0, 0, 0}};
@@ -51,6 +53,22 @@ static int32_t sum_bits(size_t k, hu_format fa, hu_format fb, const hu_format *f
   return s.high - s.low + log + 1;
 }
 
+static hu_source source_of(const hu_operand *x) {
+  uint8_t values = x->storage == HU_VALUES;
+  return hu_source_of(x->format, values ? HU_STORED_VALUES : HU_STORED_CODES,
+                      (uint8_t)(values ? 4 : code_size(x->format, x->storage)));
+}
+
+static void plan_model(hu_model_args *m, size_t k, const hu_operand *a, const hu_operand *b, const hu_operand *c,
+                       const hu_accum *accum) {
+  m->plan.a = source_of(a);
+  m->plan.b = source_of(b);
+  m->plan.sa = m->plan.a;
+  m->plan.sb = m->plan.b;
+  m->c = c ? source_of(c) : m->plan.a;
+  hu_plan_model(&m->plan, accum, hu_accum_result(accum), k, &m->c);
+}
+
 hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
                          const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec,
                          hu_events *events, void *stream) {
@@ -75,8 +93,16 @@ hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const
   g.stream.counter = exec ? exec->stream.counter : 0;
   g.events = events;
   const hu_format *fc = c ? &c->format : NULL;
-  if (accum->kind == HU_ACCUM_FP32) return hu_gemm_launch_fp32(&g, stream);
-  if (hu_gemm_exact64(k, a->format, b->format, fc)) return hu_gemm_launch_exact64(&g, stream);
-  int32_t bits = sum_bits(k, a->format, b->format, fc, &g.low);
-  return hu_gemm_launch_wide(&g, bits, stream);
+  hu_model_args model;
+  switch (hu_gemm_way(k, a->format, b->format, fc, accum)) {
+    case HU_WAY_FP32: return hu_gemm_launch_fp32(&g, stream);
+    case HU_WAY_EXACT64: return hu_gemm_launch_exact64(&g, stream);
+    case HU_WAY_WIDE: {
+      int32_t bits = sum_bits(k, a->format, b->format, fc, &g.low);
+      return hu_gemm_launch_wide(&g, bits, stream);
+    }
+    default: break;
+  }
+  plan_model(&model, k, a, b, c, accum);
+  return hu_gemm_launch_model(&g, &model, stream);
 }

@@ -164,6 +164,6 @@ hu_status hu_gemm_launch_wide(const hu_gemm_args *g, int32_t bits, void *stream)
   } else if (bits <= 2048) {
     kernel = hu_gemm_wide_kernel<2>;
   }
-  HU_LAUNCH(kernel, hu_grid(blocks, 64), 0, stream, *g);
+  HU_LAUNCH(kernel, hu_grid_size(blocks, 64), 0, stream, *g);
   return hu_launched();
 }

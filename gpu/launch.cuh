@@ -39,7 +39,7 @@ static inline hu_status hu_launched(void) {
 
 /* Blocks for `work` block-sized pieces, at most what fills the device `waves` times over: kernels stride over the rest.
  * */
-static inline unsigned hu_grid(uint64_t work, unsigned waves) {
+static inline unsigned hu_grid_size(uint64_t work, unsigned waves) {
   int device = 0, sms = 0;
   if (cudaGetDevice(&device) != cudaSuccess) return 1;
   if (cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) != cudaSuccess || sms < 1) return 1;

@@ -161,7 +161,7 @@ static inline hu_status hu_map_launch(const Op &op, size_t n, Out *z, ptrdiff_t 
   hu_extent e = hu_extent_of(n, z, incz, x, incx);
   uint64_t pieces = e.groups / (HU_BLOCK * Op::unroll) + 1, singles = (n - e.groups * 4) / HU_BLOCK + 1;
   auto kernel = hu_map_kernel<Op, Out, In>;
-  HU_LAUNCH(kernel, hu_grid(pieces > singles ? pieces : singles, 16), 0, stream, op, e, z, x);
+  HU_LAUNCH(kernel, hu_grid_size(pieces > singles ? pieces : singles, 16), 0, stream, op, e, z, x);
   return hu_launched();
 }
 

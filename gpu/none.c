@@ -75,6 +75,13 @@ hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const
   return HU_E_DEVICE;
 }
 
+hu_status hu_device_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez, const hu_dot_operands *x,
+                          const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
+  (void)count, (void)n, (void)z, (void)incz, (void)ez, (void)x, (void)accum, (void)mode, (void)exec, (void)events;
+  (void)stream;
+  return HU_E_DEVICE;
+}
+
 hu_status hu_device_host_quantize_n(size_t n, float *z, const float *x, hu_format f, hu_mode mode, const hu_exec *exec,
                                     hu_events *events) {
   (void)n, (void)z, (void)x, (void)f, (void)mode, (void)exec, (void)events;

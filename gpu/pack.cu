@@ -30,13 +30,13 @@ HU_KERNEL __launch_bounds__(HU_BLOCK) hu_unpack_kernel(size_t n, uint8_t *z, con
 hu_status hu_device_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width, void *stream) {
   hu_status s = hu_check_pack(n, z, hu_pack_size(n, width), x, n, width);
   if (s != HU_OK || n == 0) return s;
-  HU_LAUNCH(hu_pack_kernel, hu_grid(n / (8 * HU_BLOCK) + 1, 16), 0, stream, n, z, x, width);
+  HU_LAUNCH(hu_pack_kernel, hu_grid_size(n / (8 * HU_BLOCK) + 1, 16), 0, stream, n, z, x, width);
   return hu_launched();
 }
 
 hu_status hu_device_unpack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width, void *stream) {
   hu_status s = hu_check_pack(n, z, n, x, hu_pack_size(n, width), width);
   if (s != HU_OK || n == 0) return s;
-  HU_LAUNCH(hu_unpack_kernel, hu_grid(n / (8 * HU_BLOCK) + 1, 16), 0, stream, n, z, x, width);
+  HU_LAUNCH(hu_unpack_kernel, hu_grid_size(n / (8 * HU_BLOCK) + 1, 16), 0, stream, n, z, x, width);
   return hu_launched();
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/device.h - the CUDA twins of array.h, arith_n.h and gemm.h: same arguments, same bits.
+/* halfulp/device.h - the CUDA twins of array.h, arith_n.h, gemm.h and of hu_dot_n: same arguments, same bits.
  *
  * Pointers to data and to events are device pointers; `stream` is a cudaStream_t (as void *, so that this header needs
  * no CUDA), NULL the default stream. The calls check their arguments on the host, enqueue one kernel (gemm: a few) and
  * return; they never allocate and never synchronise. exec->threads and levels_off mean nothing here; exec->stream is
  * the random stream. Counts are added atomically to *events. Any n, any stride, pointers aligned to their element only.
  * hu_device_gemm does not look at values before it starts (that would need a synchronisation): a binary32 operand off
- * its grid is a caller's error that HU_E_GRID does not report here. Accumulation models other than exact and fp32 have
- * no kernels yet: HU_E_ACCUM.
+ * its grid is a caller's error that HU_E_GRID does not report here. Every model that hu_gemm and hu_dot_n take is
+ * taken; docs/device.md says by which kernel.
  * Libraries built without CUDA have these functions too; each returns HU_E_DEVICE. */
 #ifndef HALFULP_DEVICE_H
 #define HALFULP_DEVICE_H
@@ -102,6 +102,11 @@ HU_API HU_MUST_CHECK hu_status hu_device_class_n(size_t n, uint8_t *z, ptrdiff_t
 HU_API HU_MUST_CHECK hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
                                               const hu_operand *b, const hu_operand *c, const hu_accum *accum,
                                               hu_mode mode, const hu_exec *exec, hu_events *events, void *stream);
+
+/* The twin of hu_dot_n; z and the data pointers inside x are device pointers. */
+HU_API HU_MUST_CHECK hu_status hu_device_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
+                                               const hu_dot_operands *x, const hu_accum *accum, hu_mode mode,
+                                               const hu_exec *exec, hu_events *events, void *stream);
 
 /* The same work on HOST arrays: copies in, runs, synchronises, copies out. For programs that try the device, not for
  * speed; allocates device memory for the call (HU_E_MEMORY). */

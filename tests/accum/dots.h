@@ -28,6 +28,12 @@ size_t dot_read_hex(uint64_t *z, size_t room, const char *text, unsigned width);
 uint64_t dot_library(const dot *x, uint32_t *events);
 /* Likewise hu_dot_n_watched's. */
 uint64_t dot_watched(const dot *x, uint32_t *events, hu_watch *watch);
+/* tests/cuda_host/device_dot.c: hu_dot by the device's twin; dots.c compiled with DOT_CALL=dot_on_device calls it. */
+hu_status dot_on_device(size_t n, void *z, hu_element ez, const hu_dot_operands *x, const hu_accum *accum, hu_mode mode,
+                        const hu_exec *exec, hu_events *events);
+int dot_no_device(void);
+/* 1, with a message, if there is nothing to compute with: tests built for a device. */
+int dot_unavailable(void);
 /* "a=... b=... c=..." for messages; returns a static text. */
 const char *dot_text(const dot *x);
 

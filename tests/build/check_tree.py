@@ -36,7 +36,7 @@ def allow(paths, allowed, why):
 
 
 public = r'halfulp/.*'
-core = r'emu/(core|stream|port|arith|accum|accum_num|accum_wide|accum_plan|accum_block|bits)\.h'
+core = r'emu/(core|stream|port|arith|accum|accum_num|accum_wide|accum_plan|accum_block|dot_last|bits)\.h'
 n = 0
 n += allow(files('include/halfulp/*.h', 'formats/*.h'), [public], 'public headers include public headers')
 n += allow(files('emu/core.h', 'emu/arith.h', 'emu/stream.h', 'emu/port.h', 'emu/narrow.h', 'emu/lanes.h',
@@ -46,7 +46,7 @@ n += allow(files('emu/core.h', 'emu/arith.h', 'emu/stream.h', 'emu/port.h', 'emu
 n += allow(files('emu/*.c', 'emu/*.h'), [public, r'emu/.*'], 'emu knows nothing above it')
 n += allow(files('emu/oracle/*'), [r'halfulp/(format|mode|status|oracle)\.h', r'emu/oracle/.*'],
            'the oracle shares nothing with the emulator')
-n += allow(files('gpu/*'), [public, core, r'emu/(narrow|lanes)\.h', r'gpu/.*', r'cuda.*', r'cublas.*', r'bench/.*'],
+n += allow(files('gpu/*'), [public, core, r'emu/(narrow|lanes|shared)\.h', r'gpu/.*', r'cuda.*', r'cublas.*', r'bench/.*'],
            'the kernels of one backend never reach into the other')
 n += allow(files('cli/*'), [public, r'cli/.*'], 'the command uses public headers only')
 n += allow(files('bench/*'), [public, r'bench/.*'], 'benchmarks use public headers only')
@@ -73,7 +73,7 @@ text = '\n'.join([
     '}', ''])
 words = re.compile(r'\b(float|double|long double|fma|log2|frexp|ldexp)\b')
 for name in ['core.h', 'stream.h', 'arith.h', 'accum.h', 'accum_num.h', 'accum_wide.h', 'accum_plan.h',
-             'accum_block.h']:
+             'accum_block.h', 'dot_last.h']:
     path = root / 'emu' / name
     if path.exists():
         code = re.sub(r'/\*.*?\*/', '', path.read_text(), flags=re.S)

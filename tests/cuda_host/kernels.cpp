@@ -11,4 +11,5 @@
 #include "gpu/gemm_wide.cu"
 #include "gpu/host.cu"
 #include "gpu/memory.cu"
+#include "gpu/models.cu"
 #include "gpu/pack.cu"

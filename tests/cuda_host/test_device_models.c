@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* hu_device_dot_n and hu_device_gemm against hu_dot_n and hu_gemm under every accumulation model and preset: operands
+ * that hurt (tests/accum/draws.h), every element, scales, layouts, random words, events, C in place; the errors. */
+#include "tests/cuda_host/twin.h"
+
+#include "tests/accum/draws.h"
+
+enum { MOST = 40, TERMS = 48 };
+
+static void put(uint8_t *z, size_t i, size_t size, uint64_t x) {
+  uint16_t h = (uint16_t)x;
+  uint32_t w = (uint32_t)x;
+  if (size == 1) z[i] = (uint8_t)x;
+  if (size == 2) memcpy(z + i * 2, &h, 2);
+  if (size == 4) memcpy(z + i * 4, &w, 4);
+  if (size == 8) memcpy(z + i * 8, &x, 8);
+}
+
+static void expect_same(const twin *t, const char *what, const dot *x) {
+  size_t at = twin_differs(t);
+  if (at < t->bytes) fail_msg("%s: byte %zu of %zu differs: %s", what, at, t->bytes, dot_text(x));
+}
+
+static void expect_events(const twin *e, const dot *x) {
+  if (twin_differs(e) == e->bytes) return;
+  for (size_t i = 0; i < e->bytes / 8; i++)
+    print_error(" %zu/%zu", (size_t)((uint64_t *)(void *)e->host)[i], (size_t)((uint64_t *)(void *)e->back)[i]);
+  fail_msg(" events on the CPU and on the device: %s", dot_text(x));
+}
+
+static twin events_new(void) {
+  twin e = twin_new(sizeof(hu_events));
+  memset(e.host, 0, e.bytes);
+  twin_put(&e);
+  return e;
+}
+
+/* ---- dot products ---- */
+
+/* `count` vectors of n elements, in a layout of their own; step 0: one vector for all. */
+typedef struct walk {
+  twin bytes;
+  size_t base, size;
+  hu_vector cpu, device;
+} walk;
+
+static walk walk_new(t_random *r, size_t count, size_t n, hu_element e, int may_repeat) {
+  static const int strides[] = {1, 1, 2, -1, -3};
+  walk w;
+  memset(&w, 0, sizeof w);
+  ptrdiff_t stride = strides[t_below(r, 5)], step = (ptrdiff_t)(n * (size_t)(stride < 0 ? -stride : stride));
+  step += (ptrdiff_t)t_below(r, 3);
+  if (t_below(r, 3) == 0) step = 1, stride = (ptrdiff_t)count;
+  if (t_below(r, 4) == 0) step = -step;
+  if (may_repeat && t_below(r, 5) == 0) step = 0;
+  ptrdiff_t last_i = (ptrdiff_t)(count ? count - 1 : 0) * step, last_k = (ptrdiff_t)(n ? n - 1 : 0) * stride;
+  w.size = hu_element_size(e);
+  w.base = (size_t)((last_i < 0 ? -last_i : 0) + (last_k < 0 ? -last_k : 0));
+  size_t past = w.base + (size_t)((last_i > 0 ? last_i : 0) + (last_k > 0 ? last_k : 0)) + 1;
+  w.bytes = twin_new(past * w.size);
+  w.cpu.element = e;
+  w.cpu.stride = stride;
+  w.cpu.step = step;
+  w.device = w.cpu;
+  w.cpu.data = w.bytes.host + w.base * w.size;
+  w.device.data = w.bytes.device + w.base * w.size;
+  return w;
+}
+
+static void walk_put(const walk *w, size_t i, size_t k, uint64_t x) {
+  put(w->bytes.host, (size_t)((ptrdiff_t)w->base + (ptrdiff_t)i * w->cpu.step + (ptrdiff_t)k * w->cpu.stride), w->size,
+      x);
+}
+
+enum { A, B, C, SA, SB, VECTORS };
+
+static void draw_batch(dot *x, t_random *r, size_t count, walk w[VECTORS]) {
+  for (size_t i = 0; i < count; i++) {
+    draw_operands(x, r);
+    for (size_t k = 0; k < x->n; k++) {
+      walk_put(&w[A], i, k, x->at[k]);
+      walk_put(&w[B], i, k, x->bt[k]);
+    }
+    walk_put(&w[C], i, 0, x->ct);
+    for (size_t j = 0; j < x->scales; j++) {
+      walk_put(&w[SA], i, j, x->sa[j]);
+      walk_put(&w[SB], i, j, x->sb[j]);
+    }
+  }
+  for (int v = 0; v < VECTORS; v++) twin_put(&w[v].bytes);
+}
+
+static void run_batch(dot *x, t_random *r, size_t count, size_t n) {
+  size_t every = x->accum.scaled ? x->accum.promote : x->accum.block.every, size = hu_element_size(x->c);
+  size_t scales = every ? (n + every - 1) / every : 0;
+  hu_element scale;
+  memset(&scale, 0, sizeof scale);
+  scale.format = every ? x->scale : hu_format_ieee(8, 23, 0);
+  x->n = n;
+  walk w[VECTORS] = {walk_new(r, count, n, x->a, 1), walk_new(r, count, n, x->b, 1), walk_new(r, count, 1, x->c, 1),
+                     walk_new(r, count, scales, scale, 1), walk_new(r, count, scales, scale, 1)};
+  draw_batch(x, r, count, w);
+  ptrdiff_t incz = t_below(r, 2) ? 1 : -2;
+  twin z = twin_new((2 * count + 1) * size), e = events_new();
+  twin_put(&z);
+  size_t first = incz < 0 ? 2 * count * size : 0;
+  hu_dot_operands cpu = {w[A].cpu, w[B].cpu, w[C].cpu, w[SA].cpu, w[SB].cpu};
+  hu_dot_operands device = {w[A].device, w[B].device, w[C].device, w[SA].device, w[SB].device};
+  if (!scales) cpu.sa.data = cpu.sb.data = device.sa.data = device.sb.data = NULL;
+  if (t_below(r, 6) == 0) cpu.c.data = device.c.data = NULL;
+  hu_exec exec;
+  memset(&exec, 0, sizeof exec);
+  exec.stream.key = x->key;
+  exec.stream.counter = x->element;
+  hu_status s[2] = {
+      hu_dot_n(count, n, z.host + first, incz, x->c, &cpu, &x->accum, x->mode, &exec, (hu_events *)(void *)e.host),
+      hu_device_dot_n(count, n, z.device + first, incz, x->c, &device, &x->accum, x->mode, &exec,
+                      (hu_events *)(void *)e.device, NULL)};
+  if (s[0] != HU_OK || s[1] != HU_OK) fail_msg("%s, %s: %s", hu_status_name(s[0]), hu_status_name(s[1]), dot_text(x));
+  expect_same(&z, "dot products", x);
+  expect_events(&e, x);
+  for (int v = 0; v < VECTORS; v++) {
+    expect_same(&w[v].bytes, "operand", x);
+    twin_free(&w[v].bytes);
+  }
+  twin_free(&z);
+  twin_free(&e);
+}
+
+/* Models that take their elements: hu_dot says so. */
+static int draw_usable(dot *x, t_random *r, unsigned i) {
+  uint64_t any[4] = {0, 0, 0, 0}, z = 0;
+  hu_element scale;
+  memset(&scale, 0, sizeof scale);
+  draw_model(x, r, i % HU_ACCUM_COUNT, (uint8_t)(i / HU_ACCUM_COUNT % HU_BLOCK_RULES));
+  scale.format = x->scale;
+  hu_vector a = {any, 1, 0, x->a}, b = {any, 1, 0, x->b}, c = {any, 1, 0, x->c}, s = {any, 1, 0, scale};
+  hu_dot_operands in = {a, b, c, s, s};
+  if (!hu_accum_is_scaled(&x->accum)) in.sa.data = in.sb.data = NULL;
+  return hu_dot(1, &z, x->c, &in, &x->accum, x->mode, NULL, NULL) == HU_OK;
+}
+
+static void dot_models(void **state) {
+  static dot x;
+  t_random r = {t_seed("dot_models", 40)};
+  unsigned long done = 0, sums = 0;
+  (void)state;
+  for (unsigned i = 0; done < 1800; i++) {
+    if (!draw_usable(&x, &r, i)) continue;
+    size_t count = 1 + t_below(&r, MOST), n = t_below(&r, 8) ? t_below(&r, TERMS) : 0;
+    run_batch(&x, &r, count, n);
+    sums += count;
+    done++;
+  }
+  print_message("%lu batches under as many models, %lu sums in all\n", done, sums);
+}
+
+static void dot_presets(void **state) {
+  static dot x;
+  t_random r = {t_seed("dot_presets", 41)};
+  (void)state;
+  for (size_t i = 0; i < hu_preset_count(); i++) {
+    hu_preset p;
+    assert_int_equal(hu_preset_at(&p, i), HU_OK);
+    draw_preset(&x, &p);
+    run_batch(&x, &r, 64, 2 * p.k);
+    run_batch(&x, &r, 9, 1 + t_below(&r, 2 * p.k));
+  }
+  print_message("%zu presets' calls, sums in two batches each\n", hu_preset_count());
+}
+
+/* ---- matrix products ---- */
+
+typedef struct matrix {
+  twin bytes;
+  size_t size, rows, cols;
+  hu_operand cpu, device;
+} matrix;
+
+static matrix matrix_new(t_random *r, size_t rows, size_t cols, hu_format f, int plain) {
+  matrix z;
+  memset(&z, 0, sizeof z);
+  int values = hu_format_fits_binary32(f) && t_below(r, 2), turned = !plain && t_below(r, 2);
+  z.rows = rows;
+  z.cols = cols;
+  z.size = values ? 4 : hu_format_limits(f).storage / 8;
+  size_t ld = (turned ? rows : cols) + t_below(r, 4);
+  z.bytes = twin_new(((turned ? cols : rows) * ld + 1) * z.size);
+  hu_operand x = {z.bytes.host, ld, f, values ? HU_VALUES : HU_CODES, (uint8_t)turned};
+  z.cpu = z.device = x;
+  z.device.data = z.bytes.device;
+  return z;
+}
+
+static void matrix_put(const matrix *z, size_t i, size_t j, uint64_t code) {
+  size_t at = z->cpu.transposed ? j * z->cpu.ld + i : i * z->cpu.ld + j;
+  if (z->cpu.storage == HU_VALUES) code = t_bits32(hu_decode(z->cpu.format, (uint32_t)code));
+  put(z->bytes.host, at, z->size, code);
+}
+
+static void draw_matrices(dot *x, t_random *r, const matrix *a, const matrix *b, const matrix *c) {
+  x->n = a->cols;
+  for (size_t i = 0; i < a->rows; i++) {
+    draw_operands(x, r);
+    for (size_t k = 0; k < x->n; k++) matrix_put(a, i, k, x->at[k]);
+  }
+  for (size_t j = 0; j < b->cols; j++) {
+    draw_operands(x, r);
+    for (size_t k = 0; k < x->n; k++) matrix_put(b, k, j, x->bt[k]);
+    for (size_t i = 0; i < a->rows; i++) matrix_put(c, i, j, i % 3 ? x->ct : x->ct / 2);
+  }
+  twin_put(&a->bytes);
+  twin_put(&b->bytes);
+  twin_put(&c->bytes);
+}
+
+static void run_product(dot *x, t_random *r, size_t m, size_t n, size_t k, hu_format fd) {
+  int in_place = t_below(r, 4) == 0, with_c = in_place || t_below(r, 4);
+  matrix a = matrix_new(r, m, k, x->a.format, 0), b = matrix_new(r, k, n, x->b.format, 0);
+  matrix c = matrix_new(r, m, n, x->c.format, in_place), d = matrix_new(r, m, n, fd, 1);
+  draw_matrices(x, r, &a, &b, &c);
+  twin_put(&d.bytes);
+  const matrix *out = in_place ? &c : &d;
+  twin e = events_new();
+  hu_result cpu = {out->bytes.host, out->cpu.ld, out->cpu.format, out->cpu.storage}, device = cpu;
+  device.data = out->bytes.device;
+  hu_exec exec;
+  memset(&exec, 0, sizeof exec);
+  exec.stream.key = x->key;
+  exec.stream.counter = x->element;
+  hu_status s[2] = {hu_gemm(m, n, k, &cpu, &a.cpu, &b.cpu, with_c ? &c.cpu : NULL, &x->accum, x->mode, &exec,
+                            (hu_events *)(void *)e.host),
+                    hu_device_gemm(m, n, k, &device, &a.device, &b.device, with_c ? &c.device : NULL, &x->accum,
+                                   x->mode, &exec, (hu_events *)(void *)e.device, NULL)};
+  if (s[0] != HU_OK || s[1] != HU_OK) fail_msg("%s, %s: %s", hu_status_name(s[0]), hu_status_name(s[1]), dot_text(x));
+  expect_same(&out->bytes, "product", x);
+  expect_events(&e, x);
+  twin_free(&a.bytes);
+  twin_free(&b.bytes);
+  twin_free(&c.bytes);
+  twin_free(&d.bytes);
+  twin_free(&e);
+}
+
+static void gemm_models(void **state) {
+  static dot x;
+  t_random r = {t_seed("gemm_models", 42)};
+  unsigned long done = 0;
+  (void)state;
+  for (unsigned i = 0; done < 1500; i++) {
+    if (!draw_usable(&x, &r, i) || x.a.kind || x.b.kind || x.c.kind || hu_accum_is_scaled(&x.accum)) continue;
+    hu_format fd = t_below(&r, 2) ? x.c.format : t_random_format(&r, 2, 16);
+    run_product(&x, &r, 1 + t_below(&r, 20), 1 + t_below(&r, 20), t_below(&r, TERMS), fd);
+    done++;
+  }
+  print_message("%lu products of matrices under as many models\n", done);
+}
+
+static void gemm_presets(void **state) {
+  static dot x;
+  t_random r = {t_seed("gemm_presets", 43)};
+  unsigned long done = 0;
+  (void)state;
+  for (size_t i = 0; i < hu_preset_count(); i++) {
+    hu_preset p;
+    assert_int_equal(hu_preset_at(&p, i), HU_OK);
+    draw_preset(&x, &p);
+    if (p.a.kind || p.c.kind || hu_accum_is_scaled(&p.accum)) continue;
+    run_product(&x, &r, 17, 19, 2 * p.k, p.c.format);
+    done++;
+  }
+  assert_true(done > 100);
+  print_message("%lu products of matrices under presets\n", done);
+}
+
+/* ---- errors: those of hu_dot_n ---- */
+
+static void both_refuse(hu_status want, size_t n, const dot *x, const hu_dot_operands *in, hu_element ez, void *z) {
+  hu_events e;
+  memset(&e, 0, sizeof e);
+  assert_int_equal(hu_dot_n(2, n, z, 1, ez, in, &x->accum, x->mode, NULL, &e), want);
+  assert_int_equal(hu_device_dot_n(2, n, z, 1, ez, in, &x->accum, x->mode, NULL, NULL, NULL), want);
+}
+
+static void dot_errors(void **state) {
+  static dot x;
+  static uint64_t room[8];
+  hu_preset p;
+  (void)state;
+  assert_int_equal(hu_preset_find(&p, "nv.ampere.f16.f32"), HU_OK);
+  draw_preset(&x, &p);
+  hu_vector a = {room, 1, 1, p.a}, b = {room, 1, 1, p.b}, none = {NULL, 0, 0, p.c};
+  hu_dot_operands in = {a, b, none, none, none}, bad = in;
+  bad.a.data = NULL;
+  both_refuse(HU_E_NULL, 2, &x, &bad, p.c, room);
+  bad = in;
+  bad.a.data = (uint8_t *)room + 1;
+  both_refuse(HU_E_ALIGN, 2, &x, &bad, p.c, room);
+  bad = in;
+  bad.sa = bad.sb = a;
+  both_refuse(HU_E_ACCUM, 2, &x, &bad, p.c, room);
+  bad = in;
+  bad.a.element.kind = HU_ELEMENT_S8;
+  both_refuse(HU_E_ACCUM, 2, &x, &bad, p.c, room);
+  both_refuse(HU_E_NULL, 2, &x, &in, p.c, NULL);
+  both_refuse(HU_E_SHAPE, SIZE_MAX / 2, &x, &in, p.c, room);
+  x.accum.block.length = 0;
+  both_refuse(HU_E_ACCUM, 2, &x, &in, p.c, room);
+  draw_preset(&x, &p);
+  x.mode.round = HU_ROUND_COUNT;
+  both_refuse(HU_E_MODE, 2, &x, &in, p.c, room);
+  x.mode.round = HU_RNE;
+  assert_int_equal(
+      hu_device_dot_n(2, 2, room, 1, p.c, &in, &x.accum, x.mode, NULL, (hu_events *)(void *)((char *)room + 1), NULL),
+      HU_E_ALIGN);
+  assert_int_equal(hu_device_dot_n(0, 2, NULL, 1, p.c, &in, &x.accum, x.mode, NULL, NULL, NULL), HU_OK);
+  print_message("10 refusals\n");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(dot_models),   cmocka_unit_test(dot_presets), cmocka_unit_test(gemm_models),
+      cmocka_unit_test(gemm_presets), cmocka_unit_test(dot_errors),
+  };
+  int skip = twin_skip("device models");
+  return skip ? skip : cmocka_run_group_tests(tests, NULL, NULL);
+}
