@@ -4,6 +4,7 @@
 
 #include "emu/shared.h"
 #include "gpu/check.h"
+#include "gpu/seq.h"
 #include "gpu/ways.h"
 #include "halfulp/device.h"
 
@@ -104,5 +105,7 @@ hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const
     default: break;
   }
   plan_model(&model, k, a, b, c, accum);
+  hu_seq_args q;
+  if (hu_seq_plan(&q, a->format, b->format, fc, accum)) return hu_gemm_launch_seq(&g, &model, &q, stream);
   return hu_gemm_launch_model(&g, &model, stream);
 }

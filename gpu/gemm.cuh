@@ -109,6 +109,9 @@ hu_status hu_gemm_launch_exact64(const hu_gemm_args *g, void *stream);
 hu_status hu_gemm_launch_wide(const hu_gemm_args *g, int32_t bits,
                               void *stream); /* bits: of the widest sum, sign included */
 struct hu_model_args;                        /* models.cuh */
+struct hu_seq_args;                          /* seq.h */
+hu_status hu_gemm_launch_seq(const hu_gemm_args *g, const struct hu_model_args *m, const struct hu_seq_args *q,
+                             void *stream);
 hu_status hu_gemm_launch_model(const hu_gemm_args *g, const struct hu_model_args *m, void *stream);
 
 #endif

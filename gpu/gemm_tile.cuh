@@ -7,6 +7,14 @@
  * (ty, tx) holds rows 64 h + 4 ty + r and columns 64 h + 4 tx + r, so that a warp's reads of shared memory are vectors
  * without bank conflicts.
  *
+ * A Rule says what a step is, and what becomes of operands on their way in and of sums on their way out:
+ *
+ *   T a(T v), b(T v), c(T v)     an element of A, B, C
+ *   T step(T a, T b, T sum)
+ *   hu_num number(g, i, j, T v)  the sum of element (i, j)
+ *   bool open(T v)               whether this sum says nothing, and
+ *   hu_num element(g, i, j)      is to be computed otherwise, at the end, when no thread holds sums any more
+ *
  * C enters and D leaves through shared memory two register rows (32 tile rows) at a time: neighbouring threads then
  * touch neighbouring elements, and the long code of the last rounding is there once. */
 #ifndef HALFULP_GPU_GEMM_TILE_CUH
@@ -26,16 +34,48 @@ __device__ __noinline__ double hu_value_of_code<double>(const hu_matrix &x, uint
   return __longlong_as_double((long long)hu_pack64(hu_unpack(&x.spec, raw)));
 }
 
-template <class T, int R>
+/* Fused multiply-adds in the order of k. */
+template <class T>
+struct hu_rule_fma {
+  __device__ __forceinline__ T a(T v) const { return v; }
+  __device__ __forceinline__ T b(T v) const { return v; }
+  __device__ __forceinline__ T c(T v) const { return v; }
+  static __device__ __forceinline__ float step(float a, float b, float sum) { return __fmaf_rn(a, b, sum); }
+  static __device__ __forceinline__ double step(double a, double b, double sum) { return __fma_rn(a, b, sum); }
+  static __device__ __forceinline__ hu_num unpack(float x) { return hu_unpack32(__float_as_uint(x)); }
+  static __device__ __forceinline__ hu_num unpack(double x) { return hu_unpack64((uint64_t)__double_as_longlong(x)); }
+  __device__ __forceinline__ hu_num number(const hu_gemm_args &, size_t, size_t, T v) const { return unpack(v); }
+  __device__ __forceinline__ bool open(T) const { return false; }
+  __device__ __forceinline__ hu_num element(const hu_gemm_args &, size_t, size_t) const {
+    return hu_num_special(HU_KIND_NAN, 0);
+  }
+};
+
+/* exact, where no addition rounds: an exact zero is -0 toward negative unless all terms are +0. */
+template <class T>
+struct hu_rule_exact : hu_rule_fma<T> {
+  __device__ __forceinline__ hu_num number(const hu_gemm_args &g, size_t i, size_t j, T v) const {
+    hu_num x = hu_rule_fma<T>::unpack(v);
+    if (x.kind == HU_KIND_ZERO && g.dspec.round == HU_RTN && (hu_sum_flags(g, i, j) & HU_TERM_NOT_PLUS_ZERO))
+      x.sign = 1;
+    return x;
+  }
+};
+
+template <class T, int R, class Rule>
 struct hu_tile {
   static const int lines = 16 * R, depth = 64 / R, pitch = lines + 4, passes = R / 2;
   static const int slab = depth * pitch;
   static const int shared = 4 * slab > 32 * pitch ? 4 * slab : 32 * pitch;
 
+  Rule rule;
   T sum[R][R];
   T *buffer;                  /* `shared` elements of shared memory: 2 slabs of A, 2 of B; or 32 rows of the tile */
   const T *table_a, *table_b; /* values of 8-bit codes, in shared memory */
+  uint32_t *marks;            /* shared, a bit for every element of the tile: left open */
   size_t row0, col0;
+
+  __device__ __forceinline__ hu_tile(const Rule &r) : rule(r) {}
 
   struct quad {
     T v[4];
@@ -96,9 +136,11 @@ struct hu_tile {
     return q;
   }
 
-  static __device__ __forceinline__ void keep(const hu_matrix &x, const quad &q, T *slab_of) {
+  __device__ __forceinline__ void keep(const hu_matrix &x, quad q, T *slab_of, bool is_a) const {
     int line, p;
     place(x, &line, &p);
+#pragma unroll
+    for (int i = 0; i < 4; i++) q.v[i] = is_a ? rule.a(q.v[i]) : rule.b(q.v[i]);
     if (x.along) {
 #pragma unroll
       for (int i = 0; i < 4; i++) slab_of[(p + i) * pitch + line] = q.v[i];
@@ -119,19 +161,16 @@ struct hu_tile {
 #pragma unroll
     for (int i = 0; i < R; i++) {
 #pragma unroll
-      for (int j = 0; j < R; j++) sum[i][j] = fma_rn(x[i], y[j], sum[i][j]);
+      for (int j = 0; j < R; j++) sum[i][j] = rule.step(x[i], y[j], sum[i][j]);
     }
   }
-
-  static __device__ __forceinline__ float fma_rn(float a, float b, float c) { return __fmaf_rn(a, b, c); }
-  static __device__ __forceinline__ double fma_rn(double a, double b, double c) { return __fma_rn(a, b, c); }
 
   __device__ __forceinline__ void products(const hu_gemm_args &g) {
     T *a = buffer, *b = buffer + 2 * slab;
     int side = 0;
     if (g.k == 0) return;
-    keep(g.a, fetch(g.a, table_a, row0, g.m, 0, g.k), a);
-    keep(g.b, fetch(g.b, table_b, col0, g.n, 0, g.k), b);
+    keep(g.a, fetch(g.a, table_a, row0, g.m, 0, g.k), a, true);
+    keep(g.b, fetch(g.b, table_b, col0, g.n, 0, g.k), b, false);
     __syncthreads();
     for (size_t p = 0;; side ^= 1) {
       quad qa, qb;
@@ -151,8 +190,8 @@ struct hu_tile {
       }
       if (next >= g.k) break;
       /* The other side was last read before the barrier that opened this round. */
-      keep(g.a, qa, a + (side ^ 1) * slab);
-      keep(g.b, qb, b + (side ^ 1) * slab);
+      keep(g.a, qa, a + (side ^ 1) * slab, true);
+      keep(g.b, qb, b + (side ^ 1) * slab, false);
       __syncthreads();
       p = next;
     }
@@ -208,7 +247,7 @@ struct hu_tile {
         size_t i = row0 + tile_row(pass, s), j = col0 + col;
         if (i < g.m && j < g.n) {
           uint32_t raw = hu_matrix_raw(g.c, i * g.c.line_step + j * g.c.step);
-          buffer[s * pitch + col] = g.c.size ? wide(g.c, raw) : from_bits(raw);
+          buffer[s * pitch + col] = rule.c(g.c.size ? wide(g.c, raw) : from_bits(raw));
         } else {
           buffer[s * pitch + col] = 0;
         }
@@ -219,11 +258,21 @@ struct hu_tile {
     __syncthreads();
   }
 
-  static __device__ __forceinline__ hu_num unpack(float x) { return hu_unpack32(__float_as_uint(x)); }
-  static __device__ __forceinline__ hu_num unpack(double x) { return hu_unpack64((uint64_t)__double_as_longlong(x)); }
+  static __device__ __forceinline__ uint32_t store(const hu_gemm_args &g, size_t i, size_t j, hu_num x) {
+    uint32_t made = x.kind == HU_KIND_NAN && !(hu_sum_flags(g, i, j) & HU_TERM_NAN);
+    return hu_gemm_store(g, i, j, x, made);
+  }
 
-  /* exact: an exact zero is -0 toward negative unless all terms are +0. */
-  static __device__ __forceinline__ bool wants_minus_zero(const hu_gemm_args &g, size_t i, size_t j);
+  /* The marked elements. */
+  __device__ __forceinline__ void close(const hu_gemm_args &g, hu_tally *c) {
+    __syncthreads();
+#pragma unroll 1
+    for (int e = (int)threadIdx.x; e < lines * lines; e += HU_BLOCK) {
+      if (!(marks[e / 32] >> e % 32 & 1)) continue;
+      size_t i = row0 + e / lines, j = col0 + e % lines;
+      hu_tally_add(c, store(g, i, j, rule.element(g, i, j)));
+    }
+  }
 
   __device__ __forceinline__ void finish(const hu_gemm_args &g, hu_tally *c) {
 #pragma unroll 1
@@ -236,24 +285,17 @@ struct hu_tile {
         int s = e / lines, col = e % lines;
         size_t i = row0 + tile_row(pass, s), j = col0 + col;
         if (i >= g.m || j >= g.n) continue;
-        hu_num x = unpack(buffer[s * pitch + col]);
-        uint32_t made = x.kind == HU_KIND_NAN && !(hu_sum_flags(g, i, j) & HU_TERM_NAN);
-        if (x.kind == HU_KIND_ZERO && wants_minus_zero(g, i, j)) x.sign = 1;
-        uint32_t events = hu_gemm_store(g, i, j, x, made);
-        hu_tally_add(c, events); /* R * R elements a thread: no count overflows */
+        T v = buffer[s * pitch + col];
+        if (rule.open(v)) {
+          int at = tile_row(pass, s) * lines + col;
+          atomicOr(&marks[at / 32], 1u << at % 32);
+          continue;
+        }
+        hu_tally_add(c, store(g, i, j, rule.number(g, i, j, v))); /* R * R elements a thread: no count overflows */
       }
     }
   }
 };
-
-template <>
-__device__ __forceinline__ bool hu_tile<float, 8>::wants_minus_zero(const hu_gemm_args &, size_t, size_t) {
-  return false; /* fp32: the fused multiply-adds' own signs */
-}
-template <>
-__device__ __forceinline__ bool hu_tile<double, 4>::wants_minus_zero(const hu_gemm_args &g, size_t i, size_t j) {
-  return g.dspec.round == HU_RTN && (hu_sum_flags(g, i, j) & HU_TERM_NOT_PLUS_ZERO);
-}
 
 /* Tiles in bands of eight tile rows, so that blocks that run together share slabs in the second-level cache. */
 HU_DEVICE void hu_tile_place(size_t index, size_t rows, size_t cols, size_t *row, size_t *col) {
@@ -262,9 +304,14 @@ HU_DEVICE void hu_tile_place(size_t index, size_t rows, size_t cols, size_t *row
   *col = in / height;
 }
 
-template <class T, int R>
-HU_DEVICE void hu_gemm_block(const hu_gemm_args &g, T *buffer, T *table_a, T *table_b, unsigned long long *sums) {
-  hu_tile<T, R> tile;
+template <class T, int R, class Rule>
+HU_DEVICE void hu_gemm_block(const hu_gemm_args &g, const Rule &rule, T *buffer, T *table_a, T *table_b,
+                             unsigned long long *sums, uint32_t *marks = NULL) {
+  hu_tile<T, R, Rule> tile(rule);
+  tile.marks = marks;
+  if (marks) {
+    for (int e = (int)threadIdx.x; e < tile.lines * tile.lines / 32; e += HU_BLOCK) marks[e] = 0;
+  }
   size_t rows = (g.m + tile.lines - 1) / tile.lines, cols = (g.n + tile.lines - 1) / tile.lines, row, col;
   if (g.a.size == 1) table_a[threadIdx.x] = tile.wide(g.a, threadIdx.x);
   if (g.b.size == 1) table_b[threadIdx.x] = tile.wide(g.b, threadIdx.x);
@@ -280,6 +327,7 @@ HU_DEVICE void hu_gemm_block(const hu_gemm_args &g, T *buffer, T *table_a, T *ta
   hu_counts c;
   hu_counts_clear(&c);
   tile.finish(g, &c.some);
+  if (marks) tile.close(g, &c.some);
   if (g.events) hu_counts_flush(&c, g.events, sums);
 }
 

@@ -2,8 +2,8 @@
 /* gpu/models.cu - every accumulation model, one thread an element: matrix products and dot products.
  *
  * The text is emu/accum.h, so the steps are those of the CPU. Its functions are called, not inlined, and take what they
- * share by address: an element's state (lines, random words) lies in local memory, as do the waiting nodes of `pairwise`
- * and `strided` and the wide integer of `exact`. Nothing is spilled. A block computes 16 x 16 elements; their operands
+ * share by address: an element's state (lines, random words) lies in local memory, as do the waiting nodes of pairwise
+ * and strided and the wide integer of exact. Nothing is spilled. A block computes 16 x 16 elements; their operands
  * stay in the first-level cache from one step to the next. */
 #include "gpu/models.cuh"
 

@@ -8,6 +8,7 @@
 #include "gpu/gemm.cu"
 #include "gpu/gemm_exact64.cu"
 #include "gpu/gemm_fp32.cu"
+#include "gpu/gemm_seq.cu"
 #include "gpu/gemm_wide.cu"
 #include "gpu/host.cu"
 #include "gpu/memory.cu"

@@ -3,6 +3,7 @@
  * that hurt (tests/accum/draws.h), every element, scales, layouts, random words, events, C in place; the errors. */
 #include "tests/cuda_host/twin.h"
 
+#include "gpu/seq.h"
 #include "tests/accum/draws.h"
 
 enum { MOST = 40, TERMS = 48 };
@@ -273,6 +274,45 @@ static void gemm_presets(void **state) {
   print_message("%lu products of matrices under presets\n", done);
 }
 
+/* seq(F), ties to even, where binary32 arithmetic serves (gpu/seq.h), and beside it; sizes around the tiles' edges. */
+static hu_format seq_format(t_random *r) {
+  static const char *const usual[] = {"binary16",        "bfloat16",   "float8_e4m3fn", "float8_e5m2",
+                                      "fp(8,10,0)",      "dlfloat16",  "fp(6,9,0)",     "fp(5,11,0)",
+                                      "float8_e4m3fnuz", "fp(8,11,0)", "float6_e3m2fn", "fp(3,1,90)"};
+  hu_format f;
+  if (t_below(r, 4) == 0) return t_random_format(r, 3, 13);
+  assert_int_equal(hu_format_parse(&f, usual[t_below(r, sizeof usual / sizeof usual[0])], NULL), HU_OK);
+  return f;
+}
+
+static void seq_formats(void **state) {
+  static dot x;
+  t_random r = {t_seed("seq_formats", 44)};
+  unsigned long done = 0, served = 0, products = 0;
+  (void)state;
+  for (; done < 360; done++) {
+    do draw_model(&x, &r, HU_ACCUM_SEQ, 0);
+    while (hu_accum_is_scaled(&x.accum));
+    x.accum.promote = x.accum.slices = 0;
+    memset(&x.accum.promoted, 0, sizeof x.accum.promoted);
+    x.accum.sum = seq_format(&r);
+    x.accum.mode.round = HU_RNE;
+    x.accum.mode.bits = 0;
+    if (hu_mode_check(x.accum.mode) != HU_OK) memset(&x.accum.mode, 0, sizeof x.accum.mode);
+    if (t_below(&r, 2)) x.a.format = x.b.format = x.c.format = x.accum.sum;
+    hu_seq_args q;
+    served += (unsigned long)hu_seq_plan(&q, x.a.format, x.b.format, &x.c.format, &x.accum);
+    size_t large = done % 30 == 0 ? 150 : 24, m = 1 + t_below(&r, (uint32_t)large),
+           n = 1 + t_below(&r, (uint32_t)large);
+    size_t k = t_below(&r, done % 30 ? DOT_TERMS / 8 : 40);
+    run_product(&x, &r, m, n, k, t_below(&r, 2) ? x.accum.sum : hu_format_ieee(8, 23, 0));
+    products += m * n * k;
+  }
+  assert_true(served > done / 2);
+  print_message("%lu products of matrices under seq(F), %lu served by binary32 arithmetic, %lu multiplications\n", done,
+                served, products);
+}
+
 /* ---- errors: those of hu_dot_n ---- */
 
 static void both_refuse(hu_status want, size_t n, const dot *x, const hu_dot_operands *in, hu_element ez, void *z) {
@@ -320,7 +360,7 @@ static void dot_errors(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(dot_models),   cmocka_unit_test(dot_presets), cmocka_unit_test(gemm_models),
-      cmocka_unit_test(gemm_presets), cmocka_unit_test(dot_errors),
+      cmocka_unit_test(gemm_presets), cmocka_unit_test(seq_formats), cmocka_unit_test(dot_errors),
   };
   int skip = twin_skip("device models");
   return skip ? skip : cmocka_run_group_tests(tests, NULL, NULL);

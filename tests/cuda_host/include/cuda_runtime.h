@@ -119,6 +119,12 @@ static inline unsigned long long atomicAdd(unsigned long long *p, unsigned long 
   return old;
 }
 
+static inline unsigned atomicOr(unsigned *p, unsigned v) {
+  unsigned old = *p;
+  *p |= v;
+  return old;
+}
+
 /* ---- arithmetic ---- */
 
 static inline int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
@@ -140,6 +146,16 @@ static inline float hu_host_add(float a, float b, int direction) {
   fesetround(usual);
   return sum;
 }
+static inline float hu_host_fma(float a, float b, float c, int direction) {
+  volatile float x = a, y = b, z = c;
+  int usual = fegetround();
+  fesetround(direction);
+  volatile float sum = fmaf(x, y, z);
+  fesetround(usual);
+  return sum;
+}
+static inline float __fmaf_rd(float a, float b, float c) { return hu_host_fma(a, b, c, FE_DOWNWARD); }
+static inline float __fmaf_ru(float a, float b, float c) { return hu_host_fma(a, b, c, FE_UPWARD); }
 static inline float __fadd_rd(float a, float b) { return hu_host_add(a, b, FE_DOWNWARD); }
 static inline float __fadd_ru(float a, float b) { return hu_host_add(a, b, FE_UPWARD); }
 static inline float __fadd_rz(float a, float b) { return hu_host_add(a, b, FE_TOWARDZERO); }
