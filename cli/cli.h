@@ -121,5 +121,6 @@ int cli_vectors(int argc, char **argv);
 int cli_check_vectors(int argc, char **argv);
 int cli_testfloat(int argc, char **argv);
 int cli_verify(int argc, char **argv);
+int cli_probe_hw(int argc, char **argv);
 
 #endif

@@ -27,6 +27,7 @@ static const entry table[] = {
     {"check-vectors", cli_check_vectors, "judge results of an operation from elsewhere"},
     {"testfloat", cli_testfloat, "operands in, results out, in TestFloat's text form"},
     {"verify", cli_verify, "self-test of this build on this machine"},
+    {"probe-hw", cli_probe_hw, "the device's matrix instructions against their models"},
 };
 enum { TABLE_SIZE = sizeof table / sizeof table[0] };
 

@@ -6,6 +6,7 @@
 #include "gpu/check.h"
 #include "gpu/launch.cuh"
 #include "gpu/memory.h"
+#include "gpu/probe.h"
 #include "halfulp/device.h"
 
 static void say(char *name, size_t size, const char *text) {
@@ -25,6 +26,13 @@ hu_status hu_device_available(char *name, size_t size) {
   }
   say(name, size, prop.name);
   return HU_OK;
+}
+
+int hu_device_capability(void) {
+  int device = 0;
+  cudaDeviceProp prop;
+  if (hu_device_available(NULL, 0) != HU_OK || cudaGetDevice(&device) != cudaSuccess) return 0;
+  return cudaGetDeviceProperties(&prop, device) == cudaSuccess ? 10 * prop.major + prop.minor : 0;
 }
 
 /* One host array's copy on the device. */

@@ -2,6 +2,8 @@
 /* gpu/memory.cu - see memory.h. */
 #include "gpu/memory.h"
 
+#include "halfulp/device.h"
+
 #include <cuda_runtime.h>
 #include <stdio.h>
 
@@ -36,7 +38,7 @@ hu_status hu_memory_get(void *host, const void *device, size_t n) {
 
 hu_status hu_memory_wait(void) { return status_of(cudaDeviceSynchronize()); }
 
-void hu_memory_versions(char *text, size_t size) {
+void hu_device_versions(char *text, size_t size) {
   int driver = 0, runtime = 0;
   if (size) text[0] = '\0';
   if (cudaDriverGetVersion(&driver) != cudaSuccess || cudaRuntimeGetVersion(&runtime) != cudaSuccess || !driver) return;

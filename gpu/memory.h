@@ -19,8 +19,6 @@ HU_API HU_MUST_CHECK hu_status hu_memory_put(void *device, const void *host, siz
 HU_API HU_MUST_CHECK hu_status hu_memory_get(void *host, const void *device, size_t n);
 /* Waits for everything started; HU_E_CUDA if something went wrong on the way. */
 HU_API HU_MUST_CHECK hu_status hu_memory_wait(void);
-/* One line on the driver and runtime, "" in a host run. */
-HU_API void hu_memory_versions(char *text, size_t size);
 
 #ifdef __cplusplus
 }

@@ -14,6 +14,20 @@ hu_status hu_device_available(char *name, size_t size) {
   return HU_E_DEVICE;
 }
 
+void hu_device_versions(char *text, size_t size) {
+  if (size) text[0] = '\0';
+}
+
+hu_status hu_device_mma_at(hu_device_mma *mma, size_t i) {
+  (void)mma, (void)i;
+  return HU_E_DEVICE;
+}
+
+hu_status hu_device_mma_run(size_t i, size_t tiles, void *d, const void *a, const void *b, const void *c) {
+  (void)i, (void)tiles, (void)d, (void)a, (void)b, (void)c;
+  return HU_E_DEVICE;
+}
+
 hu_status hu_device_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_format f,
                                hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
   (void)n, (void)z, (void)incz, (void)x, (void)incx, (void)f, (void)mode, (void)exec, (void)events, (void)stream;

@@ -22,6 +22,8 @@ extern "C" {
 /* HU_OK if a device can be used; HU_E_DEVICE otherwise. name (may be NULL) gets what is there or why not, at most size
  * bytes with the final 0. Synchronises. */
 HU_API hu_status hu_device_available(char *name, size_t size);
+/* One line on the driver and the runtime; "" where there are none. */
+HU_API void hu_device_versions(char *text, size_t size);
 
 HU_API HU_MUST_CHECK hu_status hu_device_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
                                                     hu_format f, hu_mode mode, const hu_exec *exec, hu_events *events,
@@ -107,6 +109,23 @@ HU_API HU_MUST_CHECK hu_status hu_device_gemm(size_t m, size_t n, size_t k, cons
 HU_API HU_MUST_CHECK hu_status hu_device_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
                                                const hu_dot_operands *x, const hu_accum *accum, hu_mode mode,
                                                const hu_exec *exec, hu_events *events, void *stream);
+
+/* A matrix instruction that the device has, and the preset that models it: D = A B + C. */
+typedef struct hu_device_mma {
+  char model[48];       /* the preset's name */
+  char instruction[32]; /* "mma.sync.m16n8k16" */
+  uint32_t m, n, k;     /* A is m x k, B is k x n */
+  hu_element a, b, c;   /* those of the preset; c: also of D */
+} hu_device_mma;
+
+/* Number i of the instructions that the device has and hu_device_mma_run knows; HU_E_NAME: there are not so many,
+ * HU_E_DEVICE: no device. */
+HU_API HU_MUST_CHECK hu_status hu_device_mma_at(hu_device_mma *mma, size_t i);
+/* `tiles` times instruction i, as the device executes it. HOST arrays, one tile after another: A and C, D row-major, B
+ * by columns, codes as hu_element_size says. Waits; allocates device memory for the call. HU_E_NAME, HU_E_NULL,
+ * HU_E_MEMORY, HU_E_DEVICE, HU_E_CUDA. */
+HU_API HU_MUST_CHECK hu_status hu_device_mma_run(size_t i, size_t tiles, void *d, const void *a, const void *b,
+                                                 const void *c);
 
 /* The same work on HOST arrays: copies in, runs, synchronises, copies out. For programs that try the device, not for
  * speed; allocates device memory for the call (HU_E_MEMORY). */

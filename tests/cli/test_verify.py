@@ -101,6 +101,41 @@ class Verify(support.Case):
         if r.returncode == 2:
             self.assertIn(b"--device cuda: ", r.stderr)
 
+    def test_probe_without_device(self):
+        """Where there are no matrix instructions, none is said to agree."""
+        r = support.run("probe-hw", "-n", "128", "no.such.model")
+        self.assertEqual((r.returncode, r.stdout), (2, b""))
+        self.assertIn(b"halfulp: probe-hw: ", r.stderr)
+
+    @unittest.skipUnless(HOSTRUN, "no host-run executable")
+    def test_probe_host_run(self):
+        """Instructions that are the models themselves agree, golden vectors too; one wrong bit does not."""
+
+        def probe(*args, **env):
+            command = [HOSTRUN, "probe-hw", "--golden", os.environ["HALFULP_GOLDEN"], *args]
+            return subprocess.run(command, capture_output=True, env=dict(os.environ, **env), timeout=250, check=False)
+
+        r = probe("-n", "700", HU_HOST_CAPABILITY="90")
+        self.assertEqual((r.returncode, r.stderr), (0, b""))
+        lines = r.stdout.decode().splitlines()
+        self.assertIn("host-run", lines[0])
+        agree = [line for line in lines if " agrees: golden " in line]
+        self.assertEqual((len(agree), len(lines)), (28, 30))
+        vectors = sum(int(line.split("golden ")[1].split()[0]) for line in agree)
+        self.assertGreater(vectors, 100)
+        print("%d instructions, %d golden vectors" % (len(agree), vectors))
+        r = probe("-n", "2000", "nv.ada.e4m3.f16", HU_HOST_CAPABILITY="89", HU_HOST_WRONG="1999")
+        self.assertEqual((r.returncode, r.stderr), (1, b""))
+        self.assertIn(b"DIFFERS", r.stdout)
+        shown = [line.split() for line in r.stdout.decode().splitlines() if "device" in line and "model" in line]
+        a, b, c, model = shown[0][0], shown[0][1], shown[0][2], shown[0][-1]
+        said = self.ok("mma", "nv.ada.e4m3.f16", stdin="%s %s %s\n" % (a, b, c)).strip()
+        self.assertEqual(said, model)
+        r = probe(HU_HOST_CAPABILITY="70")
+        self.assertEqual((r.returncode, r.stdout), (2, b""))
+        r = probe("--golden", "/nonexistent", HU_HOST_CAPABILITY="90")
+        self.assertEqual((r.returncode, r.stdout), (2, b""))
+
     @unittest.skipUnless(HOSTRUN, "no host-run executable")
     def test_device_host_run(self):
         r = subprocess.run(

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Reads the ptxas reports of the build and fails on a spill, and on a stack frame that the file is not granted.
 
-usage: ptxas_report.py ARCHITECTURES [STEM=BYTES...] REPORT...
-ARCHITECTURES: how many machine codes each kernel must have. STEM=BYTES: functions of STEM.ptxas may have stack frames up to
+usage: ptxas_report.py ARCHITECTURES [STEM:ARCHITECTURES...] [STEM=BYTES...] REPORT...
+ARCHITECTURES: how many machine codes each kernel must have, those of STEM.ptxas another number. STEM=BYTES: functions of STEM.ptxas may have stack frames up to
 so many bytes, for arrays with a running index and what functions share by address. Nobody may spill."""
 import os
 import re
@@ -11,15 +11,16 @@ import sys
 
 wanted = int(sys.argv[1])
 granted = dict(a.split("=") for a in sys.argv[2:] if "=" in a)
+special = dict(a.split(":") for a in sys.argv[2:] if ":" in a)
 functions, bad, entries, name, largest = {}, [], {}, None, {}
-for path in [a for a in sys.argv[2:] if "=" not in a]:
+for path in [a for a in sys.argv[2:] if "=" not in a and ":" not in a]:
     stem = os.path.basename(path).rsplit(".", 1)[0]
     most = int(granted.get(stem, 0))
     for line in open(path):
         m = re.search(r"Compiling entry function '(\S+)' for '(\S+)'", line)
         if m:
             name = m.groups()
-            entries.setdefault(m.group(1), set()).add(m.group(2))
+            entries.setdefault((stem, m.group(1)), set()).add(m.group(2))
         m = re.search(r"Function properties for (\S+)", line)
         if m:
             name = (m.group(1), name[1] if name else "?")
@@ -36,10 +37,11 @@ for path in [a for a in sys.argv[2:] if "=" not in a]:
             bad.append(f"{path}: local memory: {line.strip()}")
 for line in bad:
     print(line)
-short = [n for n, archs in entries.items() if len(archs) != wanted]
-for n in short:
-    print(f"{n}: machine code for {sorted(entries[n])}, {wanted} expected")
+expected = {entry: int(special.get(entry[0], wanted)) for entry in entries}
+short = [entry for entry, archs in entries.items() if len(archs) != expected[entry]]
+for entry in short:
+    print(f"{entry[1]}: machine code for {sorted(entries[entry])}, {expected[entry]} expected")
 for stem in granted:
     print(f"{stem}: stack frames of up to {largest.get(stem, 0)} bytes, {granted[stem]} granted")
 print(f"{len(entries)} kernels, {len(functions)} reports on functions, {len(bad)} with spills or local memory")
-sys.exit(1 if bad or short or not entries or len(functions) < wanted * len(entries) else 0)
+sys.exit(1 if bad or short or not entries or len(functions) < sum(expected.values()) else 0)
