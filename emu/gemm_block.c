@@ -96,7 +96,7 @@ static int scales_fit(hu_gemm_call *g, const hu_accum *x) {
   if (!hu_accum_is_scaled(x)) return 1;
   for (int i = 0; i < 4; i++) {
     hu_spec s = in[i]->spec;
-    if (!in[i]->carried || (i > 1 && s.has_inf)) return 0;
+    if (!in[i]->carried || (i > 1 && s.has_inf && !x->scaled)) return 0;
     low += s.emin - s.m;
     high += hu_exponent(hu_unpack(&s, s.max_code)) + 1;
   }
@@ -258,7 +258,7 @@ static void read_vector(const hu_gemm_call *g, const hu_matrix *x, int along, si
   g->block_kernels->prepare(&g->block_scale, n, f, z->v, z->p);
 }
 
-/* One element times its scale. align: the powers too. groups: a product that is not zero has the power of its scales. */
+/* One element times its scale. align: the powers too. groups: a product that is not zero has its scales' power. */
 static void scale_one(int grouped, double *v, double *p, double sv, double sp) {
   *p = grouped ? (*p > 0 ? sp : 0) : *p * sp;
   *v *= sv;

@@ -30,6 +30,11 @@ BLK_OP blk_d blk_floor(blk_d x) { return _mm256_round_pd(x, _MM_FROUND_TO_NEG_IN
 BLK_OP blk_d blk_ceil(blk_d x) { return _mm256_round_pd(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC); }
 BLK_OP blk_d blk_near(blk_d x) { return _mm256_round_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 BLK_OP blk_d blk_narrow(blk_d x) { return _mm256_cvtps_pd(_mm256_cvtpd_ps(x)); }
+BLK_OP blk_d blk_narrow_normal(blk_d x) {
+  const __m128 sign = _mm_set1_ps(-0.0f), least = _mm_set1_ps(0x1p-126f);
+  __m128 y = _mm256_cvtpd_ps(x), normal = _mm_cmpnlt_ps(_mm_andnot_ps(sign, y), least);
+  return _mm256_cvtps_pd(_mm_and_ps(y, _mm_or_ps(normal, sign)));
+}
 BLK_OP blk_d blk_if_less(blk_d x, blk_d y, blk_d yes, blk_d no) {
   return _mm256_blendv_pd(no, yes, _mm256_cmp_pd(x, y, _CMP_LT_OQ));
 }

@@ -30,6 +30,11 @@ BLK_OP blk_d blk_floor(blk_d x) { return _mm512_roundscale_pd(x, _MM_FROUND_TO_N
 BLK_OP blk_d blk_ceil(blk_d x) { return _mm512_roundscale_pd(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC); }
 BLK_OP blk_d blk_near(blk_d x) { return _mm512_roundscale_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 BLK_OP blk_d blk_narrow(blk_d x) { return _mm512_cvtps_pd(_mm512_cvtpd_ps(x)); }
+BLK_OP blk_d blk_narrow_normal(blk_d x) {
+  __m256 y = _mm512_cvtpd_ps(x);
+  __mmask8 subnormal = _mm256_fpclass_ps_mask(y, 0x20);
+  return _mm512_cvtps_pd(_mm256_mask_and_ps(y, subnormal, y, _mm256_set1_ps(-0.0f)));
+}
 BLK_OP blk_d blk_if_less(blk_d x, blk_d y, blk_d yes, blk_d no) {
   return _mm512_mask_mov_pd(no, _mm512_cmp_pd_mask(x, y, _CMP_LT_OQ), yes);
 }

@@ -7,6 +7,7 @@
  *   blk_mul, blk_add, blk_sub, blk_fma(x, y, z), blk_max; blk_and, blk_or, blk_minus of patterns
  *   blk_trunc, blk_floor, blk_ceil, blk_near   to integers
  *   blk_narrow(x)                    to binary32, ties to even, and back
+ *   blk_narrow_normal(x)             and results below 2^-126 to zeros of their sign
  *   blk_if_less, blk_if_same(x, y, yes, no)    false where one is NaN
  *   blk_odd(s, e), blk_odd_sum(x, y)           rounded to odd */
 
@@ -55,6 +56,11 @@ BLK_FN void flush(double least, blk_d x[BLK_ROWS]) {
 BLK_FN void round_into(const hu_block_grid *g, blk_d x[BLK_ROWS]) {
   blk_d power[BLK_ROWS];
   if (g->tiny > 0) flush(g->tiny, x);
+  if (g->narrow && g->least > 0) {
+    HU_UNROLL
+    BLK_EACH x[r] = blk_narrow_normal(x[r]);
+    return;
+  }
   if (g->narrow) {
     HU_UNROLL
     BLK_EACH x[r] = blk_narrow(x[r]);
