@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_gemm under block(...), alone or in promote, in binary64 lanes (gemm_block.h): may they serve, operands in the
- * order of the blocks, pieces of K; elements that the lanes leave go to integers. */
+/* hu_gemm under block(...), alone or in promote and splitk, in binary64 lanes (gemm_block.h): may they serve, operands
+ * in the order of the blocks, pieces of K; elements that the lanes leave go to integers. */
 #include "emu/gemm_block.h"
 
 #include "emu/accum_keys.h"
@@ -41,6 +41,7 @@ static int grid_of(hu_block_grid *z, hu_format f, hu_mode mode, uint8_t ftz) {
   z->round = s.round;
   z->narrow = s.round == HU_RNE && s.m == 23 && s.emin == -126 && s.max_code == 0x7F7FFFFF;
   if (ftz == HU_FTZ_BEFORE) z->tiny = z->emin;
+  if (ftz == HU_FTZ_BEFORE && s.round == HU_RTO) z->sticky = ((uint64_t)1 << (52 - s.m)) - 1;
   if (ftz == HU_FTZ_AFTER) z->least = z->emin;
   if (ftz == HU_FTZ_TINY) {
     /* What rounds to less than 2^emin at full precision: all below 2^emin less a quarter of the step there. */
@@ -103,7 +104,7 @@ static int scales_fit(hu_gemm_call *g, const hu_accum *x) {
   g->block_scale.mask = UINT32_MAX;
   g->block_scale.emin = power_of_two(g->scale_a.spec.emin);
   if (x->scaled) return 1;
-  if (x->block.rule == HU_BLOCK_GROUPS && x->promote % (uint32_t)every) return 0;
+  if (x->block.rule == HU_BLOCK_GROUPS && (x->slices || x->promote % (uint32_t)every)) return 0;
   return low >= -600 && high <= 550 && high - low <= 1000;
 }
 
@@ -150,14 +151,14 @@ static int choose(hu_gemm_call *g, uint32_t levels) {
   hu_block_plan *q = &g->block_plan;
   const hu_mode rne = hu_plain_mode();
   g->block_kernels = kernels_for(levels);
-  if (!g->block_kernels || x->kind != HU_ACCUM_BLOCK || x->slices || g->k == 0) return 0;
+  if (!g->block_kernels || x->kind != HU_ACCUM_BLOCK || g->k == 0) return 0;
   memset(&g->block_scale, 0, sizeof g->block_scale);
   memset(q, 0, sizeof *q);
   if (!operand_of(&g->block_a, &g->a, &x->block) || !operand_of(&g->block_b, &g->b, &x->block)) return 0;
   if ((g->c.data && !g->c.carried) || !rule_fits(g, x) || !scales_fit(g, x)) return 0;
   if (!grid_of(&q->out, x->sum, x->mode, x->block.ftz)) return 0;
   if (x->block.join == HU_JOIN_LAST && !grid_of(&q->join, x->product, rne, 0)) return 0;
-  if (x->promote && !grid_of(&q->part, hu_accum_result(x), rne, 0)) return 0;
+  if ((x->promote || x->slices) && !grid_of(&q->part, hu_accum_result(x), rne, 0)) return 0;
   set_rule(q, x);
   return 1;
 }
@@ -338,62 +339,95 @@ static void finish(const hu_gemm_call *g, size_t i, size_t j0, size_t n, const d
   }
 }
 
-/* Packed operands; rows and columns of padding stay zeros. */
-typedef struct pack {
+/* One block of D. Packed operands; rows and columns of padding stay zeros. */
+typedef struct work {
+  const hu_gemm_call *g;
+  size_t i0, j0, rows, columns;
   _Alignas(64) double a[2 * MB * KC], b[2 * NB * KC];
-} pack;
+  double part[MB * NB], sum[MB * NB], total[MB * NB]; /* of a part, of a slice, of slices */
+} work;
 
 /* The blocks of products k0 ... k1-1 on top of acc. */
-static void run_part(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, size_t k0, size_t k1,
-                     pack *p, double *acc) {
+static void run_blocks(work *w, size_t k0, size_t k1, double *acc) {
+  const hu_gemm_call *g = w->g;
   const hu_block *o = &g->accum->block;
   size_t step = (size_t)o->length << (o->order == HU_ORDER_MOD4), most = KC / step * step;
   for (size_t k = k0; k < k1; k += most) {
     order z;
     order_of(&z, o, hu_least(k1 - k, most));
-    pack_a(g, i0, k, rows, &z, p->a);
-    pack_b(g, j0, k, columns, &z, p->b);
+    pack_a(g, w->i0, k, w->rows, &z, w->a);
+    pack_b(g, w->j0, k, w->columns, &z, w->b);
     if (o->every) {
-      scale_a(g, i0, k, rows, &z, p->a);
-      scale_b(g, j0, k, columns, &z, p->b);
+      scale_a(g, w->i0, k, w->rows, &z, w->a);
+      scale_b(g, w->j0, k, w->columns, &z, w->b);
     }
-    g->block_kernels->blocks(&g->block_plan, rows, columns, z.padded, p->a, p->b, acc);
+    g->block_kernels->blocks(&g->block_plan, w->rows, w->columns, z.padded, w->a, w->b, acc);
   }
 }
 
-/* sum = rnd(sum + acc), or with scales of part j rnd(sum + rnd(sa sb) acc). */
-static void join_part(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, size_t j,
-                      const double *acc, double *sum) {
+/* sum = rnd(sum + part), or with scales number j rnd(sum + rnd(sa sb) part). */
+static void join_part(work *w, size_t j) {
+  const hu_gemm_call *g = w->g;
   line a, b;
   if (!g->accum->scaled) {
-    g->block_kernels->join(&g->block_plan.part, rows, columns, acc, sum);
+    g->block_kernels->join(&g->block_plan.part, w->rows, w->columns, w->part, w->sum);
     return;
   }
   memset(&a, 0, sizeof a);
   memset(&b, 0, sizeof b);
-  read_vector(g, &g->scale_a, 0, j, i0, rows, &a);
-  read_vector(g, &g->scale_b, 1, j, j0, columns, &b);
-  g->block_kernels->join_scaled(&g->block_plan.part, rows, columns, a.v, b.v, acc, sum);
+  read_vector(g, &g->scale_a, 0, j, w->i0, w->rows, &a);
+  read_vector(g, &g->scale_b, 1, j, w->j0, w->columns, &b);
+  g->block_kernels->join_scaled(&g->block_plan.part, w->rows, w->columns, a.v, b.v, w->part, w->sum);
+}
+
+/* Products k0 ... k1-1 on top of sum. */
+static void run_slice(work *w, size_t k0, size_t k1) {
+  size_t step = w->g->accum->promote, j = step ? k0 / step : 0;
+  if (!step) {
+    flush_c(w->g, w->sum);
+    run_blocks(w, k0, k1, w->sum);
+    return;
+  }
+  for (size_t k = k0; k < k1; k += step, j++) {
+    memset(w->part, 0, sizeof w->part);
+    run_blocks(w, k, k + hu_least(k1 - k, step), w->part);
+    join_part(w, j);
+  }
+}
+
+/* The slices of splitk from nothing, one after another; C last. */
+static void run_slices(work *w) {
+  const hu_gemm_call *g = w->g;
+  size_t slices = hu_least(g->accum->slices, g->k), at = 0;
+  for (size_t i = 0; i < slices; i++) {
+    size_t past = at + g->k / slices + (i < g->k % slices);
+    memset(w->sum, 0, sizeof w->sum);
+    run_slice(w, at, past);
+    if (i) g->block_kernels->join(&g->block_plan.part, w->rows, w->columns, w->sum, w->total);
+    if (!i) memcpy(w->total, w->sum, sizeof w->total);
+    at = past;
+  }
+  load_c(g, w->i0, w->j0, w->rows, w->columns, w->sum);
+  g->block_kernels->join(&g->block_plan.part, w->rows, w->columns, w->sum, w->total);
 }
 
 static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
-  _Alignas(64) double acc[MB * NB], sum[MB * NB];
-  pack p;
-  size_t rows = hu_least(g->m - i0, g->block_rows), columns = hu_least(g->n - j0, g->block_columns);
-  size_t part = g->accum->promote ? g->accum->promote : g->k;
-  memset(&p, 0, sizeof p);
-  load_c(g, i0, j0, rows, columns, sum);
-  if (!g->accum->promote) {
-    memcpy(acc, sum, sizeof acc);
-    flush_c(g, acc);
+  work w;
+  w.g = g;
+  w.i0 = i0;
+  w.j0 = j0;
+  w.rows = hu_least(g->m - i0, g->block_rows);
+  w.columns = hu_least(g->n - j0, g->block_columns);
+  memset(w.a, 0, sizeof w.a);
+  memset(w.b, 0, sizeof w.b);
+  if (g->accum->slices) {
+    run_slices(&w);
+  } else {
+    load_c(g, i0, j0, w.rows, w.columns, w.sum);
+    run_slice(&w, 0, g->k);
   }
-  for (size_t k = 0; k < g->k; k += part) {
-    if (g->accum->promote) memset(acc, 0, sizeof acc);
-    run_part(g, i0, j0, rows, columns, k, hu_least(g->k, k + part), &p, acc);
-    if (g->accum->promote) join_part(g, i0, j0, rows, columns, k / part, acc, sum);
-  }
-  for (size_t i = 0; i < rows; i++) {
-    finish(g, i0 + i, j0, columns, (g->accum->promote ? sum : acc) + i * NB, events);
+  for (size_t i = 0; i < w.rows; i++) {
+    finish(g, i0 + i, j0, w.columns, (g->accum->slices ? w.total : w.sum) + i * NB, events);
   }
 }
 

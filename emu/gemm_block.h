@@ -42,6 +42,7 @@ typedef struct hu_block_grid {
   double tiny;           /* exact results below become zeros of their sign; 0: none */
   double least;          /* rounded ones, likewise */
   uint64_t top, step;    /* (2046 + m) 2^52: the pattern of 1 / Q is this less that of 2^e; m 2^52 */
+  uint64_t sticky;       /* to odd without subnormals: digits of binary64 that go; 0: another way */
   uint8_t round, narrow; /* HU_RNE ... HU_RTO; 1: binary32, ties to even */
 } hu_block_grid;
 

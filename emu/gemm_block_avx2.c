@@ -35,6 +35,10 @@ BLK_OP blk_d blk_narrow_normal(blk_d x) {
   __m128 y = _mm256_cvtpd_ps(x), normal = _mm_cmpnlt_ps(_mm_andnot_ps(sign, y), least);
   return _mm256_cvtps_pd(_mm_and_ps(y, _mm_or_ps(normal, sign)));
 }
+BLK_OP blk_d blk_flush(blk_d x, double least) {
+  const __m256d sign = blk_all(-0.0), stays = _mm256_cmp_pd(_mm256_andnot_pd(sign, x), blk_all(least), _CMP_NLT_UQ);
+  return _mm256_and_pd(x, _mm256_or_pd(stays, sign));
+}
 BLK_OP blk_d blk_if_less(blk_d x, blk_d y, blk_d yes, blk_d no) {
   return _mm256_blendv_pd(no, yes, _mm256_cmp_pd(x, y, _CMP_LT_OQ));
 }
@@ -44,6 +48,12 @@ BLK_OP blk_d blk_if_same(blk_d x, blk_d y, blk_d yes, blk_d no) {
 BLK_OP blk_d blk_widen(const float *x, uint32_t mask) {
   __m128i u = _mm_and_si128(_mm_loadu_si128((const __m128i *)(const void *)x), _mm_set1_epi32((int)mask));
   return _mm256_cvtps_pd(_mm_castsi128_ps(u));
+}
+/* Without the digits `low`; the next one is 1 where they were not 0. */
+BLK_OP blk_d blk_sticky(blk_d x, uint64_t low) {
+  blk_u u = blk_bits(x), mask = blk_each(low);
+  blk_u none = _mm256_cmpeq_epi64(blk_and(u, mask), _mm256_setzero_si256());
+  return blk_value(blk_or(_mm256_andnot_si256(mask, u), _mm256_andnot_si256(none, blk_each(low + 1))));
 }
 /* x + e to odd, where x is a sum and e its error. */
 BLK_OP blk_d blk_odd(blk_d x, blk_d e) {

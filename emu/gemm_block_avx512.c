@@ -35,6 +35,10 @@ BLK_OP blk_d blk_narrow_normal(blk_d x) {
   __mmask8 subnormal = _mm256_fpclass_ps_mask(y, 0x20);
   return _mm512_cvtps_pd(_mm256_mask_and_ps(y, subnormal, y, _mm256_set1_ps(-0.0f)));
 }
+BLK_OP blk_d blk_flush(blk_d x, double least) {
+  __mmask8 below = _mm512_cmp_pd_mask(_mm512_abs_pd(x), blk_all(least), _CMP_LT_OQ);
+  return _mm512_mask_and_pd(x, below, x, blk_all(-0.0));
+}
 BLK_OP blk_d blk_if_less(blk_d x, blk_d y, blk_d yes, blk_d no) {
   return _mm512_mask_mov_pd(no, _mm512_cmp_pd_mask(x, y, _CMP_LT_OQ), yes);
 }
@@ -45,12 +49,10 @@ BLK_OP blk_d blk_widen(const float *x, uint32_t mask) {
   __m256i u = _mm256_and_si256(_mm256_loadu_si256((const __m256i *)(const void *)x), _mm256_set1_epi32((int)mask));
   return _mm512_cvtps_pd(_mm256_castsi256_ps(u));
 }
-/* x + e to odd, where x is a sum and e its error. */
-BLK_OP blk_d blk_odd(blk_d x, blk_d e) {
-  blk_u u = blk_bits(x), one = blk_each(1);
-  __mmask8 go = _mm512_cmp_pd_mask(e, _mm512_setzero_pd(), _CMP_NEQ_OQ) & _mm512_testn_epi64_mask(u, one);
-  blk_u beside = _mm512_or_si512(_mm512_srai_epi64(_mm512_xor_si512(u, blk_bits(e)), 63), one);
-  return blk_value(_mm512_mask_add_epi64(u, go, u, beside));
+/* Without the digits `low`; the next one is 1 where they were not 0. */
+BLK_OP blk_d blk_sticky(blk_d x, uint64_t low) {
+  blk_u u = blk_bits(x), z = _mm512_andnot_si512(blk_each(low), u);
+  return blk_value(_mm512_mask_or_epi64(z, _mm512_test_epi64_mask(u, blk_each(low)), z, blk_each(low + 1)));
 }
 /* x + y to odd: rounded down and up, the odd one where they differ. */
 BLK_OP blk_d blk_odd_sum(blk_d x, blk_d y) {

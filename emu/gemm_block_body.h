@@ -9,7 +9,9 @@
  *   blk_narrow(x)                    to binary32, ties to even, and back
  *   blk_narrow_normal(x)             and results below 2^-126 to zeros of their sign
  *   blk_if_less, blk_if_same(x, y, yes, no)    false where one is NaN
- *   blk_odd(s, e), blk_odd_sum(x, y)           rounded to odd */
+ *   blk_flush(x, least)              numbers below `least` to zeros of their sign
+ *   blk_sticky(x, low)               without some low digits, to odd
+ *   blk_odd_sum(x, y)                the sum, to odd */
 
 #include "halfulp/accum.h"
 
@@ -47,15 +49,25 @@ BLK_FN void to_integers(int round, blk_d y[BLK_ROWS]) {
   }
 }
 
-/* Numbers below `least` become zeros of their sign. */
 BLK_FN void flush(double least, blk_d x[BLK_ROWS]) {
   HU_UNROLL
-  BLK_EACH x[r] = blk_if_less(size_of(x[r]), blk_all(least), sign_of(x[r]), x[r]);
+  BLK_EACH x[r] = blk_flush(x[r], least);
+}
+
+/* Infinity for what passes the largest number. */
+BLK_FN blk_d beyond(const hu_block_grid *g, blk_d x) {
+  if (HU_WRONG(65)) return x;
+  return blk_if_less(blk_all(g->max), size_of(x), blk_value(blk_each(BLK_EXPONENT)), x);
 }
 
 BLK_FN void round_into(const hu_block_grid *g, blk_d x[BLK_ROWS]) {
   blk_d power[BLK_ROWS];
   if (g->tiny > 0) flush(g->tiny, x);
+  if (g->sticky) {
+    HU_UNROLL
+    BLK_EACH x[r] = beyond(g, blk_sticky(x[r], g->sticky));
+    return;
+  }
   if (g->narrow && g->least > 0) {
     HU_UNROLL
     BLK_EACH x[r] = blk_narrow_normal(x[r]);
@@ -72,10 +84,7 @@ BLK_FN void round_into(const hu_block_grid *g, blk_d x[BLK_ROWS]) {
     }
     to_integers(g->round, x);
     HU_UNROLL
-    BLK_EACH {
-      x[r] = blk_mul(x[r], lowered(power[r], g->step));
-      if (!HU_WRONG(65)) x[r] = blk_if_less(blk_all(g->max), size_of(x[r]), blk_value(blk_each(BLK_EXPONENT)), x[r]);
-    }
+    BLK_EACH x[r] = beyond(g, blk_mul(x[r], lowered(power[r], g->step)));
   }
   if (g->least > 0) flush(g->least, x);
 }

@@ -16,10 +16,10 @@
  * formats (C's under align, groups and late must be one that the accumulator holds). seq(F), ties to even, with F of
  * 2 to 12 digits, a sign, gradual subnormals and a range within binary32's, goes through vector lanes, with the same
  * bits; so do seq2, chunk, kahan and neumaier, promoted or not (chunk: not), in such formats of 2 to 11 digits, for
- * operands of together at most 24. So does block(...), alone or in a promote, where A, B and C fit binary32 and all
- * formats it rounds to are of that kind, whatever their digits, its mode none of RNA, RNZ, RAZ and the stochastic ones,
- * F (F2) + log2 l not above about 48, and l (2 l with mod4) not above 128: every preset of NVIDIA's and AMD's units
- * whose operands are codes. Models with scales are for hu_gemm_scaled.
+ * operands of together at most 24. So does block(...), alone or in promote and splitk, where A, B and C fit binary32 and
+ * all formats it rounds to are of that kind, whatever their digits, its mode none of RNA, RNZ, RAZ and the stochastic
+ * ones, F (F2) + log2 l not above about 48, and l (2 l with mod4) not above 128: every preset of NVIDIA's and AMD's
+ * units on matrices of codes. Models with scales are for hu_gemm_scaled.
  *
  * Special operands, both models: a NaN operand, infinity times zero, or infinities of both signs in a sum give NaN; an
  * infinity otherwise gives an infinity. `exact`: an exact zero sum is -0 if every term (products and C) is -0; else,

@@ -234,11 +234,11 @@ static void draw_model(hu_accum *accum, t_random *r, char *text, size_t size) {
     size_t at = draw_rule(r, base, sizeof base);
     snprintf(base + at, sizeof base - at, "%s%s%s)", PICK(outs), PICK(rounds), PICK(policies));
     if (t_below(r, 3)) {
-      snprintf(text, size, "%s", base);
+      snprintf(text, size, t_below(r, 6) ? "%s" : "splitk(5,%s)", base);
     } else {
       const char *scaled = t_below(r, 3) ? "" : ",scaled";
-      snprintf(text, size, "promote(%u,%s,%s%s)", 1 + t_below(r, 150), base, t_below(r, 3) ? "binary32" : "bfloat16",
-               scaled);
+      snprintf(text, size, t_below(r, 6) ? "promote(%u,%s,%s%s)" : "splitk(3,promote(%u,%s,%s%s))", 1 + t_below(r, 150),
+               base, t_below(r, 3) ? "binary32" : "bfloat16", scaled);
     }
   } while (hu_accum_parse(accum, text, NULL) != HU_OK); /* a clash of keys now and then */
 }
