@@ -89,8 +89,9 @@ static int errors_fit(const hu_gemm_call *g, uint32_t length) {
   return length <= 2 || high + 2 * log2_up(length) - low <= 106;
 }
 
-/* Products with their scales between 2^-1060 apart and in binary64's range, scales without infinities; groups have the
- * scales of their first products, which are those of all where parts begin with a new scale. */
+/* Products with their scales well inside binary64's range and less than 2^1000 apart, so that no cut loses a sign;
+ * scales without infinities. A group has the scales of its first product, those of all where parts begin with new
+ * scales. */
 static int scales_fit(hu_gemm_call *g, const hu_accum *x) {
   const hu_matrix *in[4] = {&g->a, &g->b, &g->scale_a, &g->scale_b};
   int32_t low = 0, high = 0, every = x->block.every;

@@ -6,7 +6,8 @@
  * every operand lies its power |a|p = 2^e(a), 0 for a zero and infinity for a special one; |a|p |b|p = 2^e(ab) is exact
  * too, zero products have power 0, and the largest exponent is the largest of the powers. Everything the rules then do
  * is an exact scaling by a power of two, a rounding to an integer in a stated direction, or a sum of integers that
- * stays below 2^53; the caller (gemm_block.c) admits no parameters for which it would not. So
+ * stays below 2^53; the caller (gemm_block.c) admits no parameters for which it would not. Operands of models with
+ * scales are taken times their scales, still few digits and within 2^-600 and 2^550. So
  *
  *   cut to F digits below E   scale by 2^(F-E), round to an integer by the rule's direction
  *   groups                    the products of a group, whose scales are in the operands, are added first: few digits
@@ -47,7 +48,7 @@ typedef struct hu_block_grid {
 } hu_block_grid;
 
 typedef struct hu_block_plan {
-  hu_block_grid out, join, part; /* part: promote's format */
+  hu_block_grid out, join, part; /* part: of promote and splitk */
   double emin, acc_emin;         /* 2^emin of align, of c */
   double far, big;               /* late: 2^far, 2^big; infinity: none */
   uint64_t top, kept;            /* (2046 + F) 2^52, F 2^52 */
