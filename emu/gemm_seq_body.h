@@ -159,6 +159,8 @@ SEQ_FN int strip(const hu_seq *q, const int way, const int word, size_t rows, si
   }
   if (SEQ_LIMITED(way) && seq_any_from(s.most, q->limit, SEQ_LANES)) return 0;
   s.most = seq_each(bounded ? 0x7F800000u : 0);
+  HU_UNROLL
+  for (size_t i = 0; bounded && i < SEQ_ROWS; i++) s.most = seq_least(s.most, start_of(acc[i]));
   for (size_t k = 0; k < kc; k++) {
     const float *x = a + k * HU_GEMM_MR, *y = b + k * HU_GEMM32_NR;
     if (tested) {

@@ -98,6 +98,44 @@ static void jumps(void **state) {
   print_message("gemm seq jumps: %lu runs agree\n", runs);
 }
 
+/* One product, 2^d times C: often half a step from F's grid, so that all of C decides. */
+static void jumps_from_c(void **state) {
+  (void)state;
+  t_random r = {t_seed("gemm seq jumps from C", 46)};
+  unsigned long runs = 0;
+  for (size_t q = 0; q < SUMS; q++) {
+    hu_format f = named_format(sums[q]), x = named_format(t_below(&r, 2) ? "fp(8,3,0)" : "fp(8,5,0)");
+    hu_limits l = hu_format_limits(f);
+    int digits = 1;
+    while (digits < 12 && l.min_normal_code >> digits) digits++; /* 2^m is the least normal code */
+    for (int d = 10; d < 34; d++) {
+      problem p;
+      char model[64];
+      int top = l.emax < 60 ? l.emax - 2 : d / 2;
+      problem_draw(&p, &r, 16, 96, 1, x, x, &f, named_format("binary32"), HU_ACCUM_EXACT);
+      for (size_t i = 0; i < 16; i++) plain_set(&p.a, i, 1 + power_of_two(-(int)t_below(&r, 6)));
+      for (size_t j = 0; j < 96; j++)
+        plain_set(&p.b, j,
+                  power_of_two(top) * (j % 2 ? 1 + power_of_two(-(int)t_below(&r, 6)) : 1 + power_of_two(-digits)));
+      for (size_t e = 0; e < 16 * 96; e++) {
+        plain_set(&p.c, e, power_of_two(top - d) * (1 + power_of_two(-(int)t_below(&r, 4))));
+        if (t_below(&r, 2)) p.c.code[e] |= l.sign_mask;
+      }
+      free(p.a.stored);
+      free(p.b.stored);
+      free(p.c.stored);
+      plain_store(&p.a, &r, 0, 0, 0);
+      plain_store(&p.b, &r, 0, 0, 0);
+      plain_store(&p.c, &r, 0, 0, 0);
+      snprintf(model, sizeof model, "seq(%s)", sums[q]);
+      assert_int_equal(hu_accum_parse(&p.accum, model, NULL), HU_OK);
+      problem_same_at_levels(&p, model, &runs);
+      problem_free(&p);
+    }
+  }
+  print_message("gemm seq jumps from C: %lu runs agree\n", runs);
+}
+
 /* Row i, column j: an odd multiple of F's step and a product (1 + 2^-i) (1 - 2^-i) or (1 + 2^-i) of half the step (of a
  * quarter, below a power of two), of either sign: just beside a tie or on it. */
 static void near_ties(void **state) {
@@ -189,7 +227,8 @@ static void beyond_blocks(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(many), cmocka_unit_test(jumps), cmocka_unit_test(near_ties),
-                                     cmocka_unit_test(near_top), cmocka_unit_test(beyond_blocks)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(many),         cmocka_unit_test(jumps),
+                                     cmocka_unit_test(jumps_from_c), cmocka_unit_test(near_ties),
+                                     cmocka_unit_test(near_top),     cmocka_unit_test(beyond_blocks)};
   return cmocka_run_group_tests_name("gemm seq", tests, NULL, NULL);
 }
