@@ -249,7 +249,7 @@ static void choose(hu_gemm_call *g, uint32_t levels) {
     hu_gemm_use_model(g);
   } else if (hu_gemm_is_binary32(g)) {
     use_binary32(g);
-  } else if (!(plain && (hu_gemm_use_seq(g, levels) || hu_gemm_use_steps(g, levels))) &&
+  } else if (!(plain && (hu_gemm_use_seq(g, levels) || hu_gemm_use_steps(g, levels) || hu_gemm_use_modes(g, levels))) &&
              !hu_gemm_use_block(g, levels)) {
     hu_gemm_use_model(g);
   }

@@ -6,6 +6,7 @@
 #include "emu/core.h"
 #include "emu/gemm_block.h"
 #include "emu/gemm_kernels.h"
+#include "emu/gemm_modes.h"
 #include "emu/gemm_seq.h"
 #include "emu/gemm_steps.h"
 #include "emu/kernels.h"
@@ -62,6 +63,8 @@ struct hu_gemm_call {
   const hu_block_kernels *block_kernels; /* gemm_block.c */
   hu_block_plan block_plan;
   hu_block_operand block_a, block_b, block_scale;
+  const hu_modes_kernels *modes_kernels; /* gemm_modes.c */
+  hu_modes modes;
   hu_span sa, sb, sc; /* where no format alone proves binary64 sums exact */
   size_t block_rows, block_columns, across;
   void (*block)(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events);
@@ -118,6 +121,8 @@ void hu_gemm_finish_open(const hu_gemm_call *g, size_t i, size_t j0, size_t n, f
 int hu_gemm_use_steps(hu_gemm_call *g, uint32_t levels);
 /* gemm_block.c: block(...) in lanes; 0 if they do not serve. */
 int hu_gemm_use_block(hu_gemm_call *g, uint32_t levels);
+/* gemm_modes.c: seq(F) in modes other than ties to even in lanes; 0 if they do not serve. */
+int hu_gemm_use_modes(hu_gemm_call *g, uint32_t levels);
 
 static inline size_t hu_least(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t hu_up_to(size_t n, size_t step) { return (n + step - 1) / step * step; }

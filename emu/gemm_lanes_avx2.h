@@ -89,6 +89,25 @@ SEQ_OP seq_f seq_odd(seq_f a, seq_f b, seq_f c) {
   __m128 hi = seq_odd_half(_mm256_extractf128_ps(a, 1), _mm256_extractf128_ps(b, 1), _mm256_extractf128_ps(c, 1));
   return _mm256_set_m128(hi, lo);
 }
+
+SEQ_OP seq_u seq_most(seq_u x, seq_u y) { return _mm256_max_epu32(x, y); }
+SEQ_OP seq_u seq_and_not(seq_u x, seq_u y) { return _mm256_andnot_si256(y, x); }
+SEQ_OP seq_u seq_negative(seq_u x) { return _mm256_srai_epi32(x, 31); }
+SEQ_OP seq_u seq_down(seq_u x, uint32_t n) { return _mm256_srl_epi32(x, _mm_cvtsi32_si128((int)n)); }
+
+/* The same register as lanes of 64 bits, for random words (emu/philox_lanes.h). */
+SEQ_OP seq_u wide_all(uint64_t x) { return _mm256_set1_epi64x((long long)x); }
+SEQ_OP seq_u wide_plus(seq_u x, seq_u y) { return _mm256_add_epi64(x, y); }
+SEQ_OP seq_u wide_mul(seq_u x, seq_u y) { return _mm256_mul_epu32(x, y); }
+SEQ_OP seq_u wide_high(seq_u x) { return _mm256_srli_epi64(x, 32); }
+SEQ_OP seq_u wide_xor(seq_u x, seq_u y) { return _mm256_xor_si256(x, y); }
+SEQ_OP seq_u wide_xor3(seq_u x, seq_u y, seq_u z) { return _mm256_xor_si256(_mm256_xor_si256(x, y), z); }
+SEQ_OP seq_u wide_twice_order(void) { return _mm256_setr_epi64x(0, 2, 4, 6); }
+/* The low halves of x in even lanes, of y in odd ones. */
+SEQ_OP seq_u wide_join(seq_u x, seq_u y) { return _mm256_blend_epi32(x, _mm256_slli_epi64(y, 32), 0xAA); }
+SEQ_OP uint32_t seq_which_from(seq_u x, uint32_t u) {
+  return (uint32_t)_mm256_movemask_ps(seq_value(_mm256_cmpeq_epi32(_mm256_max_epu32(x, seq_each(u)), x)));
+}
 #endif
 
 #endif

@@ -58,6 +58,23 @@ SEQ_OP seq_f seq_odd(seq_f a, seq_f b, seq_f c) {
   seq_f up = _mm512_fmadd_round_ps(a, b, c, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
   return _mm512_mask_mov_ps(up, _mm512_test_epi32_mask(seq_bits(down), seq_each(1)), down);
 }
+
+SEQ_OP seq_u seq_most(seq_u x, seq_u y) { return _mm512_max_epu32(x, y); }
+SEQ_OP seq_u seq_and_not(seq_u x, seq_u y) { return _mm512_andnot_si512(y, x); }
+SEQ_OP seq_u seq_negative(seq_u x) { return _mm512_srai_epi32(x, 31); }
+SEQ_OP seq_u seq_down(seq_u x, uint32_t n) { return _mm512_srl_epi32(x, _mm_cvtsi32_si128((int)n)); }
+
+/* The same register as lanes of 64 bits, for random words (emu/philox_lanes.h). */
+SEQ_OP seq_u wide_all(uint64_t x) { return _mm512_set1_epi64((long long)x); }
+SEQ_OP seq_u wide_plus(seq_u x, seq_u y) { return _mm512_add_epi64(x, y); }
+SEQ_OP seq_u wide_mul(seq_u x, seq_u y) { return _mm512_mul_epu32(x, y); }
+SEQ_OP seq_u wide_high(seq_u x) { return _mm512_srli_epi64(x, 32); }
+SEQ_OP seq_u wide_xor(seq_u x, seq_u y) { return _mm512_xor_si512(x, y); }
+SEQ_OP seq_u wide_xor3(seq_u x, seq_u y, seq_u z) { return _mm512_ternarylogic_epi64(x, y, z, 0x96); }
+SEQ_OP seq_u wide_twice_order(void) { return _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14); }
+/* The low halves of x in even lanes, of y in odd ones. */
+SEQ_OP seq_u wide_join(seq_u x, seq_u y) { return _mm512_mask_shuffle_epi32(x, 0xAAAA, y, (_MM_PERM_ENUM)0xA0); }
+SEQ_OP uint32_t seq_which_from(seq_u x, uint32_t u) { return _mm512_cmpge_epu32_mask(x, seq_each(u)); }
 #endif
 
 #endif

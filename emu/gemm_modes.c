@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* hu_gemm under seq(F) in modes other than ties to even, in binary32 lanes (gemm_modes.h). */
+#include "emu/gemm_modes.h"
+
+#include "emu/accum_plan.h"
+#include "emu/bits.h"
+#include "emu/gemm_call.h"
+
+static const hu_modes_kernels *kernels_for(uint32_t levels) {
+#if HU_X86
+  if (levels & HU_LEVEL_AVX512) return &hu_modes_avx512;
+  if (levels & HU_LEVEL_AVX2) return &hu_modes_avx2;
+#endif
+  (void)levels;
+  return NULL;
+}
+
+static float step_in_integers(const hu_modes *q, float a, float b, float acc, uint64_t element, uint64_t k) {
+  hu_draw d;
+  d.key = q->key;
+  d.element = element;
+  d.next = k;
+  hu_num x = hu_unpack32(hu_bits_of_float(a)), y = hu_unpack32(hu_bits_of_float(b));
+  hu_num z = hu_grid_fma(&q->grid, x, y, hu_unpack32(hu_bits_of_float(acc)), &d);
+  return hu_float_of_bits(hu_pack32(z));
+}
+
+/* Does what t has of x suffice? */
+static int digits_suffice(const hu_spec *f) {
+  int32_t d = 23 - f->m;
+  switch (f->round) {
+    case HU_RTZ:
+    case HU_RTP:
+    case HU_RTN:
+    case HU_RNA: return d >= 1;
+    case HU_SRA: return f->bits <= d;
+    case HU_SRB: return f->bits + 1 <= d;
+    default: return hu_odd_is_enough(f);
+  }
+}
+
+/* 1 if the lanes serve the model. */
+static int choose(hu_gemm_call *g, uint32_t levels) {
+  const hu_accum *x = g->accum;
+  hu_modes *q = &g->modes;
+  g->modes_kernels = kernels_for(levels);
+  if (!g->modes_kernels || x->kind != HU_ACCUM_SEQ || x->promote || x->slices || x->mode.round == HU_RNE) return 0;
+  if (!g->a.carried || !g->b.carried || (g->c.data && !g->c.carried) || g->k == 0) return 0;
+  q->grid = hu_grid_of(x->sum, x->mode);
+  const hu_spec *f = &q->grid.spec;
+  int32_t emax = hu_format_limits(x->sum).emax;
+  if (!f->sign_mask || f->zero != HU_ZERO_FIELD || f->subnormal != HU_SUBNORMAL_GRADUAL || f->m < 1) return 0;
+  if (f->emin < -126 || emax <= f->emin || emax > 127 || !hu_format_fits_binary32(x->sum) || !digits_suffice(f))
+    return 0;
+  q->key = g->stream.key;
+  q->floor = (uint32_t)(f->emin + 127) << 23;
+  q->span = (uint32_t)(emax - f->emin) << 23;
+  q->d = (uint32_t)(23 - f->m);
+  int32_t spare = (int32_t)q->d - f->bits; /* fraction digits below the random ones */
+  q->keep = spare > 0 ? ~(((uint32_t)1 << spare) - 1) : 0xFFFFFFFFu;
+  q->half = spare > 0 ? (uint32_t)1 << (spare - 1) : 0;
+  q->lane = step_in_integers;
+  return 1;
+}
+
+/* ---- blocks ---- */
+
+/* i0, j0, k0: where the block and the piece of K begin. */
+static void run_tiles(const hu_gemm_call *g, size_t i0, size_t j0, size_t k0, size_t rows, size_t columns, size_t kc,
+                      const float *a, const float *b, float *acc, int fresh) {
+  for (size_t j = 0; j < columns; j += HU_GEMM32_NR) {
+    for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
+      float *z = acc + j * HU_GEMM32_MB + i * HU_GEMM32_NR;
+      for (size_t t = 0; fresh && t < HU_GEMM_MR * HU_GEMM32_NR; t++) z[t] = 0;
+      uint64_t element = g->stream.counter + (uint64_t)(i0 + i) * g->n + j0 + j;
+      g->modes_kernels->tile(&g->modes, hu_least(rows - i, HU_GEMM_MR), hu_least(columns - j, HU_GEMM32_NR), kc,
+                             a + i * HU_GEMM32_KC, b + j * HU_GEMM32_KC, z, element, g->n, k0);
+    }
+  }
+}
+
+#define HU_REAL float
+#define HU_READ hu_gemm_read32
+#define HU_COPY g->kernels->copy
+#define HU_SPREAD g->kernels->spread32
+#define HU_TURN g->kernels->turn32
+#define HU_FINISH hu_gemm_finish_open
+#define HU_KERNEL(padded, columns, kc, a, b, acc, fresh, ahead) \
+  run_tiles(g, i0, j0, k0, rows, columns, kc, a, b, acc, fresh)
+#define HU_NR HU_GEMM32_NR
+#define HU_MB HU_GEMM32_MB
+#define HU_NB HU_GEMM32_NB
+#define HU_KC HU_GEMM32_KC
+#include "emu/gemm_body.h"
+
+_Static_assert(HU_KC % 4 == 0, "pieces of K begin with whole blocks of random words");
+
+int hu_gemm_use_modes(hu_gemm_call *g, uint32_t levels) {
+  if (!choose(g, levels)) return 0;
+  g->block = run_block;
+  hu_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
+  return 1;
+}

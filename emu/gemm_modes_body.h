@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/gemm_modes_body.h - gemm_modes.h's tile in the vectors of gemm_lanes_*.h, SEQ_LANES columns a time. */
+#include "emu/float_env.h"
+#include "emu/stream.h"
+
+#define MODE_FN static inline __attribute__((always_inline))
+
+/* Rows side by side in modes without random words. */
+#define MODE_ROWS (SEQ_LANES == 16 ? 8 : 4)
+
+/* ---- one rounding ---- */
+
+MODE_FN int rounds_to_odd(const int round) {
+  return round == HU_RNZ || round == HU_RAZ || round == HU_RTO || round == HU_SRC;
+}
+
+/* The product and sum of a step, in binary32; the processor rounds in the mode's direction. */
+MODE_FN seq_f sum_of(const int round, float a, seq_f b, seq_f acc) {
+  return rounds_to_odd(round) ? seq_odd(seq_all(a), b, acc) : seq_fma(seq_all(a), b, acc);
+}
+
+/* What is added to the pattern u before its lowest d digits are dropped (hu_quick_add of emu/lanes.h). */
+MODE_FN seq_u addend(const hu_modes *q, const int round, seq_u u, seq_u random) {
+  const uint32_t below = ((uint32_t)1 << q->d) - 1, half = (uint32_t)1 << (q->d - 1);
+  if (round == HU_RNA) return seq_each(half);
+  if (round == HU_RNZ) return seq_each(half - 1);
+  if (round == HU_RTP) return seq_and_not(seq_each(below), seq_negative(u));
+  if (round == HU_RTN) return seq_and(seq_each(below), seq_negative(u));
+  if (round == HU_RAZ) return seq_each(below);
+  if (round == HU_RTO) { /* up if the last digit kept is 0 */
+    seq_u last = seq_and(seq_down(u, q->d), seq_each(1));
+    return seq_and(seq_each(below), seq_minus(last, seq_each(1)));
+  }
+  seq_u add = seq_and(seq_down(random, 32 - q->d), seq_each(q->keep));
+  if (round == HU_SRB) return seq_plus(add, seq_each(q->half));
+  if (round == HU_SRA || q->half == 0) return add;
+  /* C: the fraction first rounded to N digits, ties to even. */
+  seq_u even = seq_down(seq_and(u, seq_each(q->half << 1)), q->d - q->grid.spec.bits);
+  seq_u rounded = seq_and(seq_plus(seq_plus(u, seq_each(q->half - 1)), even), seq_each(q->keep));
+  return seq_plus(add, seq_minus(rounded, u));
+}
+
+MODE_FN seq_f settle(const hu_modes *q, const int round, seq_f t, seq_u random) {
+  seq_u u = seq_bits(t), kept = seq_each(~(((uint32_t)1 << q->d) - 1));
+  if (round == HU_RTZ) return seq_value(seq_and(u, kept));
+  return seq_value(seq_and(seq_plus(u, addend(q, round, u, random)), kept));
+}
+
+/* |t| above 2^emin, as a pattern: from q->span on, without a sign, the integers serve. */
+MODE_FN seq_u above_floor(const hu_modes *q, seq_f t) {
+  return seq_minus(seq_and(seq_bits(t), seq_each(0x7FFFFFFFu)), seq_each(q->floor));
+}
+
+/* The lanes of `open`, a bit each, of the sums z, in integers. */
+HU_NOINLINE static seq_f by_integers(const hu_modes *q, uint32_t open, float a, seq_f b, seq_f acc, seq_f z,
+                                     uint64_t element, uint64_t k) {
+  float x[SEQ_LANES], y[SEQ_LANES], from[SEQ_LANES];
+  seq_store(x, z);
+  seq_store(y, b);
+  seq_store(from, acc);
+  for (uint32_t i = 0; open; i++, open >>= 1) {
+    if (open & 1) x[i] = q->lane(q, a, y[i], from[i], element + i, k);
+  }
+  return seq_load(x);
+}
+
+/* ---- without random words ---- */
+
+/* MODE_ROWS rows of one vector; rows, n: those that count. */
+MODE_FN void strip(const hu_modes *q, const int round, size_t rows, size_t n, size_t kc, const float *a, const float *b,
+                   float *sum, uint64_t element, uint64_t pitch, uint64_t k0) {
+  seq_f acc[MODE_ROWS], t[MODE_ROWS], z[MODE_ROWS];
+  const seq_f idle = seq_value(seq_each(q->floor));
+  HU_UNROLL
+  for (size_t i = 0; i < MODE_ROWS; i++)
+    acc[i] = i < rows ? seq_first(n, seq_load(sum + i * HU_GEMM32_NR), idle) : idle;
+  for (size_t k = 0; k < kc; k++) {
+    seq_f y = seq_load(b + k * HU_GEMM32_NR);
+    seq_u most = seq_each(0);
+    HU_UNROLL
+    for (size_t i = 0; i < MODE_ROWS; i++) {
+      t[i] = sum_of(round, a[k * HU_GEMM_MR + i], y, acc[i]);
+      seq_u above = above_floor(q, t[i]);
+      most = i ? seq_most(most, above) : above;
+      z[i] = settle(q, round, t[i], most);
+    }
+    if (HU_UNLIKELY(seq_any_from(most, q->span, SEQ_LANES))) {
+      HU_UNROLL
+      for (size_t i = 0; i < MODE_ROWS; i++) {
+        uint32_t open = seq_which_from(above_floor(q, t[i]), q->span) & (uint32_t)(((uint64_t)1 << n) - 1);
+        if (open && i < rows)
+          z[i] = by_integers(q, open, a[k * HU_GEMM_MR + i], y, acc[i], z[i], element + i * pitch, k0 + k);
+      }
+    }
+    HU_UNROLL
+    for (size_t i = 0; i < MODE_ROWS; i++) acc[i] = z[i];
+  }
+  HU_UNROLL
+  for (size_t i = 0; i < MODE_ROWS; i++) {
+    if (i < rows) seq_store(sum + i * HU_GEMM32_NR, acc[i]);
+  }
+}
+
+/* ---- with random words ---- */
+
+/* The blocks of SEQ_LANES elements, those of even columns and those of odd ones, one to a 64-bit lane. What is known of
+ * them before k is: of the first round the product of word 0, of the second that of word 2. */
+typedef struct mode_blocks {
+  seq_u high[2], first[2], second[2];
+} mode_blocks;
+
+typedef struct mode_keys {
+  seq_u k0[HU_PHILOX_ROUNDS], k1[HU_PHILOX_ROUNDS];
+  uint32_t low;
+} mode_keys;
+
+static mode_keys keys_of(uint64_t key) {
+  mode_keys z;
+  for (uint32_t r = 0; r < HU_PHILOX_ROUNDS; r++) {
+    z.k0[r] = wide_all((uint32_t)key + r * HU_PHILOX_W0);
+    z.k1[r] = wide_all((uint32_t)(key >> 32) + r * HU_PHILOX_W1);
+  }
+  z.low = (uint32_t)key;
+  return z;
+}
+
+/* q_high: word 3 of the counter. */
+MODE_FN mode_blocks blocks_of(const mode_keys *key, uint64_t element, uint32_t q_high) {
+  mode_blocks z;
+  for (uint32_t g = 0; g < 2; g++) {
+    seq_u counter = wide_plus(wide_all(element + g), wide_twice_order());
+    z.high[g] = wide_high(counter);
+    z.first[g] = wide_mul(counter, wide_all(HU_PHILOX_M0));
+    seq_u word2 = wide_xor3(wide_high(z.first[g]), wide_all(q_high), key->k1[0]);
+    z.second[g] = wide_mul(word2, wide_all(HU_PHILOX_M1));
+  }
+  return z;
+}
+
+/* The words of steps 4 (q - 1) ... of all lanes. The high halves of 64-bit lanes may hold anything. */
+MODE_FN void words_of(const mode_keys *key, const mode_blocks *from, uint32_t q_low, seq_u words[4]) {
+  const seq_u m0 = wide_all(HU_PHILOX_M0), m1 = wide_all(HU_PHILOX_M1);
+  const uint64_t p1 = (uint64_t)HU_PHILOX_M1 * (q_low + HU_WRONG(62));
+  seq_u c0[2], c1[2], c2[2], c3[2];
+  HU_UNROLL
+  for (size_t g = 0; g < 2; g++) {
+    seq_u word0 = wide_xor(from->high[g], wide_all((uint32_t)(p1 >> 32) ^ key->low));
+    c3[g] = wide_mul(word0, m0);
+    c2[g] = wide_xor3(wide_high(c3[g]), from->first[g], key->k1[1]);
+    c1[g] = from->second[g];
+    c0[g] = wide_xor(wide_high(from->second[g]), wide_all((uint32_t)p1 ^ (key->low + HU_PHILOX_W0)));
+  }
+  HU_UNROLL
+  for (size_t r = 2; r < HU_PHILOX_ROUNDS; r++) {
+    HU_UNROLL
+    for (size_t g = 0; g < 2; g++) {
+      seq_u p0 = wide_mul(c0[g], m0), p2 = wide_mul(c2[g], m1);
+      c0[g] = wide_xor3(wide_high(p2), c1[g], key->k0[r]);
+      c2[g] = wide_xor3(wide_high(p0), c3[g], key->k1[r]);
+      c1[g] = p2;
+      c3[g] = p0;
+    }
+  }
+  words[0] = wide_join(c0[0], c0[1]);
+  words[1] = wide_join(c1[0], c1[1]);
+  words[2] = wide_join(c2[0], c2[1]);
+  words[3] = wide_join(c3[0], c3[1]);
+}
+
+/* One row of one vector; n: the columns that count. */
+MODE_FN void drawn_row(const hu_modes *q, const mode_keys *key, const int round, size_t n, size_t kc, const float *a,
+                       const float *b, float *sum, uint64_t element, uint64_t k0) {
+  seq_f acc = seq_first(n, seq_load(sum), seq_value(seq_each(q->floor)));
+  mode_blocks blocks = blocks_of(key, element, (uint32_t)((1 + (k0 >> 2)) >> 32));
+  for (size_t k = 0; k < kc; k += 4) {
+    seq_u words[4];
+    uint64_t block = 1 + ((k0 + k) >> 2);
+    if (HU_UNLIKELY((uint32_t)block == 0)) blocks = blocks_of(key, element, (uint32_t)(block >> 32));
+    words_of(key, &blocks, (uint32_t)block, words);
+    HU_UNROLL
+    for (size_t s = 0; s < 4; s++) {
+      if (k + s >= kc) break;
+      float x = a[(k + s) * HU_GEMM_MR];
+      seq_f y = seq_load(b + (k + s) * HU_GEMM32_NR), t = sum_of(round, x, y, acc);
+      seq_f z = settle(q, round, t, words[s]);
+      uint32_t open = seq_which_from(above_floor(q, t), q->span) & (uint32_t)(((uint64_t)1 << n) - 1);
+      if (HU_UNLIKELY(open)) z = by_integers(q, open, x, y, acc, z, element, k0 + k + s);
+      acc = z;
+    }
+  }
+  seq_store(sum, acc);
+}
+
+/* ---- tiles ---- */
+
+MODE_FN void tile_by(const hu_modes *q, const int round, size_t rows, size_t columns, size_t kc, const float *a,
+                     const float *b, float *acc, uint64_t element, uint64_t pitch, uint64_t k) {
+  mode_keys key = keys_of(q->key);
+  for (size_t j = 0; j < columns; j += SEQ_LANES) {
+    size_t n = columns - j < SEQ_LANES ? columns - j : SEQ_LANES;
+    for (size_t i = 0; i < rows; i += round >= HU_SRA ? 1 : MODE_ROWS) {
+      float *z = acc + i * HU_GEMM32_NR + j;
+      uint64_t at = element + i * pitch + j;
+      if (round >= HU_SRA) {
+        drawn_row(q, &key, round, n, kc, a + i, b + j, z, at, k);
+      } else {
+        strip(q, round, rows - i, n, kc, a + i, b + j, z, at, pitch, k);
+      }
+    }
+  }
+}
+
+HU_NOINLINE static void run(const hu_modes *q, size_t rows, size_t columns, size_t kc, const float *a, const float *b,
+                            float *acc, uint64_t element, uint64_t pitch, uint64_t k) {
+#define MODE_TILE(round) \
+  case round: tile_by(q, round, rows, columns, kc, a, b, acc, element, pitch, k); break
+  switch (q->grid.spec.round) {
+    MODE_TILE(HU_RNA);
+    MODE_TILE(HU_RNZ);
+    MODE_TILE(HU_RTZ);
+    MODE_TILE(HU_RTP);
+    MODE_TILE(HU_RTN);
+    MODE_TILE(HU_RAZ);
+    MODE_TILE(HU_RTO);
+    MODE_TILE(HU_SRA);
+    MODE_TILE(HU_SRB);
+    MODE_TILE(HU_SRC);
+    default: break;
+  }
+#undef MODE_TILE
+}
+
+static void tile(const hu_modes *q, size_t rows, size_t columns, size_t kc, const float *a, const float *b, float *acc,
+                 uint64_t element, uint64_t pitch, uint64_t k) {
+  const int round = q->grid.spec.round;
+  uint32_t direction = round == HU_RTP        ? HU_UP
+                       : round == HU_RTN      ? HU_DOWN
+                       : rounds_to_odd(round) ? HU_NEAREST
+                                              : HU_ZERO;
+  hu_float_env saved = hu_float_env_enter(direction);
+  run(q, rows, columns, kc, a, b, acc, element, pitch, k);
+  hu_float_env_leave(saved);
+}
