@@ -103,10 +103,15 @@ MODE_FN void strip(const hu_modes *q, const int round, size_t rows, size_t n, si
 
 /* ---- with random words ---- */
 
-/* The blocks of SEQ_LANES elements, those of even columns and those of odd ones, one to a 64-bit lane. What is known of
- * them before k is: of the first round the product of word 0, of the second that of word 2. */
+/* Rows side by side in modes with random words. */
+#define MODE_DRAWN (SEQ_LANES == 16 ? 2 : 1)
+#define MODE_GROUPS (2 * MODE_DRAWN)
+
+/* The blocks of SEQ_LANES elements of MODE_DRAWN rows, of each those of even columns and those of odd ones, one to a
+ * 64-bit lane. What is known of them before k is: of the first round the product of word 0, of the second that of
+ * word 2. */
 typedef struct mode_blocks {
-  seq_u high[2], first[2], second[2];
+  seq_u high[MODE_GROUPS], first[MODE_GROUPS], second[MODE_GROUPS];
 } mode_blocks;
 
 typedef struct mode_keys {
@@ -124,11 +129,11 @@ static mode_keys keys_of(uint64_t key) {
   return z;
 }
 
-/* q_high: word 3 of the counter. */
-MODE_FN mode_blocks blocks_of(const mode_keys *key, uint64_t element, uint32_t q_high) {
+/* q_high: word 3 of the counter; pitch: elements of a row. */
+MODE_FN mode_blocks blocks_of(const mode_keys *key, uint64_t element, uint64_t pitch, uint32_t q_high) {
   mode_blocks z;
-  for (uint32_t g = 0; g < 2; g++) {
-    seq_u counter = wide_plus(wide_all(element + g), wide_twice_order());
+  for (uint32_t g = 0; g < MODE_GROUPS; g++) {
+    seq_u counter = wide_plus(wide_all(element + g / 2 * pitch + g % 2), wide_twice_order());
     z.high[g] = wide_high(counter);
     z.first[g] = wide_mul(counter, wide_all(HU_PHILOX_M0));
     seq_u word2 = wide_xor3(wide_high(z.first[g]), wide_all(q_high), key->k1[0]);
@@ -137,13 +142,14 @@ MODE_FN mode_blocks blocks_of(const mode_keys *key, uint64_t element, uint32_t q
   return z;
 }
 
-/* The words of steps 4 (q - 1) ... of all lanes. The high halves of 64-bit lanes may hold anything. */
-MODE_FN void words_of(const mode_keys *key, const mode_blocks *from, uint32_t q_low, seq_u words[4]) {
+/* The words of steps 4 (q - 1) ... of all lanes, those of row r from 4 r on. The high halves of 64-bit lanes may hold
+ * anything. */
+MODE_FN void words_of(const mode_keys *key, const mode_blocks *from, uint32_t q_low, seq_u *words) {
   const seq_u m0 = wide_all(HU_PHILOX_M0), m1 = wide_all(HU_PHILOX_M1);
   const uint64_t p1 = (uint64_t)HU_PHILOX_M1 * (q_low + HU_WRONG(62));
-  seq_u c0[2], c1[2], c2[2], c3[2];
+  seq_u c0[MODE_GROUPS], c1[MODE_GROUPS], c2[MODE_GROUPS], c3[MODE_GROUPS];
   HU_UNROLL
-  for (size_t g = 0; g < 2; g++) {
+  for (size_t g = 0; g < MODE_GROUPS; g++) {
     seq_u word0 = wide_xor(from->high[g], wide_all((uint32_t)(p1 >> 32) ^ key->low));
     c3[g] = wide_mul(word0, m0);
     c2[g] = wide_xor3(wide_high(c3[g]), from->first[g], key->k1[1]);
@@ -153,7 +159,7 @@ MODE_FN void words_of(const mode_keys *key, const mode_blocks *from, uint32_t q_
   HU_UNROLL
   for (size_t r = 2; r < HU_PHILOX_ROUNDS; r++) {
     HU_UNROLL
-    for (size_t g = 0; g < 2; g++) {
+    for (size_t g = 0; g < MODE_GROUPS; g++) {
       seq_u p0 = wide_mul(c0[g], m0), p2 = wide_mul(c2[g], m1);
       c0[g] = wide_xor3(wide_high(p2), c1[g], key->k0[r]);
       c2[g] = wide_xor3(wide_high(p0), c3[g], key->k1[r]);
@@ -161,34 +167,51 @@ MODE_FN void words_of(const mode_keys *key, const mode_blocks *from, uint32_t q_
       c3[g] = p0;
     }
   }
-  words[0] = wide_join(c0[0], c0[1]);
-  words[1] = wide_join(c1[0], c1[1]);
-  words[2] = wide_join(c2[0], c2[1]);
-  words[3] = wide_join(c3[0], c3[1]);
+  HU_UNROLL
+  for (size_t r = 0; r < MODE_DRAWN; r++) {
+    words[4 * r] = wide_join(c0[2 * r], c0[2 * r + 1]);
+    words[4 * r + 1] = wide_join(c1[2 * r], c1[2 * r + 1]);
+    words[4 * r + 2] = wide_join(c2[2 * r], c2[2 * r + 1]);
+    words[4 * r + 3] = wide_join(c3[2 * r], c3[2 * r + 1]);
+  }
 }
 
-/* One row of one vector; n: the columns that count. */
-MODE_FN void drawn_row(const hu_modes *q, const mode_keys *key, const int round, size_t n, size_t kc, const float *a,
-                       const float *b, float *sum, uint64_t element, uint64_t k0) {
-  seq_f acc = seq_first(n, seq_load(sum), seq_value(seq_each(q->floor)));
-  mode_blocks blocks = blocks_of(key, element, (uint32_t)((1 + (k0 >> 2)) >> 32));
+/* MODE_DRAWN rows of one vector; rows, n: those that count. */
+MODE_FN void drawn_rows(const hu_modes *q, const mode_keys *key, const int round, size_t rows, size_t n, size_t kc,
+                        const float *a, const float *b, float *sum, uint64_t element, uint64_t pitch, uint64_t k0) {
+  seq_f acc[MODE_DRAWN];
+  const uint32_t counts = (uint32_t)(((uint64_t)1 << n) - 1);
+  mode_blocks blocks = blocks_of(key, element, pitch, (uint32_t)((1 + (k0 >> 2)) >> 32));
+  HU_UNROLL
+  for (size_t i = 0; i < MODE_DRAWN; i++) {
+    acc[i] = seq_value(seq_each(q->floor));
+    if (i < rows) acc[i] = seq_first(n, seq_load(sum + i * HU_GEMM32_NR), acc[i]);
+  }
   for (size_t k = 0; k < kc; k += 4) {
-    seq_u words[4];
+    seq_u words[4 * MODE_DRAWN];
     uint64_t block = 1 + ((k0 + k) >> 2);
-    if (HU_UNLIKELY((uint32_t)block == 0)) blocks = blocks_of(key, element, (uint32_t)(block >> 32));
+    if (HU_UNLIKELY((uint32_t)block == 0)) blocks = blocks_of(key, element, pitch, (uint32_t)(block >> 32));
     words_of(key, &blocks, (uint32_t)block, words);
     HU_UNROLL
     for (size_t s = 0; s < 4; s++) {
       if (k + s >= kc) break;
-      float x = a[(k + s) * HU_GEMM_MR];
-      seq_f y = seq_load(b + (k + s) * HU_GEMM32_NR), t = sum_of(round, x, y, acc);
-      seq_f z = settle(q, round, t, words[s]);
-      uint32_t open = seq_which_from(above_floor(q, t), q->span) & (uint32_t)(((uint64_t)1 << n) - 1);
-      if (HU_UNLIKELY(open)) z = by_integers(q, open, x, y, acc, z, element, k0 + k + s);
-      acc = z;
+      const float *x = a + (k + s) * HU_GEMM_MR;
+      seq_f y = seq_load(b + (k + s) * HU_GEMM32_NR);
+      HU_UNROLL
+      for (size_t i = 0; i < MODE_DRAWN; i++) {
+        seq_f t = sum_of(round, x[i], y, acc[i]), z = settle(q, round, t, words[4 * i + s]);
+        uint32_t open = seq_which_from(above_floor(q, t), q->span);
+        if (HU_UNLIKELY(open) && i < rows) {
+          z = by_integers(q, open & counts, x[i], y, acc[i], z, element + i * pitch, k0 + k + s);
+        }
+        acc[i] = z;
+      }
     }
   }
-  seq_store(sum, acc);
+  HU_UNROLL
+  for (size_t i = 0; i < MODE_DRAWN; i++) {
+    if (i < rows) seq_store(sum + i * HU_GEMM32_NR, acc[i]);
+  }
 }
 
 /* ---- tiles ---- */
@@ -198,11 +221,11 @@ MODE_FN void tile_by(const hu_modes *q, const int round, size_t rows, size_t col
   mode_keys key = keys_of(q->key);
   for (size_t j = 0; j < columns; j += SEQ_LANES) {
     size_t n = columns - j < SEQ_LANES ? columns - j : SEQ_LANES;
-    for (size_t i = 0; i < rows; i += round >= HU_SRA ? 1 : MODE_ROWS) {
+    for (size_t i = 0; i < rows; i += round >= HU_SRA ? MODE_DRAWN : MODE_ROWS) {
       float *z = acc + i * HU_GEMM32_NR + j;
       uint64_t at = element + i * pitch + j;
       if (round >= HU_SRA) {
-        drawn_row(q, &key, round, n, kc, a + i, b + j, z, at, k);
+        drawn_rows(q, &key, round, rows - i, n, kc, a + i, b + j, z, at, pitch, k);
       } else {
         strip(q, round, rows - i, n, kc, a + i, b + j, z, at, pitch, k);
       }
