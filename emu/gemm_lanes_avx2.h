@@ -105,8 +105,9 @@ SEQ_OP seq_u wide_xor3(seq_u x, seq_u y, seq_u z) { return _mm256_xor_si256(_mm2
 SEQ_OP seq_u wide_twice_order(void) { return _mm256_setr_epi64x(0, 2, 4, 6); }
 /* The low halves of x in even lanes, of y in odd ones. */
 SEQ_OP seq_u wide_join(seq_u x, seq_u y) { return _mm256_blend_epi32(x, _mm256_slli_epi64(y, 32), 0xAA); }
-SEQ_OP uint32_t seq_which_from(seq_u x, uint32_t u) {
-  return (uint32_t)_mm256_movemask_ps(seq_value(_mm256_cmpeq_epi32(_mm256_max_epu32(x, seq_each(u)), x)));
+/* The lanes of x, a bit each, that are those of u or more, as integers without a sign. */
+SEQ_OP uint32_t seq_which_from(seq_u x, seq_u u) {
+  return (uint32_t)_mm256_movemask_ps(seq_value(_mm256_cmpeq_epi32(_mm256_max_epu32(x, u), x)));
 }
 #endif
 

@@ -74,7 +74,8 @@ SEQ_OP seq_u wide_xor3(seq_u x, seq_u y, seq_u z) { return _mm512_ternarylogic_e
 SEQ_OP seq_u wide_twice_order(void) { return _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14); }
 /* The low halves of x in even lanes, of y in odd ones. */
 SEQ_OP seq_u wide_join(seq_u x, seq_u y) { return _mm512_mask_shuffle_epi32(x, 0xAAAA, y, (_MM_PERM_ENUM)0xA0); }
-SEQ_OP uint32_t seq_which_from(seq_u x, uint32_t u) { return _mm512_cmpge_epu32_mask(x, seq_each(u)); }
+/* The lanes of x, a bit each, that are those of u or more, as integers without a sign. */
+SEQ_OP uint32_t seq_which_from(seq_u x, seq_u u) { return _mm512_cmpge_epu32_mask(x, u); }
 #endif
 
 #endif

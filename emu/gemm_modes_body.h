@@ -19,36 +19,53 @@ MODE_FN seq_f sum_of(const int round, float a, seq_f b, seq_f acc) {
   return rounds_to_odd(round) ? seq_odd(seq_all(a), b, acc) : seq_fma(seq_all(a), b, acc);
 }
 
-/* What is added to the pattern u before its lowest d digits are dropped (hu_quick_add of emu/lanes.h). */
-MODE_FN seq_u addend(const hu_modes *q, const int round, seq_u u, seq_u random) {
+/* What settle and above_floor need, made once a tile: calls to `lane` would have it loaded again each time. */
+typedef struct mode_lanes {
+  seq_u floor, span, kept, keep, add, half;
+  uint32_t d, bits, last;
+} mode_lanes;
+
+MODE_FN mode_lanes lanes_of(const hu_modes *q, const int round) {
   const uint32_t below = ((uint32_t)1 << q->d) - 1, half = (uint32_t)1 << (q->d - 1);
-  if (round == HU_RNA) return seq_each(half);
-  if (round == HU_RNZ) return seq_each(half - 1);
-  if (round == HU_RTP) return seq_and_not(seq_each(below), seq_negative(u));
-  if (round == HU_RTN) return seq_and(seq_each(below), seq_negative(u));
-  if (round == HU_RAZ) return seq_each(below);
+  mode_lanes z;
+  z.floor = seq_each(q->floor);
+  z.span = seq_each(q->span);
+  z.kept = seq_each(~below);
+  z.keep = seq_each(q->keep);
+  z.add = seq_each(round == HU_RNA ? half : round == HU_RNZ ? half - 1 : below);
+  z.half = seq_each(round == HU_SRC ? q->half - 1 : q->half);
+  z.d = q->d;
+  z.bits = q->grid.spec.bits;
+  z.last = q->half;
+  return z;
+}
+
+/* What is added to the pattern u before its lowest d digits are dropped (hu_quick_add of emu/lanes.h). */
+MODE_FN seq_u addend(const mode_lanes *v, const int round, seq_u u, seq_u random) {
+  if (round == HU_RNA || round == HU_RNZ || round == HU_RAZ) return v->add;
+  if (round == HU_RTP) return seq_and_not(v->add, seq_negative(u));
+  if (round == HU_RTN) return seq_and(v->add, seq_negative(u));
   if (round == HU_RTO) { /* up if the last digit kept is 0 */
-    seq_u last = seq_and(seq_down(u, q->d), seq_each(1));
-    return seq_and(seq_each(below), seq_minus(last, seq_each(1)));
+    seq_u last = seq_and(seq_down(u, v->d), seq_each(1));
+    return seq_and(v->add, seq_minus(last, seq_each(1)));
   }
-  seq_u add = seq_and(seq_down(random, 32 - q->d), seq_each(q->keep));
-  if (round == HU_SRB) return seq_plus(add, seq_each(q->half));
-  if (round == HU_SRA || q->half == 0) return add;
+  seq_u add = seq_and(seq_down(random, 32 - v->d), v->keep);
+  if (round == HU_SRB) return seq_plus(add, v->half);
+  if (round == HU_SRA || v->last == 0) return add;
   /* C: the fraction first rounded to N digits, ties to even. */
-  seq_u even = seq_down(seq_and(u, seq_each(q->half << 1)), q->d - q->grid.spec.bits);
-  seq_u rounded = seq_and(seq_plus(seq_plus(u, seq_each(q->half - 1)), even), seq_each(q->keep));
-  return seq_plus(add, seq_minus(rounded, u));
+  seq_u even = seq_down(seq_and(u, seq_each(v->last << 1)), v->d - v->bits);
+  return seq_plus(add, seq_minus(seq_and(seq_plus(seq_plus(u, v->half), even), v->keep), u));
 }
 
-MODE_FN seq_f settle(const hu_modes *q, const int round, seq_f t, seq_u random) {
-  seq_u u = seq_bits(t), kept = seq_each(~(((uint32_t)1 << q->d) - 1));
-  if (round == HU_RTZ) return seq_value(seq_and(u, kept));
-  return seq_value(seq_and(seq_plus(u, addend(q, round, u, random)), kept));
+MODE_FN seq_f settle(const mode_lanes *v, const int round, seq_f t, seq_u random) {
+  seq_u u = seq_bits(t);
+  if (round == HU_RTZ) return seq_value(seq_and(u, v->kept));
+  return seq_value(seq_and(seq_plus(u, addend(v, round, u, random)), v->kept));
 }
 
-/* |t| above 2^emin, as a pattern: from q->span on, without a sign, the integers serve. */
-MODE_FN seq_u above_floor(const hu_modes *q, seq_f t) {
-  return seq_minus(seq_and(seq_bits(t), seq_each(0x7FFFFFFFu)), seq_each(q->floor));
+/* |t| above 2^emin, as a pattern: from the span on, without a sign, the integers serve. */
+MODE_FN seq_u above_floor(const mode_lanes *v, seq_f t) {
+  return seq_minus(seq_and(seq_bits(t), seq_each(0x7FFFFFFFu)), v->floor);
 }
 
 /* The lanes of `open`, a bit each, of the sums z, in integers. */
@@ -67,10 +84,10 @@ HU_NOINLINE static seq_f by_integers(const hu_modes *q, uint32_t open, float a, 
 /* ---- without random words ---- */
 
 /* MODE_ROWS rows of one vector; rows, n: those that count. */
-MODE_FN void strip(const hu_modes *q, const int round, size_t rows, size_t n, size_t kc, const float *a, const float *b,
-                   float *sum, uint64_t element, uint64_t pitch, uint64_t k0) {
+MODE_FN void strip(const hu_modes *q, const mode_lanes *v, const int round, size_t rows, size_t n, size_t kc,
+                   const float *a, const float *b, float *sum, uint64_t element, uint64_t pitch, uint64_t k0) {
   seq_f acc[MODE_ROWS], t[MODE_ROWS], z[MODE_ROWS];
-  const seq_f idle = seq_value(seq_each(q->floor));
+  const seq_f idle = seq_value(v->floor);
   HU_UNROLL
   for (size_t i = 0; i < MODE_ROWS; i++)
     acc[i] = i < rows ? seq_first(n, seq_load(sum + i * HU_GEMM32_NR), idle) : idle;
@@ -80,14 +97,14 @@ MODE_FN void strip(const hu_modes *q, const int round, size_t rows, size_t n, si
     HU_UNROLL
     for (size_t i = 0; i < MODE_ROWS; i++) {
       t[i] = sum_of(round, a[k * HU_GEMM_MR + i], y, acc[i]);
-      seq_u above = above_floor(q, t[i]);
+      seq_u above = above_floor(v, t[i]);
       most = i ? seq_most(most, above) : above;
-      z[i] = settle(q, round, t[i], most);
+      z[i] = settle(v, round, t[i], most);
     }
-    if (HU_UNLIKELY(seq_any_from(most, q->span, SEQ_LANES))) {
+    if (HU_UNLIKELY(seq_which_from(most, v->span))) {
       HU_UNROLL
       for (size_t i = 0; i < MODE_ROWS; i++) {
-        uint32_t open = seq_which_from(above_floor(q, t[i]), q->span) & (uint32_t)(((uint64_t)1 << n) - 1);
+        uint32_t open = seq_which_from(above_floor(v, t[i]), v->span) & (uint32_t)(((uint64_t)1 << n) - 1);
         if (open && i < rows)
           z[i] = by_integers(q, open, a[k * HU_GEMM_MR + i], y, acc[i], z[i], element + i * pitch, k0 + k);
       }
@@ -177,14 +194,15 @@ MODE_FN void words_of(const mode_keys *key, const mode_blocks *from, uint32_t q_
 }
 
 /* MODE_DRAWN rows of one vector; rows, n: those that count. */
-MODE_FN void drawn_rows(const hu_modes *q, const mode_keys *key, const int round, size_t rows, size_t n, size_t kc,
-                        const float *a, const float *b, float *sum, uint64_t element, uint64_t pitch, uint64_t k0) {
+MODE_FN void drawn_rows(const hu_modes *q, const mode_lanes *v, const mode_keys *key, const int round, size_t rows,
+                        size_t n, size_t kc, const float *a, const float *b, float *sum, uint64_t element,
+                        uint64_t pitch, uint64_t k0) {
   seq_f acc[MODE_DRAWN];
   const uint32_t counts = (uint32_t)(((uint64_t)1 << n) - 1);
   mode_blocks blocks = blocks_of(key, element, pitch, (uint32_t)((1 + (k0 >> 2)) >> 32));
   HU_UNROLL
   for (size_t i = 0; i < MODE_DRAWN; i++) {
-    acc[i] = seq_value(seq_each(q->floor));
+    acc[i] = seq_value(v->floor);
     if (i < rows) acc[i] = seq_first(n, seq_load(sum + i * HU_GEMM32_NR), acc[i]);
   }
   for (size_t k = 0; k < kc; k += 4) {
@@ -199,8 +217,8 @@ MODE_FN void drawn_rows(const hu_modes *q, const mode_keys *key, const int round
       seq_f y = seq_load(b + (k + s) * HU_GEMM32_NR);
       HU_UNROLL
       for (size_t i = 0; i < MODE_DRAWN; i++) {
-        seq_f t = sum_of(round, x[i], y, acc[i]), z = settle(q, round, t, words[4 * i + s]);
-        uint32_t open = seq_which_from(above_floor(q, t), q->span);
+        seq_f t = sum_of(round, x[i], y, acc[i]), z = settle(v, round, t, words[4 * i + s]);
+        uint32_t open = seq_which_from(above_floor(v, t), v->span);
         if (HU_UNLIKELY(open) && i < rows) {
           z = by_integers(q, open & counts, x[i], y, acc[i], z, element + i * pitch, k0 + k + s);
         }
@@ -218,16 +236,17 @@ MODE_FN void drawn_rows(const hu_modes *q, const mode_keys *key, const int round
 
 MODE_FN void tile_by(const hu_modes *q, const int round, size_t rows, size_t columns, size_t kc, const float *a,
                      const float *b, float *acc, uint64_t element, uint64_t pitch, uint64_t k) {
-  mode_keys key = keys_of(q->key);
+  const mode_keys key = keys_of(q->key);
+  const mode_lanes v = lanes_of(q, round);
   for (size_t j = 0; j < columns; j += SEQ_LANES) {
     size_t n = columns - j < SEQ_LANES ? columns - j : SEQ_LANES;
     for (size_t i = 0; i < rows; i += round >= HU_SRA ? MODE_DRAWN : MODE_ROWS) {
       float *z = acc + i * HU_GEMM32_NR + j;
       uint64_t at = element + i * pitch + j;
       if (round >= HU_SRA) {
-        drawn_rows(q, &key, round, rows - i, n, kc, a + i, b + j, z, at, pitch, k);
+        drawn_rows(q, &v, &key, round, rows - i, n, kc, a + i, b + j, z, at, pitch, k);
       } else {
-        strip(q, round, rows - i, n, kc, a + i, b + j, z, at, pitch, k);
+        strip(q, &v, round, rows - i, n, kc, a + i, b + j, z, at, pitch, k);
       }
     }
   }
