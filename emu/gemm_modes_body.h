@@ -83,34 +83,44 @@ HU_NOINLINE static seq_f by_integers(const hu_modes *q, uint32_t open, float a, 
 
 /* ---- without random words ---- */
 
-/* MODE_ROWS rows of one vector; rows, n: those that count. */
+/* One step of one row, its lanes of `counts` by integers where they have to be. */
+MODE_FN seq_f careful_step(const hu_modes *q, const mode_lanes *v, const int round, uint32_t counts, float a, seq_f b,
+                           seq_f acc, uint64_t element, uint64_t k) {
+  seq_f t = sum_of(round, a, b, acc), z = settle(v, round, t, seq_bits(t));
+  uint32_t open = seq_which_from(above_floor(v, t), v->span) & counts;
+  return open ? by_integers(q, open, a, b, acc, z, element, k) : z;
+}
+
+/* MODE_ROWS rows of one vector; rows, n: those that count. The inner loop has no calls: they would cost it registers.
+ * It ends before a step that is not for it. */
 MODE_FN void strip(const hu_modes *q, const mode_lanes *v, const int round, size_t rows, size_t n, size_t kc,
                    const float *a, const float *b, float *sum, uint64_t element, uint64_t pitch, uint64_t k0) {
-  seq_f acc[MODE_ROWS], t[MODE_ROWS], z[MODE_ROWS];
-  const seq_f idle = seq_value(v->floor);
+  seq_f acc[MODE_ROWS], t[MODE_ROWS];
+  const uint32_t counts = (uint32_t)(((uint64_t)1 << n) - 1);
   HU_UNROLL
-  for (size_t i = 0; i < MODE_ROWS; i++)
-    acc[i] = i < rows ? seq_first(n, seq_load(sum + i * HU_GEMM32_NR), idle) : idle;
+  for (size_t i = 0; i < MODE_ROWS; i++) {
+    acc[i] = seq_value(v->floor);
+    if (i < rows) acc[i] = seq_first(n, seq_load(sum + i * HU_GEMM32_NR), acc[i]);
+  }
   for (size_t k = 0; k < kc; k++) {
-    seq_f y = seq_load(b + k * HU_GEMM32_NR);
-    seq_u most = seq_each(0);
-    HU_UNROLL
-    for (size_t i = 0; i < MODE_ROWS; i++) {
-      t[i] = sum_of(round, a[k * HU_GEMM_MR + i], y, acc[i]);
-      seq_u above = above_floor(v, t[i]);
-      most = i ? seq_most(most, above) : above;
-      z[i] = settle(v, round, t[i], most);
-    }
-    if (HU_UNLIKELY(seq_which_from(most, v->span))) {
+    for (; k < kc; k++) {
+      seq_f y = seq_load(b + k * HU_GEMM32_NR);
+      seq_u most = seq_each(0);
       HU_UNROLL
       for (size_t i = 0; i < MODE_ROWS; i++) {
-        uint32_t open = seq_which_from(above_floor(v, t[i]), v->span) & (uint32_t)(((uint64_t)1 << n) - 1);
-        if (open && i < rows)
-          z[i] = by_integers(q, open, a[k * HU_GEMM_MR + i], y, acc[i], z[i], element + i * pitch, k0 + k);
+        t[i] = sum_of(round, a[k * HU_GEMM_MR + i], y, acc[i]);
+        most = i ? seq_most(most, above_floor(v, t[i])) : above_floor(v, t[i]);
       }
+      if (HU_UNLIKELY(seq_which_from(most, v->span))) break;
+      HU_UNROLL
+      for (size_t i = 0; i < MODE_ROWS; i++) acc[i] = settle(v, round, t[i], most);
     }
+    if (k == kc) break;
     HU_UNROLL
-    for (size_t i = 0; i < MODE_ROWS; i++) acc[i] = z[i];
+    for (size_t i = 0; i < MODE_ROWS; i++) {
+      acc[i] = careful_step(q, v, round, i < rows ? counts : 0, a[k * HU_GEMM_MR + i], seq_load(b + k * HU_GEMM32_NR),
+                            acc[i], element + i * pitch, k0 + k);
+    }
   }
   HU_UNROLL
   for (size_t i = 0; i < MODE_ROWS; i++) {

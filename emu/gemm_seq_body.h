@@ -98,30 +98,37 @@ HU_NOINLINE static int mend(const hu_seq *q, const float *a, const float *b, flo
   return !seq_any_from(s.most, q->top, SEQ_LANES);
 }
 
-/* One step of SEQ_TESTED rows, tested. mends: how many steps may still be mended. 0: gave up. */
-SEQ_FN int step_tested(const hu_seq *q, const int way, const int word, seq_state *s, seq_f *acc, const float *a,
-                       const float *b, int *mends) {
-  seq_f t[SEQ_TESTED], z[SEQ_TESTED], y = seq_load(b);
-  seq_u ties = seq_each(0), low = seq_each(0x7F800000u);
-  HU_UNROLL
-  for (size_t i = 0; i < SEQ_TESTED; i++) {
-    t[i] = seq_fma(seq_all(a[i]), y, acc[i]);
-    seq_u e = field_of(t[i], SEQ_SUMS(way, i));
-    seq_u rest = word ? seq_bits(t[i]) : seq_up(seq_bits(t[i]), q->shift + HU_WRONG(61));
-    ties = i == 0 ? rest : word ? seq_min16(ties, rest) : seq_min(ties, rest);
-    if (way != HU_SEQ_TIES) low = i == 0 ? e : seq_min(low, e);
-    if (way == HU_SEQ_TIES_TOP) s->most = seq_max(s->most, e);
-    z[i] = settle(s, t[i], e, SEQ_SUMS(way, i));
-  }
-  if (HU_UNLIKELY(seq_any_tie(ties, word, low, way == HU_SEQ_TIES ? 0 : q->floor))) {
+/* kc steps of SEQ_TESTED rows, tested. 0: gave up. The inner loop has no calls: they would cost it registers. It ends
+ * before a step that is to be mended. */
+SEQ_FN int steps_tested(const hu_seq *q, const int way, const int word, seq_state *s, seq_f *acc, size_t kc,
+                        const float *a, const float *b) {
+  int mends = 16;
+  for (size_t k = 0; k < kc; k++) {
+    for (; k < kc; k++) {
+      seq_f z[SEQ_TESTED], y = seq_load(b + k * HU_GEMM32_NR);
+      seq_u ties = seq_each(0), low = seq_each(0x7F800000u);
+      HU_UNROLL
+      for (size_t i = 0; i < SEQ_TESTED; i++) {
+        seq_f t = seq_fma(seq_all(a[k * HU_GEMM_MR + i]), y, acc[i]);
+        seq_u e = field_of(t, SEQ_SUMS(way, i));
+        seq_u rest = word ? seq_bits(t) : seq_up(seq_bits(t), q->shift + HU_WRONG(61));
+        ties = i == 0 ? rest : word ? seq_min16(ties, rest) : seq_min(ties, rest);
+        if (way != HU_SEQ_TIES) low = i == 0 ? e : seq_min(low, e);
+        if (way == HU_SEQ_TIES_TOP) s->most = seq_max(s->most, e);
+        z[i] = settle(s, t, e, SEQ_SUMS(way, i));
+      }
+      if (HU_UNLIKELY(seq_any_tie(ties, word, low, way == HU_SEQ_TIES ? 0 : q->floor))) break;
+      HU_UNROLL
+      for (size_t i = 0; i < SEQ_TESTED; i++) acc[i] = z[i];
+    }
+    if (k == kc) break;
     float again[SEQ_TESTED * SEQ_LANES];
-    if (--*mends < 0) return 0;
+    HU_UNROLL
     for (size_t i = 0; i < SEQ_TESTED; i++) seq_store(again + i * SEQ_LANES, acc[i]);
-    if (!mend(q, a, b, again)) return 0;
-    for (size_t i = 0; i < SEQ_TESTED; i++) z[i] = seq_load(again + i * SEQ_LANES);
+    if (--mends < 0 || !mend(q, a + k * HU_GEMM_MR, b + k * HU_GEMM32_NR, again)) return 0;
+    HU_UNROLL
+    for (size_t i = 0; i < SEQ_TESTED; i++) acc[i] = seq_load(again + i * SEQ_LANES);
   }
-  HU_UNROLL
-  for (size_t i = 0; i < SEQ_TESTED; i++) acc[i] = z[i];
   return 1;
 }
 
@@ -149,7 +156,6 @@ SEQ_FN int strip(const hu_seq *q, const int way, const int word, size_t rows, si
   const int bounded = way == HU_SEQ_LEAST || way == HU_SEQ_LEAST_OR_0;
   seq_f acc[SEQ_ROWS];
   seq_state s = state_of(q);
-  int mends = 16;
   HU_UNROLL
   for (size_t i = 0; i < SEQ_ROWS; i++) {
     acc[i] = from ? seq_load(from + i * HU_GEMM32_NR) : seq_all(0);
@@ -161,17 +167,14 @@ SEQ_FN int strip(const hu_seq *q, const int way, const int word, size_t rows, si
   s.most = seq_each(bounded ? 0x7F800000u : 0);
   HU_UNROLL
   for (size_t i = 0; bounded && i < SEQ_ROWS; i++) s.most = seq_least(s.most, start_of(acc[i]));
-  for (size_t k = 0; k < kc; k++) {
+  for (size_t k = 0; !tested && k < kc; k++) {
     const float *x = a + k * HU_GEMM_MR, *y = b + k * HU_GEMM32_NR;
-    if (tested) {
-      HU_UNROLL
-      for (size_t i = 0; i < SEQ_ROWS; i += SEQ_TESTED) {
-        if (!step_tested(q, way, word, &s, acc + i, x + i, y, &mends)) return 0;
-      }
-    } else {
-      HU_UNROLL
-      for (size_t i = 0; i < SEQ_ROWS; i += SEQ_SIDE) step(way, &s, acc + i, s.last + i, x + i, seq_load(y));
-    }
+    HU_UNROLL
+    for (size_t i = 0; i < SEQ_ROWS; i += SEQ_SIDE) step(way, &s, acc + i, s.last + i, x + i, seq_load(y));
+  }
+  HU_UNROLL
+  for (size_t i = 0; tested && i < SEQ_ROWS; i += SEQ_TESTED) {
+    if (!steps_tested(q, way, word, &s, acc + i, kc, a + i, b)) return 0;
   }
   if (way == HU_SEQ_NEAR && seq_any_from(s.most, q->jump, n)) return 0;
   if (bounded && !HU_WRONG(60) && seq_any_from(seq_minus(seq_each(0x7FFFFFFFu), s.most), 0x80000001u - q->least, n))
