@@ -80,6 +80,8 @@ static const row rows[] = {
     {"seq(binary16,sra:13)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0.05, 0},
     {"seq(bfloat16,srb:8)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0.05, 0},
     {"seq(bfloat16,src:8)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0.05, 0},
+    {"seq2(bfloat16,sra:8)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0.05, 0},
+    {"seq2(binary16,rtz)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0.05, 0},
     {"seq(bfloat16,rtz)", "bfloat16", "bfloat16", "bfloat16", 0, 1, 0, NORMAL, 0, 0.15, 0},
     {"seq(binary16,rtz)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0.15, 0},
     {"seq(binary16,rtp)", "binary16", "binary16", "binary16", 0, 1, 0, NORMAL, 0, 0.15, 0},

@@ -121,7 +121,7 @@ void hu_gemm_finish_open(const hu_gemm_call *g, size_t i, size_t j0, size_t n, f
 int hu_gemm_use_steps(hu_gemm_call *g, uint32_t levels);
 /* gemm_block.c: block(...) in lanes; 0 if they do not serve. */
 int hu_gemm_use_block(hu_gemm_call *g, uint32_t levels);
-/* gemm_modes.c: seq(F) in modes other than ties to even in lanes; 0 if they do not serve. */
+/* gemm_modes.c: seq(F), seq2(P,F) in modes other than ties to even in lanes; 0 if they do not serve. */
 int hu_gemm_use_modes(hu_gemm_call *g, uint32_t levels);
 
 static inline size_t hu_least(size_t a, size_t b) { return a < b ? a : b; }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_gemm under seq(F) in modes other than ties to even, in binary32 lanes (gemm_modes.h). */
+/* hu_gemm under seq(F) and seq2(P,F) in modes other than ties to even, in binary32 lanes (gemm_modes.h). */
 #include "emu/gemm_modes.h"
 
 #include "emu/accum_plan.h"
@@ -19,9 +19,15 @@ static float step_in_integers(const hu_modes *q, float a, float b, float acc, ui
   hu_draw d;
   d.key = q->key;
   d.element = element;
-  d.next = k;
+  d.next = q->unfused ? 2 * k : k;
   hu_num x = hu_unpack32(hu_bits_of_float(a)), y = hu_unpack32(hu_bits_of_float(b));
-  hu_num z = hu_grid_fma(&q->grid, x, y, hu_unpack32(hu_bits_of_float(acc)), &d);
+  hu_num c = hu_unpack32(hu_bits_of_float(acc)), z;
+  if (q->unfused) {
+    hu_num p = hu_grid_mul(&q->product.grid, x, y, &d);
+    z = hu_grid_add(&q->sum.grid, c, p, &d);
+  } else {
+    z = hu_grid_fma(&q->sum.grid, x, y, c, &d);
+  }
   return hu_float_of_bits(hu_pack32(z));
 }
 
@@ -39,28 +45,43 @@ static int digits_suffice(const hu_spec *f) {
   }
 }
 
+/* 1 if lanes can round to it. */
+static int grid_of(hu_mode_grid *z, hu_format format, hu_mode mode) {
+  z->grid = hu_grid_of(format, mode);
+  const hu_spec *f = &z->grid.spec;
+  int32_t emax = hu_format_limits(format).emax;
+  if (!f->sign_mask || f->zero != HU_ZERO_FIELD || f->subnormal != HU_SUBNORMAL_GRADUAL || f->m < 1) return 0;
+  if (f->emin < -126 || emax <= f->emin || emax > 127 || !hu_format_fits_binary32(format) || !digits_suffice(f))
+    return 0;
+  z->floor = (uint32_t)(f->emin + 127) << 23;
+  z->span = (uint32_t)(emax - f->emin) << 23;
+  z->d = (uint32_t)(23 - f->m);
+  int32_t spare = (int32_t)z->d - f->bits; /* fraction digits below the random ones */
+  z->keep = spare > 0 ? ~(((uint32_t)1 << spare) - 1) : 0xFFFFFFFFu;
+  z->half = spare > 0 ? (uint32_t)1 << (spare - 1) : 0;
+  return 1;
+}
+
+static int products_are_exact(hu_gemm_call *g) {
+  if (g->a.spec.m + g->b.spec.m + 2 > 24) return 0;
+  g->sa = hu_gemm_span(&g->a);
+  g->sb = hu_gemm_span(&g->b);
+  return !g->sa.any || !g->sb.any || g->sa.low + g->sb.low >= -149;
+}
+
 /* 1 if the lanes serve the model. */
 static int choose(hu_gemm_call *g, uint32_t levels) {
   const hu_accum *x = g->accum;
   hu_modes *q = &g->modes;
   g->modes_kernels = kernels_for(levels);
-  if (!g->modes_kernels || x->kind != HU_ACCUM_SEQ || x->promote || x->slices || x->mode.round == HU_RNE) return 0;
-  if (!g->a.carried || !g->b.carried || (g->c.data && !g->c.carried) || g->k == 0) return 0;
-  q->grid = hu_grid_of(x->sum, x->mode);
-  const hu_spec *f = &q->grid.spec;
-  int32_t emax = hu_format_limits(x->sum).emax;
-  if (!f->sign_mask || f->zero != HU_ZERO_FIELD || f->subnormal != HU_SUBNORMAL_GRADUAL || f->m < 1) return 0;
-  if (f->emin < -126 || emax <= f->emin || emax > 127 || !hu_format_fits_binary32(x->sum) || !digits_suffice(f))
-    return 0;
+  q->unfused = x->kind == HU_ACCUM_SEQ2;
+  if (!g->modes_kernels || (x->kind != HU_ACCUM_SEQ && !q->unfused) || x->promote || x->slices) return 0;
+  if (x->mode.round == HU_RNE || g->k == 0) return 0;
+  if (!g->a.carried || !g->b.carried || (g->c.data && !g->c.carried)) return 0;
+  if (!grid_of(&q->sum, x->sum, x->mode) || !grid_of(&q->product, q->unfused ? x->product : x->sum, x->mode)) return 0;
   q->key = g->stream.key;
-  q->floor = (uint32_t)(f->emin + 127) << 23;
-  q->span = (uint32_t)(emax - f->emin) << 23;
-  q->d = (uint32_t)(23 - f->m);
-  int32_t spare = (int32_t)q->d - f->bits; /* fraction digits below the random ones */
-  q->keep = spare > 0 ? ~(((uint32_t)1 << spare) - 1) : 0xFFFFFFFFu;
-  q->half = spare > 0 ? (uint32_t)1 << (spare - 1) : 0;
   q->lane = step_in_integers;
-  return 1;
+  return !q->unfused || products_are_exact(g);
 }
 
 /* ---- blocks ---- */

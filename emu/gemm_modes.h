@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm_modes.h - the steps of hu_gemm's model seq(F) in all modes but ties to even, in binary32 lanes: one table a
+/* emu/gemm_modes.h - the steps of hu_gemm's models seq(F) and seq2(P,F) in all modes but ties to even, in binary32 lanes: one table a
  * level.
  *
  * F has gradual subnormals, a sign, a range within binary32's and m >= 1. Step: x = acc + a b exactly; acc = rnd_F(x).
@@ -15,21 +15,29 @@
  * is a power of two, a grid point, toward which x is rounded anyway.) All other steps, special operands, subnormal and
  * zero sums and overflow, go to the integers one by one: `lane`.
  *
+ * seq2(P,F): products are binary32 numbers (operands of together at most 24 digits, the lowest not below 2^-149: the
+ * caller has looked), and rounded onto P's grid in the same way; then x = acc + 1 v.
+ *
  * Random words are those of docs/numerics.md section 11.3: element e's block 1 + k / 4 has those of steps 4 (k / 4) to
- * 4 (k / 4) + 3. The first two rounds of Philox mostly depend on e or k alone. */
+ * 4 (k / 4) + 3; seq2: block 1 + k / 2 those of two steps, of products and sums in turn. The first two rounds of Philox mostly depend on e or k alone. */
 #ifndef HALFULP_EMU_GEMM_MODES_H
 #define HALFULP_EMU_GEMM_MODES_H
 
 #include "emu/accum_num.h"
 #include "emu/gemm_kernels.h"
 
-typedef struct hu_modes hu_modes;
-struct hu_modes {
-  hu_grid grid;         /* F and the mode */
-  uint64_t key;         /* of the random words */
+typedef struct hu_mode_grid {
+  hu_grid grid;         /* the format and the mode */
   uint32_t floor, span; /* the pattern of 2^emin; what that of 2^emax is above it */
   uint32_t d;           /* 23 - m */
   uint32_t keep, half;  /* stochastic: digits of the addend that count; half of the last of them */
+} hu_mode_grid;
+
+typedef struct hu_modes hu_modes;
+struct hu_modes {
+  hu_mode_grid sum, product; /* product: seq2 */
+  uint64_t key;              /* of the random words */
+  int32_t unfused;           /* 1: seq2 */
   /* One step of one element in integers. */
   float (*lane)(const hu_modes *q, float a, float b, float acc, uint64_t element, uint64_t k);
 };

@@ -15,8 +15,8 @@ MODE_FN int rounds_to_odd(const int round) {
 }
 
 /* The product and sum of a step, in binary32; the processor rounds in the mode's direction. */
-MODE_FN seq_f sum_of(const int round, float a, seq_f b, seq_f acc) {
-  return rounds_to_odd(round) ? seq_odd(seq_all(a), b, acc) : seq_fma(seq_all(a), b, acc);
+MODE_FN seq_f sum_of(const int round, seq_f a, seq_f b, seq_f acc) {
+  return rounds_to_odd(round) ? seq_odd(a, b, acc) : seq_fma(a, b, acc);
 }
 
 /* What settle and above_floor need, made once a tile: calls to `lane` would have it loaded again each time. */
@@ -25,7 +25,7 @@ typedef struct mode_lanes {
   uint32_t d, bits, last;
 } mode_lanes;
 
-MODE_FN mode_lanes lanes_of(const hu_modes *q, const int round) {
+MODE_FN mode_lanes lanes_of(const hu_mode_grid *q, const int round) {
   const uint32_t below = ((uint32_t)1 << q->d) - 1, half = (uint32_t)1 << (q->d - 1);
   mode_lanes z;
   z.floor = seq_each(q->floor);
@@ -68,6 +68,23 @@ MODE_FN seq_u above_floor(const mode_lanes *v, seq_f t) {
   return seq_minus(seq_and(seq_bits(t), seq_each(0x7FFFFFFFu)), v->floor);
 }
 
+/* One step up to its last rounding. v: of sums, and of products. *above gets what the product has above its floor; word:
+ * its random word. */
+MODE_FN seq_f begin_step(const mode_lanes *v, const int round, const int unfused, float a, seq_f b, seq_f acc,
+                         seq_u word, seq_u *above) {
+  *above = seq_each(0);
+  if (!unfused) return sum_of(round, seq_all(a), b, acc);
+  seq_f p = seq_mul(seq_all(a), b);
+  *above = above_floor(v + 1, p);
+  return sum_of(round, seq_all(1), settle(v + 1, round, p, word), acc);
+}
+
+/* The lanes, a bit each, that are for integers. */
+MODE_FN uint32_t open_of(const mode_lanes *v, const int unfused, seq_u sum, seq_u product) {
+  uint32_t open = seq_which_from(sum, v->span);
+  return unfused ? open | seq_which_from(product, v[1].span) : open;
+}
+
 /* The lanes of `open`, a bit each, of the sums z, in integers. */
 HU_NOINLINE static seq_f by_integers(const hu_modes *q, uint32_t open, float a, seq_f b, seq_f acc, seq_f z,
                                      uint64_t element, uint64_t k) {
@@ -84,19 +101,22 @@ HU_NOINLINE static seq_f by_integers(const hu_modes *q, uint32_t open, float a, 
 /* ---- without random words ---- */
 
 /* One step of one row, its lanes of `counts` by integers where they have to be. */
-MODE_FN seq_f careful_step(const hu_modes *q, const mode_lanes *v, const int round, uint32_t counts, float a, seq_f b,
-                           seq_f acc, uint64_t element, uint64_t k) {
-  seq_f t = sum_of(round, a, b, acc), z = settle(v, round, t, seq_bits(t));
-  uint32_t open = seq_which_from(above_floor(v, t), v->span) & counts;
-  return open ? by_integers(q, open, a, b, acc, z, element, k) : z;
+MODE_FN seq_f careful_step(const hu_modes *q, const mode_lanes *v, const int round, const int unfused, uint32_t counts,
+                           float a, seq_f b, seq_f acc, const seq_u *words, uint64_t element, uint64_t k) {
+  seq_u above;
+  seq_f t = begin_step(v, round, unfused, a, b, acc, words[0], &above), z = settle(v, round, t, words[unfused]);
+  uint32_t open = open_of(v, unfused, above_floor(v, t), above) & counts;
+  return HU_UNLIKELY(open) ? by_integers(q, open, a, b, acc, z, element, k) : z;
 }
 
 /* MODE_ROWS rows of one vector; rows, n: those that count. The inner loop has no calls: they would cost it registers.
  * It ends before a step that is not for it. */
-MODE_FN void strip(const hu_modes *q, const mode_lanes *v, const int round, size_t rows, size_t n, size_t kc,
-                   const float *a, const float *b, float *sum, uint64_t element, uint64_t pitch, uint64_t k0) {
+MODE_FN void strip(const hu_modes *q, const mode_lanes *v, const int round, const int unfused, size_t rows, size_t n,
+                   size_t kc, const float *a, const float *b, float *sum, uint64_t element, uint64_t pitch,
+                   uint64_t k0) {
   seq_f acc[MODE_ROWS], t[MODE_ROWS];
   const uint32_t counts = (uint32_t)(((uint64_t)1 << n) - 1);
+  const seq_u no_words[2] = {seq_each(0), seq_each(0)};
   HU_UNROLL
   for (size_t i = 0; i < MODE_ROWS; i++) {
     acc[i] = seq_value(v->floor);
@@ -105,21 +125,22 @@ MODE_FN void strip(const hu_modes *q, const mode_lanes *v, const int round, size
   for (size_t k = 0; k < kc; k++) {
     for (; k < kc; k++) {
       seq_f y = seq_load(b + k * HU_GEMM32_NR);
-      seq_u most = seq_each(0);
+      seq_u sums = seq_each(0), products = seq_each(0), above;
       HU_UNROLL
       for (size_t i = 0; i < MODE_ROWS; i++) {
-        t[i] = sum_of(round, a[k * HU_GEMM_MR + i], y, acc[i]);
-        most = i ? seq_most(most, above_floor(v, t[i])) : above_floor(v, t[i]);
+        t[i] = begin_step(v, round, unfused, a[k * HU_GEMM_MR + i], y, acc[i], no_words[0], &above);
+        sums = i ? seq_most(sums, above_floor(v, t[i])) : above_floor(v, t[i]);
+        if (unfused) products = i ? seq_most(products, above) : above;
       }
-      if (HU_UNLIKELY(seq_which_from(most, v->span))) break;
+      if (HU_UNLIKELY(open_of(v, unfused, sums, products))) break;
       HU_UNROLL
-      for (size_t i = 0; i < MODE_ROWS; i++) acc[i] = settle(v, round, t[i], most);
+      for (size_t i = 0; i < MODE_ROWS; i++) acc[i] = settle(v, round, t[i], no_words[0]);
     }
     if (k == kc) break;
     HU_UNROLL
     for (size_t i = 0; i < MODE_ROWS; i++) {
-      acc[i] = careful_step(q, v, round, i < rows ? counts : 0, a[k * HU_GEMM_MR + i], seq_load(b + k * HU_GEMM32_NR),
-                            acc[i], element + i * pitch, k0 + k);
+      acc[i] = careful_step(q, v, round, unfused, i < rows ? counts : 0, a[k * HU_GEMM_MR + i],
+                            seq_load(b + k * HU_GEMM32_NR), acc[i], no_words, element + i * pitch, k0 + k);
     }
   }
   HU_UNROLL
@@ -203,36 +224,33 @@ MODE_FN void words_of(const mode_keys *key, const mode_blocks *from, uint32_t q_
   }
 }
 
-/* MODE_DRAWN rows of one vector; rows, n: those that count. */
-MODE_FN void drawn_rows(const hu_modes *q, const mode_lanes *v, const mode_keys *key, const int round, size_t rows,
-                        size_t n, size_t kc, const float *a, const float *b, float *sum, uint64_t element,
-                        uint64_t pitch, uint64_t k0) {
-  seq_f acc[MODE_DRAWN];
+/* MODE_DRAWN rows of one vector; rows, n: those that count. A block has the words of 4 or (unfused) 2 steps. */
+MODE_FN void drawn_rows(const hu_modes *q, const mode_lanes *v, const mode_keys *key, const int round,
+                        const int unfused, size_t rows, size_t n, size_t kc, const float *a, const float *b, float *sum,
+                        uint64_t element, uint64_t pitch, uint64_t k0) {
+  const size_t steps = unfused ? 2 : 4, words_each = unfused ? 2 : 1;
   const uint32_t counts = (uint32_t)(((uint64_t)1 << n) - 1);
-  mode_blocks blocks = blocks_of(key, element, pitch, (uint32_t)((1 + (k0 >> 2)) >> 32));
+  seq_f acc[MODE_DRAWN];
+  uint64_t block = 1 + k0 / steps;
+  mode_blocks blocks = blocks_of(key, element, pitch, (uint32_t)(block >> 32));
   HU_UNROLL
   for (size_t i = 0; i < MODE_DRAWN; i++) {
     acc[i] = seq_value(v->floor);
     if (i < rows) acc[i] = seq_first(n, seq_load(sum + i * HU_GEMM32_NR), acc[i]);
   }
-  for (size_t k = 0; k < kc; k += 4) {
+  for (size_t k = 0; k < kc; k += steps, block++) {
     seq_u words[4 * MODE_DRAWN];
-    uint64_t block = 1 + ((k0 + k) >> 2);
     if (HU_UNLIKELY((uint32_t)block == 0)) blocks = blocks_of(key, element, pitch, (uint32_t)(block >> 32));
     words_of(key, &blocks, (uint32_t)block, words);
     HU_UNROLL
-    for (size_t s = 0; s < 4; s++) {
+    for (size_t s = 0; s < steps; s++) {
       if (k + s >= kc) break;
       const float *x = a + (k + s) * HU_GEMM_MR;
       seq_f y = seq_load(b + (k + s) * HU_GEMM32_NR);
       HU_UNROLL
       for (size_t i = 0; i < MODE_DRAWN; i++) {
-        seq_f t = sum_of(round, x[i], y, acc[i]), z = settle(v, round, t, words[4 * i + s]);
-        uint32_t open = seq_which_from(above_floor(v, t), v->span);
-        if (HU_UNLIKELY(open) && i < rows) {
-          z = by_integers(q, open & counts, x[i], y, acc[i], z, element + i * pitch, k0 + k + s);
-        }
-        acc[i] = z;
+        acc[i] = careful_step(q, v, round, unfused, i < rows ? counts : 0, x[i], y, acc[i],
+                              words + 4 * i + s * words_each, element + i * pitch, k0 + k + s);
       }
     }
   }
@@ -244,19 +262,19 @@ MODE_FN void drawn_rows(const hu_modes *q, const mode_lanes *v, const mode_keys 
 
 /* ---- tiles ---- */
 
-MODE_FN void tile_by(const hu_modes *q, const int round, size_t rows, size_t columns, size_t kc, const float *a,
-                     const float *b, float *acc, uint64_t element, uint64_t pitch, uint64_t k) {
+MODE_FN void tile_by(const hu_modes *q, const int round, const int unfused, size_t rows, size_t columns, size_t kc,
+                     const float *a, const float *b, float *acc, uint64_t element, uint64_t pitch, uint64_t k) {
   const mode_keys key = keys_of(q->key);
-  const mode_lanes v = lanes_of(q, round);
+  const mode_lanes v[2] = {lanes_of(&q->sum, round), lanes_of(&q->product, round)};
   for (size_t j = 0; j < columns; j += SEQ_LANES) {
     size_t n = columns - j < SEQ_LANES ? columns - j : SEQ_LANES;
     for (size_t i = 0; i < rows; i += round >= HU_SRA ? MODE_DRAWN : MODE_ROWS) {
       float *z = acc + i * HU_GEMM32_NR + j;
       uint64_t at = element + i * pitch + j;
       if (round >= HU_SRA) {
-        drawn_rows(q, &v, &key, round, rows - i, n, kc, a + i, b + j, z, at, pitch, k);
+        drawn_rows(q, v, &key, round, unfused, rows - i, n, kc, a + i, b + j, z, at, pitch, k);
       } else {
-        strip(q, &v, round, rows - i, n, kc, a + i, b + j, z, at, pitch, k);
+        strip(q, v, round, unfused, rows - i, n, kc, a + i, b + j, z, at, pitch, k);
       }
     }
   }
@@ -264,9 +282,15 @@ MODE_FN void tile_by(const hu_modes *q, const int round, size_t rows, size_t col
 
 HU_NOINLINE static void run(const hu_modes *q, size_t rows, size_t columns, size_t kc, const float *a, const float *b,
                             float *acc, uint64_t element, uint64_t pitch, uint64_t k) {
-#define MODE_TILE(round) \
-  case round: tile_by(q, round, rows, columns, kc, a, b, acc, element, pitch, k); break
-  switch (q->grid.spec.round) {
+#define MODE_TILE(round)                                                     \
+  case round:                                                                \
+    if (q->unfused) {                                                        \
+      tile_by(q, round, 1, rows, columns, kc, a, b, acc, element, pitch, k); \
+    } else {                                                                 \
+      tile_by(q, round, 0, rows, columns, kc, a, b, acc, element, pitch, k); \
+    }                                                                        \
+    break
+  switch (q->sum.grid.spec.round) {
     MODE_TILE(HU_RNA);
     MODE_TILE(HU_RNZ);
     MODE_TILE(HU_RTZ);
@@ -284,7 +308,7 @@ HU_NOINLINE static void run(const hu_modes *q, size_t rows, size_t columns, size
 
 static void tile(const hu_modes *q, size_t rows, size_t columns, size_t kc, const float *a, const float *b, float *acc,
                  uint64_t element, uint64_t pitch, uint64_t k) {
-  const int round = q->grid.spec.round;
+  const int round = q->sum.grid.spec.round;
   uint32_t direction = round == HU_RTP        ? HU_UP
                        : round == HU_RTN      ? HU_DOWN
                        : rounds_to_odd(round) ? HU_NEAREST

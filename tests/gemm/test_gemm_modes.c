@@ -26,17 +26,17 @@ static const char *const modes[] = {"rna", "rnz", "rtz", "rtp", "rtn", "raz", "r
 
 enum { SUMS = sizeof sums / sizeof sums[0], OPERANDS = sizeof operands / sizeof operands[0], MODES = 10 };
 
-/* Mode number i with any number of random bits, often the most that lanes serve. */
+/* Mode number i with any number of random bits, often the most that lanes serve; fused, or not, perhaps with another
+ * format for products. */
 static void write_model(char text[80], unsigned i, const char *f, t_random *r) {
   static const char *const ends[] = {"", "", ",sat=finite", ",sat=propagate", ",sat=none"};
   const char *end = ends[t_below(r, 5)], *mode = modes[i % MODES];
+  char model[48], digits[8] = "";
   int d = 23 - (int)named_format(f).m, bits = t_below(r, 3) ? d - (int)t_below(r, 4) + 1 : 1 + (int)t_below(r, 32);
-  if (bits < 1) bits = 1;
-  if (i % MODES < 7) {
-    snprintf(text, 80, "seq(%s,%s%s)", f, mode, end);
-  } else {
-    snprintf(text, 80, "seq(%s,%s:%d%s)", f, mode, bits, end);
-  }
+  if (i % MODES >= 7) snprintf(digits, sizeof digits, ":%d", bits < 1 ? 1 : bits);
+  snprintf(model, sizeof model, t_below(r, 2) ? "seq(%s" : "seq2(%s", f);
+  if (t_below(r, 4) == 0) snprintf(model, sizeof model, "seq2(%s,%s", sums[t_below(r, SUMS)], f);
+  snprintf(text, 80, "%s,%s%s%s)", model, mode, digits, end);
 }
 
 static void set_model(problem *p, const char *text) {
@@ -86,7 +86,7 @@ static void beside_the_grid(void **state) {
     problem p;
     char model[80];
     const char *name = sums[i % SUMS];
-    hu_format f = named_format(name), x = named_format("binary32");
+    hu_format f = named_format(name), x = named_format(t_below(&r, 2) ? "binary32" : "fp(8,11,0)");
     hu_limits l = hu_format_limits(f);
     int m = f.m, places[] = {0, l.emin, l.emin - m, l.emax}, base = places[t_below(&r, 4)];
     if (base < l.emin - m || base > l.emax) base = l.emax;
@@ -101,7 +101,7 @@ static void beside_the_grid(void **state) {
                 e % 3 == 0   ? 1
                 : e % 3 == 1 ? 1 + power_of_two(-(int)(e % 23))
                              : 2 - power_of_two(-(int)(e % 23)));
-      if (t_below(&r, 2)) p.b.code[e] |= UINT32_C(0x80000000);
+      if (t_below(&r, 2)) p.b.code[e] |= hu_format_limits(x).sign_mask;
     }
     for (size_t e = 0; e < 12 * 48; e++) {
       plain_set(&p.c, e,
@@ -136,7 +136,8 @@ static void counters(void **state) {
     plain_refill(&p.a, &r, -2, 4);
     plain_refill(&p.b, &r, -2, 4);
     p.stream.counter = (i % 3 ? UINT64_C(1) << 32 : 0) - t_below(&r, 300);
-    snprintf(model, sizeof model, "seq(%s,%s:%d)", sums[i % 2], modes[7 + i / 2 % 3], 8 + (int)t_below(&r, 4));
+    snprintf(model, sizeof model, i % 4 < 2 ? "seq(%s,%s:%d)" : "seq2(%s,%s:%d)", sums[i % 2], modes[7 + i / 2 % 3],
+             8 + (int)t_below(&r, 4));
     set_model(&p, model);
     problem_same_at_levels(&p, model, &runs);
     problem_spot(&p, &r);
