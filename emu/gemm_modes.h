@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm_modes.h - the steps of hu_gemm's models seq(F) and seq2(P,F) in all modes but ties to even, in binary32 lanes: one table a
- * level.
+/* emu/gemm_modes.h - the steps of hu_gemm's models seq(F) and seq2(P,F) in all modes but ties to even, in binary32
+ * lanes: one table a level.
  *
  * F has gradual subnormals, a sign, a range within binary32's and m >= 1. Step: x = acc + a b exactly; acc = rnd_F(x).
  * With d = 23 - m digits of binary32 below F's, t in binary32 is
@@ -19,7 +19,8 @@
  * caller has looked), and rounded onto P's grid in the same way; then x = acc + 1 v.
  *
  * Random words are those of docs/numerics.md section 11.3: element e's block 1 + k / 4 has those of steps 4 (k / 4) to
- * 4 (k / 4) + 3; seq2: block 1 + k / 2 those of two steps, of products and sums in turn. The first two rounds of Philox mostly depend on e or k alone. */
+ * 4 (k / 4) + 3; seq2: block 1 + k / 2 those of two steps, of products and sums in turn. The first two rounds of Philox
+ * mostly depend on e or k alone. */
 #ifndef HALFULP_EMU_GEMM_MODES_H
 #define HALFULP_EMU_GEMM_MODES_H
 

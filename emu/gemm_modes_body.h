@@ -68,8 +68,8 @@ MODE_FN seq_u above_floor(const mode_lanes *v, seq_f t) {
   return seq_minus(seq_and(seq_bits(t), seq_each(0x7FFFFFFFu)), v->floor);
 }
 
-/* One step up to its last rounding. v: of sums, and of products. *above gets what the product has above its floor; word:
- * its random word. */
+/* One step up to its last rounding. v: of sums, and of products. *above gets what the product has above its floor;
+ * word: its random word. */
 MODE_FN seq_f begin_step(const mode_lanes *v, const int round, const int unfused, float a, seq_f b, seq_f acc,
                          seq_u word, seq_u *above) {
   *above = seq_each(0);
