@@ -147,15 +147,15 @@ HU_FN uint64_t hu_square_root(uint64_t s) {
 HU_OUTLINE int32_t hu_pow_rational(hu_num *z, hu_num x, hu_num y) {
   x = hu_stripped(x);
   y = hu_stripped(y);
-  for (; y.exp < 0; y.exp++) {
+  for (; 0 > y.exp; y.exp++) {
     uint64_t root = hu_square_root(x.sig);
     if (x.exp & 1 || root == 0) return 0;
     x.sig = root;
     x.exp /= 2;
   }
   if (x.sig == 1) {
-    uint64_t steps = (uint64_t)(x.exp < 0 ? -x.exp : x.exp) * y.sig;
-    uint32_t down = (x.exp < 0) != y.sign;
+    uint64_t steps = (uint64_t)(0 > x.exp ? -x.exp : x.exp) * y.sig;
+    uint32_t down = (0 > x.exp) != y.sign;
     int32_t far = y.exp > 12 || steps << y.exp > 4096;
     *z = hu_num_finite(0, 1, far ? 0 : down ? -(int32_t)(steps << y.exp) : (int32_t)(steps << y.exp));
     if (far) *z = down ? hu_below_all(0) : hu_beyond_all(0);
@@ -190,7 +190,7 @@ HU_OUTLINE hu_num hu_power(hu_num x, hu_num y) {
 HU_FN uint32_t hu_integer_kind(hu_num y) {
   if (y.kind == HU_KIND_ZERO) return 2;
   y = hu_stripped(y);
-  return y.exp < 0 ? 0 : y.exp > 0 ? 2 : 1;
+  return 0 > y.exp ? 0 : y.exp > 0 ? 2 : 1;
 }
 
 /* IEEE 754-2019 9.2.1. */

@@ -17,7 +17,7 @@
       float f;                                                                                                   \
       memcpy(&f, u + i, sizeof f);                                                                               \
       double x = f;                                                                                              \
-      hu_quick q = value;                                                                                        \
+      hu_quick_result q = value;                                                                                 \
       q = hu_quick_or(q, x < (far), far_bits);                                                                   \
       uint64_t known = q.known & ((u[i] & 0x7FFFFFFF) - 0x7F800000) >> 31;                                       \
       known &= ((q.bits & ~LANES_SIGN) - LANES_LARGE) >> 63;                                                     \

@@ -24,7 +24,7 @@ HU_FN int32_t hu_quick_may(const hu_spec *s, int32_t op, hu_num x, hu_num y) {
 
 /* *q for f(x), or x^y, of such operands. Wants binary64 to nearest. Writes memory, so that no compiler takes the call out
  * from between changes of the direction. */
-HU_OUTLINE void hu_quick_of(hu_quick *q, int32_t op, double x, double y) {
+HU_OUTLINE void hu_quick_of(hu_quick_result *q, int32_t op, double x, double y) {
   switch (op) {
     case HU_OP_EXP: *q = hu_quick_exp(x); break;
     case HU_OP_EXP2: *q = hu_quick_exp2(x); break;
@@ -43,7 +43,7 @@ HU_OUTLINE void hu_quick_of(hu_quick *q, int32_t op, double x, double y) {
 }
 
 /* The code; sets *events. */
-HU_FN uint32_t hu_function_quickly_rounded(const hu_spec *s, hu_quick q, uint32_t random, uint32_t *events) {
+HU_FN uint32_t hu_function_quickly_rounded(const hu_spec *s, hu_quick_result q, uint32_t random, uint32_t *events) {
   return hu_arith_round(s, hu_unpack64(q.bits), 0, 0, random, events);
 }
 
@@ -51,6 +51,17 @@ HU_FN uint32_t hu_function_one(const hu_spec *s, int32_t op, hu_num x, hu_num y,
   uint32_t raised = 0, operands = hu_operand_events(x) | (op == HU_OP_POW ? hu_operand_events(y) : 0);
   hu_num z = hu_function_of(op, x, y, &raised);
   return hu_arith_round(s, z, raised, operands, random, events);
+}
+
+/* Both ways, where binary64 is to nearest already. */
+HU_FN uint32_t hu_function_code_of(const hu_spec *s, int32_t op, hu_num x, hu_num y, uint32_t random,
+                                   uint32_t *events) {
+  if (hu_quick_may(s, op, x, y)) {
+    hu_quick_result q;
+    hu_quick_of(&q, op, hu_double64(hu_pack64(x)), hu_double64(hu_pack64(y)));
+    if (q.known) return hu_function_quickly_rounded(s, q, random, events);
+  }
+  return hu_function_one(s, op, x, y, random, events);
 }
 
 #endif

@@ -184,7 +184,7 @@ HU_OUTLINE int32_t hu_real_pow(hu_real *v, hu_num x, hu_num y, int32_t f) {
   if (size < -69) return -1;
   if (size >= 13) return 1;
   hu_big_times(&l.z, &l.z, (uint32_t)y.sig, f);
-  if (y.exp < 0) {
+  if (0 > y.exp) {
     hu_big_down(&l.z, &l.z, -y.exp, f);
   } else {
     hu_big_up(&l.z, &l.z, y.exp, f);

@@ -17,7 +17,7 @@
 
 /* HU_OUTLINE: the same for functions that are long and seldom run: called, not inlined. */
 #if defined(__CUDACC__)
-#define HU_OUTLINE static __host__ __device__ __noinline__
+#define HU_OUTLINE static __host__ __device__ __noinline__ __attribute__((unused))
 #elif defined(__GNUC__) || defined(__clang__)
 #define HU_OUTLINE static __attribute__((noinline, unused))
 #else

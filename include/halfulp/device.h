@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/device.h - the CUDA twins of array.h, arith_n.h, gemm.h and of hu_dot_n: same arguments, same bits.
+/* halfulp/device.h - the CUDA twins of array.h, arith_n.h, function_n.h, gemm.h and of hu_dot_n: same arguments, same
+ * bits.
  *
  * Pointers to data and to events are device pointers; `stream` is a cudaStream_t (as void *, so that this header needs
  * no CUDA), NULL the default stream. The calls check their arguments on the host, enqueue one kernel (gemm: a few) and
@@ -13,6 +14,7 @@
 #define HALFULP_DEVICE_H
 
 #include "halfulp/arith_n.h"
+#include "halfulp/function_n.h"
 #include "halfulp/gemm.h"
 
 #ifdef __cplusplus
@@ -99,6 +101,54 @@ HU_API HU_MUST_CHECK hu_status hu_device_compare_n(size_t n, int8_t *z, ptrdiff_
                                                    const hu_exec *exec, void *stream);
 HU_API HU_MUST_CHECK hu_status hu_device_class_n(size_t n, uint8_t *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
                                                  hu_format f, const hu_exec *exec, void *stream);
+
+/* The twins of function_n.h. */
+HU_API HU_MUST_CHECK hu_status hu_device_exp_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
+                                               ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
+                                               hu_events *events, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_exp2_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
+                                                ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
+                                                hu_events *events, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_expm1_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
+                                                 ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
+                                                 hu_events *events, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_log_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
+                                               ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
+                                               hu_events *events, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_log2_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
+                                                ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
+                                                hu_events *events, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_log1p_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
+                                                 ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
+                                                 hu_events *events, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_tanh_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
+                                                ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
+                                                hu_events *events, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_sigmoid_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
+                                                   ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
+                                                   hu_events *events, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_erf_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
+                                               ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
+                                               hu_events *events, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_gelu_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
+                                                ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
+                                                hu_events *events, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_rsqrt_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
+                                                 ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
+                                                 hu_events *events, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_reciprocal_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
+                                                      ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
+                                                      hu_events *events, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_sin_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
+                                               ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
+                                               hu_events *events, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_cos_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
+                                               ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
+                                               hu_events *events, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_pow_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
+                                               ptrdiff_t incx, hu_format fx, const void *y, ptrdiff_t incy,
+                                               hu_format fy, hu_mode mode, const hu_exec *exec, hu_events *events,
+                                               void *stream);
 
 /* Data pointers inside d, a, b, c are device pointers; the structs themselves are on the host. */
 HU_API HU_MUST_CHECK hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,

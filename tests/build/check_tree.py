@@ -36,7 +36,7 @@ def allow(paths, allowed, why):
 
 
 public = r'halfulp/.*'
-core = r'emu/(core|stream|port|arith|accum|accum_num|accum_wide|accum_plan|accum_block|dot_last|bits)\.h'
+core = r'emu/(core|stream|port|arith|accum|accum_num|accum_wide|accum_plan|accum_block|dot_last|bits|big|function\w+)\.h'
 n = 0
 n += allow(files('include/halfulp/*.h', 'formats/*.h'), [public], 'public headers include public headers')
 n += allow(files('emu/core.h', 'emu/arith.h', 'emu/stream.h', 'emu/port.h', 'emu/narrow.h', 'emu/lanes.h',

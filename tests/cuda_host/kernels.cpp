@@ -5,6 +5,7 @@
 #include "gpu/decode.cu"
 #include "gpu/encode.cu"
 #include "gpu/encode64.cu"
+#include "gpu/function.cu"
 #include "gpu/gemm.cu"
 #include "gpu/gemm_exact64.cu"
 #include "gpu/gemm_fp32.cu"

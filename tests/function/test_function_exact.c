@@ -152,7 +152,7 @@ static double spare_digits(mpfr_srcptr v, double y) {
 }
 
 /* The pattern's number against v: equal, or odd with the same first 26 digits. */
-static void check_quick(int op, hu_quick q, mpfr_srcptr v, mpfr_srcptr x) {
+static void check_quick(int op, hu_quick_result q, mpfr_srcptr v, mpfr_srcptr x) {
   mpfr_t a, b;
   mpfr_inits2(26, a, b, (mpfr_ptr)NULL);
   double z = hu_double64(q.bits);
@@ -179,7 +179,7 @@ static void test_quick(void **state) {
     if (op == HU_OP_RSQRT) continue; /* in lanes only: two roundings */
     for (uint64_t k = 0; k < cases; k++) {
       hu_num a = draw_operand(&r, op, 24), b = draw_exponent(&r, 24);
-      hu_quick q;
+      hu_quick_result q;
       if (op == HU_OP_POW && hu_is_power_of_two(a)) continue;
       double dx = hu_double64(hu_pack64(a)), dy = hu_double64(hu_pack64(b));
       if (op == HU_OP_RECIPROCAL) {

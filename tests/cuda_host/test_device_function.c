@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* The device's elementary functions against the CPU's: every call, random formats, modes, sizes, strides and places;
+ * whole buffers are compared, and the event counts; all codes of the 16-bit formats; misuse gets the same answer. */
+#include "tests/cuda_host/twin.h"
+
+#include "halfulp/formats/ieee.h"
+#include "tests/function/calls.h"
+
+typedef hu_status (*device_one)(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,
+                                hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream);
+
+static hu_status on_device(int function, size_t n, fn_array z, const fn_array *x, hu_mode mode, const hu_exec *exec,
+                           hu_events *events) {
+  static const device_one one[] = {hu_device_exp_n,  hu_device_exp2_n,  hu_device_expm1_n, hu_device_log_n,
+                                   hu_device_log2_n, hu_device_log1p_n, hu_device_tanh_n,  hu_device_sigmoid_n,
+                                   hu_device_erf_n,  hu_device_gelu_n,  hu_device_rsqrt_n, hu_device_reciprocal_n,
+                                   hu_device_sin_n,  hu_device_cos_n};
+  if (function == HU_ORACLE_POW)
+    return hu_device_pow_n(n, z.data, z.inc, z.format, x[0].data, x[0].inc, x[0].format, x[1].data, x[1].inc,
+                           x[1].format, mode, exec, events, NULL);
+  return one[function](n, z.data, z.inc, z.format, x[0].data, x[0].inc, x[0].format, mode, exec, events, NULL);
+}
+
+/* Operands in t[0] and t[1], the result in t[2]. */
+typedef struct buffers {
+  twin t[3], events;
+} buffers;
+
+static void fill(t_random *r, const twin *t, hu_format f, int ordinary) {
+  size_t size = hu_format_limits(f).storage / 8;
+  for (size_t k = 0; k < t->bytes; k++) t->host[k] = (uint8_t)t_next32(r);
+  for (size_t k = 0; ordinary && k + size <= t->bytes; k += size) {
+    double v = (1 + t_below(r, 1u << 20) * 0x1p-20) * (double)(1u << t_below(r, 10)) * 0x1p-6;
+    uint32_t code = hu_encode64(f, t_mode(0), t_below(r, 2) ? -v : v, 0, NULL);
+    memcpy(t->host + k, &code, size); /* the first bytes of a code are its lowest */
+  }
+}
+
+static void compare(int function, buffers *b, size_t n, const fn_array *host, const fn_array *device, hu_mode mode,
+                    const hu_exec *exec, int count) {
+  for (int i = 0; i < 3; i++) twin_put(&b->t[i]);
+  twin_put(&b->events);
+  hu_status cpu =
+      fn_array_call(function, n, host[2], host, mode, exec, count ? (hu_events *)(void *)b->events.host : NULL);
+  hu_status gpu =
+      on_device(function, n, device[2], device, mode, exec, count ? (hu_events *)(void *)b->events.device : NULL);
+  size_t differs = 0;
+  for (int i = 0; i < 3; i++) differs += twin_differs(&b->t[i]) != b->t[i].bytes;
+  differs += twin_differs(&b->events) != b->events.bytes;
+  if (cpu == HU_OK && gpu == HU_OK && !differs) return;
+  char f[T_FORMAT_TEXT], z[T_FORMAT_TEXT], m[T_MODE_TEXT];
+  fail_msg("%s, %zu elements of %s into %s, %s: cpu %d, device %d, %zu buffers differ", fn_table[function].name, n,
+           t_format_text(f, host[0].format), t_format_text(z, host[2].format), t_mode_text(m, mode), cpu, gpu, differs);
+}
+
+static void run_case(t_random *r, int function, size_t n) {
+  buffers b;
+  fn_array host[3], device[3];
+  hu_exec exec = {0, 0, {t_next64(r), t_next64(r)}};
+  hu_mode mode = t_random_mode(r);
+  hu_format fz = t_random_format(r, 1, t_below(r, 2) ? 16 : 32);
+  int alike = (int)t_below(r, 2), in_place = t_below(r, 4) == 0, out = 2;
+  b.events = twin_new(sizeof(hu_events));
+  for (size_t i = 0; i < sizeof(hu_events) / 8; i++) ((uint64_t *)(void *)b.events.host)[i] = t_next32(r);
+  for (int i = 0; i < 3; i++) {
+    hu_format f = i == 2 || alike ? fz : t_random_format(r, 1, 32);
+    ptrdiff_t inc = t_below(r, 3) ? 1 : i == 2 ? 5 - (ptrdiff_t)t_below(r, 3) : t_between(r, -3, 4);
+    size_t size = hu_format_limits(f).storage / 8, step = (size_t)(inc < 0 ? -inc : inc), skip = t_below(r, 8) * size;
+    b.t[i] = twin_new((n * step + 1) * size + skip + 16);
+    if (i < 2) fill(r, &b.t[i], f, (int)t_below(r, 2));
+    fn_array a = {b.t[i].host + skip + (inc < 0 && n ? (n - 1) * step * size : 0), inc, f};
+    host[i] = a;
+  }
+  if (in_place && host[0].inc != 0 && hu_format_limits(host[0].format).storage == hu_format_limits(fz).storage) {
+    host[2].data = host[0].data;
+    host[2].inc = host[0].inc;
+    out = 0;
+  }
+  for (int i = 0; i < 3; i++) {
+    const twin *t = &b.t[i == 2 ? out : i];
+    device[i] = host[i];
+    device[i].data = t->device + ((uint8_t *)host[i].data - t->host);
+  }
+  compare(function, &b, n, host, device, mode, &exec, t_below(r, 4) != 0);
+  for (int i = 0; i < 3; i++) twin_free(&b.t[i]);
+  twin_free(&b.events);
+}
+
+static void every_call(void **state) {
+  (void)state;
+  t_random r = {t_seed("device_function", 41)};
+  size_t elements = 0;
+  for (int round = 0; round < 40; round++) {
+    for (int function = 0; function < HU_ORACLE_FUNCTIONS; function++) {
+      size_t n = t_below(&r, 3) ? t_below(&r, 400) : t_below(&r, 20);
+      run_case(&r, function, n);
+      elements += n;
+    }
+  }
+  print_message("%zu elements in %d calls\n", elements, HU_ORACLE_FUNCTIONS);
+}
+
+/* All codes of binary16 and bfloat16, one rounding a function. */
+static void all_codes(void **state) {
+  (void)state;
+  t_random r = {t_seed("device_function_codes", 42)};
+  for (int function = 0; function < HU_ORACLE_POW; function++) {
+    for (int k = 0; k < 2; k++) {
+      hu_format f = k ? hu_bfloat16() : hu_binary16();
+      buffers b = {{twin_new(131072), twin_new(16), twin_new(131072)}, twin_new(sizeof(hu_events))};
+      hu_exec exec = {0, 0, {7, t_next64(&r)}};
+      for (uint32_t i = 0; i < 65536; i++) ((uint16_t *)(void *)b.t[0].host)[i] = (uint16_t)i;
+      memset(b.events.host, 0, b.events.bytes);
+      fn_array host[3] = {{b.t[0].host, 1, f}, {b.t[1].host, 1, f}, {b.t[2].host, 1, f}};
+      fn_array device[3] = {{b.t[0].device, 1, f}, {b.t[1].device, 1, f}, {b.t[2].device, 1, f}};
+      hu_mode mode = function % 5 == 4 ? t_stochastic(HU_SRA, 7) : t_mode(t_below(&r, T_DETERMINISTIC));
+      compare(function, &b, 65536, host, device, mode, &exec, 1);
+      for (int i = 0; i < 3; i++) twin_free(&b.t[i]);
+      twin_free(&b.events);
+    }
+  }
+}
+
+static void refusals(void **state) {
+  (void)state;
+  hu_format f = hu_binary16(), bad = f;
+  hu_mode rne = t_mode(0), wrong = t_mode(99);
+  twin z = twin_new(256), x = twin_new(256);
+  bad.e = 12;
+  twin_put(&z);
+  for (int i = 0; i < HU_ORACLE_FUNCTIONS; i++) {
+    uint8_t *d = z.device, *e = x.device;
+    fn_array zs = {d, 1, f}, z_bad = {d, 1, bad}, z_null = {NULL, 1, f}, z_still = {d, 0, f}, z_odd = {d + 1, 1, f};
+    fn_array xs[2] = {{e, 1, f}, {e, 1, f}}, over[2] = {{d + 2, 1, f}, {e, 1, f}}, x_bad[2] = {{e, 1, f}, {e, 1, f}};
+    x_bad[fn_operands(i) - 1].format = bad;
+    assert_int_equal(on_device(i, 8, z_bad, xs, rne, NULL, NULL), HU_E_FORMAT);
+    assert_int_equal(on_device(i, 8, zs, x_bad, rne, NULL, NULL), HU_E_FORMAT);
+    assert_int_equal(on_device(i, 8, zs, xs, wrong, NULL, NULL), HU_E_MODE);
+    assert_int_equal(on_device(i, 8, z_null, xs, rne, NULL, NULL), HU_E_NULL);
+    assert_int_equal(on_device(i, 8, z_still, xs, rne, NULL, NULL), HU_E_SHAPE);
+    assert_int_equal(on_device(i, 8, z_odd, xs, rne, NULL, NULL), HU_E_ALIGN);
+    assert_int_equal(on_device(i, 8, zs, over, rne, NULL, NULL), HU_E_OVERLAP);
+    assert_int_equal(on_device(i, 8, zs, xs, rne, NULL, (hu_events *)(void *)(d + 4)), HU_E_ALIGN);
+    assert_int_equal(on_device(i, 0, z_null, xs, rne, NULL, NULL), HU_OK);
+  }
+  assert_int_equal(twin_differs(&z), z.bytes);
+  twin_free(&z);
+  twin_free(&x);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_call), cmocka_unit_test(all_codes),
+                                     cmocka_unit_test(refusals)};
+  int skip = twin_skip("device elementary functions");
+  return skip ? skip : cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* The array calls of function_n.h against the one-value calls: formats of every kind, strides, in place, threads,
+ * levels, random words, events, bytes around the results; all codes of the 16-bit formats at every level; errors. */
+#include "tests/function/calls.h"
+
+#include <fenv.h>
+#include <stdlib.h>
+
+#include "halfulp/formats/ieee.h"
+#include "halfulp/formats/ocp.h"
+#include "halfulp/scalar.h"
+
+enum { N = 1300, ROOM = 4 * N + 64 };
+
+static const uint32_t all_off = HU_LEVEL_AVX512 | HU_LEVEL_AVX2 | HU_LEVEL_VECTOR;
+static uint32_t room[3][ROOM], before[ROOM];
+
+static uint32_t get(const void *x, size_t size, ptrdiff_t i) {
+  if (size == 1) return ((const uint8_t *)x)[i];
+  if (size == 2) return ((const uint16_t *)x)[i];
+  return ((const uint32_t *)x)[i];
+}
+
+static void put(void *z, size_t size, ptrdiff_t i, uint32_t code) {
+  if (size == 1)
+    ((uint8_t *)z)[i] = (uint8_t)code;
+  else if (size == 2)
+    ((uint16_t *)z)[i] = (uint16_t)code;
+  else
+    ((uint32_t *)z)[i] = code;
+}
+
+static hu_format any_format(t_random *r) {
+  switch (t_below(r, 4)) {
+    case 0: return t_below(r, 2) ? hu_binary16() : hu_bfloat16();
+    case 1: return t_random_format(r, 1, 32);
+    case 2: return t_random_format(r, 1, 16);
+    default: return hu_format_at(t_below(r, (uint32_t)hu_format_count())).format;
+  }
+}
+
+static uint32_t draw_code(t_random *r, hu_format f) {
+  if (t_below(r, 3) == 0) return t_next32(r);
+  double v = (1 + t_below(r, 1u << 20) * 0x1p-20) * (double)(1u << t_below(r, 10)) * 0x1p-6;
+  return hu_encode64(f, t_mode(HU_RNE), t_below(r, 2) ? -v : v, 0, NULL);
+}
+
+typedef struct job {
+  int function;
+  size_t n, size[3]; /* bytes of an element; 2 is the result */
+  fn_array array[3];
+  hu_mode mode;
+  hu_exec exec;
+} job;
+
+static void draw_job(t_random *r, job *j, int function) {
+  static const uint32_t threads[] = {0, 1, 2, 3, 16};
+  memset(j, 0, sizeof *j);
+  j->function = function;
+  j->n = t_below(r, 4) ? 1 + t_below(r, N) : t_below(r, 20);
+  j->mode = t_random_mode(r);
+  if (j->mode.bits && t_below(r, 2)) j->mode.bits = (uint8_t)(1 + t_below(r, 8));
+  j->exec.threads = threads[t_below(r, 5)];
+  j->exec.levels_off = t_below(r, 8) & all_off;
+  j->exec.stream.key = t_next64(r);
+  j->exec.stream.counter = t_below(r, 2) ? t_next64(r) : UINT64_MAX - t_below(r, N);
+  hu_format fz = any_format(r);
+  int alike = (int)t_below(r, 3);
+  for (int i = 0; i < 3; i++) {
+    fn_array *a = &j->array[i];
+    a->format = i == 2 || alike ? fz : any_format(r);
+    a->inc = t_below(r, 2) ? 1 : i == 2 ? (t_below(r, 2) ? -1 : 1) * t_between(r, 1, 3) : t_between(r, -3, 3);
+    j->size[i] = hu_format_limits(a->format).storage / 8;
+    a->data = (uint8_t *)room[i] + (a->inc < 0 ? -a->inc * (ptrdiff_t)j->n + 8 : 8) * (ptrdiff_t)j->size[i];
+    for (size_t k = 0; i < 2 && k < j->n; k++) put(a->data, j->size[i], (ptrdiff_t)k * a->inc, draw_code(r, a->format));
+  }
+  if (t_below(r, 3) == 0 && j->size[0] == j->size[2] && j->array[0].inc != 0) {
+    j->array[2].inc = j->array[0].inc;
+    j->array[2].data = j->array[0].data;
+  }
+}
+
+/* Results, events, and that nothing else was written. */
+static uint64_t check_job(const job *j) {
+  hu_events ev, want;
+  memset(&ev, 0x11, sizeof ev);
+  want = ev;
+  fn_array z = j->array[2];
+  int in_place = z.data == j->array[0].data;
+  uint32_t *z_room = room[in_place ? 0 : 2];
+  if (!in_place) t_fill_pattern(room[2], sizeof room[2]);
+  memcpy(before, z_room, sizeof before);
+  uint8_t *expected = (uint8_t *)before + ((uint8_t *)z.data - (uint8_t *)z_room);
+  for (size_t k = 0; k < j->n; k++) {
+    hu_oracle_code x[2];
+    uint32_t e = 0, r = j->mode.bits ? hu_stream_word(j->exec.stream, k) >> (32 - j->mode.bits) : 0;
+    for (int i = 0; i < 2; i++) {
+      x[i].format = j->array[i].format;
+      x[i].code = get(j->array[i].data, j->size[i], (ptrdiff_t)k * j->array[i].inc);
+    }
+    put(expected, j->size[2], (ptrdiff_t)k * z.inc, fn_call(j->function, z.format, j->mode, r, x, &e));
+    hu_events_count(&want, e);
+  }
+  hu_status s = fn_array_call(j->function, j->n, z, j->array, j->mode, &j->exec, &ev);
+  if (s != HU_OK) fail_msg("%s: %s", fn_table[j->function].name, hu_status_name(s));
+  if (memcmp(before, z_room, sizeof before) != 0) {
+    char f[T_FORMAT_TEXT], g[T_FORMAT_TEXT], m[T_MODE_TEXT];
+    fail_msg("%s of %s into %s, %s, levels off %x: not as one by one", fn_table[j->function].name,
+             t_format_text(f, j->array[0].format), t_format_text(g, z.format), t_mode_text(m, j->mode),
+             j->exec.levels_off);
+  }
+  if (!t_same_events(&ev, &want))
+    fail_msg("%s: events differ, levels off %x", fn_table[j->function].name, j->exec.levels_off);
+  return j->n;
+}
+
+static void test_jobs(void **state) {
+  (void)state;
+  t_random r = {t_seed("function_arrays", 71)};
+  uint64_t elements = 0;
+  for (int round = 0; round < (HU_EXHAUSTIVE ? 4000 : 120); round++) {
+    for (int function = 0; function < HU_ORACLE_FUNCTIONS; function++) {
+      job j;
+      draw_job(&r, &j, function);
+      elements += check_job(&j);
+    }
+  }
+  print_message("%llu elements\n", (unsigned long long)elements);
+}
+
+/* All codes of a 16-bit format, every level against the one-value core, several threads; what lanes compute and what
+ * the core does are the same for every mode that lanes take. */
+static void test_levels(void **state) {
+  (void)state;
+  static uint16_t x[65536], z[2][65536];
+  static const uint32_t off[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2};
+  t_random r = {t_seed("function_levels", 72)};
+  uint64_t elements = 0;
+  for (uint32_t i = 0; i < 65536; i++) x[i] = (uint16_t)(i * 40503u);
+  for (int function = 0; function < HU_ORACLE_POW; function++) {
+    for (int f = 0; f < 2; f++) {
+      for (int k = 0; k < 4; k++) {
+        hu_events ev[2];
+        hu_format fx = f ? hu_bfloat16() : hu_binary16();
+        hu_mode mode = k == 0   ? t_mode(HU_RNE)
+                       : k == 3 ? t_stochastic(HU_SRA + (unsigned)function % 3, 5)
+                                : t_mode(t_below(&r, T_DETERMINISTIC));
+        fn_array a = {x, 1, fx}, b = {z[0], 1, k == 2 ? hu_float8_e5m2() : fx};
+        hu_exec exec = {2, all_off, {function, 5}};
+        memset(ev, 0, sizeof ev);
+        memset(z, 0, sizeof z);
+        assert_int_equal(fn_array_call(function, 65536, b, &a, mode, &exec, &ev[0]), HU_OK);
+        for (int level = 0; level < 3; level++) {
+          exec.levels_off = off[level];
+          memset(&ev[1], 0, sizeof ev[1]);
+          b.data = z[1];
+          assert_int_equal(fn_array_call(function, 65536, b, &a, mode, &exec, &ev[1]), HU_OK);
+          if (memcmp(z[0], z[1], sizeof z[0]) != 0 || !t_same_events(&ev[0], &ev[1]))
+            fail_msg("%s, levels off %x: not as the core", fn_table[function].name, off[level]);
+          elements += 65536;
+        }
+      }
+    }
+  }
+  print_message("%llu elements\n", (unsigned long long)elements);
+}
+
+/* The caller's direction of rounding is no matter, and stays what it is. */
+static void test_surroundings(void **state) {
+  (void)state;
+  static const int directions[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+  hu_format f = hu_binary16(), g = hu_binary32();
+  t_random r = {t_seed("function_surroundings", 73)};
+  for (int k = 0; k < 30000; k++) {
+    int function = k % HU_ORACLE_FUNCTIONS;
+    uint16_t c = (uint16_t)t_next32(&r), z = 0;
+    uint32_t events[2];
+    hu_oracle_code x[2] = {{f, c}, {f, t_next32(&r) & 0x7FFF}};
+    uint16_t y = (uint16_t)x[1].code;
+    fn_array zs = {&z, 1, f}, xs[2] = {{&c, 1, f}, {&y, 1, f}};
+    uint32_t want = fn_call(function, g, t_mode(HU_RNE), 0, x, &events[0]);
+    uint32_t half = fn_call(function, f, t_mode(HU_RNE), 0, x, NULL);
+    fesetround(directions[k % 3]);
+    uint32_t got = fn_call(function, g, t_mode(HU_RNE), 0, x, &events[1]);
+    hu_status s = fn_array_call(function, 1, zs, xs, t_mode(HU_RNE), NULL, NULL);
+    int stayed = fegetround() == directions[k % 3];
+    fesetround(FE_TONEAREST);
+    assert_int_equal(got, want);
+    assert_int_equal(events[1], events[0]);
+    assert_int_equal(s, HU_OK);
+    assert_int_equal(z, half);
+    assert_true(stayed);
+  }
+}
+
+static void test_errors(void **state) {
+  (void)state;
+  hu_format f = hu_binary16(), bad = f;
+  uint16_t x[32] = {0}, z[32];
+  hu_mode rne = t_mode(0), wrong = t_mode(77);
+  hu_events ev = {0};
+  bad.e = 12;
+  t_fill_pattern(z, sizeof z);
+  for (int i = 0; i < HU_ORACLE_FUNCTIONS; i++) {
+    fn_array zs = {z, 1, f}, xs[2] = {{x, 1, f}, {x, 1, f}}, z_bad = {z, 1, bad}, z_null = {NULL, 1, f};
+    fn_array z_odd = {(uint8_t *)z + 1, 1, f}, z_still = {z, 0, f}, z_over = {x + 1, 1, f};
+    fn_array x_bad[2] = {{x, 1, f}, {x, 1, f}}, x_null[2] = {{x, 1, f}, {x, 1, f}};
+    x_bad[fn_operands(i) - 1].format = bad;
+    x_null[fn_operands(i) - 1].data = NULL;
+    assert_int_equal(fn_array_call(i, 8, z_bad, xs, rne, NULL, &ev), HU_E_FORMAT);
+    assert_int_equal(fn_array_call(i, 8, zs, x_bad, rne, NULL, &ev), HU_E_FORMAT);
+    assert_int_equal(fn_array_call(i, 8, zs, xs, wrong, NULL, &ev), HU_E_MODE);
+    assert_int_equal(fn_array_call(i, 8, z_null, xs, rne, NULL, &ev), HU_E_NULL);
+    assert_int_equal(fn_array_call(i, 8, zs, x_null, rne, NULL, &ev), HU_E_NULL);
+    assert_int_equal(fn_array_call(i, 8, z_still, xs, rne, NULL, &ev), HU_E_SHAPE);
+    assert_int_equal(fn_array_call(i, 8, z_odd, xs, rne, NULL, &ev), HU_E_ALIGN);
+    assert_int_equal(fn_array_call(i, 8, z_over, xs, rne, NULL, &ev), HU_E_OVERLAP);
+    assert_int_equal(fn_array_call(i, 0, z_null, x_null, rne, NULL, NULL), HU_OK);
+  }
+  assert_true(t_is_pattern(z, sizeof z));
+  assert_int_equal(ev.invalid + ev.inexact, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_jobs), cmocka_unit_test(test_levels),
+                                     cmocka_unit_test(test_surroundings), cmocka_unit_test(test_errors)};
+  return cmocka_run_group_tests_name("elementary functions over arrays", tests, NULL, NULL);
+}
