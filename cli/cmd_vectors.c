@@ -38,9 +38,10 @@ static int set(void *context, int key, const char *value) {
 #define OPTION_NO_FLAGS \
   { KEY_NO_FLAGS, "no-flags", NULL, "look at results only; lines may end before the flags" }
 
-#define OPERATIONS                                                                                   \
-  "OP is add sub mul div sqrt fma minimum maximum minimum_number maximum_number round_to_integral\n" \
-  "convert, or a relation: eq lt_quiet le_quiet, and lt le eq_signaling, for which NaN is invalid.\n"
+#define OPERATIONS                                                                                      \
+  "OP is add sub mul div sqrt fma minimum maximum minimum_number maximum_number round_to_integral\n"    \
+  "convert; a function: exp exp2 expm1 log log2 log1p tanh sigmoid erf gelu rsqrt reciprocal sin cos\n" \
+  "pow; or a relation: eq lt_quiet le_quiet, and lt le eq_signaling, for which NaN is invalid.\n"
 #define LINES                                                                                            \
   "A line holds the operands, the result and the flags in hex: 01 inexact, 02 underflow, 04 overflow,\n" \
   "08 division by zero, 10 invalid. In formats with IEEE 754's NaNs, one whose first trailing digit\n"   \
@@ -55,6 +56,7 @@ static const cli_command vectors_command = {
     OPERATIONS LINES,
     "  halfulp vectors add -f float8_e4m3fn\n"
     "  halfulp vectors convert -f binary16 --to float8_e5m2 -r rtz --level 1\n"
+    "  halfulp vectors gelu -f bfloat16 --level 2\n"
     "  halfulp vectors fma -f float4_e2m1fn | halfulp check-vectors fma -f float4_e2m1fn",
     vectors_options,
     1,

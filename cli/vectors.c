@@ -12,24 +12,39 @@ enum { LESS = 1, EQUAL = 2 };
 enum { INEXACT = 1, UNDERFLOW = 2, OVERFLOW = 4, INFINITE = 8, INVALID = 16 };
 
 static const vectors_operation table[] = {
-    {"add", "add", VECTORS_TWO, 2, hu_add, 0, 0},
-    {"sub", "sub", VECTORS_TWO, 2, hu_sub, 0, 0},
-    {"mul", "mul", VECTORS_TWO, 2, hu_mul, 0, 0},
-    {"div", "div", VECTORS_TWO, 2, hu_div, 0, 0},
-    {"sqrt", "sqrt", VECTORS_SQRT, 1, NULL, 0, 0},
-    {"fma", "mulAdd", VECTORS_FMA, 3, NULL, 0, 0},
-    {"minimum", NULL, VECTORS_TWO, 2, hu_minimum, 0, 0},
-    {"maximum", NULL, VECTORS_TWO, 2, hu_maximum, 0, 0},
-    {"minimum_number", NULL, VECTORS_TWO, 2, hu_minimum_number, 0, 0},
-    {"maximum_number", NULL, VECTORS_TWO, 2, hu_maximum_number, 0, 0},
-    {"round_to_integral", "roundToInt", VECTORS_INTEGRAL, 1, NULL, 0, 0},
-    {"convert", NULL, VECTORS_CONVERT, 1, NULL, 0, 0},
-    {"eq", "eq", VECTORS_RELATION, 2, NULL, EQUAL, 0},
-    {"le", "le", VECTORS_RELATION, 2, NULL, LESS | EQUAL, 1},
-    {"lt", "lt", VECTORS_RELATION, 2, NULL, LESS, 1},
-    {"eq_signaling", "eq_signaling", VECTORS_RELATION, 2, NULL, EQUAL, 1},
-    {"le_quiet", "le_quiet", VECTORS_RELATION, 2, NULL, LESS | EQUAL, 0},
-    {"lt_quiet", "lt_quiet", VECTORS_RELATION, 2, NULL, LESS, 0},
+    {"add", "add", VECTORS_TWO, 2, NULL, hu_add, 0, 0},
+    {"sub", "sub", VECTORS_TWO, 2, NULL, hu_sub, 0, 0},
+    {"mul", "mul", VECTORS_TWO, 2, NULL, hu_mul, 0, 0},
+    {"div", "div", VECTORS_TWO, 2, NULL, hu_div, 0, 0},
+    {"sqrt", "sqrt", VECTORS_ONE, 1, hu_sqrt, NULL, 0, 0},
+    {"fma", "mulAdd", VECTORS_FMA, 3, NULL, NULL, 0, 0},
+    {"minimum", NULL, VECTORS_TWO, 2, NULL, hu_minimum, 0, 0},
+    {"maximum", NULL, VECTORS_TWO, 2, NULL, hu_maximum, 0, 0},
+    {"minimum_number", NULL, VECTORS_TWO, 2, NULL, hu_minimum_number, 0, 0},
+    {"maximum_number", NULL, VECTORS_TWO, 2, NULL, hu_maximum_number, 0, 0},
+    {"round_to_integral", "roundToInt", VECTORS_INTEGRAL, 1, NULL, NULL, 0, 0},
+    {"convert", NULL, VECTORS_CONVERT, 1, NULL, NULL, 0, 0},
+    {"eq", "eq", VECTORS_RELATION, 2, NULL, NULL, EQUAL, 0},
+    {"le", "le", VECTORS_RELATION, 2, NULL, NULL, LESS | EQUAL, 1},
+    {"lt", "lt", VECTORS_RELATION, 2, NULL, NULL, LESS, 1},
+    {"eq_signaling", "eq_signaling", VECTORS_RELATION, 2, NULL, NULL, EQUAL, 1},
+    {"le_quiet", "le_quiet", VECTORS_RELATION, 2, NULL, NULL, LESS | EQUAL, 0},
+    {"lt_quiet", "lt_quiet", VECTORS_RELATION, 2, NULL, NULL, LESS, 0},
+    {"exp", NULL, VECTORS_ONE, 1, hu_exp, NULL, 0, 0},
+    {"exp2", NULL, VECTORS_ONE, 1, hu_exp2, NULL, 0, 0},
+    {"expm1", NULL, VECTORS_ONE, 1, hu_expm1, NULL, 0, 0},
+    {"log", NULL, VECTORS_ONE, 1, hu_log, NULL, 0, 0},
+    {"log2", NULL, VECTORS_ONE, 1, hu_log2, NULL, 0, 0},
+    {"log1p", NULL, VECTORS_ONE, 1, hu_log1p, NULL, 0, 0},
+    {"tanh", NULL, VECTORS_ONE, 1, hu_tanh, NULL, 0, 0},
+    {"sigmoid", NULL, VECTORS_ONE, 1, hu_sigmoid, NULL, 0, 0},
+    {"erf", NULL, VECTORS_ONE, 1, hu_erf, NULL, 0, 0},
+    {"gelu", NULL, VECTORS_ONE, 1, hu_gelu, NULL, 0, 0},
+    {"rsqrt", NULL, VECTORS_ONE, 1, hu_rsqrt, NULL, 0, 0},
+    {"reciprocal", NULL, VECTORS_ONE, 1, hu_reciprocal, NULL, 0, 0},
+    {"sin", NULL, VECTORS_ONE, 1, hu_sin, NULL, 0, 0},
+    {"cos", NULL, VECTORS_ONE, 1, hu_cos, NULL, 0, 0},
+    {"pow", NULL, VECTORS_TWO, 2, NULL, hu_pow, 0, 0},
 };
 enum { TABLE_SIZE = sizeof table / sizeof table[0] };
 
@@ -97,7 +112,7 @@ void vectors_solve(const vectors *v, uint64_t i, vectors_case *c) {
   hu_format f = v->from;
   switch (v->op->kind) {
     case VECTORS_TWO: c->z = v->op->two(v->to, v->mode, f, x[0], f, x[1], r, &events); break;
-    case VECTORS_SQRT: c->z = hu_sqrt(v->to, v->mode, f, x[0], r, &events); break;
+    case VECTORS_ONE: c->z = v->op->one(v->to, v->mode, f, x[0], r, &events); break;
     case VECTORS_FMA: c->z = hu_fma(v->to, v->mode, f, x[0], f, x[1], f, x[2], r, &events); break;
     case VECTORS_INTEGRAL: c->z = hu_round_to_integral(f, v->mode, x[0], r, &events); break;
     case VECTORS_CONVERT: c->z = hu_convert(v->to, v->mode, f, x[0], r, &events); break;

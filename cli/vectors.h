@@ -9,16 +9,20 @@
 #include "cli/cli.h"
 #include "cli/io.h"
 #include "halfulp/arith.h"
+#include "halfulp/function.h"
 
+typedef uint32_t (*vectors_one)(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random,
+                                uint32_t *events);
 typedef uint32_t (*vectors_two)(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
                                 uint32_t random, uint32_t *events);
 
-enum { VECTORS_TWO, VECTORS_SQRT, VECTORS_FMA, VECTORS_INTEGRAL, VECTORS_CONVERT, VECTORS_RELATION };
+enum { VECTORS_ONE, VECTORS_TWO, VECTORS_FMA, VECTORS_INTEGRAL, VECTORS_CONVERT, VECTORS_RELATION };
 
 typedef struct vectors_operation {
   const char *name;
   const char *testfloat; /* TestFloat's name of it behind "f16_", NULL if it has none */
   int kind, operands;
+  vectors_one one; /* VECTORS_ONE */
   vectors_two two; /* VECTORS_TWO */
   int relations;   /* VECTORS_RELATION: bit 0 less, bit 1 equal */
   int signalling;  /* VECTORS_RELATION: unordered is invalid */

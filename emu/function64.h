@@ -1,28 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/function64.h - the quick way of the elementary functions: binary64, an error bound, a test.
  *
- * Results are odd patterns of 53 digits, or exact ones, that stand for the exact result in any rounding that looks at
- * no more than 26 digits. Each function computes a y with |y - f(x)| < 2^-44 |f(x)|, less than 2^9 ulps of y. Where all
- * numbers within 2^9 ulps of y have the same 26 first digits, these are f(x)'s, and something follows, for the exact
- * result is strictly between: the pattern is those digits and a 1 at the end. Where they have not, `known` is 0 and emu/function_exact.h has to decide. No result is supposed, so binary64 may differ from
- * one level or machine to another (by a fused multiply-add, say) without a code being different.
+ * Results are odd patterns of 53 digits, or exact ones, that stand for the exact result in any rounding that looks
+ * at no more than 26 digits. Each function computes a y with |y - f(x)| < 2^-44 |f(x)|, less than 2^9 ulps of y.
+ * Where all numbers within 2^9 ulps of y have the same 26 first digits, these are f(x)'s, and something follows,
+ * for the exact result is strictly between: the pattern is those digits and a 1 at the end. Where they have not,
+ * `known` is 0 and emu/function_exact.h has to decide. No result is supposed, so binary64 may differ from one level
+ * or machine to another (by a fused multiply-add, say) without a code being different.
  *
- * Operands: any binary64 number, as a double; `known` is 0 where a function does not do it: for more than 24 digits (so
- * that squares and sums with 1 are exact or nearly), |x| > 2^1000 or |x| < 2^-1000 but zeros, and as said at each. Next
- * to a number of at most 26 digits, by less than 2^-26 of it, the result is that number's pattern and one more or less. All that is wanted of binary64 is
- * IEEE 754's arithmetic, to nearest, subnormals kept (emu/float_env.h), without contraction; no libm. C11, C++17 and CUDA
- * compile the same text; there are no branches, so that compilers can put a loop of these into lanes.
+ * Operands: binary64 numbers of at most 24 digits (so that squares and sums with 1 are exact or nearly), 0 or from
+ * 2^-1000 to 2^1000 in magnitude; the caller sees to that. `known` is 0 too where x is outside what a function does
+ * here. Next to a number of at most 26 digits, by less than 2^-26 of it, the result is that number's pattern and
+ * one more or less. All that is wanted of binary64 is IEEE 754's arithmetic, to nearest, subnormals kept
+ * (emu/float_env.h), without contraction; no libm. C11, C++17 and CUDA compile the same text; there are no
+ * branches, so that compilers can put a loop of these into lanes.
  *
- * The bounds. u = 2^-53, one rounding. Sums of the polynomials' few digits: an error of 2^-50 in each, their own among
- * it (emu/function_polynomials.h), for their values are near their leading coefficients.
+ * The bounds. u = 2^-53, one rounding. Sums of the polynomials' few digits: an error of 2^-50 in each, their own
+ * among it (emu/function_polynomials.h), for their values are near their leading coefficients.
  *   exp      x = k ln 2 + r, k ln2_hi exact: r within 2^-60 + u |r|; (1 + r p) 2^k: 2^-50.
  *   expm1    2^k (r p) + (2^k - 1): relative for k = 0; else the sum is above 0.29 of its larger term: 2^-48.
- *   log      k ln 2 + q p(q^2), q = (m - 1) / (m + 1) within 2 u for m - 1 is exact; for k = 0 relative, else the sum is
- *            above 0.34 and its terms below it but for ln 2 / 2: 2^-49. log1p: 1 + x is exact or x > 2^28. log2: 2^-48.
+ *   log      k ln 2 + q p(q^2), q = (m - 1) / (m + 1) within 2 u for m - 1 is exact; for k = 0 relative, else the sum
+ *            is above 0.34 and its terms below it but for ln 2 / 2: 2^-49. log1p: 1 + x is exact or x > 2^28. log2:
+ *            2^-48.
  *   tanh     d / (d + 2), d = expm1(2 |x|): 2^-46. sigmoid 1 / (1 + e^-x): 2^-48.
  *   erf      x p(x^2): 2^-49; from 1/2 on 1 - e^-(x^2) P(w) / (1 + 2 x): below 0.48 subtracted from 1: 2^-47.
- *   gelu     Q = e^-(x^2/2) P(w) / (1 + 2 t) / 2, t = |x| / sqrt 2 within 2 u, w within 6 u, P' small, x^2 exact: 2^-47;
- *            x (1 - Q) or x Q.
+ *   gelu     Q = e^-(x^2/2) P(w) / (1 + 2 t) / 2, t = |x| / sqrt 2 within 2 u, w within 6 u, P' small, x^2 exact:
+ *            2^-47; x (1 - Q) or x Q.
  *   sin, cos x - k pi/2, pi/2 in three parts of which the first two are exact with k < 2^20: the remainder, at least
  *            2^-45 for 24 digits, within 2^-50 of itself: 2^-48.
  *   rsqrt, reciprocal: two roundings.
@@ -79,7 +82,8 @@ HU_FN hu_quick_result hu_quick_or(hu_quick_result q, uint64_t condition, uint64_
 HU_FN uint64_t hu_quick_above(double base) { return hu_pattern64(base) + 1; }
 HU_FN uint64_t hu_quick_below(double base) { return hu_pattern64(base) - 1; }
 
-/* Is base, from 1/2 to 2, a multiple of 2^-41 or more? Then a result beside it, by less, is in the same part of 2^-26. */
+/* Is base, from 1/2 to 2, a multiple of 2^-41 or more? Then a result beside it, by less, is in the same part of
+ * 2^-26. */
 HU_FN int hu_quick_few(double base) { return (hu_pattern64(base) & 0xFFF) == 0; }
 
 /* 2^k for k + 1.5 2^52 as it comes out of a sum, |k| < 1023. */
@@ -147,7 +151,7 @@ HU_FN hu_quick_result hu_quick_log(double x, int binary) {
 
 HU_FN hu_quick_result hu_quick_log1p(double x) {
   hu_quick_result q = hu_quick_settled(hu_quick_log_value(1 + x, 0), x > -1);
-  q = hu_quick_or(q, hu_abs64(x) < 0x1p-27, x > 0 ? hu_quick_below(x) : hu_quick_above(x));
+  q = hu_quick_or(q, hu_abs64(x) < 0x1p-27, (x > 0) ^ HU_WRONG(31) ? hu_quick_below(x) : hu_quick_above(x));
   return hu_quick_or(q, x == 0, hu_pattern64(x));
 }
 
@@ -221,9 +225,10 @@ HU_FN void hu_product64(double a, double b, double *high, double *low) {
 }
 
 /* x^y = 2^(y log2 x), x > 0 of at most 24 digits. q = (m - 1) / (m + 1) in two parts, of exact terms, to 2^-100 of
- * itself; ln m = 2 q + q^3 p(q^2), the second below 0.01 of the first and off by 2^-50 of itself; times 1/ln 2 in two
- * parts, plus k: log2 x within 2^-56 of itself (for k other than 0 it is at least a half, and cancels less than a digit
- * where log2 m is as large). |y log2 x| < 700, so the exponent is within 2^-46, and the power within 2^-46 of itself. */
+ * itself; ln m = 2 q + q^3 p(q^2), the second below 0.01 of the first and off by 2^-50 of itself; times 1/ln 2 in
+ * two parts, plus k: log2 x within 2^-56 of itself (for k other than 0 it is at least a half, and cancels less than
+ * a digit where log2 m is as large). |y log2 x| < 700, so the exponent is within 2^-46, and the power within 2^-46
+ * of itself. */
 HU_FN hu_quick_result hu_quick_pow(double x, double y) {
   uint64_t u = hu_pattern64(x), up = u - 0x3FE6A09E00000000u + ((uint64_t)1024 << 52), field = up >> 52;
   double k = hu_double64(0x4330000000000000u | field) - (0x1p52 + 1024);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/function_exact.h - exact results of the elementary functions of docs/numerics.md section 12, in integers.
  *
- * hu_function_of is to these what hu_exact_of of emu/arith.h is to arithmetic: the exact result of exact operands as a
- * hu_num, all of it or its 64 leading digits and sticky, and with it every mode of every format rounds rightly.
+ * hu_function_of is to these what hu_exact_of of emu/arith.h is to arithmetic: the exact result of exact operands
+ * as a hu_num, all of it or its 64 leading digits and sticky, and with it every mode of every format rounds
+ * rightly.
  *
- * Results that end are found first: by integers (reciprocal, rsqrt, pow with rational results, exp2 and log2 of powers
- * of two) or by argument: e^x, e^x - 1, tanh, sigmoid, sin and cos of a rational x other than 0 and ln of one other than
- * 1 are transcendental (Lindemann and Weierstrass), and so are 2^y and log2 x unless rational (Gelfond and Schneider).
- * Then results that are so near to a number of few digits that it and sticky say it all. For the others digits are
- * computed, 192 behind the point at first, until those after the 64th are neither all 0 nor all 9 as far as they are
- * known: that a number of 64 digits was missed would show there, so nothing is supposed about erf and gelu either. Each
- * doubling, to 384 and 768 digits, makes a failure some 2^190 times as rare; what 768 digits leave open (none is
- * known, and formats of up to 16 bits have been tried through) gets the digits of the lower end, the same everywhere.
- * Integers only; C11, C++17 and CUDA compile the same text. */
+ * Results that end are found first: by integers (reciprocal, rsqrt, pow with rational results, exp2 and log2 of
+ * powers of two) or by argument: e^x, e^x - 1, tanh, sigmoid, sin and cos of a rational x other than 0 and ln of
+ * one other than 1 are transcendental (Lindemann and Weierstrass), and so are 2^y and log2 x unless rational
+ * (Gelfond and Schneider). Then results that are so near to a number of few digits that it and sticky say it all.
+ * For the others digits are computed, 192 behind the point at first, until those after the 64th are neither all 0
+ * nor all 9 as far as they are known: that a number of 64 digits was missed would show there, so nothing is
+ * supposed about erf and gelu either. Each doubling, to 384 and 768 digits, makes a failure some 2^190 times as
+ * rare; what 768 digits leave open (none is known, and formats of up to 16 bits have been tried through) gets the
+ * digits of the lower end, the same everywhere. Integers only; C11, C++17 and CUDA compile the same text. */
 #ifndef HALFULP_EMU_FUNCTION_EXACT_H
 #define HALFULP_EMU_FUNCTION_EXACT_H
 

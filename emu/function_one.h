@@ -13,7 +13,8 @@ HU_FN int32_t hu_quick_operand(hu_num x) {
   return (x.sig << lead & 0xFFFFFFFFFFu) == 0 && k > -1000 && k < 1000;
 }
 
-/* May the quick way be tried? It knows 26 digits: the grid's m + 1, one for the half, the random ones and their half. */
+/* May the quick way be tried? It knows 26 digits: the grid's m + 1, one for the half, the random ones and their
+ * half. */
 HU_FN int32_t hu_quick_may(const hu_spec *s, int32_t op, hu_num x, hu_num y) {
   if (s->m + 2 + (s->round >= HU_SRA ? s->bits : 0) > 25 || !hu_quick_operand(x)) return 0;
   if (op == HU_OP_LOG || op == HU_OP_LOG2) return !x.sign;
@@ -22,8 +23,8 @@ HU_FN int32_t hu_quick_may(const hu_spec *s, int32_t op, hu_num x, hu_num y) {
   return !x.sign && !(hu_is_power_of_two(x) && hu_exponent(x) == 0);
 }
 
-/* *q for f(x), or x^y, of such operands. Wants binary64 to nearest. Writes memory, so that no compiler takes the call out
- * from between changes of the direction. */
+/* *q for f(x), or x^y, of such operands. Wants binary64 to nearest. Writes memory, so that no compiler takes the
+ * call out from between changes of the direction. */
 HU_OUTLINE void hu_quick_of(hu_quick_result *q, int32_t op, double x, double y) {
   switch (op) {
     case HU_OP_EXP: *q = hu_quick_exp(x); break;

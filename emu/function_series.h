@@ -43,8 +43,8 @@ HU_OUTLINE uint32_t hu_series_log(hu_big *z, const hu_big *m, int32_t f) {
   return below;
 }
 
-/* sin a (cos a, if `cosine`) for 0 <= a <= pi/4, within 4 ulps more than the error of a. 1 - t/(1 2) (1 - t/(3 4) (...))
- * and a (1 - t/(2 3) (1 - t/(4 5) (...))), t = a^2 < 0.617, to t^N with N = 3f + 6, for (2N)! > 2^32f. */
+/* sin a (cos a, if `cosine`) for 0 <= a <= pi/4, within 4 ulps more than the error of a. 1 - t/(1 2) (1 - t/(3 4)
+ * (...)) and a (1 - t/(2 3) (1 - t/(4 5) (...))), t = a^2 < 0.617, to t^N with N = 3f + 6, for (2N)! > 2^32f. */
 HU_OUTLINE void hu_series_sin(hu_big *z, const hu_big *a, uint32_t cosine, int32_t f) {
   hu_big t, one = hu_big_of(1, f), sum = one;
   hu_big_mul(&t, a, a, f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/function.cu - elementary functions over arrays of codes: emu/function_one.h for every element. One kernel for all
- * of them, for they share the digits' way, which is long and called, not inlined; every thread of a launch does the same
- * function. Binary64 there is IEEE 754's own, to nearest (gpu/meson.build: no contraction). */
+/* gpu/function.cu - elementary functions over arrays of codes: emu/function_one.h for every element. One kernel for
+ * all of them, for they share the digits' way, which is long and called, not inlined; every thread of a launch does
+ * the same function. Binary64 there is IEEE 754's own, to nearest (gpu/meson.build: no contraction). */
 #include "emu/function_one.h"
 #include "gpu/arith.cuh"
 

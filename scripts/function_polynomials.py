@@ -74,14 +74,17 @@ print("""/* SPDX-License-Identifier: MIT */
 r = mp.mpf('0.3467')
 show('expm1', '(e^r - 1) / r for |r| < 0.3467', 'r', at_zero(lambda x: mp.expm1(x) / x, 1), -r, r, 11)
 s = mp.mpf('0.02945')
-show('log', 'ln((1 + q) / (1 - q)) / q for s = q^2 < 0.02945', 's', at_zero(lambda x: 2 * mp.atanh(mp.sqrt(x)) / mp.sqrt(x), 2), 0, s, 8)
+show('log', 'ln((1 + q) / (1 - q)) / q for s = q^2 < 0.02945', 's',
+     at_zero(lambda x: 2 * mp.atanh(mp.sqrt(x)) / mp.sqrt(x), 2), 0, s, 8)
 show('log_rest', '(ln((1 + q) / (1 - q)) / q - 2) / s for s = q^2 < 0.02945', 's',
      at_zero(lambda x: (2 * mp.atanh(mp.sqrt(x)) / mp.sqrt(x) - 2) / x, mp.mpf(2) / 3), 0, s, 8)
 t = mp.mpf('0.6170')
 show('sin', 'sin(r) / r for t = r^2 < 0.617', 't', at_zero(lambda x: mp.sin(mp.sqrt(x)) / mp.sqrt(x), 1), 0, t, 7)
 show('cos', 'cos(r) for t = r^2 < 0.617', 't', lambda x: mp.cos(mp.sqrt(x)), 0, t, 7)
-show('erf', 'erf(x) / x for t = x^2 < 0.2501', 't', at_zero(lambda x: mp.erf(mp.sqrt(x)) / mp.sqrt(x), 2 / mp.sqrt(mp.pi)), 0, mp.mpf('0.2501'), 9)
-show('erfc', 'e^(t^2) erfc(t) (1 + 2 t) for 0 <= t < %d, w = HU_ERFC_SCALE t / (t + 3.75) - 1' % LAST, 'w', scaled_erfc, -1, 1, 21)
+show('erf', 'erf(x) / x for t = x^2 < 0.2501', 't',
+     at_zero(lambda x: mp.erf(mp.sqrt(x)) / mp.sqrt(x), 2 / mp.sqrt(mp.pi)), 0, mp.mpf('0.2501'), 9)
+show('erfc', 'e^(t^2) erfc(t) (1 + 2 t) for 0 <= t < %d, w = HU_ERFC_SCALE t / (t + 3.75) - 1' % LAST,
+     'w', scaled_erfc, -1, 1, 21)
 print('#define HU_ERFC_SCALE %s' % float(SCALE).hex())
 print('#define HU_ERFC_LAST %d.0\n' % LAST)
 print('#endif')

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/oracle/function.c - the functions of docs/numerics.md section 12: the exact result by MPFR, then the one rounding.
+/* emu/oracle/function.c - the functions of docs/numerics.md section 12: the exact result by MPFR, then the one
+ * rounding.
  *
- * MPFR's functions are correctly rounded: a result toward zero and whether it is exact say between which two numbers of
- * DIGITS digits the exact result lies, and a digit behind them stands in for the rest as in emu/oracle/arith.c. MPFR has
- * no sigmoid and no gelu: these are computed from functions that it has, at more and more digits, with the error of each
- * step, until both ends of what is possible have the same DIGITS. */
+ * MPFR's functions are correctly rounded: a result toward zero and whether it is exact say between which two
+ * numbers of DIGITS digits the exact result lies, and a digit behind them stands in for the rest as in
+ * emu/oracle/arith.c. MPFR has no sigmoid and no gelu: these are computed from functions that it has, at more and
+ * more digits, with the error of each step, until both ends of what is possible have the same DIGITS. */
 #include "halfulp/oracle.h"
 
 #include <string.h>

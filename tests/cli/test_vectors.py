@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """vectors, check-vectors, testfloat: test vectors as text, against Python's exact fractions and its own binary16."""
 
+import math
 import struct
 import sys
 from fractions import Fraction
@@ -11,7 +12,8 @@ import support  # noqa: E402
 INEXACT, UNDERFLOW, OVERFLOW, INFINITE, INVALID = 1, 2, 4, 8, 16
 OPERATIONS = (
     "add sub mul div sqrt fma minimum maximum minimum_number maximum_number round_to_integral convert "
-    "eq le lt eq_signaling le_quiet lt_quiet"
+    "eq le lt eq_signaling le_quiet lt_quiet "
+    "exp exp2 expm1 log log2 log1p tanh sigmoid erf gelu rsqrt reciprocal sin cos pow"
 ).split()
 
 
@@ -103,6 +105,33 @@ class Vectors(support.Case):
                     self.assertEqual(flags & INEXACT, half(z) != exact, (op, hex(a), hex(b)))
                 checked += 1
         self.assertGreater(checked, 100000)
+
+    def test_functions_by_python(self):
+        """Python's binary64 functions are within an ulp or two: where binary16 has no doubt, the codes agree."""
+        functions = {
+            "exp": math.exp, "exp2": lambda x: 2.0**x, "expm1": math.expm1, "log": math.log, "log2": math.log2,
+            "log1p": math.log1p, "tanh": math.tanh, "erf": math.erf, "sin": math.sin, "cos": math.cos,
+            "sigmoid": lambda x: 1 / (1 + math.exp(-x)), "gelu": lambda x: x * math.erfc(-x / math.sqrt(2)) / 2,
+            "rsqrt": lambda x: 1 / math.sqrt(x), "reciprocal": lambda x: 1 / x,
+        }
+        for op, function in functions.items():
+            checked = 0
+            for x, z, flags in self.cases(op, "-f", "binary16"):
+                try:
+                    y = function(half(x))
+                    ends = {struct.pack("<e", y * (1 + d)) for d in (-1e-13, 1e-13)}
+                except (ValueError, OverflowError, ZeroDivisionError):
+                    continue  # special operands, poles and results beyond binary16
+                if y != y or len(ends) != 1 or half(x) == -math.inf:
+                    continue
+                self.assertEqual(z, struct.unpack("<H", ends.pop())[0], (op, hex(x)))
+                checked += 1
+            self.assertGreater(checked, 300, op)
+        powers = {(a, b): (z, flags) for a, b, z, flags in self.cases("pow", "-f", "float8_e5m2", "--level", "2")}
+        self.assertEqual(len(powers), 65536)
+        self.assertEqual(powers[0xC0, 0x42], (0xC8, 0))  # (-2)^3
+        self.assertEqual(powers[0x80, 0xBC], (0xFC, INFINITE))  # (-0)^-1
+        self.assertEqual(powers[0xC0, 0x38], (0x7F, INVALID))  # (-2)^0.5
 
     def test_levels(self):
         few = self.ok("vectors", "mul", "-f", "bfloat16").count("\n")

@@ -50,8 +50,8 @@ typedef struct fn_modes {
   uint32_t random[FN_MODES];
 } fn_modes;
 
-/* Every deterministic rounding and some stochastic ones, with policies drawn for each; N up to `bits`, R often at an end
- * of its range. */
+/* Every deterministic rounding and some stochastic ones, with policies drawn for each; N up to `bits`, R often at
+ * an end of its range. */
 static inline void fn_draw_modes(fn_modes *m, t_random *r, unsigned stochastic, unsigned bits) {
   m->n = T_DETERMINISTIC + stochastic;
   for (unsigned i = 0; i < m->n; i++) {
