@@ -10,9 +10,9 @@
  * one other than 1 are transcendental (Lindemann and Weierstrass), and so are 2^y and log2 x unless rational
  * (Gelfond and Schneider). Then results that are so near to a number of few digits that it and sticky say it all.
  * For the others digits are computed, 192 behind the point at first, until those after the 64th are neither all 0
- * nor all 9 as far as they are known: that a number of 64 digits was missed would show there, so nothing is
+ * nor all 1 as far as they are known: that a number of 64 digits was missed would show there, so nothing is
  * supposed about erf and gelu either. Each doubling, to 384 and 768 digits, makes a failure some 2^190 times as
- * rare; what 768 digits leave open (none is known, and formats of up to 16 bits have been tried through) gets the
+ * rare; what 768 digits leave open (no such operand is known) gets the
  * digits of the lower end, the same everywhere. Integers only; C11, C++17 and CUDA compile the same text. */
 #ifndef HALFULP_EMU_FUNCTION_EXACT_H
 #define HALFULP_EMU_FUNCTION_EXACT_H

@@ -209,7 +209,7 @@ static void test_binary32(void **state) {
   (void)state;
   static const int functions[] = {HU_ORACLE_EXP, HU_ORACLE_EXP2, HU_ORACLE_LOG, HU_ORACLE_LOG2};
   t_random r = {t_seed("function_binary32", 55)};
-  uint64_t cases = count(4000, 200000, 100000000);
+  uint64_t cases = count(4000, 2000000, 100000000);
   hu_format f = hu_binary32();
   fn_modes m = {1, {{0, 0, 0, 0, 0, {0, 0, 0}}}, {0}};
   for (uint64_t k = 0; k < cases; k++) {
