@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/bench_device.cu - times on a device: conversions against cudaMemcpy of the same bytes, the fp32 model against
- * cuBLAS SGEMM without TF32. Medians of events around single calls, after a warm-up. Exit 77 without a device. */
+ * cuBLAS SGEMM without TF32, the other models against the limits that their kernels derive. Medians of events around
+ * single calls, after a warm-up. Exit 77 without a device. */
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -152,6 +153,83 @@ void products(int n) {
   cudaFree(d);
 }
 
+/* What a multiprocessor does in a clock, and how often it ticks. */
+struct chip {
+  int sms, major;
+  double clock; /* Hz */
+};
+
+chip chip_of(void) {
+  int device = 0, khz = 0;
+  chip c = {0, 0, 0};
+  need(cudaGetDevice(&device) == cudaSuccess &&
+           cudaDeviceGetAttribute(&c.sms, cudaDevAttrMultiProcessorCount, device) == cudaSuccess &&
+           cudaDeviceGetAttribute(&c.major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+           cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, device) == cudaSuccess,
+       "cudaDeviceGetAttribute");
+  c.clock = 1e3 * khz;
+  return c;
+}
+
+/* A model on n^3. products: what a multiprocessor of compute capability 9.0 does in a clock at most, as the kernel's
+ * own text derives it; 0: no limit is derived. */
+struct model_case {
+  const char *model;
+  hu_format operands;
+  int n;
+  double products;
+};
+
+void models(void) {
+  const hu_format half = hu_format_ieee(5, 10, 0), brain = hu_format_ieee(8, 7, 0), e4m3 = hu_format_fn(4, 3, 0);
+  const hu_format single = hu_format_ieee(8, 23, 0), e2m1 = hu_format_finite(2, 1, 0);
+  const model_case cases[] = {{"seq(binary32)", half, 4096, 128},
+                              {"seq(binary16)", half, 4096, 64.0 / 5},
+                              {"seq(bfloat16)", brain, 4096, 64.0 / 5},
+                              {"seq(dlfloat16)", half, 4096, 64.0 / 5},
+                              {"seq(fp(6,9,0))", e4m3, 4096, 64.0 / 5},
+                              {"exact", e4m3, 4096, 0},
+                              {"exact", e2m1, 4096, 128},
+                              {"exact", half, 512, 0},
+                              {"nv.ampere.f16.f32", half, 1024, 0},
+                              {"nv.hopper.f16.f32", half, 1024, 0},
+                              {"nv.hopper.bf16.f32", brain, 1024, 0},
+                              {"nv.hopper.e4m3.f32.wgmma", e4m3, 1024, 0},
+                              {"amd.cdna3.f16", half, 1024, 0},
+                              {"seq2(binary32)", half, 1024, 0},
+                              {"kahan(binary16)", half, 512, 0},
+                              {"pairwise(binary32)", half, 512, 0}};
+  const chip gpu = chip_of();
+  const size_t most = (size_t)4096 * 4096;
+  float *x = device_array<float>(most), *d = device_array<float>(most);
+  uint8_t *a = device_array<uint8_t>(2 * most), *b = device_array<uint8_t>(2 * most);
+  printf("%d multiprocessors at %.2f GHz at most\n", gpu.sms, gpu.clock * 1e-9);
+  fill(x, most);
+  for (const model_case &t : cases) {
+    hu_accum accum;
+    need(hu_accum_parse(&accum, t.model, NULL) == HU_OK, t.model);
+    size_t n = (size_t)t.n;
+    need(hu_device_encode_n(n * n, a, 1, x, 1, t.operands, hu_mode(), NULL, NULL, NULL) == HU_OK, "encode");
+    need(hu_device_encode_n(n * n, b, 1, x + (most - n * n), 1, t.operands, hu_mode(), NULL, NULL, NULL) == HU_OK,
+         "encode");
+    hu_operand aa = {a, n, t.operands, HU_CODES, 0}, bb = {b, n, t.operands, HU_CODES, 0};
+    hu_result dd = {d, n, single, HU_VALUES};
+    hu_status s = HU_OK;
+    double ms =
+        median(5, [&]() { s = hu_device_gemm(n, n, n, &dd, &aa, &bb, NULL, &accum, hu_mode(), NULL, NULL, NULL); });
+    need(s == HU_OK, t.model);
+    double rate = 1e3 * (double)n * (double)n * (double)n / ms, limit = t.products * gpu.sms * gpu.clock;
+    printf("hu_device_gemm %-26s %2d-bit operands %4d^3: %8.2f ms, %9.1f GFLOP/s", t.model,
+           (int)hu_format_limits(t.operands).width, t.n, ms, 2e-9 * rate);
+    if (limit > 0 && gpu.major == 9) printf(", %.2f of the instructions' limit, %.0f", rate / limit, 2e-9 * limit);
+    printf("\n");
+  }
+  cudaFree(x);
+  cudaFree(d);
+  cudaFree(a);
+  cudaFree(b);
+}
+
 }  // namespace
 
 int main(void) {
@@ -164,5 +242,6 @@ int main(void) {
   conversions();
   products(4096);
   products(1024);
+  models();
   return 0;
 }

@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# On a machine with an NVIDIA device: builds, runs the device tests, golden files, digests and the benchmark, and writes the results
-# as text. Needs nvcc, gcc, g++, python3, meson, ninja, pkg-config, cmocka; installs nothing. Exit 77 without a device, 1 if
-# anything differs or is missing.
+# On a machine with an NVIDIA device: builds, runs the device tests, golden files, its matrix instructions, digests and the
+# benchmark, and writes the results as text. Needs nvcc, gcc, g++, python3, meson and ninja, and takes cmocka where there is
+# one; installs nothing. Exit 77 without a device, 1 if anything differs or is missing.
 #
 #   BUILD        build folder (build-gpu)
 #   OUT          folder for the result files; without it tests/golden/hw and bench/results
 #   HU_DEBS      folder of .deb packages, unpacked beside the build folder where the machine lacks them: libcmocka-dev and
 #                libcmocka0; pkgconf, pkgconf-bin and libpkgconf3; meson. From: apt-get download NAME...
+#   HU_PROBES    random dot products of each matrix instruction (200000)
 #   HU_STRIDE    every HU_STRIDE-th input of the digests only (1: all; the golden file also has 4096 and 4099)
 set -eu
 cd "$(dirname "$0")/.."
@@ -53,14 +54,15 @@ if [ -n "${HU_DEBS:-}" ]; then
   export PATH PYTHONPATH PKG_CONFIG_PATH LIBRARY_PATH LD_LIBRARY_PATH CPATH
 fi
 
-for tool in cc c++ python3 meson ninja pkg-config; do
+for tool in cc c++ python3 meson ninja; do
   command -v "$tool" > /dev/null 2>&1 || fail "no $tool on the PATH"
 done
-pkg-config --exists cmocka || fail "no cmocka"
+lite=true
+if command -v pkg-config > /dev/null 2>&1 && pkg-config --exists cmocka; then lite=false; fi
 # What runs on the device, and no more: device time is dear.
-test -f "$build/build.ninja" || meson setup "$build" -Dcuda=enabled -Dtests=enabled -Dbench=disabled -Doracle=disabled
+test -f "$build/build.ninja" || meson setup "$build" -Dcuda=enabled -Dtests=enabled -Dlite_tests=$lite -Dbench=disabled -Doracle=disabled
 targets="cli/halfulp gpu/hu-digest"
-for name in arrays gemm errors golden; do targets="$targets tests/cuda_host/test_device_$name"; done
+for name in arrays arith pairs gemm errors golden models mma; do targets="$targets tests/cuda_host/test_device_$name"; done
 ninja -C "$build" -t query gpu/bench_device > /dev/null 2>&1 && targets="$targets gpu/bench_device"
 ninja -C "$build" $targets
 
@@ -83,7 +85,7 @@ echo "== tests on the device"
 meson test -C "$build" --no-rebuild --suite gpu --print-errorlogs || failed=1
 {
   echo "## tests"
-  grep -hE '^\[ +(OK|FAILED) +\]|: on |calls, |elements|products|answers|sums in|refusals|skipped' "$build/meson-logs/testlog.txt" || true
+  grep -hE '^\[ +(OK|FAILED) +\]|: on |calls, |elements|products|answers|sums in|refusals|skipped|lines$|hashes:|served' "$build/meson-logs/testlog.txt" || true
 } >> "$result"
 # A test that found no device is no pass here.
 if grep -q 'exit status 77' "$build/meson-logs/testlog.txt"; then failed=1; fi
@@ -91,6 +93,10 @@ if grep -q 'exit status 77' "$build/meson-logs/testlog.txt"; then failed=1; fi
 echo "== the command on the device"
 echo "## halfulp verify" >> "$result"
 "$build/cli/halfulp" verify --only device --device cuda -j "$(nproc)" >> "$result" || failed=1
+
+echo "== matrix instructions against their models"
+echo "## halfulp probe-hw" >> "$result"
+"$build/cli/halfulp" probe-hw --golden tests/golden -n "${HU_PROBES:-200000}" >> "$result" || failed=1
 
 echo "== digests"
 digests=$build/digests.txt
