@@ -97,6 +97,7 @@ hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const
   hu_model_args model;
   switch (hu_gemm_way(k, a->format, b->format, fc, accum)) {
     case HU_WAY_FP32: return hu_gemm_launch_fp32(&g, stream);
+    case HU_WAY_EXACT32: return hu_gemm_launch_exact32(&g, stream);
     case HU_WAY_EXACT64: return hu_gemm_launch_exact64(&g, stream);
     case HU_WAY_WIDE: {
       int32_t bits = sum_bits(k, a->format, b->format, fc, &g.low);
@@ -107,5 +108,6 @@ hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const
   plan_model(&model, k, a, b, c, accum);
   hu_seq_args q;
   if (hu_seq_plan(&q, a->format, b->format, fc, accum)) return hu_gemm_launch_seq(&g, &model, &q, stream);
+  if (hu_gemm_align_serves(&model, a->format, b->format)) return hu_gemm_launch_align(&g, &model, stream);
   return hu_gemm_launch_model(&g, &model, stream);
 }

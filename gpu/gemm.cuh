@@ -105,6 +105,7 @@ static __device__ __noinline__ uint32_t hu_gemm_store(const hu_gemm_args &g, siz
 /* ---- the kernels, by file ---- */
 
 hu_status hu_gemm_launch_fp32(const hu_gemm_args *g, void *stream);
+hu_status hu_gemm_launch_exact32(const hu_gemm_args *g, void *stream);
 hu_status hu_gemm_launch_exact64(const hu_gemm_args *g, void *stream);
 hu_status hu_gemm_launch_wide(const hu_gemm_args *g, int32_t bits,
                               void *stream); /* bits: of the widest sum, sign included */
@@ -112,6 +113,8 @@ struct hu_model_args;                        /* models.cuh */
 struct hu_seq_args;                          /* seq.h */
 hu_status hu_gemm_launch_seq(const hu_gemm_args *g, const struct hu_model_args *m, const struct hu_seq_args *q,
                              void *stream);
+int hu_gemm_align_serves(const struct hu_model_args *m, hu_format fa, hu_format fb);
+hu_status hu_gemm_launch_align(const hu_gemm_args *g, const struct hu_model_args *m, void *stream);
 hu_status hu_gemm_launch_model(const hu_gemm_args *g, const struct hu_model_args *m, void *stream);
 
 #endif

@@ -14,7 +14,8 @@ enum {
   HU_WAY_MODEL = 0,   /* emu/accum.h, one thread an element */
   HU_WAY_FP32 = 1,    /* fused multiply-adds in binary32 */
   HU_WAY_EXACT64 = 2, /* exact, sums in binary64 */
-  HU_WAY_WIDE = 3     /* exact, wide integers */
+  HU_WAY_WIDE = 3,    /* exact, wide integers */
+  HU_WAY_EXACT32 = 4  /* exact, sums in binary32 */
 };
 
 /* fc: NULL, absent. All arguments are valid. */

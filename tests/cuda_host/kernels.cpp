@@ -7,6 +7,8 @@
 #include "gpu/encode64.cu"
 #include "gpu/function.cu"
 #include "gpu/gemm.cu"
+#include "gpu/gemm_align.cu"
+#include "gpu/gemm_exact32.cu"
 #include "gpu/gemm_exact64.cu"
 #include "gpu/gemm_fp32.cu"
 #include "gpu/gemm_seq.cu"

@@ -313,6 +313,44 @@ static void seq_formats(void **state) {
                 served, products);
 }
 
+/* block(align,cut=trunc), where products in binary32 serve, and beside it. */
+static void align_blocks(void **state) {
+  static dot x;
+  t_random r = {t_seed("align_blocks", 45)};
+  unsigned long done = 0, presets = 0;
+  (void)state;
+  for (size_t i = 0; i < hu_preset_count(); i++) {
+    hu_preset p;
+    assert_int_equal(hu_preset_at(&p, i), HU_OK);
+    if (p.accum.kind != HU_ACCUM_BLOCK || p.accum.block.rule != HU_BLOCK_ALIGN || p.accum.block.every) continue;
+    for (int again = 0; again < 3; again++) {
+      draw_preset(&x, &p);
+      run_product(&x, &r, 1 + t_below(&r, 40), 1 + t_below(&r, 40), 1 + t_below(&r, 100), p.c.format);
+    }
+    presets++;
+  }
+  while (done < 400) {
+    draw_model(&x, &r, HU_ACCUM_BLOCK, HU_BLOCK_ALIGN);
+    hu_block *b = &x.accum.block;
+    x.accum.promote = x.accum.slices = x.accum.scaled = 0;
+    memset(&x.accum.promoted, 0, sizeof x.accum.promoted);
+    memset(&b->scale, 0, sizeof b->scale);
+    b->every = 0;
+    b->cut = HU_CUT_TRUNC;
+    b->length = (uint16_t)(1 << t_between(&r, b->order ? 1 : 0, 5));
+    if (t_below(&r, 4)) b->kept = (uint16_t)t_between(&r, 8, 29);
+    hu_operand a = {&x, 100, x.a.format, HU_CODES, 0}, c = {&x, 100, x.c.format, HU_CODES, 0};
+    a.data = c.data = x.at;
+    hu_operand ob = {x.at, 100, x.b.format, HU_CODES, 0};
+    hu_result d = {x.bt, 100, x.c.format, HU_CODES};
+    if (hu_gemm(0, 1, 1, &d, &a, &ob, &c, &x.accum, x.mode, NULL, NULL) != HU_OK) continue;
+    run_product(&x, &r, 1 + t_below(&r, 30), 1 + t_below(&r, 30), t_below(&r, 90), x.c.format);
+    done++;
+  }
+  assert_true(presets > 50);
+  print_message("%lu presets thrice and %lu drawn products of matrices of aligned blocks\n", presets, done);
+}
+
 /* ---- errors: those of hu_dot_n ---- */
 
 static void both_refuse(hu_status want, size_t n, const dot *x, const hu_dot_operands *in, hu_element ez, void *z) {
@@ -360,7 +398,8 @@ static void dot_errors(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(dot_models),   cmocka_unit_test(dot_presets), cmocka_unit_test(gemm_models),
-      cmocka_unit_test(gemm_presets), cmocka_unit_test(seq_formats), cmocka_unit_test(dot_errors),
+      cmocka_unit_test(gemm_presets), cmocka_unit_test(seq_formats), cmocka_unit_test(align_blocks),
+      cmocka_unit_test(dot_errors),
   };
   int skip = twin_skip("device models");
   return skip ? skip : cmocka_run_group_tests(tests, NULL, NULL);
