@@ -33,6 +33,7 @@ static __device__ __noinline__ hu_num hu_seq_element(const hu_gemm_args &g, cons
 }
 
 struct hu_rule_seq {
+  static const bool zeros = false;
   const hu_seq_args &q; /* kernel arguments: constants of the instructions that use them */
   const hu_model_args &m;
 

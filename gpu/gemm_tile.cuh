@@ -12,6 +12,7 @@
  *   T a(T v), b(T v), c(T v)     an element of A, B, C
  *   T step(T a, T b, T sum)
  *   hu_num number(g, i, j, T v)  the sum of element (i, j)
+ *   bool zeros                   whether an exact zero is -0 toward negative
  *   bool open(T v)               whether this sum says nothing, and
  *   hu_num element(g, i, j)      is to be computed otherwise, at the end, when no thread holds sums any more
  *
@@ -37,6 +38,7 @@ __device__ __noinline__ double hu_value_of_code<double>(const hu_matrix &x, uint
 /* Fused multiply-adds in the order of k. */
 template <class T>
 struct hu_rule_fma {
+  static const bool zeros = false;
   __device__ __forceinline__ T a(T v) const { return v; }
   __device__ __forceinline__ T b(T v) const { return v; }
   __device__ __forceinline__ T c(T v) const { return v; }
@@ -54,12 +56,7 @@ struct hu_rule_fma {
 /* exact, where no addition rounds: an exact zero is -0 toward negative unless all terms are +0. */
 template <class T>
 struct hu_rule_exact : hu_rule_fma<T> {
-  __device__ __forceinline__ hu_num number(const hu_gemm_args &g, size_t i, size_t j, T v) const {
-    hu_num x = hu_rule_fma<T>::unpack(v);
-    if (x.kind == HU_KIND_ZERO && g.dspec.round == HU_RTN && (hu_sum_flags(g, i, j) & HU_TERM_NOT_PLUS_ZERO))
-      x.sign = 1;
-    return x;
-  }
+  static const bool zeros = true;
 };
 
 template <class T, int R, class Rule>
@@ -259,8 +256,10 @@ struct hu_tile {
   }
 
   static __device__ __forceinline__ uint32_t store(const hu_gemm_args &g, size_t i, size_t j, hu_num x) {
-    uint32_t made = x.kind == HU_KIND_NAN && !(hu_sum_flags(g, i, j) & HU_TERM_NAN);
-    return hu_gemm_store(g, i, j, x, made);
+    bool zero = Rule::zeros && x.kind == HU_KIND_ZERO && g.dspec.round == HU_RTN;
+    uint32_t flags = zero || x.kind == HU_KIND_NAN ? hu_sum_flags(g, i, j) : 0;
+    if (zero && (flags & HU_TERM_NOT_PLUS_ZERO)) x.sign = 1;
+    return hu_gemm_store(g, i, j, x, x.kind == HU_KIND_NAN && !(flags & HU_TERM_NAN));
   }
 
   /* The marked elements. */
