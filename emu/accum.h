@@ -25,7 +25,7 @@ HU_STEP hu_num hu_sum_fp64(const hu_accum_plan *p, const hu_lines *in, uint64_t 
     hu_long t = hu_product_at(p, in, k);
     hu_num x = hu_long_add(t, hu_long_of(c), 0), z = hu_unpack64(hu_round64(x));
     d->events = x.kind == HU_KIND_FINITE && z.kind == HU_KIND_INF ? HU_EVENT_OVERFLOW : 0;
-    if (d->watch && t.kind == HU_KIND_FINITE) hu_watch_sum(d, c, hu_exponent(hu_long_num(t)), z);
+    if (hu_watched(d) && t.kind == HU_KIND_FINITE) hu_watch_sum(d, c, hu_exponent(hu_long_num(t)), z);
     c = z;
   }
   return c;

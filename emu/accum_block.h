@@ -100,7 +100,7 @@ HU_FN hu_num hu_block_out(const hu_accum_plan *p, int64_t s, int32_t q, hu_draw 
   hu_num x = hu_num_special(HU_KIND_ZERO, 0);
   if (s) x = hu_num_finite(s < 0, s < 0 ? 0 - (uint64_t)s : (uint64_t)s, q);
   x = hu_grid_round(&p->sum, x, d);
-  if (d->watch && d->events & HU_EVENT_OVERFLOW) d->watch->overflows++;
+  if (hu_watched(d) && d->events & HU_EVENT_OVERFLOW) d->watch->overflows++;
   return x;
 }
 
@@ -285,7 +285,7 @@ HU_STEP hu_num hu_block_exact(const hu_accum_plan *p, const hu_lines *in, const 
   hu_total s;
   hu_block_total(p, in, b, c, &s);
   hu_num z = hu_grid_round(&p->sum, hu_total_value(&s), d);
-  if (!d->watch) return z;
+  if (!hu_watched(d)) return z;
   hu_block_total(p, in, b, hu_num_special(HU_KIND_ZERO, 0), &s);
   hu_num t = hu_total_value(&s);
   if (t.kind == HU_KIND_FINITE) hu_watch_sum(d, c, hu_exponent(t), z);

@@ -263,6 +263,16 @@ HU_FN void hu_watch_gap(hu_watch *w, int32_t gap) {
   if (binades > w->gap && !HU_WRONG(86)) w->gap = binades;
 }
 
+/* The device's twins do not watch: there the compiler is told so. */
+HU_FN int32_t hu_watched(const hu_draw *d) {
+#ifdef __CUDA_ARCH__
+  (void)d;
+  return 0;
+#else
+  return d->watch != NULL;
+#endif
+}
+
 /* An addend of exponent e, finite and not 0, on top of s made z in the latest rounding. */
 HU_FN void hu_watch_sum(hu_draw *d, hu_num s, int32_t e, hu_num z) {
   hu_watch *w = d->watch;
@@ -279,7 +289,7 @@ HU_FN void hu_watch_sum(hu_draw *d, hu_num s, int32_t e, hu_num z) {
 /* One of the terms of a block that are cut: `kept` is what is left of it, e its exponent and top the largest. */
 HU_FN void hu_watch_cut(hu_draw *d, int32_t top, int32_t e, int64_t kept) {
   hu_watch *w = d->watch;
-  if (!w) return;
+  if (!hu_watched(d)) return;
   w->additions++;
   if (kept == 0 && !HU_WRONG(88)) w->swamped++;
   hu_watch_gap(w, top - e);
@@ -288,20 +298,20 @@ HU_FN void hu_watch_cut(hu_draw *d, int32_t top, int32_t e, int64_t kept) {
 /* rnd(s + t): t goes into the accumulator s. */
 HU_FN hu_num hu_accumulate(const hu_grid *g, hu_num s, hu_num t, hu_draw *d) {
   hu_num z = hu_grid_add(g, s, t, d);
-  if (d->watch && t.kind == HU_KIND_FINITE) hu_watch_sum(d, s, hu_exponent(t), z);
+  if (hu_watched(d) && t.kind == HU_KIND_FINITE) hu_watch_sum(d, s, hu_exponent(t), z);
   return z;
 }
 
 /* rnd(x + y) of two that are each other's addend: the larger is the accumulator. */
 HU_FN hu_num hu_accumulate_pair(const hu_grid *g, hu_num x, hu_num y, hu_draw *d) {
-  int32_t first = !d->watch || hu_magnitude_least(x, y) || HU_WRONG(89);
+  int32_t first = !hu_watched(d) || hu_magnitude_least(x, y) || HU_WRONG(89);
   return first ? hu_accumulate(g, x, y, d) : hu_accumulate(g, y, x, d);
 }
 
 /* rnd(a b + s) */
 HU_FN hu_num hu_accumulate_product(const hu_grid *g, hu_num a, hu_num b, hu_num s, hu_draw *d) {
   hu_num z = hu_grid_fma(g, a, b, s, d);
-  if (d->watch && a.kind == HU_KIND_FINITE && b.kind == HU_KIND_FINITE) {
+  if (hu_watched(d) && a.kind == HU_KIND_FINITE && b.kind == HU_KIND_FINITE) {
     hu_watch_sum(d, s, hu_exponent(hu_long_num(hu_long_product(a, b))), z);
   }
   return z;

@@ -165,6 +165,14 @@ HU_STEP hu_num hu_source_read(const hu_source *s, const uint8_t *at) {
   return hu_flushed(s->daz, s->emin, x);
 }
 
+/* Is one of n elements of a line a NaN, as the model reads them? */
+HU_STEP int32_t hu_line_has_nan(const hu_source *s, const hu_line *l, uint64_t n) {
+  for (uint64_t k = 0; l->at && k < n; k++) {
+    if (hu_source_read(s, l->at + (ptrdiff_t)k * l->step).kind == HU_KIND_NAN) return 1;
+  }
+  return 0;
+}
+
 HU_FN hu_num hu_read_a(const hu_accum_plan *p, const hu_lines *in, uint64_t k) {
   return hu_source_read(&p->a, in->a.at + (ptrdiff_t)k * in->a.step);
 }

@@ -70,13 +70,6 @@ HU_FN uint32_t hu_events64(hu_num x, uint64_t code) {
 
 /* ---- the last rounding ---- */
 
-HU_STEP int32_t hu_line_has_nan(const hu_source *s, const hu_line *l, uint64_t n) {
-  for (uint64_t k = 0; l->at && k < n; k++) {
-    if (hu_source_read(s, l->at + (ptrdiff_t)k * l->step).kind == HU_KIND_NAN) return 1;
-  }
-  return 0;
-}
-
 HU_FN int32_t hu_dot_nan_given(const hu_dot_plan *t, const hu_lines *in, hu_num c) {
   const hu_accum *x = &t->model.model;
   uint64_t every = x->scaled ? x->promote : x->block.every, scales = every ? (t->n + every - 1) / every : 0;

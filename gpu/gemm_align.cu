@@ -116,7 +116,7 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
         c = hu_align_blocks(&m.plan, &in, t, g.k - p0 < HU_ALIGN_DEPTH ? g.k : p0 + HU_ALIGN_DEPTH, g.k, c, &d);
     }
     if (!there) continue;
-    uint32_t events = hu_model_store(g, i, j, c);
+    uint32_t events = hu_model_store(g, m, i, j, c);
     if (g.events) hu_counts_add(&counts, events);
   }
   if (g.events) {

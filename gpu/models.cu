@@ -17,7 +17,7 @@ enum { HU_MODEL_SIDE = 16 };
 HU_DEVICE uint32_t hu_model_element(const hu_gemm_args &g, const hu_model_args &m, size_t i, size_t j) {
   hu_lines in = hu_lines_of(g, i, j);
   hu_draw d = hu_model_draw(g, i, j);
-  return hu_model_store(g, i, j, hu_accum_sum(&m.plan, &in, g.k, hu_model_start(g, m.c, i, j), &d));
+  return hu_model_store(g, m, i, j, hu_accum_sum(&m.plan, &in, g.k, hu_model_start(g, m.c, i, j), &d));
 }
 
 HU_KERNEL __launch_bounds__(HU_BLOCK, 1)

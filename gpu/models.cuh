@@ -43,8 +43,13 @@ HU_DEVICE hu_draw hu_model_draw(const hu_gemm_args &g, size_t i, size_t j) {
 }
 
 /* The last rounding of a model's sum; its events. */
-HU_DEVICE uint32_t hu_model_store(const hu_gemm_args &g, size_t i, size_t j, hu_num x) {
-  uint32_t made = x.kind == HU_KIND_NAN && !(hu_sum_flags(g, i, j) & HU_TERM_NAN);
+HU_DEVICE uint32_t hu_model_store(const hu_gemm_args &g, const hu_model_args &m, size_t i, size_t j, hu_num x) {
+  uint32_t made = 0;
+  if (x.kind == HU_KIND_NAN) {
+    hu_lines in = hu_lines_of(g, i, j);
+    made = hu_model_start(g, m.c, i, j).kind != HU_KIND_NAN && !hu_line_has_nan(&m.plan.a, &in.a, g.k) &&
+           !hu_line_has_nan(&m.plan.b, &in.b, g.k);
+  }
   return hu_gemm_store(g, i, j, x, made);
 }
 

@@ -17,11 +17,11 @@
  * serve formats with a sign, gradual subnormals and a range within binary32's, where A, B and C fit binary32: seq(F),
  * ties to even, of 2 to 12 digits; seq(F) and seq2(P,F) in other modes (sra:N, srb:N: as long as digits of F and N
  * together are at most 24, 23; rnz, raz, rto, src:N: F's and N 22, less near the lower end of binary32); ties to even
- * seq2, chunk, kahan, neumaier and promotions of them but chunk, in formats of 2 to 11 digits, each no finer than the one
- * it is added to (all but seq: for operands of together at most 24 digits); and block(...), alone or in promote and
- * splitk, formats of any digits, modes but RNA, RNZ, RAZ and the stochastic ones, F (F2) + log2 l not above about 48, l
- * (2 l with mod4) not above 128: every preset of NVIDIA's and AMD's units on matrices of codes. Models with scales are
- * for hu_gemm_scaled.
+ * seq2, chunk, kahan, neumaier and promotions of them but chunk, in formats of 2 to 11 digits, each no finer than the
+ * one it is added to (all but seq: for operands of together at most 24 digits); and block(...), alone or in promote
+ * and splitk, formats of any digits, modes but RNA, RNZ, RAZ and the stochastic ones, F (F2) + log2 l not above about
+ * 48, l (2 l with mod4) not above 128: every preset of NVIDIA's and AMD's units on matrices of codes. Models with
+ * scales are for hu_gemm_scaled.
  *
  * Special operands, both models: a NaN operand, infinity times zero, or infinities of both signs in a sum give NaN; an
  * infinity otherwise gives an infinity. `exact`: an exact zero sum is -0 if every term (products and C) is -0; else,
