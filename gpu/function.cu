@@ -26,7 +26,7 @@ static inline hu_status hu_function_launch(int32_t op, size_t n, void *z, hu_arr
   hu_status s = hu_arith_prepare(&c, n, z, result, 0, x, operands, mode, exec, events);
   if (s != HU_OK || n == 0) return s;
   auto kernel = hu_function_kernel;
-  HU_LAUNCH(kernel, hu_grid(c.n / HU_BLOCK + 1, 16), 0, stream, c, op);
+  HU_LAUNCH(kernel, hu_grid_size(c.n / HU_BLOCK + 1, 16), 0, stream, c, op);
   return hu_launched();
 }
 
