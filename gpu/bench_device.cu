@@ -184,8 +184,8 @@ void models(void) {
   const hu_format half = hu_format_ieee(5, 10, 0), brain = hu_format_ieee(8, 7, 0), e4m3 = hu_format_fn(4, 3, 0);
   const hu_format single = hu_format_ieee(8, 23, 0), e2m1 = hu_format_finite(2, 1, 0);
   const model_case cases[] = {{"seq(binary32)", half, 4096, 128},
-                              {"seq(binary16)", half, 4096, 64.0 / 5},
-                              {"seq(bfloat16)", brain, 4096, 64.0 / 5},
+                              {"seq(binary16)", half, 4096, 256},
+                              {"seq(bfloat16)", brain, 4096, 256},
                               {"seq(dlfloat16)", half, 4096, 64.0 / 5},
                               {"seq(fp(6,9,0))", e4m3, 4096, 64.0 / 5},
                               {"exact", e4m3, 4096, 0},

@@ -54,6 +54,21 @@ static int32_t sum_bits(size_t k, hu_format fa, hu_format fb, const hu_format *f
   return s.high - s.low + log + 1;
 }
 
+/* Does the device's own fused multiply-add of pairs serve (gemm_half.cu)? */
+enum { PAIR_NONE = 0, PAIR_HALF = 1, PAIR_BRAIN = 2 };
+
+static int pair_of(const hu_accum *x, const hu_operand *a, const hu_operand *b, const hu_operand *c) {
+  hu_format half = hu_format_ieee(5, 10, 0), brain = hu_format_ieee(8, 7, 0);
+  const hu_operand *in[3] = {a, b, c};
+  if (x->kind != HU_ACCUM_SEQ || x->promote || x->slices) return PAIR_NONE;
+  if (x->mode.round != HU_RNE || x->mode.saturate > HU_SAT_NONE) return PAIR_NONE;
+  if (!hu_format_equal(x->sum, half) && !hu_format_equal(x->sum, brain)) return PAIR_NONE;
+  for (int i = 0; i < 3; i++) {
+    if (in[i] && (in[i]->storage != HU_CODES || !hu_format_equal(in[i]->format, x->sum))) return PAIR_NONE;
+  }
+  return hu_format_equal(x->sum, half) ? PAIR_HALF : PAIR_BRAIN;
+}
+
 static hu_source source_of(const hu_operand *x) {
   uint8_t values = x->storage == HU_VALUES;
   return hu_source_of(x->format, values ? HU_STORED_VALUES : HU_STORED_CODES,
@@ -105,6 +120,8 @@ hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const
     }
     default: break;
   }
+  int pair = pair_of(accum, a, b, c);
+  if (pair) return hu_gemm_launch_half(&g, &g.a.spec, pair == PAIR_BRAIN, stream);
   plan_model(&model, k, a, b, c, accum);
   hu_seq_args q;
   if (hu_seq_plan(&q, a->format, b->format, fc, accum)) return hu_gemm_launch_seq(&g, &model, &q, stream);

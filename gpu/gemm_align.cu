@@ -7,11 +7,11 @@
  *
  *   E = max(emin, e(c), e(a) + e(b));  s = cut(c) + sum of int(a b 2^(F - E)), toward zero;  c = rnd_out(s 2^(E - F))
  *
- * a b is exact in binary32 where the operands have 24 digits together, but for its range: |a b| < 2^(E + 2), and E >
- * 100 is left; a product with digits below 2^-149 is below 2^-125, so where E - F >= -124 it is cut to 0 however
- * binary32 has rounded it, and E < -90 is left (F <= 28). For the same reason a b 2^(F - E) is exact or below 1; it is below
- * 2^(F + 2), which an int holds, and s has 64 bits. What is left goes to emu/accum_block.h, block by block; cut(c) and
- * rnd_out are its text in any case.
+ * a b is exact in binary32 where the operands have 24 digits together, but for its range: |a b| < 2^(E + 2), and
+ * E > 100 is left; a product with digits below 2^-149 is below 2^-125, so where E - F >= -124 it is cut to 0 however
+ * binary32 has rounded it, and E < -90 is left (F <= 28). For the same reason a b 2^(F - E) is exact or below 1; it is
+ * below 2^(F + 2), which an int holds, and s has 64 bits. What is left goes to emu/accum_block.h, block by block;
+ * cut(c) and rnd_out are its text in any case.
  *
  * Count, lane instructions a product: 8 loads from shared memory, 2 to add exponents and keep the largest, 2
  * multiplications, a conversion, 2 to add it, as many again for loops and places: some 30; and some 250 a block for c

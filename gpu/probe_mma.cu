@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/probe_mma.cu - mma.sync as the device executes it, one instruction a warp; layouts: probe.h. */
-#include "gpu/launch.cuh"
-#include "gpu/probe.h"
+#include "gpu/probe.cuh"
 
 template <int Op>
 static __device__ __forceinline__ void hu_mma(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c);
@@ -97,37 +96,20 @@ HU_KERNEL hu_mma_kernel(size_t tiles, void *d, const void *a, const void *b, con
     for (uint32_t i = 0; i < s.each; i++)
       rb[r] |= hu_mma_load(b, at_b + hu_mma_place_b(&s, lane, r, i), s.each) << (32 / s.each * i);
   }
-  const uint32_t parts = s.half ? 2 : 1;
-#pragma unroll
-  for (uint32_t r = 0; r < hu_mma_registers_c(&s); r++) {
-    for (uint32_t i = 0; i < parts; i++)
-      rc[r] |= hu_mma_load(c, at_c + hu_mma_place_c(&s, lane, r, i), parts) << (16 * i);
-  }
+  hu_mma_load_c(s, rc, c, at_c, lane);
   hu_mma<Op>(rd, ra, rb, rc);
-#pragma unroll
-  for (uint32_t r = 0; r < hu_mma_registers_c(&s); r++) {
-    for (uint32_t i = 0; i < parts; i++) {
-      size_t at = at_c + hu_mma_place_c(&s, lane, r, i);
-      if (s.half) {
-        ((uint16_t *)d)[at] = (uint16_t)(rd[r] >> (16 * i));
-      } else {
-        ((uint32_t *)d)[at] = rd[r];
-      }
-    }
-  }
+  hu_mma_store_d(s, rd, d, at_c, lane);
 }
 
-typedef void (*hu_mma_launch)(size_t, void *, const void *, const void *, const void *);
-
 template <int Op>
-static hu_mma_launch hu_mma_find(int op) {
+static hu_mma_kernel_of hu_mma_find(int op) {
   if (op == Op) return hu_mma_kernel<Op>;
   if constexpr (Op > 0) return hu_mma_find<Op - 1>(op);
   return NULL;
 }
 
 hu_status hu_probe_mma(int op, size_t tiles, void *d, const void *a, const void *b, const void *c) {
-  hu_mma_launch kernel = hu_mma_find<HU_WGMMA_F16_F32 - 1>(op);
+  hu_mma_kernel_of kernel = hu_mma_find<HU_WGMMA_F16_F32 - 1>(op);
   size_t blocks = (tiles - 1) / (HU_BLOCK / 32) + 1;
   if (!kernel || blocks > 0x7FFFFFFF) return HU_E_SHAPE;
   HU_LAUNCH(kernel, blocks, 0, NULL, tiles, d, a, b, c);

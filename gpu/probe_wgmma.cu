@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/probe_wgmma.cu - wgmma as the device executes it, one instruction a warpgroup (four warps); layouts: probe.h.
  * Compiled for sm_90a alone, which has these instructions. */
-#include "gpu/launch.cuh"
-#include "gpu/probe.h"
+#include "gpu/probe.cuh"
 
 /* A descriptor of shared memory without swizzle: address, 128 bytes to the next 16 bytes along k, 256 to the next 8
  * rows, in units of 16 bytes. */
@@ -70,47 +69,27 @@ HU_KERNEL hu_wgmma_kernel(size_t tiles, void *d, const void *a, const void *b, c
   const hu_mma_shape s = hu_mma_shape_of(Op);
   uint32_t group = threadIdx.x / HU_WARPGROUP, thread = threadIdx.x % HU_WARPGROUP, rd[4] = {0, 0, 0, 0};
   size_t tile = (size_t)blockIdx.x * HU_GROUPS + group;
-  bool there = tile < tiles; /* the other warpgroup of the last block works on zeros */
+  bool there = tile < tiles; /* the last block may have a warpgroup too many: for nothing */
   if (!there) tile = 0;
   size_t at_c = tile * s.m * s.n;
-  const uint32_t parts = s.half ? 2 : 1;
   hu_wgmma_fill(s, sa[group], (const uint8_t *)a + tile * HU_BYTES_A, s.m, thread);
   hu_wgmma_fill(s, sb[group], (const uint8_t *)b + tile * HU_BYTES_B, s.n, thread);
-#pragma unroll
-  for (uint32_t r = 0; r < hu_mma_registers_c(&s); r++) {
-    for (uint32_t i = 0; i < parts; i++) {
-      size_t at = at_c + hu_mma_place_c(&s, thread, r, i);
-      rd[r] |= (s.half ? ((const uint16_t *)c)[at] : ((const uint32_t *)c)[at]) << (16 * i);
-    }
-  }
+  hu_mma_load_c(s, rd, c, at_c, thread);
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   __syncthreads();
   hu_wgmma<Op>(rd, hu_wgmma_descriptor(sa[group]), hu_wgmma_descriptor(sb[group]));
-  if (!there) return;
-#pragma unroll
-  for (uint32_t r = 0; r < hu_mma_registers_c(&s); r++) {
-    for (uint32_t i = 0; i < parts; i++) {
-      size_t at = at_c + hu_mma_place_c(&s, thread, r, i);
-      if (s.half) {
-        ((uint16_t *)d)[at] = (uint16_t)(rd[r] >> (16 * i));
-      } else {
-        ((uint32_t *)d)[at] = rd[r];
-      }
-    }
-  }
+  if (there) hu_mma_store_d(s, rd, d, at_c, thread);
 }
 
-typedef void (*hu_mma_launch)(size_t, void *, const void *, const void *, const void *);
-
 template <int Op>
-static hu_mma_launch hu_wgmma_find(int op) {
+static hu_mma_kernel_of hu_wgmma_find(int op) {
   if (op == Op) return hu_wgmma_kernel<Op>;
   if constexpr (Op > HU_WGMMA_F16_F32) return hu_wgmma_find<Op - 1>(op);
   return NULL;
 }
 
 hu_status hu_probe_wgmma(int op, size_t tiles, void *d, const void *a, const void *b, const void *c) {
-  hu_mma_launch kernel = hu_wgmma_find<HU_MMA_COUNT - 1>(op);
+  hu_mma_kernel_of kernel = hu_wgmma_find<HU_MMA_COUNT - 1>(op);
   size_t blocks = (tiles - 1) / HU_GROUPS + 1;
   if (!kernel || blocks > 0x7FFFFFFF) return HU_E_SHAPE;
   HU_LAUNCH(kernel, blocks, 0, NULL, tiles, d, a, b, c);

@@ -56,7 +56,7 @@ size_t dot_read_hex(uint64_t *z, size_t room, const char *text, unsigned width) 
   return n / digits;
 }
 
-static void store(uint8_t *z, size_t i, size_t size, uint64_t x) {
+void dot_store(uint8_t *z, size_t i, size_t size, uint64_t x) {
   uint16_t h = (uint16_t)x;
   uint32_t w = (uint32_t)x;
   if (size == 1) z[i] = (uint8_t)x;
@@ -70,7 +70,7 @@ static hu_vector pack(uint64_t *room, const uint64_t *x, size_t n, hu_element e)
   size_t size = hu_element_size(e);
   hu_vector v;
   memset(&v, 0, sizeof v);
-  for (size_t k = 0; k < n; k++) store((uint8_t *)room, 2 * (n - 1 - k), size, x[k]);
+  for (size_t k = 0; k < n; k++) dot_store((uint8_t *)room, 2 * (n - 1 - k), size, x[k]);
   v.data = (const uint8_t *)room + (n ? 2 * (n - 1) * size : 0);
   v.stride = -2;
   v.element = e;

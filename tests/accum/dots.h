@@ -34,6 +34,8 @@ hu_status dot_on_device(size_t n, void *z, hu_element ez, const hu_dot_operands 
 int dot_no_device(void);
 /* 1, with a message, if there is nothing to compute with: tests built for a device. */
 int dot_unavailable(void);
+/* Element i of elements of `size` bytes. */
+void dot_store(uint8_t *z, size_t i, size_t size, uint64_t x);
 /* "a=... b=... c=..." for messages; returns a static text. */
 const char *dot_text(const dot *x);
 

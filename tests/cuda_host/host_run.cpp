@@ -235,6 +235,47 @@ const uint64_t *hu_host_exchange(unsigned mask, uint64_t value) {
 
 void __syncwarp(unsigned mask) { (void)hu_host_exchange(mask, 0); }
 
+/* ---- pairs: a b + c in binary64 rounded to odd, from there to nearest even ---- */
+
+static double wide_of(int brain, uint32_t code) {
+  uint32_t sign = code >> 15 & 1, m = brain ? 7 : 10, field = (code & 0x7FFF) >> m, part = code & ((1u << m) - 1);
+  int bias = brain ? 127 : 15;
+  double x = field == (brain ? 255u : 31u) ? (part ? NAN : INFINITY)
+             : field                       ? ldexp((double)(part | 1u << m), (int)field - bias - (int)m)
+                                           : ldexp((double)part, 1 - bias - (int)m);
+  return sign ? -x : x;
+}
+
+static uint32_t narrow_of(int brain, double x) {
+  int m = brain ? 7 : 10, bias = brain ? 127 : 15, e;
+  uint32_t sign = signbit(x) ? 0x8000u : 0, infinite = (uint32_t)(2 * bias + 1) << m;
+  if (x != x) return 0x7FFF;
+  (void)frexp(x, &e);
+  if (x == 0 || isinf(x)) return sign | (x == 0 ? 0 : infinite);
+  if (e - 1 < 1 - bias) e = 2 - bias;
+  double n = nearbyint(ldexp(fabs(x), m + 1 - e)); /* in units of the last place; to nearest even */
+  uint32_t code = (uint32_t)(e - 2 + bias) * (1u << m) + (uint32_t)n;
+  return sign | (code >= infinite ? infinite : code);
+}
+
+static uint32_t fma_narrow(int brain, uint32_t a, uint32_t b, uint32_t c) {
+  volatile double p = wide_of(brain, a) * wide_of(brain, b), w = wide_of(brain, c), down, up;
+  fesetround(FE_DOWNWARD);
+  down = p + w;
+  fesetround(FE_UPWARD);
+  up = p + w;
+  fesetround(FE_TONEAREST);
+  uint64_t odd;
+  double d = down, u = up;
+  memcpy(&odd, &d, 8);
+  return narrow_of(brain, d == u || d != d ? p + w : odd & 1 ? d : u);
+}
+
+uint32_t hu_host_fma_pair(int brain, uint32_t a, uint32_t b, uint32_t c) {
+  uint32_t low = fma_narrow(brain, a & 0xFFFF, b & 0xFFFF, c & 0xFFFF);
+  return fma_narrow(brain, a >> 16, b >> 16, c >> 16) << 16 | low;
+}
+
 /* ---- the runtime: device memory is memory ---- */
 
 cudaError_t cudaMalloc(void **p, size_t n) {

@@ -11,6 +11,7 @@
 #include "gpu/gemm_exact32.cu"
 #include "gpu/gemm_exact64.cu"
 #include "gpu/gemm_fp32.cu"
+#include "gpu/gemm_half.cu"
 #include "gpu/gemm_seq.cu"
 #include "gpu/gemm_wide.cu"
 #include "gpu/host.cu"

@@ -8,15 +8,6 @@
 
 enum { MOST = 40, TERMS = 48 };
 
-static void put(uint8_t *z, size_t i, size_t size, uint64_t x) {
-  uint16_t h = (uint16_t)x;
-  uint32_t w = (uint32_t)x;
-  if (size == 1) z[i] = (uint8_t)x;
-  if (size == 2) memcpy(z + i * 2, &h, 2);
-  if (size == 4) memcpy(z + i * 4, &w, 4);
-  if (size == 8) memcpy(z + i * 8, &x, 8);
-}
-
 static void expect_same(const twin *t, const char *what, const dot *x) {
   size_t at = twin_differs(t);
   if (at < t->bytes) fail_msg("%s: byte %zu of %zu differs: %s", what, at, t->bytes, dot_text(x));
@@ -69,8 +60,8 @@ static walk walk_new(t_random *r, size_t count, size_t n, hu_element e, int may_
 }
 
 static void walk_put(const walk *w, size_t i, size_t k, uint64_t x) {
-  put(w->bytes.host, (size_t)((ptrdiff_t)w->base + (ptrdiff_t)i * w->cpu.step + (ptrdiff_t)k * w->cpu.stride), w->size,
-      x);
+  dot_store(w->bytes.host, (size_t)((ptrdiff_t)w->base + (ptrdiff_t)i * w->cpu.step + (ptrdiff_t)k * w->cpu.stride),
+            w->size, x);
 }
 
 enum { A, B, C, SA, SB, VECTORS };
@@ -178,10 +169,12 @@ typedef struct matrix {
   hu_operand cpu, device;
 } matrix;
 
+static int codes_only; /* no binary32 values */
+
 static matrix matrix_new(t_random *r, size_t rows, size_t cols, hu_format f, int plain) {
   matrix z;
   memset(&z, 0, sizeof z);
-  int values = hu_format_fits_binary32(f) && t_below(r, 2), turned = !plain && t_below(r, 2);
+  int values = hu_format_fits_binary32(f) && t_below(r, 2) && !codes_only, turned = !plain && t_below(r, 2);
   z.rows = rows;
   z.cols = cols;
   z.size = values ? 4 : hu_format_limits(f).storage / 8;
@@ -196,7 +189,7 @@ static matrix matrix_new(t_random *r, size_t rows, size_t cols, hu_format f, int
 static void matrix_put(const matrix *z, size_t i, size_t j, uint64_t code) {
   size_t at = z->cpu.transposed ? j * z->cpu.ld + i : i * z->cpu.ld + j;
   if (z->cpu.storage == HU_VALUES) code = t_bits32(hu_decode(z->cpu.format, (uint32_t)code));
-  put(z->bytes.host, at, z->size, code);
+  dot_store(z->bytes.host, at, z->size, code);
 }
 
 static void draw_matrices(dot *x, t_random *r, const matrix *a, const matrix *b, const matrix *c) {
@@ -313,6 +306,28 @@ static void seq_formats(void **state) {
                 served, products);
 }
 
+/* seq(binary16) and seq(bfloat16) of their own codes: the device's fused multiply-adds of pairs. */
+static void half_pairs(void **state) {
+  static dot x;
+  t_random r = {t_seed("half_pairs", 46)};
+  (void)state;
+  for (int i = 0; i < 120; i++) {
+    do draw_model(&x, &r, HU_ACCUM_SEQ, 0);
+    while (hu_accum_is_scaled(&x.accum));
+    x.accum.promote = x.accum.slices = 0;
+    memset(&x.accum.promoted, 0, sizeof x.accum.promoted);
+    memset(&x.accum.mode, 0, sizeof x.accum.mode);
+    x.accum.sum = i % 2 ? hu_format_ieee(5, 10, 0) : hu_format_ieee(8, 7, 0);
+    x.a.format = x.b.format = x.c.format = x.accum.sum;
+    codes_only = i % 8 != 0;
+    size_t most = i % 20 == 0 ? 140 : 20;
+    run_product(&x, &r, 1 + t_below(&r, (uint32_t)most), 1 + t_below(&r, (uint32_t)most), t_below(&r, 50),
+                t_below(&r, 2) ? x.accum.sum : hu_format_ieee(8, 23, 0));
+  }
+  codes_only = 0;
+  print_message("120 products of matrices under seq(binary16) and seq(bfloat16)\n");
+}
+
 /* block(align,cut=trunc), where products in binary32 serve, and beside it. */
 static void align_blocks(void **state) {
   static dot x;
@@ -398,8 +413,8 @@ static void dot_errors(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(dot_models),   cmocka_unit_test(dot_presets), cmocka_unit_test(gemm_models),
-      cmocka_unit_test(gemm_presets), cmocka_unit_test(seq_formats), cmocka_unit_test(align_blocks),
-      cmocka_unit_test(dot_errors),
+      cmocka_unit_test(gemm_presets), cmocka_unit_test(seq_formats), cmocka_unit_test(half_pairs),
+      cmocka_unit_test(align_blocks), cmocka_unit_test(dot_errors),
   };
   int skip = twin_skip("device models");
   return skip ? skip : cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,6 +137,8 @@ static inline double __longlong_as_double(long long u) { return hu_host_cast<dou
 static inline long long __double_as_longlong(double x) { return (long long)hu_host_bits(x); }
 static inline float __uint2float_rn(unsigned v) { return (float)v; }
 static inline unsigned __float2uint_rz(float x) { return (unsigned)x; }
+/* fma.rn.f16x2, or (brain) fma.rn.bf16x2. */
+uint32_t hu_host_fma_pair(int brain, uint32_t a, uint32_t b, uint32_t c);
 static inline int __float2int_rz(float x) { /* the nearest int of what has none; NaN: 0 */
   if (x != x) return 0;
   return x >= 2147483648.0f ? 2147483647 : x < -2147483648.0f ? -2147483647 - 1 : (int)x;
