@@ -57,7 +57,6 @@ HU_MMA_21F(HU_MMA_TF32_K4, "m16n8k4.row.col.f32.tf32.tf32.f32")
 
 /* 8-bit formats: from compute capability 8.9 on. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 890
-#define HU_FP8 0
 #undef HU_MMA_42F
 #undef HU_MMA_42H
 #define HU_MMA_42F(op, text) \
