@@ -124,6 +124,12 @@ int hu_gemm_use_block(hu_gemm_call *g, uint32_t levels);
 /* gemm_modes.c: seq(F), seq2(P,F) in modes other than ties to even in lanes; 0 if they do not serve. */
 int hu_gemm_use_modes(hu_gemm_call *g, uint32_t levels);
 
+/* The binary32 pattern of 2^e, -126 <= e <= 127. */
+static inline uint32_t hu_power_bits(int32_t e) { return (uint32_t)(e + 127) << 23; }
+/* Does every value of x belong to F's grid, its upper end apart? */
+static inline int hu_on_grid_of(const hu_matrix *x, const hu_spec *f) {
+  return !x->data || (x->spec.m <= f->m && x->spec.emin - x->spec.m >= f->emin - f->m);
+}
 static inline size_t hu_least(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t hu_up_to(size_t n, size_t step) { return (n + step - 1) / step * step; }
 

@@ -53,7 +53,7 @@ static int grid_of(hu_mode_grid *z, hu_format format, hu_mode mode) {
   if (!f->sign_mask || f->zero != HU_ZERO_FIELD || f->subnormal != HU_SUBNORMAL_GRADUAL || f->m < 1) return 0;
   if (f->emin < -126 || emax <= f->emin || emax > 127 || !hu_format_fits_binary32(format) || !digits_suffice(f))
     return 0;
-  z->floor = (uint32_t)(f->emin + 127) << 23;
+  z->floor = hu_power_bits(f->emin);
   z->span = (uint32_t)(emax - f->emin) << 23;
   z->d = (uint32_t)(23 - f->m);
   int32_t spare = (int32_t)z->d - f->bits; /* fraction digits below the random ones */

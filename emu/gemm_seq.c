@@ -16,16 +16,9 @@ static const hu_seq_kernels *kernels_for(uint32_t levels) {
 
 /* ---- the choice ---- */
 
-static uint32_t power_of_two(int32_t e) { return (uint32_t)(e + 127) << 23; }
-
-/* Does every value of x belong to F's grid, its upper end apart? */
-static int on_grid_of(const hu_matrix *x, const hu_spec *f) {
-  return !x->data || (x->spec.m <= f->m && x->spec.emin - x->spec.m >= f->emin - f->m);
-}
-
 /* Operands few enough in digits for sums to nearest? */
 static int digits_fit(const hu_gemm_call *g, const hu_spec *f) {
-  return f->m + 1 + g->a.spec.m + 1 + g->b.spec.m + 1 <= 24 && on_grid_of(&g->c, f);
+  return f->m + 1 + g->a.spec.m + 1 + g->b.spec.m + 1 <= 24 && hu_on_grid_of(&g->c, f);
 }
 
 /* Where products and C lie: multiples of 2^low, products below 2^high. */
@@ -84,17 +77,17 @@ static int choose(hu_gemm_call *g, uint32_t levels) {
   reach r = reach_of(g);
   int32_t top = emax < 105 + f.m ? emax : 105 + f.m, limit = limit_of(&f, top, r.high);
   g->seq_kernels = kernels;
-  g->seq.scale = 1.5f * hu_float_of_bits(power_of_two(23 - f.m));
-  g->seq.limit = limit > -1000 ? power_of_two(limit) : 0;
-  g->seq.floor = power_of_two(f.emin);
-  g->seq.top = power_of_two(top);
+  g->seq.scale = 1.5f * hu_float_of_bits(hu_power_bits(23 - f.m));
+  g->seq.limit = limit > -1000 ? hu_power_bits(limit) : 0;
+  g->seq.floor = hu_power_bits(f.emin);
+  g->seq.top = hu_power_bits(top);
   g->seq.jump = (uint32_t)(f.m <= 10 ? 24 : 13) << 23;
   g->seq.sign = f.negzero ? 0x80000000u : 0;
   g->seq.up = (uint32_t)(23 - f.m) << 23;
   g->seq.shift = (uint32_t)f.m + 9;
   g->seq.minus = g->c.data && f.negzero;
   g->seq_way = way_of(g, &f, emax, r, kernels->quick_odd);
-  g->seq.least = g->seq_way == HU_SEQ_LEAST ? power_of_two(r.high - (f.m <= 10 ? 24 : 12)) : 0;
+  g->seq.least = g->seq_way == HU_SEQ_LEAST ? hu_power_bits(r.high - (f.m <= 10 ? 24 : 12)) : 0;
   return 1;
 }
 

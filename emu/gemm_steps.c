@@ -17,15 +17,13 @@ static const hu_steps_kernels *kernels_for(uint32_t levels) {
 
 /* ---- the choice ---- */
 
-static uint32_t power_of_two(int32_t e) { return (uint32_t)(e + 127) << 23; }
-
 /* 1 if lanes can round to f. */
 static int grid_of(hu_step_grid *z, const hu_spec *f, int32_t emax) {
   if (!f->sign_mask || f->zero != HU_ZERO_FIELD || f->subnormal != HU_SUBNORMAL_GRADUAL) return 0;
   if (f->m < 1 || f->m > 10 || f->emin < -126 || emax <= f->emin || emax > 127) return 0;
-  z->scale = 1.5f * hu_float_of_bits(power_of_two(23 - f->m));
-  z->floor = power_of_two(f->emin);
-  z->top = power_of_two(emax < 105 + f->m ? emax : 105 + f->m);
+  z->scale = 1.5f * hu_float_of_bits(hu_power_bits(23 - f->m));
+  z->floor = hu_power_bits(f->emin);
+  z->top = hu_power_bits(emax < 105 + f->m ? emax : 105 + f->m);
   z->sign = f->negzero ? 0x80000000u : 0;
   return 1;
 }
@@ -35,11 +33,6 @@ static int joined_of(hu_step_grid *z, hu_format format, const hu_spec *f, int32_
   memset(z, 0, sizeof *z);
   if (hu_format_equal(format, hu_format_ieee(8, 23, 0))) return 1;
   return grid_of(z, f, hu_format_limits(format).emax) && part_digits <= f->m;
-}
-
-/* Does every value of x belong to F's grid, its upper end apart? */
-static int on_grid_of(const hu_matrix *x, const hu_spec *f) {
-  return !x->data || (x->spec.m <= f->m && x->spec.emin - x->spec.m >= f->emin - f->m);
 }
 
 static int kind_of(const hu_accum *x) {
@@ -67,7 +60,7 @@ static int look(hu_gemm_call *g, const hu_spec *p, const hu_spec *f, int32_t ema
   if (g->sc.any && g->sc.low < low) low = g->sc.low;
   int32_t top = emax_f < 105 + f->m ? emax_f : 105 + f->m;
   if (q->kind != HU_STEPS_SEQ2) top--;
-  q->top = power_of_two(top);
+  q->top = hu_power_bits(top);
   q->way = HU_STEPS_FULL;
   if (high > emax_p || high > top || high > 104 + p->m || p->emin - p->m < f->emin - f->m) return 1;
   q->way = low >= p->emin && low >= f->emin && emax_f >= 105 + f->m ? HU_STEPS_BARE : HU_STEPS_LIGHT;
@@ -93,7 +86,7 @@ static int choose(hu_gemm_call *g, uint32_t levels) {
   if (!grid_of(&q->product, &p, emax_p) || !grid_of(&q->sum, &f, emax_f) || p.m > f.m) return 0;
   q->length = x->promote ? x->promote : x->kind == HU_ACCUM_CHUNK ? x->length : 0;
   if (q->length && !joined_of(&q->joined, joined, &h, f.m)) return 0;
-  if (q->length ? q->joined.scale > 0 && !on_grid_of(&g->c, &h) : !on_grid_of(&g->c, &f)) return 0;
+  if (q->length ? q->joined.scale > 0 && !hu_on_grid_of(&g->c, &h) : !hu_on_grid_of(&g->c, &f)) return 0;
   q->minus = g->c.data != NULL && !q->length;
   return look(g, &p, &f, emax_p, emax_f);
 }
