@@ -7,18 +7,18 @@
  * and |t| < 2^(E + 1) does not leave that binade: A + t, rounded to even, is A + rnd_F(t), parity included, and A is
  * taken away exactly (emu/lanes.h). What is left to show is rnd_F(t) = rnd_F(x).
  *
- * ODD, PLAIN t is x rounded to odd: of x rounded down and up, which are equal or neighbours, the odd one. Grid points
+ * ODD, PLAIN: t is x rounded to odd: of x rounded down and up, which are equal or neighbours, the odd one. Grid points
  *   of F and midpoints between them are even there: binary32 has two digits more than any of them wants, at its lower
  *   end too (hu_odd_is_enough). None lies strictly between x's neighbours, so t is on x's side of each.
  *
  * All others: t is x rounded to nearest. No grid point or midpoint lies strictly between x and t, so only a t that is
  *   a midpoint, while x is not t, could round to another number.
  *
- * TIES, TIES_LOW, TIES_TOP t is tested: from 2^emin on it is a midpoint if its low 23 - m digits are 10...0. Such
+ * TIES, TIES_LOW, TIES_TOP: t is tested: from 2^emin on it is a midpoint if its low 23 - m digits are 10...0. Such
  *   steps are done again as ODD does them. So are, with LOW and TOP, those of |t| < 2^emin; TIES is for sums that are
  *   all multiples of 2^emin. Too many of them are a reason to give up.
  *
- * BARE, LEAST, LEAST_OR_0, NEAR, FLOOR Let acc have P digits, a, b and the product p_a, p_b and D = p_a + p_b, with P
+ * BARE, LEAST, LEAST_OR_0, NEAR, FLOOR: let acc have P digits, a, b and the product p_a, p_b and D = p_a + p_b, with P
  *   + D <= 24, and t the exponent e. If x is not t, the lowest digit of x, at or below 2^(e-24), is one of p's or one
  *   of acc's.
  *   p's: then |p| <= (2^p_a - 1) (2^p_b - 1) 2^(e-24), that is 3 units of 2^(e-24) or more below 2^(e-P), half a step
