@@ -135,11 +135,16 @@ HU_FN hu_quick_result hu_quick_expm1(double x) {
   return hu_quick_or(q, x == 0, hu_pattern64(x));
 }
 
+/* A normal x > 0 as m 2^k with m between about sqrt(1/2) and sqrt 2. */
+HU_FN double hu_quick_split(double x, double *k) {
+  uint64_t u = hu_pattern64(x), field = (u - 0x3FE6A09E00000000u + ((uint64_t)1024 << 52)) >> 52;
+  *k = hu_double64(0x4330000000000000u | field) - (0x1p52 + 1024);
+  return hu_double64(u - (field << 52) + ((uint64_t)1024 << 52));
+}
+
 /* ln x for a normal x > 0, and log2 x if `binary`. */
 HU_FN double hu_quick_log_value(double x, int binary) {
-  uint64_t u = hu_pattern64(x), up = u - 0x3FE6A09E00000000u + ((uint64_t)1024 << 52), field = up >> 52;
-  double k = hu_double64(0x4330000000000000u | field) - (0x1p52 + 1024);
-  double m = hu_double64(u - (field << 52) + ((uint64_t)1024 << 52));
+  double k, m = hu_quick_split(x, &k);
   double q = (m - 1) / (m + 1), l = q * hu_polynomial_log(q * q);
   if (binary) return k + l * 0x1.71547652b82fep0;
   return k * HU_LN2_HI + (k * HU_LN2_LO + l);
@@ -230,9 +235,7 @@ HU_FN void hu_product64(double a, double b, double *high, double *low) {
  * a digit where log2 m is as large). |y log2 x| < 700, so the exponent is within 2^-46, and the power within 2^-46
  * of itself. */
 HU_FN hu_quick_result hu_quick_pow(double x, double y) {
-  uint64_t u = hu_pattern64(x), up = u - 0x3FE6A09E00000000u + ((uint64_t)1024 << 52), field = up >> 52;
-  double k = hu_double64(0x4330000000000000u | field) - (0x1p52 + 1024);
-  double m = hu_double64(u - (field << 52) + ((uint64_t)1024 << 52)), above = m - 1, below = m + 1;
+  double k, m = hu_quick_split(x, &k), above = m - 1, below = m + 1;
   double q = above / below, ph, pl, lh, ll, eh, el;
   hu_product64(q, below, &ph, &pl);
   double rest = ((above - ph) - pl) / below, s = q * q;
