@@ -16,7 +16,7 @@
 #include "halfulp/arith.h"
 #include "halfulp/scalar.h"
 
-/* How many cases: all of the weekend's, the usual ones, or a few that show a planted fault. */
+/* How many cases: the exhaustive suite's, the usual ones, or a few that show a planted fault. */
 #ifndef HU_FEW
 #define HU_FEW 0
 #endif
