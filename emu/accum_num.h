@@ -44,9 +44,6 @@ HU_FN hu_long hu_long_of(hu_num x) {
   return z;
 }
 
-/* floor(log2 |x|) of a finite number. */
-HU_FN int32_t hu_exponent(hu_num x) { return x.exp + 63 - hu_clz64(x.sig); }
-
 /* The exact product; infinity times zero is NaN. */
 HU_FN hu_long hu_long_product(hu_num a, hu_num b) {
   uint32_t sign = (uint32_t)(a.sign ^ b.sign);

@@ -15,8 +15,6 @@ typedef struct hu_real {
   uint32_t sign;
 } hu_real;
 
-HU_FN int32_t hu_exponent(hu_num x) { return x.exp + 63 - hu_clz64(x.sig); }
-
 /* Are the 64 leading digits known? Then *z has them, with sticky. The value lies strictly between the ends, so it is
  * no number of 64 digits if both ends begin with the same ones. If not, *z has those of the lower end. */
 HU_OUTLINE int32_t hu_real_decided(hu_num *z, const hu_real *v, int32_t f) {

@@ -152,7 +152,7 @@ HU_DEVICE void hu_pair_finish(const hu_gemm_args &g, const hu_spec &f, uint16_t 
       int line = e / HU_PAIR_LINES, r = 2 * pass + line % 2;
       size_t i = row0 + r / 4 * 64 + line / 2 * 4 + r % 4, j = col0 + e % HU_PAIR_LINES;
       if (i >= g.m || j >= g.n) continue;
-      hu_tally_add(tally, hu_model_store(g, i, j, hu_unpack(&f, stage[e])));
+      hu_tally_add(tally, hu_plain_store(g, i, j, hu_unpack(&f, stage[e])));
     }
   }
 }

@@ -42,7 +42,13 @@ HU_DEVICE hu_draw hu_model_draw(const hu_gemm_args &g, size_t i, size_t j) {
   return hu_draw_of(g.stream.key, g.stream.counter + (uint64_t)i * g.n + j + HU_WRONG(85), NULL);
 }
 
-/* The last rounding of a model's sum; its events. */
+/* The last rounding of a sum of a model that reads operands as they are; its events. */
+HU_DEVICE uint32_t hu_plain_store(const hu_gemm_args &g, size_t i, size_t j, hu_num x) {
+  uint32_t made = x.kind == HU_KIND_NAN && !(hu_sum_flags(g, i, j) & HU_TERM_NAN);
+  return hu_gemm_store(g, i, j, x, made);
+}
+
+/* Likewise of any model: a NaN operand is one as the model reads it. */
 HU_DEVICE uint32_t hu_model_store(const hu_gemm_args &g, const hu_model_args &m, size_t i, size_t j, hu_num x) {
   uint32_t made = 0;
   if (x.kind == HU_KIND_NAN) {
