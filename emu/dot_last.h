@@ -89,7 +89,7 @@ HU_FN void hu_dot_store(const hu_dot_plan *t, uint64_t i, uint64_t code) {
 }
 
 /* Dot product i; its events. watch: NULL, or where its additions are counted. */
-HU_FN uint32_t hu_dot_sum(const hu_dot_plan *t, uint64_t i, hu_watch *watch) {
+HU_STEP uint32_t hu_dot_sum(const hu_dot_plan *t, uint64_t i, hu_watch *watch) {
   hu_lines in;
   hu_draw d = hu_draw_of(t->key, t->counter + i, watch);
   hu_num c = hu_num_special(HU_KIND_ZERO, 0);
@@ -127,15 +127,14 @@ HU_FN int32_t hu_read_integer(const uint8_t *p, uint8_t kind) {
 }
 
 /* The sum s of an instruction goes into c. */
-HU_FN uint32_t hu_join_integer(const hu_dot_plan *t, uint32_t c, int64_t s, uint32_t *events, hu_watch *watch) {
-  uint32_t beyond = 0, saturated = hu_int_join(c, s, 1, &beyond);
+HU_FN uint32_t hu_join_integer(uint32_t c, int64_t s, uint32_t length, uint32_t *events, hu_watch *watch) {
+  uint32_t beyond = 0;
   if (watch && s) {
+    (void)hu_int_join(c, s, 1, &beyond);
     watch->additions++;
     watch->overflows += beyond != 0;
   }
-  if (t->model.model.length == 0) return hu_int_join(c, s, 0, events);
-  *events |= beyond;
-  return saturated;
+  return hu_int_join(c, s, length != 0, events);
 }
 
 /* Dot product i of integers; its events. */
@@ -147,10 +146,10 @@ HU_FN uint32_t hu_dot_integers(const hu_dot_plan *t, uint64_t i, hu_watch *watch
     s += (int64_t)hu_read_integer(a.at + (ptrdiff_t)k * a.step, t->a.kind) *
          hu_read_integer(b.at + (ptrdiff_t)k * b.step, t->b.kind);
     if (length && (k + 1) % length) continue;
-    c = hu_join_integer(t, c, s, &set, watch);
+    c = hu_join_integer(c, s, length, &set, watch);
     s = 0;
   }
-  hu_dot_store(t, i, hu_join_integer(t, c, s, &set, watch));
+  hu_dot_store(t, i, hu_join_integer(c, s, length, &set, watch));
   return set;
 }
 
