@@ -16,6 +16,7 @@
 #include "halfulp/function_n.h"
 #include "halfulp/accum.h"
 #include "halfulp/gemm.h"
+#include "halfulp/scaled.h"
 
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"

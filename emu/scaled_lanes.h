@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/scaled_lanes.h - rows of blocks through vector lanes: magnitudes looked at, elements scaled and scaled back. One
+ * table a level; emu/scaled_run.c sees no instruction set. */
+#ifndef HALFULP_EMU_SCALED_LANES_H
+#define HALFULP_EMU_SCALED_LANES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* n elements in blocks of `side`, the last one maybe shorter; each array of the blocks has one entry a block. */
+typedef struct hu_scaled_lanes {
+  /* top becomes the larger of what it was and the largest magnitude pattern of the block's elements, low the smaller of
+   * what it was and the least such pattern - 1 of those that are not zero. */
+  void (*look)(size_t n, size_t side, const uint32_t *x, uint32_t *top, uint32_t *low);
+  /* z = x with `less` taken from the pattern: x 2^-e for less = e 2^23. Zeros, infinities and NaN stay. */
+  void (*shift)(size_t n, size_t side, uint32_t *z, const uint32_t *x, const uint32_t *less);
+  /* z = x by, x / by in binary32 in the surroundings of emu/float_env.h, to nearest. bounded: a finite result beyond
+   * the range is the largest number, x finite. */
+  void (*times)(size_t n, size_t side, uint32_t *z, const uint32_t *x, const float *by);
+  void (*times_bounded)(size_t n, size_t side, uint32_t *z, const uint32_t *x, const float *by);
+  void (*over_bounded)(size_t n, size_t side, uint32_t *z, const uint32_t *x, const float *by);
+} hu_scaled_lanes;
+
+/* The best among `levels` (hu_levels_for), NULL if there is none left. */
+const hu_scaled_lanes *hu_scaled_lanes_for(uint32_t levels);
+const hu_scaled_lanes *hu_scaled_lanes_vector(void);
+const hu_scaled_lanes *hu_scaled_lanes_avx2(void);
+const hu_scaled_lanes *hu_scaled_lanes_avx512(void);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* The text of emu/scaled_lanes_*.c: HU_BYTES, the bytes of a vector, and HU_LANES, the table's name, are defined there.
+ * One element at a time what is left of a block; both ways do the same operations, so the bits do not depend on W. */
+#include <string.h>
+
+#include "emu/port.h"
+#include "emu/scaled_lanes.h"
+
+#if defined(__GNUC__) || defined(__clang__)
+
+enum { W = HU_BYTES / 4 };
+typedef int32_t vints __attribute__((vector_size(HU_BYTES)));
+typedef uint32_t vwords __attribute__((vector_size(HU_BYTES)));
+typedef float vfloats __attribute__((vector_size(HU_BYTES)));
+
+static inline vints load(const uint32_t *x) {
+  vints v;
+  memcpy(&v, x, sizeof v);
+  return v;
+}
+static inline void store(uint32_t *z, vints v) { memcpy(z, &v, sizeof v); }
+static inline vints larger(vints a, vints b) {
+  vints m = a > b;
+  return (a & m) | (b & ~m);
+}
+static inline vints smaller(vints a, vints b) {
+  vints m = a < b;
+  return (a & m) | (b & ~m);
+}
+
+/* Magnitude patterns are positive as signed integers; that of zero, less 1, becomes the largest. */
+static void look_block(size_t n, const uint32_t *x, uint32_t *top, uint32_t *low) {
+  int32_t t = (int32_t)*top, l = (int32_t)*low;
+  size_t i = 0;
+  if (n >= W) {
+    vints vt = {0}, vl = vt + 0x7FFFFFFF;
+    for (; i + W <= n; i += W) {
+      vints a = load(x + i) & 0x7FFFFFFF;
+      vt = larger(vt, a);
+      vl = smaller(vl, (a - 1) & 0x7FFFFFFF);
+    }
+    for (int k = 0; k < W; k++) {
+      t = vt[k] > t ? vt[k] : t;
+      l = vl[k] < l ? vl[k] : l;
+    }
+  }
+  for (; i < n; i++) {
+    int32_t a = (int32_t)(x[i] & 0x7FFFFFFF), b = (a - 1) & 0x7FFFFFFF;
+    t = a > t ? a : t;
+    l = b < l ? b : l;
+  }
+  *top = (uint32_t)t;
+  *low = (uint32_t)l;
+}
+
+static void look(size_t n, size_t side, const uint32_t *x, uint32_t *top, uint32_t *low) {
+  for (; n > side; n -= side, x += side) look_block(side, x, top++, low++);
+  look_block(n, x, top, low);
+}
+
+/* 0 < a < infinity, by one comparison: a - 1 < 0x7F7FFFFF without sign, as signed numbers from the bottom. */
+static inline vints shifted(vints x, uint32_t less) {
+  vints a = x & 0x7FFFFFFF, normal = ((a - 1) & 0x7FFFFFFF) < 0x7F7FFFFF;
+  return (vints)((vwords)x - ((vwords)normal & less));
+}
+static inline uint32_t shifted_one(uint32_t x, uint32_t less) {
+  return (((x & 0x7FFFFFFF) - 1) & 0x7FFFFFFF) < 0x7F7FFFFF ? x - less : x;
+}
+
+static inline vfloats bounded(vfloats y) {
+  vints u = (vints)y, inf = (u & 0x7FFFFFFF) == 0x7F800000;
+  return (vfloats)(u + inf); /* all ones, -1, where infinite: the number below */
+}
+static inline float bounded_one(float y) {
+  uint32_t u;
+  memcpy(&u, &y, sizeof u);
+  u -= (u & 0x7FFFFFFF) == 0x7F800000;
+  memcpy(&y, &u, sizeof y);
+  return y;
+}
+static inline float float_of(uint32_t u) {
+  float x;
+  memcpy(&x, &u, sizeof x);
+  return x;
+}
+static inline uint32_t bits_of(float x) {
+  uint32_t u;
+  memcpy(&u, &x, sizeof u);
+  return u;
+}
+
+/* One pass over the elements of all blocks. */
+#define PASS(name, type, vector_step, one_step)                                                         \
+  static void name##_block(size_t n, uint32_t *z, const uint32_t *x, type by) {                         \
+    size_t i = 0;                                                                                       \
+    for (; i + W <= n; i += W) {                                                                        \
+      vints v = load(x + i);                                                                            \
+      store(z + i, vector_step);                                                                        \
+    }                                                                                                   \
+    for (; i < n; i++) z[i] = one_step;                                                                 \
+  }                                                                                                     \
+  static HU_NOINLINE void name(size_t n, size_t side, uint32_t *z, const uint32_t *x, const type *by) { \
+    for (; n > side; n -= side, x += side, z += side) name##_block(side, z, x, *by++);                  \
+    name##_block(n, z, x, *by);                                                                         \
+  }
+
+PASS(shift, uint32_t, shifted(v, by), shifted_one(x[i], by))
+PASS(times, float, (vints)((vfloats)v *by), bits_of(float_of(x[i]) * by))
+PASS(times_bounded, float, (vints)bounded((vfloats)v *by), bits_of(bounded_one(float_of(x[i]) * by)))
+PASS(over_bounded, float, (vints)bounded((vfloats)v / by), bits_of(bounded_one(float_of(x[i]) / by)))
+
+const hu_scaled_lanes *HU_LANES(void) {
+  static const hu_scaled_lanes lanes = {look, shift, times, times_bounded, over_bounded};
+  return &lanes;
+}
+
+#else
+const hu_scaled_lanes *HU_LANES(void) { return NULL; }
+#endif

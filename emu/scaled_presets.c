@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* The named scaled tensors: each one is a text that hu_scaling_parse reads. */
+#include "halfulp/scaled.h"
+
+#define OCPMX "OCP Microscaling Formats (MX) Specification v1.0, sections 5.2, 5.3, 6.3"
+#define OCPMX_OPEN                                                                                                    \
+  "Other rules for the scale (ceil, even, rceil), blocks of zeros (here scale 2^-127), Infinities and NaN (here the " \
+  "scale is NaN)."
+#define MX ";scale=float8_e8m0fnu;block=1x32;rule=floor"
+#define MSFP "Darvish Rouhani et al., Pushing the limits of narrow precision inferencing with MSFP (NeurIPS 2020)"
+#define MSFP_OPEN "Infinities and NaN (here as the mode has them), the rounding of the elements (here the call's)."
+#define HBFP "Drumond et al., Training DNNs with hybrid block floating point (NeurIPS 2018)"
+#define HBFP_OPEN                                                                                                 \
+  "The lowest two's complement code (here unused, as the authors' emulator limits both signs alike), zeros, the " \
+  "format of the exponent's codes (here biased, 10 bits)."
+#define HBFP_TEXT(m)                                                       \
+  "scaled(fp(0," m                                                         \
+  ",0):finite,nonegzero;scale=fp(10,0,0):finite,unsigned,zero=none,nosub;" \
+  "block=24x24;rule=floor;code=twos;special=element)"
+#define NVFP4 "scaled(float4_e2m1fn;scale=ue4m3;block=1x16;rule=ratio;steps="
+#define NVFP4_OPEN \
+  "Blocks whose scale rounds to zero (here all codes are zeros), infinities and NaN (the scale is NaN)."
+#define DSV3 "DeepSeek-V3 Technical Report (2024), section 3.3.2, and the inference kernels published with it"
+#define DSV3_OPEN "Blocks of zeros, which those kernels divide by zero (here scale 1; DeepGEMM: amin=0x38d1b717)."
+#define DSV3_TEXT(block) "scaled(float8_e4m3fn;scale=binary32;block=" block ";rule=ratio;steps=divide;zero=one)"
+
+static const hu_scaling_entry entries[] = {
+    {"mxfp8_e4m3", OCPMX, OCPMX_OPEN, "scaled(float8_e4m3fn" MX ")"},
+    {"mxfp8_e5m2", OCPMX, OCPMX_OPEN, "scaled(float8_e5m2" MX ")"},
+    {"mxfp6_e3m2", OCPMX, OCPMX_OPEN, "scaled(float6_e3m2fn" MX ")"},
+    {"mxfp6_e2m3", OCPMX, OCPMX_OPEN, "scaled(float6_e2m3fn" MX ")"},
+    {"mxfp4", OCPMX, OCPMX_OPEN, "scaled(float4_e2m1fn" MX ")"},
+    {"mxint8", OCPMX, OCPMX_OPEN " The code 0x80 (-2) is left unused.",
+     "scaled(fp(0,7,0):finite,nonegzero" MX ";code=twos)"},
+    {"nvfp4", "NVIDIA, Pretraining large language models with NVFP4 (arXiv 2509.25149, 2025), appendix", NVFP4_OPEN,
+     NVFP4 "multiply;tensor;zero=zero)"},
+    {"nvfp4_torchao", "PyTorch torchao, prototype mx_formats, two-level scaling",
+     NVFP4_OPEN " torchao keeps block scales at 2^-6 and above; here subnormal ones are used.",
+     NVFP4 "divide;tensor;zero=zero)"},
+    {"nvfp4_te", "NVIDIA Transformer Engine, common/cast/nvfp4/core_nvfp4.cuh", NVFP4_OPEN,
+     NVFP4 "encode;tensor;zero=zero)"},
+    {"msfp11", MSFP, MSFP_OPEN, "bfp(2,8,16)"},
+    {"msfp12", MSFP, MSFP_OPEN, "bfp(3,8,16)"},
+    {"msfp13", MSFP, MSFP_OPEN, "bfp(4,8,16)"},
+    {"msfp14", MSFP, MSFP_OPEN, "bfp(5,8,16)"},
+    {"msfp15", MSFP, MSFP_OPEN, "bfp(6,8,16)"},
+    {"msfp16", MSFP, MSFP_OPEN, "bfp(7,8,16)"},
+    {"hbfp4", HBFP, HBFP_OPEN, HBFP_TEXT("3")},
+    {"hbfp6", HBFP, HBFP_OPEN, HBFP_TEXT("5")},
+    {"hbfp8", HBFP, HBFP_OPEN, HBFP_TEXT("7")},
+    {"hbfp12", HBFP, HBFP_OPEN, HBFP_TEXT("11")},
+    {"fp8_tensor", "NVIDIA Transformer Engine, current and delayed scaling, margin 0",
+     "Infinities and NaN, for which it takes scale 1 (here amax of the finite elements).",
+     "scaled(float8_e4m3fn;scale=binary32;block=*x*;rule=ratio;steps=encode;special=element;zero=one)"},
+    {"dsv3_1x128", DSV3, DSV3_OPEN, DSV3_TEXT("1x128")},
+    {"dsv3_128x128", DSV3, DSV3_OPEN, DSV3_TEXT("128x128")},
+};
+
+size_t hu_scaling_count(void) { return sizeof entries / sizeof *entries; }
+
+hu_scaling_entry hu_scaling_at(size_t i) {
+  static const hu_scaling_entry none = {0, 0, 0, 0};
+  return i < hu_scaling_count() ? entries[i] : none;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* A scaled tensor read: codes to values, block by block. The kernels' values of codes are scaled by adding to the
+ * exponent or by one product in binary32, where that is the one rounding; else by emu/scaled.h. */
+#include "emu/bits.h"
+#include "emu/float_env.h"
+#include "emu/kernels.h"
+#include "emu/scaled_lanes.h"
+#include "emu/scaled_run.h"
+#include "emu/threads.h"
+
+enum { PIECE = 1024, PART_MIN = 1 << 14 };
+enum { SLOW = 0, SHIFT = 1, FLOATS = 2 };
+
+typedef struct undo {
+  hu_scaled_call c;
+  hu_scaled_shape s;
+  hu_scaler scaler;
+  hu_narrow narrow;
+  const hu_kernels *kernels;
+  const hu_scaled_lanes *lanes;
+  size_t part; /* rows in a part */
+} undo;
+
+static const uint8_t *code_at(const undo *g, size_t row, size_t col) {
+  return (const uint8_t *)g->c.codes->codes + (row * g->c.codes->ld + col) * g->s.code_size;
+}
+
+/* back is a power of two under which all values are normal, or a binary32 number. */
+static int way_of(const undo *g, const hu_shared *b, uint32_t *more, float *back) {
+  const hu_spec *f = &g->scaler.element;
+  if (!g->kernels || b->under != HU_UNDER_SCALE || b->back.kind != HU_KIND_FINITE) return SLOW;
+  if ((b->back.sig & (b->back.sig - 1)) == 0 && !b->back.sign) {
+    int32_t e = hu_exponent_of(b->back);
+    *more = 0 - ((uint32_t)e << 23);
+    if (f->emin - f->m + e >= -126 && g->scaler.emax + e <= 127 && e > -254 && e < 254) return SHIFT;
+  }
+  uint32_t u = hu_pack32(b->back);
+  hu_num x = hu_unpack32(u);
+  if (x.kind != HU_KIND_FINITE || hu_compare_magnitude(x, b->back) != 0) return SLOW;
+  *back = hu_float_of_bits(u);
+  return FLOATS;
+}
+
+static void undo_core(const undo *g, size_t row, size_t col, size_t n, const hu_shared *b, uint32_t *z) {
+  for (size_t i = 0; i < n; i++) {
+    z[i] = hu_scaled_value(&g->scaler, b, hu_load_code(code_at(g, row, col + i), g->s.code_size));
+  }
+}
+
+static void undo_piece(const undo *g, size_t row, size_t col, size_t n, int way, uint32_t more, float back,
+                       uint32_t *z) {
+  uint32_t v[PIECE];
+  const uint8_t *x = code_at(g, row, col);
+  if (g->s.code_size == 1) g->kernels->decode8(&g->narrow, n, v, x);
+  if (g->s.code_size == 2) g->kernels->decode16(&g->narrow, n, v, x);
+  if (g->s.code_size == 4) g->kernels->decode32(&g->narrow, n, v, x);
+  if (way == SHIFT) {
+    g->lanes->shift(n, n, z, v, &more);
+    return;
+  }
+  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  g->lanes->times(n, n, z, v, &back);
+  hu_float_env_leave(saved);
+}
+
+static void undo_row(const undo *g, size_t row) {
+  const uint8_t *scales =
+      (const uint8_t *)g->c.codes->scales + row / g->s.side_rows * g->c.codes->lds * g->s.scale_size;
+  hu_shared b;
+  memset(&b, 0, sizeof b);
+  for (size_t q = 0; q < g->s.block_cols; q++) {
+    size_t col = q * g->s.side_cols, end = col + g->s.side_cols < g->s.cols ? col + g->s.side_cols : g->s.cols;
+    uint32_t more = 0;
+    float back = 1;
+    b.code = hu_load_code(scales + q * g->s.scale_size, g->s.scale_size);
+    hu_shared_finish(&g->scaler, &b);
+    int way = way_of(g, &b, &more, &back);
+    for (size_t n; col < end; col += n) {
+      uint32_t *z = g->c.z + row * g->c.ldz + col;
+      n = end - col < PIECE ? end - col : PIECE;
+      if (way == SLOW)
+        undo_core(g, row, col, n, &b, z);
+      else
+        undo_piece(g, row, col, n, way, more, back, z);
+    }
+  }
+}
+
+static void undo_part(void *context, size_t part) {
+  const undo *g = context;
+  size_t row = part * g->part, last = row + g->part < g->s.rows ? row + g->part : g->s.rows;
+  for (; row < last; row++) undo_row(g, row);
+}
+
+void hu_scaled_undo(const hu_scaled_call *call) {
+  undo g;
+  hu_mode rne = {0};
+  memset(&g, 0, sizeof g);
+  if (call->rows == 0 || call->cols == 0) return;
+  g.c = *call;
+  g.s = hu_scaled_shape_of(call->rows, call->cols, &call->scaling);
+  g.scaler = hu_scaler_of(call->scaling, rne);
+  if (g.scaler.two) g.scaler.tensor = hu_unpack32(hu_bits_of_float(*call->codes->tensor));
+  g.kernels = hu_kernels_for(hu_levels_for(call->exec));
+  g.lanes = hu_scaled_lanes_for(hu_levels_for(call->exec));
+  if (!g.lanes || !hu_narrow_of(&g.narrow, &g.scaler.element) || call->scaling.coding == HU_CODING_TWOS ||
+      !hu_format_fits_binary32(call->scaling.element) || g.scaler.element.emin - g.scaler.element.m < -126) {
+    g.kernels = NULL;
+  }
+  uint32_t threads = call->exec && call->exec->threads > 1 ? call->exec->threads : 1;
+  size_t least = call->cols >= PART_MIN ? 1 : PART_MIN / call->cols;
+  g.part = (call->rows - 1) / (threads > HU_THREADS_MAX ? HU_THREADS_MAX : threads) + 1;
+  if (g.part < least) g.part = least;
+  hu_parallel(threads, (call->rows - 1) / g.part + 1, undo_part, &g);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp/scaled.h - tensors of small codes with shared scales: MX, NVFP4, block floating point, scaled FP8.
+ *
+ *   hu_scaling mx;
+ *   if (hu_scaling_parse(&mx, "mxfp8_e4m3", NULL) != HU_OK) ...
+ *   hu_scaled z = {codes, cols, scales, (cols + 31) / 32, NULL};
+ *   hu_mode rne = {0};
+ *   hu_status s = hu_scaled_encode(rows, cols, &z, x, cols, &mx, rne, NULL, NULL, NULL, NULL);
+ *
+ * A matrix of rows x cols values, row-major, is cut into blocks of equal shape; blocks at the right and lower edge end
+ * with the matrix. Every block has a scale s, a code of the scale format; a second-level scale t in binary32 may belong
+ * to the whole tensor (else t = 1). The value of an element of code P is P s t. docs/scaled.md is normative: how s and
+ * t come from the largest magnitude (amax), which steps are rounded in binary32, what zeros, infinities, NaN and
+ * subnormal numbers do, and the bytes of the packed layout. In short, for a finite x in a block of finite scale not 0:
+ *
+ *   steps exact      element = the ONE rounding of the real number x / (s t) into the element format, in the call's mode
+ *   other steps      x / (s t) is first formed in binary32, as the stack that the rule is named after forms it
+ *   decoding         exact: P s t rounded once into binary32, ties to even; other steps: P times the binary32 number
+ *                    s t (rounded), rounded. An overflow is an infinity, a NaN is 0x7FC00000.
+ *
+ * Text, both ways (hu_scaling_parse, hu_scaling_text); no blanks:
+ *
+ *   scaling = preset | "bfp(" m "," e "," N ")" | "scaled(" format { ";" key } ")"
+ *   key     = "scale=" format | "block=" side "x" side | "rule=" RULE | "round=" MODE | "steps=" STEPS | "tensor"
+ *           | "code=twos" | "special=" SPECIAL | "zero=" ZERO | "amin=0x" 8 hexadecimal digits | "pad"
+ *   side    = 1 to 2^31 - 1, or "*": all of the matrix
+ *
+ * `scale`, `block` and `rule` must be there, a key stands once. The words are those behind the enumerators below.
+ * bfp(m,e,N): elements of m magnitude bits and a sign, one exponent of e bits for N elements of a row (rule floor,
+ * special element). Presets: hu_scaling_at. */
+#ifndef HALFULP_SCALED_H
+#define HALFULP_SCALED_H
+
+#include "halfulp/array.h"
+#include "halfulp/format.h"
+#include "halfulp/mode.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How a block's scale comes from its amax A. The first four give powers of two, limited to those that the scale format
+ * has: k = floor(log2 A), M = max of the element format, emax = floor(log2 M), m its trailing significand bits. */
+enum {
+  HU_SCALE_FLOOR = 0, /* floor: 2^(k - emax)                                     (OCP MX v1.0 section 6.3) */
+  HU_SCALE_CEIL = 1,  /* ceil: 2^(ceil(log2 A) - emax) */
+  HU_SCALE_EVEN = 2,  /* even: floor of A rounded to m + 1 digits, ties up */
+  HU_SCALE_RCEIL = 3, /* rceil: the least 2^e with A <= M 2^e: A / M rounded up  (CUDA, Blackwell) */
+  HU_SCALE_RATIO = 4, /* ratio: A / M, or A / (M t), rounded into the scale format by `round`, beyond its range max */
+  HU_SCALE_RULES = 5
+};
+/* Where binary32 roundings happen; rules of powers of two want exact. docs/scaled.md section 4 has the formulas. */
+enum {
+  HU_STEPS_EXACT = 0,    /* exact: nowhere but in t and in what is stored */
+  HU_STEPS_DIVIDE = 1,   /* divide: A / M, that / t, s t, x / (s t)  (torchao's NVFP4; DeepSeek-V3's kernels) */
+  HU_STEPS_MULTIPLY = 2, /* multiply: with reciprocals  (NVIDIA's NVFP4 recipe; DeepGEMM) */
+  HU_STEPS_ENCODE = 3,   /* encode: with the encode scale M / A  (Transformer Engine) */
+  HU_STEPS_COUNT = 4
+};
+/* How the element codes are stored. */
+enum {
+  HU_CODING_FORMAT = 0, /* as the element format has them */
+  HU_CODING_TWOS = 1    /* code=twos: two's complement of the same width (MXINT8); the lowest code is never produced */
+};
+/* A block with an infinity or a NaN among its elements. */
+enum {
+  HU_SPECIAL_NAN = 0,     /* nan: the scale is NaN, and so is every element decoded */
+  HU_SPECIAL_ELEMENT = 1, /* element: amax of the finite elements; the others as the element format and the mode say */
+  HU_SPECIAL_SATURATE = 2 /* saturate: the same for NaN; an infinity counts as binary32's largest number of its sign */
+};
+/* The scale of a block whose elements are all zero (or, under special=element, none of them finite and not zero). */
+enum {
+  HU_BLANK_LOW = 0, /* low: the smallest scale: code 0 of E8M0 */
+  HU_BLANK_ONE = 1, /* one */
+  HU_BLANK_ZERO = 2 /* zero */
+};
+
+typedef struct hu_scaling {
+  hu_format element; /* signed */
+  hu_format scale;
+  uint32_t rows, cols; /* of a block; 0: all of the matrix */
+  uint8_t rule;        /* HU_SCALE_ */
+  uint8_t round;       /* HU_RNE ... HU_RAZ: of the scale, rule ratio; else 0 */
+  uint8_t steps;       /* HU_STEPS_ */
+  uint8_t tensor;      /* 1: there is a second-level scale t; rule ratio */
+  uint8_t coding;      /* HU_CODING_ */
+  uint8_t special;     /* HU_SPECIAL_ */
+  uint8_t blank;       /* HU_BLANK_; text: zero= */
+  uint8_t pad;         /* 1: the packed layout fills the last blocks up (hu_scaled_pack) */
+  uint32_t amin;       /* a binary32 pattern, positive and finite: A is at least this; 0: no such bound */
+} hu_scaling;
+
+/* HU_OK; HU_E_FORMAT (one of the formats is none) or HU_E_SCALING (the parts do not go together); then, if why is not
+ * NULL, *why is a static sentence. */
+HU_API HU_MUST_CHECK hu_status hu_scaling_check(const hu_scaling *scaling, const char **why);
+/* Text to record. HU_E_TEXT (not the grammar), HU_E_NAME (no preset or format of that name), HU_E_FORMAT, HU_E_SCALING
+ * (well-formed, but hu_scaling_check refuses it); then, if where is not NULL, *where is the offset of the part that is
+ * wrong (0 for HU_E_SCALING). *scaling is untouched on failure. */
+HU_API HU_MUST_CHECK hu_status hu_scaling_parse(hu_scaling *scaling, const char *text, size_t *where);
+/* Record to its one canonical scaled(...) text, which parses to the record: keys in the order of the grammar, defaults
+ * (round=rne steps=exact special=nan zero=low) left out, formats by their first name. Returns the length needed, like
+ * snprintf; 0 if the record is not valid. HU_SCALING_TEXT_MAX bytes always suffice. */
+#define HU_SCALING_TEXT_MAX 384
+HU_API size_t hu_scaling_text(char *text, size_t size, const hu_scaling *scaling);
+
+/* The named ones, entry 0 first: mxfp8_e4m3 mxfp8_e5m2 mxfp6_e3m2 mxfp6_e2m3 mxfp4 mxint8 nvfp4 nvfp4_torchao nvfp4_te
+ * msfp11 ... msfp16 hbfp4 hbfp6 hbfp8 hbfp12 fp8_tensor dsv3_1x128 dsv3_128x128. */
+typedef struct hu_scaling_entry {
+  const char *name, *source;
+  const char *open; /* what the source leaves open and what was decided here, "" if nothing */
+  const char *text; /* parses to the record */
+} hu_scaling_entry;
+HU_API size_t hu_scaling_count(void);
+HU_API hu_scaling_entry hu_scaling_at(size_t i); /* i < hu_scaling_count(), else name is NULL */
+
+/* What a matrix of rows x cols takes. Bytes that do not fit size_t are SIZE_MAX. */
+typedef struct hu_scaled_sizes {
+  size_t block_rows, block_cols;  /* blocks down and across: the shape of the scales */
+  size_t code_bytes, scale_bytes; /* of one element code, one scale code, as arrays hold them (1, 2 or 4) */
+  size_t codes, scales;           /* bytes of contiguous arrays */
+  size_t packed_row, packed;      /* bytes of a row and of all codes packed densely; 0: codes wider than 8 bits */
+} hu_scaled_sizes;
+/* All zero for a scaling that is not valid. */
+HU_API hu_scaled_sizes hu_scaled_sizes_of(size_t rows, size_t cols, const hu_scaling *scaling);
+
+/* Where a scaled tensor lies. Element (i, j) is codes[i ld + j], the scale of block (p, q) is scales[p lds + q], each in
+ * uint8_t, uint16_t or uint32_t by the width of its format (bits above are 0; ignored when read); binary32 scales are
+ * patterns in uint32_t, or floats. ld >= cols, lds >= block_cols. tensor: t, where the scaling has one; else NULL. */
+typedef struct hu_scaled {
+  void *codes;
+  size_t ld;
+  void *scales;
+  size_t lds;
+  float *tensor;
+} hu_scaled;
+
+/* What happened in a block: element [p block_cols + q] of the array that a call is given. */
+typedef struct hu_scaled_stats {
+  float amax;         /* A before `amin`: of the finite elements; saturate: 0x1.fffffep127 if there is an infinity */
+  uint32_t scale;     /* its scale's code */
+  uint64_t special;   /* infinities and NaNs */
+  uint64_t saturated; /* events of its elements */
+  uint64_t to_zero;
+} hu_scaled_stats;
+
+/* z = x in codes. Mode: of the elements; the saturation policy `default` is `finite` here, whatever the format (MX v1.0
+ * section 6.3); stochastic modes take R from word i cols + j of exec->stream for element (i, j). amax: NULL, or the
+ * amax to be used instead of the tensor's own (delayed scaling, calibration): of the second level, or of the one block
+ * where a block is the whole matrix by its description (`*x*`); finite, not negative. stats: NULL or one a block.
+ * exec, events as in array.h: events are those of the elements' roundings (docs/scaled.md section 6); the roundings of
+ * scales count nowhere. The result does not depend on levels and threads. x may overlap nothing of z. rows or cols may
+ * be 0; then nothing but the tensor scale (1, or from amax) is written. No allocation; up to 64 KiB of stack a thread.
+ * Errors: HU_E_SCALING (also: amax where the scaling takes none, or not finite or negative), HU_E_FORMAT, HU_E_MODE,
+ * HU_E_NULL, HU_E_SHAPE, HU_E_ALIGN, HU_E_OVERLAP; everything is untouched then. */
+HU_API HU_MUST_CHECK hu_status hu_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x,
+                                                size_t ldx, const hu_scaling *scaling, hu_mode mode, const float *amax,
+                                                hu_scaled_stats *stats, const hu_exec *exec, hu_events *events);
+/* z = the values of x. Any codes: a NaN scale gives NaN, a negative one (a sign of the scale's format) its sign, an
+ * infinite one times zero NaN. z must not overlap x. */
+HU_API HU_MUST_CHECK hu_status hu_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x,
+                                                const hu_scaling *scaling, const hu_exec *exec);
+/* z = the values that hu_scaled_decode gives for what hu_scaled_encode gives for x, in one go: the same bits, events and
+ * stats. z may be x itself (then ldz = ldx), else must not overlap it. */
+HU_API HU_MUST_CHECK hu_status hu_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz, const float *x,
+                                                  size_t ldx, const hu_scaling *scaling, hu_mode mode,
+                                                  const float *amax, hu_scaled_stats *stats, const hu_exec *exec,
+                                                  hu_events *events);
+
+/* Codes of up to 8 bits (one a byte, ld bytes a row) to the packed layout and back. Row i occupies bytes i packed_row
+ * and on: hu_pack_n of its codes, spare bits 0, so that every row begins at a byte. With `pad` a row has the codes of
+ * whole blocks, and there are rows of whole blocks, codes 0 beyond the matrix. Unpacking reads only the matrix's own
+ * codes. Scales are not packed: their own array. z and x must not overlap. HU_E_SHAPE: wider codes, ld < cols. */
+HU_API HU_MUST_CHECK hu_status hu_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint8_t *x, size_t ld,
+                                              const hu_scaling *scaling);
+HU_API HU_MUST_CHECK hu_status hu_scaled_unpack(size_t rows, size_t cols, uint8_t *z, size_t ld, const uint8_t *x,
+                                                const hu_scaling *scaling);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

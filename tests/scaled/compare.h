@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/scaled/compare.h - the calls of halfulp/scaled.h against the model, on one matrix. */
+#ifndef HALFULP_TESTS_SCALED_COMPARE_H
+#define HALFULP_TESTS_SCALED_COMPARE_H
+
+#include "tests/scaled/model.h"
+#include "tests/support/support.h"
+
+enum { ELEMENTS_MAX = 1 << 14 };
+
+/* NULL if everything is equal, else what is not. x: contiguous, rows x cols up to ELEMENTS_MAX elements. Levels,
+ * threads and leading dimensions are drawn from r; NULL: all levels off, one thread, contiguous. */
+const char *compare(t_random *r, size_t rows, size_t cols, const float *x, const hu_scaling *scaling, hu_mode mode,
+                    const float *amax);
+/* A valid description, of any kind. */
+hu_scaling random_scaling(t_random *r);
+/* A matrix with a share of everything: edges of amax among them. */
+void random_matrix(t_random *r, size_t n, float *x, const hu_scaling *scaling);
+
+#endif

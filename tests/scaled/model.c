@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/scaled/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/oracle/round.h"
+#include "halfulp/oracle.h"
+
+static const float largest = 0x1.fffffep127f;
+
+typedef struct formats {
+  table element, scale;
+  double top, top_scale; /* M, M_S */
+  int emax, low, high;   /* floor(log2 M), exponents of the powers of two that are scales */
+  int width;
+} formats;
+
+typedef struct block {
+  size_t r0, r1, c0, c1;
+  int nan; /* the scale is NaN */
+  double scale, d;
+  float S; /* `encode` with one level */
+} block;
+
+static void must(int fine) {
+  if (!fine) abort();
+}
+
+static double value_of(hu_format f, uint32_t code) {
+  double z;
+  must(hu_oracle_decode64(&z, f, code) == HU_OK);
+  return z;
+}
+
+static hu_mode finite_by_default(hu_mode mode) {
+  if (mode.saturate == HU_SAT_DEFAULT) mode.saturate = HU_SAT_FINITE;
+  return mode;
+}
+
+static int exponent(double x) { return ilogb(x); }
+
+/* Is 2^e a number of the format? */
+static int has_power(hu_format f, int e) {
+  hu_mode rne = {0};
+  uint32_t code, events;
+  if (e < -1000 || e > 1000) return 0;
+  must(hu_oracle_encode64(&code, &events, f, rne, ldexp(1, e), 0) == HU_OK);
+  return value_of(f, code) == ldexp(1, e);
+}
+
+static formats formats_of(const hu_scaling *d) {
+  formats f;
+  must(table_make(&f.element, d->element) == HU_OK && table_make(&f.scale, d->scale) == HU_OK);
+  f.top = value_of(d->element, f.element.max_code);
+  f.top_scale = value_of(d->scale, f.scale.max_code);
+  f.emax = exponent(f.top);
+  f.high = exponent(f.top_scale);
+  f.low = f.high;
+  while (has_power(d->scale, f.low - 1)) f.low--;
+  f.width = 1 + d->element.e + d->element.m;
+  return f;
+}
+
+/* ---- binary32 steps, by the processor ---- */
+
+static float rn(volatile float y) { return isinf(y) ? copysignf(largest, y) : y; }
+static float rnp(volatile float y) { return rn(y) == 0 ? 0x1p-149f : rn(y); }
+
+/* a / b, where one of them may lie outside binary32: 512 digits and a mark that there are more, then one rounding. */
+static float rn_quotient(double a, double b) {
+  mpfr_t q;
+  mpfr_init2(q, 512);
+  mpfr_set_d(q, a, MPFR_RNDN);
+  if (mpfr_div_d(q, q, b, MPFR_RNDZ) != 0) mpfr_nextabove(q);
+  float z = mpfr_get_flt(q, MPFR_RNDN);
+  mpfr_clear(q);
+  return rnp(z);
+}
+
+/* ---- one rounding of a quotient a / (b c) ---- */
+
+static uint32_t round_quotient(const table *t, hu_mode mode, double a, double b, double c, uint32_t random,
+                               uint32_t *events) {
+  exact q;
+  mpfr_t d;
+  uint32_t code;
+  exact_init(&q, 512);
+  q.kind = CODE_FINITE;
+  q.negative = signbit(a) != 0;
+  mpfr_init2(d, 128);
+  mpfr_set_d(d, b, MPFR_RNDN);
+  mpfr_mul_d(d, d, c, MPFR_RNDN);
+  mpfr_set_d(q.value, fabs(a), MPFR_RNDN);
+  /* 512 digits and a mark that there are more: all that a comparison with numbers of 64 digits can see */
+  if (mpfr_div(q.value, q.value, d, MPFR_RNDZ) != 0) mpfr_nextabove(q.value);
+  round_exact(t, mode, &q, random, &code, events);
+  mpfr_clear(d);
+  return code;
+}
+
+static uint32_t round_number(hu_format f, hu_mode mode, double x, uint32_t random, uint32_t *events) {
+  uint32_t code;
+  must(hu_oracle_encode64(&code, events, f, mode, x, random) == HU_OK);
+  return code;
+}
+
+/* ---- section 2 ---- */
+
+static double seen(const hu_scaling *d, float x) {
+  if (isnan(x)) return 0;
+  if (isinf(x)) return d->special == HU_SPECIAL_SATURATE ? largest : 0;
+  return fabs((double)x);
+}
+
+static double amax_of(const model *m, const block *b, int *special) {
+  double a = 0;
+  *special = 0;
+  for (size_t i = b->r0; i < b->r1; i++) {
+    for (size_t j = b->c0; j < b->c1; j++) {
+      float x = m->x[i * m->cols + j];
+      *special += !isfinite(x);
+      a = fmax(a, seen(&m->scaling, x));
+    }
+  }
+  return a;
+}
+
+/* ---- section 3 ---- */
+
+static int power_rule(const model *m, const formats *f, double a) {
+  int k = exponent(a), digits = m->scaling.element.m + 1, e;
+  switch (m->scaling.rule) {
+    case HU_SCALE_FLOOR: e = k - f->emax; break;
+    case HU_SCALE_CEIL: e = (ldexp(1, k) == a ? k : k + 1) - f->emax; break;
+    case HU_SCALE_EVEN: e = exponent(floor(ldexp(a, digits - 1 - k) + 0.5)) - (digits - 1) + k - f->emax; break;
+    default:
+      e = k - f->emax - 2;
+      while (a > ldexp(f->top, e)) e++;
+  }
+  return e < f->low ? f->low : e > f->high ? f->high : e;
+}
+
+/* ---- section 4 ---- */
+
+static float tensor_scale(const model *m, const formats *f, float a, float *S) {
+  double both = f->top * f->top_scale;
+  *S = 1;
+  if (a == 0) return 1;
+  if (m->scaling.steps == HU_STEPS_EXACT || m->scaling.steps == HU_STEPS_DIVIDE) return rn_quotient(a, both);
+  *S = rn_quotient(both, a);
+  return rnp(1 / *S);
+}
+
+static uint32_t ratio_code(const model *m, const formats *f, float a, float S, block *b) {
+  hu_mode mode = {0};
+  uint32_t events;
+  float top = (float)f->top, y;
+  mode.round = m->scaling.round;
+  mode.saturate = HU_SAT_FINITE;
+  switch (m->scaling.steps) {
+    case HU_STEPS_EXACT: return round_quotient(&f->scale, mode, a, f->top, m->tensor, 0, &events);
+    case HU_STEPS_DIVIDE:
+      y = rn(a / top);
+      if (m->scaling.tensor) y = rn(y / m->tensor);
+      break;
+    case HU_STEPS_MULTIPLY:
+      y = rn(a / top);
+      if (m->scaling.tensor) y = rn(y * S);
+      break;
+    default:
+      if (m->scaling.tensor) {
+        float part = rn(S * rn(1 / top));
+        y = rn(a * part);
+      } else {
+        b->S = rnp(top / a);
+        y = rnp(1 / b->S);
+      }
+  }
+  return round_number(m->scaling.scale, mode, y, 0, &events);
+}
+
+static double product(const model *m, double scale) {
+  if (m->scaling.steps == HU_STEPS_EXACT) return scale * m->tensor; /* exact: at most 24 + 24 digits */
+  return rn((float)scale * m->tensor);
+}
+
+static uint32_t scale_of(const model *m, const formats *f, block *b, float S, double a, int special) {
+  const hu_scaling *d = &m->scaling;
+  hu_mode rne = {0};
+  uint32_t code, events;
+  float amin;
+  memcpy(&amin, &d->amin, sizeof amin);
+  b->S = 0;
+  b->nan = special && d->special == HU_SPECIAL_NAN;
+  if (a < amin) a = amin;
+  if (b->nan) {
+    code = (uint32_t)f->scale.nan_code;
+  } else if (a == 0) {
+    double s = d->blank == HU_BLANK_LOW ? ldexp(1, f->low) : d->blank == HU_BLANK_ONE ? 1 : 0;
+    code = round_number(d->scale, rne, s, 0, &events);
+  } else if (d->rule == HU_SCALE_RATIO) {
+    code = ratio_code(m, f, (float)a, S, b);
+  } else {
+    code = round_number(d->scale, rne, ldexp(1, power_rule(m, f, a)), 0, &events);
+  }
+  b->scale = value_of(d->scale, code);
+  b->d = product(m, b->scale);
+  return code;
+}
+
+/* ---- section 5 ---- */
+
+static uint32_t element_of(const model *m, const formats *f, const block *b, float x, uint32_t random,
+                           uint32_t *events) {
+  const hu_scaling *d = &m->scaling;
+  hu_mode mode = finite_by_default(m->mode);
+  uint32_t more = 0, code;
+  if (isinf(x) && d->special == HU_SPECIAL_SATURATE) {
+    x = copysignf(largest, x);
+    more = HU_EVENT_INF_IN;
+  }
+  if (b->nan) {
+    *events = isnan(x) ? HU_EVENT_NAN_IN : isinf(x) ? HU_EVENT_INF_IN | HU_EVENT_INVALID : HU_EVENT_INEXACT;
+    *events |= more;
+    return isnan(x) && f->element.nan_code != TABLE_NO_CODE ? (uint32_t)f->element.nan_code : 0;
+  }
+  if (!isfinite(x) || x == 0) {
+    code = round_number(d->element, mode, x, random, events);
+  } else if (b->d == 0) {
+    code = round_number(d->element, mode, copysign(0, x), random, events);
+    more |= HU_EVENT_INEXACT | HU_EVENT_UNDERFLOW | HU_EVENT_TO_ZERO;
+  } else if (d->rule != HU_SCALE_RATIO) {
+    code = round_number(d->element, mode, ldexp(x, -exponent(b->d)), random, events);
+  } else if (d->steps == HU_STEPS_EXACT) {
+    code = round_quotient(&f->element, mode, x, b->scale, m->tensor, random, events);
+  } else {
+    float div = (float)b->d;
+    float y = d->steps == HU_STEPS_DIVIDE ? rn(x / div) : b->S != 0 ? rn(x * b->S) : rn(x * rn(1 / div));
+    code = round_number(d->element, mode, y, random, events);
+  }
+  *events |= more;
+  return code;
+}
+
+static double number_of(const model *m, const formats *f, uint32_t code) {
+  int64_t n = code;
+  if (m->scaling.coding != HU_CODING_TWOS) return value_of(m->scaling.element, code);
+  if (n >> (f->width - 1)) n -= (int64_t)1 << f->width;
+  return (double)n * value_of(m->scaling.element, 1);
+}
+
+static uint32_t stored(const model *m, const formats *f, uint32_t code) {
+  if (m->scaling.coding != HU_CODING_TWOS) return code;
+  uint32_t mask = (uint32_t)(((uint64_t)1 << f->width) - 1);
+  double units = value_of(m->scaling.element, code) / value_of(m->scaling.element, 1);
+  return (uint32_t)(int32_t)units & mask;
+}
+
+static float value_under(const model *m, const formats *f, double scale, uint32_t code) {
+  uint32_t quiet = 0x7FC00000;
+  float z = (float)(number_of(m, f, code) * product(m, scale)); /* exact in binary64, then rounded */
+  if (isnan(z)) memcpy(&z, &quiet, sizeof z);
+  return z;
+}
+
+/* ---- the matrix ---- */
+
+static size_t side(uint32_t n, size_t all) { return n == 0 || n > all ? all : n; }
+
+static block block_at(const model *m, size_t p, size_t q) {
+  size_t r = side(m->scaling.rows, m->rows), c = side(m->scaling.cols, m->cols);
+  block b = {p * r, p * r + r, q * c, q * c + c, 0, 0, 0, 0};
+  if (b.r1 > m->rows) b.r1 = m->rows;
+  if (b.c1 > m->cols) b.c1 = m->cols;
+  return b;
+}
+
+static void run_block(model *m, const formats *f, block *b, float S, size_t number) {
+  int special;
+  double a = amax_of(m, b, &special);
+  int whole = m->scaling.rows == 0 && m->scaling.cols == 0 && !m->scaling.tensor;
+  hu_scaled_stats *s = &m->stats[number];
+  memset(s, 0, sizeof *s);
+  s->amax = (float)a;
+  s->special = (uint64_t)special;
+  if (m->amax && whole) a = *m->amax;
+  m->scales[number] = s->scale = scale_of(m, f, b, S, a, special);
+  for (size_t i = b->r0; i < b->r1; i++) {
+    for (size_t j = b->c0; j < b->c1; j++) {
+      size_t k = i * m->cols + j;
+      uint32_t events, random = 0;
+      if (m->mode.bits) random = hu_stream_word(m->stream, k) >> (32 - m->mode.bits);
+      m->codes[k] = stored(m, f, element_of(m, f, b, m->x[k], random, &events));
+      hu_events_count(&m->events, events);
+      s->saturated += (events & HU_EVENT_SATURATED) != 0;
+      s->to_zero += (events & HU_EVENT_TO_ZERO) != 0;
+    }
+  }
+}
+
+static size_t count(size_t n, uint32_t n_side) { return (n + side(n_side, n) - 1) / side(n_side, n); }
+
+void model_run(model *m) {
+  formats f = formats_of(&m->scaling);
+  block all = {0, m->rows, 0, m->cols, 0, 0, 0, 0};
+  int special;
+  float S = 1, a = (float)amax_of(m, &all, &special);
+  memset(&m->events, 0, sizeof m->events);
+  m->tensor = 1;
+  if (m->scaling.tensor) m->tensor = tensor_scale(m, &f, m->amax ? *m->amax : a, &S);
+  size_t down = count(m->rows, m->scaling.rows), across = count(m->cols, m->scaling.cols);
+  for (size_t n = 0; n < down * across; n++) {
+    block b = block_at(m, n / across, n % across);
+    run_block(m, &f, &b, S, n);
+  }
+  model_decode(m);
+}
+
+void model_decode(model *m) {
+  formats f = formats_of(&m->scaling);
+  size_t across = count(m->cols, m->scaling.cols);
+  for (size_t i = 0; i < m->rows; i++) {
+    for (size_t j = 0; j < m->cols; j++) {
+      size_t p = i / side(m->scaling.rows, m->rows), q = j / side(m->scaling.cols, m->cols), k = i * m->cols + j;
+      m->values[k] = value_under(m, &f, value_of(m->scaling.scale, m->scales[p * across + q]), m->codes[k]);
+    }
+  }
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* Every rule on its edges, and random matrices, descriptions and modes, against the model.
+ *
+ *   test_scaled_model [CASES [core]]     core: kernels off, one thread, contiguous */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/scaled/compare.h"
+
+static int report(const char *wrong, const hu_scaling *d, hu_mode mode, size_t rows, size_t cols, const float *x) {
+  char text[HU_SCALING_TEXT_MAX], words[T_MODE_TEXT];
+  hu_scaling_text(text, sizeof text, d);
+  printf("%s: %s, %s, %zu x %zu:", wrong, text, t_mode_text(words, mode), rows, cols);
+  for (size_t i = 0; i < rows * cols && i < 40; i++) printf(" %08x", (unsigned)t_bits32(x[i]));
+  printf("\n");
+  return 1;
+}
+
+static const char *const elements[] = {"float8_e4m3fn", "float8_e5m2",   "float6_e3m2fn",
+                                       "float6_e2m3fn", "float4_e2m1fn", "fp(0,7,0):finite,nonegzero"};
+
+/* Blocks of one row around every boundary of every rule. */
+static int test_edges(t_random *r) {
+  static const uint32_t fields[] = {0, 1, 2, 8, 9, 10, 118, 127, 128, 200, 252, 253, 254};
+  static float x[8];
+  unsigned cases = 0;
+  for (unsigned f = 0; f < 6; f++) {
+    for (unsigned rule = 0; rule <= HU_SCALE_RATIO; rule++) {
+      hu_scaling d;
+      char text[160];
+      hu_mode rne = {0};
+      static const char *const rules[] = {"floor", "ceil", "even", "rceil", "ratio"};
+      snprintf(text, sizeof text, "scaled(%s;scale=%s;block=1x8;rule=%s)", elements[f],
+               rule == HU_SCALE_RATIO ? "binary32" : "float8_e8m0fnu", rules[rule]);
+      if (hu_scaling_parse(&d, text, NULL) != HU_OK) return 1;
+      uint32_t m = d.element.m, top = t_bits32((float)hu_format_limits(d.element).max) & 0x7FFFFF;
+      uint32_t fracs[] = {0, 0x7FFFFF & ~(((uint32_t)1 << (22 - m)) - 1), top, 0x400000, 0x7FFFFF};
+      for (size_t i = 0; i < sizeof fields / sizeof *fields * 15; i++) {
+        uint32_t a = (fields[i / 15] << 23 | fracs[i % 15 / 3]) + (uint32_t)(i % 3) - 1;
+        if (a > 0x7F7FFFFF) a = a > 0x80000000 ? 0 : 0x7F7FFFFF;
+        for (size_t k = 0; k < 8; k++) {
+          uint32_t field = a >> 23, less = (uint32_t)k * 3;
+          x[k] = t_float((field > less ? a - (less << 23) : a >> less) | (k & 1 ? 0x80000000 : 0));
+        }
+        const char *wrong = compare(r, 1, 8, x, &d, rne, NULL);
+        if (wrong) return report(wrong, &d, rne, 1, 8, x);
+        cases++;
+      }
+    }
+  }
+  printf("edges: %u blocks\n", cases);
+  return 0;
+}
+
+static int test_random(t_random *draw, t_random *r, long cases) {
+  static float x[ELEMENTS_MAX];
+  uint64_t elements_seen = 0;
+  for (long i = 0; i < cases; i++) {
+    hu_scaling d = random_scaling(draw);
+    hu_mode mode = t_random_mode(draw);
+    if (t_below(draw, 3)) memset(&mode, 0, sizeof mode);
+    size_t rows = 1 + t_below(draw, 7), cols = t_below(draw, 60) ? 1 + t_below(draw, 90) : 1 + t_below(draw, 2100);
+    random_matrix(draw, rows * cols, x, &d);
+    float given = t_float(t_bits32(x[0]) & 0x7FFFFFFF);
+    int takes = d.tensor || (d.rows == 0 && d.cols == 0);
+    const float *amax = takes && t_below(draw, 3) == 0 && t_bits32(given) < 0x7F800000 ? &given : NULL;
+    const char *wrong = compare(r, rows, cols, x, &d, mode, amax);
+    if (wrong) return report(wrong, &d, mode, rows, cols, x);
+    elements_seen += rows * cols;
+  }
+  printf("random: %ld matrices, %lu elements\n", cases, (unsigned long)elements_seen);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  long cases = argc > 1 ? strtol(argv[1], NULL, 10) : 2500;
+  t_random draw = {t_seed("scaled", 1)}, places = {draw.state ^ 0x5555};
+  t_random *r = argc > 2 && strcmp(argv[2], "core") == 0 ? NULL : &places;
+  return test_edges(r) || test_random(&draw, r, cases);
+}
