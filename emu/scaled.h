@@ -147,6 +147,15 @@ HU_FN void hu_shared_finish(const hu_scaler *s, hu_shared *b) {
   }
 }
 
+/* The scale 2^e. */
+HU_FN hu_shared hu_shared_power(const hu_scaler *s, int32_t e) {
+  hu_shared b;
+  memset(&b, 0, sizeof b);
+  b.code = hu_scale_code(s, hu_power_of_two(e));
+  hu_shared_finish(s, &b);
+  return b;
+}
+
 /* The scale of a block with amax a, a pattern; nan: of one with infinities or NaN under special=nan. */
 HU_FN hu_shared hu_shared_of(const hu_scaler *s, uint32_t a, uint32_t nan) {
   hu_shared b;
@@ -159,7 +168,7 @@ HU_FN hu_shared hu_shared_of(const hu_scaler *s, uint32_t a, uint32_t nan) {
   } else if (a == 0) {
     b.code = s->blank == HU_BLANK_ZERO ? 0 : hu_scale_code(s, hu_power_of_two(s->blank == HU_BLANK_ONE ? 0 : s->low));
   } else if (s->rule != HU_SCALE_RATIO) {
-    b.code = hu_scale_code(s, hu_power_of_two(hu_scale_exponent(s, amax)));
+    return hu_shared_power(s, hu_scale_exponent(s, amax));
   } else if (s->steps == HU_STEPS_ENCODE && !s->two) {
     encode = hu_step32_some(hu_quotient(0, s->top, amax));
     b.code = hu_scale_code(s, hu_step32_some(hu_quotient(0, hu_power_of_two(0), encode)));

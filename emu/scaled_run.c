@@ -17,6 +17,7 @@
 #include "emu/threads.h"
 
 enum {
+  MADE = 64,
   GROUP = 256,        /* blocks at most that are treated together */
   PIECE = 1024,       /* elements of a buffered piece */
   PART_MIN = 1 << 14, /* elements that make a part of their own worth while */
@@ -49,7 +50,12 @@ typedef struct group {
   uint32_t less[GROUP], more[GROUP];
   float by[GROUP], back[GROUP];
   hu_scaled_stats *stats; /* of the first, or NULL */
+  /* rules of powers of two: scales made before, by the low bits of e */
+  hu_shared made[MADE];
+  int32_t made_for[MADE];
 } group;
+
+enum { NEVER = INT32_MIN };
 
 /* Elements of one row: columns from `col` on, of the blocks from `block` of the group on. */
 typedef struct span {
@@ -113,9 +119,21 @@ static int way_of(const run *g, const hu_shared *b, uint32_t top, uint32_t low, 
   return SHIFT;
 }
 
+static hu_shared shared_of(const run *g, group *w, uint32_t amax, int nan) {
+  if (amax < g->scaler.amin) amax = g->scaler.amin;
+  if (nan || amax == 0 || g->scaler.rule == HU_SCALE_RATIO) return hu_shared_of(&g->scaler, amax, (uint32_t)nan);
+  int32_t e = hu_scale_exponent(&g->scaler, hu_unpack32(amax));
+  uint32_t k = (uint32_t)e % MADE;
+  if (w->made_for[k] != e) {
+    w->made[k] = hu_shared_power(&g->scaler, e);
+    w->made_for[k] = e;
+  }
+  return w->made[k];
+}
+
 /* The scale of block k of a group from its amax; special: infinities and NaNs there. */
 static void set_scale(const run *g, group *w, size_t k, uint32_t amax, uint64_t special) {
-  w->shared[k] = hu_shared_of(&g->scaler, amax, special && g->scaler.special == HU_SPECIAL_NAN);
+  w->shared[k] = shared_of(g, w, amax, special && g->scaler.special == HU_SPECIAL_NAN);
   w->ways[k] = way_of(g, &w->shared[k], w->top[k], w->low[k], w, k);
   if (w->stats) {
     hu_scaled_stats *s = w->stats + k;
@@ -261,6 +279,7 @@ static void groups_part(void *context, size_t part) {
   const run *g = context;
   hu_events counts = {0};
   group w;
+  for (size_t k = 0; k < MADE; k++) w.made_for[k] = NEVER;
   size_t first = part * g->part, last = smaller(first + g->part, g->items);
   for (size_t i = first; i < last; i++) run_group(g, i / g->groups, i % g->groups * g->across, &w, &counts);
   g->counts[part] = counts;

@@ -8,7 +8,7 @@
 #include "emu/scaled_run.h"
 #include "emu/threads.h"
 
-enum { PIECE = 1024, PART_MIN = 1 << 14 };
+enum { PIECE = 1024, PART_MIN = 1 << 14, MADE = 64 };
 enum { SLOW = 0, SHIFT = 1, FLOATS = 2 };
 
 typedef struct undo {
@@ -20,6 +20,14 @@ typedef struct undo {
   const hu_scaled_lanes *lanes;
   size_t part; /* rows in a part */
 } undo;
+
+/* A scale's code, what elements are multiplied by, and how. */
+typedef struct factor {
+  hu_shared b;
+  int way, used;
+  uint32_t more;
+  float back;
+} factor;
 
 static const uint8_t *code_at(const undo *g, size_t row, size_t col) {
   return (const uint8_t *)g->c.codes->codes + (row * g->c.codes->ld + col) * g->s.code_size;
@@ -47,41 +55,46 @@ static void undo_core(const undo *g, size_t row, size_t col, size_t n, const hu_
   }
 }
 
-static void undo_piece(const undo *g, size_t row, size_t col, size_t n, int way, uint32_t more, float back,
-                       uint32_t *z) {
+static void undo_piece(const undo *g, size_t row, size_t col, size_t n, const factor *f, uint32_t *z) {
   uint32_t v[PIECE];
   const uint8_t *x = code_at(g, row, col);
   if (g->s.code_size == 1) g->kernels->decode8(&g->narrow, n, v, x);
   if (g->s.code_size == 2) g->kernels->decode16(&g->narrow, n, v, x);
   if (g->s.code_size == 4) g->kernels->decode32(&g->narrow, n, v, x);
-  if (way == SHIFT) {
-    g->lanes->shift(n, n, z, v, &more);
+  if (f->way == SHIFT) {
+    g->lanes->shift(n, n, z, v, &f->more);
     return;
   }
   hu_float_env saved = hu_float_env_enter(HU_NEAREST);
-  g->lanes->times(n, n, z, v, &back);
+  g->lanes->times(n, n, z, v, &f->back);
   hu_float_env_leave(saved);
 }
 
-static void undo_row(const undo *g, size_t row) {
+/* Scales made before are kept by the low bits of their codes. */
+static const factor *factor_of(const undo *g, factor made[MADE], uint32_t code) {
+  factor *f = &made[(code ^ code >> 20) % MADE];
+  if (f->used && f->b.code == code) return f;
+  memset(f, 0, sizeof *f);
+  f->used = 1;
+  f->b.code = code;
+  hu_shared_finish(&g->scaler, &f->b);
+  f->way = way_of(g, &f->b, &f->more, &f->back);
+  return f;
+}
+
+static void undo_row(const undo *g, size_t row, factor made[MADE]) {
   const uint8_t *scales =
       (const uint8_t *)g->c.codes->scales + row / g->s.side_rows * g->c.codes->lds * g->s.scale_size;
-  hu_shared b;
-  memset(&b, 0, sizeof b);
   for (size_t q = 0; q < g->s.block_cols; q++) {
     size_t col = q * g->s.side_cols, end = col + g->s.side_cols < g->s.cols ? col + g->s.side_cols : g->s.cols;
-    uint32_t more = 0;
-    float back = 1;
-    b.code = hu_load_code(scales + q * g->s.scale_size, g->s.scale_size);
-    hu_shared_finish(&g->scaler, &b);
-    int way = way_of(g, &b, &more, &back);
+    const factor *f = factor_of(g, made, hu_load_code(scales + q * g->s.scale_size, g->s.scale_size));
     for (size_t n; col < end; col += n) {
       uint32_t *z = g->c.z + row * g->c.ldz + col;
       n = end - col < PIECE ? end - col : PIECE;
-      if (way == SLOW)
-        undo_core(g, row, col, n, &b, z);
+      if (f->way == SLOW)
+        undo_core(g, row, col, n, &f->b, z);
       else
-        undo_piece(g, row, col, n, way, more, back, z);
+        undo_piece(g, row, col, n, f, z);
     }
   }
 }
@@ -89,7 +102,9 @@ static void undo_row(const undo *g, size_t row) {
 static void undo_part(void *context, size_t part) {
   const undo *g = context;
   size_t row = part * g->part, last = row + g->part < g->s.rows ? row + g->part : g->s.rows;
-  for (; row < last; row++) undo_row(g, row);
+  factor made[MADE];
+  memset(made, 0, sizeof made);
+  for (; row < last; row++) undo_row(g, row, made);
 }
 
 void hu_scaled_undo(const hu_scaled_call *call) {

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* Scaled tensors against hu_quantize_n and hu_encode_n of the same elements, single thread, every kernel level.
+ *
+ *   bench_scaled [--log2 26] [--rounds 5] [--csv] [--level avx512|avx2|vector]
+ *
+ * The ratio is time over the reference's time; the goal for MX and NVFP4 along rows is 2. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "halfulp/halfulp.h"
+
+#include "bench/timing.h"
+
+enum { COLS = 4096 };
+
+typedef struct job {
+  size_t rows;
+  float *x, *z;
+  void *codes, *scales;
+  float tensor;
+  hu_scaling scaling;
+  hu_exec exec;
+  hu_events events;
+  hu_status status;
+} job;
+
+static const hu_mode rne;
+
+static hu_scaled place_of(job *j) {
+  hu_scaled_sizes n = hu_scaled_sizes_of(j->rows, COLS, &j->scaling);
+  hu_scaled z = {j->codes, COLS, j->scales, n.block_cols, j->scaling.tensor ? &j->tensor : NULL};
+  return z;
+}
+
+static void run_quantize_n(void *p) {
+  job *j = p;
+  j->status = hu_quantize_n(j->rows * COLS, j->z, 1, j->x, 1, j->scaling.element, rne, &j->exec, &j->events);
+}
+
+static void run_encode_n(void *p) {
+  job *j = p;
+  j->status = hu_encode_n(j->rows * COLS, j->codes, 1, j->x, 1, j->scaling.element, rne, &j->exec, &j->events);
+}
+
+static void run_decode_n(void *p) {
+  job *j = p;
+  j->status = hu_decode_n(j->rows * COLS, j->z, 1, j->codes, 1, j->scaling.element, &j->exec);
+}
+
+static void run_quantize(void *p) {
+  job *j = p;
+  j->status =
+      hu_scaled_quantize(j->rows, COLS, j->z, COLS, j->x, COLS, &j->scaling, rne, NULL, NULL, &j->exec, &j->events);
+}
+
+static void run_encode(void *p) {
+  job *j = p;
+  hu_scaled z = place_of(j);
+  j->status = hu_scaled_encode(j->rows, COLS, &z, j->x, COLS, &j->scaling, rne, NULL, NULL, &j->exec, &j->events);
+}
+
+static void run_decode(void *p) {
+  job *j = p;
+  hu_scaled z = place_of(j);
+  j->status = hu_scaled_decode(j->rows, COLS, j->z, COLS, &z, &j->scaling, &j->exec);
+}
+
+/* Sums of four uniform numbers, times a power of two that changes from row to row. */
+static void fill(float *x, size_t rows) {
+  uint64_t s = 1;
+  for (size_t i = 0; i < rows * COLS; i++) {
+    s = s * 6364136223846793005u + 1442695040888963407u;
+    float sum = 0;
+    for (int k = 0; k < 4; k++) sum += (float)(s >> (16 * k) & 0xFFFF) - 32767.5f;
+    x[i] = sum * (1.0f / (float)(1 << (i / COLS % 16 + 8)));
+  }
+}
+
+static void row(int csv, int rounds, const char *level, const char *name, const char *what, job *j,
+                void (*subject)(void *), void (*reference)(void *), double goal) {
+  bench_pair t = bench_against(subject, reference, j, rounds, 1);
+  double n = (double)j->rows * COLS, ratio = t.subject / t.reference;
+  if (j->status != HU_OK) {
+    fprintf(stderr, "bench_scaled: %s: %s\n", name, hu_status_text(j->status));
+    exit(2);
+  }
+  if (csv) {
+    printf("%s,%s,%s,%.0f,%.4g,%.4g,%.3f,%.2f\n", level, name, what, n, t.subject, t.reference, ratio, goal);
+  } else {
+    printf("%-8s %-14s %-10s %9.3f ms %9.3f ms %7.2f  %6.2f ns an element", level, name, what, 1e3 * t.subject,
+           1e3 * t.reference, ratio, 1e9 * t.subject / n);
+    if (goal > 0) printf("  (goal %.1f)%s", goal, ratio <= goal ? "" : "  *");
+    printf("\n");
+  }
+  fflush(stdout);
+}
+
+static void level_rows(int csv, int rounds, const char *level, job *j) {
+  static const struct {
+    const char *name;
+    double goal;
+  } subjects[] = {{"mxfp8_e4m3", 2},
+                  {"mxfp8_e5m2", 2},
+                  {"mxfp4", 2},
+                  {"mxint8", 2},
+                  {"nvfp4", 2},
+                  {"msfp12", 2},
+                  {"dsv3_1x128", 2},
+                  {"dsv3_128x128", 2},
+                  {"fp8_tensor", 2},
+                  {"hbfp8", 0},
+                  {"scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=32x1;rule=floor)", 0}};
+  for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
+    const char *name = strchr(subjects[i].name, '(') ? "mx 32x1" : subjects[i].name;
+    if (hu_scaling_parse(&j->scaling, subjects[i].name, NULL) != HU_OK) exit(2);
+    row(csv, rounds, level, name, "quantize", j, run_quantize, run_quantize_n, subjects[i].goal);
+    row(csv, rounds, level, name, "encode", j, run_encode, run_encode_n, 0);
+    row(csv, rounds, level, name, "decode", j, run_decode, run_decode_n, 0);
+  }
+}
+
+int main(int argc, char **argv) {
+  int csv = 0, rounds = 5, log2 = 26;
+  const char *only = NULL;
+  for (int i = 1; i < argc; i++) {
+    if (!strcmp(argv[i], "--csv"))
+      csv = 1;
+    else if (!strcmp(argv[i], "--rounds") && i + 1 < argc)
+      rounds = atoi(argv[++i]);
+    else if (!strcmp(argv[i], "--log2") && i + 1 < argc)
+      log2 = atoi(argv[++i]);
+    else if (!strcmp(argv[i], "--level") && i + 1 < argc)
+      only = argv[++i];
+    else {
+      fprintf(stderr, "usage: bench_scaled [--log2 26] [--rounds 5] [--csv] [--level avx512|avx2|vector]\n");
+      return 2;
+    }
+  }
+  static const char *const names[] = {"avx512", "avx2", "vector"};
+  static const uint32_t off[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2};
+  static const uint32_t level[] = {HU_LEVEL_AVX512, HU_LEVEL_AVX2, HU_LEVEL_VECTOR};
+  job j = {0};
+  j.rows = (size_t)1 << (log2 > 12 ? log2 - 12 : 0);
+  j.x = malloc(j.rows * COLS * 4);
+  j.z = malloc(j.rows * COLS * 4);
+  j.codes = malloc(j.rows * COLS * 4);
+  j.scales = malloc(j.rows * COLS * 4);
+  if (!j.x || !j.z || !j.codes || !j.scales) return 2;
+  fill(j.x, j.rows);
+  memset(j.z, 0, j.rows * COLS * 4);
+  memset(j.codes, 0, j.rows * COLS * 4);
+  memset(j.scales, 0, j.rows * COLS * 4);
+  for (int i = 0; i < 3; i++) {
+    if ((only && strcmp(only, names[i])) || !(hu_levels() & level[i])) continue;
+    j.exec.levels_off = off[i];
+    level_rows(csv, rounds, names[i], &j);
+  }
+  free(j.x);
+  free(j.z);
+  free(j.codes);
+  free(j.scales);
+  return 0;
+}
