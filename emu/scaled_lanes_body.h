@@ -28,6 +28,21 @@ static inline vints smaller(vints a, vints b) {
   return (a & m) | (b & ~m);
 }
 
+/* The largest of t and the lanes, by quarters of four lanes. */
+typedef int32_t vfour __attribute__((vector_size(16)));
+static inline int32_t largest_of(int32_t t, vints v) {
+  vfour a, b;
+  memcpy(&a, &v, sizeof a);
+  for (size_t k = 1; k < W / 4; k++) {
+    memcpy(&b, (const char *)&v + 16 * k, sizeof b);
+    vfour m = a > b;
+    a = (a & m) | (b & ~m);
+  }
+  int32_t x = a[0] > a[1] ? a[0] : a[1], y = a[2] > a[3] ? a[2] : a[3];
+  x = x > y ? x : y;
+  return t > x ? t : x;
+}
+
 /* Magnitude patterns are positive as signed integers; that of zero, less 1, becomes the largest. */
 static void look_block(size_t n, const uint32_t *x, uint32_t *top, uint32_t *low) {
   int32_t t = (int32_t)*top, l = (int32_t)*low;
@@ -39,10 +54,8 @@ static void look_block(size_t n, const uint32_t *x, uint32_t *top, uint32_t *low
       vt = larger(vt, a);
       vl = smaller(vl, (a - 1) & 0x7FFFFFFF);
     }
-    for (int k = 0; k < W; k++) {
-      t = vt[k] > t ? vt[k] : t;
-      l = vl[k] < l ? vl[k] : l;
-    }
+    t = largest_of(t, vt);
+    l = ~largest_of(~l, ~vl);
   }
   for (; i < n; i++) {
     int32_t a = (int32_t)(x[i] & 0x7FFFFFFF), b = (a - 1) & 0x7FFFFFFF;

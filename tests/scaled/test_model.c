@@ -53,6 +53,29 @@ static int test_edges(t_random *r) {
   return 0;
 }
 
+/* Two levels: amax of blocks at the ties of the scale format, where the order of the steps shows. */
+static int test_ties(t_random *draw, t_random *r, int tensors) {
+  static const char *const presets[] = {"nvfp4", "nvfp4_torchao", "nvfp4_te"};
+  static float x[64 * 4];
+  hu_mode rne = {0};
+  for (int i = 0; i < 3 * tensors; i++) {
+    hu_scaling d;
+    if (hu_scaling_parse(&d, presets[i % 3], NULL) != HU_OK) return 1;
+    float all = t_float((uint32_t)t_between(draw, 100, 150) << 23 | (t_next32(draw) & 0x7FFFFF));
+    for (size_t b = 0; b < 64; b++) {
+      double digits = 8 + (double)t_below(draw, 7) + 0.5, tie = digits * (double)(1u << t_below(draw, 5));
+      uint32_t a = t_bits32((float)(tie * all / 448)) + t_below(draw, 5) - 2;
+      x[4 * b] = b ? t_float(a) : all;
+      for (size_t k = 1; k < 4; k++) x[4 * b + k] = x[4 * b] * t_float(0xBF000000 + (t_next32(draw) & 0x7FFFFF));
+    }
+    d.cols = 4;
+    const char *wrong = compare(r, 1, 256, x, &d, rne, NULL);
+    if (wrong) return report(wrong, &d, rne, 1, 256, x);
+  }
+  printf("ties: %d tensors\n", 3 * tensors);
+  return 0;
+}
+
 static int test_random(t_random *draw, t_random *r, long cases) {
   static float x[ELEMENTS_MAX];
   uint64_t elements_seen = 0;
@@ -77,5 +100,5 @@ int main(int argc, char **argv) {
   long cases = argc > 1 ? strtol(argv[1], NULL, 10) : 2500;
   t_random draw = {t_seed("scaled", 1)}, places = {draw.state ^ 0x5555};
   t_random *r = argc > 2 && strcmp(argv[2], "core") == 0 ? NULL : &places;
-  return test_edges(r) || test_random(&draw, r, cases);
+  return test_edges(r) || test_ties(&draw, r, 150) || test_random(&draw, r, cases);
 }
