@@ -9,11 +9,13 @@
 
 /* n elements in blocks of `side`, the last one maybe shorter; each array of the blocks has one entry a block. */
 typedef struct hu_scaled_lanes {
-  /* top becomes the larger of what it was and the largest magnitude pattern of the block's elements, low the smaller of
-   * what it was and the least such pattern - 1 of those that are not zero. */
-  void (*look)(size_t n, size_t side, const uint32_t *x, uint32_t *top, uint32_t *low);
-  /* z = x with `less` taken from the pattern: x 2^-e for less = e 2^23. Zeros, infinities and NaN stay. */
+  /* top becomes the larger of what it was and the largest magnitude pattern of the block's elements. */
+  void (*look)(size_t n, size_t side, const uint32_t *x, uint32_t *top);
+  /* z = x with `less` taken from the pattern: x 2^-e for less = e 2^23. Zeros stay; what would come to lie below the
+   * normal numbers, or is subnormal, becomes 2^-126 under its sign. x finite. */
   void (*shift)(size_t n, size_t side, uint32_t *z, const uint32_t *x, const uint32_t *less);
+  /* The same without that bound; infinities and NaN stay. */
+  void (*shift_back)(size_t n, size_t side, uint32_t *z, const uint32_t *x, const uint32_t *less);
   /* z = x by, x / by in binary32 in the surroundings of emu/float_env.h, to nearest. bounded: a finite result beyond
    * the range is the largest number, x finite. */
   void (*times)(size_t n, size_t side, uint32_t *z, const uint32_t *x, const float *by);

@@ -3,9 +3,10 @@
  * that is exact, else through emu/scaled.h.
  *
  * Fast ways of a block, x finite in both:
- *   shift  the divisor is 2^e, steps exact, and neither an element nor its quotient that is not zero is subnormal or
- *          too large in binary32: e taken from the exponent field is the exact quotient. Back: every value of the
- *          element format times 2^e is a normal binary32 number, so that adding e is the exact product.
+ *   shift  the divisor is 2^e, steps exact: e taken from the exponent field is the exact quotient of normal numbers.
+ *          An element or quotient that is subnormal counts as 2^-126: so small are both, 34 digits below the element
+ *          format's smallest value, that every mode rounds them to the same neighbour with the same events. Back:
+ *          every value of the element format times 2^e is a normal binary32 number, and adding e the exact product.
  *   floats steps that are binary32 operations: the processor's own, to nearest, subnormal numbers kept, are those. */
 #include "emu/scaled_run.h"
 
@@ -37,7 +38,7 @@ typedef struct run {
   hu_shared one;         /* the shared scale where a block is the whole matrix */
   int one_way;
   hu_events *counts; /* one a part */
-  uint32_t *tops;    /* two a part: what hu_scaled_lanes.look finds */
+  uint32_t *tops;    /* one a part: what hu_scaled_lanes.look finds */
 } run;
 
 /* The blocks of a group: scales, and what the lanes take for them. */
@@ -46,7 +47,7 @@ typedef struct group {
   int way; /* of all of them; SLOW: each its own */
   hu_shared shared[GROUP];
   int ways[GROUP];
-  uint32_t top[GROUP], low[GROUP]; /* hu_scaled_lanes.look */
+  uint32_t top[GROUP]; /* hu_scaled_lanes.look */
   uint32_t less[GROUP], more[GROUP];
   float by[GROUP], back[GROUP];
   hu_scaled_stats *stats; /* of the first, or NULL */
@@ -75,15 +76,14 @@ static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 /* ---- magnitudes ---- */
 
-static void look(const run *g, size_t n, size_t side, const uint32_t *x, uint32_t *top, uint32_t *low) {
+static void look(const run *g, size_t n, size_t side, const uint32_t *x, uint32_t *top) {
   if (g->lanes) {
-    g->lanes->look(n, side, x, top, low);
+    g->lanes->look(n, side, x, top);
     return;
   }
   for (size_t i = 0; i < n; i++) {
-    uint32_t a = x[i] & 0x7FFFFFFF, b = (a - 1) & 0x7FFFFFFF, k = (uint32_t)(i / side);
-    if (a > top[k]) top[k] = a;
-    if (b < low[k]) low[k] = b;
+    uint32_t a = x[i] & 0x7FFFFFFF, *t = top + i / side;
+    if (a > *t) *t = a;
   }
 }
 
@@ -101,7 +101,7 @@ static uint32_t limited_top(const run *g, size_t n, const uint32_t *x, uint32_t 
 /* ---- scales ---- */
 
 /* Which way the elements of a block may go, and the numbers for it. */
-static int way_of(const run *g, const hu_shared *b, uint32_t top, uint32_t low, group *w, size_t k) {
+static int way_of(const run *g, const hu_shared *b, uint32_t top, group *w, size_t k) {
   const hu_spec *f = &g->scaler.element;
   if (!g->kernels || b->under != HU_UNDER_SCALE || top >= 0x7F800000) return SLOW;
   if (g->scaler.steps != HU_STEPS_EXACT) {
@@ -112,7 +112,7 @@ static int way_of(const run *g, const hu_shared *b, uint32_t top, uint32_t low, 
   if (b->by.sig & (b->by.sig - 1)) return SLOW;
   int32_t e = hu_exponent_of(b->by);
   if (g->c.z && (f->emin - f->m + e < -126 || g->scaler.emax + e > 127)) return SLOW;
-  if (top && (low + 1 < 0x800000 || (int32_t)((low + 1) >> 23) - e < 1 || (int32_t)(top >> 23) - e > 254)) return SLOW;
+  if ((e > 0 ? 0 : -e) - 126 > f->emin - f->m - 34 || (int32_t)(top >> 23) - e > 254) return SLOW;
   if (e < -254 || e > 254) return SLOW;
   w->less[k] = (uint32_t)e << 23;
   w->more[k] = 0 - w->less[k];
@@ -134,7 +134,7 @@ static hu_shared shared_of(const run *g, group *w, uint32_t amax, int nan) {
 /* The scale of block k of a group from its amax; special: infinities and NaNs there. */
 static void set_scale(const run *g, group *w, size_t k, uint32_t amax, uint64_t special) {
   w->shared[k] = shared_of(g, w, amax, special && g->scaler.special == HU_SPECIAL_NAN);
-  w->ways[k] = way_of(g, &w->shared[k], w->top[k], w->low[k], w, k);
+  w->ways[k] = way_of(g, &w->shared[k], w->top[k], w, k);
   if (w->stats) {
     hu_scaled_stats *s = w->stats + k;
     memset(s, 0, sizeof *s);
@@ -207,7 +207,7 @@ static void run_lanes(const run *g, const span *s, size_t side, const group *w, 
   if (!g->c.z) {
     if (g->scaler.coding == HU_CODING_TWOS) to_twos(g, s);
   } else if (way == SHIFT) {
-    g->lanes->shift(s->n, side, z_at(g, s->row, s->col), v, w->more + k);
+    g->lanes->shift_back(s->n, side, z_at(g, s->row, s->col), v, w->more + k);
   } else {
     hu_float_env saved = hu_float_env_enter(HU_NEAREST);
     g->lanes->times(s->n, side, z_at(g, s->row, s->col), v, w->back + k);
@@ -251,11 +251,8 @@ static void run_group(const run *g, size_t p, size_t q, group *w, hu_events *cou
   w->count = smaller(g->across, g->s.block_cols - q);
   size_t n = smaller(w->count * side, g->c.cols - col);
   w->stats = g->c.stats ? g->c.stats + p * g->s.block_cols + q : NULL;
-  for (size_t k = 0; k < w->count; k++) {
-    w->top[k] = 0;
-    w->low[k] = 0x7FFFFFFF;
-  }
-  for (size_t i = row; i < last; i++) look(g, n, side, x_at(g, i, col), w->top, w->low);
+  memset(w->top, 0, w->count * sizeof *w->top);
+  for (size_t i = row; i < last; i++) look(g, n, side, x_at(g, i, col), w->top);
   for (size_t k = 0; k < w->count; k++) {
     uint64_t special = 0;
     uint32_t amax = w->top[k];
@@ -297,18 +294,17 @@ static span span_at(const run *g, size_t i) {
 
 static void tops_part(void *context, size_t part) {
   const run *g = context;
-  uint32_t top = 0, low = 0x7FFFFFFF;
+  uint32_t top = 0;
   uint64_t special = 0;
   size_t first = part * g->part, last = smaller(first + g->part, g->items);
   for (size_t i = first; i < last; i++) {
     span s = span_at(g, i);
     uint32_t own = 0;
-    look(g, s.n, s.n, x_at(g, s.row, s.col), &own, &low);
+    look(g, s.n, s.n, x_at(g, s.row, s.col), &own);
     if (own >= 0x7F800000) own = limited_top(g, s.n, x_at(g, s.row, s.col), 0, &special);
     top = own > top ? own : top;
   }
-  g->tops[2 * part] = top;
-  g->tops[2 * part + 1] = low;
+  g->tops[part] = top;
   g->counts[part].nan_in = special;
 }
 
@@ -320,8 +316,7 @@ static void one_part(void *context, size_t part) {
   w.stats = NULL;
   w.shared[0] = g->one;
   w.top[0] = g->tops[0];
-  w.low[0] = g->tops[1];
-  w.ways[0] = way_of(g, &g->one, w.top[0], w.low[0], &w, 0);
+  w.ways[0] = way_of(g, &g->one, w.top[0], &w, 0);
   size_t first = part * g->part, last = smaller(first + g->part, g->items);
   for (size_t i = first; i < last; i++) run_block(g, span_at(g, i), &w, &counts);
   g->counts[part] = counts;
@@ -350,18 +345,16 @@ static void add_counts(const run *g, size_t parts) {
   for (size_t i = 0; g->c.events && i < parts; i++) hu_events_add(g->c.events, &g->counts[i]);
 }
 
-/* amax of the matrix; tops[0], tops[1] become its largest pattern, specials counted, and the least less 1. */
+/* amax of the matrix; tops[0] becomes its largest pattern, that of infinity where there are special elements. */
 static uint32_t whole_amax(run *g, uint64_t *special) {
   size_t parts = in_parts(g, g->c.rows * spans_in_row(g), smaller(SPAN, g->c.cols), tops_part);
-  uint32_t top = 0, low = 0x7FFFFFFF;
+  uint32_t top = 0;
   *special = 0;
   for (size_t i = 0; i < parts; i++) {
-    if (g->tops[2 * i] > top) top = g->tops[2 * i];
-    if (g->tops[2 * i + 1] < low) low = g->tops[2 * i + 1];
+    if (g->tops[i] > top) top = g->tops[i];
     *special += g->counts[i].nan_in;
   }
   g->tops[0] = *special ? 0x7F800000 : top;
-  g->tops[1] = low;
   return top;
 }
 
@@ -418,7 +411,7 @@ static int kernels_can(run *g) {
 void hu_scaled_run(const hu_scaled_call *call) {
   run g;
   hu_events counts[HU_THREADS_MAX];
-  uint32_t tops[2 * HU_THREADS_MAX];
+  uint32_t tops[HU_THREADS_MAX];
   uint64_t special;
   memset(&g, 0, sizeof g);
   g.c = *call;

@@ -62,7 +62,7 @@ static void undo_piece(const undo *g, size_t row, size_t col, size_t n, const fa
   if (g->s.code_size == 2) g->kernels->decode16(&g->narrow, n, v, x);
   if (g->s.code_size == 4) g->kernels->decode32(&g->narrow, n, v, x);
   if (f->way == SHIFT) {
-    g->lanes->shift(n, n, z, v, &f->more);
+    g->lanes->shift_back(n, n, z, v, &f->more);
     return;
   }
   hu_float_env saved = hu_float_env_enter(HU_NEAREST);
