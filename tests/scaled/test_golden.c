@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Golden blocks: files of scaled tensors, replayed against the library, or written from the model.
+ *
+ *   test_scaled_golden FILE ...          each must hold
+ *   test_scaled_golden --write           tests/golden/scaled/model.txt to stdout
+ *
+ * A file has lines of a word and numbers: `scaling TEXT`, `shape ROWS COLS`, `x` binary32 patterns in hexadecimal,
+ * `tensor` pattern or -, `scales`, `codes`; the last one closes a case. # begins a comment. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/scaled/compare.h"
+
+enum { NUMBERS = 4096, LINE = 1 << 16 };
+
+typedef struct golden {
+  hu_scaling scaling;
+  size_t rows, cols;
+  float x[NUMBERS];
+  uint32_t tensor, scales[NUMBERS], codes[NUMBERS];
+  int has_tensor;
+} golden;
+
+static size_t numbers(const char *line, uint32_t *z, int base) {
+  size_t n = 0;
+  char *end;
+  for (;; n++, line = end) {
+    unsigned long u = strtoul(line, &end, base);
+    if (end == line || n == NUMBERS) return n;
+    z[n] = (uint32_t)u;
+  }
+}
+
+static uint32_t get(const void *x, size_t size, size_t i) {
+  if (size == 1) return ((const uint8_t *)x)[i];
+  if (size == 2) return ((const uint16_t *)x)[i];
+  return ((const uint32_t *)x)[i];
+}
+
+static int holds(const golden *g, uint32_t levels_off) {
+  static uint32_t codes[NUMBERS], scales[NUMBERS];
+  hu_mode rne = {0};
+  hu_exec exec = {0, levels_off, {0, 0}};
+  float tensor = 0;
+  hu_scaled_sizes n = hu_scaled_sizes_of(g->rows, g->cols, &g->scaling);
+  hu_scaled z = {codes, g->cols, scales, n.block_cols, g->has_tensor ? &tensor : NULL};
+  if (hu_scaled_encode(g->rows, g->cols, &z, g->x, g->cols, &g->scaling, rne, NULL, NULL, &exec, NULL) != HU_OK) {
+    return 0;
+  }
+  if (g->has_tensor && t_bits32(tensor) != g->tensor) return 0;
+  for (size_t i = 0; i < n.block_rows * n.block_cols; i++) {
+    if (get(scales, n.scale_bytes, i) != g->scales[i]) return 0;
+  }
+  for (size_t i = 0; i < g->rows * g->cols; i++) {
+    if (get(codes, n.code_bytes, i) != g->codes[i]) return 0;
+  }
+  return 1;
+}
+
+/* Cases of a file; -1 if one does not hold. */
+static int replay(const char *path) {
+  static golden g;
+  static char line[LINE];
+  static uint32_t words[NUMBERS];
+  FILE *f = fopen(path, "r");
+  int cases = 0;
+  if (!f) return -1;
+  for (unsigned at = 1; fgets(line, LINE, f); at++) {
+    char *rest = line + strcspn(line, " ");
+    line[strcspn(line, "\n")] = 0;
+    if (strncmp(line, "scaling ", 8) == 0) {
+      if (hu_scaling_parse(&g.scaling, line + 8, NULL) != HU_OK) break;
+    } else if (strncmp(line, "shape ", 6) == 0) {
+      if (numbers(rest, words, 10) != 2) break;
+      g.rows = words[0];
+      g.cols = words[1];
+      if (g.rows * g.cols > NUMBERS) break;
+    } else if (strncmp(line, "x ", 2) == 0) {
+      if (numbers(rest, words, 16) != g.rows * g.cols) break;
+      memcpy(g.x, words, g.rows * g.cols * sizeof *words);
+    } else if (strncmp(line, "tensor ", 7) == 0) {
+      g.has_tensor = numbers(rest, &g.tensor, 16) == 1;
+    } else if (strncmp(line, "scales ", 7) == 0) {
+      numbers(rest, g.scales, 16);
+    } else if (strncmp(line, "codes ", 6) == 0) {
+      if (numbers(rest, g.codes, 16) != g.rows * g.cols || !holds(&g, 0) || !holds(&g, 7)) {
+        printf("%s:%u: does not hold\n", path, at);
+        break;
+      }
+      cases++;
+    } else if (line[0] != '#' && line[0] != 0) {
+      break;
+    }
+  }
+  int whole = feof(f);
+  fclose(f);
+  return whole ? cases : -1;
+}
+
+static void put(const char *word, const uint32_t *x, size_t n) {
+  printf("%s", word);
+  for (size_t i = 0; i < n; i++) printf(" %x", (unsigned)x[i]);
+  printf("\n");
+}
+
+static void write_case(t_random *r, const char *name, size_t rows, size_t cols) {
+  static float x[NUMBERS], values[NUMBERS];
+  static uint32_t codes[NUMBERS], scales[NUMBERS], words[NUMBERS];
+  static hu_scaled_stats stats[NUMBERS];
+  hu_scaling d;
+  if (hu_scaling_parse(&d, name, NULL) != HU_OK) abort();
+  random_matrix(r, rows * cols, x, &d);
+  model m = {rows, cols, x, d, {0}, {0, 0}, NULL, codes, scales, values, stats, 0, {0}};
+  model_run(&m);
+  hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, &d);
+  memcpy(words, x, sizeof words);
+  printf("scaling %s\nshape %zu %zu\n", name, rows, cols);
+  put("x", words, rows * cols);
+  if (d.tensor)
+    printf("tensor %x\n", (unsigned)t_bits32(m.tensor));
+  else
+    printf("tensor -\n");
+  put("scales", scales, n.block_rows * n.block_cols);
+  put("codes", codes, rows * cols);
+}
+
+static int write_all(void) {
+  t_random r = {20260101};
+  static const char *const rules[] = {"ceil", "even", "rceil"};
+  printf("# Blocks from the model of tests/scaled/model.c, ties to even: test_scaled_golden --write\n");
+  for (size_t i = 0; i < hu_scaling_count(); i++) {
+    for (size_t k = 0; k < 3; k++) write_case(&r, hu_scaling_at(i).name, 1 + k, k == 1 ? 33 : 48);
+  }
+  for (size_t i = 0; i < 3; i++) {
+    for (size_t k = 0; k < 2; k++) {
+      char text[160];
+      snprintf(text, sizeof text, "scaled(%s;scale=float8_e8m0fnu;block=1x32;rule=%s)",
+               k ? "float8_e4m3fn" : "float4_e2m1fn", rules[i]);
+      write_case(&r, text, 2, 64);
+    }
+  }
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  if (argc == 2 && strcmp(argv[1], "--write") == 0) return write_all();
+  for (int i = 1; i < argc; i++) {
+    int cases = replay(argv[i]);
+    if (cases <= 0) return 1;
+    printf("%s: %d cases\n", argv[i], cases);
+  }
+  return argc < 2;
+}
