@@ -33,10 +33,12 @@ typedef struct run {
   hu_narrow narrow;
   const hu_kernels *kernels; /* NULL: the core for every element */
   const hu_scaled_lanes *lanes;
-  size_t across, groups; /* blocks in a group, groups side by side */
-  size_t items, part;    /* what is done in parts, and how many of it a part has */
-  hu_shared one;         /* the shared scale where a block is the whole matrix */
-  int one_way;
+  size_t across, groups;         /* blocks in a group, groups side by side */
+  size_t items, part;            /* what is done in parts, and how many of it a part has */
+  hu_shared one;                 /* the shared scale where a block is the whole matrix */
+  int ratios, scale_is_binary32; /* scales by lanes, a group at a time */
+  hu_narrow scale_narrow;
+  float part_factor; /* steps encode: what amax is multiplied by */
   hu_events *counts; /* one a part */
   uint32_t *tops;    /* one a part: what hu_scaled_lanes.look finds */
 } run;
@@ -100,13 +102,15 @@ static uint32_t limited_top(const run *g, size_t n, const uint32_t *x, uint32_t 
 
 /* ---- scales ---- */
 
+static float value32(hu_num x) { return hu_float_of_bits(hu_pack32(x)); }
+
 /* Which way the elements of a block may go, and the numbers for it. */
 static int way_of(const run *g, const hu_shared *b, uint32_t top, group *w, size_t k) {
   const hu_spec *f = &g->scaler.element;
   if (!g->kernels || b->under != HU_UNDER_SCALE || top >= 0x7F800000) return SLOW;
   if (g->scaler.steps != HU_STEPS_EXACT) {
-    w->by[k] = hu_float_of_bits(hu_pack32(b->by));
-    w->back[k] = hu_float_of_bits(hu_pack32(b->back));
+    w->by[k] = value32(b->by);
+    w->back[k] = value32(b->back);
     return FLOATS;
   }
   if (b->by.sig & (b->by.sig - 1)) return SLOW;
@@ -133,14 +137,77 @@ static hu_shared shared_of(const run *g, group *w, uint32_t amax, int nan) {
 
 /* The scale of block k of a group from its amax; special: infinities and NaNs there. */
 static void set_scale(const run *g, group *w, size_t k, uint32_t amax, uint64_t special) {
-  w->shared[k] = shared_of(g, w, amax, special && g->scaler.special == HU_SPECIAL_NAN);
-  w->ways[k] = way_of(g, &w->shared[k], w->top[k], w, k);
+  if (!g->ratios || w->ways[k] == SLOW) {
+    w->shared[k] = shared_of(g, w, amax, special && g->scaler.special == HU_SPECIAL_NAN);
+    w->ways[k] = way_of(g, &w->shared[k], w->top[k], w, k);
+  }
   if (w->stats) {
     hu_scaled_stats *s = w->stats + k;
     memset(s, 0, sizeof *s);
     s->amax = hu_float_of_bits(amax);
     s->scale = w->shared[k].code;
     s->special = special;
+  }
+}
+
+/* ---- ratios of many blocks at once ---- */
+
+/* The steps of hu_scale_ratio for n blocks: the same operations, done by the processor. */
+static void ratio_steps(const run *g, size_t n, uint32_t *y) {
+  float top = value32(g->scaler.top), t = value32(g->scaler.tensor), code = value32(g->scaler.tensor_code);
+  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  if (g->scaler.steps == HU_STEPS_ENCODE) {
+    g->lanes->times_bounded(n, n, y, y, &g->part_factor);
+  } else {
+    g->lanes->over_bounded(n, n, y, y, &top);
+    if (g->scaler.two && g->scaler.steps == HU_STEPS_DIVIDE) g->lanes->over_bounded(n, n, y, y, &t);
+    if (g->scaler.two && g->scaler.steps == HU_STEPS_MULTIPLY) g->lanes->times_bounded(n, n, y, y, &code);
+  }
+  hu_float_env_leave(saved);
+}
+
+/* y rounded into the scale format; y becomes the values. */
+static void ratio_codes(const run *g, size_t n, uint32_t *y, uint32_t *codes) {
+  hu_events ignored = {0};
+  uint8_t narrow[4 * GROUP];
+  hu_piece p = {n, narrow, y, 0, 0, 0};
+  if (g->scale_is_binary32) {
+    memcpy(codes, y, n * sizeof *y);
+    return;
+  }
+  if (g->s.scale_size == 1) g->kernels->encode8(&g->scale_narrow, &p, &ignored);
+  if (g->s.scale_size == 2) g->kernels->encode16(&g->scale_narrow, &p, &ignored);
+  if (g->s.scale_size == 4) g->kernels->encode32(&g->scale_narrow, &p, &ignored);
+  for (size_t k = 0; k < n; k++) codes[k] = hu_load_code(narrow + k * g->s.scale_size, g->s.scale_size);
+  if (g->s.scale_size == 1) g->kernels->decode8(&g->scale_narrow, n, y, narrow);
+  if (g->s.scale_size == 2) g->kernels->decode16(&g->scale_narrow, n, y, narrow);
+  if (g->s.scale_size == 4) g->kernels->decode32(&g->scale_narrow, n, y, narrow);
+}
+
+/* Scales, divisors or factors of all blocks whose amax is a positive number; the others, and those whose divisor is 0,
+ * are left with `ways` SLOW and no code. */
+static void ratios(const run *g, group *w) {
+  uint32_t y[GROUP], codes[GROUP], d[GROUP], by[GROUP];
+  float t = value32(g->scaler.tensor);
+  for (size_t k = 0; k < w->count; k++) {
+    y[k] = w->top[k] && w->top[k] < 0x7F800000 ? w->top[k] : 0x3F800000;
+    if (y[k] < g->scaler.amin) y[k] = g->scaler.amin;
+  }
+  ratio_steps(g, w->count, y);
+  ratio_codes(g, w->count, y, codes);
+  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  g->lanes->times_bounded(w->count, w->count, d, y, &t);
+  for (size_t k = 0; k < w->count; k++) by[k] = 0x3F800000;
+  memcpy(w->back, d, w->count * sizeof *d);
+  memcpy(w->by, d, w->count * sizeof *d);
+  if (g->scaler.steps != HU_STEPS_DIVIDE) {
+    g->lanes->over_bounded(w->count, 1, by, by, w->back);
+    memcpy(w->by, by, w->count * sizeof *by);
+  }
+  hu_float_env_leave(saved);
+  for (size_t k = 0; k < w->count; k++) {
+    w->ways[k] = w->top[k] && w->top[k] < 0x7F800000 && d[k] ? FLOATS : SLOW;
+    w->shared[k].code = codes[k];
   }
 }
 
@@ -253,6 +320,7 @@ static void run_group(const run *g, size_t p, size_t q, group *w, hu_events *cou
   w->stats = g->c.stats ? g->c.stats + p * g->s.block_cols + q : NULL;
   memset(w->top, 0, w->count * sizeof *w->top);
   for (size_t i = row; i < last; i++) look(g, n, side, x_at(g, i, col), w->top);
+  if (g->ratios) ratios(g, w);
   for (size_t k = 0; k < w->count; k++) {
     uint64_t special = 0;
     uint32_t amax = w->top[k];
@@ -408,6 +476,19 @@ static int kernels_can(run *g) {
   return !g->c.z || (hu_format_fits_binary32(g->c.scaling.element) && f->emin - f->m >= -126);
 }
 
+/* Can lanes make the scales? Two levels, or divide and multiply with one. */
+static int ratios_can(run *g) {
+  const hu_spec *f = &g->scaler.scale;
+  hu_num one = hu_power_of_two(0);
+  if (!g->kernels || g->scaler.rule != HU_SCALE_RATIO || g->scaler.steps == HU_STEPS_EXACT) return 0;
+  if (g->scaler.steps == HU_STEPS_ENCODE && !g->scaler.two) return 0;
+  if (!hu_format_fits_binary32(g->c.scaling.element)) return 0; /* M is a binary32 number */
+  hu_num part = hu_step32(hu_product(0, g->scaler.tensor_code, hu_step32(hu_quotient(0, one, g->scaler.top))));
+  g->part_factor = value32(part);
+  g->scale_is_binary32 = f->m == 23 && hu_format_equal(g->c.scaling.scale, hu_format_binary32());
+  return g->scale_is_binary32 || hu_narrow_of(&g->scale_narrow, f);
+}
+
 void hu_scaled_run(const hu_scaled_call *call) {
   run g;
   hu_events counts[HU_THREADS_MAX];
@@ -434,6 +515,7 @@ void hu_scaled_run(const hu_scaled_call *call) {
     return;
   }
   flatten(&g);
+  g.ratios = ratios_can(&g);
   g.across = g.s.side_cols >= PIECE ? 1 : smaller(GROUP, PIECE / g.s.side_cols);
   g.groups = (g.s.block_cols - 1) / g.across + 1;
   add_counts(&g, in_parts(&g, g.s.block_rows * g.groups, g.across * g.s.side_rows * g.s.side_cols, groups_part));

@@ -13,7 +13,7 @@
  * t come from the largest magnitude (amax), which steps are rounded in binary32, what zeros, infinities, NaN and
  * subnormal numbers do, and the bytes of the packed layout. In short, for a finite x in a block of finite scale not 0:
  *
- *   steps exact      element = the ONE rounding of the real number x / (s t) into the element format, in the call's mode
+ *   steps exact      element = the ONE rounding of the real number x / (s t) into the element format, in the mode
  *   other steps      x / (s t) is first formed in binary32, as the stack that the rule is named after forms it
  *   decoding         exact: P s t rounded once into binary32, ties to even; other steps: P times the binary32 number
  *                    s t (rounded), rounded. An overflow is an infinity, a NaN is 0x7FC00000.
@@ -123,8 +123,8 @@ typedef struct hu_scaled_sizes {
 /* All zero for a scaling that is not valid. */
 HU_API hu_scaled_sizes hu_scaled_sizes_of(size_t rows, size_t cols, const hu_scaling *scaling);
 
-/* Where a scaled tensor lies. Element (i, j) is codes[i ld + j], the scale of block (p, q) is scales[p lds + q], each in
- * uint8_t, uint16_t or uint32_t by the width of its format (bits above are 0; ignored when read); binary32 scales are
+/* Where a scaled tensor lies. Element (i, j) is codes[i ld + j], the scale of block (p, q) is scales[p lds + q], each
+ * in uint8_t, uint16_t or uint32_t by the width of its format (bits above are 0; ignored when read); binary32 scales are
  * patterns in uint32_t, or floats. ld >= cols, lds >= block_cols. tensor: t, where the scaling has one; else NULL. */
 typedef struct hu_scaled {
   void *codes;
@@ -159,8 +159,8 @@ HU_API HU_MUST_CHECK hu_status hu_scaled_encode(size_t rows, size_t cols, const 
  * infinite one times zero NaN. z must not overlap x. */
 HU_API HU_MUST_CHECK hu_status hu_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x,
                                                 const hu_scaling *scaling, const hu_exec *exec);
-/* z = the values that hu_scaled_decode gives for what hu_scaled_encode gives for x, in one go: the same bits, events and
- * stats. z may be x itself (then ldz = ldx), else must not overlap it. */
+/* z = the values that hu_scaled_decode gives for what hu_scaled_encode gives for x, in one go: the same bits, events
+ * and stats. z may be x itself (then ldz = ldx), else must not overlap it. */
 HU_API HU_MUST_CHECK hu_status hu_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz, const float *x,
                                                   size_t ldx, const hu_scaling *scaling, hu_mode mode,
                                                   const float *amax, hu_scaled_stats *stats, const hu_exec *exec,
