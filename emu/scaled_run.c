@@ -251,9 +251,14 @@ static void call_kernel(const run *g, const span *s, const uint32_t *y, uint32_t
 }
 
 static void to_twos(const run *g, const span *s) {
-  for (size_t i = 0; i < s->n; i++) {
-    uint8_t *z = code_at(g, s->row, s->col + i);
-    hu_store_code(z, g->s.code_size, hu_twos_of(&g->scaler.element, hu_load_code(z, g->s.code_size)));
+  const hu_spec *f = &g->scaler.element;
+  uint8_t *z = code_at(g, s->row, s->col);
+  if (g->s.code_size == 1) {
+    for (size_t i = 0; i < s->n; i++) z[i] = (uint8_t)hu_twos_of(f, z[i]);
+    return;
+  }
+  for (size_t i = 0; i < s->n; i++, z += g->s.code_size) {
+    hu_store_code(z, g->s.code_size, hu_twos_of(f, hu_load_code(z, g->s.code_size)));
   }
 }
 

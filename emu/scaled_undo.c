@@ -55,9 +55,28 @@ static void undo_core(const undo *g, size_t row, size_t col, size_t n, const hu_
   }
 }
 
+/* Two's complement bytes as sign and magnitude; 0 if the lowest code, which has none, is among them. */
+static int from_twos(const undo *g, size_t n, uint8_t *z, const uint8_t *x) {
+  uint32_t sign = g->scaler.element.sign_mask, all = 2 * sign - 1, lowest = 0;
+  for (size_t i = 0; i < n; i++) {
+    uint32_t c = x[i] & all;
+    lowest |= c == sign;
+    z[i] = (uint8_t)(c & sign ? (all + 1 - c) | sign : c);
+  }
+  return !lowest;
+}
+
 static void undo_piece(const undo *g, size_t row, size_t col, size_t n, const factor *f, uint32_t *z) {
   uint32_t v[PIECE];
+  uint8_t plain[PIECE];
   const uint8_t *x = code_at(g, row, col);
+  if (g->scaler.coding == HU_CODING_TWOS) {
+    if (!from_twos(g, n, plain, x)) {
+      undo_core(g, row, col, n, &f->b, z);
+      return;
+    }
+    x = plain;
+  }
   if (g->s.code_size == 1) g->kernels->decode8(&g->narrow, n, v, x);
   if (g->s.code_size == 2) g->kernels->decode16(&g->narrow, n, v, x);
   if (g->s.code_size == 4) g->kernels->decode32(&g->narrow, n, v, x);
@@ -118,8 +137,9 @@ void hu_scaled_undo(const hu_scaled_call *call) {
   if (g.scaler.two) g.scaler.tensor = hu_unpack32(hu_bits_of_float(*call->codes->tensor));
   g.kernels = hu_kernels_for(hu_levels_for(call->exec));
   g.lanes = hu_scaled_lanes_for(hu_levels_for(call->exec));
-  if (!g.lanes || !hu_narrow_of(&g.narrow, &g.scaler.element) || call->scaling.coding == HU_CODING_TWOS ||
-      !hu_format_fits_binary32(call->scaling.element) || g.scaler.element.emin - g.scaler.element.m < -126) {
+  if (!g.lanes || !hu_narrow_of(&g.narrow, &g.scaler.element) ||
+      (g.scaler.coding == HU_CODING_TWOS && g.s.code_size > 1) || !hu_format_fits_binary32(call->scaling.element) ||
+      g.scaler.element.emin - g.scaler.element.m < -126) {
     g.kernels = NULL;
   }
   uint32_t threads = call->exec && call->exec->threads > 1 ? call->exec->threads : 1;

@@ -314,11 +314,56 @@ static void test_page_ends(void **state) {
   }
 }
 
+/* Large enough for parts: every number of threads and level makes what one thread of the core makes. */
+static void test_threads(void **state) {
+  (void)state;
+  t_random r = {t_seed("scaled-threads", 8)};
+  enum { ROWS = 130, COLS = 700, ALL = ROWS * COLS };
+  static float x[ALL], z[2][ALL];
+  static uint8_t codes[2][2 * ALL], scales[2][4 * ALL];
+  static hu_scaled_stats stats[2][ALL];
+  for (size_t i = 0; i < hu_scaling_count(); i++) {
+    hu_scaling d = parsed(hu_scaling_at(i).name);
+    hu_mode mode = i % 4 == 3 ? t_stochastic(HU_SRA, 1 + t_below(&r, 32)) : t_mode((unsigned)i % T_DETERMINISTIC);
+    hu_exec plain = {1, 7, {t_next64(&r), t_next64(&r)}};
+    hu_scaled_sizes n = hu_scaled_sizes_of(ROWS, COLS, &d);
+    float t[2] = {0, 0};
+    for (size_t k = 0; k < ALL; k++) {
+      x[k] = t_float((uint32_t)t_between(&r, 110, 130) << 23 | (t_next32(&r) & 0x807FFFFF));
+    }
+    if (i % 3 == 0) x[t_below(&r, ALL)] = t_float(0x7F800000);
+    for (uint32_t run = 0; run < 6; run++) {
+      int w = run > 0;
+      hu_exec exec = plain;
+      hu_events ev[2] = {{0}, {0}};
+      hu_scaled s = {codes[w], COLS, scales[w], n.block_cols, d.tensor ? &t[w] : NULL};
+      if (run) {
+        exec.threads = run;
+        exec.levels_off = run == 3 ? 6 : run == 4 ? 4 : 0;
+      }
+      assert_int_equal(
+          hu_scaled_encode(ROWS, COLS, &s, x, COLS, &d, mode, NULL, run == 5 ? NULL : stats[w], &exec, &ev[0]), HU_OK);
+      assert_int_equal(hu_scaled_decode(ROWS, COLS, z[w], COLS, &s, &d, &exec), HU_OK);
+      if (run) {
+        assert_memory_equal(codes[0], codes[1], n.codes);
+        assert_memory_equal(scales[0], scales[1], n.scales);
+        assert_memory_equal(z[0], z[1], sizeof z[0]);
+        assert_memory_equal(stats[0], stats[1], n.block_rows * n.block_cols * sizeof **stats);
+        assert_true(t_same32(t[0], t[1]));
+      }
+      memset(z[1], 0xA5, sizeof z[1]);
+      assert_int_equal(hu_scaled_quantize(ROWS, COLS, z[1], COLS, x, COLS, &d, mode, NULL, NULL, &exec, &ev[1]), HU_OK);
+      assert_memory_equal(z[0], z[1], sizeof z[0]);
+      assert_true(t_same_events(&ev[0], &ev[1]));
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_texts), cmocka_unit_test(test_wrong_texts), cmocka_unit_test(test_checks),
-      cmocka_unit_test(test_sizes), cmocka_unit_test(test_packing),     cmocka_unit_test(test_errors),
-      cmocka_unit_test(test_empty), cmocka_unit_test(test_page_ends),
+      cmocka_unit_test(test_texts),   cmocka_unit_test(test_wrong_texts), cmocka_unit_test(test_checks),
+      cmocka_unit_test(test_sizes),   cmocka_unit_test(test_packing),     cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_threads), cmocka_unit_test(test_empty),       cmocka_unit_test(test_page_ends),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
