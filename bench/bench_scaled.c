@@ -98,22 +98,24 @@ static void row(int csv, int rounds, const char *level, const char *name, const 
 
 static void level_rows(int csv, int rounds, const char *level, job *j) {
   static const struct {
-    const char *name;
+    const char *text;
     double goal;
-  } subjects[] = {{"mxfp8_e4m3", 2},
-                  {"mxfp8_e5m2", 2},
-                  {"mxfp4", 2},
-                  {"mxint8", 2},
-                  {"nvfp4", 2},
-                  {"msfp12", 2},
-                  {"dsv3_1x128", 2},
-                  {"dsv3_128x128", 2},
-                  {"fp8_tensor", 2},
-                  {"hbfp8", 0},
-                  {"scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=32x1;rule=floor)", 0}};
+    const char *name; /* NULL: text */
+  } subjects[] = {{"mxfp8_e4m3", 2, NULL},
+                  {"mxfp8_e5m2", 2, NULL},
+                  {"mxfp4", 2, NULL},
+                  {"mxint8", 2, NULL},
+                  {"scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=1x32;rule=rceil)", 2, "mx rceil"},
+                  {"scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=32x1;rule=floor)", 0, "mx 32x1"},
+                  {"nvfp4", 2, NULL},
+                  {"msfp12", 2, NULL},
+                  {"dsv3_1x128", 2, NULL},
+                  {"dsv3_128x128", 2, NULL},
+                  {"fp8_tensor", 2, NULL},
+                  {"hbfp8", 0, NULL}};
   for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
-    const char *name = strchr(subjects[i].name, '(') ? "mx 32x1" : subjects[i].name;
-    if (hu_scaling_parse(&j->scaling, subjects[i].name, NULL) != HU_OK) exit(2);
+    const char *name = subjects[i].name ? subjects[i].name : subjects[i].text;
+    if (hu_scaling_parse(&j->scaling, subjects[i].text, NULL) != HU_OK) exit(2);
     row(csv, rounds, level, name, "quantize", j, run_quantize, run_quantize_n, subjects[i].goal);
     row(csv, rounds, level, name, "encode", j, run_encode, run_encode_n, 0);
     row(csv, rounds, level, name, "decode", j, run_decode, run_decode_n, 0);
