@@ -66,27 +66,42 @@ static int from_twos(const undo *g, size_t n, uint8_t *z, const uint8_t *x) {
   return !lowest;
 }
 
-static void undo_piece(const undo *g, size_t row, size_t col, size_t n, const factor *f, uint32_t *z) {
-  uint32_t v[PIECE];
+/* At most PIECE elements of blocks of `side`, all going this way; 0 if the core must. */
+static int undo_piece(const undo *g, size_t row, size_t col, size_t n, size_t side, int way, const uint32_t *more,
+                      const float *back) {
+  uint32_t v[PIECE], *z = g->c.z + row * g->c.ldz + col;
   uint8_t plain[PIECE];
   const uint8_t *x = code_at(g, row, col);
+  if (way == SLOW) return 0;
   if (g->scaler.coding == HU_CODING_TWOS) {
-    if (!from_twos(g, n, plain, x)) {
-      undo_core(g, row, col, n, &f->b, z);
-      return;
-    }
+    if (!from_twos(g, n, plain, x)) return 0;
     x = plain;
   }
   if (g->s.code_size == 1) g->kernels->decode8(&g->narrow, n, v, x);
   if (g->s.code_size == 2) g->kernels->decode16(&g->narrow, n, v, x);
   if (g->s.code_size == 4) g->kernels->decode32(&g->narrow, n, v, x);
-  if (f->way == SHIFT) {
-    g->lanes->shift_back(n, n, z, v, &f->more);
-    return;
+  if (way == SHIFT) {
+    g->lanes->shift_back(n, side, z, v, more);
+    return 1;
   }
   hu_float_env saved = hu_float_env_enter(HU_NEAREST);
-  g->lanes->times(n, n, z, v, &f->back);
+  g->lanes->times(n, side, z, v, back);
   hu_float_env_leave(saved);
+  return 1;
+}
+
+/* Elements col ... end - 1 of a row, of one block. */
+static void undo_block(const undo *g, size_t row, size_t col, size_t end, const factor *f) {
+  for (size_t n; col < end; col += n) {
+    n = end - col < PIECE ? end - col : PIECE;
+    if (undo_piece(g, row, col, n, n, f->way, &f->more, &f->back)) continue;
+    undo_core(g, row, col, n, &f->b, g->c.z + row * g->c.ldz + col);
+  }
+}
+
+static uint32_t scale_code(const undo *g, size_t row, size_t q) {
+  size_t at = row / g->s.side_rows * g->c.codes->lds + q;
+  return hu_load_code((const uint8_t *)g->c.codes->scales + at * g->s.scale_size, g->s.scale_size);
 }
 
 /* Scales made before are kept by the low bits of their codes. */
@@ -101,19 +116,31 @@ static const factor *factor_of(const undo *g, factor made[MADE], uint32_t code) 
   return f;
 }
 
+/* `count` blocks of a row from block q on, at most PIECE elements together: at once where all go the same way. */
+static int undo_blocks(const undo *g, size_t row, size_t q, size_t count, factor made[MADE]) {
+  uint32_t more[PIECE];
+  float back[PIECE];
+  size_t col = q * g->s.side_cols, n = count * g->s.side_cols;
+  int way = SLOW, same = 1;
+  for (size_t k = 0; k < count; k++) {
+    const factor *f = factor_of(g, made, scale_code(g, row, q + k));
+    more[k] = f->more;
+    back[k] = f->back;
+    same &= k == 0 || f->way == way;
+    way = f->way;
+  }
+  if (n > g->s.cols - col) n = g->s.cols - col;
+  return same && undo_piece(g, row, col, n, g->s.side_cols, way, more, back);
+}
+
 static void undo_row(const undo *g, size_t row, factor made[MADE]) {
-  const uint8_t *scales =
-      (const uint8_t *)g->c.codes->scales + row / g->s.side_rows * g->c.codes->lds * g->s.scale_size;
-  for (size_t q = 0; q < g->s.block_cols; q++) {
-    size_t col = q * g->s.side_cols, end = col + g->s.side_cols < g->s.cols ? col + g->s.side_cols : g->s.cols;
-    const factor *f = factor_of(g, made, hu_load_code(scales + q * g->s.scale_size, g->s.scale_size));
-    for (size_t n; col < end; col += n) {
-      uint32_t *z = g->c.z + row * g->c.ldz + col;
-      n = end - col < PIECE ? end - col : PIECE;
-      if (f->way == SLOW)
-        undo_core(g, row, col, n, &f->b, z);
-      else
-        undo_piece(g, row, col, n, f, z);
+  size_t side = g->s.side_cols, across = side < PIECE ? PIECE / side : 1, count;
+  for (size_t q = 0; q < g->s.block_cols; q += count) {
+    count = g->s.block_cols - q < across ? g->s.block_cols - q : across;
+    if (side < PIECE && undo_blocks(g, row, q, count, made)) continue;
+    for (size_t k = q; k < q + count; k++) {
+      size_t col = k * side, end = col + side < g->s.cols ? col + side : g->s.cols;
+      undo_block(g, row, col, end, factor_of(g, made, scale_code(g, row, k)));
     }
   }
 }
