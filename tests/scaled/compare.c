@@ -62,13 +62,14 @@ static void fill(void *z, size_t n) {
 
 static uint32_t room_codes[ROOM], room_scales[ROOM], model_codes[ELEMENTS_MAX], model_scales[ELEMENTS_MAX];
 static float room_x[ROOM], room_z[ROOM], model_values[ELEMENTS_MAX];
+static size_t used = ROOM; /* elements of the rooms that a comparison fills and looks at */
 static hu_scaled_stats stats[ELEMENTS_MAX], model_stats[ELEMENTS_MAX];
 
 static const char *check_encode(const model *m, const places *p, const hu_scaled_sizes *n, const hu_scaled *z) {
   hu_events ev = {0};
   size_t blocks = n->block_rows * n->block_cols;
-  fill(room_codes, sizeof room_codes);
-  fill(room_scales, sizeof room_scales);
+  fill(room_codes, used * sizeof *room_codes);
+  fill(room_scales, used * sizeof *room_scales);
   hu_status s = hu_scaled_encode(m->rows, m->cols, z, room_x, p->ldx, &m->scaling, m->mode, m->amax,
                                  p->with_stats ? stats : NULL, &p->exec, &ev);
   if (s != HU_OK) return "encode: status";
@@ -83,8 +84,8 @@ static const char *check_encode(const model *m, const places *p, const hu_scaled
   }
   if (m->scaling.tensor && !t_same32(*z->tensor, m->tensor)) return "the tensor scale";
   if (!t_same_events(&ev, &m->events)) return "events";
-  if (!gaps_hold(room_codes, n->code_bytes, m->rows, m->cols, p->ld, ROOM)) return "bytes beside codes";
-  if (!gaps_hold(room_scales, n->scale_bytes, n->block_rows, n->block_cols, p->lds, ROOM)) return "bytes beside scales";
+  if (!gaps_hold(room_codes, n->code_bytes, m->rows, m->cols, p->ld, used)) return "bytes beside codes";
+  if (!gaps_hold(room_scales, n->scale_bytes, n->block_rows, n->block_cols, p->lds, used)) return "bytes beside scales";
   return NULL;
 }
 
@@ -92,12 +93,12 @@ static const char *check_values(const model *m, const places *p, const char *wha
   for (size_t i = 0; i < m->rows * m->cols; i++) {
     if (!t_same32(room_z[i / m->cols * p->ldz + i % m->cols], m->values[i])) return what;
   }
-  return gaps_hold(room_z, sizeof(float), m->rows, m->cols, p->ldz, ROOM) ? NULL : "bytes beside values";
+  return gaps_hold(room_z, sizeof(float), m->rows, m->cols, p->ldz, used) ? NULL : "bytes beside values";
 }
 
 static const char *check_quantize(const model *m, const places *p) {
   hu_events ev = {0};
-  fill(room_z, sizeof room_z);
+  fill(room_z, used * sizeof *room_z);
   if (hu_scaled_quantize(m->rows, m->cols, room_z, p->ldz, room_x, p->ldx, &m->scaling, m->mode, m->amax,
                          p->with_stats ? stats : NULL, &p->exec, &ev) != HU_OK) {
     return "quantize: status";
@@ -117,12 +118,12 @@ static const char *check_quantize(const model *m, const places *p) {
 
 /* Any codes and scales. */
 static const char *check_decode(t_random *r, model *m, const places *p, const hu_scaled_sizes *n, const hu_scaled *z) {
-  fill(room_z, sizeof room_z);
+  fill(room_z, used * sizeof *room_z);
   if (hu_scaled_decode(m->rows, m->cols, room_z, p->ldz, z, &m->scaling, &p->exec) != HU_OK) return "decode: status";
   const char *wrong = check_values(m, p, "a decoded value");
   if (wrong || !r) return wrong;
   unsigned width = 1u + m->scaling.element.e + m->scaling.element.m, bits = (unsigned)n->code_bytes * 8;
-  for (size_t i = 0; i < ROOM; i++) room_codes[i] = t_next32(r);
+  for (size_t i = 0; i < used; i++) room_codes[i] = t_next32(r);
   for (size_t i = 0; i < m->rows * m->cols; i++) {
     uint32_t c = get(room_codes, n->code_bytes, i / m->cols * p->ld + i % m->cols);
     m->codes[i] = c & (uint32_t)(((uint64_t)1 << (m->scaling.coding ? width : bits)) - 1);
@@ -142,6 +143,8 @@ const char *compare(t_random *r, size_t rows, size_t cols, const float *x, const
   model m = {rows,         cols,         x,           *scaling, mode, p.exec.stream, amax, model_codes,
              model_scales, model_values, model_stats, 0,        {0}};
   if (rows * cols > ELEMENTS_MAX || rows * (cols + 4) > ROOM) abort();
+  used = rows * (cols + 4) + 64;
+  if (used > ROOM) abort();
   for (size_t i = 0; i < rows; i++) memcpy(room_x + i * p.ldx, x + i * cols, cols * sizeof *x);
   model_run(&m);
   const char *wrong = check_encode(&m, &p, &n, &z);
