@@ -3,6 +3,7 @@
  * One element at a time what is left of a block; both ways do the same operations, so the bits do not depend on W. */
 #include <string.h>
 
+#include "emu/bits.h"
 #include "emu/port.h"
 #include "emu/scaled_lanes.h"
 
@@ -89,21 +90,8 @@ static inline vfloats bounded(vfloats y) {
   return (vfloats)(u + inf); /* all ones, -1, where infinite: the number below */
 }
 static inline float bounded_one(float y) {
-  uint32_t u;
-  memcpy(&u, &y, sizeof u);
-  u -= (u & 0x7FFFFFFF) == 0x7F800000;
-  memcpy(&y, &u, sizeof y);
-  return y;
-}
-static inline float float_of(uint32_t u) {
-  float x;
-  memcpy(&x, &u, sizeof x);
-  return x;
-}
-static inline uint32_t bits_of(float x) {
-  uint32_t u;
-  memcpy(&u, &x, sizeof u);
-  return u;
+  uint32_t u = hu_bits_of_float(y);
+  return hu_float_of_bits(u - ((u & 0x7FFFFFFF) == 0x7F800000));
 }
 
 /* One pass over the elements of all blocks. */
@@ -128,9 +116,9 @@ static inline uint32_t bits_of(float x) {
 
 PASS(shift, uint32_t, shifted(v, by), shifted_one(x[i], by))
 PASS(shift_back, uint32_t, shifted_back(v, by), shifted_back_one(x[i], by))
-PASS(times, float, (vints)((vfloats)v *by), bits_of(float_of(x[i]) * by))
-PASS(times_bounded, float, (vints)bounded((vfloats)v *by), bits_of(bounded_one(float_of(x[i]) * by)))
-PASS(over_bounded, float, (vints)bounded((vfloats)v / by), bits_of(bounded_one(float_of(x[i]) / by)))
+PASS(times, float, (vints)((vfloats)v *by), hu_bits_of_float(hu_float_of_bits(x[i]) * by))
+PASS(times_bounded, float, (vints)bounded((vfloats)v *by), hu_bits_of_float(bounded_one(hu_float_of_bits(x[i]) * by)))
+PASS(over_bounded, float, (vints)bounded((vfloats)v / by), hu_bits_of_float(bounded_one(hu_float_of_bits(x[i]) / by)))
 
 const hu_scaled_lanes *HU_LANES(void) {
   static const hu_scaled_lanes lanes = {look, shift, shift_back, times, times_bounded, over_bounded};
