@@ -7,6 +7,8 @@ echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(np
 echo "compiler: $(cc --version | head -1)"
 "$build/bench/bench_array"
 "$build/bench/bench_arith"
+"$build/bench/bench_function"
+"$build/bench/bench_scaled"
 if [ -x "$build/bench/bench_gemm" ]; then
   OPENBLAS_NUM_THREADS=1 "$build/bench/bench_gemm"
 fi

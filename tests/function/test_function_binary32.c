@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* exp2, log2, exp and log into binary32, ties to even, over very many operands (-Dexhaustive=true: over all of them).
+ *
+ * The judge is the C library's binary64 function: where its value, a few units of the last place to either side, rounds
+ * to one binary32 number, that number is right; the other operands, and all special ones, go to the oracle. That it
+ * stays that close to the real value is looked at first, against MPFR. */
+#include <math.h>
+#include <stdlib.h>
+
+#include <mpfr.h>
+
+#include "halfulp/function_n.h"
+#include "halfulp/halfulp.h"
+#include "tests/function/functions.h"
+
+enum { BATCH = 1 << 16 };
+static const double margin = 0x1p-48;
+
+typedef struct judged {
+  int function;
+  double (*library)(double);
+  int (*exact)(mpfr_t, const mpfr_t, mpfr_rnd_t);
+  hu_status (*many)(size_t, void *, ptrdiff_t, hu_format, const void *, ptrdiff_t, hu_format, hu_mode, const hu_exec *,
+                    hu_events *);
+  uint64_t random;
+} judged;
+
+static const judged functions[] = {
+    {HU_ORACLE_EXP2, exp2, mpfr_exp2, hu_exp2_n, 100000000},
+    {HU_ORACLE_LOG2, log2, mpfr_log2, hu_log2_n, 100000000},
+    {HU_ORACLE_EXP, exp, mpfr_exp, hu_exp_n, 10000000},
+    {HU_ORACLE_LOG, log, mpfr_log, hu_log_n, 10000000},
+};
+enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
+
+static int is_exponential(int function) { return function == HU_ORACLE_EXP || function == HU_ORACLE_EXP2; }
+
+/* An operand with something to compute. */
+static uint32_t draw(int function, t_random *r) {
+  uint32_t code = t_next32(r);
+  if (!is_exponential(function)) return code & 0x7FFFFFFF;
+  return (code & 0x807FFFFF) | (uint32_t)t_between(r, 127 - 26, 127 + 7) << 23;
+}
+
+static float value_of(uint32_t code) {
+  float x;
+  memcpy(&x, &code, sizeof x);
+  return x;
+}
+
+static uint32_t code_of(float x) {
+  uint32_t code;
+  memcpy(&code, &x, sizeof code);
+  return code;
+}
+
+/* The right code, if the C library can tell. */
+static int judge(const judged *f, uint32_t code, uint32_t *want) {
+  float x = value_of(code);
+  if (!isfinite(x) || x == 0 || (x < 0 && !is_exponential(f->function))) return 0;
+  double y = f->library(x), low = y - fabs(y) * margin, high = y + fabs(y) * margin;
+  *want = code_of((float)low);
+  return y != 0 && code_of((float)high) == *want;
+}
+
+static void ask_oracle(const judged *f, uint32_t code) {
+  static const fn_modes nearest = {1, {{0, 0, 0, 0, 0, {0, 0, 0}}}, {0}};
+  hu_oracle_code x[2] = {{hu_binary32(), code}, {hu_binary32(), 0}};
+  (void)fn_check(f->function, hu_binary32(), &nearest, x);
+}
+
+/* Returns how many went to the oracle. */
+static uint64_t check_batch(const judged *f, size_t n, const uint32_t *x) {
+  static uint32_t z[BATCH];
+  uint64_t asked = 0;
+  assert_int_equal(f->many(n, z, 1, hu_binary32(), x, 1, hu_binary32(), t_mode(0), NULL, NULL), HU_OK);
+  for (size_t i = 0; i < n; i++) {
+    uint32_t want;
+    if (judge(f, x[i], &want)) {
+      if (z[i] != want) fail_msg("%s of %#x: %#x, not %#x", fn_table[f->function].name, x[i], z[i], want);
+    } else {
+      ask_oracle(f, x[i]);
+      asked++;
+    }
+  }
+  return asked;
+}
+
+static void test_judge(void **state) {
+  t_random r = {t_seed("function_judge", 56)};
+  mpfr_t x, y;
+  (void)state;
+  mpfr_inits2(160, x, y, (mpfr_ptr)NULL);
+  for (int i = 0; i < FUNCTIONS; i++) {
+    double worst = 0;
+    for (int k = 0; k < 100000; k++) {
+      float v = value_of(draw(functions[i].function, &r));
+      if (!isfinite(v) || v == 0) continue;
+      double d = functions[i].library(v);
+      mpfr_set_flt(x, v, MPFR_RNDN);
+      functions[i].exact(y, x, MPFR_RNDN);
+      if (mpfr_zero_p(y)) continue;
+      mpfr_d_sub(x, d, y, MPFR_RNDN);
+      mpfr_div(x, x, y, MPFR_RNDN);
+      worst = fmax(worst, fabs(mpfr_get_d(x, MPFR_RNDN)));
+    }
+    print_message("%s: the C library is within %.2f units of 2^-53\n", fn_table[functions[i].function].name,
+                  worst * 0x1p53);
+    assert_true(worst < margin / 8);
+  }
+  mpfr_clears(x, y, (mpfr_ptr)NULL);
+}
+
+static void test_random(void **state) {
+  t_random r = {t_seed("function_binary32_random", 57)};
+  static uint32_t x[BATCH];
+  (void)state;
+  for (int i = 0; i < FUNCTIONS && !HU_EXHAUSTIVE; i++) {
+    const judged *f = &functions[i];
+    uint64_t asked = 0, done = 0;
+    for (; done < f->random; done += BATCH) {
+      for (size_t k = 0; k < BATCH; k++) x[k] = draw(f->function, &r);
+      asked += check_batch(f, BATCH, x);
+    }
+    print_message("%s: %llu operands, %llu by the oracle\n", fn_table[f->function].name, (unsigned long long)done,
+                  (unsigned long long)asked);
+  }
+}
+
+/* NaN, zeros and where the result is not the C library's to tell are many in a row: the oracle sees every 2^16th. */
+static void test_all(void **state) {
+  static uint32_t x[BATCH];
+  (void)state;
+  for (int i = 0; i < FUNCTIONS && HU_EXHAUSTIVE; i++) {
+    const judged *f = &functions[i];
+    uint64_t asked = 0;
+    for (uint64_t first = 0; first < (uint64_t)1 << 32; first += BATCH) {
+      int dull = isnan(value_of((uint32_t)first)) || (first >> 31 && !is_exponential(f->function));
+      for (size_t k = 0; k < BATCH; k++) x[k] = (uint32_t)first + (uint32_t)k;
+      asked += check_batch(f, dull ? 1 : BATCH, x);
+    }
+    print_message("%s: all operands, %llu by the oracle\n", fn_table[f->function].name, (unsigned long long)asked);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_judge), cmocka_unit_test(test_random),
+                                     cmocka_unit_test(test_all)};
+  return cmocka_run_group_tests_name("function_binary32", tests, NULL, NULL);
+}
