@@ -11,14 +11,26 @@
 #include "cli/progress.h"
 #include "halfulp/gemm.h"
 
-enum { KEY_FA = CLI_KEY_FREE, KEY_FB, KEY_FC, KEY_FD, KEY_ACCUM, KEY_DEVICE, KEY_CODES, KEY_STRICT, KEY_WATCH };
+enum {
+  KEY_FA = CLI_KEY_FREE,
+  KEY_FB,
+  KEY_FC,
+  KEY_FD,
+  KEY_ACCUM,
+  KEY_DEVICE,
+  KEY_CODES,
+  KEY_STRICT,
+  KEY_WATCH,
+  KEY_SA,
+  KEY_SB
+};
 
 typedef struct gemm_state {
   cli_numeric numeric; /* its format is D's */
   hu_format fa, fb, fc;
   int has_fa, has_fb, has_fc, has_fd, device, codes, strict, watch;
   hu_accum accum;
-  const char *fa_text, *fb_text, *accum_text, *c_path, *d_path;
+  const char *fa_text, *fb_text, *accum_text, *c_path, *d_path, *sa_path, *sb_path;
 } gemm_state;
 
 static int set_accum(gemm_state *s, const char *value) {
@@ -46,6 +58,8 @@ static int set(void *state, int key, const char *value) {
     case KEY_DEVICE: return cli_device_read(&s->device, value);
     case KEY_CODES: s->codes = 1; return CLI_OK;
     case KEY_WATCH: s->watch = 1; return CLI_OK;
+    case KEY_SA: s->sa_path = value; return CLI_OK;
+    case KEY_SB: s->sb_path = value; return CLI_OK;
     default: s->strict = 1; return CLI_OK;
   }
 }
@@ -58,6 +72,9 @@ static const cli_option options[] = {
     {KEY_FC, "fc", "FORMAT", "format of C; default: D's"},
     {KEY_FD, "fd", "FORMAT", "format of D; default likewise"},
     {KEY_ACCUM, "accum", "MODEL", "how sums are formed: exact, fp32, seq(F,MODE), ... (halfulp models)"},
+    {KEY_SA, "sa", "SA.npy",
+     "scales of A, for a model that has scales: a row for each of A's, a column for a block of k"},
+    {KEY_SB, "sb", "SB.npy", "scales of B: a row for a block of k, a column for each of B's"},
     CLI_OPTIONS_ROUND,
     CLI_OPTIONS_STREAM,
     {KEY_STRICT, "strict", NULL, "an operand that is not a value of its format is an error, not rounded"},
@@ -135,6 +152,23 @@ static int load_matrix(matrix *m, const char *path, hu_format f, const hu_exec *
 static void free_matrix(matrix *m) {
   free(m->codes);
   if (m->array.bytes.data) cli_array_free(&m->array);
+}
+
+/* All that goes into a product. */
+typedef struct factors {
+  matrix a, b, c, sa, sb;
+  int has_c, scaled;
+} factors;
+
+static int check_scales(const factors *x, size_t scales) {
+  const matrix *sa = &x->sa, *sb = &x->sb;
+  if (sa->rows != x->a.rows || sa->columns != scales)
+    return cli_fail(sa->array.name, "shape (%zu, %zu), the scales of A are (%zu, %zu)", sa->rows, sa->columns,
+                    x->a.rows, scales);
+  if (sb->rows != scales || sb->columns != x->b.columns)
+    return cli_fail(sb->array.name, "shape (%zu, %zu), the scales of B are (%zu, %zu)", sb->rows, sb->columns, scales,
+                    x->b.columns);
+  return CLI_OK;
 }
 
 static int check_shapes(const matrix *a, const matrix *b, const matrix *c) {
@@ -225,9 +259,9 @@ static hu_operand from_row(const hu_operand *x, size_t row) {
 
 /* On the CPU, some rows at a time where it is long work, with a progress bar between them. Element (i, j) draws random
  * word i n + j of the stream, so the rows' results are what one call would give. */
-static hu_status on_cpu(const gemm_state *s, size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
-                        const hu_operand *b, const hu_operand *c, const hu_exec *exec, hu_events *events,
-                        hu_watch *watch) {
+static hu_status on_cpu(const gemm_state *s, const factors *x, const hu_result *d, const hu_exec *exec,
+                        hu_events *events, hu_watch *watch) {
+  size_t m = x->a.rows, n = x->b.columns, k = x->a.columns;
   const size_t part_work = (size_t)1 << (watch ? 24 : 30), part_rows = watch ? 1 : 256;
   size_t row_work = n && k > SIZE_MAX / n ? SIZE_MAX : n * k, rows = row_work ? part_work / row_work : m;
   hu_status status = HU_OK;
@@ -235,35 +269,39 @@ static hu_status on_cpu(const gemm_state *s, size_t m, size_t n, size_t k, const
   if (rows < part_rows) rows = part_rows;
   progress_start(&p, "gemm", m);
   for (size_t row = 0; status == HU_OK && (row < m || row == 0); row += rows) {
-    hu_operand x = from_row(a, row), z = c ? from_row(c, row) : *a;
-    hu_result y = *d;
+    hu_operand a = from_row(&x->a.operand, row), c = a, sa = a;
+    hu_result part = *d;
     hu_exec e = *exec;
-    y.data = (uint8_t *)d->data + row * d->ld * (hu_format_limits(d->format).storage / 8);
+    if (x->has_c) c = from_row(&x->c.operand, row);
+    if (x->scaled) sa = from_row(&x->sa.operand, row);
+    part.data = (uint8_t *)d->data + row * d->ld * (hu_format_limits(d->format).storage / 8);
     e.stream.counter += row * n;
-    status = hu_gemm_watched(m - row < rows ? m - row : rows, n, k, &y, &x, b, c ? &z : NULL, NULL, NULL, &s->accum,
-                             s->numeric.mode, &e, events, watch);
+    status = hu_gemm_watched(m - row < rows ? m - row : rows, n, k, &part, &a, &x->b.operand, x->has_c ? &c : NULL,
+                             x->scaled ? &sa : NULL, x->scaled ? &x->sb.operand : NULL, &s->accum, s->numeric.mode, &e,
+                             events, watch);
     progress_at(&p, row + rows < m ? row + rows : m);
   }
   progress_end(&p);
   return status;
 }
 
-static int multiply(const gemm_state *s, matrix *a, matrix *b, matrix *c, const hu_exec *exec, const char *device) {
+static int multiply(const gemm_state *s, const factors *x, const hu_exec *exec, const char *device) {
   hu_events events = {0};
   hu_watch watch = {0};
-  size_t m = a->rows, n = b->columns, k = a->columns;
-  if (check_shapes(a, b, c)) return CLI_BAD;
+  size_t m = x->a.rows, n = x->b.columns, k = x->a.columns,
+         every = s->accum.scaled ? s->accum.promote : s->accum.block.every;
+  const matrix *c = x->has_c ? &x->c : NULL;
+  if (check_shapes(&x->a, &x->b, c)) return CLI_BAD;
+  if (x->scaled && check_scales(x, (k + every - 1) / every)) return CLI_BAD;
   if (n && m > SIZE_MAX / 16 / n) return cli_fail(s->d_path, "the result does not fit the address space");
   void *codes = cli_room(m * n, hu_format_limits(s->numeric.format).storage / 8);
   if (!codes) return CLI_BAD;
   hu_result d = {codes, n ? n : 1, s->numeric.format, HU_CODES};
-  const hu_operand *add = c ? &c->operand : NULL;
-  hu_status status =
-      s->device
-          ? hu_device_host_gemm(m, n, k, &d, &a->operand, &b->operand, add, &s->accum, s->numeric.mode, exec, &events)
-          : on_cpu(s, m, n, k, &d, &a->operand, &b->operand, add, exec, &events, s->watch ? &watch : NULL);
+  hu_status status = s->device ? hu_device_host_gemm(m, n, k, &d, &x->a.operand, &x->b.operand, c ? &c->operand : NULL,
+                                                     &s->accum, s->numeric.mode, exec, &events)
+                               : on_cpu(s, x, &d, exec, &events, s->watch ? &watch : NULL);
   int code = status == HU_OK ? save_result(s, codes, m, n) : cli_fail_status(NULL, status);
-  if (code == CLI_OK) report(strcmp(s->d_path, "-") ? stdout : stderr, s, a, b, c, &events, &watch, device);
+  if (code == CLI_OK) report(strcmp(s->d_path, "-") ? stdout : stderr, s, &x->a, &x->b, c, &events, &watch, device);
   free(codes);
   return code;
 }
@@ -274,6 +312,11 @@ static int check_options(const gemm_state *s) {
   if (!s->numeric.format_text && !s->has_fd) return cli_fail(NULL, "gemm: no format of D given; use --fd FORMAT");
   if (!s->accum_text) return cli_fail(NULL, "gemm: no accumulation model given; use --accum exact or --accum fp32");
   if (!s->d_path) return cli_fail(NULL, "gemm: no output given; use -o D.npy");
+  int scaled = hu_accum_is_scaled(&s->accum);
+  if (scaled && (!s->sa_path || !s->sb_path))
+    return cli_fail(NULL, "gemm: %s has scales; use --sa SA.npy and --sb SB.npy", s->accum_text);
+  if (!scaled && (s->sa_path || s->sb_path)) return cli_fail(NULL, "gemm: %s has no scales", s->accum_text);
+  if (scaled && s->device) return cli_fail(NULL, "gemm: models with scales are for the CPU, not for --device cuda");
   if (s->watch && s->device) return cli_fail(NULL, "gemm: --watch is for the CPU, not for --device cuda");
   return CLI_OK;
 }
@@ -289,9 +332,22 @@ static void use_preset(gemm_state *s) {
   s->has_fa = s->has_fb = s->has_fd = 1;
 }
 
+static int load_factors(const gemm_state *s, factors *x, char **operands, const hu_exec *exec) {
+  /* promote(...,scaled) leaves the format of its scales open. */
+  hu_format scale = s->accum.scaled ? hu_format_ieee(8, 23, 0) : s->accum.block.scale;
+  x->has_c = s->c_path != NULL;
+  x->scaled = s->sa_path != NULL;
+  int status = load_matrix(&x->a, operands[0], s->fa, exec, s->strict);
+  if (status == CLI_OK) status = load_matrix(&x->b, operands[1], s->fb, exec, s->strict);
+  if (status == CLI_OK && x->has_c) status = load_matrix(&x->c, s->c_path, s->fc, exec, s->strict);
+  if (status == CLI_OK && x->scaled) status = load_matrix(&x->sa, s->sa_path, scale, exec, 1);
+  if (status == CLI_OK && x->scaled) status = load_matrix(&x->sb, s->sb_path, scale, exec, 1);
+  return status;
+}
+
 int cli_gemm(int argc, char **argv) {
   gemm_state s = {0};
-  matrix a = {0}, b = {0}, c = {0};
+  factors x = {0};
   char device[CLI_DEVICE_MAX] = "CPU";
   char **operands;
   int count, status = cli_parse(&command, &s, argc, argv, &operands, &count);
@@ -301,12 +357,12 @@ int cli_gemm(int argc, char **argv) {
   if (s.device && cli_device_find(device)) return CLI_BAD;
   if (!s.has_fc) s.fc = s.numeric.format;
   hu_exec exec = {s.numeric.threads, 0, s.numeric.stream};
-  status = load_matrix(&a, operands[0], s.fa, &exec, s.strict);
-  if (status == CLI_OK) status = load_matrix(&b, operands[1], s.fb, &exec, s.strict);
-  if (status == CLI_OK && s.c_path) status = load_matrix(&c, s.c_path, s.fc, &exec, s.strict);
-  if (status == CLI_OK) status = multiply(&s, &a, &b, s.c_path ? &c : NULL, &exec, device);
-  free_matrix(&a);
-  free_matrix(&b);
-  free_matrix(&c);
+  status = load_factors(&s, &x, operands, &exec);
+  if (status == CLI_OK) status = multiply(&s, &x, &exec, device);
+  free_matrix(&x.a);
+  free_matrix(&x.b);
+  free_matrix(&x.c);
+  free_matrix(&x.sa);
+  free_matrix(&x.sb);
   return status;
 }

@@ -145,10 +145,40 @@ class Models(support.Case):
             different.add(tuple(got))
         self.assertGreater(len(different), 9)
         self.bad("gemm", self.path("a.npy"), self.path("b.npy"), "-o", self.path("d.npy"), *fa, "--accum", "seq(fp33)", says="fp33")
-        self.bad(
-            "gemm", self.path("a.npy"), self.path("b.npy"), "-o", self.path("d.npy"), *fa, "--accum", "nv.blackwell.mxfp8.e4m3",
-            says="HU_E_ACCUM",
-        )
+        files = ("gemm", self.path("a.npy"), self.path("b.npy"), "-o", self.path("d.npy"))
+        self.bad(*files, *fa, "--accum", "nv.blackwell.mxfp8.e4m3", says="--sa SA.npy")
+        self.bad(*files, *fa, "--accum", "fp32", "--sa", "x", "--sb", "y", says="no scales")
+
+    def test_gemm_scales(self):
+        """With scales, too, element (i, j) is line i n + j of mma; scales as codes or as values."""
+        m, n, k = 3, 4, 64
+        a = bytes((37 * i + 11) % 0x7E | (i % 3 == 0) << 7 for i in range(m * k))
+        b = bytes((29 * i + 5) % 0x7E | (i % 5 == 0) << 7 for i in range(k * n))
+        sa = bytes(120 + 3 * i % 13 for i in range(m * 2))
+        sb = bytes(123 + 5 * i % 9 for i in range(2 * n))
+        self.write("a.npy", support.npy("|u1", (m, k), a))
+        self.write("b.npy", support.npy("|u1", (k, n), b))
+        self.write("sa.npy", support.npy("|u1", (m, 2), sa))
+        self.write("sb.npy", support.npy("|u1", (2, n), sb))
+        self.write("fa.npy", support.npy("<f4", (m, 2), struct.pack("<%df" % (2 * m), *(2.0 ** (s - 127) for s in sa))))
+        column = lambda x, j: bytes(x[q * n + j] for q in range(len(x) // n)).hex()
+        lines = [
+            " ".join((a[i * k : i * k + k].hex(), column(b, j), "-", sa[2 * i : 2 * i + 2].hex(), column(sb, j)))
+            for i in range(m)
+            for j in range(n)
+        ]
+        model = "nv.blackwell.mxfp8.e4m3"
+        want = self.mma(model, lines)
+        for scales in ("sa.npy", "fa.npy"):
+            _, (descr, _, shape, data) = self.gemm(model, "--codes", "--sa", self.path(scales), "--sb", self.path("sb.npy"))
+            self.assertEqual((descr, shape), ("<u4", (m, n)))
+            self.assertEqual(["%08x" % x for x in struct.unpack("<%dI" % (m * n), data)], want, scales)
+        self.assertGreater(len(set(want)), 9)
+        files = ("gemm", self.path("a.npy"), self.path("b.npy"), "-o", self.path("d.npy"), "--accum", model)
+        self.bad(*files, "--sa", self.path("sb.npy"), "--sb", self.path("sb.npy"), says="the scales of A are (3, 2)")
+        self.bad(*files, "--sa", self.path("sa.npy"), "--sb", self.path("sa.npy"), says="the scales of B are (2, 4)")
+        self.write("fa.npy", support.npy("<f4", (m, 2), struct.pack("<%df" % (2 * m), *([3.0] * 2 * m))))
+        self.bad(*files, "--sa", self.path("fa.npy"), "--sb", self.path("sb.npy"), says="not values of float8_e8m0fnu")
 
     def test_watch(self):
         """Sums whose additions can be counted by hand: float8_e4m3fn has a step of 32 at 256 and ends at 448."""
