@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One line a format: digests (FNV-1a, 64 bits) of array calls in every mode and of small products, events included.
- * Built by several compilers for several machines, it must print the same lines (machines.py). */
+/* One line a format, an elementary function, an accumulation model: digests (FNV-1a, 64 bits) of array calls in every
+ * mode and of small products, events included. Built by several compilers for several machines, it must print the same
+ * lines (machines.py). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,6 +81,99 @@ static int products(uint64_t *h, hu_format f, int fits) {
   return 1;
 }
 
+/* ---- elementary functions ---- */
+
+typedef hu_status (*function)(size_t, void *, ptrdiff_t, hu_format, const void *, ptrdiff_t, hu_format, hu_mode,
+                              const hu_exec *, hu_events *);
+
+/* Every 53rd code of binary16 and of bfloat16. */
+static int call_function(const char *name, function f) {
+  static uint16_t x[N], z[N];
+  uint64_t h = 0xCBF29CE484222325u;
+  for (int round = 0; round < HU_ROUND_COUNT; round++) {
+    hu_format fx = round & 1 ? hu_bfloat16() : hu_binary16();
+    hu_mode mode = {0};
+    hu_exec exec = {0};
+    hu_events events = {0};
+    size_t n = 65536 / 53;
+    mode.round = (uint8_t)round;
+    mode.bits = (uint8_t)(round >= HU_SRA ? 11 : 0);
+    exec.stream.key = next();
+    for (size_t i = 0; i < n; i++) x[i] = (uint16_t)(53 * i + next() % 53);
+    if (f(n, z, 1, hu_binary16(), x, 1, fx, mode, &exec, &events) != HU_OK) return 0;
+    h = digest(digest(h, z, n * sizeof *z), &events, sizeof events);
+  }
+  printf("%s %016" PRIx64 "\n", name, h);
+  return 1;
+}
+
+static int functions(void) {
+  static const struct {
+    const char *name;
+    function f;
+  } rows[] = {{"exp", hu_exp_n},   {"exp2", hu_exp2_n},   {"expm1", hu_expm1_n}, {"log", hu_log_n},
+              {"log2", hu_log2_n}, {"log1p", hu_log1p_n}, {"tanh", hu_tanh_n},   {"sigmoid", hu_sigmoid_n},
+              {"erf", hu_erf_n},   {"gelu", hu_gelu_n},   {"rsqrt", hu_rsqrt_n}, {"reciprocal", hu_reciprocal_n},
+              {"sin", hu_sin_n},   {"cos", hu_cos_n}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (!call_function(rows[i].name, rows[i].f)) return 0;
+  return 1;
+}
+
+/* ---- accumulation models ---- */
+
+static int call_model(const char *text, const char *fa, const char *fd) {
+  enum { SIDE = 20, DEPTH = 100 };
+  static uint32_t a[SIDE * DEPTH], b[DEPTH * SIDE], d[SIDE * SIDE];
+  hu_accum accum;
+  hu_format f, fz;
+  size_t where;
+  hu_mode mode = {0};
+  hu_exec exec = {0};
+  hu_events events = {0};
+  if (hu_accum_parse(&accum, text, &where) != HU_OK) return 0;
+  if (hu_format_find(&f, fa) != HU_OK || hu_format_find(&fz, fd) != HU_OK) return 0;
+  hu_limits l = hu_format_limits(f);
+  for (size_t i = 0; i < SIDE * DEPTH; i++) {
+    uint32_t code[2] = {(uint32_t)next() & (l.sign_mask * 2 - 1), (uint32_t)next() & (l.sign_mask * 2 - 1)};
+    /* Most of them finite, so that sums are not all NaN. */
+    for (int k = 0; k < 2; k++)
+      if ((code[k] & (l.sign_mask - 1)) > l.max_code - l.max_code / 8) code[k] -= l.max_code / 4;
+    if (l.storage == 8) ((uint8_t *)a)[i] = (uint8_t)code[0], ((uint8_t *)b)[i] = (uint8_t)code[1];
+    if (l.storage == 16) ((uint16_t *)a)[i] = (uint16_t)code[0], ((uint16_t *)b)[i] = (uint16_t)code[1];
+    if (l.storage == 32) a[i] = code[0], b[i] = code[1];
+  }
+  hu_operand oa = {a, DEPTH, f, HU_CODES, 0}, ob = {b, SIDE, f, HU_CODES, 0};
+  hu_result od = {d, SIDE, fz, HU_CODES};
+  exec.stream.key = next();
+  if (hu_gemm(SIDE, SIDE, DEPTH, &od, &oa, &ob, NULL, &accum, mode, &exec, &events) != HU_OK) return 0;
+  uint64_t h = digest(0xCBF29CE484222325u, d, (size_t)SIDE * SIDE * hu_format_limits(fz).storage / 8);
+  printf("%s %016" PRIx64 "\n", text, digest(h, &events, sizeof events));
+  return 1;
+}
+
+static int models(void) {
+  static const char *const rows[][3] = {
+      {"seq(bfloat16)", "bfloat16", "bfloat16"},
+      {"seq(binary16)", "binary16", "binary16"},
+      {"seq(binary16,rto)", "float8_e4m3fn", "binary16"},
+      {"seq(bfloat16,sra:8)", "float8_e5m2", "bfloat16"},
+      {"seq2(binary16,rtz)", "float8_e4m3fn", "binary16"},
+      {"chunk(64,fp(6,9,0),fp(6,9,0))", "float8_e5m2", "binary32"},
+      {"kahan(bfloat16)", "bfloat16", "bfloat16"},
+      {"neumaier(binary16)", "float8_e4m3fn", "binary16"},
+      {"pairwise(bfloat16)", "bfloat16", "bfloat16"},
+      {"promote(32,nv.hopper.e4m3.f32.wgmma,binary32)", "float8_e4m3fn", "binary32"},
+      {"nv.volta.f16.f32", "binary16", "binary32"},
+      {"nv.ampere.tf32.f32", "binary32", "binary32"},
+      {"amd.cdna1.bf16", "bfloat16", "binary32"},
+      {"amd.cdna3.fp8", "float8_e4m3fnuz", "binary32"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (!call_model(rows[i][0], rows[i][1], rows[i][2])) return 0;
+  return 1;
+}
+
 int main(void) {
   for (size_t i = 0; i < hu_format_count(); i++) {
     hu_format_entry named = hu_format_at(i);
@@ -88,5 +182,5 @@ int main(void) {
     if (!conversions(&h, named.format, fits) || !products(&h, named.format, fits)) return 1;
     printf("%s %016" PRIx64 "\n", named.id, h);
   }
-  return 0;
+  return functions() && models() ? 0 : 1;
 }

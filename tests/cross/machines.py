@@ -49,7 +49,7 @@ def main():
             got = subprocess.run(runner + [program], check=True, capture_output=True, text=True).stdout
         lines = [(w, g) for w, g in zip(want.splitlines(), got.splitlines()) if w != g]
         same = not lines and len(want) == len(got)
-        print(f'{name}: {"the same bits" if same else "DIFFERENT BITS"} in {len(want.splitlines())} formats')
+        print(f'{name}: {"the same bits" if same else "DIFFERENT BITS"} in {len(want.splitlines())} lines')
         for w, g in lines[:5]:
             print(f'  here {w}\n  there {g}')
         compared += 1
