@@ -35,12 +35,11 @@ typedef struct hu_shared {
 
 HU_FN hu_num hu_power_of_two(int32_t e) { return hu_num_finite(0, 1, e); }
 
-/* floor(log2 x) of a finite x > 0, and its digits with the leading one on top. */
-HU_FN int32_t hu_exponent_of(hu_num x) { return x.exp + 63 - hu_clz64(x.sig); }
+/* The digits of a finite x > 0 with the leading one on top. */
 HU_FN uint64_t hu_digits_of(hu_num x) { return x.sig << hu_clz64(x.sig); }
 
 /* One step in binary32, ties to even; a finite x beyond the range gives the largest number. */
-HU_FN hu_num hu_step32(hu_num x) {
+HU_OUTLINE hu_num hu_step32(hu_num x) {
   uint32_t u = hu_pack32(x);
   if (x.kind == HU_KIND_FINITE && (u & 0x7FFFFFFF) == 0x7F800000) u = (u & 0x80000000) | HU_LARGEST32;
   return hu_unpack32(u);
@@ -52,7 +51,7 @@ HU_FN hu_num hu_step32_some(hu_num x) {
   return z.kind == HU_KIND_ZERO ? hu_unpack32(1) : z;
 }
 
-HU_FN hu_scaler hu_scaler_of(hu_scaling d, hu_mode mode) {
+HU_OUTLINE hu_scaler hu_scaler_of(hu_scaling d, hu_mode mode) {
   hu_scaler s;
   hu_mode shared;
   memset(&s, 0, sizeof s);
@@ -63,8 +62,8 @@ HU_FN hu_scaler hu_scaler_of(hu_scaling d, hu_mode mode) {
   s.element = hu_spec_of(d.element, mode);
   s.scale = hu_spec_of(d.scale, shared);
   s.top = hu_unpack(&s.element, s.element.max_code);
-  s.emax = hu_exponent_of(s.top);
-  s.high = hu_exponent_of(hu_unpack(&s.scale, s.scale.max_code));
+  s.emax = hu_exponent(s.top);
+  s.high = hu_exponent(hu_unpack(&s.scale, s.scale.max_code));
   s.low = s.scale.emin - (s.scale.zero == HU_ZERO_FIELD && s.scale.subnormal == HU_SUBNORMAL_GRADUAL ? s.scale.m : 0) +
           (s.scale.zero == HU_ZERO_CODE);
   s.tensor = hu_power_of_two(0);
@@ -82,7 +81,7 @@ HU_FN hu_scaler hu_scaler_of(hu_scaling d, hu_mode mode) {
 /* ---- the second level ---- */
 
 /* t from the tensor's amax, a pattern; for a scaling with two levels. */
-HU_FN void hu_scaler_tensor(hu_scaler *s, uint32_t amax) {
+HU_OUTLINE void hu_scaler_tensor(hu_scaler *s, uint32_t amax) {
   hu_num a = hu_unpack32(amax), one = hu_power_of_two(0);
   hu_num both = hu_product(0, s->top, hu_unpack(&s->scale, s->scale.max_code));
   s->tensor = s->tensor_code = one;
@@ -100,7 +99,7 @@ HU_FN void hu_scaler_tensor(hu_scaler *s, uint32_t amax) {
 /* The exponent of the scale for amax a > 0 under a rule of powers of two. */
 HU_FN int32_t hu_scale_exponent(const hu_scaler *s, hu_num a) {
   uint64_t digits = hu_digits_of(a);
-  int32_t e = hu_exponent_of(a) - s->emax;
+  int32_t e = hu_exponent(a) - s->emax;
   if (s->rule == HU_SCALE_CEIL) e += digits << 1 != 0 || HU_WRONG(90);
   if (s->rule == HU_SCALE_EVEN) e += digits + ((uint64_t)1 << (62 - s->element.m - HU_WRONG(91))) < digits;
   if (s->rule == HU_SCALE_RCEIL) e += digits + HU_WRONG(92) > hu_digits_of(s->top);
@@ -109,7 +108,7 @@ HU_FN int32_t hu_scale_exponent(const hu_scaler *s, hu_num a) {
 }
 
 /* What rule ratio rounds into the scale format, for amax a > 0. */
-HU_FN hu_num hu_scale_ratio(const hu_scaler *s, hu_num a) {
+HU_OUTLINE hu_num hu_scale_ratio(const hu_scaler *s, hu_num a) {
   hu_num q;
   if (s->steps == HU_STEPS_EXACT) return hu_quotient(0, a, s->two ? hu_product(0, s->top, s->tensor) : s->top);
   if (s->steps == HU_STEPS_ENCODE) {
@@ -157,7 +156,7 @@ HU_FN hu_shared hu_shared_power(const hu_scaler *s, int32_t e) {
 }
 
 /* The scale of a block with amax a, a pattern; nan: of one with infinities or NaN under special=nan. */
-HU_FN hu_shared hu_shared_of(const hu_scaler *s, uint32_t a, uint32_t nan) {
+HU_OUTLINE hu_shared hu_shared_of(const hu_scaler *s, uint32_t a, uint32_t nan) {
   hu_shared b;
   memset(&b, 0, sizeof b);
   if (a < s->amin) a = s->amin;
@@ -209,7 +208,7 @@ HU_FN uint32_t hu_scaled_lost(const hu_scaler *s, const hu_shared *b, hu_num x, 
 }
 
 /* The code, as it is stored, of the element with pattern u. */
-HU_FN uint32_t hu_scaled_element(const hu_scaler *s, const hu_shared *b, uint32_t u, uint32_t random,
+HU_OUTLINE uint32_t hu_scaled_element(const hu_scaler *s, const hu_shared *b, uint32_t u, uint32_t random,
                                  uint32_t *events) {
   hu_num x = hu_unpack32(u);
   uint32_t more = 0;
@@ -232,7 +231,7 @@ HU_FN uint32_t hu_scaled_element(const hu_scaler *s, const hu_shared *b, uint32_
 }
 
 /* The value, a pattern, of an element's code. */
-HU_FN uint32_t hu_scaled_value(const hu_scaler *s, const hu_shared *b, uint32_t code) {
+HU_OUTLINE uint32_t hu_scaled_value(const hu_scaler *s, const hu_shared *b, uint32_t code) {
   uint32_t ignored = 0;
   hu_num x = hu_exact_mul(hu_scaled_number(s, code), b->back, &ignored);
   return hu_pack32(x);

@@ -114,7 +114,7 @@ static int way_of(const run *g, const hu_shared *b, uint32_t top, group *w, size
     return FLOATS;
   }
   if (b->by.sig & (b->by.sig - 1)) return SLOW;
-  int32_t e = hu_exponent_of(b->by);
+  int32_t e = hu_exponent(b->by);
   if (g->c.z && (f->emin - f->m + e < -126 || g->scaler.emax + e > 127)) return SLOW;
   if ((e > 0 ? 0 : -e) - 126 > f->emin - f->m - 34 || (int32_t)(top >> 23) - e > 254) return SLOW;
   if (e < -254 || e > 254) return SLOW;

@@ -38,7 +38,7 @@ static int way_of(const undo *g, const hu_shared *b, uint32_t *more, float *back
   const hu_spec *f = &g->scaler.element;
   if (!g->kernels || b->under != HU_UNDER_SCALE || b->back.kind != HU_KIND_FINITE) return SLOW;
   if ((b->back.sig & (b->back.sig - 1)) == 0 && !b->back.sign) {
-    int32_t e = hu_exponent_of(b->back);
+    int32_t e = hu_exponent(b->back);
     *more = 0 - ((uint32_t)e << 23);
     if (f->emin - f->m + e >= -126 && g->scaler.emax + e <= 127 && e > -254 && e < 254) return SHIFT;
   }
