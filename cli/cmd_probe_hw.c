@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/device.h"
+#include "cli/dot_line.h"
 #include "cli/io.h"
 #include "cli/probe.h"
 
@@ -11,7 +12,7 @@
 #define HU_CLI_GOLDEN ""
 #endif
 
-enum { KEY_GOLDEN = CLI_KEY_FREE, SHOWN_MAX = 5, FIELD = 2200, LINE_FIELDS = 11 };
+enum { KEY_GOLDEN = CLI_KEY_FREE, SHOWN_MAX = 5 };
 
 typedef struct probe_state {
   cli_numeric numeric;
@@ -53,7 +54,7 @@ static const cli_command command = {
 
 static void print_codes(const uint8_t *x, size_t n, hu_element e) {
   size_t size = hu_element_size(e);
-  for (size_t i = 0; i < n; i++) printf("%0*llx", (int)size * 2, (unsigned long long)probe_code(x, i, size));
+  for (size_t i = 0; i < n; i++) printf("%0*llx", (int)size * 2, (unsigned long long)cli_get_pattern(x, i, size));
 }
 
 static void tell(const probe_run *t, size_t tile, size_t i, size_t j, const uint8_t *model) {
@@ -106,34 +107,24 @@ static int run_random(probe_run *t, const probe_state *s) {
 
 /* ---- golden vectors: each in all rows and columns of a tile, K after K ---- */
 
-typedef struct golden_line {
-  char model[128], a[FIELD], b[FIELD], c[32], d[32], sa[32];
-} golden_line;
-
-static int read_line(golden_line *g, const char *line) {
-  char skip[4][32];
-  return line[0] != '#' &&
-         sscanf(line, "%31s %127s %31s %31s %31s %2199s %2199s %31s %31s %31s %31s", skip[0], g->model, skip[1],
-                skip[2], skip[3], g->a, g->b, g->c, g->sa, skip[0], g->d) == LINE_FIELDS;
-}
-
-static int run_line(probe_run *t, const golden_line *g) {
-  size_t digits = hu_element_size(t->mma.a) * 2, wide = hu_element_size(t->mma.c), n = strlen(g->a) / digits;
-  uint64_t c = strcmp(g->c, "-") ? strtoull(g->c, NULL, 16) : 0, want = strtoull(g->d, NULL, 16);
+static int run_line(probe_run *t, char *const *word) {
+  const char *a = word[PROBE_A], *b = word[PROBE_B], *c_text = word[PROBE_C], *d = word[PROBE_D];
+  size_t digits = hu_element_size(t->mma.a) * 2, wide = hu_element_size(t->mma.c), n = strlen(a) / digits;
+  uint64_t c = strcmp(c_text, "-") ? strtoull(c_text, NULL, 16) : 0, want = strtoull(d, NULL, 16);
   if (n == 0 || n % t->mma.k) return CLI_OK; /* another instruction's length */
   t->tiles = 1;
-  for (size_t e = 0; e < t->mma.m * t->mma.n; e++) probe_put(t->c, e, wide, c);
+  for (size_t e = 0; e < t->mma.m * t->mma.n; e++) cli_put_pattern(t->c, e, wide, c);
   for (size_t k0 = 0; k0 < n; k0 += t->mma.k) {
-    probe_fill(t, g->a + k0 * digits, g->b + k0 * digits);
+    probe_fill(t, a + k0 * digits, b + k0 * digits);
     int status = run_tiles(t);
     if (status) return status;
     memcpy(t->c, t->d, t->mma.m * t->mma.n * wide);
   }
-  for (size_t e = 0; e < t->mma.m * t->mma.n && strcmp(g->d, "nan"); e++) {
-    if (probe_code(t->d, e, wide) == want) continue;
+  for (size_t e = 0; e < t->mma.m * t->mma.n && strcmp(d, "nan"); e++) {
+    if (cli_get_pattern(t->d, e, wide) == want) continue;
     if (!t->off_golden++)
-      printf("    golden %s %s %s: %s, device %0*llx\n", g->a, g->b, g->c, g->d, (int)wide * 2,
-             (unsigned long long)probe_code(t->d, e, wide));
+      printf("    golden %s %s %s: %s, device %0*llx\n", a, b, c_text, d, (int)wide * 2,
+             (unsigned long long)cli_get_pattern(t->d, e, wide));
   }
   t->lines++;
   return CLI_OK;
@@ -141,14 +132,17 @@ static int run_line(probe_run *t, const golden_line *g) {
 
 static int run_golden(probe_run *t, const char *path) {
   cli_lines lines;
-  static golden_line g;
+  char *word[PROBE_WORDS];
   int next, status = cli_lines_open(&lines, path);
   if (status) return CLI_BAD;
   while (status == CLI_OK && (next = cli_lines_next(&lines)) != 0) {
     if (next < 0) {
       status = -next;
-    } else if (read_line(&g, lines.line) && !strcmp(g.model, t->mma.model) && !strcmp(g.sa, "-")) {
-      status = run_line(t, &g);
+    } else if (lines.line[0] != '#') {
+      if (cli_split(lines.line, word, PROBE_WORDS) != PROBE_WORDS)
+        status = cli_lines_fail(&lines, "not a line of a golden file");
+      else if (!strcmp(word[PROBE_MODEL], t->mma.model) && !strcmp(word[PROBE_SA], "-"))
+        status = run_line(t, word);
     }
   }
   cli_lines_close(&lines);

@@ -15,11 +15,17 @@ typedef struct elements {
   size_t count;
 } elements;
 
-static void store(void *data, size_t i, size_t size, uint64_t x) {
-  if (size == 1) ((uint8_t *)data)[i] = (uint8_t)x;
-  if (size == 2) ((uint16_t *)data)[i] = (uint16_t)x;
-  if (size == 4) ((uint32_t *)data)[i] = (uint32_t)x;
-  if (size == 8) ((uint64_t *)data)[i] = x;
+uint64_t cli_get_pattern(const void *x, size_t i, size_t size) {
+  if (size == 1) return ((const uint8_t *)x)[i];
+  if (size == 2) return ((const uint16_t *)x)[i];
+  return size == 4 ? ((const uint32_t *)x)[i] : ((const uint64_t *)x)[i];
+}
+
+void cli_put_pattern(void *z, size_t i, size_t size, uint64_t pattern) {
+  if (size == 1) ((uint8_t *)z)[i] = (uint8_t)pattern;
+  if (size == 2) ((uint16_t *)z)[i] = (uint16_t)pattern;
+  if (size == 4) ((uint32_t *)z)[i] = (uint32_t)pattern;
+  if (size == 8) ((uint64_t *)z)[i] = pattern;
 }
 
 /* Digits beyond the width are ignored: the sign bit of an unsigned scale. */
@@ -40,7 +46,7 @@ static int read_elements(elements *z, const cli_lines *lines, const char *text, 
       snprintf(wrong, sizeof wrong, "%s: '%s' is not hex", what, piece);
       return cli_lines_fail(lines, wrong);
     }
-    store(z->data, i, size, x);
+    cli_put_pattern(z->data, i, size, x);
   }
   return CLI_OK;
 }
@@ -79,32 +85,33 @@ static int sum_of(uint64_t *d, const cli_dot *s, const row *r, const hu_exec *ex
   for (int i = 0; i < OPERANDS; i++) *v[i] = (hu_vector){r->x[i].data, 1, 0, element_of(s, i)};
   hu_status status = hu_dot(r->x[A].count, z, s->d, &in, &s->accum, s->mode, exec, NULL);
   if (status != HU_OK) return cli_fail_status(NULL, status);
-  uint8_t u8;
-  uint16_t u16;
-  uint32_t u32;
-  memcpy(&u8, z, 1);
-  memcpy(&u16, z, 2);
-  memcpy(&u32, z, 4);
-  size_t size = hu_element_size(s->d);
-  *d = size == 1 ? u8 : size == 2 ? u16 : size == 4 ? u32 : z[0];
+  *d = cli_get_pattern(z, 0, hu_element_size(s->d));
   return CLI_OK;
 }
 
-int cli_dot_line(uint64_t *d, const cli_dot *s, char *text, const cli_lines *lines, const hu_exec *exec) {
+int cli_split(char *line, char **word, int most) {
+  int count = 0;
+  for (char *rest = line, *next; (next = strsep(&rest, " \t")) != NULL;) {
+    if (!*next) continue;
+    if (count == most) return most + 1;
+    word[count++] = next;
+  }
+  return count;
+}
+
+int cli_dot_line(uint64_t *d, const cli_dot *s, char *const *word, int count, const cli_lines *lines,
+                 const hu_exec *exec) {
   static const char *const names[OPERANDS] = {"A", "B", "C", "scales of A", "scales of B"};
   row r = {0};
-  int scaled = hu_accum_is_scaled(&s->accum), wanted = scaled ? OPERANDS : SA, found = 0, status = CLI_OK;
-  for (char *rest = text, *field; status == CLI_OK && (field = strsep(&rest, " \t")) != NULL;) {
-    if (!*field) continue;
-    if (found == wanted)
-      status = cli_lines_fail(lines, scaled ? "more than five fields" : "more than three fields");
-    else if (found != C || strcmp(field, "-"))
-      status = read_elements(&r.x[found], lines, field, element_of(s, found), names[found]);
-    found++;
-  }
-  if (status == CLI_OK && found < wanted)
-    status = cli_lines_fail(
+  int scaled = hu_accum_is_scaled(&s->accum), wanted = scaled ? OPERANDS : SA, status = CLI_OK;
+  if (count > wanted) return cli_lines_fail(lines, scaled ? "more than five fields" : "more than three fields");
+  if (count < wanted)
+    return cli_lines_fail(
         lines, scaled ? "five fields are wanted: A B C SCALES_A SCALES_B" : "three fields are wanted: A B C");
+  for (int i = 0; i < count && status == CLI_OK; i++) {
+    if (i == C && !strcmp(word[i], "-")) continue;
+    status = read_elements(&r.x[i], lines, word[i], element_of(s, i), names[i]);
+  }
   if (status == CLI_OK) status = check_counts(s, lines, &r);
   if (status == CLI_OK) status = sum_of(d, s, &r, exec);
   for (int i = 0; i < OPERANDS; i++) free(r.x[i].data);

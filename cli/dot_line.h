@@ -18,7 +18,31 @@ typedef struct cli_dot {
 
 /* The model of this text, with the elements and the depth of a unit where it names one; *named says whether. */
 int cli_dot_model(cli_dot *dot, const char *what, const char *text, int *named);
-/* D's pattern of the fields in `text` (taken apart). `lines` says where they come from, for the error line. */
-int cli_dot_line(uint64_t *d, const cli_dot *dot, char *text, const cli_lines *lines, const hu_exec *exec);
+/* Takes a line apart: its words, `most` of them at the most; returns how many, most + 1 if there are more. */
+int cli_split(char *line, char **word, int most);
+/* D's pattern of these words. `lines` says where they come from, for the error line. */
+enum { CLI_DOT_WORDS = 5 };
+int cli_dot_line(uint64_t *d, const cli_dot *dot, char *const *word, int count, const cli_lines *lines,
+                 const hu_exec *exec);
+
+/* Element i of an array of patterns of 1, 2, 4 or 8 bytes. */
+uint64_t cli_get_pattern(const void *x, size_t i, size_t size);
+void cli_put_pattern(void *z, size_t i, size_t size, uint64_t pattern);
+
+/* A line of mma/probes.txt (tests/golden/README.md), word by word. */
+enum {
+  PROBE_ID,
+  PROBE_MODEL,
+  PROBE_FA,
+  PROBE_FB,
+  PROBE_FD,
+  PROBE_A,
+  PROBE_B,
+  PROBE_C,
+  PROBE_SA,
+  PROBE_SB,
+  PROBE_D,
+  PROBE_WORDS
+};
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/array.h"
+#include "cli/dot_line.h"
 #include "cli/numbers.h"
 #include "cli/models.h"
 
@@ -29,24 +30,6 @@ void probe_run_end(probe_run *t) {
   free(t->b);
   free(t->c);
   free(t->d);
-}
-
-uint64_t probe_code(const uint8_t *x, size_t i, size_t size) {
-  uint16_t h;
-  uint32_t w;
-  memcpy(&h, x + i * size, size >= 2 ? 2 : 1);
-  if (size == 1) return x[i];
-  if (size == 2) return h;
-  memcpy(&w, x + i * size, 4);
-  return w;
-}
-
-void probe_put(uint8_t *x, size_t i, size_t size, uint64_t code) {
-  uint16_t h = (uint16_t)code;
-  uint32_t w = (uint32_t)code;
-  if (size == 1) x[i] = (uint8_t)code;
-  if (size == 2) memcpy(x + i * size, &h, 2);
-  if (size == 4) memcpy(x + i * size, &w, 4);
 }
 
 /* ---- operands ---- */
@@ -82,8 +65,8 @@ static void draw_vector(uint64_t *state, uint8_t *x, size_t n, hu_element e, uns
     unsigned now = draw(state) % 24 ? kind : (unsigned)(draw(state) % KINDS);
     uint64_t code = draw_code(state, e.format, now);
     if (cancels && (k & 1) && k % 4 == 1)
-      code = probe_code(x, k - 1, size) ^ (sign ? (uint64_t)hu_format_limits(e.format).sign_mask : 0);
-    probe_put(x, k, size, code);
+      code = cli_get_pattern(x, k - 1, size) ^ (sign ? (uint64_t)hu_format_limits(e.format).sign_mask : 0);
+    cli_put_pattern(x, k, size, code);
   }
 }
 
@@ -100,7 +83,7 @@ void probe_draw(probe_run *t, size_t tile, uint64_t key, uint64_t at) {
   for (size_t e = 0; e < x->m * x->n; e++) {
     unsigned now = draw(&state) % 2 ? kind : (unsigned)(draw(&state) % KINDS);
     uint64_t code = draw(&state) % 8 ? draw_code(&state, x->c.format, now) : 0;
-    probe_put(t->c, tile * x->m * x->n + e, wide, code);
+    cli_put_pattern(t->c, tile * x->m * x->n + e, wide, code);
   }
 }
 
@@ -110,7 +93,7 @@ static void fill(uint8_t *x, size_t lines, size_t k, size_t size, const char *he
     uint64_t code = 0;
     memcpy(piece, hex + i * 2 * size, 2 * size);
     (void)hex_parse(&code, piece, (unsigned)(2 * size));
-    for (size_t l = 0; l < lines; l++) probe_put(x, l * k + i, size, code);
+    for (size_t l = 0; l < lines; l++) cli_put_pattern(x, l * k + i, size, code);
   }
 }
 

@@ -20,9 +20,6 @@ typedef struct probe_run {
 int probe_run_start(probe_run *t);
 void probe_run_end(probe_run *t);
 
-uint64_t probe_code(const uint8_t *x, size_t i, size_t size);
-void probe_put(uint8_t *x, size_t i, size_t size, uint64_t code);
-
 /* Operands of tile `tile`, the same for the same key and `at`. */
 void probe_draw(probe_run *t, size_t tile, uint64_t key, uint64_t at);
 /* Tile 0: every row of A and every column of B from hex digits, K elements each. */

@@ -97,7 +97,7 @@ HU_FN hu_num hu_num_finite(uint32_t sign, uint64_t sig, int32_t exp) {
   return x;
 }
 
-/* floor(log2 |x|) of a finite number that is not 0. */
+/* The k with 2^k <= |x| < 2^(k+1) of a finite number that is not 0. */
 HU_FN int32_t hu_exponent(hu_num x) { return x.exp + 63 - hu_clz64(x.sig); }
 
 HU_FN hu_num hu_negated(hu_num x) {

@@ -143,18 +143,9 @@ static int on_grid(const hu_matrix *x, uint32_t threads) {
 
 /* ---- the fp32 model ---- */
 
-#define HU_REAL float
-#define HU_READ hu_gemm_read32
-#define HU_COPY g->kernels->copy
-#define HU_SPREAD g->kernels->spread32
-#define HU_TURN g->kernels->turn32
 #define HU_FINISH hu_gemm_finish32
 #define HU_KERNEL g->kernels->fma32
-#define HU_NR HU_GEMM32_NR
-#define HU_MB HU_GEMM32_MB
-#define HU_NB HU_GEMM32_NB
-#define HU_KC HU_GEMM32_KC
-#include "emu/gemm_body.h"
+#include "emu/gemm_body32.h"
 
 static void use_binary32(hu_gemm_call *g) {
   g->block = run_block;
@@ -231,26 +222,22 @@ static void choose_exact(hu_gemm_call *g) {
   }
 }
 
-static const hu_gemm_kernels *kernels_for(uint32_t levels) {
-#if HU_X86
-  if (levels & HU_LEVEL_AVX512) return &hu_gemm_avx512;
-  if (levels & HU_LEVEL_AVX2) return &hu_gemm_avx2;
-#endif
-  (void)levels;
-  return &hu_gemm_portable;
+/* The models that lanes serve. */
+static int use_lanes(hu_gemm_call *g, uint32_t levels) {
+  int scaled = g->scale_a.data != NULL;
+  if (!scaled && (hu_gemm_use_seq(g, levels) || hu_gemm_use_steps(g, levels) || hu_gemm_use_modes(g, levels))) return 1;
+  return hu_gemm_use_block(g, levels);
 }
 
 /* The way to take; its blocks are what run() goes through. */
 static void choose(hu_gemm_call *g, uint32_t levels) {
-  int plain = !g->scale_a.data;
   if (g->exact) {
     choose_exact(g);
   } else if (g->watches) {
     hu_gemm_use_model(g);
   } else if (hu_gemm_is_binary32(g)) {
     use_binary32(g);
-  } else if (!(plain && (hu_gemm_use_seq(g, levels) || hu_gemm_use_steps(g, levels) || hu_gemm_use_modes(g, levels))) &&
-             !hu_gemm_use_block(g, levels)) {
+  } else if (!use_lanes(g, levels)) {
     hu_gemm_use_model(g);
   }
 }
@@ -276,7 +263,8 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *d, cons
   g.k = k;
   g.threads = exec && exec->threads > 1 ? exec->threads : 1;
   if (g.threads > HU_THREADS_MAX) g.threads = HU_THREADS_MAX;
-  g.kernels = kernels_for(levels);
+  g.kernels = HU_LANES_FOR(levels, hu_gemm);
+  if (!g.kernels) g.kernels = &hu_gemm_portable;
   hu_gemm_matrix(&g.a, a, m, k, levels, g.kernels);
   hu_gemm_matrix(&g.b, b, k, n, levels, g.kernels);
   hu_gemm_matrix(&g.c, c, m, n, levels, g.kernels);

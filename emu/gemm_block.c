@@ -10,15 +10,6 @@
 
 enum { MB = HU_BLOCK_MB, NB = HU_BLOCK_NB, KC = HU_BLOCK_KC, NR = HU_BLOCK_NR };
 
-static const hu_block_kernels *kernels_for(uint32_t levels) {
-#if HU_X86
-  if (levels & HU_LEVEL_AVX512) return &hu_block_avx512;
-  if (levels & HU_LEVEL_AVX2) return &hu_block_avx2;
-#endif
-  (void)levels;
-  return NULL;
-}
-
 /* ---- the choice ---- */
 
 static double power_of_two(int32_t e) { return hu_double_of_bits((uint64_t)(e + 1023) << 52); }
@@ -151,7 +142,7 @@ static int choose(hu_gemm_call *g, uint32_t levels) {
   const hu_accum *x = g->accum;
   hu_block_plan *q = &g->block_plan;
   const hu_mode rne = hu_plain_mode();
-  g->block_kernels = kernels_for(levels);
+  g->block_kernels = HU_LANES_FOR(levels, hu_block);
   if (!g->block_kernels || x->kind != HU_ACCUM_BLOCK || g->k == 0) return 0;
   memset(&g->block_scale, 0, sizeof g->block_scale);
   memset(q, 0, sizeof *q);

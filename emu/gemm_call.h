@@ -107,8 +107,8 @@ void hu_gemm_use_wide(hu_gemm_call *g);
 /* The elements with open[i ldo + j] = 1 of the block at (i0, j0), in integers. */
 void hu_gemm_sum_open(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, const uint8_t *open,
                       size_t ldo, hu_events *events);
-/* gemm_model.c (and emu/shared.h): every other model, one element at a time. */
-/* How many scales a row of k products has. */
+/* gemm_model.c (and emu/shared.h): every other model, one element at a time. scales: how many a row of k products has.
+ */
 size_t hu_gemm_scales(const hu_accum *accum, size_t k);
 int hu_gemm_is_binary32(const hu_gemm_call *g); /* is the model fused multiply-adds in binary32, operands that fit? */
 void hu_gemm_use_model(hu_gemm_call *g);
@@ -126,11 +126,25 @@ int hu_gemm_use_modes(hu_gemm_call *g, uint32_t levels);
 
 /* The binary32 pattern of 2^e, -126 <= e <= 127. */
 static inline uint32_t hu_power_bits(int32_t e) { return (uint32_t)(e + 127) << 23; }
+/* Formats that binary32 lanes round into by an anchor: a sign, gradual subnormals, a range within binary32's, 2 to
+ * most_m + 1 digits. */
+static inline int hu_lanes_round_into(const hu_spec *f, int32_t emax, int32_t most_m) {
+  if (!f->sign_mask || f->zero != HU_ZERO_FIELD || f->subnormal != HU_SUBNORMAL_GRADUAL) return 0;
+  return f->m >= 1 && f->m <= most_m && f->emin >= -126 && emax > f->emin && emax <= 127;
+}
 /* Does every value of x belong to F's grid, its upper end apart? */
 static inline int hu_on_grid_of(const hu_matrix *x, const hu_spec *f) {
   return !x->data || (x->spec.m <= f->m && x->spec.emin - x->spec.m >= f->emin - f->m);
 }
 static inline size_t hu_least(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t hu_up_to(size_t n, size_t step) { return (n + step - 1) / step * step; }
+
+/* The best table of lanes among `levels`; NULL: none of them has one. */
+#if HU_X86
+#define HU_LANES_FOR(levels, table) \
+  ((levels)&HU_LEVEL_AVX512 ? &table##_avx512 : (levels)&HU_LEVEL_AVX2 ? &table##_avx2 : NULL)
+#else
+#define HU_LANES_FOR(levels, table) ((void)(levels), NULL)
+#endif
 
 #endif

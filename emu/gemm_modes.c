@@ -6,19 +6,8 @@
 #include "emu/bits.h"
 #include "emu/gemm_call.h"
 
-static const hu_modes_kernels *kernels_for(uint32_t levels) {
-#if HU_X86
-  if (levels & HU_LEVEL_AVX512) return &hu_modes_avx512;
-  if (levels & HU_LEVEL_AVX2) return &hu_modes_avx2;
-#endif
-  (void)levels;
-  return NULL;
-}
-
 static float step_in_integers(const hu_modes *q, float a, float b, float acc, uint64_t element, uint64_t k) {
-  hu_draw d;
-  d.key = q->key;
-  d.element = element;
+  hu_draw d = hu_draw_of(q->key, element, NULL);
   d.next = q->unfused ? 2 * k : k;
   hu_num x = hu_unpack32(hu_bits_of_float(a)), y = hu_unpack32(hu_bits_of_float(b));
   hu_num c = hu_unpack32(hu_bits_of_float(acc)), z;
@@ -50,9 +39,7 @@ static int grid_of(hu_mode_grid *z, hu_format format, hu_mode mode) {
   z->grid = hu_grid_of(format, mode);
   const hu_spec *f = &z->grid.spec;
   int32_t emax = hu_format_limits(format).emax;
-  if (!f->sign_mask || f->zero != HU_ZERO_FIELD || f->subnormal != HU_SUBNORMAL_GRADUAL || f->m < 1) return 0;
-  if (f->emin < -126 || emax <= f->emin || emax > 127 || !hu_format_fits_binary32(format) || !digits_suffice(f))
-    return 0;
+  if (!hu_lanes_round_into(f, emax, 23) || !hu_format_fits_binary32(format) || !digits_suffice(f)) return 0;
   z->floor = hu_power_bits(f->emin);
   z->span = (uint32_t)(emax - f->emin) << 23;
   z->d = (uint32_t)(23 - f->m);
@@ -73,7 +60,7 @@ static int products_are_exact(hu_gemm_call *g) {
 static int choose(hu_gemm_call *g, uint32_t levels) {
   const hu_accum *x = g->accum;
   hu_modes *q = &g->modes;
-  g->modes_kernels = kernels_for(levels);
+  g->modes_kernels = HU_LANES_FOR(levels, hu_modes);
   q->unfused = x->kind == HU_ACCUM_SEQ2;
   if (!g->modes_kernels || (x->kind != HU_ACCUM_SEQ && !q->unfused) || x->promote || x->slices) return 0;
   if (x->mode.round == HU_RNE || g->k == 0) return 0;
@@ -100,19 +87,10 @@ static void run_tiles(const hu_gemm_call *g, size_t i0, size_t j0, size_t k0, si
   }
 }
 
-#define HU_REAL float
-#define HU_READ hu_gemm_read32
-#define HU_COPY g->kernels->copy
-#define HU_SPREAD g->kernels->spread32
-#define HU_TURN g->kernels->turn32
 #define HU_FINISH hu_gemm_finish_open
 #define HU_KERNEL(padded, columns, kc, a, b, acc, fresh, ahead) \
   run_tiles(g, i0, j0, k0, rows, columns, kc, a, b, acc, fresh)
-#define HU_NR HU_GEMM32_NR
-#define HU_MB HU_GEMM32_MB
-#define HU_NB HU_GEMM32_NB
-#define HU_KC HU_GEMM32_KC
-#include "emu/gemm_body.h"
+#include "emu/gemm_body32.h"
 
 _Static_assert(HU_KC % 4 == 0, "pieces of K begin with whole blocks of random words");
 

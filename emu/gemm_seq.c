@@ -5,15 +5,6 @@
 #include "emu/bits.h"
 #include "emu/gemm_call.h"
 
-static const hu_seq_kernels *kernels_for(uint32_t levels) {
-#if HU_X86
-  if (levels & HU_LEVEL_AVX512) return &hu_seq_avx512;
-  if (levels & HU_LEVEL_AVX2) return &hu_seq_avx2;
-#endif
-  (void)levels;
-  return NULL;
-}
-
 /* ---- the choice ---- */
 
 /* Operands few enough in digits for sums to nearest? */
@@ -67,13 +58,12 @@ static int way_of(const hu_gemm_call *g, const hu_spec *f, int32_t emax, reach r
 /* 1 if the lanes serve the model. */
 static int choose(hu_gemm_call *g, uint32_t levels) {
   const hu_accum *x = g->accum;
-  const hu_seq_kernels *kernels = kernels_for(levels);
+  const hu_seq_kernels *kernels = HU_LANES_FOR(levels, hu_seq);
   if (!kernels || x->kind != HU_ACCUM_SEQ || x->promote || x->slices || x->mode.round != HU_RNE || g->k == 0) return 0;
   if (!g->a.carried || !g->b.carried || (g->c.data && !g->c.carried)) return 0;
   hu_spec f = hu_spec_of(x->sum, x->mode);
   int32_t emax = hu_format_limits(x->sum).emax;
-  if (!f.sign_mask || f.zero != HU_ZERO_FIELD || f.subnormal != HU_SUBNORMAL_GRADUAL || f.m < 1 || f.m > 11) return 0;
-  if (f.emin < -126 || emax <= f.emin || emax > 127 || !hu_odd_is_enough(&f)) return 0;
+  if (!hu_lanes_round_into(&f, emax, 11) || !hu_odd_is_enough(&f)) return 0;
   reach r = reach_of(g);
   int32_t top = emax < 105 + f.m ? emax : 105 + f.m, limit = limit_of(&f, top, r.high);
   g->seq_kernels = kernels;
@@ -143,18 +133,9 @@ void hu_gemm_finish_open(const hu_gemm_call *g, size_t i, size_t j0, size_t n, f
   }
 }
 
-#define HU_REAL float
-#define HU_READ hu_gemm_read32
-#define HU_COPY g->kernels->copy
-#define HU_SPREAD g->kernels->spread32
-#define HU_TURN g->kernels->turn32
 #define HU_FINISH hu_gemm_finish_open
 #define HU_KERNEL(padded, columns, kc, a, b, acc, fresh, ahead) run_tiles(g, rows, columns, kc, a, b, acc, fresh, ahead)
-#define HU_NR HU_GEMM32_NR
-#define HU_MB HU_GEMM32_MB
-#define HU_NB HU_GEMM32_NB
-#define HU_KC HU_GEMM32_KC
-#include "emu/gemm_body.h"
+#include "emu/gemm_body32.h"
 
 int hu_gemm_use_seq(hu_gemm_call *g, uint32_t levels) {
   if (!choose(g, levels)) return 0;

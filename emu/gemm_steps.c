@@ -6,21 +6,11 @@
 #include "emu/bits.h"
 #include "emu/gemm_call.h"
 
-static const hu_steps_kernels *kernels_for(uint32_t levels) {
-#if HU_X86
-  if (levels & HU_LEVEL_AVX512) return &hu_steps_avx512;
-  if (levels & HU_LEVEL_AVX2) return &hu_steps_avx2;
-#endif
-  (void)levels;
-  return NULL;
-}
-
 /* ---- the choice ---- */
 
 /* 1 if lanes can round to f. */
 static int grid_of(hu_step_grid *z, const hu_spec *f, int32_t emax) {
-  if (!f->sign_mask || f->zero != HU_ZERO_FIELD || f->subnormal != HU_SUBNORMAL_GRADUAL) return 0;
-  if (f->m < 1 || f->m > 10 || f->emin < -126 || emax <= f->emin || emax > 127) return 0;
+  if (!hu_lanes_round_into(f, emax, 10)) return 0;
   z->scale = 1.5f * hu_float_of_bits(hu_power_bits(23 - f->m));
   z->floor = hu_power_bits(f->emin);
   z->top = hu_power_bits(emax < 105 + f->m ? emax : 105 + f->m);
@@ -72,7 +62,7 @@ static int choose(hu_gemm_call *g, uint32_t levels) {
   const hu_accum *x = g->accum;
   hu_steps *q = &g->steps;
   hu_format product, sum, joined = x->promote ? x->promoted : x->sum;
-  g->steps_kernels = kernels_for(levels);
+  g->steps_kernels = HU_LANES_FOR(levels, hu_steps);
   q->kind = kind_of(x);
   if (!g->steps_kernels || q->kind < 0 || x->slices || x->mode.round != HU_RNE || g->k == 0) return 0;
   if (!g->a.carried || !g->b.carried || (g->c.data && !g->c.carried)) return 0;
@@ -159,18 +149,9 @@ static void run_tiles(const hu_gemm_call *g, size_t rows, size_t columns, size_t
   }
 }
 
-#define HU_REAL float
-#define HU_READ hu_gemm_read32
-#define HU_COPY g->kernels->copy
-#define HU_SPREAD g->kernels->spread32
-#define HU_TURN g->kernels->turn32
 #define HU_FINISH hu_gemm_finish_open
 #define HU_KERNEL(padded, columns, kc, a, b, acc, fresh, ahead) run_tiles(g, rows, columns, k0, kc, a, b, acc)
-#define HU_NR HU_GEMM32_NR
-#define HU_MB HU_GEMM32_MB
-#define HU_NB HU_GEMM32_NB
-#define HU_KC HU_GEMM32_KC
-#include "emu/gemm_body.h"
+#include "emu/gemm_body32.h"
 
 int hu_gemm_use_steps(hu_gemm_call *g, uint32_t levels) {
   if (!choose(g, levels)) return 0;

@@ -16,21 +16,6 @@ enum { N = 2500, ROOM = 4 * N + 64 };
 
 static const uint32_t all_off = HU_LEVEL_AVX512 | HU_LEVEL_AVX2 | HU_LEVEL_VECTOR;
 
-static uint32_t get(const void *x, size_t size, ptrdiff_t i) {
-  if (size == 1) return ((const uint8_t *)x)[i];
-  if (size == 2) return ((const uint16_t *)x)[i];
-  return ((const uint32_t *)x)[i];
-}
-
-static void put(void *z, size_t size, ptrdiff_t i, uint32_t code) {
-  if (size == 1)
-    ((uint8_t *)z)[i] = (uint8_t)code;
-  else if (size == 2)
-    ((uint16_t *)z)[i] = (uint16_t)code;
-  else
-    ((uint32_t *)z)[i] = code;
-}
-
 static uint32_t room[4][ROOM], wanted[ROOM];
 
 /* Where element 0 lies, so that all of a strided array is inside its room. */
@@ -84,7 +69,7 @@ static void draw_job(t_random *r, job *j, int call) {
   unsigned how = t_below(r, 3);
   for (int i = 0; i < calls_operands(call); i++) {
     for (size_t k = 0; k < j->n; k++)
-      put(j->start[i], j->size[i], (ptrdiff_t)k * j->inc[i], draw_code(r, j->format[i], j->format[3], how));
+      t_put(j->start[i], j->size[i], (ptrdiff_t)k * j->inc[i], draw_code(r, j->format[i], j->format[3], how));
   }
   int in_place = (int)t_below(r, 4);
   if (in_place < calls_operands(call) && j->size[in_place] == j->size[3] && j->inc[in_place] != 0) {
@@ -111,7 +96,7 @@ static uint64_t check_job(const job *j) {
     uint32_t e = 0, r = j->mode.bits ? hu_stream_word(j->exec.stream, k) >> (32 - j->mode.bits) : 0;
     for (int i = 0; i < 3; i++) {
       x[i].format = j->format[i];
-      x[i].code = i < calls_operands(j->call) ? get(j->start[i], j->size[i], (ptrdiff_t)k * j->inc[i]) : 0;
+      x[i].code = i < calls_operands(j->call) ? t_get(j->start[i], j->size[i], (ptrdiff_t)k * j->inc[i]) : 0;
     }
     wanted[k] = calls_one(j->call, j->format[3], j->mode, r, x, &e);
     if (calls_bytes(j->call)) wanted[k] &= 0xFF;
@@ -122,7 +107,7 @@ static uint64_t check_job(const job *j) {
   hu_status s = run_job(j, &ev);
   if (s != HU_OK) fail_msg("%s: %s", calls_names[j->call], hu_status_name(s));
   for (size_t k = 0; k < j->n; k++) {
-    uint32_t got = get(j->start[3], j->size[3], (ptrdiff_t)k * j->inc[3]);
+    uint32_t got = t_get(j->start[3], j->size[3], (ptrdiff_t)k * j->inc[3]);
     char z[T_FORMAT_TEXT], a[T_FORMAT_TEXT], m[T_MODE_TEXT];
     if (got != wanted[k])
       fail_msg("%s of %s ... into %s, %s, levels off %x, element %zu of %zu: %#x, alone %#x", calls_names[j->call],
@@ -172,8 +157,8 @@ static void test_lanes(void **state) {
           j.inc[i] = 1;
           j.start[i] = (uint8_t *)room[i] + 8 * j.size[i];
           for (size_t k = 0; i < 3 && k < j.n; k++)
-            put(j.start[i], j.size[i], (ptrdiff_t)k,
-                draw_code(&r, j.format[i], j.format[3], 1 + (unsigned)(k % 64 != 0)));
+            t_put(j.start[i], j.size[i], (ptrdiff_t)k,
+                  draw_code(&r, j.format[i], j.format[3], 1 + (unsigned)(k % 64 != 0)));
         }
         for (int level = 0; level < 3; level++) {
           j.exec.levels_off = off[level];

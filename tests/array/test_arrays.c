@@ -22,21 +22,6 @@ enum { N = 3000, ROOM = 3 * N + 64 };
 
 static const uint32_t all_off = HU_LEVEL_AVX512 | HU_LEVEL_AVX2 | HU_LEVEL_VECTOR;
 
-static uint32_t get(const void *x, uint32_t storage, ptrdiff_t i) {
-  if (storage == 8) return ((const uint8_t *)x)[i];
-  if (storage == 16) return ((const uint16_t *)x)[i];
-  return ((const uint32_t *)x)[i];
-}
-
-static void put(void *z, uint32_t storage, ptrdiff_t i, uint32_t code) {
-  if (storage == 8)
-    ((uint8_t *)z)[i] = (uint8_t)code;
-  else if (storage == 16)
-    ((uint16_t *)z)[i] = (uint16_t)code;
-  else
-    ((uint32_t *)z)[i] = code;
-}
-
 static uint32_t word(hu_mode mode, hu_stream s, uint64_t i) {
   return mode.bits ? hu_stream_word(s, i) >> (32 - mode.bits) : 0;
 }
@@ -86,7 +71,7 @@ static void test_encode64(void **state) {
     for (size_t i = 0; i < v.n; i++) {
       uint32_t e, c = hu_encode64(f, mode, x[(ptrdiff_t)i * v.incx], word(mode, v.exec.stream, i), &e);
       hu_events_count(&want, e);
-      assert_int_equal(get(z, storage, (ptrdiff_t)i * v.incz), c);
+      assert_int_equal(t_get(z, storage / 8, (ptrdiff_t)i * v.incz), c);
     }
     assert_true(t_same_events(&ev, &want));
     double *zv = (double *)(void *)room_z + origin(v.n, v.incz);
@@ -117,24 +102,26 @@ static void test_convert_and_decode(void **state) {
     void *z = (uint8_t *)room_z + origin(v.n, v.incz) * (ptrdiff_t)(lz.storage / 8);
     hu_events ev = {0}, want = {0};
     for (size_t i = 0; i < v.n; i++)
-      put(x, lx.storage, (ptrdiff_t)i * v.incx, t_next32(&r)); /* bits above the width too */
+      t_put(x, lx.storage / 8, (ptrdiff_t)i * v.incx, t_next32(&r)); /* bits above the width too */
     assert_int_equal(hu_convert_n(v.n, z, v.incz, fz, x, v.incx, fx, mode, &v.exec, &ev), HU_OK);
     for (size_t i = 0; i < v.n; i++) {
-      uint32_t e,
-          c = hu_convert(fz, mode, fx, get(x, lx.storage, (ptrdiff_t)i * v.incx), word(mode, v.exec.stream, i), &e);
+      uint32_t e, c = hu_convert(fz, mode, fx, t_get(x, lx.storage / 8, (ptrdiff_t)i * v.incx),
+                                 word(mode, v.exec.stream, i), &e);
       hu_events_count(&want, e);
-      assert_int_equal(get(z, lz.storage, (ptrdiff_t)i * v.incz), c);
+      assert_int_equal(t_get(z, lz.storage / 8, (ptrdiff_t)i * v.incz), c);
     }
     assert_true(t_same_events(&ev, &want));
     double *wide = (double *)(void *)room_z + origin(v.n, v.incz);
     assert_int_equal(hu_decode64_n(v.n, wide, v.incz, x, v.incx, fx, &v.exec), HU_OK);
     for (size_t i = 0; i < v.n; i++)
-      assert_true(t_same64(wide[(ptrdiff_t)i * v.incz], hu_decode64(fx, get(x, lx.storage, (ptrdiff_t)i * v.incx))));
+      assert_true(
+          t_same64(wide[(ptrdiff_t)i * v.incz], hu_decode64(fx, t_get(x, lx.storage / 8, (ptrdiff_t)i * v.incx))));
     float *narrow = (float *)(void *)room_z + origin(v.n, v.incz);
     hu_status s = hu_decode_n(v.n, narrow, v.incz, x, v.incx, fx, &v.exec);
     assert_int_equal(s, hu_format_fits_binary32(fx) ? HU_OK : HU_E_CARRIER);
     for (size_t i = 0; s == HU_OK && i < v.n; i++)
-      assert_true(t_same32(narrow[(ptrdiff_t)i * v.incz], hu_decode(fx, get(x, lx.storage, (ptrdiff_t)i * v.incx))));
+      assert_true(
+          t_same32(narrow[(ptrdiff_t)i * v.incz], hu_decode(fx, t_get(x, lx.storage / 8, (ptrdiff_t)i * v.incx))));
     cases += v.n;
   }
   print_message("codes to codes and values: %lu elements\n", cases);
@@ -150,7 +137,7 @@ static void test_decode_all_codes(void **state) {
     uint32_t storage = hu_format_limits(f).storage;
     size_t n = storage == 8 ? 256 : 65536;
     if (!hu_format_fits_binary32(f)) continue;
-    for (size_t i = 0; i < n; i++) put(codes, storage, (ptrdiff_t)i, (uint32_t)i);
+    for (size_t i = 0; i < n; i++) t_put(codes, storage / 8, (ptrdiff_t)i, (uint32_t)i);
     for (uint32_t off = 0; off <= all_off; off++) {
       hu_exec exec = {0};
       exec.levels_off = off;

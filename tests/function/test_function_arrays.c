@@ -15,21 +15,6 @@ enum { N = 1300, ROOM = 4 * N + 64 };
 static const uint32_t all_off = HU_LEVEL_AVX512 | HU_LEVEL_AVX2 | HU_LEVEL_VECTOR;
 static uint32_t room[3][ROOM], before[ROOM];
 
-static uint32_t get(const void *x, size_t size, ptrdiff_t i) {
-  if (size == 1) return ((const uint8_t *)x)[i];
-  if (size == 2) return ((const uint16_t *)x)[i];
-  return ((const uint32_t *)x)[i];
-}
-
-static void put(void *z, size_t size, ptrdiff_t i, uint32_t code) {
-  if (size == 1)
-    ((uint8_t *)z)[i] = (uint8_t)code;
-  else if (size == 2)
-    ((uint16_t *)z)[i] = (uint16_t)code;
-  else
-    ((uint32_t *)z)[i] = code;
-}
-
 static hu_format any_format(t_random *r) {
   switch (t_below(r, 4)) {
     case 0: return t_below(r, 2) ? hu_binary16() : hu_bfloat16();
@@ -72,7 +57,8 @@ static void draw_job(t_random *r, job *j, int function) {
     a->inc = t_below(r, 2) ? 1 : i == 2 ? (t_below(r, 2) ? -1 : 1) * t_between(r, 1, 3) : t_between(r, -3, 3);
     j->size[i] = hu_format_limits(a->format).storage / 8;
     a->data = (uint8_t *)room[i] + (a->inc < 0 ? -a->inc * (ptrdiff_t)j->n + 8 : 8) * (ptrdiff_t)j->size[i];
-    for (size_t k = 0; i < 2 && k < j->n; k++) put(a->data, j->size[i], (ptrdiff_t)k * a->inc, draw_code(r, a->format));
+    for (size_t k = 0; i < 2 && k < j->n; k++)
+      t_put(a->data, j->size[i], (ptrdiff_t)k * a->inc, draw_code(r, a->format));
   }
   if (t_below(r, 3) == 0 && j->size[0] == j->size[2] && j->array[0].inc != 0) {
     j->array[2].inc = j->array[0].inc;
@@ -96,9 +82,9 @@ static uint64_t check_job(const job *j) {
     uint32_t e = 0, r = j->mode.bits ? hu_stream_word(j->exec.stream, k) >> (32 - j->mode.bits) : 0;
     for (int i = 0; i < 2; i++) {
       x[i].format = j->array[i].format;
-      x[i].code = get(j->array[i].data, j->size[i], (ptrdiff_t)k * j->array[i].inc);
+      x[i].code = t_get(j->array[i].data, j->size[i], (ptrdiff_t)k * j->array[i].inc);
     }
-    put(expected, j->size[2], (ptrdiff_t)k * z.inc, fn_call(j->function, z.format, j->mode, r, x, &e));
+    t_put(expected, j->size[2], (ptrdiff_t)k * z.inc, fn_call(j->function, z.format, j->mode, r, x, &e));
     hu_events_count(&want, e);
   }
   hu_status s = fn_array_call(j->function, j->n, z, j->array, j->mode, &j->exec, &ev);

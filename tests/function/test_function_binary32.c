@@ -18,7 +18,7 @@ static const double margin = 0x1p-48;
 
 typedef struct judged {
   int function;
-  double (*library)(double);
+  double (*near)(double); /* the C library's */
   int (*exact)(mpfr_t, const mpfr_t, mpfr_rnd_t);
   hu_status (*many)(size_t, void *, ptrdiff_t, hu_format, const void *, ptrdiff_t, hu_format, hu_mode, const hu_exec *,
                     hu_events *);
@@ -58,7 +58,7 @@ static uint32_t code_of(float x) {
 static int judge(const judged *f, uint32_t code, uint32_t *want) {
   float x = value_of(code);
   if (!isfinite(x) || x == 0 || (x < 0 && !is_exponential(f->function))) return 0;
-  double y = f->library(x), low = y - fabs(y) * margin, high = y + fabs(y) * margin;
+  double y = f->near(x), low = y - fabs(y) * margin, high = y + fabs(y) * margin;
   *want = code_of((float)low);
   return code_of((float)high) == *want;
 }
@@ -96,7 +96,7 @@ static void test_judge(void **state) {
     for (int k = 0; k < 100000; k++) {
       float v = value_of(draw(functions[i].function, &r));
       if (!isfinite(v) || v == 0) continue;
-      double d = functions[i].library(v);
+      double d = functions[i].near(v);
       mpfr_set_flt(x, v, MPFR_RNDN);
       functions[i].exact(y, x, MPFR_RNDN);
       if (mpfr_zero_p(y)) continue;

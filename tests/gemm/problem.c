@@ -82,6 +82,15 @@ void plain_store(plain *x, t_random *r, int values, int transposed, size_t paddi
   x->operand.transposed = (uint8_t)transposed;
 }
 
+void plain_store_again(plain *x, t_random *r, int values, int transposed, size_t padding) {
+  free(x->stored);
+  plain_store(x, r, values, transposed, padding);
+}
+
+void plain_keep_layout(plain *x, t_random *r, size_t padding) {
+  plain_store_again(x, r, x->operand.storage == HU_VALUES, x->operand.transposed, padding);
+}
+
 void plain_free(plain *x) {
   free(x->code);
   free(x->stored);

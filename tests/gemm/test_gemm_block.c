@@ -14,29 +14,7 @@
 #include "halfulp/accum.h"
 #include "halfulp/scalar.h"
 
-#include "tests/gemm/problem.h"
-
-static const uint32_t masks[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2};
-enum { MASKS = sizeof masks / sizeof masks[0] };
-
-static hu_format format_of(const char *name) {
-  hu_format f;
-  assert_int_equal(hu_format_parse(&f, name, NULL), HU_OK);
-  return f;
-}
-
-static void store_again(plain *x, t_random *r) {
-  int values = x->operand.storage == HU_VALUES, transposed = x->operand.transposed;
-  free(x->stored);
-  plain_store(x, r, values, transposed, t_below(r, 3));
-}
-
-static double power(int e) {
-  double v = 1;
-  for (; e > 0; e--) v *= 2;
-  for (; e < 0; e++) v /= 2;
-  return v;
-}
+#include "tests/gemm/models.h"
 
 /* Numbers of exponents `low` ... `low + width`, some of few digits, some zeros of either sign, some the negative of an
  * earlier one. */
@@ -46,52 +24,15 @@ static void refill(plain *x, t_random *r, int low, uint32_t width) {
   uint32_t digits = t_below(r, 3) ? 32 : 1 + t_below(r, 6), zeros = t_below(r, 3) ? 0 : 4;
   mode.saturate = HU_SAT_FINITE;
   for (size_t i = 0; i < x->rows * x->columns; i++) {
-    double v =
-        (1 + (double)(t_next32(r) >> (32 - digits)) * power(-(int)digits)) * power(low + (int)t_below(r, width + 1));
+    double v = (1 + (double)(t_next32(r) >> (32 - digits)) * power_of_two(-(int)digits)) *
+               power_of_two(low + (int)t_below(r, width + 1));
     if (zeros && t_below(r, zeros) == 0) v = 0;
     x->code[i] = hu_encode64(x->format, mode, v, 0, NULL);
     if (t_below(r, 2)) x->code[i] |= l.sign_mask;
     if (l.sign_mask && i && t_below(r, 4) == 0) x->code[i] = x->code[t_below(r, (uint32_t)i)] ^ l.sign_mask;
     if (l.has_nan && l.nan_code == x->code[i]) x->code[i] = 0; /* there is no -0 */
   }
-  store_again(x, r);
-}
-
-/* An infinity or a NaN among many numbers. */
-static void spoil(plain *x, t_random *r) {
-  hu_limits l = hu_format_limits(x->format);
-  size_t at = t_below(r, (uint32_t)(x->rows * x->columns));
-  if (l.inf_code != HU_NO_CODE && t_below(r, 2)) {
-    x->code[at] = l.inf_code;
-  } else if (l.has_nan) {
-    x->code[at] = l.nan_code;
-  }
-  store_again(x, r);
-}
-
-static void all_the_same(const problem *p, const char *model, unsigned long *runs) {
-  char text[PROBLEM_TEXT];
-  outcome first = problem_run(p, 1, UINT32_MAX);
-  if (first.status != HU_OK) fail_msg("%s under %s: %s", problem_text(text, p), model, hu_status_name(first.status));
-  for (size_t i = 0; i < MASKS; i++) {
-    outcome o = problem_run(p, (uint32_t)i + 1, masks[i]);
-    for (size_t e = 0; e < p->m * p->n; e++) {
-      uint32_t got = outcome_element(p, &o, e / p->n, e % p->n), want = outcome_element(p, &first, e / p->n, e % p->n);
-      if (got != want) {
-        fail_msg("%s under %s, levels off %u: element %zu, %zu: %x, not %x", problem_text(text, p), model, masks[i],
-                 e / p->n, e % p->n, got, want);
-      }
-    }
-    if (!outcome_same(&first, &o)) fail_msg("%s under %s: events or padding differ", problem_text(text, p), model);
-    free(o.d);
-    ++*runs;
-  }
-  if (problem_can_run_in_place(p)) {
-    outcome o = problem_run_in_place(p, 2, 0);
-    assert_true(outcome_same(&first, &o));
-    free(o.d);
-  }
-  free(first.d);
+  plain_keep_layout(x, r, t_below(r, 3));
 }
 
 /* Data about what a model's digits tell apart: products and C of exponents near each other, F apart, at the ends. */
@@ -118,7 +59,7 @@ static void draw_data(problem *p, t_random *r) {
   refill(&p->a, r, ea, width);
   refill(&p->b, r, eb, t_below(r, 2) ? width : t_below(r, 4));
   if (p->has_c) refill(&p->c, r, ea + eb - 28 + (int)t_below(r, 56), t_below(r, 12));
-  if (t_below(r, 8) == 0) spoil(t_below(r, 3) ? &p->a : p->has_c ? &p->c : &p->b, r);
+  if (t_below(r, 8) == 0) plain_spoil(t_below(r, 3) ? &p->a : p->has_c ? &p->c : &p->b, r);
 }
 
 /* Scales of the model, near 1 or any. */
@@ -155,11 +96,11 @@ static void presets(void **state) {
       size_t m, n, k;
       draw_sizes(&r, &m, &n, &k);
       problem_draw(&p, &r, m, n, k, x.a.format, x.b.format, t_below(&r, 3) ? &x.c.format : NULL,
-                   t_below(&r, 2) ? x.c.format : format_of("binary32"), HU_ACCUM_EXACT);
+                   t_below(&r, 2) ? x.c.format : named_format("binary32"), HU_ACCUM_EXACT);
       p.accum = x.accum;
       draw_data(&p, &r);
       if (hu_accum_is_scaled(&x.accum)) draw_scales(&p, &r, x.accum.block.scale);
-      all_the_same(&p, x.name, &runs);
+      problem_same_at_levels(&p, x.name, &runs);
       problem_free(&p);
     }
   }
@@ -251,24 +192,24 @@ static void models(void **state) {
     problem p;
     char text[400];
     size_t m, n, k;
-    hu_format fc = format_of(pick(&r, operands, sizeof operands / sizeof operands[0]));
+    hu_format fc = named_format(pick(&r, operands, sizeof operands / sizeof operands[0]));
     const char *a = pick(&r, operands, sizeof operands / sizeof operands[0]);
     const char *b = t_below(&r, 2) ? a : pick(&r, operands, sizeof operands / sizeof operands[0]);
     hu_accum x;
     draw_model(&x, &r, text, sizeof text);
     draw_sizes(&r, &m, &n, &k);
-    problem_draw(&p, &r, m, n, k, format_of(a), format_of(b), t_below(&r, 2) ? &fc : NULL,
-                 format_of(t_below(&r, 2) ? "binary32" : a), HU_ACCUM_EXACT);
+    problem_draw(&p, &r, m, n, k, named_format(a), named_format(b), t_below(&r, 2) ? &fc : NULL,
+                 named_format(t_below(&r, 2) ? "binary32" : a), HU_ACCUM_EXACT);
     p.accum = x;
     draw_data(&p, &r);
     if (hu_accum_is_scaled(&x))
-      draw_scales(&p, &r, x.scaled ? format_of(t_below(&r, 2) ? "binary32" : a) : x.block.scale);
+      draw_scales(&p, &r, x.scaled ? named_format(t_below(&r, 2) ? "binary32" : a) : x.block.scale);
     outcome o = problem_run(&p, 1, 0);
     free(o.d);
     if (o.status == HU_E_ACCUM) {
       refused++;
     } else {
-      all_the_same(&p, text, &runs);
+      problem_same_at_levels(&p, text, &runs);
     }
     problem_free(&p);
   }
@@ -296,15 +237,15 @@ static void beyond_blocks(void **state) {
   for (size_t s = 0; s < 4; s++) {
     for (size_t q = 0; q < sizeof texts / sizeof texts[0]; q++) {
       problem p;
-      hu_format f = format_of("bfloat16"), fc = format_of("float8_e5m2");
-      if (strstr(texts[q], "f16") && !strstr(texts[q], "bf16")) f = format_of("binary16");
-      if (strstr(texts[q], "e4m3")) f = format_of("float8_e4m3fn");
-      problem_draw(&p, &r, shapes[s][0], shapes[s][1], shapes[s][2], f, f, q % 2 ? &fc : NULL, format_of("binary32"),
+      hu_format f = named_format("bfloat16"), fc = named_format("float8_e5m2");
+      if (strstr(texts[q], "f16") && !strstr(texts[q], "bf16")) f = named_format("binary16");
+      if (strstr(texts[q], "e4m3")) f = named_format("float8_e4m3fn");
+      problem_draw(&p, &r, shapes[s][0], shapes[s][1], shapes[s][2], f, f, q % 2 ? &fc : NULL, named_format("binary32"),
                    HU_ACCUM_EXACT);
       refill(&p.a, &r, -6, 6);
       refill(&p.b, &r, -6, 6);
       assert_int_equal(hu_accum_parse(&p.accum, texts[q], NULL), HU_OK);
-      all_the_same(&p, texts[q], &runs);
+      problem_same_at_levels(&p, texts[q], &runs);
       problem_free(&p);
     }
   }
@@ -319,31 +260,32 @@ static void remainders(void **state) {
   for (unsigned i = 0; i < 400; i++) {
     static const int apart[] = {0, 1, 2, 10, 14, 24, 29};
     problem p;
-    hu_format f = format_of("binary16"), fc = format_of("binary32");
+    hu_format f = named_format("binary16"), fc = named_format("binary32");
     hu_limits l = hu_format_limits(f);
     size_t k = 4, n = 24, m = 12;
     problem_draw(&p, &r, m, n, k, f, f, &fc, fc, HU_ACCUM_EXACT);
     /* Rows: big, small, -big, small; columns the same numbers; C near their rest, or far below all. */
     for (size_t row = 0; row < m; row++) {
       int high = 15 - (int)t_below(&r, 4), low = high - apart[t_below(&r, 7)];
-      uint32_t big = hu_encode64(f, t_mode(HU_RTZ), power(high) * (1 + t_below(&r, 1024) / 1024.), 0, NULL);
-      uint32_t small = hu_encode64(f, t_mode(HU_RTZ), power(low) * (1 + t_below(&r, 1024) / 1024.), 0, NULL);
+      uint32_t big = hu_encode64(f, t_mode(HU_RTZ), power_of_two(high) * (1 + t_below(&r, 1024) / 1024.), 0, NULL);
+      uint32_t small = hu_encode64(f, t_mode(HU_RTZ), power_of_two(low) * (1 + t_below(&r, 1024) / 1024.), 0, NULL);
       p.a.code[row * k] = big;
       p.a.code[row * k + 1] = small | (t_below(&r, 2) ? l.sign_mask : 0);
       p.a.code[row * k + 2] = big | l.sign_mask;
       p.a.code[row * k + 3] = t_below(&r, 2) ? small : small ^ 1;
     }
     for (size_t column = 0; column < n; column++) {
-      uint32_t one = hu_encode64(f, t_mode(HU_RTZ), power(-(int)t_below(&r, 24)), 0, NULL);
-      uint32_t other = t_below(&r, 2) ? one : hu_encode64(f, t_mode(HU_RTZ), power(-(int)t_below(&r, 24)), 0, NULL);
+      uint32_t one = hu_encode64(f, t_mode(HU_RTZ), power_of_two(-(int)t_below(&r, 24)), 0, NULL);
+      uint32_t other =
+          t_below(&r, 2) ? one : hu_encode64(f, t_mode(HU_RTZ), power_of_two(-(int)t_below(&r, 24)), 0, NULL);
       for (size_t row = 0; row < k; row++) p.b.code[row * n + column] = row % 2 ? other : one;
     }
-    store_again(&p.a, &r);
-    store_again(&p.b, &r);
+    plain_keep_layout(&p.a, &r, t_below(&r, 3));
+    plain_keep_layout(&p.b, &r, t_below(&r, 3));
     refill(&p.c, &r, t_below(&r, 2) ? -149 : -30, t_below(&r, 40));
     assert_int_equal(hu_accum_parse(&p.accum, t_below(&r, 2) ? "amd.cdna1.f16" : "block(exact,l=3,round=rto)", NULL),
                      HU_OK);
-    all_the_same(&p, "exact", &runs);
+    problem_same_at_levels(&p, "exact", &runs);
     problem_free(&p);
   }
   print_message("gemm block remainders: %lu runs agree\n", runs);

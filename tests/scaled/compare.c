@@ -6,12 +6,6 @@
 
 enum { ROOM = 2 * ELEMENTS_MAX + 256 };
 
-static uint32_t get(const void *x, size_t size, size_t i) {
-  if (size == 1) return ((const uint8_t *)x)[i];
-  if (size == 2) return ((const uint16_t *)x)[i];
-  return ((const uint32_t *)x)[i];
-}
-
 static int same_stats(const hu_scaled_stats *a, const hu_scaled_stats *b) {
   return t_same32(a->amax, b->amax) && a->scale == b->scale && a->special == b->special &&
          a->saturated == b->saturated && a->to_zero == b->to_zero;
@@ -74,13 +68,13 @@ static const char *check_encode(const model *m, const places *p, const hu_scaled
                                  p->with_stats ? stats : NULL, &p->exec, &ev);
   if (s != HU_OK) return "encode: status";
   for (size_t i = 0; i < blocks; i++) {
-    if (get(room_scales, n->scale_bytes, i / n->block_cols * p->lds + i % n->block_cols) != m->scales[i]) {
+    if (t_get(room_scales, n->scale_bytes, i / n->block_cols * p->lds + i % n->block_cols) != m->scales[i]) {
       return "a scale";
     }
     if (p->with_stats && !same_stats(&stats[i], &m->stats[i])) return "statistics";
   }
   for (size_t i = 0; i < m->rows * m->cols; i++) {
-    if (get(room_codes, n->code_bytes, i / m->cols * p->ld + i % m->cols) != m->codes[i]) return "a code";
+    if (t_get(room_codes, n->code_bytes, i / m->cols * p->ld + i % m->cols) != m->codes[i]) return "a code";
   }
   if (m->scaling.tensor && !t_same32(*z->tensor, m->tensor)) return "the tensor scale";
   if (!t_same_events(&ev, &m->events)) return "events";
@@ -125,7 +119,7 @@ static const char *check_decode(t_random *r, model *m, const places *p, const hu
   unsigned width = 1u + m->scaling.element.e + m->scaling.element.m, bits = (unsigned)n->code_bytes * 8;
   for (size_t i = 0; i < used; i++) room_codes[i] = t_next32(r);
   for (size_t i = 0; i < m->rows * m->cols; i++) {
-    uint32_t c = get(room_codes, n->code_bytes, i / m->cols * p->ld + i % m->cols);
+    uint32_t c = t_get(room_codes, n->code_bytes, i / m->cols * p->ld + i % m->cols);
     m->codes[i] = c & (uint32_t)(((uint64_t)1 << (m->scaling.coding ? width : bits)) - 1);
     if (!m->scaling.coding) m->codes[i] &= (uint32_t)(((uint64_t)1 << width) - 1);
   }

@@ -32,12 +32,6 @@ static size_t numbers(const char *line, uint32_t *z, int base) {
   }
 }
 
-static uint32_t get(const void *x, size_t size, size_t i) {
-  if (size == 1) return ((const uint8_t *)x)[i];
-  if (size == 2) return ((const uint16_t *)x)[i];
-  return ((const uint32_t *)x)[i];
-}
-
 static int holds(const golden *g, uint32_t levels_off) {
   static uint32_t codes[NUMBERS], scales[NUMBERS];
   hu_mode rne = {0};
@@ -50,10 +44,10 @@ static int holds(const golden *g, uint32_t levels_off) {
   }
   if (g->has_tensor && t_bits32(tensor) != g->tensor) return 0;
   for (size_t i = 0; i < n.block_rows * n.block_cols; i++) {
-    if (get(scales, n.scale_bytes, i) != g->scales[i]) return 0;
+    if (t_get(scales, n.scale_bytes, i) != g->scales[i]) return 0;
   }
   for (size_t i = 0; i < g->rows * g->cols; i++) {
-    if (get(codes, n.code_bytes, i) != g->codes[i]) return 0;
+    if (t_get(codes, n.code_bytes, i) != g->codes[i]) return 0;
   }
   return 1;
 }
@@ -98,7 +92,7 @@ static int replay(const char *path) {
   return whole ? cases : -1;
 }
 
-static void put(const char *word, const uint32_t *x, size_t n) {
+static void put_line(const char *word, const uint32_t *x, size_t n) {
   printf("%s", word);
   for (size_t i = 0; i < n; i++) printf(" %x", (unsigned)x[i]);
   printf("\n");
@@ -116,13 +110,13 @@ static void write_case(t_random *r, const char *name, size_t rows, size_t cols) 
   hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, &d);
   memcpy(words, x, sizeof words);
   printf("scaling %s\nshape %zu %zu\n", name, rows, cols);
-  put("x", words, rows * cols);
+  put_line("x", words, rows * cols);
   if (d.tensor)
     printf("tensor %x\n", (unsigned)t_bits32(m.tensor));
   else
     printf("tensor -\n");
-  put("scales", scales, n.block_rows * n.block_cols);
-  put("codes", codes, rows * cols);
+  put_line("scales", scales, n.block_rows * n.block_cols);
+  put_line("codes", codes, rows * cols);
 }
 
 static int write_all(void) {

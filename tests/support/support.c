@@ -57,6 +57,21 @@ int t_same64(double a, double b) { return t_bits64(a) == t_bits64(b); }
 
 static uint8_t pattern_byte(size_t i) { return (uint8_t)(0xA5u ^ (i & 0x0Fu)); }
 
+uint32_t t_get(const void *x, size_t size, ptrdiff_t i) {
+  if (size == 1) return ((const uint8_t *)x)[i];
+  if (size == 2) return ((const uint16_t *)x)[i];
+  return ((const uint32_t *)x)[i];
+}
+
+void t_put(void *z, size_t size, ptrdiff_t i, uint32_t code) {
+  if (size == 1)
+    ((uint8_t *)z)[i] = (uint8_t)code;
+  else if (size == 2)
+    ((uint16_t *)z)[i] = (uint16_t)code;
+  else
+    ((uint32_t *)z)[i] = code;
+}
+
 void t_fill_pattern(void *z, size_t n) {
   uint8_t *p = z;
   for (size_t i = 0; i < n; i++) p[i] = pattern_byte(i);

@@ -29,6 +29,10 @@ double t_double(uint64_t bits);
 int t_same32(float a, float b);
 int t_same64(double a, double b);
 
+/* Code number i of an array of codes of 1, 2 or 4 bytes. */
+uint32_t t_get(const void *x, size_t size, ptrdiff_t i);
+void t_put(void *z, size_t size, ptrdiff_t i, uint32_t code);
+
 /* Fills n bytes with a pattern (0xA5 ^ index low bits) so that "never written" shows; t_is_pattern says whether all n
  * bytes at offset 0 still hold it. */
 void t_fill_pattern(void *z, size_t n);
