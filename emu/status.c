@@ -26,6 +26,7 @@ static const status_row rows[] = {
     {HU_E_MEMORY, "HU_E_MEMORY", "out of memory"},
     {HU_E_DEVICE, "HU_E_DEVICE", "no CUDA device is usable, or the library was built without CUDA"},
     {HU_E_CUDA, "HU_E_CUDA", "the CUDA runtime reported an error"},
+    {HU_E_TRAIN, "HU_E_TRAIN", "the description of a training system has a field out of range"},
 };
 
 /* A value that no call returns gets a row of its own. */

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* Loss scaling: texts, the published scalers on sequences worked out by hand, their laws, and gradients unscaled. */
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "halfulp/train/loss_scale.h"
+#include "tests/support/support.h"
+
+enum { STEPS = 20 };
+/* The largest gradient of each step, before scaling. */
+static const double gmax[STEPS] = {0.5, 0.9, 1.5, 3, 5, 9, 9, 8, 7.5, 3, 2, 1, 0.8, 0.6, 12, 0.5, 0.4, 0.3, 0.2, 0.1};
+
+static hu_loss_rule rule_of(const char *text) {
+  hu_loss_rule r;
+  size_t where = 0;
+  hu_status s = hu_loss_rule_parse(&r, text, &where);
+  if (s != HU_OK) fail_msg("%s: %s at %zu", text, hu_status_name(s), where);
+  return r;
+}
+
+/* A step overflows binary16 where the scaled gradient rounds to infinity. */
+static hu_gradient_found found_by(double g, float scale) {
+  hu_gradient_found f = {(float)g, g * (double)scale >= 65520};
+  return f;
+}
+
+static void trace(const char *text, const double *want, double tolerance) {
+  hu_loss_rule r = rule_of(text);
+  hu_loss_scale s = hu_loss_scale_start(&r);
+  for (int t = 0; t < STEPS; t++) {
+    hu_gradient_found f = found_by(gmax[t], s.scale);
+    assert_int_equal(hu_loss_scale_update(&s, &r, f), !f.bad);
+    if (fabs((double)s.scale - want[t]) > tolerance * want[t]) {
+      fail_msg("%s, step %d: %.9g, not %.9g", text, t, (double)s.scale, want[t]);
+    }
+  }
+}
+
+static void worked_sequences(void **state) {
+  (void)state;
+  static const double back[STEPS] = {16384, 16384, 16384, 16384, 8192, 4096, 4096, 4096, 4096,  8192,
+                                     8192,  8192,  8192,  16384, 8192, 8192, 8192, 8192, 16384, 16384};
+  static const double wide[STEPS] = {65536, 65536, 32768, 16384, 8192, 4096, 4096, 4096, 4096,  8192,
+                                     8192,  8192,  8192,  16384, 8192, 8192, 8192, 8192, 16384, 16384};
+  static const double log_max[STEPS] = {16384,      16384,      16384,      7111.06118, 3211.79833,
+                                        1422.82895, 968.270313, 839.996653, 803.463529, 957.522859,
+                                        1119.58931, 1187.21417, 1226.322,   1222.71436, 938.875889,
+                                        923.758611, 898.429629, 854.556481, 778.981166, 641.534667};
+  static const double corrected[STEPS] = {
+      131072, 1,          1,         1,          1,          1,          1,          1,          1,         1,
+      1,      1.26726009, 1.7762806, 2.38103447, 2.92502891, 3.67782122, 4.51290622, 5.38535763, 6.1906692, 6.6350782};
+  static const double literal[STEPS] = {131072, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  trace("backoff(step_window=4)", back, 0);
+  trace("Backoff(scale_max=2^24,step_window=4,start=65536)", wide, 0);
+  trace("gradscaler(growth_interval=4)", wide, 0);
+  trace("logmax", log_max, 1e-6);
+  trace("LogNormal", log_max, 1e-6);
+  trace("logmax(scale_max=2^24)", corrected, 1e-6);
+  trace("logmax(scale_max=2^24,literal)", literal, 0);
+}
+
+/* mu and sigma of the published sequence. */
+static void moments(void **state) {
+  (void)state;
+  static const struct {
+    int step;
+    double mu, sigma;
+  } want[] = {{0, -1, 0},
+              {1, -0.573870901, 0.4239984},
+              {4, 0.684815686, 1.18641383},
+              {9, 1.74817261, 1.40733471},
+              {14, 1.38606851, 1.53370254},
+              {19, 0.487659035, 2.00225163}};
+  hu_loss_rule r = rule_of("logmax");
+  hu_loss_scale s = hu_loss_scale_start(&r);
+  size_t k = 0;
+  for (int t = 0; t < STEPS; t++) {
+    hu_loss_scale_update(&s, &r, found_by(gmax[t], s.scale));
+    if (k == sizeof want / sizeof *want || want[k].step != t) continue;
+    double mean = s.sh / (1 - s.c2), variance = s.qh / (1 - s.c2) - mean * mean;
+    assert_true(fabs(s.xh / (1 - s.c1) - want[k].mu) < 1e-7);
+    assert_true(fabs(sqrt(variance > 0 ? variance : 0) - want[k].sigma) < 1e-6);
+    k++;
+  }
+  assert_int_equal(k, sizeof want / sizeof *want);
+}
+
+/* Steps back to 2^14 after one overflow, the 101st step in a stream of 2^-4. */
+static int recovery(const char *text) {
+  hu_loss_rule r = rule_of(text);
+  hu_loss_scale s = hu_loss_scale_start(&r);
+  hu_gradient_found good = {0.0625f, 0}, bad = {0, 1};
+  for (int t = 0; t < 100; t++) assert_int_equal(hu_loss_scale_update(&s, &r, good), 1);
+  assert_true(s.scale == 16384);
+  assert_int_equal(hu_loss_scale_update(&s, &r, bad), 0);
+  assert_true(s.scale < 16384);
+  print_message("%s: %g after the overflow\n", text, (double)s.scale);
+  int steps = 0;
+  while (s.scale < 16384 && steps < 100000) {
+    hu_loss_scale_update(&s, &r, good);
+    steps++;
+  }
+  return steps;
+}
+
+static void laws(void **state) {
+  (void)state;
+  hu_gradient_found good = {1, 0}, bad = {0, 1}, zero = {0, 0};
+  /* n bad steps in a row: start / factor^n, not below the minimum. */
+  hu_loss_rule r = rule_of("backoff(scale_min=4,scale_max=1024,step_factor=4)");
+  hu_loss_scale s = hu_loss_scale_start(&r);
+  for (int n = 1; n <= 10; n++) {
+    hu_loss_scale_update(&s, &r, bad);
+    assert_true((double)s.scale == fmax(4, ldexp(1024, -2 * n)));
+  }
+  assert_int_equal(s.skipped, 10);
+  /* 2000 good steps between increases, and no more than the maximum. */
+  r = rule_of("backoff(start=1)");
+  s = hu_loss_scale_start(&r);
+  for (int t = 1; t <= 40000; t++) {
+    hu_loss_scale_update(&s, &r, good);
+    assert_true((double)s.scale == fmin(16384, ldexp(1, t / 2000)));
+  }
+  /* The counter of gradscaler is reset by growth and by a bad step; it never grows to infinity. */
+  r = rule_of("gradscaler(init_scale=2^126,growth_interval=1)");
+  s = hu_loss_scale_start(&r);
+  for (int t = 0; t < 5; t++) hu_loss_scale_update(&s, &r, good);
+  assert_true(s.scale == 0x1p127f);
+  for (int t = 0; t < 400; t++) hu_loss_scale_update(&s, &r, bad);
+  assert_true(s.scale > 0);
+  /* logmax: zero gradients change nothing. */
+  r = rule_of("logmax");
+  s = hu_loss_scale_start(&r);
+  hu_loss_scale_update(&s, &r, good);
+  hu_loss_scale before = s;
+  assert_int_equal(hu_loss_scale_update(&s, &r, zero), 1);
+  before.iteration++;
+  assert_memory_equal(&s, &before, sizeof s);
+  assert_int_equal(recovery("logmax"), 18);
+  assert_int_equal(recovery("logmax(literal)"), 13939);
+  /* What is not checked is always taken. */
+  r = rule_of("static(1024,unchecked)");
+  s = hu_loss_scale_start(&r);
+  assert_int_equal(hu_loss_scale_update(&s, &r, bad), 1);
+  r = rule_of("static(1024)");
+  assert_int_equal(hu_loss_scale_update(&s, &r, bad), 0);
+  assert_true(s.scale == 1024);
+}
+
+static void static_scales(void **state) {
+  (void)state;
+  assert_true(hu_loss_scale_of_gmax(0.0037f, 65504, 0) == 0x1p24f);
+  assert_true(hu_loss_scale_of_gmax(1, 65504, 0) == 0x1p15f);
+  assert_true(hu_loss_scale_of_gmax(511.75f, 65504, 0) == 0x1p7f);
+  assert_true(hu_loss_scale_of_gmax(1e-6f, 65504, 0) == 0x1p35f);
+  assert_true(hu_loss_scale_of_gmax(1, 65504, 2) == 0x1p13f);
+  assert_true(hu_loss_scale_of_gmax(FLT_TRUE_MIN, FLT_MAX, 0) == 0x1p127f);
+  assert_true(hu_loss_scale_of_gmax(0, 65504, 0) == 0 && hu_loss_scale_of_gmax(NAN, 65504, 0) == 0);
+}
+
+static void gradients(void **state) {
+  (void)state;
+  float g[7] = {1, -2048, 0x1p-140f, 0, -0.0f, 3, 512};
+  const float want[7] = {0x1p-10f, -2, 0, 0, -0.0f, 3 * 0x1p-10f, 0.5f};
+  hu_gradient_found f = {0, 0};
+  hu_gradient_unscale_n(7, g, 1024, &f);
+  for (int i = 0; i < 7; i++) assert_int_equal(t_bits32(g[i]), t_bits32(want[i]));
+  assert_true(f.amax == 2 && !f.bad);
+  float more[3] = {NAN, -INFINITY, 5120};
+  hu_gradient_unscale_n(3, more, 1024, &f);
+  assert_true(f.amax == 5 && f.bad);
+  hu_gradient_unscale_n(7, g, 1, &f);
+  assert_true(f.bad);
+}
+
+static void texts(void **state) {
+  (void)state;
+  static const char *const same[] = {"none",
+                                     "static(1024)",
+                                     "static(0.5,unchecked)",
+                                     "backoff",
+                                     "logmax",
+                                     "gradscaler",
+                                     "backoff(scale_max=16777216)",
+                                     "logmax(scale_max=16777216,literal)",
+                                     "gradscaler(growth_factor=1.5,backoff_factor=0.25)"};
+  for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+    char text[HU_LOSS_RULE_TEXT_MAX];
+    hu_loss_rule r = rule_of(same[i]);
+    assert_int_equal(hu_loss_rule_text(text, sizeof text, &r), strlen(same[i]));
+    assert_string_equal(text, same[i]);
+  }
+  static const struct {
+    const char *text;
+    hu_status status;
+    size_t where;
+  } bad[] = {{"", HU_E_NAME, 0},
+             {"momentum", HU_E_NAME, 0},
+             {"static", HU_E_TEXT, 6},
+             {"static()", HU_E_TEXT, 7},
+             {"static(0)", HU_E_TRAIN, 0},
+             {"static(1e400)", HU_E_TEXT, 7},
+             {"static(nan)", HU_E_TEXT, 7},
+             {"static(8,8)", HU_E_NAME, 9},
+             {"none(1)", HU_E_TEXT, 7},
+             {"backoff(", HU_E_TEXT, 8},
+             {"backoff()", HU_E_TEXT, 8},
+             {"backoff(step_factor=2", HU_E_TEXT, 21},
+             {"backoff(step_factor=2,step_factor=2)", HU_E_TEXT, 22},
+             {"backoff(step_factor=0.5)", HU_E_TRAIN, 0},
+             {"backoff(scale_min=4,scale_max=2)", HU_E_TRAIN, 0},
+             {"backoff(step_window=1.5)", HU_E_TEXT, 20},
+             {"backoff(step_window=0)", HU_E_TRAIN, 0},
+             {"backoff(step_window)", HU_E_TEXT, 8},
+             {"logmax(literal=1)", HU_E_TEXT, 7},
+             {"logmax(beta1=1)", HU_E_TRAIN, 0},
+             {"logmax(beta3=1)", HU_E_NAME, 7},
+             {"gradscaler(growth_interval=x)", HU_E_TEXT, 27}};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    hu_loss_rule r, before;
+    size_t where = 99;
+    memset(&r, 0x5A, sizeof r);
+    before = r;
+    hu_status s = hu_loss_rule_parse(&r, bad[i].text, &where);
+    if (s != bad[i].status || where != bad[i].where) {
+      fail_msg("'%s': %s at %zu, not %s at %zu", bad[i].text, hu_status_name(s), where, hu_status_name(bad[i].status),
+               bad[i].where);
+    }
+    assert_memory_equal(&r, &before, sizeof r);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(worked_sequences), cmocka_unit_test(moments),   cmocka_unit_test(laws),
+      cmocka_unit_test(static_scales),    cmocka_unit_test(gradients), cmocka_unit_test(texts)};
+  return cmocka_run_group_tests_name("loss scale", tests, NULL, NULL);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* The loss scale from step to step. */
+#include "halfulp/train/loss_scale.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "halfulp/formats/ieee.h"
+#include "halfulp/function.h"
+#include "halfulp/scalar.h"
+
+static float limited(double x, const hu_loss_rule *rule) {
+  if (!(x > rule->low)) return rule->low;
+  return x < rule->high ? (float)x : rule->high;
+}
+
+hu_loss_scale hu_loss_scale_start(const hu_loss_rule *rule) {
+  hu_loss_scale s;
+  memset(&s, 0, sizeof s);
+  if (hu_loss_rule_check(rule, NULL) != HU_OK) return s;
+  s.scale = rule->start;
+  s.c1 = s.c2 = 1;
+  return s;
+}
+
+static void backoff(hu_loss_scale *s, const hu_loss_rule *rule, int bad) {
+  if (bad) {
+    s->since = 0;
+    s->scale = limited((double)s->scale / (double)rule->grow, rule);
+  } else if (++s->since % rule->window == 0) {
+    s->scale = limited((double)s->scale * (double)rule->grow, rule);
+  }
+}
+
+static void gradscaler(hu_loss_scale *s, const hu_loss_rule *rule, int bad) {
+  if (bad) {
+    float less = s->scale * rule->shrink;
+    s->since = 0;
+    s->scale = less > 0 ? less : FLT_TRUE_MIN;
+  } else if (++s->since == rule->window) {
+    float more = s->scale * rule->grow;
+    s->since = 0;
+    if (more <= FLT_MAX) s->scale = more;
+  }
+}
+
+/* Logarithms of binary32 numbers lie within -149 and 128: 27 digits reach 2^-19 there. */
+static double log2_of(float x) {
+  const hu_mode rne = {0};
+  const hu_format wide = hu_format_ieee(5, 26, 0);
+  uint32_t u;
+  memcpy(&u, &x, sizeof u);
+  return hu_decode64(wide, hu_log2(wide, rne, hu_binary32(), u, 0, NULL));
+}
+
+/* x within -200 and 200, so that it fits; 2^x as a binary64 number, infinity beyond binary32. */
+static double exp2_of(double x) {
+  const hu_mode rne = {0};
+  const hu_format wide = hu_format_ieee(6, 25, 0);
+  x = x < -200 ? -200 : x > 200 ? 200 : x;
+  uint32_t code = hu_exp2(hu_binary32(), rne, wide, hu_encode64(wide, rne, x, 0, NULL), 0, NULL);
+  return hu_decode64(hu_binary32(), code);
+}
+
+static void logmax(hu_loss_scale *s, const hu_loss_rule *rule, hu_gradient_found found) {
+  if (!found.bad && found.amax == 0) return;
+  double x = found.bad ? rule->log_max : log2_of(found.amax);
+  if (found.bad && rule->literal) x = exp2_of(rule->log_max);
+  double less1 = 1 - rule->beta1, less2 = 1 - rule->beta2;
+  s->xh = rule->beta1 * s->xh + less1 * x;
+  s->c1 *= rule->beta1;
+  double mu = s->xh / (1 - s->c1);
+  s->sh = rule->beta2 * s->sh + less2 * x;
+  s->qh = rule->beta2 * s->qh + less2 * x * x;
+  s->c2 *= rule->beta2;
+  double mean = s->sh / (1 - s->c2), variance = s->qh / (1 - s->c2) - mean * mean;
+  double sigma = variance > 0 ? sqrt(variance) : 0;
+  s->scale = limited(exp2_of(16 - (mu + rule->deviations * sigma)), rule);
+}
+
+int hu_loss_scale_update(hu_loss_scale *s, const hu_loss_rule *rule, hu_gradient_found found) {
+  int taken = !found.bad || rule->kind == HU_LOSS_NONE || (rule->kind == HU_LOSS_STATIC && rule->unchecked);
+  s->iteration++;
+  s->skipped += !taken;
+  if (rule->kind == HU_LOSS_BACKOFF) backoff(s, rule, found.bad);
+  if (rule->kind == HU_LOSS_GRADSCALER) gradscaler(s, rule, found.bad);
+  if (rule->kind == HU_LOSS_LOGMAX) logmax(s, rule, found);
+  return taken;
+}
+
+void hu_gradient_unscale_n(size_t n, float *g, float scale, hu_gradient_found *found) {
+  float back = 1 / scale, top = found->amax;
+  unsigned bad = found->bad;
+  for (size_t i = 0; i < n; i++) {
+    g[i] *= back;
+    float a = fabsf(g[i]);
+    int finite = a <= FLT_MAX;
+    bad |= !finite;
+    if (finite && a > top) top = a;
+  }
+  found->amax = top;
+  found->bad = (uint8_t)bad;
+}
+
+float hu_loss_scale_of_gmax(float gmax, float max, int margin) {
+  if (!(gmax > 0 && gmax <= FLT_MAX && max > 0 && max <= FLT_MAX) || margin < -1000 || margin > 1000) return 0;
+  int eg, em;
+  float g = frexpf(gmax, &eg), m = frexpf(max, &em);
+  int e = em - eg - (m < g) - margin;
+  return ldexpf(1, e < -149 ? -149 : e > 127 ? 127 : e);
+}

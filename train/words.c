@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Words and numbers in texts. */
+#define _GNU_SOURCE /* strtod_l, uselocale */
+#include "train/words.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+
+int hu_same_word(const char *text, size_t n, const char *name) {
+  if (strlen(name) != n) return 0;
+  for (size_t i = 0; i < n; i++) {
+    if (lower(text[i]) != name[i]) return 0;
+  }
+  return 1;
+}
+
+/* strtod in the C locale; 0 where there is no memory for one. */
+static int read_decimal(const char *word, double *x) {
+  locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  char *end;
+  if (!c) return 0;
+  *x = strtod_l(word, &end, c);
+  freelocale(c);
+  return *end == 0 && end != word;
+}
+
+int hu_read_number(const char *text, size_t n, double *x) {
+  char word[64];
+  if (n == 0 || n >= sizeof word) return 0;
+  memcpy(word, text, n);
+  word[n] = 0;
+  int power = strncmp(word, "2^", 2) == 0;
+  const char *digits = power ? word + 2 : word;
+  if (strspn(digits, power ? "+-0123456789" : "+-.eE0123456789") != strlen(digits)) return 0;
+  if (!read_decimal(digits, x)) return 0;
+  if (power) *x = fabs(*x) <= 2000 ? ldexp(1, (int)*x) : INFINITY;
+  return isfinite(*x) != 0;
+}
+
+char *hu_write_number(char text[HU_NUMBER_TEXT_MAX], double x) {
+  double back;
+  locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), old = c ? uselocale(c) : (locale_t)0;
+  for (int digits = 1; digits <= 17; digits++) {
+    snprintf(text, HU_NUMBER_TEXT_MAX, "%.*g", digits, x);
+    if (read_decimal(text, &back) && back == x) break;
+  }
+  if (c) {
+    uselocale(old);
+    freelocale(c);
+  }
+  return text;
+}
