@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp/train/optimizer.h - SGD and AdamW in any format, and the three ways to end the weight update.
+ *
+ *   hu_optimizer o = hu_optimizer_adamw(hu_bfloat16());     // all state in bfloat16
+ *   o.rate = 1e-3;
+ *   o.update = HU_UPDATE_KAHAN;
+ *   hu_optimizer_time now = {0, 1, 1};
+ *   each step:  hu_optimizer_tick(&now, &o);
+ *               for each tensor: hu_status s = hu_optimizer_step(n, &x, &o, &now, stream, &counts);
+ *
+ * Zamirai et al., Revisiting BFloat16 Training: every operator reads numbers of the format, works in binary32 and
+ * rounds its result, and only the last rounding of the weight update changes between the variants. With Q: binary32,
+ * ties to even, then rounded into `state` to nearest even; QW: the same into `weight`; and all of the scalars rounded
+ * into `state` first, once:
+ *
+ *   SGD    g = Q(g + Q(decay w))            if decay is not 0
+ *          m = Q(Q(momentum m) + g)         m = g if momentum is 0: then there is no array m
+ *          u = Q(rate m)
+ *   AdamW  g = Q(g + Q(decay w))            if `coupled` (Adam with L2 regularisation)
+ *          m = Q(Q(beta1 m) + Q((1 - beta1) g))
+ *          v = Q(Q(beta2 v) + Q((1 - beta2) Q(g g)))
+ *          u = Q(Q(m / Q(1 - beta1^t)) / Q(Q(sqrt(Q(v / Q(1 - beta2^t)))) + eps))
+ *          u = Q(u + Q(decay w))            unless `coupled`, if decay is not 0
+ *          u = Q(rate u)
+ *   then   round   w = the binary32 number w - u rounded into `weight` by `mode`: nearest, or stochastic
+ *          Kahan   y = QW(-u - c);  s = QW(w + y);  d = QW(s - w);  c = QW(d - y);  w = s
+ *
+ * 1 - beta is computed in binary64 from the rounded beta, as is beta^t, by t multiplications. With `fused`, SGD ends
+ * with w = w - rate m, one binary32 fused multiply-add, in place of u. state = weight = binary32 is the ordinary
+ * optimizer of master weights; state narrow and weight binary32 the ablation "32-bit weights". Where 2p + 2 <= 24 for a
+ * format of p digits (bfloat16, binary16, narrower ones) and no result is subnormal in binary32, the binary32 step in
+ * between changes nothing: every Q is one rounding of the exact result of its operator.
+ *
+ * Arrays are binary32 values on the grid of their format (not checked); what is not gets rounded with the first
+ * operation. NaN results are 0x7FC00000. Element i draws word i of `stream` in the stochastic modes; take another
+ * counter or key for every tensor and step. The floating-point environment is to be C's default (to nearest, subnormal
+ * numbers kept). */
+#ifndef HALFULP_TRAIN_OPTIMIZER_H
+#define HALFULP_TRAIN_OPTIMIZER_H
+
+#include "halfulp/format.h"
+#include "halfulp/mode.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { HU_SGD = 0, HU_ADAMW = 1 };
+enum { HU_UPDATE_ROUND = 0, HU_UPDATE_KAHAN = 1 };
+
+typedef struct hu_optimizer {
+  hu_format state;  /* of momenta, second moments, and of every operator */
+  hu_format weight; /* of weights and Kahan terms */
+  uint8_t kind;     /* HU_SGD, HU_ADAMW */
+  uint8_t update;   /* HU_UPDATE_ */
+  uint8_t coupled;  /* AdamW: 1: weight decay goes into the gradient */
+  uint8_t fused;    /* SGD, HU_UPDATE_ROUND: 1: w - rate m has one rounding */
+  hu_mode mode;     /* of the last rounding; HU_UPDATE_KAHAN: all zero */
+  double rate, momentum, beta1, beta2, eps, decay;
+} hu_optimizer;
+
+/* Steps so far, and beta1^t, beta2^t. Before the first step: {0, 1, 1}. */
+typedef struct hu_optimizer_time {
+  uint64_t t;
+  double power1, power2;
+} hu_optimizer_time;
+
+/* One tensor's arrays, of equal length, that do not overlap. m: NULL for SGD without momentum; v: AdamW; c: Kahan;
+ * else NULL. All but w and g are zero before the first step. */
+typedef struct hu_optimizer_arrays {
+  float *w;
+  const float *g;
+  float *m, *v, *c;
+} hu_optimizer_arrays;
+
+/* What the last roundings did. */
+typedef struct hu_update_counts {
+  uint64_t moved; /* weights with an update that is not zero */
+  uint64_t lost;  /* those of them that stayed as they were (Kahan: w; the update is kept in c) */
+} hu_update_counts;
+
+/* Rate 0.01, momentum 0.9; AdamW: rate 0.001, beta 0.9 and 0.999, eps 1e-8; no decay; weights in the same format,
+ * rounded to nearest even. */
+HU_API hu_optimizer hu_optimizer_sgd(hu_format f);
+HU_API hu_optimizer hu_optimizer_adamw(hu_format f);
+/* HU_OK; HU_E_FORMAT or HU_E_CARRIER (a format that is none, or not within binary32), HU_E_MODE, or HU_E_TRAIN: a
+ * number out of range, beta2 (beta1, momentum) that rounds to 1 in `state`, so that nothing would ever be forgotten.
+ * Then *why, if why is not NULL, is a static sentence that names the field. */
+HU_API HU_MUST_CHECK hu_status hu_optimizer_check(const hu_optimizer *o, const char **why);
+/* The next step begins. */
+HU_API void hu_optimizer_tick(hu_optimizer_time *now, const hu_optimizer *o);
+/* One step of a tensor of n elements, which happens wholly or, on an error, not at all: those of hu_optimizer_check,
+ * HU_E_NULL (an array that is wanted, or one that is not, the counts excepted: NULL or added to), HU_E_SHAPE (t is 0).
+ */
+HU_API HU_MUST_CHECK hu_status hu_optimizer_step(size_t n, const hu_optimizer_arrays *x, const hu_optimizer *o,
+                                                 const hu_optimizer_time *now, hu_stream stream,
+                                                 hu_update_counts *counts);
+/* Bytes of storage that an element takes: weight, momenta and Kahan term, as codes. */
+HU_API size_t hu_optimizer_bytes(const hu_optimizer *o);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
