@@ -3,44 +3,12 @@
 #include "halfulp/gemm.h"
 
 #include "emu/accum_num.h"
-#include "emu/gemm_call.h"
+#include "emu/extent.h"
 #include "emu/float_env.h"
+#include "emu/gemm_call.h"
 #include "emu/threads.h"
 
 /* ---- arguments ---- */
-
-/* The bytes of a matrix: rows of `width` bytes, `pitch` apart. */
-typedef struct extent {
-  uintptr_t first, past; /* first = past: no elements */
-  size_t width, pitch;
-} extent;
-
-static hu_status extent_of(extent *e, const void *data, size_t rows, size_t columns, size_t ld, size_t size) {
-  size_t bytes;
-  memset(e, 0, sizeof *e);
-  if (ld < columns) return HU_E_SHAPE;
-  if (rows == 0 || columns == 0) return HU_OK;
-  if (!data) return HU_E_NULL;
-  if ((uintptr_t)data % size) return HU_E_ALIGN;
-  if (__builtin_mul_overflow(rows - 1, ld, &bytes) || __builtin_add_overflow(bytes, columns, &bytes)) return HU_E_SHAPE;
-  if (__builtin_mul_overflow(bytes, size, &bytes) || bytes > PTRDIFF_MAX) return HU_E_SHAPE;
-  e->first = (uintptr_t)data;
-  if (__builtin_add_overflow(e->first, bytes, &e->past)) return HU_E_SHAPE;
-  e->width = columns * size;
-  /* A single row has no pitch: any that holds it will do, and ld may not fit the address space. */
-  e->pitch = rows == 1 ? e->width : ld * size;
-  return HU_OK;
-}
-
-/* Do the two share a byte? Matrices of one pitch may lie side by side in the same rows. */
-static int overlap(const extent *x, const extent *y) {
-  if (x->first >= y->past || y->first >= x->past) return 0;
-  if (x->first == x->past || y->first == y->past) return 0;
-  if (x->pitch != y->pitch) return 1;
-  size_t apart = x->first > y->first ? (x->first - y->first) % x->pitch : (y->first - x->first) % x->pitch;
-  size_t low = x->first > y->first ? y->width : x->width, high = x->first > y->first ? x->width : y->width;
-  return apart < low || x->pitch - apart < high;
-}
 
 static hu_status check_format(hu_format f, uint8_t storage, int fp32) {
   if (hu_format_check(f, NULL) != HU_OK) return HU_E_FORMAT;
@@ -52,10 +20,15 @@ static size_t element_size(hu_format f, uint8_t storage) {
   return storage == HU_VALUES ? 4 : hu_format_limits(f).storage / 8;
 }
 
-static hu_status operand_extent(extent *e, const hu_operand *x, size_t rows, size_t columns) {
+static hu_status operand_extent(hu_extent *e, const hu_operand *x, size_t rows, size_t columns) {
   if (x->storage > HU_CODES || x->transposed > 1) return HU_E_SHAPE;
   size_t size = element_size(x->format, x->storage);
-  return extent_of(e, x->data, x->transposed ? columns : rows, x->transposed ? rows : columns, x->ld, size);
+  return hu_extent_of(e, x->data, x->transposed ? columns : rows, x->transposed ? rows : columns, x->ld, size, size);
+}
+
+static hu_status result_extent(hu_extent *e, const hu_result *d, size_t m, size_t n) {
+  size_t size = element_size(d->format, d->storage);
+  return hu_extent_of(e, d->data, m, n, d->ld, size, size);
 }
 
 static int in_place(const hu_result *d, const hu_operand *c) {
@@ -75,33 +48,35 @@ static hu_status check_formats(const hu_result *d, const hu_operand *a, const hu
 
 static hu_status check_memory(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
                               const hu_operand *b, const hu_operand *c) {
-  extent ed, e[3];
+  hu_extent ed, e[3];
   hu_status s = HU_E_SHAPE;
   memset(e, 0, sizeof e);
-  if (d->storage <= HU_CODES) s = extent_of(&ed, d->data, m, n, d->ld, element_size(d->format, d->storage));
+  if (d->storage <= HU_CODES) s = result_extent(&ed, d, m, n);
   if (s == HU_OK) s = operand_extent(&e[0], a, m, k);
   if (s == HU_OK) s = operand_extent(&e[1], b, k, n);
   if (s == HU_OK && c) s = operand_extent(&e[2], c, m, n);
   if (s != HU_OK) return s;
   if (c && in_place(d, c)) memset(&e[2], 0, sizeof e[2]);
-  return overlap(&ed, &e[0]) || overlap(&ed, &e[1]) || overlap(&ed, &e[2]) ? HU_E_OVERLAP : HU_OK;
+  return hu_extents_overlap(&ed, &e[0]) || hu_extents_overlap(&ed, &e[1]) || hu_extents_overlap(&ed, &e[2])
+             ? HU_E_OVERLAP
+             : HU_OK;
 }
 
 /* Scales, where D is valid. */
 static hu_status check_scales(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *sa,
                               const hu_operand *sb, const hu_accum *accum) {
   size_t count = hu_gemm_scales(accum, k);
-  extent ed, ea, eb;
+  hu_extent ed, ea, eb;
   hu_status s = check_format(sa->format, sa->storage, 0);
   if (s == HU_OK) s = check_format(sb->format, sb->storage, 0);
   if (s != HU_OK) return s;
   int same = hu_format_equal(sa->format, accum->block.scale) && hu_format_equal(sb->format, accum->block.scale);
   if (!accum->scaled && !same) return HU_E_ACCUM;
-  s = extent_of(&ed, d->data, m, n, d->ld, element_size(d->format, d->storage));
+  s = result_extent(&ed, d, m, n);
   if (s == HU_OK) s = operand_extent(&ea, sa, m, count);
   if (s == HU_OK) s = operand_extent(&eb, sb, count, n);
   if (s != HU_OK) return s;
-  return overlap(&ed, &ea) || overlap(&ed, &eb) ? HU_E_OVERLAP : HU_OK;
+  return hu_extents_overlap(&ed, &ea) || hu_extents_overlap(&ed, &eb) ? HU_E_OVERLAP : HU_OK;
 }
 
 static hu_status check(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,

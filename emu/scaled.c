@@ -3,6 +3,7 @@
 #include "halfulp/scaled.h"
 
 #include "emu/bits.h"
+#include "emu/extent.h"
 #include "emu/kernels.h"
 #include "emu/scaled_lanes.h"
 #include "emu/scaled_run.h"
@@ -17,51 +18,26 @@ const hu_scaled_lanes *hu_scaled_lanes_for(uint32_t levels) {
 
 /* ---- what is where ---- */
 
-/* A row-major array, as addresses. */
-typedef struct area {
-  uintptr_t first, past;
-} area;
-
-/* rows, cols >= 1. */
-static hu_status cover(area *a, const void *data, size_t rows, size_t cols, size_t ld, size_t size, size_t align) {
-  size_t bytes;
-  if (ld < cols) return HU_E_SHAPE;
-  if (!data) return HU_E_NULL;
-  if ((uintptr_t)data % align) return HU_E_ALIGN;
-  if (__builtin_mul_overflow(rows - 1, ld, &bytes) || __builtin_add_overflow(bytes, cols, &bytes) ||
-      __builtin_mul_overflow(bytes, size, &bytes) || bytes > PTRDIFF_MAX) {
-    return HU_E_SHAPE;
-  }
-  a->first = (uintptr_t)data;
-  a->past = a->first + bytes;
-  return a->past < a->first ? HU_E_SHAPE : HU_OK;
-}
-
-static int apart(const area *a, const area *b) { return a->past <= b->first || b->past <= a->first; }
-
-static int all_apart(const area *list, size_t n) {
+static int all_apart(const hu_extent *list, size_t n) {
   for (size_t i = 0; i < n; i++) {
     for (size_t k = 0; k < i; k++) {
-      if (!apart(&list[i], &list[k])) return 0;
+      if (hu_extents_overlap(&list[i], &list[k])) return 0;
     }
   }
   return 1;
 }
 
 /* Codes, scales and tensor scale into three entries of the list; none where nothing is stored. */
-static hu_status cover_scaled(area list[3], const hu_scaled_call *c) {
+static hu_status cover_scaled(hu_extent list[3], const hu_scaled_call *c) {
   hu_scaled_sizes n = hu_scaled_sizes_of(c->rows, c->cols, &c->scaling);
   const hu_scaled *z = c->codes;
-  hu_status s = cover(&list[0], z->codes, c->rows, c->cols, z->ld, n.code_bytes, n.code_bytes);
+  hu_status s = hu_extent_of(&list[0], z->codes, c->rows, c->cols, z->ld, n.code_bytes, n.code_bytes);
   if (s == HU_OK) {
-    s = cover(&list[1], z->scales, n.block_rows, n.block_cols, z->lds, n.scale_bytes, n.scale_bytes);
+    s = hu_extent_of(&list[1], z->scales, n.block_rows, n.block_cols, z->lds, n.scale_bytes, n.scale_bytes);
   }
-  list[2] = list[1];
-  if (s != HU_OK || !c->scaling.tensor) {
-    list[2].first = list[2].past = 0;
-    return s;
-  }
-  return cover(&list[2], z->tensor, 1, 1, 1, sizeof(float), sizeof(float));
+  memset(&list[2], 0, sizeof list[2]);
+  if (s != HU_OK || !c->scaling.tensor) return s;
+  return hu_extent_of(&list[2], z->tensor, 1, 1, 1, sizeof(float), sizeof(float));
 }
 
 static hu_status check_amax(const hu_scaled_call *c) {
@@ -72,11 +48,12 @@ static hu_status check_amax(const hu_scaled_call *c) {
   return u < 0x7F800000 || u == 0x80000000 ? HU_OK : HU_E_SCALING;
 }
 
-static hu_status check_stats(area *a, const hu_scaled_call *c) {
+static hu_status check_stats(hu_extent *a, const hu_scaled_call *c) {
   hu_scaled_sizes n = hu_scaled_sizes_of(c->rows, c->cols, &c->scaling);
-  a->first = a->past = 0;
+  memset(a, 0, sizeof *a);
   if (!c->stats) return HU_OK;
-  return cover(a, c->stats, n.block_rows, n.block_cols, n.block_cols, sizeof *c->stats, _Alignof(hu_scaled_stats));
+  return hu_extent_of(a, c->stats, n.block_rows, n.block_cols, n.block_cols, sizeof *c->stats,
+                      _Alignof(hu_scaled_stats));
 }
 
 static hu_status check_scaling(const hu_scaling *scaling, hu_mode mode) {
@@ -94,15 +71,15 @@ static hu_status check_empty(const hu_scaled_call *c) {
 
 /* Lists everything written, and x at last. */
 static hu_status check_made(const hu_scaled_call *c) {
-  area list[6];
+  hu_extent list[6];
   memset(list, 0, sizeof list);
   hu_status s = check_amax(c);
   if (s != HU_OK) return s;
   if (c->rows == 0 || c->cols == 0) return check_empty(c);
   if (c->codes) s = cover_scaled(list, c);
-  if (s == HU_OK && c->z) s = cover(&list[3], c->z, c->rows, c->cols, c->ldz, 4, 4);
+  if (s == HU_OK && c->z) s = hu_extent_of(&list[3], c->z, c->rows, c->cols, c->ldz, 4, 4);
   if (s == HU_OK) s = check_stats(&list[4], c);
-  if (s == HU_OK) s = cover(&list[5], c->x, c->rows, c->cols, c->ldx, 4, 4);
+  if (s == HU_OK) s = hu_extent_of(&list[5], c->x, c->rows, c->cols, c->ldx, 4, 4);
   if (s != HU_OK) return s;
   int in_place = c->z == c->x && c->ldz == c->ldx;
   if (in_place) memset(&list[3], 0, sizeof list[3]);
@@ -139,17 +116,17 @@ hu_status hu_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz, con
 hu_status hu_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x,
                            const hu_scaling *scaling, const hu_exec *exec) {
   hu_mode rne = {0};
-  area list[4];
+  hu_extent list[4];
   hu_status s = check_scaling(scaling, rne);
   if (s != HU_OK) return s;
   if (!x) return HU_E_NULL;
   if (rows == 0 || cols == 0) return HU_OK;
   hu_scaled_call c = {rows, cols, *scaling, rne, NULL, 0, (uint32_t *)(void *)z, ldz, x, NULL, NULL, exec, NULL};
   s = cover_scaled(list, &c);
-  if (s == HU_OK) s = cover(&list[3], z, rows, cols, ldz, 4, 4);
+  if (s == HU_OK) s = hu_extent_of(&list[3], z, rows, cols, ldz, 4, 4);
   if (s != HU_OK) return s;
   for (size_t i = 0; i < 3; i++) {
-    if (!apart(&list[i], &list[3])) return HU_E_OVERLAP;
+    if (hu_extents_overlap(&list[i], &list[3])) return HU_E_OVERLAP;
   }
   hu_scaled_undo(&c);
   return HU_OK;
@@ -159,17 +136,17 @@ hu_status hu_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz, const
 
 static hu_status check_packed(hu_scaled_sizes *n, size_t rows, size_t cols, const uint8_t *wide, size_t ld,
                               const uint8_t *dense, const hu_scaling *d) {
-  area a, b;
+  hu_extent a, b;
   if (!d) return HU_E_NULL;
   hu_status s = hu_scaling_check(d, NULL);
   if (s != HU_OK) return s;
   if (1u + d->element.e + d->element.m > 8) return HU_E_SHAPE;
   *n = hu_scaled_sizes_of(rows, cols, d);
   if (rows == 0 || cols == 0) return HU_OK;
-  s = cover(&a, wide, rows, cols, ld, 1, 1);
-  if (s == HU_OK) s = n->packed > PTRDIFF_MAX ? HU_E_SHAPE : cover(&b, dense, 1, n->packed, n->packed, 1, 1);
+  s = hu_extent_of(&a, wide, rows, cols, ld, 1, 1);
+  if (s == HU_OK) s = n->packed > PTRDIFF_MAX ? HU_E_SHAPE : hu_extent_of(&b, dense, 1, n->packed, n->packed, 1, 1);
   if (s != HU_OK) return s;
-  return apart(&a, &b) ? HU_OK : HU_E_OVERLAP;
+  return hu_extents_overlap(&a, &b) ? HU_E_OVERLAP : HU_OK;
 }
 
 hu_status hu_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint8_t *x, size_t ld, const hu_scaling *scaling) {

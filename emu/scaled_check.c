@@ -36,8 +36,8 @@ static const char *wrong_rule(const hu_scaling *d) {
     return d->tensor ? "tensor: a second level wants rule ratio" : NULL;
   }
   if (d->round > HU_RAZ) return "round: not a deterministic mode from rne to raz";
-  if (d->steps != HU_STEPS_EXACT && !hu_format_fits_binary32(d->scale)) {
-    return "steps: in binary32 they want scales that are binary32 numbers";
+  if (d->steps != HU_STEPS_EXACT && !(hu_format_fits_binary32(d->scale) && hu_format_fits_binary32(d->element))) {
+    return "steps: in binary32 they want scales and elements that are binary32 numbers";
   }
   if (d->tensor && (d->element.m > 7 || d->scale.m > 7)) return "tensor: at most 7 trailing significand bits";
   if (d->steps == HU_STEPS_ENCODE && !d->tensor && !is_binary32(d->scale)) {

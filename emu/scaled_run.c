@@ -487,10 +487,9 @@ static int ratios_can(run *g) {
   hu_num one = hu_power_of_two(0);
   if (!g->kernels || g->scaler.rule != HU_SCALE_RATIO || g->scaler.steps == HU_STEPS_EXACT) return 0;
   if (g->scaler.steps == HU_STEPS_ENCODE && !g->scaler.two) return 0;
-  if (!hu_format_fits_binary32(g->c.scaling.element)) return 0; /* M is a binary32 number */
   hu_num part = hu_step32(hu_product(0, g->scaler.tensor_code, hu_step32(hu_quotient(0, one, g->scaler.top))));
   g->part_factor = value32(part);
-  g->scale_is_binary32 = f->m == 23 && hu_format_equal(g->c.scaling.scale, hu_format_binary32());
+  g->scale_is_binary32 = hu_format_equal(g->c.scaling.scale, hu_format_binary32());
   return g->scale_is_binary32 || hu_narrow_of(&g->scale_narrow, f);
 }
 

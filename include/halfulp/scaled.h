@@ -90,8 +90,8 @@ typedef struct hu_scaling {
   uint32_t amin;       /* a binary32 pattern, positive and finite: A is at least this; 0: no such bound */
 } hu_scaling;
 
-/* HU_OK; HU_E_FORMAT (one of the formats is none) or HU_E_SCALING (the parts do not go together); then, if why is not
- * NULL, *why is a static sentence. */
+/* HU_OK; HU_E_NULL, HU_E_FORMAT (one of the formats is none) or HU_E_SCALING (the parts do not go together); then, if
+ * why is not NULL, *why is a static sentence. */
 HU_API HU_MUST_CHECK hu_status hu_scaling_check(const hu_scaling *scaling, const char **why);
 /* Text to record. HU_E_TEXT (not the grammar), HU_E_NAME (no preset or format of that name), HU_E_FORMAT, HU_E_SCALING
  * (well-formed, but hu_scaling_check refuses it); then, if where is not NULL, *where is the offset of the part that is
@@ -137,7 +137,8 @@ typedef struct hu_scaled {
 
 /* What happened in a block: element [p block_cols + q] of the array that a call is given. */
 typedef struct hu_scaled_stats {
-  float amax;         /* A before `amin`: of the finite elements; saturate: 0x1.fffffep127 if there is an infinity */
+  float amax; /* the block's own, before `amin` or an amax that is given: of the finite elements; saturate:
+                 0x1.fffffep127 if there is an infinity */
   uint32_t scale;     /* its scale's code */
   uint64_t special;   /* infinities and NaNs */
   uint64_t saturated; /* events of its elements */

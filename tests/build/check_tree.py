@@ -27,7 +27,7 @@ def allow(paths, allowed, why):
     count = 0
     for path in paths:
         for name in include.findall(path.read_text()):
-            project = name.startswith(('halfulp/', 'emu/', 'gpu/', 'cli/', 'tests/', 'bench/', 'formats/'))
+            project = name.startswith(('halfulp/', 'emu/', 'gpu/', 'cli/', 'train/', 'tests/', 'bench/', 'formats/'))
             cuda = name.startswith(('cuda', 'cublas'))
             count += 1
             if (project or cuda) and not any(re.fullmatch(p, name) for p in allowed):
@@ -38,7 +38,7 @@ def allow(paths, allowed, why):
 public = r'halfulp/.*'
 core = r'emu/(core|stream|port|arith|accum|accum_num|accum_wide|accum_plan|accum_block|dot_last|scaled|bits|big|function\w+)\.h'
 n = 0
-n += allow(files('include/halfulp/*.h', 'formats/*.h'), [public], 'public headers include public headers')
+n += allow(files('include/halfulp/**/*.h', 'formats/*.h'), [public], 'public headers include public headers')
 n += allow(files('emu/core.h', 'emu/arith.h', 'emu/stream.h', 'emu/port.h', 'emu/narrow.h', 'emu/lanes.h',
                  'emu/accum.h', 'emu/accum_num.h', 'emu/accum_wide.h', 'emu/accum_plan.h', 'emu/accum_block.h', 'emu/scaled.h'),
            [r'halfulp/(accum|format|mode|scaled)\.h', core, r'emu/(narrow|lanes)\.h'],
@@ -48,6 +48,7 @@ n += allow(files('emu/oracle/*'), [r'halfulp/(format|mode|status|oracle)\.h', r'
            'the oracle shares nothing with the emulator')
 n += allow(files('gpu/*'), [public, core, r'emu/(narrow|lanes|shared)\.h', r'gpu/.*', r'cuda.*', r'cublas.*', r'bench/.*'],
            'the kernels of one backend never reach into the other')
+n += allow(files('train/*'), [public, r'train/.*'], 'training systems use public headers only')
 n += allow(files('cli/*'), [public, r'cli/.*'], 'the command uses public headers only')
 n += allow(files('bench/*'), [public, r'bench/.*'], 'benchmarks use public headers only')
 for path in files('emu/**/*.[ch]', 'cli/*.[ch]', 'include/halfulp/*.h', 'formats/*.[ch]'):

@@ -110,19 +110,33 @@ static const char *check_quantize(const model *m, const places *p) {
   return NULL;
 }
 
-/* Any codes and scales. */
+static uint32_t width_mask(hu_format f) { return (uint32_t)(((uint64_t)1 << hu_format_limits(f).width) - 1); }
+
+/* Any codes and scales, and any t that is not negative, infinities and NaN among them. */
+static void draw_codes(t_random *r, model *m, const places *p, const hu_scaled_sizes *n, const hu_scaled *z) {
+  uint32_t element = width_mask(m->scaling.element), scale = width_mask(m->scaling.scale);
+  for (size_t i = 0; i < used; i++) {
+    room_codes[i] = t_next32(r);
+    room_scales[i] = t_below(r, 8) ? t_next32(r) : 0x7F800000u >> t_below(r, 25);
+  }
+  for (size_t i = 0; i < m->rows * m->cols; i++) {
+    m->codes[i] = t_get(room_codes, n->code_bytes, (ptrdiff_t)(i / m->cols * p->ld + i % m->cols)) & element;
+  }
+  for (size_t i = 0; i < n->block_rows * n->block_cols; i++) {
+    size_t at = i / n->block_cols * p->lds + i % n->block_cols;
+    m->scales[i] = t_get(room_scales, n->scale_bytes, (ptrdiff_t)at) & scale;
+  }
+  if (!z->tensor) return;
+  m->tensor = t_float(t_below(r, 4) ? t_next32(r) >> 1 : 0x7F800000u + t_below(r, 2));
+  *z->tensor = m->tensor;
+}
+
 static const char *check_decode(t_random *r, model *m, const places *p, const hu_scaled_sizes *n, const hu_scaled *z) {
   fill(room_z, used * sizeof *room_z);
   if (hu_scaled_decode(m->rows, m->cols, room_z, p->ldz, z, &m->scaling, &p->exec) != HU_OK) return "decode: status";
   const char *wrong = check_values(m, p, "a decoded value");
   if (wrong || !r) return wrong;
-  unsigned width = 1u + m->scaling.element.e + m->scaling.element.m, bits = (unsigned)n->code_bytes * 8;
-  for (size_t i = 0; i < used; i++) room_codes[i] = t_next32(r);
-  for (size_t i = 0; i < m->rows * m->cols; i++) {
-    uint32_t c = t_get(room_codes, n->code_bytes, i / m->cols * p->ld + i % m->cols);
-    m->codes[i] = c & (uint32_t)(((uint64_t)1 << (m->scaling.coding ? width : bits)) - 1);
-    if (!m->scaling.coding) m->codes[i] &= (uint32_t)(((uint64_t)1 << width) - 1);
-  }
+  draw_codes(r, m, p, n, z);
   model_decode(m);
   if (hu_scaled_decode(m->rows, m->cols, room_z, p->ldz, z, &m->scaling, &p->exec) != HU_OK) return "decode: status";
   return check_values(m, p, "a value of some code");

@@ -183,7 +183,8 @@ static uint32_t ratio_code(const model *m, const formats *f, float a, float S, b
 
 static double product(const model *m, double scale) {
   if (m->scaling.steps == HU_STEPS_EXACT) return scale * m->tensor; /* exact: at most 24 + 24 digits */
-  return rn((float)scale * m->tensor);
+  float z = (float)scale * m->tensor;
+  return isinf(scale) || isinf(m->tensor) ? z : rn(z);
 }
 
 static uint32_t scale_of(const model *m, const formats *f, block *b, float S, double a, int special) {

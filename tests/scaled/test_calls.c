@@ -126,7 +126,6 @@ static void test_wrong_texts(void **state) {
 static void test_checks(void **state) {
   (void)state;
   const hu_scaling good = parsed("mxfp8_e4m3");
-  unsigned refused = 0;
   for (unsigned i = 0; i < 12; i++) {
     hu_scaling d = good;
     char text[8];
@@ -146,9 +145,7 @@ static void test_checks(void **state) {
     assert_int_equal(hu_scaling_check(&d, &why), i == 9 || i == 10 ? HU_E_FORMAT : HU_E_SCALING);
     assert_non_null(why);
     assert_int_equal(hu_scaling_text(text, sizeof text, &d), 0);
-    refused++;
   }
-  assert_int_equal(refused, 12);
 }
 
 static void test_sizes(void **state) {

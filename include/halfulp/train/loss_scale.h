@@ -83,7 +83,8 @@ typedef struct hu_loss_scale {
 /* HU_OK, or HU_E_TRAIN with *why, if not NULL, a static sentence that names the field. */
 HU_API HU_MUST_CHECK hu_status hu_loss_rule_check(const hu_loss_rule *rule, const char **why);
 /* Text to rule: HU_E_TEXT (not the grammar), HU_E_NAME (no such rule or key), HU_E_TRAIN (hu_loss_rule_check refuses
- * it); then, if where is not NULL, *where is the offset of what is wrong (0 for HU_E_TRAIN). *rule is untouched then. */
+ * it); then, if where is not NULL, *where is the offset of what is wrong (0 for HU_E_TRAIN). *rule is untouched then.
+ * */
 HU_API HU_MUST_CHECK hu_status hu_loss_rule_parse(hu_loss_rule *rule, const char *text, size_t *where);
 /* Rule to text with every key that is not at its default, which parses to the rule. Returns the length needed, like
  * snprintf; 0 for a rule that is not valid. HU_LOSS_RULE_TEXT_MAX bytes always suffice. */
