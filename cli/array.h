@@ -4,7 +4,7 @@
 #define HALFULP_CLI_ARRAY_H
 
 #include "cli/io.h"
-#include "cli/npy.h"
+#include "files/npy.h"
 #include "halfulp/array.h"
 #include "halfulp/format.h"
 

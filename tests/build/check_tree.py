@@ -27,7 +27,7 @@ def allow(paths, allowed, why):
     count = 0
     for path in paths:
         for name in include.findall(path.read_text()):
-            project = name.startswith(('halfulp/', 'emu/', 'gpu/', 'cli/', 'train/', 'tests/', 'bench/', 'formats/'))
+            project = name.startswith(('halfulp/', 'emu/', 'gpu/', 'cli/', 'train/', 'files/', 'tests/', 'bench/', 'formats/'))
             cuda = name.startswith(('cuda', 'cublas'))
             count += 1
             if (project or cuda) and not any(re.fullmatch(p, name) for p in allowed):
@@ -48,8 +48,9 @@ n += allow(files('emu/oracle/*'), [r'halfulp/(format|mode|status|oracle)\.h', r'
            'the oracle shares nothing with the emulator')
 n += allow(files('gpu/*'), [public, core, r'emu/(narrow|lanes|shared)\.h', r'gpu/.*', r'cuda.*', r'cublas.*', r'bench/.*'],
            'the kernels of one backend never reach into the other')
-n += allow(files('train/*'), [public, r'train/.*'], 'training systems use public headers only')
-n += allow(files('cli/*'), [public, r'cli/.*'], 'the command uses public headers only')
+n += allow(files('cli/*'), [public, r'cli/.*', r'files/.*'], 'the command uses public headers only')
+n += allow(files('train/*'), [public, r'train/.*', r'files/.*'], 'training uses public headers only')
+n += allow(files('files/*'), [r'files/.*'], 'file formats know nothing of the library')
 n += allow(files('bench/*'), [public, r'bench/.*'], 'benchmarks use public headers only')
 for path in files('emu/**/*.[ch]', 'cli/*.[ch]', 'include/halfulp/*.h', 'formats/*.[ch]'):
     for name in include.findall(path.read_text()):

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "cli/npy.h"
+#include "files/npy.h"
 
 static void check_accepted(const npy_info *info, size_t size) {
   char header[NPY_HEADER_ROOM], shape[NPY_SHAPE_MAX], error[NPY_ERROR_MAX];

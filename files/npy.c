@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The .npy header: a Python dictionary literal with exactly the keys descr, fortran_order and shape. */
-#include "cli/npy.h"
+#include "files/npy.h"
 
 #include <stdarg.h>
 #include <stdio.h>

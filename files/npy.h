@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/npy.h - NumPy's .npy format, versions 1.0, 2.0 and 3.0: float16/32/64 and uint8/16/32 arrays of any shape.
+/* files/npy.h - NumPy's .npy format, versions 1.0, 2.0 and 3.0: float16/32/64 and uint8/16/32 arrays of any shape.
  *
  * The reader is a pure function over bytes: it never reads outside them and accepts a file only if every byte of
  * it is accounted for. */
-#ifndef HALFULP_CLI_NPY_H
-#define HALFULP_CLI_NPY_H
+#ifndef HALFULP_FILES_NPY_H
+#define HALFULP_FILES_NPY_H
 
 #include <stddef.h>
 #include <stdint.h>

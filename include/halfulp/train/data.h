@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp/train/data.h - what training systems learn from: data sets, their files, their order, first weights.
+ *
+ *   hu_data all, training, test;
+ *   char why[HU_DATA_WHY_MAX];
+ *   if (hu_data_load_digits(&all, "data", 0, why) != HU_OK) puts(why);
+ *   hu_status s = hu_data_split(&training, &test, &all, 5, 4);
+ *   hu_batches b;
+ *   s = hu_batches_open(&b, training.count, 32, (hu_batch_state){seed, 0, 0});
+ *   each step:  const uint32_t *index = hu_batches_next(&b);
+ *               hu_data_gather(&training, 32, index, x, labels, NULL);
+ *
+ * Everything that is drawn or computed here is a pure function of its arguments, bit for bit the same on every machine:
+ * random words are those of hu_stream, elementary functions those of halfulp/function.h, and what is left are single
+ * binary32 and binary64 additions, products, quotients and roots. docs/training-data.md says each of them to the bit.
+ * The floating-point environment is to be C's default.
+ *
+ * A call that makes a data set allocates it; *z is wholly written on success and untouched on an error. Whoever has the
+ * record frees it, with hu_data_free or hu_text_free. `why`, if not NULL, has room for HU_DATA_WHY_MAX bytes and gets a
+ * sentence that names the file and the field ("train.bin: label of record 3: 12, not below 10") when a call that
+ * reads files does not return HU_OK, and is untouched else. Errors of all calls: HU_E_NULL, HU_E_MEMORY, HU_E_SHAPE (a
+ * size that makes no sense or does not fit); of calls that read files too: HU_E_FILE (cannot be opened or read),
+ * HU_E_DATA (content that is not what the format says). */
+#ifndef HALFULP_TRAIN_DATA_H
+#define HALFULP_TRAIN_DATA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "halfulp/format.h"
+#include "halfulp/mode.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HU_DATA_WHY_MAX 512
+
+/* ---- records ---- */
+
+/* Examples. The input of an example is height x width x channels floats, the channels of a pixel side by side; features
+ * without a shape are 1 x 1 x d. */
+typedef struct hu_data {
+  size_t count; /* examples, at least 1 and below 2^32 */
+  size_t height, width, channels;
+  float *x;         /* count inputs, one after another */
+  uint32_t classes; /* 0: no labels */
+  uint32_t *labels; /* count, each below classes; or NULL */
+  size_t targets;   /* 0: none */
+  float *y;         /* count rows of `targets`; or NULL */
+} hu_data;
+
+HU_API void hu_data_free(hu_data *z); /* and sets it to all zero */
+/* Floats of one input: height x width x channels. */
+HU_API size_t hu_data_features(const hu_data *x);
+/* Examples first ... first + count - 1 as a data set of their own. */
+HU_API HU_MUST_CHECK hu_status hu_data_part(hu_data *z, const hu_data *x, size_t first, size_t count);
+/* Example i goes into `test` if i mod period = rest, else into `training`, in order. HU_E_SHAPE: one would be empty.
+ * The digits are split by (5, 4): 359 for testing. */
+HU_API HU_MUST_CHECK hu_status hu_data_split(hu_data *training, hu_data *test, const hu_data *x, size_t period,
+                                             size_t rest);
+/* x = (x - mean[c]) / deviation[c], two binary32 operations, c the channel. HU_E_SHAPE: a deviation that is not
+ * positive and finite; then nothing is changed. */
+HU_API HU_MUST_CHECK hu_status hu_data_normalise(hu_data *z, const float *mean, const float *deviation);
+#define HU_CIFAR10_MEAN \
+  { 0.4914f, 0.4822f, 0.4465f }
+#define HU_CIFAR10_DEVIATION \
+  { 0.2023f, 0.1994f, 0.2010f }
+#define HU_CIFAR100_MEAN \
+  { 0.5074f, 0.4867f, 0.4411f }
+#define HU_CIFAR100_DEVIATION \
+  { 0.2011f, 0.1987f, 0.2025f }
+/* Inputs, labels and targets of n examples, one after another, into arrays that are not NULL. An index is below count
+ * (not checked). */
+HU_API void hu_data_gather(const hu_data *x, size_t n, const uint32_t *index, float *z, uint32_t *labels, float *y);
+
+/* A stream of tokens: bytes numbered by the table of those that occur, in increasing order. */
+typedef struct hu_text {
+  size_t count; /* tokens */
+  uint32_t *tokens;
+  uint32_t kinds;      /* of tokens, 1 ... 256 */
+  uint8_t values[256]; /* values[token] = byte; 0 from kinds on */
+} hu_text;
+
+HU_API void hu_text_free(hu_text *z);
+
+/* ---- files; none of them may be compressed ---- */
+
+/* CIFAR-10, binary version: records of a label (0 ... 9) and 3 planes of 32 x 32 bytes, red, green, blue. CIFAR-100: a
+ * coarse (0 ... 19) and a fine label (0 ... 99) before them; both are checked, `coarse` says which one is kept. The
+ * files' records follow each other. x = byte / 255, one binary32 division. */
+HU_API HU_MUST_CHECK hu_status hu_data_load_cifar10(hu_data *z, const char *const *paths, size_t files, char *why);
+HU_API HU_MUST_CHECK hu_status hu_data_load_cifar100(hu_data *z, const char *const *paths, size_t files, int coarse,
+                                                     char *why);
+/* MNIST and its relatives in idx files: images of unsigned bytes in three dimensions (magic 0x00000803), labels in one
+ * (0x00000801), sizes as big-endian 32-bit numbers. Labels are below classes (MNIST: 10; EMNIST letters, which count
+ * from 1: 27). by_columns: 1: the bytes of an image go column by column, as EMNIST has them. x = byte / 255. */
+HU_API HU_MUST_CHECK hu_status hu_data_load_idx(hu_data *z, const char *images, const char *labels, uint32_t classes,
+                                                int by_columns, char *why);
+/* NumPy's .npy: images float32 or uint8 in row order, of shape (n, d), (n, h, w) or (n, h, w, c), labels uint8, uint16
+ * or uint32 of shape (n,), below classes; labels NULL and classes 0: no labels. x = element / divisor; every element is
+ * finite, the divisor positive and finite. */
+HU_API HU_MUST_CHECK hu_status hu_data_load_npy(hu_data *z, const char *images, const char *labels, uint32_t classes,
+                                                float divisor, char *why);
+/* The digits set of this project: digits_images.npy and digits_labels.npy in a folder; 8 x 8 x 1, pixels of 0 ... 16
+ * divided by 16 unless `raw`. */
+HU_API HU_MUST_CHECK hu_status hu_data_load_digits(hu_data *z, const char *folder, int raw, char *why);
+/* Any file as text, byte for byte. */
+HU_API HU_MUST_CHECK hu_status hu_text_load(hu_text *z, const char *path, char *why);
+
+/* ---- random numbers ---- */
+
+/* A stream of its own for each i: the key is words 2i and 2i + 1 of s (the low half first), the counter 0. */
+HU_API hu_stream hu_stream_child(hu_stream s, uint64_t i);
+/* Child `use` of the stream (seed, 0). Numbers from 64 on are free for other purposes. */
+enum {
+  HU_USE_ORDER = 0,   /* child e of it: the permutation of epoch e */
+  HU_USE_AUGMENT = 1, /* crops and flips */
+  HU_USE_DATA = 2,    /* generators' inputs, labels, phases */
+  HU_USE_NOISE = 3,   /* generators' noise */
+  HU_USE_TRUTH = 4,   /* generators' own weights */
+  HU_USE_WEIGHTS = 5, /* first weights */
+  HU_USE_WINDOWS = 6, /* windows of text */
+  HU_USE_DROPOUT = 7,
+  HU_USE_ROUNDING = 8,
+  HU_USE_OTHER = 64
+};
+HU_API hu_stream hu_stream_of_use(uint64_t seed, uint64_t use);
+/* A number from 0 ... n - 1, each with the same probability (n >= 1): takes words from *s, whose counter moves. */
+HU_API uint32_t hu_stream_below(hu_stream *s, uint32_t n);
+/* z = 0 ... n - 1 in random order, each order with the same probability (Fisher, Yates). */
+HU_API void hu_permutation(uint32_t n, uint32_t *z, hu_stream s);
+/* z[i] = low + (high - low) u, u = floor(word i / 2^8) / 2^24, in binary32: from low to below high where low is
+ * 0; else high may be met by rounding. */
+HU_API void hu_uniform_n(size_t n, float *z, float low, float high, hu_stream s);
+/* z[i] = deviation times normal number i of the stream, a binary32 product: mean 0, variance 1 (Box, Muller), within
+ * +-5.77. Numbers 2j and 2j + 1 are made from words 2j and 2j + 1. */
+HU_API void hu_normal_n(size_t n, float *z, float deviation, hu_stream s);
+
+/* First weights: N(0, gain / fan_in), gain 2 before a ReLU, 1 else; uniform between +-1/sqrt(hidden), both ends open.
+ * A size of 0 counts as 1. */
+HU_API void hu_init_normal(size_t n, float *z, unsigned gain, size_t fan_in, hu_stream s);
+HU_API void hu_init_uniform(size_t n, float *z, size_t hidden, hu_stream s);
+
+/* ---- generated data ---- */
+
+/* Least squares (Zamirai et al., section 3): inputs N(0, 1) of d features, w* uniform from low to high, y = x w* + N(0,
+ * noise^2); the product summed in binary64. unit: inputs divided by their norm. grid: NULL, or the format that inputs
+ * and w* are rounded into before y is made from them (to nearest even); one that binary32 holds. */
+typedef struct hu_least_squares {
+  size_t count, features; /* 1000, 10 */
+  float low, high;        /* 0, 100 */
+  float noise;            /* 0.5 */
+  int unit;               /* 0 */
+  const hu_format *grid;  /* NULL */
+} hu_least_squares;
+/* The numbers above, which are the paper's (count apart). */
+HU_API hu_least_squares hu_least_squares_usual(void);
+/* w: NULL, or room for w*. One target. Errors too: HU_E_FORMAT, HU_E_CARRIER. */
+HU_API HU_MUST_CHECK hu_status hu_data_least_squares(hu_data *z, float *w, const hu_least_squares *what, uint64_t seed);
+
+/* Gratings of size x size x 1 pixels: example i, counted from `first`, is of class c = i mod classes and has
+ * cos(2 pi 0.22 (row sin a + column cos a) + phase) + N(0, 1), a = pi c / classes, phase uniform. Examples are the same
+ * whatever first and count: a test set is a later part of the same sequence. No linear model separates them. */
+HU_API HU_MUST_CHECK hu_status hu_data_gratings(hu_data *z, uint64_t first, size_t count, size_t size, uint32_t classes,
+                                                uint64_t seed);
+
+/* Regression with large targets: x N(0, 1), y = tanh(1.5 x W1) W2 scaled so that its standard deviation over the set is
+ * `deviation`; W1 N(0, 1 / features), W2 N(0, 1 / hidden). grid: as above, for x. */
+typedef struct hu_teacher {
+  size_t count, features, hidden; /* 2500, 8, 16 */
+  float deviation;                /* 25 */
+  const hu_format *grid;          /* NULL */
+} hu_teacher;
+HU_API hu_teacher hu_teacher_usual(void);
+HU_API HU_MUST_CHECK hu_status hu_data_teacher(hu_data *z, const hu_teacher *what, uint64_t seed);
+
+/* ---- batches ---- */
+
+/* Where a run stands in its data: all there is to store. */
+typedef struct hu_batch_state {
+  uint64_t seed;
+  uint64_t epoch;    /* from 0 */
+  uint64_t position; /* batches of this epoch that are done */
+} hu_batch_state;
+
+/* Batches of `batch` examples in an order of its own for each epoch, a function of (seed, epoch, count); the last
+ * incomplete batch is left out. */
+typedef struct hu_batches {
+  size_t count, batch;
+  hu_batch_state state;
+  uint32_t *order; /* of the epoch `ordered` */
+  uint64_t ordered;
+} hu_batches;
+
+/* From any state: (seed, 0, 0) is the start. HU_E_SHAPE: count is 0 or 2^32 and above, batch is 0 or above count, or
+ * position is above count / batch. */
+HU_API HU_MUST_CHECK hu_status hu_batches_open(hu_batches *z, size_t count, size_t batch, hu_batch_state state);
+/* Indices of the next batch, valid until the next call; the state moves. After the last batch of an epoch position is
+ * count / batch, and the next call begins the next epoch. */
+HU_API const uint32_t *hu_batches_next(hu_batches *b);
+/* The random words of the batch given last, for a use (HU_USE_): child position of child epoch of that use. */
+HU_API hu_stream hu_batches_stream(const hu_batches *b, uint64_t use);
+HU_API void hu_batches_free(hu_batches *b);
+
+/* "seed=1,epoch=2,position=3" and back. HU_E_TEXT: not that, to the letter; *z is untouched then. */
+#define HU_BATCH_STATE_TEXT_MAX 96
+HU_API char *hu_batch_state_text(char text[HU_BATCH_STATE_TEXT_MAX], hu_batch_state state);
+HU_API HU_MUST_CHECK hu_status hu_batch_state_parse(hu_batch_state *z, const char *text);
+
+/* n images, each padded by `pad` pixels of fill[c] (NULL: 0) on all sides, cropped at a random place to its size, and
+ * mirrored from left to right with probability 1/2 if `flip`. Image i draws from child i of s. z and x do not overlap.
+ * (CIFAR: pad 4, flip; fill (0 - mean) / deviation where the images were normalised before.) */
+HU_API HU_MUST_CHECK hu_status hu_augment(size_t n, float *z, const float *x, size_t height, size_t width,
+                                          size_t channels, size_t pad, int flip, const float *fill, hu_stream s);
+
+/* n windows of `length` tokens from random places within tokens first ... first + count - 1, one after another into z;
+ * window i draws from child i of s. HU_E_SHAPE: no window fits, or there are not so many tokens. */
+HU_API HU_MUST_CHECK hu_status hu_text_windows(size_t n, uint32_t *z, const hu_text *x, size_t first, size_t count,
+                                               size_t length, hu_stream s);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

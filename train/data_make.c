@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* Data sets made up: least squares, gratings, a teacher with large answers. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "halfulp/array.h"
+#include "halfulp/formats/ieee.h"
+#include "halfulp/function.h"
+#include "halfulp/function_n.h"
+#include "train/data_file.h"
+
+static const hu_mode rne = {0};
+
+static uint32_t bits(float x) {
+  uint32_t u;
+  memcpy(&u, &x, sizeof u);
+  return u;
+}
+static float number(uint32_t u) {
+  float x;
+  memcpy(&x, &u, sizeof x);
+  return x;
+}
+
+typedef uint32_t (*function)(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events);
+static float of(function f, float x) { return number(f(hu_binary32(), rne, hu_binary32(), bits(x), 0, NULL)); }
+
+static hu_status check_grid(const hu_format *grid) {
+  if (!grid) return HU_OK;
+  hu_status s = hu_format_check(*grid, NULL);
+  if (s != HU_OK) return s;
+  return hu_format_fits_binary32(*grid) ? HU_OK : HU_E_CARRIER;
+}
+
+static void onto_grid(size_t n, float *x, const hu_format *grid) {
+  hu_status s = grid ? hu_quantize_n(n, x, 1, x, 1, *grid, rne, NULL, NULL) : HU_OK;
+  (void)s; /* checked before */
+}
+
+/* Products of binary32 numbers are exact in binary64; one sum after another, k ascending. */
+static double dot(size_t n, const float *x, const float *w, size_t step) {
+  double sum = 0;
+  for (size_t k = 0; k < n; k++) sum += (double)x[k] * (double)w[k * step];
+  return sum;
+}
+
+static int finite(float x) { return x >= -FLT_MAX && x <= FLT_MAX; }
+
+/* ---- least squares ---- */
+
+hu_least_squares hu_least_squares_usual(void) {
+  hu_least_squares usual = {1000, 10, 0, 100, 0.5f, 0, NULL};
+  return usual;
+}
+
+/* Every row of a set with its norm 1, as far as binary32 can say. */
+static void to_unit_rows(hu_data *d) {
+  for (size_t i = 0; i < d->count; i++) {
+    float *x = d->x + i * d->channels;
+    double norm = sqrt(dot(d->channels, x, x, 1));
+    for (size_t k = 0; norm > 0 && k < d->channels; k++) x[k] = (float)((double)x[k] / norm);
+  }
+}
+
+static hu_status check_least_squares(const hu_least_squares *a) {
+  if (!finite(a->low) || !finite(a->high) || !finite(a->high - a->low) || !(a->low <= a->high)) return HU_E_SHAPE;
+  if (!(a->noise >= 0 && a->noise <= FLT_MAX)) return HU_E_SHAPE;
+  return check_grid(a->grid);
+}
+
+hu_status hu_data_least_squares(hu_data *z, float *w, const hu_least_squares *what, uint64_t seed) {
+  if (!z || !what) return HU_E_NULL;
+  const size_t n = what->count, m = what->features, shape[3] = {1, 1, m};
+  hu_data d;
+  hu_status s = check_least_squares(what);
+  if (s == HU_OK) s = hu_data_make(&d, n, shape, 0, 1);
+  if (s != HU_OK) return s;
+  float *truth = hu_data_room(m, sizeof *truth);
+  if (!truth) {
+    hu_data_free(&d);
+    return HU_E_MEMORY;
+  }
+  hu_normal_n(n * m, d.x, 1, hu_stream_of_use(seed, HU_USE_DATA));
+  if (what->unit) to_unit_rows(&d);
+  hu_uniform_n(m, truth, what->low, what->high, hu_stream_of_use(seed, HU_USE_TRUTH));
+  onto_grid(n * m, d.x, what->grid);
+  onto_grid(m, truth, what->grid);
+  hu_normal_n(n, d.y, what->noise, hu_stream_of_use(seed, HU_USE_NOISE));
+  for (size_t i = 0; i < n; i++) d.y[i] = (float)(dot(m, d.x + i * m, truth, 1) + (double)d.y[i]);
+  if (w) memcpy(w, truth, m * sizeof *w);
+  free(truth);
+  *z = d;
+  return HU_OK;
+}
+
+/* ---- gratings ---- */
+
+static void grating(float *z, size_t size, uint32_t c, uint32_t classes, float phase) {
+  const float half_turn = 0x1.921fb6p+1f, frequency = 0x1.61de76p+0f; /* pi; 2 pi 0.22 */
+  float angle = half_turn * (float)c / (float)classes;
+  float sine = of(hu_sin, angle), cosine = of(hu_cos, angle);
+  for (size_t i = 0; i < size; i++) {
+    for (size_t j = 0; j < size; j++) {
+      float place = (float)i * sine + (float)j * cosine;
+      z[i * size + j] = frequency * place + phase;
+    }
+  }
+}
+
+hu_status hu_data_gratings(hu_data *z, uint64_t first, size_t count, size_t size, uint32_t classes, uint64_t seed) {
+  const size_t shape[3] = {size, size, 1}, pixels = size * size;
+  const hu_stream phases = hu_stream_of_use(seed, HU_USE_DATA), noises = hu_stream_of_use(seed, HU_USE_NOISE);
+  hu_data d;
+  if (!z) return HU_E_NULL;
+  if (classes == 0 || size > 4096 || first > UINT64_MAX - count) return HU_E_SHAPE;
+  hu_status s = hu_data_make(&d, count, shape, classes, 0);
+  if (s != HU_OK) return s;
+  float *noise = hu_data_room(pixels, sizeof *noise);
+  if (!noise) s = HU_E_MEMORY;
+  for (size_t e = 0; s == HU_OK && e < count; e++) {
+    const uint64_t i = first + e;
+    const hu_stream at = {phases.key, phases.counter + i};
+    float *x = d.x + e * pixels, phase;
+    hu_uniform_n(1, &phase, 0, 0x1.921fb6p+2f, at);
+    d.labels[e] = (uint32_t)(i % classes);
+    grating(x, size, d.labels[e], classes, phase);
+    s = hu_cos_n(pixels, x, 1, hu_binary32(), x, 1, hu_binary32(), rne, NULL, NULL);
+    hu_normal_n(pixels, noise, 1, hu_stream_child(noises, i));
+    for (size_t k = 0; k < pixels; k++) x[k] += noise[k];
+  }
+  free(noise);
+  if (s == HU_OK) {
+    *z = d;
+  } else {
+    hu_data_free(&d);
+  }
+  return s;
+}
+
+/* ---- teacher ---- */
+
+hu_teacher hu_teacher_usual(void) {
+  hu_teacher usual = {2500, 8, 16, 25, NULL};
+  return usual;
+}
+
+/* y = tanh(1.5 x W1) W2 of one input; binary64 sums rounded to binary32 before each function. */
+static double answer(const hu_teacher *a, const float *x, const float *w1, const float *w2) {
+  double sum = 0;
+  for (size_t h = 0; h < a->hidden; h++) {
+    float t = (float)(1.5 * dot(a->features, x, w1 + h, a->hidden));
+    sum += (double)of(hu_tanh, t) * (double)w2[h];
+  }
+  return sum;
+}
+
+/* Scales answers to a standard deviation; 0: they have none. */
+static int scaled(size_t n, float *y, const double *raw, float deviation) {
+  double mean = 0, squares = 0;
+  for (size_t i = 0; i < n; i++) mean += raw[i];
+  mean /= (double)n;
+  for (size_t i = 0; i < n; i++) squares += (raw[i] - mean) * (raw[i] - mean);
+  if (!(squares > 0)) return 0;
+  double factor = (double)deviation / sqrt(squares / (double)n);
+  for (size_t i = 0; i < n; i++) y[i] = (float)(factor * raw[i]);
+  return 1;
+}
+
+static hu_status teach(hu_data *d, const hu_teacher *a, float *w, double *raw, uint64_t seed) {
+  const size_t first = a->features * a->hidden;
+  const hu_stream truth = hu_stream_of_use(seed, HU_USE_TRUTH);
+  hu_init_normal(first, w, 1, a->features, hu_stream_child(truth, 0));
+  hu_init_normal(a->hidden, w + first, 1, a->hidden, hu_stream_child(truth, 1));
+  hu_normal_n(a->count * a->features, d->x, 1, hu_stream_of_use(seed, HU_USE_DATA));
+  onto_grid(a->count * a->features, d->x, a->grid);
+  for (size_t i = 0; i < a->count; i++) raw[i] = answer(a, d->x + i * a->features, w, w + first);
+  return scaled(a->count, d->y, raw, a->deviation) ? HU_OK : HU_E_SHAPE;
+}
+
+hu_status hu_data_teacher(hu_data *z, const hu_teacher *what, uint64_t seed) {
+  size_t weights;
+  hu_data d;
+  if (!z || !what) return HU_E_NULL;
+  const size_t shape[3] = {1, 1, what->features};
+  if (what->count < 2 || what->hidden == 0 || !(what->deviation > 0 && what->deviation <= FLT_MAX)) return HU_E_SHAPE;
+  if (what->features == SIZE_MAX || !hu_size_product(&weights, what->features + 1, what->hidden)) return HU_E_SHAPE;
+  hu_status s = check_grid(what->grid);
+  if (s == HU_OK) s = hu_data_make(&d, what->count, shape, 0, 1);
+  if (s != HU_OK) return s;
+  float *w = hu_data_room(weights, sizeof *w);
+  double *raw = hu_data_room(what->count, sizeof *raw);
+  s = w && raw ? teach(&d, what, w, raw, seed) : HU_E_MEMORY;
+  free(w);
+  free(raw);
+  if (s == HU_OK) {
+    *z = d;
+  } else {
+    hu_data_free(&d);
+  }
+  return s;
+}
