@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp/train.h - everything of libhalfulp-train: training in low precision, on halfulp's public calls alone.
+ *
+ *   net.h         networks whose every tensor has a precision, and their gradients
+ *   rounding.h    how a whole tensor is rounded
+ *   loss_scale.h  factors on the loss, static and automatic
+ *   optimizer.h   SGD and AdamW in any format; stochastic and compensated weight updates
+ *   assignment.h  which tensors are kept in low precision
+ *   data.h        data sets, batches, first weights */
+#ifndef HALFULP_TRAIN_H
+#define HALFULP_TRAIN_H
+
+#include "halfulp/train/assignment.h"
+#include "halfulp/train/data.h"
+#include "halfulp/train/loss_scale.h"
+#include "halfulp/train/net.h"
+#include "halfulp/train/optimizer.h"
+#include "halfulp/train/rounding.h"
+
+#endif

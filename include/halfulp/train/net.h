@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp/train/net.h - a network whose every tensor has a precision, and its gradients.
+ *
+ *   hu_net *net = hu_net_new(64, 1);                       // batches of 64 samples, one thread
+ *   int x = hu_net_input(net, 1, 64);                      // a row of 64 numbers a sample
+ *   int h = hu_net_relu(net, hu_net_linear(net, x, 128, 1));
+ *   int y = hu_net_linear(net, h, 10, 1);
+ *   int loss = hu_net_cross_entropy(net, y);
+ *   if (hu_net_status(net, &why) != HU_OK) ...             // building calls fail silently, this one tells
+ *   hu_net_initialize(net, 1);
+ *   each step: hu_net_feed(net, x, images); hu_net_targets(net, labels, NULL);
+ *              hu_net_forward(net, &l); hu_net_backward(net, scale); hu_net_update(net, &rule, ...)
+ *
+ * Values (numbers from 0) are matrices, row-major: `rows` rows a sample, the batch's samples one after another, `cols`
+ * columns. Images are rows of pixels, columns of channels (height x width x channels). Operators run in the order in
+ * which they were added. Every operator computes in binary32, ties to even, in the order that docs/training.md states;
+ * then each tensor of the gradient computation is rounded once, by its own rounding (rounding.h):
+ *
+ *   v_out = rnd(op(v_in, theta))         theta = rnd(master weights), once a step
+ *   dv    = rnd(the sum of what its readers give, last reader first)       dtheta = rnd(...)
+ *
+ * (Lee et al., Training with Mixed-Precision Floating-Point Assignments, equation (1); all keep: plain binary32.)
+ * Matrix products and convolutions have an accumulation model (accum.h; fp32 unless said) and six more roundings, of
+ * the operands of their three products Z = X W, dX = dZ W^T, dW = X^T dZ, for systems that round there (S2FP8, MX).
+ * Random words come from (seed, tensor, step), so that nothing depends on threads or order of calls: the same bits for
+ * any number of threads. Elementary functions are the library's, correctly rounded.
+ *
+ * A net is one thread's at a time; it owns its memory. docs/training.md is normative. */
+#ifndef HALFULP_TRAIN_NET_H
+#define HALFULP_TRAIN_NET_H
+
+#include "halfulp/accum.h"
+#include "halfulp/train/assignment.h"
+#include "halfulp/train/loss_scale.h"
+#include "halfulp/train/optimizer.h"
+#include "halfulp/train/rounding.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hu_net hu_net;
+
+/* NULL: no memory, or batch is 0. */
+HU_API hu_net *hu_net_new(size_t batch, uint32_t threads);
+HU_API void hu_net_free(hu_net *net);
+/* HU_OK, or the first error of a building call and, if why is not NULL, a sentence that names the operator (it lives as
+ * long as the net). HU_E_SHAPE, HU_E_NULL, HU_E_TRAIN, HU_E_MEMORY. */
+HU_API hu_status hu_net_status(const hu_net *net, const char **why);
+
+/* ---- building: each returns the number of its result, -1 after an error; given -1 it returns -1 ---- */
+
+HU_API int hu_net_input(hu_net *net, size_t rows, size_t cols);
+HU_API int hu_net_image(hu_net *net, size_t height, size_t width, size_t channels);
+/* Z = X W + b: W is cols x outputs; b a row, added in binary32 before the rounding. */
+HU_API int hu_net_linear(hu_net *net, int x, size_t outputs, int bias);
+/* The same over patches of kernel x kernel pixels, `pad` pixels of zeros around the image: W is (kernel kernel
+ * channels) x outputs, patches row by row, pixel by pixel, channel by channel. */
+HU_API int hu_net_conv(hu_net *net, int x, size_t outputs, size_t kernel, size_t stride, size_t pad, int bias);
+/* g (x - mean) / sqrt(variance + 1e-5) + b. Batch: over all rows, a column at a time, with running statistics
+ * (momentum 0.1) for evaluation; layer: over the columns of a row. */
+HU_API int hu_net_batch_norm(hu_net *net, int x);
+HU_API int hu_net_layer_norm(hu_net *net, int x);
+HU_API int hu_net_relu(hu_net *net, int x);
+HU_API int hu_net_gelu(hu_net *net, int x); /* x Phi(x), not the approximation by tanh */
+HU_API int hu_net_tanh(hu_net *net, int x);
+HU_API int hu_net_sigmoid(hu_net *net, int x);
+HU_API int hu_net_add(hu_net *net, int a, int b);
+/* p of the numbers become 0, the others are divided by 1 - p, in training; nothing in evaluation. */
+HU_API int hu_net_dropout(hu_net *net, int x, double p);
+/* ---- sequences: `rows` of a sample are steps of time ---- */
+
+/* x: one column of token numbers, each a whole number below `vocabulary` (else hu_net_forward fails with HU_E_SHAPE).
+ * The result has row `token` of theta, vocabulary x cols, N(0, 1 / cols) at first. */
+HU_API int hu_net_embedding(hu_net *net, int x, size_t vocabulary, size_t cols);
+/* A trained offset of the size of one sample, 0 at first, added to each. */
+HU_API int hu_net_position(hu_net *net, int x);
+/* Attention of `heads` heads: x has 3 d columns, queries, keys, values, each of heads groups of d / heads; the result
+ * has d. Three operators: scores Q K^T / sqrt(d / heads) (a product), softmax along rows (causal: of the columns up to
+ * the row's own step), scores times V (a product). */
+HU_API int hu_net_attention(hu_net *net, int x, size_t heads, int causal);
+/* One layer of `units` gated recurrent units or long short-term memory cells from a state of zeros; the result is the
+ * last state h (`last`), or those of all steps. Each step is two linear operators, of the step's row and of h, with
+ * parameters that all steps share, and a cell (docs/training.md section 3). Weights N(0, 1 / fan_in) at first. */
+HU_API int hu_net_gru(hu_net *net, int x, size_t units, int last);
+HU_API int hu_net_lstm(hu_net *net, int x, size_t units, int last);
+
+/* Windows of kernel x kernel pixels, whole ones only; the first largest one counts. */
+HU_API int hu_net_max_pool(hu_net *net, int x, size_t kernel, size_t stride);
+HU_API int hu_net_average_pool(hu_net *net, int x, size_t kernel, size_t stride);
+HU_API int hu_net_global_average(hu_net *net, int x);
+/* The loss, last operator of a net, a single number, and what it is compared with (hu_net_labels, hu_net_targets).
+ * cross_entropy: weight / R times the sum over the R rows of log(sum over j of e^(x_j - max)) - (x_label - max).
+ * squared_error: weight / (2 R) times the sum of (x - target)^2. */
+HU_API int hu_net_cross_entropy(hu_net *net, int x, double weight);
+HU_API int hu_net_squared_error(hu_net *net, int x, double weight);
+
+/* ---- precision; before or between steps ---- */
+
+/* Of values, from 0 on, and of parameters: weights and biases in the order in which the operators were added. */
+HU_API int hu_net_values(const hu_net *net);
+HU_API int hu_net_parameters(const hu_net *net);
+
+/* HU_E_SHAPE: no tensor of that number; else a rounding's own errors. Roundings are keep before. */
+HU_API HU_MUST_CHECK hu_status hu_net_round_value(hu_net *net, int value, const hu_rounding *v, const hu_rounding *dv);
+HU_API HU_MUST_CHECK hu_status hu_net_round_parameter(hu_net *net, int parameter, const hu_rounding *theta,
+                                                      const hu_rounding *dtheta);
+/* Of the products of the operator that makes `value` (linear, conv): operands of Z = X W, of dX = dZ W^T, of
+ * dW = X^T dZ, rounded once more before each. Blocks of scaled roundings lie along the reduction. */
+typedef struct hu_product_rounding {
+  hu_rounding x, w;         /* of Z = X W: X is rows x I, W is I x O */
+  hu_rounding dz, w_back;   /* of dX = dZ W^T */
+  hu_rounding x_back, dz_w; /* of dW = X^T dZ */
+  hu_accum accum;           /* of all three; the results are binary32 */
+} hu_product_rounding;
+/* All keep, fp32. */
+HU_API hu_product_rounding hu_product_rounding_plain(void);
+HU_API HU_MUST_CHECK hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding *r);
+
+/* ---- running ---- */
+
+/* Weights N(0, 2 / fan_in) where a ReLU or GELU reads the result, else N(0, 1 / fan_in); biases 0, gains 1. Normal
+ * numbers: docs/training.md. */
+HU_API HU_MUST_CHECK hu_status hu_net_initialize(hu_net *net, uint64_t seed);
+/* Copies a batch of an input in: batch x rows x cols numbers. */
+HU_API HU_MUST_CHECK hu_status hu_net_feed(hu_net *net, int input, const float *x);
+HU_API HU_MUST_CHECK hu_status hu_net_labels(hu_net *net, const uint32_t *labels); /* batch x rows */
+HU_API HU_MUST_CHECK hu_status hu_net_targets(hu_net *net, const float *targets);  /* batch x rows x cols */
+/* One pass; training: 1: batch statistics and dropout, 0: evaluation. *loss, if not NULL, is the loss, not rounded. */
+HU_API HU_MUST_CHECK hu_status hu_net_forward(hu_net *net, int training, float *loss);
+/* Gradients of scale times the loss, after a forward pass for training. */
+HU_API HU_MUST_CHECK hu_status hu_net_backward(hu_net *net, float scale);
+/* One step of the optimizer for all parameters: gradients times 1 / scale; with an infinity or a NaN among them only
+ * the loss scale moves. *taken, if not NULL: 1 if weights were updated. */
+HU_API HU_MUST_CHECK hu_status hu_net_update(hu_net *net, const hu_optimizer *o, const hu_loss_rule *rule,
+                                             hu_loss_scale *scale, hu_update_counts *counts, int *taken);
+
+/* ---- looking ---- */
+
+/* A value's or a parameter's matrix; NULL for a wrong number. They live as long as the net and change with it. */
+typedef struct hu_net_tensor {
+  size_t rows, cols;
+  float *numbers;             /* v; theta: the master weights */
+  float *gradients;           /* dv, dtheta, as rounded */
+  hu_rounding_counts forward; /* since the last look */
+  hu_rounding_counts backward;
+} hu_net_tensor;
+HU_API hu_net_tensor hu_net_value(const hu_net *net, int value);
+HU_API hu_net_tensor hu_net_parameter(const hu_net *net, int parameter);
+/* Counts of all tensors to zero. */
+HU_API void hu_net_forget_counts(hu_net *net);
+/* A digest of all parameters' bits (64 bits, FNV-1a over their bytes, little-endian). */
+HU_API uint64_t hu_net_digest(const hu_net *net);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

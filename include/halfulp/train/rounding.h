@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp/train/rounding.h - how a whole tensor is rounded: not at all, into a format, or into a scaled tensor.
+ *
+ *   hu_rounding r;
+ *   if (hu_rounding_parse(&r, "float8_e5m2,sra:16", NULL) != HU_OK) ...
+ *
+ * Text: "keep", or a format or a scaling as hu_format_parse and hu_scaling_parse read it, and after it in any order,
+ * each after a comma: a rounding mode (rne ... srb:N), "sat=" and a policy, "turned". A format's own commas are within
+ * parentheses or, behind a colon, are read as part of the format as long as that makes one. */
+#ifndef HALFULP_TRAIN_ROUNDING_H
+#define HALFULP_TRAIN_ROUNDING_H
+
+#include "halfulp/array.h"
+#include "halfulp/scaled.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { HU_ROUND_KEEP = 0, HU_ROUND_FORMAT = 1, HU_ROUND_SCALED = 2 };
+
+typedef struct hu_rounding {
+  uint8_t kind;       /* HU_ROUND_ */
+  uint8_t turned;     /* scaled: 1: blocks lie along columns: rows and cols of a block change places */
+  hu_mode mode;       /* of the elements */
+  hu_format format;   /* HU_ROUND_FORMAT: within binary32 */
+  hu_scaling scaling; /* HU_ROUND_SCALED */
+} hu_rounding;
+
+/* What tensors rounded were like. Counts are added. */
+typedef struct hu_rounding_counts {
+  uint64_t elements;
+  uint64_t over;    /* finite elements of larger magnitude than the largest number of the format; keep, scaled: 0 */
+  hu_events events; /* of the roundings */
+} hu_rounding_counts;
+
+HU_API hu_rounding hu_rounding_keep(void);
+HU_API hu_rounding hu_rounding_format(hu_format f, hu_mode mode);
+/* HU_OK, or what the parts' own checks return; HU_E_CARRIER: a format beyond binary32. */
+HU_API HU_MUST_CHECK hu_status hu_rounding_check(const hu_rounding *r);
+/* z = x rounded, rows x cols, both contiguous; z may be x. keep: x itself, NaN as 0x7FC00000, as everywhere. exec as in
+ * array.h: stochastic modes draw word i cols + j of its stream for element (i, j). counts may be NULL. */
+HU_API HU_MUST_CHECK hu_status hu_rounding_apply(size_t rows, size_t cols, float *z, const float *x,
+                                                 const hu_rounding *r, const hu_exec *exec, hu_rounding_counts *counts);
+/* HU_E_TEXT, HU_E_NAME, or a check's status; then *where, if not NULL, is the offset of the part that is wrong. */
+HU_API HU_MUST_CHECK hu_status hu_rounding_parse(hu_rounding *r, const char *text, size_t *where);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

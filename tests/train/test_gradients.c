@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/* Gradients of every operator against differences of a binary64 model of the network, which knows docs/training.md and
+ * nothing of train/. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "halfulp/train/net.h"
+#include "tests/support/support.h"
+
+enum {
+  LINEAR,
+  CONV,
+  BATCH,
+  LAYER,
+  RELU,
+  GELU,
+  TANH,
+  SIGMOID,
+  ADD,
+  MAX_POOL,
+  MEAN_POOL,
+  EMBEDDING,
+  POSITION,
+  ATTENTION,
+  GRU,
+  LSTM,
+  ENTROPY,
+  ERROR,
+  MOST = 12
+};
+enum { B = 3 };
+
+/* A line of the network: what is done to value `x` (and `y`), with sizes. Value 0 is the input. embedding: n columns,
+ * kernel tokens; attention: n heads, kernel: causal; cells: n units, kernel: only the last state. */
+typedef struct line {
+  int what, x, y;
+  size_t n, kernel, stride, pad;
+} line;
+
+typedef struct shape {
+  size_t h, w, c; /* h = 0: rows of c, a row a sample; w = 1: h rows a sample, steps of time */
+} shape;
+
+typedef struct model {
+  const line *lines;
+  size_t count;
+  shape shapes[MOST + 1];
+  double *value[MOST + 1];
+  double *theta[2 * MOST];
+  const double *targets;
+  const uint32_t *labels;
+} model;
+
+static size_t rows_of(shape s) { return B * (s.h ? s.h * s.w : 1); }
+
+static shape after(const line *l, shape s) {
+  if (l->what == LINEAR || l->what == EMBEDDING || l->what == GRU || l->what == LSTM) s.c = l->n;
+  if (l->what == ATTENTION) s.c /= 3;
+  if ((l->what == GRU || l->what == LSTM) && l->kernel) s.h = s.w = 0;
+  if (l->what == CONV || l->what == MAX_POOL || l->what == MEAN_POOL) {
+    s.h = (s.h + 2 * l->pad - l->kernel) / l->stride + 1;
+    s.w = (s.w + 2 * l->pad - l->kernel) / l->stride + 1;
+    if (l->what == CONV) s.c = l->n;
+  }
+  return s;
+}
+
+/* The pixel (y, x) of a sample, padding seen from its corner; NULL outside. */
+static const double *pixel(const double *v, shape s, size_t pad, size_t sample, size_t y, size_t x) {
+  if (y < pad || y - pad >= s.h || x < pad || x - pad >= s.w) return NULL;
+  return v + ((sample * s.h + y - pad) * s.w + x - pad) * s.c;
+}
+
+static void model_conv(const line *l, shape from, shape to, const double *x, double *z, const double *w,
+                       const double *b) {
+  for (size_t r = 0; r < rows_of(to); r++) {
+    size_t sample = r / (to.h * to.w), row = r % (to.h * to.w) / to.w, col = r % to.w;
+    for (size_t o = 0; o < to.c; o++) {
+      double sum = b[o];
+      for (size_t k = 0; k < l->kernel * l->kernel; k++) {
+        const double *p =
+            pixel(x, from, l->pad, sample, row * l->stride + k / l->kernel, col * l->stride + k % l->kernel);
+        for (size_t c = 0; p && c < from.c; c++) sum += p[c] * w[(k * from.c + c) * to.c + o];
+      }
+      z[r * to.c + o] = sum;
+    }
+  }
+}
+
+static void model_pool(const line *l, shape from, shape to, const double *x, double *z) {
+  for (size_t r = 0; r < rows_of(to); r++) {
+    size_t sample = r / (to.h * to.w), row = r % (to.h * to.w) / to.w, col = r % to.w;
+    for (size_t c = 0; c < to.c; c++) {
+      double top = -INFINITY, sum = 0;
+      for (size_t k = 0; k < l->kernel * l->kernel; k++) {
+        double p = pixel(x, from, 0, sample, row * l->stride + k / l->kernel, col * l->stride + k % l->kernel)[c];
+        top = fmax(top, p);
+        sum += p;
+      }
+      z[r * to.c + c] = l->what == MAX_POOL ? top : sum / (double)(l->kernel * l->kernel);
+    }
+  }
+}
+
+static void model_norm(const line *l, size_t rows, size_t cols, const double *x, double *z, const double *g,
+                       const double *b) {
+  size_t outer = l->what == BATCH ? cols : rows, inner = l->what == BATCH ? rows : cols;
+  for (size_t o = 0; o < outer; o++) {
+    double mean = 0, variance = 0;
+    size_t first = l->what == BATCH ? o : o * cols, step = l->what == BATCH ? cols : 1;
+    for (size_t i = 0; i < inner; i++) mean += x[first + i * step] / (double)inner;
+    for (size_t i = 0; i < inner; i++) variance += pow(x[first + i * step] - mean, 2) / (double)inner;
+    for (size_t i = 0; i < inner; i++) {
+      size_t k = first + i * step, j = k % cols;
+      z[k] = g[j] * (x[k] - mean) / sqrt(variance + 1e-5) + b[j];
+    }
+  }
+}
+
+static void model_attention(const line *l, shape s, const double *x, double *z) {
+  size_t d = s.c / 3, h = d / l->n;
+  for (size_t row = 0; row < rows_of(s) * l->n; row++) {
+    size_t i = row / l->n, at = row % l->n * h, first = i / s.h * s.h, n = l->kernel ? i % s.h + 1 : s.h;
+    double e[64], sum = 0;
+    for (size_t j = 0; j < n; j++) {
+      double score = 0;
+      for (size_t k = 0; k < h; k++) score += x[i * s.c + at + k] * x[(first + j) * s.c + d + at + k];
+      sum += e[j] = exp(score / sqrt((double)h));
+    }
+    for (size_t k = 0; k < h; k++) {
+      z[i * d + at + k] = 0;
+      for (size_t j = 0; j < n; j++) z[i * d + at + k] += e[j] / sum * x[(first + j) * s.c + 2 * d + at + k];
+    }
+  }
+}
+
+static double model_point(int what, double x);
+
+/* a = x Wx + bx, c = h Wh + bh of one part and unit. */
+static void model_gate(shape s, size_t u, size_t parts, const double *x, const double *h, double *const *t, size_t j,
+                       double *a, double *c) {
+  *a = t[1][j];
+  *c = t[3][j];
+  for (size_t k = 0; k < s.c; k++) *a += x[k] * t[0][k * parts * u + j];
+  for (size_t k = 0; k < u; k++) *c += h[k] * t[2][k * parts * u + j];
+}
+
+static void model_cells(const line *l, shape s, const double *x, double *z, double *const *t) {
+  size_t u = l->n, parts = l->what == GRU ? 3 : 4;
+  for (size_t b = 0; b < B; b++) {
+    double h[16] = {0}, m[16] = {0}, a[64], c[64];
+    for (size_t i = 0; i < s.h; i++) {
+      const double *row = x + (b * s.h + i) * s.c;
+      for (size_t j = 0; j < parts * u; j++) model_gate(s, u, parts, row, h, t, j, &a[j], &c[j]);
+      for (size_t j = 0; j < u && l->what == GRU; j++) {
+        double up = model_point(SIGMOID, a[j] + c[j]), r = model_point(SIGMOID, a[u + j] + c[u + j]);
+        h[j] = (1 - up) * tanh(a[2 * u + j] + r * c[2 * u + j]) + up * h[j];
+      }
+      for (size_t j = 0; j < u && l->what == LSTM; j++) {
+        double in = model_point(SIGMOID, a[j] + c[j]), f = model_point(SIGMOID, a[u + j] + c[u + j]);
+        m[j] = f * m[j] + in * tanh(a[3 * u + j] + c[3 * u + j]);
+        h[j] = model_point(SIGMOID, a[2 * u + j] + c[2 * u + j]) * tanh(m[j]);
+      }
+      size_t out = l->kernel ? b : b * s.h + i;
+      memcpy(z + out * u, h, u * sizeof *h);
+    }
+  }
+}
+
+static double model_point(int what, double x) {
+  if (what == RELU) return x > 0 ? x : 0;
+  if (what == GELU) return x * 0.5 * erfc(-x / sqrt(2));
+  if (what == TANH) return tanh(x);
+  return 1 / (1 + exp(-x));
+}
+
+static double model_loss(const model *m, int what, shape s, const double *x) {
+  double sum = 0;
+  size_t rows = rows_of(s);
+  for (size_t i = 0; i < rows; i++) {
+    double total = 0;
+    for (size_t j = 0; j < s.c; j++) {
+      total += exp(x[i * s.c + j]);
+      if (what == ERROR) sum += 0.5 * pow(x[i * s.c + j] - m->targets[i * s.c + j], 2);
+    }
+    if (what == ENTROPY) sum += log(total) - x[i * s.c + m->labels[i]];
+  }
+  return sum / (double)rows;
+}
+
+/* The loss; fills in values. */
+static double model_run(model *m) {
+  size_t p = 0;
+  for (size_t i = 0; i < m->count; i++) {
+    const line *l = &m->lines[i];
+    shape from = m->shapes[l->x], to = m->shapes[i + 1];
+    const double *x = m->value[l->x], *w = m->theta[p], *b = m->theta[p + 1];
+    double *z = m->value[i + 1];
+    size_t n = rows_of(to) * to.c;
+    if (l->what >= ENTROPY) return model_loss(m, l->what, from, x);
+    if (l->what == LINEAR) {
+      line all = {CONV, 0, 0, l->n, 1, 1, 0};
+      shape f = {1, from.h ? from.h * from.w : 1, from.c}, t = {1, f.w, to.c};
+      model_conv(&all, f, t, x, z, w, b);
+    }
+    if (l->what == CONV) model_conv(l, from, to, x, z, w, b);
+    if (l->what == BATCH || l->what == LAYER) model_norm(l, rows_of(to), to.c, x, z, w, b);
+    if (l->what >= RELU && l->what <= SIGMOID) {
+      for (size_t k = 0; k < n; k++) z[k] = model_point(l->what, x[k]);
+    }
+    for (size_t k = 0; l->what == ADD && k < n; k++) z[k] = x[k] + m->value[l->y][k];
+    if (l->what == MAX_POOL || l->what == MEAN_POOL) model_pool(l, from, to, x, z);
+    for (size_t k = 0; l->what == EMBEDDING && k < n; k++) z[k] = w[(size_t)x[k / to.c] * to.c + k % to.c];
+    for (size_t k = 0; l->what == POSITION && k < n; k++) z[k] = x[k] + w[k % (n / B)];
+    if (l->what == ATTENTION) model_attention(l, from, x, z);
+    if (l->what == GRU || l->what == LSTM) model_cells(l, from, x, z, m->theta + p);
+    p += l->what <= LAYER ? 2 : l->what == EMBEDDING || l->what == POSITION ? 1 : l->what >= GRU ? 4 : 0;
+  }
+  return NAN;
+}
+
+/* The same network in the library. */
+static int add_line(hu_net *net, const line *l, shape from, const int *made) {
+  int x = made[l->x];
+  switch (l->what) {
+    case LINEAR: return hu_net_linear(net, x, l->n, 1);
+    case CONV: return hu_net_conv(net, x, l->n, l->kernel, l->stride, l->pad, 1);
+    case BATCH: return hu_net_batch_norm(net, x);
+    case LAYER: return hu_net_layer_norm(net, x);
+    case RELU: return hu_net_relu(net, x);
+    case GELU: return hu_net_gelu(net, x);
+    case TANH: return hu_net_tanh(net, x);
+    case SIGMOID: return hu_net_sigmoid(net, x);
+    case ADD: return hu_net_add(net, x, made[l->y]);
+    case MAX_POOL: return hu_net_max_pool(net, x, l->kernel, l->stride);
+    case MEAN_POOL:
+      return l->kernel == from.h && l->kernel == from.w ? hu_net_global_average(net, x)
+                                                        : hu_net_average_pool(net, x, l->kernel, l->stride);
+    case EMBEDDING: return hu_net_embedding(net, x, l->kernel, l->n);
+    case POSITION: return hu_net_position(net, x);
+    case ATTENTION: return hu_net_attention(net, x, l->n, (int)l->kernel);
+    case GRU: return hu_net_gru(net, x, l->n, (int)l->kernel);
+    case LSTM: return hu_net_lstm(net, x, l->n, (int)l->kernel);
+    case ENTROPY: return hu_net_cross_entropy(net, x, 1);
+    default: return hu_net_squared_error(net, x, 1);
+  }
+}
+
+static double random_number(t_random *r) { return ((double)t_next32(r) - 0x1p31) * 0x1p-31; }
+
+static double *random_numbers(t_random *r, size_t n) {
+  double *x = calloc(n, sizeof *x);
+  assert_non_null(x);
+  for (size_t i = 0; i < n; i++) x[i] = (double)(float)random_number(r);
+  return x;
+}
+
+static float *floats_of(const double *x, size_t n) {
+  float *z = calloc(n, sizeof *z);
+  assert_non_null(z);
+  for (size_t i = 0; i < n; i++) z[i] = (float)x[i];
+  return z;
+}
+
+/* The derivative of the model's loss by one of its numbers. */
+static double slope(model *m, double *number) {
+  double before = *number, h = 1e-5;
+  *number = before + h;
+  double up = model_run(m);
+  *number = before - h;
+  double down = model_run(m);
+  *number = before;
+  return (up - down) / (2 * h);
+}
+
+static void check_net(const char *name, shape input, const line *lines, size_t count) {
+  t_random r = {t_seed(name, 1)};
+  hu_net *net = hu_net_new(B, 1);
+  assert_non_null(net);
+  model m = {lines, count, {input}, {NULL}, {NULL}, NULL, NULL};
+  int made[MOST + 1] = {input.w == 1 ? hu_net_input(net, input.h, input.c)
+                        : input.h    ? hu_net_image(net, input.h, input.w, input.c)
+                                     : hu_net_input(net, 1, input.c)};
+  for (size_t i = 0; i < count; i++) {
+    m.shapes[i + 1] = after(&lines[i], m.shapes[lines[i].x]);
+    made[i + 1] = add_line(net, &lines[i], m.shapes[lines[i].x], made);
+  }
+  const char *why = "";
+  if (hu_net_status(net, &why) != HU_OK) fail_msg("%s: %s", name, why);
+  assert_int_equal(hu_net_initialize(net, 3), HU_OK);
+  for (size_t i = 0; i <= count; i++) m.value[i] = random_numbers(&r, rows_of(m.shapes[i]) * m.shapes[i].c);
+  for (size_t i = 0; lines[0].what == EMBEDDING && i < rows_of(input); i++) {
+    m.value[0][i] = t_below(&r, (uint32_t)lines[0].kernel);
+  }
+  size_t out = rows_of(m.shapes[count]) * m.shapes[count].c;
+  double *targets = random_numbers(&r, out);
+  uint32_t *labels = calloc(out, sizeof *labels);
+  for (size_t i = 0; i < rows_of(m.shapes[count]); i++) labels[i] = t_below(&r, (uint32_t)m.shapes[count].c);
+  m.targets = targets;
+  m.labels = labels;
+  for (int p = 0; p < hu_net_parameters(net); p++) {
+    hu_net_tensor t = hu_net_parameter(net, p);
+    m.theta[p] = random_numbers(&r, t.rows * t.cols);
+    for (size_t k = 0; k < t.rows * t.cols; k++) t.numbers[k] = (float)m.theta[p][k];
+  }
+  float *x = floats_of(m.value[0], rows_of(input) * input.c), *want = floats_of(targets, out), loss;
+  assert_int_equal(hu_net_feed(net, made[0], x), HU_OK);
+  assert_int_equal(hu_net_labels(net, labels), HU_OK);
+  assert_int_equal(hu_net_targets(net, want), HU_OK);
+  assert_int_equal(hu_net_forward(net, 1, &loss), HU_OK);
+  assert_int_equal(hu_net_backward(net, 4), HU_OK);
+  double exact = model_run(&m);
+  if (!(fabs((double)loss - exact) < 1e-5 * (1 + fabs(exact))))
+    fail_msg("%s: loss %g, not %g", name, (double)loss, exact);
+  size_t compared = 0, some = 0;
+  for (int p = 0; p < hu_net_parameters(net); p++) {
+    hu_net_tensor t = hu_net_parameter(net, p);
+    for (size_t k = 0; k < t.rows * t.cols; k++) {
+      double s = slope(&m, &m.theta[p][k]), got = (double)t.gradients[k] / 4;
+      if (!(fabs(got - s) < 2e-5 * (1 + fabs(s)))) {
+        fail_msg("%s: parameter %d, number %zu: %g, not %g", name, p, k, got, s);
+      }
+      compared++;
+      some += fabs(s) > 1e-3;
+    }
+  }
+  print_message("%s: loss %.6f, %zu gradients, %zu of some size\n", name, (double)loss, compared, some);
+  assert_true(some > compared / 8);
+  for (size_t i = 0; i <= count; i++) free(m.value[i]);
+  for (int p = 0; p < hu_net_parameters(net); p++) free(m.theta[p]);
+  free(targets);
+  free(labels);
+  free(x);
+  free(want);
+  hu_net_free(net);
+}
+
+#define CHECK(name, input, ...)                              \
+  do {                                                       \
+    static const line lines[] = {__VA_ARGS__};               \
+    shape s = input;                                         \
+    check_net(name, s, lines, sizeof lines / sizeof *lines); \
+  } while (0)
+#define ROWS(c) \
+  { 0, 0, c }
+#define IMAGE(h, w, c) \
+  { h, w, c }
+
+static void rows(void **state) {
+  (void)state;
+  shape five = ROWS(5), twenty = ROWS(20);
+  CHECK("linear, error", five, {LINEAR, 0, 0, 4, 0, 0, 0}, {ERROR, 1, 0, 0, 0, 0, 0});
+  CHECK("linear, entropy", five, {LINEAR, 0, 0, 7, 0, 0, 0}, {ENTROPY, 1, 0, 0, 0, 0, 0});
+  CHECK("relu", five, {LINEAR, 0, 0, 9, 0, 0, 0}, {RELU, 1, 0, 0, 0, 0, 0}, {LINEAR, 2, 0, 3, 0, 0, 0},
+        {ENTROPY, 3, 0, 0, 0, 0, 0});
+  CHECK("gelu", five, {LINEAR, 0, 0, 9, 0, 0, 0}, {GELU, 1, 0, 0, 0, 0, 0}, {LINEAR, 2, 0, 3, 0, 0, 0},
+        {ENTROPY, 3, 0, 0, 0, 0, 0});
+  CHECK("tanh", five, {LINEAR, 0, 0, 9, 0, 0, 0}, {TANH, 1, 0, 0, 0, 0, 0}, {LINEAR, 2, 0, 3, 0, 0, 0},
+        {ERROR, 3, 0, 0, 0, 0, 0});
+  CHECK("sigmoid", five, {LINEAR, 0, 0, 9, 0, 0, 0}, {SIGMOID, 1, 0, 0, 0, 0, 0}, {LINEAR, 2, 0, 3, 0, 0, 0},
+        {ERROR, 3, 0, 0, 0, 0, 0});
+  CHECK("layer norm", twenty, {LINEAR, 0, 0, 21, 0, 0, 0}, {LAYER, 1, 0, 0, 0, 0, 0}, {LINEAR, 2, 0, 3, 0, 0, 0},
+        {ERROR, 3, 0, 0, 0, 0, 0});
+  CHECK("batch norm", twenty, {LINEAR, 0, 0, 9, 0, 0, 0}, {BATCH, 1, 0, 0, 0, 0, 0}, {TANH, 2, 0, 0, 0, 0, 0},
+        {LINEAR, 3, 0, 3, 0, 0, 0}, {ERROR, 4, 0, 0, 0, 0, 0});
+  CHECK("two readers", five, {LINEAR, 0, 0, 6, 0, 0, 0}, {TANH, 1, 0, 0, 0, 0, 0}, {LINEAR, 2, 0, 6, 0, 0, 0},
+        {ADD, 3, 2, 0, 0, 0, 0}, {ERROR, 4, 0, 0, 0, 0, 0});
+}
+
+static void images(void **state) {
+  (void)state;
+  shape image = IMAGE(6, 5, 2);
+  CHECK("conv", image, {CONV, 0, 0, 3, 3, 1, 1}, {TANH, 1, 0, 0, 0, 0, 0}, {CONV, 2, 0, 2, 3, 2, 0},
+        {ERROR, 3, 0, 0, 0, 0, 0});
+  CHECK("max pool", image, {CONV, 0, 0, 3, 2, 1, 0}, {MAX_POOL, 1, 0, 0, 2, 2, 0}, {LINEAR, 2, 0, 3, 0, 0, 0},
+        {ENTROPY, 3, 0, 0, 0, 0, 0});
+  CHECK("average pool", image, {CONV, 0, 0, 3, 2, 1, 0}, {MEAN_POOL, 1, 0, 0, 2, 1, 0}, {LINEAR, 2, 0, 3, 0, 0, 0},
+        {ENTROPY, 3, 0, 0, 0, 0, 0});
+  shape square = IMAGE(5, 5, 2);
+  CHECK("global average", square, {CONV, 0, 0, 4, 3, 1, 1}, {BATCH, 1, 0, 0, 0, 0, 0}, {GELU, 2, 0, 0, 0, 0, 0},
+        {MEAN_POOL, 3, 0, 0, 5, 1, 0}, {LINEAR, 4, 0, 3, 0, 0, 0}, {ENTROPY, 5, 0, 0, 0, 0, 0});
+}
+
+static void sequences(void **state) {
+  (void)state;
+  shape steps = {4, 1, 3}, tokens = {5, 1, 1};
+  CHECK("gru", steps, {GRU, 0, 0, 4, 1, 0, 0}, {LINEAR, 1, 0, 3, 0, 0, 0}, {ENTROPY, 2, 0, 0, 0, 0, 0});
+  CHECK("gru, all steps", steps, {GRU, 0, 0, 4, 0, 0, 0}, {LINEAR, 1, 0, 3, 0, 0, 0}, {ENTROPY, 2, 0, 0, 0, 0, 0});
+  CHECK("lstm", steps, {LSTM, 0, 0, 4, 1, 0, 0}, {LINEAR, 1, 0, 3, 0, 0, 0}, {ERROR, 2, 0, 0, 0, 0, 0});
+  CHECK("two lstm", steps, {LSTM, 0, 0, 4, 0, 0, 0}, {LSTM, 1, 0, 3, 0, 0, 0}, {ERROR, 2, 0, 0, 0, 0, 0});
+  CHECK("tokens", tokens, {EMBEDDING, 0, 0, 6, 9, 0, 0}, {POSITION, 1, 0, 0, 0, 0, 0}, {LINEAR, 2, 0, 3, 0, 0, 0},
+        {ERROR, 3, 0, 0, 0, 0, 0});
+  CHECK("attention", tokens, {EMBEDDING, 0, 0, 6, 9, 0, 0}, {POSITION, 1, 0, 0, 0, 0, 0}, {LINEAR, 2, 0, 12, 0, 0, 0},
+        {ATTENTION, 3, 0, 1, 0, 0, 0}, {LINEAR, 4, 0, 3, 0, 0, 0}, {ENTROPY, 5, 0, 0, 0, 0, 0});
+  CHECK("causal, two heads", tokens, {EMBEDDING, 0, 0, 8, 9, 0, 0}, {LAYER, 1, 0, 0, 0, 0, 0},
+        {LINEAR, 2, 0, 24, 0, 0, 0}, {ATTENTION, 3, 0, 2, 1, 0, 0}, {ADD, 4, 1, 0, 0, 0, 0}, {LINEAR, 5, 0, 3, 0, 0, 0},
+        {ENTROPY, 6, 0, 0, 0, 0, 0});
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(rows), cmocka_unit_test(images), cmocka_unit_test(sequences)};
+  return cmocka_run_group_tests_name("gradients", tests, NULL, NULL);
+}
