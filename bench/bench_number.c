@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* Arrays of posits, logarithmic and fixed-point numbers and tables, single thread, every kernel level and the core.
+ *
+ *   bench_number [--log2 22] [--rounds 3] [--csv] [--level avx512|avx2|vector|core]
+ *
+ * Nanoseconds an element; the core, which is slow, does 2^12 elements. The reference is hu_encode_n of float8_e4m3fn
+ * from as many binary32 elements. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "halfulp/halfulp.h"
+
+#include "bench/timing.h"
+
+typedef struct job {
+  size_t n;
+  float *x, *z;
+  void *codes;
+  hu_number number;
+  hu_exec exec;
+  hu_events events;
+  hu_status status;
+} job;
+
+static const hu_mode rne;
+
+static void run_encode(void *p) {
+  job *j = p;
+  j->status = hu_number_encode_n(j->n, j->codes, 1, j->x, 1, j->number, rne, &j->exec, &j->events);
+}
+
+static void run_decode(void *p) {
+  job *j = p;
+  j->status = hu_number_decode_n(j->n, j->z, 1, j->codes, 1, j->number, &j->exec);
+}
+
+static void run_quantize(void *p) {
+  job *j = p;
+  j->status = hu_number_quantize_n(j->n, j->z, 1, j->x, 1, j->number, rne, &j->exec, &j->events);
+}
+
+static void run_reference(void *p) {
+  job *j = p;
+  hu_exec best = {0};
+  if (hu_encode_n(j->n, j->z, 1, j->x, 1, hu_float8_e4m3fn(), rne, &best, &j->events) != HU_OK) exit(2);
+}
+
+static void row(int csv, int rounds, const char *level, const char *name, const char *what, job *j,
+                void (*subject)(void *)) {
+  bench_pair t = bench_against(subject, run_reference, j, rounds, 1);
+  double n = (double)j->n;
+  if (j->status != HU_OK) {
+    fprintf(stderr, "bench_number: %s: %s\n", name, hu_status_text(j->status));
+    exit(2);
+  }
+  if (csv) {
+    printf("%s,%s,%s,%.0f,%.4g,%.4g\n", level, name, what, n, t.subject, t.reference);
+  } else {
+    printf("%-8s %-14s %-9s %9.2f ns an element  (to 8-bit floats %5.2f)\n", level, name, what, 1e9 * t.subject / n,
+           1e9 * t.reference / n);
+  }
+  fflush(stdout);
+}
+
+static void level_rows(int csv, int rounds, const char *level, job *j) {
+  static const char *const names[] = {"posit8", "posit16", "posit32", "lns8", "lns16", "nf4", "int8", "q15", "q31"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (hu_number_find(&j->number, names[i]) != HU_OK) exit(2);
+    row(csv, rounds, level, names[i], "encode", j, run_encode);
+    row(csv, rounds, level, names[i], "quantize", j, run_quantize);
+    row(csv, rounds, level, names[i], "decode", j, run_decode);
+  }
+}
+
+int main(int argc, char **argv) {
+  int csv = 0, rounds = 3, log2 = 22;
+  const char *only = NULL;
+  for (int i = 1; i < argc; i++) {
+    if (!strcmp(argv[i], "--csv"))
+      csv = 1;
+    else if (!strcmp(argv[i], "--rounds") && i + 1 < argc)
+      rounds = atoi(argv[++i]);
+    else if (!strcmp(argv[i], "--log2") && i + 1 < argc)
+      log2 = atoi(argv[++i]);
+    else if (!strcmp(argv[i], "--level") && i + 1 < argc)
+      only = argv[++i];
+    else {
+      fprintf(stderr, "usage: bench_number [--log2 22] [--rounds 3] [--csv] [--level avx512|avx2|vector|core]\n");
+      return 2;
+    }
+  }
+  static const char *const names[] = {"avx512", "avx2", "vector", "core"};
+  static const uint32_t off[] = {0, 4, 6, 7}, level[] = {HU_LEVEL_AVX512, HU_LEVEL_AVX2, HU_LEVEL_VECTOR, ~0u};
+  job j = {0};
+  size_t most = (size_t)1 << log2;
+  j.x = malloc(most * sizeof *j.x);
+  j.z = malloc(most * sizeof *j.z);
+  j.codes = malloc(most * sizeof *j.x);
+  if (!j.x || !j.z || !j.codes) return 2;
+  for (size_t i = 0; i < most; i++) j.x[i] = (float)(i * 2654435761u % 65521 + 1) / 32760 - 1;
+  memset(j.codes, 0, most * sizeof *j.x);
+  for (int i = 0; i < 4; i++) {
+    if ((only && strcmp(only, names[i])) || (i < 3 && !(hu_levels() & level[i]))) continue;
+    j.exec.levels_off = off[i];
+    j.n = i < 3 || most < 4096 ? most : 4096;
+    level_rows(csv, rounds, names[i], &j);
+  }
+  free(j.x);
+  free(j.z);
+  free(j.codes);
+  return 0;
+}

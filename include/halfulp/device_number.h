@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp/device_number.h - the CUDA twins of number.h's arrays: same arguments, same bits.
+ *
+ * Everything said in device.h holds. A number system is a record on the host, and so is the table that it points to:
+ * it is read before the call returns. Codes of up to 8 bits are decoded and converted (but for stochastic modes) by a
+ * table that every thread block makes; everything else is the integer text of emu/number.h, a thread an element. */
+#ifndef HALFULP_DEVICE_NUMBER_H
+#define HALFULP_DEVICE_NUMBER_H
+
+#include "halfulp/device.h"
+#include "halfulp/number.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+HU_API HU_MUST_CHECK hu_status hu_device_number_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x,
+                                                           ptrdiff_t incx, hu_number f, hu_mode mode,
+                                                           const hu_exec *exec, hu_events *events, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_number_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x,
+                                                             ptrdiff_t incx, hu_number f, hu_mode mode,
+                                                             const hu_exec *exec, hu_events *events, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_number_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x,
+                                                         ptrdiff_t incx, hu_number f, hu_mode mode, const hu_exec *exec,
+                                                         hu_events *events, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_number_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x,
+                                                           ptrdiff_t incx, hu_number f, hu_mode mode,
+                                                           const hu_exec *exec, hu_events *events, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_number_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x,
+                                                         ptrdiff_t incx, hu_number f, const hu_exec *exec,
+                                                         void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_number_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x,
+                                                           ptrdiff_t incx, hu_number f, const hu_exec *exec,
+                                                           void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_number_convert_n(size_t n, void *z, ptrdiff_t incz, hu_number fz,
+                                                          const void *x, ptrdiff_t incx, hu_number fx, hu_mode mode,
+                                                          const hu_exec *exec, hu_events *events, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

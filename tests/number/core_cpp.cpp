@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// emu/number.h is C++ too (CUDA compiles it as C++): one conversion, so that every function is looked at.
+#include "emu/number.h"
+
+extern "C" uint32_t hu_test_number_cpp(hu_number z, const uint32_t *values, hu_mode mode, hu_number from, uint32_t code,
+                                       uint32_t *events);
+
+extern "C" uint32_t hu_test_number_cpp(hu_number z, const uint32_t *values, hu_mode mode, hu_number from, uint32_t code,
+                                       uint32_t *events) {
+  hu_number_spec s, source;
+  hu_number_spec_make(&s, z, values, mode);
+  hu_number_spec_make(&source, from, values, mode);
+  uint32_t c = hu_number_round(&s, hu_number_unpack(&source, code), 0, events);
+  return static_cast<uint32_t>(hu_quantity_pack64(hu_number_unpack(&s, c))) +
+         hu_quantity_pack32(hu_number_unpack(&s, c));
+}

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+/* Number systems: texts both ways, records refused, limits, the catalogue; array calls against one-value calls; misuse.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "halfulp/scalar.h"
+#include "tests/number/compare.h"
+
+/* ---- texts ---- */
+
+static void there_and_back(hu_number n) {
+  char text[HU_NUMBER_TEXT_MAX], again[HU_NUMBER_TEXT_MAX], cut[9];
+  float room[HU_TABLE_MAX];
+  hu_number back;
+  size_t length = hu_number_text(text, sizeof text, n);
+  assert_true(length > 0 && length < sizeof text);
+  assert_int_equal(hu_number_parse(&back, text, room, NULL), HU_OK);
+  assert_true(hu_number_equal(n, back));
+  assert_int_equal(hu_number_text(again, sizeof again, back), length);
+  assert_string_equal(again, text);
+  assert_int_equal(hu_number_text(cut, sizeof cut, n), length);
+  assert_memory_equal(cut, text, length < 8 ? length : 8);
+  assert_int_equal(cut[length < 8 ? length : 8], 0);
+}
+
+static void test_texts(void **state) {
+  (void)state;
+  t_random r = {t_seed("number-text", 3)};
+  float table[HU_TABLE_MAX];
+  for (int i = 0; i < 3000; i++) there_and_back(any_number(&r, table));
+  for (int i = 0; i < 300; i++) there_and_back(hu_number_float(t_random_format(&r, 1, 32)));
+  static const char *const canonical[][2] = {
+      {"posit16", "posit(16,2)"},
+      {"posit(16,1)", "posit(16,1)"},
+      {"lns8:twos", NULL},
+      {"lns(8,3):twos", "lns(8,3)"},
+      {"lns8_madam", "lns(8,3):unsigned"},
+      {"logfixpoint16", "lns(16,8):offset"},
+      {"q15", "q(0.15)"},
+      {"int8", "q(7.0)"},
+      {"uq(4.4):saturate", "uq(4.4)"},
+      {"uq(4.4):wrap", "uq(4.4):wrap"},
+      {"bf16", "fp(8,7,0)"},
+      {"table(1,-0.5,.25e1,0x7FC00000)", "table(0x3f800000,0xbf000000,0x40200000,0x7fc00000)"},
+      {"table(-0,1e-45):ties=low32", "table(0x80000000,0x00000001):ties=low32"},
+      {"table(0,1,0.25,1):ties=given", "table(0x00000000,0x3f800000,0x3e800000,0x3f800000):ties=given"}};
+  for (size_t i = 0; i < sizeof canonical / sizeof *canonical; i++) {
+    char text[HU_NUMBER_TEXT_MAX];
+    float room[HU_TABLE_MAX];
+    hu_number n;
+    hu_status s = hu_number_parse(&n, canonical[i][0], room, NULL);
+    assert_int_equal(s == HU_OK, canonical[i][1] != NULL);
+    if (s != HU_OK) continue;
+    assert_true(hu_number_text(text, sizeof text, n) > 0);
+    assert_string_equal(text, canonical[i][1]);
+  }
+}
+
+static void test_wrong_texts(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    hu_status status;
+    size_t where;
+  } rows[] = {{"", HU_E_TEXT, 0},
+              {"posit9", HU_E_NAME, 0},
+              {"posit(33,2)", HU_E_NUMBER, 0},
+              {"posit(32,6)", HU_E_NUMBER, 0},
+              {"posit(08,2)", HU_E_TEXT, 6},
+              {"posit(8;2)", HU_E_TEXT, 7},
+              {"posit(8,2", HU_E_TEXT, 9},
+              {"posit(8,2):wrap", HU_E_TEXT, 10},
+              {"lns(8,7)", HU_E_NUMBER, 0},
+              {"lns(32,20)", HU_E_NUMBER, 0},
+              {"lns(8,3):low", HU_E_TEXT, 9},
+              {"q(3,4)", HU_E_TEXT, 3},
+              {"q(31.1)", HU_E_NUMBER, 0},
+              {"q(0.0)", HU_E_NUMBER, 0},
+              {"uq(0.0)", HU_E_NUMBER, 0},
+              {"q(3.4):saturated", HU_E_TEXT, 7},
+              {"table()", HU_E_TEXT, 6},
+              {"table(1,)", HU_E_TEXT, 8},
+              {"table(1,2", HU_E_TEXT, 8},
+              {"table(1 ,2)", HU_E_TEXT, 6},
+              {"table(1,0x3f80000)", HU_E_TEXT, 8},
+              {"table(1,1e100)", HU_E_TEXT, 8},
+              {"table(1,12345678901234567890123456789012345678901)", HU_E_TEXT, 8},
+              {"table(nan)", HU_E_TEXT, 6},
+              {"table(0x7fc00000)", HU_E_NUMBER, 0},
+              {"table(1e39)", HU_E_NUMBER, 0},
+              {"table(1):ties=odd", HU_E_TEXT, 14},
+              {"table(1,2,3):ties=given", HU_E_TEXT, 18},
+              {"table(1,2,2,2):ties=given", HU_E_NUMBER, 0},
+              {"fp(5,x,0)", HU_E_TEXT, 5},
+              {"fp(0,0,0)", HU_E_FORMAT, 0}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    float room[HU_TABLE_MAX];
+    hu_number n, before;
+    size_t where = 999;
+    memset(&n, 0x5A, sizeof n);
+    before = n;
+    hu_status s = hu_number_parse(&n, rows[i].text, room, &where);
+    if (s != rows[i].status || where != rows[i].where) {
+      print_message("%s: %s at %zu\n", rows[i].text, hu_status_name(s), where);
+    }
+    assert_int_equal(s, rows[i].status);
+    assert_int_equal(where, rows[i].where);
+    assert_memory_equal(&n, &before, sizeof n);
+  }
+  hu_number n;
+  assert_int_equal(hu_number_parse(&n, "table(1)", NULL, NULL), HU_E_SPACE);
+  assert_int_equal(hu_number_parse(&n, "nf4", NULL, NULL), HU_OK);
+  assert_int_equal(hu_number_parse(NULL, "nf4", NULL, NULL), HU_E_NULL);
+}
+
+/* Decimal numbers against the C library's. */
+static void test_decimals(void **state) {
+  (void)state;
+  t_random r = {t_seed("number-decimal", 9)};
+  for (int i = 0; i < 40000; i++) {
+    char text[128], digits[41];
+    float room[HU_TABLE_MAX];
+    hu_number n;
+    unsigned count = 1 + t_below(&r, 40), point = t_below(&r, count + 1);
+    for (unsigned k = 0; k < count; k++) digits[k] = (char)('0' + t_below(&r, 10));
+    digits[count] = 0;
+    if (i % 3 == 0) { /* halfway between two neighbours, and a digit more or less */
+      double half = (double)t_float(0x3F800001 + t_below(&r, 0x7FFFFF)) + 0x1p-24;
+      snprintf(text, sizeof text, "table(%.30f%c)", half, "0159"[t_below(&r, 4)]);
+    } else {
+      snprintf(text, sizeof text, "table(%s%.*s.%se%d)", i & 1 ? "-" : "", (int)point, digits, digits + point,
+               t_between(&r, -44, 38 - (int)point));
+    }
+    hu_status s = hu_number_parse(&n, text, room, NULL);
+    float want = strtof(text + 6, NULL);
+    if (isinf(want)) {
+      assert_int_equal(s, HU_E_NUMBER);
+    } else {
+      if (s != HU_OK || !t_same32(room[0], want)) fail_msg("%s: %a, not %a", text, (double)room[0], (double)want);
+    }
+  }
+}
+
+/* ---- records ---- */
+
+static void test_checks(void **state) {
+  (void)state;
+  float values[4] = {1, 2, 1.5f, 2}, bad[2] = {1, INFINITY}, nans[1] = {NAN};
+  hu_number wrong[] = {hu_number_posit(1, 0),       hu_number_posit(33, 2),         hu_number_posit(8, 6),
+                       hu_number_posit(300, 2),     hu_number_lns(2, 0, 0),         hu_number_lns(8, 7, 0),
+                       hu_number_lns(16, 3, 0),     hu_number_lns(16, 5, 2),        hu_number_lns(8, 3, 3),
+                       hu_number_fixed(1, 0, 0, 0), hu_number_fixed(0, 33, 0, 0),   hu_number_fixed(1, 31, 1, 0),
+                       hu_number_fixed(1, 3, 4, 2), hu_number_table(0, values, 0),  hu_number_table(257, values, 0),
+                       hu_number_table(2, NULL, 0), hu_number_table(2, values, 4),  hu_number_table(2, bad, 0),
+                       hu_number_table(1, nans, 0), hu_number_table(129, values, 3)};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    const char *why = NULL;
+    uint32_t events = 0;
+    hu_mode rne = {0};
+    assert_int_equal(hu_number_check(wrong[i], &why), HU_E_NUMBER);
+    assert_true(why && strchr(why, ':'));
+    assert_int_equal(hu_number_text(NULL, 0, wrong[i]), 0);
+    assert_int_equal(hu_number_limits_of(wrong[i]).width, 0);
+    assert_int_equal(hu_number_encode(wrong[i], rne, 1, 0, &events), 0);
+    assert_int_equal(events, HU_EVENT_INVALID);
+    assert_true(isnan(hu_number_decode64(wrong[i], 1)) && isnan(hu_number_decode(wrong[i], 1)));
+  }
+  assert_int_equal(hu_number_check(hu_number_table(2, values, HU_TIES_GIVEN), NULL), HU_OK);
+  hu_number n = hu_number_posit(8, 2);
+  n.ties = 1;
+  assert_int_equal(hu_number_check(n, NULL), HU_E_NUMBER);
+  n = hu_number_fixed(1, 3, 4, 0);
+  n.table = values;
+  assert_int_equal(hu_number_check(n, NULL), HU_E_NUMBER);
+  n.kind = HU_NUMBER_KINDS;
+  assert_int_equal(hu_number_check(n, NULL), HU_E_NUMBER);
+  n = hu_number_float(hu_format_ieee(12, 3, 0));
+  assert_int_equal(hu_number_check(n, NULL), HU_E_FORMAT);
+}
+
+static void limits_hold(hu_number n) {
+  hu_number_limits l = hu_number_limits_of(n);
+  double max = -INFINITY, low = INFINITY, min = INFINITY;
+  int zero = 0, nan = 0;
+  if (l.width > 16) return;
+  for (uint32_t c = 0; c < 1u << l.width; c++) {
+    double v = hu_number_decode64(n, c);
+    if (isnan(v)) nan |= n.kind != HU_NUMBER_TABLE || c < n.count;
+    if (!isfinite(v)) continue;
+    max = fmax(max, v);
+    low = fmin(low, v);
+    if (v > 0) min = fmin(min, v);
+    zero |= v == 0;
+  }
+  assert_true(l.max == max && l.low == low && l.min == (min < INFINITY ? min : 0));
+  assert_int_equal(l.has_zero, zero);
+  assert_int_equal(l.has_nan, nan);
+  assert_true(hu_number_decode64(n, l.max_code) == max && hu_number_decode64(n, l.low_code) == low);
+  assert_int_equal(l.min_code == HU_NO_CODE, !(min < INFINITY));
+  if (zero) assert_true(hu_number_decode64(n, l.zero_code) == 0);
+  if (nan) assert_true(isnan(hu_number_decode64(n, l.nan_code)));
+}
+
+static void test_limits(void **state) {
+  (void)state;
+  t_random r = {t_seed("number-limits", 4)};
+  float table[HU_TABLE_MAX];
+  for (int i = 0; i < 400; i++) limits_hold(any_number(&r, table));
+  for (size_t i = t_next_format(0, 8); i < hu_format_count(); i = t_next_format(i + 1, 8)) {
+    limits_hold(hu_number_float(hu_format_at(i).format));
+  }
+}
+
+static void test_catalogue(void **state) {
+  (void)state;
+  for (size_t i = 0; i < hu_number_count(); i++) {
+    hu_number_entry e = hu_number_at(i);
+    hu_number n;
+    assert_true(strlen(e.name) > 1 && strlen(e.source) > 5 && e.open);
+    assert_int_equal(hu_number_check(e.number, NULL), HU_OK);
+    assert_int_equal(hu_number_find(&n, e.name), HU_OK);
+    assert_true(hu_number_equal(n, e.number));
+    const char *id = hu_number_id(n);
+    assert_non_null(id);
+    if (strcmp(e.name, "posit32_es2") != 0) assert_string_equal(id, e.name);
+    limits_hold(n);
+    there_and_back(n);
+  }
+  hu_number n;
+  assert_null(hu_number_at(hu_number_count()).name);
+  assert_int_equal(hu_number_find(&n, "nobody"), HU_E_NAME);
+  assert_int_equal(hu_number_find(&n, "e4m3fn"), HU_OK);
+  assert_string_equal(hu_number_id(n), "float8_e4m3fn");
+  assert_null(hu_number_id(hu_number_posit(7, 3)));
+}
+
+/* Kind float is scalar.h's. Unsigned integers are fixed point, but for what they call subnormal. */
+static void test_same_as_formats(void **state) {
+  (void)state;
+  t_random r = {t_seed("number-float", 8)};
+  hu_number u8 = hu_number_fixed(0, 8, 0, HU_FIXED_SATURATE);
+  hu_format uint8;
+  assert_int_equal(hu_format_find(&uint8, "uint8"), HU_OK);
+  for (int i = 0; i < 20000; i++) {
+    hu_format f = t_random_format(&r, 1, 32);
+    hu_mode mode = t_random_mode(&r);
+    double x = t_random_operand(&r, f);
+    uint32_t R = t_next32(&r), a, b;
+    assert_int_equal(hu_number_encode64(hu_number_float(f), mode, x, R, &a), hu_encode64(f, mode, x, R, &b));
+    assert_int_equal(a, b);
+    assert_true(t_same64(hu_number_decode64(hu_number_float(f), R), hu_decode64(f, R)));
+    assert_true(t_same32(hu_number_decode(hu_number_float(f), R), hu_decode(f, R)));
+    if (i % 4 == 0) x = t_between(&r, -20, 600) / 2.0;
+    assert_int_equal(hu_number_encode64(u8, mode, x, R, &a), hu_encode64(uint8, mode, x, R, &b));
+    if (isfinite(x)) assert_int_equal(a, b & ~(uint32_t)(HU_EVENT_SUBNORMAL | HU_EVENT_UNDERFLOW));
+  }
+}
+
+/* ---- arrays ---- */
+
+enum { ROOM = 20000 };
+static uint64_t room_x[ROOM], room_z[ROOM];
+
+static double element(const void *x, size_t size, ptrdiff_t i) {
+  return size == 4 ? (double)((const float *)x)[i] : ((const double *)x)[i];
+}
+
+typedef struct call {
+  hu_number n, from;
+  hu_mode mode;
+  hu_exec exec;
+  ptrdiff_t incx, incz;
+  size_t count;
+} call;
+
+static uint32_t word(const call *c, size_t i) {
+  return c->mode.bits ? hu_stream_word(c->exec.stream, i) >> (32 - c->mode.bits) : 0;
+}
+
+static const void *start(const void *room, size_t size, ptrdiff_t inc, size_t n) {
+  return (const uint8_t *)room + (inc < 0 ? (size_t)-inc * (n - 1) * size : 0);
+}
+
+static size_t bytes_of(hu_number n) { return hu_number_limits_of(n).storage / 8; }
+
+/* All nine ways; `way` chooses. */
+static void one_call(t_random *r, const call *c, unsigned way) {
+  size_t sx = way < 2   ? 4
+              : way < 4 ? 8
+                        : bytes_of(c->from),
+         sz = way == 0   ? 4
+              : way == 2 ? 8
+              : way == 5 ? 4
+              : way == 6 ? 8
+                         : bytes_of(c->n);
+  hu_events got = {0}, want = {0};
+  for (size_t i = 0; i < ROOM; i++) room_x[i] = t_next64(r);
+  if (way < 4) {
+    for (size_t i = 0; i < ROOM * 8 / sx && i < 4 * ROOM; i++) {
+      double x = any_operand(r, c->n);
+      if (sx == 4) ((float *)room_x)[i] = (float)x;
+      if (sx == 8 && i < ROOM) ((double *)room_x)[i] = x;
+      if (i > c->count * 4) break;
+    }
+  }
+  t_fill_pattern(room_z, sizeof room_z);
+  const void *x = start(room_x, sx, c->incx, c->count);
+  void *z = (void *)(uintptr_t)start(room_z, sz, c->incz, c->count);
+  hu_status s = HU_E_SHAPE;
+  switch (way) {
+    case 0: s = hu_number_quantize_n(c->count, z, c->incz, x, c->incx, c->n, c->mode, &c->exec, &got); break;
+    case 1: s = hu_number_encode_n(c->count, z, c->incz, x, c->incx, c->n, c->mode, &c->exec, &got); break;
+    case 2: s = hu_number_quantize64_n(c->count, z, c->incz, x, c->incx, c->n, c->mode, &c->exec, &got); break;
+    case 3: s = hu_number_encode64_n(c->count, z, c->incz, x, c->incx, c->n, c->mode, &c->exec, &got); break;
+    case 4: s = hu_number_convert_n(c->count, z, c->incz, c->n, x, c->incx, c->from, c->mode, &c->exec, &got); break;
+    case 5: s = hu_number_decode_n(c->count, z, c->incz, x, c->incx, c->from, &c->exec); break;
+    default: s = hu_number_decode64_n(c->count, z, c->incz, x, c->incx, c->from, &c->exec);
+  }
+  assert_int_equal(s, HU_OK);
+  for (size_t i = 0; i < c->count; i++) {
+    ptrdiff_t at = (ptrdiff_t)i * c->incx, to = (ptrdiff_t)i * c->incz;
+    uint32_t events = 0, code = way < 4 ? 0 : t_get(x, sx, at);
+    if (way < 4) code = hu_number_encode64(c->n, c->mode, element(x, sx, at), word(c, i), &events);
+    if (way == 4) code = hu_number_convert(c->n, c->mode, c->from, code, word(c, i), &events);
+    hu_events_count(&want, events);
+    if (way == 1 || way == 3 || way == 4) assert_int_equal(t_get(z, sz, to), code);
+    if (way == 0) assert_true(t_same32(((float *)z)[to], hu_number_decode(c->n, code)));
+    if (way == 2) assert_true(t_same64(((double *)z)[to], hu_number_decode64(c->n, code)));
+    if (way == 5) assert_true(t_same32(((float *)z)[to], hu_number_decode(c->from, code)));
+    if (way == 6) assert_true(t_same64(((double *)z)[to], hu_number_decode64(c->from, code)));
+  }
+  assert_true(t_same_events(&got, &want));
+  size_t covered = (c->count - 1) * (size_t)labs((long)c->incz) + 1; /* nothing behind, nothing between */
+  static uint8_t fresh[sizeof room_z];
+  t_fill_pattern(fresh, sizeof fresh);
+  for (size_t i = 0; i < sizeof room_z / sz; i++) {
+    if (i < covered && i % (size_t)labs((long)c->incz) == 0) continue;
+    assert_memory_equal((uint8_t *)room_z + i * sz, fresh + i * sz, sz);
+  }
+}
+
+static void test_arrays(void **state) {
+  (void)state;
+  t_random r = {t_seed("number-arrays", 6)};
+  static float tables[2][HU_TABLE_MAX];
+  for (unsigned i = 0; i < 140; i++) {
+    call c;
+    memset(&c, 0, sizeof c);
+    c.n = any_number(&r, tables[0]);
+    c.from = any_number(&r, tables[1]);
+    if (i % 10 == 9) c.n = hu_number_float(t_random_format(&r, 3, 16));
+    c.mode = t_random_mode(&r);
+    if (i % 3 == 0) c.mode = t_stochastic(HU_SRA + i % 3, 1 + t_below(&r, 32));
+    c.exec.threads = t_below(&r, 5);
+    c.exec.levels_off = t_below(&r, 8);
+    c.exec.stream.key = t_next64(&r);
+    c.exec.stream.counter = t_next64(&r);
+    c.incx = t_between(&r, -2, 2);
+    c.incz = t_below(&r, 2) ? 1 : -2;
+    c.count = 1 + t_below(&r, i % 20 == 0 ? 9000 : 200);
+    one_call(&r, &c, i % 7);
+  }
+}
+
+static void test_misuse(void **state) {
+  (void)state;
+  hu_mode rne = {0}, bad = {0};
+  hu_number p = hu_number_posit(16, 2), wrong = hu_number_posit(1, 0);
+  float x[4] = {1, 2, 3, 4}, z[4];
+  uint16_t c[4] = {0};
+  bad.round = 99;
+  hu_events ev = {0}, none = {0};
+  t_fill_pattern(z, sizeof z);
+  assert_int_equal(hu_number_encode_n(4, c, 1, x, 1, wrong, rne, NULL, &ev), HU_E_NUMBER);
+  assert_int_equal(hu_number_encode_n(4, c, 1, x, 1, p, bad, NULL, &ev), HU_E_MODE);
+  assert_int_equal(hu_number_quantize_n(4, z, 0, x, 1, p, rne, NULL, &ev), HU_E_SHAPE);
+  assert_int_equal(hu_number_quantize_n(4, NULL, 1, x, 1, p, rne, NULL, &ev), HU_E_NULL);
+  assert_int_equal(hu_number_quantize_n(4, z, 1, NULL, 1, p, rne, NULL, &ev), HU_E_NULL);
+  assert_int_equal(hu_number_quantize_n(3, x + 1, 1, x, 1, p, rne, NULL, &ev), HU_E_OVERLAP);
+  assert_int_equal(hu_number_decode_n(1, (float *)(void *)((uint8_t *)z + 1), 1, c, 1, p, NULL), HU_E_ALIGN);
+  assert_int_equal(hu_number_decode64_n(4, (double *)(void *)z, 1, c, 1, wrong, NULL), HU_E_NUMBER);
+  assert_int_equal(hu_number_convert_n(4, c, 1, p, c, 1, wrong, rne, NULL, &ev), HU_E_NUMBER);
+  assert_int_equal(hu_number_convert_n(4, c, 1, hu_number_float(hu_format_ieee(12, 3, 0)), c, 1, p, rne, NULL, &ev),
+                   HU_E_FORMAT);
+  assert_true(t_is_pattern(z, sizeof z) && t_same_events(&ev, &none));
+  assert_int_equal(hu_number_encode_n(0, NULL, 1, NULL, 0, p, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_number_quantize_n(4, x, 1, x, 1, p, rne, NULL, NULL), HU_OK); /* in place */
+  assert_true(x[0] == 1 && x[3] == 4);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_texts),           cmocka_unit_test(test_wrong_texts), cmocka_unit_test(test_decimals),
+      cmocka_unit_test(test_checks),          cmocka_unit_test(test_limits),      cmocka_unit_test(test_catalogue),
+      cmocka_unit_test(test_same_as_formats), cmocka_unit_test(test_arrays),      cmocka_unit_test(test_misuse)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* Arrays of number systems by every level against the integer core (all levels off), which the other tests of this
+ * folder hold against the oracle: values, their neighbours, the middles between them and theirs, random patterns,
+ * specials; every deterministic mode, and a stochastic one; strides, threads, short arrays. Whole outputs and event
+ * counts are compared. Argument: rounds of random number systems. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "halfulp/number.h"
+#include "tests/support/support.h"
+
+enum { MOST = 1 << 17 };
+static int rounds = 40;
+static float operands[MOST];
+static double wide_got[MOST], wide_want[MOST];
+static float want[MOST], got[MOST];
+static uint32_t codes_want[MOST], codes_got[MOST], words[MOST];
+
+static void put(size_t *n, float x) {
+  if (*n < MOST) operands[(*n)++] = x;
+}
+
+/* A number and its neighbours on both sides, of both signs. */
+static void put_near(size_t *n, double x) {
+  uint32_t u = t_bits32((float)x);
+  for (int d = -2; d <= 2; d++) {
+    put(n, t_float(u + (uint32_t)d));
+    put(n, t_float((u + (uint32_t)d) ^ 0x80000000));
+  }
+}
+
+static size_t fill_operands(t_random *r, hu_number f) {
+  static const uint32_t specials[] = {0, 0x80000000, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00001, 0x7F800001,
+                                      1, 0x80000001, 0x007FFFFF, 0x00800000, 0x7F7FFFFF, 0xFF7FFFFF, 0x3F800000};
+  hu_number_limits l = hu_number_limits_of(f);
+  uint32_t count = l.width < 12 ? 1u << l.width : 4096;
+  size_t n = 0;
+  double last = 0;
+  for (size_t i = 0; i < sizeof specials / sizeof *specials; i++) put(&n, t_float(specials[i]));
+  for (uint32_t c = 0; c < count; c++) {
+    double v = hu_number_decode64(f, l.width < 12 ? c : t_next32(r));
+    if (v != v) continue;
+    put_near(&n, v);
+    put_near(&n, (v + last) / 2);
+    last = v;
+  }
+  size_t ordinary = n + 8000;
+  while (n < ordinary) put(&n, t_float(t_next32(r)));
+  while (n < ordinary + 8000) {
+    put(&n, t_float((uint32_t)t_between(r, 110, 140) << 23 | (t_next32(r) & 0x807FFFFF)));
+  }
+  return n;
+}
+
+/* Half of the pieces without infinities and NaN, which lanes leave to the core. */
+static void tame(size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    if (i / 256 % 2 && (t_bits32(operands[i]) & 0x7FFFFFFF) >= 0x7F800000) operands[i] = 0.75f;
+  }
+}
+
+static void differ(hu_number f, const char *call, hu_mode mode, uint32_t levels_off, size_t i, uint32_t x, uint32_t a,
+                   uint32_t b) {
+  static char text[HU_NUMBER_TEXT_MAX];
+  char m[T_MODE_TEXT];
+  hu_number_text(text, sizeof text, f);
+  fail_msg("%s, %.300s, %s, levels off %u: [%zu] operand %08x: %08x, the core %08x", call, text, t_mode_text(m, mode),
+           (unsigned)levels_off, i, (unsigned)x, (unsigned)a, (unsigned)b);
+}
+
+static void compare32(hu_number f, const char *call, hu_mode mode, uint32_t off, size_t n, const void *a, const void *b,
+                      const hu_events *ea, const hu_events *eb) {
+  const uint32_t *u = a, *v = b;
+  for (size_t i = 0; i < n; i++) {
+    if (u[i] != v[i]) differ(f, call, mode, off, i, t_bits32(operands[i]), u[i], v[i]);
+  }
+  if (t_same_events(ea, eb)) return;
+  print_message("inexact %llu %llu overflow %llu %llu underflow %llu %llu to_zero %llu %llu\n",
+                (unsigned long long)ea->inexact, (unsigned long long)eb->inexact, (unsigned long long)ea->overflow,
+                (unsigned long long)eb->overflow, (unsigned long long)ea->underflow, (unsigned long long)eb->underflow,
+                (unsigned long long)ea->to_zero, (unsigned long long)eb->to_zero);
+  differ(f, "events", mode, off, n, 0, 0, 0);
+}
+
+/* Codes of any storage, widened: strides of 4 / size keep them apart. */
+static void from_binary32(hu_number f, hu_mode mode, size_t n) {
+  ptrdiff_t apart = 32 / (ptrdiff_t)hu_number_limits_of(f).storage;
+  hu_exec core = {1, 7, {3, 5}};
+  hu_events e[2] = {{0}, {0}};
+  memset(codes_want, 0, n * 4);
+  assert_int_equal(hu_number_encode_n(n, codes_want, apart, operands, 1, f, mode, &core, &e[0]), HU_OK);
+  assert_int_equal(hu_number_quantize_n(n, want, 1, operands, 1, f, mode, &core, NULL), HU_OK);
+  for (size_t i = 0; i < 200 && mode.round < HU_SRA; i++) { /* the core's arrays are the one-value calls */
+    uint32_t code = hu_number_encode(f, mode, operands[i], 0, NULL);
+    if (code != codes_want[i]) differ(f, "one value", mode, 7, i, t_bits32(operands[i]), code, codes_want[i]);
+    assert_true(t_same32(want[i], hu_number_decode(f, code)));
+  }
+  for (uint32_t level = 0; level < 3; level++) {
+    uint32_t off = level == 0 ? 0 : level == 1 ? 4 : 6;
+    hu_exec exec = {off ? 1 : 3, off, {3, 5}};
+    memset(codes_got, 0, n * 4);
+    memset(&e[1], 0, sizeof e[1]);
+    assert_int_equal(hu_number_encode_n(n, codes_got, apart, operands, 1, f, mode, &exec, &e[1]), HU_OK);
+    compare32(f, "encode", mode, off, n, codes_got, codes_want, &e[1], &e[0]);
+    memset(&e[1], 0, sizeof e[1]);
+    assert_int_equal(hu_number_quantize_n(n, got, 1, operands, 1, f, mode, &exec, &e[1]), HU_OK);
+    compare32(f, "quantize", mode, off, n, got, want, &e[1], &e[0]);
+  }
+}
+
+/* Codes of f: decoded, and converted into g. */
+static void from_codes(t_random *r, hu_number f, hu_number g, hu_mode mode) {
+  size_t n = 3000, size = hu_number_limits_of(f).storage / 8;
+  ptrdiff_t apart = 32 / (ptrdiff_t)hu_number_limits_of(g).storage;
+  hu_exec core = {1, 7, {9, 9}};
+  hu_events e[2] = {{0}, {0}};
+  for (size_t i = 0; i < n; i++) words[i] = i % 7 ? t_next32(r) : (uint32_t)i;
+  size_t skip = t_below(r, 3);
+  const void *x = (const uint8_t *)words + skip * size;
+  memset(codes_want, 0, n * 4);
+  assert_int_equal(hu_number_decode_n(n - 8, want, 1, x, 1, f, &core), HU_OK);
+  assert_int_equal(hu_number_decode64_n(n - 8, wide_want, 1, x, 1, f, &core), HU_OK);
+  assert_int_equal(hu_number_convert_n(n - 8, codes_want, apart, g, x, 1, f, mode, &core, &e[0]), HU_OK);
+  for (uint32_t level = 0; level < 3; level++) {
+    hu_exec exec = {1 + level, level == 0 ? 0 : level == 1 ? 4 : 6, {9, 9}};
+    memset(codes_got, 0, n * 4);
+    memset(&e[1], 0, sizeof e[1]);
+    memset(operands, 0, n * sizeof *operands);
+    assert_int_equal(hu_number_decode_n(n - 8, got, 1, x, 1, f, &exec), HU_OK);
+    compare32(f, "decode", mode, exec.levels_off, n - 8, got, want, &e[0], &e[0]);
+    assert_int_equal(hu_number_decode64_n(n - 8, wide_got, 1, x, 1, f, &exec), HU_OK);
+    assert_memory_equal(wide_got, wide_want, (n - 8) * sizeof *wide_got);
+    assert_int_equal(hu_number_convert_n(n - 8, codes_got, apart, g, x, 1, f, mode, &exec, &e[1]), HU_OK);
+    compare32(g, "convert", mode, exec.levels_off, n - 8, codes_got, codes_want, &e[1], &e[0]);
+  }
+}
+
+static void catalogue(void **state) {
+  (void)state;
+  t_random r = {t_seed("number-fast", 71)};
+  size_t elements = 0;
+  for (size_t i = 0; i < hu_number_count(); i++) {
+    hu_number f = hu_number_at(i).number;
+    int slow = f.kind == HU_NUMBER_LNS && f.fraction > 8;
+    size_t n = fill_operands(&r, f);
+    tame(n);
+    unsigned step = f.kind == HU_NUMBER_LNS && f.fraction > 3 ? 5 : 1; /* the core takes a microsecond for each */
+    for (unsigned round = 0; round < T_DETERMINISTIC && !(slow && round); round += step) {
+      from_binary32(f, t_mode(round), slow ? 2000 : n);
+      elements += n;
+    }
+    from_binary32(f, t_stochastic(HU_SRA, 1 + t_below(&r, 32)), 2000);
+    from_binary32(f, t_mode(t_below(&r, T_DETERMINISTIC)), 300); /* too short for tables */
+    from_codes(&r, f, hu_number_at(t_below(&r, (uint32_t)hu_number_count())).number, t_random_mode(&r));
+  }
+  print_message("%zu elements, at every level\n", elements);
+}
+
+/* Corners by name: zeros at the ends of a table, of both signs, alone; limits given; ends of widths. */
+static void corners(void **state) {
+  (void)state;
+  static const char *const texts[] = {"table(0)",
+                                      "table(0,1)",
+                                      "table(-1,0)",
+                                      "table(0x80000000)",
+                                      "table(0x80000000,0,2)",
+                                      "table(-2,0x80000000,0)",
+                                      "table(1,1,0,0x7fc00000)",
+                                      "table(-3e38,3e38)",
+                                      "table(-1,1,0.25,0):ties=given",
+                                      "table(1e-40,2e-40,1e-45)",
+                                      "posit(2,0)",
+                                      "posit(3,0)",
+                                      "posit(25,2)",
+                                      "posit(26,1)",
+                                      "posit(32,0)",
+                                      "posit(32,5)",
+                                      "lns(10,8)",
+                                      "lns(10,8):unsigned",
+                                      "lns(3,1)",
+                                      "lns(4,0)",
+                                      "q(0.31):wrap",
+                                      "uq(0.32)",
+                                      "uq(32.0):wrap",
+                                      "uq(1.0)",
+                                      "q(1.0)"};
+  t_random r = {t_seed("number-fast-corners", 73)};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    static float room[HU_TABLE_MAX];
+    hu_number f;
+    if (hu_number_parse(&f, texts[i], room, NULL) != HU_OK) fail_msg("%s", texts[i]);
+    size_t n = fill_operands(&r, f);
+    tame(n);
+    for (unsigned round = 0; round < T_DETERMINISTIC; round++) {
+      from_binary32(f, t_policy(t_mode(round), t_below(&r, 4), 0, t_below(&r, 3)), n);
+    }
+    from_codes(&r, f, hu_number_at(t_below(&r, (uint32_t)hu_number_count())).number, t_mode(0));
+  }
+}
+
+static void random_systems(void **state) {
+  (void)state;
+  t_random r = {t_seed("number-fast-random", 72)};
+  static float rooms[2][HU_TABLE_MAX];
+  for (int i = 0; i < rounds;) {
+    hu_number f[2];
+    for (int k = 0; k < 2; k++) {
+      unsigned w = 2 + t_below(&r, t_below(&r, 2) ? 8 : 31), kind = t_below(&r, 9);
+      f[k] = hu_number_posit(w, t_below(&r, 6));
+      if (kind < 3) f[k] = hu_number_fixed((int)t_below(&r, 2), t_below(&r, w), t_below(&r, w), t_below(&r, 2));
+      if (kind == 3) f[k] = hu_number_lns(w, t_below(&r, w < 9 ? w : 9), t_below(&r, 3));
+      if (kind == 4) f[k] = hu_number_float(t_random_format(&r, 2, 32));
+      if (kind == 5) {
+        size_t count = 1 + t_below(&r, t_below(&r, 2) ? 16 : 256);
+        for (size_t j = 0; j < count; j++) {
+          rooms[k][j] = t_below(&r, 4) ? (float)t_between(&r, -99, 99) / 16 : t_float(t_next32(&r) & 0xBFFFFFFF);
+        }
+        if (t_below(&r, 4) == 0) rooms[k][0] = -0.0f;
+        f[k] = hu_number_table(count, rooms[k], t_below(&r, 3));
+      }
+    }
+    if (hu_number_check(f[0], NULL) != HU_OK || hu_number_check(f[1], NULL) != HU_OK) continue;
+    size_t n = fill_operands(&r, f[0]);
+    hu_mode mode = t_policy(t_mode(t_below(&r, T_DETERMINISTIC)), t_below(&r, 4), t_below(&r, 2), t_below(&r, 3));
+    tame(n);
+    from_binary32(f[0], mode, n);
+    from_codes(&r, f[0], f[1], mode);
+    i++;
+  }
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(catalogue), cmocka_unit_test(corners),
+                                     cmocka_unit_test(random_systems)};
+  if (argc > 1) rounds = atoi(argv[1]);
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
