@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/s2fp8_lanes.h - contiguous elements of shifted and squeezed tensors: logarithms summed, codes looked up. One
+ * table a level; emu/s2fp8_run.c sees no instruction set. */
+#ifndef HALFULP_EMU_S2FP8_LANES_H
+#define HALFULP_EMU_S2FP8_LANES_H
+
+#include <stddef.h>
+
+#include "emu/s2fp8_table.h"
+
+/* Of at most HU_S2_PIECE elements. */
+enum { HU_S2_PIECE = 1 << 14 };
+typedef struct hu_s2_part {
+  int64_t sum; /* of L, in units */
+  uint64_t count, special;
+  uint32_t top;
+} hu_s2_part;
+
+/* The search as a tree of comparisons, where both signs have the same bounds. Level k has its 2^k bounds at
+ * bound[2^k - 1], by the decisions before, the first one in the lowest digit. leaf: where each way ends. */
+enum { HU_S2_FEW = 4 };
+typedef struct hu_s2_tree {
+  uint32_t symmetric;
+  uint32_t bound[HU_S2_CODES], leaf_value[HU_S2_CODES], leaf_code[HU_S2_CODES];
+  uint32_t exact_count, exact[HU_S2_FEW]; /* patterns of exact numbers; more than HU_S2_FEW: too many for that */
+} hu_s2_tree;
+
+typedef struct hu_s2_lanes {
+  /* *z = what x holds. The processor's direction is to nearest (emu/float_env.h). */
+  void (*sum)(size_t n, const uint32_t *x, hu_s2_part *z);
+  /* Values' patterns; codes of a byte. Events are added. bypass: write around the caches. */
+  void (*quantize)(const hu_s2_search *s, const hu_s2_tree *tree, size_t n, uint32_t *z, const uint32_t *x, int bypass,
+                   hu_events *events);
+  void (*encode)(const hu_s2_search *s, const hu_s2_tree *tree, size_t n, uint8_t *z, const uint32_t *x,
+                 hu_events *events);
+} hu_s2_lanes;
+
+/* The best among `levels` (hu_levels_for), NULL if there is none left. */
+const hu_s2_lanes *hu_s2_lanes_for(uint32_t levels);
+const hu_s2_lanes *hu_s2_lanes_vector(void);
+const hu_s2_lanes *hu_s2_lanes_avx2(void);
+const hu_s2_lanes *hu_s2_lanes_avx512(void);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* The text that emu/s2fp8_lanes_*.c have in common: elements by their buckets; and loops that compilers put into lanes.
+ *
+ * Logarithms: with m = 1 + r after a factor, exactly, log2 m 2^40 = whole + s, and s = part + r p(r) is below 2^36 and
+ * computed to 2^-16: the polynomial is off by 2^-55 of itself, r p by 2^-53 more in each of its last two operations, or
+ * one, and the sum by 2^-18. Where s is further than 2^-15 from the middle between two integers its nearest integer is
+ * known; else emu/s2fp8_log.h is asked. */
+#ifndef HALFULP_EMU_S2FP8_LANES_BODY_H
+#define HALFULP_EMU_S2FP8_LANES_BODY_H
+
+#include "emu/bits.h"
+#include "emu/s2fp8_lanes.h"
+#include "emu/s2fp8_polynomial.h"
+
+#define S2_MAGIC 0x1.8p52
+#define S2_MAGIC_BITS 0x4338000000000000u
+#define S2_SURE (HU_WRONG(113) ? 0.5 : 0.5 - 0x1p-15)
+
+/* Any element, by integers. */
+static void sum_one(uint32_t u, hu_s2_part *z) {
+  uint32_t a = u & 0x7FFFFFFF;
+  if (a >= 0x7F800000) {
+    z->special++;
+  } else if (a) {
+    z->sum += hu_s2_log2(a);
+    z->count++;
+    if (a > z->top) z->top = a;
+  }
+}
+
+/* ---- elements by their buckets ---- */
+
+/* Counts of events, by their bits: those that many elements have, and the others. */
+typedef struct tally {
+  uint64_t count[9];
+} tally;
+
+HU_FN void tally_add(tally *t, uint32_t events) {
+  for (int k = 2; k < 6; k++) t->count[k] += events >> k & 1; /* underflow, to_zero, subnormal, inexact */
+  if (HU_LIKELY((events & ~(uint32_t)0x3C) == 0)) return;
+  for (int k = 0; k < 9; k++) t->count[k] += k < 2 || k > 5 ? events >> k & 1 : 0;
+}
+
+static void tally_end(const tally *t, hu_events *events) {
+  hu_events e = {t->count[0], t->count[1], t->count[2], t->count[3], t->count[4],
+                 t->count[5], t->count[6], t->count[7], t->count[8], 0};
+  hu_events_add(events, &e);
+}
+
+#endif

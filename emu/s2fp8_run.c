@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* Passes over a shifted and squeezed tensor: elements in parts that threads take, contiguous pieces through
+ * emu/s2fp8_lanes.h where there is a table for them, else one by one through emu/s2fp8.h. Sums are integers and codes
+ * depend on nothing but their element, so parts, threads and levels do not show. */
+#include "emu/s2fp8_run.h"
+
+#include "emu/bits.h"
+#include "emu/float_env.h"
+#include "emu/kernels.h"
+#include "emu/s2fp8_lanes.h"
+#include "emu/stream.h"
+#include "emu/threads.h"
+
+enum {
+  PIECE = 1024,        /* elements of a buffered piece */
+  PART_MIN = 1 << 14,  /* elements that make a thread of their own worth while */
+  TABLE_MIN = 512,     /* elements that make a table worth while */
+  BYPASS_MIN = 1 << 22 /* values from here on are written around the caches */
+};
+
+const hu_s2_lanes *hu_s2_lanes_for(uint32_t levels) {
+#if HU_X86
+  if (levels & HU_LEVEL_AVX512) return hu_s2_lanes_avx512();
+  if (levels & HU_LEVEL_AVX2) return hu_s2_lanes_avx2();
+#endif
+  return levels & HU_LEVEL_VECTOR ? hu_s2_lanes_vector() : NULL;
+}
+
+static uint32_t threads_of(const hu_exec *exec) {
+  uint32_t threads = exec && exec->threads > 1 ? exec->threads : 1;
+  return threads > HU_THREADS_MAX ? HU_THREADS_MAX : threads;
+}
+
+/* Whole multiples of 64 elements, so that neighbours share no cache line of an aligned output. */
+static size_t part_size(size_t n, uint32_t threads) {
+  size_t part = (n / threads + 64) & ~(size_t)63;
+  return part < PART_MIN ? PART_MIN : part;
+}
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+/* ---- sums ---- */
+
+typedef struct summing {
+  size_t n, part;
+  const float *x;
+  ptrdiff_t inc;
+  const hu_s2_lanes *lanes;
+  hu_s2fp8_sums *parts;
+} summing;
+
+static void add_sums(hu_s2fp8_sums *z, const hu_s2fp8_sums *x) {
+  uint64_t low = z->low + x->low;
+  z->high = (int64_t)((uint64_t)z->high + (uint64_t)x->high + (low < x->low));
+  z->low = low;
+  z->count += x->count;
+  z->special += x->special;
+  if (x->top > z->top) z->top = x->top;
+}
+
+static void add_part(hu_s2fp8_sums *z, const hu_s2_part *p) {
+  hu_s2fp8_sums x = {(uint64_t)p->sum, p->sum < 0 ? -1 : 0, p->count, p->special, p->top, 0};
+  add_sums(z, &x);
+}
+
+static void sum_core(size_t n, const uint32_t *x, hu_s2_part *z) {
+  memset(z, 0, sizeof *z);
+  for (size_t i = 0; i < n; i++) {
+    uint32_t a = x[i] & 0x7FFFFFFF;
+    if (a >= 0x7F800000) z->special++;
+    if (a == 0 || a >= 0x7F800000) continue;
+    z->sum += hu_s2_log2(a);
+    z->count++;
+    if (a > z->top) z->top = a;
+  }
+}
+
+static void sum_part(void *context, size_t part) {
+  const summing *c = context;
+  hu_s2fp8_sums sums = {0};
+  size_t first = part * c->part, end = first + smaller(c->part, c->n - first);
+  uint32_t buffer[PIECE];
+  while (first < end) {
+    size_t k = smaller(end - first, c->inc == 1 ? HU_S2_PIECE : PIECE);
+    const float *x = c->x + (ptrdiff_t)first * c->inc;
+    const uint32_t *u = (const uint32_t *)(const void *)x;
+    hu_s2_part p;
+    if (c->inc != 1) {
+      for (size_t i = 0; i < k; i++) buffer[i] = hu_bits_of_float(x[(ptrdiff_t)i * c->inc]);
+      u = buffer;
+    }
+    if (c->lanes) {
+      hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+      c->lanes->sum(k, u, &p);
+      hu_float_env_leave(saved);
+    } else {
+      sum_core(k, u, &p);
+    }
+    add_part(&sums, &p);
+    first += k;
+  }
+  c->parts[part] = sums;
+}
+
+void hu_s2_sum_run(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums, const hu_exec *exec) {
+  hu_s2fp8_sums parts[HU_THREADS_MAX];
+  uint32_t threads = threads_of(exec);
+  summing c = {n, part_size(n, threads), x, incx, hu_s2_lanes_for(hu_levels_for(exec)), parts};
+  size_t count = n / c.part + (n % c.part != 0);
+  hu_parallel(threads, count, sum_part, &c);
+  for (size_t i = 0; i < count; i++) add_sums(sums, &parts[i]);
+}
+
+/* ---- a table for a call ---- */
+
+/* The tree's bounds are those of codes 64, then 32 and 96, then 16, 80, 48, 112: the digits of what was decided are the
+ * highest of the code, the first decision the highest of all. */
+static void make_tree(hu_s2_tree *t, const hu_s2_search *s) {
+  for (uint32_t level = 0; level < 7; level++) {
+    for (uint32_t way = 0; way < (uint32_t)1 << level; way++) {
+      uint32_t c = (uint32_t)64 >> level;
+      for (uint32_t k = 0; k < level; k++) c |= (way >> k & 1) << (6 - k);
+      t->bound[((uint32_t)1 << level) - 1 + way] = c <= s->spec.max_code ? s->table.bound[0][c] : 0xFFFFFFFF;
+    }
+  }
+  for (uint32_t way = 0; way < HU_S2_CODES; way++) {
+    uint32_t c = 0;
+    for (uint32_t k = 0; k < 7; k++) c |= (way >> k & 1) << (6 - k);
+    t->leaf_code[way] = c;
+    t->leaf_value[way] = s->table.value[c];
+  }
+}
+
+static void make_search(hu_s2_search *s, hu_s2_tree *tree, const hu_s2 *map) {
+  memset(s, 0, sizeof *s);
+  memset(tree, 0, sizeof *tree);
+  for (uint32_t i = 0; i < 2 * HU_S2_CODES; i++) hu_s2_fill_entry(&s->table, map, i);
+  hu_s2_search_start(s, map);
+  for (uint32_t i = 0; i < 2 * HU_S2_BUCKETS; i++) {
+    uint32_t sign = i / HU_S2_BUCKETS, within = hu_s2_bucket(s, sign, i % HU_S2_BUCKETS);
+    if (within > s->most[sign]) s->most[sign] = within;
+  }
+  tree->symmetric = map->spec.round != HU_RTP && map->spec.round != HU_RTN;
+  for (uint32_t c = 0; c < HU_S2_CODES; c++) {
+    if (s->table.exact[c] == HU_S2_NEVER) continue;
+    if (tree->exact_count < HU_S2_FEW) tree->exact[tree->exact_count] = s->table.exact[c];
+    tree->exact_count++;
+  }
+  make_tree(tree, s);
+}
+
+/* ---- codes and values ---- */
+
+typedef struct making {
+  size_t n, part, size;
+  uint8_t *z;
+  const uint32_t *x;
+  ptrdiff_t incz, incx;
+  const hu_s2 *map;
+  const hu_s2_search *search;
+  const hu_s2_tree *tree;
+  const hu_s2_lanes *lanes; /* NULL: one by one */
+  hu_stream stream;
+  int bypass;
+  hu_events *counts; /* one a part */
+} making;
+
+static size_t out_size(const making *c) { return c->size ? c->size : 4; }
+static uint8_t *z_at(const making *c, size_t i) { return c->z + (ptrdiff_t)i * c->incz * (ptrdiff_t)out_size(c); }
+
+static void make_core(const making *c, size_t first, size_t n, hu_events *counts) {
+  uint32_t bits = c->map->spec.bits;
+  for (size_t i = first; i < first + n; i++) {
+    uint32_t events, r = 0;
+    if (bits) r = hu_stream_at(c->stream.key, c->stream.counter + i) >> (32 - bits);
+    uint32_t code = hu_s2_element(c->map, c->x[(ptrdiff_t)i * c->incx], r, &events);
+    hu_store_code(z_at(c, i), out_size(c), c->size ? code : hu_s2_decoded(c->map, code));
+    hu_events_count(counts, events);
+  }
+}
+
+static void make_lanes(const making *c, size_t n, void *z, const uint32_t *x, hu_events *counts) {
+  if (c->size) {
+    c->lanes->encode(c->search, c->tree, n, z, x, counts);
+  } else {
+    c->lanes->quantize(c->search, c->tree, n, z, x, c->bypass, counts);
+  }
+}
+
+static void make_part(void *context, size_t part) {
+  const making *c = context;
+  size_t first = part * c->part, end = first + smaller(c->part, c->n - first);
+  uint32_t in[PIECE], out[PIECE];
+  hu_events counts = {0};
+  if (!c->lanes) {
+    make_core(c, first, end - first, &counts);
+    first = end;
+  } else if (c->incx == 1 && c->incz == 1) {
+    make_lanes(c, end - first, z_at(c, first), c->x + first, &counts);
+    first = end;
+  }
+  while (first < end) {
+    size_t k = smaller(end - first, PIECE);
+    for (size_t i = 0; i < k; i++) in[i] = c->x[(ptrdiff_t)(first + i) * c->incx];
+    make_lanes(c, k, out, in, &counts);
+    for (size_t i = 0; i < k; i++) memcpy(z_at(c, first + i), (uint8_t *)out + i * out_size(c), out_size(c));
+    first += k;
+  }
+  c->counts[part] = counts;
+}
+
+void hu_s2_run(size_t n, void *z, ptrdiff_t incz, size_t size, const float *x, ptrdiff_t incx, const hu_s2 *map,
+               const hu_exec *exec, hu_events *events) {
+  hu_events counts[HU_THREADS_MAX];
+  hu_s2_search search;
+  hu_s2_tree tree;
+  uint32_t threads = threads_of(exec);
+  making c;
+  memset(&c, 0, sizeof c);
+  c.n = n;
+  c.part = part_size(n, threads);
+  c.size = size;
+  c.z = z;
+  c.x = (const uint32_t *)(const void *)x;
+  c.incz = incz;
+  c.incx = incx;
+  c.map = map;
+  if (n >= TABLE_MIN && hu_s2_may_table(&map->spec)) c.lanes = hu_s2_lanes_for(hu_levels_for(exec));
+  if (c.lanes) {
+    make_search(&search, &tree, map);
+    c.search = &search;
+    c.tree = &tree;
+  }
+  if (exec) c.stream = exec->stream;
+  c.bypass = (const void *)z != (const void *)x && incz == 1 && incx == 1 && n >= BYPASS_MIN;
+  c.counts = counts;
+  size_t parts = n / c.part + (n % c.part != 0);
+  hu_parallel(threads, parts, make_part, &c);
+  for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &counts[i]);
+}
+
+/* ---- back ---- */
+
+typedef struct undoing {
+  size_t n, part, size;
+  float *z;
+  const uint8_t *x;
+  ptrdiff_t incz, incx;
+  const hu_s2 *map;
+  const uint32_t *values; /* by code; NULL: each by itself */
+  uint32_t mask;          /* digits of a code */
+} undoing;
+
+static void undo_part(void *context, size_t part) {
+  const undoing *c = context;
+  size_t first = part * c->part, end = first + smaller(c->part, c->n - first);
+  if (c->values && c->size == 1 && c->incx == 1 && c->incz == 1) {
+    for (; first < end; first++) c->z[first] = hu_float_of_bits(c->values[c->x[first]]);
+  }
+  for (size_t i = first; i < end; i++) {
+    uint32_t code = hu_load_code(c->x + (ptrdiff_t)i * c->incx * (ptrdiff_t)c->size, c->size) & c->mask;
+    uint32_t value = c->values ? c->values[code] : hu_s2_decoded(c->map, code);
+    c->z[(ptrdiff_t)i * c->incz] = hu_float_of_bits(value);
+  }
+}
+
+void hu_s2_undo(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, size_t size, const hu_s2 *map,
+                const hu_exec *exec) {
+  uint32_t values[2 * HU_S2_CODES], threads = threads_of(exec), mask = map->spec.mag_mask | map->spec.sign_mask;
+  undoing c = {n, part_size(n, threads), size, z, x, incz, incx, map, NULL, mask};
+  if (mask < 2 * HU_S2_CODES && n > mask && hu_levels_for(exec)) {
+    for (uint32_t i = 0; i < 2 * HU_S2_CODES; i++) values[i] = hu_s2_decoded(map, i & mask);
+    c.values = values;
+  }
+  hu_parallel(threads, n / c.part + (n % c.part != 0), undo_part, &c);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* The calls of halfulp/s2fp8.h against the model: any kind, data, mode, level, number of threads, stride and place.
+ *
+ *   test_s2fp8_model [CASES] */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/s2fp8/model.h"
+#include "tests/support/support.h"
+
+enum { MOST = 1400 };
+static unsigned cases = 300;
+
+static const char *const kinds[] = {"s2fp8",
+                                    "s2fp8",
+                                    "s2fp8(float8_e5m2)",
+                                    "s2fp8(float8_e4m3fn)",
+                                    "s2fp8(float8_e4m3fnuz;target=5)",
+                                    "s2fp8(fp(5,2,0):finite;target=15)",
+                                    "s2fp8(fp(5,2,0):finite;special=element)",
+                                    "s2fp8(float4_e2m1fn)",
+                                    "s2fp8(float6_e3m2fn;target=3)",
+                                    "s2fp8(binary8p4se;special=element)",
+                                    "s2fp8(fp(4,0,0):finite)",
+                                    "s2fp8(fp(6,1,0);target=20)",
+                                    "s2fp8(fp(2,5,0):fn)",
+                                    "s2fp8(fp(4,3,4):finite,nosub;target=2)",
+                                    "s2fp8(ue4m3)",
+                                    "s2fp8(bfloat16;target=15)",
+                                    "s2fp8(binary16;target=9;special=element)",
+                                    "s2fp8(dlfloat16;target=30)",
+                                    "s2fp8(fp(8,0,0):finite,negzero)"};
+
+/* One tensor: narrow, wide, a few magnitudes, subnormal, with zeros and specials or not. */
+static void draw(t_random *r, size_t n, float *x) {
+  unsigned what = t_below(r, 9), zeros = t_below(r, 3), special = t_below(r, 4) == 0;
+  int at = t_between(r, -120, 100), width = (int)t_below(r, what == 1 ? 200 : 30) + 1;
+  uint32_t base = t_next32(r) & 0x7FFFFF;
+  for (size_t i = 0; i < n; i++) {
+    int e = at + (int)t_below(r, (uint32_t)width);
+    uint32_t frac = t_next32(r) & 0x7FFFFF;
+    if (what == 2 || what == 8) frac = 0;                      /* powers of two */
+    if (what == 3) frac = base + (t_below(r, 4) == 0), e = at; /* neighbours */
+    if (what == 4) frac = base, e = at;                        /* one magnitude */
+    if (what == 5) e = -140 + (int)t_below(r, 20);             /* subnormal numbers among them */
+    if (what == 6) frac = base + t_below(r, 3000), e = at;     /* narrow */
+    if (what == 8) e = at + 2 * (int)t_below(r, 16);           /* alpha often a power of two */
+    e = e < -149 ? -149 : e > 127 ? 127 : e;
+    uint32_t u =
+        e >= -126 ? (uint32_t)(e + 127) << 23 | (frac & 0x7FFFFF) : (0x800000 | (frac & 0x7FFFFF)) >> (-126 - e);
+    if (zeros && t_below(r, 4) == 0) u = 0;
+    if (what == 7) u = 0;
+    if (special && t_below(r, 30) == 0) u = 0x7F800000 + (t_below(r, 2) ? t_below(r, 0x800000) : 0);
+    x[i] = t_float(u | (t_next32(r) & 0x80000000));
+  }
+}
+
+typedef struct room {
+  float x[4 * MOST + 8], z[4 * MOST + 8];
+  uint8_t codes[16 * MOST + 32];
+} room;
+static room in;
+
+typedef struct place {
+  ptrdiff_t inc;
+  size_t at; /* the first element's index */
+} place;
+
+static place draw_place(t_random *r, size_t n) {
+  place p = {t_below(r, 2) ? 1 : t_between(r, -4, 4), 0};
+  if (p.inc == 0) p.inc = 2;
+  p.at = (p.inc < 0 ? (n - 1) * (size_t)-p.inc : 0) + t_below(r, 4);
+  return p;
+}
+
+static hu_exec draw_exec(t_random *r) {
+  hu_exec e = {t_below(r, 4), t_below(r, 2) ? 0 : t_below(r, 8), {t_next64(r), t_next64(r)}};
+  return e;
+}
+
+static void check_sums(const float *x, size_t n, const model_stats *m, const hu_s2fp8 *kind, t_random *r,
+                       hu_s2fp8_scale *scale) {
+  hu_s2fp8_sums s = {0};
+  size_t half = t_below(r, (uint32_t)n);
+  mpz_t sum;
+  for (int part = 0; part < 2; part++) {
+    size_t k = part ? n - half : half;
+    place p = draw_place(r, k + (k == 0));
+    hu_exec e = draw_exec(r);
+    for (size_t i = 0; i < k; i++) in.x[(ptrdiff_t)p.at + (ptrdiff_t)i * p.inc] = x[part ? half + i : i];
+    assert_int_equal(hu_s2fp8_sum_n(k, in.x + p.at, p.inc, &s, t_below(r, 5) ? &e : NULL), HU_OK);
+  }
+  mpz_init_set_si(sum, s.high);
+  mpz_mul_2exp(sum, sum, 64);
+  mpz_add_ui(sum, sum, s.low);
+  assert_int_equal(mpz_cmp(sum, m->sum), 0);
+  mpz_clear(sum);
+  assert_int_equal(s.count, m->count);
+  assert_int_equal(s.special, m->special);
+  assert_int_equal(s.top, t_bits32(m->top));
+  assert_int_equal(hu_s2fp8_mean(&s), m->mean);
+  assert_int_equal(hu_s2fp8_scale_of(scale, &s, kind), HU_OK);
+  assert_int_equal(scale->mu, m->mu);
+  assert_int_equal(scale->m, m->m);
+  assert_int_equal(t_bits32(scale->alpha), t_bits32(m->alpha));
+  assert_int_equal(t_bits32(scale->beta), t_bits32(m->beta));
+}
+
+/* Sometimes a scale that is not the tensor's. */
+static void other_scale(t_random *r, const hu_s2fp8 *kind, hu_s2fp8_scale *scale) {
+  model_map map = {*kind, (int)hu_s2fp8_target(kind), 0, 0};
+  float alpha = t_float(t_bits32(scale->alpha) + t_below(r, 1 << 22)), beta = t_float(t_bits32(scale->beta) - 9);
+  switch (t_below(r, 8)) {
+    case 0:
+      assert_int_equal(
+          hu_s2fp8_scale_from(scale, scale->mu - (int64_t)(t_next64(r) >> 24), scale->m - (int64_t)t_below(r, 5), kind),
+          HU_OK);
+      break;
+    case 1:
+      assert_int_equal(hu_s2fp8_scale_from(scale, 0, (int64_t)map.target << (39 + t_below(r, 3)), kind), HU_OK);
+      break;
+    case 2:
+      if (!model_stored(&map, alpha, beta)) {
+        assert_int_equal(hu_s2fp8_scale_stored(scale, alpha, beta, kind), HU_E_SCALING);
+        break;
+      }
+      assert_int_equal(hu_s2fp8_scale_stored(scale, alpha, beta, kind), HU_OK);
+      assert_int_equal(scale->mu, map.mu);
+      assert_int_equal(scale->m, map.m);
+      break;
+    default: break;
+  }
+}
+
+static void check_codes(t_random *r, size_t n, const float *x, const hu_s2fp8 *kind, const hu_s2fp8_scale *scale) {
+  model_map map = {*kind, (int)hu_s2fp8_target(kind), scale->mu, scale->m};
+  hu_mode mode = t_below(r, 3)
+                     ? t_policy(t_mode(t_below(r, T_DETERMINISTIC)), t_below(r, 4), t_below(r, 2), t_below(r, 3))
+                     : t_random_mode(r);
+  size_t size = hu_format_limits(kind->element).storage / 8;
+  place px = draw_place(r, n), pz = draw_place(r, n), pv = draw_place(r, n);
+  hu_exec e = draw_exec(r);
+  hu_events counted = {0}, again = {0}, events = {0};
+  static uint32_t codes[MOST];
+  if (mode.round >= HU_SRA && mode.bits > 20) mode.bits = (uint8_t)(1 + t_below(r, 20)); /* what 53 digits decide */
+  for (size_t i = 0; i < n; i++) in.x[(ptrdiff_t)px.at + (ptrdiff_t)i * px.inc] = x[i];
+  assert_int_equal(
+      hu_s2fp8_encode_n(n, in.codes + pz.at * size, pz.inc, in.x + px.at, px.inc, kind, scale, mode, &e, &counted),
+      HU_OK);
+  for (size_t i = 0; i < n; i++) {
+    uint32_t set, random = mode.bits ? hu_stream_word(e.stream, i) >> (32 - mode.bits) : 0;
+    codes[i] = model_code(&map, mode, x[i], random, &set);
+    hu_events_count(&events, set);
+    uint32_t code = t_get(in.codes + pz.at * size, size, (ptrdiff_t)i * pz.inc);
+    if (code != codes[i]) {
+      char text[HU_S2FP8_TEXT_MAX], words[T_MODE_TEXT];
+      (void)hu_s2fp8_text(text, sizeof text, kind);
+      fail_msg("%s %s mu %lld m %lld x %08x: code %x, model %x", text, t_mode_text(words, mode), (long long)scale->mu,
+               (long long)scale->m, t_bits32(x[i]), code, codes[i]);
+    }
+  }
+  assert_true(t_same_events(&counted, &events));
+  /* Values: decoded, made at once, and at once in place. */
+  assert_int_equal(hu_s2fp8_decode_n(n, in.z + pv.at, pv.inc, in.codes + pz.at * size, pz.inc, kind, scale, &e), HU_OK);
+  static float wanted[MOST];
+  for (size_t i = 0; i < n; i++) {
+    wanted[i] = in.z[(ptrdiff_t)pv.at + (ptrdiff_t)i * pv.inc];
+    float v = model_value(&map, codes[i]);
+    if (t_bits32(wanted[i]) != (v != v ? 0x7FC00000 : t_bits32(v))) {
+      fail_msg("mu %lld m %lld code %x: value %08x, model %08x", (long long)scale->mu, (long long)scale->m, codes[i],
+               t_bits32(wanted[i]), t_bits32(v));
+    }
+  }
+  memset(in.z, 0xA5, sizeof in.z);
+  assert_int_equal(hu_s2fp8_quantize_n(n, in.z + pv.at, pv.inc, in.x + px.at, px.inc, kind, scale, mode, &e, &again),
+                   HU_OK);
+  assert_true(t_same_events(&again, &events));
+  assert_int_equal(hu_s2fp8_quantize_n(n, in.x + px.at, px.inc, in.x + px.at, px.inc, kind, scale, mode, &e, NULL),
+                   HU_OK);
+  for (size_t i = 0; i < n; i++) {
+    assert_int_equal(t_bits32(in.z[(ptrdiff_t)pv.at + (ptrdiff_t)i * pv.inc]), t_bits32(wanted[i]));
+    assert_int_equal(t_bits32(in.x[(ptrdiff_t)px.at + (ptrdiff_t)i * px.inc]), t_bits32(wanted[i]));
+  }
+}
+
+static void any_tensor(void **state) {
+  (void)state;
+  t_random r = {t_seed("s2fp8_model", 77)};
+  static float x[MOST];
+  size_t elements = 0;
+  model_stats m;
+  mpz_init(m.sum);
+  for (unsigned i = 0; i < cases; i++) {
+    hu_s2fp8 kind;
+    hu_s2fp8_scale scale;
+    size_t n = t_below(&r, 3) ? 512 + t_below(&r, MOST - 512) : 1 + t_below(&r, t_below(&r, 2) ? 100 : 3);
+    assert_int_equal(hu_s2fp8_parse(&kind, kinds[t_below(&r, sizeof kinds / sizeof *kinds)], NULL), HU_OK);
+    draw(&r, n, x);
+    model_look(&m, n, x, (int)hu_s2fp8_target(&kind));
+    check_sums(x, n, &m, &kind, &r, &scale);
+    other_scale(&r, &kind, &scale);
+    check_codes(&r, n, x, &kind, &scale);
+    elements += n;
+  }
+  mpz_clear(m.sum);
+  print_message("%u tensors, %zu elements\n", cases, elements);
+}
+
+/* Powers of two that lie on numbers, and half-way between 0 and the smallest: with the scale 0, T an element is its own
+ * y. */
+static void powers(void **state) {
+  (void)state;
+  t_random r = {t_seed("s2fp8_powers", 79)};
+  static float x[MOST];
+  for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    hu_s2fp8 kind;
+    hu_s2fp8_scale scale;
+    assert_int_equal(hu_s2fp8_parse(&kind, kinds[i], NULL), HU_OK);
+    assert_int_equal(hu_s2fp8_scale_from(&scale, 0, (int64_t)hu_s2fp8_target(&kind) << 40, &kind), HU_OK);
+    for (uint32_t k = 0; k < 600; k++) x[k] = t_float((127 - 40 + k % 80) << 23 | (k >> 8 & 1) << 31);
+    for (int round = 0; round < 6; round++) check_codes(&r, 600, x, &kind, &scale);
+  }
+}
+
+/* All codes of a kind under many maps, those among them where values end. */
+static void every_value(void **state) {
+  (void)state;
+  t_random r = {t_seed("s2fp8_values", 78)};
+  size_t values = 0;
+  for (unsigned i = 0; i < cases / 2; i++) {
+    hu_s2fp8 kind;
+    hu_s2fp8_scale scale;
+    uint8_t codes[256];
+    float z[256];
+    const char *text = i % 3 == 0   ? "s2fp8"
+                       : i % 3 == 1 ? "s2fp8(float8_e4m3fn;target=8)"
+                                    : "s2fp8(fp(3,4,0);target=2)";
+    assert_int_equal(hu_s2fp8_parse(&kind, text, NULL), HU_OK);
+    int64_t t = hu_s2fp8_target(&kind), one = (int64_t)1 << 40;
+    int64_t mu = t_between(&r, -60, 60) * one, gap = t * one;
+    if (i % 4 == 1) gap = gap * (1 + t_below(&r, 3)) / 2; /* squares and roots of the numbers */
+    if (i % 4 == 2) gap = t * (one >> t_below(&r, 3)) * (1 + t_below(&r, 4)) / (1 + t_below(&r, 3));
+    if (i % 4 == 3)
+      mu = (int64_t)(t_next64(&r) >> 16) - (one << 7), gap = 1 + (int64_t)(t_next64(&r) >> (18 + t_below(&r, 40)));
+    if (mu + gap > (int64_t)1 << 50) continue;
+    assert_int_equal(hu_s2fp8_scale_from(&scale, mu, mu + gap, &kind), HU_OK);
+    model_map map = {kind, (int)t, scale.mu, scale.m};
+    for (unsigned c = 0; c < 256; c++) codes[c] = (uint8_t)c;
+    assert_int_equal(hu_s2fp8_decode_n(256, z, 1, codes, 1, &kind, &scale, NULL), HU_OK);
+    for (unsigned c = 0; c < 256; c++) {
+      float v = model_value(&map, c);
+      if (t_bits32(z[c]) != (v != v ? 0x7FC00000 : t_bits32(v))) {
+        fail_msg("%s mu %lld gap %lld code %x: %08x, model %08x", text, (long long)mu, (long long)gap, c,
+                 t_bits32(z[c]), t_bits32(v));
+      }
+    }
+    values += 256;
+  }
+  print_message("%zu values\n", values);
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1) cases = (unsigned)atoi(argv[1]);
+  const struct CMUnitTest tests[] = {cmocka_unit_test(any_tensor), cmocka_unit_test(powers),
+                                     cmocka_unit_test(every_value)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
