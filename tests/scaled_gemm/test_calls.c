@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/* Products of scaled tensors: sizes that make several tiles under every level and number of threads, the raw forms that
+ * a way is said to equal, runs, empty shapes, C's own place, misuse. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/scaled_gemm/product.h"
+
+static const hu_mode rne;
+
+static hu_scaling scaling(const char *text) {
+  hu_scaling d;
+  assert_int_equal(hu_scaling_parse(&d, text, NULL), HU_OK);
+  return d;
+}
+
+static hu_accum accum(const char *text) {
+  hu_accum x;
+  assert_int_equal(hu_accum_parse(&x, text, NULL), HU_OK);
+  return x;
+}
+
+static hu_scaled_result plain_result(void *z, size_t ld, hu_format f, int values) {
+  hu_scaled_result d;
+  memset(&d, 0, sizeof d);
+  d.plain.data = z;
+  d.plain.ld = ld;
+  d.plain.format = f;
+  d.plain.storage = values ? HU_VALUES : HU_CODES;
+  return d;
+}
+
+static hu_status multiply(size_t m, size_t n, size_t k, const hu_scaled_result *d, const matrix *a, const matrix *b,
+                          const matrix *c, const hu_scaled_sum *sum, hu_mode mode, const hu_exec *exec,
+                          hu_events *events) {
+  const hu_scaled_operand *pc = c ? &c->operand : NULL;
+  size_t bytes = hu_scaled_gemm_space(m, n, k, d, &a->operand, &b->operand, pc, sum, exec);
+  if (bytes == SIZE_MAX) return HU_E_ACCUM;
+  void *space = aligned_alloc(64, bytes / 64 * 64 + 64);
+  assert_non_null(space);
+  hu_status s = hu_scaled_gemm(m, n, k, d, &a->operand, &b->operand, pc, sum, mode, space, bytes, exec, events);
+  free(space);
+  return s;
+}
+
+/* ---- several tiles ---- */
+
+enum { M = 150, N = 300, K = 96 };
+static float first[M * N], other[M * N];
+
+static void test_tiles(void **state) {
+  static const char *const scalings[][2] = {{"mxfp8_e4m3", "mxfp8_e4m3"},
+                                            {"nvfp4", "nvfp4_te"},
+                                            {"mxint8", "msfp13"},
+                                            {"dsv3_1x128", "dsv3_128x128"},
+                                            {"fp8_tensor", "hbfp8"}};
+  static const char *const across[] = {"fp32", "seq2(binary32)", "kahan(binary32)", "seq(binary32,sra:8)", "exact"};
+  static const char *const inside[] = {"exact", "nv.hopper.e4m3.f32.wgmma", "seq(binary16,srb:5)"};
+  t_random r = {t_seed("scaled-gemm-tiles", 8)};
+  size_t calls = 0;
+  (void)state;
+  for (size_t i = 0; i < 5; i++) {
+    matrix a, b, c;
+    hu_scaling da = scaling(scalings[i][0]), db = scaling(scalings[i][1]);
+    matrix_scaled(&a, &r, M, K, &da, 0, DRAW_ENCODED);
+    matrix_scaled(&b, &r, K, N, &db, 1, DRAW_ENCODED);
+    matrix_plain(&c, &r, M, N, hu_format_ieee(5, 10, 0), 0, 1, DRAW_ENCODED);
+    for (size_t way = 0; way < 8; way++) {
+      hu_scaled_sum sum = hu_scaled_sum_parts(accum(inside[way < 6 ? 0 : way - 5]), accum(across[way < 5 ? way : 0]),
+                                              (uint8_t)((way + i) % HU_FACTORS));
+      if (way == 4) sum = hu_scaled_sum_decoded(accum("seq(binary16,sra:4)"));
+      hu_mode mode = way % 2 ? t_stochastic(HU_SRA, 9) : rne;
+      hu_format to = way % 2 ? hu_format_ieee(5, 10, 0) : hu_format_ieee(8, 23, 0);
+      hu_events reference = {0};
+      for (unsigned t = 0; t < 5; t++) {
+        static const uint32_t threads[] = {1, 2, 5, 1, 3}, off[] = {0, 0, 0, 7, 4};
+        hu_exec exec = {threads[t], off[t], {77, 123456789}};
+        hu_events ev = {0};
+        hu_scaled_result d = plain_result(t ? other : first, N, to, 1);
+        assert_int_equal(multiply(M, N, K, &d, &a, &b, way == 3 ? NULL : &c, &sum, mode, &exec, &ev), HU_OK);
+        if (t == 0) reference = ev;
+        if (t) assert_memory_equal(first, other, sizeof first);
+        assert_true(t_same_events(&ev, &reference));
+        calls++;
+      }
+    }
+    matrix_free(&a);
+    matrix_free(&b);
+    matrix_free(&c);
+  }
+  printf("%zu calls\n", calls);
+}
+
+/* ---- what a way equals ---- */
+
+/* parts in runs of 128 is promote(128,...,scaled) of the raw call; so is unit, in one go. */
+static void test_promotion(void **state) {
+  enum { ROWS = 9, COLS = 140, DEPTH = 300 };
+  static float z[3][ROWS * COLS];
+  static const char *const units[] = {"nv.hopper.e4m3.f32.wgmma", "seq(binary16)", "fp32"};
+  t_random r = {t_seed("scaled-gemm-promote", 3)};
+  hu_scaling da = scaling("dsv3_1x128"), db = scaling("scaled(float8_e4m3fn;scale=binary32;block=128x1;rule=ratio)");
+  matrix a, b;
+  (void)state;
+  matrix_scaled(&a, &r, ROWS, DEPTH, &da, 0, DRAW_ENCODED);
+  matrix_scaled(&b, &r, DEPTH, COLS, &db, 0, DRAW_ENCODED);
+  for (size_t i = 0; i < 3; i++) {
+    char text[128];
+    snprintf(text, sizeof text, "promote(128,%s,binary32,scaled)", units[i]);
+    hu_accum raw = accum(text);
+    hu_operand codes[2], scales[2];
+    hu_events ev[3] = {{0}};
+    memset(codes, 0, sizeof codes);
+    memset(scales, 0, sizeof scales);
+    for (size_t s = 0; s < 2; s++) {
+      const hu_scaled *x = s ? &b.operand.scaled : &a.operand.scaled;
+      codes[s].data = x->codes;
+      codes[s].ld = x->ld;
+      codes[s].format = da.element;
+      codes[s].storage = HU_CODES;
+      scales[s].data = x->scales;
+      scales[s].ld = x->lds;
+      scales[s].format = da.scale;
+      scales[s].storage = HU_CODES;
+    }
+    hu_result d = {z[0], COLS, hu_format_ieee(8, 23, 0), HU_VALUES};
+    assert_int_equal(hu_gemm_scaled(ROWS, COLS, DEPTH, &d, &codes[0], &codes[1], NULL, &scales[0], &scales[1], &raw,
+                                    rne, NULL, &ev[0]),
+                     HU_OK);
+    hu_scaled_sum parts = hu_scaled_sum_parts(accum(units[i]), accum("fp32"), HU_FACTOR_ROUNDED);
+    hu_scaled_sum unit = hu_scaled_sum_unit(raw);
+    hu_scaled_result d1 = plain_result(z[1], COLS, d.format, 1), d2 = plain_result(z[2], COLS, d.format, 1);
+    assert_int_equal(multiply(ROWS, COLS, DEPTH, &d1, &a, &b, NULL, &parts, rne, NULL, &ev[1]), HU_OK);
+    assert_int_equal(multiply(ROWS, COLS, DEPTH, &d2, &a, &b, NULL, &unit, rne, NULL, &ev[2]), HU_OK);
+    assert_memory_equal(z[0], z[1], sizeof z[0]);
+    assert_memory_equal(z[0], z[2], sizeof z[0]);
+    assert_true(t_same_events(&ev[0], &ev[1]) && t_same_events(&ev[0], &ev[2]));
+  }
+  matrix_free(&a);
+  matrix_free(&b);
+}
+
+/* Unit presets element by element against hu_dot. */
+static void test_units(void **state) {
+  enum { ROWS = 5, COLS = 6, DEPTH = 128 };
+  t_random r = {t_seed("scaled-gemm-units", 4)};
+  size_t presets = 0;
+  (void)state;
+  for (size_t i = 0; i < hu_preset_count(); i++) {
+    hu_preset p;
+    matrix a, b;
+    static uint32_t z[ROWS * COLS];
+    assert_int_equal(hu_preset_at(&p, i), HU_OK);
+    if (!hu_accum_is_scaled(&p.accum)) continue;
+    hu_scaling da;
+    memset(&da, 0, sizeof da);
+    da.element = p.a.format;
+    da.scale = p.accum.block.scale;
+    da.rows = 1;
+    da.cols = p.accum.block.every;
+    da.rule = HU_SCALE_RATIO;
+    hu_scaling db = da;
+    db.element = p.b.format;
+    matrix_scaled(&a, &r, ROWS, DEPTH, &da, 0, DRAW_ANY_CODES);
+    matrix_scaled(&b, &r, DEPTH, COLS, &db, 1, DRAW_ANY_CODES);
+    hu_scaled_sum sum = hu_scaled_sum_unit(p.accum);
+    hu_scaled_result d = plain_result(z, COLS, p.c.format, 0);
+    hu_events ev = {0}, count = {0};
+    assert_int_equal(multiply(ROWS, COLS, DEPTH, &d, &a, &b, NULL, &sum, rne, NULL, &ev), HU_OK);
+    for (size_t e = 0; e < ROWS * COLS; e++) {
+      hu_element es = {HU_ELEMENT_CODE, 0, da.scale};
+      size_t ia = e / COLS, ib = e % COLS;
+      uint32_t one = 0;
+      hu_dot_operands x;
+      memset(&x, 0, sizeof x);
+      x.a = (hu_vector){(uint8_t *)a.codes + ia * a.ld, 1, 0, p.a};
+      x.b = (hu_vector){(uint8_t *)b.codes + ib * b.ld, 1, 0, p.b};
+      x.sa = (hu_vector){(uint8_t *)a.scales + ia * a.lds, 1, 0, es};
+      x.sb = (hu_vector){(uint8_t *)b.scales + ib * b.lds, 1, 0, es};
+      assert_int_equal(hu_dot(DEPTH, &one, p.c, &x, &p.accum, rne, NULL, &count), HU_OK);
+      if (one != z[e]) fail_msg("%s: element %zu: %08x, hu_dot %08x", p.name, e, (unsigned)z[e], (unsigned)one);
+    }
+    assert_true(t_same_events(&ev, &count));
+    matrix_free(&a);
+    matrix_free(&b);
+    presets++;
+  }
+  printf("%zu presets\n", presets);
+  assert_true(presets >= 50);
+}
+
+/* ---- runs ---- */
+
+static void test_runs(void **state) {
+  hu_scaling d24 = scaling("scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=1x24;rule=floor)");
+  hu_scaling d32 = scaling("scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=32x1;rule=floor)");
+  hu_scaling whole = scaling("fp8_tensor");
+  hu_scaled_operand a, b;
+  static const size_t starts[] = {0, 24, 32, 48, 64, 72, 96};
+  (void)state;
+  memset(&a, 0, sizeof a);
+  memset(&b, 0, sizeof b);
+  a.scaling = &d24;
+  b.scaling = &d32;
+  assert_int_equal(hu_scaled_runs(100, &a, &b), 7);
+  for (size_t i = 0; i < 7; i++) assert_int_equal(hu_scaled_run_at(100, &a, &b, i), starts[i]);
+  assert_int_equal(hu_scaled_run_at(100, &a, &b, 7), 100);
+  assert_int_equal(hu_scaled_runs(96, &a, &b), 6);
+  assert_int_equal(hu_scaled_runs(0, &a, &b), 0);
+  b.transposed = 1; /* columns of one */
+  assert_int_equal(hu_scaled_runs(100, &a, &b), 100);
+  a.scaling = &whole;
+  b.scaling = NULL;
+  b.transposed = 0;
+  assert_int_equal(hu_scaled_runs(100, &a, &b), 1);
+}
+
+/* ---- the edges of shapes, C in place ---- */
+
+static void test_shapes(void **state) {
+  t_random r = {t_seed("scaled-gemm-shapes", 6)};
+  hu_scaling d = scaling("nvfp4");
+  hu_scaled_sum sum = hu_scaled_sum_parts(accum("exact"), accum("fp32"), HU_FACTOR_ROUNDED);
+  static float z[40], before[40];
+  matrix a, b, c;
+  (void)state;
+  matrix_scaled(&a, &r, 5, 0, &d, 0, DRAW_NEAR);
+  matrix_scaled(&b, &r, 0, 8, &d, 1, DRAW_NEAR);
+  matrix_plain(&c, &r, 5, 8, hu_format_ieee(8, 23, 0), 1, 0, DRAW_ENCODED);
+  hu_scaled_result out = plain_result(z, 8, hu_format_ieee(8, 23, 0), 1);
+  assert_int_equal(multiply(5, 8, 0, &out, &a, &b, &c, &sum, rne, NULL, NULL), HU_OK);
+  for (size_t i = 0; i < 40; i++) assert_true(t_same32(z[i], ((float *)c.codes)[i / 8 * c.ld + i % 8]));
+  assert_int_equal(multiply(5, 8, 0, &out, &a, &b, NULL, &sum, rne, NULL, NULL), HU_OK);
+  for (size_t i = 0; i < 40; i++) assert_true(t_same32(z[i], 0));
+  assert_int_equal(multiply(0, 8, 0, &out, &a, &b, NULL, &sum, rne, NULL, NULL), HU_OK);
+  matrix_free(&a);
+  matrix_free(&b);
+  /* Nothing of D but its tensor scale. */
+  uint8_t codes[4], scales[4];
+  float tensor = 7;
+  hu_scaled_result scaled = {&d, {codes, 8, scales, 1, &tensor}, NULL, NULL, {0}};
+  matrix_scaled(&a, &r, 0, 16, &d, 0, DRAW_NEAR);
+  matrix_scaled(&b, &r, 16, 8, &d, 1, DRAW_NEAR);
+  assert_int_equal(multiply(0, 8, 16, &scaled, &a, &b, NULL, &sum, rne, NULL, NULL), HU_OK);
+  assert_true(tensor == 1);
+  matrix_free(&a);
+  matrix_free(&c);
+  /* C's own place. */
+  matrix_scaled(&a, &r, 5, 16, &d, 0, DRAW_ENCODED);
+  matrix_plain(&c, &r, 5, 8, hu_format_ieee(8, 23, 0), 1, 0, DRAW_ENCODED);
+  out.plain.ld = 8;
+  out.plain.data = before;
+  assert_int_equal(multiply(5, 8, 16, &out, &a, &b, &c, &sum, rne, NULL, NULL), HU_OK);
+  out.plain.data = c.codes;
+  out.plain.ld = c.ld;
+  assert_int_equal(multiply(5, 8, 16, &out, &a, &b, &c, &sum, rne, NULL, NULL), HU_OK);
+  for (size_t i = 0; i < 40; i++) assert_true(t_same32(((float *)c.codes)[i / 8 * c.ld + i % 8], before[i]));
+  matrix_free(&a);
+  matrix_free(&b);
+  matrix_free(&c);
+}
+
+/* ---- misuse ---- */
+
+typedef struct misuse {
+  hu_scaled_result d;
+  hu_scaled_operand a, b, c;
+  hu_scaled_sum sum;
+  hu_mode mode;
+  size_t m, n, k, bytes;
+  void *space;
+} misuse;
+
+static hu_status call(const misuse *x) {
+  hu_events ev = {0}, none = {0};
+  hu_status s =
+      hu_scaled_gemm(x->m, x->n, x->k, &x->d, &x->a, &x->b, &x->c, &x->sum, x->mode, x->space, x->bytes, NULL, &ev);
+  if (s != HU_OK) assert_true(t_same_events(&ev, &none));
+  return s;
+}
+
+static void test_errors(void **state) {
+  t_random r = {t_seed("scaled-gemm-errors", 9)};
+  hu_scaling mx = scaling("mxfp8_e4m3"), twos = scaling("mxint8"), bad = mx;
+  static float z[8 * 8 + 8];
+  matrix a, b, c;
+  misuse good;
+  (void)state;
+  matrix_scaled(&a, &r, 8, 64, &mx, 0, DRAW_ENCODED);
+  matrix_scaled(&b, &r, 64, 8, &mx, 1, DRAW_ENCODED);
+  matrix_plain(&c, &r, 8, 8, hu_format_ieee(8, 7, 0), 1, 0, DRAW_ENCODED);
+  memset(&good, 0, sizeof good);
+  good.d = plain_result(z, 8, hu_format_ieee(8, 23, 0), 1);
+  good.a = a.operand;
+  good.b = b.operand;
+  good.c = c.operand;
+  good.sum = hu_scaled_sum_parts(accum("exact"), accum("fp32"), HU_FACTOR_ROUNDED);
+  good.m = good.n = 8;
+  good.k = 64;
+  good.bytes = hu_scaled_gemm_space(8, 8, 64, &good.d, &good.a, &good.b, &good.c, &good.sum, NULL);
+  good.space = aligned_alloc(64, good.bytes / 64 * 64 + 128);
+  assert_non_null(good.space);
+  assert_int_equal(call(&good), HU_OK);
+  memset(z, 0x5A, sizeof z);
+#define WRONG(status, ...)                                                           \
+  do {                                                                               \
+    misuse x = good;                                                                 \
+    __VA_ARGS__;                                                                     \
+    assert_int_equal(call(&x), status);                                              \
+    for (size_t i = 0; i < sizeof z; i++) assert_int_equal(((uint8_t *)z)[i], 0x5A); \
+  } while (0)
+  WRONG(HU_E_SPACE, x.bytes -= 64);
+  WRONG(HU_E_NULL, x.space = NULL);
+  WRONG(HU_E_ALIGN, x.space = (uint8_t *)x.space + 4);
+  WRONG(HU_E_OVERLAP, x.d.plain.data = x.space);
+  WRONG(HU_E_OVERLAP, x.d.plain.data = (void *)(uintptr_t)x.c.plain.data); /* other formats */
+  WRONG(HU_E_OVERLAP, x.d.plain.data = a.scales, x.d.plain.format = hu_format_ieee(4, 3, 0),
+        x.d.plain.storage = HU_CODES);
+  WRONG(HU_E_NULL, x.a.scaled.codes = NULL);
+  WRONG(HU_E_NULL, x.b.scaled.scales = NULL);
+  WRONG(HU_E_NULL, x.d.plain.data = NULL);
+  WRONG(HU_E_SHAPE, x.a.scaled.ld = 63);
+  WRONG(HU_E_SHAPE, x.a.scaled.lds = 1);
+  WRONG(HU_E_SHAPE, x.a.transposed = 2);
+  WRONG(HU_E_SHAPE, x.c.transposed = 1);
+  WRONG(HU_E_SHAPE, x.d.plain.ld = 7);
+  WRONG(HU_E_MODE, x.mode.round = 99);
+  WRONG(HU_E_FORMAT, x.d.plain.format.e = 99);
+  WRONG(HU_E_CARRIER, x.d.plain.format = hu_format_ieee(11, 20, 0));
+  WRONG(HU_E_SCALING, bad = mx; bad.rule = 9; x.a.scaling = &bad);
+  WRONG(HU_E_SCALING, x.d.amax = z);
+  WRONG(HU_E_ACCUM, x.sum.way = 3);
+  WRONG(HU_E_ACCUM, x.sum.factor = HU_FACTORS);
+  WRONG(HU_E_ACCUM, x.sum.as = hu_format_ieee(8, 7, 0));
+  WRONG(HU_E_ACCUM, x.sum.across = accum("int32"));
+  WRONG(HU_E_ACCUM, x.sum.across = accum("nv.hopper.e4m3.f32.wgmma"));
+  WRONG(HU_E_ACCUM, x.sum.inside = accum("nv.blackwell.mxfp8.e4m3"));
+  WRONG(HU_E_ACCUM, x.sum = hu_scaled_sum_unit(accum("fp32")));
+  WRONG(HU_E_ACCUM, x.sum = hu_scaled_sum_unit(accum("nv.blackwell.nvfp4.b16.ue4m3")));
+  WRONG(HU_E_ACCUM, x.sum = hu_scaled_sum_unit(accum("promote(24,fp32,binary32,scaled)")));
+  WRONG(HU_E_ACCUM, x.sum = hu_scaled_sum_unit(accum("nv.blackwell.mxfp8.e4m3")), x.a.scaling = &twos);
+  WRONG(HU_E_ACCUM, x.sum = hu_scaled_sum_decoded(accum("promote(24,fp32,binary32,scaled)")));
+  WRONG(HU_E_FORMAT, x.sum = hu_scaled_sum_decoded(accum("fp32")), x.sum.as = hu_format_ieee(11, 20, 0));
+  ((float *)c.codes)[0] = 0x1.000002p0f;
+  WRONG(HU_E_GRID, (void)x);
+#undef WRONG
+  assert_int_equal(hu_scaled_gemm(1, 1, 1, NULL, &good.a, &good.b, NULL, &good.sum, rne, NULL, 0, NULL, NULL),
+                   HU_E_NULL);
+  assert_int_equal(hu_scaled_sum_check(NULL), HU_E_NULL);
+  assert_true(hu_scaled_gemm_space(SIZE_MAX / 2, 8, 64, &good.d, &good.a, &good.b, NULL, &good.sum, NULL) == SIZE_MAX);
+  free(good.space);
+  matrix_free(&a);
+  matrix_free(&b);
+  matrix_free(&c);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_tiles),  cmocka_unit_test(test_promotion),
+                                     cmocka_unit_test(test_units),  cmocka_unit_test(test_runs),
+                                     cmocka_unit_test(test_shapes), cmocka_unit_test(test_errors)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
