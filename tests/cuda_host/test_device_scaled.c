@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+/* The device's scaled tensors against the CPU's: presets and drawn descriptions, modes, shapes, places, given amax;
+ * codes, scales, values, statistics and events, whole buffers; layouts; golden files; misuse gets the same answer.
+ *
+ *   test_*_scaled [FOLDER [CASES]]     FOLDER: tests/golden */
+#include "tests/cuda_host/twin.h"
+
+#include "halfulp/device_scaled.h"
+#include "tests/scaled/draw.h"
+#include "tests/scaled/golden.h"
+
+enum { X = 0, Z, CODES, SCALES, TENSOR, AMAX, STATS, EVENTS, WORK, BUFFERS };
+
+typedef struct problem {
+  hu_scaling d;
+  hu_mode mode;
+  hu_exec exec;
+  size_t rows, cols, ldx, ldz, ld, lds;
+  size_t skip; /* elements before the first of x, z and codes */
+  int given, stats, events;
+  twin t[BUFFERS];
+} problem;
+
+static hu_scaling parsed(const char *text) {
+  hu_scaling d;
+  assert_int_equal(hu_scaling_parse(&d, text, NULL), HU_OK);
+  return d;
+}
+
+static problem problem_new(t_random *r, hu_scaling d, hu_mode mode, size_t rows, size_t cols, int apart) {
+  hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, &d);
+  problem p;
+  memset(&p, 0, sizeof p);
+  p.d = d;
+  p.mode = mode;
+  p.exec.stream.key = t_next64(r);
+  p.exec.stream.counter = t_next64(r);
+  p.rows = rows;
+  p.cols = cols;
+  p.ldx = cols + (apart ? t_below(r, 4) * (1 + t_below(r, 4)) : 0);
+  p.ldz = cols + (apart ? t_below(r, 4) * (1 + t_below(r, 4)) : 0);
+  p.ld = cols + (apart ? t_below(r, 4) * (1 + t_below(r, 4)) : 0);
+  p.lds = n.block_cols + (apart ? t_below(r, 3) : 0);
+  p.skip = apart ? t_below(r, 3) * 2 : 0;
+  p.stats = t_below(r, 3) == 0;
+  p.events = t_below(r, 4) != 0;
+  size_t bytes[BUFFERS] = {(p.skip + rows * p.ldx + 4) * 4,
+                           (p.skip + rows * p.ldz + 4) * 4,
+                           (p.skip + rows * p.ld + 4) * n.code_bytes,
+                           (n.block_rows * p.lds + 4) * n.scale_bytes,
+                           8,
+                           8,
+                           n.block_rows * n.block_cols * sizeof(hu_scaled_stats),
+                           sizeof(hu_events),
+                           hu_device_scaled_work(rows, cols, &d)};
+  for (int i = 0; i < BUFFERS; i++) p.t[i] = twin_new(bytes[i]);
+  for (size_t i = 0; i < sizeof(hu_events) / 8; i++) ((uint64_t *)(void *)p.t[EVENTS].host)[i] = t_next32(r);
+  memset(p.t[STATS].host, 0, p.t[STATS].bytes);
+  return p;
+}
+
+static void problem_free(problem *p) {
+  for (int i = 0; i < BUFFERS; i++) twin_free(&p->t[i]);
+}
+
+static void set_x(problem *p, const float *x) {
+  float *to = (float *)(void *)p->t[X].host + p->skip;
+  for (size_t i = 0; i < p->rows; i++) memcpy(to + i * p->ldx, x + i * p->cols, p->cols * sizeof *x);
+}
+
+/* The pointers of a call, on the host or on the device. */
+typedef struct places {
+  hu_scaled codes;
+  float *x, *z, *amax;
+  hu_scaled_stats *stats;
+  hu_events *events;
+  void *work;
+} places;
+
+static places places_of(const problem *p, int device) {
+  uint8_t *at[BUFFERS];
+  places q;
+  size_t code_bytes = hu_scaled_sizes_of(1, 1, &p->d).code_bytes;
+  for (int i = 0; i < BUFFERS; i++) at[i] = device ? p->t[i].device : p->t[i].host;
+  q.codes.codes = at[CODES] + p->skip * code_bytes;
+  q.codes.ld = p->ld;
+  q.codes.scales = at[SCALES];
+  q.codes.lds = p->lds;
+  q.codes.tensor = p->d.tensor ? (float *)(void *)at[TENSOR] : NULL;
+  q.x = (float *)(void *)at[X] + p->skip;
+  q.z = (float *)(void *)at[Z] + p->skip;
+  q.amax = p->given ? (float *)(void *)at[AMAX] : NULL;
+  q.stats = p->stats ? (hu_scaled_stats *)(void *)at[STATS] : NULL;
+  q.events = p->events ? (hu_events *)(void *)at[EVENTS] : NULL;
+  q.work = p->t[WORK].bytes ? at[WORK] : NULL;
+  return q;
+}
+
+static void put_all(const problem *p) {
+  for (int i = 0; i < BUFFERS; i++) twin_put(&p->t[i]);
+}
+
+static const char *const names[] = {"x",    "values",     "codes",  "scales",          "tensor scale",
+                                    "amax", "statistics", "events", "the work's place"};
+
+static void check(problem *p, const char *call, hu_status cpu, hu_status device) {
+  char text[HU_SCALING_TEXT_MAX], m[T_MODE_TEXT];
+  const char *wrong = cpu != HU_OK || device != HU_OK ? "status" : NULL;
+  for (int i = 0; i < WORK && !wrong; i++) {
+    size_t at = twin_differs(&p->t[i]);
+    if (at != p->t[i].bytes) {
+      wrong = names[i];
+      print_message("byte %zu of %zu\n", at, p->t[i].bytes);
+    }
+  }
+  if (!wrong) return;
+  hu_scaling_text(text, sizeof text, &p->d);
+  fail_msg("%s: %s: %s, %s, %zu x %zu, ld %zu %zu %zu %zu, skip %zu, given %d, stats %d, events %d: cpu %d, device %d",
+           call, wrong, text, t_mode_text(m, p->mode), p->rows, p->cols, p->ldx, p->ldz, p->ld, p->lds, p->skip,
+           p->given, p->stats, p->events, cpu, device);
+}
+
+static void encode(problem *p) {
+  places h = places_of(p, 0), g = places_of(p, 1);
+  put_all(p);
+  hu_status cpu =
+      hu_scaled_encode(p->rows, p->cols, &h.codes, h.x, p->ldx, &p->d, p->mode, h.amax, h.stats, &p->exec, h.events);
+  hu_status device = hu_device_scaled_encode(p->rows, p->cols, &g.codes, g.x, p->ldx, &p->d, p->mode, g.amax, g.stats,
+                                             &p->exec, g.events, g.work, NULL);
+  check(p, "encode", cpu, device);
+}
+
+static void quantize(problem *p, int in_place) {
+  places h = places_of(p, 0), g = places_of(p, 1);
+  size_t ldz = in_place ? p->ldx : p->ldz;
+  put_all(p);
+  hu_status cpu = hu_scaled_quantize(p->rows, p->cols, in_place ? h.x : h.z, ldz, h.x, p->ldx, &p->d, p->mode, h.amax,
+                                     h.stats, &p->exec, h.events);
+  hu_status device = hu_device_scaled_quantize(p->rows, p->cols, in_place ? g.x : g.z, ldz, g.x, p->ldx, &p->d, p->mode,
+                                               g.amax, g.stats, &p->exec, g.events, g.work, NULL);
+  check(p, in_place ? "quantize in place" : "quantize", cpu, device);
+}
+
+static void decode(problem *p, const char *what) {
+  places h = places_of(p, 0), g = places_of(p, 1);
+  put_all(p);
+  hu_status cpu = hu_scaled_decode(p->rows, p->cols, h.z, p->ldz, &h.codes, &p->d, &p->exec);
+  hu_status device = hu_device_scaled_decode(p->rows, p->cols, g.z, p->ldz, &g.codes, &p->d, &p->exec, NULL);
+  check(p, what, cpu, device);
+}
+
+/* Any codes and scales; the tensor's scale stays. */
+static void decode_any(t_random *r, problem *p) {
+  for (int k = CODES; k <= SCALES; k++) {
+    uint8_t *z = p->t[k].host;
+    for (size_t i = 0; i < p->t[k].bytes; i++) z[i] = (uint8_t)t_next32(r);
+    size_t size = k == SCALES ? hu_scaled_sizes_of(1, 1, &p->d).scale_bytes : 0;
+    for (size_t i = 0; size == 4 && i + 4 <= p->t[k].bytes; i += 4) z[i + 3] = (uint8_t)(0x38 + t_below(r, 16));
+  }
+  decode(p, "decode of any codes");
+}
+
+static void run(t_random *r, hu_scaling d, hu_mode mode, size_t rows, size_t cols, const float *x, int apart) {
+  problem p = problem_new(r, d, mode, rows, cols, apart);
+  float given = t_float(t_bits32(x[0]) & 0x7FFFFFFF);
+  p.given = (d.tensor || (d.rows == 0 && d.cols == 0)) && t_below(r, 3) == 0 && t_bits32(given) < 0x7F800000;
+  memcpy(p.t[AMAX].host, &given, sizeof given);
+  set_x(&p, x);
+  encode(&p);
+  decode(&p, "decode");
+  quantize(&p, 0);
+  decode_any(r, &p);
+  quantize(&p, 1);
+  problem_free(&p);
+}
+
+static long cases = 700;
+
+static void drawn(void **state) {
+  (void)state;
+  t_random r = {t_seed("device_scaled", 51)};
+  static float x[1 << 15];
+  size_t elements = 0;
+  for (long i = 0; i < cases; i++) {
+    hu_scaling d = random_scaling(&r);
+    hu_mode mode = t_random_mode(&r);
+    if (t_below(&r, 2)) memset(&mode, 0, sizeof mode);
+    size_t rows = 1 + t_below(&r, 7), cols = t_below(&r, 30) ? 1 + t_below(&r, 200) : 1 + t_below(&r, 2100);
+    random_matrix(&r, rows * cols, x, &d);
+    run(&r, d, mode, rows, cols, x, (int)t_below(&r, 2));
+    elements += rows * cols;
+  }
+  print_message("%zu elements in %ld tensors\n", elements, cases);
+}
+
+/* Magnitudes over some binades, a few zeros, and specials if asked for. */
+static void ordinary(t_random *r, size_t n, float *x, int specials) {
+  for (size_t i = 0; i < n; i++) {
+    x[i] = t_float((uint32_t)t_between(r, 112, 130) << 23 | (t_next32(r) & 0x807FFFFF));
+    if (t_below(r, 30) == 0) x[i] = t_float(t_next32(r) & 0x80000000);
+    if (specials && t_below(r, 500) == 0) x[i] = t_float(0x7F800000 | (t_below(r, 2) ? t_next32(r) & 0x80000000 : 1));
+  }
+}
+
+/* Every preset, larger, with each kind of mode. */
+static void presets(void **state) {
+  (void)state;
+  t_random r = {t_seed("device_scaled_presets", 52)};
+  enum { ROWS = 9, COLS = 1100 };
+  static float x[ROWS * COLS];
+  for (size_t i = 0; i < hu_scaling_count(); i++) {
+    hu_scaling d = parsed(hu_scaling_at(i).name);
+    for (unsigned k = 0; k < 4; k++) {
+      hu_mode mode = k == 3   ? t_stochastic(HU_SRA + (unsigned)i % 3, 1 + t_below(&r, 32))
+                     : k == 2 ? t_mode(t_below(&r, T_DETERMINISTIC))
+                              : t_mode(HU_RNE);
+      ordinary(&r, ROWS * COLS, x, k == 1);
+      run(&r, d, mode, ROWS - k, k == 0 ? 1024 : COLS - t_below(&r, 60), x, k > 1);
+    }
+  }
+  print_message("%zu presets\n", hu_scaling_count());
+}
+
+/* Blocks that go over more than one block of threads, and a thread's, a warp's. */
+static void shapes(void **state) {
+  (void)state;
+  t_random r = {t_seed("device_scaled_shapes", 53)};
+  static const struct {
+    const char *block;
+    size_t rows, cols;
+  } of[] = {{"*x*", 3, 7001},  {"*x*", 170, 100},   {"1x*", 2, 17000},     {"*x1", 17000, 2},     {"*x1", 300, 70},
+            {"8x1", 100, 33},  {"2x4", 21, 30},     {"128x128", 150, 300}, {"130x200", 131, 401}, {"1x8", 5, 203},
+            {"24x24", 50, 70}, {"1x4000", 3, 9001}, {"*x3", 6000, 4}};
+  static const char *const kinds[] = {"float8_e4m3fn;scale=float8_e8m0fnu;rule=rceil;block=",
+                                      "float4_e2m1fn;scale=ue4m3;rule=ratio;steps=multiply;tensor;zero=zero;block=",
+                                      "float8_e5m2;scale=binary32;rule=ratio;special=saturate;zero=one;block="};
+  static float x[120000];
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+    for (size_t k = 0; k < 3; k++) {
+      char text[160];
+      snprintf(text, sizeof text, "scaled(%s%s)", kinds[k], of[i].block);
+      assert_true(of[i].rows * of[i].cols <= sizeof x / sizeof *x);
+      ordinary(&r, of[i].rows * of[i].cols, x, i % 2 == 1);
+      run(&r, parsed(text), i % 4 == 3 ? t_stochastic(HU_SRB, 7) : t_mode(HU_RNE), of[i].rows, of[i].cols, x, k == 1);
+    }
+  }
+  print_message("%zu shapes\n", sizeof of / sizeof *of);
+}
+
+/* An amax that no call of the CPU takes. */
+static void odd_amax(void **state) {
+  (void)state;
+  t_random r = {t_seed("device_scaled_amax", 54)};
+  static const uint32_t patterns[][2] = {{0xC0800000, 0x40800000}, {0x7F800000, 0x7F7FFFFF}, {0x7FC00000, 0x7F7FFFFF}};
+  static float x[64 * 3];
+  const char *const texts[] = {"nvfp4", "fp8_tensor"};
+  for (size_t i = 0; i < 6; i++) {
+    ordinary(&r, 64 * 3, x, 0);
+    problem p = problem_new(&r, parsed(texts[i % 2]), t_mode(HU_RNE), 3, 64, 0);
+    p.given = 1;
+    set_x(&p, x);
+    memcpy(p.t[AMAX].host, &patterns[i / 2][1], 4);
+    put_all(&p);
+    assert_int_equal(hu_memory_put(p.t[AMAX].device, &patterns[i / 2][0], 4), HU_OK);
+    places h = places_of(&p, 0), g = places_of(&p, 1);
+    hu_status cpu = hu_scaled_encode(3, 64, &h.codes, h.x, p.ldx, &p.d, p.mode, h.amax, h.stats, &p.exec, h.events);
+    hu_status device = hu_device_scaled_encode(3, 64, &g.codes, g.x, p.ldx, &p.d, p.mode, g.amax, g.stats, &p.exec,
+                                               g.events, g.work, NULL);
+    memcpy(p.t[AMAX].host, &patterns[i / 2][0], 4);
+    check(&p, "encode", cpu, device);
+    problem_free(&p);
+  }
+}
+
+static void layouts(void **state) {
+  (void)state;
+  t_random r = {t_seed("device_scaled_pack", 55)};
+  size_t made = 0;
+  for (int i = 0; i < 300; i++) {
+    hu_scaling d = random_scaling(&r);
+    d.pad = t_below(&r, 2) != 0;
+    size_t rows = 1 + t_below(&r, 9), cols = 1 + t_below(&r, 90), ld = cols + t_below(&r, 5);
+    hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, &d);
+    if (n.packed > 1 << 16) continue;
+    twin wide = twin_new(rows * ld + 8), dense = twin_new(n.packed + 8), back = twin_new(rows * ld + 8);
+    for (size_t k = 0; k < wide.bytes; k++) wide.host[k] = (uint8_t)t_next32(&r);
+    twin_put(&wide);
+    twin_put(&dense);
+    twin_put(&back);
+    hu_status cpu = hu_scaled_pack(rows, cols, dense.host, wide.host, ld, &d);
+    assert_int_equal(hu_device_scaled_pack(rows, cols, dense.device, wide.device, ld, &d, NULL), cpu);
+    assert_int_equal(twin_differs(&dense), dense.bytes);
+    hu_status cpu_back = hu_scaled_unpack(rows, cols, back.host, ld, dense.host, &d);
+    assert_int_equal(hu_device_scaled_unpack(rows, cols, back.device, ld, dense.device, &d, NULL), cpu_back);
+    assert_int_equal(twin_differs(&back), back.bytes);
+    made += cpu == HU_OK;
+    twin_free(&wide);
+    twin_free(&dense);
+    twin_free(&back);
+  }
+  assert_true(made > 100);
+  print_message("%zu layouts\n", made);
+}
+
+/* ---- golden files ---- */
+
+static int golden_holds(const golden *g) {
+  t_random r = {1};
+  problem p = problem_new(&r, g->scaling, t_mode(HU_RNE), g->rows, g->cols, 0);
+  p.stats = p.events = 0;
+  set_x(&p, g->x);
+  hu_scaled_sizes n = hu_scaled_sizes_of(g->rows, g->cols, &g->scaling);
+  put_all(&p);
+  places q = places_of(&p, 1);
+  int ok = hu_device_scaled_encode(g->rows, g->cols, &q.codes, q.x, p.ldx, &p.d, p.mode, NULL, NULL, NULL, NULL, q.work,
+                                   NULL) == HU_OK;
+  for (int i = CODES; i <= TENSOR; i++) twin_get(&p.t[i]);
+  for (size_t i = 0; i < n.block_rows * n.block_cols; i++)
+    ok &= t_get(p.t[SCALES].back, n.scale_bytes, (ptrdiff_t)i) == g->scales[i];
+  for (size_t i = 0; i < g->rows * g->cols; i++)
+    ok &= t_get(p.t[CODES].back, n.code_bytes, (ptrdiff_t)i) == g->codes[i];
+  if (g->has_tensor) ok &= memcmp(p.t[TENSOR].back, &g->tensor, 4) == 0;
+  problem_free(&p);
+  return ok;
+}
+
+static void golden_files(void **state) {
+  static const char *const files[] = {"scaled/model.txt", "scaled/published.txt"};
+  for (size_t i = 0; i < 2; i++) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%s", (const char *)*state, files[i]);
+    int n = golden_replay(path, golden_holds);
+    assert_true(n > 0);
+    print_message("%s: %d tensors, golden lines\n", files[i], n);
+  }
+}
+
+/* ---- misuse ---- */
+
+typedef struct misuse {
+  size_t rows, cols, ldx, ldz, ld, lds;
+  hu_scaling d;
+  hu_mode mode;
+  ptrdiff_t x, z, codes, scales, tensor, amax, stats, events, work; /* places in one buffer; negative: NULL */
+} misuse;
+
+static void *at(uint8_t *base, ptrdiff_t place) { return place < 0 ? NULL : base + place; }
+
+/* Encode, quantize and decode on buffers that nobody may write. want: of encode, quantize, decode. */
+static void refused(const twin *t, const misuse *m, hu_status e, hu_status q, hu_status d) {
+  for (int device = 0; device < 2; device++) {
+    uint8_t *b = device ? t->device : t->host;
+    hu_scaled z = {at(b, m->codes), m->ld, at(b, m->scales), m->lds, at(b, m->tensor)};
+    float *x = at(b, m->x), *v = at(b, m->z), *amax = at(b, m->amax);
+    hu_scaled_stats *stats = at(b, m->stats);
+    hu_events *events = at(b, m->events);
+    if (!device) {
+      assert_int_equal(hu_scaled_encode(m->rows, m->cols, &z, x, m->ldx, &m->d, m->mode, amax, stats, NULL, NULL), e);
+      assert_int_equal(
+          hu_scaled_quantize(m->rows, m->cols, v, m->ldz, x, m->ldx, &m->d, m->mode, amax, stats, NULL, NULL), q);
+      assert_int_equal(hu_scaled_decode(m->rows, m->cols, v, m->ldz, &z, &m->d, NULL), d);
+      continue;
+    }
+    void *work = at(b, m->work);
+    assert_int_equal(
+        hu_device_scaled_encode(m->rows, m->cols, &z, x, m->ldx, &m->d, m->mode, amax, stats, NULL, events, work, NULL),
+        e);
+    assert_int_equal(hu_device_scaled_quantize(m->rows, m->cols, v, m->ldz, x, m->ldx, &m->d, m->mode, amax, stats,
+                                               NULL, events, work, NULL),
+                     q);
+    assert_int_equal(hu_device_scaled_decode(m->rows, m->cols, v, m->ldz, &z, &m->d, NULL, NULL), d);
+  }
+  assert_int_equal(twin_differs(t), t->bytes);
+}
+
+/* The device's own: events and work. */
+static void refused_there(const twin *t, const misuse *m, hu_status want) {
+  uint8_t *b = t->device;
+  hu_scaled z = {at(b, m->codes), m->ld, at(b, m->scales), m->lds, at(b, m->tensor)};
+  hu_events *events = at(b, m->events);
+  assert_int_equal(hu_device_scaled_encode(m->rows, m->cols, &z, at(b, m->x), m->ldx, &m->d, m->mode, at(b, m->amax),
+                                           at(b, m->stats), NULL, events, at(b, m->work), NULL),
+                   want);
+  assert_int_equal(hu_device_scaled_quantize(m->rows, m->cols, at(b, m->z), m->ldz, at(b, m->x), m->ldx, &m->d, m->mode,
+                                             at(b, m->amax), at(b, m->stats), NULL, events, at(b, m->work), NULL),
+                   want);
+  assert_int_equal(twin_differs(t), t->bytes);
+}
+
+static void refusals(void **state) {
+  (void)state;
+  twin t = twin_new(8192);
+  twin_put(&t);
+  hu_scaling mx = parsed("mxfp8_e4m3"), nv = parsed("nvfp4"), all = parsed("fp8_tensor"), bad = mx;
+  bad.rule = 99;
+  const misuse good = {2, 32, 32, 32, 32, 1, mx, t_mode(HU_RNE), 0, 1024, 2048, 3072, 4096, -1, -1, 4608, 5120};
+  misuse m = good;
+  m = good, m.d = bad, refused(&t, &m, HU_E_SCALING, HU_E_SCALING, HU_E_SCALING);
+  m = good, m.d.element.e = 12, refused(&t, &m, HU_E_FORMAT, HU_E_FORMAT, HU_E_FORMAT);
+  m = good, m.rows = 0, m.mode.round = 99, refused(&t, &m, HU_E_MODE, HU_E_MODE, HU_OK);
+  m = good, m.codes = -1, m.z = -1, refused(&t, &m, HU_E_NULL, HU_E_NULL, HU_E_NULL);
+  m = good, m.lds = 0, m.ldz = 31, refused(&t, &m, HU_E_SHAPE, HU_E_SHAPE, HU_E_SHAPE);
+  m = good, m.rows = SIZE_MAX / 2, refused(&t, &m, HU_E_SHAPE, HU_E_SHAPE, HU_E_SHAPE);
+  m = good, m.x = 2, m.scales = 0, m.z = 1025, refused(&t, &m, HU_E_ALIGN, HU_E_ALIGN, HU_E_ALIGN);
+  m = good, m.codes = 0, m.z = 4, refused(&t, &m, HU_E_OVERLAP, HU_E_OVERLAP, HU_E_OVERLAP);
+  m = good, m.amax = 4200, m.z = -1, refused(&t, &m, HU_E_SCALING, HU_E_NULL, HU_E_NULL);
+  m = good, m.d = nv, m.lds = 2, m.tensor = -1, m.z = -1, refused(&t, &m, HU_E_NULL, HU_E_NULL, HU_E_NULL);
+  m = good, m.d = all, m.amax = 4098, m.z = -1, refused(&t, &m, HU_E_ALIGN, HU_E_NULL, HU_E_NULL);
+  m = good, m.events = 4612, refused_there(&t, &m, HU_E_ALIGN);
+  m = good, m.d = nv, m.lds = 2, m.work = -1, refused_there(&t, &m, HU_E_NULL);
+  m = good, m.d = nv, m.lds = 2, m.work = 5124, refused_there(&t, &m, HU_E_ALIGN);
+  assert_int_equal(hu_device_scaled_encode(2, 32, NULL, NULL, 32, &mx, good.mode, NULL, NULL, NULL, NULL, NULL, NULL),
+                   HU_E_NULL);
+  assert_int_equal(hu_device_scaled_decode(2, 32, NULL, 32, NULL, &mx, NULL, NULL), HU_E_NULL);
+  assert_int_equal(hu_device_scaled_pack(2, 32, NULL, t.device, 32, &mx, NULL), HU_E_NULL);
+  assert_int_equal(hu_device_scaled_unpack(2, 32, t.device, 31, t.device + 512, &mx, NULL), HU_E_SHAPE);
+  assert_int_equal(twin_differs(&t), t.bytes);
+  twin_free(&t);
+}
+
+static void sizes(void **state) {
+  (void)state;
+  hu_scaling mx = parsed("mxfp8_e4m3"), nv = parsed("nvfp4"), all = parsed("fp8_tensor"), bad = mx;
+  bad.rule = 99;
+  assert_int_equal(hu_device_scaled_work(4096, 4096, &mx), 0);
+  assert_int_equal(hu_device_scaled_work(128, 128, &all), 0);
+  assert_true(hu_device_scaled_work(128, 129, &all) >= 16);
+  assert_true(hu_device_scaled_work(1, 1, &nv) >= 16);
+  assert_int_equal(hu_device_scaled_work(0, 5, &nv), 0);
+  assert_int_equal(hu_device_scaled_work(5, 5, &bad), 0);
+}
+
+/* The second level of an empty tensor is written. */
+static void empty(void **state) {
+  (void)state;
+  hu_scaling nv = parsed("nvfp4"), mx = parsed("mxfp4");
+  twin t = twin_new(8), amax = twin_new(4);
+  float given = 5376;
+  hu_scaled host = {NULL, 0, NULL, 0, (float *)(void *)t.host}, z = {NULL, 0, NULL, 0, (float *)(void *)t.device};
+  memcpy(amax.host, &given, sizeof given);
+  for (int k = 0; k < 2; k++) {
+    twin_put(&t);
+    twin_put(&amax);
+    const float *a = k ? (float *)(void *)amax.host : NULL, *b = k ? (float *)(void *)amax.device : NULL;
+    assert_int_equal(hu_scaled_encode(0, 5, &host, NULL, 5, &nv, t_mode(0), a, NULL, NULL, NULL), HU_OK);
+    assert_int_equal(hu_device_scaled_encode(0, 5, &z, NULL, 5, &nv, t_mode(0), b, NULL, NULL, NULL, NULL, NULL),
+                     HU_OK);
+    assert_int_equal(twin_differs(&t), t.bytes);
+  }
+  assert_int_equal(hu_device_scaled_encode(3, 0, &z, NULL, 0, &mx, t_mode(0), NULL, NULL, NULL, NULL, NULL, NULL),
+                   HU_OK);
+  assert_int_equal(
+      hu_device_scaled_quantize(0, 3, NULL, 3, NULL, 3, &nv, t_mode(0), NULL, NULL, NULL, NULL, NULL, NULL), HU_OK);
+  assert_int_equal(hu_device_scaled_decode(3, 0, NULL, 0, &z, &nv, NULL, NULL), HU_OK);
+  assert_int_equal(twin_differs(&t), t.bytes);
+  twin_free(&t);
+  twin_free(&amax);
+}
+
+int main(int argc, char **argv) {
+  char *folder = argc > 1 ? argv[1] : (char *)".";
+  if (argc > 2) cases = strtol(argv[2], NULL, 10);
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(drawn),    cmocka_unit_test(presets), cmocka_unit_test(shapes),
+      cmocka_unit_test(odd_amax), cmocka_unit_test(layouts), cmocka_unit_test_prestate(golden_files, folder),
+      cmocka_unit_test(refusals), cmocka_unit_test(sizes),   cmocka_unit_test(empty)};
+  int skip = twin_skip("device scaled tensors");
+  return skip ? skip : cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/scaled/draw.h - descriptions of scaled tensors and matrices, drawn. */
+#ifndef HALFULP_TESTS_SCALED_DRAW_H
+#define HALFULP_TESTS_SCALED_DRAW_H
+
+#include "halfulp/scaled.h"
+#include "tests/support/support.h"
+
+/* A valid description, of any kind. */
+hu_scaling random_scaling(t_random *r);
+/* A matrix with a share of everything: edges of amax among them. */
+void random_matrix(t_random *r, size_t n, float *x, const hu_scaling *scaling);
+
+#endif
