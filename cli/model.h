@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/model.h - the tensors of a .safetensors file on their way into a target, and what became of them. */
+#ifndef HALFULP_CLI_MODEL_H
+#define HALFULP_CLI_MODEL_H
+
+#include "cli/quantize.h"
+#include "cli/safetensors.h"
+
+/* Magnitudes by floor(log2 |x|), from 2^-160 to 2^159; what lies beyond counts at the ends. */
+enum { MODEL_EXPONENTS = 320, MODEL_LOWEST = -160 };
+typedef struct model_exponents {
+  uint64_t counts[MODEL_EXPONENTS], zeros, others; /* others: infinities, NaN */
+} model_exponents;
+
+typedef struct model_result {
+  const st_tensor *tensor;
+  int done;          /* 1: rounded; 0: copied */
+  uint64_t first;    /* random word of its element 0, from the stream's counter */
+  double amax, bits; /* of the finite elements; bits an element as codes */
+  uint64_t again;    /* elements whose value the dtype lacks */
+  hu_events events;
+  cli_blocks blocks;
+  cli_errors errors;
+  model_exponents before, after; /* of all that is copied: nothing */
+} model_result;
+
+typedef struct model_results {
+  const char *in, *out;
+  const cli_quantize_state *asked;
+  model_result *list; /* one a tensor, in the order of the file */
+  size_t count, done;
+} model_results;
+
+/* A file, or an .npy array as one tensor of the file's name. 0, or an exit code after an error line. */
+typedef struct model_input {
+  const char *name;
+  st_file file;
+  const uint8_t *data;
+  cli_bytes bytes;
+  cli_array array;
+  int is_array;
+} model_input;
+int model_open(model_input *in, const char *path);
+void model_close(model_input *in);
+
+/* The numbers of a tensor of dtype F64, F32, F16 or BF16. */
+cli_source model_source(int dtype, const void *data);
+/* The tensor's bytes where floats can be read, in this machine's order: its own, or a copy in *owned. NULL after an
+ * error line. */
+const void *model_aligned(void **owned, const model_input *in, const st_tensor *t);
+/* A native dtype for codes of a plain format: F8_E4M3 for float8_e4m3fn; -1: none. */
+int model_native(const cli_target *target);
+/* "NAME.codes"; "halfulp.NAME", the key of the metadata that say how to decode. To be freed; NULL: reported. */
+char *model_name(const char *name, const char *suffix);
+char *model_key(const char *name);
+
+/* One tensor from in to its place in the output (model_tensor.c): 0, or an exit code after an error line. */
+typedef struct model_work {
+  const cli_quantize_state *s;
+  const model_input *in;
+  const st_file *plan;
+  cli_output *output;
+  unsigned threads; /* within a tensor */
+} model_work;
+int model_tensor(const model_work *w, model_result *r);
+
+/* What standard output gets, and the report. */
+void model_print(FILE *out, const model_results *r);
+void model_json(FILE *out, const model_results *r);
+int model_report(const char *path, const model_results *r);
+/* Sums over all that was rounded. */
+model_result model_total(const model_results *r);
+
+#endif

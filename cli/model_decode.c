@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* What `quantize --codes` wrote, back into values: the metadata under halfulp.NAME say how. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model.h"
+#include "halfulp/formats/ieee.h"
+
+/* "F32 [64, 10] scaled(...)" */
+typedef struct note {
+  const char *name; /* of the tensor */
+  int dtype;
+  uint32_t dims;
+  size_t shape[ST_DIMS_MAX];
+  cli_target target;
+} note;
+
+static int wrong_note(const model_input *in, const char *key, const char *what) {
+  char shown[ST_NAME_MAX];
+  return cli_fail(in->name, "__metadata__: '%s': %s", st_printable(shown, key), what);
+}
+
+static const char *take_shape(note *n, const char *at) {
+  if (*at++ != '[') return NULL;
+  for (n->dims = 0; *at != ']'; n->dims++) {
+    size_t x = 0;
+    if (n->dims == ST_DIMS_MAX || *at < '0' || *at > '9') return NULL;
+    for (; *at >= '0' && *at <= '9'; at++) {
+      size_t digit = (size_t)(*at - '0');
+      if (x > (SIZE_MAX - digit) / 10) return NULL;
+      x = 10 * x + digit;
+    }
+    n->shape[n->dims] = x;
+    if (at[0] == ',' && at[1] == ' ' && at[2] != ']')
+      at += 2;
+    else if (*at != ']')
+      return NULL;
+  }
+  return at + 1;
+}
+
+static int read_note(note *n, const model_input *in, const st_entry *e) {
+  char dtype[16];
+  const char *blank = strchr(e->value, ' ');
+  size_t length = blank ? (size_t)(blank - e->value) : 0;
+  for (const unsigned char *p = (const unsigned char *)e->value; *p; p++)
+    if (*p < 0x20 || *p > 0x7E) return wrong_note(in, e->key, "unprintable characters");
+  if (!length || length >= sizeof dtype) return wrong_note(in, e->key, "no dtype");
+  memcpy(dtype, e->value, length);
+  dtype[length] = 0;
+  n->name = e->key + strlen("halfulp.");
+  n->dtype = st_dtype_find(dtype);
+  if (n->dtype != ST_F64 && n->dtype != ST_F32 && n->dtype != ST_F16 && n->dtype != ST_BF16)
+    return wrong_note(in, e->key, "its dtype is none of F64, F32, F16, BF16");
+  const char *at = take_shape(n, blank + 1);
+  if (!at || *at != ' ') return wrong_note(in, e->key, "no shape");
+  return cli_target_read(&n->target, at + 1);
+}
+
+static int is_note(const st_entry *e) { return !strncmp(e->key, "halfulp.", 8); }
+
+/* A part's tensor in the file, of the dtype and shape that it must have. */
+static int find_part(const st_tensor **t, const model_input *in, const char *name, const st_tensor *want) {
+  char shown[ST_NAME_MAX], has[ST_SHAPE_MAX], wants[ST_SHAPE_MAX];
+  *t = st_find(&in->file, name);
+  st_printable(shown, name);
+  if (!*t) return cli_fail(in->name, "tensor '%s' is missing", shown);
+  int same = (*t)->dtype == want->dtype && (*t)->dims == want->dims;
+  for (uint32_t i = 0; i < want->dims && same; i++) same = (*t)->shape[i] == want->shape[i];
+  if (same) return CLI_OK;
+  return cli_fail(in->name, "tensor '%s': %s %s, its codes want %s %s", shown, st_dtype_name((*t)->dtype),
+                  st_shape(has, (*t)->dims, (*t)->shape), st_dtype_name(want->dtype),
+                  st_shape(wants, want->dims, want->shape));
+}
+
+static int load_one(cli_parts *parts, int i, const model_input *in, note *n) {
+  cli_part *p = &parts->part[i];
+  int native = model_native(&n->target), packed = i == 0 && native < 0 && parts->width <= 8;
+  size_t shape[2] = {packed ? parts->packed_rows : p->rows, packed ? parts->packed_row : p->cols};
+  st_tensor want = {NULL, ST_U8, p->dims, shape, 0, 0, 0};
+  const st_tensor *t;
+  void *owned;
+  if (i == 0 && !packed) {
+    want.dims = n->dims;
+    want.shape = n->shape;
+  }
+  want.dtype = native >= 0      ? native
+               : p->kind == 'f' ? (p->size == 8 ? ST_F64 : ST_F32)
+               : p->size == 1   ? ST_U8
+               : p->size == 2   ? ST_U16
+                                : ST_U32;
+  char *name = native >= 0 ? strdup(n->name) : model_name(n->name, p->suffix);
+  int code = name ? find_part(&t, in, name, &want) : CLI_BAD;
+  free(name);
+  if (code != CLI_OK) return code;
+  const void *data = model_aligned(&owned, in, t);
+  if (!data) return CLI_BAD;
+  if (packed) {
+    hu_status status = n->target.kind->unpack(parts, data, &n->target);
+    if (status != HU_OK) code = cli_fail_status(in->name, status);
+  } else {
+    memcpy(p->data, data, t->size);
+  }
+  free(owned);
+  return code;
+}
+
+/* Values in the tensor's dtype, in *z: to be freed. */
+static int decode_values(void **z, cli_parts *parts, note *n, const cli_job *job) {
+  size_t count = job->rows * job->cols;
+  unsigned size = n->dtype == ST_F64 || !n->target.kind->fits(&n->target, 4) ? 8 : 4;
+  unsigned wanted = st_dtype_bits(n->dtype) / 8;
+  void *values = cli_room(count, size);
+  int code = values ? n->target.kind->decode(values, size, parts, &n->target, job) : CLI_BAD;
+  *z = values;
+  if (code == CLI_OK && size != wanted) {
+    hu_format f = n->dtype == ST_F16 ? hu_binary16() : n->dtype == ST_BF16 ? hu_bfloat16() : hu_binary32();
+    cli_source x = cli_floats_source(values, size);
+    *z = cli_room(count, wanted);
+    hu_status status = *z ? cli_encode_source(*z, &x, count, f, (hu_mode){0}, &job->exec, NULL) : HU_E_MEMORY;
+    if (*z && status != HU_OK) cli_fail_status(job->name, status);
+    if (status != HU_OK) code = CLI_BAD;
+    free(values);
+  }
+  if (code == CLI_OK) return CLI_OK;
+  free(*z);
+  *z = NULL;
+  return code;
+}
+
+static int decode_tensor(void **z, const cli_quantize_state *s, const model_input *in, note *n) {
+  cli_parts parts;
+  cli_job job = {in->name, {0}, 0, 0, {0}, {s->numeric.threads, 0, {0, 0}}, NULL, {0}, {0}};
+  cli_matrix(&job.rows, &job.cols, n->dims, n->shape);
+  if (cli_parts_room(&parts, &n->target, job.rows, job.cols)) return CLI_BAD;
+  int code = CLI_OK;
+  for (int i = 0; i < parts.count && code == CLI_OK; i++) code = load_one(&parts, i, in, n);
+  if (code == CLI_OK) code = decode_values(z, &parts, n, &job);
+  cli_parts_free(&parts);
+  return code;
+}
+
+/* 1 if the tensor holds codes or scales of a note. */
+static int is_part(const st_tensor *t, const note *notes, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    size_t length = strlen(notes[i].name);
+    if (strncmp(t->name, notes[i].name, length)) continue;
+    if (model_native(&notes[i].target) >= 0) {
+      if (!t->name[length]) return 1;
+      continue;
+    }
+    cli_parts parts = {0};
+    notes[i].target.kind->layout(&parts, &notes[i].target, 0, 0);
+    for (int j = 0; j < parts.count; j++)
+      if (t->name[length] == '.' && !strcmp(t->name + length + 1, parts.part[j].suffix)) return 1;
+  }
+  return 0;
+}
+
+static int read_notes(note **notes, size_t *count, const model_input *in) {
+  int code = CLI_OK;
+  *count = 0;
+  *notes = cli_room(in->file.entries, sizeof **notes);
+  if (!*notes) return CLI_BAD;
+  for (size_t i = 0; i < in->file.entries && code == CLI_OK; i++)
+    if (is_note(&in->file.metadata[i])) code = read_note(&(*notes)[(*count)++], in, &in->file.metadata[i]);
+  if (code == CLI_OK && !*count)
+    code = cli_fail(in->name, "holds no codes of `halfulp quantize --codes` (no metadata halfulp.NAME)");
+  return code;
+}
+
+static int make_plan(st_file *plan, const model_input *in, const char *out, const note *notes, size_t count) {
+  char shown[ST_NAME_MAX];
+  int good = 1;
+  for (size_t i = 0; i < in->file.entries && good; i++)
+    good = is_note(&in->file.metadata[i]) || st_set(plan, in->file.metadata[i].key, in->file.metadata[i].value);
+  for (size_t i = 0; i < count && good; i++)
+    good = st_add(plan, notes[i].name, notes[i].dtype, notes[i].dims, notes[i].shape);
+  for (size_t i = 0; i < in->file.count && good; i++) {
+    const st_tensor *t = &in->file.tensors[i];
+    good = is_part(t, notes, count) || st_add(plan, t->name, t->dtype, t->dims, t->shape);
+  }
+  if (!good) return cli_fail(in->name, "out of memory, or a shape beyond the address space");
+  const char *twice = st_layout(plan);
+  if (!twice) return CLI_OK;
+  return cli_fail(out, "two tensors would be named '%s'", st_printable(shown, twice));
+}
+
+static int put_values(cli_output *output, const st_file *plan, const note *n, void *z) {
+  const st_tensor *t = st_find(plan, n->name);
+  if (CLI_HOST_BIG) cli_copy_swapped(z, z, t->count, st_dtype_bits(t->dtype) / 8);
+  return cli_output_at(output, plan->data + t->begin, z, t->size);
+}
+
+static int write_all(const cli_quantize_state *s, const model_input *in, st_file *plan, const char *out, note *notes,
+                     size_t count) {
+  cli_output output;
+  size_t length;
+  char *header = st_header(plan, &length);
+  if (!header) return cli_fail(out, "the header is too long, or a name in it is not UTF-8");
+  int code = cli_output_open(&output, out);
+  if (code == CLI_OK) {
+    code = cli_output_at(&output, 0, header, length);
+    for (size_t i = 0; i < count && code == CLI_OK && !cli_output_stopped(&output); i++) {
+      void *z = NULL;
+      code = decode_tensor(&z, s, in, &notes[i]);
+      if (code == CLI_OK) code = put_values(&output, plan, &notes[i], z);
+      free(z);
+    }
+    for (size_t i = 0; i < in->file.count && code == CLI_OK; i++) {
+      const st_tensor *t = &in->file.tensors[i];
+      if (!is_part(t, notes, count))
+        code = cli_output_at(&output, plan->data + st_find(plan, t->name)->begin, in->data + t->begin, t->size);
+    }
+    int closed = cli_output_close(&output, code == CLI_OK || output.error);
+    if (code == CLI_OK) code = closed;
+  }
+  free(header);
+  return code;
+}
+
+static int write_npy(const cli_quantize_state *s, const model_input *in, const char *out, note *n, const st_tensor *t) {
+  npy_info info = {0};
+  void *z = NULL;
+  if (n->dtype == ST_BF16) return cli_fail(in->name, "NumPy has no bfloat16; decode into OUT.safetensors");
+  info.kind = 'f';
+  info.size = (uint8_t)(st_dtype_bits(n->dtype) / 8);
+  info.dims = n->dims;
+  memcpy(info.shape, n->shape, n->dims * sizeof *n->shape);
+  info.count = t->count;
+  int code = decode_tensor(&z, s, in, n);
+  if (code == CLI_OK) code = cli_array_save(out, &info, z);
+  free(z);
+  return code;
+}
+
+static int decode_open(const cli_quantize_state *s, const model_input *in, const char *out) {
+  note *notes = NULL;
+  st_file plan = {0};
+  size_t count;
+  int code = read_notes(&notes, &count, in);
+  if (code == CLI_OK) code = make_plan(&plan, in, out, notes, count);
+  if (code == CLI_OK && cli_ends(out, ".safetensors"))
+    code = write_all(s, in, &plan, out, notes, count);
+  else if (code == CLI_OK)
+    code = plan.count == 1 ? write_npy(s, in, out, &notes[0], &plan.tensors[0])
+                           : cli_fail(in->name, "holds %zu tensors; an .npy file has one", plan.count);
+  st_free(&plan);
+  free(notes);
+  return code;
+}
+
+int cli_decode_model(const cli_quantize_state *s, const char *path, const char *out) {
+  model_input in;
+  if (s->target.kind) return cli_fail(NULL, "decode: a .safetensors file says its formats itself; leave -f out");
+  if (!strcmp(out, "-")) return cli_fail(NULL, "a .safetensors file is decoded into a file");
+  if (model_open(&in, path)) return CLI_BAD;
+  int code = decode_open(s, &in, out);
+  model_close(&in);
+  return code;
+}

@@ -1,0 +1,596 @@
+# SPDX-License-Identifier: MIT
+"""Models through quantize, encode and decode: which tensors, which bytes, the report; interrupts, threads."""
+
+import html.parser
+import json
+import math
+import os
+import random
+import re
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as tree
+
+sys.dont_write_bytecode = True
+import support  # noqa: E402
+from support import floats, npy, parse_npy, parse_safetensors, safetensors  # noqa: E402
+
+
+def bfloats(values):
+    """bfloat16 by cutting: the values need not be others'."""
+    return b"".join(struct.pack("<f", v)[2:] for v in values)
+
+
+def from_bfloats(data):
+    return [struct.unpack("<f", b"\0\0" + data[i : i + 2])[0] for i in range(0, len(data), 2)]
+
+
+class Base(support.Case):
+    def setUp(self):
+        super().setUp()
+        rng = random.Random(5)
+
+        def draw(n, s=1.0):
+            return [struct.unpack("<f", struct.pack("<f", rng.gauss(0, s)))[0] for _ in range(n)]
+
+        self.tensors = [
+            ("model.0.weight", "F32", (6, 70), floats(draw(420))),
+            ("model.0.bias", "F32", (6,), floats(draw(6))),
+            ("model.1.weight", "BF16", (5, 3, 16), bfloats(draw(240, 0.02))),
+            ("model.1.half", "F16", (33, 3), floats(draw(99), "<e")),
+            ("model.1.double", "F64", (2, 9), floats(draw(18), "<d")),
+            ("steps", "I64", (2, 2), struct.pack("<4q", 1, -2, 3, 4)),
+            ("mask", "BOOL", (3, 1), b"\1\0\1"),
+            ("scale", "F32", (), floats([0.7])),
+            ("old", "F8_E4M3", (2, 4), bytes(range(8))),
+            ("empty", "F32", (0, 7), b""),
+        ]
+        self.metadata = {"format": "pt", "who": 'ä "quoted" <b>&amp;</b>'}
+        self.write("m.safetensors", safetensors(self.tensors, self.metadata))
+        self.rounded = ["model.0.weight", "model.1.weight", "model.1.half", "model.1.double", "empty"]
+
+    def quantize(self, fmt, *args, code=0):
+        return self.ok(
+            "quantize", "-f", fmt, self.path("m.safetensors"), "-o", self.path("o.safetensors"), *args, code=code
+        )
+
+    def out(self, name="o.safetensors"):
+        return parse_safetensors(self.read(name))
+
+
+class Model(Base):
+    def test_values(self):
+        """Every tensor as the .npy way has it; the others untouched; metadata kept."""
+        for fmt in ("mxfp8_e4m3", "nvfp4", "dsv3_128x128", "float8_e4m3fn", "fp(5,7,0)"):
+            self.quantize(fmt)
+            got, metadata, order = self.out()
+            self.assertEqual(metadata, self.metadata)
+            self.assertEqual(set(got), {t[0] for t in self.tensors})
+            for name, dtype, shape, data in self.tensors:
+                self.assertEqual(got[name][:2], (dtype, shape))
+                if name not in self.rounded:
+                    self.assertEqual(got[name][2], data, name)
+                    continue
+                values = from_bfloats(data) if dtype == "BF16" else None
+                descr = {"F32": "<f4", "BF16": "<f4", "F16": "<f2", "F64": "<f8"}[dtype]
+                self.write("x.npy", npy(descr, shape, floats(values) if values is not None else data))
+                self.ok("quantize", "-f", fmt, self.path("x.npy"), self.path("z.npy"))
+                descr, _, _, want = parse_npy(self.read("z.npy"))
+                if dtype == "F16" and descr == "<f4":  # rounded once more, ties to even, as Python's struct does
+                    want = floats(struct.unpack("<99f", want), "<e")
+                if dtype == "BF16":
+                    self.write("y.npy", npy("<f4", shape, want))
+                    self.ok("quantize", "-f", "bfloat16", "--codes", self.path("y.npy"), self.path("w.npy"))
+                    want = parse_npy(self.read("w.npy"))[3]
+                self.assertEqual(got[name][2], want, (fmt, name))
+            widths = [{"F64": 8, "I64": 8, "F32": 4, "F16": 2, "BF16": 2}.get(got[n][0], 1) for n in order]
+            self.assertEqual(list(zip([-w for w in widths], order)), sorted(zip([-w for w in widths], order)))
+
+    def test_choice(self):
+        def rounded(*args):
+            r = json.loads(self.quantize("float4_e2m1fn", "--json", *args))
+            got, before = self.out()[0], {t[0]: t[3] for t in self.tensors}
+            done = {t["name"] for t in r["tensors"] if t["rounded"]}
+            self.assertEqual({n for n in got if got[n][2] != before[n]}, done - {"empty"})
+            return done
+
+        self.assertEqual(rounded(), set(self.rounded))
+        self.assertEqual(rounded("--include", "*.weight"), {"model.0.weight", "model.1.weight"})
+        self.assertEqual(rounded("--include", "model.0*"), {"model.0.weight", "model.0.bias"})
+        self.assertEqual(rounded("--include", "scale"), {"scale"})
+        self.assertEqual(rounded("--include", "s*"), {"scale"})
+        self.assertEqual(
+            rounded("--include", "model.0.bias", "--include", "model.[1-9].half"), {"model.0.bias", "model.1.half"}
+        )
+        self.assertEqual(rounded("--exclude", "model.1.*"), {"model.0.weight", "empty"})
+        self.assertEqual(
+            rounded("--include", "model*", "--exclude", "*.bias", "--exclude", "*double"),
+            {"model.0.weight", "model.1.weight", "model.1.half"},
+        )
+        m, o = self.path("m.safetensors"), self.path("no.safetensors")
+        self.bad(
+            "quantize",
+            "-f",
+            "mxfp4",
+            m,
+            o,
+            "--include",
+            "Model*",
+            says=(m, "--include 'Model*': no tensor has such a name"),
+        )
+        self.bad(
+            "quantize", "-f", "mxfp4", m, o, "--exclude", "x", says=(m, "--exclude 'x': no tensor has such a name")
+        )
+        self.bad("quantize", "-f", "mxfp4", m, o, "--exclude", "*", says=(m, "no tensor to round"))
+        self.bad("quantize", "-f", "mxfp4", m, o, "--include", "steps", says=(m, "no tensor to round"))
+        self.bad("quantize", "-f", "mxfp4", m, o, *["--include=s*"] * 65, says="--include: more than 64")
+
+    def test_codes(self):
+        """Packed codes, scales and notes as docs/files.md has them; decode gives the bytes of the values."""
+        for fmt, width in (
+            ("nvfp4", 4),
+            ("mxfp6_e3m2", 6),
+            ("mxfp8_e5m2", 8),
+            ("float6_e2m3fn", 6),
+            ("fp(3,8,0)", 12),
+            ("hbfp12", 12),
+            ("dsv3_1x128", 8),
+            ("s2fp8", 8),
+            ("nf4", 4),
+            ("posit(6,1)", 6),
+            ("lns16", 16),
+        ):
+            self.quantize(fmt)
+            values = self.read("o.safetensors")
+            self.quantize(fmt, "--codes")
+            got, metadata, _ = self.out()
+            for name, dtype, shape, data in self.tensors:
+                if name not in self.rounded:
+                    self.assertEqual(got[name], (dtype, shape, data))
+                    self.assertNotIn("halfulp." + name, metadata)
+                    continue
+                self.assertNotIn(name, got)
+                self.assertTrue(metadata["halfulp." + name].startswith("%s %s " % (dtype, list(shape))))
+                self.assertEqual(got[name + ".codes"][0], "U8" if width <= 8 else "U16")
+            # One tensor by the .npy way: the same codes, packed here; the same scales.
+            self.write("x.npy", npy("<f4", (6, 70), self.tensors[0][3]))
+            self.ok("quantize", "-f", fmt, "--codes", self.path("x.npy"), self.path("c.npy"))
+            codes = parse_npy(self.read("c.npy"))[3]
+            dtype, shape, data = got["model.0.weight.codes"]
+            if width > 8:
+                self.assertEqual((shape, data), ((6, 70), codes))
+            else:
+                row = -(-70 * width // 8)
+                want = b"".join(
+                    sum(codes[i * 70 + j] << j * width for j in range(70)).to_bytes(row, "little") for i in range(6)
+                )
+                self.assertEqual((shape, data), ((6, row), want))
+            if os.path.exists(self.path("c.scales.npy")):
+                descr, _, shape, want = parse_npy(self.read("c.scales.npy"))
+                self.assertEqual(
+                    got["model.0.weight.scales"], ({"|u1": "U8", "<u2": "U16", "<f4": "F32"}[descr], shape, want)
+                )
+                os.unlink(self.path("c.scales.npy"))
+            if fmt == "nvfp4":
+                self.assertEqual(got["model.0.weight.tensor"], ("F32", (), parse_npy(self.read("c.tensor.npy"))[3]))
+            self.ok("decode", self.path("o.safetensors"), self.path("d.safetensors"))
+            self.assertEqual(self.read("d.safetensors"), values, fmt)
+            self.ok("encode", "-f", fmt, self.path("m.safetensors"), self.path("e.safetensors"))
+            self.assertEqual(self.read("e.safetensors"), self.read("o.safetensors"))
+
+    def test_native_dtypes(self):
+        for fmt, dtype in (
+            ("float8_e4m3fn", "F8_E4M3"),
+            ("float8_e5m2", "F8_E5M2"),
+            ("float8_e4m3fnuz", "F8_E4M3FNUZ"),
+            ("float8_e5m2fnuz", "F8_E5M2FNUZ"),
+            ("binary16", "F16"),
+            ("bfloat16", "BF16"),
+            ("binary32", "F32"),
+        ):
+            self.quantize(fmt)
+            values = self.read("o.safetensors")
+            self.quantize(fmt, "--codes")
+            got, metadata, _ = self.out()
+            self.assertEqual(set(got), {t[0] for t in self.tensors})
+            self.assertEqual(got["model.0.weight"][:2], (dtype, (6, 70)))
+            self.assertIn("halfulp.model.0.weight", metadata)
+            self.write("x.npy", npy("<f4", (6, 70), self.tensors[0][3]))
+            self.ok("quantize", "-f", fmt, "--codes", self.path("x.npy"), self.path("c.npy"))
+            self.assertEqual(got["model.0.weight"][2], parse_npy(self.read("c.npy"))[3])
+            self.ok("decode", self.path("o.safetensors"), self.path("d.safetensors"))
+            self.assertEqual(self.read("d.safetensors"), values, fmt)
+
+    def test_rounded_again(self):
+        """nvfp4's values are not all bfloat16; with --widen they stay."""
+        r = json.loads(self.quantize("nvfp4", "--json"))
+        again = {t["name"]: t["rounded_again"] for t in r["tensors"] if t["rounded"]}
+        self.assertEqual(again["model.0.weight"], 0)
+        self.assertGreater(again["model.1.weight"], 0)
+        plain = from_bfloats(self.out()[0]["model.1.weight"][2])
+        r = json.loads(self.quantize("nvfp4", "--json", "--widen"))
+        self.assertEqual({t["rounded_again"] for t in r["tensors"] if t["rounded"]}, {0})
+        got = self.out()[0]
+        self.assertEqual(
+            [got["model.1.weight"][0], got["model.1.half"][0], got["model.1.double"][0]], ["F32", "F32", "F64"]
+        )
+        wide = struct.unpack("<240f", got["model.1.weight"][2])
+        self.assertEqual(sum(a != b for a, b in zip(plain, wide)), again["model.1.weight"])
+        for a, b in zip(plain, wide):
+            self.assertLessEqual(abs(a - b), abs(b) * 2.0**-8)
+        self.bad(
+            "quantize",
+            "-f",
+            "nvfp4",
+            "--widen",
+            "--codes",
+            self.path("m.safetensors"),
+            self.path("x.safetensors"),
+            says="--widen",
+        )
+
+    def test_figures(self):
+        """Errors, amax and bits against Python's own."""
+        r = json.loads(self.quantize("mxfp4", "--json"))
+        got = self.out()[0]
+        self.assertEqual((r["format"], r["mode"], r["codes"]), ("mxfp4", "rne", False))
+        t = r["tensors"][0]
+        self.assertEqual((t["name"], t["dtype"], t["shape"]), ("model.0.weight", "F32", [6, 70]))
+        x = struct.unpack("<420f", self.tensors[0][3])
+        z = struct.unpack("<420f", got["model.0.weight"][2])
+        noise, signal_ = sum((a - b) ** 2 for a, b in zip(x, z)), sum(a * a for a in x)
+        self.assertEqual(t["amax"], max(map(abs, x)))
+        self.assertEqual(t["errors"]["max_abs"], max(abs(a - b) for a, b in zip(x, z)))
+        self.assertAlmostEqual(t["errors"]["rms"], math.sqrt(noise / 420))
+        self.assertAlmostEqual(t["errors"]["sqnr_db"], 10 * math.log10(signal_ / noise))
+        self.assertEqual(t["errors"]["zeros"], sum(a == 0 for a in z))
+        self.assertEqual(t["blocks"]["count"], 18)
+        self.assertAlmostEqual(t["bits_per_element"], (420 * 4 + 18 * 8) / 420)
+        text = self.quantize("mxfp4")
+        self.assertIn("5 of 10 tensors, 777 elements", text)
+        self.assertRegex(text, r"(?m)^  model\.0\.weight +420 ")
+        self.assertRegex(text, r"(?m)^  all +777 ")
+
+    def test_modes_and_amax(self):
+        seen = set()
+        for args in (
+            (),
+            ("-r", "rtz"),
+            ("-r", "sra:4"),
+            ("-r", "sra:4", "--seed", "9"),
+            ("-r", "sra:4", "--counter", "1"),
+            ("--amax", "64"),
+        ):
+            self.quantize("nvfp4", *args)
+            first = self.read("o.safetensors")
+            self.quantize("nvfp4", *args, "--jobs", "3")
+            self.assertEqual(self.read("o.safetensors"), first)
+            seen.add(first)
+        self.assertEqual(len(seen), 6)
+        # Tensors draw one after the other: the second begins where the first ends.
+        self.quantize("bfloat16", "-r", "sra:9")
+        self.quantize("float8_e5m2", "-r", "sra:9", "--codes")
+        self.write("x.npy", npy("<f2", (33, 3), self.tensors[3][3]))
+        self.ok(
+            "quantize",
+            "-f",
+            "float8_e5m2",
+            "-r",
+            "sra:9",
+            "--counter",
+            str(420 + 240),
+            "--codes",
+            self.path("x.npy"),
+            self.path("c.npy"),
+        )
+        self.assertEqual(self.out()[0]["model.1.half"][2], parse_npy(self.read("c.npy"))[3])
+        self.bad(
+            "quantize",
+            "-f",
+            "mxfp4",
+            "--amax",
+            "2",
+            self.path("m.safetensors"),
+            self.path("x.safetensors"),
+            says="--amax: mxfp4",
+        )
+
+    def test_refusals(self):
+        m, o = self.path("m.safetensors"), self.path("x.safetensors")
+        self.bad("quantize", "-f", "mxfp4", m, self.path("x.npy"), says="becomes a .safetensors file")
+        self.bad("quantize", "-f", "mxfp4", m, says="wants IN.npy OUT.npy, or IN.safetensors")
+        self.bad("quantize", "-f", "mxfp4", "--device", "cuda", m, o, says="--device: models run on the CPU")
+        self.bad("quantize", "-f", "mxfp4", m, self.path("no/x.safetensors"), says="no/x.safetensors: cannot write")
+        self.bad("quantize", "-f", "mxfp4", m, o, "--report", self.path("no/r.html"), says="no/r.html: cannot write")
+        self.bad("quantize", "-f", "mxfp4", self.path("none.safetensors"), o, says="none.safetensors: No such file")
+        self.bad("decode", m, self.path("y.safetensors"), says="holds no codes")
+        tensors = [("a", "F32", (1, 2), floats([1, 2])), ("a.codes", "U8", (1,), b"x")]
+        self.write("c.safetensors", safetensors(tensors))
+        self.bad(
+            "quantize",
+            "-f",
+            "mxfp4",
+            "--codes",
+            self.path("c.safetensors"),
+            o,
+            says="two tensors would be named 'a.codes'",
+        )
+        self.write("d.safetensors", safetensors([("a", "F64", (1, 2), floats([1, 0.1], "<d"))]))
+        self.bad(
+            "quantize",
+            "-f",
+            "mxfp4",
+            self.path("d.safetensors"),
+            o,
+            says=("d.safetensors: tensor 'a': element 1 is not a binary32",),
+        )
+        self.assertEqual(self.left(), ["c.safetensors", "d.safetensors", "m.safetensors"])
+        os.symlink("/dev/full", self.path("full.safetensors"))
+        self.bad("quantize", "-f", "mxfp4", m, self.path("full.safetensors"), says="full.safetensors: cannot write")
+
+    def test_in_place(self):
+        before = self.read("m.safetensors")
+        self.quantize("mxfp8_e4m3")
+        want = self.read("o.safetensors")
+        m = self.path("m.safetensors")
+        self.ok("quantize", "-f", "mxfp8_e4m3", m, "-o", m)
+        self.assertEqual(self.read("m.safetensors"), want)
+        self.assertNotEqual(before, want)
+        self.assertEqual(self.left(), ["m.safetensors", "o.safetensors"])
+
+    def test_empty_tensors_of_any_sides(self):
+        """Nothing to round, however long the sides: no loops over rows that hold nothing."""
+        far = 2**63 - 1
+        tensors = [
+            ("e%d" % i, "F32", shape, b"") for i, shape in enumerate([(far, 0), (0, far), (far, far, 0), (3, 0)])
+        ]
+        self.write("m.safetensors", safetensors(tensors))
+        for fmt in ("float6_e2m3fn", "nvfp4", "dsv3_128x128", "s2fp8", "int4"):
+            self.quantize(fmt)
+            self.assertEqual({n: t[:2] for n, t in self.out()[0].items()}, {n: (d, s) for n, d, s, _ in tensors})
+            values = self.read("o.safetensors")
+            self.quantize(fmt, "--codes", "--report", self.path("r.html"))
+            self.ok("decode", self.path("o.safetensors"), self.path("d.safetensors"))
+            self.assertEqual(self.read("d.safetensors"), values)
+        x = self.write("x.npy", npy("<f4", (0, 2**63), b""))
+        self.bad("quantize", "-f", "nvfp4", x, self.path("z.safetensors"), says=(x, "a side beyond"))
+
+    def test_disk_full(self):
+        """A file that may not grow: one line, nothing left."""
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+        for args in (("-o", self.path("z.safetensors")), ("-o", self.path("z.safetensors"), "--codes", "-j", "2")):
+            r = subprocess.run(
+                [support.HALFULP, "quantize", "-f", "mxfp8_e4m3", self.path("m.safetensors"), *args],
+                stderr=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                preexec_fn=limit,
+                restore_signals=False,  # SIGXFSZ stays ignored, as Python has it
+                check=False,
+            )
+            self.assertEqual((r.returncode, r.stdout), (2, b""))
+            self.assertIn(b"z.safetensors: cannot write: File too large\n", r.stderr)
+            self.assertEqual(self.left(), ["m.safetensors"])
+
+    def test_standard_input(self):
+        data = npy("<f4", (2, 40), floats([1.5] * 80))
+        self.ok("quantize", "-f", "mxfp4", "-", self.path("z.safetensors"), stdin=data)
+        self.assertEqual(set(self.out("z.safetensors")[0]), {"array"})
+        self.bad("quantize", "-f", "mxfp4", "-", self.path("z.safetensors"), stdin=b"x", says="standard input: not an")
+        name = os.fsencode(self.folder.name) + b"/\xff.npy"
+        with open(name, "wb") as f:
+            f.write(data)
+        r = subprocess.run(
+            [support.HALFULP, "quantize", "-f", "mxfp4", name, self.path("y.safetensors")],
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+        self.assertEqual(r.returncode, 2)
+        self.assertIn(b"not UTF-8", r.stderr)
+
+    def test_unaligned_header(self):
+        """A header that is not padded: tensors at any address."""
+        for name in ("a", "ab", "abc", "abcd", "abcde", "abcdef", "abcdefg", "abcdefgh"):
+            tensors = [(name, "F64", (1, 2), floats([1.5, 0.25], "<d")), ("c", "F32", (1, 3), floats([1, 2, 3]))]
+            self.write("m.safetensors", safetensors(tensors, pad=False))
+            self.quantize("mxfp8_e4m3")
+            got = self.out()[0]
+            self.assertEqual((got[name][2], got["c"][2]), (tensors[0][3], tensors[1][3]))
+
+    def test_array_as_model(self):
+        x = self.write("w0.npy", npy("<f2", (2, 40), floats([0.5 * i for i in range(80)], "<e")))
+        self.ok("quantize", "-f", "mxfp8_e4m3", "--codes", x, self.path("c.safetensors"))
+        got, metadata, _ = self.out("c.safetensors")
+        self.assertEqual(set(got), {"w0.codes", "w0.scales"})
+        self.assertTrue(metadata["halfulp.w0"].startswith("F16 [2, 40] scaled(float8_e4m3fn;"))
+        self.ok("decode", self.path("c.safetensors"), self.path("d.npy"))
+        self.assertEqual(parse_npy(self.read("d.npy"))[:3], ("<f2", False, (2, 40)))
+        self.ok("quantize", "-f", "mxfp8_e4m3", x, self.path("v.safetensors"))
+        self.assertEqual(parse_npy(self.read("d.npy"))[3], self.out("v.safetensors")[0]["w0"][2])
+        x = self.write("u.npy", npy("|u1", (2,), b"ab"))
+        self.bad("quantize", "-f", "mxfp4", x, self.path("c.safetensors"), says=(x, "this is uint8"))
+
+    def test_digits(self):
+        """The classifier of data/, quantized: it still reads nearly all digits."""
+        parts = {}
+        for name in ("images", "labels", "weights"):
+            with open(os.path.join(support.DATA, "digits_%s.npy" % name), "rb") as f:
+                parts[name] = parse_npy(f.read())
+        weights = struct.unpack("<640f", parts["weights"][3])
+        # As a model would have it: one row of 64 weights a digit.
+        rows = [weights[i * 10 + d] for d in range(10) for i in range(64)]
+        self.write(
+            "m.safetensors",
+            safetensors(
+                [("classifier.weight", "F32", (10, 64), floats(rows)), ("labels", "U8", (1797,), parts["labels"][3])],
+                {"format": "pt"},
+            ),
+        )
+        images, labels = struct.unpack("<%df" % (1797 * 64), parts["images"][3]), parts["labels"][3]
+
+        def recognised(w):
+            good = 0
+            for i in range(0, 1797, 3):
+                image = images[i * 64 : i * 64 + 64]
+                scores = [sum(a * b for a, b in zip(image, w[d * 64 : d * 64 + 64]) if a) for d in range(10)]
+                good += scores.index(max(scores)) == labels[i]
+            return good / len(range(0, 1797, 3))
+
+        before, shown = recognised(rows), []
+        for fmt, least, loss in (("mxfp8_e4m3", 24, 0.01), ("nvfp4", 15, 0.06), ("mxfp4", 12, 0.08)):
+            r = json.loads(self.quantize(fmt, "--json"))
+            after = recognised(struct.unpack("<640f", self.out()[0]["classifier.weight"][2]))
+            sqnr = r["tensors"][0]["errors"]["sqnr_db"]
+            self.assertGreater(sqnr, least)
+            self.assertGreater(after, before - loss, fmt)
+            shown.append("%s %.1f dB %.1f %%" % (fmt, sqnr, 100 * after))
+        print("digits: before %.1f %%; %s" % (100 * before, ", ".join(shown)))
+
+
+class Balanced(html.parser.HTMLParser):
+    """Every element that is opened is closed, in order; what is in the tables; what it would fetch."""
+
+    VOID = {"meta", "wbr", "link", "img", "br"}
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.fetches, self.cells, self.count = [], [], [], {}
+
+    def handle_starttag(self, tag, attrs):
+        self.count[tag] = self.count.get(tag, 0) + 1
+        self.fetches += [v for k, v in attrs if k in ("src", "href", "srcset", "data", "action", "xlink:href")]
+        if tag not in self.VOID:
+            self.open.append(tag)
+        if tag == "td":
+            self.cells.append("")
+
+    def handle_startendtag(self, tag, attrs):
+        self.fetches += [v for k, v in attrs if "href" in k or k == "src"]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+
+    def handle_data(self, data):
+        if "td" in self.open:
+            self.cells[-1] += data
+
+
+class Report(Base):
+    def test_report(self):
+        tensors = self.tensors + [('<script>"&x', "F32", (2, 3), floats([1, 2, 3, 4, 5, 1000]))]
+        self.write("m.safetensors", safetensors(tensors))
+        r = json.loads(self.quantize("nvfp4", "--json", "--report", self.path("r.html")))
+        page = self.read("r.html").decode("utf-8")
+        parser = Balanced()
+        parser.feed(page)
+        parser.close()
+        self.assertEqual((parser.open, parser.fetches), ([], []))
+        self.assertNotRegex(page, r"https?:|url\(|@import|<script>\"")
+        self.assertIn("prefers-color-scheme:dark", page)
+        self.assertEqual(parser.count["h1"], 1)
+        for t in r["tensors"]:
+            self.assertIn(t["name"], parser.cells)
+        self.assertIn("%.4g" % r["tensors"][0]["errors"]["rms"], parser.cells)
+        self.assertIn("%.2f" % r["tensors"][0]["errors"]["sqnr_db"], parser.cells)
+        # Drawings: well-formed, with titles; two large ones and one a tensor.
+        drawings = re.findall(r"<svg.*?</svg>", page, re.S)
+        self.assertEqual(len(drawings), 2 + 6)
+        ids = re.findall(r' id="([^"]+)"', page)
+        self.assertEqual(len(ids), len(set(ids)))
+        for d in drawings:
+            root = tree.fromstring(d)
+            self.assertEqual(root.get("role"), "img")
+            self.assertTrue(root.find("title").text and root.find("desc").text)
+            self.assertEqual(
+                root.get("aria-labelledby").split(), [root.find("title").get("id"), root.find("desc").get("id")]
+            )
+        # Bars of the exponents: as many as there are exponents and zeros, before and after.
+        bars = [e.get("fill") for e in tree.fromstring(drawings[0]).iter("rect")]
+        before = set()
+        for name, dtype, _, data in tensors:
+            if name in self.rounded or name.startswith("<"):
+                values = (
+                    from_bfloats(data)
+                    if dtype == "BF16"
+                    else struct.unpack(
+                        "<%d%s"
+                        % (
+                            len(data) // {"F32": 4, "F16": 2, "F64": 8}[dtype],
+                            {"F32": "f", "F16": "e", "F64": "d"}[dtype],
+                        ),
+                        data,
+                    )
+                )
+                before |= {math.frexp(v)[1] if v else None for v in values}
+        self.assertEqual(bars.count("var(--before)"), len(before) + 1)  # and the legend's
+        self.assertEqual(self.left(), ["m.safetensors", "o.safetensors", "r.html"])
+
+    def test_report_without_errors(self):
+        self.quantize("binary32", "--report", self.path("r.html"))
+        self.assertIn("no error", self.read("r.html").decode())
+        self.write("m.safetensors", safetensors([("e", "F32", (0, 3), b"")]))
+        self.quantize("mxfp4", "--report", self.path("r.html"))
+        parser = Balanced()
+        parser.feed(self.read("r.html").decode())
+        self.assertEqual(parser.open, [])
+
+
+class Long(support.Case):
+    def setUp(self):
+        super().setUp()
+        n = 1 << 20
+        data = floats([0.01 * i for i in range(1024)]) * (n // 1024)
+        self.write("m.safetensors", safetensors([("t%d" % i, "F32", (n // 64, 64), data) for i in range(8)]))
+        self.args = [
+            support.HALFULP,
+            "quantize",
+            "-f",
+            "nvfp4",
+            self.path("m.safetensors"),
+            "-o",
+            self.path("z.safetensors"),
+            "--report",
+            self.path("r.html"),
+        ]
+
+    def test_interrupt_leaves_nothing(self):
+        started = time.time()
+        subprocess.run(self.args, stdout=subprocess.DEVNULL, check=True)
+        took = time.time() - started
+        want = self.read("z.safetensors")
+        seen = {"stopped": 0, "complete": 0}
+        for i in range(14):
+            for name in ("z.safetensors", "r.html"):
+                if name in self.left():
+                    os.unlink(self.path(name))
+            args = self.args + ["-j", "3"] if i % 2 else self.args
+            p = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(took * i / 10)
+            p.send_signal((signal.SIGINT, signal.SIGTERM)[i // 2 % 2])
+            code = p.wait()
+            if "z.safetensors" in self.left():
+                self.assertEqual(self.read("z.safetensors"), want)
+                seen["complete"] += 1
+            else:
+                self.assertIn(-code, (signal.SIGINT, signal.SIGTERM))
+                seen["stopped"] += 1
+            self.assertLessEqual(set(self.left()), {"m.safetensors", "z.safetensors", "r.html"})
+        print("interrupted: %(stopped)d stopped, %(complete)d complete" % seen)
+        self.assertGreater(seen["stopped"], 0)
+
+    def test_progress_bar_only_on_a_terminal(self):
+        r = subprocess.run(self.args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True)
+        self.assertEqual(r.stderr, b"")
+        shown, took = support.on_terminal(self.args)
+        if took > 2:  # drawn after half a second
+            self.assertIn(b"quantize [", shown)
+
+
+if __name__ == "__main__":
+    support.main()
