@@ -10,7 +10,7 @@ all: setup
 	ninja -C $(BUILD) -j $(JOBS)
 
 setup:
-	@scripts/setup.sh meson ninja-build gcc g++ pkg-config libmpfr-dev libgmp-dev libcmocka-dev librandom123-dev
+	@scripts/setup.sh meson ninja-build gcc g++ pkg-config libmpfr-dev libgmp-dev libcmocka-dev libjansson-dev librandom123-dev
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) -Dwerror=true $(MESON_ARGS)
 
 run: all

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Scaled tensors against hu_quantize_n and hu_encode_n of the same elements, single thread, every kernel level.
+/* Scaled tensors against hu_quantize_n, hu_encode_n and hu_decode_n of the same elements, and those against memcpy of
+ * the values, single thread, every kernel level.
  *
  *   bench_scaled [--log2 26] [--rounds 5] [--csv] [--level avx512|avx2|vector]
  *
- * The ratio is time over the reference's time; the goal for MX and NVFP4 along rows is 2. */
+ * The ratio is time over the reference's time; the goal for blocks along rows is 2. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "halfulp/halfulp.h"
 
+#include "bench/options.h"
 #include "bench/timing.h"
 
 enum { COLS = 4096 };
@@ -66,6 +68,11 @@ static void run_decode(void *p) {
   j->status = hu_scaled_decode(j->rows, COLS, j->z, COLS, &z, &j->scaling, &j->exec);
 }
 
+static void run_copy(void *p) {
+  job *j = p;
+  memcpy(j->z, j->x, j->rows * COLS * sizeof *j->z);
+}
+
 /* Sums of four uniform numbers, times a power of two that changes from row to row. */
 static void fill(float *x, size_t rows) {
   uint64_t s = 1;
@@ -103,47 +110,41 @@ static void level_rows(int csv, int rounds, const char *level, job *j) {
     const char *name; /* NULL: text */
   } subjects[] = {{"mxfp8_e4m3", 2, NULL},
                   {"mxfp8_e5m2", 2, NULL},
+                  {"mxfp6_e3m2", 2, NULL},
+                  {"mxfp6_e2m3", 2, NULL},
                   {"mxfp4", 2, NULL},
                   {"mxint8", 2, NULL},
                   {"scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=1x32;rule=rceil)", 2, "mx rceil"},
                   {"scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=32x1;rule=floor)", 0, "mx 32x1"},
                   {"nvfp4", 2, NULL},
+                  {"nvfp4_te", 2, NULL},
+                  {"nvfp4_torchao", 2, NULL},
                   {"msfp12", 2, NULL},
                   {"dsv3_1x128", 2, NULL},
                   {"dsv3_128x128", 2, NULL},
                   {"fp8_tensor", 2, NULL},
-                  {"hbfp8", 0, NULL}};
+                  {"hbfp8", 2, NULL}};
+  if (hu_scaling_parse(&j->scaling, "mxfp8_e4m3", NULL) != HU_OK) exit(2);
+  row(csv, rounds, level, "float8_e4m3fn", "quantize_n", j, run_quantize_n, run_copy, 0);
+  row(csv, rounds, level, "float8_e4m3fn", "encode_n", j, run_encode_n, run_copy, 0);
+  row(csv, rounds, level, "float8_e4m3fn", "decode_n", j, run_decode_n, run_copy, 0);
   for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
     const char *name = subjects[i].name ? subjects[i].name : subjects[i].text;
     if (hu_scaling_parse(&j->scaling, subjects[i].text, NULL) != HU_OK) exit(2);
     row(csv, rounds, level, name, "quantize", j, run_quantize, run_quantize_n, subjects[i].goal);
-    row(csv, rounds, level, name, "encode", j, run_encode, run_encode_n, 0);
-    row(csv, rounds, level, name, "decode", j, run_decode, run_decode_n, 0);
+    row(csv, rounds, level, name, "encode", j, run_encode, run_encode_n, subjects[i].goal);
+    row(csv, rounds, level, name, "decode", j, run_decode, run_decode_n, subjects[i].goal);
   }
 }
 
 int main(int argc, char **argv) {
-  int csv = 0, rounds = 5, log2 = 26;
-  const char *only = NULL;
-  for (int i = 1; i < argc; i++) {
-    if (!strcmp(argv[i], "--csv"))
-      csv = 1;
-    else if (!strcmp(argv[i], "--rounds") && i + 1 < argc)
-      rounds = atoi(argv[++i]);
-    else if (!strcmp(argv[i], "--log2") && i + 1 < argc)
-      log2 = atoi(argv[++i]);
-    else if (!strcmp(argv[i], "--level") && i + 1 < argc)
-      only = argv[++i];
-    else {
-      fprintf(stderr, "usage: bench_scaled [--log2 26] [--rounds 5] [--csv] [--level avx512|avx2|vector]\n");
-      return 2;
-    }
-  }
+  bench_options o = bench_options_of(argc, argv, "bench_scaled");
+  if (o.bad) return 2;
   static const char *const names[] = {"avx512", "avx2", "vector"};
   static const uint32_t off[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2};
   static const uint32_t level[] = {HU_LEVEL_AVX512, HU_LEVEL_AVX2, HU_LEVEL_VECTOR};
   job j = {0};
-  j.rows = (size_t)1 << (log2 > 12 ? log2 - 12 : 0);
+  j.rows = (size_t)1 << (o.log2 > 12 ? o.log2 - 12 : 0);
   j.x = malloc(j.rows * COLS * 4);
   j.z = malloc(j.rows * COLS * 4);
   j.codes = malloc(j.rows * COLS * 4);
@@ -154,9 +155,9 @@ int main(int argc, char **argv) {
   memset(j.codes, 0, j.rows * COLS * 4);
   memset(j.scales, 0, j.rows * COLS * 4);
   for (int i = 0; i < 3; i++) {
-    if ((only && strcmp(only, names[i])) || !(hu_levels() & level[i])) continue;
+    if ((o.level && strcmp(o.level, names[i])) || !(hu_levels() & level[i])) continue;
     j.exec.levels_off = off[i];
-    level_rows(csv, rounds, names[i], &j);
+    level_rows(o.csv, o.rounds, names[i], &j);
   }
   free(j.x);
   free(j.z);

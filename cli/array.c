@@ -9,17 +9,19 @@
 #include "cli/cli.h"
 #include "halfulp/formats/ieee.h"
 
-enum { HOST_BIG = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
-
 void *cli_room(size_t n, size_t size) {
   void *room = n > SIZE_MAX / 2 / size ? NULL : malloc(n ? n * size : 1);
   if (!room) cli_fail(NULL, "out of memory for %zu elements of %zu bytes", n, size);
   return room;
 }
 
-static void copy_swapped(uint8_t *z, const uint8_t *x, size_t n, unsigned size) {
-  for (size_t i = 0; i < n; i++)
-    for (unsigned j = 0; j < size; j++) z[i * size + j] = x[i * size + size - 1 - j];
+void cli_copy_swapped(uint8_t *z, const uint8_t *x, size_t n, unsigned size) {
+  for (size_t i = 0; i < n; i++, z += size, x += size)
+    for (unsigned j = 0; j < (size + 1) / 2; j++) {
+      uint8_t low = x[j], high = x[size - 1 - j];
+      z[j] = high;
+      z[size - 1 - j] = low;
+    }
 }
 
 int cli_array_load(cli_array *array, const char *path) {
@@ -33,7 +35,7 @@ int cli_array_load(cli_array *array, const char *path) {
   }
   const uint8_t *data = array->bytes.data + array->info.offset;
   unsigned size = array->info.size;
-  int swapped = size > 1 && array->info.big != HOST_BIG;
+  int swapped = size > 1 && array->info.big != CLI_HOST_BIG;
   array->data = data;
   if (!swapped && (uintptr_t)data % size == 0) return CLI_OK;
   array->copy = cli_room(array->info.count, size);
@@ -42,7 +44,7 @@ int cli_array_load(cli_array *array, const char *path) {
     return CLI_BAD;
   }
   if (swapped)
-    copy_swapped(array->copy, data, array->info.count, size);
+    cli_copy_swapped(array->copy, data, array->info.count, size);
   else
     memcpy(array->copy, data, array->info.count * size);
   array->data = array->copy;
@@ -59,15 +61,38 @@ int cli_array_save(const char *path, const npy_info *info, const void *data) {
   char header[NPY_HEADER_ROOM];
   size_t length = npy_header(header, info);
   void *copy = NULL;
-  if (HOST_BIG && info->size > 1) {
+  if (CLI_HOST_BIG && info->size > 1) {
     copy = cli_room(info->count, info->size);
     if (!copy) return CLI_BAD;
-    copy_swapped(copy, data, info->count, info->size);
+    cli_copy_swapped(copy, data, info->count, info->size);
   }
   const cli_piece pieces[] = {{header, length}, {copy ? copy : data, info->count * info->size}};
   int status = cli_file_write(path, pieces, 2);
   free(copy);
   return status;
+}
+
+static size_t c_place(const npy_info *info, size_t at) {
+  size_t place = 0, step[NPY_DIMS_MAX], n = 1;
+  for (uint32_t i = info->dims; i-- > 0; n *= info->shape[i]) step[i] = n;
+  for (uint32_t i = 0; i < info->dims; i++) {
+    place += at % info->shape[i] * step[i];
+    at /= info->shape[i];
+  }
+  return place;
+}
+
+int cli_array_in_rows(cli_array *array) {
+  npy_info *info = &array->info;
+  if (!info->fortran) return CLI_OK;
+  uint8_t *z = cli_room(info->count, info->size);
+  const uint8_t *x = array->data;
+  if (!z) return CLI_BAD;
+  for (size_t i = 0; i < info->count; i++) memcpy(z + c_place(info, i) * info->size, x + i * info->size, info->size);
+  free(array->copy);
+  array->data = array->copy = z;
+  info->fortran = 0;
+  return CLI_OK;
 }
 
 cli_source cli_floats_source(const void *data, unsigned size) {
@@ -180,10 +205,9 @@ void cli_json_errors(FILE *out, const cli_errors *e) {
   fputc('}', out);
 }
 
-hu_status cli_encode_array(void *codes, const cli_array *x, hu_format f, hu_mode mode, const hu_exec *exec,
-                           hu_events *events) {
-  size_t n = x->info.count;
-  if (x->info.size == 2) return hu_convert_n(n, codes, 1, f, x->data, 1, hu_binary16(), mode, exec, events);
-  if (x->info.size == 4) return hu_encode_n(n, codes, 1, x->data, 1, f, mode, exec, events);
+hu_status cli_encode_source(void *codes, const cli_source *x, size_t n, hu_format f, hu_mode mode, const hu_exec *exec,
+                            hu_events *events) {
+  if (x->kind == 'c') return hu_convert_n(n, codes, 1, f, x->data, 1, x->format, mode, exec, events);
+  if (x->size == 4) return hu_encode_n(n, codes, 1, x->data, 1, f, mode, exec, events);
   return hu_encode64_n(n, codes, 1, x->data, 1, f, mode, exec, events);
 }

@@ -8,6 +8,10 @@
 #include "halfulp/array.h"
 #include "halfulp/format.h"
 
+enum { CLI_HOST_BIG = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
+/* n elements with their bytes in the other order; z may be x. */
+void cli_copy_swapped(uint8_t *z, const uint8_t *x, size_t n, unsigned size);
+
 typedef struct cli_array {
   const char *name;
   npy_info info;
@@ -19,6 +23,8 @@ typedef struct cli_array {
 /* 0, or an exit code after an error line. */
 int cli_array_load(cli_array *array, const char *path);
 void cli_array_free(cli_array *array);
+/* The elements in rows (NumPy's C order), in a copy if the file has them otherwise. 0 or an exit code. */
+int cli_array_in_rows(cli_array *array);
 /* Writes an array in this machine's byte order as a little-endian file, by cli_file_write. */
 int cli_array_save(const char *path, const npy_info *info, const void *data);
 
@@ -52,8 +58,8 @@ void cli_json_errors(FILE *out, const cli_errors *e);
 /* Room for n elements, at least one byte; NULL after an error line. */
 void *cli_room(size_t n, size_t size);
 
-/* Rounds count elements of a float array into codes of f, one rounding each, whatever the array's own width. */
-hu_status cli_encode_array(void *codes, const cli_array *x, hu_format f, hu_mode mode, const hu_exec *exec,
-                           hu_events *events);
+/* Rounds n floats, or codes of another format, into codes of f, one rounding each, whatever their own width. */
+hu_status cli_encode_source(void *codes, const cli_source *x, size_t n, hu_format f, hu_mode mode, const hu_exec *exec,
+                            hu_events *events);
 
 #endif

@@ -5,19 +5,21 @@
 #include "cli/cli.h"
 #include "cli/io.h"
 #include "cli/numbers.h"
+#include "cli/quantize.h"
 #include "halfulp/scalar.h"
 
-enum { KEY_BITS32 = CLI_KEY_FREE, KEY_BITS64 };
+enum { KEY_BITS32 = CLI_KEY_OWN, KEY_BITS64 };
 
 typedef struct encode_state {
   cli_numeric numeric;
+  cli_quantize_state files; /* the same options, for IN OUT */
   int bits, random, verbose;
 } encode_state;
 
 static int set(void *state, int key, const char *value) {
   encode_state *s = state;
-  int shared = cli_set_numeric(&s->numeric, key, value);
-  if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
+  if (cli_quantize_set(&s->files, key, value)) return CLI_BAD;
+  s->numeric = s->files.numeric;
   if (key == KEY_BITS32) s->bits = 32;
   if (key == KEY_BITS64) s->bits = 64;
   if (key == CLI_KEY_RANDOM) s->random = 1;
@@ -26,29 +28,51 @@ static int set(void *state, int key, const char *value) {
 }
 
 static const cli_option encode_options[] = {
-    CLI_OPTIONS_FORMAT,
+    CLI_OPTION_TARGET,
     CLI_OPTIONS_ROUND,
     CLI_OPTIONS_STREAM,
     {CLI_KEY_RANDOM, "random", NULL, "stochastic modes: a second field of each line is R, the random digits, in hex"},
     {KEY_BITS32, "bits32", NULL, "a line is eight hex digits: a binary32 operand"},
     {KEY_BITS64, "bits64", NULL, "a line is sixteen hex digits: a binary64 operand"},
     {'v', "verbose", NULL, "also print the value of the code and the events"},
+    CLI_OPTIONS_FILES,
+    CLI_OPTION_THREADS,
+    CLI_OPTION_JSON,
     {0}};
 static const cli_command encode_command = {
     "encode",
-    "[FILE]",
-    "Round numbers into a format, one a line, and print their codes in hex",
-    "A number is decimal, C99 hexadecimal, inf or nan, and is rounded once, straight from its text. FILE\n"
+    "[FILE | IN OUT]",
+    "Round numbers into a format, one a line, and print their codes in hex; or arrays, file to file",
+    "With IN and OUT it is `halfulp quantize --codes`: .npy or .safetensors files, scaled formats too. Else\n"
+    "a number is decimal, C99 hexadecimal, inf or nan, and is rounded once, straight from its text. FILE\n"
     "is standard input if absent or -. Output goes on up to a line that is wrong; then the error names\n"
     "it.",
     "  echo 0.3 | halfulp encode -f float8_e4m3fn\n"
     "  echo 0x1.8p-10 | halfulp encode -f float8_e5m2 -r rtz -v\n"
     "  echo 3e9c0000 | halfulp encode -f bfloat16 --bits32\n"
-    "  echo 0.3 ff | halfulp encode -f float8_e4m3fn -r sra:8 --random",
+    "  echo 0.3 ff | halfulp encode -f float8_e4m3fn -r sra:8 --random\n"
+    "  halfulp encode -f mxfp4 digits_weights.npy /tmp/w4.npy",
     encode_options,
     0,
-    1,
+    2,
     set};
+
+/* Numbers one a line know no blocks, and files no single numbers. */
+static int check_lines(const encode_state *s) {
+  const cli_quantize_state *f = &s->files;
+  if (cli_want_format(&s->numeric)) return CLI_BAD;
+  if (f->target.kind != &cli_kind_format)
+    return cli_fail(NULL, "'%s' is for arrays: give IN.npy OUT.npy; numbers one a line want a plain format",
+                    f->target.given);
+  if (f->has_amax || f->includes || f->excludes || f->report || s->numeric.json)
+    return cli_fail(NULL, "--amax, --include, --exclude, --report and --json go with IN and OUT");
+  return CLI_OK;
+}
+
+static int check_files(const encode_state *s) {
+  if (!s->bits && !s->random && !s->verbose) return CLI_OK;
+  return cli_fail(NULL, "--bits32, --bits64, --random and --verbose go with numbers one a line, not with IN and OUT");
+}
 
 static uint32_t random_digits(const encode_state *s, unsigned long line) {
   if (s->numeric.mode.bits == 0) return 0;
@@ -118,7 +142,11 @@ int cli_encode(int argc, char **argv) {
   char **operands;
   int count, next, status = cli_parse(&encode_command, &state, argc, argv, &operands, &count);
   if (status >= 0) return status;
-  if (cli_want_format(&state.numeric)) return CLI_BAD;
+  if (count == 2) {
+    state.files.codes = 1;
+    return check_files(&state) ? CLI_BAD : cli_quantize_files(&state.files, operands[0], operands[1]);
+  }
+  if (check_lines(&state)) return CLI_BAD;
   if (state.random && !state.numeric.mode.bits) return cli_fail(NULL, "--random wants a stochastic mode (-r sra:N)");
   if (cli_lines_open(&lines, count ? operands[0] : "-")) return CLI_BAD;
   int digits = (int)code_digits(state.numeric.format);
@@ -129,18 +157,24 @@ int cli_encode(int argc, char **argv) {
   return status;
 }
 
-static const cli_option decode_options[] = {
-    CLI_OPTIONS_FORMAT, {'v', "verbose", NULL, "also print the value in decimal"}, {0}};
+static const cli_option decode_options[] = {CLI_OPTION_TARGET,
+                                            {'v', "verbose", NULL, "also print the value in decimal"},
+                                            {CLI_KEY_JOBS, "jobs", "N", "the same as --threads"},
+                                            CLI_OPTION_THREADS,
+                                            {0}};
 static const cli_command decode_command = {
     "decode",
-    "[FILE]",
-    "Print the values of codes in hex, one a line, as C99 hexadecimal numbers",
-    "Infinities and NaN are inf, -inf and nan. FILE is standard input if absent or -.",
+    "[FILE | IN OUT]",
+    "Print the values of codes in hex, one a line, as C99 hexadecimal numbers; or arrays, file to file",
+    "Infinities and NaN are inf, -inf and nan. FILE is standard input if absent or -.\n"
+    "With IN and OUT: IN.npy holds codes of FORMAT (and IN.scales.npy, IN.tensor.npy their scales), OUT.npy\n"
+    "gets float32 or float64; or IN.safetensors was written with --codes, which says the format (no -f),\n"
+    "and OUT.safetensors gets the tensors in the dtypes they had, OUT.npy the only one.",
     "  echo 7e | halfulp decode -f float8_e4m3fn\n  halfulp info float4_e2m1fn --table | cut -d' ' -f1 | halfulp "
     "decode -f float4_e2m1fn",
     decode_options,
     0,
-    1,
+    2,
     set};
 
 static int decode_line(const encode_state *s, cli_lines *lines, uint64_t last) {
@@ -161,7 +195,8 @@ int cli_decode(int argc, char **argv) {
   char **operands;
   int count, next, status = cli_parse(&decode_command, &state, argc, argv, &operands, &count);
   if (status >= 0) return status;
-  if (cli_want_format(&state.numeric)) return CLI_BAD;
+  if (count == 2) return check_files(&state) ? CLI_BAD : cli_decode_files(&state.files, operands[0], operands[1]);
+  if (check_lines(&state)) return CLI_BAD;
   if (cli_lines_open(&lines, count ? operands[0] : "-")) return CLI_BAD;
   uint64_t last = ((uint64_t)1 << hu_format_limits(state.numeric.format).width) - 1;
   status = CLI_OK;

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/numbers.h"
 #include "cli/place.h"
+#include "cli/system.h"
 #include "halfulp/scalar.h"
 
 enum { MODES_MAX = 32, RULE_MAX = 256 };
@@ -17,6 +18,9 @@ typedef struct explain_state {
   hu_mode modes[MODES_MAX]; /* round and bits; the rest comes from numeric */
   int count;
   uint64_t random;
+  int other; /* 1: a number system beside floating point */
+  hu_number system;
+  float room[HU_TABLE_MAX];
 } explain_state;
 
 static int add_mode(explain_state *s, const char *value) {
@@ -34,6 +38,12 @@ static int add_mode(explain_state *s, const char *value) {
 static int set(void *state, int key, const char *value) {
   explain_state *s = state;
   if (key == 'r') return add_mode(s, value);
+  if (key == 'f') {
+    s->other = cli_read_system(&s->system, value, s->room);
+    if (s->other < 0) return CLI_BAD;
+    s->numeric.format_text = value;
+    if (s->other) return CLI_OK;
+  }
   int shared = cli_set_numeric(&s->numeric, key, value);
   if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
   if (hex_parse_any(&s->random, value, UINT32_MAX)) return CLI_OK;
@@ -54,7 +64,8 @@ static const cli_command command = {
     "VALUE",
     "Show where a number lies between two values of a format, and which rule decides",
     "VALUE is decimal, C99 hexadecimal, inf or nan. A negative one follows --, as in: explain -f bfloat16\n"
-    "-- -0.1",
+    "-- -0.1\n"
+    "FORMAT may be any number system that `halfulp formats` lists.",
     "  halfulp explain -f float8_e4m3fn 0.3\n  halfulp explain -f float8_e5m2 -r all 1.125\n"
     "  halfulp explain -f float4_e2m1fn -r sra:8 --random 9a 2.7",
     options,
@@ -269,6 +280,18 @@ static int explain_mode(const explain_state *s, number z, const place *p, hu_mod
   return CLI_DIFFERENT;
 }
 
+/* With the policies that explain_mode takes, too. */
+static int explain_other(explain_state *s, const char *text) {
+  for (int i = 0; i < s->count; i++) {
+    hu_mode mode = s->numeric.mode;
+    mode.round = s->modes[i].round;
+    mode.bits = s->modes[i].bits;
+    s->modes[i] = mode;
+  }
+  return cli_system_explain(s->system, s->numeric.format_text, text, s->modes, s->count, (uint32_t)s->random,
+                            s->numeric.json);
+}
+
 int cli_explain(int argc, char **argv) {
   explain_state s = {0};
   number z;
@@ -279,6 +302,7 @@ int cli_explain(int argc, char **argv) {
   if (cli_want_format(&s.numeric)) return CLI_BAD;
   if (!number_parse(&z, operands[0])) return cli_fail(NULL, "explain: '%s' is not a number", operands[0]);
   if (!s.count) s.modes[s.count++] = (hu_mode){0};
+  if (s.other) return explain_other(&s, operands[0]);
   int finite = isfinite(z.value) && z.value != 0;
   if (finite) p = place_find(s.numeric.format, z.value);
   for (int i = 0; i < s.count; i++)

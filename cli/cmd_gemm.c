@@ -126,9 +126,9 @@ static int encode_matrix(matrix *m, hu_format f, const hu_exec *exec, int strict
   hu_exec plain = {exec->threads, 0, {0, 0}};
   m->codes = cli_room(n, hu_format_limits(f).storage / 8);
   if (!m->codes) return CLI_BAD;
-  hu_status status = cli_encode_array(m->codes, &m->array, f, (hu_mode){0}, &plain, NULL);
-  if (status != HU_OK) return cli_fail_status(m->array.name, status);
   cli_source x = cli_array_source(&m->array, f), z = cli_codes_source(m->codes, f);
+  hu_status status = cli_encode_source(m->codes, &x, n, f, (hu_mode){0}, &plain, NULL);
+  if (status != HU_OK) return cli_fail_status(m->array.name, status);
   cli_measure(&errors, &x, &z, n);
   m->off_grid = errors.changed;
   if (!strict || !errors.changed) return CLI_OK;

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/numbers.h"
+#include "cli/system.h"
 #include "halfulp/scalar.h"
 
 enum { TABLE_WIDTH_MAX = 16 };
@@ -27,9 +28,10 @@ static const cli_option options[] = {
 static const cli_command command = {
     "info",
     "FORMAT",
-    "Print the card of a format: every axis, limits, special codes",
+    "Print the card of a format or another number system: every axis, limits, special codes",
     "",
-    "  halfulp info float8_e4m3fn\n  halfulp info 'fp(4,3,4):finite' --table\n  halfulp info bfloat16 --json",
+    "  halfulp info float8_e4m3fn\n  halfulp info 'fp(4,3,4):finite' --table\n  halfulp info bfloat16 --json\n  "
+    "halfulp info posit16",
     options,
     1,
     1,
@@ -191,13 +193,24 @@ static void print_table(hu_format f, int json) {
 int cli_info(int argc, char **argv) {
   info_state state = {0, 0};
   char **operands;
+  float room[HU_TABLE_MAX];
+  hu_number system;
   hu_format f;
   int count, status = cli_parse(&command, &state, argc, argv, &operands, &count);
   if (status >= 0) return status;
-  if (cli_read_format(&f, operands[0])) return CLI_BAD;
-  if (state.table && hu_format_limits(f).width > TABLE_WIDTH_MAX)
+  int other = cli_read_system(&system, operands[0], room);
+  if (other < 0 || (!other && cli_read_format(&f, operands[0]))) return CLI_BAD;
+  unsigned width = other ? hu_number_limits_of(system).width : hu_format_limits(f).width;
+  if (state.table && width > TABLE_WIDTH_MAX)
     return cli_fail(NULL, "format '%s': a table is printed for up to %d bits, this one has %u", operands[0],
-                    TABLE_WIDTH_MAX, hu_format_limits(f).width);
+                    TABLE_WIDTH_MAX, width);
+  if (other) {
+    if (state.table)
+      cli_system_table(system, state.json);
+    else
+      cli_system_card(system, operands[0], state.json);
+    return CLI_OK;
+  }
   if (state.table)
     print_table(f, state.json);
   else if (state.json)

@@ -9,6 +9,7 @@
 #include "cli/numbers.h"
 #include "cli/progress.h"
 #include "cli/svg.h"
+#include "cli/system.h"
 #include "halfulp/scalar.h"
 
 enum { KEY_DATA = CLI_KEY_FREE };
@@ -25,10 +26,19 @@ enum {
 typedef struct plot_state {
   cli_numeric numeric;
   const char *output, *data;
+  int other; /* 1: a number system beside floating point; numeric.format stays all zero */
+  hu_number system;
+  float room[HU_TABLE_MAX];
 } plot_state;
 
 static int set(void *state, int key, const char *value) {
   plot_state *s = state;
+  if (key == 'f') {
+    s->other = cli_read_system(&s->system, value, s->room);
+    if (s->other < 0) return CLI_BAD;
+    s->numeric.format_text = value;
+    if (s->other) return CLI_OK;
+  }
   int shared = cli_set_numeric(&s->numeric, key, value);
   if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
   if (key == 'o')
@@ -50,7 +60,7 @@ static const cli_command command = {
     "",
     "Draw the positive values of a format on a logarithmic line, as SVG",
     "With --data: also the data's magnitudes over it, what becomes a normal or a subnormal number, zero,\n"
-    "or overflows when rounded by MODE.",
+    "or overflows when rounded by MODE. FORMAT may be any number system that `halfulp formats` lists.",
     "  halfulp plot -f float8_e4m3fn -o /tmp/e4m3.svg\n"
     "  halfulp plot -f float8_e5m2 --data digits_weights.npy -o /tmp/weights.svg",
     options,
@@ -78,16 +88,20 @@ typedef struct drawing {
   int low, high;         /* exponents at the ends of the axis */
   double bars, band;     /* y of the foot of the bars, of the top of the band */
   const histogram *data; /* NULL: none */
-  int group;             /* bins to a bar */
+  const plot_state *state;
+  int group; /* bins to a bar */
 } drawing;
 
 static int class_of(const plot_state *s, double x, uint64_t i) {
   uint32_t events, bits = s->numeric.mode.bits;
   uint32_t r = bits ? hu_stream_word(s->numeric.stream, i) >> (32 - bits) : 0;
-  hu_encode64(s->numeric.format, s->numeric.mode, x, r, &events);
+  if (s->other)
+    hu_number_encode64(s->system, s->numeric.mode, x, r, &events);
+  else
+    hu_encode64(s->numeric.format, s->numeric.mode, x, r, &events);
   if (events & HU_EVENT_INVALID) return BELOW;
   if (events & HU_EVENT_OVERFLOW) return OVERFLOW;
-  if (events & HU_EVENT_TO_ZERO) return TO_ZERO;
+  if (events & HU_EVENT_TO_ZERO || (s->other && events & HU_EVENT_UNDERFLOW)) return TO_ZERO;
   return events & HU_EVENT_SUBNORMAL ? SUBNORMAL : NORMAL;
 }
 
@@ -140,7 +154,7 @@ static uint64_t tallest_bar(const histogram *h, int group) {
 static void gather(histogram *h, const plot_state *s, const cli_array *x) {
   double block[CLI_BLOCK];
   progress p;
-  cli_source source = cli_array_source(x, s->numeric.format);
+  cli_source source = cli_array_source(x, s->numeric.format); /* of an array of floats: the format does not matter */
   memset(h, 0, sizeof *h);
   h->low = 2000;
   h->high = -2000;
@@ -186,19 +200,50 @@ static void draw_regions(drawing *d) {
   draw_region(d, max, RIGHT, OVERFLOW);
 }
 
-static void draw_tick(drawing *d, uint32_t code, double *last) {
-  double value = hu_decode64(d->f, code), x = x_of(d, value);
+static void draw_value(drawing *d, double value, double *last) {
+  if (!(value > 0)) return;
+  double x = x_of(d, value);
   int power = log2(value) == floor(log2(value)), subnormal = has_subnormals(d) && value < normal_from(d);
-  if (!(value > 0) || (x - *last < 1.6 && code != d->l.max_code)) return;
+  if (x - *last < 1.6 && value != d->l.max) return;
   *last = x;
   double inset = power ? 6 : 18;
   svg_line(&d->out, x, d->band + inset, x, d->band + BAND_HEIGHT - inset, colours[subnormal ? SUBNORMAL : NORMAL],
            power ? 1.6 : 1);
 }
 
+static void draw_tick(drawing *d, uint32_t code, double *last) { draw_value(d, hu_decode64(d->f, code), last); }
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* The values of a number system, in whatever order its codes have; of wide ones those next to powers of two. */
+static void draw_system_ticks(drawing *d) {
+  double last = -10, *values = cli_room((size_t)1 << 16, sizeof *values);
+  hu_number n = d->state->system;
+  unsigned width = hu_number_limits_of(n).width;
+  hu_mode rne = {0};
+  size_t count = 0;
+  if (!values) return;
+  for (uint32_t c = 0; width <= 16 && c < (uint32_t)1 << width; c++) values[count++] = hu_number_decode64(n, c);
+  for (int k = d->low; width > 16 && k <= d->high; k++) {
+    values[count++] = hu_number_decode64(n, hu_number_encode64(n, rne, ldexp(1, k), 0, NULL));
+  }
+  for (size_t i = 0; i < count; i++)
+    if (isnan(values[i])) values[i] = -1;
+  qsort(values, count, sizeof *values, ascending);
+  for (size_t i = 0; i < count; i++) draw_value(d, values[i], &last);
+  free(values);
+}
+
 /* Every value; in wide formats, where they would merge, every power of two. */
 static void draw_ticks(drawing *d) {
   double last = -10;
+  if (d->state->other) {
+    draw_system_ticks(d);
+    return;
+  }
   uint32_t step = d->l.width <= 16 ? 1 : (uint32_t)1 << (d->f.m > 4 ? d->f.m - 4 : 0);
   if (step > 1)
     for (uint32_t c = 1; c < ((uint32_t)1 << d->f.m); c <<= 1) draw_tick(d, c, &last);
@@ -215,7 +260,7 @@ static void draw_axis(drawing *d) {
     if (((k % step) + step) % step) continue;
     double x = x_of_log(d, k);
     svg_line(&d->out, x, y, x, y + 6, INK, 1);
-    svg_power(&d->out, x, y + 22, 12, GREY, k);
+    svg_power(&d->out, x, y + 22, 12, GREY, "#ffffff", k);
   }
 }
 
@@ -274,6 +319,7 @@ static void draw_bars(drawing *d) {
 }
 
 static const char *overflow_result(const drawing *d, hu_mode mode) {
+  if (d->state->other && d->state->system.overflow == HU_FIXED_WRAP) return "beyond max: its low bits";
   int policy = mode.saturate ? mode.saturate : d->f.inf ? HU_SAT_NONE : HU_SAT_FINITE;
   if (policy != HU_SAT_NONE || d->f.overflow == HU_OVERFLOW_MAX) return "beyond max: becomes max";
   return d->f.overflow == HU_OVERFLOW_INF ? "beyond max: becomes infinity" : "beyond max: becomes NaN";
@@ -292,19 +338,29 @@ static void draw_row(drawing *d, double y, int class, const char *name, const ch
   svg_text(&d->out, LEFT + 830, y, 13, SVG_END, INK, "", text);
 }
 
+static int symmetric(const drawing *d) {
+  return !d->state->other || d->state->system.kind == HU_NUMBER_POSIT || d->state->system.kind == HU_NUMBER_LNS;
+}
+
+static const char *values_of(const drawing *d) {
+  if (!d->f.sign) return "values";
+  return symmetric(d) ? "values of each sign" : "positive values";
+}
+
 static void draw_table(drawing *d, double y, hu_mode mode) {
   char text[160];
   uint32_t smallest = has_subnormals(d) ? (uint32_t)1 << d->f.m : d->l.min_code;
-  svg_text(&d->out, LEFT + 560, y, 12, SVG_END, GREY, "", d->f.sign ? "values of each sign" : "values");
+  svg_text(&d->out, LEFT + 560, y, 12, SVG_END, GREY, "", values_of(d));
   if (d->data) svg_text(&d->out, LEFT + 720, y, 12, SVG_END, GREY, "", "data");
   if (d->data) svg_text(&d->out, LEFT + 830, y, 12, SVG_END, GREY, "", "share");
   svg_line(&d->out, LEFT, y + 7, d->data ? LEFT + 830 : LEFT + 560, y + 7, "#c5cad3", 1);
   y += 28;
   if (smallest > d->l.max_code) smallest = d->l.max_code + 1;
   snprintf(text, sizeof text, "%u", d->l.max_code - smallest + 1);
-  draw_row(d, y, NORMAL, "normal numbers", text);
+  draw_row(d, y, NORMAL, d->state->other ? "numbers" : "normal numbers", text);
   snprintf(text, sizeof text, "%u", has_subnormals(d) ? smallest - 1 : 0);
-  draw_row(d, y + 24, SUBNORMAL, "subnormal numbers", text);
+  if (!d->state->other) draw_row(d, y + 24, SUBNORMAL, "subnormal numbers", text);
+  if (d->state->other) y -= 24;
   draw_row(d, y + 48, TO_ZERO, d->f.zero == HU_ZERO_NONE ? "too small" : "too small: becomes zero", "");
   draw_row(d, y + 72, OVERFLOW, overflow_result(d, mode), "");
   if (!d->f.sign) draw_row(d, y + 96, BELOW, "below the range (negative)", "");
@@ -315,17 +371,29 @@ static void draw_table(drawing *d, double y, hu_mode mode) {
   svg_text(&d->out, LEFT, y + (d->f.sign ? 102 : 126), 13, SVG_START, GREY, "", text);
 }
 
+/* How many codes have positive values. */
+static uint32_t positive_values(hu_number n, hu_number_limits l) {
+  uint32_t count = 0;
+  if (n.kind == HU_NUMBER_POSIT || n.kind == HU_NUMBER_FIXED) return l.max_code;
+  if (n.kind == HU_NUMBER_LNS) return ((uint32_t)1 << (l.width - 1)) - (l.has_zero ? 1 : 0);
+  for (uint32_t c = 0; c < n.count; c++) count += n.table[c] > 0;
+  return count;
+}
+
 static const char *bar_name(const drawing *d) {
   if (d->group == 1) return "a quarter of a binade";
   if (d->group == 2) return "half a binade";
   return d->group == 4 ? "a binade" : "several binades";
 }
 
-static void draw_heading(drawing *d, const plot_state *s) {
-  char name[CLI_NAME_MAX], text[HU_FORMAT_TEXT_MAX], line[1024], mode[CLI_NAME_MAX];
+static const char *shown_name(char name[CLI_NAME_MAX], const plot_state *s) {
+  if (s->other) return cli_system_name(name, s->system, s->numeric.format_text);
+  return cli_shown_name(name, s->numeric.format, s->numeric.format_text);
+}
+
+static void describe_format(drawing *d) {
+  char text[HU_FORMAT_TEXT_MAX], line[1024];
   hu_format_text(text, sizeof text, d->f);
-  svg_text(&d->out, LEFT, 40, 22, SVG_START, INK, "font-weight=\"bold\"",
-           cli_shown_name(name, d->f, s->numeric.format_text));
   snprintf(line, sizeof line, "%s \u00b7 %u bits: %s%u exponent, %u trailing significand; bias %d", text, d->l.width,
            d->f.sign ? "sign, " : "no sign, ", d->f.e, d->f.m, d->l.bias);
   svg_text(&d->out, LEFT, 63, 13, SVG_START, GREY, "", line);
@@ -344,17 +412,58 @@ static void draw_heading(drawing *d, const plot_state *s) {
   else
     snprintf(line + n, sizeof line - (size_t)n, " \u00b7 NaN: none");
   svg_text(&d->out, LEFT, 83, 13, SVG_START, GREY, "", line);
-  svg_text(&d->out, RIGHT, 83, 13, SVG_END, GREY, "",
-           d->f.sign ? "magnitudes; the negative values are the mirror image" : "there are no negative values");
+}
+
+static void describe_system(drawing *d) {
+  char text[HU_NUMBER_TEXT_MAX], kind[CLI_NAME_MAX], line[CLI_NAME_MAX * 2];
+  hu_number n = d->state->system;
+  hu_number_limits l = hu_number_limits_of(n);
+  hu_number_text(text, sizeof text, n);
+  snprintf(line, sizeof line, "%.60s%s \u00b7 %u bits: %s", text, strlen(text) > 60 ? "..." : "", (unsigned)l.width,
+           cli_system_line(kind, n));
+  svg_text(&d->out, LEFT, 63, 13, SVG_START, GREY, "", line);
+  snprintf(line, sizeof line, "zero: %s \u00b7 %s: %s", l.has_zero ? "one" : "none",
+           n.kind == HU_NUMBER_POSIT ? "NaR" : "NaN", l.has_nan ? "yes" : "none");
+  svg_text(&d->out, LEFT, 83, 13, SVG_START, GREY, "", line);
+}
+
+static void draw_heading(drawing *d, const plot_state *s) {
+  char name[CLI_NAME_MAX], line[1024], mode[CLI_NAME_MAX];
+  svg_text(&d->out, LEFT, 40, 22, SVG_START, INK, "font-weight=\"bold\"", shown_name(name, s));
+  if (s->other)
+    describe_system(d);
+  else
+    describe_format(d);
+  const char *negative = symmetric(d) ? "magnitudes; the negative values are the mirror image" : "the positive values";
+  svg_text(&d->out, RIGHT, 83, 13, SVG_END, GREY, "", d->f.sign ? negative : "there are no negative values");
   if (!s->data) return;
   snprintf(line, sizeof line, "magnitudes of %s, rounded by %s; a bar is %s", s->data,
            cli_mode_name(mode, s->numeric.mode), bar_name(d));
   svg_text(&d->out, LEFT, 114, 13, SVG_START, INK, "", line);
 }
 
+/* What the drawing asks of a format, for a number system: normal numbers alone. Not 0: no value is positive. */
+static int as_format(drawing *d) {
+  hu_number n = d->state->system;
+  hu_number_limits l = hu_number_limits_of(n);
+  memset(&d->f, 0, sizeof d->f);
+  memset(&d->l, 0, sizeof d->l);
+  d->f.e = 1;
+  d->f.sign = l.low < 0;
+  d->f.zero = n.kind != HU_NUMBER_POSIT && l.has_zero ? HU_ZERO_FIELD : HU_ZERO_NONE;
+  if (!(l.min > 0)) return 1;
+  d->l.max = l.max;
+  d->l.min = d->l.min_normal = l.min;
+  d->l.emax = ilogb(l.max);
+  d->l.min_code = 1;
+  d->l.max_code = positive_values(n, l);
+  return 0;
+}
+
 static int draw(const plot_state *s, const histogram *h) {
   char name[CLI_NAME_MAX];
-  drawing d = {{0}, s->numeric.format, hu_format_limits(s->numeric.format), 0, 0, 0, 0, h, 1};
+  drawing d = {{0}, s->numeric.format, hu_format_limits(s->numeric.format), 0, 0, 0, 0, h, s, 1};
+  if (s->other && as_format(&d)) return cli_fail(NULL, "plot: there is no positive value");
   d.low = ilogb(d.l.min) - 2;
   d.high = d.l.emax + 3;
   if (h && h->low < d.low) d.low = h->low;
@@ -364,7 +473,7 @@ static int draw(const plot_state *s, const histogram *h) {
   d.band = h ? d.bars + 10 : 112;
   double table = d.band + BAND_HEIGHT + 136;
   int height = (int)table + (h ? 150 : 122) + (d.f.sign ? 0 : 24);
-  if (svg_open(&d.out, WIDTH, height, cli_shown_name(name, d.f, s->numeric.format_text))) return CLI_BAD;
+  if (svg_open(&d.out, WIDTH, height, shown_name(name, s))) return CLI_BAD;
   draw_heading(&d, s);
   if (h) draw_bars(&d);
   draw_regions(&d);

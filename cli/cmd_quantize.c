@@ -1,169 +1,137 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp quantize - an .npy array onto a format's grid. */
+/* halfulp quantize - arrays and models onto a format's grid. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/array.h"
-#include "cli/cli.h"
-#include "cli/device.h"
-#include "halfulp/formats/ieee.h"
+#include "cli/numbers.h"
+#include "cli/quantize.h"
 
-enum { KEY_CODES = CLI_KEY_FREE, KEY_DEVICE };
-
-typedef struct quantize_state {
-  cli_numeric numeric;
-  int codes, device;
-} quantize_state;
-
-static int set(void *state, int key, const char *value) {
-  quantize_state *s = state;
-  int shared = cli_set_numeric(&s->numeric, key, value);
-  if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
-  if (key == KEY_CODES) s->codes = 1;
-  return key == KEY_DEVICE ? cli_device_read(&s->device, value) : CLI_OK;
+int cli_ends(const char *name, const char *end) {
+  size_t n = strlen(name), m = strlen(end);
+  return n >= m && !strcmp(name + n - m, end);
 }
 
+static int read_amax(cli_quantize_state *s, const char *value) {
+  number z;
+  if (!number_parse(&z, value) || !(z.value >= 0) || isinf(z.value) || !z.exact || (double)(float)z.value != z.value)
+    return cli_fail(NULL, "--amax: '%s' is not a binary32 number from 0 on (hexadecimal ones are exact: 0x1.8p+1)",
+                    value);
+  s->amax = (float)z.value;
+  s->has_amax = 1;
+  return CLI_OK;
+}
+
+static int add_glob(const char **list, int *count, const char *option, const char *value) {
+  if (*count == CLI_GLOBS_MAX) return cli_fail(NULL, "%s: more than %d of them", option, CLI_GLOBS_MAX);
+  list[(*count)++] = value;
+  return CLI_OK;
+}
+
+static int set_target(cli_quantize_state *s, const char *value) {
+  if (cli_target_read(&s->target, value)) return CLI_BAD;
+  s->numeric.format_text = value;
+  s->numeric.format = s->target.format;
+  return CLI_OK;
+}
+
+int cli_quantize_set(cli_quantize_state *s, int key, const char *value) {
+  if (key == 'f') return set_target(s, value);
+  if (key == CLI_KEY_JOBS) key = 'j';
+  int shared = cli_set_numeric(&s->numeric, key, value);
+  if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
+  switch (key) {
+    case 'o': s->output = value; return CLI_OK;
+    case CLI_KEY_CODES: s->codes = 1; return CLI_OK;
+    case CLI_KEY_WIDEN: s->widen = 1; return CLI_OK;
+    case CLI_KEY_REPORT: s->report = value; return CLI_OK;
+    case CLI_KEY_AMAX: return read_amax(s, value);
+    case CLI_KEY_DEVICE: return cli_device_read(&s->device, value);
+    case CLI_KEY_INCLUDE: return add_glob(s->include, &s->includes, "--include", value);
+    case CLI_KEY_EXCLUDE: return add_glob(s->exclude, &s->excludes, "--exclude", value);
+    default: return CLI_OK;
+  }
+}
+
+static int set(void *state, int key, const char *value) { return cli_quantize_set(state, key, value); }
+
 static const cli_option options[] = {
-    CLI_OPTIONS_FORMAT,
+    CLI_OPTION_TARGET,
+    {'o', "output", "OUT", "the same as the second operand"},
     CLI_OPTIONS_ROUND,
     CLI_OPTIONS_STREAM,
-    {KEY_CODES, "codes", NULL, "write codes (uint8, uint16 or uint32) instead of values"},
-    CLI_OPTION_DEVICE(KEY_DEVICE),
+    {CLI_KEY_CODES, "codes", NULL, "write codes (and scales) instead of values"},
+    {CLI_KEY_WIDEN, "widen", NULL, ".safetensors: values of F16 and BF16 tensors become F32, not rounded again"},
+    CLI_OPTIONS_FILES,
+    CLI_OPTION_DEVICE(CLI_KEY_DEVICE),
     CLI_OPTION_THREADS,
     CLI_OPTION_JSON,
     {0}};
 static const cli_command command = {
     "quantize",
-    "IN.npy OUT.npy",
-    "Round a float16, float32 or float64 array into a format, one rounding an element",
-    "OUT.npy has the shape and order of IN.npy, little endian, and its dtype; a float16 array becomes\n"
-    "float32, and a float16 or float32 array float64, where the narrower dtype cannot hold the format's\n"
-    "values. Element i in the order of the file uses random word C + i. The report (events, errors) goes\n"
-    "to standard output, or to standard error where OUT.npy is -. The device takes float32 input.",
+    "IN OUT",
+    "Round an array (.npy) or the tensors of a model (.safetensors) into a format",
+    "FORMAT: a number format, a scaled one (mxfp8_e4m3, nvfp4, bfp(3,8,16), scaled(...)), s2fp8, or another\n"
+    "number system (posit8, nf4, q(3.4), ...). Scaled formats see an array as a matrix: the last axis is the\n"
+    "row, all others count the rows.\n"
+    "\n"
+    ".npy: OUT.npy has the shape and order of IN.npy, little endian, and its dtype; a float16 array\n"
+    "becomes float32, and a float16 or float32 array float64, where the narrower dtype cannot hold the\n"
+    "format's values. Element i in the order of the file uses random word C + i. With --codes, OUT.npy\n"
+    "holds uint8, uint16 or uint32; of scaled formats, OUT.scales.npy and OUT.tensor.npy the scales. The\n"
+    "report (events, blocks, errors) goes to standard output, or to standard error where OUT.npy is -.\n"
+    "The device takes float32 input and plain formats.\n"
+    "\n"
+    ".safetensors: tensors of dtype F64, F32, F16 and BF16 with two axes or more are rounded, all others\n"
+    "copied; --include and --exclude choose by name. Values keep their dtype (one more rounding, ties to\n"
+    "even, where that is F16 or BF16 and lacks them; the report counts it). With --codes, NAME becomes\n"
+    "NAME.codes, NAME.scales and NAME.tensor, which `halfulp decode` reads (docs/files.md).",
     "  halfulp quantize -f float8_e4m3fn digits_weights.npy /tmp/w8.npy\n"
-    "  halfulp quantize -f float8_e5m2 -r sra:16 --seed 7 --codes -j 2 --json digits_images.npy /tmp/x8.npy",
+    "  halfulp quantize -f float8_e5m2 -r sra:16 --seed 7 --codes -j 2 --json digits_images.npy /tmp/x8.npy\n"
+    "  halfulp quantize -f nvfp4 --codes digits_weights.npy /tmp/w4.safetensors\n"
+    "  halfulp quantize -f mxfp8_e4m3 --report /tmp/w.html digits_weights.npy -o /tmp/w.safetensors",
     options,
-    2,
+    1,
     2,
     set};
 
-/* 1 if every value of f is one of binary16. */
-static int fits_binary16(hu_format f) {
-  hu_limits l = hu_format_limits(f);
-  return f.m <= 10 && l.emax <= 15 && l.emin - f.m >= -24;
-}
-
-static npy_info output_info(const npy_info *in, hu_format f, int codes) {
-  npy_info out = *in;
-  out.big = 0;
-  out.kind = codes ? 'u' : 'f';
-  if (codes)
-    out.size = (uint8_t)(hu_format_limits(f).storage / 8);
-  else if (out.size == 2 && !fits_binary16(f))
-    out.size = 4;
-  if (!codes && out.size == 4 && !hu_format_fits_binary32(f)) out.size = 8;
-  return out;
-}
-
-/* Values of codes in the output's own width; exact by the choice of output_info. */
-static hu_status decode_into(void *z, const npy_info *out, const void *codes, hu_format f, const hu_exec *exec) {
-  if (out->size == 8) return hu_decode64_n(out->count, z, 1, codes, 1, f, exec);
-  if (out->size == 4) return hu_decode_n(out->count, z, 1, codes, 1, f, exec);
-  return hu_convert_n(out->count, z, 1, hu_binary16(), codes, 1, f, (hu_mode){0}, exec, NULL);
-}
-
-static hu_status by_codes(void *z, const npy_info *out, const cli_array *x, const quantize_state *s,
-                          const hu_exec *exec, hu_events *events) {
-  hu_format f = s->numeric.format;
-  void *codes = cli_room(x->info.count, hu_format_limits(f).storage / 8);
-  if (!codes) return HU_E_MEMORY;
-  hu_status status = cli_encode_array(codes, x, f, s->numeric.mode, exec, events);
-  if (status == HU_OK) status = decode_into(z, out, codes, f, exec);
-  free(codes);
+static int from_array(const cli_quantize_state *s, const char *in, const char *out) {
+  cli_array x;
+  char device[CLI_DEVICE_MAX] = "CPU";
+  if (s->report || s->includes || s->excludes || s->widen)
+    return cli_fail(NULL, "--%s goes with a .safetensors file as OUT",
+                    s->report     ? "report"
+                    : s->widen    ? "widen"
+                    : s->includes ? "include"
+                                  : "exclude");
+  if (s->device && cli_device_find(device)) return CLI_BAD;
+  if (cli_array_load(&x, in)) return CLI_BAD;
+  int status = x.info.kind == 'f'
+                   ? cli_quantize_array(s, &x, out, device)
+                   : cli_fail(x.name, "quantize wants float16, float32 or float64, this is %s", npy_dtype(&x.info));
+  cli_array_free(&x);
   return status;
 }
 
-static hu_status on_cpu(void *z, const npy_info *out, const cli_array *x, const quantize_state *s, const hu_exec *exec,
-                        hu_events *events) {
-  hu_format f = s->numeric.format;
-  hu_mode mode = s->numeric.mode;
-  if (s->codes) return cli_encode_array(z, x, f, mode, exec, events);
-  if (x->info.size == 8) return hu_quantize64_n(x->info.count, z, 1, x->data, 1, f, mode, exec, events);
-  if (x->info.size == 4 && out->size == 4) return hu_quantize_n(x->info.count, z, 1, x->data, 1, f, mode, exec, events);
-  return by_codes(z, out, x, s, exec, events);
+int cli_quantize_files(cli_quantize_state *s, const char *in, const char *out) {
+  if (!s->target.kind) return cli_fail(NULL, "no format given; use -f FORMAT");
+  if (cli_ends(out, ".safetensors")) return cli_quantize_model(s, in, out);
+  if (cli_ends(in, ".safetensors")) return cli_fail(out, "a .safetensors file becomes a .safetensors file");
+  return from_array(s, in, out);
 }
 
-static hu_status on_device(void *z, const cli_array *x, const quantize_state *s, const hu_exec *exec,
-                           hu_events *events) {
-  hu_format f = s->numeric.format;
-  if (s->codes) return hu_device_host_encode_n(x->info.count, z, x->data, f, s->numeric.mode, exec, events);
-  return hu_device_host_quantize_n(x->info.count, z, x->data, f, s->numeric.mode, exec, events);
-}
-
-static void report(FILE *out, const quantize_state *s, const cli_array *x, const npy_info *z, const hu_events *events,
-                   const cli_errors *errors, const char *device) {
-  char name[CLI_NAME_MAX], mode[CLI_NAME_MAX], shape[NPY_SHAPE_MAX];
-  npy_shape(shape, &x->info);
-  cli_shown_name(name, s->numeric.format, s->numeric.format_text);
-  cli_mode_name(mode, s->numeric.mode);
-  if (s->numeric.json) {
-    fprintf(out, "{\"file\": ");
-    cli_json_string(out, x->name);
-    fprintf(out, ", \"format\": \"%s\", \"mode\": \"%s\", \"device\": ", name, mode);
-    cli_json_string(out, device);
-    fprintf(out, ", \"dtype_in\": \"%s\", \"dtype_out\": \"%s\", \"events\": ", npy_dtype(&x->info), npy_dtype(z));
-    cli_json_events(out, events);
-    fputs(", \"errors\": ", out);
-    cli_json_errors(out, errors);
-    fputs("}\n", out);
-    return;
-  }
-  fprintf(out, "%s: %s %s to %s, %s, on %s; written as %s\n", x->name, npy_dtype(&x->info), shape, name, mode, device,
-          npy_dtype(z));
-  fprintf(out, "  events\n");
-  cli_print_events(out, "    ", events);
-  fprintf(out, "  errors\n");
-  cli_print_errors(out, "    ", errors);
-}
-
-static int quantize_array(const quantize_state *s, const cli_array *x, const char *path, const char *device) {
-  npy_info out = output_info(&x->info, s->numeric.format, s->codes);
-  hu_exec exec = {s->numeric.threads, 0, s->numeric.stream};
-  hu_events events = {0};
-  cli_errors errors;
-  if (s->device && x->info.size != 4)
-    return cli_fail(x->name, "the device quantizes float32, this is %s", npy_dtype(&x->info));
-  void *z = cli_room(out.count, out.size);
-  if (!z) return CLI_BAD;
-  hu_status status = s->device ? on_device(z, x, s, &exec, &events) : on_cpu(z, &out, x, s, &exec, &events);
-  int code = status == HU_OK ? CLI_OK : cli_fail_status(x->name, status);
-  if (code == CLI_OK) {
-    cli_source from = cli_array_source(x, s->numeric.format);
-    cli_source to = s->codes        ? cli_codes_source(z, s->numeric.format)
-                    : out.size == 2 ? cli_codes_source(z, hu_binary16())
-                                    : cli_floats_source(z, out.size);
-    cli_measure(&errors, &from, &to, out.count);
-    code = cli_array_save(path, &out, z);
-  }
-  if (code == CLI_OK) report(strcmp(path, "-") ? stdout : stderr, s, x, &out, &events, &errors, device);
-  free(z);
-  return code;
+int cli_decode_files(cli_quantize_state *s, const char *in, const char *out) {
+  return cli_ends(in, ".safetensors") ? cli_decode_model(s, in, out) : cli_decode_array(s, in, out);
 }
 
 int cli_quantize(int argc, char **argv) {
-  quantize_state state = {0};
-  cli_array x;
-  char device[CLI_DEVICE_MAX] = "CPU";
+  cli_quantize_state state = {0};
   char **operands;
   int count, status = cli_parse(&command, &state, argc, argv, &operands, &count);
   if (status >= 0) return status;
-  if (cli_want_format(&state.numeric)) return CLI_BAD;
-  if (state.device && cli_device_find(device)) return CLI_BAD;
-  if (cli_array_load(&x, operands[0])) return CLI_BAD;
-  if (x.info.kind != 'f')
-    status = cli_fail(x.name, "quantize wants float16, float32 or float64, this is %s", npy_dtype(&x.info));
-  else
-    status = quantize_array(&state, &x, operands[1], device);
-  cli_array_free(&x);
-  return status;
+  if ((count == 2) == (state.output != NULL))
+    return cli_fail(NULL,
+                    "quantize: wants IN.npy OUT.npy, or IN.safetensors and -o OUT.safetensors; see `halfulp "
+                    "quantize --help`");
+  return cli_quantize_files(&state, operands[0], count == 2 ? operands[1] : state.output);
 }

@@ -78,22 +78,26 @@ static int interrupted(void) {
                                        sigismember(&pending, SIGHUP) == 1);
 }
 
-/* All pieces, in chunks short enough for an interrupt to be heard soon. 0, or errno. */
-static int write_pieces(int fd, const cli_piece *pieces, size_t count) {
+/* In chunks short enough for an interrupt to be heard soon. at: where in the file, or -1 to go on. 0, or errno. */
+static int write_all(int fd, const uint8_t *data, size_t left, off_t at) {
   enum { CHUNK = 4 << 20 };
-  for (size_t i = 0; i < count; i++) {
-    const uint8_t *data = pieces[i].data;
-    size_t left = pieces[i].size;
-    while (left) {
-      if (interrupted()) return EINTR;
-      ssize_t n = write(fd, data, left < CHUNK ? left : CHUNK);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) return errno;
-      data += n;
-      left -= (size_t)n;
-    }
+  while (left) {
+    size_t part = left < CHUNK ? left : CHUNK;
+    if (interrupted()) return EINTR;
+    ssize_t n = at < 0 ? write(fd, data, part) : pwrite(fd, data, part, at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno;
+    data += n;
+    left -= (size_t)n;
+    if (at >= 0) at += n;
   }
   return 0;
+}
+
+static int write_pieces(int fd, const cli_piece *pieces, size_t count) {
+  int error = 0;
+  for (size_t i = 0; i < count && !error; i++) error = write_all(fd, pieces[i].data, pieces[i].size, -1);
+  return error;
 }
 
 /* New files get the permissions an ordinary creation would give; mkstemp's are for the owner alone. */
@@ -105,16 +109,19 @@ static int give_permissions(int fd, const char *path) {
   return fchmod(fd, wanted) ? errno : 0;
 }
 
-static int replace_file(char *temporary, const char *path, const cli_piece *pieces, size_t count) {
-  int fd = mkstemp(temporary);
-  if (fd < 0) return errno;
-  int error = write_pieces(fd, pieces, count);
+/* The temporary file takes its name, unless there was an error. */
+static int finish_file(int fd, const char *temporary, const char *path, int error) {
   if (!error) error = give_permissions(fd, path);
   if (close(fd) && !error) error = errno;
   if (!error && interrupted()) error = EINTR;
   if (!error && rename(temporary, path)) error = errno;
   if (error) unlink(temporary);
   return error;
+}
+
+static int replace_file(char *temporary, const char *path, const cli_piece *pieces, size_t count) {
+  int fd = mkstemp(temporary);
+  return fd < 0 ? errno : finish_file(fd, temporary, path, write_pieces(fd, pieces, count));
 }
 
 /* Devices, pipes: there is nothing to rename over. */
@@ -174,6 +181,55 @@ int cli_file_write(const char *path, const cli_piece *pieces, size_t count) {
   sigprocmask(SIG_SETMASK, &before, NULL); /* a pending interrupt takes effect here */
   if (!error) return CLI_OK;
   return cli_fail(is_stream(path) ? "standard output" : path, "cannot write: %s", strerror(error));
+}
+
+int cli_text_write(const char *path, void (*print)(FILE *out, const void *what), const void *what) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) return cli_fail(path, "out of memory");
+  print(out, what);
+  int status = fclose(out) ? cli_fail(path, "out of memory") : CLI_OK;
+  cli_piece piece = {text, size};
+  if (status == CLI_OK) status = cli_file_write(path, &piece, 1);
+  free(text);
+  return status;
+}
+
+int cli_output_open(cli_output *output, const char *path) {
+  sigset_t stop;
+  *output = (cli_output){path, NULL, NULL, -1, 0, {{0}}};
+  if (is_stream(path) || is_special(path)) return cli_fail(path, "cannot write: an ordinary file is wanted");
+  stop_signals(&stop);
+  sigprocmask(SIG_BLOCK, &stop, &output->before);
+  output->real = follow_links(path);
+  output->temporary = output->real ? temporary_beside(output->real) : NULL;
+  output->fd = output->temporary ? mkstemp(output->temporary) : -1;
+  if (output->fd >= 0) return CLI_OK;
+  output->error = output->temporary ? errno : ENOMEM;
+  return cli_output_close(output, 1);
+}
+
+int cli_output_at(cli_output *output, size_t at, const void *data, size_t size) {
+  int error = output->error ? output->error : write_all(output->fd, data, size, (off_t)at);
+  if (error) output->error = error;
+  return error ? CLI_BAD : CLI_OK;
+}
+
+int cli_output_stopped(cli_output *output) {
+  if (!output->error && interrupted()) output->error = EINTR;
+  return output->error != 0;
+}
+
+int cli_output_close(cli_output *output, int keep) {
+  int error = output->error;
+  if (output->fd >= 0)
+    error = finish_file(output->fd, output->temporary, output->real, error || keep ? error : ECANCELED);
+  free(output->temporary);
+  free(output->real);
+  sigprocmask(SIG_SETMASK, &output->before, NULL); /* a pending interrupt takes effect here */
+  if (!error) return CLI_OK;
+  return keep ? cli_fail(output->path, "cannot write: %s", strerror(error)) : CLI_BAD;
 }
 
 int cli_file_try(const char *path) {

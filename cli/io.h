@@ -3,6 +3,7 @@
 #ifndef HALFULP_CLI_IO_H
 #define HALFULP_CLI_IO_H
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,6 +28,27 @@ typedef struct cli_piece {
   size_t size;
 } cli_piece;
 int cli_file_write(const char *path, const cli_piece *pieces, size_t count);
+/* The same for text that `print` writes. */
+int cli_text_write(const char *path, void (*print)(FILE *out, const void *what), const void *what);
+
+/* The same for a file that is written in parts, in any order, while other work goes on. Between the calls the signals
+ * are blocked, too: long work asks whether to stop, and then closes without keeping. Every open is closed once it has
+ * succeeded. Ordinary files only. Several threads
+ * may write at a time. */
+typedef struct cli_output {
+  const char *path;
+  char *real, *temporary;
+  int fd;
+  _Atomic int error;
+  sigset_t before;
+} cli_output;
+int cli_output_open(cli_output *output, const char *path);
+/* Bytes at an offset. After an error nothing more is written, and close reports it. */
+int cli_output_at(cli_output *output, size_t at, const void *data, size_t size);
+/* 1 after an interrupt or an error. */
+int cli_output_stopped(cli_output *output);
+/* The file appears, or (keep = 0, or after an error) is removed. 0, or an exit code; an error line only where keep. */
+int cli_output_close(cli_output *output, int keep);
 /* Could a file of this name be written? Asked before long work, so that it is not done in vain. 0, or an exit code
  * after an error line. */
 int cli_file_try(const char *path);

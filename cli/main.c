@@ -14,10 +14,10 @@ typedef struct entry {
 static const entry table[] = {
     {"formats", cli_formats, "list the named formats"},
     {"info", cli_info, "card of a format: axes, limits, special codes, every code"},
-    {"encode", cli_encode, "numbers to codes, one a line"},
-    {"decode", cli_decode, "codes to numbers, one a line"},
+    {"encode", cli_encode, "numbers to codes, one a line; arrays and models"},
+    {"decode", cli_decode, "codes to numbers, one a line; arrays and models"},
     {"explain", cli_explain, "why a number becomes the code it becomes"},
-    {"quantize", cli_quantize, "put an .npy array on a format's grid, with events and errors"},
+    {"quantize", cli_quantize, "put an array or a model on a format's grid, with events and errors"},
     {"gemm", cli_gemm, "D = A B + C of .npy matrices under an accumulation model"},
     {"models", cli_models, "list the accumulation models and matrix units"},
     {"mma", cli_mma, "dot products as a matrix unit computes them, one a line"},

@@ -7,18 +7,18 @@
 #include "cli/cli.h"
 #include "cli/io.h"
 
-static void escaped(svg *s, const char *text) {
+void svg_escaped(FILE *out, const char *text) {
   for (; *text; text++) {
     if (*text == '&')
-      fputs("&amp;", s->out);
+      fputs("&amp;", out);
     else if (*text == '<')
-      fputs("&lt;", s->out);
+      fputs("&lt;", out);
     else if (*text == '>')
-      fputs("&gt;", s->out);
+      fputs("&gt;", out);
     else if (*text == '"')
-      fputs("&quot;", s->out);
+      fputs("&quot;", out);
     else
-      fputc((unsigned char)*text < 0x20 ? '?' : *text, s->out); /* XML has no control characters */
+      fputc((unsigned char)*text < 0x20 ? '?' : *text, out); /* XML has no control characters */
   }
 }
 
@@ -30,7 +30,7 @@ int svg_open(svg *s, int width, int height, const char *title) {
           "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
           "font-family=\"DejaVu Sans, Verdana, Helvetica, Arial, sans-serif\">\n<title>",
           width, height, width, height);
-  escaped(s, title);
+  svg_escaped(s->out, title);
   fputs("</title>\n", s->out);
   svg_rect(s, 0, 0, width, height, "#ffffff");
   return CLI_OK;
@@ -51,16 +51,16 @@ void svg_text(svg *s, double x, double y, int size, enum svg_anchor anchor, cons
   static const char *const anchors[] = {"start", "middle", "end"};
   fprintf(s->out, "<text x=\"%.2f\" y=\"%.2f\" font-size=\"%d\" text-anchor=\"%s\" fill=\"%s\"%s%s>", x, y, size,
           anchors[anchor], fill, *style ? " " : "", style);
-  escaped(s, text);
+  svg_escaped(s->out, text);
   fputs("</text>\n", s->out);
 }
 
-void svg_power(svg *s, double x, double y, int size, const char *fill, int k) {
+void svg_power(svg *s, double x, double y, int size, const char *fill, const char *edge, int k) {
   fprintf(s->out,
-          "<text x=\"%.2f\" y=\"%.2f\" font-size=\"%d\" text-anchor=\"middle\" fill=\"%s\" stroke=\"#ffffff\" "
+          "<text x=\"%.2f\" y=\"%.2f\" font-size=\"%d\" text-anchor=\"middle\" fill=\"%s\" stroke=\"%s\" "
           "stroke-width=\"5\" stroke-linejoin=\"round\" paint-order=\"stroke\">2<tspan dy=\"-5\" "
           "font-size=\"%d\">%s%d</tspan></text>\n",
-          x, y, size, fill, size - 3, k < 0 ? "\xe2\x88\x92" : "", k < 0 ? -k : k);
+          x, y, size, fill, edge, size - 3, k < 0 ? "\xe2\x88\x92" : "", k < 0 ? -k : k);
 }
 
 int svg_close(svg *s, const char *path) {

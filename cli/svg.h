@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/svg.h - a drawing as self-contained SVG text, grown in memory. */
+/* cli/svg.h - a drawing as self-contained SVG text, grown in memory; or, with only `out` set, as a part of a page. */
 #ifndef HALFULP_CLI_SVG_H
 #define HALFULP_CLI_SVG_H
 
@@ -21,8 +21,10 @@ void svg_line(svg *s, double x1, double y1, double x2, double y2, const char *st
 /* Escapes the text. style: extra attributes, "" if none. */
 void svg_text(svg *s, double x, double y, int size, enum svg_anchor anchor, const char *fill, const char *style,
               const char *text);
-/* 2 to the power k, the exponent raised, with a white edge that keeps it readable on a line. */
-void svg_power(svg *s, double x, double y, int size, const char *fill, int k);
+/* 2 to the power k, the exponent raised, with an edge of the paper's colour that keeps it readable on a line. */
+void svg_power(svg *s, double x, double y, int size, const char *fill, const char *edge, int k);
+/* Text for XML and HTML, quotes and control characters included. */
+void svg_escaped(FILE *out, const char *text);
 /* Ends the drawing, writes it to path if path is not NULL, frees it. 0 or an exit code. */
 int svg_close(svg *s, const char *path);
 

@@ -47,7 +47,8 @@ static uint64_t digest_list(const verify_run *run) {
   return digest;
 }
 
-static void write_lines(FILE *out, const verify_run *run) {
+static void write_lines(FILE *out, const void *what) {
+  const verify_run *run = what;
   size_t lines = 0;
   fprintf(out, "halfulp-verify 2\nversion %s\nlevel %s\ndevice %s\n", HU_VERSION_STRING, run->level, run->device);
   fprintf(out, "items %zu %016llx\nshard %u/%u\n", run->count, (unsigned long long)digest_list(run), run->shard,
@@ -63,18 +64,7 @@ static void write_lines(FILE *out, const verify_run *run) {
   fprintf(out, "end %zu\n", lines);
 }
 
-int verify_report_write(const char *path, const verify_run *run) {
-  char *text = NULL;
-  size_t size = 0;
-  FILE *out = open_memstream(&text, &size);
-  if (!out) return cli_fail(path, "out of memory");
-  write_lines(out, run);
-  int status = fclose(out) ? cli_fail(path, "out of memory") : CLI_OK;
-  cli_piece piece = {text, size};
-  if (status == CLI_OK) status = cli_file_write(path, &piece, 1);
-  free(text);
-  return status;
-}
+int verify_report_write(const char *path, const verify_run *run) { return cli_text_write(path, write_lines, run); }
 
 typedef struct kind_sum {
   uint64_t items, skipped, cases, failures, digest;

@@ -7,7 +7,7 @@
 #include "halfulp/accum.h"
 
 /* How an operand's elements are stored. */
-enum { HU_STORED_CODES = 0, HU_STORED_VALUES = 1, HU_STORED_BINARY64 = 2 };
+enum { HU_STORED_CODES = 0, HU_STORED_VALUES = 1, HU_STORED_BINARY64 = 2, HU_STORED_NUMBERS = 3 }; /* hu_num */
 
 typedef struct hu_source {
   hu_spec spec;
@@ -149,6 +149,10 @@ HU_FN hu_num hu_flushed(uint8_t daz, int32_t emin, hu_num x) {
 HU_STEP hu_num hu_source_read(const hu_source *s, const uint8_t *at) {
   hu_num x;
   uint32_t mask = ((uint32_t)1 << s->cut) - 1;
+  if (s->kind == HU_STORED_NUMBERS) {
+    memcpy(&x, at, sizeof x);
+    return x;
+  }
   if (s->kind == HU_STORED_BINARY64) {
     uint64_t u;
     memcpy(&u, at, 8);

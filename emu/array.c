@@ -7,13 +7,7 @@
 
 static hu_status check_ends(size_t n, const void *z, hu_ends ez, const void *x, hu_ends ex) {
   hu_strided az = {z, ez.size, ez.stride}, ax = {x, ex.size, ex.stride};
-  hu_covered sz, sx;
-  if (ez.stride == 0) return HU_E_SHAPE;
-  if (n == 0) return HU_OK;
-  hu_status s = hu_cover(&sz, n, &az);
-  if (s == HU_OK) s = hu_cover(&sx, n, &ax);
-  if (s != HU_OK) return s;
-  return hu_may_share(&az, &sz, &ax, &sx) ? HU_OK : HU_E_OVERLAP;
+  return hu_check_pair(n, &az, &ax);
 }
 
 static hu_ends values32(hu_format f, ptrdiff_t stride) {

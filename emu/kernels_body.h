@@ -1,47 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/kernels_body.h - the loops of a vector level. Included by one kernels_*.c after it has defined
- *
- *   HU_W                 lanes in a vector, a multiple of 4
- *   hu_lane, hu_ilane    vectors of HU_W 32-bit lanes
- *   the hooks of emu/lanes.h and emu/philox_lanes.h, and
- *   hu_lane_count(m)     the number of lanes of a mask that are set
- *   hu_all_within(v, s)  1 if v <= s, unsigned, in all lanes; hu_all_within4: of four vectors
- *   hu_mask_eq(a, b)     a == b as a hu_mask; hu_mask_any(m): 1 if a lane is set
- *   hu_count             a running count of lanes: hu_count_none() starts one, hu_count_mask(c, m) adds the lanes of a
- *                        mask, hu_count_sum(c) is the sum after at most QUICK_RUN such calls
- *   hu_load8(x), hu_load16(x)            HU_W elements into lanes
- *   hu_store8(z, v), hu_store16(z, v)    the low 8 (16) bits of each lane, HU_W elements
- *   hu_bypass(z, v)      store HU_W lanes around the caches, z aligned to the vector
- *   hu_fence()           order bypassing stores
+/* emu/kernels_body.h - the loops of a vector level. Included by one kernels_*.c after emu/lanes_*.h, whose hooks it
+ * works with (emu/lanes_loop.h).
  *
  * Each vector takes the cheapest way that all its lanes allow: quick, middle or slow (emu/lanes.h). The ways agree on
  * every value that more than one accepts, so what a value's neighbours are does not show. */
 #include "emu/float_env.h"
 #include "emu/kernels.h"
-#include "emu/lanes.h"
-#include "emu/philox_lanes.h"
-
-enum { HU_TO_VALUE = 0, HU_TO_CODE8 = 1, HU_TO_CODE16 = 2, HU_TO_CODE32 = 4 };
-
-static inline hu_lane load(const uint32_t *x) {
-  hu_lane v;
-  memcpy(&v, x, sizeof v);
-  return v;
-}
-
-static inline size_t hu_min_size(size_t a, size_t b) { return a < b ? a : b; }
-
-static inline void store(uint32_t *z, hu_lane v) { memcpy(z, &v, sizeof v); }
+#include "emu/lanes_loop.h"
 
 /* Counts of one piece, in registers or the stack until the end. */
 typedef struct tally {
   uint64_t inexact, underflow, to_zero, subnormal;
   hu_events rest;
 } tally;
-
-typedef struct rounded {
-  hu_lane value, code;
-} rounded;
 
 /* The slow way, for the lanes in `live` (the others hold zeros and count nothing). */
 static HU_NOINLINE rounded slow(const hu_narrow *t, hu_lane u, hu_lane random, hu_lane live, tally *n) {
@@ -61,21 +32,6 @@ static HU_NOINLINE rounded slow(const hu_narrow *t, hu_lane u, hu_lane random, h
   return z;
 }
 
-static inline __attribute__((always_inline)) void put(void *z, size_t i, int to, int bypass, rounded r) {
-  switch (to) {
-    case HU_TO_VALUE:
-      if (bypass) {
-        hu_bypass((uint32_t *)z + i, r.value);
-      } else {
-        store((uint32_t *)z + i, r.value);
-      }
-      return;
-    case HU_TO_CODE8: hu_store8((uint8_t *)z + i, r.code); return;
-    case HU_TO_CODE16: hu_store16((uint16_t *)z + i, r.code); return;
-    default: store((uint32_t *)z + i, r.code); return;
-  }
-}
-
 /* Fewer than HU_W elements, or the first few: through a padded copy. */
 static HU_NOINLINE void few(const hu_narrow *t, int to, size_t n, void *z, const uint32_t *x, const uint32_t *words,
                             tally *counts) {
@@ -92,8 +48,6 @@ static HU_NOINLINE void few(const hu_narrow *t, int to, size_t n, void *z, const
   put(&out, 0, to, 0, r);
   memcpy(z, &out, n * (to == HU_TO_VALUE ? 4u : (unsigned)to));
 }
-
-static inline void *at(void *z, size_t i, int to) { return (uint8_t *)z + i * (to == HU_TO_VALUE ? 4u : (unsigned)to); }
 
 /* Where a loop stands: whole vectors from i to end. */
 typedef struct place {
@@ -142,11 +96,6 @@ static inline __attribute__((always_inline)) void run_quick(const hu_narrow *nar
   p->i = i;
 }
 
-/* Lanes counted by the middle way; inexact, to_zero and subnormal are differences of them. */
-typedef struct middle_counts {
-  hu_count exact, underflow, small, zero, zero_in;
-} middle_counts;
-
 static inline __attribute__((always_inline)) void middle_one(const hu_narrow *t, const hu_middle_lanes *k, int round,
                                                              int way, int to, int bypass, void *z, size_t i, hu_lane u,
                                                              hu_lane a, hu_lane random, middle_counts *c) {
@@ -159,11 +108,6 @@ static inline __attribute__((always_inline)) void middle_one(const hu_narrow *t,
   c->zero_in = hu_count_mask(c->zero_in, hu_mask_eq(m.operand, HU_ALL(0)));
   rounded r = {m.value, m.code};
   put(z, i, to, bypass, r);
-}
-
-static inline middle_counts no_middle_counts(void) {
-  middle_counts c = {hu_count_none(), hu_count_none(), hu_count_none(), hu_count_none(), hu_count_none()};
-  return c;
 }
 
 static inline void add_middle(tally *n, uint64_t all, const middle_counts *c) {
@@ -454,12 +398,6 @@ static int to_odd(size_t n, uint32_t *z, const uint64_t *x) {
 }
 
 static HU_NOINLINE hu_lane decode_slow(const hu_narrow *t, hu_lane code) { return hu_lanes_decode(t, code); }
-
-static inline __attribute__((always_inline)) hu_lane load_codes(const void *x, size_t i, int size) {
-  return size == 1   ? hu_load8((const uint8_t *)x + i)
-         : size == 2 ? hu_load16((const uint16_t *)x + i)
-                     : load((const uint32_t *)x + i);
-}
 
 /* Plain vectors from i until one is not; like run_quick without calls. */
 static inline __attribute__((always_inline)) size_t decode_plain(const hu_narrow *narrow, int plain, size_t i, size_t n,

@@ -71,4 +71,18 @@ HU_FN int32_t hu_clz64(uint64_t x) {
 #endif
 }
 
+/* The upper half of a b. */
+HU_FN uint64_t hu_mul_high64(uint64_t a, uint64_t b) {
+#if defined(__CUDA_ARCH__)
+  return __umul64hi(a, b);
+#elif defined(__SIZEOF_INT128__)
+  __extension__ typedef unsigned __int128 wide;
+  return (uint64_t)((wide)a * b >> 64);
+#else
+  uint64_t al = a & 0xFFFFFFFFu, ah = a >> 32, bl = b & 0xFFFFFFFFu, bh = b >> 32;
+  uint64_t middle = ah * bl + (al * bl >> 32), other = al * bh + (middle & 0xFFFFFFFFu);
+  return ah * bh + (middle >> 32) + (other >> 32);
+#endif
+}
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of halfulp/scaled.h: check everything, then run. */
+/* The calls of halfulp/scaled.h: check everything, then run. The checks serve the CUDA calls, too (emu/shared.h). */
 #include "halfulp/scaled.h"
 
 #include "emu/bits.h"
@@ -7,6 +7,8 @@
 #include "emu/kernels.h"
 #include "emu/scaled_lanes.h"
 #include "emu/scaled_run.h"
+#include "emu/shared.h"
+#include "emu/scaled_strip.h"
 
 const hu_scaled_lanes *hu_scaled_lanes_for(uint32_t levels) {
 #if HU_X86
@@ -14,6 +16,14 @@ const hu_scaled_lanes *hu_scaled_lanes_for(uint32_t levels) {
   if (levels & HU_LEVEL_AVX2) return hu_scaled_lanes_avx2();
 #endif
   return levels & HU_LEVEL_VECTOR ? hu_scaled_lanes_vector() : NULL;
+}
+
+const hu_scaled_strips *hu_scaled_strips_for(uint32_t levels) {
+#if HU_X86
+  if (levels & HU_LEVEL_AVX512) return hu_scaled_strips_avx512();
+  if (levels & HU_LEVEL_AVX2) return hu_scaled_strips_avx2();
+#endif
+  return levels & HU_LEVEL_VECTOR ? hu_scaled_strips_vector() : NULL;
 }
 
 /* ---- what is where ---- */
@@ -43,8 +53,12 @@ static hu_status cover_scaled(hu_extent list[3], const hu_scaled_call *c) {
 static hu_status check_amax(const hu_scaled_call *c) {
   if (!c->amax) return HU_OK;
   if (!c->scaling.tensor && (c->scaling.rows || c->scaling.cols)) return HU_E_SCALING;
-  if ((uintptr_t)c->amax % sizeof(float)) return HU_E_ALIGN;
-  uint32_t u = hu_bits_of_float(*c->amax);
+  return (uintptr_t)c->amax % sizeof(float) ? HU_E_ALIGN : HU_OK;
+}
+
+/* The number itself, which lies on the host in the CPU's calls alone. */
+static hu_status check_amax_value(const float *amax) {
+  uint32_t u = amax ? hu_bits_of_float(*amax) : 0;
   return u < 0x7F800000 || u == 0x80000000 ? HU_OK : HU_E_SCALING;
 }
 
@@ -86,56 +100,84 @@ static hu_status check_made(const hu_scaled_call *c) {
   return all_apart(list, 6) ? HU_OK : HU_E_OVERLAP;
 }
 
+hu_status hu_scaled_made_check(size_t rows, size_t cols, const hu_scaled *codes, const float *z, size_t ldz,
+                               const float *x, size_t ldx, const hu_scaling *scaling, hu_mode mode, const float *amax,
+                               const hu_scaled_stats *stats) {
+  hu_status s = check_scaling(scaling, mode);
+  if (s != HU_OK) return s;
+  if (!codes && !z && rows && cols) return HU_E_NULL;
+  hu_scaled_call c = {rows,
+                      cols,
+                      *scaling,
+                      mode,
+                      (const uint32_t *)(const void *)x,
+                      ldx,
+                      (uint32_t *)(uintptr_t)z,
+                      ldz,
+                      codes,
+                      amax,
+                      (hu_scaled_stats *)(uintptr_t)stats,
+                      NULL,
+                      NULL};
+  return check_made(&c);
+}
+
 hu_status hu_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x, size_t ldx,
                            const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
                            const hu_exec *exec, hu_events *events) {
-  hu_status s = check_scaling(scaling, mode);
+  hu_status s = hu_scaled_made_check(rows, cols, z, NULL, 0, x, ldx, scaling, mode, amax, stats);
+  if (s == HU_OK) s = z ? check_amax_value(amax) : HU_E_NULL;
   if (s != HU_OK) return s;
-  if (!z) return HU_E_NULL;
   hu_scaled_call c = {rows, cols,  *scaling, mode,  (const uint32_t *)(const void *)x, ldx, NULL, 0, z,
                       amax, stats, exec,     events};
-  s = check_made(&c);
-  if (s == HU_OK) hu_scaled_run(&c);
-  return s;
+  hu_scaled_run(&c);
+  return HU_OK;
 }
 
 hu_status hu_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
                              const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
                              const hu_exec *exec, hu_events *events) {
-  hu_status s = check_scaling(scaling, mode);
+  hu_status s = hu_scaled_made_check(rows, cols, NULL, z, ldz, x, ldx, scaling, mode, amax, stats);
+  if (s == HU_OK) s = check_amax_value(amax);
   if (s != HU_OK) return s;
-  if (!z && rows && cols) return HU_E_NULL;
   hu_scaled_call c = {
       rows, cols,  *scaling, mode,  (const uint32_t *)(const void *)x, ldx, (uint32_t *)(void *)z, ldz, NULL,
       amax, stats, exec,     events};
-  s = check_made(&c);
-  if (s == HU_OK) hu_scaled_run(&c);
-  return s;
+  hu_scaled_run(&c);
+  return HU_OK;
 }
 
-hu_status hu_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x,
-                           const hu_scaling *scaling, const hu_exec *exec) {
+hu_status hu_scaled_decode_check(size_t rows, size_t cols, const float *z, size_t ldz, const hu_scaled *x,
+                                 const hu_scaling *scaling) {
   hu_mode rne = {0};
   hu_extent list[4];
   hu_status s = check_scaling(scaling, rne);
   if (s != HU_OK) return s;
   if (!x) return HU_E_NULL;
   if (rows == 0 || cols == 0) return HU_OK;
-  hu_scaled_call c = {rows, cols, *scaling, rne, NULL, 0, (uint32_t *)(void *)z, ldz, x, NULL, NULL, exec, NULL};
+  hu_scaled_call c = {rows, cols, *scaling, rne, NULL, 0, NULL, 0, x, NULL, NULL, NULL, NULL};
   s = cover_scaled(list, &c);
   if (s == HU_OK) s = hu_extent_of(&list[3], z, rows, cols, ldz, 4, 4);
-  if (s != HU_OK) return s;
-  for (size_t i = 0; i < 3; i++) {
-    if (hu_extents_overlap(&list[i], &list[3])) return HU_E_OVERLAP;
+  for (size_t i = 0; i < 3 && s == HU_OK; i++) {
+    if (hu_extents_overlap(&list[i], &list[3])) s = HU_E_OVERLAP;
   }
+  return s;
+}
+
+hu_status hu_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x,
+                           const hu_scaling *scaling, const hu_exec *exec) {
+  hu_mode rne = {0};
+  hu_status s = hu_scaled_decode_check(rows, cols, z, ldz, x, scaling);
+  if (s != HU_OK) return s;
+  hu_scaled_call c = {rows, cols, *scaling, rne, NULL, 0, (uint32_t *)(void *)z, ldz, x, NULL, NULL, exec, NULL};
   hu_scaled_undo(&c);
   return HU_OK;
 }
 
 /* ---- the packed layout ---- */
 
-static hu_status check_packed(hu_scaled_sizes *n, size_t rows, size_t cols, const uint8_t *wide, size_t ld,
-                              const uint8_t *dense, const hu_scaling *d) {
+hu_status hu_scaled_pack_check(hu_scaled_sizes *n, size_t rows, size_t cols, const uint8_t *wide, size_t ld,
+                               const uint8_t *dense, const hu_scaling *d) {
   hu_extent a, b;
   if (!d) return HU_E_NULL;
   hu_status s = hu_scaling_check(d, NULL);
@@ -151,7 +193,7 @@ static hu_status check_packed(hu_scaled_sizes *n, size_t rows, size_t cols, cons
 
 hu_status hu_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint8_t *x, size_t ld, const hu_scaling *scaling) {
   hu_scaled_sizes n;
-  hu_status s = check_packed(&n, rows, cols, x, ld, z, scaling);
+  hu_status s = hu_scaled_pack_check(&n, rows, cols, x, ld, z, scaling);
   if (s != HU_OK || rows == 0 || cols == 0) return s;
   unsigned width = 1u + scaling->element.e + scaling->element.m;
   memset(z, 0, n.packed);
@@ -162,7 +204,7 @@ hu_status hu_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint8_t *x,
 hu_status hu_scaled_unpack(size_t rows, size_t cols, uint8_t *z, size_t ld, const uint8_t *x,
                            const hu_scaling *scaling) {
   hu_scaled_sizes n;
-  hu_status s = check_packed(&n, rows, cols, z, ld, x, scaling);
+  hu_status s = hu_scaled_pack_check(&n, rows, cols, z, ld, x, scaling);
   if (s != HU_OK || rows == 0 || cols == 0) return s;
   unsigned width = 1u + scaling->element.e + scaling->element.m;
   for (size_t i = 0; i < rows && s == HU_OK; i++) s = hu_unpack_n(cols, z + i * ld, x + i * n.packed_row, width);

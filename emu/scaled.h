@@ -141,7 +141,7 @@ HU_FN void hu_shared_finish(const hu_scaler *s, hu_shared *b) {
   b->by = b->back;
   b->multiply = s->steps >= HU_STEPS_MULTIPLY;
   b->under = scale.kind == HU_KIND_NAN ? HU_UNDER_NAN : b->back.kind == HU_KIND_ZERO ? HU_UNDER_ZERO : HU_UNDER_SCALE;
-  if (b->multiply && b->under == HU_UNDER_SCALE && b->back.kind == HU_KIND_FINITE) {
+  if (b->multiply && b->under == HU_UNDER_SCALE && b->back.kind == HU_KIND_FINITE) { /* read scales may be infinite */
     b->by = hu_step32(hu_quotient(0, hu_power_of_two(0), b->back));
   }
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* AVX2: eight lanes. */
-#define HU_BYTES 32
+#include "emu/lanes_avx2.h"
+
 #define HU_LANES hu_scaled_lanes_avx2
 #include "emu/scaled_lanes_body.h"

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The baseline level: four lanes. */
-#define HU_BYTES 16
+#include "emu/port.h"
+
+#if defined(__GNUC__) || defined(__clang__)
+#include "emu/lanes_vector.h"
+#endif
+
 #define HU_LANES hu_scaled_lanes_vector
 #include "emu/scaled_lanes_body.h"

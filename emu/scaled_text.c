@@ -232,13 +232,6 @@ hu_status hu_scaling_parse(hu_scaling *scaling, const char *text, size_t *where)
 
 /* ---- record to text ---- */
 
-static void put_format(hu_writer *w, hu_format f) {
-  char text[HU_FORMAT_TEXT_MAX];
-  const char *id = hu_format_id(f);
-  if (!id) hu_format_text(text, sizeof text, f);
-  hu_put(w, id ? id : text);
-}
-
 static void put_side(hu_writer *w, uint32_t n) {
   if (n)
     hu_put_number(w, (int)n);
@@ -275,9 +268,9 @@ size_t hu_scaling_text(char *text, size_t size, const hu_scaling *d) {
   hu_writer w = {text, size, 0};
   if (hu_scaling_check(d, NULL) != HU_OK) return 0;
   hu_put(&w, "scaled(");
-  put_format(&w, d->element);
+  hu_put_format(&w, d->element);
   put_key(&w, KEY_SCALE);
-  put_format(&w, d->scale);
+  hu_put_format(&w, d->scale);
   put_key(&w, KEY_BLOCK);
   put_side(&w, d->rows);
   hu_put(&w, "x");

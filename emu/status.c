@@ -23,6 +23,7 @@ static const status_row rows[] = {
     {HU_E_SPACE, "HU_E_SPACE", "the buffer is too small"},
     {HU_E_ACCUM, "HU_E_ACCUM", "the accumulation model is unknown or not usable with these formats"},
     {HU_E_SCALING, "HU_E_SCALING", "the description of a scaled tensor contradicts itself or the call"},
+    {HU_E_NUMBER, "HU_E_NUMBER", "the description of a number system contradicts itself or is out of range"},
     {HU_E_MEMORY, "HU_E_MEMORY", "out of memory"},
     {HU_E_DEVICE, "HU_E_DEVICE", "no CUDA device is usable, or the library was built without CUDA"},
     {HU_E_CUDA, "HU_E_CUDA", "the CUDA runtime reported an error"},

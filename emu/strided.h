@@ -48,4 +48,15 @@ static inline int hu_may_share(const hu_strided *z, const hu_covered *sz, const 
   return apart >= z->size && step - apart >= z->size;
 }
 
+/* HU_OK if z's n elements may be made from x's: strides, addresses, overlap. */
+static inline hu_status hu_check_pair(size_t n, const hu_strided *z, const hu_strided *x) {
+  hu_covered sz, sx;
+  if (z->stride == 0) return HU_E_SHAPE;
+  if (n == 0) return HU_OK;
+  hu_status s = hu_cover(&sz, n, z);
+  if (s == HU_OK) s = hu_cover(&sx, n, x);
+  if (s != HU_OK) return s;
+  return hu_may_share(z, &sz, x, &sx) ? HU_OK : HU_E_OVERLAP;
+}
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/bench_device.cu - times on a device: conversions against cudaMemcpy of the same bytes, the fp32 model against
- * cuBLAS SGEMM without TF32, the other models against the limits that their kernels derive. Medians of events around
- * single calls, after a warm-up. Exit 77 without a device. */
+/* gpu/bench_device.cu - times on a device: conversions and scaled tensors against cudaMemcpy of the same bytes, the
+ * fp32 model against cuBLAS SGEMM without TF32, the other models against the limits that their kernels derive. Medians
+ * of events around single calls, after a warm-up. Exit 77 without a device. */
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include <functional>
 #include <vector>
 
-#include "halfulp/device.h"
+#include "halfulp/device_scaled.h"
 
 namespace {
 
@@ -107,6 +107,71 @@ void conversions(void) {
   }
   cudaFree(x);
   cudaFree(z);
+  cudaFree(events);
+}
+
+/* Scaled tensors of side x side values. given: with an amax, so that a second level does not look for it. */
+struct scaled_case {
+  const char *name;
+  int given;
+};
+
+void scaled(void) {
+  const size_t side = 16384, n = side * side;
+  const scaled_case cases[] = {{"mxfp8_e4m3", 0},   {"mxfp4", 0},     {"mxint8", 0},        {"nvfp4", 1},
+                               {"nvfp4", 0},        {"nvfp4_te", 1},  {"nvfp4_torchao", 1}, {"dsv3_1x128", 0},
+                               {"dsv3_128x128", 0}, {"fp8_tensor", 0}};
+  float *x = device_array<float>(n), *z = device_array<float>(n), *tensor = device_array<float>(1);
+  uint8_t *codes = device_array<uint8_t>(n), *scales = device_array<uint8_t>(n / 4),
+          *work = device_array<uint8_t>(4096);
+  float *amax = device_array<float>(1), four = 4;
+  hu_events *events = device_array<hu_events>(1);
+  need(cudaMemset(events, 0, sizeof *events) == cudaSuccess, "cudaMemset");
+  need(cudaMemcpy(amax, &four, sizeof four, cudaMemcpyHostToDevice) == cudaSuccess, "cudaMemcpy");
+  fill(x, n);
+  printf("scaled tensors, %zu x %zu; ratio: time of a device-to-device copy of the same bytes over the call's time\n",
+         side, side);
+  for (const scaled_case &t : cases) {
+    const char *what[] = {"encode", "encode, events", "encode sra:32", "quantize", "decode"};
+    hu_scaling d;
+    need(hu_scaling_parse(&d, t.name, NULL) == HU_OK, t.name);
+    hu_scaled_sizes sizes = hu_scaled_sizes_of(side, side, &d);
+    need(hu_device_scaled_work(side, side, &d) <= 4096, "a place to work");
+    hu_scaled q = {codes, side, scales, sizes.block_cols, d.tensor ? tensor : NULL};
+    double bytes = 4.0 + (double)(sizes.codes + sizes.scales) / (double)n;
+    for (int kind = 0; kind < 5; kind++) {
+      hu_mode mode = hu_mode();
+      hu_exec exec = {0, 0, {1, 0}};
+      hu_status s = HU_OK;
+      const float *given = t.given ? amax : NULL;
+      if (kind == 2) mode.round = HU_SRA, mode.bits = 32;
+      if (kind == 3) bytes = 8;
+      if (kind == 4) bytes = 4.0 + (double)(sizes.codes + sizes.scales) / (double)n;
+      double ms = median(20, [&]() {
+        if (kind < 3) {
+          s = hu_device_scaled_encode(side, side, &q, x, side, &d, mode, given, NULL, &exec, kind == 1 ? events : NULL,
+                                      work, NULL);
+        } else if (kind == 3) {
+          s = hu_device_scaled_quantize(side, side, z, side, x, side, &d, mode, given, NULL, &exec, NULL, work, NULL);
+        } else {
+          s = hu_device_scaled_decode(side, side, z, side, &q, &d, &exec, NULL);
+        }
+      });
+      need(s == HU_OK, t.name);
+      /* A copy moves each byte twice, so the same traffic is a copy of half of it. */
+      size_t half = (size_t)(bytes / 2 * (double)n);
+      double copy = median(20, [&]() { cudaMemcpyAsync(z, x, half, cudaMemcpyDeviceToDevice, 0); });
+      printf("%-15s %-14s%-13s %.3f ms, %.0f GB/s, ratio %.2f\n", what[kind], t.name, t.given ? ", amax given" : "", ms,
+             bytes * 1e-6 * (double)n / ms, copy / ms);
+    }
+  }
+  cudaFree(x);
+  cudaFree(z);
+  cudaFree(tensor);
+  cudaFree(codes);
+  cudaFree(scales);
+  cudaFree(work);
+  cudaFree(amax);
   cudaFree(events);
 }
 
@@ -240,6 +305,7 @@ int main(void) {
   }
   printf("device: %s\n", name);
   conversions();
+  scaled();
   products(4096);
   products(1024);
   models();

@@ -111,7 +111,8 @@ static int in_place(const hu_result *d, const hu_operand *c) {
          hu_format_equal(d->format, c->format);
 }
 
-static hu_status check_values(const hu_result *d, const hu_operand *in[3], hu_mode mode, const hu_accum *accum) {
+static hu_status check_values(const hu_result *d, const hu_operand *in[3], hu_mode mode, const hu_accum *accum,
+                              int scaled) {
   hu_status s = hu_accum_check(accum);
   if (s == HU_OK) s = hu_mode_check(mode);
   if (s == HU_OK) s = check_format(d->format, d->storage == HU_VALUES);
@@ -119,16 +120,17 @@ static hu_status check_values(const hu_result *d, const hu_operand *in[3], hu_mo
     if (s != HU_OK || !in[i]) continue;
     s = check_format(in[i]->format, in[i]->storage == HU_VALUES || accum->kind == HU_ACCUM_FP32);
   }
-  if (s == HU_OK && hu_accum_is_scaled(accum)) s = HU_E_ACCUM;
+  if (s == HU_OK && hu_accum_is_scaled(accum) != scaled) s = HU_E_ACCUM;
   return s == HU_OK ? hu_gemm_model_check(accum, in[0], in[1], in[2]) : s;
 }
 
-hu_status hu_check_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
-                        const hu_operand *c, const hu_accum *accum, hu_mode mode) {
+static hu_status check_product(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
+                               const hu_operand *b, const hu_operand *c, const hu_accum *accum, hu_mode mode,
+                               int scaled) {
   shape sd, sa, sb, sc = {0, 0, 0, 0};
   if (!d || !a || !b || !accum) return HU_E_NULL;
   const hu_operand *in[3] = {a, b, c};
-  hu_status s = check_values(d, in, mode, accum);
+  hu_status s = check_values(d, in, mode, accum, scaled);
   if (s != HU_OK) return s;
   if (d->storage > HU_CODES) return HU_E_SHAPE;
   s = shape_of(&sd, d->data, m, n, d->ld, element_size(d->format, d->storage));
@@ -138,4 +140,31 @@ hu_status hu_check_gemm(size_t m, size_t n, size_t k, const hu_result *d, const 
   if (s != HU_OK) return s;
   int aliased = c && in_place(d, c);
   return share(&sd, &sa) || share(&sd, &sb) || (!aliased && share(&sd, &sc)) ? HU_E_OVERLAP : HU_OK;
+}
+
+hu_status hu_check_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
+                        const hu_operand *c, const hu_accum *accum, hu_mode mode) {
+  return check_product(m, n, k, d, a, b, c, accum, mode, 0);
+}
+
+/* Scales of one operand, which D does not overlap. */
+static hu_status check_scales(const shape *sd, const hu_operand *x, size_t rows, size_t cols, const hu_accum *accum) {
+  shape s;
+  hu_status status = check_format(x->format, x->storage == HU_VALUES);
+  if (status == HU_OK && !accum->scaled && !hu_format_equal(x->format, accum->block.scale)) status = HU_E_ACCUM;
+  if (status == HU_OK) status = operand_shape(&s, x, rows, cols);
+  return status != HU_OK ? status : share(sd, &s) ? HU_E_OVERLAP : HU_OK;
+}
+
+hu_status hu_check_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
+                               const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
+                               const hu_accum *accum, hu_mode mode) {
+  shape sd;
+  if (!sa || !sb) return HU_E_NULL;
+  hu_status s = check_product(m, n, k, d, a, b, c, accum, mode, 1);
+  if (s != HU_OK) return s;
+  size_t every = accum->scaled ? accum->promote : accum->block.every, count = k / every + (k % every != 0);
+  s = shape_of(&sd, d->data, m, n, d->ld, element_size(d->format, d->storage));
+  if (s == HU_OK) s = check_scales(&sd, sa, m, count, accum);
+  return s == HU_OK ? check_scales(&sd, sb, count, n, accum) : s;
 }

@@ -22,6 +22,9 @@ hu_status hu_check_pack(size_t n, const void *z, size_t zbytes, const void *x, s
 /* Everything hu_gemm checks but the operands' values. */
 hu_status hu_check_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
                         const hu_operand *c, const hu_accum *accum, hu_mode mode);
+hu_status hu_check_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
+                               const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
+                               const hu_accum *accum, hu_mode mode);
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,7 @@
 #include "gpu/check.h"
 #include "gpu/seq.h"
 #include "gpu/ways.h"
-#include "halfulp/device.h"
+#include "halfulp/device_scaled.h"
 
 static const hu_mode plain = {0, 0, 0, 0, 0, {0, 0, 0}};
 
@@ -85,6 +85,26 @@ static void plan_model(hu_model_args *m, size_t k, const hu_operand *a, const hu
   hu_plan_model(&m->plan, accum, hu_accum_result(accum), k, &m->c);
 }
 
+static void fill(hu_gemm_args *g, size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
+                 const hu_operand *b, const hu_operand *c, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  g->m = m;
+  g->n = n;
+  g->k = k;
+  g->a = matrix_of(a, !a->transposed);
+  g->b = matrix_of(b, b->transposed);
+  g->c = c ? matrix_of(c, !c->transposed) : g->a;
+  g->c.present = c != NULL;
+  g->d = d->data;
+  g->ldd = d->ld;
+  g->dspec = hu_spec_of(d->format, mode);
+  g->dsize = code_size(d->format, d->storage);
+  g->stochastic = mode.round >= HU_SRA;
+  g->low = 0;
+  g->stream.key = exec ? exec->stream.key : 0;
+  g->stream.counter = exec ? exec->stream.counter : 0;
+  g->events = events;
+}
+
 hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
                          const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec,
                          hu_events *events, void *stream) {
@@ -92,22 +112,7 @@ hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const
   if (s == HU_OK) s = hu_check_events(events);
   if (s != HU_OK || m == 0 || n == 0) return s;
   hu_gemm_args g;
-  g.m = m;
-  g.n = n;
-  g.k = k;
-  g.a = matrix_of(a, !a->transposed);
-  g.b = matrix_of(b, b->transposed);
-  g.c = c ? matrix_of(c, !c->transposed) : g.a;
-  g.c.present = c != NULL;
-  g.d = d->data;
-  g.ldd = d->ld;
-  g.dspec = hu_spec_of(d->format, mode);
-  g.dsize = code_size(d->format, d->storage);
-  g.stochastic = mode.round >= HU_SRA;
-  g.low = 0;
-  g.stream.key = exec ? exec->stream.key : 0;
-  g.stream.counter = exec ? exec->stream.counter : 0;
-  g.events = events;
+  fill(&g, m, n, k, d, a, b, c, mode, exec, events);
   const hu_format *fc = c ? &c->format : NULL;
   hu_model_args model;
   switch (hu_gemm_way(k, a->format, b->format, fc, accum)) {
@@ -127,4 +132,25 @@ hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const
   if (hu_seq_plan(&q, a->format, b->format, fc, accum)) return hu_gemm_launch_seq(&g, &model, &q, stream);
   if (hu_gemm_align_serves(&model, a->format, b->format)) return hu_gemm_launch_align(&g, &model, stream);
   return hu_gemm_launch_model(&g, &model, stream);
+}
+
+hu_status hu_device_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
+                                const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
+                                const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,
+                                void *stream) {
+  hu_status s = hu_check_gemm_scaled(m, n, k, d, a, b, c, sa, sb, accum, mode);
+  if (s == HU_OK) s = hu_check_events(events);
+  if (s != HU_OK || m == 0 || n == 0) return s;
+  hu_gemm_args g;
+  hu_model_args model;
+  hu_model_scales scales;
+  fill(&g, m, n, k, d, a, b, c, mode, exec, events);
+  plan_model(&model, k, a, b, c, accum);
+  model.plan.sa = source_of(sa);
+  model.plan.sb = source_of(sb);
+  scales.a = matrix_of(sa, !sa->transposed);
+  scales.b = matrix_of(sb, sb->transposed);
+  uint64_t every = accum->scaled ? accum->promote : accum->block.every;
+  scales.count = k / every + (k % every != 0);
+  return hu_gemm_launch_scaled(&g, &model, &scales, stream);
 }

@@ -110,6 +110,7 @@ hu_status hu_gemm_launch_exact64(const hu_gemm_args *g, void *stream);
 hu_status hu_gemm_launch_wide(const hu_gemm_args *g, int32_t bits,
                               void *stream); /* bits: of the widest sum, sign included */
 struct hu_model_args;                        /* models.cuh */
+struct hu_model_scales;                      /* models.cuh */
 struct hu_seq_args;                          /* seq.h */
 hu_status hu_gemm_launch_seq(const hu_gemm_args *g, const struct hu_model_args *m, const struct hu_seq_args *q,
                              void *stream);
@@ -117,5 +118,7 @@ hu_status hu_gemm_launch_half(const hu_gemm_args *g, const hu_spec *f, int brain
 int hu_gemm_align_serves(const struct hu_model_args *m, hu_format fa, hu_format fb);
 hu_status hu_gemm_launch_align(const hu_gemm_args *g, const struct hu_model_args *m, void *stream);
 hu_status hu_gemm_launch_model(const hu_gemm_args *g, const struct hu_model_args *m, void *stream);
+hu_status hu_gemm_launch_scaled(const hu_gemm_args *g, const struct hu_model_args *m, const struct hu_model_scales *s,
+                                void *stream);
 
 #endif

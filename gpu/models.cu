@@ -45,6 +45,46 @@ hu_status hu_gemm_launch_model(const hu_gemm_args *g, const hu_model_args *m, vo
   return hu_launched();
 }
 
+/* ---- products with scales ---- */
+
+HU_DEVICE uint32_t hu_scaled_model_element(const hu_gemm_args &g, const hu_model_args &m, const hu_model_scales &s,
+                                           size_t i, size_t j) {
+  hu_lines in = hu_lines_of(g, i, j);
+  hu_draw d = hu_model_draw(g, i, j);
+  in.sa = hu_line_of(s.a, i);
+  in.sb = hu_line_of(s.b, j);
+  hu_num c = hu_model_start(g, m.c, i, j), x = hu_accum_sum(&m.plan, &in, g.k, c, &d);
+  uint32_t made = 0;
+  if (x.kind == HU_KIND_NAN) {
+    made = c.kind != HU_KIND_NAN && !hu_line_has_nan(&m.plan.a, &in.a, g.k) &&
+           !hu_line_has_nan(&m.plan.b, &in.b, g.k) && !hu_line_has_nan(&m.plan.sa, &in.sa, s.count) &&
+           !hu_line_has_nan(&m.plan.sb, &in.sb, s.count);
+  }
+  return hu_gemm_store(g, i, j, x, made);
+}
+
+HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
+    hu_gemm_scaled_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_model_args m,
+                          const __grid_constant__ hu_model_scales s) {
+  hu_counts c;
+  hu_counts_clear(&c);
+  uint64_t count = (uint64_t)g.m * g.n, step = (uint64_t)gridDim.x * HU_BLOCK;
+  for (uint64_t e = (uint64_t)blockIdx.x * HU_BLOCK + threadIdx.x; e < count; e += step) {
+    uint32_t events = hu_scaled_model_element(g, m, s, e / g.n, e % g.n);
+    if (g.events) hu_counts_add(&c, events);
+  }
+  if (g.events) {
+    __shared__ unsigned long long sums[HU_EVENT_KINDS];
+    hu_counts_flush(&c, g.events, sums);
+  }
+}
+
+hu_status hu_gemm_launch_scaled(const hu_gemm_args *g, const hu_model_args *m, const hu_model_scales *s, void *stream) {
+  uint64_t blocks = ((uint64_t)g->m * g->n - 1) / HU_BLOCK + 1;
+  HU_LAUNCH(hu_gemm_scaled_kernel, hu_grid_size(blocks, 64), 0, stream, *g, *m, *s);
+  return hu_launched();
+}
+
 /* ---- dot products ---- */
 
 HU_KERNEL __launch_bounds__(HU_BLOCK, 1)

@@ -12,6 +12,12 @@ typedef struct hu_model_args {
   hu_source c;
 } hu_model_args;
 
+/* hu_gemm_scaled: scales as A and B lie, `count` to a row or column. */
+typedef struct hu_model_scales {
+  hu_matrix a, b;
+  uint64_t count;
+} hu_model_scales;
+
 /* Line `line` of A or B: a row, a column. */
 HU_DEVICE hu_line hu_line_of(const hu_matrix &x, size_t line) {
   ptrdiff_t size = x.size ? x.size : 4;

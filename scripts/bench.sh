@@ -9,6 +9,10 @@ echo "compiler: $(cc --version | head -1)"
 "$build/bench/bench_arith"
 "$build/bench/bench_function"
 "$build/bench/bench_scaled"
+"$build/bench/bench_hadamard"
+"$build/bench/bench_number"
+OPENBLAS_NUM_THREADS=1 "$build/bench/bench_scaled_gemm"
+"$build/bench/bench_s2fp8"
 if [ -x "$build/bench/bench_gemm" ]; then
   OPENBLAS_NUM_THREADS=1 "$build/bench/bench_gemm"
 fi

@@ -6,26 +6,12 @@
 #include <string.h>
 
 #include "halfulp/array.h"
-#include "halfulp/formats/ieee.h"
-#include "halfulp/function.h"
-#include "halfulp/function_n.h"
 #include "train/data_file.h"
 
-static const hu_mode rne = {0};
-
-static uint32_t bits(float x) {
-  uint32_t u;
-  memcpy(&u, &x, sizeof u);
-  return u;
-}
-static float number(uint32_t u) {
-  float x;
-  memcpy(&x, &u, sizeof x);
+static float of(hu_function_n f, float x) {
+  hu_apply_n(f, 1, &x);
   return x;
 }
-
-typedef uint32_t (*function)(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events);
-static float of(function f, float x) { return number(f(hu_binary32(), rne, hu_binary32(), bits(x), 0, NULL)); }
 
 static hu_status check_grid(const hu_format *grid) {
   if (!grid) return HU_OK;
@@ -35,6 +21,7 @@ static hu_status check_grid(const hu_format *grid) {
 }
 
 static void onto_grid(size_t n, float *x, const hu_format *grid) {
+  const hu_mode rne = {0};
   hu_status s = grid ? hu_quantize_n(n, x, 1, x, 1, *grid, rne, NULL, NULL) : HU_OK;
   (void)s; /* checked before */
 }
@@ -46,7 +33,7 @@ static double dot(size_t n, const float *x, const float *w, size_t step) {
   return sum;
 }
 
-static int finite(float x) { return x >= -FLT_MAX && x <= FLT_MAX; }
+static int is_finite(float x) { return x >= -FLT_MAX && x <= FLT_MAX; }
 
 /* ---- least squares ---- */
 
@@ -65,7 +52,8 @@ static void to_unit_rows(hu_data *d) {
 }
 
 static hu_status check_least_squares(const hu_least_squares *a) {
-  if (!finite(a->low) || !finite(a->high) || !finite(a->high - a->low) || !(a->low <= a->high)) return HU_E_SHAPE;
+  if (!is_finite(a->low) || !is_finite(a->high) || !is_finite(a->high - a->low) || !(a->low <= a->high))
+    return HU_E_SHAPE;
   if (!(a->noise >= 0 && a->noise <= FLT_MAX)) return HU_E_SHAPE;
   return check_grid(a->grid);
 }
@@ -100,7 +88,7 @@ hu_status hu_data_least_squares(hu_data *z, float *w, const hu_least_squares *wh
 static void grating(float *z, size_t size, uint32_t c, uint32_t classes, float phase) {
   const float half_turn = 0x1.921fb6p+1f, frequency = 0x1.61de76p+0f; /* pi; 2 pi 0.22 */
   float angle = half_turn * (float)c / (float)classes;
-  float sine = of(hu_sin, angle), cosine = of(hu_cos, angle);
+  float sine = of(hu_sin_n, angle), cosine = of(hu_cos_n, angle);
   for (size_t i = 0; i < size; i++) {
     for (size_t j = 0; j < size; j++) {
       float place = (float)i * sine + (float)j * cosine;
@@ -118,25 +106,24 @@ hu_status hu_data_gratings(hu_data *z, uint64_t first, size_t count, size_t size
   hu_status s = hu_data_make(&d, count, shape, classes, 0);
   if (s != HU_OK) return s;
   float *noise = hu_data_room(pixels, sizeof *noise);
-  if (!noise) s = HU_E_MEMORY;
-  for (size_t e = 0; s == HU_OK && e < count; e++) {
+  if (!noise) {
+    hu_data_free(&d);
+    return HU_E_MEMORY;
+  }
+  for (size_t e = 0; e < count; e++) {
     const uint64_t i = first + e;
     const hu_stream at = {phases.key, phases.counter + i};
     float *x = d.x + e * pixels, phase;
     hu_uniform_n(1, &phase, 0, 0x1.921fb6p+2f, at);
     d.labels[e] = (uint32_t)(i % classes);
     grating(x, size, d.labels[e], classes, phase);
-    s = hu_cos_n(pixels, x, 1, hu_binary32(), x, 1, hu_binary32(), rne, NULL, NULL);
+    hu_apply_n(hu_cos_n, pixels, x);
     hu_normal_n(pixels, noise, 1, hu_stream_child(noises, i));
     for (size_t k = 0; k < pixels; k++) x[k] += noise[k];
   }
   free(noise);
-  if (s == HU_OK) {
-    *z = d;
-  } else {
-    hu_data_free(&d);
-  }
-  return s;
+  *z = d;
+  return HU_OK;
 }
 
 /* ---- teacher ---- */
@@ -151,7 +138,7 @@ static double answer(const hu_teacher *a, const float *x, const float *w1, const
   double sum = 0;
   for (size_t h = 0; h < a->hidden; h++) {
     float t = (float)(1.5 * dot(a->features, x, w1 + h, a->hidden));
-    sum += (double)of(hu_tanh, t) * (double)w2[h];
+    sum += (double)of(hu_tanh_n, t) * (double)w2[h];
   }
   return sum;
 }

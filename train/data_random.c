@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "halfulp/formats/ieee.h"
-#include "halfulp/function_n.h"
 #include "train/data_file.h"
 
 hu_stream hu_stream_child(hu_stream s, uint64_t i) {
@@ -58,17 +57,17 @@ void hu_uniform_n(size_t n, float *z, float low, float high, hu_stream s) {
   }
 }
 
-/* A function of binary32 numbers in place; the arguments are right, so that no call can fail. */
-typedef hu_status (*function_n)(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,
-                                hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events);
-
-static void apply(function_n f, size_t n, float *x) {
+/* The arguments are right, so that no call can fail. */
+void hu_apply_n(hu_function_n f, size_t n, float *x) {
   const hu_mode rne = {0};
   uint32_t codes[PIECE];
-  memcpy(codes, x, n * sizeof *x);
-  hu_status s = f(n, codes, 1, hu_binary32(), codes, 1, hu_binary32(), rne, NULL, NULL);
-  (void)s;
-  memcpy(x, codes, n * sizeof *x);
+  for (size_t at = 0; at < n; at += PIECE) {
+    size_t piece = n - at < PIECE ? n - at : PIECE;
+    memcpy(codes, x + at, piece * sizeof *x);
+    hu_status s = f(piece, codes, 1, hu_binary32(), codes, 1, hu_binary32(), rne, NULL, NULL);
+    (void)s;
+    memcpy(x + at, codes, piece * sizeof *x);
+  }
 }
 
 /* Normal numbers 0 ... 2 pairs - 1 of a stream. */
@@ -81,9 +80,9 @@ static void normal_pairs(size_t pairs, float *z, hu_stream s) {
     r[i] = unit(words[2 * i]) + 0x1p-24f; /* exact; never 0 */
     c[i] = d[i] = turn * unit(words[2 * i + 1]);
   }
-  apply(hu_log_n, pairs, r);
-  apply(hu_cos_n, pairs, c);
-  apply(hu_sin_n, pairs, d);
+  hu_apply_n(hu_log_n, pairs, r);
+  hu_apply_n(hu_cos_n, pairs, c);
+  hu_apply_n(hu_sin_n, pairs, d);
   for (size_t i = 0; i < pairs; i++) {
     float radius = sqrtf(-2 * r[i]);
     z[2 * i] = radius * c[i];

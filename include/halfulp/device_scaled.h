@@ -7,7 +7,10 @@
 #define HALFULP_DEVICE_SCALED_H
 
 #include "halfulp/device.h"
+#include "halfulp/hadamard.h"
+#include "halfulp/s2fp8.h"
 #include "halfulp/scaled.h"
+#include "halfulp/scaled_gemm.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,11 +18,103 @@ extern "C" {
 
 /* ---- scaled.h ---- */
 
+/* A block or tensor that many threads look at needs a place for its amax, which no argument of the CPU's calls is: the
+ * scales may be narrower than amax, and quantizing stores none. So the calls that make a tensor have one argument more:
+ * work, device memory of this many bytes, aligned like uint64_t, overlapping nothing else; what it holds before and
+ * after means nothing. A call may start with the same work when the one before it in the stream has not ended, not in
+ * another stream. 0 (work may be NULL): one level, blocks of up to 16384 elements; or not a valid description. */
+HU_API size_t hu_device_scaled_work(size_t rows, size_t cols, const hu_scaling *scaling);
+
+/* z itself is on the host, as are its leading dimensions; z->codes, scales, tensor and amax, stats, events point to
+ * device memory. The number behind amax is looked at by the kernels alone: its sign is ignored, and what is not finite
+ * counts as binary32's largest number. amax may overlap nothing that is written. Without amax a second level takes a
+ * first pass over x. */
+HU_API HU_MUST_CHECK hu_status hu_device_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x,
+                                                       size_t ldx, const hu_scaling *scaling, hu_mode mode,
+                                                       const float *amax, hu_scaled_stats *stats, const hu_exec *exec,
+                                                       hu_events *events, void *work, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz,
+                                                       const hu_scaled *x, const hu_scaling *scaling,
+                                                       const hu_exec *exec, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz, const float *x,
+                                                         size_t ldx, const hu_scaling *scaling, hu_mode mode,
+                                                         const float *amax, hu_scaled_stats *stats, const hu_exec *exec,
+                                                         hu_events *events, void *work, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint8_t *x, size_t ld,
+                                                     const hu_scaling *scaling, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_scaled_unpack(size_t rows, size_t cols, uint8_t *z, size_t ld,
+                                                       const uint8_t *x, const hu_scaling *scaling, void *stream);
+
 /* ---- s2fp8.h ---- */
+
+/* Sums and scales lie in device memory: a tensor's statistics go from kernel to kernel and are never waited for. What
+ * is refused on the host by looking at them is not seen here: sums that no elements have, and scales that are none,
+ * count as mu = 0, m = T. `work` is device memory of so many bytes, aligned to 16, for tables; one call at a time may
+ * use it, others on the same stream afterwards. */
+#define HU_DEVICE_S2FP8_WORK 8192
+/* ADDS to *sums. */
+HU_API HU_MUST_CHECK hu_status hu_device_s2fp8_sum_n(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums,
+                                                     void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_s2fp8_scale_of(hu_s2fp8_scale *scale, const hu_s2fp8_sums *sums,
+                                                        const hu_s2fp8 *kind, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_s2fp8_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x,
+                                                        ptrdiff_t incx, const hu_s2fp8 *kind,
+                                                        const hu_s2fp8_scale *scale, hu_mode mode, const hu_exec *exec,
+                                                        hu_events *events, void *work, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_s2fp8_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x,
+                                                        ptrdiff_t incx, const hu_s2fp8 *kind,
+                                                        const hu_s2fp8_scale *scale, const hu_exec *exec, void *work,
+                                                        void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_s2fp8_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x,
+                                                          ptrdiff_t incx, const hu_s2fp8 *kind,
+                                                          const hu_s2fp8_scale *scale, hu_mode mode,
+                                                          const hu_exec *exec, hu_events *events, void *work,
+                                                          void *stream);
+/* Here sums and scale must not be NULL. */
+HU_API HU_MUST_CHECK hu_status hu_device_s2fp8_truncate_n(size_t n, float *z, ptrdiff_t incz, const float *x,
+                                                          ptrdiff_t incx, const hu_s2fp8 *kind, hu_mode mode,
+                                                          hu_s2fp8_sums *sums, hu_s2fp8_scale *scale,
+                                                          const hu_exec *exec, hu_events *events, void *work,
+                                                          void *stream);
+/* Operands decoded whole into `work`, then hu_device_gemm. Bytes it takes: SIZE_MAX if they do not fit. */
+HU_API size_t hu_device_s2fp8_gemm_work(size_t m, size_t n, size_t k, const hu_s2fp8_operand *a,
+                                        const hu_s2fp8_operand *b);
+HU_API HU_MUST_CHECK hu_status hu_device_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, size_t ldz,
+                                                    const hu_s2fp8_operand *a, const hu_s2fp8_operand *b,
+                                                    const float *c, size_t ldc, void *work, void *stream);
 
 /* ---- hadamard.h ---- */
 
+/* z, x and transform->mask are device pointers, the record is on the host. */
+HU_API HU_MUST_CHECK hu_status hu_device_hadamard_forward(size_t rows, size_t cols, float *z, size_t ldz,
+                                                          const float *x, size_t ldx, const hu_hadamard *transform,
+                                                          const hu_exec *exec, void *stream);
+HU_API HU_MUST_CHECK hu_status hu_device_hadamard_inverse(size_t rows, size_t cols, float *z, size_t ldz,
+                                                          const float *x, size_t ldx, const hu_hadamard *transform,
+                                                          const hu_exec *exec, void *stream);
+
 /* ---- scaled_gemm.h ---- */
+
+/* The twin of hu_scaled_gemm. Descriptions, leading dimensions and the records of d, a, b, c and sum are on the host;
+ * codes, scales, tensor, amax, stats, plain data, events and space point to device memory. amax is as
+ * hu_device_scaled_encode has it; HU_E_GRID is not reported. A few kernels a run.
+ * Where `across` is a chain of binary32 steps (fp32, seq(binary32), seq2(binary32), ties to even) and no step inside is
+ * stochastic, 8 bytes an element of D are in work, else 20 for every run of an element: for as many rows as 256 MiB
+ * hold, or one. space: aligned to 64. */
+HU_API size_t hu_device_scaled_gemm_space(size_t m, size_t n, size_t k, const hu_scaled_result *d,
+                                          const hu_scaled_operand *a, const hu_scaled_operand *b,
+                                          const hu_scaled_operand *c, const hu_scaled_sum *sum);
+HU_API HU_MUST_CHECK hu_status hu_device_scaled_gemm(size_t m, size_t n, size_t k, const hu_scaled_result *d,
+                                                     const hu_scaled_operand *a, const hu_scaled_operand *b,
+                                                     const hu_scaled_operand *c, const hu_scaled_sum *sum, hu_mode mode,
+                                                     void *space, size_t bytes, const hu_exec *exec, hu_events *events,
+                                                     void *stream);
+/* The twin of hu_gemm_scaled of gemm.h: data of d, a, b, c, sa, sb are device pointers. */
+HU_API HU_MUST_CHECK hu_status hu_device_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d,
+                                                     const hu_operand *a, const hu_operand *b, const hu_operand *c,
+                                                     const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
+                                                     hu_mode mode, const hu_exec *exec, hu_events *events,
+                                                     void *stream);
 
 #ifdef __cplusplus
 }

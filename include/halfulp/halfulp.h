@@ -17,6 +17,10 @@
 #include "halfulp/accum.h"
 #include "halfulp/gemm.h"
 #include "halfulp/scaled.h"
+#include "halfulp/hadamard.h"
+#include "halfulp/number.h"
+#include "halfulp/s2fp8.h"
+#include "halfulp/scaled_gemm.h"
 
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"

@@ -9,6 +9,7 @@
 
 #include "halfulp/format.h"
 #include "halfulp/mode.h"
+#include "halfulp/number.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -97,6 +98,15 @@ HU_API HU_MUST_CHECK hu_status hu_oracle_function(uint32_t *code, uint32_t *even
 HU_API HU_MUST_CHECK hu_status hu_oracle_functions(uint32_t *codes, uint32_t *events, int function, hu_format fz,
                                                    size_t n, const hu_mode *modes, const uint32_t *random,
                                                    const hu_oracle_code *x);
+
+/* Number systems (number.h, docs/numbers.md). HU_E_NUMBER and HU_E_FORMAT as hu_number_check, but that fields of other
+ * kinds are not looked at. What hu_number_encode64, hu_number_convert must return. */
+HU_API HU_MUST_CHECK hu_status hu_oracle_number_encode64(uint32_t *code, uint32_t *events, hu_number f, hu_mode mode,
+                                                         double x, uint32_t random);
+HU_API HU_MUST_CHECK hu_status hu_oracle_number_convert(uint32_t *code, uint32_t *events, hu_number fz, hu_mode mode,
+                                                        hu_number fx, uint32_t x, uint32_t random);
+/* What hu_number_decode64 and, if z32 is not NULL, hu_number_decode must return. */
+HU_API HU_MUST_CHECK hu_status hu_oracle_number_decode64(double *z, float *z32, hu_number f, uint32_t code);
 
 #ifdef __cplusplus
 }

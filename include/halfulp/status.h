@@ -34,6 +34,7 @@ typedef enum hu_status {
   HU_E_SPACE = -62,   /* a text buffer too small; the size needed is reported */
   HU_E_ACCUM = -70,   /* an accumulation model unknown, or not usable with these formats */
   HU_E_SCALING = -71, /* a description of a scaled tensor whose parts do not go together */
+  HU_E_NUMBER = -72,  /* a description of a number system that hu_number_check refuses */
   HU_E_MEMORY = -80,  /* a call that may allocate (oracle, device set-up) could not */
   HU_E_DEVICE = -90,  /* no CUDA device, or this library was built without CUDA */
   HU_E_CUDA = -91,    /* the CUDA runtime reported an error */

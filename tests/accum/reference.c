@@ -342,18 +342,17 @@ static void start(engine *g, const dot *x) {
   g->plain = grid_of(m->promote ? m->promoted : cuts ? m->product : sum, rne);
 }
 
-uint64_t reference_watched(const dot *x, uint32_t *events, hu_watch *watch) {
+uint64_t reference_between(const dot *x, reference_ends *ends, uint32_t *events, hu_watch *watch) {
   engine g;
   real c;
   exact e;
   uint32_t code = 0, random = 0;
-  memset(watch, 0, sizeof *watch);
-  if (x->accum.kind == HU_ACCUM_INT32) return integers(x, events, watch);
   start(&g, x);
+  g.roundings = ends->roundings;
   real_make(&g, &c);
   if (x->has_c && x->c.kind == HU_ELEMENT_BINARY64) real_from_binary64(&c, x->ct);
   if (x->has_c && x->c.kind == HU_ELEMENT_CODE) real_from_code(&c, &g.tc, (uint32_t)x->ct);
-  int nan_operand = has_nan(&g, &c);
+  ends->nan_given = has_nan(&g, &c);
   if (x->accum.kind == HU_ACCUM_EXACT)
     whole(&g, x->n, &c);
   else if (x->accum.kind == HU_ACCUM_FP64)
@@ -362,19 +361,30 @@ uint64_t reference_watched(const dot *x, uint32_t *events, hu_watch *watch) {
     sliced(&g, x->n, &c);
   else
     promoted(&g, 0, x->n, &c);
-  int made = c.kind == NOT_A_NUMBER && !nan_operand;
+  ends->nan = c.kind == NOT_A_NUMBER;
+  ends->roundings = g.roundings;
   uint64_t z;
-  if (x->c.kind == HU_ELEMENT_BINARY64) {
+  if (x->c.kind == HU_ELEMENT_BINARY64 && !ends->result) {
     z = to_binary64(&c, events);
   } else {
+    table to = g.tc;
+    if (ends->result) assert_int_equal(table_make(&to, *ends->result), HU_OK);
     if (x->mode.bits) random = hu_stream_word((hu_stream){x->key, x->element}, 0) >> (32 - x->mode.bits);
     real_to_exact(&e, &c);
-    round_exact(&g.tc, x->mode, &e, random, &code, events);
+    round_exact(&to, x->mode, &e, random, &code, events);
     z = code;
   }
   *watch = g.watch;
-  if (made) *events = (*events & ~(uint32_t)HU_EVENT_NAN_IN) | HU_EVENT_INVALID;
   real_drop(&c);
+  return z;
+}
+
+uint64_t reference_watched(const dot *x, uint32_t *events, hu_watch *watch) {
+  reference_ends ends = {0, NULL, 0, 0};
+  memset(watch, 0, sizeof *watch);
+  if (x->accum.kind == HU_ACCUM_INT32) return integers(x, events, watch);
+  uint64_t z = reference_between(x, &ends, events, watch);
+  if (ends.nan && !ends.nan_given) *events = (*events & ~(uint32_t)HU_EVENT_NAN_IN) | HU_EVENT_INVALID;
   return z;
 }
 

@@ -11,4 +11,13 @@ uint64_t reference_dot(const dot *x, uint32_t *events);
 /* Likewise, and what its additions did. */
 uint64_t reference_watched(const dot *x, uint32_t *events, hu_watch *watch);
 
+/* A piece of a longer sum. */
+typedef struct reference_ends {
+  uint64_t roundings;      /* the number of its first rounding; then, of the next one */
+  const hu_format *result; /* what the sum is rounded into; NULL: C's format */
+  int nan, nan_given;      /* the sum is NaN; an operand is */
+} reference_ends;
+/* Not for models of integers. events: a NaN sum's are nan_in, whoever made it. */
+uint64_t reference_between(const dot *x, reference_ends *ends, uint32_t *events, hu_watch *watch);
+
 #endif

@@ -36,17 +36,18 @@ def allow(paths, allowed, why):
 
 
 public = r'halfulp/.*'
-core = r'emu/(core|stream|port|arith|accum|accum_num|accum_wide|accum_plan|accum_block|dot_last|scaled|bits|big|function\w+)\.h'
+core = r'emu/(core|stream|port|arith|accum|accum_num|accum_wide|accum_plan|accum_block|dot_last|scaled|scaled_sum|hadamard|number|number_log|s2fp8|s2fp8_log|s2fp8_table|s2fp8_polynomial|bits|big|function\w+)\.h'
 n = 0
 n += allow(files('include/halfulp/**/*.h', 'formats/*.h'), [public], 'public headers include public headers')
 n += allow(files('emu/core.h', 'emu/arith.h', 'emu/stream.h', 'emu/port.h', 'emu/narrow.h', 'emu/lanes.h',
-                 'emu/accum.h', 'emu/accum_num.h', 'emu/accum_wide.h', 'emu/accum_plan.h', 'emu/accum_block.h', 'emu/scaled.h'),
-           [r'halfulp/(accum|format|mode|scaled)\.h', core, r'emu/(narrow|lanes)\.h'],
+                 'emu/accum.h', 'emu/accum_num.h', 'emu/accum_wide.h', 'emu/accum_plan.h', 'emu/accum_block.h', 'emu/scaled.h', 'emu/scaled_sum.h', 'emu/hadamard.h', 'emu/number.h',
+                 'emu/number_log.h'),
+           [r'halfulp/(accum|format|mode|number|scaled|scaled_gemm|hadamard)\.h', core, r'emu/(narrow|lanes)\.h'],
            'the core stands on the format and mode types')
 n += allow(files('emu/*.c', 'emu/*.h'), [public, r'emu/.*'], 'emu knows nothing above it')
-n += allow(files('emu/oracle/*'), [r'halfulp/(format|mode|status|oracle)\.h', r'emu/oracle/.*'],
+n += allow(files('emu/oracle/*'), [r'halfulp/(format|mode|number|status|oracle)\.h', r'emu/oracle/.*'],
            'the oracle shares nothing with the emulator')
-n += allow(files('gpu/*'), [public, core, r'emu/(narrow|lanes|shared)\.h', r'gpu/.*', r'cuda.*', r'cublas.*', r'bench/.*'],
+n += allow(files('gpu/*'), [public, core, r'emu/(narrow|lanes|shared|scaled_plan)\.h', r'gpu/.*', r'cuda.*', r'cublas.*', r'bench/.*'],
            'the kernels of one backend never reach into the other')
 n += allow(files('cli/*'), [public, r'cli/.*', r'files/.*'], 'the command uses public headers only')
 n += allow(files('train/*'), [public, r'train/.*', r'files/.*'], 'training uses public headers only')
@@ -59,7 +60,7 @@ for path in files('emu/**/*.[ch]', 'cli/*.[ch]', 'include/halfulp/*.h', 'formats
 
 # The integer core, compiled whole, must hold no floating-point or vector instruction.
 text = '\n'.join([
-    '#include "emu/accum.h"', '#include "emu/scaled.h"', '#include "emu/arith.h"', '#include "emu/core.h"', '#include "emu/stream.h"',
+    '#include "emu/scaled_sum.h"', '#include "emu/scaled.h"', '#include "emu/s2fp8_table.h"', '#include "emu/hadamard.h"', '#include "emu/number.h"', '#include "emu/arith.h"', '#include "emu/core.h"', '#include "emu/stream.h"',
     'uint32_t t1(const hu_spec *s, uint64_t u, uint32_t r, uint32_t *e) { return hu_round(s, hu_unpack64(u), r, e); }',
     'uint32_t t2(const hu_spec *s, uint32_t u, uint32_t r, uint32_t *e) { return hu_round(s, hu_unpack32(u), r, e); }',
     'uint64_t t3(const hu_spec *s, uint32_t c) { return hu_pack64(hu_unpack(s, c)); }',
@@ -76,10 +77,18 @@ text = '\n'.join([
     'hu_shared t12(const hu_scaler *s, uint32_t a) { return hu_shared_of(s, a, 0); }',
     'uint32_t t13(const hu_scaler *s, const hu_shared *b, uint32_t u, uint32_t r, uint32_t *e) {',
     '  return hu_scaled_value(s, b, hu_scaled_element(s, b, u, r, e));',
-    '}', ''])
+    '}',
+    'uint32_t t14(const hu_number_spec *s, const hu_number_spec *t, uint32_t c, uint32_t r, uint32_t *e) {',
+    '  return hu_number_round(s, hu_number_unpack(t, c), r, e);',
+    '}',
+    'uint64_t t15(const hu_number_spec *s, uint32_t c) { return hu_quantity_pack64(hu_number_unpack(s, c)); }',
+    'void t16(uint32_t *u, uint32_t n) { hu_hadamard_block(u, n, hu_hadamard_factor(n, 0, 0)); }',
+    'void t17(hu_s2_table *z, const hu_s2 *t, uint32_t i) { hu_s2_fill_entry(z, t, i); }',
+    'uint32_t t18(const hu_s2_search *s, uint32_t u, uint32_t *e) { return hu_s2_found(s, u, e); }', ''])
 words = re.compile(r'\b(float|double|long double|fma|log2|frexp|ldexp)\b')
 for name in ['core.h', 'stream.h', 'arith.h', 'accum.h', 'accum_num.h', 'accum_wide.h', 'accum_plan.h',
-             'accum_block.h', 'dot_last.h', 'big.h', 'function_exact.h', 'function_series.h', 'function_values.h', 'scaled.h']:
+             'accum_block.h', 'dot_last.h', 'big.h', 'function_exact.h', 'function_series.h', 'function_values.h', 'scaled.h',
+             'scaled_sum.h', 'hadamard.h', 'number.h', 'number_log.h', 's2fp8.h', 's2fp8_log.h', 's2fp8_table.h']:
     path = root / 'emu' / name
     if path.exists():
         code = re.sub(r'/\*.*?\*/', '', path.read_text(), flags=re.S)

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What the tests of the command share: running it, and .npy files written by hand."""
 
+import json
 import os
+import pty
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 HALFULP = os.environ["HALFULP"]
@@ -57,6 +60,51 @@ def parse_npy(data):
     head = ast.literal_eval(data[10 : 10 + length].decode("latin-1").strip())
     assert set(head) == {"descr", "fortran_order", "shape"}
     return head["descr"], head["fortran_order"], head["shape"], data[10 + length :]
+
+
+def safetensors(tensors, metadata=None, pad=True):
+    """The bytes of a .safetensors file from (name, dtype, shape, bytes), in that order."""
+    header, data = {}, b""
+    if metadata is not None:
+        header["__metadata__"] = metadata
+    for name, dtype, shape, payload in tensors:
+        header[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [len(data), len(data) + len(payload)]}
+        data += payload
+    text = json.dumps(header, ensure_ascii=False).encode()
+    text += b" " * (-len(text) % 8 if pad else 0)
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def parse_safetensors(data):
+    """({name: (dtype, shape, bytes)}, metadata, names in the order of their bytes) by Python's own reader of JSON."""
+    length = struct.unpack("<Q", data[:8])[0]
+    assert length % 8 == 0 and data[8:9] == b"{"
+    header = json.loads(data[8 : 8 + length].decode("utf-8"))
+    metadata = header.pop("__metadata__", {})
+    tensors, order, end = {}, sorted(header, key=lambda n: header[n]["data_offsets"]), 0
+    for name in order:
+        entry = header[name]
+        begin, stop = entry["data_offsets"]
+        assert set(entry) == {"dtype", "shape", "data_offsets"} and begin == end, (name, entry)
+        tensors[name] = (entry["dtype"], tuple(entry["shape"]), data[8 + length + begin : 8 + length + stop])
+        end = stop
+    assert 8 + length + end == len(data)
+    return tensors, metadata, order
+
+
+def on_terminal(args):
+    """What a command shows on a terminal behind its standard error, and how long it took."""
+    host, terminal = pty.openpty()
+    started = time.time()
+    subprocess.run(args, stdout=subprocess.DEVNULL, stderr=terminal, check=True, timeout=250)
+    took = time.time() - started
+    os.close(terminal)
+    try:
+        shown = os.read(host, 65536)
+    except OSError:
+        shown = b""
+    os.close(host)
+    return shown, took
 
 
 class Case(unittest.TestCase):

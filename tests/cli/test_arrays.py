@@ -3,7 +3,6 @@
 
 import json
 import os
-import pty
 import random
 import signal
 import struct
@@ -179,16 +178,7 @@ class Quantize(support.Case):
         args = [support.HALFULP, "plot", "-f", "bfloat16", "--data", x, "-o", self.path("o.svg")]
         r = subprocess.run(args, stderr=subprocess.PIPE, check=True)
         self.assertEqual(r.stderr, b"")
-        host, terminal = pty.openpty()
-        started = time.time()
-        subprocess.run(args, stderr=terminal, check=True)
-        took = time.time() - started
-        os.close(terminal)
-        try:
-            shown = os.read(host, 65536)
-        except OSError:
-            shown = b""
-        os.close(host)
+        shown, took = support.on_terminal(args)
         if took > 2:  # drawn after half a second
             self.assertIn(b"plot [", shown)
 
@@ -428,7 +418,7 @@ class Gemm(Quantize):
 class Plot(Quantize):
     def test_every_format_draws(self):
         names = [e["id"] for e in json.loads(self.ok("formats", "--json"))]
-        picks = names[:24] + ["fp(0,5,0):finite", "fp(3,0,0)", "fp(11,20,0)", "fp(1,2,0):finite"]
+        picks = names[:24] + names[-23:] + ["posit(6,1)", "uq(3.5)", "fp(0,5,0):finite", "fp(3,0,0)", "fp(11,20,0)", "fp(1,2,0):finite"]
         for name in picks:
             self.ok("plot", "-f", name, "-o", self.path("p.svg"))
             root = tree.fromstring(self.read("p.svg"))
@@ -448,6 +438,16 @@ class Plot(Quantize):
                     if node.get(key) is not None:
                         self.assertTrue(0 <= float(node.get(key)) <= top, (name, key, node.get(key)))
         print("drawn: %d formats" % len(picks))
+
+    def test_data_in_other_systems(self):
+        x = self.write("x.npy", npy("<f4", (6,), floats([0, 1e-30, 0.3, -0.75, 2, 1e30])))
+        self.ok("plot", "-f", "posit8", "--data", x, "-o", self.path("p.svg"))
+        root = tree.fromstring(self.read("p.svg"))
+        texts = ["".join(t.itertext()) for t in root.iter("{http://www.w3.org/2000/svg}text")]
+        for name, count in (("numbers", "3"), ("too small", "1"), ("beyond max: becomes max", "1")):
+            i = texts.index(name)
+            self.assertIn(count, texts[i + 1 : i + 3], texts)
+        self.bad("plot", "-f", "table(-1,0)", "-o", self.path("q.svg"), says="there is no positive value")
 
     def test_data_counts(self):
         x = self.put("x.npy", [1.0, 1e6, 1e-6, 0.002, 0.0, float("inf"), float("nan"), -3.0])

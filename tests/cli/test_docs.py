@@ -73,6 +73,8 @@ class Docs(support.Case):
                     line.startswith("halfulp verify -f") and os.environ["HALFULP_ORACLE"] != "1"
                 ):
                     continue  # too long; or nothing to ask
+                if ".safetensors" in line and os.environ["HALFULP_SAFETENSORS"] != "1":
+                    continue  # built without
                 if line.startswith("halfulp probe-hw"):
                     continue  # wants a device; test_verify.py
                 self.needs(line)
@@ -112,6 +114,8 @@ class Docs(support.Case):
         done = 0
         for line in self.examples(example):
             if line.startswith("halfulp verify") and os.environ["HALFULP_ORACLE"] != "1":
+                continue
+            if ".safetensors" in line and os.environ["HALFULP_SAFETENSORS"] != "1":
                 continue
             r = self.shell(line)
             self.assertEqual((r.returncode, r.stderr), (0, b""), line)

@@ -201,7 +201,7 @@ class Numbers(support.Case):
         self.bad("encode", "-f", "bfloat16", "--seed", "18446744073709551616", says="--seed")
         self.bad("encode", "--what", says="--what")
         self.bad("encode", "-f", says="wants an argument")
-        self.bad("encode", "-f", "bfloat16", "a", "b", says="one operand too many")
+        self.bad("encode", "-f", "bfloat16", "a", "b", "c", says="one operand too many")
         self.bad("encode", "-f", "bfloat16", "/nonexistent", says="/nonexistent: ")
         self.bad("info", says="wants FORMAT")
         self.bad("info", "binary32", "--table", says="up to 16 bits")
@@ -220,6 +220,51 @@ class Numbers(support.Case):
         for name in ("float8_e4m3fn", "float8_e5m2", "hfp8_fwd_143", "bfloat16", "binary8p4se"):
             self.assertIn(name, names)
         self.assertEqual(len(self.ok("formats").splitlines()), len(names) + 1)
+
+    def test_other_systems(self):
+        """Cards, tables and explanations of posits, logarithmic and fixed-point numbers and tables."""
+        entries = json.loads(self.ok("formats", "--json"))
+        systems = [e for e in entries if "kind" in e]
+        self.assertEqual({e["kind"] for e in systems}, {"posit", "lns", "fixed", "table"})
+        for e in systems:
+            card = json.loads(self.ok("info", e["id"], "--json"))
+            self.assertEqual((card["kind"], card["width"], card["text"]), (e["kind"], e["width"], e["text"]))
+            self.assertEqual(json.loads(self.ok("info", e["text"], "--json"))["max"], card["max"])
+            self.assertIn("defined in", self.ok("info", e["id"]))
+            if e["width"] <= 8:
+                rows = json.loads(self.ok("info", e["id"], "--table", "--json"))
+                self.assertEqual(len(rows), 1 << e["width"])
+                values = [float.fromhex(r["value"]) for r in rows if r["value"] != "nan"]
+                self.assertEqual(max(values), float.fromhex(card["max"]["value"]))
+                self.assertEqual(min(values), float.fromhex(card["lowest"]["value"]))
+                for row in rows:  # a value becomes itself
+                    if row["value"] in ("nan", "-0x0p+0"):
+                        continue
+                    out = json.loads(self.ok("explain", "-f", e["id"], "--json", "--", row["value"]))
+                    self.assertEqual(out["results"][0]["value"], row["value"], (e["id"], row))
+        self.assertRegex(self.ok("info", "posit8"), r"(?m)^  NaR +0x80 +nan")
+        self.assertRegex(self.ok("info", "q(0.3):wrap"), r"(?m)^  values +.* wrapped$")
+        self.bad("info", "posit16x", says="no such name")
+        self.bad("info", "posit(40,2)", says="no such number system can be")
+        self.bad("info", "table(1,x)", says="wrong from character 9 on")
+        self.bad("info", "posit32", "--table", says="up to 16 bits")
+
+    def test_explain_other_systems(self):
+        text = self.ok("explain", "-f", "posit16", "0.1", "-r", "all")
+        self.assertRegex(text, r"toward zero +0x24cc +0x1.998p-4")
+        self.assertRegex(text, r"distance +0\.8 of the bit string")
+        self.assertIn("less than half the way", self.ok("explain", "-f", "lns8", "0.3"))
+        self.assertRegex(self.ok("explain", "-f", "int8", "2.5"), r"rne +a tie\n +0x02 ")
+        self.assertRegex(self.ok("explain", "-f", "int8", "-r", "rna", "2.5"), r"rna +a tie\n +0x03 ")
+        self.assertIn("beyond the range: its end", self.ok("explain", "-f", "int8", "500"))
+        self.assertRegex(self.ok("explain", "-f", "q(7.0):wrap", "130"), r"wrapped\n +0x82 = -0x1.f8p\+6")
+        out = json.loads(self.ok("explain", "-f", "nf4", "0.3", "--json"))
+        self.assertEqual((out["toward_zero"]["code"], out["results"][0]["code"]), ("0xa", "b"))
+        self.assertEqual(json.loads(self.ok("explain", "-f", "posit8", "nan", "--json"))["results"][0]["code"], "80")
+        self.bad("explain", "-f", "posit8", "abc", says="'abc' is not a number")
+        # A third of a table's gap has digits without end: binary64 cannot tell an odd 1/3 from its neighbours there.
+        self.assertIn("toward zero", self.ok("explain", "-f", "table(0,1)", "0." + "3" * 30))
+        self.bad("explain", "-f", "table(0,1)", "0.5" + "0" * 30 + "1", says="wants more digits")
 
     def test_info_without_exponents(self):
         out = self.ok("info", "uint4")

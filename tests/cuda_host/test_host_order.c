@@ -4,7 +4,9 @@
 #include "tests/cuda_host/host_order.h"
 #include "tests/cuda_host/twin.h"
 
-enum { M = 68, N = 70, K = 20, BYTES = M * N * 4, ORDERS = 4 };
+#include "halfulp/device_scaled.h"
+
+enum { M = 68, N = 70, K = 20, BYTES = M * N * 4, VALUES = 20000, ORDERS = 4 };
 
 typedef struct result {
   uint8_t d[BYTES];
@@ -40,11 +42,34 @@ static void array(result *z, const float *x, hu_format f, uint32_t kind) {
   }
 }
 
+/* Scaled tensors: rows, teams of three sizes, pieces; codes, scales, events and statistics. */
+static void scaled(result *z, const float *x, hu_format f, uint32_t kind) {
+  static const char *const texts[] = {"nvfp4", "fp8_tensor", "dsv3_128x128", "hbfp8",
+                                      "scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=16x1;rule=ceil)"};
+  static uint64_t work[64];
+  hu_scaling d;
+  (void)f;
+  t_fill_pattern(z->d, BYTES);
+  memset(&z->events, 0, sizeof z->events);
+  assert_int_equal(hu_scaling_parse(&d, texts[kind], NULL), HU_OK);
+  size_t rows = kind == 1 ? 9 : 36, cols = kind == 1 ? 2000 : 130;
+  hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, &d);
+  size_t code_bytes = (n.codes + 7) / 8 * 8, scale_bytes = (n.scales + 15) / 16 * 16;
+  assert_true(rows * cols <= VALUES && sizeof work >= hu_device_scaled_work(rows, cols, &d));
+  hu_scaled q = {z->d, cols, z->d + code_bytes, n.block_cols, NULL};
+  hu_scaled_stats *stats = (hu_scaled_stats *)(void *)(z->d + code_bytes + scale_bytes);
+  if (d.tensor) q.tensor = (float *)(void *)(z->d + BYTES - 8);
+  int with = n.block_rows * n.block_cols < 100; /* without statistics the kernel of rows */
+  assert_int_equal(hu_device_scaled_encode(rows, cols, &q, x, cols, &d, t_mode(HU_RNE), NULL, with ? stats : NULL, NULL,
+                                           &z->events, work, NULL),
+                   HU_OK);
+}
+
 static void any_order(void **state) {
   (void)state;
   t_random r = {t_seed("any_order", 40)};
   size_t runs = 0;
-  static float x[(M + N) * K + M * N];
+  static float x[VALUES];
   result *first = malloc(sizeof *first), *other = malloc(sizeof *other);
   assert_non_null(first);
   assert_non_null(other);
@@ -56,7 +81,12 @@ static void any_order(void **state) {
                  {product, hu_format_ieee(4, 3, 0), HU_ACCUM_EXACT},
                  {product, hu_format_ieee(8, 23, 0), HU_ACCUM_EXACT},
                  {array, hu_format_ieee(4, 3, 0), 0},
-                 {array, hu_format_ieee(4, 3, 0), 1}};
+                 {array, hu_format_ieee(4, 3, 0), 1},
+                 {scaled, hu_format_ieee(5, 10, 0), 0},
+                 {scaled, hu_format_ieee(5, 10, 0), 1},
+                 {scaled, hu_format_ieee(5, 10, 0), 2},
+                 {scaled, hu_format_ieee(5, 10, 0), 3},
+                 {scaled, hu_format_ieee(5, 10, 0), 4}};
   for (size_t i = 0; i < sizeof runs_of / sizeof runs_of[0]; i++) {
     fill(&r, runs_of[i].f, x, sizeof x / sizeof x[0]);
     hu_host_order(0);

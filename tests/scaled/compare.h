@@ -3,6 +3,7 @@
 #ifndef HALFULP_TESTS_SCALED_COMPARE_H
 #define HALFULP_TESTS_SCALED_COMPARE_H
 
+#include "tests/scaled/draw.h"
 #include "tests/scaled/model.h"
 #include "tests/support/support.h"
 
@@ -12,9 +13,5 @@ enum { ELEMENTS_MAX = 1 << 14 };
  * threads and leading dimensions are drawn from r; NULL: all levels off, one thread, contiguous. */
 const char *compare(t_random *r, size_t rows, size_t cols, const float *x, const hu_scaling *scaling, hu_mode mode,
                     const float *amax);
-/* A valid description, of any kind. */
-hu_scaling random_scaling(t_random *r);
-/* A matrix with a share of everything: edges of amax among them. */
-void random_matrix(t_random *r, size_t n, float *x, const hu_scaling *scaling);
 
 #endif

@@ -4,35 +4,17 @@
  *   test_scaled_golden FILE ...          each must hold
  *   test_scaled_golden --write           tests/golden/scaled/model.txt to stdout
  *
- * A file has lines of a word and numbers: `scaling TEXT`, `shape ROWS COLS`, `x` binary32 patterns in hexadecimal,
- * `tensor` pattern or -, `scales`, `codes`; the last one closes a case. # begins a comment. */
+ * golden.h says what a file has. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/scaled/compare.h"
+#include "tests/scaled/golden.h"
 
-enum { NUMBERS = 4096, LINE = 1 << 16 };
+enum { NUMBERS = GOLDEN_NUMBERS };
 
-typedef struct golden {
-  hu_scaling scaling;
-  size_t rows, cols;
-  float x[NUMBERS];
-  uint32_t tensor, scales[NUMBERS], codes[NUMBERS];
-  int has_tensor;
-} golden;
-
-static size_t numbers(const char *line, uint32_t *z, int base) {
-  size_t n = 0;
-  char *end;
-  for (;; n++, line = end) {
-    unsigned long u = strtoul(line, &end, base);
-    if (end == line || n == NUMBERS) return n;
-    z[n] = (uint32_t)u;
-  }
-}
-
-static int holds(const golden *g, uint32_t levels_off) {
+static int holds_at(const golden *g, uint32_t levels_off) {
   static uint32_t codes[NUMBERS], scales[NUMBERS];
   hu_mode rne = {0};
   hu_exec exec = {0, levels_off, {0, 0}};
@@ -52,45 +34,7 @@ static int holds(const golden *g, uint32_t levels_off) {
   return 1;
 }
 
-/* Cases of a file; -1 if one does not hold. */
-static int replay(const char *path) {
-  static golden g;
-  static char line[LINE];
-  static uint32_t words[NUMBERS];
-  FILE *f = fopen(path, "r");
-  int cases = 0;
-  if (!f) return -1;
-  for (unsigned at = 1; fgets(line, LINE, f); at++) {
-    char *rest = line + strcspn(line, " ");
-    line[strcspn(line, "\n")] = 0;
-    if (strncmp(line, "scaling ", 8) == 0) {
-      if (hu_scaling_parse(&g.scaling, line + 8, NULL) != HU_OK) break;
-    } else if (strncmp(line, "shape ", 6) == 0) {
-      if (numbers(rest, words, 10) != 2) break;
-      g.rows = words[0];
-      g.cols = words[1];
-      if (g.rows * g.cols > NUMBERS) break;
-    } else if (strncmp(line, "x ", 2) == 0) {
-      if (numbers(rest, words, 16) != g.rows * g.cols) break;
-      memcpy(g.x, words, g.rows * g.cols * sizeof *words);
-    } else if (strncmp(line, "tensor ", 7) == 0) {
-      g.has_tensor = numbers(rest, &g.tensor, 16) == 1;
-    } else if (strncmp(line, "scales ", 7) == 0) {
-      numbers(rest, g.scales, 16);
-    } else if (strncmp(line, "codes ", 6) == 0) {
-      if (numbers(rest, g.codes, 16) != g.rows * g.cols || !holds(&g, 0) || !holds(&g, 7)) {
-        printf("%s:%u: does not hold\n", path, at);
-        break;
-      }
-      cases++;
-    } else if (line[0] != '#' && line[0] != 0) {
-      break;
-    }
-  }
-  int whole = feof(f);
-  fclose(f);
-  return whole ? cases : -1;
-}
+static int holds(const golden *g) { return holds_at(g, 0) && holds_at(g, 7); }
 
 static void put_line(const char *word, const uint32_t *x, size_t n) {
   printf("%s", word);
@@ -140,7 +84,7 @@ static int write_all(void) {
 int main(int argc, char **argv) {
   if (argc == 2 && strcmp(argv[1], "--write") == 0) return write_all();
   for (int i = 1; i < argc; i++) {
-    int cases = replay(argv[i]);
+    int cases = golden_replay(argv[i], holds);
     if (cases <= 0) return 1;
     printf("%s: %d cases\n", argv[i], cases);
   }

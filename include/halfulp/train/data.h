@@ -70,8 +70,8 @@ HU_API HU_MUST_CHECK hu_status hu_data_normalise(hu_data *z, const float *mean, 
   { 0.5074f, 0.4867f, 0.4411f }
 #define HU_CIFAR100_DEVIATION \
   { 0.2011f, 0.1987f, 0.2025f }
-/* Inputs, labels and targets of n examples, one after another, into arrays that are not NULL. An index is below count
- * (not checked). */
+/* Inputs, labels and targets of n examples, one after another, into arrays that are not NULL. An index is below count,
+ * and the set has the labels and targets that are asked for (not checked). */
 HU_API void hu_data_gather(const hu_data *x, size_t n, const uint32_t *index, float *z, uint32_t *labels, float *y);
 
 /* A stream of tokens: bytes numbered by the table of those that occur, in increasing order. */

@@ -119,6 +119,12 @@ static inline unsigned long long atomicAdd(unsigned long long *p, unsigned long 
   return old;
 }
 
+static inline unsigned atomicMax(unsigned *p, unsigned v) {
+  unsigned old = *p;
+  *p = v > old ? v : old;
+  return old;
+}
+
 static inline unsigned atomicOr(unsigned *p, unsigned v) {
   unsigned old = *p;
   *p |= v;
@@ -131,6 +137,12 @@ static inline int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
 static inline int __clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }
 static inline int __ffs(int x) { return __builtin_ffs(x); }
 static inline int __popc(unsigned x) { return __builtin_popcount(x); }
+static inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
+  uint64_t bytes = (uint64_t)y << 32 | x;
+  unsigned z = 0;
+  for (unsigned i = 0; i < 4; i++) z |= (unsigned)(bytes >> (8 * (selector >> (4 * i) & 7)) & 0xFF) << (8 * i);
+  return z;
+}
 static inline float __uint_as_float(unsigned u) { return hu_host_cast<float>(u); }
 static inline unsigned __float_as_uint(float x) { return (unsigned)hu_host_bits(x); }
 static inline double __longlong_as_double(long long u) { return hu_host_cast<double>((uint64_t)u); }
@@ -166,6 +178,7 @@ static inline float __fadd_rd(float a, float b) { return hu_host_add(a, b, FE_DO
 static inline float __fadd_ru(float a, float b) { return hu_host_add(a, b, FE_UPWARD); }
 static inline float __fadd_rz(float a, float b) { return hu_host_add(a, b, FE_TOWARDZERO); }
 static inline float __fmul_rn(float a, float b) { return a * b; }
+static inline float __fdiv_rn(float a, float b) { return a / b; }
 static inline float __fsub_rn(float a, float b) { return a - b; }
 static inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
 static inline double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
