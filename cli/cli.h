@@ -114,6 +114,8 @@ int cli_explain(int argc, char **argv);
 int cli_quantize(int argc, char **argv);
 int cli_gemm(int argc, char **argv);
 int cli_models(int argc, char **argv);
+int cli_experiments(int argc, char **argv);
+int cli_experiment(int argc, char **argv);
 int cli_mma(int argc, char **argv);
 int cli_diff(int argc, char **argv);
 int cli_plot(int argc, char **argv);

@@ -19,6 +19,8 @@ static const entry table[] = {
     {"explain", cli_explain, "why a number becomes the code it becomes"},
     {"quantize", cli_quantize, "put an array or a model on a format's grid, with events and errors"},
     {"gemm", cli_gemm, "D = A B + C of .npy matrices under an accumulation model"},
+    {"experiments", cli_experiments, "list papers' claims on training that can be tried here"},
+    {"experiment", cli_experiment, "run one of them and judge it"},
     {"models", cli_models, "list the accumulation models and matrix units"},
     {"mma", cli_mma, "dot products as a matrix unit computes them, one a line"},
     {"diff", cli_diff, "compare two .npy arrays bit for bit"},

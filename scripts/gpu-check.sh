@@ -62,7 +62,7 @@ if command -v pkg-config > /dev/null 2>&1 && pkg-config --exists cmocka; then li
 # What runs on the device, and no more: device time is dear.
 test -f "$build/build.ninja" || meson setup "$build" -Dcuda=enabled -Dtests=enabled -Dlite_tests=$lite -Dbench=disabled -Doracle=disabled
 targets="cli/halfulp gpu/hu-digest"
-for name in arrays arith pairs gemm errors golden models mma scaled; do targets="$targets tests/cuda_host/test_device_$name"; done
+for name in arrays arith pairs gemm errors golden models mma scaled s2fp8 scaled_gemm hadamard number; do targets="$targets tests/cuda_host/test_device_$name"; done
 ninja -C "$build" -t query gpu/bench_device > /dev/null 2>&1 && targets="$targets gpu/bench_device"
 ninja -C "$build" $targets
 

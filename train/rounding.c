@@ -24,6 +24,8 @@ hu_status hu_rounding_check(const hu_rounding *r) {
   hu_status s = hu_mode_check(r->mode);
   if (s != HU_OK || r->kind == HU_ROUND_KEEP) return s;
   if (r->kind == HU_ROUND_SCALED) return hu_scaling_check(&r->scaling, NULL);
+  if (r->kind == HU_ROUND_S2FP8) return hu_s2fp8_check(&r->s2fp8, NULL);
+  if (r->kind == HU_ROUND_NUMBER) return hu_number_check(r->number, NULL);
   if (r->kind != HU_ROUND_FORMAT) return HU_E_TRAIN;
   s = hu_format_check(r->format, NULL);
   return s != HU_OK || hu_format_fits_binary32(r->format) ? s : HU_E_CARRIER;
@@ -67,6 +69,10 @@ hu_status hu_rounding_apply(size_t rows, size_t cols, float *z, const float *x, 
     keep(n, z, x);
   } else if (r->kind == HU_ROUND_SCALED) {
     s = into_scaled(rows, cols, z, x, r, exec, &counts->events);
+  } else if (r->kind == HU_ROUND_S2FP8) {
+    s = hu_s2fp8_truncate_n(n, z, 1, x, 1, &r->s2fp8, r->mode, NULL, NULL, exec, &counts->events);
+  } else if (r->kind == HU_ROUND_NUMBER) {
+    s = hu_number_quantize_n(n, z, 1, x, 1, r->number, r->mode, exec, &counts->events);
   } else {
     uint64_t over = larger(n, x, (float)hu_format_limits(r->format).max);
     s = hu_quantize_n(n, z, 1, x, 1, r->format, r->mode, exec, &counts->events);
@@ -102,7 +108,26 @@ static hu_status option(hu_rounding *r, const char *word) {
   return hu_mode_parse_round(&r->mode, word);
 }
 
-/* The format or scaling in front: as many parts as make one. *used: their length. */
+/* One word as what it names. *at: where hu_format_parse, hu_scaling_parse or hu_number_parse saw something wrong. */
+static hu_status named(hu_rounding *t, const char *word, size_t *at) {
+  hu_status s;
+  if (strcmp(word, "keep") == 0) return HU_OK;
+  t->kind = HU_ROUND_SCALED;
+  s = hu_scaling_parse(&t->scaling, word, at);
+  if (s == HU_OK || strncmp(word, "scaled(", 7) == 0) return s;
+  t->kind = HU_ROUND_S2FP8;
+  s = hu_s2fp8_parse(&t->s2fp8, word, at);
+  if (s == HU_OK || strncmp(word, "s2fp8", 5) == 0) return s;
+  t->kind = HU_ROUND_NUMBER;
+  s = hu_number_parse(&t->number, word, NULL, at);
+  if (s != HU_OK || t->number.kind != HU_NUMBER_FLOAT) return s;
+  t->kind = HU_ROUND_FORMAT;
+  t->format = t->number.format;
+  memset(&t->number, 0, sizeof t->number);
+  return HU_OK;
+}
+
+/* The subject in front: as many parts as make one. *used: their length. */
 static hu_status subject(hu_rounding *r, const char *text, size_t *used, size_t *where) {
   char word[WORD_MAX];
   hu_status s = HU_E_TEXT;
@@ -113,13 +138,7 @@ static hu_status subject(hu_rounding *r, const char *text, size_t *used, size_t 
     word[n] = 0;
     hu_rounding t = hu_rounding_keep();
     size_t at = 0;
-    hu_status got = strcmp(word, "keep") == 0 ? HU_OK : hu_scaling_parse(&t.scaling, word, &at);
-    if (got == HU_OK) {
-      t.kind = strcmp(word, "keep") == 0 ? HU_ROUND_KEEP : HU_ROUND_SCALED;
-    } else {
-      got = hu_format_parse(&t.format, word, &at);
-      t.kind = HU_ROUND_FORMAT;
-    }
+    hu_status got = named(&t, word, &at);
     if (got == HU_OK) {
       *r = t;
       *used = n;

@@ -6,12 +6,14 @@
  *   loss_scale.h  factors on the loss, static and automatic
  *   optimizer.h   SGD and AdamW in any format; stochastic and compensated weight updates
  *   assignment.h  which tensors are kept in low precision
- *   data.h        data sets, batches, first weights */
+ *   data.h        data sets, batches, first weights
+ *   experiment.h  papers' claims, reproduced and judged */
 #ifndef HALFULP_TRAIN_H
 #define HALFULP_TRAIN_H
 
 #include "halfulp/train/assignment.h"
 #include "halfulp/train/data.h"
+#include "halfulp/train/experiment.h"
 #include "halfulp/train/loss_scale.h"
 #include "halfulp/train/net.h"
 #include "halfulp/train/optimizer.h"

@@ -10,7 +10,7 @@ import sys
 sys.dont_write_bytecode = True
 import support  # noqa: E402
 
-COMMANDS = ("formats", "info", "encode", "decode", "explain", "quantize", "gemm", "models", "mma", "diff", "plot",
+COMMANDS = ("formats", "info", "encode", "decode", "explain", "quantize", "gemm", "experiments", "experiment", "models", "mma", "diff", "plot",
             "vectors", "check-vectors", "testfloat", "verify", "probe-hw")
 MAN = os.environ["HALFULP_MAN"]
 
@@ -99,7 +99,7 @@ class Docs(support.Case):
             r = self.shell(line)
             self.assertEqual((r.returncode, r.stderr), (0, b""), line)
             self.assertNotEqual(r.stdout, b"", line)
-        self.assertEqual(len(lines), 8)
+        self.assertEqual(len(lines), 9)
 
     def test_man_page(self):
         with open(MAN, encoding="ascii") as f:

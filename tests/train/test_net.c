@@ -115,7 +115,7 @@ static uint64_t digest_of(run c) {
 
 static void same_bits(void **state) {
   (void)state;
-  static const char *const values[] = {"keep", "bfloat16", "float8_e5m2,sra:8", "mxfp8_e4m3"};
+  static const char *const values[] = {"keep", "bfloat16", "float8_e5m2,sra:8", "mxfp8_e4m3", "s2fp8", "posit16"};
   for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
     run c = {1, 1, values[i], 1};
     uint64_t one = digest_of(c);
@@ -193,6 +193,10 @@ static void texts(void **state) {
   assert_true(r.format.sign == 0 && r.format.subnormal == HU_SUBNORMAL_NONE);
   r = rounding_of("nvfp4,turned,src:4");
   assert_true(r.kind == HU_ROUND_SCALED && r.turned && r.mode.round == HU_SRC);
+  r = rounding_of("s2fp8(float8_e4m3fn;target=8)");
+  assert_true(r.kind == HU_ROUND_S2FP8 && r.s2fp8.target == 8);
+  r = rounding_of("q(3.4),rtz");
+  assert_true(r.kind == HU_ROUND_NUMBER && r.number.kind == HU_NUMBER_FIXED && r.mode.round == HU_RTZ);
   static const struct {
     const char *text;
     hu_status status;

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/train/rounding.h - how a whole tensor is rounded: not at all, into a format, or into a scaled tensor.
+/* halfulp/train/rounding.h - how a whole tensor is rounded: not at all, or into a format, another number system, a
+ * scaled tensor, a shifted and squeezed one.
  *
  *   hu_rounding r;
  *   if (hu_rounding_parse(&r, "float8_e5m2,sra:16", NULL) != HU_OK) ...
  *
- * Text: "keep", or a format or a scaling as hu_format_parse and hu_scaling_parse read it, and after it in any order,
- * each after a comma: a rounding mode (rne ... srb:N), "sat=" and a policy, "turned". A format's own commas are within
- * parentheses or, behind a colon, are read as part of the format as long as that makes one. */
+ * Text: "keep", or what hu_scaling_parse, hu_s2fp8_parse, hu_format_parse or hu_number_parse read; after it in any
+ * order, each after a comma: a rounding mode (rne ... srb:N), "sat=" and a policy, "turned". A format's own commas are
+ * within parentheses or, behind a colon, are read as part of the format as long as that makes one. */
 #ifndef HALFULP_TRAIN_ROUNDING_H
 #define HALFULP_TRAIN_ROUNDING_H
 
 #include "halfulp/array.h"
+#include "halfulp/number.h"
+#include "halfulp/s2fp8.h"
 #include "halfulp/scaled.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { HU_ROUND_KEEP = 0, HU_ROUND_FORMAT = 1, HU_ROUND_SCALED = 2 };
+enum { HU_ROUND_KEEP = 0, HU_ROUND_FORMAT = 1, HU_ROUND_SCALED = 2, HU_ROUND_S2FP8 = 3, HU_ROUND_NUMBER = 4 };
 
 typedef struct hu_rounding {
   uint8_t kind;       /* HU_ROUND_ */
@@ -25,12 +28,15 @@ typedef struct hu_rounding {
   hu_mode mode;       /* of the elements */
   hu_format format;   /* HU_ROUND_FORMAT: within binary32 */
   hu_scaling scaling; /* HU_ROUND_SCALED */
+  hu_s2fp8 s2fp8;     /* HU_ROUND_S2FP8: with statistics of the tensor itself */
+  hu_number number;   /* HU_ROUND_NUMBER: values rounded to binary32 where it lacks them */
 } hu_rounding;
 
 /* What tensors rounded were like. Counts are added. */
 typedef struct hu_rounding_counts {
   uint64_t elements;
-  uint64_t over;    /* finite elements of larger magnitude than the largest number of the format; keep, scaled: 0 */
+  uint64_t over;    /* finite elements of larger magnitude than the largest number of the format; only HU_ROUND_FORMAT
+                        counts them */
   hu_events events; /* of the roundings */
 } hu_rounding_counts;
 
