@@ -77,7 +77,7 @@ static const cli_command command = {
     "Prints a line for each training run: mean loss of the training set, accuracy on the test set, steps skipped\n"
     "by the loss scale, share of the weight updates that were lost, and a digest of the weights, which is the same\n"
     "on every machine; then the paper's claims about them. Exits with 1 if one does not hold.",
-    "  halfulp experiment bfloat16-updates\n  halfulp experiment s2fp8 --json",
+    "  halfulp experiment bfloat16-updates --data .\n  halfulp experiment s2fp8 --data . --json",
     options,
     1,
     1,

@@ -74,18 +74,25 @@ static const char *wrong_fixed(hu_number n) {
   return n.overflow > HU_FIXED_WRAP ? "overflow: unknown" : NULL;
 }
 
+/* A place in the order of binary32 numbers that no control register changes; -0 and +0 share one, NaN has the last. */
+static int64_t order_of(float x) {
+  uint32_t u = hu_bits_of_float(x), magnitude = u & 0x7FFFFFFF;
+  if (magnitude > 0x7F800000) return INT64_MAX;
+  return u >> 31 ? -(int64_t)magnitude : (int64_t)magnitude;
+}
+
 /* Is the limit of every value between it and the next larger one? Codes that share a value look at the lowest's. */
 static int limits_fit(hu_number n) {
   for (unsigned i = 0; i < n.count; i++) {
-    int shared = 0, larger = 0;
-    float next = 0, v = n.table[i], limit = n.table[n.count + i];
-    for (unsigned j = 0; j < i; j++) shared |= n.table[j] == v;
+    int shared = 0;
+    int64_t next = INT64_MAX, v = order_of(n.table[i]), limit = order_of(n.table[n.count + i]);
+    if (v == INT64_MAX) continue;
+    for (unsigned j = 0; j < i; j++) shared |= order_of(n.table[j]) == v;
     for (unsigned j = 0; j < n.count; j++) {
-      if (!(n.table[j] > v) || (larger && n.table[j] >= next)) continue;
-      larger = 1;
-      next = n.table[j];
+      int64_t other = order_of(n.table[j]);
+      if (other > v && other < next) next = other;
     }
-    if (larger && !shared && !(v <= limit && limit < next)) return 0;
+    if (next != INT64_MAX && !shared && !(v <= limit && limit < next)) return 0;
   }
   return 1;
 }

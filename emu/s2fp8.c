@@ -29,6 +29,8 @@ hu_status hu_s2fp8_check(const hu_s2fp8 *kind, const char **why) {
   if (f.emax < 1) return refuse(why, HU_E_SCALING, "element: the format has no 2^1");
   if (kind->special > HU_S2FP8_ELEMENT) return refuse(why, HU_E_SCALING, "special: unknown");
   if (kind->target > f.emax) return refuse(why, HU_E_SCALING, "target: beyond the format");
+  /* One magnitude of 2^-149 has its mean at -149 - T, within the bounds of a scale. */
+  if ((kind->target ? (int32_t)kind->target : f.emax) > 874) return refuse(why, HU_E_SCALING, "target: above 874");
   if ((kind->target ? (int32_t)kind->target : f.emax) < f.emin) {
     return refuse(why, HU_E_SCALING, "target: below the format's normal numbers");
   }

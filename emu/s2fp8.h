@@ -40,8 +40,9 @@ HU_FN int64_t hu_s2_mean(int64_t high, uint64_t low, uint64_t count) {
 HU_FN uint32_t hu_s2_sums_fit(int64_t high, uint64_t low, uint64_t count, uint32_t top) {
   if (count == 0) return high == 0 && low == 0 && top == 0;
   if (count >> 63 || top == 0 || top >= 0x7F800000) return 0;
-  uint64_t size = high < 0 ? ~(uint64_t)high : (uint64_t)high;
-  return size <= count >> 16 && hu_s2_mean(high, low, count) <= hu_s2_log2(top);
+  uint64_t l = high < 0 ? 0 - low : low, h = high < 0 ? ~(uint64_t)high + (l == 0) : (uint64_t)high;
+  if (h >> 48 || (h << 16 | l >> 48) >= count) return 0; /* |sum| < count 2^48 */
+  return hu_s2_mean(high, low, count) <= hu_s2_log2(top);
 }
 
 /* May mu and m be a scale? */
@@ -170,7 +171,15 @@ HU_OUTLINE uint32_t hu_s2_value_ends(hu_num *z, const hu_s2 *t, hu_s2_power p) {
   b /= x;
   if (p.s > 1) {
     if (a > 31) return 0;
-    while (hu_s2_raised(root, a) && hu_s2_raised(root, a) < p.s) root++;
+    uint64_t low = 1; /* low^a < s <= root^a */
+    for (root = p.s; root - low > 1;) {
+      uint64_t middle = low + (root - low) / 2, power = hu_s2_raised(middle, a);
+      if (power && power < p.s) {
+        low = middle;
+      } else {
+        root = middle;
+      }
+    }
     if (hu_s2_raised(root, a) != p.s) return 0;
     root = hu_s2_raised(root, b);
     if (!root) return 0;

@@ -81,7 +81,7 @@ hu_status hu_s2fp8_parse(hu_s2fp8 *kind, const char *text, size_t *where) {
 }
 
 size_t hu_s2fp8_text(char *text, size_t size, const hu_s2fp8 *kind) {
-  hu_writer w = {text, size, 0};
+  hu_writer w = {text, text ? size : 0, 0};
   hu_format base;
   if (hu_s2fp8_check(kind, NULL) != HU_OK || hu_format_parse(&base, BASE, NULL) != HU_OK) return 0;
   hu_put(&w, NAME);

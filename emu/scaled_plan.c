@@ -60,8 +60,12 @@ int hu_scaled_across_steps(const hu_accum *x) {
 
 /* ---- runs ---- */
 
+static int valid(const hu_scaled_operand *x) {
+  return x && (!x->scaling || hu_scaling_check(x->scaling, NULL) == HU_OK);
+}
+
 size_t hu_scaled_run_at(size_t k, const hu_scaled_operand *a, const hu_scaled_operand *b, size_t r) {
-  if (!a || !b) return k;
+  if (!valid(a) || !valid(b)) return k;
   hu_scale_source sa = hu_scale_source_of(a, 1), sb = hu_scale_source_of(b, 0);
   size_t l = 0;
   while (l < k && r--) l = hu_scale_run_end(&sa, &sb, l, k);
@@ -69,7 +73,7 @@ size_t hu_scaled_run_at(size_t k, const hu_scaled_operand *a, const hu_scaled_op
 }
 
 size_t hu_scaled_runs(size_t k, const hu_scaled_operand *a, const hu_scaled_operand *b) {
-  if (!a || !b) return 0;
+  if (!valid(a) || !valid(b)) return 0;
   hu_scale_source sa = hu_scale_source_of(a, 1), sb = hu_scale_source_of(b, 0);
   size_t r = 0;
   for (size_t l = 0; l < k; r++) l = hu_scale_run_end(&sa, &sb, l, k);
@@ -207,7 +211,8 @@ static hu_status check_models(hu_scaled_plan *t) {
   if (x->way != HU_SCALED_PARTS)
     return hu_gemm_model_check(&x->inside, &t->a.operand, &t->b.operand, t->alpha ? NULL : c);
   hu_status s = hu_gemm_model_check(&x->inside, &t->a.operand, &t->b.operand, NULL);
-  if (s == HU_OK && x->across.kind == HU_ACCUM_FP32 && c && !hu_format_fits_binary32(c->format)) s = HU_E_CARRIER;
+  if (s == HU_OK && x->across.kind == HU_ACCUM_FP32 && c && !t->alpha && !hu_format_fits_binary32(c->format))
+    s = HU_E_CARRIER;
   return s;
 }
 
@@ -275,7 +280,7 @@ static hu_status make_views(hu_scaled_plan *t, const hu_scaled_operand *a, const
   }
   t->sa = hu_scale_source_of(a, 1);
   t->sb = hu_scale_source_of(b, 0);
-  t->runs = t->sum.way == HU_SCALED_PARTS ? hu_scaled_runs(t->k, a, b) : 0;
+  t->runs = t->sum.way == HU_SCALED_PARTS && t->m && t->n ? hu_scaled_runs(t->k, a, b) : 0;
   int applied = t->sum.way == HU_SCALED_UNIT || (t->sum.way == HU_SCALED_PARTS && t->sum.factor == HU_FACTOR_ALPHA);
   t->alpha = applied && (t->sa.tensor || t->sb.tensor);
   return HU_OK;

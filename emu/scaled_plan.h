@@ -32,7 +32,7 @@ typedef struct hu_scaled_plan {
   uint8_t has_c, alpha;        /* alpha: there is an epilogue */
   float *y;                    /* m x n sums, where D is scaled or the unit's epilogue wants them; else NULL */
   uint8_t *work;               /* room for parts */
-  size_t work_bytes, each;     /* all of it, and a thread's */
+  size_t each;                 /* bytes of a thread's */
   uint32_t threads;
   size_t bytes; /* of working space, all together; every offset below is in it */
   size_t at_a, at_b, at_c, at_scale_a, at_scale_b, at_y, at_work;

@@ -26,7 +26,7 @@ typedef struct hu_scaled_grid {
   uint32_t max, limit;        /* patterns of max and of 2^(emax + 1) */
   uint32_t max_code, highest; /* highest: elements from this pattern on are not for HU_SHIFT */
   int32_t least, most;        /* e of HU_SHIFT */
-  int32_t twos, saturated;    /* codes stored in two's complement; overflows count as saturated */
+  int32_t twos;               /* codes stored in two's complement */
 } hu_scaled_grid;
 
 /* The scale is 2^e, by = e 2^23; x is multiplied by `by` or divided by it, and its value times `back`: the last two
@@ -81,8 +81,7 @@ static inline int hu_scaled_grid_of(hu_scaled_grid *g, const hu_scaler *s) {
   g->least = 32 + t->m - t->low;
   g->most = 126 - t->d0 - (f->emin > s->emax ? f->emin : s->emax);
   g->twos = s->coding == HU_CODING_TWOS;
-  g->saturated = (t->events_overflow & HU_EVENT_SATURATED) != 0;
-  return g->saturated == ((t->events_neg_overflow & HU_EVENT_SATURATED) != 0);
+  return (t->events_overflow & t->events_neg_overflow & HU_EVENT_SATURATED) != 0;
 }
 
 /* The best among `levels` (hu_levels_for), NULL if there is none left. */

@@ -52,13 +52,15 @@ static inline __attribute__((always_inline)) hu_lane twos_of(const strip_lanes *
   return hu_sel(negative, k->sign_code + k->sign_code - (code - k->sign_code), code);
 }
 
-/* Where one of a vector's operands lies below the normal numbers: what can be tiny, subnormal or zero. */
+/* Where one of a vector's operands lies below the normal numbers: what can be tiny, subnormal or zero; or beyond the
+ * range, if all of it lies there (fixed point). */
 static inline __attribute__((always_inline)) void count_small(const strip_lanes *k, const hu_middle_result *m,
-                                                              hu_mask exact_or_over, uint32_t *marks, strip_counts *c) {
+                                                              hu_mask exact, hu_mask over, uint32_t *marks,
+                                                              strip_counts *c) {
   hu_mask zero = hu_mask_eq(m->result, HU_ALL(0)), zero_in = hu_mask_eq(m->operand, HU_ALL(0));
-  hu_mask tiny = hu_mask_andnot(hu_mask_lt(m->probe, m->limit), exact_or_over);
+  hu_mask tiny = hu_mask_andnot(hu_mask_lt(m->probe, m->limit), hu_mask_or(exact, over));
   c->middle.underflow = hu_count_mask(c->middle.underflow, tiny);
-  c->middle.small = hu_count_mask(c->middle.small, hu_mask_lt(m->result, k->middle.bottom));
+  c->middle.small = hu_count_mask(c->middle.small, hu_mask_andnot(hu_mask_lt(m->result, k->middle.bottom), over));
   c->middle.zero = hu_count_mask(c->middle.zero, zero);
   c->middle.zero_in = hu_count_mask(c->middle.zero_in, zero_in);
   if (!marks) return;
@@ -79,7 +81,7 @@ static inline __attribute__((always_inline)) rounded strip_one(const hu_narrow *
   c->middle.exact = hu_count_mask(c->middle.exact, exact);
   c->over = hu_count_mask(c->over, over);
   if (marks) store(marks, hu_mask_sel(over, HU_ALL(1), HU_ALL(0)));
-  if (hu_mask_any(small)) count_small(k, &m, hu_mask_or(exact, over), marks, c);
+  if (hu_mask_any(small)) count_small(k, &m, exact, over, marks, c);
   rounded r = {kept, m.code};
   if (to != HU_TO_VALUE) {
     r.code = hu_mask_sel(over, k->max_code | (u ^ a) >> t->sign_shift, m.code);
@@ -128,7 +130,7 @@ static inline __attribute__((always_inline)) void strip_loop(const hu_scaled_gri
   events->to_zero += zero - hu_count_sum(c.middle.zero_in);
   events->subnormal += hu_count_sum(c.middle.small) - zero;
   events->overflow += over;
-  if (g->saturated) events->saturated += over;
+  events->saturated += over;
 }
 
 /* One function each, so that a loop's constants have the registers. */

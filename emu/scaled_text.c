@@ -265,7 +265,7 @@ static void put_words(hu_writer *w, const hu_scaling *d) {
 }
 
 size_t hu_scaling_text(char *text, size_t size, const hu_scaling *d) {
-  hu_writer w = {text, size, 0};
+  hu_writer w = {text, text ? size : 0, 0};
   if (hu_scaling_check(d, NULL) != HU_OK) return 0;
   hu_put(&w, "scaled(");
   hu_put_format(&w, d->element);

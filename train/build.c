@@ -87,7 +87,8 @@ int hu_new_value(hu_net *net, size_t rows, size_t cols, size_t height, size_t wi
 }
 
 int hu_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t fan_in) {
-  size_t n = rows * cols;
+  size_t n;
+  if (__builtin_mul_overflow(rows, cols, &n)) return hu_refuse(net, HU_E_SHAPE, "parameters: too many");
   if (net->parameters == HU_TENSORS_MAX) return hu_refuse(net, HU_E_SHAPE, "too many parameters");
   hu_parameter *p = &net->parameter[net->parameters];
   memset(p, 0, sizeof *p);
@@ -110,6 +111,10 @@ int hu_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t 
 
 hu_operator *hu_new_operator(hu_net *net, const hu_operator_kind *kind, int x, int y, int out, size_t kept) {
   if (net->status != HU_OK || out < 0) return NULL;
+  if (net->operators && net->op[net->operators - 1].kind->loss) {
+    hu_refuse(net, HU_E_SHAPE, "an operator after the loss");
+    return NULL;
+  }
   hu_operator *op = &net->op[net->operators];
   memset(op, 0, sizeof *op);
   op->kind = kind;
@@ -168,8 +173,8 @@ hu_product_rounding hu_product_rounding_plain(void) {
 
 /* ---- precision ---- */
 
-int hu_net_values(const hu_net *net) { return net->values; }
-int hu_net_parameters(const hu_net *net) { return net->parameters; }
+int hu_net_values(const hu_net *net) { return net ? net->values : 0; }
+int hu_net_parameters(const hu_net *net) { return net ? net->parameters : 0; }
 
 static hu_status set_rounding(hu_rounding *z, const hu_rounding *x) {
   hu_status s = x ? hu_rounding_check(x) : HU_OK;
@@ -235,12 +240,14 @@ hu_net_tensor hu_net_parameter(const hu_net *net, int parameter) {
 void hu_net_forget_counts(hu_net *net) {
   hu_rounding_counts none;
   memset(&none, 0, sizeof none);
+  if (!net) return;
   for (int i = 0; i < net->values; i++) net->value[i].counts = net->value[i].counts_back = none;
   for (int i = 0; i < net->parameters; i++) net->parameter[i].counts = net->parameter[i].counts_back = none;
 }
 
 uint64_t hu_net_digest(const hu_net *net) {
   uint64_t h = 0xCBF29CE484222325u;
+  if (!net) return 0;
   for (int i = 0; i < net->parameters; i++) {
     const hu_parameter *p = &net->parameter[i];
     for (size_t k = 0; k < p->rows * p->cols; k++) {

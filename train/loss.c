@@ -83,14 +83,13 @@ static const hu_operator_kind error = {"squared_error", error_forward, error_bac
 static int add_loss(hu_net *net, const hu_operator_kind *kind, int x, double weight) {
   if (!hu_usable(net, x)) return -1;
   hu_value v = net->value[x];
+  if (net->labels) return hu_refuse(net, HU_E_SHAPE, "loss: there is one already");
   if (!(weight > 0 && weight < 1e30)) return hu_refuse(net, HU_E_TRAIN, "loss: the weight is not positive and finite");
   if (!v.made) return hu_refuse(net, HU_E_SHAPE, "loss: of an input");
   int z = hu_new_value(net, 1, 1, 0, 0);
   hu_operator *op = hu_new_operator(net, kind, x, -1, z, v.rows * v.cols);
   if (!op) return -1;
   op->x = weight;
-  free(net->labels);
-  free(net->targets);
   net->labels = calloc(v.rows, sizeof *net->labels);
   net->targets = calloc(v.rows * v.cols, sizeof *net->targets);
   if (!net->labels || !net->targets) return hu_refuse(net, HU_E_MEMORY, "loss: no memory for labels");

@@ -92,6 +92,8 @@ static const hu_operator_kind mean_pool = {"average_pool", mean_forward, mean_ba
 static int add_pool(hu_net *net, const hu_operator_kind *kind, int x, size_t high, size_t wide, size_t stride) {
   hu_value v = net->value[x];
   if (high == 0 || wide == 0 || stride == 0) return hu_refuse(net, HU_E_SHAPE, "pool: kernel or stride is 0");
+  /* The place in a window is kept as a float. */
+  if (kind == &max_pool && high > 4096) return hu_refuse(net, HU_E_SHAPE, "pool: the window is too large");
   if (v.height < high || v.width < wide) {
     return hu_refuse(net, HU_E_SHAPE, "pool: not an image, or smaller than the window");
   }

@@ -180,9 +180,12 @@ int hu_net_conv(hu_net *net, int x, size_t outputs, size_t kernel, size_t stride
     return hu_refuse(net, HU_E_SHAPE, "conv: the kernel is larger than the image");
   }
   size_t h = (v.height + 2 * pad - kernel) / stride + 1, w = (v.width + 2 * pad - kernel) / stride + 1;
-  size_t in = kernel * kernel * v.cols;
-  int z = hu_new_value(net, net->batch * h * w, outputs, h, w);
-  hu_operator *op = hu_new_operator(net, &conv, x, -1, z, net->batch * h * w * in);
+  size_t in, rows = net->batch * h * w, patches;
+  if (__builtin_mul_overflow(kernel * kernel, v.cols, &in) || __builtin_mul_overflow(rows, in, &patches)) {
+    return hu_refuse(net, HU_E_SHAPE, "conv: too many numbers in patches");
+  }
+  int z = hu_new_value(net, rows, outputs, h, w);
+  hu_operator *op = hu_new_operator(net, &conv, x, -1, z, patches);
   if (!op) return -1;
   op->n[KERNEL] = kernel;
   op->n[STRIDE] = stride;

@@ -39,6 +39,7 @@ hu_status hu_net_feed(hu_net *net, int input, const float *x) {
   if (net->status != HU_OK) return net->status;
   if (input < 0 || input >= net->values || net->value[input].made) return HU_E_SHAPE;
   hu_value *v = &net->value[input];
+  net->training = 0; /* gradients want a pass with what is fed now */
   memcpy(v->v, x, v->rows * v->cols * sizeof *x);
   return round_value(net, input);
 }
@@ -48,6 +49,7 @@ hu_status hu_net_initialize(hu_net *net, uint64_t seed) {
   if (net->status != HU_OK) return net->status;
   net->seed = seed;
   net->step = 0;
+  net->training = net->trained = 0;
   memset(&net->time, 0, sizeof net->time);
   net->time.power1 = net->time.power2 = 1;
   for (int i = 0; i < net->parameters; i++) {
@@ -88,6 +90,7 @@ hu_status hu_net_forward(hu_net *net, int training, float *loss) {
     s = net->op[i].kind->forward(net, &net->op[i]);
     if (s == HU_OK) s = round_value(net, net->op[i].out);
   }
+  if (s != HU_OK) net->training = 0;
   if (s == HU_OK && loss) *loss = net->loss;
   return s;
 }

@@ -2,7 +2,7 @@
 /* halfulp/scaled_gemm.h - D = A B + C where the matrices are scaled tensors, with every rounding of the sums stated.
  *
  *   hu_scaled_sum dsv3 = hu_scaled_sum_parts(nv_hopper_wgmma, fp32, HU_FACTOR_ROUNDED);
- *   hu_scaled_operand a = {.scaling = &dsv3_1x128, .scaled = {codes, k, scales, k / 128, NULL}};
+ *   hu_scaled_operand a = {.scaling = &dsv3_1x128, .scaled = {codes, k, scales, (k + 127) / 128, NULL}};
  *   size_t bytes = hu_scaled_gemm_space(m, n, k, &d, &a, &b, NULL, &dsv3, NULL);
  *   hu_status s = hu_scaled_gemm(m, n, k, &d, &a, &b, NULL, &dsv3, rne, space, bytes, NULL, &events);
  *

@@ -44,7 +44,7 @@ class Demo(support.Case):
         with open(os.path.join(support.DATA, "README.md"), encoding="utf-8") as f:
             readme = f.read()
         found = re.findall(r"(?m)^([0-9a-f]{64})  (\S+)$", readme)
-        names = sorted(n for n in os.listdir(support.DATA) if n.endswith(".npy"))
+        names = sorted(n for n in os.listdir(support.DATA) if n.endswith((".npy", ".txt")))
         self.assertEqual(sorted(name for _, name in found), names)
         for digest, name in found:
             with open(os.path.join(support.DATA, name), "rb") as f:

@@ -392,6 +392,28 @@ static void texts(void **state) {
   }
 }
 
+/* Exact values of a wide format under alpha = 1, and sums that no elements have. */
+static void wide_and_impossible(void **state) {
+  (void)state;
+  hu_s2fp8 kind = hu_s2fp8_of(hu_binary32());
+  hu_s2fp8_scale scale;
+  static float x[2000], z[2000];
+  assert_int_equal(hu_s2fp8_scale_stored(&scale, 1, 0, &kind), HU_OK);
+  for (uint32_t i = 0; i < 2000; i++) x[i] = t_float(0x3F800001 + 4194 * i);
+  assert_int_equal(hu_s2fp8_quantize_n(2000, z, 1, x, 1, &kind, &scale, rne, NULL, NULL), HU_OK);
+  for (int i = 0; i < 2000; i++) assert_true(z[i] <= x[i] * (1 + 0x1p-22f) && z[i] >= x[i] * (1 - 0x1p-22f));
+  const hu_s2fp8_sums none[] = {{(uint64_t)1 << 63, -1, 1, 0, 0x3F800000, 0},
+                                {(uint64_t)1 << 63, 0, 1, 0, 0x3F800000, 0},
+                                {0, -1, 1, 0, 0x3F800000, 0}};
+  for (size_t i = 0; i < 3; i++) assert_int_equal(hu_s2fp8_scale_of(&scale, &none[i], &kind), HU_E_SCALING);
+  kind = hu_s2fp8_of(hu_format_ieee(11, 4, 0));
+  assert_int_equal(hu_s2fp8_check(&kind, NULL), HU_E_SCALING);
+  kind.target = 874;
+  float tiny[3] = {1e-45f, -1e-45f, 0}, same[3];
+  assert_int_equal(hu_s2fp8_truncate_n(3, same, 1, tiny, 1, &kind, rne, NULL, NULL, NULL, NULL), HU_OK);
+  assert_memory_equal(tiny, same, sizeof tiny);
+}
+
 static void misuse(void **state) {
   (void)state;
   hu_s2fp8 k = parsed("s2fp8"), bad = k;
@@ -441,6 +463,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(worked),          cmocka_unit_test(edges),
                                      cmocka_unit_test(tiny_gap),        cmocka_unit_test(properties),
                                      cmocka_unit_test(same_everywhere), cmocka_unit_test(products),
-                                     cmocka_unit_test(texts),           cmocka_unit_test(misuse)};
+                                     cmocka_unit_test(texts),           cmocka_unit_test(wide_and_impossible),
+                                     cmocka_unit_test(misuse)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,8 @@ static const char *const elements[] = {"float8_e4m3fn",     "float8_e5m2",
                                        "binary8p4se",       "dlfloat16",
                                        "fp(3,0,0):finite",  "bfloat16",
                                        "binary16",          "fp(4,3,0):finite,nosub",
-                                       "fp(0,7,30):finite", "fp(0,20,0):finite,nonegzero"};
+                                       "fp(0,7,30):finite", "fp(0,20,0):finite,nonegzero",
+                                       "fp(0,4,0):fn",      "fp(0,7,-3):p3109e"};
 static const char *const scales[] = {"float8_e8m0fnu",
                                      "float8_e8m0fnu",
                                      "ue4m3",

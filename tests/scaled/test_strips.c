@@ -16,6 +16,7 @@ static const char *const texts[] = {
     "msfp12", "hbfp4", "hbfp8", "hbfp12", "fp8_tensor", "dsv3_1x128", "dsv3_128x128",
     /* columns, tiles, sides that are no powers of two, blocks wider than a strip */
     "scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=32x1;rule=floor)",
+    "scaled(fp(0,3,0):fn;scale=float8_e8m0fnu;block=1x32;rule=floor)",
     "scaled(float6_e3m2fn;scale=float8_e8m0fnu;block=16x1;rule=even;special=element)",
     "scaled(float8_e5m2;scale=binary32;block=32x1;rule=ratio;steps=divide)",
     "scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=3x5;rule=rceil;special=saturate)",

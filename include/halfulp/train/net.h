@@ -5,11 +5,14 @@
  *   int x = hu_net_input(net, 1, 64);                      // a row of 64 numbers a sample
  *   int h = hu_net_relu(net, hu_net_linear(net, x, 128, 1));
  *   int y = hu_net_linear(net, h, 10, 1);
- *   int loss = hu_net_cross_entropy(net, y);
+ *   int loss = hu_net_cross_entropy(net, y, 1);
  *   if (hu_net_status(net, &why) != HU_OK) ...             // building calls fail silently, this one tells
  *   hu_net_initialize(net, 1);
- *   each step: hu_net_feed(net, x, images); hu_net_targets(net, labels, NULL);
- *              hu_net_forward(net, &l); hu_net_backward(net, scale); hu_net_update(net, &rule, ...)
+ *   each step:  hu_net_feed(net, x, images);
+ *               hu_net_labels(net, labels);
+ *               hu_net_forward(net, 1, &l);
+ *               hu_net_backward(net, scale.scale);
+ *               hu_net_update(net, &optimizer, &rule, &scale, NULL, NULL);
  *
  * Values (numbers from 0) are matrices, row-major: `rows` rows a sample, the batch's samples one after another, `cols`
  * columns. Images are rows of pixels, columns of channels (height x width x channels). Operators run in the order in
@@ -122,7 +125,7 @@ HU_API HU_MUST_CHECK hu_status hu_net_round_product(hu_net *net, int value, cons
 /* Weights N(0, 2 / fan_in) where a ReLU or GELU reads the result, else N(0, 1 / fan_in); biases 0, gains 1. Normal
  * numbers: docs/training.md. */
 HU_API HU_MUST_CHECK hu_status hu_net_initialize(hu_net *net, uint64_t seed);
-/* Copies a batch of an input in: batch x rows x cols numbers. */
+/* Copies a batch of an input in: batch x rows x cols numbers. The next call is a forward pass. */
 HU_API HU_MUST_CHECK hu_status hu_net_feed(hu_net *net, int input, const float *x);
 HU_API HU_MUST_CHECK hu_status hu_net_labels(hu_net *net, const uint32_t *labels); /* batch x rows */
 HU_API HU_MUST_CHECK hu_status hu_net_targets(hu_net *net, const float *targets);  /* batch x rows x cols */
@@ -130,8 +133,8 @@ HU_API HU_MUST_CHECK hu_status hu_net_targets(hu_net *net, const float *targets)
 HU_API HU_MUST_CHECK hu_status hu_net_forward(hu_net *net, int training, float *loss);
 /* Gradients of scale times the loss, after a forward pass for training. */
 HU_API HU_MUST_CHECK hu_status hu_net_backward(hu_net *net, float scale);
-/* One step of the optimizer for all parameters: gradients times 1 / scale; with an infinity or a NaN among them only
- * the loss scale moves. *taken, if not NULL: 1 if weights were updated. */
+/* One step of the optimizer for all parameters: gradients times 1 / scale; where the rule does not take the step (an
+ * infinity or a NaN among them) only the loss scale moves. *taken, if not NULL: 1 if weights were updated. */
 HU_API HU_MUST_CHECK hu_status hu_net_update(hu_net *net, const hu_optimizer *o, const hu_loss_rule *rule,
                                              hu_loss_scale *scale, hu_update_counts *counts, int *taken);
 

@@ -5,9 +5,9 @@
  *   hu_rounding r;
  *   if (hu_rounding_parse(&r, "float8_e5m2,sra:16", NULL) != HU_OK) ...
  *
- * Text: "keep", or what hu_scaling_parse, hu_s2fp8_parse, hu_format_parse or hu_number_parse read; after it in any
- * order, each after a comma: a rounding mode (rne ... srb:N), "sat=" and a policy, "turned". A format's own commas are
- * within parentheses or, behind a colon, are read as part of the format as long as that makes one. */
+ * Text: "keep", or what hu_scaling_parse, hu_s2fp8_parse, hu_format_parse or hu_number_parse read (but table(...));
+ * after it in any order, each after a comma: a rounding mode (rne ... srb:N), "sat=" and a policy, "turned". A format's
+ * own commas are within parentheses or, behind a colon, are read as part of the format as long as that makes one. */
 #ifndef HALFULP_TRAIN_ROUNDING_H
 #define HALFULP_TRAIN_ROUNDING_H
 
