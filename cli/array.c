@@ -180,6 +180,8 @@ void cli_measure(cli_errors *e, const cli_source *x, const cli_source *y, size_t
   e->sqnr = total.noise > 0 ? (double)(10 * log10l(total.signal / total.noise)) : HUGE_VAL;
 }
 
+const char *cli_no_sqnr(const cli_errors *e) { return e->max_abs > 0 ? "out of range" : e->changed ? "-" : "no error"; }
+
 void cli_print_errors(FILE *out, const char *indent, const cli_errors *e) {
   fprintf(out, "%smax abs error  %.9g", indent, e->max_abs);
   if (e->max_abs > 0) fprintf(out, " (element %zu)", e->worst);
@@ -187,7 +189,7 @@ void cli_print_errors(FILE *out, const char *indent, const cli_errors *e) {
   if (isfinite(e->sqnr))
     fprintf(out, "%sSQNR           %.2f dB\n", indent, e->sqnr);
   else
-    fprintf(out, "%sSQNR           %s\n", indent, e->max_abs > 0 ? "out of range" : "no error");
+    fprintf(out, "%sSQNR           %s\n", indent, cli_no_sqnr(e));
   fprintf(out, "%szeros          %zu of %zu (%.2f %%)\n", indent, e->zeros, e->count,
           e->count ? 100.0 * (double)e->zeros / (double)e->count : 0.0);
   if (e->finite < e->count)

@@ -52,6 +52,8 @@ typedef struct cli_errors {
   double max_abs, rms, sqnr;   /* sqnr in dB, infinity if there is no error */
 } cli_errors;
 void cli_measure(cli_errors *e, const cli_source *x, const cli_source *y, size_t count);
+/* What to say where there is no SQNR: "no error", "out of range", or "-" (nothing but what is not finite changed). */
+const char *cli_no_sqnr(const cli_errors *e);
 void cli_print_errors(FILE *out, const char *indent, const cli_errors *e);
 void cli_json_errors(FILE *out, const cli_errors *e);
 

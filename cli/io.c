@@ -65,11 +65,14 @@ void cli_bytes_free(cli_bytes *bytes) {
   *bytes = (cli_bytes){NULL, 0, 0};
 }
 
+/* One that is ignored (nohup, a job in the background) stays so: blocked, it would be pending, as if it were meant. */
 static void stop_signals(sigset_t *set) {
+  static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
   sigemptyset(set);
-  sigaddset(set, SIGINT);
-  sigaddset(set, SIGTERM);
-  sigaddset(set, SIGHUP);
+  for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+    struct sigaction now;
+    if (sigaction(signals[i], NULL, &now) || now.sa_handler != SIG_IGN) sigaddset(set, signals[i]);
+  }
 }
 
 static int interrupted(void) {
@@ -243,6 +246,29 @@ int cli_file_try(const char *path) {
   free(temporary);
   free(real);
   return fd >= 0 ? CLI_OK : cli_fail(path, "cannot write: %s", strerror(error));
+}
+
+/* The folder that a path's last name is in, and that name. */
+static const char *find_folder(struct stat *info, const char *path) {
+  const char *slash = strrchr(path, '/');
+  char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+  int good = folder && stat(folder, info) == 0;
+  free(folder);
+  return !good ? NULL : slash ? slash + 1 : path;
+}
+
+int cli_same_file(const char *x, const char *y) {
+  struct stat a, b;
+  if (is_stream(x) || is_stream(y) || is_special(x) || is_special(y)) return 0;
+  int there = (stat(x, &a) == 0) + (stat(y, &b) == 0);
+  if (there == 1) return 0;
+  if (there == 2) return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+  char *p = follow_links(x), *q = follow_links(y);
+  const char *u = p ? find_folder(&a, p) : NULL, *v = q ? find_folder(&b, q) : NULL;
+  int same = u && v ? a.st_dev == b.st_dev && a.st_ino == b.st_ino && !strcmp(u, v) : !strcmp(x, y);
+  free(p);
+  free(q);
+  return same;
 }
 
 int cli_lines_open(cli_lines *lines, const char *path) {

@@ -21,8 +21,8 @@ void cli_bytes_free(cli_bytes *bytes);
 
 /* A file to write from pieces. It appears under its name complete or not at all: the bytes go to a temporary file in
  * the same directory, renamed at the end; a link stays one, and what it leads to is replaced. While the temporary file
- * exists SIGINT, SIGTERM and SIGHUP are blocked and asked for between chunks, so that an interrupt removes it and then
- * takes its usual effect. 0, or an exit code after an error line. */
+ * exists SIGINT, SIGTERM and SIGHUP, where not ignored, are blocked and asked for between chunks, so that an interrupt
+ * removes it and then takes its usual effect. 0, or an exit code after an error line. */
 typedef struct cli_piece {
   const void *data;
   size_t size;
@@ -52,6 +52,8 @@ int cli_output_close(cli_output *output, int keep);
 /* Could a file of this name be written? Asked before long work, so that it is not done in vain. 0, or an exit code
  * after an error line. */
 int cli_file_try(const char *path);
+/* 1: writing one replaces the other, whether they exist yet or not. Streams and special files: 0. */
+int cli_same_file(const char *x, const char *y);
 
 /* Lines of a text file, without the line end and without trailing blanks. */
 typedef struct cli_lines {

@@ -32,6 +32,17 @@ static int check_globs(const char *option, const char *const *globs, int count, 
   return CLI_OK;
 }
 
+/* Codes and scales of an earlier time stay as they are, or decode would give other values. */
+static int spare_codes(model_results *r, const model_input *in) {
+  model_note *notes = NULL;
+  size_t count = 0;
+  int code = model_notes(&notes, &count, in);
+  for (size_t i = 0; i < r->count && code == CLI_OK; i++)
+    if (r->list[i].done && model_is_part(&in->file.tensors[i], notes, count)) r->list[i].done = 0;
+  free(notes);
+  return code;
+}
+
 static int choose(model_results *r, const model_input *in) {
   const cli_quantize_state *s = r->asked;
   uint64_t first = 0;
@@ -41,12 +52,14 @@ static int choose(model_results *r, const model_input *in) {
   r->list = calloc(r->count + 1, sizeof *r->list);
   if (!r->list) return cli_fail(in->name, "out of memory");
   for (size_t i = 0; i < r->count; i++) {
-    const st_tensor *t = &in->file.tensors[i];
-    r->list[i].tensor = t;
-    r->list[i].done = chosen(s, in, t);
+    r->list[i].tensor = &in->file.tensors[i];
+    r->list[i].done = chosen(s, in, r->list[i].tensor);
+  }
+  if (spare_codes(r, in)) return CLI_BAD;
+  for (size_t i = 0; i < r->count; i++) {
     r->list[i].first = first;
     if (!r->list[i].done) continue;
-    first += t->count;
+    first += r->list[i].tensor->count;
     r->done++;
   }
   if (r->done) return CLI_OK;
@@ -103,7 +116,6 @@ static int add_chosen(st_file *plan, const st_tensor *t, const cli_quantize_stat
 }
 
 static int make_plan(st_file *plan, const model_input *in, const model_results *r) {
-  char shown[ST_NAME_MAX];
   int good = 1;
   memset(plan, 0, sizeof *plan);
   for (size_t i = 0; i < in->file.entries && good; i++)
@@ -113,9 +125,7 @@ static int make_plan(st_file *plan, const model_input *in, const model_results *
     good = r->list[i].done ? add_chosen(plan, t, r->asked) : st_add(plan, t->name, t->dtype, t->dims, t->shape);
   }
   if (!good) return cli_fail(r->out, "out of memory");
-  const char *twice = st_layout(plan);
-  if (!twice) return CLI_OK;
-  return cli_fail(r->out, "two tensors would be named '%s'", st_printable(shown, twice));
+  return model_layout(plan, r->out);
 }
 
 /* Workers take the next tensor until there is none, or something went wrong. */
@@ -184,20 +194,29 @@ static int write_model(model_results *r, const model_input *in, st_file *plan) {
   return code;
 }
 
-static int check_options(const cli_quantize_state *s, const char *out) {
+/* The report is written last: it must not take the place of a model. */
+static int check_report(const cli_quantize_state *s, const char *in, const char *out) {
+  if (cli_same_file(s->report, in)) return cli_fail(s->report, "--report would replace the input");
+  if (cli_same_file(s->report, out)) return cli_fail(s->report, "--report would replace the output");
+  if (!strcmp(s->report, "-") && s->numeric.json)
+    return cli_fail(NULL, "--report - and --json both want standard output");
+  return cli_file_try(s->report);
+}
+
+static int check_options(const cli_quantize_state *s, const char *in, const char *out) {
   cli_job job = {0};
   job.amax = s->has_amax ? &s->amax : NULL;
   if (s->device) return cli_fail("--device", "models run on the CPU");
   if (s->codes && s->widen) return cli_fail(NULL, "--widen goes with values, not with --codes");
   if (s->target.kind->check(&s->target, &job)) return CLI_BAD;
-  if (s->report && cli_file_try(s->report)) return CLI_BAD;
+  if (s->report && check_report(s, in, out)) return CLI_BAD;
   return strcmp(out, "-") ? CLI_OK : cli_fail(NULL, "a .safetensors file cannot go to standard output");
 }
 
 int cli_quantize_model(const cli_quantize_state *s, const char *path, const char *out) {
   model_input in;
   st_file plan = {0};
-  if (check_options(s, out) || model_open(&in, path)) return CLI_BAD;
+  if (check_options(s, path, out) || model_open(&in, path)) return CLI_BAD;
   model_results r = {in.name, out, s, NULL, 0, 0};
   int code = choose(&r, &in);
   if (code == CLI_OK) code = make_plan(&plan, &in, &r);

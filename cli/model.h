@@ -53,6 +53,21 @@ int model_native(const cli_target *target);
 /* "NAME.codes"; "halfulp.NAME", the key of the metadata that say how to decode. To be freed; NULL: reported. */
 char *model_name(const char *name, const char *suffix);
 char *model_key(const char *name);
+/* st_layout: 0, or an exit code after an error line. */
+int model_layout(st_file *plan, const char *out);
+
+/* What the metadata say of a tensor in codes: "F32 [64, 10] scaled(...)" under halfulp.NAME (model_decode.c). */
+typedef struct model_note {
+  const char *name; /* of the tensor */
+  int dtype;
+  uint32_t dims;
+  size_t shape[ST_DIMS_MAX];
+  cli_target target;
+} model_note;
+/* All of a file, maybe none; to be freed, after an error line, too. 0, or an exit code after an error line. */
+int model_notes(model_note **notes, size_t *count, const model_input *in);
+/* 1 if the tensor holds codes or scales of a note. */
+int model_is_part(const st_tensor *t, const model_note *notes, size_t count);
 
 /* One tensor from in to its place in the output (model_tensor.c): 0, or an exit code after an error line. */
 typedef struct model_work {

@@ -6,21 +6,12 @@
 #include "cli/model.h"
 #include "halfulp/formats/ieee.h"
 
-/* "F32 [64, 10] scaled(...)" */
-typedef struct note {
-  const char *name; /* of the tensor */
-  int dtype;
-  uint32_t dims;
-  size_t shape[ST_DIMS_MAX];
-  cli_target target;
-} note;
-
 static int wrong_note(const model_input *in, const char *key, const char *what) {
   char shown[ST_NAME_MAX];
   return cli_fail(in->name, "__metadata__: '%s': %s", st_printable(shown, key), what);
 }
 
-static const char *take_shape(note *n, const char *at) {
+static const char *take_shape(model_note *n, const char *at) {
   if (*at++ != '[') return NULL;
   for (n->dims = 0; *at != ']'; n->dims++) {
     size_t x = 0;
@@ -39,7 +30,7 @@ static const char *take_shape(note *n, const char *at) {
   return at + 1;
 }
 
-static int read_note(note *n, const model_input *in, const st_entry *e) {
+static int read_note(model_note *n, const model_input *in, const st_entry *e) {
   char dtype[16];
   const char *blank = strchr(e->value, ' ');
   size_t length = blank ? (size_t)(blank - e->value) : 0;
@@ -73,7 +64,7 @@ static int find_part(const st_tensor **t, const model_input *in, const char *nam
                   st_shape(wants, want->dims, want->shape));
 }
 
-static int load_one(cli_parts *parts, int i, const model_input *in, note *n) {
+static int load_one(cli_parts *parts, int i, const model_input *in, model_note *n) {
   cli_part *p = &parts->part[i];
   int native = model_native(&n->target), packed = i == 0 && native < 0 && parts->width <= 8;
   size_t shape[2] = {packed ? parts->packed_rows : p->rows, packed ? parts->packed_row : p->cols};
@@ -106,7 +97,7 @@ static int load_one(cli_parts *parts, int i, const model_input *in, note *n) {
 }
 
 /* Values in the tensor's dtype, in *z: to be freed. */
-static int decode_values(void **z, cli_parts *parts, note *n, const cli_job *job) {
+static int decode_values(void **z, cli_parts *parts, model_note *n, const cli_job *job) {
   size_t count = job->rows * job->cols;
   unsigned size = n->dtype == ST_F64 || !n->target.kind->fits(&n->target, 4) ? 8 : 4;
   unsigned wanted = st_dtype_bits(n->dtype) / 8;
@@ -128,7 +119,7 @@ static int decode_values(void **z, cli_parts *parts, note *n, const cli_job *job
   return code;
 }
 
-static int decode_tensor(void **z, const cli_quantize_state *s, const model_input *in, note *n) {
+static int decode_tensor(void **z, const cli_quantize_state *s, const model_input *in, model_note *n) {
   cli_parts parts;
   cli_job job = {in->name, {0}, 0, 0, {0}, {s->numeric.threads, 0, {0, 0}}, NULL, {0}, {0}};
   cli_matrix(&job.rows, &job.cols, n->dims, n->shape);
@@ -140,8 +131,7 @@ static int decode_tensor(void **z, const cli_quantize_state *s, const model_inpu
   return code;
 }
 
-/* 1 if the tensor holds codes or scales of a note. */
-static int is_part(const st_tensor *t, const note *notes, size_t count) {
+int model_is_part(const st_tensor *t, const model_note *notes, size_t count) {
   for (size_t i = 0; i < count; i++) {
     size_t length = strlen(notes[i].name);
     if (strncmp(t->name, notes[i].name, length)) continue;
@@ -157,20 +147,17 @@ static int is_part(const st_tensor *t, const note *notes, size_t count) {
   return 0;
 }
 
-static int read_notes(note **notes, size_t *count, const model_input *in) {
+int model_notes(model_note **notes, size_t *count, const model_input *in) {
   int code = CLI_OK;
   *count = 0;
   *notes = cli_room(in->file.entries, sizeof **notes);
   if (!*notes) return CLI_BAD;
   for (size_t i = 0; i < in->file.entries && code == CLI_OK; i++)
     if (is_note(&in->file.metadata[i])) code = read_note(&(*notes)[(*count)++], in, &in->file.metadata[i]);
-  if (code == CLI_OK && !*count)
-    code = cli_fail(in->name, "holds no codes of `halfulp quantize --codes` (no metadata halfulp.NAME)");
   return code;
 }
 
-static int make_plan(st_file *plan, const model_input *in, const char *out, const note *notes, size_t count) {
-  char shown[ST_NAME_MAX];
+static int make_plan(st_file *plan, const model_input *in, const char *out, const model_note *notes, size_t count) {
   int good = 1;
   for (size_t i = 0; i < in->file.entries && good; i++)
     good = is_note(&in->file.metadata[i]) || st_set(plan, in->file.metadata[i].key, in->file.metadata[i].value);
@@ -178,22 +165,20 @@ static int make_plan(st_file *plan, const model_input *in, const char *out, cons
     good = st_add(plan, notes[i].name, notes[i].dtype, notes[i].dims, notes[i].shape);
   for (size_t i = 0; i < in->file.count && good; i++) {
     const st_tensor *t = &in->file.tensors[i];
-    good = is_part(t, notes, count) || st_add(plan, t->name, t->dtype, t->dims, t->shape);
+    good = model_is_part(t, notes, count) || st_add(plan, t->name, t->dtype, t->dims, t->shape);
   }
   if (!good) return cli_fail(in->name, "out of memory, or a shape beyond the address space");
-  const char *twice = st_layout(plan);
-  if (!twice) return CLI_OK;
-  return cli_fail(out, "two tensors would be named '%s'", st_printable(shown, twice));
+  return model_layout(plan, out);
 }
 
-static int put_values(cli_output *output, const st_file *plan, const note *n, void *z) {
+static int put_values(cli_output *output, const st_file *plan, const model_note *n, void *z) {
   const st_tensor *t = st_find(plan, n->name);
   if (CLI_HOST_BIG) cli_copy_swapped(z, z, t->count, st_dtype_bits(t->dtype) / 8);
   return cli_output_at(output, plan->data + t->begin, z, t->size);
 }
 
-static int write_all(const cli_quantize_state *s, const model_input *in, st_file *plan, const char *out, note *notes,
-                     size_t count) {
+static int write_all(const cli_quantize_state *s, const model_input *in, st_file *plan, const char *out,
+                     model_note *notes, size_t count) {
   cli_output output;
   size_t length;
   char *header = st_header(plan, &length);
@@ -209,7 +194,7 @@ static int write_all(const cli_quantize_state *s, const model_input *in, st_file
     }
     for (size_t i = 0; i < in->file.count && code == CLI_OK; i++) {
       const st_tensor *t = &in->file.tensors[i];
-      if (!is_part(t, notes, count))
+      if (!model_is_part(t, notes, count))
         code = cli_output_at(&output, plan->data + st_find(plan, t->name)->begin, in->data + t->begin, t->size);
     }
     int closed = cli_output_close(&output, code == CLI_OK || output.error);
@@ -219,7 +204,8 @@ static int write_all(const cli_quantize_state *s, const model_input *in, st_file
   return code;
 }
 
-static int write_npy(const cli_quantize_state *s, const model_input *in, const char *out, note *n, const st_tensor *t) {
+static int write_npy(const cli_quantize_state *s, const model_input *in, const char *out, model_note *n,
+                     const st_tensor *t) {
   npy_info info = {0};
   void *z = NULL;
   if (n->dtype == ST_BF16) return cli_fail(in->name, "NumPy has no bfloat16; decode into OUT.safetensors");
@@ -235,10 +221,12 @@ static int write_npy(const cli_quantize_state *s, const model_input *in, const c
 }
 
 static int decode_open(const cli_quantize_state *s, const model_input *in, const char *out) {
-  note *notes = NULL;
+  model_note *notes = NULL;
   st_file plan = {0};
   size_t count;
-  int code = read_notes(&notes, &count, in);
+  int code = model_notes(&notes, &count, in);
+  if (code == CLI_OK && !count)
+    code = cli_fail(in->name, "holds no codes of `halfulp quantize --codes` (no metadata halfulp.NAME)");
   if (code == CLI_OK) code = make_plan(&plan, in, out, notes, count);
   if (code == CLI_OK && cli_ends(out, ".safetensors"))
     code = write_all(s, in, &plan, out, notes, count);

@@ -30,6 +30,10 @@ static int add_array(model_input *in, const char *path) {
     return cli_fail(in->name, "quantize wants float16, float32 or float64, this is %s", npy_dtype(info));
   }
   if (name && cli_ends(name, ".npy")) name[strlen(name) - 4] = 0;
+  if (name && !strcmp(name, ST_METADATA)) {
+    free(name);
+    return cli_fail(in->name, "no tensor can be named '%s'; the array wants another name", ST_METADATA);
+  }
   int good = name && st_add(&in->file, name, dtype, info->dims, info->shape);
   free(name);
   return good ? CLI_OK : cli_fail(in->name, "a side beyond 2^63 - 1, or out of memory");
@@ -106,3 +110,11 @@ static char *joined(const char *a, const char *dot, const char *b) {
 
 char *model_name(const char *name, const char *suffix) { return joined(name, ".", suffix); }
 char *model_key(const char *name) { return joined("halfulp", ".", name); }
+
+int model_layout(st_file *plan, const char *out) {
+  char shown[ST_NAME_MAX];
+  const char *name = st_layout(plan);
+  if (!name) return CLI_OK;
+  if (!strcmp(name, ST_METADATA)) return cli_fail(out, "no tensor can be named '%s'", name);
+  return cli_fail(out, "two tensors would be named '%s'", st_printable(shown, name));
+}

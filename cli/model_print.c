@@ -50,9 +50,11 @@ static void print_row(FILE *out, int width, const char *name, const model_result
   if (isfinite(x->errors.sqnr))
     fprintf(out, "%9.2f", x->errors.sqnr);
   else
-    fprintf(out, "%9s", x->errors.max_abs > 0 ? "-" : "exact");
+    fprintf(out, "%9s", x->errors.changed ? "-" : "exact");
   fprintf(out, " %10llu %10llu", (unsigned long long)x->events.saturated, (unsigned long long)x->events.to_zero);
   if (x->again) fprintf(out, " %10llu", (unsigned long long)x->again);
+  if (x->errors.finite < x->errors.count)
+    fprintf(out, "  %zu left out: not finite", x->errors.count - x->errors.finite);
   fputc('\n', out);
 }
 

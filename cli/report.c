@@ -79,8 +79,7 @@ static void sqnr_cell(FILE *out, const cli_errors *e) {
   if (isfinite(e->sqnr))
     fprintf(out, "<td data-v=\"%.17g\">%.2f</td>", e->sqnr, e->sqnr);
   else
-    fprintf(out, "<td data-v=\"%s\">%s</td>", e->max_abs > 0 ? "-1e9" : "1e9",
-            e->max_abs > 0 ? "out of range" : "no error");
+    fprintf(out, "<td data-v=\"%s\">%s</td>", e->changed ? "-1e9" : "1e9", cli_no_sqnr(e));
 }
 
 /* A long name may be broken behind its dots. */
@@ -109,14 +108,19 @@ static void shape_cells(FILE *out, const st_tensor *t) {
           shape, t->count, t->count);
 }
 
-static void figures(FILE *out, const model_result *x, int again) {
+/* Elements that the errors are not over. */
+static size_t left_out(const model_result *x) { return x->errors.count - x->errors.finite; }
+
+/* total: some columns are there only if they are not all 0. */
+static void figures(FILE *out, const model_result *x, const model_result *total) {
   number_cell(out, x->amax);
   number_cell(out, x->errors.max_abs);
   number_cell(out, x->errors.rms);
   sqnr_cell(out, &x->errors);
+  if (left_out(total)) count_cell(out, left_out(x));
   count_cell(out, x->events.saturated);
   count_cell(out, x->events.to_zero);
-  if (again) count_cell(out, x->again);
+  if (total->again) count_cell(out, x->again);
   number_cell(out, x->bits);
   count_cell(out, x->blocks.count);
 }
@@ -129,9 +133,10 @@ static void tensors(FILE *out, const model_results *r, const model_result *total
       "<h2 id=\"tensors\">Tensors rounded</h2>\n<div class=\"wide\"><table class=\"sort\" aria-labelledby=\"tensors\">"
       "<thead><tr><th scope=\"col\">tensor</th><th scope=\"col\">dtype</th><th scope=\"col\">shape</th>"
       "<th scope=\"col\">elements</th><th scope=\"col\">amax</th><th scope=\"col\">max error</th>"
-      "<th scope=\"col\">rms error</th><th scope=\"col\">SQNR, dB</th><th scope=\"col\">saturated</th>"
-      "<th scope=\"col\">to zero</th>",
+      "<th scope=\"col\">rms error</th><th scope=\"col\">SQNR, dB</th>",
       out);
+  if (left_out(total)) fputs("<th scope=\"col\">left out</th>", out);
+  fputs("<th scope=\"col\">saturated</th><th scope=\"col\">to zero</th>", out);
   if (total->again) fputs("<th scope=\"col\">rounded again</th>", out);
   fputs(
       "<th scope=\"col\">bits an element</th><th scope=\"col\">blocks</th><th scope=\"col\" data-fixed>exponents</th>"
@@ -143,14 +148,14 @@ static void tensors(FILE *out, const model_results *r, const model_result *total
     fputs("<tr>", out);
     name_cell(out, x->tensor->name);
     shape_cells(out, x->tensor);
-    figures(out, x, total->again != 0);
+    figures(out, x, total);
     fputs("<td>", out);
     report_sparkline(out, x, low, high, i);
     fputs("</td></tr>\n", out);
   }
   fputs("</tbody>\n<tfoot><tr><th scope=\"row\">all</th><td></td><td></td>", out);
   count_cell(out, total->errors.count);
-  figures(out, total, total->again != 0);
+  figures(out, total, total);
   fputs("<td></td></tr></tfoot></table></div>\n", out);
 }
 
@@ -216,7 +221,8 @@ static void summary(FILE *out, const model_results *r, const model_result *total
   if (isfinite(total->errors.sqnr))
     card(out, "SQNR", "%.2f dB", total->errors.sqnr);
   else
-    card(out, "SQNR", "%s", total->errors.max_abs > 0 ? "out of range" : "no error");
+    card(out, "SQNR", "%s", cli_no_sqnr(&total->errors));
+  if (left_out(total)) card(out, "left out of the errors", "%zu", left_out(total));
   card(out, "largest error", "%.6g", total->errors.max_abs);
   card(out, "saturated", "%llu", (unsigned long long)total->events.saturated);
   card(out, "to zero", "%llu", (unsigned long long)total->events.to_zero);
@@ -229,6 +235,7 @@ static void notes(FILE *out, const model_result *total) {
       "SQNR is ten times the decimal logarithm of the sum of the squares before over the sum of the squared errors. "
       "Saturated and to zero count elements. Bits an element are those of packed codes and scales.",
       out);
+  if (left_out(total)) fputs(" Left out: elements that are not finite before or after.", out);
   if (total->again)
     fputs(" Rounded again: values that the tensor's own dtype lacks, brought into it with ties to even.", out);
   fputs("</p>\n", out);

@@ -115,9 +115,13 @@ void report_exponents(FILE *out, const model_result *total) {
   fputs("</svg>\n", out);
 }
 
+/* Tensors that have none: first where something changed, last where nothing did. */
+static double place_of(const cli_errors *e) { return isfinite(e->sqnr) ? e->sqnr : e->changed ? -1e9 : 1e9; }
+
 static int by_sqnr(const void *x, const void *y) {
   const model_result *a = *(const model_result *const *)x, *b = *(const model_result *const *)y;
-  if (a->errors.sqnr != b->errors.sqnr) return a->errors.sqnr < b->errors.sqnr ? -1 : 1;
+  double p = place_of(&a->errors), q = place_of(&b->errors);
+  if (p != q) return p < q ? -1 : 1;
   return strcmp(a->tensor->name, b->tensor->name);
 }
 
@@ -132,9 +136,7 @@ static void short_name(char text[64], const char *name) {
 static void draw_bar(svg *s, const model_result *x, double y, double top) {
   enum { NAMES = 330 };
   char text[64];
-  double share = isfinite(x->errors.sqnr) && x->errors.sqnr > 0 ? x->errors.sqnr / top
-                 : isfinite(x->errors.sqnr)                     ? 0
-                                                                : 1;
+  double place = place_of(&x->errors), share = place <= 0 ? 0 : isfinite(x->errors.sqnr) ? place / top : 1;
   double width = (RIGHT - NAMES - 90) * share;
   short_name(text, x->tensor->name);
   svg_text(s, NAMES - 10, y + 13, 12, SVG_END, INK, "", text);
@@ -142,7 +144,7 @@ static void draw_bar(svg *s, const model_result *x, double y, double top) {
   if (isfinite(x->errors.sqnr))
     snprintf(text, sizeof text, "%.2f dB", x->errors.sqnr);
   else
-    snprintf(text, sizeof text, "%s", x->errors.max_abs > 0 ? "out of range" : "no error");
+    snprintf(text, sizeof text, "%s", cli_no_sqnr(&x->errors));
   svg_text(s, NAMES + (width > 1 ? width : 1) + 6, y + 13, 12, SVG_START, INK, "", text);
 }
 

@@ -77,8 +77,9 @@ const st_tensor *st_find(const st_file *file, const char *name);
 int st_add(st_file *file, const char *name, int dtype, uint32_t dims, const size_t *shape);
 int st_set(st_file *file, const char *key, const char *value);
 /* Orders the tensors by falling size of an element, so that each is aligned, then by name, and gives them their bytes.
- * A name that occurs twice, or NULL. */
+ * A name that occurs twice or is the metadata's, or NULL. */
 const char *st_layout(st_file *file);
+#define ST_METADATA "__metadata__"
 /* The 8 bytes and the header, padded with blanks to a multiple of 8; sets file->data. To be freed; NULL if out of
  * memory, or if a string is not UTF-8. */
 char *st_header(st_file *file, size_t *length);

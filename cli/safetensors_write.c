@@ -158,6 +158,7 @@ const char *st_layout(st_file *file) {
   size_t end = 0;
   const char *twice = find_twice(file);
   if (twice) return twice;
+  if (st_find(file, ST_METADATA)) return ST_METADATA;
   if (file->count) qsort(file->tensors, file->count, sizeof *file->tensors, by_size);
   for (size_t i = 0; i < file->count; i++) {
     file->tensors[i].begin = end;

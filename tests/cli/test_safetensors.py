@@ -332,6 +332,49 @@ class Model(Base):
         os.symlink("/dev/full", self.path("full.safetensors"))
         self.bad("quantize", "-f", "mxfp4", m, self.path("full.safetensors"), says="full.safetensors: cannot write")
 
+    def test_report_beside_models(self):
+        """The report takes the place of no model; standard output is one thing at a time."""
+        m, o, before = self.path("m.safetensors"), self.path("o.safetensors"), self.read("m.safetensors")
+        os.symlink("m.safetensors", self.path("link"))
+        there = os.path.join(self.folder.name, ".", "o.safetensors")
+        for report, says in ((m, "the input"), (self.path("link"), "the input"), (o, "the output"), (there, "output")):
+            self.bad("quantize", "-f", "mxfp4", m, o, "--report", report, says=(report, "would replace", says))
+        self.bad("quantize", "-f", "mxfp4", m, o, "--report", "-", "--json", says="both want standard output")
+        self.assertEqual((self.left(), self.read("m.safetensors")), (["link", "m.safetensors"], before))
+        self.quantize("mxfp4")
+        self.bad("quantize", "-f", "mxfp4", m, o, "--report", there, says=(there, "would replace the output"))
+        self.assertIn("<!DOCTYPE html>", self.quantize("mxfp4", "--report", "-"))
+
+    def test_codes_stay(self):
+        """A second quantize leaves codes and binary32 scales of the first alone: decode gives the first's values."""
+        for fmt in ("dsv3_1x128", "float8_e4m3fn"):
+            self.quantize(fmt, "--include", "model.0.weight")
+            want = self.out()[0]["model.0.weight"]
+            self.quantize(fmt, "--codes", "--include", "model.0.weight")
+            first, o, z = self.out()[0], self.path("o.safetensors"), self.path("z.safetensors")
+            self.ok("quantize", "-f", "mxfp4", "--codes", o, z)
+            second = self.out("z.safetensors")[0]
+            for name in first:
+                if name.startswith("model.0."):
+                    self.assertEqual(second[name], first[name])
+            self.assertIn("model.1.weight.codes", second)
+            self.ok("decode", z, self.path("d.safetensors"))
+            self.assertEqual(self.out("d.safetensors")[0]["model.0.weight"], want)
+        self.bad("quantize", "-f", "mxfp4", z, self.path("y.safetensors"), says="no tensor to round")
+
+    def test_name_of_metadata(self):
+        x = self.write("__metadata__.npy", npy("<f4", (2, 4), floats(range(8))))
+        z = self.path("z.safetensors")
+        for args in ((), ("--codes",)):
+            self.bad("quantize", "-f", "mxfp4", x, z, *args, says=(x, "no tensor can be named"))
+        self.quantize("mxfp4", "--codes", "--include", "model.0.weight")
+        got, metadata, order = self.out()
+        tensors = [(n.replace("model.0.weight", "__metadata__"), *got[n]) for n in order]
+        metadata = {k.replace("model.0.weight", "__metadata__"): v for k, v in metadata.items()}
+        self.write("o.safetensors", safetensors(tensors, metadata))
+        self.bad("decode", self.path("o.safetensors"), z, says=(z, "no tensor can be named '__metadata__'"))
+        self.assertNotIn("z.safetensors", self.left())
+
     def test_in_place(self):
         before = self.read("m.safetensors")
         self.quantize("mxfp8_e4m3")
@@ -531,6 +574,20 @@ class Report(Base):
         self.assertEqual(bars.count("var(--before)"), len(before) + 1)  # and the legend's
         self.assertEqual(self.left(), ["m.safetensors", "o.safetensors", "r.html"])
 
+    def test_not_finite(self):
+        """What became NaN everywhere is not exact; how many elements the errors are not over."""
+        nan, inf = floats([math.nan] * 4), floats([math.inf] * 4)
+        self.write("m.safetensors", safetensors([("n", "F32", (1, 4), nan), ("i", "F32", (1, 4), inf)]))
+        text = self.quantize("float8_e4m3fn", "-s", "none", "--report", self.path("r.html"))
+        self.assertRegex(text, r"(?m)^  n .* exact .* 4 left out: not finite$")
+        self.assertRegex(text, r"(?m)^  i .* - .* 4 left out: not finite$")
+        self.assertRegex(text, r"(?m)^  all .* - .* 8 left out: not finite$")
+        page = self.read("r.html").decode()
+        self.assertEqual(page.count('<td data-v="-1e9">-</td><td data-v="4">4</td>'), 1)
+        self.assertEqual(page.count('<td data-v="1e9">no error</td><td data-v="4">4</td>'), 1)
+        self.assertIn("<dt>SQNR</dt><dd>-</dd>", page)
+        self.assertIn("<dt>left out of the errors</dt><dd>8</dd>", page)
+
     def test_report_without_errors(self):
         self.quantize("binary32", "--report", self.path("r.html"))
         self.assertIn("no error", self.read("r.html").decode())
@@ -583,6 +640,21 @@ class Long(support.Case):
             self.assertLessEqual(set(self.left()), {"m.safetensors", "z.safetensors", "r.html"})
         print("interrupted: %(stopped)d stopped, %(complete)d complete" % seen)
         self.assertGreater(seen["stopped"], 0)
+
+    def test_ignored_signals_do_not_stop(self):
+        """As under nohup, or in the background of a shell without job control."""
+        ignored = (signal.SIGHUP, signal.SIGINT)
+
+        def ignore():
+            for s in ignored:
+                signal.signal(s, signal.SIG_IGN)
+
+        p = subprocess.Popen(self.args, stdout=subprocess.DEVNULL, preexec_fn=ignore)
+        while p.poll() is None:
+            for s in ignored:
+                p.send_signal(s)
+            time.sleep(0.01)
+        self.assertEqual((p.returncode, self.left()), (0, ["m.safetensors", "r.html", "z.safetensors"]))
 
     def test_progress_bar_only_on_a_terminal(self):
         r = subprocess.run(self.args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True)
