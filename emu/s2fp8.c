@@ -121,13 +121,7 @@ static size_t code_size(const hu_s2fp8 *kind) { return hu_format_limits(kind->el
 static hu_status check_arrays(size_t n, const void *z, size_t zsize, ptrdiff_t incz, const void *x, size_t xsize,
                               ptrdiff_t incx) {
   hu_strided az = {z, zsize, incz}, ax = {x, xsize, incx};
-  hu_covered sz, sx;
-  if (incz == 0) return HU_E_SHAPE;
-  if (n == 0) return HU_OK;
-  hu_status s = hu_cover(&sz, n, &az);
-  if (s == HU_OK) s = hu_cover(&sx, n, &ax);
-  if (s != HU_OK) return s;
-  return hu_may_share(&az, &sz, &ax, &sx) ? HU_OK : HU_E_OVERLAP;
+  return hu_check_pair(n, &az, &ax);
 }
 
 hu_status hu_s2fp8_sum_n(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums, const hu_exec *exec) {

@@ -1,65 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Models through quantize, encode and decode: which tensors, which bytes, the report; interrupts, threads."""
+"""Models through quantize, encode and decode: which tensors, which bytes, what is refused."""
 
-import html.parser
 import json
 import math
 import os
-import random
-import re
 import resource
-import signal
 import struct
 import subprocess
 import sys
 import time
-import xml.etree.ElementTree as tree
 
 sys.dont_write_bytecode = True
 import support  # noqa: E402
-from support import floats, npy, parse_npy, parse_safetensors, safetensors  # noqa: E402
-
-
-def bfloats(values):
-    """bfloat16 by cutting: the values need not be others'."""
-    return b"".join(struct.pack("<f", v)[2:] for v in values)
-
-
-def from_bfloats(data):
-    return [struct.unpack("<f", b"\0\0" + data[i : i + 2])[0] for i in range(0, len(data), 2)]
-
-
-class Base(support.Case):
-    def setUp(self):
-        super().setUp()
-        rng = random.Random(5)
-
-        def draw(n, s=1.0):
-            return [struct.unpack("<f", struct.pack("<f", rng.gauss(0, s)))[0] for _ in range(n)]
-
-        self.tensors = [
-            ("model.0.weight", "F32", (6, 70), floats(draw(420))),
-            ("model.0.bias", "F32", (6,), floats(draw(6))),
-            ("model.1.weight", "BF16", (5, 3, 16), bfloats(draw(240, 0.02))),
-            ("model.1.half", "F16", (33, 3), floats(draw(99), "<e")),
-            ("model.1.double", "F64", (2, 9), floats(draw(18), "<d")),
-            ("steps", "I64", (2, 2), struct.pack("<4q", 1, -2, 3, 4)),
-            ("mask", "BOOL", (3, 1), b"\1\0\1"),
-            ("scale", "F32", (), floats([0.7])),
-            ("old", "F8_E4M3", (2, 4), bytes(range(8))),
-            ("empty", "F32", (0, 7), b""),
-        ]
-        self.metadata = {"format": "pt", "who": 'ä "quoted" <b>&amp;</b>'}
-        self.write("m.safetensors", safetensors(self.tensors, self.metadata))
-        self.rounded = ["model.0.weight", "model.1.weight", "model.1.half", "model.1.double", "empty"]
-
-    def quantize(self, fmt, *args, code=0):
-        return self.ok(
-            "quantize", "-f", fmt, self.path("m.safetensors"), "-o", self.path("o.safetensors"), *args, code=code
-        )
-
-    def out(self, name="o.safetensors"):
-        return parse_safetensors(self.read(name))
+from model_case import Base, from_bfloats  # noqa: E402
+from support import floats, npy, parse_npy, safetensors  # noqa: E402
 
 
 class Model(Base):
@@ -494,174 +448,6 @@ class Model(Base):
             self.assertGreater(after, before - loss, fmt)
             shown.append("%s %.1f dB %.1f %%" % (fmt, sqnr, 100 * after))
         print("digits: before %.1f %%; %s" % (100 * before, ", ".join(shown)))
-
-
-class Balanced(html.parser.HTMLParser):
-    """Every element that is opened is closed, in order; what is in the tables; what it would fetch."""
-
-    VOID = {"meta", "wbr", "link", "img", "br"}
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.fetches, self.cells, self.count = [], [], [], {}
-
-    def handle_starttag(self, tag, attrs):
-        self.count[tag] = self.count.get(tag, 0) + 1
-        self.fetches += [v for k, v in attrs if k in ("src", "href", "srcset", "data", "action", "xlink:href")]
-        if tag not in self.VOID:
-            self.open.append(tag)
-        if tag == "td":
-            self.cells.append("")
-
-    def handle_startendtag(self, tag, attrs):
-        self.fetches += [v for k, v in attrs if "href" in k or k == "src"]
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag, tag
-
-    def handle_data(self, data):
-        if "td" in self.open:
-            self.cells[-1] += data
-
-
-class Report(Base):
-    def test_report(self):
-        tensors = self.tensors + [('<script>"&x', "F32", (2, 3), floats([1, 2, 3, 4, 5, 1000]))]
-        self.write("m.safetensors", safetensors(tensors))
-        r = json.loads(self.quantize("nvfp4", "--json", "--report", self.path("r.html")))
-        page = self.read("r.html").decode("utf-8")
-        parser = Balanced()
-        parser.feed(page)
-        parser.close()
-        self.assertEqual((parser.open, parser.fetches), ([], []))
-        self.assertNotRegex(page, r"https?:|url\(|@import|<script>\"")
-        self.assertIn("prefers-color-scheme:dark", page)
-        self.assertEqual(parser.count["h1"], 1)
-        for t in r["tensors"]:
-            self.assertIn(t["name"], parser.cells)
-        self.assertIn("%.4g" % r["tensors"][0]["errors"]["rms"], parser.cells)
-        self.assertIn("%.2f" % r["tensors"][0]["errors"]["sqnr_db"], parser.cells)
-        # Drawings: well-formed, with titles; two large ones and one a tensor.
-        drawings = re.findall(r"<svg.*?</svg>", page, re.S)
-        self.assertEqual(len(drawings), 2 + 6)
-        ids = re.findall(r' id="([^"]+)"', page)
-        self.assertEqual(len(ids), len(set(ids)))
-        for d in drawings:
-            root = tree.fromstring(d)
-            self.assertEqual(root.get("role"), "img")
-            self.assertTrue(root.find("title").text and root.find("desc").text)
-            self.assertEqual(
-                root.get("aria-labelledby").split(), [root.find("title").get("id"), root.find("desc").get("id")]
-            )
-        # Bars of the exponents: as many as there are exponents and zeros, before and after.
-        bars = [e.get("fill") for e in tree.fromstring(drawings[0]).iter("rect")]
-        before = set()
-        for name, dtype, _, data in tensors:
-            if name in self.rounded or name.startswith("<"):
-                values = (
-                    from_bfloats(data)
-                    if dtype == "BF16"
-                    else struct.unpack(
-                        "<%d%s"
-                        % (
-                            len(data) // {"F32": 4, "F16": 2, "F64": 8}[dtype],
-                            {"F32": "f", "F16": "e", "F64": "d"}[dtype],
-                        ),
-                        data,
-                    )
-                )
-                before |= {math.frexp(v)[1] if v else None for v in values}
-        self.assertEqual(bars.count("var(--before)"), len(before) + 1)  # and the legend's
-        self.assertEqual(self.left(), ["m.safetensors", "o.safetensors", "r.html"])
-
-    def test_not_finite(self):
-        """What became NaN everywhere is not exact; how many elements the errors are not over."""
-        nan, inf = floats([math.nan] * 4), floats([math.inf] * 4)
-        self.write("m.safetensors", safetensors([("n", "F32", (1, 4), nan), ("i", "F32", (1, 4), inf)]))
-        text = self.quantize("float8_e4m3fn", "-s", "none", "--report", self.path("r.html"))
-        self.assertRegex(text, r"(?m)^  n .* exact .* 4 left out: not finite$")
-        self.assertRegex(text, r"(?m)^  i .* - .* 4 left out: not finite$")
-        self.assertRegex(text, r"(?m)^  all .* - .* 8 left out: not finite$")
-        page = self.read("r.html").decode()
-        self.assertEqual(page.count('<td data-v="-1e9">-</td><td data-v="4">4</td>'), 1)
-        self.assertEqual(page.count('<td data-v="1e9">no error</td><td data-v="4">4</td>'), 1)
-        self.assertIn("<dt>SQNR</dt><dd>-</dd>", page)
-        self.assertIn("<dt>left out of the errors</dt><dd>8</dd>", page)
-
-    def test_report_without_errors(self):
-        self.quantize("binary32", "--report", self.path("r.html"))
-        self.assertIn("no error", self.read("r.html").decode())
-        self.write("m.safetensors", safetensors([("e", "F32", (0, 3), b"")]))
-        self.quantize("mxfp4", "--report", self.path("r.html"))
-        parser = Balanced()
-        parser.feed(self.read("r.html").decode())
-        self.assertEqual(parser.open, [])
-
-
-class Long(support.Case):
-    def setUp(self):
-        super().setUp()
-        n = 1 << 20
-        data = floats([0.01 * i for i in range(1024)]) * (n // 1024)
-        self.write("m.safetensors", safetensors([("t%d" % i, "F32", (n // 64, 64), data) for i in range(8)]))
-        self.args = [
-            support.HALFULP,
-            "quantize",
-            "-f",
-            "nvfp4",
-            self.path("m.safetensors"),
-            "-o",
-            self.path("z.safetensors"),
-            "--report",
-            self.path("r.html"),
-        ]
-
-    def test_interrupt_leaves_nothing(self):
-        started = time.time()
-        subprocess.run(self.args, stdout=subprocess.DEVNULL, check=True)
-        took = time.time() - started
-        want = self.read("z.safetensors")
-        seen = {"stopped": 0, "complete": 0}
-        for i in range(14):
-            for name in ("z.safetensors", "r.html"):
-                if name in self.left():
-                    os.unlink(self.path(name))
-            args = self.args + ["-j", "3"] if i % 2 else self.args
-            p = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            time.sleep(took * i / 10)
-            p.send_signal((signal.SIGINT, signal.SIGTERM)[i // 2 % 2])
-            code = p.wait()
-            if "z.safetensors" in self.left():
-                self.assertEqual(self.read("z.safetensors"), want)
-                seen["complete"] += 1
-            else:
-                self.assertIn(-code, (signal.SIGINT, signal.SIGTERM))
-                seen["stopped"] += 1
-            self.assertLessEqual(set(self.left()), {"m.safetensors", "z.safetensors", "r.html"})
-        print("interrupted: %(stopped)d stopped, %(complete)d complete" % seen)
-        self.assertGreater(seen["stopped"], 0)
-
-    def test_ignored_signals_do_not_stop(self):
-        """As under nohup, or in the background of a shell without job control."""
-        ignored = (signal.SIGHUP, signal.SIGINT)
-
-        def ignore():
-            for s in ignored:
-                signal.signal(s, signal.SIG_IGN)
-
-        p = subprocess.Popen(self.args, stdout=subprocess.DEVNULL, preexec_fn=ignore)
-        while p.poll() is None:
-            for s in ignored:
-                p.send_signal(s)
-            time.sleep(0.01)
-        self.assertEqual((p.returncode, self.left()), (0, ["m.safetensors", "r.html", "z.safetensors"]))
-
-    def test_progress_bar_only_on_a_terminal(self):
-        r = subprocess.run(self.args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True)
-        self.assertEqual(r.stderr, b"")
-        shown, took = support.on_terminal(self.args)
-        if took > 2:  # drawn after half a second
-            self.assertIn(b"quantize [", shown)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""The report on a model: whole, balanced, true."""
+
+import html.parser
+import json
+import math
+import re
+import struct
+import sys
+import xml.etree.ElementTree as tree
+
+sys.dont_write_bytecode = True
+import support  # noqa: E402
+from model_case import Base, from_bfloats  # noqa: E402
+from support import floats, safetensors  # noqa: E402
+
+
+class Balanced(html.parser.HTMLParser):
+    """Every element that is opened is closed, in order; what is in the tables; what it would fetch."""
+
+    VOID = {"meta", "wbr", "link", "img", "br"}
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.fetches, self.cells, self.count = [], [], [], {}
+
+    def handle_starttag(self, tag, attrs):
+        self.count[tag] = self.count.get(tag, 0) + 1
+        self.fetches += [v for k, v in attrs if k in ("src", "href", "srcset", "data", "action", "xlink:href")]
+        if tag not in self.VOID:
+            self.open.append(tag)
+        if tag == "td":
+            self.cells.append("")
+
+    def handle_startendtag(self, tag, attrs):
+        self.fetches += [v for k, v in attrs if "href" in k or k == "src"]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+
+    def handle_data(self, data):
+        if "td" in self.open:
+            self.cells[-1] += data
+
+
+class Report(Base):
+    def test_report(self):
+        tensors = self.tensors + [('<script>"&x', "F32", (2, 3), floats([1, 2, 3, 4, 5, 1000]))]
+        self.write("m.safetensors", safetensors(tensors))
+        r = json.loads(self.quantize("nvfp4", "--json", "--report", self.path("r.html")))
+        page = self.read("r.html").decode("utf-8")
+        parser = Balanced()
+        parser.feed(page)
+        parser.close()
+        self.assertEqual((parser.open, parser.fetches), ([], []))
+        self.assertNotRegex(page, r"https?:|url\(|@import|<script>\"")
+        self.assertIn("prefers-color-scheme:dark", page)
+        self.assertEqual(parser.count["h1"], 1)
+        for t in r["tensors"]:
+            self.assertIn(t["name"], parser.cells)
+        self.assertIn("%.4g" % r["tensors"][0]["errors"]["rms"], parser.cells)
+        self.assertIn("%.2f" % r["tensors"][0]["errors"]["sqnr_db"], parser.cells)
+        # Drawings: well-formed, with titles; two large ones and one a tensor.
+        drawings = re.findall(r"<svg.*?</svg>", page, re.S)
+        self.assertEqual(len(drawings), 2 + 6)
+        ids = re.findall(r' id="([^"]+)"', page)
+        self.assertEqual(len(ids), len(set(ids)))
+        for d in drawings:
+            root = tree.fromstring(d)
+            self.assertEqual(root.get("role"), "img")
+            self.assertTrue(root.find("title").text and root.find("desc").text)
+            self.assertEqual(
+                root.get("aria-labelledby").split(), [root.find("title").get("id"), root.find("desc").get("id")]
+            )
+        # Bars of the exponents: as many as there are exponents and zeros, before and after.
+        bars = [e.get("fill") for e in tree.fromstring(drawings[0]).iter("rect")]
+        before = set()
+        for name, dtype, _, data in tensors:
+            if name in self.rounded or name.startswith("<"):
+                values = (
+                    from_bfloats(data)
+                    if dtype == "BF16"
+                    else struct.unpack(
+                        "<%d%s"
+                        % (
+                            len(data) // {"F32": 4, "F16": 2, "F64": 8}[dtype],
+                            {"F32": "f", "F16": "e", "F64": "d"}[dtype],
+                        ),
+                        data,
+                    )
+                )
+                before |= {math.frexp(v)[1] if v else None for v in values}
+        self.assertEqual(bars.count("var(--before)"), len(before) + 1)  # and the legend's
+        self.assertEqual(self.left(), ["m.safetensors", "o.safetensors", "r.html"])
+
+    def test_not_finite(self):
+        """What became NaN everywhere is not exact; how many elements the errors are not over."""
+        nan, inf = floats([math.nan] * 4), floats([math.inf] * 4)
+        self.write("m.safetensors", safetensors([("n", "F32", (1, 4), nan), ("i", "F32", (1, 4), inf)]))
+        text = self.quantize("float8_e4m3fn", "-s", "none", "--report", self.path("r.html"))
+        self.assertRegex(text, r"(?m)^  n .* exact .* 4 left out: not finite$")
+        self.assertRegex(text, r"(?m)^  i .* - .* 4 left out: not finite$")
+        self.assertRegex(text, r"(?m)^  all .* - .* 8 left out: not finite$")
+        page = self.read("r.html").decode()
+        self.assertEqual(page.count('<td data-v="-1e9">-</td><td data-v="4">4</td>'), 1)
+        self.assertEqual(page.count('<td data-v="1e9">no error</td><td data-v="4">4</td>'), 1)
+        self.assertIn("<dt>SQNR</dt><dd>-</dd>", page)
+        self.assertIn("<dt>left out of the errors</dt><dd>8</dd>", page)
+
+    def test_report_without_errors(self):
+        self.quantize("binary32", "--report", self.path("r.html"))
+        self.assertIn("no error", self.read("r.html").decode())
+        self.write("m.safetensors", safetensors([("e", "F32", (0, 3), b"")]))
+        self.quantize("mxfp4", "--report", self.path("r.html"))
+        parser = Balanced()
+        parser.feed(self.read("r.html").decode())
+        self.assertEqual(parser.open, [])
+
+
+if __name__ == "__main__":
+    support.main()
