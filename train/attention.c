@@ -19,12 +19,6 @@ static void put_columns(const hu_value *x, const float *from, size_t d, size_t p
   for (size_t i = 0; i < x->rows; i++) memcpy(z + i * x->cols + part * d, from + i * d, d * sizeof *z);
 }
 
-static hu_status round_operand(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *x,
-                               const hu_rounding *r, unsigned part) {
-  hu_exec e = hu_exec_of(net, hu_words_of(net, HU_OF_PRODUCT, op->number << 3 | part));
-  return hu_rounding_apply(rows, cols, x, x, r, &e, NULL);
-}
-
 /* A matrix inside of another one. */
 typedef struct window {
   float *at;
@@ -72,13 +66,14 @@ static hu_status scores_forward(hu_net *net, hu_operator *op) {
   grids g = {hu_grid_of(op, &op->rounding.x, &x->round), hu_grid_of(op, &op->rounding.w, &x->round)};
   take_columns(x, x->v, d, 0, q);
   take_columns(x, x->v, d, 1, k);
-  hu_status s = round_operand(net, op, x->rows, d, q, &op->rounding.x, 0);
-  if (s == HU_OK) s = round_operand(net, op, x->rows, d, k, &op->rounding.w, 1);
+  hu_status s = hu_round_product(net, op, x->rows, d, q, &op->rounding.x, 0);
+  if (s == HU_OK) s = hu_round_product(net, op, x->rows, d, k, &op->rounding.w, 1);
   for (size_t i = 0; i < net->batch * op->n[HEADS] && s == HU_OK; i++) {
     size_t sample = i / op->n[HEADS], head = i % op->n[HEADS];
     s = multiply(net, op, g, t, t, h, scores_of(op, z->v, sample, head), head_of(op, q, sample, head), 0,
                  head_of(op, k, sample, head), 1);
   }
+  if (s == HU_OK) s = hu_round_product(net, op, z->rows, z->cols, z->v, &op->rounding.z_out, 6);
   for (size_t i = 0; i < z->rows * z->cols; i++) z->v[i] *= by;
   return s;
 }
@@ -96,13 +91,15 @@ static hu_status scores_backward(hu_net *net, hu_operator *op) {
     const hu_rounding *right = which ? &op->rounding.x_back : &op->rounding.w_back, keep = hu_rounding_keep();
     grids g = {hu_grid_of(op, left, &keep), hu_grid_of(op, right, &x->round)};
     take_columns(x, x->v, d, 1 - which, other);
-    s = round_operand(net, op, z->rows, z->cols, ds, left, which ? 3 : 4);
-    if (s == HU_OK) s = round_operand(net, op, x->rows, d, other, right, which ? 2 : 5);
+    s = hu_round_product(net, op, z->rows, z->cols, ds, left, which ? 3 : 4);
+    if (s == HU_OK) s = hu_round_product(net, op, x->rows, d, other, right, which ? 2 : 5);
     for (size_t i = 0; i < net->batch * op->n[HEADS] && s == HU_OK; i++) {
       size_t sample = i / op->n[HEADS], head = i % op->n[HEADS];
       s = multiply(net, op, g, t, h, t, head_of(op, part, sample, head), scores_of(op, ds, sample, head), (int)which,
                    head_of(op, other, sample, head), 0);
     }
+    const hu_rounding *out = which ? &op->rounding.dw_out : &op->rounding.dx_out;
+    if (s == HU_OK) s = hu_round_product(net, op, x->rows, d, part, out, which ? 8 : 7);
     if (s == HU_OK) put_columns(x, part, d, which, dx);
   }
   if (s == HU_OK) hu_give(net, op->in[0], dx);
@@ -157,14 +154,14 @@ static hu_status mix_forward(hu_net *net, hu_operator *op) {
   grids g = {hu_grid_of(op, &op->rounding.x, &p->round), hu_grid_of(op, &op->rounding.w, &x->round)};
   memcpy(a, p->v, p->rows * p->cols * sizeof *a);
   take_columns(x, x->v, d, 2, v);
-  hu_status s = round_operand(net, op, p->rows, p->cols, a, &op->rounding.x, 0);
-  if (s == HU_OK) s = round_operand(net, op, x->rows, d, v, &op->rounding.w, 1);
+  hu_status s = hu_round_product(net, op, p->rows, p->cols, a, &op->rounding.x, 0);
+  if (s == HU_OK) s = hu_round_product(net, op, x->rows, d, v, &op->rounding.w, 1);
   for (size_t i = 0; i < net->batch * op->n[HEADS] && s == HU_OK; i++) {
     size_t sample = i / op->n[HEADS], head = i % op->n[HEADS];
     s = multiply(net, op, g, t, h, t, head_of(op, z->v, sample, head), scores_of(op, a, sample, head), 0,
                  head_of(op, v, sample, head), 0);
   }
-  return s;
+  return s == HU_OK ? hu_round_product(net, op, z->rows, d, z->v, &op->rounding.z_out, 6) : s;
 }
 
 /* dV = P^T dO, then dP = dO V^T. */
@@ -175,13 +172,14 @@ static hu_status mix_backward(hu_net *net, hu_operator *op) {
   memcpy(dz, z->dv, z->rows * d * sizeof *dz);
   memcpy(other, p->v, p->rows * p->cols * sizeof *other);
   grids g = {hu_grid_of(op, &op->rounding.x_back, &p->round), hu_grid_of(op, &op->rounding.dz_w, &z->round_back)};
-  hu_status s = round_operand(net, op, z->rows, d, dz, &op->rounding.dz_w, 3);
-  if (s == HU_OK) s = round_operand(net, op, p->rows, p->cols, other, &op->rounding.x_back, 2);
+  hu_status s = hu_round_product(net, op, z->rows, d, dz, &op->rounding.dz_w, 3);
+  if (s == HU_OK) s = hu_round_product(net, op, p->rows, p->cols, other, &op->rounding.x_back, 2);
   for (size_t i = 0; i < all && s == HU_OK; i++) {
     size_t sample = i / op->n[HEADS], head = i % op->n[HEADS];
     s = multiply(net, op, g, t, h, t, head_of(op, part, sample, head), scores_of(op, other, sample, head), 1,
                  head_of(op, dz, sample, head), 0);
   }
+  if (s == HU_OK) s = hu_round_product(net, op, x->rows, d, part, &op->rounding.dw_out, 8);
   if (s != HU_OK) return s;
   memset(dx, 0, x->rows * x->cols * sizeof *dx);
   put_columns(x, part, d, 2, dx);
@@ -190,13 +188,14 @@ static hu_status mix_backward(hu_net *net, hu_operator *op) {
   take_columns(x, x->v, d, 2, other);
   g.a = hu_grid_of(op, &op->rounding.dz, &z->round_back);
   g.b = hu_grid_of(op, &op->rounding.w_back, &x->round);
-  s = round_operand(net, op, z->rows, d, dz, &op->rounding.dz, 4);
-  if (s == HU_OK) s = round_operand(net, op, x->rows, d, other, &op->rounding.w_back, 5);
+  s = hu_round_product(net, op, z->rows, d, dz, &op->rounding.dz, 4);
+  if (s == HU_OK) s = hu_round_product(net, op, x->rows, d, other, &op->rounding.w_back, 5);
   for (size_t i = 0; i < all && s == HU_OK; i++) {
     size_t sample = i / op->n[HEADS], head = i % op->n[HEADS];
     s = multiply(net, op, g, t, t, h, scores_of(op, part, sample, head), head_of(op, dz, sample, head), 0,
                  head_of(op, other, sample, head), 1);
   }
+  if (s == HU_OK) s = hu_round_product(net, op, p->rows, p->cols, part, &op->rounding.dx_out, 7);
   if (s == HU_OK) hu_give(net, op->in[0], part);
   return s;
 }

@@ -202,13 +202,17 @@ hu_status hu_net_round_parameter(hu_net *net, int parameter, const hu_rounding *
 
 hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding *r) {
   if (!net || !r) return HU_E_NULL;
-  const hu_rounding *all[] = {&r->x, &r->w, &r->dz, &r->w_back, &r->x_back, &r->dz_w};
+  const hu_rounding *all[] = {&r->x,    &r->w,     &r->dz,     &r->w_back, &r->x_back,
+                              &r->dz_w, &r->z_out, &r->dx_out, &r->dw_out};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     hu_status s = hu_rounding_check(all[i]);
     if (s != HU_OK) return s;
   }
   hu_status s = hu_accum_check(&r->accum);
   if (s != HU_OK) return s;
+  if (r->hadamard && r->hadamard != 16 && r->hadamard != 32 && r->hadamard != 64 && r->hadamard != 128) {
+    return HU_E_SHAPE;
+  }
   for (int i = 0; i < net->operators; i++) {
     if (net->op[i].out != value || !net->op[i].kind->product) continue;
     net->op[i].rounding = *r;

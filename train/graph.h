@@ -88,6 +88,9 @@ int hu_linear_of(hu_net *net, int x, int weights, int bias);
 /* The grid on which a rounding leaves numbers that were on that of `before`: what models of narrow units want to know;
  * binary32 for fp32, which need not. */
 hu_format hu_grid_of(const hu_operator *op, const hu_rounding *r, const hu_rounding *before);
+/* Operand or result `part` (docs/training.md section 4) of the products of an operator rounded in place. */
+hu_status hu_round_product(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *x, const hu_rounding *r,
+                           unsigned part);
 /* Rooms of at least n numbers. */
 hu_status hu_want_work(hu_net *net, size_t n);
 /* 1 if x is a value of this net and nothing went wrong yet. */

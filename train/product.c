@@ -4,11 +4,28 @@
 
 #include "halfulp/formats/ieee.h"
 #include "halfulp/gemm.h"
+#include "halfulp/hadamard.h"
 #include "train/graph.h"
 
 hu_format hu_grid_of(const hu_operator *op, const hu_rounding *r, const hu_rounding *before) {
   const hu_rounding *last = r->kind == HU_ROUND_KEEP ? before : r;
   return op->rounding.accum.kind != HU_ACCUM_FP32 && last->kind == HU_ROUND_FORMAT ? last->format : hu_binary32();
+}
+
+/* Operands and results of the three products, as their random words are numbered. */
+enum { Z_X = 0, Z_W = 1, DW_X = 2, DW_DZ = 3, DX_DZ = 4, DX_W = 5, Z_OUT = 6, DX_OUT = 7, DW_OUT = 8 };
+
+/* Blocks of rows of x into `room`, transformed; the rows behind them as they are. */
+static hu_status transform(const hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *room,
+                           const float *x) {
+  uint32_t n = op->rounding.hadamard, mask[HU_HADAMARD_MAX / 32];
+  const hu_stream none = {0, 0};
+  hu_exec e = hu_exec_of(net, none);
+  for (size_t i = 0; i < HU_HADAMARD_MAX / 32; i++) mask[i] = op->rounding.signs;
+  hu_hadamard t = {n, HU_ALONG_COLUMNS, HU_HADAMARD_ROOT, HU_SIGNS_MASK, 0, mask};
+  size_t whole = rows / n * n;
+  memcpy(room + whole * cols, x + whole * cols, (rows - whole) * cols * sizeof *room);
+  return hu_hadamard_forward(whole, cols, room, cols, x, cols, &t, &e);
 }
 
 /* The operand that a product sees: x itself, or x rounded once more into `room`. The grid that a rounding leaves is
@@ -18,11 +35,23 @@ static hu_status operand(hu_net *net, const hu_operator *op, hu_operand *z, size
   memset(z, 0, sizeof *z);
   z->data = x;
   z->ld = cols;
-  z->format = hu_grid_of(op, r, before);
-  if (r->kind == HU_ROUND_KEEP) return HU_OK;
-  hu_exec e = hu_exec_of(net, hu_words_of(net, HU_OF_PRODUCT, op->number << 3 | part));
+  hu_rounding exact = hu_rounding_keep();
+  int turned = op->rounding.hadamard && (part == DW_X || part == DW_DZ);
+  z->format = hu_grid_of(op, r, turned ? &exact : before);
+  hu_status s = turned ? transform(net, op, rows, cols, room, x) : HU_OK;
+  if (turned) z->data = room;
+  if (s != HU_OK || r->kind == HU_ROUND_KEEP) return s;
+  hu_exec e = hu_exec_of(net, hu_words_of(net, HU_OF_PRODUCT, op->number << 4 | part));
+  const float *from = z->data;
   z->data = room;
-  return hu_rounding_apply(rows, cols, room, x, r, &e, NULL);
+  return hu_rounding_apply(rows, cols, room, from, r, &e, NULL);
+}
+
+hu_status hu_round_product(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *x, const hu_rounding *r,
+                           unsigned part) {
+  if (r->kind == HU_ROUND_KEEP) return HU_OK;
+  hu_exec e = hu_exec_of(net, hu_words_of(net, HU_OF_PRODUCT, op->number << 4 | part));
+  return hu_rounding_apply(rows, cols, x, x, r, &e, NULL);
 }
 
 /* z = a b (+ bias) in binary32. */
@@ -40,11 +69,12 @@ static hu_status product_forward(hu_net *net, hu_operator *op, size_t rows, size
   hu_operand a, b;
   hu_parameter *w = &net->parameter[op->theta[0]];
   hu_value *z = &net->value[op->out];
-  hu_status s = operand(net, op, &a, rows, in, x, &op->rounding.x, before, net->work[1], 0);
+  hu_status s = operand(net, op, &a, rows, in, x, &op->rounding.x, before, net->work[1], Z_X);
   if (s == HU_OK) {
-    s = operand(net, op, &b, in, z->cols, w->theta, &op->rounding.w, &w->round, net->work[2], 1);
+    s = operand(net, op, &b, in, z->cols, w->theta, &op->rounding.w, &w->round, net->work[2], Z_W);
   }
   if (s == HU_OK) s = multiply(net, op, rows, z->cols, in, z->v, &a, &b);
+  if (s == HU_OK) s = hu_round_product(net, op, rows, z->cols, z->v, &op->rounding.z_out, Z_OUT);
   if (s != HU_OK || op->theta[1] < 0) return s;
   const float *bias = net->parameter[op->theta[1]].theta;
   for (size_t i = 0; i < rows; i++) {
@@ -59,12 +89,13 @@ static hu_status product_backward(hu_net *net, hu_operator *op, size_t rows, siz
   hu_operand a, b;
   hu_parameter *w = &net->parameter[op->theta[0]];
   hu_value *z = &net->value[op->out];
-  hu_status s = operand(net, op, &a, rows, in, x, &op->rounding.x_back, before, net->work[1], 2);
+  hu_status s = operand(net, op, &a, rows, in, x, &op->rounding.x_back, before, net->work[1], DW_X);
   if (s == HU_OK) {
-    s = operand(net, op, &b, rows, z->cols, z->dv, &op->rounding.dz_w, &z->round_back, net->work[2], 3);
+    s = operand(net, op, &b, rows, z->cols, z->dv, &op->rounding.dz_w, &z->round_back, net->work[2], DW_DZ);
   }
   a.transposed = 1;
   if (s == HU_OK) s = multiply(net, op, in, z->cols, rows, net->work[0], &a, &b);
+  if (s == HU_OK) s = hu_round_product(net, op, in, z->cols, net->work[0], &op->rounding.dw_out, DW_OUT);
   if (s != HU_OK) return s;
   hu_give_parameter(net, op->theta[0], net->work[0]);
   if (op->theta[1] >= 0) {
@@ -72,10 +103,11 @@ static hu_status product_backward(hu_net *net, hu_operator *op, size_t rows, siz
     hu_give_parameter(net, op->theta[1], net->work[0]);
   }
   if (!dx) return HU_OK;
-  s = operand(net, op, &a, rows, z->cols, z->dv, &op->rounding.dz, &z->round_back, net->work[1], 4);
-  if (s == HU_OK) s = operand(net, op, &b, in, z->cols, w->theta, &op->rounding.w_back, &w->round, net->work[2], 5);
+  s = operand(net, op, &a, rows, z->cols, z->dv, &op->rounding.dz, &z->round_back, net->work[1], DX_DZ);
+  if (s == HU_OK) s = operand(net, op, &b, in, z->cols, w->theta, &op->rounding.w_back, &w->round, net->work[2], DX_W);
   b.transposed = 1;
-  return s == HU_OK ? multiply(net, op, rows, in, z->cols, dx, &a, &b) : s;
+  if (s == HU_OK) s = multiply(net, op, rows, in, z->cols, dx, &a, &b);
+  return s == HU_OK ? hu_round_product(net, op, rows, in, dx, &op->rounding.dx_out, DX_OUT) : s;
 }
 
 static int add_parameters(hu_net *net, hu_operator *op, size_t in, size_t outputs, int bias) {

@@ -108,13 +108,20 @@ HU_API int hu_net_parameters(const hu_net *net);
 HU_API HU_MUST_CHECK hu_status hu_net_round_value(hu_net *net, int value, const hu_rounding *v, const hu_rounding *dv);
 HU_API HU_MUST_CHECK hu_status hu_net_round_parameter(hu_net *net, int parameter, const hu_rounding *theta,
                                                       const hu_rounding *dtheta);
-/* Of the products of the operator that makes `value` (linear, conv): operands of Z = X W, of dX = dZ W^T, of
- * dW = X^T dZ, rounded once more before each. Blocks of scaled roundings lie along the reduction. */
+/* Of the products of the operator that makes `value` (linear, conv, the two of attention): operands of Z = X W, of
+ * dX = dZ W^T, of dW = X^T dZ, rounded once more before each, and the results, before a bias is added to Z and before
+ * gradients of several readers are added up. Blocks of scaled roundings lie along rows of these matrices, or columns
+ * where the rounding is `turned`. */
 typedef struct hu_product_rounding {
   hu_rounding x, w;         /* of Z = X W: X is rows x I, W is I x O */
   hu_rounding dz, w_back;   /* of dX = dZ W^T */
   hu_rounding x_back, dz_w; /* of dW = X^T dZ */
-  hu_accum accum;           /* of all three; the results are binary32 */
+  hu_rounding z_out, dx_out, dw_out;
+  hu_accum accum;    /* of all three; the results are binary32 */
+  uint32_t hadamard; /* 0; or 16, 32, 64, 128: X and dZ of dW = X^T dZ are transformed before they are rounded
+                        (hadamard.h, HU_HADAMARD_ROOT): blocks of so many rows; rows behind the last whole block stay.
+                        The product is the same up to roundings. Linear and conv only. */
+  uint32_t signs;    /* bit i mod 32 set: the sign of row i of a block is inverted before */
 } hu_product_rounding;
 /* All keep, fp32. */
 HU_API hu_product_rounding hu_product_rounding_plain(void);
