@@ -28,7 +28,8 @@ typedef struct run {
   int raw[3];                /* 1: the operand's codes are binary32 patterns */
   const hu_kernels *kernels; /* NULL: the core for every element */
   const hu_wide *wide;
-  hu_function_lane function; /* NULL: no elementary function, or none in lanes */
+  hu_function_lane function;       /* NULL: no elementary function, or none in lanes */
+  hu_function_nearest32 nearest32; /* NULL: the kernels round; else lanes do, into binary32 */
   hu_stream stream;
   int stochastic;
   /* What every operation on a NaN gives but the extremes that prefer numbers, and the root of a number below 0. */
@@ -219,6 +220,16 @@ static void round_piece(const run *c, size_t first, size_t n, piece *p, hu_event
   for (size_t i = 0; !direct && i < n; i++) memcpy(z_at(c, first + i), (const uint8_t *)p->out + i * size, size);
 }
 
+/* Binary32 itself is no format for the kernels: a function's digits are rounded into it at once. */
+static int nearest32(const run *c, size_t first, size_t n, piece *p, hu_events *counts) {
+  int direct = c->call.result.stride == 1;
+  uint32_t *out = direct ? (uint32_t *)(void *)z_at(c, first) : p->out;
+  (void)c->function(n, p->wide, p->wide_left, p->x[0]);
+  int left = c->nearest32(n, out, p->left, p->wide, p->wide_left, &counts->inexact);
+  for (size_t i = 0; !direct && i < n; i++) memcpy(z_at(c, first + i), out + i, sizeof *out);
+  return left;
+}
+
 static void run_lanes(const run *c, size_t first, size_t n, hu_events *counts) {
   piece p;
   memset(p.x, 0, sizeof p.x); /* lanes behind n are computed, and looked at, too */
@@ -226,8 +237,13 @@ static void run_lanes(const run *c, size_t first, size_t n, hu_events *counts) {
   for (size_t end = first + n; first < end; first += PIECE) {
     size_t k = end - first < PIECE ? end - first : PIECE;
     for (int i = 0; i < c->call.operands; i++) load_operand(c, i, first, k, p.x[i]);
-    int left = compute(c, k, &p);
-    round_piece(c, first, k, &p, counts);
+    int left;
+    if (c->nearest32) {
+      left = nearest32(c, first, k, &p, counts);
+    } else {
+      left = compute(c, k, &p);
+      round_piece(c, first, k, &p, counts);
+    }
     if (left) redo_left(c, &p, first, k, counts);
   }
 }
@@ -257,7 +273,9 @@ static int lanes_can(run *c) {
   int extreme = c->call.op >= HU_OP_MINIMUM && c->call.op <= HU_OP_MAXIMUM_NUMBER;
   if (!c->function && (c->call.op >= HU_OP_ROUNDED || (c->call.op == HU_OP_SQRT && !c->wide->sqrt))) return 0;
   if (c->spec.zero == HU_ZERO_NONE) return 0; /* there +0 would have an event */
-  if (!hu_narrow_of(&c->narrow, &c->spec) || (!extreme && !hu_odd_is_enough(&c->spec))) return 0;
+  int narrow = hu_narrow_of(&c->narrow, &c->spec) && (extreme || hu_odd_is_enough(&c->spec));
+  if (narrow) c->nearest32 = NULL;
+  if (!narrow && !c->nearest32) return 0;
   for (int k = 0; k < c->call.operands; k++) {
     hu_format f = c->call.x[k].format;
     c->raw[k] = hu_format_equal(f, binary32);
@@ -283,6 +301,17 @@ static hu_function_lane function_for(uint32_t levels, int32_t op) {
   return levels & HU_LEVEL_VECTOR ? hu_function_lanes_vector()[op - HU_OP_FUNCTION] : NULL;
 }
 
+/* Of functions into binary32, ties to even. */
+static hu_function_nearest32 nearest32_for(uint32_t levels, const run *c) {
+  if (!c->function || c->call.mode.round != HU_RNE || !hu_format_equal(c->call.result.format, hu_format_ieee(8, 23, 0)))
+    return NULL;
+#if HU_X86
+  if (levels & HU_LEVEL_AVX512) return hu_function_nearest32_avx512();
+  if (levels & HU_LEVEL_AVX2) return hu_function_nearest32_avx2();
+#endif
+  return levels & HU_LEVEL_VECTOR ? hu_function_nearest32_vector() : NULL;
+}
+
 /* Parts are whole multiples of 64 elements, so that neighbours never share a cache line of an aligned result. */
 static size_t part_size(size_t n, uint32_t threads) {
   size_t part = (n / threads + 64) & ~(size_t)63;
@@ -306,6 +335,7 @@ void hu_arith_run(const hu_arith_call *call, const hu_exec *exec, hu_events *eve
   c.kernels = hu_kernels_for(levels);
   c.wide = wide_for(levels);
   c.function = function_for(levels, call->op);
+  c.nearest32 = nearest32_for(levels, &c);
   if (c.kernels && (!c.wide || !lanes_can(&c))) c.kernels = NULL;
   if (exec) c.stream = exec->stream;
   c.counts = counts;

@@ -28,7 +28,9 @@ static hu_ends codes(hu_format f, ptrdiff_t stride) {
 
 static hu_status convert(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, hu_mode mode, const hu_exec *exec,
                          hu_events *events) {
-  if (hu_format_check(ez.format, NULL) != HU_OK || hu_format_check(ex.format, NULL) != HU_OK) return HU_E_FORMAT;
+  if (hu_format_check(ez.format, NULL) != HU_OK) return HU_E_FORMAT;
+  /* Values are given with the format of the other end. */
+  if (ex.kind == HU_ENDS_CODES && hu_format_check(ex.format, NULL) != HU_OK) return HU_E_FORMAT;
   if (hu_mode_check(mode) != HU_OK) return HU_E_MODE;
   if (ez.kind == HU_ENDS_BINARY32 && !hu_format_fits_binary32(ez.format)) return HU_E_CARRIER;
   hu_status s = check_ends(n, z, ez, x, ex);

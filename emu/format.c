@@ -134,10 +134,13 @@ int hu_format_equal(hu_format a, hu_format b) {
 }
 
 int hu_format_fits_binary32(hu_format f) {
+  const hu_mode rne = {0};
   if (hu_format_check(f, NULL) != HU_OK) return 0;
-  hu_limits l = hu_format_limits(f);
-  /* Precision, top and the last place of the lowest binade decide. */
-  return f.m <= 23 && l.emax <= 127 && l.emin - f.m >= -149;
+  hu_spec s = hu_spec_of(f, rne);
+  hu_num high = hu_unpack(&s, s.max_code);
+  /* Precision, top and the last place of the lowest binade decide. Asked in every call: the limits' other parts are not
+   * worked out. */
+  return f.m <= 23 && hu_exponent(high) <= 127 && s.emin - f.m >= -149;
 }
 
 static hu_format family(unsigned sign, unsigned e, unsigned m, int b) {

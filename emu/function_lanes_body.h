@@ -52,3 +52,21 @@ LANES(rsqrt, hu_quick_settled(1 / __builtin_sqrt(x), x > 0), LANES_NOWHERE, 0)
 static const hu_function_lane lanes[HU_FUNCTION_LANES] = {
     lanes_exp,     lanes_exp2, lanes_expm1, lanes_log,   lanes_log2,       lanes_log1p, lanes_tanh,
     lanes_sigmoid, lanes_erf,  lanes_gelu,  lanes_rsqrt, lanes_reciprocal, lanes_sin,   lanes_cos};
+
+/* The patterns have a last digit that is 1 wherever the result goes on behind it: one rounding. */
+static int nearest32(size_t n, uint32_t *restrict z, uint32_t *restrict left, const uint64_t *restrict wide,
+                     const uint64_t *restrict wide_left, uint64_t *inexact) {
+  uint64_t any = 0, count = 0;
+  for (size_t i = 0; i < n; i++) {
+    double d = hu_double64(wide[i]);
+    float f = (float)d;
+    int64_t size = (int64_t)(wide[i] & ~LANES_SIGN);
+    uint64_t is_left = wide_left[i] | ((uint64_t)(size != 0) & (uint64_t)(size < 0x3810000000000000));
+    memcpy(z + i, &f, sizeof f);
+    left[i] = 0 - (uint32_t)is_left;
+    count += (uint64_t)((double)f != d) & (is_left ^ 1);
+    any |= is_left;
+  }
+  *inexact += count;
+  return any != 0;
+}

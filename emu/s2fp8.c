@@ -168,17 +168,22 @@ hu_status hu_s2fp8_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x
   return HU_OK;
 }
 
+/* The calls above one after another; what they would check and work out again is known here. */
 hu_status hu_s2fp8_truncate_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, const hu_s2fp8 *kind,
                               hu_mode mode, hu_s2fp8_sums *sums, hu_s2fp8_scale *scale, const hu_exec *exec,
                               hu_events *events) {
   hu_s2fp8_sums seen = {0};
-  hu_s2fp8_scale own = {0, 0, 0, 0};
+  int64_t mu, m;
   hu_status s = hu_s2_check(kind, NULL, mode);
   if (s == HU_OK) s = check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
   if (s == HU_OK) s = hu_s2fp8_sum_n(n, x, incx, &seen, exec);
-  if (s == HU_OK) s = hu_s2fp8_scale_of(&own, &seen, kind);
-  if (s == HU_OK) s = hu_s2fp8_quantize_n(n, z, incz, x, incx, kind, &own, mode, exec, events);
-  if (s == HU_OK && sums) *sums = seen;
-  if (s == HU_OK && scale) *scale = own;
-  return s;
+  if (s != HU_OK) return s;
+  hu_s2 map = hu_s2_of(kind, 0, 0, mode);
+  hu_s2_moments(&mu, &m, seen.high, seen.low, seen.count, seen.top, map.target);
+  if (!hu_s2_scale_fits(mu, m)) return HU_E_SCALING;
+  map.mu = mu;
+  map.gap = m - mu;
+  if (n) hu_s2_run(n, z, incz, 0, x, incx, &map, exec, events);
+  if (sums) *sums = seen;
+  return scale ? hu_s2fp8_scale_from(scale, mu, m, kind) : HU_OK;
 }

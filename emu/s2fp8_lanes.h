@@ -26,6 +26,9 @@ typedef struct hu_s2_tree {
 } hu_s2_tree;
 
 typedef struct hu_s2_lanes {
+  /* z[i] = the binary64 pattern of 2^e[i] within 2^-48 of itself, |e[i]| < 1000. The processor's direction is to
+   * nearest (emu/float_env.h). */
+  void (*powers)(size_t n, uint64_t *z, const double *e);
   /* *z = what x holds. The processor's direction is to nearest (emu/float_env.h). */
   void (*sum)(size_t n, const uint32_t *x, hu_s2_part *z);
   /* Values' patterns; codes of a byte. Events are added. bypass: write around the caches. */

@@ -246,6 +246,6 @@ static void encode(const hu_s2_search *s, const hu_s2_tree *tree, size_t n, uint
 }
 
 const hu_s2_lanes *hu_s2_lanes_avx512(void) {
-  static const hu_s2_lanes lanes = {sum, quantize, encode};
+  static const hu_s2_lanes lanes = {powers, sum, quantize, encode};
   return &lanes;
 }

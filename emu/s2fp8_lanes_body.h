@@ -9,12 +9,22 @@
 #define HALFULP_EMU_S2FP8_LANES_BODY_H
 
 #include "emu/bits.h"
+#include "emu/function64.h"
 #include "emu/s2fp8_lanes.h"
 #include "emu/s2fp8_polynomial.h"
 
 #define S2_MAGIC 0x1.8p52
 #define S2_MAGIC_BITS 0x4338000000000000u
 #define S2_SURE (HU_WRONG(113) ? 0.5 : 0.5 - 0x1p-15)
+
+/* e = k + r, exactly, 2^r = 1 + r ln 2 p(r ln 2): two roundings and the polynomial's 2^-50. */
+static void powers(size_t n, uint64_t *restrict z, const double *restrict e) {
+  for (size_t i = 0; i < n; i++) {
+    double shifted = e[i] + HU_SHIFTER, r = (e[i] - (shifted - HU_SHIFTER)) * 0x1.62e42fefa39efp-1;
+    double power = hu_power_of_two64(shifted);
+    z[i] = hu_pattern64(power + power * (r * hu_polynomial_expm1(r)));
+  }
+}
 
 /* Any element, by integers. */
 static void sum_one(uint32_t u, hu_s2_part *z) {

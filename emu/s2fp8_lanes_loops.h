@@ -153,4 +153,4 @@ static void encode(const hu_s2_search *s, const hu_s2_tree *tree, size_t n, uint
   }
 }
 
-static const hu_s2_lanes lanes = {sum, quantize, encode};
+static const hu_s2_lanes lanes = {powers, sum, quantize, encode};

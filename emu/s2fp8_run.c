@@ -8,6 +8,7 @@
 #include "emu/float_env.h"
 #include "emu/kernels.h"
 #include "emu/s2fp8_lanes.h"
+#include "emu/s2fp8_quick.h"
 #include "emu/stream.h"
 #include "emu/threads.h"
 
@@ -15,6 +16,7 @@ enum {
   PIECE = 1024,        /* elements of a buffered piece */
   PART_MIN = 1 << 14,  /* elements that make a thread of their own worth while */
   TABLE_MIN = 512,     /* elements that make a table worth while */
+  QUICK_MIN = 16,      /* the same where binary64 makes it */
   BYPASS_MIN = 1 << 22 /* values from here on are written around the caches */
 };
 
@@ -113,32 +115,66 @@ void hu_s2_sum_run(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums
 
 /* ---- a table for a call ---- */
 
+/* Seven digits, the last one first. */
+static uint32_t turned_over(uint32_t x) {
+  x = (x & 0x07) << 4 | (x & 0x08) | (x & 0x70) >> 4;
+  return (x & 0x11) << 2 | (x & 0x2A) | (x & 0x44) >> 2;
+}
+
 /* The tree's bounds are those of codes 64, then 32 and 96, then 16, 80, 48, 112: the digits of what was decided are the
  * highest of the code, the first decision the highest of all. */
 static void make_tree(hu_s2_tree *t, const hu_s2_search *s) {
   for (uint32_t level = 0; level < 7; level++) {
     for (uint32_t way = 0; way < (uint32_t)1 << level; way++) {
-      uint32_t c = (uint32_t)64 >> level;
-      for (uint32_t k = 0; k < level; k++) c |= (way >> k & 1) << (6 - k);
+      uint32_t c = (uint32_t)64 >> level | turned_over(way);
       t->bound[((uint32_t)1 << level) - 1 + way] = c <= s->spec.max_code ? s->table.bound[0][c] : 0xFFFFFFFF;
     }
   }
   for (uint32_t way = 0; way < HU_S2_CODES; way++) {
-    uint32_t c = 0;
-    for (uint32_t k = 0; k < 7; k++) c |= (way >> k & 1) << (6 - k);
+    uint32_t c = turned_over(way);
     t->leaf_code[way] = c;
     t->leaf_value[way] = s->table.value[c];
   }
 }
 
-static void make_search(hu_s2_search *s, hu_s2_tree *tree, const hu_s2 *map) {
+static void fill_table(hu_s2_table *z, const hu_s2 *map, const hu_s2_lanes *lanes) {
+  if (hu_s2_may_be_quick(map)) {
+    hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+    hu_s2_fill_quickly(z, map, lanes);
+    hu_float_env_leave(saved);
+  } else {
+    for (uint32_t i = 0; i < 2 * HU_S2_CODES; i++) hu_s2_fill_entry(z, map, i);
+  }
+}
+
+/* hu_s2_bucket for all of a sign: those up to the one that holds bound c, or begins with it, reach c - 1 bounds. */
+static void fill_buckets(hu_s2_search *s, uint32_t sign) {
+  const uint32_t *bound = s->table.bound[sign], max = s->spec.max_code, shift = s->shift[sign];
+  uint32_t next = 0, last = HU_S2_BUCKETS, within = 0, c;
+  for (c = 2; c <= max; c++) {
+    uint32_t d = bound[c] - s->first[sign], j = d >> shift, inside = (d & (((uint32_t)1 << shift) - 1)) != 0;
+    if (j >= HU_S2_BUCKETS) break;
+    if (j + inside > next) memset(s->base[sign] + next, (int)(c - 1), j + inside - next);
+    if (j + inside > next) next = j + inside;
+    if (!inside) continue;
+    within = j == last ? within + 1 : 1;
+    last = j;
+    if (within > s->most[sign] && !HU_WRONG(115)) s->most[sign] = within;
+  }
+  memset(s->base[sign] + next, (int)(c - 1), HU_S2_BUCKETS - next);
+}
+
+static void make_search(hu_s2_search *s, hu_s2_tree *tree, const hu_s2 *map, const hu_s2_lanes *lanes) {
   memset(s, 0, sizeof *s);
   memset(tree, 0, sizeof *tree);
-  for (uint32_t i = 0; i < 2 * HU_S2_CODES; i++) hu_s2_fill_entry(&s->table, map, i);
+  fill_table(&s->table, map, lanes);
   hu_s2_search_start(s, map);
-  for (uint32_t i = 0; i < 2 * HU_S2_BUCKETS; i++) {
-    uint32_t sign = i / HU_S2_BUCKETS, within = hu_s2_bucket(s, sign, i % HU_S2_BUCKETS);
-    if (within > s->most[sign]) s->most[sign] = within;
+  fill_buckets(s, 0);
+  if (memcmp(s->table.bound[0], s->table.bound[1], sizeof s->table.bound[0]) == 0) {
+    memcpy(s->base[1], s->base[0], sizeof s->base[0]);
+    s->most[1] = s->most[0];
+  } else {
+    fill_buckets(s, 1);
   }
   tree->symmetric = map->spec.round != HU_RTP && map->spec.round != HU_RTN;
   for (uint32_t c = 0; c < HU_S2_CODES; c++) {
@@ -225,9 +261,10 @@ void hu_s2_run(size_t n, void *z, ptrdiff_t incz, size_t size, const float *x, p
   c.incz = incz;
   c.incx = incx;
   c.map = map;
-  if (n >= TABLE_MIN && hu_s2_may_table(&map->spec)) c.lanes = hu_s2_lanes_for(hu_levels_for(exec));
+  if (n >= (hu_s2_may_be_quick(map) ? QUICK_MIN : TABLE_MIN) && hu_s2_may_table(&map->spec))
+    c.lanes = hu_s2_lanes_for(hu_levels_for(exec));
   if (c.lanes) {
-    make_search(&search, &tree, map);
+    make_search(&search, &tree, map, c.lanes);
     c.search = &search;
     c.tree = &tree;
   }

@@ -151,6 +151,37 @@ static void test_levels(void **state) {
   print_message("%llu elements\n", (unsigned long long)elements);
 }
 
+/* Binary32 results, which lanes round on their own: operands of every size, results below 2^-126 and beyond the range
+ * among them. */
+static void test_binary32(void **state) {
+  (void)state;
+  enum { COUNT = 40000 };
+  static uint32_t x[COUNT], z[2][COUNT];
+  static const uint32_t off[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2};
+  t_random r = {t_seed("function_binary32_levels", 74)};
+  hu_format f = hu_binary32();
+  for (int function = 0; function < HU_ORACLE_POW; function++) {
+    for (size_t i = 0; i < COUNT; i++) {
+      uint32_t code = t_next32(&r), near_one = (code & 0x807FFFFF) | (uint32_t)t_between(&r, 127 - 26, 127 + 8) << 23;
+      x[i] = i < COUNT / 4 ? code : i < COUNT / 2 ? near_one & 0xFFFF0000u : near_one;
+    }
+    fn_array a = {x, 1, f}, b = {z[0], 1, f};
+    hu_exec exec = {2, all_off, {0, 0}};
+    hu_events ev[2];
+    memset(ev, 0, sizeof ev);
+    assert_int_equal(fn_array_call(function, COUNT, b, &a, t_mode(HU_RNE), &exec, &ev[0]), HU_OK);
+    for (int level = 0; level < 3; level++) {
+      exec.levels_off = off[level];
+      memset(&ev[1], 0, sizeof ev[1]);
+      b.data = z[1];
+      assert_int_equal(fn_array_call(function, COUNT, b, &a, t_mode(HU_RNE), &exec, &ev[1]), HU_OK);
+      if (memcmp(z[0], z[1], sizeof z[0]) != 0 || !t_same_events(&ev[0], &ev[1]))
+        fail_msg("%s, levels off %x: not as the core", fn_table[function].name, off[level]);
+    }
+  }
+  print_message("%d elements\n", 3 * COUNT * HU_ORACLE_POW);
+}
+
 /* The caller's direction of rounding is no matter, and stays what it is. */
 static void test_surroundings(void **state) {
   (void)state;
@@ -209,6 +240,7 @@ static void test_errors(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_jobs), cmocka_unit_test(test_levels),
-                                     cmocka_unit_test(test_surroundings), cmocka_unit_test(test_errors)};
+                                     cmocka_unit_test(test_binary32), cmocka_unit_test(test_surroundings),
+                                     cmocka_unit_test(test_errors)};
   return cmocka_run_group_tests_name("elementary functions over arrays", tests, NULL, NULL);
 }
