@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* train/engine_cpu.h - the processor as an engine, for whoever has no network. */
+#ifndef HALFULP_TRAIN_ENGINE_CPU_H
+#define HALFULP_TRAIN_ENGINE_CPU_H
+
+#include "train/engine.h"
+#include "train/loops.h"
+#include "train/threads.h"
+
+/* Products below which threads cost more than they save. */
+enum { HU_CPU_PRODUCTS_MIN = 1 << 20 };
+
+/* The `self` of hu_engine_cpu. */
+typedef struct hu_cpu {
+  uint32_t threads;
+  hu_crew *crew;
+  const hu_loops *loops;
+} hu_cpu;
+
+/* One thread. */
+hu_cpu hu_cpu_alone(void);
+/* work(context, part) for all parts, beside each other; in this thread if there is only one. */
+void hu_cpu_run(const hu_cpu *cpu, size_t parts, void (*work)(void *context, size_t part), void *context);
+/* hu_engine.convolve. */
+int hu_cpu_convolve(void *self, int what, const hu_convolution *c);
+
+#endif
