@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp/train/model.h - the networks of the papers, from plain records and short texts.
+ *
+ *   hu_model m;
+ *   if (hu_model_parse(&m, "resnet(width=0.25)", NULL) != HU_OK) ...
+ *   hu_model_sizes sizes = hu_model_sizes_of_data(&training);
+ *   hu_net *net = hu_net_new(64, 1);
+ *   hu_model_ends ends;
+ *   const char *why = "";
+ *   if (hu_model_build(net, &m, &sizes, &ends, &why) != HU_OK) puts(why);
+ *   int loss = hu_net_cross_entropy(net, ends.output, 1);
+ *   if (hu_net_initialize(net, seed) != HU_OK) ...
+ *   each step: hu_model_feed(net, &ends, x), labels, hu_net_forward, ...
+ *
+ * A model is what is chosen, its sizes are what the data are; together they determine every layer, its parameters'
+ * names (hu_net_parameter_name) and first weights. Models are built from the public calls of net.h alone; the loss, and
+ * roundings, are the caller's. docs/models.md draws each of them layer by layer, with its source.
+ *
+ * Texts, with all keys and what they are where nothing is said (no blanks; keys in any order, each at most once; a
+ * model without keys has no parentheses):
+ *
+ *   linear                              X W + b; word `nobias`: X W
+ *   mlp(layers=2,units=64,activation=relu)
+ *                                       hidden layers of so many units; relu, gelu or tanh
+ *   conv(channels=8/16/16,kernel=3,width=1)
+ *                                       convolution, batch norm, ReLU for each; global average; linear
+ *   resnet(blocks=3,width=1)            He et al. 2016, for 32 x 32 images: 6 blocks + 2 layers, so ResNet-20, which
+ *                                       `resnet20` means, too; shortcuts are the paper's option A, with the word
+ *                                       `projection` its option B
+ *   squeezenet(width=1)                 Iandola et al. 2016, for 32 x 32 images, batch norm; word `bypass`: with its
+ *                                       simple bypass
+ *   gru(layers=1,units=32)              over the rows of an image; linear on the last state
+ *   lstm(layers=1,units=64,deviation=0.1)
+ *                                       language model: embedding, LSTM, linear at each step
+ *   transformer(layers=1,units=32,heads=2,hidden=128,activation=relu,deviation=0.3)
+ *                                       language model: pre-norm, causal, trained positions
+ *   ncf(layers=3,units=8,deviation=0.01)
+ *                                       He et al. 2017, neural matrix factorisation of users and items
+ *
+ * `width` multiplies numbers of channels: c channels become floor(width c + 1/2), at least 1. `deviation` is that of
+ * first embeddings (and positions). Numbers are decimal or "2^k". Errors: HU_E_TRAIN, a field out of its range;
+ * HU_E_SHAPE, sizes that the model cannot have; both say which one and why. */
+#ifndef HALFULP_TRAIN_MODEL_H
+#define HALFULP_TRAIN_MODEL_H
+
+#include "halfulp/train/data.h"
+#include "halfulp/train/net.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  HU_MODEL_LINEAR = 0,
+  HU_MODEL_MLP = 1,
+  HU_MODEL_CONV = 2,
+  HU_MODEL_RESNET = 3,
+  HU_MODEL_SQUEEZENET = 4,
+  HU_MODEL_GRU = 5,
+  HU_MODEL_LSTM = 6,
+  HU_MODEL_TRANSFORMER = 7,
+  HU_MODEL_NCF = 8,
+  HU_MODEL_KINDS = 9
+};
+enum { HU_ACTIVATION_RELU = 0, HU_ACTIVATION_GELU = 1, HU_ACTIVATION_TANH = 2 };
+
+/* Fields that a kind's text does not have are not looked at; hu_model_usual leaves them 0. */
+enum { HU_MODEL_CHANNELS_MAX = 8 };
+typedef struct hu_model {
+  uint8_t kind;                             /* HU_MODEL_ */
+  uint8_t activation;                       /* HU_ACTIVATION_; transformer: not tanh */
+  uint8_t no_bias, projection, bypass;      /* the words of linear, resnet, squeezenet */
+  uint32_t layers, blocks;                  /* 1 ... 64; 1 ... 100 */
+  uint32_t units, hidden;                   /* 1 ... 65536 */
+  uint32_t heads;                           /* a divisor of units */
+  uint32_t kernel;                          /* odd, 1 ... 15 */
+  uint32_t channels[HU_MODEL_CHANNELS_MAX]; /* 1 ... 65536 each, as many as there are, then 0 */
+  double width;                             /* above 0, up to 16 */
+  float deviation;                          /* 0 ... 16 */
+} hu_model;
+
+/* What the data are. Looked at:
+ *   linear, mlp                height, width, channels (inputs are rows of all their numbers), outputs
+ *   conv, resnet, squeezenet   height, width, channels, outputs; squeezenet: sides from 8 on
+ *   gru                        height (steps), width, channels, outputs
+ *   lstm, transformer          steps, vocabulary, outputs (vocabulary, or 0, which means that)
+ *   ncf                        users, items, outputs: 1 for scores, 2 for labels 0 and 1
+ * Sides, channels, steps and outputs are 1 ... 65536; vocabulary, users, items 1 ... 2^24. */
+typedef struct hu_model_sizes {
+  size_t height, width, channels;
+  size_t steps, vocabulary;
+  size_t users, items;
+  size_t outputs;
+} hu_model_sizes;
+
+/* Of a data set: its images or features, and outputs = classes, or targets. Of a text: windows of steps + 1 tokens, of
+ * which the last is no input. All other sizes are 0, and all are where the argument is NULL. */
+HU_API hu_model_sizes hu_model_sizes_of_data(const hu_data *x);
+HU_API hu_model_sizes hu_model_sizes_of_text(const hu_text *x, size_t steps);
+
+/* The model of a text that is a kind alone; linear for a kind that there is not. */
+HU_API hu_model hu_model_usual(uint8_t kind);
+/* sizes: NULL, or checked too. *why, if why is not NULL and the model is refused, is a static sentence that names the
+ * field. */
+HU_API HU_MUST_CHECK hu_status hu_model_check(const hu_model *m, const hu_model_sizes *sizes, const char **why);
+
+/* On an error *where, if where is not NULL, is the offset of what is wrong. HU_E_NULL, HU_E_NAME (no such model or
+ * key), HU_E_TEXT, or hu_model_check's (*where is 0 then). *m is set on success. */
+HU_API HU_MUST_CHECK hu_status hu_model_parse(hu_model *m, const char *text, size_t *where);
+/* The shortest text that hu_model_parse turns into the same model: keys that are as usual are left out. Returns its
+ * length; 0 for a model that hu_model_check refuses. Writes at most size characters with the 0; HU_MODEL_TEXT_MAX
+ * always suffice. */
+#define HU_MODEL_TEXT_MAX 256
+HU_API size_t hu_model_text(char *text, size_t size, const hu_model *m);
+
+/* Where a model begins and ends. */
+typedef struct hu_model_ends {
+  int inputs[2]; /* values; ncf: users, items (one column each) */
+  int count;     /* of inputs */
+  int output;    /* rows of logits, scores, ...; no function after the last linear layer */
+} hu_model_ends;
+
+/* Adds a model's layers to a net that may have other ones; parameters get names within the net's scope of the time
+ * ("" else), which is left as it was. *ends is set on success. Other errors: those of the building calls, with their
+ * sentence (*why lives as long as the net). */
+HU_API HU_MUST_CHECK hu_status hu_model_build(hu_net *net, const hu_model *m, const hu_model_sizes *sizes,
+                                              hu_model_ends *ends, const char **why);
+/* hu_net_feed for all inputs: x is a batch as hu_data_gather makes it; for two inputs a row of two numbers a sample. */
+HU_API HU_MUST_CHECK hu_status hu_model_feed(hu_net *net, const hu_model_ends *ends, const float *x);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
