@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* hu_gemm in binary32 against sgemm on the products of bench_train's networks: thin, small, transposed. One thread.
+ *
+ *   bench_gemm_shapes [--rounds 5] [--csv]
+ *
+ * Without OpenBLAS there is nothing to compare with, and nothing is measured. Set OPENBLAS_NUM_THREADS=1. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "halfulp/halfulp.h"
+
+#include "bench/options.h"
+#include "bench/timing.h"
+
+#ifndef HU_HAVE_OPENBLAS
+#define HU_HAVE_OPENBLAS 0
+#endif
+#if HU_HAVE_OPENBLAS
+#include <cblas.h>
+#endif
+
+/* D (m x n) = A B over k: Z = X W; dW = X^T dZ; dX = dZ W^T. */
+typedef struct shape {
+  const char *net;
+  size_t m, n, k;
+  int a_turned, b_turned;
+} shape;
+
+static const shape shapes[] = {{"digits: Z", 64, 64, 64, 0, 0},
+                               {"digits: dW", 64, 64, 64, 1, 0},
+                               {"digits: dX", 64, 64, 64, 0, 1},
+                               {"digits: Z, last", 64, 10, 64, 0, 0},
+                               {"digits: dW, last", 64, 10, 64, 1, 0},
+                               {"digits: dX, last", 64, 64, 10, 0, 1},
+                               {"mlp: Z, first", 128, 512, 784, 0, 0},
+                               {"mlp: dW, first", 784, 512, 128, 1, 0},
+                               {"mlp: Z", 128, 512, 512, 0, 0},
+                               {"mlp: dW", 512, 512, 128, 1, 0},
+                               {"mlp: dX", 128, 512, 512, 0, 1},
+                               {"conv: Z, first", 32768, 8, 9, 0, 0},
+                               {"conv: dW, first", 9, 8, 32768, 1, 0},
+                               {"conv: Z, second", 32768, 16, 72, 0, 0},
+                               {"conv: dW, second", 72, 16, 32768, 1, 0},
+                               {"conv: dX, second", 32768, 72, 16, 0, 1},
+                               {"conv: Z, third", 32768, 16, 144, 0, 0},
+                               {"conv: dW, third", 144, 16, 32768, 1, 0},
+                               {"conv: dX, third", 32768, 144, 16, 0, 1},
+                               {"transformer: Z, qkv", 512, 96, 32, 0, 0},
+                               {"transformer: dW, qkv", 32, 96, 512, 1, 0},
+                               {"transformer: dX, qkv", 512, 32, 96, 0, 1},
+                               {"transformer: Z, wide", 512, 128, 32, 0, 0},
+                               {"transformer: Z, logits", 512, 76, 32, 0, 0},
+                               {"transformer: scores", 32, 32, 16, 0, 1},
+                               {"transformer: p V", 32, 16, 32, 0, 0},
+                               {"gru: Z of x", 64, 96, 8, 0, 0},
+                               {"gru: dW of x", 8, 96, 64, 1, 0},
+                               {"gru: Z of h", 64, 96, 32, 0, 0},
+                               {"gru: dW of h", 32, 96, 64, 1, 0},
+                               {"gru: dX of h", 64, 32, 96, 0, 1}};
+
+typedef struct job {
+  shape s;
+  hu_operand a, b;
+  hu_result d;
+  float *x, *y, *z;
+  hu_accum accum;
+  hu_status status;
+} job;
+
+static void run_gemm(void *p) {
+  const hu_mode rne = {0};
+  job *j = p;
+  hu_status s = hu_gemm(j->s.m, j->s.n, j->s.k, &j->d, &j->a, &j->b, NULL, &j->accum, rne, NULL, NULL);
+  if (s != HU_OK) j->status = s;
+}
+
+static void run_sgemm(void *p) {
+#if HU_HAVE_OPENBLAS
+  job *j = p;
+  int m = (int)j->s.m, n = (int)j->s.n, k = (int)j->s.k;
+  cblas_sgemm(CblasRowMajor, j->s.a_turned ? CblasTrans : CblasNoTrans, j->s.b_turned ? CblasTrans : CblasNoTrans, m, n,
+              k, 1, j->x, (int)j->a.ld, j->y, (int)j->b.ld, 0, j->z, n);
+#else
+  (void)p;
+#endif
+}
+
+static float *numbers(size_t n) {
+  float *x = malloc(n * sizeof *x);
+  if (!x) exit(2);
+  for (size_t i = 0; i < n; i++) x[i] = (float)(i * 2654435761u % 1000) * 0x1p-9f - 1;
+  return x;
+}
+
+static hu_operand operand(const float *x, size_t rows, size_t cols, int turned) {
+  hu_operand z;
+  memset(&z, 0, sizeof z);
+  z.data = x;
+  z.ld = turned ? rows : cols;
+  z.format = hu_format_ieee(8, 23, 0);
+  z.storage = HU_VALUES;
+  z.transposed = (uint8_t)turned;
+  return z;
+}
+
+static void row(const shape *s, const bench_options *o) {
+  job j;
+  memset(&j, 0, sizeof j);
+  j.s = *s;
+  j.x = numbers(s->m * s->k);
+  j.y = numbers(s->k * s->n);
+  j.z = numbers(s->m * s->n);
+  j.a = operand(j.x, s->m, s->k, s->a_turned);
+  j.b = operand(j.y, s->k, s->n, s->b_turned);
+  j.d.data = j.z;
+  j.d.ld = s->n;
+  j.d.format = j.a.format;
+  j.d.storage = HU_VALUES;
+  j.accum.kind = HU_ACCUM_FP32;
+  int repeat = 1 + (int)(2e8 / (2.0 * (double)(s->m * s->n * s->k) + 5e4));
+  bench_pair t = bench_against(run_gemm, run_sgemm, &j, o->rounds, repeat);
+  if (j.status != HU_OK) {
+    fprintf(stderr, "bench_gemm_shapes: %s: %s\n", s->net, hu_status_text(j.status));
+    exit(2);
+  }
+  double ratio = t.subject / t.reference;
+  if (o->csv) {
+    printf("\"%s\",%zu,%zu,%zu,%d,%d,%.5g,%.5g,%.3f\n", s->net, s->m, s->n, s->k, s->a_turned, s->b_turned, t.subject,
+           t.reference, ratio);
+  } else {
+    printf("  %-22s %5zu x %3zu over %5zu %c%c %9.2f us  sgemm %9.2f us %6.2f%s\n", s->net, s->m, s->n, s->k,
+           s->a_turned ? 't' : 'n', s->b_turned ? 't' : 'n', 1e6 * t.subject, 1e6 * t.reference, ratio,
+           ratio > 2 ? "  above 2" : "");
+  }
+  fflush(stdout);
+  free(j.x);
+  free(j.y);
+  free(j.z);
+}
+
+int main(int argc, char **argv) {
+  bench_options o = bench_options_of(argc, argv, "bench_gemm_shapes");
+  if (o.bad) return 2;
+  if (!HU_HAVE_OPENBLAS) {
+    printf("bench_gemm_shapes: built without OpenBLAS, nothing to compare with\n");
+    return 0;
+  }
+  if (!o.csv) printf("products of networks, binary32, time over sgemm's (no goal; the step as a whole has one)\n");
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) row(&shapes[i], &o);
+  return 0;
+}

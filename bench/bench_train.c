@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* A step of training in low precision against the same step in binary32, and where its time goes.
+ *
+ *   bench_train [--threads 1] [--rounds 5] [--only NETWORK] [--binary32] [--csv]
+ *
+ * Steps are whole: a batch fed, forward, backward, update. The two nets run in turn; the shares come from further steps
+ * of the same net, observed. --binary32: no other precision, which is what compare_torch.py asks for. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/timing.h"
+#include "bench/train_nets.h"
+
+typedef struct options {
+  int csv, rounds, plain, bad;
+  uint32_t threads;
+  const char *only;
+} options;
+
+/* ---- a net that trains ---- */
+
+typedef struct trainee {
+  hu_net *net;
+  int input;
+  float *x;
+  uint32_t *labels;
+  hu_optimizer optimizer;
+  hu_loss_rule rule;
+  hu_loss_scale scale;
+  hu_status status;
+} trainee;
+
+static void step(trainee *t) {
+  hu_status s = hu_net_feed(t->net, t->input, t->x);
+  if (s == HU_OK) s = hu_net_labels(t->net, t->labels);
+  if (s == HU_OK) s = hu_net_forward(t->net, 1, NULL);
+  if (s == HU_OK) s = hu_net_backward(t->net, t->scale.scale);
+  if (s == HU_OK) s = hu_net_update(t->net, &t->optimizer, &t->rule, &t->scale, NULL, NULL);
+  if (s != HU_OK) t->status = s;
+}
+
+static uint32_t next(uint64_t *state) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)(*state >> 32);
+}
+
+/* A batch of noise: what a step costs does not depend on what there is to learn. */
+static hu_status fill(trainee *t, const bench_network *n) {
+  size_t count = n->batch * n->inputs, labels = n->batch * n->labels;
+  uint64_t state = 1;
+  t->x = malloc(count * sizeof *t->x);
+  t->labels = malloc(labels * sizeof *t->labels);
+  if (!t->x || !t->labels) return HU_E_MEMORY;
+  for (size_t i = 0; i < count; i++) {
+    float sum = 0;
+    for (int k = 0; k < 12; k++) sum += (float)(next(&state) >> 8) * 0x1p-24f;
+    t->x[i] = n->tokens ? (float)(next(&state) % n->tokens) : sum - 6;
+  }
+  for (size_t i = 0; i < labels; i++) t->labels[i] = next(&state) % n->classes;
+  return HU_OK;
+}
+
+/* The rate is small, so that thousands of steps on one batch leave gradients as they are at the start. */
+static hu_status open(trainee *t, const bench_network *n, const bench_precision *p, uint32_t threads) {
+  memset(t, 0, sizeof *t);
+  t->net = hu_net_new(n->batch, threads);
+  if (!t->net) return HU_E_MEMORY;
+  int loss = hu_net_cross_entropy(t->net, n->build(t->net, &t->input), 1);
+  hu_status s = loss < 0 ? hu_net_status(t->net, NULL) : bench_set(t->net, p);
+  const hu_rounding keep = hu_rounding_keep();
+  if (s == HU_OK && n->tokens) s = hu_net_round_value(t->net, t->input, &keep, &keep);
+  if (s == HU_OK) s = hu_net_initialize(t->net, 1);
+  if (s == HU_OK) s = fill(t, n);
+  t->optimizer = n->adam ? hu_optimizer_adamw(hu_binary32()) : hu_optimizer_sgd(hu_binary32());
+  t->optimizer.rate = 1e-6;
+  if (s == HU_OK) s = hu_loss_rule_parse(&t->rule, "static(1024)", NULL);
+  t->scale = hu_loss_scale_start(&t->rule);
+  return s;
+}
+
+static void close_it(trainee *t) {
+  hu_net_free(t->net);
+  free(t->x);
+  free(t->labels);
+}
+
+/* ---- shares ---- */
+
+enum { KINDS_MAX = 24 };
+typedef struct share {
+  const char *kind;
+  int product;
+  double work, rounding; /* seconds */
+} share;
+
+typedef struct shares {
+  share kind[KINDS_MAX];
+  int kinds;
+  double update, begin[2], inside; /* when the phases now open began; what roundings took inside of the outer one */
+  int open;
+} shares;
+
+static share *kind_of(shares *s, const hu_net_phase *p) {
+  for (int i = 0; i < s->kinds; i++) {
+    if (strcmp(s->kind[i].kind, p->kind) == 0) return &s->kind[i];
+  }
+  if (s->kinds == KINDS_MAX) return &s->kind[KINDS_MAX - 1];
+  share *k = &s->kind[s->kinds++];
+  k->kind = p->kind;
+  k->product = p->product;
+  return k;
+}
+
+static void observe(void *context, const hu_net_phase *p, int ends) {
+  shares *s = context;
+  double now = bench_now();
+  if (!ends) {
+    s->begin[s->open++] = now;
+    return;
+  }
+  double took = now - s->begin[--s->open];
+  if (p->phase == HU_PHASE_UPDATE) {
+    s->update += took;
+  } else if (p->phase == HU_PHASE_ROUNDING) {
+    kind_of(s, p)->rounding += took;
+    s->inside += s->open ? took : 0;
+  } else {
+    kind_of(s, p)->work += took - s->inside;
+    s->inside = 0;
+  }
+}
+
+/* ---- rows ---- */
+
+typedef struct pair {
+  trainee subject, reference;
+} pair;
+
+static void run_subject(void *p) { step(&((pair *)p)->subject); }
+static void run_reference(void *p) { step(&((pair *)p)->reference); }
+
+/* Steps that take about a fiftieth of a second. */
+static int repeats(trainee *t) {
+  for (int i = 0; i < 3; i++) step(t);
+  double t0 = bench_now();
+  for (int i = 0; i < 3; i++) step(t);
+  double one = (bench_now() - t0) / 3;
+  return one > 0.02 ? 1 : (int)(0.02 / one) + 1;
+}
+
+typedef struct totals {
+  double product, product_rounding, operators, rounding, update, rest; /* shares of a step; rounding: all of it */
+} totals;
+
+static totals totals_of(const shares *s, double whole) {
+  totals t = {0, 0, 0, 0, s->update / whole, 1};
+  for (int i = 0; i < s->kinds; i++) {
+    const share *k = &s->kind[i];
+    if (k->product) t.product_rounding += k->rounding / whole;
+    *(k->product ? &t.product : &t.operators) += k->work / whole;
+    t.rounding += k->rounding / whole;
+  }
+  t.rest = 1 - t.product - t.operators - t.rounding - t.update;
+  return t;
+}
+
+static const char *verdict(double is, double goal) { return is <= goal ? "met" : "missed"; }
+
+static void print_kinds(const shares *s, double whole) {
+  printf("    ");
+  for (int i = 0; i < s->kinds; i++) {
+    const share *k = &s->kind[i];
+    printf("%s %.1f", k->kind[0] ? k->kind : "(parameters, inputs)", 100 * k->work / whole);
+    if (k->rounding > 0) printf("+%.1f", 100 * k->rounding / whole);
+    printf("%s", i + 1 < s->kinds ? ", " : "\n");
+  }
+}
+
+static void print_row(const options *o, const bench_network *n, const bench_precision *p, bench_pair t, const shares *s,
+                      double whole) {
+  totals a = totals_of(s, whole);
+  double ratio = t.subject / t.reference;
+  if (o->csv) {
+    printf("%s,\"%s\",%u,%.6g,%.6g,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f\n", n->name, p->name, (unsigned)o->threads, t.subject,
+           t.reference, a.product, a.operators, a.rounding, a.product_rounding, a.update, a.rest);
+    fflush(stdout);
+    return;
+  }
+  printf("  %-25s %9.1f us", p->name, 1e6 * t.subject);
+  if (p->goal > 0) printf(" %5.2f of binary32 (goal %g, %s);", ratio, p->goal, verdict(ratio, p->goal));
+  printf(" products %.0f %%, operators %.0f %%, rounding %.0f %%, update %.0f %%, rest %.0f %%", 100 * a.product,
+         100 * a.operators, 100 * a.rounding, 100 * a.update, 100 * a.rest);
+  if (p->goal > 0) {
+    printf("; rounding of products over them %.2f (goal 1, %s)", a.product_rounding / a.product,
+           verdict(a.product_rounding, a.product));
+  }
+  printf("\n");
+  print_kinds(s, whole);
+  fflush(stdout);
+}
+
+/* The quickest of several runs of steps, and where its time went. */
+static double watch(trainee *t, int rounds, int repeat, shares *best) {
+  double least = 1e30;
+  memset(best, 0, sizeof *best);
+  for (int i = 0; i < rounds; i++) {
+    shares seen;
+    memset(&seen, 0, sizeof seen);
+    hu_net_observe(t->net, observe, &seen);
+    double t0 = bench_now();
+    for (int k = 0; k < repeat; k++) step(t);
+    double whole = bench_now() - t0;
+    if (whole < least) *best = seen;
+    if (whole < least) least = whole;
+  }
+  hu_net_observe(t->net, NULL, NULL);
+  return least;
+}
+
+static hu_status row(const options *o, const bench_network *n, const bench_precision *p) {
+  pair both;
+  hu_status s = open(&both.reference, n, &bench_precisions[0], o->threads);
+  hu_status other = open(&both.subject, n, p, o->threads);
+  if (s == HU_OK) s = other;
+  if (s == HU_OK) {
+    int repeat = repeats(&both.reference);
+    shares seen;
+    bench_pair t = bench_against(run_subject, run_reference, &both, o->rounds, repeat);
+    double whole = watch(&both.subject, o->rounds, repeat, &seen);
+    s = both.reference.status != HU_OK ? both.reference.status : both.subject.status;
+    if (s == HU_OK) print_row(o, n, p, t, &seen, whole);
+  }
+  close_it(&both.subject);
+  close_it(&both.reference);
+  return s;
+}
+
+static options options_of(int argc, char **argv) {
+  options o = {0, 5, 0, 0, 1, NULL};
+  for (int i = 1; i < argc && !o.bad; i++) {
+    int more = i + 1 < argc;
+    if (!strcmp(argv[i], "--csv")) {
+      o.csv = 1;
+    } else if (!strcmp(argv[i], "--binary32")) {
+      o.plain = 1;
+    } else if (more && !strcmp(argv[i], "--rounds")) {
+      o.rounds = atoi(argv[++i]);
+    } else if (more && !strcmp(argv[i], "--threads")) {
+      o.threads = (uint32_t)atoi(argv[++i]);
+    } else if (more && !strcmp(argv[i], "--only")) {
+      o.only = argv[++i];
+    } else {
+      o.bad = 1;
+      fprintf(stderr, "usage: bench_train [--threads 1] [--rounds 5] [--only NETWORK] [--binary32] [--csv]\n");
+    }
+  }
+  return o;
+}
+
+int main(int argc, char **argv) {
+  options o = options_of(argc, argv);
+  if (o.bad) return 2;
+  for (int i = 0; i < BENCH_NETWORKS; i++) {
+    const bench_network *n = &bench_networks[i];
+    if (o.only && strcmp(o.only, n->name)) continue;
+    if (!o.csv)
+      printf("%s: %s, threads %u; shares of a step: work+rounding by kind of operator\n", n->name, n->what,
+             (unsigned)o.threads);
+    for (int k = 0; k < (o.plain ? 1 : BENCH_PRECISIONS); k++) {
+      hu_status s = row(&o, n, &bench_precisions[k]);
+      if (s == HU_OK) continue;
+      fprintf(stderr, "bench_train: %s, %s: %s\n", n->name, bench_precisions[k].name, hu_status_text(s));
+      return 1;
+    }
+  }
+  return 0;
+}

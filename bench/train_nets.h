@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* bench/train_nets.h - the networks that bench_train and compare_torch.py measure, and the precisions they get. */
+#ifndef HALFULP_BENCH_TRAIN_NETS_H
+#define HALFULP_BENCH_TRAIN_NETS_H
+
+#include <math.h>
+#include <string.h>
+
+#include "halfulp/halfulp.h"
+#include "halfulp/train.h"
+
+typedef struct bench_network {
+  const char *name, *what;
+  int (*build)(hu_net *net, int *input); /* the logits */
+  size_t batch, inputs, labels;          /* numbers and labels a sample */
+  uint32_t classes;
+  uint32_t tokens; /* 0: inputs are normal numbers; else whole ones below */
+  uint8_t adam;
+} bench_network;
+
+static inline int bench_mlp(hu_net *net, int x, size_t units) {
+  x = hu_net_relu(net, hu_net_linear(net, x, units, 1));
+  x = hu_net_relu(net, hu_net_linear(net, x, units, 1));
+  return hu_net_linear(net, x, 10, 1);
+}
+
+static inline int bench_digits(hu_net *net, int *input) {
+  return bench_mlp(net, *input = hu_net_input(net, 1, 64), 64);
+}
+static inline int bench_large(hu_net *net, int *input) {
+  return bench_mlp(net, *input = hu_net_input(net, 1, 784), 512);
+}
+
+static inline int bench_images(hu_net *net, int *input) {
+  static const size_t channels[3] = {8, 16, 16};
+  int x = *input = hu_net_image(net, 16, 16, 1);
+  for (int i = 0; i < 3; i++)
+    x = hu_net_relu(net, hu_net_batch_norm(net, hu_net_conv(net, x, channels[i], 3, 1, 1, 0)));
+  return hu_net_linear(net, hu_net_global_average(net, x), 10, 1);
+}
+
+static inline int bench_text(hu_net *net, int *input) {
+  *input = hu_net_input(net, 32, 1);
+  int h = hu_net_position(net, hu_net_embedding(net, *input, 76, 32));
+  int qkv = hu_net_linear(net, hu_net_layer_norm(net, h), 96, 0);
+  h = hu_net_add(net, h, hu_net_linear(net, hu_net_attention(net, qkv, 2, 1), 32, 0));
+  int wide = hu_net_relu(net, hu_net_linear(net, hu_net_layer_norm(net, h), 128, 1));
+  h = hu_net_add(net, h, hu_net_linear(net, wide, 32, 1));
+  return hu_net_linear(net, hu_net_layer_norm(net, h), 76, 1);
+}
+
+static inline int bench_rows(hu_net *net, int *input) {
+  return hu_net_linear(net, hu_net_gru(net, *input = hu_net_input(net, 8, 8), 32, 1), 10, 1);
+}
+
+static const bench_network bench_networks[] = {
+    {"digits", "MLP 64-64-64-10, batch 64", bench_digits, 64, 64, 1, 10, 0, 0},
+    {"mlp", "MLP 784-512-512-10, batch 128", bench_large, 128, 784, 1, 10, 0, 0},
+    {"conv", "conv 1-8-16-16, batch norm, 16x16 pixels, batch 128", bench_images, 128, 256, 1, 10, 0, 0},
+    {"transformer", "one block, d 32, 2 heads, 32 tokens, batch 16", bench_text, 16, 32, 32, 76, 76, 1},
+    {"gru", "GRU of 32 units, 8 steps of 8 numbers, batch 64", bench_rows, 64, 64, 1, 10, 0, 0}};
+enum { BENCH_NETWORKS = sizeof bench_networks / sizeof *bench_networks };
+
+/* Roundings as text; NULL: keep. */
+typedef struct bench_precision {
+  const char *name;
+  const char *v, *dv, *theta, *dtheta; /* of every tensor */
+  const char *operand, *result;        /* of every product */
+  double goal;                         /* time of a step over binary32's */
+} bench_precision;
+
+static const bench_precision bench_precisions[] = {
+    {"binary32", NULL, NULL, NULL, NULL, NULL, NULL, 0},
+    {"float8_e5m2, all tensors", "float8_e5m2", "float8_e5m2", "float8_e5m2", "float8_e5m2", NULL, NULL, 2},
+    {"float8_e5m2, products", NULL, NULL, NULL, NULL, "float8_e5m2", "float8_e5m2", 2},
+    {"assignment, all low", "fp(4,3,4):finite", "fp(5,2,0):finite", "fp(4,3,4):finite", "fp(6,9,0):finite", NULL, NULL,
+     2},
+    {"S2FP8, products", NULL, NULL, NULL, NULL, "s2fp8", "s2fp8", 2},
+    {"MXFP8 E4M3, operands", NULL, NULL, NULL, NULL, "mxfp8_e4m3", NULL, 2},
+    {"bfloat16, all tensors", "bfloat16", "bfloat16", "bfloat16", "bfloat16", NULL, NULL, 2}};
+enum { BENCH_PRECISIONS = sizeof bench_precisions / sizeof *bench_precisions };
+
+static inline hu_rounding bench_rounding(const char *text, hu_status *s) {
+  hu_rounding r = hu_rounding_keep();
+  if (text && *s == HU_OK) *s = hu_rounding_parse(&r, text, NULL);
+  return r;
+}
+
+/* Blocks of operands lie along the sum. */
+static inline hu_product_rounding bench_product(const bench_precision *p, hu_status *s) {
+  hu_product_rounding r = hu_product_rounding_plain();
+  hu_rounding along = bench_rounding(p->operand, s);
+  hu_rounding across = along;
+  across.turned = along.kind == HU_ROUND_SCALED;
+  r.x = r.dz = r.w_back = along;
+  r.w = r.x_back = r.dz_w = across;
+  r.z_out = r.dx_out = r.dw_out = bench_rounding(p->result, s);
+  return r;
+}
+
+static inline hu_status bench_set(hu_net *net, const bench_precision *p) {
+  hu_status s = hu_net_status(net, NULL);
+  hu_product_rounding product = bench_product(p, &s);
+  hu_rounding v = bench_rounding(p->v, &s), dv = bench_rounding(p->dv, &s);
+  hu_rounding theta = bench_rounding(p->theta, &s), dtheta = bench_rounding(p->dtheta, &s);
+  for (int i = 0; i < hu_net_parameters(net) && s == HU_OK; i++) s = hu_net_round_parameter(net, i, &theta, &dtheta);
+  for (int i = 0; i < hu_net_values(net) && s == HU_OK; i++) {
+    s = hu_net_round_value(net, i, &v, &dv);
+    if (s == HU_OK && hu_net_round_product(net, i, &product) != HU_OK) continue; /* no product makes it */
+  }
+  return s;
+}
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* A pass from outside: operands that are rounded once, phases told to an observer. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "halfulp/formats/ieee.h"
+#include "halfulp/train/net.h"
+#include "tests/support/support.h"
+
+static hu_rounding rounding_of(const char *text) {
+  hu_rounding r = hu_rounding_keep();
+  if (hu_rounding_parse(&r, text, NULL) != HU_OK) fail_msg("%s: no rounding", text);
+  return r;
+}
+
+/* ---- operands that several products share are rounded once, and nobody sees it ---- */
+
+enum { BATCH = 6 };
+
+enum { VALUES_MAX = 100 };
+
+/* What three steps leave: weights, and counts of the products that make values. */
+typedef struct left_behind {
+  uint64_t digest;
+  hu_rounding_counts counts[VALUES_MAX][2];
+} left_behind;
+
+/* apart: roundings that do the same differ in a field that means nothing to their kind. */
+static left_behind shared_operands(const char *text, uint32_t hadamard, int apart) {
+  left_behind z;
+  memset(&z, 0, sizeof z);
+  hu_net *net = hu_net_new(BATCH, 1);
+  int x = hu_net_image(net, 4, 4, 3), loss;
+  int y = hu_net_relu(net, hu_net_conv(net, x, 5, 3, 1, 1, 1));
+  loss = hu_net_cross_entropy(net, hu_net_linear(net, hu_net_gru(net, hu_net_linear(net, y, 7, 0), 4, 1), 3, 1), 1);
+  assert_true(loss >= 0);
+  hu_product_rounding r = hu_product_rounding_plain();
+  r.x = r.w = r.dz = r.w_back = r.x_back = r.dz_w = r.z_out = r.dx_out = r.dw_out = rounding_of(text);
+  r.hadamard = hadamard;
+  if (apart) {
+    if (r.x.kind == HU_ROUND_S2FP8) r.x_back.format = r.dz_w.format = r.w_back.format = hu_bfloat16();
+    if (r.x.kind != HU_ROUND_S2FP8) r.x_back.s2fp8.target = r.dz_w.s2fp8.target = r.w_back.s2fp8.target = 3;
+  }
+  for (int i = 0; i < loss; i++) {
+    hu_status s = hu_net_round_product(net, i, &r); /* not of those that are no products */
+    assert_true(s == HU_OK || s == HU_E_SHAPE);
+  }
+  assert_int_equal(hu_net_initialize(net, 3), HU_OK);
+  t_random random = {17};
+  float in[BATCH * 48];
+  const uint32_t labels[BATCH] = {0, 1, 2, 0, 1, 2};
+  hu_optimizer o = hu_optimizer_sgd(hu_binary32());
+  hu_loss_rule rule;
+  assert_int_equal(hu_loss_rule_parse(&rule, "none", NULL), HU_OK);
+  hu_loss_scale scale = hu_loss_scale_start(&rule);
+  for (int step = 0; step < 3; step++) {
+    for (size_t i = 0; i < sizeof in / sizeof *in; i++) in[i] = (float)t_between(&random, -1000, 1000) * 0x1p-9f;
+    assert_int_equal(hu_net_feed(net, x, in), HU_OK);
+    assert_int_equal(hu_net_labels(net, labels), HU_OK);
+    assert_int_equal(hu_net_forward(net, 0, NULL), HU_OK); /* leaves nothing behind */
+    assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
+    assert_int_equal(hu_net_backward(net, scale.scale), HU_OK);
+    assert_int_equal(hu_net_update(net, &o, &rule, &scale, NULL, NULL), HU_OK);
+  }
+  z.digest = hu_net_digest(net);
+  assert_in_range(hu_net_values(net), 1, VALUES_MAX);
+  int products = 0;
+  for (int i = 0; i < hu_net_values(net); i++) products += hu_net_product_counts(net, i, z.counts[i]);
+  assert_in_range(products, 3, VALUES_MAX);
+  hu_net_free(net);
+  return z;
+}
+
+static void operands_once(void **state) {
+  (void)state;
+  static const char *const text[] = {"s2fp8", "float8_e4m3fn", "bfloat16,sra:8", "mxfp8_e4m3", "int8"};
+  for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+    for (uint32_t hadamard = 0; hadamard <= 16; hadamard += 16) {
+      left_behind together = shared_operands(text[i], hadamard, 0), apart = shared_operands(text[i], hadamard, 1);
+      if (together.digest != apart.digest)
+        fail_msg("%s, hadamard %u: operands rounded once give other weights", text[i], hadamard);
+      if (memcmp(together.counts, apart.counts, sizeof apart.counts) != 0)
+        fail_msg("%s, hadamard %u: operands rounded once are not counted twice", text[i], hadamard);
+    }
+  }
+}
+
+/* ---- phases told ---- */
+
+typedef struct seen {
+  int open, deepest, calls, products, roundings, updates;
+  hu_net_phase at[4];
+} seen;
+
+static void see(void *context, const hu_net_phase *p, int ends) {
+  seen *s = context;
+  s->calls++;
+  if (ends) {
+    const hu_net_phase *q = &s->at[--s->open];
+    assert_true(q->phase == p->phase && q->number == p->number && strcmp(q->kind, p->kind) == 0);
+    return;
+  }
+  assert_in_range(s->open, 0, 1);
+  /* Inside of an operator there are roundings alone, and those are its own. */
+  if (s->open) assert_true(p->phase == HU_PHASE_ROUNDING && p->number == s->at[0].number);
+  s->at[s->open++] = *p;
+  if (s->open > s->deepest) s->deepest = s->open;
+  s->products += p->product && p->phase != HU_PHASE_ROUNDING;
+  s->roundings += p->phase == HU_PHASE_ROUNDING;
+  s->updates += p->phase == HU_PHASE_UPDATE;
+}
+
+static void observer(void **state) {
+  (void)state;
+  hu_net *net = hu_net_new(2, 1);
+  int x = hu_net_input(net, 1, 3), h = hu_net_relu(net, hu_net_linear(net, x, 4, 1));
+  int y = hu_net_linear(net, h, 2, 0);
+  assert_true(hu_net_cross_entropy(net, y, 1) >= 0);
+  hu_product_rounding r = hu_product_rounding_plain();
+  r.z_out = rounding_of("bfloat16");
+  assert_int_equal(hu_net_round_product(net, y, &r), HU_OK);
+  assert_int_equal(hu_net_initialize(net, 1), HU_OK);
+  const float in[6] = {1, 2, 3, -1, 0.5f, 2};
+  const uint32_t labels[2] = {1, 0};
+  hu_optimizer o = hu_optimizer_sgd(hu_binary32());
+  hu_loss_rule rule;
+  assert_int_equal(hu_loss_rule_parse(&rule, "none", NULL), HU_OK);
+  hu_loss_scale scale = hu_loss_scale_start(&rule);
+  seen s;
+  memset(&s, 0, sizeof s);
+  hu_net_observe(net, see, &s);
+  assert_int_equal(hu_net_feed(net, x, in), HU_OK);
+  assert_int_equal(hu_net_labels(net, labels), HU_OK);
+  assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
+  assert_int_equal(hu_net_backward(net, 1), HU_OK);
+  assert_int_equal(hu_net_update(net, &o, &rule, &scale, NULL, NULL), HU_OK);
+  /* An input, three parameters, four values, a result of a product; four gradients of values, three of parameters. */
+  assert_int_equal(s.roundings, 1 + 3 + 4 + 1 + 4 + 3);
+  assert_int_equal(s.products, 4);
+  assert_int_equal(s.updates, 1);
+  assert_int_equal(s.deepest, 2);
+  assert_int_equal(s.open, 0);
+  assert_int_equal(s.calls, 2 * (s.roundings + 8 + 1));
+  hu_net_observe(net, NULL, NULL);
+  assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
+  assert_int_equal(s.calls, 2 * (s.roundings + 8 + 1));
+  hu_net_observe(NULL, see, &s);
+  hu_net_free(net);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(operands_once), cmocka_unit_test(observer)};
+  return cmocka_run_group_tests_name("pass", tests, NULL, NULL);
+}
