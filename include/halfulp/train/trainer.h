@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp/train/trainer.h - a training run described by keys and values: data, model, precision, optimizer.
+ *
+ *   hu_trainer *t = hu_trainer_new();
+ *   char why[HU_DATA_WHY_MAX];
+ *   if (hu_trainer_set(t, "data.set", "digits", why) != HU_OK) puts(why);      // names the key and what is wrong
+ *   if (hu_trainer_set(t, "precision.system", "s2fp8", why) != HU_OK) puts(why);
+ *   if (hu_trainer_begin(t, "data", why) != HU_OK) puts(why);
+ *   while (!hu_trainer_done(t)) if (hu_trainer_step(t, &r) != HU_OK) ...
+ *   if (hu_trainer_evaluate(t, HU_ON_TEST, &seen) != HU_OK) ...
+ *
+ * Keys are those of `halfulp train`'s configuration file, "section.key"; docs/train-command.md and hu_trainer_key_at
+ * list them with their usual values. A run is a function of its keys alone: the same weights, bit for bit, on every
+ * machine, for any number of threads and on both devices. Keys that do not change weights are marked so.
+ *
+ * A trainer is one thread's at a time. It owns its data, its net and all memory. */
+#ifndef HALFULP_TRAIN_TRAINER_H
+#define HALFULP_TRAIN_TRAINER_H
+
+#include "halfulp/train/assignment.h"
+#include "halfulp/train/data.h"
+#include "halfulp/train/net.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hu_trainer hu_trainer;
+
+/* ---- keys ---- */
+
+typedef struct hu_trainer_key {
+  const char *name;  /* "optimizer.rate"; NULL behind the last one */
+  const char *usual; /* the value that it has if it is not set */
+  const char *what;  /* what it says and which values it takes: a sentence */
+  int weights;       /* 1: the weights depend on it */
+} hu_trainer_key;
+HU_API size_t hu_trainer_key_count(void);
+HU_API hu_trainer_key hu_trainer_key_at(size_t i);
+
+/* NULL: no memory. Every key has its usual value. */
+HU_API hu_trainer *hu_trainer_new(void);
+HU_API void hu_trainer_free(hu_trainer *t);
+/* HU_E_NAME: no such key; HU_E_TRAIN or what the value's own parser returns: not a value for it; HU_E_SHAPE: the run
+ * has begun. Then why, if not NULL, has room for HU_DATA_WHY_MAX bytes and gets a sentence that names the key and what
+ * is wrong; nothing is changed. "precision.system" sets several keys at once, later calls change them again. */
+HU_API HU_MUST_CHECK hu_status hu_trainer_set(hu_trainer *t, const char *key, const char *value, char *why);
+/* The value in force; NULL: no such key. It lives until the key is set again. */
+HU_API const char *hu_trainer_get(const hu_trainer *t, const char *key);
+
+/* What run.device = cuda runs on: hu_engine_device of train/device.h, a library of its own. HU_E_SHAPE: the run has
+ * begun. */
+HU_API HU_MUST_CHECK hu_status hu_trainer_set_engine(hu_trainer *t, const hu_engine *engine);
+
+/* ---- a run ---- */
+
+/* Loads or makes the data (files are looked for in `folder` unless their path is absolute), builds the net, draws first
+ * weights. Errors of data.h, model.h, net.h; HU_E_TRAIN: keys that do not go together; HU_E_DEVICE: run.device
+ * is cuda, and no engine was set; why as above. */
+HU_API HU_MUST_CHECK hu_status hu_trainer_begin(hu_trainer *t, const char *folder, char *why);
+
+/* What a step was like. */
+typedef struct hu_trainer_report {
+  uint64_t step;  /* steps so far, this one counted */
+  uint64_t epoch; /* from 0 */
+  double loss;    /* of the batch, without the factor of loss.power, before the step */
+  double rate;    /* of the optimizer */
+  float scale;    /* of the loss, in this step */
+  float largest;  /* the largest magnitude among the gradients of parameters, unscaled; of the finite ones */
+  double norm;    /* their global norm before clipping; 0 where gradient.* asks for nothing, or the step is not taken */
+  uint64_t skipped; /* steps not taken so far */
+  int taken;
+  hu_update_counts updates;   /* of this step */
+  hu_rounding_counts forward; /* of values, parameters and products, of this step */
+  hu_rounding_counts backward;
+  double low;      /* share of low elements (assignments), else 0 */
+  size_t promoted; /* tensors promoted so far */
+} hu_trainer_report;
+
+HU_API HU_MUST_CHECK hu_status hu_trainer_step(hu_trainer *t, hu_trainer_report *report);
+HU_API uint64_t hu_trainer_steps(const hu_trainer *t); /* of the whole run; 0: not begun */
+HU_API uint64_t hu_trainer_steps_an_epoch(const hu_trainer *t);
+HU_API uint64_t hu_trainer_at(const hu_trainer *t); /* steps done */
+HU_API int hu_trainer_done(const hu_trainer *t);
+
+enum { HU_ON_TRAINING = 0, HU_ON_TEST = 1 };
+typedef struct hu_trainer_seen {
+  double loss;     /* mean over whole batches, without the factor of loss.power */
+  double accuracy; /* share of right answers, of all examples; NaN where there are no classes */
+  double r2; /* 1 - sum of squared errors / sum of squared deviations from the mean; NaN where there are classes */
+} hu_trainer_seen;
+/* Evaluation: dropout off, running statistics. Changes nothing. (Text: a fixed set of windows.) */
+HU_API HU_MUST_CHECK hu_status hu_trainer_evaluate(hu_trainer *t, int on, hu_trainer_seen *seen);
+
+/* The net, for looking; NULL before hu_trainer_begin. */
+HU_API hu_net *hu_trainer_net(const hu_trainer *t);
+HU_API uint64_t hu_trainer_digest(const hu_trainer *t); /* hu_net_digest */
+/* Bytes of the tensors of a step, each element of values, weights and gradients counted with
+ * the bits of its format, scales included, of the state with its storage (8, 16 or 32 bits): weights (master
+ * weights, and the copy that operators see where it is narrower), optimizer state, values, gradients of values and
+ * parameters. */
+typedef struct hu_trainer_memory {
+  double weights, state, values, gradients;
+} hu_trainer_memory;
+HU_API hu_trainer_memory hu_trainer_memory_of(const hu_trainer *t);
+
+/* ---- looking at tensors ---- */
+
+/* z[e + 150] counts the numbers of magnitude from 2^e to below 2^(e+1), e = -149 ... 127; z[0] the zeros, z[278] what
+ * is not finite. Counts are added. */
+enum { HU_EXPONENTS = 279 };
+HU_API void hu_exponents_of(size_t n, const float *x, uint64_t z[HU_EXPONENTS]);
+
+/* ---- stopping and going on ---- */
+
+/* Everything that the next step depends on: tensors (binary32, by name) and a text. A run that is stopped after any
+ * step and gone on with has the same weights as one that was not. Tensors: weights ("conv1.weight", as
+ * hu_net_parameter_name has it), then "NAME.momentum", "NAME.second", "NAME.kahan" where the optimizer has them,
+ * running statistics of normalisations. Names are unique; shapes are rows x cols. */
+typedef struct hu_trainer_tensor {
+  const char *name; /* lives as long as the trainer */
+  size_t rows, cols;
+} hu_trainer_tensor;
+HU_API size_t hu_trainer_tensor_count(const hu_trainer *t);
+HU_API hu_trainer_tensor hu_trainer_tensor_at(const hu_trainer *t, size_t i);
+/* Its numbers copied out, or in. HU_E_SHAPE: no tensor i. */
+HU_API HU_MUST_CHECK hu_status hu_trainer_read(const hu_trainer *t, size_t i, float *numbers);
+HU_API HU_MUST_CHECK hu_status hu_trainer_write(hu_trainer *t, size_t i, const float *numbers);
+/* "key=value" lines: step, batches, loss scale, times, which tensors are low, and the keys of the run that weights
+ * depend on. Returns the length needed without the final 0, like snprintf. */
+HU_API size_t hu_trainer_state(const hu_trainer *t, char *text, size_t size);
+/* After hu_trainer_begin with the same keys, and after the tensors were written: goes on from there. HU_E_TEXT, or
+ * HU_E_TRAIN for a run of other keys (why names the first one that differs); nothing is changed then. */
+HU_API HU_MUST_CHECK hu_status hu_trainer_resume(hu_trainer *t, const char *text, char *why);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
