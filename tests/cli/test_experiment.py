@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""halfulp experiments and halfulp experiment: the list, what is refused, and the files that one leaves."""
+
+import csv
+import json
+import math
+import os
+import sys
+import xml.etree.ElementTree as tree
+
+sys.dont_write_bytecode = True
+import support  # noqa: E402
+import test_train  # noqa: E402
+
+FIELDS = {"name", "source", "figure", "shows", "expected", "seconds", "runs", "quick"}
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+class Experiments(support.Case):
+    def rows(self, folder, name):
+        with open(os.path.join(folder, name), encoding="utf-8", newline="") as f:
+            return list(csv.DictReader(f))
+
+    def brief(self, name, *more, code=0):
+        return self.ok("experiment", name, "--data", support.DATA, "--set", "run.steps=3", *more, code=code)
+
+    def test_list(self):
+        entries = json.loads(self.ok("experiments", "--json"))
+        names = [e["name"] for e in entries]
+        self.assertEqual(len(names), len(set(names)))
+        text = self.ok("experiments")
+        for e in entries:
+            self.assertEqual(set(e), FIELDS)
+            for word in ("source", "figure", "shows", "expected"):
+                self.assertIn(e[word], text)
+            self.assertGreater(e["seconds"], 0)
+        self.assertLess(sum(e["seconds"] for e in entries), 15 * 60 * 2)
+        self.assertTrue({e["quick"] for e in entries} == {True, False})
+
+    def test_refused(self):
+        self.bad("experiment", "nothing")
+        self.bad("experiment")
+        self.bad("experiment", "s2fp8", "--all")
+        self.bad("experiment", "s2fp8", "--quick", says="--quick")
+        for key in ("run.sed=1", "run.seed", "=1"):
+            r = support.run("experiment", "s2fp8", "--data", support.DATA, "--set", key)
+            self.assertEqual((r.returncode, r.stdout), (2, b""), key)
+            self.assertIn(key.split("=")[0].encode(), r.stderr)
+        r = support.run("experiment", "s2fp8", "--data", self.path("none"))
+        self.assertEqual(r.returncode, 2)
+        self.assertIn(b"digits_images.npy", r.stderr)
+
+    def test_a_claim_that_fails(self):
+        text = self.brief("fp16-master-weights", code=1)
+        self.assertIn("FAILS: without, it is at least 1.3 times binary32's", text)
+        self.assertIn("holds: with master weights", text)
+
+    def test_no_claim_holds_on_nan(self):
+        """A rate at which losses are NaN after a few steps, and targets for which there is no accuracy."""
+        wrong = {
+            "block-formats": ("8 bits with scales", "4 bits", "all formats"),
+            "automatic-loss-scale": ("all automatic scales", "from 2^40, after", "logmax"),
+            "assignment-ratio": ("all assignments",),
+            "least-squares": ("only the weight update", "only forward", "all with Kahan", "for each seed"),
+        }
+        more = ["--set", "optimizer.rate=1e6", "--set", "run.steps=130", "--json"]
+        for name, claims in wrong.items():
+            data = [] if name == "least-squares" else ["--set", "data.set=teacher"]
+            made = json.loads(self.ok("experiment", name, "--data", support.DATA, *more, *data, code=1))
+            for claim in claims:
+                seen = [c["holds"] for c in made["claims"] if c["claim"].startswith(claim)]
+                self.assertEqual(seen, [False], (name, claim, made["claims"]))
+
+    def test_files(self):
+        folder = self.path("out")
+        made = json.loads(self.brief("fp16-loss-scale", "--json", "--out", folder, "-j", "2"))
+        self.assertEqual(
+            sorted(os.listdir(folder)),
+            ["exponents.svg", "loss.svg", "report.html", "rows.csv", "series.csv", "zero-gradients.svg"],
+        )
+        rows = self.rows(folder, "rows.csv")
+        self.assertEqual([r["run"] for r in rows], [r["name"] for r in made["rows"]])
+        for csv_row, json_row in zip(rows, made["rows"]):
+            self.assertEqual(float(csv_row["loss"]), json_row["loss"])
+            self.assertEqual((csv_row["digest"], csv_row["steps"], csv_row["r2"]), (json_row["digest"], "3", ""))
+            self.assertIn("run.steps = 3\n", json_row["keys"])
+        self.check_series(self.rows(folder, "series.csv"), made["figures"])
+        self.check_drawings(folder, made["figures"])
+        with open(os.path.join(folder, "report.html"), encoding="utf-8") as f:
+            text = f.read()
+        page = test_train.Page(text)
+        self.assertEqual((len(page.ids), page.links), (len(set(page.ids)), []))
+        for figure in made["figures"]:
+            self.assertIn(figure["title"], page.titles)
+        for claim in made["claims"]:
+            self.assertIn(claim["claim"].split("(")[0], text)
+
+    def check_series(self, points, figures):
+        wanted = {(f["name"], s["name"]): len(s["x"]) for f in figures for s in f["series"]}
+        found = {}
+        for p in points:
+            if p["x"] == "-inf":  # zeros of a histogram
+                self.assertEqual(p["figure"], "exponents")
+                continue
+            found[p["figure"], p["series"]] = found.get((p["figure"], p["series"]), 0) + 1
+        self.assertEqual(found, wanted)
+        for f in figures:
+            if f["name"] != "exponents":
+                continue
+            for s in f["series"]:
+                self.assertTrue(math.isclose(sum(s["y"]) + s["zeros"], 1), s["name"])
+
+    def check_drawings(self, folder, figures):
+        for f in figures:
+            root = tree.parse(os.path.join(folder, f["name"] + ".svg")).getroot()
+            text = "".join(root.itertext())
+            for s in f["series"]:
+                self.assertIn(s["name"], text)
+            drawn = "rect" if f["name"] == "exponents" else "polyline"
+            self.assertGreaterEqual(len(list(root.iter(SVG + drawn))), len(f["series"]), f["name"])
+
+    def test_tables(self):
+        made = json.loads(self.ok("experiment", "long-reduction", "--json"))
+        self.assertEqual(made["rows"], [])
+        ones = [t for t in made["tables"] if "ones" in t["title"]][0]
+        self.assertEqual(ones["columns"], ["4096", "8192", "16384"])
+        self.assertEqual(ones["rows"][0]["cells"], [1024, 1024, 1024])
+        text = self.ok("experiment", "long-reduction", "--out", self.path("r"))
+        self.assertIn("one by one stops at 1024", text)
+        for name in ("reduction.svg", "chunks.svg"):
+            tree.parse(self.path(os.path.join("r", name)))
+
+    def test_all(self):
+        """Quick ones, cut short: a line and a folder each, the exit status of the worst."""
+        quick = [e["name"] for e in json.loads(self.ok("experiments", "--json")) if e["quick"]]
+        text = self.ok("experiment", "--all", "--quick", "--data", support.DATA, "--set", "run.steps=2", "--out",
+                       self.path("all"), code=1)
+        self.assertEqual([line.split()[0] for line in text.split("\n") if "claims hold" in line], quick)
+        self.assertEqual(sorted(os.listdir(self.path("all"))), sorted(quick))
+        self.assertIn("  FAILS: ", text)
+
+
+if __name__ == "__main__":
+    support.main()
