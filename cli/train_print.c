@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* What `halfulp train` says on standard output. See train.h. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/numbers.h"
+#include "cli/train.h"
+
+/* ---- keys ---- */
+
+static void print_keys_json(FILE *out) {
+  fputc('[', out);
+  for (size_t i = 0; i < hu_trainer_key_count(); i++) {
+    hu_trainer_key k = hu_trainer_key_at(i);
+    fprintf(out, "%s\n  {\"name\": ", i ? "," : "");
+    cli_json_string(out, k.name);
+    fputs(", \"usual\": ", out);
+    cli_json_string(out, k.usual);
+    fputs(", \"what\": ", out);
+    cli_json_string(out, k.what);
+    fprintf(out, ", \"weights\": %s}", k.weights ? "true" : "false");
+  }
+  fputs("\n]\n", out);
+}
+
+void train_print_keys(FILE *out, int json) {
+  const char *section = "";
+  if (json) {
+    print_keys_json(out);
+    return;
+  }
+  for (size_t i = 0; i < hu_trainer_key_count(); i++) {
+    hu_trainer_key k = hu_trainer_key_at(i);
+    size_t n = strcspn(k.name, ".") + 1;
+    if (strncmp(section, k.name, n)) fprintf(out, "%s[%.*s]\n", *section ? "\n" : "", (int)n - 1, k.name);
+    section = k.name;
+    fprintf(out, "%s =%s%s\n    %s\n", k.name + n, *k.usual ? " " : "", k.usual, k.what);
+  }
+}
+
+/* ---- the end ---- */
+
+uint64_t train_skipped(const train_run *r) {
+  if (r->last.step) return r->last.skipped;
+  return r->log.rows ? (uint64_t)r->log.cells[(r->log.rows - 1) * LOG_COLUMNS + LOG_SKIPPED] : 0;
+}
+
+double train_mean_low(const train_run *r) {
+  uint64_t at = hu_trainer_at(r->t);
+  return at ? r->totals.low / (double)at : 0;
+}
+
+static void print_seen(FILE *out, const char *what, const double *seen) {
+  fprintf(out, "%-12s loss %.6g", what, seen[0]);
+  if (isfinite(seen[1])) fprintf(out, ", accuracy %.4f", seen[1]);
+  if (isfinite(seen[2])) fprintf(out, fabs(seen[2]) < 1e4 ? ", R^2 %.6f" : ", R^2 %.3g", seen[2]);
+  fputc('\n', out);
+}
+
+void train_print(FILE *out, const train_run *r, double seconds) {
+  const double *seen = train_last_seen(r);
+  const train_totals *z = &r->totals;
+  const char *const shown[] = {"model.net", "data.set", "precision.system", "assignment.kind"};
+  fprintf(out, "%-12s %s", "run", hu_trainer_get(r->t, "run.name"));
+  for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
+    if (i < 3 || strcmp(hu_trainer_get(r->t, shown[i]), "none") != 0)
+      fprintf(out, "%s%s", i ? ", " : ": ", hu_trainer_get(r->t, shown[i]));
+  fprintf(out, "\n%-12s %llu, %llu skipped\n", "steps", (unsigned long long)hu_trainer_at(r->t),
+          (unsigned long long)train_skipped(r));
+  if (seen) print_seen(out, "training", seen + SEEN_TRAINING_LOSS);
+  if (seen) print_seen(out, "test", seen + SEEN_TEST_LOSS);
+  fprintf(out, "%-12s %llu weights moved, %llu updates of them lost (%.4f)\n", "updates",
+          (unsigned long long)z->updates.moved, (unsigned long long)z->updates.lost,
+          z->updates.moved ? (double)z->updates.lost / (double)z->updates.moved : 0);
+  fprintf(out, "%-12s %llu overflows, %llu underflows\n", "events", (unsigned long long)z->overflow,
+          (unsigned long long)z->underflow);
+  if (strcmp(hu_trainer_get(r->t, "assignment.kind"), "none") != 0)
+    fprintf(out, "%-12s %.4f of the elements, mean of the steps\n", "low", train_mean_low(r));
+  fprintf(out, "%-12s %016llx\n", "digest", (unsigned long long)hu_trainer_digest(r->t));
+  fprintf(out, "%-12s %.1f s\n%-12s %s\n", "time", seconds, "files", r->out);
+}
+
+static void json_number(FILE *out, const char *name, double x) {
+  char text[NUMBER_TEXT_MAX];
+  fprintf(out, "\"%s\": %s", name, isfinite(x) ? number_decimal(text, x) : "null");
+}
+
+static void json_seen(FILE *out, const char *name, const double *seen) {
+  fprintf(out, "  \"%s\": {", name);
+  json_number(out, "loss", seen[0]);
+  fputs(", ", out);
+  json_number(out, "accuracy", seen[1]);
+  fputs(", ", out);
+  json_number(out, "r2", seen[2]);
+  fputs("},\n", out);
+}
+
+static void json_memory(FILE *out, hu_trainer_memory m) {
+  fputs("  \"memory\": {", out);
+  json_number(out, "weights", m.weights);
+  fputs(", ", out);
+  json_number(out, "state", m.state);
+  fputs(", ", out);
+  json_number(out, "values", m.values);
+  fputs(", ", out);
+  json_number(out, "gradients", m.gradients);
+  fputs("},\n  ", out);
+}
+
+void train_json(FILE *out, const train_run *r, double seconds) {
+  const double *seen = train_last_seen(r);
+  const train_totals *z = &r->totals;
+  fputs("{\n  \"name\": ", out);
+  cli_json_string(out, hu_trainer_get(r->t, "run.name"));
+  fputs(",\n  \"folder\": ", out);
+  cli_json_string(out, r->out);
+  fprintf(out, ",\n  \"steps\": %llu, \"skipped\": %llu,\n", (unsigned long long)hu_trainer_at(r->t),
+          (unsigned long long)train_skipped(r));
+  if (seen) json_seen(out, "training", seen + SEEN_TRAINING_LOSS);
+  if (seen) json_seen(out, "test", seen + SEEN_TEST_LOSS);
+  fprintf(out, "  \"updates\": {\"moved\": %llu, \"lost\": %llu},\n", (unsigned long long)z->updates.moved,
+          (unsigned long long)z->updates.lost);
+  fprintf(out, "  \"overflow\": %llu, \"underflow\": %llu,\n  ", (unsigned long long)z->overflow,
+          (unsigned long long)z->underflow);
+  json_number(out, "low", train_mean_low(r));
+  fputs(",\n", out);
+  json_memory(out, hu_trainer_memory_of(r->t));
+  json_number(out, "seconds", seconds);
+  fprintf(out, ",\n  \"digest\": \"%016llx\"\n}\n", (unsigned long long)hu_trainer_digest(r->t));
+}

@@ -1,0 +1,446 @@
+# SPDX-License-Identifier: MIT
+"""halfulp train: configuration files, what is refused, and what a run leaves."""
+
+import html.parser
+import json
+import math
+import os
+import re
+import shutil
+import struct
+import sys
+
+sys.dont_write_bytecode = True
+import key_table  # noqa: E402
+import support  # noqa: E402
+
+SMALL = "[data]\nset = gratings\ncount = 64\ntest = 32\nsize = 8\n[run]\nbatch = 16\nepochs = 2\n"
+FILES = [
+    "checkpoint.safetensors",
+    "config.ini",
+    "evaluations.csv",
+    "exponents.csv",
+    "log.csv",
+    "log.jsonl",
+    "report.html",
+]
+
+
+class Page(html.parser.HTMLParser):
+    """Elements must close in order, ids be unique; nothing from outside is asked for."""
+
+    VOID = {"meta", "wbr", "br", "rect", "line", "circle", "polyline"}
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.ids, self.links, self.titles = [], [], [], []
+        self.feed(text)
+        self.close()
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.ids += [attrs["id"]] if "id" in attrs else []
+        self.links += [v for k, v in attrs.items() if k in ("src", "href")]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open[-1] == tag, (tag, self.open)
+        self.open.pop()
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "h2":
+            self.titles.append(data)
+
+
+class TrainCase(support.Case):
+    def config(self, text, name="x.ini"):
+        return self.write(name, text.encode() if isinstance(text, str) else text)
+
+    def train(self, text, *more, name="x.ini", code=0):
+        out = self.path(name.rsplit(".", 1)[0] + ".run")
+        return self.ok("train", self.config(text, name), "--out", out, *more, code=code)
+
+    def digest(self, text, *more, name="x.ini"):
+        shutil.rmtree(self.path(name.rsplit(".", 1)[0] + ".run"), ignore_errors=True)
+        return json.loads(self.train(text, "--json", *more, name=name))["digest"]
+
+    def files(self, out="x.run"):
+        """All of a folder, but for what a killed run has begun to write."""
+        names = [n for n in sorted(os.listdir(self.path(out))) if not n.startswith(".halfulp-")]
+        return {n: self.read(os.path.join(out, n)) for n in names}
+
+    def rows(self, name):
+        lines = self.read(name).decode().splitlines()
+        head = lines[0].split(",")
+        return [dict(zip(head, [float(c) if c else math.nan for c in line.split(",")])) for line in lines[1:]]
+
+
+class Refused(TrainCase):
+    def refused(self, text, *more, says=()):
+        self.bad("train", self.config(text), *more, says=says)
+        self.assertEqual(self.left(), ["x.ini"])
+
+    def test_files(self):
+        self.bad("train", says="CONFIG")
+        self.bad("train", self.path("none.ini"), says=["none.ini", "No such file"])
+        self.bad("train", self.folder.name, says=[self.folder.name])
+        self.bad("train", self.config(SMALL), "--out", self.path("x.ini/y"), says=["x.ini/y", "cannot make"])
+        self.config("", "taken")
+        self.bad("train", self.config(SMALL), "--out", self.path("taken"), says=["taken"])
+        self.assertEqual(self.left(), ["taken", "x.ini"])
+
+    def test_own_files_are_left_alone(self):
+        self.config(SMALL, "config.ini")
+        for name in ("report.html", "checkpoint.safetensors"):
+            self.write(name, b"mine")
+        self.bad("train", self.path("config.ini"), "--out", self.folder.name, says=["no folder of a run"])
+        self.bad("train", self.path("config.ini"), "--out", ".", cwd=self.folder.name, says=["no folder of a run"])
+        self.assertEqual((self.read("config.ini"), self.read("report.html")), (SMALL.encode(), b"mine"))
+        os.mkdir(self.path("empty"))
+        self.ok("train", self.path("config.ini"), "--out", self.path("empty"))
+
+    def test_keys(self):
+        self.refused("[run]\nsteps = 3\nsede = 1\n", says=["x.ini:3", "run.sede", "no such key", "run.seed"])
+        self.refused("[optimiser]\nrate = 1\n", says=["x.ini:2", "optimiser.rate", "optimizer.rate"])
+        self.refused("[train]\nmomentum = 0.9\n", says=["train.momentum", "optimizer.momentum"])
+        self.refused("[zzz]\nqqq = 1\n", says=["zzz.qqq", "--keys"])
+        self.refused("seed = 1\n", says=["x.ini:1", "seed", "[section]"])
+        self.refused("[run]\nseed = 1\nbatch = 4\n\nseed = 2\n", says=["x.ini:5", "run.seed", "twice", "line 2"])
+        self.refused("[run]\nseed = 1\n[data]\nset = digits\n[run]\nseed = 1\n", says=["x.ini:6", "twice"])
+        self.refused("[run]\nbanana\n", says=["x.ini:2", "key = value"])
+        self.refused("[run\nseed = 1\n", says=["x.ini:1"])
+        self.refused("[run]\n = 1\n", says=["x.ini:2", "no key"])
+
+    def test_bytes(self):
+        self.refused(b"[run]\nname = \xff\n", says=["x.ini:2", "UTF-8"])
+        self.refused(b"[run]\nname = a\x00b\n", says=["x.ini:2"])
+        self.refused("[run]\nname = %s\n" % ("x" * 300), says=["x.ini:2", "307", "196"])
+        self.refused("[run]\n" + "".join("k%d = 1\n" % i for i in range(1500)), says=["more than 1000"])
+        self.refused("; \n" * 400000, says=["1200000 bytes"])
+
+    def test_values(self):
+        for key, value in [
+            ("run.seed", "-1"),
+            ("run.batch", "0"),
+            ("run.batch", "two"),
+            ("run.steps", "1.5"),
+            ("data.set", "imagenet"),
+            ("model.net", "mlp(layers=)"),
+            ("loss.scale", "backoff(start=)"),
+            ("optimizer.kind", "adam"),
+            ("optimizer.rate", "-1"),
+            ("optimizer.rate", "nan"),
+            ("optimizer.state", "binary65"),
+            ("optimizer.update", "rnq"),
+            ("optimizer.schedule", "drop(2,1)"),
+            ("precision.system", "fp15"),
+            ("precision.x", "scaled("),
+            ("precision.accum", "fp33"),
+            ("assignment.ratio", "3/2"),
+        ]:
+            section, name = key.split(".")
+            self.refused("\n[%s]\n\n%s = %s\n" % (section, name, value), says=["x.ini:4", key, value])
+            self.refused(SMALL, "--set", "%s=%s" % (key, value), says=["--set", key])
+        self.refused(SMALL, "--set", "run.seed", says=["--set", "section.key=value"])
+        self.refused(SMALL, "--set", "run.sede=1", says=["--set", "run.seed"])
+        self.refused(SMALL, "--set", "run.name=a ;b", says=["--set", "semicolon"])
+        self.refused(SMALL, "--set", "run.name=a\nb", says=["--set", "control"])
+        self.refused(SMALL, "--set", b"run.name=\xff", says=["--set", "UTF-8"])
+        self.refused(SMALL, "-j", "many", says=["run.threads"])
+        self.refused(SMALL, "--every", "0", says=["--every"])
+
+    def test_data(self):
+        digits = "[data]\nset = digits\n"
+        self.refused(digits, says=["x.ini", "digits_images.npy", "No such file"])
+        self.refused(digits, "--data", "/nowhere", says=["/nowhere/digits_images.npy"])
+        self.refused(digits + "path = sub\n", says=["sub/digits_images.npy"])
+        self.refused(SMALL + "[loss]\nkind = squared_error\n", says=["loss.kind"])
+        self.refused(SMALL.replace("batch = 16", "batch = 100"), says=["run.batch"])
+        if support.run("verify", "--only", "device", "--device", "cuda").returncode == 2:
+            self.refused(SMALL, "--set", "run.device=cuda", says=["run.device", "cuda"])
+
+
+class Read(TrainCase):
+    """What a file may look like; that it means what it should is seen by the digest of the weights."""
+
+    def test_forms_mean_the_same(self):
+        plain = self.digest(SMALL + "[precision]\nsystem = fp16\nvalues = bfloat16,rtz\n")
+        odd = (
+            "\ufeff; a comment\r\n# another\n[precision]\n values: bfloat16,\r\n   rtz ; goes on\n"
+            "system = fp16   ; behind a value\n[run]\nbatch=16\nepochs =\t2\n\n[data]\ntest = 32\nset = gratings\n"
+            "[data] ; once more\nsize=8\ncount = 64"
+        )
+        self.assertEqual(self.digest(odd), plain)
+        sets = ["--set", "precision.system=fp16", "--set", "precision.values=bfloat16,rtz"]
+        self.assertEqual(self.digest(SMALL, *sets), plain)
+        self.assertNotEqual(self.digest(SMALL + "[precision]\nsystem = fp16\n"), plain)
+        self.assertNotEqual(self.digest(SMALL), plain)
+
+    def test_set_is_one_after_the_other(self):
+        text = SMALL + "[precision]\nsystem = s2fp8\nvalues = bfloat16\n"
+        fp16 = self.digest(SMALL + "[precision]\nsystem = fp16\n")
+        self.assertEqual(self.digest(text, "--set", "precision.system=fp16"), fp16)
+        both = ["--set", "precision.values=bfloat16", "--set", "precision.system=fp16"]
+        self.assertEqual(self.digest(text, *both), fp16)
+        self.assertNotEqual(self.digest(text, *both[2:], *both[:2]), fp16)
+
+    def test_config_as_run_is_a_configuration(self):
+        want = self.digest(SMALL, "--set", "optimizer.kahan=linear1.weight", "--set", "precision.system=mxfp4")
+        first = self.read("x.run/config.ini").decode()
+        self.assertEqual(self.digest(first, name="y.ini"), want)
+        self.assertEqual(self.read("y.run/config.ini").decode(), first)
+        keys = json.loads(self.ok("train", "--keys", "--json"))
+        self.assertEqual(len(re.findall(r"(?m)^\w+ =", first)), len(keys))
+        # A value of any length, in lines that fit.
+        deep = SMALL + "[model]\nnet = mlp(layers=30,units=2)\n"
+        long = "optimizer.kahan=" + ",".join("linear%d.weight" % i for i in range(1, 31))
+        want = self.digest(deep, "--set", long, "--set", "optimizer.weights=bfloat16")
+        first = self.read("x.run/config.ini").decode()
+        self.assertLess(max(map(len, first.splitlines())), 197)
+        self.assertIn("\n  ", first)
+        self.assertEqual(self.digest(first, name="y.ini"), want)
+        self.assertEqual(self.read("y.run/config.ini").decode(), first)
+        # Blanks where lines are broken stay; one that has them wherever it could be broken is refused.
+        name = "run.name=" + "word and wort " * 20 + "end"
+        want = self.digest(SMALL, "--set", name)
+        first = self.read("x.run/config.ini").decode()
+        self.assertEqual(self.digest(first, name="y.ini"), want)
+        self.assertEqual(self.read("y.run/config.ini").decode(), first)
+        for n in (137, 400):
+            self.bad("train", self.path("x.ini"), "--set", "run.name=" + ("a " * n)[:n] + "b", says=["run.name", "broken"])
+
+    def test_standard_input_and_usual_names(self):
+        self.assertIn("digest", self.ok("train", "-", stdin=SMALL, cwd=self.folder.name))
+        self.assertEqual(self.left(), ["halfulp.run"])
+        for name, folder in (("a.ini", "a.run"), ("b", "b.run"), ("c.d.ini", "c.d.run"), (".e", ".e.run")):
+            self.ok("train", self.config(SMALL, name), "--set", "run.steps=1")
+            self.assertIn(folder, self.left())
+
+    def test_data_folder(self):
+        os.mkdir(self.path("sub"))
+        for name in ("digits_images.npy", "digits_labels.npy"):
+            shutil.copy(os.path.join(support.DATA, name), self.path("sub"))
+        text = "[data]\nset = digits\n[run]\nsteps = 3\n"
+        want = self.digest(text, "--data", support.DATA)
+        self.assertEqual(self.digest(text + "[data]\npath = sub\n"), want)
+        self.assertEqual(self.digest(text + "[data]\npath = %s\n" % support.DATA), want)
+        os.rename(self.config(text), self.path("sub/x.ini"))
+        self.assertEqual(json.loads(self.ok("train", self.path("sub/x.ini"), "--json"))["digest"], want)
+
+
+class Left(TrainCase):
+    """The files of a run, and what it prints."""
+
+    def test_files(self):
+        text = self.train(SMALL + "[precision]\nsystem = fp16\n[loss]\nscale = static(2^40)\n", "--every", "3")
+        self.assertEqual(sorted(os.listdir(self.path("x.run"))), FILES)
+        for word in ("steps        8, 8 skipped", "training ", "test ", "accuracy", "digest ", "overflows"):
+            self.assertIn(word, text)
+        log = self.rows("x.run/log.csv")
+        self.assertEqual([row["step"] for row in log], [3, 6, 8])
+        self.assertEqual([row["skipped"] for row in log], [3, 6, 8])
+        self.assertEqual([row["epoch"] for row in log], [0, 1, 1])
+        for row in log:
+            self.assertEqual((row["scale"], row["taken"], row["moved"]), (2.0**40, 0, 0))
+            self.assertGreater(row["backward_overflow"], 0)
+            self.assertLessEqual(row["backward_overflow"], row["backward_elements"])
+            self.assertEqual(row["backward_over"], row["backward_overflow"])
+        lines = [json.loads(line) for line in self.read("x.run/log.jsonl").splitlines()]
+        self.assertEqual(lines, log)
+        seen = self.rows("x.run/evaluations.csv")
+        self.assertEqual([(row["step"], row["epochs"]) for row in seen], [(4, 1), (8, 2)])
+        for row in seen:
+            self.assertTrue(math.isnan(row["test_r2"]) and row["training_loss"] > 0)
+            self.assertTrue(0 <= row["test_accuracy"] <= 1)
+
+    def test_json(self):
+        text = SMALL + "[optimizer]\nupdate = rtz\nweights = bfloat16\n"
+        got = json.loads(self.train(text, "--json", "--every", "1"))
+        log, seen = self.rows("x.run/log.csv"), self.rows("x.run/evaluations.csv")
+        self.assertEqual(got["steps"], 8)
+        for name in ("moved", "lost"):
+            self.assertEqual(got["updates"][name], sum(row[name] for row in log))
+        self.assertGreater(got["updates"]["lost"], 0)
+        for name in ("forward", "backward"):
+            self.assertEqual({row[name + "_overflow"] for row in log}, {0})
+        for on in ("training", "test"):
+            self.assertEqual(got[on]["loss"], seen[-1][on + "_loss"])
+            self.assertEqual(got[on]["accuracy"], seen[-1][on + "_accuracy"])
+            self.assertIsNone(got[on]["r2"])
+        self.assertEqual(got["folder"], self.path("x.run"))
+        self.assertRegex(got["digest"], "^[0-9a-f]{16}$")
+
+    def test_regression_has_r2(self):
+        got = json.loads(self.train("[data]\nset = teacher\n[model]\nnet = linear\n[run]\nepochs = 2\n", "--json"))
+        self.assertIsNone(got["test"]["accuracy"])
+        self.assertLess(got["test"]["r2"], 1)
+        self.assertIn("R\u00b2", self.read("x.run/report.html").decode())
+
+    def test_checkpoint(self):
+        got = json.loads(self.train(SMALL + "[optimizer]\nmomentum = 0.9\n", "--json"))
+        tensors, metadata, _ = support.parse_safetensors(self.read("x.run/checkpoint.safetensors"))
+        state = json.loads(metadata["state"])
+        self.assertEqual((state["step"], state["optimizer.momentum"]), ("8", "0.9"))
+        self.assertEqual(json.loads(metadata["totals"])["moved"], got["updates"]["moved"])
+        self.assertIn("linear1.weight", tensors)
+        self.assertIn("linear1.weight.momentum", tensors)
+        for dtype, shape, data in tensors.values():
+            self.assertEqual((dtype, len(data)), ("F32", 4 * shape[0] * shape[1]))
+        # The digest is FNV-1a over the weights, parameter by parameter.
+        h = 0xCBF29CE484222325
+        names = [n for n in tensors if n.endswith((".weight", ".bias"))]
+        for name in sorted(names, key=lambda n: (int(n.split(".")[0][6:]), n.endswith(".bias"))):
+            for byte in tensors[name][2]:
+                h = (h ^ byte) * 0x100000001B3 & (1 << 64) - 1
+        self.assertEqual("%016x" % h, got["digest"])
+
+    def test_exponents(self):
+        self.train(SMALL, "--every", "4")
+        lines = [line.split(",") for line in self.read("x.run/exponents.csv").decode().splitlines()]
+        self.assertEqual([x[0] for x in lines], ["exponent", "zero", *map(str, range(-149, 128)), "not_finite"])
+        tensors, _, _ = support.parse_safetensors(self.read("x.run/checkpoint.safetensors"))
+        want = dict.fromkeys([x[0] for x in lines[1:]], 0)
+        for name, (_, _, data) in tensors.items():
+            if name.endswith((".weight", ".bias")):
+                for (x,) in struct.iter_unpack("<f", data):
+                    want["zero" if x == 0 else str(math.frexp(x)[1] - 1)] += 1
+        self.assertEqual({x[0]: int(x[2]) for x in lines[1:]}, want)
+        # Gradients of two steps, of neither the inputs nor the loss: for a batch of 16 the one product of `linear` has
+        # 16 x 10, and a perceptron's layers of 7 and 10 units, with what lies between them, 16 x (7 + 7 + 10).
+        self.assertEqual(sum(int(x[1]) for x in lines[1:]), self.sampled(SMALL) * 2)
+        self.assertEqual(self.sampled(SMALL + "[model]\nnet = linear\n"), 16 * 10)
+        self.assertEqual(self.sampled(SMALL + "[model]\nnet = mlp(layers=1,units=7)\n"), 16 * (7 + 7 + 10))
+
+    def sampled(self, text):
+        """Gradients counted in one step."""
+        self.train(text, "--set", "run.steps=1", name="one.ini")
+        lines = self.read("one.run/exponents.csv").decode().splitlines()[1:]
+        shutil.rmtree(self.path("one.run"))
+        return sum(int(line.split(",")[1]) for line in lines)
+
+    def test_report(self):
+        name = 'a <b> "c" & d'
+        text = SMALL + "[precision]\nsystem = fp16\n[loss]\nscale = backoff\n"
+        self.train(text, "--set", "run.name=" + name, "--every", "1")
+        page = self.read("x.run/report.html").decode()
+        seen = Page(page)
+        self.assertEqual(seen.links, [])
+        self.assertEqual(len(seen.ids), len(set(seen.ids)))
+        for title in (
+            "Loss",
+            "Accuracy",
+            "Loss scale",
+            "Gradient magnitude",
+            "Events forward",
+            "Events backward",
+            "Updates lost",
+            "Exponents of gradients and weights",
+            "Keys that differ from the usual",
+        ):
+            self.assertIn(title, seen.titles)
+        self.assertIn("a &lt;b&gt; &quot;c&quot; &amp; d", page)
+        self.assertNotIn("<b>", page)
+        self.assertNotIn("http", page)
+        self.assertNotIn("nan", re.sub(r"<style>.*?</style>|events? <code>|nan_in", "", page, flags=re.S).lower())
+        table = page.split('id="keys"')[1]
+        for key in ("data.set", "precision.system", "loss.scale", "run.name"):
+            self.assertIn("<td>%s</td>" % key, table)
+        for key in ("run.seed", "optimizer.rate"):
+            self.assertNotIn("<td>%s</td>" % key, table)
+
+    def test_threads_change_nothing(self):
+        text = SMALL + "[precision]\nsystem = bfloat16\n[optimizer]\nupdate = sra:8\nweights = bfloat16\n"
+        self.train(text, name="a.ini")
+        self.train(text, "-j", "3", name="b.ini")
+        a, b = self.files("a.run"), self.files("b.run")
+        differ = {n for n in a if a[n] != b[n]}
+        self.assertEqual(differ, {"config.ini", "report.html"})  # the key itself
+        self.assertEqual(a["config.ini"].replace(b"threads = 1", b"threads = 3"), b["config.ini"])
+
+    def test_intervals(self):
+        text = SMALL.replace("epochs = 2", "epochs = 4")
+        self.train(text, "--every", "100", "--evaluate", "3", "--checkpoint", "0")
+        self.assertEqual([row["step"] for row in self.rows("x.run/log.csv")], [16])
+        self.assertEqual([row["step"] for row in self.rows("x.run/evaluations.csv")], [12, 16])
+        self.train(text, "--evaluate", "0")
+        self.assertEqual([row["step"] for row in self.rows("x.run/evaluations.csv")], [16])
+        self.train(text, "--set", "run.epochs=0")
+        self.assertEqual([row["step"] for row in self.rows("x.run/evaluations.csv")], [0])
+        self.assertEqual(self.rows("x.run/log.csv"), [])
+
+    def test_disk_full(self):
+        """What cannot be written is said, and no file is left half."""
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        self.train(SMALL)
+        os.unlink(self.path("x.run/checkpoint.safetensors"))
+        os.mkdir(self.path("x.run/checkpoint.safetensors"))
+        self.bad("train", self.path("x.ini"), "--out", self.path("x.run"), says=["checkpoint.safetensors"])
+
+
+class Keys(TrainCase):
+    def test_keys(self):
+        keys = json.loads(self.ok("train", "--keys", "--json"))
+        text = self.ok("train", "--keys")
+        self.assertGreater(len(keys), 50)
+        for k in keys:
+            section, name = k["name"].split(".")
+            self.assertIn("[%s]\n" % section, text)
+            self.assertIn("%s = %s\n    %s\n" % (name, k["usual"], k["what"]) if k["usual"] else "%s =\n" % name, text)
+
+    def test_usual_values_are_values(self):
+        keys = json.loads(self.ok("train", "--keys", "--json"))
+        want = self.digest(SMALL)
+        sections = {}
+        for k in keys:
+            sections.setdefault(k["name"].split(".")[0], []).append("%s = %s" % (k["name"].split(".")[1], k["usual"]))
+        text = "".join("[%s]\n%s\n" % (s, "\n".join(lines)) for s, lines in sections.items())
+        sets = []
+        for line in SMALL.splitlines():
+            if line.startswith("["):
+                section = line[1:-1]
+            else:
+                sets += ["--set", section + "." + line.replace(" ", "")]
+        self.assertEqual(self.digest(text, *sets), want)
+
+    def test_page_has_them(self):
+        keys = json.loads(self.ok("train", "--keys", "--json"))
+        with open(os.path.join(os.environ["HALFULP_DOCS"], "train-command.md"), encoding="utf-8") as f:
+            page = f.read()
+        self.assertEqual(key_table.split(page)[1].strip() + "\n", key_table.table(keys), "run tests/cli/key_table.py")
+        help_text = self.ok("train", "--help")
+        for option in re.findall(r"--[a-z]+", help_text.split("\nOptions:\n")[1].split("\nExamples")[0]):
+            if option != "--help":
+                self.assertIn("`" + option if "`" + option in page else option, page)
+
+    def test_five_minutes(self):
+        """The page's first section, as printed."""
+        with open(os.path.join(os.environ["HALFULP_DOCS"], "train-command.md"), encoding="utf-8") as f:
+            part = f.read().split("## 1. ")[1].split("## 2. ")[0]
+        self.config(part.split("```ini\n")[1].split("```")[0], "digits.ini")
+        for name in ("digits_images.npy", "digits_labels.npy"):
+            shutil.copy(os.path.join(support.DATA, name), self.folder.name)
+        lines = [line for line in part.split("\n") if line.startswith("halfulp train")]
+        self.assertEqual(len(lines), 3)
+        for line in lines:
+            self.ok(*line.split()[1:], cwd=self.folder.name)
+        self.assertLessEqual({"digits.run", "fp16.run"}, set(self.left()))
+
+    def test_examples(self):
+        folder = os.environ["HALFULP_EXAMPLES"]
+        names = sorted(n for n in os.listdir(folder) if n.endswith(".ini"))
+        self.assertGreaterEqual(len(names), 6)
+        for name in names:
+            out = self.path(name + ".run")
+            r = self.ok("train", os.path.join(folder, name), "--set", "run.steps=3", "--out", out, "--json")
+            self.assertEqual(json.loads(r)["steps"], 3, name)
+            self.assertEqual(sorted(os.listdir(out)), FILES)
+
+
+if __name__ == "__main__":
+    support.main()
