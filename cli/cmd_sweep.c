@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp sweep - training runs for values of a key and seeds: how much low precision costs how much accuracy. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/config.h"
+#include "cli/io.h"
+#include "cli/numbers.h"
+#include "cli/sweep.h"
+
+typedef struct sweep_asked {
+  sweep sweep;
+  int json;
+} sweep_asked;
+
+enum { JOBS_MAX = 256, SETS_MAX = 256 };
+enum { KEY_KEY = CLI_KEY_FREE, KEY_VALUES, KEY_SEEDS, KEY_JOBS, KEY_LOSS, KEY_SET, KEY_DATA, KEY_FRESH };
+
+static int set_loss(sweep *s, const char *value) {
+  number x;
+  if (!number_parse(&x, value) || !isfinite(x.value) || x.value < 0)
+    return cli_fail(NULL, "--loss: '%s' is not a number of points", value);
+  s->loss = x.value;
+  return CLI_OK;
+}
+
+static int set_jobs(sweep *s, const char *value) {
+  uint64_t x;
+  if (cli_read_u64(&x, "--jobs", value, 1, JOBS_MAX)) return CLI_BAD;
+  s->jobs = (unsigned)x;
+  return CLI_OK;
+}
+
+static int set_values(sweep *s, const char *value) {
+  if (!config_is_text(value, strlen(value))) return cli_fail("--values", "not UTF-8 text, or a control character");
+  return sweep_read_values(s, value);
+}
+
+static int add_set(sweep *s, const char *value) {
+  if (!s->set) s->set = calloc(SETS_MAX, sizeof *s->set);
+  if (!s->set) return cli_fail(NULL, "out of memory");
+  if (s->sets == SETS_MAX) return cli_fail("--set", "more than %d", SETS_MAX);
+  s->set[s->sets++] = value;
+  return CLI_OK;
+}
+
+static int set(void *state, int key, const char *value) {
+  sweep_asked *a = state;
+  sweep *s = &a->sweep;
+  switch (key) {
+    case KEY_KEY: s->key = value; return CLI_OK;
+    case KEY_VALUES: return set_values(s, value);
+    case KEY_SEEDS: return sweep_read_seeds(s, value);
+    case KEY_LOSS: return set_loss(s, value);
+    case KEY_SET: return add_set(s, value);
+    case KEY_DATA: s->data = value; return CLI_OK;
+    case KEY_FRESH: s->fresh = 1; return CLI_OK;
+    case CLI_KEY_JSON: a->json = 1; return CLI_OK;
+    case 'j': return set_jobs(s, value);
+    case 'o': s->out = value; return CLI_OK;
+    default: return CLI_BAD;
+  }
+}
+
+static const cli_option options[] = {
+    {KEY_KEY, "key", "KEY", "the key that is varied; default assignment.ratio"},
+    {KEY_VALUES, "values", "LIST", "its values; 0,0.1,...,1 counts; semicolons where a value has commas"},
+    {KEY_SEEDS, "seeds", "N", "so many seeds, from 0; or a list: 3,7 or 3, ; default 3"},
+    {'j', "jobs", "N", "processes at once; default: one a processor"},
+    {KEY_LOSS, "loss", "POINTS", "accuracy that may be lost against binary32; default 1"},
+    {'o', "out", "FOLDER", "where results go; default: CONFIG's name with .sweep for its suffix"},
+    {KEY_SET, "set", "KEY=VALUE", "another key of the configuration; may be repeated"},
+    {KEY_DATA, "data", "FOLDER", "where its files are; default: the folder of CONFIG"},
+    {KEY_FRESH, "fresh", NULL, "runs that are done already are done again"},
+    CLI_OPTION_JSON,
+    {0}};
+static const cli_command command = {
+    "sweep",
+    "CONFIG",
+    "Train for many values of one key, with several seeds, and compare with binary32",
+    "Each run is a process of its own and leaves a file in FOLDER/runs. A run whose file is there is not done again:\n"
+    "after an interrupt the same command goes on. Then FOLDER has summary.csv, summary.json, plot.svg and "
+    "report.html.\n"
+    "Recommends the value with the least memory whose mean accuracy is within the accepted loss of binary32's. Exits\n"
+    "with 1 if a run failed. docs/sweep.md explains all of it.",
+    "  printf '[data]\\nset = gratings\\n[run]\\nsteps = 20\\n[assignment]\\nkind = demote\\n' | \\\n"
+    "      halfulp sweep - --values 0,0.5,1 --seeds 2 --out /tmp/ratios.sweep\n"
+    "  printf '[data]\\nset = gratings\\n[run]\\nsteps = 20\\n' | \\\n"
+    "      halfulp sweep - --key precision.system --values fp16,nvfp4 --seeds 7, --out /tmp/systems.sweep",
+    options,
+    1,
+    1,
+    set};
+
+/* ---- results ---- */
+
+static int usual_drawing(const sweep_summary *z) {
+  return sweep_has_low(z) ? SWEEP_BY_LOW : sweep_has_memory(z) ? SWEEP_BY_MEMORY : SWEEP_BY_VALUE;
+}
+
+static int write_one(const sweep *s, const char *name, void (*print)(FILE *out, const void *what), const void *what) {
+  char *path;
+  if (asprintf(&path, "%s/%s", s->out, name) < 0) return cli_fail(NULL, "out of memory");
+  int status = print ? cli_text_write(path, print, what) : sweep_plot_write(path, what, usual_drawing(what));
+  free(path);
+  return status;
+}
+
+static int report(const sweep *s, int json) {
+  static const struct {
+    const char *name;
+    void (*print)(FILE *out, const void *what);
+  } files[] = {{"summary.csv", sweep_print_csv},
+               {"summary.json", sweep_print_json},
+               {"plot.svg", NULL},
+               {"report.html", sweep_print_page}};
+  sweep_summary z;
+  int status = sweep_summarize(&z, s);
+  for (size_t i = 0; i < sizeof files / sizeof *files && status == CLI_OK; i++)
+    status = write_one(s, files[i].name, files[i].print, &z);
+  if (status == CLI_OK && json) sweep_print_json(stdout, &z);
+  if (status == CLI_OK && !json) {
+    sweep_print_table(stdout, &z);
+    printf("%s: summary.csv summary.json plot.svg report.html\n", s->out);
+  }
+  sweep_summary_free(&z);
+  return status == CLI_OK && sweep_count(s, SWEEP_FAILED) ? CLI_DIFFERENT : status;
+}
+
+/* ---- the command ---- */
+
+/* As many as there are processors; fewer where a run has threads of its own. */
+static unsigned usual_jobs(const sweep *s) {
+  const char *text = hu_trainer_get(s->run[0].trainer, "run.threads");
+  long processors = sysconf(_SC_NPROCESSORS_ONLN), threads = text ? strtol(text, NULL, 10) : 1;
+  long n = threads > 0 ? processors / threads : 1;
+  return n < 1 ? 1 : n > JOBS_MAX ? JOBS_MAX : (unsigned)n;
+}
+
+static int run_sweep(sweep *s, int json) {
+  int status = CLI_OK;
+  if (!s->values) status = sweep_read_values(s, "0,0.1,...,1");
+  if (!s->seeds && status == CLI_OK) status = sweep_read_seeds(s, "3");
+  if (status == CLI_OK) status = sweep_plan(s);
+  if (status == CLI_OK) status = cli_folder_lock(&s->lock, s->out, "sweep");
+  if (status == CLI_OK) status = sweep_find(s);
+  if (status != CLI_OK) return status;
+  if (!s->jobs) s->jobs = usual_jobs(s);
+  status = sweep_work(s);
+  return status == CLI_OK ? report(s, json) : status;
+}
+
+int cli_sweep(int argc, char **argv) {
+  sweep_asked a = {.sweep = {.key = "assignment.ratio", .loss = 1, .lock = -1}};
+  char **operands, *out = NULL, *data = NULL;
+  int count, status = cli_parse(&command, &a, argc, argv, &operands, &count);
+  if (status < 0) {
+    a.sweep.config = operands[0];
+    if (!a.sweep.out) a.sweep.out = out = config_beside(operands[0], "sweep");
+    if (!a.sweep.data) a.sweep.data = data = config_folder(operands[0]);
+    status = a.sweep.out && a.sweep.data ? run_sweep(&a.sweep, a.json) : cli_fail(NULL, "out of memory");
+  }
+  if (a.sweep.lock >= 0) close(a.sweep.lock);
+  sweep_free(&a.sweep);
+  free(out);
+  free(data);
+  return status;
+}

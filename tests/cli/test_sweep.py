@@ -1,0 +1,476 @@
+# SPDX-License-Identifier: MIT
+"""Sweeps: the same result however many processes, interrupts and resumptions there were; what is refused."""
+
+import contextlib
+import csv
+import html
+import html.parser
+import io
+import json
+import os
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as tree
+
+sys.dont_write_bytecode = True
+import support  # noqa: E402
+
+CONFIG = b"""
+[run]
+batch = 32
+steps = 12
+[data]
+set = digits
+raw = yes
+[model]
+net = mlp(layers=2,units=16)
+[optimizer]
+rate = 0.01
+momentum = 0.9
+[loss]
+scale = gradscaler(growth_interval=5)
+[assignment]
+kind = demote
+ratio = 1
+"""
+VALUES = ["0", "0.5", "1"]
+SEEDS = [0, 1]
+RESULTS = ("summary.csv", "summary.json", "plot.svg")
+
+
+class Sweep(support.Case):
+    def setUp(self):
+        super().setUp()
+        self.config = self.write("c.ini", CONFIG)
+
+    def args(self, out, *more, values="0,0.5,1", seeds="2"):
+        return (
+            ["sweep", self.config, "--data", support.DATA, "--values", values, "--seeds", seeds]
+            + ["-o", self.path(out)]
+            + list(more)
+        )
+
+    def results(self, out):
+        return [self.read(os.path.join(out, name)) for name in RESULTS]
+
+    def run_files(self, out):
+        folder = self.path(os.path.join(out, "runs"))
+        return sorted(f for f in os.listdir(folder) if f.endswith(".json")) if os.path.isdir(folder) else []
+
+    def processes(self, out):
+        """Processes that have this folder among their arguments."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open("/proc/%s/cmdline" % pid, "rb") as f:
+                    if self.path(out).encode() in f.read().split(b"\0"):
+                        found.append(int(pid))
+            except OSError:
+                pass
+        return found
+
+    def wait_until(self, condition, what, seconds=60):
+        end = time.time() + seconds
+        while not condition():
+            self.assertLess(time.time(), end, what)
+            time.sleep(0.01)
+
+    # ---- what comes out ----
+
+    def test_results(self):
+        text = self.ok(*self.args("o", "--jobs", "2"))
+        self.assertEqual(
+            self.run_files("o"),
+            sorted(
+                ["baseline-seed%d.json" % s for s in SEEDS]
+                + ["ratio-%s-seed%d.json" % (v, s) for v in VALUES for s in SEEDS]
+            ),
+        )
+        self.assertEqual(sorted(os.listdir(self.path("o"))), ["plot.svg", "report.html", "runs", *RESULTS[:2]])
+        files = {f: json.loads(self.read("o/runs/" + f)) for f in self.run_files("o")}
+        z = json.loads(self.read("o/summary.json"))
+        self.assertEqual([r["value"] for r in z["rows"]], [None] + VALUES)
+        base = z["rows"][0]
+        for row in z["rows"]:
+            name = "baseline" if row["value"] is None else "ratio-" + row["value"]
+            runs = [files["%s-seed%d.json" % (name, s)] for s in SEEDS]
+            seen = [r["accuracy_test"] for r in runs]
+            self.assertAlmostEqual(row["mean"], statistics.mean(seen), 12)
+            self.assertEqual((row["lowest"], row["highest"], row["seeds"]), (min(seen), max(seen), 2))
+            self.assertAlmostEqual(row["low_mean"], statistics.mean(r["low_mean"] for r in runs), 12)
+            bytes_ = [sum(v for k, v in r.items() if k.startswith("bytes_")) for r in runs]
+            whole = [
+                sum(v for k, v in files["baseline-seed%d.json" % s].items() if k.startswith("bytes_")) for s in SEEDS
+            ]
+            self.assertAlmostEqual(row["memory"], sum(bytes_) / sum(whole), 12)
+            self.assertEqual([r["digest"] for r in row["runs"]], [r["digest"] for r in runs])
+            for r, s in zip(runs, SEEDS):
+                self.assertEqual((r["seed"], r["steps"], r["keys"]["run.seed"]), (s, 12, str(s)))
+                self.assertTrue(0 <= r["accuracy_test"] <= 1 and r["bytes_weights"] > 0 and r["seconds"] > 0)
+                if row["value"] is not None:
+                    self.assertEqual((r["value"], r["keys"]["assignment.ratio"]), (row["value"],) * 2)
+        # The baseline is in binary32; the assignments are not, and the more the ratio, the less the memory.
+        for s in SEEDS:
+            keys = files["baseline-seed%d.json" % s]["keys"]
+            self.assertEqual((keys["assignment.kind"], keys["loss.scale"]), ("none", "none"))
+        low, memory = [r["low_mean"] for r in z["rows"]], [r["memory"] for r in z["rows"]]
+        self.assertEqual((low[0], low[1], memory[0]), (0, 0, 1))
+        self.assertTrue(0 < low[2] < low[3] < 1 and 1 > memory[1] > memory[2] > memory[3] > 0, (low, memory))
+        self.assertEqual(len({r["digest"] for row in z["rows"] for r in row["runs"]}), 8)
+        # The recommendation: least memory within a point.
+        good = [r for r in z["rows"][1:] if 100 * (base["mean"] - r["mean"]) <= 1 + 1e-9]
+        want = min(good, key=lambda r: r["memory"])["value"] if good else None
+        self.assertEqual(z["recommended"], want)
+        self.assertIn(z["text"], text)
+        self.assertEqual(text.count("*\n"), len(good) > 0)
+        # CSV is the same.
+        table = list(csv.DictReader(io.StringIO(self.read("o/summary.csv").decode())))
+        self.assertEqual([r["value"] for r in table], ["baseline"] + VALUES)
+        for r, row in zip(table, z["rows"]):
+            self.assertAlmostEqual(float(r["mean"]), row["mean"], 8)
+            self.assertEqual(r["recommended"] == "yes", row["value"] == want and want is not None)
+
+    def test_recommendation(self):
+        """Whatever may be lost: the one with the least memory. And none may be good enough."""
+        z = json.loads(self.ok(*self.args("o", "--json", "--loss", "100")))
+        self.assertEqual(z["recommended"], "1")
+        self.assertTrue(z["text"].startswith("Recommended: assignment.ratio = 1, with "))
+        # A rate at which nothing is learnt.
+        more = ["--key", "optimizer.rate", "--loss", "0.5"]
+        z = json.loads(self.ok(*self.args("p", *more, "--json", values="1000")))
+        self.assertEqual((z["recommended"], z["text"][:18]), (None, "None recommended: "))
+        self.assertIn("The nearest, optimizer.rate = 1000, is ", z["text"])
+
+    def test_report(self):
+        self.ok(*self.args("o"))
+        page = self.read("o/report.html").decode()
+
+        class Parser(html.parser.HTMLParser):
+            open, fetched = [], []
+
+            def handle_starttag(self, tag, attrs):
+                self.fetched += [v for k, v in attrs if k in ("src", "href", "srcset", "data", "action")]
+                if tag not in ("meta", "br", "wbr"):
+                    self.open.append(tag)
+
+            def handle_endtag(self, tag):
+                assert self.open.pop() == tag, tag
+
+        parser = Parser()
+        parser.feed(page)
+        parser.close()
+        self.assertEqual((parser.open, parser.fetched), ([], []))
+        for r in [r for row in json.loads(self.read("o/summary.json"))["rows"] for r in row["runs"]]:
+            self.assertIn(r["digest"], page)
+        ids = [p.split('"')[0] for p in page.split(' id="')[1:]]
+        self.assertEqual(len(ids), len(set(ids)))
+        plot = tree.fromstring(self.read("o/plot.svg"))
+        space = "{http://www.w3.org/2000/svg}"
+        points = [c for c in plot.iter(space + "circle") if c.get("fill-opacity")]
+        self.assertEqual(len(points), 1 + len(VALUES) * len(SEEDS))  # and the legend's
+        for e in plot.iter():
+            for k in ("cx", "cy", "x", "y", "x1", "y1", "x2", "y2"):
+                self.assertTrue(e.get(k) is None or 0 <= float(e.get(k)) <= 960, (e.tag, e.attrib))
+
+    def test_any_key(self):
+        """Words as values, with commas in them; no low elements."""
+        values = "none;static(4); backoff(step_window=3,start=2^10)"
+        args = self.args("o", "--key", "loss.scale", "--json", values=values, seeds="5,")
+        z = json.loads(self.ok(*args, "--set", "assignment.kind=none"))
+        self.assertEqual((z["key"], z["rows"][3]["value"]), ("loss.scale", "backoff(step_window=3,start=2^10)"))
+        self.assertEqual([r["runs"][0]["seed"] for r in z["rows"]], [5] * len(z["rows"]))
+        self.assertTrue(all(r["low_mean"] == 0 and r["memory"] == 1 for r in z["rows"]))
+        self.assertEqual(z["rows"][0]["runs"][0]["digest"], z["rows"][1]["runs"][0]["digest"])
+        args = self.args("o", "--key", "loss.scale", "--json", values="backoff(step_window=3,start=2^10),none", seeds="5,")
+        z = json.loads(self.ok(*args, "--set", "assignment.kind=none"))
+        self.assertEqual([r["value"] for r in z["rows"]], [None, "backoff(step_window=3,start=2^10)", "none"])
+        names = [f for f in self.run_files("o") if f.startswith("scale-backoff_step_window_3_start_2_10_-")]
+        self.assertEqual((len(names), len(self.run_files("o"))), (1, 4))
+
+    def test_values(self):
+        def values(text, *more):
+            z = self.ok("sweep", self.config, "--data", support.DATA, "--key", "optimizer.rate", "--seeds", "1", "--set",
+                        "run.steps=0", "--set", "run.epochs=0", "--json", "--fresh", "-o", self.path("v"), "--values", text)
+            return [r["value"] for r in json.loads(z)["rows"][1:]]
+
+        self.assertEqual(values("0,0.1,...,1"), ["0"] + ["0.%d" % i for i in range(1, 10)] + ["1"])
+        self.assertEqual(values("1,0.75,...,0"), ["1", "0.75", "0.5", "0.25", "0"])
+        self.assertEqual(values("0.001, 0.002,...,0.004,0.1,0.2,...,0.3"), "0.001 0.002 0.003 0.004 0.1 0.2 0.3".split())
+        self.assertEqual(values("1e-3,2"), ["1e-3", "2"])
+        self.assertEqual(values("0,1,...,1"), ["0", "1"])
+
+    def test_wide_text(self):
+        """Names of more than one byte a character are cut between characters."""
+        more = ["--set", "assignment.kind=none", "--set", "run.steps=0", "--set", "run.epochs=0", "--json"]
+        for shift in range(4):
+            folder = self.path("x" * shift + "\u20ac" * 60)
+            links = [folder + c for c in "abcdef"]
+            for link in links:
+                os.symlink(support.DATA, link)
+            for count in (1, 6):
+                args = self.args("o%d%d" % (shift, count), "--key", "data.path", *more, values=",".join(links[:count]), seeds="1")
+                json.loads(self.ok(*args))
+                for name in (*RESULTS, "report.html"):
+                    self.read("o%d%d/%s" % (shift, count, name)).decode()  # is UTF-8
+        self.bad(*self.args("w", "--key", "data.path", *more[:-1], values=b"\xff"), says=["--values", "UTF-8"])
+
+    def test_numbers_that_are_none(self):
+        text = "[data]\nset = teacher\n[model]\nnet = linear\n[run]\nbatch = 50\nsteps = 40\n"
+        config = self.write("r.ini", text.encode())
+
+        def swept(out, rate):
+            args = ["--key", "optimizer.rate", "--values", rate, "--seeds", "1", "-o", self.path(out)]
+            shown = self.ok("sweep", config, *args)
+            return shown, json.loads(self.read(out + "/summary.json"))
+
+        shown, z = swept("nan", "1000")
+        self.assertIsNone(z["rows"][1]["mean"])
+        self.assertEqual(z["text"], "No recommendation: every value's mean is not a number.")
+        shown, z = swept("far", "3")
+        self.assertLess(z["rows"][1]["mean"], -1e9)
+        for part in (shown, self.read("far/plot.svg").decode(), self.read("far/report.html").decode()):
+            part = re.sub(r'data-v="[^"]*"', "", part)
+            self.assertNotRegex(part, r"\d{9}\.")
+
+    # ---- processes ----
+
+    def test_number_of_processes(self):
+        self.ok(*self.args("a", "--jobs", "1"))
+        self.ok(*self.args("b", "--jobs", "2"))
+        self.ok(*self.args("c", "--jobs", "7", seeds="0,1"))
+        self.assertEqual(self.results("a"), self.results("b"))
+        self.assertEqual(self.results("a"), self.results("c"))
+
+    def test_device(self):
+        """The kernels of the device, here run by the processor: the same results; their files are those of the others."""
+        self.ok(*self.args("a", values="1", seeds="1"))
+        args = self.args("b", "--set", "run.device=cuda", values="1", seeds="1")
+        r = subprocess.run(
+            [os.environ["HALFULP_HOSTRUN"], *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False
+        )
+        self.assertEqual((r.returncode, r.stderr), (0, b""))
+        self.assertEqual(self.results("a"), self.results("b"))
+
+    def long(self, out, *more):
+        return self.args(out, "--jobs", "2", "--set", "run.steps=250", *more)
+
+    def stopped_in_the_middle(self, out, number):
+        """The run, stopped by a signal when some files were there; what they hold."""
+        for _ in range(6):
+            p = subprocess.Popen([support.HALFULP, *self.long(out)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.wait_until(lambda: len(self.run_files(out)) >= 2, "no run ends")
+            p.send_signal(number)
+            error = p.communicate()[1].decode()
+            self.wait_until(lambda: not self.processes(out), "processes go on")
+            done = {f: self.read("%s/runs/%s" % (out, f)) for f in self.run_files(out)}
+            if len(done) < 8:
+                break
+            shutil.rmtree(self.path(out))  # it was too fast for a machine that has other things to do
+        self.assertEqual(p.returncode, -number)
+        self.assertTrue(2 <= len(done) < 8, sorted(done))
+        self.assertEqual([f for f in os.listdir(self.path(out)) if f != "runs"], [])
+        return done, error
+
+    def test_stopped_and_gone_on(self):
+        self.ok(*self.long("whole"))
+        for number in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM):
+            out = "stopped%d" % number
+            done, error = self.stopped_in_the_middle(out, number)
+            if number != signal.SIGKILL:
+                self.assertEqual(
+                    error, "halfulp: stopped with %d of 8 runs done; the same command goes on\n" % len(done)
+                )
+                self.assertEqual(sorted(os.listdir(self.path(out + "/runs"))), sorted(done))
+            self.ok(*self.long(out))
+            self.assertEqual(self.results(out), self.results("whole"))
+            for name, data in done.items():  # with their seconds: not done again
+                self.assertEqual(self.read("%s/runs/%s" % (out, name)), data)
+
+    def begun(self, out):
+        """The command with two runs that would take hours."""
+        args = self.args(out, "--jobs", "2", "--set", "run.steps=10000000")
+        p = subprocess.Popen([support.HALFULP, *args], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.addCleanup(p.stderr.close)
+        self.addCleanup(self.end_all, out)
+        self.wait_until(lambda: len(self.processes(out)) == 3, "no runs begin")
+        for pid in set(self.processes(out)) - {p.pid}:
+            self.wait_until(lambda: self.path(out) not in self.opened(pid), "the lock is kept")
+        return p
+
+    def opened(self, pid):
+        folder, found = "/proc/%d/fd" % pid, []
+        for fd in os.listdir(folder):
+            with contextlib.suppress(FileNotFoundError):  # closed in the meantime
+                found.append(os.readlink(os.path.join(folder, fd)))
+        return found
+
+    def end_all(self, out):
+        for pid in self.processes(out):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def test_runs_do_not_outlive_the_command(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            p = self.begun("o")
+            p.send_signal(number)
+            p.communicate()
+            self.assertEqual(p.returncode, -number)
+            self.wait_until(lambda: not self.processes("o"), "processes go on")
+            self.assertEqual(os.listdir(self.path("o/runs")), [])
+
+    def test_killed_command(self):
+        """Its runs end by themselves; and while they have not yet, the folder is free."""
+        p = self.begun("o")
+        runs = set(self.processes("o")) - {p.pid}
+        for pid in runs:
+            os.kill(pid, signal.SIGSTOP)
+        p.kill()
+        p.wait()
+        self.ok(*self.args("o", "--set", "run.steps=1"))
+        self.assertEqual(len(self.run_files("o")), 8)
+        for pid in runs:
+            os.kill(pid, signal.SIGCONT)
+        self.wait_until(lambda: not self.processes("o"), "processes go on")
+        self.assertEqual(sorted(os.listdir(self.path("o/runs"))), self.run_files("o"))
+
+    def test_example(self):
+        example = os.path.join(support.DATA, "..", "examples", "train", "sweep-digits.ini")
+        more = ["--values", "0,1", "--seeds", "1", "--set", "run.epochs=2", "-o", self.path("o"), "--json"]
+        z = json.loads(self.ok("sweep", example, *more))
+        self.assertTrue(all(row["mean"] > 0.7 for row in z["rows"]), z)
+        self.assertEqual(self.left(), ["c.ini", "o"])
+
+    def test_done_is_not_done_again(self):
+        self.ok(*self.args("o"))
+        before = {f: self.read("o/runs/" + f) for f in self.run_files("o")}
+        # More seeds and values: what is there stays.
+        self.ok(*self.args("o", values="1,0.25,0", seeds="3,1,0"))
+        for name in before:
+            self.assertEqual(self.read("o/runs/" + name), before[name])
+        self.assertEqual(len(self.run_files("o")), 8 + 1 + 3 + 2)
+        # A damaged file is no result.
+        whole = self.read("o/runs/ratio-1-seed1.json")
+        for damage in (whole[:200], b"", b"[]\n", whole.replace(b'"digest"', b'"digests"')):
+            self.write("o/runs/ratio-1-seed1.json", damage)
+            self.ok(*self.args("o"))
+            again = json.loads(self.read("o/runs/ratio-1-seed1.json"))
+            self.assertEqual(again["digest"], json.loads(whole)["digest"])
+
+    def test_one_at_a_time(self):
+        p = self.begun("o")
+        self.bad(*self.args("o"), says=["another sweep is at work in this folder", self.path("o")])
+        p.kill()
+        p.wait()
+        self.wait_until(lambda: not self.processes("o"), "processes go on")
+
+    def test_progress_bar_only_on_a_terminal(self):
+        r = support.run(*self.long("o"))
+        self.assertEqual((r.returncode, r.stderr), (0, b""))
+        shown, took = support.on_terminal([support.HALFULP, *self.long("p", "--set", "run.steps=600")])
+        parts = re.findall(
+            r"sweep \[[#.]+\] +(\d+)% (?:\d+ s left +)?(\d) of 8 done, (\d) at work, 0 failed", shown.decode()
+        )
+        if took > 1.2:  # drawn after half a second
+            self.assertTrue(parts, shown)
+        for column in (0, 1):
+            seen = [int(p[column]) for p in parts]
+            self.assertEqual(seen, sorted(seen))
+        self.assertTrue(all(0 <= int(p[2]) <= 2 for p in parts))
+
+    # ---- what goes wrong ----
+
+    def test_failing_runs(self):
+        nowhere = self.path("nowhere")
+        args = self.args("o", "--key", "data.path", "--set", "assignment.kind=none", "--json",
+                         values="%s,%s" % (nowhere, support.DATA))
+        r = support.run(*args)
+        error = r.stderr.decode()
+        self.assertEqual(r.returncode, 1, error)
+        for seed in SEEDS:
+            self.assertRegex(error, r"(?m)^halfulp: data\.path = \S*nowhere, seed %d: .+$" % seed)
+        self.assertEqual(error.count("\n"), 2, error)
+        z = json.loads(r.stdout)
+        self.assertEqual([row["seeds"] for row in z["rows"]], [2, 0, 2])
+        self.assertEqual(z["rows"][1]["mean"], None)
+        for run in z["rows"][1]["runs"]:
+            self.assertTrue(run["failed"])
+        self.assertEqual(z["recommended"], support.DATA)
+        self.assertIn(z["rows"][1]["runs"][0]["failed"], html.unescape(self.read("o/report.html").decode()))
+        # What failed is tried again.
+        os.symlink(support.DATA, nowhere)
+        z = json.loads(self.ok(*args))
+        self.assertEqual([row["seeds"] for row in z["rows"]], [2, 2, 2])
+
+    def test_a_killed_run(self):
+        """It is told, and the next one begins."""
+        p = self.begun("o")
+        first = set(self.processes("o")) - {p.pid}
+        os.kill(min(first), signal.SIGKILL)
+        self.wait_until(lambda: len(set(self.processes("o")) - first - {p.pid}) == 1, "the others do not go on")
+        p.send_signal(signal.SIGINT)
+        error = p.communicate()[1].decode().splitlines()
+        self.assertRegex(error[0], r"^halfulp: binary32, seed [01]: ended by signal 9 \(Killed\)$")
+        self.assertEqual(error[1:], ["halfulp: stopped with 0 of 8 runs done; the same command goes on"])
+
+    def test_other_keys_are_refused(self):
+        self.ok(*self.args("o"))
+        before = {f: self.read("o/runs/" + f) for f in self.run_files("o")}
+        self.bad(*self.args("o", "--set", "optimizer.rate=0.02"),
+                 says=["optimizer.rate = 0.01, not 0.02", "--fresh", "baseline-seed0.json"])
+        self.bad(*self.args("o", "--set", "assignment.order=random"), says=["assignment.order = largest, not random"])
+        self.assertEqual({f: self.read("o/runs/" + f) for f in self.run_files("o")}, before)
+        # Keys that weights do not depend on are not looked at.
+        self.ok(*self.args("o", "--set", "run.threads=2", "--set", "run.name=x"))
+        self.assertEqual({f: self.read("o/runs/" + f) for f in self.run_files("o")}, before)
+        self.ok(*self.args("o", "--set", "optimizer.rate=0.02", "--fresh"))
+        self.assertNotEqual(self.read("o/runs/ratio-1-seed1.json"), before["ratio-1-seed1.json"])
+
+    def test_fresh_that_cannot_be(self):
+        self.ok(*self.args("o"))
+        os.unlink(self.path("o/runs/ratio-1-seed1.json"))
+        os.mkdir(self.path("o/runs/ratio-1-seed1.json"))
+        self.bad(*self.args("o", "--fresh"), says=["ratio-1-seed1.json", "cannot remove"])
+
+    def test_wrong_words(self):
+        for more, says in (
+            (["--values", "0,0.5,2"], "2"),
+            (["--values", "0,x"], "assignment.ratio"),
+            (["--values", "0,,1"], "--values: value 2 is empty"),
+            (["--values", ""], "--values: value 1 is empty"),
+            (["--values", "0,0.5,0"], "--values: '0' is there twice"),
+            (["--values", "0,...,1"], "'...' wants two decimal numbers before it"),
+            (["--values", "0,0.3,...,1"], "'1' is not reached from '0' in steps"),
+            (["--values", "0,0.1,...,-1"], "is not reached"),
+            (["--values", "0,0,...,1"], "is there twice"),
+            (["--values", "0,0.1,...,1,..."], "..."),
+            (["--values", "0,0.000001,...,1"], "more than 1000"),
+            (["--seeds", "0"], "--seeds"),
+            (["--seeds", "1,1"], "--seeds: 1 is there twice"),
+            (["--seeds", "1,x"], "--seeds: 'x'"),
+            (["--seeds", "0" * 30 + "12,3"], "--seeds: '000"),
+            (["--key", "run.name"], "run.name changes nothing"),
+            (["--key", "run.threads"], "run.threads changes nothing"),
+            (["--jobs", "0"], "--jobs"),
+            (["--loss", "-1"], "--loss: '-1'"),
+            (["--key", "optimizer.rat"], "perhaps optimizer.rate is meant"),
+            (["--key", "run.seed"], "--seeds"),
+            (["--set", "assignment.kind=uniform"], "assignment.kind is uniform, not demote"),
+            (["--set", "no.such=1"], "no.such"),
+            (["--set", "optimizer.rate=x"], "optimizer.rate"),
+        ):
+            self.bad(*self.args("o", *more), says=says)
+        self.bad("sweep", self.path("none.ini"), says="none.ini")
+        self.write("d.ini", b"[run]\nbatches = 3\n")
+        self.bad("sweep", self.path("d.ini"), says=["d.ini:2", "run.batches"])
+        self.assertEqual(self.left(), ["c.ini", "d.ini"])
+        self.write("o", b"")
+        self.bad(*self.args("o"), says="o")
+
+
+if __name__ == "__main__":
+    support.main()
