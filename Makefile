@@ -4,13 +4,13 @@ BUILD ?= build
 MESON_ARGS ?=
 JOBS ?= $(shell nproc)
 
-.PHONY: all run check check-exhaustive bench gpu-check install setup bench-setup clean
+.PHONY: all run check check-exhaustive bench bench-torch gpu-check install setup bench-setup clean
 
 all: setup
 	ninja -C $(BUILD) -j $(JOBS)
 
 setup:
-	@scripts/setup.sh meson ninja-build gcc g++ pkg-config libmpfr-dev libgmp-dev libcmocka-dev libjansson-dev librandom123-dev
+	@scripts/setup.sh meson ninja-build gcc g++ pkg-config libmpfr-dev libgmp-dev libcmocka-dev libjansson-dev libinih-dev librandom123-dev
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) -Dwerror=true $(MESON_ARGS)
 
 run: all
@@ -31,6 +31,13 @@ bench: bench-setup setup
 	@meson setup --reconfigure $(BUILD) > $(BUILD)/reconfigure.log || { cat $(BUILD)/reconfigure.log >&2; exit 1; }
 	@ninja -C $(BUILD) -j $(JOBS) --quiet
 	@scripts/bench.sh $(BUILD)
+
+# The training engine against PyTorch on the CPU.
+THREADS ?= 1
+bench-torch: setup
+	@scripts/setup.sh python3-torch
+	@ninja -C $(BUILD) -j $(JOBS) --quiet bench/bench_train
+	@/usr/bin/python3 bench/compare_torch.py $(BUILD) --threads $(THREADS)
 
 gpu-check:
 	@scripts/gpu-check.sh

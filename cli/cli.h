@@ -94,6 +94,8 @@ const char *cli_shown_name(char text[CLI_NAME_MAX], hu_format f, const char *giv
 /* "rne, saturate finite, ..." with defaults left out but the rounding. */
 const char *cli_mode_name(char text[CLI_NAME_MAX], hu_mode mode);
 
+/* How many of the first n bytes of UTF-8 text are whole characters: n, or less where the last one is cut. */
+size_t cli_whole_text(const char *text, size_t n);
 /* Text in double quotes with JSON's escapes. */
 void cli_json_string(FILE *out, const char *text);
 /* A number as JSON has it: null for what is not finite. */
@@ -116,6 +118,8 @@ int cli_gemm(int argc, char **argv);
 int cli_models(int argc, char **argv);
 int cli_experiments(int argc, char **argv);
 int cli_experiment(int argc, char **argv);
+int cli_train(int argc, char **argv);
+int cli_sweep(int argc, char **argv);
 int cli_mma(int argc, char **argv);
 int cli_diff(int argc, char **argv);
 int cli_plot(int argc, char **argv);

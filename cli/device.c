@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "halfulp/train/device.h"
 
 #ifndef HU_CLI_HOST_RUN
 #define HU_CLI_HOST_RUN 0
@@ -34,4 +35,11 @@ int cli_device_ask(char name[CLI_DEVICE_MAX]) {
 int cli_device_find(char name[CLI_DEVICE_MAX]) {
   if (cli_device_ask(name)) return CLI_OK;
   return cli_fail("--device cuda", "%s", name);
+}
+
+int cli_device_engine(const struct hu_engine **engine, char why[CLI_DEVICE_MAX]) {
+  if (!cli_device_ask(why)) return 0;
+  hu_status s = hu_engine_device(engine);
+  if (s != HU_OK) snprintf(why, CLI_DEVICE_MAX, "%s", hu_status_text(s));
+  return s == HU_OK;
 }

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -65,13 +66,14 @@ void cli_bytes_free(cli_bytes *bytes) {
   *bytes = (cli_bytes){NULL, 0, 0};
 }
 
-/* One that is ignored (nohup, a job in the background) stays so: blocked, it would be pending, as if it were meant. */
+/* One that is ignored (nohup, a job in the background) stays so: blocked, it would be pending, as if it were meant. One
+ * that the command handles itself is the handler's business. */
 static void stop_signals(sigset_t *set) {
   static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
   sigemptyset(set);
   for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
     struct sigaction now;
-    if (sigaction(signals[i], NULL, &now) || now.sa_handler != SIG_IGN) sigaddset(set, signals[i]);
+    if (sigaction(signals[i], NULL, &now) || now.sa_handler == SIG_DFL) sigaddset(set, signals[i]);
   }
 }
 
@@ -115,6 +117,7 @@ static int give_permissions(int fd, const char *path) {
 /* The temporary file takes its name, unless there was an error. */
 static int finish_file(int fd, const char *temporary, const char *path, int error) {
   if (!error) error = give_permissions(fd, path);
+  if (!error && fsync(fd) && errno != EINVAL) error = errno; /* EINVAL: this file system has no such thing */
   if (close(fd) && !error) error = errno;
   if (!error && interrupted()) error = EINTR;
   if (!error && rename(temporary, path)) error = errno;
@@ -269,6 +272,13 @@ int cli_same_file(const char *x, const char *y) {
   free(p);
   free(q);
   return same;
+}
+
+int cli_folder_lock(int *lock, const char *folder, const char *who) {
+  *lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (*lock < 0) return cli_fail(folder, "%s", strerror(errno));
+  if (flock(*lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return CLI_OK;
+  return cli_fail(folder, "another %s is at work in this folder", who);
 }
 
 int cli_lines_open(cli_lines *lines, const char *path) {

@@ -20,9 +20,10 @@ int cli_bytes_read(cli_bytes *bytes, const char *path);
 void cli_bytes_free(cli_bytes *bytes);
 
 /* A file to write from pieces. It appears under its name complete or not at all: the bytes go to a temporary file in
- * the same directory, renamed at the end; a link stays one, and what it leads to is replaced. While the temporary file
- * exists SIGINT, SIGTERM and SIGHUP, where not ignored, are blocked and asked for between chunks, so that an interrupt
- * removes it and then takes its usual effect. 0, or an exit code after an error line. */
+ * the same directory, which are on the disk before it is renamed at the end; a link stays one, and what it leads to is
+ * replaced. While the temporary file exists SIGINT, SIGTERM and SIGHUP, where neither ignored nor handled, are blocked
+ * and asked for between chunks, so that an interrupt removes it and then takes its usual effect. 0, or an exit code
+ * after an error line. */
 typedef struct cli_piece {
   const void *data;
   size_t size;
@@ -54,6 +55,11 @@ int cli_output_close(cli_output *output, int keep);
 int cli_file_try(const char *path);
 /* 1: writing one replaces the other, whether they exist yet or not. Streams and special files: 0. */
 int cli_same_file(const char *x, const char *y);
+
+/* A folder is one command's at a time: the lock goes with *lock, an open folder, and with the process however that
+ * ends. `who` is what another one is called in the error line. File systems without locks have none. 0, or an exit
+ * code after an error line; *lock, where not negative, is to be closed in any case. */
+int cli_folder_lock(int *lock, const char *folder, const char *who);
 
 /* Lines of a text file, without the line end and without trailing blanks. */
 typedef struct cli_lines {

@@ -3,72 +3,12 @@
 #include "cli/report.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/page.h"
 #include "cli/svg.h"
 #include "halfulp/version.h"
-
-static const char style[] =
-    "<style>\n"
-    ":root{color-scheme:light dark;--paper:#ffffff;--card:#f4f6f9;--ink:#1b2430;--soft:#566173;--rule:#d5dbe4;"
-    "--before:#8793a6;--after:#1f6fb8}\n"
-    "@media(prefers-color-scheme:dark){:root{--paper:#12161c;--card:#1b222c;--ink:#e6ebf2;--soft:#a3afc0;"
-    "--rule:#364253;--before:#76839a;--after:#5fb0f5}}\n"
-    "body{margin:0 auto;max-width:1360px;padding:24px;background:var(--paper);color:var(--ink);"
-    "font:16px/1.5 system-ui,'DejaVu Sans',Verdana,sans-serif}\n"
-    "h1{font-size:1.5em;line-height:1.25;margin:0 0 .2em;overflow-wrap:anywhere}h2{font-size:1.15em;margin:2em 0 "
-    ".6em}\n"
-    ".soft{color:var(--soft)}code{overflow-wrap:anywhere}\n"
-    "dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:10px;margin:1.4em 0}\n"
-    "dl div{background:var(--card);border-radius:8px;padding:10px 14px}dt{color:var(--soft);font-size:.85em}\n"
-    "dd{margin:0;font-size:1.15em;font-variant-numeric:tabular-nums}\n"
-    "svg{display:block;width:100%;height:auto;font-family:inherit}td svg{width:120px;height:24px}\n"
-    ".wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.86em;"
-    "font-variant-numeric:tabular-nums}\n"
-    "th,td{padding:5px 7px;text-align:right;border-bottom:1px solid var(--rule);white-space:nowrap}\n"
-    "th:first-child,td:first-child{text-align:left;white-space:normal;overflow-wrap:anywhere;min-width:13em}\n"
-    "thead th{white-space:normal;position:sticky;top:0;background:var(--paper);vertical-align:bottom}tfoot td,tfoot "
-    "th{font-weight:600}\n"
-    "thead button{font:inherit;font-weight:600;color:inherit;background:none;border:0;padding:0;cursor:pointer;"
-    "text-align:inherit}\n"
-    "th[aria-sort=ascending] button::after{content:' \\2191'}th[aria-sort=descending] button::after{content:' "
-    "\\2193'}\n"
-    "tbody tr:hover{background:var(--card)}\n"
-    "</style>\n";
-
-/* Sorting by a click on a column's head, on the number or the text that a cell has in data-v. */
-static const char script[] =
-    "<script>\n"
-    "document.querySelectorAll('table.sort').forEach(function(table){\n"
-    "  table.querySelectorAll('thead th').forEach(function(head,column){\n"
-    "    if(head.hasAttribute('data-fixed'))return;\n"
-    "    var button=document.createElement('button');button.type='button';button.textContent=head.textContent;\n"
-    "    head.textContent='';head.appendChild(button);\n"
-    "    button.addEventListener('click',function(){\n"
-    "      var up=head.getAttribute('aria-sort')==='descending',body=table.tBodies[0];\n"
-    "      var key=function(row){var v=row.cells[column].getAttribute('data-v'),n=Number(v);return "
-    "v===''||isNaN(n)?v:n};\n"
-    "      Array.from(body.rows).sort(function(a,b){var x=key(a),y=key(b);var d=typeof x==='number'&&typeof "
-    "y==='number'"
-    "?x-y:String(x).localeCompare(String(y));return up?d:-d}).forEach(function(row){body.appendChild(row)});\n"
-    "      table.querySelectorAll('th').forEach(function(other){other.removeAttribute('aria-sort')});\n"
-    "      head.setAttribute('aria-sort',up?'ascending':'descending');\n"
-    "    });\n"
-    "  });\n"
-    "});\n"
-    "</script>\n";
-
-static void card(FILE *out, const char *what, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void card(FILE *out, const char *what, const char *format, ...) {
-  va_list args;
-  fprintf(out, "<div><dt>%s</dt><dd>", what);
-  va_start(args, format);
-  vfprintf(out, format, args);
-  va_end(args);
-  fputs("</dd></div>\n", out);
-}
 
 static void number_cell(FILE *out, double x) { fprintf(out, "<td data-v=\"%.17g\">%.4g</td>", x, x); }
 static void count_cell(FILE *out, uint64_t n) {
@@ -215,17 +155,17 @@ static void summary(FILE *out, const model_results *r, const model_result *total
   svg_escaped(out, text);
   fprintf(out, "</code>, rounded %s. halfulp %s.</p>\n<dl>\n", cli_mode_name(mode, r->asked->numeric.mode),
           HU_VERSION_STRING);
-  card(out, "tensors rounded", "%zu of %zu", r->done, r->count);
-  card(out, "elements", "%zu", total->errors.count);
-  card(out, "bits an element", "%.4g", total->bits);
+  page_card(out, "tensors rounded", "%zu of %zu", r->done, r->count);
+  page_card(out, "elements", "%zu", total->errors.count);
+  page_card(out, "bits an element", "%.4g", total->bits);
   if (isfinite(total->errors.sqnr))
-    card(out, "SQNR", "%.2f dB", total->errors.sqnr);
+    page_card(out, "SQNR", "%.2f dB", total->errors.sqnr);
   else
-    card(out, "SQNR", "%s", cli_no_sqnr(&total->errors));
-  if (left_out(total)) card(out, "left out of the errors", "%zu", left_out(total));
-  card(out, "largest error", "%.6g", total->errors.max_abs);
-  card(out, "saturated", "%llu", (unsigned long long)total->events.saturated);
-  card(out, "to zero", "%llu", (unsigned long long)total->events.to_zero);
+    page_card(out, "SQNR", "%s", cli_no_sqnr(&total->errors));
+  if (left_out(total)) page_card(out, "left out of the errors", "%zu", left_out(total));
+  page_card(out, "largest error", "%.6g", total->errors.max_abs);
+  page_card(out, "saturated", "%llu", (unsigned long long)total->events.saturated);
+  page_card(out, "to zero", "%llu", (unsigned long long)total->events.to_zero);
   fputs("</dl>\n", out);
 }
 
@@ -245,14 +185,10 @@ static void page(FILE *out, const void *what) {
   const model_results *r = what;
   model_result total = model_total(r);
   char name[CLI_TARGET_MAX];
-  fputs(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
-      out);
-  svg_escaped(out, r->in);
-  fputs(" to ", out);
-  svg_escaped(out, cli_target_name(name, &r->asked->target));
-  fprintf(out, "</title>\n%s</head>\n<body>\n<main>\n", style);
+  char *title = NULL;
+  if (asprintf(&title, "%s to %s", r->in, cli_target_name(name, &r->asked->target)) < 0) title = NULL;
+  page_open(out, title ? title : r->in);
+  free(title);
   summary(out, r, &total);
   fputs("<h2>Exponents before and after</h2>\n", out);
   report_exponents(out, &total);
@@ -262,7 +198,7 @@ static void page(FILE *out, const void *what) {
   events(out, &total.events);
   copied(out, r);
   notes(out, &total);
-  fprintf(out, "</main>\n%s</body>\n</html>\n", script);
+  page_close(out, page_sorting);
 }
 
 int model_report(const char *path, const model_results *r) { return cli_text_write(path, page, r); }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/page.h"
 #include "cli/report.h"
 #include "cli/svg.h"
 
@@ -22,16 +23,6 @@ void report_range(int *low, int *high, const model_result *x) {
     if (i < *low) *low = i;
     *high = i;
   }
-}
-
-static void open_part(svg *s, FILE *out, const char *id, int width, int height, const char *title, const char *text) {
-  *s = (svg){out, NULL, 0};
-  fprintf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"%s-t %s-d\"><title id=\"%s-t\">", width,
-          height, id, id, id);
-  svg_escaped(out, title);
-  fprintf(out, "</title><desc id=\"%s-d\">", id);
-  svg_escaped(out, text);
-  fputs("</desc>\n", out);
 }
 
 static uint64_t most(const model_result *x) {
@@ -103,8 +94,9 @@ void report_exponents(FILE *out, const model_result *total) {
   report_range(&low, &high, total);
   if (low > high) low = high = -MODEL_LOWEST;
   axes a = {(RIGHT - LEFT) / (high - low + 3.0), HEIGHT - 30, HEIGHT - 80, low, most(total)};
-  open_part(&s, out, "exponents", WIDTH, HEIGHT, "Exponents before and after",
-            "Two bars for zero and for each power of two: how many elements had that exponent, and how many have it.");
+  page_begin_drawing(
+      &s, out, "exponents", WIDTH, HEIGHT, "Exponents before and after",
+      "Two bars for zero and for each power of two: how many elements had that exponent, and how many have it.");
   draw_legend(&s, 20);
   draw_scale(&s, &a);
   draw_pair(&s, &a, LEFT, total->before.zeros, total->after.zeros);
@@ -112,7 +104,7 @@ void report_exponents(FILE *out, const model_result *total) {
     draw_pair(&s, &a, LEFT + (i - low + 2) * a.step, total->before.counts[i], total->after.counts[i]);
   svg_line(&s, LEFT, a.foot, RIGHT, a.foot, GREY, 1);
   draw_labels(&s, &a, low, high);
-  fputs("</svg>\n", out);
+  page_end_drawing(&s);
 }
 
 /* Tensors that have none: first where something changed, last where nothing did. */
@@ -161,10 +153,10 @@ void report_sqnr(FILE *out, const model_results *r) {
   size_t rows = n < ROWS_MAX ? n : ROWS_MAX;
   for (size_t i = 0; i < rows; i++)
     if (isfinite(list[i]->errors.sqnr) && list[i]->errors.sqnr > top) top = list[i]->errors.sqnr;
-  open_part(&s, out, "sqnr", WIDTH, (int)rows * ROW + 8, "Signal to quantization noise of each tensor",
-            "One bar a tensor, the lowest first, in decibels.");
+  page_begin_drawing(&s, out, "sqnr", WIDTH, (int)rows * ROW + 8, "Signal to quantization noise of each tensor",
+                     "One bar a tensor, the lowest first, in decibels.");
   for (size_t i = 0; i < rows; i++) draw_bar(&s, list[i], 4 + (double)i * ROW, top);
-  fputs("</svg>\n", out);
+  page_end_drawing(&s);
   if (rows < n) fprintf(out, "<p class=\"soft\">The %zu lowest of %zu tensors.</p>\n", rows, n);
   free(list);
 }
@@ -174,10 +166,10 @@ void report_sparkline(FILE *out, const model_result *x, int low, int high, size_
   svg s;
   char name[32];
   snprintf(name, sizeof name, "s%zu", id);
-  open_part(&s, out, name, SPARK_WIDTH, SPARK_HEIGHT, "Exponents",
-            "Before and after, as in the drawing of all tensors.");
+  page_begin_drawing(&s, out, name, SPARK_WIDTH, SPARK_HEIGHT, "Exponents",
+                     "Before and after, as in the drawing of all tensors.");
   axes a = {SPARK_WIDTH / (high - low + 3.0), SPARK_HEIGHT, SPARK_HEIGHT - 2, low, most(x)};
   draw_pair(&s, &a, 0, x->before.zeros, x->after.zeros);
   for (int i = low; i <= high; i++) draw_pair(&s, &a, (i - low + 2) * a.step, x->before.counts[i], x->after.counts[i]);
-  fputs("</svg>", out);
+  page_end_drawing(&s);
 }

@@ -28,6 +28,15 @@ const char *cli_mode_name(char text[CLI_NAME_MAX], hu_mode mode) {
   return text;
 }
 
+size_t cli_whole_text(const char *text, size_t n) {
+  size_t begin = n;
+  while (begin && ((unsigned char)text[begin - 1] & 0xC0) == 0x80) begin--;
+  if (!begin) return n;
+  unsigned char lead = (unsigned char)text[--begin];
+  size_t length = lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  return begin + length > n ? begin : n;
+}
+
 void cli_json_string(FILE *out, const char *text) {
   fputc('"', out);
   for (const unsigned char *p = (const unsigned char *)text; *p; p++) {

@@ -13,6 +13,8 @@ echo "compiler: $(cc --version | head -1)"
 "$build/bench/bench_number"
 OPENBLAS_NUM_THREADS=1 "$build/bench/bench_scaled_gemm"
 "$build/bench/bench_s2fp8"
+"$build/bench/bench_train"
+OPENBLAS_NUM_THREADS=1 "$build/bench/bench_gemm_shapes"
 if [ -x "$build/bench/bench_gemm" ]; then
   OPENBLAS_NUM_THREADS=1 "$build/bench/bench_gemm"
 fi

@@ -62,7 +62,7 @@ if command -v pkg-config > /dev/null 2>&1 && pkg-config --exists cmocka; then li
 # What runs on the device, and no more: device time is dear.
 test -f "$build/build.ninja" || meson setup "$build" -Dcuda=enabled -Dtests=enabled -Dlite_tests=$lite -Dbench=disabled -Doracle=disabled
 targets="cli/halfulp gpu/hu-digest"
-for name in arrays arith pairs gemm errors golden models mma scaled s2fp8 scaled_gemm hadamard number; do targets="$targets tests/cuda_host/test_device_$name"; done
+for name in arrays arith pairs gemm errors golden models mma scaled s2fp8 scaled_gemm hadamard number train; do targets="$targets tests/cuda_host/test_device_$name"; done
 ninja -C "$build" -t query gpu/bench_device > /dev/null 2>&1 && targets="$targets gpu/bench_device"
 ninja -C "$build" $targets
 
@@ -85,7 +85,7 @@ echo "== tests on the device"
 meson test -C "$build" --no-rebuild --suite gpu --print-errorlogs || failed=1
 {
   echo "## tests"
-  grep -hE '^\[ +(OK|FAILED) +\]|: on |calls, |elements|products|answers|sums in|refusals|tensors|presets|shapes|layouts|skipped|lines$|hashes:|served' "$build/meson-logs/testlog.txt" || true
+  grep -hE '^\[ +(OK|FAILED) +\]|: on |calls, |elements|products|answers|sums in|refusals|tensors|presets|shapes|layouts|skipped|lines$|hashes:|served|^[a-z0-9-]+ [0-9a-f]{16}$' "$build/meson-logs/testlog.txt" || true
 } >> "$result"
 # A test that found no device is no pass here.
 if grep -q 'exit status 77' "$build/meson-logs/testlog.txt"; then failed=1; fi

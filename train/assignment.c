@@ -7,12 +7,6 @@
 enum { DEN_MAX = 1000000 };
 #define ELEMENTS_MAX ((uint64_t)1 << 42)
 
-static uint64_t all_elements(const hu_layout *l) {
-  uint64_t sum = l->values[l->operators];
-  for (size_t i = 0; i < l->operators; i++) sum += l->values[i] + l->row[i].parameters;
-  return 2 * sum;
-}
-
 hu_status hu_layout_check(const hu_layout *l) {
   if (!l || !l->values || !l->row) return HU_E_NULL;
   if (l->operators == 0) return HU_E_SHAPE;
@@ -27,18 +21,24 @@ hu_status hu_layout_check(const hu_layout *l) {
   return HU_OK;
 }
 
+uint64_t hu_layout_elements(const hu_layout *l) {
+  uint64_t sum = l->values[l->operators];
+  for (size_t i = 0; i < l->operators; i++) sum += l->values[i] + l->row[i].parameters;
+  return 2 * sum;
+}
+
 /* ---- ratios ---- */
 
-static int in_range(hu_ratio r) { return r.den > 0 && r.den <= DEN_MAX && r.num <= r.den; }
+int hu_ratio_usable(hu_ratio r) { return r.den > 0 && r.den <= DEN_MAX && r.num <= r.den; }
 
-static hu_ratio lowest_terms(uint64_t num, uint64_t den) {
+hu_ratio hu_ratio_of(uint64_t num, uint64_t den) {
   uint64_t a = num, b = den;
   while (b) {
     uint64_t rest = a % b;
     a = b;
     b = rest;
   }
-  hu_ratio r = {a ? num / a : 0, a ? den / a : 1};
+  hu_ratio r = {den ? num / a : 0, den ? den / a : 1};
   return r;
 }
 
@@ -68,8 +68,8 @@ hu_status hu_ratio_parse(hu_ratio *z, const char *text) {
     num = num * den + part;
   }
   if (*text || den <= 0) return HU_E_TEXT;
-  hu_ratio r = lowest_terms((uint64_t)num, (uint64_t)den);
-  if (!in_range(r)) return HU_E_TEXT;
+  hu_ratio r = hu_ratio_of((uint64_t)num, (uint64_t)den);
+  if (!hu_ratio_usable(r)) return HU_E_TEXT;
   *z = r;
   return HU_OK;
 }
@@ -174,10 +174,10 @@ static int next_group(const hu_layout *l, unsigned order, hu_stream stream, cons
 }
 
 hu_status hu_assign_demote(const hu_layout *l, hu_assignment *a, hu_ratio r, unsigned order, hu_stream stream) {
-  if (!in_range(r) || order > HU_DEMOTE_RANDOM) return HU_E_SHAPE;
+  if (!hu_ratio_usable(r) || order > HU_DEMOTE_RANDOM) return HU_E_SHAPE;
   hu_status s = hu_assign_high(l, a);
   if (s != HU_OK) return s;
-  uint64_t size = all_elements(l), done = 0;
+  uint64_t size = hu_layout_elements(l), done = 0;
   group g, last;
   for (int some = 0; done * r.den < r.num * size; some = 1) {
     if (!next_group(l, order, stream, some ? &last : NULL, &g)) break;
@@ -199,7 +199,7 @@ hu_ratio hu_assign_ratio(const hu_layout *l, const hu_assignment *a) {
     low += l->values[i] * (uint64_t)(a->v[i] + a->dv[i]);
     if (i < l->operators) low += l->row[i].parameters * (uint64_t)(a->theta[i] + a->dtheta[i]);
   }
-  return lowest_terms(low, all_elements(l));
+  return hu_ratio_of(low, hu_layout_elements(l));
 }
 
 static size_t promote(uint8_t *low, uint64_t over, uint64_t size, hu_ratio limit) {

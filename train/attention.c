@@ -4,54 +4,37 @@
 #include <string.h>
 
 #include "halfulp/formats/ieee.h"
-#include "halfulp/gemm.h"
 #include "train/graph.h"
 
 enum { HEADS = 0, STEPS = 1, HEAD = 2 }; /* HEAD: columns of a head */
 
-/* Columns from ... from + d - 1 of x into z, rows x d. */
-static void take_columns(const hu_value *x, const float *from, size_t d, size_t part, float *z) {
-  for (size_t i = 0; i < x->rows; i++) memcpy(z + i * d, from + i * x->cols + part * d, d * sizeof *z);
+/* Columns part d ... of x into z, rows x d, and back. */
+static void take_columns(hu_net *net, const hu_value *x, const float *from, size_t d, size_t part, float *z) {
+  hu_do_copy(net, x->rows, d, z, d, from + part * d, x->cols);
 }
 
-/* And back into zeros. */
-static void put_columns(const hu_value *x, const float *from, size_t d, size_t part, float *z) {
-  for (size_t i = 0; i < x->rows; i++) memcpy(z + i * x->cols + part * d, from + i * d, d * sizeof *z);
+static void put_columns(hu_net *net, const hu_value *x, const float *from, size_t d, size_t part, float *z) {
+  hu_do_copy(net, x->rows, d, z + part * d, x->cols, from, d);
 }
 
-/* A matrix inside of another one. */
-typedef struct window {
-  float *at;
-  size_t ld;
-} window;
-
-/* Grids of the two operands. */
-typedef struct grids {
-  hu_format a, b;
-} grids;
-
-static hu_status multiply(hu_net *net, const hu_operator *op, grids g, size_t m, size_t n, size_t k, window z, window a,
-                          int a_transposed, window b, int b_transposed) {
-  const hu_mode rne = {0};
-  const hu_stream none = {0, 0};
-  hu_exec e = hu_exec_of(net, none);
-  hu_result d = {z.at, z.ld, hu_binary32(), HU_VALUES};
-  hu_operand x = {a.at, a.ld, g.a, HU_VALUES, (uint8_t)a_transposed};
-  hu_operand y = {b.at, b.ld, g.b, HU_VALUES, (uint8_t)b_transposed};
-  return hu_gemm(m, n, k, &d, &x, &y, NULL, &op->rounding.accum, rne, &e, NULL);
-}
-
-/* The head's window into rows x d, and into rows x steps scores. */
-static window head_of(const hu_operator *op, float *x, size_t sample, size_t head) {
+/* The heads' matrices in rows x d, and in rows x steps scores; on the grid f. */
+static hu_matrices heads_of(const hu_operator *op, float *x, hu_format f, int transposed) {
   size_t d = op->n[HEADS] * op->n[HEAD];
-  window w = {x + sample * op->n[STEPS] * d + head * op->n[HEAD], d};
-  return w;
+  hu_matrices m = {x, d, op->n[STEPS] * d, op->n[HEAD], f, transposed};
+  return m;
 }
 
-static window scores_of(const hu_operator *op, float *x, size_t sample, size_t head) {
+static hu_matrices scores_of(const hu_operator *op, float *x, hu_format f, int transposed) {
   size_t t = op->n[STEPS];
-  window w = {x + (sample * op->n[HEADS] + head) * t * t, t};
-  return w;
+  hu_matrices m = {x, t, op->n[HEADS] * t * t, t * t, f, transposed};
+  return m;
+}
+
+/* One to a sample and head. */
+static void multiply(hu_net *net, const hu_operator *op, size_t m, size_t n, size_t k, hu_matrices z, hu_matrices a,
+                     hu_matrices b) {
+  hu_products p = {m, n, k, net->batch, op->n[HEADS], z, a, b, &op->rounding.accum};
+  hu_do_products(net, &p);
 }
 
 static float shrink(const hu_operator *op) { return (float)(1 / sqrt((double)op->n[HEAD])); }
@@ -62,87 +45,69 @@ static hu_status scores_forward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]];
   hu_value *z = &net->value[op->out];
   size_t t = op->n[STEPS], h = op->n[HEAD], d = op->n[HEADS] * h;
-  float *q = net->work[0], *k = net->work[1], by = shrink(op);
-  grids g = {hu_grid_of(op, &op->rounding.x, &x->round), hu_grid_of(op, &op->rounding.w, &x->round)};
-  take_columns(x, x->v, d, 0, q);
-  take_columns(x, x->v, d, 1, k);
-  hu_status s = hu_round_product(net, op, x->rows, d, q, &op->rounding.x, 0);
-  if (s == HU_OK) s = hu_round_product(net, op, x->rows, d, k, &op->rounding.w, 1);
-  for (size_t i = 0; i < net->batch * op->n[HEADS] && s == HU_OK; i++) {
-    size_t sample = i / op->n[HEADS], head = i % op->n[HEADS];
-    s = multiply(net, op, g, t, t, h, scores_of(op, z->v, sample, head), head_of(op, q, sample, head), 0,
-                 head_of(op, k, sample, head), 1);
-  }
-  if (s == HU_OK) s = hu_round_product(net, op, z->rows, z->cols, z->v, &op->rounding.z_out, 6);
-  for (size_t i = 0; i < z->rows * z->cols; i++) z->v[i] *= by;
-  return s;
+  float *q = net->work[0], *k = net->work[1];
+  hu_format fq = hu_grid_of(op, &op->rounding.x, &x->round), fk = hu_grid_of(op, &op->rounding.w, &x->round);
+  take_columns(net, x, x->v, d, 0, q);
+  take_columns(net, x, x->v, d, 1, k);
+  (void)hu_round_product(net, op, x->rows, d, q, &op->rounding.x, 0);
+  (void)hu_round_product(net, op, x->rows, d, k, &op->rounding.w, 1);
+  multiply(net, op, t, t, h, scores_of(op, z->v, hu_binary32(), 0), heads_of(op, q, fq, 0), heads_of(op, k, fk, 1));
+  (void)hu_round_product(net, op, z->rows, z->cols, z->v, &op->rounding.z_out, 6);
+  hu_do_each(net, HU_RUN_SCALE, z->rows * z->cols, z->v, z->v, NULL, shrink(op));
+  return hu_done(net);
 }
 
 /* dQ = (dS by) K, dK = (dS by)^T Q. */
 static hu_status scores_backward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
-  size_t t = op->n[STEPS], h = op->n[HEAD], d = op->n[HEADS] * h, n = z->rows * z->cols;
-  float *ds = net->work[0], *other = net->work[1], *part = net->work[2], by = shrink(op), *dx = op->kept;
-  memset(dx, 0, x->rows * x->cols * sizeof *dx);
-  hu_status s = HU_OK;
-  for (size_t which = 0; which < 2 && s == HU_OK; which++) {
-    for (size_t i = 0; i < n; i++) ds[i] = z->dv[i] * by;
+  size_t t = op->n[STEPS], h = op->n[HEAD], d = op->n[HEADS] * h;
+  float *ds = net->work[0], *other = net->work[1], *part = net->work[2], *dx = op->kept;
+  hu_do_fill(net, x->rows * x->cols, dx, 0);
+  for (size_t which = 0; which < 2; which++) {
     const hu_rounding *left = which ? &op->rounding.dz_w : &op->rounding.dz;
     const hu_rounding *right = which ? &op->rounding.x_back : &op->rounding.w_back, keep = hu_rounding_keep();
-    grids g = {hu_grid_of(op, left, &keep), hu_grid_of(op, right, &x->round)};
-    take_columns(x, x->v, d, 1 - which, other);
-    s = hu_round_product(net, op, z->rows, z->cols, ds, left, which ? 3 : 4);
-    if (s == HU_OK) s = hu_round_product(net, op, x->rows, d, other, right, which ? 2 : 5);
-    for (size_t i = 0; i < net->batch * op->n[HEADS] && s == HU_OK; i++) {
-      size_t sample = i / op->n[HEADS], head = i % op->n[HEADS];
-      s = multiply(net, op, g, t, h, t, head_of(op, part, sample, head), scores_of(op, ds, sample, head), (int)which,
-                   head_of(op, other, sample, head), 0);
-    }
+    hu_format f = hu_grid_of(op, left, &keep), g = hu_grid_of(op, right, &x->round);
+    hu_do_each(net, HU_RUN_SCALE, z->rows * z->cols, ds, z->dv, NULL, shrink(op));
+    take_columns(net, x, x->v, d, 1 - which, other);
+    (void)hu_round_product(net, op, z->rows, z->cols, ds, left, which ? 3 : 4);
+    (void)hu_round_product(net, op, x->rows, d, other, right, which ? 2 : 5);
+    multiply(net, op, t, h, t, heads_of(op, part, hu_binary32(), 0), scores_of(op, ds, f, (int)which),
+             heads_of(op, other, g, 0));
     const hu_rounding *out = which ? &op->rounding.dw_out : &op->rounding.dx_out;
-    if (s == HU_OK) s = hu_round_product(net, op, x->rows, d, part, out, which ? 8 : 7);
-    if (s == HU_OK) put_columns(x, part, d, which, dx);
+    (void)hu_round_product(net, op, x->rows, d, part, out, which ? 8 : 7);
+    put_columns(net, x, part, d, which, dx);
   }
-  if (s == HU_OK) hu_give(net, op->in[0], dx);
-  return s;
+  hu_give(net, op->in[0], dx);
+  return hu_done(net);
 }
 
-static const hu_operator_kind scores = {"scores", scores_forward, scores_backward, NULL, 1, 0};
+static const hu_operator_kind scores = {"scores", scores_forward, scores_backward, NULL, 1, 0, 1};
 
 /* ---- softmax along rows; n[0]: causal, n[1]: rows of a head ---- */
 
 static hu_status softmax_forward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]];
-  hu_value *z = &net->value[op->out];
-  for (size_t i = 0; i < x->rows; i++) {
-    const float *row = x->v + i * x->cols;
-    float *p = z->v + i * x->cols, top = row[0];
-    size_t n = op->n[0] ? i % op->n[1] + 1 : x->cols;
-    for (size_t j = 1; j < n; j++) top = row[j] > top || row[j] != row[j] ? row[j] : top;
-    for (size_t j = 0; j < n; j++) p[j] = row[j] - top;
-    hu_exp_each(n, p, p);
-    float sum = hu_sum_row(n, p);
-    for (size_t j = 0; j < n; j++) p[j] /= sum;
-    memset(p + n, 0, (x->cols - n) * sizeof *p);
-  }
-  return HU_OK;
+  float *z = net->value[op->out].v;
+  hu_task t = hu_task_of(x->rows, x->cols, z, x->v, NULL);
+  t.n[0] = op->n[0];
+  t.n[1] = op->n[1];
+  hu_do(net, HU_RUN_LESS_TOP, &t);
+  hu_do_function(net, HU_FUNCTION_EXP, x->rows * x->cols, z, z);
+  hu_do(net, HU_RUN_SHARES, &t);
+  return hu_done(net);
 }
 
 /* ds = p (dp - sum(dp p)) */
 static hu_status softmax_backward(hu_net *net, hu_operator *op) {
   const hu_value *z = &net->value[op->out];
-  float *dx = net->work[0];
-  for (size_t i = 0; i < z->rows; i++) {
-    const float *p = z->v + i * z->cols, *dp = z->dv + i * z->cols;
-    float *d = dx + i * z->cols;
-    for (size_t j = 0; j < z->cols; j++) d[j] = dp[j] * p[j];
-    float sum = hu_sum_row(z->cols, d);
-    for (size_t j = 0; j < z->cols; j++) d[j] = p[j] * (dp[j] - sum);
-  }
+  float *dx = hu_gift(net, op->in[0], net->work[0]);
+  hu_task t = hu_task_of(z->rows, z->cols, dx, z->v, z->dv);
+  hu_do(net, HU_RUN_SHARES_BACK, &t);
   hu_give(net, op->in[0], dx);
-  return HU_OK;
+  return hu_done(net);
 }
 
-static const hu_operator_kind softmax = {"softmax", softmax_forward, softmax_backward, NULL, 0, 0};
+static const hu_operator_kind softmax = {"softmax", softmax_forward, softmax_backward, NULL, 0, 0, 1};
 
 /* ---- sums of values: in[0] the scores, in[1] the matrix with the values ---- */
 
@@ -151,56 +116,52 @@ static hu_status mix_forward(hu_net *net, hu_operator *op) {
   hu_value *z = &net->value[op->out];
   size_t t = op->n[STEPS], h = op->n[HEAD], d = op->n[HEADS] * h;
   float *a = net->work[0], *v = net->work[1];
-  grids g = {hu_grid_of(op, &op->rounding.x, &p->round), hu_grid_of(op, &op->rounding.w, &x->round)};
-  memcpy(a, p->v, p->rows * p->cols * sizeof *a);
-  take_columns(x, x->v, d, 2, v);
-  hu_status s = hu_round_product(net, op, p->rows, p->cols, a, &op->rounding.x, 0);
-  if (s == HU_OK) s = hu_round_product(net, op, x->rows, d, v, &op->rounding.w, 1);
-  for (size_t i = 0; i < net->batch * op->n[HEADS] && s == HU_OK; i++) {
-    size_t sample = i / op->n[HEADS], head = i % op->n[HEADS];
-    s = multiply(net, op, g, t, h, t, head_of(op, z->v, sample, head), scores_of(op, a, sample, head), 0,
-                 head_of(op, v, sample, head), 0);
-  }
-  return s == HU_OK ? hu_round_product(net, op, z->rows, d, z->v, &op->rounding.z_out, 6) : s;
+  hu_format f = hu_grid_of(op, &op->rounding.x, &p->round), g = hu_grid_of(op, &op->rounding.w, &x->round);
+  hu_do_each(net, HU_RUN_COPY, p->rows * p->cols, a, p->v, NULL, 0);
+  take_columns(net, x, x->v, d, 2, v);
+  (void)hu_round_product(net, op, p->rows, p->cols, a, &op->rounding.x, 0);
+  (void)hu_round_product(net, op, x->rows, d, v, &op->rounding.w, 1);
+  multiply(net, op, t, h, t, heads_of(op, z->v, hu_binary32(), 0), scores_of(op, a, f, 0), heads_of(op, v, g, 0));
+  return hu_round_product(net, op, z->rows, d, z->v, &op->rounding.z_out, 6);
 }
 
-/* dV = P^T dO, then dP = dO V^T. */
+/* dV = P^T dO. */
+static void give_values(hu_net *net, hu_operator *op) {
+  const hu_value *p = &net->value[op->in[0]], *x = &net->value[op->in[1]], *z = &net->value[op->out];
+  size_t t = op->n[STEPS], h = op->n[HEAD], d = op->n[HEADS] * h;
+  float *dz = net->work[0], *other = net->work[1], *part = net->work[2], *dx = op->kept;
+  hu_format f = hu_grid_of(op, &op->rounding.x_back, &p->round);
+  hu_format g = hu_grid_of(op, &op->rounding.dz_w, &z->round_back);
+  hu_do_each(net, HU_RUN_COPY, z->rows * d, dz, z->dv, NULL, 0);
+  hu_do_each(net, HU_RUN_COPY, p->rows * p->cols, other, p->v, NULL, 0);
+  (void)hu_round_product(net, op, z->rows, d, dz, &op->rounding.dz_w, 3);
+  (void)hu_round_product(net, op, p->rows, p->cols, other, &op->rounding.x_back, 2);
+  multiply(net, op, t, h, t, heads_of(op, part, hu_binary32(), 0), scores_of(op, other, f, 1), heads_of(op, dz, g, 0));
+  (void)hu_round_product(net, op, x->rows, d, part, &op->rounding.dw_out, 8);
+  hu_do_fill(net, x->rows * x->cols, dx, 0);
+  put_columns(net, x, part, d, 2, dx);
+  hu_give(net, op->in[1], dx);
+}
+
+/* dV, then dP = dO V^T. */
 static hu_status mix_backward(hu_net *net, hu_operator *op) {
   const hu_value *p = &net->value[op->in[0]], *x = &net->value[op->in[1]], *z = &net->value[op->out];
-  size_t t = op->n[STEPS], h = op->n[HEAD], d = op->n[HEADS] * h, all = net->batch * op->n[HEADS];
-  float *dz = net->work[0], *other = net->work[1], *part = net->work[2], *dx = op->kept;
-  memcpy(dz, z->dv, z->rows * d * sizeof *dz);
-  memcpy(other, p->v, p->rows * p->cols * sizeof *other);
-  grids g = {hu_grid_of(op, &op->rounding.x_back, &p->round), hu_grid_of(op, &op->rounding.dz_w, &z->round_back)};
-  hu_status s = hu_round_product(net, op, z->rows, d, dz, &op->rounding.dz_w, 3);
-  if (s == HU_OK) s = hu_round_product(net, op, p->rows, p->cols, other, &op->rounding.x_back, 2);
-  for (size_t i = 0; i < all && s == HU_OK; i++) {
-    size_t sample = i / op->n[HEADS], head = i % op->n[HEADS];
-    s = multiply(net, op, g, t, h, t, head_of(op, part, sample, head), scores_of(op, other, sample, head), 1,
-                 head_of(op, dz, sample, head), 0);
-  }
-  if (s == HU_OK) s = hu_round_product(net, op, x->rows, d, part, &op->rounding.dw_out, 8);
-  if (s != HU_OK) return s;
-  memset(dx, 0, x->rows * x->cols * sizeof *dx);
-  put_columns(x, part, d, 2, dx);
-  hu_give(net, op->in[1], dx);
-  memcpy(dz, z->dv, z->rows * d * sizeof *dz);
-  take_columns(x, x->v, d, 2, other);
-  g.a = hu_grid_of(op, &op->rounding.dz, &z->round_back);
-  g.b = hu_grid_of(op, &op->rounding.w_back, &x->round);
-  s = hu_round_product(net, op, z->rows, d, dz, &op->rounding.dz, 4);
-  if (s == HU_OK) s = hu_round_product(net, op, x->rows, d, other, &op->rounding.w_back, 5);
-  for (size_t i = 0; i < all && s == HU_OK; i++) {
-    size_t sample = i / op->n[HEADS], head = i % op->n[HEADS];
-    s = multiply(net, op, g, t, t, h, scores_of(op, part, sample, head), head_of(op, dz, sample, head), 0,
-                 head_of(op, other, sample, head), 1);
-  }
-  if (s == HU_OK) s = hu_round_product(net, op, p->rows, p->cols, part, &op->rounding.dx_out, 7);
-  if (s == HU_OK) hu_give(net, op->in[0], part);
-  return s;
+  size_t t = op->n[STEPS], h = op->n[HEAD], d = op->n[HEADS] * h;
+  float *dz = net->work[0], *other = net->work[1];
+  give_values(net, op);
+  float *dp = hu_gift(net, op->in[0], net->work[2]);
+  hu_format f = hu_grid_of(op, &op->rounding.dz, &z->round_back), g = hu_grid_of(op, &op->rounding.w_back, &x->round);
+  hu_do_each(net, HU_RUN_COPY, z->rows * d, dz, z->dv, NULL, 0);
+  take_columns(net, x, x->v, d, 2, other);
+  (void)hu_round_product(net, op, z->rows, d, dz, &op->rounding.dz, 4);
+  (void)hu_round_product(net, op, x->rows, d, other, &op->rounding.w_back, 5);
+  multiply(net, op, t, t, h, scores_of(op, dp, hu_binary32(), 0), heads_of(op, dz, f, 0), heads_of(op, other, g, 1));
+  (void)hu_round_product(net, op, p->rows, p->cols, dp, &op->rounding.dx_out, 7);
+  hu_give(net, op->in[0], dp);
+  return hu_done(net);
 }
 
-static const hu_operator_kind mix = {"mix", mix_forward, mix_backward, NULL, 1, 0};
+static const hu_operator_kind mix = {"mix", mix_forward, mix_backward, NULL, 1, 0, 1};
 
 /* ---- building ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Data sets made up: least squares, gratings, a teacher with large answers. */
+/* Data sets made up: least squares, gratings, a teacher with large answers, ratings. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -186,5 +186,60 @@ hu_status hu_data_teacher(hu_data *z, const hu_teacher *what, uint64_t seed) {
   } else {
     hu_data_free(&d);
   }
+  return s;
+}
+
+/* ---- ratings ---- */
+
+hu_ratings hu_ratings_usual(void) {
+  hu_ratings usual = {4000, 100, 80, 4, 0.1f, 0};
+  return usual;
+}
+
+/* Examples from number `first` on; u, v: hidden rows of users and items. */
+static void rate(hu_data *d, const hu_ratings *a, uint64_t first, const float *u, const float *v, uint64_t seed) {
+  const hu_stream pairs = hu_stream_of_use(seed, HU_USE_DATA), noises = hu_stream_of_use(seed, HU_USE_NOISE);
+  for (size_t e = 0; e < d->count; e++) {
+    hu_stream s = hu_stream_child(pairs, first + e);
+    size_t user = hu_stream_below(&s, (uint32_t)a->users), item = hu_stream_below(&s, (uint32_t)a->items);
+    float noise;
+    hu_normal_n(1, &noise, a->noise, hu_stream_child(noises, first + e));
+    float score = (float)(dot(a->rank, u + user * a->rank, v + item * a->rank, 1) + (double)noise);
+    d->x[2 * e] = (float)user;
+    d->x[2 * e + 1] = (float)item;
+    if (a->labels) {
+      d->labels[e] = score > 0;
+    } else {
+      d->y[e] = score;
+    }
+  }
+}
+
+hu_status hu_data_ratings(hu_data *z, uint64_t first, const hu_ratings *what, uint64_t seed) {
+  const size_t shape[3] = {1, 1, 2}, most = (size_t)1 << 24;
+  size_t users, items;
+  hu_data d;
+  if (!z || !what) return HU_E_NULL;
+  if (what->users == 0 || what->items == 0 || what->users > most || what->items > most) return HU_E_SHAPE;
+  if (what->rank == 0 || !(what->noise >= 0 && what->noise <= FLT_MAX)) return HU_E_SHAPE;
+  if (first > UINT64_MAX - what->count) return HU_E_SHAPE;
+  if (!hu_size_product(&users, what->users, what->rank) || !hu_size_product(&items, what->items, what->rank)) {
+    return HU_E_SHAPE;
+  }
+  hu_status s = hu_data_make(&d, what->count, shape, what->labels ? 2 : 0, what->labels ? 0 : 1);
+  if (s != HU_OK) return s;
+  const hu_stream truth = hu_stream_of_use(seed, HU_USE_TRUTH);
+  float *u = hu_data_room(users, sizeof *u), *v = hu_data_room(items, sizeof *v);
+  if (u && v) {
+    hu_init_normal(users, u, 1, what->rank, hu_stream_child(truth, 0));
+    hu_normal_n(items, v, 1, hu_stream_child(truth, 1));
+    rate(&d, what, first, u, v, seed);
+    *z = d;
+  } else {
+    s = HU_E_MEMORY;
+    hu_data_free(&d);
+  }
+  free(u);
+  free(v);
   return s;
 }

@@ -5,35 +5,26 @@
 #include <string.h>
 
 #include "halfulp/train/loss_scale.h"
+#include "train/keys.h"
 #include "train/words.h"
 
-/* A key of a rule: where its number lies in the record, and as what. */
-typedef struct rule_key {
-  const char *name;
-  size_t at;
-  char type; /* f: float, d: double, u: uint64_t, w: a word that sets a uint8_t */
-} rule_key;
-
-#define AT(field) offsetof(hu_loss_rule, field)
-static const rule_key backoff_keys[] = {{"scale_min", AT(low), 'f'},
-                                        {"scale_max", AT(high), 'f'},
-                                        {"step_factor", AT(grow), 'f'},
-                                        {"step_window", AT(window), 'u'},
-                                        {"start", AT(start), 'f'}};
-static const rule_key logmax_keys[] = {{"scale_min", AT(low), 'f'},   {"scale_max", AT(high), 'f'},
-                                       {"log_max", AT(log_max), 'd'}, {"beta1", AT(beta1), 'd'},
-                                       {"beta2", AT(beta2), 'd'},     {"overflow_std_dev", AT(deviations), 'd'},
-                                       {"start", AT(start), 'f'},     {"literal", AT(literal), 'w'}};
-static const rule_key gradscaler_keys[] = {{"init_scale", AT(start), 'f'},
-                                           {"growth_factor", AT(grow), 'f'},
-                                           {"backoff_factor", AT(shrink), 'f'},
-                                           {"growth_interval", AT(window), 'u'}};
-static const rule_key static_keys[] = {{"unchecked", AT(unchecked), 'w'}};
+#define KEY(name, field, type) \
+  { name, offsetof(hu_loss_rule, field), type, NULL }
+static const hu_key backoff_keys[] = {KEY("scale_min", low, 'f'), KEY("scale_max", high, 'f'),
+                                      KEY("step_factor", grow, 'f'), KEY("step_window", window, 'u'),
+                                      KEY("start", start, 'f')};
+static const hu_key logmax_keys[] = {KEY("scale_min", low, 'f'),   KEY("scale_max", high, 'f'),
+                                     KEY("log_max", log_max, 'd'), KEY("beta1", beta1, 'd'),
+                                     KEY("beta2", beta2, 'd'),     KEY("overflow_std_dev", deviations, 'd'),
+                                     KEY("start", start, 'f'),     KEY("literal", literal, 'w')};
+static const hu_key gradscaler_keys[] = {KEY("init_scale", start, 'f'), KEY("growth_factor", grow, 'f'),
+                                         KEY("backoff_factor", shrink, 'f'), KEY("growth_interval", window, 'u')};
+static const hu_key static_keys[] = {KEY("", start, 'f'), KEY("unchecked", unchecked, 'w')};
 
 typedef struct rule_kind {
   const char *name;
   uint8_t kind;
-  const rule_key *keys;
+  const hu_key *keys;
   size_t count;
 } rule_kind;
 #define KEYS(a) a, sizeof(a) / sizeof *(a)
@@ -114,71 +105,11 @@ static const rule_kind *kind_named(const char *word, size_t n) {
   return NULL;
 }
 
-/* Sets the field of a key; 0: not a number of its type. */
-static int set(hu_loss_rule *r, const rule_key *k, const char *text, size_t n) {
-  char *at = (char *)r + k->at;
-  double x;
-  if (!hu_read_number(text, n, &x)) return 0;
-  if (k->type == 'd') memcpy(at, &x, sizeof x);
-  if (k->type == 'f') {
-    float f = (float)x;
-    memcpy(at, &f, sizeof f);
-  }
-  if (k->type == 'u') {
-    if (!(x >= 0 && x < 9007199254740992.0) || x != (double)(uint64_t)x) return 0;
-    uint64_t u = (uint64_t)x;
-    memcpy(at, &u, sizeof u);
-  }
-  return 1;
-}
-
-static double get(const hu_loss_rule *r, const rule_key *k) {
-  const char *at = (const char *)r + k->at;
-  float f;
-  double d;
-  uint64_t u;
-  if (k->type == 'w') return *(const uint8_t *)at;
-  if (k->type == 'f') return memcpy(&f, at, sizeof f), (double)f;
-  if (k->type == 'u') return memcpy(&u, at, sizeof u), (double)u;
-  return memcpy(&d, at, sizeof d), d;
-}
-
-/* One "key=number" or word of n characters. */
-static hu_status take(hu_loss_rule *r, const rule_kind *kind, unsigned *seen, const char *text, size_t n, size_t *off) {
-  const char *equals = memchr(text, '=', n);
-  size_t word = equals ? (size_t)(equals - text) : n;
-  for (size_t i = 0; i < kind->count; i++) {
-    const rule_key *k = &kind->keys[i];
-    if (strlen(k->name) != word || memcmp(text, k->name, word) != 0) continue;
-    if (*seen >> i & 1 || (k->type == 'w') != !equals) return HU_E_TEXT;
-    *seen |= 1u << i;
-    if (k->type == 'w') {
-      *((uint8_t *)r + k->at) = 1;
-      return HU_OK;
-    }
-    *off = word + 1;
-    return set(r, k, text + word + 1, n - word - 1) ? HU_OK : HU_E_TEXT;
-  }
-  return n ? HU_E_NAME : HU_E_TEXT;
-}
-
 /* What stands between the parentheses. */
 static hu_status take_all(hu_loss_rule *r, const rule_kind *kind, const char *text, size_t n, size_t *off) {
   unsigned seen = 0;
-  for (size_t at = 0; at <= n;) {
-    const char *comma = memchr(text + at, ',', n - at);
-    size_t part = comma ? (size_t)(comma - text) - at : n - at, inside = 0;
-    hu_status s = HU_OK;
-    if (kind->kind == HU_LOSS_STATIC && at == 0) {
-      rule_key scale = {"", AT(start), 'f'};
-      if (!set(r, &scale, text, part)) s = HU_E_TEXT;
-    } else {
-      s = take(r, kind, &seen, text + at, part, &inside);
-    }
-    *off = at + inside;
-    if (s != HU_OK) return s;
-    at += part + 1;
-  }
+  hu_status s = hu_keys_read(r, kind->keys, kind->count, &seen, text, n, off);
+  if (s != HU_OK) return s;
   if (kind->kind == HU_LOSS_BACKOFF) {
     if (!(seen >> 4 & 1)) r->start = r->high;
     r->shrink = 1 / r->grow;
@@ -213,27 +144,14 @@ hu_status hu_loss_rule_parse(hu_loss_rule *rule, const char *text, size_t *where
 }
 
 size_t hu_loss_rule_text(char *text, size_t size, const hu_loss_rule *rule) {
-  char line[HU_LOSS_RULE_TEXT_MAX], number[HU_NUMBER_TEXT_MAX];
+  char line[HU_LOSS_RULE_TEXT_MAX];
   if (hu_loss_rule_check(rule, NULL) != HU_OK) return 0;
   const rule_kind *kind = &kinds[rule->kind];
   hu_loss_rule usual = defaults(rule->kind);
   if (rule->kind == HU_LOSS_BACKOFF) usual.start = rule->high;
   if (rule->kind == HU_LOSS_LOGMAX && usual.start < rule->low) usual.start = rule->low;
   size_t n = (size_t)snprintf(line, sizeof line, "%s", kind->name);
-  const char *before = "(";
-  if (rule->kind == HU_LOSS_STATIC) {
-    n += (size_t)snprintf(line + n, sizeof line - n, "(%s", hu_write_number(number, (double)rule->start));
-    before = ",";
-  }
-  for (size_t i = 0; i < kind->count; i++) {
-    const rule_key *k = &kind->keys[i];
-    double x = get(rule, k);
-    if (x == get(&usual, k)) continue;
-    n += (size_t)snprintf(line + n, sizeof line - n, "%s%s", before, k->name);
-    if (k->type != 'w') n += (size_t)snprintf(line + n, sizeof line - n, "=%s", hu_write_number(number, x));
-    before = ",";
-  }
-  if (n > strlen(kind->name)) n += (size_t)snprintf(line + n, sizeof line - n, ")");
+  n += hu_keys_write(line + n, sizeof line - n, rule, &usual, kind->keys, kind->count);
   if (size) snprintf(text, size, "%s", line);
   return n;
 }

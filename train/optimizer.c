@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Optimizers: pieces that stay in the first-level cache, one operator and one rounding after another. */
+/* Optimizers: one operator and one rounding after another; on the processor in pieces that stay in the first-level
+ * cache. */
 #include "halfulp/train/optimizer.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "halfulp/array.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/scalar.h"
+#include "train/engine_cpu.h"
 
 enum { PIECE = 1024 };
 
@@ -82,17 +83,25 @@ hu_status hu_optimizer_check(const hu_optimizer *o, const char **why) {
   return what ? HU_E_TRAIN : HU_OK;
 }
 
-/* ---- operators on a piece ---- */
+/* ---- operators ---- */
 
+/* All n numbers, one operator after another; after a failure nothing more is done. */
 typedef struct job {
   const hu_optimizer *o;
   float rate, momentum, decay, beta1, beta2, less1, less2, past1, past2, eps;
   int state_is_binary32;
+  const hu_engine *engine;
+  void *self;
+  size_t n;
+  hu_status status;
 } job;
 
-static job job_of(const hu_optimizer *o, const hu_optimizer_time *now) {
+static job job_of(const hu_engine *engine, void *self, size_t n, const hu_optimizer *o, const hu_optimizer_time *now) {
   job j;
   memset(&j, 0, sizeof j);
+  j.engine = engine;
+  j.self = self;
+  j.n = n;
   j.o = o;
   j.rate = (float)scalar(o, o->rate);
   j.momentum = (float)scalar(o, o->momentum);
@@ -108,135 +117,134 @@ static job job_of(const hu_optimizer *o, const hu_optimizer_time *now) {
   return j;
 }
 
-/* What was checked before cannot fail. */
-static void rounded(size_t n, float *x, hu_format f, hu_mode mode, hu_stream stream) {
-  hu_exec exec;
-  memset(&exec, 0, sizeof exec);
-  exec.stream = stream;
-  hu_status s = hu_quantize_n(n, x, 1, x, 1, f, mode, &exec, NULL);
-  (void)s;
+static void each(job *j, int kernel, float *z, const float *a, const float *b, float p) {
+  hu_task t = hu_task_of(1, j->n, z, a, b);
+  t.p = p;
+  if (j->status == HU_OK) j->status = j->engine->run(j->self, kernel, &t);
 }
 
-static void nearest(size_t n, float *x, hu_format f) {
+static void rounded(job *j, float *x, hu_format f, hu_mode mode, hu_stream words) {
+  if (j->status == HU_OK) j->status = j->engine->quantize(j->self, j->n, x, f, mode, words);
+}
+
+static void nearest(job *j, float *x, hu_format f) {
   const hu_mode rne = {0};
   const hu_stream none = {0, 0};
-  rounded(n, x, f, rne, none);
+  rounded(j, x, f, rne, none);
 }
 
-/* Q of a result that stays in registers and cache: nothing is left to do in binary32. */
-static void q(const job *j, size_t n, float *x) {
-  if (!j->state_is_binary32) nearest(n, x, j->o->state);
+/* Q of a result on the way: nothing is left to do in binary32. */
+static void q(job *j, float *x) {
+  if (!j->state_is_binary32) nearest(j, x, j->o->state);
 }
 
-static void times(const job *j, size_t n, float *z, float a, const float *x) {
-  for (size_t i = 0; i < n; i++) z[i] = a * x[i];
-  q(j, n, z);
-}
-
-static void plus(const job *j, size_t n, float *z, const float *x, const float *y) {
-  for (size_t i = 0; i < n; i++) z[i] = x[i] + y[i];
-  q(j, n, z);
+/* z = Q(a op b), or of a and a number p */
+static void does(job *j, int kernel, float *z, const float *a, const float *b, float p) {
+  each(j, kernel, z, a, b, p);
+  q(j, z);
 }
 
 /* z = Q(x + Q(decay w)) */
-static void decayed(const job *j, size_t n, float *z, const float *x, const float *w) {
-  float t[PIECE];
-  times(j, n, t, j->decay, w);
-  plus(j, n, z, x, t);
+static void decayed(job *j, float *z, const float *x, const float *w, float *room) {
+  does(j, HU_RUN_SCALE, room, w, NULL, j->decay);
+  does(j, HU_RUN_ADD, z, x, room, 0);
 }
 
 /* z = Q(Q(a z) + y) */
-static void moving(const job *j, size_t n, float *z, float a, const float *y) {
-  float t[PIECE];
-  times(j, n, t, a, z);
-  for (size_t i = 0; i < n; i++) z[i] = t[i] + y[i];
-  nearest(n, z, j->o->state);
+static void moving(job *j, float *z, float a, const float *y, float *room) {
+  does(j, HU_RUN_SCALE, room, z, NULL, a);
+  each(j, HU_RUN_ADD, z, room, y, 0);
+  nearest(j, z, j->o->state);
 }
 
-/* u, or with `fused` m */
-static void sgd(const job *j, size_t n, float *u, const hu_optimizer_arrays *x) {
+/* u, or with `fused` m, into room[0] */
+static void sgd(job *j, float *const room[4], const hu_optimizer_arrays *x) {
   const float *g = x->g;
-  float t[PIECE];
   if (j->decay != 0) {
-    decayed(j, n, t, g, x->w);
-    g = t;
+    decayed(j, room[1], g, x->w, room[2]);
+    g = room[1];
   }
   if (x->m) {
-    moving(j, n, x->m, j->momentum, g);
+    moving(j, x->m, j->momentum, g, room[2]);
     g = x->m;
   }
   if (j->o->fused) {
-    memcpy(u, g, n * sizeof *u);
+    each(j, HU_RUN_COPY, room[0], g, NULL, 0);
   } else {
-    times(j, n, u, j->rate, g);
+    does(j, HU_RUN_SCALE, room[0], g, NULL, j->rate);
   }
 }
 
-static void adamw(const job *j, size_t n, float *u, const hu_optimizer_arrays *x) {
+/* u into room[0] */
+static void adamw(job *j, float *const room[4], const hu_optimizer_arrays *x) {
   const float *g = x->g;
-  float t[PIECE], d[PIECE], sum[PIECE];
+  float *u = room[0], *t = room[1], *d = room[2];
   if (j->o->coupled && j->decay != 0) {
-    decayed(j, n, sum, g, x->w);
-    g = sum;
+    decayed(j, room[3], g, x->w, d);
+    g = room[3];
   }
-  times(j, n, t, j->less1, g);
-  moving(j, n, x->m, j->beta1, t);
-  for (size_t i = 0; i < n; i++) t[i] = g[i] * g[i];
-  q(j, n, t);
-  times(j, n, t, j->less2, t);
-  moving(j, n, x->v, j->beta2, t);
-  for (size_t i = 0; i < n; i++) d[i] = x->v[i] / j->past2;
-  q(j, n, d);
-  for (size_t i = 0; i < n; i++) d[i] = sqrtf(d[i]);
-  q(j, n, d);
-  for (size_t i = 0; i < n; i++) d[i] += j->eps;
-  q(j, n, d);
-  for (size_t i = 0; i < n; i++) t[i] = x->m[i] / j->past1;
-  q(j, n, t);
-  for (size_t i = 0; i < n; i++) u[i] = t[i] / d[i];
-  q(j, n, u);
-  if (!j->o->coupled && j->decay != 0) decayed(j, n, u, u, x->w);
-  times(j, n, u, j->rate, u);
+  does(j, HU_RUN_SCALE, t, g, NULL, j->less1);
+  moving(j, x->m, j->beta1, t, d);
+  does(j, HU_RUN_TIMES, t, g, g, 0);
+  does(j, HU_RUN_SCALE, t, t, NULL, j->less2);
+  moving(j, x->v, j->beta2, t, d);
+  does(j, HU_RUN_OVER, d, x->v, NULL, j->past2);
+  does(j, HU_RUN_ROOT, d, d, NULL, 0);
+  does(j, HU_RUN_PLUS, d, d, NULL, j->eps);
+  does(j, HU_RUN_OVER, t, x->m, NULL, j->past1);
+  does(j, HU_RUN_DIVIDE, u, t, d, 0);
+  if (!j->o->coupled && j->decay != 0) decayed(j, u, u, x->w, d);
+  does(j, HU_RUN_SCALE, u, u, NULL, j->rate);
 }
 
-/* ---- the end of the update ---- */
+/* ---- the end of the update: u is in room[0] ---- */
 
-static void count(hu_update_counts *counts, size_t n, const float *u, const float *before, const float *after) {
-  uint64_t moved = 0, lost = 0;
-  for (size_t i = 0; i < n; i++) {
-    moved += u[i] != 0;
-    lost += u[i] != 0 && before[i] == after[i];
-  }
-  if (!counts) return;
-  counts->moved += moved;
-  counts->lost += lost;
+/* The new weights s take their place. */
+static void settle(job *j, float *w, const float *u, const float *s, hu_update_counts *counts) {
+  if (counts && j->status == HU_OK) j->status = j->engine->compare(j->self, j->n, u, w, s, counts);
+  each(j, HU_RUN_COPY, w, s, NULL, 0);
 }
 
-static void subtract(const job *j, size_t n, float *w, const float *u, hu_stream stream, hu_update_counts *counts) {
-  float s[PIECE];
+static void subtract(job *j, float *w, float *const room[4], hu_stream words, hu_update_counts *counts) {
+  float *u = room[0], *s = room[1];
   if (j->o->fused) {
-    for (size_t i = 0; i < n; i++) s[i] = fmaf(-j->rate, u[i], w[i]);
+    each(j, HU_RUN_FUSED, s, u, w, -j->rate);
   } else {
-    for (size_t i = 0; i < n; i++) s[i] = w[i] - u[i];
+    each(j, HU_RUN_MINUS, s, w, u, 0);
   }
-  rounded(n, s, j->o->weight, j->o->mode, stream);
-  count(counts, n, u, w, s);
-  memcpy(w, s, n * sizeof *w);
+  rounded(j, s, j->o->weight, j->o->mode, words);
+  settle(j, w, u, s, counts);
 }
 
-static void kahan(const job *j, size_t n, float *w, float *c, const float *u, hu_update_counts *counts) {
-  float y[PIECE], s[PIECE];
+static void kahan(job *j, float *w, float *c, float *const room[4], hu_update_counts *counts) {
+  float *u = room[0], *y = room[1], *s = room[2];
   hu_format f = j->o->weight;
-  for (size_t i = 0; i < n; i++) y[i] = -u[i] - c[i];
-  nearest(n, y, f);
-  for (size_t i = 0; i < n; i++) s[i] = w[i] + y[i];
-  nearest(n, s, f);
-  for (size_t i = 0; i < n; i++) c[i] = s[i] - w[i];
-  nearest(n, c, f);
-  for (size_t i = 0; i < n; i++) c[i] -= y[i];
-  nearest(n, c, f);
-  count(counts, n, u, w, s);
-  memcpy(w, s, n * sizeof *w);
+  each(j, HU_RUN_NEGATIVE_SUM, y, u, c, 0);
+  nearest(j, y, f);
+  each(j, HU_RUN_ADD, s, w, y, 0);
+  nearest(j, s, f);
+  each(j, HU_RUN_MINUS, c, s, w, 0);
+  nearest(j, c, f);
+  each(j, HU_RUN_MINUS, c, c, y, 0);
+  nearest(j, c, f);
+  settle(j, w, u, s, counts);
+}
+
+hu_status hu_optimizer_step_on(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *x,
+                               const hu_optimizer *o, const hu_optimizer_time *now, hu_stream words,
+                               float *const room[4], hu_update_counts *counts) {
+  job j = job_of(engine, self, n, o, now);
+  if (o->kind == HU_ADAMW) {
+    adamw(&j, room, x);
+  } else {
+    sgd(&j, room, x);
+  }
+  if (o->update == HU_UPDATE_KAHAN) {
+    kahan(&j, x->w, x->c, room, counts);
+  } else {
+    subtract(&j, x->w, room, words, counts);
+  }
+  return j.status;
 }
 
 /* ---- calls ---- */
@@ -271,24 +279,15 @@ hu_status hu_optimizer_step(size_t n, const hu_optimizer_arrays *x, const hu_opt
   if (s == HU_OK) s = check_arrays(x, o);
   if (s == HU_OK && now->t == 0) s = HU_E_SHAPE;
   if (s != HU_OK) return s;
-  job j = job_of(o, now);
-  for (size_t at = 0; at < n; at += PIECE) {
+  hu_cpu cpu = hu_cpu_alone();
+  float rooms[4][PIECE], *const room[4] = {rooms[0], rooms[1], rooms[2], rooms[3]};
+  for (size_t at = 0; at < n && s == HU_OK; at += PIECE) {
     size_t piece = n - at < PIECE ? n - at : PIECE;
     hu_optimizer_arrays p = part_of(x, at);
     hu_stream words = {stream.key, stream.counter + at};
-    float u[PIECE];
-    if (o->kind == HU_ADAMW) {
-      adamw(&j, piece, u, &p);
-    } else {
-      sgd(&j, piece, u, &p);
-    }
-    if (o->update == HU_UPDATE_KAHAN) {
-      kahan(&j, piece, p.w, p.c, u, counts);
-    } else {
-      subtract(&j, piece, p.w, u, words, counts);
-    }
+    s = hu_optimizer_step_on(hu_engine_cpu(), &cpu, piece, &p, o, now, words, room, counts);
   }
-  return HU_OK;
+  return s;
 }
 
 size_t hu_optimizer_bytes(const hu_optimizer *o) {

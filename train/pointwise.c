@@ -15,127 +15,108 @@ static int add_alike(hu_net *net, const hu_operator_kind *kind, int x, int y, si
   return op ? z : -1;
 }
 
+/* The result, or the gradient of the operand, from what a kernel reads. */
+static hu_status forward(hu_net *net, hu_operator *op, int kernel, const float *a, const float *b) {
+  hu_do_each(net, kernel, numbers(net, op->out), net->value[op->out].v, a, b, 0);
+  return hu_done(net);
+}
+
+static hu_status backward(hu_net *net, hu_operator *op, int kernel, const float *a, const float *b) {
+  float *dx = hu_gift(net, op->in[0], net->work[0]);
+  hu_do_each(net, kernel, numbers(net, op->out), dx, a, b, 0);
+  hu_give(net, op->in[0], dx);
+  return hu_done(net);
+}
+
+static hu_status function(hu_net *net, hu_operator *op, int which) {
+  hu_do_function(net, which, numbers(net, op->out), net->value[op->out].v, net->value[op->in[0]].v);
+  return hu_done(net);
+}
+
 /* ---- ReLU ---- */
 
 static hu_status relu_forward(hu_net *net, hu_operator *op) {
-  const float *x = net->value[op->in[0]].v;
-  float *z = net->value[op->out].v;
-  for (size_t i = 0, n = numbers(net, op->out); i < n; i++) z[i] = x[i] > 0 || x[i] != x[i] ? x[i] : 0;
-  return HU_OK;
+  return forward(net, op, HU_RUN_RELU, net->value[op->in[0]].v, NULL);
 }
 
 static hu_status relu_backward(hu_net *net, hu_operator *op) {
-  const float *y = net->value[op->out].v, *dy = net->value[op->out].dv;
-  float *dx = net->work[0];
-  for (size_t i = 0, n = numbers(net, op->out); i < n; i++) dx[i] = y[i] > 0 ? dy[i] : 0;
-  hu_give(net, op->in[0], dx);
-  return HU_OK;
+  return backward(net, op, HU_RUN_RELU_BACK, net->value[op->out].v, net->value[op->out].dv);
 }
 
-static const hu_operator_kind relu = {"relu", relu_forward, relu_backward, NULL, 0, 0};
+static const hu_operator_kind relu = {"relu", relu_forward, relu_backward, NULL, 0, 0, 1};
 
 /* ---- GELU ---- */
 
-static hu_status gelu_forward(hu_net *net, hu_operator *op) {
-  hu_gelu_each(numbers(net, op->out), net->value[op->out].v, net->value[op->in[0]].v);
-  return HU_OK;
-}
+static hu_status gelu_forward(hu_net *net, hu_operator *op) { return function(net, op, HU_FUNCTION_GELU); }
 
 /* dx = dy (Phi(x) + x phi(x)): Phi = 0.5 + 0.5 erf(x sqrt(1/2)), phi = e^((-0.5 x) x) / sqrt(2 pi). */
 static hu_status gelu_backward(hu_net *net, hu_operator *op) {
-  const float *x = net->value[op->in[0]].v, *dy = net->value[op->out].dv;
-  float *whole = net->work[0], *part = net->work[1];
   size_t n = numbers(net, op->out);
-  for (size_t i = 0; i < n; i++) {
-    whole[i] = x[i] * 0x1.6a09e6p-1f;
-    part[i] = -0.5f * x[i] * x[i];
-  }
-  hu_erf_each(n, whole, whole);
-  hu_exp_each(n, part, part);
-  for (size_t i = 0; i < n; i++) {
-    float density = part[i] * 0x1.988454p-2f, below = 0.5f + 0.5f * whole[i];
-    whole[i] = dy[i] * (below + x[i] * density);
-  }
-  hu_give(net, op->in[0], whole);
-  return HU_OK;
+  float *erf = net->work[0], *exp = net->work[1];
+  hu_task t = hu_task_of(1, n, erf, net->value[op->in[0]].v, NULL);
+  t.y = exp;
+  hu_do(net, HU_RUN_GELU_PARTS, &t);
+  hu_do_function(net, HU_FUNCTION_ERF, n, erf, erf);
+  hu_do_function(net, HU_FUNCTION_EXP, n, exp, exp);
+  t = hu_task_of(1, n, hu_gift(net, op->in[0], net->work[2]), erf, exp);
+  t.c = net->value[op->in[0]].v;
+  t.d = net->value[op->out].dv;
+  hu_do(net, HU_RUN_GELU_BACK, &t);
+  hu_give(net, op->in[0], t.z);
+  return hu_done(net);
 }
 
-static const hu_operator_kind gelu = {"gelu", gelu_forward, gelu_backward, NULL, 0, 0};
+static const hu_operator_kind gelu = {"gelu", gelu_forward, gelu_backward, NULL, 0, 0, 1};
 
 /* ---- tanh and sigmoid, gradients from what was stored ---- */
 
-static hu_status tanh_forward(hu_net *net, hu_operator *op) {
-  hu_tanh_each(numbers(net, op->out), net->value[op->out].v, net->value[op->in[0]].v);
-  return HU_OK;
-}
+static hu_status tanh_forward(hu_net *net, hu_operator *op) { return function(net, op, HU_FUNCTION_TANH); }
 
 static hu_status tanh_backward(hu_net *net, hu_operator *op) {
-  const float *y = net->value[op->out].v, *dy = net->value[op->out].dv;
-  float *dx = net->work[0];
-  for (size_t i = 0, n = numbers(net, op->out); i < n; i++) dx[i] = dy[i] * (1 - y[i] * y[i]);
-  hu_give(net, op->in[0], dx);
-  return HU_OK;
+  return backward(net, op, HU_RUN_TANH_BACK, net->value[op->out].v, net->value[op->out].dv);
 }
 
-static const hu_operator_kind tanh_kind = {"tanh", tanh_forward, tanh_backward, NULL, 0, 0};
+static const hu_operator_kind tanh_kind = {"tanh", tanh_forward, tanh_backward, NULL, 0, 0, 1};
 
-static hu_status sigmoid_forward(hu_net *net, hu_operator *op) {
-  hu_sigmoid_each(numbers(net, op->out), net->value[op->out].v, net->value[op->in[0]].v);
-  return HU_OK;
-}
+static hu_status sigmoid_forward(hu_net *net, hu_operator *op) { return function(net, op, HU_FUNCTION_SIGMOID); }
 
 static hu_status sigmoid_backward(hu_net *net, hu_operator *op) {
-  const float *y = net->value[op->out].v, *dy = net->value[op->out].dv;
-  float *dx = net->work[0];
-  for (size_t i = 0, n = numbers(net, op->out); i < n; i++) dx[i] = dy[i] * (y[i] * (1 - y[i]));
-  hu_give(net, op->in[0], dx);
-  return HU_OK;
+  return backward(net, op, HU_RUN_SIGMOID_BACK, net->value[op->out].v, net->value[op->out].dv);
 }
 
-static const hu_operator_kind sigmoid = {"sigmoid", sigmoid_forward, sigmoid_backward, NULL, 0, 0};
+static const hu_operator_kind sigmoid = {"sigmoid", sigmoid_forward, sigmoid_backward, NULL, 0, 0, 1};
 
 /* ---- sums of two values ---- */
 
 static hu_status add_forward(hu_net *net, hu_operator *op) {
-  const float *a = net->value[op->in[0]].v, *b = net->value[op->in[1]].v;
-  float *z = net->value[op->out].v;
-  for (size_t i = 0, n = numbers(net, op->out); i < n; i++) z[i] = a[i] + b[i];
-  return HU_OK;
+  return forward(net, op, HU_RUN_ADD, net->value[op->in[0]].v, net->value[op->in[1]].v);
 }
 
 static hu_status add_backward(hu_net *net, hu_operator *op) {
   const float *dz = net->value[op->out].dv;
   if (hu_wants_gradient(net, op->in[1])) hu_give(net, op->in[1], dz);
   if (hu_wants_gradient(net, op->in[0])) hu_give(net, op->in[0], dz);
-  return HU_OK;
+  return hu_done(net);
 }
 
-static const hu_operator_kind add = {"add", add_forward, add_backward, NULL, 0, 0};
+static const hu_operator_kind add = {"add", add_forward, add_backward, NULL, 0, 0, 1};
 
-/* ---- dropout ---- */
+/* ---- dropout; `kept` holds the factors ---- */
 
 static hu_status dropout_forward(hu_net *net, hu_operator *op) {
-  const float *x = net->value[op->in[0]].v;
-  float *z = net->value[op->out].v, kept = (float)(1 / (1 - op->x));
-  size_t n = numbers(net, op->out);
-  hu_stream words = hu_words_of(net, HU_OF_DROPOUT, op->number);
-  uint64_t below = (uint64_t)(op->x * 0x1p32);
-  for (size_t i = 0; i < n; i++) {
-    op->kept[i] = !net->training ? 1 : hu_stream_word(words, i) < below ? 0 : kept;
-    z[i] = x[i] * op->kept[i];
-  }
-  return HU_OK;
+  hu_task t = hu_task_of(1, numbers(net, op->out), op->kept, NULL, NULL);
+  t.words = hu_words_of(net, HU_OF_DROPOUT, op->number);
+  t.below = net->training ? (uint64_t)(op->x * 0x1p32) : 0;
+  t.p = net->training ? (float)(1 / (1 - op->x)) : 1;
+  hu_do(net, HU_RUN_MASK, &t);
+  return forward(net, op, HU_RUN_TIMES, net->value[op->in[0]].v, op->kept);
 }
 
 static hu_status dropout_backward(hu_net *net, hu_operator *op) {
-  const float *dz = net->value[op->out].dv;
-  float *dx = net->work[0];
-  for (size_t i = 0, n = numbers(net, op->out); i < n; i++) dx[i] = dz[i] * op->kept[i];
-  hu_give(net, op->in[0], dx);
-  return HU_OK;
+  return backward(net, op, HU_RUN_TIMES, net->value[op->out].dv, op->kept);
 }
 
-static const hu_operator_kind dropout = {"dropout", dropout_forward, dropout_backward, NULL, 0, 0};
+static const hu_operator_kind dropout = {"dropout", dropout_forward, dropout_backward, NULL, 0, 0, 1};
 
 /* ---- building ---- */
 

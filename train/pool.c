@@ -6,85 +6,59 @@
 
 enum { KERNEL = 0, STRIDE = 1 };
 
-/* Number of the pixel (i, j) of the window of output row r, in rows of x. */
-static size_t pixel_of(const hu_value *x, const hu_value *z, const size_t n[4], size_t r, size_t i, size_t j) {
-  size_t per = z->height * z->width, sample = r / per, row = r % per / z->width, col = r % z->width;
-  return (sample * x->height + row * n[STRIDE] + i) * x->width + col * n[STRIDE] + j;
+/* Between the image x and the windows of z; n[2]: how wide a window is. */
+static hu_task windows(const hu_net *net, const hu_operator *op, const hu_value *over, float *to, const float *from) {
+  const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
+  hu_task t = hu_task_of(over->rows, over->cols, to, from, NULL);
+  const size_t n[8] = {op->n[KERNEL], op->n[2], op->n[STRIDE], 0, x->height, x->width, z->height, z->width};
+  memcpy(t.n, n, sizeof n);
+  t.work = z->rows * z->cols * op->n[KERNEL] * op->n[2];
+  return t;
 }
 
 /* ---- the largest; `kept` holds which pixel of the window it was ---- */
 
 static hu_status max_forward(hu_net *net, hu_operator *op) {
-  const hu_value *x = &net->value[op->in[0]];
   hu_value *z = &net->value[op->out];
-  size_t c = x->cols, k = op->n[KERNEL];
-  for (size_t r = 0; r < z->rows; r++) {
-    for (size_t w = 0; w < k * k; w++) {
-      const float *pixel = x->v + pixel_of(x, z, op->n, r, w / k, w % k) * c;
-      for (size_t j = 0; j < c; j++) {
-        float *best = &z->v[r * c + j];
-        if (w > 0 && !(pixel[j] > *best) && pixel[j] == pixel[j]) continue;
-        if (w > 0 && *best != *best) continue;
-        *best = pixel[j];
-        op->kept[r * c + j] = (float)w;
-      }
-    }
-  }
-  return HU_OK;
+  hu_task t = windows(net, op, z, z->v, net->value[op->in[0]].v);
+  t.y = op->kept;
+  hu_do(net, HU_RUN_MAX_POOL, &t);
+  return hu_done(net);
 }
 
 static hu_status max_backward(hu_net *net, hu_operator *op) {
-  const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
-  size_t c = x->cols, k = op->n[KERNEL];
-  float *dx = net->work[0];
-  memset(dx, 0, x->rows * c * sizeof *dx);
-  for (size_t r = 0; r < z->rows; r++) {
-    for (size_t j = 0; j < c; j++) {
-      size_t w = (size_t)op->kept[r * c + j];
-      dx[pixel_of(x, z, op->n, r, w / k, w % k) * c + j] += z->dv[r * c + j];
-    }
-  }
+  float *dx = hu_gift(net, op->in[0], net->work[0]);
+  hu_task t = windows(net, op, &net->value[op->in[0]], dx, net->value[op->out].dv);
+  t.b = op->kept;
+  hu_do(net, HU_RUN_MAX_POOL_BACK, &t);
   hu_give(net, op->in[0], dx);
-  return HU_OK;
+  return hu_done(net);
 }
 
-static const hu_operator_kind max_pool = {"max_pool", max_forward, max_backward, NULL, 0, 0};
+static const hu_operator_kind max_pool = {"max_pool", max_forward, max_backward, NULL, 0, 0, 1};
 
 /* ---- the mean: pixels added in their order, times 1 / their number ---- */
 
+static float part(const hu_operator *op) { return 1 / (float)(op->n[KERNEL] * op->n[2]); }
+
 static hu_status mean_forward(hu_net *net, hu_operator *op) {
-  const hu_value *x = &net->value[op->in[0]];
   hu_value *z = &net->value[op->out];
-  size_t c = x->cols, k = op->n[KERNEL], wide = op->n[2];
-  float part = 1 / (float)(k * wide);
-  memset(z->v, 0, z->rows * c * sizeof *z->v);
-  for (size_t r = 0; r < z->rows; r++) {
-    float *sum = z->v + r * c;
-    for (size_t w = 0; w < k * wide; w++) {
-      const float *pixel = x->v + pixel_of(x, z, op->n, r, w / wide, w % wide) * c;
-      for (size_t j = 0; j < c; j++) sum[j] += pixel[j];
-    }
-    for (size_t j = 0; j < c; j++) sum[j] *= part;
-  }
-  return HU_OK;
+  hu_task t = windows(net, op, z, z->v, net->value[op->in[0]].v);
+  t.p = part(op);
+  hu_do(net, HU_RUN_MEAN_POOL, &t);
+  return hu_done(net);
 }
 
 static hu_status mean_backward(hu_net *net, hu_operator *op) {
-  const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
-  size_t c = x->cols, k = op->n[KERNEL], wide = op->n[2];
-  float part = 1 / (float)(k * wide), *dx = net->work[0];
-  memset(dx, 0, x->rows * c * sizeof *dx);
-  for (size_t r = 0; r < z->rows; r++) {
-    for (size_t w = 0; w < k * wide; w++) {
-      float *pixel = dx + pixel_of(x, z, op->n, r, w / wide, w % wide) * c;
-      for (size_t j = 0; j < c; j++) pixel[j] += z->dv[r * c + j] * part;
-    }
-  }
+  float *dx = hu_gift(net, op->in[0], net->work[0]);
+  hu_task t = windows(net, op, &net->value[op->in[0]], dx, net->value[op->out].dv);
+  t.p = part(op);
+  hu_do(net, HU_RUN_MEAN_POOL_BACK, &t);
   hu_give(net, op->in[0], dx);
-  return HU_OK;
+  return hu_done(net);
 }
 
-static const hu_operator_kind mean_pool = {"average_pool", mean_forward, mean_backward, NULL, 0, 0};
+static const hu_operator_kind mean_pool = {"average_pool", mean_forward, mean_backward, NULL, 0, 0, 1};
 
 /* ---- building ---- */
 

@@ -3,116 +3,103 @@
 #include <string.h>
 
 #include "halfulp/formats/ieee.h"
-#include "halfulp/gemm.h"
-#include "halfulp/hadamard.h"
 #include "train/graph.h"
+#include "train/kernels_layers.h"
+
+/* The format itself, or where infinities and NaN stay that it may lack, one with those and an exponent bit more. */
+static hu_format grid_left(const hu_rounding *r) {
+  hu_format f = r->format;
+  if (!r->over_inf && !r->keep_nan) return f;
+  if (f.e == 0) return hu_binary32();
+  f.b = (int16_t)(f.b - (1 << (f.e - 1)));
+  f.e++;
+  f.inf = HU_INF_IEEE;
+  f.nan = HU_NAN_IEEE;
+  f.overflow = HU_OVERFLOW_INF;
+  f.negative = 0;
+  return hu_format_check(f, NULL) == HU_OK && hu_format_fits_binary32(f) ? f : hu_binary32();
+}
 
 hu_format hu_grid_of(const hu_operator *op, const hu_rounding *r, const hu_rounding *before) {
   const hu_rounding *last = r->kind == HU_ROUND_KEEP ? before : r;
-  return op->rounding.accum.kind != HU_ACCUM_FP32 && last->kind == HU_ROUND_FORMAT ? last->format : hu_binary32();
+  int known = op->rounding.accum.kind != HU_ACCUM_FP32 && last->kind == HU_ROUND_FORMAT;
+  return known ? grid_left(last) : hu_binary32();
 }
 
-/* Operands and results of the three products, as their random words are numbered. */
-enum { Z_X = 0, Z_W = 1, DW_X = 2, DW_DZ = 3, DX_DZ = 4, DX_W = 5, Z_OUT = 6, DX_OUT = 7, DW_OUT = 8 };
-
-/* Blocks of rows of x into `room`, transformed; the rows behind them as they are. */
-static hu_status transform(const hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *room,
-                           const float *x) {
-  uint32_t n = op->rounding.hadamard, mask[HU_HADAMARD_MAX / 32];
-  const hu_stream none = {0, 0};
-  hu_exec e = hu_exec_of(net, none);
-  for (size_t i = 0; i < HU_HADAMARD_MAX / 32; i++) mask[i] = op->rounding.signs;
-  hu_hadamard t = {n, HU_ALONG_COLUMNS, HU_HADAMARD_ROOT, HU_SIGNS_MASK, 0, mask};
-  size_t whole = rows / n * n;
-  memcpy(room + whole * cols, x + whole * cols, (rows - whole) * cols * sizeof *room);
-  return hu_hadamard_forward(whole, cols, room, cols, x, cols, &t, &e);
+/* z = a b in binary32. */
+static void multiply(hu_net *net, const hu_operator *op, size_t m, size_t n, size_t k, float *z, hu_matrices a,
+                     hu_matrices b) {
+  hu_matrices d = {z, n, 0, 0, hu_binary32(), 0};
+  hu_products p = {m, n, k, 1, 1, d, a, b, &op->rounding.accum};
+  hu_do_products(net, &p);
 }
 
-/* The operand that a product sees: x itself, or x rounded once more into `room`. The grid that a rounding leaves is
- * told to the product, which models of narrow units want to know. */
-static hu_status operand(hu_net *net, const hu_operator *op, hu_operand *z, size_t rows, size_t cols, const float *x,
-                         const hu_rounding *r, const hu_rounding *before, float *room, unsigned part) {
-  memset(z, 0, sizeof *z);
-  z->data = x;
-  z->ld = cols;
-  hu_rounding exact = hu_rounding_keep();
-  int turned = op->rounding.hadamard && (part == DW_X || part == DW_DZ);
-  z->format = hu_grid_of(op, r, turned ? &exact : before);
-  hu_status s = turned ? transform(net, op, rows, cols, room, x) : HU_OK;
-  if (turned) z->data = room;
-  if (s != HU_OK || r->kind == HU_ROUND_KEEP) return s;
-  hu_exec e = hu_exec_of(net, hu_words_of(net, HU_OF_PRODUCT, op->number << 4 | part));
-  const float *from = z->data;
-  z->data = room;
-  return hu_rounding_apply(rows, cols, room, from, r, &e, NULL);
+static hu_matrices weights(hu_net *net, hu_operator *op, size_t in, const hu_rounding *r, unsigned part) {
+  const hu_parameter *w = &net->parameter[op->theta[0]];
+  return hu_product_operand(net, op, in, w->cols, w->theta, r, &w->round, net->work[2], part);
 }
 
-hu_status hu_round_product(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *x, const hu_rounding *r,
-                           unsigned part) {
-  if (r->kind == HU_ROUND_KEEP) return HU_OK;
-  hu_exec e = hu_exec_of(net, hu_words_of(net, HU_OF_PRODUCT, op->number << 4 | part));
-  return hu_rounding_apply(rows, cols, x, x, r, &e, NULL);
+static hu_matrices gradients(hu_net *net, hu_operator *op, const hu_rounding *r, float *room, unsigned part) {
+  const hu_value *z = &net->value[op->out];
+  return hu_product_operand(net, op, z->rows, z->cols, z->dv, r, &z->round_back, room, part);
 }
 
-/* z = a b (+ bias) in binary32. */
-static hu_status multiply(hu_net *net, const hu_operator *op, size_t m, size_t n, size_t k, float *z,
-                          const hu_operand *a, const hu_operand *b) {
-  const hu_mode rne = {0};
-  const hu_stream none = {0, 0};
-  hu_exec e = hu_exec_of(net, none);
-  hu_result d = {z, n, hu_binary32(), HU_VALUES};
-  return hu_gemm(m, n, k, &d, a, b, NULL, &op->rounding.accum, rne, &e, NULL);
+/* Z is the product: rounded, and the bias added. */
+static hu_status finish_forward(hu_net *net, hu_operator *op) {
+  hu_value *z = &net->value[op->out];
+  size_t rows = z->rows;
+  hu_status s = hu_round_product(net, op, rows, z->cols, z->v, &op->rounding.z_out, HU_PART_Z_OUT);
+  if (s != HU_OK || op->theta[1] < 0) return s;
+  hu_task t = hu_task_of(rows, z->cols, z->v, z->v, net->parameter[op->theta[1]].theta);
+  hu_do(net, HU_RUN_ADD_ROW, &t);
+  return hu_done(net);
 }
 
 static hu_status product_forward(hu_net *net, hu_operator *op, size_t rows, size_t in, const float *x,
                                  const hu_rounding *before) {
-  hu_operand a, b;
-  hu_parameter *w = &net->parameter[op->theta[0]];
   hu_value *z = &net->value[op->out];
-  hu_status s = operand(net, op, &a, rows, in, x, &op->rounding.x, before, net->work[1], Z_X);
-  if (s == HU_OK) {
-    s = operand(net, op, &b, in, z->cols, w->theta, &op->rounding.w, &w->round, net->work[2], Z_W);
-  }
-  if (s == HU_OK) s = multiply(net, op, rows, z->cols, in, z->v, &a, &b);
-  if (s == HU_OK) s = hu_round_product(net, op, rows, z->cols, z->v, &op->rounding.z_out, Z_OUT);
-  if (s != HU_OK || op->theta[1] < 0) return s;
-  const float *bias = net->parameter[op->theta[1]].theta;
-  for (size_t i = 0; i < rows; i++) {
-    for (size_t j = 0; j < z->cols; j++) z->v[i * z->cols + j] += bias[j];
-  }
-  return HU_OK;
+  hu_matrices a = hu_product_operand(net, op, rows, in, x, &op->rounding.x, before, net->work[1], HU_PART_Z_X);
+  hu_matrices b = weights(net, op, in, &op->rounding.w, HU_PART_Z_W);
+  multiply(net, op, rows, z->cols, in, z->v, a, b);
+  return finish_forward(net, op);
 }
 
-/* dx (NULL: not wanted) into dx, dW and db to the parameters. */
-static hu_status product_backward(hu_net *net, hu_operator *op, size_t rows, size_t in, const float *x,
-                                  const hu_rounding *before, float *dx) {
-  hu_operand a, b;
-  hu_parameter *w = &net->parameter[op->theta[0]];
-  hu_value *z = &net->value[op->out];
-  hu_status s = operand(net, op, &a, rows, in, x, &op->rounding.x_back, before, net->work[1], DW_X);
-  if (s == HU_OK) {
-    s = operand(net, op, &b, rows, z->cols, z->dv, &op->rounding.dz_w, &z->round_back, net->work[2], DW_DZ);
-  }
-  a.transposed = 1;
-  if (s == HU_OK) s = multiply(net, op, in, z->cols, rows, net->work[0], &a, &b);
-  if (s == HU_OK) s = hu_round_product(net, op, in, z->cols, net->work[0], &op->rounding.dw_out, DW_OUT);
-  if (s != HU_OK) return s;
-  hu_give_parameter(net, op->theta[0], net->work[0]);
-  if (op->theta[1] >= 0) {
-    hu_sum_columns(rows, z->cols, net->work[0], z->dv, NULL);
-    hu_give_parameter(net, op->theta[1], net->work[0]);
-  }
-  if (!dx) return HU_OK;
-  s = operand(net, op, &a, rows, z->cols, z->dv, &op->rounding.dz, &z->round_back, net->work[1], DX_DZ);
-  if (s == HU_OK) s = operand(net, op, &b, in, z->cols, w->theta, &op->rounding.w_back, &w->round, net->work[2], DX_W);
+/* dX into dx. */
+static hu_status give_x(hu_net *net, hu_operator *op, size_t rows, size_t in, float *dx) {
+  hu_matrices a = gradients(net, op, &op->rounding.dz, net->work[1], HU_PART_DX_DZ);
+  hu_matrices b = weights(net, op, in, &op->rounding.w_back, HU_PART_DX_W);
   b.transposed = 1;
-  if (s == HU_OK) s = multiply(net, op, rows, in, z->cols, dx, &a, &b);
-  return s == HU_OK ? hu_round_product(net, op, rows, in, dx, &op->rounding.dx_out, DX_OUT) : s;
+  multiply(net, op, rows, in, net->value[op->out].cols, dx, a, b);
+  return hu_round_product(net, op, rows, in, dx, &op->rounding.dx_out, HU_PART_DX_OUT);
+}
+
+/* dW, in dw, is the product: rounded, and given, and so is db. */
+static hu_status finish_weights(hu_net *net, hu_operator *op, size_t in, float *dw) {
+  hu_value *z = &net->value[op->out];
+  hu_status s = hu_round_product(net, op, in, z->cols, dw, &op->rounding.dw_out, HU_PART_DW_OUT);
+  hu_give_parameter(net, op->theta[0], dw);
+  if (op->theta[1] < 0) return s;
+  float *db = hu_gift_parameter(net, op->theta[1], net->work[0]);
+  hu_do_columns(net, HU_RUN_COLUMNS, z->rows, z->cols, db, z->dv, NULL, NULL);
+  hu_give_parameter(net, op->theta[1], db);
+  return s == HU_OK ? hu_done(net) : s;
+}
+
+/* dW and db to the parameters. */
+static hu_status give_weights(hu_net *net, hu_operator *op, size_t rows, size_t in, const float *x,
+                              const hu_rounding *before) {
+  float *dw = hu_gift_parameter(net, op->theta[0], net->work[0]);
+  hu_matrices a = hu_product_operand(net, op, rows, in, x, &op->rounding.x_back, before, net->work[1], HU_PART_DW_X);
+  hu_matrices b = gradients(net, op, &op->rounding.dz_w, net->work[2], HU_PART_DW_DZ);
+  a.transposed = 1;
+  multiply(net, op, in, net->value[op->out].cols, rows, dw, a, b);
+  return finish_weights(net, op, in, dw);
 }
 
 static int add_parameters(hu_net *net, hu_operator *op, size_t in, size_t outputs, int bias) {
   op->theta[0] = hu_new_parameter(net, in, outputs, 0, in);
   if (bias && op->theta[0] >= 0) op->theta[1] = hu_new_parameter(net, 1, outputs, 0, 0);
+  hu_name_parameters(net, op->kind->name, op->theta[0], "weight bias");
   return net->status == HU_OK ? op->out : -1;
 }
 
@@ -125,13 +112,16 @@ static hu_status linear_forward(hu_net *net, hu_operator *op) {
 
 static hu_status linear_backward(hu_net *net, hu_operator *op) {
   hu_value *x = &net->value[op->in[0]];
-  int wanted = hu_wants_gradient(net, op->in[0]);
-  hu_status s = product_backward(net, op, x->rows, x->cols, x->v, &x->round, wanted ? net->work[0] : NULL);
-  if (s == HU_OK && wanted) hu_give(net, op->in[0], net->work[0]);
-  return s;
+  net->rounded.there = 0; /* dZ is another one */
+  hu_status s = give_weights(net, op, x->rows, x->cols, x->v, &x->round);
+  if (s != HU_OK || !hu_wants_gradient(net, op->in[0])) return s;
+  float *dx = hu_gift(net, op->in[0], net->work[0]);
+  s = give_x(net, op, x->rows, x->cols, dx);
+  hu_give(net, op->in[0], dx);
+  return s == HU_OK ? hu_done(net) : s;
 }
 
-static const hu_operator_kind linear = {"linear", linear_forward, linear_backward, NULL, 1, 0};
+static const hu_operator_kind linear = {"linear", linear_forward, linear_backward, NULL, 1, 0, 1};
 
 int hu_linear_of(hu_net *net, int x, int weights, int bias) {
   if (!hu_usable(net, x) || weights < 0) return -1;
@@ -148,58 +138,119 @@ int hu_net_linear(hu_net *net, int x, size_t outputs, int bias) {
   if (!hu_usable(net, x)) return -1;
   int weights = hu_new_parameter(net, net->value[x].cols, outputs, 0, net->value[x].cols);
   int offset = bias && weights >= 0 ? hu_new_parameter(net, 1, outputs, 0, 0) : -1;
+  hu_name_parameters(net, "linear", weights, "weight bias");
   return net->status == HU_OK ? hu_linear_of(net, x, weights, offset) : -1;
 }
 
 /* ---- images ---- */
 
-enum { KERNEL = 0, STRIDE = 1, PAD = 2 };
-
-/* The pixels that output row r sees, to its patch, or back: added to the pixels. */
-static void patch_row(const hu_value *x, const hu_value *z, const size_t n[4], size_t r, float *patch, float *pixels,
-                      int back) {
-  size_t per = z->height * z->width, sample = r / per, row = r % per / z->width, col = r % z->width, c = x->cols;
-  for (size_t i = 0; i < n[KERNEL]; i++) {
-    for (size_t j = 0; j < n[KERNEL]; j++, patch += c) {
-      size_t y = row * n[STRIDE] + i, t = col * n[STRIDE] + j;
-      int inside = y >= n[PAD] && y - n[PAD] < x->height && t >= n[PAD] && t - n[PAD] < x->width;
-      if (!inside) {
-        if (!back) memset(patch, 0, c * sizeof *patch);
-        continue;
-      }
-      float *pixel = pixels + ((sample * x->height + y - n[PAD]) * x->width + t - n[PAD]) * c;
-      if (back) {
-        for (size_t k = 0; k < c; k++) pixel[k] += patch[k];
-      } else {
-        memcpy(patch, pixel, c * sizeof *patch);
-      }
-    }
-  }
-}
+enum { KERNEL = 0, STRIDE = 1, PAD = 2, FRAMED = 3 }; /* FRAMED: 1: `kept` has framed images, not patches */
 
 static size_t patch_size(const hu_value *x, const hu_operator *op) { return op->n[KERNEL] * op->n[KERNEL] * x->cols; }
+
+/* Between the image x and the windows of z. */
+static hu_task windows(const hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *to,
+                       const float *from) {
+  const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
+  hu_task t = hu_task_of(rows, cols, to, from, NULL);
+  const size_t n[8] = {op->n[KERNEL], op->n[KERNEL], op->n[STRIDE], op->n[PAD],
+                       x->height,     x->width,      z->height,     z->width};
+  memcpy(t.n, n, sizeof n);
+  return t;
+}
+
+static void make_patches(hu_net *net, hu_operator *op) {
+  hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
+  hu_task t = windows(net, op, z->rows, patch_size(x, op), op->kept, x->v);
+  hu_do(net, HU_RUN_PATCHES, &t);
+  op->n[FRAMED] = 0;
+}
+
+/* Numbers of the images with zeros around them. */
+static size_t framed_size(const hu_net *net, const hu_operator *op) {
+  const hu_value *x = &net->value[op->in[0]];
+  return net->batch * (x->height + 2 * op->n[PAD]) * (x->width + 2 * op->n[PAD]) * x->cols;
+}
+
+/* What an engine that needs no patches is told; without zeros around them images are as they are. */
+static hu_convolution convolution(const hu_net *net, const hu_operator *op) {
+  hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
+  hu_task t = windows(net, op, 0, 0, NULL, NULL);
+  hu_convolution c;
+  memset(&c, 0, sizeof c);
+  memcpy(c.n, t.n, sizeof c.n);
+  c.images = net->batch;
+  c.channels = x->cols;
+  c.outputs = z->cols;
+  c.x = x->v;
+  c.z = z->v;
+  c.framed = op->n[PAD] ? op->kept : x->v;
+  c.room = net->work[HU_ROOMS - 1];
+  return c;
+}
+
+static int without_patches(hu_net *net, const hu_operator *op, int what, const hu_convolution *c) {
+  if (net->fault != HU_OK || !net->engine->convolve || op->rounding.accum.kind != HU_ACCUM_FP32) return 0;
+  return net->engine->convolve(net->self, what, c);
+}
 
 static hu_status conv_forward(hu_net *net, hu_operator *op) {
   hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
   size_t in = patch_size(x, op);
-  for (size_t r = 0; r < z->rows; r++) patch_row(x, z, op->n, r, op->kept + r * in, x->v, 0);
+  hu_convolution c = convolution(net, op);
+  int plain = op->rounding.x.kind == HU_ROUND_KEEP && framed_size(net, op) <= op->kept_size;
+  if (plain && without_patches(net, op, HU_CONVOLVE_POSSIBLE, &c)) {
+    c.w = weights(net, op, in, &op->rounding.w, HU_PART_Z_W).data;
+    op->n[FRAMED] = (size_t)without_patches(net, op, HU_CONVOLVE_RESULT, &c);
+    if (op->n[FRAMED]) return finish_forward(net, op);
+  }
+  make_patches(net, op);
   return product_forward(net, op, z->rows, in, op->kept, &x->round);
 }
 
-static hu_status conv_backward(hu_net *net, hu_operator *op) {
-  hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
+static hu_status conv_weights(hu_net *net, hu_operator *op) {
+  hu_value *x = &net->value[op->in[0]];
   size_t in = patch_size(x, op);
-  int wanted = hu_wants_gradient(net, op->in[0]);
-  hu_status s = product_backward(net, op, z->rows, in, op->kept, &x->round, wanted ? net->work[0] : NULL);
-  if (s != HU_OK || !wanted) return s;
-  float *dx = net->work[1];
-  memset(dx, 0, x->rows * x->cols * sizeof *dx);
-  for (size_t r = 0; r < z->rows; r++) patch_row(x, z, op->n, r, net->work[0] + r * in, dx, 1);
-  hu_give(net, op->in[0], dx);
-  return HU_OK;
+  hu_convolution c = convolution(net, op);
+  if (op->n[FRAMED] && op->rounding.x_back.kind == HU_ROUND_KEEP && !op->rounding.hadamard) {
+    c.dz = gradients(net, op, &op->rounding.dz_w, net->work[2], HU_PART_DW_DZ).data;
+    c.dw = hu_gift_parameter(net, op->theta[0], net->work[0]);
+    if (without_patches(net, op, HU_CONVOLVE_WEIGHTS, &c)) return finish_weights(net, op, in, c.dw);
+  }
+  if (op->n[FRAMED] || hu_patches_spoilt(op, &op->rounding.x_back)) make_patches(net, op);
+  return give_weights(net, op, net->value[op->out].rows, in, op->kept, &x->round);
 }
 
-static const hu_operator_kind conv = {"conv", conv_forward, conv_backward, NULL, 1, 0};
+static hu_status conv_image(hu_net *net, hu_operator *op) {
+  hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
+  size_t in = patch_size(x, op);
+  hu_convolution c = convolution(net, op);
+  float *dx = hu_gift(net, op->in[0], net->work[0]);
+  if (op->rounding.dx_out.kind == HU_ROUND_KEEP && without_patches(net, op, HU_CONVOLVE_POSSIBLE, &c)) {
+    c.dz = gradients(net, op, &op->rounding.dz, net->work[1], HU_PART_DX_DZ).data;
+    c.w = weights(net, op, in, &op->rounding.w_back, HU_PART_DX_W).data;
+    c.dx = dx;
+    if (without_patches(net, op, HU_CONVOLVE_IMAGES, &c)) {
+      hu_give(net, op->in[0], dx);
+      return hu_done(net);
+    }
+  }
+  hu_status s = give_x(net, op, z->rows, in, net->work[0]);
+  dx = hu_gift(net, op->in[0], net->work[1]);
+  hu_task t = windows(net, op, x->rows, x->cols, dx, net->work[0]);
+  t.work = z->rows * in;
+  hu_do(net, HU_RUN_PATCHES_BACK, &t);
+  hu_give(net, op->in[0], dx);
+  return s == HU_OK ? hu_done(net) : s;
+}
+
+static hu_status conv_backward(hu_net *net, hu_operator *op) {
+  net->rounded.there = 0;
+  hu_status s = conv_weights(net, op);
+  return s == HU_OK && hu_wants_gradient(net, op->in[0]) ? conv_image(net, op) : s;
+}
+
+static const hu_operator_kind conv = {"conv", conv_forward, conv_backward, NULL, 1, 0, 1};
 
 int hu_net_conv(hu_net *net, int x, size_t outputs, size_t kernel, size_t stride, size_t pad, int bias) {
   if (!hu_usable(net, x)) return -1;
@@ -222,6 +273,8 @@ int hu_net_conv(hu_net *net, int x, size_t outputs, size_t kernel, size_t stride
   op->n[KERNEL] = kernel;
   op->n[STRIDE] = stride;
   op->n[PAD] = pad;
-  if (hu_want_work(net, op->kept_size) != HU_OK) return hu_refuse(net, HU_E_MEMORY, "conv: no memory for patches");
+  size_t kernel_room = (in + 15) * (outputs + 15); /* see hu_convolution */
+  if (hu_want_work(net, op->kept_size > kernel_room ? op->kept_size : kernel_room) != HU_OK)
+    return hu_refuse(net, HU_E_MEMORY, "conv: no memory for patches");
   return add_parameters(net, op, in, outputs, bias);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A network run: forward, backward, a step. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "halfulp/train/data.h"
@@ -12,24 +13,16 @@ hu_stream hu_words_of(const hu_net *net, unsigned of, uint64_t number) {
   return s;
 }
 
-hu_exec hu_exec_of(const hu_net *net, hu_stream words) {
-  hu_exec e;
-  memset(&e, 0, sizeof e);
-  e.threads = net->threads;
-  e.stream = words;
-  return e;
+/* Where the engine counts. */
+static hu_rounding_counts *counts_of(const hu_net *net, hu_rounding_counts *own, hu_rounding_counts *seen) {
+  return net->engine->on_host ? own : seen;
 }
 
-static hu_status round_in_place(const hu_net *net, size_t rows, size_t cols, float *x, const hu_rounding *r,
-                                hu_stream words, hu_rounding_counts *counts) {
-  hu_exec e = hu_exec_of(net, words);
-  return hu_rounding_apply(rows, cols, x, x, r, &e, counts);
-}
-
-static hu_status round_value(hu_net *net, int i) {
+/* op: that made it; NULL: an input. */
+static void round_value(hu_net *net, const hu_operator *op, int i) {
   hu_value *x = &net->value[i];
   hu_stream words = hu_words_of(net, HU_OF_VALUE, (uint64_t)i);
-  return round_in_place(net, x->rows, x->cols, x->v, &x->round, words, &x->counts);
+  hu_round_of(net, op, x->rows, x->cols, x->v, x->v, &x->round, words, counts_of(net, &x->counts, x->seen));
 }
 
 /* ---- what goes in ---- */
@@ -40,8 +33,41 @@ hu_status hu_net_feed(hu_net *net, int input, const float *x) {
   if (input < 0 || input >= net->values || net->value[input].made) return HU_E_SHAPE;
   hu_value *v = &net->value[input];
   net->training = 0; /* gradients want a pass with what is fed now */
-  memcpy(v->v, x, v->rows * v->cols * sizeof *x);
-  return round_value(net, input);
+  net->fault = HU_OK;
+  hu_do_put(net, v->v, x, v->rows * v->cols * sizeof *x);
+  round_value(net, NULL, input);
+  return hu_done(net);
+}
+
+/* First numbers of a parameter into z, on the host. */
+static void draw(const hu_net *net, int i, float *z) {
+  const hu_parameter *p = &net->parameter[i];
+  size_t n = p->rows * p->cols;
+  hu_stream words = hu_stream_child(hu_stream_of_use(net->seed, HU_USE_WEIGHTS), (uint64_t)i);
+  for (size_t k = 0; k < n; k++) z[k] = p->start;
+  if (p->drawn == HU_DRAWN_UNIFORM) {
+    hu_init_uniform(n, z, p->hidden, words);
+  } else if (p->drawn == HU_DRAWN_NORMAL) {
+    if (p->deviation > 0) hu_normal_n(n, z, p->deviation, words);
+  } else if (p->fan_in) {
+    hu_init_normal(n, z, p->before_relu ? 2 : 1, p->fan_in, words);
+  }
+}
+
+static hu_status start_parameter(hu_net *net, int i) {
+  hu_parameter *p = &net->parameter[i];
+  size_t n = p->rows * p->cols;
+  float *room = net->engine->on_host ? p->master : malloc((n ? n : 1) * sizeof *room);
+  if (!room) return HU_E_MEMORY;
+  draw(net, i, room);
+  if (room != p->master) {
+    hu_do_put(net, p->master, room, n * sizeof *room);
+    free(room);
+  }
+  hu_do_fill(net, n, p->m, 0);
+  hu_do_fill(net, n, p->second, 0);
+  hu_do_fill(net, n, p->kahan, 0);
+  return hu_done(net);
 }
 
 hu_status hu_net_initialize(hu_net *net, uint64_t seed) {
@@ -52,32 +78,39 @@ hu_status hu_net_initialize(hu_net *net, uint64_t seed) {
   net->training = net->trained = 0;
   memset(&net->time, 0, sizeof net->time);
   net->time.power1 = net->time.power2 = 1;
-  for (int i = 0; i < net->parameters; i++) {
-    hu_parameter *p = &net->parameter[i];
-    size_t n = p->rows * p->cols;
-    for (size_t k = 0; k < n; k++) {
-      p->master[k] = p->start;
-      p->m[k] = p->second[k] = p->kahan[k] = 0;
-    }
-    hu_stream words = hu_stream_child(hu_stream_of_use(seed, HU_USE_WEIGHTS), (uint64_t)i);
-    if (p->fan_in) hu_init_normal(n, p->master, p->before_relu ? 2 : 1, p->fan_in, words);
-  }
+  hu_status s = net->fault = HU_OK;
+  for (int i = 0; i < net->parameters && s == HU_OK; i++) s = start_parameter(net, i);
   for (int i = 0; i < net->operators; i++) {
     if (net->op[i].kind->start) net->op[i].kind->start(net, &net->op[i]);
   }
-  return HU_OK;
+  return s == HU_OK ? hu_done(net) : s;
 }
 
 /* ---- forward ---- */
 
-static hu_status round_parameters(hu_net *net) {
-  hu_status s = HU_OK;
-  for (int i = 0; i < net->parameters && s == HU_OK; i++) {
+static void round_parameters(hu_net *net) {
+  for (int i = 0; i < net->parameters; i++) {
     hu_parameter *p = &net->parameter[i];
-    hu_exec e = hu_exec_of(net, hu_words_of(net, HU_OF_PARAMETER, (uint64_t)i));
-    s = hu_rounding_apply(p->rows, p->cols, p->theta, p->master, &p->round, &e, &p->counts);
+    hu_stream words = hu_words_of(net, HU_OF_PARAMETER, (uint64_t)i);
+    hu_rounding_counts *counts = counts_of(net, &p->counts, p->seen);
+    hu_round_of(net, NULL, p->rows, p->cols, p->theta, p->master, &p->round, words, counts);
   }
-  return s;
+}
+
+/* What overflowed in this pass: counts since the end of the one before. */
+static void note_over(hu_net *net) {
+  for (int i = 0; i < net->values; i++) {
+    hu_value *x = &net->value[i];
+    if (!net->engine->on_host) hu_do_get(net, &x->counts, x->seen, sizeof x->counts);
+    x->over = x->counts.over - x->over_seen;
+    x->over_seen = x->counts.over;
+  }
+  for (int i = 0; i < net->parameters; i++) {
+    hu_parameter *p = &net->parameter[i];
+    if (!net->engine->on_host) hu_do_get(net, &p->counts, p->seen, sizeof p->counts);
+    p->over = p->counts.over - p->over_seen;
+    p->over_seen = p->counts.over;
+  }
 }
 
 hu_status hu_net_forward(hu_net *net, int training, float *loss) {
@@ -85,13 +118,24 @@ hu_status hu_net_forward(hu_net *net, int training, float *loss) {
   if (net->status != HU_OK) return net->status;
   net->training = training;
   net->trained = 0;
-  hu_status s = round_parameters(net);
+  net->fault = HU_OK;
+  hu_forget_operands(net);
+  round_parameters(net);
+  hu_status s = hu_done(net);
   for (int i = 0; i < net->operators && s == HU_OK; i++) {
-    s = net->op[i].kind->forward(net, &net->op[i]);
-    if (s == HU_OK) s = round_value(net, net->op[i].out);
+    hu_operator *op = &net->op[i];
+    hu_tell(net, HU_PHASE_FORWARD, op, 0);
+    s = op->kind->forward(net, op);
+    hu_tell(net, HU_PHASE_FORWARD, op, 1);
+    if (s == HU_OK) round_value(net, op, op->out);
+    if (s == HU_OK) s = hu_done(net);
+  }
+  if (s == HU_OK && net->planned) note_over(net);
+  if (s == HU_OK && loss) {
+    hu_do_get(net, loss, net->loss, sizeof *loss);
+    s = hu_done(net);
   }
   if (s != HU_OK) net->training = 0;
-  if (s == HU_OK && loss) *loss = net->loss;
   return s;
 }
 
@@ -99,40 +143,21 @@ hu_status hu_net_forward(hu_net *net, int training, float *loss) {
 
 int hu_wants_gradient(const hu_net *net, int value) { return net->value[value].made; }
 
-static void give(int *there, size_t n, float *z, const float *x) {
-  if (*there) {
-    for (size_t i = 0; i < n; i++) z[i] += x[i];
-  } else {
-    memcpy(z, x, n * sizeof *z);
-  }
-  *there = 1;
+static void round_gradient(hu_net *net, const hu_operator *op) {
+  hu_value *x = &net->value[op->out];
+  hu_stream words = hu_words_of(net, HU_OF_GRADIENT, (uint64_t)op->out);
+  hu_rounding_counts *counts = counts_of(net, &x->counts_back, x->seen + 1);
+  hu_round_of(net, op, x->rows, x->cols, x->dv, x->dv, &x->round_back, words, counts);
 }
 
-void hu_give(hu_net *net, int value, const float *x) {
-  hu_value *v = &net->value[value];
-  give(&v->gradient, v->rows * v->cols, v->dv, x);
-}
-
-void hu_give_parameter(hu_net *net, int parameter, const float *x) {
-  hu_parameter *p = &net->parameter[parameter];
-  give(&p->gradient, p->rows * p->cols, p->dtheta, x);
-}
-
-static hu_status round_gradient(hu_net *net, int i) {
-  hu_value *x = &net->value[i];
-  hu_stream words = hu_words_of(net, HU_OF_GRADIENT, (uint64_t)i);
-  return round_in_place(net, x->rows, x->cols, x->dv, &x->round_back, words, &x->counts_back);
-}
-
-static hu_status round_parameter_gradients(hu_net *net) {
-  hu_status s = HU_OK;
-  for (int i = 0; i < net->parameters && s == HU_OK; i++) {
+static void round_parameter_gradients(hu_net *net) {
+  for (int i = 0; i < net->parameters; i++) {
     hu_parameter *p = &net->parameter[i];
-    if (!p->gradient) memset(p->dtheta, 0, p->rows * p->cols * sizeof *p->dtheta);
+    if (!p->gradient) hu_do_fill(net, p->rows * p->cols, p->dtheta, 0);
     hu_stream words = hu_words_of(net, HU_OF_PARAMETER_GRADIENT, (uint64_t)i);
-    s = round_in_place(net, p->rows, p->cols, p->dtheta, &p->round_back, words, &p->counts_back);
+    hu_rounding_counts *counts = counts_of(net, &p->counts_back, p->seen + 1);
+    hu_round_of(net, NULL, p->rows, p->cols, p->dtheta, p->dtheta, &p->round_back, words, counts);
   }
-  return s;
 }
 
 hu_status hu_net_backward(hu_net *net, float scale) {
@@ -141,47 +166,93 @@ hu_status hu_net_backward(hu_net *net, float scale) {
   if (!net->training || !net->operators || !net->op[net->operators - 1].kind->loss) return HU_E_TRAIN;
   for (int i = 0; i < net->values; i++) net->value[i].gradient = 0;
   for (int i = 0; i < net->parameters; i++) net->parameter[i].gradient = 0;
-  hu_give(net, net->op[net->operators - 1].out, &scale);
+  net->fault = HU_OK;
+  hu_value *loss = &net->value[net->op[net->operators - 1].out];
+  hu_do_put(net, loss->dv, &scale, sizeof scale);
+  loss->gradient = 1;
   hu_status s = HU_OK;
   for (int i = net->operators; i-- > 0 && s == HU_OK;) {
     hu_operator *op = &net->op[i];
     if (!net->value[op->out].gradient) continue;
-    s = round_gradient(net, op->out);
+    round_gradient(net, op);
+    s = hu_done(net);
+    hu_tell(net, HU_PHASE_BACKWARD, op, 0);
     if (s == HU_OK) s = op->kind->backward(net, op);
+    hu_tell(net, HU_PHASE_BACKWARD, op, 1);
   }
-  if (s == HU_OK) s = round_parameter_gradients(net);
+  if (s == HU_OK) {
+    round_parameter_gradients(net);
+    s = hu_done(net);
+  }
   net->trained = s == HU_OK;
   return s;
 }
 
 /* ---- a step ---- */
 
-static hu_status step_parameter(hu_net *net, int i, const hu_optimizer *o, hu_update_counts *counts) {
+hu_optimizer hu_optimizer_of(const hu_net *net, int i, const hu_optimizer *o) {
+  const hu_parameter *p = &net->parameter[i];
+  hu_optimizer z = *o;
+  if (p->own_update) {
+    z.update = p->update;
+    z.mode = p->mode;
+  }
+  return z;
+}
+
+static void step_parameter(hu_net *net, int i, const hu_optimizer *all) {
   hu_parameter *p = &net->parameter[i];
+  const hu_optimizer own = hu_optimizer_of(net, i, all), *o = &own;
   int adam = o->kind == HU_ADAMW;
   hu_optimizer_arrays x = {p->master, p->dtheta, adam || o->momentum != 0 ? p->m : NULL, adam ? p->second : NULL,
                            o->update == HU_UPDATE_KAHAN ? p->kahan : NULL};
   hu_stream words = hu_words_of(net, HU_OF_UPDATE, (uint64_t)i);
-  return hu_optimizer_step(p->rows * p->cols, &x, o, &net->time, words, counts);
+  if (net->fault != HU_OK) return;
+  size_t n = p->rows * p->cols;
+  net->fault = net->engine->step
+                   ? net->engine->step(net->self, n, &x, o, &net->time, words, net->updates)
+                   : hu_optimizer_step_on(net->engine, net->self, n, &x, o, &net->time, words, net->work, net->updates);
 }
 
-hu_status hu_net_update(hu_net *net, const hu_optimizer *o, const hu_loss_rule *rule, hu_loss_scale *scale,
-                        hu_update_counts *counts, int *taken) {
+static hu_status step(hu_net *net, const hu_optimizer *o, hu_update_counts *counts) {
+  hu_update_counts sum = {0, 0};
+  hu_do_put(net, net->updates, &sum, sizeof sum);
+  for (int i = 0; i < net->parameters; i++) step_parameter(net, i, o);
+  if (!counts) return hu_done(net);
+  hu_do_get(net, &sum, net->updates, sizeof sum);
+  counts->moved += sum.moved;
+  counts->lost += sum.lost;
+  return hu_done(net);
+}
+
+hu_status hu_net_update_with(hu_net *net, const hu_optimizer *o, const hu_loss_rule *rule, hu_loss_scale *scale,
+                             hu_net_gradient_rules *with, hu_update_counts *counts, int *taken) {
   hu_gradient_found found = {0, 0};
   if (!net || !rule || !scale) return HU_E_NULL;
   hu_status s = hu_optimizer_check(o, NULL);
   if (s == HU_OK) s = hu_loss_rule_check(rule, NULL);
   if (s == HU_OK && !net->trained) s = HU_E_TRAIN;
   if (s != HU_OK) return s;
-  net->trained = 0;
-  for (int i = 0; i < net->parameters; i++) {
-    hu_parameter *p = &net->parameter[i];
-    hu_gradient_unscale_n(p->rows * p->cols, p->dtheta, scale->scale, &found);
+  hu_tell(net, HU_PHASE_UPDATE, NULL, 0);
+  s = hu_prepare_gradients(net, with, scale->scale, o->rate, &found);
+  if (s != HU_OK) {
+    hu_tell(net, HU_PHASE_UPDATE, NULL, 1);
+    return s;
   }
+  if (with) with->found = found;
+  net->trained = 0;
   int go = hu_loss_scale_update(scale, rule, found);
-  if (go) hu_optimizer_tick(&net->time, o);
-  for (int i = 0; go && i < net->parameters && s == HU_OK; i++) s = step_parameter(net, i, o, counts);
+  if (go) {
+    hu_optimizer_tick(&net->time, o);
+    s = step(net, o, counts);
+  }
   net->step++;
+  hu_tell(net, HU_PHASE_UPDATE, NULL, 1);
   if (taken) *taken = go;
   return s;
+}
+
+hu_status hu_net_update(hu_net *net, const hu_optimizer *o, const hu_loss_rule *rule, hu_loss_scale *scale,
+                        hu_update_counts *counts, int *taken) {
+  return hu_net_update_with(net, o, rule, scale, NULL, counts, taken);
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reductions in stated orders, elementary functions. */
+/* Sums on the host, in stated orders. */
 #include <string.h>
 
-#include "halfulp/formats/ieee.h"
-#include "halfulp/function_n.h"
 #include "train/graph.h"
 
 enum { LANES = 16, CHUNK = 64 };
@@ -47,20 +45,3 @@ void hu_sum_columns(size_t rows, size_t cols, float *z, const float *x, const fl
     some_columns(rows, cols, n, z + j, x + j, y ? y + j : NULL);
   }
 }
-
-typedef hu_status function_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,
-                             hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events);
-
-/* binary32 arrays are arrays of binary32 codes. Formats and mode are right: nothing can fail. */
-static void each(function_n *f, size_t n, float *z, const float *x) {
-  const hu_mode rne = {0};
-  hu_status s = f(n, z, 1, hu_binary32(), x, 1, hu_binary32(), rne, NULL, NULL);
-  (void)s;
-}
-
-void hu_exp_each(size_t n, float *z, const float *x) { each(hu_exp_n, n, z, x); }
-void hu_log_each(size_t n, float *z, const float *x) { each(hu_log_n, n, z, x); }
-void hu_tanh_each(size_t n, float *z, const float *x) { each(hu_tanh_n, n, z, x); }
-void hu_sigmoid_each(size_t n, float *z, const float *x) { each(hu_sigmoid_n, n, z, x); }
-void hu_erf_each(size_t n, float *z, const float *x) { each(hu_erf_n, n, z, x); }
-void hu_gelu_each(size_t n, float *z, const float *x) { each(hu_gelu_n, n, z, x); }

@@ -42,12 +42,12 @@ int hu_read_number(const char *text, size_t n, double *x) {
   return isfinite(*x) != 0;
 }
 
-char *hu_write_number(char text[HU_NUMBER_TEXT_MAX], double x) {
+static char *write_shortest(char text[HU_DECIMAL_TEXT_MAX], double x, int single) {
   double back;
   locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), old = c ? uselocale(c) : (locale_t)0;
   for (int digits = 1; digits <= 17; digits++) {
-    snprintf(text, HU_NUMBER_TEXT_MAX, "%.*g", digits, x);
-    if (read_decimal(text, &back) && back == x) break;
+    snprintf(text, HU_DECIMAL_TEXT_MAX, "%.*g", digits, x);
+    if (read_decimal(text, &back) && (single ? (float)back == (float)x : back == x)) break;
   }
   if (c) {
     uselocale(old);
@@ -55,3 +55,6 @@ char *hu_write_number(char text[HU_NUMBER_TEXT_MAX], double x) {
   }
   return text;
 }
+
+char *hu_write_number(char text[HU_DECIMAL_TEXT_MAX], double x) { return write_shortest(text, x, 0); }
+char *hu_write_single(char text[HU_DECIMAL_TEXT_MAX], float x) { return write_shortest(text, (double)x, 1); }

@@ -4,9 +4,13 @@
  *   net.h         networks whose every tensor has a precision, and their gradients
  *   rounding.h    how a whole tensor is rounded
  *   loss_scale.h  factors on the loss, static and automatic
+ *   gradient.h    penalties in binary32, clipping by the global norm, LARC
  *   optimizer.h   SGD and AdamW in any format; stochastic and compensated weight updates
  *   assignment.h  which tensors are kept in low precision
+ *   precision.h   such assignments at work on a network
  *   data.h        data sets, batches, first weights
+ *   model.h       the networks of the papers, from records and texts
+ *   trainer.h     a training run described by keys and values
  *   experiment.h  papers' claims, reproduced and judged */
 #ifndef HALFULP_TRAIN_H
 #define HALFULP_TRAIN_H
@@ -14,9 +18,13 @@
 #include "halfulp/train/assignment.h"
 #include "halfulp/train/data.h"
 #include "halfulp/train/experiment.h"
+#include "halfulp/train/gradient.h"
 #include "halfulp/train/loss_scale.h"
+#include "halfulp/train/model.h"
 #include "halfulp/train/net.h"
 #include "halfulp/train/optimizer.h"
+#include "halfulp/train/precision.h"
 #include "halfulp/train/rounding.h"
+#include "halfulp/train/trainer.h"
 
 #endif

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The examples that --help and the man page show do what they say; the man page knows every command and option."""
 
+import json
 import os
 import re
 import shutil
@@ -10,9 +11,13 @@ import sys
 sys.dont_write_bytecode = True
 import support  # noqa: E402
 
-COMMANDS = ("formats", "info", "encode", "decode", "explain", "quantize", "gemm", "experiments", "experiment", "models", "mma", "diff", "plot",
-            "vectors", "check-vectors", "testfloat", "verify", "probe-hw")
+COMMANDS = ("formats", "info", "encode", "decode", "explain", "quantize", "gemm", "train", "experiments", "experiment", "models", "mma", "diff", "plot",
+            "sweep", "vectors", "check-vectors", "testfloat", "verify", "probe-hw")
 MAN = os.environ["HALFULP_MAN"]
+
+
+def built(command):
+    return os.environ[{"train": "HALFULP_TRAIN", "sweep": "HALFULP_CONFIG"}.get(command, "HALFULP_MAN")] != "0"
 
 
 class Docs(support.Case):
@@ -67,6 +72,8 @@ class Docs(support.Case):
     def test_help_examples(self):
         done = 0
         for command in COMMANDS:
+            if not built(command):
+                continue  # built without
             text = self.ok(command, "--help").split("\nExamples:\n")[1]
             for line in self.examples(text):
                 if "--level full" in line or (
@@ -101,12 +108,45 @@ class Docs(support.Case):
             self.assertNotEqual(r.stdout, b"", line)
         self.assertEqual(len(lines), 9)
 
+    def test_readme_training(self):
+        """The command lines of its section on training, and the configuration that it shows."""
+        if not built("train"):
+            self.skipTest("halfulp train is left out")
+        os.symlink(support.DATA, self.path("data"))
+        os.symlink(os.path.join(support.DATA, "..", "examples"), self.path("examples"))
+        with open(os.path.join(support.DATA, "..", "README.md"), encoding="utf-8") as f:
+            section = f.read().split("## Training\n")[1]
+        shown = [l for l in section.split("```ini")[0].split("\n") if l.startswith("    ")]
+        lines = list(self.examples("\n".join(shown)))
+        self.assertEqual(len(lines), 2)
+        for line in lines:
+            r = self.shell(line)
+            self.assertEqual((r.returncode, r.stderr), (0, b""), line)
+        with open(self.path("shown.ini"), "w", encoding="utf-8") as f:
+            f.write(section.split("```ini\n")[1].split("```")[0])
+        self.ok("train", self.path("shown.ini"), "--data", self.path("data"), "--set", "run.steps=3", "--out", self.path("out"))
+
+    def test_experiments_page(self):
+        """Its drawings are there, and every experiment has a section of its name."""
+        folder = os.path.join(support.DATA, "..", "docs")
+        with open(os.path.join(folder, "experiments.md"), encoding="utf-8") as f:
+            page = f.read()
+        drawings = re.findall(r"\((img/[^)\s]+)\)", page)
+        self.assertGreater(len(drawings), 5)
+        for name in drawings:
+            self.assertTrue(os.path.isfile(os.path.join(folder, name)), name)
+        titles = re.findall(r"(?m)^## (.+)$", page)
+        for e in json.loads(self.ok("experiments", "--json")):
+            self.assertTrue(any(e["name"] in re.findall(r"[\w-]+", t) for t in titles), e["name"])
+
     def test_man_page(self):
         with open(MAN, encoding="ascii") as f:
             man = f.read()
         plain = man.replace("\\-", "-")
         for command in COMMANDS:
             self.assertRegex(plain, r'(?m)^\.B[IR] "?%s\b' % command)
+            if not built(command):
+                continue  # built without
             options = set(re.findall(r"(?m)^  (?:-\w, |    )--([a-z0-9-]+)", self.ok(command, "--help"))) - {"help"}
             for option in options - {"output", "add", "first", "verbose"}:  # shown by their letters there
                 self.assertIn("--" + option, plain, (command, option))

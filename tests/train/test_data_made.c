@@ -274,6 +274,59 @@ static void teacher(void **state) {
   assert_int_equal(hu_data_teacher(&d, &what, 1), HU_E_SHAPE);
 }
 
+/* Scores by the C library's arithmetic in binary64 from the hidden rows; labels are their signs. */
+static void ratings(void **state) {
+  (void)state;
+  hu_ratings what = hu_ratings_usual();
+  hu_data a, b;
+  float u[100 * 4], v[80 * 4], noise;
+  unsigned users[100] = {0}, items[80] = {0};
+  what.count = 20000;
+  assert_int_equal(hu_data_ratings(&a, 0, &what, 1), HU_OK);
+  assert_true(a.count == 20000 && a.channels == 2 && a.targets == 1 && a.classes == 0 && !a.labels);
+  golden("ratings x", 40000, a.x, 0xE74F52BE190F895A);
+  golden("ratings y", 20000, a.y, 0x871A460640D66DF9);
+  hu_stream truth = hu_stream_of_use(1, HU_USE_TRUTH);
+  hu_init_normal(400, u, 1, 4, hu_stream_child(truth, 0));
+  hu_normal_n(320, v, 1, hu_stream_child(truth, 1));
+  for (size_t i = 0; i < a.count; i++) {
+    size_t user = (size_t)a.x[2 * i], item = (size_t)a.x[2 * i + 1];
+    double score = 0;
+    hu_stream s = hu_stream_child(hu_stream_of_use(1, HU_USE_DATA), i);
+    assert_true((float)user == a.x[2 * i] && (float)item == a.x[2 * i + 1]);
+    assert_true(user == hu_stream_below(&s, 100) && item == hu_stream_below(&s, 80));
+    users[user]++;
+    items[item]++;
+    hu_normal_n(1, &noise, 0.1f, hu_stream_child(hu_stream_of_use(1, HU_USE_NOISE), i));
+    for (size_t k = 0; k < 4; k++) score += (double)u[user * 4 + k] * (double)v[item * 4 + k];
+    assert_true(t_same32(a.y[i], (float)(score + (double)noise)));
+  }
+  for (int i = 0; i < 100; i++) assert_true(users[i] > 140 && users[i] < 260);
+  for (int i = 0; i < 80; i++) assert_true(items[i] > 180 && items[i] < 320);
+  moments m = moments_of(a.count, a.y);
+  assert_true(m.variance > 0.7 && m.variance < 1.4);
+  /* A later part, and labels. */
+  what.count = 50;
+  assert_int_equal(hu_data_ratings(&b, 100, &what, 1), HU_OK);
+  assert_memory_equal(b.y, a.y + 100, 50 * sizeof(float));
+  hu_data_free(&b);
+  what.labels = 1;
+  assert_int_equal(hu_data_ratings(&b, 123, &what, 1), HU_OK);
+  assert_true(b.classes == 2 && b.targets == 0 && !b.y);
+  assert_memory_equal(b.x, a.x + 2 * 123, 100 * sizeof(float));
+  for (size_t i = 0; i < 50; i++) assert_int_equal(b.labels[i], a.y[123 + i] > 0);
+  hu_data_free(&a);
+  hu_data_free(&b);
+  static const hu_ratings bad[] = {
+      {10, 0, 80, 4, 0, 0},  {10, 100, 0, 4, 0, 0},      {10, 100, 80, 0, 0, 0},        {10, 100, 80, 4, -1, 0},
+      {0, 100, 80, 4, 0, 0}, {10, 1 << 25, 80, 4, 0, 0}, {10, 100, 80, 4, INFINITY, 0}, {10, 100, 1 << 25, 4, 0, 0}};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    assert_int_equal(hu_data_ratings(&a, 0, &bad[i], 1), HU_E_SHAPE);
+  }
+  assert_int_equal(hu_data_ratings(&a, UINT64_MAX, &what, 1), HU_E_SHAPE);
+  assert_int_equal(hu_data_ratings(&a, 0, NULL, 1), HU_E_NULL);
+}
+
 /* ---- batches ---- */
 
 static void batches(void **state) {
@@ -416,6 +469,6 @@ int main(void) {
       cmocka_unit_test(normal_numbers), cmocka_unit_test(uniform_numbers), cmocka_unit_test(first_weights),
       cmocka_unit_test(least_squares),  cmocka_unit_test(gratings),        cmocka_unit_test(teacher),
       cmocka_unit_test(batches),        cmocka_unit_test(state_texts),     cmocka_unit_test(augmentation),
-      cmocka_unit_test(windows),        cmocka_unit_test(gathered)};
+      cmocka_unit_test(windows),        cmocka_unit_test(gathered),        cmocka_unit_test(ratings)};
   return cmocka_run_group_tests_name("data made", tests, NULL, NULL);
 }

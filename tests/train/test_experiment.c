@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Every experiment: its claims hold, and its weights are those of the golden file, bit for bit.
+/* Experiments: claims hold, and weights are those of the golden file, bit for bit, whatever the number of threads.
  *
- *   test_experiment DATA GOLDEN     or, to write the golden file:  test_experiment DATA > GOLDEN */
+ *   test_experiment quick DATA GOLDEN     those that are quick;  all: every one
+ *   test_experiment write DATA > GOLDEN   writes the golden file
+ *
+ * The golden file is of one thread; of the quick ones the second is run with three, of all every second one. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "halfulp/train/data.h"
 #include "halfulp/train/experiment.h"
 
-enum { LINES_MAX = 200, LINE_MAX = 160 };
+enum { LINES_MAX = 300, LINE_MAX = 200 };
 static char lines[LINES_MAX][LINE_MAX];
-static size_t count, used;
+static size_t count;
 
 static int read_lines(const char *path) {
   FILE *f = fopen(path, "r");
@@ -24,62 +28,133 @@ static int read_lines(const char *path) {
   return count > 0;
 }
 
-/* The line of a run is the next one of the file. */
-static int same(const char *line) {
-  if (used < count && strcmp(lines[used], line) == 0) {
-    used++;
-    return 1;
-  }
-  printf("FAIL: got\n  %s\ninstead of\n  %s\n", line, used < count ? lines[used] : "nothing");
-  used++;
-  return 0;
+/* ---- one experiment against the golden lines that begin with its name ---- */
+
+static int is_of(const char *line, const char *name) {
+  size_t n = strlen(name);
+  return strncmp(line, name, n) == 0 && line[n] == ' ';
 }
 
-/* A name that nobody has, and a folder without digits. */
-static int refusals(void) {
+static int compare(const char *name, const hu_experiment_report *r) {
+  size_t i = 0, k = 0;
+  int good = 1;
+  for (; i < count; i++) {
+    char line[LINE_MAX];
+    if (!is_of(lines[i], name)) continue;
+    if (k >= r->rows) break;
+    snprintf(line, sizeof line, "%s %016llx %s", name, (unsigned long long)r->row[k].digest, r->row[k].name);
+    k++;
+    if (strcmp(lines[i], line) == 0) continue;
+    printf("FAIL: got\n  %s\ninstead of\n  %s\n", line, lines[i]);
+    good = 0;
+  }
+  if (i < count || k < r->rows) {
+    printf("FAIL: %s: %zu runs, and not as many lines\n", name, r->rows);
+    good = 0;
+  }
+  return good;
+}
+
+/* Every run of a trainer has steps and a digest, every figure points, every name is a word. */
+static int whole(hu_experiment e, const hu_experiment_report *r) {
+  int good = r->rows == e.runs && r->claims > 0;
+  for (size_t i = 0; i < r->rows; i++) good &= !r->row[i].keys || (r->row[i].digest && r->row[i].steps);
+  for (size_t i = 0; i < r->figures; i++) {
+    const hu_experiment_figure *f = &r->figure[i];
+    good &= f->count > 0 && strspn(f->name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(f->name);
+    for (size_t k = 0; k < f->count; k++) good &= f->series[k].count > 0 && *f->series[k].name != 0;
+  }
+  if (!good) printf("FAIL: %s: something is missing\n", e.name);
+  return good;
+}
+
+static int run(hu_experiment e, const char *data, const char *threads, int write) {
+  const char *const pairs[] = {"run.threads", threads, NULL};
+  const hu_experiment_options how = {data, pairs, NULL, NULL, NULL};
   hu_experiment_report r;
   char why[HU_DATA_WHY_MAX] = "";
-  int good = hu_experiment_run(&r, "nothing", ".", NULL, NULL, why) == HU_E_NAME;
-  good &= hu_experiment_run(&r, "s2fp8", "/nonexistent", NULL, NULL, why) == HU_E_FILE && strstr(why, "digits_images");
-  good &= hu_experiment_run(NULL, "s2fp8", ".", NULL, NULL, why) == HU_E_NULL;
+  hu_status s = hu_experiment_run(&r, e.name, &how, why);
+  if (s != HU_OK) {
+    printf("FAIL: %s: %s %s\n", e.name, hu_status_name(s), why);
+    return 0;
+  }
+  int good = whole(e, &r);
+  if (write) {
+    for (size_t k = 0; k < r.rows; k++)
+      printf("%s %016llx %s\n", e.name, (unsigned long long)r.row[k].digest, r.row[k].name);
+  } else {
+    good &= compare(e.name, &r);
+    for (size_t k = 0; k < r.claims; k++) {
+      printf("%s: %s: %s\n", r.claim[k].holds ? "holds" : "FAIL", e.name, r.claim[k].text);
+      good &= r.claim[k].holds;
+    }
+  }
+  fflush(stdout);
+  hu_experiment_report_free(&r);
+  return good;
+}
+
+/* ---- what is refused, and what ends a run ---- */
+
+static int stop(void *context, size_t done, size_t of, const hu_experiment_row *row) {
+  *(size_t *)context = done;
+  return !(done == 1 && of > 1 && row->name[0]);
+}
+
+static int refusals(const char *data) {
+  static const char *const wrong[] = {"run.sed", "1", NULL}, *const brief[] = {"run.steps", "2", NULL};
+  hu_experiment_options how = {"/nonexistent", NULL, NULL, NULL, NULL};
+  hu_experiment_report r;
+  size_t done = 0;
+  char why[HU_DATA_WHY_MAX] = "";
+  int good = hu_experiment_run(&r, "nothing", NULL, why) == HU_E_NAME;
+  good &= hu_experiment_run(&r, "s2fp8", &how, why) == HU_E_FILE && strstr(why, "digits_images");
+  good &= hu_experiment_run(NULL, "s2fp8", &how, why) == HU_E_NULL;
   good &= hu_experiment_at(hu_experiment_count()).name == NULL;
-  if (!good) printf("FAIL: refusals\n");
+  how.data = data;
+  how.pairs = wrong;
+  good &= hu_experiment_run(&r, "s2fp8", &how, why) == HU_E_NAME && strstr(why, "run.sed");
+  how.pairs = brief;
+  how.progress = stop;
+  how.context = &done;
+  good &= hu_experiment_run(&r, "s2fp8", &how, why) == HU_E_TRAIN && strstr(why, "stopped after 1 of") && done == 1;
+  hu_experiment_report_free(NULL);
+  if (!good) printf("FAIL: refusals: %s\n", why);
+  return good;
+}
+
+/* Keys of the caller are set last; claims are judged all the same, and may fail. */
+static int brief_run(const char *data) {
+  static const char *const pairs[] = {"run.steps", "3", NULL};
+  const hu_experiment_options how = {data, pairs, NULL, NULL, NULL};
+  hu_experiment_report r;
+  char why[HU_DATA_WHY_MAX] = "";
+  if (hu_experiment_run(&r, "fp16-master-weights", &how, why) != HU_OK) {
+    printf("FAIL: a brief run: %s\n", why);
+    return 0;
+  }
+  int good = r.rows == 3 && r.row[0].steps == 3 && r.held < r.claims && strstr(r.row[1].keys, "run.steps = 3\n") &&
+             strstr(r.row[2].keys, "loss.scale = static(1024)\n");
+  hu_experiment_report_free(&r);
+  good &= r.rows == 0 && r.row == NULL;
+  if (!good) printf("FAIL: a brief run\n");
   return good;
 }
 
 int main(int argc, char **argv) {
-  if (argc < 2) return 2;
-  int good = refusals(), compare = argc > 2;
-  if (compare && !read_lines(argv[2])) {
-    printf("FAIL: %s: not there or empty\n", argv[2]);
+  if (argc < 3) return 2;
+  int write = strcmp(argv[1], "write") == 0, all = strcmp(argv[1], "quick") != 0;
+  if (!write && (argc < 4 || !read_lines(argv[3]))) {
+    printf("FAIL: no golden file, or an empty one\n");
     return 1;
   }
-  if (!compare) printf("# Digests of the weights that each training run ends with: experiment, digest, run.\n");
+  if (write) printf("# Digests of the weights that each training run ends with: experiment, digest, run.\n");
+  int good = write || (refusals(argv[2]) & brief_run(argv[2]));
   for (size_t i = 0; i < hu_experiment_count(); i++) {
-    hu_experiment_report r;
-    char why[HU_DATA_WHY_MAX] = "", line[LINE_MAX];
-    const char *name = hu_experiment_at(i).name;
-    hu_status s = hu_experiment_run(&r, name, argv[1], NULL, NULL, why);
-    if (s != HU_OK) {
-      printf("FAIL: %s: %s %s\n", name, hu_status_name(s), why);
-      return 1;
-    }
-    for (size_t k = 0; k < r.rows; k++) {
-      snprintf(line, sizeof line, "%s %016llx %s", name, (unsigned long long)r.row[k].digest, r.row[k].name);
-      if (compare) {
-        good &= same(line);
-      } else {
-        printf("%s\n", line);
-      }
-    }
-    for (size_t k = 0; compare && k < r.claims; k++) {
-      printf("%s: %s: %s\n", r.claim[k].holds ? "holds" : "FAIL", name, r.claim[k].text);
-      good &= r.claim[k].holds;
-    }
-  }
-  if (compare && used != count) {
-    printf("FAIL: %zu lines, %zu runs\n", count, used);
-    good = 0;
+    hu_experiment e = hu_experiment_at(i);
+    if (!all && !e.quick) continue;
+    int three = all ? i % 2 == 1 : i == 1;
+    good &= run(e, argv[2], three && !write ? "3" : "1", write);
   }
   return good ? 0 : 1;
 }

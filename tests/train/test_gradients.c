@@ -24,6 +24,10 @@ enum {
   TANH,
   SIGMOID,
   ADD,
+  MULTIPLY,
+  CONCAT,
+  COLUMNS,
+  SUM,
   MAX_POOL,
   MEAN_POOL,
   EMBEDDING,
@@ -33,12 +37,14 @@ enum {
   LSTM,
   ENTROPY,
   ERROR,
+  ABSOLUTE,
   MOST = 12
 };
 enum { B = 3 };
 
 /* A line of the network: what is done to value `x` (and `y`), with sizes. Value 0 is the input. embedding: n columns,
- * kernel tokens; attention: n heads, kernel: causal; cells: n units, kernel: only the last state. */
+ * kernel tokens; attention: n heads, kernel: causal; cells: n units, kernel: only the last state; concat: of x, y, x, n
+ * columns in all; columns: n from `kernel` on; sum: of x, y, x. */
 typedef struct line {
   int what, x, y;
   size_t n, kernel, stride, pad;
@@ -62,6 +68,8 @@ static size_t rows_of(shape s) { return B * (s.h ? s.h * s.w : 1); }
 
 static shape after(const line *l, shape s) {
   if (l->what == LINEAR || l->what == EMBEDDING || l->what == GRU || l->what == LSTM) s.c = l->n;
+  if (l->what == CONCAT || l->what == COLUMNS) s.c = l->n;
+  if (l->what == SUM) s.h = s.w = 0, s.c = 1;
   if (l->what == ATTENTION) s.c /= 3;
   if ((l->what == GRU || l->what == LSTM) && l->kernel) s.h = s.w = 0;
   if (l->what == CONV || l->what == MAX_POOL || l->what == MEAN_POOL) {
@@ -181,6 +189,19 @@ static double model_point(int what, double x) {
   return 1 / (1 + exp(-x));
 }
 
+/* Columns of x, y, x. */
+static void model_concat(size_t rows, const double *x, size_t nx, const double *y, size_t ny, double *z) {
+  for (size_t i = 0; i < rows; i++, z += 2 * nx + ny) {
+    memcpy(z, x + i * nx, nx * sizeof *z);
+    memcpy(z + nx, y + i * ny, ny * sizeof *z);
+    memcpy(z + nx + ny, x + i * nx, nx * sizeof *z);
+  }
+}
+
+static void model_sum(size_t n, double by, const double *x, double *z) {
+  for (size_t i = 0; i < n; i++) z[i / (n / B)] += by * x[i];
+}
+
 static double model_loss(const model *m, int what, shape s, const double *x) {
   double sum = 0;
   size_t rows = rows_of(s);
@@ -189,6 +210,7 @@ static double model_loss(const model *m, int what, shape s, const double *x) {
     for (size_t j = 0; j < s.c; j++) {
       total += exp(x[i * s.c + j]);
       if (what == ERROR) sum += 0.5 * pow(x[i * s.c + j] - m->targets[i * s.c + j], 2);
+      if (what == ABSOLUTE) sum += fabs(x[i * s.c + j] - m->targets[i * s.c + j]);
     }
     if (what == ENTROPY) sum += log(total) - x[i * s.c + m->labels[i]];
   }
@@ -216,6 +238,12 @@ static double model_run(model *m) {
       for (size_t k = 0; k < n; k++) z[k] = model_point(l->what, x[k]);
     }
     for (size_t k = 0; l->what == ADD && k < n; k++) z[k] = x[k] + m->value[l->y][k];
+    for (size_t k = 0; l->what == MULTIPLY && k < n; k++) z[k] = x[k] * m->value[l->y][k];
+    if (l->what == CONCAT) model_concat(rows_of(to), x, from.c, m->value[l->y], m->shapes[l->y].c, z);
+    for (size_t k = 0; l->what == COLUMNS && k < n; k++) z[k] = x[k / to.c * from.c + l->kernel + k % to.c];
+    for (size_t k = 0; l->what == SUM && k < B; k++) z[k] = 0;
+    if (l->what == SUM) model_sum(rows_of(from) * from.c, 2, x, z);
+    if (l->what == SUM) model_sum(rows_of(m->shapes[l->y]) * m->shapes[l->y].c, 1, m->value[l->y], z);
     if (l->what == MAX_POOL || l->what == MEAN_POOL) model_pool(l, from, to, x, z);
     for (size_t k = 0; l->what == EMBEDDING && k < n; k++) z[k] = w[(size_t)x[k / to.c] * to.c + k % to.c];
     for (size_t k = 0; l->what == POSITION && k < n; k++) z[k] = x[k] + w[k % (n / B)];
@@ -228,7 +256,7 @@ static double model_run(model *m) {
 
 /* The same network in the library. */
 static int add_line(hu_net *net, const line *l, shape from, const int *made) {
-  int x = made[l->x];
+  int x = made[l->x], three[3] = {x, made[l->y], x};
   switch (l->what) {
     case LINEAR: return hu_net_linear(net, x, l->n, 1);
     case CONV: return hu_net_conv(net, x, l->n, l->kernel, l->stride, l->pad, 1);
@@ -239,6 +267,10 @@ static int add_line(hu_net *net, const line *l, shape from, const int *made) {
     case TANH: return hu_net_tanh(net, x);
     case SIGMOID: return hu_net_sigmoid(net, x);
     case ADD: return hu_net_add(net, x, made[l->y]);
+    case MULTIPLY: return hu_net_multiply(net, x, made[l->y]);
+    case CONCAT: return hu_net_concat(net, 3, three);
+    case COLUMNS: return hu_net_columns(net, x, l->kernel, l->n);
+    case SUM: return hu_net_sum(net, 3, three);
     case MAX_POOL: return hu_net_max_pool(net, x, l->kernel, l->stride);
     case MEAN_POOL:
       return l->kernel == from.h && l->kernel == from.w ? hu_net_global_average(net, x)
@@ -249,6 +281,7 @@ static int add_line(hu_net *net, const line *l, shape from, const int *made) {
     case GRU: return hu_net_gru(net, x, l->n, (int)l->kernel);
     case LSTM: return hu_net_lstm(net, x, l->n, (int)l->kernel);
     case ENTROPY: return hu_net_cross_entropy(net, x, 1);
+    case ABSOLUTE: return hu_net_absolute_error(net, x, 1);
     default: return hu_net_squared_error(net, x, 1);
   }
 }
@@ -374,6 +407,87 @@ static void rows(void **state) {
         {ADD, 3, 2, 0, 0, 0, 0}, {ERROR, 4, 0, 0, 0, 0, 0});
 }
 
+static void joins(void **state) {
+  (void)state;
+  shape five = ROWS(5), image = IMAGE(6, 5, 2), steps = {4, 1, 3};
+  CHECK("absolute error", five, {LINEAR, 0, 0, 4, 0, 0, 0}, {ABSOLUTE, 1, 0, 0, 0, 0, 0});
+  CHECK("multiply", five, {LINEAR, 0, 0, 6, 0, 0, 0}, {LINEAR, 0, 0, 6, 0, 0, 0}, {MULTIPLY, 1, 2, 0, 0, 0, 0},
+        {LINEAR, 3, 0, 3, 0, 0, 0}, {ERROR, 4, 0, 0, 0, 0, 0});
+  CHECK("square", five, {LINEAR, 0, 0, 6, 0, 0, 0}, {MULTIPLY, 1, 1, 0, 0, 0, 0}, {ERROR, 2, 0, 0, 0, 0, 0});
+  CHECK("times an input", five, {LINEAR, 0, 0, 5, 0, 0, 0}, {MULTIPLY, 0, 1, 0, 0, 0, 0}, {ERROR, 2, 0, 0, 0, 0, 0});
+  CHECK("concat", five, {LINEAR, 0, 0, 4, 0, 0, 0}, {TANH, 1, 0, 0, 0, 0, 0}, {LINEAR, 1, 0, 3, 0, 0, 0},
+        {CONCAT, 2, 3, 11, 0, 0, 0}, {LINEAR, 4, 0, 3, 0, 0, 0}, {ERROR, 5, 0, 0, 0, 0, 0});
+  CHECK("concat with an input", five, {LINEAR, 0, 0, 4, 0, 0, 0}, {CONCAT, 0, 1, 14, 0, 0, 0},
+        {LINEAR, 2, 0, 3, 0, 0, 0}, {ERROR, 3, 0, 0, 0, 0, 0});
+  CHECK("concat of images", image, {CONV, 0, 0, 3, 3, 1, 1}, {CONV, 0, 0, 2, 1, 1, 0}, {CONCAT, 1, 2, 8, 0, 0, 0},
+        {MEAN_POOL, 3, 0, 0, 2, 2, 0}, {ERROR, 4, 0, 0, 0, 0, 0});
+  CHECK("columns", five, {LINEAR, 0, 0, 7, 0, 0, 0}, {COLUMNS, 1, 0, 3, 0, 0, 0}, {COLUMNS, 1, 0, 3, 4, 0, 0},
+        {MULTIPLY, 2, 3, 0, 0, 0, 0}, {ADD, 4, 2, 0, 0, 0, 0}, {ERROR, 5, 0, 0, 0, 0, 0});
+  CHECK("columns of an image", image, {CONV, 0, 0, 4, 3, 1, 1}, {COLUMNS, 1, 0, 2, 1, 0, 0}, {CONV, 2, 0, 2, 2, 1, 0},
+        {ERROR, 3, 0, 0, 0, 0, 0});
+  CHECK("columns of the input", five, {COLUMNS, 0, 0, 2, 3, 0, 0}, {LINEAR, 1, 0, 3, 0, 0, 0},
+        {ABSOLUTE, 2, 0, 0, 0, 0, 0});
+  CHECK("sum", steps, {LINEAR, 0, 0, 4, 0, 0, 0}, {TANH, 1, 0, 0, 0, 0, 0}, {LINEAR, 2, 0, 25, 0, 0, 0},
+        {SUM, 2, 3, 0, 0, 0, 0}, {ERROR, 4, 0, 0, 0, 0, 0});
+  CHECK("sum with an input", steps, {LINEAR, 0, 0, 4, 0, 0, 0}, {SUM, 1, 0, 0, 0, 0, 0}, {ABSOLUTE, 2, 0, 0, 0, 0, 0});
+}
+
+/* Orders of additions and edges, bit for bit. */
+static void joins_by_hand(void **state) {
+  (void)state;
+  hu_net *net = hu_net_new(2, 1);
+  int x = hu_net_input(net, 1, 3), y = hu_net_linear(net, x, 3, 0), both[2] = {y, x};
+  int sum = hu_net_sum(net, 2, both);
+  (void)hu_net_absolute_error(net, sum, 0.5);
+  assert_int_equal(hu_net_status(net, NULL), HU_OK);
+  assert_int_equal(hu_net_initialize(net, 1), HU_OK);
+  float *w = hu_net_parameter(net, 0).numbers, in[6] = {0x1p24f, 1.5f, 1, 2, 1, 0x1p-30f}, targets[2] = {0, 9}, loss;
+  for (int i = 0; i < 9; i++) w[i] = i % 4 == 0; /* y = x */
+  assert_int_equal(hu_net_feed(net, x, in), HU_OK);
+  assert_int_equal(hu_net_targets(net, targets), HU_OK);
+  assert_int_equal(hu_net_forward(net, 1, &loss), HU_OK);
+  /* Each value by itself, in lanes: (2^24 + 1) + 1.5 is 2^24 + 2. As one row they would give 2^25 + 8. */
+  const float *z = hu_net_value(net, sum).numbers;
+  assert_true(z[0] == 0x1p25f + 4 && z[1] == 6);
+  assert_true(loss == 0.25f * (0x1p25f + 8)); /* 3 of the other sample more, rounded */
+  assert_int_equal(hu_net_backward(net, 1), HU_OK);
+  const float *d = hu_net_value(net, sum).gradients;
+  assert_true(d[0] == 0.25f && d[1] == -0.25f);
+  targets[1] = 6;
+  assert_int_equal(hu_net_targets(net, targets), HU_OK);
+  assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
+  assert_int_equal(hu_net_backward(net, -8), HU_OK);
+  assert_true(d[0] == -2);
+  assert_int_equal(t_bits32(d[1]), 0);
+  in[0] = NAN;
+  assert_int_equal(hu_net_feed(net, x, in), HU_OK);
+  assert_int_equal(hu_net_forward(net, 1, &loss), HU_OK);
+  assert_int_equal(hu_net_backward(net, 1), HU_OK);
+  assert_true(loss != loss && d[0] != d[0] && d[1] == 0);
+  hu_net_free(net);
+}
+
+static void joins_refused(void **state) {
+  (void)state;
+  for (int i = 0; i < 8; i++) {
+    const char *why = "";
+    hu_net *net = hu_net_new(2, 1);
+    int x = hu_net_input(net, 1, 3), image = hu_net_image(net, 1, 1, 3), rows = hu_net_input(net, 2, 3), z = 0;
+    int bad[2] = {x, i == 0 ? 7 : i == 1 ? rows : image};
+    if (i < 3) z = hu_net_concat(net, 2, bad);
+    if (i == 3) z = hu_net_sum(net, 0, bad);
+    if (i == 4) z = hu_net_sum(net, 2, NULL);
+    if (i == 5) z = hu_net_multiply(net, x, rows);
+    if (i == 6) z = hu_net_columns(net, x, 3, 1);
+    if (i == 7) z = hu_net_columns(net, x, 1, 3);
+    assert_int_equal(z, -1);
+    assert_int_equal(hu_net_status(net, &why), HU_E_SHAPE);
+    assert_true(*why != 0);
+    hu_net_free(net);
+  }
+  assert_int_equal(hu_net_concat(NULL, 1, NULL), -1);
+}
+
 static void images(void **state) {
   (void)state;
   shape image = IMAGE(6, 5, 2);
@@ -405,6 +519,8 @@ static void sequences(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(rows), cmocka_unit_test(images), cmocka_unit_test(sequences)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(rows),          cmocka_unit_test(joins),
+                                     cmocka_unit_test(joins_by_hand), cmocka_unit_test(joins_refused),
+                                     cmocka_unit_test(images),        cmocka_unit_test(sequences)};
   return cmocka_run_group_tests_name("gradients", tests, NULL, NULL);
 }

@@ -190,6 +190,7 @@ static void texts(void **state) {
                                      "gradscaler",
                                      "backoff(scale_max=16777216)",
                                      "logmax(scale_max=16777216,literal)",
+                                     "logmax(scale_min=0.1,beta1=0.9)",
                                      "gradscaler(growth_factor=1.5,backoff_factor=0.25)"};
   for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
     char text[HU_LOSS_RULE_TEXT_MAX];

@@ -14,6 +14,7 @@
 #include "halfulp/scalar.h"
 #include "halfulp/train/net.h"
 #include "tests/support/support.h"
+#include "tests/train/rounding_of.h"
 
 static const hu_mode rne;
 
@@ -68,14 +69,6 @@ typedef struct run {
 } run;
 
 enum { BATCH = 16, STEPS = 6 };
-
-static hu_rounding rounding_of(const char *text) {
-  hu_rounding r;
-  size_t where = 0;
-  hu_status s = hu_rounding_parse(&r, text, &where);
-  if (s != HU_OK) fail_msg("%s: %s at %zu", text, hu_status_name(s), where);
-  return r;
-}
 
 /* A small network of many operators; the digest of its weights after some steps. */
 static uint64_t digest_of(run c) {

@@ -52,8 +52,14 @@ typedef struct hu_ratio {
 /* Order in which groups are demoted; ties by their place. */
 enum { HU_DEMOTE_LARGEST = 0, HU_DEMOTE_SMALLEST = 1, HU_DEMOTE_RANDOM = 2 };
 
+/* num / den in lowest terms; 0 / 1 if den is 0. */
+HU_API hu_ratio hu_ratio_of(uint64_t num, uint64_t den);
+/* 1 if r is between 0 and 1 with a denominator up to 10^6, as demotion and promotion want it. */
+HU_API int hu_ratio_usable(hu_ratio r);
 /* HU_OK, HU_E_NULL, or HU_E_SHAPE: no operators, an input that is not there yet, or more than 2^42 elements. */
 HU_API HU_MUST_CHECK hu_status hu_layout_check(const hu_layout *layout);
+/* Numbers of elements of all tensors: values and their gradients, parameters and theirs; of a layout that is right. */
+HU_API uint64_t hu_layout_elements(const hu_layout *layout);
 /* "0.35", "1/3", "1" to a ratio between 0 and 1 with a denominator up to 10^6. HU_E_TEXT otherwise. */
 HU_API HU_MUST_CHECK hu_status hu_ratio_parse(hu_ratio *z, const char *text);
 

@@ -175,6 +175,19 @@ typedef struct hu_teacher {
 HU_API hu_teacher hu_teacher_usual(void);
 HU_API HU_MUST_CHECK hu_status hu_data_teacher(hu_data *z, const hu_teacher *what, uint64_t seed);
 
+/* Ratings: example i, counted from `first`, is a pair (user, item), two features, both drawn alike; its score is the
+ * product of the user's and the item's hidden row of `rank` numbers (variance 1 over users and items), plus N(0,
+ * noise^2). Scores: one target; labels: 1 where the score is above 0, else 0, of 2 classes, and no target.
+ * Examples are the same whatever first and count: a test set is a later part of the same sequence. users, items up to
+ * 2^24. */
+typedef struct hu_ratings {
+  size_t count, users, items, rank; /* 4000, 100, 80, 4 */
+  float noise;                      /* 0.1 */
+  int labels;                       /* 0 */
+} hu_ratings;
+HU_API hu_ratings hu_ratings_usual(void);
+HU_API HU_MUST_CHECK hu_status hu_data_ratings(hu_data *z, uint64_t first, const hu_ratings *what, uint64_t seed);
+
 /* ---- batches ---- */
 
 /* Where a run stands in its data: all there is to store. */

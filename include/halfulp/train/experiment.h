@@ -2,12 +2,18 @@
 /* halfulp/train/experiment.h - claims of papers, reproduced on a small scale and judged.
  *
  *   for (size_t i = 0; i < hu_experiment_count(); i++) puts(hu_experiment_at(i).name);
+ *   hu_experiment_options how = {0};
  *   hu_experiment_report r;
- *   if (hu_experiment_run(&r, "fp16-loss-scale", "data", NULL, NULL, why) == HU_OK && r.held == r.claims) ...
+ *   how.data = "data";
+ *   if (hu_experiment_run(&r, "fp16-loss-scale", &how, why) == HU_OK) {
+ *     if (r.held == r.claims) ...
+ *     hu_experiment_report_free(&r);
+ *   }
  *
- * Each is a table of training runs that differ in precision alone, and claims about the table. Seeds are fixed: the
- * table and the digests of the weights are the same on every machine and for every number of threads. What each shows,
- * and where the scale is too small to show it: docs/experiments.md. */
+ * Each is a table of runs that differ in precision alone, claims about the table, and what was recorded on the way:
+ * curves, histograms, tables of other things. Most runs are runs of a trainer (trainer.h), a set of keys each. Seeds
+ * are fixed: all numbers and the digests of the weights are the same on every machine, for every number of threads and
+ * on both devices. What each shows, and where the scale is too small to show it: docs/experiments.md. */
 #ifndef HALFULP_TRAIN_EXPERIMENT_H
 #define HALFULP_TRAIN_EXPERIMENT_H
 
@@ -20,43 +26,104 @@
 extern "C" {
 #endif
 
+/* ---- the list ---- */
+
 typedef struct hu_experiment {
   const char *name;
-  const char *source; /* paper and table or figure */
-  const char *shows;  /* the claim, a sentence */
+  const char *source;   /* the paper */
+  const char *figure;   /* its table, figure or section */
+  const char *shows;    /* the claim, a sentence */
+  const char *expected; /* what the numbers have to look like */
+  unsigned seconds;     /* about how long it takes, on one core of the machine of bench/README.md */
+  size_t runs;          /* rows that it will have */
+  int quick;            /* 1: part of `make check` */
 } hu_experiment;
 HU_API size_t hu_experiment_count(void);
 HU_API hu_experiment hu_experiment_at(size_t i); /* i < hu_experiment_count(), else name is NULL */
 
-/* A line of the table. */
+/* ---- what comes out ---- */
+
+enum { HU_EXPERIMENT_NAME_MAX = 64, HU_CLAIM_MAX = 240 };
+
+/* A run. Numbers that it does not have are NaN. */
 typedef struct hu_experiment_row {
-  const char *name; /* of the run */
+  char name[HU_EXPERIMENT_NAME_MAX];
   double loss;      /* mean over the training set at the end, without the factor on the loss */
+  double test_loss; /* over the test set */
   double accuracy;  /* on the test set; NaN where there are no classes */
+  double r2;        /* on the test set; NaN where there are classes */
+  uint64_t steps;   /* those skipped among them */
   uint64_t skipped; /* steps that were not taken */
   double lost;      /* share of the weight updates that left the weight as it was */
+  double scale;     /* of the loss, at the end */
+  double low;       /* share of low elements, mean over the steps (assignments) */
+  size_t promoted;  /* tensors promoted */
   uint64_t digest;  /* of the weights (hu_net_digest) */
+  char *keys; /* lines "key = value", those that are not usual: the run, for `halfulp train`; NULL: no trainer's */
 } hu_experiment_row;
 
-enum { HU_EXPERIMENT_ROWS_MAX = 16, HU_EXPERIMENT_CLAIMS_MAX = 8, HU_CLAIM_MAX = 96 };
 typedef struct hu_experiment_claim {
-  char text[HU_CLAIM_MAX];
+  char text[HU_CLAIM_MAX]; /* with the numbers measured */
   int holds;
 } hu_experiment_claim;
 
+/* Points of a curve, or the columns of a histogram: the share y of elements with exponent x (floor(log2 |g|)). */
+typedef struct hu_experiment_series {
+  char name[HU_EXPERIMENT_NAME_MAX];
+  size_t count;
+  double *x, *y; /* y: any binary64 number */
+  double zeros;  /* histograms: share of zeros */
+} hu_experiment_series;
+
+enum { HU_FIGURE_LINES = 0, HU_FIGURE_BARS = 1 };
+enum { HU_AXIS_PLAIN = 0, HU_AXIS_LOG2 = 1, HU_AXIS_LOG10 = 2 }; /* how an axis wants to be drawn */
+typedef struct hu_experiment_figure {
+  char name[HU_EXPERIMENT_NAME_MAX]; /* a word for names of files: letters, digits, '-' */
+  char title[2 * HU_EXPERIMENT_NAME_MAX];
+  char x[HU_EXPERIMENT_NAME_MAX], y[HU_EXPERIMENT_NAME_MAX]; /* what the axes are */
+  uint8_t kind, x_axis, y_axis;
+  size_t count;
+  hu_experiment_series *series;
+} hu_experiment_figure;
+
+/* Numbers that are no runs: rows x cols, row-major. */
+typedef struct hu_experiment_table {
+  char title[2 * HU_EXPERIMENT_NAME_MAX];
+  size_t rows, cols;
+  char (*row_name)[HU_EXPERIMENT_NAME_MAX];
+  char (*col_name)[HU_EXPERIMENT_NAME_MAX];
+  double *cell;
+} hu_experiment_table;
+
 typedef struct hu_experiment_report {
-  size_t rows, claims, held; /* held: claims that hold */
-  hu_experiment_row row[HU_EXPERIMENT_ROWS_MAX];
-  hu_experiment_claim claim[HU_EXPERIMENT_CLAIMS_MAX];
+  size_t rows, claims, held, figures, tables; /* held: claims that hold */
+  hu_experiment_row *row;
+  hu_experiment_claim *claim;
+  hu_experiment_figure *figure;
+  hu_experiment_table *table;
 } hu_experiment_report;
+/* All of its memory; then it is all zero. NULL: nothing. */
+HU_API void hu_experiment_report_free(hu_experiment_report *r);
+
+/* ---- running ---- */
 
 /* After every run; returning 0 ends the experiment (HU_E_TRAIN, why says so). */
 typedef int hu_experiment_progress(void *context, size_t done, size_t of, const hu_experiment_row *row);
 
-/* Runs one, on the digits in the folder `data`. why: NULL, or room for HU_DATA_WHY_MAX bytes of data.h. HU_E_NAME: no
- * such experiment; else as hu_data_load_digits; HU_E_MEMORY. *report is set on success. */
-HU_API HU_MUST_CHECK hu_status hu_experiment_run(hu_experiment_report *report, const char *name, const char *data,
-                                                 hu_experiment_progress *progress, void *context, char *why);
+typedef struct hu_experiment_options {
+  const char *data;         /* folder with digits_images.npy, digits_labels.npy, xz_file_format.txt; NULL: "data" */
+  const char *const *pairs; /* NULL, or key, value, key, value ... NULL: set in every run, after its own; with
+                               "run.threads" and "run.device" no number changes. Judged all the same. */
+  hu_experiment_progress *progress; /* may be NULL */
+  void *context;
+  const struct hu_engine *engine; /* of runs with "run.device", "cuda" (train/device.h); may be NULL */
+} hu_experiment_options;
+
+/* how: NULL: all zero. why: NULL, or room for HU_DATA_WHY_MAX bytes of data.h. HU_E_NAME: no such experiment; else as
+ * hu_trainer_set, hu_trainer_begin, hu_trainer_step; HU_E_MEMORY. *report is set on success, and is the caller's to
+ * free. */
+HU_API HU_MUST_CHECK hu_status hu_experiment_run(hu_experiment_report *report, const char *name,
+                                                 const hu_experiment_options *how, char *why);
 
 #ifdef __cplusplus
 }

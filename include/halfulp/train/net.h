@@ -34,6 +34,7 @@
 
 #include "halfulp/accum.h"
 #include "halfulp/train/assignment.h"
+#include "halfulp/train/gradient.h"
 #include "halfulp/train/loss_scale.h"
 #include "halfulp/train/optimizer.h"
 #include "halfulp/train/rounding.h"
@@ -44,11 +45,19 @@ extern "C" {
 
 typedef struct hu_net hu_net;
 
+/* What computes: NULL is the processor, hu_engine_device of train/device.h a CUDA device. All bits are the same
+ * (docs/training.md section 6). */
+typedef struct hu_engine hu_engine;
+
 /* NULL: no memory, or batch is 0. */
 HU_API hu_net *hu_net_new(size_t batch, uint32_t threads);
+/* The same on an engine, which keeps the tensors in its memory. `threads` are the processor's. NULL also if the engine
+ * has gone. */
+HU_API hu_net *hu_net_new_on(const hu_engine *engine, size_t batch, uint32_t threads);
 HU_API void hu_net_free(hu_net *net);
 /* HU_OK, or the first error of a building call and, if why is not NULL, a sentence that names the operator (it lives as
- * long as the net). HU_E_SHAPE, HU_E_NULL, HU_E_TRAIN, HU_E_MEMORY. */
+ * long as the net). HU_E_SHAPE, HU_E_NULL, HU_E_TRAIN, HU_E_NAME, HU_E_MEMORY, HU_E_DEVICE (an operator that a device
+ * does not have). */
 HU_API hu_status hu_net_status(const hu_net *net, const char **why);
 
 /* ---- building: each returns the number of its result, -1 after an error; given -1 it returns -1 ---- */
@@ -69,6 +78,13 @@ HU_API int hu_net_gelu(hu_net *net, int x); /* x Phi(x), not the approximation b
 HU_API int hu_net_tanh(hu_net *net, int x);
 HU_API int hu_net_sigmoid(hu_net *net, int x);
 HU_API int hu_net_add(hu_net *net, int a, int b);
+HU_API int hu_net_multiply(hu_net *net, int a, int b); /* number by number, of the same shape */
+/* Values of the same rows (images: height and width) side by side, columns of the first one first; and columns from,
+ * from + 1 ... of a value. */
+HU_API int hu_net_concat(hu_net *net, size_t count, const int *values);
+HU_API int hu_net_columns(hu_net *net, int x, size_t from, size_t cols);
+/* Of each sample the sum of all numbers of `count` values: a row of one number a sample. */
+HU_API int hu_net_sum(hu_net *net, size_t count, const int *values);
 /* p of the numbers become 0, the others are divided by 1 - p, in training; nothing in evaluation. */
 HU_API int hu_net_dropout(hu_net *net, int x, double p);
 /* ---- sequences: `rows` of a sample are steps of time ---- */
@@ -94,9 +110,37 @@ HU_API int hu_net_average_pool(hu_net *net, int x, size_t kernel, size_t stride)
 HU_API int hu_net_global_average(hu_net *net, int x);
 /* The loss, last operator of a net, a single number, and what it is compared with (hu_net_labels, hu_net_targets).
  * cross_entropy: weight / R times the sum over the R rows of log(sum over j of e^(x_j - max)) - (x_label - max).
- * squared_error: weight / (2 R) times the sum of (x - target)^2. */
+ * squared_error: weight / (2 R) times the sum of (x - target)^2.
+ * absolute_error: weight / R times the sum of |x - target|; its derivative where x = target is taken to be 0. */
 HU_API int hu_net_cross_entropy(hu_net *net, int x, double weight);
 HU_API int hu_net_squared_error(hu_net *net, int x, double weight);
+HU_API int hu_net_absolute_error(hu_net *net, int x, double weight);
+
+/* ---- names of parameters, as checkpoints and assignments want them ---- */
+
+/* Every parameter has a name of its own, "scope.layerN.part": `layer` is the building call that made it (linear, conv,
+ * batch_norm, layer_norm, embedding, position, gru, lstm), N counts the layers of that kind in their scope from 1 on,
+ * and the parts are weight and bias (linear, conv), gain and offset (norms), weight (embedding, position), weight_x,
+ * bias_x, weight_h, bias_h (cells; docs/training.md: Wx, bx, Wh, bh). No scope, the state at first: "linear1.weight".
+ * Layers that are added from here on are of `scope`: up to 63 letters a to z, digits, '_', and '.' between them; "": of
+ * none. A scope may be left and entered again. Other texts: HU_E_NAME. */
+#define HU_SCOPE_MAX 64
+#define HU_PARAMETER_NAME_MAX 112
+HU_API void hu_net_scope(hu_net *net, const char *scope);
+/* The one that is set; "" for NULL. */
+HU_API const char *hu_net_scope_of(const hu_net *net);
+/* NULL for a wrong number. Lives as long as the net. */
+HU_API const char *hu_net_parameter_name(const hu_net *net, int parameter);
+/* -1: none of that name. */
+HU_API int hu_net_parameter_named(const hu_net *net, const char *name);
+
+/* ---- first weights, other than hu_net_initialize's own; before it ---- */
+
+/* N(0, deviation^2); all +0 if the deviation is 0. HU_E_SHAPE: no parameter of that number. HU_E_TRAIN: negative or not
+ * finite. */
+HU_API HU_MUST_CHECK hu_status hu_net_start_normal(hu_net *net, int parameter, float deviation);
+/* Uniform between +-1/sqrt(hidden) (hu_init_uniform of data.h). HU_E_TRAIN: hidden is 0. */
+HU_API HU_MUST_CHECK hu_status hu_net_start_uniform(hu_net *net, int parameter, size_t hidden);
 
 /* ---- precision; before or between steps ---- */
 
@@ -111,7 +155,8 @@ HU_API HU_MUST_CHECK hu_status hu_net_round_parameter(hu_net *net, int parameter
 /* Of the products of the operator that makes `value` (linear, conv, the two of attention): operands of Z = X W, of
  * dX = dZ W^T, of dW = X^T dZ, rounded once more before each, and the results, before a bias is added to Z and before
  * gradients of several readers are added up. Blocks of scaled roundings lie along rows of these matrices, or columns
- * where the rounding is `turned`. */
+ * where the rounding is `turned`. Of attention's scores, K and dK are meant as they are stored, in the places of W^T
+ * and dW^T. */
 typedef struct hu_product_rounding {
   hu_rounding x, w;         /* of Z = X W: X is rows x I, W is I x O */
   hu_rounding dz, w_back;   /* of dX = dZ W^T */
@@ -127,10 +172,15 @@ typedef struct hu_product_rounding {
 HU_API hu_product_rounding hu_product_rounding_plain(void);
 HU_API HU_MUST_CHECK hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding *r);
 
+/* How a parameter's weight updates end, whatever the optimizer says (optimizer.h: update, mode): tensors of one net can
+ * differ, as in Zamirai et al., figure 4. HU_E_SHAPE: no such parameter; HU_E_MODE, HU_E_TRAIN: as hu_optimizer_check.
+ */
+HU_API HU_MUST_CHECK hu_status hu_net_update_parameter(hu_net *net, int parameter, unsigned update, hu_mode mode);
+
 /* ---- running ---- */
 
-/* Weights N(0, 2 / fan_in) where a ReLU or GELU reads the result, else N(0, 1 / fan_in); biases 0, gains 1. Normal
- * numbers: docs/training.md. */
+/* Weights N(0, 2 / fan_in) where a ReLU or GELU reads the result, else N(0, 1 / fan_in); biases 0, gains 1; unless
+ * hu_net_start_... said otherwise. Normal numbers: docs/training.md. */
 HU_API HU_MUST_CHECK hu_status hu_net_initialize(hu_net *net, uint64_t seed);
 /* Copies a batch of an input in: batch x rows x cols numbers. The next call is a forward pass. */
 HU_API HU_MUST_CHECK hu_status hu_net_feed(hu_net *net, int input, const float *x);
@@ -144,10 +194,23 @@ HU_API HU_MUST_CHECK hu_status hu_net_backward(hu_net *net, float scale);
  * infinity or a NaN among them) only the loss scale moves. *taken, if not NULL: 1 if weights were updated. */
 HU_API HU_MUST_CHECK hu_status hu_net_update(hu_net *net, const hu_optimizer *o, const hu_loss_rule *rule,
                                              hu_loss_scale *scale, hu_update_counts *counts, int *taken);
+/* The same with what gradient.h defines in between: penalties on the master weights, clipping by the global norm, LARC
+ * (the rate is o->rate). with NULL: hu_net_update. Errors too: HU_E_MEMORY, those of hu_gradient_prepare. */
+typedef struct hu_net_gradient_rules {
+  hu_gradient_rules rules;
+  const hu_penalty *penalties; /* one for every parameter of the net, in order; NULL: none */
+  hu_gradient_norms norms;     /* of the last update; written by it, as is `found` */
+  hu_gradient_found found;     /* what the loss scale was told */
+} hu_net_gradient_rules;
+HU_API HU_MUST_CHECK hu_status hu_net_update_with(hu_net *net, const hu_optimizer *o, const hu_loss_rule *rule,
+                                                  hu_loss_scale *scale, hu_net_gradient_rules *with,
+                                                  hu_update_counts *counts, int *taken);
 
 /* ---- looking ---- */
 
-/* A value's or a parameter's matrix; NULL for a wrong number. They live as long as the net and change with it. */
+/* A value's or a parameter's matrix; NULL for a wrong number, and where a device failed. They live as long as the net.
+ * On the processor they are the net's own and change with it. Of a net on a device they are copies, made (waiting for
+ * the device) by each of these calls; what is written into them is not seen: hu_net_set_parameter. */
 typedef struct hu_net_tensor {
   size_t rows, cols;
   float *numbers;             /* v; theta: the master weights */
@@ -157,10 +220,29 @@ typedef struct hu_net_tensor {
 } hu_net_tensor;
 HU_API hu_net_tensor hu_net_value(const hu_net *net, int value);
 HU_API hu_net_tensor hu_net_parameter(const hu_net *net, int parameter);
-/* Counts of all tensors to zero. */
+/* Master weights: rows x cols numbers. x may be the net's own matrix. HU_E_SHAPE: no parameter of that number. */
+HU_API HU_MUST_CHECK hu_status hu_net_set_parameter(hu_net *net, int parameter, const float *x);
+/* Counts, since the last look, of the roundings of operands and results of the products (hu_product_rounding) of the
+ * operator that makes `value`: forward, backward. 1; 0 where no product makes it, or a device failed. */
+HU_API int hu_net_product_counts(const hu_net *net, int value, hu_rounding_counts counts[2]);
+/* Counts of all tensors and products to zero. */
 HU_API void hu_net_forget_counts(hu_net *net);
 /* A digest of all parameters' bits (64 bits, FNV-1a over their bytes, little-endian). */
 HU_API uint64_t hu_net_digest(const hu_net *net);
+
+/* What a step is doing, for those who measure it: called when a phase begins and when it ends. Roundings of operands
+ * and results of products lie inside the phases of their operators, all other phases side by side; what is not in one
+ * is the engine's own. No bits depend on it, and the library reads no clock. */
+enum { HU_PHASE_FORWARD = 0, HU_PHASE_BACKWARD = 1, HU_PHASE_ROUNDING = 2, HU_PHASE_UPDATE = 3 };
+typedef struct hu_net_phase {
+  uint8_t phase;    /* HU_PHASE_ */
+  uint8_t product;  /* 1: the operator is a matrix product or convolution */
+  const char *kind; /* the operator's: "linear", "relu"; "" where there is none: inputs, parameters, the update */
+  uint64_t number;  /* of the operator, in the order in which they were added; else 0 */
+} hu_net_phase;
+typedef void hu_net_observer(void *context, const hu_net_phase *phase, int ends);
+/* NULL: nobody observes any longer. */
+HU_API void hu_net_observe(hu_net *net, hu_net_observer *observer, void *context);
 
 #ifdef __cplusplus
 }

@@ -6,8 +6,16 @@
  *   if (hu_rounding_parse(&r, "float8_e5m2,sra:16", NULL) != HU_OK) ...
  *
  * Text: "keep", or what hu_scaling_parse, hu_s2fp8_parse, hu_format_parse or hu_number_parse read (but table(...));
- * after it in any order, each after a comma: a rounding mode (rne ... srb:N), "sat=" and a policy, "turned". A format's
- * own commas are within parentheses or, behind a colon, are read as part of the format as long as that makes one. */
+ * after it in any order, each after a comma: a rounding mode (rne ... srb:N), "sat=" and a policy, "turned",
+ * "over=inf", "nan=keep". A format's own commas are within parentheses or, behind a colon, are read as part of the
+ * format as long as that makes one.
+ *
+ * nan=keep, of a format: a NaN stays one although the format may have none (counted as nan_in, as ever). over=inf, of a
+ * format: the same, and what overflows (event `overflow`: its magnitude, rounded without an upper limit on the
+ * exponent, is above max; in every mode) becomes an infinity of its sign, and infinities stay, although the format may
+ * have none; then it is not counted as saturated. Gradients rounded so tell an automatic loss scale that they
+ * overflowed, in formats whose every code is finite (Lee et al. 2023, the authors' code; assignment.h). Infinities
+ * below the range of an unsigned format are not meant. */
 #ifndef HALFULP_TRAIN_ROUNDING_H
 #define HALFULP_TRAIN_ROUNDING_H
 
@@ -25,6 +33,8 @@ enum { HU_ROUND_KEEP = 0, HU_ROUND_FORMAT = 1, HU_ROUND_SCALED = 2, HU_ROUND_S2F
 typedef struct hu_rounding {
   uint8_t kind;       /* HU_ROUND_ */
   uint8_t turned;     /* scaled: 1: blocks lie along columns: rows and cols of a block change places */
+  uint8_t over_inf;   /* HU_ROUND_FORMAT: 1: over=inf */
+  uint8_t keep_nan;   /* HU_ROUND_FORMAT: 1: nan=keep */
   hu_mode mode;       /* of the elements */
   hu_format format;   /* HU_ROUND_FORMAT: within binary32 */
   hu_scaling scaling; /* HU_ROUND_SCALED */
@@ -42,12 +52,17 @@ typedef struct hu_rounding_counts {
 
 HU_API hu_rounding hu_rounding_keep(void);
 HU_API hu_rounding hu_rounding_format(hu_format f, hu_mode mode);
-/* HU_OK, or what the parts' own checks return; HU_E_CARRIER: a format beyond binary32. */
+/* HU_OK, or what the parts' own checks return; HU_E_CARRIER: a format beyond binary32; HU_E_TRAIN: an unknown kind, or
+ * over_inf or keep_nan of another kind than HU_ROUND_FORMAT or with a policy for NaN. */
 HU_API HU_MUST_CHECK hu_status hu_rounding_check(const hu_rounding *r);
 /* z = x rounded, rows x cols, both contiguous; z may be x. keep: x itself, NaN as 0x7FC00000, as everywhere. exec as in
  * array.h: stochastic modes draw word i cols + j of its stream for element (i, j). counts may be NULL. */
 HU_API HU_MUST_CHECK hu_status hu_rounding_apply(size_t rows, size_t cols, float *z, const float *x,
                                                  const hu_rounding *r, const hu_exec *exec, hu_rounding_counts *counts);
+/* What rows x cols numbers take so rounded, codes packed densely, in bits: the width of a code for each (keep: 32); for
+ * scaled tensors their scales, too (hu_limits.storage each), and 32 bits for a second-level one; for shifted and
+ * squeezed ones 64 bits more. 0 for a rounding that is not valid. */
+HU_API uint64_t hu_rounding_bits(size_t rows, size_t cols, const hu_rounding *r);
 /* HU_E_TEXT, HU_E_NAME, or a check's status; then *where, if not NULL, is the offset of the part that is wrong. */
 HU_API HU_MUST_CHECK hu_status hu_rounding_parse(hu_rounding *r, const char *text, size_t *where);
 
