@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""An installed copy of a build, as a user has it: made once per build folder, shared by the tests of the examples.
+
+    import staged
+    copy = staged.Staged(build_root)
+    subprocess.run([...], env=copy.environment())
+"""
+import fcntl
+import os
+import pathlib
+import subprocess
+
+
+class Staged:
+    """`meson install --destdir` into BUILD/tests/examples/stage; `prefix` is what a user would have given as --prefix."""
+
+    def __init__(self, build):
+        self.build = pathlib.Path(build).resolve()
+        self.root = self.build / 'tests' / 'examples' / 'stage'
+        self.root.mkdir(parents=True, exist_ok=True)
+        with open(self.root.parent / 'stage.lock', 'w') as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # tests run side by side
+            self._install()
+        config = next(self.root.rglob('halfulp.pc'))
+        self.libdir = config.parent.parent
+        plain = dict(os.environ, PKG_CONFIG_PATH=str(config.parent))
+        plain.pop('PKG_CONFIG_SYSROOT_DIR', None)
+        said = subprocess.run(['pkg-config', '--variable=prefix', 'halfulp'], env=plain, check=True, stdout=subprocess.PIPE, text=True)
+        self.prefix = pathlib.Path(str(self.root) + said.stdout.strip())
+
+    def _install(self):
+        # Only what changed since is copied; what a build no longer has would stay, so that a stage is made anew with its folder.
+        done = subprocess.run(['meson', 'install', '-C', str(self.build), '--no-rebuild', '--only-changed', '--quiet', '--destdir', str(self.root)],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode:
+            raise SystemExit(done.stdout)
+
+    def environment(self, **more):
+        """What a user sets who installed under a prefix of her own."""
+        env = dict(os.environ, HALFULP_PREFIX=str(self.prefix), CMAKE_PREFIX_PATH=str(self.prefix),
+                   PKG_CONFIG_PATH=str(self.libdir / 'pkgconfig'), PKG_CONFIG_SYSROOT_DIR=str(self.root))
+        for name, folder in (('PATH', self.prefix / 'bin'), ('LD_LIBRARY_PATH', self.libdir)):
+            env[name] = str(folder) + (':' + env[name] if env.get(name) else '')
+        env.update(more)
+        return env
