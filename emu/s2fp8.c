@@ -46,7 +46,7 @@ void hu_s2_make(hu_s2 *t, const hu_s2fp8 *kind, int64_t mu, int64_t m, hu_mode m
   memset(t, 0, sizeof *t);
   t->mu = mu;
   t->gap = m - mu;
-  t->target = (int32_t)hu_s2fp8_target(kind);
+  t->target = kind->target ? (int32_t)kind->target : hu_format_limits(kind->element).emax;
   t->special_is_nan = kind->special == HU_S2FP8_NAN;
   t->spec = hu_spec_of(kind->element, mode);
 }
@@ -176,9 +176,12 @@ hu_status hu_s2fp8_truncate_n(size_t n, float *z, ptrdiff_t incz, const float *x
   int64_t mu, m;
   hu_status s = hu_s2_check(kind, NULL, mode);
   if (s == HU_OK) s = check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
-  if (s == HU_OK) s = hu_s2fp8_sum_n(n, x, incx, &seen, exec);
   if (s != HU_OK) return s;
   hu_s2 map = hu_s2_of(kind, 0, 0, mode);
+  int plain = n && !sums && !scale && incz == 1 && incx == 1;
+  if (plain && hu_s2_truncate(n, z, x, &map, exec, events)) return HU_OK;
+  s = hu_s2fp8_sum_n(n, x, incx, &seen, exec);
+  if (s != HU_OK) return s;
   hu_s2_moments(&mu, &m, seen.high, seen.low, seen.count, seen.top, map.target);
   if (!hu_s2_scale_fits(mu, m)) return HU_E_SCALING;
   map.mu = mu;

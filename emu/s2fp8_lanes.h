@@ -25,6 +25,26 @@ typedef struct hu_s2_tree {
   uint32_t exact_count, exact[HU_S2_FEW]; /* patterns of exact numbers; more than HU_S2_FEW: too many for that */
 } hu_s2_tree;
 
+/* Of at most HU_S2_ROUGH elements: the product of those that are normal is sig 2^exponent, 1 <= sig < 2, n roundings
+ * off. odd: there are subnormal numbers, infinities or NaN. */
+enum { HU_S2_ROUGH = 1 << 13 };
+typedef struct hu_s2_rough {
+  double sig;
+  int64_t exponent;
+  uint64_t count;
+  uint32_t top, odd;
+} hu_s2_rough;
+
+/* Elements with code 0, with that of a zero or subnormal number, tiny, of the largest magnitude; zeros among them. */
+typedef struct hu_s2_passed {
+  uint64_t none, low, tiny, tops;
+} hu_s2_passed;
+
+/* Numbers of a table that the pass wants: pattern of the largest element, least one with a normal number. */
+typedef struct hu_s2_near {
+  uint32_t top, normal, negzero;
+} hu_s2_near;
+
 typedef struct hu_s2_lanes {
   /* z[i] = the binary64 pattern of 2^e[i] within 2^-48 of itself, |e[i]| < 1000. The processor's direction is to
    * nearest (emu/float_env.h). */
@@ -36,6 +56,13 @@ typedef struct hu_s2_lanes {
                    hu_events *events);
   void (*encode)(const hu_s2_search *s, const hu_s2_tree *tree, size_t n, uint8_t *z, const uint32_t *x,
                  hu_events *events);
+  /* What follows is emu/s2fp8_near.h's; the direction is to nearest in the first two. */
+  void (*rough)(size_t n, const uint32_t *x, hu_s2_rough *z);
+  /* The table of a tensor with such a product; 0: that does not decide it. */
+  int (*near)(hu_s2_table *z, const hu_s2 *map, const hu_s2_rough *x);
+  /* Values' patterns of zeros and normal numbers up to z->exact of 2^target; adds. NULL: none. */
+  void (*pass)(const hu_s2_table *t, const hu_s2_near *near, size_t n, uint32_t *z, const uint32_t *x,
+               hu_s2_passed *counts);
 } hu_s2_lanes;
 
 /* The best among `levels` (hu_levels_for), NULL if there is none left. */

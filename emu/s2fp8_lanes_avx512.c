@@ -4,6 +4,7 @@
 #include <immintrin.h>
 
 #include "emu/s2fp8_lanes_body.h"
+#include "emu/s2fp8_near_avx512.h"
 
 /* ---- sums ---- */
 
@@ -246,6 +247,6 @@ static void encode(const hu_s2_search *s, const hu_s2_tree *tree, size_t n, uint
 }
 
 const hu_s2_lanes *hu_s2_lanes_avx512(void) {
-  static const hu_s2_lanes lanes = {powers, sum, quantize, encode};
+  static const hu_s2_lanes lanes = {powers, sum, quantize, encode, rough, near, pass};
   return &lanes;
 }

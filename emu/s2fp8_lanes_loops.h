@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/s2fp8_lanes.h for levels whose lanes compilers find by themselves: the including file is compiled for one. */
 #include "emu/s2fp8_lanes_body.h"
+#include "emu/s2fp8_near.h"
 
 enum { STRETCH = 64 };
 
@@ -153,4 +154,36 @@ static void encode(const hu_s2_search *s, const hu_s2_tree *tree, size_t n, uint
   }
 }
 
-static const hu_s2_lanes lanes = {powers, sum, quantize, encode};
+/* ---- without exact statistics ---- */
+
+enum { FACTORS = 16 };
+
+/* Of FACTORS elements. */
+HU_FN void multiply_in(hu_s2_rough *z, double *product, uint32_t *exponents, const uint32_t *x) {
+  uint32_t odd = 0, top = z->top, count = 0, sum = 0;
+  for (size_t k = 0; k < FACTORS; k++) {
+    uint32_t a = x[k] & 0x7FFFFFFF, normal = a - 0x800000 < 0x7F000000, b = normal ? a : 0x3F800000;
+    odd |= normal ^ (a != 0);
+    top = a > top ? a : top;
+    count += normal;
+    sum += (b >> 23) - 127;
+    product[k] *= (double)hu_float_of_bits((b & 0x7FFFFF) | 0x3F800000);
+  }
+  z->odd |= odd;
+  z->top = top;
+  z->count += count;
+  *exponents += sum;
+}
+
+static void rough(size_t n, const uint32_t *x, hu_s2_rough *z) {
+  double product[FACTORS];
+  uint32_t exponents = 0, last[FACTORS] = {0};
+  memset(z, 0, sizeof *z);
+  for (size_t k = 0; k < FACTORS; k++) product[k] = 1;
+  for (; n >= FACTORS; n -= FACTORS, x += FACTORS) multiply_in(z, product, &exponents, x);
+  memcpy(last, x, n * sizeof *x);
+  multiply_in(z, product, &exponents, last);
+  rough_ends(z, FACTORS, product, (int32_t)exponents);
+}
+
+static const hu_s2_lanes lanes = {powers, sum, quantize, encode, rough, near, NULL};

@@ -23,8 +23,8 @@ typedef struct hu_s2_ends {
   uint8_t left[HU_S2_ENDS];
 } hu_s2_ends;
 
-/* E of the number sig 2^exp. */
-static inline void hu_s2_end(hu_s2_ends *t, uint32_t i, uint32_t sig, int32_t exp) {
+/* log2 of 1 ... 63, to nearest. */
+static inline double hu_s2_small_log2(uint32_t sig) {
   static const double log2_of[64] = {0,
                                      0,
                                      1,
@@ -89,7 +89,12 @@ static inline void hu_s2_end(hu_s2_ends *t, uint32_t i, uint32_t sig, int32_t ex
                                      0x1.7b9133567feaep+2,
                                      0x1.7d118d66c4d4ep+2,
                                      0x1.7e8bc1179e0cbp+2};
-  double e = t->g * (log2_of[sig & 63] + exp);
+  return log2_of[sig & 63];
+}
+
+/* E of the number sig 2^exp. */
+static inline void hu_s2_end(hu_s2_ends *t, uint32_t i, uint32_t sig, int32_t exp) {
+  double e = t->g * (hu_s2_small_log2(sig) + exp);
   t->left[i] = sig > 63 || !(e < 136 && e > -136);
   t->e[i] = t->left[i] ? 0 : t->mu + e;
 }

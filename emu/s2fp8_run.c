@@ -21,7 +21,7 @@ enum {
 };
 
 const hu_s2_lanes *hu_s2_lanes_for(uint32_t levels) {
-#if HU_X86
+#if HU_X86_LEVELS
   if (levels & HU_LEVEL_AVX512) return hu_s2_lanes_avx512();
   if (levels & HU_LEVEL_AVX2) return hu_s2_lanes_avx2();
 #endif
@@ -164,10 +164,16 @@ static void fill_buckets(hu_s2_search *s, uint32_t sign) {
   memset(s->base[sign] + next, (int)(c - 1), HU_S2_BUCKETS - next);
 }
 
-static void make_search(hu_s2_search *s, hu_s2_tree *tree, const hu_s2 *map, const hu_s2_lanes *lanes) {
+/* known: its table; NULL: to be made. */
+static void make_search(hu_s2_search *s, hu_s2_tree *tree, const hu_s2 *map, const hu_s2_lanes *lanes,
+                        const hu_s2_table *known) {
   memset(s, 0, sizeof *s);
   memset(tree, 0, sizeof *tree);
-  fill_table(&s->table, map, lanes);
+  if (known) {
+    s->table = *known;
+  } else {
+    fill_table(&s->table, map, lanes);
+  }
   hu_s2_search_start(s, map);
   fill_buckets(s, 0);
   if (memcmp(s->table.bound[0], s->table.bound[1], sizeof s->table.bound[0]) == 0) {
@@ -245,8 +251,9 @@ static void make_part(void *context, size_t part) {
   c->counts[part] = counts;
 }
 
-void hu_s2_run(size_t n, void *z, ptrdiff_t incz, size_t size, const float *x, ptrdiff_t incx, const hu_s2 *map,
-               const hu_exec *exec, hu_events *events) {
+/* hu_s2_run with a table that is known, or NULL. */
+static void run_with(size_t n, void *z, ptrdiff_t incz, size_t size, const float *x, ptrdiff_t incx, const hu_s2 *map,
+                     const hu_s2_table *known, const hu_exec *exec, hu_events *events) {
   hu_events counts[HU_THREADS_MAX];
   hu_s2_search search;
   hu_s2_tree tree;
@@ -261,10 +268,10 @@ void hu_s2_run(size_t n, void *z, ptrdiff_t incz, size_t size, const float *x, p
   c.incz = incz;
   c.incx = incx;
   c.map = map;
-  if (n >= (hu_s2_may_be_quick(map) ? QUICK_MIN : TABLE_MIN) && hu_s2_may_table(&map->spec))
+  if (known || (n >= (hu_s2_may_be_quick(map) ? QUICK_MIN : TABLE_MIN) && hu_s2_may_table(&map->spec)))
     c.lanes = hu_s2_lanes_for(hu_levels_for(exec));
   if (c.lanes) {
-    make_search(&search, &tree, map, c.lanes);
+    make_search(&search, &tree, map, c.lanes, known);
     c.search = &search;
     c.tree = &tree;
   }
@@ -274,6 +281,126 @@ void hu_s2_run(size_t n, void *z, ptrdiff_t incz, size_t size, const float *x, p
   size_t parts = n / c.part + (n % c.part != 0);
   hu_parallel(threads, parts, make_part, &c);
   for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &counts[i]);
+}
+
+void hu_s2_run(size_t n, void *z, ptrdiff_t incz, size_t size, const float *x, ptrdiff_t incx, const hu_s2 *map,
+               const hu_exec *exec, hu_events *events) {
+  run_with(n, z, incz, size, x, incx, map, NULL, exec, events);
+}
+
+/* ---- a tensor by its own statistics, without them where they do not matter ---- */
+
+typedef struct nearly {
+  size_t n, part;
+  uint32_t *z;
+  const uint32_t *x;
+  const hu_s2_lanes *lanes;
+  const hu_s2_table *table;
+  hu_s2_near near;
+  hu_s2_rough rough[HU_THREADS_MAX];
+  hu_s2_passed counts[HU_THREADS_MAX];
+} nearly;
+
+static void rough_add(hu_s2_rough *z, const hu_s2_rough *x) {
+  z->sig *= x->sig;
+  z->exponent += x->exponent + (z->sig >= 2);
+  if (z->sig >= 2) z->sig *= 0.5;
+  z->count += x->count;
+  if (x->top > z->top) z->top = x->top;
+  z->odd |= x->odd;
+}
+
+static void rough_part(void *context, size_t part) {
+  nearly *c = context;
+  hu_s2_rough sum = {1, 0, 0, 0, 0}, piece;
+  size_t first = part * c->part, end = first + smaller(c->part, c->n - first);
+  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  for (; first < end && !sum.odd; first += HU_S2_ROUGH) {
+    c->lanes->rough(smaller(end - first, HU_S2_ROUGH), c->x + first, &piece);
+    rough_add(&sum, &piece);
+  }
+  hu_float_env_leave(saved);
+  c->rough[part] = sum;
+}
+
+static void pass_part(void *context, size_t part) {
+  nearly *c = context;
+  size_t first = part * c->part, n = smaller(c->part, c->n - first);
+  hu_s2_passed counts = {0, 0, 0, 0};
+  c->lanes->pass(c->table, &c->near, n, c->z + first, c->x + first, &counts);
+  c->counts[part] = counts;
+}
+
+/* Are all numbers but zeros of this magnitude? */
+static int is_one_magnitude(size_t n, const uint32_t *x, uint32_t top) {
+  uint32_t others = 0;
+  for (size_t i = 0; i < n; i++) {
+    uint32_t a = x[i] & 0x7FFFFFFF;
+    others |= (uint32_t)(a != 0) & (uint32_t)(HU_WRONG(195) ? a > top : a != top);
+  }
+  return !others;
+}
+
+/* Such a tensor comes back unchanged and nothing happens to it. */
+static void copy(size_t n, uint32_t *z, const uint32_t *x, int negzero) {
+  if (negzero && z != x) memmove(z, x, n * sizeof *z);
+  for (size_t i = 0; !negzero && i < n; i++) z[i] = x[i] & 0x7FFFFFFF ? x[i] : 0;
+}
+
+static void end_pass(const nearly *c, size_t parts, const hu_s2_rough *r, hu_events *events) {
+  hu_events e = {0};
+  uint64_t zeros = c->n - r->count;
+  hu_s2_passed all = {0, 0, 0, 0};
+  for (size_t i = 0; i < parts; i++) {
+    all.none += c->counts[i].none;
+    all.low += c->counts[i].low;
+    all.tiny += c->counts[i].tiny;
+    all.tops += c->counts[i].tops;
+  }
+  e.to_zero = all.none - zeros;
+  e.subnormal = all.low - all.none;
+  e.underflow = all.tiny - zeros;
+  e.inexact = r->count - all.tops;
+  if (events) hu_events_add(events, &e);
+}
+
+int hu_s2_truncate(size_t n, float *z, const float *x, const hu_s2 *map, const hu_exec *exec, hu_events *events) {
+  const hu_spec *s = &map->spec;
+  const hu_s2_lanes *lanes = hu_s2_lanes_for(hu_levels_for(exec));
+  hu_s2_table table;
+  nearly c;
+  if (!lanes || s->round != HU_RNE || s->m > 4 || !hu_s2_may_table(s)) return 0;
+  uint32_t threads = threads_of(exec);
+  c.n = n;
+  c.part = part_size(n, threads);
+  c.z = (uint32_t *)(void *)z;
+  c.x = (const uint32_t *)(const void *)x;
+  c.lanes = lanes;
+  size_t parts = n / c.part + (n % c.part != 0);
+  hu_parallel(threads, parts, rough_part, &c);
+  hu_s2_rough r = c.rough[0];
+  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  for (size_t i = 1; i < parts; i++) rough_add(&r, &c.rough[i]);
+  int found = !r.odd && r.count && lanes->near(&table, map, &r);
+  hu_float_env_leave(saved);
+  if (r.odd) return 0;
+  if (!found) {
+    if (!is_one_magnitude(n, c.x, r.top)) return 0;
+    copy(n, c.z, c.x, (int)s->negzero);
+    return 1;
+  }
+  uint32_t normal = table.bound[0][(uint32_t)1 << s->m];
+  if (!lanes->pass || table.tiny[0] < table.bound[0][1] || (n >= BYPASS_MIN && z != x)) {
+    run_with(n, z, 1, 0, x, 1, map, &table, exec, events);
+    return 1;
+  }
+  c.table = &table;
+  c.near.top = r.top;
+  c.near.normal = normal;
+  c.near.negzero = s->negzero;
+  hu_parallel(threads, parts, pass_part, &c);
+  end_pass(&c, parts, &r, events);
+  return 1;
 }
 
 /* ---- back ---- */

@@ -18,6 +18,9 @@ void hu_s2_sum_run(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums
 /* z: codes of `size` bytes, or values (size 0). */
 void hu_s2_run(size_t n, void *z, ptrdiff_t incz, size_t size, const float *x, ptrdiff_t incx, const hu_s2 *map,
                const hu_exec *exec, hu_events *events);
+/* Values of contiguous elements by statistics of their own (map without mu and gap), events; 1: done. 0: not for these,
+ * and nothing is written. */
+int hu_s2_truncate(size_t n, float *z, const float *x, const hu_s2 *map, const hu_exec *exec, hu_events *events);
 void hu_s2_undo(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, size_t size, const hu_s2 *map,
                 const hu_exec *exec);
 
