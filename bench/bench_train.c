@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A step of training in low precision against the same step in binary32, and where its time goes.
  *
- *   bench_train [--threads 1] [--rounds 5] [--only NETWORK] [--binary32] [--csv]
+ *   bench_train [--threads 1] [--rounds 5] [--only NETWORK] [--precision NAME] [--binary32] [--csv]
  *
  * Steps are whole: a batch fed, forward, backward, update. The two nets run in turn; the shares come from further steps
  * of the same net, observed. --binary32: no other precision, which is what compare_torch.py asks for. */
@@ -15,7 +15,7 @@
 typedef struct options {
   int csv, rounds, plain, bad;
   uint32_t threads;
-  const char *only;
+  const char *only, *precision;
 } options;
 
 /* ---- a net that trains ---- */
@@ -237,7 +237,7 @@ static hu_status row(const options *o, const bench_network *n, const bench_preci
 }
 
 static options options_of(int argc, char **argv) {
-  options o = {0, 5, 0, 0, 1, NULL};
+  options o = {0, 5, 0, 0, 1, NULL, NULL};
   for (int i = 1; i < argc && !o.bad; i++) {
     int more = i + 1 < argc;
     if (!strcmp(argv[i], "--csv")) {
@@ -250,9 +250,13 @@ static options options_of(int argc, char **argv) {
       o.threads = (uint32_t)atoi(argv[++i]);
     } else if (more && !strcmp(argv[i], "--only")) {
       o.only = argv[++i];
+    } else if (more && !strcmp(argv[i], "--precision")) {
+      o.precision = argv[++i];
     } else {
       o.bad = 1;
-      fprintf(stderr, "usage: bench_train [--threads 1] [--rounds 5] [--only NETWORK] [--binary32] [--csv]\n");
+      fprintf(
+          stderr,
+          "usage: bench_train [--threads 1] [--rounds 5] [--only NETWORK] [--precision NAME] [--binary32] [--csv]\n");
     }
   }
   return o;
@@ -268,6 +272,7 @@ int main(int argc, char **argv) {
       printf("%s: %s, threads %u; shares of a step: work+rounding by kind of operator\n", n->name, n->what,
              (unsigned)o.threads);
     for (int k = 0; k < (o.plain ? 1 : BENCH_PRECISIONS); k++) {
+      if (o.precision && !strstr(bench_precisions[k].name, o.precision)) continue;
       hu_status s = row(&o, n, &bench_precisions[k]);
       if (s == HU_OK) continue;
       fprintf(stderr, "bench_train: %s, %s: %s\n", n->name, bench_precisions[k].name, hu_status_text(s));

@@ -2,10 +2,10 @@
 /* Convolutions under `fp32` by the processor, without a matrix of patches: every row of windows is a product whose left
  * operand is the image itself, one kernel row after another, so that each sum is the chain that the patches' product
  * has. Images have their zeros around them; weights are padded to panels of 16 columns. */
+#include <stdlib.h>
 #include <string.h>
 
-#include "train/engine_cpu.h"
-#include "train/kernels_layers.h"
+#include "train/convolve.h"
 
 enum { PANEL = 16, ROOM = 8192 };
 
@@ -42,6 +42,8 @@ typedef struct call {
   hu_tile_loop *tiles;
   const float *w; /* in panels */
   float *dw;
+  const hu_rounding *rounding; /* of what windows give to pixels; NULL: none */
+  hu_rounding_counts *counts;  /* one an image; NULL: c's, and images come one after another */
 } call;
 
 /* rows x cols of x into rows x broad of z, zeros behind. */
@@ -54,17 +56,17 @@ static void broaden(size_t rows, size_t cols, float *z, size_t broad, const floa
 
 /* ---- the result: image by image ---- */
 
-static void frame(const call *k, const float *x, float *z) {
-  const shape *s = &k->s;
-  size_t side = s->pad * k->c->channels, inside = s->width * k->c->channels;
-  memset(z, 0, s->pad * s->row * sizeof *z);
-  for (size_t y = 0; y < s->height; y++) {
-    float *to = z + (s->pad + y) * s->row;
+void hu_frame_image(const hu_convolution *c, const float *x, float *z) {
+  const shape s = shape_of(c);
+  size_t side = s.pad * c->channels, inside = s.width * c->channels;
+  memset(z, 0, s.pad * s.row * sizeof *z);
+  for (size_t y = 0; y < s.height; y++) {
+    float *to = z + (s.pad + y) * s.row;
     memset(to, 0, side * sizeof *z);
     memcpy(to + side, x + y * inside, inside * sizeof *z);
     memset(to + side + inside, 0, side * sizeof *z);
   }
-  memset(z + (s->pad + s->height) * s->row, 0, s->pad * s->row * sizeof *z);
+  memset(z + (s.pad + s.height) * s.row, 0, s.pad * s.row * sizeof *z);
 }
 
 /* n windows from number `from` of a row of windows whose first pixels begin at x. */
@@ -87,7 +89,8 @@ static void result_part(void *context, size_t image) {
   const call *k = context;
   const shape *s = &k->s;
   const float *x = k->c->framed + image * s->image;
-  if (s->pad) frame(k, k->c->x + image * s->height * s->width * k->c->channels, k->c->framed + image * s->image);
+  const float *before = k->c->x + image * s->height * s->width * k->c->channels;
+  if (s->pad) hu_frame_image(k->c, before, k->c->framed + image * s->image);
   for (size_t y = 0; y < s->down; y++) {
     float *z = k->c->z + (image * s->down + y) * s->across * s->outputs;
     const float *row = x + y * k->c->n[HU_STRIDE] * s->row;
@@ -132,21 +135,74 @@ static void scatter(const call *k, size_t y, size_t x, const float *dp, float *d
   }
 }
 
+/* Rows of `deep` numbers; what is behind a window's own, 0 times an infinity for example, is no number of it. */
+static void round_gifts(const call *k, size_t n, float *x, size_t image) {
+  const shape *s = &k->s;
+  hu_rounding_counts counts, *to = k->counts ? &k->counts[image] : k->c->counts;
+  for (size_t i = 0; i < n; i++) memset(x + i * s->deep + s->area, 0, (s->deep - s->area) * sizeof *x);
+  memset(&counts, 0, sizeof counts);
+  if (hu_rounding_apply(1, n * s->deep, x, x, k->rounding, NULL, &counts) != HU_OK) return; /* cannot be: checked */
+  to->over += counts.over;
+  hu_events_add(&to->events, &counts.events);
+}
+
+/* What n windows from `from` of a row of windows give: rows of `deep` numbers. */
+static void gifts(const call *k, size_t image, size_t y, size_t from, size_t n, float *room) {
+  const shape *s = &k->s;
+  const float *dz = k->c->dz + ((image * s->down + y) * s->across + from) * s->outputs;
+  memset(room, 0, n * s->deep * sizeof *room);
+  for (size_t j = 0; j < s->deep; j += PANEL) {
+    k->tiles(n, s->outputs, room + j, s->deep, dz, s->outputs, 1, k->w + j, s->deep);
+  }
+}
+
+static float *clear_image(const call *k, size_t image) {
+  const shape *s = &k->s;
+  size_t numbers = s->height * s->width * k->c->channels;
+  float *dx = k->c->dx + image * numbers;
+  memset(dx, 0, numbers * sizeof *dx);
+  return dx;
+}
+
 static void images_part(void *context, size_t image) {
   const call *k = context;
   const shape *s = &k->s;
-  float room[ROOM], *dx = k->c->dx + image * s->height * s->width * k->c->channels;
-  memset(dx, 0, s->height * s->width * k->c->channels * sizeof *dx);
+  float room[ROOM], *dx = clear_image(k, image);
   for (size_t y = 0; y < s->down; y++) {
     for (size_t from = 0, n; from < s->across; from += n) {
       n = ROOM / s->deep < s->across - from ? ROOM / s->deep : s->across - from;
-      const float *dz = k->c->dz + ((image * s->down + y) * s->across + from) * s->outputs;
-      memset(room, 0, n * s->deep * sizeof *room);
-      for (size_t j = 0; j < s->deep; j += PANEL) {
-        k->tiles(n, s->outputs, room + j, s->deep, dz, s->outputs, 1, k->w + j, s->deep);
-      }
+      gifts(k, image, y, from, n, room);
+      if (k->rounding) round_gifts(k, n, room, image);
       for (size_t i = 0; i < n; i++) scatter(k, y, from + i, room + i * s->deep, dx);
     }
+  }
+}
+
+/* The same in two, for what has to be rounded as a whole between them. */
+static void gifts_part(void *context, size_t image) {
+  const call *k = context;
+  const shape *s = &k->s;
+  float room[ROOM];
+  for (size_t y = 0; y < s->down; y++) {
+    float *z = k->c->gifts + (image * s->down + y) * s->across * s->area;
+    for (size_t from = 0, n; from < s->across; from += n) {
+      n = ROOM / s->deep < s->across - from ? ROOM / s->deep : s->across - from;
+      float *to = s->deep == s->area ? z + from * s->area : room;
+      gifts(k, image, y, from, n, to);
+      for (size_t i = 0; to == room && i < n; i++) {
+        memcpy(z + (from + i) * s->area, room + i * s->deep, s->area * sizeof *z);
+      }
+    }
+  }
+}
+
+static void scatter_part(void *context, size_t image) {
+  const call *k = context;
+  const shape *s = &k->s;
+  float *dx = clear_image(k, image);
+  const float *dp = k->c->gifts + image * s->down * s->across * s->area;
+  for (size_t y = 0; y < s->down; y++) {
+    for (size_t x = 0; x < s->across; x++, dp += s->area) scatter(k, y, x, dp, dx);
   }
 }
 
@@ -168,12 +224,34 @@ static void run(const hu_cpu *cpu, size_t parts, size_t work, void (*part)(void 
   }
 }
 
+static void give_images(const hu_cpu *cpu, size_t work, call *k) {
+  const hu_convolution *c = k->c;
+  hu_rounding_counts *apart = NULL;
+  if (c->rounding && c->rounding->kind != HU_ROUND_KEEP) {
+    k->rounding = c->rounding;
+    apart = calloc(c->images, sizeof *apart);
+    k->counts = apart;
+  }
+  turn_weights(k, c->room);
+  k->w = c->room;
+  run(cpu, c->images, k->rounding && !apart ? 0 : work, images_part, k);
+  for (size_t i = 0; apart && i < c->images; i++) {
+    c->counts->over += apart[i].over;
+    hu_events_add(&c->counts->events, &apart[i].events);
+  }
+  if (k->rounding) c->counts->elements += (uint64_t)c->images * k->s.down * k->s.across * k->s.area;
+  free(apart);
+}
+
 int hu_cpu_convolve(void *self, int what, const hu_convolution *c) {
   const hu_cpu *cpu = self;
-  call k = {c, shape_of(c), cpu->loops->tiles, c->w, c->dw};
+  call k = {c, shape_of(c), cpu->loops->tiles, c->w, c->dw, NULL, NULL};
   const shape *s = &k.s;
   if (!k.tiles || s->broad > ROOM || s->deep > ROOM || s->across * PANEL > ROOM) return 0;
   if (what == HU_CONVOLVE_POSSIBLE) return 1;
+  if (what == HU_CONVOLVE_ROUND) return hu_cpu_round_image(cpu, c);
+  if (what == HU_CONVOLVE_BLOCKS) return hu_cpu_blocks_possible(c);
+  if (what >= HU_CONVOLVE_RESULT_BLOCKS) return hu_cpu_convolve_blocks(cpu, what, c);
   size_t work = c->images * s->down * s->across * s->area * s->outputs;
   if (what == HU_CONVOLVE_RESULT) {
     if (s->broad != s->outputs) {
@@ -187,10 +265,14 @@ int hu_cpu_convolve(void *self, int what, const hu_convolution *c) {
     for (size_t p = 0; k.dw != c->dw && p < s->area; p++) {
       memcpy(c->dw + p * s->outputs, k.dw + p * s->broad, s->outputs * sizeof *k.dw);
     }
-  } else {
+  } else if (what == HU_CONVOLVE_IMAGES) {
+    give_images(cpu, work, &k);
+  } else if (what == HU_CONVOLVE_GIFTS) {
     turn_weights(&k, c->room);
     k.w = c->room;
-    run(cpu, c->images, work, images_part, &k);
+    run(cpu, c->images, work, gifts_part, &k);
+  } else {
+    run(cpu, c->images, work, scatter_part, &k);
   }
   return 1;
 }

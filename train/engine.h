@@ -123,13 +123,33 @@ enum { HU_FUNCTION_EXP, HU_FUNCTION_LOG, HU_FUNCTION_TANH, HU_FUNCTION_SIGMOID, 
 
 /* A convolution of images, under `fp32`; what a call looks at: result: x, framed, w, z; weights: framed, dz, dw;
  * images: dz, w, dx. framed: the images with their zeros around them, which `result` makes of x; x itself where there
- * are none. room: the kernel's numbers, each side rounded up to 16. */
-enum { HU_CONVOLVE_POSSIBLE, HU_CONVOLVE_RESULT, HU_CONVOLVE_WEIGHTS, HU_CONVOLVE_IMAGES };
+ * are none. room: the kernel's numbers, each side rounded up to 16.
+ * Round: rounded becomes x as `rounding` leaves it in patches (what no window sees as it was); counts is set to those
+ * of all patches; gathered is room for the images; 0: the rounding needs patches. Images: with `rounding` what windows
+ * give is rounded before it is added up, and counted (one that hu_rounds_alone says yes to). Gifts and scatter are the
+ * two halves of images: what windows give, a row a window, and its sums.
+ * Blocks: 1 if `rounding` may be done to an image's patches at a time; result and weights do that, from x, with
+ * patches of some images in `gathered`, counted. */
+enum {
+  HU_CONVOLVE_POSSIBLE,
+  HU_CONVOLVE_RESULT,
+  HU_CONVOLVE_WEIGHTS,
+  HU_CONVOLVE_IMAGES,
+  HU_CONVOLVE_ROUND,
+  HU_CONVOLVE_GIFTS,
+  HU_CONVOLVE_SCATTER,
+  HU_CONVOLVE_BLOCKS,
+  HU_CONVOLVE_RESULT_BLOCKS,
+  HU_CONVOLVE_WEIGHTS_BLOCKS
+};
 typedef struct hu_convolution {
   size_t n[8]; /* as kernels_layers.h has them */
   size_t images, channels, outputs;
   const float *x, *w, *dz;
   float *framed, *z, *dw, *dx, *room;
+  const hu_rounding *rounding;
+  float *rounded, *gathered, *gifts;
+  hu_rounding_counts *counts;
 } hu_convolution;
 
 /* self: what `open` made. Pointers are into the engine's memory unless said otherwise. */

@@ -152,6 +152,12 @@ enum {
  * know. */
 hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t cols, const float *x,
                                const hu_rounding *r, const hu_rounding *before, float *room, unsigned part);
+/* 1 if roundings give equal bits; some that do are not seen. Random words are a part's own. */
+int hu_roundings_alike(const hu_rounding *a, const hu_rounding *b);
+/* 1 if what a number becomes depends on it alone, and 0 stays +0 without an event. */
+int hu_rounds_alone(const hu_rounding *r);
+/* Where the roundings of a part are counted. */
+hu_rounding_counts *hu_counts_of_part(const hu_net *net, hu_operator *op, unsigned part);
 /* 1 if patches were rounded in place, for another rounding than r. */
 int hu_patches_spoilt(const hu_operator *op, const hu_rounding *r);
 /* What operands were rounded to is forgotten: a pass begins. And the memory for it given back. */
@@ -196,9 +202,10 @@ void hu_give_parameter(hu_net *net, int parameter, const float *x);
 int hu_wants_gradient(const hu_net *net, int value);
 /* Tells the observer that a phase of op (NULL: of none) begins or ends. */
 void hu_tell(hu_net *net, unsigned phase, const hu_operator *op, int ends);
-/* hu_do_round on a tensor that belongs to op (NULL: an input, a parameter), the observer told. */
+/* hu_do_round on a tensor that belongs to op (NULL: an input, a parameter) with the words of (of, number) where it
+ * draws any, the observer told. */
 void hu_round_of(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
-                 const hu_rounding *r, hu_stream words, hu_rounding_counts *counts);
+                 const hu_rounding *r, unsigned of, uint64_t number, hu_rounding_counts *counts);
 /* The optimizer as parameter i has it. */
 hu_optimizer hu_optimizer_of(const hu_net *net, int i, const hu_optimizer *o);
 /* Running statistics that an operator keeps from step to step, and how many numbers they are; NULL: none. */

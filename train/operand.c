@@ -14,8 +14,7 @@ static void transform(hu_net *net, const hu_operator *op, size_t rows, size_t co
   if (net->fault == HU_OK) net->fault = net->engine->transform(net->self, whole, cols, room, x, &t);
 }
 
-/* Where the roundings of a part are counted. */
-static hu_rounding_counts *counts_of(const hu_net *net, hu_operator *op, unsigned part) {
+hu_rounding_counts *hu_counts_of_part(const hu_net *net, hu_operator *op, unsigned part) {
   int back = part != HU_PART_Z_X && part != HU_PART_Z_W && part != HU_PART_Z_OUT;
   return net->engine->on_host ? &op->counts[back] : op->seen + back;
 }
@@ -23,19 +22,18 @@ static hu_rounding_counts *counts_of(const hu_net *net, hu_operator *op, unsigne
 /* A part of an operator's products rounded, told and counted. */
 static void round_part(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
                        const hu_rounding *r, unsigned part, hu_rounding_counts *counts) {
-  hu_round_of(net, op, rows, cols, z, x, r, hu_words_of(net, HU_OF_PRODUCT, op->number << 4 | part), counts);
+  hu_round_of(net, op, rows, cols, z, x, r, HU_OF_PRODUCT, op->number << 4 | part, counts);
 }
 
 hu_status hu_round_product(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *x, const hu_rounding *r,
                            unsigned part) {
-  if (r->kind != HU_ROUND_KEEP) round_part(net, op, rows, cols, x, x, r, part, counts_of(net, op, part));
+  if (r->kind != HU_ROUND_KEEP) round_part(net, op, rows, cols, x, x, r, part, hu_counts_of_part(net, op, part));
   return hu_done(net);
 }
 
 /* ---- operands that are kept ---- */
 
-/* Roundings that give equal bits; some that do are not seen. Random words are a part's own. */
-static int alike(const hu_rounding *a, const hu_rounding *b) {
+int hu_roundings_alike(const hu_rounding *a, const hu_rounding *b) {
   return a->mode.round < HU_SRA && memcmp(a, b, sizeof *a) == 0;
 }
 
@@ -45,9 +43,9 @@ static hu_rounded *slot_of(hu_net *net, hu_operator *op, const hu_rounding *r, u
   if (r->mode.round >= HU_SRA || !net->engine->on_host) return NULL;
   if (part == HU_PART_Z_W || part == HU_PART_DX_W) return &net->parameter[op->theta[0]].rounded;
   if (part == HU_PART_DW_DZ || part == HU_PART_DX_DZ) {
-    return alike(&op->rounding.dz, &op->rounding.dz_w) ? &net->rounded : NULL;
+    return hu_roundings_alike(&op->rounding.dz, &op->rounding.dz_w) ? &net->rounded : NULL;
   }
-  int kept = net->training && !op->rounding.hadamard && alike(&op->rounding.x, &op->rounding.x_back);
+  int kept = net->training && !op->rounding.hadamard && hu_roundings_alike(&op->rounding.x, &op->rounding.x_back);
   return kept ? &op->rounded : NULL;
 }
 
@@ -80,8 +78,8 @@ hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t
   }
   if (r->kind == HU_ROUND_KEEP) return z;
   hu_rounded *slot = turned ? NULL : slot_of(net, op, r, part);
-  hu_rounding_counts *counts = counts_of(net, op, part);
-  if (slot && slot->there && alike(&slot->by, r)) {
+  hu_rounding_counts *counts = hu_counts_of_part(net, op, part);
+  if (slot && slot->there && hu_roundings_alike(&slot->by, r)) {
     hu_add_counts(counts, &slot->counts);
     z.data = slot->numbers;
     return z;
@@ -93,14 +91,14 @@ hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t
   if (!place) return z;
   hu_add_counts(counts, &slot->counts);
   slot->numbers = place;
-  memcpy(&slot->by, r, sizeof *r); /* padding, too, which alike() sees */
+  memcpy(&slot->by, r, sizeof *r); /* padding, too, which hu_roundings_alike sees */
   slot->there = 1;
   return z;
 }
 
 int hu_patches_spoilt(const hu_operator *op, const hu_rounding *r) {
   const hu_rounded *x = &op->rounded;
-  return x->there && x->numbers == op->kept && !alike(&x->by, r);
+  return x->there && x->numbers == op->kept && !hu_roundings_alike(&x->by, r);
 }
 
 void hu_forget_operands(hu_net *net) {

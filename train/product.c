@@ -144,7 +144,9 @@ int hu_net_linear(hu_net *net, int x, size_t outputs, int bias) {
 
 /* ---- images ---- */
 
-enum { KERNEL = 0, STRIDE = 1, PAD = 2, FRAMED = 3 }; /* FRAMED: 1: `kept` has framed images, not patches */
+/* FRAMED: `kept` has framed images, not patches: as they are, or as op->rounded.by leaves them. */
+enum { KERNEL = 0, STRIDE = 1, PAD = 2, FRAMED = 3 };
+enum { FRAMED_PLAIN = 1, FRAMED_ROUNDED = 2, FRAMED_NOTHING = 3 }; /* nothing: neither images nor patches */
 
 static size_t patch_size(const hu_value *x, const hu_operator *op) { return op->n[KERNEL] * op->n[KERNEL] * x->cols; }
 
@@ -194,49 +196,127 @@ static int without_patches(hu_net *net, const hu_operator *op, int what, const h
   return net->engine->convolve(net->self, what, c);
 }
 
+/* The image rounded once, into `kept` or where frames are put around it, and its patches' counts; 0: it needs them. */
+static int round_image(hu_net *net, hu_operator *op, hu_convolution *c) {
+  hu_rounded *x = &op->rounded;
+  float *to = op->n[PAD] ? net->work[0] : op->kept;
+  c->rounding = &op->rounding.x;
+  c->rounded = to;
+  c->gathered = net->work[1];
+  c->counts = &x->counts;
+  hu_tell(net, HU_PHASE_ROUNDING, op, 0);
+  int done = without_patches(net, op, HU_CONVOLVE_ROUND, c);
+  hu_tell(net, HU_PHASE_ROUNDING, op, 1);
+  if (!done) return 0;
+  hu_add_counts(hu_counts_of_part(net, op, HU_PART_Z_X), &x->counts);
+  memcpy(&x->by, &op->rounding.x, sizeof x->by); /* padding, too, which hu_roundings_alike sees */
+  c->x = to;
+  if (!op->n[PAD]) c->framed = to;
+  return 1;
+}
+
+/* With patches of some images at a time, in the room that no operand takes; 0: not with this rounding. */
+static int by_blocks(hu_net *net, hu_operator *op, const hu_rounding *r, unsigned part, hu_convolution *c) {
+  c->x = net->value[op->in[0]].v;
+  c->rounding = r;
+  c->gathered = net->work[1];
+  c->counts = hu_counts_of_part(net, op, part);
+  if (!without_patches(net, op, HU_CONVOLVE_BLOCKS, c)) return 0;
+  if (part == HU_PART_Z_X) {
+    c->w = weights(net, op, patch_size(&net->value[op->in[0]], op), &op->rounding.w, HU_PART_Z_W).data;
+  } else {
+    c->dz = gradients(net, op, &op->rounding.dz_w, net->work[2], HU_PART_DW_DZ).data;
+    c->dw = hu_gift_parameter(net, op->theta[0], net->work[0]);
+  }
+  int what = part == HU_PART_Z_X ? HU_CONVOLVE_RESULT_BLOCKS : HU_CONVOLVE_WEIGHTS_BLOCKS;
+  if (net->fault == HU_OK && !without_patches(net, op, what, c)) net->fault = HU_E_MEMORY; /* cannot be: checked */
+  return 1;
+}
+
+/* 1: done. */
+static int conv_without_patches(hu_net *net, hu_operator *op, size_t in) {
+  hu_convolution c = convolution(net, op);
+  int plain = op->rounding.x.kind == HU_ROUND_KEEP;
+  op->n[FRAMED] = 0;
+  if (framed_size(net, op) > op->kept_size || !without_patches(net, op, HU_CONVOLVE_POSSIBLE, &c)) return 0;
+  if (!plain && by_blocks(net, op, &op->rounding.x, HU_PART_Z_X, &c)) {
+    op->n[FRAMED] = FRAMED_NOTHING;
+    return 1;
+  }
+  if (!plain && !round_image(net, op, &c)) return 0;
+  c.w = weights(net, op, in, &op->rounding.w, HU_PART_Z_W).data;
+  (void)without_patches(net, op, HU_CONVOLVE_RESULT, &c);
+  op->n[FRAMED] = plain ? FRAMED_PLAIN : FRAMED_ROUNDED;
+  return 1;
+}
+
 static hu_status conv_forward(hu_net *net, hu_operator *op) {
   hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
   size_t in = patch_size(x, op);
-  hu_convolution c = convolution(net, op);
-  int plain = op->rounding.x.kind == HU_ROUND_KEEP && framed_size(net, op) <= op->kept_size;
-  if (plain && without_patches(net, op, HU_CONVOLVE_POSSIBLE, &c)) {
-    c.w = weights(net, op, in, &op->rounding.w, HU_PART_Z_W).data;
-    op->n[FRAMED] = (size_t)without_patches(net, op, HU_CONVOLVE_RESULT, &c);
-    if (op->n[FRAMED]) return finish_forward(net, op);
-  }
+  if (conv_without_patches(net, op, in)) return finish_forward(net, op);
   make_patches(net, op);
   return product_forward(net, op, z->rows, in, op->kept, &x->round);
+}
+
+/* Are the framed images what dW wants of them? */
+static int frames_serve(const hu_operator *op) {
+  const hu_rounding *r = &op->rounding.x_back;
+  if (op->rounding.hadamard || !op->n[FRAMED]) return 0;
+  if (op->n[FRAMED] == FRAMED_PLAIN) return r->kind == HU_ROUND_KEEP;
+  return op->n[FRAMED] == FRAMED_ROUNDED && r->kind != HU_ROUND_KEEP && hu_roundings_alike(&op->rounded.by, r);
 }
 
 static hu_status conv_weights(hu_net *net, hu_operator *op) {
   hu_value *x = &net->value[op->in[0]];
   size_t in = patch_size(x, op);
   hu_convolution c = convolution(net, op);
-  if (op->n[FRAMED] && op->rounding.x_back.kind == HU_ROUND_KEEP && !op->rounding.hadamard) {
+  if (frames_serve(op)) {
+    int rounded = op->n[FRAMED] == FRAMED_ROUNDED;
+    if (rounded) hu_add_counts(hu_counts_of_part(net, op, HU_PART_DW_X), &op->rounded.counts);
+    if (rounded) c.framed = op->kept;
     c.dz = gradients(net, op, &op->rounding.dz_w, net->work[2], HU_PART_DW_DZ).data;
     c.dw = hu_gift_parameter(net, op->theta[0], net->work[0]);
     if (without_patches(net, op, HU_CONVOLVE_WEIGHTS, &c)) return finish_weights(net, op, in, c.dw);
+    if (net->fault != HU_OK) return hu_done(net);
+  }
+  if (!op->rounding.hadamard && framed_size(net, op) <= op->kept_size &&
+      without_patches(net, op, HU_CONVOLVE_POSSIBLE, &c) &&
+      by_blocks(net, op, &op->rounding.x_back, HU_PART_DW_X, &c)) {
+    return finish_weights(net, op, in, c.dw);
   }
   if (op->n[FRAMED] || hu_patches_spoilt(op, &op->rounding.x_back)) make_patches(net, op);
   return give_weights(net, op, net->value[op->out].rows, in, op->kept, &x->round);
+}
+
+/* dX without patches; c can do so. */
+static hu_status image_without_patches(hu_net *net, hu_operator *op, size_t in, hu_convolution *c) {
+  const hu_rounding *r = &op->rounding.dx_out;
+  const size_t rows = net->value[op->out].rows;
+  int alone = hu_rounds_alone(r);
+  c->dx = hu_gift(net, op->in[0], alone ? net->work[0] : net->work[1]);
+  c->rounding = r;
+  c->counts = hu_counts_of_part(net, op, HU_PART_DX_OUT);
+  c->gifts = net->work[0];
+  c->dz = gradients(net, op, &op->rounding.dz, net->work[1], HU_PART_DX_DZ).data;
+  c->w = weights(net, op, in, &op->rounding.w_back, HU_PART_DX_W).data;
+  if (alone) {
+    (void)without_patches(net, op, HU_CONVOLVE_IMAGES, c);
+  } else {
+    (void)without_patches(net, op, HU_CONVOLVE_GIFTS, c);
+    (void)hu_round_product(net, op, rows, in, c->gifts, r, HU_PART_DX_OUT);
+    (void)without_patches(net, op, HU_CONVOLVE_SCATTER, c);
+  }
+  hu_give(net, op->in[0], c->dx);
+  return hu_done(net);
 }
 
 static hu_status conv_image(hu_net *net, hu_operator *op) {
   hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
   size_t in = patch_size(x, op);
   hu_convolution c = convolution(net, op);
-  float *dx = hu_gift(net, op->in[0], net->work[0]);
-  if (op->rounding.dx_out.kind == HU_ROUND_KEEP && without_patches(net, op, HU_CONVOLVE_POSSIBLE, &c)) {
-    c.dz = gradients(net, op, &op->rounding.dz, net->work[1], HU_PART_DX_DZ).data;
-    c.w = weights(net, op, in, &op->rounding.w_back, HU_PART_DX_W).data;
-    c.dx = dx;
-    if (without_patches(net, op, HU_CONVOLVE_IMAGES, &c)) {
-      hu_give(net, op->in[0], dx);
-      return hu_done(net);
-    }
-  }
+  if (without_patches(net, op, HU_CONVOLVE_POSSIBLE, &c)) return image_without_patches(net, op, in, &c);
   hu_status s = give_x(net, op, z->rows, in, net->work[0]);
-  dx = hu_gift(net, op->in[0], net->work[1]);
+  float *dx = hu_gift(net, op->in[0], net->work[1]);
   hu_task t = windows(net, op, x->rows, x->cols, dx, net->work[0]);
   t.work = z->rows * in;
   hu_do(net, HU_RUN_PATCHES_BACK, &t);

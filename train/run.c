@@ -21,8 +21,8 @@ static hu_rounding_counts *counts_of(const hu_net *net, hu_rounding_counts *own,
 /* op: that made it; NULL: an input. */
 static void round_value(hu_net *net, const hu_operator *op, int i) {
   hu_value *x = &net->value[i];
-  hu_stream words = hu_words_of(net, HU_OF_VALUE, (uint64_t)i);
-  hu_round_of(net, op, x->rows, x->cols, x->v, x->v, &x->round, words, counts_of(net, &x->counts, x->seen));
+  hu_round_of(net, op, x->rows, x->cols, x->v, x->v, &x->round, HU_OF_VALUE, (uint64_t)i,
+              counts_of(net, &x->counts, x->seen));
 }
 
 /* ---- what goes in ---- */
@@ -91,9 +91,8 @@ hu_status hu_net_initialize(hu_net *net, uint64_t seed) {
 static void round_parameters(hu_net *net) {
   for (int i = 0; i < net->parameters; i++) {
     hu_parameter *p = &net->parameter[i];
-    hu_stream words = hu_words_of(net, HU_OF_PARAMETER, (uint64_t)i);
     hu_rounding_counts *counts = counts_of(net, &p->counts, p->seen);
-    hu_round_of(net, NULL, p->rows, p->cols, p->theta, p->master, &p->round, words, counts);
+    hu_round_of(net, NULL, p->rows, p->cols, p->theta, p->master, &p->round, HU_OF_PARAMETER, (uint64_t)i, counts);
   }
 }
 
@@ -145,18 +144,17 @@ int hu_wants_gradient(const hu_net *net, int value) { return net->value[value].m
 
 static void round_gradient(hu_net *net, const hu_operator *op) {
   hu_value *x = &net->value[op->out];
-  hu_stream words = hu_words_of(net, HU_OF_GRADIENT, (uint64_t)op->out);
   hu_rounding_counts *counts = counts_of(net, &x->counts_back, x->seen + 1);
-  hu_round_of(net, op, x->rows, x->cols, x->dv, x->dv, &x->round_back, words, counts);
+  hu_round_of(net, op, x->rows, x->cols, x->dv, x->dv, &x->round_back, HU_OF_GRADIENT, (uint64_t)op->out, counts);
 }
 
 static void round_parameter_gradients(hu_net *net) {
   for (int i = 0; i < net->parameters; i++) {
     hu_parameter *p = &net->parameter[i];
     if (!p->gradient) hu_do_fill(net, p->rows * p->cols, p->dtheta, 0);
-    hu_stream words = hu_words_of(net, HU_OF_PARAMETER_GRADIENT, (uint64_t)i);
     hu_rounding_counts *counts = counts_of(net, &p->counts_back, p->seen + 1);
-    hu_round_of(net, NULL, p->rows, p->cols, p->dtheta, p->dtheta, &p->round_back, words, counts);
+    hu_round_of(net, NULL, p->rows, p->cols, p->dtheta, p->dtheta, &p->round_back, HU_OF_PARAMETER_GRADIENT,
+                (uint64_t)i, counts);
   }
 }
 
