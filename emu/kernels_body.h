@@ -168,6 +168,25 @@ static inline __attribute__((always_inline)) void run_beyond(const hu_narrow *t,
   p->i = i;
 }
 
+/* Vectors whose every lane lies so far below zero, finite, that no mode could make zero of it in an unsigned format:
+ * one result for all. Without a zero that is every negative number. */
+static HU_NOINLINE void run_below(const hu_narrow *t, int to, int bypass, place *p, size_t last, tally *n) {
+  const int32_t field = t->zero == HU_ZERO_CODE ? t->low + 1 : t->low;
+  const uint32_t least = t->zero == HU_ZERO_NONE ? 1 : (uint32_t)(field > 1 ? field : 1) << 23;
+  const hu_lane lo = HU_ALL(least | 0x80000000u), span = HU_ALL(0x7F7FFFFFu - least);
+  const rounded r = {HU_ALL(t->value_below), HU_ALL(t->from_below)};
+  size_t i = p->i;
+  for (; i < last; i += HU_W) {
+    if (!hu_all_within(load(p->x + i) - lo, span)) break;
+    put(p->z, i, to, bypass, r);
+  }
+  uint64_t all = i - p->i;
+  n->inexact += all;
+  n->rest.invalid += all;
+  n->rest.saturated += t->events_below & HU_EVENT_SATURATED ? all : 0;
+  p->i = i;
+}
+
 enum {
   MIDDLE_RUN = 64,
   QUICK_RUN = 1 << 16
@@ -184,6 +203,7 @@ static inline __attribute__((always_inline)) void run_vectors(const hu_narrow *t
     if (t->middle == 1) run_middle(t, round, 1, to, bypass, p, MIDDLE_RUN, n);
     if (t->middle == 2) run_middle(t, round, 2, to, bypass, p, MIDDLE_RUN, n);
     if (p->i == before && t->beyond) run_beyond(t, to, bypass, p, p->end, n);
+    if (p->i == before && t->is_unsigned && t->low < 254) run_below(t, to, bypass, p, p->end, n);
     if (p->i != before) continue;
     put(p->z, p->i, to, bypass, slow(t, load(p->x + p->i), HU_ALL(0), HU_ALL(0xFFFFFFFFu), n));
     p->i += HU_W;
@@ -209,7 +229,7 @@ static inline __attribute__((always_inline)) void loop(const hu_narrow *narrow, 
   const hu_narrow t = *narrow;
   tally n = {0};
   place at_vector = {0, 0, p->z, p->x};
-  if (to == HU_TO_VALUE && p->bypass) {
+  if (to == HU_TO_VALUE && p->bypass && !HU_PORTABLE) {
     size_t head = unaligned_head(p);
     if (head) few(&t, to, head, p->z, p->x, NULL, &n);
     at_vector.i = head;
@@ -306,7 +326,7 @@ static inline __attribute__((always_inline)) void loop_random(const hu_narrow *n
   tally n = {0};
   uint32_t words[HU_W];
   size_t head = (size_t)(-p->word & 3), aligned = unaligned_head(p); /* head: elements before a block's first word */
-  int bypass = to == HU_TO_VALUE && p->bypass && ((aligned - head) & 3) == 0;
+  int bypass = to == HU_TO_VALUE && p->bypass && !HU_PORTABLE && ((aligned - head) & 3) == 0;
   if (bypass) head = aligned;
   if (head > p->n) head = p->n;
   if (head) {
@@ -329,6 +349,20 @@ static inline __attribute__((always_inline)) void loop_random(const hu_narrow *n
   add_tally(events, &n);
 }
 
+#if HU_PORTABLE
+/* Eleven loops for each kind of result, twice where stores may go around the caches, take a compiler long: the usual
+ * modes have their own, the others one, and stores go through the caches. */
+static inline __attribute__((always_inline)) void modes(const hu_narrow *t, int to, const hu_piece *p,
+                                                        hu_events *events) {
+  switch (t->round) {
+    case HU_RNE: loop(t, HU_RNE, to, p, events); return;
+    case HU_SRA: loop_random(t, HU_SRA, to, p, events); return;
+    case HU_SRB:
+    case HU_SRC: loop_random(t, t->round, to, p, events); return;
+    default: loop(t, t->round, to, p, events); return;
+  }
+}
+#else
 /* The rounding mode hoisted out of the loop. */
 static inline __attribute__((always_inline)) void modes(const hu_narrow *t, int to, const hu_piece *p,
                                                         hu_events *events) {
@@ -346,18 +380,31 @@ static inline __attribute__((always_inline)) void modes(const hu_narrow *t, int 
     default: loop_random(t, HU_SRC, to, p, events); return;
   }
 }
+#endif
+
+#if HU_PORTABLE
+/* All widths of codes by one copy of the loops. */
+static HU_NOINLINE void to_codes(const hu_narrow *t, int to, const hu_piece *p, hu_events *events) {
+  modes(t, to, p, events);
+}
+#else
+static inline __attribute__((always_inline)) void to_codes(const hu_narrow *t, int to, const hu_piece *p,
+                                                           hu_events *events) {
+  modes(t, to, p, events);
+}
+#endif
 
 static HU_NOINLINE void to_values(const hu_narrow *t, const hu_piece *p, hu_events *events) {
   modes(t, HU_TO_VALUE, p, events);
 }
 static HU_NOINLINE void to_codes8(const hu_narrow *t, const hu_piece *p, hu_events *events) {
-  modes(t, HU_TO_CODE8, p, events);
+  to_codes(t, HU_TO_CODE8, p, events);
 }
 static HU_NOINLINE void to_codes16(const hu_narrow *t, const hu_piece *p, hu_events *events) {
-  modes(t, HU_TO_CODE16, p, events);
+  to_codes(t, HU_TO_CODE16, p, events);
 }
 static HU_NOINLINE void to_codes32(const hu_narrow *t, const hu_piece *p, hu_events *events) {
-  modes(t, HU_TO_CODE32, p, events);
+  to_codes(t, HU_TO_CODE32, p, events);
 }
 
 /* The processor rounds as the mode's sums ask, whatever the caller had set. */

@@ -49,14 +49,13 @@ static uint64_t draw_magnitude(t_random *r, const fields *f, unsigned kind, int 
   }
 }
 
-static uint64_t draw_element(t_random *r, hu_element e, unsigned kind, int reach) {
-  fields f = fields_of(e);
-  uint64_t mask = f.width == 64 ? UINT64_MAX : ((uint64_t)1 << f.width) - 1;
-  uint64_t z = draw_magnitude(r, &f, kind, reach);
-  return kind == ANY ? z : (z ^ (t_below(r, 2) ? f.sign : 0)) & mask;
+static uint64_t draw_element(t_random *r, const fields *f, unsigned kind, int reach) {
+  uint64_t mask = f->width == 64 ? UINT64_MAX : ((uint64_t)1 << f->width) - 1;
+  uint64_t z = draw_magnitude(r, f, kind, reach);
+  return kind == ANY ? z : (z ^ (t_below(r, 2) ? f->sign : 0)) & mask;
 }
 
-static uint64_t sign_of(hu_element e) { return e.kind == HU_ELEMENT_CODE ? fields_of(e).sign : 0; }
+static uint64_t sign_of(hu_element e, const fields *f) { return e.kind == HU_ELEMENT_CODE ? f->sign : 0; }
 
 /* Scales near 1, or anything. */
 static void draw_scales(dot *x, t_random *r) {
@@ -67,38 +66,40 @@ static void draw_scales(dot *x, t_random *r) {
   x->scales = every ? (x->n + every - 1) / every : 0;
   unsigned kind = t_below(r, 4) ? CLOSE : t_below(r, SOME);
   int reach = t_between(r, 1, 12);
+  fields f = x->scales ? fields_of(e) : (fields){0, 0, 0, 0, 0};
   for (size_t j = 0; j < x->scales; j++) {
-    x->sa[j] = draw_element(r, e, kind, reach);
-    x->sb[j] = draw_element(r, e, kind, reach);
+    x->sa[j] = draw_element(r, &f, kind, reach);
+    x->sb[j] = draw_element(r, &f, kind, reach);
   }
 }
 
 /* C as the sum without it, negated and perhaps moved by a few codes: what is left are the roundings. */
-static void draw_against(dot *x, t_random *r) {
+static void draw_against(dot *x, const fields *c, t_random *r) {
   uint32_t events;
   x->has_c = 0;
   uint64_t z = dot_library(x, &events);
   x->has_c = 1;
-  uint64_t mask = hu_element_width(x->c) == 64 ? UINT64_MAX : ((uint64_t)1 << hu_element_width(x->c)) - 1;
-  x->ct = ((z ^ sign_of(x->c)) + (uint64_t)(int64_t)t_between(r, -2, 2)) & mask;
+  uint64_t mask = c->width == 64 ? UINT64_MAX : ((uint64_t)1 << c->width) - 1;
+  x->ct = ((z ^ sign_of(x->c, c)) + (uint64_t)(int64_t)t_between(r, -2, 2)) & mask;
 }
 
 void draw_operands(dot *x, t_random *r) {
   unsigned kind = t_below(r, SOME), other = t_below(r, 4) ? kind : t_below(r, SOME);
   int reach = t_below(r, 2) ? 2 : t_between(r, 1, 20), cancels = t_below(r, 3) == 0;
+  const fields fa = fields_of(x->a), fb = fields_of(x->b), fc = fields_of(x->c);
   for (size_t k = 0; k < x->n; k++) {
     unsigned now = t_below(r, 24) ? kind : t_below(r, SOME);
-    x->at[k] = draw_element(r, x->a, now, reach);
-    x->bt[k] = draw_element(r, x->b, t_below(r, 24) ? other : t_below(r, SOME), reach);
+    x->at[k] = draw_element(r, &fa, now, reach);
+    x->bt[k] = draw_element(r, &fb, t_below(r, 24) ? other : t_below(r, SOME), reach);
     if (!cancels || !k || t_below(r, 2)) continue;
     size_t from = t_below(r, (uint32_t)k);
-    x->at[k] = x->at[from] ^ sign_of(x->a);
+    x->at[k] = x->at[from] ^ sign_of(x->a, &fa);
     x->bt[k] = x->bt[from];
   }
   draw_scales(x, r);
   x->has_c = t_below(r, 8) != 0;
-  x->ct = draw_element(r, x->c, t_below(r, 2) ? kind : t_below(r, SOME), t_below(r, 2) ? reach : 2 * reach);
-  if (t_below(r, 4) == 0) draw_against(x, r);
+  x->ct = draw_element(r, &fc, t_below(r, 2) ? kind : t_below(r, SOME), t_below(r, 2) ? reach : 2 * reach);
+  if (t_below(r, 4) == 0) draw_against(x, &fc, r);
 }
 
 /* ---- models ---- */

@@ -191,25 +191,25 @@ static void sliced(engine *g, size_t n, real *s) {
 static void whole(engine *g, size_t n, real *c) {
   int plus = c->kind == ZERO && !c->negative, minus = c->kind == ZERO && c->negative, other = c->kind == FINITE;
   static block b;
-  real t, s;
-  real_make(g, &t);
+  real s;
   real_make(g, &s);
   b.count = n;
   for (size_t k = 0; k < n; k++) b.k[k] = k;
-  if (!block_special(g, &b, c, &s)) {
+  block_read(g, &b);
+  if (!block_special(&b, c, &s)) {
     if (c->kind == FINITE) real_accumulate(&s, c);
     for (size_t k = 0; k < n; k++) {
-      real_product(g, &t, k);
-      plus |= t.kind == ZERO && !t.negative;
-      minus |= t.kind == ZERO && t.negative;
-      other |= t.kind == FINITE;
-      if (t.kind == FINITE) real_accumulate(&s, &t);
+      const real *t = &b.term[k];
+      plus |= t->kind == ZERO && !t->negative;
+      minus |= t->kind == ZERO && t->negative;
+      other |= t->kind == FINITE;
+      if (t->kind == FINITE) real_accumulate(&s, t);
     }
     int all_minus = minus && !plus && !other, all_plus = plus && !minus && !other;
     if (s.kind == ZERO) s.negative = all_minus || (g->x->mode.round == HU_RTN && !all_plus);
   }
   real_copy(c, &s);
-  real_drop(&t);
+  block_drop(&b);
   real_drop(&s);
 }
 

@@ -54,18 +54,25 @@ static void term_at(const engine *g, real *z, size_t k) {
   if (b->big && z->kind == FINITE && real_log2(z) >= b->big) real_set(z, INFINITE, z->negative);
 }
 
+void block_read(const engine *g, block *b) {
+  for (size_t i = 0; i < b->count; i++) {
+    real_make(g, &b->term[i]);
+    term_at(g, &b->term[i], b->k[i]);
+  }
+}
+
+void block_drop(block *b) {
+  for (size_t i = 0; i < b->count; i++) real_drop(&b->term[i]);
+}
+
 /* NaN and infinities among c and the terms: 1 and the answer in z. */
-int block_special(const engine *g, const block *b, const real *c, real *z) {
+int block_special(const block *b, const real *c, real *z) {
   int nan = c->kind == NOT_A_NUMBER, inf[2] = {0, 0};
-  real t;
-  real_make(g, &t);
   if (c->kind == INFINITE) inf[c->negative] = 1;
   for (size_t i = 0; i < b->count; i++) {
-    term_at(g, &t, b->k[i]);
-    if (t.kind == NOT_A_NUMBER) nan = 1;
-    if (t.kind == INFINITE) inf[t.negative] = 1;
+    if (b->term[i].kind == NOT_A_NUMBER) nan = 1;
+    if (b->term[i].kind == INFINITE) inf[b->term[i].negative] = 1;
   }
-  real_drop(&t);
   if (nan || (inf[0] && inf[1]))
     real_set(z, NOT_A_NUMBER, 0);
   else if (inf[0] || inf[1])
@@ -91,21 +98,18 @@ static void align(engine *g, const block *b, real *c) {
   int e = o->emin;
   real_make(g, &t);
   real_make(g, &s);
-  if (!block_special(g, b, c, &s)) {
+  if (!block_special(b, c, &s)) {
     if (c->kind == FINITE && exponent_of_c(g, c) > e) e = exponent_of_c(g, c);
-    for (size_t i = 0; i < b->count; i++) {
-      term_at(g, &t, b->k[i]);
-      if (t.kind == FINITE && t.e > e) e = t.e;
-    }
+    for (size_t i = 0; i < b->count; i++)
+      if (b->term[i].kind == FINITE && b->term[i].e > e) e = b->term[i].e;
     if (c->kind == FINITE) {
       cut(&s, c, e - o->kept, o->cut);
       watch_cut(g, e - exponent_of_c(g, c), &s);
     }
     for (size_t i = 0; i < b->count; i++) {
-      term_at(g, &t, b->k[i]);
-      if (t.kind == FINITE) {
-        cut(&t, &t, e - o->kept, o->cut);
-        watch_cut(g, e - t.e, &t);
+      if (b->term[i].kind == FINITE) {
+        cut(&t, &b->term[i], e - o->kept, o->cut);
+        watch_cut(g, e - b->term[i].e, &t);
         real_accumulate(&s, &t);
       }
     }
@@ -146,7 +150,7 @@ static void groups(engine *g, const block *b, real *c) {
   int e = o->emin;
   real_make(g, &t);
   real_make(g, &s);
-  if (!block_special(g, b, c, &s)) {
+  if (!block_special(b, c, &s)) {
     if (c->kind == FINITE && exponent_of_c(g, c) > e) e = exponent_of_c(g, c);
     for (size_t i = 0; i < b->count; i += o->group)
       if (group_at(g, b, i, &t) && t.e > e) e = t.e;
@@ -176,16 +180,16 @@ static int lane(engine *g, const block *b, size_t first, size_t step, real *s, i
   real_make(g, &t);
   real_set(s, ZERO, 0);
   for (size_t i = first; i < b->count; i += step) {
-    term_at(g, &t, b->k[i]);
-    if (t.kind != FINITE) continue;
-    *e = any && *e > t.e ? *e : t.e;
+    const real *term = &b->term[i];
+    if (term->kind != FINITE) continue;
+    *e = any && *e > term->e ? *e : term->e;
     any = 1;
   }
   for (size_t i = first; any && i < b->count; i += step) {
-    term_at(g, &t, b->k[i]);
-    if (t.kind != FINITE) continue;
-    cut(&t, &t, *e - g->x->accum.block.kept, HU_CUT_TRUNC);
-    watch_cut(g, *e - t.e, &t);
+    const real *term = &b->term[i];
+    if (term->kind != FINITE) continue;
+    cut(&t, term, *e - g->x->accum.block.kept, HU_CUT_TRUNC);
+    watch_cut(g, *e - term->e, &t);
     real_accumulate(s, &t);
   }
   real_drop(&t);
@@ -213,7 +217,7 @@ static void late(engine *g, const block *b, real *c) {
   real s, q;
   real_make(g, &s);
   real_make(g, &q);
-  if (!block_special(g, b, c, &s)) {
+  if (!block_special(b, c, &s)) {
     int ed = 0, ec = exponent_of_c(g, c), any = lanes_sum(g, b, &s, &ed), e = any && ed > ec ? ed : ec;
     cut(&s, &s, e - o->kept2 - 1, HU_CUT_FLOOR);
     if (c->kind == FINITE && !(o->far && ec < e - o->far)) {
@@ -233,23 +237,19 @@ static void late(engine *g, const block *b, real *c) {
 }
 
 static void exact_block(engine *g, const block *b, real *c) {
-  real t, s, products, before;
-  real_make(g, &t);
+  real s, products, before;
   real_make(g, &s);
   real_make(g, &products);
   real_make(g, &before);
-  int special = block_special(g, b, c, &s);
-  for (size_t i = 0; !special && i < b->count; i++) {
-    term_at(g, &t, b->k[i]);
-    if (t.kind == FINITE) real_accumulate(&products, &t);
-  }
+  int special = block_special(b, c, &s);
+  for (size_t i = 0; !special && i < b->count; i++)
+    if (b->term[i].kind == FINITE) real_accumulate(&products, &b->term[i]);
   real_copy(&before, c);
   if (!special) real_copy(&s, &products);
   if (!special && c->kind == FINITE) real_accumulate(&s, c);
   real_copy(c, &s);
   step_round(g, &g->sum, c);
   if (!special) watch_sum(g, &before, &products, c);
-  real_drop(&t);
   real_drop(&s);
   real_drop(&products);
   real_drop(&before);
@@ -306,7 +306,9 @@ static void two_lanes(engine *g, const block *b, real *c) {
   real_drop(&odd);
 }
 
-static void one_block(engine *g, const block *b, real *c) {
+static void one_block(engine *g, block *b, real *c) {
+  int terms = g->x->accum.block.rule <= HU_BLOCK_EXACT;
+  if (terms) block_read(g, b);
   switch (g->x->accum.block.rule) {
     case HU_BLOCK_ALIGN: align(g, b, c); break;
     case HU_BLOCK_GROUPS: groups(g, b, c); break;
@@ -316,6 +318,7 @@ static void one_block(engine *g, const block *b, real *c) {
     case HU_BLOCK_CHAIN: chain(g, b, c); break;
     default: two_lanes(g, b, c); break;
   }
+  if (terms) block_drop(b);
 }
 
 /* Which k of k ... k1 - 1 the block takes: half 0 or 1 of a mod4 pair, or all. */

@@ -20,6 +20,16 @@ void real_make(const engine *g, real *x) {
   mpfr_set_zero(x->v, 1);
 }
 
+/* The same with room for one operand, in storage of the caller's: nothing to drop. */
+enum { DIGITS = 64 };
+static void make_here(real *x, mp_limb_t *limbs) {
+  x->kind = ZERO;
+  x->negative = 0;
+  x->e = 0;
+  mpfr_custom_init(limbs, DIGITS);
+  mpfr_custom_init_set(x->v, MPFR_ZERO_KIND, 0, DIGITS, limbs);
+}
+
 void real_drop(real *x) { mpfr_clear(x->v); }
 
 void real_set(real *x, kind k, int negative) {
@@ -97,7 +107,7 @@ void real_from_code(real *z, const table *t, uint32_t code) {
                                       : FINITE;
   z->negative = x.negative;
   if (z->kind == FINITE)
-    mpfr_set(z->v, x.value, MPFR_RNDN);
+    assert_int_equal(mpfr_set(z->v, x.value, MPFR_RNDN), 0);
   else
     mpfr_set_zero(z->v, 1);
   if (z->kind == FINITE && x.negative) mpfr_neg(z->v, z->v, MPFR_RNDN);
@@ -107,7 +117,7 @@ void real_from_binary64(real *z, uint64_t bits) {
   double d;
   memcpy(&d, &bits, sizeof d);
   real_set(z, d != d ? NOT_A_NUMBER : d - d != 0 ? INFINITE : d == 0 ? ZERO : FINITE, d == d && (bits >> 63) != 0);
-  if (z->kind == FINITE) mpfr_set_d(z->v, d, MPFR_RNDN);
+  if (z->kind == FINITE) assert_int_equal(mpfr_set_d(z->v, d, MPFR_RNDN), 0);
 }
 
 void real_flush(real *z, int daz, int emin) {
@@ -135,15 +145,14 @@ void real_read_b(const engine *g, real *z, size_t k) { operand(g, z, &g->tb, g->
 
 /* The exact product; z->e is the sum of the operands' exponents. */
 void real_product(const engine *g, real *z, size_t k) {
+  mp_limb_t limbs[2][DIGITS / GMP_NUMB_BITS];
   real a, b;
-  real_make(g, &a);
-  real_make(g, &b);
+  make_here(&a, limbs[0]);
+  make_here(&b, limbs[1]);
   real_read_a(g, &a, k);
   real_read_b(g, &b, k);
   real_multiply(z, &a, &b);
   z->e = a.e + b.e;
-  real_drop(&a);
-  real_drop(&b);
 }
 
 /* ---- roundings ---- */

@@ -39,6 +39,7 @@ typedef struct engine {
 enum { BLOCK_MAX = 4096 };
 typedef struct block {
   size_t k[BLOCK_MAX];
+  real term[BLOCK_MAX]; /* product k[i] with its scale, read once */
   size_t count;
 } block;
 
@@ -85,8 +86,11 @@ void watch_cut(engine *g, int gap, const real *kept);
 void watch_sum(engine *g, const real *s, const real *t, const real *z);
 
 /* ---- reference_block.c ---- */
+/* Reads the terms; drop them in the end. */
+void block_read(const engine *g, block *b);
+void block_drop(block *b);
 /* NaN and infinities among c and the terms: 1 and the answer in z. */
-int block_special(const engine *g, const block *b, const real *c, real *z);
+int block_special(const block *b, const real *c, real *z);
 /* The blocks of products k0 ... k1 - 1 on top of c. */
 void reference_blocks(engine *g, size_t k0, size_t k1, real *c);
 

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Small worlds: every catalogue format of up to 8 bits, all operands, against the oracle, codes and events.
  *
- * two       add, sub, mul, div: all pairs of codes, all 11 modes, one of the 24 policies by turns; for the formats of
- *           `thorough` (in an exhaustive build: all) every policy that can matter, wherever the result is not an
- *           ordinary one. The four of minimum and maximum: all pairs, one mode and policy by turns.
+ * two       add, sub, mul, div: all pairs of codes; for the formats of `thorough` in all 11 modes, and in every third
+ *           under every policy that can matter wherever the result is not an ordinary one; for the others in every
+ *           third mode, which third by turns. Else one of the 24 policies by turns. The four of minimum and maximum:
+ *           all pairs, one mode and policy by turns.
  * one       sqrt, round_to_integral: all codes, all modes (the stochastic ones with N = 1..4 and every R, and with
- *           larger N), all 24 policies.
- * fma       all triples of the formats of up to 6 bits, all 11 modes; in an exhaustive build all triples of
- *           float8_e4m3fn and float8_e5m2, ties to even.
+ *           larger N). The deterministic modes under all 24 policies, the stochastic ones under one by turns and
+ *           every one that can matter.
+ * fma       all triples of the formats of up to 6 bits, modes and policies as for pairs.
+ *
+ * In an exhaustive build all formats are thorough, all modes meet all policies that matter, all codes of `one` all 24
+ * policies in all modes, and fma has all triples of float8_e4m3fn and float8_e5m2, ties to even.
+ *
  * order     compare, next_up, next_down, class against the table of the oracle's values: all codes, all pairs. */
 #include "tests/arith/operations.h"
 
@@ -32,6 +37,7 @@ typedef struct world {
 } world;
 
 static int is_thorough(hu_format f) {
+  if (HU_EXHAUSTIVE) return 1;
   for (size_t i = 0; i < sizeof thorough / sizeof *thorough; i++) {
     hu_format g;
     assert_int_equal(hu_format_find(&g, thorough[i]), HU_OK);
@@ -55,8 +61,11 @@ static size_t next_world(const world *w, size_t i, unsigned max_width) {
 
 typedef struct turn {
   t_random random;
-  unsigned at;
+  unsigned at, operands; /* policies and operands so far */
 } turn;
+
+/* Is mode number i of 11 for these operands? */
+static int has_mode(const turn *t, int all, unsigned i) { return all || (i + t->operands) % 3 == 0; }
 
 static hu_mode policy_by_turn(turn *t, hu_mode mode) {
   unsigned k = t->at++ % 24;
@@ -88,16 +97,18 @@ static uint64_t other_policies(int op, hu_format f, hu_mode mode, uint32_t r, co
 
 /* ---- Two operands. */
 
-static uint64_t pairs_of(int op, hu_format f, unsigned modes, int all_policies, turn *t) {
+static uint64_t pairs_of(int op, hu_format f, unsigned modes, int all, turn *t) {
   uint32_t codes = 1u << width_of(f);
   uint64_t count = 0;
   for (uint32_t a = 0; a < codes; a++) {
-    for (uint32_t b = 0; b < codes; b++) {
+    for (uint32_t b = 0; b < codes; b++, t->operands++) {
       hu_oracle_code x[2] = {{f, a}, {f, b}};
-      for (unsigned i = 0; i < modes; i++, count++) {
+      for (unsigned i = 0; i < modes; i++) {
+        if (modes > 1 && !has_mode(t, all, i)) continue;
+        count++;
         hu_mode mode = mode_number(t, modes == 1 ? (a + b) % HU_ROUND_COUNT : i);
         uint32_t r = t_next32(&t->random), events = ar_check(op, f, policy_by_turn(t, mode), r, x);
-        if (all_policies) count += other_policies(op, f, mode, r, x, events);
+        if (modes > 1 && all && has_mode(t, HU_EXHAUSTIVE, i)) count += other_policies(op, f, mode, r, x, events);
       }
     }
   }
@@ -107,11 +118,11 @@ static uint64_t pairs_of(int op, hu_format f, unsigned modes, int all_policies, 
 static void test_two(void **state) {
   const world *w = *state;
   uint64_t count = 0, formats = 0;
-  turn t = {{w->seed}, 0};
+  turn t = {{w->seed}, 0, 0};
   for (size_t i = next_world(w, 0, 8); i < hu_format_count(); i = next_world(w, i + 1, 8), formats++) {
     hu_format f = hu_format_at(i).format;
     for (int op = HU_ORACLE_ADD; op <= HU_ORACLE_DIV; op++)
-      count += pairs_of(op, f, HU_ROUND_COUNT, HU_EXHAUSTIVE || is_thorough(f), &t);
+      count += pairs_of(op, f, HU_ROUND_COUNT, is_thorough(f), &t);
     for (int op = HU_ORACLE_MINIMUM; op <= HU_ORACLE_MAXIMUM_NUMBER; op++) count += pairs_of(op, f, 1, 0, &t);
   }
   assert_true(formats > 0);
@@ -127,15 +138,22 @@ static uint64_t one_operand(int op, hu_format f, hu_mode mode, uint32_t r, uint3
   return 24;
 }
 
+static uint64_t one_stochastic(int op, hu_format f, hu_mode mode, uint32_t r, uint32_t code, turn *t) {
+  hu_oracle_code x = {f, code};
+  if (HU_EXHAUSTIVE) return one_operand(op, f, mode, r, code);
+  uint32_t events = ar_check(op, f, policy_by_turn(t, mode), r, &x);
+  return 1 + other_policies(op, f, mode, r, &x, events);
+}
+
 static uint64_t one_world(int op, hu_format f, turn *t) {
   uint64_t count = 0;
   for (uint32_t code = 0; code < 1u << width_of(f); code++) {
     for (unsigned round = 0; round < T_DETERMINISTIC; round++) count += one_operand(op, f, t_mode(round), 0, code);
     for (unsigned round = HU_SRA; round <= HU_SRC; round++) {
       for (unsigned bits = 1; bits <= 4; bits++)
-        for (uint32_t r = 0; r < 1u << bits; r++) count += one_operand(op, f, t_stochastic(round, bits), r, code);
+        for (uint32_t r = 0; r < 1u << bits; r++) count += one_stochastic(op, f, t_stochastic(round, bits), r, code, t);
       unsigned bits = (unsigned)t_between(&t->random, 5, 32);
-      count += one_operand(op, f, t_stochastic(round, bits), t_next32(&t->random), code);
+      count += one_stochastic(op, f, t_stochastic(round, bits), t_next32(&t->random), code, t);
     }
   }
   return count;
@@ -144,7 +162,7 @@ static uint64_t one_world(int op, hu_format f, turn *t) {
 static void test_one(void **state) {
   const world *w = *state;
   uint64_t count = 0, formats = 0;
-  turn t = {{w->seed + 1}, 0};
+  turn t = {{w->seed + 1}, 0, 0};
   for (size_t i = next_world(w, 0, 8); i < hu_format_count(); i = next_world(w, i + 1, 8), formats++)
     for (int op = HU_ORACLE_SQRT; op <= HU_ORACLE_ROUND_TO_INTEGRAL; op++)
       count += one_world(op, hu_format_at(i).format, &t);
@@ -155,12 +173,14 @@ static void test_one(void **state) {
 
 /* ---- Three operands. */
 
-static uint64_t triples_of(hu_format f, unsigned modes, turn *t) {
+static uint64_t triples_of(hu_format f, unsigned modes, int all, turn *t) {
   uint32_t codes = 1u << width_of(f);
   uint64_t count = 0;
-  for (uint32_t abc = 0; abc < codes * codes * codes; abc++) {
+  for (uint32_t abc = 0; abc < codes * codes * codes; abc++, t->operands++) {
     hu_oracle_code x[3] = {{f, abc / codes / codes}, {f, abc / codes % codes}, {f, abc % codes}};
-    for (unsigned i = 0; i < modes; i++, count++) {
+    for (unsigned i = 0; i < modes; i++) {
+      if (!has_mode(t, all, i)) continue;
+      count++;
       hu_mode mode = mode_number(t, i);
       ar_check(HU_ORACLE_FMA, f, policy_by_turn(t, mode), t_next32(&t->random), x);
     }
@@ -171,9 +191,9 @@ static uint64_t triples_of(hu_format f, unsigned modes, turn *t) {
 static void test_fma(void **state) {
   const world *w = *state;
   uint64_t count = 0, formats = 0;
-  turn t = {{w->seed + 2}, 0};
+  turn t = {{w->seed + 2}, 0, 0};
   for (size_t i = next_world(w, 0, 6); i < hu_format_count(); i = next_world(w, i + 1, 6), formats++)
-    count += triples_of(hu_format_at(i).format, HU_ROUND_COUNT, &t);
+    count += triples_of(hu_format_at(i).format, HU_ROUND_COUNT, is_thorough(hu_format_at(i).format), &t);
   assert_true(formats > 0);
   print_message("%llu fma of all triples of %llu formats\n", (unsigned long long)count, (unsigned long long)formats);
   static const char *const eight[] = {"float8_e4m3fn", "float8_e5m2"};
@@ -181,7 +201,7 @@ static void test_fma(void **state) {
     hu_format f;
     if (!shard_has(w->part, i)) continue;
     assert_int_equal(hu_format_find(&f, eight[i]), HU_OK);
-    count = triples_of(f, 1, &t);
+    count = triples_of(f, 1, 1, &t);
     assert_int_equal(count, 1u << 24);
     print_message("%s: all %llu triples, ties to even\n", eight[i], (unsigned long long)count);
   }

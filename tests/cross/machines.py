@@ -4,6 +4,8 @@ machines under QEMU), and compares with what this build's own program printed.
 
 usage: machines.py SOURCE_ROOT BITS machines|all SOURCE...    (exit 77 if nothing else is there)
 """
+import concurrent.futures
+import os
 import pathlib
 import shutil
 import subprocess
@@ -20,13 +22,20 @@ OTHERS = [  # name, compiler, what runs its programs, extra arguments by a part 
 
 
 def compile_all(folder, compiler, flags, levels, sources):
+    def compile_one(source, extra, target):
+        subprocess.run(compiler + flags + extra + ['-c', '-o', target, source], check=True)
+
     objects = []
-    for source in sources:
-        extra = [args for part, args in levels.items() if part in source]
-        if extra == [None]:
-            continue
-        objects.append(f'{folder}/{len(objects)}.o')
-        subprocess.run(compiler + flags + sum(extra, []) + ['-c', '-o', objects[-1], source], check=True)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        running = []
+        for source in sources:
+            extra = [args for part, args in levels.items() if part in source]
+            if extra == [None]:
+                continue
+            objects.append(f'{folder}/{len(objects)}.o')
+            running.append(pool.submit(compile_one, source, sum(extra, []), objects[-1]))
+        for one in running:
+            one.result()
     subprocess.run(compiler + ['-static', '-o', folder + '/bits'] + objects + ['-lpthread'], check=True)
     return folder + '/bits'
 
@@ -36,7 +45,8 @@ def main():
     sources = sys.argv[4:] + [str(root / 'tests/cross/bits.c')]
     want = subprocess.run([bits], check=True, capture_output=True, text=True).stdout
     assert len(want.splitlines()) > 100
-    flags = ['-std=c11', '-ffp-contract=off', f'-I{root}', f'-I{root}/include']
+    flags = ['-std=c11', '-ffp-contract=off', '-Wall', '-Wextra', '-Wshadow', '-Wconversion', '-Wno-sign-conversion', '-Werror',
+             f'-I{root}', f'-I{root}/include']
     compared = different = 0
     for name, compiler, runner, levels in OTHERS:
         if not runner and sys.argv[3] != 'all':

@@ -47,7 +47,7 @@ static void many(void **state) {
   (void)state;
   t_random r = {t_seed("gemm seq", 41)};
   unsigned long runs = 0;
-  for (unsigned i = 0; i < 100 * SUMS; i++) {
+  for (unsigned i = 0; i < t_runs(100 * SUMS); i++) {
     problem p;
     char model[64];
     draw(&p, &r, sums[i % SUMS], model);

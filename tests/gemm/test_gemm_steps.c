@@ -24,7 +24,7 @@ static const char *const operands[] = {"bfloat16", "binary16",  "float8_e5m2",  
                                        "binary32", "fp(8,3,0)", "float4_e2m1fn", "float8_e4m3fnuz", "fp(3,4,40)"};
 
 enum { FORMATS = sizeof formats / sizeof formats[0], OPERANDS = sizeof operands / sizeof operands[0] };
-enum { MODELS = 11 };
+enum { MODELS = 11, REPEAT = HU_EXHAUSTIVE ? 4 : 2 };
 
 /* Model number i of a format; other: any format. */
 static void write_model(char text[160], unsigned i, const char *f, const char *other, t_random *r) {
@@ -76,7 +76,7 @@ static void many(void **state) {
   (void)state;
   t_random r = {t_seed("gemm steps", 51)};
   unsigned long runs = 0;
-  for (unsigned i = 0; i < 4 * MODELS * FORMATS; i++) {
+  for (unsigned i = 0; i < REPEAT * MODELS * FORMATS; i++) {
     problem p;
     char model[160];
     draw(&p, &r, i, model);
@@ -93,7 +93,7 @@ static void near_ties(void **state) {
   (void)state;
   t_random r = {t_seed("gemm steps ties", 52)};
   unsigned long runs = 0;
-  for (unsigned i = 0; i < 4 * MODELS * FORMATS; i++) {
+  for (unsigned i = 0; i < REPEAT * MODELS * FORMATS; i++) {
     problem p;
     char model[160];
     const char *name = formats[i % FORMATS];
@@ -129,7 +129,7 @@ static void near_top(void **state) {
   (void)state;
   t_random r = {t_seed("gemm steps top", 53)};
   unsigned long runs = 0;
-  for (unsigned i = 0; i < 4 * MODELS * FORMATS; i++) {
+  for (unsigned i = 0; i < REPEAT * MODELS * FORMATS; i++) {
     problem p;
     char model[160];
     const char *name = formats[i % FORMATS];
@@ -157,7 +157,7 @@ static void zeros(void **state) {
   (void)state;
   t_random r = {t_seed("gemm steps zeros", 54)};
   unsigned long runs = 0;
-  for (unsigned i = 0; i < 4 * MODELS * FORMATS; i++) {
+  for (unsigned i = 0; i < REPEAT * MODELS * FORMATS; i++) {
     problem p;
     char model[160];
     const char *name = formats[i % FORMATS];

@@ -28,30 +28,6 @@ uint64_t t_seed(const char *name, uint64_t fallback) {
   return seed;
 }
 
-uint32_t t_bits32(float x) {
-  uint32_t u;
-  memcpy(&u, &x, sizeof u);
-  return u;
-}
-
-uint64_t t_bits64(double x) {
-  uint64_t u;
-  memcpy(&u, &x, sizeof u);
-  return u;
-}
-
-float t_float(uint32_t bits) {
-  float x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
-double t_double(uint64_t bits) {
-  double x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
 int t_same32(float a, float b) { return t_bits32(a) == t_bits32(b); }
 int t_same64(double a, double b) { return t_bits64(a) == t_bits64(b); }
 

@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "halfulp/format.h"
 #include "halfulp/mode.h"
@@ -21,11 +22,40 @@
  * "name: seed N (HU_TEST_SEED overrides)" to stdout, so that a failing run can be repeated. */
 uint64_t t_seed(const char *name, uint64_t fallback);
 
-/* Bits of floats and back. */
-uint32_t t_bits32(float x);
-uint64_t t_bits64(double x);
-float t_float(uint32_t bits);
-double t_double(uint64_t bits);
+/* n repetitions of a random test; a quarter of them under a sanitizer, which looks for other things than wrong bits. */
+static inline unsigned t_runs(unsigned n) {
+#ifdef __SANITIZE_ADDRESS__
+  return n / 4;
+#else
+  return n;
+#endif
+}
+
+/* Bits of floats and back; here, so that loops over them become vectors. */
+static inline uint32_t t_bits32(float x) {
+  uint32_t u;
+  memcpy(&u, &x, sizeof u);
+  return u;
+}
+
+static inline uint64_t t_bits64(double x) {
+  uint64_t u;
+  memcpy(&u, &x, sizeof u);
+  return u;
+}
+
+static inline float t_float(uint32_t bits) {
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+static inline double t_double(uint64_t bits) {
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
 int t_same32(float a, float b);
 int t_same64(double a, double b);
 
