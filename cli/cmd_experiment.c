@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "cli/cli.h"
 #include "cli/device.h"
@@ -118,12 +117,6 @@ static int told(void *context, size_t done, size_t of, const hu_experiment_row *
   return 1;
 }
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* One line of a summary. */
 static void print_line(const experiment_result *x) {
   printf("%-22s %zu of %zu claims hold, %.1f s\n", x->what.name, x->report->held, x->report->claims, x->seconds);
@@ -159,12 +152,12 @@ static int run_one(experiment_state *s, hu_experiment what, const char *folder) 
   const hu_experiment_options how = {s->data, s->pairs, told, s, s->engine};
   char why[HU_DATA_WHY_MAX] = "";
   hu_experiment_report report;
-  double start = now();
+  double start = progress_seconds();
   memset(&s->bar, 0, sizeof s->bar);
   hu_status status = hu_experiment_run(&report, what.name, &how, why);
   if (s->bar.total) progress_end(&s->bar);
   if (status != HU_OK) return cli_fail(NULL, "%s: %s", what.name, *why ? why : hu_status_text(status));
-  const experiment_result x = {what, &report, now() - start};
+  const experiment_result x = {what, &report, progress_seconds() - start};
   show(s, &x);
   int code = folder ? experiment_write(folder, &x) : CLI_OK;
   if (code == CLI_OK && report.held != report.claims) code = CLI_DIFFERENT;

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/progress.h"
 #include "cli/config.h"
 #include "cli/device.h"
 #include "cli/io.h"
@@ -186,12 +186,6 @@ static int start_again(train_run *r) {
 
 /* ---- the run ---- */
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void say(const train_run *r, int stopped, double seconds) {
   if (stopped)
     fprintf(stderr, "halfulp: stopped by %s after step %llu of %llu; --resume goes on\n", strsignal(stopped),
@@ -203,14 +197,14 @@ static void say(const train_run *r, int stopped, double seconds) {
 }
 
 static int run(train_run *r, int *stopped) {
-  double start = now();
+  double start = progress_seconds();
   int status = configure(r);
   if (status == CLI_OK) status = begin(r);
   if (status == CLI_OK) status = r->resume ? start_again(r) : start_fresh(r);
   if (status == CLI_OK) status = train_steps(r, stopped);
   if (status == CLI_OK) status = train_log_exponents(r);
   if (status == CLI_OK) status = train_report(r);
-  if (status == CLI_OK) say(r, *stopped, now() - start);
+  if (status == CLI_OK) say(r, *stopped, progress_seconds() - start);
   return status;
 }
 

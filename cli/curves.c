@@ -68,12 +68,6 @@ int chart_has_points(const chart *c) {
   return find_frame(&f, c);
 }
 
-/* 1, 2 or 5 times a power of ten, so that about `count` of them fill `range`. */
-static double nice_step(double range, int count) {
-  double rough = range / count, power = pow(10, floor(log10(rough))), part = rough / power;
-  return (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10) * power;
-}
-
 /* Some room at both ends; a single value gets an axis, too. */
 static void widen(frame *f) {
   if (f->x0 == f->x1) f->x1 = f->x0 + 1;
@@ -109,7 +103,7 @@ static void label(svg *s, const frame *f, double tick, double y) {
 
 static void draw_x_axis(svg *s, const frame *f, const chart *c) {
   char text[32];
-  double across = nice_step(f->x1 - f->x0, 8);
+  double across = svg_nice_step(f->x1 - f->x0, 8);
   if (across < 1) across = 1;
   for (double tick = ceil(f->x0 / across) * across; tick <= f->x1; tick += across) {
     double x = at_x(f, tick);
@@ -144,7 +138,7 @@ static void draw_between(svg *s, const frame *f) {
 }
 
 static void draw_axes(svg *s, const frame *f, const chart *c) {
-  double step = nice_step(f->y1 - f->y0, 5);
+  double step = svg_nice_step(f->y1 - f->y0, 5);
   if (f->axis != CURVE_LINEAR) step = fmax(1, ceil(step));
   for (double tick = ceil(f->y0 / step) * step; tick <= f->y1; tick += step) {
     rule(s, f, tick);
@@ -179,6 +173,14 @@ static int draw_legend(svg *s, const palette *p, const chart *c) {
     if (s) svg_text(s, x + 34, y + 4, 13, SVG_START, p->ink, "", c->curves[i].name);
     x += width;
   }
+  if (!c->left_out) return line + 1;
+  char text[48];
+  snprintf(text, sizeof text, "%zu more not drawn", c->left_out);
+  if (x > LEFT && x + width_of(text) > RIGHT + 26) {
+    x = LEFT;
+    line++;
+  }
+  if (s) svg_text(s, x, 20 + LEGEND * line, 13, SVG_START, p->soft, "", text);
   return line + 1;
 }
 
@@ -211,24 +213,45 @@ static void draw_all(svg *s, const frame *f, const curve *c, size_t i) {
   }
 }
 
-/* The smallest and the largest one of each part, in their order. */
+/* Of part number `part`: where its smallest and its largest point are, SIZE_MAX if there is none; 1 if one is missing.
+ */
+static int part_ends(const frame *f, const curve *c, size_t part, size_t *low, size_t *high) {
+  int gap = 0;
+  *low = *high = SIZE_MAX;
+  for (size_t j = part * c->count / PARTS; j < (part + 1) * c->count / PARTS; j++) {
+    double y = scaled(f->axis, c->y[j * c->stride]);
+    gap |= isnan(y);
+    if (isnan(y)) continue;
+    if (*low == SIZE_MAX || y < scaled(f->axis, c->y[*low * c->stride])) *low = j;
+    if (*high == SIZE_MAX || y > scaled(f->axis, c->y[*high * c->stride])) *high = j;
+  }
+  return gap;
+}
+
+static void end_piece(svg *s, int *open) {
+  if (*open) fputs("\"/>\n", s->out);
+  *open = 0;
+}
+
+/* The smallest and the largest one of each part, in their order. A part that lacks a point is a line of its own. */
 static void draw_thinned(svg *s, const frame *f, const curve *c, size_t i) {
-  begin_piece(s, f, i);
+  int open = 0;
   for (size_t part = 0; part < PARTS; part++) {
-    size_t low = SIZE_MAX, high = SIZE_MAX;
-    for (size_t j = part * c->count / PARTS; j < (part + 1) * c->count / PARTS; j++) {
-      double y = scaled(f->axis, c->y[j * c->stride]);
-      if (isnan(y)) continue;
-      if (low == SIZE_MAX || y < scaled(f->axis, c->y[low * c->stride])) low = j;
-      if (high == SIZE_MAX || y > scaled(f->axis, c->y[high * c->stride])) high = j;
-    }
+    size_t low, high;
+    int gap = part_ends(f, c, part, &low, &high);
+    if (gap) end_piece(s, &open);
     if (low == SIZE_MAX) continue;
     const size_t both[] = {low < high ? low : high, low < high ? high : low};
-    for (int k = 0; k < (low == high ? 1 : 2); k++)
-      fprintf(s->out, "%.1f,%.1f ", at_x(f, scaled(f->x_axis, c->x[both[k] * c->stride])),
+    if (!open) begin_piece(s, f, i);
+    open = 1;
+    for (int k = 0; k < (low == high && !gap ? 1 : 2); k++) {
+      double wide = low == high && k ? 0.5 : 0; /* one point alone is seen, too */
+      fprintf(s->out, "%.1f,%.1f ", at_x(f, scaled(f->x_axis, c->x[both[k] * c->stride])) + wide,
               at_y(f, scaled(f->axis, c->y[both[k] * c->stride])));
+    }
+    if (gap) end_piece(s, &open);
   }
-  fputs("\"/>\n", s->out);
+  end_piece(s, &open);
 }
 
 static void draw_dots(svg *s, const frame *f, const curve *c, size_t i) {

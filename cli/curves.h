@@ -27,12 +27,14 @@ typedef struct chart {
   size_t count;
   const char *x_name, *y_name; /* NULL: "step"; nothing */
   enum curve_axis x_axis;
+  size_t left_out; /* curves that are not in the list; the drawing says how many */
 } chart;
 enum { CURVES_MAX = 10 };
 
 /* 1 if there is a point to draw. */
 int chart_has_points(const chart *c);
-/* Where there are many points, the smallest and the largest one of each of 400 parts stand for them. */
+/* Where there are many points, the smallest and the largest one of each of 400 parts stand for them. Lines break where
+ * points are left out. */
 void chart_draw(FILE *out, const chart *c);
 /* The drawing as an SVG file, with its title above it, on white. 0, or an exit code after an error line. */
 int chart_write(const char *path, const chart *c);

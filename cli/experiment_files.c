@@ -30,7 +30,8 @@ static size_t curves_of(curve list[CURVES_MAX], const hu_experiment_figure *f) {
 }
 
 static chart chart_of(const hu_experiment_figure *f, const curve *list, size_t n) {
-  const chart c = {f->name, f->title, f->title, axis_of(f->y_axis), list, n, f->x, f->y, axis_of(f->x_axis)};
+  const chart c = {f->name, f->title, f->title, axis_of(f->y_axis), list,
+                   n,       f->x,     f->y,     axis_of(f->x_axis), f->count - n};
   return c;
 }
 
@@ -50,6 +51,13 @@ static size_t sets_of(exponents list[EXPONENT_SETS_MAX], uint64_t counts[EXPONEN
   return n;
 }
 
+/* The title, and how many sets of columns are not in the drawing. */
+static const char *bars_title(char text[256], const hu_experiment_figure *f, size_t drawn) {
+  if (f->count == drawn) return f->title;
+  snprintf(text, 256, "%s (%zu more not drawn)", f->title, f->count - drawn);
+  return text;
+}
+
 static void draw_figure(FILE *out, const hu_experiment_figure *f) {
   fputs("<h2>", out);
   svg_escaped(out, f->title);
@@ -59,6 +67,7 @@ static void draw_figure(FILE *out, const hu_experiment_figure *f) {
     uint64_t counts[EXPONENT_SETS_MAX][HU_EXPONENTS];
     size_t n = sets_of(list, counts, f);
     exponents_draw(out, f->name, f->title, f->title, list, n, marks, 2);
+    if (f->count > n) fprintf(out, "<p>%zu more not drawn.</p>\n", f->count - n);
   } else {
     curve list[CURVES_MAX];
     chart c = chart_of(f, list, curves_of(list, f));
@@ -71,7 +80,8 @@ static int write_figure(const char *path, const hu_experiment_figure *f) {
     exponents list[EXPONENT_SETS_MAX];
     uint64_t counts[EXPONENT_SETS_MAX][HU_EXPONENTS];
     size_t n = sets_of(list, counts, f);
-    return exponents_write(path, f->title, list, n, marks, 2);
+    char title[256];
+    return exponents_write(path, bars_title(title, f, n), list, n, marks, 2);
   }
   curve list[CURVES_MAX];
   chart c = chart_of(f, list, curves_of(list, f));

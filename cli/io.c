@@ -310,3 +310,13 @@ int cli_lines_fail(const cli_lines *lines, const char *what) {
   fprintf(stderr, "halfulp: %s:%lu: %s\n", lines->name, lines->number, what);
   return CLI_BAD;
 }
+
+void cli_folder_sync(const char *path) {
+  const char *slash = strrchr(path, '/');
+  char *folder = slash == path ? strdup("/") : slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
+  int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+  free(folder);
+  if (fd < 0) return;
+  (void)fsync(fd);
+  (void)close(fd);
+}

@@ -50,6 +50,9 @@ int cli_output_at(cli_output *output, size_t at, const void *data, size_t size);
 int cli_output_stopped(cli_output *output);
 /* The file appears, or (keep = 0, or after an error) is removed. 0, or an exit code; an error line only where keep. */
 int cli_output_close(cli_output *output, int keep);
+/* A file's new name lasts through a power failure once its folder has been written: for a file that must. Folders that
+ * cannot be opened or have no such thing are let be. */
+void cli_folder_sync(const char *path);
 /* Could a file of this name be written? Asked before long work, so that it is not done in vain. 0, or an exit code
  * after an error line. */
 int cli_file_try(const char *path);

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static double now(void) {
+double progress_seconds(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -20,7 +20,7 @@ static int columns(void) {
 }
 
 void progress_start(progress *p, const char *what, uint64_t total) {
-  double t = now();
+  double t = progress_seconds();
   *p = (progress){what, total, t, t, isatty(STDERR_FILENO), 0, NULL, 0};
 }
 
@@ -28,7 +28,7 @@ void progress_at(progress *p, uint64_t done) {
   enum { WIDTH = 40, NARROW = 12 };
   char bar[WIDTH + 1], text[400];
   if (!p->terminal || !p->total) return;
-  double t = now();
+  double t = progress_seconds();
   if (t - p->start < 0.5 || t - p->drawn < 0.1) return;
   p->drawn = t;
   p->shown = 1;

@@ -17,5 +17,7 @@ typedef struct progress {
 void progress_start(progress *p, const char *what, uint64_t total);
 void progress_at(progress *p, uint64_t done);
 void progress_end(progress *p);
+/* By a clock that does not jump, from some moment on. */
+double progress_seconds(void);
 
 #endif

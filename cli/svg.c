@@ -2,6 +2,7 @@
 /* See svg.h. */
 #include "cli/svg.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "cli/cli.h"
@@ -61,6 +62,14 @@ void svg_power(svg *s, double x, double y, int size, const char *fill, const cha
           "stroke-width=\"5\" stroke-linejoin=\"round\" paint-order=\"stroke\">2<tspan dy=\"-5\" "
           "font-size=\"%d\">%s%d</tspan></text>\n",
           x, y, size, fill, edge, size - 3, k < 0 ? "\xe2\x88\x92" : "", k < 0 ? -k : k);
+}
+
+double svg_nice_step(double range, int count) {
+  static const double steps[] = {1, 2, 5, 10};
+  double rough = range / count, power = pow(10, floor(log10(rough)));
+  int i = 0;
+  while (i < 3 && steps[i] * power < rough * (1 - 1e-9)) i++;
+  return steps[i] * power;
 }
 
 int svg_close(svg *s, const char *path) {

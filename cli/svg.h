@@ -25,6 +25,8 @@ void svg_text(svg *s, double x, double y, int size, enum svg_anchor anchor, cons
 void svg_power(svg *s, double x, double y, int size, const char *fill, const char *edge, int k);
 /* Text for XML and HTML, quotes and control characters included. */
 void svg_escaped(FILE *out, const char *text);
+/* Of an axis: 1, 2 or 5 times a power of ten, so that about `count` steps fill a range above 0. */
+double svg_nice_step(double range, int count);
 /* Ends the drawing, writes it to path if path is not NULL, frees it. 0 or an exit code. */
 int svg_close(svg *s, const char *path);
 

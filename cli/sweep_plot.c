@@ -78,15 +78,11 @@ int sweep_has_far(const sweep_summary *z) {
 
 /* Steps of 1, 2 or 5 times a power of ten, some `count` of them. */
 static void make_axis(axis *a, double low, double high, int count) {
-  static const double steps[] = {1, 2, 5, 10};
   if (!(high > low)) {
     low -= 0.01;
     high += 0.01;
   }
-  double rough = (high - low) / count, power = pow(10, floor(log10(rough)));
-  int i = 0;
-  while (i < 3 && steps[i] * power < rough * (1 - 1e-9)) i++;
-  a->step = steps[i] * power;
+  a->step = svg_nice_step(high - low, count);
   a->low = floor(low / a->step + 1e-9) * a->step;
   a->high = ceil(high / a->step - 1e-9) * a->step;
 }

@@ -3,18 +3,12 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/progress.h"
 #include "cli/device.h"
 #include "cli/sweep.h"
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void add_bytes(double z[4], hu_trainer_memory m) {
   z[0] += m.weights;
@@ -72,7 +66,7 @@ static int set_engine(hu_trainer *t) {
 
 int sweep_do(const sweep *s, sweep_run *r, sweep_shared *at, long parent) {
   char why[HU_DATA_WHY_MAX] = "";
-  double start = now();
+  double start = progress_seconds();
   sweep_result z = {0};
   if (set_engine(r->trainer)) return CLI_BAD;
   hu_status status = hu_trainer_begin(r->trainer, s->data, why);
@@ -83,7 +77,7 @@ int sweep_do(const sweep *s, sweep_run *r, sweep_shared *at, long parent) {
   if (status == HU_OK) status = evaluate(r->trainer, &z);
   if (status != HU_OK) return cli_fail(NULL, "%s", *why ? why : hu_status_text(status));
   z.digest = hu_trainer_digest(r->trainer);
-  z.seconds = now() - start;
+  z.seconds = progress_seconds() - start;
   r->result = z;
   return sweep_file_write(s, r);
 }

@@ -138,6 +138,7 @@ int train_checkpoint(const train_run *r) {
   const cli_piece pieces[] = {{header, length}, {numbers, size}};
   int status = numbers ? train_log_sync(r) : cli_fail(path ? path : r->out, "out of memory");
   if (status == CLI_OK) status = cli_file_write(path, pieces, 2);
+  if (status == CLI_OK) cli_folder_sync(path);
   st_free(&file);
   free(numbers);
   free(header);

@@ -22,7 +22,7 @@ static curve of_table(const table *t, const char *name, int column, int dots) {
 
 static void draw(FILE *out, const char *id, const char *title, const char *text, enum curve_axis axis,
                  const curve *curves, size_t count) {
-  const chart c = {id, title, text, axis, curves, count, NULL, NULL, CURVE_LINEAR};
+  const chart c = {id, title, text, axis, curves, count, NULL, NULL, CURVE_LINEAR, 0};
   if (!chart_has_points(&c)) return;
   fprintf(out, "<h2>%s</h2>\n", title);
   chart_draw(out, &c);
