@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""The library as two files against the library: the same digests from every compiler found, whatever it may contract, with and without
+threads; the header in C11 and C++17; nothing but libc asked for.
+
+usage: test_one_file.py SOURCE_ROOT DIGESTS ONE_FILE_DIGESTS FOLDER
+  DIGESTS, ONE_FILE_DIGESTS: tests/onefile/digests.c with the library, with the two files; FOLDER: where these are
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+source, plain, made, folder = sys.argv[1:5]
+program = pathlib.Path(source) / 'tests' / 'onefile' / 'digests.c'
+strict = ['-Wall', '-Wextra', '-Wpedantic', '-Werror']
+
+
+def run(*command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        sys.exit(' '.join(command) + '\n' + done.stdout)
+    return done.stdout
+
+
+def needs(path):
+    """What an object wants from others."""
+    return set(run('nm', '-u', path).replace('U ', '').split())
+
+
+want = run(plain)
+assert want.splitlines()[-1].endswith('refused 0') and len(want.splitlines()) >= 10, want
+assert run(made) == want, 'the two files as this build compiled them differ:\n' + run(made) + want
+libc = {'memchr', 'memcmp', 'bcmp', 'memcpy', 'memmove', 'memset', 'strchr', 'strcmp', 'strcspn', 'strlen', 'strncmp', 'strpbrk', 'strspn'}
+found = [c for c in ('gcc', 'clang') if shutil.which(c)]
+with tempfile.TemporaryDirectory() as scratch:
+    for compiler in found:
+        threads = compiler == found[-1]  # each way once
+        made_object, exe = os.path.join(scratch, 'halfulp.o'), os.path.join(scratch, 'digests')
+        run(compiler, '-std=c11', *([] if threads else ['-DHALFULP_NO_THREADS']), *strict, '-O0', '-c',
+            os.path.join(folder, 'halfulp.c'), '-o', made_object)
+        run(compiler, '-std=c11', *strict, '-DHU_USE_ONE_FILE', '-I' + folder, '-I' + source, str(program), made_object, '-o', exe,
+            *(['-pthread'] if threads else []))
+        assert run(exe) == want, f'{compiler}: other digests:\n' + run(exe) + want
+        others = needs(made_object) - libc - {'_GLOBAL_OFFSET_TABLE_'}
+        assert others == ({'pthread_create', 'pthread_join'} if threads else set()), f'{compiler}: wants {sorted(others)}'
+        print(f'{compiler}, with{"" if threads else "out"} threads: the same digests, nothing but libc')
+    refused = [(c, f, 'without -ffast-math') for c in found for f in ('-ffast-math', '-ffinite-math-only')]
+    if 'gcc' in found:
+        refused += [('gcc', f, 'without -funsafe-math-optimizations') for f in ('-funsafe-math-optimizations', '-freciprocal-math',
+                                                                                '-fno-signed-zeros -fno-trapping-math -fassociative-math')]
+        if os.uname().machine == 'x86_64':
+            refused.append(('gcc', '-mfpmath=387', 'rounded to float and double'))
+    for compiler, flags, said in refused:
+        fast = subprocess.run([compiler, *flags.split(), '-fsyntax-only', os.path.join(folder, 'halfulp.c')], stderr=subprocess.PIPE, text=True)
+        assert fast.returncode and said in fast.stderr, (compiler, flags, fast.stderr)
+    for compiler, suffix, standard in (('gcc', 'c', 'c11'), ('g++', 'cpp', 'c++17'), ('clang++', 'cpp', 'c++17')):
+        if shutil.which(compiler):
+            user = os.path.join(scratch, 'user.' + suffix)
+            pathlib.Path(user).write_text('#include "halfulp.h"\n#include "halfulp.h"\nint main(void) { return hu_float8_e4m3fn().m != 3; }\n')
+            run(compiler, '-std=' + standard, *strict, '-Wshadow', '-Wconversion', '-I' + folder, '-c', user, '-o', user + '.o')
+print(want, end='')
