@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp/core.h - the arithmetic of one value as inline functions, for loops and CUDA kernels of one's own.
+ *
+ *   hu_core c = hu_core_of(hu_float8_e4m3fn(), mode);                          // once, on the host
+ *   __global__ void gelu(hu_core c, size_t n, uint8_t *z, const float *x) {    // by value into the kernel
+ *     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+ *     if (i < n) z[i] = (uint8_t)hu_core_encode(&c, gelu_of(x[i]), hu_core_random(&c, 7, i), NULL);
+ *   }
+ *
+ * C11, C++17 and CUDA (nvcc; host and device) compile the same text, which works in integers alone and needs no library
+ * at run time: every result is that of the call of scalar.h or arith.h of the same name, and so bit for bit that of the
+ * array calls. (What is needed from the library is at most the format: hu_format_parse and the named formats.)
+ *
+ * A hu_core is a format and a mode unfolded. Both must be valid: hu_format_check and hu_mode_check, or hu_core_make,
+ * which asks them; unlike the calls of the library the functions here do not look. `random` is R of the stochastic
+ * modes, its low N bits are used; other modes ignore it, which saves what made it. If `events` is not NULL, *events is
+ * set (not added) to the HU_EVENT_ bits of the operation. Codes: bits above the width are ignored.
+ *
+ * What this header includes from halfulp/core/ and names without the prefix hu_core_ is how it works inside: it may
+ * change between versions. */
+#ifndef HALFULP_CORE_H
+#define HALFULP_CORE_H
+
+#include "halfulp/core/arith.h"
+#include "halfulp/core/bits.h"
+#include "halfulp/core/stream.h"
+
+/* Plain data of some 50 bytes; fields are not for users. */
+typedef hu_spec hu_core;
+
+/* f and mode valid. Host or device; does some twenty operations, so not once an element. */
+HU_FN hu_core hu_core_of(hu_format f, hu_mode mode) { return hu_spec_of(f, mode); }
+
+/* The same with a look at both, by the library: HU_OK, HU_E_FORMAT or HU_E_MODE, and then *z is untouched. Host. */
+static inline HU_MUST_CHECK hu_status hu_core_make(hu_core *z, hu_format f, hu_mode mode) {
+  hu_status s = hu_format_check(f, NULL);
+  if (s == HU_OK) s = hu_mode_check(mode);
+  if (s == HU_OK) *z = hu_spec_of(f, mode);
+  return s;
+}
+
+/* R for element i of an array call with the stream (key, counter) is hu_core_random(c, key, counter + i): the high N
+ * bits of that word of Philox4x32-10 (docs/numerics.md section 6). 0 in modes that are not stochastic. */
+HU_FN uint32_t hu_core_random(const hu_core *c, uint64_t key, uint64_t word) {
+  return c->bits ? hu_stream_at(key, word) >> (32 - c->bits) : 0;
+}
+
+/* The code of x: hu_encode, hu_encode64. */
+HU_FN uint32_t hu_core_encode(const hu_core *c, float x, uint32_t random, uint32_t *events) {
+  uint32_t own;
+  return hu_round(c, hu_unpack32(hu_bits_of_float(x)), random, events ? events : &own);
+}
+HU_FN uint32_t hu_core_encode64(const hu_core *c, double x, uint32_t random, uint32_t *events) {
+  uint32_t own;
+  return hu_round(c, hu_unpack64(hu_bits_of_double(x)), random, events ? events : &own);
+}
+
+/* The value of a code: hu_decode, hu_decode64. The mode of c plays no part. */
+HU_FN float hu_core_decode(const hu_core *c, uint32_t code) { return hu_float_of_bits(hu_pack32(hu_unpack(c, code))); }
+HU_FN double hu_core_decode64(const hu_core *c, uint32_t code) {
+  return hu_double_of_bits(hu_pack64(hu_unpack(c, code)));
+}
+
+/* The value that x rounds to: hu_quantize, hu_quantize64. */
+HU_FN float hu_core_quantize(const hu_core *c, float x, uint32_t random, uint32_t *events) {
+  return hu_core_decode(c, hu_core_encode(c, x, random, events));
+}
+HU_FN double hu_core_quantize64(const hu_core *c, double x, uint32_t random, uint32_t *events) {
+  return hu_core_decode64(c, hu_core_encode64(c, x, random, events));
+}
+
+/* The code in c of the value of code x of cx: hu_convert. */
+HU_FN uint32_t hu_core_convert(const hu_core *c, const hu_core *cx, uint32_t x, uint32_t random, uint32_t *events) {
+  uint32_t own;
+  return hu_round(c, hu_unpack(cx, x), random, events ? events : &own);
+}
+
+/* Arithmetic on codes, one rounding into c each: hu_add, hu_sub, hu_mul, hu_div, hu_sqrt, hu_fma. */
+HU_FN uint32_t hu_core_add(const hu_core *c, const hu_core *ca, uint32_t a, const hu_core *cb, uint32_t b,
+                           uint32_t random, uint32_t *events) {
+  uint32_t own;
+  return hu_arith_one(c, HU_OP_ADD, hu_unpack(ca, a), hu_unpack(cb, b), hu_num_special(HU_KIND_ZERO, 0), random,
+                      events ? events : &own);
+}
+HU_FN uint32_t hu_core_sub(const hu_core *c, const hu_core *ca, uint32_t a, const hu_core *cb, uint32_t b,
+                           uint32_t random, uint32_t *events) {
+  uint32_t own;
+  return hu_arith_one(c, HU_OP_SUB, hu_unpack(ca, a), hu_unpack(cb, b), hu_num_special(HU_KIND_ZERO, 0), random,
+                      events ? events : &own);
+}
+HU_FN uint32_t hu_core_mul(const hu_core *c, const hu_core *ca, uint32_t a, const hu_core *cb, uint32_t b,
+                           uint32_t random, uint32_t *events) {
+  uint32_t own;
+  return hu_arith_one(c, HU_OP_MUL, hu_unpack(ca, a), hu_unpack(cb, b), hu_num_special(HU_KIND_ZERO, 0), random,
+                      events ? events : &own);
+}
+HU_FN uint32_t hu_core_div(const hu_core *c, const hu_core *ca, uint32_t a, const hu_core *cb, uint32_t b,
+                           uint32_t random, uint32_t *events) {
+  uint32_t own;
+  return hu_arith_one(c, HU_OP_DIV, hu_unpack(ca, a), hu_unpack(cb, b), hu_num_special(HU_KIND_ZERO, 0), random,
+                      events ? events : &own);
+}
+HU_FN uint32_t hu_core_sqrt(const hu_core *c, const hu_core *cx, uint32_t x, uint32_t random, uint32_t *events) {
+  uint32_t own;
+  hu_num zero = hu_num_special(HU_KIND_ZERO, 0);
+  return hu_arith_one(c, HU_OP_SQRT, hu_unpack(cx, x), zero, zero, random, events ? events : &own);
+}
+/* a b + d, the product not rounded. */
+HU_FN uint32_t hu_core_fma(const hu_core *c, const hu_core *ca, uint32_t a, const hu_core *cb, uint32_t b,
+                           const hu_core *cd, uint32_t d, uint32_t random, uint32_t *events) {
+  uint32_t own;
+  hu_num x = hu_unpack(ca, a), y = hu_unpack(cb, b), z = hu_unpack(cd, d);
+  return hu_arith_one(c, HU_OP_FMA, x, y, z, random, events ? events : &own);
+}
+
+#endif

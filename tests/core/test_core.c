@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp/core.h against the calls of the library: the same codes, values and events, every format of the catalogue and
+ * every mode; random digits as the array calls draw them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/support.h"
+
+#include "halfulp/core.h"
+#include "halfulp/halfulp.h"
+
+enum { N = 40 };
+
+static hu_mode mode_at(int round, t_random *r) {
+  hu_mode m = {0};
+  m.round = (uint8_t)round;
+  m.saturate = (uint8_t)t_below(r, 4);
+  m.tiny = (uint8_t)t_below(r, 2);
+  m.nan = (uint8_t)t_below(r, 3);
+  if (round >= HU_SRA) m.bits = (uint8_t)(1 + t_below(r, 32));
+  return m;
+}
+
+/* Around the format's range, at times any pattern. */
+static float draw(t_random *r, hu_format f) {
+  uint32_t u = t_next32(r);
+  if (t_below(r, 4)) u = t_bits32(hu_decode(f, t_next32(r))) + t_below(r, 5);
+  return t_float(u);
+}
+
+#define SAME(mine, theirs)                     \
+  do {                                         \
+    uint32_t ea = ~0u, eb = 0, *e = &ea, a, b; \
+    a = mine;                                  \
+    e = &eb;                                   \
+    b = theirs;                                \
+    assert_int_equal(a, b);                    \
+    assert_int_equal(ea, eb);                  \
+  } while (0)
+
+static void one_value(hu_format f, hu_mode m, t_random *r) {
+  hu_core c = hu_core_of(f, m), other = hu_core_of(hu_float8_e5m2(), m);
+  float x = draw(r, f);
+  double y = (double)x * (1 + 0x1p-30);
+  uint32_t p = t_next32(r), q = t_next32(r), s = t_next32(r), random = t_next32(r);
+  SAME(hu_core_encode(&c, x, random, e), hu_encode(f, m, x, random, e));
+  SAME(hu_core_encode64(&c, y, random, e), hu_encode64(f, m, y, random, e));
+  SAME(hu_core_convert(&c, &other, p, random, e), hu_convert(f, m, hu_float8_e5m2(), p, random, e));
+  SAME(hu_core_add(&c, &c, p, &other, q, random, e), hu_add(f, m, f, p, hu_float8_e5m2(), q, random, e));
+  SAME(hu_core_sub(&c, &c, p, &other, q, random, e), hu_sub(f, m, f, p, hu_float8_e5m2(), q, random, e));
+  SAME(hu_core_mul(&c, &c, p, &other, q, random, e), hu_mul(f, m, f, p, hu_float8_e5m2(), q, random, e));
+  SAME(hu_core_div(&c, &c, p, &other, q, random, e), hu_div(f, m, f, p, hu_float8_e5m2(), q, random, e));
+  SAME(hu_core_sqrt(&c, &c, p, random, e), hu_sqrt(f, m, f, p, random, e));
+  SAME(hu_core_fma(&c, &c, p, &other, q, &c, s, random, e), hu_fma(f, m, f, p, hu_float8_e5m2(), q, f, s, random, e));
+  assert_true(t_same32(hu_core_decode(&c, p), hu_decode(f, p)));
+  assert_true(t_same64(hu_core_decode64(&c, p), hu_decode64(f, p)));
+  assert_true(t_same32(hu_core_quantize(&c, x, random, NULL), hu_quantize(f, m, x, random, NULL)));
+  assert_true(t_same64(hu_core_quantize64(&c, y, random, NULL), hu_quantize64(f, m, y, random, NULL)));
+}
+
+static void every_format(void **state) {
+  (void)state;
+  t_random r = {20};
+  for (size_t i = 0; i < hu_format_count(); i++) {
+    for (int round = 0; round < HU_ROUND_COUNT; round++) {
+      for (int k = 0; k < N; k++) one_value(hu_format_at(i).format, mode_at(round, &r), &r);
+    }
+  }
+}
+
+/* Element i of an array call, by hand. */
+static void random_digits(void **state) {
+  (void)state;
+  t_random r = {21};
+  for (int round = HU_RNE; round < HU_ROUND_COUNT; round++) {
+    hu_format f = hu_float8_e4m3fn();
+    hu_mode m = mode_at(round, &r);
+    hu_exec exec = {0, 0, {t_next64(&r), t_next64(&r)}};
+    hu_core c = hu_core_of(f, mode_at(HU_RNE, &r)); /* to be replaced */
+    float x[N];
+    uint8_t z[N];
+    assert_int_equal(hu_core_make(&c, f, m), HU_OK);
+    for (int i = 0; i < N; i++) x[i] = t_float(0x3F800000u | t_next32(&r) >> 9); /* digits all over */
+    assert_int_equal(hu_encode_n(N, z, 1, x, 1, f, m, &exec, NULL), HU_OK);
+    for (int i = 0; i < N; i++) {
+      uint32_t random = hu_core_random(&c, exec.stream.key, exec.stream.counter + (uint64_t)i);
+      assert_int_equal(hu_core_encode(&c, x[i], random, NULL), z[i]);
+      if (round < HU_SRA) assert_int_equal(random, 0);
+    }
+  }
+}
+
+static void misuse(void **state) {
+  (void)state;
+  hu_core c, before;
+  hu_mode rne = {0}, wrong = {0};
+  hu_format f = hu_binary16(), none = hu_binary16();
+  none.m = 31;
+  wrong.round = HU_ROUND_COUNT;
+  memset(&c, 0x55, sizeof c);
+  before = c;
+  assert_int_equal(hu_core_make(&c, none, rne), HU_E_FORMAT);
+  assert_int_equal(hu_core_make(&c, f, wrong), HU_E_MODE);
+  assert_memory_equal(&c, &before, sizeof c);
+  assert_int_equal(hu_core_make(&c, f, rne), HU_OK);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_format),
+      cmocka_unit_test(random_digits),
+      cmocka_unit_test(misuse),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// The kernels of examples/cuda on the CPU, through the same stand-in for CUDA as the library's own (tests/cuda_host).
+#include "cuda_runtime.h"
+
+#include "check.h"
+#include "fused.cuh"
+
+int main() {
+  Problem p;
+  std::vector<uint8_t> z(COUNT);
+  std::vector<uint16_t> w = p.w;
+  unsigned long long overflows = 0;
+  hu_core to, at;
+  if (hu_core_make(&to, p.fp8, p.rne) != HU_OK || hu_core_make(&at, p.bf16, p.stochastic) != HU_OK) return 1;
+  unsigned blocks = (COUNT + 255) / 256;
+  hu_host_start(bias_relu_encode, blocks, 256, to, (size_t)ROWS, (size_t)COLS, z.data(), p.x.data(), p.bias.data(),
+                &overflows);
+  hu_host_start(sgd_stochastic, blocks, 256, at, (size_t)COUNT, w.data(), p.g.data(), p.rate, p.key, p.first);
+  return check(p, z, overflows, w) != 0;
+}

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""examples/cuda against an installed copy: its kernels on the CPU (the same text, through tests/cuda_host), by nvcc where there is one,
+on a device where there is one; every bit that of the library's array calls.  usage: test_cuda.py SOURCE_ROOT BUILD_ROOT"""
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import shell
+import staged
+
+source = pathlib.Path(sys.argv[1]).resolve()
+env = staged.Staged(sys.argv[2]).environment()
+shell.need('pkg-config', 'c++')
+with shell.copy_of(source, 'cuda') as folder:
+    # The stand-in first, and none of the source's own headers: what is not installed must be missed.
+    for name in ('include', 'host_run.cpp', 'host_order.h'):
+        target = folder / 'tests' / 'cuda_host' / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if name == 'include' else shutil.copy)(source / 'tests' / 'cuda_host' / name, target)
+    shutil.copy(source / 'tests' / 'examples' / 'fused_host.cpp', folder)
+    shell.run('c++ -std=c++17 -O1 -ffp-contract=off -Wall -Wextra -Wno-unknown-pragmas -Itests/cuda_host/include -I. fused_host.cpp '
+              'tests/cuda_host/host_run.cpp -o fused_host $(pkg-config --cflags --libs halfulp)', folder, env)
+    out = shell.run('./fused_host', folder, env)
+    assert out.count(' 0 of 7869 ') == 2 and ', 0 overflows' not in out, out
+    # A rounding in the wrong direction must be seen.
+    for one, other in (('0, &events)', '0, &events) + 1'), ('first + i)', 'first + i + 1)')):
+        text = (folder / 'fused.cuh').read_text()
+        assert one in text
+        (folder / 'fused.cuh').write_text(text.replace(one, other))
+        shell.run('c++ -std=c++17 -O0 -Itests/cuda_host/include -Wno-unknown-pragmas -I. fused_host.cpp tests/cuda_host/host_run.cpp '
+                  '-o wrong_host $(pkg-config --cflags --libs halfulp) && ./wrong_host', folder, env, 1)
+        (folder / 'fused.cuh').write_text(text)
+    if not shutil.which('nvcc'):
+        print('not here: nvcc; the kernels were run on the CPU alone')
+        sys.exit(0)
+    shell.run('make NVCCFLAGS="-Werror all-warnings -Xcompiler -Wall,-Wextra"', folder, env)
+    done = subprocess.run(['./fused'], cwd=folder, env=env, stdout=subprocess.PIPE, text=True)
+    print('$ ./fused\n' + done.stdout, end='')
+    assert done.returncode in (0, 77), done.returncode
+    assert done.returncode == 77 or done.stdout.count(' 0 of 7869 ') == 2, done.stdout

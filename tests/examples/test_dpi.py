@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""The SystemVerilog package of an installed copy, called by Verilator (dpi_calls.sv) on vectors of the installed command.
+
+usage: test_dpi.py SOURCE_ROOT BUILD_ROOT
+"""
+import pathlib
+import sys
+import tempfile
+
+import hardware
+
+TWO = ('add', 'sub', 'mul', 'div', 'minimum', 'maximum')
+
+
+def operands(name):
+    return 2 if name in TWO else 3 if name == 'fma' else 1
+
+
+def write_vectors(tools, folder):
+    """A sample of each operation's vectors, three operands a line."""
+    for name in TWO + ('sqrt', 'fma', 'convert'):
+        lines = tools.run('halfulp', 'vectors', name, '-f', 'bfloat16', '--to', 'float8_e5m2', '-r', 'srb:5', '-s', 'none', '--words')
+        wide = []
+        for line in lines.splitlines()[::7]:
+            fields = line.split()
+            given = operands(name)
+            # The package's events know one NaN, the command's flags TestFloat's signalling ones as well.
+            if any(int(x, 16) & 0x7FFF > 0x7F80 and not int(x, 16) & 0x40 for x in fields[:given]):
+                continue
+            wide.append(' '.join(fields[:given] + ['0'] * (3 - given) + fields[given:]))
+        assert len(wide) > 10, (name, len(wide))
+        (folder / (name + '.txt')).write_text('\n'.join(wide) + '\n')
+    (folder / 'row.txt').write_text(tools.run('halfulp', 'vectors', 'dot', '--accum', 'nv.volta.f16.f32'))
+
+
+def main():
+    tools = hardware.Tools(sys.argv[2], 'verilator', 'g++', 'make')
+    here = pathlib.Path(sys.argv[1]).resolve() / 'tests' / 'examples'
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        write_vectors(tools, folder)
+        bench = tools.verilate(folder, 'dpi_calls', [here / 'dpi_calls.sv'])
+        said = tools.run(bench, '+folder=' + name)
+    print(said.strip())
+    last = said.strip().splitlines()[-1].split()
+    assert int(last[0]) > 50000 and last[2] == '0', said
+
+
+main()

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""examples/torch/digits.py against the installed libraries, and the calls for CUDA tensors on kernels that run on
+the processor:
+
+    test_torch.py SOURCE_ROOT BUILD_ROOT LIBRARY_OF_THOSE_KERNELS
+
+The Python is BUILD_ROOT/venv's where it has torch, else the one that runs this; 77 where neither has.
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import staged
+
+SYSTEMS = {'float32': 0.75, 'FP8, sums in binary16': 0.75, 'MX, 4-bit weights': 0.75,
+           'Hopper FP8, bfloat16 masters': 0.75}
+
+
+def python_with_torch(build):
+    for python in (str(build / 'venv' / 'bin' / 'python'), sys.executable):
+        try:
+            said = subprocess.run([python, '-c', 'import numpy, torch; print(torch.__version__)'],
+                                  stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL, universal_newlines=True)
+        except OSError:
+            continue
+        if said.returncode == 0:
+            print('{} has torch {}'.format(python, said.stdout.strip()))
+            return python
+    print('skipped: no Python with torch and numpy (neither {} nor {})'.format(build / 'venv', sys.executable))
+    sys.exit(77)
+
+
+def sanitized(build):
+    """Whether the libraries want a sanitizer's runtime, which an ordinary Python has not."""
+    options = json.loads((build / 'meson-info' / 'intro-buildoptions.json').read_text())
+    return any(option['name'] == 'b_sanitize' and option['value'] not in ('none', []) for option in options)
+
+
+def lines(command, env):
+    print('$', *command, flush=True)
+    said = subprocess.run(command, env=env, stdout=subprocess.PIPE, universal_newlines=True, check=True).stdout
+    print(said, flush=True)
+    return said.splitlines()
+
+
+def main():
+    source, build, kernels = (pathlib.Path(path).resolve() for path in sys.argv[1:])
+    if sanitized(build):
+        print('skipped: libraries with a sanitizer are not loaded by an ordinary Python')
+        sys.exit(77)
+    python = python_with_torch(build)
+    copy = staged.Staged(build)
+    env = copy.environment(HALFULP_LIBRARY=str(copy.libdir), PYTHONPATH=str(source / 'python'),
+                           PYTHONDONTWRITEBYTECODE='1')
+    command = [python, str(source / 'examples' / 'torch' / 'digits.py'), str(source / 'data'), '--epochs', '2']
+    seen = {}
+    for line in lines(command + ['--threads', '2'], env):
+        name, right, rest = re.fullmatch(r'(.*?) +right ([0-9.]+)  (.*)', line).groups()
+        seen[name] = line
+        assert float(right) >= SYSTEMS[name], line
+        inexact, lost = map(int, re.search(r'(\d+) inexact x, (\d+) underflows', rest).groups())
+        assert (inexact > 0) == (lost > 0) == (name != 'float32'), line
+    assert set(seen) == set(SYSTEMS), seen
+    assert lines(command + ['--threads', '1', '--only', 'MX'],
+                 env) == [seen['MX, 4-bit weights']], 'another number of threads'
+    calls = str(source / 'python' / 'tests' / 'with_torch' / 'test_torch_device.py')
+    said = lines([python, '-m', 'pytest', '-q', '-rs', '-p', 'no:cacheprovider', calls],
+                 dict(env, HALFULP_CUDA_ON_HOST=str(kernels)))
+    assert re.search(r'\b1[0-9] passed', said[-1]), said[-1]
+
+
+main()
