@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp_dpi.h - the C side of halfulp_dpi.sv: what the package imports, for DPI-C of any simulator.
+ *
+ * Descriptions (a format, a mode, a model) are parsed once into a handle, which is never changed afterwards: any number
+ * of threads may use it. There is no other state. A handle is released by hu_dpi_free. Calls that return a hu_status
+ * (0: all is well) set their outputs in any case, to 0 on an error; a NULL handle or one of another kind is HU_E_NULL.
+ * Codes, events and R are those of halfulp/scalar.h, arith.h and accum.h.
+ *
+ * The types are those that IEEE 1800-2017 Annex H has for the arguments: longint unsigned is unsigned long long,
+ * chandle void *, string const char *. Compiles as C11 and as C++17. */
+#ifndef HALFULP_DPI_H
+#define HALFULP_DPI_H
+
+#include <svdpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- descriptions ---- */
+
+/* *where: the offset of the part of the text that is wrong. */
+int hu_dpi_format(const char *text, void **handle, int *where);
+/* Texts of halfulp/mode.h and "after", "before" for tiny; "" is the default of each. */
+int hu_dpi_mode(const char *round, const char *saturate, const char *nan, const char *tiny, void **handle);
+/* A model of halfulp/accum.h with the elements of A, B, C and D: a format, or binary64 s8 u8 s4 u4 s32. "": the
+ * preset's own (HU_E_NAME where the model is no preset), of C otherwise D's. *where belongs to `model` if *part is 0,
+ * else to element 1 (a), 2 (b), 3 (c), 4 (d). */
+int hu_dpi_model(const char *model, const char *a, const char *b, const char *c, const char *d, void **handle,
+                 int *where, int *part);
+/* Presets by number, 0 to hu_dpi_preset_count() - 1. */
+int hu_dpi_preset_count(void);
+int hu_dpi_preset(int i, void **handle);
+void hu_dpi_free(void *handle);
+
+/* Canonical text, a preset's name; "" without a handle. It lives as long as the handle. */
+const char *hu_dpi_name(void *handle);
+/* Name and sentence of a status. */
+const char *hu_dpi_status_name(int status);
+const char *hu_dpi_status_text(int status);
+
+/* Ends the process with this exit status; what a simulator itself returns after failed checks is its own affair. */
+void hu_dpi_exit(int status);
+
+/* Bits of a code of a format, of D of a model; 0 for other handles. */
+int hu_dpi_width(void *handle);
+/* Products of a model's instruction, elements of a row are a multiple of it (1: any number); 0 for other handles. */
+int hu_dpi_depth(void *model);
+/* Magnitude codes of a format, hu_limits; all ones: it has none. */
+int hu_dpi_limits(void *format, unsigned int *max, unsigned int *min_normal, unsigned int *min, unsigned int *inf,
+                  unsigned int *nan);
+
+/* ---- one value ---- */
+
+int hu_dpi_encode(void *fz, void *mode, double x, unsigned int random, unsigned int *z, unsigned int *events);
+int hu_dpi_decode(void *fx, unsigned int x, double *z);
+int hu_dpi_convert(void *fz, void *mode, void *fx, unsigned int x, unsigned int random, unsigned int *z,
+                   unsigned int *events);
+int hu_dpi_add(void *fz, void *mode, void *fa, unsigned int a, void *fb, unsigned int b, unsigned int random,
+               unsigned int *z, unsigned int *events);
+int hu_dpi_sub(void *fz, void *mode, void *fa, unsigned int a, void *fb, unsigned int b, unsigned int random,
+               unsigned int *z, unsigned int *events);
+int hu_dpi_mul(void *fz, void *mode, void *fa, unsigned int a, void *fb, unsigned int b, unsigned int random,
+               unsigned int *z, unsigned int *events);
+int hu_dpi_div(void *fz, void *mode, void *fa, unsigned int a, void *fb, unsigned int b, unsigned int random,
+               unsigned int *z, unsigned int *events);
+int hu_dpi_minimum(void *fz, void *mode, void *fa, unsigned int a, void *fb, unsigned int b, unsigned int random,
+                   unsigned int *z, unsigned int *events);
+int hu_dpi_maximum(void *fz, void *mode, void *fa, unsigned int a, void *fb, unsigned int b, unsigned int random,
+                   unsigned int *z, unsigned int *events);
+int hu_dpi_sqrt(void *fz, void *mode, void *fx, unsigned int x, unsigned int random, unsigned int *z,
+                unsigned int *events);
+int hu_dpi_fma(void *fz, void *mode, void *fa, unsigned int a, void *fb, unsigned int b, void *fc, unsigned int c,
+               unsigned int random, unsigned int *z, unsigned int *events);
+/* -1 less, 0 equal, 1 greater, 2 unordered. */
+int hu_dpi_compare(void *fa, unsigned int a, void *fb, unsigned int b, int *order);
+/* HU_CLASS_ of halfulp/arith.h. */
+int hu_dpi_class(void *fx, unsigned int x, int *class_of_x);
+int hu_dpi_next_up(void *fx, unsigned int x, unsigned int *z);
+int hu_dpi_next_down(void *fx, unsigned int x, unsigned int *z);
+
+/* Word `counter` of the library's own stream (numerics.md section 6); R is its high N bits. */
+unsigned int hu_dpi_word(unsigned long long key, unsigned long long counter);
+
+/* ---- dot products ---- */
+
+/* D = C + sum of a[k] b[k], k = 0 ... n-1, under the model, the last rounding by `mode`: hu_dot_words. Buses hold
+ * element k in bits k w + w - 1 ... k w, w its width; words are 32 bits each, word r for rounding r inside the model; R
+ * of the last rounding is `random`. sa and sb are looked at only by models with scales. HU_E_SHAPE: n elements do not
+ * fit. */
+#define HU_DPI_BUS 2048
+int hu_dpi_dot(void *model, void *mode, int n, const svBitVecVal *a, const svBitVecVal *b, unsigned long long c,
+               const svBitVecVal *sa, const svBitVecVal *sb, const svBitVecVal *words, unsigned int random,
+               unsigned long long *d, unsigned int *events);
+/* The same from the library's stream: this dot product is element 0 of (key, counter). */
+int hu_dpi_dot_stream(void *model, void *mode, int n, const svBitVecVal *a, const svBitVecVal *b, unsigned long long c,
+                      const svBitVecVal *sa, const svBitVecVal *sb, unsigned long long key, unsigned long long counter,
+                      unsigned long long *d, unsigned int *events);
+/* Rows of any length: unpacked arrays of longint unsigned, words of int unsigned, from their lowest index up. */
+int hu_dpi_dot_array(void *model, void *mode, int n, const svOpenArrayHandle a, const svOpenArrayHandle b,
+                     unsigned long long c, const svOpenArrayHandle sa, const svOpenArrayHandle sb,
+                     const svOpenArrayHandle words, unsigned int random, unsigned long long *d, unsigned int *events);
+/* How many words a row of n elements takes: the roundings inside the model. */
+int hu_dpi_roundings(void *model, int n, int *roundings);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/* The C side of halfulp_dpi.sv: every call gives what the library's own gives, codes and events; dot products of every
+ * preset from buses, arrays and streams; random words of the caller's, step by step; what is refused; threads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+
+#include "dpi/halfulp_dpi.h"
+#include "halfulp/accum.h"
+#include "halfulp/arith.h"
+#include "halfulp/scalar.h"
+#include "tests/support/support.h"
+
+enum { LONGEST = 256, BUS = HU_DPI_BUS / 32 };
+
+/* ---- open arrays ---- */
+
+typedef struct open_array {
+  int low, size, width; /* of the index; bytes of an element */
+  uint64_t data[LONGEST];
+} open_array;
+
+int svLow(const svOpenArrayHandle array, int dimension) {
+  assert_int_equal(dimension, 1);
+  return ((const open_array *)array)->low;
+}
+
+int svSize(const svOpenArrayHandle array, int dimension) {
+  assert_int_equal(dimension, 1);
+  return ((const open_array *)array)->size;
+}
+
+void *svGetArrElemPtr1(const svOpenArrayHandle array, int i) {
+  open_array *x = array;
+  if (i < x->low || i >= x->low + x->size) return NULL;
+  return (uint8_t *)x->data + (i - x->low) * x->width;
+}
+
+/* ---- handles ---- */
+
+static void *format_handle(hu_format f) {
+  char text[HU_FORMAT_TEXT_MAX];
+  void *h;
+  int where;
+  hu_format_text(text, sizeof text, f);
+  assert_int_equal(hu_dpi_format(text, &h, &where), HU_OK);
+  assert_string_equal(hu_dpi_name(h), text);
+  assert_int_equal(hu_dpi_width(h), hu_format_limits(f).width);
+  return h;
+}
+
+static void *mode_handle(hu_mode m) {
+  static const char *const saturate[] = {"default", "none", "finite", "propagate"};
+  static const char *const nan[] = {"max", "zero", "error"};
+  char text[8];
+  void *h;
+  hu_mode_round_text(text, m);
+  assert_int_equal(hu_dpi_mode(text, saturate[m.saturate], nan[m.nan], m.tiny ? "before" : "after", &h), HU_OK);
+  return h;
+}
+
+static void *model_handle(const char *text, const char *a, const char *b, const char *d) {
+  void *h;
+  int where, part;
+  assert_int_equal(hu_dpi_model(text, a, b, "", d, &h, &where, &part), HU_OK);
+  assert_int_equal(part, 0);
+  return h;
+}
+
+/* ---- one value ---- */
+
+static void operations(void **state) {
+  (void)state;
+  t_random r = {t_seed("dpi-operations", 1)};
+  for (int i = 0; i < 4000; i++) {
+    hu_format f[4];
+    void *h[4];
+    hu_mode mode = t_random_mode(&r);
+    void *m = mode_handle(mode);
+    uint32_t x[3], word = t_next32(&r), events, want;
+    unsigned int z, set;
+    double value = t_random_operand(&r, f[0] = t_random_format(&r, 1, 32)), back;
+    for (int k = 0; k < 4; k++) {
+      if (k) f[k] = t_random_format(&r, 1, 32);
+      h[k] = format_handle(f[k]);
+      if (k < 3) x[k] = t_next32(&r);
+    }
+#define SAME(call, own)                                                         \
+  do {                                                                          \
+    events = set = z = 0xAAAA;                                                  \
+    assert_int_equal(call, HU_OK);                                              \
+    want = own;                                                                 \
+    if (z != want || set != events) fail_msg("%s: %x, not %x", #call, z, want); \
+  } while (0)
+#define TWO(name)                                                      \
+  SAME(hu_dpi_##name(h[3], m, h[0], x[0], h[1], x[1], word, &z, &set), \
+       hu_##name(f[3], mode, f[0], x[0], f[1], x[1], word, &events))
+    SAME(hu_dpi_encode(h[0], m, value, word, &z, &set), hu_encode64(f[0], mode, value, word, &events));
+    SAME(hu_dpi_convert(h[3], m, h[0], x[0], word, &z, &set), hu_convert(f[3], mode, f[0], x[0], word, &events));
+    SAME(hu_dpi_sqrt(h[3], m, h[0], x[0], word, &z, &set), hu_sqrt(f[3], mode, f[0], x[0], word, &events));
+    SAME(hu_dpi_fma(h[3], m, h[0], x[0], h[1], x[1], h[2], x[2], word, &z, &set),
+         hu_fma(f[3], mode, f[0], x[0], f[1], x[1], f[2], x[2], word, &events));
+    TWO(add);
+    TWO(sub);
+    TWO(mul);
+    TWO(div);
+    TWO(minimum);
+    TWO(maximum);
+    assert_int_equal(hu_dpi_decode(h[0], x[0], &back), HU_OK);
+    assert_true(t_same64(back, hu_decode64(f[0], x[0])));
+    int order, kind;
+    assert_int_equal(hu_dpi_compare(h[0], x[0], h[1], x[1], &order), HU_OK);
+    assert_int_equal(order, hu_compare(f[0], x[0], f[1], x[1]));
+    assert_int_equal(hu_dpi_class(h[0], x[0], &kind), HU_OK);
+    assert_int_equal(kind, hu_class(f[0], x[0]));
+    assert_int_equal(hu_dpi_next_up(h[0], x[0], &z), HU_OK);
+    assert_int_equal(z, hu_next_up(f[0], x[0]));
+    assert_int_equal(hu_dpi_next_down(h[0], x[0], &z), HU_OK);
+    assert_int_equal(z, hu_next_down(f[0], x[0]));
+    unsigned int max, min_normal, min, inf, nan;
+    hu_limits l = hu_format_limits(f[0]);
+    assert_int_equal(hu_dpi_limits(h[0], &max, &min_normal, &min, &inf, &nan), HU_OK);
+    assert_true(max == l.max_code && min == l.min_code && min_normal == l.min_normal_code && inf == l.inf_code);
+    assert_true(nan == (l.has_nan ? l.nan_code : HU_NO_CODE));
+    for (int k = 0; k < 4; k++) hu_dpi_free(h[k]);
+    hu_dpi_free(m);
+  }
+}
+
+/* ---- dot products ---- */
+
+/* Operands in all the forms in which they are given. */
+typedef struct operand {
+  svBitVecVal bus[BUS];
+  open_array array;
+  uint64_t stored[LONGEST];
+  size_t count;
+  hu_element element;
+} operand;
+
+static void draw_operand(operand *x, t_random *r, hu_element e, size_t count) {
+  unsigned width = hu_element_width(e);
+  memset(x, 0, sizeof *x);
+  x->element = e;
+  x->count = count;
+  x->array = (open_array){(int)t_below(r, 9) - 4, (int)count + (int)t_below(r, 2), 8, {0}};
+  for (size_t k = 0; k < count; k++) {
+    uint64_t code = t_next64(r) >> (64 - width);
+    if (k % 3 && width == 8) code = (code & 0x83) | 0x30;
+    x->array.data[k] = code;
+    for (unsigned bit = 0; bit < width; bit++) {
+      size_t at = k * width + bit;
+      x->bus[at / 32] |= (svBitVecVal)(code >> bit & 1) << at % 32;
+    }
+    if (hu_element_size(e) == 8)
+      x->stored[k] = code;
+    else
+      t_put(x->stored, hu_element_size(e), (ptrdiff_t)k, (uint32_t)code);
+  }
+}
+
+static hu_vector vector_of(const operand *x) { return (hu_vector){x->count ? x->stored : NULL, 1, 0, x->element}; }
+
+static uint64_t result(const uint64_t *z, hu_element e) {
+  return hu_element_size(e) == 8 ? *z : t_get(z, hu_element_size(e), 0);
+}
+
+static unsigned flags(const hu_events *e) {
+  hu_events none = {0}, one;
+  unsigned set = 0;
+  for (unsigned i = 0; i < 10; i++) {
+    one = none;
+    hu_events_count(&one, 1u << i);
+    for (size_t k = 0; k < sizeof one / 8; k++) set |= ((uint64_t *)&one)[k] && ((const uint64_t *)e)[k] ? 1u << i : 0;
+  }
+  return set;
+}
+
+static void presets(void **state) {
+  (void)state;
+  static operand a, b, c, sa, sb;
+  t_random r = {t_seed("dpi-presets", 1)};
+  open_array no_words = {0, 1, 4, {0}};
+  svBitVecVal none[BUS] = {0};
+  int count = hu_dpi_preset_count(), checked = 0;
+  assert_int_equal(count, hu_preset_count());
+  void *rne = mode_handle((hu_mode){0});
+  for (int i = 0; i < count; i++) {
+    hu_preset p;
+    void *h;
+    assert_int_equal(hu_preset_at(&p, (size_t)i), HU_OK);
+    assert_int_equal(hu_dpi_preset(i, &h), HU_OK);
+    assert_string_equal(hu_dpi_name(h), p.name);
+    assert_int_equal(hu_dpi_depth(h), p.k);
+    size_t every = p.accum.scaled ? p.accum.promote : p.accum.block.every;
+    hu_element scale = {0};
+    scale.format = p.accum.scaled ? hu_format_ieee(8, 23, 0) : p.accum.block.scale;
+    for (int k = 0; k < 20; k++) {
+      size_t n = p.k * (1 + t_below(&r, 2)), scales = every ? (n + every - 1) / every : 0;
+      if (n * hu_element_width(p.a) > HU_DPI_BUS || n > LONGEST - 2) n = p.k;
+      int fits = n * hu_element_width(p.a) <= HU_DPI_BUS;
+      draw_operand(&a, &r, p.a, n);
+      draw_operand(&b, &r, p.b, n);
+      draw_operand(&c, &r, p.c, 1);
+      draw_operand(&sa, &r, scale, scales);
+      draw_operand(&sb, &r, scale, scales);
+      hu_dot_operands in = {vector_of(&a), vector_of(&b), vector_of(&c), vector_of(&sa), vector_of(&sb)};
+      uint64_t z[1] = {0};
+      hu_events counts = {0};
+      assert_int_equal(hu_dot(n, z, p.c, &in, &p.accum, (hu_mode){0}, NULL, &counts), HU_OK);
+      unsigned long long d = 1, d2 = 1, d3 = 1;
+      unsigned int set = 0xAAAA, set2 = 0xAAAA, set3 = 0xAAAA;
+      if (sa.array.size == 0) sa.array.size = sb.array.size = 1;
+      assert_int_equal(hu_dpi_dot_array(h, rne, (int)n, &a.array, &b.array, c.array.data[0], &sa.array, &sb.array,
+                                        &no_words, 0, &d, &set),
+                       HU_OK);
+      if (fits) {
+        assert_int_equal(hu_dpi_dot(h, rne, (int)n, a.bus, b.bus, c.array.data[0], sa.bus, sb.bus, none, 0, &d2, &set2),
+                         HU_OK);
+        assert_int_equal(
+            hu_dpi_dot_stream(h, rne, (int)n, a.bus, b.bus, c.array.data[0], sa.bus, sb.bus, 5, 6, &d3, &set3), HU_OK);
+      } else {
+        assert_int_equal(hu_dpi_dot(h, rne, (int)n, a.bus, b.bus, 0, sa.bus, sb.bus, none, 0, &d2, &set2), HU_E_SHAPE);
+        d2 = d3 = d;
+        set2 = set3 = set;
+      }
+      uint64_t want = result(z, p.c);
+      if (d != want || d2 != want || d3 != want) fail_msg("%s: %llx %llx %llx", p.name, d, d2, d3);
+      if (set != flags(&counts) || set2 != set || set3 != set) fail_msg("%s: events %x %x %x", p.name, set, set2, set3);
+      checked++;
+    }
+    hu_dpi_free(h);
+  }
+  hu_dpi_free(rne);
+  print_message("%d presets, %d dot products\n", count, checked);
+}
+
+/* The words of random steps are those that are given, R their low digits: the model as a chain of operations. */
+static void words(void **state) {
+  (void)state;
+  t_random r = {t_seed("dpi-words", 1)};
+  hu_format e4m3, half, sum;
+  assert_int_equal(hu_format_parse(&e4m3, "float8_e4m3fn", NULL), HU_OK);
+  assert_int_equal(hu_format_parse(&half, "binary16", NULL), HU_OK);
+  assert_int_equal(hu_format_parse(&sum, "fp(5,4,0)", NULL), HU_OK);
+  hu_mode sra = t_stochastic(HU_SRA, 6), srb = t_stochastic(HU_SRB, 3);
+  void *last = mode_handle(srb);
+  void *seq = model_handle("seq(fp(5,4,0),sra:6)", "float8_e4m3fn", "float8_e4m3fn", "float8_e4m3fn");
+  void *seq2 = model_handle("seq2(fp(5,4,0),sra:6)", "float8_e4m3fn", "float8_e4m3fn", "float8_e4m3fn");
+  int roundings;
+  assert_int_equal(hu_dpi_roundings(seq, 9, &roundings), HU_OK);
+  assert_int_equal(roundings, 9);
+  assert_int_equal(hu_dpi_roundings(seq2, 9, &roundings), HU_OK);
+  assert_int_equal(roundings, 18);
+  for (int i = 0; i < 3000; i++) {
+    static operand a, b;
+    svBitVecVal w[BUS] = {0}, none[BUS] = {0};
+    size_t n = 1 + t_below(&r, 20);
+    uint32_t random = t_next32(&r), c = t_next32(&r) & 0xFF, events = 0;
+    draw_operand(&a, &r, (hu_element){HU_ELEMENT_CODE, 0, e4m3}, n);
+    draw_operand(&b, &r, (hu_element){HU_ELEMENT_CODE, 0, e4m3}, n);
+    for (size_t k = 0; k < 2 * n; k++) w[k] = t_next32(&r);
+    /* C enters as it is: the first step takes it in its own format. */
+    uint32_t s = 0, s2 = 0;
+    for (size_t k = 0; k < n; k++) {
+      uint32_t x = (uint32_t)a.array.data[k], y = (uint32_t)b.array.data[k];
+      s = k ? hu_fma(sum, sra, e4m3, x, e4m3, y, sum, s, w[k], &events)
+            : hu_fma(sum, sra, e4m3, x, e4m3, y, e4m3, c, w[k], &events);
+      uint32_t p = hu_mul(sum, sra, e4m3, x, e4m3, y, w[2 * k], &events);
+      s2 = k ? hu_add(sum, sra, sum, s2, sum, p, w[2 * k + 1], &events)
+             : hu_add(sum, sra, e4m3, c, sum, p, w[2 * k + 1], &events);
+    }
+    unsigned long long d;
+    unsigned int set;
+    assert_int_equal(hu_dpi_dot(seq, last, (int)n, a.bus, b.bus, c, none, none, w, random, &d, &set), HU_OK);
+    assert_int_equal(d, hu_convert(e4m3, srb, sum, s, random, &events));
+    assert_int_equal(hu_dpi_dot(seq2, last, (int)n, a.bus, b.bus, c, none, none, w, random, &d, &set), HU_OK);
+    assert_int_equal(d, hu_convert(e4m3, srb, sum, s2, random, &events));
+    open_array few = {3, (int)n - 1, 4, {0}};
+    assert_int_equal(hu_dpi_dot_array(seq, last, (int)n, &a.array, &b.array, c, &few, &few, &few, random, &d, &set),
+                     HU_E_SHAPE);
+    assert_true(d == 0 && set == 0);
+  }
+  hu_dpi_free(seq);
+  hu_dpi_free(seq2);
+  hu_dpi_free(last);
+}
+
+/* hu_dot_words itself: needs said, outputs left alone, other models without words. */
+static void library(void **state) {
+  (void)state;
+  hu_accum seq, plain;
+  hu_element half = {0};
+  uint16_t a[4] = {0x3C00, 0x3C01, 0x3C02, 0x3C03}, z = 0x1234, z2;
+  uint32_t w[4] = {1, 2, 3, 4};
+  size_t roundings = 99;
+  hu_events events = {0};
+  assert_int_equal(hu_format_parse(&half.format, "binary16", NULL), HU_OK);
+  assert_int_equal(hu_accum_parse(&seq, "seq(binary16,sra:4)", NULL), HU_OK);
+  assert_int_equal(hu_accum_parse(&plain, "seq(binary16)", NULL), HU_OK);
+  hu_dot_operands in = {{a, 1, 0, half}, {a, 1, 0, half}, {0}, {0}, {0}};
+  hu_mode rne = {0};
+  assert_int_equal(hu_dot_words(4, &z, half, &in, &seq, rne, w, 3, 0, &roundings, &events), HU_E_SHAPE);
+  assert_true(roundings == 4 && z == 0x1234 && events.inexact == 0);
+  assert_int_equal(hu_dot_words(4, &z, half, &in, &seq, rne, w, 4, 0, &roundings, &events), HU_OK);
+  assert_int_not_equal(z, 0x1234);
+  assert_int_equal(hu_dot_words(4, &z, half, &in, &seq, rne, NULL, 4, 0, NULL, NULL), HU_E_NULL);
+  assert_int_equal(hu_dot_words(4, &z, half, NULL, &seq, rne, w, 4, 0, NULL, NULL), HU_E_NULL);
+  assert_int_equal(hu_dot_words(4, &z, half, &in, &plain, rne, NULL, 0, 0, &roundings, NULL), HU_OK);
+  assert_int_equal(hu_dot(4, &z2, half, &in, &plain, rne, NULL, NULL), HU_OK);
+  assert_true(z == z2 && roundings == 4);
+}
+
+/* ---- what is refused ---- */
+
+static void refused(void **state) {
+  (void)state;
+  void *h, *format, *rne, *model;
+  int where, part, roundings;
+  unsigned int z = 1, events = 1;
+  unsigned long long d = 1;
+  svBitVecVal none[BUS] = {0};
+  assert_int_equal(hu_dpi_format("fp(5,x,0)", &h, &where), HU_E_TEXT);
+  assert_true(!h && where == 5);
+  assert_int_equal(hu_dpi_format("float9", &h, &where), HU_E_NAME);
+  assert_int_equal(hu_dpi_mode("rnx", "", "", "", &h), HU_E_TEXT);
+  assert_int_equal(hu_dpi_mode("", "never", "", "", &h), HU_E_TEXT);
+  assert_int_equal(hu_dpi_mode("", "", "", "later", &h), HU_E_TEXT);
+  assert_true(!h);
+  assert_int_equal(hu_dpi_model("seq(binary17)", "binary16", "binary16", "", "binary16", &h, &where, &part), HU_E_NAME);
+  assert_true(!h && part == 0 && where == 4);
+  assert_int_equal(hu_dpi_model("fp32", "binary16", "binary17", "", "binary16", &h, &where, &part), HU_E_NAME);
+  assert_int_equal(part, 2);
+  assert_int_equal(hu_dpi_model("fp32", "binary16", "binary16", "", "", &h, &where, &part), HU_E_NAME);
+  assert_int_equal(part, 4);
+  assert_int_equal(hu_dpi_preset(-1, &h), HU_E_NAME);
+  assert_int_equal(hu_dpi_preset(hu_dpi_preset_count(), &h), HU_E_NAME);
+  assert_int_equal(hu_dpi_format("binary16", &format, &where), HU_OK);
+  assert_int_equal(hu_dpi_mode("", "", "", "", &rne), HU_OK);
+  model = model_handle("fp32", "binary16", "binary16", "binary16");
+  /* A handle of another kind, and none. */
+  assert_int_equal(hu_dpi_add(format, format, format, 1, format, 1, 0, &z, &events), HU_E_NULL);
+  assert_true(z == 0 && events == 0);
+  assert_int_equal(hu_dpi_add(format, rne, format, 1, NULL, 1, 0, &z, &events), HU_E_NULL);
+  assert_int_equal(hu_dpi_dot(format, rne, 1, none, none, 0, none, none, none, 0, &d, &events), HU_E_NULL);
+  assert_int_equal(hu_dpi_dot(model, rne, HU_DPI_BUS / 16 + 1, none, none, 0, none, none, none, 0, &d, &events),
+                   HU_E_SHAPE);
+  assert_int_equal(hu_dpi_dot(model, rne, -1, none, none, 0, none, none, none, 0, &d, &events), HU_E_SHAPE);
+  assert_int_equal(hu_dpi_roundings(rne, 1, &roundings), HU_E_NULL);
+  assert_true(hu_dpi_width(rne) == 0 && hu_dpi_depth(format) == 0 && hu_dpi_width(model) == 16);
+  assert_string_equal(hu_dpi_status_name(HU_E_SHAPE), "HU_E_SHAPE");
+  assert_string_equal(hu_dpi_status_text(HU_E_SHAPE), hu_status_text(HU_E_SHAPE));
+  assert_string_equal(hu_dpi_name(NULL), "");
+  assert_int_equal(hu_dpi_word(7, 9), hu_stream_word((hu_stream){7, 9}, 0));
+  hu_dpi_free(NULL);
+  hu_dpi_free(format);
+  hu_dpi_free(rne);
+  hu_dpi_free(model);
+}
+
+/* ---- threads ---- */
+
+typedef struct share {
+  void *model, *mode;
+  uint64_t digest;
+} share;
+
+static void *work(void *context) {
+  share *s = context;
+  t_random r = {77};
+  svBitVecVal none[BUS] = {0};
+  for (int i = 0; i < 2000; i++) {
+    static _Thread_local operand a, b;
+    unsigned long long d;
+    unsigned int events;
+    hu_element e = {0};
+    e.format = hu_format_fn(4, 3, 0);
+    draw_operand(&a, &r, e, 16);
+    draw_operand(&b, &r, e, 16);
+    if (hu_dpi_dot(s->model, s->mode, 16, a.bus, b.bus, 0, none, none, none, t_next32(&r), &d, &events)) return NULL;
+    s->digest = s->digest * 31 + d * 7 + events;
+  }
+  return s;
+}
+
+static void threads(void **state) {
+  (void)state;
+  enum { THREADS = 4 };
+  pthread_t thread[THREADS];
+  share s[THREADS + 1];
+  void *done, *model = model_handle("seq(binary16)", "float8_e4m3fn", "float8_e4m3fn", "float8_e5m2");
+  void *mode = mode_handle(t_stochastic(HU_SRC, 5));
+  for (int i = 0; i <= THREADS; i++) s[i] = (share){model, mode, 0};
+  assert_non_null(work(&s[THREADS]));
+  for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&thread[i], NULL, work, &s[i]), 0);
+  for (int i = 0; i < THREADS; i++) {
+    assert_int_equal(pthread_join(thread[i], &done), 0);
+    assert_non_null(done);
+    assert_true(s[i].digest == s[THREADS].digest);
+  }
+  hu_dpi_free(model);
+  hu_dpi_free(mode);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(operations), cmocka_unit_test(presets),
+                                     cmocka_unit_test(words),      cmocka_unit_test(library),
+                                     cmocka_unit_test(refused),    cmocka_unit_test(threads)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
