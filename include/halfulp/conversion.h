@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp/conversion.h - conversions as other programs do them, by name: presets of format, rounding, saturation, NaN
+ * and scale rule.
+ *
+ *   hu_conversion c;
+ *   if (hu_conversion_find(&c, "cuda.fp8_e4m3.satfinite") != HU_OK) ...
+ *   hu_status s = hu_conversion_encode_n(n, codes, 1, x, 1, &c, NULL, NULL);
+ *
+ * The calls of scalar.h and array.h round once and give one canonical NaN. Other libraries do less or more: they round
+ * twice, keep the sign or the digits of a NaN, drop the sign of a scale. A hu_conversion says all of it in fields, and
+ * the calls below do it. For a finite or infinite operand x, in this order:
+ *
+ *   operand     what `operand` says of binary64, sign, zero and infinities
+ *   first       if there is a first format: x becomes the value of it that x rounds to by first_mode
+ *   the result  x rounded into `format` by `mode`: hu_encode, docs/numerics.md sections 2 and 3
+ *
+ * A NaN operand (also one that `operand` made) passes the first format by and gives the code that `nan` says; a NaN
+ * that a number or infinity becomes in the first format gives that of `mode`. Events are those of the last rounding
+ * with the operand that it is given (a first rounding and a NaN's digits count nowhere); random words are taken as in
+ * array.h. docs/compatibility.md says for every name what it was held against, and where the original differs. */
+#ifndef HALFULP_CONVERSION_H
+#define HALFULP_CONVERSION_H
+
+#include "halfulp/array.h"
+#include "halfulp/format.h"
+#include "halfulp/mode.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What happens to an operand first: bits of hu_conversion.operand, done in this order. */
+enum {
+  HU_OPERAND_BINARY32 = 1u << 0,    /* binary64 operands are rounded to binary32, ties to even */
+  HU_OPERAND_FLUSH = 1u << 1,       /* and what is subnormal there becomes a zero of its sign; with BINARY32 only */
+  HU_OPERAND_MAGNITUDE = 1u << 2,   /* the sign is dropped, of zeros, infinities and NaN too */
+  HU_OPERAND_ZERO_NAN = 1u << 3,    /* a zero becomes a NaN of its sign */
+  HU_OPERAND_INF_NAN = 1u << 4,     /* an infinity becomes a NaN of its sign */
+  HU_OPERAND_NEGATIVE_NAN = 1u << 5 /* what has its sign set becomes a NaN */
+};
+/* The code of a NaN operand. */
+enum {
+  HU_NAN_BY_MODE = 0,  /* as everywhere here: the canonical code, or what mode.nan says */
+  HU_NAN_BY_CODE = 1,  /* nan_code */
+  HU_NAN_BY_SIGN = 2,  /* that of by mode, or nan_code if it is not HU_NO_CODE; its sign bit is changed if the operand's
+                           is set */
+  HU_NAN_BY_QUIET = 3, /* formats with nan=ieee or ieee1: sign and leading digits of the operand, made quiet: the top
+                           trailing bit is set */
+  HU_NAN_BY_PAYLOAD = 4 /* the same formats: sign and leading digits as they are; 1 if all of these are 0 */
+};
+
+/* A conversion. */
+typedef struct hu_conversion {
+  hu_format format;
+  hu_mode mode;
+  hu_format first;    /* all zero: none */
+  hu_mode first_mode; /* deterministic; all zero without a first format */
+  uint8_t operand;    /* HU_OPERAND_ bits */
+  uint8_t nan;        /* HU_NAN_BY_: of binary32 operands */
+  uint8_t nan64;      /* of binary64 operands, which programs often take another way */
+  uint8_t reserved;   /* 0 */
+  uint32_t nan_code;  /* of by code and by sign; else of no meaning */
+  const char
+      *scaling; /* "", or the text of a scaled tensor (scaled.h) whose elements are rounded by `mode`: a preset for
+                          hu_scaled_encode; format is the elements' one, and the other fields say nothing more */
+} hu_conversion;
+
+/* HU_OK; HU_E_NULL, HU_E_FORMAT (format or first), HU_E_MODE (either mode; a first one that is stochastic, or without a
+ * first format), HU_E_SCALING (an operand bit, NaN rule or code that means nothing with this format; a text that
+ * hu_scaling_parse refuses or whose element format is another). */
+HU_API HU_MUST_CHECK hu_status hu_conversion_check(const hu_conversion *conversion);
+
+/* z[i] = the code that x[i] becomes; the value of that code. Arguments, strides, aliasing, events and errors as
+ * hu_encode_n and hu_quantize_n have them, besides those of hu_conversion_check; HU_E_SCALING for presets of scaled
+ * tensors. exec->threads is used where the conversion is one rounding and nothing else. No allocation; up to 64 KiB of
+ * stack. */
+HU_API HU_MUST_CHECK hu_status hu_conversion_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
+                                                      const hu_conversion *conversion, const hu_exec *exec,
+                                                      hu_events *events);
+HU_API HU_MUST_CHECK hu_status hu_conversion_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x,
+                                                        ptrdiff_t incx, const hu_conversion *conversion,
+                                                        const hu_exec *exec, hu_events *events);
+HU_API HU_MUST_CHECK hu_status hu_conversion_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x,
+                                                        ptrdiff_t incx, const hu_conversion *conversion,
+                                                        const hu_exec *exec, hu_events *events);
+HU_API HU_MUST_CHECK hu_status hu_conversion_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x,
+                                                          ptrdiff_t incx, const hu_conversion *conversion,
+                                                          const hu_exec *exec, hu_events *events);
+/* x as the last rounding sees it: after the first two steps; a NaN is one. What the check refuses gives NaN. */
+HU_API double hu_conversion_operand64(const hu_conversion *conversion, double x);
+/* One value; what the check refuses gives code 0 and the event invalid, as in scalar.h. */
+HU_API uint32_t hu_conversion_encode(const hu_conversion *conversion, float x, uint32_t random, uint32_t *events);
+HU_API uint32_t hu_conversion_encode64(const hu_conversion *conversion, double x, uint32_t random, uint32_t *events);
+
+/* The presets, in a fixed order, entry 0 first. Names are FAMILY.rest: cuda, torch, ml_dtypes, numpy, jax, ocp, onnx,
+ * gfloat, chop, qtorch, mx, te. */
+typedef struct hu_conversion_entry {
+  const char *name;   /* "cuda.fp8_e4m3.satfinite" */
+  const char *stands; /* for what, in that program's own words */
+  const char *tested; /* against which version, or that it was not, and why */
+  const char *note;   /* what surprises, "" if nothing */
+  hu_conversion conversion;
+} hu_conversion_entry;
+HU_API size_t hu_conversion_count(void);
+HU_API hu_conversion_entry hu_conversion_at(size_t i); /* i < hu_conversion_count(), else name is NULL */
+/* By name, exact spelling; besides the list every qtorch.float(E,M) with E from 2 to 7 and M from 1 to 22, the
+ * arguments of QPyTorch's float_quantize. HU_E_NAME if nobody has it, HU_E_NULL; *conversion is untouched then. */
+HU_API HU_MUST_CHECK hu_status hu_conversion_find(hu_conversion *conversion, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

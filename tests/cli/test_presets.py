@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""halfulp presets, and presets where formats are named."""
+
+import json
+import os
+import struct
+import sys
+
+sys.dont_write_bytecode = True
+import support  # noqa: E402
+
+
+class Presets(support.Case):
+    def test_list(self):
+        listed = self.ok("presets").split("\n")[1:-1]
+        entries = json.loads(self.ok("presets", "--json"))
+        self.assertGreater(len(entries), 90)
+        self.assertEqual([line.split(" ")[0] for line in listed], [e["name"] for e in entries])
+        families = {e["name"].split(".")[0] for e in entries}
+        wanted = "cuda torch ml_dtypes numpy jax ocp onnx gfloat chop qtorch mx te"
+        self.assertEqual(families, set(wanted.split()))
+        for e in entries:
+            self.assertTrue(e["format"] and e["mode"] and e["stands"] and e["tested"], e)
+
+    def test_part(self):
+        names = [e["name"] for e in json.loads(self.ok("presets", "onnx.", "--json"))]
+        self.assertTrue(names and all("onnx." in n for n in names), names)
+        self.assertEqual(len(self.ok("presets", "onnx.").split("\n")) - 2, len(names))
+        self.bad("presets", "nobody.", says="no name contains 'nobody.'")
+
+    def test_card(self):
+        card = self.ok("presets", "ml_dtypes.float4_e2m1fn")
+        for text in ("astype(ml_dtypes.float4_e2m1fn)", "rne, saturate finite", "binary64 to binary32", "0x8, the sign bit changed"):
+            self.assertIn(text, card)
+        self.assertIn("scaled(float8_e4m3fn", self.ok("presets", "te.mxfp8_e4m3"))
+        self.assertIn("fp(6,9,0)", self.ok("presets", "qtorch.float(6,9)"))
+
+    def test_lines(self):
+        for preset, given, code in (
+            ("cuda.fp8_e4m3.satfinite", "1000", "7e"),
+            ("cuda.fp8_e4m3.nosat", "-1000", "ff"),
+            ("torch.float8_e4m3fn", "inf", "7e"),
+            ("ml_dtypes.float8_e8m0fnu", "0", "ff"),
+            ("jax.float8_e4m3fn", "0x1.d000000001p+2", "4f"),
+            ("ml_dtypes.float8_e4m3fn", "0x1.d000000001p+2", "4e"),
+        ):
+            self.assertEqual(self.ok("encode", "-f", preset, stdin=given + "\n"), code + "\n", preset)
+        for bits, code in (("ff812345", "fc09"), ("7f800001", "7c01")):
+            self.assertEqual(self.ok("encode", "-f", "numpy.float16", "--bits32", stdin=bits + "\n"), code + "\n")
+        self.assertEqual(self.ok("decode", "-f", "torch.float8_e4m3fnuz", stdin="80\n"), "nan\n")
+
+    def test_arrays(self):
+        x = [448.0, 1e9, -1e9, 0.3, float("nan")]
+        for name, code in (("x4.npy", "<f4"), ("x8.npy", "<f8")):
+            self.write(name, support.npy(code, (5,), support.floats(x, "<f" if code == "<f4" else "<d")))
+        for preset, codes in (("torch.float8_e4m3fn", "7e7efe2a7f"), ("ocp.fp8_e4m3.nonsaturating", "7e7fff2a7f")):
+            for name in ("x4.npy", "x8.npy"):
+                self.ok("encode", "-f", preset, self.path(name), self.path("z.npy"))
+                self.assertEqual(support.parse_npy(self.read("z.npy"))[3].hex(), codes, (preset, name))
+                self.ok("decode", "-f", preset, self.path("z.npy"), self.path("v.npy"))
+                values = struct.unpack("<5f", support.parse_npy(self.read("v.npy"))[3])
+                self.assertEqual((values[0], values[3]), (448.0, 0.3125))
+        said = self.ok("quantize", "-f", "torch.float8_e4m3fn", self.path("x4.npy"), self.path("q.npy"))
+        self.assertIn("torch.float8_e4m3fn, rne, saturate finite", said)
+        self.assertEqual(struct.unpack("<5f", support.parse_npy(self.read("q.npy"))[3])[:4], (448.0, 448.0, -448.0, 0.3125))
+
+    def test_scaled(self):
+        """A preset of a scaled tensor is that tensor with its mode."""
+        data = os.path.join(support.DATA, "digits_weights.npy")
+        self.ok("quantize", "-f", "mx.mxfp4", "--codes", data, self.path("a.npy"))
+        self.ok("quantize", "-f", "mxfp4", "-r", "rna", "--codes", data, self.path("b.npy"))
+        for name in ("%s.npy", "%s.scales.npy"):
+            self.assertEqual(self.read(name % "a"), self.read(name % "b"))
+        self.bad("encode", "-f", "mx.mxfp4", stdin="1\n", says="is for arrays")
+
+    def test_model(self):
+        if os.environ["HALFULP_SAFETENSORS"] != "1":
+            self.skipTest("built without jansson")
+        data = os.path.join(support.DATA, "digits_weights.npy")
+        self.ok("quantize", "-f", "chop.b", "--codes", data, self.path("w.safetensors"))
+        self.ok("decode", self.path("w.safetensors"), self.path("w.npy"))
+        self.ok("quantize", "-f", "chop.b", data, self.path("v.npy"))
+        self.assertEqual(self.read("w.npy"), self.read("v.npy"))
+
+    def test_explain(self):
+        said = self.ok("explain", "-f", "torch.bfloat16", "0x1.0100000001p+0")
+        self.assertIn("becomes first      0x1.01p+0", said)
+        self.assertIn("0x3f80 = 0x1p+0", said)
+        shown = json.loads(self.ok("explain", "-f", "cuda.fp8_e8m0.rp.nosat", "--json", "--", "-3"))
+        self.assertEqual((shown["operand"], shown["results"][0]["code"]), ("0x1.8p+1", "81"))
+        self.assertIn("0x8 = -0x0p+0", self.ok("explain", "-f", "ml_dtypes.float4_e2m1fn", "nan"))
+        self.assertIn("NaN: as the preset says", self.ok("explain", "-f", "ml_dtypes.float8_e8m0fnu", "0"))
+
+    def test_wrong(self):
+        data = os.path.join(support.DATA, "digits_weights.npy")
+        out = self.path("z.npy")
+        for command in ("encode", "quantize"):
+            self.bad(command, "-f", "cuda.nothing", data, out, says="preset 'cuda.nothing': no such name")
+            self.bad(command, "-f", "cuda.half.rn", "-r", "rtz", data, out, says="do not go with the preset 'cuda.half.rn'")
+            self.bad(command, "-f", "cuda.half.rn", "-s", "none", data, out, says="do not go with the preset")
+            self.bad(command, "-f", "torch.bfloat16", "--amax", "1", data, out, says="--amax")
+        self.bad("encode", "-f", "cuda.half.rn", "-r", "rtz", stdin="1\n", says="do not go with the preset")
+        self.bad("explain", "-f", "cuda.half.rn", "-r", "rtz", "1", says="do not go with the preset")
+        self.bad("explain", "-f", "cuda.half.rn", "-r", "rne", "-r", "rtz", "1", says="do not go with the preset")
+        self.bad("explain", "-f", "cuda.half.rn", "-r", "all", "1", says="do not go with the preset")
+        self.assertIn("0x3c00", self.ok("explain", "-f", "torch.bfloat16", "-f", "binary16", "1"))
+        self.assertIn("0x3f80", self.ok("explain", "-f", "posit8", "-f", "torch.bfloat16", "1"))
+        self.bad("explain", "-f", "cuda.half", "1", says="no such name")
+        self.bad("explain", "-f", "te.nvfp4", "1", says="is for arrays")
+        self.bad("encode", "-f", "nobody.half", stdin="1\n", says="format 'nobody.half'")
+        self.assertEqual(self.left(), [])
+
+
+if __name__ == "__main__":
+    support.main()
