@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""The C libraries: where they are, how they are loaded, and what their statuses become.
+
+Each is loaded when it is first used. They are looked for
+
+    1. where HALFULP_LIBRARY says: a folder, or the file of libhalfulp itself;
+    2. beside this package (that is what a wheel has);
+    3. where pkg-config finds halfulp, HALFULP_PREFIX and the system's loader.
+
+ctypes releases the interpreter's lock while a call runs.
+"""
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import functools
+import os
+import pathlib
+import subprocess
+import sysconfig
+from typing import Any, Iterator
+
+from . import _signatures as signatures
+from . import _structs as s
+
+
+class HalfulpError(Exception):
+    """What a call says about misuse; `status` is the C library's name for it ("HU_E_SHAPE")."""
+
+    status = ''
+
+
+class HalfulpValueError(HalfulpError, ValueError):
+    """An argument that makes no sense: a text, a shape, an overlap."""
+
+
+class HalfulpTypeError(HalfulpError, TypeError):
+    """An array of another type than the call takes."""
+
+
+class HalfulpDeviceError(HalfulpError, RuntimeError):
+    """No CUDA device, no CUDA in this build, or an error of the CUDA runtime."""
+
+
+class HalfulpMemoryError(HalfulpError, MemoryError):
+    """No memory."""
+
+
+_KINDS = {'HU_E_DEVICE': HalfulpDeviceError, 'HU_E_CUDA': HalfulpDeviceError, 'HU_E_MEMORY': HalfulpMemoryError,
+          'HU_E_ALIGN': HalfulpTypeError}
+
+
+def _near_pkg_config() -> Iterator[pathlib.Path]:
+    prefix = os.environ.get('HALFULP_PREFIX')
+    if prefix:
+        yield from sorted(path.parent for path in pathlib.Path(prefix).glob('lib*/**/libhalfulp.so'))
+    try:
+        said = subprocess.run(['pkg-config', '--variable=libdir', 'halfulp'], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, universal_newlines=True)
+    except OSError:
+        return
+    if said.returncode == 0:
+        yield pathlib.Path(said.stdout.strip())  # pkgconf puts PKG_CONFIG_SYSROOT_DIR in front itself
+        yield pathlib.Path(os.environ.get('PKG_CONFIG_SYSROOT_DIR', '') + said.stdout.strip())
+
+
+def _candidates(stem: str) -> Iterator[str]:
+    """Files that may be library `stem` ("halfulp", "halfulp-train"), the ones to be preferred first."""
+    given = os.environ.get('HALFULP_LIBRARY')
+    if given:
+        path = pathlib.Path(given)
+        folders = [path] if path.is_dir() else [path.parent]
+        if path.is_dir():  # of a build, too
+            folders += [path / name for name in ('emu', 'train', 'gpu', 'lib')]
+        elif stem == 'halfulp':
+            yield str(path)
+        for folder in folders:
+            yield from _in_folder(folder, stem)
+        return
+    for folder in (*_of_wheel(), *_near_pkg_config()):
+        yield from _in_folder(folder, stem)
+    yield 'lib{}.so.0'.format(stem)
+
+
+def _of_wheel() -> Iterator[pathlib.Path]:
+    """Where meson-python puts libraries: beside the package, or where compiled packages go if that is elsewhere."""
+    here = pathlib.Path(__file__).resolve().parent.parent
+    yield here / '.halfulp.mesonpy.libs'
+    if here == pathlib.Path(sysconfig.get_path('purelib')).resolve():
+        yield pathlib.Path(sysconfig.get_path('platlib')) / '.halfulp.mesonpy.libs'
+
+
+def _in_folder(folder: pathlib.Path, stem: str) -> Iterator[str]:
+    yield from sorted(str(path) for path in folder.glob('lib{}.so*'.format(stem)))
+    apple = folder.glob('lib{}*.dylib'.format(stem))
+    yield from sorted(str(path) for path in apple if '-' not in path.name[3 + len(stem):])
+
+
+def _load(stem: str, table: dict) -> ctypes.CDLL:
+    tried = []
+    for path in _candidates(stem):
+        try:
+            library = ctypes.CDLL(path)
+        except OSError as error:
+            tried.append('{}: {}'.format(path, error))
+            continue
+        try:
+            signatures.declare(library, table)
+        except AttributeError as error:
+            raise ImportError('{} is another version of halfulp than this package: {}'.format(path, error)) from None
+        return library
+    raise ImportError('lib{}.so was not found; HALFULP_LIBRARY names its folder{}'.format(
+        stem, ''.join('\n  ' + line for line in tried)))
+
+
+@functools.lru_cache(maxsize=None)
+def main() -> ctypes.CDLL:
+    """libhalfulp."""
+    return _load('halfulp', signatures.MAIN)
+
+
+@functools.lru_cache(maxsize=None)
+def train() -> ctypes.CDLL:
+    """libhalfulp-train; ImportError where it is not there."""
+    return _load('halfulp-train', signatures.TRAIN)
+
+
+@functools.lru_cache(maxsize=None)
+def cuda() -> ctypes.CDLL:
+    """libhalfulp-cuda; HalfulpDeviceError where it is not there."""
+    try:
+        return _load('halfulp-cuda', signatures.CUDA)
+    except ImportError as error:
+        raise HalfulpDeviceError('halfulp was built without CUDA: {}'.format(error)) from None
+
+
+def error(status: int, argument: str = '', detail: str = '') -> HalfulpError:
+    """The exception for a status: the argument's name, the library's sentence, and what else is known."""
+    name = main().hu_status_name(status).decode()
+    text = main().hu_status_text(status).decode()
+    kind = _KINDS.get(name, HalfulpValueError)
+    made = kind('{}{}{} ({})'.format(argument + ': ' if argument else '', text, '; ' + detail if detail else '', name))
+    made.status = name
+    return made
+
+
+def check(status: int, argument: str = '', detail: str = '') -> None:
+    """Nothing for HU_OK, else the exception."""
+    if status != s.OK:
+        raise error(status, argument, detail)
+
+
+def parse(argument: str, text: str, call, record, *more) -> None:
+    """record = text, by a parser (record, text, ..., where) of the library; *more stands before `where`."""
+    if not isinstance(text, str):
+        raise HalfulpTypeError('{}: a text is wanted, not {}'.format(argument, type(text).__name__))
+    where = ctypes.c_size_t(0)
+    raw = text.encode()
+    status = call(ctypes.byref(record), raw, *more, ctypes.byref(where)) if b'\0' not in raw else -60
+    if status != s.OK:
+        rest = raw[where.value:].decode(errors='replace')
+        at = '' if where.value == 0 else ' from {!r} on'.format(rest) if rest else ' at its end'
+        detail = repr(text) + at
+        raise error(status, argument, detail)
+
+
+def written(call, size: int, *record) -> str:
+    """The text of a record, by a writer (buffer, size, record) of the library."""
+    room = ctypes.create_string_buffer(size)
+    call(room, size, *record)
+    return room.value.decode()
+
+
+def address(thing) -> Any:
+    """A record for an argument `pointer`, None for None. It keeps the record alive until the call has returned."""
+    return None if thing is None else ctypes.byref(thing)

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""The array calls on raw addresses, on the CPU and on CUDA devices: what calls over arrays stand on.
+
+Addresses are integers (``array.ctypes.data``, ``tensor.data_ptr()``), strides count elements, `dtype` is "float32",
+"float64", "float16" or "bfloat16". Nothing is checked but what the C library checks: it cannot know how long arrays
+are.
+
+`how` says the rest: rounding, random stream, threads, counts, device. With ``cuda`` None a call runs on the CPU and is
+done when it returns. Else ``cuda`` is a cudaStream_t as an integer (0: the default stream), the addresses are the
+device's, `events` is the address of a hu_events there (or None), and the call is enqueued: memory must stay until the
+stream has done it.
+"""
+from __future__ import annotations
+
+import ctypes
+from typing import Any, List, NamedTuple, Optional, Union
+
+from . import _abi as abi
+from . import _structs as s
+from .events import Events
+from .format import Format, FormatLike
+from .mode import Mode, ModeLike, Stream, StreamLike, mode_of, stream_of
+
+_NARROW = {'float16': 'binary16', 'bfloat16': 'bfloat16'}
+_WIDE = {'float32': '', 'float64': '64'}
+
+
+class How:
+    """How a call is run.
+
+    Parameters
+    ----------
+    mode : Mode or str
+        The rounding.
+    stream : Stream, (key, counter) or key, optional
+        Random words of stochastic modes; (0, 0) without it.
+    threads : int
+        On the CPU.
+    events : Events, int or None
+        Counts to be added to; an integer is the address of a hu_events.
+    cuda : int or None
+        A cudaStream_t; None: the CPU.
+    levels_off : int
+        Kernel levels not to use (halfulp/array.h).
+    """
+
+    __slots__ = ('mode', 'stream', 'threads', 'events', 'cuda', 'exec')
+
+    def __init__(self, mode: ModeLike = 'rne', *, stream: Optional[StreamLike] = None, threads: int = 1,
+                 events: Union[Events, int, None] = None, cuda: Optional[int] = None, levels_off: int = 0) -> None:
+        self.mode: Mode = mode_of(mode)
+        self.stream: Stream = stream_of(stream) if stream is not None else Stream(0, 0)
+        if not 0 <= threads <= s.THREADS_MAX:
+            raise abi.HalfulpValueError('threads: {} is not 0 to {}'.format(threads, s.THREADS_MAX))
+        self.threads = threads
+        self.events = events
+        self.cuda = cuda
+        self.exec = s.hu_exec(threads, levels_off, self.stream._record())
+
+    def after(self, n: int) -> 'How':
+        """The same with the stream n words later."""
+        return How(self.mode, stream=self.stream.after(n), threads=self.threads, events=self.events, cuda=self.cuda,
+                   levels_off=self.exec.levels_off)
+
+    @property
+    def counts(self) -> Optional[int]:
+        """The address of the counts."""
+        return abi.address(self.events._c) if isinstance(self.events, Events) else self.events
+
+    def call(self, name: str, *arguments: Any, mode: bool = True, events: bool = True, argument: str = '') -> None:
+        """hu_NAME or hu_device_NAME of the arguments, then mode, exec, events as wanted, and the CUDA stream."""
+        more: List[Any] = [self.mode._c] if mode else []
+        more.append(abi.address(self.exec))
+        more += [self.counts] if events else []
+        if self.cuda is None:
+            status = getattr(abi.main(), 'hu_' + name)(*arguments, *more)
+        else:
+            status = getattr(abi.cuda(), 'hu_device_' + name)(*arguments, *more, self.cuda)
+        abi.check(status, argument or name)
+
+
+def _c(format: FormatLike) -> s.hu_format:
+    return (format if isinstance(format, Format) else Format(format))._c
+
+
+def _known(dtype: str) -> None:
+    if dtype not in _NARROW and dtype not in _WIDE:
+        raise abi.HalfulpTypeError('dtype: {!r} is none of float16, bfloat16, float32, float64'.format(dtype))
+
+
+def encode(n: int, z: int, incz: int, x: int, incx: int, dtype: str, format: FormatLike, how: How) -> None:
+    """z[i] = the code of `format` that number x[i] rounds to."""
+    _known(dtype)
+    if dtype in _NARROW:
+        how.call('convert_n', n, z, incz, _c(format), x, incx, _c(_NARROW[dtype]), argument='encode')
+    else:
+        how.call('encode{}_n'.format(_WIDE[dtype]), n, z, incz, x, incx, _c(format), argument='encode')
+
+
+def decode(n: int, z: int, incz: int, dtype: str, x: int, incx: int, format: FormatLike, how: How) -> None:
+    """z[i] = the value of code x[i], exact: HalfulpValueError where `dtype` cannot hold all values of the format."""
+    _known(dtype)
+    if dtype in _NARROW:
+        _must_fit(format, dtype)
+        exact = How(threads=how.threads, cuda=how.cuda)
+        exact.call('convert_n', n, z, incz, _c(_NARROW[dtype]), x, incx, _c(format), argument='decode')
+    else:
+        how.call('decode{}_n'.format(_WIDE[dtype]), n, z, incz, x, incx, _c(format), mode=False, events=False,
+                 argument='decode')
+
+
+def quantize(n: int, z: int, incz: int, x: int, incx: int, dtype: str, format: FormatLike, how: How,
+             work: Optional[int] = None) -> None:
+    """z[i] = the value of `format` that x[i] rounds to, z and x of one type; z may be x with the same stride.
+
+    float16 and bfloat16 go through codes (one rounding; the way back is exact), which want room for n of them: made
+    here on the CPU; on a device `work` is its address there.
+    """
+    _known(dtype)
+    if dtype in _WIDE:
+        how.call('quantize{}_n'.format(_WIDE[dtype]), n, z, incz, x, incx, _c(format), argument='quantize')
+        return
+    target = format if isinstance(format, Format) else Format(format)
+    _must_fit(target, dtype)
+    room = None
+    if work is None:
+        if how.cuda is not None:
+            raise abi.HalfulpValueError('work: quantizing {} on a device wants room for {} codes there'.format(dtype,
+                n))
+        room = ctypes.create_string_buffer(max(n * target.storage // 8, 1) + 4)  # codes are aligned to their size
+        work = ctypes.addressof(room) + 3 & ~3
+    encode(n, work, 1, x, incx, dtype, target, how)
+    decode(n, z, incz, dtype, work, 1, target, how)
+    del room
+
+
+def convert(n: int, z: int, incz: int, to: FormatLike, x: int, incx: int, of: FormatLike, how: How) -> None:
+    """z[i] = code x[i] of format `of` rounded into `to`."""
+    how.call('convert_n', n, z, incz, _c(to), x, incx, _c(of), argument='convert')
+
+
+def _must_fit(format: FormatLike, dtype: str) -> None:
+    target = format if isinstance(format, Format) else Format(format)
+    if not target.fits(_NARROW[dtype]):
+        raise abi.HalfulpValueError('format: {} has values that {} cannot hold exactly (HU_E_CARRIER)'.format(target,
+            dtype))
+
+
+class Matrix(NamedTuple):
+    """A matrix of `gemm`: element (i, j) at i * ld + j, or at j * ld + i if transposed (operands only).
+
+    codes False: float32 values on the grid of the format; True: its codes.
+    """
+
+    address: Optional[int]
+    ld: int
+    format: FormatLike
+    codes: bool = False
+    transposed: bool = False
+
+    def operand(self) -> s.hu_operand:
+        return s.hu_operand(self.address, self.ld, _c(self.format), s.CODES if self.codes else s.VALUES,
+                            self.transposed)
+
+    def result(self) -> s.hu_result:
+        return s.hu_result(self.address, self.ld, _c(self.format), s.CODES if self.codes else s.VALUES)

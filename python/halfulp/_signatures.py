@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""What the C functions take and return, a word an argument; test_abi.py reads the same from the headers."""
+from __future__ import annotations
+
+import ctypes as c
+
+from . import _structs as s
+
+WORDS = {
+    'size': c.c_size_t, 'step': c.c_ssize_t, 'pointer': c.c_void_p, 'text': c.c_char_p, 'int': c.c_int,
+    'unsigned': c.c_uint, 'u8': c.c_uint8, 'u32': c.c_uint32, 'i64': c.c_int64, 'u64': c.c_uint64, 'float': c.c_float,
+    'double': c.c_double, 'status': c.c_int, 'none': None,
+}
+WORDS.update((name[3:], kind) for name, kind in s.RECORDS.items())
+
+_MADE = 'size pointer step pointer step'  # n, z, incz, x, incx
+_UNARY = 'size pointer step format pointer step format mode pointer pointer'  # n, z, fz, x, fx, mode, exec, events
+_BINARY = 'size pointer step format pointer step format pointer step format mode pointer pointer'
+_GEMM = 'size size size pointer pointer pointer pointer'  # m, n, k, d, a, b, c
+_NEXT = _MADE + ' format pointer'
+
+FUNCTIONS = ['exp', 'exp2', 'expm1', 'log', 'log2', 'log1p', 'tanh', 'sigmoid', 'erf', 'gelu', 'rsqrt', 'reciprocal',
+             'sin', 'cos']
+BINARY = ['add', 'sub', 'mul', 'div', 'minimum', 'maximum', 'minimum_number', 'maximum_number']
+
+# Calls that a CUDA device has as well: hu_NAME, and hu_device_NAME with a stream behind.
+TWINS = {
+    'quantize_n': _MADE + ' format mode pointer pointer', 'quantize64_n': _MADE + ' format mode pointer pointer',
+    'encode_n': _MADE + ' format mode pointer pointer', 'encode64_n': _MADE + ' format mode pointer pointer',
+    'decode_n': _NEXT, 'decode64_n': _NEXT,
+    'convert_n': _UNARY, 'sqrt_n': _UNARY,
+    'fma_n': 'size pointer step format ' + 3 * 'pointer step format ' + 'mode pointer pointer',
+    'round_to_integral_n': _MADE + ' format mode pointer pointer',
+    'next_up_n': _NEXT, 'next_down_n': _NEXT, 'class_n': _NEXT,
+    'compare_n': 'size pointer step pointer step format pointer step format pointer',
+    'pow_n': _BINARY,
+    'gemm': _GEMM + ' pointer mode pointer pointer',
+    'gemm_scaled': _GEMM + ' pointer pointer pointer mode pointer pointer',
+    'dot_n': 'size size pointer step element pointer pointer mode pointer pointer',
+    'number_quantize_n': _MADE + ' number mode pointer pointer',
+    'number_quantize64_n': _MADE + ' number mode pointer pointer',
+    'number_encode_n': _MADE + ' number mode pointer pointer',
+    'number_encode64_n': _MADE + ' number mode pointer pointer', 'number_decode_n': _MADE + ' number pointer',
+    'number_decode64_n': _MADE + ' number pointer',
+    'number_convert_n': 'size pointer step number pointer step number mode pointer pointer',
+    'scaled_decode': 'size size pointer size pointer pointer pointer',
+    'hadamard_forward': 'size size pointer size pointer size pointer pointer',
+    'hadamard_inverse': 'size size pointer size pointer size pointer pointer',
+}
+for _name in BINARY:
+    TWINS[_name + '_n'] = _BINARY
+for _name in FUNCTIONS:
+    TWINS[_name + '_n'] = _UNARY
+
+# libhalfulp: arguments, then what is returned.
+MAIN = {
+    'status_name': 'int -> text', 'status_text': 'int -> text', 'levels': '-> u32',
+    'format_check': 'format pointer -> status', 'format_limits': 'format -> limits',
+    'format_equal': 'format format -> int', 'format_fits_binary32': 'format -> int',
+    'format_ieee': 'unsigned unsigned int -> format', 'format_finite': 'unsigned unsigned int -> format',
+    'format_fn': 'unsigned unsigned int -> format', 'format_fnuz': 'unsigned unsigned int -> format',
+    'format_p3109': 'unsigned unsigned int int -> format',
+    'format_parse_why': 'pointer text pointer pointer -> status', 'format_text': 'pointer size format -> size',
+    'format_count': '-> size', 'format_at': 'size -> format_entry', 'format_id': 'format -> text',
+    'mode_check': 'mode -> status', 'mode_parse_round': 'pointer text -> status',
+    'mode_parse_saturate': 'pointer text -> status', 'mode_parse_nan': 'pointer text -> status',
+    'mode_round_text': 'pointer mode -> text', 'stream_words_n': 'size pointer stream -> none',
+    'events_add': 'pointer pointer -> none', 'pack_size': 'size unsigned -> size',
+    'pack_n': 'size pointer pointer unsigned -> status', 'unpack_n': 'size pointer pointer unsigned -> status',
+    'accum_check': 'pointer -> status', 'accum_parse': 'pointer text pointer -> status',
+    'accum_text': 'pointer size pointer -> size', 'accum_is_scaled': 'pointer -> int',
+    'element_size': 'element -> size', 'element_width': 'element -> unsigned', 'preset_count': '-> size',
+    'preset_at': 'pointer size -> status', 'preset_find': 'pointer text -> status',
+    'dot_n_watched': TWINS['dot_n'] + ' pointer -> status',
+    'gemm_watched': TWINS['gemm_scaled'] + ' pointer -> status', 'gemm_exact64': 'size format format pointer -> int',
+    'scaling_check': 'pointer pointer -> status', 'scaling_parse': 'pointer text pointer -> status',
+    'scaling_text': 'pointer size pointer -> size', 'scaling_count': '-> size', 'scaling_at': 'size -> scaling_entry',
+    'scaled_sizes_of': 'size size pointer -> scaled_sizes',
+    'scaled_encode': 'size size pointer pointer size pointer mode pointer pointer pointer pointer -> status',
+    'scaled_quantize': 'size size pointer size pointer size pointer mode pointer pointer pointer pointer -> status',
+    'scaled_pack': 'size size pointer pointer size pointer -> status',
+    'scaled_unpack': 'size size pointer size pointer pointer -> status', 'scaled_sum_check': 'pointer -> status',
+    'scaled_gemm_space': 'size size size pointer pointer pointer pointer pointer pointer -> size',
+    'scaled_gemm': _GEMM + ' pointer mode pointer size pointer pointer -> status',
+    's2fp8_parse': 'pointer text pointer -> status', 's2fp8_text': 'pointer size pointer -> size',
+    's2fp8_sum_n': 'size pointer step pointer pointer -> status', 's2fp8_scale_of': 'pointer pointer pointer -> status',
+    's2fp8_scale_from': 'pointer i64 i64 pointer -> status',
+    's2fp8_scale_stored': 'pointer float float pointer -> status',
+    's2fp8_encode_n': _MADE + ' pointer pointer mode pointer pointer -> status',
+    's2fp8_decode_n': _MADE + ' pointer pointer pointer -> status',
+    's2fp8_quantize_n': _MADE + ' pointer pointer mode pointer pointer -> status',
+    's2fp8_gemm': 'size size size pointer size pointer pointer pointer size pointer -> status',
+    'number_check': 'number pointer -> status', 'number_equal': 'number number -> int',
+    'number_limits_of': 'number -> number_limits', 'number_parse': 'pointer text pointer pointer -> status',
+    'number_text': 'pointer size number -> size', 'number_count': '-> size', 'number_at': 'size -> number_entry',
+    'number_id': 'number -> text', 'conversion_count': '-> size', 'conversion_at': 'size -> conversion_entry',
+    'conversion_find': 'pointer text -> status',
+}
+for _name in ('encode_n', 'encode64_n', 'quantize_n', 'quantize64_n'):
+    MAIN['conversion_' + _name] = _MADE + ' pointer pointer pointer -> status'
+MAIN.update((name, words + ' -> status') for name, words in TWINS.items())
+
+# libhalfulp-cuda.
+CUDA = {
+    'device_available': 'pointer size -> status', 'device_versions': 'pointer size -> none',
+    'device_scaled_work': 'size size pointer -> size',
+    'device_scaled_encode': 'size size pointer pointer size pointer mode ' + 6 * 'pointer ' + '-> status',
+    'device_scaled_quantize':
+        'size size pointer size pointer size pointer mode ' + 6 * 'pointer ' + '-> status',
+}
+CUDA.update(('device_' + name, words + ' pointer -> status') for name, words in TWINS.items())
+
+# libhalfulp-train.
+TRAIN = {
+    'rounding_check': 'pointer -> status', 'rounding_parse': 'pointer text pointer -> status',
+    'rounding_apply': 'size size pointer pointer pointer pointer pointer -> status',
+    'rounding_bits': 'size size pointer -> u64',
+    'loss_rule_check': 'pointer pointer -> status', 'loss_rule_parse': 'pointer text pointer -> status',
+    'loss_rule_text': 'pointer size pointer -> size', 'loss_scale_start': 'pointer -> loss_scale',
+    'loss_scale_update': 'pointer pointer gradient_found -> int',
+    'gradient_unscale_n': 'size pointer float pointer -> none', 'loss_scale_of_gmax': 'float float int -> float',
+    'optimizer_sgd': 'format -> optimizer', 'optimizer_adamw': 'format -> optimizer',
+    'optimizer_check': 'pointer pointer -> status', 'optimizer_tick': 'pointer pointer -> none',
+    'optimizer_step': 'size pointer pointer pointer stream pointer -> status', 'optimizer_bytes': 'pointer -> size',
+    'ratio_parse': 'pointer text -> status', 'ratio_usable': 'ratio -> int',
+    'layout_check': 'pointer -> status', 'layout_elements': 'pointer -> u64',
+    'assign_high': 'pointer pointer -> status', 'assign_uniform': 'pointer pointer -> status',
+    'assign_operator': 'pointer pointer -> status', 'assign_operator_prime': 'pointer pointer -> status',
+    'assign_demote': 'pointer pointer ratio unsigned stream -> status',
+    'assign_keep_parameter_gradients': 'pointer pointer -> none', 'assign_ratio': 'pointer pointer -> ratio',
+    'assign_promote': 'pointer pointer pointer pointer ratio -> size',
+}
+
+
+def declare(library: c.CDLL, table: dict) -> None:
+    """Give the functions of a library their types. AttributeError: it lacks one, so it is another version."""
+    for name, words in table.items():
+        arguments, _, returned = words.partition('->')
+        function = getattr(library, 'hu_' + name)
+        function.argtypes = [WORDS[word] for word in arguments.split()]
+        function.restype = WORDS[returned.strip()]

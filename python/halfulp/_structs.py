@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: MIT
+"""The records and enumerators of the C headers, field by field.
+
+Nothing here is computed: python/tests/test_abi.py has a C compiler print the size of each record, the place of each
+field and the value of each enumerator, and compares.
+"""
+from __future__ import annotations
+
+import ctypes as c
+
+
+class _Record(c.Structure):
+    """A C record that compares and prints by its fields."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and bytes(self) == bytes(other)
+
+    __hash__ = None  # type: ignore[assignment]  # records can be changed
+
+    def copy(self):
+        return type(self).from_buffer_copy(self)
+
+    def __repr__(self) -> str:
+        return '{}({})'.format(type(self).__name__,
+                               ', '.join('{}={!r}'.format(f[0], getattr(self, f[0])) for f in self._fields_))
+
+
+# ---- format.h ----
+class hu_format(_Record):
+    _fields_ = [(name, c.c_uint8) for name in
+                ('sign', 'e', 'm', 'zero', 'subnormal', 'inf', 'nan', 'negzero', 'overflow', 'negative')] + [('b',
+                    c.c_int16)]
+
+
+class hu_limits(_Record):
+    _fields_ = [(name, c.c_uint32) for name in
+                ('width', 'storage', 'sign_mask', 'max_code', 'min_code', 'min_normal_code', 'inf_code', 'nan_code',
+                 'has_nan')
+                ] + [(name, c.c_int32) for name in ('bias', 'emin', 'emax')
+                     ] + [(name, c.c_double) for name in ('max', 'min', 'min_normal', 'low')
+                          ] + [('finite_codes', c.c_uint64), ('nan_codes', c.c_uint64)]
+
+
+class hu_format_entry(_Record):
+    _fields_ = [('id', c.c_char_p), ('aliases', c.c_char_p), ('source', c.c_char_p), ('open', c.c_char_p),
+                ('format', hu_format)]
+
+
+# ---- mode.h, array.h ----
+class hu_mode(_Record):
+    _fields_ = [(name, c.c_uint8) for name in ('round', 'saturate', 'tiny', 'nan', 'bits')] + [('reserved',
+        c.c_uint8 * 3)]
+
+
+class hu_stream(_Record):
+    _fields_ = [('key', c.c_uint64), ('counter', c.c_uint64)]
+
+
+class hu_events(_Record):
+    _fields_ = [(name, c.c_uint64) for name in
+                ('overflow', 'saturated', 'underflow', 'to_zero', 'subnormal', 'inexact', 'invalid', 'nan_in', 'inf_in',
+                 'divide_by_zero')]
+
+
+class hu_exec(_Record):
+    _fields_ = [('threads', c.c_uint32), ('levels_off', c.c_uint32), ('stream', hu_stream)]
+
+
+# ---- accum.h, gemm.h ----
+class hu_block(_Record):
+    _fields_ = [(name, c.c_uint8) for name in
+                ('rule', 'cut', 'order', 'join', 'over', 'daz', 'ftz', 'products', 'input', 'lanes')
+                ] + [(name, c.c_uint16) for name in ('length', 'kept', 'kept2', 'group', 'far', 'big', 'every')
+                     ] + [('emin', c.c_int16), ('reserved', c.c_uint16), ('as', hu_format), ('scale', hu_format)]
+
+
+class hu_accum(_Record):
+    _fields_ = [('kind', c.c_uint32), ('length', c.c_uint32), ('product', hu_format), ('sum', hu_format),
+                ('mode', hu_mode), ('block', hu_block), ('promote', c.c_uint32), ('scaled', c.c_uint32),
+                ('promoted', hu_format), ('slices', c.c_uint32)]
+
+
+class hu_element(_Record):
+    _fields_ = [('kind', c.c_uint8), ('reserved', c.c_uint8), ('format', hu_format)]
+
+
+class hu_preset(_Record):
+    _fields_ = [('name', c.c_char * 48), ('accum', hu_accum), ('a', hu_element), ('b', hu_element), ('c', hu_element),
+                ('k', c.c_uint32), ('unit', c.c_char_p), ('confidence', c.c_char_p), ('source', c.c_char_p)]
+
+
+class hu_vector(_Record):
+    _fields_ = [('data', c.c_void_p), ('stride', c.c_ssize_t), ('step', c.c_ssize_t), ('element', hu_element)]
+
+
+class hu_dot_operands(_Record):
+    _fields_ = [(name, hu_vector) for name in ('a', 'b', 'c', 'sa', 'sb')]
+
+
+class hu_watch(_Record):
+    _fields_ = [(name, c.c_uint64) for name in ('additions', 'swamped', 'overflows', 'gap')]
+
+
+class hu_operand(_Record):
+    _fields_ = [('data', c.c_void_p), ('ld', c.c_size_t), ('format', hu_format), ('storage', c.c_uint8),
+                ('transposed', c.c_uint8)]
+
+
+class hu_result(_Record):
+    _fields_ = [('data', c.c_void_p), ('ld', c.c_size_t), ('format', hu_format), ('storage', c.c_uint8)]
+
+
+# ---- scaled.h, scaled_gemm.h ----
+class hu_scaling(_Record):
+    _fields_ = [('element', hu_format), ('scale', hu_format), ('rows', c.c_uint32), ('cols', c.c_uint32)
+                ] + [(name, c.c_uint8) for name in ('rule', 'round', 'steps', 'tensor', 'coding', 'special', 'blank',
+                                                    'pad')
+                     ] + [('amin', c.c_uint32)]
+
+
+class hu_scaling_entry(_Record):
+    _fields_ = [('name', c.c_char_p), ('source', c.c_char_p), ('open', c.c_char_p), ('text', c.c_char_p)]
+
+
+class hu_scaled_sizes(_Record):
+    _fields_ = [(name, c.c_size_t) for name in
+                ('block_rows', 'block_cols', 'code_bytes', 'scale_bytes', 'codes', 'scales', 'packed_row', 'packed')]
+
+
+class hu_scaled(_Record):
+    _fields_ = [('codes', c.c_void_p), ('ld', c.c_size_t), ('scales', c.c_void_p), ('lds', c.c_size_t),
+                ('tensor', c.c_void_p)]
+
+
+class hu_scaled_stats(_Record):
+    _fields_ = [('amax', c.c_float), ('scale', c.c_uint32), ('special', c.c_uint64), ('saturated', c.c_uint64),
+                ('to_zero', c.c_uint64)]
+
+
+class hu_scaled_operand(_Record):
+    _fields_ = [('scaling', c.POINTER(hu_scaling)), ('scaled', hu_scaled), ('transposed', c.c_uint8),
+                ('plain', hu_operand)]
+
+
+class hu_scaled_result(_Record):
+    _fields_ = [('scaling', c.POINTER(hu_scaling)), ('scaled', hu_scaled), ('amax', c.c_void_p), ('stats', c.c_void_p),
+                ('plain', hu_result)]
+
+
+class hu_scaled_sum(_Record):
+    _fields_ = [('way', c.c_uint8), ('factor', c.c_uint8), ('as', hu_format), ('inside', hu_accum),
+                ('across', hu_accum)]
+
+
+# ---- s2fp8.h, hadamard.h, number.h ----
+class hu_s2fp8(_Record):
+    _fields_ = [('element', hu_format), ('target', c.c_uint16), ('special', c.c_uint8), ('reserved', c.c_uint8)]
+
+
+class hu_s2fp8_sums(_Record):
+    _fields_ = [('low', c.c_uint64), ('high', c.c_int64), ('count', c.c_uint64), ('special', c.c_uint64),
+                ('top', c.c_uint32), ('reserved', c.c_uint32)]
+
+
+class hu_s2fp8_scale(_Record):
+    _fields_ = [('mu', c.c_int64), ('m', c.c_int64), ('alpha', c.c_float), ('beta', c.c_float)]
+
+
+class hu_s2fp8_operand(_Record):
+    _fields_ = [('codes', c.c_void_p), ('ld', c.c_size_t), ('kind', c.POINTER(hu_s2fp8)),
+                ('scale', c.POINTER(hu_s2fp8_scale)), ('transposed', c.c_uint8)]
+
+
+class hu_hadamard(_Record):
+    _fields_ = [('n', c.c_uint32)] + [(name, c.c_uint8) for name in ('axis', 'norm', 'signs', 'whole')] + [('mask',
+        c.c_void_p)]
+
+
+class hu_number(_Record):
+    _fields_ = [(name, c.c_uint8) for name in ('kind', 'width', 'es', 'fraction', 'sign', 'coding', 'overflow', 'ties')
+                ] + [('count', c.c_uint16), ('format', hu_format), ('table', c.c_void_p)]
+
+
+class hu_number_limits(_Record):
+    _fields_ = [(name, c.c_uint32) for name in
+                ('width', 'storage', 'max_code', 'low_code', 'min_code', 'zero_code', 'nan_code', 'has_zero',
+                 'has_nan', 'exact64')
+                ] + [(name, c.c_double) for name in ('max', 'low', 'min')]
+
+
+class hu_number_entry(_Record):
+    _fields_ = [('name', c.c_char_p), ('source', c.c_char_p), ('open', c.c_char_p), ('number', hu_number)]
+
+
+# ---- conversion.h ----
+class hu_conversion(_Record):
+    _fields_ = [('format', hu_format), ('mode', hu_mode), ('first', hu_format), ('first_mode', hu_mode)
+                ] + [(name, c.c_uint8) for name in ('operand', 'nan', 'nan64', 'reserved')
+                     ] + [('nan_code', c.c_uint32), ('scaling', c.c_char_p)]
+
+
+class hu_conversion_entry(_Record):
+    _fields_ = [(name, c.c_char_p) for name in ('name', 'stands', 'tested', 'note')] + [('conversion', hu_conversion)]
+
+
+# ---- train/ ----
+class hu_rounding(_Record):
+    _fields_ = [(name, c.c_uint8) for name in ('kind', 'turned', 'over_inf', 'keep_nan')
+                ] + [('mode', hu_mode), ('format', hu_format), ('scaling', hu_scaling), ('s2fp8', hu_s2fp8),
+                     ('number', hu_number)]
+
+
+class hu_rounding_counts(_Record):
+    _fields_ = [('elements', c.c_uint64), ('over', c.c_uint64), ('events', hu_events)]
+
+
+class hu_loss_rule(_Record):
+    _fields_ = [(name, c.c_uint8) for name in ('kind', 'unchecked', 'literal')
+                ] + [(name, c.c_float) for name in ('start', 'low', 'high', 'grow', 'shrink')
+                     ] + [('window', c.c_uint64)] + [(name, c.c_double) for name in ('log_max', 'beta1', 'beta2',
+                         'deviations')]
+
+
+class hu_gradient_found(_Record):
+    _fields_ = [('amax', c.c_float), ('bad', c.c_uint8)]
+
+
+class hu_loss_scale(_Record):
+    _fields_ = [('scale', c.c_float)] + [(name, c.c_uint64) for name in ('iteration', 'skipped', 'since')
+                                         ] + [(name, c.c_double) for name in ('xh', 'sh', 'qh', 'c1', 'c2')]
+
+
+class hu_optimizer(_Record):
+    _fields_ = [('state', hu_format), ('weight', hu_format)
+                ] + [(name, c.c_uint8) for name in ('kind', 'update', 'coupled', 'fused')
+                     ] + [('mode', hu_mode)] + [(name, c.c_double) for name in
+                                                ('rate', 'momentum', 'beta1', 'beta2', 'eps', 'decay')]
+
+
+class hu_optimizer_time(_Record):
+    _fields_ = [('t', c.c_uint64), ('power1', c.c_double), ('power2', c.c_double)]
+
+
+class hu_optimizer_arrays(_Record):
+    _fields_ = [(name, c.c_void_p) for name in ('w', 'g', 'm', 'v', 'c')]
+
+
+class hu_update_counts(_Record):
+    _fields_ = [('moved', c.c_uint64), ('lost', c.c_uint64)]
+
+
+class hu_layout_operator(_Record):
+    _fields_ = [('parameters', c.c_uint64), ('input', c.c_size_t), ('product', c.c_uint8)]
+
+
+class hu_layout(_Record):
+    _fields_ = [('operators', c.c_size_t), ('values', c.POINTER(c.c_uint64)), ('row', c.POINTER(hu_layout_operator))]
+
+
+class hu_assignment(_Record):
+    _fields_ = [(name, c.POINTER(c.c_uint8)) for name in ('v', 'dv', 'theta', 'dtheta')]
+
+
+class hu_ratio(_Record):
+    _fields_ = [('num', c.c_uint64), ('den', c.c_uint64)]
+
+
+RECORDS = {name: kind for name, kind in list(globals().items()) if name.startswith('hu_')}
+
+# ---- enumerators that this package uses ----
+OK = 0
+NO_CODE = 0xFFFFFFFF
+THREADS_MAX = 256
+# Words as the command line has them, each with its enumerator (number: the place in the row).
+ROUNDINGS = ('rne', 'rna', 'rnz', 'rtz', 'rtp', 'rtn', 'raz', 'rto', 'sra', 'srb', 'src')
+SATURATIONS = ('default', 'none', 'finite', 'propagate')
+NAN_POLICIES = ('max', 'zero', 'error')
+TININESS = ('after', 'before')
+ZEROS = ('field', 'code', 'none')
+SUBNORMALS = ('gradual', 'none', 'flush')
+INFINITIES = ('none', 'ieee', 'top')
+NANS = ('none', 'ieee', 'ieee1', 'ones', 'negzero', 'top')
+OVERFLOWS = ('inf', 'nan', 'max')
+NEGATIVES = ('nan', 'low')
+ELEMENTS = ('code', 'binary64', 's8', 'u8', 's4', 'u4', 's32')
+VALUES, CODES = 0, 1
+CLASSES = ('nan', '-inf', '-normal', '-subnormal', '-0', '+0', '+subnormal', '+normal', '+inf')
+
+# What test_abi.py holds against the headers.
+ENUMERATORS = {
+    'HU_OK': OK, 'HU_NO_CODE': NO_CODE, 'HU_THREADS_MAX': THREADS_MAX, 'HU_VALUES': VALUES, 'HU_CODES': CODES,
+    'HU_LESS': -1, 'HU_EQUAL': 0, 'HU_GREATER': 1, 'HU_UNORDERED': 2,
+}
+_ROWS = {
+    ('HU_RNE', 'HU_RNA', 'HU_RNZ', 'HU_RTZ', 'HU_RTP', 'HU_RTN', 'HU_RAZ', 'HU_RTO', 'HU_SRA', 'HU_SRB',
+     'HU_SRC'): ROUNDINGS,
+    ('HU_SAT_DEFAULT', 'HU_SAT_NONE', 'HU_SAT_FINITE', 'HU_SAT_PROPAGATE'): SATURATIONS,
+    ('HU_NAN_TO_MAX', 'HU_NAN_TO_ZERO', 'HU_NAN_TO_ERROR'): NAN_POLICIES,
+    ('HU_TINY_AFTER', 'HU_TINY_BEFORE'): TININESS,
+    ('HU_ZERO_FIELD', 'HU_ZERO_CODE', 'HU_ZERO_NONE'): ZEROS,
+    ('HU_SUBNORMAL_GRADUAL', 'HU_SUBNORMAL_NONE', 'HU_SUBNORMAL_FLUSH'): SUBNORMALS,
+    ('HU_INF_NONE', 'HU_INF_IEEE', 'HU_INF_TOP'): INFINITIES,
+    ('HU_NAN_NONE', 'HU_NAN_IEEE', 'HU_NAN_IEEE_ONES', 'HU_NAN_ONES', 'HU_NAN_NEGZERO', 'HU_NAN_TOP'): NANS,
+    ('HU_OVERFLOW_INF', 'HU_OVERFLOW_NAN', 'HU_OVERFLOW_MAX'): OVERFLOWS,
+    ('HU_NEGATIVE_NAN', 'HU_NEGATIVE_LOW'): NEGATIVES,
+    ('HU_ELEMENT_CODE', 'HU_ELEMENT_BINARY64', 'HU_ELEMENT_S8', 'HU_ELEMENT_U8', 'HU_ELEMENT_S4', 'HU_ELEMENT_U4',
+     'HU_ELEMENT_S32'): ELEMENTS,
+    ('HU_CLASS_NAN', 'HU_CLASS_NEGATIVE_INFINITY', 'HU_CLASS_NEGATIVE_NORMAL', 'HU_CLASS_NEGATIVE_SUBNORMAL',
+     'HU_CLASS_NEGATIVE_ZERO', 'HU_CLASS_POSITIVE_ZERO', 'HU_CLASS_POSITIVE_SUBNORMAL', 'HU_CLASS_POSITIVE_NORMAL',
+     'HU_CLASS_POSITIVE_INFINITY'): CLASSES,
+    ('HU_SCALED_PARTS', 'HU_SCALED_UNIT', 'HU_SCALED_DECODED'): ('parts', 'unit', 'decoded'),
+    ('HU_FACTOR_EXACT', 'HU_FACTOR_ROUNDED', 'HU_FACTOR_TWICE', 'HU_FACTOR_ALPHA'): ('exact', 'rounded', 'twice',
+        'alpha'),
+    ('HU_ALONG_ROWS', 'HU_ALONG_COLUMNS'): ('rows', 'columns'),
+    ('HU_HADAMARD_ROOT', 'HU_HADAMARD_POWER', 'HU_HADAMARD_SUM'): ('root', 'power', 'sum'),
+    ('HU_SIGNS_NONE', 'HU_SIGNS_MASK', 'HU_SIGNS_STREAM'): ('none', 'mask', 'stream'),
+    ('HU_SGD', 'HU_ADAMW'): ('sgd', 'adamw'),
+    ('HU_UPDATE_ROUND', 'HU_UPDATE_KAHAN'): ('round', 'kahan'),
+    ('HU_DEMOTE_LARGEST', 'HU_DEMOTE_SMALLEST', 'HU_DEMOTE_RANDOM'): ('largest', 'smallest', 'random'),
+}
+for _names, _words in _ROWS.items():
+    assert len(_names) == len(_words)
+    ENUMERATORS.update((name, place) for place, name in enumerate(_names))

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""Arrays of every kind seen alike: NumPy's and ml_dtypes', objects with DLPack, CUDA arrays.
+
+A View is where elements are and what they are called. Arrays of the host have `array`, the elements as unsigned
+integers or NumPy's own float types in a NumPy array that shares their memory; those of a device have `cuda`, a stream.
+"""
+from __future__ import annotations
+
+import ctypes as c
+from typing import Any, Optional, Sequence, Tuple
+
+import numpy as np
+
+from . import _abi as abi
+from . import _dlpack as dlpack
+from .format import CODE_DTYPES, Format
+
+VALUES = ('float32', 'float64', 'float16', 'bfloat16')
+_SIZES = {'float64': 8, 'float32': 4, 'float16': 2, 'bfloat16': 2, 'uint8': 1, 'uint16': 2, 'uint32': 4, 'int8': 1,
+          'int32': 4, 'int16': 2, 'int64': 8, 'uint64': 8, 'bool': 1}
+
+
+class View:
+    """Elements in memory: `name` is NumPy's or ml_dtypes' name of their type, strides count elements."""
+
+    __slots__ = ('array', 'name', 'address', 'shape', 'strides', 'itemsize', 'cuda', 'readonly', 'keep')
+
+    def __init__(self, name: str, address: int, shape: Tuple[int, ...], strides: Tuple[int, ...], *, array=None,
+                 cuda: Optional[int] = None, readonly: bool = False, keep: Any = None) -> None:
+        self.name, self.address, self.shape, self.strides = name, address, shape, strides
+        self.itemsize = size_of(name)
+        self.array, self.cuda, self.readonly, self.keep = array, cuda, readonly, keep
+
+    @property
+    def size(self) -> int:
+        count = 1
+        for side in self.shape:
+            count *= side
+        return count
+
+    def broadcast(self, argument: str, shape: Tuple[int, ...]) -> 'View':
+        """The same elements under a larger shape, with strides of 0."""
+        if shape == self.shape:
+            return self
+        more = len(shape) - len(self.shape)
+        if more < 0 or any(mine not in (1, wanted) for mine, wanted in zip(self.shape, shape[more:])):
+            raise abi.HalfulpValueError('{}: shape {} does not go with {}'.format(argument, self.shape, shape))
+        strides = (0,) * more + tuple(0 if mine == 1 else step for mine, step in zip(self.shape, self.strides))
+        array = None if self.array is None else np.broadcast_to(self.array, shape)
+        return View(self.name, self.address, shape, strides, array=array, cuda=self.cuda, readonly=True, keep=self.keep)
+
+    def copied(self) -> 'View':
+        """A contiguous copy of an array of the host."""
+        return _of_raw(np.array(self.array, order='C'), self.name)
+
+    def overlaps(self, other: 'View') -> bool:
+        """Whether arrays of the host may share memory in another way than being the same elements in the same order."""
+        if self.array is None or other.array is None or self.size == 0 or other.size == 0:
+            return False
+        same = (self.address, self.shape, self.strides, self.itemsize) == (other.address, other.shape, other.strides,
+                                                                           other.itemsize)
+        return not same and np.may_share_memory(self.array, other.array)
+
+
+def size_of(name: str) -> int:
+    """Bytes of an element."""
+    return _SIZES.get(name) or Format(name).storage // 8
+
+
+def dtype_of(argument: str, name: str) -> np.dtype:
+    """NumPy's type of that name; ml_dtypes' where NumPy has none."""
+    if name not in CODE_DTYPES or name == 'float16':
+        return np.dtype(name)
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise abi.HalfulpTypeError('{}: {} wants the package ml_dtypes'.format(argument, name)) from None
+    if not hasattr(ml_dtypes, name):
+        raise abi.HalfulpTypeError('{}: this version of ml_dtypes has no {}'.format(argument, name))
+    return np.dtype(getattr(ml_dtypes, name))
+
+
+def _raw(array: np.ndarray) -> np.ndarray:
+    """The array itself if its type is NumPy's own; else its elements as unsigned integers."""
+    own = array.dtype.name in _SIZES and array.dtype.name != 'bfloat16'
+    return array if own else array.view('u{}'.format(array.itemsize))
+
+
+def _of_raw(raw: np.ndarray, name: str, keep: Any = None) -> View:
+    strides = tuple(step // raw.itemsize for step in raw.strides)
+    return View(name, raw.ctypes.data, raw.shape, strides, array=raw, readonly=not raw.flags.writeable, keep=keep)
+
+
+def _regular(array: np.ndarray) -> bool:
+    """Whether a stride can say in elements where things are, with pointers as the C library wants them."""
+    return (array.flags.aligned and array.dtype.isnative and all(step % array.itemsize == 0 for step in array.strides))
+
+
+def _of_numpy(argument: str, array: np.ndarray) -> View:
+    name = array.dtype.name
+    if array.dtype.kind in 'OSUMm' or array.dtype.fields or (name not in _SIZES and name not in CODE_DTYPES):
+        raise abi.HalfulpTypeError('{}: an array of {} holds no numbers that halfulp knows'.format(argument,
+            array.dtype))
+    if not _regular(array):
+        array = np.array(array, dtype=array.dtype.newbyteorder('='), order='C')
+    return _of_raw(_raw(array), name)
+
+
+def _of_memory(name: str, address: int, shape: Tuple[int, ...], strides: Tuple[int, ...], readonly: bool,
+               keep: Any) -> View:
+    """Memory of the host that NumPy does not know yet."""
+    size = size_of(name)
+    kind = np.dtype(name if name in _SIZES and name != 'bfloat16' else 'u{}'.format(size))
+    extent = sum((side - 1) * step for side, step in zip(shape, strides)) + 1 if all(shape) else 0
+    if any(step < 0 for step in strides):
+        raise abi.HalfulpValueError('a DLPack tensor with a stride below 0')
+    buffer: Any = (c.c_char * (extent * size)).from_address(address) if extent else b''
+    if extent:
+        buffer.keep = keep  # the array's base: memory stays as long as any view of it, whatever becomes of the View
+    array = np.ndarray(shape, kind, buffer=buffer, strides=tuple(step * size for step in strides))
+    if readonly:
+        array.flags.writeable = False
+    made = _of_raw(array, name, keep)
+    made.readonly = readonly
+    return made
+
+
+def _of_cuda(argument: str, thing: Any, cuda_stream: Optional[int]) -> View:
+    said = thing.__cuda_array_interface__
+    kind = np.dtype(said['typestr'])
+    if said.get('mask') is not None:
+        raise abi.HalfulpTypeError('{}: a masked array'.format(argument))
+    own = said.get('stream')
+    if cuda_stream is None:
+        cuda_stream = own or 0
+    elif own is not None and (own or 1) != (cuda_stream or 1):
+        raise abi.HalfulpValueError(
+            '{}: its producer works on stream {}, cuda_stream is {}; make it wait, or give its own'.format(
+            argument, own, cuda_stream))
+    shape = tuple(said['shape'])
+    strides = said.get('strides')
+    if strides is None:
+        strides = dlpack.dense(shape)
+    elif any(step % kind.itemsize for step in strides):
+        raise abi.HalfulpTypeError('{}: strides {} do not count elements of {} bytes'.format(argument, strides,
+            kind.itemsize))
+    else:
+        strides = tuple(step // kind.itemsize for step in strides)
+    if not kind.isnative:
+        raise abi.HalfulpTypeError('{}: elements of the other byte order'.format(argument))
+    # Libraries whose bfloat16 and 8-bit floats have no typestr of their own still know them by name.
+    name = kind.name
+    if kind.kind in 'Vu' and getattr(getattr(thing, 'dtype', None), 'name', None) in CODE_DTYPES:
+        name = thing.dtype.name
+    if name not in _SIZES and name not in CODE_DTYPES:
+        raise abi.HalfulpTypeError('{}: an array of {} holds no numbers that halfulp knows'.format(argument, kind))
+    return View(name, said['data'][0] or 0, shape, strides, cuda=cuda_stream, readonly=bool(said['data'][1]),
+                keep=thing)
+
+
+def view(argument: str, thing: Any, cuda_stream: Optional[int] = None) -> View:
+    """A View of an array, an object with __cuda_array_interface__ or __dlpack__, or Python's numbers (float64)."""
+    if isinstance(thing, (np.ndarray, np.generic)):
+        return _of_numpy(argument, np.asarray(thing))
+    if hasattr(thing, '__cuda_array_interface__'):
+        return _of_cuda(argument, thing, cuda_stream)
+    if hasattr(thing, '__dlpack__') and hasattr(thing, '__dlpack_device__'):
+        taken = dlpack.take(argument, thing, cuda_stream)
+        if taken.cuda:
+            return View(taken.name, taken.address, taken.shape, taken.strides, cuda=cuda_stream or 0,
+                        readonly=taken.read_only, keep=taken.keep)
+        return _of_memory(taken.name, taken.address, taken.shape, taken.strides, taken.read_only, taken.keep)
+    try:
+        array = np.asarray(thing)
+        if array.dtype.kind in 'iub' or (array.dtype.kind == 'f' and array.dtype.name not in _SIZES) or array.size == 0:
+            array = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise abi.HalfulpTypeError('{}: no array of numbers: {}'.format(argument, error)) from None
+    return _of_numpy(argument, array)
+
+
+def target(argument: str, thing: Any, shape: Tuple[int, ...], names: Sequence[str],
+           cuda_stream: Optional[int] = None) -> View:
+    """A View of an array to write, of that shape and with elements of one of these types."""
+    if isinstance(thing, np.ndarray):
+        if not thing.flags.writeable:
+            raise abi.HalfulpValueError('{}: the array is read-only'.format(argument))
+        if not _regular(thing):
+            raise abi.HalfulpValueError('{}: its elements are not aligned, or of the other byte order'.format(argument))
+    elif not (hasattr(thing, '__cuda_array_interface__') or hasattr(thing, '__dlpack__')):
+        raise abi.HalfulpTypeError('{}: an array to write to is wanted, not {}'.format(argument, type(thing).__name__))
+    made = view(argument, thing, cuda_stream)
+    if made.readonly:
+        raise abi.HalfulpValueError('{}: the array is read-only'.format(argument))
+    if made.shape != shape:
+        raise abi.HalfulpValueError('{}: shape {} instead of {}'.format(argument, made.shape, shape))
+    if made.name not in names:
+        raise abi.HalfulpTypeError('{}: an array of {} instead of {}'.format(argument, made.name, ' or '.join(names)))
+    return made
+
+
+def fresh(argument: str, name: str, shape: Tuple[int, ...], like: Optional[View] = None) -> Tuple[np.ndarray, View]:
+    """A new array of the host, laid out as `like` where shapes agree, and its View."""
+    kind = dtype_of(argument, name)
+    if like is not None and like.array is not None and like.shape == shape:
+        made = np.empty_like(like.array, dtype=kind, subok=False)
+    else:
+        made = np.empty(shape, kind)
+    return made, _of_raw(_raw(made), name)

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""How sums of products are accumulated, and models of matrix units (halfulp/accum.h; docs/numerics.md section 11)."""
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import Any, List, Mapping, NamedTuple, Union
+
+from . import _abi as abi
+from . import _structs as s
+from ._value import Value
+from .format import Format
+
+
+class Accumulator(Value):
+    """An accumulation model: which roundings the sums of a dot product have, and in which order.
+
+    Parameters
+    ----------
+    text : str
+        "exact"; "fp32", "fp64"; "seq(binary16)" (a fused multiply-add a step); "seq2(P,F)"; "chunk(64,P,F)";
+        "pairwise(F)"; "strided(F)"; "kahan(F)"; "neumaier(F)"; "int32"; "block(...)"; the name of a matrix unit
+        ("nv.hopper.e4m3.f32.wgmma", see `models`); "promote(N,MODEL,F)"; "splitk(S,MODEL)". Roundings go in as
+        "seq(binary16,sra:8)". The grammar is in halfulp/accum.h.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, text: Union[str, 'Accumulator'] = 'exact') -> None:
+        self._c = text._c if isinstance(text, Accumulator) else _parse(text)
+
+    @property
+    def text(self) -> str:
+        """The one canonical text; presets are written out as block(...)."""
+        return abi.written(abi.main().hu_accum_text, 768, abi.address(self._c))
+
+    @property
+    def scaled(self) -> bool:
+        """Whether it takes scales besides the operands."""
+        return bool(abi.main().hu_accum_is_scaled(abi.address(self._c)))
+
+    @property
+    def every(self) -> int:
+        """Products that share a scale; 0 where there are none."""
+        if not self.scaled:
+            return 0
+        return self._c.promote if self._c.scaled else self._c.block.every
+
+    @property
+    def stochastic(self) -> bool:
+        """Whether roundings inside the sums draw random words."""
+        return self._c.mode.bits != 0
+
+
+AccumulatorLike = Union[Accumulator, str]
+
+
+def with_words(model: Accumulator, options: Mapping[str, Any]) -> None:
+    """Random words are an argument: a model that draws some wants a stream among a call's options."""
+    if model.stochastic and options.get('stream') is None:
+        raise abi.HalfulpValueError(
+            'stream: {} draws random words; give stream=Stream(key, counter)'.format(model.text))
+
+
+@functools.lru_cache(maxsize=256)
+def _parse(text: str) -> s.hu_accum:
+    record = s.hu_accum()
+    abi.parse('accum', text, abi.main().hu_accum_parse, record)
+    return record
+
+
+class Model(NamedTuple):
+    """A matrix unit: an accumulation model with the operands that its hardware takes."""
+
+    name: str
+    accumulator: Accumulator
+    a: Union[Format, str]  # a format, or 's8', 'u8', 's4', 'u4', 's32', 'binary64'
+    b: Union[Format, str]
+    c: Union[Format, str]  # of C and D
+    k: int  # depth of the shortest instruction: sums are of a multiple of so many products
+    unit: str  # hardware and instruction
+    confidence: str  # 'HW' reproduces recorded results, 'SIM' tested on hardware by its authors, 'DOC', 'OPEN'
+    source: str
+
+
+def _element(record: s.hu_element) -> Union[Format, str]:
+    return Format._from_c(record.format) if record.kind == 0 else s.ELEMENTS[record.kind]
+
+
+def _model(record: s.hu_preset) -> Model:
+    return Model(record.name.decode(), Accumulator._from_c(record.accum), _element(record.a), _element(record.b),
+                 _element(record.c), record.k, record.unit.decode(), record.confidence.decode(), record.source.decode())
+
+
+def model(name: str) -> Model:
+    """The matrix unit of that name; HalfulpValueError if nobody has it."""
+    record = s.hu_preset()
+    if not isinstance(name, str):
+        raise abi.HalfulpTypeError('name: a text is wanted, not {}'.format(type(name).__name__))
+    abi.check(abi.main().hu_preset_find(ctypes.byref(record), name.encode()), 'name', repr(name))
+    return _model(record)
+
+
+def models() -> List[Model]:
+    """All matrix units that are modelled (docs/models.md)."""
+    library, rows = abi.main(), []
+    for place in range(library.hu_preset_count()):
+        record = s.hu_preset()
+        abi.check(library.hu_preset_at(ctypes.byref(record), place), 'models')
+        rows.append(_model(record))
+    return rows
+
+
+class Watch:
+    """What happened inside the sums of a call that is given ``watch=``, before the last rounding (docs/numerics.md
+    section 11.7). Counts are added to.
+
+    Attributes
+    ----------
+    additions : int
+        A finite addend that is not 0 met a finite accumulator.
+    swamped : int
+        Of these: the accumulator kept its value.
+    overflows : int
+        The new accumulator was beyond its format's range.
+    gap : int
+        Most binades between an accumulator and an addend.
+    """
+
+    __slots__ = ('_c',)
+
+    def __init__(self) -> None:
+        self._c = s.hu_watch()
+
+    additions = property(lambda self: self._c.additions)
+    swamped = property(lambda self: self._c.swamped)
+    overflows = property(lambda self: self._c.overflows)
+    gap = property(lambda self: self._c.gap)
+
+    def __repr__(self) -> str:
+        return 'Watch(additions={}, swamped={}, overflows={}, gap={})'.format(self.additions, self.swamped,
+                                                                              self.overflows, self.gap)

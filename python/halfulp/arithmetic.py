@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""Arithmetic and elementary functions on values: exact result, one rounding into a format.
+
+    halfulp.add(a, b, 'float8_e4m3fn')       # float32 values of the format
+
+Operands are arrays of float16, bfloat16, float32 or a type of ml_dtypes, taken as the exact numbers they are; numbers
+of Python and arrays of float64 go where float32 holds them exactly (HalfulpTypeError otherwise). Shapes broadcast.
+The result is of `dtype` (float32, or what `to` was given as), whose numbers include the format's. mode, out and the
+other keywords: see halfulp.arrays. `halfulp.codes` has the same operations on codes.
+"""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Callable, List, Mapping, Optional, Sequence
+
+import numpy as np
+
+from . import _abi as abi
+from . import _pointer as pointer
+from ._elementwise import finished, how, made_or_given, run, shape_of
+from ._views import VALUES, View, target, view
+from .arrays import format_and_type
+from .codes import WHAT, place_and_call
+from .format import CODE_DTYPES, Format, FormatLike
+from .mode import ModeLike
+
+if TYPE_CHECKING:
+    from .options import Options
+    from typing_extensions import Unpack
+
+
+def _operand(argument: str, thing: Any, cuda_stream: Optional[int]) -> View:
+    made = view(argument, thing, cuda_stream)
+    if made.name == 'float64' and made.array is not None:
+        with np.errstate(over='ignore'):
+            narrow = made.array.astype(np.float32)
+        same = (narrow == made.array) | np.isnan(made.array)
+        if not same.all():
+            raise abi.HalfulpTypeError('{}: {!r} is no float32; round it first'.format(
+                argument, float(made.array[~same].flat[0]) if made.shape else float(made.array)))
+        return view(argument, narrow)
+    if made.name != 'float32' and made.name not in CODE_DTYPES:
+        raise abi.HalfulpTypeError(
+            '{}: an array of {} instead of float16, bfloat16, float32 or a type of ml_dtypes'.format(
+            argument, made.name))
+    return made
+
+
+def apply(name: str, names: Sequence[str], things: Sequence[Any], to: FormatLike, mode: ModeLike, dtype: Any, out: Any,
+          options: Mapping[str, Any]) -> Any:
+    """Operation `name` on values."""
+    operands = [_operand(argument, thing, options.get('cuda_stream')) for argument, thing in zip(names, things)]
+    formats: List[Format] = [Format(one.name) for one in operands]
+    shape = shape_of(names, operands)
+    goal, kind = format_and_type(to)
+    wanted = kind or 'float32' if dtype is None else dtype if isinstance(dtype, str) else np.dtype(dtype).name
+    kinds = [wanted] if out is None or dtype is not None else list(VALUES) + ([kind] if kind else [])
+    given = None if out is None else target('out', out, shape, kinds, options.get('cuda_stream'))
+    wanted = given.name if given else wanted
+    direct = wanted in CODE_DTYPES + ('float32',) and Format(wanted) == goal
+    if not direct and wanted not in VALUES:
+        raise abi.HalfulpTypeError('dtype: {} is neither the type of {} nor one of {}'.format(wanted, goal,
+            ', '.join(VALUES)))
+    way = how(mode, options, operands + ([given] if given else []), name)
+    result, made = made_or_given(name, out, given, wanted, shape, operands)
+
+    def call(n, places, way_):
+        if direct:
+            place_and_call(name, n, places, goal, formats, way_)
+            return
+        if way_.cuda is not None:
+            raise abi.HalfulpTypeError('out: on a device the result is codes: of {}, use halfulp.codes.{}'.format(goal,
+                name))
+        room = np.empty(n, goal.dtype)
+        place_and_call(name, n, [(room.ctypes.data, 1)] + list(places[1:]), goal, formats, way_)
+        pointer.decode(n, *places[0], wanted, room.ctypes.data, 1, goal, way_)
+    run(call, made, operands, way)
+    return finished(result, out, shape == ())
+
+
+def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = WHAT[name] + ', rounded once into the format `to`. See the module for what it takes.'
+    return function
+
+
+def _unary(name: str) -> Callable[..., Any]:
+    def function(x: Any, to: FormatLike, mode: ModeLike = 'rne', *, dtype: Any = None, out: Any = None,
+                 **options: Unpack[Options]) -> Any:
+        return apply(name, ['x'], [x], to, mode, dtype, out, options)
+    return _named(function, name)
+
+
+def _binary(name: str, names: Sequence[str] = ('a', 'b')) -> Callable[..., Any]:
+    def function(a: Any, b: Any, to: FormatLike, mode: ModeLike = 'rne', *, dtype: Any = None, out: Any = None,
+                 **options: Unpack[Options]) -> Any:
+        return apply(name, names, [a, b], to, mode, dtype, out, options)
+    return _named(function, name)
+
+
+add = _binary('add')
+sub = _binary('sub')
+mul = _binary('mul')
+div = _binary('div')
+minimum = _binary('minimum')
+maximum = _binary('maximum')
+minimum_number = _binary('minimum_number')
+maximum_number = _binary('maximum_number')
+pow = _binary('pow', ('x', 'y'))
+sqrt = _unary('sqrt')
+exp = _unary('exp')
+exp2 = _unary('exp2')
+expm1 = _unary('expm1')
+log = _unary('log')
+log2 = _unary('log2')
+log1p = _unary('log1p')
+tanh = _unary('tanh')
+sigmoid = _unary('sigmoid')
+erf = _unary('erf')
+gelu = _unary('gelu')
+rsqrt = _unary('rsqrt')
+reciprocal = _unary('reciprocal')
+sin = _unary('sin')
+cos = _unary('cos')
+
+
+def fma(a: Any, b: Any, c: Any, to: FormatLike, mode: ModeLike = 'rne', *, dtype: Any = None, out: Any = None,
+        **options: Unpack[Options]) -> Any:
+    """a b + c, the product not rounded, rounded once into the format `to`. See the module for what it takes."""
+    return apply('fma', ['a', 'b', 'c'], [a, b, c], to, mode, dtype, out, options)
+

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: MIT
+"""Values to codes and back, over arrays of any shape and strides (halfulp/array.h).
+
+What every function here takes:
+
+    mode    the rounding, a Mode or its text ("rne", "sra:8"); saturate=, nan=, tiny= replace parts of it (Mode)
+    stream  random words of stochastic roundings: Stream(key, counter); element i in C order has word i
+    events  an Events whose counts are added to
+    threads how many threads the C library may use; the result is the same bits with any number
+    out     an array to write to, of the result's shape and type; it may be the operand itself
+    cuda_stream  the stream (an integer, cudaStream_t) for arrays on a CUDA device, which want `out`; the call is
+    enqueued
+"""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _abi as abi
+from . import _pointer as pointer
+from ._elementwise import finished, how, made_or_given, run
+from ._views import VALUES, View, size_of, target, view
+from .conversion import Preset, preset_of
+from .format import CODE_DTYPES, Format, FormatLike
+from .mode import ModeLike
+
+if TYPE_CHECKING:
+    from .options import Options
+    from typing_extensions import Unpack
+
+
+def format_and_type(format: FormatLike) -> 'tuple[Format, Optional[str]]':
+    """A format, and the name of the array type that it was given as ("float8_e5m2" for ml_dtypes.float8_e5m2)."""
+    made = format if isinstance(format, Format) else Format(format)
+    return made, None if isinstance(format, (Format, str)) else np.dtype(format).name
+
+
+def codes_view(argument: str, x: View, format: Optional[FormatLike]) -> 'tuple[View, Format]':
+    """x as codes of a format: unsigned integers of its storage, or the type of that very format."""
+    own = Format(x.name) if x.name in CODE_DTYPES or x.name == 'float32' else None
+    if format is None:
+        if own is None:
+            raise abi.HalfulpTypeError('{}: an array of {} says no format; name it'.format(argument, x.name))
+        return x, own
+    wanted = format if isinstance(format, Format) else Format(format)
+    if own is not None and own != wanted:
+        raise abi.HalfulpTypeError('{}: an array of {} holds no codes of {}'.format(argument, x.name, wanted))
+    if own is None and x.name != wanted.dtype.name:
+        raise abi.HalfulpTypeError('{}: codes of {} are {}, not {}'.format(argument, wanted, wanted.dtype.name, x.name))
+    return x, wanted
+
+
+def code_types(format: Format) -> Sequence[str]:
+    """Array types that hold codes of a format: unsigned integers, and the type of that format if there is one."""
+    own = [name for name in CODE_DTYPES + ('float32',) if Format(name) == format]
+    return [format.dtype.name] + own
+
+
+def _numbers(argument: str, x: View) -> None:
+    if x.name not in VALUES:
+        hint = '; convert() takes codes' if x.name in CODE_DTYPES else ''
+        raise abi.HalfulpTypeError('{}: an array of {} instead of float16, bfloat16, float32 or float64{}'.format(
+            argument, x.name, hint))
+
+
+_NARROW = ('float16', 'bfloat16')
+
+
+def _way(preset: Optional[Preset], mode: Optional[ModeLike], options: Options, views: Sequence[View],
+         name: str) -> pointer.How:
+    way = how(preset.mode if preset is not None else 'rne' if mode is None else mode, options, views, name)
+    if preset is not None and way.cuda is not None:
+        raise abi.HalfulpTypeError('format: the preset {} works on arrays of the host'.format(preset.name))
+    return way
+
+
+def quantize(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike] = None, *, out: Any = None,
+             **options: Unpack[Options]) -> Any:
+    """The values of a format that x rounds to, in x's own type: one rounding (docs/numerics.md section 2).
+
+    Parameters
+    ----------
+    x : array of float16, bfloat16, float32 or float64, any shape and strides
+    format : Format, str or dtype; Preset or its name
+        Its finite values must all be values of x's type; HalfulpValueError (HU_E_CARRIER) otherwise.
+    mode, out, **options
+        See the module. ``out=x`` works in place. "rne" without a mode; none beside a preset.
+
+    Returns
+    -------
+    array of x's shape and type, or `out`.
+
+    >>> quantize(np.float32([0.1, 500.0]), 'float8_e4m3fn')
+    array([1.015625e-01, 4.480000e+02], dtype=float32)
+    """
+    preset = preset_of(format, mode, options)
+    operand = view('x', x, options.get('cuda_stream'))
+    _numbers('x', operand)
+    given = None if out is None else target('out', out, operand.shape, [operand.name], options.get('cuda_stream'))
+    if preset is not None and operand.name in _NARROW:  # by codes, which have every value of the result
+        codes = encode(x, preset, **options)
+        return decode(codes, preset.format, dtype=operand.name, out=out, threads=options.get('threads', 1))
+    way = _way(preset, mode, options, [operand] + ([given] if given else []), 'quantize')
+    goal = preset.format if preset is not None else Format(format)
+    result, made = made_or_given('quantize', out, given, operand.name, operand.shape, [operand])
+
+    def call(n, places, way_):
+        (z, incz), (a, inca) = places
+        if preset is not None:
+            preset._call('quantize', n, z, incz, a, inca, operand.name, way_)
+        else:
+            pointer.quantize(n, z, incz, a, inca, operand.name, goal, way_)
+    run(call, made, [operand], way)
+    return finished(result, out, operand.shape == ())
+
+
+def encode(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike] = None, *, out: Any = None,
+           **options: Unpack[Options]) -> Any:
+    """The codes of a format that x rounds to: one rounding.
+
+    Parameters
+    ----------
+    x : array of float16, bfloat16, float32, float64, or of an 8-, 6- or 4-bit type of ml_dtypes; any shape and strides
+    format : Format, str or dtype; Preset or its name
+    mode, out, **options
+        See the module. "rne" without a mode; none beside a preset.
+
+    Returns
+    -------
+    array of x's shape: uint8, uint16 or uint32 (`Format.dtype`), or of the type that `format` was given as
+    (``encode(x, ml_dtypes.float8_e5m2)`` is an array of that type), or `out`.
+    """
+    preset = preset_of(format, mode, options)
+    operand = view('x', x, options.get('cuda_stream'))
+    if operand.name not in CODE_DTYPES:
+        _numbers('x', operand)
+    elif preset is not None and operand.cuda is None:
+        operand = view('x', decode(x))
+    goal, kind = format_and_type(preset.format if preset is not None else format)
+    given = None if out is None else target('out', out, operand.shape, code_types(goal), options.get('cuda_stream'))
+    way = _way(preset, mode, options, [operand] + ([given] if given else []), 'encode')
+    result, made = made_or_given('encode', out, given, kind or goal.dtype.name, operand.shape, [operand])
+    name = operand.name
+
+    def call(n, places, way_):
+        (z, incz), (a, inca) = places
+        if preset is not None:
+            preset._call('encode', n, z, incz, a, inca, name, way_)
+        elif name in VALUES:
+            pointer.encode(n, z, incz, a, inca, name, goal, way_)
+        else:
+            pointer.convert(n, z, incz, goal, a, inca, name, way_)
+    run(call, made, [operand], way)
+    return finished(result, out, operand.shape == ())
+
+
+def decode(codes: Any, format: Optional[FormatLike] = None, *, dtype: Any = 'float32', out: Any = None,
+           **options: Unpack[Options]) -> Any:
+    """The values of codes; exact.
+
+    Parameters
+    ----------
+    codes : array of uint8, uint16, uint32 as `Format.dtype` says, or of a type of ml_dtypes
+    format : Format, str or dtype
+        May be left out where the array's type says it.
+    dtype : "float32", "float64", "float16" or "bfloat16"
+        Of the result. It must hold every value of the format: HalfulpValueError (HU_E_CARRIER) otherwise.
+
+    Returns
+    -------
+    array of the codes' shape and of `dtype`, or `out` (whose type then counts).
+    """
+    operand, source = codes_view('codes', view('codes', codes, options.get('cuda_stream')), format)
+    given = None if out is None else target('out', out, operand.shape, VALUES, options.get('cuda_stream'))
+    name = given.name if given else np.dtype(dtype).name if not isinstance(dtype, str) else dtype
+    if name not in VALUES:
+        raise abi.HalfulpTypeError('dtype: {} is none of {}'.format(name, ', '.join(VALUES)))
+    way = how('rne', options, [operand] + ([given] if given else []), 'decode')
+    result, made = made_or_given('decode', out, given, name, operand.shape, [operand])
+
+    def call(n, places, way_):
+        (z, incz), (a, inca) = places
+        pointer.decode(n, z, incz, name, a, inca, source, way_)
+    run(call, made, [operand], way)
+    return finished(result, out, operand.shape == ())
+
+
+def convert(codes: Any, to: FormatLike, mode: ModeLike = 'rne', *, of: Optional[FormatLike] = None, out: Any = None,
+            **options: Unpack[Options]) -> Any:
+    """Codes of one format to codes of another: one rounding, whatever the two formats.
+
+    Parameters
+    ----------
+    codes : array of unsigned integers, or of float16, bfloat16, float32 or a type of ml_dtypes, which are codes too
+    to : Format, str or dtype
+    of : Format, str or dtype
+        The format of `codes`; may be left out where the array's type says it.
+
+    Returns
+    -------
+    array of codes, as `encode` returns them.
+    """
+    operand, source = codes_view('codes', view('codes', codes, options.get('cuda_stream')), of)
+    goal, kind = format_and_type(to)
+    given = None if out is None else target('out', out, operand.shape, code_types(goal), options.get('cuda_stream'))
+    way = how(mode, options, [operand] + ([given] if given else []), 'convert')
+    result, made = made_or_given('convert', out, given, kind or goal.dtype.name, operand.shape, [operand])
+
+    def call(n, places, way_):
+        (z, incz), (a, inca) = places
+        pointer.convert(n, z, incz, goal, a, inca, source, way_)
+    run(call, made, [operand], way)
+    return finished(result, out, operand.shape == ())
+
+
+def as_ml_dtypes(codes: np.ndarray, format: FormatLike) -> np.ndarray:
+    """Codes seen as ml_dtypes' (or NumPy's) type for that format, without copying; HalfulpTypeError if it has none."""
+    goal = Format(format)
+    codes_view('codes', view('codes', codes), goal)
+    for name in CODE_DTYPES:
+        if Format(name) == goal:
+            from ._views import dtype_of
+            return np.asarray(codes).view(dtype_of('format', name))
+    raise abi.HalfulpTypeError('format: ml_dtypes has no type for {}'.format(goal))
+
+
+def as_codes(x: np.ndarray) -> np.ndarray:
+    """An array of a type of ml_dtypes (or NumPy's floats) seen as its codes, without copying."""
+    array = np.asarray(x)
+    if array.dtype.kind == 'u' and array.itemsize <= 4:
+        return array
+    if array.dtype.name not in CODE_DTYPES + ('float32',):
+        raise abi.HalfulpTypeError('x: an array of {} holds no codes'.format(array.dtype))
+    return array.view('u{}'.format(size_of(array.dtype.name)))
+
+
+def pack(codes: Any, width: int) -> np.ndarray:
+    """Codes of `width` bits (1 to 8), one a byte, packed densely: uint8 of shape (ceil(n * width / 8),).
+
+    Code i has bits i * width and on of one little-endian string of bits (two 4-bit codes a byte, the first one low)."""
+    x = np.ascontiguousarray(as_codes(np.asarray(codes)))
+    if x.itemsize != 1:
+        raise abi.HalfulpTypeError('codes: one code a byte is wanted, not {}'.format(x.dtype))
+    if not 1 <= width <= 8:
+        raise abi.HalfulpValueError('width: {} is not 1 to 8'.format(width))
+    library = abi.main()
+    z = np.empty(library.hu_pack_size(x.size, width), np.uint8)
+    abi.check(library.hu_pack_n(x.size, z.ctypes.data, x.ctypes.data, width), 'pack')
+    return z
+
+
+def unpack(packed: Any, width: int, n: int) -> np.ndarray:
+    """The n codes of `width` bits that `pack` packed: uint8 of shape (n,)."""
+    x = np.ascontiguousarray(packed)
+    library = abi.main()
+    if x.dtype != np.uint8:
+        raise abi.HalfulpTypeError('packed: uint8 is wanted, not {}'.format(x.dtype))
+    if not 1 <= width <= 8 or n < 0 or library.hu_pack_size(n, width) > x.size:
+        raise abi.HalfulpValueError('n: {} codes of {} bits are not in {} bytes'.format(n, width, x.size))
+    z = np.empty(n, np.uint8)
+    abi.check(library.hu_unpack_n(n, z.ctypes.data, x.ctypes.data, width), 'unpack')
+    return z

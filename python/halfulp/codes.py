@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: MIT
+"""Arithmetic and elementary functions on codes (halfulp/arith.h, function.h; docs/numerics.md sections 10 and 12).
+
+    halfulp.codes.add(a, b, of='float8_e4m3fn', to='binary16')
+
+Operands are arrays of codes: unsigned integers of `Format.dtype` with `of` naming their format (one for all, or a
+tuple, one an operand), or arrays of float16, bfloat16, float32 or a type of ml_dtypes, whose elements are codes of
+that type. Shapes broadcast. `to` is the result's format, the first operand's without it; the exact result is rounded
+into it ONCE. The result is an array of codes as `halfulp.encode` returns them. mode, out and the other keywords: see
+halfulp.arrays.
+"""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Callable, List, Mapping, Optional, Sequence, Tuple, Union
+
+from . import _abi as abi
+from . import _structs as s
+from ._elementwise import finished, how, made_or_given, run, shape_of
+from ._pointer import How
+from ._views import View, target, view
+from .arrays import code_types, codes_view, format_and_type
+from .format import Format, FormatLike
+from .mode import ModeLike
+
+if TYPE_CHECKING:
+    from .options import Options
+    from typing_extensions import Unpack
+
+CLASSES = s.CLASSES  # what classify's numbers mean
+Formats = Union[None, FormatLike, Sequence[Optional[FormatLike]]]
+
+
+def operands_of(names: Sequence[str], things: Sequence[Any], of: Formats,
+                options: Mapping[str, Any]) -> 'Tuple[List[View], List[Format]]':
+    """Views and formats of operands."""
+    formats: List[Any] = list(of) if isinstance(of, (tuple, list)) else [of] * len(things)
+    if len(formats) != len(things):
+        raise abi.HalfulpTypeError('of: {} formats for {} operands'.format(len(formats), len(things)))
+    pairs = [codes_view(name, view(name, thing, options.get('cuda_stream')), format_)
+             for name, thing, format_ in zip(names, things, formats)]
+    return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+
+
+def place_and_call(call: str, n: int, places: Sequence[Tuple[int, int]], to: Format, formats: Sequence[Format],
+                   way: How) -> None:
+    """hu_CALL_n of operands with a format each."""
+    arguments: list = [n, *places[0], to._c]
+    for (address, step), format_ in zip(places[1:], formats):
+        arguments += [address, step, format_._c]
+    way.call(call + '_n', *arguments, argument=call)
+
+
+def apply(name: str, names: Sequence[str], things: Sequence[Any], of: Formats, to: Optional[FormatLike],
+          mode: ModeLike, out: Any, options: Mapping[str, Any]) -> Any:
+    """Operation `name` element by element."""
+    operands, formats = operands_of(names, things, of, options)
+    shape = shape_of(names, operands)
+    goal, kind = format_and_type(to) if to is not None else (formats[0], operands[0].name)
+    given = None if out is None else target('out', out, shape, code_types(goal), options.get('cuda_stream'))
+    way = how(mode, options, operands + ([given] if given else []), name)
+    result, made = made_or_given(name, out, given, kind or goal.dtype.name, shape, operands)
+    run(lambda n, places, way_: place_and_call(name, n, places, goal, formats, way_), made, operands, way)
+    return finished(result, out, shape == ())
+
+
+def _unary(name: str) -> Callable[..., Any]:
+    def function(x: Any, *, of: Formats = None, to: Optional[FormatLike] = None, mode: ModeLike = 'rne',
+                 out: Any = None, **options: Unpack[Options]) -> Any:
+        return apply(name, ['x'], [x], of, to, mode, out, options)
+    return _named(function, name)
+
+
+def _binary(name: str, names: Sequence[str] = ('a', 'b')) -> Callable[..., Any]:
+    def function(a: Any, b: Any, *, of: Formats = None, to: Optional[FormatLike] = None, mode: ModeLike = 'rne',
+                 out: Any = None, **options: Unpack[Options]) -> Any:
+        return apply(name, names, [a, b], of, to, mode, out, options)
+    return _named(function, name)
+
+
+def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = WHAT[name] + ', of codes, rounded once into `to`. See the module for what it takes.'
+    return function
+
+
+# What each operation computes; halfulp.arithmetic has the same for values.
+WHAT = {
+    'add': 'a + b', 'sub': 'a - b', 'mul': 'a b', 'div': 'a / b',
+    'minimum': 'The smaller of a and b, -0 below +0, NaN if one is a NaN (IEEE 754-2019 9.6)',
+    'maximum': 'The larger of a and b, -0 below +0, NaN if one is a NaN (IEEE 754-2019 9.6)',
+    'minimum_number': 'The smaller of a and b; beside a NaN the other one', 'maximum_number':
+    'The larger of a and b; beside a NaN the other one', 'pow': 'x^y (IEEE 754-2019 9.2.1)',
+    'sqrt': 'The square root of x', 'fma': 'a b + c, the product not rounded', 'exp': 'e^x', 'exp2': '2^x',
+    'expm1': 'e^x - 1', 'log': 'ln x', 'log2': 'log2 x', 'log1p': 'ln(1 + x)', 'tanh': 'The hyperbolic tangent of x',
+    'sigmoid': '1 / (1 + e^-x)', 'erf': 'The error function of x', 'gelu': 'x Phi(x), the exact GELU',
+    'rsqrt': '1 / sqrt(x)', 'reciprocal': '1 / x', 'sin': 'The sine of x radians', 'cos': 'The cosine of x radians',
+}
+add = _binary('add')
+sub = _binary('sub')
+mul = _binary('mul')
+div = _binary('div')
+minimum = _binary('minimum')
+maximum = _binary('maximum')
+minimum_number = _binary('minimum_number')
+maximum_number = _binary('maximum_number')
+pow = _binary('pow', ('x', 'y'))
+sqrt = _unary('sqrt')
+exp = _unary('exp')
+exp2 = _unary('exp2')
+expm1 = _unary('expm1')
+log = _unary('log')
+log2 = _unary('log2')
+log1p = _unary('log1p')
+tanh = _unary('tanh')
+sigmoid = _unary('sigmoid')
+erf = _unary('erf')
+gelu = _unary('gelu')
+rsqrt = _unary('rsqrt')
+reciprocal = _unary('reciprocal')
+sin = _unary('sin')
+cos = _unary('cos')
+
+
+def fma(a: Any, b: Any, c: Any, *, of: Formats = None, to: Optional[FormatLike] = None, mode: ModeLike = 'rne',
+        out: Any = None, **options: Unpack[Options]) -> Any:
+    """a b + c of codes, rounded once into `to`. See the module for what it takes."""
+    return apply('fma', ['a', 'b', 'c'], [a, b, c], of, to, mode, out, options)
+
+
+def _within(call: str, x: Any, of: Formats, mode: ModeLike, out: Any, options: Mapping[str, Any], rounds: bool) -> Any:
+    operands, formats = operands_of(['x'], [x], of, options)
+    given = None if out is None else target('out', out, operands[0].shape, code_types(formats[0]),
+                                            options.get('cuda_stream'))
+    way = how(mode, options, operands + ([given] if given else []), call)
+    result, made = made_or_given(call, out, given, operands[0].name, operands[0].shape, operands)
+
+    def one(n, places, way_):
+        (z, incz), (a, inca) = places
+        way_.call(call + '_n', n, z, incz, a, inca, formats[0]._c, mode=rounds, events=rounds, argument=call)
+    run(one, made, operands, way)
+    return finished(result, out, operands[0].shape == ())
+
+
+def round_to_integral(x: Any, *, of: Formats = None, mode: ModeLike = 'rne', out: Any = None,
+                      **options: Unpack[Options]) -> Any:
+    """The integer that x rounds to, in x's format (IEEE 754's roundToIntegralExact)."""
+    return _within('round_to_integral', x, of, mode, out, options, True)
+
+
+def next_up(x: Any, *, of: Formats = None, out: Any = None, **options: Unpack[Options]) -> Any:
+    """The next value above x in its format (IEEE 754-2019 5.3.1)."""
+    return _within('next_up', x, of, 'rne', out, options, False)
+
+
+def next_down(x: Any, *, of: Formats = None, out: Any = None, **options: Unpack[Options]) -> Any:
+    """The next value below x in its format (IEEE 754-2019 5.3.1)."""
+    return _within('next_down', x, of, 'rne', out, options, False)
+
+
+def compare(a: Any, b: Any, *, of: Formats = None, out: Any = None, **options: Unpack[Options]) -> Any:
+    """How a stands to b: int8 of -1 (less), 0 (equal), 1 (greater), 2 (unordered: one is a NaN). Exact."""
+    operands, formats = operands_of(['a', 'b'], [a, b], of, options)
+    shape = shape_of(['a', 'b'], operands)
+    given = None if out is None else target('out', out, shape, ['int8'], options.get('cuda_stream'))
+    way = how('rne', options, operands + ([given] if given else []), 'compare')
+    result, made = made_or_given('compare', out, given, 'int8', shape, operands)
+
+    def one(n, places, way_):
+        arguments: list = [n, *places[0]]
+        for (address, step), format_ in zip(places[1:], formats):
+            arguments += [address, step, format_._c]
+        way_.call('compare_n', *arguments, mode=False, events=False, argument='compare')
+    run(one, made, operands, way)
+    return finished(result, out, shape == ())
+
+
+def classify(x: Any, of: Formats = None, *, out: Any = None, **options: Unpack[Options]) -> Any:
+    """The class of each code (IEEE 754-2019 5.7.2): uint8, a place in `CLASSES`."""
+    operands, formats = operands_of(['x'], [x], of, options)
+    given = None if out is None else target('out', out, operands[0].shape, ['uint8'], options.get('cuda_stream'))
+    way = how('rne', options, operands + ([given] if given else []), 'classify')
+    result, made = made_or_given('classify', out, given, 'uint8', operands[0].shape, operands)
+
+    def one(n, places, way_):
+        (z, incz), (a, inca) = places
+        way_.call('class_n', n, z, incz, a, inca, formats[0]._c, mode=False, events=False, argument='classify')
+    run(one, made, operands, way)
+    return finished(result, out, operands[0].shape == ())

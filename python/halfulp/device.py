@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+"""What this machine has (halfulp/device.h, array.h)."""
+from __future__ import annotations
+
+import ctypes
+from typing import List, Tuple
+
+from . import _abi as abi
+
+
+def device_available() -> Tuple[bool, str]:
+    """Whether a CUDA device can be used, and its name or why not."""
+    try:
+        library = abi.cuda()
+    except abi.HalfulpDeviceError as error:
+        return False, str(error)
+    room = ctypes.create_string_buffer(256)
+    return library.hu_device_available(room, len(room)) == 0, room.value.decode(errors='replace')
+
+
+def levels() -> List[str]:
+    """Kernel levels that the library has and this processor can run; results do not depend on them."""
+    found = abi.main().hu_levels()
+    return [name for bit, name in enumerate(('vector', 'avx2', 'avx512')) if found >> bit & 1]

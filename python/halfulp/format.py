@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: MIT
+"""Number formats fp(e, m, b) as values (halfulp/format.h; docs/numerics.md section 1)."""
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import Any, List, NamedTuple, Optional, Union
+
+import numpy as np
+
+from . import _abi as abi
+from . import _structs as s
+from ._value import Value
+
+# What NumPy calls its types, where halfulp's catalogue has another name for the same codes.
+_DTYPE_NAMES = {'float16': 'binary16', 'float32': 'binary32'}
+# Types of ml_dtypes and NumPy whose values are codes of a format.
+CODE_DTYPES = ('float16', 'bfloat16', 'float8_e3m4', 'float8_e4m3', 'float8_e4m3b11fnuz', 'float8_e4m3fn',
+               'float8_e4m3fnuz', 'float8_e5m2', 'float8_e5m2fnuz', 'float8_e8m0fnu', 'float6_e2m3fn', 'float6_e3m2fn',
+               'float4_e2m1fn')
+
+
+class Entry(NamedTuple):
+    """A row of the catalogue of formats."""
+
+    name: str
+    aliases: List[str]
+    source: str  # clause or paper
+    open: str  # what the source leaves open and what was decided
+    format: 'Format'
+
+
+class Row(NamedTuple):
+    """A code of a format, as `Format.table` lists them."""
+
+    code: int
+    bits: str
+    value: float
+    kind: str  # 'nan', '-inf', '-normal', ..., as `classify` has them
+
+
+class Format(Value):
+    """A number format: a set of codes with values.
+
+    Parameters
+    ----------
+    name : str, numpy.dtype or Format, optional
+        A name of the catalogue ("float8_e4m3fn"), a P3109 name ("binary8p4se"), the grammar "fp(4,3,0):fn" of
+        halfulp/format.h, or an ml_dtypes or NumPy type (``ml_dtypes.float8_e5m2``, ``np.float16``).
+    e, m : int
+        Exponent bits (0 to 11) and trailing significand bits (0 to 30), instead of a name.
+    b : int
+        Additional bias: the bias is 2^(e-1) - 1 + b.
+    finite, fn, fnuz : bool
+        The edges: every code finite; OCP E4M3's (NaN where all bits are ones); Graphcore's and AMD's (NaN at the place
+        of -0). None of them: infinities and NaNs of IEEE 754.
+    unsigned : bool
+        No sign bit.
+    suffix : str
+        Further axes of the grammar ("nosub,ovf=max").
+
+    >>> Format(e=4, m=3, b=4, finite=True).max
+    30.0
+    """
+
+    __slots__ = ('_limits',)
+
+    def __init__(self, name: Any = None, *, e: Optional[int] = None, m: Optional[int] = None, b: int = 0,
+                 finite: bool = False, fn: bool = False, fnuz: bool = False, unsigned: bool = False,
+                 suffix: str = '') -> None:
+        if (name is None) == (e is None and m is None):
+            raise abi.HalfulpTypeError('Format: either a name or e and m')
+        if name is None:
+            text: Optional[str] = _grammar(e, m, b, finite, fn, fnuz, unsigned, suffix)
+        elif finite or fn or fnuz or unsigned or suffix or b:
+            raise abi.HalfulpTypeError('Format: b, finite, fn, fnuz, unsigned and suffix go with e and m, not a name')
+        else:
+            text = name if isinstance(name, str) else None
+        if isinstance(name, Format):
+            self._c = name._c
+        elif text is not None:
+            self._c = _parse(text)
+        else:
+            self._c = _of_dtype(name)
+        self._limits = abi.main().hu_format_limits(self._c)
+
+    @classmethod
+    def _from_c(cls, record: s.hu_format) -> 'Format':
+        made = super()._from_c(record)
+        made._limits = abi.main().hu_format_limits(made._c)
+        return made
+
+    # -- names --
+    @property
+    def text(self) -> str:
+        """The canonical text: "fp(4,3,0):fn"; `Format(text)` is this format again."""
+        return abi.written(abi.main().hu_format_text, 128, self._c)
+
+    @property
+    def name(self) -> str:
+        """The catalogue's name, or the text of a format that is not in it."""
+        found = abi.main().hu_format_id(self._c)
+        return found.decode() if found else self.text
+
+    def __repr__(self) -> str:
+        return 'Format({!r})'.format(self.name)
+
+    def __str__(self) -> str:
+        return self.name
+
+    # -- fields --
+    e = property(lambda self: self._c.e, doc='Exponent bits.')
+    m = property(lambda self: self._c.m, doc='Trailing significand bits.')
+    b = property(lambda self: self._c.b, doc='Additional bias.')
+    signed = property(lambda self: bool(self._c.sign), doc='Whether there is a sign bit.')
+    width = property(lambda self: self._limits.width, doc='Bits of a code.')
+    storage = property(lambda self: self._limits.storage, doc='Bits of a code in an array: 8, 16 or 32.')
+    bias = property(lambda self: self._limits.bias, doc='The bias of the exponent field.')
+    emin = property(lambda self: self._limits.emin, doc='Exponent of the lowest normal binade.')
+    emax = property(lambda self: self._limits.emax, doc='floor(log2 max).')
+    max = property(lambda self: self._limits.max, doc='The largest finite value.')
+    min = property(lambda self: self._limits.min, doc='The smallest positive value.')
+    min_normal = property(lambda self: self._limits.min_normal, doc='The smallest positive normal value; 0 when e = 0.')
+    low = property(lambda self: self._limits.low, doc='The lowest finite value.')
+    max_code = property(lambda self: self._limits.max_code, doc='The code of `max`.')
+    finite_codes = property(lambda self: self._limits.finite_codes, doc='How many codes are finite values.')
+    nan_codes = property(lambda self: self._limits.nan_codes, doc='How many codes are NaN.')
+    has_nan = property(lambda self: bool(self._limits.has_nan), doc='Whether there is a NaN.')
+    has_inf = property(lambda self: self._c.inf != 0, doc='Whether there are infinities.')
+    has_subnormals = property(lambda self: self._c.subnormal == 0 and self._c.zero == 0 and self._c.m > 0,
+                              doc='Whether there are subnormal values.')
+    has_negative_zero = property(lambda self: bool(self._c.negzero), doc='Whether -0 has a code of its own.')
+    zero = property(lambda self: s.ZEROS[self._c.zero], doc='The axis zero: "field", "code" or "none".')
+    subnormal = property(lambda self: s.SUBNORMALS[self._c.subnormal], doc='"gradual", "none" or "flush".')
+    inf = property(lambda self: s.INFINITIES[self._c.inf], doc='"none", "ieee" or "top".')
+    nan = property(lambda self: s.NANS[self._c.nan], doc='"none", "ieee", "ieee1", "ones", "negzero" or "top".')
+    overflow = property(lambda self: s.OVERFLOWS[self._c.overflow], doc='"inf", "nan" or "max".')
+
+    @property
+    def nan_code(self) -> Optional[int]:
+        """The code of the canonical NaN, None where there is none."""
+        return self._limits.nan_code if self._limits.has_nan else None
+
+    @property
+    def inf_code(self) -> Optional[int]:
+        """The code of +infinity, None where there is none."""
+        return self._limits.inf_code if self.has_inf else None
+
+    @property
+    def dtype(self) -> np.dtype:
+        """NumPy's type of an array of codes: uint8, uint16 or uint32."""
+        return np.dtype('uint{}'.format(self.storage))
+
+    @property
+    def fits_binary32(self) -> bool:
+        """Whether every finite value is exact in float32."""
+        return bool(abi.main().hu_format_fits_binary32(self._c))
+
+    def fits(self, carrier: 'FormatLike') -> bool:
+        """Whether every finite value of this format is one of `carrier`, an IEEE-like format (binary16, bfloat16)."""
+        other = Format(carrier)
+        trailing = self.m if self.e else self.m - 1  # without an exponent field there is no leading bit either
+        step = 2.0 ** (self.emin - self.m) if self.e else self.min
+        return (trailing <= other.m and step >= 2.0 ** (other.emin - other.m) and self.max <= other.max
+                and (other.signed or not self.signed))
+
+    # -- looking --
+    def values(self) -> np.ndarray:
+        """The values of all codes in order: float64 of shape (2^width,). Formats of up to 16 bits."""
+        if self.width > 16:
+            raise abi.HalfulpValueError('values: {} has 2^{} codes; decode those you want'.format(self, self.width))
+        from .arrays import decode
+        return decode(np.arange(1 << self.width, dtype=self.dtype), self, dtype='float64')
+
+    def table(self) -> List[Row]:
+        """Every code with its bits, value and class; formats of up to 16 bits."""
+        from .codes import classify
+        values = self.values()
+        kinds = classify(np.arange(len(values), dtype=self.dtype), self)
+        return [Row(code, format(code, '0{}b'.format(self.width)), float(values[code]), s.CLASSES[kinds[code]])
+                for code in range(len(values))]
+
+    def plot(self, axes: Any = None, *, log: bool = True) -> Any:
+        """Draw the positive finite values against the distance to the next one above, relative to the value, as
+        matplotlib draws; formats of up to 16 bits.
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes, optional
+            Where to draw; a new figure without it.
+        log : bool
+            Logarithmic axes.
+        """
+        if axes is None:
+            try:
+                import matplotlib.pyplot as pyplot
+            except ImportError:
+                raise ImportError('plot: matplotlib is not installed') from None
+            axes = pyplot.figure().add_subplot()
+        values = self.values()
+        values = np.unique(values[np.isfinite(values) & (values > 0)])
+        axes.plot(values[:-1], np.diff(values) / values[:-1], '.', label=self.name)
+        if log:
+            axes.set_xscale('log', base=2)
+            axes.set_yscale('log', base=2)
+        axes.set_xlabel('value')
+        axes.set_ylabel('distance to the next value / value')
+        axes.legend()
+        return axes
+
+
+FormatLike = Union[Format, str, np.dtype, type]
+
+
+def _grammar(e, m, b, finite, fn, fnuz, unsigned, suffix) -> str:
+    if e is None or m is None:
+        raise abi.HalfulpTypeError('Format: e and m go together')
+    if finite + fn + fnuz > 1:
+        raise abi.HalfulpTypeError('Format: at most one of finite, fn, fnuz')
+    parts = [word for word, wanted in (('unsigned', unsigned), ('finite', finite), ('fn', fn),
+                                       ('fnuz', fnuz)) if wanted]
+    parts += [suffix] if suffix else []
+    return 'fp({:d},{:d},{:d}){}'.format(e, m, b, ':' + ','.join(parts) if parts else '')
+
+
+@functools.lru_cache(maxsize=1024)
+def _parse(text: str) -> s.hu_format:
+    record, why = s.hu_format(), ctypes.c_char_p()
+    library = abi.main()
+
+    def call(record_, raw, where):
+        return library.hu_format_parse_why(record_, raw, where, ctypes.byref(why))
+    try:
+        abi.parse('format', text, call, record)
+    except abi.HalfulpError as error:
+        if why.value:
+            fuller = type(error)('{}: {}'.format(error, why.value.decode()))
+            fuller.status = error.status
+            raise fuller from None
+        raise
+    return record
+
+
+def _of_dtype(kind: Any) -> s.hu_format:
+    try:
+        name = np.dtype(kind).name
+    except TypeError:
+        raise abi.HalfulpTypeError('format: {!r} is neither a name nor a type of numbers'.format(kind)) from None
+    if name not in CODE_DTYPES and name not in _DTYPE_NAMES:
+        raise abi.HalfulpTypeError('format: {} is no floating-point type that halfulp has a format for'.format(name))
+    return _parse(_DTYPE_NAMES.get(name, name))
+
+
+def formats() -> List[Entry]:
+    """The catalogue of named formats: IEEE 754, OCP, FNUZ, P3109, and those of papers."""
+    library = abi.main()
+    rows = (library.hu_format_at(i) for i in range(library.hu_format_count()))
+    return [Entry(row.id.decode(), row.aliases.decode().split(), row.source.decode(), row.open.decode(),
+                  Format._from_c(row.format)) for row in rows]

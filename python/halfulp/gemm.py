@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: MIT
+"""Matrix and dot products with the order and the roundings of the sums stated (halfulp/gemm.h, accum.h)."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, List, Optional, Tuple, Union
+
+import numpy as np
+
+from . import _abi as abi
+from . import _structs as s
+from ._elementwise import finished, how
+from ._pointer import How, Matrix
+from ._views import View, dtype_of, fresh, target, view
+from .accum import Accumulator, AccumulatorLike, Watch, with_words
+from .arrays import code_types, format_and_type
+from .format import CODE_DTYPES, Format, FormatLike
+from .mode import ModeLike
+
+if TYPE_CHECKING:
+    from .options import Options
+    from typing_extensions import Unpack
+
+
+class _Operand:
+    """An array of matrices to read: where they are, their format, and whether they are codes."""
+
+    def __init__(self, argument: str, thing: Any, format: Optional[FormatLike], cuda_stream: Optional[int]) -> None:
+        self.argument = argument
+        self.view = view(argument, thing, cuda_stream)
+        name = self.view.name
+        if name in CODE_DTYPES:
+            self.codes, self.format = True, Format(name)
+            if format is not None and Format(format) != self.format:
+                raise abi.HalfulpTypeError('{}: an array of {} holds no codes of {}'.format(argument, name,
+                    Format(format)))
+        elif name == 'float32':
+            self.codes, self.format = False, Format('binary32' if format is None else format)
+        elif format is not None and name == Format(format).dtype.name:
+            self.codes, self.format = True, Format(format)
+        else:
+            raise abi.HalfulpTypeError(
+                '{}: an array of {} instead of float32, float16, bfloat16, a type of ml_dtypes or '
+                'codes with {}_format='.format(argument, name, argument))
+
+    def matrix(self, place: Tuple[int, ...]) -> Matrix:
+        """The matrix at a place of the leading axes; a copy only where neither rows nor columns are contiguous."""
+        one = _at(self.view, place)
+        ld, transposed = _leading(one)
+        if ld is None:
+            if one.array is None:
+                raise abi.HalfulpValueError(
+                    '{}: a matrix of a device wants contiguous rows or columns'.format(self.argument))
+            one = one.copied()
+            ld, transposed = _leading(one)
+        assert ld is not None
+        self.keep = one
+        return Matrix(one.address, ld, self.format, self.codes, transposed)
+
+
+def _at(x: View, place: Tuple[int, ...]) -> View:
+    lead = len(x.shape) - 2
+    at = tuple(0 if side == 1 else i for side, i in zip(x.shape[:lead], place[len(place) - lead:] if lead else ()))
+    address = x.address + x.itemsize * sum(i * step for i, step in zip(at, x.strides))
+    array = None if x.array is None else x.array[at]
+    return View(x.name, address, x.shape[lead:], x.strides[lead:], array=array, cuda=x.cuda, keep=x.keep)
+
+
+def _leading(x: View) -> Tuple[Optional[int], bool]:
+    """The leading dimension of a matrix, and whether it lies transposed; None: no rows or columns are contiguous."""
+    (rows, cols), (down, along) = x.shape, x.strides
+    if rows == 0 or cols == 0:
+        return max(cols, 1), False
+    if (along == 1 or cols == 1) and (down >= cols or rows == 1):
+        return max(cols, down if rows > 1 else cols), False
+    if (down == 1 or rows == 1) and (along >= rows or cols == 1):
+        return max(rows, along if cols > 1 else rows), True
+    return None, False
+
+
+def _result(to: FormatLike, dtype: Any, out: Any, shape: Tuple[int, ...], cuda_stream: Optional[int],
+            like: View) -> Tuple[Any, View, Format, bool]:
+    """Where a result goes: the new array, its View, the format, and whether it is codes."""
+    goal, kind = format_and_type(to)
+    name = kind or 'float32' if dtype is None else dtype if isinstance(dtype, str) else np.dtype(dtype).name
+    allowed = list(code_types(goal)) + ['float32']
+    if out is not None:
+        made, result = target('out', out, shape, allowed if dtype is None else [name], cuda_stream), None
+    elif name not in allowed:
+        raise abi.HalfulpTypeError('dtype: {} instead of {}'.format(name, ' or '.join(allowed)))
+    elif like.cuda is not None:
+        raise abi.HalfulpTypeError('gemm: results on a device want an array there: give out=')
+    else:
+        result, made = fresh('dtype', name, shape)
+    return result, made, goal, made.name != 'float32'
+
+
+def gemm(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to: FormatLike = 'binary32',
+         mode: ModeLike = 'rne', a_format: Optional[FormatLike] = None, b_format: Optional[FormatLike] = None,
+         c_format: Optional[FormatLike] = None, scale_a: Any = None, scale_b: Any = None,
+         scale_format: Optional[FormatLike] = None, dtype: Any = None, out: Any = None, watch: Optional[Watch] = None,
+         **options: Unpack[Options]) -> Any:
+    """D = A B + C: sums as the accumulation model has them, then one rounding into the format `to`.
+
+    Parameters
+    ----------
+    a : array (..., m, k) or (k,)
+    b : array (..., k, n) or (k,)
+    c : array (..., m, n), optional
+        float32 values (of `a_format` ..., binary32 without it: HU_E_GRID names values that it lacks), or codes:
+        float16, bfloat16, a type of ml_dtypes, or unsigned integers with `a_format`. Leading axes broadcast, as
+        numpy.matmul's. Rows or columns that are contiguous are not copied.
+    accum : Accumulator or str
+        "exact", "fp32", "seq(binary16)", the name of a matrix unit, ... (docs/accumulators.md, docs/models.md)
+    to : Format, str or dtype
+        Of the result. Given as a dtype, or with dtype="uint8", the result is codes; else float32 values.
+    scale_a : array (..., m, s); scale_b : array (..., s, n)
+        For a model that takes scales (`Accumulator.scaled`), s = ceil(k / Accumulator.every), with `scale_format`.
+    out : array (..., m, n)
+        float32 or codes; it may be c itself.
+    watch : Watch, optional
+        Counts what happened inside the sums; slower.
+
+    Element (i, j) of matrix number q has word (q m + i) n + j of the stream as its last rounding's.
+    """
+    cuda_stream = options.get('cuda_stream')
+    model = accum if isinstance(accum, Accumulator) else Accumulator(accum)
+    one, two = _Operand('a', a, a_format, cuda_stream), _Operand('b', b, b_format, cuda_stream)
+    flat = [len(operand.view.shape) == 1 for operand in (one, two)]
+    one.view, two.view = _plane('a', one.view, flat[0], 0), _plane('b', two.view, flat[1], 1)
+    (m, k), (k2, n) = one.view.shape[-2:], two.view.shape[-2:]
+    if k != k2:
+        raise abi.HalfulpValueError('b: {} rows instead of {}, the columns of a'.format(k2, k))
+    lead = _lead([one.view, two.view])
+    shape = lead + (() if flat[0] else (m,)) + (() if flat[1] else (n,))
+    three = None if c is None else _addend(c, c_format, shape, lead + (m, n), cuda_stream)
+    result, made, goal, codes = _result(to, dtype, out, shape, cuda_stream, one.view)
+    scales = _scales(model, scale_a, scale_b, scale_format, lead, m, n, k, cuda_stream)
+    operands = [one, two] + ([three] if three else []) + scales
+    with_words(model, options)
+    way = how(mode, options, [operand.view for operand in operands] + [made], 'gemm')
+    _products(lead, (m, n, k), _reshaped(made, lead + (m, n)), goal, codes, operands, three, scales, model, way, watch)
+    return finished(result, out, shape == ())
+
+
+def _plane(argument: str, x: View, flat: bool, axis: int) -> View:
+    if not x.shape:
+        raise abi.HalfulpValueError('{}: a matrix is wanted, not one number'.format(argument))
+    if not flat:
+        return x
+    shape, strides = [x.shape[0]], [x.strides[0]]
+    shape.insert(axis, 1)
+    strides.insert(axis, 0)
+    array = None if x.array is None else np.expand_dims(x.array, axis)
+    return View(x.name, x.address, tuple(shape), tuple(strides), array=array, cuda=x.cuda, readonly=x.readonly,
+                keep=x.keep)
+
+
+def _lead(views: List[View]) -> Tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(*(x.shape[:-2] for x in views))
+    except ValueError:
+        raise abi.HalfulpValueError('a, b: leading shapes {} do not go together'.format(
+            ', '.join(str(x.shape[:-2]) for x in views))) from None
+
+
+def _addend(c: Any, format: Optional[FormatLike], shape: Tuple[int, ...], full: Tuple[int, ...],
+            cuda_stream: Optional[int]) -> _Operand:
+    made = _Operand('c', c, format, cuda_stream)
+    if made.view.shape != shape:
+        made.view = made.view.broadcast('c', shape)
+        if made.view.array is not None:
+            made.view = made.view.copied()
+    made.view = _reshaped(made.view, full)
+    return made
+
+
+def _reshaped(x: View, full: Tuple[int, ...]) -> View:
+    """The same elements with axes of length 1 that vectors had left out."""
+    if x.shape == full:
+        return x
+    strides, mine = [], list(zip(x.shape, x.strides))
+    for side in full:
+        if mine and mine[0][0] == side:
+            strides.append(mine.pop(0)[1])
+        else:
+            strides.append(0)
+    array = None if x.array is None else x.array.reshape(full)
+    if array is not None:
+        strides = [step // x.itemsize for step in array.strides]
+    return View(x.name, x.address, full, tuple(strides), array=array, cuda=x.cuda, readonly=x.readonly, keep=x.keep)
+
+
+def _scales(model: Accumulator, scale_a: Any, scale_b: Any, format: Optional[FormatLike], lead: Tuple[int, ...],
+            m: int, n: int, k: int, cuda_stream: Optional[int]) -> List[_Operand]:
+    if not model.scaled:
+        if scale_a is not None or scale_b is not None:
+            raise abi.HalfulpValueError('scale_a, scale_b: {} takes no scales'.format(model.text))
+        return []
+    if scale_a is None or scale_b is None:
+        raise abi.HalfulpValueError('scale_a, scale_b: {} takes scales'.format(model.text))
+    parts = -(-k // model.every)
+    made = []
+    for argument, thing, shape in (('scale_a', scale_a, (m, parts)), ('scale_b', scale_b, (parts, n))):
+        operand = _Operand(argument, thing, format, cuda_stream)
+        if operand.view.shape[-2:] != shape:
+            raise abi.HalfulpValueError('{}: {} instead of {}'.format(argument, operand.view.shape, shape))
+        if operand.view.shape[:-2] != lead:
+            operand.view = operand.view.broadcast(argument, lead + shape)
+        made.append(operand)
+    return made
+
+
+def _products(lead: Tuple[int, ...], sizes: Tuple[int, int, int], made: View, goal: Format, codes: bool,
+              operands: List[_Operand], addend: Optional[_Operand], scales: List[_Operand], model: Accumulator,
+              way: How, watch: Optional[Watch]) -> None:
+    m, n, k = sizes
+    _apart(made, operands, addend)
+    for number, place in enumerate(np.ndindex(*lead)):
+        d = _at(made, place)
+        ld, transposed = _leading(d)
+        room = None
+        if ld is None or transposed:
+            if d.array is None:
+                raise abi.HalfulpValueError('out: a matrix of a device wants contiguous rows')
+            room, ld = np.empty(d.shape, d.array.dtype), max(n, 1)
+        where = Matrix(room.ctypes.data if room is not None else d.address, ld, goal, codes)
+        matrices = [operand.matrix(place) for operand in operands]
+        c = matrices[2] if addend else None
+        sa, sb = matrices[-2:] if scales else (None, None)
+        _one(m, n, k, where, matrices[0], matrices[1], c, sa, sb, model, way.after(number * m * n), watch)
+        if room is not None:
+            d.array[...] = room
+
+
+def _one(m, n, k, d, a, b, c, sa, sb, model: Accumulator, way: How, watch: Optional[Watch]) -> None:
+    records = [d.result(), a.operand(), b.operand(), c and c.operand()]
+    named = 'gemm'
+    if sa is not None or watch is not None:
+        records += [sa and sa.operand(), sb and sb.operand()]
+        named = 'gemm_scaled'
+    arguments = [m, n, k] + [abi.address(record) for record in records] + [abi.address(model._c)]
+    if watch is None:
+        way.call(named, *arguments, argument='gemm')
+    elif way.cuda is not None:
+        raise abi.HalfulpTypeError('watch: sums are watched on the CPU alone')
+    else:
+        abi.check(abi.main().hu_gemm_watched(*arguments, way.mode._c, abi.address(way.exec), way.counts,
+                                             abi.address(watch._c)), 'gemm')
+
+
+def _apart(made: View, operands: List[_Operand], addend: Optional[_Operand]) -> None:
+    """Operands that share memory with the result are copied, but for C where it is the result itself."""
+    if made.array is None:
+        return
+    for operand in operands:
+        x = operand.view
+        if x.array is None or not np.may_share_memory(x.array, made.array):
+            continue
+        same = (x.address, x.shape, x.strides, x.name) == (made.address, made.shape, made.strides, made.name)
+        if operand is not addend or not same or _leading(_at(made, (0,) * (len(made.shape) - 2)))[1]:
+            operand.view = x.copied()
+
+
+ElementLike = Union[FormatLike, str]
+_INTEGERS = {'int8': 's8', 'uint8': 'u8', 'int32': 's32', 'float64': 'binary64'}
+
+
+def _vector(argument: str, thing: Any, format: Optional[ElementLike],
+            cuda_stream: Optional[int]) -> Tuple[View, s.hu_element]:
+    x = view(argument, thing, cuda_stream)
+    if isinstance(format, str) and format in s.ELEMENTS[1:]:
+        word: Optional[str] = format
+    elif format is None and x.name in _INTEGERS:
+        word = _INTEGERS[x.name]
+    else:
+        word = None
+    if word is not None:
+        element = s.hu_element(s.ELEMENTS.index(word), 0, s.hu_format())
+    else:
+        own = x.name if x.name in CODE_DTYPES or x.name == 'float32' else None
+        if own is None and format is None:
+            raise abi.HalfulpTypeError('{}: an array of {} says no format; give {}_format='.format(argument, x.name,
+                argument))
+        kind = Format(own if format is None else format)
+        if own is not None and Format(own) != kind:
+            raise abi.HalfulpTypeError('{}: an array of {} holds no codes of {}'.format(argument, x.name, kind))
+        element = s.hu_element(0, 0, kind._c)
+    if abi.main().hu_element_size(element) != x.itemsize:
+        raise abi.HalfulpTypeError('{}: elements of {} bytes instead of {}'.format(
+            argument, x.itemsize, abi.main().hu_element_size(element)))
+    return x, element
+
+
+def dot(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to: Union[FormatLike, str] = 'binary32',
+        mode: ModeLike = 'rne', a_format: Optional[ElementLike] = None, b_format: Optional[ElementLike] = None,
+        c_format: Optional[ElementLike] = None, out: Any = None, **options: Unpack[Options]) -> Any:
+    """C plus the dot products along the last axis, under an accumulation model, then one rounding into `to`.
+
+    Parameters
+    ----------
+    a, b : array (..., n)
+        Codes: float16, bfloat16, float32, a type of ml_dtypes, unsigned integers with `a_format`; float64 for the
+        models "exact" and "fp64"; int8 and uint8 (or `a_format` "s4", "u4", one to a byte) for "int32". Leading axes
+        broadcast.
+    c : array (...), optional
+        The same; int32 for "int32".
+    to : Format, str or dtype
+        Also "binary64" and "s32". The result is an array of codes: of the dtype, of float32, float16 or bfloat16 if
+        these are the formats, float64 or int32, else unsigned integers.
+    """
+    cuda_stream = options.get('cuda_stream')
+    model = accum if isinstance(accum, Accumulator) else Accumulator(accum)
+    (x, ex), (y, ey) = _vector('a', a, a_format, cuda_stream), _vector('b', b, b_format, cuda_stream)
+    if not x.shape or not y.shape or x.shape[-1] != y.shape[-1]:
+        raise abi.HalfulpValueError('b: last axis of {} does not go with {}'.format(y.shape, x.shape))
+    lead, n = _dot_lead(x, y), x.shape[-1]
+    third = None if c is None else _vector('c', c, c_format, cuda_stream)
+    name, ez = _dot_result(to)
+    if out is not None:
+        result, made = None, target('out', out, lead, [name], cuda_stream)
+    elif x.cuda is not None:
+        raise abi.HalfulpTypeError('dot: results on a device want an array there: give out=')
+    else:
+        result, made = fresh('to', name, lead)
+    with_words(model, options)
+    way = how(mode, options, [x, y, made] + ([third[0]] if third else []), 'dot')
+    if made.array is None:
+        raise abi.HalfulpTypeError('dot: arrays of a device go through gemm')
+    inputs = [x, y] + ([third[0]] if third else [])
+    direct = made.array.flags.c_contiguous and not _shares(made, *inputs)
+    z = made.array if direct else np.empty(lead, made.array.dtype)
+    left, right = _rows(x, lead + (n,)), _rows(y, lead + (n,))
+    vectors = [_record(left, ex), _record(right, ey)]
+    if third:
+        addend = _rows(third[0], lead + (1,), last=True)
+        vectors.append(_record(addend, third[1]))
+    operands = s.hu_dot_operands(*vectors)
+    way.call('dot_n', z.size, n, z.ctypes.data, 1, ez, abi.address(operands), abi.address(model._c), argument='dot')
+    if z is not made.array:
+        made.array[...] = z
+    return finished(result, out, lead == ())
+
+
+def _shares(made: View, *others: View) -> bool:
+    return any(np.may_share_memory(made.array, other.array) for other in others if other.array is not None)
+
+
+def _dot_lead(x: View, y: View) -> Tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(x.shape[:-1], y.shape[:-1])
+    except ValueError:
+        raise abi.HalfulpValueError('a, b: leading shapes {}, {} do not go together'.format(x.shape[:-1],
+            y.shape[:-1])) from None
+
+
+def _dot_result(to: Union[FormatLike, str]) -> Tuple[str, s.hu_element]:
+    if isinstance(to, str) and to in ('binary64', 's32'):
+        return {'binary64': 'float64', 's32': 'int32'}[to], s.hu_element(s.ELEMENTS.index(to), 0, s.hu_format())
+    goal, kind = format_and_type(to)
+    own = [name for name in ('float32', 'float16', 'bfloat16') if Format(name) == goal]
+    name = kind or (own[0] if own else goal.dtype.name)
+    dtype_of('to', name)
+    return name, s.hu_element(0, 0, goal._c)
+
+
+def _rows(x: View, shape: Tuple[int, ...], last: bool = False) -> np.ndarray:
+    """x broadcast, as rows of a matrix."""
+    array = x.array[..., np.newaxis] if last else x.array
+    try:
+        full = np.broadcast_to(array, shape)
+    except ValueError:
+        raise abi.HalfulpValueError('c: shape {} does not go with {}'.format(x.shape, shape[:-1])) from None
+    count = 1
+    for side in shape[:-1]:
+        count *= side
+    return full.reshape(count, shape[-1])
+
+
+def _record(rows: np.ndarray, element: s.hu_element) -> s.hu_vector:
+    return s.hu_vector(rows.ctypes.data or None, rows.strides[1] // rows.itemsize, rows.strides[0] // rows.itemsize,
+                       element)

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""How a result is rounded, and random words (halfulp/mode.h; docs/numerics.md sections 2 to 6)."""
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import NamedTuple, Optional, Tuple, Union
+
+import numpy as np
+
+from . import _abi as abi
+from . import _structs as s
+from ._value import Value
+
+
+class Mode(Value):
+    """A rounding with everything that goes with it; plain and unchangeable.
+
+    Parameters
+    ----------
+    round : str
+        Ties to even, away, to zero: "rne", "rna", "rnz"; toward zero, positive, negative: "rtz", "rtp", "rtn"; away
+        from zero "raz", to odd "rto"; stochastic with N random bits "sra:N", "srb:N", "src:N" ("sr:N" is "sra:N").
+        IEEE 754-2019 section 4.3, IEEE P3109.
+    saturate : str
+        Beyond the range: "default" (none for formats with infinities, finite for those without), "none" (the format's
+        own rule), "finite" (max, infinities too), "propagate" (max, but infinities stay).
+    nan : str
+        A NaN into a format that has none: "max", "zero", "error" (max, and the event `invalid`).
+    tiny : str
+        When a result is tiny for the event `underflow`: "after" rounding or "before" it.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, round: str = 'rne', *, saturate: str = 'default', nan: str = 'max', tiny: str = 'after') -> None:
+        self._c = _mode(round, saturate, nan, tiny)
+
+    @property
+    def round(self) -> str:
+        """The rounding's text."""
+        return abi.main().hu_mode_round_text(ctypes.create_string_buffer(8), self._c).decode()
+
+    saturate = property(lambda self: s.SATURATIONS[self._c.saturate], doc='The saturation policy.')
+    nan = property(lambda self: s.NAN_POLICIES[self._c.nan], doc='What a NaN becomes in a format without one.')
+    tiny = property(lambda self: s.TININESS[self._c.tiny], doc='When tininess is looked at.')
+    bits = property(lambda self: self._c.bits, doc='Random bits of a stochastic rounding, else 0.')
+
+    @property
+    def stochastic(self) -> bool:
+        """Whether random words are drawn."""
+        return self._c.bits != 0
+
+    def __repr__(self) -> str:
+        more = ''.join(', {}={!r}'.format(name, getattr(self, name)) for name, usual in
+                       (('saturate', 'default'), ('nan', 'max'), ('tiny', 'after')) if getattr(self, name) != usual)
+        return 'Mode({!r}{})'.format(self.round, more)
+
+    def __reduce__(self):
+        return _again, (self.round, self.saturate, self.nan, self.tiny)
+
+
+ModeLike = Union[Mode, str]
+
+
+def _again(round_: str, saturate: str, nan: str, tiny: str) -> Mode:
+    return Mode(round_, saturate=saturate, nan=nan, tiny=tiny)
+
+
+@functools.lru_cache(maxsize=1024)
+def _mode(round_: str, saturate: str, nan: str, tiny: str) -> s.hu_mode:
+    library, record = abi.main(), s.hu_mode()
+    for argument, text, call in (('round', round_, library.hu_mode_parse_round),
+                                 ('saturate', saturate, library.hu_mode_parse_saturate),
+                                 ('nan', nan, library.hu_mode_parse_nan)):
+        abi.parse(argument, text, lambda z, raw, where, call=call: call(z, raw), record)
+    if tiny not in s.TININESS:
+        raise abi.HalfulpValueError('tiny: {!r} is neither "after" nor "before"'.format(tiny))
+    record.tiny = s.TININESS.index(tiny)
+    return record
+
+
+def mode_of(mode: ModeLike, saturate: Optional[str] = None, nan: Optional[str] = None,
+            tiny: Optional[str] = None) -> Mode:
+    """A Mode from a Mode or a rounding's text, with parts replaced that are not None."""
+    base = mode if isinstance(mode, Mode) else None
+    if base is not None and saturate is None and nan is None and tiny is None:
+        return base
+    return Mode(mode.round if isinstance(mode, Mode) else mode,
+                saturate=saturate or (base.saturate if base else 'default'),
+                nan=nan or (base.nan if base else 'max'), tiny=tiny or (base.tiny if base else 'after'))
+
+
+class Stream(NamedTuple):
+    """Random words: word i is a pure function of (key, counter + i), Philox4x32-10 (docs/numerics.md section 6).
+
+    A call draws word i for element i in C order, whatever the memory layout, and does not move the stream: the next
+    call with the same stream draws the same words. `after(n)` is the stream behind n words.
+    """
+
+    key: int
+    counter: int = 0
+
+    def after(self, n: int) -> 'Stream':
+        """The stream that begins n words later; counters count modulo 2^64."""
+        return Stream(self.key, (self.counter + int(n)) % (1 << 64))
+
+    def words(self, n: int) -> np.ndarray:
+        """The next n words: uint32 of shape (n,)."""
+        made = np.empty(n, np.uint32)
+        abi.main().hu_stream_words_n(made.size, made.ctypes.data, self._record())
+        return made
+
+    def _record(self) -> s.hu_stream:
+        if not (0 <= self.key < 1 << 64 and 0 <= self.counter < 1 << 64):
+            raise abi.HalfulpValueError('stream: key and counter are integers of 64 bits, not {}'.format(tuple(self)))
+        return s.hu_stream(self.key, self.counter)
+
+
+StreamLike = Union[Stream, Tuple[int, int], int]
+
+
+def stream_of(stream: StreamLike) -> Stream:
+    """A Stream from one, from a key and a counter, or from a key."""
+    if isinstance(stream, (int, np.integer)):
+        return Stream(int(stream))
+    return Stream(*(int(part) for part in stream))

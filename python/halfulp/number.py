@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: MIT
+"""Number systems beside floating point: posits, logarithmic numbers, fixed point, tables (halfulp/number.h;
+docs/numbers.md).
+
+    halfulp.number.quantize(x, 'posit16')
+
+mode, out and the other keywords: see halfulp.arrays.
+"""
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any, List, Mapping, NamedTuple, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _abi as abi
+from . import _structs as s
+from ._elementwise import finished, how, made_or_given, run
+from ._views import View, target, view
+from .format import CODE_DTYPES, Format
+from .mode import ModeLike
+
+if TYPE_CHECKING:
+    from .options import Options
+    from typing_extensions import Unpack
+
+_WIDE = {'float32': '', 'float64': '64'}
+
+
+class Number:
+    """A number system.
+
+    Parameters
+    ----------
+    text : str or Format
+        "posit16" (Standard for Posit Arithmetic, 2022), "posit(12,1)", "lns(8,3)", "q(3.4)", "uq(0.8)", "nf4",
+        "table(0,0.5,1)", or any text of a Format. The grammar and the catalogue are in halfulp/number.h.
+    """
+
+    __slots__ = ('_c', '_room', '_limits')
+    _c: s.hu_number
+    _room: Any
+
+    def __init__(self, text: Union[str, Format, 'Number']) -> None:
+        if isinstance(text, Number):
+            self._c, self._room = text._c, text._room
+        else:
+            self._c, self._room = s.hu_number(), (ctypes.c_float * 256)()
+            abi.parse('number', text.text if isinstance(text, Format) else text, abi.main().hu_number_parse, self._c,
+                      ctypes.addressof(self._room))
+        self._limits = abi.main().hu_number_limits_of(self._c)
+
+    @property
+    def text(self) -> str:
+        """The one canonical text."""
+        return abi.written(abi.main().hu_number_text, 3072, self._c)
+
+    @property
+    def name(self) -> str:
+        """The catalogue's name, or the text."""
+        found = abi.main().hu_number_id(self._c)
+        return found.decode() if found else self.text
+
+    width = property(lambda self: self._limits.width, doc='Bits of a code.')
+    storage = property(lambda self: self._limits.storage, doc='Bits of a code in an array.')
+    max = property(lambda self: self._limits.max, doc='The largest value.')
+    low = property(lambda self: self._limits.low, doc='The lowest value.')
+    min = property(lambda self: self._limits.min, doc='The smallest positive value.')
+    has_nan = property(lambda self: bool(self._limits.has_nan), doc='Whether there is a NaN (posits: NaR).')
+    has_zero = property(lambda self: bool(self._limits.has_zero), doc='Whether there is a zero.')
+
+    @property
+    def dtype(self) -> np.dtype:
+        """NumPy's type of an array of codes."""
+        return np.dtype('uint{}'.format(self.storage))
+
+    def values(self) -> np.ndarray:
+        """The values of all codes in order: float64 (2^width,). Systems of up to 16 bits."""
+        if self.width > 16:
+            raise abi.HalfulpValueError('values: {} has 2^{} codes; decode those you want'.format(self, self.width))
+        return decode(np.arange(1 << self.width, dtype=self.dtype), self, dtype='float64')
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Number) and bool(abi.main().hu_number_equal(self._c, other._c))
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __repr__(self) -> str:
+        return 'Number({!r})'.format(self.name)
+
+    __str__ = name.fget  # type: ignore[attr-defined]
+
+    def __reduce__(self):
+        return Number, (self.text,)
+
+
+NumberLike = Union[Number, Format, str]
+
+
+class NumberEntry(NamedTuple):
+    """A row of the catalogue of number systems."""
+
+    name: str
+    source: str
+    open: str  # what the source leaves open and what was decided
+    number: Number
+
+
+def numbers() -> List[NumberEntry]:
+    """The named number systems; floating-point formats have `halfulp.formats`."""
+    library = abi.main()
+    rows = (library.hu_number_at(place) for place in range(library.hu_number_count()))
+    return [NumberEntry(row.name.decode(), row.source.decode(), row.open.decode(),
+                        Number(row.name.decode())) for row in rows]
+
+
+def _of(number: NumberLike) -> Number:
+    return number if isinstance(number, Number) else Number(number)
+
+
+def _source(x: View) -> Number:
+    if x.name not in CODE_DTYPES:
+        raise abi.HalfulpTypeError('x: an array of {} instead of float16, bfloat16, float32 or float64'.format(x.name))
+    return Number(Format(x.name))
+
+
+def _prepared(name: str, x: View, kinds: Sequence[str], mode: ModeLike, out: Any,
+              options: Mapping[str, Any]) -> Tuple[Any, View, Any]:
+    given = None if out is None else target('out', out, x.shape, kinds, options.get('cuda_stream'))
+    way = how(mode, options, [x] + ([given] if given else []), name)
+    result, made = made_or_given(name, out, given, kinds[0], x.shape, [x])
+    return result, made, way
+
+
+def quantize(x: Any, number: NumberLike, mode: ModeLike = 'rne', *, out: Any = None, **options: Unpack[Options]) -> Any:
+    """The values that x (float32 or float64) rounds to, in x's own type; values that it lacks are rounded into it."""
+    operand, goal = view('x', x, options.get('cuda_stream')), _of(number)
+    if operand.name not in _WIDE:
+        raise abi.HalfulpTypeError('x: an array of {} instead of float32 or float64'.format(operand.name))
+    result, made, way = _prepared('quantize', operand, [operand.name], mode, out, options)
+    call = 'number_quantize{}_n'.format(_WIDE[operand.name])
+    run(lambda n, places, way_: way_.call(call, n, *places[0], *places[1], goal._c, argument='quantize'), made,
+        [operand], way)
+    return finished(result, out, operand.shape == ())
+
+
+def encode(x: Any, number: NumberLike, mode: ModeLike = 'rne', *, out: Any = None, **options: Unpack[Options]) -> Any:
+    """The codes that x (float16, bfloat16, float32, float64 or a type of ml_dtypes) rounds to."""
+    operand, goal = view('x', x, options.get('cuda_stream')), _of(number)
+    result, made, way = _prepared('encode', operand, [goal.dtype.name], mode, out, options)
+    if operand.name in _WIDE:
+        call = 'number_encode{}_n'.format(_WIDE[operand.name])
+        run(lambda n, places, way_: way_.call(call, n, *places[0], *places[1], goal._c, argument='encode'), made,
+            [operand], way)
+    else:
+        _convert(made, operand, goal, _source(operand), way)
+    return finished(result, out, operand.shape == ())
+
+
+def decode(codes: Any, number: NumberLike, *, dtype: Any = 'float32', out: Any = None,
+           **options: Unpack[Options]) -> Any:
+    """The values of codes as float32 or float64: exact, but for irrational values of logarithmic systems, and what
+    float32 lacks, which are rounded to nearest."""
+    operand, source = view('codes', codes, options.get('cuda_stream')), _of(number)
+    _codes(operand, source)
+    name = dtype if isinstance(dtype, str) else np.dtype(dtype).name
+    if name not in _WIDE:
+        raise abi.HalfulpTypeError('dtype: {} is neither float32 nor float64'.format(name))
+    kinds = [name] if out is None else list(_WIDE)
+    result, made, way = _prepared('decode', operand, kinds, 'rne', out, options)
+    call = 'number_decode{}_n'.format(_WIDE[made.name])
+    run(lambda n, places, way_: way_.call(call, n, *places[0], *places[1], source._c, mode=False, events=False,
+                                          argument='decode'),
+        made, [operand], way)
+    return finished(result, out, operand.shape == ())
+
+
+def convert(codes: Any, to: NumberLike, of: NumberLike, mode: ModeLike = 'rne', *, out: Any = None,
+            **options: Unpack[Options]) -> Any:
+    """Codes of system `of` to codes of `to`: one rounding, whatever the two kinds."""
+    operand, goal, source = view('codes', codes, options.get('cuda_stream')), _of(to), _of(of)
+    _codes(operand, source)
+    result, made, way = _prepared('convert', operand, [goal.dtype.name], mode, out, options)
+    _convert(made, operand, goal, source, way)
+    return finished(result, out, operand.shape == ())
+
+
+def _codes(x: View, source: Number) -> None:
+    if x.itemsize * 8 != source.storage or x.name in ('int8', 'bool', 'float64'):
+        raise abi.HalfulpTypeError('codes: codes of {} are {}, not {}'.format(source, source.dtype, x.name))
+
+
+def _convert(made: View, operand: View, goal: Number, source: Number, way: Any) -> None:
+    run(lambda n, places, way_: way_.call('number_convert_n', n, *places[0], goal._c, *places[1], source._c,
+                                          argument='convert'),
+        made, [operand], way)

@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: MIT
+"""Tensors of small codes with shared scales: MX, NVFP4, block floating point, scaled FP8 (halfulp/scaled.h;
+docs/scaled.md).
+
+    t = halfulp.scaled.encode(x, 'mxfp8_e4m3')      # t.codes, t.scales
+    y = t.decode()                                  # == halfulp.scaled.quantize(x, 'mxfp8_e4m3')
+
+x is a matrix (rows, cols) or one row (cols,) of float32, float16, bfloat16 on the host. The mode is that of the
+elements' rounding; its policy `default` is `finite` here (MX v1.0 section 6.3). Element (i, j) has word i cols + j of
+the stream.
+"""
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Tuple, Union
+
+import numpy as np
+
+from . import _abi as abi
+from . import _structs as s
+from ._host import amax_record, float32, float32_result, host_how, leading, matrix, rows_apart
+from .accum import Accumulator, AccumulatorLike, with_words
+from .arrays import code_types, format_and_type
+from .format import CODE_DTYPES, Format, FormatLike
+from .mode import ModeLike
+from .scaling import Scaling, ScalingLike
+
+if TYPE_CHECKING:
+    from .options import Options
+    from typing_extensions import Unpack
+
+# An element for each block: its largest magnitude, the code of its scale, and counts of its elements.
+STATS = np.dtype([('amax', 'f4'), ('scale', 'u4'), ('special', 'u8'), ('saturated', 'u8'), ('to_zero', 'u8')],
+                 align=True)
+
+
+class ScaledTensor(NamedTuple):
+    """A scaled tensor as arrays.
+
+    Attributes
+    ----------
+    codes : array (rows, cols) of unsigned integers
+    scales : array (block rows, block cols) of unsigned integers: codes of `scaling.scale`
+    tensor : array () of float32, or None where there is no second-level scale
+    scaling : Scaling
+    transposed : bool
+        Whether it stands for its transpose in `gemm` (`T`).
+    stats : array (block rows, block cols) of STATS, or None
+    """
+
+    codes: np.ndarray
+    scales: np.ndarray
+    tensor: Optional[np.ndarray]
+    scaling: Scaling
+    transposed: bool = False
+    stats: Optional[np.ndarray] = None
+
+    @property
+    def T(self) -> 'ScaledTensor':
+        """The transpose; nothing is moved, blocks lie as before."""
+        return self._replace(transposed=not self.transposed)
+
+    @property
+    def shape(self) -> Tuple[int, int]:
+        """Rows and columns of what it stands for."""
+        rows, cols = self.codes.shape
+        return (cols, rows) if self.transposed else (rows, cols)
+
+    def decode(self, out: Any = None, threads: int = 1) -> np.ndarray:
+        """The values: float32 of `shape`."""
+        return decode(self, out=out, threads=threads)
+
+    def packed(self) -> np.ndarray:
+        """The codes packed densely, each row from a byte on: uint8 (rows, bytes); scales are not packed. Codes of up
+        to 8 bits."""
+        if self.codes.itemsize != 1:
+            raise abi.HalfulpValueError('packed: codes of {} are wider than 8 bits'.format(self.scaling.element))
+        codes = np.ascontiguousarray(self.codes)
+        rows, cols = codes.shape
+        sizes = self.scaling.sizes(rows, cols)
+        made = np.empty(sizes.packed, np.uint8)
+        abi.check(abi.main().hu_scaled_pack(rows, cols, made.ctypes.data, codes.ctypes.data, max(cols, 1),
+                                            abi.address(self.scaling._c)), 'packed')
+        return made.reshape(-1, sizes.packed_row) if sizes.packed_row else made
+
+    def _record(self) -> s.hu_scaled:
+        tensor = None if self.tensor is None else self.tensor.ctypes.data
+        return s.hu_scaled(self.codes.ctypes.data, leading(self.codes), self.scales.ctypes.data, leading(self.scales),
+                           tensor)
+
+
+def _kind(scaling: ScalingLike) -> Scaling:
+    return scaling if isinstance(scaling, Scaling) else Scaling(scaling)
+
+
+def _room(rows: int, cols: int, kind: Scaling, stats: bool) -> ScaledTensor:
+    sizes = kind.sizes(rows, cols)
+    blocks = (sizes.block_rows, sizes.block_cols)
+    return ScaledTensor(np.zeros((rows, cols), 'u{}'.format(sizes.code_bytes)),
+                        np.zeros(blocks, 'u{}'.format(sizes.scale_bytes)),
+                        np.ones((), np.float32) if kind.two_level else None, kind,
+                        stats=np.zeros(blocks, STATS) if stats else None)
+
+
+def encode(x: Any, scaling: ScalingLike, mode: ModeLike = 'rne', *, amax: Optional[float] = None, stats: bool = False,
+           **options: Unpack[Options]) -> ScaledTensor:
+    """x in codes and scales.
+
+    Parameters
+    ----------
+    x : array (rows, cols) or (cols,)
+    scaling : Scaling or str
+    amax : float, optional
+        Instead of the tensor's own largest magnitude (delayed scaling): of the second level, or where a block is all.
+    stats : bool
+        Whether to say what happened in each block.
+    """
+    kind, (full, _) = _kind(scaling), matrix('x', x)
+    made, known = _room(full.shape[0], full.shape[1], kind, stats), amax_record(amax)
+    way = host_how(mode, options, 'encode')
+    record = made._record()
+    abi.check(abi.main().hu_scaled_encode(
+        *full.shape, abi.address(record), full.ctypes.data, leading(full), abi.address(kind._c), way.mode._c,
+        None if known is None else known.ctypes.data, None if made.stats is None else made.stats.ctypes.data,
+        abi.address(way.exec), way.counts), 'encode')
+    return made
+
+
+def decode(x: ScaledTensor, *, out: Any = None, threads: int = 1) -> np.ndarray:
+    """The values of a scaled tensor: float32 of its shape."""
+    _whole(x)
+    rows, cols = x.codes.shape
+    made, way, record = np.empty((rows, cols), np.float32), host_how('rne', {'threads': threads}, 'decode'), x._record()
+    abi.check(abi.main().hu_scaled_decode(rows, cols, made.ctypes.data, max(cols, 1), abi.address(record),
+                                          abi.address(x.scaling._c), abi.address(way.exec)), 'decode')
+    made = made.T if x.transposed else made
+    if out is None:
+        return made
+    float32_result(out, made.shape)[...] = made
+    return out
+
+
+def _whole(x: ScaledTensor) -> None:
+    """What a tensor made by hand may get wrong."""
+    if not isinstance(x, ScaledTensor):
+        raise abi.HalfulpTypeError('x: a ScaledTensor is wanted, not {}'.format(type(x).__name__))
+    if x.codes.ndim != 2:
+        raise abi.HalfulpValueError('x.codes: a matrix is wanted, not {} axes'.format(x.codes.ndim))
+    sizes = x.scaling.sizes(*x.codes.shape)
+    blocks = (sizes.block_rows, sizes.block_cols)
+    for name, array, shape, size in (('codes', x.codes, x.codes.shape, sizes.code_bytes),
+                                     ('scales', x.scales, blocks, sizes.scale_bytes)):
+        if array.shape != shape or array.dtype != np.dtype('u{}'.format(size)):
+            raise abi.HalfulpValueError('x.{}: {} of {} instead of uint{} of {}'.format(name, array.dtype, array.shape,
+                8 * size, shape))
+        if not rows_apart(array):
+            raise abi.HalfulpValueError('x.{}: rows are not contiguous'.format(name))
+    if x.scaling.two_level and (x.tensor is None or x.tensor.dtype != np.float32 or x.tensor.size != 1):
+        raise abi.HalfulpValueError('x.tensor: one float32 is wanted')
+
+
+def quantize(x: Any, scaling: ScalingLike, mode: ModeLike = 'rne', *, amax: Optional[float] = None, out: Any = None,
+             **options: Unpack[Options]) -> Any:
+    """The values that x has as a scaled tensor: `decode` of `encode` in one go, with the same bits and events.
+
+    Parameters are those of `encode`; the result is float32 of x's shape, or `out`, which may be x.
+    """
+    kind, (full, shape) = _kind(scaling), matrix('x', x)
+    way, known = host_how(mode, options, 'quantize'), amax_record(amax)
+    goal = float32_result(out, shape)
+    rows, cols = full.shape
+    two = goal.reshape(full.shape) if goal.ndim == 1 and goal.flags.c_contiguous else goal
+    room = two if two.ndim == 2 and rows_apart(two) and _same_or_apart(two, full) else np.empty(full.shape, np.float32)
+    abi.check(abi.main().hu_scaled_quantize(
+        rows, cols, room.ctypes.data, leading(room), full.ctypes.data, leading(full), abi.address(kind._c), way.mode._c,
+        None if known is None else known.ctypes.data, None, abi.address(way.exec), way.counts), 'quantize')
+    if room is not two:
+        goal[...] = room.reshape(shape)
+    return goal if out is None else out
+
+
+def _same_or_apart(z: np.ndarray, x: np.ndarray) -> bool:
+    return not np.may_share_memory(z, x) or (z.ctypes.data == x.ctypes.data and leading(z) == leading(x))
+
+
+class Sum(NamedTuple):
+    """How the sums of a product of scaled tensors are formed (halfulp/scaled_gemm.h; docs/scaled.md section 9).
+
+    way : "parts": within runs of one scale by `inside`, these joined by `across`, scales as `factor` says ("exact",
+        "rounded", "twice", "alpha"); "unit": scales go into `inside`, a model that takes them; "decoded": the values
+        (rounded into `decoded_as` if that is given) go through `inside`.
+    """
+
+    way: str = 'parts'
+    inside: AccumulatorLike = 'fp32'
+    across: AccumulatorLike = 'fp32'
+    factor: str = 'exact'
+    decoded_as: Optional[FormatLike] = None
+
+    def _record(self) -> s.hu_scaled_sum:
+        ways, factors = ('parts', 'unit', 'decoded'), ('exact', 'rounded', 'twice', 'alpha')
+        if self.way not in ways or self.factor not in factors:
+            raise abi.HalfulpValueError('sum: way {!r}, factor {!r}; there are {}, {}'.format(self.way, self.factor,
+                ways, factors))
+        made = s.hu_scaled_sum()
+        made.way = ways.index(self.way)
+        made.inside = Accumulator(self.inside)._c
+        if self.way == 'parts':
+            made.factor = factors.index(self.factor)
+            made.across = Accumulator(self.across)._c
+        if self.way == 'decoded' and self.decoded_as is not None:
+            setattr(made, 'as', Format(self.decoded_as)._c)
+        abi.check(abi.main().hu_scaled_sum_check(abi.address(made)), 'sum', repr(self))
+        return made
+
+
+class _Plain:
+    """An operand without scales: float32 values, or codes of a type of ml_dtypes."""
+
+    def __init__(self, argument: str, x: Any) -> None:
+        name = np.dtype(getattr(x, 'dtype', np.float64)).name if isinstance(x, np.ndarray) else ''
+        codes = name in CODE_DTYPES
+        array = np.asarray(x).view('u{}'.format(x.itemsize)) if codes else float32(argument, x)
+        if array.ndim != 2:
+            raise abi.HalfulpValueError('{}: a matrix is wanted, not {} axes'.format(argument, array.ndim))
+        self.array = array if rows_apart(array) else np.ascontiguousarray(array)
+        self.format = Format(name if codes else 'binary32')
+        self.storage = s.CODES if codes else s.VALUES
+        self.shape = array.shape
+
+
+def _operand(argument: str, x: Any) -> 'Tuple[s.hu_scaled_operand, Tuple[int, int], Any]':
+    made = s.hu_scaled_operand()
+    if isinstance(x, ScaledTensor):
+        _whole(x)
+        made.scaling = ctypes.pointer(x.scaling._c)
+        made.scaled, made.transposed = x._record(), x.transposed
+        return made, x.shape, x
+    plain = _Plain(argument, x)
+    made.plain = s.hu_operand(plain.array.ctypes.data, leading(plain.array), plain.format._c, plain.storage, 0)
+    return made, plain.shape, plain
+
+
+def gemm(a: Any, b: Any, c: Any = None, *, sum: Sum = Sum(), to: Union[FormatLike, Scaling] = 'binary32',
+         mode: ModeLike = 'rne', amax: Optional[float] = None, **options: Unpack[Options]) -> Any:
+    """D = A B + C of scaled tensors, with every rounding of the sums stated.
+
+    Parameters
+    ----------
+    a, b, c : ScaledTensor, or array (float32, or a type of ml_dtypes)
+        (m, k), (k, n) and (m, n). `ScaledTensor.T` gives the transpose: weights (n, k) with blocks along k are ``b.T``.
+    sum : Sum
+    to : Format, str, dtype or Scaling
+        Of the result: float32 values of the format; codes for a dtype; a ScaledTensor for a Scaling (`amax` as in
+        `encode`).
+    """
+    (ra, (m, k), keep_a), (rb, (k2, n), keep_b) = _operand('a', a), _operand('b', b)
+    if k != k2:
+        raise abi.HalfulpValueError('b: {} rows instead of {}, the columns of a'.format(k2, k))
+    rc, keep_c = None, None
+    if c is not None:
+        rc, shape, keep_c = _operand('c', c)
+        if shape != (m, n):
+            raise abi.HalfulpValueError('c: shape {} instead of {}'.format(shape, (m, n)))
+    record, known = sum._record(), amax_record(amax)
+    for model in (record.inside, record.across):
+        with_words(Accumulator._from_c(model), options)
+    way = host_how(mode, options, 'gemm')
+    result = s.hu_scaled_result()
+    if isinstance(to, Scaling):
+        made: Any = _room(m, n, to, False)
+        result.scaling, result.scaled = ctypes.pointer(to._c), made._record()
+        result.amax = None if known is None else known.ctypes.data
+    else:
+        made = _plain_result(result, to, m, n)
+    library = abi.main()
+    records = [abi.address(one) for one in (result, ra, rb, rc, record)]
+    size = library.hu_scaled_gemm_space(m, n, k, *records, abi.address(way.exec))
+    space = np.empty((0 if size > 1 << 62 else size) + 64, np.uint8)
+    at = -(-space.ctypes.data // 64) * 64
+    abi.check(library.hu_scaled_gemm(m, n, k, *records, way.mode._c, at, space.size - (at - space.ctypes.data),
+                                     abi.address(way.exec), way.counts), 'gemm')
+    del keep_a, keep_b, keep_c
+    return made
+
+
+def _plain_result(result: s.hu_scaled_result, to: FormatLike, m: int, n: int) -> np.ndarray:
+    goal, kind = format_and_type(to)
+    name = kind or 'float32'
+    from ._views import dtype_of
+    made = np.empty((m, n), dtype_of('to', name))
+    assert name == 'float32' or name in code_types(goal)
+    result.plain = s.hu_result(made.ctypes.data, max(n, 1), goal._c, s.VALUES if name == 'float32' else s.CODES)
+    return made

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""Descriptions of scaled tensors and of roundings of whole tensors (halfulp/scaled.h, train/rounding.h)."""
+from __future__ import annotations
+
+import functools
+from typing import List, NamedTuple, Optional, Tuple, Union
+
+from . import _abi as abi
+from . import _structs as s
+from ._value import Value
+from .format import Format
+
+
+class Scaling(Value):
+    """How a matrix is cut into blocks, and how each block's scale comes about.
+
+    Parameters
+    ----------
+    text : str
+        A preset ("mxfp8_e4m3", "mxfp4", "nvfp4", "hbfp8", "fp8_tensor", "dsv3_1x128"; see `scalings`), "bfp(m,e,N)", or
+        "scaled(FORMAT;scale=FORMAT;block=RxC;rule=RULE;...)", the grammar of halfulp/scaled.h. OCP Microscaling Formats
+        1.0; NVIDIA's NVFP4; Drumond et al. 2018 (hybrid block floating point).
+    """
+
+    __slots__ = ()
+
+    def __init__(self, text: Union[str, 'Scaling']) -> None:
+        self._c = text._c if isinstance(text, Scaling) else _parse(text)
+
+    @property
+    def text(self) -> str:
+        """The one canonical text; presets are written out."""
+        return abi.written(abi.main().hu_scaling_text, 384, abi.address(self._c))
+
+    @property
+    def element(self) -> Format:
+        """The format of the elements."""
+        return Format._from_c(self._c.element)
+
+    @property
+    def scale(self) -> Format:
+        """The format of the scales."""
+        return Format._from_c(self._c.scale)
+
+    @property
+    def block(self) -> Tuple[Optional[int], Optional[int]]:
+        """Rows and columns of a block; None: all of the matrix."""
+        return self._c.rows or None, self._c.cols or None
+
+    @property
+    def two_level(self) -> bool:
+        """Whether there is a second-level scale for the whole tensor."""
+        return bool(self._c.tensor)
+
+    def turned(self) -> 'Scaling':
+        """The same with blocks along columns: rows and columns of a block change places."""
+        made = Scaling._from_c(self._c)
+        made._c.rows, made._c.cols = self._c.cols, self._c.rows
+        return made
+
+    def sizes(self, rows: int, cols: int) -> s.hu_scaled_sizes:
+        """What a matrix of rows x cols takes: block_rows x block_cols scales, bytes of codes and of scales, bytes
+        packed (fields of hu_scaled_sizes)."""
+        return abi.main().hu_scaled_sizes_of(rows, cols, abi.address(self._c))
+
+
+ScalingLike = Union[Scaling, str]
+
+
+@functools.lru_cache(maxsize=256)
+def _parse(text: str) -> s.hu_scaling:
+    record = s.hu_scaling()
+    abi.parse('scaling', text, abi.main().hu_scaling_parse, record)
+    return record
+
+
+class ScalingEntry(NamedTuple):
+    """A row of the catalogue of scalings."""
+
+    name: str
+    source: str
+    open: str  # what the source leaves open and what was decided
+    scaling: Scaling
+
+
+def scalings() -> List[ScalingEntry]:
+    """The named scalings: MX, NVFP4 in its variants, block floating point, scaled FP8."""
+    library = abi.main()
+    rows = (library.hu_scaling_at(place) for place in range(library.hu_scaling_count()))
+    return [ScalingEntry(row.name.decode(), row.source.decode(), row.open.decode(),
+                         Scaling(row.text.decode())) for row in rows]
+
+
+class Rounding(Value):
+    """How a whole tensor is rounded: not at all, into a format, a number system, a scaled or an S2FP8 tensor.
+
+    Parameters
+    ----------
+    text : str
+        "keep"; "float8_e5m2,sra:16"; "mxfp8_e4m3,turned"; "s2fp8"; "fp(4,3,4):finite,over=inf,nan=keep". The grammar
+        is in halfulp/train/rounding.h.
+
+    Wants libhalfulp-train.
+    """
+
+    __slots__ = ('_text',)
+
+    def __init__(self, text: Union[str, 'Rounding'] = 'keep') -> None:
+        self._text: str = text.text if isinstance(text, Rounding) else text
+        self._c = _rounding(self._text)
+
+    @property
+    def text(self) -> str:
+        """The text that was given."""
+        return self._text
+
+    @property
+    def stochastic(self) -> bool:
+        """Whether random words are drawn."""
+        return self._c.mode.bits != 0
+
+    def bits(self, rows: int, cols: int) -> int:
+        """Bits that rows x cols numbers take so rounded: codes packed densely, and scales."""
+        return abi.train().hu_rounding_bits(rows, cols, abi.address(self._c))
+
+
+RoundingLike = Union[Rounding, str]
+
+
+@functools.lru_cache(maxsize=256)
+def _rounding(text: str) -> s.hu_rounding:
+    record = s.hu_rounding()
+    abi.parse('rounding', text, abi.train().hu_rounding_parse, record)
+    return record

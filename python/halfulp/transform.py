@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""What is done to whole tensors before or instead of rounding: Hadamard transforms, S2FP8, roundings by text."""
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _abi as abi
+from . import _structs as s
+from ._host import float32, float32_result, host_how, leading, matrix, rows_apart
+from .events import Events
+from .format import Format
+from .mode import ModeLike
+from .scaling import Rounding, RoundingLike
+
+if TYPE_CHECKING:
+    from .options import Options
+    from typing_extensions import Unpack
+
+
+def hadamard(x: Any, n: int = 16, *, axis: str = 'rows', norm: str = 'root',
+             signs: Union[None, str, int, Sequence[int]] = None, whole: bool = False, inverse: bool = False,
+             out: Any = None, **options: Unpack[Options]) -> Any:
+    """The random Hadamard transform of blocks of n elements in float32 (halfulp/hadamard.h; docs/hadamard.md).
+
+    Parameters
+    ----------
+    x : array (rows, cols) or (cols,)
+        The axis of the blocks must be a multiple of n.
+    n : 16, 32, 64 or 128
+    axis : "rows" or "columns"
+        Whether a block's elements lie next to each other in a row, or one above the other in a column.
+    norm : "root" (1/sqrt(n) both ways), "power" (powers of two) or "sum" (1 and 1/n)
+    signs : None, "stream", or words of 32 bits (an integer, or a sequence of them), a set bit being -1
+        "stream": the words of `stream`.
+    whole : bool
+        One sign for each element along the axis, instead of the same n signs for every block.
+    inverse : bool
+        Takes the forward transform back, up to roundings.
+    """
+    if axis not in ('rows', 'columns') or norm not in ('root', 'power', 'sum'):
+        raise abi.HalfulpValueError('axis {!r}, norm {!r}: there are rows, columns; root, power, sum'.format(axis,
+            norm))
+    full, shape = matrix('x', x)
+    words = None
+    if signs is not None and not isinstance(signs, str):
+        words = np.array([signs] if isinstance(signs, int) else signs, np.uint32)
+        length = full.shape[1 if axis == 'rows' else 0] if whole else n
+        if words.size * 32 < length:
+            raise abi.HalfulpValueError('signs: {} bits for {} elements'.format(words.size * 32, length))
+    elif signs not in (None, 'stream'):
+        raise abi.HalfulpValueError('signs: {!r} is neither None nor "stream" nor words of bits'.format(signs))
+    elif signs == 'stream' and options.get('stream') is None:
+        raise abi.HalfulpValueError('stream: signs="stream" takes its words; give stream=Stream(key, counter)')
+    kind = 1 if words is not None else 2 if signs == 'stream' else 0
+    if not 0 <= n < 1 << 32:
+        raise abi.HalfulpValueError('n: {} is none of 16, 32, 64, 128'.format(n))
+    record = s.hu_hadamard(n, ('rows', 'columns').index(axis), ('root', 'power', 'sum').index(norm), kind, whole,
+                           words.ctypes.data if words is not None else None)
+    way = host_how('rne', options, 'hadamard')
+    room = np.empty(full.shape, np.float32)
+    call = abi.main().hu_hadamard_inverse if inverse else abi.main().hu_hadamard_forward
+    abi.check(call(*full.shape, room.ctypes.data, leading(room), full.ctypes.data, leading(full), abi.address(record),
+                   abi.address(way.exec)), 'hadamard')
+    return _given(room.reshape(shape), out)
+
+
+class S2FP8Tensor(NamedTuple):
+    """A shifted and squeezed tensor: codes, and two numbers for all of them (halfulp/s2fp8.h; docs/s2fp8.md).
+
+    mu, m : int
+        The mean and the largest of log2 |x|, in units of 2^-40.
+    alpha, beta : float
+        As the paper stores them; for the record.
+    """
+
+    codes: np.ndarray
+    mu: int
+    m: int
+    alpha: float
+    beta: float
+    kind: str
+
+    def decode(self, threads: int = 1) -> np.ndarray:
+        """The values: float32 of the codes' shape."""
+        kind, scale = _s2fp8(self.kind), s.hu_s2fp8_scale(self.mu, self.m, self.alpha, self.beta)
+        way, codes = host_how('rne', {'threads': threads}, 'decode'), np.ascontiguousarray(self.codes)
+        made = np.empty(codes.shape, np.float32)
+        abi.check(abi.main().hu_s2fp8_decode_n(codes.size, made.ctypes.data, 1, codes.ctypes.data, 1, abi.address(kind),
+                                               abi.address(scale), abi.address(way.exec)), 'decode')
+        return made
+
+
+def _s2fp8(text: str) -> s.hu_s2fp8:
+    record = s.hu_s2fp8()
+    abi.parse('kind', text, abi.main().hu_s2fp8_parse, record)
+    return record
+
+
+def s2fp8_encode(x: Any, kind: str = 's2fp8', mode: ModeLike = 'rne', *, scale: Optional[Tuple[int, int]] = None,
+                 **options: Unpack[Options]) -> S2FP8Tensor:
+    """x shifted and squeezed into FP8 (Cambier et al., ICLR 2020), with statistics of its own or a given (mu, m).
+
+    Parameters
+    ----------
+    x : array of any shape
+    kind : str
+        "s2fp8" or "s2fp8(FORMAT;target=T;special=element)".
+    """
+    record, way, library = _s2fp8(kind), host_how(mode, options, 's2fp8_encode'), abi.main()
+    full = np.ascontiguousarray(float32('x', x))
+    made, found = np.empty(full.shape, Format._from_c(record.element).dtype), s.hu_s2fp8_scale()
+    if scale is None:
+        sums = s.hu_s2fp8_sums()
+        abi.check(library.hu_s2fp8_sum_n(full.size, full.ctypes.data, 1, abi.address(sums), abi.address(way.exec)), 'x')
+        abi.check(library.hu_s2fp8_scale_of(abi.address(found), abi.address(sums), abi.address(record)), 'x')
+    else:
+        abi.check(library.hu_s2fp8_scale_from(abi.address(found), *scale, abi.address(record)), 'scale')
+    abi.check(library.hu_s2fp8_encode_n(full.size, made.ctypes.data, 1, full.ctypes.data, 1, abi.address(record),
+                                        abi.address(found), way.mode._c, abi.address(way.exec), way.counts),
+                                        's2fp8_encode')
+    return S2FP8Tensor(made, found.mu, found.m, found.alpha, found.beta, kind)
+
+
+def round_tensor(x: Any, rounding: RoundingLike, *, out: Any = None, **options: Unpack[Options]) -> Any:
+    """x rounded as a whole, as `halfulp train` rounds tensors: float32 of x's shape (halfulp/train/rounding.h).
+
+    Parameters
+    ----------
+    x : array (rows, cols) or (cols,)
+    rounding : Rounding or str
+        "float8_e5m2,sra:16", "mxfp8_e4m3,turned", "s2fp8", "posit16", "keep"
+    """
+    kind = rounding if isinstance(rounding, Rounding) else Rounding(rounding)
+    full, shape = matrix('x', x)
+    full = full if rows_apart(full) and leading(full) == full.shape[1] else np.ascontiguousarray(full)
+    if kind.stochastic and options.get('stream') is None:
+        raise abi.HalfulpValueError('stream: {} draws random words; give stream=Stream(key, counter)'.format(kind.text))
+    way, counts = host_how('rne', options, 'round_tensor'), s.hu_rounding_counts()
+    room = np.empty(full.shape, np.float32)
+    abi.check(abi.train().hu_rounding_apply(*full.shape, room.ctypes.data, full.ctypes.data, abi.address(kind._c),
+                                            abi.address(way.exec), ctypes.addressof(counts)), 'rounding')
+    if isinstance(way.events, Events):
+        abi.main().hu_events_add(way.counts, ctypes.addressof(counts.events))
+    return _given(room.reshape(shape), out)
+
+
+def _given(made: np.ndarray, out: Any) -> Any:
+    if out is None:
+        return made
+    float32_result(out, made.shape)[...] = made
+    return out

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Conversions as other programs do them, from Python: held against those programs where they are installed."""
+import pickle
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import halfulp
+
+
+def operands(random):
+    bits = random.integers(0, 2 ** 32, 50000, dtype=np.uint32).view(np.float32)  # NaN with payloads among them
+    return np.concatenate([bits, (random.normal(size=20000) * np.exp(random.uniform(-20, 12, 20000))).astype(np.float32),
+                           np.float32([0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 464, 465, 57344, 61440])])
+
+
+@pytest.mark.parametrize('name,kind', [('ml_dtypes.float8_e4m3fn', ml_dtypes.float8_e4m3fn),
+                                       ('ml_dtypes.float8_e5m2', ml_dtypes.float8_e5m2),
+                                       ('ml_dtypes.float8_e8m0fnu', ml_dtypes.float8_e8m0fnu),
+                                       ('ml_dtypes.bfloat16', ml_dtypes.bfloat16), ('numpy.float16', np.float16)])
+@pytest.mark.parametrize('of', [np.float32, np.float64])
+def test_the_bits_of_that_program(name, kind, of, random):
+    with np.errstate(invalid='ignore'):
+        x = operands(random).astype(of)
+    if of == np.float64:
+        x = np.concatenate([x, np.nextafter(1 + 2.0 ** -np.arange(2, 12), 2)])  # rounded twice by ml_dtypes
+    with np.errstate(all='ignore'):
+        wanted = x.astype(kind)
+    codes = halfulp.encode(x, name)
+    np.testing.assert_array_equal(codes, halfulp.as_codes(wanted))
+    assert not np.array_equal(codes, halfulp.encode(x, halfulp.preset(name).format))  # it does something of its own
+    np.testing.assert_array_equal(halfulp.quantize(x, name), wanted.astype(of))
+    np.testing.assert_array_equal(halfulp.encode(x[::-3], halfulp.preset(name), threads=2), codes[::-3])
+    out = x.copy()
+    assert halfulp.quantize(out, name, out=out) is out
+    np.testing.assert_array_equal(out, wanted.astype(of))
+
+
+def test_narrow_operands(random):
+    with np.errstate(invalid='ignore'):
+        x = operands(random).astype(ml_dtypes.bfloat16)
+    x = x[~np.isnan(x)]
+    wanted = x.astype(ml_dtypes.float8_e5m2)
+    np.testing.assert_array_equal(halfulp.encode(x, 'ml_dtypes.float8_e5m2'), halfulp.as_codes(wanted))
+    made = halfulp.quantize(x, 'ml_dtypes.float8_e5m2')
+    assert made.dtype == x.dtype
+    np.testing.assert_array_equal(made, wanted.astype(x.dtype))
+    with pytest.raises(TypeError, match='out: an array of float32 instead of bfloat16'):
+        halfulp.quantize(x, 'ml_dtypes.float8_e5m2', out=np.empty(x.shape, np.float32))
+    codes = np.arange(256, dtype=np.uint8).view(ml_dtypes.float8_e5m2)
+    np.testing.assert_array_equal(halfulp.encode(codes[:120], 'ml_dtypes.float8_e4m3fn'),
+                                  halfulp.as_codes(codes[:120].astype(ml_dtypes.float8_e4m3fn)))
+
+
+def test_list():
+    rows = halfulp.presets()
+    assert len(rows) > 60 and {row.name.partition('.')[0] for row in rows} >= {'cuda', 'torch', 'ml_dtypes', 'qtorch'}
+    for row in rows:
+        assert halfulp.preset(row.name) == row and pickle.loads(pickle.dumps(row)) == row and row.stands and row.tested
+    own = halfulp.preset('qtorch.float(5,3)')
+    assert (own.format.e, own.format.m) == (5, 3)
+    events = halfulp.Events()
+    halfulp.quantize(np.float32([1e9, 1.1]), 'torch.float8_e5m2', events=events)
+    assert (events.overflow, events.inexact) == (1, 2)
+
+
+def test_scaled_presets(random):
+    x = random.normal(size=(8, 64)).astype(np.float32)
+    rows = [row for row in halfulp.presets() if row.scaling]
+    assert rows
+    for row in rows:
+        with pytest.raises(ValueError, match='scaled tensor'):
+            halfulp.quantize(x, row)
+        assert halfulp.scaled.encode(x, row.scaling, row.mode, stream=1).scaling.element == row.format
+
+
+def test_refused():
+    for more, words in (({'mode': 'rne'}, 'mode'), ({'saturate': 'none'}, 'saturate'), ({'nan': 'zero'}, 'nan'),
+                        ({'tiny': 'before'}, 'tiny')):
+        for call in (halfulp.quantize, halfulp.encode):
+            with pytest.raises(ValueError, match=words + ': the preset torch.float8_e4m3fn'):
+                call(1.0, 'torch.float8_e4m3fn', **more)
+    for name in ('torch.float8', 'qtorch.float(9,9)'):
+        with pytest.raises(ValueError, match='presets\\(\\) lists them'):
+            halfulp.quantize(1.0, name)
+    with pytest.raises(ValueError, match='grammar'):
+        halfulp.quantize(1.0, 'nobody.float8')

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""Loss scalers, optimizers and assignments, against NumPy that does the same by docs/training.md."""
+import ml_dtypes
+import numpy as np
+import pytest
+
+import halfulp
+from halfulp.train import Assignment, Found, Layout, LossScaler, Optimizer, scale_of_gmax
+
+
+def test_gradscaler():
+    """torch.amp.GradScaler: half after a bad step, twice after `growth_interval` good ones."""
+    scaler = LossScaler('gradscaler(init_scale=1024,growth_interval=3)')
+    seen = []
+    for bad in (0, 0, 1, 0, 0, 0, 0):
+        seen.append((scaler.scale, scaler.update(Found(1.0, bool(bad)))))
+    assert seen == [(1024, True), (1024, True), (1024, False), (512, True), (512, True), (512, True), (1024, True)]
+    assert scaler.iteration == 7 and scaler.skipped == 1
+    other = LossScaler(scaler.rule)
+    other.load_state_dict(scaler.state_dict())
+    assert other.state_dict() == scaler.state_dict() and other.scale == 1024
+    g = np.float32([2048, -1, 0])
+    assert scaler.unscale([g]) == (2.0, False) and list(g) == [2, -1 / 1024, 0]
+    assert scaler.unscale([np.float32([np.inf])]).bad
+    assert scale_of_gmax(1.0) == 32768.0
+    with pytest.raises(ValueError, match='rule: '):
+        LossScaler('gradscaler(growth=2)')
+    with pytest.raises(TypeError, match=r'gradients\[0\]'):
+        scaler.unscale([np.ones(3)])
+
+
+def brain(x):
+    return np.asarray(x, np.float32).astype(ml_dtypes.bfloat16).astype(np.float32)
+
+
+def test_sgd_in_bfloat16(random):
+    w = brain(random.normal(size=300))
+    mine, m = w.copy(), np.zeros(300, np.float32)
+    optimizer = Optimizer('sgd', 'bfloat16', rate=0.01, momentum=0.9)
+    rate, momentum = brain(0.01), brain(0.9)
+    for _ in range(5):
+        g = brain(random.normal(size=300))
+        optimizer.step([w], [g])
+        m = brain(brain(momentum * m) + g)
+        mine = brain(mine - brain(rate * m))
+        np.testing.assert_array_equal(w, mine)
+    assert optimizer.steps == 5 and 0 < optimizer.lost < optimizer.moved <= 1500
+
+
+def test_adamw_going_on(random):
+    w, g = random.normal(size=(20, 3)).astype(np.float32), random.normal(size=(20, 3)).astype(np.float32)
+    one, two = Optimizer('adamw', 'binary32', decay=0.1), Optimizer('adamw', 'binary32', decay=0.1)
+    a, b = w.copy(), w.copy()
+    for step in range(4):
+        one.step([a], [g])
+    two.step([b], [g])
+    three = Optimizer('adamw', 'binary32', decay=0.1)
+    three.load_state_dict(two.state_dict())
+    for step in range(3):
+        three.step([b], [g])
+    np.testing.assert_array_equal(a, b)
+    m = v = np.zeros_like(w)
+    x = w.astype(np.float64)
+    for t in range(1, 5):
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g.astype(np.float64) ** 2
+        x = x - 1e-3 * ((m / (1 - 0.9 ** t)) / (np.sqrt(v / (1 - 0.999 ** t)) + 1e-8) + 0.1 * x)
+    np.testing.assert_allclose(a, x, rtol=1e-5, atol=1e-6)
+
+
+def test_stochastic_and_kahan(random):
+    """Updates below half a unit: lost by rounding to nearest, kept by the two others."""
+    w = np.ones(4000, np.float32)
+    g = np.full(4000, 2.0 ** -11, np.float32)
+    ends = {}
+    for name, more in (('rne', {}), ('sra', {'mode': 'sra:16', 'stream': 5}), ('kahan', {'update': 'kahan'})):
+        own = w.copy()
+        optimizer = Optimizer('sgd', 'bfloat16', rate=1.0, momentum=0.0, **more)
+        for _ in range(16):
+            optimizer.step([own], [g])
+        ends[name] = own.mean()
+    exact = 1 - 2.0 ** -7
+    assert ends['rne'] == 1 and abs(ends['kahan'] - exact) < 2e-3 and abs(ends['sra'] - exact) < 1e-3
+
+
+def test_words_of_a_step(random):
+    """Step t of tensor i draws from key + i, counter + t 2^32."""
+    w = [brain(random.normal(size=500)) for _ in range(2)]
+    optimizer = Optimizer('sgd', 'bfloat16', rate=1.0, momentum=0.0, mode='sra:16', stream=(7, 9))
+    for t in (1, 2):
+        g = [brain(random.normal(size=500) * 0.01) for _ in w]
+        wanted = [halfulp.quantize(one - step, 'bfloat16', 'sra:16', stream=(7 + i, 9 + (t << 32)))
+                  for i, (one, step) in enumerate(zip(w, g))]
+        optimizer.step(w, g)
+        for one, other in zip(w, wanted):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_optimizer_errors():
+    w = [np.ones(3, np.float32)]
+    for call, kind, words in [
+            (lambda: Optimizer('adam'), ValueError, 'kind'),
+            (lambda: Optimizer('adamw', 'bfloat16'), ValueError, 'beta2'),
+            (lambda: Optimizer('sgd', speed=1), TypeError, 'speed'),
+            (lambda: Optimizer('sgd', mode='sra:4'), ValueError, 'stream'),
+            (lambda: Optimizer().step(w, []), ValueError, 'weights, gradients'),
+            (lambda: Optimizer().step(w, [np.ones(4, np.float32)]), ValueError, r'gradients\[0\]'),
+            (lambda: Optimizer().step([np.ones(3)], [np.ones(3, np.float32)]), TypeError, r'weights\[0\]'),
+            (lambda: Optimizer().step([np.ones((3, 3), np.float32).T[::2]], [np.ones((2, 3), np.float32)]), ValueError,
+             'contiguous')]:
+        with pytest.raises(kind, match=words):
+            call()
+
+
+def test_assignments():
+    layout = Layout([100, 50, 20, 10, 10], [5000, 0, 200, 100], [True, False, True, True])
+    assert layout.elements == 2 * (190 + 5300)
+    assert Assignment(layout).ratio == (0, 1)
+    uniform = Assignment(layout, 'uniform', keep_parameter_gradients=False)
+    assert uniform.ratio == (1, 1) and uniform.v.all() and uniform.theta.all()
+    half = Assignment(layout, 'demote', ratio='1/2')
+    num, den = half.ratio
+    low = int((half.v * [100, 50, 20, 10, 10]).sum() + (half.dv * [100, 50, 20, 10, 10]).sum() + (half.theta * [5000,
+        0, 200, 100]).sum()
+              + (half.dtheta * [5000, 0, 200, 100]).sum())
+    assert num / den == low / layout.elements and not half.dtheta[[0, 2, 3]].any()
+    before = half.theta.copy()
+    assert half.promote([0] * 5, [5000, 0, 0, 0], '1/100') == int(before[0]) and half.theta[0] == 0
+    for call in (lambda: Layout([1, 2], [1, 2], [1, 1]), lambda: Assignment(layout, 'none'),
+                 lambda: Assignment(layout, 'demote', ratio='2'), lambda: Assignment(layout, 'demote', order='x'),
+                 lambda: half.promote([1], [1])):
+        with pytest.raises(ValueError):
+            call()
