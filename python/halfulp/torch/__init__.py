@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""halfulp.torch: low precision in PyTorch, bit for bit; docs/torch.md is the page for users.
+
+    import halfulp.torch as ht
+    fp8 = ht.Recipe(x='float8_e4m3fn', w='float8_e4m3fn', g='float8_e5m2', accum='seq(binary16)')
+    layer = ht.Linear(64, 10, recipe=fp8)
+
+Importing halfulp does not import torch; importing this does.
+"""
+MINIMUM = (2, 4)  # torch.library.custom_op, register_autograd, opcheck
+
+
+def _wanted() -> None:
+    try:
+        import torch
+    except ImportError:
+        raise ImportError('halfulp.torch: PyTorch is not installed (pip install torch)') from None
+    have = tuple(int(part) for part in torch.__version__.split('+')[0].split('.')[:2])
+    if have < MINIMUM:
+        raise ImportError(
+            'halfulp.torch: PyTorch {}.{} or later is wanted, this is {}'.format(*MINIMUM, torch.__version__))
+
+
+_wanted()
+
+from .functional import (EVENTS, ScaledTensor, conv2d, decode, encode, inside, linear, matmul, quantize,  # noqa: E402
+                         quantize_, quantize_with_events, s2fp8, scaled_decode, scaled_encode, stream)
+from .recipe import Recipe  # noqa: E402
+from .quantizer import Quantizer  # noqa: E402
+from .layers import Conv2d, Linear, MatMul  # noqa: E402
+from .convert import convert  # noqa: E402
+from .events import events, reset_events  # noqa: E402
+from .loss_scale import LossScaler  # noqa: E402
+from .optim import SGD, AdamW, Rounded  # noqa: E402
+
+__all__ = ['EVENTS', 'AdamW', 'Conv2d', 'Linear', 'LossScaler', 'MatMul', 'Quantizer', 'Recipe', 'Rounded', 'SGD',
+           'ScaledTensor', 'conv2d', 'convert', 'decode', 'encode', 'events', 'inside', 'linear', 'matmul', 'quantize',
+           'quantize_', 'quantize_with_events', 'reset_events', 's2fp8', 'scaled_decode', 'scaled_encode', 'stream']

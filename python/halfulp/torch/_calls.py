@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""The C calls on the memory of tensors: one engine for the processor, one for CUDA devices, with the same methods.
+
+Everything here takes addresses, counts of elements and parsed texts (_records.py); which part of a tensor a call
+gets is _rounding.py's and _product.py's business. `events` is the address of 10 counts on the tensor's device, or
+None.
+"""
+import ctypes
+import functools
+from typing import Optional
+
+import torch
+
+from .. import _abi as abi
+from .. import _signatures as signatures
+from .. import _structs as structs
+
+EVENTS = tuple(field[0] for field in structs.hu_events._fields_)
+STEP = 1 << 36  # words between two calls of a module (docs/training.md section 4)
+
+# What these layers use beyond halfulp's own table.
+_MORE_MAIN = {
+    'format_parse': 'pointer text pointer -> status', 'stream_word': 'stream u64 -> u32',
+    's2fp8_truncate_n': 'size pointer step pointer step pointer mode pointer pointer pointer pointer -> status',
+}
+_MORE_CUDA = {
+    'device_s2fp8_truncate_n':
+        'size pointer step pointer step pointer mode pointer pointer pointer pointer pointer pointer -> status',
+    'device_scaled_gemm_space': 'size size size pointer pointer pointer pointer pointer -> size',
+    'device_scaled_gemm':
+        'size size size pointer pointer pointer pointer pointer mode pointer size pointer pointer pointer -> status',
+}
+_S2FP8_WORK = 8192  # HU_DEVICE_S2FP8_WORK
+_S2FP8_SUMS = ctypes.sizeof(structs.hu_s2fp8_sums)
+_BINARY64 = structs.ELEMENTS.index('binary64')
+_ALONE = 1 << 16  # fewer numbers than this are not worth a second thread
+
+
+def _declared(library: ctypes.CDLL, table: dict) -> ctypes.CDLL:
+    signatures.declare(library, table)
+    return library
+
+
+main = _declared(abi.main(), _MORE_MAIN)
+ref = ctypes.addressof
+
+
+def threads(work: int) -> int:
+    """How many threads a call of so much work takes: torch's own number; results do not depend on it."""
+    return min(torch.get_num_threads(), structs.THREADS_MAX) if work >= _ALONE else 1
+
+
+class Words:
+    """Where a call's random words come from: key and counter of the stream."""
+
+    __slots__ = ('key', 'counter')
+
+    def __init__(self, key: int, counter: int) -> None:
+        self.key, self.counter = key, counter
+
+    def after(self, n: int) -> 'Words':
+        return Words(self.key, (self.counter + n) % (1 << 64))
+
+
+class Engine:
+    """Calls of libhalfulp; `prefix` and what stands behind the arguments differ on a device."""
+
+    def _call(self, name: str, *arguments) -> None:
+        raise NotImplementedError
+
+    def exec(self, words: Words, work: int):
+        raise NotImplementedError
+
+    def quantize(self, n, z, incz, x, incx, wide: bool, r, words: Words, events: Optional[int]) -> None:
+        """A rounding into a format or another number system, element by element."""
+        e = self.exec(words, n)
+        kind, record = ('', r.record.format) if r.kind == 1 else ('number_', r.record.number)
+        self._call('{}quantize{}_n'.format(kind, '64' if wide else ''), n, z, incz, x, incx, record, r.mode, ref(e),
+                   events)
+
+    def encode(self, n, z, incz, x, incx, source, f, mode, words: Words, events: Optional[int]) -> None:
+        """Codes of f of numbers: `source` is "32", "64", or the format of the codes that x has."""
+        e = self.exec(words, n)
+        if isinstance(source, str):
+            self._call('encode{}_n'.format('64' if source == '64' else ''), n, z, incz, x, incx, f, mode, ref(e),
+                       events)
+        else:
+            self._call('convert_n', n, z, incz, f, x, incx, source, mode, ref(e), events)
+
+    def decode(self, n, z, incz, x, incx, target, f) -> None:
+        e = self.exec(Words(0, 0), n)
+        if isinstance(target, str):
+            self._call('decode{}_n'.format('64' if target == '64' else ''), n, z, incz, x, incx, f, ref(e))
+        else:
+            self._call('convert_n', n, z, incz, target, x, incx, f, structs.hu_mode(), ref(e), None)
+
+    def scaled_decode(self, rows, cols, z, ldz, scaled, scaling) -> None:
+        e = self.exec(Words(0, 0), rows * cols)
+        self._call('scaled_decode', rows, cols, z, ldz, ref(scaled), ref(scaling), ref(e))
+
+    def gemm(self, m, n, k, d, a, b, accum, mode, words: Words, events: Optional[int]) -> None:
+        e = self.exec(words, m * n * max(k, 1))
+        self._call('gemm', m, n, k, ref(d), ref(a), ref(b), None, ref(accum), mode, ref(e), events)
+
+
+    def dots64(self, count, n, z, a, b, accum) -> None:
+        """z = `count` dot products of n float64 numbers; a, b: address, stride from k to k, step from product to
+        product."""
+        e, x, number = self.exec(Words(0, 0), count * n), structs.hu_dot_operands(), structs.hu_element(_BINARY64)
+        x.a, x.b = structs.hu_vector(*a, number), structs.hu_vector(*b, number)
+        self._call('dot_n', count, n, z, 1, number, ref(x), ref(accum), structs.hu_mode(), ref(e), None)
+
+
+class Processor(Engine):
+    device = torch.device('cpu')
+
+    def _call(self, name: str, *arguments) -> None:
+        abi.check(getattr(main, 'hu_' + name)(*arguments), name)
+
+    def exec(self, words: Words, work: int):
+        return structs.hu_exec(threads(work), 0, structs.hu_stream(words.key, words.counter))
+
+    def with_specials(self, rows, cols, z, x, r, words: Words, events: Optional[int]) -> None:
+        """over=inf, nan=keep: contiguous float32."""
+        counts = structs.hu_rounding_counts()
+        e = self.exec(words, rows * cols)
+        abi.check(abi.train().hu_rounding_apply(rows, cols, z, x, ref(r.record), ref(e), ref(counts)), 'quantize')
+        if events:
+            main.hu_events_add(events, ref(counts) + structs.hu_rounding_counts.events.offset)
+
+    def scaled_quantize(self, rows, cols, z, ldz, x, ldx, scaling, mode, words: Words, events: Optional[int]) -> None:
+        e = self.exec(words, rows * cols)
+        self._call('scaled_quantize', rows, cols, z, ldz, x, ldx, ref(scaling), mode, None, None, ref(e), events)
+
+    def scaled_encode(self, rows, cols, scaled, x, ldx, scaling, mode, words: Words, events: Optional[int]) -> None:
+        e = self.exec(words, rows * cols)
+        self._call('scaled_encode', rows, cols, ref(scaled), x, ldx, ref(scaling), mode, None, None, ref(e), events)
+
+    def s2fp8(self, n, z, incz, x, incx, kind, mode, words: Words, events: Optional[int]) -> None:
+        e = self.exec(words, n)
+        self._call('s2fp8_truncate_n', n, z, incz, x, incx, ref(kind), mode, None, None, ref(e), events)
+
+    def scaled_gemm(self, m, n, k, d, a, b, total, mode, words: Words, events: Optional[int]) -> None:
+        e = self.exec(words, m * n * max(k, 1))
+        size = main.hu_scaled_gemm_space(m, n, k, ref(d), ref(a), ref(b), None, ref(total), ref(e))
+        if size == ctypes.c_size_t(-1).value:
+            size = 0  # the call itself says what is wrong
+        space = torch.empty(size + 63, dtype=torch.uint8, device='cpu')
+        self._call('scaled_gemm', m, n, k, ref(d), ref(a), ref(b), None, ref(total), mode,
+                   space.data_ptr() + 63 & ~63, size, ref(e), events)
+
+
+@functools.lru_cache(maxsize=None)
+def _cuda_library() -> ctypes.CDLL:
+    return _declared(abi.cuda(), _MORE_CUDA)
+
+
+class Cuda(Engine):
+    """The same on torch's current stream of a device. Calls are enqueued; memory that they work in is torch's own,
+    which waits for the stream before it is used again."""
+
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
+        self.library = _cuda_library()
+
+    def stream(self) -> int:
+        return torch.cuda.current_stream(self.device).cuda_stream
+
+    def room(self, size: int) -> torch.Tensor:
+        return torch.empty(max(size, 1), dtype=torch.uint8, device=self.device)
+
+    def _call(self, name: str, *arguments) -> None:
+        with torch.cuda.device(self.device):
+            abi.check(getattr(self.library, 'hu_device_' + name)(*arguments, self.stream()), name)
+
+    def exec(self, words: Words, work: int):
+        return structs.hu_exec(1, 0, structs.hu_stream(words.key, words.counter))
+
+    def with_specials(self, rows, cols, z, x, r, words: Words, events: Optional[int]) -> None:
+        raise abi.error(-90, 'quantize', 'over=inf and nan=keep are for tensors on the processor')
+
+    def scaled_quantize(self, rows, cols, z, ldz, x, ldx, scaling, mode, words: Words, events: Optional[int]) -> None:
+        e, work = self.exec(words, 0), self.room(self.library.hu_device_scaled_work(rows, cols, ref(scaling)))
+        self._call('scaled_quantize', rows, cols, z, ldz, x, ldx, ref(scaling), mode, None, None, ref(e), events,
+                   work.data_ptr())
+
+    def scaled_encode(self, rows, cols, scaled, x, ldx, scaling, mode, words: Words, events: Optional[int]) -> None:
+        e, work = self.exec(words, 0), self.room(self.library.hu_device_scaled_work(rows, cols, ref(scaling)))
+        self._call('scaled_encode', rows, cols, ref(scaled), x, ldx, ref(scaling), mode, None, None, ref(e), events,
+                   work.data_ptr())
+
+    def s2fp8(self, n, z, incz, x, incx, kind, mode, words: Words, events: Optional[int]) -> None:
+        e, work = self.exec(words, 0), self.room(_S2FP8_WORK)
+        sums, scale = self.room(_S2FP8_SUMS), self.room(ctypes.sizeof(structs.hu_s2fp8_scale))
+        self._call('s2fp8_truncate_n', n, z, incz, x, incx, ref(kind), mode, sums.data_ptr(), scale.data_ptr(), ref(e),
+                   events, work.data_ptr())
+
+    def scaled_gemm(self, m, n, k, d, a, b, total, mode, words: Words, events: Optional[int]) -> None:
+        e = self.exec(words, 0)
+        size = self.library.hu_device_scaled_gemm_space(m, n, k, ref(d), ref(a), ref(b), None, ref(total))
+        if size == ctypes.c_size_t(-1).value:
+            size = 0
+        space = self.room(size)
+        self._call('scaled_gemm', m, n, k, ref(d), ref(a), ref(b), None, ref(total), mode, space.data_ptr(), size,
+                   ref(e), events)
+
+
+_PROCESSOR = Processor()
+
+
+def engine(device: torch.device) -> Engine:
+    """The engine of a tensor's device; TypeError for devices that halfulp has none for."""
+    if device.type == 'cpu':
+        return _PROCESSOR
+    if device.type == 'cuda':
+        return Cuda(device)
+    raise abi.HalfulpTypeError('tensor: halfulp works on cpu and cuda tensors, not on {}'.format(device))

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""D = A B of tensors: operands rounded, the sums of an accumulation model, D rounded.
+
+Both operands are seen as rows along the axis that is summed over: A as m x k, B as the n x k rows of its transpose.
+Blocks of scaled tensors lie along these rows, and random words count along them.
+"""
+import ctypes
+from typing import List, NamedTuple, Optional, Tuple
+
+import torch
+
+from .. import _abi as abi
+from .. import _structs as structs
+from . import _calls, _memory, _records, _rounding
+from ._calls import Words
+from ._rounding import NARROW
+
+_TYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+
+
+class Operand(NamedTuple):
+    """Rows of an operand: a record for hu_gemm without an address, and what keeps the memory."""
+    rows: torch.Tensor
+    format: structs.hu_format
+    codes: bool
+
+    def record(self, first: int, transposed: bool) -> structs.hu_operand:
+        """From row `first` on. transposed: of the operand that is summed down its columns (B)."""
+        straight = _memory.rows_of(self.rows)
+        ld = _memory.ld_of(self.rows if straight else self.rows.t())
+        step = first * self.rows.stride(0)
+        return structs.hu_operand(_memory.at(self.rows, step), ld, self.format, int(self.codes), straight == transposed)
+
+
+def check(a: torch.Tensor, b: torch.Tensor) -> Tuple[List[int], int, int, int]:
+    """The batch's shape, m, n, k. b is a matrix, or has a's batch."""
+    _rounding.known(a, 'a', _TYPES)
+    _rounding.known(b, 'b', _TYPES)
+    if a.dtype != b.dtype or a.device != b.device:
+        raise abi.HalfulpTypeError('matmul: a is {} on {}, b is {} on {}'.format(a.dtype, a.device, b.dtype, b.device))
+    if a.dim() < 2 or b.dim() < 2 or a.shape[-1] != b.shape[-2] or (b.dim() > 2 and a.shape[:-2] != b.shape[:-2]):
+        raise abi.HalfulpValueError(
+            'matmul: shapes {} and {} do not go together'.format(tuple(a.shape), tuple(b.shape)))
+    return list(a.shape[:-2]), a.shape[-2], b.shape[-1], a.shape[-1]
+
+
+def _rows(x: torch.Tensor) -> torch.Tensor:
+    return x.flatten(0, -2)
+
+
+def _simple(x: torch.Tensor) -> torch.Tensor:
+    """A matrix that lies row by row or column by column."""
+    return x if _memory.rows_of(x) or _memory.rows_of(x.t()) else x.contiguous()
+
+
+def operand(x: torch.Tensor, r: _records.Rounding, words: Words, events: Optional[torch.Tensor]) -> Operand:
+    """Rows rounded. As they are, float16 and bfloat16 are codes of their own formats."""
+    if r.kind == _records.KEEP:
+        narrow = NARROW.get(x.dtype)
+        return Operand(_simple(x), _records.format_of(narrow or 'binary32'), narrow is not None)
+    _rounding.check(r, x)
+    if r.stochastic:
+        x = x.contiguous()
+    wide = x if x.dtype == torch.float32 else x.to(torch.float32)
+    z = torch.empty_like(wide) if wide is x else wide
+    if not (_memory.rows_of(z) or _memory.rows_of(z.t())):
+        z = torch.empty(z.shape, dtype=z.dtype, device=z.device)
+    _rounding.into(z, wide, r, -1, words, events)
+    return Operand(z, r.grid(), False)
+
+
+def result(d: torch.Tensor, f, codes: bool) -> structs.hu_result:
+    return structs.hu_result(d.data_ptr(), max(d.shape[-1], 1), f, int(codes))
+
+
+def multiply(a: torch.Tensor, b: torch.Tensor, p: _records.Product, words: Tuple[Words, Words, Words],
+             events: Optional[torch.Tensor]) -> torch.Tensor:
+    """D, of a's type. words: of the roundings of A, of B, of the sums and D. events: 3 x 10 counts, of A, B, D."""
+    batch, m, n, k = check(a, b)
+    counts = [None, None, None] if events is None else list(events.unbind())
+    rows = _rows(a), _rows(b.transpose(-1, -2))
+    if b.dim() == 2:  # one product of all rows
+        batch_size, m = 1, rows[0].shape[0]
+    else:
+        batch_size = rows[0].shape[0] // m if m else 0
+    if a.dtype == torch.float64:
+        return _double(rows, (batch_size, m, n, k), p).view(*a.shape[:-1], n)
+    direct = p.out.kind == _records.KEEP and a.dtype in NARROW
+    plain = p.out.kind == _records.FORMAT and not p.out.special
+    d = torch.empty((batch_size, m, n), dtype=a.dtype if direct else torch.float32, device=a.device)
+    if d.numel():
+        f = p.out.record.format if plain else _records.format_of(NARROW[a.dtype] if direct else 'binary32')
+        mode = p.out.mode if plain else structs.hu_mode()
+        if plain:
+            _rounding.check(p.out, a)
+        run = _plain if p.sum.scaled is None else _scaled
+        run(d, result(d, f, direct), rows, (m, n, k), p, mode, words, counts)
+        if not (direct or plain) and p.out.kind != _records.KEEP:
+            whole = d.view(-1, n)
+            _rounding.into(whole, whole, p.out, -1, words[2], counts[2])
+    d = d.view(*a.shape[:-1], n)
+    return d if d.dtype == a.dtype else d.to(a.dtype)
+
+
+def _address(x: Optional[torch.Tensor]) -> Optional[int]:
+    return None if x is None else x.data_ptr()
+
+
+def _plain(d, z, rows, shape, p, mode, words, counts) -> None:
+    m, n, k = shape
+    engine = _calls.engine(d.device)
+    a, b = operand(rows[0], p.a, words[0], counts[0]), operand(rows[1], p.b, words[1], counts[1])
+    try:
+        for i in range(d.shape[0]):
+            z.data = _memory.at(d, i * m * n)
+            engine.gemm(m, n, k, z, a.record(i * m, False), b.record(i * n, True), p.sum.accum, mode,
+                        words[2].after(i * m * n), _address(counts[2]))
+    except abi.HalfulpError as error:
+        raise _explained(error, a, b, p) from None
+
+
+def _double(rows, shape, p) -> torch.Tensor:
+    """float64: numbers as they are, under `exact` and `fp64`, a row of D a call."""
+    batch, m, n, k = shape
+    if any(r.kind != _records.KEEP for r in (p.a, p.b, p.out)) or p.sum.scaled is not None:
+        raise abi.HalfulpTypeError(
+            'matmul: float64 tensors are multiplied as they are ("keep"); x.float() for the roundings of '
+            '{!r}'.format('|'.join((p.a.text, p.b.text, p.out.text))))
+    d = torch.empty((batch, m, n), dtype=torch.float64, device=rows[0].device)
+    a, b = (_simple(x) for x in rows)
+    engine = _calls.engine(d.device)
+    for i in range(batch * m if n else 0):
+        first = i // m * n * b.stride(0)
+        engine.dots64(n, k, _memory.at(d, i * n), (_memory.at(a, i * a.stride(0)), a.stride(1), 0),
+                      (_memory.at(b, first), b.stride(1), b.stride(0)), p.sum.accum)
+    return d
+
+
+def _explained(error: abi.HalfulpError, a: Operand, b: Operand, p: _records.Product) -> abi.HalfulpError:
+    if error.status != 'HU_E_ACCUM':
+        return error
+    text = [abi.written(_calls.main.hu_format_text, 128, x.format) for x in (a, b)]
+    made = type(error)('matmul: the model {!r} does not take operands of {} and {}; {}'.format(
+        p.sum.text, text[0], text[1], error))
+    made.status = error.status
+    return made
+
+
+def _tensor(x: torch.Tensor, r: _records.Rounding, words: Words, events, transposed: bool):
+    """Rows of an operand as an hu_scaled_operand, and what keeps its memory."""
+    z = structs.hu_scaled_operand()
+    if r.kind != _records.SCALED:
+        plain = operand(x, r, words, events)
+        z.plain = plain.record(0, transposed)
+        return z, plain
+    wide = x.to(torch.float32)
+    m = wide if _memory.rows_of(wide) else wide.contiguous()
+    scaling = r.scaling(False)
+    made = _rounding.encoded(m, r, scaling, words, events)
+    z.scaling, z.scaled, z.transposed = ctypes.pointer(scaling), made.record, int(transposed)
+    return z, (made, scaling)
+
+
+def _scaled(d, z, rows, shape, p, mode, words, counts) -> None:
+    m, n, k = shape
+    engine = _calls.engine(d.device)
+    for i in range(d.shape[0]):
+        a, keep_a = _tensor(rows[0][i * m:(i + 1) * m], p.a, words[0].after(i * m * k), counts[0], False)
+        b, keep_b = _tensor(rows[1][i * n:(i + 1) * n], p.b, words[1].after(i * n * k), counts[1], True)
+        y = structs.hu_scaled_result()
+        y.plain = z
+        y.plain.data = _memory.at(d, i * m * n)
+        engine.scaled_gemm(m, n, k, y, a, b, p.sum.scaled, mode, words[2].after(i * m * n), _address(counts[2]))
+        del keep_a, keep_b

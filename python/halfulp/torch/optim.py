@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: MIT
+"""Optimizers whose weights and state are kept in narrow formats.
+
+`SGD`, `AdamW`: every operator rounded (halfulp/train/optimizer.h; Zamirai et al.), float32 parameters on the CPU.
+`Rounded`: any optimizer of torch, with roundings around its step.
+"""
+from typing import Any, Callable, Dict, Optional
+
+import torch
+from torch import Tensor
+from torch.autograd.graph import increment_version
+
+from .. import _abi as abi
+from .. import _structs as structs
+from . import _calls, _records, _rounding, ops
+from ._calls import STEP, Words
+from .functional import _text, stream
+
+UPDATES = ('round', 'kahan')
+_TO_NEAREST = tuple(structs.ROUNDINGS.index(name) for name in ('rne', 'rna', 'rnz'))
+
+
+def _key(key: Optional[int]) -> int:
+    return int(torch.randint(0, 1 << 62, (), dtype=torch.int64, device='cpu')) if key is None else key
+
+
+def _loss_of(closure: Optional[Callable[[], Tensor]]) -> Optional[Tensor]:
+    if closure is None:
+        return None
+    with torch.enable_grad():
+        return closure()
+
+
+def _with_own(optimizer: torch.optim.Optimizer, state: Dict[str, Any]) -> Dict[str, Any]:
+    """What copies and pickles keep: torch's part and the class's own attributes."""
+    return dict(state, **{name: getattr(optimizer, name) for name in optimizer._OWN})
+
+
+def _nearest(text: str) -> _records.Rounding:
+    """The rounding with its format and policies, but to nearest (even, where the mode says nothing of ties)."""
+    record = structs.hu_rounding.from_buffer_copy(_records.rounding(text).record)
+    if record.mode.round not in _TO_NEAREST:
+        record.mode.round, record.mode.bits = _TO_NEAREST[0], 0
+    return _records.Rounding(text, record)
+
+
+class _Narrow(torch.optim.Optimizer):
+    """A step of hu_optimizer for every parameter. Parameter number j draws from child j of the key, at counter t
+    2^36 in its step t (from 0)."""
+
+    KIND = ''
+    _OWN = ('state_format', 'weight_rounding', 'update', 'key', 'lost', 'moved')
+
+    def __init__(self, params, options: Dict[str, Any], state, weight, update: str, key: Optional[int]) -> None:
+        self.state_format, self.weight_rounding = _text(state), _text(weight if weight is not None else state)
+        if update not in UPDATES:
+            raise abi.HalfulpValueError('update: {!r} is none of {}'.format(update, ', '.join(UPDATES)))
+        self.update, self.key, self.lost, self.moved = update, _key(key), 0, 0
+        super().__init__(params, options)  # which adds the groups
+
+    def add_param_group(self, group: Dict[str, Any]) -> None:
+        """Parameters more, checked and rounded into the weights' format."""
+        super().add_param_group(group)
+        added = self.param_groups[-1]
+        try:
+            self._record(added)  # wrong numbers are refused here
+            for p in added['params']:
+                self._fits(p)
+        except Exception:
+            self.param_groups.pop()
+            raise
+        nearest = _nearest(self.weight_rounding)
+        for p in added['params']:
+            _rounding.into(p.data, p.data, nearest, -1, Words(0, 0), None)
+            increment_version(p)
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return _with_own(self, super().__getstate__())
+
+    def _fits(self, p: Tensor) -> None:
+        if p.dtype != torch.float32 or p.device.type != 'cpu' or not p.is_contiguous():
+            raise abi.HalfulpTypeError('{}: contiguous float32 parameters on the CPU are wanted, not {} on {}'.format(
+                type(self).__name__, p.dtype, p.device))
+
+    def _like(self, p: Tensor, name: str, x: Any) -> None:
+        """State that was loaded may be another parameter's."""
+        if not isinstance(x, Tensor) or x.shape != p.shape:
+            raise abi.HalfulpValueError('{}: the state {!r} of a parameter of shape {} is {}'.format(
+                type(self).__name__, name, tuple(p.shape),
+                'of shape {}'.format(tuple(x.shape)) if isinstance(x, Tensor) else 'missing'))
+        if x.dtype != p.dtype or x.device != p.device or not x.is_contiguous():
+            raise abi.HalfulpTypeError('{}: the state {!r} is {} on {}, not contiguous float32 on the CPU'.format(
+                type(self).__name__, name, x.dtype, x.device))
+
+    def _record(self, group: Dict[str, Any]) -> structs.hu_optimizer:
+        weight = _records.rounding(self.weight_rounding)
+        if weight.kind != _records.FORMAT or weight.special:
+            raise abi.HalfulpValueError('weight: {!r} is no format'.format(self.weight_rounding))
+        o = getattr(abi.train(), 'hu_optimizer_' + self.KIND)(_records.format_of(self.state_format))
+        o.weight, o.update = weight.record.format, UPDATES.index(self.update)
+        o.mode = weight.mode
+        o.rate, o.decay = group['lr'], group['weight_decay']
+        self._numbers(o, group)
+        why = structs.c.c_char_p()
+        status = abi.train().hu_optimizer_check(_calls.ref(o), structs.c.byref(why))
+        abi.check(status, type(self).__name__, why.value.decode() if status and why.value else '')
+        return o
+
+    def _numbers(self, o: structs.hu_optimizer, group: Dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    def _arrays(self, o: structs.hu_optimizer) -> Dict[str, bool]:
+        raise NotImplementedError
+
+    @torch.no_grad()
+    def step(self, closure: Optional[Callable[[], Tensor]] = None) -> Optional[Tensor]:
+        """One step of every parameter that has a gradient."""
+        loss = _loss_of(closure)
+        number = 0
+        for group in self.param_groups:
+            o = self._record(group)
+            for p in group['params']:
+                if p.grad is not None:
+                    self._one(p, o, number)
+                number += 1
+        return loss
+
+    def _one(self, p: Tensor, o: structs.hu_optimizer, number: int) -> None:
+        self._fits(p)
+        state, g = self.state[p], p.grad.to(torch.float32).contiguous()
+        wanted = dict(self._arrays(o), c=self.update == 'kahan')
+        if not state:
+            state.update({name: torch.zeros_like(p) for name, there in wanted.items() if there})
+            state.update(t=0, power1=1.0, power2=1.0)
+        for name, there in wanted.items():
+            if there:
+                self._like(p, name, state.get(name))
+        now = structs.hu_optimizer_time(state['t'], state['power1'], state['power2'])
+        words = structs.hu_stream(_records.child(self.key, number), state['t'] * STEP % (1 << 64))
+        abi.train().hu_optimizer_tick(_calls.ref(now), _calls.ref(o))
+        arrays = structs.hu_optimizer_arrays(p.data_ptr(), g.data_ptr(),
+                                             *(state[name].data_ptr() if name in state else None
+                                                                          for name in ('m', 'v', 'c')))
+        counts = structs.hu_update_counts()
+        abi.check(abi.train().hu_optimizer_step(p.numel(), _calls.ref(arrays), _calls.ref(o), _calls.ref(now), words,
+                                                _calls.ref(counts)), type(self).__name__)
+        increment_version(p)  # a graph that was made with the old values is out of date
+        state.update(t=now.t, power1=now.power1, power2=now.power2)
+        self.moved, self.lost = self.moved + counts.moved, self.lost + counts.lost
+
+    def state_dict(self) -> Dict[str, Any]:
+        return dict(super().state_dict(), halfulp={'key': self.key})
+
+    def load_state_dict(self, state: Dict[str, Any]) -> None:
+        state = dict(state)
+        self.key = state.pop('halfulp')['key']
+        super().load_state_dict(state)
+
+    def __repr__(self) -> str:
+        return '{} of state {!r}, weight {!r}, update {!r}'.format(super().__repr__(), self.state_format,
+                                                                   self.weight_rounding,
+                                                                  self.update)
+
+
+class SGD(_Narrow):
+    """SGD with momentum in any format (halfulp/train/optimizer.h has the formulas).
+
+    Parameters
+    ----------
+    params
+        Parameters or groups of them; contiguous float32 on the CPU. They are rounded into `weight`, to nearest, at
+        once.
+    lr, momentum, weight_decay : float
+    state : str
+        Format of momenta and of every operator. "binary32": only the weights are rounded.
+    weight : str, optional
+        Format and mode of the weights: "bfloat16,sra:16" is stochastic rounding of the update. Without it that of
+        `state`.
+    update : str
+        "round", or "kahan": what a weight lost is added to its next update.
+    key : int, optional
+        Of random words; without it torch.manual_seed decides.
+
+    Attributes
+    ----------
+    moved, lost : int
+        Weights with an update so far, and those of them that stayed as they were.
+    """
+
+    KIND = 'sgd'
+
+    def __init__(self, params, lr: float = 0.01, momentum: float = 0.9, weight_decay: float = 0.0, *, state='binary32',
+                 weight=None,
+                 update: str = 'round', key: Optional[int] = None) -> None:
+        super().__init__(params, dict(lr=lr, momentum=momentum, weight_decay=weight_decay), state, weight, update, key)
+
+    def _numbers(self, o, group) -> None:
+        o.momentum = group['momentum']
+
+    def _arrays(self, o):
+        return {'m': o.momentum != 0, 'v': False}
+
+
+class AdamW(_Narrow):
+    """AdamW in any format: as `SGD`. coupled: weight decay goes into the gradient (Adam with L2 regularisation)."""
+
+    KIND = 'adamw'
+
+    def __init__(self, params, lr: float = 1e-3, betas=(0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0.0, *,
+                 coupled: bool = False, state='binary32', weight=None, update: str = 'round',
+                 key: Optional[int] = None) -> None:
+        super().__init__(params, dict(lr=lr, betas=tuple(betas), eps=eps, weight_decay=weight_decay, coupled=coupled),
+                         state, weight,
+                         update, key)
+
+    def _numbers(self, o, group) -> None:
+        o.beta1, o.beta2 = group['betas']
+        o.eps, o.coupled = group['eps'], int(group['coupled'])
+
+    def _arrays(self, o):
+        return {'m': True, 'v': True}
+
+
+class Rounded(torch.optim.Optimizer):
+    """An optimizer of torch with roundings around its step.
+
+    In this order: gradients are rounded by `gradient`; the optimizer steps on the master weights; these are rounded
+    by `master` (update "round"), or by Kahan's sum in its format (update "kahan"); floating-point state of a
+    weight's shape is rounded by `state`; the parameters become the masters rounded by `weight`. Without `master` the
+    parameters are their own masters.
+
+    Parameters
+    ----------
+    optimizer : torch.optim.Optimizer
+    weight, gradient, state : str
+        Roundings.
+    master : str, optional
+        Rounding of separate master weights; "keep": as the parameters' type has them (float32).
+    update : str
+        "round" or "kahan": with d what the optimizer added to the master w (as a difference in the parameters' type)
+        and Q the rounding of the masters: y = Q(d - c), s = Q(w + y), c = Q(Q(s - w) - y), w = s.
+    key : int, optional
+        Of random words; without it torch.manual_seed decides.
+    """
+
+    _PARTS = ('gradient', 'master', 'weight', 'state')
+    _OWN = ('inner', 'roundings', 'separate', 'update', 'key', 'time', 'masters', 'kept')
+
+    def __init__(self, optimizer: torch.optim.Optimizer, *, weight='keep', gradient='keep', state='keep', master=None,
+                 update: str = 'round', key: Optional[int] = None) -> None:
+        if update not in UPDATES:
+            raise abi.HalfulpValueError('update: {!r} is none of {}'.format(update, ', '.join(UPDATES)))
+        self.inner = optimizer
+        self.roundings = {'weight': _text(weight), 'gradient': _text(gradient), 'state': _text(state),
+                          'master': _text(weight if master is None else master)}
+        self.separate, self.update, self.key, self.time = master is not None, update, _key(key), 0
+        for text in self.roundings.values():
+            _records.rounding(text)
+        super().__init__(optimizer.param_groups, optimizer.defaults)
+        self.param_groups, self.state = optimizer.param_groups, optimizer.state
+        self.masters: Dict[Tensor, Tensor] = {}
+        self.kept: Dict[Tensor, Tensor] = {}  # Kahan's c
+        with torch.no_grad():
+            for number, p in self._parameters():
+                if self.separate:
+                    self.masters[p] = p.detach().clone()
+                    self._round(self.masters[p], 'master', number)
+                self._round(p.data, 'weight', number)
+                increment_version(p)
+                if update == 'kahan':
+                    self.kept[p] = torch.zeros_like(p)
+
+    def _parameters(self):
+        return enumerate(p for group in self.param_groups for p in group['params'])
+
+    def _round(self, x: Tensor, part: str, number: int, more: int = 0) -> Tensor:
+        """In place, by child 16 number + part (+ more) of the key, at counter time 2^36."""
+        text = self.roundings[part]
+        if text != 'keep':
+            words = stream(self.key, self.time * STEP % (1 << 64))
+            ops.quantize_(x, words, text, -1, 16 * number + self._PARTS.index(part) + more, False)
+        return x
+
+    @torch.no_grad()
+    def step(self, closure: Optional[Callable[[], Tensor]] = None) -> Optional[Tensor]:
+        loss = _loss_of(closure)
+        self.time += 1
+        moving = [(number, p) for number, p in self._parameters() if p.grad is not None]
+        before = {}
+        for number, p in moving:
+            self._round(p.grad, 'gradient', number)
+            if self.separate:
+                p.data.copy_(self.masters[p])
+            if self.update == 'kahan':
+                before[p] = p.detach().clone()
+        self.inner.step()
+        for number, p in moving:
+            self._finish(number, p, before.get(p))
+        return loss
+
+    def _finish(self, number: int, p: Tensor, before: Optional[Tensor]) -> None:
+        def nearest(x: Tensor) -> Tensor:
+            return self._round(x, 'master', number)
+        if before is None:
+            nearest(p.data)
+        else:
+            y = nearest((p.data - before) - self.kept[p])
+            s = nearest(before + y)
+            self.kept[p] = nearest(nearest(s - before) - y)
+            p.data.copy_(s)
+        tensors = [x for name, x in sorted(self.inner.state[p].items()) if name != 'step' and isinstance(x, Tensor)
+                   and x.is_floating_point() and x.shape == p.shape]
+        for more, x in enumerate(tensors):
+            self._round(x, 'state', number, more)
+        if self.separate:
+            self.masters[p].copy_(p.data)
+            self._round(p.data, 'weight', number)
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        self.inner.zero_grad(set_to_none)
+
+    def add_param_group(self, group: Dict[str, Any]) -> None:
+        if hasattr(self, 'masters'):
+            raise NotImplementedError('Rounded: parameters are given to the optimizer before it is wrapped')
+        super().add_param_group(group)
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return _with_own(self, super().__getstate__())
+
+    def state_dict(self) -> Dict[str, Any]:
+        order = [p for _, p in self._parameters()]
+        return {'inner': self.inner.state_dict(), 'key': self.key, 'time': self.time,
+                'masters': [self.masters[p].clone() for p in order] if self.separate else [],
+                'kept': [self.kept[p].clone() for p in order] if self.kept else []}
+
+    def load_state_dict(self, state: Dict[str, Any]) -> None:
+        self.inner.load_state_dict(state['inner'])
+        self.param_groups, self.state = self.inner.param_groups, self.inner.state
+        self.key, self.time = state['key'], state['time']
+        for (_, p), x in zip(self._parameters(), state['masters']):
+            self.masters[p].copy_(x)
+        for (_, p), x in zip(self._parameters(), state['kept']):
+            self.kept[p].copy_(x)
+
+    def __repr__(self) -> str:
+        said = ', '.join('{}={!r}'.format(name, text) for name, text in sorted(self.roundings.items())
+                         if text != 'keep')
+        return 'Rounded({}; {}, update={!r})'.format(self.inner, said, self.update)
+
+
+__all__ = ['SGD', 'AdamW', 'Rounded', 'stream']

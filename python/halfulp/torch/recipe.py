@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""How a layer's three products are computed, as a value."""
+from dataclasses import dataclass, fields, replace
+from typing import Optional, Tuple
+
+from . import _records
+from .ops import _gradient
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Y = X W^T of a layer, dX = dY W and dW = dY^T X, each with the roundings of its operands, its sum and the
+    rounding of its result.
+
+    Parameters
+    ----------
+    x, w, g : str
+        Roundings of the input, the weight and the gradient of the result: "keep", "float8_e4m3fn", "float8_e5m2,sra:8",
+        "mxfp8_e4m3", "nvfp4", "s2fp8", "posit8", ... (halfulp/train/rounding.h). Blocks of scaled tensors lie along
+        the axis that the product is summed over ("turned": across it).
+    accum : str
+        Accumulation model of all three: "fp32", "exact", "seq(binary16)", "nv.hopper.e4m3.f32.wgmma", ...
+        (halfulp/accum.h); for scaled tensors also "parts(INSIDE;ACROSS;FACTOR)", "unit(MODEL)",
+        "decoded([FORMAT;]MODEL)" (halfulp/scaled_gemm.h). Under other models scaled operands are decoded to float32
+        before they are multiplied.
+    out, dx, dw : str
+        Roundings of Y (before the bias), dX and dW. A format: the one rounding of the sum; others: of the sum
+        rounded to float32. "keep": the tensors' own type.
+    accum_dx, accum_dw, g_dx, w_dx, x_dw, g_dw : str, optional
+        Where dX = g_dx(dY) w_dx(W) and dW = g_dw(dY)^T x_dw(X) differ from the above.
+    gradient : str
+        "straight_through": roundings of x and w count as the identity. "zero_outside": gradients of elements outside
+        of the range that they were rounded into are exactly 0.
+    """
+
+    x: str = 'keep'
+    w: str = 'keep'
+    g: str = 'keep'
+    accum: str = 'fp32'
+    out: str = 'keep'
+    dx: str = 'keep'
+    dw: str = 'keep'
+    accum_dx: Optional[str] = None
+    accum_dw: Optional[str] = None
+    g_dx: Optional[str] = None
+    w_dx: Optional[str] = None
+    x_dw: Optional[str] = None
+    g_dw: Optional[str] = None
+    gradient: str = 'straight_through'
+
+    def __post_init__(self) -> None:
+        _gradient(self.gradient)
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is not None and not isinstance(value, str):  # halfulp.Format, halfulp.Accumulator
+                object.__setattr__(self, field.name, getattr(value, 'text', None) or str(value))
+        for text in self.texts():
+            _records.product(text)
+
+    def texts(self) -> Tuple[str, str, str]:
+        """The products of Y, dX and dW as ops.matmul takes them: A|B|SUM|OUT."""
+        def join(a: Optional[str], b: Optional[str], total: Optional[str], out: str, *usual: str) -> str:
+            return '|'.join((a or usual[0], b or usual[1], total or self.accum, out))
+        return (join(self.x, self.w, self.accum, self.out, '', ''),
+                join(self.g_dx, self.w_dx, self.accum_dx, self.dx, self.g, self.w),
+                join(self.x_dw, self.g_dw, self.accum_dw, self.dw, self.x, self.g))
+
+    @property
+    def stochastic(self) -> bool:
+        """Whether random words are drawn anywhere."""
+        return any(_stochastic(_records.product(text)) for text in self.texts())
+
+    def but(self, **changes: Optional[str]) -> 'Recipe':
+        """The same with some fields changed."""
+        return replace(self, **changes)
+
+    def __str__(self) -> str:
+        said = ['{}={!r}'.format(f.name, getattr(self, f.name)) for f in fields(self)
+                if getattr(self, f.name) != f.default]
+        return 'Recipe({})'.format(', '.join(said))
+
+
+def _stochastic(p: _records.Product) -> bool:
+    sums = [p.sum.accum] if p.sum.scaled is None else [p.sum.scaled.inside, p.sum.scaled.across]
+    return any(r.stochastic for r in (p.a, p.b, p.out)) or any(s.mode.bits for s in sums)

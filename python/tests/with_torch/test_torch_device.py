@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""The calls that a CUDA tensor takes, without a device: kernels compiled for the processor (tests/cuda_host) on
+memory of the processor must give the bits of the processor's own calls. HALFULP_CUDA_ON_HOST names their library;
+the build makes it. On a machine with a device and a CUDA build of halfulp, real CUDA tensors are compared as well."""
+import contextlib
+import ctypes
+import os
+
+from torch_support import bits, ht, plain, pytest, torch  # first: it skips where there is no torch
+
+import halfulp.torch._calls as calls  # isort: skip
+from halfulp import _signatures as signatures
+
+FILE = os.environ.get('HALFULP_CUDA_ON_HOST')
+on_host = pytest.mark.skipif(not FILE,
+                             reason='HALFULP_CUDA_ON_HOST is not set: the calls for CUDA tensors are not tested')
+
+
+class Host(calls.Cuda):
+    """The device's engine where device memory is the processor's."""
+
+    def __init__(self):
+        self.device, self.called = torch.device('cpu'), 0
+        self.library = ctypes.CDLL(FILE)
+        signatures.declare(self.library, dict(signatures.CUDA, **calls._MORE_CUDA))
+
+    def stream(self):
+        return 0
+
+    def room(self, size):
+        return torch.empty(size + 64, dtype=torch.uint8)
+
+    def _call(self, name, *arguments):
+        self.called += 1
+        super()._call(name, *arguments)
+
+
+@pytest.fixture
+def both(monkeypatch):
+    host = Host()
+    monkeypatch.setattr(torch.cuda, 'device', lambda device: contextlib.nullcontext())
+
+    def compare(f):
+        with monkeypatch.context() as m:
+            expected, before = f(), host.called
+            m.setattr(calls, 'engine', lambda device: host)
+            got = f()
+        assert host.called > before and len(got) == len(expected)
+        for a, b in zip(expected, got):
+            assert a.dtype == b.dtype and a.shape == b.shape and torch.equal(bits(a), bits(b))
+    return compare
+
+
+ROUNDINGS = ['float8_e4m3fn', 'float8_e5m2,sra:8', 'posit8', 'q(3.4),sra:5', 'mxfp4', 'mxfp8_e4m3,sra:8', 'nvfp4',
+             'fp8_tensor', 'dsv3_128x128', 's2fp8', 's2fp8,sra:7']
+
+
+@on_host
+@pytest.mark.parametrize('rounding', ROUNDINGS)
+def test_roundings(both, rounding):
+    x = plain(70, 96) * 3
+    for y in (x, x.t(), x[:, ::2], x.bfloat16()):
+        both(lambda: ht.quantize_with_events(y, rounding, stream=(3, 4)))
+    both(lambda: (ht.quantize(x, rounding, dim=0), ht.quantize_(x.clone(), rounding)))
+
+
+@on_host
+def test_codes(both):
+    x = plain(70, 96) * 3
+    both(lambda: (ht.quantize(x.double(), 'float8_e4m3fn'), ht.encode(x, 'float8_e5m2'),
+                  ht.encode(x.half(), 'float8_e5m2'),
+                  ht.encode(x.double(), 'bfloat16')))
+    codes = ht.encode(x, 'float8_e5m2')
+    both(lambda: [ht.decode(codes, 'float8_e5m2', dtype) for dtype in (torch.float32, torch.float64, torch.bfloat16)])
+    for text in ('mxfp4', 'nvfp4', 'mxint8'):
+        both(lambda: ht.scaled_encode(x, text))
+        both(lambda: (ht.scaled_decode(ht.scaled_encode(x, text), text), ht.inside(x, text)))
+
+
+@on_host
+@pytest.mark.parametrize('recipe', [
+    ht.Recipe(), ht.Recipe(x='float8_e4m3fn', w='float8_e4m3fn', g='float8_e5m2,sra:8', accum='seq(binary16)',
+                           out='bfloat16,sra:8'),
+    ht.Recipe(x='float8_e4m3fn', w='float8_e4m3fn', accum='nv.hopper.e4m3.f32.wgmma'),
+    ht.Recipe(x='mxfp8_e4m3', w='mxfp4', g='mxfp8_e5m2', accum='parts(exact;fp32;rounded)'),
+    ht.Recipe(x='nvfp4', w='nvfp4', g='nvfp4', accum='unit(nv.blackwell.nvfp4.b16.ue4m3)')], ids=str)
+def test_products(both, recipe):
+    def layer():
+        x, w, b = (t.requires_grad_() for t in (plain(30, 96), plain(24, 96, seed=1), torch.zeros(24)))
+        z = ht.linear(x, w, b, recipe, stream=(5, 6))
+        z.backward(plain(30, 24, seed=2))
+        return z.detach(), x.grad, w.grad, b.grad
+    both(layer)
+
+
+@on_host
+def test_wide_products(both):
+    both(lambda: (ht.matmul(plain(4, 20, dtype=torch.float64), plain(20, 5, dtype=torch.float64),
+                            ht.Recipe(accum='fp64')),))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason='no CUDA device: CUDA tensors are not tested')
+def test_cuda_tensors():
+    torch.manual_seed(0)
+    recipe = ht.Recipe(x='float8_e4m3fn,sra:8', w='mxfp8_e4m3', g='float8_e5m2', accum='seq(binary16)')
+    net = torch.nn.Sequential(ht.Conv2d(1, 4, 3, recipe=recipe, key=1, count=True), torch.nn.Flatten(),
+                              ht.Linear(16, 8, recipe=recipe, key=2, count=True),
+                              ht.Quantizer('nvfp4', 's2fp8', count=True))
+    made = []
+    for device in ('cpu', 'cuda'):
+        net.to(device)
+        net.zero_grad()
+        net[0].seed(1), net[2].seed(2), ht.reset_events(net)
+        x = plain(6, 1, 4, 4).to(device)
+        z = net(x)
+        z.backward(plain(6, 8, seed=1).to(device))
+        made.append([z.detach().cpu()] + [p.grad.cpu() for p in net.parameters()] + [ht.events(net)])
+    for a, b in zip(made[0][:-1], made[1][:-1]):
+        assert torch.equal(bits(a), bits(b))
+    assert made[0][-1] == made[1][-1]

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: MIT
+"""Optimizers and loss scales: their formulas written out with torch's own bfloat16, torch's own optimizers, saved
+states."""
+import copy
+import pickle
+
+from torch_support import ht, plain, pytest, same, torch  # first: it skips where there is no torch
+
+import halfulp.torch._records as records  # isort: skip
+
+
+def q(x):
+    """One binary32 step rounded to bfloat16."""
+    return x.bfloat16().float()
+
+
+def number(x):
+    return q(torch.tensor(x, dtype=torch.float32))
+
+
+def parameters(seed=0, grid=q):
+    made = [torch.nn.Parameter(grid(plain(*shape, seed=seed + i))) for i, shape in enumerate(((4, 5), (7,)))]
+    return made
+
+
+def gradients(params, step):
+    for i, p in enumerate(params):
+        p.grad = plain(*p.shape, seed=100 * step + i)
+
+
+def test_sgd_step_by_step():
+    params = parameters()
+    w, m = [p.detach().clone() for p in params], [torch.zeros_like(p) for p in params]
+    optimizer = ht.SGD(params, lr=0.1, momentum=0.9, weight_decay=0.01, state='bfloat16')
+    for step in range(5):
+        gradients(params, step)
+        optimizer.step()
+        for i, p in enumerate(params):
+            g = q(p.grad + q(number(0.01) * w[i]))
+            m[i] = q(q(number(0.9) * m[i]) + g)
+            w[i] = q(w[i] - q(number(0.1) * m[i]))
+            same(p.detach(), w[i])
+    assert optimizer.moved == 5 * 27 and 0 <= optimizer.lost < optimizer.moved
+
+
+def test_small_updates_get_lost_or_not():
+    """Steps of 2^-10 of a weight: to nearest bfloat16 nothing moves, stochastically and with Kahan's sum it does."""
+    ends = {}
+    for name, more in (('nearest', {}), ('stochastic', dict(weight='bfloat16,sra:16', key=1)),
+                       ('kahan', dict(update='kahan'))):
+        p = torch.nn.Parameter(torch.ones(1000))
+        optimizer = ht.SGD([p], lr=2.0 ** -10, momentum=0, state='bfloat16', **more)
+        for _ in range(64):
+            p.grad = torch.ones(1000)
+            optimizer.step()
+        ends[name] = float(p.detach().mean()), optimizer.lost
+    assert ends['nearest'] == (1.0, 64000)
+    assert abs(ends['stochastic'][0] - (1 - 1 / 16)) < 0.002 and ends['stochastic'][1] > 0
+    assert ends['kahan'][0] == 1 - 1 / 16
+
+
+def test_stochastic_words_and_state():
+    """Parameter j draws from child j of the key, at 2^36 times the step; a saved state goes on as if nothing had
+    happened."""
+    params = parameters()
+    optimizer = ht.SGD(params, lr=0.1, momentum=0, weight='bfloat16,sra:16', key=42)
+    twin_params = [torch.nn.Parameter(p.detach().clone()) for p in params]
+    twin = ht.SGD(twin_params, lr=0.1, momentum=0, weight='bfloat16,sra:16', key=0)
+    for step in range(4):
+        before = [p.detach().clone() for p in params]
+        gradients(params, step)
+        optimizer.step()
+        for j, p in enumerate(params):
+            u = torch.tensor(0.1) * p.grad
+            same(p.detach(), ht.quantize(before[j] - u, 'bfloat16,sra:16', stream=(records.child(42, j), step << 36)))
+        if step == 1:
+            twin.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+            for a, b in zip(twin_params, params):
+                a.data.copy_(b.data)
+        elif step > 1:
+            gradients(twin_params, step)
+            twin.step()
+            for a, b in zip(twin_params, params):
+                same(a.detach(), b.detach())
+
+
+@pytest.mark.parametrize('mine, theirs', [
+    (lambda p: ht.AdamW(p, lr=0.01, weight_decay=0.1), lambda p: torch.optim.AdamW(p, lr=0.01, weight_decay=0.1)),
+    (lambda p: ht.AdamW(p, lr=0.01, weight_decay=0.1, coupled=True),
+     lambda p: torch.optim.Adam(p, lr=0.01, weight_decay=0.1)),
+    (lambda p: ht.SGD(p, lr=0.01, weight_decay=0.1),
+     lambda p: torch.optim.SGD(p, lr=0.01, momentum=0.9, weight_decay=0.1)),
+    (lambda p: ht.Rounded(torch.optim.AdamW(p, lr=0.01)), lambda p: torch.optim.AdamW(p, lr=0.01)),
+])
+def test_in_binary32_as_torchs(mine, theirs):
+    a, b = parameters(), parameters()
+    one, two = mine(a), theirs(b)
+    schedule = torch.optim.lr_scheduler.StepLR(one, 2, 0.5), torch.optim.lr_scheduler.StepLR(two, 2, 0.5)
+    for step in range(6):
+        for params, optimizer, scheduler in ((a, one, schedule[0]), (b, two, schedule[1])):
+            optimizer.zero_grad()
+            gradients(params, step)
+            optimizer.step()
+            scheduler.step()
+    for x, y in zip(a, b):
+        assert torch.allclose(x, y, atol=1e-6)
+
+
+def test_rounded():
+    """Gradient, master, weight and state, step by step."""
+    params = parameters(grid=lambda x: x)
+    start = [p.detach().clone() for p in params]
+    optimizer = ht.Rounded(torch.optim.SGD(params, lr=0.1, momentum=0.9), weight='float8_e4m3fn',
+                           gradient='float8_e5m2', state='bfloat16', master='binary16,sra:8', key=5)
+    child = [[records.child(5, 16 * j + part) for part in range(4)] for j in range(2)]
+    w = [ht.quantize(x, 'binary16,sra:8', stream=(child[j][1], 0)) for j, x in enumerate(start)]
+    m = [torch.zeros_like(x) for x in start]
+    for step in range(1, 4):
+        gradients(params, step)
+        raw = [p.grad.clone() for p in params]
+        optimizer.step()
+        for j, p in enumerate(params):
+            g = ht.quantize(raw[j], 'float8_e5m2')
+            m[j] = 0.9 * m[j] + g if step > 1 else g.clone()
+            w[j] = ht.quantize(w[j].add(m[j], alpha=-0.1), 'binary16,sra:8', stream=(child[j][1], step << 36))
+            m[j] = q(m[j])
+            same(optimizer.masters[p], w[j])
+            same(p.detach(), ht.quantize(w[j], 'float8_e4m3fn'))
+            same(optimizer.state[p]['momentum_buffer'], m[j])
+    other_params = parameters(seed=50)
+    other = ht.Rounded(torch.optim.SGD(other_params, lr=0.3, momentum=0.9), weight='float8_e4m3fn',
+                       gradient='float8_e5m2', state='bfloat16', master='binary16,sra:8')
+    other.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+    for pair, chosen in ((params, optimizer), (other_params, other)):
+        gradients(pair, 9)
+        chosen.step()
+    for a, b in zip(params, other_params):
+        same(a.detach(), b.detach())
+    assert "Rounded(SGD" in repr(optimizer) and "master='binary16,sra:8'" in repr(optimizer)
+
+
+def test_rounded_kahan():
+    p = torch.nn.Parameter(torch.ones(8))
+    optimizer = ht.Rounded(torch.optim.SGD([p], lr=2.0 ** -10), weight='bfloat16', update='kahan')
+    for _ in range(64):
+        p.grad = torch.ones(8)
+        optimizer.step()
+    assert torch.equal(p.detach(), torch.full((8,), 1 - 1 / 16))
+
+
+def test_optimizer_errors():
+    with pytest.raises(TypeError, match='contiguous float32 parameters on the CPU are wanted, not torch.bfloat16'):
+        ht.SGD([torch.nn.Parameter(torch.ones(3).bfloat16())])
+    with pytest.raises(ValueError, match='weight: .mxfp4. is no format'):
+        ht.AdamW(parameters(), weight='mxfp4')
+    with pytest.raises(ValueError, match='update: .none. is none of round, kahan'):
+        ht.Rounded(torch.optim.SGD(parameters(), lr=1), update='none')
+    with pytest.raises(ValueError, match='HU_E_TRAIN'):
+        ht.AdamW(parameters(), betas=(0.9, 0.999), state='float8_e4m3fn')
+
+
+@pytest.mark.parametrize('make', [
+    lambda p: ht.SGD(p, lr=0.1, weight='bfloat16,sra:16', key=3),
+    lambda p: ht.AdamW(p, lr=0.1, betas=(0.9, 0.95), state='bfloat16', update='kahan'),
+    lambda p: ht.Rounded(torch.optim.SGD(p, lr=0.1, momentum=0.9), weight='float8_e4m3fn', state='bfloat16',
+                         master='binary16,sra:8', key=5),
+])
+def test_copies_and_pickles(make):
+    """An optimizer copied with its parameters goes on as the original does."""
+    params = parameters()
+    optimizer = make(params)
+    gradients(params, 0)
+    optimizer.step()
+    pairs = [copy.deepcopy((params, optimizer)), pickle.loads(pickle.dumps((params, optimizer)))]
+    gradients(params, 1)
+    optimizer.step()
+    for others, twin in pairs:
+        assert repr(twin) == repr(optimizer) and twin.param_groups[0]['params'][0] is others[0]
+        gradients(others, 1)
+        twin.step()
+        for a, b in zip(params, others):
+            assert a is not b
+            same(a.detach(), b.detach())
+
+
+@pytest.mark.parametrize('make', [lambda p: ht.SGD(p, lr=0.1), lambda p: ht.AdamW(p),
+                                  lambda p: ht.Rounded(torch.optim.SGD(p, lr=0.1), weight='bfloat16', master='keep')])
+def test_stale_graphs_raise(make):
+    p = torch.nn.Parameter(torch.ones(3))
+    optimizer = make([p])
+    loss = p.square().sum()
+    p.grad = torch.ones(3)
+    optimizer.step()
+    with pytest.raises(RuntimeError, match='modified by an inplace operation'):
+        loss.backward()
+
+
+def test_groups_added_later():
+    optimizer = ht.SGD(parameters(), state='bfloat16')
+    late = torch.nn.Parameter(plain(5))
+    optimizer.add_param_group({'params': [late], 'lr': 0.5})
+    same(late.detach(), q(plain(5)))
+    for wrong, error in (({'params': [torch.nn.Parameter(torch.ones(2).half())]}, TypeError),
+                         ({'params': [torch.nn.Parameter(torch.ones(2))], 'lr': float('nan')}, ValueError)):
+        with pytest.raises(error):
+            optimizer.add_param_group(wrong)
+    assert len(optimizer.param_groups) == 2
+
+
+def test_first_weights_keep_the_policies():
+    """To nearest, whatever the mode, and saturated as the text says."""
+    x = torch.tensor([1.0, 1.07, 1e6])
+    for mode in ('sra:8,sat=none', 'sat=none,sra:8', 'rtz,sat=none'):
+        p = torch.nn.Parameter(x.clone())
+        ht.SGD([p], weight='float8_e4m3fn,' + mode)
+        same(p.detach(), ht.quantize(x, 'float8_e4m3fn,sat=none'))
+        assert p[2].isnan() and p[1] == 1.125
+
+
+@pytest.mark.parametrize('name, change, error', [
+    ('m', lambda x: x[:1], ValueError), ('v', lambda x: x.double(), TypeError), ('c', lambda x: None, ValueError),
+    ('m', lambda x: x.t().contiguous().t(), TypeError), ('v', lambda x: x.to('meta'), TypeError)])
+def test_state_of_another_parameter(name, change, error):
+    p = torch.nn.Parameter(torch.ones(4, 5))
+    optimizer = ht.AdamW([p], betas=(0.9, 0.95), state='bfloat16', update='kahan')
+    p.grad = torch.ones(4, 5)
+    optimizer.step()
+    optimizer.state[p][name] = change(optimizer.state[p][name])
+    with pytest.raises(error, match='AdamW: the state .{}.'.format(name)):
+        optimizer.step()
+
+
+def test_loss_scale_by_default():
+    mine = ht.LossScaler()
+    assert mine.rule == 'gradscaler' and mine.factor == torch.amp.GradScaler('cpu').get_scale() == 65536
+
+
+def test_loss_scale_as_torchs():
+    """The rule gradscaler against torch.amp.GradScaler over steps of which some overflow."""
+    p, r = (torch.nn.Parameter(torch.ones(4)) for _ in range(2))
+    mine = ht.LossScaler('gradscaler(init_scale=1024,growth_interval=3)')
+    theirs = torch.amp.GradScaler('cpu', init_scale=1024.0, growth_interval=3)
+    one, two = torch.optim.SGD([p], lr=0.1), torch.optim.SGD([r], lr=0.1)
+    skipped = 0
+    for step in range(40):
+        bad = step % 7 == 5
+        for x, optimizer in ((p, one), (r, two)):
+            optimizer.zero_grad()
+            scaler = mine if x is p else theirs
+            loss = (x * (float('inf') if bad else 0.5)).sum()
+            scaler.scale(loss).backward()
+            taken = scaler.step(optimizer)
+            if x is p:
+                skipped += not taken
+            else:
+                scaler.update()
+        assert mine.factor == theirs.get_scale()
+        same(p.detach(), r.detach())
+    assert mine.skipped == skipped == 5
+    twin = copy.deepcopy(mine)
+    other = ht.LossScaler(mine.rule)
+    other.load_state_dict(mine.state_dict())
+    assert twin.state_dict() == other.state_dict() == mine.state_dict() and '5 of 40 steps skipped' in repr(mine)
+    with pytest.raises(ValueError, match='the state is of the rule'):
+        ht.LossScaler('static(8)').load_state_dict(mine.state_dict())
+
+
+def test_unscale():
+    g = plain(5, 4)
+    for x in (g.clone(), g.clone().t().contiguous().t(), g.bfloat16()):
+        given = x.clone()
+        scaler = ht.LossScaler('static(3)')
+        scaler.unscale_([x])
+        same(x, (given.float() * (torch.tensor(1.0) / 3)).to(x.dtype))
+        with pytest.raises(RuntimeError, match='have been unscaled'):
+            scaler.unscale_([x])
