@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes halfulp-train.ini(5), the keys of a training run: keys_page.py OUT HALFULP.
+
+The table is that of `halfulp train --keys --json`, as in docs/train-command.md (tests/cli/key_table.py)."""
+import json
+import pathlib
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import roff  # noqa: E402
+
+SECTIONS = {
+    'run': 'The run', 'data': 'What it learns from', 'model': 'The network', 'loss': 'The loss and its scale', 'optimizer': 'The optimizer',
+    'gradient': 'Between gradients and optimizer', 'precision': 'What is rounded where', 'assignment': 'Which tensors are low',
+}
+EXAMPLE = ['[data]', 'set = digits', '[model]', 'net = mlp(layers=2,units=64)', '[precision]', 'system = s2fp8   ; or fp16, bfloat16, nvfp4, ...',
+           '[run]', 'epochs = 5']
+
+
+def page(keys):
+    out = roff.head('halfulp-train.ini', 5, 'File formats')
+    out += ['.SH NAME', 'halfulp\\-train.ini \\- configuration of a training run', '.SH DESCRIPTION', roff.paragraph(
+        'halfulp train CONFIG runs what such a file says: sections in brackets, below them a key and its value a line, = or : between them. '
+        'Comments begin with ; or # at the begin of a line, and with ; behind a blank; an indented line goes on with the value above it. '
+        'Order does not matter, but that precision.system is set before the other keys of its section, wherever it stands. What is not said '
+        'has its usual value. A key that there is not, a value that is none for its key and a key given twice are refused with file and line.'),
+        '.PP', roff.paragraph('--set section.key=value sets a key after the file. Texts of formats, roundings, accumulation models and networks are those of '
+                              'the library: halfulp formats, halfulp models, and the headers.'),
+        '.PP', roff.paragraph('The weights of a run are a function of its keys, but for those marked "no weights".')]
+    section = ''
+    for key in keys:
+        name = key['name'].split('.')[0]
+        if name != section:
+            section = name
+            out += ['.SH ' + roff.quoted('[%s]' % name), SECTIONS[name] + '.']
+        usual = 'usually ' + key['usual'] if key['usual'] else 'usually empty'
+        out += ['.TP', '.BR %s " (%s%s)"' % (roff.escape(key['name'].split('.', 1)[1]), roff.escape(usual).replace('"', '\\(dq'),
+                                             '' if key['weights'] else '; no weights'), roff.paragraph(key['what'])]
+    out += ['.SH EXAMPLES', '.nf', *[roff.escape(line) for line in EXAMPLE], '.fi']
+    out += ['.SH SEE ALSO', '.BR halfulp (1),', '.BR halfulp (3)', '.PP',
+            roff.paragraph('docs/train-command.md in the source distribution explains the files that a run leaves.')]
+    return '\n'.join(out) + '\n'
+
+
+if __name__ == '__main__':
+    done = subprocess.run([sys.argv[2], 'train', '--keys', '--json'], stdout=subprocess.PIPE, check=True)
+    pathlib.Path(sys.argv[1]).write_text(page(json.loads(done.stdout)), encoding='ascii')

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""Every page has its place in the navigation and its test; every relative link and anchor of every *.md leads somewhere.
+
+usage: test_pages.py SOURCE_ROOT PAGE...     PAGE: those whose blocks the build tests"""
+import pathlib
+import re
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+root, tested = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
+sys.path[:0] = [str(root / 'docs' / 'site'), str(root / 'tests' / 'docs')]
+import pages          # noqa: E402
+import pages_to_test  # noqa: E402
+
+SKIPPED = re.compile(r'(^|/)(build[^/]*|\.git|node_modules|subprojects|venv|\.venv|\.pytest_cache)/')
+
+
+def markdown(top):
+    for path in sorted(top.rglob('*.md')):
+        if not SKIPPED.search(str(path.relative_to(top))):
+            yield path
+
+
+def wrong_links(top, absent=()):
+    """Sentences on links that lead nowhere, and how many there are that do. absent: pages that may not be there."""
+    wrong, good = [], 0
+    for path in markdown(top):
+        text = path.read_text(encoding='utf-8')
+        for line, target, _ in pages.links(text):
+            if re.match(r'(https?|mailto):', target):
+                continue
+            file, _, anchor = target.partition('#')
+            aim = (path.parent / file).resolve() if file else path
+            where = '%s, line %d: %s' % (path.relative_to(top), line, target)
+            if not aim.exists():
+                if aim.is_relative_to(top) and str(aim.relative_to(top)) in absent:
+                    continue
+                wrong.append(where + ': no such file')
+            elif anchor and aim.suffix == '.md' and anchor not in pages.anchors(aim.read_text(encoding='utf-8')):
+                wrong.append(where + ': no such heading')
+            elif file.startswith('/') or not aim.is_relative_to(top):
+                wrong.append(where + ': not within the repository')
+            else:
+                good += 1
+    return wrong, good
+
+
+def test_navigation():
+    listed = [path for _, lines in pages.table(root) for path, _, _ in lines]
+    assert len(listed) == len(set(listed)), 'a page twice in docs/site/pages.txt'
+    missing = {str(p.relative_to(root)) for p in (root / 'docs').glob('*.md')} - set(listed)
+    assert not missing, 'without a line in docs/site/pages.txt: %s' % ', '.join(sorted(missing))
+    gone = [path for _, lines in pages.table(root) for path, _, optional in lines if not optional and not (root / path).is_file()]
+    assert not gone, 'in docs/site/pages.txt, but not there: %s' % ', '.join(gone)
+    for path in pages.on_site(root):
+        heads = pages.headings((root / path).read_text(encoding='utf-8'))
+        assert heads and heads[0].level == 1 and [h.level for h in heads].count(1) == 1, '%s: one title, at its top' % path
+    print('%d pages in the navigation' % len(pages.on_site(root)))
+
+
+def test_all_are_tested():
+    assert tested == pages_to_test.to_test(), 'pages came or went since the build was configured: meson setup --reconfigure'
+
+
+def test_links():
+    absent = {path for _, lines in pages.table(root) for path, _, optional in lines if optional}
+    wrong, good = wrong_links(root, absent)
+    assert not wrong, '\n'.join(wrong)
+    assert good > 60, good
+    print('%d relative links lead somewhere' % good)
+
+
+def test_wrong_links_are_seen():
+    with tempfile.TemporaryDirectory() as folder:
+        top = pathlib.Path(folder).resolve()
+        (top / 'a.md').write_text('# A title: with `code`\n\n[x](b.md) [y](#a-title-with-code) [z](#not) [w](c.md)\n\n```text\n[q](d.md)\n```\n`[r](e.md)`\n')
+        (top / 'b.md').write_text('# B\n\n[x](a.md#a-title-with-code) [y](a.md#a-title) ![i](gone.svg)\n')
+        wrong, good = wrong_links(top)
+        assert [w.split(': ')[1] for w in wrong] == ['#not', 'c.md', 'a.md#a-title', 'gone.svg'], wrong
+        assert good == 3, good
+
+
+if __name__ == '__main__':
+    for name, test in sorted(globals().items()):
+        if name.startswith('test_'):
+            test()
