@@ -4,22 +4,32 @@ BUILD ?= build
 MESON_ARGS ?=
 JOBS ?= $(shell nproc)
 
-.PHONY: all run check check-exhaustive bench bench-torch gpu-check install setup bench-setup clean
+.PHONY: all run check check-setup check-exhaustive bench bench-torch gpu-check docs wheel install setup bench-setup clean
 
 all: setup
 	ninja -C $(BUILD) -j $(JOBS)
 
+# dpkg-dev: without it meson installs into lib64, where neither Debian's linker nor its pkg-config looks.
 setup:
-	@scripts/setup.sh meson ninja-build gcc g++ pkg-config libmpfr-dev libgmp-dev libcmocka-dev libjansson-dev libinih-dev librandom123-dev
+	@scripts/setup.sh meson ninja-build gcc g++ dpkg-dev pkg-config libmpfr-dev libgmp-dev libcmocka-dev libjansson-dev libinih-dev librandom123-dev
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) -Dwerror=true $(MESON_ARGS)
 
 run: all
 	@scripts/run-demo.sh $(BUILD)
 
-check: all
+# What tests use beyond the build. A test whose package cannot be had is left out, and the totals say so.
+CHECK_PACKAGES ?= verilator iverilog libsystemc-dev cmake doxygen groff man-db python3-venv
+
+check-setup:
+	@scripts/check_setup.sh $(BUILD) $(CHECK_PACKAGES)
+
+# After the packages, since meson looks for programs when it sets up.
+check: check-setup
+	@$(MAKE) --no-print-directory all
 	@scripts/check.sh $(BUILD)
 
 check-exhaustive: setup
+	@scripts/check_setup.sh $(BUILD)-exhaustive $(CHECK_PACKAGES)
 	@test -f $(BUILD)-exhaustive/build.ninja || meson setup $(BUILD)-exhaustive -Dexhaustive=true -Dwerror=true $(MESON_ARGS)
 	ninja -C $(BUILD)-exhaustive -j $(JOBS)
 	@scripts/check.sh $(BUILD)-exhaustive
@@ -42,8 +52,19 @@ bench-torch: setup
 gpu-check:
 	@scripts/gpu-check.sh
 
+# The documentation as a site: BUILD/docs/html/index.html.
+docs:
+	@scripts/setup.sh doxygen python3
+	@python3 docs/site/build.py $(BUILD)/docs
+
 install: all
 	meson install -C $(BUILD)
+
+# The Python package, from the libraries of the build folder: $(BUILD)/wheel/halfulp-VERSION-py3-none-PLATFORM.whl.
+wheel: setup
+	@ninja -C $(BUILD) -j $(JOBS) --quiet python-libraries
+	@scripts/python_env.sh $(BUILD)
+	@scripts/wheel.sh $(BUILD)
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-exhaustive

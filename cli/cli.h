@@ -109,6 +109,7 @@ const char *cli_event_words(char text[CLI_EVENTS_MAX], uint32_t events);
 
 /* Subcommands. */
 int cli_formats(int argc, char **argv);
+int cli_presets(int argc, char **argv);
 int cli_info(int argc, char **argv);
 int cli_encode(int argc, char **argv);
 int cli_decode(int argc, char **argv);

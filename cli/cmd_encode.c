@@ -51,6 +51,7 @@ static const cli_command encode_command = {
     "  echo 0x1.8p-10 | halfulp encode -f float8_e5m2 -r rtz -v\n"
     "  echo 3e9c0000 | halfulp encode -f bfloat16 --bits32\n"
     "  echo 0.3 ff | halfulp encode -f float8_e4m3fn -r sra:8 --random\n"
+    "  echo 1000 | halfulp encode -f cuda.fp8_e4m3.nosat\n"
     "  halfulp encode -f mxfp4 digits_weights.npy /tmp/w4.npy",
     encode_options,
     0,
@@ -61,7 +62,7 @@ static const cli_command encode_command = {
 static int check_lines(const encode_state *s) {
   const cli_quantize_state *f = &s->files;
   if (cli_want_format(&s->numeric)) return CLI_BAD;
-  if (f->target.kind != &cli_kind_format)
+  if (f->target.kind != &cli_kind_format && f->target.kind != &cli_kind_conversion)
     return cli_fail(NULL, "'%s' is for arrays: give IN.npy OUT.npy; numbers one a line want a plain format",
                     f->target.given);
   if (f->has_amax || f->includes || f->excludes || f->report || s->numeric.json)
@@ -88,8 +89,14 @@ static char *second_field(char *line) {
   return *blank && !strpbrk(blank, " \t") ? blank : NULL;
 }
 
+/* An operand as binary64, and with --bits32 as it came: a NaN may not survive being widened. */
+typedef struct operand {
+  double value;
+  float narrow;
+} operand;
+
 /* The operand of a line; 1, or 0 after the reason is in *wrong. */
-static int read_operand(double *x, const encode_state *s, const char *text, const char **wrong) {
+static int read_operand(operand *x, const encode_state *s, const char *text, const char **wrong) {
   uint64_t u;
   number z;
   *wrong = s->bits == 32 ? "not eight hex digits" : s->bits == 64 ? "not sixteen hex digits" : "not a number";
@@ -97,24 +104,30 @@ static int read_operand(double *x, const encode_state *s, const char *text, cons
     if (!hex_parse(&u, text, (unsigned)s->bits / 4)) return 0;
     if (s->bits == 32) {
       uint32_t u32 = (uint32_t)u;
-      float y;
-      memcpy(&y, &u32, sizeof y);
-      *x = y;
+      memcpy(&x->narrow, &u32, sizeof x->narrow);
+      x->value = x->narrow;
     } else {
-      memcpy(x, &u, sizeof *x);
+      memcpy(&x->value, &u, sizeof x->value);
     }
     return 1;
   }
   if (!number_parse(&z, text)) return 0;
   *wrong = "the mode wants more digits of this number than binary64 holds; give it exactly in binary64";
   if (!number_suffices(z, s->numeric.format, s->numeric.mode)) return 0;
-  *x = z.value;
+  x->value = z.value;
   return 1;
+}
+
+static uint32_t code_of(const encode_state *s, operand x, uint32_t random, uint32_t *events) {
+  const cli_target *t = &s->files.target;
+  if (!t->has_mode) return hu_encode64(s->numeric.format, s->numeric.mode, x.value, random, events);
+  return s->bits == 32 ? hu_conversion_encode(&t->conversion, x.narrow, random, events)
+                       : hu_conversion_encode64(&t->conversion, x.value, random, events);
 }
 
 static int encode_line(const encode_state *s, cli_lines *lines, int digits) {
   const char *wrong;
-  double x;
+  operand x = {0, 0};
   uint64_t r = random_digits(s, lines->number);
   uint32_t events;
   if (!*lines->line) return cli_lines_fail(lines, "empty line, a number is wanted");
@@ -126,7 +139,7 @@ static int encode_line(const encode_state *s, cli_lines *lines, int digits) {
       return cli_lines_fail(lines, "R is not a hex number of as many bits as the mode has");
   }
   if (!read_operand(&x, s, lines->line, &wrong)) return cli_lines_fail(lines, wrong);
-  uint32_t code = hu_encode64(s->numeric.format, s->numeric.mode, x, (uint32_t)r, &events);
+  uint32_t code = code_of(s, x, (uint32_t)r, &events);
   printf("%0*x", digits, code);
   if (s->verbose) {
     char value[NUMBER_TEXT_MAX], words[CLI_EVENTS_MAX];
@@ -146,7 +159,7 @@ int cli_encode(int argc, char **argv) {
     state.files.codes = 1;
     return check_files(&state) ? CLI_BAD : cli_quantize_files(&state.files, operands[0], operands[1]);
   }
-  if (check_lines(&state)) return CLI_BAD;
+  if (check_lines(&state) || cli_preset_mode(&state.numeric, &state.files.target)) return CLI_BAD;
   if (state.random && !state.numeric.mode.bits) return cli_fail(NULL, "--random wants a stochastic mode (-r sra:N)");
   if (cli_lines_open(&lines, count ? operands[0] : "-")) return CLI_BAD;
   int digits = (int)code_digits(state.numeric.format);

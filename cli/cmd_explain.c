@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/numbers.h"
 #include "cli/place.h"
+#include "cli/preset.h"
 #include "cli/system.h"
 #include "halfulp/scalar.h"
 
@@ -18,6 +19,7 @@ typedef struct explain_state {
   hu_mode modes[MODES_MAX]; /* round and bits; the rest comes from numeric */
   int count;
   uint64_t random;
+  cli_preset preset;
   int other; /* 1: a number system beside floating point */
   hu_number system;
   float room[HU_TABLE_MAX];
@@ -38,6 +40,14 @@ static int add_mode(explain_state *s, const char *value) {
 static int set(void *state, int key, const char *value) {
   explain_state *s = state;
   if (key == 'r') return add_mode(s, value);
+  if (key == 'f') s->preset.name = NULL;
+  if (key == 'f' && cli_preset_claims(value)) {
+    s->other = 0;
+    if (cli_preset_read(&s->preset, value)) return CLI_BAD;
+    s->numeric.format_text = value;
+    s->numeric.format = s->preset.conversion.format;
+    return CLI_OK;
+  }
   if (key == 'f') {
     s->other = cli_read_system(&s->system, value, s->room);
     if (s->other < 0) return CLI_BAD;
@@ -65,9 +75,10 @@ static const cli_command command = {
     "Show where a number lies between two values of a format, and which rule decides",
     "VALUE is decimal, C99 hexadecimal, inf or nan. A negative one follows --, as in: explain -f bfloat16\n"
     "-- -0.1\n"
-    "FORMAT may be any number system that `halfulp formats` lists.",
+    "FORMAT may be any number system that `halfulp formats` lists, or a preset (`halfulp presets`).",
     "  halfulp explain -f float8_e4m3fn 0.3\n  halfulp explain -f float8_e5m2 -r all 1.125\n"
-    "  halfulp explain -f float4_e2m1fn -r sra:8 --random 9a 2.7",
+    "  halfulp explain -f float4_e2m1fn -r sra:8 --random 9a 2.7\n"
+    "  halfulp explain -f torch.bfloat16 0x1.0100000001p+0",
     options,
     1,
     1,
@@ -250,12 +261,14 @@ static int explain_mode(const explain_state *s, number z, const place *p, hu_mod
   hu_format f = s->numeric.format;
   uint32_t events, random = (uint32_t)s->random;
   int finite = isfinite(z.value) && z.value != 0, negative = signbit(z.value) != 0;
-  uint32_t code = hu_encode64(f, mode, z.value, random, &events);
+  uint32_t code = cli_preset_code(&s->preset, f, mode, z.value, random, &events);
   double result = hu_decode64(f, code);
   if (finite && beyond_binary64(z))
     snprintf(rule, sizeof rule, "beyond all formats");
   else if (finite)
     rounding_rule(rule, p, mode, negative, random);
+  else if (s->preset.name && isnan(z.value))
+    snprintf(rule, sizeof rule, "NaN: as the preset says");
   else
     special_rule(rule, f, z.value);
   later_rules(rule, f, mode, z.value, events);
@@ -303,6 +316,13 @@ int cli_explain(int argc, char **argv) {
   if (!number_parse(&z, operands[0])) return cli_fail(NULL, "explain: '%s' is not a number", operands[0]);
   if (!s.count) s.modes[s.count++] = (hu_mode){0};
   if (s.other) return explain_other(&s, operands[0]);
+  if (s.preset.name) {
+    for (int i = 1; i < s.count; i++)
+      if (cli_preset_alone(s.preset.name, &s.modes[i])) return CLI_BAD;
+    s.count = 1;
+    if (cli_preset_only(&s.preset, &s.numeric, &s.modes[0])) return CLI_BAD;
+    cli_preset_steps(&s.preset, &z, operands[0], s.numeric.json);
+  }
   int finite = isfinite(z.value) && z.value != 0;
   if (finite) p = place_find(s.numeric.format, z.value);
   for (int i = 0; i < s.count; i++)
@@ -310,7 +330,8 @@ int cli_explain(int argc, char **argv) {
       return cli_fail(NULL, "explain: the mode wants more digits of '%s' than binary64 holds", operands[0]);
   if (s.numeric.json) {
     char name[CLI_NAME_MAX];
-    printf("{\"format\": \"%s\", ", cli_shown_name(name, s.numeric.format, s.numeric.format_text));
+    printf("%s\"format\": \"%s\", ", s.preset.name ? "" : "{",
+           cli_shown_name(name, s.numeric.format, s.numeric.format_text));
     if (finite && !beyond_binary64(z)) json_place(s.numeric.format, z, &p);
     printf("\"results\": [");
   } else {

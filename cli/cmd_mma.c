@@ -52,7 +52,7 @@ static int print_line(const cli_dot *dot, const cli_numeric *numeric, const cli_
   exec.stream.counter += lines->number - 1;
   char *word[CLI_DOT_WORDS];
   int count = cli_split(lines->line, word, CLI_DOT_WORDS);
-  if (cli_dot_line(&d, dot, word, count, lines, &exec)) return CLI_BAD;
+  if (cli_dot_line(&d, NULL, dot, word, count, lines, &exec)) return CLI_BAD;
   printf("%0*llx\n", (int)(hu_element_width(dot->d) + 3) / 4, (unsigned long long)d);
   return CLI_OK;
 }

@@ -72,7 +72,8 @@ static const cli_command command = {
     "IN OUT",
     "Round an array (.npy) or the tensors of a model (.safetensors) into a format",
     "FORMAT: a number format, a scaled one (mxfp8_e4m3, nvfp4, bfp(3,8,16), scaled(...)), s2fp8, or another\n"
-    "number system (posit8, nf4, q(3.4), ...). Scaled formats see an array as a matrix: the last axis is the\n"
+    "number system (posit8, nf4, q(3.4), ...); or a preset, another program's conversion (halfulp presets),\n"
+    "which says how to round, too. Scaled formats see an array as a matrix: the last axis is the\n"
     "row, all others count the rows.\n"
     "\n"
     ".npy: OUT.npy has the shape and order of IN.npy, little endian, and its dtype; a float16 array\n"
@@ -89,7 +90,8 @@ static const cli_command command = {
     "  halfulp quantize -f float8_e4m3fn digits_weights.npy /tmp/w8.npy\n"
     "  halfulp quantize -f float8_e5m2 -r sra:16 --seed 7 --codes -j 2 --json digits_images.npy /tmp/x8.npy\n"
     "  halfulp quantize -f nvfp4 --codes digits_weights.npy /tmp/w4.safetensors\n"
-    "  halfulp quantize -f mxfp8_e4m3 --report /tmp/w.html digits_weights.npy -o /tmp/w.safetensors",
+    "  halfulp quantize -f mxfp8_e4m3 --report /tmp/w.html digits_weights.npy -o /tmp/w.safetensors\n"
+    "  halfulp quantize -f torch.float8_e4m3fn digits_weights.npy /tmp/wt.npy",
     options,
     1,
     2,
@@ -115,6 +117,7 @@ static int from_array(const cli_quantize_state *s, const char *in, const char *o
 
 int cli_quantize_files(cli_quantize_state *s, const char *in, const char *out) {
   if (!s->target.kind) return cli_fail(NULL, "no format given; use -f FORMAT");
+  if (cli_preset_mode(&s->numeric, &s->target)) return CLI_BAD;
   if (cli_ends(out, ".safetensors")) return cli_quantize_model(s, in, out);
   if (cli_ends(in, ".safetensors")) return cli_fail(out, "a .safetensors file becomes a .safetensors file");
   return from_array(s, in, out);

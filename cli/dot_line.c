@@ -51,12 +51,13 @@ static int read_elements(elements *z, const cli_lines *lines, const char *text, 
   return CLI_OK;
 }
 
-enum { A, B, C, SA, SB, OPERANDS };
+enum { A, B, C, SA, SB, OPERANDS, WORDS = OPERANDS, ROWS };
 typedef struct row {
-  elements x[OPERANDS];
+  elements x[ROWS];
 } row;
 
 static hu_element element_of(const cli_dot *s, int i) {
+  if (i == WORDS) return (hu_element){.kind = HU_ELEMENT_S32};
   return i == A ? s->a : i == B ? s->b : i == C ? s->d : s->scale;
 }
 
@@ -78,12 +79,27 @@ static int check_counts(const cli_dot *s, const cli_lines *lines, const row *r) 
   return cli_lines_fail(lines, wrong);
 }
 
-static int sum_of(uint64_t *d, const cli_dot *s, const row *r, const hu_exec *exec) {
+/* Words that the row brings along: those of the model, then that of the last rounding. */
+static hu_status sum_by_words(uint64_t *z, const cli_dot *s, const row *r, const hu_dot_operands *in,
+                              hu_events *events) {
+  const elements *w = &r->x[WORDS];
+  size_t inside = 0, last = s->mode.bits ? 1 : 0, n = r->x[A].count;
+  uint32_t random = last && w->count ? ((const uint32_t *)w->data)[w->count - 1] : 0;
+  hu_status status = hu_dot_words(n, z, s->d, in, &s->accum, s->mode, w->data, w->count, random, &inside, NULL);
+  if (status != HU_OK) return status;
+  if (w->count != (s->accum.mode.bits ? inside : 0) + last) return HU_E_SHAPE;
+  return hu_dot_words(n, z, s->d, in, &s->accum, s->mode, w->data, w->count, random, NULL, events);
+}
+
+static int sum_of(uint64_t *d, hu_events *events, const cli_dot *s, const row *r, const cli_lines *lines,
+                  const hu_exec *exec) {
   hu_dot_operands in = {0};
   uint64_t z[1] = {0};
   hu_vector *v[OPERANDS] = {&in.a, &in.b, &in.c, &in.sa, &in.sb};
   for (int i = 0; i < OPERANDS; i++) *v[i] = (hu_vector){r->x[i].data, 1, 0, element_of(s, i)};
-  hu_status status = hu_dot(r->x[A].count, z, s->d, &in, &s->accum, s->mode, exec, NULL);
+  hu_status status = s->words ? sum_by_words(z, s, r, &in, events)
+                              : hu_dot(r->x[A].count, z, s->d, &in, &s->accum, s->mode, exec, events);
+  if (status == HU_E_SHAPE) return cli_lines_fail(lines, "not as many random words as the row has random roundings");
   if (status != HU_OK) return cli_fail_status(NULL, status);
   *d = cli_get_pattern(z, 0, hu_element_size(s->d));
   return CLI_OK;
@@ -99,22 +115,25 @@ int cli_split(char *line, char **word, int most) {
   return count;
 }
 
-int cli_dot_line(uint64_t *d, const cli_dot *s, char *const *word, int count, const cli_lines *lines,
+int cli_dot_operands(const cli_dot *s) { return (hu_accum_is_scaled(&s->accum) ? OPERANDS : SA) + s->words; }
+
+int cli_dot_line(uint64_t *d, hu_events *events, const cli_dot *s, char *const *word, int count, const cli_lines *lines,
                  const hu_exec *exec) {
-  static const char *const names[OPERANDS] = {"A", "B", "C", "scales of A", "scales of B"};
+  static const char *const names[ROWS] = {"A", "B", "C", "scales of A", "scales of B", "random words"};
+  static const char *const fields[] = {"three fields are wanted: A B C", "four fields are wanted: A B C WORDS",
+                                       "five fields are wanted: A B C SCALES_A SCALES_B",
+                                       "six fields are wanted: A B C SCALES_A SCALES_B WORDS"};
   row r = {0};
-  int scaled = hu_accum_is_scaled(&s->accum), wanted = scaled ? OPERANDS : SA, status = CLI_OK;
-  if (count > wanted) return cli_lines_fail(lines, scaled ? "more than five fields" : "more than three fields");
-  if (count < wanted)
-    return cli_lines_fail(
-        lines, scaled ? "five fields are wanted: A B C SCALES_A SCALES_B" : "three fields are wanted: A B C");
+  int wanted = cli_dot_operands(s), scaled = wanted - s->words == OPERANDS, status = CLI_OK;
+  if (count != wanted) return cli_lines_fail(lines, fields[2 * scaled + s->words]);
   for (int i = 0; i < count && status == CLI_OK; i++) {
-    if (i == C && !strcmp(word[i], "-")) continue;
-    status = read_elements(&r.x[i], lines, word[i], element_of(s, i), names[i]);
+    int at = s->words && i == count - 1 ? WORDS : i;
+    if (at == C && !strcmp(word[i], "-")) continue;
+    status = read_elements(&r.x[at], lines, word[i], element_of(s, at), names[at]);
   }
   if (status == CLI_OK) status = check_counts(s, lines, &r);
-  if (status == CLI_OK) status = sum_of(d, s, &r, exec);
-  for (int i = 0; i < OPERANDS; i++) free(r.x[i].data);
+  if (status == CLI_OK) status = sum_of(d, events, s, &r, lines, exec);
+  for (int i = 0; i < ROWS; i++) free(r.x[i].data);
   return status;
 }
 
@@ -122,6 +141,7 @@ int cli_dot_model(cli_dot *s, const char *what, const char *text, int *named) {
   hu_preset p;
   if (cli_read_model(&s->accum, what, text)) return CLI_BAD;
   s->depth = 1;
+  s->words = 0;
   *named = hu_preset_find(&p, text) == HU_OK;
   if (*named) {
     s->depth = p.k;

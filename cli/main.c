@@ -13,6 +13,7 @@ typedef struct entry {
 
 static const entry table[] = {
     {"formats", cli_formats, "list the named formats"},
+    {"presets", cli_presets, "list conversions as other programs do them"},
     {"info", cli_info, "card of a format: axes, limits, special codes, every code"},
     {"encode", cli_encode, "numbers to codes, one a line; arrays and models"},
     {"decode", cli_decode, "codes to numbers, one a line; arrays and models"},

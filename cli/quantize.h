@@ -31,7 +31,7 @@ enum {
   CLI_KEY_OWN
 };
 #define CLI_OPTION_TARGET \
-  { 'f', "format", "FORMAT", "a number format (halfulp formats; fp(e,m,b):suffixes); for arrays also scaled ones" }
+  { 'f', "format", "FORMAT", "a number format (halfulp formats; fp(e,m,b):suffixes), preset; for arrays also scaled" }
 #define CLI_OPTIONS_FILES                                                                                       \
   {CLI_KEY_AMAX, "amax", "A", "scales from this amax of the tensor instead of its own (delayed scaling)"},      \
       {CLI_KEY_INCLUDE, "include", "GLOB", ".safetensors: tensors of these names only, whatever their rank"},   \

@@ -7,9 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/preset.h"
+
 /* The first that claims a text reads it; the last claims all. */
-static const cli_target_kind *const kinds[] = {&cli_kind_scaled, &cli_kind_s2fp8, &cli_kind_number, &cli_kind_format};
+static const cli_target_kind *const kinds[] = {&cli_kind_conversion, &cli_kind_scaled, &cli_kind_s2fp8,
+                                               &cli_kind_number, &cli_kind_format};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+/* A preset of a scaled tensor is that tensor. */
+static int read_scaling(cli_target *target) {
+  target->kind = &cli_kind_scaled;
+  return target->kind->read(target, target->conversion.scaling);
+}
 
 int cli_target_read(cli_target *target, const char *text) {
   int i = 0;
@@ -17,7 +26,15 @@ int cli_target_read(cli_target *target, const char *text) {
   memset(target, 0, sizeof *target);
   target->kind = kinds[i];
   target->given = text;
-  return kinds[i]->read(target, text);
+  if (kinds[i]->read(target, text)) return CLI_BAD;
+  return target->has_mode && *target->conversion.scaling ? read_scaling(target) : CLI_OK;
+}
+
+int cli_preset_mode(cli_numeric *numeric, const cli_target *target) {
+  if (!target->has_mode) return CLI_OK;
+  if (cli_preset_alone(target->given, &numeric->mode)) return CLI_BAD;
+  numeric->mode = target->conversion.mode;
+  return CLI_OK;
 }
 
 int cli_target_fail(const char *text, hu_status status, size_t where) {

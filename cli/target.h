@@ -8,6 +8,7 @@
 
 #include "cli/array.h"
 #include "cli/cli.h"
+#include "halfulp/conversion.h"
 #include "halfulp/number.h"
 #include "halfulp/s2fp8.h"
 #include "halfulp/scaled.h"
@@ -17,11 +18,13 @@ enum { CLI_TARGET_MAX = 3072 };
 typedef struct cli_target_kind cli_target_kind;
 typedef struct cli_target {
   const cli_target_kind *kind;
-  const char *given;  /* the text of -f */
-  hu_format format;   /* of a plain format */
-  hu_scaling scaling; /* of a scaled one */
-  hu_s2fp8 s2fp8;     /* of a shifted and squeezed one */
-  hu_number number;   /* of another number system */
+  const char *given;        /* the text of -f */
+  hu_format format;         /* of a plain format */
+  hu_scaling scaling;       /* of a scaled one */
+  hu_s2fp8 s2fp8;           /* of a shifted and squeezed one */
+  hu_number number;         /* of another number system */
+  hu_conversion conversion; /* of a preset */
+  int has_mode;             /* 1: the preset says how to round, and what not */
   float table[HU_TABLE_MAX];
 } cli_target;
 
@@ -79,10 +82,13 @@ struct cli_target_kind {
   hu_status (*pack)(uint8_t *z, const cli_parts *x, const cli_target *target);
   hu_status (*unpack)(const cli_parts *z, const uint8_t *x, const cli_target *target);
 };
-extern const cli_target_kind cli_kind_format, cli_kind_scaled, cli_kind_s2fp8, cli_kind_number;
+extern const cli_target_kind cli_kind_format, cli_kind_conversion, cli_kind_scaled, cli_kind_s2fp8, cli_kind_number;
 
 /* 0, or an exit code after an error line. */
 int cli_target_read(cli_target *target, const char *text);
+/* The rounding of a preset takes the place of -r, -s, --nan and --tiny, which must not be given then. 0 or an exit
+ * code. */
+int cli_preset_mode(cli_numeric *numeric, const cli_target *target);
 /* CLI_OK for HU_OK, else an error line on a text that a parser of the library refused. */
 int cli_target_fail(const char *text, hu_status status, size_t where);
 /* The name to show: as given, where a name was given. */

@@ -2,6 +2,7 @@
 /* Operations by name, cases solved, judged, printed and read. */
 #include "cli/vectors.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/numbers.h"
@@ -90,7 +91,7 @@ static int is_signalling(hu_format f, uint32_t code) {
   return f.m > 0 && !(code >> (f.m - 1) & 1);
 }
 
-static uint32_t flags_of(uint32_t events) {
+uint32_t vectors_flags(uint32_t events) {
   uint32_t flags = 0;
   if (events & HU_EVENT_INEXACT) flags |= INEXACT;
   if (events & HU_EVENT_UNDERFLOW) flags |= UNDERFLOW;
@@ -106,8 +107,14 @@ static uint32_t relation(const vectors *v, const uint32_t *x, uint32_t *events) 
   return (order == HU_LESS && (v->op->relations & LESS)) || (order == HU_EQUAL && (v->op->relations & EQUAL));
 }
 
+uint32_t vectors_word(const vectors *v, uint64_t i) {
+  return v->mode.bits ? hu_stream_word(v->stream, i) >> (32 - v->mode.bits) : 0;
+}
+
+int vectors_given(const vectors *v) { return v->op->operands + v->words; }
+
 void vectors_solve(const vectors *v, uint64_t i, vectors_case *c) {
-  uint32_t events = 0, r = v->mode.bits ? hu_stream_word(v->stream, i) >> (32 - v->mode.bits) : 0;
+  uint32_t events = 0, r = v->words ? c->word : vectors_word(v, i);
   const uint32_t *x = c->x;
   hu_format f = v->from;
   switch (v->op->kind) {
@@ -118,7 +125,7 @@ void vectors_solve(const vectors *v, uint64_t i, vectors_case *c) {
     case VECTORS_CONVERT: c->z = hu_convert(v->to, v->mode, f, x[0], r, &events); break;
     default: c->z = relation(v, x, &events); break;
   }
-  c->flags = flags_of(events);
+  c->flags = vectors_flags(events);
   if (v->op->kind == VECTORS_INTEGRAL && v->quiet_integral) c->flags &= ~(uint32_t)INEXACT;
   for (int k = 0; k < v->op->operands; k++)
     if (is_signalling(f, x[k])) c->flags |= INVALID;
@@ -156,12 +163,15 @@ static int result_digits(const vectors *v) { return v->op->kind == VECTORS_RELAT
 static uint32_t last_code(hu_format f) { return (uint32_t)(((uint64_t)1 << (f.sign + f.e + f.m)) - 1); }
 
 void vectors_print_operands(const vectors *v, const vectors_case *c) {
+  const char *blank = v->joined ? "" : " ";
   for (int k = 0; k < v->op->operands; k++)
-    printf("%s%0*X", k ? " " : "", (int)code_digits(v->from), c->x[k] & last_code(v->from));
+    printf("%s%0*X", k ? blank : "", (int)code_digits(v->from), c->x[k] & last_code(v->from));
+  if (v->words) printf("%s%08X", blank, c->word);
 }
 
 void vectors_print_result(const vectors *v, const char *word, uint32_t z, uint32_t flags) {
-  printf("%s %0*X %02X", word, result_digits(v), z, flags);
+  const char *blank = v->joined ? "" : " ";
+  printf("%s%s%0*X%s%02X", word, blank, result_digits(v), z, blank, flags);
 }
 
 void vectors_print(const vectors *v, const vectors_case *c) {
@@ -170,23 +180,61 @@ void vectors_print(const vectors *v, const vectors_case *c) {
   putchar('\n');
 }
 
-int vectors_read(const vectors *v, char *line, vectors_case *c) {
+char *vectors_spread(const char *line, const size_t *digits, int fields) {
+  size_t length = 0;
+  for (int i = 0; i < fields; i++) length += digits[i];
+  if (strlen(line) != length) return NULL;
+  char *z = malloc(length + (size_t)fields + 1), *at = z;
+  if (!z) return NULL;
+  for (int i = 0; i < fields; line += digits[i++]) {
+    memcpy(at, line, digits[i]);
+    at += digits[i];
+    *at++ = ' ';
+  }
+  at[-1] = 0;
+  return z;
+}
+
+/* The largest number that field i may hold. */
+static uint64_t last_of(const vectors *v, int i) {
+  if (i < v->op->operands) return last_code(v->from);
+  if (i < vectors_given(v)) return UINT32_MAX;
+  if (i > vectors_given(v)) return 0x1F;
+  return v->op->kind == VECTORS_RELATION ? 1 : last_code(v->to);
+}
+
+static uint32_t *place_of(const vectors *v, int i, vectors_case *c) {
+  if (i < v->op->operands) return &c->x[i];
+  if (i < vectors_given(v)) return &c->word;
+  return i == vectors_given(v) ? &c->z : &c->flags;
+}
+
+static int read_fields(const vectors *v, char *line, vectors_case *c) {
   int n = 0;
   for (char *at = line; *at; n++) {
     uint64_t u;
     size_t length = strcspn(at, " \t");
     char *next = at + length + strspn(at + length, " \t");
-    uint64_t last = v->op->kind == VECTORS_RELATION ? 1 : last_code(v->to);
-    if (n != v->op->operands) last = n < v->op->operands ? last_code(v->from) : 0x1F;
     at[length] = 0;
-    if (n > v->op->operands + 1 || !hex_parse_any(&u, at, last)) return -1;
-    if (n < v->op->operands)
-      c->x[n] = (uint32_t)u;
-    else if (n == v->op->operands)
-      c->z = (uint32_t)u;
-    else
-      c->flags = (uint32_t)u;
+    if (n > vectors_given(v) + 1 || !hex_parse_any(&u, at, last_of(v, n))) return -1;
+    *place_of(v, n, c) = (uint32_t)u;
     at = next;
   }
+  return n;
+}
+
+int vectors_read(const vectors *v, char *line, vectors_case *c) {
+  if (!v->joined) return read_fields(v, line, c);
+  size_t digits[8];
+  int fields = vectors_given(v) + 2;
+  for (int i = 0; i < fields; i++)
+    digits[i] = i < v->op->operands     ? code_digits(v->from)
+                : i < vectors_given(v)  ? 8
+                : i == vectors_given(v) ? (size_t)result_digits(v)
+                                        : 2;
+  char *spread = vectors_spread(line, digits, fields);
+  if (!spread) return -1;
+  int n = read_fields(v, spread, c);
+  free(spread);
   return n;
 }

@@ -2,11 +2,14 @@
 /* cli/vectors.h - test vectors in Berkeley TestFloat's text form: one case a line, the operands, the result and the
  * exception flags in hexadecimal digits, one blank between. Codes have (width + 3) / 4 digits, relations one (0 or 1),
  * flags two:
- *   01 inexact   02 underflow   04 overflow   08 infinite (division by zero)   10 invalid */
+ *   01 inexact   02 underflow   04 overflow   08 infinite (division by zero)   10 invalid
+ * Dot products (vectors_dot.c) have rows where others have operands. Two things are asked for: a field of random words,
+ * 8 digits each, behind the operands; lines without blanks, which $readmemh takes as one number each. */
 #ifndef HALFULP_CLI_VECTORS_H
 #define HALFULP_CLI_VECTORS_H
 
 #include "cli/cli.h"
+#include "cli/dot_line.h"
 #include "cli/io.h"
 #include "halfulp/arith.h"
 #include "halfulp/function.h"
@@ -34,10 +37,12 @@ typedef struct vectors {
   hu_mode mode;
   hu_stream stream;   /* case i draws word i in stochastic modes */
   int quiet_integral; /* round_to_integral without the flag inexact */
+  int words;          /* a field of the random word behind the operands, its low N bits R: not the stream's */
+  int joined;         /* lines without blanks */
 } vectors;
 
 typedef struct vectors_case {
-  uint32_t x[3], z, flags;
+  uint32_t x[3], word, z, flags;
 } vectors_case;
 
 /* NULL if there is no such operation. */
@@ -53,8 +58,18 @@ int vectors_right(const vectors *v, const vectors_case *want, uint32_t z, uint32
 void vectors_print_operands(const vectors *v, const vectors_case *c);
 void vectors_print_result(const vectors *v, const char *word, uint32_t z, uint32_t flags);
 void vectors_print(const vectors *v, const vectors_case *c);
-/* Reads up to five fields of a line; returns how many there were, or -1 if one is no such number or there are more. */
+/* Reads up to six fields of a line; returns how many there were, or -1 if one is no such number or there are more. */
 int vectors_read(const vectors *v, char *line, vectors_case *c);
+
+/* The word that case i draws from the stream. */
+uint32_t vectors_word(const vectors *v, uint64_t i);
+/* Fields of an operation's line before the result: operands, and the random word. */
+int vectors_given(const vectors *v);
+/* The flags of a set of events. */
+uint32_t vectors_flags(uint32_t events);
+/* A line without blanks into its fields of these numbers of digits, blanks between; NULL: out of memory, or the line
+ * has another length. To be freed. */
+char *vectors_spread(const char *line, const size_t *digits, int fields);
 
 /* Operands of case i of `level` (1 or 2) into c->x; 0 when there are no more. Room for the edge codes is made at the
  * start. */
@@ -67,5 +82,18 @@ typedef struct vectors_source {
 int vectors_source_open(vectors_source *s, const vectors *v, int level);
 int vectors_source_case(const vectors_source *s, uint64_t i, vectors_case *c);
 void vectors_source_close(vectors_source *s);
+
+/* ---- dot products ---- */
+
+typedef struct vectors_dot {
+  cli_dot dot;
+  size_t n; /* elements of a row */
+  hu_stream stream;
+  uint64_t first; /* differences to print */
+  int joined, no_flags;
+} vectors_dot;
+/* All cases of a level; lines judged: a, b of "a cases, b differ". 0 or an exit code. */
+int vectors_dot_generate(const vectors_dot *v, int level);
+int vectors_dot_judge(const vectors_dot *v, cli_lines *lines, uint64_t *cases, uint64_t *wrong);
 
 #endif

@@ -38,8 +38,8 @@ static int check_line(verify_item *item, const cli_lines *lines) {
   int any_nan = !strcmp(word[PROBE_D], "nan");
   if (!any_nan && !hex_parse_any(&want, word[PROBE_D], UINT64_MAX))
     return cli_lines_fail(lines, "not a line of a golden file");
-  int count = strcmp(word[PROBE_SA], "-") ? CLI_DOT_WORDS : PROBE_SA - PROBE_A;
-  if (cli_dot_line(&d, &dot, word + PROBE_A, count, lines, NULL)) return CLI_BAD;
+  int count = strcmp(word[PROBE_SA], "-") ? PROBE_D - PROBE_A : PROBE_SA - PROBE_A;
+  if (cli_dot_line(&d, NULL, &dot, word + PROBE_A, count, lines, NULL)) return CLI_BAD;
   if (verify_case(item, any_nan ? is_nan(dot.d, d) : d == want, d))
     fprintf(stderr, "halfulp: %s: %s, %s: %llx, the file has %s\n", lines->name, word[PROBE_ID], word[PROBE_MODEL],
             (unsigned long long)d, word[PROBE_D]);

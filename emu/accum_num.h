@@ -169,7 +169,9 @@ typedef struct hu_draw {
   uint64_t key, element; /* random words, docs/numerics.md section 11.3: counter + number of the element */
   uint64_t next;         /* number of the next rounding */
   hu_watch *watch;       /* section 11.7; NULL: nobody watches */
-  uint32_t events;       /* of the latest rounding */
+  const uint32_t *words; /* brought along: rounding r takes words[r], 0 from `count` on; NULL: the stream's */
+  uint64_t count;
+  uint32_t events; /* of the latest rounding */
 } hu_draw;
 
 HU_FN hu_draw hu_draw_of(uint64_t key, uint64_t element, hu_watch *watch) {
@@ -178,6 +180,8 @@ HU_FN hu_draw hu_draw_of(uint64_t key, uint64_t element, hu_watch *watch) {
   d.element = element;
   d.next = 0;
   d.watch = watch;
+  d.words = NULL;
+  d.count = 0;
   d.events = 0;
   return d;
 }
@@ -190,6 +194,15 @@ HU_FN uint32_t hu_draw_word(const hu_draw *d) {
   c.w[2] = (uint32_t)block;
   c.w[3] = (uint32_t)(block >> 32);
   return hu_philox4x32(c, (uint32_t)d->key, (uint32_t)(d->key >> 32)).w[d->next & 3];
+}
+
+/* R of the next rounding, `bits` digits: of a stream's word the high ones, of a word brought along the low ones. Device
+ * code has streams only, and the compiler is told so. */
+HU_FN uint32_t hu_draw_digits(const hu_draw *d, uint32_t bits) {
+#ifndef __CUDA_ARCH__
+  if (d->words) return d->next < d->count ? d->words[d->next ^ HU_WRONG(480)] : 0;
+#endif
+  return hu_draw_word(d) >> (32 - bits);
 }
 
 /* ---- rounded steps ---- */
@@ -208,7 +221,7 @@ HU_FN int32_t hu_grid_below(const hu_grid *g, hu_num x) {
 /* x rounded onto the grid; its random word is counted whether it is wanted or not. */
 HU_STEP hu_num hu_grid_round(const hu_grid *g, hu_num x, hu_draw *d) {
   uint32_t events, random = 0;
-  if (g->spec.round >= HU_SRA) random = hu_draw_word(d) >> (32 - g->spec.bits);
+  if (g->spec.round >= HU_SRA) random = hu_draw_digits(d, g->spec.bits);
   d->next++;
   d->events = 0;
   if (g->ftz == 3 && hu_grid_below(g, x)) return hu_num_special(HU_KIND_ZERO, x.sign);

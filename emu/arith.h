@@ -7,7 +7,7 @@
 #ifndef HALFULP_EMU_ARITH_H
 #define HALFULP_EMU_ARITH_H
 
-#include "emu/core.h"
+#include "core.h"
 
 HU_FN hu_num hu_exact_invalid(uint32_t *raised) {
   *raised |= HU_EVENT_INVALID;

@@ -27,7 +27,7 @@ typedef struct run {
   hu_narrow narrow, undo[3];
   int raw[3];                /* 1: the operand's codes are binary32 patterns */
   const hu_kernels *kernels; /* NULL: the core for every element */
-  const hu_wide *wide;
+  const hu_wide_arith *wide;
   hu_function_lane function;       /* NULL: no elementary function, or none in lanes */
   hu_function_nearest32 nearest32; /* NULL: the kernels round; else lanes do, into binary32 */
   hu_stream stream;
@@ -151,7 +151,7 @@ static int call_function(const run *c, size_t n, piece *p) {
 }
 
 static int compute(const run *c, size_t n, piece *p) {
-  const hu_wide *w = c->wide;
+  const hu_wide_arith *w = c->wide;
   if (c->function) return call_function(c, n, p);
   uint32_t down = c->spec.round == HU_RTN;
   switch (c->call.op) {
@@ -284,8 +284,8 @@ static int lanes_can(run *c) {
   return 1;
 }
 
-static const hu_wide *wide_for(uint32_t levels) {
-#if HU_X86
+static const hu_wide_arith *wide_for(uint32_t levels) {
+#if HU_X86_LEVELS
   if (levels & HU_LEVEL_AVX512) return hu_wide_avx512();
   if (levels & HU_LEVEL_AVX2) return hu_wide_avx2();
 #endif
@@ -294,7 +294,7 @@ static const hu_wide *wide_for(uint32_t levels) {
 
 static hu_function_lane function_for(uint32_t levels, int32_t op) {
   if (op < HU_OP_FUNCTION || op >= HU_OP_FUNCTION + HU_FUNCTION_LANES) return NULL;
-#if HU_X86
+#if HU_X86_LEVELS
   if (levels & HU_LEVEL_AVX512) return hu_function_lanes_avx512()[op - HU_OP_FUNCTION];
   if (levels & HU_LEVEL_AVX2) return hu_function_lanes_avx2()[op - HU_OP_FUNCTION];
 #endif
@@ -305,7 +305,7 @@ static hu_function_lane function_for(uint32_t levels, int32_t op) {
 static hu_function_nearest32 nearest32_for(uint32_t levels, const run *c) {
   if (!c->function || c->call.mode.round != HU_RNE || !hu_format_equal(c->call.result.format, hu_format_ieee(8, 23, 0)))
     return NULL;
-#if HU_X86
+#if HU_X86_LEVELS
   if (levels & HU_LEVEL_AVX512) return hu_function_nearest32_avx512();
   if (levels & HU_LEVEL_AVX2) return hu_function_nearest32_avx2();
 #endif

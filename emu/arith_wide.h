@@ -20,7 +20,7 @@ enum { HU_WIDE_LANES = 8 }; /* arrays have room for a multiple of this many elem
  * below 0, a result of 2^127 or more) get z[i] = +0 and left[i] with all bits set; returns 1 if there were some,
  * perhaps behind n. down: an exact zero sum is negative as in the mode toward negative. Ties to even, subnormals
  * kept, traps masked in the processor's settings (float_env.h). */
-typedef struct hu_wide {
+typedef struct hu_wide_arith {
   int (*add)(size_t n, uint32_t *z, uint32_t *left, const uint32_t *a, const uint32_t *b, uint32_t down);
   int (*sub)(size_t n, uint32_t *z, uint32_t *left, const uint32_t *a, const uint32_t *b, uint32_t down);
   int (*mul)(size_t n, uint32_t *z, uint32_t *left, const uint32_t *a, const uint32_t *b);
@@ -28,10 +28,10 @@ typedef struct hu_wide {
   int (*sqrt)(size_t n, uint32_t *z, uint32_t *left, const uint32_t *a); /* NULL: not here */
   int (*fma)(size_t n, uint32_t *z, uint32_t *left, const uint32_t *a, const uint32_t *b, const uint32_t *c,
              uint32_t down);
-} hu_wide;
+} hu_wide_arith;
 
-const hu_wide *hu_wide_vector(void);
-const hu_wide *hu_wide_avx2(void);
-const hu_wide *hu_wide_avx512(void);
+const hu_wide_arith *hu_wide_vector(void);
+const hu_wide_arith *hu_wide_avx2(void);
+const hu_wide_arith *hu_wide_avx512(void);
 
 #endif

@@ -6,4 +6,4 @@
 #define wide_sqrt(x) ((wide_d)_mm256_sqrt_pd((__m256d)(x)))
 #include "emu/arith_wide_body.h"
 
-const hu_wide *hu_wide_avx2(void) { return &table; }
+const hu_wide_arith *hu_wide_avx2(void) { return &table; }

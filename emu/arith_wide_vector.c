@@ -11,10 +11,10 @@
 #endif
 #include "emu/arith_wide_body.h"
 
-const hu_wide *hu_wide_vector(void) { return &table; }
+const hu_wide_arith *hu_wide_vector(void) { return &table; }
 
 #else
 #include "emu/arith_wide.h"
 
-const hu_wide *hu_wide_vector(void) { return NULL; }
+const hu_wide_arith *hu_wide_vector(void) { return NULL; }
 #endif

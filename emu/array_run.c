@@ -79,7 +79,7 @@ static const uint32_t *load_piece(const conversion *c, size_t first, size_t n, u
   } raw;
   const void *x = x_at(c, first);
   if (c->ex.stride != 1) {
-    for (size_t i = 0; i < n; i++) memcpy(raw.b + i * c->ex.size, x_at(c, first + i), c->ex.size);
+    for (size_t i = 0; i < n; i++) memcpy((uint8_t *)&raw + i * c->ex.size, x_at(c, first + i), c->ex.size);
     x = raw.b;
   }
   switch (c->ex.kind) {

@@ -3,28 +3,27 @@
 #ifndef HALFULP_EMU_BITS_H
 #define HALFULP_EMU_BITS_H
 
-#include <stdint.h>
-#include <string.h>
+#include "port.h"
 
-static inline uint32_t hu_bits_of_float(float x) {
+HU_FN uint32_t hu_bits_of_float(float x) {
   uint32_t u;
   memcpy(&u, &x, sizeof u);
   return u;
 }
 
-static inline float hu_float_of_bits(uint32_t u) {
+HU_FN float hu_float_of_bits(uint32_t u) {
   float x;
   memcpy(&x, &u, sizeof x);
   return x;
 }
 
-static inline uint64_t hu_bits_of_double(double x) {
+HU_FN uint64_t hu_bits_of_double(double x) {
   uint64_t u;
   memcpy(&u, &x, sizeof u);
   return u;
 }
 
-static inline double hu_double_of_bits(uint64_t u) {
+HU_FN double hu_double_of_bits(uint64_t u) {
   double x;
   memcpy(&x, &u, sizeof x);
   return x;

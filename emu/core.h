@@ -6,7 +6,7 @@
 #ifndef HALFULP_EMU_CORE_H
 #define HALFULP_EMU_CORE_H
 
-#include "emu/port.h"
+#include "port.h"
 #include "halfulp/format.h"
 #include "halfulp/mode.h"
 

@@ -171,3 +171,27 @@ hu_status hu_dot(size_t n, void *z, hu_element ez, const hu_dot_operands *x, con
                  const hu_exec *exec, hu_events *events) {
   return hu_dot_n(1, n, z, 1, ez, x, accum, mode, exec, events);
 }
+
+hu_status hu_dot_words(size_t n, void *z, hu_element ez, const hu_dot_operands *x, const hu_accum *accum, hu_mode mode,
+                       const uint32_t *words, size_t count, uint32_t random, size_t *roundings, hu_events *events) {
+  hu_dot_plan t;
+  hu_lines in;
+  uint32_t set, none = 0;
+  hu_draw d = hu_draw_of(0, 0, NULL);
+  if (count && !words) return HU_E_NULL;
+  hu_status s = hu_dot_plan_make(&t, 1, n, z, 1, ez, x, accum, mode, NULL);
+  if (s != HU_OK) return s;
+  d.words = count ? words : &none;
+  d.count = count;
+  if (accum->kind == HU_ACCUM_INT32) {
+    set = hu_dot_integers(&t, 0, NULL);
+  } else {
+    hu_num c = hu_dot_lines(&t, 0, &in), sum = hu_accum_sum(&t.model, &in, n, c, &d);
+    if (roundings) *roundings = (size_t)d.next;
+    if (accum->mode.round >= HU_SRA && d.next > count + HU_WRONG(481)) return HU_E_SHAPE;
+    set = hu_dot_finish(&t, 0, &in, c, sum, random);
+  }
+  if (roundings) *roundings = (size_t)d.next;
+  if (events) hu_events_count(events, set);
+  return HU_OK;
+}

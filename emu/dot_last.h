@@ -88,31 +88,41 @@ HU_FN void hu_dot_store(const hu_dot_plan *t, uint64_t i, uint64_t code) {
   if (t->size == 8) memcpy(z, &code, 8);
 }
 
-/* Dot product i; its events. watch: NULL, or where its additions are counted. */
-HU_STEP uint32_t hu_dot_sum(const hu_dot_plan *t, uint64_t i, hu_watch *watch) {
-  hu_lines in;
-  hu_draw d = hu_draw_of(t->key, t->counter + i, watch);
-  hu_num c = hu_num_special(HU_KIND_ZERO, 0);
-  uint32_t set, random = 0;
+/* The operands of dot product i, and its C. */
+HU_FN hu_num hu_dot_lines(const hu_dot_plan *t, uint64_t i, hu_lines *in) {
+  in->a = hu_walk_line(&t->a, i);
+  in->b = hu_walk_line(&t->b, i);
+  in->sa = hu_walk_line(&t->sa, i);
+  in->sb = hu_walk_line(&t->sb, i);
+  if (!t->c.at) return hu_num_special(HU_KIND_ZERO, 0);
+  return hu_source_read(&t->c_source, hu_walk_line(&t->c, i).at);
+}
+
+/* The sum of dot product i rounded and stored; its events. `random`: R where that is stochastic. */
+HU_FN uint32_t hu_dot_finish(const hu_dot_plan *t, uint64_t i, const hu_lines *in, hu_num c, hu_num sum,
+                             uint32_t random) {
+  uint32_t set;
   uint64_t code;
-  in.a = hu_walk_line(&t->a, i);
-  in.b = hu_walk_line(&t->b, i);
-  in.sa = hu_walk_line(&t->sa, i);
-  in.sb = hu_walk_line(&t->sb, i);
-  if (t->c.at) c = hu_source_read(&t->c_source, hu_walk_line(&t->c, i).at);
-  hu_num sum = hu_accum_sum(&t->model, &in, t->n, c, &d);
   if (t->kind == HU_ELEMENT_BINARY64) {
     code = hu_round64(sum);
     set = hu_events64(sum, code);
   } else {
-    if (t->spec.round >= HU_SRA) random = hu_stream_at(t->key, t->counter + i) >> (32 - t->spec.bits);
     code = hu_round(&t->spec, sum, random, &set);
   }
   hu_dot_store(t, i, code);
-  if (sum.kind == HU_KIND_NAN && !hu_dot_nan_given(t, &in, c)) {
+  if (sum.kind == HU_KIND_NAN && !hu_dot_nan_given(t, in, c)) {
     set = (set & ~(uint32_t)HU_EVENT_NAN_IN) | HU_EVENT_INVALID;
   }
   return set;
+}
+
+/* Dot product i; its events. watch: NULL, or where its additions are counted. */
+HU_STEP uint32_t hu_dot_sum(const hu_dot_plan *t, uint64_t i, hu_watch *watch) {
+  hu_lines in;
+  hu_draw d = hu_draw_of(t->key, t->counter + i, watch);
+  hu_num c = hu_dot_lines(t, i, &in), sum = hu_accum_sum(&t->model, &in, t->n, c, &d);
+  uint32_t random = t->spec.round >= HU_SRA ? hu_stream_at(t->key, t->counter + i) >> (32 - t->spec.bits) : 0;
+  return hu_dot_finish(t, i, &in, c, sum, random);
 }
 
 /* ---- integers ---- */

@@ -266,7 +266,7 @@ HU_OUTLINE int32_t hu_function_quickly(hu_num *z, int32_t op, hu_num x, uint32_t
     case HU_OP_ERF: *z = hu_beside(hu_one(x.sign), 0); return k >= 3;
     case HU_OP_GELU:
       *z = k < 0 ? hu_beside(half, !x.sign) : x.sign ? hu_below_all(1) : hu_beside(x, 0);
-      return k < -67 || (k >= 0 && hu_whole(x) >= (x.sign ? 42 : 12)) || k >= 12; /* 42^2 / 2 > 800 */
+      return k < -67 || k >= 12 || (k >= 0 && hu_whole(x) >= (x.sign ? 42 : 12)); /* 42^2 / 2 > 800 */
     case HU_OP_RSQRT: *z = x.sign ? hu_exact_invalid(raised) : hu_inverse_root(x); return 1;
     case HU_OP_SIN: *z = hu_beside(x, HU_WRONG(27)); return k < -33;
     default: *z = hu_beside(hu_one(0), 0); return k < -33;

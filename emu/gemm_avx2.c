@@ -5,7 +5,7 @@
 #include "emu/gemm_settle.h"
 #include "emu/gemm_turn.h"
 
-#if HU_X86
+#if HU_X86_LEVELS
 #include <immintrin.h>
 
 static inline __attribute__((always_inline)) void tile32(size_t kc, const float *a, const float *b, float *acc,

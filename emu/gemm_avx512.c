@@ -4,7 +4,7 @@
 #include "emu/gemm_place.h"
 #include "emu/gemm_turn.h"
 
-#if HU_X86
+#if HU_X86_LEVELS
 #include <immintrin.h>
 
 /* Addresses near p are to be formed from p, not kept in a register each. */

@@ -82,7 +82,7 @@ typedef struct hu_block_kernels {
                       const double *acc, double *sum);
 } hu_block_kernels;
 
-#if HU_X86
+#if HU_X86_LEVELS
 extern const hu_block_kernels hu_block_avx2;
 extern const hu_block_kernels hu_block_avx512;
 #endif

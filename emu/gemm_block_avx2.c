@@ -2,7 +2,7 @@
 /* AVX2 with fused multiply-adds: four lanes. */
 #include "emu/gemm_block.h"
 
-#if HU_X86
+#if HU_X86_LEVELS
 #include <immintrin.h>
 
 #define BLK_LANES 4

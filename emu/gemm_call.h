@@ -140,7 +140,7 @@ static inline size_t hu_least(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t hu_up_to(size_t n, size_t step) { return (n + step - 1) / step * step; }
 
 /* The best table of lanes among `levels`; NULL: none of them has one. */
-#if HU_X86
+#if HU_X86_LEVELS
 #define HU_LANES_FOR(levels, table) \
   ((levels)&HU_LEVEL_AVX512 ? &table##_avx512 : (levels)&HU_LEVEL_AVX2 ? &table##_avx2 : NULL)
 #else

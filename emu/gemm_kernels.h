@@ -132,7 +132,7 @@ typedef struct hu_gemm_kernels {
 } hu_gemm_kernels;
 
 extern const hu_gemm_kernels hu_gemm_portable;
-#if HU_X86
+#if HU_X86_LEVELS
 extern const hu_gemm_kernels hu_gemm_avx2;
 extern const hu_gemm_kernels hu_gemm_avx512;
 #endif

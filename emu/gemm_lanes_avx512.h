@@ -6,7 +6,7 @@
 
 #include "emu/gemm_kernels.h"
 
-#if HU_X86
+#if HU_X86_LEVELS
 #include <immintrin.h>
 
 #define SEQ_LANES 16

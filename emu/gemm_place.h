@@ -9,7 +9,7 @@
 
 /* |x| = *sig 2^*exp with the last place no lower than q, *sig < 2^(m + 1), for a finite x of m + 1 digits that is not
  * zero. */
-static inline void hu_split(int32_t m, int32_t q, uint64_t u, uint64_t *sig, int32_t *exp) {
+static inline void hu_digits_at(int32_t m, int32_t q, uint64_t u, uint64_t *sig, int32_t *exp) {
   int32_t field = (int32_t)(u >> 52) & 0x7FF, last = field - 1075;
   uint64_t frac = u & 0xFFFFFFFFFFFFFu;
   if (field == 0) { /* some formats have normal numbers down there */
@@ -28,7 +28,7 @@ static inline void hu_place_one(const hu_place *p, double x, int64_t *y, uint16_
   uint64_t u = hu_bits_of_double(x), sig = 0;
   int32_t exp = p->low;
   int64_t minus = (int64_t)u >> 63;
-  if ((u << 1) != 0 && (u << 1) < 0xFFE0000000000000u) hu_split(p->m, p->q, u, &sig, &exp);
+  if ((u << 1) != 0 && (u << 1) < 0xFFE0000000000000u) hu_digits_at(p->m, p->q, u, &sig, &exp);
   sig <<= (exp - p->low) & ((1 << p->shift) - 1);
   *y = ((int64_t)sig ^ minus) - minus;
   *at = (uint16_t)((exp - p->low) >> p->shift << 4);

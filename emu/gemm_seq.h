@@ -86,7 +86,7 @@ typedef struct hu_seq_kernels {
   int quick_odd; /* 1: rounding to odd costs less than to test for ties that are not rare */
 } hu_seq_kernels;
 
-#if HU_X86
+#if HU_X86_LEVELS
 extern const hu_seq_kernels hu_seq_avx2;
 extern const hu_seq_kernels hu_seq_avx512;
 #endif

@@ -2,7 +2,7 @@
 /* seq(F) in the vectors of gemm_lanes_avx2.h. */
 #include "emu/gemm_seq.h"
 
-#if HU_X86
+#if HU_X86_LEVELS
 #include "emu/gemm_lanes_avx2.h"
 #include "emu/gemm_seq_body.h"
 

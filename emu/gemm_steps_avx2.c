@@ -2,7 +2,7 @@
 /* Unfused models in the vectors of gemm_lanes_avx2.h. */
 #include "emu/gemm_steps.h"
 
-#if HU_X86
+#if HU_X86_LEVELS
 #include "emu/gemm_lanes_avx2.h"
 #include "emu/gemm_steps_body.h"
 

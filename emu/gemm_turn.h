@@ -5,7 +5,7 @@
 
 #include "emu/gemm_kernels.h"
 
-#if HU_X86
+#if HU_X86_LEVELS
 #include <immintrin.h>
 
 /* z[c] = column c of the 8 x 8 square at x. Pairs, then fours, then halves change places. */

@@ -130,7 +130,7 @@ static uint16_t place_entry(const hu_gemm_call *g, const plan *q, double x, doub
     *special = 1;
     return UINT16_MAX;
   }
-  hu_split(g->a.spec.m, g->a.spec.emin - g->a.spec.m, u, &sig, &exp);
+  hu_digits_at(g->a.spec.m, g->a.spec.emin - g->a.spec.m, u, &sig, &exp);
   uint32_t place = (uint32_t)(exp - g->sa.low), s = place * q->inverse >> 16;
   sig <<= place - s * (uint32_t)q->w;
   *hi = signed_double(sig >> q->w, u);

@@ -29,7 +29,7 @@ typedef struct run {
 } run;
 
 static const hu_hadamard_lanes *lanes_for(uint32_t levels) {
-#if HU_X86
+#if HU_X86_LEVELS
   if (levels & HU_LEVEL_AVX512) return hu_hadamard_lanes_avx512();
   if (levels & HU_LEVEL_AVX2) return hu_hadamard_lanes_avx2();
 #endif

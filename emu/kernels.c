@@ -2,7 +2,7 @@
 /* Which kernels this build has and this processor can run. */
 #include "emu/kernels.h"
 
-#if HU_X86
+#if HU_X86_LEVELS
 static int has_avx2(void) {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2") &&
          __builtin_cpu_supports("popcnt");
@@ -16,7 +16,7 @@ static int has_avx512(void) {
 
 uint32_t hu_levels(void) {
   uint32_t levels = hu_kernels_vector() ? HU_LEVEL_VECTOR : 0;
-#if HU_X86
+#if HU_X86_LEVELS
   if (has_avx2()) levels |= HU_LEVEL_AVX2;
   if (has_avx512()) levels |= HU_LEVEL_AVX512;
 #endif
@@ -26,7 +26,7 @@ uint32_t hu_levels(void) {
 uint32_t hu_levels_for(const hu_exec *exec) { return hu_levels() & ~(exec ? exec->levels_off : 0); }
 
 const hu_kernels *hu_kernels_for(uint32_t levels) {
-#if HU_X86
+#if HU_X86_LEVELS
   if (levels & HU_LEVEL_AVX512) return hu_kernels_avx512();
   if (levels & HU_LEVEL_AVX2) return hu_kernels_avx2();
 #endif

@@ -115,7 +115,7 @@ HU_FN narrow fixed_of(const hu_number_lane *c, wide u, tally *t) {
     narrow v;                                                                                 \
     size_t i = 0;                                                                             \
     memset(&t, 0, sizeof t);                                                                  \
-    for (; i + W <= n; i += W) {                                                              \
+    for (; n - i >= W; i += W) {                                                              \
       memcpy(&v, x + i, sizeof v);                                                            \
       v = code_of(&c, WIDE(v), &t);                                                           \
       memcpy(z + i, &v, sizeof v);                                                            \

@@ -31,14 +31,14 @@ static inline hu_schedule hu_schedule_of(uint64_t key) {
 }
 
 /* Two groups of HU_W / 2 blocks side by side, as each waits for its own products. */
-typedef struct hu_blocks {
+typedef struct hu_block_words {
   hu_wide c0[2], c1[2], c2[2], c3[2];
-} hu_blocks;
+} hu_block_words;
 
 /* The blocks block, block + 1, ... after the first two rounds, which know that words 2 and 3 of the counter are 0. */
-static inline __attribute__((always_inline)) hu_blocks hu_blocks_at(const hu_schedule *key, uint64_t block) {
+static inline __attribute__((always_inline)) hu_block_words hu_blocks_at(const hu_schedule *key, uint64_t block) {
   const hu_wide m0 = hu_wide_all(HU_PHILOX_M0), m1 = hu_wide_all(HU_PHILOX_M1);
-  hu_blocks b;
+  hu_block_words b;
   HU_UNROLL for (int g = 0; g < 2; g++) {
     hu_wide counter = hu_wide_all(block + (uint64_t)g * (HU_W / 2)) + hu_wide_order();
     counter &= hu_wide_all(0x3FFFFFFFFFFFFFFFu);
@@ -52,7 +52,7 @@ static inline __attribute__((always_inline)) hu_blocks hu_blocks_at(const hu_sch
 }
 
 /* The remaining rounds; the 4 HU_W words, in order. */
-static inline __attribute__((always_inline)) void hu_words_of(hu_lane z[4], const hu_schedule *key, hu_blocks b) {
+static inline __attribute__((always_inline)) void hu_words_of(hu_lane z[4], const hu_schedule *key, hu_block_words b) {
   const hu_wide m0 = hu_wide_all(HU_PHILOX_M0), m1 = hu_wide_all(HU_PHILOX_M1);
   HU_UNROLL for (int r = 2; r < HU_PHILOX_ROUNDS; r++) {
     HU_UNROLL for (int g = 0; g < 2; g++) {
@@ -88,8 +88,8 @@ static inline __attribute__((always_inline)) hu_block_run hu_block_run_at(uint64
   return r;
 }
 
-static inline __attribute__((always_inline)) hu_blocks hu_block_run_next(hu_block_run *r, const hu_schedule *key) {
-  hu_blocks b;
+static inline __attribute__((always_inline)) hu_block_words hu_block_run_next(hu_block_run *r, const hu_schedule *key) {
+  hu_block_words b;
   HU_UNROLL for (int g = 0; g < 2; g++) {
     b.c1[g] = hu_wide_mul(hu_wide_high(r->first[g]) ^ key->k1[0], hu_wide_all(HU_PHILOX_M1));
     b.c0[g] = hu_wide_high(b.c1[g]) ^ key->k0[1];

@@ -6,9 +6,17 @@
 #include <stdint.h>
 #include <string.h>
 
+/* 1 in the sources as one file (scripts/amalgamate.py) and with -Dportable=true: what users compile with their programs
+ * copies and inlines less, and has no kernels that need compiler flags of their own. Results are the same. */
+#ifndef HU_PORTABLE
+#define HU_PORTABLE 0
+#endif
+
 /* HU_FN decorates every function of the integer core: inline in C and C++, both sides in CUDA. */
 #if defined(__CUDACC__)
 #define HU_FN static __host__ __device__ __forceinline__
+#elif HU_PORTABLE && (defined(__GNUC__) || defined(__clang__))
+#define HU_FN static inline __attribute__((unused))
 #elif defined(__GNUC__) || defined(__clang__)
 #define HU_FN static inline __attribute__((always_inline, unused))
 #else
@@ -30,10 +38,13 @@
 #define HU_X86 0
 #endif
 
+/* Kernels for AVX2 and AVX-512: sources compiled with flags of their own. */
+#define HU_X86_LEVELS (HU_X86 && !HU_PORTABLE)
+
 /* Before a loop of few turns whose arrays should live in registers. */
 #if defined(__clang__)
 #define HU_UNROLL _Pragma("unroll")
-#elif defined(__GNUC__)
+#elif defined(__GNUC__) && defined(__OPTIMIZE__)
 #define HU_UNROLL _Pragma("GCC unroll 16")
 #else
 #define HU_UNROLL

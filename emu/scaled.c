@@ -11,7 +11,7 @@
 #include "emu/scaled_strip.h"
 
 const hu_scaled_lanes *hu_scaled_lanes_for(uint32_t levels) {
-#if HU_X86
+#if HU_X86_LEVELS
   if (levels & HU_LEVEL_AVX512) return hu_scaled_lanes_avx512();
   if (levels & HU_LEVEL_AVX2) return hu_scaled_lanes_avx2();
 #endif
@@ -19,7 +19,7 @@ const hu_scaled_lanes *hu_scaled_lanes_for(uint32_t levels) {
 }
 
 const hu_scaled_strips *hu_scaled_strips_for(uint32_t levels) {
-#if HU_X86
+#if HU_X86_LEVELS
   if (levels & HU_LEVEL_AVX512) return hu_scaled_strips_avx512();
   if (levels & HU_LEVEL_AVX2) return hu_scaled_strips_avx2();
 #endif

@@ -15,7 +15,7 @@ enum { HU_JOIN_UNFUSED = 1, HU_JOIN_TWICE = 2 };
  * how: a sum of bits. TWICE: fma(b(j), part a(i), acc); UNFUSED: the last product is rounded, too. Contiguous. */
 typedef void hu_scaled_join(size_t rows, size_t cols, const float *a, const float *b, const float *part, float *acc,
                             int how);
-#if HU_X86
+#if HU_X86_LEVELS
 hu_scaled_join hu_scaled_join_avx2, hu_scaled_join_avx512;
 #endif
 

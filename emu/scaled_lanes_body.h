@@ -23,12 +23,12 @@ static inline void store(uint32_t *z, vints v) { memcpy(z, &v, sizeof v); }
 static inline vints larger(vints a, vints b) { return (vints)hu_larger((hu_lane)a, (hu_lane)b); }
 
 /* Magnitude patterns are positive as signed integers. */
-HU_FN void look_block(size_t n, const uint32_t *x, uint32_t *top) {
+HU_LANE_FN void look_block(size_t n, const uint32_t *x, uint32_t *top) {
   int32_t t = (int32_t)*top;
   size_t i = 0;
   if (n >= W) {
     vints v = {0};
-    for (; i + W <= n; i += W) v = larger(v, load(x + i) & 0x7FFFFFFF);
+    for (; n - i >= W; i += W) v = larger(v, load(x + i) & 0x7FFFFFFF);
     int32_t own = (int32_t)hu_lane_largest((hu_lane)v);
     t = own > t ? own : t;
   }
@@ -43,7 +43,7 @@ HU_FN void look_block(size_t n, const uint32_t *x, uint32_t *top) {
 enum { ROWS = 8 };
 HU_FN void look_rows(size_t rows, size_t n, const uint32_t *x, size_t ld, uint32_t *top) {
   size_t i = 0;
-  for (; i + W <= n; i += W) {
+  for (; n - i >= W; i += W) {
     vints t = load(top + i);
     for (size_t r = 0; r < rows; r++) t = larger(t, load(x + r * ld + i) & 0x7FFFFFFF);
     store(top + i, t);
@@ -103,10 +103,10 @@ static inline float bounded_one(float y) {
 
 /* One pass over the elements of all blocks: v, u an element's, b, f what its block has, in vectors and alone. */
 #define PASS(name, vector_step, one_step)                                                                   \
-  HU_FN void name##_block(size_t n, uint32_t *z, const uint32_t *x, uint32_t f) {                           \
+  HU_LANE_FN void name##_block(size_t n, uint32_t *z, const uint32_t *x, uint32_t f) {                      \
     const vints b = (vints){0} + (int32_t)f;                                                                \
     size_t i = 0;                                                                                           \
-    for (; i + W <= n; i += W) {                                                                            \
+    for (; n - i >= W; i += W) {                                                                            \
       vints v = load(x + i);                                                                                \
       store(z + i, vector_step);                                                                            \
     }                                                                                                       \
@@ -115,9 +115,9 @@ static inline float bounded_one(float y) {
       z[i] = one_step;                                                                                      \
     }                                                                                                       \
   }                                                                                                         \
-  HU_FN void name##_each(size_t n, uint32_t *z, const uint32_t *x, const uint32_t *by) {                    \
+  HU_LANE_FN void name##_each(size_t n, uint32_t *z, const uint32_t *x, const uint32_t *by) {               \
     size_t i = 0;                                                                                           \
-    for (; i + W <= n; i += W) {                                                                            \
+    for (; n - i >= W; i += W) {                                                                            \
       vints v = load(x + i), b = load(by + i);                                                              \
       store(z + i, vector_step);                                                                            \
     }                                                                                                       \

@@ -14,7 +14,7 @@ static size_t element_bytes(hu_format f, uint8_t storage) {
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 static hu_scaled_join *join_for(uint32_t levels) {
-#if HU_X86
+#if HU_X86_LEVELS
   if (levels & HU_LEVEL_AVX512) return hu_scaled_join_avx512;
   if (levels & HU_LEVEL_AVX2) return hu_scaled_join_avx2;
 #endif

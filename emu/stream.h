@@ -6,7 +6,7 @@
 #ifndef HALFULP_EMU_STREAM_H
 #define HALFULP_EMU_STREAM_H
 
-#include "emu/port.h"
+#include "port.h"
 
 #define HU_PHILOX_M0 0xD2511F53u
 #define HU_PHILOX_M1 0xCD9E8D57u

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "emu/threads.h"
 
+#if defined(HALFULP_NO_THREADS)
+
+/* For programs without pthread.h: the calling thread does all of it. */
+void hu_parallel(uint32_t threads, size_t parts, void (*run)(void *context, size_t part), void *context) {
+  (void)threads;
+  for (size_t part = 0; part < parts; part++) run(context, part);
+}
+
+#else
+
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -35,3 +45,5 @@ void hu_parallel(uint32_t threads, size_t parts, void (*run)(void *context, size
   take_parts(&w);
   for (uint32_t i = 0; i < started; i++) pthread_join(others[i], NULL);
 }
+
+#endif

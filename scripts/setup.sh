@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Installs the Debian/Ubuntu packages named as arguments that are missing. Says clearly what to do where it cannot.
+# NO_UPDATE=1: with the lists of packages that are here.
 set -eu
 missing=
 for package in "$@"; do
@@ -26,7 +27,7 @@ fi
 echo "halfulp: installing$missing"
 log=$(mktemp)
 install() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing; }
-if ! { install || { $as_root apt-get update && install; }; } > "$log" 2>&1; then
+if ! { install || { [ -z "${NO_UPDATE:-}" ] && $as_root apt-get update && install; }; } > "$log" 2>&1; then
   tail -20 "$log" >&2
   echo "halfulp: apt-get could not install:$missing" >&2
   rm -f "$log"

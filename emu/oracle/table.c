@@ -53,11 +53,7 @@ static magnitude code_value(const table *t, uint32_t code) {
   return gradual(t, (uint64_t)code + low_bits(t->f.m) + 1, t->emin); /* every field normal: one binade further down */
 }
 
-static unsigned bit_length(uint32_t u) {
-  unsigned n = 0;
-  for (; u; u >>= 1) n++;
-  return n;
-}
+static unsigned bit_length(uint32_t u) { return u ? 32 - (unsigned)__builtin_clz(u) : 0; }
 
 /* Extremes of the codes' values: lowest bit in use, exponent of max, longest significand. The lowest binade shows its
  * lowest bit in one of its first two codes, and a whole significand is in use at max or just below it. */
@@ -70,7 +66,9 @@ static void extremes(const table *t, int *lowest_bit, int *highest, unsigned *lo
     if (codes[i] < t->min_code || codes[i] > t->max_code) continue; /* (max_code - 1 may be below min_code, or wrap) */
     magnitude v = code_value(t, (uint32_t)codes[i]);
     int top = v.exponent + (int)bit_length(v.significand) - 1;
-    while (v.significand % 2 == 0) v.significand /= 2, v.exponent++;
+    int zeros = __builtin_ctz(v.significand);
+    v.significand >>= zeros;
+    v.exponent += zeros;
     if (v.exponent < *lowest_bit) *lowest_bit = v.exponent;
     if (top > *highest) *highest = top;
     if (bit_length(v.significand) > *longest) *longest = bit_length(v.significand);

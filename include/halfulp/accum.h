@@ -46,20 +46,21 @@
 extern "C" {
 #endif
 
+/* Kinds of models, by the names of their texts. */
 enum {
-  HU_ACCUM_EXACT = 0,
-  HU_ACCUM_FP32 = 1,
-  HU_ACCUM_FP64 = 2,
-  HU_ACCUM_SEQ = 3,
-  HU_ACCUM_SEQ2 = 4,
-  HU_ACCUM_CHUNK = 5,
-  HU_ACCUM_PAIRWISE = 6,
-  HU_ACCUM_STRIDED = 7,
-  HU_ACCUM_KAHAN = 8,
-  HU_ACCUM_NEUMAIER = 9,
-  HU_ACCUM_BLOCK = 10,
-  HU_ACCUM_INT32 = 11,
-  HU_ACCUM_COUNT = 12
+  HU_ACCUM_EXACT = 0,    /* exact: one rounding in all */
+  HU_ACCUM_FP32 = 1,     /* fp32: fused multiply-adds in binary32 */
+  HU_ACCUM_FP64 = 2,     /* fp64: the same in binary64 */
+  HU_ACCUM_SEQ = 3,      /* seq(F): fused, one rounding a step */
+  HU_ACCUM_SEQ2 = 4,     /* seq2(P,F): product and sum rounded */
+  HU_ACCUM_CHUNK = 5,    /* chunk(L,P,F) */
+  HU_ACCUM_PAIRWISE = 6, /* pairwise(F) */
+  HU_ACCUM_STRIDED = 7,  /* strided(F) */
+  HU_ACCUM_KAHAN = 8,    /* kahan(F) */
+  HU_ACCUM_NEUMAIER = 9, /* neumaier(F) */
+  HU_ACCUM_BLOCK = 10,   /* block(...): matrix units */
+  HU_ACCUM_INT32 = 11,   /* int32, int32(sat,N) */
+  HU_ACCUM_COUNT = 12    /* how many kinds there are */
 };
 
 /* What a block does with its `length` products and c (text: the rule's word in lower case). */
@@ -71,13 +72,38 @@ enum {
   HU_BLOCK_TREE = 4,   /* tree: products rounded, added by a tree of rounded additions, then to c */
   HU_BLOCK_CHAIN = 5,  /* chain: fused multiply-adds one after another */
   HU_BLOCK_LANES = 6,  /* lanes: two such chains over even and odd k from 0, added, then to c */
-  HU_BLOCK_RULES = 7
+  HU_BLOCK_RULES = 7   /* how many rules there are */
 };
-enum { HU_CUT_TRUNC = 0, HU_CUT_FLOOR = 1, HU_CUT_NEAREST = 2 };                /* trunc floor rne */
-enum { HU_ORDER_UP = 0, HU_ORDER_DOWN = 1, HU_ORDER_MOD4 = 2 };                 /* up down mod4 */
-enum { HU_JOIN_FIRST = 0, HU_JOIN_LAST = 1 };                                   /* first last */
-enum { HU_DAZ_NONE = 0, HU_DAZ_SIGN = 1, HU_DAZ_PLUS = 2 };                     /* none sign plus */
-enum { HU_FTZ_NONE = 0, HU_FTZ_AFTER = 1, HU_FTZ_TINY = 2, HU_FTZ_BEFORE = 3 }; /* none after tiny before */
+/* What a cut does with the digits below the grid. */
+enum {
+  HU_CUT_TRUNC = 0,  /* trunc: toward zero */
+  HU_CUT_FLOOR = 1,  /* floor: toward negative */
+  HU_CUT_NEAREST = 2 /* rne: to nearest, ties to even */
+};
+/* Order of k within a block. */
+enum {
+  HU_ORDER_UP = 0,   /* up: ascending */
+  HU_ORDER_DOWN = 1, /* down: descending */
+  HU_ORDER_MOD4 = 2  /* mod4: two blocks, k mod 4 below 2 and the others */
+};
+/* Where c joins a block. */
+enum {
+  HU_JOIN_FIRST = 0, /* first: among its terms */
+  HU_JOIN_LAST = 1   /* last: added to its result */
+};
+/* What subnormal operands and C are read as. */
+enum {
+  HU_DAZ_NONE = 0, /* none: what they are */
+  HU_DAZ_SIGN = 1, /* sign: zeros of their sign */
+  HU_DAZ_PLUS = 2  /* plus: +0, and so are zeros */
+};
+/* When subnormal results become zero. */
+enum {
+  HU_FTZ_NONE = 0,  /* none: never */
+  HU_FTZ_AFTER = 1, /* after: those that are subnormal after rounding */
+  HU_FTZ_TINY = 2,  /* tiny: those, and those that are tiny after rounding */
+  HU_FTZ_BEFORE = 3 /* before: those that are below the smallest normal before rounding */
+};
 
 /* The parameters of block(...). Keys with an asterisk must be given where they are allowed; the others are 0 by
  * default.
@@ -110,6 +136,7 @@ typedef struct hu_block {
   hu_format scale;   /* scale: format of the scales of A and of B; all zero: none */
 } hu_block;
 
+/* An accumulation model. The all-zero record is `exact`. */
 typedef struct hu_accum {
   uint32_t kind;      /* HU_ACCUM_ */
   uint32_t length;    /* chunk: L; int32: products between saturations, 0: modulo 2^32 */
@@ -142,12 +169,13 @@ HU_API int hu_accum_is_scaled(const hu_accum *accum);
 enum {
   HU_ELEMENT_CODE = 0,     /* codes of a format, stored as hu_limits.storage says */
   HU_ELEMENT_BINARY64 = 1, /* binary64 patterns in uint64_t: models exact and fp64 */
-  HU_ELEMENT_S8 = 2,       /* int32: two's complement and unsigned bytes */
-  HU_ELEMENT_U8 = 3,
-  HU_ELEMENT_S4 = 4, /* int32: one to a byte, upper four bits ignored */
-  HU_ELEMENT_U4 = 5,
-  HU_ELEMENT_S32 = 6 /* C and the result of int32 */
+  HU_ELEMENT_S8 = 2,       /* int32: two's complement bytes */
+  HU_ELEMENT_U8 = 3,       /* unsigned */
+  HU_ELEMENT_S4 = 4,       /* int32: one to a byte, upper four bits ignored */
+  HU_ELEMENT_U4 = 5,       /* unsigned */
+  HU_ELEMENT_S32 = 6       /* C and the result of int32 */
 };
+/* An element of a dot product's operand. */
 typedef struct hu_element {
   uint8_t kind; /* HU_ELEMENT_ */
   uint8_t reserved;
@@ -167,6 +195,7 @@ typedef struct hu_preset {
                              authors; "DOC": the vendor's manual; "OPEN": assumed in part */
   const char *source;     /* by whom */
 } hu_preset;
+/* The presets, 0 first; and by name, HU_E_NAME if there is none. */
 HU_API size_t hu_preset_count(void);
 HU_API HU_MUST_CHECK hu_status hu_preset_at(hu_preset *preset, size_t i); /* HU_E_NAME if there is none */
 HU_API HU_MUST_CHECK hu_status hu_preset_find(hu_preset *preset, const char *name);
@@ -177,6 +206,7 @@ typedef struct hu_vector {
   ptrdiff_t stride, step; /* in elements, any */
   hu_element element;
 } hu_vector;
+/* What hu_dot_n reads. */
 typedef struct hu_dot_operands {
   hu_vector a, b;
   hu_vector c;      /* element 0 of each; data NULL: +0 */
@@ -209,6 +239,15 @@ HU_API HU_MUST_CHECK hu_status hu_dot_n_watched(size_t count, size_t n, void *z,
 /* hu_dot_n for one. */
 HU_API HU_MUST_CHECK hu_status hu_dot(size_t n, void *z, hu_element ez, const hu_dot_operands *x, const hu_accum *accum,
                                       hu_mode mode, const hu_exec *exec, hu_events *events);
+
+/* hu_dot with random words of the caller's in place of a stream's: those that a design under test drew. Rounding r
+ * inside the sum, counted as docs/numerics.md section 11.3 has it, takes the low N bits of words[r] as its R, the last
+ * rounding the low N bits of `random`. *roundings, if not NULL, becomes the number of roundings inside, also with
+ * HU_E_SHAPE: the model rounds stochastically and `count` words are too few; z and events are untouched then. Other
+ * models look at no words (NULL, 0). Errors: hu_dot's, and HU_E_NULL: count > 0 without words. */
+HU_API HU_MUST_CHECK hu_status hu_dot_words(size_t n, void *z, hu_element ez, const hu_dot_operands *x,
+                                            const hu_accum *accum, hu_mode mode, const uint32_t *words, size_t count,
+                                            uint32_t random, size_t *roundings, hu_events *events);
 
 #ifdef __cplusplus
 }

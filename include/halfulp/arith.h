@@ -58,7 +58,12 @@ HU_API uint32_t hu_maximum_number(hu_format fz, hu_mode mode, hu_format fa, uint
 /* How a stands to b; -0 and +0 are equal, a NaN is unordered with everything. Exact, no events: formats here have one
  * NaN, so IEEE 754's quiet and signalling predicates give the same answers, and who wants the latter's exception tests
  * for HU_UNORDERED. */
-enum { HU_LESS = -1, HU_EQUAL = 0, HU_GREATER = 1, HU_UNORDERED = 2 };
+enum {
+  HU_LESS = -1,    /* a < b */
+  HU_EQUAL = 0,    /* a = b */
+  HU_GREATER = 1,  /* a > b */
+  HU_UNORDERED = 2 /* a or b is a NaN */
+};
 HU_API int hu_compare(hu_format fa, uint32_t a, hu_format fb, uint32_t b);
 
 /* The integer that x rounds to in the mode's way (stochastic modes with R too), as a code of the same format: IEEE
@@ -71,18 +76,19 @@ HU_API uint32_t hu_round_to_integral(hu_format f, hu_mode mode, uint32_t x, uint
 HU_API uint32_t hu_next_up(hu_format f, uint32_t x);
 HU_API uint32_t hu_next_down(hu_format f, uint32_t x);
 
-/* IEEE 754-2019 5.7.2; NaN has one class. */
+/* Classes of codes. */
 enum {
-  HU_CLASS_NAN = 0,
-  HU_CLASS_NEGATIVE_INFINITY = 1,
-  HU_CLASS_NEGATIVE_NORMAL = 2,
-  HU_CLASS_NEGATIVE_SUBNORMAL = 3,
-  HU_CLASS_NEGATIVE_ZERO = 4,
-  HU_CLASS_POSITIVE_ZERO = 5,
-  HU_CLASS_POSITIVE_SUBNORMAL = 6,
-  HU_CLASS_POSITIVE_NORMAL = 7,
-  HU_CLASS_POSITIVE_INFINITY = 8
+  HU_CLASS_NAN = 0,                /* a NaN */
+  HU_CLASS_NEGATIVE_INFINITY = 1,  /* -infinity */
+  HU_CLASS_NEGATIVE_NORMAL = 2,    /* below zero, normal */
+  HU_CLASS_NEGATIVE_SUBNORMAL = 3, /* below zero, subnormal */
+  HU_CLASS_NEGATIVE_ZERO = 4,      /* -0 */
+  HU_CLASS_POSITIVE_ZERO = 5,      /* +0 */
+  HU_CLASS_POSITIVE_SUBNORMAL = 6, /* above zero, subnormal */
+  HU_CLASS_POSITIVE_NORMAL = 7,    /* above zero, normal */
+  HU_CLASS_POSITIVE_INFINITY = 8   /* +infinity */
 };
+/* The HU_CLASS_ of a code (IEEE 754-2019 5.7.2). A NaN has one class. */
 HU_API int hu_class(hu_format f, uint32_t x);
 
 #ifdef __cplusplus

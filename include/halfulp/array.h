@@ -34,6 +34,7 @@ enum {
 /* The levels that this library has and this processor can run. */
 HU_API uint32_t hu_levels(void);
 
+/* The most threads that a call uses. */
 #define HU_THREADS_MAX 256
 /* How to run a call. All-zero: one thread, all levels, stream (0, 0). */
 typedef struct hu_exec {

@@ -27,6 +27,7 @@ HU_API hu_status hu_device_available(char *name, size_t size);
 /* One line on the driver and the runtime; "" where there are none. */
 HU_API void hu_device_versions(char *text, size_t size);
 
+/* The twins of array.h. */
 HU_API HU_MUST_CHECK hu_status hu_device_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
                                                     hu_format f, hu_mode mode, const hu_exec *exec, hu_events *events,
                                                     void *stream);

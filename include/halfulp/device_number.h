@@ -14,6 +14,7 @@
 extern "C" {
 #endif
 
+/* The twins of the arrays of number.h. */
 HU_API HU_MUST_CHECK hu_status hu_device_number_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x,
                                                            ptrdiff_t incx, hu_number f, hu_mode mode,
                                                            const hu_exec *exec, hu_events *events, void *stream);

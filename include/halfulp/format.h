@@ -28,17 +28,19 @@ enum {
 };
 /* What lies between zero and the smallest normal number. */
 enum {
-  HU_SUBNORMAL_GRADUAL = 0,
-  HU_SUBNORMAL_NONE = 1, /* nothing: the neighbours are zero and the smallest normal number */
-  HU_SUBNORMAL_FLUSH = 2 /* nothing: a result that rounds to a subnormal becomes zero */
+  HU_SUBNORMAL_GRADUAL = 0, /* subnormal numbers (IEEE 754) */
+  HU_SUBNORMAL_NONE = 1,    /* nothing: the neighbours are zero and the smallest normal number */
+  HU_SUBNORMAL_FLUSH = 2    /* nothing: a result that rounds to a subnormal becomes zero */
 };
+/* Which codes are infinities. */
 enum {
-  HU_INF_NONE = 0,
+  HU_INF_NONE = 0, /* no infinity */
   HU_INF_IEEE = 1, /* exponent field all ones, trailing significand zero */
   HU_INF_TOP = 2   /* the largest magnitude code that is not NaN (IEEE P3109 extended formats) */
 };
+/* Which codes are NaN, and which of them a result is. */
 enum {
-  HU_NAN_NONE = 0,
+  HU_NAN_NONE = 0,      /* no NaN */
   HU_NAN_IEEE = 1,      /* exponent field all ones and not an infinity; canonical: top trailing bit */
   HU_NAN_IEEE_ONES = 2, /* the same codes; canonical: all trailing bits (E5M2 in CUDA, PTX, PyTorch) */
   HU_NAN_ONES = 3,      /* one code under each sign: all bits below the sign (OCP E4M3) */
@@ -46,10 +48,18 @@ enum {
   HU_NAN_TOP = 5        /* the code 1...1 of an unsigned format (E8M0, UE4M3, unsigned P3109) */
 };
 /* What a finite value beyond the range becomes under saturation policy `none`. */
-enum { HU_OVERFLOW_INF = 0, HU_OVERFLOW_NAN = 1, HU_OVERFLOW_MAX = 2 };
+enum {
+  HU_OVERFLOW_INF = 0, /* an infinity of its sign */
+  HU_OVERFLOW_NAN = 1, /* a NaN */
+  HU_OVERFLOW_MAX = 2  /* the largest value of its sign */
+};
 /* What a value below the range of an unsigned format becomes under saturation policy `none`. */
-enum { HU_NEGATIVE_NAN = 0, HU_NEGATIVE_LOW = 1 };
+enum {
+  HU_NEGATIVE_NAN = 0, /* the canonical NaN */
+  HU_NEGATIVE_LOW = 1  /* the lowest value */
+};
 
+/* A format: field widths, an additional bias, and what the codes at the edges mean. */
 typedef struct hu_format {
   uint8_t sign;      /* 1: sign bit on top, 0: unsigned */
   uint8_t e;         /* exponent bits, 0..11 */
@@ -64,9 +74,10 @@ typedef struct hu_format {
   int16_t b;         /* additional bias: bias = 2^(e-1) - 1 + b, or b when e = 0 */
 } hu_format;
 
+/* In the place of a code that a format lacks. */
+#define HU_NO_CODE UINT32_MAX
 /* Everything derived from a descriptor. Codes are magnitude codes (sign bit clear) unless said otherwise; a code the
  * format lacks is HU_NO_CODE. Values are exact in binary64. */
-#define HU_NO_CODE UINT32_MAX
 typedef struct hu_limits {
   uint32_t width;           /* bits in a code, 1..32 */
   uint32_t storage;         /* bits of its unpacked storage: 8, 16 or 32 */
@@ -152,8 +163,9 @@ typedef struct hu_format_entry {
   const char *open;    /* what the source leaves open and what was decided here, "" if nothing */
   hu_format format;
 } hu_format_entry;
+/* How many there are; and one of them: i < hu_format_count(), else id is NULL. */
 HU_API size_t hu_format_count(void);
-HU_API hu_format_entry hu_format_at(size_t i); /* i < hu_format_count(), else id is NULL */
+HU_API hu_format_entry hu_format_at(size_t i);
 /* By id or alias, exact spelling. HU_E_NAME if nobody has it. P3109 names beyond the catalogue are found too
  * (HU_E_FORMAT for those that need more than 11 exponent bits). *f is untouched on failure. */
 HU_API HU_MUST_CHECK hu_status hu_format_find(hu_format *f, const char *name);

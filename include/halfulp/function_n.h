@@ -16,6 +16,7 @@
 extern "C" {
 #endif
 
+/* Element by element what the call of function.h without _n returns; arrays, errors and events as in arith_n.h. */
 HU_API HU_MUST_CHECK hu_status hu_exp_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,
                                         hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events);
 HU_API HU_MUST_CHECK hu_status hu_exp2_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,

@@ -47,7 +47,11 @@
 extern "C" {
 #endif
 
-enum { HU_VALUES = 0, HU_CODES = 1 };
+/* How a matrix is stored. */
+enum {
+  HU_VALUES = 0, /* binary32 values on its format's grid */
+  HU_CODES = 1   /* codes of its format */
+};
 
 /* A matrix to read. Element (i, j) is at i * ld + j, or at j * ld + i if transposed. */
 typedef struct hu_operand {

@@ -32,10 +32,14 @@
 extern "C" {
 #endif
 
+/* The largest block. */
 #define HU_HADAMARD_MAX 128
 
 /* Which way blocks lie: elements next to each other in a row, or one above the other in a column. */
-enum { HU_ALONG_ROWS = 0, HU_ALONG_COLUMNS = 1 };
+enum {
+  HU_ALONG_ROWS = 0,   /* next to each other in a row */
+  HU_ALONG_COLUMNS = 1 /* one above the other in a column */
+};
 /* The factor c (forward) and c' (inverse); n = 2^k. */
 enum {
   HU_HADAMARD_ROOT = 0,  /* both 1 / sqrt(n): exact for 16 and 64, for 32 and 128 rounded to binary32 */
@@ -50,6 +54,7 @@ enum {
   HU_SIGNS_STREAM = 2 /* word i is random word i of exec->stream (hu_stream_word) */
 };
 
+/* A transform; a plain record. */
 typedef struct hu_hadamard {
   uint32_t n;           /* elements of a block: 16, 32, 64 or 128 */
   uint8_t axis;         /* HU_ALONG_ */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/halfulp.h - everything of libhalfulp, and the named formats. libhalfulp-oracle (oracle.h) and
- * libhalfulp-cuda (device.h) are included by name. */
+/* halfulp/halfulp.h - everything of libhalfulp, and the named formats. libhalfulp-oracle (oracle.h),
+ * libhalfulp-cuda (device.h), the inline core (core.h) and the C++ wrapper (halfulp.hpp) are included by name. */
 #ifndef HALFULP_HALFULP_H
 #define HALFULP_HALFULP_H
 
@@ -21,6 +21,7 @@
 #include "halfulp/number.h"
 #include "halfulp/s2fp8.h"
 #include "halfulp/scaled_gemm.h"
+#include "halfulp/conversion.h"
 
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"

@@ -17,18 +17,18 @@ extern "C" {
 
 /* Rounding (docs/numerics.md section 2; IEEE 754-2019 section 4.3, P3109 "rounding modes"). */
 enum {
-  HU_RNE = 0,  /* to nearest, ties to even */
-  HU_RNA = 1,  /* to nearest, ties away */
-  HU_RNZ = 2,  /* to nearest, ties to zero */
-  HU_RTZ = 3,  /* toward zero */
-  HU_RTP = 4,  /* toward positive */
-  HU_RTN = 5,  /* toward negative */
-  HU_RAZ = 6,  /* away from zero */
-  HU_RTO = 7,  /* to odd */
-  HU_SRA = 8,  /* stochastic: add N random bits to the discarded ones, then truncate */
-  HU_SRB = 9,  /* stochastic, half a unit of the last random bit added (P3109 StochasticB) */
-  HU_SRC = 10, /* stochastic, the discarded part rounded to N bits first (P3109 StochasticC) */
-  HU_ROUND_COUNT = 11
+  HU_RNE = 0,         /* to nearest, ties to even */
+  HU_RNA = 1,         /* to nearest, ties away */
+  HU_RNZ = 2,         /* to nearest, ties to zero */
+  HU_RTZ = 3,         /* toward zero */
+  HU_RTP = 4,         /* toward positive */
+  HU_RTN = 5,         /* toward negative */
+  HU_RAZ = 6,         /* away from zero */
+  HU_RTO = 7,         /* to odd */
+  HU_SRA = 8,         /* stochastic: add N random bits to the discarded ones, then truncate */
+  HU_SRB = 9,         /* stochastic, half a unit of the last random bit added (P3109 StochasticB) */
+  HU_SRC = 10,        /* stochastic, the discarded part rounded to N bits first (P3109 StochasticC) */
+  HU_ROUND_COUNT = 11 /* how many there are */
 };
 /* Saturation policy (section 3). */
 enum {
@@ -37,10 +37,19 @@ enum {
   HU_SAT_FINITE = 2,   /* finite overflow and infinities give max */
   HU_SAT_PROPAGATE = 3 /* finite overflow gives max, an infinity stays one where there is one */
 };
-enum { HU_TINY_AFTER = 0, HU_TINY_BEFORE = 1 };
+/* When a result counts as tiny (section 5). */
+enum {
+  HU_TINY_AFTER = 0, /* after rounding, the exponent unbounded */
+  HU_TINY_BEFORE = 1 /* before rounding */
+};
 /* A NaN into a format that has none (section 4). */
-enum { HU_NAN_TO_MAX = 0, HU_NAN_TO_ZERO = 1, HU_NAN_TO_ERROR = 2 };
+enum {
+  HU_NAN_TO_MAX = 0,  /* +max, as CUDA, PTX and ONNX have it */
+  HU_NAN_TO_ZERO = 1, /* code 0 */
+  HU_NAN_TO_ERROR = 2 /* +max, and the event invalid */
+};
 
+/* How a result is rounded. All zero: ties to even, the usual saturation, tininess after rounding, NaN to max. */
 typedef struct hu_mode {
   uint8_t round;       /* HU_RNE ... HU_SRC */
   uint8_t saturate;    /* HU_SAT_ */
@@ -66,28 +75,30 @@ typedef struct hu_stream {
   uint64_t key;
   uint64_t counter;
 } hu_stream;
+/* Word i of a stream; and words 0 ... n - 1 into z. */
 HU_API uint32_t hu_stream_word(hu_stream s, uint64_t i);
-HU_API void hu_stream_words_n(size_t n, uint32_t *z, hu_stream s); /* z[i] = word i */
+HU_API void hu_stream_words_n(size_t n, uint32_t *z, hu_stream s);
 
 /* Events of one operation: a set of bits (section 5). */
 enum {
-  HU_EVENT_OVERFLOW = 1u << 0,
-  HU_EVENT_SATURATED = 1u << 1,
-  HU_EVENT_UNDERFLOW = 1u << 2,
-  HU_EVENT_TO_ZERO = 1u << 3,
-  HU_EVENT_SUBNORMAL = 1u << 4,
-  HU_EVENT_INEXACT = 1u << 5,
-  HU_EVENT_INVALID = 1u << 6,
-  HU_EVENT_NAN_IN = 1u << 7,
-  HU_EVENT_INF_IN = 1u << 8,
+  HU_EVENT_OVERFLOW = 1u << 0,      /* rounded magnitude above max */
+  HU_EVENT_SATURATED = 1u << 1,     /* beyond the range, and the result is finite */
+  HU_EVENT_UNDERFLOW = 1u << 2,     /* tiny and inexact (IEEE 754 section 7.5) */
+  HU_EVENT_TO_ZERO = 1u << 3,       /* not zero, and the result is */
+  HU_EVENT_SUBNORMAL = 1u << 4,     /* the result is subnormal */
+  HU_EVENT_INEXACT = 1u << 5,       /* finite, and the result is not equal to it */
+  HU_EVENT_INVALID = 1u << 6,       /* no value: NaN from numbers, below an unsigned range */
+  HU_EVENT_NAN_IN = 1u << 7,        /* an operand is a NaN */
+  HU_EVENT_INF_IN = 1u << 8,        /* an operand is an infinity */
   HU_EVENT_DIVIDE_BY_ZERO = 1u << 9 /* arith.h and function.h only (sections 10, 12) */
 };
 /* Counts of them. An array call ADDS to the counts it is given; IEEE flags are "count > 0". */
 typedef struct hu_events {
   uint64_t overflow, saturated, underflow, to_zero, subnormal, inexact, invalid, nan_in, inf_in, divide_by_zero;
 } hu_events;
+/* Adds counts to counts; and one operation's set of bits. */
 HU_API void hu_events_add(hu_events *sum, const hu_events *part);
-HU_API void hu_events_count(hu_events *sum, uint32_t events); /* one operation's set */
+HU_API void hu_events_count(hu_events *sum, uint32_t events);
 
 #ifdef __cplusplus
 }

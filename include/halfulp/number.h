@@ -52,13 +52,14 @@
 extern "C" {
 #endif
 
+/* Kinds of number systems. */
 enum {
-  HU_NUMBER_FLOAT = 0,
-  HU_NUMBER_POSIT = 1,
-  HU_NUMBER_LNS = 2,
-  HU_NUMBER_FIXED = 3,
-  HU_NUMBER_TABLE = 4,
-  HU_NUMBER_KINDS = 5
+  HU_NUMBER_FLOAT = 0, /* a hu_format */
+  HU_NUMBER_POSIT = 1, /* posit(n,es) */
+  HU_NUMBER_LNS = 2,   /* lns(w,f) */
+  HU_NUMBER_FIXED = 3, /* q(m.n), uq(m.n) */
+  HU_NUMBER_TABLE = 4, /* table(...) */
+  HU_NUMBER_KINDS = 5  /* how many there are */
 };
 /* Where k stands in the w - 1 bits below the sign of a logarithmic number, and which codes are special. */
 enum {
@@ -81,9 +82,10 @@ enum {
   HU_TIES_GIVEN = 3
 };
 
+/* The most numbers in a table. */
 #define HU_TABLE_MAX 256
 
-/* Fields of other kinds are 0. */
+/* A number system. Fields of other kinds are 0. */
 typedef struct hu_number {
   uint8_t kind;       /* HU_NUMBER_ */
   uint8_t width;      /* posit n, lns w, fixed: the bits of a code. float, table: 0 */
@@ -98,11 +100,13 @@ typedef struct hu_number {
   const float *table; /* table: the caller's, which must stay as long as the record is used; else NULL */
 } hu_number;
 
+/* Records of a kind; hu_number_check says whether they make sense. */
 HU_API hu_number hu_number_float(hu_format f);
 HU_API hu_number hu_number_posit(unsigned n, unsigned es);
 HU_API hu_number hu_number_lns(unsigned w, unsigned f, unsigned coding);
 /* q(m.n) (signed, 1 + m + n bits) or uq(m.n) (m + n bits). Some write the sign among the m: Arm's Q1.15 is q(0.15). */
 HU_API hu_number hu_number_fixed(int is_signed, unsigned m, unsigned n, unsigned overflow);
+/* Of values, and with ties given their limits behind them; the caller's array. */
 HU_API hu_number hu_number_table(size_t count, const float *values, unsigned ties);
 
 /* HU_OK; HU_E_FORMAT (float: hu_format_check refuses it), HU_E_NUMBER; then, if why is not NULL, *why is a static
@@ -150,8 +154,9 @@ typedef struct hu_number_entry {
   const char *open; /* what the source leaves open and what was decided here, "" if nothing */
   hu_number number;
 } hu_number_entry;
+/* How many there are; and one of them: i < hu_number_count(), else name is NULL. */
 HU_API size_t hu_number_count(void);
-HU_API hu_number_entry hu_number_at(size_t i); /* i < hu_number_count(), else name is NULL */
+HU_API hu_number_entry hu_number_at(size_t i);
 /* By name, of this catalogue first, then hu_format_find's. *z is untouched on failure. */
 HU_API HU_MUST_CHECK hu_status hu_number_find(hu_number *z, const char *name);
 /* The first name of a number system, in this catalogue (tables by their values) or hu_format_id's; NULL if none. */

@@ -51,19 +51,20 @@ HU_API HU_MUST_CHECK hu_status hu_oracle_dot_fp32(uint32_t *code, uint32_t *even
 /* The operations of arith.h. x: one operand (SQRT, ROUND_TO_INTEGRAL, whose format is fz's too), three (FMA), else two.
  * What hu_add, hu_sub, ... must return for code and events. */
 enum {
-  HU_ORACLE_ADD,
-  HU_ORACLE_SUB,
-  HU_ORACLE_MUL,
-  HU_ORACLE_DIV,
-  HU_ORACLE_MINIMUM,
-  HU_ORACLE_MAXIMUM,
-  HU_ORACLE_MINIMUM_NUMBER,
-  HU_ORACLE_MAXIMUM_NUMBER,
-  HU_ORACLE_SQRT,
-  HU_ORACLE_ROUND_TO_INTEGRAL,
-  HU_ORACLE_FMA,
-  HU_ORACLE_OPERATIONS
+  HU_ORACLE_ADD,               /* hu_add */
+  HU_ORACLE_SUB,               /* hu_sub */
+  HU_ORACLE_MUL,               /* hu_mul */
+  HU_ORACLE_DIV,               /* hu_div */
+  HU_ORACLE_MINIMUM,           /* hu_minimum */
+  HU_ORACLE_MAXIMUM,           /* hu_maximum */
+  HU_ORACLE_MINIMUM_NUMBER,    /* hu_minimum_number */
+  HU_ORACLE_MAXIMUM_NUMBER,    /* hu_maximum_number */
+  HU_ORACLE_SQRT,              /* hu_sqrt */
+  HU_ORACLE_ROUND_TO_INTEGRAL, /* hu_round_to_integral */
+  HU_ORACLE_FMA,               /* hu_fma */
+  HU_ORACLE_OPERATIONS         /* how many there are */
 };
+/* An operand: a code of a format. */
 typedef struct hu_oracle_code {
   hu_format format;
   uint32_t code;
@@ -74,22 +75,22 @@ HU_API HU_MUST_CHECK hu_status hu_oracle_arith(uint32_t *code, uint32_t *events,
 
 /* The functions of function.h. x: one operand, of POW two. What hu_exp, ... must return for code and events. */
 enum {
-  HU_ORACLE_EXP,
-  HU_ORACLE_EXP2,
-  HU_ORACLE_EXPM1,
-  HU_ORACLE_LOG,
-  HU_ORACLE_LOG2,
-  HU_ORACLE_LOG1P,
-  HU_ORACLE_TANH,
-  HU_ORACLE_SIGMOID,
-  HU_ORACLE_ERF,
-  HU_ORACLE_GELU,
-  HU_ORACLE_RSQRT,
-  HU_ORACLE_RECIPROCAL,
-  HU_ORACLE_SIN,
-  HU_ORACLE_COS,
-  HU_ORACLE_POW,
-  HU_ORACLE_FUNCTIONS
+  HU_ORACLE_EXP,        /* hu_exp */
+  HU_ORACLE_EXP2,       /* hu_exp2 */
+  HU_ORACLE_EXPM1,      /* hu_expm1 */
+  HU_ORACLE_LOG,        /* hu_log */
+  HU_ORACLE_LOG2,       /* hu_log2 */
+  HU_ORACLE_LOG1P,      /* hu_log1p */
+  HU_ORACLE_TANH,       /* hu_tanh */
+  HU_ORACLE_SIGMOID,    /* hu_sigmoid */
+  HU_ORACLE_ERF,        /* hu_erf */
+  HU_ORACLE_GELU,       /* hu_gelu */
+  HU_ORACLE_RSQRT,      /* hu_rsqrt */
+  HU_ORACLE_RECIPROCAL, /* hu_reciprocal */
+  HU_ORACLE_SIN,        /* hu_sin */
+  HU_ORACLE_COS,        /* hu_cos */
+  HU_ORACLE_POW,        /* hu_pow */
+  HU_ORACLE_FUNCTIONS   /* how many there are */
 };
 /* HU_E_SHAPE: no such function. */
 HU_API HU_MUST_CHECK hu_status hu_oracle_function(uint32_t *code, uint32_t *events, int function, hu_format fz,

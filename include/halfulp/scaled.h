@@ -47,7 +47,7 @@ enum {
   HU_SCALE_EVEN = 2,  /* even: floor of A rounded to m + 1 digits, ties up */
   HU_SCALE_RCEIL = 3, /* rceil: the least 2^e with A <= M 2^e: A / M rounded up  (CUDA, Blackwell) */
   HU_SCALE_RATIO = 4, /* ratio: A / M, or A / (M t), rounded into the scale format by `round`, beyond its range max */
-  HU_SCALE_RULES = 5
+  HU_SCALE_RULES = 5  /* how many there are */
 };
 /* Where binary32 roundings happen; rules of powers of two want exact. docs/scaled.md section 4 has the formulas. */
 enum {
@@ -55,7 +55,7 @@ enum {
   HU_STEPS_DIVIDE = 1,   /* divide: A / M, that / t, s t, x / (s t)  (torchao's NVFP4; DeepSeek-V3's kernels) */
   HU_STEPS_MULTIPLY = 2, /* multiply: with reciprocals  (NVIDIA's NVFP4 recipe; DeepGEMM) */
   HU_STEPS_ENCODE = 3,   /* encode: with the encode scale M / A  (Transformer Engine) */
-  HU_STEPS_COUNT = 4
+  HU_STEPS_COUNT = 4     /* how many there are */
 };
 /* How the element codes are stored. */
 enum {
@@ -75,6 +75,7 @@ enum {
   HU_BLANK_ZERO = 2 /* zero */
 };
 
+/* A scaled format: elements, their scales, and how both are made. */
 typedef struct hu_scaling {
   hu_format element; /* signed */
   hu_format scale;
@@ -110,6 +111,7 @@ typedef struct hu_scaling_entry {
   const char *open; /* what the source leaves open and what was decided here, "" if nothing */
   const char *text; /* parses to the record */
 } hu_scaling_entry;
+/* How many there are; and one of them. */
 HU_API size_t hu_scaling_count(void);
 HU_API hu_scaling_entry hu_scaling_at(size_t i); /* i < hu_scaling_count(), else name is NULL */
 
@@ -137,7 +139,7 @@ typedef struct hu_scaled {
 
 /* What happened in a block: element [p block_cols + q] of the array that a call is given. */
 typedef struct hu_scaled_stats {
-  float amax; /* the block's own, before `amin` or an amax that is given: of the finite elements; saturate:
+  float amax;         /* the block's own, before `amin` or an amax that is given: of the finite elements; saturate:
                  0x1.fffffep127 if there is an infinity */
   uint32_t scale;     /* its scale's code */
   uint64_t special;   /* infinities and NaNs */

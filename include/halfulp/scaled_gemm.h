@@ -48,7 +48,13 @@ typedef struct hu_scaled_result {
   hu_result plain; /* all zero where scaled */
 } hu_scaled_result;
 
-enum { HU_SCALED_PARTS = 0, HU_SCALED_UNIT = 1, HU_SCALED_DECODED = 2, HU_SCALED_WAYS = 3 };
+/* Ways of summing. */
+enum {
+  HU_SCALED_PARTS = 0,   /* parts: run by run, factors between them */
+  HU_SCALED_UNIT = 1,    /* unit: a matrix unit that takes scales */
+  HU_SCALED_DECODED = 2, /* decoded: values first, then hu_gemm */
+  HU_SCALED_WAYS = 3     /* how many there are */
+};
 /* Way parts: w[r] of element (i, j) from the scales sA, sB of the run and tA, tB of the tensors (1: there is none).
  * d = rne32(s t); rne32: rounded into binary32, ties to even, overflow to infinity. */
 enum {
@@ -56,7 +62,7 @@ enum {
   HU_FACTOR_ROUNDED = 1, /* w = rne32(dA dB): a scale first made of both, in binary32  (DeepGEMM's promotion) */
   HU_FACTOR_TWICE = 2,   /* P is first replaced by rne32(P dA); w = dB  (DeepSeek-V3's published kernels) */
   HU_FACTOR_ALPHA = 3,   /* w = rne32(rne32(sA) rne32(sB)); tA and tB as under `unit` */
-  HU_FACTORS = 4
+  HU_FACTORS = 4         /* how many there are */
 };
 
 /* How D's elements are summed; a plain record without pointers. */
@@ -68,6 +74,7 @@ typedef struct hu_scaled_sum {
   hu_accum across; /* parts: exact, fp32, fp64, seq ... neumaier, promote and splitk of these; else all zero */
 } hu_scaled_sum;
 
+/* Records of a way; hu_scaled_sum_check says whether they make sense. */
 HU_API hu_scaled_sum hu_scaled_sum_parts(hu_accum inside, hu_accum across, uint8_t factor);
 HU_API hu_scaled_sum hu_scaled_sum_unit(hu_accum model);
 HU_API hu_scaled_sum hu_scaled_sum_decoded(hu_accum model);

@@ -6,6 +6,7 @@
 #ifndef HALFULP_STATUS_H
 #define HALFULP_STATUS_H
 
+/* HU_MUST_CHECK: the compiler warns where the status is dropped. HU_API: the library exports it. */
 #if defined(__GNUC__) || defined(__clang__)
 #define HU_MUST_CHECK __attribute__((warn_unused_result))
 #define HU_API __attribute__((visibility("default")))
@@ -20,7 +21,7 @@ extern "C" {
 
 /* Numbers are pinned; gaps are for relatives that come later. */
 typedef enum hu_status {
-  HU_OK = 0,
+  HU_OK = 0,          /* done */
   HU_E_FORMAT = -10,  /* a descriptor that hu_format_check refuses */
   HU_E_CARRIER = -11, /* the format has values that the array's own type (binary32) cannot hold exactly */
   HU_E_MODE = -20,    /* rounding, saturation, tininess or NaN policy unknown, or random bits not 1..32 */

@@ -3,6 +3,7 @@
 #ifndef HALFULP_VERSION_H
 #define HALFULP_VERSION_H
 
+/* The version of these headers, in numbers and as text. */
 #define HU_VERSION_MAJOR 0
 #define HU_VERSION_MINOR 1
 #define HU_VERSION_PATCH 0

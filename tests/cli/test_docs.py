@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The examples that --help and the man page show do what they say; the man page knows every command and option."""
+"""The examples that --help and the man page show do what they say; the man page knows every command and option.
+(Commands on the pages of docs/ and in README.md: tests/docs.)"""
 
 import json
 import os
@@ -11,8 +12,8 @@ import sys
 sys.dont_write_bytecode = True
 import support  # noqa: E402
 
-COMMANDS = ("formats", "info", "encode", "decode", "explain", "quantize", "gemm", "train", "experiments", "experiment", "models", "mma", "diff", "plot",
-            "sweep", "vectors", "check-vectors", "testfloat", "verify", "probe-hw")
+COMMANDS = ("formats", "presets", "info", "encode", "decode", "explain", "quantize", "gemm", "train", "experiments", "experiment", "models", "mma",
+            "diff", "plot", "sweep", "vectors", "check-vectors", "testfloat", "verify", "probe-hw")
 MAN = os.environ["HALFULP_MAN"]
 
 
@@ -93,38 +94,6 @@ class Docs(support.Case):
                 done += 1
         self.assertGreaterEqual(done, 18)
         print("examples of --help that work: %d" % done)
-
-    def test_readme(self):
-        """Its command lines, as printed, in a folder that has data/."""
-        os.symlink(support.DATA, self.path("data"))
-        with open(os.path.join(support.DATA, "..", "README.md"), encoding="utf-8") as f:
-            block = f.read().split("## From the command line\n")[1].split("`halfulp COMMAND --help`")[0]
-        lines = list(self.examples(block))
-        for line in lines:
-            if line.startswith("halfulp verify") and os.environ["HALFULP_ORACLE"] != "1":
-                continue
-            r = self.shell(line)
-            self.assertEqual((r.returncode, r.stderr), (0, b""), line)
-            self.assertNotEqual(r.stdout, b"", line)
-        self.assertEqual(len(lines), 9)
-
-    def test_readme_training(self):
-        """The command lines of its section on training, and the configuration that it shows."""
-        if not built("train"):
-            self.skipTest("halfulp train is left out")
-        os.symlink(support.DATA, self.path("data"))
-        os.symlink(os.path.join(support.DATA, "..", "examples"), self.path("examples"))
-        with open(os.path.join(support.DATA, "..", "README.md"), encoding="utf-8") as f:
-            section = f.read().split("## Training\n")[1]
-        shown = [l for l in section.split("```ini")[0].split("\n") if l.startswith("    ")]
-        lines = list(self.examples("\n".join(shown)))
-        self.assertEqual(len(lines), 2)
-        for line in lines:
-            r = self.shell(line)
-            self.assertEqual((r.returncode, r.stderr), (0, b""), line)
-        with open(self.path("shown.ini"), "w", encoding="utf-8") as f:
-            f.write(section.split("```ini\n")[1].split("```")[0])
-        self.ok("train", self.path("shown.ini"), "--data", self.path("data"), "--set", "run.steps=3", "--out", self.path("out"))
 
     def test_experiments_page(self):
         """Its drawings are there, and every experiment has a section of its name."""

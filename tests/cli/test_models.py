@@ -73,7 +73,7 @@ class Models(support.Case):
         for lines, says in (
             ([one], "three fields"),
             ([one + " " + one], "three fields"),
-            ([one + " " + one + " 3f800000 00"], "more than three"),
+            ([one + " " + one + " 3f800000 00"], "three fields"),
             ([one + " " + one[4:] + " -"], "A has 4 elements, B has 3"),
             ([one[4:] + " " + one[4:] + " -"], "multiple of the instruction's K, 4"),
             ([one + " " + one + " 3f80"], "C: 4 hex digits, not a multiple of 8"),

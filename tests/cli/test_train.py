@@ -418,19 +418,6 @@ class Keys(TrainCase):
             if option != "--help":
                 self.assertIn("`" + option if "`" + option in page else option, page)
 
-    def test_five_minutes(self):
-        """The page's first section, as printed."""
-        with open(os.path.join(os.environ["HALFULP_DOCS"], "train-command.md"), encoding="utf-8") as f:
-            part = f.read().split("## 1. ")[1].split("## 2. ")[0]
-        self.config(part.split("```ini\n")[1].split("```")[0], "digits.ini")
-        for name in ("digits_images.npy", "digits_labels.npy"):
-            shutil.copy(os.path.join(support.DATA, name), self.folder.name)
-        lines = [line for line in part.split("\n") if line.startswith("halfulp train")]
-        self.assertEqual(len(lines), 3)
-        for line in lines:
-            self.ok(*line.split()[1:], cwd=self.folder.name)
-        self.assertLessEqual({"digits.run", "fp16.run"}, set(self.left()))
-
     def test_examples(self):
         folder = os.environ["HALFULP_EXAMPLES"]
         names = sorted(n for n in os.listdir(folder) if n.endswith(".ini"))

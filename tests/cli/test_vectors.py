@@ -25,6 +25,17 @@ def is_nan(code):
     return code & 0x7FFF > 0x7C00
 
 
+def odd_double(x):
+    """A fraction as a double that rounds to binary16 as the fraction does: cut, then the last digit set."""
+    y = float(x)
+    if Fraction(y) == x:
+        return y
+    if abs(Fraction(y)) > abs(x):
+        y = math.nextafter(y, 0.0)
+    bits = struct.unpack("<Q", struct.pack("<d", y))[0] | 1
+    return struct.unpack("<d", struct.pack("<Q", bits))[0]
+
+
 class Vectors(support.Case):
     def cases(self, *args):
         for line in self.ok("vectors", *args).split("\n")[:-1]:
@@ -194,6 +205,98 @@ class Vectors(support.Case):
         # 0 x inf + NaN may be invalid or not.
         for flags in ("00", "10"):
             self.ok("testfloat", "f16_mulAdd", "--check", stdin="0000 7C00 7E00 7E00 %s\n" % flags)
+
+    # ---- dot products, random words, lines for $readmemh ----
+
+    EXACT = ("dot", "--accum", "exact", "--fa", "float8_e4m3fn", "--fb", "float8_e5m2", "--fd", "binary16")
+
+    def test_rows_by_python(self):
+        """Sums without rounding are exact in Python's fractions, and its binary16 rounds them once."""
+        left, right = self.values("float8_e4m3fn"), self.values("float8_e5m2")
+        checked = inexact = 0
+        for line in self.ok("vectors", *self.EXACT, "-n", "5").splitlines():
+            a, b, c, d, flags = line.split()
+            x = [left[i] for i in bytes.fromhex(a)]
+            y = [right[i] for i in bytes.fromhex(b)]
+            terms = [p * q for p, q in zip(x, y)] + [half(int(c, 16))]
+            self.assertEqual((len(a), len(b), len(c), len(d), len(flags)), (10, 10, 4, 4, 2))
+            if any(t != t or math.isinf(t) for t in terms):
+                continue
+            exact = sum(Fraction(t) for t in terms)
+            if exact == 0:
+                self.assertEqual(int(d, 16) & 0x7FFF, 0)
+                continue
+            try:
+                want = struct.unpack("<H", struct.pack("<e", odd_double(exact)))[0]
+            except OverflowError:
+                want = 0x7C00 if exact > 0 else 0xFC00
+            self.assertEqual(int(d, 16), want, line)
+            rounded = half(want)
+            if math.isinf(rounded):
+                self.assertEqual(int(flags, 16), OVERFLOW + INEXACT)
+            else:
+                self.assertEqual(bool(int(flags, 16) & INEXACT), Fraction(rounded) != exact, line)
+                inexact += Fraction(rounded) != exact
+            checked += 1
+        self.assertGreater(checked, 8000)
+        self.assertGreater(inexact, 2000)
+
+    def test_rows_round_trip(self):
+        seq = ("--fa", "bfloat16", "--fb", "bfloat16", "--fd", "float8_e5m2", "-n", "3")
+        for args in (
+            ("--accum", "nv.volta.f16.f32"),
+            ("--accum", "nv.ampere.f16.f16", "-n", "16", "--joined"),
+            ("--accum", "seq(binary16,sra:8)", "--words", *seq),
+            ("--accum", "seq2(binary16,src:5)", "--words", "--joined", "-r", "srb:3", *seq),
+            ("--accum", "fp64", "--fa", "binary64", "--fb", "binary64", "--fd", "binary64"),
+            ("--accum", "int32(sat,2)", "--fa", "s8", "--fb", "u8", "--fd", "s32"),
+            ("--accum", "promote(2,seq(binary16),binary32,scaled)", "--joined", *seq),
+        ):
+            out = self.ok("vectors", "dot", *args)
+            self.assertEqual(out.count("\n"), 15000)
+            self.assertEqual(" " in out, "--joined" not in args)
+            self.assertEqual(self.ok("check-vectors", "dot", *args, stdin=out), "15000 cases, 0 differ\n")
+            # The last digit before the flags is the result's: wrong ones are found, unless a NaN became another.
+            lines = out.splitlines()[5000:5400]
+            cut = -3 if "--joined" in args else -4
+            spoilt = [s[:cut] + "%X" % (int(s[cut], 16) ^ 1) + s[cut + 1 :] for s in lines]
+            judged = self.ok("check-vectors", "dot", *args, "--first", "0", stdin="\n".join(spoilt) + "\n", code=1)
+            self.assertGreater(int(judged.split()[2]), 50)
+
+    def test_rows_at_level_2(self):
+        self.assertEqual(self.ok("vectors", *self.EXACT, "-n", "2", "--level", "2").count("\n"), 300000)
+
+    def test_random_words(self):
+        """1 + 2^-12 in binary16, a quarter of a step past 1: up for the largest quarter of R alone."""
+        args = ("add", "-f", "binary16", "-r", "sra:2", "--words")
+        for word, code in ((0, "3C00"), (2, "3C00"), (3, "3C01"), (0xFFFFFFF3, "3C01"), (0xFFFFFFF0, "3C00")):
+            line = "3C00 0C00 %08X %s 01\n" % (word, code)
+            self.assertEqual(self.ok("check-vectors", *args, stdin=line), "1 cases, 0 differ\n")
+            joined = line.replace(" ", "")
+            self.assertEqual(self.ok("check-vectors", *args, "--joined", stdin=joined), "1 cases, 0 differ\n")
+            dot = ("dot", "--accum", "seq(binary16,sra:2)", "-n", "1", *"--fa binary16 --fb binary16 --fd binary16".split(), "--words")
+            self.ok("check-vectors", *dot, "--no-flags", stdin="0C00 3C00 3C00 %08X %s\n" % (word, code))
+        # The words are those that the stream has, so that results are the same without them.
+        with_words = [s.split() for s in self.ok("vectors", *args).splitlines()]
+        without = [s.split() for s in self.ok("vectors", *args[:-1]).splitlines()]
+        self.assertEqual([s[:2] + s[3:] for s in with_words], without)
+        self.assertGreater(len({s[2] for s in with_words}), 3)
+
+    def test_misuse_of_rows(self):
+        exact = self.EXACT[1:]
+        self.bad("vectors", "dot", says="no model given")
+        self.bad("vectors", "dot", "--accum", "exact", says="leaves the elements open")
+        self.bad("vectors", "dot", *exact, "-f", "binary16", says="--fa, --fb and --fd")
+        self.bad("vectors", "dot", "--accum", "nv.volta.f16.f32", "-n", "3", says="multiple")
+        self.bad("vectors", "dot", *exact, "--words", says="no rounding is stochastic")
+        self.bad("vectors", "add", "-f", "binary16", "--words", says="not stochastic")
+        self.bad("vectors", "add", "-f", "binary16", "-n", "4", says="belong to dot")
+        self.bad("check-vectors", "dot", *exact, stdin="00 00 0000 0000\n", says=":1: ")
+        self.bad("check-vectors", "dot", *exact, stdin="0000 00 0000 0000 00\n", says=":1: ")
+        self.bad("check-vectors", "dot", *exact, "--joined", stdin="0\n", says=":1: ")
+        self.bad("check-vectors", "dot", *exact, stdin="", says="no cases")
+        seq = ("--accum", "seq(binary16,sra:2)", *self.EXACT[3:], "--words")
+        self.bad("check-vectors", "dot", *seq, stdin="0000 0000 0000 00000000 0000 00\n", says="random words")
 
     def test_misuse(self):
         self.bad("vectors", says="wants OP")

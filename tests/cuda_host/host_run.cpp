@@ -260,11 +260,11 @@ static uint32_t narrow_of(int brain, double x) {
 
 static uint32_t fma_narrow(int brain, uint32_t a, uint32_t b, uint32_t c) {
   volatile double p = wide_of(brain, a) * wide_of(brain, b), w = wide_of(brain, c), down, up;
-  fesetround(FE_DOWNWARD);
+  int usual = hu_host_turn(FE_DOWNWARD);
   down = p + w;
-  fesetround(FE_UPWARD);
+  (void)hu_host_turn(FE_UPWARD);
   up = p + w;
-  fesetround(FE_TONEAREST);
+  hu_host_turn_back(usual);
   uint64_t odd;
   double d = down, u = up;
   memcpy(&odd, &d, 8);

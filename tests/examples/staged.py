@@ -41,5 +41,10 @@ class Staged:
                    PKG_CONFIG_PATH=str(self.libdir / 'pkgconfig'), PKG_CONFIG_SYSROOT_DIR=str(self.root))
         for name, folder in (('PATH', self.prefix / 'bin'), ('LD_LIBRARY_PATH', self.libdir)):
             env[name] = str(folder) + (':' + env[name] if env.get(name) else '')
+        # `make check BUILD=...` would reach into the Makefiles of the examples.
+        for word in env.pop('MAKEFLAGS', '').split():
+            env.pop(word.split('=')[0], None)
+        for name in ('MFLAGS', 'MAKELEVEL', 'MAKEOVERRIDES'):
+            env.pop(name, None)
         env.update(more)
         return env

@@ -26,12 +26,14 @@
 extern "C" {
 #endif
 
+/* An operator of a layout. */
 typedef struct hu_layout_operator {
   uint64_t parameters; /* elements of theta_i, 0: none */
   size_t input;        /* the value that it reads first, <= i; in a chain i itself */
   uint8_t product;     /* 1: a matrix product or convolution */
 } hu_layout_operator;
 
+/* The tensors of a gradient computation: value 0, and operators that make values 1 ... m. */
 typedef struct hu_layout {
   size_t operators;              /* m, at least 1 */
   const uint64_t *values;        /* m + 1 numbers of elements */
@@ -50,7 +52,11 @@ typedef struct hu_ratio {
 } hu_ratio;
 
 /* Order in which groups are demoted; ties by their place. */
-enum { HU_DEMOTE_LARGEST = 0, HU_DEMOTE_SMALLEST = 1, HU_DEMOTE_RANDOM = 2 };
+enum {
+  HU_DEMOTE_LARGEST = 0,  /* the group of most elements first */
+  HU_DEMOTE_SMALLEST = 1, /* that of fewest first */
+  HU_DEMOTE_RANDOM = 2    /* by random words */
+};
 
 /* num / den in lowest terms; 0 / 1 if den is 0. */
 HU_API hu_ratio hu_ratio_of(uint64_t num, uint64_t den);

@@ -34,6 +34,7 @@
 extern "C" {
 #endif
 
+/* Room for the sentence that says why a call failed. */
 #define HU_DATA_WHY_MAX 512
 
 /* ---- records ---- */
@@ -62,6 +63,7 @@ HU_API HU_MUST_CHECK hu_status hu_data_split(hu_data *training, hu_data *test, c
 /* x = (x - mean[c]) / deviation[c], two binary32 operations, c the channel. HU_E_SHAPE: a deviation that is not
  * positive and finite; then nothing is changed. */
 HU_API HU_MUST_CHECK hu_status hu_data_normalise(hu_data *z, const float *mean, const float *deviation);
+/* What CIFAR images are usually normalised by. */
 #define HU_CIFAR10_MEAN \
   { 0.4914f, 0.4822f, 0.4465f }
 #define HU_CIFAR10_DEVIATION \
@@ -82,6 +84,7 @@ typedef struct hu_text {
   uint8_t values[256]; /* values[token] = byte; 0 from kinds on */
 } hu_text;
 
+/* And sets it to all zero. */
 HU_API void hu_text_free(hu_text *z);
 
 /* ---- files; none of them may be compressed ---- */
@@ -114,16 +117,16 @@ HU_API HU_MUST_CHECK hu_status hu_text_load(hu_text *z, const char *path, char *
 HU_API hu_stream hu_stream_child(hu_stream s, uint64_t i);
 /* Child `use` of the stream (seed, 0). Numbers from 64 on are free for other purposes. */
 enum {
-  HU_USE_ORDER = 0,   /* child e of it: the permutation of epoch e */
-  HU_USE_AUGMENT = 1, /* crops and flips */
-  HU_USE_DATA = 2,    /* generators' inputs, labels, phases */
-  HU_USE_NOISE = 3,   /* generators' noise */
-  HU_USE_TRUTH = 4,   /* generators' own weights */
-  HU_USE_WEIGHTS = 5, /* first weights */
-  HU_USE_WINDOWS = 6, /* windows of text */
-  HU_USE_DROPOUT = 7,
-  HU_USE_ROUNDING = 8,
-  HU_USE_OTHER = 64
+  HU_USE_ORDER = 0,    /* child e of it: the permutation of epoch e */
+  HU_USE_AUGMENT = 1,  /* crops and flips */
+  HU_USE_DATA = 2,     /* generators' inputs, labels, phases */
+  HU_USE_NOISE = 3,    /* generators' noise */
+  HU_USE_TRUTH = 4,    /* generators' own weights */
+  HU_USE_WEIGHTS = 5,  /* first weights */
+  HU_USE_WINDOWS = 6,  /* windows of text */
+  HU_USE_DROPOUT = 7,  /* numbers that dropout takes away */
+  HU_USE_ROUNDING = 8, /* stochastic roundings */
+  HU_USE_OTHER = 64    /* the first free one */
 };
 HU_API hu_stream hu_stream_of_use(uint64_t seed, uint64_t use);
 /* A number from 0 ... n - 1, each with the same probability (n >= 1): takes words from *s, whose counter moves. */
@@ -214,6 +217,7 @@ HU_API HU_MUST_CHECK hu_status hu_batches_open(hu_batches *z, size_t count, size
 HU_API const uint32_t *hu_batches_next(hu_batches *b);
 /* The random words of the batch given last, for a use (HU_USE_): child position of child epoch of that use. */
 HU_API hu_stream hu_batches_stream(const hu_batches *b, uint64_t use);
+/* And sets it to all zero. */
 HU_API void hu_batches_free(hu_batches *b);
 
 /* "seed=1,epoch=2,position=3" and back. HU_E_TEXT: not that, to the letter; *z is untouched then. */

@@ -28,6 +28,7 @@ extern "C" {
 
 /* ---- the list ---- */
 
+/* An experiment. */
 typedef struct hu_experiment {
   const char *name;
   const char *source;   /* the paper */
@@ -38,12 +39,17 @@ typedef struct hu_experiment {
   size_t runs;          /* rows that it will have */
   int quick;            /* 1: part of `make check` */
 } hu_experiment;
+/* How many there are; and one of them: i < hu_experiment_count(), else name is NULL. */
 HU_API size_t hu_experiment_count(void);
-HU_API hu_experiment hu_experiment_at(size_t i); /* i < hu_experiment_count(), else name is NULL */
+HU_API hu_experiment hu_experiment_at(size_t i);
 
 /* ---- what comes out ---- */
 
-enum { HU_EXPERIMENT_NAME_MAX = 64, HU_CLAIM_MAX = 240 };
+/* Room for a name, for a claim. */
+enum {
+  HU_EXPERIMENT_NAME_MAX = 64, /* with the final 0 */
+  HU_CLAIM_MAX = 240           /* with the final 0 */
+};
 
 /* A run. Numbers that it does not have are NaN. */
 typedef struct hu_experiment_row {
@@ -62,6 +68,7 @@ typedef struct hu_experiment_row {
   char *keys; /* lines "key = value", those that are not usual: the run, for `halfulp train`; NULL: no trainer's */
 } hu_experiment_row;
 
+/* What the paper says, judged. */
 typedef struct hu_experiment_claim {
   char text[HU_CLAIM_MAX]; /* with the numbers measured */
   int holds;
@@ -75,8 +82,18 @@ typedef struct hu_experiment_series {
   double zeros;  /* histograms: share of zeros */
 } hu_experiment_series;
 
-enum { HU_FIGURE_LINES = 0, HU_FIGURE_BARS = 1 };
-enum { HU_AXIS_PLAIN = 0, HU_AXIS_LOG2 = 1, HU_AXIS_LOG10 = 2 }; /* how an axis wants to be drawn */
+/* Kinds of figures. */
+enum {
+  HU_FIGURE_LINES = 0, /* lines through points */
+  HU_FIGURE_BARS = 1   /* a histogram */
+};
+/* How an axis wants to be drawn. */
+enum {
+  HU_AXIS_PLAIN = 0, /* evenly */
+  HU_AXIS_LOG2 = 1,  /* by powers of two */
+  HU_AXIS_LOG10 = 2  /* by powers of ten */
+};
+/* A drawing. */
 typedef struct hu_experiment_figure {
   char name[HU_EXPERIMENT_NAME_MAX]; /* a word for names of files: letters, digits, '-' */
   char title[2 * HU_EXPERIMENT_NAME_MAX];
@@ -95,6 +112,7 @@ typedef struct hu_experiment_table {
   double *cell;
 } hu_experiment_table;
 
+/* All that an experiment found; hu_experiment_free frees it. */
 typedef struct hu_experiment_report {
   size_t rows, claims, held, figures, tables; /* held: claims that hold */
   hu_experiment_row *row;
@@ -110,6 +128,7 @@ HU_API void hu_experiment_report_free(hu_experiment_report *r);
 /* After every run; returning 0 ends the experiment (HU_E_TRAIN, why says so). */
 typedef int hu_experiment_progress(void *context, size_t done, size_t of, const hu_experiment_row *row);
 
+/* How one is run; may be all zero. */
 typedef struct hu_experiment_options {
   const char *data;         /* folder with digits_images.npy, digits_labels.npy, xz_file_format.txt; NULL: "data" */
   const char *const *pairs; /* NULL, or key, value, key, value ... NULL: set in every run, after its own; with

@@ -40,14 +40,27 @@
 extern "C" {
 #endif
 
-enum { HU_PENALTY_NONE = 0, HU_PENALTY_L2 = 1, HU_PENALTY_L2_HALF = 2, HU_PENALTY_L1 = 3 };
-enum { HU_LARC_NONE = 0, HU_LARC_CLIP = 1, HU_LARC_SCALE = 2 };
+/* Penalties of weights, added to their gradients. */
+enum {
+  HU_PENALTY_NONE = 0,    /* none */
+  HU_PENALTY_L2 = 1,      /* lambda |w|^2 */
+  HU_PENALTY_L2_HALF = 2, /* lambda |w|^2 / 2 */
+  HU_PENALTY_L1 = 3       /* lambda |w| */
+};
+/* Layer-wise rates. */
+enum {
+  HU_LARC_NONE = 0, /* none */
+  HU_LARC_CLIP = 1, /* the rate is limited */
+  HU_LARC_SCALE = 2 /* the rate is multiplied */
+};
 
+/* A penalty of one tensor. */
 typedef struct hu_penalty {
   uint8_t kind;  /* HU_PENALTY_ */
   double lambda; /* not negative; 2 lambda (L2), lambda within binary32 */
 } hu_penalty;
 
+/* What happens to gradients before the update. */
 typedef struct hu_gradient_rules {
   uint8_t literal; /* 1: penalties before the division by the loss scale */
   uint8_t larc;    /* HU_LARC_ */
@@ -56,6 +69,7 @@ typedef struct hu_gradient_rules {
   double larc_least, larc_eps;
 } hu_gradient_rules;
 
+/* The gradient of one tensor. */
 typedef struct hu_gradient_tensor {
   size_t n;
   float *g;

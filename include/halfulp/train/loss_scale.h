@@ -53,8 +53,16 @@
 extern "C" {
 #endif
 
-enum { HU_LOSS_NONE = 0, HU_LOSS_STATIC = 1, HU_LOSS_BACKOFF = 2, HU_LOSS_LOGMAX = 3, HU_LOSS_GRADSCALER = 4 };
+/* Kinds of rules. */
+enum {
+  HU_LOSS_NONE = 0,      /* no scale */
+  HU_LOSS_STATIC = 1,    /* a constant */
+  HU_LOSS_BACKOFF = 2,   /* OpenSeq2Seq's Backoff */
+  HU_LOSS_LOGMAX = 3,    /* OpenSeq2Seq's LogMax */
+  HU_LOSS_GRADSCALER = 4 /* PyTorch's GradScaler */
+};
 
+/* How the scale of the loss is chosen. */
 typedef struct hu_loss_rule {
   uint8_t kind;       /* HU_LOSS_ */
   uint8_t unchecked;  /* static: 1: every step is taken */
@@ -72,6 +80,7 @@ typedef struct hu_gradient_found {
   uint8_t bad; /* 1: an infinity or a NaN among them */
 } hu_gradient_found;
 
+/* The scale, and what it has seen. */
 typedef struct hu_loss_scale {
   float scale;               /* to be used in the next step */
   uint64_t iteration;        /* steps so far, taken or not */

@@ -50,22 +50,31 @@
 extern "C" {
 #endif
 
+/* Kinds of models, by the names of their texts. */
 enum {
-  HU_MODEL_LINEAR = 0,
-  HU_MODEL_MLP = 1,
-  HU_MODEL_CONV = 2,
-  HU_MODEL_RESNET = 3,
-  HU_MODEL_SQUEEZENET = 4,
-  HU_MODEL_GRU = 5,
-  HU_MODEL_LSTM = 6,
-  HU_MODEL_TRANSFORMER = 7,
-  HU_MODEL_NCF = 8,
-  HU_MODEL_KINDS = 9
+  HU_MODEL_LINEAR = 0,      /* linear */
+  HU_MODEL_MLP = 1,         /* mlp */
+  HU_MODEL_CONV = 2,        /* conv */
+  HU_MODEL_RESNET = 3,      /* resnet */
+  HU_MODEL_SQUEEZENET = 4,  /* squeezenet */
+  HU_MODEL_GRU = 5,         /* gru */
+  HU_MODEL_LSTM = 6,        /* lstm */
+  HU_MODEL_TRANSFORMER = 7, /* transformer */
+  HU_MODEL_NCF = 8,         /* ncf */
+  HU_MODEL_KINDS = 9        /* how many there are */
 };
-enum { HU_ACTIVATION_RELU = 0, HU_ACTIVATION_GELU = 1, HU_ACTIVATION_TANH = 2 };
+/* Functions between layers. */
+enum {
+  HU_ACTIVATION_RELU = 0, /* relu */
+  HU_ACTIVATION_GELU = 1, /* gelu */
+  HU_ACTIVATION_TANH = 2  /* tanh */
+};
 
-/* Fields that a kind's text does not have are not looked at; hu_model_usual leaves them 0. */
-enum { HU_MODEL_CHANNELS_MAX = 8 };
+/* The most convolutions of `conv`. */
+enum {
+  HU_MODEL_CHANNELS_MAX = 8 /* with them */
+};
+/* A network. Fields that a kind's text does not have are not looked at; hu_model_usual leaves them 0. */
 typedef struct hu_model {
   uint8_t kind;                             /* HU_MODEL_ */
   uint8_t activation;                       /* HU_ACTIVATION_; transformer: not tanh */

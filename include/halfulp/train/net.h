@@ -43,6 +43,7 @@
 extern "C" {
 #endif
 
+/* A network; opaque. */
 typedef struct hu_net hu_net;
 
 /* What computes: NULL is the processor, hu_engine_device of train/device.h a CUDA device. All bits are the same
@@ -54,6 +55,7 @@ HU_API hu_net *hu_net_new(size_t batch, uint32_t threads);
 /* The same on an engine, which keeps the tensors in its memory. `threads` are the processor's. NULL also if the engine
  * has gone. */
 HU_API hu_net *hu_net_new_on(const hu_engine *engine, size_t batch, uint32_t threads);
+/* NULL is allowed. */
 HU_API void hu_net_free(hu_net *net);
 /* HU_OK, or the first error of a building call and, if why is not NULL, a sentence that names the operator (it lives as
  * long as the net). HU_E_SHAPE, HU_E_NULL, HU_E_TRAIN, HU_E_NAME, HU_E_MEMORY, HU_E_DEVICE (an operator that a device
@@ -62,6 +64,7 @@ HU_API hu_status hu_net_status(const hu_net *net, const char **why);
 
 /* ---- building: each returns the number of its result, -1 after an error; given -1 it returns -1 ---- */
 
+/* An input: `rows` rows of `cols` numbers a sample; and one of images. */
 HU_API int hu_net_input(hu_net *net, size_t rows, size_t cols);
 HU_API int hu_net_image(hu_net *net, size_t height, size_t width, size_t channels);
 /* Z = X W + b: W is cols x outputs; b a row, added in binary32 before the rounding. */
@@ -73,12 +76,14 @@ HU_API int hu_net_conv(hu_net *net, int x, size_t outputs, size_t kernel, size_t
  * (momentum 0.1) for evaluation; layer: over the columns of a row. */
 HU_API int hu_net_batch_norm(hu_net *net, int x);
 HU_API int hu_net_layer_norm(hu_net *net, int x);
+/* The function of each number; relu: the larger of it and 0; gelu: x Phi(x), not the approximation by tanh. */
 HU_API int hu_net_relu(hu_net *net, int x);
-HU_API int hu_net_gelu(hu_net *net, int x); /* x Phi(x), not the approximation by tanh */
+HU_API int hu_net_gelu(hu_net *net, int x);
 HU_API int hu_net_tanh(hu_net *net, int x);
 HU_API int hu_net_sigmoid(hu_net *net, int x);
+/* Sum and product, number by number, of two values of the same shape. */
 HU_API int hu_net_add(hu_net *net, int a, int b);
-HU_API int hu_net_multiply(hu_net *net, int a, int b); /* number by number, of the same shape */
+HU_API int hu_net_multiply(hu_net *net, int a, int b);
 /* Values of the same rows (images: height and width) side by side, columns of the first one first; and columns from,
  * from + 1 ... of a value. */
 HU_API int hu_net_concat(hu_net *net, size_t count, const int *values);
@@ -103,6 +108,8 @@ HU_API int hu_net_attention(hu_net *net, int x, size_t heads, int causal);
  * parameters that all steps share, and a cell (docs/training.md section 3). Weights N(0, 1 / fan_in) at first. */
 HU_API int hu_net_gru(hu_net *net, int x, size_t units, int last);
 HU_API int hu_net_lstm(hu_net *net, int x, size_t units, int last);
+
+/* ---- pools and losses ---- */
 
 /* Windows of kernel x kernel pixels, whole ones only; the first largest one counts. */
 HU_API int hu_net_max_pool(hu_net *net, int x, size_t kernel, size_t stride);
@@ -170,6 +177,7 @@ typedef struct hu_product_rounding {
 } hu_product_rounding;
 /* All keep, fp32. */
 HU_API hu_product_rounding hu_product_rounding_plain(void);
+/* For the operator that makes `value`. HU_E_SHAPE: no product makes it; else the parts' own errors. */
 HU_API HU_MUST_CHECK hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding *r);
 
 /* How a parameter's weight updates end, whatever the optimizer says (optimizer.h: update, mode): tensors of one net can
@@ -184,8 +192,9 @@ HU_API HU_MUST_CHECK hu_status hu_net_update_parameter(hu_net *net, int paramete
 HU_API HU_MUST_CHECK hu_status hu_net_initialize(hu_net *net, uint64_t seed);
 /* Copies a batch of an input in: batch x rows x cols numbers. The next call is a forward pass. */
 HU_API HU_MUST_CHECK hu_status hu_net_feed(hu_net *net, int input, const float *x);
-HU_API HU_MUST_CHECK hu_status hu_net_labels(hu_net *net, const uint32_t *labels); /* batch x rows */
-HU_API HU_MUST_CHECK hu_status hu_net_targets(hu_net *net, const float *targets);  /* batch x rows x cols */
+/* What the loss compares with: batch x rows labels, or batch x rows x cols targets. */
+HU_API HU_MUST_CHECK hu_status hu_net_labels(hu_net *net, const uint32_t *labels);
+HU_API HU_MUST_CHECK hu_status hu_net_targets(hu_net *net, const float *targets);
 /* One pass; training: 1: batch statistics and dropout, 0: evaluation. *loss, if not NULL, is the loss, not rounded. */
 HU_API HU_MUST_CHECK hu_status hu_net_forward(hu_net *net, int training, float *loss);
 /* Gradients of scale times the loss, after a forward pass for training. */
@@ -232,8 +241,14 @@ HU_API uint64_t hu_net_digest(const hu_net *net);
 
 /* What a step is doing, for those who measure it: called when a phase begins and when it ends. Roundings of operands
  * and results of products lie inside the phases of their operators, all other phases side by side; what is not in one
- * is the engine's own. No bits depend on it, and the library reads no clock. */
-enum { HU_PHASE_FORWARD = 0, HU_PHASE_BACKWARD = 1, HU_PHASE_ROUNDING = 2, HU_PHASE_UPDATE = 3 };
+ * is the engine's own. A convolution that rounds on its way (patches in blocks, dX as it is made) has no phase of
+ * rounding for that: the time is its operator's. No bits depend on it, and the library reads no clock. */
+enum {
+  HU_PHASE_FORWARD = 0,  /* an operator computes */
+  HU_PHASE_BACKWARD = 1, /* its gradients are computed */
+  HU_PHASE_ROUNDING = 2, /* a tensor is rounded */
+  HU_PHASE_UPDATE = 3    /* the optimizer is at work */
+};
 typedef struct hu_net_phase {
   uint8_t phase;    /* HU_PHASE_ */
   uint8_t product;  /* 1: the operator is a matrix product or convolution */

@@ -45,9 +45,18 @@
 extern "C" {
 #endif
 
-enum { HU_SGD = 0, HU_ADAMW = 1 };
-enum { HU_UPDATE_ROUND = 0, HU_UPDATE_KAHAN = 1 };
+/* Kinds of optimizers. */
+enum {
+  HU_SGD = 0,  /* stochastic gradient descent, with momentum or without */
+  HU_ADAMW = 1 /* Adam with decoupled or coupled weight decay */
+};
+/* How a weight update ends. */
+enum {
+  HU_UPDATE_ROUND = 0, /* rounded by `mode` */
+  HU_UPDATE_KAHAN = 1  /* with Kahan summation */
+};
 
+/* An optimizer: formats and numbers, no state. */
 typedef struct hu_optimizer {
   hu_format state;  /* of momenta, second moments, and of every operator */
   hu_format weight; /* of weights and Kahan terms */

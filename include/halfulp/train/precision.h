@@ -48,14 +48,16 @@ typedef struct hu_candidate {
  * over=inf, so that an automatic loss scale sees their overflow. */
 HU_API hu_candidate hu_candidate_usual(void);
 
+/* Kinds of rules. */
 enum {
-  HU_PRECISION_HIGH = 0,
-  HU_PRECISION_UNIFORM = 1,
-  HU_PRECISION_OPERATOR = 2,
-  HU_PRECISION_OPERATOR_PRIME = 3,
-  HU_PRECISION_DEMOTE = 4
+  HU_PRECISION_HIGH = 0,           /* all tensors high */
+  HU_PRECISION_UNIFORM = 1,        /* all low */
+  HU_PRECISION_OPERATOR = 2,       /* operator of assignment.h */
+  HU_PRECISION_OPERATOR_PRIME = 3, /* operator_prime of assignment.h */
+  HU_PRECISION_DEMOTE = 4          /* Algorithm 1: groups become low until a ratio is reached */
 };
 
+/* How an assignment is chosen and followed. */
 typedef struct hu_precision_rule {
   uint8_t kind;       /* HU_PRECISION_ */
   uint8_t order;      /* demote: HU_DEMOTE_ */
@@ -81,11 +83,13 @@ HU_API hu_precision_rule hu_precision_rule_usual(void);
  * *where, if where is not NULL, is the offset of the part that is wrong, and *rule is untouched. */
 HU_API HU_MUST_CHECK hu_status hu_precision_rule_parse(hu_precision_rule *rule, const char *text, size_t *where);
 
+/* An assignment at work on a net; opaque. */
 typedef struct hu_precision hu_precision;
 
 /* For a net that is built. Errors: HU_E_NULL, HU_E_MEMORY, the net's own status, hu_layout_check's (no operators),
  * HU_E_TRAIN (an unknown kind or order, a ratio that is none), hu_rounding_check's. *plan is NULL then. */
 HU_API HU_MUST_CHECK hu_status hu_precision_new(hu_precision **plan, hu_net *net, const hu_precision_rule *rule);
+/* NULL is allowed. */
 HU_API void hu_precision_free(hu_precision *plan);
 
 /* After hu_net_backward and before the net is fed again (hu_net_update may have been called or not): the assignment of
@@ -125,11 +129,13 @@ HU_API HU_MUST_CHECK hu_status hu_precision_memory_of(hu_precision_memory *z, co
 
 /* ---- other assignments, and going on where a run stopped ---- */
 
+/* What a mean ratio is made of. */
 typedef struct hu_precision_past {
   uint64_t steps;    /* counted in the mean */
   uint64_t low;      /* the sum over them of low elements */
   uint64_t promoted; /* tensors so far */
 } hu_precision_past;
+/* The past so far. */
 HU_API hu_precision_past hu_precision_past_of(const hu_precision *plan);
 /* The plan goes on with this assignment (its arrays as long as the layout says; copied) and this past (NULL: none).
  * The rule of dtheta is not applied to it. */

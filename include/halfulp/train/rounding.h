@@ -28,8 +28,16 @@
 extern "C" {
 #endif
 
-enum { HU_ROUND_KEEP = 0, HU_ROUND_FORMAT = 1, HU_ROUND_SCALED = 2, HU_ROUND_S2FP8 = 3, HU_ROUND_NUMBER = 4 };
+/* Kinds of roundings. */
+enum {
+  HU_ROUND_KEEP = 0,   /* not at all */
+  HU_ROUND_FORMAT = 1, /* into a format */
+  HU_ROUND_SCALED = 2, /* into a scaled format */
+  HU_ROUND_S2FP8 = 3,  /* shifted and squeezed */
+  HU_ROUND_NUMBER = 4  /* into another number system */
+};
 
+/* How a tensor is rounded. */
 typedef struct hu_rounding {
   uint8_t kind;       /* HU_ROUND_ */
   uint8_t turned;     /* scaled: 1: blocks lie along columns: rows and cols of a block change places */
@@ -50,6 +58,7 @@ typedef struct hu_rounding_counts {
   hu_events events; /* of the roundings */
 } hu_rounding_counts;
 
+/* Roundings that keep, and that go into a format by a mode. */
 HU_API hu_rounding hu_rounding_keep(void);
 HU_API hu_rounding hu_rounding_format(hu_format f, hu_mode mode);
 /* HU_OK, or what the parts' own checks return; HU_E_CARRIER: a format beyond binary32; HU_E_TRAIN: an unknown kind, or

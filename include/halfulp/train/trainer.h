@@ -25,21 +25,25 @@
 extern "C" {
 #endif
 
+/* A run; opaque. */
 typedef struct hu_trainer hu_trainer;
 
 /* ---- keys ---- */
 
+/* A key. */
 typedef struct hu_trainer_key {
   const char *name;  /* "optimizer.rate"; NULL behind the last one */
   const char *usual; /* the value that it has if it is not set */
   const char *what;  /* what it says and which values it takes: a sentence */
   int weights;       /* 1: the weights depend on it */
 } hu_trainer_key;
+/* How many keys there are; and one of them. */
 HU_API size_t hu_trainer_key_count(void);
 HU_API hu_trainer_key hu_trainer_key_at(size_t i);
 
 /* NULL: no memory. Every key has its usual value. */
 HU_API hu_trainer *hu_trainer_new(void);
+/* NULL is allowed. */
 HU_API void hu_trainer_free(hu_trainer *t);
 /* HU_E_NAME: no such key; HU_E_TRAIN or what the value's own parser returns: not a value for it; HU_E_SHAPE: the run
  * has begun. Then why, if not NULL, has room for HU_DATA_WHY_MAX bytes and gets a sentence that names the key and what
@@ -67,7 +71,7 @@ typedef struct hu_trainer_report {
   double rate;    /* of the optimizer */
   float scale;    /* of the loss, in this step */
   float largest;  /* the largest magnitude among the gradients of parameters, unscaled; of the finite ones */
-  double norm;    /* their global norm before clipping; 0 where gradient.* asks for nothing, or the step is not taken */
+  double norm;    /* their global norm before clipping; 0 where [gradient] asks for nothing, or the step is not taken */
   uint64_t skipped; /* steps not taken so far */
   int taken;
   hu_update_counts updates;   /* of this step */
@@ -77,13 +81,20 @@ typedef struct hu_trainer_report {
   size_t promoted; /* tensors promoted so far */
 } hu_trainer_report;
 
+/* One step. *report, if report is not NULL, is set. HU_E_TRAIN: the run has not begun; else the net's own errors. */
 HU_API HU_MUST_CHECK hu_status hu_trainer_step(hu_trainer *t, hu_trainer_report *report);
-HU_API uint64_t hu_trainer_steps(const hu_trainer *t); /* of the whole run; 0: not begun */
+/* Steps of the whole run (0: not begun), of an epoch, done so far; and 1 where all are done. */
+HU_API uint64_t hu_trainer_steps(const hu_trainer *t);
 HU_API uint64_t hu_trainer_steps_an_epoch(const hu_trainer *t);
-HU_API uint64_t hu_trainer_at(const hu_trainer *t); /* steps done */
+HU_API uint64_t hu_trainer_at(const hu_trainer *t);
 HU_API int hu_trainer_done(const hu_trainer *t);
 
-enum { HU_ON_TRAINING = 0, HU_ON_TEST = 1 };
+/* Sets that an evaluation can be on. */
+enum {
+  HU_ON_TRAINING = 0, /* the training set */
+  HU_ON_TEST = 1      /* the test set */
+};
+/* What an evaluation found. */
 typedef struct hu_trainer_seen {
   double loss;     /* mean over whole batches, without the factor of loss.power */
   double accuracy; /* share of right answers, of all examples; NaN where there are no classes */
@@ -94,7 +105,8 @@ HU_API HU_MUST_CHECK hu_status hu_trainer_evaluate(hu_trainer *t, int on, hu_tra
 
 /* The net, for looking; NULL before hu_trainer_begin. */
 HU_API hu_net *hu_trainer_net(const hu_trainer *t);
-HU_API uint64_t hu_trainer_digest(const hu_trainer *t); /* hu_net_digest */
+/* hu_net_digest of it. */
+HU_API uint64_t hu_trainer_digest(const hu_trainer *t);
 /* Bytes of the tensors of a step, each element of values, weights and gradients counted with
  * the bits of its format, scales included, of the state with its storage (8, 16 or 32 bits): weights (master
  * weights, and the copy that operators see where it is narrower), optimizer state, values, gradients of values and
@@ -108,7 +120,9 @@ HU_API hu_trainer_memory hu_trainer_memory_of(const hu_trainer *t);
 
 /* z[e + 150] counts the numbers of magnitude from 2^e to below 2^(e+1), e = -149 ... 127; z[0] the zeros, z[278] what
  * is not finite. Counts are added. */
-enum { HU_EXPONENTS = 279 };
+enum {
+  HU_EXPONENTS = 279 /* the counts of a histogram of exponents */
+};
 HU_API void hu_exponents_of(size_t n, const float *x, uint64_t z[HU_EXPONENTS]);
 
 /* ---- stopping and going on ---- */
