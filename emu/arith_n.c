@@ -28,8 +28,7 @@ static hu_status check_arrays(const hu_arith_call *c) {
 }
 
 hu_codes hu_codes_of(const void *data, ptrdiff_t stride, hu_format f) {
-  uint32_t width = (uint32_t)f.sign + f.e + f.m;
-  hu_codes x = {data, width <= 8 ? 1 : width <= 16 ? 2 : 4, stride, f};
+  hu_codes x = {data, hu_code_bytes(f), stride, f};
   return x;
 }
 

@@ -21,8 +21,7 @@ static hu_ends values64(hu_format f, ptrdiff_t stride) {
 }
 
 static hu_ends codes(hu_format f, ptrdiff_t stride) {
-  uint32_t width = (uint32_t)f.sign + f.e + f.m;
-  hu_ends e = {HU_ENDS_CODES, width <= 8 ? 1 : width <= 16 ? 2 : 4, stride, f};
+  hu_ends e = {HU_ENDS_CODES, hu_code_bytes(f), stride, f};
   return e;
 }
 

@@ -132,11 +132,6 @@ static void load_direct(block *b, size_t n, const void *x, ptrdiff_t incx) {
   }
 }
 
-static size_t storage_of(hu_format f) {
-  uint32_t width = (uint32_t)f.sign + f.e + f.m;
-  return width <= 8 ? 1 : width <= 16 ? 2 : 4;
-}
-
 static void put_nans(block *b, size_t n, const hu_conversion *c, unsigned rule, size_t size) {
   if (rule == HU_NAN_BY_MODE) return;
   for (size_t i = 0; i < n; i++) {
@@ -169,7 +164,7 @@ typedef struct ends {
 
 static hu_status run_block(block *b, size_t n, void *z, ptrdiff_t incz, const ends *e, const hu_conversion *c,
                            const hu_exec *exec, hu_events *events) {
-  size_t size = storage_of(c->format);
+  size_t size = hu_code_bytes(c->format);
   hu_status s = HU_OK;
   if (has_first(c) && !HU_WRONG(384))
     s = hu_quantize64_n(n, b->value, 1, b->value, 1, c->first, c->first_mode, exec, NULL);
@@ -201,7 +196,7 @@ static hu_status checked(size_t n, const void *z, ptrdiff_t incz, const void *x,
   if (s != HU_OK) return s;
   if (*c->scaling) return HU_E_SCALING;
   if (e->values && e->size_z == 4 && !hu_format_fits_binary32(c->format)) return HU_E_CARRIER;
-  hu_strided az = {z, e->values ? e->size_z : storage_of(c->format), incz}, ax = {x, e->size_x, incx};
+  hu_strided az = {z, e->values ? e->size_z : hu_code_bytes(c->format), incz}, ax = {x, e->size_x, incx};
   return hu_check_pair(n, &az, &ax);
 }
 
@@ -209,7 +204,7 @@ static hu_status run(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t
                      const hu_conversion *c, const hu_exec *exec, hu_events *events) {
   hu_exec part = {1, 0, {0, 0}};
   hu_events sum = {0};
-  size_t size_z = e->values ? e->size_z : storage_of(c->format);
+  size_t size_z = e->values ? e->size_z : hu_code_bytes(c->format);
   block b;
   if (exec) part.levels_off = exec->levels_off;
   if (exec) part.stream = exec->stream;

@@ -32,6 +32,10 @@ typedef struct hu_num {
 
 HU_FN int32_t hu_format_bias(hu_format f) { return f.e == 0 ? f.b : (1 << (f.e - 1)) - 1 + f.b; }
 
+/* Bytes of a code of so many digits in an array of them. */
+HU_FN uint32_t hu_bytes_of_width(uint32_t width) { return width <= 8 ? 1 : width <= 16 ? 2 : 4; }
+HU_FN uint32_t hu_code_bytes(hu_format f) { return hu_bytes_of_width((uint32_t)f.sign + f.e + f.m); }
+
 HU_FN hu_spec hu_spec_of(hu_format f, hu_mode mode) {
   hu_spec s;
   uint32_t mag = (uint32_t)f.e + f.m;

@@ -104,7 +104,7 @@ hu_limits hu_format_limits(hu_format f) {
   hu_mode rne = {0};
   hu_spec s = hu_spec_of(f, rne);
   l.width = (uint32_t)f.sign + f.e + f.m;
-  l.storage = l.width <= 8 ? 8 : l.width <= 16 ? 16 : 32;
+  l.storage = 8 * hu_code_bytes(f);
   l.sign_mask = s.sign_mask;
   l.max_code = s.max_code;
   l.min_code = smallest_code(f);

@@ -220,7 +220,7 @@ static void run_float(const conversion *c, const hu_exec *exec, hu_events *event
 /* ---- calls ---- */
 
 static end end_of(int kind, const hu_number_spec *s, ptrdiff_t stride) {
-  size_t code = s->width <= 8 ? 1 : s->width <= 16 ? 2 : 4;
+  size_t code = hu_bytes_of_width(s->width);
   end e = {kind, kind == VALUES32 ? 4 : kind == VALUES64 ? 8 : code, stride};
   return e;
 }

@@ -25,13 +25,12 @@ HU_FN hu_scale_source hu_scale_source_of(const hu_scaled_operand *x, int32_t lin
   s.run_side = SIZE_MAX;
   if (!x->scaling) return s;
   const hu_scaling *d = x->scaling;
-  uint32_t width = (uint32_t)d->scale.sign + d->scale.e + d->scale.m;
   size_t rows = d->rows ? d->rows : SIZE_MAX, cols = d->cols ? d->cols : SIZE_MAX;
   int32_t along = lines_are_rows != (int32_t)x->transposed; /* k runs along the stored rows */
   s.spec = hu_spec_of(d->scale, rne);
   s.at = (const uint8_t *)x->scaled.scales;
   s.tensor = d->tensor ? (const uint8_t *)x->scaled.tensor : NULL;
-  s.size = width <= 8 ? 1 : width <= 16 ? 2 : 4;
+  s.size = (uint8_t)hu_code_bytes(d->scale);
   s.line_side = along ? rows : cols;
   s.run_side = along ? cols : rows;
   ptrdiff_t down = (ptrdiff_t)(x->scaled.lds * s.size);

@@ -37,6 +37,10 @@ void hu_parallel(uint32_t threads, size_t parts, void (*run)(void *context, size
   pthread_t others[HU_THREADS_MAX];
   uint32_t wanted = threads > HU_THREADS_MAX ? HU_THREADS_MAX : threads, started = 0;
   if (wanted > parts) wanted = (uint32_t)parts;
+  if (wanted <= 1) { /* small calls would notice the counter */
+    for (size_t part = 0; part < parts; part++) run(context, part);
+    return;
+  }
   atomic_init(&w.next, 0);
   w.parts = parts;
   w.run = run;

@@ -108,8 +108,6 @@ static hu_status hu_number_unfolded(hu_number_spec *s, hu_number n, hu_mode mode
   return HU_OK;
 }
 
-static uint32_t hu_bytes_of(const hu_number_spec &s) { return s.width <= 8 ? 1 : s.width <= 16 ? 2 : 4; }
-
 /* A call whose ends are set but for specs and sizes. to: NULL where nothing is rounded; from: NULL where no codes are
  * read. */
 static hu_status hu_number_start(hu_device_number &c, const hu_number *to, const hu_number *from, hu_mode mode,
@@ -117,8 +115,8 @@ static hu_status hu_number_start(hu_device_number &c, const hu_number *to, const
   hu_status s = to ? hu_number_unfolded(&c.to, *to, mode) : HU_OK;
   if (s == HU_OK && from) s = hu_number_unfolded(&c.from, *from, hu_number_rne);
   if (s != HU_OK) return s;
-  c.read_bytes = c.reads == HU_NUMBER_CODES ? hu_bytes_of(c.from) : c.reads == HU_VALUES32 ? 4 : 8;
-  c.write_bytes = c.writes == HU_NUMBER_CODES ? hu_bytes_of(c.to) : c.writes == HU_VALUES32 ? 4 : 8;
+  c.read_bytes = c.reads == HU_NUMBER_CODES ? hu_bytes_of_width(c.from.width) : c.reads == HU_VALUES32 ? 4 : 8;
+  c.write_bytes = c.writes == HU_NUMBER_CODES ? hu_bytes_of_width(c.to.width) : c.writes == HU_VALUES32 ? 4 : 8;
   s = hu_check_arrays(c.n, c.z, c.write_bytes, c.incz, c.x, c.read_bytes, c.incx);
   if (s == HU_OK) s = hu_check_events(events);
   if (s != HU_OK || c.n == 0) return s;
