@@ -22,6 +22,11 @@ HU_FN double hu_polynomial_expm1(double r) {
   return p;
 }
 
+#define HU_EXPM1_COEFFICIENTS                                                                                   \
+  0x1.0000000000000p+0, 0x1.0000000000000p-1, 0x1.555555555555ap-3, 0x1.5555555555557p-5, 0x1.111111110f20ep-7, \
+      0x1.6c16c16c15a5fp-10, 0x1.a01a01b14d19ep-13, 0x1.a01a01a9ed901p-16, 0x1.71ddf55adb046p-19,               \
+      0x1.27e4d40eb84dfp-22, 0x1.af634ca3cb41fp-26, 0x1.1f7f3b37e9a58p-29
+
 /* ln((1 + q) / (1 - q)) / q for s = q^2 < 0.02945; relative error below 2^-60. */
 HU_FN double hu_polynomial_log(double s) {
   double p = 0x1.0f9f43df9cb03p-3;

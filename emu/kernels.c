@@ -12,6 +12,8 @@ static int has_avx512(void) {
   return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
+
+static int has_vbmi(void) { return has_avx512() && __builtin_cpu_supports("avx512vbmi"); }
 #endif
 
 uint32_t hu_levels(void) {
@@ -19,11 +21,16 @@ uint32_t hu_levels(void) {
 #if HU_X86_LEVELS
   if (has_avx2()) levels |= HU_LEVEL_AVX2;
   if (has_avx512()) levels |= HU_LEVEL_AVX512;
+  if (has_vbmi()) levels |= HU_LEVEL_VBMI;
 #endif
   return levels;
 }
 
-uint32_t hu_levels_for(const hu_exec *exec) { return hu_levels() & ~(exec ? exec->levels_off : 0); }
+/* VBMI adds to AVX-512 and goes with it. */
+uint32_t hu_levels_for(const hu_exec *exec) {
+  uint32_t off = exec ? exec->levels_off : 0;
+  return hu_levels() & ~(off | (off & HU_LEVEL_AVX512 ? HU_LEVEL_VBMI : 0));
+}
 
 const hu_kernels *hu_kernels_for(uint32_t levels) {
 #if HU_X86_LEVELS

@@ -22,18 +22,23 @@ static hu_status refuse(const char **why, hu_status status, const char *sentence
   return status;
 }
 
+/* The exponent of a format's largest number; hu_format_limits would ask for far more. */
+static int32_t emax_of(const hu_spec *s) {
+  hu_num high = hu_unpack(s, s->max_code);
+  return high.exp + 63 - hu_clz64(high.sig);
+}
+
 hu_status hu_s2fp8_check(const hu_s2fp8 *kind, const char **why) {
   if (!kind) return refuse(why, HU_E_NULL, "no kind");
   if (hu_format_check(kind->element, NULL) != HU_OK) return refuse(why, HU_E_FORMAT, "element: not a format");
-  hu_limits f = hu_format_limits(kind->element);
-  if (f.emax < 1) return refuse(why, HU_E_SCALING, "element: the format has no 2^1");
+  hu_spec f = hu_spec_of(kind->element, nearest);
+  const int32_t emax = emax_of(&f), target = kind->target ? (int32_t)kind->target : emax;
+  if (emax < 1) return refuse(why, HU_E_SCALING, "element: the format has no 2^1");
   if (kind->special > HU_S2FP8_ELEMENT) return refuse(why, HU_E_SCALING, "special: unknown");
-  if (kind->target > f.emax) return refuse(why, HU_E_SCALING, "target: beyond the format");
+  if (target > emax) return refuse(why, HU_E_SCALING, "target: beyond the format");
   /* One magnitude of 2^-149 has its mean at -149 - T, within the bounds of a scale. */
-  if ((kind->target ? (int32_t)kind->target : f.emax) > 874) return refuse(why, HU_E_SCALING, "target: above 874");
-  if ((kind->target ? (int32_t)kind->target : f.emax) < f.emin) {
-    return refuse(why, HU_E_SCALING, "target: below the format's normal numbers");
-  }
+  if (target > 874) return refuse(why, HU_E_SCALING, "target: above 874");
+  if (target < f.emin) return refuse(why, HU_E_SCALING, "target: below the format's normal numbers");
   return HU_OK;
 }
 
@@ -46,9 +51,9 @@ void hu_s2_make(hu_s2 *t, const hu_s2fp8 *kind, int64_t mu, int64_t m, hu_mode m
   memset(t, 0, sizeof *t);
   t->mu = mu;
   t->gap = m - mu;
-  t->target = kind->target ? (int32_t)kind->target : hu_format_limits(kind->element).emax;
   t->special_is_nan = kind->special == HU_S2FP8_NAN;
   t->spec = hu_spec_of(kind->element, mode);
+  t->target = kind->target ? (int32_t)kind->target : emax_of(&t->spec);
 }
 
 /* ---- sums and scales ---- */
@@ -116,7 +121,7 @@ hu_status hu_s2fp8_scale_stored(hu_s2fp8_scale *scale, float alpha, float beta, 
 
 /* ---- arrays ---- */
 
-static size_t code_size(const hu_s2fp8 *kind) { return hu_format_limits(kind->element).storage / 8; }
+static size_t code_size(const hu_s2fp8 *kind) { return hu_code_bytes(kind->element); }
 
 static hu_status check_arrays(size_t n, const void *z, size_t zsize, ptrdiff_t incz, const void *x, size_t xsize,
                               ptrdiff_t incx) {

@@ -95,7 +95,7 @@ static hu_status make_source(source *z, hu_covered *covered, const hu_s2fp8_oper
   if (x->transposed > 1) return HU_E_SHAPE;
   z->codes = x->codes;
   z->ld = x->ld;
-  z->size = hu_format_limits(x->kind->element).storage / 8;
+  z->size = (uint8_t)hu_code_bytes(x->kind->element);
   z->transposed = x->transposed;
   z->map = hu_s2_of(x->kind, x->scale->mu, x->scale->m, rne);
   z->mask = z->map.spec.mag_mask | z->map.spec.sign_mask;

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "emu/bits.h"
 #include "emu/s2fp8_table.h"
 
 /* Of at most HU_S2_PIECE elements. */
@@ -35,6 +36,18 @@ typedef struct hu_s2_rough {
   uint32_t top, odd;
 } hu_s2_rough;
 
+/* The product of some normal ones. */
+static inline void hu_s2_rough_ends(hu_s2_rough *z, size_t lanes, const double *product, int64_t exponents) {
+  z->sig = 1;
+  z->exponent = exponents;
+  for (size_t i = 0; i <= lanes; i++) {
+    uint64_t u = hu_bits_of_double(i < lanes ? product[i] : z->sig);
+    double sig = hu_double_of_bits((u & 0xFFFFFFFFFFFFFu) | (uint64_t)1023 << 52);
+    z->exponent += (int64_t)(u >> 52) - 1023;
+    z->sig = i < lanes ? z->sig * sig : sig;
+  }
+}
+
 /* Elements with code 0, with that of a zero or subnormal number, tiny, of the largest magnitude; zeros among them. */
 typedef struct hu_s2_passed {
   uint64_t none, low, tiny, tops;
@@ -43,6 +56,7 @@ typedef struct hu_s2_passed {
 /* Numbers of a table that the pass wants: pattern of the largest element, least one with a normal number. */
 typedef struct hu_s2_near {
   uint32_t top, normal, negzero;
+  uint32_t first_normal, top_code; /* codes */
 } hu_s2_near;
 
 typedef struct hu_s2_lanes {
@@ -60,9 +74,9 @@ typedef struct hu_s2_lanes {
   void (*rough)(size_t n, const uint32_t *x, hu_s2_rough *z);
   /* The table of a tensor with such a product; 0: that does not decide it. */
   int (*near)(hu_s2_table *z, const hu_s2 *map, const hu_s2_rough *x);
-  /* Values' patterns of zeros and normal numbers up to z->exact of 2^target; adds. NULL: none. */
-  void (*pass)(const hu_s2_table *t, const hu_s2_near *near, size_t n, uint32_t *z, const uint32_t *x,
-               hu_s2_passed *counts);
+  /* Values' patterns of zeros and normal numbers up to z->exact of 2^target; adds; 1: done. NULL: none. */
+  int (*pass)(const hu_s2_table *t, const hu_s2_near *near, size_t n, uint32_t *z, const uint32_t *x,
+              hu_s2_passed *counts);
 } hu_s2_lanes;
 
 /* The best among `levels` (hu_levels_for), NULL if there is none left. */
@@ -70,5 +84,11 @@ const hu_s2_lanes *hu_s2_lanes_for(uint32_t levels);
 const hu_s2_lanes *hu_s2_lanes_vector(void);
 const hu_s2_lanes *hu_s2_lanes_avx2(void);
 const hu_s2_lanes *hu_s2_lanes_avx512(void);
+
+/* With AVX-512 VBMI: rough of hu_s2_lanes; its pass, by tables of bytes, 0: nothing done, they do not hold such a
+ * table. */
+void hu_s2_rough_bytes(size_t n, const uint32_t *x, hu_s2_rough *z);
+int hu_s2_pass_bytes(const hu_s2_table *t, const hu_s2_near *near, size_t n, uint32_t *z, const uint32_t *x,
+                     hu_s2_passed *counts);
 
 #endif

@@ -17,12 +17,30 @@
 #define S2_MAGIC_BITS 0x4338000000000000u
 #define S2_SURE (HU_WRONG(113) ? 0.5 : 0.5 - 0x1p-15)
 
+static inline double times_plus(double a, double b, double c) {
+#ifdef __FMA__
+  return __builtin_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+/* hu_polynomial_expm1, in pairs, so that a few vectors do not wait for one operation after the other. */
+static inline double expm1_in_pairs(double r) {
+  static const double c[12] = {HU_EXPM1_COEFFICIENTS};
+  const double r2 = r * r, r4 = r2 * r2;
+  const double p0 = times_plus(r, c[1], c[0]), p1 = times_plus(r, c[3], c[2]), p2 = times_plus(r, c[5], c[4]);
+  const double p3 = times_plus(r, c[7], c[6]), p4 = times_plus(r, c[9], c[8]), p5 = times_plus(r, c[11], c[10]);
+  const double low = times_plus(r2, p1, p0), middle = times_plus(r2, p3, p2), high = times_plus(r2, p5, p4);
+  return times_plus(r4, times_plus(r4, high, middle), low);
+}
+
 /* e = k + r, exactly, 2^r = 1 + r ln 2 p(r ln 2): two roundings and the polynomial's 2^-50. */
 static void powers(size_t n, uint64_t *restrict z, const double *restrict e) {
   for (size_t i = 0; i < n; i++) {
     double shifted = e[i] + HU_SHIFTER, r = (e[i] - (shifted - HU_SHIFTER)) * 0x1.62e42fefa39efp-1;
     double power = hu_power_of_two64(shifted);
-    z[i] = hu_pattern64(power + power * (r * hu_polynomial_expm1(r)));
+    z[i] = hu_pattern64(times_plus(power, r * expm1_in_pairs(r), power));
   }
 }
 

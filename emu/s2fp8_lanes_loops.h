@@ -183,7 +183,7 @@ static void rough(size_t n, const uint32_t *x, hu_s2_rough *z) {
   for (; n >= FACTORS; n -= FACTORS, x += FACTORS) multiply_in(z, product, &exponents, x);
   memcpy(last, x, n * sizeof *x);
   multiply_in(z, product, &exponents, last);
-  rough_ends(z, FACTORS, product, (int32_t)exponents);
+  hu_s2_rough_ends(z, FACTORS, product, (int32_t)exponents);
 }
 
 static const hu_s2_lanes lanes = {powers, sum, quantize, encode, rough, near, NULL};

@@ -47,7 +47,7 @@ static void rough(size_t n, const uint32_t *x, hu_s2_rough *z) {
   }
   p = _mm512_mul_pd(two[0], two[1]);
   _mm512_storeu_pd(product, p);
-  rough_ends(z, 8, product, exponents);
+  hu_s2_rough_ends(z, 8, product, exponents);
   z->count = f.count;
   z->top = _mm512_reduce_max_epu32(f.top);
   z->odd = f.odd;
@@ -198,8 +198,8 @@ HU_FN uint32_t pass_32(const keys *k, __m512i u0, __m512i u1, __m512i *z0, __m51
   return equal;
 }
 
-static void pass(const hu_s2_table *t, const hu_s2_near *near, size_t n, uint32_t *z, const uint32_t *x,
-                 hu_s2_passed *counts) {
+static int pass(const hu_s2_table *t, const hu_s2_near *near, size_t n, uint32_t *z, const uint32_t *x,
+                hu_s2_passed *counts) {
   keys k;
   const __m512i sign = _mm512_set1_epi32(INT32_MIN);
   hu_s2_passed c = {0, 0, 0, 0}, close = {0, 0, 0, 0};
@@ -223,6 +223,7 @@ static void pass(const hu_s2_table *t, const hu_s2_near *near, size_t n, uint32_
   counts->low += c.low + close.low - skip;
   counts->tiny += c.tiny + close.tiny - skip;
   counts->tops += close.tops;
+  return 1;
 }
 
 #endif

@@ -295,6 +295,7 @@ typedef struct nearly {
   uint32_t *z;
   const uint32_t *x;
   const hu_s2_lanes *lanes;
+  int bytes; /* AVX-512 VBMI is there */
   const hu_s2_table *table;
   hu_s2_near near;
   hu_s2_rough rough[HU_THREADS_MAX];
@@ -310,13 +311,30 @@ static void rough_add(hu_s2_rough *z, const hu_s2_rough *x) {
   z->odd |= x->odd;
 }
 
+static void rough(const nearly *c, size_t n, const uint32_t *x, hu_s2_rough *z) {
+#if HU_X86_LEVELS
+  if (c->bytes) {
+    hu_s2_rough_bytes(n, x, z);
+    return;
+  }
+#endif
+  c->lanes->rough(n, x, z);
+}
+
+static void pass(const nearly *c, size_t n, uint32_t *z, const uint32_t *x, hu_s2_passed *counts) {
+#if HU_X86_LEVELS
+  if (c->bytes && hu_s2_pass_bytes(c->table, &c->near, n, z, x, counts)) return;
+#endif
+  c->lanes->pass(c->table, &c->near, n, z, x, counts);
+}
+
 static void rough_part(void *context, size_t part) {
   nearly *c = context;
   hu_s2_rough sum = {1, 0, 0, 0, 0}, piece;
   size_t first = part * c->part, end = first + smaller(c->part, c->n - first);
   hu_float_env saved = hu_float_env_enter(HU_NEAREST);
   for (; first < end && !sum.odd; first += HU_S2_ROUGH) {
-    c->lanes->rough(smaller(end - first, HU_S2_ROUGH), c->x + first, &piece);
+    rough(c, smaller(end - first, HU_S2_ROUGH), c->x + first, &piece);
     rough_add(&sum, &piece);
   }
   hu_float_env_leave(saved);
@@ -327,7 +345,7 @@ static void pass_part(void *context, size_t part) {
   nearly *c = context;
   size_t first = part * c->part, n = smaller(c->part, c->n - first);
   hu_s2_passed counts = {0, 0, 0, 0};
-  c->lanes->pass(c->table, &c->near, n, c->z + first, c->x + first, &counts);
+  pass(c, n, c->z + first, c->x + first, &counts);
   c->counts[part] = counts;
 }
 
@@ -364,6 +382,25 @@ static void end_pass(const nearly *c, size_t parts, const hu_s2_rough *r, hu_eve
   if (events) hu_events_add(events, &e);
 }
 
+/* The table by the statistics after all. Where something but the largest element comes out exact, that must be counted,
+ * and such tensors are not for a pass; nor are those whose bounds are subnormal. */
+enum { NO_TABLE = 0, TABLE = 1, TABLE_FOR_A_PASS = 2 };
+static int by_statistics(hu_s2_table *table, const nearly *c, const hu_s2 *map, const hu_exec *exec) {
+  hu_s2fp8_sums sums = {0};
+  hu_s2 own = *map;
+  int64_t m;
+  uint32_t others = 0;
+  if (c->n < QUICK_MIN) return NO_TABLE;
+  hu_s2_sum_run(c->n, (const float *)(const void *)c->x, 1, &sums, exec);
+  hu_s2_moments(&own.mu, &m, sums.high, sums.low, sums.count, sums.top, map->target);
+  own.gap = m - own.mu;
+  if (!hu_s2_scale_fits(own.mu, m) || !hu_s2_may_be_quick(&own)) return NO_TABLE;
+  fill_table(table, &own, c->lanes);
+  for (uint32_t i = 0; i < HU_S2_CODES; i++) others += i != c->near.top_code && table->exact[i] != HU_S2_NEVER;
+  int exact = others || table->exact[c->near.top_code] != sums.top;
+  return (exact && !HU_WRONG(200)) || table->bound[0][1] < 0x800000 ? TABLE : TABLE_FOR_A_PASS;
+}
+
 int hu_s2_truncate(size_t n, float *z, const float *x, const hu_s2 *map, const hu_exec *exec, hu_events *events) {
   const hu_spec *s = &map->spec;
   const hu_s2_lanes *lanes = hu_s2_lanes_for(hu_levels_for(exec));
@@ -376,21 +413,27 @@ int hu_s2_truncate(size_t n, float *z, const float *x, const hu_s2 *map, const h
   c.z = (uint32_t *)(void *)z;
   c.x = (const uint32_t *)(const void *)x;
   c.lanes = lanes;
+  c.bytes = (hu_levels_for(exec) & HU_LEVEL_VBMI) != 0;
   size_t parts = n / c.part + (n % c.part != 0);
   hu_parallel(threads, parts, rough_part, &c);
   hu_s2_rough r = c.rough[0];
   hu_float_env saved = hu_float_env_enter(HU_NEAREST);
   for (size_t i = 1; i < parts; i++) rough_add(&r, &c.rough[i]);
-  int found = !r.odd && r.count && lanes->near(&table, map, &r);
+  int found = !r.odd && r.count && lanes->near(&table, map, &r) ? TABLE_FOR_A_PASS : NO_TABLE;
   hu_float_env_leave(saved);
   if (r.odd) return 0;
-  if (!found) {
-    if (!is_one_magnitude(n, c.x, r.top)) return 0;
+  c.near.first_normal = (uint32_t)1 << s->m;
+  c.near.top_code = (uint32_t)(map->target - s->emin + 1) << s->m;
+  if (!found && is_one_magnitude(n, c.x, r.top)) {
     copy(n, c.z, c.x, (int)s->negzero);
     return 1;
   }
+  if (!found) found = by_statistics(&table, &c, map, exec);
+  if (!found) return 0;
   uint32_t normal = table.bound[0][(uint32_t)1 << s->m];
-  if (!lanes->pass || table.tiny[0] < table.bound[0][1] || (n >= BYPASS_MIN && z != x)) {
+  /* Tables of bytes are quicker through the caches than other ways around them. */
+  int around = n >= BYPASS_MIN && z != x && !c.bytes;
+  if (found == TABLE || !lanes->pass || table.tiny[0] < table.bound[0][1] || around) {
     run_with(n, z, 1, 0, x, 1, map, &table, exec, events);
     return 1;
   }

@@ -235,7 +235,7 @@ def main():
                      for folder, _, files in os.walk(os.path.join(root, 'include/halfulp')) for name in files)
     header = ''.join(text for name in publics if name.endswith('.h') and not name.startswith(APART)
                      for text, _ in tree.parts(name, True))
-    names = [os.path.relpath(source, root) for source in sources if not re.search(r'_avx\d+\.c$', source)]
+    names = [os.path.relpath(source, root) for source in sources if not re.search(r'_avx\d+\w*\.c$', source)]
     sources = [tree.parts(name, False) for name in names]
     owned = [''.join(text for text, own in parts if own) for parts in sources]
     local = [file_names(text) | made_by_macros(text) for text in owned]

@@ -35,7 +35,8 @@ def interpolate(g, low, high, degree):
     return out
 
 
-def show(name, what, variable, g, low, high, degree):
+def show(name, what, variable, g, low, high, degree, list_them=False):
+    """list_them: as a list, too, the constant first, for who adds them up in another order."""
     rounded = [mp.mpf(float(v)) for v in interpolate(g, low, high, degree)]
     worst = mp.mpf(0)
     for i in range(4001):
@@ -48,6 +49,8 @@ def show(name, what, variable, g, low, high, degree):
         print('  p = p * %s + %s;' % (variable, float(v).hex()) if v >= 0 else
               '  p = p * %s - %s;' % (variable, float(-v).hex()))
     print('  return p;\n}\n')
+    if list_them:
+        print('#define HU_%s_COEFFICIENTS \\\n  %s\n' % (name.upper(), ', '.join(float(v).hex() for v in rounded)))
 
 
 def at_zero(g, value):
@@ -72,7 +75,7 @@ print("""/* SPDX-License-Identifier: MIT */
 #include "emu/port.h"
 """)
 r = mp.mpf('0.3467')
-show('expm1', '(e^r - 1) / r for |r| < 0.3467', 'r', at_zero(lambda x: mp.expm1(x) / x, 1), -r, r, 11)
+show('expm1', '(e^r - 1) / r for |r| < 0.3467', 'r', at_zero(lambda x: mp.expm1(x) / x, 1), -r, r, 11, True)
 s = mp.mpf('0.02945')
 show('log', 'ln((1 + q) / (1 - q)) / q for s = q^2 < 0.02945', 's',
      at_zero(lambda x: 2 * mp.atanh(mp.sqrt(x)) / mp.sqrt(x), 2), 0, s, 8)

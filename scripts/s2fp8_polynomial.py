@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes emu/s2fp8_polynomial.h: logarithms to base 2 of significands in units of 2^-40.
+"""Writes emu/s2fp8_polynomial.h: logarithms to base 2 of significands in units of 2^-40, and of codes' numbers.
 
 usage: scripts/s2fp8_polynomial.py > emu/s2fp8_polynomial.h      (needs the Python package mpmath)
 
@@ -67,4 +67,20 @@ def table(name, what, values):
 table('HU_S2_FACTORS', 'factor[i]', [float(c).hex() for c in factors])
 table('HU_S2_WHOLES', 'whole[i], integers as binary64 numbers', [float(w).hex() for w in whole])
 table('HU_S2_PARTS', 'part[i]', [float(v - w).hex() for v, w in zip(logs, whole)])
+
+
+def log2_hex(x):
+    return float(mp.log(x, 2)).hex() if x else '0'
+
+
+def rows(name, what, value):
+    """Of m = 0 ... 4, for sixteen codes each, the fields of exponents counted from the first row's."""
+    table(name, what, [log2_hex(value(mp.mpf(j & (1 << m) - 1) / (1 << m), mp.mpf(2) ** -m) * 2 ** (j >> m))
+                       for m in range(5) for j in range(16)])
+
+
+rows('HU_S2_CODE_LOG2', 'of 2^(j >> m) (1 + (j mod 2^m) / 2^m) at 16 m + j', lambda f, last: 1 + f)
+rows('HU_S2_MIDDLE_LOG2', 'of the middle between it and the next', lambda f, last: 1 + f + last / 2)
+table('HU_S2_LOW_LOG2', 'of j, for 0: 0', [log2_hex(mp.mpf(j)) for j in range(16)])
+table('HU_S2_LOW_MIDDLE_LOG2', 'of j + 1/2', [log2_hex(j + mp.mpf(1) / 2) for j in range(16)])
 print('#endif')

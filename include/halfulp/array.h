@@ -29,7 +29,8 @@ extern "C" {
 enum {
   HU_LEVEL_VECTOR = 1u << 0, /* compiler vectors of the baseline instruction set */
   HU_LEVEL_AVX2 = 1u << 1,   /* AVX2, FMA */
-  HU_LEVEL_AVX512 = 1u << 2  /* AVX-512 F, BW, DQ, VL */
+  HU_LEVEL_AVX512 = 1u << 2, /* AVX-512 F, BW, DQ, VL */
+  HU_LEVEL_VBMI = 1u << 3    /* AVX-512 VBMI, with the one before: off where that is */
 };
 /* The levels that this library has and this processor can run. */
 HU_API uint32_t hu_levels(void);

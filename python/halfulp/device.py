@@ -21,4 +21,4 @@ def device_available() -> Tuple[bool, str]:
 def levels() -> List[str]:
     """Kernel levels that the library has and this processor can run; results do not depend on them."""
     found = abi.main().hu_levels()
-    return [name for bit, name in enumerate(('vector', 'avx2', 'avx512')) if found >> bit & 1]
+    return [name for bit, name in enumerate(('vector', 'avx2', 'avx512', 'vbmi')) if found >> bit & 1]

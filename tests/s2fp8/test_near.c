@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Tensors truncated by a product of their significands against the same tensors by their exact statistics (which a call
- * that is asked for them takes): bits and events, at every level, for any number of threads, in place or not; and the
- * tables behind them. */
+ * that is asked for them takes): bits and events, at every level, for any number of threads, in place or not; the
+ * tables behind them; and the passes by those tables at every bound. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,8 @@ static const char *const kinds[] = {"s2fp8",
                                     "s2fp8(ue4m3)",
                                     "s2fp8(bfloat16;target=15)"};
 enum { KINDS = sizeof kinds / sizeof *kinds, MOST = 70000 };
-static const uint32_t levels_off[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2};
+static const uint32_t levels_off[] = {0, HU_LEVEL_VBMI, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2};
+enum { LEVELS = sizeof levels_off / sizeof *levels_off };
 
 static float x[MOST], want[MOST], z[MOST];
 
@@ -94,9 +96,27 @@ static void any_tensor(void **state) {
   t_random r = {t_seed("s2fp8_near", 92)};
   for (int i = 0; i < 6000; i++) {
     size_t n = 1 + t_below(&r, t_below(&r, 8) == 0 ? 5000 : 200);
-    one_tensor(&r, n, levels_off[i % 3]);
+    one_tensor(&r, n, levels_off[i % LEVELS]);
   }
-  for (int i = 0; i < 6; i++) one_tensor(&r, 40000 + t_below(&r, MOST - 40001), levels_off[i % 3]);
+  for (int i = 0; i < 2 * LEVELS; i++) one_tensor(&r, 40000 + t_below(&r, MOST - 40001), levels_off[i % LEVELS]);
+}
+
+typedef void rough_call(size_t, const uint32_t *, hu_s2_rough *);
+typedef int pass_call(const hu_s2_table *, const hu_s2_near *, size_t, uint32_t *, const uint32_t *, hu_s2_passed *);
+
+/* Those of bytes, where the processor has them. */
+static rough_call *rough_of(const hu_s2_lanes *lanes) {
+#if HU_X86_LEVELS
+  if (hu_levels() & HU_LEVEL_VBMI) return hu_s2_rough_bytes;
+#endif
+  return lanes->rough;
+}
+
+static pass_call *pass_of_bytes(void) {
+#if HU_X86_LEVELS
+  if (hu_levels() & HU_LEVEL_VBMI) return hu_s2_pass_bytes;
+#endif
+  return NULL;
 }
 
 /* What was decided by a product is what the statistics say; most tensors of such are. */
@@ -105,7 +125,7 @@ static void tables(void **state) {
   t_random r = {t_seed("s2fp8_near_tables", 93)};
   unsigned decided = 0, tensors = 60000;
   for (unsigned i = 0; i < tensors; i++) {
-    const hu_s2_lanes *lanes = hu_s2_lanes_for(hu_levels() & ~levels_off[i % 3]);
+    const hu_s2_lanes *lanes = hu_s2_lanes_for(hu_levels() & ~levels_off[i % LEVELS]);
     size_t n = 20 + t_below(&r, 60);
     int at = t_between(&r, -40, 40);
     hu_s2fp8 kind;
@@ -118,7 +138,7 @@ static void tables(void **state) {
     assert_int_equal(hu_s2fp8_sum_n(n, x, 1, &sums, NULL), HU_OK);
     hu_s2 map = hu_s2_of(&kind, 0, 0, t_mode(HU_RNE));
     hu_s2_moments(&mu, &m, sums.high, sums.low, sums.count, sums.top, map.target);
-    lanes->rough(n, (const uint32_t *)(const void *)x, &rough);
+    (i % LEVELS ? lanes->rough : rough_of(lanes))(n, (const uint32_t *)(const void *)x, &rough);
     assert_int_equal(rough.count, sums.count);
     assert_int_equal(rough.top, sums.top);
     if (!lanes->near(&got, &map, &rough)) continue;
@@ -138,7 +158,95 @@ static void tables(void **state) {
   assert_true(decided > tensors - tensors / 20);
 }
 
+/* ---- passes by a table ---- */
+
+/* Every bound and the patterns beside it, what is not tiny and beside it, the largest, zeros, and some between. */
+static size_t draw_edges(t_random *r, const hu_s2_table *t, const hu_s2_near *near, uint32_t *u) {
+  size_t n = 0;
+  for (uint32_t c = 1; c <= near->top_code; c++) {
+    for (uint32_t k = 0; k < 3; k++) u[n++] = t->bound[0][c] - 1 + k;
+  }
+  for (uint32_t k = 0; k < 3; k++) u[n++] = t->tiny[0] - 1 + k;
+  for (uint32_t k = 0; k < 3; k++) u[n++] = near->top - k;
+  u[n++] = 0;
+  for (uint32_t k = t_below(r, 100); k > 0; k--) u[n++] = 0x800000 + t_next32(r) % (near->top - 0x800000 + 1);
+  for (size_t i = 0; i < n; i++) {
+    size_t j = i + t_below(r, (unsigned)(n - i));
+    uint32_t v = u[j];
+    u[j] = u[i];
+    u[i] = v | (t_next32(r) & 0x80000000);
+  }
+  return n;
+}
+
+static hu_s2_passed by_search(const hu_s2_table *t, const hu_s2_near *near, size_t n, uint32_t *to, const uint32_t *u) {
+  hu_s2_passed counts = {0, 0, 0, 0};
+  for (size_t i = 0; i < n; i++) {
+    uint32_t a = u[i] & 0x7FFFFFFF, c = 0;
+    while (c < near->top_code && a >= t->bound[0][c + 1]) c++;
+    to[i] = t->value[c] | (u[i] & 0x80000000);
+    if (!near->negzero && t->value[c] == 0) to[i] = 0;
+    counts.none += c == 0;
+    counts.low += a < near->normal;
+    counts.tiny += a < t->tiny[0];
+    counts.tops += a == near->top;
+  }
+  return counts;
+}
+
+static unsigned check_pass(pass_call *pass, const hu_s2_table *t, const hu_s2_near *near, size_t n, const uint32_t *u) {
+  static uint32_t expected[1024], got[1024];
+  hu_s2_passed counts = {0, 0, 0, 0}, right = by_search(t, near, n, expected, u);
+  if (!pass(t, near, n, got, u, &counts)) return 0;
+  for (size_t i = 0; i < n; i++) {
+    if (got[i] != expected[i]) fail_msg("number %zu, %08X: %08X, not %08X", i, u[i], got[i], expected[i]);
+  }
+  assert_memory_equal(&counts, &right, sizeof counts);
+  return 1;
+}
+
+/* Tables from narrow to wide, with places crowded into the buckets of bytes (which those refuse) and not. */
+static void passes(void **state) {
+  (void)state;
+  static uint32_t u[1024];
+  t_random r = {t_seed("s2fp8_near_passes", 94)};
+  const hu_s2_lanes *lanes = hu_s2_lanes_for(hu_levels());
+  pass_call *bytes = pass_of_bytes();
+  unsigned taken = 0, offered = 0;
+  for (unsigned i = 0; lanes && lanes->pass && i < 4000; i++) {
+    hu_s2fp8 kind;
+    hu_s2_rough rough;
+    hu_s2_table t;
+    int at = t_between(&r, -30, 30);
+    size_t n = 20 + t_below(&r, 60);
+    float spread = i % 4 ? 1 : t_float((t_between(&r, 90, 127) & 0xFF) * 0x800000u);
+    for (size_t k = 0; k < n; k++)
+      x[k] = (i % 4 ? bell(&r) : 1 + spread * bell(&r)) * t_float((uint32_t)(127 + at) << 23);
+    assert_int_equal(hu_s2fp8_parse(&kind, kinds[i % 5], NULL), HU_OK);
+    hu_s2 map = hu_s2_of(&kind, 0, 0, draw_mode(&r));
+    map.spec.round = HU_RNE;
+    lanes->rough(n, (const uint32_t *)(const void *)x, &rough);
+    if (!lanes->near(&t, &map, &rough) || t.tiny[0] < t.bound[0][1]) continue;
+    const hu_spec *s = &map.spec;
+    hu_s2_near near = {rough.top, t.bound[0][(uint32_t)1 << s->m], s->negzero, (uint32_t)1 << s->m,
+                       (uint32_t)(map.target - s->emin + 1) << s->m};
+    n = draw_edges(&r, &t, &near, u);
+    assert_int_equal(check_pass(lanes->pass, &t, &near, n, u), 1);
+    if (!bytes) continue;
+    taken += check_pass(bytes, &t, &near, n, u);
+    offered++;
+  }
+  print_message("tables of bytes took %u of %u\n", taken, offered);
+  if (bytes) assert_true(taken > offered / 2 && taken < offered);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(any_tensor), cmocka_unit_test(tables)};
+#if HU_FAULT == 198 || HU_FAULT == 199
+  if (!pass_of_bytes()) {
+    printf("AVX-512 VBMI: not here\n");
+    return 77;
+  }
+#endif
+  const struct CMUnitTest tests[] = {cmocka_unit_test(any_tensor), cmocka_unit_test(tables), cmocka_unit_test(passes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
