@@ -63,9 +63,9 @@ static hu_status check_amax_value(const float *amax) {
 }
 
 static hu_status check_stats(hu_extent *a, const hu_scaled_call *c) {
-  hu_scaled_sizes n = hu_scaled_sizes_of(c->rows, c->cols, &c->scaling);
   memset(a, 0, sizeof *a);
   if (!c->stats) return HU_OK;
+  hu_scaled_sizes n = hu_scaled_sizes_of(c->rows, c->cols, &c->scaling);
   return hu_extent_of(a, c->stats, n.block_rows, n.block_cols, n.block_cols, sizeof *c->stats,
                       _Alignof(hu_scaled_stats));
 }

@@ -51,6 +51,9 @@ HU_FN hu_num hu_step32_some(hu_num x) {
   return z.kind == HU_KIND_ZERO ? hu_unpack32(1) : z;
 }
 
+/* Blocks of n rows or columns; side 0: one. */
+HU_FN size_t hu_blocks_along(size_t n, size_t side) { return n == 0 ? 0 : side == 0 ? 1 : (n - 1) / side + 1; }
+
 HU_OUTLINE hu_scaler hu_scaler_of(hu_scaling d, hu_mode mode) {
   hu_scaler s;
   hu_mode shared;

@@ -72,18 +72,18 @@ static size_t times(size_t a, size_t b) {
   return a == SIZE_MAX || b == SIZE_MAX || __builtin_mul_overflow(a, b, &z) ? SIZE_MAX : z;
 }
 
-static size_t blocks(size_t n, uint32_t side) { return n == 0 ? 0 : side == 0 ? 1 : (n - 1) / side + 1; }
-
-static size_t filled_up(size_t n, uint32_t side, int pad) { return pad && side ? times(blocks(n, side), side) : n; }
+static size_t filled_up(size_t n, uint32_t side, int pad) {
+  return pad && side ? times(hu_blocks_along(n, side), side) : n;
+}
 
 hu_scaled_sizes hu_scaled_sizes_of(size_t rows, size_t cols, const hu_scaling *d) {
   hu_scaled_sizes z = {0};
   if (hu_scaling_check(d, NULL) != HU_OK) return z;
   unsigned width = 1u + d->element.e + d->element.m;
-  z.block_rows = blocks(rows, d->rows);
-  z.block_cols = blocks(cols, d->cols);
-  z.code_bytes = hu_format_limits(d->element).storage / 8;
-  z.scale_bytes = hu_format_limits(d->scale).storage / 8;
+  z.block_rows = hu_blocks_along(rows, d->rows);
+  z.block_cols = hu_blocks_along(cols, d->cols);
+  z.code_bytes = hu_code_bytes(d->element);
+  z.scale_bytes = hu_code_bytes(d->scale);
   z.codes = times(times(rows, cols), z.code_bytes);
   z.scales = times(times(z.block_rows, z.block_cols), z.scale_bytes);
   if (width > 8) return z;

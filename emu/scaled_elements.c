@@ -177,6 +177,12 @@ static void give(const hu_scaled_work *g, int way, hu_scaled_strip *s, uint32_t 
   s->back = back;
 }
 
+/* Rows that a strip may have: that of blocks lying under one another is one row after the other. */
+static size_t rows_at_once(const hu_scaled_work *g, const hu_scaled_group *w, size_t first, int whole) {
+  int can = whole && g->c.z && w->way[first] == HU_SHIFT && !w->stats && g->grid.narrow.round < HU_SRA;
+  return can ? HU_STRIP_ROWS : 1;
+}
+
 /* Blocks of one way. */
 static void run_strips(const hu_scaled_work *g, const hu_scaled_group *w, size_t first, size_t past,
                        hu_events *counts) {
@@ -188,11 +194,54 @@ static void run_strips(const hu_scaled_work *g, const hu_scaled_group *w, size_t
   s.by = w->by + first;
   s.back = g->c.codes || w->way[first] == HU_SHIFT ? NULL : w->back + first;
   give(g, w->way[first], &s, by, back);
-  for (size_t row = w->row, n = s.n; row < w->last; row++) {
+  s.ldx = g->c.ldx;
+  s.ldz = g->c.ldz;
+  size_t most = rows_at_once(g, w, first, s.n == end - at);
+  for (size_t row = w->row, n = s.n; row < w->last; row += s.rows) {
+    s.rows = hu_smaller_size(most, w->last - row);
     for (size_t i = at; i < end; i += n) { /* more than one turn: within one block */
       s.n = hu_smaller_size(n, end - i);
       strip_of_row(g, w, first, row, w->col + i, &s, back, counts);
     }
+  }
+}
+
+/* ---- rows together ---- */
+
+/* Rows of blocks k ... past - 1 of each. */
+static void strip_of_rows(const hu_scaled_work *g, const hu_scaled_group *w, size_t first, size_t rows, size_t k,
+                          size_t past, hu_events *counts) {
+  size_t side = g->s.side_cols;
+  hu_scaled_strip s;
+  memset(&s, 0, sizeof s);
+  s.n = hu_smaller_size(past * side, w->n) - k * side;
+  s.x = hu_scaled_x(g, w->row + first, k * side);
+  s.z = z_at(g, w->row + first, k * side);
+  s.by = w->by + first * g->s.block_cols + k;
+  s.side = g->s.block_cols == 1 ? 31 : 63 - hu_clz64(side);
+  s.rows = rows;
+  s.ldx = g->c.ldx;
+  s.ldz = g->c.ldz;
+  s.ldby = g->s.block_cols;
+  g->strips->round(&g->grid, HU_SHIFT, 0, &s, counts);
+}
+
+void hu_scaled_rows(const hu_scaled_work *g, const hu_scaled_group *w, hu_events *counts) {
+  const size_t rows = w->last - w->row, blocks = g->s.block_cols;
+  for (size_t row = 0, next; row < rows; row = next) {
+    for (next = row; next < rows; next++) {
+      size_t k = 0;
+      while (k < blocks && w->way[next * blocks + k] == HU_SHIFT) k++;
+      if (k < blocks) break;
+    }
+    if (next > row) strip_of_rows(g, w, row, next - row, 0, blocks, counts);
+    if (next == rows) break;
+    /* A row some blocks of which are done already. */
+    for (size_t k = 0, past; k < blocks; k = past + 1) {
+      for (past = k; past < blocks && w->way[next * blocks + past] == HU_SHIFT;) past++;
+      if (past > k) strip_of_rows(g, w, next, 1, k, past, counts);
+    }
+    next++;
   }
 }
 

@@ -27,13 +27,31 @@ static void run_group(const hu_scaled_work *g, size_t p, size_t q, hu_scaled_gro
   }
 }
 
+/* Rows from p times so many on, together. */
+static void run_rows(const hu_scaled_work *g, size_t p, hu_scaled_group *w, hu_events *counts) {
+  w->row = p * g->together;
+  w->last = hu_smaller_size(w->row + g->together, g->c.rows);
+  w->col = 0;
+  w->n = g->c.cols;
+  w->count = (w->last - w->row) * g->s.block_cols;
+  w->stats = NULL;
+  hu_scaled_scales(g, w, counts);
+  hu_scaled_rows(g, w, counts);
+}
+
 static void groups_part(void *context, size_t part) {
   const hu_scaled_work *g = context;
   hu_events counts = {0};
   hu_scaled_group w;
   hu_scaled_group_start(&w);
   size_t first = part * g->part, last = hu_smaller_size(first + g->part, g->items);
-  for (size_t i = first; i < last; i++) run_group(g, i / g->groups, i % g->groups * g->across, &w, &counts);
+  for (size_t i = first; i < last; i++) {
+    if (g->together) {
+      run_rows(g, i, &w, &counts);
+    } else {
+      run_group(g, i / g->groups, i % g->groups * g->across, &w, &counts);
+    }
+  }
   g->counts[part] = counts;
 }
 
@@ -156,17 +174,17 @@ static void run_one(hu_scaled_work *g) {
   }
 }
 
+/* hu_scaled_sizes_of would check the description once more. */
 hu_scaled_shape hu_scaled_shape_of(size_t rows, size_t cols, const hu_scaling *d) {
-  hu_scaled_sizes sizes = hu_scaled_sizes_of(rows, cols, d);
   hu_scaled_shape s;
   s.rows = rows;
   s.cols = cols;
   s.side_rows = d->rows && d->rows < rows ? d->rows : rows;
   s.side_cols = d->cols && d->cols < cols ? d->cols : cols;
-  s.block_rows = sizes.block_rows;
-  s.block_cols = sizes.block_cols;
-  s.code_size = sizes.code_bytes;
-  s.scale_size = sizes.scale_bytes;
+  s.block_rows = hu_blocks_along(rows, d->rows);
+  s.block_cols = hu_blocks_along(cols, d->cols);
+  s.code_size = hu_code_bytes(d->element);
+  s.scale_size = hu_code_bytes(d->scale);
   return s;
 }
 
@@ -181,9 +199,8 @@ static void flatten(hu_scaled_work *g) {
   c->rows = s->block_rows = 1;
 }
 
-static int kernels_can(hu_scaled_work *g) {
+static int kernels_can(const hu_scaled_work *g) {
   const hu_spec *f = &g->scaler.element;
-  if (!hu_narrow_of(&g->narrow, f)) return 0;
   return !g->c.z || (hu_format_fits_binary32(g->c.scaling.element) && f->emin - f->m >= -126);
 }
 
@@ -192,8 +209,21 @@ static void choose(hu_scaled_work *g) {
   uint32_t levels = hu_levels_for(g->c.exec);
   g->kernels = hu_kernels_for(levels);
   g->lanes = hu_scaled_lanes_for(levels);
-  if (g->kernels && (!g->lanes || !kernels_can(g))) g->kernels = NULL;
-  if (g->kernels && hu_scaled_grid_of(&g->grid, &g->scaler)) g->strips = hu_scaled_strips_for(levels);
+  int strips = hu_scaled_grid_of(&g->grid, &g->scaler), narrow = strips || hu_narrow_of(&g->narrow, &g->scaler.element);
+  if (strips) g->narrow = g->grid.narrow;
+  if (g->kernels && (!g->lanes || !narrow || !kernels_can(g))) g->kernels = NULL;
+  if (g->kernels && strips) g->strips = hu_scaled_strips_for(levels);
+}
+
+/* How many rows of blocks that have one row each go together: values under scales of powers of two, by strips, without
+ * random words or statistics; as many as stay in the first-level cache. */
+static size_t rows_together(const hu_scaled_work *g) {
+  const size_t side = g->s.side_cols;
+  int by_strips = g->has_powers && g->c.z && !g->c.stats && g->grid.narrow.round < HU_SRA;
+  int sides = g->s.block_cols == 1 || (side >= HU_SIDE_MIN && (side & (side - 1)) == 0);
+  if (!by_strips || !sides || g->s.side_rows != 1 || g->c.cols > HU_STRIP) return 0;
+  size_t most = 4 * HU_STRIP / g->c.cols, blocks = HU_GROUP / g->s.block_cols;
+  return most < blocks ? most : blocks;
 }
 
 void hu_scaled_run(const hu_scaled_call *call) {
@@ -223,5 +253,11 @@ void hu_scaled_run(const hu_scaled_call *call) {
   hu_scaled_scales_plan(&g);
   g.across = g.s.side_cols >= HU_STRIP ? 1 : HU_STRIP / g.s.side_cols;
   g.groups = (g.s.block_cols - 1) / g.across + 1;
+  g.together = rows_together(&g);
+  if (g.together) {
+    size_t items = (g.c.rows - 1) / g.together + 1;
+    add_counts(&g, in_parts(&g, items, g.together * g.c.cols, groups_part));
+    return;
+  }
   add_counts(&g, in_parts(&g, g.s.block_rows * g.groups, g.across * g.s.side_rows * g.s.side_cols, groups_part));
 }

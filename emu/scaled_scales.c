@@ -73,13 +73,13 @@ static void start_stats(hu_scaled_stats *s, uint32_t amax, uint32_t code, uint64
 
 /* Block k that lanes made no scale for; its elements, too, where only the core takes them. */
 static void one_block(const hu_scaled_work *g, hu_scaled_group *w, size_t k, hu_events *counts) {
-  size_t side = g->s.side_cols, n = hu_smaller_size(side, w->n - k * side), col = w->col + k * side;
+  const hu_scaled_place p = hu_scaled_place_of(g, w, k);
   uint64_t special = 0;
   uint32_t amax = w->top[k];
   if (amax >= 0x7F800000) {
     amax = 0;
-    for (size_t i = w->row; i < w->last; i++) {
-      amax = hu_scaled_limited_top(g, n, hu_scaled_x(g, i, col), amax, &special);
+    for (size_t i = p.row; i < p.last; i++) {
+      amax = hu_scaled_limited_top(g, p.n, hu_scaled_x(g, i, p.col), amax, &special);
     }
   }
   hu_shared b = shared_of(g, w, amax, special && g->scaler.special == HU_SPECIAL_NAN);
@@ -89,8 +89,8 @@ static void one_block(const hu_scaled_work *g, hu_scaled_group *w, size_t k, hu_
   w->way[k] = (uint8_t)way;
   if (way != HU_BY_CORE) return;
   hu_events own = {0};
-  for (size_t i = w->row; i < w->last; i++) {
-    hu_scaled_span s = {i, col, n};
+  for (size_t i = p.row; i < p.last; i++) {
+    hu_scaled_span s = {i, p.col, p.n};
     hu_scaled_core(g, s, &b, &own);
   }
   hu_events_add(counts, &own);
@@ -242,9 +242,11 @@ static void store_scales(const hu_scaled_work *g, const hu_scaled_group *w) {
 
 /* Blocks of several rows: their columns first. */
 static void look_at_group(const hu_scaled_work *g, hu_scaled_group *w) {
-  size_t rows = w->last - w->row, side = g->s.side_cols;
-  if (!g->lanes || rows == 1) {
-    for (size_t i = w->row; i < w->last; i++) hu_scaled_look(g, w->n, side, hu_scaled_x(g, i, w->col), w->top);
+  size_t rows = w->last - w->row, side = g->s.side_cols, next = g->together ? g->s.block_cols : 0;
+  if (!g->lanes || rows == 1 || g->together) {
+    for (size_t i = 0; i < rows; i++) {
+      hu_scaled_look(g, w->n, side, hu_scaled_x(g, w->row + i, w->col), w->top + i * next);
+    }
     return;
   }
   for (size_t at = 0, n; at < w->n; at += n) { /* more than one turn: of one block */

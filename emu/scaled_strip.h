@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/scaled_strip.h - elements under shared scales in one go: scaled, rounded, stored as codes or scaled back, a strip
- * of a row at a time, and codes to values the same way. One table a level; who calls sees no instruction set.
+ * of a row or of some rows at a time, and codes to values the same way. One table a level; who calls sees no
+ * instruction set.
  *
  * Rounding is the middle way of emu/lanes.h by sums, for every finite element, in one stretch without branches:
  *   - Under a scale 2^e the element is not divided: the grid is multiplied. Anchor, bottom and max of the grid times
@@ -18,6 +19,7 @@
 #include "emu/narrow.h"
 #include "emu/scaled.h"
 
+enum { HU_STRIP_ROWS = 1 << 16 }; /* at most, which 32 bits of a lane count */
 enum { HU_STRIP = 1024 }; /* elements of a strip at most: all that belongs to it stays in the first-level cache */
 
 /* The element format under the mode, for lanes. */
@@ -40,7 +42,9 @@ typedef struct hu_scaled_strip {
   void *z;                   /* values, or codes of 1 or 2 bytes */
   const uint32_t *by, *back; /* amounts of HU_SHIFT, else floats; back not read for codes */
   int32_t side;              /* by, back are of element i: [i]; or [i >> side], 2^side at least HU_SIDE_MIN */
-  uint32_t *marks;           /* NULL, or one an element: 1 where it saturated, 2^16 where it became zero */
+  uint32_t *marks;           /* NULL, or one an element, with room for whole vectors: 1: saturated, 2^16: now zero */
+  size_t rows, ldx, ldz;     /* values under HU_SHIFT in a deterministic mode, without marks: of so many rows; else 1 */
+  size_t ldby;               /* from a row's amounts to those of the next; 0: the same */
   uint64_t key, word;        /* random words: element i draws number word + i */
 } hu_scaled_strip;
 

@@ -75,7 +75,9 @@ static inline __attribute__((always_inline)) rounded strip_one(const hu_narrow *
   const strip_lanes shifted = grid_times(grid, by), *k = way == HU_SHIFT ? &shifted : grid;
   hu_lane a = u & k->middle.magnitude, y = quotient(k, way, a, by);
   hu_middle_result m = hu_middle(t, &k->middle, round, 2, way == HU_SHIFT ? u : y | (u ^ a), y, random);
-  hu_mask over = hu_mask_lt(k->max, m.result), small = hu_mask_lt(y, k->middle.bottom);
+  /* Zeros, of which a network has many, are below the normal numbers and raise nothing. */
+  hu_mask over = hu_mask_lt(k->max, m.result);
+  hu_mask small = hu_mask_andnot(hu_mask_lt(y, k->middle.bottom), hu_mask_eq(y, HU_ALL(0)));
   hu_lane kept = hu_smaller(m.result, k->max);
   hu_mask exact = hu_mask_eq(kept, y);
   c->middle.exact = hu_count_mask(c->middle.exact, exact);
@@ -103,29 +105,48 @@ typedef struct strip_arrays {
   void *z;
   uint32_t *marks;
   int32_t side;
+  size_t few;                  /* elements behind `end`, of values under HU_SHIFT */
+  size_t rows, ldx, ldz, ldby; /* more than one: of values under HU_SHIFT */
 } strip_arrays;
 
 static inline __attribute__((always_inline)) hu_lane of_block(const strip_arrays *s, const uint32_t *x, size_t i) {
   return s->side < 0 ? load(x + i) : HU_ALL(x[i >> s->side]);
 }
 
-/* Elements from `first` to `end`, whole vectors. */
+static inline __attribute__((always_inline)) hu_lane few_of_block(const strip_arrays *s, const uint32_t *x, size_t i,
+                                                                  size_t n) {
+  return s->side < 0 ? hu_load_few(x + i, n) : HU_ALL(x[i >> s->side]);
+}
+
+/* Elements from `first` to `end`, whole vectors, and `few` behind them. */
 static inline __attribute__((always_inline)) void strip_loop(const hu_scaled_grid *g, int round, int way, int to,
                                                              const strip_arrays *arrays, size_t first, size_t end,
                                                              hu_events *events) {
   const hu_narrow copy = g->narrow, *t = &copy; /* its own, so that no store can be thought to change it */
   const strip_arrays s = *arrays;
   const strip_lanes k = strip_lanes_of(g);
+  const int plain = way == HU_SHIFT && to == HU_TO_VALUE;
+  const size_t rows = plain && round < HU_SRA ? s.rows : 1;
   strip_counts c = {no_middle_counts(), hu_count_none()};
-  for (size_t i = first; i < end; i += HU_W) {
-    hu_lane random = round >= HU_SRA ? load(s.random + i) : HU_ALL(0);
-    hu_lane back = way != HU_SHIFT && to == HU_TO_VALUE ? of_block(&s, s.back, i) : HU_ALL(0);
-    rounded r = strip_one(t, &k, round, way, to, load(s.x + i), of_block(&s, s.by, i), back, random,
-                          s.marks ? s.marks + i : NULL, &c);
-    put(s.z, i, to, 0, r);
+  for (size_t row = 0; row < rows; row++) {
+    const uint32_t *x = s.x + row * s.ldx, *by = s.by + row * s.ldby;
+    uint32_t *z = plain ? (uint32_t *)s.z + row * (HU_WRONG(197) ? s.ldx : s.ldz) : NULL;
+    for (size_t i = first; i < end; i += HU_W) {
+      hu_lane random = round >= HU_SRA ? load(s.random + i) : HU_ALL(0);
+      hu_lane back = way != HU_SHIFT && to == HU_TO_VALUE ? of_block(&s, s.back, i) : HU_ALL(0);
+      rounded r = strip_one(t, &k, round, way, to, load(x + i), of_block(&s, by, i), back, random,
+                            s.marks ? s.marks + i : NULL, &c);
+      put(plain ? z : s.z, i, to, 0, r);
+    }
+    if (!plain || !s.few) continue;
+    hu_lane random = round >= HU_SRA ? hu_load_few(s.random + end, s.few) : HU_ALL(0);
+    rounded r = strip_one(t, &k, round, way, to, hu_load_few(x + end, s.few), few_of_block(&s, by, end, s.few),
+                          HU_ALL(0), random, s.marks ? s.marks + end : NULL, &c);
+    hu_store_few(z + end, r.value, s.few);
   }
   uint64_t zero = hu_count_sum(c.middle.zero), over = hu_count_sum(c.over);
-  events->inexact += end - first - hu_count_sum(c.middle.exact);
+  uint64_t all = rows * (end - first + (plain && s.few ? HU_W : 0));
+  events->inexact += all - hu_count_sum(c.middle.exact);
   events->underflow += hu_count_sum(c.middle.underflow);
   events->to_zero += zero - hu_count_sum(c.middle.zero_in);
   events->subnormal += hu_count_sum(c.middle.small) - zero;
@@ -185,16 +206,12 @@ static const uint32_t *strip_words(uint32_t words[WORDS], uint64_t key, uint64_t
   return words + head + HU_WRONG(100);
 }
 
-static inline hu_lane few_of_block(const strip_arrays *s, const uint32_t *x, size_t i, size_t n) {
-  return s->side < 0 ? hu_load_few(x + i, n) : HU_ALL(x[i >> s->side]);
-}
-
 /* Fewer than HU_W elements from i on: through padded copies. */
 static void strip_few(const hu_scaled_grid *g, strip_function f, int to, const strip_arrays *s, size_t i, size_t n,
                       hu_events *events) {
   uint32_t x[HU_W], by[HU_W], back[HU_W], random[HU_W], marks[HU_W], z[HU_W];
   size_t size = to == HU_TO_VALUE ? 4 : (size_t)to;
-  const strip_arrays few = {x, by, back, random, z, s->marks ? marks : NULL, HU_EACH};
+  const strip_arrays few = {x, by, back, random, z, s->marks ? marks : NULL, HU_EACH, 0, 1, 0, 0, 0};
   store(x, hu_load_few(s->x + i, n));
   store(by, few_of_block(s, s->by, i, n));
   for (size_t k = n; k < HU_W; k++) by[k] = by[0]; /* no division by zero */
@@ -212,12 +229,14 @@ static void strip_few(const hu_scaled_grid *g, strip_function f, int to, const s
 static void strip_round(const hu_scaled_grid *g, int way, int to, const hu_scaled_strip *p, hu_events *events) {
   uint32_t words[WORDS];
   strip_function f = function_of(g->narrow.round, way, to);
-  strip_arrays s = {p->x, p->by, p->back, NULL, p->z, p->marks, p->side};
+  size_t end = p->n / HU_W * HU_W, few = HU_WRONG(101) ? 0 : p->n - end;
+  int plain = way == HU_SHIFT && to == HU_TO_VALUE;
+  strip_arrays s = {p->x,    p->by,           p->back, NULL,   p->z,   p->marks,
+                    p->side, plain ? few : 0, p->rows, p->ldx, p->ldz, p->ldby};
   if (g->narrow.round >= HU_SRA) s.random = strip_words(words, p->key, p->word, p->n);
-  size_t end = p->n / HU_W * HU_W;
   hu_float_env saved = hu_float_env_enter(hu_direction_of(g->narrow.round));
-  if (end) f(g, &s, 0, end, events);
-  if (end < p->n && !HU_WRONG(101)) strip_few(g, f, to, &s, end, p->n - end, events);
+  if (end || plain) f(g, &s, 0, end, events);
+  if (few && !plain) strip_few(g, f, to, &s, end, few, events);
   hu_float_env_leave(saved);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/scaled_work.h - a scaled tensor in the making: what hu_scaled_run's files share. A group is a row of blocks whose
  * magnitudes are looked at, whose scales are made and whose elements are rounded before the next group's are, so that
- * its elements come from memory once.
+ * its elements come from memory once. Rows of a few short blocks each are a group together.
  *
  *   emu/scaled_run.c       the call: what may go fast, groups over threads, the whole matrix as one block
  *   emu/scaled_scales.c    amax, scales, and the way that each block's elements go
@@ -47,12 +47,13 @@ typedef struct hu_scaled_work {
   hu_narrow scale_narrow;
   float part_factor;     /* steps encode: what amax is multiplied by */
   size_t across, groups; /* blocks in a group, groups side by side */
-  size_t items, part;    /* what is done in parts, and how many of it a part has */
-  hu_shared one;         /* the shared scale where a block is the whole matrix */
-  uint32_t one_top;      /* the largest finite magnitude there */
-  int one_special;       /* are there others? */
-  hu_events *counts;     /* one a part */
-  uint32_t *tops;        /* one a part: the largest magnitude */
+  size_t together;    /* rows of a group that has whole rows, the blocks of each behind those of the one before; or 0 */
+  size_t items, part; /* what is done in parts, and how many of it a part has */
+  hu_shared one;      /* the shared scale where a block is the whole matrix */
+  uint32_t one_top;   /* the largest finite magnitude there */
+  int one_special;    /* are there others? */
+  hu_events *counts;  /* one a part */
+  uint32_t *tops;     /* one a part: the largest magnitude */
 } hu_scaled_work;
 
 typedef struct hu_scaled_group {
@@ -82,6 +83,18 @@ static inline uint8_t *hu_scaled_code(const hu_scaled_work *g, size_t row, size_
 static inline uint8_t *hu_scaled_scale(const hu_scaled_work *g, size_t p, size_t q) {
   return (uint8_t *)g->c.codes->scales + (p * g->c.codes->lds + q) * g->s.scale_size;
 }
+/* Rows, columns of block k of a group. */
+typedef struct hu_scaled_place {
+  size_t row, last, col, n;
+} hu_scaled_place;
+static inline hu_scaled_place hu_scaled_place_of(const hu_scaled_work *g, const hu_scaled_group *w, size_t k) {
+  size_t side = g->s.side_cols, j = g->together ? k % g->s.block_cols : k;
+  hu_scaled_place p = {w->row, w->last, w->col + j * side, w->n - j * side < side ? w->n - j * side : side};
+  if (!g->together) return p;
+  p.row += HU_WRONG(201) ? 0 : k / g->s.block_cols;
+  p.last = p.row + 1;
+  return p;
+}
 static inline size_t hu_smaller_size(size_t a, size_t b) { return a < b ? a : b; }
 static inline float hu_float_of_num(hu_num x) { return hu_float_of_bits(hu_pack32(x)); }
 
@@ -106,5 +119,7 @@ void hu_scaled_core(const hu_scaled_work *g, hu_scaled_span s, const hu_shared *
 /* Rows row ... last - 1 of blocks first ... past - 1 of the group, which go one way, none of them HU_BY_CORE. */
 void hu_scaled_elements(const hu_scaled_work *g, const hu_scaled_group *w, size_t first, size_t past,
                         hu_events *counts);
+/* A group of rows together, but for what is done. */
+void hu_scaled_rows(const hu_scaled_work *g, const hu_scaled_group *w, hu_events *counts);
 
 #endif
