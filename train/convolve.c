@@ -37,6 +37,7 @@ static shape shape_of(const hu_convolution *c) {
 }
 
 typedef struct call {
+  const hu_cpu *cpu;
   const hu_convolution *c;
   shape s;
   hu_tile_loop *tiles;
@@ -141,7 +142,10 @@ static void round_gifts(const call *k, size_t n, float *x, size_t image) {
   hu_rounding_counts counts, *to = k->counts ? &k->counts[image] : k->c->counts;
   for (size_t i = 0; i < n; i++) memset(x + i * s->deep + s->area, 0, (s->deep - s->area) * sizeof *x);
   memset(&counts, 0, sizeof counts);
-  if (hu_rounding_apply(1, n * s->deep, x, x, k->rounding, NULL, &counts) != HU_OK) return; /* cannot be: checked */
+  hu_cpu_tell(k->cpu, k->c, 0);
+  hu_status done = hu_rounding_apply(1, n * s->deep, x, x, k->rounding, NULL, &counts);
+  hu_cpu_tell(k->cpu, k->c, 1);
+  if (done != HU_OK) return; /* cannot be: checked */
   to->over += counts.over;
   hu_events_add(&to->events, &counts.events);
 }
@@ -245,7 +249,7 @@ static void give_images(const hu_cpu *cpu, size_t work, call *k) {
 
 int hu_cpu_convolve(void *self, int what, const hu_convolution *c) {
   const hu_cpu *cpu = self;
-  call k = {c, shape_of(c), cpu->loops->tiles, c->w, c->dw, NULL, NULL};
+  call k = {cpu, c, shape_of(c), cpu->loops->tiles, c->w, c->dw, NULL, NULL};
   const shape *s = &k.s;
   if (!k.tiles || s->broad > ROOM || s->deep > ROOM || s->across * PANEL > ROOM) return 0;
   if (what == HU_CONVOLVE_POSSIBLE) return 1;

@@ -8,6 +8,10 @@
 
 /* An image with its zeros around it. */
 void hu_frame_image(const hu_convolution *c, const float *x, float *z);
+/* Rounding within a loop begins or ends. */
+static inline void hu_cpu_tell(const hu_cpu *cpu, const hu_convolution *c, int ends) {
+  if (c->tell && cpu->threads <= 1) c->tell(c->told, ends);
+}
 /* HU_CONVOLVE_ROUND. */
 int hu_cpu_round_image(const hu_cpu *cpu, const hu_convolution *c);
 /* HU_CONVOLVE_BLOCKS; HU_CONVOLVE_RESULT_BLOCKS and HU_CONVOLVE_WEIGHTS_BLOCKS. */

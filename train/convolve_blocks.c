@@ -8,10 +8,11 @@
 enum { PANEL = 16, ROOM = 8192, GROUP = 32, STRIP = 48 };
 
 typedef struct blocks {
+  const hu_cpu *cpu;
   const hu_convolution *c;
   hu_tile_loop *tiles;
   size_t windows, area, outputs, broad; /* of an image, of a kernel; outputs in whole panels */
-  size_t first, images;                 /* the group that is made now */
+  size_t first, images;                 /* the group that is made now; of the result: how many parts there are */
   const float *w;                       /* in panels */
   float *dw;
   int product; /* 1: the result is made as well */
@@ -29,6 +30,7 @@ int hu_cpu_blocks_possible(const hu_convolution *c) {
 static blocks blocks_of(const hu_cpu *cpu, const hu_convolution *c) {
   blocks b;
   memset(&b, 0, sizeof b);
+  b.cpu = cpu;
   b.c = c;
   b.tiles = cpu->loops->tiles;
   b.windows = c->n[HU_DOWN] * c->n[HU_ACROSS];
@@ -67,11 +69,10 @@ static void make_patches(const blocks *b, const float *x, float *z) {
   }
 }
 
-/* An image's patches, rounded; and its result. */
-static void image_part(void *context, size_t part) {
-  blocks *b = context;
+/* An image's patches, rounded, where part `part` has them; and its result. */
+static void one_image(blocks *b, size_t image, size_t part) {
   const hu_convolution *c = b->c;
-  size_t image = b->first + part, numbers = c->n[HU_HEIGHT] * c->n[HU_WIDTH] * c->channels;
+  size_t numbers = c->n[HU_HEIGHT] * c->n[HU_WIDTH] * c->channels;
   float *patches = c->gathered + part * b->windows * b->area;
   const float *x = c->x + image * numbers;
   if (c->n[HU_PAD]) {
@@ -81,8 +82,22 @@ static void image_part(void *context, size_t part) {
     x = framed;
   }
   make_patches(b, x, patches);
-  b->status[part] = hu_rounding_apply(b->windows, b->area, patches, patches, c->rounding, NULL, &b->counts[part]);
+  hu_cpu_tell(b->cpu, c, 0);
+  hu_status s = hu_rounding_apply(b->windows, b->area, patches, patches, c->rounding, NULL, &b->counts[part]);
+  if (s != HU_OK) b->status[part] = s;
+  hu_cpu_tell(b->cpu, c, 1);
   if (b->product) result_of(b, patches, c->z + image * b->windows * b->outputs);
+}
+
+static void image_part(void *context, size_t part) {
+  blocks *b = context;
+  one_image(b, b->first + part, part);
+}
+
+/* Every so many images from that of the part on, one after another where the first one's patches were. */
+static void images_part(void *context, size_t part) {
+  blocks *b = context;
+  for (size_t image = part; image < b->c->images; image += b->images) one_image(b, image, part);
 }
 
 /* Some rows of a panel of dW go on over the group's windows. */
@@ -106,41 +121,61 @@ static void strip_part(void *context, size_t part) {
   }
 }
 
-static void run(const hu_cpu *cpu, size_t parts, void (*part)(void *context, size_t part), blocks *b) {
-  if (b->windows * b->images * b->area * b->outputs >= HU_CPU_PRODUCTS_MIN) {
+static void run(const hu_cpu *cpu, size_t images, size_t parts, void (*part)(void *context, size_t part), blocks *b) {
+  if (b->windows * images * b->area * b->outputs >= HU_CPU_PRODUCTS_MIN) {
     hu_cpu_run(cpu, parts, part, b);
   } else {
     for (size_t i = 0; i < parts; i++) part(b, i);
   }
 }
 
-int hu_cpu_convolve_blocks(const hu_cpu *cpu, int what, const hu_convolution *c) {
-  blocks b = blocks_of(cpu, c);
-  size_t group = cpu->threads < GROUP ? cpu->threads : GROUP, strips = (b.area + STRIP - 1) / STRIP;
-  b.product = what == HU_CONVOLVE_RESULT_BLOCKS;
-  b.w = c->w;
-  b.dw = c->dw;
-  if (b.broad != b.outputs) {
-    b.dw = c->room;
-    for (size_t i = 0; b.product && i < b.area; i++) {
-      memcpy(c->room + i * b.broad, c->w + i * b.outputs, b.outputs * sizeof *c->room);
-      memset(c->room + i * b.broad + b.outputs, 0, (b.broad - b.outputs) * sizeof *c->room);
-      b.w = c->room;
-    }
+/* 0: a part failed. */
+static int add_counts(blocks *b) {
+  for (size_t i = 0; i < b->images; i++) {
+    if (b->status[i] != HU_OK) return 0;
+    b->c->counts->elements += b->counts[i].elements;
+    hu_events_add(&b->c->counts->events, &b->counts[i].events);
   }
-  for (b.first = 0; b.first < c->images; b.first += b.images) {
-    b.images = c->images - b.first < group ? c->images - b.first : group;
-    memset(b.counts, 0, sizeof b.counts);
-    run(cpu, b.images, image_part, &b);
-    if (!b.product) run(cpu, strips * (b.broad / PANEL), strip_part, &b);
-    for (size_t i = 0; i < b.images; i++) {
-      if (b.status[i] != HU_OK) return 0;
-      c->counts->elements += b.counts[i].elements;
-      hu_events_add(&c->counts->events, &b.counts[i].events);
+  memset(b->counts, 0, sizeof b->counts);
+  return 1;
+}
+
+static int results(const hu_cpu *cpu, blocks *b) {
+  const hu_convolution *c = b->c;
+  size_t threads = cpu->threads < GROUP ? cpu->threads : GROUP;
+  b->w = c->w;
+  if (b->broad != b->outputs) {
+    for (size_t i = 0; i < b->area; i++) {
+      memcpy(c->room + i * b->broad, c->w + i * b->outputs, b->outputs * sizeof *c->room);
+      memset(c->room + i * b->broad + b->outputs, 0, (b->broad - b->outputs) * sizeof *c->room);
     }
+    b->w = c->room;
   }
-  for (size_t i = 0; !b.product && b.dw != c->dw && i < b.area; i++) {
-    memcpy(c->dw + i * b.outputs, b.dw + i * b.broad, b.outputs * sizeof *c->dw);
+  b->product = 1;
+  b->images = c->images < threads ? c->images : threads;
+  run(cpu, c->images, b->images, images_part, b);
+  return add_counts(b);
+}
+
+/* A thread alone has the patches that it multiplies in its cache, several a few images between their meetings. */
+static int weights(const hu_cpu *cpu, blocks *b) {
+  const hu_convolution *c = b->c;
+  size_t strips = (b->area + STRIP - 1) / STRIP * (b->broad / PANEL), group = cpu->threads > 1 ? 4 * cpu->threads : 1;
+  if (group > GROUP) group = GROUP;
+  b->dw = b->broad == b->outputs ? c->dw : c->room;
+  for (b->first = 0; b->first < c->images; b->first += b->images) {
+    b->images = c->images - b->first < group ? c->images - b->first : group;
+    run(cpu, b->images, b->images, image_part, b);
+    run(cpu, b->images, strips, strip_part, b);
+    if (!add_counts(b)) return 0;
+  }
+  for (size_t i = 0; b->dw != c->dw && i < b->area; i++) {
+    memcpy(c->dw + i * b->outputs, b->dw + i * b->broad, b->outputs * sizeof *c->dw);
   }
   return 1;
+}
+
+int hu_cpu_convolve_blocks(const hu_cpu *cpu, int what, const hu_convolution *c) {
+  blocks b = blocks_of(cpu, c);
+  return what == HU_CONVOLVE_RESULT_BLOCKS ? results(cpu, &b) : weights(cpu, &b);
 }

@@ -150,6 +150,9 @@ typedef struct hu_convolution {
   const hu_rounding *rounding;
   float *rounded, *gathered, *gifts;
   hu_rounding_counts *counts;
+  /* Told where rounding within a loop begins and ends, by an engine that computes in one thread; NULL: nobody asks. */
+  void (*tell)(void *const told[2], int ends);
+  void *told[2];
 } hu_convolution;
 
 /* self: what `open` made. Pointers are into the engine's memory unless said otherwise. */

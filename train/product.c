@@ -174,8 +174,12 @@ static size_t framed_size(const hu_net *net, const hu_operator *op) {
   return net->batch * (x->height + 2 * op->n[PAD]) * (x->width + 2 * op->n[PAD]) * x->cols;
 }
 
+static void tell_rounding(void *const told[2], int ends) {
+  hu_tell((hu_net *)told[0], HU_PHASE_ROUNDING, (const hu_operator *)told[1], ends);
+}
+
 /* What an engine that needs no patches is told; without zeros around them images are as they are. */
-static hu_convolution convolution(const hu_net *net, const hu_operator *op) {
+static hu_convolution convolution(hu_net *net, hu_operator *op) {
   hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
   hu_task t = windows(net, op, 0, 0, NULL, NULL);
   hu_convolution c;
@@ -188,6 +192,9 @@ static hu_convolution convolution(const hu_net *net, const hu_operator *op) {
   c.z = z->v;
   c.framed = op->n[PAD] ? op->kept : x->v;
   c.room = net->work[HU_ROOMS - 1];
+  c.tell = net->observer ? tell_rounding : NULL;
+  c.told[0] = net;
+  c.told[1] = op;
   return c;
 }
 

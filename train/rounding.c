@@ -158,8 +158,8 @@ static hu_status into_scaled(size_t rows, size_t cols, float *z, const float *x,
 hu_status hu_rounding_apply(size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r,
                             const hu_exec *exec, hu_rounding_counts *counts) {
   hu_rounding_counts ignored;
-  /* A kind of S2FP8 is checked by its call. */
-  int lightly = r && r->kind == HU_ROUND_S2FP8 && !r->over_inf && !r->keep_nan;
+  /* A kind of S2FP8 and the description of a scaled tensor are checked by their calls. */
+  int lightly = r && (r->kind == HU_ROUND_S2FP8 || r->kind == HU_ROUND_SCALED) && !r->over_inf && !r->keep_nan;
   hu_status s = lightly ? HU_OK : hu_rounding_check(r);
   size_t n = rows * cols;
   if (s != HU_OK) return s;

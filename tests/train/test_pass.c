@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "halfulp/array.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/train/net.h"
 #include "tests/support/support.h"
@@ -154,7 +155,48 @@ static void observer(void **state) {
   hu_net_free(net);
 }
 
+/* Roundings told of a pass over two images, whose patches a convolution rounds image by image, for dX the gifts of each
+ * row of windows. */
+static int roundings_of_convolution(const char *operands, const char *dx, uint32_t threads) {
+  hu_net *net = hu_net_new(2, threads);
+  int x = hu_net_image(net, 4, 4, 1), h = hu_net_conv(net, x, 16, 3, 1, 1, 0);
+  int y = hu_net_conv(net, hu_net_relu(net, h), 16, 3, 1, 1, 0);
+  assert_true(hu_net_cross_entropy(net, hu_net_average_pool(net, y, 4, 4), 1) >= 0);
+  hu_product_rounding r = hu_product_rounding_plain();
+  if (operands) r.x = r.x_back = rounding_of(operands);
+  if (dx) r.dx_out = rounding_of(dx);
+  assert_int_equal(hu_net_round_product(net, y, &r), HU_OK);
+  assert_int_equal(hu_net_initialize(net, 1), HU_OK);
+  float in[32];
+  const uint32_t labels[2] = {1, 0};
+  seen s;
+  memset(&s, 0, sizeof s);
+  for (int i = 0; i < 32; i++) in[i] = (float)(i % 7) - 3;
+  hu_net_observe(net, see, &s);
+  assert_int_equal(hu_net_feed(net, x, in), HU_OK);
+  assert_int_equal(hu_net_labels(net, labels), HU_OK);
+  assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
+  assert_int_equal(hu_net_backward(net, 1), HU_OK);
+  assert_int_equal(s.open, 0);
+  hu_net_free(net);
+  return s.roundings;
+}
+
+static void loops_tell(void **state) {
+  (void)state;
+  int plain = roundings_of_convolution(NULL, NULL, 1), silent = roundings_of_convolution("mxfp8_e4m3", NULL, 2);
+  if (hu_levels() & HU_LEVEL_AVX2) assert_int_equal(silent, plain);
+  if (silent != plain) { /* an engine that makes patches: tensors of their own */
+    assert_int_equal(roundings_of_convolution("mxfp8_e4m3", NULL, 1), silent);
+    return;
+  }
+  /* Patches of each image for Z and for dW; what each row of windows of each image gives. */
+  assert_int_equal(roundings_of_convolution("mxfp8_e4m3", NULL, 1), plain + 2 * 2);
+  assert_int_equal(roundings_of_convolution(NULL, "float8_e5m2", 1), plain + 2 * 4);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(operands_once), cmocka_unit_test(observer)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(operands_once), cmocka_unit_test(observer),
+                                     cmocka_unit_test(loops_tell)};
   return cmocka_run_group_tests_name("pass", tests, NULL, NULL);
 }

@@ -241,8 +241,9 @@ HU_API uint64_t hu_net_digest(const hu_net *net);
 
 /* What a step is doing, for those who measure it: called when a phase begins and when it ends. Roundings of operands
  * and results of products lie inside the phases of their operators, all other phases side by side; what is not in one
- * is the engine's own. A convolution that rounds on its way (patches in blocks, dX as it is made) has no phase of
- * rounding for that: the time is its operator's. No bits depend on it, and the library reads no clock. */
+ * is the engine's own. What a convolution rounds on its way (patches in blocks, dX as it is made) is told piece by
+ * piece where one thread computes; with several, that time is its operator's. No bits depend on it, and the library
+ * reads no clock. */
 enum {
   HU_PHASE_FORWARD = 0,  /* an operator computes */
   HU_PHASE_BACKWARD = 1, /* its gradients are computed */
