@@ -2,10 +2,11 @@
 /* Shifted and squeezed tensors against hu_quantize_n into the same format and against memcpy, single thread, every
  * kernel level.
  *
- *   bench_s2fp8 [--log2 26] [--rounds 5] [--csv] [--level avx512|avx2|vector]
+ *   bench_s2fp8 [--log2 26] [--rounds 5] [--csv] [--level vbmi|avx512|avx2|vector]
  *
  * The first ratio is time over hu_quantize_n's, the second over memcpy's. Truncation is two passes over memory: it
- * reads twice and writes once, where memcpy reads and writes once. */
+ * reads twice and writes once, where memcpy reads and writes once. "truncate" is asked for statistics and scale as
+ * well, "alone" is not. vbmi: AVX-512 with it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,12 @@ static void run_truncate(void *p) {
   j->status = hu_s2fp8_truncate_n(j->n, j->z, 1, j->x, 1, &j->kind, rne, &j->sums, &j->scale, &j->exec, &j->events);
 }
 
+/* The same where nobody asks for sums and scale. */
+static void run_alone(void *p) {
+  job *j = p;
+  j->status = hu_s2fp8_truncate_n(j->n, j->z, 1, j->x, 1, &j->kind, rne, NULL, NULL, &j->exec, &j->events);
+}
+
 /* Sums of four uniform numbers between -4 and 4: most of them normal in fp(5,2,0), so that hu_quantize_n goes its quick
  * way. */
 static void fill(float *x, size_t n) {
@@ -98,9 +105,9 @@ static void row(int csv, int rounds, const char *level, const char *what, job *j
 int main(int argc, char **argv) {
   bench_options o = bench_options_of(argc, argv, "bench_s2fp8");
   if (o.bad) return 2;
-  static const char *const names[] = {"avx512", "avx2", "vector"};
-  static const uint32_t off[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2};
-  static const uint32_t level[] = {HU_LEVEL_AVX512, HU_LEVEL_AVX2, HU_LEVEL_VECTOR};
+  static const char *const names[] = {"vbmi", "avx512", "avx2", "vector"};
+  static const uint32_t off[] = {0, HU_LEVEL_VBMI, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2};
+  static const uint32_t level[] = {HU_LEVEL_VBMI, HU_LEVEL_AVX512, HU_LEVEL_AVX2, HU_LEVEL_VECTOR};
   job j;
   memset(&j, 0, sizeof j);
   j.n = (size_t)1 << o.log2;
@@ -111,11 +118,12 @@ int main(int argc, char **argv) {
   fill(j.x, j.n);
   memset(j.z, 0, j.n * 4);
   memset(j.codes, 0, j.n);
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 4; i++) {
     if ((o.level && strcmp(o.level, names[i])) || !(hu_levels() & level[i])) continue;
     j.exec.levels_off = off[i];
     row(o.csv, o.rounds, names[i], "sum", &j, run_sum);
     row(o.csv, o.rounds, names[i], "truncate", &j, run_truncate);
+    row(o.csv, o.rounds, names[i], "alone", &j, run_alone);
     row(o.csv, o.rounds, names[i], "quantize", &j, run_quantize);
     row(o.csv, o.rounds, names[i], "encode", &j, run_encode);
     row(o.csv, o.rounds, names[i], "decode", &j, run_decode);
