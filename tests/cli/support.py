@@ -4,6 +4,7 @@
 import json
 import os
 import pty
+import signal
 import struct
 import subprocess
 import sys
@@ -13,6 +14,12 @@ import unittest
 
 HALFULP = os.environ["HALFULP"]
 DATA = os.environ["HALFULP_DATA"]
+
+# Who runs the tests in the background of a shell hands down signals that are ignored, and so would the command be
+# started: what stops it here has to be told apart from that.
+for number in (signal.SIGHUP, signal.SIGQUIT):
+    signal.signal(number, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def run(*args, stdin=b"", cwd=None):
