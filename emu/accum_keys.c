@@ -8,6 +8,8 @@
 
 const char *const hu_rule_names[HU_BLOCK_RULES] = {"align", "groups", "late", "exact", "tree", "chain", "lanes"};
 
+const char *const hu_element_names[HU_ELEMENT_KINDS] = {"any", "binary64", "s8", "u8", "s4", "u4", "s32"};
+
 enum {
   ALIGN = 1 << HU_BLOCK_ALIGN,
   GROUPS = 1 << HU_BLOCK_GROUPS,

@@ -45,6 +45,10 @@ typedef struct hu_key {
 extern const hu_key hu_keys[HU_KEY_COUNT];
 extern const char *const hu_rule_names[HU_BLOCK_RULES];
 
+/* Elements by kind: "any" in the place of CODE, whose name is a format's. */
+enum { HU_ELEMENT_KINDS = HU_ELEMENT_S32 + 1 };
+extern const char *const hu_element_names[HU_ELEMENT_KINDS];
+
 /* Numbers and words of a record. */
 int hu_key_get(const hu_block *b, unsigned key);
 void hu_key_set(hu_block *b, unsigned key, int value);

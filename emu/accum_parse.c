@@ -222,10 +222,10 @@ static int read_chunk(reader *r, hu_accum *x) {
 
 static int read_model(reader *r, hu_accum *x, int place);
 
-/* "promote(" has been read. */
+/* "promote" has been read. */
 static int read_promote(reader *r, hu_accum *x) {
   uint32_t n;
-  if (!read_length(r, &n) || !take(r, ',') || !read_model(r, x, MODEL_IN_PROMOTE)) return 0;
+  if (!take(r, '(') || !read_length(r, &n) || !take(r, ',') || !read_model(r, x, MODEL_IN_PROMOTE)) return 0;
   x->promote = n;
   if (!take(r, ',') || !read_format(r, &x->promoted)) return 0;
   if (passed(r, ',')) {
@@ -235,10 +235,10 @@ static int read_promote(reader *r, hu_accum *x) {
   return take(r, ')');
 }
 
-/* "splitk(" has been read. */
+/* "splitk" has been read. */
 static int read_splitk(reader *r, hu_accum *x) {
   uint32_t n;
-  if (!read_length(r, &n) || !take(r, ',') || !read_model(r, x, MODEL_IN_SPLITK)) return 0;
+  if (!take(r, '(') || !read_length(r, &n) || !take(r, ',') || !read_model(r, x, MODEL_IN_SPLITK)) return 0;
   x->slices = n;
   return take(r, ')');
 }
@@ -276,21 +276,62 @@ static int read_arguments(reader *r, hu_accum *x) {
   return read_format(r, &x->sum) && read_rounding(r, &x->mode);
 }
 
-static int read_model(reader *r, hu_accum *x, int place) {
+/* The next word is this one, and is passed. */
+static int passed_word(reader *r, const char *word) {
+  size_t n = strcspn(r->text + r->at, "(),");
+  if (strlen(word) != n || strncmp(r->text + r->at, word, n) != 0) return 0;
+  r->at += n;
+  return 1;
+}
+
+static int read_plain(reader *r, hu_accum *x, int place);
+
+static int read_element(reader *r, hu_element *e) {
+  memset(e, 0, sizeof *e);
+  for (uint8_t kind = 0; kind < HU_ELEMENT_KINDS; kind++) {
+    if (!took_word(r, hu_element_names[kind])) continue;
+    e->kind = kind;
+    return 1;
+  }
+  return read_format(r, &e->format);
+}
+
+/* "takes" has been read. */
+static int read_takes(reader *r, hu_accum *x, int place) {
+  hu_element e[3];
+  if (!take(r, '(')) return 0;
+  for (int i = 0; i < 3; i++) {
+    if (!read_element(r, &e[i]) || !take(r, ',')) return 0;
+  }
+  size_t start = r->at;
+  if (!read_plain(r, x, place)) return 0;
+  const hu_accum plain = hu_accum_any(*x);
+  if (memcmp(&plain, x, sizeof plain) != 0) return fail(r, start, HU_E_TEXT);
+  x->a = e[0];
+  x->b = e[1];
+  x->c = e[2];
+  return take(r, ')');
+}
+
+static int read_bound(reader *r, hu_accum *x, int place) {
+  return passed_word(r, "takes") ? read_takes(r, x, place) : read_plain(r, x, place);
+}
+
+/* "any" has been read. */
+static int read_any(reader *r, hu_accum *x, int place) {
+  if (!take(r, '(') || !read_bound(r, x, place)) return 0;
+  *x = hu_accum_any(*x);
+  return take(r, ')');
+}
+
+/* A kind with its arguments, or a preset. */
+static int read_plain(reader *r, hu_accum *x, int place) {
   static const char *const names[HU_ACCUM_COUNT] = {"exact",    "fp32",    "fp64",  "seq",      "seq2",  "chunk",
                                                     "pairwise", "strided", "kahan", "neumaier", "block", "int32"};
+  memset(x, 0, sizeof *x);
   size_t start = r->at, n = strcspn(r->text + start, "(),");
   const char *word = r->text + start;
-  memset(x, 0, sizeof *x);
   if (n == 0) return fail(r, start, HU_E_TEXT);
-  if (place == MODEL_ANY && n == 6 && strncmp(word, "splitk", n) == 0) {
-    r->at += n;
-    return take(r, '(') && read_splitk(r, x);
-  }
-  if (place != MODEL_IN_PROMOTE && n == 7 && strncmp(word, "promote", n) == 0) {
-    r->at += n;
-    return take(r, '(') && read_promote(r, x);
-  }
   for (uint32_t kind = 0; kind < HU_ACCUM_COUNT; kind++) {
     if (strlen(names[kind]) != n || strncmp(word, names[kind], n) != 0) continue;
     int whole = kind == HU_ACCUM_EXACT || kind == HU_ACCUM_FP64 || kind == HU_ACCUM_INT32;
@@ -302,6 +343,13 @@ static int read_model(reader *r, hu_accum *x, int place) {
   if (!read_preset(r, x, n)) return 0;
   int nests = x->kind != HU_ACCUM_FP64 && x->kind != HU_ACCUM_INT32;
   return nests || place == MODEL_ANY || fail(r, start, HU_E_TEXT);
+}
+
+static int read_model(reader *r, hu_accum *x, int place) {
+  memset(x, 0, sizeof *x);
+  if (place == MODEL_ANY && passed_word(r, "splitk")) return read_splitk(r, x);
+  if (place != MODEL_IN_PROMOTE && passed_word(r, "promote")) return read_promote(r, x);
+  return passed_word(r, "any") ? read_any(r, x, place) : read_bound(r, x, place);
 }
 
 hu_status hu_accum_parse(hu_accum *accum, const char *text, size_t *where) {

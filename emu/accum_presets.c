@@ -400,6 +400,10 @@ hu_status hu_preset_at(hu_preset *preset, size_t i) {
   if (!preset) return HU_E_NULL;
   const row *r = describe(&z, i);
   if (!r || hu_accum_parse(&z.accum, r->model, NULL) != HU_OK) return HU_E_NAME;
+  z.accum.a = z.a;
+  z.accum.b = z.b;
+  z.accum.c = z.c;
+  if (r->result >= F32N) z.accum.c.format.nan = HU_NAN_IEEE; /* as an operand it reads the same */
   *preset = z;
   return HU_OK;
 }

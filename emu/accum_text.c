@@ -132,6 +132,42 @@ static void put_base(hu_writer *w, const hu_accum *x) {
   }
 }
 
+static int is_bound(const hu_accum *x) {
+  hu_element any[3];
+  memset(any, 0, sizeof any);
+  return memcmp(&x->a, &any[0], sizeof any[0]) || memcmp(&x->b, &any[1], sizeof any[1]) ||
+         memcmp(&x->c, &any[2], sizeof any[2]);
+}
+
+static void put_element(hu_writer *w, hu_element e) {
+  hu_format none;
+  memset(&none, 0, sizeof none);
+  if (e.kind >= HU_ELEMENT_KINDS || e.reserved || (e.kind && !hu_format_equal(e.format, none))) {
+    hu_put(w, "?");
+  } else if (e.kind) {
+    hu_put(w, hu_element_names[e.kind]);
+  } else if (hu_format_equal(e.format, none)) {
+    hu_put(w, hu_element_names[HU_ELEMENT_CODE]);
+  } else {
+    put_format(w, e.format);
+  }
+}
+
+static void put_takes(hu_writer *w, const hu_accum *x) {
+  if (!is_bound(x)) {
+    put_base(w, x);
+    return;
+  }
+  const hu_element e[3] = {x->a, x->b, x->c};
+  hu_put(w, "takes(");
+  for (int i = 0; i < 3; i++) {
+    put_element(w, e[i]);
+    hu_put(w, ",");
+  }
+  put_base(w, x);
+  hu_put(w, ")");
+}
+
 static size_t write_text(char *text, size_t size, const hu_accum *x) {
   hu_writer w = {text, text ? size : 0, 0};
   if (x->slices) {
@@ -144,7 +180,7 @@ static size_t write_text(char *text, size_t size, const hu_accum *x) {
     put_length(&w, x->promote);
     hu_put(&w, ",");
   }
-  put_base(&w, x);
+  put_takes(&w, x);
   if (x->promote) {
     hu_put(&w, ",");
     put_format(&w, x->promoted);
@@ -166,6 +202,26 @@ hu_status hu_accum_check(const hu_accum *accum) {
 
 size_t hu_accum_text(char *text, size_t size, const hu_accum *accum) {
   return hu_accum_check(accum) == HU_OK ? write_text(text, size, accum) : 0;
+}
+
+hu_accum hu_accum_any(hu_accum accum) {
+  memset(&accum.a, 0, sizeof accum.a);
+  memset(&accum.b, 0, sizeof accum.b);
+  memset(&accum.c, 0, sizeof accum.c);
+  return accum;
+}
+
+size_t hu_accum_takes(char *text, size_t size, const hu_accum *accum) {
+  static const char *const names[3] = {"A ", "B ", "C "};
+  const hu_element any = {0}, e[3] = {accum->a, accum->b, accum->c};
+  hu_writer w = {text, text ? size : 0, 0};
+  for (int i = 0; i < 3; i++) {
+    if (memcmp(&e[i], &any, sizeof any) == 0) continue;
+    if (w.length) hu_put(&w, ", ");
+    hu_put(&w, names[i]);
+    put_element(&w, e[i]);
+  }
+  return hu_put_end(&w);
 }
 
 int hu_accum_is_scaled(const hu_accum *accum) { return accum && (accum->scaled || accum->block.every); }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which operands a model takes. */
+/* Which operands a model takes: those of its formats, those that its sums are made for. */
 #include "emu/accum_use.h"
 
 #include <string.h>
@@ -45,9 +45,33 @@ static hu_status block_takes(const hu_accum *x, hu_format fa, hu_format fb, cons
   return cutting && c && !holds(x->product, c->format) ? HU_E_ACCUM : HU_OK;
 }
 
+/* ---- formats that a model names ---- */
+
+/* Every code of f and g has the same value: what NaN and overflow give does not matter to an operand. */
+static int read_alike(hu_format f, hu_format g) {
+  if (f.nan == HU_NAN_IEEE_ONES) f.nan = HU_NAN_IEEE;
+  if (g.nan == HU_NAN_IEEE_ONES) g.nan = HU_NAN_IEEE;
+  f.overflow = g.overflow;
+  f.negative = g.negative;
+  return hu_format_equal(f, g);
+}
+
+static int takes(const hu_element *wanted, const hu_element *e) {
+  if (wanted->kind == HU_ELEMENT_CODE && !is_given(wanted->format)) return 1;
+  return wanted->kind == e->kind && (e->kind != HU_ELEMENT_CODE || read_alike(wanted->format, e->format));
+}
+
+static hu_status operands_taken(const hu_accum *x, const hu_element *a, const hu_element *b, const hu_element *c) {
+  if (!takes(&x->a, a)) return HU_E_OPERAND_A;
+  if (!takes(&x->b, b)) return HU_E_OPERAND_B;
+  return c && !x->promote && !x->slices && !takes(&x->c, c) ? HU_E_OPERAND_C : HU_OK;
+}
+
 static int is_integer(const hu_element *e) { return e->kind >= HU_ELEMENT_S8 && e->kind <= HU_ELEMENT_U4; }
 
 hu_status hu_accum_usable(const hu_accum *accum, const hu_element *a, const hu_element *b, const hu_element *c) {
+  hu_status s = operands_taken(accum, a, b, c);
+  if (s != HU_OK) return s;
   if (accum->kind == HU_ACCUM_INT32) {
     return is_integer(a) && is_integer(b) && (!c || c->kind == HU_ELEMENT_S32) ? HU_OK : HU_E_ACCUM;
   }

@@ -36,6 +36,16 @@ HU_FN void hu_total_digits(hu_total *s, uint64_t digits, int32_t at, uint32_t si
   }
 }
 
+/* x in digits of 2^low and more. Those below are zeros: of a factor whose leading digit was moved to the top. */
+HU_FN hu_long hu_long_from(hu_long x, int32_t low) {
+  int32_t n = low - x.exp;
+  if (n <= 0) return x;
+  x.lo = n < 64 ? x.lo >> n | x.hi << 1 << (63 - n) : hu_shift_right(x.hi, n - 64);
+  x.hi = hu_shift_right(x.hi, n);
+  x.exp = low;
+  return x;
+}
+
 HU_STEP void hu_total_add(hu_total *s, hu_long x) {
   if (x.kind == HU_KIND_NAN) s->nan = 1;
   if (x.kind == HU_KIND_INF && x.sign) s->minus = 1;
@@ -44,6 +54,7 @@ HU_STEP void hu_total_add(hu_total *s, hu_long x) {
   if (x.kind == HU_KIND_ZERO && !x.sign) s->plus_zero = 1;
   if (x.kind != HU_KIND_FINITE) return;
   s->nonzero = 1;
+  x = hu_long_from(x, s->low);
   if (x.lo) hu_total_digits(s, x.lo, x.exp - s->low, x.sign);
   if (x.hi) hu_total_digits(s, x.hi, x.exp + 64 - s->low, x.sign);
 }

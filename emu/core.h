@@ -206,17 +206,18 @@ HU_FN uint32_t hu_from_nan(const hu_spec *s, uint32_t *events) {
   return s->nan_to == HU_NAN_TO_ZERO ? 0 : s->max_code;
 }
 
-/* A negative operand of an unsigned format. */
-HU_FN uint32_t hu_from_below(const hu_spec *s, uint32_t *events) {
+/* A number below the range of an unsigned format, or an infinity there. */
+HU_FN uint32_t hu_from_below(const hu_spec *s, uint32_t infinite, uint32_t *events) {
+  int32_t stops = s->negative == HU_NEGATIVE_STOP && !infinite && (s->round == HU_RTZ || s->round == HU_RTP);
   *events |= HU_EVENT_INVALID;
-  if (s->saturate == HU_SAT_NONE && s->negative == HU_NEGATIVE_NAN && s->has_nan) return s->nan_code;
+  if (s->saturate == HU_SAT_NONE && s->negative != HU_NEGATIVE_LOW && s->has_nan && !stops) return s->nan_code;
   *events |= HU_EVENT_SATURATED;
   return 0;
 }
 
 HU_FN uint32_t hu_from_inf(const hu_spec *s, uint32_t sign, uint32_t *events) {
   *events |= HU_EVENT_INF_IN;
-  if (sign && !s->sign_mask) return hu_from_below(s, events);
+  if (sign && !s->sign_mask) return hu_from_below(s, 1, events);
   if (s->has_inf && (s->saturate != HU_SAT_FINITE || HU_WRONG(10))) return hu_signed(s, s->inf_code, sign);
   if (s->saturate == HU_SAT_NONE && s->overflow == HU_OVERFLOW_NAN) {
     *events |= HU_EVENT_INVALID;
@@ -267,7 +268,7 @@ HU_FN uint32_t hu_round_finite(const hu_spec *s, hu_num x, uint32_t random, uint
   if (above < 0 && s->zero == HU_ZERO_NONE) {
     if (x.sign) {
       *events |= HU_EVENT_INEXACT;
-      return hu_from_below(s, events);
+      return hu_from_below(s, 0, events);
     }
     *events |= HU_EVENT_INEXACT | (hu_tiny(s, sig, x.sticky, 0, k, 0, 0, random) ? HU_EVENT_UNDERFLOW : 0);
     return 0;
@@ -294,7 +295,7 @@ HU_FN uint32_t hu_round_finite(const hu_spec *s, hu_num x, uint32_t random, uint
   }
   if (x.sign && !s->sign_mask && (c || s->zero == HU_ZERO_NONE)) {
     *events |= HU_EVENT_INEXACT;
-    return hu_from_below(s, events);
+    return hu_from_below(s, 0, events);
   }
   if (c > (int64_t)s->max_code + HU_WRONG(8)) return hu_from_overflow(s, x.sign, events);
   *events |= (inexact ? HU_EVENT_INEXACT : 0) | (inexact && tiny ? HU_EVENT_UNDERFLOW : 0);

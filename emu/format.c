@@ -16,7 +16,7 @@ static const char *check_axes(hu_format f) {
   if (f.nan > HU_NAN_TOP) return "nan: unknown value";
   if (f.negzero > 1) return "negzero: neither 0 nor 1";
   if (f.overflow > HU_OVERFLOW_MAX) return "overflow: unknown value";
-  if (f.negative > HU_NEGATIVE_LOW) return "negative: unknown value";
+  if (f.negative > HU_NEGATIVE_STOP) return "negative: unknown value";
   return NULL;
 }
 
@@ -192,5 +192,6 @@ hu_format hu_format_p3109(unsigned k, unsigned p, int is_signed, int extended) {
   f.inf = extended ? HU_INF_TOP : HU_INF_NONE;
   f.nan = sign ? HU_NAN_NEGZERO : HU_NAN_TOP;
   f.overflow = extended ? HU_OVERFLOW_INF : HU_OVERFLOW_MAX;
+  if (!sign) f.negative = HU_NEGATIVE_STOP;
   return f;
 }

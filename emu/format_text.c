@@ -55,6 +55,7 @@ static const axis_word words[] = {
     {"ovf=max", AXIS_OVERFLOW, HU_OVERFLOW_MAX},
     {"neg=nan", AXIS_NEGATIVE, HU_NEGATIVE_NAN},
     {"neg=low", AXIS_NEGATIVE, HU_NEGATIVE_LOW},
+    {"neg=stop", AXIS_NEGATIVE, HU_NEGATIVE_STOP},
 };
 #define WORD_COUNT (sizeof words / sizeof words[0])
 
@@ -87,6 +88,7 @@ static hu_format preset_format(unsigned preset, unsigned e, unsigned m, int b, i
   if (preset == PRESET_P3109F) f.overflow = HU_OVERFLOW_MAX;
   if (!is_unsigned) return f;
   f = hu_format_unsigned(f);
+  if (preset >= PRESET_P3109E) f.negative = HU_NEGATIVE_STOP;
   /* fnuz names the place of -0, which an unsigned format lacks: left as it is, for hu_format_check to refuse. */
   if (preset == PRESET_FNUZ) f.nan = HU_NAN_NEGZERO;
   return f;

@@ -89,7 +89,7 @@ static inline int hu_narrow_of(hu_narrow *t, const hu_spec *s) {
   t->from_nan = hu_from_nan(s, &t->events_nan);
   t->from_inf = hu_from_inf(s, 0, &t->events_inf);
   t->from_neg_inf = hu_from_inf(s, 1, &t->events_neg_inf);
-  t->from_below = hu_from_below(s, &t->events_below);
+  t->from_below = hu_from_below(s, 0, &t->events_below);
   t->events_below |= HU_EVENT_INEXACT;
   t->from_overflow = hu_from_overflow(s, 0, &t->events_overflow);
   t->from_neg_overflow = hu_from_overflow(s, 1, &t->events_neg_overflow);

@@ -152,6 +152,7 @@ static inline void hu_s2_fill_quickly(hu_s2_table *z, const hu_s2 *t, const hu_s
   const hu_spec *s = &t->spec;
   hu_s2_make_ends(&ends, t);
   lanes->powers(HU_S2_ENDS, ends.z, ends.e);
+  z->bound[0][0] = z->bound[1][0] = 0;
   for (uint32_t c = 1; c <= HU_S2_CODES; c++) {
     uint32_t a = c <= s->max_code + 1 ? hu_s2_quick_least(&ends, HU_S2_LIMITS + c - 1) : HU_S2_NEVER;
     z->bound[0][c] = z->bound[1][c] = a ? a : hu_s2_bound(t, c, 0);

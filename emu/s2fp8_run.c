@@ -176,7 +176,8 @@ static void make_search(hu_s2_search *s, hu_s2_tree *tree, const hu_s2 *map, con
   }
   hu_s2_search_start(s, map);
   fill_buckets(s, 0);
-  if (memcmp(s->table.bound[0], s->table.bound[1], sizeof s->table.bound[0]) == 0) {
+  size_t bounds = map->spec.max_code + 2; /* those behind are not filled */
+  if (memcmp(s->table.bound[0], s->table.bound[1], bounds * sizeof s->table.bound[0][0]) == 0) {
     memcpy(s->base[1], s->base[0], sizeof s->base[0]);
     s->most[1] = s->most[0];
   } else {

@@ -27,9 +27,18 @@ static uint32_t nan_of_sign(const table *t, int negative) {
   return with_sign(t, t->nan_code, negative && both);
 }
 
+/* Does the axis `negative` make a NaN of x? */
+static int is_nan_below(const table *t, hu_mode mode, const exact *x) {
+  switch (t->f.negative) {
+    case HU_NEGATIVE_NAN: return 1;
+    case HU_NEGATIVE_LOW: return 0;
+    default: return x->kind == CODE_INFINITE || !(mode.round == HU_RTZ || mode.round == HU_RTP);
+  }
+}
+
 /* Below the range of an unsigned format: its lowest value is code 0, with or without zero. */
 static void below_range(const table *t, hu_mode mode, const exact *x, uint32_t *code, uint32_t *events) {
-  int to_nan = saturation(t, mode) == HU_SAT_NONE && t->f.negative == HU_NEGATIVE_NAN && t->f.nan != HU_NAN_NONE;
+  int to_nan = saturation(t, mode) == HU_SAT_NONE && t->f.nan != HU_NAN_NONE && is_nan_below(t, mode, x);
   *code = to_nan ? (uint32_t)t->nan_code : 0;
   *events = HU_EVENT_INVALID;
   if (!to_nan) *events |= HU_EVENT_SATURATED;

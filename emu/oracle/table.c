@@ -8,7 +8,7 @@ static uint32_t low_bits(unsigned n) { return n >= 32 ? UINT32_MAX : (UINT32_C(1
 static int axes_in_range(hu_format f) {
   return f.sign <= 1 && f.e <= 11 && f.m <= 30 && f.zero <= HU_ZERO_NONE && f.subnormal <= HU_SUBNORMAL_FLUSH &&
          f.inf <= HU_INF_TOP && f.nan <= HU_NAN_TOP && f.negzero <= 1 && f.overflow <= HU_OVERFLOW_MAX &&
-         f.negative <= HU_NEGATIVE_LOW && f.sign + f.e + f.m >= 1 && f.sign + f.e + f.m <= 32;
+         f.negative <= HU_NEGATIVE_STOP && f.sign + f.e + f.m >= 1 && f.sign + f.e + f.m <= 32;
 }
 
 /* The list of conditions of section 1, in its order. */

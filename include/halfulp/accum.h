@@ -16,12 +16,14 @@
  *            | "chunk(" N "," format "," format rounding ")" | "pairwise(" format rounding ")"
  *            | "strided(" format rounding ")" | "kahan(" format rounding ")" | "neumaier(" format rounding ")"
  *            | "block(" rule { "," key "=" value } ")" | the name of a preset ("nv.ampere.tf32.f32")
+ *            | "takes(" element "," element "," element "," base ")" | "any(" base ")"
+ *   element  = format | "binary64" | "s8" | "u8" | "s4" | "u4" | "s32" | "any"
  *   rounding = ["," MODE] ["," "sat=" POLICY]     texts of hu_mode_parse_round, hu_mode_parse_saturate;
  *                                                 absent: rne, default
  *   format   = text of hu_format_parse
  *
- * A splitk may hold a promote, not the other way round, and neither holds itself, exact, fp64 or int32. N: decimal, 1
- * to 2^31 - 1. No blanks.
+ * A splitk may hold a promote, not the other way round, and neither holds itself, exact, fp64 or int32; takes holds
+ * neither of them, nor itself, nor a preset. N: decimal, 1 to 2^31 - 1. No blanks.
  *
  *   exact             c + sum of a[k] b[k], no rounding until the one into the result
  *   fp32, fp64        acc = fma(a[k], b[k], acc) in binary32, binary64, ties to even; fp32 is seq(binary32) for
@@ -34,7 +36,14 @@
  *   promote(N,M,F)    acc = rnd_F(acc + M over N products from 0), ties to even; scaled: acc = fma(rnd(sa sb), M, acc)
  *   splitk(S,M)       S slices of k, each by M from 0, added ascending, C last
  *   int32             integers, modulo 2^32; (sat,N): saturated once every N products
- *   block(...)        the sums of matrix units and dot product instructions, below */
+ *   block(...)        the sums of matrix units and dot product instructions, below
+ *   takes(A,B,C,M)    M on operands of these formats alone, as hardware has it; "any": this operand may be anything.
+ *                     Every preset is such a model: a matrix unit for FP8 has no binary32 operands, and its model says
+ *                     nothing about them. An operand of another format is refused with HU_E_OPERAND_A, HU_E_OPERAND_B
+ *                     or HU_E_OPERAND_C. Formats count as the same where every code means the same, whatever NaN an
+ *                     operation or an overflow gives. C is not looked at under promote and splitk, where M adds to 0.
+ *                     The result may have any format: it is one more rounding, of M's sum
+ *   any(M)            M without that restriction */
 #ifndef HALFULP_ACCUM_H
 #define HALFULP_ACCUM_H
 
@@ -46,6 +55,22 @@
 extern "C" {
 #endif
 
+/* What the elements of an operand of hu_dot are. */
+enum {
+  HU_ELEMENT_CODE = 0,     /* codes of a format, stored as hu_limits.storage says */
+  HU_ELEMENT_BINARY64 = 1, /* binary64 patterns in uint64_t: models exact and fp64 */
+  HU_ELEMENT_S8 = 2,       /* int32: two's complement bytes */
+  HU_ELEMENT_U8 = 3,       /* unsigned */
+  HU_ELEMENT_S4 = 4,       /* int32: one to a byte, upper four bits ignored */
+  HU_ELEMENT_U4 = 5,       /* unsigned */
+  HU_ELEMENT_S32 = 6       /* C and the result of int32 */
+};
+/* An element of a dot product's operand. */
+typedef struct hu_element {
+  uint8_t kind; /* HU_ELEMENT_ */
+  uint8_t reserved;
+  hu_format format; /* HU_ELEMENT_CODE; else all zero */
+} hu_element;
 /* Kinds of models, by the names of their texts. */
 enum {
   HU_ACCUM_EXACT = 0,    /* exact: one rounding in all */
@@ -148,6 +173,8 @@ typedef struct hu_accum {
   uint32_t scaled;    /* 1: scaled */
   hu_format promoted; /* F of promote */
   uint32_t slices;    /* S of splitk, 0: none */
+  hu_element a, b, c; /* takes: what operands A, B and C must be; all zero: any */
+  uint16_t reserved;  /* 0 */
 } hu_accum;
 
 /* HU_OK or HU_E_ACCUM: the record is not what its own text says (a field out of range, or not 0 where it means
@@ -160,34 +187,24 @@ HU_API HU_MUST_CHECK hu_status hu_accum_parse(hu_accum *accum, const char *text,
 /* Record to its one canonical text, which parses to the record: presets as block(...), formats by their first name,
  * defaults left out. Returns the length needed, like snprintf; 0 if the model is not valid. HU_ACCUM_TEXT_MAX bytes
  * always suffice. */
-#define HU_ACCUM_TEXT_MAX 768
+#define HU_ACCUM_TEXT_MAX 1280
 HU_API size_t hu_accum_text(char *text, size_t size, const hu_accum *accum);
+/* The model without the formats of its operands: any(...). */
+HU_API hu_accum hu_accum_any(hu_accum accum);
+/* What a model takes, for messages: "A float8_e4m3fn, B float8_e4m3fn, C binary32"; operands that may be anything are
+ * left out. Returns the length needed, like snprintf; 0 if every operand may be anything. */
+HU_API size_t hu_accum_takes(char *text, size_t size, const hu_accum *accum);
 /* 1 if the model wants scales (hu_dot and hu_gemm_scaled take them, hu_gemm does not). */
 HU_API int hu_accum_is_scaled(const hu_accum *accum);
 
-/* What the elements of an operand of hu_dot are. */
-enum {
-  HU_ELEMENT_CODE = 0,     /* codes of a format, stored as hu_limits.storage says */
-  HU_ELEMENT_BINARY64 = 1, /* binary64 patterns in uint64_t: models exact and fp64 */
-  HU_ELEMENT_S8 = 2,       /* int32: two's complement bytes */
-  HU_ELEMENT_U8 = 3,       /* unsigned */
-  HU_ELEMENT_S4 = 4,       /* int32: one to a byte, upper four bits ignored */
-  HU_ELEMENT_U4 = 5,       /* unsigned */
-  HU_ELEMENT_S32 = 6       /* C and the result of int32 */
-};
-/* An element of a dot product's operand. */
-typedef struct hu_element {
-  uint8_t kind; /* HU_ELEMENT_ */
-  uint8_t reserved;
-  hu_format format; /* HU_ELEMENT_CODE; else all zero */
-} hu_element;
-HU_API size_t hu_element_size(hu_element e);    /* bytes; 0 if it is no element */
-HU_API unsigned hu_element_width(hu_element e); /* bits of its pattern */
+/* Bytes of an element in memory, 0 if it is none; and bits of its pattern. */
+HU_API size_t hu_element_size(hu_element e);
+HU_API unsigned hu_element_width(hu_element e);
 
 /* A model with the operands that its hardware takes. */
 typedef struct hu_preset {
   char name[48];
-  hu_accum accum;
+  hu_accum accum;         /* a unit of the elements below; hu_accum_any(accum) takes others */
   hu_element a, b, c;     /* c: also of D */
   uint32_t k;             /* depth of the shortest instruction that makes these blocks: n is a multiple of it */
   const char *unit;       /* hardware and instruction */
@@ -216,10 +233,12 @@ typedef struct hu_dot_operands {
 
 /* z[i incz] = C + the dot product of n elements, under the model, then rounded into ez's format by `mode`; `count` of
  * them. Random words: dot product i is element i of docs/numerics.md section 11 (its last rounding: word i of
- * exec->stream). Events: as hu_gemm counts them; int32: overflow and saturated when a sum saturates. ez
- * HU_ELEMENT_BINARY64: ties to even only (HU_E_MODE). No allocation. Errors: HU_E_NULL, HU_E_ACCUM (also: a model that
- * does not take these elements or scales), HU_E_CARRIER (fp32: an operand's format does not fit binary32), HU_E_FORMAT,
- * HU_E_MODE, HU_E_ALIGN, HU_E_SHAPE (incz = 0). z must not overlap the operands, except that z may be c's own array. */
+ * exec->stream; `exec` NULL means stream (0, 0), the same words in every such call). Events: as hu_gemm counts them;
+ * int32: overflow and saturated when a sum saturates. ez HU_ELEMENT_BINARY64: ties to even only (HU_E_MODE). No
+ * allocation. Errors: HU_E_NULL, HU_E_ACCUM (also: a model that does not take these elements or scales),
+ * HU_E_OPERAND_A, HU_E_OPERAND_B, HU_E_OPERAND_C (an operand that is not of the format that the model takes),
+ * HU_E_CARRIER (fp32: an operand's format does not fit binary32), HU_E_FORMAT, HU_E_MODE, HU_E_ALIGN, HU_E_SHAPE
+ * (incz = 0). z must not overlap the operands, except that z may be c's own array. */
 HU_API HU_MUST_CHECK hu_status hu_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
                                         const hu_dot_operands *x, const hu_accum *accum, hu_mode mode,
                                         const hu_exec *exec, hu_events *events);

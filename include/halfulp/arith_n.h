@@ -8,9 +8,10 @@
  * one to a uint8_t, uint16_t or uint32_t (hu_limits.storage); bits above the width are ignored in operands and 0 in
  * results. Strides count elements; that of the result must not be 0, an operand's may be (one value for all). The
  * result may be the same array as an operand where element sizes and strides are the same, else it must not overlap one
- * (elements of equally strided arrays may interleave). n may be 0; then pointers may be NULL. `exec` may be NULL;
- * counts are added to `events` if it is not NULL. No allocation. Errors: HU_E_FORMAT, HU_E_MODE, HU_E_NULL, HU_E_SHAPE,
- * HU_E_ALIGN, HU_E_OVERLAP; results and events are untouched then. */
+ * (elements of equally strided arrays may interleave). n may be 0; then pointers may be NULL. `exec` may be NULL, which
+ * means stream (0, 0) for stochastic modes: the same words in every such call. Counts are added to `events` if it is
+ * not NULL. No allocation. Errors: HU_E_FORMAT, HU_E_MODE, HU_E_NULL, HU_E_SHAPE, HU_E_ALIGN, HU_E_OVERLAP; results and
+ * events are untouched then. */
 #ifndef HALFULP_ARITH_N_H
 #define HALFULP_ARITH_N_H
 

@@ -11,8 +11,10 @@
  * exec->stream: the same bits for every thread count, instruction set, stride and device. Codes are stored one to a
  * uint8_t, uint16_t or uint32_t (hu_limits.storage), bits above the width 0; pointers are aligned to their element.
  * x and z may be the same array where the element sizes and strides are the same, else they must not overlap (elements
- * of equally strided arrays may interleave). n may be 0; then pointers may be NULL. `exec` may be NULL (one thread,
- * every kernel level, stream 0); `events` may be NULL, else the counts are added to it. No allocation.
+ * of equally strided arrays may interleave). n may be 0; then pointers may be NULL. `exec` may be NULL: one thread,
+ * every kernel level, and the stream (0, 0), so that stochastic modes draw the same words in every such call; for words
+ * of its own give each call a stream (the next one: counter + n). `events` may be NULL, else the counts are added to
+ * it. No allocation.
  * Errors: HU_E_FORMAT, HU_E_MODE, HU_E_CARRIER (the format's grid does not fit the array's binary32), HU_E_NULL,
  * HU_E_SHAPE, HU_E_ALIGN, HU_E_OVERLAP; outputs and events are untouched then. */
 #ifndef HALFULP_ARRAY_H
@@ -37,7 +39,7 @@ HU_API uint32_t hu_levels(void);
 
 /* The most threads that a call uses. */
 #define HU_THREADS_MAX 256
-/* How to run a call. All-zero: one thread, all levels, stream (0, 0). */
+/* How to run a call. All-zero, as NULL: one thread, all levels, stream (0, 0). No call moves the stream on. */
 typedef struct hu_exec {
   uint32_t threads;    /* 0 and 1: the calling thread alone; at most HU_THREADS_MAX, more are not used */
   uint32_t levels_off; /* HU_LEVEL_ bits not to use; all bits: the one-value core for every element */

@@ -17,7 +17,8 @@
  * A NaN operand (also one that `operand` made) passes the first format by and gives the code that `nan` says; a NaN
  * that a number or infinity becomes in the first format gives that of `mode`. Events are those of the last rounding
  * with the operand that it is given (a first rounding and a NaN's digits count nowhere); random words are taken as in
- * array.h. docs/compatibility.md says for every name what it was held against, and where the original differs. */
+ * array.h (`exec` NULL: those of stream (0, 0) in every such call). docs/compatibility.md says for every name what it
+ * was held against, and where the original differs. */
 #ifndef HALFULP_CONVERSION_H
 #define HALFULP_CONVERSION_H
 

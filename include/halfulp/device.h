@@ -5,7 +5,8 @@
  * Pointers to data and to events are device pointers; `stream` is a cudaStream_t (as void *, so that this header needs
  * no CUDA), NULL the default stream. The calls check their arguments on the host, enqueue one kernel (gemm: a few) and
  * return; they never allocate and never synchronise. exec->threads and levels_off mean nothing here; exec->stream is
- * the random stream. Counts are added atomically to *events. Any n, any stride, pointers aligned to their element only.
+ * the random stream, and `exec` NULL means stream (0, 0), the same words in every such call.
+ * Counts are added atomically to *events. Any n, any stride, pointers aligned to their element only.
  * hu_device_gemm does not look at values before it starts (that would need a synchronisation): a binary32 operand off
  * its grid is a caller's error that HU_E_GRID does not report here. Every model that hu_gemm and hu_dot_n take is
  * taken; docs/device.md says by which kernel.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* halfulp/device_number.h - the CUDA twins of number.h's arrays: same arguments, same bits.
  *
- * Everything said in device.h holds. A number system is a record on the host, and so is the table that it points to:
+ * Everything said in device.h holds (`exec` NULL: stream (0, 0)).
+ * A number system is a record on the host, and so is the table that it points to:
  * it is read before the call returns. Codes of up to 8 bits are decoded and converted (but for stochastic modes) by a
  * table that every thread block makes; everything else is the integer text of emu/number.h, a thread an element. */
 #ifndef HALFULP_DEVICE_NUMBER_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* halfulp/device_scaled.h - the CUDA twins of scaled.h and of what stands on it: same arguments, same bits.
  *
- * Everything said in device.h holds: data, scales, amax, stats and events are device pointers, records are on the host,
- * calls enqueue and return, never allocate, never synchronise. */
+ * Everything said in device.h holds, of `exec` NULL too: data, scales, amax, stats and events are device pointers,
+ * records are on the host, calls enqueue and return, never allocate, never synchronise. */
 #ifndef HALFULP_DEVICE_SCALED_H
 #define HALFULP_DEVICE_SCALED_H
 

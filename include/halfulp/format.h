@@ -56,7 +56,8 @@ enum {
 /* What a value below the range of an unsigned format becomes under saturation policy `none`. */
 enum {
   HU_NEGATIVE_NAN = 0, /* the canonical NaN */
-  HU_NEGATIVE_LOW = 1  /* the lowest value */
+  HU_NEGATIVE_LOW = 1, /* the lowest value */
+  HU_NEGATIVE_STOP = 2 /* the NaN, but numbers in the modes toward zero and toward positive the lowest value (P3109) */
 };
 
 /* A format: field widths, an additional bias, and what the codes at the edges mean. */
@@ -125,7 +126,7 @@ HU_API hu_format hu_format_p3109(unsigned k, unsigned p, int is_signed, int exte
  *           | "zero=field" | "zero=code" | "zero=none" | "sub=gradual" | "sub=none" | "sub=flush"
  *           | "inf=none" | "inf=ieee" | "inf=top"
  *           | "nan=none" | "nan=ieee" | "nan=ieee1" | "nan=ones" | "nan=negzero" | "nan=top"
- *           | "ovf=inf" | "ovf=nan" | "ovf=max" | "neg=nan" | "neg=low"
+ *           | "ovf=inf" | "ovf=nan" | "ovf=max" | "neg=nan" | "neg=low" | "neg=stop"
  *
  * e, m decimal; b decimal with optional sign; no leading zeros, no blanks; lower case. An axis given twice is an error.
  * No preset means ieee. Presets set every axis, zero=field and sub=gradual in all of them; other axes override them:
@@ -138,10 +139,10 @@ HU_API hu_format hu_format_p3109(unsigned k, unsigned p, int is_signed, int exte
  *   p3109e   top    negzero (unsigned: top)    no    inf
  *   p3109f   none   negzero (unsigned: top)    no    max
  *
- * "unsigned" takes the sign and -0 away. Errors: HU_E_TEXT (not the grammar), HU_E_NAME (unknown name), HU_E_FORMAT
- * (well-formed but no format); then, if where is not NULL, *where is the offset in text of the part that is wrong: the
- * number, separator or suffix, the value behind a known key and '='; 0 for HU_E_NAME and HU_E_FORMAT. f is untouched on
- * failure. */
+ * "unsigned" takes the sign and -0 away, and sets neg=stop in the P3109 presets. Errors: HU_E_TEXT (not the
+ * grammar), HU_E_NAME (unknown name), HU_E_FORMAT (well-formed but no format); then, if where is not NULL, *where is
+ * the offset in text of the part that is wrong: the number, separator or suffix, the value behind a known key and
+ * '='; 0 for HU_E_NAME and HU_E_FORMAT. f is untouched on failure. */
 HU_API HU_MUST_CHECK hu_status hu_format_parse(hu_format *f, const char *text, size_t *where);
 /* The same; and with HU_E_FORMAT, if axis is not NULL, *axis is hu_format_check's sentence that names the wrong axis.
  * */

@@ -5,7 +5,8 @@
  *
  * Element i of the result is what the one-value call returns for elements i of the operands, with R = the high N bits
  * of word i of exec->stream: the same bits for every thread count, kernel level, stride and device. Arrays, strides,
- * overlap, `exec`, `events` and errors are those of arith_n.h, to the word. */
+ * overlap, `exec`, `events` and errors are those of arith_n.h, to the word: `exec` NULL means stream (0, 0), the same
+ * random words in every such call. */
 #ifndef HALFULP_FUNCTION_N_H
 #define HALFULP_FUNCTION_N_H
 

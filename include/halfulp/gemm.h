@@ -4,7 +4,8 @@
  * A is m x k, B is k x n, C and D are m x n, row-major. No alpha or beta: they would be roundings of their own. Each
  * matrix has its own format and is stored as codes of it or as binary32 values on its grid. The accumulation model
  * (accum.h) says what is computed; the last step is always one rounding of the model's sum into D's format by `mode`,
- * with R = the high N bits of word i*n + j of exec->stream for element (i, j).
+ * with R = the high N bits of word i*n + j of exec->stream for element (i, j). `exec` NULL means stream (0, 0), for
+ * roundings inside the sums, too: the same random words in every such call.
  *
  * `exact` works for every choice of formats. Where the products' range and k prove it (hu_gemm_exact64), or the values
  * that are there do, sums are formed in binary64 by a vector kernel, in any order, without rounding. Else they are
@@ -33,10 +34,11 @@
  * policy is `error`).
  *
  * m, n, k may be 0: k = 0 gives D = C. D may be the same array as C (same storage, format, ld, C not transposed); no
- * other overlap of D with an operand. Errors: HU_E_FORMAT, HU_E_MODE, HU_E_ACCUM, HU_E_CARRIER, HU_E_NULL, HU_E_SHAPE
- * (ld too small, or sizes that do not fit the address space), HU_E_ALIGN, HU_E_OVERLAP, HU_E_GRID (a binary32 operand
- * that is not a value of its format; -0 is one only where the format has it); D and events are untouched then. No
- * allocation; up to 512 KiB of stack in the calling thread and in each further one. */
+ * other overlap of D with an operand. Errors: HU_E_FORMAT, HU_E_MODE, HU_E_ACCUM, HU_E_OPERAND_A, HU_E_OPERAND_B,
+ * HU_E_OPERAND_C (a model that takes operands of one format, as matrix units do, and this is another), HU_E_CARRIER,
+ * HU_E_NULL, HU_E_SHAPE (ld too small, or sizes that do not fit the address space), HU_E_ALIGN, HU_E_OVERLAP,
+ * HU_E_GRID (a binary32 operand that is not a value of its format; -0 is one only where the format has it); D and
+ * events are untouched then. No allocation; up to 512 KiB of stack in the calling thread and in each further one. */
 #ifndef HALFULP_GEMM_H
 #define HALFULP_GEMM_H
 

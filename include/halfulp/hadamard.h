@@ -51,7 +51,7 @@ enum {
 enum {
   HU_SIGNS_NONE = 0,  /* all +1 */
   HU_SIGNS_MASK = 1,  /* the words of `mask` */
-  HU_SIGNS_STREAM = 2 /* word i is random word i of exec->stream (hu_stream_word) */
+  HU_SIGNS_STREAM = 2 /* word i is random word i of exec->stream (hu_stream_word); exec NULL: of stream (0, 0) */
 };
 
 /* A transform; a plain record. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* halfulp/halfulp.hpp - the library in C++17: formats that are valid, numbers with operators, arrays as containers.
  *
- *   using halfulp::e4m3;
+ *   using e4m3 = halfulp::float8_e4m3fn;
  *   e4m3 a = 1.3f, b = 0.4f, c = a * b + a;              // each operation exact, then rounded once, ties to even
  *   halfulp::format f("fp(4,3,0):fn");                   // throws halfulp::error where that is no format
  *   halfulp::quantize(x, z, f, halfulp::mode("sra:8"));  // std::vector, std::array, std::span, number arrays
@@ -172,32 +172,172 @@ class number {
   code_type code_ = 0;
 };
 
-/* The usual ones, of formats/ocp.h and formats/ieee.h. */
-struct float8_e4m3fn {
-  using code = std::uint8_t;
-  static hu_format make() noexcept { return hu_float8_e4m3fn(); }
+/* Tags: a named format in a type, for `number`. Those of IEEE P3109 stand in formats::p3109<K, P>. */
+namespace formats {
+
+/* binary{K}p{P}: K bits, precision P, signed or not, extended (with infinities) or finite. */
+template <unsigned K, unsigned P, bool Signed = true, bool Extended = true>
+struct p3109 {
+  static_assert(K >= 3 && K <= 16 && P >= 1 && P <= K - Signed && K - P <= 11, "no format of IEEE P3109");
+  using code = std::conditional_t<(K > 8), std::uint16_t, std::uint8_t>;
+  static hu_format make() noexcept { return hu_format_p3109(K, P, Signed, Extended); }
 };
-struct float8_e5m2 {
-  using code = std::uint8_t;
-  static hu_format make() noexcept { return hu_float8_e5m2(); }
-};
-struct float4_e2m1fn {
-  using code = std::uint8_t;
-  static hu_format make() noexcept { return hu_float4_e2m1fn(); }
-};
-struct float16 {
-  using code = std::uint16_t;
-  static hu_format make() noexcept { return hu_binary16(); }
-};
-struct bfloat {
-  using code = std::uint16_t;
-  static hu_format make() noexcept { return hu_bfloat16(); }
-};
-using e4m3 = number<float8_e4m3fn>;
-using e5m2 = number<float8_e5m2>;
-using e2m1 = number<float4_e2m1fn>;
-using binary16 = number<float16>;
-using bfloat16 = number<bfloat>;
+
+}  // namespace formats
+
+/* Every format of the catalogue that is not of IEEE P3109: X(name, bits that a code is stored in). */
+#define HALFULP_FORMATS(X) \
+  X(binary16, 16)          \
+  X(bfloat16, 16)          \
+  X(binary32, 32)          \
+  X(float8_e4m3fn, 8)      \
+  X(float8_e5m2, 8)        \
+  X(float6_e2m3fn, 8)      \
+  X(float6_e3m2fn, 8)      \
+  X(float4_e2m1fn, 8)      \
+  X(float8_e8m0fnu, 8)     \
+  X(float8_e4m3fnuz, 8)    \
+  X(float8_e5m2fnuz, 8)    \
+  X(float8_e4m3b11fnuz, 8) \
+  X(fp_4_3_4_finite, 8)    \
+  X(fp_5_2_0_finite, 8)    \
+  X(fp_6_9_0_finite, 16)   \
+  X(hfp8_fwd_143, 8)       \
+  X(hfp8_bwd_152, 8)       \
+  X(dlfloat16, 16)         \
+  X(fp16_169_wang2018, 16) \
+  X(cfloat8_143, 8)        \
+  X(cfloat8_152, 8)        \
+  X(shp_cfloat16, 16)      \
+  X(uhp_cfloat16, 16)      \
+  X(tf32, 32)              \
+  X(binary16_ahp, 16)      \
+  X(float8_e4m3, 8)        \
+  X(float8_e3m4, 8)        \
+  X(float8_e3m4fn, 8)      \
+  X(ue4m3, 8)              \
+  X(ue5m3, 8)              \
+  X(r11g11b10_uf11, 16)    \
+  X(r11g11b10_uf10, 16)    \
+  X(float5_e2m2, 8)        \
+  X(float5_e3m1, 8)        \
+  X(float4_e1m2, 8)        \
+  X(float4_e3m0, 8)        \
+  X(float3_e2m0, 8)        \
+  X(uint1, 8)              \
+  X(uint2, 8)              \
+  X(uint4, 8)              \
+  X(uint8, 8)
+
+/* formats::NAME, the tag, and NAME, its number: halfulp::float8_e4m3fn q = 0.3f. */
+#define HALFULP_NUMBER(name, bits)                           \
+  namespace formats {                                        \
+  struct name {                                              \
+    using code = std::uint##bits##_t;                        \
+    static hu_format make() noexcept { return hu_##name(); } \
+  };                                                         \
+  }                                                          \
+  using name = number<formats::name>;
+HALFULP_FORMATS(HALFULP_NUMBER)
+#undef HALFULP_NUMBER
+
+/* The catalogue's other names of them: X(alias, name). (`float` is a word of C++. "e4m3" and "fp8" name nothing: they
+ * mean different formats to different people.) */
+#define HALFULP_FORMAT_ALIASES(X)       \
+  X(fp16, binary16)                     \
+  X(half, binary16)                     \
+  X(float16, binary16)                  \
+  X(e5m10, binary16)                    \
+  X(bf16, bfloat16)                     \
+  X(e8m7, bfloat16)                     \
+  X(fp32, binary32)                     \
+  X(single, binary32)                   \
+  X(float32, binary32)                  \
+  X(e8m23, binary32)                    \
+  X(ocp_e4m3, float8_e4m3fn)            \
+  X(e4m3fn, float8_e4m3fn)              \
+  X(f8e4m3fn, float8_e4m3fn)            \
+  X(hf8, float8_e4m3fn)                 \
+  X(ocp_e5m2, float8_e5m2)              \
+  X(e5m2, float8_e5m2)                  \
+  X(f8e5m2, float8_e5m2)                \
+  X(lf8, float8_e5m2)                   \
+  X(ocp_e2m3, float6_e2m3fn)            \
+  X(e2m3, float6_e2m3fn)                \
+  X(f6e2m3fn, float6_e2m3fn)            \
+  X(ocp_e3m2, float6_e3m2fn)            \
+  X(e3m2, float6_e3m2fn)                \
+  X(f6e3m2fn, float6_e3m2fn)            \
+  X(ocp_e2m1, float4_e2m1fn)            \
+  X(e2m1, float4_e2m1fn)                \
+  X(f4e2m1fn, float4_e2m1fn)            \
+  X(ocp_e8m0, float8_e8m0fnu)           \
+  X(e8m0, float8_e8m0fnu)               \
+  X(ue8m0, float8_e8m0fnu)              \
+  X(f8e8m0fnu, float8_e8m0fnu)          \
+  X(e4m3fnuz, float8_e4m3fnuz)          \
+  X(f8e4m3fnuz, float8_e4m3fnuz)        \
+  X(f143, float8_e4m3fnuz)              \
+  X(e5m2fnuz, float8_e5m2fnuz)          \
+  X(f8e5m2fnuz, float8_e5m2fnuz)        \
+  X(f152, float8_e5m2fnuz)              \
+  X(e4m3b11fnuz, float8_e4m3b11fnuz)    \
+  X(f8e4m3b11fnuz, float8_e4m3b11fnuz)  \
+  X(hfp8_fwd, hfp8_fwd_143)             \
+  X(hfp8_bwd, hfp8_bwd_152)             \
+  X(dlfloat, dlfloat16)                 \
+  X(tensorfloat32, tf32)                \
+  X(e8m10, tf32)                        \
+  X(arm_alternative_half, binary16_ahp) \
+  X(ieee_e4m3, float8_e4m3)             \
+  X(f8e4m3, float8_e4m3)                \
+  X(ieee_e3m4, float8_e3m4)             \
+  X(f8e3m4, float8_e3m4)                \
+  X(e3m4fn, float8_e3m4fn)              \
+  X(f8ue4m3, ue4m3)                     \
+  X(uf11, r11g11b10_uf11)               \
+  X(uf10, r11g11b10_uf10)               \
+  X(e2m2, float5_e2m2)                  \
+  X(e3m1, float5_e3m1)                  \
+  X(ascend_e1m2, float4_e1m2)           \
+  X(e3m0, float4_e3m0)                  \
+  X(e2m0, float3_e2m0)
+
+#define HALFULP_ALIAS(alias, name) using alias = name;
+HALFULP_FORMAT_ALIASES(HALFULP_ALIAS)
+#undef HALFULP_ALIAS
+
+/* The formats of IEEE P3109 in the catalogue, 3 to 8 bits: BOTH(K, P), signed and unsigned, or UNSIGNED(K, P) alone. */
+#define HALFULP_P3109_3(BOTH, UNSIGNED) BOTH(3, 1) BOTH(3, 2) UNSIGNED(3, 3)
+#define HALFULP_P3109_4(BOTH, UNSIGNED) BOTH(4, 1) BOTH(4, 2) BOTH(4, 3) UNSIGNED(4, 4)
+#define HALFULP_P3109_5(BOTH, UNSIGNED) BOTH(5, 1) BOTH(5, 2) BOTH(5, 3) BOTH(5, 4) UNSIGNED(5, 5)
+#define HALFULP_P3109_6(BOTH, UNSIGNED) BOTH(6, 1) BOTH(6, 2) BOTH(6, 3) BOTH(6, 4) BOTH(6, 5) UNSIGNED(6, 6)
+#define HALFULP_P3109_7(BOTH, UNSIGNED) BOTH(7, 1) BOTH(7, 2) BOTH(7, 3) BOTH(7, 4) BOTH(7, 5) BOTH(7, 6) UNSIGNED(7, 7)
+#define HALFULP_P3109_8(BOTH, UNSIGNED) \
+  BOTH(8, 1) BOTH(8, 2) BOTH(8, 3) BOTH(8, 4) BOTH(8, 5) BOTH(8, 6) BOTH(8, 7) UNSIGNED(8, 8)
+#define HALFULP_P3109_FORMATS(BOTH, UNSIGNED) \
+  HALFULP_P3109_3(BOTH, UNSIGNED)             \
+  HALFULP_P3109_4(BOTH, UNSIGNED)             \
+  HALFULP_P3109_5(BOTH, UNSIGNED)             \
+  HALFULP_P3109_6(BOTH, UNSIGNED)             \
+  HALFULP_P3109_7(BOTH, UNSIGNED)             \
+  HALFULP_P3109_8(BOTH, UNSIGNED)
+
+/* binary8p4se, or p3109_k8p4se, and so on: "s" signed, "u" unsigned, "e" extended, "f" finite. */
+#define HALFULP_UNSIGNED(K, P)                                            \
+  using binary##K##p##P##ue = number<formats::p3109<K, P, false>>;        \
+  using p3109_k##K##p##P##ue = binary##K##p##P##ue;                       \
+  using binary##K##p##P##uf = number<formats::p3109<K, P, false, false>>; \
+  using p3109_k##K##p##P##uf = binary##K##p##P##uf;
+#define HALFULP_BOTH(K, P)                                               \
+  using binary##K##p##P##se = number<formats::p3109<K, P>>;              \
+  using p3109_k##K##p##P##se = binary##K##p##P##se;                      \
+  using binary##K##p##P##sf = number<formats::p3109<K, P, true, false>>; \
+  using p3109_k##K##p##P##sf = binary##K##p##P##sf;                      \
+  HALFULP_UNSIGNED(K, P)
+HALFULP_P3109_FORMATS(HALFULP_BOTH, HALFULP_UNSIGNED)
+#undef HALFULP_BOTH
+#undef HALFULP_UNSIGNED
 
 /* ---- arrays: anything with data() and size() ---- */
 

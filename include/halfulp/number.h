@@ -176,7 +176,8 @@ HU_API double hu_number_decode64(hu_number f, uint32_t code);
 /* The same, the value itself rounded once to binary32, ties to even, IEEE overflow and underflow. */
 HU_API float hu_number_decode(hu_number f, uint32_t code);
 
-/* Arrays: everything of array.h (strides, storage by hu_number_limits.storage, threads, random words, events, errors)
+/* Arrays: everything of array.h (strides, storage by hu_number_limits.storage, threads, random words, events, errors;
+ * `exec` NULL means stream (0, 0), the same random words in every such call)
  * with HU_E_NUMBER beside HU_E_FORMAT. Element i is what the one-value call returns; quantize is decode of encode,
  * into the array's own type. There is no HU_E_CARRIER here: values that binary32 lacks are rounded as hu_number_decode
  * does it. A table must not overlap an output. */

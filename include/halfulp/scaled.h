@@ -148,7 +148,8 @@ typedef struct hu_scaled_stats {
 } hu_scaled_stats;
 
 /* z = x in codes. Mode: of the elements; the saturation policy `default` is `finite` here, whatever the format (MX v1.0
- * section 6.3); stochastic modes take R from word i cols + j of exec->stream for element (i, j). amax: NULL, or the
+ * section 6.3); stochastic modes take R from word i cols + j of exec->stream for element (i, j), with `exec` NULL of
+ * stream (0, 0): the same words in every such call. amax: NULL, or the
  * amax to be used instead of the tensor's own (delayed scaling, calibration): of the second level, or of the one block
  * where a block is the whole matrix by its description (`*x*`); finite, not negative. stats: NULL or one a block.
  * exec, events as in array.h: events are those of the elements' roundings (docs/scaled.md section 6); the roundings of

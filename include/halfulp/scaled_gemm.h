@@ -99,15 +99,18 @@ HU_API size_t hu_scaled_gemm_space(size_t m, size_t n, size_t k, const hu_scaled
  * nothing. The same bits, events and stats at any number of threads and any level.
  *
  * Mode: of the last rounding, or of the elements of D (hu_scaled_encode; default is `finite` there); its random words
- * are those of element i n + j. D scaled: y = the sum rounded into binary32, ties to even, then hu_scaled_encode of y.
+ * are those of element i n + j; `exec` NULL means stream (0, 0), the same words in every such call.
+ * D scaled: y = the sum rounded into binary32, ties to even, then hu_scaled_encode of y.
  * Events: those of the last rounding as gemm.h has them (a NaN among scales and tensor scales is a NaN operand), or
  * those of hu_scaled_encode; nothing else counts.
  * m, n, k may be 0; k = 0: the sum is C, or the epilogue's of zero. D may be C's own array where both are plain, as
  * gemm.h has it.
  * Errors: HU_E_SCALING and HU_E_FORMAT (a description is none; an amax that D does not take), HU_E_MODE, HU_E_ACCUM (a
- * sum that is none, or whose model does not take these operands, block sides or scale formats), HU_E_CARRIER,
- * HU_E_NULL, HU_E_SHAPE, HU_E_SPACE (bytes too few), HU_E_ALIGN, HU_E_OVERLAP, HU_E_GRID; D and events are untouched
- * then. No allocation; stack as gemm.h, and up to 64 KiB more. */
+ * sum that is none, or whose model does not take these operands, block sides or scale formats), HU_E_OPERAND_A,
+ * HU_E_OPERAND_B, HU_E_OPERAND_C (a model that takes elements of one format: parts and unit look at the elements',
+ * decoded at the format that is decoded into), HU_E_CARRIER, HU_E_NULL, HU_E_SHAPE, HU_E_SPACE (bytes too few),
+ * HU_E_ALIGN, HU_E_OVERLAP, HU_E_GRID; D and events are untouched then. No allocation; stack as gemm.h, and up to 64
+ * KiB more. */
 HU_API HU_MUST_CHECK hu_status hu_scaled_gemm(size_t m, size_t n, size_t k, const hu_scaled_result *d,
                                               const hu_scaled_operand *a, const hu_scaled_operand *b,
                                               const hu_scaled_operand *c, const hu_scaled_sum *sum, hu_mode mode,

@@ -21,27 +21,30 @@ extern "C" {
 
 /* Numbers are pinned; gaps are for relatives that come later. */
 typedef enum hu_status {
-  HU_OK = 0,          /* done */
-  HU_E_FORMAT = -10,  /* a descriptor that hu_format_check refuses */
-  HU_E_CARRIER = -11, /* the format has values that the array's own type (binary32) cannot hold exactly */
-  HU_E_MODE = -20,    /* rounding, saturation, tininess or NaN policy unknown, or random bits not 1..32 */
-  HU_E_NULL = -30,    /* a pointer that must not be NULL is */
-  HU_E_SHAPE = -40,   /* a size, stride or leading dimension that makes no sense, or does not fit the address space */
-  HU_E_OVERLAP = -41, /* outputs overlap inputs, or each other, in a way the call does not allow */
-  HU_E_ALIGN = -42,   /* a pointer not aligned to its element's size */
-  HU_E_GRID = -43,    /* an array said to hold values of a format holds one that the format lacks */
-  HU_E_TEXT = -60,    /* a text that does not follow the grammar */
-  HU_E_NAME = -61,    /* a well-formed name that nobody has */
-  HU_E_SPACE = -62,   /* a text buffer too small; the size needed is reported */
-  HU_E_ACCUM = -70,   /* an accumulation model unknown, or not usable with these formats */
-  HU_E_SCALING = -71, /* a description of a scaled tensor whose parts do not go together */
-  HU_E_NUMBER = -72,  /* a description of a number system that hu_number_check refuses */
-  HU_E_MEMORY = -80,  /* a call that may allocate (oracle, device set-up) could not */
-  HU_E_DEVICE = -90,  /* no CUDA device, or this library was built without CUDA */
-  HU_E_CUDA = -91,    /* the CUDA runtime reported an error */
-  HU_E_TRAIN = -100,  /* a description of a training system with a field out of range */
-  HU_E_FILE = -110,   /* a file that cannot be read */
-  HU_E_DATA = -111    /* a file whose content is not what its format says, or a label out of range */
+  HU_OK = 0,            /* done */
+  HU_E_FORMAT = -10,    /* a descriptor that hu_format_check refuses */
+  HU_E_CARRIER = -11,   /* the format has values that the array's own type (binary32) cannot hold exactly */
+  HU_E_MODE = -20,      /* rounding, saturation, tininess or NaN policy unknown, or random bits not 1..32 */
+  HU_E_NULL = -30,      /* a pointer that must not be NULL is */
+  HU_E_SHAPE = -40,     /* a size, stride or leading dimension that makes no sense, or does not fit the address space */
+  HU_E_OVERLAP = -41,   /* outputs overlap inputs, or each other, in a way the call does not allow */
+  HU_E_ALIGN = -42,     /* a pointer not aligned to its element's size */
+  HU_E_GRID = -43,      /* an array said to hold values of a format holds one that the format lacks */
+  HU_E_TEXT = -60,      /* a text that does not follow the grammar */
+  HU_E_NAME = -61,      /* a well-formed name that nobody has */
+  HU_E_SPACE = -62,     /* a text buffer too small; the size needed is reported */
+  HU_E_ACCUM = -70,     /* an accumulation model unknown, or not usable with these formats */
+  HU_E_SCALING = -71,   /* a description of a scaled tensor whose parts do not go together */
+  HU_E_NUMBER = -72,    /* a description of a number system that hu_number_check refuses */
+  HU_E_OPERAND_A = -73, /* operand A is not of the format that the model takes (hu_accum_takes names it) */
+  HU_E_OPERAND_B = -74, /* operand B is not */
+  HU_E_OPERAND_C = -75, /* operand C is not */
+  HU_E_MEMORY = -80,    /* a call that may allocate (oracle, device set-up) could not */
+  HU_E_DEVICE = -90,    /* no CUDA device, or this library was built without CUDA */
+  HU_E_CUDA = -91,      /* the CUDA runtime reported an error */
+  HU_E_TRAIN = -100,    /* a description of a training system with a field out of range */
+  HU_E_FILE = -110,     /* a file that cannot be read */
+  HU_E_DATA = -111      /* a file whose content is not what its format says, or a label out of range */
 } hu_status;
 
 /* The enumerator's name ("HU_E_FORMAT") and one sentence; never NULL, static storage. */

@@ -11,7 +11,12 @@
  *   data.h        data sets, batches, first weights
  *   model.h       the networks of the papers, from records and texts
  *   trainer.h     a training run described by keys and values
- *   experiment.h  papers' claims, reproduced and judged */
+ *   experiment.h  papers' claims, reproduced and judged
+ *
+ * Floating-point environment. Every call that computes, and every thread that the library starts, works to nearest,
+ * with subnormal numbers kept and traps masked, whatever the caller has set: another direction of rounding, numbers
+ * flushed to zero (FTZ, DAZ), unmasked traps. The caller's settings and flags are the same when the call returns.
+ * Callbacks: that of an experiment is called in the caller's environment, an observer of a net in the library's. */
 #ifndef HALFULP_TRAIN_H
 #define HALFULP_TRAIN_H
 

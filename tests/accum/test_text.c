@@ -34,12 +34,22 @@ static const char *const good[][2] = {
     {"splitk(4,promote(64,seq2(binary16,binary32),binary32))",
      "splitk(4,promote(64,seq2(binary16,binary32),binary32))"},
     {"promote(128,nv.hopper.e4m3.f32.wgmma,binary32,scaled)",
-     "promote(128,block(align,l=32,f=13,emin=-133,acc=binary32,out=fp(8,13,0),round=rtz,over=inf),binary32,scaled)"},
+     "promote(128,takes(float8_e4m3fn,float8_e4m3fn,binary32,block(align,l=32,f=13,emin=-133,acc=binary32,"
+     "out=fp(8,13,0),round=rtz,over=inf)),binary32,scaled)"},
+    {"any(nv.hopper.e4m3.f32.wgmma)",
+     "block(align,l=32,f=13,emin=-133,acc=binary32,out=fp(8,13,0),round=rtz,over=inf)"},
+    {"splitk(2,any(takes(binary16,any,any,fp32)))", "splitk(2,fp32)"},
+    {"any(exact)", "exact"},
+    {"takes(any,any,any,seq(bfloat16))", "seq(bfloat16)"},
+    {"takes(float8_e5m2,fp(4,3,0):fn,any,seq(bfloat16))", "takes(float8_e5m2,float8_e4m3fn,any,seq(bfloat16))"},
+    {"nv.turing.s8xu8.s32.sat", "takes(s8,u8,s32,int32(sat,16))"},
+    {"fma.f64", "takes(binary64,binary64,binary64,fp64)"},
+    {"nv.volta.f16.f16", "takes(binary16,binary16,binary16,block(align,l=4,f=23,emin=-20,out=binary16))"},
     {"block(align,over=inf,round=rtz,emin=-131,f=23,l=4)", "block(align,l=4,f=23,emin=-131,round=rtz,over=inf)"},
     {"block(late,l=16,f=24,f2=31,lanes=2,far=25)", "block(late,l=16,f=24,f2=31,lanes=2,far=25)"},
     {"block(tree,l=2,products=exact,daz=none)", "block(tree,l=2,products=exact)"},
-    {"amd.cdna1.f32", "seq(binary32)"},
-    {"arm.bfdot", "block(tree,l=2,daz=sign,ftz=before,round=rto,over=inf)"},
+    {"amd.cdna1.f32", "takes(binary32,binary32,binary32,seq(binary32))"},
+    {"arm.bfdot", "takes(bfloat16,bfloat16,binary32,block(tree,l=2,daz=sign,ftz=before,round=rto,over=inf))"},
 };
 
 static void good_texts(void **state) {
@@ -107,6 +117,14 @@ static const bad_text bad[] = {
     {"block(tree,l=3)", HU_E_TEXT, 13},
     {"block(tree,l=4,products=exact)", HU_E_TEXT, 24},
     {"block(chain,l=4,order=mod4)", HU_E_TEXT, 22},
+    {"any", HU_E_TEXT, 3},
+    {"any(splitk(2,fp32))", HU_E_NAME, 4},
+    {"any(any(fp32))", HU_E_NAME, 4},
+    {"takes(binary16,binary16,seq(bfloat16))", HU_E_TEXT, 27},
+    {"takes(binary16,s9,any,fp32)", HU_E_NAME, 15},
+    {"takes(binary16,binary16,any,amd.cdna1.f32)", HU_E_TEXT, 28},
+    {"takes(binary16,binary16,any,any(fp32))", HU_E_NAME, 28},
+    {"promote(4,takes(any,binary16,any,int32),binary32)", HU_E_TEXT, 33},
 };
 
 static void bad_texts(void **state) {
@@ -135,6 +153,11 @@ static void random_records(void **state) {
     char text[HU_ACCUM_TEXT_MAX], other[HU_ACCUM_TEXT_MAX];
     hu_accum back;
     draw_model(&x, &r, i % HU_ACCUM_COUNT, (uint8_t)(i / HU_ACCUM_COUNT % HU_BLOCK_RULES));
+    if (t_below(&r, 3) == 0) {
+      x.accum.a = x.a;
+      if (t_below(&r, 4)) x.accum.b = x.b;
+      if (t_below(&r, 4)) x.accum.c = x.c;
+    }
     size_t n = hu_accum_text(text, sizeof text, &x.accum);
     assert_true(n > 0 && n < sizeof text);
     assert_int_equal(hu_accum_parse(&back, text, NULL), HU_OK);
@@ -211,6 +234,8 @@ static void presets(void **state) {
     assert_true(strstr("HW SIM DOC OPEN", p.confidence) != NULL);
     assert_true(hu_element_size(p.a) && hu_element_size(p.b) && hu_element_size(p.c) && p.k > 0);
     if (p.accum.kind == HU_ACCUM_BLOCK) assert_int_equal(p.k % p.accum.block.length, 0);
+    assert_true(memcmp(&p.accum.a, &p.a, sizeof p.a) == 0 && memcmp(&p.accum.b, &p.b, sizeof p.b) == 0);
+    assert_int_equal(p.accum.c.kind, p.c.kind);
   }
   assert_int_equal(hu_preset_at(&p, n), HU_E_NAME);
   assert_int_equal(hu_preset_find(&p, "nv.volta.f16"), HU_E_NAME);

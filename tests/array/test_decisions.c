@@ -198,6 +198,19 @@ static void c22_unsigned(void **s) {
   assert_int_equal(last_events & HU_EVENT_INVALID, 0);
   assert_int_equal(code("uf11", "rne", DEFAULT, -3.0), 0);
   assert_int_equal(code("binary8p4ue", "rne", NONE, -1.0), 0xFF);
+  /* P3109 draft v4.0, wSaturate: toward zero and toward positive stop at the lowest value, an infinity does not. */
+  static const char *const p3109[] = {"binary8p4ue", "binary8p4uf", "binary8p1uf", "fp(5,3,1):p3109e,unsigned"};
+  for (size_t i = 0; i < sizeof p3109 / sizeof p3109[0]; i++) {
+    assert_int_equal(code(p3109[i], "rtz", NONE, -1.0), 0);
+    assert_true(last_events == (HU_EVENT_INVALID | HU_EVENT_SATURATED | HU_EVENT_INEXACT));
+    assert_int_equal(code(p3109[i], "rtp", NONE, -1e30), 0);
+    assert_int_equal(code(p3109[i], "rtn", NONE, -1.0), 0xFF);
+    assert_int_equal(code(p3109[i], "rto", NONE, -1.0), 0xFF);
+    assert_int_equal(code(p3109[i], "rtz", NONE, -INFINITY), 0xFF);
+    assert_int_equal(code(p3109[i], "rtp", NONE, -INFINITY), 0xFF);
+  }
+  assert_int_equal(code("ue4m3", "rtz", NONE, -1.0), 0x7F);
+  assert_int_equal(code("float8_e8m0fnu", "rtz", NONE, -1.0), 0xFF);
 }
 
 static void c26_top_exponent(void **s) {

@@ -6,9 +6,11 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <string>
 #include <vector>
 
-using halfulp::e4m3;
+using E4M3 = halfulp::float8_e4m3fn;
 
 static int wrong = 0;
 
@@ -36,30 +38,115 @@ static void operators() {
   int different = 0;
   for (unsigned a = 0; a < 256; a++) {
     for (unsigned b = 0; b < 256; b++) {
-      e4m3 x = e4m3::from_code(a), y = e4m3::from_code(b), z = x;
+      E4M3 x = E4M3::from_code(a), y = E4M3::from_code(b), z = x;
       different += (x + y).code() != hu_add(f, rne, f, a, f, b, 0, nullptr);
       different += (x - y).code() != hu_sub(f, rne, f, a, f, b, 0, nullptr);
       different += (x * y).code() != hu_mul(f, rne, f, a, f, b, 0, nullptr);
       different += (x / y).code() != hu_div(f, rne, f, a, f, b, 0, nullptr);
-      different += e4m3::mul(x, y, up).code() != hu_mul(f, up, f, a, f, b, 0, nullptr);
-      different += e4m3::fma(x, y, x).code() != hu_fma(f, rne, f, a, f, b, f, a, 0, nullptr);
+      different += E4M3::mul(x, y, up).code() != hu_mul(f, up, f, a, f, b, 0, nullptr);
+      different += E4M3::fma(x, y, x).code() != hu_fma(f, rne, f, a, f, b, f, a, 0, nullptr);
       int order = hu_compare(f, a, f, b);
       different += (x < y) != (order == HU_LESS) || (x >= y) != (order == HU_GREATER || order == HU_EQUAL);
       different += (x == y) != (order == HU_EQUAL) || (x != y) == (order == HU_EQUAL);
       z += y;
       different += z.code() != (x + y).code();
     }
-    different += e4m3::sqrt(e4m3::from_code(a)).code() != hu_sqrt(f, rne, f, a, 0, nullptr);
-    different += (-e4m3::from_code(a)).code() != (a ^ 0x80) && (a & 0x7F) != 0x7F;
-    different += halfulp::bfloat16(e4m3::from_code(a)).code() != hu_convert(hu_bfloat16(), rne, f, a, 0, nullptr);
+    different += E4M3::sqrt(E4M3::from_code(a)).code() != hu_sqrt(f, rne, f, a, 0, nullptr);
+    different += (-E4M3::from_code(a)).code() != (a ^ 0x80) && (a & 0x7F) != 0x7F;
+    different += halfulp::bfloat16(E4M3::from_code(a)).code() != hu_convert(hu_bfloat16(), rne, f, a, 0, nullptr);
   }
   is(different == 0, "operators are the C calls");
-  is(e4m3(460).code() == 0x7E && e4m3(0.1f).code() == e4m3(0.1).code() && e4m3().code() == 0, "construction");
-  static_assert(std::is_constructible_v<e4m3, std::int32_t> && std::is_constructible_v<e4m3, std::uint32_t> &&
-                !std::is_constructible_v<e4m3, std::int64_t> && !std::is_constructible_v<e4m3, std::uint64_t>);
-  is(double(e4m3(1.3f) * 2.0f) == 2.5, "mixed with built-in numbers");
+  is(E4M3(460).code() == 0x7E && E4M3(0.1f).code() == E4M3(0.1).code() && E4M3().code() == 0, "construction");
+  static_assert(std::is_constructible_v<E4M3, std::int32_t> && std::is_constructible_v<E4M3, std::uint32_t> &&
+                !std::is_constructible_v<E4M3, std::int64_t> && !std::is_constructible_v<E4M3, std::uint64_t>);
+  is(double(E4M3(1.3f) * 2.0f) == 2.5, "mixed with built-in numbers");
   std::uint32_t events = 0;
-  is(e4m3::rounded(1.01, up, 0, &events).code() == 0x39 && events == HU_EVENT_INEXACT, "rounded");
+  is(E4M3::rounded(1.01, up, 0, &events).code() == 0x39 && events == HU_EVENT_INEXACT, "rounded");
+}
+
+/* What a name of the header is. */
+struct named {
+  hu_format format;
+  std::size_t bytes;
+  double third; /* 1/3 as a number of that name */
+};
+
+template <class Number>
+static named named_as(hu_format format) {
+  return {format, sizeof(Number), double(Number(1.0 / 3))};
+}
+
+/* Every name of the catalogue but `float`, and nothing else, is a number of that format. */
+static void names() {
+  std::map<std::string, named> all;
+#define NUMBER(name, bits) all[#name] = named_as<halfulp::name>(halfulp::formats::name::make());
+#define ALIAS(alias, name) all[#alias] = named_as<halfulp::alias>(halfulp::formats::name::make());
+#define P3109(K, P, sign, edge)                                                                                \
+  all["binary" #K "p" #P #sign #edge] =                                                                        \
+      named_as<halfulp::binary##K##p##P##sign##edge>(hu_format_p3109(K, P, #sign[0] == 's', #edge[0] == 'e')); \
+  all["p3109_k" #K "p" #P #sign #edge] =                                                                       \
+      named_as<halfulp::p3109_k##K##p##P##sign##edge>(hu_format_p3109(K, P, #sign[0] == 's', #edge[0] == 'e'));
+#define UNSIGNED(K, P) P3109(K, P, u, e) P3109(K, P, u, f)
+#define BOTH(K, P) P3109(K, P, s, e) P3109(K, P, s, f) UNSIGNED(K, P)
+  HALFULP_FORMATS(NUMBER)
+  HALFULP_FORMAT_ALIASES(ALIAS)
+  HALFULP_P3109_FORMATS(BOTH, UNSIGNED)
+  std::size_t seen = 0;
+  for (std::size_t i = 0; i < hu_format_count(); i++) {
+    hu_format_entry row = hu_format_at(i);
+    std::string words = std::string(row.id) + " " + row.aliases + " ";
+    for (std::size_t at = 0, end; (end = words.find(' ', at)) != std::string::npos; at = end + 1) {
+      std::string word = words.substr(at, end - at);
+      if (word.empty() || word == "float") continue;
+      auto found = all.find(word);
+      is(found != all.end(), word.c_str());
+      if (found == all.end()) continue;
+      const named &one = found->second;
+      double third = hu_decode64(row.format, hu_encode64(row.format, hu_mode{}, 1.0 / 3, 0, nullptr));
+      is(hu_format_equal(one.format, row.format) && 8 * one.bytes == hu_format_limits(row.format).storage,
+         word.c_str());
+      is(one.third == third, word.c_str());
+      seen++;
+    }
+  }
+  is(seen == all.size() && seen > 300, "no name beside the catalogue's");
+}
+
+/* Tags stand in a namespace of their own; what a reader would write compiles. */
+static void types() {
+  halfulp::float8_e4m3fn q(0.3f);
+  halfulp::float16 h = 0.1f;
+  halfulp::bfloat16 b = 0.1f;
+  halfulp::number<halfulp::formats::float8_e4m3fn> same = q;
+  halfulp::number<halfulp::formats::p3109<12, 5>> wide = 0.1f;
+  static_assert(std::is_same_v<halfulp::float16, halfulp::binary16> &&
+                std::is_same_v<halfulp::e5m2, halfulp::float8_e5m2>);
+  static_assert(!std::is_same_v<halfulp::float8_e4m3fn, halfulp::float8_e4m3> && sizeof wide == 2);
+  is(q.code() == 0x2A && same == q && h.code() == 0x2E66 && b.code() == 0x3DCD, "numbers by their names");
+  is(double(wide) == hu_decode64(hu_format_p3109(12, 5, 1, 1), wide.code()) && float(wide) != 0.1f, "P3109 by K and P");
+  is(double(halfulp::half(b)) == double(b), "from one name to another");
+}
+
+/* Ambiguous names, and the tags that there were, are free: these would clash otherwise. */
+namespace free_names {
+struct e4m3 {};
+struct e3m4 {};
+struct fp8 {};
+struct fp4 {};
+struct bf8 {};
+struct bfloat {};
+}  // namespace free_names
+
+static void names_that_mean_nothing() {
+  using namespace halfulp;
+  using namespace free_names;
+  e4m3 *f = nullptr;
+  fp8 *a = nullptr;
+  fp4 *b = nullptr;
+  bf8 *c = nullptr;
+  e3m4 *d = nullptr;
+  bfloat *e = nullptr;
+  is(!f && !a && !b && !c && !d && !e, "names that mean nothing");
 }
 
 static void formats() {
@@ -80,7 +167,7 @@ static void formats() {
 static void arrays() {
   halfulp::format f("e4m3fn");
   std::vector<float> x{0.1f, 500.0f, -1e-9f}, z(3), back(3), two(2);
-  std::array<e4m3, 3> codes;
+  std::array<E4M3, 3> codes;
   std::vector<std::uint8_t> bytes(3);
   std::vector<std::uint16_t> wide(3);
   std::vector<double> x64{0.1, 500.0, -1e-9}, z64(3);
@@ -114,6 +201,9 @@ static void core() {
 
 int main() {
   operators();
+  names();
+  types();
+  names_that_mean_nothing();
   formats();
   arrays();
   core();

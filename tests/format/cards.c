@@ -133,8 +133,9 @@ static void put_range_rules(page *p, hu_format f, hu_limits l) {
   put(p, "| default saturation | %s |\n", saturation_text(f));
   put(p, "| beyond max, policy `none` | %s |\n", overflow_text(f));
   if (!f.sign) {
-    int nan = f.negative == HU_NEGATIVE_NAN && l.has_nan;
-    put(p, "| below the range, policy `none` | %s |\n", nan ? "NaN" : "the lowest value");
+    static const char *const below[] = {"NaN", "the lowest value",
+                                        "NaN; numbers under `rtz` and `rtp`: the lowest value"};
+    put(p, "| below the range, policy `none` | %s |\n", below[l.has_nan ? f.negative : HU_NEGATIVE_LOW]);
   }
   put(p, "| NaN operand | %s |\n", nan_operand_text(l));
 }
@@ -222,9 +223,9 @@ static void put_family(page *p) {
   put(p, "finite. Aliases: p3109_k{K}p{P}{s|u}{e|f}. One NaN, one zero without sign, subnormals for P > 1.\n\n");
   put(p, "Default saturation: `none` for extended formats (infinities stand for what lies beyond), `finite` for\n");
   put(p, "finite ones. Policy `none` gives infinity in extended formats, the largest value in finite ones, and NaN\n");
-  put(p, "for what lies below zero in unsigned ones. A NaN operand gives NaN. The draft requires binary8p4se,\n");
-  put(p, "binary8p3se and binary4p2sf, and binary8p1uf for scales. K = 9 to 16 follow the same rules and are found\n");
-  put(p, "by name.\n\n");
+  put(p, "for what lies below zero in unsigned ones; there the modes `rtz` and `rtp` give 0 for numbers. A NaN\n");
+  put(p, "operand gives NaN. The draft requires binary8p4se, binary8p3se and binary4p2sf, and binary8p1uf for\n");
+  put(p, "scales. K = 9 to 16 follow the same rules and are found by name.\n\n");
   put(p, "| id | descriptor | bias | max | its code | min normal | min | NaN | infinities | finite codes |\n");
   put(p, "|---|---|---|---|---|---|---|---|---|---|\n");
   for (size_t i = 0; i < hu_format_count(); i++) {

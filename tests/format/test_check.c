@@ -33,7 +33,7 @@ static const wrong wrongs[] = {
     {"nan", {1, 4, 3, 0, 0, 1, 6, 1, 0, 0, 0}},
     {"negzero", {1, 4, 3, 0, 0, 1, 1, 2, 0, 0, 0}},
     {"overflow", {1, 4, 3, 0, 0, 1, 1, 1, 3, 0, 0}},
-    {"negative", {1, 4, 3, 0, 0, 1, 1, 1, 0, 2, 0}},
+    {"negative", {1, 4, 3, 0, 0, 1, 1, 1, 0, 3, 0}},
     /* zero and subnormals */
     {"subnormal", {1, 4, 3, HU_ZERO_CODE, HU_SUBNORMAL_GRADUAL, 0, HU_NAN_ONES, 1, 1, 0, 0}},
     {"zero", {1, 4, 3, HU_ZERO_NONE, HU_SUBNORMAL_NONE, 0, HU_NAN_ONES, 0, 1, 0, 0}},

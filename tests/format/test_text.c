@@ -157,10 +157,10 @@ static hu_format combination(unsigned n) {
   f.nan = (uint8_t)(n % 6), n /= 6;
   f.negzero = (uint8_t)(n % 2), n /= 2;
   f.overflow = (uint8_t)(n % 3), n /= 3;
-  f.negative = (uint8_t)(n % 2);
+  f.negative = (uint8_t)(n % 3);
   return f;
 }
-#define COMBINATIONS (2 * 3 * 3 * 3 * 6 * 2 * 3 * 2)
+#define COMBINATIONS (2 * 3 * 3 * 3 * 6 * 2 * 3 * 3)
 
 /* Every combination of axes with small widths: the valid ones go round, the others have no text. */
 static void round_trip_combinations(void **state) {

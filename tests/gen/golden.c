@@ -95,7 +95,7 @@ void golden_format_line(text *t, const char *name, hu_format f) {
   static const char *const zeros[] = {"field", "code", "none"}, *const subnormals[] = {"gradual", "none", "flush"};
   static const char *const infs[] = {"none", "ieee", "top"}, *const overflows[] = {"inf", "nan", "max"};
   static const char *const nans[] = {"none", "ieee", "ieee1", "ones", "negzero", "top"};
-  static const char *const negatives[] = {"nan", "low"};
+  static const char *const negatives[] = {"nan", "low", "stop"};
   text_add(t, "%s sign=%u e=%u m=%u b=%d zero=%s sub=%s inf=%s nan=%s negzero=%u ovf=%s neg=%s", name, f.sign, f.e, f.m,
            f.b, zeros[f.zero], subnormals[f.subnormal], infs[f.inf], nans[f.nan], f.negzero, overflows[f.overflow],
            negatives[f.negative]);

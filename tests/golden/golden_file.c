@@ -44,7 +44,8 @@ static uint8_t word(const char *key, const char *value, const char *const *words
 golden_card golden_card_parse(const char *line) {
   static const char *const zeros[] = {"field", "code", "none"}, *const subs[] = {"gradual", "none", "flush"};
   static const char *const infs[] = {"none", "ieee", "top"}, *const ovfs[] = {"inf", "nan", "max"};
-  static const char *const nans[] = {"none", "ieee", "ieee1", "ones", "negzero", "top"}, *const negs[] = {"nan", "low"};
+  static const char *const nans[] = {"none", "ieee", "ieee1", "ones", "negzero", "top"};
+  static const char *const negs[] = {"nan", "low", "stop"};
   golden_card c;
   unsigned sign, e, m, negzero;
   int b;
@@ -65,7 +66,7 @@ golden_card golden_card_parse(const char *line) {
   c.f.nan = word("nan", nan, nans, 6);
   c.f.negzero = (uint8_t)negzero;
   c.f.overflow = word("ovf", ovf, ovfs, 3);
-  c.f.negative = word("neg", neg, negs, 2);
+  c.f.negative = word("neg", neg, negs, 3);
   c.inf_code = (uint32_t)strtoul(inf_code, NULL, 16);
   c.nan_code = (uint32_t)strtoul(nan_code, NULL, 16);
   return c;
@@ -146,7 +147,9 @@ static uint32_t signed_nan(const golden_card *c, int negative) {
 }
 
 static golden_answer below_range(const golden_card *c, hu_mode mode, uint32_t kind) {
-  int nan = saturates_by(c, mode) == HU_SAT_NONE && c->f.negative == HU_NEGATIVE_NAN && c->f.nan;
+  int stops = c->f.negative == HU_NEGATIVE_STOP && kind == HU_EVENT_INEXACT;
+  int low = c->f.negative == HU_NEGATIVE_LOW || (stops && (mode.round == HU_RTZ || mode.round == HU_RTP));
+  int nan = saturates_by(c, mode) == HU_SAT_NONE && !low && c->f.nan;
   golden_answer a = {nan ? c->nan_code : 0, HU_EVENT_INVALID | kind | (nan ? 0 : HU_EVENT_SATURATED)};
   return a;
 }

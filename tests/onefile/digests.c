@@ -181,7 +181,7 @@ static void products(void) {
                                        "strided(binary16)",
                                        "kahan(bfloat16)",
                                        "neumaier(binary16)",
-                                       "nv.ampere.f16.f32",
+                                       "any(nv.ampere.f16.f32)",
                                        "promote(64,nv.hopper.e4m3.f32.wgmma,binary32)",
                                        "splitk(3,fp32)"};
   static float x[M * K], y[K * M], a[M * K], b[K * M], z[M * M];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Products of scaled tensors: sizes that make several tiles under every level and number of threads, the raw forms that
  * a way is said to equal, runs, empty shapes, C's own place, misuse. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +62,7 @@ static void test_tiles(void **state) {
                                             {"dsv3_1x128", "dsv3_128x128"},
                                             {"fp8_tensor", "hbfp8"}};
   static const char *const across[] = {"fp32", "seq2(binary32)", "kahan(binary32)", "seq(binary32,sra:8)", "exact"};
-  static const char *const inside[] = {"exact", "nv.hopper.e4m3.f32.wgmma", "seq(binary16,srb:5)"};
+  static const char *const inside[] = {"exact", "any(nv.hopper.e4m3.f32.wgmma)", "seq(binary16,srb:5)"};
   t_random r = {t_seed("scaled-gemm-tiles", 8)};
   size_t calls = 0;
   (void)state;
@@ -95,6 +96,41 @@ static void test_tiles(void **state) {
     matrix_free(&c);
   }
   printf("%zu calls\n", calls);
+}
+
+/* A subnormal part times a factor whose leading digit stands at the top of its word: digits far below the sum's lowest
+ * place, all of them zeros. */
+static void test_tiny_parts(void **state) {
+  static const float b[2] = {0x1p-149f, -0x1.4p-147f};
+  static const uint8_t codes[2] = {0x08, 0x1C}; /* 1 and 6 of E2M3 */
+  float z[4];
+  hu_scaling da = scaling("scaled(float6_e2m3fn;scale=ue5m3;block=1x32;rule=ratio)");
+  const uint8_t scales[2] = {0x77, 0x0C}; /* 15/16 and 3/2 2^-14 */
+  hu_scaled_operand oa, ob;
+  (void)state;
+  memset(&oa, 0, sizeof oa);
+  memset(&ob, 0, sizeof ob);
+  oa.scaling = &da;
+  oa.scaled.codes = (void *)(uintptr_t)codes;
+  oa.scaled.ld = 1;
+  oa.scaled.scales = (void *)(uintptr_t)scales;
+  oa.scaled.lds = 1;
+  ob.plain.data = b;
+  ob.plain.ld = 2;
+  ob.plain.format = hu_format_ieee(8, 23, 0);
+  hu_scaled_sum sum = hu_scaled_sum_parts(accum("kahan(binary32)"), accum("exact"), HU_FACTOR_EXACT);
+  hu_scaled_result d = plain_result(z, 2, hu_format_ieee(8, 23, 0), 1);
+  for (uint32_t off = 0; off < 8; off += 7) {
+    hu_exec exec = {1, off, {0, 0}};
+    size_t bytes = hu_scaled_gemm_space(2, 2, 1, &d, &oa, &ob, NULL, &sum, &exec);
+    assert_true(bytes != SIZE_MAX);
+    void *space = aligned_alloc(64, bytes / 64 * 64 + 64);
+    assert_non_null(space);
+    assert_int_equal(hu_scaled_gemm(2, 2, 1, &d, &oa, &ob, NULL, &sum, rne, space, bytes, &exec, NULL), HU_OK);
+    free(space);
+    assert_true(z[0] == 0x1p-149f && z[1] == -5 * 0x1p-149f); /* 15/16 and 75/16 units of 2^-149 */
+    assert_true(z[2] == 0 && z[3] == 0 && signbit(z[3]) && !signbit(z[2]));
+  }
 }
 
 /* ---- what a way equals ---- */
@@ -342,7 +378,12 @@ static void test_errors(void **state) {
   WRONG(HU_E_ACCUM, x.sum.across = accum("nv.hopper.e4m3.f32.wgmma"));
   WRONG(HU_E_ACCUM, x.sum.inside = accum("nv.blackwell.mxfp8.e4m3"));
   WRONG(HU_E_ACCUM, x.sum = hu_scaled_sum_unit(accum("fp32")));
-  WRONG(HU_E_ACCUM, x.sum = hu_scaled_sum_unit(accum("nv.blackwell.nvfp4.b16.ue4m3")));
+  WRONG(HU_E_ACCUM, x.sum = hu_scaled_sum_unit(accum("any(nv.blackwell.nvfp4.b16.ue4m3)")));
+  WRONG(HU_E_OPERAND_A, x.sum = hu_scaled_sum_unit(accum("nv.blackwell.nvfp4.b16.ue4m3")));
+  WRONG(HU_E_OPERAND_A, x.sum = hu_scaled_sum_unit(accum("nv.blackwell.mxfp8.e5m2xe4m3")));
+  WRONG(HU_E_OPERAND_B, x.sum = hu_scaled_sum_unit(accum("nv.blackwell.mxfp8.e4m3xe5m2")));
+  WRONG(HU_E_OPERAND_A, x.sum = hu_scaled_sum_decoded(accum("nv.hopper.e4m3.f32.wgmma")));
+  WRONG(HU_E_OPERAND_A, x.sum.inside = accum("nv.hopper.e5m2.f32.wgmma"));
   WRONG(HU_E_ACCUM, x.sum = hu_scaled_sum_unit(accum("promote(24,fp32,binary32,scaled)")));
   WRONG(HU_E_ACCUM, x.sum = hu_scaled_sum_unit(accum("nv.blackwell.mxfp8.e4m3")), x.a.scaling = &twos);
   WRONG(HU_E_ACCUM, x.sum = hu_scaled_sum_decoded(accum("promote(24,fp32,binary32,scaled)")));
@@ -361,8 +402,9 @@ static void test_errors(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_tiles),  cmocka_unit_test(test_promotion),
-                                     cmocka_unit_test(test_units),  cmocka_unit_test(test_runs),
-                                     cmocka_unit_test(test_shapes), cmocka_unit_test(test_errors)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_tiles),     cmocka_unit_test(test_promotion),
+                                     cmocka_unit_test(test_units),     cmocka_unit_test(test_runs),
+                                     cmocka_unit_test(test_shapes),    cmocka_unit_test(test_errors),
+                                     cmocka_unit_test(test_tiny_parts)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* Which operands a model takes: errors of hu_dot, the formats of units, the border of what is taken, and right sums
+ * there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "halfulp/gemm.h"
+#include "tests/accum/draws.h"
+#include "tests/accum/reference.h"
+
+/* ---- errors ---- */
+
+typedef struct call {
+  hu_dot_operands in;
+  hu_element ez;
+  hu_accum accum;
+  hu_mode mode;
+  size_t n;
+  ptrdiff_t incz;
+  void *z;
+} call;
+
+static void parse(call *t, const char *text) { assert_int_equal(hu_accum_parse(&t->accum, text, NULL), HU_OK); }
+static void no_a(call *t) { t->in.a.data = NULL; }
+static void no_z(call *t) { t->z = NULL; }
+static void bad_model(call *t) { t->accum.kind = HU_ACCUM_COUNT; }
+static void bad_mode(call *t) { t->mode.round = HU_ROUND_COUNT; }
+static void bad_format(call *t) { t->in.b.element.format.e = 12; }
+static void bad_result(call *t) { t->ez.kind = HU_ELEMENT_S8; }
+static void no_stride(call *t) { t->incz = 0; }
+static void odd_pointer(call *t) { t->in.a.data = (const uint8_t *)t->in.a.data + 1; }
+static void integers_wanted(call *t) { parse(t, "int32"); }
+static void no_scales(call *t) { parse(t, "nv.blackwell.mxfp8.e4m3"); }
+static void wrong_scales(call *t) {
+  parse(t, "nv.blackwell.mxfp8.e4m3");
+  t->in.sa = t->in.sb = t->in.a;
+}
+static void needless_scales(call *t) { t->in.sa = t->in.a; }
+static void wide_c(call *t) {
+  parse(t, "any(nv.volta.f16.f16)");
+  t->in.c = t->in.a;
+  t->in.c.element.format = hu_format_ieee(8, 7, 0);
+}
+static void wide_for_groups(call *t) {
+  parse(t, "any(nv.blackwell.nvfp4.b16.ue4m3)");
+  t->in.sa = t->in.sb = t->in.a;
+  t->in.sa.element.format = t->in.sb.element.format = t->accum.block.scale;
+}
+static void as_too_small(call *t) {
+  parse(t, "any(nv.hopper.e4m3.f32.mma)");
+  t->in.a.element.format = hu_format_ieee(8, 7, 0);
+}
+static void carrier(call *t) {
+  parse(t, "fp32");
+  t->in.a.element.format = hu_format_ieee(11, 4, 0);
+}
+static void directed64(call *t) {
+  memset(&t->ez, 0, sizeof t->ez);
+  t->ez.kind = HU_ELEMENT_BINARY64;
+  t->mode.round = HU_RTZ;
+}
+static void binary64_in_seq(call *t) {
+  parse(t, "seq(binary32)");
+  memset(&t->in.a.element, 0, sizeof t->in.a.element);
+  t->in.a.element.kind = HU_ELEMENT_BINARY64;
+}
+
+/* Operands are binary16 unless said otherwise. */
+static void unit_of_others(call *t) { parse(t, "nv.hopper.e4m3.f32.wgmma"); }
+static void unit_of_integers(call *t) {
+  parse(t, "nv.turing.s8.s32");
+  memset(&t->ez, 0, sizeof t->ez);
+  t->ez.kind = HU_ELEMENT_S32;
+  memset(&t->in.a.element, 0, sizeof t->in.a.element);
+  t->in.a.element.kind = HU_ELEMENT_S8;
+  t->in.b.element = t->in.a.element;
+  t->in.b.element.kind = HU_ELEMENT_U8;
+}
+static void unit_b(call *t) {
+  parse(t, "nv.ampere.f16.f32");
+  t->in.b.element.format = hu_format_ieee(8, 7, 0);
+}
+static void unit_c(call *t) {
+  parse(t, "nv.ampere.f16.f32");
+  t->in.c = t->in.a;
+}
+static void own_unit(call *t) { parse(t, "takes(any,float8_e4m3fn,any,fp32)"); }
+
+static void errors(void **state) {
+  static const struct {
+    hu_status status;
+    void (*spoil)(call *t);
+  } rows[] = {{HU_E_NULL, no_a},
+              {HU_E_NULL, no_z},
+              {HU_E_ACCUM, bad_model},
+              {HU_E_MODE, bad_mode},
+              {HU_E_FORMAT, bad_format},
+              {HU_E_ACCUM, bad_result},
+              {HU_E_SHAPE, no_stride},
+              {HU_E_ALIGN, odd_pointer},
+              {HU_E_ACCUM, integers_wanted},
+              {HU_E_NULL, no_scales},
+              {HU_E_ACCUM, wrong_scales},
+              {HU_E_ACCUM, needless_scales},
+              {HU_E_ACCUM, wide_c},
+              {HU_E_ACCUM, wide_for_groups},
+              {HU_E_ACCUM, as_too_small},
+              {HU_E_CARRIER, carrier},
+              {HU_E_MODE, directed64},
+              {HU_E_ACCUM, binary64_in_seq},
+              {HU_E_OPERAND_A, unit_of_others},
+              {HU_E_OPERAND_B, unit_of_integers},
+              {HU_E_OPERAND_B, unit_b},
+              {HU_E_OPERAND_C, unit_c},
+              {HU_E_OPERAND_B, own_unit}};
+  static uint64_t data[8], z[4];
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    call t;
+    hu_events events, none;
+    memset(&t, 0, sizeof t);
+    memset(&events, 0, sizeof events);
+    memset(&none, 0, sizeof none);
+    t.in.a.data = t.in.b.data = data;
+    t.in.a.stride = t.in.b.stride = 1;
+    t.in.a.element.format = t.in.b.element.format = t.ez.format = hu_format_ieee(5, 10, 0);
+    t.n = 3;
+    t.incz = 1;
+    t.z = z;
+    parse(&t, "seq(binary16)");
+    assert_int_equal(hu_dot_n(2, t.n, t.z, t.incz, t.ez, &t.in, &t.accum, t.mode, NULL, NULL), HU_OK);
+    rows[i].spoil(&t);
+    t_fill_pattern(z, sizeof z);
+    hu_status s = hu_dot_n(2, t.n, t.z, t.incz, t.ez, &t.in, &t.accum, t.mode, NULL, &events);
+    if (s != rows[i].status) fail_msg("row %zu: %s, not %s", i, hu_status_name(s), hu_status_name(rows[i].status));
+    assert_true(t_is_pattern(z, sizeof z) && t_same_events(&events, &none));
+  }
+}
+
+/* The largest groups that are taken: sums that fill 62 bits, at the ends of the operands' range. One digit more is
+ * refused. */
+static void largest_groups(void **state) {
+  static const uint8_t codes[] = {0x1F, 0x3F, 0x1F, 0x1F, 0x01, 0x21, 0x1E, 0}; /* 28, -28, least ones */
+  static dot x;
+  t_random r = {t_seed("largest groups", 17)};
+  (void)state;
+  memset(&x, 0, offsetof(dot, at));
+  x.a = x.b = dot_element("float6_e3m2fn");
+  x.c = dot_element("binary32");
+  assert_int_equal(hu_format_parse(&x.scale, "float8_e8m0fnu", NULL), HU_OK);
+  x.n = 512;
+  x.scales = 64;
+  hu_dot_operands in = {
+      {codes, 0, 0, x.a}, {codes, 0, 0, x.a}, {NULL, 0, 0, x.c}, {codes, 0, 0, x.c}, {codes, 0, 0, x.c}};
+  in.sa.element.format = in.sb.element.format = x.scale;
+  float z;
+  assert_int_equal(
+      hu_accum_parse(&x.accum, "block(groups,l=1024,f=40,emin=-200,g=8,every=8,scale=float8_e8m0fnu)", NULL), HU_OK);
+  assert_int_equal(hu_dot(x.n, &z, x.c, &in, &x.accum, x.mode, NULL, NULL), HU_E_ACCUM);
+  assert_int_equal(
+      hu_accum_parse(&x.accum, "block(groups,l=512,f=40,emin=-200,g=8,every=8,scale=float8_e8m0fnu)", NULL), HU_OK);
+  assert_int_equal(hu_dot(x.n, &z, x.c, &in, &x.accum, x.mode, NULL, NULL), HU_OK);
+  for (unsigned round = 0; round < 300; round++) {
+    uint32_t events, want_events, kinds = round % 3 == 0 ? 1 : round % 3 == 1 ? 3 : 8;
+    for (size_t k = 0; k < x.n; k++) {
+      x.at[k] = codes[t_below(&r, kinds)];
+      x.bt[k] = codes[t_below(&r, kinds)];
+    }
+    for (size_t j = 0; j < x.scales; j++) {
+      x.sa[j] = 127 + (round % 5 ? t_below(&r, 1 + round % 40) : 0);
+      x.sb[j] = 127 - (round % 7 ? t_below(&r, 1 + round % 20) : 0);
+    }
+    x.mode = round % 2 ? t_random_mode(&r) : t_mode(HU_RNE);
+    uint64_t got = dot_library(&x, &events), want = reference_dot(&x, &want_events);
+    if (got != want || events != want_events)
+      fail_msg("%llx, the reference has %llx: %s", (unsigned long long)got, (unsigned long long)want, dot_text(&x));
+  }
+}
+
+/* What units take: their own formats, whatever the NaN that an operation would give; anything under any(...); any C
+ * where the unit adds to 0. */
+static void units(void **state) {
+  static const struct {
+    const char *model, *a, *b, *c;
+    hu_status status;
+  } rows[] = {{"nv.ampere.f16.f32", "binary16", "fp(5,10,0):nan=ieee1", "fp(8,23,0):nan=ieee1", HU_OK},
+              {"nv.ampere.f16.f32", "binary16", "binary16", "binary32", HU_OK},
+              {"nv.ampere.f16.f32", "fp(5,10,0):ovf=max", "binary16", NULL, HU_OK},
+              {"nv.ampere.f16.f32", "fp(5,10,0):flush", "binary16", NULL, HU_E_OPERAND_A},
+              {"nv.ampere.f16.f32", "binary16", "binary16", "binary16", HU_E_OPERAND_C},
+              {"nv.ampere.f16.f32", "bfloat16", "binary16", NULL, HU_E_OPERAND_A},
+              {"nv.hopper.e4m3xe5m2.f32.wgmma", "float8_e4m3fn", "float8_e5m2", "binary32", HU_OK},
+              {"nv.hopper.e4m3xe5m2.f32.wgmma", "float8_e5m2", "float8_e4m3fn", "binary32", HU_E_OPERAND_A},
+              {"nv.hopper.e4m3xe5m2.f32.wgmma", "float8_e4m3fn", "float8_e4m3fn", NULL, HU_E_OPERAND_B},
+              {"nv.hopper.e4m3.f32.wgmma", "float8_e4m3fnuz", "float8_e4m3fn", NULL, HU_E_OPERAND_A},
+              {"any(nv.hopper.e4m3.f32.wgmma)", "binary32", "binary16", "binary16", HU_OK},
+              {"promote(32,nv.hopper.e4m3.f32.wgmma,binary32)", "float8_e4m3fn", "float8_e4m3fn", "bfloat16", HU_OK},
+              {"promote(32,nv.hopper.e4m3.f32.wgmma,binary32)", "float8_e5m2", "float8_e4m3fn", NULL, HU_E_OPERAND_A},
+              {"splitk(2,nv.ampere.f16.f32)", "binary16", "binary16", "float8_e4m3fn", HU_OK},
+              {"splitk(2,nv.ampere.f16.f32)", "binary16", "tf32", "float8_e4m3fn", HU_E_OPERAND_B},
+              {"takes(any,float8_e5m2,binary16,seq(binary16))", "bfloat16", "float8_e5m2", "binary16", HU_OK}};
+  static uint32_t data[16];
+  float z[4];
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    const char *text[3] = {rows[i].a, rows[i].b, rows[i].c};
+    hu_operand x[3];
+    hu_accum model;
+    hu_result d = {z, 2, hu_format_ieee(8, 23, 0), HU_VALUES};
+    memset(x, 0, sizeof x);
+    assert_int_equal(hu_accum_parse(&model, rows[i].model, NULL), HU_OK);
+    for (int t = 0; t < 3 && text[t]; t++) {
+      assert_int_equal(hu_format_parse(&x[t].format, text[t], NULL), HU_OK);
+      x[t].data = data;
+      x[t].ld = 4;
+      x[t].storage = HU_CODES;
+    }
+    memset(z, 0x5A, sizeof z);
+    hu_status s = hu_gemm(2, 2, 4, &d, &x[0], &x[1], text[2] ? &x[2] : NULL, &model, t_mode(HU_RNE), NULL, NULL);
+    if (s != rows[i].status) fail_msg("row %zu: %s, not %s", i, hu_status_name(s), hu_status_name(rows[i].status));
+    for (int t = 0; t < 4; t++) assert_true(s == HU_OK ? z[t] == 0 : ((uint8_t *)z)[4 * t] == 0x5A);
+  }
+  char said[HU_ACCUM_TEXT_MAX];
+  hu_accum model;
+  assert_int_equal(hu_accum_parse(&model, "promote(32,nv.hopper.e4m3xe5m2.f32.wgmma,binary32)", NULL), HU_OK);
+  assert_int_equal(hu_accum_takes(said, sizeof said, &model), 42);
+  assert_string_equal(said, "A float8_e4m3fn, B float8_e5m2, C binary32");
+  model = hu_accum_any(model);
+  assert_int_equal(hu_accum_takes(said, sizeof said, &model), 0);
+  assert_string_equal(said, "");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(errors), cmocka_unit_test(units),
+                                     cmocka_unit_test(largest_groups)};
+  return cmocka_run_group_tests_name("accum_operands", tests, NULL, NULL);
+}
