@@ -31,9 +31,9 @@ static hu_matrices scores_of(const hu_operator *op, float *x, hu_format f, int t
 }
 
 /* One to a sample and head. */
-static void multiply(hu_net *net, const hu_operator *op, size_t m, size_t n, size_t k, hu_matrices z, hu_matrices a,
-                     hu_matrices b) {
-  hu_products p = {m, n, k, net->batch, op->n[HEADS], z, a, b, &op->rounding.accum};
+static void multiply(hu_net *net, const hu_operator *op, const hu_accum *accum, size_t m, size_t n, size_t k,
+                     hu_matrices z, hu_matrices a, hu_matrices b) {
+  hu_products p = {m, n, k, net->batch, op->n[HEADS], z, a, b, accum};
   hu_do_products(net, &p);
 }
 
@@ -46,15 +46,25 @@ static hu_status scores_forward(hu_net *net, hu_operator *op) {
   hu_value *z = &net->value[op->out];
   size_t t = op->n[STEPS], h = op->n[HEAD], d = op->n[HEADS] * h;
   float *q = net->work[0], *k = net->work[1];
-  hu_format fq = hu_grid_of(op, &op->rounding.x, &x->round), fk = hu_grid_of(op, &op->rounding.w, &x->round);
+  hu_format fq = hu_grid_of(op, HU_PART_Z_X, &op->rounding.x, &x->round);
+  hu_format fk = hu_grid_of(op, HU_PART_Z_W, &op->rounding.w, &x->round);
   take_columns(net, x, x->v, d, 0, q);
   take_columns(net, x, x->v, d, 1, k);
-  (void)hu_round_product(net, op, x->rows, d, q, &op->rounding.x, 0);
-  (void)hu_round_product(net, op, x->rows, d, k, &op->rounding.w, 1);
-  multiply(net, op, t, t, h, scores_of(op, z->v, hu_binary32(), 0), heads_of(op, q, fq, 0), heads_of(op, k, fk, 1));
-  (void)hu_round_product(net, op, z->rows, z->cols, z->v, &op->rounding.z_out, 6);
+  (void)hu_round_product(net, op, x->rows, d, q, &op->rounding.x, HU_PART_Z_X);
+  (void)hu_round_product(net, op, x->rows, d, k, &op->rounding.w, HU_PART_Z_W);
+  multiply(net, op, &op->rounding.z_accum, t, t, h, scores_of(op, z->v, hu_binary32(), 0), heads_of(op, q, fq, 0),
+           heads_of(op, k, fk, 1));
+  (void)hu_round_product(net, op, z->rows, z->cols, z->v, &op->rounding.z_out, HU_PART_Z_OUT);
   hu_do_each(net, HU_RUN_SCALE, z->rows * z->cols, z->v, z->v, NULL, shrink(op));
   return hu_done(net);
+}
+
+/* The model of dW = X^T dZ for the product dW^T = dZ^T X: A and B have changed places. */
+static hu_accum turned(const hu_accum *accum) {
+  hu_accum z = *accum;
+  z.a = accum->b;
+  z.b = accum->a;
+  return z;
 }
 
 /* dQ = (dS by) K, dK = (dS by)^T Q. */
@@ -66,15 +76,17 @@ static hu_status scores_backward(hu_net *net, hu_operator *op) {
   for (size_t which = 0; which < 2; which++) {
     const hu_rounding *left = which ? &op->rounding.dz_w : &op->rounding.dz;
     const hu_rounding *right = which ? &op->rounding.x_back : &op->rounding.w_back, keep = hu_rounding_keep();
-    hu_format f = hu_grid_of(op, left, &keep), g = hu_grid_of(op, right, &x->round);
+    hu_format f = hu_grid_of(op, which ? HU_PART_DW_DZ : HU_PART_DX_DZ, left, &keep);
+    hu_format g = hu_grid_of(op, which ? HU_PART_DW_X : HU_PART_DX_W, right, &x->round);
+    const hu_accum accum = which ? turned(&op->rounding.dw_accum) : op->rounding.dx_accum;
     hu_do_each(net, HU_RUN_SCALE, z->rows * z->cols, ds, z->dv, NULL, shrink(op));
     take_columns(net, x, x->v, d, 1 - which, other);
-    (void)hu_round_product(net, op, z->rows, z->cols, ds, left, which ? 3 : 4);
-    (void)hu_round_product(net, op, x->rows, d, other, right, which ? 2 : 5);
-    multiply(net, op, t, h, t, heads_of(op, part, hu_binary32(), 0), scores_of(op, ds, f, (int)which),
+    (void)hu_round_product(net, op, z->rows, z->cols, ds, left, which ? HU_PART_DW_DZ : HU_PART_DX_DZ);
+    (void)hu_round_product(net, op, x->rows, d, other, right, which ? HU_PART_DW_X : HU_PART_DX_W);
+    multiply(net, op, &accum, t, h, t, heads_of(op, part, hu_binary32(), 0), scores_of(op, ds, f, (int)which),
              heads_of(op, other, g, 0));
     const hu_rounding *out = which ? &op->rounding.dw_out : &op->rounding.dx_out;
-    (void)hu_round_product(net, op, x->rows, d, part, out, which ? 8 : 7);
+    (void)hu_round_product(net, op, x->rows, d, part, out, which ? HU_PART_DW_OUT : HU_PART_DX_OUT);
     put_columns(net, x, part, d, which, dx);
   }
   hu_give(net, op->in[0], dx);
@@ -116,13 +128,15 @@ static hu_status mix_forward(hu_net *net, hu_operator *op) {
   hu_value *z = &net->value[op->out];
   size_t t = op->n[STEPS], h = op->n[HEAD], d = op->n[HEADS] * h;
   float *a = net->work[0], *v = net->work[1];
-  hu_format f = hu_grid_of(op, &op->rounding.x, &p->round), g = hu_grid_of(op, &op->rounding.w, &x->round);
+  hu_format f = hu_grid_of(op, HU_PART_Z_X, &op->rounding.x, &p->round);
+  hu_format g = hu_grid_of(op, HU_PART_Z_W, &op->rounding.w, &x->round);
   hu_do_each(net, HU_RUN_COPY, p->rows * p->cols, a, p->v, NULL, 0);
   take_columns(net, x, x->v, d, 2, v);
-  (void)hu_round_product(net, op, p->rows, p->cols, a, &op->rounding.x, 0);
-  (void)hu_round_product(net, op, x->rows, d, v, &op->rounding.w, 1);
-  multiply(net, op, t, h, t, heads_of(op, z->v, hu_binary32(), 0), scores_of(op, a, f, 0), heads_of(op, v, g, 0));
-  return hu_round_product(net, op, z->rows, d, z->v, &op->rounding.z_out, 6);
+  (void)hu_round_product(net, op, p->rows, p->cols, a, &op->rounding.x, HU_PART_Z_X);
+  (void)hu_round_product(net, op, x->rows, d, v, &op->rounding.w, HU_PART_Z_W);
+  multiply(net, op, &op->rounding.z_accum, t, h, t, heads_of(op, z->v, hu_binary32(), 0), scores_of(op, a, f, 0),
+           heads_of(op, v, g, 0));
+  return hu_round_product(net, op, z->rows, d, z->v, &op->rounding.z_out, HU_PART_Z_OUT);
 }
 
 /* dV = P^T dO. */
@@ -130,14 +144,15 @@ static void give_values(hu_net *net, hu_operator *op) {
   const hu_value *p = &net->value[op->in[0]], *x = &net->value[op->in[1]], *z = &net->value[op->out];
   size_t t = op->n[STEPS], h = op->n[HEAD], d = op->n[HEADS] * h;
   float *dz = net->work[0], *other = net->work[1], *part = net->work[2], *dx = op->kept;
-  hu_format f = hu_grid_of(op, &op->rounding.x_back, &p->round);
-  hu_format g = hu_grid_of(op, &op->rounding.dz_w, &z->round_back);
+  hu_format f = hu_grid_of(op, HU_PART_DW_X, &op->rounding.x_back, &p->round);
+  hu_format g = hu_grid_of(op, HU_PART_DW_DZ, &op->rounding.dz_w, &z->round_back);
   hu_do_each(net, HU_RUN_COPY, z->rows * d, dz, z->dv, NULL, 0);
   hu_do_each(net, HU_RUN_COPY, p->rows * p->cols, other, p->v, NULL, 0);
-  (void)hu_round_product(net, op, z->rows, d, dz, &op->rounding.dz_w, 3);
-  (void)hu_round_product(net, op, p->rows, p->cols, other, &op->rounding.x_back, 2);
-  multiply(net, op, t, h, t, heads_of(op, part, hu_binary32(), 0), scores_of(op, other, f, 1), heads_of(op, dz, g, 0));
-  (void)hu_round_product(net, op, x->rows, d, part, &op->rounding.dw_out, 8);
+  (void)hu_round_product(net, op, z->rows, d, dz, &op->rounding.dz_w, HU_PART_DW_DZ);
+  (void)hu_round_product(net, op, p->rows, p->cols, other, &op->rounding.x_back, HU_PART_DW_X);
+  multiply(net, op, &op->rounding.dw_accum, t, h, t, heads_of(op, part, hu_binary32(), 0), scores_of(op, other, f, 1),
+           heads_of(op, dz, g, 0));
+  (void)hu_round_product(net, op, x->rows, d, part, &op->rounding.dw_out, HU_PART_DW_OUT);
   hu_do_fill(net, x->rows * x->cols, dx, 0);
   put_columns(net, x, part, d, 2, dx);
   hu_give(net, op->in[1], dx);
@@ -150,13 +165,15 @@ static hu_status mix_backward(hu_net *net, hu_operator *op) {
   float *dz = net->work[0], *other = net->work[1];
   give_values(net, op);
   float *dp = hu_gift(net, op->in[0], net->work[2]);
-  hu_format f = hu_grid_of(op, &op->rounding.dz, &z->round_back), g = hu_grid_of(op, &op->rounding.w_back, &x->round);
+  hu_format f = hu_grid_of(op, HU_PART_DX_DZ, &op->rounding.dz, &z->round_back);
+  hu_format g = hu_grid_of(op, HU_PART_DX_W, &op->rounding.w_back, &x->round);
   hu_do_each(net, HU_RUN_COPY, z->rows * d, dz, z->dv, NULL, 0);
   take_columns(net, x, x->v, d, 2, other);
-  (void)hu_round_product(net, op, z->rows, d, dz, &op->rounding.dz, 4);
-  (void)hu_round_product(net, op, x->rows, d, other, &op->rounding.w_back, 5);
-  multiply(net, op, t, t, h, scores_of(op, dp, hu_binary32(), 0), heads_of(op, dz, f, 0), heads_of(op, other, g, 1));
-  (void)hu_round_product(net, op, p->rows, p->cols, dp, &op->rounding.dx_out, 7);
+  (void)hu_round_product(net, op, z->rows, d, dz, &op->rounding.dz, HU_PART_DX_DZ);
+  (void)hu_round_product(net, op, x->rows, d, other, &op->rounding.w_back, HU_PART_DX_W);
+  multiply(net, op, &op->rounding.dx_accum, t, t, h, scores_of(op, dp, hu_binary32(), 0), heads_of(op, dz, f, 0),
+           heads_of(op, other, g, 1));
+  (void)hu_round_product(net, op, p->rows, p->cols, dp, &op->rounding.dx_out, HU_PART_DX_OUT);
   hu_give(net, op->in[0], dp);
   return hu_done(net);
 }

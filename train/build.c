@@ -220,7 +220,7 @@ int hu_net_image(hu_net *net, size_t height, size_t width, size_t channels) {
 hu_product_rounding hu_product_rounding_plain(void) {
   hu_product_rounding r;
   memset(&r, 0, sizeof r);
-  r.accum.kind = HU_ACCUM_FP32;
+  r.z_accum.kind = r.dx_accum.kind = r.dw_accum.kind = HU_ACCUM_FP32;
   return r;
 }
 
@@ -261,7 +261,9 @@ hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding
     hu_status s = hu_rounding_check(all[i]);
     if (s != HU_OK) return s;
   }
-  hu_status s = hu_accum_check(&r->accum);
+  hu_status s = hu_accum_check(&r->z_accum);
+  if (s == HU_OK) s = hu_accum_check(&r->dx_accum);
+  if (s == HU_OK) s = hu_accum_check(&r->dw_accum);
   if (s != HU_OK) return s;
   if (r->hadamard && r->hadamard != 16 && r->hadamard != 32 && r->hadamard != 64 && r->hadamard != 128) {
     return HU_E_SHAPE;

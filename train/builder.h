@@ -27,6 +27,9 @@ typedef struct hu_model_kind {
 } hu_model_kind;
 /* kind < HU_MODEL_KINDS */
 const hu_model_kind *hu_model_kind_of(uint8_t kind);
+/* hu_model_parse, and on an error a sentence that says what is wrong and what may stand there. */
+enum { HU_TEXT_WHY_MAX = 320 };
+hu_status hu_model_read(hu_model *m, const char *text, size_t *where, char why[HU_TEXT_WHY_MAX]);
 
 int hu_build_linear(hu_builder *b);
 int hu_build_mlp(hu_builder *b);

@@ -75,6 +75,9 @@ static void one_image(blocks *b, size_t image, size_t part) {
   size_t numbers = c->n[HU_HEIGHT] * c->n[HU_WIDTH] * c->channels;
   float *patches = c->gathered + part * b->windows * b->area;
   const float *x = c->x + image * numbers;
+  hu_exec exec;
+  memset(&exec, 0, sizeof exec);
+  exec.levels_off = b->cpu->levels_off;
   if (c->n[HU_PAD]) {
     size_t high = c->n[HU_HEIGHT] + 2 * c->n[HU_PAD], wide = c->n[HU_WIDTH] + 2 * c->n[HU_PAD];
     float *framed = c->framed + image * high * wide * c->channels;
@@ -83,7 +86,7 @@ static void one_image(blocks *b, size_t image, size_t part) {
   }
   make_patches(b, x, patches);
   hu_cpu_tell(b->cpu, c, 0);
-  hu_status s = hu_rounding_apply(b->windows, b->area, patches, patches, c->rounding, NULL, &b->counts[part]);
+  hu_status s = hu_rounding_apply(b->windows, b->area, patches, patches, c->rounding, &exec, &b->counts[part]);
   if (s != HU_OK) b->status[part] = s;
   hu_cpu_tell(b->cpu, c, 1);
   if (b->product) result_of(b, patches, c->z + image * b->windows * b->outputs);

@@ -164,6 +164,7 @@ int hu_cpu_round_image(const hu_cpu *cpu, const hu_convolution *c) {
   if (hu_rounding_check(r) != HU_OK || (!shared && !hu_rounds_alone(r)) || !make_plan(&p, c)) return 0;
   memset(&exec, 0, sizeof exec);
   exec.threads = cpu->threads;
+  exec.levels_off = cpu->levels_off;
   float *x = c->gathered;
   gather(&p, x, c->x, NULL);
   memset(&all, 0, sizeof all);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "train/data_file.h"
+#include "train/environment.h"
 
 void hu_data_free(hu_data *z) {
   if (!z) return;
@@ -80,7 +81,7 @@ hu_status hu_data_split(hu_data *training, hu_data *test, const hu_data *x, size
   return HU_OK;
 }
 
-hu_status hu_data_normalise(hu_data *z, const float *mean, const float *deviation) {
+static HU_NOINLINE hu_status normalise(hu_data *z, const float *mean, const float *deviation) {
   if (!z || !z->x || !mean || !deviation) return HU_E_NULL;
   for (size_t c = 0; c < z->channels; c++) {
     if (!(deviation[c] > 0 && deviation[c] <= FLT_MAX)) return HU_E_SHAPE;
@@ -91,6 +92,10 @@ hu_status hu_data_normalise(hu_data *z, const float *mean, const float *deviatio
     for (size_t c = 0; c < z->channels; c++) x[c] = (x[c] - mean[c]) / deviation[c];
   }
   return HU_OK;
+}
+
+hu_status hu_data_normalise(hu_data *z, const float *mean, const float *deviation) {
+  HU_ENV_RETURN(hu_status, normalise(z, mean, deviation));
 }
 
 void hu_data_gather(const hu_data *x, size_t n, const uint32_t *index, float *z, uint32_t *labels, float *y) {

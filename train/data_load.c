@@ -7,6 +7,7 @@
 
 #include "files/npy.h"
 #include "train/data_file.h"
+#include "train/environment.h"
 
 /* make, with the sentence that its failure deserves. */
 static hu_status make(hu_data *z, const char *name, size_t count, const size_t shape[3], uint32_t classes, char *why) {
@@ -86,7 +87,8 @@ hu_status hu_data_read_cifar(hu_data *z, const hu_bytes *files, size_t n, unsign
   return HU_OK;
 }
 
-static hu_status load_cifar(hu_data *z, const char *const *paths, size_t n, unsigned classes, int coarse, char *why) {
+static HU_NOINLINE hu_status load_cifar(hu_data *z, const char *const *paths, size_t n, unsigned classes, int coarse,
+                                        char *why) {
   hu_status s = HU_OK;
   if (!z || !paths) return hu_data_wrong(why, HU_E_NULL, "cifar", "z, paths: NULL");
   if (n == 0 || n > 1000) return hu_data_wrong(why, HU_E_SHAPE, "cifar", "files: %zu, not 1 to 1000", n);
@@ -100,10 +102,10 @@ static hu_status load_cifar(hu_data *z, const char *const *paths, size_t n, unsi
 }
 
 hu_status hu_data_load_cifar10(hu_data *z, const char *const *paths, size_t files, char *why) {
-  return load_cifar(z, paths, files, 10, 0, why);
+  HU_ENV_RETURN(hu_status, load_cifar(z, paths, files, 10, 0, why));
 }
 hu_status hu_data_load_cifar100(hu_data *z, const char *const *paths, size_t files, int coarse, char *why) {
-  return load_cifar(z, paths, files, 100, coarse, why);
+  HU_ENV_RETURN(hu_status, load_cifar(z, paths, files, 100, coarse, why));
 }
 
 /* ---- idx ---- */
@@ -167,8 +169,8 @@ hu_status hu_data_read_idx(hu_data *z, const hu_bytes *images, const hu_bytes *l
   return HU_OK;
 }
 
-hu_status hu_data_load_idx(hu_data *z, const char *images, const char *labels, uint32_t classes, int by_columns,
-                           char *why) {
+static HU_NOINLINE hu_status load_idx(hu_data *z, const char *images, const char *labels, uint32_t classes,
+                                      int by_columns, char *why) {
   hu_bytes a = {NULL, NULL, 0}, b = {NULL, NULL, 0};
   if (!z) return hu_data_wrong(why, HU_E_NULL, "idx", "z: NULL");
   if (classes == 0) return hu_data_wrong(why, HU_E_SHAPE, "idx", "classes: 0");
@@ -178,6 +180,11 @@ hu_status hu_data_load_idx(hu_data *z, const char *images, const char *labels, u
   hu_bytes_free(&a);
   hu_bytes_free(&b);
   return s;
+}
+
+hu_status hu_data_load_idx(hu_data *z, const char *images, const char *labels, uint32_t classes, int by_columns,
+                           char *why) {
+  HU_ENV_RETURN(hu_status, load_idx(z, images, labels, classes, by_columns, why));
 }
 
 /* ---- .npy ---- */
@@ -266,8 +273,8 @@ hu_status hu_data_read_npy(hu_data *z, const hu_bytes *images, const hu_bytes *l
   return s;
 }
 
-hu_status hu_data_load_npy(hu_data *z, const char *images, const char *labels, uint32_t classes, float divisor,
-                           char *why) {
+static HU_NOINLINE hu_status load_npy(hu_data *z, const char *images, const char *labels, uint32_t classes,
+                                      float divisor, char *why) {
   hu_bytes a = {NULL, NULL, 0}, b = {NULL, NULL, 0};
   if (!z) return hu_data_wrong(why, HU_E_NULL, ".npy", "z: NULL");
   if (!labels != !classes) return hu_data_wrong(why, HU_E_SHAPE, ".npy", "classes: labels and classes go together");
@@ -282,9 +289,14 @@ hu_status hu_data_load_npy(hu_data *z, const char *images, const char *labels, u
   return s;
 }
 
+hu_status hu_data_load_npy(hu_data *z, const char *images, const char *labels, uint32_t classes, float divisor,
+                           char *why) {
+  HU_ENV_RETURN(hu_status, load_npy(z, images, labels, classes, divisor, why));
+}
+
 /* ---- the digits ---- */
 
-hu_status hu_data_load_digits(hu_data *z, const char *folder, int raw, char *why) {
+static HU_NOINLINE hu_status load_digits(hu_data *z, const char *folder, int raw, char *why) {
   enum { ROOM = 4096 };
   char images[ROOM], labels[ROOM];
   hu_data d;
@@ -292,7 +304,7 @@ hu_status hu_data_load_digits(hu_data *z, const char *folder, int raw, char *why
   int n = snprintf(images, sizeof images, "%s/digits_images.npy", folder);
   int m = snprintf(labels, sizeof labels, "%s/digits_labels.npy", folder);
   if (n < 0 || n >= ROOM || m < 0 || m >= ROOM) return hu_data_wrong(why, HU_E_FILE, folder, "path: too long");
-  hu_status s = hu_data_load_npy(&d, images, labels, 10, raw ? 1 : 16, why);
+  hu_status s = load_npy(&d, images, labels, 10, raw ? 1 : 16, why);
   if (s != HU_OK) return s;
   size_t all = d.count * hu_data_features(&d), bad = 0;
   while (bad < all && d.x[bad] >= 0 && d.x[bad] <= (raw ? 16.0f : 1.0f)) bad++;
@@ -309,4 +321,8 @@ hu_status hu_data_load_digits(hu_data *z, const char *folder, int raw, char *why
   d.channels = 1;
   *z = d;
   return HU_OK;
+}
+
+hu_status hu_data_load_digits(hu_data *z, const char *folder, int raw, char *why) {
+  HU_ENV_RETURN(hu_status, load_digits(z, folder, raw, why));
 }

@@ -7,6 +7,7 @@
 
 #include "halfulp/array.h"
 #include "train/data_file.h"
+#include "train/environment.h"
 
 static float of(hu_function_n f, float x) {
   hu_apply_n(f, 1, &x);
@@ -58,7 +59,7 @@ static hu_status check_least_squares(const hu_least_squares *a) {
   return check_grid(a->grid);
 }
 
-hu_status hu_data_least_squares(hu_data *z, float *w, const hu_least_squares *what, uint64_t seed) {
+static HU_NOINLINE hu_status make_least_squares(hu_data *z, float *w, const hu_least_squares *what, uint64_t seed) {
   if (!z || !what) return HU_E_NULL;
   const size_t n = what->count, m = what->features, shape[3] = {1, 1, m};
   hu_data d;
@@ -83,6 +84,10 @@ hu_status hu_data_least_squares(hu_data *z, float *w, const hu_least_squares *wh
   return HU_OK;
 }
 
+hu_status hu_data_least_squares(hu_data *z, float *w, const hu_least_squares *what, uint64_t seed) {
+  HU_ENV_RETURN(hu_status, make_least_squares(z, w, what, seed));
+}
+
 /* ---- gratings ---- */
 
 static void grating(float *z, size_t size, uint32_t c, uint32_t classes, float phase) {
@@ -97,7 +102,8 @@ static void grating(float *z, size_t size, uint32_t c, uint32_t classes, float p
   }
 }
 
-hu_status hu_data_gratings(hu_data *z, uint64_t first, size_t count, size_t size, uint32_t classes, uint64_t seed) {
+static HU_NOINLINE hu_status make_gratings(hu_data *z, uint64_t first, size_t count, size_t size, uint32_t classes,
+                                           uint64_t seed) {
   const size_t shape[3] = {size, size, 1}, pixels = size * size;
   const hu_stream phases = hu_stream_of_use(seed, HU_USE_DATA), noises = hu_stream_of_use(seed, HU_USE_NOISE);
   hu_data d;
@@ -124,6 +130,10 @@ hu_status hu_data_gratings(hu_data *z, uint64_t first, size_t count, size_t size
   free(noise);
   *z = d;
   return HU_OK;
+}
+
+hu_status hu_data_gratings(hu_data *z, uint64_t first, size_t count, size_t size, uint32_t classes, uint64_t seed) {
+  HU_ENV_RETURN(hu_status, make_gratings(z, first, count, size, classes, seed));
 }
 
 /* ---- teacher ---- */
@@ -166,7 +176,7 @@ static hu_status teach(hu_data *d, const hu_teacher *a, float *w, double *raw, u
   return scaled(a->count, d->y, raw, a->deviation) ? HU_OK : HU_E_SHAPE;
 }
 
-hu_status hu_data_teacher(hu_data *z, const hu_teacher *what, uint64_t seed) {
+static HU_NOINLINE hu_status make_teacher(hu_data *z, const hu_teacher *what, uint64_t seed) {
   size_t weights;
   hu_data d;
   if (!z || !what) return HU_E_NULL;
@@ -187,6 +197,10 @@ hu_status hu_data_teacher(hu_data *z, const hu_teacher *what, uint64_t seed) {
     hu_data_free(&d);
   }
   return s;
+}
+
+hu_status hu_data_teacher(hu_data *z, const hu_teacher *what, uint64_t seed) {
+  HU_ENV_RETURN(hu_status, make_teacher(z, what, seed));
 }
 
 /* ---- ratings ---- */
@@ -215,7 +229,7 @@ static void rate(hu_data *d, const hu_ratings *a, uint64_t first, const float *u
   }
 }
 
-hu_status hu_data_ratings(hu_data *z, uint64_t first, const hu_ratings *what, uint64_t seed) {
+static HU_NOINLINE hu_status make_ratings(hu_data *z, uint64_t first, const hu_ratings *what, uint64_t seed) {
   const size_t shape[3] = {1, 1, 2}, most = (size_t)1 << 24;
   size_t users, items;
   hu_data d;
@@ -242,4 +256,8 @@ hu_status hu_data_ratings(hu_data *z, uint64_t first, const hu_ratings *what, ui
   free(u);
   free(v);
   return s;
+}
+
+hu_status hu_data_ratings(hu_data *z, uint64_t first, const hu_ratings *what, uint64_t seed) {
+  HU_ENV_RETURN(hu_status, make_ratings(z, first, what, seed));
 }

@@ -5,6 +5,7 @@
 
 #include "halfulp/formats/ieee.h"
 #include "train/data_file.h"
+#include "train/environment.h"
 
 hu_stream hu_stream_child(hu_stream s, uint64_t i) {
   uint64_t low = hu_stream_word(s, 2 * i), high = hu_stream_word(s, 2 * i + 1);
@@ -47,7 +48,7 @@ static hu_stream behind(hu_stream s, size_t i) {
 /* floor(w / 2^8) / 2^24 */
 static float unit(uint32_t w) { return (float)(w >> 8) * 0x1p-24f; }
 
-void hu_uniform_n(size_t n, float *z, float low, float high, hu_stream s) {
+static HU_NOINLINE void draw_uniform(size_t n, float *z, float low, float high, hu_stream s) {
   uint32_t words[PIECE];
   const float width = high - low;
   for (size_t at = 0; at < n; at += PIECE) {
@@ -55,6 +56,10 @@ void hu_uniform_n(size_t n, float *z, float low, float high, hu_stream s) {
     hu_stream_words_n(piece, words, behind(s, at));
     for (size_t i = 0; i < piece; i++) z[at + i] = low + width * unit(words[i]);
   }
+}
+
+void hu_uniform_n(size_t n, float *z, float low, float high, hu_stream s) {
+  HU_ENV_DO(draw_uniform(n, z, low, high, s));
 }
 
 /* The arguments are right, so that no call can fail. */
@@ -90,7 +95,7 @@ static void normal_pairs(size_t pairs, float *z, hu_stream s) {
   }
 }
 
-void hu_normal_n(size_t n, float *z, float deviation, hu_stream s) {
+static HU_NOINLINE void draw_normal(size_t n, float *z, float deviation, hu_stream s) {
   float t[PIECE];
   for (size_t at = 0; at < n; at += PIECE) {
     size_t piece = n - at < PIECE ? n - at : PIECE;
@@ -99,12 +104,18 @@ void hu_normal_n(size_t n, float *z, float deviation, hu_stream s) {
   }
 }
 
-void hu_init_normal(size_t n, float *z, unsigned gain, size_t fan_in, hu_stream s) {
+void hu_normal_n(size_t n, float *z, float deviation, hu_stream s) { HU_ENV_DO(draw_normal(n, z, deviation, s)); }
+
+static HU_NOINLINE void init_normal(size_t n, float *z, unsigned gain, size_t fan_in, hu_stream s) {
   float variance = (float)gain / (float)(fan_in ? fan_in : 1);
-  hu_normal_n(n, z, sqrtf(variance), s);
+  draw_normal(n, z, sqrtf(variance), s);
 }
 
-void hu_init_uniform(size_t n, float *z, size_t hidden, hu_stream s) {
+void hu_init_normal(size_t n, float *z, unsigned gain, size_t fan_in, hu_stream s) {
+  HU_ENV_DO(init_normal(n, z, gain, fan_in, s));
+}
+
+static HU_NOINLINE void init_uniform(size_t n, float *z, size_t hidden, hu_stream s) {
   uint32_t words[PIECE];
   const float bound = 1 / sqrtf((float)(hidden ? hidden : 1));
   for (size_t at = 0; at < n; at += PIECE) {
@@ -116,3 +127,5 @@ void hu_init_uniform(size_t n, float *z, size_t hidden, hu_stream s) {
     }
   }
 }
+
+void hu_init_uniform(size_t n, float *z, size_t hidden, hu_stream s) { HU_ENV_DO(init_uniform(n, z, hidden, s)); }

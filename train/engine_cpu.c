@@ -13,10 +13,12 @@
  * weights. */
 enum { NUMBERS_MIN = 1 << 16, VALUES_MIN = 1 << 13, STEPS_MIN = 1 << 14 };
 
+uint32_t hu_cpu_levels_off;
+
 hu_cpu hu_cpu_alone(void) {
-  hu_cpu c = {1, NULL, &hu_loops_vector};
+  hu_cpu c = {1, NULL, &hu_loops_vector, hu_cpu_levels_off};
 #if defined(__x86_64__)
-  uint32_t levels = hu_levels();
+  uint32_t levels = hu_levels() & ~c.levels_off;
   if (levels & HU_LEVEL_AVX2) c.loops = &hu_loops_avx2;
   if (levels & HU_LEVEL_AVX512) c.loops = &hu_loops_avx512;
 #endif
@@ -64,6 +66,7 @@ static hu_exec exec_of(const hu_cpu *c, size_t work, size_t least, hu_stream wor
   hu_exec e;
   memset(&e, 0, sizeof e);
   e.threads = work < least ? 1 : c->threads;
+  e.levels_off = c->levels_off;
   e.stream = words;
   return e;
 }
@@ -125,6 +128,7 @@ static hu_status by_library(const product_call *c, float *z, const float *x, con
   hu_exec e;
   memset(&e, 0, sizeof e);
   e.threads = c->threads;
+  e.levels_off = c->cpu->levels_off;
   hu_result d = {z, p->z.ld, hu_binary32(), HU_VALUES};
   hu_operand a = {x, p->a.ld, p->a.format, HU_VALUES, (uint8_t)p->a.transposed};
   hu_operand b = {y, p->b.ld, p->b.format, HU_VALUES, (uint8_t)p->b.transposed};

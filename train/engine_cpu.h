@@ -15,7 +15,11 @@ typedef struct hu_cpu {
   uint32_t threads;
   hu_crew *crew;
   const hu_loops *loops;
+  uint32_t levels_off; /* of the library's calls, and of the loops */
 } hu_cpu;
+
+/* HU_LEVEL_ bits (array.h) that what is opened from here on does not use; 0. For tests: no bits depend on it. */
+extern uint32_t hu_cpu_levels_off;
 
 /* One thread. */
 hu_cpu hu_cpu_alone(void);

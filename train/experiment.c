@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "train/environment.h"
+
 static const hu_plan *const plans[] = {
     &hu_plan_master_weights,    &hu_plan_loss_scale,    &hu_plan_conv_scale,  &hu_plan_gru_scale,
     &hu_plan_scalers,           &hu_plan_s2fp8,         &hu_plan_s2fp8_conv,  &hu_plan_s2fp8_transformer,
@@ -40,7 +42,7 @@ static size_t print_keys(const hu_trainer *t, char *text, size_t size) {
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key k = hu_trainer_key_at(i);
     const char *value = hu_trainer_get(t, k.name);
-    if (!k.weights || strcmp(value, k.usual) == 0) continue;
+    if (!k.weights || strcmp(value, k.by_default) == 0) continue;
     int n = snprintf(used < size ? text + used : NULL, used < size ? size - used : 0, "%s = %s\n", k.name, value);
     if (n > 0) used += (size_t)n;
   }
@@ -103,8 +105,10 @@ hu_status hu_lab_tell(hu_lab *lab) {
   const hu_plan *plan = lab->plan;
   size_t done = lab->report.rows;
   if (!how->progress) return HU_OK;
-  if (how->progress(how->context, done, plan->count + plan->own, &lab->report.row[done - 1])) return HU_OK;
-  lab->stopped = 1;
+  hu_text_env_leave(lab->caller);
+  int on = how->progress(how->context, done, plan->count + plan->own, &lab->report.row[done - 1]);
+  lab->caller = hu_text_env_enter();
+  if (on) return HU_OK;
   snprintf(lab->why, HU_DATA_WHY_MAX, "stopped after %zu of %zu runs", done, plan->count + plan->own);
   return HU_E_TRAIN;
 }
@@ -135,7 +139,7 @@ static const hu_plan *plan_named(const char *name) {
   return NULL;
 }
 
-static hu_status run_plan(hu_lab *lab) {
+static HU_NOINLINE hu_status run_plan(hu_lab *lab) {
   const hu_plan *plan = lab->plan;
   hu_status s = HU_OK;
   for (size_t i = 0; i < plan->count && s == HU_OK; i++) s = hu_lab_try(lab, &plan->trials[i], NULL);
@@ -157,7 +161,9 @@ hu_status hu_experiment_run(hu_experiment_report *report, const char *name, cons
   *lab.why = 0;
   lab.plan = plan_named(name);
   if (!lab.plan) return HU_E_NAME;
+  lab.caller = hu_text_env_enter();
   hu_status s = run_plan(&lab);
+  hu_text_env_leave(lab.caller);
   if (s == HU_OK) {
     *report = lab.report;
     return HU_OK;

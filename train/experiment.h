@@ -6,6 +6,8 @@
 #ifndef HALFULP_TRAIN_EXPERIMENT_INSIDE_H
 #define HALFULP_TRAIN_EXPERIMENT_INSIDE_H
 
+#include <fenv.h>
+
 #include "halfulp/train/experiment.h"
 #include "halfulp/train/trainer.h"
 
@@ -55,7 +57,7 @@ struct hu_lab {
   const char *data;
   char *why;        /* room for a sentence, never NULL */
   hu_status status; /* the first failure of a call that returns nothing */
-  int stopped;
+  fenv_t caller;    /* his floating-point environment, which his callback has, too */
 };
 
 /* ---- for `run` ---- */

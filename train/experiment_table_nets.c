@@ -8,9 +8,9 @@
 enum { EXACT, FP8, FP8_100, FP8_1000, S2FP8, TRIALS };
 static const hu_trial trials[TRIALS] = {
     {"binary32", HU_PAIRS("precision.system", "binary32"), 0},
-    {"FP8", HU_PAIRS("precision.system", "fp8"), 0},
-    {"FP8, loss scale 100", HU_PAIRS("precision.system", "fp8", "loss.scale", "static(100)"), 0},
-    {"FP8, loss scale 1000", HU_PAIRS("precision.system", "fp8", "loss.scale", "static(1000)"), 0},
+    {"FP8 E5M2", HU_PAIRS("precision.system", "fp8_e5m2"), 0},
+    {"FP8 E5M2, loss scale 100", HU_PAIRS("precision.system", "fp8_e5m2", "loss.scale", "static(100)"), 0},
+    {"FP8 E5M2, loss scale 1000", HU_PAIRS("precision.system", "fp8_e5m2", "loss.scale", "static(1000)"), 0},
     {"S2FP8", HU_PAIRS("precision.system", "s2fp8"), HU_WATCH_STATISTICS}};
 
 static void judge_s2fp8(hu_lab *lab) {
@@ -37,14 +37,15 @@ static void judge_order(hu_lab *lab) {
 static void judge_conv(hu_lab *lab) {
   judge_s2fp8(lab);
   hu_lab_claim(lab, !(hu_lab_row(lab, FP8)->accuracy > hu_lab_row(lab, EXACT)->accuracy - 0.15),
-               "FP8 without a loss scale: accuracy at least 15 points lower: %.3f", hu_lab_row(lab, FP8)->accuracy);
+               "FP8 E5M2 without a loss scale: accuracy at least 15 points lower: %.3f",
+               hu_lab_row(lab, FP8)->accuracy);
   judge_order(lab);
 }
 
 static void judge_transformer(hu_lab *lab) {
   judge_s2fp8(lab);
   hu_lab_claim(lab, !(hu_lab_row(lab, FP8)->test_loss < hu_lab_row(lab, EXACT)->test_loss + 0.5),
-               "FP8 without a loss scale: test loss at least 0.5 higher: %.3f and %.3f",
+               "FP8 E5M2 without a loss scale: test loss at least 0.5 higher: %.3f and %.3f",
                hu_lab_row(lab, FP8)->test_loss, hu_lab_row(lab, EXACT)->test_loss);
   judge_order(lab);
 }

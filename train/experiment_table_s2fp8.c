@@ -11,8 +11,8 @@ static const hu_trial trials[] = {
               "bfloat16", "precision.w_back", "bfloat16", "precision.x_back", "bfloat16", "precision.dz_w", "bfloat16",
               "precision.z_out", "bfloat16", "precision.dx_out", "bfloat16", "precision.dw_out", "bfloat16"),
      0},
-    {"FP8", HU_PAIRS("precision.system", "fp8"), 0},
-    {"FP8, loss scale 25600", HU_PAIRS("precision.system", "fp8", "loss.scale", "static(25600)"), 0},
+    {"FP8 E5M2", HU_PAIRS("precision.system", "fp8_e5m2"), 0},
+    {"FP8 E5M2, loss scale 25600", HU_PAIRS("precision.system", "fp8_e5m2", "loss.scale", "static(25600)"), 0},
     {"S2FP8", HU_PAIRS("precision.system", "s2fp8"), HU_WATCH_STATISTICS}};
 static const char *const tensors[] = {"linear1.weight", "linear1.weight.gradient", NULL};
 
@@ -22,9 +22,9 @@ static void judge(hu_lab *lab) {
                "S2FP8, no loss scale: loss %.4f, at most 5 %% above binary32's %.4f", s2fp8->loss, exact->loss);
   hu_lab_claim(lab, fabs(s2fp8->accuracy - exact->accuracy) <= 0.015,
                "S2FP8: accuracy %.3f, within 1.5 points of binary32's %.3f", s2fp8->accuracy, exact->accuracy);
-  hu_lab_claim(lab, !(hu_lab_row(lab, 2)->accuracy >= 0.5), "FP8 without a loss scale fails: accuracy below 0.5: %.3f",
-               hu_lab_row(lab, 2)->accuracy);
-  hu_lab_claim(lab, hu_lab_row(lab, 3)->loss < 1, "with a tuned loss scale FP8 trains: loss %.4f",
+  hu_lab_claim(lab, !(hu_lab_row(lab, 2)->accuracy >= 0.5),
+               "FP8 E5M2 without a loss scale fails: accuracy below 0.5: %.3f", hu_lab_row(lab, 2)->accuracy);
+  hu_lab_claim(lab, hu_lab_row(lab, 3)->loss < 1, "with a tuned loss scale FP8 E5M2 trains: loss %.4f",
                hu_lab_row(lab, 3)->loss);
 }
 

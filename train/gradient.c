@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "train/environment.h"
+
 hu_gradient_rules hu_gradient_rules_none(void) {
   hu_gradient_rules r;
   memset(&r, 0, sizeof r);
@@ -18,7 +20,7 @@ hu_gradient_rules hu_gradient_rules_none(void) {
 
 static int some(double x) { return x >= 0 && x <= (double)FLT_MAX; }
 
-hu_status hu_penalty_check(const hu_penalty *p, const char **why) {
+static HU_NOINLINE hu_status check_penalty(const hu_penalty *p, const char **why) {
   const char *what = NULL;
   if (!p) return HU_E_NULL;
   if (p->kind > HU_PENALTY_L1) what = "penalty: unknown";
@@ -27,7 +29,9 @@ hu_status hu_penalty_check(const hu_penalty *p, const char **why) {
   return what ? HU_E_TRAIN : HU_OK;
 }
 
-hu_status hu_gradient_rules_check(const hu_gradient_rules *r, const char **why) {
+hu_status hu_penalty_check(const hu_penalty *p, const char **why) { HU_ENV_RETURN(hu_status, check_penalty(p, why)); }
+
+static HU_NOINLINE hu_status check_rules(const hu_gradient_rules *r, const char **why) {
   const char *what = NULL;
   if (!r) return HU_E_NULL;
   if (r->literal > 1) what = "literal: neither 0 nor 1";
@@ -38,6 +42,10 @@ hu_status hu_gradient_rules_check(const hu_gradient_rules *r, const char **why) 
   if (!(some(r->larc_eps) && (r->larc == HU_LARC_NONE || r->larc_eps > 0))) what = "larc_eps: not positive and finite";
   if (what && why) *why = what;
   return what ? HU_E_TRAIN : HU_OK;
+}
+
+hu_status hu_gradient_rules_check(const hu_gradient_rules *r, const char **why) {
+  HU_ENV_RETURN(hu_status, check_rules(r, why));
 }
 
 static hu_status check(size_t tensors, const hu_gradient_tensor *x, const hu_gradient_rules *rules, float scale,
@@ -68,7 +76,7 @@ static void penalise(const hu_gradient_tensor *x, float scale) {
   }
 }
 
-double hu_gradient_squares_n(size_t n, const float *x) {
+static HU_NOINLINE double squares(size_t n, const float *x) {
   double sum[16] = {0};
   size_t i = 0;
   for (; i + 16 <= n; i += 16) {
@@ -81,20 +89,22 @@ double hu_gradient_squares_n(size_t n, const float *x) {
   return sum[0];
 }
 
+double hu_gradient_squares_n(size_t n, const float *x) { HU_ENV_RETURN(double, squares(n, x)); }
+
 static void times(const hu_gradient_tensor *x, float factor) {
   for (size_t i = 0; i < x->n; i++) x->g[i] *= factor;
 }
 
 static double norm_of(size_t tensors, const hu_gradient_tensor *x) {
   double sum = 0;
-  for (size_t i = 0; i < tensors; i++) sum += hu_gradient_squares_n(x[i].n, x[i].g);
+  for (size_t i = 0; i < tensors; i++) sum += squares(x[i].n, x[i].g);
   return sqrt(sum);
 }
 
 /* The factor of a tensor; 1: leave it. */
 static float larc_factor(const hu_gradient_tensor *x, const hu_gradient_rules *r, double rate) {
-  double top = r->larc_eta * sqrt(hu_gradient_squares_n(x->n, x->w));
-  double below = sqrt(hu_gradient_squares_n(x->n, x->g)) + r->larc_eps;
+  double top = r->larc_eta * sqrt(squares(x->n, x->w));
+  double below = sqrt(squares(x->n, x->g)) + r->larc_eps;
   double f = r->larc == HU_LARC_CLIP ? top / (rate * below) : top / below;
   if (f < r->larc_least) f = r->larc_least;
   if (r->larc == HU_LARC_CLIP && f > 1) f = 1;
@@ -113,8 +123,8 @@ static void limit(size_t tensors, const hu_gradient_tensor *x, const hu_gradient
   }
 }
 
-hu_status hu_gradient_prepare(size_t tensors, const hu_gradient_tensor *x, const hu_gradient_rules *rules, float scale,
-                              double rate, hu_gradient_found *found, hu_gradient_norms *norms) {
+static HU_NOINLINE hu_status prepare(size_t tensors, const hu_gradient_tensor *x, const hu_gradient_rules *rules,
+                                     float scale, double rate, hu_gradient_found *found, hu_gradient_norms *norms) {
   hu_gradient_rules none = hu_gradient_rules_none();
   hu_gradient_norms ignored;
   hu_gradient_found here = {0, 0};
@@ -143,10 +153,17 @@ hu_status hu_gradient_prepare(size_t tensors, const hu_gradient_tensor *x, const
   return HU_OK;
 }
 
-void hu_gradient_gather_n(size_t n, float *sum, const float *g, uint32_t parts) {
+hu_status hu_gradient_prepare(size_t tensors, const hu_gradient_tensor *x, const hu_gradient_rules *rules, float scale,
+                              double rate, hu_gradient_found *found, hu_gradient_norms *norms) {
+  HU_ENV_RETURN(hu_status, prepare(tensors, x, rules, scale, rate, found, norms));
+}
+
+static HU_NOINLINE void gather(size_t n, float *sum, const float *g, uint32_t parts) {
   float d = (float)parts;
   for (size_t i = 0; i < n; i++) {
     float part = g[i] / d;
     sum[i] += part;
   }
 }
+
+void hu_gradient_gather_n(size_t n, float *sum, const float *g, uint32_t parts) { HU_ENV_DO(gather(n, sum, g, parts)); }

@@ -129,9 +129,11 @@ void hu_name_parameters(hu_net *net, const char *kind, int first, const char *pa
 hu_operator *hu_new_operator(hu_net *net, const hu_operator_kind *kind, int x, int y, int out, size_t kept);
 /* X W + b with parameters that are there (bias -1: none), maybe those of another operator, too. */
 int hu_linear_of(hu_net *net, int x, int weights, int bias);
-/* The grid on which a rounding leaves numbers that were on that of `before`: what models of narrow units want to know;
- * binary32 for fp32, which need not. */
-hu_format hu_grid_of(const hu_operator *op, const hu_rounding *r, const hu_rounding *before);
+/* The accumulation model of the product that a part (HU_PART_) belongs to. */
+const hu_accum *hu_accum_of(const hu_operator *op, unsigned part);
+/* The grid on which a rounding leaves numbers that were on that of `before`, of an operand (HU_PART_): what models of
+ * narrow units want to know; binary32 for fp32, which need not. */
+hu_format hu_grid_of(const hu_operator *op, unsigned part, const hu_rounding *r, const hu_rounding *before);
 /* Operand or result `part` (docs/training.md section 4) of the products of an operator rounded in place. */
 hu_status hu_round_product(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *x, const hu_rounding *r,
                            unsigned part);
@@ -147,6 +149,9 @@ enum {
   HU_PART_DX_OUT = 7,
   HU_PART_DW_OUT = 8
 };
+/* HU_OK; or what hu_gemm says of the formats of an operand and the model of its product, as they will be in a step:
+ * HU_E_OPERAND_A, HU_E_OPERAND_B, HU_E_ACCUM, ... Then *part and *format are the operand's. */
+hu_status hu_operands_taken(const hu_net *net, const hu_operator *op, unsigned *part, hu_format *format);
 /* The operand that a product sees: x itself, or x transformed or rounded once more, in `room` or where it is kept for
  * the next product. The grid that a rounding leaves is told to the product, which models of narrow units want to
  * know. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "files/spelling.h"
 #include "train/words.h"
 
 static size_t size_of(char type) {
@@ -112,6 +113,81 @@ hu_status hu_keys_read(void *record, const hu_key *keys, size_t count, unsigned 
     at += part + 1;
   }
   return HU_OK;
+}
+
+/* ---- what is wrong ---- */
+
+char *hu_words_text(char *z, size_t size, const char *const *words) {
+  size_t n = 0;
+  for (z[0] = 0; *words && n < size; words++) {
+    int more = snprintf(z + n, size - n, "%s%s", n ? ", " : "", *words);
+    n += more > 0 ? (size_t)more : 0;
+  }
+  return z;
+}
+
+char *hu_perhaps(char z[HU_PERHAPS_MAX], const char *word, const char *const *words) {
+  const char *nearest = spelling_nearest(word, words);
+  z[0] = 0;
+  if (nearest) snprintf(z, HU_PERHAPS_MAX, "; perhaps %s is meant", nearest);
+  return z;
+}
+
+enum { SHOWN = 60, NAMES = 16 };
+
+/* What a value of this key is; room for a list of words. */
+static const char *type_text(char room[200], const hu_key *k) {
+  char words[160];
+  switch (k->type) {
+    case 'f':
+    case 'd': return "a number";
+    case 'u':
+    case 'i': return "a whole number";
+    case 'l': return "whole numbers from 1 with '/' between them, at most 8";
+    default: snprintf(room, 200, "one of %s", hu_words_text(words, sizeof words, k->words)); return room;
+  }
+}
+
+static void no_such_key(char *z, size_t size, const hu_key *keys, size_t count, const char *word) {
+  const char *names[NAMES + 1] = {NULL};
+  char list[160], perhaps[HU_PERHAPS_MAX];
+  size_t n = 0;
+  for (size_t i = 0; i < count && n < NAMES; i++)
+    if (keys[i].name[0]) names[n++] = keys[i].name;
+  if (n) {
+    snprintf(z, size, "has no '%s'; it takes %s%s", word, hu_words_text(list, sizeof list, names),
+             hu_perhaps(perhaps, word, names));
+  } else {
+    snprintf(z, size, "takes nothing in parentheses, and '%s' stands there", word);
+  }
+}
+
+void hu_keys_complain(char *z, size_t size, const hu_key *keys, size_t count, const char *text, size_t n, size_t off) {
+  char name[SHOWN + 1], value[SHOWN + 1], room[200];
+  size_t at = off < n ? off : n, end = at;
+  while (at > 0 && text[at - 1] != ',') at--;
+  while (end < n && text[end] != ',') end++;
+  const char *equals = memchr(text + at, '=', end - at);
+  size_t word = equals ? (size_t)(equals - text) - at : end - at, behind = equals ? at + word + 1 : end;
+  snprintf(name, sizeof name, "%.*s", (int)(word < SHOWN ? word : SHOWN), text + at);
+  snprintf(value, sizeof value, "%.*s", (int)(end - behind < SHOWN ? end - behind : SHOWN), text + behind);
+  const hu_key *k = NULL;
+  for (size_t i = 0; i < count && !k; i++) k = strcmp(keys[i].name, name) == 0 ? &keys[i] : NULL;
+  if (count && !keys[0].name[0] && at == 0) { /* a value alone, first */
+    snprintf(z, size, "takes %s first, not '%.*s'", type_text(room, &keys[0]), (int)(end < SHOWN ? end : SHOWN), text);
+  } else if (at == end) {
+    snprintf(z, size, "has nothing between two commas or parentheses");
+  } else if (!k) {
+    no_such_key(z, size, keys, count, name);
+  } else if (k->type == 'w' && equals) {
+    snprintf(z, size, "has '%s' without a value", name);
+  } else if (k->type != 'w' && !equals) {
+    snprintf(z, size, "has '%s=' with %s behind it", name, type_text(room, k));
+  } else if (off > at) {
+    snprintf(z, size, "takes %s as %s, not '%s'", type_text(room, k), name, value);
+  } else {
+    snprintf(z, size, "has '%s' given twice", name);
+  }
 }
 
 /* ---- out ---- */

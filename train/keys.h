@@ -26,6 +26,15 @@ enum { HU_KEY_LIST = 8 };
  * HU_E_NAME: no such key; HU_E_TEXT: a key twice, or none, or a value that is not of its type; *off is then where. */
 hu_status hu_keys_read(void *record, const hu_key *keys, size_t count, unsigned *seen, const char *text, size_t n,
                        size_t *off);
+/* What hu_keys_read refused, as the end of a sentence: "has no 'layer'; it takes layers, units, activation; perhaps
+ * layers is meant". text: the keys alone, n characters; off: what it said. */
+void hu_keys_complain(char *z, size_t size, const hu_key *keys, size_t count, const char *text, size_t n, size_t off);
+/* Words up to a NULL with a comma between them; returns z. */
+char *hu_words_text(char *z, size_t size, const char *const *words);
+/* "; perhaps layers is meant", or "" where no word is near; returns z. */
+enum { HU_PERHAPS_MAX = 96 };
+char *hu_perhaps(char z[HU_PERHAPS_MAX], const char *word, const char *const *words);
+
 /* "(key=value,...)" of the keys whose values are others than the usual record's; "" if there is none. Returns the
  * length, which is written up to size - 1. */
 size_t hu_keys_write(char *text, size_t size, const void *record, const void *usual, const hu_key *keys, size_t count);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Losses, and what they are compared with. */
+#include "train/environment.h"
 #include "train/graph.h"
 
 /* weight / R, rounded once to binary32. */
@@ -82,7 +83,7 @@ static const hu_operator_kind absolute = {"absolute_error", absolute_forward, ab
 
 /* ---- building ---- */
 
-static int add_loss(hu_net *net, const hu_operator_kind *kind, int x, double weight) {
+static HU_NOINLINE int add_loss(hu_net *net, const hu_operator_kind *kind, int x, double weight) {
   if (!hu_usable(net, x)) return -1;
   hu_value v = net->value[x];
   if (net->labels) return hu_refuse(net, HU_E_SHAPE, "loss: there is one already");
@@ -98,9 +99,11 @@ static int add_loss(hu_net *net, const hu_operator_kind *kind, int x, double wei
   return z;
 }
 
-int hu_net_cross_entropy(hu_net *net, int x, double weight) { return add_loss(net, &entropy, x, weight); }
-int hu_net_squared_error(hu_net *net, int x, double weight) { return add_loss(net, &error, x, weight); }
-int hu_net_absolute_error(hu_net *net, int x, double weight) { return add_loss(net, &absolute, x, weight); }
+int hu_net_cross_entropy(hu_net *net, int x, double weight) { HU_ENV_RETURN(int, add_loss(net, &entropy, x, weight)); }
+int hu_net_squared_error(hu_net *net, int x, double weight) { HU_ENV_RETURN(int, add_loss(net, &error, x, weight)); }
+int hu_net_absolute_error(hu_net *net, int x, double weight) {
+  HU_ENV_RETURN(int, add_loss(net, &absolute, x, weight));
+}
 
 /* What the loss looks at; NULL: there is none. */
 static const hu_value *compared(const hu_net *net) {

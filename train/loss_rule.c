@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "halfulp/train/loss_scale.h"
-#include "train/keys.h"
+#include "train/environment.h"
+#include "train/loss_rule.h"
 #include "train/words.h"
 
 #define KEY(name, field, type) \
@@ -72,7 +73,7 @@ static const char *wrong_limits(const hu_loss_rule *r) {
   return NULL;
 }
 
-static const char *wrong(const hu_loss_rule *r) {
+static HU_NOINLINE const char *wrong(const hu_loss_rule *r) {
   if (r->kind > HU_LOSS_GRADSCALER) return "kind: unknown";
   if (!positive(r->start)) return "the first scale: not a positive normal binary32 number";
   if (r->unchecked > (r->kind == HU_LOSS_STATIC)) return "unchecked: only static knows it";
@@ -93,7 +94,9 @@ static const char *wrong(const hu_loss_rule *r) {
 
 hu_status hu_loss_rule_check(const hu_loss_rule *rule, const char **why) {
   if (!rule) return HU_E_NULL;
+  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
   const char *what = wrong(rule);
+  hu_float_env_leave(saved);
   if (what && why) *why = what;
   return what ? HU_E_TRAIN : HU_OK;
 }
@@ -118,32 +121,68 @@ static hu_status take_all(hu_loss_rule *r, const rule_kind *kind, const char *te
   return HU_OK;
 }
 
-hu_status hu_loss_rule_parse(hu_loss_rule *rule, const char *text, size_t *where) {
-  size_t ignored;
-  if (!where) where = &ignored;
+static hu_status unknown(const char *text, size_t n, char *why) {
+  static const char *const names[] = {"none", "static", "backoff", "logmax", "lognormal", "gradscaler", NULL};
+  char word[64], perhaps[HU_PERHAPS_MAX];
+  snprintf(word, sizeof word, "%.*s", (int)(n < 63 ? n : 63), text);
+  snprintf(why, HU_RULE_WHY_MAX,
+           "there is no rule '%s'; the rules are none, static(SCALE), backoff(...), logmax(...), lognormal(...) and "
+           "gradscaler(...)%s",
+           word, hu_perhaps(perhaps, word, names));
+  return HU_E_NAME;
+}
+
+/* What stands between the parentheses, n characters. */
+static hu_status read_keys(hu_loss_rule *r, const rule_kind *kind, const char *text, size_t n, size_t *off, char *why) {
+  char said[HU_RULE_WHY_MAX - 32];
+  hu_status s = take_all(r, kind, text, n, off);
+  if (s == HU_OK) return s;
+  hu_keys_complain(said, sizeof said, kind->keys, kind->count, text, n, *off);
+  snprintf(why, HU_RULE_WHY_MAX, "%s %s", kind->name, said);
+  return s;
+}
+
+static HU_NOINLINE hu_status read(hu_loss_rule *rule, const char *text, size_t *where, char *why) {
   *where = 0;
-  if (!rule || !text) return HU_E_NULL;
   size_t word = strcspn(text, "("), all = strlen(text);
   const rule_kind *kind = kind_named(text, word);
-  if (!kind) return HU_E_NAME;
+  if (!kind) return unknown(text, word, why);
   hu_loss_rule r = defaults(kind->kind);
   *where = all;
   if (word < all) {
     size_t off = 0;
-    if (kind->kind == HU_LOSS_NONE || text[all - 1] != ')') return HU_E_TEXT;
-    hu_status s = take_all(&r, kind, text + word + 1, all - word - 2, &off);
+    snprintf(why, HU_RULE_WHY_MAX, "none has nothing behind it");
+    if (kind->kind == HU_LOSS_NONE) return HU_E_TEXT;
+    snprintf(why, HU_RULE_WHY_MAX, "%s: a closing parenthesis is missing at the end", kind->name);
+    if (text[all - 1] != ')') return HU_E_TEXT;
+    hu_status s = read_keys(&r, kind, text + word + 1, all - word - 2, &off, why);
     *where = word + 1 + off;
     if (s != HU_OK) return s;
   } else if (kind->kind == HU_LOSS_STATIC) {
+    snprintf(why, HU_RULE_WHY_MAX, "static has its scale in parentheses: static(1024)");
     return HU_E_TEXT;
   }
   *where = 0;
-  hu_status s = hu_loss_rule_check(&r, NULL);
+  const char *what = "";
+  hu_status s = hu_loss_rule_check(&r, &what);
+  if (s != HU_OK) snprintf(why, HU_RULE_WHY_MAX, "%s: %s", kind->name, what);
   if (s == HU_OK) *rule = r;
   return s;
 }
 
-size_t hu_loss_rule_text(char *text, size_t size, const hu_loss_rule *rule) {
+hu_status hu_loss_rule_read(hu_loss_rule *rule, const char *text, size_t *where, char why[HU_RULE_WHY_MAX]) {
+  HU_ENV_RETURN(hu_status, read(rule, text, where, why));
+}
+
+hu_status hu_loss_rule_parse(hu_loss_rule *rule, const char *text, size_t *where) {
+  char why[HU_RULE_WHY_MAX];
+  size_t ignored;
+  if (!where) where = &ignored;
+  *where = 0;
+  return rule && text ? hu_loss_rule_read(rule, text, where, why) : HU_E_NULL;
+}
+
+static HU_NOINLINE size_t write(char *text, size_t size, const hu_loss_rule *rule) {
   char line[HU_LOSS_RULE_TEXT_MAX];
   if (hu_loss_rule_check(rule, NULL) != HU_OK) return 0;
   const rule_kind *kind = &kinds[rule->kind];
@@ -154,4 +193,8 @@ size_t hu_loss_rule_text(char *text, size_t size, const hu_loss_rule *rule) {
   n += hu_keys_write(line + n, sizeof line - n, rule, &usual, kind->keys, kind->count);
   if (size) snprintf(text, size, "%s", line);
   return n;
+}
+
+size_t hu_loss_rule_text(char *text, size_t size, const hu_loss_rule *rule) {
+  HU_ENV_RETURN(size_t, write(text, size, rule));
 }

@@ -9,6 +9,7 @@
 #include "halfulp/formats/ieee.h"
 #include "halfulp/function.h"
 #include "halfulp/scalar.h"
+#include "train/environment.h"
 
 static float limited(double x, const hu_loss_rule *rule) {
   if (!(x > rule->low)) return rule->low;
@@ -79,7 +80,7 @@ static void logmax(hu_loss_scale *s, const hu_loss_rule *rule, hu_gradient_found
   s->scale = limited(exp2_of(16 - (mu + rule->deviations * sigma)), rule);
 }
 
-int hu_loss_scale_update(hu_loss_scale *s, const hu_loss_rule *rule, hu_gradient_found found) {
+static HU_NOINLINE int update(hu_loss_scale *s, const hu_loss_rule *rule, hu_gradient_found found) {
   int taken = !found.bad || rule->kind == HU_LOSS_NONE || (rule->kind == HU_LOSS_STATIC && rule->unchecked);
   s->iteration++;
   s->skipped += !taken;
@@ -89,7 +90,11 @@ int hu_loss_scale_update(hu_loss_scale *s, const hu_loss_rule *rule, hu_gradient
   return taken;
 }
 
-void hu_gradient_unscale_n(size_t n, float *g, float scale, hu_gradient_found *found) {
+int hu_loss_scale_update(hu_loss_scale *s, const hu_loss_rule *rule, hu_gradient_found found) {
+  HU_ENV_RETURN(int, update(s, rule, found));
+}
+
+static HU_NOINLINE void unscale(size_t n, float *g, float scale, hu_gradient_found *found) {
   float back = 1 / scale, top = found->amax;
   unsigned bad = found->bad;
   for (size_t i = 0; i < n; i++) {
@@ -103,10 +108,16 @@ void hu_gradient_unscale_n(size_t n, float *g, float scale, hu_gradient_found *f
   found->bad = (uint8_t)bad;
 }
 
-float hu_loss_scale_of_gmax(float gmax, float max, int margin) {
+void hu_gradient_unscale_n(size_t n, float *g, float scale, hu_gradient_found *found) {
+  HU_ENV_DO(unscale(n, g, scale, found));
+}
+
+static HU_NOINLINE float scale_of(float gmax, float max, int margin) {
   if (!(gmax > 0 && gmax <= FLT_MAX && max > 0 && max <= FLT_MAX) || margin < -1000 || margin > 1000) return 0;
   int eg, em;
   float g = frexpf(gmax, &eg), m = frexpf(max, &em);
   int e = em - eg - (m < g) - margin;
   return ldexpf(1, e < -149 ? -149 : e > 127 ? 127 : e);
 }
+
+float hu_loss_scale_of_gmax(float gmax, float max, int margin) { HU_ENV_RETURN(float, scale_of(gmax, max, margin)); }

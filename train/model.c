@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "train/builder.h"
+#include "train/environment.h"
 
 /* ---- kinds ---- */
 
@@ -145,7 +146,7 @@ static const char *wrong_sizes(const hu_model *m, const hu_model_sizes *s) {
   return outside(s->outputs, SIDE_MAX) ? "outputs: not from 1 to 65536" : NULL;
 }
 
-hu_status hu_model_check(const hu_model *m, const hu_model_sizes *sizes, const char **why) {
+static HU_NOINLINE hu_status check(const hu_model *m, const hu_model_sizes *sizes, const char **why) {
   if (!m) return HU_E_NULL;
   const char *what = wrong(m);
   hu_status s = what ? HU_E_TRAIN : HU_OK;
@@ -155,6 +156,10 @@ hu_status hu_model_check(const hu_model *m, const hu_model_sizes *sizes, const c
   }
   if (what && why) *why = what;
   return s;
+}
+
+hu_status hu_model_check(const hu_model *m, const hu_model_sizes *sizes, const char **why) {
+  HU_ENV_RETURN(hu_status, check(m, sizes, why));
 }
 
 /* ---- sizes ---- */
@@ -214,8 +219,8 @@ int hu_activate(hu_builder *b, int x) {
   return b->m->activation == HU_ACTIVATION_TANH ? hu_net_tanh(b->net, x) : hu_net_relu(b->net, x);
 }
 
-hu_status hu_model_build(hu_net *net, const hu_model *m, const hu_model_sizes *sizes, hu_model_ends *ends,
-                         const char **why) {
+static HU_NOINLINE hu_status build(hu_net *net, const hu_model *m, const hu_model_sizes *sizes, hu_model_ends *ends,
+                                   const char **why) {
   hu_model_ends z = {{-1, -1}, 1, -1};
   if (!net || !m || !sizes || !ends) return HU_E_NULL;
   hu_status s = hu_model_check(m, sizes, why);
@@ -227,6 +232,11 @@ hu_status hu_model_build(hu_net *net, const hu_model *m, const hu_model_sizes *s
   s = hu_net_status(net, why);
   if (s == HU_OK) *ends = z;
   return s;
+}
+
+hu_status hu_model_build(hu_net *net, const hu_model *m, const hu_model_sizes *sizes, hu_model_ends *ends,
+                         const char **why) {
+  HU_ENV_RETURN(hu_status, build(net, m, sizes, ends, why));
 }
 
 /* ---- feeding ---- */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "train/environment.h"
 #include "train/graph.h"
 
 /* ---- scopes ---- */
@@ -90,9 +91,13 @@ static hu_status start(hu_net *net, int parameter, int drawn, float deviation, s
   return HU_OK;
 }
 
-hu_status hu_net_start_normal(hu_net *net, int parameter, float deviation) {
+static HU_NOINLINE hu_status start_normal(hu_net *net, int parameter, float deviation) {
   if (!(deviation >= 0 && deviation <= FLT_MAX)) return HU_E_TRAIN;
   return start(net, parameter, HU_DRAWN_NORMAL, deviation, 0);
+}
+
+hu_status hu_net_start_normal(hu_net *net, int parameter, float deviation) {
+  HU_ENV_RETURN(hu_status, start_normal(net, parameter, deviation));
 }
 
 hu_status hu_net_start_uniform(hu_net *net, int parameter, size_t hidden) {

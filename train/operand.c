@@ -71,7 +71,7 @@ hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t
                                const hu_rounding *r, const hu_rounding *before, float *room, unsigned part) {
   hu_rounding exact = hu_rounding_keep();
   int turned = op->rounding.hadamard && (part == HU_PART_DW_X || part == HU_PART_DW_DZ);
-  hu_matrices z = {(float *)x, cols, 0, 0, hu_grid_of(op, r, turned ? &exact : before), 0};
+  hu_matrices z = {(float *)x, cols, 0, 0, hu_grid_of(op, part, r, turned ? &exact : before), 0};
   if (turned) {
     transform(net, op, rows, cols, room, x);
     z.data = room;

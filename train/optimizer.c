@@ -9,6 +9,7 @@
 #include "halfulp/formats/ieee.h"
 #include "halfulp/scalar.h"
 #include "train/engine_cpu.h"
+#include "train/environment.h"
 
 enum { PIECE = 1024 };
 
@@ -66,7 +67,7 @@ static const char *wrong(const hu_optimizer *o) {
   return NULL;
 }
 
-hu_status hu_optimizer_check(const hu_optimizer *o, const char **why) {
+static HU_NOINLINE hu_status check(const hu_optimizer *o, const char **why) {
   const char *ignored;
   if (!why) why = &ignored;
   if (!o) return HU_E_NULL;
@@ -82,6 +83,8 @@ hu_status hu_optimizer_check(const hu_optimizer *o, const char **why) {
   if (what) *why = what;
   return what ? HU_E_TRAIN : HU_OK;
 }
+
+hu_status hu_optimizer_check(const hu_optimizer *o, const char **why) { HU_ENV_RETURN(hu_status, check(o, why)); }
 
 /* ---- operators ---- */
 
@@ -249,11 +252,13 @@ hu_status hu_optimizer_step_on(const hu_engine *engine, void *self, size_t n, co
 
 /* ---- calls ---- */
 
-void hu_optimizer_tick(hu_optimizer_time *now, const hu_optimizer *o) {
+static HU_NOINLINE void tick(hu_optimizer_time *now, const hu_optimizer *o) {
   now->t++;
   now->power1 *= scalar(o, o->beta1);
   now->power2 *= scalar(o, o->beta2);
 }
+
+void hu_optimizer_tick(hu_optimizer_time *now, const hu_optimizer *o) { HU_ENV_DO(tick(now, o)); }
 
 static hu_status check_arrays(const hu_optimizer_arrays *x, const hu_optimizer *o) {
   int adam = o->kind == HU_ADAMW;
@@ -272,8 +277,8 @@ static hu_optimizer_arrays part_of(const hu_optimizer_arrays *x, size_t at) {
   return p;
 }
 
-hu_status hu_optimizer_step(size_t n, const hu_optimizer_arrays *x, const hu_optimizer *o, const hu_optimizer_time *now,
-                            hu_stream stream, hu_update_counts *counts) {
+static HU_NOINLINE hu_status step(size_t n, const hu_optimizer_arrays *x, const hu_optimizer *o,
+                                  const hu_optimizer_time *now, hu_stream stream, hu_update_counts *counts) {
   hu_status s = hu_optimizer_check(o, NULL);
   if (s == HU_OK && !now) s = HU_E_NULL;
   if (s == HU_OK) s = check_arrays(x, o);
@@ -288,6 +293,11 @@ hu_status hu_optimizer_step(size_t n, const hu_optimizer_arrays *x, const hu_opt
     s = hu_optimizer_step_on(hu_engine_cpu(), &cpu, piece, &p, o, now, words, room, counts);
   }
   return s;
+}
+
+hu_status hu_optimizer_step(size_t n, const hu_optimizer_arrays *x, const hu_optimizer *o, const hu_optimizer_time *now,
+                            hu_stream stream, hu_update_counts *counts) {
+  HU_ENV_RETURN(hu_status, step(n, x, o, now, stream, counts));
 }
 
 size_t hu_optimizer_bytes(const hu_optimizer *o) {

@@ -2,6 +2,7 @@
 /* Operators on one number at a time. */
 #include <string.h>
 
+#include "train/environment.h"
 #include "train/graph.h"
 
 static size_t numbers(const hu_net *net, int value) { return net->value[value].rows * net->value[value].cols; }
@@ -153,7 +154,7 @@ int hu_net_add(hu_net *net, int a, int b) {
   return add_alike(net, &add, a, b, 0, NULL);
 }
 
-int hu_net_dropout(hu_net *net, int x, double p) {
+static HU_NOINLINE int add_dropout(hu_net *net, int x, double p) {
   hu_operator *op;
   if (!hu_usable(net, x)) return -1;
   if (!(p >= 0 && p < 1)) return hu_refuse(net, HU_E_TRAIN, "dropout: p is not from 0 to below 1");
@@ -161,3 +162,5 @@ int hu_net_dropout(hu_net *net, int x, double p) {
   if (z >= 0) op->x = p;
   return z;
 }
+
+int hu_net_dropout(hu_net *net, int x, double p) { HU_ENV_RETURN(int, add_dropout(net, x, p)); }

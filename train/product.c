@@ -20,17 +20,23 @@ static hu_format grid_left(const hu_rounding *r) {
   return hu_format_check(f, NULL) == HU_OK && hu_format_fits_binary32(f) ? f : hu_binary32();
 }
 
-hu_format hu_grid_of(const hu_operator *op, const hu_rounding *r, const hu_rounding *before) {
+const hu_accum *hu_accum_of(const hu_operator *op, unsigned part) {
+  const hu_product_rounding *r = &op->rounding;
+  if (part == HU_PART_Z_X || part == HU_PART_Z_W || part == HU_PART_Z_OUT) return &r->z_accum;
+  return part == HU_PART_DX_DZ || part == HU_PART_DX_W || part == HU_PART_DX_OUT ? &r->dx_accum : &r->dw_accum;
+}
+
+hu_format hu_grid_of(const hu_operator *op, unsigned part, const hu_rounding *r, const hu_rounding *before) {
   const hu_rounding *last = r->kind == HU_ROUND_KEEP ? before : r;
-  int known = op->rounding.accum.kind != HU_ACCUM_FP32 && last->kind == HU_ROUND_FORMAT;
+  int known = hu_accum_of(op, part)->kind != HU_ACCUM_FP32 && last->kind == HU_ROUND_FORMAT;
   return known ? grid_left(last) : hu_binary32();
 }
 
 /* z = a b in binary32. */
-static void multiply(hu_net *net, const hu_operator *op, size_t m, size_t n, size_t k, float *z, hu_matrices a,
+static void multiply(hu_net *net, const hu_accum *accum, size_t m, size_t n, size_t k, float *z, hu_matrices a,
                      hu_matrices b) {
   hu_matrices d = {z, n, 0, 0, hu_binary32(), 0};
-  hu_products p = {m, n, k, 1, 1, d, a, b, &op->rounding.accum};
+  hu_products p = {m, n, k, 1, 1, d, a, b, accum};
   hu_do_products(net, &p);
 }
 
@@ -60,7 +66,7 @@ static hu_status product_forward(hu_net *net, hu_operator *op, size_t rows, size
   hu_value *z = &net->value[op->out];
   hu_matrices a = hu_product_operand(net, op, rows, in, x, &op->rounding.x, before, net->work[1], HU_PART_Z_X);
   hu_matrices b = weights(net, op, in, &op->rounding.w, HU_PART_Z_W);
-  multiply(net, op, rows, z->cols, in, z->v, a, b);
+  multiply(net, &op->rounding.z_accum, rows, z->cols, in, z->v, a, b);
   return finish_forward(net, op);
 }
 
@@ -69,7 +75,7 @@ static hu_status give_x(hu_net *net, hu_operator *op, size_t rows, size_t in, fl
   hu_matrices a = gradients(net, op, &op->rounding.dz, net->work[1], HU_PART_DX_DZ);
   hu_matrices b = weights(net, op, in, &op->rounding.w_back, HU_PART_DX_W);
   b.transposed = 1;
-  multiply(net, op, rows, in, net->value[op->out].cols, dx, a, b);
+  multiply(net, &op->rounding.dx_accum, rows, in, net->value[op->out].cols, dx, a, b);
   return hu_round_product(net, op, rows, in, dx, &op->rounding.dx_out, HU_PART_DX_OUT);
 }
 
@@ -92,7 +98,7 @@ static hu_status give_weights(hu_net *net, hu_operator *op, size_t rows, size_t 
   hu_matrices a = hu_product_operand(net, op, rows, in, x, &op->rounding.x_back, before, net->work[1], HU_PART_DW_X);
   hu_matrices b = gradients(net, op, &op->rounding.dz_w, net->work[2], HU_PART_DW_DZ);
   a.transposed = 1;
-  multiply(net, op, in, net->value[op->out].cols, rows, dw, a, b);
+  multiply(net, &op->rounding.dw_accum, in, net->value[op->out].cols, rows, dw, a, b);
   return finish_weights(net, op, in, dw);
 }
 
@@ -198,8 +204,9 @@ static hu_convolution convolution(hu_net *net, hu_operator *op) {
   return c;
 }
 
-static int without_patches(hu_net *net, const hu_operator *op, int what, const hu_convolution *c) {
-  if (net->fault != HU_OK || !net->engine->convolve || op->rounding.accum.kind != HU_ACCUM_FP32) return 0;
+/* accum: of the product that this is for. */
+static int without_patches(hu_net *net, const hu_accum *accum, int what, const hu_convolution *c) {
+  if (net->fault != HU_OK || !net->engine->convolve || accum->kind != HU_ACCUM_FP32) return 0;
   return net->engine->convolve(net->self, what, c);
 }
 
@@ -212,7 +219,7 @@ static int round_image(hu_net *net, hu_operator *op, hu_convolution *c) {
   c->gathered = net->work[1];
   c->counts = &x->counts;
   hu_tell(net, HU_PHASE_ROUNDING, op, 0);
-  int done = without_patches(net, op, HU_CONVOLVE_ROUND, c);
+  int done = without_patches(net, &op->rounding.z_accum, HU_CONVOLVE_ROUND, c);
   hu_tell(net, HU_PHASE_ROUNDING, op, 1);
   if (!done) return 0;
   hu_add_counts(hu_counts_of_part(net, op, HU_PART_Z_X), &x->counts);
@@ -228,7 +235,8 @@ static int by_blocks(hu_net *net, hu_operator *op, const hu_rounding *r, unsigne
   c->rounding = r;
   c->gathered = net->work[1];
   c->counts = hu_counts_of_part(net, op, part);
-  if (!without_patches(net, op, HU_CONVOLVE_BLOCKS, c)) return 0;
+  const hu_accum *accum = hu_accum_of(op, part);
+  if (!without_patches(net, accum, HU_CONVOLVE_BLOCKS, c)) return 0;
   if (part == HU_PART_Z_X) {
     c->w = weights(net, op, patch_size(&net->value[op->in[0]], op), &op->rounding.w, HU_PART_Z_W).data;
   } else {
@@ -236,23 +244,24 @@ static int by_blocks(hu_net *net, hu_operator *op, const hu_rounding *r, unsigne
     c->dw = hu_gift_parameter(net, op->theta[0], net->work[0]);
   }
   int what = part == HU_PART_Z_X ? HU_CONVOLVE_RESULT_BLOCKS : HU_CONVOLVE_WEIGHTS_BLOCKS;
-  if (net->fault == HU_OK && !without_patches(net, op, what, c)) net->fault = HU_E_MEMORY; /* cannot be: checked */
+  if (net->fault == HU_OK && !without_patches(net, accum, what, c)) net->fault = HU_E_MEMORY; /* cannot be: checked */
   return 1;
 }
 
 /* 1: done. */
 static int conv_without_patches(hu_net *net, hu_operator *op, size_t in) {
   hu_convolution c = convolution(net, op);
+  const hu_accum *accum = &op->rounding.z_accum;
   int plain = op->rounding.x.kind == HU_ROUND_KEEP;
   op->n[FRAMED] = 0;
-  if (framed_size(net, op) > op->kept_size || !without_patches(net, op, HU_CONVOLVE_POSSIBLE, &c)) return 0;
+  if (framed_size(net, op) > op->kept_size || !without_patches(net, accum, HU_CONVOLVE_POSSIBLE, &c)) return 0;
   if (!plain && by_blocks(net, op, &op->rounding.x, HU_PART_Z_X, &c)) {
     op->n[FRAMED] = FRAMED_NOTHING;
     return 1;
   }
   if (!plain && !round_image(net, op, &c)) return 0;
   c.w = weights(net, op, in, &op->rounding.w, HU_PART_Z_W).data;
-  (void)without_patches(net, op, HU_CONVOLVE_RESULT, &c);
+  (void)without_patches(net, accum, HU_CONVOLVE_RESULT, &c);
   op->n[FRAMED] = plain ? FRAMED_PLAIN : FRAMED_ROUNDED;
   return 1;
 }
@@ -277,17 +286,18 @@ static hu_status conv_weights(hu_net *net, hu_operator *op) {
   hu_value *x = &net->value[op->in[0]];
   size_t in = patch_size(x, op);
   hu_convolution c = convolution(net, op);
+  const hu_accum *accum = &op->rounding.dw_accum;
   if (frames_serve(op)) {
     int rounded = op->n[FRAMED] == FRAMED_ROUNDED;
     if (rounded) hu_add_counts(hu_counts_of_part(net, op, HU_PART_DW_X), &op->rounded.counts);
     if (rounded) c.framed = op->kept;
     c.dz = gradients(net, op, &op->rounding.dz_w, net->work[2], HU_PART_DW_DZ).data;
     c.dw = hu_gift_parameter(net, op->theta[0], net->work[0]);
-    if (without_patches(net, op, HU_CONVOLVE_WEIGHTS, &c)) return finish_weights(net, op, in, c.dw);
+    if (without_patches(net, accum, HU_CONVOLVE_WEIGHTS, &c)) return finish_weights(net, op, in, c.dw);
     if (net->fault != HU_OK) return hu_done(net);
   }
   if (!op->rounding.hadamard && framed_size(net, op) <= op->kept_size &&
-      without_patches(net, op, HU_CONVOLVE_POSSIBLE, &c) &&
+      without_patches(net, accum, HU_CONVOLVE_POSSIBLE, &c) &&
       by_blocks(net, op, &op->rounding.x_back, HU_PART_DW_X, &c)) {
     return finish_weights(net, op, in, c.dw);
   }
@@ -298,6 +308,7 @@ static hu_status conv_weights(hu_net *net, hu_operator *op) {
 /* dX without patches; c can do so. */
 static hu_status image_without_patches(hu_net *net, hu_operator *op, size_t in, hu_convolution *c) {
   const hu_rounding *r = &op->rounding.dx_out;
+  const hu_accum *accum = &op->rounding.dx_accum;
   const size_t rows = net->value[op->out].rows;
   int alone = hu_rounds_alone(r);
   c->dx = hu_gift(net, op->in[0], alone ? net->work[0] : net->work[1]);
@@ -307,11 +318,11 @@ static hu_status image_without_patches(hu_net *net, hu_operator *op, size_t in, 
   c->dz = gradients(net, op, &op->rounding.dz, net->work[1], HU_PART_DX_DZ).data;
   c->w = weights(net, op, in, &op->rounding.w_back, HU_PART_DX_W).data;
   if (alone) {
-    (void)without_patches(net, op, HU_CONVOLVE_IMAGES, c);
+    (void)without_patches(net, accum, HU_CONVOLVE_IMAGES, c);
   } else {
-    (void)without_patches(net, op, HU_CONVOLVE_GIFTS, c);
+    (void)without_patches(net, accum, HU_CONVOLVE_GIFTS, c);
     (void)hu_round_product(net, op, rows, in, c->gifts, r, HU_PART_DX_OUT);
-    (void)without_patches(net, op, HU_CONVOLVE_SCATTER, c);
+    (void)without_patches(net, accum, HU_CONVOLVE_SCATTER, c);
   }
   hu_give(net, op->in[0], c->dx);
   return hu_done(net);
@@ -321,7 +332,9 @@ static hu_status conv_image(hu_net *net, hu_operator *op) {
   hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
   size_t in = patch_size(x, op);
   hu_convolution c = convolution(net, op);
-  if (without_patches(net, op, HU_CONVOLVE_POSSIBLE, &c)) return image_without_patches(net, op, in, &c);
+  if (without_patches(net, &op->rounding.dx_accum, HU_CONVOLVE_POSSIBLE, &c)) {
+    return image_without_patches(net, op, in, &c);
+  }
   hu_status s = give_x(net, op, z->rows, in, net->work[0]);
   float *dx = hu_gift(net, op->in[0], net->work[1]);
   hu_task t = windows(net, op, x->rows, x->cols, dx, net->work[0]);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "halfulp/scalar.h"
+#include "train/environment.h"
 
 hu_rounding hu_rounding_keep(void) {
   hu_rounding r;
@@ -155,8 +156,8 @@ static hu_status into_scaled(size_t rows, size_t cols, float *z, const float *x,
   return hu_scaled_quantize(rows, cols, z, cols, x, cols, &d, r->mode, NULL, NULL, exec, events);
 }
 
-hu_status hu_rounding_apply(size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r,
-                            const hu_exec *exec, hu_rounding_counts *counts) {
+static HU_NOINLINE hu_status apply(size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r,
+                                   const hu_exec *exec, hu_rounding_counts *counts) {
   hu_rounding_counts ignored;
   /* A kind of S2FP8 and the description of a scaled tensor are checked by their calls. */
   int lightly = r && (r->kind == HU_ROUND_S2FP8 || r->kind == HU_ROUND_SCALED) && !r->over_inf && !r->keep_nan;
@@ -180,6 +181,11 @@ hu_status hu_rounding_apply(size_t rows, size_t cols, float *z, const float *x, 
   }
   if (s == HU_OK) counts->elements += n;
   return s;
+}
+
+hu_status hu_rounding_apply(size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r,
+                            const hu_exec *exec, hu_rounding_counts *counts) {
+  HU_ENV_RETURN(hu_status, apply(rows, cols, z, x, r, exec, counts));
 }
 
 uint64_t hu_rounding_bits(size_t rows, size_t cols, const hu_rounding *r) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "halfulp/train/data.h"
+#include "train/environment.h"
 #include "train/graph.h"
 
 hu_stream hu_words_of(const hu_net *net, unsigned of, uint64_t number) {
@@ -18,6 +19,9 @@ static hu_rounding_counts *counts_of(const hu_net *net, hu_rounding_counts *own,
   return net->engine->on_host ? own : seen;
 }
 
+/* The backward ones of a pair of counts; there is none where the engine's memory is the host's. */
+static hu_rounding_counts *back_of(hu_rounding_counts *seen) { return seen ? seen + 1 : NULL; }
+
 /* op: that made it; NULL: an input. */
 static void round_value(hu_net *net, const hu_operator *op, int i) {
   hu_value *x = &net->value[i];
@@ -27,7 +31,7 @@ static void round_value(hu_net *net, const hu_operator *op, int i) {
 
 /* ---- what goes in ---- */
 
-hu_status hu_net_feed(hu_net *net, int input, const float *x) {
+static HU_NOINLINE hu_status feed(hu_net *net, int input, const float *x) {
   if (!net || !x) return HU_E_NULL;
   if (net->status != HU_OK) return net->status;
   if (input < 0 || input >= net->values || net->value[input].made) return HU_E_SHAPE;
@@ -38,6 +42,8 @@ hu_status hu_net_feed(hu_net *net, int input, const float *x) {
   round_value(net, NULL, input);
   return hu_done(net);
 }
+
+hu_status hu_net_feed(hu_net *net, int input, const float *x) { HU_ENV_RETURN(hu_status, feed(net, input, x)); }
 
 /* First numbers of a parameter into z, on the host. */
 static void draw(const hu_net *net, int i, float *z) {
@@ -70,7 +76,7 @@ static hu_status start_parameter(hu_net *net, int i) {
   return hu_done(net);
 }
 
-hu_status hu_net_initialize(hu_net *net, uint64_t seed) {
+static HU_NOINLINE hu_status initialize(hu_net *net, uint64_t seed) {
   if (!net) return HU_E_NULL;
   if (net->status != HU_OK) return net->status;
   net->seed = seed;
@@ -85,6 +91,8 @@ hu_status hu_net_initialize(hu_net *net, uint64_t seed) {
   }
   return s == HU_OK ? hu_done(net) : s;
 }
+
+hu_status hu_net_initialize(hu_net *net, uint64_t seed) { HU_ENV_RETURN(hu_status, initialize(net, seed)); }
 
 /* ---- forward ---- */
 
@@ -112,7 +120,7 @@ static void note_over(hu_net *net) {
   }
 }
 
-hu_status hu_net_forward(hu_net *net, int training, float *loss) {
+static HU_NOINLINE hu_status forward(hu_net *net, int training, float *loss) {
   if (!net) return HU_E_NULL;
   if (net->status != HU_OK) return net->status;
   net->training = training;
@@ -138,13 +146,17 @@ hu_status hu_net_forward(hu_net *net, int training, float *loss) {
   return s;
 }
 
+hu_status hu_net_forward(hu_net *net, int training, float *loss) {
+  HU_ENV_RETURN(hu_status, forward(net, training, loss));
+}
+
 /* ---- backward ---- */
 
 int hu_wants_gradient(const hu_net *net, int value) { return net->value[value].made; }
 
 static void round_gradient(hu_net *net, const hu_operator *op) {
   hu_value *x = &net->value[op->out];
-  hu_rounding_counts *counts = counts_of(net, &x->counts_back, x->seen + 1);
+  hu_rounding_counts *counts = counts_of(net, &x->counts_back, back_of(x->seen));
   hu_round_of(net, op, x->rows, x->cols, x->dv, x->dv, &x->round_back, HU_OF_GRADIENT, (uint64_t)op->out, counts);
 }
 
@@ -152,13 +164,13 @@ static void round_parameter_gradients(hu_net *net) {
   for (int i = 0; i < net->parameters; i++) {
     hu_parameter *p = &net->parameter[i];
     if (!p->gradient) hu_do_fill(net, p->rows * p->cols, p->dtheta, 0);
-    hu_rounding_counts *counts = counts_of(net, &p->counts_back, p->seen + 1);
+    hu_rounding_counts *counts = counts_of(net, &p->counts_back, back_of(p->seen));
     hu_round_of(net, NULL, p->rows, p->cols, p->dtheta, p->dtheta, &p->round_back, HU_OF_PARAMETER_GRADIENT,
                 (uint64_t)i, counts);
   }
 }
 
-hu_status hu_net_backward(hu_net *net, float scale) {
+static HU_NOINLINE hu_status backward(hu_net *net, float scale) {
   if (!net) return HU_E_NULL;
   if (net->status != HU_OK) return net->status;
   if (!net->training || !net->operators || !net->op[net->operators - 1].kind->loss) return HU_E_TRAIN;
@@ -185,6 +197,8 @@ hu_status hu_net_backward(hu_net *net, float scale) {
   net->trained = s == HU_OK;
   return s;
 }
+
+hu_status hu_net_backward(hu_net *net, float scale) { HU_ENV_RETURN(hu_status, backward(net, scale)); }
 
 /* ---- a step ---- */
 
@@ -223,8 +237,8 @@ static hu_status step(hu_net *net, const hu_optimizer *o, hu_update_counts *coun
   return hu_done(net);
 }
 
-hu_status hu_net_update_with(hu_net *net, const hu_optimizer *o, const hu_loss_rule *rule, hu_loss_scale *scale,
-                             hu_net_gradient_rules *with, hu_update_counts *counts, int *taken) {
+static HU_NOINLINE hu_status update(hu_net *net, const hu_optimizer *o, const hu_loss_rule *rule, hu_loss_scale *scale,
+                                    hu_net_gradient_rules *with, hu_update_counts *counts, int *taken) {
   hu_gradient_found found = {0, 0};
   if (!net || !rule || !scale) return HU_E_NULL;
   hu_status s = hu_optimizer_check(o, NULL);
@@ -248,6 +262,11 @@ hu_status hu_net_update_with(hu_net *net, const hu_optimizer *o, const hu_loss_r
   hu_tell(net, HU_PHASE_UPDATE, NULL, 1);
   if (taken) *taken = go;
   return s;
+}
+
+hu_status hu_net_update_with(hu_net *net, const hu_optimizer *o, const hu_loss_rule *rule, hu_loss_scale *scale,
+                             hu_net_gradient_rules *with, hu_update_counts *counts, int *taken) {
+  HU_ENV_RETURN(hu_status, update(net, o, rule, scale, with, counts, taken));
 }
 
 hu_status hu_net_update(hu_net *net, const hu_optimizer *o, const hu_loss_rule *rule, hu_loss_scale *scale,

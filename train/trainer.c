@@ -10,6 +10,7 @@
 
 #include "halfulp/formats/ieee.h"
 #include "halfulp/function_n.h"
+#include "train/environment.h"
 #include "train/graph.h"
 
 /* ---- keys ---- */
@@ -21,21 +22,23 @@ static char *copied(const char *text) {
   return z;
 }
 
-static hu_status put(hu_trainer *t, size_t i, const char *value, char *why) {
-  const char *said;
+static HU_NOINLINE hu_status set_value(hu_trainer *t, size_t i, const char *value, char *why) {
   if (strlen(value) >= HU_LINE_MAX) return hu_say(why, HU_E_TRAIN, "%s: too long", hu_trainer_key_at(i).name);
   if (strchr(value, '\n')) return hu_say(why, HU_E_TRAIN, "%s: a line end in its value", hu_trainer_key_at(i).name);
   char *kept = copied(value);
   if (!kept) return hu_say(why, HU_E_MEMORY, "no memory");
-  hu_status s = hu_read_key(&t->keys, i, kept, &said);
+  hu_status s = hu_read_key(&t->keys, i, kept, why);
   if (s != HU_OK) {
     free(kept);
-    return hu_say(why, s, "%s: '%s' %s; it takes: %s", hu_trainer_key_at(i).name, value, said,
-                  hu_trainer_key_at(i).what);
+    return s;
   }
   free(t->value[i]);
   t->value[i] = kept;
   return HU_OK;
+}
+
+static hu_status put(hu_trainer *t, size_t i, const char *value, char *why) {
+  HU_ENV_RETURN(hu_status, set_value(t, i, value, why));
 }
 
 hu_trainer *hu_trainer_new(void) {
@@ -44,7 +47,7 @@ hu_trainer *hu_trainer_new(void) {
   hu_status s = HU_E_MEMORY;
   t->value = calloc(hu_trainer_key_count(), sizeof *t->value);
   for (size_t i = 0; t->value && i < hu_trainer_key_count(); i++) {
-    s = put(t, i, hu_trainer_key_at(i).usual, NULL);
+    s = put(t, i, hu_trainer_key_at(i).by_default, NULL);
     if (s != HU_OK) break;
   }
   if (s == HU_OK) return t;
@@ -183,7 +186,7 @@ static void set_length(hu_trainer *t) {
   t->steps = k->steps ? k->steps : k->epochs * t->steps_an_epoch;
 }
 
-static hu_status begin(hu_trainer *t, const char *folder, char *why) {
+static HU_NOINLINE hu_status begin(hu_trainer *t, const char *folder, char *why) {
   const hu_run_keys *k = &t->keys;
   const char *said = NULL;
   t->optimizer = optimizer_of(k);
@@ -218,7 +221,9 @@ hu_status hu_trainer_begin(hu_trainer *t, const char *folder, char *why) {
   if (!why) why = ignored;
   if (t->net) return hu_say(why, HU_E_SHAPE, "the run has begun");
   *why = 0;
+  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
   hu_status s = begin(t, folder, why);
+  hu_float_env_leave(saved);
   if (s == HU_OK) return s;
   if (!*why) hu_say(why, s, "%s", hu_status_text(s));
   end_run(t);
@@ -235,10 +240,10 @@ static double cosine(double x) {
   return s == HU_OK ? (double)z : 0;
 }
 
-static double rate_now(const hu_trainer *t) {
+double hu_rate_of(const hu_trainer *t, uint64_t epoch, uint64_t steps) {
   const hu_run_keys *k = &t->keys;
-  double epochs = (double)((t->steps + t->steps_an_epoch - 1) / t->steps_an_epoch);
-  double part = (double)(t->step / t->steps_an_epoch) / (epochs > 0 ? epochs : 1);
+  double epochs = (double)((steps + t->steps_an_epoch - 1) / t->steps_an_epoch);
+  double part = (double)epoch / (epochs > 0 ? epochs : 1);
   if (k->schedule == SCHEDULE_COSINE) return k->rate * (0.5 * (1 + cosine(part)));
   return k->schedule == SCHEDULE_DROP && part >= k->drop_at ? k->rate * k->drop_by : k->rate;
 }
@@ -267,13 +272,13 @@ static void count_tensors(hu_net *net, hu_trainer_report *r) {
   }
 }
 
-hu_status hu_trainer_step(hu_trainer *t, hu_trainer_report *report) {
+static HU_NOINLINE hu_status step(hu_trainer *t, hu_trainer_report *report) {
   hu_trainer_report ignored, *r = report ? report : &ignored;
   float loss = 0;
   if (!t) return HU_E_NULL;
   if (!t->net) return HU_E_TRAIN;
   memset(r, 0, sizeof *r);
-  t->optimizer.rate = rate_now(t);
+  t->optimizer.rate = hu_rate_of(t, t->step / t->steps_an_epoch, t->steps);
   r->scale = t->scale.scale;
   r->rate = t->optimizer.rate;
   r->epoch = t->step / t->steps_an_epoch;
@@ -294,6 +299,8 @@ hu_status hu_trainer_step(hu_trainer *t, hu_trainer_report *report) {
   r->largest = t->rules.found.amax;
   return HU_OK;
 }
+
+hu_status hu_trainer_step(hu_trainer *t, hu_trainer_report *report) { HU_ENV_RETURN(hu_status, step(t, report)); }
 
 uint64_t hu_trainer_steps(const hu_trainer *t) { return t && t->net ? t->steps : 0; }
 uint64_t hu_trainer_steps_an_epoch(const hu_trainer *t) { return t && t->net ? t->steps_an_epoch : 0; }
@@ -335,7 +342,7 @@ static void tally_targets(const hu_trainer *t, size_t n, tally *z) {
   z->rows += (double)count;
 }
 
-hu_status hu_trainer_evaluate(hu_trainer *t, int on, hu_trainer_seen *seen) {
+static HU_NOINLINE hu_status evaluate(hu_trainer *t, int on, hu_trainer_seen *seen) {
   tally z;
   if (!t || !seen) return HU_E_NULL;
   if (!t->net || on < HU_ON_TRAINING || on > HU_ON_TEST) return HU_E_TRAIN;
@@ -363,7 +370,11 @@ hu_status hu_trainer_evaluate(hu_trainer *t, int on, hu_trainer_seen *seen) {
   return HU_OK;
 }
 
-void hu_exponents_of(size_t n, const float *x, uint64_t z[HU_EXPONENTS]) {
+hu_status hu_trainer_evaluate(hu_trainer *t, int on, hu_trainer_seen *seen) {
+  HU_ENV_RETURN(hu_status, evaluate(t, on, seen));
+}
+
+static HU_NOINLINE void count_exponents(size_t n, const float *x, uint64_t z[HU_EXPONENTS]) {
   for (size_t i = 0; i < n; i++) {
     int e;
     if (x[i] == 0) {
@@ -376,3 +387,5 @@ void hu_exponents_of(size_t n, const float *x, uint64_t z[HU_EXPONENTS]) {
     }
   }
 }
+
+void hu_exponents_of(size_t n, const float *x, uint64_t z[HU_EXPONENTS]) { HU_ENV_DO(count_exponents(n, x, z)); }

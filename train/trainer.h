@@ -19,10 +19,16 @@ enum {
   SET_MNIST,
   SET_NPY
 };
-enum { LOSS_USUAL, LOSS_CROSS_ENTROPY, LOSS_SQUARED_ERROR };
+enum { LOSS_DEFAULT, LOSS_CROSS_ENTROPY, LOSS_SQUARED_ERROR };
 enum { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_DROP };
 enum { EXEMPT_NONE = 0, EXEMPT_FIRST = 1, EXEMPT_LAST = 2, EXEMPT_BOTH = 3 };
 enum { ASSIGN_NONE, ASSIGN_HIGH, ASSIGN_UNIFORM, ASSIGN_OPERATOR, ASSIGN_OPERATOR_PRIME, ASSIGN_DEMOTE };
+
+/* The accumulation model of one product; own: 0: precision.accum's. */
+typedef struct hu_own_accum {
+  int own;
+  hu_accum accum;
+} hu_own_accum;
 
 /* The values of keys, read. Texts are those of the trainer's table. */
 typedef struct hu_run_keys {
@@ -44,18 +50,22 @@ typedef struct hu_run_keys {
   hu_rounding values, gradients, parameters, parameter_gradients, embeddings;
   hu_rounding x, w, dz, w_back, x_back, dz_w, z_out, dx_out, dw_out;
   hu_accum accum;
+  hu_own_accum z_accum, dx_accum, dw_accum;
   uint64_t hadamard, signs, exempt, attention;
   uint64_t assignment, order, keep_high;
   hu_ratio ratio, limit;
   hu_rounding low_forward, low_backward, high_forward, high_backward;
 } hu_run_keys;
 
-/* The table of keys, and a value read into *k. HU_OK, or the error; *said: NULL, or what is wrong. */
-hu_status hu_read_key(hu_run_keys *k, size_t i, const char *value, const char **said);
+/* The value of key i read into *k, which keeps the pointer where it is a text. HU_OK, or the error, and a sentence in
+ * why (which may be NULL) that names the key, the part that is wrong and what the key takes (trainer_values.c). */
+hu_status hu_read_key(hu_run_keys *k, size_t i, const char *value, char *why);
 /* The number of a key; SIZE_MAX: none of that name. */
 size_t hu_find_key(const char *name);
 /* Pairs of key and value that "precision.system" sets, up to a NULL; NULL: no such system. */
 const char *const *hu_system_pairs(const char *name);
+/* All names, up to a NULL. */
+const char *const *hu_system_names(void);
 
 /* Where batches come from. */
 typedef struct hu_source {
@@ -129,6 +139,8 @@ hu_status hu_step_plan(hu_trainer *t, hu_trainer_report *r);
 void hu_print_plan(const hu_trainer *t, hu_paper *p);
 hu_status hu_read_plan(hu_trainer *t, const char *text, char *why);
 
+/* The rate in an epoch (from 0) of a run of so many steps. */
+double hu_rate_of(const hu_trainer *t, uint64_t epoch, uint64_t steps);
 /* First weights as the optimizer keeps them. */
 hu_status hu_first_weights(hu_trainer *t);
 

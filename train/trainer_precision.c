@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "train/environment.h"
 #include "train/graph.h"
 #include "train/trainer.h"
 
@@ -43,6 +44,8 @@ static int is_attention(const hu_operator *op) {
   return strcmp(op->kind->name, "scores") == 0 || strcmp(op->kind->name, "mix") == 0;
 }
 
+static hu_accum accum_of(const hu_run_keys *k, const hu_own_accum *own) { return own->own ? own->accum : k->accum; }
+
 static hu_product_rounding product_of(const hu_run_keys *k, const hu_operator *op) {
   hu_product_rounding r = {k->x,
                            k->w,
@@ -53,7 +56,9 @@ static hu_product_rounding product_of(const hu_run_keys *k, const hu_operator *o
                            k->z_out,
                            k->dx_out,
                            k->dw_out,
-                           k->accum,
+                           accum_of(k, &k->z_accum),
+                           accum_of(k, &k->dx_accum),
+                           accum_of(k, &k->dw_accum),
                            (uint32_t)k->hadamard,
                            (uint32_t)k->signs};
   if (strcmp(op->kind->name, "scores") == 0) { /* W is K^T; K and dK are stored */
@@ -109,6 +114,34 @@ static hu_status check_layers(const hu_trainer *t, char *why) {
   return HU_OK;
 }
 
+/* Keys by the number of a part, and the key of its product's model. */
+static const char *operand_key(unsigned part) {
+  static const char *const names[] = {"x", "w", "x_back", "dz_w", "dz", "w_back"};
+  return names[part];
+}
+
+static const char *accum_key(const hu_run_keys *k, unsigned part) {
+  if (part == HU_PART_Z_X || part == HU_PART_Z_W) return k->z_accum.own ? "z_accum" : "accum";
+  if (part == HU_PART_DX_DZ || part == HU_PART_DX_W) return k->dx_accum.own ? "dx_accum" : "accum";
+  return k->dw_accum.own ? "dw_accum" : "accum";
+}
+
+/* A model that does not take an operand: which, of which format, and the keys that can change it. */
+static hu_status not_taken(const hu_trainer *t, char *why, hu_status s, const hu_operator *op, unsigned part,
+                           hu_format f) {
+  char takes[HU_ACCUM_TEXT_MAX], text[HU_FORMAT_TEXT_MAX];
+  const char *id = hu_format_id(f), *key = accum_key(&t->keys, part), *operand = operand_key(part);
+  if (!id && hu_format_text(text, sizeof text, f)) id = text;
+  if (s != HU_E_OPERAND_A && s != HU_E_OPERAND_B)
+    return hu_say(why, s, "precision.%s: %s (operand %s of %s is %s)", key, hu_status_text(s), operand, op->kind->name,
+                  id);
+  hu_accum_takes(takes, sizeof takes, hu_accum_of(op, part));
+  return hu_say(why, s,
+                "precision.%s: the model takes %s, but operand %s of %s is %s; give precision.%s that format, a model "
+                "per product (precision.z_accum, dx_accum, dw_accum), or insist with any(MODEL)",
+                key, takes, operand, op->kind->name, id, operand);
+}
+
 static hu_status round_products(hu_trainer *t, char *why) {
   int first = -1, last = -1;
   for (int i = 0; i < t->net->operators; i++) {
@@ -123,6 +156,10 @@ static hu_status round_products(hu_trainer *t, char *why) {
     if (!op->kind->product || !is_rounded(t, i, first, last)) continue;
     hu_product_rounding r = product_of(&t->keys, op);
     s = hu_net_round_product(t->net, op->out, &r);
+    unsigned part = 0;
+    hu_format format;
+    hu_status taken = s == HU_OK ? hu_operands_taken(t->net, op, &part, &format) : HU_OK;
+    if (taken != HU_OK) return not_taken(t, why, taken, op, part, format);
   }
   return s == HU_OK ? HU_OK : hu_say(why, s, "precision: a product's roundings or accumulation: %s", hu_status_text(s));
 }
@@ -227,7 +264,7 @@ static double state_bytes(const hu_optimizer *o) {
   return (double)hu_optimizer_bytes(o) - (double)hu_optimizer_bytes(&plain);
 }
 
-hu_trainer_memory hu_trainer_memory_of(const hu_trainer *t) {
+static HU_NOINLINE hu_trainer_memory memory_of(const hu_trainer *t) {
   hu_trainer_memory z = {0, 0, 0, 0};
   if (!t || !t->net) return z;
   for (int i = 0; i < t->net->values; i++) {
@@ -246,3 +283,5 @@ hu_trainer_memory hu_trainer_memory_of(const hu_trainer *t) {
   }
   return z;
 }
+
+hu_trainer_memory hu_trainer_memory_of(const hu_trainer *t) { HU_ENV_RETURN(hu_trainer_memory, memory_of(t)); }

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "train/environment.h"
 #include "train/graph.h"
 #include "train/trainer.h"
+#include "train/words.h"
 
 /* A tensor of the state. */
 typedef struct hu_slot {
@@ -109,7 +111,7 @@ static void print_counts(hu_paper *p, const hu_trainer *t) {
            s->skipped, s->since);
 }
 
-size_t hu_trainer_state(const hu_trainer *t, char *text, size_t size) {
+static HU_NOINLINE size_t write(const hu_trainer *t, char *text, size_t size) {
   hu_paper p = {text, size, 0};
   if (!t || !t->net) return 0;
   if (text && size) *text = 0;
@@ -121,6 +123,8 @@ size_t hu_trainer_state(const hu_trainer *t, char *text, size_t size) {
   }
   return p.used;
 }
+
+size_t hu_trainer_state(const hu_trainer *t, char *text, size_t size) { HU_ENV_RETURN(size_t, write(t, text, size)); }
 
 int hu_line_of(const char *text, const char *name, char z[HU_LINE_MAX]) {
   size_t n = strlen(name);
@@ -154,6 +158,9 @@ static int number_of(const char *text, const char *name, double *z) {
   return 1;
 }
 
+/* The length of a run is no property of its steps: another one may be gone on with, if its rates are the same. */
+static int is_length(const char *key) { return strcmp(key, "run.epochs") == 0 || strcmp(key, "run.steps") == 0; }
+
 static hu_status same_keys(const hu_trainer *t, const char *text, char *why) {
   char value[HU_LINE_MAX];
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
@@ -163,9 +170,42 @@ static hu_status same_keys(const hu_trainer *t, const char *text, char *why) {
       if (!*t->value[i]) continue; /* an empty value */
       return hu_say(why, HU_E_TEXT, "no line %s", k.name);
     }
-    if (strcmp(value, t->value[i]) != 0) {
+    if (strcmp(value, t->value[i]) != 0 && !is_length(k.name)) {
       return hu_say(why, HU_E_TRAIN, "%s: here '%s', and there '%s'", k.name, t->value[i], value);
     }
+  }
+  return HU_OK;
+}
+
+/* A key's number, in whatever way it was written ("2^10"). */
+static int key_of(const char *text, const char *name, double *x) {
+  char value[HU_LINE_MAX];
+  return hu_line_of(text, name, value) && hu_read_number(value, strlen(value), x) && *x >= 0 && *x <= 0x1p40;
+}
+
+/* Steps of the run that wrote the text; 0: it does not say. */
+static int steps_of(const hu_trainer *t, const char *text, uint64_t *steps) {
+  double count, epochs;
+  if (!key_of(text, "run.steps", &count) || !key_of(text, "run.epochs", &epochs)) return 0;
+  *steps = count > 0 ? (uint64_t)count : (uint64_t)epochs * t->steps_an_epoch;
+  return 1;
+}
+
+/* Have the steps done so far the rates that they have in a run of this one's length? */
+static hu_status same_rates(const hu_trainer *t, const char *text, uint64_t step, char *why) {
+  uint64_t steps;
+  if (!steps_of(t, text, &steps)) return hu_say(why, HU_E_TEXT, "no lines run.steps, run.epochs");
+  if (step > t->steps) {
+    return hu_say(why, HU_E_TRAIN, "run.steps, run.epochs: %" PRIu64 " steps are done, and the run has %" PRIu64, step,
+                  t->steps);
+  }
+  for (uint64_t e = 0; steps != t->steps && e * t->steps_an_epoch < step; e++) {
+    if (hu_rate_of(t, e, steps) == hu_rate_of(t, e, t->steps)) continue;
+    return hu_say(why, HU_E_TRAIN,
+                  "optimizer.schedule: the rates of '%s' depend on the length of the run, %" PRIu64
+                  " steps there, %" PRIu64 " here: the steps that are done had other rates from epoch %" PRIu64
+                  " on than they have in a run of this length; such a run has to begin anew",
+                  hu_trainer_get(t, "optimizer.schedule"), steps, t->steps, e);
   }
   return HU_OK;
 }
@@ -187,7 +227,7 @@ static hu_optimizer_time time_after(uint64_t steps, const hu_optimizer *o) {
   return now;
 }
 
-hu_status hu_trainer_resume(hu_trainer *t, const char *text, char *why) {
+static HU_NOINLINE hu_status resume(hu_trainer *t, const char *text, char *why) {
   hu_loss_scale scale;
   hu_batch_state state = {0, 0, 0};
   hu_batches order;
@@ -201,8 +241,10 @@ hu_status hu_trainer_resume(hu_trainer *t, const char *text, char *why) {
   int ok =
       hu_count_of(text, "step", &step) && hu_count_of(text, "net.step", &net_step) && hu_count_of(text, "time", &time);
   ok = ok && hu_count_of(text, "epoch", &state.epoch) && hu_count_of(text, "position", &state.position);
-  ok = ok && read_scale(&scale, text) && time <= step && step <= t->steps;
+  ok = ok && read_scale(&scale, text) && time <= step;
   if (!ok) return hu_say(why, HU_E_TEXT, "the state is not whole");
+  s = same_rates(t, text, step, why);
+  if (s != HU_OK) return s;
   if (!t->source.text) {
     s = hu_batches_open(&order, t->source.training.count, t->keys.batch, state);
     if (s != HU_OK) return hu_say(why, s, "position: %s", hu_status_text(s));
@@ -221,4 +263,8 @@ hu_status hu_trainer_resume(hu_trainer *t, const char *text, char *why) {
   t->net->step = net_step;
   t->net->time = time_after(time, &t->optimizer);
   return HU_OK;
+}
+
+hu_status hu_trainer_resume(hu_trainer *t, const char *text, char *why) {
+  HU_ENV_RETURN(hu_status, resume(t, text, why));
 }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "train/environment.h"
+
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
 int hu_same_word(const char *text, size_t n, const char *name) {
@@ -29,7 +31,7 @@ static int read_decimal(const char *word, double *x) {
   return *end == 0 && end != word;
 }
 
-int hu_read_number(const char *text, size_t n, double *x) {
+static HU_NOINLINE int read_number(const char *text, size_t n, double *x) {
   char word[64];
   if (n == 0 || n >= sizeof word) return 0;
   memcpy(word, text, n);
@@ -42,7 +44,14 @@ int hu_read_number(const char *text, size_t n, double *x) {
   return isfinite(*x) != 0;
 }
 
-static char *write_shortest(char text[HU_DECIMAL_TEXT_MAX], double x, int single) {
+int hu_read_number(const char *text, size_t n, double *x) {
+  fenv_t saved = hu_text_env_enter();
+  int is = read_number(text, n, x);
+  hu_text_env_leave(saved);
+  return is;
+}
+
+static HU_NOINLINE void write_shortest(char text[HU_DECIMAL_TEXT_MAX], double x, int single) {
   double back;
   locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), old = c ? uselocale(c) : (locale_t)0;
   for (int digits = 1; digits <= 17; digits++) {
@@ -53,8 +62,18 @@ static char *write_shortest(char text[HU_DECIMAL_TEXT_MAX], double x, int single
     uselocale(old);
     freelocale(c);
   }
+}
+
+char *hu_write_number(char text[HU_DECIMAL_TEXT_MAX], double x) {
+  fenv_t saved = hu_text_env_enter();
+  write_shortest(text, x, 0);
+  hu_text_env_leave(saved);
   return text;
 }
 
-char *hu_write_number(char text[HU_DECIMAL_TEXT_MAX], double x) { return write_shortest(text, x, 0); }
-char *hu_write_single(char text[HU_DECIMAL_TEXT_MAX], float x) { return write_shortest(text, (double)x, 1); }
+char *hu_write_single(char text[HU_DECIMAL_TEXT_MAX], float x) {
+  fenv_t saved = hu_text_env_enter();
+  write_shortest(text, (double)x, 1);
+  hu_text_env_leave(saved);
+  return text;
+}

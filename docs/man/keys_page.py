@@ -24,9 +24,9 @@ def page(keys):
     out = roff.head('halfulp-train.ini', 5, 'File formats')
     out += ['.SH NAME', 'halfulp\\-train.ini \\- configuration of a training run', '.SH DESCRIPTION', roff.paragraph(
         'halfulp train CONFIG runs what such a file says: sections in brackets, below them a key and its value a line, = or : between them. '
-        'Comments begin with ; or # at the begin of a line, and with ; behind a blank; an indented line goes on with the value above it. '
+        'Comments begin with ; or # at the begin of a line, and with ; behind a blank; an indented line continues the value above it. '
         'Order does not matter, but that precision.system is set before the other keys of its section, wherever it stands. What is not said '
-        'has its usual value. A key that there is not, a value that is none for its key and a key given twice are refused with file and line.'),
+        'has its default. An unknown key, a value that its key does not take and a key given twice are refused with file and line.'),
         '.PP', roff.paragraph('--set section.key=value sets a key after the file. Texts of formats, roundings, accumulation models and networks are those of '
                               'the library: halfulp formats, halfulp models, and the headers.'),
         '.PP', roff.paragraph('The weights of a run are a function of its keys, but for those marked "no weights".')]
@@ -36,8 +36,8 @@ def page(keys):
         if name != section:
             section = name
             out += ['.SH ' + roff.quoted('[%s]' % name), SECTIONS[name] + '.']
-        usual = 'usually ' + key['usual'] if key['usual'] else 'usually empty'
-        out += ['.TP', '.BR %s " (%s%s)"' % (roff.escape(key['name'].split('.', 1)[1]), roff.escape(usual).replace('"', '\\(dq'),
+        default = 'default: ' + (key['default'] or 'empty')
+        out += ['.TP', '.BR %s " (%s%s)"' % (roff.escape(key['name'].split('.', 1)[1]), roff.escape(default).replace('"', '\\(dq'),
                                              '' if key['weights'] else '; no weights'), roff.paragraph(key['what'])]
     out += ['.SH EXAMPLES', '.nf', *[roff.escape(line) for line in EXAMPLE], '.fi']
     out += ['.SH SEE ALSO', '.BR halfulp (1),', '.BR halfulp (3)', '.PP',

@@ -183,7 +183,8 @@ static hu_status roundings(hu_net *net, const small_net *c) {
     right = left;
     if (s == HU_OK && c->operands[n]) s = hu_rounding_parse(&right, c->operands + n + 1, NULL);
   }
-  if (s == HU_OK && c->accum) s = hu_accum_parse(&product.accum, c->accum, NULL);
+  if (s == HU_OK && c->accum) s = hu_accum_parse(&product.z_accum, c->accum, NULL);
+  product.dx_accum = product.dw_accum = product.z_accum;
   product.x = product.dz = product.w_back = left;
   product.w = product.x_back = product.dz_w = right;
   product.hadamard = c->hadamard;

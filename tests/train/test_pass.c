@@ -195,8 +195,100 @@ static void loops_tell(void **state) {
   assert_int_equal(roundings_of_convolution(NULL, "float8_e5m2", 1), plain + 2 * 4);
 }
 
+/* ---- each product has an accumulation model of its own ---- */
+
+/* Two steps; models of Z, dX, dW by the bits of `which`: fp32, or the same sums as another model, which takes patches
+ * of images where fp32 takes none. */
+static uint64_t with_models(const char *text, unsigned which, hu_accum other) {
+  hu_net *net = hu_net_new(BATCH, 1);
+  int x = hu_net_image(net, 6, 6, 3), y = hu_net_conv(net, x, 5, 3, 1, 1, 1);
+  y = hu_net_conv(net, hu_net_relu(net, y), 7, 3, 1, 1, 0);
+  y = hu_net_attention(net, hu_net_linear(net, y, 12, 1), 2, 1);
+  int loss = hu_net_cross_entropy(net, hu_net_linear(net, y, 3, 1), 1);
+  assert_true(loss >= 0);
+  hu_product_rounding r = hu_product_rounding_plain();
+  r.x = r.w = r.dz = r.w_back = r.x_back = r.dz_w = rounding_of(text);
+  if (which & 1) r.z_accum = other;
+  if (which & 2) r.dx_accum = other;
+  if (which & 4) r.dw_accum = other;
+  for (int i = 0; i < loss; i++) {
+    hu_status s = hu_net_round_product(net, i, &r);
+    assert_true(s == HU_OK || s == HU_E_SHAPE);
+  }
+  assert_int_equal(hu_net_initialize(net, 3), HU_OK);
+  t_random random = {17};
+  float in[BATCH * 108];
+  uint32_t labels[BATCH * 36];
+  for (uint32_t i = 0; i < BATCH * 36; i++) labels[i] = i % 3;
+  hu_optimizer o = hu_optimizer_sgd(hu_binary32());
+  hu_loss_rule rule;
+  assert_int_equal(hu_loss_rule_parse(&rule, "none", NULL), HU_OK);
+  hu_loss_scale scale = hu_loss_scale_start(&rule);
+  for (int step = 0; step < 2; step++) {
+    for (size_t i = 0; i < sizeof in / sizeof *in; i++) in[i] = (float)t_between(&random, -1000, 1000) * 0x1p-9f;
+    assert_int_equal(hu_net_feed(net, x, in), HU_OK);
+    assert_int_equal(hu_net_labels(net, labels), HU_OK);
+    assert_int_equal(hu_net_forward(net, 1, NULL), HU_OK);
+    assert_int_equal(hu_net_backward(net, 1), HU_OK);
+    assert_int_equal(hu_net_backward(net, 1), HU_OK); /* once more, of the same pass */
+    assert_int_equal(hu_net_update(net, &o, &rule, &scale, NULL, NULL), HU_OK);
+  }
+  uint64_t digest = hu_net_digest(net);
+  hu_net_free(net);
+  return digest;
+}
+
+static void models(void **state) {
+  (void)state;
+  static const char *const texts[] = {"keep", "bfloat16", "bfloat16,sra:8", "mxfp8_e4m3", "s2fp8", "fp8_tensor"};
+  hu_accum same, coarse;
+  assert_int_equal(hu_accum_parse(&same, "seq(binary32)", NULL), HU_OK);
+  assert_int_equal(hu_accum_parse(&coarse, "seq(bfloat16)", NULL), HU_OK);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    uint64_t want = with_models(texts[i], 0, same);
+    for (unsigned which = 1; which < 8; which++) {
+      if (with_models(texts[i], which, same) != want) fail_msg("%s: models %u", texts[i], which);
+    }
+    for (unsigned which = 1; which < 8; which *= 2) assert_true(with_models(texts[i], which, coarse) != want);
+  }
+}
+
+/* Refused: a model that is none, for each product. */
+static void no_models(void **state) {
+  (void)state;
+  hu_net *net = hu_net_new(BATCH, 1);
+  int y = hu_net_linear(net, hu_net_input(net, 1, 3), 3, 0);
+  for (int i = 0; i < 3; i++) {
+    hu_product_rounding r = hu_product_rounding_plain();
+    hu_accum *all[] = {&r.z_accum, &r.dx_accum, &r.dw_accum};
+    all[i]->kind = HU_ACCUM_COUNT;
+    assert_int_equal(hu_net_round_product(net, y, &r), HU_E_ACCUM);
+  }
+  hu_net_free(net);
+}
+
+/* A matrix unit in a net whose operands are not its own: the pass says so. */
+static void models_of_other_formats(void **state) {
+  static const float x[BATCH * 3] = {1, 2, 3};
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    hu_net *net = hu_net_new(BATCH, 1);
+    int in = hu_net_input(net, 1, 3), y = hu_net_linear(net, in, 3, 0);
+    assert_true(hu_net_squared_error(net, y, 1) >= 0);
+    hu_product_rounding r = hu_product_rounding_plain();
+    assert_int_equal(hu_accum_parse(&r.z_accum, i ? "any(nv.hopper.e4m3.f32.wgmma)" : "nv.hopper.e4m3.f32.wgmma", NULL),
+                     HU_OK);
+    assert_int_equal(hu_net_round_product(net, y, &r), HU_OK);
+    assert_int_equal(hu_net_initialize(net, 1), HU_OK);
+    assert_int_equal(hu_net_feed(net, in, x), HU_OK);
+    assert_int_equal(hu_net_forward(net, 1, NULL), i ? HU_OK : HU_E_OPERAND_A);
+    hu_net_free(net);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(operands_once), cmocka_unit_test(observer),
-                                     cmocka_unit_test(loops_tell)};
+                                     cmocka_unit_test(loops_tell),    cmocka_unit_test(models),
+                                     cmocka_unit_test(no_models),     cmocka_unit_test(models_of_other_formats)};
   return cmocka_run_group_tests_name("pass", tests, NULL, NULL);
 }

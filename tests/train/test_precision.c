@@ -333,6 +333,12 @@ static void promotion_toy(void **state) {
   /* 40 is more than 30: 1 of 128 stays. */
   iterate(net, one);
   is_ratio(hu_precision_overflow(plan, 3), 1, 128);
+  /* Of no value, no operator, no plan. */
+  const size_t values = hu_precision_layout(plan)->operators + 1, wrong[] = {values, values + 1, SIZE_MAX};
+  for (size_t i = 0; i < 3; i++) is_ratio(hu_precision_overflow(plan, wrong[i]), 0, 1);
+  for (size_t i = 0; i < 3; i++) is_ratio(hu_precision_overflow_theta(plan, wrong[i] - 1), 0, 1);
+  is_ratio(hu_precision_overflow(NULL, 3), 0, 1);
+  is_ratio(hu_precision_overflow_theta(NULL, 0), 0, 1);
   assert_int_equal(hu_precision_step(plan, &promoted), HU_OK);
   assert_true(promoted == 0 && a->v[3] == 1);
   is_ratio(hu_precision_ratio(plan), 401, 615);

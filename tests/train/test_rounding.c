@@ -142,7 +142,8 @@ static void gradients_overflow(void **state) {
     int x = hu_net_input(net, 1, 3), h = hu_net_linear(net, x, 4, 0), y = hu_net_linear(net, h, 2, 1);
     (void)hu_net_squared_error(net, y, 1);
     hu_product_rounding p = hu_product_rounding_plain();
-    hu_status parsed = hu_accum_parse(&p.accum, models[k], NULL);
+    hu_status parsed = hu_accum_parse(&p.z_accum, models[k], NULL);
+    p.dx_accum = p.dw_accum = p.z_accum;
     if (parsed != HU_OK) fail_msg("%s: %s", models[k], hu_status_name(parsed));
     hu_rounding forward = rounding_of("fp(4,3,4):finite,nan=keep"), back = rounding_of("fp(5,2,0):finite,over=inf");
     for (int i = 0; i <= y; i++) assert_int_equal(hu_net_round_value(net, i, &forward, &back), HU_OK);

@@ -11,134 +11,7 @@
 
 #include <cmocka.h>
 
-#include "halfulp/train/trainer.h"
-
-static char why[HU_DATA_WHY_MAX];
-static const char *folder;
-
-static void set(hu_trainer *t, const char *key, const char *value) {
-  *why = 0;
-  if (hu_trainer_set(t, key, value, why) != HU_OK) fail_msg("%s", why);
-}
-
-/* A trainer with pairs of keys and values up to a NULL. */
-static hu_trainer *with(const char *const *pairs) {
-  hu_trainer *t = hu_trainer_new();
-  assert_non_null(t);
-  for (; *pairs; pairs += 2) set(t, pairs[0], pairs[1]);
-  return t;
-}
-
-#define PAIRS(...) \
-  (const char *const[]) { __VA_ARGS__, NULL }
-
-static void begin(hu_trainer *t) {
-  *why = 0;
-  if (hu_trainer_begin(t, folder, why) != HU_OK) fail_msg("%s", why);
-}
-
-static void steps(hu_trainer *t, size_t n) {
-  for (size_t i = 0; i < n; i++) assert_int_equal(hu_trainer_step(t, NULL), HU_OK);
-}
-
-/* ---- keys ---- */
-
-static void test_keys(void **state) {
-  (void)state;
-  hu_trainer *t = hu_trainer_new();
-  assert_true(hu_trainer_key_count() > 40);
-  assert_null(hu_trainer_key_at(hu_trainer_key_count()).name);
-  for (size_t i = 0; i < hu_trainer_key_count(); i++) {
-    hu_trainer_key k = hu_trainer_key_at(i);
-    assert_string_equal(hu_trainer_get(t, k.name), k.usual);
-    set(t, k.name, k.usual); /* every usual value can be written */
-    for (size_t j = 0; j < i; j++) assert_string_not_equal(hu_trainer_key_at(j).name, k.name);
-  }
-  assert_null(hu_trainer_get(t, "run.sed"));
-  hu_trainer_free(t);
-  hu_trainer_free(NULL);
-}
-
-static void refused(const char *key, const char *value, hu_status expected, const char *part) {
-  hu_trainer *t = hu_trainer_new();
-  char before[512];
-  const char *old = hu_trainer_get(t, key);
-  snprintf(before, sizeof before, "%s", old ? old : "");
-  *why = 0;
-  hu_status s = hu_trainer_set(t, key, value, why);
-  if (s != expected || !strstr(why, key) || !strstr(why, part)) {
-    fail_msg("%s = %s: %s, '%s'", key, value, hu_status_text(s), why);
-  }
-  if (old) assert_string_equal(hu_trainer_get(t, key), before);
-  hu_trainer_free(t);
-}
-
-static void test_refused(void **state) {
-  (void)state;
-  refused("run.name", "a\nstep=9", HU_E_TRAIN, "line end");
-  refused("run.sed", "1", HU_E_NAME, "no such key");
-  refused("run.batch", "0", HU_E_TRAIN, "'0' is out of range");
-  refused("run.batch", "1.5", HU_E_TRAIN, "not a whole number");
-  refused("run.batch", "many", HU_E_TRAIN, "not a number");
-  refused("run.batch", "", HU_E_TRAIN, "not a number");
-  refused("run.device", "gpu", HU_E_TRAIN, "cpu or cuda");
-  refused("data.set", "digit", HU_E_TRAIN, "digits, gratings");
-  refused("optimizer.rate", "-1", HU_E_TRAIN, "out of range");
-  refused("optimizer.rate", "nan", HU_E_TRAIN, "not a number");
-  refused("optimizer.state", "fp(5,2", HU_E_TEXT, "not a format");
-  refused("optimizer.state", "fp(11,20,0)", HU_E_CARRIER, "beyond binary32");
-  refused("optimizer.update", "kahann", HU_E_TEXT, "neither");
-  refused("optimizer.schedule", "drop(2,0.1)", HU_E_TRAIN, "0 < at < 1");
-  refused("optimizer.schedule", "drop(0.5,0.1", HU_E_TRAIN, "0 < at < 1");
-  refused("optimizer.schedule", "drop(", HU_E_TRAIN, "0 < at < 1");
-  refused("loss.scale", "static", HU_E_TEXT, "rule");
-  refused("precision.values", "float8", HU_E_NAME, "not a rounding");
-  refused("precision.accum", "fp33", HU_E_NAME, "not an accumulation model");
-  refused("precision.system", "int8", HU_E_NAME, "no system");
-  refused("model.net", "mpl", HU_E_NAME, "not a model");
-  refused("assignment.ratio", "2", HU_E_TEXT, "between 0 and 1");
-}
-
-/* A refused value changes nothing, the run's numbers neither. */
-static void test_refused_unchanged(void **state) {
-  (void)state;
-  hu_trainer *t = with(PAIRS("optimizer.rate", "0.01", "optimizer.update", "kahan", "loss.scale", "largest"));
-  assert_int_not_equal(hu_trainer_set(t, "optimizer.rate", "1e9", why), HU_OK);
-  assert_int_not_equal(hu_trainer_set(t, "optimizer.update", "junk", why), HU_OK);
-  assert_int_not_equal(hu_trainer_set(t, "loss.scale", "junk", why), HU_OK);
-  set(t, "precision.system", hu_trainer_get(t, "precision.system"));
-  begin(t);
-  hu_trainer_report r;
-  assert_int_equal(hu_trainer_step(t, &r), HU_OK);
-  assert_true(r.rate == 0.01 && r.scale > 1);
-  int kahan = 0;
-  for (size_t i = 0; i < hu_trainer_tensor_count(t); i++) {
-    kahan |= strstr(hu_trainer_tensor_at(t, i).name, ".kahan") != NULL;
-  }
-  assert_true(kahan);
-  hu_trainer_free(t);
-}
-
-static void test_system(void **state) {
-  (void)state;
-  const char *const systems[] = {"binary32", "fp16",  "bfloat16", "fp8",  "s2fp8", "fp8_tensor", "mxfp8",
-                                 "mxfp6",    "mxfp4", "nvfp4",    "dsv3", "hfp8",  "wang2018"};
-  hu_trainer *t = hu_trainer_new();
-  for (size_t i = 0; i < sizeof systems / sizeof *systems; i++) {
-    set(t, "precision.system", systems[i]);
-    assert_true(strstr(hu_trainer_key_at(0).what, "run") != NULL);
-  }
-  set(t, "precision.system", "s2fp8");
-  assert_string_equal(hu_trainer_get(t, "precision.dw_out"), "s2fp8");
-  set(t, "precision.dw_out", "keep");
-  assert_string_equal(hu_trainer_get(t, "precision.dw_out"), "keep");
-  set(t, "precision.system", "binary32");
-  for (size_t i = 0; i < hu_trainer_key_count(); i++) { /* back at the beginning */
-    hu_trainer_key k = hu_trainer_key_at(i);
-    assert_string_equal(hu_trainer_get(t, k.name), k.usual);
-  }
-  hu_trainer_free(t);
-}
+#include "trainers.h"
 
 /* ---- beginning ---- */
 
@@ -315,19 +188,19 @@ static void test_layers(void **state) {
   (void)state;
   const char *const *plain = PAIRS("model.net", "mlp(layers=1,units=16)");
   uint64_t none = digest_of(plain, "1");
-  uint64_t all = digest_of(PAIRS("model.net", "mlp(layers=1,units=16)", "precision.system", "fp8"), "1");
+  uint64_t all = digest_of(PAIRS("model.net", "mlp(layers=1,units=16)", "precision.system", "fp8_e5m2"), "1");
   uint64_t first = digest_of(
-      PAIRS("model.net", "mlp(layers=1,units=16)", "precision.system", "fp8", "precision.layers", "linear1"), "1");
+      PAIRS("model.net", "mlp(layers=1,units=16)", "precision.system", "fp8_e5m2", "precision.layers", "linear1"), "1");
   uint64_t last = digest_of(
-      PAIRS("model.net", "mlp(layers=1,units=16)", "precision.system", "fp8", "precision.exempt", "first"), "1");
+      PAIRS("model.net", "mlp(layers=1,units=16)", "precision.system", "fp8_e5m2", "precision.exempt", "first"), "1");
   uint64_t second = digest_of(
-      PAIRS("model.net", "mlp(layers=1,units=16)", "precision.system", "fp8", "precision.layers", "linear2"), "1");
-  uint64_t both = digest_of(
-      PAIRS("model.net", "mlp(layers=1,units=16)", "precision.system", "fp8", "precision.layers", "linear2,linear1"),
-      "1");
+      PAIRS("model.net", "mlp(layers=1,units=16)", "precision.system", "fp8_e5m2", "precision.layers", "linear2"), "1");
+  uint64_t both = digest_of(PAIRS("model.net", "mlp(layers=1,units=16)", "precision.system", "fp8_e5m2",
+                                  "precision.layers", "linear2,linear1"),
+                            "1");
   assert_true(none != all && none != first && none != last && first != all && last != all && first != last);
   assert_true(second == last && both == all);
-  assert_true(none == digest_of(PAIRS("model.net", "mlp(layers=1,units=16)", "precision.system", "fp8",
+  assert_true(none == digest_of(PAIRS("model.net", "mlp(layers=1,units=16)", "precision.system", "fp8_e5m2",
                                       "precision.exempt", "both"),
                                 "1"));
 }
@@ -453,14 +326,21 @@ static void test_exponents(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_keys),      cmocka_unit_test(test_refused),      cmocka_unit_test(test_system),
-      cmocka_unit_test(test_not_begun), cmocka_unit_test(test_begun_again),  cmocka_unit_test(test_threads),
-      cmocka_unit_test(test_resume),    cmocka_unit_test(test_evaluate),     cmocka_unit_test(test_resume_refused),
-      cmocka_unit_test(test_layers),    cmocka_unit_test(test_counted),      cmocka_unit_test(test_refused_unchanged),
-      cmocka_unit_test(test_names),     cmocka_unit_test(test_exempt_cells), cmocka_unit_test(test_penalty_of_one_row),
-      cmocka_unit_test(test_largest),   cmocka_unit_test(test_learns),       cmocka_unit_test(test_regression),
-      cmocka_unit_test(test_exponents)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_not_begun),
+                                     cmocka_unit_test(test_begun_again),
+                                     cmocka_unit_test(test_threads),
+                                     cmocka_unit_test(test_resume),
+                                     cmocka_unit_test(test_evaluate),
+                                     cmocka_unit_test(test_resume_refused),
+                                     cmocka_unit_test(test_layers),
+                                     cmocka_unit_test(test_counted),
+                                     cmocka_unit_test(test_names),
+                                     cmocka_unit_test(test_exempt_cells),
+                                     cmocka_unit_test(test_penalty_of_one_row),
+                                     cmocka_unit_test(test_largest),
+                                     cmocka_unit_test(test_learns),
+                                     cmocka_unit_test(test_regression),
+                                     cmocka_unit_test(test_exponents)};
   folder = argc > 1 ? argv[1] : "data";
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

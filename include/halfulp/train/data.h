@@ -13,7 +13,7 @@
  * Everything that is drawn or computed here is a pure function of its arguments, bit for bit the same on every machine:
  * random words are those of hu_stream, elementary functions those of halfulp/function.h, and what is left are single
  * binary32 and binary64 additions, products, quotients and roots. docs/training-data.md says each of them to the bit.
- * The floating-point environment is to be C's default.
+ * The caller's floating-point environment changes nothing (train.h).
  *
  * A call that makes a data set allocates it; *z is wholly written on success and untouched on an error. Whoever has the
  * record frees it, with hu_data_free or hu_text_free. `why`, if not NULL, has room for HU_DATA_WHY_MAX bytes and gets a

@@ -12,8 +12,9 @@
  *
  * Each is a table of runs that differ in precision alone, claims about the table, and what was recorded on the way:
  * curves, histograms, tables of other things. Most runs are runs of a trainer (trainer.h), a set of keys each. Seeds
- * are fixed: all numbers and the digests of the weights are the same on every machine, for every number of threads and
- * on both devices. What each shows, and where the scale is too small to show it: docs/experiments.md. */
+ * are fixed: all numbers and the digests of the weights are the same on every machine, for every number of threads, on
+ * both devices and in every floating-point environment of the caller's (train.h). What each shows, and where the scale
+ * is too small to show it: docs/experiments.md. */
 #ifndef HALFULP_TRAIN_EXPERIMENT_H
 #define HALFULP_TRAIN_EXPERIMENT_H
 
@@ -125,7 +126,8 @@ HU_API void hu_experiment_report_free(hu_experiment_report *r);
 
 /* ---- running ---- */
 
-/* After every run; returning 0 ends the experiment (HU_E_TRAIN, why says so). */
+/* After every run, in the caller's floating-point environment; returning 0 ends the experiment (HU_E_TRAIN, why says
+ * so). */
 typedef int hu_experiment_progress(void *context, size_t done, size_t of, const hu_experiment_row *row);
 
 /* How one is run; may be all zero. */

@@ -27,7 +27,7 @@
  * If an infinity or a NaN is found after 1 or 2, the rest is left out: the step is not to be taken. Numbers of 3 and 4
  * are binary64, each operation rounded once. Sums of squares (exact in binary64): 16 partial sums from +0 for each
  * tensor, number i to partial sum i mod 16, in order, then partial sums k and k + 8, 4, 2, 1 added; then the tensors'
- * sums from +0 in order. No result depends on the machine. The floating-point environment is to be C's default. */
+ * sums from +0 in order. No result depends on the machine, or on the caller's floating-point environment (train.h). */
 #ifndef HALFULP_TRAIN_GRADIENT_H
 #define HALFULP_TRAIN_GRADIENT_H
 

@@ -9,7 +9,8 @@
  *     if (hu_loss_scale_update(&s, &rule, found)) the optimizer's step; else nothing changes but s
  *
  * A rule is a plain record, and so is the state that it moves; neither is hidden, both can be stored. What `update` is
- * told is what the unscaled gradients of one step contained. The scale is always a positive binary32 number.
+ * told is what the unscaled gradients of one step contained. The scale is always a positive binary32 number. The
+ * caller's floating-point environment changes nothing (train.h).
  *
  * Rules, their text, and the keys with their defaults (no blanks; keys in any order, each at most once):
  *
@@ -93,7 +94,7 @@ typedef struct hu_loss_scale {
 HU_API HU_MUST_CHECK hu_status hu_loss_rule_check(const hu_loss_rule *rule, const char **why);
 /* Text to rule: HU_E_TEXT (not the grammar), HU_E_NAME (no such rule or key), HU_E_TRAIN (hu_loss_rule_check refuses
  * it); then, if where is not NULL, *where is the offset of what is wrong (0 for HU_E_TRAIN). *rule is untouched then.
- * */
+ */
 HU_API HU_MUST_CHECK hu_status hu_loss_rule_parse(hu_loss_rule *rule, const char *text, size_t *where);
 /* Rule to text with every key that is not at its default, which parses to the rule. Returns the length needed, like
  * snprintf; 0 for a rule that is not valid. HU_LOSS_RULE_TEXT_MAX bytes always suffice. */

@@ -28,7 +28,8 @@
  * Random words come from (seed, tensor, step), so that nothing depends on threads or order of calls: the same bits for
  * any number of threads. Elementary functions are the library's, correctly rounded.
  *
- * A net is one thread's at a time; it owns its memory. docs/training.md is normative. */
+ * A net is one thread's at a time; it owns its memory. The caller's floating-point environment changes nothing, neither
+ * in his thread nor in the net's own (train.h). docs/training.md is normative. */
 #ifndef HALFULP_TRAIN_NET_H
 #define HALFULP_TRAIN_NET_H
 
@@ -163,13 +164,14 @@ HU_API HU_MUST_CHECK hu_status hu_net_round_parameter(hu_net *net, int parameter
  * dX = dZ W^T, of dW = X^T dZ, rounded once more before each, and the results, before a bias is added to Z and before
  * gradients of several readers are added up. Blocks of scaled roundings lie along rows of these matrices, or columns
  * where the rounding is `turned`. Of attention's scores, K and dK are meant as they are stored, in the places of W^T
- * and dW^T. */
+ * and dW^T. Each product has an accumulation model of its own: a unit of 8-bit formats has one instruction per pair of
+ * formats, so that E4M3 forward and E5M2 backward are three of them. */
 typedef struct hu_product_rounding {
   hu_rounding x, w;         /* of Z = X W: X is rows x I, W is I x O */
   hu_rounding dz, w_back;   /* of dX = dZ W^T */
   hu_rounding x_back, dz_w; /* of dW = X^T dZ */
   hu_rounding z_out, dx_out, dw_out;
-  hu_accum accum;    /* of all three; the results are binary32 */
+  hu_accum z_accum, dx_accum, dw_accum; /* of Z, dX and dW; the results are binary32 */
   uint32_t hadamard; /* 0; or 16, 32, 64, 128: X and dZ of dW = X^T dZ are transformed before they are rounded
                         (hadamard.h, HU_HADAMARD_ROOT): blocks of so many rows; rows behind the last whole block stay.
                         The product is the same up to roundings. Linear and conv only. */
@@ -243,7 +245,8 @@ HU_API uint64_t hu_net_digest(const hu_net *net);
  * and results of products lie inside the phases of their operators, all other phases side by side; what is not in one
  * is the engine's own. What a convolution rounds on its way (patches in blocks, dX as it is made) is told piece by
  * piece where one thread computes; with several, that time is its operator's. No bits depend on it, and the library
- * reads no clock. */
+ * reads no clock. The observer is called in the thread of the call that it observes and in the library's floating-point
+ * environment (train.h), not in the caller's. */
 enum {
   HU_PHASE_FORWARD = 0,  /* an operator computes */
   HU_PHASE_BACKWARD = 1, /* its gradients are computed */

@@ -33,8 +33,7 @@
  *
  * Arrays are binary32 values on the grid of their format (not checked); what is not gets rounded with the first
  * operation. NaN results are 0x7FC00000. Element i draws word i of `stream` in the stochastic modes; take another
- * counter or key for every tensor and step. The floating-point environment is to be C's default (to nearest, subnormal
- * numbers kept). */
+ * counter or key for every tensor and step. The caller's floating-point environment changes nothing (train.h). */
 #ifndef HALFULP_TRAIN_OPTIMIZER_H
 #define HALFULP_TRAIN_OPTIMIZER_H
 

@@ -65,7 +65,8 @@ HU_API hu_rounding hu_rounding_format(hu_format f, hu_mode mode);
  * over_inf or keep_nan of another kind than HU_ROUND_FORMAT or with a policy for NaN. */
 HU_API HU_MUST_CHECK hu_status hu_rounding_check(const hu_rounding *r);
 /* z = x rounded, rows x cols, both contiguous; z may be x. keep: x itself, NaN as 0x7FC00000, as everywhere. exec as in
- * array.h: stochastic modes draw word i cols + j of its stream for element (i, j). counts may be NULL. */
+ * array.h: stochastic modes draw word i cols + j of its stream for element (i, j), of stream (0, 0) where exec is NULL.
+ * counts may be NULL. */
 HU_API HU_MUST_CHECK hu_status hu_rounding_apply(size_t rows, size_t cols, float *z, const float *x,
                                                  const hu_rounding *r, const hu_exec *exec, hu_rounding_counts *counts);
 /* What rows x cols numbers take so rounded, codes packed densely, in bits: the width of a code for each (keep: 32); for

@@ -10,10 +10,11 @@
  *   if (hu_trainer_evaluate(t, HU_ON_TEST, &seen) != HU_OK) ...
  *
  * Keys are those of `halfulp train`'s configuration file, "section.key"; docs/train-command.md and hu_trainer_key_at
- * list them with their usual values. A run is a function of its keys alone: the same weights, bit for bit, on every
+ * list them with their defaults. A run is a function of its keys alone: the same weights, bit for bit, on every
  * machine, for any number of threads and on both devices. Keys that do not change weights are marked so.
  *
- * A trainer is one thread's at a time. It owns its data, its net and all memory. */
+ * A trainer is one thread's at a time. It owns its data, its net and all memory. The caller's floating-point
+ * environment changes nothing: texts of numbers are read, and steps are computed, as in the default one (train.h). */
 #ifndef HALFULP_TRAIN_TRAINER_H
 #define HALFULP_TRAIN_TRAINER_H
 
@@ -32,22 +33,25 @@ typedef struct hu_trainer hu_trainer;
 
 /* A key. */
 typedef struct hu_trainer_key {
-  const char *name;  /* "optimizer.rate"; NULL behind the last one */
-  const char *usual; /* the value that it has if it is not set */
-  const char *what;  /* what it says and which values it takes: a sentence */
-  int weights;       /* 1: the weights depend on it */
+  const char *name;         /* "optimizer.rate"; NULL behind the last one */
+  const char *by_default;   /* the value that it has if it is not set */
+  const char *what;         /* what it says: a sentence */
+  int weights;              /* 1: the weights depend on it */
+  const char *const *words; /* the values that it takes, up to a NULL; NULL: others */
+  double low, high;         /* the least and the largest number that it takes; 0 and 0: it is no number */
 } hu_trainer_key;
 /* How many keys there are; and one of them. */
 HU_API size_t hu_trainer_key_count(void);
 HU_API hu_trainer_key hu_trainer_key_at(size_t i);
 
-/* NULL: no memory. Every key has its usual value. */
+/* NULL: no memory. Every key has its default. */
 HU_API hu_trainer *hu_trainer_new(void);
 /* NULL is allowed. */
 HU_API void hu_trainer_free(hu_trainer *t);
 /* HU_E_NAME: no such key; HU_E_TRAIN or what the value's own parser returns: not a value for it; HU_E_SHAPE: the run
- * has begun. Then why, if not NULL, has room for HU_DATA_WHY_MAX bytes and gets a sentence that names the key and what
- * is wrong; nothing is changed. "precision.system" sets several keys at once, later calls change them again. */
+ * has begun. Then why, if not NULL, has room for HU_DATA_WHY_MAX bytes and gets a sentence that names the key, what is
+ * wrong and what the key takes; nothing is changed. "precision.system" sets several keys at once, later calls change
+ * them again. */
 HU_API HU_MUST_CHECK hu_status hu_trainer_set(hu_trainer *t, const char *key, const char *value, char *why);
 /* The value in force; NULL: no such key. It lives until the key is set again. */
 HU_API const char *hu_trainer_get(const hu_trainer *t, const char *key);
@@ -143,8 +147,11 @@ HU_API HU_MUST_CHECK hu_status hu_trainer_write(hu_trainer *t, size_t i, const f
 /* "key=value" lines: step, batches, loss scale, times, which tensors are low, and the keys of the run that weights
  * depend on. Returns the length needed without the final 0, like snprintf. */
 HU_API size_t hu_trainer_state(const hu_trainer *t, char *text, size_t size);
-/* After hu_trainer_begin with the same keys, and after the tensors were written: goes on from there. HU_E_TEXT, or
- * HU_E_TRAIN for a run of other keys (why names the first one that differs); nothing is changed then. */
+/* After hu_trainer_begin with the same keys, and after the tensors were written: continues from there. run.epochs and
+ * run.steps may differ: a run is prolonged, or ends earlier, with the weights of a run that had this length from the
+ * beginning. HU_E_TEXT; HU_E_TRAIN for a run of other keys (why names the first one that differs), for a length below
+ * the steps that are done, and for one with which these steps would have had other rates (optimizer.schedule); nothing
+ * is changed then. */
 HU_API HU_MUST_CHECK hu_status hu_trainer_resume(hu_trainer *t, const char *text, char *why);
 
 #ifdef __cplusplus

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/train/trainers.h - trainers by keys, whose data files are in `folder`; what fails is told. Include cmocka.h
+ * before it.
+ */
+#ifndef HALFULP_TESTS_TRAIN_TRAINERS_H
+#define HALFULP_TESTS_TRAIN_TRAINERS_H
+
+#include <stddef.h>
+
+#include "halfulp/train/trainer.h"
+
+static char why[HU_DATA_WHY_MAX];
+static const char *folder;
+
+static inline void set(hu_trainer *t, const char *key, const char *value) {
+  *why = 0;
+  if (hu_trainer_set(t, key, value, why) != HU_OK) fail_msg("%s", why);
+}
+
+/* A trainer with pairs of keys and values up to a NULL. */
+static inline hu_trainer *with(const char *const *pairs) {
+  hu_trainer *t = hu_trainer_new();
+  assert_non_null(t);
+  for (; *pairs; pairs += 2) set(t, pairs[0], pairs[1]);
+  return t;
+}
+
+#define PAIRS(...) \
+  (const char *const[]) { __VA_ARGS__, NULL }
+
+static inline void begin(hu_trainer *t) {
+  *why = 0;
+  if (hu_trainer_begin(t, folder, why) != HU_OK) fail_msg("%s", why);
+}
+
+static inline void steps(hu_trainer *t, size_t n) {
+  for (size_t i = 0; i < n; i++) assert_int_equal(hu_trainer_step(t, NULL), HU_OK);
+}
+
+#endif
