@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/foreign.h"
 #include "halfulp/formats/ieee.h"
 
 void *cli_room(size_t n, size_t size) {
@@ -24,14 +25,23 @@ void cli_copy_swapped(uint8_t *z, const uint8_t *x, size_t n, unsigned size) {
     }
 }
 
+/* Of a file that is no .npy file at all: what is read. */
+static int fail_npy(const cli_array *array, const char *error) {
+  const cli_bytes *b = &array->bytes;
+  if (b->size >= 6 && !memcmp(b->data, "\x93NUMPY", 6)) return cli_fail(array->name, "%s", error);
+  const char *foreign = cli_foreign(array->name, b->data, b->size);
+  return cli_fail(array->name, "%s; %s", error, foreign ? foreign : ".npy and .safetensors files are read");
+}
+
 int cli_array_load(cli_array *array, const char *path) {
   char error[NPY_ERROR_MAX];
   memset(array, 0, sizeof *array);
   array->name = strcmp(path, "-") ? path : "standard input";
   if (cli_bytes_read(&array->bytes, path)) return CLI_BAD;
   if (!npy_parse(&array->info, array->bytes.data, array->bytes.size, error)) {
+    int status = fail_npy(array, error);
     cli_bytes_free(&array->bytes);
-    return cli_fail(array->name, "%s", error);
+    return status;
   }
   const uint8_t *data = array->bytes.data + array->info.offset;
   unsigned size = array->info.size;
@@ -57,18 +67,45 @@ void cli_array_free(cli_array *array) {
   array->copy = NULL;
 }
 
-int cli_array_save(const char *path, const npy_info *info, const void *data) {
+/* A file's bytes: its header, and its data, in a copy where this machine has another byte order. */
+typedef struct image {
   char header[NPY_HEADER_ROOM];
-  size_t length = npy_header(header, info);
-  void *copy = NULL;
+  void *copy;
+  cli_piece pieces[2];
+} image;
+
+static int make_image(image *z, const npy_info *info, const void *data) {
+  size_t length = npy_header(z->header, info);
+  z->copy = NULL;
   if (CLI_HOST_BIG && info->size > 1) {
-    copy = cli_room(info->count, info->size);
-    if (!copy) return CLI_BAD;
-    cli_copy_swapped(copy, data, info->count, info->size);
+    z->copy = cli_room(info->count, info->size);
+    if (!z->copy) return CLI_BAD;
+    cli_copy_swapped(z->copy, data, info->count, info->size);
   }
-  const cli_piece pieces[] = {{header, length}, {copy ? copy : data, info->count * info->size}};
-  int status = cli_file_write(path, pieces, 2);
-  free(copy);
+  z->pieces[0] = (cli_piece){z->header, length};
+  z->pieces[1] = (cli_piece){z->copy ? z->copy : data, info->count * info->size};
+  return CLI_OK;
+}
+
+int cli_array_save(const char *path, const npy_info *info, const void *data) {
+  image z;
+  if (make_image(&z, info, data)) return CLI_BAD;
+  int status = cli_file_write(path, z.pieces, 2);
+  free(z.copy);
+  return status;
+}
+
+int cli_arrays_save(const cli_array_file *files, size_t count) {
+  image images[CLI_ARRAYS_MAX];
+  cli_member members[CLI_ARRAYS_MAX] = {{NULL, NULL, 0}};
+  size_t made = 0;
+  int status = CLI_OK;
+  for (; made < count && status == CLI_OK; made++) {
+    status = make_image(&images[made], &files[made].info, files[made].data);
+    members[made] = (cli_member){files[made].path, images[made].pieces, 2};
+  }
+  if (status == CLI_OK) status = cli_set_write(members, count);
+  for (size_t i = 0; i < made; i++) free(images[i].copy);
   return status;
 }
 

@@ -27,6 +27,14 @@ void cli_array_free(cli_array *array);
 int cli_array_in_rows(cli_array *array);
 /* Writes an array in this machine's byte order as a little-endian file, by cli_file_write. */
 int cli_array_save(const char *path, const npy_info *info, const void *data);
+/* Several, up to CLI_ARRAYS_MAX, by cli_set_write. */
+typedef struct cli_array_file {
+  const char *path;
+  npy_info info;
+  const void *data;
+} cli_array_file;
+enum { CLI_ARRAYS_MAX = 8 };
+int cli_arrays_save(const cli_array_file *files, size_t count);
 
 /* Numbers in memory: floats, doubles, codes of a format (float16 is codes of binary16), or unsigned integers. */
 typedef struct cli_source {

@@ -12,10 +12,20 @@
 /* Exit codes of the command. */
 enum { CLI_OK = 0, CLI_DIFFERENT = 1, CLI_BAD = 2 };
 
-/* Prints "halfulp: FILE: what is wrong" (without FILE if it is NULL) on stderr; returns CLI_BAD. */
+/* Prints "halfulp: FILE: what is wrong" (without FILE if it is NULL) on stderr, one line, cleaned (cli_clean); returns
+ * CLI_BAD. */
 int cli_fail(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* One option of a subcommand. key: the short letter, or a number >= 256 for an option without one. */
+/* Every byte of a control character (a line end among them), or of what is not UTF-8, becomes a ?. */
+void cli_clean(char *text);
+/* The name of a file, cleaned, for printing; cut where it is longer than the room. Files are opened by the name itself,
+ * and JSON has it with its escapes. */
+enum { CLI_SHOWN_MAX = 4096 };
+const char *cli_shown(char room[CLI_SHOWN_MAX], const char *name);
+
+/* One option of a subcommand. key: the short letter, or a number >= 256 for an option without one; with CLI_REPEATS
+ * added it may be given more than once, which --help says. Others with an argument are an error the second time. */
+enum { CLI_REPEATS = 1 << 16 };
 typedef struct cli_option {
   int key;
   const char *name;
@@ -35,8 +45,9 @@ typedef struct cli_command {
   int (*set)(void *state, int key, const char *value);
 } cli_command;
 
-/* Reads options and operands of argv[1..]; *operands gets the first operand, *count their number. Returns -1 to go on,
- * else the exit code (--help has been printed, or an error). */
+/* Reads options and operands of argv[1..], in any order; *operands gets the first operand, *count their number. A
+ * negative number (-0.1, -inf, -nan) is an operand, unless the command has an option of that letter; behind -- all are.
+ * Returns -1 to go on, else the exit code (--help has been printed, or an error). */
 int cli_parse(const cli_command *command, void *state, int argc, char **argv, char ***operands, int *count);
 
 /* The options that choose a format and how to round into it; the same letters in every subcommand. */
@@ -98,7 +109,8 @@ const char *cli_mode_name(char text[CLI_NAME_MAX], hu_mode mode);
 size_t cli_whole_text(const char *text, size_t n);
 /* Text in double quotes with JSON's escapes. */
 void cli_json_string(FILE *out, const char *text);
-/* A number as JSON has it: null for what is not finite. */
+/* A number as JSON has it: in the fewest digits that read back as the same, whole numbers up to 2^53 without a point or
+ * an exponent; null for what is not finite. */
 void cli_json_double(FILE *out, double x);
 /* Counts of events: as a table (only the events that happened, "none" if none) or as a JSON object. */
 void cli_print_events(FILE *out, const char *indent, const hu_events *events);

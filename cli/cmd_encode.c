@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* halfulp encode, halfulp decode - numbers to codes and back, one a line. */
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/io.h"
@@ -36,6 +37,8 @@ static const cli_option encode_options[] = {
     {KEY_BITS64, "bits64", NULL, "a line is sixteen hex digits: a binary64 operand"},
     {'v', "verbose", NULL, "also print the value of the code and the events"},
     CLI_OPTIONS_FILES,
+    CLI_OPTION_ROWS,
+    CLI_OPTION_IN_PLACE,
     CLI_OPTION_THREADS,
     CLI_OPTION_JSON,
     {0}};
@@ -65,8 +68,9 @@ static int check_lines(const encode_state *s) {
   if (f->target.kind != &cli_kind_format && f->target.kind != &cli_kind_conversion)
     return cli_fail(NULL, "'%s' is for arrays: give IN.npy OUT.npy; numbers one a line want a plain format",
                     f->target.given);
-  if (f->has_amax || f->includes || f->excludes || f->report || s->numeric.json)
-    return cli_fail(NULL, "--amax, --include, --exclude, --report and --json go with IN and OUT");
+  if (f->has_amax || f->includes || f->excludes || f->any_rank || f->rows_out || f->report || s->numeric.json)
+    return cli_fail(NULL, "--amax, --include, --exclude, --any-rank, --rows, --report and --json go with IN and OUT");
+  if (f->in_place) return cli_fail(NULL, "--in-place goes with a file");
   return CLI_OK;
 }
 
@@ -149,18 +153,28 @@ static int encode_line(const encode_state *s, cli_lines *lines, int digits) {
   return CLI_OK;
 }
 
+/* A number where a file is meant: everyone tries it. */
+static int is_missing(const char *path) { return access(path, F_OK) != 0; }
+static int fail_operand(const char *command, const char *text) {
+  return cli_fail(NULL, "%s: there is no file '%s', and numbers are read from lines: echo %s | halfulp %s ...", command,
+                  text, text, command);
+}
+
 int cli_encode(int argc, char **argv) {
   encode_state state = {0};
+  number z;
   cli_lines lines;
   char **operands;
   int count, next, status = cli_parse(&encode_command, &state, argc, argv, &operands, &count);
   if (status >= 0) return status;
-  if (count == 2) {
+  const char *out = cli_quantize_out(&state.files, operands, count);
+  if (out) {
     state.files.codes = 1;
-    return check_files(&state) ? CLI_BAD : cli_quantize_files(&state.files, operands[0], operands[1]);
+    return check_files(&state) ? CLI_BAD : cli_quantize_files(&state.files, operands[0], out);
   }
   if (check_lines(&state) || cli_preset_mode(&state.numeric, &state.files.target)) return CLI_BAD;
   if (state.random && !state.numeric.mode.bits) return cli_fail(NULL, "--random wants a stochastic mode (-r sra:N)");
+  if (count && is_missing(operands[0]) && number_parse(&z, operands[0])) return fail_operand("encode", operands[0]);
   if (cli_lines_open(&lines, count ? operands[0] : "-")) return CLI_BAD;
   int digits = (int)code_digits(state.numeric.format);
   status = CLI_OK;
@@ -173,6 +187,8 @@ int cli_encode(int argc, char **argv) {
 static const cli_option decode_options[] = {CLI_OPTION_TARGET,
                                             {'v', "verbose", NULL, "also print the value in decimal"},
                                             {CLI_KEY_JOBS, "jobs", "N", "the same as --threads"},
+                                            CLI_OPTION_ROWS,
+                                            CLI_OPTION_IN_PLACE,
                                             CLI_OPTION_THREADS,
                                             {0}};
 static const cli_command decode_command = {
@@ -180,8 +196,9 @@ static const cli_command decode_command = {
     "[FILE | IN OUT]",
     "Print the values of codes in hex, one a line, as C99 hexadecimal numbers; or arrays, file to file",
     "Infinities and NaN are inf, -inf and nan. FILE is standard input if absent or -.\n"
-    "With IN and OUT: IN.npy holds codes of FORMAT (and IN.scales.npy, IN.tensor.npy their scales), OUT.npy\n"
-    "gets float32 or float64; or IN.safetensors was written with --codes, which says the format (no -f),\n"
+    "With IN and OUT: IN.npy holds codes of FORMAT (and IN.scales.npy, IN.tensor.npy their scales; files of\n"
+    "different sets are refused), OUT.npy gets float32 or float64; or IN.safetensors was written with --codes, which "
+    "says the format (no -f),\n"
     "and OUT.safetensors gets the tensors in the dtypes they had, OUT.npy the only one.",
     "  echo 7e | halfulp decode -f float8_e4m3fn\n  halfulp info float4_e2m1fn --table | cut -d' ' -f1 | halfulp "
     "decode -f float4_e2m1fn",
@@ -204,12 +221,16 @@ static int decode_line(const encode_state *s, cli_lines *lines, uint64_t last) {
 
 int cli_decode(int argc, char **argv) {
   encode_state state = {0};
+  uint64_t code;
   cli_lines lines;
   char **operands;
   int count, next, status = cli_parse(&decode_command, &state, argc, argv, &operands, &count);
   if (status >= 0) return status;
-  if (count == 2) return check_files(&state) ? CLI_BAD : cli_decode_files(&state.files, operands[0], operands[1]);
+  const char *out = cli_quantize_out(&state.files, operands, count);
+  if (out) return check_files(&state) ? CLI_BAD : cli_decode_files(&state.files, operands[0], out);
   if (check_lines(&state)) return CLI_BAD;
+  if (count && is_missing(operands[0]) && hex_parse_any(&code, operands[0], UINT32_MAX))
+    return fail_operand("decode", operands[0]);
   if (cli_lines_open(&lines, count ? operands[0] : "-")) return CLI_BAD;
   uint64_t last = ((uint64_t)1 << hu_format_limits(state.numeric.format).width) - 1;
   status = CLI_OK;

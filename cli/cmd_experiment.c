@@ -24,7 +24,7 @@ typedef struct experiment_state {
   int printed; /* objects of a JSON list */
 } experiment_state;
 
-enum { KEY_DATA = CLI_KEY_FREE, KEY_OUT, KEY_SET, KEY_ALL, KEY_QUICK };
+enum { KEY_DATA = CLI_KEY_FREE, KEY_SET, KEY_ALL, KEY_QUICK };
 
 /* KEY=VALUE */
 static int add_set(experiment_state *s, const char *text) {
@@ -45,7 +45,7 @@ static int set(void *state, int key, const char *value) {
   if (key == KEY_ALL) s->all = 1;
   if (key == KEY_QUICK) s->quick = 1;
   if (key == KEY_DATA) s->data = value;
-  if (key == KEY_OUT) s->out = value;
+  if (key == 'o') s->out = value;
   if (key == 'j') s->threads = value;
   return key == KEY_SET ? add_set(s, value) : CLI_OK;
 }
@@ -86,10 +86,10 @@ int cli_experiments(int argc, char **argv) {
 
 static const cli_option options[] = {
     {KEY_DATA, "data", "FOLDER", "where the data files are; default data"},
-    {KEY_OUT, "out", "FOLDER", "report.html, rows.csv, series.csv and a drawing of each figure go there"},
+    {'o', "out", "FOLDER", "report.html, rows.csv, series.csv and a drawing of each figure go there"},
     {KEY_ALL, "all", NULL, "no NAME: run all of them; with --out each has a folder in FOLDER"},
     {KEY_QUICK, "quick", NULL, "with --all: those that `make check` runs"},
-    {KEY_SET, "set", "KEY=VALUE", "in every run, after its own keys (halfulp train --keys lists them)"},
+    {KEY_SET | CLI_REPEATS, "set", "KEY=VALUE", "in every run, after its own keys (halfulp train --keys lists them)"},
     {'j', "threads", "N", "as --set run.threads=N: the result is the same for any number"},
     CLI_OPTION_JSON,
     {0}};

@@ -62,7 +62,7 @@ static int set(void *state, int key, const char *value) {
 
 static const cli_option options[] = {
     CLI_OPTIONS_FORMAT,
-    {'r', "round", "MODE", "a rounding mode as in encode, or all (the deterministic ones); may be repeated"},
+    {'r' | CLI_REPEATS, "round", "MODE", "a rounding mode as in encode, or all (the deterministic ones)"},
     {'s', "saturate", "POLICY", "default none finite propagate; default: the format's card"},
     {CLI_KEY_NAN, "nan", "POLICY", "NaN into a format without NaN: max zero error; default max"},
     {CLI_KEY_TINY, "tiny", "WHEN", "tininess is detected before or after rounding; default after"},
@@ -73,8 +73,7 @@ static const cli_command command = {
     "explain",
     "VALUE",
     "Show where a number lies between two values of a format, and which rule decides",
-    "VALUE is decimal, C99 hexadecimal, inf or nan. A negative one follows --, as in: explain -f bfloat16\n"
-    "-- -0.1\n"
+    "VALUE is decimal, C99 hexadecimal, inf or nan, with a sign or without: -0.1, -inf.\n"
     "FORMAT may be any number system that `halfulp formats` lists, or a preset (`halfulp presets`).",
     "  halfulp explain -f float8_e4m3fn 0.3\n  halfulp explain -f float8_e5m2 -r all 1.125\n"
     "  halfulp explain -f float4_e2m1fn -r sra:8 --random 9a 2.7\n"

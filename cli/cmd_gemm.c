@@ -181,9 +181,10 @@ static int check_shapes(const matrix *a, const matrix *b, const matrix *c) {
 }
 
 static void print_off_grid(FILE *out, const matrix *m) {
+  char shown[CLI_SHOWN_MAX];
   if (m->off_grid)
     fprintf(out, "  note: %s: %zu of %zu elements were not values of the format and were rounded first\n",
-            m->array.name, m->off_grid, m->array.info.count);
+            cli_shown(shown, m->array.name), m->off_grid, m->array.info.count);
 }
 
 static void print_watch(FILE *out, const hu_watch *w) {
@@ -332,6 +333,14 @@ static void use_preset(gemm_state *s) {
   s->has_fa = s->has_fb = s->has_fd = 1;
 }
 
+/* D is none of the files that are read. */
+static int spare_inputs(const gemm_state *s, char **operands) {
+  const char *const inputs[] = {operands[0], operands[1], s->c_path, s->sa_path, s->sb_path};
+  for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
+    if (inputs[i] && cli_spare_input(s->d_path, inputs[i], "give -o another name")) return CLI_BAD;
+  return CLI_OK;
+}
+
 static int load_factors(const gemm_state *s, factors *x, char **operands, const hu_exec *exec) {
   /* promote(...,scaled) leaves the format of its scales open. */
   hu_format scale = s->accum.scaled ? hu_format_ieee(8, 23, 0) : s->accum.block.scale;
@@ -353,7 +362,7 @@ int cli_gemm(int argc, char **argv) {
   int count, status = cli_parse(&command, &s, argc, argv, &operands, &count);
   if (status >= 0) return status;
   use_preset(&s);
-  if (check_options(&s)) return CLI_BAD;
+  if (check_options(&s) || spare_inputs(&s, operands)) return CLI_BAD;
   if (s.device && cli_device_find(device)) return CLI_BAD;
   if (!s.has_fc) s.fc = s.numeric.format;
   hu_exec exec = {s.numeric.threads, 0, s.numeric.stream};

@@ -45,7 +45,8 @@ static const char *const subnormal_words[] = {"gradual", "none", "flush"};
 static const char *const inf_words[] = {"none", "ieee", "top"};
 static const char *const nan_words[] = {"none", "ieee", "ieee1", "ones", "negzero", "top"};
 static const char *const overflow_words[] = {"inf", "nan", "max"};
-static const char *const negative_words[] = {"nan", "low"};
+static const char *const negative_words[] = {"nan", "low", "stop"};
+static const char *const negative_help[] = {"nan", "low", "nan (rtz and rtp: low, for numbers)"};
 static const char *const zero_help[] = {"exponent field 0 holds zero and the subnormals",
                                         "code 0 alone is zero, the rest of exponent field 0 is normal",
                                         "there is no zero"};
@@ -84,7 +85,7 @@ static void print_axes(hu_format f, hu_limits l) {
          f.inf ? "none" : "finite");
   if (!f.sign)
     printf("  %-20s %s under policy none\n", "below the range",
-           l.has_nan ? WORD(negative_words, f.negative) : negative_words[HU_NEGATIVE_LOW]);
+           WORD(negative_help, l.has_nan ? f.negative : HU_NEGATIVE_LOW));
 }
 
 static void print_limits(hu_format f, hu_limits l) {

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/array.h"
 #include "cli/cli.h"
@@ -499,6 +500,18 @@ static int draw_with_data(const plot_state *s) {
   return status;
 }
 
+/* What the file is called, people and programs take it for; a name without a suffix promises nothing. */
+static int check_output(const plot_state *s) {
+  const char *slash = strrchr(s->output, '/'), *name = slash ? slash + 1 : s->output, *dot = strrchr(name, '.');
+  int stem = dot ? (int)(dot - s->output) : 0;
+  if (s->data && cli_spare_input(s->output, s->data, "give -o another name")) return CLI_BAD;
+  if (!dot || dot == name || !strcasecmp(dot, ".svg")) return CLI_OK;
+  return cli_fail(s->output,
+                  "drawings are SVG: give -o '%.*s.svg', and make another format of it, as with `rsvg-convert -o "
+                  "'%s' '%.*s.svg'`",
+                  stem, s->output, s->output, stem, s->output);
+}
+
 int cli_plot(int argc, char **argv) {
   plot_state s = {0};
   char **operands;
@@ -506,5 +519,6 @@ int cli_plot(int argc, char **argv) {
   if (status >= 0) return status;
   if (cli_want_format(&s.numeric)) return CLI_BAD;
   if (!s.output) return cli_fail(NULL, "plot: no output given; use -o FILE.svg");
+  if (check_output(&s)) return CLI_BAD;
   return s.data ? draw_with_data(&s) : draw(&s, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* halfulp sweep - training runs for values of a key and seeds: how much low precision costs how much accuracy. */
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,7 @@ static const cli_option options[] = {
     {'j', "jobs", "N", "processes at once; default: one a processor"},
     {KEY_LOSS, "loss", "POINTS", "accuracy that may be lost against binary32; default 1"},
     {'o', "out", "FOLDER", "where results go; default: CONFIG's name with .sweep for its suffix"},
-    {KEY_SET, "set", "KEY=VALUE", "another key of the configuration; may be repeated"},
+    {KEY_SET | CLI_REPEATS, "set", "KEY=VALUE", "another key of the configuration"},
     {KEY_DATA, "data", "FOLDER", "where its files are; default: the folder of CONFIG"},
     {KEY_FRESH, "fresh", NULL, "runs that are done already are done again"},
     CLI_OPTION_JSON,
@@ -82,10 +83,11 @@ static const cli_command command = {
     "CONFIG",
     "Train for many values of one key, with several seeds, and compare with binary32",
     "Each run is a process of its own and leaves a file in FOLDER/runs. A run whose file is there is not done again:\n"
-    "after an interrupt the same command goes on. Then FOLDER has summary.csv, summary.json, plot.svg and "
+    "after an interrupt the same command continues. Then FOLDER has summary.csv, summary.json, plot.svg and "
     "report.html.\n"
-    "Recommends the value with the least memory whose mean accuracy is within the accepted loss of binary32's. Exits\n"
-    "with 1 if a run failed. docs/sweep.md explains all of it.",
+    "Among the values whose mean accuracy is within the accepted loss of binary32's, recommends the one that stores\n"
+    "the fewest bytes; where the key does not change these, the most accurate one. Exits with 1 if a run failed.\n"
+    "docs/sweep.md explains all of it.",
     "  printf '[data]\\nset = gratings\\n[run]\\nsteps = 20\\n[assignment]\\nkind = demote\\n' | \\\n"
     "      halfulp sweep - --values 0,0.5,1 --seeds 2 --out /tmp/ratios.sweep\n"
     "  printf '[data]\\nset = gratings\\n[run]\\nsteps = 20\\n' | \\\n"
@@ -97,14 +99,14 @@ static const cli_command command = {
 
 /* ---- results ---- */
 
-static int usual_drawing(const sweep_summary *z) {
-  return sweep_has_low(z) ? SWEEP_BY_LOW : sweep_has_memory(z) ? SWEEP_BY_MEMORY : SWEEP_BY_VALUE;
+static int first_drawing(const sweep_summary *z) {
+  return sweep_has_low(z) ? SWEEP_BY_LOW : sweep_has_stored(z) ? SWEEP_BY_STORED : SWEEP_BY_VALUE;
 }
 
 static int write_one(const sweep *s, const char *name, void (*print)(FILE *out, const void *what), const void *what) {
   char *path;
   if (asprintf(&path, "%s/%s", s->out, name) < 0) return cli_fail(NULL, "out of memory");
-  int status = print ? cli_text_write(path, print, what) : sweep_plot_write(path, what, usual_drawing(what));
+  int status = print ? cli_text_write(path, print, what) : sweep_plot_write(path, what, first_drawing(what));
   free(path);
   return status;
 }
@@ -123,8 +125,9 @@ static int report(const sweep *s, int json) {
     status = write_one(s, files[i].name, files[i].print, &z);
   if (status == CLI_OK && json) sweep_print_json(stdout, &z);
   if (status == CLI_OK && !json) {
+    char shown[CLI_SHOWN_MAX];
     sweep_print_table(stdout, &z);
-    printf("%s: summary.csv summary.json plot.svg report.html\n", s->out);
+    printf("%s: summary.csv summary.json plot.svg report.html\n", cli_shown(shown, s->out));
   }
   sweep_summary_free(&z);
   return status == CLI_OK && sweep_count(s, SWEEP_FAILED) ? CLI_DIFFERENT : status;
@@ -133,11 +136,20 @@ static int report(const sweep *s, int json) {
 /* ---- the command ---- */
 
 /* As many as there are processors; fewer where a run has threads of its own. */
-static unsigned usual_jobs(const sweep *s) {
+static unsigned default_jobs(const sweep *s) {
   const char *text = hu_trainer_get(s->run[0].trainer, "run.threads");
   long processors = sysconf(_SC_NPROCESSORS_ONLN), threads = text ? strtol(text, NULL, 10) : 1;
   long n = threads > 0 ? processors / threads : 1;
   return n < 1 ? 1 : n > JOBS_MAX ? JOBS_MAX : (unsigned)n;
+}
+
+/* What runs were writing when they were killed. The lock of the sweep's folder is that of its runs, too. */
+static void remove_leftovers(const sweep *s) {
+  int runs = openat(s->lock, "runs", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  (void)cli_folder_clean(s->lock);
+  if (runs < 0) return;
+  (void)cli_folder_clean(runs);
+  close(runs);
 }
 
 static int run_sweep(sweep *s, int json) {
@@ -146,9 +158,10 @@ static int run_sweep(sweep *s, int json) {
   if (!s->seeds && status == CLI_OK) status = sweep_read_seeds(s, "3");
   if (status == CLI_OK) status = sweep_plan(s);
   if (status == CLI_OK) status = cli_folder_lock(&s->lock, s->out, "sweep");
+  if (status == CLI_OK) remove_leftovers(s);
   if (status == CLI_OK) status = sweep_find(s);
   if (status != CLI_OK) return status;
-  if (!s->jobs) s->jobs = usual_jobs(s);
+  if (!s->jobs) s->jobs = default_jobs(s);
   status = sweep_work(s);
   return status == CLI_OK ? report(s, json) : status;
 }

@@ -9,26 +9,28 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/progress.h"
 #include "cli/config.h"
 #include "cli/device.h"
 #include "cli/io.h"
+#include "cli/progress.h"
 #include "cli/train.h"
 #include "halfulp/train/device.h"
 #include "halfulp/version.h"
 
-enum { KEY_DATA = CLI_KEY_FREE, KEY_SET, KEY_RESUME, KEY_EVERY, KEY_CHECKPOINT, KEY_EVALUATE, KEY_KEYS };
+enum { KEY_DATA = CLI_KEY_FREE, KEY_SET, KEY_RESUME, KEY_OVERWRITE, KEY_EVERY, KEY_CHECKPOINT, KEY_EVALUATE, KEY_KEYS };
 static const cli_option options[] = {
     {'o', "out", "FOLDER", "where its files go; default: CONFIG's name with .run for its suffix"},
     {KEY_DATA, "data", "FOLDER", "where data files are looked for; default: the folder of CONFIG"},
-    {KEY_SET, "set", "KEY=VALUE", "section.key=value, after what CONFIG says; any number of them, in this order"},
-    {KEY_RESUME, "resume", NULL, "go on from the folder's checkpoint.safetensors"},
+    {KEY_SET | CLI_REPEATS, "set", "KEY=VALUE", "section.key=value, after what CONFIG says, in this order"},
+    {KEY_RESUME, "resume", NULL,
+     "continue from the folder's checkpoint; a larger run.epochs or run.steps makes the run longer"},
+    {KEY_OVERWRITE, "overwrite", NULL, "begin anew in the folder of an earlier run, whose files are lost"},
     {KEY_EVERY, "every", "N", "a row of the log every N steps; default 10"},
     {KEY_CHECKPOINT, "checkpoint", "N", "a checkpoint every N steps, 0: at the end only; default: after each epoch"},
     {KEY_EVALUATE, "evaluate", "N",
      "training and test set are looked at every N epochs, 0: at the end only; default 1"},
     {'j', "threads", "N", "as --set run.threads=N: the result is the same for any number"},
-    {KEY_KEYS, "keys", NULL, "no run: print all keys with their usual values and what they say"},
+    {KEY_KEYS, "keys", NULL, "no run: print all keys with their defaults and what they say"},
     CLI_OPTION_JSON,
     {0}};
 
@@ -48,6 +50,7 @@ static int set(void *state, int key, const char *value) {
     case KEY_DATA: r->data = value; return CLI_OK;
     case KEY_SET: return add_set(r, value);
     case KEY_RESUME: r->resume = 1; return CLI_OK;
+    case KEY_OVERWRITE: r->overwrite = 1; return CLI_OK;
     case KEY_EVERY: return cli_read_u64(&r->every, "--every", value, 1, UINT64_C(1) << 40);
     case KEY_EVALUATE: return cli_read_u64(&r->evaluate, "--evaluate", value, 0, UINT64_C(1) << 40);
     case KEY_CHECKPOINT:
@@ -68,7 +71,8 @@ static const cli_command command = {
     "gets the configuration as run, log.csv and log.jsonl, evaluations.csv, exponents.csv, report.html and\n"
     "checkpoint.safetensors. SIGINT, SIGTERM and SIGHUP end the run after the step in hand, with a checkpoint; "
     "--resume\n"
-    "goes on from there, and ends with the same weights and log as a run that was not stopped.",
+    "continues from there, and ends with the same weights and log as a run that was not stopped. The folder of an\n"
+    "earlier run is left alone without --resume or --overwrite.",
     "  halfulp train --keys\n"
     "  printf '[data]\\nset = gratings\\n[run]\\nsteps = 20\\n' | halfulp train - --out /tmp/first.run\n"
     "  halfulp train /tmp/first.run/config.ini --set precision.system=fp16 --set loss.scale=backoff \\\n"
@@ -133,7 +137,7 @@ static int is_empty(const char *folder) {
   DIR *d = opendir(folder);
   int others = 0;
   for (const struct dirent *e; d && (e = readdir(d)) != NULL;)
-    others += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    others += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && !cli_is_temporary(e->d_name);
   if (d) closedir(d);
   return d && !others;
 }
@@ -163,15 +167,29 @@ static int clear_folder(const train_run *r) {
   return status;
 }
 
-static int start_fresh(train_run *r) {
+/* Without --overwrite an earlier run stays, whether it was stopped or had come to its end. */
+static int check_earlier(const train_run *r) {
   uint64_t step, steps;
-  if (mkdir(r->out, 0777) && errno != EEXIST) return cli_fail(r->out, "cannot make the folder: %s", strerror(errno));
-  if (cli_folder_lock(&r->lock, r->out, "run") || check_folder(r)) return CLI_BAD;
-  if (train_unfinished(r, &step, &steps))
+  int found = r->overwrite ? TRAIN_FOUND_NOTHING : train_found(r, &step, &steps);
+  if (found == TRAIN_FOUND_STOPPED)
     return cli_fail(r->out,
-                    "holds a run that was stopped after step %llu of %llu: --resume goes on with it; "
-                    "else remove the folder, or name another with --out",
+                    "holds a run that was stopped after step %llu of %llu: --resume continues it, --overwrite begins "
+                    "anew, --out names another folder",
                     (unsigned long long)step, (unsigned long long)steps);
+  if (found == TRAIN_FOUND_ENDED)
+    return cli_fail(r->out,
+                    "holds a run that ended after step %llu: --resume with a larger run.epochs or run.steps makes it "
+                    "longer, --overwrite begins anew, --out names another folder",
+                    (unsigned long long)step);
+  if (found == TRAIN_FOUND_FILES)
+    return cli_fail(r->out, "holds files of an earlier run: --overwrite begins anew, --out names another folder");
+  return CLI_OK;
+}
+
+static int start_fresh(train_run *r) {
+  if (mkdir(r->out, 0777) && errno != EEXIST) return cli_fail(r->out, "cannot make the folder: %s", strerror(errno));
+  if (cli_folder_lock(&r->lock, r->out, "run") || check_folder(r) || check_earlier(r)) return CLI_BAD;
+  (void)cli_folder_clean(r->lock);
   int status = write_config(r);
   if (status == CLI_OK) status = clear_folder(r);
   return status == CLI_OK ? train_log_begin(r) : status;
@@ -180,6 +198,7 @@ static int start_fresh(train_run *r) {
 static int start_again(train_run *r) {
   int status = cli_folder_lock(&r->lock, r->out, "run");
   if (status == CLI_OK) status = train_resume(r);
+  if (status == CLI_OK) (void)cli_folder_clean(r->lock);
   if (status == CLI_OK) status = train_log_resume(r, hu_trainer_at(r->t));
   return status == CLI_OK ? write_config(r) : status;
 }
@@ -188,8 +207,7 @@ static int start_again(train_run *r) {
 
 static void say(const train_run *r, int stopped, double seconds) {
   if (stopped)
-    fprintf(stderr, "halfulp: stopped by %s after step %llu of %llu; --resume goes on\n", strsignal(stopped),
-            (unsigned long long)hu_trainer_at(r->t), (unsigned long long)hu_trainer_steps(r->t));
+    train_print_stopped(stderr, r, strsignal(stopped));
   else if (r->json)
     train_json(stdout, r, seconds);
   else
@@ -209,7 +227,7 @@ static int run(train_run *r, int *stopped) {
 }
 
 int cli_train(int argc, char **argv) {
-  train_run r = {.every = 10, .evaluate = 1, .lock = -1};
+  train_run r = {.every = TRAIN_EVERY, .evaluate = TRAIN_EVALUATE, .lock = -1};
   char **operands, *out = NULL;
   int count, stopped = 0, status = cli_parse(&command, &r, argc, argv, &operands, &count);
   if (status < 0 && r.keys) {
@@ -217,8 +235,11 @@ int cli_train(int argc, char **argv) {
     status = CLI_OK;
   } else if (status < 0 && !count) {
     status = cli_fail(NULL, "train: wants CONFIG; see `halfulp train --help`");
+  } else if (status < 0 && r.resume && r.overwrite) {
+    status = cli_fail(NULL, "train: --resume continues a run, --overwrite begins anew: only one of them");
   } else if (status < 0) {
     r.config = operands[0];
+    r.out_asked = r.out != NULL;
     if (!r.out) r.out = out = config_beside(r.config, "run");
     status = r.out ? run(&r, &stopped) : cli_fail(NULL, "out of memory");
   }

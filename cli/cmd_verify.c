@@ -68,10 +68,10 @@ static int set(void *state, int key, const char *value) {
 }
 
 static const cli_option options[] = {
-    {'f', "format", "FORMAT", "check this format; may be repeated; default: a choice (quick) or all named ones"},
+    {'f' | CLI_REPEATS, "format", "FORMAT", "check this format; default: a choice (quick) or all named ones"},
     {KEY_DEVICE, "device", "DEVICE", "cuda: also compare the CUDA kernels with the CPU; default cpu"},
     {KEY_LEVEL, "level", "LEVEL", "quick (seconds), full (an hour or so), exhaustive (many hours); default quick"},
-    {KEY_ONLY, "only", "KIND", "golden, world, steps or device items alone; may be repeated"},
+    {KEY_ONLY | CLI_REPEATS, "only", "KIND", "golden, world, steps or device items alone"},
     {KEY_SHARD, "shard", "I/N", "do part I of N of the work, 1 <= I <= N"},
     {KEY_REPORT, "report", "FILE", "write a report that --merge reads"},
     {KEY_MERGE, "merge", NULL, "put the reports of all shards together"},

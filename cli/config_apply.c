@@ -5,27 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/config.h"
-
-enum { NAME_MAX_SEEN = 64 }; /* longer names are like none */
-
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-
-/* Letters to change, to add, to leave out or to swap with the next one, to make one name the other. */
-static size_t distance(const char *x, const char *y) {
-  size_t row[3][NAME_MAX_SEEN + 1], n = strlen(x), m = strlen(y);
-  if (n > NAME_MAX_SEEN || m > NAME_MAX_SEEN) return n + m;
-  for (size_t j = 0; j <= m; j++) row[0][j] = j;
-  for (size_t i = 1; i <= n; i++) {
-    size_t *now = row[i % 3], *before = row[(i + 2) % 3];
-    now[0] = i;
-    for (size_t j = 1; j <= m; j++) {
-      now[j] = least(least(before[j], now[j - 1]) + 1, before[j - 1] + (x[i - 1] != y[j - 1]));
-      if (i > 1 && j > 1 && x[i - 1] == y[j - 2] && x[i - 2] == y[j - 1])
-        now[j] = least(now[j], row[(i + 1) % 3][j - 2] + 1);
-    }
-  }
-  return row[n % 3][m];
-}
+#include "files/spelling.h"
 
 static const char *behind_dot(const char *key) {
   const char *dot = strchr(key, '.');
@@ -37,8 +17,8 @@ const char *config_nearest(const char *key) {
   size_t fewest = 3;
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     const char *name = hu_trainer_key_at(i).name;
-    size_t d = distance(key, name);
-    if (!strcmp(behind_dot(key), behind_dot(name))) d = least(d, 2); /* in another section */
+    size_t d = spelling_distance(key, name);
+    if (d > 2 && !strcmp(behind_dot(key), behind_dot(name))) d = 2; /* in another section */
     if (d >= fewest) continue;
     fewest = d;
     best = name;

@@ -180,7 +180,7 @@ static void page_keys(FILE *out, const hu_experiment_report *r) {
   int any = 0;
   for (size_t i = 0; i < r->rows; i++) any |= r->row[i].keys != NULL;
   if (!any) return;
-  fputs("<h2>Keys of each run that are not usual</h2>\n", out);
+  fputs("<h2>Keys of each run that are not at their defaults</h2>\n", out);
   for (size_t i = 0; i < r->rows; i++) {
     if (!r->row[i].keys) continue;
     fputs("<details><summary>", out);

@@ -21,9 +21,10 @@ void cli_bytes_free(cli_bytes *bytes);
 
 /* A file to write from pieces. It appears under its name complete or not at all: the bytes go to a temporary file in
  * the same directory, which are on the disk before it is renamed at the end; a link stays one, and what it leads to is
- * replaced. While the temporary file exists SIGINT, SIGTERM and SIGHUP, where neither ignored nor handled, are blocked
- * and asked for between chunks, so that an interrupt removes it and then takes its usual effect. 0, or an exit code
- * after an error line. */
+ * replaced. While the temporary file exists the signals that end a process and can be blocked (SIGINT, SIGTERM, SIGHUP,
+ * SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU), where neither ignored nor handled, are blocked and asked for between
+ * chunks, so that an interrupt removes it and then takes its effect; SIGPIPE takes its effect when the file is
+ * complete. 0, or an exit code after an error line. */
 typedef struct cli_piece {
   const void *data;
   size_t size;
@@ -32,10 +33,9 @@ int cli_file_write(const char *path, const cli_piece *pieces, size_t count);
 /* The same for text that `print` writes. */
 int cli_text_write(const char *path, void (*print)(FILE *out, const void *what), const void *what);
 
-/* The same for a file that is written in parts, in any order, while other work goes on. Between the calls the signals
+/* The same for a file that is written in parts, in any order, while other work is done. Between the calls the signals
  * are blocked, too: long work asks whether to stop, and then closes without keeping. Every open is closed once it has
- * succeeded. Ordinary files only. Several threads
- * may write at a time. */
+ * succeeded. Ordinary files only. Several threads may write at a time. */
 typedef struct cli_output {
   const char *path;
   char *real, *temporary;
@@ -50,6 +50,16 @@ int cli_output_at(cli_output *output, size_t at, const void *data, size_t size);
 int cli_output_stopped(cli_output *output);
 /* The file appears, or (keep = 0, or after an error) is removed. 0, or an exit code; an error line only where keep. */
 int cli_output_close(cli_output *output, int keep);
+/* Files that belong together, the first of which leads to the others: all are replaced or none. After an error, or an
+ * interrupt, the old ones are there as they were. A process that is killed while names change leaves no first file; of
+ * two that write at a time one replaces the other's. Ordinary files, each another one. 0, or an exit code after an
+ * error line. */
+typedef struct cli_member {
+  const char *path;
+  const cli_piece *pieces;
+  size_t count;
+} cli_member;
+int cli_set_write(const cli_member *files, size_t count);
 /* A file's new name lasts through a power failure once its folder has been written: for a file that must. Folders that
  * cannot be opened or have no such thing are let be. */
 void cli_folder_sync(const char *path);
@@ -58,11 +68,19 @@ void cli_folder_sync(const char *path);
 int cli_file_try(const char *path);
 /* 1: writing one replaces the other, whether they exist yet or not. Streams and special files: 0. */
 int cli_same_file(const char *x, const char *y);
+/* CLI_OK, or an exit code after an error line: `out` is the file `in` (standard input may be a file, too) by any path
+ * or link, and writing it would replace what is read. `remedy` ends the line: "name another file". */
+int cli_spare_input(const char *out, const char *in, const char *remedy);
 
 /* A folder is one command's at a time: the lock goes with *lock, an open folder, and with the process however that
  * ends. `who` is what another one is called in the error line. File systems without locks have none. 0, or an exit
  * code after an error line; *lock, where not negative, is to be closed in any case. */
 int cli_folder_lock(int *lock, const char *folder, const char *who);
+/* Removes the temporary files that killed runs left in a folder which the caller has locked. Those that another command
+ * is still writing stay: they are locked, too. How many were removed. */
+size_t cli_folder_clean(int lock);
+/* 1: the name (without its folder) is one that such a file has. */
+int cli_is_temporary(const char *name);
 
 /* Lines of a text file, without the line end and without trailing blanks. */
 typedef struct cli_lines {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The `halfulp` command: one table of subcommands. */
+#include <signal.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -51,6 +52,7 @@ int main(int argc, char **argv) {
   if (argc < 2) return cli_fail(NULL, "no command given; `halfulp --help` lists them");
   const char *name = argv[1];
   int status = -1;
+  signal(SIGXFSZ, SIG_IGN); /* a file beyond `ulimit -f` is an error of the write, which leaves nothing */
   if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) status = print_usage();
   if (!strcmp(name, "--version") || !strcmp(name, "-V")) status = printf("halfulp %s\n", HU_VERSION_STRING) < 0;
   for (int i = 0; status < 0 && i < TABLE_SIZE; i++)

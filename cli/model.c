@@ -17,9 +17,14 @@ static int matches(const char *const *globs, int count, const char *name) {
   return 0;
 }
 
+/* Biases and gains are few numbers, and blocks make nothing of them. */
+static int has_rank(const cli_quantize_state *s, const model_input *in, const st_tensor *t) {
+  return in->is_array || s->any_rank || t->dims >= 2;
+}
+
 static int chosen(const cli_quantize_state *s, const model_input *in, const st_tensor *t) {
   if (!is_float(t->dtype) || matches(s->exclude, s->excludes, t->name)) return 0;
-  return s->includes ? matches(s->include, s->includes, t->name) : in->is_array || t->dims >= 2;
+  return has_rank(s, in, t) && (!s->includes || matches(s->include, s->includes, t->name));
 }
 
 /* A pattern that no tensor has is a slip of the pen. */
@@ -32,21 +37,38 @@ static int check_globs(const char *option, const char *const *globs, int count, 
   return CLI_OK;
 }
 
+/* So is one that chooses tensors of one axis alone, where those are not rounded. */
+static int check_ranks(const cli_quantize_state *s, const model_input *in) {
+  for (int i = 0; i < s->includes; i++) {
+    size_t low = 0, others = 0;
+    for (size_t j = 0; j < in->file.count; j++) {
+      const st_tensor *t = &in->file.tensors[j];
+      if (!matches(&s->include[i], 1, t->name)) continue;
+      low += is_float(t->dtype) && !has_rank(s, in, t);
+      others += !is_float(t->dtype) || has_rank(s, in, t);
+    }
+    if (low && !others)
+      return cli_fail(in->name, "--include '%s': tensors with fewer than two axes are rounded only with --any-rank",
+                      s->include[i]);
+  }
+  return CLI_OK;
+}
+
 /* Codes and scales of an earlier time stay as they are, or decode would give other values. */
 static int spare_codes(model_results *r, const model_input *in) {
-  model_note *notes = NULL;
-  size_t count = 0;
-  int code = model_notes(&notes, &count, in);
+  model_notes notes;
+  int code = model_notes_read(&notes, in);
   for (size_t i = 0; i < r->count && code == CLI_OK; i++)
-    if (r->list[i].done && model_is_part(&in->file.tensors[i], notes, count)) r->list[i].done = 0;
-  free(notes);
+    if (r->list[i].done && model_is_part(&in->file.tensors[i], &notes)) r->list[i].done = 0;
+  model_notes_free(&notes);
   return code;
 }
 
 static int choose(model_results *r, const model_input *in) {
   const cli_quantize_state *s = r->asked;
   uint64_t first = 0;
-  if (check_globs("--include", s->include, s->includes, in) || check_globs("--exclude", s->exclude, s->excludes, in))
+  if (check_globs("--include", s->include, s->includes, in) || check_globs("--exclude", s->exclude, s->excludes, in) ||
+      check_ranks(s, in))
     return CLI_BAD;
   r->count = in->file.count;
   r->list = calloc(r->count + 1, sizeof *r->list);
@@ -64,15 +86,15 @@ static int choose(model_results *r, const model_input *in) {
   }
   if (r->done) return CLI_OK;
   return cli_fail(in->name, "no tensor to round: none that is chosen is F64, F32, F16 or BF16%s",
-                  s->includes ? "" : " with two axes or more (--include chooses others)");
+                  s->any_rank ? "" : " with two axes or more (--any-rank takes others)");
 }
 
 static int add_parts(st_file *plan, const st_tensor *t, const cli_quantize_state *s) {
   cli_parts parts = {0};
-  size_t rows, cols;
+  cli_job job = {0};
   int good = 1;
-  cli_matrix(&rows, &cols, t->dims, t->shape);
-  s->target.kind->layout(&parts, &s->target, rows, cols);
+  cli_job_shape(&job, &s->target, s->rows_out, t->dims, t->shape);
+  cli_parts_plan(&parts, &s->target, &job);
   for (int i = 0; i < parts.count && good; i++) {
     const cli_part *p = &parts.part[i];
     size_t shape[2] = {p->rows, p->cols}, packed[2] = {parts.packed_rows, parts.packed_row};
@@ -90,17 +112,19 @@ static int add_parts(st_file *plan, const st_tensor *t, const cli_quantize_state
   return good;
 }
 
-/* "F32 [64, 10] scaled(...)" under halfulp.NAME. */
+/* "F32 [64, 10] scaled(...)" under halfulp.NAME: see model.h. */
 static int add_note(st_file *plan, const st_tensor *t, const cli_quantize_state *s) {
   char format[CLI_TARGET_MAX], *key = model_key(t->name);
   size_t room = 24 * (size_t)t->dims + 64 + sizeof format, n = 0;
+  cli_job job = {0};
+  int turned = cli_job_shape(&job, &s->target, s->rows_out, t->dims, t->shape);
   char *note = cli_room(room, 1);
   s->target.kind->text(format, &s->target);
   if (note) {
     n += (size_t)snprintf(note, room, "%s [", st_dtype_name(t->dtype));
     for (uint32_t i = 0; i < t->dims; i++)
       n += (size_t)snprintf(note + n, room - n, "%s%zu", i ? ", " : "", t->shape[i]);
-    snprintf(note + n, room - n, "] %s", format);
+    snprintf(note + n, room - n, "] %s%s", turned ? MODEL_ROWS_OUT : "", format);
   }
   int good = note && key && st_set(plan, key, note);
   free(note);
@@ -209,6 +233,7 @@ static int check_options(const cli_quantize_state *s, const char *in, const char
   if (s->device) return cli_fail("--device", "models run on the CPU");
   if (s->codes && s->widen) return cli_fail(NULL, "--widen goes with values, not with --codes");
   if (s->target.kind->check(&s->target, &job)) return CLI_BAD;
+  if (cli_parts_spare(out, NULL, in, NULL, s->in_place)) return CLI_BAD;
   if (s->report && check_report(s, in, out)) return CLI_BAD;
   return strcmp(out, "-") ? CLI_OK : cli_fail(NULL, "a .safetensors file cannot go to standard output");
 }
@@ -225,6 +250,7 @@ int cli_quantize_model(const cli_quantize_state *s, const char *path, const char
   if (code == CLI_OK && s->numeric.json) model_json(stdout, &r);
   if (code == CLI_OK && !s->numeric.json) model_print(stdout, &r);
   st_free(&plan);
+  for (size_t i = 0; r.list && i < r.count; i++) model_result_free(&r.list[i]);
   free(r.list);
   model_close(&in);
   return code;

@@ -6,23 +6,32 @@
 #include "cli/quantize.h"
 #include "cli/safetensors.h"
 
-/* Magnitudes by floor(log2 |x|), from 2^-160 to 2^159; what lies beyond counts at the ends. */
+/* Magnitudes by floor(log2 |x|), from 2^-160 to 2^159; what lies beyond counts at the ends. Most tensors have few. */
 enum { MODEL_EXPONENTS = 320, MODEL_LOWEST = -160 };
 typedef struct model_exponents {
-  uint64_t counts[MODEL_EXPONENTS], zeros, others; /* others: infinities, NaN */
+  uint64_t *counts; /* own memory: of places low .. low + count - 1; the others are 0 */
+  int low, count;
+  uint64_t zeros, others; /* others: infinities, NaN */
 } model_exponents;
+static inline uint64_t model_count(const model_exponents *e, int i) {
+  return i < e->low || i - e->low >= e->count ? 0 : e->counts[i - e->low];
+}
+/* The counts of all places, what it had is forgotten. 0, or an exit code after an error line. */
+int model_pack(model_exponents *e, const uint64_t counts[MODEL_EXPONENTS]);
 
 typedef struct model_result {
   const st_tensor *tensor;
   int done;          /* 1: rounded; 0: copied */
   uint64_t first;    /* random word of its element 0, from the stream's counter */
   double amax, bits; /* of the finite elements; bits an element as codes */
-  uint64_t again;    /* elements whose value the dtype lacks */
+  cli_row_shape shape;
+  uint64_t again; /* elements whose value the dtype lacks */
   hu_events events;
   cli_blocks blocks;
   cli_errors errors;
   model_exponents before, after; /* of all that is copied: nothing */
 } model_result;
+void model_result_free(model_result *r);
 
 typedef struct model_results {
   const char *in, *out;
@@ -56,18 +65,36 @@ char *model_key(const char *name);
 /* st_layout: 0, or an exit code after an error line. */
 int model_layout(st_file *plan, const char *out);
 
-/* What the metadata say of a tensor in codes: "F32 [64, 10] scaled(...)" under halfulp.NAME (model_decode.c). */
+/* What the metadata say of a tensor in codes: "F32 [64, 10] scaled(...)" under halfulp.NAME, or with --rows out, where
+ * that matters, "F32 [64, 3, 3, 3] rows=out scaled(...)" (model_notes.c). */
+#define MODEL_ROWS_OUT "rows=out "
+typedef struct model_kind {
+  cli_target target;
+  cli_parts parts; /* their suffixes; sizes are those of an empty tensor */
+  int native;      /* model_native */
+} model_kind;
 typedef struct model_note {
   const char *name; /* of the tensor */
   int dtype;
+  int rows_out; /* 1: --rows out */
   uint32_t dims;
   size_t shape[ST_DIMS_MAX];
-  cli_target target;
+  const model_kind *kind; /* one for all notes with its text */
 } model_note;
+typedef struct model_notes {
+  model_note *list;
+  size_t count;
+  model_kind **kinds;
+  size_t kind_count;
+  struct json_t *texts, *names; /* st_place: of the kinds, of the notes */
+} model_notes;
 /* All of a file, maybe none; to be freed, after an error line, too. 0, or an exit code after an error line. */
-int model_notes(model_note **notes, size_t *count, const model_input *in);
+int model_notes_read(model_notes *notes, const model_input *in);
+void model_notes_free(model_notes *notes);
+/* 1: the entry is one, right or wrong. */
+int model_is_note(const st_entry *e);
 /* 1 if the tensor holds codes or scales of a note. */
-int model_is_part(const st_tensor *t, const model_note *notes, size_t count);
+int model_is_part(const st_tensor *t, const model_notes *notes);
 
 /* One tensor from in to its place in the output (model_tensor.c): 0, or an exit code after an error line. */
 typedef struct model_work {
@@ -83,7 +110,7 @@ int model_tensor(const model_work *w, model_result *r);
 void model_print(FILE *out, const model_results *r);
 void model_json(FILE *out, const model_results *r);
 int model_report(const char *path, const model_results *r);
-/* Sums over all that was rounded. */
+/* Sums over all that was rounded; to be freed. */
 model_result model_total(const model_results *r);
 
 #endif

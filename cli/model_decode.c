@@ -1,54 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What `quantize --codes` wrote, back into values: the metadata under halfulp.NAME say how. */
+/* What `quantize --codes` wrote, back into values: the notes (model_notes.c) say how. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/model.h"
 #include "halfulp/formats/ieee.h"
-
-static int wrong_note(const model_input *in, const char *key, const char *what) {
-  char shown[ST_NAME_MAX];
-  return cli_fail(in->name, "__metadata__: '%s': %s", st_printable(shown, key), what);
-}
-
-static const char *take_shape(model_note *n, const char *at) {
-  if (*at++ != '[') return NULL;
-  for (n->dims = 0; *at != ']'; n->dims++) {
-    size_t x = 0;
-    if (n->dims == ST_DIMS_MAX || *at < '0' || *at > '9') return NULL;
-    for (; *at >= '0' && *at <= '9'; at++) {
-      size_t digit = (size_t)(*at - '0');
-      if (x > (SIZE_MAX - digit) / 10) return NULL;
-      x = 10 * x + digit;
-    }
-    n->shape[n->dims] = x;
-    if (at[0] == ',' && at[1] == ' ' && at[2] != ']')
-      at += 2;
-    else if (*at != ']')
-      return NULL;
-  }
-  return at + 1;
-}
-
-static int read_note(model_note *n, const model_input *in, const st_entry *e) {
-  char dtype[16];
-  const char *blank = strchr(e->value, ' ');
-  size_t length = blank ? (size_t)(blank - e->value) : 0;
-  for (const unsigned char *p = (const unsigned char *)e->value; *p; p++)
-    if (*p < 0x20 || *p > 0x7E) return wrong_note(in, e->key, "unprintable characters");
-  if (!length || length >= sizeof dtype) return wrong_note(in, e->key, "no dtype");
-  memcpy(dtype, e->value, length);
-  dtype[length] = 0;
-  n->name = e->key + strlen("halfulp.");
-  n->dtype = st_dtype_find(dtype);
-  if (n->dtype != ST_F64 && n->dtype != ST_F32 && n->dtype != ST_F16 && n->dtype != ST_BF16)
-    return wrong_note(in, e->key, "its dtype is none of F64, F32, F16, BF16");
-  const char *at = take_shape(n, blank + 1);
-  if (!at || *at != ' ') return wrong_note(in, e->key, "no shape");
-  return cli_target_read(&n->target, at + 1);
-}
-
-static int is_note(const st_entry *e) { return !strncmp(e->key, "halfulp.", 8); }
 
 /* A part's tensor in the file, of the dtype and shape that it must have. */
 static int find_part(const st_tensor **t, const model_input *in, const char *name, const st_tensor *want) {
@@ -66,7 +22,8 @@ static int find_part(const st_tensor **t, const model_input *in, const char *nam
 
 static int load_one(cli_parts *parts, int i, const model_input *in, model_note *n) {
   cli_part *p = &parts->part[i];
-  int native = model_native(&n->target), packed = i == 0 && native < 0 && parts->width <= 8;
+  const cli_target *target = &n->kind->target;
+  int native = n->kind->native, packed = i == 0 && native < 0 && parts->width <= 8;
   size_t shape[2] = {packed ? parts->packed_rows : p->rows, packed ? parts->packed_row : p->cols};
   st_tensor want = {NULL, ST_U8, p->dims, shape, 0, 0, 0};
   const st_tensor *t;
@@ -87,7 +44,7 @@ static int load_one(cli_parts *parts, int i, const model_input *in, model_note *
   const void *data = model_aligned(&owned, in, t);
   if (!data) return CLI_BAD;
   if (packed) {
-    hu_status status = n->target.kind->unpack(parts, data, &n->target);
+    hu_status status = target->kind->unpack(parts, data, target);
     if (status != HU_OK) code = cli_fail_status(in->name, status);
   } else {
     memcpy(p->data, data, t->size);
@@ -98,11 +55,12 @@ static int load_one(cli_parts *parts, int i, const model_input *in, model_note *
 
 /* Values in the tensor's dtype, in *z: to be freed. */
 static int decode_values(void **z, cli_parts *parts, model_note *n, const cli_job *job) {
+  const cli_target *t = &n->kind->target;
   size_t count = job->rows * job->cols;
-  unsigned size = n->dtype == ST_F64 || !n->target.kind->fits(&n->target, 4) ? 8 : 4;
+  unsigned size = n->dtype == ST_F64 || !t->kind->fits(t, 4) ? 8 : 4;
   unsigned wanted = st_dtype_bits(n->dtype) / 8;
   void *values = cli_room(count, size);
-  int code = values ? n->target.kind->decode(values, size, parts, &n->target, job) : CLI_BAD;
+  int code = values ? t->kind->decode(values, size, parts, t, job) : CLI_BAD;
   *z = values;
   if (code == CLI_OK && size != wanted) {
     hu_format f = n->dtype == ST_F16 ? hu_binary16() : n->dtype == ST_BF16 ? hu_bfloat16() : hu_binary32();
@@ -120,10 +78,11 @@ static int decode_values(void **z, cli_parts *parts, model_note *n, const cli_jo
 }
 
 static int decode_tensor(void **z, const cli_quantize_state *s, const model_input *in, model_note *n) {
+  const cli_target *t = &n->kind->target;
   cli_parts parts;
-  cli_job job = {in->name, {0}, 0, 0, {0}, {s->numeric.threads, 0, {0, 0}}, NULL, {0}, {0}};
-  cli_matrix(&job.rows, &job.cols, n->dims, n->shape);
-  if (cli_parts_room(&parts, &n->target, job.rows, job.cols)) return CLI_BAD;
+  cli_job job = {.name = in->name, .exec = {s->numeric.threads, 0, {0, 0}}};
+  cli_job_shape(&job, t, n->rows_out, n->dims, n->shape);
+  if (cli_parts_room(&parts, t, &job)) return CLI_BAD;
   int code = CLI_OK;
   for (int i = 0; i < parts.count && code == CLI_OK; i++) code = load_one(&parts, i, in, n);
   if (code == CLI_OK) code = decode_values(z, &parts, n, &job);
@@ -131,41 +90,17 @@ static int decode_tensor(void **z, const cli_quantize_state *s, const model_inpu
   return code;
 }
 
-int model_is_part(const st_tensor *t, const model_note *notes, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    size_t length = strlen(notes[i].name);
-    if (strncmp(t->name, notes[i].name, length)) continue;
-    if (model_native(&notes[i].target) >= 0) {
-      if (!t->name[length]) return 1;
-      continue;
-    }
-    cli_parts parts = {0};
-    notes[i].target.kind->layout(&parts, &notes[i].target, 0, 0);
-    for (int j = 0; j < parts.count; j++)
-      if (t->name[length] == '.' && !strcmp(t->name + length + 1, parts.part[j].suffix)) return 1;
-  }
-  return 0;
-}
-
-int model_notes(model_note **notes, size_t *count, const model_input *in) {
-  int code = CLI_OK;
-  *count = 0;
-  *notes = cli_room(in->file.entries, sizeof **notes);
-  if (!*notes) return CLI_BAD;
-  for (size_t i = 0; i < in->file.entries && code == CLI_OK; i++)
-    if (is_note(&in->file.metadata[i])) code = read_note(&(*notes)[(*count)++], in, &in->file.metadata[i]);
-  return code;
-}
-
-static int make_plan(st_file *plan, const model_input *in, const char *out, const model_note *notes, size_t count) {
+static int make_plan(st_file *plan, const model_input *in, const char *out, const model_notes *notes) {
   int good = 1;
   for (size_t i = 0; i < in->file.entries && good; i++)
-    good = is_note(&in->file.metadata[i]) || st_set(plan, in->file.metadata[i].key, in->file.metadata[i].value);
-  for (size_t i = 0; i < count && good; i++)
-    good = st_add(plan, notes[i].name, notes[i].dtype, notes[i].dims, notes[i].shape);
+    good = model_is_note(&in->file.metadata[i]) || st_set(plan, in->file.metadata[i].key, in->file.metadata[i].value);
+  for (size_t i = 0; i < notes->count && good; i++) {
+    const model_note *n = &notes->list[i];
+    good = st_add(plan, n->name, n->dtype, n->dims, n->shape);
+  }
   for (size_t i = 0; i < in->file.count && good; i++) {
     const st_tensor *t = &in->file.tensors[i];
-    good = model_is_part(t, notes, count) || st_add(plan, t->name, t->dtype, t->dims, t->shape);
+    good = model_is_part(t, notes) || st_add(plan, t->name, t->dtype, t->dims, t->shape);
   }
   if (!good) return cli_fail(in->name, "out of memory, or a shape beyond the address space");
   return model_layout(plan, out);
@@ -178,7 +113,7 @@ static int put_values(cli_output *output, const st_file *plan, const model_note 
 }
 
 static int write_all(const cli_quantize_state *s, const model_input *in, st_file *plan, const char *out,
-                     model_note *notes, size_t count) {
+                     const model_notes *notes) {
   cli_output output;
   size_t length;
   char *header = st_header(plan, &length);
@@ -186,15 +121,15 @@ static int write_all(const cli_quantize_state *s, const model_input *in, st_file
   int code = cli_output_open(&output, out);
   if (code == CLI_OK) {
     code = cli_output_at(&output, 0, header, length);
-    for (size_t i = 0; i < count && code == CLI_OK && !cli_output_stopped(&output); i++) {
+    for (size_t i = 0; i < notes->count && code == CLI_OK && !cli_output_stopped(&output); i++) {
       void *z = NULL;
-      code = decode_tensor(&z, s, in, &notes[i]);
-      if (code == CLI_OK) code = put_values(&output, plan, &notes[i], z);
+      code = decode_tensor(&z, s, in, &notes->list[i]);
+      if (code == CLI_OK) code = put_values(&output, plan, &notes->list[i], z);
       free(z);
     }
     for (size_t i = 0; i < in->file.count && code == CLI_OK; i++) {
       const st_tensor *t = &in->file.tensors[i];
-      if (!model_is_part(t, notes, count))
+      if (!model_is_part(t, notes))
         code = cli_output_at(&output, plan->data + st_find(plan, t->name)->begin, in->data + t->begin, t->size);
     }
     int closed = cli_output_close(&output, code == CLI_OK || output.error);
@@ -221,28 +156,28 @@ static int write_npy(const cli_quantize_state *s, const model_input *in, const c
 }
 
 static int decode_open(const cli_quantize_state *s, const model_input *in, const char *out) {
-  model_note *notes = NULL;
+  model_notes notes;
   st_file plan = {0};
-  size_t count;
-  int code = model_notes(&notes, &count, in);
-  if (code == CLI_OK && !count)
+  int code = model_notes_read(&notes, in);
+  if (code == CLI_OK && !notes.count)
     code = cli_fail(in->name, "holds no codes of `halfulp quantize --codes` (no metadata halfulp.NAME)");
-  if (code == CLI_OK) code = make_plan(&plan, in, out, notes, count);
+  if (code == CLI_OK) code = make_plan(&plan, in, out, &notes);
   if (code == CLI_OK && cli_ends(out, ".safetensors"))
-    code = write_all(s, in, &plan, out, notes, count);
+    code = write_all(s, in, &plan, out, &notes);
   else if (code == CLI_OK)
-    code = plan.count == 1 ? write_npy(s, in, out, &notes[0], &plan.tensors[0])
+    code = plan.count == 1 ? write_npy(s, in, out, &notes.list[0], &plan.tensors[0])
                            : cli_fail(in->name, "holds %zu tensors; an .npy file has one", plan.count);
   st_free(&plan);
-  free(notes);
+  model_notes_free(&notes);
   return code;
 }
 
 int cli_decode_model(const cli_quantize_state *s, const char *path, const char *out) {
   model_input in;
   if (s->target.kind) return cli_fail(NULL, "decode: a .safetensors file says its formats itself; leave -f out");
+  if (s->rows_out) return cli_fail(NULL, "decode: a .safetensors file says itself how its rows lie; leave --rows out");
   if (!strcmp(out, "-")) return cli_fail(NULL, "a .safetensors file is decoded into a file");
-  if (model_open(&in, path)) return CLI_BAD;
+  if (cli_parts_spare(out, NULL, path, NULL, s->in_place) || model_open(&in, path)) return CLI_BAD;
   int code = decode_open(s, &in, out);
   model_close(&in);
   return code;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/foreign.h"
 #include "cli/model.h"
 #include "halfulp/formats/fnuz.h"
 #include "halfulp/formats/ieee.h"
@@ -12,8 +13,11 @@ static int open_file(model_input *in, const char *path) {
   char error[ST_ERROR_MAX];
   if (cli_bytes_read(&in->bytes, path)) return CLI_BAD;
   if (!st_parse(&in->file, in->bytes.data, in->bytes.size, error)) {
+    const char *foreign = cli_foreign(in->name, in->bytes.data, in->bytes.size);
+    int status =
+        cli_fail(in->name, "not a .safetensors file: %s%s%s", error, foreign ? "; " : "", foreign ? foreign : "");
     cli_bytes_free(&in->bytes);
-    return cli_fail(in->name, "%s", error);
+    return status;
   }
   in->data = in->bytes.data + in->file.data;
   return CLI_OK;

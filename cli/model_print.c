@@ -20,6 +20,7 @@ static void add_errors(cli_errors *z, const cli_errors *x, double *noise, double
 
 model_result model_total(const model_results *r) {
   model_result z = {0};
+  uint64_t before[MODEL_EXPONENTS] = {0}, after[MODEL_EXPONENTS] = {0};
   double noise = 0, signal = 0, bits = 0;
   for (size_t i = 0; i < r->count; i++) {
     const model_result *x = &r->list[i];
@@ -30,15 +31,14 @@ model_result model_total(const model_results *r) {
     z.blocks.count += x->blocks.count;
     bits += x->bits * (double)x->tensor->count;
     if (x->amax > z.amax) z.amax = x->amax;
-    for (int j = 0; j < MODEL_EXPONENTS; j++) {
-      z.before.counts[j] += x->before.counts[j];
-      z.after.counts[j] += x->after.counts[j];
-    }
+    for (int j = 0; j < x->before.count; j++) before[x->before.low + j] += x->before.counts[j];
+    for (int j = 0; j < x->after.count; j++) after[x->after.low + j] += x->after.counts[j];
     z.before.zeros += x->before.zeros;
     z.after.zeros += x->after.zeros;
     z.before.others += x->before.others;
     z.after.others += x->after.others;
   }
+  if (model_pack(&z.before, before) || model_pack(&z.after, after)) return z; /* reported */
   z.bits = z.errors.count ? bits / (double)z.errors.count : 0;
   z.errors.rms = z.errors.finite ? sqrt(noise / (double)z.errors.finite) : 0;
   z.errors.sqnr = noise > 0 ? 10 * log10(signal / noise) : HUGE_VAL;
@@ -58,8 +58,22 @@ static void print_row(FILE *out, int width, const char *name, const model_result
   fputc('\n', out);
 }
 
+/* Tensors whose rows are shorter than a block. */
+static void print_short(FILE *out, const model_results *r) {
+  enum { SHOWN = 20 };
+  char shown[ST_NAME_MAX];
+  size_t count = 0;
+  for (size_t i = 0; i < r->count; i++) {
+    const model_result *x = &r->list[i];
+    if (!x->shape.block || ++count > SHOWN) continue;
+    fprintf(out, "  note: %s: ", st_printable(shown, x->tensor->name));
+    cli_print_row_shape(out, &x->shape);
+  }
+  if (count > SHOWN) fprintf(out, "  note: the same of %zu more tensors (--json has them all)\n", count - SHOWN);
+}
+
 void model_print(FILE *out, const model_results *r) {
-  char target[CLI_TARGET_MAX], mode[CLI_NAME_MAX], shown[ST_NAME_MAX];
+  char target[CLI_TARGET_MAX], mode[CLI_NAME_MAX], shown[ST_NAME_MAX], in[CLI_SHOWN_MAX], file[CLI_SHOWN_MAX];
   model_result total = model_total(r);
   int width = 6;
   for (size_t i = 0; i < r->count; i++) {
@@ -67,13 +81,16 @@ void model_print(FILE *out, const model_results *r) {
     if (r->list[i].done && n > width) width = n;
   }
   fprintf(out, "%s to %s, %s: %zu of %zu tensors, %zu elements, %.4g bits an element as codes; %s written to %s\n",
-          r->in, cli_target_name(target, &r->asked->target), cli_mode_name(mode, r->asked->numeric.mode), r->done,
-          r->count, total.errors.count, total.bits, r->asked->codes ? "codes" : "values", r->out);
+          cli_shown(in, r->in), cli_target_name(target, &r->asked->target), cli_mode_name(mode, r->asked->numeric.mode),
+          r->done, r->count, total.errors.count, total.bits, r->asked->codes ? "codes" : "values",
+          cli_shown(file, r->out));
   fprintf(out, "  %-*s %12s %12s %12s %9s %10s %10s%s\n", width, "tensor", "elements", "max error", "rms error",
           "SQNR dB", "saturated", "to zero", total.again ? "  re-rounded" : "");
   for (size_t i = 0; i < r->count; i++)
     if (r->list[i].done) print_row(out, width, st_printable(shown, r->list[i].tensor->name), &r->list[i]);
   if (r->done > 1) print_row(out, width, "all", &total);
+  print_short(out, r);
+  model_result_free(&total);
 }
 
 static void json_row(FILE *out, const model_result *x) {
@@ -94,6 +111,7 @@ static void json_row(FILE *out, const model_result *x) {
     cli_json_errors(out, &x->errors);
     fputs(", \"blocks\": ", out);
     cli_json_blocks(out, &x->blocks);
+    cli_json_row_shape(out, &x->shape);
   }
   fputc('}', out);
 }

@@ -28,7 +28,8 @@ static int copy_tensor(const model_work *w, const st_tensor *t) {
 }
 
 /* The exponent of a number, from its bits; numbers below 2^-1022 count at the low end, too. */
-static void count_exponents(model_exponents *e, const double *x, size_t n, double *amax) {
+static void count_exponents(model_exponents *e, uint64_t counts[MODEL_EXPONENTS], const double *x, size_t n,
+                            double *amax) {
   for (size_t i = 0; i < n; i++) {
     uint64_t u;
     memcpy(&u, &x[i], sizeof u);
@@ -42,23 +43,49 @@ static void count_exponents(model_exponents *e, const double *x, size_t n, doubl
       continue;
     }
     if (amax && fabs(x[i]) > *amax) *amax = fabs(x[i]);
-    e->counts[place < 0 ? 0 : place < MODEL_EXPONENTS ? place : MODEL_EXPONENTS - 1]++;
+    counts[place < 0 ? 0 : place < MODEL_EXPONENTS ? place : MODEL_EXPONENTS - 1]++;
   }
 }
 
-static void look(model_exponents *e, const cli_source *x, size_t count, double *amax) {
+int model_pack(model_exponents *e, const uint64_t counts[MODEL_EXPONENTS]) {
+  int low = 0, high = MODEL_EXPONENTS;
+  while (low < high && !counts[low]) low++;
+  while (high > low && !counts[high - 1]) high--;
+  free(e->counts);
+  e->low = low;
+  e->count = high - low;
+  e->counts = NULL;
+  if (!e->count) return CLI_OK;
+  e->counts = cli_room((size_t)e->count, sizeof *e->counts);
+  if (!e->counts) {
+    e->count = 0;
+    return CLI_BAD;
+  }
+  memcpy(e->counts, counts + low, (size_t)e->count * sizeof *e->counts);
+  return CLI_OK;
+}
+
+void model_result_free(model_result *r) {
+  free(r->before.counts);
+  free(r->after.counts);
+  r->before.counts = r->after.counts = NULL;
+}
+
+static int look(model_exponents *e, const cli_source *x, size_t count, double *amax) {
   double block[CLI_BLOCK];
+  uint64_t counts[MODEL_EXPONENTS] = {0};
   for (size_t i = 0; i < count; i += CLI_BLOCK) {
     size_t n = count - i < CLI_BLOCK ? count - i : CLI_BLOCK;
     cli_source_read(x, block, i, n);
-    count_exponents(e, block, n, amax);
+    count_exponents(e, counts, block, n, amax);
   }
+  return model_pack(e, counts);
 }
 
-static void judge(model_result *r, const cli_source *x, const cli_source *z) {
-  look(&r->before, x, r->tensor->count, &r->amax);
-  look(&r->after, z, r->tensor->count, NULL);
+static int judge(model_result *r, const cli_source *x, const cli_source *z) {
   cli_measure(&r->errors, x, z, r->tensor->count);
+  return look(&r->before, x, r->tensor->count, &r->amax) || look(&r->after, z, r->tensor->count, NULL) ? CLI_BAD
+                                                                                                       : CLI_OK;
 }
 
 /* Values of binary32 or binary64 into codes of binary16 or bfloat16; how many are others then. */
@@ -87,8 +114,8 @@ static int make_values(const model_work *w, model_result *r, cli_job *job) {
     y = narrow ? cli_codes_source(z, f) : cli_floats_source(z, 4);
   }
   if (code == CLI_OK) {
-    judge(r, &job->x, &y);
-    code = put(w, r->tensor->name, z ? z : values);
+    code = judge(r, &job->x, &y);
+    if (code == CLI_OK) code = put(w, r->tensor->name, z ? z : values);
   }
   free(values);
   free(z);
@@ -121,14 +148,14 @@ static int make_codes(const model_work *w, model_result *r, cli_job *job) {
   const cli_target *t = &w->s->target;
   unsigned size = t->kind->fits(t, 4) ? 4 : 8;
   cli_parts parts;
-  if (cli_parts_room(&parts, t, job->rows, job->cols)) return CLI_BAD;
+  if (cli_parts_room(&parts, t, job)) return CLI_BAD;
   void *back = cli_room(r->tensor->count, size);
   int code = back ? t->kind->encode(&parts, t, job) : CLI_BAD;
   if (code == CLI_OK) code = t->kind->decode(back, size, &parts, t, job);
   if (code == CLI_OK) {
     cli_source z = cli_floats_source(back, size);
-    judge(r, &job->x, &z);
-    code = put_parts(w, r->tensor->name, &parts);
+    code = judge(r, &job->x, &z);
+    if (code == CLI_OK) code = put_parts(w, r->tensor->name, &parts);
   }
   free(back);
   cli_parts_free(&parts);
@@ -145,19 +172,16 @@ int model_tensor(const model_work *w, model_result *r) {
   snprintf(place, sizeof place, "%.240s: tensor '%s'", w->in->name, st_printable(shown, r->tensor->name));
   const void *data = model_aligned(&owned, w->in, r->tensor);
   if (!data) return CLI_BAD;
-  cli_job job = {place,
-                 model_source(r->tensor->dtype, data),
-                 0,
-                 0,
-                 s->numeric.mode,
-                 {w->threads, 0, s->numeric.stream},
-                 s->has_amax ? &s->amax : NULL,
-                 {0},
-                 {0}};
+  cli_job job = {.name = place,
+                 .x = model_source(r->tensor->dtype, data),
+                 .mode = s->numeric.mode,
+                 .exec = {w->threads, 0, s->numeric.stream},
+                 .amax = s->has_amax ? &s->amax : NULL};
   job.exec.stream.counter += r->first;
-  cli_matrix(&job.rows, &job.cols, r->tensor->dims, r->tensor->shape);
-  t->kind->layout(&sizes, t, job.rows, job.cols);
+  cli_job_shape(&job, t, s->rows_out, r->tensor->dims, r->tensor->shape);
+  cli_parts_plan(&sizes, t, &job);
   r->bits = r->tensor->count ? sizes.bits / (double)r->tensor->count : 0;
+  r->shape = cli_row_shape_of(t, &job, r->tensor->dims, r->tensor->shape);
   int code = s->codes ? make_codes(w, r, &job) : make_values(w, r, &job);
   r->events = job.events;
   r->blocks = job.blocks;

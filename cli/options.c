@@ -5,19 +5,25 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/cli.h"
+#include "cli/suggest.h"
 
 enum { KEY_HELP = 299, OPTIONS_MAX = 48 };
 
 int cli_fail(const char *file, const char *format, ...) {
   va_list args;
-  fflush(stdout);
-  fprintf(stderr, "halfulp: %s%s", file ? file : "", file ? ": " : "");
+  char *said = NULL, *line = NULL;
   va_start(args, format);
-  vfprintf(stderr, format, args);
+  int n = vasprintf(&said, format, args);
   va_end(args);
-  fputc('\n', stderr);
+  if (n >= 0) n = asprintf(&line, "%s%s%s", file ? file : "", file ? ": " : "", said);
+  if (n >= 0) cli_clean(line);
+  fflush(stdout);
+  fprintf(stderr, "halfulp: %s\n", n >= 0 ? line : "out of memory");
+  if (n >= 0) free(line);
+  free(said);
   return CLI_BAD;
 }
 
@@ -25,15 +31,22 @@ int cli_fail_status(const char *file, hu_status status) {
   return cli_fail(file, "%s (%s)", hu_status_text(status), hu_status_name(status));
 }
 
-static void print_option(const cli_option *o) {
-  char left[64];
-  int n = 0;
-  if (o->key < 256)
-    n = snprintf(left, sizeof left, "-%c, ", o->key);
+static int key_of(const cli_option *o) { return o->key & ~CLI_REPEATS; }
+
+/* "-f, --format", or where it has no letter "--amax". */
+static const char *option_name(char text[64], const cli_option *o) {
+  if (key_of(o) < 256)
+    snprintf(text, 64, "-%c, --%s", key_of(o), o->name);
   else
-    n = snprintf(left, sizeof left, "    ");
-  snprintf(left + n, sizeof left - (size_t)n, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
-  printf("  %-26s %s\n", left, o->help);
+    snprintf(text, 64, "--%s", o->name);
+  return text;
+}
+
+static void print_option(const cli_option *o) {
+  char name[64], left[128];
+  snprintf(left, sizeof left, "%s%s%s%s", key_of(o) < 256 ? "" : "    ", option_name(name, o), o->value ? " " : "",
+           o->value ? o->value : "");
+  printf("  %-26s %s%s\n", left, o->help, o->key & CLI_REPEATS ? "; may be repeated" : "");
 }
 
 static int print_help(const cli_command *c) {
@@ -47,13 +60,15 @@ static int print_help(const cli_command *c) {
   return CLI_OK;
 }
 
+/* The operands come one by one (-), and a missing argument is told apart from an unknown option (:). */
 static void fill_tables(const cli_command *c, char *letters, struct option *longs) {
   int n = 0;
-  *letters++ = ':'; /* a missing argument is told apart from an unknown option */
+  *letters++ = '-';
+  *letters++ = ':';
   for (const cli_option *o = c->options; o->key && n < OPTIONS_MAX - 2; o++, n++) {
-    longs[n] = (struct option){o->name, o->value ? required_argument : no_argument, NULL, o->key};
-    if (o->key >= 256) continue;
-    *letters++ = (char)o->key;
+    longs[n] = (struct option){o->name, o->value ? required_argument : no_argument, NULL, key_of(o)};
+    if (key_of(o) >= 256) continue;
+    *letters++ = (char)key_of(o);
     if (o->value) *letters++ = ':';
   }
   longs[n] = (struct option){"help", no_argument, NULL, KEY_HELP};
@@ -62,33 +77,98 @@ static void fill_tables(const cli_command *c, char *letters, struct option *long
   *letters = 0;
 }
 
-static int wrong_option(const cli_command *c, int key, const char *argument) {
-  char letter[3] = {'-', (char)optopt, 0};
-  const char *shown = optopt && optopt < 256 ? letter : argument;
-  const char *what = key == ':' ? "wants an argument" : "is not an option of this command, or is misused";
-  return cli_fail(NULL, "%s: %s %s; see `halfulp %s --help`", c->name, shown, what, c->name);
+static int has_letter(const cli_command *c, char letter) {
+  for (const cli_option *o = c->options; o->key; o++)
+    if (key_of(o) == letter) return 1;
+  return letter == 'h';
 }
 
+/* -0.1, -.5, -0x1p-3, -inf, -nan: whether all of it is a number is for who reads it. */
+static int is_negative(const cli_command *c, const char *text) {
+  if (text[0] != '-' || !text[1] || has_letter(c, text[1])) return 0;
+  const char *digits = text + 1 + (text[1] == '.');
+  return (*digits >= '0' && *digits <= '9') || !strcasecmp(text, "-inf") || !strcasecmp(text, "-infinity") ||
+         !strcasecmp(text, "-nan") || !strncasecmp(text, "-nan(", 5);
+}
+
+/* What is wrong with --word, which may also be the beginning of several options' names. */
+static int wrong_word(const cli_command *c, const char *argument) {
+  char word[CLI_SUGGEST_WORD], offered[CLI_SUGGEST_WORD], end[CLI_SUGGEST_MAX], otherwise[64];
+  size_t n = strcspn(argument, "=");
+  cli_suggest s;
+  snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), argument);
+  snprintf(otherwise, sizeof otherwise, "see `halfulp %s --help`", c->name);
+  cli_suggest_start(&s, word);
+  for (const cli_option *o = c->options; o->key; o++) {
+    if (!strcmp(word + 2, o->name)) return cli_fail(NULL, "%s: %s takes no argument; %s", c->name, word, otherwise);
+    snprintf(offered, sizeof offered, "--%s", o->name);
+    cli_suggest_offer(&s, offered);
+  }
+  cli_suggest_offer(&s, "--help");
+  return cli_fail(NULL, "%s: %s is not an option of this command%s", c->name, word,
+                  cli_suggest_end(end, &s, otherwise));
+}
+
+/* argument: the last one that getopt_long has finished; within -abc that is one before. */
+static int wrong_option(const cli_command *c, int key, const char *argument) {
+  const char letter[3] = {'-', (char)optopt, 0};
+  int is_letter = optopt > 0 && optopt < 256 && !has_letter(c, (char)optopt);
+  if (key == ':')
+    return cli_fail(NULL, "%s: %s requires an argument; see `halfulp %s --help`", c->name, argument, c->name);
+  if (!is_letter) return wrong_word(c, argument);
+  return cli_fail(NULL, "%s: %s is not an option of this command; see `halfulp %s --help`", c->name, letter, c->name);
+}
+
+/* The arguments that options have had, in the order of the table. */
+typedef struct given {
+  const char *value[OPTIONS_MAX];
+} given;
+
+static int check_again(given *g, const cli_command *c, int key, const char *value) {
+  char name[64];
+  int i = 0;
+  while (c->options[i].key && key_of(&c->options[i]) != key) i++;
+  const cli_option *o = &c->options[i];
+  if (!o->key || !o->value || o->key & CLI_REPEATS) return CLI_OK;
+  if (g->value[i])
+    return cli_fail(NULL, "%s: %s is given twice, '%s' and '%s', and takes one value", c->name, option_name(name, o),
+                    g->value[i], value);
+  g->value[i] = value;
+  return CLI_OK;
+}
+
+static int check_count(const cli_command *c, char **operands, int count) {
+  if (count < c->min_operands)
+    return cli_fail(NULL, "%s: requires %s; see `halfulp %s --help`", c->name, c->operands, c->name);
+  if (count > c->max_operands)
+    return cli_fail(NULL, "%s: '%s' is one operand too many", c->name, operands[c->max_operands]);
+  return -1;
+}
+
+/* Operands move to the front, over arguments that have been read. */
 int cli_parse(const cli_command *command, void *state, int argc, char **argv, char ***operands, int *count) {
+  enum { OPERAND = 1 }; /* what getopt_long calls one */
   char letters[2 * OPTIONS_MAX + 4];
   struct option longs[OPTIONS_MAX];
+  given g = {{NULL}};
   fill_tables(command, letters, longs);
+  *operands = argv + 1;
+  *count = 0;
   opterr = 0;
   optind = 1;
   for (;;) {
-    int key = getopt_long(argc, argv, letters, longs, NULL);
+    int negative = optind < argc && is_negative(command, argv[optind]);
+    int key = negative ? OPERAND : getopt_long(argc, argv, letters, longs, NULL);
     if (key == -1) break;
+    if (key == OPERAND) (*operands)[(*count)++] = negative ? argv[optind++] : optarg;
+    if (key == OPERAND) continue;
     if (key == KEY_HELP || key == 'h') return print_help(command);
     if (key == '?' || key == ':') return wrong_option(command, key, argv[optind - 1]);
+    if (check_again(&g, command, key, optarg)) return CLI_BAD;
     if (command->set(state, key, optarg) != CLI_OK) return CLI_BAD;
   }
-  *operands = argv + optind;
-  *count = argc - optind;
-  if (*count < command->min_operands)
-    return cli_fail(NULL, "%s: wants %s; see `halfulp %s --help`", command->name, command->operands, command->name);
-  if (*count > command->max_operands)
-    return cli_fail(NULL, "%s: '%s' is one operand too many", command->name, (*operands)[command->max_operands]);
-  return -1;
+  while (optind < argc) (*operands)[(*count)++] = argv[optind++];
+  return check_count(command, *operands, *count);
 }
 
 int cli_read_u64(uint64_t *z, const char *what, const char *text, uint64_t low, uint64_t high) {

@@ -10,8 +10,10 @@ typedef struct progress {
   uint64_t total;
   double start, drawn; /* seconds */
   int terminal, shown;
-  const char *note; /* NULL, or what stands behind the bar, cut to the terminal's width; set after the start */
-  uint64_t first;   /* how much had been done at the start; set after it */
+  /* NULL, or what stands behind the bar: parts with two blanks between them, the most important one first; those that
+   * do not fit the terminal are left out. Set after the start. */
+  const char *note;
+  uint64_t first; /* how much had been done at the start; set after it */
 } progress;
 
 void progress_start(progress *p, const char *what, uint64_t total);

@@ -6,13 +6,6 @@
 #include "cli/quantize.h"
 #include "halfulp/formats/ieee.h"
 
-char *cli_companion(const char *path, const char *suffix) {
-  size_t stem = strlen(path) - (cli_ends(path, ".npy") ? 4 : 0), room = strlen(path) + strlen(suffix) + 6;
-  char *z = cli_room(room, 1);
-  if (z) snprintf(z, room, "%.*s.%s.npy", (int)stem, path, suffix);
-  return z;
-}
-
 /* The width of the values: the input's own, or the next one that holds them. */
 static unsigned value_size(const cli_quantize_state *s, unsigned size) {
   const cli_target *t = &s->target;
@@ -49,6 +42,7 @@ typedef struct outcome {
   cli_job job;
   cli_parts parts;
   cli_errors errors;
+  cli_row_shape shape;
   const char *device;
 } outcome;
 
@@ -68,18 +62,19 @@ static void report_json(FILE *out, const cli_quantize_state *s, const cli_array 
   if (!s->target.kind->elementwise) {
     fputs(", \"blocks\": ", out);
     cli_json_blocks(out, &o->job.blocks);
+    cli_json_row_shape(out, &o->shape);
   }
   fputs("}\n", out);
 }
 
 static void report(FILE *out, const cli_quantize_state *s, const cli_array *x, const outcome *o) {
-  char name[CLI_TARGET_MAX], mode[CLI_NAME_MAX], shape[NPY_SHAPE_MAX];
+  char name[CLI_TARGET_MAX], mode[CLI_NAME_MAX], shape[NPY_SHAPE_MAX], shown[CLI_SHOWN_MAX];
   if (s->numeric.json) {
     report_json(out, s, x, o);
     return;
   }
   npy_shape(shape, &x->info);
-  fprintf(out, "%s: %s %s to %s, %s, on %s; written as %s\n", x->name, npy_dtype(&x->info), shape,
+  fprintf(out, "%s: %s %s to %s, %s, on %s; written as %s\n", cli_shown(shown, x->name), npy_dtype(&x->info), shape,
           cli_target_name(name, &s->target), cli_mode_name(mode, s->numeric.mode), o->device, npy_dtype(&o->info));
   fprintf(out, "  events\n");
   cli_print_events(out, "    ", &o->job.events);
@@ -90,27 +85,10 @@ static void report(FILE *out, const cli_quantize_state *s, const cli_array *x, c
   }
   fprintf(out, "  errors\n");
   cli_print_errors(out, "    ", &o->errors);
-}
-
-static int save_part(const char *path, const cli_part *part) {
-  npy_info info = {0};
-  info.kind = part->kind;
-  info.size = part->size;
-  info.dims = part->dims;
-  info.shape[0] = part->rows;
-  info.shape[1] = part->cols;
-  info.count = part->dims ? part->rows * part->cols : 1;
-  char *name = cli_companion(path, part->suffix);
-  int code = name ? cli_array_save(name, &info, part->data) : CLI_BAD;
-  free(name);
-  return code;
-}
-
-/* The codes last: who sees them sees their scales. */
-static int save_codes(const char *path, const npy_info *info, const cli_parts *parts) {
-  int code = CLI_OK;
-  for (int i = 1; i < parts->count && code == CLI_OK; i++) code = save_part(path, &parts->part[i]);
-  return code == CLI_OK ? cli_array_save(path, info, parts->part[0].data) : code;
+  if (o->shape.block) {
+    fputs("  note: ", out);
+    cli_print_row_shape(out, &o->shape);
+  }
 }
 
 static int make_codes(outcome *o, const cli_quantize_state *s, const char *path) {
@@ -119,7 +97,7 @@ static int make_codes(outcome *o, const cli_quantize_state *s, const char *path)
   void *back = NULL;
   if (o->parts.count > 1 && !strcmp(path, "-"))
     return cli_fail("standard output", "codes with scales are several files; give OUT.npy or OUT.safetensors");
-  if (cli_parts_room(&o->parts, t, job->rows, job->cols)) return CLI_BAD;
+  if (cli_parts_room(&o->parts, t, job)) return CLI_BAD;
   int code = s->device ? on_device(o->parts.part[0].data, s, job) : t->kind->encode(&o->parts, t, job);
   cli_source z = cli_codes_source(o->parts.part[0].data, t->format);
   if (code == CLI_OK && t->kind != &cli_kind_format) {
@@ -130,7 +108,7 @@ static int make_codes(outcome *o, const cli_quantize_state *s, const char *path)
   }
   if (code == CLI_OK) {
     cli_measure(&o->errors, &job->x, &z, o->info.count);
-    code = save_codes(path, &o->info, &o->parts);
+    code = cli_parts_save(path, &o->info, &o->parts);
   }
   free(back);
   cli_parts_free(&o->parts);
@@ -150,25 +128,24 @@ static int make_values(outcome *o, const cli_quantize_state *s, const char *path
   return code;
 }
 
-int cli_quantize_array(const cli_quantize_state *s, cli_array *x, const char *path, const char *device) {
+int cli_quantize_array(const cli_quantize_state *s, cli_array *x, const char *in, const char *path,
+                       const char *device) {
   const cli_target *t = &s->target;
   outcome o = {0};
   if (!t->kind->elementwise && cli_array_in_rows(x)) return CLI_BAD;
   o.info = x->info;
   o.info.big = 0;
   o.device = device;
-  o.job = (cli_job){x->name,
-                    cli_array_source(x, t->format),
-                    0,
-                    0,
-                    s->numeric.mode,
-                    {s->numeric.threads, 0, s->numeric.stream},
-                    s->has_amax ? &s->amax : NULL,
-                    {0},
-                    {0}};
-  cli_matrix(&o.job.rows, &o.job.cols, x->info.dims, x->info.shape);
-  t->kind->layout(&o.parts, t, o.job.rows, o.job.cols);
+  o.job = (cli_job){.name = x->name,
+                    .x = cli_array_source(x, t->format),
+                    .mode = s->numeric.mode,
+                    .exec = {s->numeric.threads, 0, s->numeric.stream},
+                    .amax = s->has_amax ? &s->amax : NULL};
+  cli_job_shape(&o.job, t, s->rows_out, x->info.dims, x->info.shape);
+  cli_parts_plan(&o.parts, t, &o.job);
+  o.shape = cli_row_shape_of(t, &o.job, x->info.dims, x->info.shape);
   if (t->kind->check(t, &o.job)) return CLI_BAD;
+  if (cli_parts_spare(path, s->codes ? &o.parts : NULL, in, NULL, s->in_place)) return CLI_BAD;
   if (s->device && t->kind != &cli_kind_format)
     return cli_fail("--device cuda", "other than plain formats run on the CPU here");
   if (s->device && x->info.size != 4)
@@ -180,39 +157,17 @@ int cli_quantize_array(const cli_quantize_state *s, cli_array *x, const char *pa
   return code;
 }
 
-/* A companion of the codes: its array, of the part's kind and shape, into the part's room. */
-static int load_part(cli_part *part, const char *path) {
-  cli_array x;
-  char *name = cli_companion(path, part->suffix);
-  if (!name || cli_array_load(&x, name)) {
-    free(name);
-    return CLI_BAD;
-  }
-  int code = CLI_OK;
-  size_t rows, cols, count = part->dims ? part->rows * part->cols : 1;
-  cli_matrix(&rows, &cols, x.info.dims, x.info.shape);
-  if (x.info.kind != part->kind || x.info.size != part->size)
-    code = cli_fail(name, "dtype %s is not what the format's %s have", npy_dtype(&x.info), part->suffix);
-  else if (x.info.count != count || (part->dims && (rows != part->rows || cols != part->cols)))
-    code = cli_fail(name, "%zu x %zu, the codes want %zu x %zu", rows, cols, part->rows, part->cols);
-  else if (cli_array_in_rows(&x))
-    code = CLI_BAD;
-  else
-    memcpy(part->data, x.data, count * part->size);
-  cli_array_free(&x);
-  free(name);
-  return code;
-}
-
 static int decode_loaded(const cli_quantize_state *s, cli_array *x, const char *in, const char *out) {
   const cli_target *t = &s->target;
-  cli_parts parts;
-  cli_job job = {x->name, {0}, 0, 0, {0}, {s->numeric.threads, 0, {0, 0}}, NULL, {0}, {0}};
+  cli_parts parts = {0};
+  cli_job job = {.name = x->name, .exec = {s->numeric.threads, 0, {0, 0}}};
   npy_info info = x->info;
   char name[CLI_TARGET_MAX];
   if (!t->kind->elementwise && cli_array_in_rows(x)) return CLI_BAD;
-  cli_matrix(&job.rows, &job.cols, x->info.dims, x->info.shape);
-  if (cli_parts_room(&parts, t, job.rows, job.cols)) return CLI_BAD;
+  cli_job_shape(&job, t, s->rows_out, x->info.dims, x->info.shape);
+  cli_parts_plan(&parts, t, &job);
+  if (cli_parts_spare(out, NULL, in, &parts, s->in_place)) return CLI_BAD;
+  if (cli_parts_room(&parts, t, &job)) return CLI_BAD;
   int code = CLI_OK;
   info.kind = 'f';
   info.big = 0;
@@ -223,7 +178,7 @@ static int decode_loaded(const cli_quantize_state *s, cli_array *x, const char *
                     npy_dtype(&x->info));
   else
     memcpy(parts.part[0].data, x->data, x->info.count * x->info.size);
-  for (int i = 1; i < parts.count && code == CLI_OK; i++) code = load_part(&parts.part[i], in);
+  if (code == CLI_OK) code = cli_parts_load(&parts, in);
   void *z = code == CLI_OK ? cli_room(info.count, info.size) : NULL;
   code = z ? t->kind->decode(z, info.size, &parts, t, &job) : CLI_BAD;
   if (code == CLI_OK) code = cli_array_save(out, &info, z);

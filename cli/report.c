@@ -99,6 +99,37 @@ static void tensors(FILE *out, const model_results *r, const model_result *total
   fputs("<td></td></tr></tfoot></table></div>\n", out);
 }
 
+static void short_rows(FILE *out, const model_results *r) {
+  size_t count = 0;
+  for (size_t i = 0; i < r->count; i++) count += r->list[i].shape.block != 0;
+  if (!count) return;
+  fputs(
+      "<h2 id=\"short\">Rows shorter than a block</h2>\n<p>A block does not go beyond its row, so that each of these "
+      "rows takes a scale of its own. <code>--rows out</code> puts all weights of an output channel into one row, as "
+      "convolutions of <code>halfulp.torch</code> have them.</p>\n<div class=\"wide\"><table class=\"sort\" "
+      "aria-labelledby=\"short\"><thead><tr><th scope=\"col\">tensor</th><th scope=\"col\">row</th>"
+      "<th scope=\"col\">block</th><th scope=\"col\">bits per element</th><th scope=\"col\">row, --rows out</th>"
+      "<th scope=\"col\">bits per element</th></tr></thead><tbody>\n",
+      out);
+  for (size_t i = 0; i < r->count; i++) {
+    const cli_row_shape *z = &r->list[i].shape;
+    if (!z->block) continue;
+    fputs("<tr>", out);
+    name_cell(out, r->list[i].tensor->name);
+    count_cell(out, z->cols);
+    count_cell(out, z->block);
+    number_cell(out, z->bits);
+    if (z->out_cols) {
+      count_cell(out, z->out_cols);
+      number_cell(out, z->out_bits);
+    } else {
+      fputs("<td data-v=\"0\">-</td><td data-v=\"0\">-</td>", out);
+    }
+    fputs("</tr>\n", out);
+  }
+  fputs("</tbody></table></div>\n", out);
+}
+
 static void events(FILE *out, const hu_events *e) {
   const struct {
     const char *name, *what;
@@ -195,9 +226,11 @@ static void page(FILE *out, const void *what) {
   fputs("<h2>SQNR by tensor</h2>\n", out);
   report_sqnr(out, r);
   tensors(out, r, &total);
+  short_rows(out, r);
   events(out, &total.events);
   copied(out, r);
   notes(out, &total);
+  model_result_free(&total);
   page_close(out, page_sorting);
 }
 

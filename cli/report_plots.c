@@ -19,7 +19,7 @@ void report_range(int *low, int *high, const model_result *x) {
   *low = MODEL_EXPONENTS;
   *high = -1;
   for (int i = 0; i < MODEL_EXPONENTS; i++) {
-    if (!x->before.counts[i] && !x->after.counts[i]) continue;
+    if (!model_count(&x->before, i) && !model_count(&x->after, i)) continue;
     if (i < *low) *low = i;
     *high = i;
   }
@@ -28,8 +28,8 @@ void report_range(int *low, int *high, const model_result *x) {
 static uint64_t most(const model_result *x) {
   uint64_t z = x->before.zeros > x->after.zeros ? x->before.zeros : x->after.zeros;
   for (int i = 0; i < MODEL_EXPONENTS; i++) {
-    if (x->before.counts[i] > z) z = x->before.counts[i];
-    if (x->after.counts[i] > z) z = x->after.counts[i];
+    if (model_count(&x->before, i) > z) z = model_count(&x->before, i);
+    if (model_count(&x->after, i) > z) z = model_count(&x->after, i);
   }
   return z ? z : 1;
 }
@@ -101,7 +101,7 @@ void report_exponents(FILE *out, const model_result *total) {
   draw_scale(&s, &a);
   draw_pair(&s, &a, LEFT, total->before.zeros, total->after.zeros);
   for (int i = low; i <= high; i++)
-    draw_pair(&s, &a, LEFT + (i - low + 2) * a.step, total->before.counts[i], total->after.counts[i]);
+    draw_pair(&s, &a, LEFT + (i - low + 2) * a.step, model_count(&total->before, i), model_count(&total->after, i));
   svg_line(&s, LEFT, a.foot, RIGHT, a.foot, GREY, 1);
   draw_labels(&s, &a, low, high);
   page_end_drawing(&s);
@@ -170,6 +170,7 @@ void report_sparkline(FILE *out, const model_result *x, int low, int high, size_
                      "Before and after, as in the drawing of all tensors.");
   axes a = {SPARK_WIDTH / (high - low + 3.0), SPARK_HEIGHT, SPARK_HEIGHT - 2, low, most(x)};
   draw_pair(&s, &a, 0, x->before.zeros, x->after.zeros);
-  for (int i = low; i <= high; i++) draw_pair(&s, &a, (i - low + 2) * a.step, x->before.counts[i], x->after.counts[i]);
+  for (int i = low; i <= high; i++)
+    draw_pair(&s, &a, (i - low + 2) * a.step, model_count(&x->before, i), model_count(&x->after, i));
   page_end_drawing(&s);
 }

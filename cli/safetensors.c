@@ -102,7 +102,8 @@ static int read_metadata(st_file *file, json_t *object, char *error) {
     st_entry *e = &file->metadata[file->entries++];
     e->key = strdup(key);
     e->value = strdup(json_string_value(value));
-    if (!e->key || !e->value) return wrong(error, "out of memory");
+    if (!e->key || !e->value || !st_place_set(&file->keys, key, file->entries - 1))
+      return wrong(error, "out of memory");
   }
   return 1;
 }
@@ -138,6 +139,7 @@ static int check_cover(st_file *file, size_t have, char *error) {
   for (size_t i = 0; i < file->count; i++) {
     const st_tensor *t = &file->tensors[i];
     st_printable(shown, t->name);
+    if (!st_place_set(&file->names, t->name, i)) return wrong(error, "out of memory");
     if (t->begin < end)
       return wrong(error, "tensor '%s': data_offsets: overlaps tensor '%s'", shown,
                    st_printable(before, file->tensors[i - 1].name));

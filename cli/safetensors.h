@@ -57,18 +57,22 @@ typedef struct st_entry {
   char *key, *value;
 } st_entry;
 
+/* Where the names are in a list: a JSON object from name to place, since jansson's are hashed. */
+struct json_t;
+
 /* All-zero: an empty file. Tensors are in the order of their bytes. */
 typedef struct st_file {
   st_tensor *tensors;
   st_entry *metadata;
   size_t count, entries, tensor_room, entry_room;
   size_t data; /* offset of the data in the file */
+  struct json_t *names, *keys;
 } st_file;
 
 /* 1 and *file (to be freed), or 0 and a sentence in error. */
 int st_parse(st_file *file, const uint8_t *bytes, size_t size, char error[ST_ERROR_MAX]);
 void st_free(st_file *file);
-/* NULL if there is none. */
+/* NULL if there is none. Neither takes longer the more there are; several threads may ask at a time. */
 const char *st_value(const st_file *file, const char *key);
 const st_tensor *st_find(const st_file *file, const char *name);
 
@@ -83,6 +87,12 @@ const char *st_layout(st_file *file);
 /* The 8 bytes and the header, padded with blanks to a multiple of 8; sets file->data. To be freed; NULL if out of
  * memory, or if a string is not UTF-8. */
 char *st_header(st_file *file, size_t *length);
+
+/* Names to places. st_place_set: 1, or 0: out of memory. st_place: of a name; SIZE_MAX: not there. To be freed by
+ * st_places_free. */
+int st_place_set(struct json_t **places, const char *name, size_t place);
+size_t st_place(const struct json_t *places, const char *name);
+void st_places_free(struct json_t **places);
 
 /* Elements and bytes of a shape, and the bits left over: 1, or 0 if they do not fit the address space. */
 int st_count(size_t *count, size_t *bytes, unsigned *odd, int dtype, uint32_t dims, const size_t *shape);

@@ -35,8 +35,11 @@ const char *st_shape(char text[ST_SHAPE_MAX], uint32_t dims, const size_t *shape
 
 const char *st_printable(char text[ST_NAME_MAX], const char *name) {
   size_t n = 0;
-  for (; name[n] && n < ST_NAME_MAX - 1; n++)
-    text[n] = (unsigned char)name[n] < 0x20 || name[n] == 0x7F ? '?' : name[n];
+  for (; name[n] && n < ST_NAME_MAX - 1; n++) {
+    const unsigned char *p = (const unsigned char *)name + n;
+    int second = n && p[-1] == 0xC2 && *p < 0xA0, first = *p == 0xC2 && p[1] >= 0x80 && p[1] < 0xA0; /* C1 */
+    text[n] = *p < 0x20 || *p == 0x7F || first || second ? '?' : name[n];
+  }
   /* A cut does not leave half a character. */
   while (name[n] && n && ((unsigned char)name[n] & 0xC0) == 0x80) n--;
   text[n] = 0;
@@ -54,19 +57,34 @@ void st_free(st_file *file) {
   }
   free(file->tensors);
   free(file->metadata);
+  st_places_free(&file->names);
+  st_places_free(&file->keys);
   memset(file, 0, sizeof *file);
 }
 
+int st_place_set(json_t **places, const char *name, size_t place) {
+  if (!*places) *places = json_object();
+  return *places && json_object_set_new_nocheck(*places, name, json_integer((json_int_t)place)) == 0;
+}
+
+size_t st_place(const json_t *places, const char *name) {
+  const json_t *place = json_object_get(places, name);
+  return place ? (size_t)json_integer_value(place) : SIZE_MAX;
+}
+
+void st_places_free(json_t **places) {
+  json_decref(*places);
+  *places = NULL;
+}
+
 const char *st_value(const st_file *file, const char *key) {
-  for (size_t i = 0; i < file->entries; i++)
-    if (!strcmp(file->metadata[i].key, key)) return file->metadata[i].value;
-  return NULL;
+  size_t i = st_place(file->keys, key);
+  return i == SIZE_MAX ? NULL : file->metadata[i].value;
 }
 
 const st_tensor *st_find(const st_file *file, const char *name) {
-  for (size_t i = 0; i < file->count; i++)
-    if (!strcmp(file->tensors[i].name, name)) return &file->tensors[i];
-  return NULL;
+  size_t i = st_place(file->names, name);
+  return i == SIZE_MAX ? NULL : &file->tensors[i];
 }
 
 int st_count(size_t *count, size_t *bytes, unsigned *odd, int dtype, uint32_t dims, const size_t *shape) {
@@ -102,7 +120,9 @@ int st_add(st_file *file, const char *name, int dtype, uint32_t dims, const size
   file->tensors = list;
   st_tensor t = {strdup(name), dtype, dims, malloc((dims ? dims : 1) * sizeof *shape), 0, 0, 0};
   unsigned odd = 0;
-  if (!t.name || !t.shape || !st_count(&t.count, &t.size, &odd, dtype, dims, shape) || odd) {
+  int good = t.name && t.shape && st_count(&t.count, &t.size, &odd, dtype, dims, shape) && !odd;
+  if (good && st_place(file->names, name) == SIZE_MAX) good = st_place_set(&file->names, name, file->count);
+  if (!good) {
     free(t.name);
     free(t.shape);
     return 0;
@@ -114,25 +134,22 @@ int st_add(st_file *file, const char *name, int dtype, uint32_t dims, const size
 
 int st_set(st_file *file, const char *key, const char *value) {
   char *copy = strdup(value), *name = NULL;
-  for (size_t i = 0; i < file->entries && copy; i++)
-    if (!strcmp(file->metadata[i].key, key)) {
-      free(file->metadata[i].value);
-      file->metadata[i].value = copy;
-      return 1;
-    }
+  size_t i = st_place(file->keys, key);
+  if (copy && i != SIZE_MAX) {
+    free(file->metadata[i].value);
+    file->metadata[i].value = copy;
+    return 1;
+  }
   st_entry *list = copy ? grown(file->metadata, file->entries, &file->entry_room, sizeof *list) : NULL;
   if (list) file->metadata = list;
   if (list) name = strdup(key);
-  if (!name) {
+  if (!name || !st_place_set(&file->keys, key, file->entries)) {
+    free(name);
     free(copy);
     return 0;
   }
   file->metadata[file->entries++] = (st_entry){name, copy};
   return 1;
-}
-
-static int by_name(const void *x, const void *y) {
-  return strcmp((*(const st_tensor *const *)x)->name, (*(const st_tensor *const *)y)->name);
 }
 
 static int by_size(const void *x, const void *y) {
@@ -142,16 +159,11 @@ static int by_size(const void *x, const void *y) {
   return strcmp(a->name, b->name);
 }
 
+/* A name that two have: the second is not where the first is. */
 static const char *find_twice(const st_file *file) {
-  const st_tensor **list = malloc((file->count + 1) * sizeof *list);
-  const char *twice = NULL;
-  if (!list) return NULL; /* the header will not fit, either */
-  for (size_t i = 0; i < file->count; i++) list[i] = &file->tensors[i];
-  qsort(list, file->count, sizeof *list, by_name);
-  for (size_t i = 1; i < file->count && !twice; i++)
-    if (!strcmp(list[i - 1]->name, list[i]->name)) twice = list[i]->name;
-  free(list);
-  return twice;
+  for (size_t i = 0; i < file->count; i++)
+    if (st_place(file->names, file->tensors[i].name) != i) return file->tensors[i].name;
+  return NULL;
 }
 
 const char *st_layout(st_file *file) {
@@ -161,40 +173,55 @@ const char *st_layout(st_file *file) {
   if (st_find(file, ST_METADATA)) return ST_METADATA;
   if (file->count) qsort(file->tensors, file->count, sizeof *file->tensors, by_size);
   for (size_t i = 0; i < file->count; i++) {
+    json_integer_set(json_object_get(file->names, file->tensors[i].name), (json_int_t)i);
     file->tensors[i].begin = end;
     end += file->tensors[i].size;
   }
   return NULL;
 }
 
-static json_t *entry_of(const st_tensor *t) {
-  json_t *entry = json_object(), *shape = json_array();
-  int bad = json_object_set_new(entry, "dtype", json_string(st_dtype_name(t->dtype)));
-  for (uint32_t i = 0; i < t->dims; i++) bad |= json_array_append_new(shape, json_integer((json_int_t)t->shape[i]));
-  bad |= json_object_set_new(entry, "shape", shape);
-  json_t *offsets = json_array();
-  bad |= json_array_append_new(offsets, json_integer((json_int_t)t->begin));
-  bad |= json_array_append_new(offsets, json_integer((json_int_t)(t->begin + t->size)));
-  bad |= json_object_set_new(entry, "data_offsets", offsets);
-  if (!bad) return entry;
-  json_decref(entry);
-  return NULL;
+/* Most strings need no escapes; the others are for jansson, which refuses what is not UTF-8. 1, or 0. */
+static int put_string(FILE *out, const char *text) {
+  const unsigned char *p = (const unsigned char *)text;
+  while (*p >= 0x20 && *p < 0x7F && *p != '"' && *p != '\\') p++;
+  if (!*p) return fprintf(out, "\"%s\"", text) > 0;
+  json_t *string = json_string(text);
+  int good = string && json_dumpf(string, out, JSON_ENCODE_ANY) == 0;
+  json_decref(string);
+  return good;
 }
 
+static int put_entry(FILE *out, const st_tensor *t) {
+  int good = put_string(out, t->name);
+  fprintf(out, ":{\"dtype\":\"%s\",\"shape\":[", st_dtype_name(t->dtype));
+  for (uint32_t i = 0; i < t->dims; i++) fprintf(out, "%s%zu", i ? "," : "", t->shape[i]);
+  fprintf(out, "],\"data_offsets\":[%zu,%zu]}", t->begin, t->begin + t->size);
+  return good;
+}
+
+/* To be freed; NULL: out of memory, or not UTF-8. */
 static char *header_text(const st_file *file) {
-  json_t *root = json_object(), *metadata = json_object();
-  int bad = !root || !metadata;
-  for (size_t i = 0; i < file->entries; i++)
-    bad |= json_object_set_new(metadata, file->metadata[i].key, json_string(file->metadata[i].value));
-  if (file->entries)
-    bad |= json_object_set_new(root, "__metadata__", metadata);
-  else
-    json_decref(metadata);
-  for (size_t i = 0; i < file->count; i++)
-    bad |= json_object_set_new(root, file->tensors[i].name, entry_of(&file->tensors[i]));
-  char *text = bad ? NULL : json_dumps(root, JSON_COMPACT);
-  json_decref(root);
-  return text;
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  int good = out != NULL;
+  if (!out) return NULL;
+  fputc('{', out);
+  if (file->entries) fputs("\"" ST_METADATA "\":{", out);
+  for (size_t i = 0; i < file->entries && good; i++) {
+    if (i) fputc(',', out);
+    good = put_string(out, file->metadata[i].key) && fputc(':', out) == ':' && put_string(out, file->metadata[i].value);
+  }
+  if (file->entries) fputs(file->count ? "}," : "}", out);
+  for (size_t i = 0; i < file->count && good; i++) {
+    if (i) fputc(',', out);
+    good = put_entry(out, &file->tensors[i]);
+  }
+  fputc('}', out);
+  good &= !ferror(out);
+  if (fclose(out) == 0 && good) return text;
+  free(text);
+  return NULL;
 }
 
 char *st_header(st_file *file, size_t *length) {

@@ -8,6 +8,13 @@
 #include "cli/cli.h"
 #include "cli/io.h"
 
+/* XML has no control characters, C0; DEL and C1 show nothing. How many bytes were taken. */
+static int put_text(FILE *out, const unsigned char *text) {
+  int wide = text[0] == 0xC2 && text[1] >= 0x80 && text[1] < 0xA0;
+  fputc(*text < 0x20 || *text == 0x7F || wide ? '?' : *text, out);
+  return 1 + wide;
+}
+
 void svg_escaped(FILE *out, const char *text) {
   for (; *text; text++) {
     if (*text == '&')
@@ -19,7 +26,7 @@ void svg_escaped(FILE *out, const char *text) {
     else if (*text == '"')
       fputs("&quot;", out);
     else
-      fputc((unsigned char)*text < 0x20 ? '?' : *text, out); /* XML has no control characters */
+      text += put_text(out, (const unsigned char *)text) - 1;
   }
 }
 

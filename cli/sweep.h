@@ -108,7 +108,7 @@ typedef struct sweep_row {
   size_t done;
   double accuracy, lowest, highest;                        /* mean and range on the test set */
   double training;                                         /* mean accuracy on the training set */
-  double loss[2], low, low_end, memory, skipped, promoted; /* means; memory: relative to the baseline's */
+  double loss[2], low, low_end, stored, skipped, promoted; /* means; stored: bytes, relative to the baseline's */
 } sweep_row;
 
 typedef struct sweep_summary {
@@ -116,9 +116,10 @@ typedef struct sweep_summary {
   const char *measure; /* "accuracy" or "R^2" */
   sweep_row *row;      /* the baseline, then each value */
   size_t rows;
+  int by_stored;            /* 1: the key changes what is stored, so that bytes decide which value is recommended */
   const sweep_row *best;    /* recommended; NULL: none */
   const sweep_row *nearest; /* the highest mean accuracy among values that are complete; NULL: none is */
-  char text[640];           /* the recommendation as sentences */
+  char text[1024];          /* the recommendation as sentences */
 } sweep_summary;
 
 int sweep_summarize(sweep_summary *z, const sweep *s);
@@ -129,16 +130,16 @@ void sweep_print_json(FILE *out, const void *summary);
 
 /* ---- page and drawings (sweep_report.c, sweep_plot.c) ---- */
 
-/* What is across: share of low elements, memory, or the values one after the other. */
-enum { SWEEP_BY_LOW, SWEEP_BY_MEMORY, SWEEP_BY_VALUE };
+/* What is across: share of low elements, stored bytes, or the values one after the other. */
+enum { SWEEP_BY_LOW, SWEEP_BY_STORED, SWEEP_BY_VALUE };
 void sweep_print_page(FILE *out, const void *summary);
 /* As a file of its own, and as a part of the page (near: only what is near the baseline). */
 int sweep_plot_write(const char *path, const sweep_summary *z, int by);
 void sweep_plot_part(FILE *out, const char *id, const sweep_summary *z, int by, int near);
-/* Is any element low in any run? Is memory another one than binary32's? Are there runs far below the others, so that a
- * second drawing is worth it? */
+/* Is any element low in any run? Are stored bytes others than binary32's? Are there runs far below the others, so that
+ * a second drawing is worth it? */
 int sweep_has_low(const sweep_summary *z);
-int sweep_has_memory(const sweep_summary *z);
+int sweep_has_stored(const sweep_summary *z);
 int sweep_has_far(const sweep_summary *z);
 
 #endif

@@ -219,7 +219,7 @@ static int work(jobs *z) {
   progress_end(&z->bar);
   release_signals(before);
   if (stopped) {
-    cli_fail(NULL, "stopped with %zu of %zu runs done; the same command goes on", sweep_count(z->sweep, SWEEP_DONE),
+    cli_fail(NULL, "stopped with %zu of %zu runs done; the same command continues", sweep_count(z->sweep, SWEEP_DONE),
              z->sweep->runs);
     raise(stopped);
   }

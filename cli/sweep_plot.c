@@ -35,7 +35,7 @@ typedef struct plot {
 /* ---- coordinates ---- */
 
 static double x_of(const plot *p, const sweep_row *r) {
-  return p->by == SWEEP_BY_LOW ? r->low : p->by == SWEEP_BY_MEMORY ? r->memory : (double)(r - p->z->row);
+  return p->by == SWEEP_BY_LOW ? r->low : p->by == SWEEP_BY_STORED ? r->stored : (double)(r - p->z->row);
 }
 
 static double x_of_run(const plot *p, const sweep_run *r) {
@@ -160,7 +160,7 @@ static void draw_values(plot *p) {
 
 static const char *across_text(const plot *p) {
   if (p->by == SWEEP_BY_VALUE) return p->z->sweep->key;
-  return p->by == SWEEP_BY_LOW ? "share of low elements, mean over the steps" : "memory, of binary32's";
+  return p->by == SWEEP_BY_LOW ? "share of low elements, mean over the steps" : "stored bytes, of binary32's";
 }
 
 static void draw_axes(plot *p) {
@@ -293,23 +293,46 @@ static int is_free(const boxes *z, box b) {
   return b.x - b.half_width > LEFT && b.x + b.half_width < RIGHT && b.y > TOP - 8 && b.y < FOOT - 4;
 }
 
-/* Above or below its point, else beside it; away from the line of means where there is one; over a seed's point only if
- * there is no other place; else the table has it. */
-static void draw_name(plot *p, const sweep_row *r, const char *text, boxes *taken, const boxes *seeds) {
-  static const double beside[][2] = {{0, -18}, {0, 19}, {1, 0}, {-1, 0}},
-                      lined[][2] = {{0, -18}, {0, 19}, {0, -38}, {0, 38}};
-  enum { PLACES = sizeof beside / sizeof *beside };
-  double half = 3.7 * (double)strlen(text), x = across(p, x_of(p, r)), y = down(p, r->accuracy);
-  int line = sweep_is_numeric(p->z->sweep);
+/* Where a name may stand, seen from its point: above, below, beside it; then further off, up and down beside it, with a
+ * line to it. Away from the line of means where there is one. x in half widths of the name. */
+typedef struct place {
+  double x, y;
+  int leads; /* 1: with a line */
+} place;
+enum { NEAR = 4, FAR = 24, PLACES = NEAR + FAR };
+
+static size_t places_of(place z[PLACES], int lined) {
+  static const place beside[NEAR] = {{0, -18, 0}, {0, 19, 0}, {1, 0, 0}, {-1, 0, 0}},
+                     along[NEAR] = {{0, -18, 0}, {0, 19, 0}, {0, -38, 0}, {0, 38, 0}};
+  memcpy(z, lined ? along : beside, sizeof beside);
+  for (int i = 0; i < FAR; i++) { /* one row further up and down at each turn, on either side */
+    double down = 16.0 * (i / 4 + 1);
+    z[NEAR + i] = (place){i & 1 ? -1 : 1, i & 2 ? down : -down, 1};
+  }
+  return PLACES;
+}
+
+/* The name at its place, and the line to the point's edge where it leads. */
+static void put_name(plot *p, const box *b, const place *at, double x, double y, const char *text) {
   char more[128];
   snprintf(more, sizeof more, "stroke=\"%s\" stroke-width=\"4\" stroke-linejoin=\"round\" paint-order=\"stroke\"",
            p->c->paper);
-  for (int i = 0; i < 2 * PLACES; i++) {
-    const double *place = line ? lined[i % PLACES] : beside[i % PLACES];
-    box b = {x + place[0] * (half + 12), y + place[1], half, 7};
-    if (!is_free(taken, b) || (i < PLACES && !is_free(seeds, b))) continue;
+  if (at->leads) svg_line(&p->s, b->x - at->x * (b->half_width + 1), b->y, x + 5 * at->x, y, p->c->soft, 1);
+  svg_text(&p->s, b->x, b->y + 4, 12, SVG_MIDDLE, p->c->ink, more, text);
+}
+
+/* At the first place that is free; over a seed's point only if there is no other one. */
+static void draw_name(plot *p, const sweep_row *r, const char *text, boxes *taken, const boxes *seeds) {
+  place places[PLACES];
+  size_t count = places_of(places, sweep_is_numeric(p->z->sweep));
+  double half = 3.7 * (double)strlen(text), x = across(p, x_of(p, r)), y = down(p, r->accuracy);
+  for (size_t i = 0; i < 2 * count; i++) {
+    const place *at = &places[i % count];
+    double gap = at->leads ? 24 : 13;
+    box b = {x + at->x * (half + gap), y + at->y, half, 7};
+    if (!is_free(taken, b) || (i < count && !is_free(seeds, b))) continue;
     add_box(taken, b);
-    svg_text(&p->s, b.x, b.y + 4, 12, SVG_MIDDLE, p->c->ink, more, text);
+    put_name(p, &b, at, x, y, text);
     return;
   }
 }
@@ -384,7 +407,7 @@ static void draw(plot *p) {
 }
 
 static const char *title_of(char text[160], const sweep_summary *z, int by) {
-  static const char *const against[] = {" against the share of low elements", " against memory", ""};
+  static const char *const against[] = {" against the share of low elements", " against stored bytes", ""};
   snprintf(text, 160, "%s%s, for values of %.80s", z->measure, against[by], z->sweep->key);
   return text;
 }

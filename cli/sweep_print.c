@@ -27,7 +27,7 @@ void sweep_print_table(FILE *out, const sweep_summary *z) {
   }
   if (width > 60) width = 60;
   fprintf(out, "%-*s %5s %9s %8s %8s %7s %7s %8s %9s\n", (int)width, z->sweep->key, "seeds", z->measure, "lowest",
-          "highest", "low", "memory", "skipped", "promoted");
+          "highest", "low", "stored", "skipped", "promoted");
   for (size_t i = 0; i < z->rows; i++) {
     const sweep_row *r = &z->row[i];
     fprintf(out, "%-*s %5zu", (int)width, shown(r), r->done);
@@ -35,7 +35,7 @@ void sweep_print_table(FILE *out, const sweep_summary *z) {
     cell(out, 8, 4, r->lowest);
     cell(out, 8, 4, r->highest);
     cell(out, 7, 4, r->low);
-    cell(out, 7, 4, r->memory);
+    cell(out, 7, 4, r->stored);
     cell(out, 8, 1, r->skipped);
     cell(out, 9, 1, r->promoted);
     fputs(r == z->best ? "  *\n" : "\n", out);
@@ -66,13 +66,13 @@ static void csv_number(FILE *out, double x) {
 void sweep_print_csv(FILE *out, const void *summary) {
   const sweep_summary *z = summary;
   fputs(
-      "key,value,seeds,measure,mean,lowest,highest,training_mean,loss_training,loss_test,low_mean,low_end,memory,"
+      "key,value,seeds,measure,mean,lowest,highest,training_mean,loss_training,loss_test,low_mean,low_end,stored,"
       "skipped,promoted,recommended\n",
       out);
   for (size_t i = 0; i < z->rows; i++) {
     const sweep_row *r = &z->row[i];
     const double numbers[] = {r->accuracy, r->lowest,  r->highest, r->training, r->loss[0], r->loss[1],
-                              r->low,      r->low_end, r->memory,  r->skipped,  r->promoted};
+                              r->low,      r->low_end, r->stored,  r->skipped,  r->promoted};
     csv_text(out, r->value ? z->sweep->key : "");
     fputc(',', out);
     csv_text(out, r->value ? r->value : "baseline");
@@ -134,7 +134,7 @@ static void json_row(FILE *out, const sweep_summary *z, const sweep_row *r) {
     double x;
   } list[] = {{"mean", r->accuracy},          {"lowest", r->lowest},         {"highest", r->highest},
               {"training_mean", r->training}, {"loss_training", r->loss[0]}, {"loss_test", r->loss[1]},
-              {"low_mean", r->low},           {"low_end", r->low_end},       {"memory", r->memory},
+              {"low_mean", r->low},           {"low_end", r->low_end},       {"stored", r->stored},
               {"skipped", r->skipped},        {"promoted", r->promoted}};
   fputs("\n    {", out);
   json_text(out, "value", r->value);

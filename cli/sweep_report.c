@@ -50,7 +50,7 @@ static const char foot[] = "</tbody></table></div>\n";
 static void values(FILE *out, const sweep_summary *z) {
   const sweep *s = z->sweep;
   const char *const columns[] = {s->key,        "seeds",         z->measure,  "lowest",   "highest",
-                                 "on training", "training loss", "low, mean", "low, end", "memory, of binary32's",
+                                 "on training", "training loss", "low, mean", "low, end", "stored, of binary32's",
                                  "skipped",     "promoted",      NULL};
   head(out, "values", "Values", columns);
   for (size_t i = 0; i < z->rows; i++) {
@@ -59,7 +59,7 @@ static void values(FILE *out, const sweep_summary *z) {
       int places;
       double x;
     } cells[] = {{4, r->accuracy}, {4, r->lowest},  {4, r->highest}, {4, r->training}, {4, r->loss[0]},
-                 {4, r->low},      {4, r->low_end}, {4, r->memory},  {1, r->skipped},  {1, r->promoted}};
+                 {4, r->low},      {4, r->low_end}, {4, r->stored},  {1, r->skipped},  {1, r->promoted}};
     fputs("<tr>", out);
     text_cell(out, r->value ? r->value : "(binary32)");
     count_cell(out, r->done);
@@ -145,15 +145,15 @@ static void runs(FILE *out, const sweep_summary *z) {
 
 /* ---- keys ---- */
 
-/* Those that were set to something else than usual, of a run with a value. */
+/* Those that are not at their defaults, of a run with a value. */
 static void keys(FILE *out, const sweep_summary *z) {
   const char *const columns[] = {"key", "value", NULL};
   const sweep_run *r = &z->sweep->run[z->sweep->seeds];
-  head(out, "keys", "Keys that are not as usual", columns);
+  head(out, "keys", "Keys that are not at their defaults", columns);
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key k = hu_trainer_key_at(i);
     const char *value = hu_trainer_get(r->trainer, k.name);
-    if (strcmp(k.name, "run.seed") == 0 || strcmp(value, k.usual) == 0) continue;
+    if (strcmp(k.name, "run.seed") == 0 || strcmp(value, k.by_default) == 0) continue;
     fputs("<tr>", out);
     text_cell(out, k.name);
     text_cell(out, strcmp(k.name, z->sweep->key) == 0 ? "(varied)" : value);
@@ -165,8 +165,8 @@ static void keys(FILE *out, const sweep_summary *z) {
 /* ---- the page ---- */
 
 static void drawing(FILE *out, const sweep_summary *z, int by) {
-  static const char *const names[] = {"Accuracy and low elements", "Accuracy and memory", "Accuracy"};
-  static const char *const ids[][2] = {{"low", "low-all"}, {"memory", "memory-all"}, {"value", "value-all"}};
+  static const char *const names[] = {"Accuracy and low elements", "Accuracy and stored bytes", "Accuracy"};
+  static const char *const ids[][2] = {{"low", "low-all"}, {"stored", "stored-all"}, {"value", "value-all"}};
   int far = sweep_has_far(z);
   fprintf(out, "<h2>%s</h2>\n", names[by]);
   sweep_plot_part(out, ids[by][0], z, by, far);
@@ -177,10 +177,10 @@ static void drawing(FILE *out, const sweep_summary *z, int by) {
 }
 
 static void drawings(FILE *out, const sweep_summary *z) {
-  int low = sweep_has_low(z), memory = sweep_has_memory(z);
+  int low = sweep_has_low(z), stored = sweep_has_stored(z);
   if (low) drawing(out, z, SWEEP_BY_LOW);
-  if (memory) drawing(out, z, SWEEP_BY_MEMORY);
-  if (!low && !memory) drawing(out, z, SWEEP_BY_VALUE);
+  if (stored) drawing(out, z, SWEEP_BY_STORED);
+  if (!low && !stored) drawing(out, z, SWEEP_BY_VALUE);
 }
 
 static void cards(FILE *out, const sweep_summary *z) {
@@ -206,10 +206,14 @@ static void words(FILE *out) {
   fputs(
       "<h2>Words</h2>\n<p>Accuracy: share of right answers on the test set at the end of the run, with all its "
       "roundings; a point is a hundredth. Low: share of elements of all tensors of a step that are in the low format, "
-      "as mean over the steps and at the end; promotions make it smaller. Memory: bits of all tensors of a step in "
-      "their formats, mean over the steps, over those of binary32. Skipped: steps left out by the loss scale. "
-      "Recommended is the value with the least memory among those whose mean over all seeds is not more than the "
-      "accepted loss below that of binary32.</p>\n",
+      "as mean over the steps and at the end; promotions make it smaller. Stored: bytes of the tensors of a step in "
+      "the "
+      "formats in which they are kept (values, weights, the gradients of both, the state of the optimizer), mean over "
+      "the steps, over those of binary32. Operands that are rounded on their way into a product are not counted: a "
+      "system that rounds nothing else stores binary32. Skipped: steps left out by the loss scale. Recommended is, "
+      "among "
+      "the values whose mean over all seeds is not more than the accepted loss below that of binary32, the one that "
+      "stores the fewest bytes; where the key does not change these, the most accurate one.</p>\n",
       out);
 }
 

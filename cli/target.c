@@ -55,9 +55,14 @@ const char *cli_target_name(char text[CLI_TARGET_MAX], const cli_target *target)
   return text;
 }
 
-int cli_parts_room(cli_parts *parts, const cli_target *target, size_t rows, size_t cols) {
+void cli_parts_plan(cli_parts *parts, const cli_target *target, const cli_job *job) {
   memset(parts, 0, sizeof *parts);
-  target->kind->layout(parts, target, rows, cols);
+  target->kind->layout(parts, target, job->rows, job->cols);
+  parts->turn = job->turn;
+}
+
+int cli_parts_room(cli_parts *parts, const cli_target *target, const cli_job *job) {
+  cli_parts_plan(parts, target, job);
   for (int i = 0; i < parts->count; i++) {
     cli_part *p = &parts->part[i];
     p->data = cli_room(p->dims ? p->rows * p->cols : 1, p->size);
@@ -107,7 +112,7 @@ hu_status cli_unpack_rows(const cli_parts *z, const uint8_t *x, const cli_target
 
 int cli_values_by_codes(void *z, unsigned size, const cli_target *target, cli_job *job) {
   cli_parts parts;
-  if (cli_parts_room(&parts, target, job->rows, job->cols)) return CLI_BAD;
+  if (cli_parts_room(&parts, target, job)) return CLI_BAD;
   int code = target->kind->encode(&parts, target, job);
   if (code == CLI_OK) code = target->kind->decode(z, size, &parts, target, job);
   cli_parts_free(&parts);
@@ -155,15 +160,6 @@ void cli_widen(void *z, size_t count) {
     double y = x;
     memcpy(bytes + i * sizeof y, &y, sizeof y);
   }
-}
-
-void cli_matrix(size_t *rows, size_t *cols, uint32_t dims, const size_t *shape) {
-  *rows = 1;
-  *cols = dims ? shape[dims - 1] : 1;
-  for (uint32_t i = 0; i + 1 < dims; i++) *rows *= shape[i];
-  /* Empty arrays may have sides beyond all counting. */
-  for (uint32_t i = 0; i < dims; i++)
-    if (!shape[i]) *rows = *cols = 0;
 }
 
 void cli_print_blocks(FILE *out, const char *indent, const cli_blocks *b) {

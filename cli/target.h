@@ -2,7 +2,8 @@
 /* cli/target.h - what -f may name for arrays: kinds of number systems behind one table (target.c), a file each.
  *
  * An array of any rank is a matrix here: its last axis is the row, all axes before it count the rows; an array of one
- * axis is one row, a scalar 1 x 1. */
+ * axis is one row, a scalar 1 x 1. With --rows out the first axis of an array of three or more counts the rows, and a
+ * row holds the others in the order of a convolution's patch: the second axis, the channels, is the fastest. */
 #ifndef HALFULP_CLI_TARGET_H
 #define HALFULP_CLI_TARGET_H
 
@@ -36,11 +37,18 @@ typedef struct cli_blocks {
   double scale_low, scale_high;                      /* of the scales that are numbers */
 } cli_blocks;
 
+/* How a row of the matrix lies in the array: as it is, or `channels` x `places` of it turned into places x channels.
+ * Codes, values and errors are in the array's own order; blocks, scales and random words in the matrix's. */
+typedef struct cli_turn {
+  size_t channels, places; /* 0: as it is */
+} cli_turn;
+
 /* One array to be brought into a target. */
 typedef struct cli_job {
   const char *name; /* for error lines */
   cli_source x;
   size_t rows, cols;
+  cli_turn turn;
   hu_mode mode;
   hu_exec exec;
   const float *amax; /* NULL: the array's own */
@@ -64,6 +72,7 @@ typedef struct cli_parts {
   unsigned width;                 /* bits of a code */
   size_t packed_rows, packed_row; /* the packed codes: rows, bytes of one; 0: wider than 8 bits, not packed */
   double bits;                    /* of all that is stored, packed */
+  cli_turn turn;                  /* of part 0 */
 } cli_parts;
 
 struct cli_target_kind {
@@ -93,8 +102,10 @@ int cli_preset_mode(cli_numeric *numeric, const cli_target *target);
 int cli_target_fail(const char *text, hu_status status, size_t where);
 /* The name to show: as given, where a name was given. */
 const char *cli_target_name(char text[CLI_TARGET_MAX], const cli_target *target);
-/* Layout and room for every part. 0, or an exit code after an error line; then there is nothing to free. */
-int cli_parts_room(cli_parts *parts, const cli_target *target, size_t rows, size_t cols);
+/* The parts of an array, without room. */
+void cli_parts_plan(cli_parts *parts, const cli_target *target, const cli_job *job);
+/* The same with room for every part. 0, or an exit code after an error line; then there is nothing to free. */
+int cli_parts_room(cli_parts *parts, const cli_target *target, const cli_job *job);
 void cli_parts_free(cli_parts *parts);
 /* Part 0 and the packed layout of codes in rows that begin at a byte; then these are all. */
 void cli_codes_layout(cli_parts *parts, unsigned width, unsigned storage, size_t rows, size_t cols);
@@ -110,6 +121,23 @@ const float *cli_job_floats(float **owned, const cli_job *job);
 void cli_widen(void *z, size_t count);
 /* The matrix that an array of this shape is; 0 x 0 if it is empty. */
 void cli_matrix(size_t *rows, size_t *cols, uint32_t dims, const size_t *shape);
+/* Rows, columns and turn of a job; rows_out: as --rows out has them, for formats with blocks. 1: this changed them. */
+int cli_job_shape(cli_job *job, const cli_target *target, int rows_out, uint32_t dims, const size_t *shape);
+/* Elements of `size` bytes in the matrix's order (back = 0), or from there in the array's. z and x do not overlap. */
+void cli_turn_rows(void *z, const void *x, size_t rows, cli_turn turn, int back, unsigned size);
+/* Rows that are shorter than a block: each takes a scale of its own, and more bits than the format says. */
+typedef struct cli_row_shape {
+  size_t rows, cols;
+  size_t block;    /* columns of a block, more than a row has; 0: rows are as long as blocks, or there are none */
+  double bits;     /* per element, scales among them */
+  size_t out_rows; /* with --rows out, where that makes rows longer; else 0 */
+  size_t out_cols;
+  double out_bits;
+} cli_row_shape;
+cli_row_shape cli_row_shape_of(const cli_target *target, const cli_job *job, uint32_t dims, const size_t *shape);
+/* One sentence on short rows; ", "matrix": [...], ..." of any. */
+void cli_print_row_shape(FILE *out, const cli_row_shape *shape);
+void cli_json_row_shape(FILE *out, const cli_row_shape *shape);
 
 void cli_print_blocks(FILE *out, const char *indent, const cli_blocks *blocks);
 void cli_json_blocks(FILE *out, const cli_blocks *blocks);

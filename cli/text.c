@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/numbers.h"
 
 const char *cli_format_name(char text[CLI_NAME_MAX], hu_format f) {
   const char *id = hu_format_id(f);
@@ -51,10 +52,13 @@ void cli_json_string(FILE *out, const char *text) {
 }
 
 void cli_json_double(FILE *out, double x) {
-  if (isfinite(x))
-    fprintf(out, "%.17g", x);
-  else
+  char text[NUMBER_TEXT_MAX];
+  if (!isfinite(x))
     fputs("null", out);
+  else if (fabs(x) < 0x1p53 && x == floor(x))
+    fprintf(out, "%.0f", x);
+  else
+    fputs(number_decimal(text, x), out);
 }
 
 enum { EVENT_KINDS = 10 };

@@ -38,6 +38,9 @@ enum {
   SEEN_COLUMNS
 };
 
+/* Steps to a row of the log, epochs to an evaluation, if nothing else is asked for. */
+enum { TRAIN_EVERY = 10, TRAIN_EVALUATE = 1 };
+
 /* Sums over all steps, and the exponents of gradients of values, loss scale included, in the steps that are logged. */
 typedef struct train_totals {
   hu_update_counts updates;
@@ -46,6 +49,10 @@ typedef struct train_totals {
   uint64_t samples; /* steps whose gradients are counted: the rows of log.csv */
   uint64_t seen;    /* rows of evaluations.csv */
   uint64_t gradients[HU_EXPONENTS];
+  /* What only the end of the run asked for, and a longer run does not have: 0 or 1 of these rows, and the gradients of
+   * that one, which are not among those above. */
+  uint64_t end_samples, end_seen;
+  uint64_t end_gradients[HU_EXPONENTS];
 } train_totals;
 
 typedef struct train_run {
@@ -53,9 +60,10 @@ typedef struct train_run {
   const char *config;  /* path */
   const char *data;    /* folder; NULL: the configuration's own */
   const char *out;     /* folder */
+  int out_asked;       /* by --out */
   const char *threads; /* NULL: as the configuration says */
   uint64_t every, checkpoint, evaluate;
-  int checkpoint_asked, resume, json, keys;
+  int checkpoint_asked, resume, overwrite, json, keys;
   int lock; /* the open folder; -1: not yet */
   const char **sets;
   size_t set_count;
@@ -63,7 +71,7 @@ typedef struct train_run {
   train_totals totals;
   hu_trainer_report last; /* of the last step; step 0: none has been done */
   progress bar;
-  char note[160];
+  char note[240];
 } train_run;
 
 /* 0, or an exit code after an error line, each. */
@@ -73,31 +81,39 @@ int train_steps(train_run *r, int *stopped);
 
 /* Paths of the files in the folder; to be freed, NULL after an error line. */
 char *train_path(const train_run *r, const char *name);
-/* The two tables of the run; fresh ones, or those of a stopped run up to step `at`, refused
- * where rows are missing that its checkpoint counts (train_log.c). */
+/* The two tables of the run; fresh ones, or those of an earlier one up to step `at`, refused where rows are missing
+ * that its checkpoint counts. Where that was its end, and is not the end of this run, what only the end asked for is
+ * left out (train_log.c). */
 int train_log_begin(train_run *r);
 int train_log_resume(train_run *r, uint64_t at);
 /* What is in the tables is on the disk: before a checkpoint, which is never ahead of them. */
 int train_log_sync(const train_run *r);
 int train_log_step(train_run *r, const hu_trainer_report *report);
-/* The net seen now; a row of evaluations.csv. */
-int train_log_evaluation(train_run *r);
+/* The net seen now; a row of evaluations.csv. at_end: only the end of the run asks for it. */
+int train_log_evaluation(train_run *r, int at_end);
 /* exponents.csv: what hu_exponents_of counts, of gradients and of the weights as they are now. */
 int train_log_exponents(const train_run *r);
-/* Adds the gradients of all values that have some: of neither inputs nor the loss. */
-void train_sample_gradients(train_run *r);
+/* Adds the gradients of all values that have some: of neither inputs nor the loss. at_end: as above. */
+void train_sample_gradients(train_run *r, int at_end);
+/* All that were added. */
+void train_gradients(const train_run *r, uint64_t z[HU_EXPONENTS]);
 void train_weights(const train_run *r, uint64_t z[HU_EXPONENTS]);
 
-/* checkpoint.safetensors (train_checkpoint.c). Refused: one of another configuration, naming the key. */
+/* checkpoint.safetensors (train_checkpoint.c). Refused: one of another configuration, naming the key; the length of the
+ * run may be another one where its steps stay the same (hu_trainer_resume). */
 int train_checkpoint(const train_run *r);
 int train_resume(train_run *r);
-/* 1: the folder has one of a run that was not at its end; its step and length. 0: none, or one that is. */
-int train_unfinished(const train_run *r, uint64_t *step, uint64_t *steps);
+/* What of an earlier run is in the folder: nothing that would be lost; one that was stopped, or had come to its end,
+ * with its step and length; files that do not say. */
+enum { TRAIN_FOUND_NOTHING, TRAIN_FOUND_STOPPED, TRAIN_FOUND_ENDED, TRAIN_FOUND_FILES };
+int train_found(const train_run *r, uint64_t *step, uint64_t *steps);
 
 /* What standard output gets (train_print.c), report.html (train_report.c). */
 void train_print_keys(FILE *out, int json);
 void train_print(FILE *out, const train_run *r, double seconds);
 void train_json(FILE *out, const train_run *r, double seconds);
+/* After a signal: where the run is, and the command that continues it, to be copied into a shell. */
+void train_print_stopped(FILE *out, const train_run *r, const char *by);
 int train_report(const train_run *r);
 /* Steps not taken; mean of the shares of low elements. */
 uint64_t train_skipped(const train_run *r);

@@ -60,21 +60,53 @@ static char *lines_of_json(const json_t *object) {
   return NULL;
 }
 
+static json_t *json_of_counts(const uint64_t counts[HU_EXPONENTS]) {
+  json_t *list = json_array();
+  for (int i = 0; i < HU_EXPONENTS && list; i++) {
+    if (!json_array_append_new(list, json_integer((json_int_t)counts[i]))) continue;
+    json_decref(list);
+    list = NULL;
+  }
+  return list;
+}
+
 static char *totals_text(const train_run *r) {
   const train_totals *z = &r->totals;
   char low[64];
   snprintf(low, sizeof low, "%a", z->low); /* exact; a sum that goes on has the same bits */
-  json_t *exponents = json_array();
-  int bad = !exponents;
-  for (int i = 0; i < HU_EXPONENTS; i++)
-    bad |= json_array_append_new(exponents, json_integer((json_int_t)z->gradients[i]));
-  json_t *object = json_pack("{s:I,s:I,s:I,s:s,s:I,s:I,s:I,s:I,s:o}", "steps", (json_int_t)hu_trainer_steps(r->t),
-                             "moved", (json_int_t)z->updates.moved, "lost", (json_int_t)z->updates.lost, "low", low,
-                             "overflow", (json_int_t)z->overflow, "underflow", (json_int_t)z->underflow, "samples",
-                             (json_int_t)z->samples, "evaluations", (json_int_t)z->seen, "gradients", exponents);
-  char *text = bad ? NULL : json_dumps(object, JSON_COMPACT);
+  json_t *object =
+      json_pack("{s:I,s:I,s:I,s:s,s:I,s:I,s:I,s:I,s:o}", "steps", (json_int_t)hu_trainer_steps(r->t), "moved",
+                (json_int_t)z->updates.moved, "lost", (json_int_t)z->updates.lost, "low", low, "overflow",
+                (json_int_t)z->overflow, "underflow", (json_int_t)z->underflow, "samples", (json_int_t)z->samples,
+                "evaluations", (json_int_t)z->seen, "gradients", json_of_counts(z->gradients));
+  if (object && (z->end_samples || z->end_seen)) {
+    json_t *end = json_pack("{s:I,s:I,s:o}", "samples", (json_int_t)z->end_samples, "evaluations",
+                            (json_int_t)z->end_seen, "gradients", json_of_counts(z->end_gradients));
+    if (json_object_set_new(object, "end", end)) {
+      json_decref(object);
+      object = NULL;
+    }
+  }
+  char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
   json_decref(object);
   return text;
+}
+
+static int read_counts(uint64_t counts[HU_EXPONENTS], const json_t *list) {
+  if (json_array_size(list) != HU_EXPONENTS) return 0;
+  for (size_t i = 0; i < HU_EXPONENTS; i++) counts[i] = (uint64_t)json_integer_value(json_array_get(list, i));
+  return 1;
+}
+
+static int read_end(train_totals *z, json_t *end) {
+  json_int_t samples, seen;
+  json_t *list;
+  if (!end) return 1;
+  if (json_unpack(end, "{s:I,s:I,s:o}", "samples", &samples, "evaluations", &seen, "gradients", &list)) return 0;
+  if (samples < 0 || samples > 1 || seen < 0 || seen > 1) return 0;
+  z->end_samples = (uint64_t)samples;
+  z->end_seen = (uint64_t)seen;
+  return z->end_samples <= z->samples && z->end_seen <= z->seen && read_counts(z->end_gradients, list);
 }
 
 static int read_totals(train_totals *z, const char *text) {
@@ -84,17 +116,14 @@ static int read_totals(train_totals *z, const char *text) {
   int good = object && !json_unpack(object, "{s:I,s:I,s:s,s:I,s:I,s:I,s:I,s:o}", "moved", &moved, "lost", &lost, "low",
                                     &low, "overflow", &overflow, "underflow", &underflow, "samples", &samples,
                                     "evaluations", &seen, "gradients", &exponents);
-  good = good && json_array_size(exponents) == HU_EXPONENTS;
   if (good) {
-    *z = (train_totals){{(uint64_t)moved, (uint64_t)lost},
-                        strtod(low, NULL),
-                        (uint64_t)overflow,
-                        (uint64_t)underflow,
-                        (uint64_t)samples,
-                        (uint64_t)seen,
-                        {0}};
-    for (size_t i = 0; i < HU_EXPONENTS; i++)
-      z->gradients[i] = (uint64_t)json_integer_value(json_array_get(exponents, i));
+    *z = (train_totals){.updates = {(uint64_t)moved, (uint64_t)lost},
+                        .low = strtod(low, NULL),
+                        .overflow = (uint64_t)overflow,
+                        .underflow = (uint64_t)underflow,
+                        .samples = (uint64_t)samples,
+                        .seen = (uint64_t)seen};
+    good = read_counts(z->gradients, exponents) && read_end(z, json_object_get(object, "end"));
   }
   json_decref(object);
   return good;
@@ -181,7 +210,8 @@ static int open_it(opened *o, const train_run *r) {
   return status;
 }
 
-/* Before tensors are compared: another model is told by its key, not by a tensor that is missing. */
+/* Before tensors are compared: another model is told by its key, not by a tensor that is missing. The trainer looks at
+ * lengths, which may differ. */
 static int check_keys(const opened *o, const train_run *r) {
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key k = hu_trainer_key_at(i);
@@ -189,7 +219,11 @@ static int check_keys(const opened *o, const train_run *r) {
     const char *there = json_string_value(json_object_get(o->state, k.name));
     if (!k.weights || !strcmp(here, there ? there : "")) continue;
     if (!there) return cli_fail(o->path, "a checkpoint of another configuration: it has no %s", k.name);
-    return cli_fail(o->path, "a checkpoint of another configuration: %s is '%s' there, '%s' here", k.name, there, here);
+    if (!strcmp(k.name, "run.epochs") || !strcmp(k.name, "run.steps")) continue;
+    return cli_fail(
+        o->path,
+        "a checkpoint of another configuration: %s is '%s' there, '%s' here; config.ini beside it has its keys", k.name,
+        there, here);
   }
   return CLI_OK;
 }
@@ -230,27 +264,47 @@ int train_resume(train_run *r) {
   return status;
 }
 
-int train_unfinished(const train_run *r, uint64_t *step, uint64_t *steps) {
-  char *path = train_path(r, FILE_NAME), error[ST_ERROR_MAX];
+/* Its step and the length of its run; 0: it does not say. */
+static int read_length(const char *path, uint64_t *step, uint64_t *steps) {
+  char error[ST_ERROR_MAX];
   cli_bytes bytes = {0};
   st_file file = {0};
-  json_int_t of = 0;
-  struct stat info; /* what is no file that can be read is reported when it is to be written anew */
-  int there = path && !stat(path, &info) && S_ISREG(info.st_mode) && !access(path, R_OK);
-  there = there && !cli_bytes_read(&bytes, path);
-  *step = *steps = 0;
-  if (there && st_parse(&file, bytes.data, bytes.size, error)) {
+  json_t *a = NULL, *b = NULL;
+  if (cli_bytes_read(&bytes, path)) return 0;
+  if (st_parse(&file, bytes.data, bytes.size, error)) {
     const char *state = st_value(&file, "state"), *totals = st_value(&file, "totals");
-    json_t *a = state ? json_loads(state, 0, NULL) : NULL, *b = totals ? json_loads(totals, 0, NULL) : NULL;
-    const char *at = json_string_value(json_object_get(a, "step"));
-    if (at) *step = strtoull(at, NULL, 10);
-    of = json_integer_value(json_object_get(b, "steps"));
-    json_decref(a);
-    json_decref(b);
+    a = state ? json_loads(state, 0, NULL) : NULL;
+    b = totals ? json_loads(totals, 0, NULL) : NULL;
   }
-  *steps = (uint64_t)of;
+  const char *at = json_string_value(json_object_get(a, "step"));
+  const json_t *of = json_object_get(b, "steps");
+  int good = at && json_is_integer(of);
+  *step = good ? strtoull(at, NULL, 10) : 0;
+  *steps = good ? (uint64_t)json_integer_value(of) : 0;
+  json_decref(a);
+  json_decref(b);
   st_free(&file);
-  if (there) cli_bytes_free(&bytes);
+  cli_bytes_free(&bytes);
+  return good;
+}
+
+/* 1: something of this name is in the folder; -1: out of memory. */
+static int is_there(const train_run *r, const char *name, int *is_file) {
+  struct stat info;
+  char *path = train_path(r, name);
+  int there = path ? !lstat(path, &info) : -1;
+  *is_file = there == 1 && !stat(path, &info) && S_ISREG(info.st_mode) && !access(path, R_OK);
   free(path);
-  return *step < *steps;
+  return there;
+}
+
+int train_found(const train_run *r, uint64_t *step, uint64_t *steps) {
+  int is_file, ignored, checkpoint = is_there(r, FILE_NAME, &is_file), report = is_there(r, "report.html", &ignored);
+  *step = *steps = 0;
+  if (!checkpoint && !report) return TRAIN_FOUND_NOTHING;
+  char *path = is_file ? train_path(r, FILE_NAME) : NULL;
+  int known = path && read_length(path, step, steps);
+  free(path);
+  if (!known) return TRAIN_FOUND_FILES;
+  return *step < *steps ? TRAIN_FOUND_STOPPED : TRAIN_FOUND_ENDED;
 }

@@ -2,6 +2,7 @@
 /* What a training run writes down as it goes: log.csv and log.jsonl, evaluations.csv, exponents.csv. See train.h. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/io.h"
@@ -61,18 +62,29 @@ int train_log_begin(train_run *r) {
 }
 
 /* A checkpoint knows how many rows there were: nothing of a log that lost some is written anew. */
-static int resume_table(table *t, uint64_t at, uint64_t rows) {
-  int status = table_read_back(t, (double)at);
+static int resume_table(table *t, double at, uint64_t rows) {
+  int status = table_read_back(t, at);
   if (status != CLI_OK) return status;
   if (t->rows >= rows) return CLI_OK;
-  return cli_fail(t->csv, "has %zu rows up to the checkpoint's step %llu, where there were %llu", t->rows,
-                  (unsigned long long)at, (unsigned long long)rows);
+  return cli_fail(t->csv, "has %zu rows up to the checkpoint's step %.0f, where there were %llu", t->rows, at,
+                  (unsigned long long)rows);
+}
+
+/* The run continues behind what was its end. */
+static void forget_end(train_totals *z) {
+  z->samples -= z->end_samples;
+  z->seen -= z->end_seen;
+  z->end_samples = z->end_seen = 0;
+  memset(z->end_gradients, 0, sizeof z->end_gradients);
 }
 
 int train_log_resume(train_run *r, uint64_t at) {
-  int status = start(r);
-  if (status == CLI_OK) status = resume_table(&r->log, at, r->totals.samples);
-  if (status == CLI_OK) status = resume_table(&r->seen, at, r->totals.seen);
+  train_totals *z = &r->totals;
+  int more = !hu_trainer_done(r->t), status = start(r);
+  double log_to = (double)at - (more && z->end_samples ? 1 : 0), seen_to = (double)at - (more && z->end_seen ? 1 : 0);
+  if (more) forget_end(z);
+  if (status == CLI_OK) status = resume_table(&r->log, log_to, z->samples);
+  if (status == CLI_OK) status = resume_table(&r->seen, seen_to, z->seen);
   if (status == CLI_OK) status = table_rewrite(&r->log);
   return status == CLI_OK ? table_rewrite(&r->seen) : status;
 }
@@ -112,7 +124,7 @@ int train_log_step(train_run *r, const hu_trainer_report *report) {
   return table_add(&r->log, row);
 }
 
-int train_log_evaluation(train_run *r) {
+int train_log_evaluation(train_run *r, int at_end) {
   hu_trainer_seen training, test;
   uint64_t at = hu_trainer_at(r->t);
   hu_status s = hu_trainer_evaluate(r->t, HU_ON_TRAINING, &training);
@@ -123,6 +135,7 @@ int train_log_evaluation(train_run *r) {
                                     training.r2,   test.loss,
                                     test.accuracy, test.r2};
   r->totals.seen++;
+  r->totals.end_seen = at_end;
   return table_add(&r->seen, row);
 }
 
@@ -131,13 +144,19 @@ const double *train_last_seen(const train_run *r) {
 }
 
 /* Of what operators made: inputs have none that is computed, nor has the loss, which is the last value. */
-void train_sample_gradients(train_run *r) {
+void train_sample_gradients(train_run *r, int at_end) {
+  uint64_t *z = at_end ? r->totals.end_gradients : r->totals.gradients;
   hu_net *net = hu_trainer_net(r->t);
   for (int i = 0; i < hu_net_values(net) - 1; i++) {
     hu_net_tensor x = hu_net_value(net, i);
-    if (x.gradients && x.backward.elements) hu_exponents_of(x.rows * x.cols, x.gradients, r->totals.gradients);
+    if (x.gradients && x.backward.elements) hu_exponents_of(x.rows * x.cols, x.gradients, z);
   }
   r->totals.samples++;
+  r->totals.end_samples = at_end;
+}
+
+void train_gradients(const train_run *r, uint64_t z[HU_EXPONENTS]) {
+  for (int i = 0; i < HU_EXPONENTS; i++) z[i] = r->totals.gradients[i] + r->totals.end_gradients[i];
 }
 
 void train_weights(const train_run *r, uint64_t z[HU_EXPONENTS]) {
@@ -152,8 +171,9 @@ void train_weights(const train_run *r, uint64_t z[HU_EXPONENTS]) {
 /* "zero", -149 ... 127, "not_finite": all of them, so that files can be joined line by line. */
 static void print_exponents(FILE *out, const void *what) {
   const train_run *r = what;
-  uint64_t weights[HU_EXPONENTS];
+  uint64_t weights[HU_EXPONENTS], gradients[HU_EXPONENTS];
   train_weights(r, weights);
+  train_gradients(r, gradients);
   fputs("exponent,gradients,weights\n", out);
   for (int i = 0; i < HU_EXPONENTS; i++) {
     if (i == 0)
@@ -162,7 +182,7 @@ static void print_exponents(FILE *out, const void *what) {
       fputs("not_finite", out);
     else
       fprintf(out, "%d", i - 150);
-    fprintf(out, ",%llu,%llu\n", (unsigned long long)r->totals.gradients[i], (unsigned long long)weights[i]);
+    fprintf(out, ",%llu,%llu\n", (unsigned long long)gradients[i], (unsigned long long)weights[i]);
   }
 }
 

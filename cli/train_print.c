@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What `halfulp train` says on standard output. See train.h. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -9,17 +10,37 @@
 
 /* ---- keys ---- */
 
+static void print_words(FILE *out, const char *const *words) {
+  fputs(", \"values\": [", out);
+  for (const char *const *w = words; *w; w++) {
+    if (w != words) fputs(", ", out);
+    cli_json_string(out, *w);
+  }
+  fputc(']', out);
+}
+
+static void print_range(FILE *out, double low, double high) {
+  fputs(", \"range\": [", out);
+  cli_json_double(out, low);
+  fputs(", ", out);
+  cli_json_double(out, high);
+  fputc(']', out);
+}
+
 static void print_keys_json(FILE *out) {
   fputc('[', out);
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key k = hu_trainer_key_at(i);
     fprintf(out, "%s\n  {\"name\": ", i ? "," : "");
     cli_json_string(out, k.name);
-    fputs(", \"usual\": ", out);
-    cli_json_string(out, k.usual);
+    fputs(", \"default\": ", out);
+    cli_json_string(out, k.by_default);
     fputs(", \"what\": ", out);
     cli_json_string(out, k.what);
-    fprintf(out, ", \"weights\": %s}", k.weights ? "true" : "false");
+    fprintf(out, ", \"weights\": %s", k.weights ? "true" : "false");
+    if (k.words) print_words(out, k.words);
+    if (k.low < k.high) print_range(out, k.low, k.high);
+    fputc('}', out);
   }
   fputs("\n]\n", out);
 }
@@ -35,7 +56,7 @@ void train_print_keys(FILE *out, int json) {
     size_t n = strcspn(k.name, ".") + 1;
     if (strncmp(section, k.name, n)) fprintf(out, "%s[%.*s]\n", *section ? "\n" : "", (int)n - 1, k.name);
     section = k.name;
-    fprintf(out, "%s =%s%s\n    %s\n", k.name + n, *k.usual ? " " : "", k.usual, k.what);
+    fprintf(out, "%s =%s%s\n    %s\n", k.name + n, *k.by_default ? " " : "", k.by_default, k.what);
   }
 }
 
@@ -61,6 +82,7 @@ static void print_seen(FILE *out, const char *what, const double *seen) {
 void train_print(FILE *out, const train_run *r, double seconds) {
   const double *seen = train_last_seen(r);
   const train_totals *z = &r->totals;
+  char folder[CLI_SHOWN_MAX];
   const char *const shown[] = {"model.net", "data.set", "precision.system", "assignment.kind"};
   fprintf(out, "%-12s %s", "run", hu_trainer_get(r->t, "run.name"));
   for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
@@ -78,12 +100,12 @@ void train_print(FILE *out, const train_run *r, double seconds) {
   if (strcmp(hu_trainer_get(r->t, "assignment.kind"), "none") != 0)
     fprintf(out, "%-12s %.4f of the elements, mean of the steps\n", "low", train_mean_low(r));
   fprintf(out, "%-12s %016llx\n", "digest", (unsigned long long)hu_trainer_digest(r->t));
-  fprintf(out, "%-12s %.1f s\n%-12s %s\n", "time", seconds, "files", r->out);
+  fprintf(out, "%-12s %.1f s\n%-12s %s\n", "time", seconds, "files", cli_shown(folder, r->out));
 }
 
 static void json_number(FILE *out, const char *name, double x) {
-  char text[NUMBER_TEXT_MAX];
-  fprintf(out, "\"%s\": %s", name, isfinite(x) ? number_decimal(text, x) : "null");
+  fprintf(out, "\"%s\": ", name);
+  cli_json_double(out, x);
 }
 
 static void json_seen(FILE *out, const char *name, const double *seen) {
@@ -128,4 +150,54 @@ void train_json(FILE *out, const train_run *r, double seconds) {
   json_memory(out, hu_trainer_memory_of(r->t));
   json_number(out, "seconds", seconds);
   fprintf(out, ",\n  \"digest\": \"%016llx\"\n}\n", (unsigned long long)hu_trainer_digest(r->t));
+}
+
+/* ---- going on later ---- */
+
+/* A word of a shell's command: as it is, or between single quotes. */
+static void print_word(FILE *out, const char *word) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+@%^-";
+  fputc(' ', out);
+  if (*word && strspn(word, plain) == strlen(word)) {
+    fputs(word, out);
+    return;
+  }
+  fputc('\'', out);
+  for (; *word; word++) {
+    if (*word == '\'') fputs("'\\'", out); /* ends the quotes; the next one begins them again */
+    fputc(*word, out);
+  }
+  fputc('\'', out);
+}
+
+static void print_option(FILE *out, const char *option, const char *value) {
+  fprintf(out, " %s", option);
+  print_word(out, value);
+}
+
+static void print_count(FILE *out, const char *option, uint64_t value) {
+  fprintf(out, " %s %llu", option, (unsigned long long)value);
+}
+
+/* The configuration of standard input is gone: the folder has all keys, but not where data files were looked for. */
+static void print_source(FILE *out, const train_run *r) {
+  int piped = !strcmp(r->config, "-");
+  char *copy = piped ? train_path(r, "config.ini") : NULL;
+  print_word(out, copy ? copy : r->config);
+  free(copy);
+  if (r->out_asked || piped) print_option(out, "--out", r->out);
+  if (r->data || piped) print_option(out, "--data", r->data ? r->data : ".");
+  for (size_t i = 0; i < r->set_count && !piped; i++) print_option(out, "--set", r->sets[i]);
+  if (r->threads && !piped) print_option(out, "-j", r->threads);
+}
+
+void train_print_stopped(FILE *out, const train_run *r, const char *by) {
+  fprintf(out, "halfulp: stopped by %s after step %llu of %llu; to continue: halfulp train", by,
+          (unsigned long long)hu_trainer_at(r->t), (unsigned long long)hu_trainer_steps(r->t));
+  print_source(out, r);
+  if (r->every != TRAIN_EVERY) print_count(out, "--every", r->every);
+  if (r->checkpoint_asked) print_count(out, "--checkpoint", r->checkpoint);
+  if (r->evaluate != TRAIN_EVALUATE) print_count(out, "--evaluate", r->evaluate);
+  if (r->json) fputs(" --json", out);
+  fputs(" --resume\n", out);
 }

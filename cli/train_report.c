@@ -114,9 +114,10 @@ static void events(FILE *out, const train_run *r) {
 }
 
 static void exponent_columns(FILE *out, const train_run *r) {
-  uint64_t weights[HU_EXPONENTS];
+  uint64_t weights[HU_EXPONENTS], gradients[HU_EXPONENTS];
   train_weights(r, weights);
-  const exponents sets[] = {{"gradients of values, loss scale included", r->totals.gradients}, {"weights", weights}};
+  train_gradients(r, gradients);
+  const exponents sets[] = {{"gradients of values, loss scale included", gradients}, {"weights", weights}};
   static const exponent_mark marks[] = {{-24, "binary16: smallest"}, {-14, "smallest normal"}};
   fputs("<h2>Exponents of gradients and weights</h2>\n", out);
   exponents_draw(
@@ -160,19 +161,19 @@ static void cell(FILE *out, const char *text) {
 
 static void keys(FILE *out, const train_run *r) {
   fputs(
-      "<h2 id=\"keys\">Keys that differ from the usual</h2>\n<div class=\"wide\"><table "
+      "<h2 id=\"keys\">Keys that differ from their defaults</h2>\n<div class=\"wide\"><table "
       "aria-labelledby=\"keys\"><thead>"
       "<tr><th scope=\"col\">key</th><th scope=\"col\" style=\"text-align:left\">value</th>"
-      "<th scope=\"col\" style=\"text-align:left\">usual</th><th scope=\"col\" style=\"text-align:left\">what it says"
+      "<th scope=\"col\" style=\"text-align:left\">default</th><th scope=\"col\" style=\"text-align:left\">what it says"
       "</th></tr></thead><tbody>\n",
       out);
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key k = hu_trainer_key_at(i);
     const char *value = hu_trainer_get(r->t, k.name);
-    if (!strcmp(value, k.usual)) continue;
+    if (!strcmp(value, k.by_default)) continue;
     fprintf(out, "<tr><td>%s</td>", k.name);
     cell(out, value);
-    cell(out, k.usual);
+    cell(out, k.by_default);
     cell(out, k.what);
     fputs("</tr>\n", out);
   }

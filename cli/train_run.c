@@ -39,8 +39,14 @@ static void leave_signals(const struct sigaction before[SIGNALS]) {
 
 static void show(train_run *r) {
   const hu_trainer_report *x = &r->last;
-  snprintf(r->note, sizeof r->note, "loss %.4g  scale %.6g  skipped %llu  overflows %llu  underflows %llu", x->loss,
-           (double)x->scale, (unsigned long long)x->skipped, (unsigned long long)r->totals.overflow,
+  uint64_t steps = hu_trainer_steps(r->t), of = hu_trainer_steps_an_epoch(r->t);
+  int n = snprintf(r->note, sizeof r->note, "step %llu/%llu  epoch %llu/%llu  loss %.4g", (unsigned long long)x->step,
+                   (unsigned long long)steps, (unsigned long long)x->epoch + 1,
+                   (unsigned long long)((steps + of - 1) / of), x->loss);
+  int scaled = strcmp(hu_trainer_get(r->t, "loss.scale"), "none") != 0;
+  if (scaled) n += snprintf(r->note + n, sizeof r->note - (size_t)n, "  scale %.6g", (double)x->scale);
+  snprintf(r->note + n, sizeof r->note - (size_t)n, "  skipped %llu  overflows %llu  underflows %llu",
+           (unsigned long long)x->skipped, (unsigned long long)r->totals.overflow,
            (unsigned long long)r->totals.underflow);
   progress_at(&r->bar, x->step);
 }
@@ -69,13 +75,14 @@ static int do_step(train_run *r) {
   hu_status s = hu_trainer_step(r->t, &r->last);
   if (s != HU_OK) return cli_fail_status(r->config, s);
   uint64_t at = r->last.step;
-  int done = hu_trainer_done(r->t), status = CLI_OK;
+  int done = hu_trainer_done(r->t), status = CLI_OK, is_row = at % r->every == 0;
+  int is_seen = is_epochs_end(r, at, r->evaluate);
   add(&r->totals, &r->last);
-  if (done || at % r->every == 0) {
-    train_sample_gradients(r);
+  if (done || is_row) {
+    train_sample_gradients(r, !is_row);
     status = train_log_step(r, &r->last);
   }
-  if (status == CLI_OK && (done || is_epochs_end(r, at, r->evaluate))) status = train_log_evaluation(r);
+  if (status == CLI_OK && (done || is_seen)) status = train_log_evaluation(r, !is_seen);
   if (status == CLI_OK && checkpoint_is_due(r, at)) status = train_checkpoint(r);
   return status;
 }
@@ -94,7 +101,7 @@ int train_steps(train_run *r, int *stopped) {
   progress_end(&r->bar);
   *stopped = hu_trainer_done(r->t) ? 0 : told;
   /* Weights of no step, too, have been seen, and can be gone on with. */
-  if (status == CLI_OK && hu_trainer_done(r->t) && !r->seen.rows) status = train_log_evaluation(r);
+  if (status == CLI_OK && hu_trainer_done(r->t) && !r->seen.rows) status = train_log_evaluation(r, 1);
   if (status == CLI_OK && (*stopped || !hu_trainer_steps(r->t))) status = train_checkpoint(r);
   leave_signals(before);
   return status;

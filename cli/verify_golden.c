@@ -48,7 +48,8 @@ static int pick(uint8_t *axis, const char *word, const char *const *words, uint8
 static int read_card(card *c, const char *line) {
   static const char *const zeros[] = {"field", "code", "none"}, *const subs[] = {"gradual", "none", "flush"};
   static const char *const infs[] = {"none", "ieee", "top"}, *const overs[] = {"inf", "nan", "max"};
-  static const char *const nans[] = {"none", "ieee", "ieee1", "ones", "negzero", "top"}, *const negs[] = {"nan", "low"};
+  static const char *const nans[] = {"none", "ieee", "ieee1", "ones", "negzero", "top"};
+  static const char *const negs[] = {"nan", "low", "stop"};
   unsigned sign, e, m, negzero;
   int b;
   char zero[16], sub[16], inf[16], nan[16], over[16], neg[16];
@@ -63,7 +64,7 @@ static int read_card(card *c, const char *line) {
   c->f.b = (int16_t)b;
   c->f.negzero = (uint8_t)negzero;
   return pick(&c->f.zero, zero, zeros, 3) && pick(&c->f.subnormal, sub, subs, 3) && pick(&c->f.inf, inf, infs, 3) &&
-         pick(&c->f.nan, nan, nans, 6) && pick(&c->f.overflow, over, overs, 3) && pick(&c->f.negative, neg, negs, 2) &&
+         pick(&c->f.nan, nan, nans, 6) && pick(&c->f.overflow, over, overs, 3) && pick(&c->f.negative, neg, negs, 3) &&
          hu_format_check(c->f, NULL) == HU_OK;
 }
 
@@ -103,7 +104,9 @@ static uint32_t nan_of_overflow(hu_format f, const hu_limits *l, int negative) {
 }
 
 static answer below_range(hu_format f, const hu_limits *l, hu_mode mode, uint32_t operand_event) {
-  if (policy_of(f, mode) == HU_SAT_NONE && f.negative == HU_NEGATIVE_NAN && f.nan)
+  int stops = operand_event != HU_EVENT_INF_IN && (mode.round == HU_RTZ || mode.round == HU_RTP);
+  int to_nan = f.negative == HU_NEGATIVE_NAN || (f.negative == HU_NEGATIVE_STOP && !stops);
+  if (policy_of(f, mode) == HU_SAT_NONE && to_nan && f.nan)
     return (answer){l->nan_code, HU_EVENT_INVALID | operand_event};
   return (answer){0, HU_EVENT_INVALID | HU_EVENT_SATURATED | operand_event};
 }

@@ -15,10 +15,10 @@ def cell(text):
 
 
 def table(keys):
-    lines = ["| key | usual value | says | weights |", "|---|---|---|---|"]
+    lines = ["| key | default | says | weights |", "|---|---|---|---|"]
     for k in keys:
-        usual = "`%s`" % cell(k["usual"]) if k["usual"] else "empty"
-        lines.append("| `%s` | %s | %s | %s |" % (k["name"], usual, cell(k["what"]), "yes" if k["weights"] else "no"))
+        default = "`%s`" % cell(k["default"]) if k["default"] else "empty"
+        lines.append("| `%s` | %s | %s | %s |" % (k["name"], default, cell(k["what"]), "yes" if k["weights"] else "no"))
     return "\n".join(lines) + "\n"
 
 

@@ -4,6 +4,7 @@
 import json
 import os
 import pty
+import re
 import signal
 import struct
 import subprocess
@@ -146,6 +147,19 @@ class Case(unittest.TestCase):
         for text in [says] if isinstance(says, str) else says:
             self.assertIn(text, error)
         return r.stdout.decode()
+
+    def check_numbers(self, text):
+        """Numbers of a JSON text: whole ones have no point and no exponent, others the fewest digits."""
+
+        def digits(literal):
+            return literal.lower().split("e")[0].replace("-", "").replace(".", "").strip("0")
+
+        for literal in re.findall(r"-?\d[^,}\]\s]*", re.sub(r'"(?:[^"\\]|\\.)*"', '""', text)):
+            x = float(literal)
+            if x == int(x) and abs(x) < 2**53:
+                self.assertRegex(literal, r"^-?\d+$")
+            else:
+                self.assertLessEqual(len(digits(literal)), len(digits(repr(x))), literal)
 
     def left(self):
         return sorted(os.listdir(self.folder.name))

@@ -96,7 +96,7 @@ class Quantize(support.Case):
         x = self.put("x.npy", [1, 2], "<B")
         self.bad("quantize", "-f", "bfloat16", x, self.path("z.npy"), says=(x, "this is uint8"))
         self.bad("quantize", x, self.path("z.npy"), says="no format given")
-        self.bad("quantize", "-f", "bfloat16", x, says="wants IN.npy OUT.npy")
+        self.bad("quantize", "-f", "bfloat16", x, says="requires IN.npy OUT.npy")
         self.bad("quantize", "-f", "bfloat16", "-j", "0", x, x, says="--threads")
         self.bad("quantize", "-f", "bfloat16", "--device", "tpu", x, x, says="neither cpu nor cuda")
         self.bad("quantize", "-f", "bfloat16", self.path("none.npy"), self.path("z.npy"), says="none.npy: No such file")
@@ -107,7 +107,8 @@ class Quantize(support.Case):
     def test_in_place(self):
         x = self.put("x.npy", [0.3, 5.0])
         os.chmod(x, 0o640)
-        self.ok("quantize", "-f", "float8_e4m3fn", x, x)
+        self.bad("quantize", "-f", "float8_e4m3fn", x, x, says=(x, "the input", "--in-place"))
+        self.ok("quantize", "-f", "float8_e4m3fn", "--in-place", x, x)
         self.assertEqual(parse_npy(self.read("x.npy"))[3], floats([0.3125, 5.0]))
         self.assertEqual(os.stat(x).st_mode & 0o777, 0o640)
         self.assertEqual(self.left(), ["x.npy"])

@@ -12,7 +12,32 @@ sys.dont_write_bytecode = True
 import support  # noqa: E402
 import test_train  # noqa: E402
 
-FIELDS = {"name", "source", "figure", "shows", "expected", "seconds", "runs", "quick"}
+NUMBER, NONE = (int, float), type(None)
+LISTED = dict(name=str, source=str, figure=str, shows=str, expected=str, seconds=int, runs=int, quick=bool)
+# Of the objects of `halfulp experiment --json`, as docs/experiments.md has them.
+FIELDS = {
+    "": dict(LISTED, took=NUMBER, rows=list, claims=list, tables=list, figures=list),
+    "rows": dict(
+        name=str,
+        loss=(*NUMBER, NONE),
+        test_loss=(*NUMBER, NONE),
+        accuracy=(*NUMBER, NONE),
+        r2=(*NUMBER, NONE),
+        lost=(*NUMBER, NONE),
+        scale=(*NUMBER, NONE),
+        low=(*NUMBER, NONE),
+        steps=int,
+        skipped=int,
+        promoted=int,
+        digest=str,
+        keys=str,
+    ),
+    "claims": dict(holds=bool, claim=str),
+    "tables": dict(title=str, columns=list, rows=list),
+    "figures": dict(name=str, title=str, x=str, y=str, series=list),
+    "series": dict(name=str, zeros=NUMBER, x=list, y=list),
+}
+OPTIONAL = {"keys", "zeros"}
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -30,12 +55,51 @@ class Experiments(support.Case):
         self.assertEqual(len(names), len(set(names)))
         text = self.ok("experiments")
         for e in entries:
-            self.assertEqual(set(e), FIELDS)
+            self.check_fields(e, LISTED)
             for word in ("source", "figure", "shows", "expected"):
                 self.assertIn(e[word], text)
             self.assertGreater(e["seconds"], 0)
         self.assertLess(sum(e["seconds"] for e in entries), 15 * 60 * 2)
         self.assertTrue({e["quick"] for e in entries} == {True, False})
+
+    def check_fields(self, got, fields):
+        self.assertEqual(set(got) | OPTIONAL & set(fields), set(fields))
+        for name, value in got.items():
+            self.assertIsInstance(value, fields[name], name)
+            if fields[name] is int:
+                self.assertNotIsInstance(value, bool, name)
+
+    def test_json_fields(self):
+        for name, more in (
+            ("fp16-loss-scale", ["--set", "run.steps=2"]),
+            ("least-squares", []),
+            ("long-reduction", []),
+        ):
+            r = support.run("experiment", name, "--data", support.DATA, "--json", *more)
+            self.assertIn(r.returncode, (0, 1))
+            text = r.stdout.decode()
+            self.check_numbers(text)
+            made = json.loads(text)
+            self.check_fields(made, FIELDS[""])
+            for part in ("rows", "claims", "tables", "figures"):
+                for x in made[part]:
+                    self.check_fields(x, FIELDS[part])
+            for x in [s for f in made["figures"] for s in f["series"]]:
+                self.check_fields(x, FIELDS["series"])
+        with open(os.path.join(os.environ["HALFULP_DOCS"], "experiments.md"), encoding="utf-8") as f:
+            page = f.read().split("## JSON")[1]
+        for fields in FIELDS.values():
+            for name in fields:
+                self.assertIn("`%s`" % name, page)
+
+    def test_short_options(self):
+        for option in ("-o", "--out"):
+            self.brief("fp16-master-weights", option, self.path(option), code=1)
+        for name in ("rows.csv", "series.csv"):
+            self.assertEqual(*(self.read(os.path.join(option, name)) for option in ("-o", "--out")))
+        # The same letter in all three commands.
+        for command in ("train", "sweep", "experiment"):
+            self.assertRegex(self.ok(command, "--help"), r"(?m)^  -o, --out FOLDER  ", command)
 
     def test_refused(self):
         self.bad("experiment", "nothing")

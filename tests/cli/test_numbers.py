@@ -200,10 +200,10 @@ class Numbers(support.Case):
         self.bad("encode", "-f", "bfloat16", "--seed", "-1", says="--seed")
         self.bad("encode", "-f", "bfloat16", "--seed", "18446744073709551616", says="--seed")
         self.bad("encode", "--what", says="--what")
-        self.bad("encode", "-f", says="wants an argument")
+        self.bad("encode", "-f", says="requires an argument")
         self.bad("encode", "-f", "bfloat16", "a", "b", "c", says="one operand too many")
         self.bad("encode", "-f", "bfloat16", "/nonexistent", says="/nonexistent: ")
-        self.bad("info", says="wants FORMAT")
+        self.bad("info", says="requires FORMAT")
         self.bad("info", "binary32", "--table", says="up to 16 bits")
 
     def test_version_and_help(self):

@@ -54,11 +54,14 @@ class Model(Base):
 
         self.assertEqual(rounded(), set(self.rounded))
         self.assertEqual(rounded("--include", "*.weight"), {"model.0.weight", "model.1.weight"})
-        self.assertEqual(rounded("--include", "model.0*"), {"model.0.weight", "model.0.bias"})
-        self.assertEqual(rounded("--include", "scale"), {"scale"})
-        self.assertEqual(rounded("--include", "s*"), {"scale"})
+        self.assertEqual(rounded("--include", "model.0*"), {"model.0.weight"})  # no bias: it has one axis
+        self.assertEqual(rounded("--include", "model.0*", "--any-rank"), {"model.0.weight", "model.0.bias"})
+        self.assertEqual(rounded("--include", "scale", "--any-rank"), {"scale"})
+        self.assertEqual(rounded("--include", "s*", "--any-rank"), {"scale"})
+        self.assertEqual(rounded("--any-rank"), set(self.rounded) | {"scale", "model.0.bias"})
         self.assertEqual(
-            rounded("--include", "model.0.bias", "--include", "model.[1-9].half"), {"model.0.bias", "model.1.half"}
+            rounded("--include", "model.0.bias", "--include", "model.[1-9].half", "--any-rank"),
+            {"model.0.bias", "model.1.half"},
         )
         self.assertEqual(rounded("--exclude", "model.1.*"), {"model.0.weight", "empty"})
         self.assertEqual(
@@ -81,6 +84,10 @@ class Model(Base):
         )
         self.bad("quantize", "-f", "mxfp4", m, o, "--exclude", "*", says=(m, "no tensor to round"))
         self.bad("quantize", "-f", "mxfp4", m, o, "--include", "steps", says=(m, "no tensor to round"))
+        for glob in ("scale", "*.bias"):  # with others beside it, too: a pattern that chooses nothing is a slip
+            for more in ((), ("--include", "*.weight")):
+                args = ("--include", glob) + more
+                self.bad("quantize", "-f", "mxfp4", m, o, *args, says=(m, "--include '%s'" % glob, "--any-rank"))
         self.bad("quantize", "-f", "mxfp4", m, o, *["--include=s*"] * 65, says="--include: more than 64")
 
     def test_codes(self):
@@ -256,7 +263,7 @@ class Model(Base):
     def test_refusals(self):
         m, o = self.path("m.safetensors"), self.path("x.safetensors")
         self.bad("quantize", "-f", "mxfp4", m, self.path("x.npy"), says="becomes a .safetensors file")
-        self.bad("quantize", "-f", "mxfp4", m, says="wants IN.npy OUT.npy, or IN.safetensors")
+        self.bad("quantize", "-f", "mxfp4", m, says="requires IN.npy OUT.npy, or IN.safetensors")
         self.bad("quantize", "-f", "mxfp4", "--device", "cuda", m, o, says="--device: models run on the CPU")
         self.bad("quantize", "-f", "mxfp4", m, self.path("no/x.safetensors"), says="no/x.safetensors: cannot write")
         self.bad("quantize", "-f", "mxfp4", m, o, "--report", self.path("no/r.html"), says="no/r.html: cannot write")
@@ -334,9 +341,18 @@ class Model(Base):
         self.quantize("mxfp8_e4m3")
         want = self.read("o.safetensors")
         m = self.path("m.safetensors")
-        self.ok("quantize", "-f", "mxfp8_e4m3", m, "-o", m)
-        self.assertEqual(self.read("m.safetensors"), want)
+        self.bad("quantize", "-f", "mxfp8_e4m3", m, "-o", m, says=(m, "the input", "--in-place"))
+        self.assertEqual(self.read("m.safetensors"), before)
+        for args in ((m, "-o", m), (m,)):
+            self.write("m.safetensors", before)
+            self.ok("quantize", "-f", "mxfp8_e4m3", "--in-place", *args)
+            self.assertEqual(self.read("m.safetensors"), want)
         self.assertNotEqual(before, want)
+        self.write("m.safetensors", before)
+        self.ok("encode", "-f", "mxfp8_e4m3", "--in-place", m)
+        self.bad("decode", m, m, says=(m, "the input", "--in-place"))
+        self.ok("decode", m, "--in-place")
+        self.assertEqual(self.read("m.safetensors"), want)
         self.assertEqual(self.left(), ["m.safetensors", "o.safetensors"])
 
     def test_empty_tensors_of_any_sides(self):
@@ -368,11 +384,10 @@ class Model(Base):
                 stderr=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 preexec_fn=limit,
-                restore_signals=False,  # SIGXFSZ stays ignored, as Python has it
                 check=False,
             )
             self.assertEqual((r.returncode, r.stdout), (2, b""))
-            self.assertIn(b"z.safetensors: cannot write: File too large\n", r.stderr)
+            self.assertIn(b"z.safetensors: cannot write: File too large (", r.stderr)
             self.assertEqual(self.left(), ["m.safetensors"])
 
     def test_standard_input(self):

@@ -312,6 +312,7 @@ class Scaled(support.Case):
             self.assertAlmostEqual(back / want if p else back, 1 if p else 0, places=5)
         self.bad("quantize", "-f", "s2fp8", "--amax", "1", x, self.path("z.npy"), says="--amax: s2fp8")
         self.bad("quantize", "-f", "s2fp8(fp(5,2,0)", x, self.path("z.npy"), says="format 's2fp8(fp(5,2,0)'")
+        os.unlink(self.path("c.check.npy"))  # changed on purpose
         for wrong in (math.nan, math.inf, -2000.0, 0.1):
             self.write("c.mu.npy", npy("<f8", (), floats([wrong], "<d")))
             self.bad("decode", "-f", "s2fp8", self.path("c.npy"), self.path("d.npy"), says="c.npy: mu and m are not")
@@ -377,7 +378,11 @@ class Scaled(support.Case):
         self.bad("decode", x, self.path("z.npy"), says="no format given")
         self.bad("quantize", "-f", "mxfp4", "--device", "cuda", x, self.path("z.npy"), says="--device cuda")
         self.bad("quantize", "-f", "mxfp4", "--codes", x, "-", says="several files")
-        self.bad("quantize", "-f", "mxfp4", x, x, "-o", x, says="wants IN.npy OUT.npy")
+        self.bad("quantize", "-f", "mxfp4", x, x, "-o", x, says="are two outputs; give one")
+        self.bad("quantize", "-f", "mxfp4", x, says="requires IN.npy OUT.npy")
+        self.bad("quantize", "-f", "mxfp4", "--any-rank", x, self.path("z.npy"), says="--any-rank goes with")
+        self.bad("quantize", "-f", "mxfp4", "--rows", "all", x, self.path("z.npy"), says="'all' is neither last nor out")
+        self.bad("encode", "-f", "bfloat16", "--rows", "out", stdin="1\n", says="go with IN and OUT")
         self.bad(
             "quantize", "-f", "mxfp4", "--report", self.path("r.html"), x, self.path("z.npy"), says="--report goes with"
         )
@@ -394,11 +399,11 @@ class Scaled(support.Case):
         good = {n: self.read(n) for n in ("c.npy", "c.scales.npy", "c.tensor.npy")}
         z = self.path("z.npy")
         for name, data, says in (
-            ("c.scales.npy", npy("|u1", (2, 2), b"\0" * 4), (s, "2 x 2, the codes want 2 x 3")),
-            ("c.scales.npy", npy("|u1", (3, 2), b"\0" * 6), (s, "3 x 2, the codes want 2 x 3")),
+            ("c.scales.npy", npy("|u1", (2, 2), b"\0" * 4), (s, "2 x 2, the codes require 2 x 3")),
+            ("c.scales.npy", npy("|u1", (3, 2), b"\0" * 6), (s, "3 x 2, the codes require 2 x 3")),
             ("c.scales.npy", npy("<u2", (2, 3), b"\0" * 12), (s, "dtype uint16")),
             ("c.tensor.npy", npy("|u1", (), b"\0"), (t, "dtype uint8")),
-            ("c.tensor.npy", npy("<f4", (2,), b"\0" * 8), (t, "the codes want 1 x 1")),
+            ("c.tensor.npy", npy("<f4", (2,), b"\0" * 8), (t, "the codes require 1 x 1")),
             ("c.npy", npy("<f4", (2, 35), b"\0" * 280), (c, "codes of nvfp4 are uint8, this is float32")),
             ("c.npy", b"x", (c, "not an .npy file")),
         ):

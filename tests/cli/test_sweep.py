@@ -49,11 +49,9 @@ class Sweep(support.Case):
         self.config = self.write("c.ini", CONFIG)
 
     def args(self, out, *more, values="0,0.5,1", seeds="2"):
-        return (
-            ["sweep", self.config, "--data", support.DATA, "--values", values, "--seeds", seeds]
-            + ["-o", self.path(out)]
-            + list(more)
-        )
+        usual = [("--values", values), ("--seeds", seeds)]
+        chosen = [x for option in usual if option[0] not in more for x in option]
+        return ["sweep", self.config, "--data", support.DATA, *chosen, "-o", self.path(out), *more]
 
     def results(self, out):
         return [self.read(os.path.join(out, name)) for name in RESULTS]
@@ -107,24 +105,24 @@ class Sweep(support.Case):
             whole = [
                 sum(v for k, v in files["baseline-seed%d.json" % s].items() if k.startswith("bytes_")) for s in SEEDS
             ]
-            self.assertAlmostEqual(row["memory"], sum(bytes_) / sum(whole), 12)
+            self.assertAlmostEqual(row["stored"], sum(bytes_) / sum(whole), 12)
             self.assertEqual([r["digest"] for r in row["runs"]], [r["digest"] for r in runs])
             for r, s in zip(runs, SEEDS):
                 self.assertEqual((r["seed"], r["steps"], r["keys"]["run.seed"]), (s, 12, str(s)))
                 self.assertTrue(0 <= r["accuracy_test"] <= 1 and r["bytes_weights"] > 0 and r["seconds"] > 0)
                 if row["value"] is not None:
                     self.assertEqual((r["value"], r["keys"]["assignment.ratio"]), (row["value"],) * 2)
-        # The baseline is in binary32; the assignments are not, and the more the ratio, the less the memory.
+        # The baseline is in binary32; the assignments are not, and the more the ratio, the fewer the stored bytes.
         for s in SEEDS:
             keys = files["baseline-seed%d.json" % s]["keys"]
             self.assertEqual((keys["assignment.kind"], keys["loss.scale"]), ("none", "none"))
-        low, memory = [r["low_mean"] for r in z["rows"]], [r["memory"] for r in z["rows"]]
-        self.assertEqual((low[0], low[1], memory[0]), (0, 0, 1))
-        self.assertTrue(0 < low[2] < low[3] < 1 and 1 > memory[1] > memory[2] > memory[3] > 0, (low, memory))
+        low, stored = [r["low_mean"] for r in z["rows"]], [r["stored"] for r in z["rows"]]
+        self.assertEqual((low[0], low[1], stored[0]), (0, 0, 1))
+        self.assertTrue(0 < low[2] < low[3] < 1 and 1 > stored[1] > stored[2] > stored[3] > 0, (low, stored))
         self.assertEqual(len({r["digest"] for row in z["rows"] for r in row["runs"]}), 8)
-        # The recommendation: least memory within a point.
+        # The recommendation: fewest bytes within a point.
         good = [r for r in z["rows"][1:] if 100 * (base["mean"] - r["mean"]) <= 1 + 1e-9]
-        want = min(good, key=lambda r: r["memory"])["value"] if good else None
+        want = min(good, key=lambda r: r["stored"])["value"] if good else None
         self.assertEqual(z["recommended"], want)
         self.assertIn(z["text"], text)
         self.assertEqual(text.count("*\n"), len(good) > 0)
@@ -136,15 +134,148 @@ class Sweep(support.Case):
             self.assertEqual(r["recommended"] == "yes", row["value"] == want and want is not None)
 
     def test_recommendation(self):
-        """Whatever may be lost: the one with the least memory. And none may be good enough."""
+        """Whatever may be lost: the one that stores the fewest bytes. And none may be good enough."""
         z = json.loads(self.ok(*self.args("o", "--json", "--loss", "100")))
         self.assertEqual(z["recommended"], "1")
-        self.assertTrue(z["text"].startswith("Recommended: assignment.ratio = 1, with "))
+        self.assertRegex(
+            z["text"], r"^Recommended: assignment.ratio = 1, which stores \d+\.\d % of binary32's bytes, with "
+        )
+        self.assertNotIn("operands", z["text"])
         # A rate at which nothing is learnt.
         more = ["--key", "optimizer.rate", "--loss", "0.5"]
         z = json.loads(self.ok(*self.args("p", *more, "--json", values="1000")))
         self.assertEqual((z["recommended"], z["text"][:18]), (None, "None recommended: "))
         self.assertIn("The nearest, optimizer.rate = 1000, is ", z["text"])
+
+    def swept(self, key, values, *more):
+        """A sweep without an assignment: its summary, and what it prints."""
+        plain = ["--set", "assignment.kind=none", "--set", "loss.scale=none", "--loss", "100"]
+        args = self.args("k", "--key", key, "--fresh", *plain, *more, values=values)
+        text = self.ok(*args)
+        return json.loads(self.read("k/summary.json")), text
+
+    def most_accurate(self, z):
+        best = max(r["mean"] for r in z["rows"][1:])
+        return [r["value"] for r in z["rows"][1:] if r["mean"] == best][-1]
+
+    def test_bytes_that_the_key_does_not_change(self):
+        """The most accurate value is recommended then, and the sentence names no bytes."""
+        for key, values, more in (
+            ("optimizer.rate", "0.001,0.01", []),
+            ("precision.system", "mxfp8,nvfp4,s2fp8", []),
+            # Promotions make bytes differ a little: not because of the rate.
+            ("optimizer.rate", "0.3,0.01", ["--set", "assignment.kind=demote", "--set", "assignment.promote=0.000001"]),
+        ):
+            z, text = self.swept(key, values, *more)
+            self.assertEqual(z["recommended"], self.most_accurate(z), z)
+            self.assertTrue(
+                z["text"].startswith("Recommended: %s = %s, the most accurate of the values" % (key, z["recommended"]))
+            )
+            self.assertNotIn("binary32's bytes", z["text"])
+        self.assertGreater(len({r["stored"] for r in z["rows"][1:]}), 1, "promotions were to make a difference here")
+
+    def test_stored_is_said_for_what_it_is(self):
+        z, text = self.swept("precision.system", "fp16,fp8,mxfp8,nvfp4,s2fp8")
+        self.assertEqual([r["stored"] for r in z["rows"][2:]], [1] * 4)
+        self.assertLess(z["rows"][1]["stored"], 0.9)
+        self.assertEqual(z["recommended"], "fp16")
+        self.assertRegex(
+            z["text"], r"^Recommended: precision.system = fp16, which stores \d+\.\d % of binary32's bytes\."
+        )
+        told = " fp8, mxfp8, nvfp4, s2fp8 round only operands of products and store binary32: "
+        told += "operands are not counted as stored bytes."
+        self.assertTrue(z["text"].endswith(told), z["text"])
+        self.assertIn(told, text)
+        head = text.splitlines()[0].split()
+        self.assertIn("stored", head)
+        self.assertNotIn("memory", text + self.read("k/report.html").decode() + self.read("k/summary.csv").decode())
+        self.assertIn("stored bytes, of binary32's", self.read("k/plot.svg").decode())
+        z, text = self.swept("precision.system", "fp16,nvfp4")
+        self.assertIn(" nvfp4 rounds only operands of products and stores binary32: ", z["text"])
+        many = "fp16,fp8,mxfp8,mxfp6,mxfp4,nvfp4,s2fp8,hfp8,dsv3"
+        z, text = self.swept("precision.system", many, "--set", "run.steps=2")
+        self.assertIn(" fp8, mxfp8, mxfp6, mxfp4, nvfp4, s2fp8 and 2 more round only operands ", z["text"])
+
+    def names_in(self, drawing, values):
+        """Boxes of the names in a drawing, about as wide as letters of 12 are."""
+        space = "{http://www.w3.org/2000/svg}"
+        found = {}
+        for e in tree.fromstring(drawing).iter(space + "text"):
+            if e.get("stroke-width") != "4":
+                continue
+            for value in e.text.split(", "):
+                self.assertIn(value, values)
+                self.assertNotIn(value, found)
+                half = 3.5 * len(e.text)
+                found[value] = (e.text, float(e.get("x")) - half, float(e.get("x")) + half, float(e.get("y")))
+        return found
+
+    def test_names_on_one_line(self):
+        """Values that store the same stand on one vertical line: all have their names, and none over another one."""
+        values = "fp16,bfloat16,fp8,fp8_e5m2,mxfp8,mxfp6,mxfp4,nvfp4,s2fp8,fp8_tensor,hfp8,dsv3,wang2018".split(",")
+        for more in (["--set", "run.steps=60"], ["--set", "run.steps=0", "--set", "run.epochs=0"]):
+            self.swept("precision.system", ",".join(values), *more)
+            found = self.names_in(self.read("k/plot.svg"), values)
+            self.assertEqual(sorted(found), sorted(values))
+            boxes = sorted(set(found.values()))
+            for i, a in enumerate(boxes):
+                for b in boxes[:i]:
+                    self.assertTrue(abs(a[3] - b[3]) >= 12 or a[1] >= b[2] or b[1] >= a[2], (a, b))
+
+    def test_json_fields(self):
+        """Names and types as docs/sweep.md section 6 has them."""
+        text = self.ok(*self.args("o", "--json"))
+        self.assertEqual(text, self.read("o/summary.json").decode())
+        z = json.loads(text)
+        number = (int, float)
+        measured = "loss_training loss_test low_mean low_end "
+        rows = dict.fromkeys((measured + "mean lowest highest training_mean stored skipped promoted").split(), number)
+        stored = "bytes_weights bytes_state bytes_values bytes_gradients"
+        runs = dict.fromkeys((measured + "training test " + stored).split(), number)
+        fields = {
+            "": (
+                {
+                    "key": str,
+                    "measure": str,
+                    "accepted_points": number,
+                    "recommended": (str, type(None)),
+                    "text": str,
+                    "rows": list,
+                },
+                [z],
+            ),
+            "rows": ({"value": (str, type(None)), "seeds": int, "runs": list, **rows}, z["rows"]),
+            "runs": (
+                {"seed": int, "digest": str, "steps": int, "skipped": int, "promoted": int, **runs},
+                [r for row in z["rows"] for r in row["runs"]],
+            ),
+        }
+        with open(os.path.join(os.environ["HALFULP_DOCS"], "sweep.md"), encoding="utf-8") as f:
+            page = f.read().split("## 6. JSON")[1]
+        for part, (types, objects) in fields.items():
+            for x in objects:
+                self.assertEqual(set(x), set(types), part)
+                for name, kind in types.items():
+                    self.assertIsInstance(x[name], kind, (part, name))
+            for name in types:
+                self.assertIn("`%s`" % name, page)
+        self.check_numbers(text)
+
+    def test_long_and_short_options(self):
+        args = ["sweep", self.config, "--data", support.DATA, "--values", "1", "--seeds", "1"]
+        self.ok(*args, "-o", self.path("short"), "-j", "2")
+        self.ok(*args, "--out", self.path("long"), "--jobs", "2")
+        self.assertEqual(self.results("short"), self.results("long"))
+
+    def test_leftovers_of_killed_runs(self):
+        """Gone when the same command continues; other files stay."""
+        self.ok(*self.args("o"))
+        made = ["o/.halfulp-N04R3U", "o/runs/.halfulp-abcdef"]
+        other = ["o/.halfulp-abc", "o/runs/notes.txt"]
+        for name in made + other:
+            self.write(name, b"half")
+        self.ok(*self.args("o"))
+        self.assertEqual([os.path.exists(self.path(n)) for n in made + other], [False, False, True, True])
 
     def test_report(self):
         self.ok(*self.args("o"))
@@ -184,7 +315,7 @@ class Sweep(support.Case):
         z = json.loads(self.ok(*args, "--set", "assignment.kind=none"))
         self.assertEqual((z["key"], z["rows"][3]["value"]), ("loss.scale", "backoff(step_window=3,start=2^10)"))
         self.assertEqual([r["runs"][0]["seed"] for r in z["rows"]], [5] * len(z["rows"]))
-        self.assertTrue(all(r["low_mean"] == 0 and r["memory"] == 1 for r in z["rows"]))
+        self.assertTrue(all(r["low_mean"] == 0 and r["stored"] == 1 for r in z["rows"]))
         self.assertEqual(z["rows"][0]["runs"][0]["digest"], z["rows"][1]["runs"][0]["digest"])
         args = self.args("o", "--key", "loss.scale", "--json", values="backoff(step_window=3,start=2^10),none", seeds="5,")
         z = json.loads(self.ok(*args, "--set", "assignment.kind=none"))
@@ -283,7 +414,7 @@ class Sweep(support.Case):
             done, error = self.stopped_in_the_middle(out, number)
             if number != signal.SIGKILL:
                 self.assertEqual(
-                    error, "halfulp: stopped with %d of 8 runs done; the same command goes on\n" % len(done)
+                    error, "halfulp: stopped with %d of 8 runs done; the same command continues\n" % len(done)
                 )
                 self.assertEqual(sorted(os.listdir(self.path(out + "/runs"))), sorted(done))
             self.ok(*self.long(out))
@@ -415,7 +546,7 @@ class Sweep(support.Case):
         p.send_signal(signal.SIGINT)
         error = p.communicate()[1].decode().splitlines()
         self.assertRegex(error[0], r"^halfulp: binary32, seed [01]: ended by signal 9 \(Killed\)$")
-        self.assertEqual(error[1:], ["halfulp: stopped with 0 of 8 runs done; the same command goes on"])
+        self.assertEqual(error[1:], ["halfulp: stopped with 0 of 8 runs done; the same command continues"])
 
     def test_other_keys_are_refused(self):
         self.ok(*self.args("o"))

@@ -144,7 +144,7 @@ class Refused(TrainCase):
             ("assignment.ratio", "3/2"),
         ]:
             section, name = key.split(".")
-            self.refused("\n[%s]\n\n%s = %s\n" % (section, name, value), says=["x.ini:4", key, value])
+            self.refused("\n[%s]\n\n%s = %s\n" % (section, name, value), says=["x.ini:4", key, "'%s'" % value])
             self.refused(SMALL, "--set", "%s=%s" % (key, value), says=["--set", key])
         self.refused(SMALL, "--set", "run.seed", says=["--set", "section.key=value"])
         self.refused(SMALL, "--set", "run.sede=1", says=["--set", "run.seed"])
@@ -153,6 +153,29 @@ class Refused(TrainCase):
         self.refused(SMALL, "--set", b"run.name=\xff", says=["--set", "UTF-8"])
         self.refused(SMALL, "-j", "many", says=["run.threads"])
         self.refused(SMALL, "--every", "0", says=["--every"])
+
+    def test_errors_say_what_is_taken(self):
+        for key, value, says in [
+            ("precision.x", "fp8", "it takes keep, a format, a scaled format, s2fp8 or a number system"),
+            ("precision.x", "bfloat16,rnq", "'rnq' is wrong, from character 10 on"),
+            ("optimizer.rate", "abc", "not a number from 0 to 1000000"),
+            ("run.batch", "0", "not a whole number from 1 to 16777216"),
+            (
+                "model.net",
+                "mlp(layer=2)",
+                "mlp has no 'layer'; it takes layers, units, activation; perhaps layers is meant",
+            ),
+            ("precision.system", "fp7", "not one of binary32, fp16, bfloat16, fp8, fp8_e5m2, s2fp8"),
+            ("precision.exempt", "all", "not one of none, first, last, both"),
+            ("optimizer.state", "fp(5,2,x)", "'x)' is wrong, from character 8 on"),
+            ("loss.scale", "bakoff", "perhaps backoff is meant"),
+        ]:
+            self.refused(SMALL, "--set", "%s=%s" % (key, value), says=["--set: %s: '%s' is not" % (key, value), says])
+
+    def test_units_take_their_own_formats(self):
+        unit = "nv.hopper.e4m3.f32.wgmma"
+        text = SMALL + "[precision]\nsystem = fp8\n"
+        self.refused(text, "--set", "precision.accum=" + unit, says=["precision.accum: the model takes A float8_e4m3fn"])
 
     def test_data(self):
         digits = "[data]\nset = digits\n"
@@ -163,6 +186,22 @@ class Refused(TrainCase):
         self.refused(SMALL.replace("batch = 16", "batch = 100"), says=["run.batch"])
         if support.run("verify", "--only", "device", "--device", "cuda").returncode == 2:
             self.refused(SMALL, "--set", "run.device=cuda", says=["run.device", "cuda"])
+
+
+class Units(TrainCase):
+    def test_attention(self):
+        """Units on operands of their own formats, or on any: the same sums. dK is a product of dS and Q in the other
+        order than dW is one of X and dZ."""
+        data = os.path.join(support.DATA, "xz_file_format.txt")
+        text = (
+            "[run]\nbatch = 4\nsteps = 2\n[data]\nset = text\npath = %s\nwindow = 16\n" % data
+            + "[model]\nnet = transformer(layers=1,units=32,heads=2,hidden=32)\n[precision]\nsystem = fp8\n"
+        )
+        pairs = {"z": "e4m3", "dx": "e5m2xe4m3", "dw": "e4m3xe5m2"}
+        units = ["precision.%s_accum=nv.hopper.%s.f32.wgmma" % pair for pair in pairs.items()]
+        plain = ["precision.%s_accum=any(nv.hopper.%s.f32.wgmma)" % pair for pair in pairs.items()]
+        sets = [[word for key in keys for word in ("--set", key)] for keys in (units, plain)]
+        self.assertEqual(self.digest(text, *sets[0]), self.digest(text, *sets[1]))
 
 
 class Read(TrainCase):
@@ -275,6 +314,55 @@ class Left(TrainCase):
         self.assertEqual(got["folder"], self.path("x.run"))
         self.assertRegex(got["digest"], "^[0-9a-f]{16}$")
 
+    def test_json_fields(self):
+        """Names and types as docs/train-command.md section 7 has them; integers as integers, the fewest digits."""
+        text = self.train(SMALL + "[precision]\nsystem = fp16\n", "--json")
+        got = json.loads(text)
+        seen = {"loss": float, "accuracy": float, "r2": type(None)}
+        fields = {
+            "name": str,
+            "folder": str,
+            "steps": int,
+            "skipped": int,
+            "training": seen,
+            "test": seen,
+            "updates": {"moved": int, "lost": int},
+            "overflow": int,
+            "underflow": int,
+            "low": int,
+            "memory": {"weights": int, "state": int, "values": int, "gradients": int},
+            "seconds": float,
+            "digest": str,
+        }
+        self.check_types(got, fields)
+        numbers = 64 * 64 + 64 + 64 * 64 + 64 + 64 * 10 + 10
+        self.assertEqual(got["memory"]["weights"], numbers * 6)  # 4 bytes, and 2 for the copy
+        self.check_numbers(text)
+        regression = "[data]\nset = teacher\n[model]\nnet = linear\n[run]\nsteps = 2\n"
+        self.assertIs(type(json.loads(self.train(regression, "--json", name="y.ini"))["test"]["r2"]), float)
+        self.check_page("## 7. JSON", set(fields))
+
+    def check_types(self, got, fields):
+        self.assertEqual(set(got), set(fields))
+        for name, kind in fields.items():
+            if isinstance(kind, dict):
+                self.check_types(got[name], kind)
+            else:
+                self.assertIs(type(got[name]), kind, (name, got[name]))
+
+    def check_page(self, head, fields):
+        """The section names every field, and no other."""
+        with open(os.path.join(os.environ["HALFULP_DOCS"], "train-command.md"), encoding="utf-8") as f:
+            table = f.read().split(head)[1].split("\n\n")[2]
+        names = {n for line in table.splitlines()[2:] for n in re.findall(r"`(\w+)`", line.split("|")[1])}
+        self.assertEqual(names, fields)
+
+    def test_short_options(self):
+        """-o and --out are the same."""
+        self.ok("train", self.config(SMALL), "-o", self.path("short"), "-j", "2")
+        self.ok("train", self.config(SMALL), "--out", self.path("long"), "--threads", "2")
+        self.assertEqual(self.files("short"), self.files("long"))
+
     def test_regression_has_r2(self):
         got = json.loads(self.train("[data]\nset = teacher\n[model]\nnet = linear\n[run]\nepochs = 2\n", "--json"))
         self.assertIsNone(got["test"]["accuracy"])
@@ -340,7 +428,7 @@ class Left(TrainCase):
             "Events backward",
             "Updates lost",
             "Exponents of gradients and weights",
-            "Keys that differ from the usual",
+            "Keys that differ from their defaults",
         ):
             self.assertIn(title, seen.titles)
         self.assertIn("a &lt;b&gt; &quot;c&quot; &amp; d", page)
@@ -367,9 +455,9 @@ class Left(TrainCase):
         self.train(text, "--every", "100", "--evaluate", "3", "--checkpoint", "0")
         self.assertEqual([row["step"] for row in self.rows("x.run/log.csv")], [16])
         self.assertEqual([row["step"] for row in self.rows("x.run/evaluations.csv")], [12, 16])
-        self.train(text, "--evaluate", "0")
+        self.train(text, "--evaluate", "0", "--overwrite")
         self.assertEqual([row["step"] for row in self.rows("x.run/evaluations.csv")], [16])
-        self.train(text, "--set", "run.epochs=0")
+        self.train(text, "--set", "run.epochs=0", "--overwrite")
         self.assertEqual([row["step"] for row in self.rows("x.run/evaluations.csv")], [0])
         self.assertEqual(self.rows("x.run/log.csv"), [])
 
@@ -380,7 +468,8 @@ class Left(TrainCase):
         self.train(SMALL)
         os.unlink(self.path("x.run/checkpoint.safetensors"))
         os.mkdir(self.path("x.run/checkpoint.safetensors"))
-        self.bad("train", self.path("x.ini"), "--out", self.path("x.run"), says=["checkpoint.safetensors"])
+        out = ["--overwrite", "--out", self.path("x.run")]
+        self.bad("train", self.path("x.ini"), *out, says=["checkpoint.safetensors"])
 
 
 class Keys(TrainCase):
@@ -391,14 +480,34 @@ class Keys(TrainCase):
         for k in keys:
             section, name = k["name"].split(".")
             self.assertIn("[%s]\n" % section, text)
-            self.assertIn("%s = %s\n    %s\n" % (name, k["usual"], k["what"]) if k["usual"] else "%s =\n" % name, text)
+            self.assertIn(
+                "%s = %s\n    %s\n" % (name, k["default"], k["what"]) if k["default"] else "%s =\n" % name, text
+            )
 
-    def test_usual_values_are_values(self):
+    def test_json_fields(self):
+        keys = {k["name"]: k for k in json.loads(self.ok("train", "--keys", "--json"))}
+        for k in keys.values():
+            self.assertLessEqual({"name", "default", "what", "weights"}, set(k))
+            self.assertLessEqual(set(k), {"name", "default", "what", "weights", "values", "range"})
+            self.assertIs(type(k["weights"]), bool)
+            self.assertNotIn("usual", json.dumps(k))
+            if "values" in k:
+                self.assertIn(k["default"], k["values"])
+            if "range" in k:
+                low, high = k["range"]
+                self.assertTrue(low <= float(k["default"]) <= high, k)
+        self.assertEqual(keys["run.batch"]["range"], [1, 16777216])
+        self.assertIs(type(keys["run.batch"]["range"][1]), int)
+        self.assertEqual(keys["optimizer.kind"]["values"], ["sgd", "adamw"])
+        self.assertEqual(keys["precision.system"]["values"][3:5], ["fp8", "fp8_e5m2"])
+        self.assertNotIn("usual", self.ok("train", "--keys"))
+
+    def test_defaults_are_values(self):
         keys = json.loads(self.ok("train", "--keys", "--json"))
         want = self.digest(SMALL)
         sections = {}
         for k in keys:
-            sections.setdefault(k["name"].split(".")[0], []).append("%s = %s" % (k["name"].split(".")[1], k["usual"]))
+            sections.setdefault(k["name"].split(".")[0], []).append("%s = %s" % (k["name"].split(".")[1], k["default"]))
         text = "".join("[%s]\n%s\n" % (s, "\n".join(lines)) for s, lines in sections.items())
         sets = []
         for line in SMALL.splitlines():

@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import pty
+import shlex
 import shutil
 import signal
 import struct
@@ -61,7 +62,10 @@ class Stopped(TrainCase):
             return None
         self.assertEqual(p.returncode, -number, said)
         if number != signal.SIGKILL and said:
-            self.assertRegex(said, r"^halfulp: stopped by .* after step \d+ of \d+; --resume goes on\n$")
+            self.assertRegex(
+                said, r"^halfulp: stopped by .* after step \d+ of \d+; to continue: halfulp train .* --resume\n$"
+            )
+            self.said = said
         return p.returncode
 
     def check_consistent(self, out):
@@ -150,9 +154,12 @@ class Stopped(TrainCase):
     def test_left_alone(self):
         before = self.make_stopped()
         out = ["--data", support.DATA, "--out", self.path("b.run")]
-        self.bad("train", self.path("x.ini"), *out, says=["b.run", "stopped after step", "--resume"])
+        self.bad(
+            "train", self.path("x.ini"), *out, says=["b.run", "stopped after step", "--resume", "--overwrite", "--out"]
+        )
+        self.bad("train", self.path("x.ini"), *out, "--resume", "--overwrite", says=["--resume", "--overwrite"])
         for key, value in (("optimizer.rate", "0.2"), ("model.net", "linear"), ("run.seed", "1")):
-            told = ["checkpoint.safetensors", "another configuration", key, value]
+            told = ["checkpoint.safetensors", "another configuration", key, value, "config.ini"]
             self.bad("train", self.path("x.ini"), *out, "--resume", "--set", key + "=" + value, says=told)
         self.assertEqual(self.files("b.run"), before)
 
@@ -181,6 +188,17 @@ class Stopped(TrainCase):
             "step is no number": made(dict(metadata, state=json.dumps(dict(state, step="x"))), listed),
             "no totals": made(without(metadata, "totals"), listed),
             "totals cut": made(dict(metadata, totals=json.dumps(dict(totals, gradients=[1]))), listed),
+            "end is no object": made(dict(metadata, totals=json.dumps(dict(totals, end=1))), listed),
+            "end has two rows": made(
+                dict(
+                    metadata, totals=json.dumps(dict(totals, end=dict(samples=2, evaluations=0, gradients=[0] * 279)))
+                ),
+                listed,
+            ),
+            "end cut": made(
+                dict(metadata, totals=json.dumps(dict(totals, end=dict(samples=1, evaluations=0, gradients=[0])))),
+                listed,
+            ),
             "tensor missing": made(metadata, listed[1:]),
             "tensor turned": made(metadata, [(n, d, s[::-1], b) for n, d, s, b in listed]),
             "tensor of codes": made(metadata, [(n, "I32", s, b) for n, d, s, b in listed]),
@@ -235,36 +253,239 @@ class Stopped(TrainCase):
         self.run_whole("a.run", "--resume")
         self.assertEqual(self.files("a.run"), want)
 
-    def test_a_run_at_its_end_is_written_anew(self):
+    def test_a_run_at_its_end_is_left_alone(self):
         self.config(SMALL)
         self.run_whole("a.run")
         want = self.files("a.run")
         self.config(SMALL + "[optimizer]\nrate = 0.05\n")
-        self.run_whole("a.run")
+        told = ["a.run", "ended after step 8", "--resume", "run.epochs", "--overwrite", "--out"]
+        self.bad(*self.command("a.run")[1:], says=told)
+        self.assertEqual(self.files("a.run"), want)
+        # Either of the two files that a run has in the end is enough.
+        for gone, told in (
+            ("checkpoint.safetensors", "files of an earlier run"),
+            ("report.html", "ended after step 8"),
+        ):
+            os.unlink(self.path("a.run/" + gone))
+            some = self.files("a.run")
+            self.bad(*self.command("a.run")[1:], says=["a.run", told, "--overwrite", "--out"])
+            self.assertEqual(self.files("a.run"), some)
+            self.write("a.run/" + gone, want[gone])
+        self.run_whole("a.run", "--overwrite")
         got = self.files("a.run")
         self.assertEqual(set(got), set(want))
         for name in want:
             self.assertNotEqual(got[name], want[name], name)
+        # Not even then what no run wrote.
+        self.write("config.ini", b"mine")
+        self.bad("train", self.path("x.ini"), "--overwrite", "--out", self.folder.name, says=["no folder of a run"])
+
+    def test_overwrite_a_stopped_run(self):
+        self.make_stopped()
+        self.config(SMALL)
+        self.run_whole("b.run", "--overwrite")
+        self.run_whole("c.run")
+        self.assertEqual(self.files("b.run"), self.files("c.run"))
+
+    def test_prolonged(self):
+        """A run at its end, made longer: the files of one that had the length from the beginning. And a shorter one."""
+        runs = {
+            "constant": ("", 46),
+            "drop": ("schedule = drop(0.9,0.1)\n", 62),
+            "Kahan": ("update = kahan\nweights = bfloat16\n", 51),
+        }
+        for name, (keys, end) in runs.items():
+            with self.subTest(name):
+                self.config(DIGITS + "[optimizer]\n" + keys)
+                for out in ("a.run", "b.run", "c.run"):
+                    shutil.rmtree(self.path(out), ignore_errors=True)
+                # 22 steps an epoch, a row every second one: ends that are rows and ends that are not.
+                self.run_whole("a.run", "--set", "run.steps=%d" % end)
+                for steps in (7, 22, 30, 45, end):
+                    more = ["--resume"] if os.path.exists(self.path("b.run")) else []
+                    self.run_whole("b.run", "--set", "run.steps=%d" % steps, *more)
+                self.assertEqual(self.files("a.run"), self.files("b.run"))
+                self.run_whole("c.run", "--set", "run.steps=0", "--set", "run.epochs=0")
+                self.run_whole("c.run", "--set", "run.steps=%d" % end, "--set", "run.epochs=0", "--resume")
+                same = {
+                    n: data
+                    for n, data in self.files("c.run").items()
+                    if n not in ("config.ini", "report.html", "checkpoint.safetensors")
+                }
+                self.assertEqual(same, {n: self.files("a.run")[n] for n in same})
+
+    def test_prolonged_by_epochs(self):
+        self.config(DIGITS)
+        self.run_whole("a.run", "--set", "run.epochs=3")
+        self.run_whole("b.run", "--set", "run.epochs=1")
+        self.run_whole("b.run", "--set", "run.epochs=3", "--resume")
+        self.assertEqual(self.files("a.run"), self.files("b.run"))
+        # A stopped run, longer and shorter.
+        self.config(DIGITS + "[run]\nsteps = 100000\n")
+        self.assertEqual(self.stop("c.run", 3, signal.SIGTERM), -signal.SIGTERM)
+        at = int(json.loads(support.parse_safetensors(self.read("c.run/checkpoint.safetensors"))[1]["state"])["step"])
+        self.config(DIGITS)
+        end = ["--set", "run.steps=%d" % (at + 9)]
+        self.run_whole("c.run", *end, "--resume")
+        self.run_whole("d.run", *end)
+        self.assertEqual(self.files("c.run"), self.files("d.run"))
+
+    def test_lengths_that_are_refused(self):
+        """Where the steps that are done would have been others, and where they are too many."""
+        self.config(DIGITS + "[optimizer]\nschedule = cosine\n")
+        self.run_whole("a.run", "--set", "run.epochs=2")
+        want = self.files("a.run")
+        told = [
+            "checkpoint.safetensors",
+            "optimizer.schedule",
+            "'cosine'",
+            "44 steps there, 66 here",
+            "from epoch 1 on",
+            "begin anew",
+        ]
+        self.bad(*self.command("a.run", "--resume", "--set", "run.epochs=3")[1:], says=told)
+        self.bad(*self.command("a.run", "--resume", "--set", "run.epochs=1")[1:], says=["44 steps are done", "22"])
+        self.assertEqual(self.files("a.run"), want)
+        self.run_whole("a.run", "--resume", "--set", "run.epochs=2")
+        self.assertEqual(self.files("a.run"), want)
+
+    def test_leftovers_of_killed_runs(self):
+        self.config(SMALL)
+        self.run_whole("a.run", "--set", "run.steps=5")
+        left = [".halfulp-N04R3U", ".halfulp-abcdef"]
+        kept = [".halfulp-N04R3U.x", ".halfulp-abc", ".halfulp-abcde_", "halfulp-abcdef"]
+
+        def make():
+            for name in left + kept:
+                self.write("a.run/" + name, b"half")
+
+        for more in (["--resume"], ["--resume", "--set", "run.steps=7"], ["--overwrite"]):
+            make()
+            self.run_whole(
+                "a.run",
+                *(more if "--set" in more else more + ["--set", "run.steps=%d" % (9 if "--overwrite" in more else 5)]),
+            )
+            names = os.listdir(self.path("a.run"))
+            self.assertEqual([n for n in left if n in names], [], more)
+            self.assertEqual([n for n in kept if n not in names], [], more)
+            if more == ["--resume"]:
+                make()
+                self.bad(*self.command("a.run", "--set", "run.steps=5")[1:], says="--overwrite")
+                self.assertTrue(set(left) <= set(os.listdir(self.path("a.run"))))  # who is refused changes nothing
+        # A folder that has nothing else is an empty one: its run was killed with its first file.
+        os.mkdir(self.path("b.run"))
+        self.write("b.run/" + left[0], b"half")
+        self.run_whole("b.run")
+        self.assertNotIn(left[0], os.listdir(self.path("b.run")))
+
+    def test_the_command_that_goes_on(self):
+        """As it is printed, in a shell: options that matter, quotes where they are needed."""
+        self.config(DIGITS + "[run]\nsteps = 100000\n", "x y.ini")
+        args = [
+            "train",
+            "x y.ini",
+            "--data",
+            support.DATA,
+            "--set",
+            "run.name=it's a $name",
+            "--set",
+            "optimizer.rate=0.05",
+            "--every",
+            "3",
+            "--checkpoint",
+            "7",
+            "--evaluate",
+            "0",
+            "-j",
+            "2",
+        ]
+        p = subprocess.Popen(
+            [support.HALFULP, *args], cwd=self.folder.name, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        while p.poll() is None and not os.path.exists(self.path("x y.run/checkpoint.safetensors")):
+            time.sleep(0.001)
+        p.send_signal(signal.SIGINT)
+        said = p.communicate()[1].decode()
+        self.assertEqual(p.returncode, -signal.SIGINT)
+        self.assertRegex(said, r"^halfulp: stopped by Interrupt after step \d+ of 100000; to continue: halfulp train ")
+        words = shlex.split(said.split("to continue: ")[1])
+        self.assertEqual(
+            words,
+            ["halfulp", *args[:-8], "-j", "2", "--every", "3", "--checkpoint", "7", "--evaluate", "0", "--resume"],
+        )
+        at = int(json.loads(support.parse_safetensors(self.read("x y.run/checkpoint.safetensors"))[1]["state"])["step"])
+        r = support.run(*words[1:], "--set", "run.steps=%d" % (at + 4), cwd=self.folder.name)
+        self.assertEqual((r.returncode, r.stderr), (0, b""))
+        # From standard input: the folder has all keys.
+        p = subprocess.Popen(
+            [support.HALFULP, "train", "-", "--json"],
+            cwd=self.folder.name,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        p.stdin.write(SMALL.replace("epochs = 2", "steps = 1000000").encode())
+        p.stdin.close()
+        while p.poll() is None and not os.path.exists(self.path("halfulp.run/checkpoint.safetensors")):
+            time.sleep(0.001)
+        p.send_signal(signal.SIGTERM)
+        said = p.stderr.read().decode()
+        p.wait()
+        p.stdout.close()
+        p.stderr.close()
+        words = shlex.split(said.split("to continue: ")[1])
+        self.assertEqual(
+            words,
+            ["halfulp", "train", "halfulp.run/config.ini", "--out", "halfulp.run", "--data", ".", "--json", "--resume"],
+        )
+        at = int(
+            json.loads(support.parse_safetensors(self.read("halfulp.run/checkpoint.safetensors"))[1]["state"])["step"]
+        )
+        r = support.run(*words[1:], "--set", "run.steps=%d" % (at + 4), cwd=self.folder.name)
+        self.assertEqual((r.returncode, r.stderr), (0, b""))
+
+    def shown_on(self, columns, count=3):
+        """The first lines that a run of the configuration shows on a terminal so wide; the run is stopped then."""
+        host, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        p = subprocess.Popen(self.command("b%d.run" % columns), stdout=subprocess.DEVNULL, stderr=terminal)
+        shown, started = b"", time.time()
+        while shown.count(b"\r") <= count and time.time() - started < 100:
+            shown += os.read(host, 4096)
+        p.send_signal(signal.SIGTERM)
+        os.close(terminal)
+        p.wait()
+        os.close(host)
+        return [line.replace(b"\033[K", b"").decode() for line in shown.split(b"\r")[1:count]]
 
     def test_progress_bar_only_on_a_terminal(self):
         self.config(DIGITS + "[run]\nsteps = 100000\n")
         quiet = subprocess.Popen(self.command("a.run"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        host, terminal = pty.openpty()
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 70, 0, 0))
-        p = subprocess.Popen(self.command("b.run"), stdout=subprocess.DEVNULL, stderr=terminal)
-        shown, started = b"", time.time()
-        while shown.count(b"\r") < 3 and time.time() - started < 100:
-            shown += os.read(host, 4096)
-        p.send_signal(signal.SIGTERM)
+        time.sleep(1)
         quiet.send_signal(signal.SIGTERM)
-        os.close(terminal)
-        p.wait()
-        os.close(host)
-        for line in shown.split(b"\r")[1:3]:
-            self.assertRegex(line, rb"^train \[[#.]{12}\] +\d+% (\d+ s left  )?loss \d\S* +scale 1 +skipped 0")
-            self.assertLessEqual(len(line.replace(b"\033[K", b"")), 69)
         said = quiet.communicate()[1]
         self.assertTrue(not said or said.startswith(b"halfulp: stopped by "), said)
+
+    def test_progress_bar_fits(self):
+        """Step and epoch on every terminal; nothing is cut in the middle of a word."""
+        self.config(DIGITS + "[run]\nsteps = 100000\n[loss]\nscale = static(1024)\n")
+        first = r"^train (\[[#.]+\] )? *\d+% (\d+ (s|min|h) left  )?step \d+/100000"
+        loss = r"(  loss \d+(\.\d+)?(e[+-]\d+)?)"
+        rest = loss + r"(  scale 1024(  skipped 0(  overflows \d+(  underflows \d+)?)?)?)?$"
+        for columns in (20, 30, 50, 80, 132):
+            lines = self.shown_on(columns)
+            self.assertEqual(len(lines), 2)
+            for line in lines:
+                with self.subTest(columns=columns, line=line):
+                    self.assertLessEqual(len(line), columns - 1)
+                    if columns > 30:
+                        self.assertRegex(
+                            line, first + r"  epoch \d+/4546" + ("(%s)?" % rest[:-1] + "$" if columns < 80 else rest)
+                        )
+                    else:
+                        self.assertRegex(
+                            line, r"^train +\d+% step \d+" if columns == 20 else first + r"(  epoch \d+/4546)?$"
+                        )
 
 
 if __name__ == "__main__":

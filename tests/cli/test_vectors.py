@@ -299,7 +299,7 @@ class Vectors(support.Case):
         self.bad("check-vectors", "dot", *seq, stdin="0000 0000 0000 00000000 0000 00\n", says="random words")
 
     def test_misuse(self):
-        self.bad("vectors", says="wants OP")
+        self.bad("vectors", says="requires OP")
         self.bad("vectors", "foo", "-f", "binary16", says="no operation")
         self.bad("vectors", "add", says="no format given")
         self.bad("vectors", "add", "-f", "binary16", "--level", "3", says="--level")

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* Several files that belong together: see cli_set_write in io.h.
+ *
+ * All bytes are on the disk in temporary files before the first name changes. Then, under a lock of the folder that
+ * other writers respect: a second name for every old file, so that it can come back; the old first file goes; the
+ * others take their places; the first one comes last. Where that fails half-way the old files come back in the same
+ * order. So the first file is there only while those beside it are its own, whenever the process is killed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/path.h"
+
+typedef struct member {
+  output_draft draft;
+  char *old;  /* second name of the file that is replaced; NULL: there is none */
+  int was;    /* 1: there is an old file */
+  int placed; /* 1: the new one has its name */
+} member;
+
+/* A lock file in the folder. It is removed by who holds it: one that waits looks whether it has locked the file that
+ * is there. Where the file system has no locks, or no lasting numbers of files, nobody waits. 0 or errno. */
+static int take_lock(const char *path, int *fd) {
+  struct stat ours, there;
+  for (int others = 0;;) {
+    *fd = open(path, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (*fd < 0) return errno;
+    int busy = flock(*fd, LOCK_EX | LOCK_NB) && (errno == EWOULDBLOCK || errno == EINTR);
+    int same = !busy && fstat(*fd, &ours) == 0 && stat(path, &there) == 0 && ours.st_dev == there.st_dev &&
+               ours.st_ino == there.st_ino;
+    if (same || (!busy && ++others == 1000)) return 0;
+    close(*fd);
+    *fd = -1;
+    if (output_interrupted()) return EINTR;
+    nanosleep(&(struct timespec){0, 2000000}, NULL);
+  }
+}
+
+static void leave_lock(const char *path, int fd) {
+  if (fd < 0) return;
+  unlink(path);
+  close(fd);
+}
+
+/* Where a file system has no second names the old file cannot come back, and that is all. 0 or errno. */
+static int keep_old(member *m) {
+  struct stat info;
+  m->was = lstat(m->draft.real, &info) == 0;
+  if (!m->was) return 0;
+  m->old = cli_beside(m->draft.real, CLI_TEMPORARY);
+  int fd = m->old ? mkostemp(m->old, O_CLOEXEC) : -1;
+  if (fd < 0) {
+    int error = m->old ? errno : ENOMEM;
+    free(m->old);
+    m->old = NULL;
+    return error;
+  }
+  close(fd);
+  unlink(m->old);
+  if (link(m->draft.real, m->old) == 0) return 0;
+  free(m->old);
+  m->old = NULL;
+  return 0;
+}
+
+static int place(member *m) {
+  int error = draft_place(&m->draft);
+  m->placed = !error;
+  return error;
+}
+
+/* All is ready: only names change from here on. */
+static int place_all(member *list, size_t count) {
+  int error = 0;
+  if (list[0].was && unlink(list[0].draft.real)) return errno;
+  for (size_t i = 1; i < count && !error; i++) error = place(&list[i]);
+  return error ? error : place(&list[0]);
+}
+
+/* The first comes back only if the others could. */
+static void bring_back(member *list, size_t count) {
+  int whole = 1;
+  for (size_t i = 1; i < count; i++) {
+    member *m = &list[i];
+    if (!m->placed) continue;
+    if (m->was)
+      whole &= m->old && rename(m->old, m->draft.real) == 0;
+    else
+      unlink(m->draft.real);
+  }
+  if (whole && list[0].old) (void)rename(list[0].old, list[0].draft.real);
+}
+
+static void forget(member *list, size_t count, int error) {
+  for (size_t i = 0; i < count; i++) {
+    if (list[i].old) unlink(list[i].old);
+    free(list[i].old);
+    draft_end(&list[i].draft, error && !list[i].placed);
+  }
+}
+
+/* at: the one that is being written, for the error line. */
+static int write_all(member *list, const cli_member *files, size_t count, size_t *at) {
+  int error = 0;
+  for (size_t i = count; i-- > 0 && !error;) {
+    *at = i;
+    error = draft_open(&list[i].draft, files[i].path);
+    if (!error) error = draft_write(&list[i].draft, files[i].pieces, files[i].count);
+    if (!error) error = draft_settle(&list[i].draft);
+  }
+  return error;
+}
+
+static int replace_all(member *list, size_t count) {
+  int fd, error;
+  char *lock = cli_beside(list[0].draft.real, CLI_LOCK);
+  if (!lock) return ENOMEM;
+  error = take_lock(lock, &fd);
+  for (size_t i = 0; i < count && !error; i++) error = keep_old(&list[i]);
+  if (!error && output_interrupted()) error = EINTR;
+  if (!error) {
+    error = place_all(list, count);
+    if (error)
+      bring_back(list, count);
+    else
+      cli_folder_sync(list[0].draft.real);
+  }
+  leave_lock(lock, fd);
+  free(lock);
+  return error;
+}
+
+static int check(const cli_member *files, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (cli_is_stream(files[i].path) || cli_is_special(files[i].path))
+      return cli_fail(files[i].path, "cannot write: an ordinary file is required");
+    for (size_t j = 0; j < i; j++)
+      if (cli_same_file(files[i].path, files[j].path))
+        return cli_fail(files[i].path, "is the same file as %s; the two are written with different contents",
+                        files[j].path);
+  }
+  return CLI_OK;
+}
+
+int cli_set_write(const cli_member *files, size_t count) {
+  sigset_t before;
+  size_t at = 0;
+  if (check(files, count)) return CLI_BAD;
+  member *list = calloc(count, sizeof *list);
+  if (!list) return cli_fail(files[0].path, "out of memory");
+  for (size_t i = 0; i < count; i++) list[i].draft.fd = -1;
+  output_hold(&before);
+  int error = write_all(list, files, count, &at);
+  if (!error) error = replace_all(list, count);
+  forget(list, count, error);
+  output_release(&before);
+  free(list);
+  return error ? output_fail(files[at].path, error) : CLI_OK;
+}

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""Options of every command: repeated ones, unknown ones, and numbers with a minus."""
+
+import os
+import re
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+import support  # noqa: E402
+
+REPEATED = {
+    "explain": {"--round"},
+    "quantize": {"--include", "--exclude"},
+    "encode": {"--include", "--exclude"},
+    "train": {"--set"},
+    "sweep": {"--set"},
+    "experiment": {"--set"},
+    "verify": {"--format", "--only"},
+}
+# An argument that each option takes the first time.
+ARGUMENTS = {
+    "FORMAT": "bfloat16",
+    "MODE": "rne",
+    "POLICY": "none",
+    "WHEN": "before",
+    "K": "1",
+    "C": "1",
+    "N": "1",
+    "A": "1",
+    "R": "1",
+    "GLOB": "*",
+    "WHICH": "out",
+    "DEVICE": "cpu",
+    "MODEL": "exact",
+    "KEY": "run.seed",
+    "LIST": "1",
+    "POINTS": "1",
+    "I/N": "1/2",
+    "LEVEL": "quick",
+    "KIND": "golden",
+    "KEY=VALUE": "run.seed=1",
+}
+OF_OPTION = {"--nan": "max", "--level": None, "--seeds": "1", "--rounds": "1"}
+
+
+class Options(support.Case):
+    def commands(self):
+        lines = self.ok("--help").split("\nCommands:\n")[1].split("\n\n")[0]
+        return re.findall(r"(?m)^  ([a-z-]+)", lines)
+
+    def options(self, command):
+        """[(letter or "", long name, name of the argument or "", help)] from --help; None: left out of this build."""
+        r = support.run(command, "--help")
+        if r.returncode:
+            return None
+        table = r.stdout.decode().split("\nOptions:\n")[1].split("\nExamples:\n")[0]
+        return re.findall(r"(?m)^  (?:(-\w), |    )(--[\w-]+)(?: ([A-Z][\w./=]*))?(?:  +| )(.*)$", table)
+
+    def argument(self, name, kind, command):
+        if name == "--level" and command != "verify":
+            return "1"
+        return OF_OPTION.get(name) or ARGUMENTS.get(kind, "x")
+
+    def test_every_command_has_its_options_read(self):
+        seen = 0
+        for command in self.commands():
+            options = self.options(command)
+            if options is None:
+                continue
+            names = [o[1] for o in options]
+            self.assertIn("--help", names, command)
+            text = self.ok(command, "--help").split("\nOptions:\n")[1].split("\nExamples:\n")[0]
+            self.assertEqual(len(options), len(re.findall(r"(?m)^  ( |-)", text)), (command, names))
+            seen += len(options)
+        print("options: %d" % seen)
+        self.assertGreater(seen, 100)
+
+    def test_repeated(self):
+        """Once more in the same or the other spelling is an error; what may be repeated says so in --help."""
+        refused = 0
+        for command in self.commands():
+            for letter, name, kind, text in self.options(command) or ():
+                may = name in REPEATED.get(command, ())
+                self.assertEqual("may be repeated" in text, may, (command, name))
+                if not kind or may:
+                    continue
+                x = self.argument(name, kind, command)
+                pairs = [[name, x, name, x], [name + "=" + x, name, x]]
+                if letter:
+                    pairs += [[letter, x, letter + x], [letter, x, name, x], [name, x, letter, x]]
+                for pair in pairs:
+                    self.bad(command, *pair, says=(command, name, "is given twice, '%s' and '%s'" % (x, x)))
+                    refused += 1
+        print("refused: %d" % refused)
+        self.assertGreater(refused, 200)
+
+    def test_repeated_shown(self):
+        x = os.path.join(support.DATA, "digits_weights.npy")
+        self.bad(
+            "quantize",
+            "-f",
+            "nvfp4",
+            x,
+            "-fmxfp8_e4m3",
+            self.path("z.npy"),
+            says=("quantize: -f, --format is given twice, 'nvfp4' and 'mxfp8_e4m3', and takes one value",),
+        )
+        self.bad(
+            "quantize",
+            "-f",
+            "nvfp4",
+            "-j",
+            "2",
+            "--jobs",
+            "2",
+            x,
+            self.path("z.npy"),
+            says="--jobs and --threads are one option",
+        )
+        self.assertEqual(self.left(), [])
+
+    def test_may_be_repeated(self):
+        out = self.ok("explain", "-f", "bfloat16", "-r", "rtz", "--round", "rtp", "0.3")
+        self.assertRegex(out, r"(?s)\n  rtz .*\n  rtp ")
+        self.assertIn(
+            "float8_e5m2",
+            self.ok(
+                "verify", "--list", "-f", "float8_e4m3fn", "-f", "float8_e5m2", "--only", "world", "--only", "steps"
+            ),
+        )
+
+    def test_flags_twice(self):
+        """An option without an argument says the same the second time."""
+        self.assertEqual(self.ok("info", "bfloat16", "--json", "--json"), self.ok("info", "bfloat16", "--json"))
+
+    def test_negative_numbers(self):
+        for value in ("-0.1", "-1", "-.5", "-0", "-0x1p-3", "-1e-3", "-inf", "-Infinity", "-nan", "-NaN"):
+            want = self.ok("explain", "-f", "bfloat16", "--", value)
+            for args in (("-f", "bfloat16", value), (value, "-f", "bfloat16"), ("-f", "bfloat16", value, "-r", "rne")):
+                self.assertEqual(self.ok("explain", *args), want, args)
+            self.assertTrue(want.startswith(value + " in bfloat16"), want)
+        self.assertIn("0xbdcd", self.ok("explain", "-f", "bfloat16", "-0.1"))
+        self.bad("explain", "-f", "bfloat16", "-1x", says="'-1x' is not a number")
+        self.bad("explain", "-f", "bfloat16", "-1", "-2", says="'-2' is one operand too many")
+        # After --, and with options that have such letters, all is as it was.
+        self.bad("explain", "-f", "bfloat16", "--", "-r", says="'-r' is not a number")
+        self.bad("diff", "x.npy", "y.npy", "-nan", says="--first: 'an'")
+        self.bad("quantize", "-f", "fp8_tensor", "--amax", "-1", "x.npy", "y.npy", says="--amax: '-1' is not")
+
+    def test_options_anywhere(self):
+        for env in ({}, {"POSIXLY_CORRECT": "1"}):
+            r = subprocess.run(
+                [support.HALFULP, "explain", "0.3", "--format", "bfloat16", "--json"],
+                stdout=subprocess.PIPE,
+                env=dict(os.environ, **env),
+                check=False,
+            )
+            self.assertEqual(r.returncode, 0, env)
+            self.assertIn(b'"format": "bfloat16"', r.stdout)
+
+    def test_unknown(self):
+        for args, says in (
+            (
+                ("quantize", "--fromat", "nvfp4"),
+                "quantize: --fromat is not an option of this command; perhaps --format is meant",
+            ),
+            (("quantize", "--includ=x"), "no format given"),  # a beginning is enough where there is one such option
+            (
+                ("quantize", "--in", "x"),
+                "--in is not an option of this command; perhaps --include or --in-place is meant",
+            ),
+            (
+                ("quantize", "--wholly-else"),
+                "--wholly-else is not an option of this command; see `halfulp quantize --help`",
+            ),
+            (("explain", "--json=3", "1"), "explain: --json takes no argument"),
+            (("explain", "-q", "1"), "explain: -q is not an option of this command; see `halfulp explain --help`"),
+            (("encode", "-vq"), "encode: -q is not an option of this command"),
+            (("info", "--json", "-tq"), "info: -q is not an option of this command"),
+            (("explain", "1", "-f"), "explain: -f requires an argument"),
+            (("explain", "1", "--format"), "explain: --format requires an argument"),
+            (("explain",), "explain: requires VALUE; see `halfulp explain --help`"),
+        ):
+            if args == ("quantize", "--includ=x"):
+                self.bad(*args, "a.safetensors", "b.safetensors", says=says)
+            else:
+                self.bad(*args, says=says)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,445 @@
+# SPDX-License-Identifier: MIT
+"""Names of files: inputs that are outputs, what killed runs leave, control characters, files of other programs."""
+
+import fcntl
+import os
+import resource
+import signal
+import subprocess
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+import support  # noqa: E402
+from support import floats, npy, safetensors  # noqa: E402
+
+MODELS = os.environ["HALFULP_SAFETENSORS"] == "1"
+GEMM = "--fa float8_e5m2 --fb float8_e5m2 --fd binary32 --accum exact".split()
+
+
+class Same(support.Case):
+    """An output that is an input is refused, by any path, link or hard link, and nothing is changed."""
+
+    def setUp(self):
+        super().setUp()
+        self.x = npy("<f4", (4, 40), floats([0.01 * i for i in range(160)]))
+        self.write("x.npy", self.x)
+        self.write("m.safetensors", safetensors([("t", "F32", (4, 40), self.x[-640:])]))
+        os.mkdir(self.path("d"))
+        self.aliases = {}
+        for name in ("x.npy", "m.safetensors"):
+            stem, suffix = name.split(".")
+            os.symlink(name, self.path(stem + "_link." + suffix))
+            os.symlink(os.path.join("..", stem + "_link." + suffix), self.path("d/" + stem + "_far." + suffix))
+            os.link(self.path(name), self.path(stem + "_hard." + suffix))
+            os.symlink(".", self.path("self")) if not os.path.lexists(self.path("self")) else None
+            paths = [
+                name,
+                "./" + name,
+                "d/../" + name,
+                "self/" + name,
+                stem + "_link." + suffix,
+                "d/" + stem + "_far." + suffix,
+                stem + "_hard." + suffix,
+            ]
+            self.aliases[name] = [self.path(p) for p in paths]
+        self.before = {n: os.stat(self.path(n)).st_ino for n in ("x.npy", "m.safetensors")}
+
+    def unchanged(self, left):
+        self.assertEqual(self.read("x.npy"), self.x)
+        self.assertEqual({n: os.stat(self.path(n)).st_ino for n in self.before}, self.before)
+        self.assertEqual(self.left(), left)
+
+    def test_arrays(self):
+        left, x = self.left(), self.path("x.npy")
+        for path in self.aliases["x.npy"]:
+            for args in (
+                ("quantize", "-f", "bfloat16", x, path),
+                ("quantize", "-f", "bfloat16", x, "-o", path),
+                ("quantize", "-f", "bfloat16", path, x),
+                ("quantize", "-f", "nvfp4", "--codes", x, path),
+                ("encode", "-f", "bfloat16", x, path),
+            ):
+                self.bad(*args, says=("is the same file as", "--in-place"))
+            with open(x, "rb") as f:
+                r = subprocess.run(
+                    [support.HALFULP, "quantize", "-f", "bfloat16", "-", path],
+                    stdin=f,
+                    stderr=subprocess.PIPE,
+                    check=False,
+                )
+            self.assertEqual((r.returncode, b"is the same file as standard input" in r.stderr), (2, True), r.stderr)
+            self.bad("gemm", x, x, *GEMM, "-o", path, says="give -o another name")
+            self.unchanged(left)
+
+    @unittest.skipUnless(MODELS, "built without jansson")
+    def test_models(self):
+        left, m = self.left(), self.path("m.safetensors")
+        self.ok("quantize", "-f", "nvfp4", "--codes", m, self.path("c.safetensors"))
+        c = self.read("c.safetensors")
+        os.symlink("c.safetensors", self.path("c_link.safetensors"))
+        for path in self.aliases["m.safetensors"]:
+            for args in (
+                ("quantize", "-f", "bfloat16"),
+                ("quantize", "-f", "nvfp4", "--codes"),
+                ("encode", "-f", "nvfp4"),
+            ):
+                self.bad(*args, m, path, says=("is the same file as", "--in-place"))
+        self.bad(
+            "decode",
+            self.path("c.safetensors"),
+            self.path("c_link.safetensors"),
+            says=("is the same file as", "--in-place"),
+        )
+        self.assertEqual(self.read("c.safetensors"), c)
+        os.unlink(self.path("c.safetensors"))
+        os.unlink(self.path("c_link.safetensors"))
+        self.unchanged(left)
+
+    def test_in_place(self):
+        x = self.path("x.npy")
+        self.ok("quantize", "-f", "float8_e5m2", x, self.path("z.npy"))
+        want = self.read("z.npy")
+        for args in ((x, x), (x,), (x, "-o", self.path("x_link.npy")), (self.path("x_link.npy"),)):
+            self.write("x.npy", self.x)
+            self.ok("quantize", "-f", "float8_e5m2", "--in-place", *args)
+            self.assertEqual(self.read("x.npy"), want)
+            self.assertTrue(os.path.islink(self.path("x_link.npy")))
+        self.ok("encode", "-f", "nvfp4", "--in-place", x)
+        self.bad("decode", "-f", "nvfp4", x, x, says="--in-place")
+        self.ok("decode", "-f", "nvfp4", "--in-place", x)
+        self.assertNotIn("z.scales.npy", self.left())
+        self.bad("quantize", "-f", "bfloat16", "--in-place", "-", says="requires IN.npy OUT.npy")
+        self.bad("encode", "-f", "bfloat16", "--in-place", stdin="1\n", says="--in-place goes with")
+
+    def test_companions(self):
+        """The files beside OUT and beside IN count, too; --in-place is for IN and OUT alone."""
+        x = self.path("x.npy")
+        for name in ("q.scales.npy", "q.tensor.npy", "q.check.npy"):
+            self.write(name, self.x)
+            for more in ((), ("--in-place",)):
+                self.bad(
+                    "quantize",
+                    "-f",
+                    "nvfp4",
+                    "--codes",
+                    *more,
+                    self.path(name),
+                    self.path("q.npy"),
+                    says=(name, "OUT another name"),
+                )
+            self.assertEqual(self.read(name), self.x)
+            os.unlink(self.path(name))
+        self.ok("quantize", "-f", "nvfp4", "--codes", x, self.path("q.npy"))
+        for name in ("q.scales.npy", "q.tensor.npy", "q.check.npy"):
+            before = self.read(name)
+            for more in ((), ("--in-place",)):
+                self.bad(
+                    "decode", "-f", "nvfp4", *more, self.path("q.npy"), self.path(name), says=(name, "OUT another name")
+                )
+            self.assertEqual(self.read(name), before)
+
+    def test_gemm(self):
+        for name in ("a", "b", "c", "sa", "sb"):
+            self.write(name + ".npy", npy("<f4", (4, 4), floats([1.0] * 16)))
+        paths = {n: self.path(n + ".npy") for n in ("a", "b", "c", "sa", "sb")}
+        accum = "promote(4,fp32,binary32,scaled)"
+        for out in paths.values():
+            self.bad(
+                "gemm",
+                paths["a"],
+                paths["b"],
+                "-C",
+                paths["c"],
+                "--sa",
+                paths["sa"],
+                "--sb",
+                paths["sb"],
+                "--accum",
+                accum,
+                "--fa",
+                "bfloat16",
+                "--fb",
+                "bfloat16",
+                "--fd",
+                "binary32",
+                "-o",
+                out,
+                says=(out, "give -o another name"),
+            )
+
+    def test_plot(self):
+        os.link(self.path("x.npy"), self.path("x.svg"))
+        for out in ("x.npy", "x.svg", "x_hard.npy"):
+            self.bad(
+                "plot",
+                "-f",
+                "bfloat16",
+                "--data",
+                self.path("x.npy"),
+                "-o",
+                self.path(out),
+                says="give -o another name",
+            )
+        self.assertEqual(self.read("x.npy"), self.x)
+
+    def test_missing_input(self):
+        self.bad(
+            "quantize", "-f", "bfloat16", self.path("no.npy"), self.path("no.npy"), says="No such file or directory"
+        )
+
+
+class Drawing(support.Case):
+    def test_suffixes(self):
+        for name in ("x.png", "x.PDF", "x.svg.gz", "a.b/x.jpeg"):
+            path = self.path(name)
+            self.bad(
+                "plot",
+                "-f",
+                "float8_e5m2",
+                "-o",
+                path,
+                says=(path + ": drawings are SVG", os.path.splitext(path)[0] + ".svg", "rsvg-convert"),
+            )
+        self.assertEqual(self.left(), [])
+        os.mkdir(self.path("a.b"))
+        for name in ("x.svg", "x.SVG", "x", "a.b/x", ".svg"):
+            self.ok("plot", "-f", "float8_e5m2", "-o", self.path(name))
+            self.assertTrue(self.read(name).startswith(b"<svg"))
+        self.assertTrue(self.ok("plot", "-f", "float8_e5m2", "-o", "-").startswith("<svg"))
+
+
+class Leftovers(support.Case):
+    """What is written when a process ends by a signal, or may write no further, goes with it."""
+
+    def setUp(self):
+        super().setUp()
+        data = floats([0.01 * i for i in range(1024)]) * 1024
+        self.write("x.npy", npy("<f4", (1024, 1024), data))
+        os.mkdir(self.path("z"))
+        self.args = [support.HALFULP, "quantize", "-f", "float8_e4m3fn", self.path("x.npy"), self.path("z/o.npy")]
+
+    def faulty(self, **settings):
+        env = dict(os.environ, LD_PRELOAD=os.environ["HALFULP_FAULT"], **settings)
+        env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0:detect_leaks=0"
+        return subprocess.run(self.args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env, check=False)
+
+    def test_signals(self):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        names = "SIGINT SIGTERM SIGHUP SIGQUIT SIGALRM SIGUSR1 SIGUSR2 SIGXCPU"
+        for number in (getattr(signal, name) for name in names.split()):
+            # While the temporary file is there: before its bytes, and before its name.
+            for only in ("write", "fsync"):
+                r = self.faulty(FAULT_ONLY=only, FAULT_AT="0", FAULT_DO=str(int(number)))
+                self.assertEqual((r.returncode, os.listdir(self.path("z"))), (-number, []), only)
+            if MODELS:
+                self.args[-1] = self.path("z/o.safetensors")
+                for at in ("0", "1"):
+                    r = self.faulty(FAULT_ONLY="pwrite", FAULT_AT=at, FAULT_DO=str(int(number)))
+                    self.assertEqual((r.returncode, os.listdir(self.path("z"))), (-number, []), at)
+                self.args[-1] = self.path("z/o.npy")
+
+    def test_pipe_that_nobody_reads(self):
+        """SIGPIPE with a file half written: an error line to a closed pipe."""
+        r = self.faulty(FAULT_ONLY="write", FAULT_AT="0", FAULT_DO=str(int(signal.SIGPIPE)))
+        self.assertEqual((r.returncode, os.listdir(self.path("z"))), (-signal.SIGPIPE, ["o.npy"]))
+        read, write = os.pipe()
+        os.close(read)
+        p = subprocess.Popen(self.args[:-1] + ["-"], stdout=write, stderr=subprocess.DEVNULL)
+        os.close(write)
+        self.assertEqual(p.wait(), -signal.SIGPIPE)
+
+    def test_limit_of_files(self):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+
+        for args in (self.args, self.args[:2] + ["-f", "nvfp4", "--codes"] + self.args[4:]):
+            r = subprocess.run(args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=limit, check=False)
+            self.assertEqual(r.returncode, 2, r.stderr)
+            self.assertRegex(
+                r.stderr.decode(), r"^halfulp: \S*/z/o\.npy: cannot write: File too large \(.*`ulimit -f`.*\)\n$"
+            )
+            self.assertEqual(os.listdir(self.path("z")), [])
+        with open(self.path("list"), "wb") as f:
+            r = subprocess.run(
+                [support.HALFULP, "info", "binary16", "--table"],
+                stdout=f,
+                stderr=subprocess.PIPE,
+                preexec_fn=limit,
+                check=False,
+            )
+        self.assertEqual((r.returncode, r.stderr), (2, b"halfulp: standard output: cannot write\n"))
+
+    def test_stale_files(self):
+        """cli_folder_clean (clean_folder.c): what killed runs left, and nothing that is being written."""
+        tool = os.environ["HALFULP_CLEAN"]
+        r = self.faulty(FAULT_ONLY="fsync", FAULT_AT="0", FAULT_DO="kill")
+        self.assertEqual(r.returncode, -signal.SIGKILL)
+        stale = os.listdir(self.path("z"))
+        self.assertRegex(" ".join(stale), r"^\.halfulp-\w{6}$")
+        self.write("z/.halfulp-abc123", b"x")
+        self.write("z/.halfulp-lock", b"")
+        others = [".halfulp-abcd", ".halfulp-abcdefg", ".halfulp-ab_c12", "halfulp-abc123", "o.npy"]
+        for name in others:
+            self.write("z/" + name, b"x")
+        os.mkdir(self.path("z/.halfulp-folder"))
+        os.symlink("o.npy", self.path("z/.halfulp-linked"))
+        with open(self.write("z/.halfulp-inwork", b"x"), "rb") as writing:
+            fcntl.flock(writing, fcntl.LOCK_EX)
+            done = subprocess.run([tool, self.path("z")], stdout=subprocess.PIPE, check=True)
+            self.assertEqual(done.stdout, b"3\n")
+            kept = others + [".halfulp-folder", ".halfulp-inwork", ".halfulp-linked"]
+            self.assertEqual(sorted(os.listdir(self.path("z"))), sorted(kept))
+        self.assertEqual(subprocess.run([tool, self.path("z")], stdout=subprocess.PIPE, check=True).stdout, b"1\n")
+
+    def test_files_in_work_are_locked(self):
+        """A command that writes holds the lock that cli_folder_clean respects."""
+        env = dict(
+            os.environ,
+            LD_PRELOAD=os.environ["HALFULP_FAULT"],
+            FAULT_ONLY="fsync",
+            FAULT_AT="0",
+            FAULT_DO=str(int(signal.SIGSTOP)),
+        )
+        env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+        p = subprocess.Popen(self.args, stdout=subprocess.DEVNULL, env=env)
+        os.waitid(os.P_PID, p.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+        try:
+            done = subprocess.run([os.environ["HALFULP_CLEAN"], self.path("z")], stdout=subprocess.PIPE, check=True)
+        finally:
+            os.kill(p.pid, signal.SIGCONT)
+        self.assertEqual((done.stdout, p.wait()), (b"0\n", 0))
+        self.assertEqual(os.listdir(self.path("z")), ["o.npy"])
+
+
+class Shown(support.Case):
+    """Names are foreign text: what would move a terminal's cursor is shown as ?."""
+
+    NAME = "a\x1b[31m\n\r\x07\x7f\u009bé日.npy"
+
+    def test_errors_and_reports(self):
+        shown = "a?[31m??????é日.npy"  # the two bytes of U+009B are two
+        raw = os.fsencode(self.path(self.NAME))
+        self.assertIn(shown, self.bad_text("quantize", "-f", "bfloat16", self.path(self.NAME), self.path("z.npy")))
+        with open(raw, "wb") as f:
+            f.write(npy("<f4", (1, 2), floats([0.3, 1.0])))
+        for args in (("-f", "bfloat16"), ("-f", "nvfp4", "--codes")):
+            out = self.ok("quantize", *args, self.path(self.NAME), self.path("z.npy"))
+            self.assertIn(shown + ": float32", out)
+            self.assertIsNone(self.controls(out))
+        text = self.ok("gemm", self.path(self.NAME), self.matrix(), *GEMM, "-o", self.path("d.npy"))
+        self.assertIn(shown + ": 1 of 2 elements", text)
+        for args in (
+            ("encode", "-f", "bfloat16", self.path(self.NAME)),
+            ("info", self.NAME),
+            (self.NAME,),
+            ("explain", "-f", "bfloat16", self.NAME),
+        ):
+            self.assertIsNone(self.controls(self.bad_text(*args)[:-1]), args)
+
+    @unittest.skipUnless(MODELS, "built without jansson")
+    def test_models(self):
+        raw = self.path(self.NAME.replace(".npy", ".safetensors"))
+        with open(os.fsencode(raw), "wb") as f:
+            f.write(safetensors([("t\x1b[1m\u0085", "F32", (1, 2), floats([0.3, 1.0]))]))
+        out = self.ok("quantize", "-f", "nvfp4", raw, "-o", raw + "2.safetensors", "--report", self.path("r.html"))
+        self.assertIsNone(self.controls(out))
+        self.assertIn("  t?[1m??", out)
+        self.assertIsNone(self.controls(self.read("r.html").decode()))
+
+    def test_not_utf8(self):
+        """A name in another encoding: an error line is text all the same."""
+        for name in (b"\xff\xfe.npy", b"caf\xe9.npy", b"\xc3", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82"):
+            r = subprocess.run(
+                [os.fsencode(support.HALFULP), b"quantize", b"-f", b"bfloat16", name, b"z.npy"],
+                stderr=subprocess.PIPE,
+                cwd=self.folder.name,
+                check=False,
+            )
+            self.assertEqual(r.returncode, 2)
+            self.assertIn("?", r.stderr.decode("utf-8"))
+
+    def matrix(self):
+        return self.write("b.npy", npy("<f4", (2, 1), floats([1.0, 1.0])))
+
+    def bad_text(self, *args):
+        r = support.run(*args)
+        self.assertEqual((r.returncode, r.stderr.count(b"\n")), (2, 1), r.stderr)
+        return r.stderr.decode()
+
+    def controls(self, text):
+        return next((c for c in text if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160)), None)
+
+
+class Foreign(support.Case):
+    """Files that are none of those that are read: what they are, and the way from them."""
+
+    def test_what_is_read(self):
+        for name, data, says in (
+            ("m.onnx", b"\x08\x07\x12\x07pytorch", ("an ONNX model", "onnx.load", "save_file")),
+            ("m.pt", b"PK\x03\x04" + bytes(30), ("a PyTorch file", "torch.load", "save_file")),
+            ("m.bin", b"\x80\x02\x8a\x0al\xfc\x9c", ("a PyTorch file",)),
+            ("m.jit", b"PK\x03\x04" + bytes(30), ("torch.jit.load",)),
+            ("m.npz", b"PK\x03\x04" + bytes(30), ("an .npz archive", "numpy.load")),
+            ("m.h5", b"\x89HDF\r\n\x1a\n" + bytes(30), ("an HDF5 file", "h5py")),
+            ("m.gguf", b"GGUF" + bytes(30), ("a GGUF file",)),
+            ("m.safetensors.index.json", b'{"weight_map": {}}', ("a list in JSON", ".safetensors files that it names")),
+            (
+                "blob",
+                safetensors([("t", "F32", (1,), floats([1.0]))]),
+                ("a .safetensors file", "to end in .safetensors"),
+            ),
+            ("m.txt", b"1 2 3\n", (".npy and .safetensors files are read",)),
+        ):
+            path = self.write(name, data)
+            self.bad(
+                "quantize",
+                "-f",
+                "bfloat16",
+                path,
+                self.path("z.npy"),
+                says=(path + ": not an .npy file (wrong magic); ",) + says,
+            )
+            self.bad("diff", path, path, says=says)
+            if MODELS:
+                self.bad("quantize", "-f", "bfloat16", path, "-o", self.path("z.safetensors"), says=says)
+                copy = self.write("wrong.safetensors", data)
+                if data[8:9] != b"{":
+                    self.bad(
+                        "quantize",
+                        "-f",
+                        "bfloat16",
+                        copy,
+                        "-o",
+                        self.path("z.safetensors"),
+                        says=(copy + ": not a .safetensors file: ",),
+                    )
+                os.unlink(copy)
+            os.unlink(path)
+        self.bad(
+            "quantize", "-f", "bfloat16", self.folder.name, self.path("z.npy"), says="is a folder; a file is required"
+        )
+
+    @unittest.skipUnless(MODELS, "built without jansson")
+    def test_arrays_named_models(self):
+        path = self.write("x.safetensors", npy("<f4", (2,), floats([1.0, 2.0])))
+        self.bad(
+            "quantize",
+            "-f",
+            "bfloat16",
+            path,
+            "-o",
+            self.path("z.safetensors"),
+            says=("not a .safetensors file", "an .npy file, whose name is to end in .npy"),
+        )
+
+    def test_numbers_where_files_are(self):
+        self.bad("encode", "-f", "bfloat16", "0.3", says=("there is no file '0.3'", "echo 0.3 | halfulp encode"))
+        self.bad("encode", "-f", "bfloat16", "-0.3", says=("there is no file '-0.3'",))
+        self.bad("decode", "-f", "bfloat16", "7e", says=("there is no file '7e'", "echo 7e | halfulp decode"))
+        self.bad("encode", "-f", "bfloat16", "none.txt", says="none.txt: No such file")
+
+
+if __name__ == "__main__":
+    support.main()
