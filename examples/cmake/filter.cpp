@@ -38,7 +38,7 @@ int main() {
   report<halfulp::binary16>("binary16", signal, taps);
   report<halfulp::bfloat16>("bfloat16", signal, taps);
   report<halfulp::number<float12>>(halfulp::format(float12::make()).text().c_str(), signal, taps);
-  report<halfulp::e4m3>("float8_e4m3fn", signal, taps);
+  report<halfulp::float8_e4m3fn>("float8_e4m3fn", signal, taps);
 
   // Whole arrays at once, with what happened on the way.
   std::vector<float> x(signal.begin(), signal.end()), z(x.size());

@@ -7,6 +7,7 @@
 Formats and values    Format, formats, quantize, encode, decode, convert, pack, unpack, as_ml_dtypes, as_codes
 Other programs'       Preset, presets, preset: conversions with their bits, taken by quantize and encode
 How it is rounded     Mode, Stream, Events
+By their names        format(...), mode(...), scaling(...), number.Number(...), model(...), preset(...)
 Arithmetic            add, sub, mul, div, fma, sqrt, minimum, ..., exp, log, tanh, ..., pow; halfulp.codes: on codes
 Sums                  gemm, dot, Accumulator, Watch, models, model
 Scaled tensors        halfulp.scaled, Scaling, scalings
@@ -31,6 +32,10 @@ from .mode import Mode, Stream
 from .number import Number, numbers
 from .scaling import Rounding, Scaling, scalings
 from .transform import S2FP8Tensor, hadamard, round_tensor, s2fp8_encode
+
+# halfulp.format('bfloat16') as halfulp.model(...) and halfulp.preset(...); the modules of these names can be imported
+# from as ever. Not in __all__: `format` is a function of Python, too.
+format, mode, scaling = Format, Mode, Scaling
 
 __version__ = '0.1.0'
 __all__ = [

@@ -46,6 +46,7 @@ class HalfulpMemoryError(HalfulpError, MemoryError):
     """No memory."""
 
 
+_E_TEXT = -60
 _KINDS = {'HU_E_DEVICE': HalfulpDeviceError, 'HU_E_CUDA': HalfulpDeviceError, 'HU_E_MEMORY': HalfulpMemoryError,
           'HU_E_ALIGN': HalfulpTypeError}
 
@@ -150,13 +151,25 @@ def check(status: int, argument: str = '', detail: str = '') -> None:
         raise error(status, argument, detail)
 
 
+def is_text(text: str) -> bool:
+    """Whether the library can be given a text: no zero in it, and no half of a pair that UTF-8 has no bytes for."""
+    return '\0' not in text and not any('\ud800' <= letter <= '\udfff' for letter in text)
+
+
+def raw_text(argument: str, text: str) -> bytes:
+    """A text as the library takes it."""
+    if not isinstance(text, str):
+        raise HalfulpTypeError('{}: give a text, not {}'.format(argument, type(text).__name__))
+    if not is_text(text):
+        raise error(_E_TEXT, argument, ascii(text))
+    return text.encode()
+
+
 def parse(argument: str, text: str, call, record, *more) -> None:
     """record = text, by a parser (record, text, ..., where) of the library; *more stands before `where`."""
-    if not isinstance(text, str):
-        raise HalfulpTypeError('{}: a text is wanted, not {}'.format(argument, type(text).__name__))
     where = ctypes.c_size_t(0)
-    raw = text.encode()
-    status = call(ctypes.byref(record), raw, *more, ctypes.byref(where)) if b'\0' not in raw else -60
+    raw = raw_text(argument, text)
+    status = call(ctypes.byref(record), raw, *more, ctypes.byref(where))
     if status != s.OK:
         rest = raw[where.value:].decode(errors='replace')
         at = '' if where.value == 0 else ' from {!r} on'.format(rest) if rest else ' at its end'

@@ -74,14 +74,15 @@ class hu_block(_Record):
                      ] + [('emin', c.c_int16), ('reserved', c.c_uint16), ('as', hu_format), ('scale', hu_format)]
 
 
+class hu_element(_Record):
+    _fields_ = [('kind', c.c_uint8), ('reserved', c.c_uint8), ('format', hu_format)]
+
+
 class hu_accum(_Record):
     _fields_ = [('kind', c.c_uint32), ('length', c.c_uint32), ('product', hu_format), ('sum', hu_format),
                 ('mode', hu_mode), ('block', hu_block), ('promote', c.c_uint32), ('scaled', c.c_uint32),
-                ('promoted', hu_format), ('slices', c.c_uint32)]
-
-
-class hu_element(_Record):
-    _fields_ = [('kind', c.c_uint8), ('reserved', c.c_uint8), ('format', hu_format)]
+                ('promoted', hu_format), ('slices', c.c_uint32), ('a', hu_element), ('b', hu_element),
+                ('c', hu_element), ('reserved', c.c_uint16)]
 
 
 class hu_preset(_Record):
@@ -281,7 +282,7 @@ SUBNORMALS = ('gradual', 'none', 'flush')
 INFINITIES = ('none', 'ieee', 'top')
 NANS = ('none', 'ieee', 'ieee1', 'ones', 'negzero', 'top')
 OVERFLOWS = ('inf', 'nan', 'max')
-NEGATIVES = ('nan', 'low')
+NEGATIVES = ('nan', 'low', 'stop')
 ELEMENTS = ('code', 'binary64', 's8', 'u8', 's4', 'u4', 's32')
 VALUES, CODES = 0, 1
 CLASSES = ('nan', '-inf', '-normal', '-subnormal', '-0', '+0', '+subnormal', '+normal', '+inf')
@@ -302,7 +303,7 @@ _ROWS = {
     ('HU_INF_NONE', 'HU_INF_IEEE', 'HU_INF_TOP'): INFINITIES,
     ('HU_NAN_NONE', 'HU_NAN_IEEE', 'HU_NAN_IEEE_ONES', 'HU_NAN_ONES', 'HU_NAN_NEGZERO', 'HU_NAN_TOP'): NANS,
     ('HU_OVERFLOW_INF', 'HU_OVERFLOW_NAN', 'HU_OVERFLOW_MAX'): OVERFLOWS,
-    ('HU_NEGATIVE_NAN', 'HU_NEGATIVE_LOW'): NEGATIVES,
+    ('HU_NEGATIVE_NAN', 'HU_NEGATIVE_LOW', 'HU_NEGATIVE_STOP'): NEGATIVES,
     ('HU_ELEMENT_CODE', 'HU_ELEMENT_BINARY64', 'HU_ELEMENT_S8', 'HU_ELEMENT_U8', 'HU_ELEMENT_S4', 'HU_ELEMENT_U4',
      'HU_ELEMENT_S32'): ELEMENTS,
     ('HU_CLASS_NAN', 'HU_CLASS_NEGATIVE_INFINITY', 'HU_CLASS_NEGATIVE_NORMAL', 'HU_CLASS_NEGATIVE_SUBNORMAL',

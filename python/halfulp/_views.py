@@ -196,7 +196,29 @@ def target(argument: str, thing: Any, shape: Tuple[int, ...], names: Sequence[st
         raise abi.HalfulpValueError('{}: shape {} instead of {}'.format(argument, made.shape, shape))
     if made.name not in names:
         raise abi.HalfulpTypeError('{}: an array of {} instead of {}'.format(argument, made.name, ' or '.join(names)))
+    if overlaps_itself(made.shape, made.strides):
+        raise abi.HalfulpValueError('{}: several of its elements lie at one place of memory (shape {}, strides {}); '
+                                    'copy() it first'.format(argument, made.shape, made.strides))
     return made
+
+
+def overlaps_itself(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether two elements of an array lie at one place; strides count elements, so that places are equal or apart."""
+    if any(side == 0 for side in shape):
+        return False
+    axes = sorted((abs(step), side) for side, step in zip(shape, strides) if side > 1)
+    reach, apart = 0, True  # reach: the last place of the axes before, each of which lies within one step of the next
+    for step, side in axes:
+        apart = apart and step > reach
+        reach += (side - 1) * step
+    if apart:
+        return False
+    if any(step == 0 for step, _ in axes) or np.prod([float(side) for _, side in axes]) > reach + 1:
+        return True
+    places = np.zeros(1, np.int64)  # interleaved axes, as no slice and no transpose makes them: look at every place
+    for step, side in axes:
+        places = np.add.outer(places, np.arange(side, dtype=np.int64) * step).ravel()
+    return np.unique(places).size < places.size
 
 
 def fresh(argument: str, name: str, shape: Tuple[int, ...], like: Optional[View] = None) -> Tuple[np.ndarray, View]:

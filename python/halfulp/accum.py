@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from typing import Any, List, Mapping, NamedTuple, Union
+from typing import Any, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 from . import _abi as abi
+from . import _names as names
 from . import _structs as s
 from ._value import Value
 from .format import Format
@@ -20,8 +21,9 @@ class Accumulator(Value):
     text : str
         "exact"; "fp32", "fp64"; "seq(binary16)" (a fused multiply-add a step); "seq2(P,F)"; "chunk(64,P,F)";
         "pairwise(F)"; "strided(F)"; "kahan(F)"; "neumaier(F)"; "int32"; "block(...)"; the name of a matrix unit
-        ("nv.hopper.e4m3.f32.wgmma", see `models`); "promote(N,MODEL,F)"; "splitk(S,MODEL)". Roundings go in as
-        "seq(binary16,sra:8)". The grammar is in halfulp/accum.h.
+        ("nv.hopper.e4m3.f32.wgmma", see `models`); "promote(N,MODEL,F)"; "splitk(S,MODEL)"; "takes(A,B,C,MODEL)", a
+        model for operands of these formats alone, as every matrix unit is; "any(MODEL)", without that restriction.
+        Roundings go in as "seq(binary16,sra:8)". The grammar is in halfulp/accum.h.
     """
 
     __slots__ = ()
@@ -31,8 +33,19 @@ class Accumulator(Value):
 
     @property
     def text(self) -> str:
-        """The one canonical text; presets are written out as block(...)."""
-        return abi.written(abi.main().hu_accum_text, 768, abi.address(self._c))
+        """The one canonical text; presets are written out as takes(A,B,C,block(...))."""
+        return abi.written(abi.main().hu_accum_text, _TEXT_MAX, abi.address(self._c))
+
+    @property
+    def operands(self) -> Tuple[Optional[Union[Format, str]], ...]:
+        """What A, B and C must be: each a format, 's8', 'u8', 's4', 'u4', 's32' or 'binary64'; None: anything. C may be
+        anything where a part of the sum begins with 0 (promote, splitk)."""
+        inner = self._c.promote or self._c.slices
+        return _wanted(self._c.a), _wanted(self._c.b), None if inner else _wanted(self._c.c)
+
+    def any(self) -> 'Accumulator':
+        """The same sums for operands of any format: what a matrix unit would do if it took them."""
+        return Accumulator._from_c(abi.main().hu_accum_any(self._c))
 
     @property
     def scaled(self) -> bool:
@@ -53,6 +66,23 @@ class Accumulator(Value):
 
 
 AccumulatorLike = Union[Accumulator, str]
+_TEXT_MAX = 1280  # HU_ACCUM_TEXT_MAX
+
+
+def _wanted(record: s.hu_element) -> Optional[Union[Format, str]]:
+    return None if bytes(record) == bytes(s.hu_element()) else _element(record)
+
+
+def explained(error: abi.HalfulpError, model: Accumulator) -> abi.HalfulpError:
+    """The error of operands that are not what the model takes says what it takes and what to do."""
+    off_grid = error.status == 'HU_E_GRID' and any(model.operands)
+    if not off_grid and not error.status.startswith('HU_E_OPERAND_'):
+        return error
+    takes = abi.written(abi.main().hu_accum_takes, _TEXT_MAX, abi.address(model._c))
+    made = type(error)("{}; the model takes {}: round operands to these formats first (halfulp.quantize), or insist on "
+                       "others with accum='any(...)'".format(error, takes))
+    made.status = error.status
+    return made
 
 
 def with_words(model: Accumulator, options: Mapping[str, Any]) -> None:
@@ -65,7 +95,7 @@ def with_words(model: Accumulator, options: Mapping[str, Any]) -> None:
 @functools.lru_cache(maxsize=256)
 def _parse(text: str) -> s.hu_accum:
     record = s.hu_accum()
-    abi.parse('accum', text, abi.main().hu_accum_parse, record)
+    names.parse('accum', 'accum', text, abi.main().hu_accum_parse, record)
     return record
 
 
@@ -93,16 +123,16 @@ def _model(record: s.hu_preset) -> Model:
 
 
 def model(name: str) -> Model:
-    """The matrix unit of that name; HalfulpValueError if nobody has it."""
+    """The matrix unit of that name; HalfulpValueError where there is no such unit."""
     record = s.hu_preset()
-    if not isinstance(name, str):
-        raise abi.HalfulpTypeError('name: a text is wanted, not {}'.format(type(name).__name__))
-    abi.check(abi.main().hu_preset_find(ctypes.byref(record), name.encode()), 'name', repr(name))
+    status = abi.main().hu_preset_find(ctypes.byref(record), abi.raw_text('name', name))
+    if status != s.OK:
+        abi.check(status, 'name', '; '.join(part for part in (repr(name), names.near(name, names.models())) if part))
     return _model(record)
 
 
 def models() -> List[Model]:
-    """All matrix units that are modelled (docs/models.md)."""
+    """All matrix units that are modelled (docs/accumulators.md)."""
     library, rows = abi.main(), []
     for place in range(library.hu_preset_count()):
         record = s.hu_preset()

@@ -10,6 +10,7 @@ other keywords: see halfulp.arrays. `halfulp.codes` has the same operations on c
 """
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, Callable, List, Mapping, Optional, Sequence
 
 import numpy as np
@@ -19,7 +20,7 @@ from . import _pointer as pointer
 from ._elementwise import finished, how, made_or_given, run, shape_of
 from ._views import VALUES, View, target, view
 from .arrays import format_and_type
-from .codes import WHAT, place_and_call
+from .codes import named, place_and_call
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike
 
@@ -77,24 +78,35 @@ def apply(name: str, names: Sequence[str], things: Sequence[Any], to: FormatLike
     return finished(result, out, shape == ())
 
 
-def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = WHAT[name] + ', rounded once into the format `to`. See the module for what it takes.'
-    return function
+PARAMETERS = """
+
+Parameters
+----------
+operands : array of float16, bfloat16, float32 or a type of ml_dtypes, or numbers
+    The exact numbers that they are. Shapes broadcast.
+to : Format, str or dtype
+    The format of the result.
+mode : Mode or str
+    The rounding ("rne", "rtz", "sra:8", ...; see `Mode`).
+dtype : type, optional
+    Of the result; float32 without it, or what `to` was given as.
+out : array, optional
+    Where the result goes."""
+_named = functools.partial(named, ', rounded once into the format `to`.' + PARAMETERS)
 
 
 def _unary(name: str) -> Callable[..., Any]:
     def function(x: Any, to: FormatLike, mode: ModeLike = 'rne', *, dtype: Any = None, out: Any = None,
                  **options: Unpack[Options]) -> Any:
         return apply(name, ['x'], [x], to, mode, dtype, out, options)
-    return _named(function, name)
+    return _named(name)(function)
 
 
 def _binary(name: str, names: Sequence[str] = ('a', 'b')) -> Callable[..., Any]:
     def function(a: Any, b: Any, to: FormatLike, mode: ModeLike = 'rne', *, dtype: Any = None, out: Any = None,
                  **options: Unpack[Options]) -> Any:
         return apply(name, names, [a, b], to, mode, dtype, out, options)
-    return _named(function, name)
+    return _named(name)(function)
 
 
 add = _binary('add')
@@ -123,8 +135,8 @@ sin = _unary('sin')
 cos = _unary('cos')
 
 
+@_named('fma')
 def fma(a: Any, b: Any, c: Any, to: FormatLike, mode: ModeLike = 'rne', *, dtype: Any = None, out: Any = None,
         **options: Unpack[Options]) -> Any:
-    """a b + c, the product not rounded, rounded once into the format `to`. See the module for what it takes."""
     return apply('fma', ['a', 'b', 'c'], [a, b, c], to, mode, dtype, out, options)
 

@@ -22,18 +22,20 @@ from . import _pointer as pointer
 from ._elementwise import finished, how, made_or_given, run
 from ._views import VALUES, View, size_of, target, view
 from .conversion import Preset, preset_of
-from .format import CODE_DTYPES, Format, FormatLike
+from .format import CODE_DTYPES, Format, FormatLike, torch_name
 from .mode import ModeLike
+from .options import EXACT, Options, with_options
 
 if TYPE_CHECKING:
-    from .options import Options
     from typing_extensions import Unpack
 
 
 def format_and_type(format: FormatLike) -> 'tuple[Format, Optional[str]]':
-    """A format, and the name of the array type that it was given as ("float8_e5m2" for ml_dtypes.float8_e5m2)."""
+    """A format, and the name of the array type that it was given as ("float8_e5m2" for ml_dtypes.float8_e5m2); types of
+    torch name no type of arrays."""
     made = format if isinstance(format, Format) else Format(format)
-    return made, None if isinstance(format, (Format, str)) else np.dtype(format).name
+    given = isinstance(format, (Format, str)) or torch_name(format) is not None
+    return made, None if given else np.dtype(format).name
 
 
 def codes_view(argument: str, x: View, format: Optional[FormatLike]) -> 'tuple[View, Format]':
@@ -75,6 +77,7 @@ def _way(preset: Optional[Preset], mode: Optional[ModeLike], options: Options, v
     return way
 
 
+@with_options()
 def quantize(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike] = None, *, out: Any = None,
              **options: Unpack[Options]) -> Any:
     """The values of a format that x rounds to, in x's own type: one rounding (docs/numerics.md section 2).
@@ -84,8 +87,10 @@ def quantize(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike]
     x : array of float16, bfloat16, float32 or float64, any shape and strides
     format : Format, str or dtype; Preset or its name
         Its finite values must all be values of x's type; HalfulpValueError (HU_E_CARRIER) otherwise.
-    mode, out, **options
-        See the module. ``out=x`` works in place. "rne" without a mode; none beside a preset.
+    mode : Mode or str, optional
+        The rounding ("rne", "rtz", "sra:8", ...; see `Mode`): "rne" without it; none may stand beside a preset.
+    out : array, optional
+        Where the result goes, an array of its shape and type. It may be x.
 
     Returns
     -------
@@ -115,6 +120,7 @@ def quantize(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike]
     return finished(result, out, operand.shape == ())
 
 
+@with_options()
 def encode(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike] = None, *, out: Any = None,
            **options: Unpack[Options]) -> Any:
     """The codes of a format that x rounds to: one rounding.
@@ -123,8 +129,10 @@ def encode(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike] =
     ----------
     x : array of float16, bfloat16, float32, float64, or of an 8-, 6- or 4-bit type of ml_dtypes; any shape and strides
     format : Format, str or dtype; Preset or its name
-    mode, out, **options
-        See the module. "rne" without a mode; none beside a preset.
+    mode : Mode or str, optional
+        The rounding ("rne", "rtz", "sra:8", ...; see `Mode`): "rne" without it; none may stand beside a preset.
+    out : array, optional
+        Where the codes go, an array of their shape and type.
 
     Returns
     -------
@@ -155,6 +163,7 @@ def encode(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike] =
     return finished(result, out, operand.shape == ())
 
 
+@with_options(*EXACT)
 def decode(codes: Any, format: Optional[FormatLike] = None, *, dtype: Any = 'float32', out: Any = None,
            **options: Unpack[Options]) -> Any:
     """The values of codes; exact.
@@ -166,6 +175,8 @@ def decode(codes: Any, format: Optional[FormatLike] = None, *, dtype: Any = 'flo
         May be left out where the array's type says it.
     dtype : "float32", "float64", "float16" or "bfloat16"
         Of the result. It must hold every value of the format: HalfulpValueError (HU_E_CARRIER) otherwise.
+    out : array, optional
+        Where the values go.
 
     Returns
     -------
@@ -186,6 +197,7 @@ def decode(codes: Any, format: Optional[FormatLike] = None, *, dtype: Any = 'flo
     return finished(result, out, operand.shape == ())
 
 
+@with_options()
 def convert(codes: Any, to: FormatLike, mode: ModeLike = 'rne', *, of: Optional[FormatLike] = None, out: Any = None,
             **options: Unpack[Options]) -> Any:
     """Codes of one format to codes of another: one rounding, whatever the two formats.
@@ -194,8 +206,12 @@ def convert(codes: Any, to: FormatLike, mode: ModeLike = 'rne', *, of: Optional[
     ----------
     codes : array of unsigned integers, or of float16, bfloat16, float32 or a type of ml_dtypes, which are codes too
     to : Format, str or dtype
+    mode : Mode or str
+        The rounding ("rne", "rtz", "sra:8", ...; see `Mode`).
     of : Format, str or dtype
         The format of `codes`; may be left out where the array's type says it.
+    out : array, optional
+        Where the codes go, an array of their shape and type.
 
     Returns
     -------

@@ -11,7 +11,8 @@ halfulp.arrays.
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, List, Mapping, Optional, Sequence, Tuple, Union
+import functools
+from typing import TYPE_CHECKING, Any, Callable, List, Mapping, Optional, Sequence, Tuple, Union, TypeVar
 
 from . import _abi as abi
 from . import _structs as s
@@ -21,9 +22,9 @@ from ._views import View, target, view
 from .arrays import code_types, codes_view, format_and_type
 from .format import Format, FormatLike
 from .mode import ModeLike
+from .options import EXACT, Options, with_options
 
 if TYPE_CHECKING:
-    from .options import Options
     from typing_extensions import Unpack
 
 CLASSES = s.CLASSES  # what classify's numbers mean
@@ -67,20 +68,43 @@ def _unary(name: str) -> Callable[..., Any]:
     def function(x: Any, *, of: Formats = None, to: Optional[FormatLike] = None, mode: ModeLike = 'rne',
                  out: Any = None, **options: Unpack[Options]) -> Any:
         return apply(name, ['x'], [x], of, to, mode, out, options)
-    return _named(function, name)
+    return _named(name)(function)
 
 
 def _binary(name: str, names: Sequence[str] = ('a', 'b')) -> Callable[..., Any]:
     def function(a: Any, b: Any, *, of: Formats = None, to: Optional[FormatLike] = None, mode: ModeLike = 'rne',
                  out: Any = None, **options: Unpack[Options]) -> Any:
         return apply(name, names, [a, b], of, to, mode, out, options)
-    return _named(function, name)
+    return _named(name)(function)
 
 
-def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = WHAT[name] + ', of codes, rounded once into `to`. See the module for what it takes.'
-    return function
+_Call = TypeVar('_Call', bound=Callable[..., Any])
+PARAMETERS = """
+
+Parameters
+----------
+operands : array of unsigned integers (`Format.dtype`), float16, bfloat16, float32 or a type of ml_dtypes
+    Codes. Shapes broadcast.
+of : Format, str or dtype, or one of them for each operand
+    The format of the codes, where the type of the array does not say it.
+to : Format, str or dtype, optional
+    The format of the result; that of the first operand without it.
+mode : Mode or str
+    The rounding ("rne", "rtz", "sra:8", ...; see `Mode`).
+out : array, optional
+    Where the codes of the result go."""
+
+
+def named(text: str, name: str) -> Callable[[_Call], _Call]:
+    """Decorates the function of operation `name`; `text` is what help() says behind what is computed."""
+    def given_its_name(function: _Call) -> _Call:
+        function.__name__ = function.__qualname__ = name
+        function.__doc__ = WHAT[name] + text
+        return with_options()(function)
+    return given_its_name
+
+
+_named = functools.partial(named, ', of codes, rounded once into `to`.' + PARAMETERS)
 
 
 # What each operation computes; halfulp.arithmetic has the same for values.
@@ -121,9 +145,9 @@ sin = _unary('sin')
 cos = _unary('cos')
 
 
+@_named('fma')
 def fma(a: Any, b: Any, c: Any, *, of: Formats = None, to: Optional[FormatLike] = None, mode: ModeLike = 'rne',
         out: Any = None, **options: Unpack[Options]) -> Any:
-    """a b + c of codes, rounded once into `to`. See the module for what it takes."""
     return apply('fma', ['a', 'b', 'c'], [a, b, c], of, to, mode, out, options)
 
 
@@ -141,22 +165,26 @@ def _within(call: str, x: Any, of: Formats, mode: ModeLike, out: Any, options: M
     return finished(result, out, operands[0].shape == ())
 
 
+@with_options('stream', 'events', *EXACT)
 def round_to_integral(x: Any, *, of: Formats = None, mode: ModeLike = 'rne', out: Any = None,
                       **options: Unpack[Options]) -> Any:
     """The integer that x rounds to, in x's format (IEEE 754's roundToIntegralExact)."""
     return _within('round_to_integral', x, of, mode, out, options, True)
 
 
+@with_options(*EXACT)
 def next_up(x: Any, *, of: Formats = None, out: Any = None, **options: Unpack[Options]) -> Any:
     """The next value above x in its format (IEEE 754-2019 5.3.1)."""
     return _within('next_up', x, of, 'rne', out, options, False)
 
 
+@with_options(*EXACT)
 def next_down(x: Any, *, of: Formats = None, out: Any = None, **options: Unpack[Options]) -> Any:
     """The next value below x in its format (IEEE 754-2019 5.3.1)."""
     return _within('next_down', x, of, 'rne', out, options, False)
 
 
+@with_options(*EXACT)
 def compare(a: Any, b: Any, *, of: Formats = None, out: Any = None, **options: Unpack[Options]) -> Any:
     """How a stands to b: int8 of -1 (less), 0 (equal), 1 (greater), 2 (unordered: one is a NaN). Exact."""
     operands, formats = operands_of(['a', 'b'], [a, b], of, options)
@@ -174,6 +202,7 @@ def compare(a: Any, b: Any, *, of: Formats = None, out: Any = None, **options: U
     return finished(result, out, shape == ())
 
 
+@with_options(*EXACT)
 def classify(x: Any, of: Formats = None, *, out: Any = None, **options: Unpack[Options]) -> Any:
     """The class of each code (IEEE 754-2019 5.7.2): uint8, a place in `CLASSES`."""
     operands, formats = operands_of(['x'], [x], of, options)

@@ -12,6 +12,7 @@ import functools
 from typing import Any, FrozenSet, List, Mapping, NamedTuple, Optional
 
 from . import _abi as abi
+from . import _names as names
 from . import _structs as s
 from ._pointer import How
 from .format import Format
@@ -34,18 +35,31 @@ class Preset(NamedTuple):
     mode: Mode  # of the last rounding
     scaling: str
 
+    @property
+    def record(self) -> s.hu_conversion:
+        """The C library's record of it."""
+        return _record(self.name)
+
     def _call(self, what: str, n: int, z: int, incz: int, x: int, incx: int, dtype: str, way: How) -> None:
         call = getattr(abi.main(), 'hu_conversion_{}{}_n'.format(what, _WIDE[dtype]))
-        abi.check(call(n, z, incz, x, incx, abi.address(_record(self.name)), abi.address(way.exec), way.counts), what,
+        abi.check(call(n, z, incz, x, incx, abi.address(self.record), abi.address(way.exec), way.counts), what,
                   self.name)
 
 
 @functools.lru_cache(maxsize=1024)
 def _record(name: str) -> s.hu_conversion:
     record = s.hu_conversion()
-    abi.check(abi.main().hu_conversion_find(ctypes.byref(record), name.encode()), 'preset',
-              '{!r}; halfulp.presets() lists them'.format(name))
+    status = abi.main().hu_conversion_find(ctypes.byref(record), abi.raw_text('preset', name))
+    if status != s.OK:
+        abi.check(status, 'preset', '{!r}; {}'.format(name, _near(name)))
     return record
+
+
+def _near(name: str) -> str:
+    before = name.rpartition(',')[0]
+    if before in _listed():
+        return 'the preset {!r} says how it is rounded; nothing may stand behind it'.format(before)
+    return ' '.join((names.near(name, list(_listed())), 'halfulp.presets() lists them')).strip()
 
 
 def _made(record: s.hu_conversion, name: str, stands: str = '', tested: str = '', note: str = '') -> Preset:
@@ -72,16 +86,21 @@ def _families() -> FrozenSet[str]:
 
 
 def preset(name: str) -> Preset:
-    """The preset of that name, also every "qtorch.float(E,M)"; HalfulpValueError if nobody has it."""
-    if not isinstance(name, str):
-        raise abi.HalfulpTypeError('name: a text is wanted, not {}'.format(type(name).__name__))
+    """The preset of that name, also every "qtorch.float(E,M)"; HalfulpValueError where there is no such preset."""
+    abi.raw_text('name', name)
     found = _listed().get(name)
     return found if found is not None else _made(_record(name), name)
 
 
+def names_preset(text: str) -> bool:
+    """Whether a text is written as the name of a preset: "torch." and so on."""
+    family, dot, _ = text.partition('.')
+    return bool(dot) and family in _families()
+
+
 def preset_of(thing: Any, mode: Any, options: Mapping[str, Any]) -> Optional[Preset]:
     """The preset that a `format` argument is or names, if it does; one that goes without a mode beside it."""
-    if isinstance(thing, str) and thing.partition('.')[0] in _families() and '.' in thing:
+    if isinstance(thing, str) and names_preset(thing):
         thing = preset(thing)
     if not isinstance(thing, Preset):
         return None

@@ -9,6 +9,7 @@ from typing import Any, List, NamedTuple, Optional, Union
 import numpy as np
 
 from . import _abi as abi
+from . import _names as names
 from . import _structs as s
 from ._value import Value
 
@@ -18,6 +19,10 @@ _DTYPE_NAMES = {'float16': 'binary16', 'float32': 'binary32'}
 CODE_DTYPES = ('float16', 'bfloat16', 'float8_e3m4', 'float8_e4m3', 'float8_e4m3b11fnuz', 'float8_e4m3fn',
                'float8_e4m3fnuz', 'float8_e5m2', 'float8_e5m2fnuz', 'float8_e8m0fnu', 'float6_e2m3fn', 'float6_e3m2fn',
                'float4_e2m1fn')
+# Types of torch whose values are codes of a format, by their names.
+TORCH_DTYPES = dict({name: name for name in ('bfloat16', 'float8_e4m3fn', 'float8_e4m3fnuz', 'float8_e5m2',
+                                             'float8_e5m2fnuz', 'float8_e8m0fnu')},
+                    float16='binary16', float32='binary32', float4_e2m1fn_x2='float4_e2m1fn')
 
 
 class Entry(NamedTuple):
@@ -44,9 +49,10 @@ class Format(Value):
 
     Parameters
     ----------
-    name : str, numpy.dtype or Format, optional
+    name : str, numpy.dtype, torch.dtype or Format, optional
         A name of the catalogue ("float8_e4m3fn"), a P3109 name ("binary8p4se"), the grammar "fp(4,3,0):fn" of
-        halfulp/format.h, or an ml_dtypes or NumPy type (``ml_dtypes.float8_e5m2``, ``np.float16``).
+        halfulp/format.h, or a type of ml_dtypes, NumPy or torch (``ml_dtypes.float8_e5m2``, ``np.float16``,
+        ``torch.float8_e4m3fn``).
     e, m : int
         Exponent bits (0 to 11) and trailing significand bits (0 to 30), instead of a name.
     b : int
@@ -231,7 +237,7 @@ def _parse(text: str) -> s.hu_format:
     def call(record_, raw, where):
         return library.hu_format_parse_why(record_, raw, where, ctypes.byref(why))
     try:
-        abi.parse('format', text, call, record)
+        names.parse('format', 'format', text, call, record)
     except abi.HalfulpError as error:
         if why.value:
             fuller = type(error)('{}: {}'.format(error, why.value.decode()))
@@ -241,7 +247,20 @@ def _parse(text: str) -> s.hu_format:
     return record
 
 
+def torch_name(kind: Any) -> Optional[str]:
+    """The format of a torch.dtype, looked at without importing torch; None for anything else."""
+    if (type(kind).__module__, type(kind).__name__) != ('torch', 'dtype'):
+        return None
+    found = TORCH_DTYPES.get(str(kind).partition('.')[2])
+    if found is None:
+        raise abi.HalfulpTypeError('format: {} is no floating-point type that halfulp has a format for'.format(kind))
+    return found
+
+
 def _of_dtype(kind: Any) -> s.hu_format:
+    found = torch_name(kind)
+    if found is not None:
+        return _parse(found)
     try:
         name = np.dtype(kind).name
     except TypeError:

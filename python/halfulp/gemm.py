@@ -11,23 +11,26 @@ from . import _structs as s
 from ._elementwise import finished, how
 from ._pointer import How, Matrix
 from ._views import View, dtype_of, fresh, target, view
-from .accum import Accumulator, AccumulatorLike, Watch, with_words
+from .accum import Accumulator, AccumulatorLike, Watch, explained, with_words
 from .arrays import code_types, format_and_type
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike
+from .options import ON_HOST, Options, with_options
 
 if TYPE_CHECKING:
-    from .options import Options
     from typing_extensions import Unpack
 
 
 class _Operand:
     """An array of matrices to read: where they are, their format, and whether they are codes."""
 
-    def __init__(self, argument: str, thing: Any, format: Optional[FormatLike], cuda_stream: Optional[int]) -> None:
+    def __init__(self, argument: str, thing: Any, format: Optional[FormatLike], cuda_stream: Optional[int],
+                 wanted: Optional[Union[Format, str]] = None) -> None:
         self.argument = argument
         self.view = view(argument, thing, cuda_stream)
         name = self.view.name
+        if format is None and name == 'float32' and isinstance(wanted, Format) and self.view.cuda is None:
+            format = wanted  # values are looked at on the CPU alone
         if name in CODE_DTYPES:
             self.codes, self.format = True, Format(name)
             if format is not None and Format(format) != self.format:
@@ -94,6 +97,7 @@ def _result(to: FormatLike, dtype: Any, out: Any, shape: Tuple[int, ...], cuda_s
     return result, made, goal, made.name != 'float32'
 
 
+@with_options()
 def gemm(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to: FormatLike = 'binary32',
          mode: ModeLike = 'rne', a_format: Optional[FormatLike] = None, b_format: Optional[FormatLike] = None,
          c_format: Optional[FormatLike] = None, scale_a: Any = None, scale_b: Any = None,
@@ -106,11 +110,12 @@ def gemm(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to:
     a : array (..., m, k) or (k,)
     b : array (..., k, n) or (k,)
     c : array (..., m, n), optional
-        float32 values (of `a_format` ..., binary32 without it: HU_E_GRID names values that it lacks), or codes:
-        float16, bfloat16, a type of ml_dtypes, or unsigned integers with `a_format`. Leading axes broadcast, as
-        numpy.matmul's. Rows or columns that are contiguous are not copied.
+        float32 values (of `a_format` ...; without it of the format that `accum` takes, else of binary32: HU_E_GRID
+        where there are others), or codes: float16, bfloat16, a type of ml_dtypes, or unsigned integers with `a_format`.
+        Leading axes broadcast, as numpy.matmul's. Rows or columns that are contiguous are not copied.
     accum : Accumulator or str
-        "exact", "fp32", "seq(binary16)", the name of a matrix unit, ... (docs/accumulators.md, docs/models.md)
+        "exact", "fp32", "seq(binary16)", the name of a matrix unit, ... (docs/accumulators.md). A matrix unit takes
+        operands of its own formats alone (`Accumulator.operands`); "any(...)" takes others.
     to : Format, str or dtype
         Of the result. Given as a dtype, or with dtype="uint8", the result is codes; else float32 values.
     scale_a : array (..., m, s); scale_b : array (..., s, n)
@@ -124,7 +129,8 @@ def gemm(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to:
     """
     cuda_stream = options.get('cuda_stream')
     model = accum if isinstance(accum, Accumulator) else Accumulator(accum)
-    one, two = _Operand('a', a, a_format, cuda_stream), _Operand('b', b, b_format, cuda_stream)
+    wanted = model.operands
+    one, two = (_Operand('a', a, a_format, cuda_stream, wanted[0]), _Operand('b', b, b_format, cuda_stream, wanted[1]))
     flat = [len(operand.view.shape) == 1 for operand in (one, two)]
     one.view, two.view = _plane('a', one.view, flat[0], 0), _plane('b', two.view, flat[1], 1)
     (m, k), (k2, n) = one.view.shape[-2:], two.view.shape[-2:]
@@ -132,13 +138,17 @@ def gemm(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to:
         raise abi.HalfulpValueError('b: {} rows instead of {}, the columns of a'.format(k2, k))
     lead = _lead([one.view, two.view])
     shape = lead + (() if flat[0] else (m,)) + (() if flat[1] else (n,))
-    three = None if c is None else _addend(c, c_format, shape, lead + (m, n), cuda_stream)
+    three = None if c is None else _addend(c, c_format, shape, lead + (m, n), cuda_stream, wanted[2])
     result, made, goal, codes = _result(to, dtype, out, shape, cuda_stream, one.view)
     scales = _scales(model, scale_a, scale_b, scale_format, lead, m, n, k, cuda_stream)
     operands = [one, two] + ([three] if three else []) + scales
     with_words(model, options)
     way = how(mode, options, [operand.view for operand in operands] + [made], 'gemm')
-    _products(lead, (m, n, k), _reshaped(made, lead + (m, n)), goal, codes, operands, three, scales, model, way, watch)
+    try:
+        _products(lead, (m, n, k), _reshaped(made, lead + (m, n)), goal, codes, operands, three, scales, model, way,
+                  watch)
+    except abi.HalfulpError as error:
+        raise explained(error, model) from None
     return finished(result, out, shape == ())
 
 
@@ -164,8 +174,8 @@ def _lead(views: List[View]) -> Tuple[int, ...]:
 
 
 def _addend(c: Any, format: Optional[FormatLike], shape: Tuple[int, ...], full: Tuple[int, ...],
-            cuda_stream: Optional[int]) -> _Operand:
-    made = _Operand('c', c, format, cuda_stream)
+            cuda_stream: Optional[int], wanted: Optional[Union[Format, str]]) -> _Operand:
+    made = _Operand('c', c, format, cuda_stream, wanted)
     if made.view.shape != shape:
         made.view = made.view.broadcast('c', shape)
         if made.view.array is not None:
@@ -291,6 +301,7 @@ def _vector(argument: str, thing: Any, format: Optional[ElementLike],
     return x, element
 
 
+@with_options(*ON_HOST)
 def dot(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to: Union[FormatLike, str] = 'binary32',
         mode: ModeLike = 'rne', a_format: Optional[ElementLike] = None, b_format: Optional[ElementLike] = None,
         c_format: Optional[ElementLike] = None, out: Any = None, **options: Unpack[Options]) -> Any:
@@ -335,7 +346,10 @@ def dot(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to: 
         addend = _rows(third[0], lead + (1,), last=True)
         vectors.append(_record(addend, third[1]))
     operands = s.hu_dot_operands(*vectors)
-    way.call('dot_n', z.size, n, z.ctypes.data, 1, ez, abi.address(operands), abi.address(model._c), argument='dot')
+    try:
+        way.call('dot_n', z.size, n, z.ctypes.data, 1, ez, abi.address(operands), abi.address(model._c), argument='dot')
+    except abi.HalfulpError as error:
+        raise explained(error, model) from None
     if z is not made.array:
         made.array[...] = z
     return finished(result, out, lead == ())

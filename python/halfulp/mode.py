@@ -67,13 +67,27 @@ def _again(round_: str, saturate: str, nan: str, tiny: str) -> Mode:
     return Mode(round_, saturate=saturate, nan=nan, tiny=tiny)
 
 
+# What the arguments of a mode may be.
+_WORDS = {'round': s.ROUNDINGS[:-3] + tuple(name + ':N' for name in s.ROUNDINGS[-3:]), 'saturate': s.SATURATIONS,
+          'nan': s.NAN_POLICIES}
+
+
+def _with_words(error: abi.HalfulpError, argument: str) -> abi.HalfulpError:
+    made = type(error)('{}; there are {}'.format(error, ', '.join(_WORDS[argument])))
+    made.status = error.status
+    return made
+
+
 @functools.lru_cache(maxsize=1024)
 def _mode(round_: str, saturate: str, nan: str, tiny: str) -> s.hu_mode:
     library, record = abi.main(), s.hu_mode()
     for argument, text, call in (('round', round_, library.hu_mode_parse_round),
                                  ('saturate', saturate, library.hu_mode_parse_saturate),
                                  ('nan', nan, library.hu_mode_parse_nan)):
-        abi.parse(argument, text, lambda z, raw, where, call=call: call(z, raw), record)
+        try:
+            abi.parse(argument, text, lambda z, raw, where, call=call: call(z, raw), record)
+        except abi.HalfulpValueError as error:
+            raise _with_words(error, argument) from None
     if tiny not in s.TININESS:
         raise abi.HalfulpValueError('tiny: {!r} is neither "after" nor "before"'.format(tiny))
     record.tiny = s.TININESS.index(tiny)

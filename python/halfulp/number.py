@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any, List, Mapping, NamedTuple, Sequence, Tupl
 import numpy as np
 
 from . import _abi as abi
+from . import _names as names
 from . import _structs as s
 from ._elementwise import finished, how, made_or_given, run
 from ._views import View, target, view
-from .format import CODE_DTYPES, Format
+from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike
+from .options import EXACT, Options, with_options
 
 if TYPE_CHECKING:
-    from .options import Options
     from typing_extensions import Unpack
 
 _WIDE = {'float32': '', 'float64': '64'}
@@ -32,7 +33,7 @@ class Number:
 
     Parameters
     ----------
-    text : str or Format
+    text : str, Format or dtype
         "posit16" (Standard for Posit Arithmetic, 2022), "posit(12,1)", "lns(8,3)", "q(3.4)", "uq(0.8)", "nf4",
         "table(0,0.5,1)", or any text of a Format. The grammar and the catalogue are in halfulp/number.h.
     """
@@ -41,13 +42,13 @@ class Number:
     _c: s.hu_number
     _room: Any
 
-    def __init__(self, text: Union[str, Format, 'Number']) -> None:
+    def __init__(self, text: Union[FormatLike, 'Number']) -> None:
         if isinstance(text, Number):
             self._c, self._room = text._c, text._room
         else:
             self._c, self._room = s.hu_number(), (ctypes.c_float * 256)()
-            abi.parse('number', text.text if isinstance(text, Format) else text, abi.main().hu_number_parse, self._c,
-                      ctypes.addressof(self._room))
+            names.parse('number', 'number', text if isinstance(text, str) else Format(text).text,
+                        abi.main().hu_number_parse, self._c, ctypes.addressof(self._room))
         self._limits = abi.main().hu_number_limits_of(self._c)
 
     @property
@@ -95,7 +96,7 @@ class Number:
         return Number, (self.text,)
 
 
-NumberLike = Union[Number, Format, str]
+NumberLike = Union[Number, FormatLike]
 
 
 class NumberEntry(NamedTuple):
@@ -133,6 +134,7 @@ def _prepared(name: str, x: View, kinds: Sequence[str], mode: ModeLike, out: Any
     return result, made, way
 
 
+@with_options()
 def quantize(x: Any, number: NumberLike, mode: ModeLike = 'rne', *, out: Any = None, **options: Unpack[Options]) -> Any:
     """The values that x (float32 or float64) rounds to, in x's own type; values that it lacks are rounded into it."""
     operand, goal = view('x', x, options.get('cuda_stream')), _of(number)
@@ -145,6 +147,7 @@ def quantize(x: Any, number: NumberLike, mode: ModeLike = 'rne', *, out: Any = N
     return finished(result, out, operand.shape == ())
 
 
+@with_options()
 def encode(x: Any, number: NumberLike, mode: ModeLike = 'rne', *, out: Any = None, **options: Unpack[Options]) -> Any:
     """The codes that x (float16, bfloat16, float32, float64 or a type of ml_dtypes) rounds to."""
     operand, goal = view('x', x, options.get('cuda_stream')), _of(number)
@@ -158,6 +161,7 @@ def encode(x: Any, number: NumberLike, mode: ModeLike = 'rne', *, out: Any = Non
     return finished(result, out, operand.shape == ())
 
 
+@with_options(*EXACT)
 def decode(codes: Any, number: NumberLike, *, dtype: Any = 'float32', out: Any = None,
            **options: Unpack[Options]) -> Any:
     """The values of codes as float32 or float64: exact, but for irrational values of logarithmic systems, and what
@@ -176,6 +180,7 @@ def decode(codes: Any, number: NumberLike, *, dtype: Any = 'float32', out: Any =
     return finished(result, out, operand.shape == ())
 
 
+@with_options()
 def convert(codes: Any, to: NumberLike, of: NumberLike, mode: ModeLike = 'rne', *, out: Any = None,
             **options: Unpack[Options]) -> Any:
     """Codes of system `of` to codes of `to`: one rounding, whatever the two kinds."""

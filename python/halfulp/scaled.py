@@ -19,14 +19,14 @@ import numpy as np
 from . import _abi as abi
 from . import _structs as s
 from ._host import amax_record, float32, float32_result, host_how, leading, matrix, rows_apart
-from .accum import Accumulator, AccumulatorLike, with_words
+from .accum import Accumulator, AccumulatorLike, explained, with_words
 from .arrays import code_types, format_and_type
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike
+from .options import ON_HOST, Options, with_options
 from .scaling import Scaling, ScalingLike
 
 if TYPE_CHECKING:
-    from .options import Options
     from typing_extensions import Unpack
 
 # An element for each block: its largest magnitude, the code of its scale, and counts of its elements.
@@ -102,6 +102,7 @@ def _room(rows: int, cols: int, kind: Scaling, stats: bool) -> ScaledTensor:
                         stats=np.zeros(blocks, STATS) if stats else None)
 
 
+@with_options(*ON_HOST)
 def encode(x: Any, scaling: ScalingLike, mode: ModeLike = 'rne', *, amax: Optional[float] = None, stats: bool = False,
            **options: Unpack[Options]) -> ScaledTensor:
     """x in codes and scales.
@@ -159,6 +160,7 @@ def _whole(x: ScaledTensor) -> None:
         raise abi.HalfulpValueError('x.tensor: one float32 is wanted')
 
 
+@with_options(*ON_HOST)
 def quantize(x: Any, scaling: ScalingLike, mode: ModeLike = 'rne', *, amax: Optional[float] = None, out: Any = None,
              **options: Unpack[Options]) -> Any:
     """The values that x has as a scaled tensor: `decode` of `encode` in one go, with the same bits and events.
@@ -241,6 +243,7 @@ def _operand(argument: str, x: Any) -> 'Tuple[s.hu_scaled_operand, Tuple[int, in
     return made, plain.shape, plain
 
 
+@with_options(*ON_HOST)
 def gemm(a: Any, b: Any, c: Any = None, *, sum: Sum = Sum(), to: Union[FormatLike, Scaling] = 'binary32',
          mode: ModeLike = 'rne', amax: Optional[float] = None, **options: Unpack[Options]) -> Any:
     """D = A B + C of scaled tensors, with every rounding of the sums stated.
@@ -278,8 +281,11 @@ def gemm(a: Any, b: Any, c: Any = None, *, sum: Sum = Sum(), to: Union[FormatLik
     size = library.hu_scaled_gemm_space(m, n, k, *records, abi.address(way.exec))
     space = np.empty((0 if size > 1 << 62 else size) + 64, np.uint8)
     at = -(-space.ctypes.data // 64) * 64
-    abi.check(library.hu_scaled_gemm(m, n, k, *records, way.mode._c, at, space.size - (at - space.ctypes.data),
-                                     abi.address(way.exec), way.counts), 'gemm')
+    try:
+        abi.check(library.hu_scaled_gemm(m, n, k, *records, way.mode._c, at, space.size - (at - space.ctypes.data),
+                                         abi.address(way.exec), way.counts), 'gemm')
+    except abi.HalfulpError as error:
+        raise explained(error, Accumulator._from_c(record.inside)) from None
     del keep_a, keep_b, keep_c
     return made
 

@@ -6,6 +6,7 @@ import functools
 from typing import List, NamedTuple, Optional, Tuple, Union
 
 from . import _abi as abi
+from . import _names as names
 from . import _structs as s
 from ._value import Value
 from .format import Format
@@ -70,7 +71,7 @@ ScalingLike = Union[Scaling, str]
 @functools.lru_cache(maxsize=256)
 def _parse(text: str) -> s.hu_scaling:
     record = s.hu_scaling()
-    abi.parse('scaling', text, abi.main().hu_scaling_parse, record)
+    names.parse('scaling', 'scaling', text, abi.main().hu_scaling_parse, record)
     return record
 
 
@@ -130,5 +131,5 @@ RoundingLike = Union[Rounding, str]
 @functools.lru_cache(maxsize=256)
 def _rounding(text: str) -> s.hu_rounding:
     record = s.hu_rounding()
-    abi.parse('rounding', text, abi.train().hu_rounding_parse, record)
+    names.parse('rounding', 'rounding', text, abi.train().hu_rounding_parse, record)
     return record

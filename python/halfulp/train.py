@@ -257,7 +257,7 @@ class Assignment:
     ratio : str or (int, int)
         demote: the share of elements to become low, "0.35" or "1/3".
     order : "largest", "smallest" or "random"
-        demote: which group goes first; "random" draws from `stream`.
+        demote: which group goes first; "random" draws from `stream`, which it requires.
     keep_parameter_gradients : bool
         dtheta stays high, as in the paper.
 
@@ -268,7 +268,8 @@ class Assignment:
     """
 
     def __init__(self, layout: Layout, rule: str = 'high', *, ratio: Union[str, Tuple[int, int]] = '1',
-                 order: str = 'largest', stream: StreamLike = 0, keep_parameter_gradients: bool = True) -> None:
+                 order: str = 'largest', stream: Optional[StreamLike] = None,
+                 keep_parameter_gradients: bool = True) -> None:
         library, m = abi.train(), layout.operators
         self.layout = layout
         self.v, self.dv = np.zeros(m + 1, np.uint8), np.zeros(m + 1, np.uint8)
@@ -278,8 +279,11 @@ class Assignment:
             orders = ('largest', 'smallest', 'random')
             if order not in orders:
                 raise abi.HalfulpValueError('order: {!r} is none of {}'.format(order, ', '.join(orders)))
+            if order == 'random' and stream is None:
+                raise abi.HalfulpValueError(
+                    'stream: a random order draws random words; give stream=Stream(key, counter)')
             status = library.hu_assign_demote(here, abi.address(record), _ratio(ratio), orders.index(order),
-                                              stream_of(stream)._record())
+                                              stream_of(0 if stream is None else stream)._record())
         elif rule in ('high', 'uniform', 'operator', 'operator_prime'):
             status = getattr(library, 'hu_assign_' + rule)(here, abi.address(record))
         else:
@@ -314,7 +318,7 @@ class Assignment:
 def _ratio(ratio: Union[str, Tuple[int, int]]) -> s.hu_ratio:
     if isinstance(ratio, str):
         made = s.hu_ratio()
-        abi.check(abi.train().hu_ratio_parse(abi.address(made), ratio.encode()), 'ratio', repr(ratio))
+        abi.check(abi.train().hu_ratio_parse(abi.address(made), abi.raw_text('ratio', ratio)), 'ratio', repr(ratio))
     else:
         made = s.hu_ratio(*ratio)
     if not abi.train().hu_ratio_usable(made):

@@ -13,13 +13,14 @@ from ._host import float32, float32_result, host_how, leading, matrix, rows_apar
 from .events import Events
 from .format import Format
 from .mode import ModeLike
+from .options import ON_HOST, Options, with_options
 from .scaling import Rounding, RoundingLike
 
 if TYPE_CHECKING:
-    from .options import Options
     from typing_extensions import Unpack
 
 
+@with_options('stream', 'threads')
 def hadamard(x: Any, n: int = 16, *, axis: str = 'rows', norm: str = 'root',
              signs: Union[None, str, int, Sequence[int]] = None, whole: bool = False, inverse: bool = False,
              out: Any = None, **options: Unpack[Options]) -> Any:
@@ -99,6 +100,7 @@ def _s2fp8(text: str) -> s.hu_s2fp8:
     return record
 
 
+@with_options(*ON_HOST)
 def s2fp8_encode(x: Any, kind: str = 's2fp8', mode: ModeLike = 'rne', *, scale: Optional[Tuple[int, int]] = None,
                  **options: Unpack[Options]) -> S2FP8Tensor:
     """x shifted and squeezed into FP8 (Cambier et al., ICLR 2020), with statistics of its own or a given (mu, m).
@@ -124,6 +126,7 @@ def s2fp8_encode(x: Any, kind: str = 's2fp8', mode: ModeLike = 'rne', *, scale: 
     return S2FP8Tensor(made, found.mu, found.m, found.alpha, found.beta, kind)
 
 
+@with_options('stream', 'events', 'threads')
 def round_tensor(x: Any, rounding: RoundingLike, *, out: Any = None, **options: Unpack[Options]) -> Any:
     """x rounded as a whole, as `halfulp train` rounds tensors: float32 of x's shape (halfulp/train/rounding.h).
 

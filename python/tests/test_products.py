@@ -88,10 +88,49 @@ def test_stochastic_words(random):
     assert counts.inexact == 30 and np.isfinite(exact).all()
 
 
+UNIT = 'nv.hopper.e4m3.f32.wgmma'
+
+
+def test_a_unit_takes_its_own_formats(random):
+    """A matrix unit for FP8 given binary32 numbers would be 78 times better than the hardware."""
+    x, w = random.normal(size=(16, 64)).astype('f4'), random.normal(size=(64, 16)).astype('f4')
+    for call in (halfulp.gemm, halfulp.dot):
+        right = w if call is halfulp.gemm else w.T.copy()
+        with pytest.raises(halfulp.HalfulpValueError, match='the model takes A float8_e4m3fn, B float8_e4m3fn, C binary32'):
+            call(x, right, accum=UNIT)
+    with pytest.raises(halfulp.HalfulpValueError, match='HU_E_OPERAND_A'):
+        halfulp.gemm(x, w, accum=UNIT, a_format='binary32')
+    with pytest.raises(halfulp.HalfulpValueError, match='HU_E_OPERAND_B'):
+        halfulp.gemm(halfulp.quantize(x, 'float8_e4m3fn'), w.astype(np.float16), accum=UNIT)
+    a, b = halfulp.quantize(x, 'float8_e4m3fn'), halfulp.quantize(w, 'float8_e4m3fn')
+    real = halfulp.gemm(a, b, accum=UNIT)
+    np.testing.assert_array_equal(real, halfulp.gemm(a, b, accum=UNIT, a_format='float8_e4m3fn', b_format='float8_e4m3fn'))
+    insisted = halfulp.gemm(x, w, accum='any({})'.format(UNIT))
+    exact = x.astype('f8') @ w
+    assert abs(real - exact).max() > 10 * abs(insisted - exact).max()
+    with pytest.raises(halfulp.HalfulpValueError, match='HU_E_OPERAND_C'):
+        halfulp.gemm(a, b, np.zeros((16, 16), np.float16), accum=UNIT)
+    halfulp.gemm(a, b, np.zeros((16, 16), np.float16), accum='promote(32,{},binary32)'.format(UNIT))
+
+
+def test_what_a_model_takes():
+    unit = halfulp.Accumulator(UNIT)
+    e4m3 = halfulp.Format('float8_e4m3fn')
+    assert unit.operands == (e4m3, e4m3, halfulp.Format('binary32')) and unit.any().operands == (None, None, None)
+    assert unit.any() == halfulp.Accumulator('any({})'.format(UNIT)) != unit
+    assert halfulp.Accumulator(unit.text) == unit and unit.text.startswith('takes(float8_e4m3fn,float8_e4m3fn,binary32,block(')
+    assert halfulp.Accumulator('nv.turing.s8xu8.s32').operands == ('s8', 'u8', 's32')
+    assert halfulp.Accumulator('promote(64,{},binary32)'.format(UNIT)).operands == (e4m3, e4m3, None)
+    assert halfulp.Accumulator('exact').operands == (None, None, None)
+    scaled = halfulp.scaled.encode(np.ones((4, 32), 'f4'), 'mxfp8_e5m2')
+    with pytest.raises(halfulp.HalfulpValueError, match='the model takes A float8_e4m3fn'):
+        halfulp.scaled.gemm(scaled, scaled.T, sum=halfulp.scaled.Sum('unit', 'nv.blackwell.mxfp8.e4m3'))
+
+
 def test_codes_in_and_out(random):
     a = halfulp.encode(random.normal(size=(16, 32)), ml_dtypes.float8_e4m3fn)
     b = halfulp.encode(random.normal(size=(32, 16)), ml_dtypes.float8_e5m2)
-    unit = halfulp.model('nv.hopper.e4m3.f32.wgmma')
+    unit = halfulp.model('nv.hopper.e4m3xe5m2.f32.wgmma')
     assert unit.a == halfulp.Format('float8_e4m3fn') and unit.confidence in ('HW', 'SIM', 'DOC',
                                                                              'OPEN') and len(halfulp.models()) > 250
     values = halfulp.gemm(a, b, accum=unit.accumulator)

@@ -71,21 +71,31 @@ class Engine:
     def exec(self, words: Words, work: int):
         raise NotImplementedError
 
+    def preset(self, what: str, n, z, incz, x, incx, wide: bool, r, words: Words, events: Optional[int]) -> None:
+        """Another program's conversion; `what` is "quantize" or "encode"."""
+        raise NotImplementedError
+
     def quantize(self, n, z, incz, x, incx, wide: bool, r, words: Words, events: Optional[int]) -> None:
         """A rounding into a format or another number system, element by element."""
+        if r.preset is not None:
+            self.preset('quantize', n, z, incz, x, incx, wide, r, words, events)
+            return
         e = self.exec(words, n)
         kind, record = ('', r.record.format) if r.kind == 1 else ('number_', r.record.number)
         self._call('{}quantize{}_n'.format(kind, '64' if wide else ''), n, z, incz, x, incx, record, r.mode, ref(e),
                    events)
 
-    def encode(self, n, z, incz, x, incx, source, f, mode, words: Words, events: Optional[int]) -> None:
-        """Codes of f of numbers: `source` is "32", "64", or the format of the codes that x has."""
-        e = self.exec(words, n)
+    def encode(self, n, z, incz, x, incx, source, r, words: Words, events: Optional[int]) -> None:
+        """Codes of r's format of numbers: `source` is "32", "64", or the format of the codes that x has."""
+        if r.preset is not None:
+            self.preset('encode', n, z, incz, x, incx, source == '64', r, words, events)
+            return
+        e, f = self.exec(words, n), r.record.format
         if isinstance(source, str):
-            self._call('encode{}_n'.format('64' if source == '64' else ''), n, z, incz, x, incx, f, mode, ref(e),
+            self._call('encode{}_n'.format('64' if source == '64' else ''), n, z, incz, x, incx, f, r.mode, ref(e),
                        events)
         else:
-            self._call('convert_n', n, z, incz, f, x, incx, source, mode, ref(e), events)
+            self._call('convert_n', n, z, incz, f, x, incx, source, r.mode, ref(e), events)
 
     def decode(self, n, z, incz, x, incx, target, f) -> None:
         e = self.exec(Words(0, 0), n)
@@ -119,6 +129,11 @@ class Processor(Engine):
 
     def exec(self, words: Words, work: int):
         return structs.hu_exec(threads(work), 0, structs.hu_stream(words.key, words.counter))
+
+    def preset(self, what: str, n, z, incz, x, incx, wide: bool, r, words: Words, events: Optional[int]) -> None:
+        e = self.exec(words, n)
+        self._call('conversion_{}{}_n'.format(what, '64' if wide else ''), n, z, incz, x, incx, ref(r.preset), ref(e),
+                   events)
 
     def with_specials(self, rows, cols, z, x, r, words: Words, events: Optional[int]) -> None:
         """over=inf, nan=keep: contiguous float32."""
@@ -176,8 +191,11 @@ class Cuda(Engine):
     def exec(self, words: Words, work: int):
         return structs.hu_exec(1, 0, structs.hu_stream(words.key, words.counter))
 
+    def preset(self, what: str, n, z, incz, x, incx, wide: bool, r, words: Words, events: Optional[int]) -> None:
+        raise abi.error(-90, what, 'the preset {} works on tensors on the CPU'.format(r.text))
+
     def with_specials(self, rows, cols, z, x, r, words: Words, events: Optional[int]) -> None:
-        raise abi.error(-90, 'quantize', 'over=inf and nan=keep are for tensors on the processor')
+        raise abi.error(-90, 'quantize', 'over=inf and nan=keep work on tensors on the CPU')
 
     def scaled_quantize(self, rows, cols, z, ldz, x, ldx, scaling, mode, words: Words, events: Optional[int]) -> None:
         e, work = self.exec(words, 0), self.room(self.library.hu_device_scaled_work(rows, cols, ref(scaling)))

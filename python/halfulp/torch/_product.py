@@ -11,6 +11,7 @@ import torch
 
 from .. import _abi as abi
 from .. import _structs as structs
+from .. import accum as _accum
 from . import _calls, _memory, _records, _rounding
 from ._calls import Words
 from ._rounding import NARROW
@@ -86,7 +87,7 @@ def multiply(a: torch.Tensor, b: torch.Tensor, p: _records.Product, words: Tuple
     if a.dtype == torch.float64:
         return _double(rows, (batch_size, m, n, k), p).view(*a.shape[:-1], n)
     direct = p.out.kind == _records.KEEP and a.dtype in NARROW
-    plain = p.out.kind == _records.FORMAT and not p.out.special
+    plain = p.out.kind == _records.FORMAT and not p.out.special and p.out.preset is None
     d = torch.empty((batch_size, m, n), dtype=a.dtype if direct else torch.float32, device=a.device)
     if d.numel():
         f = p.out.record.format if plain else _records.format_of(NARROW[a.dtype] if direct else 'binary32')
@@ -137,6 +138,8 @@ def _double(rows, shape, p) -> torch.Tensor:
 
 
 def _explained(error: abi.HalfulpError, a: Operand, b: Operand, p: _records.Product) -> abi.HalfulpError:
+    if error.status.startswith('HU_E_OPERAND_'):
+        return _accum.explained(error, _accum.Accumulator._from_c(p.sum.accum))
     if error.status != 'HU_E_ACCUM':
         return error
     text = [abi.written(_calls.main.hu_format_text, 128, x.format) for x in (a, b)]
@@ -170,5 +173,8 @@ def _scaled(d, z, rows, shape, p, mode, words, counts) -> None:
         y = structs.hu_scaled_result()
         y.plain = z
         y.plain.data = _memory.at(d, i * m * n)
-        engine.scaled_gemm(m, n, k, y, a, b, p.sum.scaled, mode, words[2].after(i * m * n), _address(counts[2]))
+        try:
+            engine.scaled_gemm(m, n, k, y, a, b, p.sum.scaled, mode, words[2].after(i * m * n), _address(counts[2]))
+        except abi.HalfulpError as error:
+            raise _accum.explained(error, _accum.Accumulator._from_c(p.sum.scaled.inside)) from None
         del keep_a, keep_b

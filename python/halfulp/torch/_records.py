@@ -2,14 +2,20 @@
 """Texts to the C library's records, each text parsed once.
 
 A rounding is what hu_rounding_parse reads (halfulp/train/rounding.h): "keep", a format, a scaled tensor, "s2fp8",
-another number system; then, after commas, a mode and its policies. A product says how the operands of D = A B are
-rounded, how the products are summed and how D is rounded (`Product`).
+another number system; then, after commas, a mode and its policies. Or it is the name of a preset (halfulp.presets).
+A product says how the operands of D = A B are rounded, how the products are summed and how D is rounded (`Product`).
 """
 import functools
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import torch
 
 from .. import _abi as abi
+from .. import _names as names
 from .. import _structs as structs
+from ..accum import Accumulator, explained
+from ..conversion import Preset, names_preset, preset
+from ..format import TORCH_DTYPES, Format
 from ._calls import main
 
 KEEP, FORMAT, SCALED, S2FP8, NUMBER = range(5)
@@ -19,12 +25,34 @@ PARTS, UNIT, DECODED = range(3)
 FACTORS = ('exact', 'rounded', 'twice', 'alpha')
 
 
-class Rounding:
-    """One parsed rounding. `low`, `high`: the range of a format or number system; None where blocks decide."""
+def text_of(thing: Any) -> str:
+    """The text of a rounding, a format or a model from what may stand for it: halfulp.Format, Scaling, Rounding,
+    Number, Preset; a type of torch, ml_dtypes or NumPy."""
+    if isinstance(thing, str):
+        if not thing.isascii():
+            abi.raw_text('rounding', thing)  # operators take no text that UTF-8 has no bytes for
+        return thing
+    if isinstance(thing, (Format, Preset)):
+        return thing.name
+    text = getattr(thing, 'text', None)
+    if isinstance(text, str):
+        return text
+    if isinstance(thing, torch.dtype) and thing in _DTYPES:
+        return _DTYPES[thing]
+    return Format(thing).name
 
-    def __init__(self, text: str, record) -> None:
+
+_DTYPES = {getattr(torch, name): text for name, text in TORCH_DTYPES.items() if hasattr(torch, name)}
+
+
+class Rounding:
+    """One parsed rounding. `low`, `high`: the range of a format or number system; None where blocks decide. `preset`:
+    the conversion of another program, into `record.format`, or None."""
+
+    def __init__(self, text: str, record, preset_record=None) -> None:
         self.text = text
         self.record = record
+        self.preset = preset_record
         self.kind = record.kind
         self.mode = record.mode
         self.stochastic = record.mode.round >= _SRA
@@ -71,7 +99,7 @@ def _grid_with_specials(f):
 @functools.lru_cache(maxsize=None)
 def format_of(text: str):
     record = structs.hu_format()
-    abi.parse('format', text, main.hu_format_parse, record)
+    names.parse('format', 'format', text, main.hu_format_parse, record)
     return record
 
 
@@ -92,9 +120,11 @@ def _wide_format(text: str):
 @functools.lru_cache(maxsize=None)
 def rounding(text: str) -> Rounding:
     """A rounding from its text; HalfulpValueError names what is wrong with it, and where."""
+    if names_preset(text):
+        return _of_preset(text, preset(text))
     record = structs.hu_rounding()
     try:
-        abi.parse('rounding', text, abi.train().hu_rounding_parse, record)
+        names.parse('rounding', 'rounding', text, abi.train().hu_rounding_parse, record)
     except abi.HalfulpValueError as error:
         if error.status != 'HU_E_CARRIER':
             raise
@@ -102,10 +132,20 @@ def rounding(text: str) -> Rounding:
     return Rounding(text, record)
 
 
+def _of_preset(text: str, given: Preset) -> Rounding:
+    mode = given.mode
+    if given.scaling:
+        full = '{},{},sat={}'.format(given.scaling, mode.round, mode.saturate)
+        return Rounding(text, rounding(full).record)
+    record = structs.hu_rounding()
+    record.kind, record.format, record.mode = FORMAT, given.format._c, mode._c
+    return Rounding(text, record, given.record)
+
+
 @functools.lru_cache(maxsize=None)
 def accum_of(text: str):
     record = structs.hu_accum()
-    abi.parse('accum', text, main.hu_accum_parse, record)
+    names.parse('accum', 'accum', text, main.hu_accum_parse, record)
     return record
 
 
@@ -139,6 +179,12 @@ class Sum:
         abi.check(main.hu_scaled_sum_check(abi.address(z)), 'accum', repr(text))
         self.scaled = z
 
+    @property
+    def stochastic(self) -> bool:
+        """Whether roundings inside the sums draw random words."""
+        parts = [self.accum] if self.scaled is None else [self.scaled.inside, self.scaled.across]
+        return any(part.mode.bits for part in parts)
+
 
 def _way(text: str):
     for way, word in ((PARTS, 'parts('), (UNIT, 'unit('), (DECODED, 'decoded(')):
@@ -159,13 +205,41 @@ class Product(NamedTuple):
     sum: Sum
     out: Rounding
 
+    @property
+    def stochastic(self) -> bool:
+        """Whether random words are drawn anywhere."""
+        return any(part.stochastic for part in self)
+
 
 @functools.lru_cache(maxsize=None)
 def product(text: str) -> Product:
     parts = text.split('|')
     if len(parts) != 4:
         raise abi.HalfulpValueError('product: {!r}: A|B|SUM|OUT is wanted'.format(text))
-    return Product(rounding(parts[0]), rounding(parts[1]), sum_of(parts[2]), rounding(parts[3]))
+    made = Product(rounding(parts[0]), rounding(parts[1]), sum_of(parts[2]), rounding(parts[3]))
+    _operands_taken(made)
+    return made
+
+
+def _operands_taken(p: Product) -> None:
+    """Formats that the model does not take are refused before anything is multiplied. What is kept has the format of a
+    tensor, which the product itself looks at."""
+    if p.sum.accum is None or not any(r.kind == FORMAT for r in (p.a, p.b)):
+        return
+    model = Accumulator._from_c(p.sum.accum)
+    operands = []
+    for r, wanted in zip((p.a, p.b), (p.sum.accum.a, p.sum.accum.b)):
+        known = r.kind == FORMAT or bytes(wanted) == bytes(structs.hu_element())
+        f = (r.grid() if r.fits32 else format_of('binary32')) if known else wanted.format
+        operands.append(structs.hu_operand(None, 1, f, structs.CODES, 0))
+    if any(x.format.e + x.format.m == 0 for x in operands):
+        return  # a model of integers or binary64, which says so itself
+    d = structs.hu_result(None, 1, format_of('binary32'), structs.CODES)
+    status = main.hu_gemm(0, 0, 0, abi.address(d), *[abi.address(x) for x in operands], None, abi.address(p.sum.accum),
+                          structs.hu_mode(), None, None)
+    name = main.hu_status_name(status).decode()
+    if name.startswith('HU_E_OPERAND_'):
+        raise explained(abi.error(status, 'accum', repr(p.sum.text)), model)
 
 
 @functools.lru_cache(maxsize=4096)

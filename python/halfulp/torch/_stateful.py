@@ -1,29 +1,45 @@
 # SPDX-License-Identifier: MIT
 """What quantizers and layers share: a stream of random words that moves with every call, and counts."""
-from typing import Dict, Optional, Sequence
+import operator
+from typing import Dict, Optional, Sequence, Union
 
 import torch
 from torch import Tensor, nn
 
+from .. import _abi as abi
+from . import ops
 from ._calls import EVENTS, STEP
+from ._streams import TORCH, from_torch, signed, stream
 from .events import rows
-from .functional import _signed, stream
+
+Key = Union[int, str, None]
+
+
+def own_key(key: Optional[int], stochastic: bool) -> int:
+    """A key that is given, or one of torch's generator, so that torch.manual_seed decides; nothing is taken from the
+    generator where nothing stochastic needs the key."""
+    if key is None:
+        return int(torch.randint(0, 1 << 62, (), dtype=torch.int64, device='cpu')) if stochastic else 0
+    try:
+        return operator.index(key)
+    except TypeError:
+        raise abi.HalfulpTypeError('key: {!r} is no integer'.format(key)) from None
 
 
 class Stateful(nn.Module):
     """Buffers: `stream`, key and counter, part of the state (a run that goes on draws the words that it would have
     drawn); `seen` and `tap`, counts of forward and backward passes, which are not. All stay on the CPU, in their own
     types, whatever the module is moved to. A forward call that draws random words moves the counter on by 2^36; the
-    backward pass uses other children of the stream at the counter of its forward pass."""
+    backward pass uses other children of the stream at the counter of its forward pass. With the key "torch" every
+    forward call takes a stream from torch's generator instead, and `stream` is no part of the state."""
 
     PARTS: Sequence[str] = ()
     BACKWARD_PARTS: Sequence[str] = ()
 
-    def _begin(self, key: Optional[int], count: bool, stochastic: bool) -> None:
-        if key is None:  # torch.manual_seed decides
-            key = int(torch.randint(0, 1 << 62, (), dtype=torch.int64, device='cpu'))
-        self.count, self.stochastic = count, stochastic
-        self.register_buffer('stream', stream(key))
+    def _begin(self, key: Key, count: bool, stochastic: bool) -> None:
+        self.count, self.stochastic, self.from_torch = count, stochastic, key == TORCH
+        own = 0 if self.from_torch else own_key(key, stochastic)
+        self.register_buffer('stream', stream(own), persistent=not self.from_torch)
         self.register_buffer('seen', torch.zeros((len(self.PARTS), len(EVENTS)), dtype=torch.int64, device='cpu'),
                              persistent=False)
         self.register_buffer('tap', torch.zeros((len(self.BACKWARD_PARTS), len(EVENTS)), dtype=torch.float64,
@@ -35,25 +51,27 @@ class Stateful(nn.Module):
         self._buffers.update(kept)
         return self
 
-    def take(self) -> Tensor:
-        """The stream of this call."""
+    def take(self) -> Optional[Tensor]:
+        """The stream of this call, None where nothing is drawn."""
         if not self.stochastic:
-            return self.stream
-        now = self.stream.clone()
-        self.stream[1] += STEP
-        return now
+            return None
+        if self.from_torch:
+            return from_torch()
+        return ops.advance_(self.stream, STEP)
 
     def note(self, events: Tensor) -> None:
-        """The events of a forward pass."""
+        """The events of a forward pass; those of a repeated one are not counted again."""
         if self.count:
-            self.seen += events.reshape(self.seen.shape).to(self.seen.device)
+            ops.note_(self.seen, events)
 
     def tapped(self) -> Optional[Tensor]:
         return self.tap if self.count else None
 
     def seed(self, key: int, counter: int = 0) -> None:
         """Another key and counter."""
-        self.stream[0], self.stream[1] = _signed(key), _signed(counter)
+        if self.from_torch:
+            raise RuntimeError("seed: a module with key='torch' draws from torch's generator; torch.manual_seed")
+        self.stream[0], self.stream[1] = signed(key), signed(counter)
 
     def events_of(self) -> Dict[str, Dict[str, int]]:
         """Counts since the last reset: {part: {event: count}}."""

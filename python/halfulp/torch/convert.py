@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: MIT
 """A model with other layers in the places of its own."""
 import copy
-from typing import Callable, Optional, Sequence, Union
+from typing import Any, Callable, Optional, Sequence, Union
 
 from torch import nn
 
 from . import _records
+from ._stateful import Key, own_key
+from ._streams import TORCH
 from .layers import Conv2d, Layer, Linear
-from .recipe import Recipe
+from .recipe import Recipe, RecipeLike
 
-Choice = Union[Recipe, Callable[[str, nn.Module], Optional[Recipe]]]
+Choice = Union[RecipeLike, Callable[[str, nn.Module], Optional[RecipeLike]]]
 
 
-def convert(model: nn.Module, recipe: Choice, *, key: int = 0, skip: Sequence[str] = (), count: bool = False,
-            inplace: bool = False) -> nn.Module:
+def convert(model: nn.Module, recipe: Choice, *, key: Key = None, skip: Union[str, Sequence[str]] = (),
+            count: bool = False, inplace: bool = False) -> nn.Module:
     """The model with every torch.nn.Linear and torch.nn.Conv2d replaced by the layer of this package, with the same
     parameters. A module that has several places in the model keeps them. Projections of torch.nn.MultiheadAttention
     are no torch.nn.Linear and stay as they are.
@@ -22,26 +24,33 @@ def convert(model: nn.Module, recipe: Choice, *, key: int = 0, skip: Sequence[st
     ----------
     model : torch.nn.Module
         Copied, unless `inplace`; then parameters stay the same objects.
-    recipe : Recipe, or a function of a module's name and the module
-        None from the function: the module stays as it is.
-    key : int
-        Layer number i (in the order of named_modules) draws from child i of the stream (key, 0).
-    skip : sequence of str
+    recipe : Recipe, a rounding, or a function of a module's name and the module
+        A rounding ("float8_e4m3fn", torch.float8_e4m3fn, "mxfp8_e4m3"): the recipe that rounds inputs and weights by
+        it, keeps gradients and adds in float32. None from the function: the module stays as it is.
+    key : int or "torch", optional
+        Layer number i (in the order of named_modules) draws from child i of the stream (key, 0). Without a key
+        torch.manual_seed decides; "torch": each forward call takes its words from torch's generator.
+    skip : str or sequence of str
         Names of modules that stay as they are ("head", "features.0"), in all their places.
     count : bool
         Count events.
     """
     model = model if inplace else copy.deepcopy(model)
-    places = dict(model.named_modules(remove_duplicate=False))
+    places, skip = dict(model.named_modules(remove_duplicate=False)), [skip] if isinstance(skip, str) else skip
     missing = [name for name in skip if name not in places]
     if missing:
         raise ValueError('convert: the model has no module {}'.format(', '.join(map(repr, missing))))
     kept, made = {id(places[name]) for name in skip}, {}
+    choose = _chooser(recipe)
     for name, module in model.named_modules():  # each once, whatever places it has
         if type(module) in (nn.Linear, nn.Conv2d) and id(module) not in kept:
-            wanted = recipe if isinstance(recipe, Recipe) else recipe(name, module)
+            wanted = choose(name, module)
             if wanted is not None:
-                made[id(module)] = _like(module, wanted, _records.child(key, len(made)), count)
+                wanted = Recipe.of(wanted)
+                if wanted.stochastic and key is None:
+                    key = own_key(None, True)
+                own = key if key is None or key == TORCH else _records.child(key, len(made))
+                made[id(module)] = _like(module, wanted, own, count)
     for name, module in places.items():
         if id(module) in made:
             if name == '':
@@ -64,7 +73,15 @@ def _no_fused_path(model: nn.Module) -> None:
                 module.use_nested_tensor = False
 
 
-def _like(module: nn.Module, recipe: Recipe, key: int, count: bool) -> nn.Module:
+def _chooser(recipe: Any) -> Callable[[str, nn.Module], Optional[RecipeLike]]:
+    """A function of name and module from what may stand for one. (Types are called, too, but are formats.)"""
+    if callable(recipe) and not isinstance(recipe, (type, Recipe)):
+        return recipe
+    whole = Recipe.of(recipe)
+    return lambda name, module: whole
+
+
+def _like(module: nn.Module, recipe: Recipe, key: Key, count: bool) -> nn.Module:
     if type(module) is nn.Linear:
         made = Linear(module.in_features, module.out_features, module.bias is not None, device='meta', recipe=recipe,
                       key=key, count=count)

@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: MIT
 """Calls on tensors. All of them work under autograd and torch.compile, on the CPU and on CUDA devices.
 
-Roundings are texts (`Recipe` says which); a halfulp.Format or halfulp.Scaling may stand for its text. Random words of
-stochastic modes are those of the stream (key, counter): element i of the call, in row-major order, takes word i,
-whatever the memory layout, the number of threads or the device. (Of scaled tensors whose `dim` is neither the first
-nor the last dimension: in row-major order of x.movedim(dim, -1). Encoding takes the words that quantizing takes.) A
-call never moves a stream: take another counter or key for the next.
+Roundings are texts (`Recipe` says which), or names of presets; a halfulp.Format or Scaling, or a type of torch
+(torch.float8_e4m3fn), may stand for its text. A call whose roundings or sums are stochastic, of its backward pass too,
+takes random words and needs `stream`:
+
+    a key, (key, counter), or ht.stream(key, counter)
+             the words of that stream: the same ones at every call with it, so take another key or counter for the next
+    "torch"  a key and a counter that torch's generator of the CPU draws: other words at every call, the same ones after
+             torch.manual_seed and in the second run of torch.utils.checkpoint
+    a torch.Generator of the CPU
+             the same from a generator of your own
+
+Element i of the call, in row-major order, takes word i, whatever the memory layout, the number of threads or the
+device. (Of scaled tensors whose `dim` is neither the first nor the last dimension: in row-major order of
+x.movedim(dim, -1). Encoding takes the words that quantizing takes.)
 """
 from typing import NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -15,73 +24,61 @@ from torch import Tensor
 from .. import _abi as abi
 from . import _convolution, ops
 from ._calls import EVENTS
-from .recipe import Recipe
+from ._records import text_of
+from ._streams import StreamLike, draws, missing, stream, taken
+from .recipe import Recipe, RecipeLike
 
 __all__ = ['EVENTS', 'ScaledTensor', 'conv2d', 'decode', 'encode', 'inside', 'linear', 'matmul', 'quantize',
            'quantize_', 'quantize_with_events', 's2fp8', 'scaled_decode', 'scaled_encode', 'stream']
-StreamLike = Union[Tensor, Tuple[int, int], int]
-
-
-def _signed(x: int) -> int:
-    if not 0 <= x < 1 << 64:
-        raise abi.HalfulpValueError('stream: key and counter are integers of 64 bits, not {}'.format(x))
-    return x - (1 << 64) if x >> 63 else x
-
-
-def stream(key: int, counter: int = 0) -> Tensor:
-    """A stream of random words as a tensor: int64 of 2 numbers, the 64-bit patterns of key and counter, on the CPU."""
-    return torch.tensor([_signed(key), _signed(counter)], dtype=torch.int64, device='cpu')
-
-
-def _stream(given: StreamLike) -> Tensor:
-    if isinstance(given, Tensor):
-        return given
-    return stream(*given) if isinstance(given, tuple) else stream(given)
-
-
-def _text(rounding) -> str:
-    return rounding if isinstance(rounding, str) else getattr(rounding, 'text', None) or str(rounding)
 
 
 def quantize(x: Tensor, rounding='keep', *, backward='keep', dim: int = -1, gradient: str = 'straight_through',
-             stream: StreamLike = 0, backward_stream: Optional[StreamLike] = None) -> Tensor:
+             stream: Optional[StreamLike] = None, backward_stream: Optional[StreamLike] = None) -> Tensor:
     """x rounded; its gradient rounded by `backward`.
 
     Parameters
     ----------
     x : Tensor
         float32, float64, float16 or bfloat16, any shape and strides. The result has x's type and layout.
-    rounding, backward : str
+    rounding, backward : str, torch.dtype, halfulp.Format, ...
         Of the values and of their gradients: a format with a mode ("float8_e4m3fn,rtz"), a scaled tensor ("mxfp4",
-        "nvfp4", "scaled(...)"), "s2fp8", another number system ("posit8", "q(3.4)"), "keep".
+        "nvfp4", "scaled(...)"), "s2fp8", another number system ("posit8", "q(3.4)"), "keep"; a preset
+        ("torch.float8_e4m3fn", the bits of x.to(torch.float8_e4m3fn).to(x.dtype)).
     dim : int
         The dimension along which blocks of a scaled tensor lie.
     gradient : str
         "straight_through" or "zero_outside": see `Recipe`.
-    stream, backward_stream : int, (key, counter) or Tensor
-        Random words; of the gradient: child 1 of `stream` without it.
+    stream, backward_stream : "torch", torch.Generator, int, (key, counter) or Tensor, optional
+        Random words of stochastic modes; of the gradient: child 1 of `stream` without it.
     """
-    own = _stream(stream)
-    if backward_stream is not None:
-        if _text(rounding) != 'keep':
-            x = ops.quantize(x, own, None, _text(rounding), 'keep', dim, gradient, -1, -1, False)[0]
-        return ops.quantize(x, _stream(backward_stream), None, 'keep', _text(backward), dim, 'straight_through',
-                            -1, -1, False)[0]
-    return ops.quantize(x, own, None, _text(rounding), _text(backward), dim, gradient, -1, 1, False)[0]
+    forward, back = text_of(rounding), text_of(backward)
+    if backward_stream is None:
+        words = taken(stream, draws(forward) or draws(back))
+        return ops.quantize(x, words, None, forward, back, dim, gradient, -1, 1, False)[0]
+    if forward != 'keep':
+        x = ops.quantize(x, taken(stream, draws(forward)), None, forward, 'keep', dim, gradient, -1, -1, False)[0]
+    return ops.quantize(x, taken(backward_stream, draws(back)), None, 'keep', back, dim, 'straight_through', -1,
+                        -1, False)[0]
 
 
-def quantize_with_events(x: Tensor, rounding='keep', *, dim: int = -1, stream: StreamLike = 0) -> Tuple[Tensor, Tensor]:
+def quantize_with_events(x: Tensor, rounding='keep', *, dim: int = -1,
+                         stream: Optional[StreamLike] = None) -> Tuple[Tensor, Tensor]:
     """x rounded, and int64 counts of what happened, in the order of `EVENTS` (docs/numerics.md section 5)."""
-    return ops.quantize(x, _stream(stream), None, _text(rounding), 'keep', dim, 'straight_through', -1, -1, True)
+    text = text_of(rounding)
+    return ops.quantize(x, taken(stream, draws(text)), None, text, 'keep', dim, 'straight_through', -1, -1, True)
 
 
-def quantize_(x: Tensor, rounding='keep', *, dim: int = -1, stream: StreamLike = 0) -> Tensor:
+def quantize_(x: Tensor, rounding='keep', *, dim: int = -1, stream: Optional[StreamLike] = None) -> Tensor:
     """x rounded in its own memory; x. Not for tensors that require a gradient."""
-    ops.quantize_(x, _stream(stream), _text(rounding), dim, -1, False)
+    if x.requires_grad and torch.is_grad_enabled():
+        raise abi.HalfulpValueError('x: it requires a gradient, which rounding in place would miss; use quantize, or '
+                                    'x.detach() or torch.no_grad()')
+    text = text_of(rounding)
+    ops.quantize_(x, taken(stream, draws(text)), text, dim, -1, False)
     return x
 
 
-def s2fp8(x: Tensor, mode: str = 'rne', *, backward='keep', stream: StreamLike = 0) -> Tensor:
+def s2fp8(x: Tensor, mode: str = 'rne', *, backward='keep', stream: Optional[StreamLike] = None) -> Tensor:
     """x shifted and squeezed: the truncation of Cambier et al. (ICLR 2020; docs/s2fp8.md)."""
     return quantize(x, 's2fp8,' + mode, backward=backward, stream=stream)
 
@@ -89,17 +86,43 @@ def s2fp8(x: Tensor, mode: str = 'rne', *, backward='keep', stream: StreamLike =
 def inside(x: Tensor, rounding, *, dim: int = -1) -> Tensor:
     """bool: which elements lie within the range that `rounding` rounds them into, the ends included. What
     "zero_outside" lets through."""
-    return ops.inside(x, _text(rounding), dim)
+    return ops.inside(x, text_of(rounding), dim)
 
 
-def encode(x: Tensor, format, *, stream: StreamLike = 0) -> Tensor:
-    """Codes of a format: uint8, uint16 or uint32 of x's shape."""
-    return ops.encode(x, _stream(stream), _text(format), -1, False)[0]
+_UNSIGNED = {1: torch.uint8, 2: torch.uint16, 4: torch.uint32}
 
 
-def decode(codes: Tensor, format, dtype: torch.dtype = torch.float32) -> Tensor:
-    """The values of codes, exact."""
-    return ops.decode(codes, _text(format), dtype)
+def _of_codes(dtype: torch.dtype) -> torch.dtype:
+    """A type of torch whose elements are codes, one each."""
+    if dtype is getattr(torch, 'float4_e2m1fn_x2', None):
+        raise abi.HalfulpTypeError("format: torch.float4_e2m1fn_x2 holds two codes per byte; take 'float4_e2m1fn', and "
+                                   'halfulp.pack for its codes')
+    return dtype
+
+
+def encode(x: Tensor, format, *, stream: Optional[StreamLike] = None) -> Tensor:
+    """Codes of a format, of x's shape: uint8, uint16 or uint32; of that type where `format` is a type of torch.
+
+    The rounding is halfulp's, with saturation as the format has it by default (docs/numerics.md section 3); the presets
+    "torch.float8_e4m3fn" ... are torch's own conversions."""
+    text = text_of(format)
+    kind = _of_codes(format) if isinstance(format, torch.dtype) else None
+    codes = ops.encode(x, taken(stream, draws(text)), text, -1, False)[0]
+    return codes if kind is None else codes.view(kind)
+
+
+def decode(codes: Tensor, format=None, dtype: torch.dtype = torch.float32) -> Tensor:
+    """The values of codes, exact. `format` may be left out where the type of the tensor says it (torch.float8_e4m3fn,
+    torch.bfloat16, ...)."""
+    if codes.dtype.is_floating_point:
+        own = text_of(_of_codes(codes.dtype))
+        if format is not None and not ops.same_format(own, text_of(format)):
+            raise abi.HalfulpTypeError('codes: a tensor of {} holds no codes of {}'.format(codes.dtype,
+                                                                                          text_of(format)))
+        codes, format = codes.view(_UNSIGNED[codes.element_size()]), own
+    elif format is None:
+        raise abi.HalfulpTypeError('codes: a tensor of {} says no format; name it'.format(codes.dtype))
+    return ops.decode(codes, text_of(format), dtype)
 
 
 class ScaledTensor(NamedTuple):
@@ -114,33 +137,42 @@ class ScaledTensor(NamedTuple):
     tensor: Tensor
 
 
-def scaled_encode(x: Tensor, scaling, *, dim: int = -1, stream: StreamLike = 0) -> ScaledTensor:
+def scaled_encode(x: Tensor, scaling, *, dim: int = -1, stream: Optional[StreamLike] = None) -> ScaledTensor:
     """x, seen as a matrix whose rows lie along `dim`, as codes, scales of blocks and second-level scale."""
-    return ScaledTensor(*ops.scaled_encode(x, _stream(stream), _text(scaling), dim, -1, False)[:3])
+    text = text_of(scaling)
+    return ScaledTensor(*ops.scaled_encode(x, taken(stream, draws(text)), text, dim, -1, False)[:3])
 
 
 def scaled_decode(x: ScaledTensor, scaling) -> Tensor:
     """The values: float32, rows x cols."""
-    return ops.scaled_decode(x.codes, x.scales, x.tensor, _text(scaling))
+    return ops.scaled_decode(x.codes, x.scales, x.tensor, text_of(scaling))
 
 
-def matmul(a: Tensor, b: Tensor, recipe: Optional[Recipe] = None, *, stream: StreamLike = 0) -> Tensor:
+def _words(recipe: Recipe, given: Optional[StreamLike]) -> Optional[Tensor]:
+    if given is None and recipe.stochastic:
+        raise missing(recipe)
+    return taken(given, recipe.stochastic)
+
+
+def matmul(a: Tensor, b: Tensor, recipe: Optional[RecipeLike] = None, *,
+           stream: Optional[StreamLike] = None) -> Tensor:
     """A B under a recipe: `x` rounds A and `w` rounds B^T, rows along the axis that is summed over; dx and dw are
     the gradients of A and B.
 
     a is (..., m, k), b is (k, n) or (..., k, n), batches broadcast; float32, float16 or bfloat16, both the same. The
     sum of element (i, j) takes k in order; nothing but the recipe's model decides its roundings.
     """
-    recipe = recipe or Recipe()
+    recipe = Recipe.of(recipe)
     if b.dim() > 2:
         batch = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         a, b = a.expand(*batch, *a.shape[-2:]), b.expand(*batch, *b.shape[-2:])
     product, grad_a, grad_b = recipe.texts()
-    return ops.matmul(a, b, _stream(stream), None, product, grad_a, grad_b, recipe.gradient, ops.FORWARD, False)[0]
+    return ops.matmul(a, b, _words(recipe, stream), None, product, grad_a, grad_b, recipe.gradient, ops.FORWARD,
+                      False)[0]
 
 
-def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, recipe: Optional[Recipe] = None, *,
-           stream: StreamLike = 0) -> Tensor:
+def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, recipe: Optional[RecipeLike] = None, *,
+           stream: Optional[StreamLike] = None) -> Tensor:
     """X W^T under a recipe, then + bias. x is (..., in), weight (out, in), bias (out).
 
     The bias is added to the rounded result, one operation of the tensors' type; its gradient is a sum of columns in
@@ -156,13 +188,14 @@ def _pair(n: Union[int, Sequence[int]]) -> list:
 
 
 def conv2d(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride=1, padding=0, dilation=1, groups: int = 1,
-           recipe: Optional[Recipe] = None, *, count: bool = False, stream: StreamLike = 0) -> Tensor:
+           recipe: Optional[RecipeLike] = None, *, stream: Optional[StreamLike] = None) -> Tensor:
     """A convolution as the product of patches and weights (docs/training.md section 3): x is (n, in, h, w), weight
     (out, in / groups, kh, kw). A sum takes the kernel's rows, its columns, the channels, in this order; zeros around
     the image are among its products. `x` of the recipe rounds the patches. The gradient of x adds what the patches
     give to a pixel in float32, in the order of the windows."""
-    return convolve(x, weight, bias, _pair(stride), _pair(padding), _pair(dilation), groups, recipe or Recipe(),
-                    _stream(stream), None, count)[0]
+    recipe = Recipe.of(recipe)
+    return convolve(x, weight, bias, _pair(stride), _pair(padding), _pair(dilation), groups, recipe,
+                    _words(recipe, stream), None, False)[0]
 
 
 def convolve(x, weight, bias, stride, padding, dilation, groups, recipe, words, tap, count) -> Tuple[Tensor, Tensor]:

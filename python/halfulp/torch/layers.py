@@ -7,9 +7,9 @@ from torch import Tensor, nn
 
 from .. import _abi as abi
 from . import ops
-from ._stateful import Stateful
+from ._stateful import Key, Stateful
 from .functional import convolve
-from .recipe import Recipe
+from .recipe import Recipe, RecipeLike
 
 
 class Layer(Stateful):
@@ -19,8 +19,8 @@ class Layer(Stateful):
     PARTS = ('x', 'w', 'out')
     BACKWARD_PARTS = ('dx.g', 'dx.w', 'dx', 'dw.x', 'dw.g', 'dw')
 
-    def _follow(self, recipe: Optional[Recipe], key: Optional[int], count: bool) -> None:
-        self.recipe = recipe or Recipe()
+    def _follow(self, recipe: Optional[RecipeLike], key: Key, count: bool) -> None:
+        self.recipe = Recipe.of(recipe)
         self.products = self.recipe.texts()
         self._begin(key, count, self.recipe.stochastic)
 
@@ -38,16 +38,17 @@ class Linear(Layer, nn.Linear):
     ----------
     in_features, out_features, bias, device, dtype
         As torch.nn.Linear; float32, float16 or bfloat16.
-    recipe : Recipe
+    recipe : Recipe, or a rounding of inputs and weights
         Plain float32 sums without it (fused multiply-adds in the order of the inputs).
-    key : int, optional
-        Of random words; without it torch.manual_seed decides.
+    key : int or "torch", optional
+        Of the layer's own stream of random words; without it torch.manual_seed decides. "torch": every forward call
+        takes its words from torch's generator, which activation checkpointing requires.
     count : bool
         Count events: `events_of()`.
     """
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True, device=None, dtype=None, *,
-                 recipe: Optional[Recipe] = None, key: Optional[int] = None, count: bool = False) -> None:
+                 recipe: Optional[RecipeLike] = None, key: Key = None, count: bool = False) -> None:
         nn.Linear.__init__(self, in_features, out_features, bias, device=device, dtype=dtype)
         self._follow(recipe, key, count)
 
@@ -73,7 +74,7 @@ class Conv2d(Layer, nn.Conv2d):
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size, stride=1, padding=0, dilation=1,
                  groups: int = 1, bias: bool = True, padding_mode: str = 'zeros', device=None, dtype=None, *,
-                 recipe: Optional[Recipe] = None, key: Optional[int] = None, count: bool = False) -> None:
+                 recipe: Optional[RecipeLike] = None, key: Key = None, count: bool = False) -> None:
         if padding_mode != 'zeros' or isinstance(padding, str):
             raise abi.HalfulpValueError(
                 'Conv2d: zeros are padded, by numbers; {!r}, {!r} are not taken'.format(padding_mode, padding))
@@ -95,7 +96,7 @@ class Conv2d(Layer, nn.Conv2d):
 class MatMul(Layer):
     """A B of two tensors under a recipe (halfulp.torch.matmul): `x` and `dx` are of A, `w` and `dw` of B."""
 
-    def __init__(self, recipe: Optional[Recipe] = None, *, key: Optional[int] = None, count: bool = False) -> None:
+    def __init__(self, recipe: Optional[RecipeLike] = None, *, key: Key = None, count: bool = False) -> None:
         super().__init__()
         self._follow(recipe, key, count)
 

@@ -12,27 +12,44 @@ scaled_encode, scaled_decode    codes, scales and second-level scale of a scaled
 matmul           D = A B, operands and result rounded, under an accumulation model; events
 patches, unpatch    the rows that a convolution is a product of, and back
 add_row          y + b for every row; b's gradient is a sum of columns with a stated order
+advance_         a module's stream as it is; its counter moves on
+note_            events added to a module's counts
 
-`stream` is int64 of 2 numbers on the CPU: key and counter of halfulp's random words (64-bit patterns). `use` is the
-child of the stream that a rounding draws from, -1 the stream itself. `tap` is None, or a tensor of float64 zeros
-that requires a gradient, a row a part: autograd adds the counts of the backward pass to its gradient (exact below
-2^53).
+`stream` is int64 of 2 numbers on the CPU: key and counter of halfulp's random words (64-bit patterns); it may be None
+where a call and its backward pass draw none. `use` is the child of the stream that a rounding draws from, -1 the
+stream itself. `tap` is None, or a tensor of float64 zeros that requires a gradient, one row per part: autograd adds the
+counts of the backward pass to its gradient (exact below 2^53).
 """
 from typing import List, Optional, Tuple
 
 import torch
 from torch import Tensor
 
+from torch.autograd.graph import increment_version
+
 from .. import _abi as abi
+from .._views import overlaps_itself
 from . import _calls, _convolution, _memory, _product, _records, _rounding
 from ._calls import EVENTS, Words
+from ._register import fake, formula, operator
+from ._streams import missing
 
 GRADIENTS = ('straight_through', 'zero_outside')
 _MASK = (1 << 64) - 1
 
 
-def words(stream: Tensor, use: int) -> Words:
-    """Key and counter from their tensor (on the processor, so that nobody waits)."""
+def drawn(stream: Optional[Tensor], *texts: str) -> None:
+    """No stream is an error where a rounding or a product of these texts draws random words."""
+    if stream is None:
+        for text in texts:
+            if text and (_records.product(text) if '|' in text else _records.rounding(text)).stochastic:
+                raise missing(text)
+
+
+def words(stream: Optional[Tensor], use: int) -> Words:
+    """Key and counter from their tensor, which is on the CPU, so that no call waits for a device."""
+    if stream is None:
+        return Words(0, 0)
     if stream.dtype != torch.int64 or stream.shape != (2,):
         raise abi.HalfulpTypeError('stream: an int64 tensor of a key and a counter is wanted')
     key, counter = (number & _MASK for number in stream.tolist())
@@ -56,19 +73,22 @@ def _gradient(gradient: str) -> None:
 
 # ---- roundings ----
 
-@torch.library.custom_op('halfulp::quantize', mutates_args=())
-def quantize(x: Tensor, stream: Tensor, tap: Optional[Tensor], forward: str, backward: str, dim: int, gradient: str,
-             use: int, back_use: int, count: bool) -> Tuple[Tensor, Tensor]:
+@operator('quantize(Tensor x, Tensor? stream, Tensor? tap, str forward, str backward, SymInt dim, str gradient, '
+          'SymInt use, SymInt back_use, bool count) -> (Tensor, Tensor)', gradient=True)
+def quantize(x: Tensor, stream: Optional[Tensor], tap: Optional[Tensor], forward: str, backward: str, dim: int,
+             gradient: str, use: int, back_use: int, count: bool) -> Tuple[Tensor, Tensor]:
     _gradient(gradient)
+    drawn(stream, forward, backward)
     _rounding.check(_records.rounding(backward), x)
     z, events = torch.empty_like(x), counts(x, count)
     _rounding.into(z, x, _records.rounding(forward), dim, words(stream, use), _some(events))
     return z, events
 
 
-@quantize.register_fake
+@fake(quantize)
 def _(x, stream, tap, forward, backward, dim, gradient, use, back_use, count):
     _gradient(gradient)
+    drawn(stream, forward, backward)
     _rounding.check(_records.rounding(forward), x)
     _rounding.check(_records.rounding(backward), x)
     return torch.empty_like(x), counts(x, count)
@@ -78,16 +98,14 @@ def _quantize_setup(ctx, inputs, output):
     x, stream, tap, forward, backward, dim, gradient, use, back_use, count = inputs
     ctx.texts = (forward, backward, gradient)
     ctx.numbers = (dim, back_use, tap is not None)
-    drawn = _records.rounding(backward).stochastic
-    ctx.save_for_backward(x if gradient == 'zero_outside' else None, stream if drawn else None)
+    ctx.save_for_backward(x if gradient == 'zero_outside' else None,
+                          stream if _records.rounding(backward).stochastic else None)
 
 
 def _quantize_backward(ctx, g, _):
     forward, backward, gradient = ctx.texts
     dim, back_use, tapped = ctx.numbers
     x, stream = ctx.saved_tensors
-    if stream is None:
-        stream = torch.zeros(2, dtype=torch.int64, device='cpu')
     z, events = quantize(g, stream, None, backward, 'keep', dim, 'straight_through', back_use, -1, tapped)
     if x is not None:
         z = torch.where(inside(x, forward, dim), z, torch.zeros((), dtype=z.dtype, device=z.device))
@@ -95,30 +113,71 @@ def _quantize_backward(ctx, g, _):
     return z, None, tap, None, None, None, None, None, None, None
 
 
-quantize.register_autograd(_quantize_backward, setup_context=_quantize_setup)
+formula(quantize, _quantize_backward, _quantize_setup)
 
 
-@torch.library.custom_op('halfulp::quantize_', mutates_args=('x',))
-def quantize_(x: Tensor, stream: Tensor, rounding: str, dim: int, use: int, count: bool) -> Tensor:
+@operator('quantize_(Tensor(a!) x, Tensor? stream, str rounding, SymInt dim, SymInt use, bool count) -> Tensor')
+def quantize_(x: Tensor, stream: Optional[Tensor], rounding: str, dim: int, use: int, count: bool) -> Tensor:
+    drawn(stream, rounding)
+    if overlaps_itself(tuple(x.shape), x.stride()):
+        raise abi.HalfulpValueError('x: several of its elements lie at one place of memory; clone it first')
     events = counts(x, count)
     _rounding.into(x, x, _records.rounding(rounding), dim, words(stream, use), _some(events))
+    if not x.is_inference():
+        increment_version(x)
     return events
 
 
-@quantize_.register_fake
+@fake(quantize_)
 def _(x, stream, rounding, dim, use, count):
+    drawn(stream, rounding)
     _rounding.check(_records.rounding(rounding), x)
     return counts(x, count)
 
 
-@torch.library.custom_op('halfulp::inside', mutates_args=())
+@operator('inside(Tensor x, str rounding, SymInt dim) -> Tensor')
 def inside(x: Tensor, rounding: str, dim: int) -> Tensor:
     return _rounding.inside(x, _records.rounding(rounding), dim).contiguous()
 
 
-@inside.register_fake
+@fake(inside)
 def _(x, rounding, dim):
     return torch.empty(x.shape, dtype=torch.bool, device=x.device)
+
+
+# ---- the state of modules ----
+
+def _repeated() -> bool:
+    """Whether a backward pass runs in this thread: a forward call then repeats an earlier one, which is what
+    torch.utils.checkpoint does. Kernels look at it, so that compiled graphs do, too."""
+    return torch._C._current_graph_task_id() != -1
+
+
+@operator('advance_(Tensor(a!) stream, SymInt step) -> Tensor')
+def advance_(stream: Tensor, step: int) -> Tensor:
+    if _repeated():
+        raise RuntimeError('halfulp: a forward call of a stochastic module, made while a backward pass runs '
+                           '(activation checkpointing), would draw other random words than the first one; make the '
+                           "module with key='torch', whose words torch.utils.checkpoint repeats")
+    now = stream.clone()
+    stream[1] += step
+    return now
+
+
+@fake(advance_)
+def _(stream, step):
+    return torch.empty_like(stream)
+
+
+@operator('note_(Tensor(a!) seen, Tensor events) -> ()')
+def note_(seen: Tensor, events: Tensor) -> None:
+    if not _repeated():
+        seen += events.reshape(seen.shape).to(seen.device)
+
+
+@fake(note_)
+def _(seen, events):
+    return None
 
 
 # ---- codes ----
@@ -126,44 +185,57 @@ def _(x, rounding, dim):
 def _element(text: str):
     r = _records.rounding(text)
     if r.kind != _records.FORMAT or r.special:
-        raise abi.HalfulpValueError('encode: {!r} is no format'.format(text))
+        more = '; scaled_encode takes scaled formats' if r.kind == _records.SCALED else ''
+        raise abi.HalfulpValueError('encode: {!r} is no format{}'.format(text, more))
     return r
+
+
+def same_format(one: str, other: str) -> bool:
+    """Whether the codes of two formats mean the same numbers."""
+    return _element(one).record.format == _element(other).record.format
+
+
+def _kind(dtype: torch.dtype):
+    """What the array calls have for a type: "32", "64", or the format whose codes it holds."""
+    return {torch.float32: '32', torch.float64: '64'}.get(dtype) or _records.format_of(_rounding.NARROW[dtype])
 
 
 def _code_type(f) -> torch.dtype:
     return _rounding._CODES[_calls.main.hu_format_limits(f).storage // 8]
 
 
-@torch.library.custom_op('halfulp::encode', mutates_args=())
-def encode(x: Tensor, stream: Tensor, rounding: str, use: int, count: bool) -> Tuple[Tensor, Tensor]:
+@operator('encode(Tensor x, Tensor? stream, str rounding, SymInt use, bool count) -> (Tensor, Tensor)')
+def encode(x: Tensor, stream: Optional[Tensor], rounding: str, use: int, count: bool) -> Tuple[Tensor, Tensor]:
     _rounding.known(x)
     r, source, events = _element(rounding), x.contiguous(), counts(x, count)
+    drawn(stream, rounding)
     z = torch.empty(x.shape, dtype=_code_type(r.record.format), device=x.device)
-    kind = {torch.float32: '32', torch.float64: '64'}.get(x.dtype) or _records.format_of(_rounding.NARROW[x.dtype])
-    _calls.engine(x.device).encode(x.numel(), z.data_ptr(), 1, source.data_ptr(), 1, kind, r.record.format, r.mode,
+    if r.preset is not None and x.dtype in _rounding.NARROW:
+        source = source.to(torch.float32)
+    _calls.engine(x.device).encode(x.numel(), z.data_ptr(), 1, source.data_ptr(), 1, _kind(source.dtype), r,
                                    words(stream, use), events.data_ptr() if count else None)
     return z, events
 
 
-@encode.register_fake
+@fake(encode)
 def _(x, stream, rounding, use, count):
+    drawn(stream, rounding)
     return torch.empty(x.shape, dtype=_code_type(_element(rounding).record.format), device=x.device), counts(x, count)
 
 
-@torch.library.custom_op('halfulp::decode', mutates_args=())
+@operator('decode(Tensor codes, str rounding, ScalarType dtype) -> Tensor')
 def decode(codes: Tensor, rounding: str, dtype: torch.dtype) -> Tensor:
     f = _element(rounding).record.format
     if codes.dtype != _code_type(f):
         raise abi.HalfulpTypeError('codes: {} are {}, not {}'.format(rounding, _code_type(f), codes.dtype))
     z = torch.empty(codes.shape, dtype=dtype, device=codes.device)
     _rounding.check(_records.rounding(rounding), z)
-    kind = {torch.float32: '32', torch.float64: '64'}.get(dtype) or _records.format_of(_rounding.NARROW[dtype])
     source = codes.contiguous()  # named, so that it lives until the call is done
-    _calls.engine(codes.device).decode(codes.numel(), z.data_ptr(), 1, source.data_ptr(), 1, kind, f)
+    _calls.engine(codes.device).decode(codes.numel(), z.data_ptr(), 1, source.data_ptr(), 1, _kind(dtype), f)
     return z
 
 
-@decode.register_fake
+@fake(decode)
 def _(codes, rounding, dtype):
     return torch.empty(codes.shape, dtype=dtype, device=codes.device)
 
@@ -171,7 +243,8 @@ def _(codes, rounding, dtype):
 def _scaled(text: str):
     r = _records.rounding(text)
     if r.kind != _records.SCALED:
-        raise abi.HalfulpValueError('scaled: {!r} is no scaled tensor'.format(text))
+        more = '; encode takes formats' if r.kind == _records.FORMAT else ''
+        raise abi.HalfulpValueError('scaled: {!r} is no scaled tensor{}'.format(text, more))
     return r
 
 
@@ -180,10 +253,12 @@ def _matrix_shape(x: Tensor, dim: int) -> Tuple[int, int]:
     return (m.shape[1], m.shape[0]) if turned else (m.shape[0], m.shape[1])
 
 
-@torch.library.custom_op('halfulp::scaled_encode', mutates_args=())
-def scaled_encode(x: Tensor, stream: Tensor, rounding: str, dim: int, use: int,
+@operator('scaled_encode(Tensor x, Tensor? stream, str rounding, SymInt dim, SymInt use, bool count) '
+          '-> (Tensor, Tensor, Tensor, Tensor)')
+def scaled_encode(x: Tensor, stream: Optional[Tensor], rounding: str, dim: int, use: int,
                   count: bool) -> Tuple[Tensor, Tensor, Tensor, Tensor]:
     r, events = _scaled(rounding), counts(x, count)
+    drawn(stream, rounding)
     _rounding.check(r, x)
     m, turned = _rounding.blocks(x.to(torch.float32), r, dim)  # as `quantize` sees it, so that words are the same
     made = _rounding.encoded(m, r, r.scaling(turned), words(stream, use), _some(events))
@@ -192,9 +267,10 @@ def scaled_encode(x: Tensor, stream: Tensor, rounding: str, dim: int, use: int,
     return codes, scales, t, events
 
 
-@scaled_encode.register_fake
+@fake(scaled_encode)
 def _(x, stream, rounding, dim, use, count):
     r = _scaled(rounding)
+    drawn(stream, rounding)
     rows, cols = _matrix_shape(x, dim)
     scaling = r.scaling(False)
     sizes = _calls.main.hu_scaled_sizes_of(1, 1, _calls.ref(scaling))
@@ -222,7 +298,7 @@ def _whole(codes: Tensor, scales: Tensor, tensor: Tensor, scaling) -> None:
             raise abi.HalfulpValueError('{}: shape {} instead of {}'.format(name, tuple(x.shape), shape))
 
 
-@torch.library.custom_op('halfulp::scaled_decode', mutates_args=())
+@operator('scaled_decode(Tensor codes, Tensor scales, Tensor tensor, str rounding) -> Tensor')
 def scaled_decode(codes: Tensor, scales: Tensor, tensor: Tensor, rounding: str) -> Tensor:
     scaling = _scaled(rounding).scaling(False)
     _whole(codes, scales, tensor, scaling)
@@ -233,7 +309,7 @@ def scaled_decode(codes: Tensor, scales: Tensor, tensor: Tensor, rounding: str) 
     return z
 
 
-@scaled_decode.register_fake
+@fake(scaled_decode)
 def _(codes, scales, tensor, rounding):
     return torch.empty(codes.shape, dtype=torch.float32, device=codes.device)
 
@@ -244,18 +320,21 @@ def _(codes, scales, tensor, rounding):
 FORWARD, GRAD_B, GRAD_A = [0, 1, 6], [2, 3, 8], [4, 5, 7]
 
 
-@torch.library.custom_op('halfulp::matmul', mutates_args=())
-def matmul(a: Tensor, b: Tensor, stream: Tensor, tap: Optional[Tensor], product: str, grad_a: str, grad_b: str,
-           gradient: str, uses: List[int], count: bool) -> Tuple[Tensor, Tensor]:
+@operator('matmul(Tensor a, Tensor b, Tensor? stream, Tensor? tap, str product, str grad_a, str grad_b, '
+          'str gradient, SymInt[] uses, bool count) -> (Tensor, Tensor)', gradient=True)
+def matmul(a: Tensor, b: Tensor, stream: Optional[Tensor], tap: Optional[Tensor], product: str, grad_a: str,
+           grad_b: str, gradient: str, uses: List[int], count: bool) -> Tuple[Tensor, Tensor]:
     _gradient(gradient)
+    drawn(stream, product, grad_a, grad_b)
     events = counts(a, count, 3)
     d = _product.multiply(a, b, _records.product(product), tuple(words(stream, use) for use in uses), _some(events))
     return d, events
 
 
-@matmul.register_fake
+@fake(matmul)
 def _(a, b, stream, tap, product, grad_a, grad_b, gradient, uses, count):
     _gradient(gradient)
+    drawn(stream, product, grad_a, grad_b)
     _product.check(a, b)
     for text in (product, grad_a, grad_b):
         if text:
@@ -295,17 +374,17 @@ def _matmul_backward(ctx, g, _):
     return da, db, None, tap, None, None, None, None, None, None
 
 
-matmul.register_autograd(_matmul_backward, setup_context=_matmul_setup)
+formula(matmul, _matmul_backward, _matmul_setup)
 
 
 # ---- what a layer has beside its product ----
 
-@torch.library.custom_op('halfulp::add_row', mutates_args=())
+@operator('add_row(Tensor y, Tensor b) -> Tensor', gradient=True)
 def add_row(y: Tensor, b: Tensor) -> Tensor:
     return y + b
 
 
-@add_row.register_fake
+@fake(add_row)
 def _(y, b):
     return y + b
 
@@ -319,33 +398,34 @@ def _add_row_backward(ctx, g):
     rows = g.unsqueeze(0).flatten(0, -2)
     ones = torch.ones((1, rows.shape[0]), dtype=g.dtype, device=g.device)
     text = COLUMNS64 if g.dtype == torch.float64 else COLUMNS
-    db, _ = matmul(ones, rows, torch.zeros(2, dtype=torch.int64, device='cpu'), None, text, '', '',
-                   'straight_through', FORWARD, False)
+    db, _ = matmul(ones, rows, None, None, text, '', '', 'straight_through', FORWARD, False)
     return g, db.reshape(-1)
 
 
-add_row.register_autograd(_add_row_backward)
+formula(add_row, _add_row_backward)
 
 
-@torch.library.custom_op('halfulp::patches', mutates_args=())
+@operator('patches(Tensor x, SymInt[] kernel, SymInt[] stride, SymInt[] padding, SymInt[] dilation, SymInt groups) '
+          '-> Tensor', gradient=True)
 def patches(x: Tensor, kernel: List[int], stride: List[int], padding: List[int], dilation: List[int],
             groups: int) -> Tensor:
     return _convolution.patches(x, kernel, stride, padding, dilation, groups)
 
 
-@patches.register_fake
+@fake(patches)
 def _(x, kernel, stride, padding, dilation, groups):
     high, wide = _convolution.sizes(x.shape, kernel, stride, padding, dilation)
     return x.new_empty((groups, x.shape[0] * high * wide, kernel[0] * kernel[1] * (x.shape[1] // groups)))
 
 
-@torch.library.custom_op('halfulp::unpatch', mutates_args=())
+@operator('unpatch(Tensor p, SymInt[] shape, SymInt[] kernel, SymInt[] stride, SymInt[] padding, SymInt[] dilation, '
+          'SymInt groups) -> Tensor')
 def unpatch(p: Tensor, shape: List[int], kernel: List[int], stride: List[int], padding: List[int], dilation: List[int],
             groups: int) -> Tensor:
     return _convolution.unpatch(p, shape, kernel, stride, padding, dilation, groups)
 
 
-@unpatch.register_fake
+@fake(unpatch)
 def _(p, shape, kernel, stride, padding, dilation, groups):
     return p.new_empty(shape)
 
@@ -359,4 +439,4 @@ def _patches_backward(ctx, g):
     return unpatch(g, ctx.shape, *ctx.rest), None, None, None, None, None
 
 
-patches.register_autograd(_patches_backward, setup_context=_patches_setup)
+formula(patches, _patches_backward, _patches_setup)

@@ -14,14 +14,12 @@ from .. import _abi as abi
 from .. import _structs as structs
 from . import _calls, _records, _rounding, ops
 from ._calls import STEP, Words
-from .functional import _text, stream
+from ._records import text_of
+from ._stateful import own_key
+from ._streams import stream
 
 UPDATES = ('round', 'kahan')
 _TO_NEAREST = tuple(structs.ROUNDINGS.index(name) for name in ('rne', 'rna', 'rnz'))
-
-
-def _key(key: Optional[int]) -> int:
-    return int(torch.randint(0, 1 << 62, (), dtype=torch.int64, device='cpu')) if key is None else key
 
 
 def _loss_of(closure: Optional[Callable[[], Tensor]]) -> Optional[Tensor]:
@@ -52,10 +50,12 @@ class _Narrow(torch.optim.Optimizer):
     _OWN = ('state_format', 'weight_rounding', 'update', 'key', 'lost', 'moved')
 
     def __init__(self, params, options: Dict[str, Any], state, weight, update: str, key: Optional[int]) -> None:
-        self.state_format, self.weight_rounding = _text(state), _text(weight if weight is not None else state)
+        self.state_format, self.weight_rounding = text_of(state), text_of(
+            weight if weight is not None else state)
         if update not in UPDATES:
             raise abi.HalfulpValueError('update: {!r} is none of {}'.format(update, ', '.join(UPDATES)))
-        self.update, self.key, self.lost, self.moved = update, _key(key), 0, 0
+        self.update, self.lost, self.moved = update, 0, 0
+        self.key = own_key(key, _records.rounding(self.weight_rounding).stochastic)
         super().__init__(params, options)  # which adds the groups
 
     def add_param_group(self, group: Dict[str, Any]) -> None:
@@ -94,7 +94,7 @@ class _Narrow(torch.optim.Optimizer):
 
     def _record(self, group: Dict[str, Any]) -> structs.hu_optimizer:
         weight = _records.rounding(self.weight_rounding)
-        if weight.kind != _records.FORMAT or weight.special:
+        if weight.kind != _records.FORMAT or weight.special or weight.preset is not None:
             raise abi.HalfulpValueError('weight: {!r} is no format'.format(self.weight_rounding))
         o = getattr(abi.train(), 'hu_optimizer_' + self.KIND)(_records.format_of(self.state_format))
         o.weight, o.update = weight.record.format, UPDATES.index(self.update)
@@ -251,11 +251,10 @@ class Rounded(torch.optim.Optimizer):
         if update not in UPDATES:
             raise abi.HalfulpValueError('update: {!r} is none of {}'.format(update, ', '.join(UPDATES)))
         self.inner = optimizer
-        self.roundings = {'weight': _text(weight), 'gradient': _text(gradient), 'state': _text(state),
-                          'master': _text(weight if master is None else master)}
-        self.separate, self.update, self.key, self.time = master is not None, update, _key(key), 0
-        for text in self.roundings.values():
-            _records.rounding(text)
+        self.roundings = {'weight': text_of(weight), 'gradient': text_of(gradient), 'state': text_of(state),
+                          'master': text_of(weight if master is None else master)}
+        self.separate, self.update, self.time = master is not None, update, 0
+        self.key = own_key(key, any(_records.rounding(text).stochastic for text in self.roundings.values()))
         super().__init__(optimizer.param_groups, optimizer.defaults)
         self.param_groups, self.state = optimizer.param_groups, optimizer.state
         self.masters: Dict[Tensor, Tensor] = {}

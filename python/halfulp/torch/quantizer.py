@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Roundings of values and of their gradients as modules."""
-from typing import Optional
-
 from torch import Tensor
 
 from . import _records, ops
-from ._stateful import Stateful
-from .functional import _text
+from ._records import text_of
+from ._stateful import Key, Stateful
 
 
 class Quantizer(Stateful):
@@ -14,14 +12,15 @@ class Quantizer(Stateful):
 
     Parameters
     ----------
-    forward, backward : str
+    forward, backward : str, torch.dtype, halfulp.Format, ...
         Roundings, as `halfulp.torch.quantize` has them.
     dim : int
         The dimension along which blocks of a scaled tensor lie.
     gradient : str
         "straight_through" or "zero_outside".
-    key : int, optional
-        Of the random words; without it from torch's own generator, so that torch.manual_seed decides.
+    key : int or "torch", optional
+        Of the module's own stream of random words; without it torch.manual_seed decides. "torch": every forward call
+        takes its words from torch's generator, which activation checkpointing requires.
     count : bool
         Count events: `events_of()`, parts "forward" and "backward".
     """
@@ -29,10 +28,10 @@ class Quantizer(Stateful):
     PARTS, BACKWARD_PARTS = ('forward',), ('backward',)
 
     def __init__(self, forward='keep', backward='keep', *, dim: int = -1, gradient: str = 'straight_through',
-                 key: Optional[int] = None, count: bool = False) -> None:
+                 key: Key = None, count: bool = False) -> None:
         super().__init__()
         ops._gradient(gradient)
-        self.forward_rounding, self.backward_rounding = _text(forward), _text(backward)
+        self.forward_rounding, self.backward_rounding = text_of(forward), text_of(backward)
         self.dim, self.gradient = dim, gradient
         self._begin(key, count, any(_records.rounding(text).stochastic
                                     for text in (self.forward_rounding, self.backward_rounding)))
@@ -69,9 +68,9 @@ class Quantizer(Stateful):
 
 def _scaled(format, scale: str, block: str, rule: str) -> str:
     """A scaled tensor's text; a mode behind the format ("float8_e4m3fn,sra:8") goes behind the whole."""
-    text = _text(format)
+    text = text_of(format)
     r = _records.rounding(text)
-    if r.kind != _records.FORMAT or r.special:
+    if r.kind != _records.FORMAT or r.special or r.preset is not None:
         raise ValueError('Quantizer: {!r} is no format'.format(text))
     cut = len(text)
     while cut > 0 and ',' in text[:cut] and _is_mode(text[text.rindex(',', 0, cut) + 1:cut]):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """How a layer's three products are computed, as a value."""
 from dataclasses import dataclass, fields, replace
-from typing import Optional, Tuple
+from typing import Any, Optional, Tuple, Union
 
+from .. import _abi as abi
 from . import _records
 from .ops import _gradient
 
@@ -14,10 +15,10 @@ class Recipe:
 
     Parameters
     ----------
-    x, w, g : str
+    x, w, g : str, torch.dtype, halfulp.Format, ...
         Roundings of the input, the weight and the gradient of the result: "keep", "float8_e4m3fn", "float8_e5m2,sra:8",
-        "mxfp8_e4m3", "nvfp4", "s2fp8", "posit8", ... (halfulp/train/rounding.h). Blocks of scaled tensors lie along
-        the axis that the product is summed over ("turned": across it).
+        "mxfp8_e4m3", "nvfp4", "s2fp8", "posit8", ... (halfulp/train/rounding.h), or presets (halfulp.presets). Blocks
+        of scaled tensors lie along the axis that the product is summed over ("turned": across it).
     accum : str
         Accumulation model of all three: "fp32", "exact", "seq(binary16)", "nv.hopper.e4m3.f32.wgmma", ...
         (halfulp/accum.h); for scaled tensors also "parts(INSIDE;ACROSS;FACTOR)", "unit(MODEL)",
@@ -52,10 +53,34 @@ class Recipe:
         _gradient(self.gradient)
         for field in fields(self):
             value = getattr(self, field.name)
-            if value is not None and not isinstance(value, str):  # halfulp.Format, halfulp.Accumulator
-                object.__setattr__(self, field.name, getattr(value, 'text', None) or str(value))
-        for text in self.texts():
-            _records.product(text)
+            if value is not None and not isinstance(value, str):
+                object.__setattr__(self, field.name, _records.text_of(value))
+        products = [self._product(name, text) for name, text in zip(('accum', 'accum_dx', 'accum_dw'), self.texts())]
+        object.__setattr__(self, '_stochastic', any(product.stochastic for product in products))
+
+    def _product(self, name: str, text: str) -> _records.Product:
+        try:
+            return _records.product(text)
+        except abi.HalfulpError as error:
+            if name == 'accum' or getattr(self, name) is not None or not error.status.startswith('HU_E_OPERAND_'):
+                raise
+            made = type(error)('{}= is not given, so that accum= is meant: {}'.format(name, error))
+            made.status = error.status
+            raise made from None
+
+    @classmethod
+    def of(cls, thing: 'Optional[RecipeLike]') -> 'Recipe':
+        """A recipe itself; for a rounding the recipe that rounds inputs and weights by it; the plain one for None."""
+        if isinstance(thing, Recipe):
+            return thing
+        if thing is None:
+            return PLAIN
+        try:
+            text = _records.text_of(thing)
+        except abi.HalfulpTypeError:
+            raise abi.HalfulpTypeError('recipe: {!r} is neither a Recipe nor a rounding of inputs and weights'.format(
+                thing)) from None
+        return cls(x=text, w=text)
 
     def texts(self) -> Tuple[str, str, str]:
         """The products of Y, dX and dW as ops.matmul takes them: A|B|SUM|OUT."""
@@ -68,7 +93,7 @@ class Recipe:
     @property
     def stochastic(self) -> bool:
         """Whether random words are drawn anywhere."""
-        return any(_stochastic(_records.product(text)) for text in self.texts())
+        return self._stochastic
 
     def but(self, **changes: Optional[str]) -> 'Recipe':
         """The same with some fields changed."""
@@ -80,6 +105,5 @@ class Recipe:
         return 'Recipe({})'.format(', '.join(said))
 
 
-def _stochastic(p: _records.Product) -> bool:
-    sums = [p.sum.accum] if p.sum.scaled is None else [p.sum.scaled.inside, p.sum.scaled.across]
-    return any(r.stochastic for r in (p.a, p.b, p.out)) or any(s.mode.bits for s in sums)
+PLAIN = Recipe()
+RecipeLike = Union[Recipe, str, Any]  # or what stands for a rounding's text

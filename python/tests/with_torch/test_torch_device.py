@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import os
 
+import halfulp
 from torch_support import bits, ht, plain, pytest, torch  # first: it skips where there is no torch
 
 import halfulp.torch._calls as calls  # isort: skip
@@ -61,7 +62,20 @@ def test_roundings(both, rounding):
     x = plain(70, 96) * 3
     for y in (x, x.t(), x[:, ::2], x.bfloat16()):
         both(lambda: ht.quantize_with_events(y, rounding, stream=(3, 4)))
-    both(lambda: (ht.quantize(x, rounding, dim=0), ht.quantize_(x.clone(), rounding)))
+    both(lambda: (ht.quantize(x, rounding, dim=0, stream=5), ht.quantize_(x.clone(), rounding, stream=6)))
+
+
+@on_host
+def test_presets_are_for_the_cpu(monkeypatch):
+    """Those of formats; those of scaled formats are roundings as others are."""
+    host, x = Host(), plain(6, 64)
+    monkeypatch.setattr(torch.cuda, 'device', lambda device: contextlib.nullcontext())
+    expected = ht.quantize(x, 'mx.mxfp4')
+    monkeypatch.setattr(calls, 'engine', lambda device: host)
+    assert torch.equal(ht.quantize(x, 'mx.mxfp4'), expected)
+    for call in (ht.quantize, ht.encode):
+        with pytest.raises(halfulp.HalfulpDeviceError, match='the preset torch.float8_e4m3fn works on'):
+            call(x, 'torch.float8_e4m3fn')
 
 
 @on_host

@@ -30,6 +30,8 @@ def test_quantize():
 
 @pytest.mark.parametrize('name, case', [
     ('quantize_', (plain(6, 40), S, 'mxfp4', 0, -1, True)),
+    ('quantize_', (plain(6, 40), None, 'mxfp4', 0, -1, False)),
+    ('encode', (plain(6, 40), None, 'torch.float8_e4m3fn', -1, True)),
     ('inside', (plain(6, 40), 'mxfp4', -1)),
     ('inside', (plain(40, 6).t(), 'mxfp4', -1)),
     ('encode', (plain(6, 40), S, 'fp(5,10,0)', -1, False)),
@@ -42,6 +44,8 @@ def test_quantize():
     ('matmul', (plain(2, 6, 40), plain(2, 40, 5), S, None) + P.texts() + (P.gradient, [0, 1, 6], False)),
     ('add_row', (plain(6, 4).requires_grad_(), plain(4).requires_grad_())),
     ('patches', (plain(2, 4, 7, 6).requires_grad_(), [3, 2], [2, 1], [1, 0], [1, 2], 2)),
+    ('advance_', (ht.stream(7, 100), 1 << 36)),
+    ('note_', (torch.zeros((3, 10), dtype=torch.int64), torch.ones((3, 10), dtype=torch.int64))),
     ('unpatch', (plain(2, 32, 12), [2, 4, 7, 6], [3, 2], [2, 1], [1, 0], [1, 2], 2)),
 ], ids=lambda value: value if isinstance(value, str) else '')
 def test_operator(name, case):

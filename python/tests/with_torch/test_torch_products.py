@@ -41,9 +41,24 @@ def test_sums_step_by_step():
 def test_matrix_units():
     """The model of a unit on its own operands; one that does not take them says so."""
     a, b = plain(8, 64), plain(64, 8, seed=2)
-    z = ht.matmul(a, b, FP8.but(accum='nv.hopper.e4m3.f32.wgmma'))
+    unit = 'nv.hopper.{}.f32.wgmma'
+    hopper = FP8.but(accum=unit.format('e4m3'), accum_dx=unit.format('e5m2xe4m3'), accum_dw=unit.format('e4m3xe5m2'))
+    z = ht.matmul(a, b, hopper)
     exact = ht.matmul(a, b, FP8.but(accum='exact'))
     assert not torch.equal(z, exact) and (z - exact).abs().max() < 0.05
+    x, y = a.clone().requires_grad_(), b.clone().requires_grad_()
+    ht.matmul(x, y, hopper).sum().backward()
+    assert x.grad.abs().max() > 0 and y.grad.abs().max() > 0
+    with pytest.raises(ValueError, match='accum_dx= is not given, so that accum= is meant: .*HU_E_OPERAND_A'):
+        FP8.but(accum=unit.format('e4m3'))  # gradients are E5M2
+    with pytest.raises(ValueError, match='HU_E_OPERAND_B'):
+        hopper.but(accum_dw=unit.format('e4m3'))
+    for recipe in (ht.Recipe(accum=unit.format('e4m3')), ht.Recipe(x='float8_e4m3fn', accum=unit.format('e4m3')),
+                   ht.Recipe(x='nvfp4', w='nvfp4', accum='decoded({})'.format(unit.format('e4m3')))):
+        with pytest.raises(ValueError, match="the model takes A float8_e4m3fn, B float8_e4m3fn.*accum='any"):
+            ht.matmul(a, b, recipe)
+    insisted = ht.matmul(a, b, ht.Recipe(accum='any({})'.format(unit.format('e4m3'))))
+    assert (insisted - a @ b).abs().max() < (z - a @ b).abs().max() / 4
     with pytest.raises(ValueError,
                        match=r"the model 'int32' does not take operands of fp\(4,3,0\):fn and fp\(8,23,0\)"):
         ht.matmul(a, b, ht.Recipe(x='float8_e4m3fn', accum='int32'))
@@ -332,13 +347,13 @@ def test_nothing_to_multiply():
         z.sum().backward()
         assert z.shape == (0, 6, 3, 3) and x.grad.shape == x.shape and not conv.weight.grad.any()
         a, b = (torch.zeros(shape, requires_grad=True) for shape in ((2, 3, 0), (2, 0, 4)))
-        z = ht.matmul(a, b, r)
+        z = ht.matmul(a, b, r, stream=1)
         z.sum().backward()
         same(z.detach(), torch.zeros(2, 3, 4))
         assert a.grad.shape == a.shape and b.grad.shape == b.shape
         for shape in ((5, 0), (2, 3, 0), (0,), (0, 0)):
             bias, w = torch.ones(3, requires_grad=True), torch.zeros(3, 0, requires_grad=True)
-            z = ht.linear(torch.zeros(shape), w, bias, r)
+            z = ht.linear(torch.zeros(shape), w, bias, r, stream=1)
             z.sum().backward()
             same(z.detach(), torch.ones(shape[:-1] + (3,)))
             assert w.grad.shape == (3, 0) and bias.grad.tolist() == [float(z.numel() // 3)] * 3

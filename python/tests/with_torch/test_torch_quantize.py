@@ -15,6 +15,28 @@ def test_halfulp_alone_does_not_import_torch():
     assert said.stdout.strip() == 'False'
 
 
+def test_the_first_call_is_quick():
+    """torch._dynamo, two seconds of imports, is for programs that compile."""
+    import subprocess
+    import sys
+    program = """
+import sys
+import torch
+import halfulp.torch as ht
+x = torch.rand(4, 8, requires_grad=True)
+model = ht.convert(torch.nn.Sequential(torch.nn.Linear(8, 3)), 'mxfp4', count=True)
+y = model(ht.quantize(x, 'float8_e4m3fn,sra:8', backward='float8_e5m2', stream='torch'))
+y.sum().backward()
+ht.scaled_decode(ht.scaled_encode(x.detach(), 'nvfp4'), 'nvfp4')
+ht.decode(ht.encode(ht.quantize_(x.detach().clone(), 'bfloat16'), torch.bfloat16))
+ht.Conv2d(1, 2, 3)(torch.rand(1, 1, 4, 4)).sum().backward()
+print('torch._dynamo' in sys.modules)
+"""
+    said = subprocess.run([sys.executable, '-W', 'ignore', '-c', program], check=True, stdout=subprocess.PIPE,
+                          universal_newlines=True)
+    assert said.stdout.strip() == 'False'
+
+
 @pytest.mark.parametrize('name, largest', [('float8_e4m3fn', 448), ('float8_e5m2', 57344), ('float8_e4m3fnuz', 240),
                                            ('float8_e5m2fnuz', 57344), ('bfloat16', 3e38), ('float16', 65504)])
 def test_as_torch_rounds(name, largest):

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Where the random words of a call come from: a stream that is given, or torch's generator."""
+from typing import Any, Optional, Tuple, Union
+
+import torch
+from torch import Tensor
+
+from .. import _abi as abi
+
+TORCH = 'torch'
+StreamLike = Union[Tensor, Tuple[int, int], int, str, torch.Generator]
+
+
+def signed(x: int) -> int:
+    """A number of 64 bits as int64 has it."""
+    if not 0 <= x < 1 << 64:
+        raise abi.HalfulpValueError('stream: key and counter are integers of 64 bits, not {}'.format(x))
+    return x - (1 << 64) if x >> 63 else x
+
+
+def stream(key: int, counter: int = 0) -> Tensor:
+    """A stream of random words as a tensor: int64 of 2 numbers, the 64-bit patterns of key and counter, on the CPU."""
+    return torch.tensor([signed(key), signed(counter)], dtype=torch.int64, device='cpu')
+
+
+def from_torch(generator: Optional[torch.Generator] = None) -> Tensor:
+    """The stream that torch's generator (of the CPU) gives next: 63 random bits each as key and counter. What restores
+    the generator's state, as torch.utils.checkpoint does, gives the same stream again. torch.randint is an operator
+    that every part of torch.compile knows to be random, so that no two of these become one."""
+    more = {} if generator is None else {'generator': generator}
+    return torch.randint(0, (1 << 63) - 1, (2,), dtype=torch.int64, device='cpu', **more)
+
+
+def draws(text: str) -> bool:
+    """Whether a rounding has a stochastic mode, seen in its text alone, which torch.compile can follow. (That a stream
+    is missing is for the operators to say, which look at what was parsed.)"""
+    return any(mode in text for mode in ('sr:', 'sra:', 'srb:', 'src:'))
+
+
+def taken(given: Optional[StreamLike], drawn: bool) -> Optional[Tensor]:
+    """The stream that a call is given, None for none; nothing is taken from torch's generator where a call draws
+    nothing."""
+    if given is None or isinstance(given, Tensor):
+        return given
+    if isinstance(given, torch.Generator):
+        return from_torch(given) if drawn else None
+    if isinstance(given, str):
+        if given != TORCH:
+            raise abi.HalfulpValueError("stream: {!r} is neither 'torch' nor a key".format(given))
+        return from_torch() if drawn else None
+    return stream(*given) if isinstance(given, tuple) else stream(given)
+
+
+def missing(what: Any) -> abi.HalfulpValueError:
+    """The error of a call that draws random words and was not told which."""
+    return abi.HalfulpValueError("stream: {} draws random words; give stream=(key, counter), or stream='torch' for "
+                                 "the next ones of torch's generator".format(what))

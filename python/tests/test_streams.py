@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""Random words are an argument: every call that draws some refuses to do so without a stream, and one that draws none
+takes none."""
+import inspect
+
+import numpy as np
+import pytest
+
+import halfulp
+from halfulp import codes, number, scaled
+from halfulp.train import Assignment, Layout, Optimizer
+
+X = np.random.default_rng(3).normal(size=(8, 64)).astype(np.float32)
+HALVES = X.astype(np.float16)
+BYTES = halfulp.encode(X, 'float8_e4m3fn')
+SUM = scaled.Sum('parts', 'seq(bfloat16,sra:8)', 'fp32')
+LAYOUT = Layout([10, 10, 10], [5, 5], [True, True])
+
+
+def random_assignment(**more):
+    made = Assignment(LAYOUT, 'demote', ratio='1/2', order='random', **more)
+    return np.concatenate([made.v, made.dv, made.theta, made.dtheta])
+
+
+def step(**more):
+    w = [np.ones(1000, np.float32)]
+    Optimizer('sgd', 'bfloat16', mode='sra:16', momentum=0.0, rate=1.0, **more).step(
+        w, [np.full(1000, 2.0 ** -10, np.float32)])
+    return w[0]
+
+
+CALLS = {
+    'quantize': lambda **more: halfulp.quantize(X, 'float8_e4m3fn', 'sra:8', **more),
+    'quantize, a mode': lambda **more: halfulp.quantize(HALVES, 'float8_e4m3fn', halfulp.Mode('srb:8'), **more),
+    'encode': lambda **more: halfulp.encode(X, 'float8_e4m3fn', 'sra:8', **more),
+    'convert': lambda **more: halfulp.convert(HALVES, 'float8_e4m3fn', 'src:8', **more),
+    'codes.add': lambda **more: codes.add(BYTES, BYTES[::-1], of='float8_e4m3fn', mode='sra:8', **more),
+    'codes.exp': lambda **more: codes.exp(BYTES, of='float8_e4m3fn', mode='sra:8', **more),
+    'codes.fma': lambda **more: codes.fma(BYTES, BYTES, BYTES, of='float8_e4m3fn', mode='sra:8', **more),
+    'codes.round_to_integral': lambda **more: codes.round_to_integral(BYTES, of='float8_e4m3fn', mode='sra:8', **more),
+    'mul': lambda **more: halfulp.mul(X, X, 'float8_e4m3fn', 'sra:8', **more),
+    'tanh': lambda **more: halfulp.tanh(X, 'float8_e4m3fn', 'sra:8', **more),
+    'fma': lambda **more: halfulp.fma(X, X, X, 'float8_e4m3fn', 'sra:8', **more),
+    'gemm, the result': lambda **more: halfulp.gemm(X, X.T, to='bfloat16', mode='sra:8', **more),
+    'gemm, the sums': lambda **more: halfulp.gemm(X, X.T, accum='seq(bfloat16,sra:8)', **more),
+    'gemm, inside promote': lambda **more: halfulp.gemm(X, X.T, accum='promote(16,seq(bfloat16,sra:8),fp32)', **more),
+    'dot, the result': lambda **more: halfulp.dot(HALVES, HALVES, to='float8_e5m2', mode='sra:8', **more),
+    'dot, the sums': lambda **more: halfulp.dot(HALVES, HALVES, accum='seq(bfloat16,sra:8)', **more),
+    'scaled.quantize': lambda **more: scaled.quantize(X, 'mxfp4', 'sra:8', **more),
+    'scaled.encode': lambda **more: scaled.encode(X, 'nvfp4', 'sra:8', **more).codes,
+    'scaled.gemm, the result': lambda **more: scaled.gemm(X, X.T, to='bfloat16', mode='sra:8', **more),
+    'scaled.gemm, a scaled result': lambda **more: scaled.gemm(X, X.T, to=halfulp.Scaling('mxfp4'), mode='sra:8',
+                                                               **more).codes,
+    'scaled.gemm, the sums': lambda **more: scaled.gemm(scaled.encode(X, 'mxfp4'), scaled.encode(X, 'mxfp4').T, sum=SUM,
+                                                        **more),
+    'scaled.gemm, decoded': lambda **more: scaled.gemm(X, X.T, sum=scaled.Sum('decoded', 'seq(bfloat16,sra:8)'),
+                                                       **more),
+    'number.quantize': lambda **more: number.quantize(X, 'posit8', 'sra:8', **more),
+    'number.encode': lambda **more: number.encode(X, 'lns8', 'sra:8', **more),
+    'number.convert': lambda **more: number.convert(number.encode(X, 'posit16'), 'posit8', 'posit16', 'sra:8', **more),
+    'hadamard': lambda **more: halfulp.hadamard(X, 16, signs='stream', **more),
+    's2fp8_encode': lambda **more: halfulp.s2fp8_encode(X, mode='sra:8', **more).codes,
+    'round_tensor': lambda **more: halfulp.round_tensor(X, 'float8_e4m3fn,sra:8', **more),
+    'Optimizer': step,
+    'Assignment': random_assignment,
+}
+
+
+@pytest.mark.parametrize('name', CALLS)
+def test_no_stream_is_an_error(name):
+    with pytest.raises(halfulp.HalfulpValueError, match=r'stream: .*give stream=Stream\(key, counter\)'):
+        CALLS[name]()
+
+
+@pytest.mark.parametrize('name', [name for name in CALLS if name != 'Assignment'])  # two orders may be one
+def test_the_stream_decides(name):
+    call = CALLS[name]
+    one = call(stream=halfulp.Stream(5, 6))
+    np.testing.assert_array_equal(one, call(stream=(5, 6)))
+    assert any((one != call(stream=(5, 6 + (i << 33)))).any() for i in (1, 2, 3))
+
+
+def test_every_function_with_a_stream_is_here():
+    """Functions of the package that take a stream, by their signatures."""
+    modules = [('', halfulp), ('codes.', codes), ('number.', number), ('scaled.', scaled)]
+    for prefix, module in modules:
+        for name, thing in vars(module).items():
+            if name.startswith('_') or not callable(thing) or not getattr(thing, '__module__', '').startswith('halfulp'):
+                continue
+            if isinstance(thing, type) or 'stream' not in inspect.signature(thing).parameters:
+                continue
+            alike = name in codes.WHAT or (prefix == 'codes.' and name in ('apply',))
+            assert alike or any(key.split(',')[0] == prefix + name or key.split(',')[0] == name
+                                for key in CALLS), prefix + name
+    assert not any(p.mode.stochastic for p in halfulp.presets())  # else they belong here
+
+
+def test_nothing_stochastic_needs_no_stream():
+    halfulp.gemm(X, X.T, accum='seq(bfloat16)')
+    halfulp.hadamard(X, 16, signs=3)
+    Assignment(LAYOUT, 'demote', ratio='1/2')

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""What may stand for a rounding: types of torch, presets, objects of halfulp; a rounding for a recipe; errors that say
+what a text is."""
+import numpy as np
+
+import halfulp
+from torch_support import ht, numbers, plain, pytest, same, torch
+
+TYPES = {'float16': 'binary16', 'bfloat16': 'bfloat16', 'float32': 'binary32', 'float8_e4m3fn': 'float8_e4m3fn',
+         'float8_e5m2': 'float8_e5m2', 'float8_e4m3fnuz': 'float8_e4m3fnuz', 'float8_e5m2fnuz': 'float8_e5m2fnuz',
+         'float8_e8m0fnu': 'float8_e8m0fnu', 'float4_e2m1fn_x2': 'float4_e2m1fn'}
+TYPES = {getattr(torch, name): text for name, text in TYPES.items() if hasattr(torch, name)}
+CODES = [kind for kind in TYPES if 'x2' not in str(kind)]
+
+
+@pytest.mark.parametrize('kind', TYPES, ids=str)
+def test_types_of_torch_are_formats(kind):
+    x = numbers(500)
+    same(ht.quantize(x, kind), ht.quantize(x, TYPES[kind]))
+    same(ht.quantize(x, 'keep', backward=kind), x)
+    assert halfulp.Format(kind) == halfulp.Format(TYPES[kind])
+    np.testing.assert_array_equal(halfulp.quantize(x.numpy(), kind), ht.quantize(x, kind).numpy())
+    assert halfulp.encode(x.numpy(), kind).dtype == halfulp.Format(kind).dtype
+    assert ht.Recipe(x=kind, g=kind) == ht.Recipe(x=TYPES[kind], g=TYPES[kind])
+    assert ht.Quantizer(kind).forward_rounding == TYPES[kind]
+
+
+@pytest.mark.parametrize('kind', CODES, ids=str)
+def test_codes_in_a_tensor_of_the_type(kind):
+    x = numbers(500)
+    codes = ht.encode(x, kind)
+    assert codes.dtype == kind and torch.equal(codes.view(ht.encode(x, TYPES[kind]).dtype), ht.encode(x, TYPES[kind]))
+    same(ht.decode(codes), ht.quantize(x, kind))
+    same(ht.decode(codes, TYPES[kind]), ht.decode(codes, kind))
+    with pytest.raises(TypeError, match='holds no codes of fp'):
+        ht.decode(codes, 'fp(3,2,1)')
+
+
+def test_types_that_are_no_formats():
+    x = plain(4)
+    for kind in (torch.int8, torch.float64, torch.complex64):
+        for call in (lambda: ht.quantize(x, kind), lambda: halfulp.Format(kind), lambda: ht.Recipe(w=kind)):
+            with pytest.raises(TypeError, match='format: {} is no floating-point type'.format(kind)):
+                call()
+    with pytest.raises(TypeError, match='codes: a tensor of torch.uint8 says no format'):
+        ht.decode(ht.encode(x, 'float8_e4m3fn'))
+    if hasattr(torch, 'float4_e2m1fn_x2'):
+        with pytest.raises(TypeError, match='holds two codes per byte'):
+            ht.encode(x, torch.float4_e2m1fn_x2)
+
+
+@pytest.mark.parametrize('name', [p.name for p in halfulp.presets() if not p.scaling])
+def test_presets(name):
+    """As the package of arrays has them, in every type."""
+    x = torch.cat([numbers(2000, spread=40), torch.tensor([460.0, 1e6, -1e6, 3e38, 1e-40, 0.0, -0.0])])
+    expected = halfulp.quantize(x.numpy(), name)
+    same(ht.quantize(x, name), torch.from_numpy(expected))
+    same(ht.quantize(x[::2], name), torch.from_numpy(expected[::2].copy()))
+    codes = halfulp.encode(x.numpy(), name)
+    np.testing.assert_array_equal(ht.encode(x, name).numpy(), codes)
+    same(ht.quantize(x.double(), name), torch.from_numpy(halfulp.quantize(x.double().numpy(), name)))
+    for dtype in (torch.float16, torch.bfloat16):
+        y = x.to(dtype)
+        np.testing.assert_array_equal(ht.encode(y, name).numpy(), halfulp.encode(y.float().numpy(), name))
+        if halfulp.preset(name).format.fits({torch.float16: 'binary16', torch.bfloat16: 'bfloat16'}[dtype]):
+            same(ht.quantize(y, name), ht.quantize(y.float(), name).to(dtype))
+    events = halfulp.Events()
+    halfulp.quantize(x.numpy(), name, events=events)
+    assert ht.quantize_with_events(x, name)[1].tolist() == list(events.as_dict().values())
+
+
+@pytest.mark.parametrize('name', [p.name for p in halfulp.presets() if p.scaling])
+def test_scaled_presets(name):
+    x, p = plain(8, 64), halfulp.preset(name)
+    made = halfulp.scaled.encode(x.numpy(), p.scaling, p.mode)
+    same(ht.quantize(x, name), torch.from_numpy(made.decode()))
+    encoded = ht.scaled_encode(x, name)
+    np.testing.assert_array_equal(encoded.codes.numpy(), made.codes)
+    same(ht.scaled_decode(encoded, name), ht.quantize(x, name))
+
+
+def test_as_torch_itself_converts():
+    x = torch.cat([numbers(4096, spread=40), torch.tensor([448.0, 464.0, 465.0, 1e6, -1e6, 6e4, 3e38])])
+    for name in ('float8_e5m2', 'bfloat16', 'float16'):
+        z = x.to(getattr(torch, name)).float()
+        got = ht.quantize(x, 'torch.' + name)
+        same(torch.where(z.isnan(), 0.0, got), torch.where(z.isnan(), 0.0, z))
+        assert torch.equal(got.isnan(), z.isnan())
+
+
+def test_presets_in_products():
+    """They round operands; the sum of a product is rounded by one as any tensor is, from float32."""
+    a, b = plain(6, 40), plain(40, 5, seed=1)
+    recipe = ht.Recipe(x='torch.float8_e5m2', w='mx.mxfp4', out='cuda.half.rz')
+    sums = ht.matmul(ht.quantize(a, recipe.x), ht.quantize(b, recipe.w, dim=0))
+    same(ht.matmul(a, b, recipe), ht.quantize(sums, recipe.out))
+    large = torch.tensor([[1e6, 2.0]]), torch.tensor([[1.0], [1.0]])
+    assert ht.matmul(*large, ht.Recipe(x='torch.float8_e5m2')).item() == float('inf')
+    x = torch.tensor([100.0, 448.0, 460.0]).requires_grad_()
+    ht.quantize(x, 'torch.float8_e4m3fn', gradient='zero_outside').sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0, 0.0]
+
+
+def test_what_a_preset_is_not_for():
+    x = plain(4)
+    with pytest.raises(ValueError, match="the preset 'torch.float8_e4m3fn' says how it is rounded"):
+        ht.quantize(x, 'torch.float8_e4m3fn,rtz')
+    with pytest.raises(ValueError, match="did you mean 'torch.float8_e4m3fn'"):
+        ht.quantize(x, 'torch.float8_e4m3')
+    with pytest.raises(ValueError, match='is no format'):
+        ht.SGD([torch.nn.Parameter(x)], weight='torch.bfloat16')
+    with pytest.raises(ValueError, match='is no format'):
+        ht.Quantizer.per_tensor('torch.float8_e4m3fn')
+    with pytest.raises(ValueError, match="'mx.mxfp4' is no format; scaled_encode takes scaled formats"):
+        ht.encode(x, 'mx.mxfp4')
+    with pytest.raises(ValueError, match="'torch.bfloat16' is no scaled tensor; encode takes formats"):
+        ht.scaled_encode(x, 'torch.bfloat16')
+
+
+def stands_for_e4m3():
+    yield 'float8_e4m3fn'
+    yield torch.float8_e4m3fn
+    yield halfulp.Format('float8_e4m3fn')
+    yield halfulp.Rounding('float8_e4m3fn')
+    try:
+        import ml_dtypes
+    except ImportError:
+        return
+    yield ml_dtypes.float8_e4m3fn
+    yield np.dtype(ml_dtypes.float8_e4m3fn)
+
+
+@pytest.mark.parametrize('thing', list(stands_for_e4m3()), ids=repr)
+def test_a_rounding_is_a_recipe(thing):
+    """The recipe that rounds inputs and weights."""
+    torch.manual_seed(1)
+    net, x = torch.nn.Sequential(torch.nn.Linear(12, 8), torch.nn.Linear(8, 2)), plain(5, 12)
+    recipe = ht.Recipe(x='float8_e4m3fn', w='float8_e4m3fn')
+    made = ht.convert(net, thing)
+    assert made[0].recipe == made[1].recipe == recipe
+    same(made(x), ht.convert(net, recipe)(x))
+    same(made(x), ht.convert(net, lambda name, module: thing)(x))
+    w, b = net[0].weight.detach(), net[0].bias.detach()
+    same(ht.linear(x, w, b, thing), ht.linear(x, w, b, recipe))
+    same(ht.matmul(x, w.t(), thing), ht.matmul(x, w.t(), recipe))
+    image, kernel = plain(1, 2, 5, 5), plain(3, 2, 3, 3)
+    same(ht.conv2d(image, kernel, recipe=thing), ht.conv2d(image, kernel, recipe=recipe))
+    for layer in (ht.Linear(3, 2, recipe=thing), ht.Conv2d(1, 1, 3, recipe=thing), ht.MatMul(thing)):
+        assert layer.recipe == recipe
+
+
+def test_what_is_no_recipe():
+    net = torch.nn.Linear(4, 3)
+    for wrong in (5, ['float8_e4m3fn'], {}, object()):
+        for call in (lambda: ht.convert(net, wrong), lambda: ht.matmul(plain(2, 2), plain(2, 2), wrong or [])):
+            with pytest.raises(TypeError, match='recipe: .* is neither a Recipe nor a rounding'):
+                call()
+    with pytest.raises(ValueError, match="did you mean 'float8_e4m3fn'"):
+        ht.convert(net, 'float8_e4m3f')
+    with pytest.raises(ValueError, match="no module 'head'"):
+        ht.convert(net, 'mxfp4', skip='head')
+    assert type(ht.convert(torch.nn.Sequential(net), 'mxfp4', skip='0')[0]) is torch.nn.Linear
+
+
+def test_errors_say_what_a_text_is():
+    x = plain(4)
+    for text, words in (('nv.hopper.e4m3.f32.wgmma', 'is an accumulation model: accum= takes it'),
+                        ('e4m3', "did you mean 'float8_e4m3fn', 'float8_e4m3fnuz', .* or 'float8_e4m3'"),
+                        ('FP8', "did you mean 'float8_e4m3fn'"), ('mxfp4x', "did you mean 'mxfp4'"),
+                        ('float8_e4m3f,rtz', "did you mean 'float8_e4m3fn'"), ('rtz', 'is a rounding mode')):
+        with pytest.raises(ValueError, match=words):
+            ht.quantize(x, text)
+        with pytest.raises(ValueError, match=words):
+            ht.Recipe(x=text)
+    for text, words in (('mxfp4', "'mxfp4' is a scaled format, not an accumulation model"),
+                        ('float8_e4m3fn', r'is a format, not an accumulation model; seq\(float8_e4m3fn\) adds in it'),
+                        ('nv.hopper.e4m3.f32.wgma', "did you mean 'nv.hopper.e4m3.f32.wgmma'")):
+        with pytest.raises(ValueError, match=words):
+            ht.Recipe(accum=text)
+    for text in ('float8_e4m3fn\ud800', 'float8_e4m3\u00fc', '\ud83d', 'mxfp4\0'):
+        for call in (lambda: ht.quantize(x, text), lambda: ht.Recipe(x=text), lambda: ht.Quantizer(text)):
+            with pytest.raises(halfulp.HalfulpValueError, match='rounding: the text does not follow the grammar'):
+                call()
+
+
+def test_in_place_into_elements_of_one_place():
+    for x in (torch.zeros(4).expand(3, 4), torch.zeros(9).as_strided((3, 4), (1, 1))):
+        with pytest.raises(ValueError, match='x: several of its elements lie at one place'):
+            ht.quantize_(x, 'float8_e4m3fn')
+    with pytest.raises(ValueError, match='x: it requires a gradient'):
+        ht.quantize_(torch.ones(3, requires_grad=True), 'float8_e4m3fn')
+    x = torch.ones(3, requires_grad=True)
+    with torch.no_grad():
+        ht.quantize_(x, 'float8_e4m3fn')
