@@ -25,7 +25,9 @@ for name, width in WIDTHS.items():
     kind = np.dtype(np.float16 if name == 'float16' else getattr(md, name))
     for dtype in (np.float32, np.float64):
         leave = other if (name, dtype) == ('float8_e8m0fnu', np.float64) else None
-        run.same('jax.' + name, lambda x: np.asarray(jax.numpy.asarray(x).astype(kind)), dtype, width, leave)
+        # A processor with AVX512-FP16 keeps digits of a NaN that others do not.
+        run.same('jax.' + name, lambda x: np.asarray(jax.numpy.asarray(x).astype(kind)), dtype, width, leave,
+                 any_nan=width == 16)
 x = np.array([2.0**-140])
 there = [np.asarray(jax.numpy.asarray(v).astype(md.float8_e8m0fnu)).view(np.uint8)[0] for v in (x, x.astype(np.float32))]
 run.differ('2^-140 into E8M0 is NaN from binary64, 2^-127 from binary32', there == [255, 0], 2)

@@ -24,15 +24,14 @@ def values(c, kind, width):
 for name, width in WIDTHS.items():
     kind = getattr(torch, name)
     for dtype in (np.float32, np.float64):
-        # NaN from binary64 in bfloat16: below.
-        leave = np.isnan if (name, dtype) == ('bfloat16', np.float64) else None
-        run.same('torch.' + name, lambda x: codes(x, kind), dtype, width, leave)
+        # Which NaN depends on the processor's vector instructions, in bfloat16 on the place in the array too: below.
+        run.same('torch.' + name, lambda x: codes(x, kind), dtype, width, any_nan=width == 16)
     run.same_values('torch.' + name, lambda c: values(c, kind, width), width)
 x = np.array([1e9, np.inf], np.float32)
 run.differ('E4M3FN saturates in this version', codes(x, torch.float8_e4m3fn).tolist() == [0x7e, 0x7e], 2)
-nans = [codes(np.full(n, np.nan), torch.bfloat16).view(np.uint16) for n in range(1, 70)]
-run.differ('the code of a binary64 NaN in bfloat16 depends on its place', {int(c) for z in nans for c in z} == {0x7fc0, 0xffff} and
-           all((codes(np.full(n, np.nan, np.float32), torch.bfloat16).view(np.uint16) == 0xffff).all() for n in range(1, 70)), 69)
+nans = [codes(np.full(n, np.nan, kind), torch.bfloat16).view(np.uint16) for n in range(1, 70) for kind in (np.float32, np.float64)]
+run.differ('the code of a NaN in bfloat16 is 0x7fc0 or 0xffff, by processor, operand and place',
+           {int(c) for z in nans for c in z} <= {0x7fc0, 0xffff}, 138)
 # microxcaling takes floor(log2 amax) of binary32 tensors: one too many just below a power of two.
 x = torch.from_numpy(np.nextafter(np.exp2(np.arange(-60, 60)).astype(np.float32), np.float32(0)))
 wrong = int((torch.floor(torch.log2(x)).numpy() != np.frexp(x.numpy())[1] - 1).sum())

@@ -113,7 +113,7 @@ static hu_format draw(t_random *r, unsigned min_width, unsigned max_width) {
   f.nan = (uint8_t)t_below(r, 6);
   f.negzero = (uint8_t)(f.sign && t_below(r, 2));
   f.overflow = (uint8_t)t_below(r, 3);
-  f.negative = (uint8_t)(!f.sign && t_below(r, 2));
+  f.negative = (uint8_t)(f.sign ? 0 : t_below(r, 3));
   switch (t_below(r, 4)) {
     case 0: f.b = 0; break;
     case 1: f.b = (int16_t)t_between(r, -4, 4); break;

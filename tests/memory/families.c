@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/* One case and more of every family of calls, with ragged sizes, over a stack that was filled beforehand: with zeros,
+ * with NaN patterns, with rubbish; and with kernel levels taken away, which have scratch memory of their own. What a
+ * call leaves in its outputs must not depend on it. A build in which the compiler fills every automatic variable
+ * (clang -ftrivial-auto-var-init=pattern: with NaN) sees further: what lies within one call.
+ *
+ *   families         each fill and level in turn, one digest for all
+ *   families once    zeros, all levels: for a memory checker, which looks for itself */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "halfulp/halfulp.h"
+#include "tests/support/random.h"
+
+enum { M = 9, N = 11, DEPTH = 150, COUNT = 333 };
+
+static uint64_t digest;
+static unsigned calls;
+static int fill_byte;
+
+/* More than any call's own stack (512 KiB, docs/embedding.md). */
+__attribute__((noinline)) static void fill_stack(void) {
+  volatile uint64_t room[75 << 10];
+  const uint64_t word = 0x0101010101010101u * (unsigned)fill_byte;
+  for (size_t i = 0; i < sizeof room / sizeof room[0]; i++) room[i] = word;
+}
+
+static void add(const void *data, size_t bytes) {
+  const unsigned char *p = data;
+  for (size_t i = 0; i < bytes; i++) digest = (digest ^ p[i]) * 0x100000001B3u;
+}
+
+static void done(hu_status s) {
+  if (s != HU_OK) {
+    printf("call %u: %s\n", calls, hu_status_name(s));
+    exit(1);
+  }
+  calls++;
+}
+#define CALL(expression) \
+  do {                   \
+    fill_stack();        \
+    done(expression);    \
+  } while (0)
+
+static hu_format format(const char *text) {
+  hu_format f;
+  done(hu_format_parse(&f, text, NULL));
+  return f;
+}
+
+static hu_mode mode_at(unsigned round) {
+  hu_mode m = {0};
+  m.round = (uint8_t)round;
+  m.bits = round >= HU_SRA ? 13 : 0;
+  return m;
+}
+
+/* Ordinary numbers, some specials. */
+static void draw(float *x, size_t n, uint64_t seed) {
+  static const uint32_t special[] = {0, 0x80000000u, 0x7F800000u, 0x7FC00000u, 1};
+  t_random r = {seed};
+  for (size_t i = 0; i < n; i++) {
+    uint32_t u = (t_next32(&r) & 0x807FFFFFu) | (118 + t_below(&r, 14)) << 23;
+    if (t_below(&r, 40) == 0) u = special[t_below(&r, 5)];
+    memcpy(x + i, &u, sizeof u);
+  }
+}
+
+static hu_exec exec = {1, 0, {0x1234567, 89}};
+
+static void arrays(void) {
+  static const char *const names[] = {"float8_e4m3fn", "fp(6,9,0):flush", "bfloat16", "ue4m3", "dlfloat16"};
+  static float x[COUNT], z[COUNT];
+  static double z64[COUNT], x64[COUNT];
+  static uint32_t codes[COUNT];
+  draw(x, COUNT, 1);
+  for (int i = 0; i < COUNT; i++) x64[i] = (double)x[i] * (1 + 0x1p-40);
+  for (size_t f = 0; f < sizeof names / sizeof names[0]; f++) {
+    for (unsigned round = 0; round < HU_ROUND_COUNT; round++) {
+      hu_format fz = format(names[f]);
+      hu_events e = {0};
+      CALL(hu_quantize_n(COUNT, z, 1, x, 1, fz, mode_at(round), &exec, &e));
+      add(z, sizeof z);
+      CALL(hu_quantize_n(COUNT / 3, z, 3, x + COUNT - 1, -1, fz, mode_at(round), &exec, &e));
+      add(z, sizeof z);
+      CALL(hu_quantize64_n(COUNT, z64, 1, x64, 1, fz, mode_at(round), &exec, &e));
+      add(z64, sizeof z64);
+      memset(codes, 0, sizeof codes);
+      CALL(hu_encode_n(COUNT, codes, 1, x, 1, fz, mode_at(round), &exec, &e));
+      add(codes, sizeof codes);
+      CALL(hu_decode_n(COUNT, z, 1, codes, 1, fz, &exec));
+      add(z, sizeof z);
+      CALL(
+          hu_add_n(COUNT, codes, 1, fz, x, 1, format("binary32"), x, 0, format("binary32"), mode_at(round), &exec, &e));
+      CALL(hu_fma_n(COUNT, codes, 1, fz, x, 1, format("binary32"), x + COUNT - 1, -1, format("binary32"), x, 1,
+                    format("binary32"), mode_at(round), &exec, &e));
+      CALL(hu_exp_n(COUNT / 4, codes, 1, fz, x, 1, format("binary32"), mode_at(round), &exec, &e));
+      add(codes, sizeof codes);
+      add(&e, sizeof e);
+    }
+  }
+}
+
+static void conversions(void) {
+  static float x[COUNT], z[COUNT];
+  static uint32_t codes[COUNT];
+  draw(x, COUNT, 2);
+  for (size_t i = 0; i < hu_conversion_count(); i++) {
+    hu_conversion c;
+    hu_events e = {0};
+    done(hu_conversion_find(&c, hu_conversion_at(i).name));
+    if (*c.scaling) continue;
+    memset(codes, 0, sizeof codes);
+    CALL(hu_conversion_encode_n(COUNT, codes, 1, x, 1, &c, &exec, &e));
+    add(codes, sizeof codes);
+    if (hu_format_fits_binary32(c.format)) CALL(hu_conversion_quantize_n(COUNT, z, 1, x, 1, &c, &exec, &e));
+    add(z, sizeof z);
+    add(&e, sizeof e);
+  }
+}
+
+static void numbers(void) {
+  static const char *const names[] = {"posit8", "posit32", "lns8", "nf4", "q15", "af4"};
+  static float x[COUNT], z[COUNT], room[HU_TABLE_MAX];
+  static uint32_t codes[COUNT];
+  draw(x, COUNT, 3);
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    hu_number n;
+    hu_events e = {0};
+    done(hu_number_parse(&n, names[i], room, NULL));
+    CALL(hu_number_quantize_n(COUNT, z, 1, x, 1, n, mode_at((unsigned)i), &exec, &e));
+    memset(codes, 0, sizeof codes);
+    CALL(hu_number_encode_n(COUNT, codes, 1, x, 1, n, mode_at(HU_SRA), &exec, &e));
+    add(z, sizeof z);
+    add(codes, sizeof codes);
+    add(&e, sizeof e);
+  }
+}
+
+/* ---- products ---- */
+
+static uint8_t codes_a[M * DEPTH * 4], codes_b[DEPTH * N * 4], scales[2][M * N * DEPTH * 4];
+static float c_values[M * N], d_values[M * N];
+
+static void encode_operands(hu_format fa, hu_format fb, uint64_t seed) {
+  static float x[M * DEPTH + N * DEPTH];
+  draw(x, sizeof x / sizeof x[0], seed);
+  done(hu_encode_n(M * DEPTH, codes_a, 1, x, 1, fa, mode_at(HU_RNE), NULL, NULL));
+  done(hu_encode_n(N * DEPTH, codes_b, 1, x + M * DEPTH, 1, fb, mode_at(HU_RNE), NULL, NULL));
+}
+
+/* Small powers of two, by turns. */
+static void draw_scales(hu_format f, size_t s) {
+  float x[M > N ? M * DEPTH : N * DEPTH];
+  for (size_t t = 0; t < 2; t++) {
+    for (size_t i = 0; i < (t ? N : M) * s; i++) x[i] = (float)(1 << (i * 7 + t) % 5);
+    done(hu_encode_n((t ? N : M) * s, scales[t], 1, x, 1, f, mode_at(HU_RNE), NULL, NULL));
+  }
+}
+
+static size_t scales_of(const hu_accum *x, size_t k) {
+  size_t every = x->scaled ? x->promote : x->block.every;
+  return every ? (k + every - 1) / every : 0;
+}
+
+/* One model, some depths, A and B lying both ways, C or none. */
+static void multiply(const hu_accum *x, hu_format fa, hu_format fb, hu_format fc) {
+  static const size_t depths[] = {1, 31, 77, 64, DEPTH, 128};
+  encode_operands(fa, fb, x->kind + 17);
+  done(hu_quantize_n(M * N, c_values, 1, (const float[]){0.5f}, 0, fc, mode_at(HU_RNE), NULL, NULL));
+  hu_format scale = x->scaled ? format("binary32") : x->block.scale;
+  for (size_t i = 0; i < 6; i++) {
+    size_t k = depths[i], s = scales_of(x, k);
+    hu_operand a = {codes_a, i & 1 ? M : k, fa, HU_CODES, i & 1},
+               b = {codes_b, i & 2 ? k : N, fb, HU_CODES, i >> 1 & 1};
+    hu_operand c = {c_values, N, fc, HU_VALUES, 0};
+    hu_operand sa = {scales[0], s ? s : 1, scale, HU_CODES, 0}, sb = {scales[1], N, scale, HU_CODES, 0};
+    hu_result d = {d_values, N, format("binary32"), HU_VALUES};
+    hu_events e = {0};
+    hu_watch watch = {0};
+    if (s) {
+      draw_scales(scale, s);
+      CALL(hu_gemm_scaled(M, N, k, &d, &a, &b, i & 1 ? &c : NULL, &sa, &sb, x, mode_at(HU_RNE), &exec, &e));
+    } else {
+      CALL(hu_gemm(M, N, k, &d, &a, &b, i & 1 ? &c : NULL, x, mode_at(HU_SRB), &exec, &e));
+    }
+    add(d_values, sizeof d_values);
+    if (i == 1) {
+      CALL(hu_gemm_watched(2, 3, k, &d, &a, &b, &c, s ? &sa : NULL, s ? &sb : NULL, x, mode_at(HU_RNE), &exec, &e,
+                           &watch));
+    }
+    add(d_values, sizeof d_values);
+    add(&e, sizeof e);
+    add(&watch, sizeof watch);
+  }
+}
+
+static void products(void) {
+  static const char *const models[] = {
+      "exact", "fp32", "seq(binary16)", "seq2(bfloat16,rtz)", "seq(bfloat16,sra:8)", "chunk(16,fp(5,2,0),fp(6,9,0))",
+      "pairwise(binary32)", "strided(binary16)", "kahan(bfloat16)", "neumaier(binary16)", "splitk(3,fp32)",
+      "promote(40,any(nv.ampere.f16.f32),bfloat16)", "promote(20,seq(binary16),binary32,scaled)",
+      /* whole vectors of scales where the last block is not whole */
+      "block(align,l=24,f=13,emin=-133,every=8,scale=float8_e8m0fnu)",
+      "block(groups,l=48,f=30,emin=-139,g=8,every=8,scale=ue4m3)"};
+  for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
+    hu_accum x;
+    done(hu_accum_parse(&x, models[i], NULL));
+    if (x.kind == HU_ACCUM_BLOCK) {
+      multiply(&x, format("float4_e2m1fn"), format("float4_e2m1fn"), format("binary32"));
+      continue;
+    }
+    multiply(&x, format("float8_e4m3fn"), format(i & 1 ? "binary16" : "float8_e5m2"), format("bfloat16"));
+  }
+}
+
+/* Every matrix unit: as products where it takes codes, as dot products in every case. */
+static void units(void) {
+  static const uint64_t zeros[DEPTH];
+  for (size_t i = 0; i < hu_preset_count(); i++) {
+    hu_preset p;
+    done(hu_preset_at(&p, i));
+    if (p.a.kind == HU_ELEMENT_CODE && p.c.kind == HU_ELEMENT_CODE) {
+      multiply(&p.accum, p.a.format, p.b.format, p.accum.c.format);
+    } else {
+      hu_dot_operands x = {{zeros, 1, 0, p.a}, {zeros, 1, 0, p.b}, {zeros, 1, 0, p.c}, {0}, {0}};
+      uint64_t z = 0;
+      CALL(hu_dot(DEPTH - 1, &z, p.c, &x, &p.accum, mode_at(HU_RNE), &exec, NULL));
+      add(&z, sizeof z);
+    }
+  }
+}
+
+/* ---- scaled tensors ---- */
+
+static void scaled_products(const hu_scaling *scaling, hu_scaled a, hu_scaled b) {
+  hu_scaled_operand oa = {scaling, a, 0, {0}}, ob = {scaling, b, 1, {0}};
+  hu_scaled_result d = {NULL, {0}, NULL, NULL, {d_values, N, format("binary32"), HU_VALUES}};
+  hu_accum fp32, exact = {0};
+  done(hu_accum_parse(&fp32, "fp32", NULL));
+  for (int way = 0; way < 3; way++) {
+    hu_scaled_sum sum = way == 0   ? hu_scaled_sum_parts(fp32, fp32, HU_FACTOR_ROUNDED)
+                        : way == 1 ? hu_scaled_sum_parts(exact, exact, HU_FACTOR_EXACT)
+                                   : hu_scaled_sum_decoded(fp32);
+    hu_events e = {0};
+    size_t bytes = hu_scaled_gemm_space(M, N, DEPTH, &d, &oa, &ob, NULL, &sum, &exec);
+    if (bytes == SIZE_MAX) continue; /* sums too wide to be exact */
+    void *space = aligned_alloc(64, bytes / 64 * 64 + 64);
+    if (!space) exit(1);
+    memset(space, fill_byte, bytes);
+    CALL(hu_scaled_gemm(M, N, DEPTH, &d, &oa, &ob, NULL, &sum, mode_at(HU_RNE), space, bytes, &exec, &e));
+    free(space);
+    add(d_values, sizeof d_values);
+    add(&e, sizeof e);
+  }
+}
+
+static void scaled(void) {
+  static float x[M * DEPTH + N * DEPTH], w[N * DEPTH];
+  static float ta = 0.75f, tb = 1.5f;
+  draw(x, sizeof x / sizeof x[0], 5);
+  for (size_t i = 0; i < hu_scaling_count(); i++) {
+    hu_scaling scaling;
+    hu_events e = {0};
+    done(hu_scaling_parse(&scaling, hu_scaling_at(i).text, NULL));
+    hu_scaled_sizes za = hu_scaled_sizes_of(M, DEPTH, &scaling), zb = hu_scaled_sizes_of(N, DEPTH, &scaling);
+    hu_scaled a = {codes_a, DEPTH, scales[0], za.block_cols, scaling.tensor ? &ta : NULL};
+    hu_scaled b = {codes_b, DEPTH, scales[1], zb.block_cols, scaling.tensor ? &tb : NULL};
+    memset(codes_a, 0, sizeof codes_a);
+    memset(codes_b, 0, sizeof codes_b);
+    CALL(hu_scaled_encode(M, DEPTH, &a, x, DEPTH, &scaling, mode_at(HU_RNE), NULL, NULL, &exec, &e));
+    CALL(hu_scaled_encode(N, DEPTH, &b, x + M * DEPTH, DEPTH, &scaling, mode_at(HU_SRA), NULL, NULL, &exec, &e));
+    CALL(hu_scaled_decode(N, DEPTH, w, DEPTH, &b, &scaling, &exec));
+    add(w, sizeof w);
+    CALL(hu_scaled_quantize(M, DEPTH, w, DEPTH, x, DEPTH, &scaling, mode_at(HU_RTZ), NULL, NULL, &exec, &e));
+    add(w, sizeof w);
+    add(codes_a, sizeof codes_a);
+    add(&e, sizeof e);
+    scaled_products(&scaling, a, b);
+  }
+}
+
+static void others(void) {
+  static float x[M * 128], z[M * 128];
+  static uint8_t codes[M * 128];
+  draw(x, M * 128, 6);
+  hu_s2fp8 kind = hu_s2fp8_of(format("float8_e5m2"));
+  hu_s2fp8_sums sums;
+  hu_s2fp8_scale scale;
+  hu_events e = {0};
+  for (unsigned round = 0; round < HU_ROUND_COUNT; round += 3) {
+    CALL(hu_s2fp8_truncate_n(COUNT, z, 1, x, 1, &kind, mode_at(round), &sums, &scale, &exec, &e));
+    add(z, COUNT * sizeof z[0]);
+    CALL(hu_s2fp8_encode_n(COUNT, codes, 1, x, 1, &kind, &scale, mode_at(round), &exec, &e));
+    add(codes, sizeof codes);
+  }
+  hu_s2fp8_operand a = {codes, 30, &kind, &scale, 0}, b = {codes, 30, &kind, &scale, 1};
+  CALL(hu_s2fp8_gemm(M, N, 30, d_values, N, &a, &b, NULL, 0, &exec));
+  add(d_values, sizeof d_values);
+  for (uint32_t n = 16; n <= 128; n *= 2) {
+    hu_hadamard t = {n, HU_ALONG_ROWS, 1, HU_SIGNS_STREAM, 1, NULL};
+    CALL(hu_hadamard_forward(M, 128, z, 128, x, 128, &t, &exec));
+    add(z, sizeof z);
+  }
+}
+
+static uint64_t all(int fill, uint32_t levels_off) {
+  fill_byte = fill;
+  exec.levels_off = levels_off;
+  digest = 0xCBF29CE484222325u;
+  calls = 0;
+  memset(d_values, 0, sizeof d_values);
+  arrays();
+  conversions();
+  numbers();
+  products();
+  units();
+  scaled();
+  others();
+  return digest;
+}
+
+int main(int argc, char **argv) {
+  static const struct {
+    int fill;
+    uint32_t levels_off;
+  } turns[] = {
+      {0xFF, 0}, {0x7F, HU_LEVEL_VBMI | HU_LEVEL_AVX512}, {0xFF, ~(uint32_t)HU_LEVEL_VECTOR}, {0xA5, UINT32_MAX}};
+  (void)argv;
+  uint64_t first = all(0, 0);
+  printf("%016" PRIx64 " from %u calls\n", first, calls);
+  for (size_t i = 0; argc < 2 && i < sizeof turns / sizeof turns[0]; i++) {
+    uint64_t other = all(turns[i].fill, turns[i].levels_off);
+    if (other == first) continue;
+    printf("%016" PRIx64 " with the stack filled with %02x, without levels %x\n", other, (unsigned)turns[i].fill,
+           (unsigned)turns[i].levels_off);
+    return 1;
+  }
+  return 0;
+}
