@@ -4,21 +4,28 @@ BUILD ?= build
 MESON_ARGS ?=
 JOBS ?= $(shell nproc)
 
-.PHONY: all run check check-setup check-exhaustive bench bench-torch gpu-check docs wheel install setup bench-setup clean
+.PHONY: all run check check-setup packages check-exhaustive bench bench-torch gpu-check docs wheel install setup bench-setup clean
 
 all: setup
 	ninja -C $(BUILD) -j $(JOBS)
 
 # dpkg-dev: without it meson installs into lib64, where neither Debian's linker nor its pkg-config looks.
+SETUP_PACKAGES = meson ninja-build gcc g++ dpkg-dev pkg-config libmpfr-dev libgmp-dev libcmocka-dev libjansson-dev libinih-dev \
+  librandom123-dev
 setup:
-	@scripts/setup.sh meson ninja-build gcc g++ dpkg-dev pkg-config libmpfr-dev libgmp-dev libcmocka-dev libjansson-dev libinih-dev librandom123-dev
+	@scripts/setup.sh $(SETUP_PACKAGES)
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) -Dwerror=true $(MESON_ARGS)
 
 run: all
 	@scripts/run-demo.sh $(BUILD)
 
 # What tests use beyond the build. A test whose package cannot be had is left out, and the totals say so.
-CHECK_PACKAGES ?= verilator iverilog libsystemc-dev cmake doxygen groff man-db python3-venv
+CHECK_PACKAGES ?= valgrind verilator iverilog libsystemc-dev cmake doxygen groff man-db python3-venv
+
+# All packages of `make run` and `make check`, for a user who may install them on behalf of one who may not.
+packages:
+	@scripts/setup.sh $(SETUP_PACKAGES)
+	@scripts/setup.sh $(CHECK_PACKAGES)
 
 check-setup:
 	@scripts/check_setup.sh $(BUILD) $(CHECK_PACKAGES)
