@@ -220,8 +220,7 @@ class Leftovers(support.Case):
         self.args = [support.HALFULP, "quantize", "-f", "float8_e4m3fn", self.path("x.npy"), self.path("z/o.npy")]
 
     def faulty(self, **settings):
-        env = dict(os.environ, LD_PRELOAD=os.environ["HALFULP_FAULT"], **settings)
-        env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0:detect_leaks=0"
+        env = support.fault(**settings)
         return subprocess.run(self.args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env, check=False)
 
     def test_signals(self):
@@ -295,14 +294,7 @@ class Leftovers(support.Case):
 
     def test_files_in_work_are_locked(self):
         """A command that writes holds the lock that cli_folder_clean respects."""
-        env = dict(
-            os.environ,
-            LD_PRELOAD=os.environ["HALFULP_FAULT"],
-            FAULT_ONLY="fsync",
-            FAULT_AT="0",
-            FAULT_DO=str(int(signal.SIGSTOP)),
-        )
-        env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+        env = support.fault(FAULT_ONLY="fsync", FAULT_AT="0", FAULT_DO=str(int(signal.SIGSTOP)))
         p = subprocess.Popen(self.args, stdout=subprocess.DEVNULL, env=env)
         os.waitid(os.P_PID, p.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
         try:
