@@ -112,11 +112,11 @@ static void fraction_text(char text[64], const place *p, int exact) {
   if (!p->part)
     snprintf(text, 64, "0");
   else if (!exact)
-    snprintf(text, 64, "about %.9g (not exact in binary64)", about);
+    snprintf(text, 64, "about %s (not exact in binary64)", ROUNDED(about, 9));
   else if (p->part_bits <= 10)
     snprintf(text, 64, "%llu/%llu", (unsigned long long)p->part, 1ull << p->part_bits);
   else
-    snprintf(text, 64, "%s (about %.9g)", number_hex_parts(hex, 0, p->part, -p->part_bits), about);
+    snprintf(text, 64, "%s (about %s)", number_hex_parts(hex, 0, p->part, -p->part_bits), ROUNDED(about, 9));
 }
 
 static const char *nearest_rule(const place *p, hu_mode mode) {

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/device.h"
 #include "cli/models.h"
+#include "cli/numbers.h"
 #include "cli/progress.h"
 #include "halfulp/gemm.h"
 
@@ -190,7 +191,8 @@ static void print_off_grid(FILE *out, const matrix *m) {
 static void print_watch(FILE *out, const hu_watch *w) {
   double share = w->additions ? 100 * (double)w->swamped / (double)w->additions : 0;
   fprintf(out, "  additions inside the sums\n    %-16s%" PRIu64 "\n", "all", w->additions);
-  fprintf(out, "    %-16s%" PRIu64 " (%.3g %%)  left the accumulator as it was\n", "swamped", w->swamped, share);
+  fprintf(out, "    %-16s%" PRIu64 " (%s %%)  left the accumulator as it was\n", "swamped", w->swamped,
+          ROUNDED(share, 3));
   fprintf(out, "    %-16s%" PRIu64 "  of the accumulator\n", "overflows", w->overflows);
   fprintf(out, "    %-16s%" PRIu64 "  binades between accumulator and addend\n", "largest gap", w->gap);
 }

@@ -267,10 +267,9 @@ static void draw_axis(drawing *d) {
 
 /* One row each, so that labels never meet. */
 static void draw_mark(drawing *d, int row, double value, const char *name, const char *colour) {
-  char text[96], decimal[NUMBER_TEXT_MAX];
+  char text[96];
   double x = x_of(d, value), y = d->band + BAND_HEIGHT + 50 + 20 * row;
-  snprintf(decimal, sizeof decimal, "%.6g", value);
-  snprintf(text, sizeof text, "%s %s", name, decimal);
+  snprintf(text, sizeof text, "%s %s", name, DECIMAL(value));
   svg_line(&d->out, x, d->band, x, y - 4, colour, 1);
   int right = x > (LEFT + RIGHT) / 2;
   svg_line(&d->out, x, y - 4, right ? x - 8 : x + 8, y - 4, colour, 1);

@@ -6,6 +6,7 @@ import re
 import struct
 import subprocess
 import sys
+import tempfile
 from fractions import Fraction
 
 sys.dont_write_bytecode = True
@@ -50,6 +51,45 @@ class Numbers(support.Case):
             for (c, v), b in zip(rows, back):
                 if v != "nan" and not (fmt == "float8_e8m0fnu"):
                     self.assertEqual(c, b, (fmt, v))
+
+    def test_decimals_as_people_write_them(self):
+        # 1e-5 and 1e16 are the ends of what has no exponent.
+        written = {
+            "0x0p+0": "0", "-0x0p+0": "-0", "0x1.ep+7": "240", "0x1.f4p+9": "1000", "-0x1.ep+9": "-960",
+            "0x1.9p+6": "100", "0x1p-9": "0.001953125", "0x1.333333333333p-5": None, "0x1p-16": "0.0000152587890625",
+            "0x1.4f8b588e368f0p-17": "9.999999999999999e-06", "0x1.4f8b588e368f1p-17": "0.00001",
+            "0x1p+53": "9007199254740992", "0x1.1c37937e08p+53": "1e+16", "0x1p+24": "16777216",
+            "0x1.c6bf52634p+49": "1000000000000000", "0x1p+62": "4.611686018427388e+18",
+            "0x1p-24": "5.9604644775390625e-08", "0x1.8p+1": "3", "0x1.921fb54442d18p+1": "3.141592653589793",
+            "0x1p-1074": "5e-324", "-0x1.fffffffffffffp+1023": "-1.7976931348623157e+308", "0x1p-149": None,
+            "0x1.e240cap+19": "987654.3125", "0x1.5af1d78b58c4p+66": "1e+20",
+        }
+        for hexadecimal, decimal in written.items():
+            x = float.fromhex(hexadecimal)
+            out = self.ok("explain", "-f", "binary32", "--", hexadecimal).split("\n")[1]
+            shown = out.split(" = ")[1]
+            self.assertEqual(float(shown), x, hexadecimal)
+            if decimal:
+                self.assertEqual(shown, decimal)
+            self.assertEqual("e" in shown, x != 0 and not 1e-5 <= abs(x) < 1e16, shown)
+            digits = [t.split("e")[0].lstrip("-").replace(".", "").strip("0") for t in (shown, repr(x))]
+            if x != 2.0**-24:  # halfway between two texts of 16 digits: all 17 are shown
+                self.assertEqual(*digits)
+
+    def test_decimals_of_every_command(self):
+        self.assertRegex(self.ok("info", "float8_e4m3"), r"max +0x77 +0x1\.ep\+7 +240\n")
+        self.assertRegex(self.ok("info", "posit8"), r"max +0x7f +0x1p\+24 +16777216\n")
+        out = self.ok("decode", "-v", "-f", "float8_e4m3", stdin="77\n01\n")
+        self.assertEqual(out, "0x1.ep+7 240\n0x1p-9 0.001953125\n")
+        self.assertIn("= 1000\n", self.ok("explain", "-f", "float8_e4m3", "-s", "none", "1000"))
+        out = self.ok("formats")
+        self.assertRegex(out, r"float8_e4m3fn .* 448 +0\.001953125 ")
+        self.assertRegex(out, r"fp_6_9_0_finite .* 8581545984 ")
+        self.assertRegex(out, r"q31 .* 0\.9999999995343387 ")
+        with tempfile.TemporaryDirectory() as folder:
+            self.ok("plot", "-f", "float8_e4m3fn", "-o", folder + "/f.svg")
+            with open(folder + "/f.svg", encoding="utf-8") as file:
+                self.assertIn("min subnormal 0.001953125<", file.read())
 
     def test_decimal_is_rounded_once(self):
         # The binary64 nearest to these lies exactly on a midpoint of binary16; the text itself does not.
