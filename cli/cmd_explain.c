@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/names.h"
 #include "cli/numbers.h"
 #include "cli/place.h"
 #include "cli/preset.h"
@@ -53,6 +54,7 @@ static int set(void *state, int key, const char *value) {
     if (s->other < 0) return CLI_BAD;
     s->numeric.format_text = value;
     if (s->other) return CLI_OK;
+    return cli_read_format_or(&s->numeric.format, value, CLI_NAMES_NUMBERS | CLI_NAMES_PRESETS);
   }
   int shared = cli_set_numeric(&s->numeric, key, value);
   if (shared) return shared > 0 ? CLI_OK : CLI_BAD;

@@ -7,11 +7,7 @@
 int cli_read_model(hu_accum *accum, const char *what, const char *text) {
   size_t where = 0;
   hu_status s = hu_accum_parse(accum, text, &where);
-  if (s == HU_OK) return CLI_OK;
-  if (s == HU_E_NAME)
-    return cli_fail(NULL, "%s: '%s' is no model or format that there is; `halfulp models` lists models", what,
-                    text + where);
-  return cli_fail(NULL, "%s '%s': wrong from character %zu on: '%s'", what, text, where + 1, text + where);
+  return s == HU_OK ? CLI_OK : cli_fail_model(what, text, s, where);
 }
 
 static const char *const kinds[] = {NULL, "binary64", "s8", "u8", "s4", "u4", "s32"};

@@ -76,6 +76,39 @@ class Numbers(support.Case):
             if x != 2.0**-24:  # halfway between two texts of 16 digits: all 17 are shown
                 self.assertEqual(*digits)
 
+    def test_names_that_are_not_formats(self):
+        """A name that means something else is not said to mean nothing."""
+        several = "ambiguous; one of "
+        for name, says in (
+            ("nvfp4", "a scaled format of whole arrays, which quantize, encode and decode take; its elements are float4_e"),
+            ("mxfp8_e4m3", "a scaled format"),
+            ("s2fp8", "a scaled format"),
+            ("NVFP4", "a scaled format"),
+            ("nv.hopper.e4m3.f32.wgmma", "an accumulation model"),
+            ("fp8", several), ("e4m3", several), ("fp4", several), ("E4M3", several), ("bf8", several), ("FP8", several),
+            ("FLOAT8_E4M3FN", "names have small letters; 'float8_e4m3fn' is meant"),
+            ("bfloat61", "no such name; perhaps bfloat16 is meant"),
+            ("xyzzy", "no such name; `halfulp formats` lists them"),
+        ):
+            for args in (("info", name), ("plot", "-f", name, "-o", "x.svg"), ("explain", "-f", name, "1"),
+                         ("gemm", "a.npy", "b.npy", "--fa", name), ("verify", "--format", name)):
+                self.bad(*args, says="format '%s': %s" % (name, says))
+        self.bad("gemm", "a.npy", "b.npy", "--fa", "posit8", says="a number system beside floating point")
+        self.bad("gemm", "a.npy", "b.npy", "--fa", "torch.bfloat16", says="a preset of a conversion")
+        for name, says in (("nvfp5", "nvfp4"), ("torch.bfloat61", "torch.bfloat16"), ("posit9", "posit8")):
+            self.bad("quantize", "-f", name, "a.npy", "b.npy", says="no such name; perhaps %s is meant" % says)
+        self.bad("qantize", says="unknown command 'qantize'; perhaps quantize is meant")
+        self.bad("presets", "torch.bfloat61", says="no such name; perhaps torch.bfloat16 is meant")
+
+    def test_candidates_exist(self):
+        """Every candidate that an ambiguous name's message lists is a name."""
+        for name in ("fp8", "fp4", "fp6", "bf8", "e4m3", "e3m4", "mxfp8", "mxfp6"):
+            said = support.run("info", name).stderr.decode().split("one of ")[1]
+            words = re.findall(r"\b(?:float[48]_\w+|float6_\w+|nvfp4|mxfp\w+|fp4_bnb)", said)
+            self.assertGreater(len(words), 1)
+            for word in words:
+                self.assertNotIn("no such name", support.run("info", word).stderr.decode(), (name, word))
+
     def test_decimals_of_every_command(self):
         self.assertRegex(self.ok("info", "float8_e4m3"), r"max +0x77 +0x1\.ep\+7 +240\n")
         self.assertRegex(self.ok("info", "posit8"), r"max +0x7f +0x1p\+24 +16777216\n")
