@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/suggest.h"
 #include "halfulp/accum.h"
 #include "halfulp/conversion.h"
 #include "halfulp/number.h"
@@ -71,6 +70,14 @@ static int is_model(const char *name) {
   return hu_accum_parse(&accum, name, NULL) == HU_OK;
 }
 
+int cli_is_name(const char *name, unsigned taken) {
+  hu_format element;
+  hu_conversion conversion;
+  return is_format(name) || (taken & CLI_NAMES_SCALED && is_scaling(&element, name)) ||
+         (taken & CLI_NAMES_NUMBERS && is_system(name)) || (taken & CLI_NAMES_MODELS && is_model(name)) ||
+         (taken & CLI_NAMES_PRESETS && hu_conversion_find(&conversion, name) == HU_OK);
+}
+
 /* What a name means that is something else; "" if it means nothing. */
 static void other_meaning(char text[CLI_SUGGEST_MAX], const char *name, unsigned taken) {
   char element[CLI_NAME_MAX];
@@ -104,6 +111,10 @@ static void offer_all(cli_suggest *s, unsigned taken) {
   if (taken & CLI_NAMES_SCALED) cli_suggest_offer(s, "s2fp8");
   for (size_t i = 0; taken & CLI_NAMES_PRESETS && i < hu_conversion_count(); i++)
     cli_suggest_offer(s, hu_conversion_at(i).name);
+  for (size_t i = 0; taken & CLI_NAMES_MODELS && i < hu_preset_count(); i++) {
+    hu_preset p;
+    if (hu_preset_at(&p, i) == HU_OK) cli_suggest_offer(s, p.name);
+  }
 }
 
 static const char *list_of(unsigned taken) {
@@ -113,26 +124,35 @@ static const char *list_of(unsigned taken) {
   return "`halfulp formats` lists them";
 }
 
-int cli_fail_name(const char *label, const char *text, size_t n, unsigned taken) {
-  char name[NAME_MAX_SHOWN], small[NAME_MAX_SHOWN], why[CLI_SUGGEST_MAX];
+const char *cli_name_hint(char text[CLI_SUGGEST_MAX], const char *name, unsigned taken) {
+  char small[NAME_MAX_SHOWN], end[CLI_SUGGEST_MAX];
   cli_suggest s;
-  if (n >= sizeof name) return cli_fail(NULL, "%s '%.*s': no such name; %s", label, (int)n, text, list_of(taken));
-  memcpy(name, text, n);
-  name[n] = 0;
-  lower(small, name);
-  if (cli_ambiguous(small)) return cli_fail(NULL, "%s '%s': ambiguous; one of %s", label, name, cli_ambiguous(small));
-  other_meaning(why, small, taken);
-  if (*why) return cli_fail(NULL, "%s '%s': %s%s", label, name, why, strcmp(small, name) ? " (in small letters)" : "");
-  hu_format element;
-  if (strcmp(small, name) && (is_format(small) || is_system(small) || is_scaling(&element, small) || is_model(small)))
-    return cli_fail(NULL, "%s '%s': names have small letters; '%s' is meant", label, name, small);
-  cli_suggest_start(&s, small);
-  offer_all(&s, taken);
-  for (size_t i = 0; taken & CLI_NAMES_MODELS && i < hu_preset_count(); i++) {
-    hu_preset p;
-    if (hu_preset_at(&p, i) == HU_OK) cli_suggest_offer(&s, p.name);
+  if (strlen(name) >= sizeof small) {
+    snprintf(text, CLI_SUGGEST_MAX, "no such name; %s", list_of(taken));
+    return text;
   }
-  return cli_fail(NULL, "%s '%s': no such name%s", label, name, cli_suggest_end(why, &s, list_of(taken)));
+  lower(small, name);
+  const char *several = cli_ambiguous(small), *capitals = strcmp(small, name) ? " (in small letters)" : "";
+  other_meaning(end, small, taken);
+  if (several) {
+    snprintf(text, CLI_SUGGEST_MAX, "ambiguous; one of %s", several);
+  } else if (*end) {
+    snprintf(text, CLI_SUGGEST_MAX, "%.*s%s", CLI_SUGGEST_MAX - 32, end, capitals);
+  } else if (*capitals && cli_is_name(small, taken)) {
+    snprintf(text, CLI_SUGGEST_MAX, "names have small letters; '%s' is meant", small);
+  } else {
+    cli_suggest_start(&s, small);
+    offer_all(&s, taken);
+    cli_suggest_end(end, &s, list_of(taken));
+    snprintf(text, CLI_SUGGEST_MAX, "no such name%.*s", CLI_SUGGEST_MAX - 32, end);
+  }
+  return text;
+}
+
+int cli_fail_name(const char *label, const char *text, size_t n, unsigned taken) {
+  char name[CLI_SUGGEST_MAX], hint[CLI_SUGGEST_MAX];
+  snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), text);
+  return cli_fail(NULL, "%s '%s': %s", label, name, cli_name_hint(hint, name, taken));
 }
 
 int cli_fail_preset_name(const char *name) {

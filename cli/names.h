@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "cli/suggest.h"
+
 /* What a text may name where it stands, beside number formats. */
 enum {
   CLI_NAMES_SCALED = 1,  /* scaled formats, s2fp8 */
@@ -16,6 +18,10 @@ enum {
 /* The words that several formats go by, so that alone they name none: "float8_e4m3fn (OCP, NVIDIA), ..."; NULL: not one
  * of these. */
 const char *cli_ambiguous(const char *name);
+/* 1: a name of what `taken` has, or of a number format. */
+int cli_is_name(const char *name, unsigned taken);
+/* What is to be said of a name that is no number format's: "a scaled format ...", "no such name; perhaps ...". */
+const char *cli_name_hint(char text[CLI_SUGGEST_MAX], const char *name, unsigned taken);
 /* An error line on a text that is no number format's name, of its first n bytes: "LABEL 'text': a scaled format, ...".
  * Returns CLI_BAD. */
 int cli_fail_name(const char *label, const char *text, size_t n, unsigned taken);
