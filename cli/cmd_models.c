@@ -24,7 +24,8 @@ static const cli_command command = {
     "Of each named model: K (the depth of its instruction), the elements of A, B and of C and D, and the model as\n"
     "text; below it the hardware and who says so. Confidence: HW, reproduces results recorded on hardware; SIM,\n"
     "tested on hardware by the model's authors; DOC, the vendor's manual; OPEN, assumed in part. PART keeps the\n"
-    "models whose names or forms contain it.",
+    "models whose names or forms contain it. A named model is that of a unit: it begins with takes(A,B,C, and\n"
+    "refuses operands of other formats; `any(MODEL)` is the same model without that.",
     "  halfulp models\n  halfulp models nv.hopper\n  halfulp models --json",
     options,
     0,

@@ -10,6 +10,13 @@
 int cli_read_model(hu_accum *accum, const char *what, const char *text);
 /* The error line of a text that hu_accum_parse refused: what is missing, or may stand there. Returns CLI_BAD. */
 int cli_fail_model(const char *what, const char *text, hu_status status, size_t where);
+/* What an operand is where it is not given: what the model takes there; else what `otherwise` says. */
+hu_element cli_taken_element(hu_element taken, hu_element otherwise);
+/* The format of the model's sum, where its text has one (a unit's C, a promotion's); else all zero, a code. */
+hu_element cli_model_result(const hu_accum *accum);
+/* The error line for HU_E_OPERAND_A, _B or _C: operand, format taken and given, and what to do; `option` chooses the
+ * operand's format ("--fa"). Returns CLI_BAD. */
+int cli_fail_operand(const char *text, const hu_accum *accum, hu_status status, hu_element given, const char *option);
 /* The models that are no presets: "seq(F,MODE)" and what it does. */
 typedef struct cli_form {
   const char *text, *meaning;

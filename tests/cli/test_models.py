@@ -162,6 +162,43 @@ class Models(support.Case):
             self.assertEqual(report["model"], model)  # its own canonical text
         return report, support.parse_npy(self.read("d.npy"))
 
+    def test_defaults(self):
+        """Formats that were not given are those that the model takes, also within promote and splitk; else binary32."""
+        self.write("a.npy", support.npy("<f4", (2, 3), support.floats([0.1, 2, 3, 4, 5, 6])))
+        self.write("b.npy", support.npy("<f4", (3, 1), support.floats([1, 2, 3])))
+        unit = "nv.hopper.e4m3.f32.wgmma"
+        e4m3, single = "float8_e4m3fn", "binary32"
+        for more, formats in (
+            ((), (single, single, single, "exact")),
+            (("--accum", "fp32"), (single, single, single, "fp32")),
+            (("--accum", unit), (e4m3, e4m3, single, unit)),
+            (("--accum", "any(%s)" % unit), (single, single, single, "any(%s)" % unit)),
+            (("--accum", "promote(2,%s,binary16)" % unit), (e4m3, e4m3, "binary16", "promote(2,%s,binary16)" % unit)),
+            (("--accum", "splitk(2,%s)" % unit), (e4m3, e4m3, single, "splitk(2,%s)" % unit)),
+            (("--accum", "takes(bfloat16,any,binary16,fp32)"), ("bfloat16", single, "binary16", None)),
+            (("--accum", unit, "--fd", "bfloat16"), (e4m3, e4m3, "bfloat16", unit)),
+            (("--fa", "bfloat16"), ("bfloat16", single, single, "exact")),
+        ):
+            report = json.loads(self.ok("gemm", self.path("a.npy"), self.path("b.npy"), "-o", self.path("d.npy"),
+                                        "--json", *more))
+            self.assertEqual(tuple(report[k] for k in ("fa", "fb", "fd")), formats[:3], more)
+            if formats[3]:
+                self.assertEqual(report["accum"], formats[3])
+        self.ok("gemm", self.path("a.npy"), self.path("b.npy"), "-o", self.path("d.npy"))
+        data = struct.unpack("<2f", support.parse_npy(self.read("d.npy"))[3])
+        self.assertEqual(data, struct.unpack("<2f", struct.pack("<2f", struct.unpack("<f", struct.pack("<f", 0.1))[0] + 13, 32)))
+        both = (self.path("a.npy"), self.path("b.npy"), "-o", self.path("d.npy"))
+        takes = "takes A float8_e4m3fn, B float8_e4m3fn, C binary32, and not bfloat16 as %s; leave %s out, or ask for any("
+        self.bad("gemm", *both, "--accum", unit, "--fa", "bfloat16", says=takes % ("A", "--fa"))
+        self.bad("gemm", *both, "--accum", unit, "--fb", "bfloat16", says=takes % ("B", "--fb"))
+        self.write("c.npy", support.npy("<f4", (2, 1), support.floats([1, 2])))
+        self.bad("gemm", *both, "-C", self.path("c.npy"), "--accum", unit, "--fc", "bfloat16", says=takes % ("C", "--fc"))
+        self.ok("gemm", *both, "-C", self.path("c.npy"), "--accum", unit, "--fd", "bfloat16")
+        self.bad("gemm", *both, "--accum", "int32", says="multiplies integers or binary64, which `halfulp mma` takes")
+        self.bad("mma", unit, "--fa", "bfloat16", stdin="\n", says=takes % ("A", "--fa"))
+        self.assertEqual(self.ok("mma", "takes(float8_e4m3fn,float8_e4m3fn,binary32,fp32)", stdin="38 38 -\n"), "3f800000\n")
+        self.assertEqual(self.ok("mma", "promote(2,%s,binary16)" % unit, stdin="38 38 -\n"), "3c00\n")
+
     def test_gemm(self):
         """Element (i, j) of a product is line i n + j of mma."""
         m, n, k = 3, 4, 64
