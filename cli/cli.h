@@ -90,6 +90,8 @@ typedef struct cli_numeric {
 int cli_set_numeric(cli_numeric *numeric, int key, const char *value);
 /* Format text to descriptor, with an error line that names the wrong part. */
 int cli_read_format(hu_format *f, const char *text);
+/* The same where other names are taken, too, none of which the text is (CLI_NAMES_ in names.h): for the error line. */
+int cli_read_format_or(hu_format *f, const char *text, unsigned taken);
 /* Whole numbers; `what` names the option in the error line. Decimal or 0x. */
 int cli_read_u64(uint64_t *z, const char *what, const char *text, uint64_t low, uint64_t high);
 /* Error line for a library call that refused its arguments. */

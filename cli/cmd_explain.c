@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/names.h"
 #include "cli/numbers.h"
 #include "cli/place.h"
 #include "cli/preset.h"
@@ -53,6 +54,7 @@ static int set(void *state, int key, const char *value) {
     if (s->other < 0) return CLI_BAD;
     s->numeric.format_text = value;
     if (s->other) return CLI_OK;
+    return cli_read_format_or(&s->numeric.format, value, CLI_NAMES_NUMBERS | CLI_NAMES_PRESETS);
   }
   int shared = cli_set_numeric(&s->numeric, key, value);
   if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
@@ -112,11 +114,11 @@ static void fraction_text(char text[64], const place *p, int exact) {
   if (!p->part)
     snprintf(text, 64, "0");
   else if (!exact)
-    snprintf(text, 64, "about %.9g (not exact in binary64)", about);
+    snprintf(text, 64, "about %s (not exact in binary64)", ROUNDED(about, 9));
   else if (p->part_bits <= 10)
     snprintf(text, 64, "%llu/%llu", (unsigned long long)p->part, 1ull << p->part_bits);
   else
-    snprintf(text, 64, "%s (about %.9g)", number_hex_parts(hex, 0, p->part, -p->part_bits), about);
+    snprintf(text, 64, "%s (about %s)", number_hex_parts(hex, 0, p->part, -p->part_bits), ROUNDED(about, 9));
 }
 
 static const char *nearest_rule(const place *p, hu_mode mode) {

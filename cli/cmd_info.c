@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/names.h"
 #include "cli/numbers.h"
 #include "cli/system.h"
 #include "halfulp/scalar.h"
@@ -200,7 +201,7 @@ int cli_info(int argc, char **argv) {
   int count, status = cli_parse(&command, &state, argc, argv, &operands, &count);
   if (status >= 0) return status;
   int other = cli_read_system(&system, operands[0], room);
-  if (other < 0 || (!other && cli_read_format(&f, operands[0]))) return CLI_BAD;
+  if (other < 0 || (!other && cli_read_format_or(&f, operands[0], CLI_NAMES_NUMBERS))) return CLI_BAD;
   unsigned width = other ? hu_number_limits_of(system).width : hu_format_limits(f).width;
   if (state.table && width > TABLE_WIDTH_MAX)
     return cli_fail(NULL, "format '%s': a table is printed for up to %d bits, this one has %u", operands[0],

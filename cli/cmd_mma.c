@@ -24,7 +24,7 @@ static int set(void *state, int key, const char *value) {
 }
 
 static const cli_option options[] = {
-    {KEY_FA, "fa", "FORMAT", "elements of A: a format, binary64, s8, u8, s4, u4; default: the named model's"},
+    {KEY_FA, "fa", "FORMAT", "elements of A: a format, binary64, s8, u8, s4, u4; default: the model's own"},
     {KEY_FB, "fb", "FORMAT", "elements of B"},
     {KEY_FD, "fd", "FORMAT", "elements of C and D (s32 with integers)"},
     CLI_OPTIONS_ROUND,
@@ -37,7 +37,9 @@ static const cli_command command = {
     "A line is A B C [SCALES_A SCALES_B], each the patterns of its elements in hex: a fixed number of digits each,\n"
     "element 0 first, no separators; 4-bit elements one digit; tf32 and xf32 operands as binary32 patterns; C may be\n"
     "- (absent, +0). Any multiple of the instruction's K: blocks are chained, k ascending. D is printed in hex.\n"
-    "-r and -s are those of the last rounding into D's format. Stochastic models: line i is element i.\n"
+    "MODEL as in gemm: a named unit, or a model with `takes(A,B,C,...)`, has elements of its own and takes no\n"
+    "others; `any(MODEL)` takes others, too. -r and -s are those of the last rounding into D's format. Stochastic "
+    "models: line i is element i.\n"
     "FILE is standard input if absent or -.",
     "  echo 3c003c003c003c00 3c003c003c003c00 3f800000 | halfulp mma nv.volta.f16.f32\n"
     "  echo 3c003c00 3c003c00 0000 | halfulp mma 'seq(binary16,rtz)' --fa binary16 --fb binary16 --fd binary16",
@@ -57,14 +59,30 @@ static int print_line(const cli_dot *dot, const cli_numeric *numeric, const cli_
   return CLI_OK;
 }
 
+/* Before the first line: whether the model takes elements of these formats; a line may be without C. */
+static int check_taken(const cli_dot *dot, const char *text) {
+  uint64_t z = 0;
+  hu_dot_operands x = {.a = {&z, 1, 0, dot->a}, .b = {&z, 1, 0, dot->b}, .c = {.element = dot->d}};
+  hu_status status = hu_dot(0, &z, dot->d, &x, &dot->accum, dot->mode, NULL, NULL);
+  if (status == HU_E_OPERAND_A) return cli_fail_operand(text, &dot->accum, status, dot->a, "--fa");
+  if (status == HU_E_OPERAND_B) return cli_fail_operand(text, &dot->accum, status, dot->b, "--fb");
+  return CLI_OK;
+}
+
 static int choose_model(cli_dot *dot, const mma_state *s, const char *text) {
   int named;
   if (cli_dot_model(dot, "model", text, &named)) return CLI_BAD;
-  if (!named && (!s->has_a || !s->has_b || !s->has_d))
-    return cli_fail(NULL, "mma: '%s' is no named model and leaves the elements open; use --fa, --fb and --fd", text);
+  if (!named) {
+    dot->a = dot->accum.a;
+    dot->b = dot->accum.b;
+    dot->d = cli_model_result(&dot->accum);
+  }
   if (s->has_a) dot->a = s->a;
   if (s->has_b) dot->b = s->b;
   if (s->has_d) dot->d = s->d;
+  if (!hu_element_size(dot->a) || !hu_element_size(dot->b) || !hu_element_size(dot->d))
+    return cli_fail(NULL, "mma: '%s' is no named model and leaves the elements open; use --fa, --fb and --fd", text);
+  if (check_taken(dot, text)) return CLI_BAD;
   dot->mode = s->numeric.mode;
   return CLI_OK;
 }

@@ -7,6 +7,7 @@
 
 #include "cli/array.h"
 #include "cli/cli.h"
+#include "cli/names.h"
 #include "cli/numbers.h"
 #include "cli/progress.h"
 #include "cli/svg.h"
@@ -39,6 +40,7 @@ static int set(void *state, int key, const char *value) {
     if (s->other < 0) return CLI_BAD;
     s->numeric.format_text = value;
     if (s->other) return CLI_OK;
+    return cli_read_format_or(&s->numeric.format, value, CLI_NAMES_NUMBERS);
   }
   int shared = cli_set_numeric(&s->numeric, key, value);
   if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
@@ -267,10 +269,9 @@ static void draw_axis(drawing *d) {
 
 /* One row each, so that labels never meet. */
 static void draw_mark(drawing *d, int row, double value, const char *name, const char *colour) {
-  char text[96], decimal[NUMBER_TEXT_MAX];
+  char text[96];
   double x = x_of(d, value), y = d->band + BAND_HEIGHT + 50 + 20 * row;
-  snprintf(decimal, sizeof decimal, "%.6g", value);
-  snprintf(text, sizeof text, "%s %s", name, decimal);
+  snprintf(text, sizeof text, "%s %s", name, DECIMAL(value));
   svg_line(&d->out, x, d->band, x, y - 4, colour, 1);
   int right = x > (LEFT + RIGHT) / 2;
   svg_line(&d->out, x, y - 4, right ? x - 8 : x + 8, y - 4, colour, 1);

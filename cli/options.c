@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "cli/cli.h"
+#include "cli/names.h"
 #include "cli/suggest.h"
 
 enum { KEY_HELP = 299, OPTIONS_MAX = 48 };
@@ -183,12 +184,15 @@ int cli_read_u64(uint64_t *z, const char *what, const char *text, uint64_t low, 
   return CLI_OK;
 }
 
-int cli_read_format(hu_format *f, const char *text) {
+int cli_read_format(hu_format *f, const char *text) { return cli_read_format_or(f, text, 0); }
+
+int cli_read_format_or(hu_format *f, const char *text, unsigned taken) {
   size_t where = 0;
   const char *axis = "";
   hu_status s = hu_format_parse_why(f, text, &where, &axis);
   if (s == HU_OK) return CLI_OK;
-  if (s == HU_E_NAME) return cli_fail(NULL, "format '%s': no such name; `halfulp formats` lists them", text);
+  if (s == HU_E_NAME || (s == HU_E_TEXT && strncmp(text, "fp(", 3)))
+    return cli_fail_name("format", text, strlen(text), taken);
   if (s == HU_E_TEXT)
     return where < strlen(text)
                ? cli_fail(NULL, "format '%s': wrong from character %zu on: '%s'", text, where + 1, text + where)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/numbers.h"
 #include "cli/sweep.h"
 
 static const char *shown(const sweep_row *r) { return r->value ? r->value : "(binary32)"; }
@@ -57,7 +58,7 @@ static void csv_text(FILE *out, const char *text) {
 
 static void csv_number(FILE *out, double x) {
   if (isfinite(x)) {
-    fprintf(out, ",%.9g", x);
+    fprintf(out, ",%s", ROUNDED(x, 9));
   } else {
     fputc(',', out);
   }

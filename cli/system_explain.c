@@ -86,8 +86,8 @@ static void print_place(const context *c) {
   print_neighbour(c, "toward zero", c->lower);
   print_neighbour(c, "away from zero", c->upper);
   if (c->lower == c->upper) return;
-  printf("  %-18s %.9g %s past the neighbour toward zero%s\n", "distance", ldexp((double)c->part, -32), unit_of(c->n),
-         c->tie ? ", a tie" : " (32 binary digits, cut off)");
+  printf("  %-18s %s %s past the neighbour toward zero%s\n", "distance", ROUNDED(ldexp((double)c->part, -32), 9),
+         unit_of(c->n), c->tie ? ", a tie" : " (32 binary digits, cut off)");
 }
 
 static void json_place(const context *c) {

@@ -55,8 +55,6 @@ void cli_json_double(FILE *out, double x) {
   char text[NUMBER_TEXT_MAX];
   if (!isfinite(x))
     fputs("null", out);
-  else if (fabs(x) < 0x1p53 && x == floor(x))
-    fprintf(out, "%.0f", x);
   else
     fputs(number_decimal(text, x), out);
 }

@@ -73,7 +73,7 @@ double train_mean_low(const train_run *r) {
 }
 
 static void print_seen(FILE *out, const char *what, const double *seen) {
-  fprintf(out, "%-12s loss %.6g", what, seen[0]);
+  fprintf(out, "%-12s loss %s", what, ROUNDED(seen[0], 6));
   if (isfinite(seen[1])) fprintf(out, ", accuracy %.4f", seen[1]);
   if (isfinite(seen[2])) fprintf(out, fabs(seen[2]) < 1e4 ? ", R^2 %.6f" : ", R^2 %.3g", seen[2]);
   fputc('\n', out);

@@ -6,6 +6,7 @@ import re
 import struct
 import subprocess
 import sys
+import tempfile
 from fractions import Fraction
 
 sys.dont_write_bytecode = True
@@ -50,6 +51,78 @@ class Numbers(support.Case):
             for (c, v), b in zip(rows, back):
                 if v != "nan" and not (fmt == "float8_e8m0fnu"):
                     self.assertEqual(c, b, (fmt, v))
+
+    def test_decimals_as_people_write_them(self):
+        # 1e-5 and 1e16 are the ends of what has no exponent.
+        written = {
+            "0x0p+0": "0", "-0x0p+0": "-0", "0x1.ep+7": "240", "0x1.f4p+9": "1000", "-0x1.ep+9": "-960",
+            "0x1.9p+6": "100", "0x1p-9": "0.001953125", "0x1.333333333333p-5": None, "0x1p-16": "0.0000152587890625",
+            "0x1.4f8b588e368f0p-17": "9.999999999999999e-06", "0x1.4f8b588e368f1p-17": "0.00001",
+            "0x1p+53": "9007199254740992", "0x1.1c37937e08p+53": "1e+16", "0x1p+24": "16777216",
+            "0x1.c6bf52634p+49": "1000000000000000", "0x1p+62": "4.611686018427388e+18",
+            "0x1p-24": "5.9604644775390625e-08", "0x1.8p+1": "3", "0x1.921fb54442d18p+1": "3.141592653589793",
+            "0x1p-1074": "5e-324", "-0x1.fffffffffffffp+1023": "-1.7976931348623157e+308", "0x1p-149": None,
+            "0x1.e240cap+19": "987654.3125", "0x1.5af1d78b58c4p+66": "1e+20",
+        }
+        for hexadecimal, decimal in written.items():
+            x = float.fromhex(hexadecimal)
+            out = self.ok("explain", "-f", "binary32", "--", hexadecimal).split("\n")[1]
+            shown = out.split(" = ")[1]
+            self.assertEqual(float(shown), x, hexadecimal)
+            if decimal:
+                self.assertEqual(shown, decimal)
+            self.assertEqual("e" in shown, x != 0 and not 1e-5 <= abs(x) < 1e16, shown)
+            digits = [t.split("e")[0].lstrip("-").replace(".", "").strip("0") for t in (shown, repr(x))]
+            if x != 2.0**-24:  # halfway between two texts of 16 digits: all 17 are shown
+                self.assertEqual(*digits)
+
+    def test_names_that_are_not_formats(self):
+        """A name that means something else is not said to mean nothing."""
+        several = "ambiguous; one of "
+        for name, says in (
+            ("nvfp4", "a scaled format of whole arrays, which quantize, encode and decode take; its elements are float4_e"),
+            ("mxfp8_e4m3", "a scaled format"),
+            ("s2fp8", "a scaled format"),
+            ("NVFP4", "a scaled format"),
+            ("nv.hopper.e4m3.f32.wgmma", "an accumulation model"),
+            ("fp8", several), ("e4m3", several), ("fp4", several), ("E4M3", several), ("bf8", several), ("FP8", several),
+            ("FLOAT8_E4M3FN", "names have small letters; 'float8_e4m3fn' is meant"),
+            ("bfloat61", "no such name; perhaps bfloat16 is meant"),
+            ("xyzzy", "no such name; `halfulp formats` lists them"),
+        ):
+            for args in (("info", name), ("plot", "-f", name, "-o", "x.svg"), ("explain", "-f", name, "1"),
+                         ("gemm", "a.npy", "b.npy", "--fa", name), ("verify", "--format", name)):
+                self.bad(*args, says="format '%s': %s" % (name, says))
+        self.bad("gemm", "a.npy", "b.npy", "--fa", "posit8", says="a number system beside floating point")
+        self.bad("gemm", "a.npy", "b.npy", "--fa", "torch.bfloat16", says="a preset of a conversion")
+        for name, says in (("nvfp5", "nvfp4"), ("torch.bfloat61", "torch.bfloat16"), ("posit9", "posit8")):
+            self.bad("quantize", "-f", name, "a.npy", "b.npy", says="no such name; perhaps %s is meant" % says)
+        self.bad("qantize", says="unknown command 'qantize'; perhaps quantize is meant")
+        self.bad("presets", "torch.bfloat61", says="no such name; perhaps torch.bfloat16 is meant")
+
+    def test_candidates_exist(self):
+        """Every candidate that an ambiguous name's message lists is a name."""
+        for name in ("fp8", "fp4", "fp6", "bf8", "e4m3", "e3m4", "mxfp8", "mxfp6"):
+            said = support.run("info", name).stderr.decode().split("one of ")[1]
+            words = re.findall(r"\b(?:float[48]_\w+|float6_\w+|nvfp4|mxfp\w+|fp4_bnb)", said)
+            self.assertGreater(len(words), 1)
+            for word in words:
+                self.assertNotIn("no such name", support.run("info", word).stderr.decode(), (name, word))
+
+    def test_decimals_of_every_command(self):
+        self.assertRegex(self.ok("info", "float8_e4m3"), r"max +0x77 +0x1\.ep\+7 +240\n")
+        self.assertRegex(self.ok("info", "posit8"), r"max +0x7f +0x1p\+24 +16777216\n")
+        out = self.ok("decode", "-v", "-f", "float8_e4m3", stdin="77\n01\n")
+        self.assertEqual(out, "0x1.ep+7 240\n0x1p-9 0.001953125\n")
+        self.assertIn("= 1000\n", self.ok("explain", "-f", "float8_e4m3", "-s", "none", "1000"))
+        out = self.ok("formats")
+        self.assertRegex(out, r"float8_e4m3fn .* 448 +0\.001953125 ")
+        self.assertRegex(out, r"fp_6_9_0_finite .* 8581545984 ")
+        self.assertRegex(out, r"q31 .* 0\.9999999995343387 ")
+        with tempfile.TemporaryDirectory() as folder:
+            self.ok("plot", "-f", "float8_e4m3fn", "-o", folder + "/f.svg")
+            with open(folder + "/f.svg", encoding="utf-8") as file:
+                self.assertIn("min subnormal 0.001953125<", file.read())
 
     def test_decimal_is_rounded_once(self):
         # The binary64 nearest to these lies exactly on a midpoint of binary16; the text itself does not.

@@ -26,7 +26,7 @@ class Presets(support.Case):
         names = [e["name"] for e in json.loads(self.ok("presets", "onnx.", "--json"))]
         self.assertTrue(names and all("onnx." in n for n in names), names)
         self.assertEqual(len(self.ok("presets", "onnx.").split("\n")) - 2, len(names))
-        self.bad("presets", "nobody.", says="no name contains 'nobody.'")
+        self.bad("presets", "nobody.", says="preset 'nobody.': no such name;")
 
     def test_card(self):
         card = self.ok("presets", "ml_dtypes.float4_e2m1fn")

@@ -157,6 +157,11 @@ class Refused(TrainCase):
     def test_errors_say_what_is_taken(self):
         for key, value, says in [
             ("precision.x", "fp8", "it takes keep, a format, a scaled format, s2fp8 or a number system"),
+            ("precision.x", "fp8", "'fp8': ambiguous; one of float8_e4m3fn, float8_e5m2"),
+            ("precision.x", "nvfp5,sra:8", "'nvfp5': no such name; perhaps nvfp4 is meant"),
+            ("precision.w", "BFLOAT16", "names have small letters; 'bfloat16' is meant"),
+            ("precision.accum", "nv.hopper.e4m3.f32.wgma", "perhaps nv.hopper.e4m3.f32.wgmma is meant"),
+            ("precision.z_accum", "block(align,l=16)", "block(align,...) lacks f= emin="),
             ("precision.x", "bfloat16,rnq", "'rnq' is wrong, from character 10 on"),
             ("optimizer.rate", "abc", "not a number from 0 to 1000000"),
             ("run.batch", "0", "not a whole number from 1 to 16777216"),
@@ -170,7 +175,7 @@ class Refused(TrainCase):
             ("optimizer.state", "fp(5,2,x)", "'x)' is wrong, from character 8 on"),
             ("loss.scale", "bakoff", "perhaps backoff is meant"),
         ]:
-            self.refused(SMALL, "--set", "%s=%s" % (key, value), says=["--set: %s: '%s' is not" % (key, value), says])
+            self.refused(SMALL, "--set", "%s=%s" % (key, value), says=["--set: %s: '%s'" % (key, value), says])
 
     def test_units_take_their_own_formats(self):
         unit = "nv.hopper.e4m3.f32.wgmma"
