@@ -43,7 +43,7 @@ HU_KERNEL __launch_bounds__(HU_BLOCK)
   const size_t step = (size_t)gridDim.x * HU_BLOCK;
   unsigned top = 0, bad = 0;
   for (size_t i = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x; i < n; i += step) {
-    g[i] = g[i] * back;
+    g[i] = hu_canonical(g[i] * back); /* a device's own NaN is another */
     const unsigned size = __float_as_uint(g[i]) & 0x7FFFFFFFu;
     bad |= HU_WRONG(192) ? size > 0x7F800000u : size >= 0x7F800000u;
     if (size < 0x7F800000u && size > top) top = size;
