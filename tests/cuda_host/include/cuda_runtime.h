@@ -34,17 +34,27 @@ struct dim3 {
 extern dim3 threadIdx, blockIdx, blockDim, gridDim; /* of the fiber that runs */
 
 typedef void *cudaStream_t;
+typedef enum cudaError {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInsufficientDriver = 35,
+  cudaErrorNoDevice = 100,
+  cudaErrorNotReady = 600,
+  cudaErrorUnknown = 999
+} cudaError_t;
 
 /* ---- the launch ---- */
 
-void hu_host_launch(unsigned grid, unsigned block, const std::function<void()> &kernel);
+cudaError_t hu_host_launch(unsigned grid, unsigned block, cudaStream_t stream, const std::function<void()> &kernel);
 
 template <class... Formal, class... Actual>
-static inline void hu_host_start(void (*kernel)(Formal...), unsigned grid, unsigned block, Actual... args) {
-  hu_host_launch(grid, block, [=]() { kernel(args...); });
+static inline cudaError_t hu_host_start(void (*kernel)(Formal...), unsigned grid, unsigned block, void *stream,
+                                        Actual... args) {
+  return hu_host_launch(grid, block, stream, [=]() { kernel(args...); });
 }
 #define HU_HOST_LAUNCH(kernel, grid, block, shared, stream, ...) \
-  ((void)(shared), (void)(stream), hu_host_start(kernel, (unsigned)(grid), (block), __VA_ARGS__))
+  ((void)(shared), hu_host_start(kernel, (unsigned)(grid), (block), (stream), __VA_ARGS__))
 
 /* ---- threads of a block and of a warp ---- */
 
@@ -205,13 +215,6 @@ static inline double __fma_rn(double a, double b, double c) { return fma(a, b, c
 
 /* ---- the runtime ---- */
 
-typedef enum cudaError {
-  cudaSuccess = 0,
-  cudaErrorInvalidValue = 1,
-  cudaErrorMemoryAllocation = 2,
-  cudaErrorInsufficientDriver = 35,
-  cudaErrorNoDevice = 100
-} cudaError_t;
 enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16 };
 struct cudaDeviceProp {
