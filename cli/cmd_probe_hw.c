@@ -182,6 +182,7 @@ int cli_probe_hw(int argc, char **argv) {
   FILE *there = fopen(path, "r");
   if (!there && s.golden) return cli_fail(path, "cannot be read");
   if (there) fclose(there);
+  setvbuf(stdout, NULL, _IOLBF, 0); /* a run that is stopped keeps its lines */
   status = CLI_OK;
   for (size_t i = 0; status == CLI_OK; i++) {
     probe_run t = {.number = i};

@@ -263,6 +263,7 @@ int cli_verify(int argc, char **argv) {
     status = count ? verify_report_merge(count, operands, s->numeric.json)
                    : cli_fail(NULL, "verify --merge: no reports given");
   if (status < 0 && count) status = cli_fail(NULL, "verify: '%s': reports are read with --merge only", operands[0]);
+  setvbuf(stdout, NULL, _IOLBF, 0); /* a run that is stopped keeps its lines */
   if (status < 0) status = run(&w, s);
   free(w.items);
   free(s);

@@ -3,9 +3,14 @@
  * bits.
  *
  * Pointers to data and to events are device pointers; `stream` is a cudaStream_t (as void *, so that this header needs
- * no CUDA), NULL the default stream. The calls check their arguments on the host, enqueue one kernel (gemm: a few) and
- * return; they never allocate and never synchronise. exec->threads and levels_off mean nothing here; exec->stream is
- * the random stream, and `exec` NULL means stream (0, 0), the same words in every such call.
+ * no CUDA), NULL the default stream; a stream is of the device that is current, or the call returns HU_E_CUDA
+ * (cudaErrorInvalidResourceHandle). The calls check their arguments on the host, enqueue one kernel (gemm: a few) and
+ * return; they allocate nothing themselves and never wait. The CUDA driver may, in the first call of a kernel: it loads
+ * the kernel's code then, and gives the device the local memory (up to some hundred MiB: kernels of wide integers want
+ * kilobytes a thread) that its threads want, for which it synchronises. Call once with small arrays before a stream is
+ * captured or time is taken; CUDA_MODULE_LOADING=EAGER loads all code at the start. A launch that fails is reported by
+ * its own call; errors that a program made before are left for it to ask. exec->threads and levels_off mean nothing
+ * here; exec->stream is the random stream, and `exec` NULL means stream (0, 0), the same words in every such call.
  * Counts are added atomically to *events. Any n, any stride, pointers aligned to their element only.
  * hu_device_gemm does not look at values before it starts (that would need a synchronisation): a binary32 operand off
  * its grid is a caller's error that HU_E_GRID does not report here. Every model that hu_gemm and hu_dot_n take is
@@ -25,7 +30,7 @@ extern "C" {
 /* HU_OK if a device can be used; HU_E_DEVICE otherwise. name (may be NULL) gets what is there or why not, at most size
  * bytes with the final 0. Synchronises. */
 HU_API hu_status hu_device_available(char *name, size_t size);
-/* One line on the driver and the runtime; "" where there are none. */
+/* One line on the driver, the runtime and the nvcc that compiled the kernels; "" where there are none. */
 HU_API void hu_device_versions(char *text, size_t size);
 
 /* The twins of array.h. */
