@@ -41,6 +41,8 @@ def main():
     here = pathlib.Path(sys.argv[1]).resolve() / 'tests' / 'examples'
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
+        package = tools.config('--variable=dpidir')[0] + '/halfulp_dpi.sv'
+        assert not tools.run('verilator', '--lint-only', '-Wall', package).strip(), 'the package alone has warnings'
         write_vectors(tools, folder)
         bench = tools.verilate(folder, 'dpi_calls', [here / 'dpi_calls.sv'])
         said = tools.run(bench, '+folder=' + name)
