@@ -111,3 +111,10 @@ int hu_class(hu_format f, uint32_t x) {
   hu_spec s = hu_spec_of(f, rne);
   return (int)hu_class_of(&s, x);
 }
+
+int hu_is_signalling(hu_format f, uint32_t x) {
+  hu_mode rne = {0};
+  if (refused(f)) return 0;
+  hu_spec s = hu_spec_of(f, rne);
+  return (int)hu_is_signalling_code(&s, x);
+}

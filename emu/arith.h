@@ -283,6 +283,7 @@ HU_FN uint32_t hu_arith_one(const hu_spec *s, int32_t op, hu_num a, hu_num b, hu
                             uint32_t *events) {
   uint32_t raised = 0, operands = hu_operand_events(a) | hu_operand_events(b) | hu_operand_events(c);
   hu_num z = hu_exact_of(op, a, b, c, s->round == HU_RTN, &raised);
+  if (op == HU_OP_FMA && s->nan_fma && hu_infinity_times_zero(a, b)) raised |= HU_EVENT_INVALID;
   return hu_arith_round(s, z, raised, operands, random, events);
 }
 
@@ -333,6 +334,12 @@ HU_FN uint32_t hu_class_of(const hu_spec *s, uint32_t code) {
   size = x.kind == HU_KIND_INF ? 3 : x.kind == HU_KIND_ZERO ? 0 : 2;
   if (size == 2 && s->zero == HU_ZERO_FIELD && (code & s->mag_mask) < (uint32_t)1 << s->m) size = 1;
   return x.sign ? 4 - size : 5 + size;
+}
+
+/* A NaN of IEEE 754's kind with its first trailing digit 0? */
+HU_FN uint32_t hu_is_signalling_code(const hu_spec *s, uint32_t code) {
+  if ((s->nan != HU_NAN_IEEE && s->nan != HU_NAN_IEEE_ONES) || s->m == 0) return 0;
+  return (code & s->mag_mask) >= s->nan_from && !(code >> (s->m - 1) & 1);
 }
 
 #endif

@@ -18,7 +18,7 @@ typedef struct hu_spec {
   uint32_t max_code, inf_code, nan_code;
   int32_t bias, emin;
   uint8_t m, zero, subnormal, negzero, overflow, negative, nan, has_inf, has_nan, nan_signed;
-  uint8_t round, bits, saturate, tiny, nan_to; /* saturate is never HU_SAT_DEFAULT here */
+  uint8_t round, bits, saturate, tiny, nan_to, nan_fma; /* saturate is never HU_SAT_DEFAULT here */
 } hu_spec;
 
 /* A number: (-1)^sign (sig + s) 2^exp with 0 < s < 1 if sticky, else s = 0. Where sticky is set, sig >= 2^63, so that
@@ -74,6 +74,7 @@ HU_FN hu_spec hu_spec_of(hu_format f, hu_mode mode) {
   s.bits = mode.bits;
   s.tiny = mode.tiny;
   s.nan_to = mode.nan;
+  s.nan_fma = mode.nan_fma;
   s.saturate = mode.saturate;
   if (mode.saturate == HU_SAT_DEFAULT) s.saturate = s.has_inf ? HU_SAT_NONE : HU_SAT_FINITE;
   return s;
@@ -107,6 +108,11 @@ HU_FN int32_t hu_exponent(hu_num x) { return x.exp + 63 - hu_clz64(x.sig); }
 HU_FN hu_num hu_negated(hu_num x) {
   x.sign ^= 1;
   return x;
+}
+
+/* Infinity times zero, in either order. */
+HU_FN uint32_t hu_infinity_times_zero(hu_num a, hu_num b) {
+  return (a.kind == HU_KIND_INF && b.kind == HU_KIND_ZERO) || (a.kind == HU_KIND_ZERO && b.kind == HU_KIND_INF);
 }
 
 HU_FN hu_num hu_unpack32(uint32_t u) {

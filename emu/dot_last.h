@@ -78,6 +78,13 @@ HU_FN int32_t hu_dot_nan_given(const hu_dot_plan *t, const hu_lines *in, hu_num 
          hu_line_has_nan(&t->model.sb, &in->sb, scales);
 }
 
+/* Is a product of dot product i, as the model reads its operands, infinity times zero? */
+HU_FN int32_t hu_dot_infinity_times_zero(const hu_dot_plan *t, const hu_lines *in) {
+  for (uint64_t k = 0; in->a.at && in->b.at && k < t->n; k++)
+    if (hu_infinity_times_zero(hu_read_a(&t->model, in, k), hu_read_b(&t->model, in, k))) return 1;
+  return 0;
+}
+
 HU_FN void hu_dot_store(const hu_dot_plan *t, uint64_t i, uint64_t code) {
   uint8_t *z = t->z + (ptrdiff_t)i * t->z_step;
   uint16_t h = (uint16_t)code;
@@ -112,6 +119,8 @@ HU_FN uint32_t hu_dot_finish(const hu_dot_plan *t, uint64_t i, const hu_lines *i
   hu_dot_store(t, i, code);
   if (sum.kind == HU_KIND_NAN && !hu_dot_nan_given(t, in, c)) {
     set = (set & ~(uint32_t)HU_EVENT_NAN_IN) | HU_EVENT_INVALID;
+  } else if (sum.kind == HU_KIND_NAN && t->spec.nan_fma && hu_dot_infinity_times_zero(t, in)) {
+    set |= HU_EVENT_INVALID;
   }
   return set;
 }

@@ -8,8 +8,8 @@ hu_status hu_mode_check(hu_mode mode) {
   int stochastic = mode.round >= HU_SRA;
   if (mode.round >= HU_ROUND_COUNT || mode.saturate > HU_SAT_PROPAGATE) return HU_E_MODE;
   if (mode.tiny > HU_TINY_BEFORE || mode.nan > HU_NAN_TO_ERROR) return HU_E_MODE;
+  if (mode.nan_fma > HU_NAN_FMA_INVALID || mode.reserved[0] || mode.reserved[1]) return HU_E_MODE;
   if (stochastic ? mode.bits < 1 || mode.bits > 32 : mode.bits != 0) return HU_E_MODE;
-  if (mode.reserved[0] || mode.reserved[1] || mode.reserved[2]) return HU_E_MODE;
   return HU_OK;
 }
 

@@ -67,6 +67,15 @@ hu_status hu_mode_parse_nan(hu_mode *mode, const char *text) {
   return HU_OK;
 }
 
+hu_status hu_mode_parse_nan_fma(hu_mode *mode, const char *text) {
+  static const char *const names[] = {"quiet", "invalid"};
+  if (!mode || !text) return HU_E_NULL;
+  int i = index_of(text, names, 2);
+  if (i < 0) return HU_E_TEXT;
+  mode->nan_fma = (uint8_t)i;
+  return HU_OK;
+}
+
 char *hu_mode_round_text(char text[8], hu_mode mode) {
   int stochastic = mode.round >= HU_SRA;
   if (mode.round >= HU_ROUND_COUNT || (stochastic && (mode.bits < 1 || mode.bits > 32))) {

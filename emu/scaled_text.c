@@ -279,7 +279,8 @@ size_t hu_scaling_text(char *text, size_t size, const hu_scaling *d) {
   hu_put(&w, keys[KEY_RULE].words[d->rule]);
   if (d->round) {
     char word[8];
-    hu_mode mode = {d->round, 0, 0, 0, 0, {0}};
+    hu_mode mode = {0};
+    mode.round = d->round;
     put_key(&w, KEY_ROUND);
     hu_put(&w, hu_mode_round_text(word, mode));
   }

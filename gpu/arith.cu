@@ -103,7 +103,7 @@ hu_status hu_device_round_to_integral_n(size_t n, void *z, ptrdiff_t incz, const
 }
 
 static inline hu_mode hu_no_mode(void) {
-  hu_mode rne = {0, 0, 0, 0, 0, {0, 0, 0}};
+  hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
   return rne;
 }
 

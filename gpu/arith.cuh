@@ -68,7 +68,7 @@ static inline hu_array_of_codes hu_codes_at(const void *data, ptrdiff_t stride, 
 static inline hu_status hu_arith_prepare(hu_device_arith *c, size_t n, void *z, hu_array_of_codes result, int bytes,
                                          const hu_array_of_codes *x, int operands, hu_mode mode, const hu_exec *exec,
                                          hu_events *events) {
-  hu_mode rne = {0, 0, 0, 0, 0, {0, 0, 0}};
+  hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
   memset(c, 0, sizeof *c);
   hu_status s = hu_check_rounding(result.format, rne, 0);
   for (int k = 0; k < operands && s == HU_OK; k++) s = hu_check_rounding(x[k].format, rne, 0);

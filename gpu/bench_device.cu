@@ -76,7 +76,7 @@ void conversions(void) {
   printf("copy binary32 to binary32: %.3f ms, %.0f GB/s\n", copy4, 8e-6 * (double)n / copy4);
   for (int i = 0; i < 4; i++) {
     for (int kind = 0; kind < 4; kind++) {
-      hu_mode mode = {0, 0, 0, 0, 0, {0, 0, 0}};
+      hu_mode mode = {0, 0, 0, 0, 0, 0, {0, 0}};
       hu_exec exec = {0, 0, {1, 0}};
       const char *what[] = {"quantize rne", "quantize rne, no events", "quantize sra:32", "encode rne"};
       hu_status s = HU_OK;

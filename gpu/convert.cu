@@ -7,7 +7,7 @@
 template <class In>
 static hu_status hu_convert_from(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,
                                  hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
-  hu_mode rne = {0, 0, 0, 0, 0, {0, 0, 0}};
+  hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
   hu_from_code<In> from;
   from.s = hu_spec_of(fx, rne);
   switch (hu_format_limits(fz).storage) {
@@ -19,7 +19,7 @@ static hu_status hu_convert_from(size_t n, void *z, ptrdiff_t incz, hu_format fz
 
 hu_status hu_device_convert_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,
                               hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
-  hu_mode rne = {0, 0, 0, 0, 0, {0, 0, 0}};
+  hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
   hu_status s = hu_check_rounding(fz, mode, 0);
   if (s == HU_OK) s = hu_check_rounding(fx, rne, 0);
   if (s != HU_OK) return s;

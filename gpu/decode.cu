@@ -94,7 +94,7 @@ static hu_status hu_decode_bytes(size_t n, uint64_t *z, ptrdiff_t incz, const ui
 template <class Out>
 static hu_status hu_decode_to(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
                               int carrier, void *stream) {
-  hu_mode rne = {0, 0, 0, 0, 0, {0, 0, 0}};
+  hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
   hu_status st = hu_check_rounding(f, rne, carrier);
   if (st != HU_OK) return st;
   uint32_t storage = hu_format_limits(f).storage;

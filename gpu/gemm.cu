@@ -8,7 +8,7 @@
 #include "gpu/ways.h"
 #include "halfulp/device_scaled.h"
 
-static const hu_mode plain = {0, 0, 0, 0, 0, {0, 0, 0}};
+static const hu_mode plain = {0, 0, 0, 0, 0, 0, {0, 0}};
 
 static uint8_t code_size(hu_format f, uint8_t storage) {
   return storage == HU_VALUES ? 0 : (uint8_t)(hu_format_limits(f).storage / 8);

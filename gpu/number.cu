@@ -96,7 +96,7 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 1) hu_number_table_kernel(const __grid_con
 
 /* ---- a call ---- */
 
-static const hu_mode hu_number_rne = {0, 0, 0, 0, 0, {0, 0, 0}};
+static const hu_mode hu_number_rne = {0, 0, 0, 0, 0, 0, {0, 0}};
 
 static hu_status hu_number_unfolded(hu_number_spec *s, hu_number n, hu_mode mode) {
   uint32_t values[HU_TABLE_MAX];

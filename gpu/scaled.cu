@@ -486,7 +486,7 @@ static int hu_in_pieces(const hu_scaled_args *a) {
 
 size_t hu_device_scaled_work(size_t rows, size_t cols, const hu_scaling *scaling) {
   hu_scaled_args a;
-  hu_mode rne = {0, 0, 0, 0, 0, {0, 0, 0}};
+  hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
   if (hu_scaling_check(scaling, NULL) != HU_OK || rows == 0 || cols == 0) return 0;
   hu_scaled_args_of(&a, rows, cols, scaling, rne);
   return sizeof(hu_top) * ((a.scaler.two ? 1 : 0) + (hu_in_pieces(&a) ? a.block_rows * a.block_cols : 0));

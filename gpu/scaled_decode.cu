@@ -126,7 +126,7 @@ HU_KERNEL __launch_bounds__(HU_BLOCK) hu_scaled_undo_kernel(const __grid_constan
 hu_status hu_device_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz, const hu_scaled *x,
                                   const hu_scaling *scaling, const hu_exec *, void *stream) {
   hu_undo_args u;
-  hu_mode rne = {0, 0, 0, 0, 0, {0, 0, 0}};
+  hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
   hu_status s = hu_scaled_decode_check(rows, cols, z, ldz, x, scaling);
   if (s != HU_OK || rows == 0 || cols == 0) return s;
   hu_scaled_args *a = &u.a;

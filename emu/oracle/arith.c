@@ -165,11 +165,15 @@ static void root(result *r, const exact *x) {
 static void fused(result *r, const exact *a, const exact *b, const exact *c, hu_mode mode) {
   result product;
   product.raised = 0;
-  if (!is_number(a) || !is_number(b) || !is_number(c)) {
+  if (!is_number(a) || !is_number(b)) {
     nan_result(r, 0);
     return;
   }
   multiply(&product, a, b);
+  if (!is_number(c)) {
+    nan_result(r, !is_number(&product.value) && mode.nan_fma == HU_NAN_FMA_INVALID);
+    return;
+  }
   if (!is_number(&product.value)) {
     nan_result(r, 1);
     return;

@@ -17,12 +17,14 @@ static hu_status check(dot_tables *t, hu_format fz, hu_mode mode, size_t n, hu_f
   return round_check_mode(mode);
 }
 
-/* The one rounding of a sum. A NaN that no operand brought is invalid, not nan_in. */
-static void deliver(const table *t, hu_mode mode, const exact *sum, int nan_operand, uint32_t random, uint32_t *code,
-                    uint32_t *events) {
+/* The one rounding of a sum. A NaN that no operand brought is invalid, not nan_in; one that an operand brought is
+ * invalid besides, if the mode says so and `product`: some product is infinity times zero. */
+static void deliver(const table *t, hu_mode mode, const exact *sum, int nan_operand, int product, uint32_t random,
+                    uint32_t *code, uint32_t *events) {
   uint32_t set;
   round_exact(t, mode, sum, random, code, &set);
   if (sum->kind == CODE_NAN && !nan_operand) set = (set & ~(uint32_t)HU_EVENT_NAN_IN) | HU_EVENT_INVALID;
+  if (sum->kind == CODE_NAN && product && mode.nan_fma == HU_NAN_FMA_INVALID) set |= HU_EVENT_INVALID;
   if (events != NULL) *events = set;
 }
 
@@ -66,7 +68,7 @@ static void add_product(terms *s, const exact *a, const exact *b) {
   exact p;
   if (a->kind == CODE_NAN || b->kind == CODE_NAN) {
     s->nan_operand = 1;
-    return;
+    return; /* no infinity times zero: one of the two is neither */
   }
   int infinite = a->kind == CODE_INFINITE || b->kind == CODE_INFINITE;
   int zero = (a->kind == CODE_FINITE && mpfr_zero_p(a->value)) || (b->kind == CODE_FINITE && mpfr_zero_p(b->value));
@@ -123,7 +125,7 @@ hu_status hu_oracle_dot(uint32_t *code, uint32_t *events, hu_format fz, hu_mode 
     add_product(&s, &x, &y);
   }
   conclude(&s, mode);
-  deliver(&t.z, mode, &s.sum, s.nan_operand, random, code, events);
+  deliver(&t.z, mode, &s.sum, s.nan_operand, s.invalid, random, code, events);
   exact_leave(saved);
   return HU_OK;
 }
@@ -145,6 +147,10 @@ static int fp32_operand(exact *x, const table *t, uint32_t code) {
   return x->kind == CODE_NAN;
 }
 
+static int infinity_times_zero(const exact *x, const exact *y) {
+  return (mpfr_inf_p(x->value) && mpfr_zero_p(y->value)) || (mpfr_zero_p(x->value) && mpfr_inf_p(y->value));
+}
+
 /* The accumulator with the kind and the sign taken out of the MPFR number again. */
 static void fp32_conclude(exact *acc) {
   acc->kind = mpfr_nan_p(acc->value) ? CODE_NAN : mpfr_inf_p(acc->value) ? CODE_INFINITE : CODE_FINITE;
@@ -162,7 +168,7 @@ hu_status hu_oracle_dot_fp32(uint32_t *code, uint32_t *events, hu_format fz, hu_
     return HU_E_CARRIER;
   exact_state saved = exact_enter();
   exact acc, x, y;
-  int nan_operand = 0;
+  int nan_operand = 0, product = 0;
   exact_init(&acc, FP32_PRECISION);
   if (fc != NULL) {
     nan_operand = fp32_operand(&x, &t.c, c);
@@ -173,6 +179,7 @@ hu_status hu_oracle_dot_fp32(uint32_t *code, uint32_t *events, hu_format fz, hu_
   for (size_t i = 0; i < n; i++) {
     nan_operand |= fp32_operand(&x, &t.a, a[i]);
     nan_operand |= fp32_operand(&y, &t.b, b[i]);
+    product |= infinity_times_zero(&x, &y);
     /* The ternary value goes on to mpfr_subnormalize, which needs it to undo the first rounding where the result has
      * fewer than 24 bits: together they are one rounding. */
     int ternary = mpfr_fma(acc.value, x.value, y.value, acc.value, MPFR_RNDN);
@@ -182,7 +189,7 @@ hu_status hu_oracle_dot_fp32(uint32_t *code, uint32_t *events, hu_format fz, hu_
   /* The last rounding is exact arithmetic again. */
   mpfr_set_emin(mpfr_get_emin_min());
   mpfr_set_emax(mpfr_get_emax_max());
-  deliver(&t.z, mode, &acc, nan_operand, random, code, events);
+  deliver(&t.z, mode, &acc, nan_operand, product, random, code, events);
   exact_leave(saved);
   return HU_OK;
 }

@@ -5,7 +5,8 @@
 hu_status round_check_mode(hu_mode mode) {
   int stochastic = mode.round == HU_SRA || mode.round == HU_SRB || mode.round == HU_SRC;
   if (mode.round >= HU_ROUND_COUNT || mode.saturate > HU_SAT_PROPAGATE || mode.tiny > HU_TINY_BEFORE) return HU_E_MODE;
-  if (mode.nan > HU_NAN_TO_ERROR || mode.reserved[0] || mode.reserved[1] || mode.reserved[2]) return HU_E_MODE;
+  if (mode.nan > HU_NAN_TO_ERROR || mode.nan_fma > HU_NAN_FMA_INVALID) return HU_E_MODE;
+  if (mode.reserved[0] || mode.reserved[1]) return HU_E_MODE;
   if (stochastic ? mode.bits < 1 || mode.bits > 32 : mode.bits != 0) return HU_E_MODE;
   return HU_OK;
 }

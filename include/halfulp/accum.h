@@ -234,7 +234,9 @@ typedef struct hu_dot_operands {
 /* z[i incz] = C + the dot product of n elements, under the model, then rounded into ez's format by `mode`; `count` of
  * them. Random words: dot product i is element i of docs/numerics.md section 11 (its last rounding: word i of
  * exec->stream; `exec` NULL means stream (0, 0), the same words in every such call). Events: as hu_gemm counts them;
- * int32: overflow and saturated when a sum saturates. ez HU_ELEMENT_BINARY64: ties to even only (HU_E_MODE). No
+ * int32: overflow and saturated when a sum saturates; and under mode.nan_fma = HU_NAN_FMA_INVALID, where the sum is
+ * NaN and the two elements of a product, as the model reads them, are an infinity and a zero, `invalid`, whatever NaNs
+ * are beside it (hu_gemm does not look at nan_fma). ez HU_ELEMENT_BINARY64: ties to even only (HU_E_MODE). No
  * allocation. Errors: HU_E_NULL, HU_E_ACCUM (also: a model that does not take these elements or scales),
  * HU_E_OPERAND_A, HU_E_OPERAND_B, HU_E_OPERAND_C (an operand that is not of the format that the model takes),
  * HU_E_CARRIER (fp32: an operand's format does not fit binary32), HU_E_FORMAT, HU_E_MODE, HU_E_ALIGN, HU_E_SHAPE

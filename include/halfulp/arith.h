@@ -40,7 +40,8 @@ HU_API uint32_t hu_div(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_
                        uint32_t *events);
 /* The square root of x; of -0 it is -0. */
 HU_API uint32_t hu_sqrt(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events);
-/* a b + c, the product not rounded. A NaN operand makes the result NaN without `invalid`, even beside 0 x inf. */
+/* a b + c, the product not rounded. A NaN operand makes the result NaN without `invalid`; whether 0 x inf plus a NaN c
+ * is invalid says mode.nan_fma (mode.h): RISC-V and Arm report it, x86 does not. */
 HU_API uint32_t hu_fma(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, hu_format fc,
                        uint32_t c, uint32_t random, uint32_t *events);
 
@@ -90,6 +91,12 @@ enum {
 };
 /* The HU_CLASS_ of a code (IEEE 754-2019 5.7.2). A NaN has one class. */
 HU_API int hu_class(hu_format f, uint32_t x);
+
+/* 1 if x is a signalling NaN (IEEE 754-2019 6.2.1): f has NaN `ieee` or `ieee1` and m >= 1, x is a NaN, and its first
+ * trailing digit, bit m - 1, is 0; else 0, for a descriptor that its check refuses too. The operations of this library
+ * treat a signalling NaN like a quiet one, without `invalid`; for IEEE 754's exception (7.2 a) ask this function about
+ * each operand and add HU_EVENT_INVALID. */
+HU_API int hu_is_signalling(hu_format f, uint32_t x);
 
 #ifdef __cplusplus
 }

@@ -75,6 +75,9 @@ HU_FN uint32_t hu_core_convert(const hu_core *c, const hu_core *cx, uint32_t x, 
   return hu_round(c, hu_unpack(cx, x), random, events ? events : &own);
 }
 
+/* Is a code a signalling NaN: hu_is_signalling. The mode of c plays no part, and no function here looks at it. */
+HU_FN int32_t hu_core_is_signalling(const hu_core *c, uint32_t code) { return (int32_t)hu_is_signalling_code(c, code); }
+
 /* Arithmetic on codes, one rounding into c each: hu_add, hu_sub, hu_mul, hu_div, hu_sqrt, hu_fma. */
 HU_FN uint32_t hu_core_add(const hu_core *c, const hu_core *ca, uint32_t a, const hu_core *cb, uint32_t b,
                            uint32_t random, uint32_t *events) {
@@ -105,7 +108,7 @@ HU_FN uint32_t hu_core_sqrt(const hu_core *c, const hu_core *cx, uint32_t x, uin
   hu_num zero = hu_num_special(HU_KIND_ZERO, 0);
   return hu_arith_one(c, HU_OP_SQRT, hu_unpack(cx, x), zero, zero, random, events ? events : &own);
 }
-/* a b + d, the product not rounded. */
+/* a b + d, the product not rounded; mode.nan_fma as in hu_fma. */
 HU_FN uint32_t hu_core_fma(const hu_core *c, const hu_core *ca, uint32_t a, const hu_core *cb, uint32_t b,
                            const hu_core *cd, uint32_t d, uint32_t random, uint32_t *events) {
   uint32_t own;

@@ -49,14 +49,23 @@ enum {
   HU_NAN_TO_ERROR = 2 /* +max, and the event invalid */
 };
 
-/* How a result is rounded. All zero: ties to even, the usual saturation, tininess after rounding, NaN to max. */
+/* The fused multiply-add infinity times zero plus a NaN: is it invalid? IEEE 754-2019 7.2 leaves that open for a quiet
+ * NaN (section 10). The result is NaN either way. */
+enum {
+  HU_NAN_FMA_QUIET = 0,  /* no, as x86 has it: no event but nan_in and inf_in */
+  HU_NAN_FMA_INVALID = 1 /* yes, the event invalid, as RISC-V and Arm have it */
+};
+
+/* How a result is rounded. All zero: ties to even, the usual saturation, tininess after rounding, NaN to max, no
+ * invalid for infinity times zero plus a NaN. */
 typedef struct hu_mode {
   uint8_t round;       /* HU_RNE ... HU_SRC */
   uint8_t saturate;    /* HU_SAT_ */
   uint8_t tiny;        /* HU_TINY_ */
   uint8_t nan;         /* HU_NAN_TO_ */
   uint8_t bits;        /* stochastic modes: random bits N, 1..32; else 0 */
-  uint8_t reserved[3]; /* 0 */
+  uint8_t nan_fma;     /* HU_NAN_FMA_; only fused multiply-adds and hu_dot look at it */
+  uint8_t reserved[2]; /* 0 */
 } hu_mode;
 
 /* HU_OK or HU_E_MODE. */
@@ -64,9 +73,11 @@ HU_API HU_MUST_CHECK hu_status hu_mode_check(hu_mode mode);
 /* Rounding text: rne rna rnz rtz rtp rtn raz rto sra:N srb:N src:N, and sr:N = sra:N. Sets round and bits, leaves the
  * rest. HU_E_TEXT otherwise, *mode untouched. */
 HU_API HU_MUST_CHECK hu_status hu_mode_parse_round(hu_mode *mode, const char *text);
-/* Saturation text: default none finite propagate. NaN text: max zero error. */
+/* Saturation text: default none finite propagate. NaN text: max zero error. Text of nan_fma: quiet invalid. Each sets
+ * its field and leaves the rest. */
 HU_API HU_MUST_CHECK hu_status hu_mode_parse_saturate(hu_mode *mode, const char *text);
 HU_API HU_MUST_CHECK hu_status hu_mode_parse_nan(hu_mode *mode, const char *text);
+HU_API HU_MUST_CHECK hu_status hu_mode_parse_nan_fma(hu_mode *mode, const char *text);
 /* The rounding's text into a buffer of at least 8 bytes; returns it. */
 HU_API char *hu_mode_round_text(char text[8], hu_mode mode);
 

@@ -39,7 +39,7 @@ typedef struct hu_place {
 HU_API HU_MUST_CHECK hu_status hu_oracle_place(hu_place *place, hu_format f, double x); /* x finite */
 
 /* The exact sum c + sum of a[i] b[i] (codes in uint32_t; fc NULL: absent), rounded once into fz: what hu_gemm's `exact`
- * must return for one element, events included. */
+ * must return for one element, events included (hu_dot's where mode.nan_fma is not 0). */
 HU_API HU_MUST_CHECK hu_status hu_oracle_dot(uint32_t *code, uint32_t *events, hu_format fz, hu_mode mode,
                                              uint32_t random, size_t n, hu_format fa, const uint32_t *a, hu_format fb,
                                              const uint32_t *b, const hu_format *fc, uint32_t c);

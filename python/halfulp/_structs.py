@@ -48,8 +48,8 @@ class hu_format_entry(_Record):
 
 # ---- mode.h, array.h ----
 class hu_mode(_Record):
-    _fields_ = [(name, c.c_uint8) for name in ('round', 'saturate', 'tiny', 'nan', 'bits')] + [('reserved',
-        c.c_uint8 * 3)]
+    _fields_ = [(name, c.c_uint8) for name in ('round', 'saturate', 'tiny', 'nan', 'bits', 'nan_fma')] + [('reserved',
+        c.c_uint8 * 2)]
 
 
 class hu_stream(_Record):

@@ -54,6 +54,7 @@ static void draw_job(t_random *r, job *j, int call) {
   j->call = call;
   j->n = t_below(r, 4) ? 1 + t_below(r, N) : t_below(r, 20);
   j->mode = t_random_mode(r);
+  j->mode.nan_fma = (uint8_t)t_below(r, 2);
   j->exec.threads = threads[t_below(r, 5)];
   j->exec.levels_off = t_below(r, 8) & all_off;
   j->exec.stream.key = t_next64(r);

@@ -110,6 +110,7 @@ static void test_three_formats(void **state) {
                                 HU_ORACLE_FMA, HU_ORACLE_FMA, HU_ORACLE_MINIMUM, HU_ORACLE_MAXIMUM_NUMBER};
       for (int i = 0; i < 3; i++) x[i].code = t_next32(&r);
       hu_mode mode = t_random_mode(&r);
+      mode.nan_fma = (uint8_t)t_below(&r, 2);
       ar_check(ops[k % 8], fz, mode, t_next32(&r), x);
     }
   }
@@ -201,6 +202,46 @@ static void test_specials(void **state) {
   assert_int_equal(hu_next_down(h, MINUS | INF), MINUS | INF);
 }
 
+/* 7.2 c: infinity times zero plus a NaN, by either policy; a NaN in the product is never invalid. */
+static void test_nan_fma(void **state) {
+  (void)state;
+  hu_format h = hu_binary16();
+  hu_mode mode = t_mode(HU_RNE);
+  uint32_t e = 0, z;
+  enum { ONE = 0x3C00, INF = 0x7C00, NAN16 = 0x7E00, MINUS = 0x8000 };
+  const uint32_t both = HU_EVENT_NAN_IN | HU_EVENT_INF_IN;
+  mode.nan_fma = HU_NAN_FMA_INVALID;
+  z = hu_fma(h, mode, h, INF, h, 0, h, NAN16, 0, &e), expect(z, e, NAN16, both | HU_EVENT_INVALID);
+  z = hu_fma(h, mode, h, MINUS, h, INF, h, NAN16, 0, &e), expect(z, e, NAN16, both | HU_EVENT_INVALID);
+  z = hu_fma(h, mode, h, ONE, h, INF, h, NAN16, 0, &e), expect(z, e, NAN16, both);
+  z = hu_fma(h, mode, h, NAN16, h, INF, h, 0, 0, &e), expect(z, e, NAN16, both);
+  z = hu_fma(h, mode, h, INF, h, 0, h, ONE, 0, &e), expect(z, e, NAN16, HU_EVENT_INVALID | HU_EVENT_INF_IN);
+  mode.nan_fma = HU_NAN_FMA_INVALID + 1;
+  assert_int_equal(hu_mode_check(mode), HU_E_MODE);
+}
+
+/* 6.2.1, code by code; bits above a code do not count. */
+static void test_signalling(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    uint32_t code;
+    int signalling;
+  } rows[] = {{"binary16", 0x7C01, 1},      {"binary16", 0x7DFF, 1},     {"binary16", 0xFC01, 1},
+              {"binary16", 0x7E00, 0},      {"binary16", 0x7FFF, 0},     {"binary16", 0x7C00, 0},
+              {"binary16", 0x3C00, 0},      {"binary16", 0x77C01, 1},    {"binary16", 0x77E00, 0},
+              {"bfloat16", 0x7FBF, 1},      {"bfloat16", 0x7FC0, 0},     {"binary32", 0x7F800001, 1},
+              {"binary32", 0x7FC00000, 0},  {"float8_e5m2", 0x7D, 1},    {"float8_e5m2", 0x7E, 0},
+              {"float8_e5m2", 0x7F, 0},     {"float8_e4m3fn", 0x7F, 0},  {"float8_e4m3fn", 0xFF, 0},
+              {"float8_e4m3fnuz", 0x80, 0}, {"float8_e8m0fnu", 0xFF, 0}, {"binary8p4se", 0x80, 0},
+              {"float4_e2m1fn", 0x7, 0}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    hu_format f;
+    assert_int_equal(hu_format_find(&f, rows[i].name), HU_OK);
+    if (hu_is_signalling(f, rows[i].code) != rows[i].signalling) fail_msg("%s %#x", rows[i].name, rows[i].code);
+  }
+}
+
 static void test_misuse(void **state) {
   (void)state;
   hu_format f = hu_binary16(), bad = f;
@@ -225,6 +266,7 @@ static void test_misuse(void **state) {
   assert_int_equal(hu_compare(bad, 0, f, 0), HU_UNORDERED);
   assert_int_equal(hu_compare(f, 0, bad, 0), HU_UNORDERED);
   assert_int_equal(hu_class(bad, 0), HU_CLASS_NAN);
+  assert_int_equal(hu_is_signalling(bad, 0x7C01), 0);
   assert_int_equal(hu_next_up(bad, 5), 0);
   assert_int_equal(hu_next_down(bad, 5), 0);
 }
@@ -236,6 +278,8 @@ int main(void) {
                                      cmocka_unit_test(test_three_formats),
                                      cmocka_unit_test(test_neighbours),
                                      cmocka_unit_test(test_specials),
+                                     cmocka_unit_test(test_nan_fma),
+                                     cmocka_unit_test(test_signalling),
                                      cmocka_unit_test(test_misuse)};
   return cmocka_run_group_tests_name("arithmetic at random", tests, NULL, NULL);
 }

@@ -8,7 +8,8 @@
  * one       sqrt, round_to_integral: all codes, all modes (the stochastic ones with N = 1..4 and every R, and with
  *           larger N). The deterministic modes under all 24 policies, the stochastic ones under one by turns and
  *           every one that can matter.
- * fma       all triples of the formats of up to 6 bits, modes and policies as for pairs.
+ * fma       all triples of the formats of up to 6 bits, modes and policies as for pairs; those with a NaN under both
+ *           policies of nan_fma.
  *
  * In an exhaustive build all formats are thorough, all modes meet all policies that matter, all codes of `one` all 24
  * policies in all modes, and fma has all triples of float8_e4m3fn and float8_e5m2, ties to even.
@@ -181,8 +182,13 @@ static uint64_t triples_of(hu_format f, unsigned modes, int all, turn *t) {
     for (unsigned i = 0; i < modes; i++) {
       if (!has_mode(t, all, i)) continue;
       count++;
-      hu_mode mode = mode_number(t, i);
-      ar_check(HU_ORACLE_FMA, f, policy_by_turn(t, mode), t_next32(&t->random), x);
+      hu_mode mode = policy_by_turn(t, mode_number(t, i));
+      mode.nan_fma = (uint8_t)(t->random.state & 1);
+      uint32_t events = ar_check(HU_ORACLE_FMA, f, mode, t_next32(&t->random), x);
+      if (!(events & HU_EVENT_NAN_IN)) continue;
+      mode.nan_fma ^= 1; /* a NaN is met by both of the policies that it can matter for */
+      count++;
+      ar_check(HU_ORACLE_FMA, f, mode, t_next32(&t->random), x);
     }
   }
   return count;
@@ -239,6 +245,12 @@ static int class_of(hu_format f, double v) {
   return signbit(v) ? HU_CLASS_NEGATIVE_ZERO - size : HU_CLASS_POSITIVE_ZERO + size;
 }
 
+/* IEEE 754-2019 6.2.1, in the formats that have its NaNs: the text of the code's digits behind the exponent. */
+static int signalling_of(hu_format f, uint32_t code, double v) {
+  int both = f.nan == HU_NAN_IEEE || f.nan == HU_NAN_IEEE_ONES;
+  return both && f.m > 0 && isnan(v) && code % (1u << f.m) < 1u << (f.m - 1);
+}
+
 static void check_neighbour(hu_format f, const double *values, uint32_t codes, uint32_t c, int up) {
   uint32_t got = up ? hu_next_up(f, c) : hu_next_down(f, c), want = above_by_search(values, codes, c, up);
   char text[T_FORMAT_TEXT];
@@ -257,6 +269,7 @@ static uint64_t order_world(hu_format f) {
     uint32_t garbage = a | (uint32_t)(UINT64_C(0x5A5A5A5A) << width_of(f));
     for (uint32_t b = 0; b < codes; b++) assert_int_equal(hu_compare(f, garbage, f, b), relation(values[a], values[b]));
     assert_int_equal(hu_class(f, garbage), class_of(f, values[a]));
+    assert_int_equal(hu_is_signalling(f, garbage), signalling_of(f, a, values[a]));
     check_neighbour(f, values, codes, a, 1);
     check_neighbour(f, values, codes, a, 0);
     assert_int_equal(hu_next_up(f, garbage), hu_next_up(f, a));

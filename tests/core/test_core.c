@@ -22,6 +22,7 @@ static hu_mode mode_at(int round, t_random *r) {
   m.saturate = (uint8_t)t_below(r, 4);
   m.tiny = (uint8_t)t_below(r, 2);
   m.nan = (uint8_t)t_below(r, 3);
+  m.nan_fma = (uint8_t)t_below(r, 2);
   if (round >= HU_SRA) m.bits = (uint8_t)(1 + t_below(r, 32));
   return m;
 }
@@ -58,6 +59,7 @@ static void one_value(hu_format f, hu_mode m, t_random *r) {
   SAME(hu_core_sqrt(&c, &c, p, random, e), hu_sqrt(f, m, f, p, random, e));
   SAME(hu_core_fma(&c, &c, p, &other, q, &c, s, random, e), hu_fma(f, m, f, p, hu_float8_e5m2(), q, f, s, random, e));
   assert_true(t_same32(hu_core_decode(&c, p), hu_decode(f, p)));
+  assert_int_equal(hu_core_is_signalling(&c, p), hu_is_signalling(f, p));
   assert_true(t_same64(hu_core_decode64(&c, p), hu_decode64(f, p)));
   assert_true(t_same32(hu_core_quantize(&c, x, random, NULL), hu_quantize(f, m, x, random, NULL)));
   assert_true(t_same64(hu_core_quantize64(&c, y, random, NULL), hu_quantize64(f, m, y, random, NULL)));

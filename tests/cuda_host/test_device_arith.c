@@ -57,6 +57,7 @@ static void run_case(t_random *r, int call, size_t n) {
   calls_array host[4], device[4];
   hu_exec exec = {0, 0, {t_next64(r), t_next64(r)}};
   hu_mode mode = t_random_mode(r);
+  mode.nan_fma = (uint8_t)t_below(r, 2);
   hu_format fz = t_random_format(r, 1, t_below(r, 2) ? 8 : 32);
   int alike = (int)t_below(r, 2), in_place = (int)t_below(r, 4), out = 3;
   b.events = twin_new(sizeof(hu_events));

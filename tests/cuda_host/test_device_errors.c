@@ -4,7 +4,7 @@
 #include "tests/cuda_host/twin.h"
 
 enum { N = 16 };
-static const hu_mode rne = {0, 0, 0, 0, 0, {0, 0, 0}};
+static const hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
 
 typedef struct setup {
   twin z, x, e;

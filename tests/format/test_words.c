@@ -115,6 +115,8 @@ static void policy_words(void **state) {
   static const char *const nan[3] = {"max", "zero", "error"};
   check_policy(hu_mode_parse_saturate, offsetof(hu_mode, saturate), saturate, 4);
   check_policy(hu_mode_parse_nan, offsetof(hu_mode, nan), nan, 3);
+  static const char *const nan_fma[2] = {"quiet", "invalid"};
+  check_policy(hu_mode_parse_nan_fma, offsetof(hu_mode, nan_fma), nan_fma, 2);
 }
 
 static void accumulation_words(void **state) {

@@ -64,7 +64,7 @@ static int judge(const judged *f, uint32_t code, uint32_t *want) {
 }
 
 static void ask_oracle(const judged *f, uint32_t code) {
-  static const fn_modes nearest = {1, {{0, 0, 0, 0, 0, {0, 0, 0}}}, {0}};
+  static const fn_modes nearest = {1, {{0, 0, 0, 0, 0, 0, {0, 0}}}, {0}};
   hu_oracle_code x[2] = {{hu_binary32(), code}, {hu_binary32(), 0}};
   (void)fn_check(f->function, hu_binary32(), &nearest, x);
 }

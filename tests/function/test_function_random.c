@@ -211,7 +211,7 @@ static void test_binary32(void **state) {
   t_random r = {t_seed("function_binary32", 55)};
   uint64_t cases = count(4000, 2000000, 100000000);
   hu_format f = hu_binary32();
-  fn_modes m = {1, {{0, 0, 0, 0, 0, {0, 0, 0}}}, {0}};
+  fn_modes m = {1, {{0, 0, 0, 0, 0, 0, {0, 0}}}, {0}};
   for (uint64_t k = 0; k < cases; k++) {
     int function = functions[k % 4];
     uint32_t code = t_next32(&r);

@@ -76,7 +76,7 @@ hu_mode t_stochastic(unsigned round, unsigned bits);
 hu_mode t_policy(hu_mode mode, unsigned saturate, unsigned tiny, unsigned nan);
 /* Any valid mode, stochastic ones included. */
 hu_mode t_random_mode(t_random *r);
-/* "rne sat=0 tiny=0 nan=0"; returns text. */
+/* "rne sat=0 tiny=0 nan=0 fma=0"; returns text. */
 #define T_MODE_TEXT 64
 const char *t_mode_text(char text[T_MODE_TEXT], hu_mode mode);
 
