@@ -12,6 +12,8 @@
 // where a text is wrong, and say what is. Release handles with hu_dpi_free.
 package halfulp_dpi;
 
+  // A bench takes of these what it needs.
+  /* verilator lint_off UNUSED */
   // Events: bits of the `events` of every operation (docs/numerics.md, section 5).
   localparam int unsigned HU_EVENT_OVERFLOW       = 32'h001;
   localparam int unsigned HU_EVENT_SATURATED      = 32'h002;
@@ -23,6 +25,13 @@ package halfulp_dpi;
   localparam int unsigned HU_EVENT_NAN_IN         = 32'h080;
   localparam int unsigned HU_EVENT_INF_IN         = 32'h100;
   localparam int unsigned HU_EVENT_DIVIDE_BY_ZERO = 32'h200;
+
+  // Flags: bits of hu_dpi_flags(events), in the places that RISC-V's fflags and TestFloat have for them.
+  localparam int unsigned HU_FLAG_INEXACT        = 32'h01;  // NX
+  localparam int unsigned HU_FLAG_UNDERFLOW      = 32'h02;  // UF
+  localparam int unsigned HU_FLAG_OVERFLOW       = 32'h04;  // OF
+  localparam int unsigned HU_FLAG_DIVIDE_BY_ZERO = 32'h08;  // DZ
+  localparam int unsigned HU_FLAG_INVALID        = 32'h10;  // NV
 
   // Classes of hu_dpi_class, orders of hu_dpi_compare.
   typedef enum int {
@@ -38,6 +47,7 @@ package halfulp_dpi;
   // extended with zeros as SystemVerilog always does.
   localparam int HU_DPI_BUS = 2048;
   typedef bit [HU_DPI_BUS-1:0] hu_bus_t;
+  /* verilator lint_on UNUSED */
 
   // ---- descriptions ----
   import "DPI-C" function int hu_dpi_format(input string text, output chandle handle, output int where);
@@ -45,6 +55,7 @@ package halfulp_dpi;
                                           input string tiny, output chandle handle);
   import "DPI-C" function int hu_dpi_model(input string model, input string a, input string b, input string c,
                                            input string d, output chandle handle, output int where, output int part);
+  import "DPI-C" function int hu_dpi_takes(input string model, output chandle handle);
   import "DPI-C" function int hu_dpi_preset_count();
   import "DPI-C" function int hu_dpi_preset(input int i, output chandle handle);
   import "DPI-C" function void hu_dpi_free(input chandle handle);
@@ -86,6 +97,14 @@ package halfulp_dpi;
                                              input int unsigned a, input chandle fb, input int unsigned b,
                                              input int unsigned random, output int unsigned z,
                                              output int unsigned events);
+  import "DPI-C" function int hu_dpi_minimum_number(input chandle fz, input chandle mode, input chandle fa,
+                                                    input int unsigned a, input chandle fb, input int unsigned b,
+                                                    input int unsigned random, output int unsigned z,
+                                                    output int unsigned events);
+  import "DPI-C" function int hu_dpi_maximum_number(input chandle fz, input chandle mode, input chandle fa,
+                                                    input int unsigned a, input chandle fb, input int unsigned b,
+                                                    input int unsigned random, output int unsigned z,
+                                                    output int unsigned events);
   import "DPI-C" function int hu_dpi_sqrt(input chandle fz, input chandle mode, input chandle fx,
                                           input int unsigned x, input int unsigned random, output int unsigned z,
                                           output int unsigned events);
@@ -93,12 +112,54 @@ package halfulp_dpi;
                                          input chandle fb, input int unsigned b, input chandle fc,
                                          input int unsigned c, input int unsigned random, output int unsigned z,
                                          output int unsigned events);
+  import "DPI-C" function int hu_dpi_round_to_integral(input chandle f, input chandle mode, input int unsigned x,
+                                                       input int unsigned random, output int unsigned z,
+                                                       output int unsigned events);
   import "DPI-C" function int hu_dpi_compare(input chandle fa, input int unsigned a, input chandle fb,
                                              input int unsigned b, output int order);
   import "DPI-C" function int hu_dpi_class(input chandle fx, input int unsigned x, output int class_of_x);
   import "DPI-C" function int hu_dpi_next_up(input chandle fx, input int unsigned x, output int unsigned z);
   import "DPI-C" function int hu_dpi_next_down(input chandle fx, input int unsigned x, output int unsigned z);
+  import "DPI-C" function int unsigned hu_dpi_flags(input int unsigned events);
   import "DPI-C" function int unsigned hu_dpi_word(input longint unsigned key, input longint unsigned counter);
+
+  // ---- elementary functions, correctly rounded ----
+  import "DPI-C" function int hu_dpi_exp(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                         input int unsigned random, output int unsigned z, output int unsigned events);
+  import "DPI-C" function int hu_dpi_exp2(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                          input int unsigned random, output int unsigned z, output int unsigned events);
+  import "DPI-C" function int hu_dpi_expm1(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                           input int unsigned random, output int unsigned z,
+                                           output int unsigned events);
+  import "DPI-C" function int hu_dpi_log(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                         input int unsigned random, output int unsigned z, output int unsigned events);
+  import "DPI-C" function int hu_dpi_log2(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                          input int unsigned random, output int unsigned z, output int unsigned events);
+  import "DPI-C" function int hu_dpi_log1p(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                           input int unsigned random, output int unsigned z,
+                                           output int unsigned events);
+  import "DPI-C" function int hu_dpi_tanh(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                          input int unsigned random, output int unsigned z, output int unsigned events);
+  import "DPI-C" function int hu_dpi_sigmoid(input chandle fz, input chandle mode, input chandle fx,
+                                             input int unsigned x, input int unsigned random, output int unsigned z,
+                                             output int unsigned events);
+  import "DPI-C" function int hu_dpi_erf(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                         input int unsigned random, output int unsigned z, output int unsigned events);
+  import "DPI-C" function int hu_dpi_gelu(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                          input int unsigned random, output int unsigned z, output int unsigned events);
+  import "DPI-C" function int hu_dpi_rsqrt(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                           input int unsigned random, output int unsigned z,
+                                           output int unsigned events);
+  import "DPI-C" function int hu_dpi_reciprocal(input chandle fz, input chandle mode, input chandle fx,
+                                                input int unsigned x, input int unsigned random, output int unsigned z,
+                                                output int unsigned events);
+  import "DPI-C" function int hu_dpi_sin(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                         input int unsigned random, output int unsigned z, output int unsigned events);
+  import "DPI-C" function int hu_dpi_cos(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                         input int unsigned random, output int unsigned z, output int unsigned events);
+  import "DPI-C" function int hu_dpi_pow(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                         input chandle fy, input int unsigned y, input int unsigned random,
+                                         output int unsigned z, output int unsigned events);
 
   // ---- dot products ----
   import "DPI-C" function int hu_dpi_dot(input chandle model, input chandle mode, input int n,
@@ -158,13 +219,28 @@ package halfulp_dpi;
     return handle;
   endfunction
 
-  // A model of accumulation with the elements of A, B, D and C; "": of a preset its own, C otherwise as D.
+  // What a model takes, "A float8_e4m3fn, B float8_e4m3fn, C binary32"; "" for any operands and for a wrong text.
+  function automatic string hu_takes(string model);
+    /* verilator no_inline_task */
+    chandle handle;
+    string text = "";
+    if (hu_dpi_takes(model, handle) == 0) text = hu_dpi_name(handle);
+    hu_dpi_free(handle);
+    return text;
+  endfunction
+
+  // A model of accumulation with the elements of A, B, D and C; "": of a preset its own, C otherwise as D. A matrix
+  // unit takes no other formats of A, B and C than its own; any(MODEL) does.
   function automatic chandle hu_model(string model, string a = "", string b = "", string d = "", string c = "");
     /* verilator no_inline_task */
     chandle handle;
     int where, part;
     int status = hu_dpi_model(model, a, b, c, d, handle, where, part);
-    hu_must(status, {"model '", model, "' on '", a, "', '", b, "', '", c, "', '", d, "'"}, where);
+    string elements = "abcd", text = {"model '", model, "' on '", a, "', '", b, "', '", c, "', '", d, "'"}, takes = "";
+    if (status != 0) takes = hu_takes(model);
+    if (part != 0) text = {text, ", element ", elements.substr(part - 1, part - 1)};
+    if (takes != "") text = {text, ", where it takes ", takes};
+    hu_must(status, text, where);
     return handle;
   endfunction
 

@@ -15,6 +15,7 @@
 #include "dpi/halfulp_dpi.h"
 #include "halfulp/accum.h"
 #include "halfulp/arith.h"
+#include "halfulp/function.h"
 #include "halfulp/scalar.h"
 #include "tests/support/support.h"
 
@@ -113,6 +114,10 @@ static void operations(void **state) {
     TWO(div);
     TWO(minimum);
     TWO(maximum);
+    TWO(minimum_number);
+    TWO(maximum_number);
+    SAME(hu_dpi_round_to_integral(h[0], m, x[0], word, &z, &set),
+         hu_round_to_integral(f[0], mode, x[0], word, &events));
     assert_int_equal(hu_dpi_decode(h[0], x[0], &back), HU_OK);
     assert_true(t_same64(back, hu_decode64(f[0], x[0])));
     int order, kind;
@@ -132,6 +137,58 @@ static void operations(void **state) {
     for (int k = 0; k < 4; k++) hu_dpi_free(h[k]);
     hu_dpi_free(m);
   }
+}
+
+static void functions(void **state) {
+  (void)state;
+  t_random r = {t_seed("dpi-functions", 1)};
+  for (int i = 0; i < 1500; i++) {
+    hu_format f[3];
+    void *h[3];
+    hu_mode mode = t_random_mode(&r);
+    void *m = mode_handle(mode);
+    uint32_t x = t_next32(&r), y = t_next32(&r), word = t_next32(&r), events, want;
+    unsigned int z, set;
+    for (int k = 0; k < 3; k++) h[k] = format_handle(f[k] = t_random_format(&r, 1, 16));
+#define ONE(name) SAME(hu_dpi_##name(h[2], m, h[0], x, word, &z, &set), hu_##name(f[2], mode, f[0], x, word, &events))
+    ONE(exp);
+    ONE(exp2);
+    ONE(expm1);
+    ONE(log);
+    ONE(log2);
+    ONE(log1p);
+    ONE(tanh);
+    ONE(sigmoid);
+    ONE(erf);
+    ONE(gelu);
+    ONE(rsqrt);
+    ONE(reciprocal);
+    ONE(sin);
+    ONE(cos);
+    SAME(hu_dpi_pow(h[2], m, h[0], x, h[1], y, word, &z, &set), hu_pow(f[2], mode, f[0], x, f[1], y, word, &events));
+    for (int k = 0; k < 3; k++) hu_dpi_free(h[k]);
+    hu_dpi_free(m);
+  }
+}
+
+/* Every set of events: five of them have a bit, the others none. */
+static void exception_flags(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t event, flag;
+  } bits[] = {{HU_EVENT_INEXACT, 1},
+              {HU_EVENT_UNDERFLOW, 2},
+              {HU_EVENT_OVERFLOW, 4},
+              {HU_EVENT_DIVIDE_BY_ZERO, 8},
+              {HU_EVENT_INVALID, 16}};
+  for (uint32_t events = 0; events < 1024; events++) {
+    uint32_t want = 0;
+    for (unsigned i = 0; i < 5; i++) want += events & bits[i].event ? bits[i].flag : 0;
+    assert_int_equal(hu_events_flags(events), want);
+    assert_int_equal(hu_dpi_flags(events), want);
+  }
+  assert_int_equal(HU_FLAG_INEXACT | HU_FLAG_UNDERFLOW << 4, 0x21);
+  assert_int_equal(HU_FLAG_OVERFLOW | HU_FLAG_DIVIDE_BY_ZERO << 4 | HU_FLAG_INVALID << 8, 0x1084);
 }
 
 /* ---- dot products ---- */
@@ -365,6 +422,52 @@ static void refused(void **state) {
   hu_dpi_free(model);
 }
 
+/* A model of a matrix unit has the unit's operands or none; any(...) and a result of another format are allowed. */
+static void units(void **state) {
+  (void)state;
+  static const char unit[] = "nv.hopper.e4m3.f32.wgmma", e4m3[] = "float8_e4m3fn";
+  static const struct {
+    const char *model, *a, *b, *c, *d;
+    int status, part, depth;
+  } cases[] = {
+      {unit, "", "", "", "", HU_OK, 0, 32},
+      {unit, e4m3, e4m3, "binary32", "bfloat16", HU_OK, 0, 32},
+      {unit, "fp(4,3,0):fn", "", "", "", HU_OK, 0, 32},
+      {unit, "binary32", e4m3, "", "", HU_E_OPERAND_A, 1, 0},
+      {unit, e4m3, "float8_e5m2", "", "", HU_E_OPERAND_B, 2, 0},
+      {unit, "", "", "binary16", "", HU_E_OPERAND_C, 3, 0},
+      {unit, "s8", "", "", "", HU_E_OPERAND_A, 1, 0},
+      {"any(nv.hopper.e4m3.f32.wgmma)", "", "", "", "", HU_OK, 0, 32},
+      {"any(nv.hopper.e4m3.f32.wgmma)", "binary16", "bfloat16", "", "", HU_OK, 0, 32},
+      {"any(nv.hopper.e4m3.f32.wgmma", "", "", "", "", HU_E_TEXT, 0, 0},
+      {"any(fp32)", "", "", "", "", HU_E_NAME, 1, 0},
+      {"takes(bfloat16,any,any,fp32)", "bfloat16", e4m3, "", "binary32", HU_OK, 0, 1},
+      {"takes(bfloat16,any,any,fp32)", "binary16", e4m3, "", "binary32", HU_E_OPERAND_A, 1, 0},
+      {"promote(128,nv.hopper.e4m3.f32.wgmma,binary32)", e4m3, "bfloat16", "", "binary32", HU_E_OPERAND_B, 2, 0},
+      {"fp32", "fp(11,20,0)", e4m3, "", "binary32", HU_E_CARRIER, 0, 0},
+      {"int32", "s8", e4m3, "s32", "s32", HU_E_ACCUM, 0, 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    void *h;
+    int where, part,
+        s = hu_dpi_model(cases[i].model, cases[i].a, cases[i].b, cases[i].c, cases[i].d, &h, &where, &part);
+    if (s != cases[i].status || part != cases[i].part) fail_msg("case %zu: status %d, part %d", i, s, part);
+    assert_int_equal(h != NULL, s == HU_OK);
+    assert_int_equal(hu_dpi_depth(h), cases[i].depth);
+    hu_dpi_free(h);
+  }
+  void *takes;
+  assert_int_equal(hu_dpi_takes(unit, &takes), HU_OK);
+  assert_string_equal(hu_dpi_name(takes), "A float8_e4m3fn, B float8_e4m3fn, C binary32");
+  assert_int_equal(hu_dpi_depth(takes), 0);
+  hu_dpi_free(takes);
+  assert_int_equal(hu_dpi_takes("exact", &takes), HU_OK);
+  assert_string_equal(hu_dpi_name(takes), "");
+  hu_dpi_free(takes);
+  assert_int_equal(hu_dpi_takes("none", &takes), HU_E_NAME);
+  assert_null(takes);
+}
+
 /* ---- threads ---- */
 
 typedef struct share {
@@ -410,8 +513,9 @@ static void threads(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(operations), cmocka_unit_test(presets),
-                                     cmocka_unit_test(words),      cmocka_unit_test(library),
-                                     cmocka_unit_test(refused),    cmocka_unit_test(threads)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(operations), cmocka_unit_test(presets),         cmocka_unit_test(words),
+      cmocka_unit_test(library),    cmocka_unit_test(refused),         cmocka_unit_test(threads),
+      cmocka_unit_test(functions),  cmocka_unit_test(exception_flags), cmocka_unit_test(units)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
