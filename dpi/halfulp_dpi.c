@@ -60,7 +60,8 @@ static hu_status parse_tiny(hu_mode *mode, const char *text) {
   return HU_OK;
 }
 
-int hu_dpi_mode(const char *round, const char *saturate, const char *nan, const char *tiny, void **out) {
+int hu_dpi_mode(const char *round, const char *saturate, const char *nan, const char *tiny, const char *nan_fma,
+                void **out) {
   hu_mode m;
   hu_status s = HU_OK;
   memset(&m, 0, sizeof m);
@@ -69,6 +70,7 @@ int hu_dpi_mode(const char *round, const char *saturate, const char *nan, const 
   if (s == HU_OK && saturate && *saturate) s = hu_mode_parse_saturate(&m, saturate);
   if (s == HU_OK && nan && *nan) s = hu_mode_parse_nan(&m, nan);
   if (s == HU_OK && tiny && *tiny) s = parse_tiny(&m, tiny);
+  if (s == HU_OK && nan_fma && *nan_fma) s = hu_mode_parse_nan_fma(&m, nan_fma);
   if (s != HU_OK) return s;
   handle *h = make(MODE);
   if (!h) return HU_E_MEMORY;
@@ -341,6 +343,14 @@ int hu_dpi_class(void *fx, unsigned int x, int *class_of_x) {
   *class_of_x = 0;
   if (!f) return HU_E_NULL;
   *class_of_x = hu_class(f->format, x);
+  return HU_OK;
+}
+
+int hu_dpi_is_signalling(void *fx, unsigned int x, int *signalling) {
+  const handle *f = of_kind(fx, FORMAT);
+  *signalling = 0;
+  if (!f) return HU_E_NULL;
+  *signalling = hu_is_signalling(f->format, x);
   return HU_OK;
 }
 

@@ -15,6 +15,7 @@
 #include "dpi/halfulp_dpi.h"
 #include "halfulp/accum.h"
 #include "halfulp/arith.h"
+#include "halfulp/formats/ieee.h"
 #include "halfulp/function.h"
 #include "halfulp/scalar.h"
 #include "tests/support/support.h"
@@ -63,7 +64,9 @@ static void *mode_handle(hu_mode m) {
   char text[8];
   void *h;
   hu_mode_round_text(text, m);
-  assert_int_equal(hu_dpi_mode(text, saturate[m.saturate], nan[m.nan], m.tiny ? "before" : "after", &h), HU_OK);
+  assert_int_equal(hu_dpi_mode(text, saturate[m.saturate], nan[m.nan], m.tiny ? "before" : "after",
+                               m.nan_fma ? "invalid" : "quiet", &h),
+                   HU_OK);
   return h;
 }
 
@@ -84,6 +87,7 @@ static void operations(void **state) {
     hu_format f[4];
     void *h[4];
     hu_mode mode = t_random_mode(&r);
+    mode.nan_fma = (uint8_t)t_below(&r, 2);
     void *m = mode_handle(mode);
     uint32_t x[3], word = t_next32(&r), events, want;
     unsigned int z, set;
@@ -169,6 +173,48 @@ static void functions(void **state) {
     for (int k = 0; k < 3; k++) hu_dpi_free(h[k]);
     hu_dpi_free(m);
   }
+}
+
+/* Signalling NaNs of every code, and infinity times zero plus a NaN in both modes, in fma and in a row. */
+static void nans(void **state) {
+  (void)state;
+  static const struct {
+    const char *format;
+    int codes, signalling;
+  } cases[] = {{"binary16", 65536, 2 * 511}, {"bfloat16", 65536, 2 * 63}, {"float8_e5m2", 256, 2},
+               {"fp(5,2,0)", 256, 2},        {"float8_e4m3fn", 256, 0},   {"fp(5,1,0)", 128, 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    void *h;
+    int where, is, count = 0;
+    hu_format f;
+    assert_int_equal(hu_format_parse(&f, cases[i].format, NULL), HU_OK);
+    assert_int_equal(hu_dpi_format(cases[i].format, &h, &where), HU_OK);
+    for (int x = 0; x < cases[i].codes; x++) {
+      assert_int_equal(hu_dpi_is_signalling(h, (unsigned)x, &is), HU_OK);
+      assert_int_equal(is, hu_is_signalling(f, (uint32_t)x));
+      count += is;
+    }
+    if (count != cases[i].signalling) fail_msg("%s: %d signalling NaNs", cases[i].format, count);
+    hu_dpi_free(h);
+  }
+  void *half = format_handle(hu_binary16()), *row = model_handle("exact", "binary16", "binary16", "binary16");
+  for (int invalid = 0; invalid < 2; invalid++) {
+    void *mode;
+    unsigned int z, events, want = invalid ? HU_FLAG_INVALID : 0;
+    unsigned long long d;
+    svBitVecVal a[BUS] = {0x7C00}, b[BUS] = {0}, none[BUS] = {0};
+    assert_int_equal(hu_dpi_mode("", "", "", "", invalid ? "invalid" : "", &mode), HU_OK);
+    assert_int_equal(hu_dpi_fma(half, mode, half, 0x7C00, half, 0, half, 0x7E00, 0, &z, &events), HU_OK);
+    assert_true(z == 0x7E00 && hu_dpi_flags(events) == want && (events & HU_EVENT_NAN_IN));
+    assert_int_equal(hu_dpi_dot(row, mode, 1, a, b, 0x7E00, none, none, none, 0, &d, &events), HU_OK);
+    assert_true(d == 0x7E00 && hu_dpi_flags(events) == want);
+    hu_dpi_free(mode);
+  }
+  int is = 1;
+  assert_int_equal(hu_dpi_is_signalling(row, 0x7D00, &is), HU_E_NULL);
+  assert_int_equal(is, 0);
+  hu_dpi_free(half);
+  hu_dpi_free(row);
 }
 
 /* Every set of events: five of them have a bit, the others none. */
@@ -387,9 +433,10 @@ static void refused(void **state) {
   assert_int_equal(hu_dpi_format("fp(5,x,0)", &h, &where), HU_E_TEXT);
   assert_true(!h && where == 5);
   assert_int_equal(hu_dpi_format("float9", &h, &where), HU_E_NAME);
-  assert_int_equal(hu_dpi_mode("rnx", "", "", "", &h), HU_E_TEXT);
-  assert_int_equal(hu_dpi_mode("", "never", "", "", &h), HU_E_TEXT);
-  assert_int_equal(hu_dpi_mode("", "", "", "later", &h), HU_E_TEXT);
+  assert_int_equal(hu_dpi_mode("rnx", "", "", "", "", &h), HU_E_TEXT);
+  assert_int_equal(hu_dpi_mode("", "never", "", "", "", &h), HU_E_TEXT);
+  assert_int_equal(hu_dpi_mode("", "", "", "later", "", &h), HU_E_TEXT);
+  assert_int_equal(hu_dpi_mode("", "", "", "", "loud", &h), HU_E_TEXT);
   assert_true(!h);
   assert_int_equal(hu_dpi_model("seq(binary17)", "binary16", "binary16", "", "binary16", &h, &where, &part), HU_E_NAME);
   assert_true(!h && part == 0 && where == 4);
@@ -400,7 +447,7 @@ static void refused(void **state) {
   assert_int_equal(hu_dpi_preset(-1, &h), HU_E_NAME);
   assert_int_equal(hu_dpi_preset(hu_dpi_preset_count(), &h), HU_E_NAME);
   assert_int_equal(hu_dpi_format("binary16", &format, &where), HU_OK);
-  assert_int_equal(hu_dpi_mode("", "", "", "", &rne), HU_OK);
+  assert_int_equal(hu_dpi_mode("", "", "", "", "", &rne), HU_OK);
   model = model_handle("fp32", "binary16", "binary16", "binary16");
   /* A handle of another kind, and none. */
   assert_int_equal(hu_dpi_add(format, format, format, 1, format, 1, 0, &z, &events), HU_E_NULL);
@@ -513,9 +560,10 @@ static void threads(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(operations), cmocka_unit_test(presets),         cmocka_unit_test(words),
-      cmocka_unit_test(library),    cmocka_unit_test(refused),         cmocka_unit_test(threads),
-      cmocka_unit_test(functions),  cmocka_unit_test(exception_flags), cmocka_unit_test(units)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(operations), cmocka_unit_test(presets),
+                                     cmocka_unit_test(words),      cmocka_unit_test(library),
+                                     cmocka_unit_test(refused),    cmocka_unit_test(threads),
+                                     cmocka_unit_test(functions),  cmocka_unit_test(exception_flags),
+                                     cmocka_unit_test(units),      cmocka_unit_test(nans)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
