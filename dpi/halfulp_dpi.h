@@ -81,12 +81,23 @@ int hu_dpi_minimum_number(void *fz, void *mode, void *fa, unsigned int a, void *
                           unsigned int *z, unsigned int *events);
 int hu_dpi_maximum_number(void *fz, void *mode, void *fa, unsigned int a, void *fb, unsigned int b, unsigned int random,
                           unsigned int *z, unsigned int *events);
+int hu_dpi_remainder(void *fz, void *mode, void *fa, unsigned int a, void *fb, unsigned int b, unsigned int random,
+                     unsigned int *z, unsigned int *events);
 int hu_dpi_sqrt(void *fz, void *mode, void *fx, unsigned int x, unsigned int random, unsigned int *z,
                 unsigned int *events);
 int hu_dpi_fma(void *fz, void *mode, void *fa, unsigned int a, void *fb, unsigned int b, void *fc, unsigned int c,
                unsigned int random, unsigned int *z, unsigned int *events);
 int hu_dpi_round_to_integral(void *f, void *mode, unsigned int x, unsigned int random, unsigned int *z,
                              unsigned int *events);
+/* The integer that x rounds to, hu_to_integer: of `width` digits, 1 to 64, two's complement (of 64 digits in *z) if
+ * is_signed; invalid: HU_INTEGER_ of halfulp/arith.h, what an invalid conversion gives; exact 1: reports inexact.
+ * HU_E_SHAPE: one of the four is none of these. */
+int hu_dpi_to_integer(void *mode, int width, int is_signed, int invalid, int exact, void *fx, unsigned int x,
+                      unsigned int random, unsigned long long *z, unsigned int *events);
+/* The code of an integer. */
+int hu_dpi_from_signed(void *fz, void *mode, long long x, unsigned int random, unsigned int *z, unsigned int *events);
+int hu_dpi_from_unsigned(void *fz, void *mode, unsigned long long x, unsigned int random, unsigned int *z,
+                         unsigned int *events);
 /* Elementary functions of halfulp/function.h, correctly rounded. */
 int hu_dpi_exp(void *fz, void *mode, void *fx, unsigned int x, unsigned int random, unsigned int *z,
                unsigned int *events);

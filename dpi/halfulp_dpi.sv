@@ -41,6 +41,9 @@ package halfulp_dpi;
   } hu_class_t;
   typedef enum int { HU_LESS = -1, HU_EQUAL = 0, HU_GREATER = 1, HU_UNORDERED = 2 } hu_order_t;
 
+  // What hu_dpi_to_integer gives where the integer is not of the type.
+  typedef enum int { HU_INTEGER_RISCV = 0, HU_INTEGER_ARM = 1, HU_INTEGER_X86 = 2 } hu_integer_t;
+
   localparam int unsigned HU_NO_CODE = 32'hFFFF_FFFF;  // of hu_dpi_limits: the format has no such code
 
   // Rows of dot products as one number: element k of width w in bits k*w +: w, the rest 0. A narrower expression is
@@ -105,6 +108,10 @@ package halfulp_dpi;
                                                     input int unsigned a, input chandle fb, input int unsigned b,
                                                     input int unsigned random, output int unsigned z,
                                                     output int unsigned events);
+  import "DPI-C" function int hu_dpi_remainder(input chandle fz, input chandle mode, input chandle fa,
+                                               input int unsigned a, input chandle fb, input int unsigned b,
+                                               input int unsigned random, output int unsigned z,
+                                               output int unsigned events);
   import "DPI-C" function int hu_dpi_sqrt(input chandle fz, input chandle mode, input chandle fx,
                                           input int unsigned x, input int unsigned random, output int unsigned z,
                                           output int unsigned events);
@@ -115,6 +122,16 @@ package halfulp_dpi;
   import "DPI-C" function int hu_dpi_round_to_integral(input chandle f, input chandle mode, input int unsigned x,
                                                        input int unsigned random, output int unsigned z,
                                                        output int unsigned events);
+  import "DPI-C" function int hu_dpi_to_integer(input chandle mode, input int width, input int is_signed,
+                                                input int invalid, input int exact, input chandle fx,
+                                                input int unsigned x, input int unsigned random,
+                                                output longint unsigned z, output int unsigned events);
+  import "DPI-C" function int hu_dpi_from_signed(input chandle fz, input chandle mode, input longint x,
+                                                 input int unsigned random, output int unsigned z,
+                                                 output int unsigned events);
+  import "DPI-C" function int hu_dpi_from_unsigned(input chandle fz, input chandle mode, input longint unsigned x,
+                                                   input int unsigned random, output int unsigned z,
+                                                   output int unsigned events);
   import "DPI-C" function int hu_dpi_compare(input chandle fa, input int unsigned a, input chandle fb,
                                              input int unsigned b, output int order);
   import "DPI-C" function int hu_dpi_class(input chandle fx, input int unsigned x, output int class_of_x);

@@ -80,6 +80,29 @@ static void *model_handle(const char *text, const char *a, const char *b, const 
 
 /* ---- one value ---- */
 
+/* To an integer type and from one, and types that there are none of. */
+static void integers(void *h, hu_format f, void *m, hu_mode mode, uint32_t x, uint32_t word, t_random *r) {
+  hu_integer t = {(uint8_t)t_between(r, 1, 64), (uint8_t)t_below(r, 2), (uint8_t)t_below(r, 3), (uint8_t)t_below(r, 2)};
+  uint64_t i = t_next64(r) >> t_below(r, 64), want;
+  unsigned long long integer = 1;
+  unsigned int z, set = 0xAAAA;
+  uint32_t events;
+  assert_int_equal(hu_dpi_to_integer(m, t.width, t.is_signed, t.invalid, t.exact, h, x, word, &integer, &set), HU_OK);
+  want = hu_to_integer(t, mode, f, x, word, &events);
+  assert_true(integer == want && set == events);
+  assert_int_equal(hu_dpi_from_signed(h, m, -(long long)(i >> 1), word, &z, &set), HU_OK);
+  assert_int_equal(z, hu_from_signed(f, mode, -(int64_t)(i >> 1), word, &events));
+  assert_int_equal(set, events);
+  assert_int_equal(hu_dpi_from_unsigned(h, m, i, word, &z, &set), HU_OK);
+  assert_int_equal(z, hu_from_unsigned(f, mode, i, word, &events));
+  assert_int_equal(set, events);
+  const int wrong[][4] = {{0, 1, 0, 0}, {65, 1, 0, 0}, {32, 2, 0, 0}, {32, 1, 3, 0}, {32, 1, -1, 0}, {32, 1, 0, 2}};
+  const int *w = wrong[t_below(r, 6)];
+  assert_int_equal(hu_dpi_to_integer(m, w[0], w[1], w[2], w[3], h, x, word, &integer, &set), HU_E_SHAPE);
+  assert_true(integer == 0 && set == 0);
+  assert_int_equal(hu_dpi_to_integer(h, 32, 1, 0, 0, h, x, word, &integer, &set), HU_E_NULL);
+}
+
 static void operations(void **state) {
   (void)state;
   t_random r = {t_seed("dpi-operations", 1)};
@@ -120,6 +143,8 @@ static void operations(void **state) {
     TWO(maximum);
     TWO(minimum_number);
     TWO(maximum_number);
+    TWO(remainder);
+    integers(h[0], f[0], m, mode, x[0], word, &r);
     SAME(hu_dpi_round_to_integral(h[0], m, x[0], word, &z, &set),
          hu_round_to_integral(f[0], mode, x[0], word, &events));
     assert_int_equal(hu_dpi_decode(h[0], x[0], &back), HU_OK);

@@ -127,6 +127,30 @@ module dpi_calls;
     end
   endtask
 
+  // Integers, the remainder: cases of the standards, by hand.
+  task automatic integers();
+    chandle half = hu_format("binary16"), rne = hu_mode("rne"), rtz = hu_mode("rtz");
+    int unsigned z, events;
+    longint unsigned i;
+    void'(hu_check(hu_dpi_to_integer(rne, 32, 1, HU_INTEGER_RISCV, 1, half, 32'hc100, 0, i, events), "to_integer"));
+    same("-2.5", {hu_dpi_flags(events), i[31:0]}, {HU_FLAG_INEXACT, 32'hffff_fffe});
+    void'(hu_check(hu_dpi_to_integer(rtz, 8, 0, HU_INTEGER_RISCV, 1, half, 32'h7c00, 0, i, events), "to_integer"));
+    same("infinity", {hu_dpi_flags(events), i[31:0]}, {HU_FLAG_INVALID, 32'd255});
+    void'(hu_check(hu_dpi_to_integer(rtz, 32, 1, HU_INTEGER_RISCV, 1, half, 32'h7e00, 0, i, events), "to_integer"));
+    same("NaN, RISC-V", {hu_dpi_flags(events), i[31:0]}, {HU_FLAG_INVALID, 32'h7fff_ffff});
+    void'(hu_check(hu_dpi_to_integer(rtz, 32, 1, HU_INTEGER_ARM, 1, half, 32'h7e00, 0, i, events), "to_integer"));
+    same("NaN, Arm", {hu_dpi_flags(events), i[31:0]}, {HU_FLAG_INVALID, 32'd0});
+    void'(hu_check(hu_dpi_to_integer(rtz, 32, 1, HU_INTEGER_X86, 1, half, 32'h7e00, 0, i, events), "to_integer"));
+    same("NaN, x86", {hu_dpi_flags(events), i[31:0]}, {HU_FLAG_INVALID, 32'h8000_0000});
+    same("no type", 64'(hu_dpi_to_integer(rtz, 65, 1, HU_INTEGER_ARM, 1, half, 0, 0, i, events) != 0), 1);
+    void'(hu_check(hu_dpi_from_signed(half, rne, -64'sd2049, 0, z, events), "from_signed"));
+    same("-2049", {hu_dpi_flags(events), z}, {HU_FLAG_INEXACT, 32'he800});
+    void'(hu_check(hu_dpi_from_unsigned(half, rne, ~64'd0, 0, z, events), "from_unsigned"));
+    same("2^64 - 1", {hu_dpi_flags(events), z}, {HU_FLAG_OVERFLOW | HU_FLAG_INEXACT, 32'h7c00});
+    void'(hu_check(hu_dpi_remainder(half, rne, half, 32'h4500, half, 32'h4200, 0, z, events), "remainder"));
+    same("5 rem 3", {hu_dpi_flags(events), z}, {32'd0, 32'hbc00});
+  endtask
+
   task automatic others();
     int order, kind, where, part;
     int unsigned z, events, max, min_normal, min, inf, nan;
@@ -187,6 +211,7 @@ module dpi_calls;
     foreach (names[i]) operation(names[i], {folder, "/", names[i], ".txt"});
     row("nv.volta.f16.f32", {folder, "/row.txt"});
     steps();
+    integers();
     others();
     $display("%0d comparisons, %0d wrong", checked, wrong);
     hu_dpi_exit(wrong != 0 ? 1 : 0);
