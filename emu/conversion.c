@@ -133,11 +133,15 @@ static void load_direct(block *b, size_t n, const void *x, ptrdiff_t incx) {
 }
 
 /* The canonical code in place of each NaN; what NaN operands give is put over that. */
+static uint32_t unsigned_nan(const hu_spec *s, uint32_t code) {
+  return hu_unpack(s, code).kind == HU_KIND_NAN ? s->nan_code : code;
+}
+
 static void unsign_nans(block *b, size_t n, const hu_conversion *c, size_t size) {
   hu_spec s = hu_spec_of(c->format, c->mode);
   for (size_t i = 0; i < n; i++) {
     uint8_t *at = (uint8_t *)b->code + i * size;
-    if (hu_unpack(&s, hu_load_code(at, size)).kind == HU_KIND_NAN) hu_store_code(at, size, s.nan_code);
+    hu_store_code(at, size, unsigned_nan(&s, hu_load_code(at, size)));
   }
 }
 
@@ -290,6 +294,10 @@ static uint64_t once(const hu_conversion *c, uint64_t u) {
 static uint32_t encode_one(const hu_conversion *c, uint64_t u, size_t size, uint32_t random, uint32_t *events) {
   uint64_t x = seen(c, u, size);
   uint32_t z = hu_encode64(c->format, c->mode, hu_double_of_bits(once(c, x)), random, events);
+  if (c->nan_made == HU_NAN_MADE_CANONICAL) {
+    hu_spec s = hu_spec_of(c->format, c->mode);
+    z = unsigned_nan(&s, z);
+  }
   return is_nan(x) ? nan_code(c, size == 4 ? c->nan : c->nan64, x, z) : z;
 }
 
