@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Conversions to and from integers and the remainder against the oracle, results and events.
  *
- * to         every catalogue format of up to 8 bits: all codes, all modes, integers of 1 to 10, 32 and 64 digits, both
- *            signed and unsigned, every rule, exact and not; wide formats at random, values around the ends of the types
+ * to         every catalogue format of up to 8 bits: all codes, all modes, integers of 1 to 10, 32 and 64 digits,
+ *            signed and unsigned, every rule, exact and not; wide formats at random, values around the types' ends
  * from       every small format: all integers of -600 to 600, modes by turns; wide ones with integers of all sizes
  * remainder  every catalogue format of up to 6 bits: all pairs, modes by turns, of up to 8 bits every fifth pair; three
  *            formats of any width at random */
