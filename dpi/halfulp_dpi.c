@@ -60,7 +60,8 @@ static hu_status parse_tiny(hu_mode *mode, const char *text) {
   return HU_OK;
 }
 
-int hu_dpi_mode(const char *round, const char *saturate, const char *nan, const char *tiny, void **out) {
+int hu_dpi_mode(const char *round, const char *saturate, const char *nan, const char *tiny, const char *nan_fma,
+                void **out) {
   hu_mode m;
   hu_status s = HU_OK;
   memset(&m, 0, sizeof m);
@@ -69,6 +70,7 @@ int hu_dpi_mode(const char *round, const char *saturate, const char *nan, const 
   if (s == HU_OK && saturate && *saturate) s = hu_mode_parse_saturate(&m, saturate);
   if (s == HU_OK && nan && *nan) s = hu_mode_parse_nan(&m, nan);
   if (s == HU_OK && tiny && *tiny) s = parse_tiny(&m, tiny);
+  if (s == HU_OK && nan_fma && *nan_fma) s = hu_mode_parse_nan_fma(&m, nan_fma);
   if (s != HU_OK) return s;
   handle *h = make(MODE);
   if (!h) return HU_E_MEMORY;
@@ -294,6 +296,7 @@ TWO(maximum)
 TWO(minimum_number)
 TWO(maximum_number)
 TWO(pow)
+TWO(remainder)
 ONE(exp)
 ONE(exp2)
 ONE(expm1)
@@ -336,29 +339,46 @@ int hu_dpi_compare(void *fa, unsigned int a, void *fb, unsigned int b, int *orde
   return HU_OK;
 }
 
-int hu_dpi_class(void *fx, unsigned int x, int *class_of_x) {
-  const handle *f = of_kind(fx, FORMAT);
-  *class_of_x = 0;
-  if (!f) return HU_E_NULL;
-  *class_of_x = hu_class(f->format, x);
+/* Of one code, without a rounding. */
+#define OF_CODE(name, type)                              \
+  int hu_dpi_##name(void *fx, unsigned int x, type *z) { \
+    const handle *f = of_kind(fx, FORMAT);               \
+    *z = 0;                                              \
+    if (!f) return HU_E_NULL;                            \
+    *z = hu_##name(f->format, x);                        \
+    return HU_OK;                                        \
+  }
+OF_CODE(class, int)
+OF_CODE(is_signalling, int)
+OF_CODE(next_up, unsigned int)
+OF_CODE(next_down, unsigned int)
+
+int hu_dpi_to_integer(void *mode, int width, int is_signed, int invalid, int exact, void *fx, unsigned int x,
+                      unsigned int random, unsigned long long *z, unsigned int *events) {
+  const handle *m = of_kind(mode, MODE), *f = of_kind(fx, FORMAT);
+  *z = *events = 0;
+  if (!m || !f) return HU_E_NULL;
+  if (width < 1 || width > 64 || is_signed < 0 || is_signed > 1) return HU_E_SHAPE;
+  if (invalid < HU_INTEGER_RISCV || invalid > HU_INTEGER_X86 || exact < 0 || exact > 1) return HU_E_SHAPE;
+  hu_integer t;
+  t.width = (uint8_t)width;
+  t.is_signed = (uint8_t)is_signed;
+  t.invalid = (uint8_t)invalid;
+  t.exact = (uint8_t)exact;
+  *z = hu_to_integer(t, m->mode, f->format, x, random, events);
   return HU_OK;
 }
 
-int hu_dpi_next_up(void *fx, unsigned int x, unsigned int *z) {
-  const handle *f = of_kind(fx, FORMAT);
-  *z = 0;
-  if (!f) return HU_E_NULL;
-  *z = hu_next_up(f->format, x);
-  return HU_OK;
-}
-
-int hu_dpi_next_down(void *fx, unsigned int x, unsigned int *z) {
-  const handle *f = of_kind(fx, FORMAT);
-  *z = 0;
-  if (!f) return HU_E_NULL;
-  *z = hu_next_down(f->format, x);
-  return HU_OK;
-}
+#define FROM(name, type)                                                                                        \
+  int hu_dpi_##name(void *fz, void *mode, type x, unsigned int random, unsigned int *z, unsigned int *events) { \
+    const handle *f = of_kind(fz, FORMAT), *m = of_kind(mode, MODE);                                            \
+    *z = *events = 0;                                                                                           \
+    if (!f || !m) return HU_E_NULL;                                                                             \
+    *z = hu_##name(f->format, m->mode, x, random, events);                                                      \
+    return HU_OK;                                                                                               \
+  }
+FROM(from_signed, long long)
+FROM(from_unsigned, unsigned long long)
 
 unsigned int hu_dpi_flags(unsigned int events) { return hu_events_flags(events); }
 

@@ -21,8 +21,10 @@ extern "C" {
 
 /* *where: the offset of the part of the text that is wrong. */
 int hu_dpi_format(const char *text, void **handle, int *where);
-/* Texts of halfulp/mode.h and "after", "before" for tiny; "" is the default of each. */
-int hu_dpi_mode(const char *round, const char *saturate, const char *nan, const char *tiny, void **handle);
+/* Texts of halfulp/mode.h and "after", "before" for tiny; "" is the default of each. nan_fma "invalid": infinity times
+ * zero plus a NaN is invalid in hu_dpi_fma and the dot products, as RISC-V and Arm have it; the default is "quiet". */
+int hu_dpi_mode(const char *round, const char *saturate, const char *nan, const char *tiny, const char *nan_fma,
+                void **handle);
 /* A model of halfulp/accum.h with the elements of A, B, C and D: a format, or binary64 s8 u8 s4 u4 s32. "": those of
  * the preset NAME where the model is NAME or any(NAME) (HU_E_NAME for other models), of C otherwise D's. *where belongs
  * to `model` if *part is 0, else to element 1 (a), 2 (b), 3 (c), 4 (d).
@@ -79,12 +81,23 @@ int hu_dpi_minimum_number(void *fz, void *mode, void *fa, unsigned int a, void *
                           unsigned int *z, unsigned int *events);
 int hu_dpi_maximum_number(void *fz, void *mode, void *fa, unsigned int a, void *fb, unsigned int b, unsigned int random,
                           unsigned int *z, unsigned int *events);
+int hu_dpi_remainder(void *fz, void *mode, void *fa, unsigned int a, void *fb, unsigned int b, unsigned int random,
+                     unsigned int *z, unsigned int *events);
 int hu_dpi_sqrt(void *fz, void *mode, void *fx, unsigned int x, unsigned int random, unsigned int *z,
                 unsigned int *events);
 int hu_dpi_fma(void *fz, void *mode, void *fa, unsigned int a, void *fb, unsigned int b, void *fc, unsigned int c,
                unsigned int random, unsigned int *z, unsigned int *events);
 int hu_dpi_round_to_integral(void *f, void *mode, unsigned int x, unsigned int random, unsigned int *z,
                              unsigned int *events);
+/* The integer that x rounds to, hu_to_integer: of `width` digits, 1 to 64, two's complement (of 64 digits in *z) if
+ * is_signed; invalid: HU_INTEGER_ of halfulp/arith.h, what an invalid conversion gives; exact 1: reports inexact.
+ * HU_E_SHAPE: one of the four is none of these. */
+int hu_dpi_to_integer(void *mode, int width, int is_signed, int invalid, int exact, void *fx, unsigned int x,
+                      unsigned int random, unsigned long long *z, unsigned int *events);
+/* The code of an integer. */
+int hu_dpi_from_signed(void *fz, void *mode, long long x, unsigned int random, unsigned int *z, unsigned int *events);
+int hu_dpi_from_unsigned(void *fz, void *mode, unsigned long long x, unsigned int random, unsigned int *z,
+                         unsigned int *events);
 /* Elementary functions of halfulp/function.h, correctly rounded. */
 int hu_dpi_exp(void *fz, void *mode, void *fx, unsigned int x, unsigned int random, unsigned int *z,
                unsigned int *events);
@@ -123,6 +136,8 @@ unsigned int hu_dpi_flags(unsigned int events);
 int hu_dpi_compare(void *fa, unsigned int a, void *fb, unsigned int b, int *order);
 /* HU_CLASS_ of halfulp/arith.h. */
 int hu_dpi_class(void *fx, unsigned int x, int *class_of_x);
+/* 1 if x is a signalling NaN, hu_is_signalling. The operations take one for a quiet NaN and do not report `invalid`. */
+int hu_dpi_is_signalling(void *fx, unsigned int x, int *signalling);
 int hu_dpi_next_up(void *fx, unsigned int x, unsigned int *z);
 int hu_dpi_next_down(void *fx, unsigned int x, unsigned int *z);
 

@@ -41,6 +41,9 @@ package halfulp_dpi;
   } hu_class_t;
   typedef enum int { HU_LESS = -1, HU_EQUAL = 0, HU_GREATER = 1, HU_UNORDERED = 2 } hu_order_t;
 
+  // What hu_dpi_to_integer gives where the integer is not of the type.
+  typedef enum int { HU_INTEGER_RISCV = 0, HU_INTEGER_ARM = 1, HU_INTEGER_X86 = 2 } hu_integer_t;
+
   localparam int unsigned HU_NO_CODE = 32'hFFFF_FFFF;  // of hu_dpi_limits: the format has no such code
 
   // Rows of dot products as one number: element k of width w in bits k*w +: w, the rest 0. A narrower expression is
@@ -52,7 +55,7 @@ package halfulp_dpi;
   // ---- descriptions ----
   import "DPI-C" function int hu_dpi_format(input string text, output chandle handle, output int where);
   import "DPI-C" function int hu_dpi_mode(input string round, input string saturate, input string nan,
-                                          input string tiny, output chandle handle);
+                                          input string tiny, input string nan_fma, output chandle handle);
   import "DPI-C" function int hu_dpi_model(input string model, input string a, input string b, input string c,
                                            input string d, output chandle handle, output int where, output int part);
   import "DPI-C" function int hu_dpi_takes(input string model, output chandle handle);
@@ -105,6 +108,10 @@ package halfulp_dpi;
                                                     input int unsigned a, input chandle fb, input int unsigned b,
                                                     input int unsigned random, output int unsigned z,
                                                     output int unsigned events);
+  import "DPI-C" function int hu_dpi_remainder(input chandle fz, input chandle mode, input chandle fa,
+                                               input int unsigned a, input chandle fb, input int unsigned b,
+                                               input int unsigned random, output int unsigned z,
+                                               output int unsigned events);
   import "DPI-C" function int hu_dpi_sqrt(input chandle fz, input chandle mode, input chandle fx,
                                           input int unsigned x, input int unsigned random, output int unsigned z,
                                           output int unsigned events);
@@ -115,9 +122,20 @@ package halfulp_dpi;
   import "DPI-C" function int hu_dpi_round_to_integral(input chandle f, input chandle mode, input int unsigned x,
                                                        input int unsigned random, output int unsigned z,
                                                        output int unsigned events);
+  import "DPI-C" function int hu_dpi_to_integer(input chandle mode, input int width, input int is_signed,
+                                                input int invalid, input int exact, input chandle fx,
+                                                input int unsigned x, input int unsigned random,
+                                                output longint unsigned z, output int unsigned events);
+  import "DPI-C" function int hu_dpi_from_signed(input chandle fz, input chandle mode, input longint x,
+                                                 input int unsigned random, output int unsigned z,
+                                                 output int unsigned events);
+  import "DPI-C" function int hu_dpi_from_unsigned(input chandle fz, input chandle mode, input longint unsigned x,
+                                                   input int unsigned random, output int unsigned z,
+                                                   output int unsigned events);
   import "DPI-C" function int hu_dpi_compare(input chandle fa, input int unsigned a, input chandle fb,
                                              input int unsigned b, output int order);
   import "DPI-C" function int hu_dpi_class(input chandle fx, input int unsigned x, output int class_of_x);
+  import "DPI-C" function int hu_dpi_is_signalling(input chandle fx, input int unsigned x, output int signalling);
   import "DPI-C" function int hu_dpi_next_up(input chandle fx, input int unsigned x, output int unsigned z);
   import "DPI-C" function int hu_dpi_next_down(input chandle fx, input int unsigned x, output int unsigned z);
   import "DPI-C" function int unsigned hu_dpi_flags(input int unsigned events);
@@ -210,12 +228,13 @@ package halfulp_dpi;
   endfunction
 
   // Rounding (rne rna rnz rtz rtp rtn raz rto sra:N srb:N src:N), saturation (none finite propagate), NaN policy (max
-  // zero error), tininess (after before).
-  function automatic chandle hu_mode(string round, string saturate = "", string nan = "", string tiny = "");
+  // zero error), tininess (after before), infinity times zero plus a NaN (quiet invalid).
+  function automatic chandle hu_mode(string round, string saturate = "", string nan = "", string tiny = "",
+                                     string nan_fma = "");
     /* verilator no_inline_task */
     chandle handle;
-    int status = hu_dpi_mode(round, saturate, nan, tiny, handle);
-    hu_must(status, {"mode '", round, "' '", saturate, "' '", nan, "' '", tiny, "'"}, 0);
+    int status = hu_dpi_mode(round, saturate, nan, tiny, nan_fma, handle);
+    hu_must(status, {"mode '", round, "' '", saturate, "' '", nan, "' '", tiny, "' '", nan_fma, "'"}, 0);
     return handle;
   endfunction
 
@@ -242,6 +261,19 @@ package halfulp_dpi;
     if (takes != "") text = {text, ", where it takes ", takes};
     hu_must(status, text, where);
     return handle;
+  endfunction
+
+  // The exception flags of an operation of IEEE 754: those of its events, and invalid where an operand is a signalling
+  // NaN. Operands that the operation does not have are left out.
+  function automatic int unsigned hu_flags(int unsigned events, chandle fa = null, int unsigned a = 0,
+                                           chandle fb = null, int unsigned b = 0, chandle fc = null,
+                                           int unsigned c = 0);
+    /* verilator no_inline_task */
+    int x = 0, y = 0, z = 0;
+    if (fa != null) void'(hu_check(hu_dpi_is_signalling(fa, a, x), "flags"));
+    if (fb != null) void'(hu_check(hu_dpi_is_signalling(fb, b, y), "flags"));
+    if (fc != null) void'(hu_check(hu_dpi_is_signalling(fc, c, z), "flags"));
+    return hu_dpi_flags(events) | (x != 0 || y != 0 || z != 0 ? HU_FLAG_INVALID : 0);
   endfunction
 
   // The words of a set of events.

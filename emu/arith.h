@@ -211,6 +211,65 @@ HU_FN hu_num hu_exact_integer(const hu_spec *s, hu_num x, uint32_t random, uint3
   return hu_num_finite(x.sign, f, 0);
 }
 
+/* The low 64 digits of a finite integer of exponent at most 63, without its sign. */
+HU_FN uint64_t hu_integer_digits(hu_num x) {
+  if (x.kind != HU_KIND_FINITE) return 0;
+  return x.exp >= 0 ? x.sig << x.exp : x.sig >> -x.exp;
+}
+
+/* The largest magnitude of an integer type on one side of zero. */
+HU_FN uint64_t hu_integer_limit(uint32_t width, uint32_t is_signed, uint32_t negative) {
+  uint64_t all = ~(uint64_t)0 >> (64 - width);
+  if (!is_signed) return negative ? 0 : all;
+  return negative ? (all >> 1) + 1 : all >> 1;
+}
+
+/* The rounded integer x as one of a type, 64 digits; *fits says whether it is one of the type. */
+HU_FN uint64_t hu_integer_of(hu_num x, uint32_t width, uint32_t is_signed, uint32_t *fits) {
+  uint64_t digits = 0;
+  *fits = x.kind == HU_KIND_ZERO;
+  if (x.kind == HU_KIND_FINITE && hu_exponent(x) < 64) {
+    digits = hu_integer_digits(x);
+    *fits = digits <= hu_integer_limit(width, is_signed, x.sign);
+  }
+  return x.sign ? (uint64_t)0 - digits : digits;
+}
+
+/* ---- remainder ---- */
+
+/* The remainder r of A 2^d by B, A and B below 2^32, and whether the quotient is odd. */
+HU_FN uint64_t hu_remainder_digits(uint64_t a, int32_t d, uint64_t b, uint32_t *odd) {
+  uint64_t r = a % b;
+  *odd = (uint32_t)(a / b) & 1;
+  while (d > 0) {
+    int32_t step = d < 32 ? d : 32;
+    *odd = (uint32_t)((r << step) / b) & 1;
+    r = (r << step) % b;
+    d -= step;
+  }
+  return r;
+}
+
+/* x - y n, n the even one of the integers nearest to x / y, for codes' numbers (at most 32 digits each). Where y's last
+ * place lies more than 32 places above x's, 2 |x| < |y|, and the remainder is x. */
+HU_FN hu_num hu_exact_remainder(hu_num x, hu_num y, uint32_t *raised) {
+  if (x.kind == HU_KIND_NAN) return x;
+  if (y.kind == HU_KIND_NAN) return y;
+  if (x.kind == HU_KIND_INF || y.kind == HU_KIND_ZERO) return hu_exact_invalid(raised);
+  if (x.kind == HU_KIND_ZERO || y.kind == HU_KIND_INF || y.exp - x.exp > 32) return x;
+  int32_t exp = x.exp < y.exp ? x.exp : y.exp;
+  uint64_t by = y.sig << (y.exp - exp);
+  uint32_t odd, sign = x.sign;
+  uint64_t r = hu_remainder_digits(x.sig, x.exp - exp, by, &odd);
+  if (2 * r > by || (2 * r == by && odd)) {
+    r = by - r;
+    sign ^= 1;
+  }
+  hu_num z = hu_num_finite(sign, r, exp);
+  if (z.kind == HU_KIND_ZERO) z.sign = x.sign;
+  return z;
+}
+
 /* ---- one rounding ---- */
 
 /* The operations by number, for the calls of one value, of arrays and of the device. From HU_OP_ROUNDED to

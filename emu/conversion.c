@@ -33,7 +33,7 @@ static int scaling_fits(const hu_conversion *c) {
   hu_scaling s;
   if (!c->scaling) return 0;
   if (!*c->scaling) return 1;
-  if (c->operand || c->nan || c->nan64 || has_first(c)) return 0;
+  if (c->operand || c->nan || c->nan64 || c->nan_made || has_first(c)) return 0;
   return hu_scaling_parse(&s, c->scaling, NULL) == HU_OK && hu_format_equal(s.element, c->format);
 }
 
@@ -46,7 +46,7 @@ hu_status hu_conversion_check(const hu_conversion *c) {
   if (has_first(c) ? c->first_mode.bits != 0 : memcmp(&c->first_mode, &zero, sizeof zero) != 0) return HU_E_MODE;
   if (c->operand > OPERANDS || ((c->operand & HU_OPERAND_FLUSH) && !(c->operand & HU_OPERAND_BINARY32)))
     return HU_E_SCALING;
-  int rules = nan_rule_fits(c, c->nan) && nan_rule_fits(c, c->nan64) && !c->reserved;
+  int rules = nan_rule_fits(c, c->nan) && nan_rule_fits(c, c->nan64) && c->nan_made <= HU_NAN_MADE_CANONICAL;
   return rules && scaling_fits(c) ? HU_OK : HU_E_SCALING;
 }
 
@@ -132,7 +132,21 @@ static void load_direct(block *b, size_t n, const void *x, ptrdiff_t incx) {
   }
 }
 
+/* The canonical code in place of each NaN; what NaN operands give is put over that. */
+static uint32_t unsigned_nan(const hu_spec *s, uint32_t code) {
+  return hu_unpack(s, code).kind == HU_KIND_NAN ? s->nan_code : code;
+}
+
+static void unsign_nans(block *b, size_t n, const hu_conversion *c, size_t size) {
+  hu_spec s = hu_spec_of(c->format, c->mode);
+  for (size_t i = 0; i < n; i++) {
+    uint8_t *at = (uint8_t *)b->code + i * size;
+    hu_store_code(at, size, unsigned_nan(&s, hu_load_code(at, size)));
+  }
+}
+
 static void put_nans(block *b, size_t n, const hu_conversion *c, unsigned rule, size_t size) {
+  if (c->nan_made == HU_NAN_MADE_CANONICAL) unsign_nans(b, n, c, size);
   if (rule == HU_NAN_BY_MODE) return;
   for (size_t i = 0; i < n; i++) {
     if (!is_nan(b->x[i])) continue;
@@ -186,6 +200,7 @@ static hu_status run_block(block *b, size_t n, void *z, ptrdiff_t incz, const en
 
 /* One rounding of operands of this size, and nothing else. */
 static int is_plain(const hu_conversion *c, size_t size) {
+  if (c->nan_made) return 0;
   if (size == 4) return is_direct(c, 4) && c->nan == HU_NAN_BY_MODE;
   return !c->operand && !has_first(c) && c->nan64 == HU_NAN_BY_MODE;
 }
@@ -279,6 +294,10 @@ static uint64_t once(const hu_conversion *c, uint64_t u) {
 static uint32_t encode_one(const hu_conversion *c, uint64_t u, size_t size, uint32_t random, uint32_t *events) {
   uint64_t x = seen(c, u, size);
   uint32_t z = hu_encode64(c->format, c->mode, hu_double_of_bits(once(c, x)), random, events);
+  if (c->nan_made == HU_NAN_MADE_CANONICAL) {
+    hu_spec s = hu_spec_of(c->format, c->mode);
+    z = unsigned_nan(&s, z);
+  }
   return is_nan(x) ? nan_code(c, size == 4 ? c->nan : c->nan64, x, z) : z;
 }
 

@@ -97,5 +97,11 @@ const hu_conversion_row hu_conversion_rows_emulators[] = {
     SCALED("te.mxfp8_e4m3", "float8_e4m3fn", "rne/finite", MX("float8_e4m3fn", "rceil"), "MXFP8BlockScaling", TEMX),
     SCALED("te.mxfp8_e5m2", "float8_e5m2", "rne/finite", MX("float8_e5m2", "rceil"), "MXFP8BlockScaling", TEMX),
     SCALED("te.nvfp4", "float4_e2m1fn", "rne/finite", "nvfp4_te", "NVFP4BlockScaling, without its Hadamard step", ""),
+
+    {"riscv.e4m3", "float8_e4m3fn", "rne/none/canonical", "", 0, 0, 0, HU_NO_CODE, "",
+     "conversions into OFP8 E4M3 that do not saturate, frm = rne",
+     "Every NaN is 0x7F, that of a negative overflow too. An infinity is invalid here and raises no flag there."},
+    {"riscv.e4m3.sat", "float8_e4m3fn", "rne/finite/canonical", "", 0, 0, 0, HU_NO_CODE, "",
+     "conversions into OFP8 E4M3 that saturate, frm = rne", "NaN gives 0x7F."},
 };
 const size_t hu_conversion_emulators = sizeof hu_conversion_rows_emulators / sizeof *hu_conversion_rows_emulators;

@@ -20,6 +20,7 @@ static const struct {
     {"qtorch.", "qtorch 0.3.0, its C++ source for the CPU"},
     {"mx.", "not run: microxcaling is in no registry; its published formulas in NumPy"},
     {"te.", "not run: Transformer Engine wants a CUDA device; its published formulas in NumPy"},
+    {"riscv.", "the SoftFloat of riscv-isa-sim 55b4658, once, by hand: no test runs it"},
 };
 
 static hu_conversion_row row_at(size_t i) {
@@ -48,15 +49,16 @@ static hu_conversion record_of(const hu_conversion_row *row) {
   const char *rest = split(head, row->mode);
   hu_status s = hu_format_parse(&c.format, row->format, NULL);
   if (s == HU_OK) s = hu_mode_parse_round(&c.mode, head);
-  if (s == HU_OK && *rest) s = hu_mode_parse_saturate(&c.mode, rest);
+  rest = split(head, rest);
+  if (s == HU_OK && *head) s = hu_mode_parse_saturate(&c.mode, head);
+  c.nan_made = strcmp(rest, "canonical") == 0;
   if (s == HU_OK && *row->first) {
     rest = split(head, row->first);
     s = hu_format_parse(&c.first, head, NULL);
     if (s == HU_OK) s = hu_mode_parse_round(&c.first_mode, rest);
   }
-  if (s != HU_OK) c.reserved = 1;
   c.operand = row->operand;
-  c.nan = row->nan;
+  c.nan = s == HU_OK ? row->nan : UINT8_MAX;
   c.nan64 = row->nan64;
   c.nan_code = row->nan_code;
   c.scaling = row->scaling;

@@ -8,7 +8,7 @@
 
 typedef struct hu_conversion_row {
   const char *name, *format;
-  const char *mode;  /* rounding, then perhaps "/" and the saturation policy: "rne/finite" */
+  const char *mode;  /* rounding, then perhaps "/" and the saturation policy, then "/canonical": "rne/finite" */
   const char *first; /* "" or "format/rounding" */
   uint8_t operand, nan, nan64;
   uint32_t nan_code;

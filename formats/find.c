@@ -51,7 +51,7 @@ static const named_row named[] = {
      "The NaN that an operation gives; here 0x7FC00000, positive."},
     {hu_float8_e4m3fn, "float8_e4m3fn", "ocp_e4m3 e4m3fn f8e4m3fn hf8", OFP8,
      "Whether a conversion saturates; here it does unless policy `none` is asked for, which gives NaN. The NaN that an "
-     "operation gives; here 0x7F, positive."},
+     "operation gives; here 0x7F, positive, but 0xFF where a negative number or infinity becomes a NaN."},
     {hu_float8_e5m2, "float8_e5m2", "ocp_e5m2 e5m2 f8e5m2 lf8", OFP8,
      "Whether a conversion saturates; here it does not unless asked. The NaN that an operation gives; here 0x7F (CUDA, "
      "PTX, PyTorch), others give 0x7E."},

@@ -72,6 +72,12 @@ HU_API int hu_compare(hu_format fa, uint32_t a, hu_format fb, uint32_t b);
  * ends there): overflow, section 3. The sign of x stays on a zero. */
 HU_API uint32_t hu_round_to_integral(hu_format f, hu_mode mode, uint32_t x, uint32_t random, uint32_t *events);
 
+/* The remainder x - y n, n the integer nearest to x / y, of two the even one (IEEE 754-2019 5.3.1): exact, so in a
+ * format that holds both operands' values nothing is rounded. Of zero it has the sign of x; x infinite or y zero:
+ * `invalid`; x finite and y infinite: x. TestFloat's f16_rem and the like. */
+HU_API uint32_t hu_remainder(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, hu_format fy, uint32_t y,
+                             uint32_t random, uint32_t *events);
+
 /* The next value of f above, below x (IEEE 754-2019 5.3.1); x itself where there is none (beyond the last finite value
  * stands the infinity, if f has one); of a NaN the canonical NaN. A zero from below is -0 where f has it. No events. */
 HU_API uint32_t hu_next_up(hu_format f, uint32_t x);
@@ -89,6 +95,35 @@ enum {
   HU_CLASS_POSITIVE_NORMAL = 7,    /* above zero, normal */
   HU_CLASS_POSITIVE_INFINITY = 8   /* +infinity */
 };
+/* What an invalid conversion to an integer type gives (IEEE 754-2019 7.2 j leaves that open). lowest, highest: of the
+ * type. "below", "above": a number or an infinity beyond the lowest, the highest.
+ *
+ *   rule                NaN       below     above
+ *   HU_INTEGER_RISCV    highest   lowest    highest    RISC-V's fcvt
+ *   HU_INTEGER_ARM      0         lowest    highest    Arm's FCVT*S, FCVT*U
+ *   HU_INTEGER_X86      the "integer indefinite" each time: lowest if signed, else highest (cvt*si, cvt*usi) */
+enum {
+  HU_INTEGER_RISCV = 0, /* see above */
+  HU_INTEGER_ARM = 1,   /* see above */
+  HU_INTEGER_X86 = 2    /* see above */
+};
+/* An integer type, and how a conversion to it reports. */
+typedef struct hu_integer {
+  uint8_t width;     /* binary digits, 1 to 64 */
+  uint8_t is_signed; /* 1: two's complement, -2^(width-1) to 2^(width-1) - 1; 0: 0 to 2^width - 1 */
+  uint8_t invalid;   /* HU_INTEGER_: the result of an invalid conversion */
+  uint8_t exact;     /* 1: reports inexact (5.8 convertToIntegerExact...); 0: does not (convertToInteger...) */
+} hu_integer;
+/* The integer that x rounds to in the mode's way (all modes; the other policies play no part), a negative one in two's
+ * complement of 64 digits: cast to int64_t. `invalid` and the rule's result if x is a NaN, or the rounded integer is
+ * not of the type (5.8, 7.1: then neither overflow nor inexact); else `inexact`, if t.exact, where the integer is not
+ * x, and `to_zero` where x is not zero and the integer is; nan_in, inf_in. A wrong t: as a wrong mode. TestFloat's
+ * f16_to_i32, _ui32, _i64, _ui64 are {32, 1}, {32, 0}, {64, 1}, {64, 0}, with `exact` as its option -exact. */
+HU_API uint64_t hu_to_integer(hu_integer t, hu_mode mode, hu_format f, uint32_t x, uint32_t random, uint32_t *events);
+/* The code of an integer: rounded once like any number, +0 for 0. TestFloat's i32_to_f16, i64_to_f16; ui32_, ui64_. */
+HU_API uint32_t hu_from_signed(hu_format fz, hu_mode mode, int64_t x, uint32_t random, uint32_t *events);
+HU_API uint32_t hu_from_unsigned(hu_format fz, hu_mode mode, uint64_t x, uint32_t random, uint32_t *events);
+
 /* The HU_CLASS_ of a code (IEEE 754-2019 5.7.2). A NaN has one class. */
 HU_API int hu_class(hu_format f, uint32_t x);
 

@@ -50,6 +50,12 @@ enum {
   HU_NAN_BY_PAYLOAD = 4 /* the same formats: sign and leading digits as they are; 1 if all of these are 0 */
 };
 
+/* The NaN that a number or an infinity becomes in the last rounding, in formats that have NaNs of both signs. */
+enum {
+  HU_NAN_MADE_SIGNED = 0,   /* as everywhere here: the sign of the operand (docs/numerics.md section 3) */
+  HU_NAN_MADE_CANONICAL = 1 /* the canonical code, positive */
+};
+
 /* A conversion. */
 typedef struct hu_conversion {
   hu_format format;
@@ -59,7 +65,7 @@ typedef struct hu_conversion {
   uint8_t operand;    /* HU_OPERAND_ bits */
   uint8_t nan;        /* HU_NAN_BY_: of binary32 operands */
   uint8_t nan64;      /* of binary64 operands, which programs often take another way */
-  uint8_t reserved;   /* 0 */
+  uint8_t nan_made;   /* HU_NAN_MADE_ */
   uint32_t nan_code;  /* of by code and by sign; else of no meaning */
   const char
       *scaling; /* "", or the text of a scaled tensor (scaled.h) whose elements are rounded by `mode`: a preset for
@@ -94,7 +100,7 @@ HU_API uint32_t hu_conversion_encode(const hu_conversion *conversion, float x, u
 HU_API uint32_t hu_conversion_encode64(const hu_conversion *conversion, double x, uint32_t random, uint32_t *events);
 
 /* The presets, in a fixed order, entry 0 first. Names are FAMILY.rest: cuda, torch, ml_dtypes, numpy, jax, ocp, onnx,
- * gfloat, chop, qtorch, mx, te. */
+ * gfloat, chop, qtorch, mx, te, riscv. */
 typedef struct hu_conversion_entry {
   const char *name;   /* "cuda.fp8_e4m3.satfinite" */
   const char *stands; /* for what, in that program's own words */

@@ -73,6 +73,17 @@ typedef struct hu_oracle_code {
 HU_API HU_MUST_CHECK hu_status hu_oracle_arith(uint32_t *code, uint32_t *events, int operation, hu_format fz,
                                                hu_mode mode, uint32_t random, const hu_oracle_code *x);
 
+/* What hu_remainder must return for x[0], x[1]. */
+HU_API HU_MUST_CHECK hu_status hu_oracle_remainder(uint32_t *code, uint32_t *events, hu_format fz, hu_mode mode,
+                                                   uint32_t random, const hu_oracle_code *x);
+/* What hu_to_integer must return; `rule`: HU_INTEGER_ of arith.h. What hu_from_signed (x a negative number's two's
+ * complement) and hu_from_unsigned must return. HU_E_SHAPE: no such integer type or rule. */
+HU_API HU_MUST_CHECK hu_status hu_oracle_to_integer(uint64_t *z, uint32_t *events, unsigned width, int is_signed,
+                                                    int rule, int exact, hu_mode mode, uint32_t random,
+                                                    hu_oracle_code x);
+HU_API HU_MUST_CHECK hu_status hu_oracle_from_integer(uint32_t *code, uint32_t *events, hu_format fz, hu_mode mode,
+                                                      int is_signed, uint64_t x, uint32_t random);
+
 /* The functions of function.h. x: one operand, of POW two. What hu_exp, ... must return for code and events. */
 enum {
   HU_ORACLE_EXP,        /* hu_exp */

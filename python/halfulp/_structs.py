@@ -196,7 +196,7 @@ class hu_number_entry(_Record):
 # ---- conversion.h ----
 class hu_conversion(_Record):
     _fields_ = [('format', hu_format), ('mode', hu_mode), ('first', hu_format), ('first_mode', hu_mode)
-                ] + [(name, c.c_uint8) for name in ('operand', 'nan', 'nan64', 'reserved')
+                ] + [(name, c.c_uint8) for name in ('operand', 'nan', 'nan64', 'nan_made')
                      ] + [('nan_code', c.c_uint32), ('scaling', c.c_char_p)]
 
 

@@ -68,7 +68,7 @@ def _made(record: s.hu_conversion, name: str, stands: str = '', tested: str = ''
 
 
 def presets() -> List[Preset]:
-    """All presets: cuda, torch, ml_dtypes, numpy, jax, ocp, onnx, gfloat, chop, qtorch, mx, te."""
+    """All presets: cuda, torch, ml_dtypes, numpy, jax, ocp, onnx, gfloat, chop, qtorch, mx, te, riscv."""
     library = abi.main()
     rows = (library.hu_conversion_at(i) for i in range(library.hu_conversion_count()))
     return [_made(row.conversion, *(text.decode() for text in (row.name, row.stands, row.tested, row.note)))

@@ -17,7 +17,7 @@ class Presets(support.Case):
         self.assertGreater(len(entries), 90)
         self.assertEqual([line.split(" ")[0] for line in listed], [e["name"] for e in entries])
         families = {e["name"].split(".")[0] for e in entries}
-        wanted = "cuda torch ml_dtypes numpy jax ocp onnx gfloat chop qtorch mx te"
+        wanted = "cuda torch ml_dtypes numpy jax ocp onnx gfloat chop qtorch mx te riscv"
         self.assertEqual(families, set(wanted.split()))
         for e in entries:
             self.assertTrue(e["format"] and e["mode"] and e["stands"] and e["tested"], e)
@@ -39,6 +39,7 @@ class Presets(support.Case):
         for preset, given, code in (
             ("cuda.fp8_e4m3.satfinite", "1000", "7e"),
             ("cuda.fp8_e4m3.nosat", "-1000", "ff"),
+            ("riscv.e4m3", "-1000", "7f"),
             ("torch.float8_e4m3fn", "inf", "7e"),
             ("ml_dtypes.float8_e8m0fnu", "0", "ff"),
             ("jax.float8_e4m3fn", "0x1.d000000001p+2", "4f"),

@@ -29,7 +29,7 @@ static int same_record(const hu_conversion *a, const hu_conversion *b) {
   return hu_format_equal(a->format, b->format) && hu_format_equal(a->first, b->first) &&
          !memcmp(&a->mode, &b->mode, sizeof a->mode) && !memcmp(&a->first_mode, &b->first_mode, sizeof a->first_mode) &&
          a->operand == b->operand && a->nan == b->nan && a->nan64 == b->nan64 && a->nan_code == b->nan_code &&
-         !strcmp(a->scaling, b->scaling);
+         a->nan_made == b->nan_made && !strcmp(a->scaling, b->scaling);
 }
 
 static void test_every_preset(void **state) {
@@ -112,7 +112,7 @@ static void test_refusals(void **state) {
   REFUSED((c.first = c.format, c.first_mode.round = HU_SRA, c.first_mode.bits = 8), HU_E_MODE);
   REFUSED(c.operand = 1u << 6, HU_E_SCALING);
   REFUSED(c.operand = HU_OPERAND_FLUSH, HU_E_SCALING);
-  REFUSED(c.reserved = 1, HU_E_SCALING);
+  REFUSED(c.nan_made = HU_NAN_MADE_CANONICAL + 1, HU_E_SCALING);
   REFUSED(c.nan = HU_NAN_BY_PAYLOAD + 1, HU_E_SCALING);
   REFUSED(c.nan64 = HU_NAN_BY_CODE, HU_E_SCALING); /* nan_code: none */
   REFUSED((c.nan = HU_NAN_BY_CODE, c.nan_code = 0x10000), HU_E_SCALING);
@@ -178,6 +178,13 @@ static void test_examples64(void **state) {
       {"qtorch.float(4,3)", 1e9, 0x7F},
       {"qtorch.float(4,3)", 0x1.1p0, 0x39},
       {"qtorch.float(4,3)", -0x1p-40, 0x00},
+      {"riscv.e4m3", -1000, 0x7F},
+      {"riscv.e4m3", -HUGE_VAL, 0x7F},
+      {"riscv.e4m3", 1000, 0x7F},
+      {"riscv.e4m3", -464, 0xFE},
+      {"riscv.e4m3", -0x1p-40, 0x80},
+      {"riscv.e4m3.sat", -1000, 0xFE},
+      {"riscv.e4m3.sat", -HUGE_VAL, 0xFE},
   };
   (void)state;
   for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
@@ -202,7 +209,7 @@ static void test_example_nans(void **state) {
       {"ml_dtypes.float4_e2m1fn", 0xFFC00000, 0x0},  {"jax.float4_e2m1fn", 0xFFC00000, 0x8},
       {"ml_dtypes.float6_e3m2fn", 0x7FC00000, 0x20}, {"ml_dtypes.float8_e4m3fnuz", 0xFFC00000, 0x80},
       {"torch.float8_e8m0fnu", 0xFFC00000, 0xFF},    {"qtorch.float(5,2)", 0xFFC00000, 0xFF},
-      {"ocp.fp8_e4m3.saturating", 0xFFC00000, 0x7F},
+      {"ocp.fp8_e4m3.saturating", 0xFFC00000, 0x7F}, {"riscv.e4m3", 0xFFC00000, 0x7F},
   };
   (void)state;
   for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
@@ -252,7 +259,9 @@ static uint32_t step_by_step(const hu_conversion *c, uint64_t bits, int wide, ui
   if (made && !nan) digits = 0x8000000000000;
   if (nan || made) return nan_of(c, wide ? c->nan64 : c->nan, negative, digits, events);
   if (!none) x = hu_quantize64(c->first, c->first_mode, x, 0, NULL);
-  return hu_encode64(c->format, c->mode, x, 0, events);
+  uint32_t code = hu_encode64(c->format, c->mode, x, 0, events), ignored;
+  if (!c->nan_made || !isnan(hu_decode64(c->format, code))) return code;
+  return hu_encode64(c->format, c->mode, NAN, 0, &ignored);
 }
 
 static uint64_t draw64(t_random *r, hu_format f) {
