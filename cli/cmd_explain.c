@@ -241,19 +241,33 @@ static void print_place(hu_format f, number z, const place *p) {
          number_hex_parts(unit, 0, 1, p->unit));
 }
 
+static void json_neighbour(const char *key, const neighbour *n) {
+  int coded = !strncmp(n->code, "0x", 2);
+  printf("\"%s\": {\"code\": ", key);
+  if (coded)
+    printf("\"%s\"", n->code);
+  else
+    printf("null");
+  printf(", \"value\": ");
+  cli_json_double(stdout, n->number);
+  printf(", \"hex\": \"%s\"", n->value);
+  if (!coded) printf(", \"why\": \"%s\"", n->code);
+  printf("}, ");
+}
+
 static void json_place(hu_format f, number z, const place *p) {
   neighbour low, high;
-  char fraction[NUMBER_TEXT_MAX], unit[NUMBER_TEXT_MAX];
   int negative = signbit(z.value) != 0;
   describe(&low, f, negative, p->steps, p->unit);
   describe(&high, f, negative, p->steps + 1, p->unit);
-  printf(
-      "\"toward_zero\": {\"code\": \"%s\", \"value\": \"%s\"}, \"away_from_zero\": {\"code\": \"%s\", \"value\": "
-      "\"%s\"}, ",
-      low.code, low.value, high.code, high.value);
-  printf("\"distance_ulps\": \"%s\", \"distance_exact\": %s, \"ulp\": \"%s\", ",
-         number_hex_parts(fraction, 0, p->part, -p->part_bits), z.exact ? "true" : "false",
-         number_hex_parts(unit, 0, 1, p->unit));
+  json_neighbour("toward_zero", &low);
+  json_neighbour("away_from_zero", &high);
+  printf("\"distance_ulps\": ");
+  double distance = ldexp((double)p->part, -p->part_bits);
+  fputs(z.exact ? DECIMAL(distance) : ROUNDED(distance, 12), stdout);
+  printf(", \"distance_exact\": %s, \"ulp\": ", z.exact ? "true" : "false");
+  cli_json_double(stdout, ldexp(1, p->unit));
+  printf(", ");
 }
 
 /* The result of one mode; CLI_DIFFERENT if the library's answer is not what the rule says. */
@@ -279,7 +293,11 @@ static int explain_mode(const explain_state *s, number z, const place *p, hu_mod
   if (s->numeric.json) {
     printf("%s{\"mode\": \"%s\", \"rule\": ", first ? "" : ", ", name);
     cli_json_string(stdout, rule);
-    printf(", \"code\": \"%0*x\", \"value\": \"%s\", \"events\": \"%s\"}", (int)code_digits(f), code, value, words);
+    printf(", ");
+    cli_json_code_fields(stdout, (int)code_digits(f), code, result);
+    printf(", \"events\": ");
+    cli_json_event_set(stdout, events);
+    putchar('}');
   } else {
     printf("  %-18s %s\n", name, rule);
     printf("  %-18s 0x%0*x = %s", "", (int)code_digits(f), code, value);

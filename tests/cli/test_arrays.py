@@ -211,7 +211,11 @@ class Diff(Quantize):
             [{"from": 1, "count": 1}, {"from": 2, "count": 1}, {"from": 4, "count": 1}, {"from": 64, "count": 1}],
         )
         self.assertEqual(
-            data["first"][0], {"index": [0], "x_bits": "00000000", "x": "0x0p+0", "y_bits": "80000000", "y": "-0x0p+0"}
+            data["first"][0], {
+                "index": [0],
+                "x": {"code": "0x00000000", "value": 0, "hex": "0x0p+0"},
+                "y": {"code": "0x80000000", "value": -0.0, "hex": "-0x0p+0"},
+            }
         )
         text = self.ok("diff", x, y, "-f", "float8_e4m3fn", "-n", "2", code=1)
         self.assertEqual(text.count("  ["), 2)
