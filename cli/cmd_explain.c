@@ -193,12 +193,19 @@ static void later_rules(char rule[RULE_MAX], hu_format f, hu_mode mode, double x
     add_rule(rule, "subnormals are flushed to zero");
 }
 
-static void special_rule(char rule[RULE_MAX], hu_format f, double x) {
+/* The NaN policy that decided, and whether it was asked for. */
+static const char *nan_policy(hu_mode mode) {
+  static const char *const names[] = {"max, the default: +max", "zero: the code 0",
+                                      "error: +max, and the event invalid"};
+  return names[mode.nan % 3];
+}
+
+static void special_rule(char rule[RULE_MAX], hu_format f, hu_mode mode, double x) {
   rule[0] = 0;
   if (isnan(x) && hu_format_limits(f).has_nan)
     add_rule(rule, "NaN: the format's canonical NaN");
   else if (isnan(x))
-    add_rule(rule, "NaN into a format without NaN: the NaN policy");
+    add_rule(rule, "NaN into a format without NaN: NaN policy %s", nan_policy(mode));
   else if (x == 0 && f.zero == HU_ZERO_NONE)
     add_rule(rule, "zero into a format without zero: the smallest value");
   else if (x == 0 && signbit(x) && !f.negzero)
@@ -285,7 +292,7 @@ static int explain_mode(const explain_state *s, number z, const place *p, hu_mod
   else if (s->preset.name && isnan(z.value))
     snprintf(rule, sizeof rule, "NaN: as the preset says");
   else
-    special_rule(rule, f, z.value);
+    special_rule(rule, f, mode, z.value);
   later_rules(rule, f, mode, z.value, events);
   number_hex(value, result);
   cli_event_words(words, events);

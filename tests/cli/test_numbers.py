@@ -322,6 +322,18 @@ class Numbers(support.Case):
         self.bad("info", "table(1,x)", says="wrong from character 9 on")
         self.bad("info", "posit32", "--table", says="up to 16 bits")
 
+    def test_explain_names_the_nan_policy(self):
+        for f, more, says in (
+            ("float4_e2m1fn", (), "NaN policy max, the default: +max\n"),
+            ("float4_e2m1fn", ("--nan", "zero"), "NaN policy zero: the code 0\n"),
+            ("float4_e2m1fn", ("--nan", "error"), "NaN policy error: +max, and the event invalid\n"),
+            ("int8", (), "NaN policy max, the default: the largest value\n"),
+            ("int8", ("--nan", "zero"), "NaN policy zero"),
+            ("float8_e4m3fn", (), "NaN: the format's canonical NaN\n"),
+            ("posit8", (), "NaN\n"),
+        ):
+            self.assertIn(says, self.ok("explain", "-f", f, *more, "nan"))
+
     def test_explain_other_systems(self):
         text = self.ok("explain", "-f", "posit16", "0.1", "-r", "all")
         self.assertRegex(text, r"toward zero +0x24cc +0x1.998p-4")
