@@ -149,19 +149,18 @@ static void print_card(hu_format f, const char *given) {
 }
 
 static void json_code(const char *key, hu_format f, uint32_t code, int there) {
-  char hex[NUMBER_TEXT_MAX];
-  if (!there)
-    printf(", \"%s\": null", key);
+  printf(", \"%s\": ", key);
+  if (there)
+    cli_json_code(stdout, (int)code_digits(f), code, hu_decode64(f, code));
   else
-    printf(", \"%s\": {\"code\": \"%0*x\", \"value\": \"%s\"}", key, (int)code_digits(f), code,
-           number_hex(hex, hu_decode64(f, code)));
+    printf("null");
 }
 
 static void json_card(hu_format f, const char *given) {
   char name[CLI_NAME_MAX], text[HU_FORMAT_TEXT_MAX];
   hu_limits l = hu_format_limits(f);
   hu_format_text(text, sizeof text, f);
-  printf("{\"name\": \"%s\", \"text\": \"%s\", \"width\": %u, \"storage\": %u, ", cli_shown_name(name, f, given), text,
+  printf("{\"id\": \"%s\", \"text\": \"%s\", \"width\": %u, \"storage\": %u, ", cli_shown_name(name, f, given), text,
          l.width, l.storage);
   printf("\"sign\": %u, \"e\": %u, \"m\": %u, \"b\": %d, \"bias\": %d, \"emin\": %d, \"emax\": %d, ", f.sign, f.e, f.m,
          f.b, l.bias, l.emin, l.emax);
@@ -183,11 +182,12 @@ static void print_table(hu_format f, int json) {
   uint32_t codes = (uint32_t)1 << hu_format_limits(f).width;
   int digits = (int)code_digits(f);
   for (uint32_t c = 0; c < codes; c++) {
-    const char *value = number_hex(hex, hu_decode64(f, c));
+    double x = hu_decode64(f, c);
+    if (json) printf(c ? ",\n " : "[");
     if (json)
-      printf("%s{\"code\": \"%0*x\", \"value\": \"%s\"}", c ? ",\n " : "[", digits, c, value);
+      cli_json_code(stdout, digits, c, x);
     else
-      printf("%0*x %s\n", digits, c, value);
+      printf("%0*x %s\n", digits, c, number_hex(hex, x));
   }
   if (json) printf("]\n");
 }

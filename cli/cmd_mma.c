@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* halfulp mma - dot products as a matrix unit computes them, one a line, patterns in and out. */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/dot_line.h"
 #include "cli/models.h"
+#include "halfulp/scalar.h"
 
 enum { KEY_FA = CLI_KEY_FREE, KEY_FB, KEY_FD };
 
@@ -29,6 +31,7 @@ static const cli_option options[] = {
     {KEY_FD, "fd", "FORMAT", "elements of C and D (s32 with integers)"},
     CLI_OPTIONS_ROUND,
     CLI_OPTIONS_STREAM,
+    CLI_OPTION_JSON,
     {0}};
 static const cli_command command = {
     "mma",
@@ -48,6 +51,14 @@ static const cli_command command = {
     2,
     set};
 
+static double value_of(hu_element e, uint64_t pattern) {
+  double z;
+  if (e.kind == HU_ELEMENT_CODE) return hu_decode64(e.format, (uint32_t)pattern);
+  if (e.kind == HU_ELEMENT_S32) return (int32_t)(uint32_t)pattern;
+  memcpy(&z, &pattern, sizeof z);
+  return z;
+}
+
 static int print_line(const cli_dot *dot, const cli_numeric *numeric, const cli_lines *lines) {
   uint64_t d;
   hu_exec exec = {1, 0, numeric->stream};
@@ -55,17 +66,13 @@ static int print_line(const cli_dot *dot, const cli_numeric *numeric, const cli_
   char *word[CLI_DOT_WORDS];
   int count = cli_split(lines->line, word, CLI_DOT_WORDS);
   if (cli_dot_line(&d, NULL, dot, word, count, lines, &exec)) return CLI_BAD;
-  printf("%0*llx\n", (int)(hu_element_width(dot->d) + 3) / 4, (unsigned long long)d);
-  return CLI_OK;
-}
-
-/* Before the first line: whether the model takes elements of these formats; a line may be without C. */
-static int check_taken(const cli_dot *dot, const char *text) {
-  uint64_t z = 0;
-  hu_dot_operands x = {.a = {&z, 1, 0, dot->a}, .b = {&z, 1, 0, dot->b}, .c = {.element = dot->d}};
-  hu_status status = hu_dot(0, &z, dot->d, &x, &dot->accum, dot->mode, NULL, NULL);
-  if (status == HU_E_OPERAND_A) return cli_fail_operand(text, &dot->accum, status, dot->a, "--fa");
-  if (status == HU_E_OPERAND_B) return cli_fail_operand(text, &dot->accum, status, dot->b, "--fb");
+  int digits = (int)(hu_element_width(dot->d) + 3) / 4;
+  if (!numeric->json) {
+    printf("%0*llx\n", digits, (unsigned long long)d);
+    return CLI_OK;
+  }
+  printf(lines->number > 1 ? ",\n " : "[");
+  cli_json_code(stdout, digits, d, value_of(dot->d, d));
   return CLI_OK;
 }
 
@@ -82,7 +89,7 @@ static int choose_model(cli_dot *dot, const mma_state *s, const char *text) {
   if (s->has_d) dot->d = s->d;
   if (!hu_element_size(dot->a) || !hu_element_size(dot->b) || !hu_element_size(dot->d))
     return cli_fail(NULL, "mma: '%s' is no named model and leaves the elements open; use --fa, --fb and --fd", text);
-  if (check_taken(dot, text)) return CLI_BAD;
+  if (cli_dot_taken(dot, text)) return CLI_BAD;
   dot->mode = s->numeric.mode;
   return CLI_OK;
 }
@@ -99,6 +106,7 @@ int cli_mma(int argc, char **argv) {
   status = CLI_OK;
   while (status == CLI_OK && (next = cli_lines_next(&lines)) != 0)
     status = next < 0 ? -next : print_line(&dot, &state.numeric, &lines);
+  if (state.numeric.json) printf(lines.number > (status != CLI_OK) ? "]\n" : "[]\n");
   cli_lines_close(&lines);
   return status;
 }

@@ -38,7 +38,7 @@ static void print_string(const char *name, const char *value) {
 }
 
 static void print_json(const hu_preset *p, const char *const text[4], int first) {
-  printf("%s\n  {\"name\": ", first ? "" : ",");
+  printf("%s\n  {\"id\": ", first ? "" : ",");
   cli_json_string(stdout, p->name);
   print_string("accum", text[3]);
   printf(", \"k\": %u", (unsigned)p->k);

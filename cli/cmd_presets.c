@@ -83,7 +83,7 @@ static void fill(card_lines *card, const hu_conversion *c) {
 static void print_json(const hu_conversion_entry *e, int first) {
   card_lines card;
   fill(&card, &e->conversion);
-  printf("%s\n  {\"name\": ", first ? "" : ",");
+  printf("%s\n  {\"id\": ", first ? "" : ",");
   cli_json_string(stdout, e->name);
   for (int i = 0; i < LINE_COUNT; i++) {
     printf(", \"%s\": ", labels[i]);

@@ -48,7 +48,9 @@ void cli_preset_steps(cli_preset *preset, number *z, const char *text, int json)
   preset->given = z->value;
   number_hex(hex, x);
   if (json) {
-    printf("{\"operand\": \"%s\", ", hex);
+    printf("{\"operand\": ");
+    cli_json_double(stdout, x);
+    printf(", ");
   } else {
     printf("%s as %s has it\n", text, preset->name);
     if (!same && isfinite(x))

@@ -97,7 +97,7 @@ static void json_text(FILE *out, const char *name, const char *text) {
 
 static void json_number(FILE *out, const char *name, double x) {
   fprintf(out, "\"%s\": ", name);
-  cli_json_double(out, x);
+  cli_json_known(out, x);
 }
 
 static void json_run(FILE *out, const sweep_run *r) {

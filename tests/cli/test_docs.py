@@ -106,7 +106,7 @@ class Docs(support.Case):
             self.assertTrue(os.path.isfile(os.path.join(folder, name)), name)
         titles = re.findall(r"(?m)^## (.+)$", page)
         for e in json.loads(self.ok("experiments", "--json")):
-            self.assertTrue(any(e["name"] in re.findall(r"[\w-]+", t) for t in titles), e["name"])
+            self.assertTrue(any(e["id"] in re.findall(r"[\w-]+", t) for t in titles), e["id"])
 
     def test_man_page(self):
         with open(MAN, encoding="ascii") as f:

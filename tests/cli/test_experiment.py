@@ -13,7 +13,7 @@ import support  # noqa: E402
 import test_train  # noqa: E402
 
 NUMBER, NONE = (int, float), type(None)
-LISTED = dict(name=str, source=str, figure=str, shows=str, expected=str, seconds=int, runs=int, quick=bool)
+LISTED = dict(id=str, source=str, figure=str, shows=str, expected=str, seconds=int, runs=int, quick=bool)
 # Of the objects of `halfulp experiment --json`, as docs/experiments.md has them.
 FIELDS = {
     "": dict(LISTED, took=NUMBER, rows=list, claims=list, tables=list, figures=list),
@@ -51,7 +51,7 @@ class Experiments(support.Case):
 
     def test_list(self):
         entries = json.loads(self.ok("experiments", "--json"))
-        names = [e["name"] for e in entries]
+        names = [e["id"] for e in entries]
         self.assertEqual(len(names), len(set(names)))
         text = self.ok("experiments")
         for e in entries:
@@ -196,7 +196,7 @@ class Experiments(support.Case):
 
     def test_all(self):
         """Quick ones, cut short: a line and a folder each, the exit status of the worst."""
-        quick = [e["name"] for e in json.loads(self.ok("experiments", "--json")) if e["quick"]]
+        quick = [e["id"] for e in json.loads(self.ok("experiments", "--json")) if e["quick"]]
         text = self.ok("experiment", "--all", "--quick", "--data", support.DATA, "--set", "run.steps=2", "--out",
                        self.path("all"), code=1)
         self.assertEqual([line.split()[0] for line in text.split("\n") if "claims hold" in line], quick)

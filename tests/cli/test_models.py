@@ -24,17 +24,17 @@ class Models(support.Case):
 
     def test_list(self):
         rows = json.loads(self.ok("models", "--json"))
-        names = [r["name"] for r in rows]
+        names = [r["id"] for r in rows]
         self.assertEqual(len(set(names)), len(names))
         self.assertGreater(len(names), 290)
         text = self.ok("models")
         for row in rows:
             self.assertEqual(
-                set(row), {"name", "accum", "k", "a", "b", "c", "unit", "confidence", "source"}, row["name"]
+                set(row), {"id", "accum", "k", "a", "b", "c", "unit", "confidence", "source"}, row["id"]
             )
             self.assertIn(row["confidence"], ("HW", "SIM", "DOC", "OPEN"))
-            self.assertIn("\n%s " % row["name"], text)
-        by_name = {r["name"]: r for r in rows}
+            self.assertIn("\n%s " % row["id"], text)
+        by_name = {r["id"]: r for r in rows}
         self.assertEqual(
             by_name["nv.hopper.e4m3.f32.wgmma"]["accum"],
             "takes(float8_e4m3fn,float8_e4m3fn,binary32,"
@@ -50,7 +50,7 @@ class Models(support.Case):
 
     def test_probes(self):
         """Every golden probe, by preset where the model is one, else with its formats."""
-        presets = {r["name"] for r in json.loads(self.ok("models", "--json"))}
+        presets = {r["id"] for r in json.loads(self.ok("models", "--json"))}
         groups = {}
         for _, model, fa, fb, fd, a, b, c, sa, sb, d in probes():
             key = (model,) if model in presets else (model, "--fa", fa, "--fb", fb, "--fd", fd)

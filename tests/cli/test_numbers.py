@@ -211,7 +211,7 @@ class Numbers(support.Case):
             out = self.bad("encode", "-f", "float8_e4m3fn", stdin=text, says="standard input:%d: " % line)
             self.assertEqual(out.count("\n"), line - 1)
         path = self.write("bad.txt", b"38\nzz\n")
-        self.bad("decode", "-f", "float8_e4m3fn", path, says="%s:2: not a code" % path)
+        self.bad("decode", "-f", "float8_e4m3fn", path, says="%s:2: 'zz': not a code" % path)
         self.bad("decode", "-f", "float8_e4m3fn", stdin="100\n", says="standard input:1: ")
         self.bad("encode", "-f", "float8_e4m3fn", "--bits32", stdin="3f80000\n", says="eight hex digits")
         self.bad("encode", "-f", "float8_e4m3fn", "--bits64", stdin="3f800000\n", says="sixteen hex digits")
@@ -252,7 +252,7 @@ class Numbers(support.Case):
             self.assertIn("0x" + code, out)
             out = json.loads(self.ok("explain", "-f", "float8_e4m3fn", "-r", "all", "--json", "--", value))
             self.assertNotIn("distance_ulps", out)
-            self.assertEqual([r["code"] for r in out["results"]], [code] * 8)
+            self.assertEqual([r["code"] for r in out["results"]], ["0x" + code] * 8)
         self.assertEqual(self.ok("encode", "-f", "float8_e5m2", "-r", "rtz", stdin="1e999\n"), "7b\n")
 
     def test_usage_errors(self):
@@ -307,13 +307,13 @@ class Numbers(support.Case):
             if e["width"] <= 8:
                 rows = json.loads(self.ok("info", e["id"], "--table", "--json"))
                 self.assertEqual(len(rows), 1 << e["width"])
-                values = [float.fromhex(r["value"]) for r in rows if r["value"] != "nan"]
-                self.assertEqual(max(values), float.fromhex(card["max"]["value"]))
-                self.assertEqual(min(values), float.fromhex(card["lowest"]["value"]))
+                values = [r["value"] for r in rows if r["value"] != "nan"]
+                self.assertEqual(max(values), card["max"]["value"])
+                self.assertEqual(min(values), card["lowest"]["value"])
                 for row in rows:  # a value becomes itself
-                    if row["value"] in ("nan", "-0x0p+0"):
+                    if row["hex"] in ("nan", "-0x0p+0"):
                         continue
-                    out = json.loads(self.ok("explain", "-f", e["id"], "--json", "--", row["value"]))
+                    out = json.loads(self.ok("explain", "-f", e["id"], "--json", "--", row["hex"]))
                     self.assertEqual(out["results"][0]["value"], row["value"], (e["id"], row))
         self.assertRegex(self.ok("info", "posit8"), r"(?m)^  NaR +0x80 +nan")
         self.assertRegex(self.ok("info", "q(0.3):wrap"), r"(?m)^  values +.* wrapped$")
@@ -321,6 +321,18 @@ class Numbers(support.Case):
         self.bad("info", "posit(40,2)", says="no such number system can be")
         self.bad("info", "table(1,x)", says="wrong from character 9 on")
         self.bad("info", "posit32", "--table", says="up to 16 bits")
+
+    def test_explain_names_the_nan_policy(self):
+        for f, more, says in (
+            ("float4_e2m1fn", (), "NaN policy max, the default: +max\n"),
+            ("float4_e2m1fn", ("--nan", "zero"), "NaN policy zero: the code 0\n"),
+            ("float4_e2m1fn", ("--nan", "error"), "NaN policy error: +max, and the event invalid\n"),
+            ("int8", (), "NaN policy max, the default: the largest value\n"),
+            ("int8", ("--nan", "zero"), "NaN policy zero"),
+            ("float8_e4m3fn", (), "NaN: the format's canonical NaN\n"),
+            ("posit8", (), "NaN\n"),
+        ):
+            self.assertIn(says, self.ok("explain", "-f", f, *more, "nan"))
 
     def test_explain_other_systems(self):
         text = self.ok("explain", "-f", "posit16", "0.1", "-r", "all")
@@ -332,8 +344,8 @@ class Numbers(support.Case):
         self.assertIn("beyond the range: its end", self.ok("explain", "-f", "int8", "500"))
         self.assertRegex(self.ok("explain", "-f", "q(7.0):wrap", "130"), r"wrapped\n +0x82 = -0x1.f8p\+6")
         out = json.loads(self.ok("explain", "-f", "nf4", "0.3", "--json"))
-        self.assertEqual((out["toward_zero"]["code"], out["results"][0]["code"]), ("0xa", "b"))
-        self.assertEqual(json.loads(self.ok("explain", "-f", "posit8", "nan", "--json"))["results"][0]["code"], "80")
+        self.assertEqual((out["toward_zero"]["code"], out["results"][0]["code"]), ("0xa", "0xb"))
+        self.assertEqual(json.loads(self.ok("explain", "-f", "posit8", "nan", "--json"))["results"][0]["code"], "0x80")
         self.bad("explain", "-f", "posit8", "abc", says="'abc' is not a number")
         # A third of a table's gap has digits without end: binary64 cannot tell an odd 1/3 from its neighbours there.
         self.assertIn("toward zero", self.ok("explain", "-f", "table(0,1)", "0." + "3" * 30))
@@ -351,11 +363,11 @@ class Numbers(support.Case):
     def test_info_json(self):
         card = json.loads(self.ok("info", "float8_e4m3fn", "--json"))
         self.assertEqual((card["width"], card["e"], card["m"], card["bias"]), (8, 4, 3, 7))
-        self.assertEqual(card["max"], {"code": "7e", "value": "0x1.cp+8"})
+        self.assertEqual(card["max"], {"code": "0x7e", "value": 448, "hex": "0x1.cp+8"})
         self.assertEqual(card["infinity"], None)
-        self.assertEqual(card["nan_code"]["code"], "7f")
+        self.assertEqual(card["nan_code"], {"code": "0x7f", "value": "nan", "hex": "nan"})
         rows = json.loads(self.ok("info", "float4_e2m1fn", "--table", "--json"))
-        self.assertEqual([r["value"] for r in rows[:4]], ["0x0p+0", "0x1p-1", "0x1p+0", "0x1.8p+0"])
+        self.assertEqual([r["value"] for r in rows[:4]], [0, 0.5, 1, 1.5])
         self.assertIn("0x7e   0x1.cp+8", self.ok("info", "e4m3fn"))
 
     def test_explain(self):
@@ -365,9 +377,11 @@ class Numbers(support.Case):
         text = self.ok("explain", "-f", "float8_e5m2", "--", "-1.125")
         self.assertIn("0xbc", text)
         data = json.loads(self.ok("explain", "-f", "float8_e4m3fn", "0.3", "--json"))
-        self.assertEqual(data["toward_zero"], {"code": "0x29", "value": "0x1.2p-2"})
-        self.assertEqual(data["away_from_zero"], {"code": "0x2a", "value": "0x1.4p-2"})
-        self.assertEqual(data["results"][0]["code"], "2a")
+        self.assertEqual(data["toward_zero"], {"code": "0x29", "value": 0.28125, "hex": "0x1.2p-2"})
+        self.assertEqual(data["away_from_zero"], {"code": "0x2a", "value": 0.3125, "hex": "0x1.4p-2"})
+        self.assertEqual(data["results"][0]["code"], "0x2a")
+        self.assertEqual([k for k, v in data["results"][0]["events"].items() if v], ["inexact"])
+        self.assertEqual(data["distance_ulps"], 0.6)
         self.assertFalse(data["distance_exact"])
         self.bad("explain", "-f", "float8_e4m3fn", "abc", says="'abc' is not a number")
         self.assertIn("overflow", self.ok("explain", "-f", "float8_e4m3fn", "500"))
@@ -430,7 +444,7 @@ class Numbers(support.Case):
                 for entry in results:
                     args = ["--random"] if ":" in entry["mode"] else []
                     want = self.encode(x + (" 5" if args else "") + "\n", "-r", entry["mode"], *args, fmt=fmt).strip()
-                    self.assertEqual(entry["code"], want, (fmt, x, entry))
+                    self.assertEqual(entry["code"], "0x" + want, (fmt, x, entry))
                     checked += 1
         print("explained and encoded: %d" % checked)
 

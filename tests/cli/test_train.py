@@ -332,8 +332,7 @@ class Left(TrainCase):
             "training": seen,
             "test": seen,
             "updates": {"moved": int, "lost": int},
-            "overflow": int,
-            "underflow": int,
+            "events": {"overflow": int, "underflow": int},
             "low": int,
             "memory": {"weights": int, "state": int, "values": int, "gradients": int},
             "seconds": float,
@@ -483,17 +482,17 @@ class Keys(TrainCase):
         text = self.ok("train", "--keys")
         self.assertGreater(len(keys), 50)
         for k in keys:
-            section, name = k["name"].split(".")
+            section, name = k["id"].split(".")
             self.assertIn("[%s]\n" % section, text)
             self.assertIn(
                 "%s = %s\n    %s\n" % (name, k["default"], k["what"]) if k["default"] else "%s =\n" % name, text
             )
 
     def test_json_fields(self):
-        keys = {k["name"]: k for k in json.loads(self.ok("train", "--keys", "--json"))}
+        keys = {k["id"]: k for k in json.loads(self.ok("train", "--keys", "--json"))}
         for k in keys.values():
-            self.assertLessEqual({"name", "default", "what", "weights"}, set(k))
-            self.assertLessEqual(set(k), {"name", "default", "what", "weights", "values", "range"})
+            self.assertLessEqual({"id", "default", "what", "weights"}, set(k))
+            self.assertLessEqual(set(k), {"id", "default", "what", "weights", "values", "range"})
             self.assertIs(type(k["weights"]), bool)
             self.assertNotIn("usual", json.dumps(k))
             if "values" in k:
@@ -512,7 +511,7 @@ class Keys(TrainCase):
         want = self.digest(SMALL)
         sections = {}
         for k in keys:
-            sections.setdefault(k["name"].split(".")[0], []).append("%s = %s" % (k["name"].split(".")[1], k["default"]))
+            sections.setdefault(k["id"].split(".")[0], []).append("%s = %s" % (k["id"].split(".")[1], k["default"]))
         text = "".join("[%s]\n%s\n" % (s, "\n".join(lines)) for s, lines in sections.items())
         sets = []
         for line in SMALL.splitlines():

@@ -247,6 +247,13 @@ def test_search_index():
             places[file].feed((site / file).read_text(encoding='utf-8'))
         assert not anchor or anchor in places[file].names, (title, address)
     assert sum(e[0] == 'page' for e in entries) > 150, len(entries)
+    said = {e[1]: e[3] for e in entries}
+    for title in ('halfulp encode', 'halfulp encode --bits32', 'halfulp gemm --accum', 'halfulp.quantize', 'halfulp.scaled.encode', 'halfulp.torch.matmul'):
+        assert title in said, title
+    for kind, title, _, text in entries:
+        if kind == 'page' and not title.startswith('Contributing'):  # which describes such marks
+            assert not re.search(r'<!--|```|^(sh|text|python|c|ini) ', text), (title, text[:80])
+    assert any('echo 1000 | halfulp encode' in text for text in said.values()), 'pipes of commands'
     assert all(any(e[2].startswith(pages.label(p) + '.html') for e in entries) for p in pages.on_site()), 'a page that is not found'
 
 
