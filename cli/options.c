@@ -50,10 +50,26 @@ static void print_option(const cli_option *o) {
   printf("  %-26s %s%s\n", left, o->help, o->key & CLI_REPEATS ? "; may be repeated" : "");
 }
 
+/* The abbreviations of --round, in words. */
+static void print_modes(const cli_command *c) {
+  for (const cli_option *o = c->options; o->key; o++) {
+    if (key_of(o) != 'r' || strcmp(o->name, "round") != 0) continue;
+    printf(
+        "\nRounding modes:\n\n"
+        "  rne  to nearest, ties to even            rtz  toward zero\n"
+        "  rna  to nearest, ties away from zero     rtp  toward positive\n"
+        "  rnz  to nearest, ties toward zero        rtn  toward negative\n"
+        "  raz  away from zero                      rto  to odd\n"
+        "  sra:N, srb:N, src:N  stochastic, with N = 1 to 32 random bits; variants A, B, C of P3109\n");
+    return;
+  }
+}
+
 static int print_help(const cli_command *c) {
   static const cli_option help = {'h', "help", NULL, "this text"};
   printf("Usage: halfulp %s [OPTION...]%s%s\n%s.\n", c->name, *c->operands ? " " : "", c->operands, c->summary);
   if (*c->details) printf("\n%s\n", c->details);
+  print_modes(c);
   printf("\nOptions:\n");
   for (const cli_option *o = c->options; o->key; o++) print_option(o);
   print_option(&help);

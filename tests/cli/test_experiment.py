@@ -102,7 +102,8 @@ class Experiments(support.Case):
             self.assertRegex(self.ok(command, "--help"), r"(?m)^  -o, --out FOLDER  ", command)
 
     def test_refused(self):
-        self.bad("experiment", "nothing")
+        self.bad("experiment", "nothing", says="no experiment 'nothing'; `halfulp experiments` lists them")
+        self.bad("experiment", "long-reductoin", says="no experiment 'long-reductoin'; perhaps long-reduction is meant")
         self.bad("experiment")
         self.bad("experiment", "s2fp8", "--all")
         self.bad("experiment", "s2fp8", "--quick", says="--quick")

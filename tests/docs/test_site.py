@@ -233,6 +233,24 @@ def test_comments_are_shown_as_they_are():
     print('%d comments of headers, shown as they stand' % count)
 
 
+def test_narrow_screens():
+    """Addresses that are longer than a phone's line are there, and may be broken; tables of three columns become cards."""
+    site = build / 'docs' / 'html'
+    style = (site / 'style.css').read_text(encoding='utf-8')
+    long_words, wide_tables = 0, 0
+    for path in pages.on_site(root):
+        text = (site / (pages.label(path) + '.html')).read_text(encoding='utf-8')
+        text = text[text.index('<main>'):text.index('</main>')]
+        prose = re.sub(r'(?s)<table.*?</table>|<div class="fragment">.*?</div><!-- fragment -->', ' ', text)
+        long_words += sum(len(w) > 40 for w in re.sub(r'<[^>]+>', ' ', prose).split())
+        wide_tables += sum(row.count('<th') >= 3 for row in re.findall(r'(?s)<tr class="markdownTableHead">.*?</tr>', text))
+    assert long_words and wide_tables, (long_words, wide_tables)
+    assert re.search(r'(?m)^main \{[^}]*overflow-wrap: break-word', style)
+    narrow = style[style.index('@media (max-width: 56rem)'):]
+    assert re.search(r'\.cards td \{ display: block', narrow) and 'attr(data-head)' in narrow
+    assert "classList.add('cards')" in (site / 'search.js').read_text(encoding='utf-8')
+
+
 def test_search_index():
     site = build / 'docs' / 'html'
     entries = json.loads((site / 'search-index.js').read_text(encoding='utf-8').partition('= ')[2].rstrip(';\n'))
@@ -265,4 +283,5 @@ if __name__ == '__main__':
     test_blocks_are_shown_as_they_are()
     test_prose_is_shown_as_it_is()
     test_comments_are_shown_as_they_are()
+    test_narrow_screens()
     test_search_index()
