@@ -107,7 +107,7 @@ static void run_batch(dot *x, t_random *r, size_t count, size_t n) {
   hu_status s[2] = {
       hu_dot_n(count, n, z.host + first, incz, x->c, &cpu, &x->accum, x->mode, &exec, (hu_events *)(void *)e.host),
       hu_device_dot_n(count, n, z.device + first, incz, x->c, &device, &x->accum, x->mode, &exec,
-                      (hu_events *)(void *)e.device, NULL)};
+                      (hu_events *)(void *)e.device, twin_stream())};
   if (s[0] != HU_OK || s[1] != HU_OK) fail_msg("%s, %s: %s", hu_status_name(s[0]), hu_status_name(s[1]), dot_text(x));
   expect_same(&z, "dot products", x);
   expect_events(&e, x);
@@ -225,7 +225,7 @@ static void run_product(dot *x, t_random *r, size_t m, size_t n, size_t k, hu_fo
   hu_status s[2] = {hu_gemm(m, n, k, &cpu, &a.cpu, &b.cpu, with_c ? &c.cpu : NULL, &x->accum, x->mode, &exec,
                             (hu_events *)(void *)e.host),
                     hu_device_gemm(m, n, k, &device, &a.device, &b.device, with_c ? &c.device : NULL, &x->accum,
-                                   x->mode, &exec, (hu_events *)(void *)e.device, NULL)};
+                                   x->mode, &exec, (hu_events *)(void *)e.device, twin_stream())};
   if (s[0] != HU_OK || s[1] != HU_OK) fail_msg("%s, %s: %s", hu_status_name(s[0]), hu_status_name(s[1]), dot_text(x));
   expect_same(&out->bytes, "product", x);
   expect_events(&e, x);
@@ -372,7 +372,7 @@ static void both_refuse(hu_status want, size_t n, const dot *x, const hu_dot_ope
   hu_events e;
   memset(&e, 0, sizeof e);
   assert_int_equal(hu_dot_n(2, n, z, 1, ez, in, &x->accum, x->mode, NULL, &e), want);
-  assert_int_equal(hu_device_dot_n(2, n, z, 1, ez, in, &x->accum, x->mode, NULL, NULL, NULL), want);
+  assert_int_equal(hu_device_dot_n(2, n, z, 1, ez, in, &x->accum, x->mode, NULL, NULL, twin_stream()), want);
 }
 
 static void dot_errors(void **state) {
@@ -403,10 +403,10 @@ static void dot_errors(void **state) {
   x.mode.round = HU_ROUND_COUNT;
   both_refuse(HU_E_MODE, 2, &x, &in, p.c, room);
   x.mode.round = HU_RNE;
-  assert_int_equal(
-      hu_device_dot_n(2, 2, room, 1, p.c, &in, &x.accum, x.mode, NULL, (hu_events *)(void *)((char *)room + 1), NULL),
-      HU_E_ALIGN);
-  assert_int_equal(hu_device_dot_n(0, 2, NULL, 1, p.c, &in, &x.accum, x.mode, NULL, NULL, NULL), HU_OK);
+  assert_int_equal(hu_device_dot_n(2, 2, room, 1, p.c, &in, &x.accum, x.mode, NULL,
+                                   (hu_events *)(void *)((char *)room + 1), twin_stream()),
+                   HU_E_ALIGN);
+  assert_int_equal(hu_device_dot_n(0, 2, NULL, 1, p.c, &in, &x.accum, x.mode, NULL, NULL, twin_stream()), HU_OK);
   print_message("10 refusals\n");
 }
 

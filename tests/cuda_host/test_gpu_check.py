@@ -170,11 +170,11 @@ class Dry(unittest.TestCase):
 
 class Programs(unittest.TestCase):
     def tests(self):
-        """Those that need the target; without CUDA their twins on the CPU. Not the one of the order itself, which has none."""
+        """Those that need the target; without CUDA their twins on the CPU. Not those of the run on the CPU itself, which have none."""
         everything = json.loads((BUILD / 'meson-info/intro-tests.json').read_text())
         found = [t['cmd'][0] for t in everything if any(s.endswith(':' + SUITE) for s in t['suite'])]
         if SUITE == 'cuda':
-            found = [path for path in found if '/test_host_' in path and not path.endswith('_order')]
+            found = [path for path in found if '/test_host_' in path and not path.endswith(('_order', '_runtime'))]
         return {os.path.relpath(path, BUILD) for path in found}
 
     def target(self):
