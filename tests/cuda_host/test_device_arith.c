@@ -108,7 +108,7 @@ static void every_call(void **state) {
   (void)state;
   t_random r = {t_seed("device_arith", 31)};
   size_t elements = 0;
-  for (int round = 0; round < 60; round++) {
+  for (unsigned round = 0; round < t_part(60); round++) {
     for (int call = 0; call < CALLS_COUNT; call++) {
       size_t n = t_below(&r, 3) ? t_below(&r, 900) : t_below(&r, 20);
       run_case(&r, call, n);

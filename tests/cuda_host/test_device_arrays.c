@@ -174,7 +174,7 @@ static void every_call(void **state) {
   (void)state;
   t_random r = seed_of("every_call");
   size_t cases = 0, elements = 0;
-  for (int i = 0; i < 150; i++) {
+  for (unsigned i = 0; i < t_part(150); i++) {
     for (int call = 0; call < CALLS; call++) {
       test_case t = draw_case(&r, call, random_length(&r));
       run_case(&r, &t);

@@ -90,7 +90,7 @@ static void every_call(void **state) {
   (void)state;
   t_random r = {t_seed("device_function", 41)};
   size_t elements = 0;
-  for (int round = 0; round < 40; round++) {
+  for (unsigned round = 0; round < t_part(40); round++) {
     for (int function = 0; function < HU_ORACLE_FUNCTIONS; function++) {
       size_t n = t_below(&r, 3) ? t_below(&r, 400) : t_below(&r, 20);
       run_case(&r, function, n);

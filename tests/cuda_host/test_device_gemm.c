@@ -148,7 +148,7 @@ static test_case draw_case(t_random *r, uint32_t kind) {
 static void sweep(const char *name, uint32_t kind, int cases, uint32_t most) {
   t_random r = {t_seed(name, 30)};
   size_t products = 0;
-  for (int i = 0; i < cases; i++) {
+  for (unsigned i = 0; i < t_part((unsigned)cases); i++) {
     test_case t = draw_case(&r, kind);
     t.m = t_below(&r, 6) ? 1 + t_below(&r, most) : 0;
     t.n = t_below(&r, 6) ? 1 + t_below(&r, most) : 1;

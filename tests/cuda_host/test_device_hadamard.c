@@ -63,7 +63,7 @@ static void against_cpu(void **state) {
   (void)state;
   t_random r = {t_seed("device-hadamard", 51)};
   size_t elements = 0;
-  for (int i = 0; i < 300; i++) elements += run_case(&r, i % 10 ? 5 : 70);
+  for (unsigned i = 0; i < t_part(300); i++) elements += run_case(&r, i % 10 ? 5 : 70);
   print_message("%zu elements\n", elements);
 }
 

@@ -137,7 +137,7 @@ static void dot_models(void **state) {
   t_random r = {t_seed("dot_models", 40)};
   unsigned long done = 0, sums = 0;
   (void)state;
-  for (unsigned i = 0; done < 1800; i++) {
+  for (unsigned i = 0; done < t_part(1800); i++) {
     if (!draw_usable(&x, &r, i)) continue;
     size_t count = 1 + t_below(&r, MOST), n = t_below(&r, 8) ? t_below(&r, TERMS) : 0;
     run_batch(&x, &r, count, n);
@@ -241,7 +241,7 @@ static void gemm_models(void **state) {
   t_random r = {t_seed("gemm_models", 42)};
   unsigned long done = 0;
   (void)state;
-  for (unsigned i = 0; done < 1500; i++) {
+  for (unsigned i = 0; done < t_part(1500); i++) {
     if (!draw_usable(&x, &r, i) || x.a.kind || x.b.kind || x.c.kind || hu_accum_is_scaled(&x.accum)) continue;
     hu_format fd = t_below(&r, 2) ? x.c.format : t_random_format(&r, 2, 16);
     run_product(&x, &r, 1 + t_below(&r, 20), 1 + t_below(&r, 20), t_below(&r, TERMS), fd);
@@ -283,7 +283,7 @@ static void seq_formats(void **state) {
   t_random r = {t_seed("seq_formats", 44)};
   unsigned long done = 0, served = 0, products = 0;
   (void)state;
-  for (; done < 360; done++) {
+  for (; done < t_part(360); done++) {
     do draw_model(&x, &r, HU_ACCUM_SEQ, 0);
     while (hu_accum_is_scaled(&x.accum));
     x.accum.promote = x.accum.slices = 0;
@@ -311,7 +311,7 @@ static void half_pairs(void **state) {
   static dot x;
   t_random r = {t_seed("half_pairs", 46)};
   (void)state;
-  for (int i = 0; i < 120; i++) {
+  for (unsigned i = 0; i < t_part(120); i++) {
     do draw_model(&x, &r, HU_ACCUM_SEQ, 0);
     while (hu_accum_is_scaled(&x.accum));
     x.accum.promote = x.accum.slices = 0;
@@ -344,7 +344,7 @@ static void align_blocks(void **state) {
     }
     presets++;
   }
-  while (done < 400) {
+  while (done < t_part(400)) {
     draw_model(&x, &r, HU_ACCUM_BLOCK, HU_BLOCK_ALIGN);
     hu_block *b = &x.accum.block;
     x.accum.promote = x.accum.slices = x.accum.scaled = 0;

@@ -119,7 +119,7 @@ static void run_case(t_random *r, int call, size_t n) {
 static void every_call(void **state) {
   (void)state;
   t_random r = {t_seed("device-number", 61)};
-  for (int i = 0; i < 120; i++) {
+  for (unsigned i = 0; i < t_part(120); i++) {
     for (int call = 0; call < CALLS; call++) run_case(&r, call, 1 + t_below(&r, 300));
   }
 }

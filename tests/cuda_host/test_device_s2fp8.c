@@ -164,7 +164,7 @@ static void every_call(void **state) {
   (void)state;
   t_random r = {t_seed("device_s2fp8", 90)};
   size_t elements = 0;
-  for (int round = 0; round < 8; round++) {
+  for (unsigned round = 0; round < t_part(8); round++) {
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
       size_t n = t_below(&r, 3) ? 1 + t_below(&r, 3000) : t_below(&r, 12);
       run_case(&r, kinds[k], n);

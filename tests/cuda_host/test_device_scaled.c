@@ -181,6 +181,7 @@ static void drawn(void **state) {
   t_random r = {t_seed("device_scaled", 51)};
   static float x[1 << 15];
   size_t elements = 0;
+  cases = (long)t_part((unsigned)cases);
   for (long i = 0; i < cases; i++) {
     hu_scaling d = random_scaling(&r);
     hu_mode mode = t_random_mode(&r);
@@ -276,7 +277,7 @@ static void layouts(void **state) {
   (void)state;
   t_random r = {t_seed("device_scaled_pack", 55)};
   size_t made = 0;
-  for (int i = 0; i < 300; i++) {
+  for (unsigned i = 0; i < t_part(300); i++) {
     hu_scaling d = random_scaling(&r);
     d.pad = t_below(&r, 2) != 0;
     size_t rows = 1 + t_below(&r, 9), cols = 1 + t_below(&r, 90), ld = cols + t_below(&r, 5);
@@ -298,7 +299,7 @@ static void layouts(void **state) {
     twin_free(&dense);
     twin_free(&back);
   }
-  assert_true(made > 100);
+  assert_true(t_part(100) < 100 || (made > 100));
   print_message("%zu layouts\n", made);
 }
 

@@ -134,7 +134,7 @@ static void test_products(void **state) {
   t_random r = {t_seed("device-scaled-gemm", 21)};
   size_t ways[HU_SCALED_WAYS] = {0};
   (void)state;
-  for (int i = 0; i < 250;) {
+  for (unsigned i = 0; i < t_part(250);) {
     p.m = 1 + t_below(&r, 5);
     p.n = 1 + t_below(&r, 6);
     p.k = t_below(&r, 12) ? 1 + t_below(&r, 60) : 0;
@@ -145,7 +145,7 @@ static void test_products(void **state) {
     i++;
   }
   printf("parts %zu, unit %zu, decoded %zu\n", ways[0], ways[1], ways[2]);
-  assert_true(ways[0] && ways[1] && ways[2]);
+  assert_true(t_part(100) < 100 || (ways[0] && ways[1] && ways[2]));
 }
 
 /* ---- the raw call ---- */

@@ -7,6 +7,7 @@ usage: test_gpu_check.py SOURCE BUILD SUITE HU_DIGEST HALFULP_HOSTRUN [unittest'
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -187,6 +188,17 @@ class Programs(unittest.TestCase):
         self.assertEqual(sorted(tests - target), [])
         tools = ['cli/halfulp', 'gpu/hu-digest', 'gpu/bench_device'] if SUITE == 'gpu' else ['cli/halfulp-hostrun', 'gpu/hu-digest-host']
         self.assertEqual(sorted(set(tools) - target), [])
+
+    def test_part_of_the_cases(self):
+        """HU_TEST_COUNT takes that many percent, and nothing but a number."""
+        def elements(**more):
+            run = subprocess.run([str(BUILD / 'tests/cuda_host/test_host_hadamard')], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                 env={**os.environ, **more}, text=True)
+            return run.returncode, int((re.findall(r'([0-9]+) elements', run.stdout) or ['0'])[0])
+        (status, few), (whole_status, all_of_them) = elements(HU_TEST_COUNT='5'), elements()
+        self.assertEqual((status, whole_status), (0, 0))
+        self.assertTrue(0 < 5 * few < all_of_them, (few, all_of_them))
+        self.assertEqual(elements(HU_TEST_COUNT='5x')[0], 1)
 
     def first_line(self, *command, **more):
         """Reads one line of a command that has seconds to go, and ends it: it came at once, and not when a buffer was full."""
