@@ -108,12 +108,14 @@ def programs_of_pack(file, folder):
 
 
 def complete(programs):
-    """Whether the programs start here, and see the device: a kernel of theirs gives a digest."""
-    if not programs['tests'] or not {'halfulp', 'hu-digest'} <= set(programs['tools']):
+    """Whether the programs find their libraries here, and the device: a kernel of theirs gives a digest."""
+    tools = programs['tools']
+    if not programs['tests'] or not {'halfulp', 'hu-digest'} <= set(tools):
         return False
-    command = [programs['tools']['hu-digest'], '--device', 'cuda', '--limit', '1', '--format', 'float8_e4m3fn', '--mode', 'rne']
+    digest = [tools['hu-digest'], '--device', 'cuda', '--limit', '1', '--format', 'float8_e4m3fn', '--mode', 'rne']
     try:
-        return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60).returncode == 0
+        return all(subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60).returncode == 0
+                   for command in (digest, [tools['halfulp'], '--version']))
     except (OSError, subprocess.TimeoutExpired):
         return False
 

@@ -18,7 +18,8 @@ SOURCE, BUILD, SUITE, DIGEST, HOSTRUN = pathlib.Path(sys.argv[1]), pathlib.Path(
 
 SMI = '''case "$1" in *name*) echo "NVIDIA H200";; *compute_cap*) echo 9.0;; *) echo 570.1;; esac'''
 PROGRAMS = {
-    'halfulp': '''echo "$@" | grep -q probe-hw && { cat "$OUT/summary.txt" > "$OUT/seen.new"; echo probes agree; exit ${PROBE:-0}; }
+    'halfulp': '''[ "$1" = --version ] && exit ${LIBRARIES:-0}
+echo "$@" | grep -q probe-hw && { cat "$OUT/summary.txt" > "$OUT/seen.new"; echo probes agree; exit ${PROBE:-0}; }
 echo verified''',
     'hu-digest': '''[ -n "$NOT_HERE" ] && exit 127
 echo "hu-digest: on NVIDIA H200" >&2
@@ -128,6 +129,9 @@ class Dry(unittest.TestCase):
     def test_builds(self):
         """Programs that do not run here, and none: they are built, for the device's architecture, and no warning ends that."""
         self.made('test_good')
+        run = self.check(PREBUILT=str(self.pack('test_good')), LIBRARIES='127', STAGES='tests')
+        self.assertIn('prebuilt programs: left, they do not run here', self.read('summary'))
+        shutil.rmtree(self.out)
         run = self.check(PREBUILT=str(self.pack('test_good')), NOT_HERE='1', STAGES='tests')
         self.assertEqual(run.returncode, 0, run.stdout)
         self.assertIn('prebuilt programs: left, they do not run here', self.read('summary'))
