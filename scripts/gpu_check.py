@@ -25,7 +25,7 @@ import tempfile
 import time
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
-LIMITS = {'build': 1200, 'probe': 120, 'tests': 90, 'digests': 180, 'bench': 240, 'verify': 120, 'sanitizer': 120}
+LIMITS = {'build': 1200, 'probe': 120, 'tests': 90, 'digests': 180, 'bench': 240, 'verify': 120, 'sanitizer': 120, 'cuda-device-large': 240}
 TOOLS = {'halfulp': 'cli/halfulp', 'hu-digest': 'gpu/hu-digest', 'bench_device': 'gpu/bench_device'}
 AT_ONCE = 4  # tests on the one device
 TELLING = re.compile(r'^\[ +(OK|FAILED) +\]|: on |skipped|ERROR|LINE|[0-9] [a-z]+|^[a-z0-9-]+ [0-9a-f]{16}$')
@@ -36,9 +36,9 @@ def setting(name, default):
 
 
 def limit(*names):
-    """Seconds for a stage or one of its tests: the first name that HU_LIMITS has, else the stage's own."""
+    """Seconds for a stage or one of its tests: the first name that HU_LIMITS has, else the usual."""
     given = dict(word.split('=') for word in setting('HU_LIMITS', '').split())
-    return float(next((given[name] for name in names if name in given), LIMITS[names[-1]]))
+    return float(next((given[name] for name in names if name in given), LIMITS.get(names[0], LIMITS[names[-1]])))
 
 
 def first_line(*command):
@@ -225,7 +225,7 @@ class Check:
             return self.note(stage, f'there is no {name}')
         with self.file(stage) as out:
             wrong = execute([self.programs['tools'][name], *arguments], limit(stage), out, env)
-        self.note(stage, wrong, '' if wrong else self.tail(stage))
+        self.note(stage, wrong, self.tail(stage))
 
     def probe(self):
         self.tool('probe', 'halfulp', 'probe-hw', '--golden', 'tests/golden', '-n', setting('HU_PROBES', '200000'))

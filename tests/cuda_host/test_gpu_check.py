@@ -121,6 +121,14 @@ class Dry(unittest.TestCase):
         self.assertIn('has begun', self.read('bench'))
         self.assertIn('verify: passed', self.read('summary'))
 
+    def test_sanitizer(self):
+        """Each test under each tool, with few cases."""
+        script(self.at / 'bin/compute-sanitizer', 'echo "$HU_TEST_COUNT percent under $2"; [ $2 = racecheck ] && exit $4; shift 4; exec "$@"')
+        self.assertEqual(self.check(PREBUILT=str(self.pack('test_good')), STAGES='sanitizer').returncode, 1)
+        self.assertIn('sanitizer: FAILED: test_good, racecheck: exit status 9, 2 of 3', self.read('summary'))
+        for words in ('5 percent under memcheck', '5 percent under racecheck', '5 percent under synccheck', '12 cases'):
+            self.assertIn(words, self.read('sanitizer'))
+
     def test_digest_differs(self):
         (self.tree / 'tests/golden/digests.txt').write_text('float8_e4m3fn rne 1 0000000000000000\n')
         self.assertEqual(self.check(PREBUILT=str(self.pack('test_good')), STAGES='digests').returncode, 1)
