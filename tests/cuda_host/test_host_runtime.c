@@ -90,7 +90,7 @@ static void streams(void **state) {
     _exit(quantize(z) == HU_OK ? 0 : 2);
   }
   assert_int_equal(waitpid(child, &status, 0), child);
-  assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+  assert_true(WIFEXITED(status) && WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 2);
   hu_host_expect(NULL);
   assert_int_equal(quantize(z), HU_OK);
 }
