@@ -7,8 +7,8 @@
 #   BUILD        build folder (build-gpu)
 #   OUT          folder for the result files (at most 8); without it BUILD-results, and what is in them also goes into one
 #                file of tests/golden/hw and one of bench/results
-#   PREBUILT     what `scripts/gpu_check.py pack BUILD FILE.tar.xz` made on a machine without a device: taken if its programs run
-#                here, else the build folder is
+#   PREBUILT     what `scripts/gpu_check.py pack BUILD FILE.tar.xz` made on a machine without a device (docs/device.md says of
+#                which build): taken if its programs run here, else the build folder is
 #   STAGES       "probe tests digests bench verify"; there is "sanitizer", too
 #   HU_ARCH      compute capability to compile for (the device's)
 #   HU_DEBS      folder of .deb packages, unpacked beside the build folder where the machine lacks them: libcmocka-dev and

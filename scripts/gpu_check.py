@@ -25,7 +25,7 @@ import tempfile
 import time
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
-LIMITS = {'build': 1200, 'probe': 120, 'tests': 90, 'digests': 180, 'bench': 240, 'verify': 120, 'sanitizer': 120}
+LIMITS = {'build': 1200, 'probe': 120, 'tests': 90, 'digests': 180, 'bench': 240, 'verify': 120, 'sanitizer': 120, 'cuda-device-large': 240}
 TOOLS = {'halfulp': 'cli/halfulp', 'hu-digest': 'gpu/hu-digest', 'bench_device': 'gpu/bench_device'}
 AT_ONCE = 4  # tests on the one device
 TELLING = re.compile(r'^\[ +(OK|FAILED) +\]|: on |skipped|ERROR|LINE|[0-9] [a-z]+|^[a-z0-9-]+ [0-9a-f]{16}$')
@@ -36,9 +36,9 @@ def setting(name, default):
 
 
 def limit(*names):
-    """Seconds for a stage or one of its tests: the first name that HU_LIMITS has, else the stage's own."""
+    """Seconds for a stage or one of its tests: the first name that HU_LIMITS has, else the usual."""
     given = dict(word.split('=') for word in setting('HU_LIMITS', '').split())
-    return float(next((given[name] for name in names if name in given), LIMITS[names[-1]]))
+    return float(next((given[name] for name in names if name in given), LIMITS.get(names[0], LIMITS[names[-1]])))
 
 
 def first_line(*command):
@@ -108,12 +108,14 @@ def programs_of_pack(file, folder):
 
 
 def complete(programs):
-    """Whether the programs start here, and see the device: a kernel of theirs gives a digest."""
-    if not programs['tests'] or not {'halfulp', 'hu-digest'} <= set(programs['tools']):
+    """Whether the programs find their libraries here, and the device: a kernel of theirs gives a digest."""
+    tools = programs['tools']
+    if not programs['tests'] or not {'halfulp', 'hu-digest'} <= set(tools):
         return False
-    command = [programs['tools']['hu-digest'], '--device', 'cuda', '--limit', '1', '--format', 'float8_e4m3fn', '--mode', 'rne']
+    digest = [tools['hu-digest'], '--device', 'cuda', '--limit', '1', '--format', 'float8_e4m3fn', '--mode', 'rne']
     try:
-        return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60).returncode == 0
+        return all(subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60).returncode == 0
+                   for command in (digest, [tools['halfulp'], '--version']))
     except (OSError, subprocess.TimeoutExpired):
         return False
 
@@ -223,7 +225,7 @@ class Check:
             return self.note(stage, f'there is no {name}')
         with self.file(stage) as out:
             wrong = execute([self.programs['tools'][name], *arguments], limit(stage), out, env)
-        self.note(stage, wrong, '' if wrong else self.tail(stage))
+        self.note(stage, wrong, self.tail(stage))
 
     def probe(self):
         self.tool('probe', 'halfulp', 'probe-hw', '--golden', 'tests/golden', '-n', setting('HU_PROBES', '200000'))

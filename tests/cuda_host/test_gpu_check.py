@@ -7,6 +7,7 @@ usage: test_gpu_check.py SOURCE BUILD SUITE HU_DIGEST HALFULP_HOSTRUN [unittest'
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,8 @@ SOURCE, BUILD, SUITE, DIGEST, HOSTRUN = pathlib.Path(sys.argv[1]), pathlib.Path(
 
 SMI = '''case "$1" in *name*) echo "NVIDIA H200";; *compute_cap*) echo 9.0;; *) echo 570.1;; esac'''
 PROGRAMS = {
-    'halfulp': '''echo "$@" | grep -q probe-hw && { cat "$OUT/summary.txt" > "$OUT/seen.new"; echo probes agree; exit ${PROBE:-0}; }
+    'halfulp': '''[ "$1" = --version ] && exit ${LIBRARIES:-0}
+echo "$@" | grep -q probe-hw && { cat "$OUT/summary.txt" > "$OUT/seen.new"; echo probes agree; exit ${PROBE:-0}; }
 echo verified''',
     'hu-digest': '''[ -n "$NOT_HERE" ] && exit 127
 echo "hu-digest: on NVIDIA H200" >&2
@@ -119,6 +121,14 @@ class Dry(unittest.TestCase):
         self.assertIn('has begun', self.read('bench'))
         self.assertIn('verify: passed', self.read('summary'))
 
+    def test_sanitizer(self):
+        """Each test under each tool, with few cases."""
+        script(self.at / 'bin/compute-sanitizer', 'echo "$HU_TEST_COUNT percent under $2"; [ $2 = racecheck ] && exit $4; shift 4; exec "$@"')
+        self.assertEqual(self.check(PREBUILT=str(self.pack('test_good')), STAGES='sanitizer').returncode, 1)
+        self.assertIn('sanitizer: FAILED: test_good, racecheck: exit status 9, 2 of 3', self.read('summary'))
+        for words in ('5 percent under memcheck', '5 percent under racecheck', '5 percent under synccheck', '12 cases'):
+            self.assertIn(words, self.read('sanitizer'))
+
     def test_digest_differs(self):
         (self.tree / 'tests/golden/digests.txt').write_text('float8_e4m3fn rne 1 0000000000000000\n')
         self.assertEqual(self.check(PREBUILT=str(self.pack('test_good')), STAGES='digests').returncode, 1)
@@ -127,6 +137,9 @@ class Dry(unittest.TestCase):
     def test_builds(self):
         """Programs that do not run here, and none: they are built, for the device's architecture, and no warning ends that."""
         self.made('test_good')
+        run = self.check(PREBUILT=str(self.pack('test_good')), LIBRARIES='127', STAGES='tests')
+        self.assertIn('prebuilt programs: left, they do not run here', self.read('summary'))
+        shutil.rmtree(self.out)
         run = self.check(PREBUILT=str(self.pack('test_good')), NOT_HERE='1', STAGES='tests')
         self.assertEqual(run.returncode, 0, run.stdout)
         self.assertIn('prebuilt programs: left, they do not run here', self.read('summary'))
@@ -170,11 +183,11 @@ class Dry(unittest.TestCase):
 
 class Programs(unittest.TestCase):
     def tests(self):
-        """Those that need the target; without CUDA their twins on the CPU. Not the one of the order itself, which has none."""
+        """Those that need the target; without CUDA their twins on the CPU. Not those of the run on the CPU itself, which have none."""
         everything = json.loads((BUILD / 'meson-info/intro-tests.json').read_text())
         found = [t['cmd'][0] for t in everything if any(s.endswith(':' + SUITE) for s in t['suite'])]
         if SUITE == 'cuda':
-            found = [path for path in found if '/test_host_' in path and not path.endswith('_order')]
+            found = [path for path in found if '/test_host_' in path and not path.endswith(('_order', '_runtime'))]
         return {os.path.relpath(path, BUILD) for path in found}
 
     def target(self):
@@ -187,6 +200,17 @@ class Programs(unittest.TestCase):
         self.assertEqual(sorted(tests - target), [])
         tools = ['cli/halfulp', 'gpu/hu-digest', 'gpu/bench_device'] if SUITE == 'gpu' else ['cli/halfulp-hostrun', 'gpu/hu-digest-host']
         self.assertEqual(sorted(set(tools) - target), [])
+
+    def test_part_of_the_cases(self):
+        """HU_TEST_COUNT takes that many percent, and nothing but a number."""
+        def elements(**more):
+            run = subprocess.run([str(BUILD / 'tests/cuda_host/test_host_hadamard')], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                 env={**os.environ, **more}, text=True)
+            return run.returncode, int((re.findall(r'([0-9]+) elements', run.stdout) or ['0'])[0])
+        (status, few), (whole_status, all_of_them) = elements(HU_TEST_COUNT='5'), elements()
+        self.assertEqual((status, whole_status), (0, 0))
+        self.assertTrue(0 < 5 * few < all_of_them, (few, all_of_them))
+        self.assertEqual(elements(HU_TEST_COUNT='5x')[0], 1)
 
     def first_line(self, *command, **more):
         """Reads one line of a command that has seconds to go, and ends it: it came at once, and not when a buffer was full."""

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The device calls and the CUDA runtime, on the CPU: whose errors a call reports, why there is no device. */
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/cuda_host/twin.h"
 
@@ -72,8 +74,29 @@ static void no_device(void **state) {
   assert_int_equal(hu_device_available(name, sizeof name), HU_OK);
 }
 
+/* A kernel on another stream than the call's ends the program: that is what all tests of device calls rely on. */
+static void streams(void **state) {
+  (void)state;
+  const float x[3] = {1, 2, 3};
+  float z[3];
+  int status = 0;
+  uint64_t before = hu_host_launches();
+  assert_int_equal(hu_device_quantize_n(3, z, 1, x, 1, hu_binary16(), t_mode(0), NULL, NULL, hu_host_stream()), HU_OK);
+  assert_true(hu_host_launches() > before);
+  pid_t child = fork();
+  if (child == 0) {
+    (void)hu_host_stream();
+    (void)!freopen("/dev/null", "w", stderr);
+    _exit(quantize(z) == HU_OK ? 0 : 2);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status) && WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 2);
+  hu_host_expect(NULL);
+  assert_int_equal(quantize(z), HU_OK);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(errors_of_others), cmocka_unit_test(errors_of_ours),
-                                     cmocka_unit_test(no_device)};
+                                     cmocka_unit_test(no_device), cmocka_unit_test(streams)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
