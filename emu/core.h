@@ -276,7 +276,7 @@ HU_FN uint32_t hu_round_finite(const hu_spec *s, hu_num x, uint32_t random, uint
       *events |= HU_EVENT_INEXACT;
       return hu_from_below(s, 0, events);
     }
-    *events |= HU_EVENT_INEXACT | (hu_tiny(s, sig, x.sticky, 0, k, 0, 0, random) ? HU_EVENT_UNDERFLOW : 0);
+    *events |= HU_EVENT_INEXACT | (hu_tiny(s, sig, x.sticky, 0, k, 0, 0, random) ? (uint32_t)HU_EVENT_UNDERFLOW : 0);
     return 0;
   }
   /* cut: the digits of sig below the grid; at the bottom the grid stops getting finer (or is one whole step). */

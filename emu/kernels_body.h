@@ -81,7 +81,7 @@ static inline __attribute__((always_inline)) void run_quick(const hu_narrow *nar
     HU_UNROLL for (int j = 0; j < 4; j++) offset[j] = (u[j] & range) - lo;
     if (HU_UNLIKELY(!hu_all_within4(offset, span))) break;
     HU_UNROLL for (int j = 0; j < 4; j++) {
-      exact = quick_one(t, round, to, bypass, p->z, i + j * HU_W, u[j], HU_ALL(0), exact);
+      exact = quick_one(t, round, to, bypass, p->z, i + (size_t)j * HU_W, u[j], HU_ALL(0), exact);
     }
   }
   for (; i < end; i += HU_W) {
@@ -132,7 +132,7 @@ static inline __attribute__((always_inline)) void run_middle(const hu_narrow *na
     HU_UNROLL for (int j = 0; j < 4; j++) a[j] = hu_middle_operand(t, u[j]);
     if (HU_UNLIKELY(!hu_all_within4(a, hi))) break;
     HU_UNROLL for (int j = 0; j < 4; j++) {
-      middle_one(t, &k, round, way, to, bypass, p->z, i + j * HU_W, u[j], a[j], HU_ALL(0), &c);
+      middle_one(t, &k, round, way, to, bypass, p->z, i + (size_t)j * HU_W, u[j], a[j], HU_ALL(0), &c);
     }
   }
   for (; i < end; i += HU_W) {
@@ -277,9 +277,9 @@ static inline __attribute__((always_inline)) void run_way_random(const hu_narrow
     hu_words_of(random, &words->schedule, hu_block_run_next(&run, &words->schedule));
     HU_UNROLL for (int j = 0; j < 4; j++) {
       if (way)
-        middle_one(t, &k, round, way, to, bypass, p->z, i + j * HU_W, u[j], offset[j], random[j], &c);
+        middle_one(t, &k, round, way, to, bypass, p->z, i + (size_t)j * HU_W, u[j], offset[j], random[j], &c);
       else
-        exact = quick_one(t, round, to, bypass, p->z, i + j * HU_W, u[j], random[j], exact);
+        exact = quick_one(t, round, to, bypass, p->z, i + (size_t)j * HU_W, u[j], random[j], exact);
     }
   }
   if (way)

@@ -136,7 +136,7 @@ static void find_places(const hu_number_lane *restrict c, size_t n, uint32_t *re
   for (size_t i = 0; i < n; i++) z[i] = 0;
   for (uint32_t j = 0; j < c->thresholds; j++) {
     int32_t t = c->threshold[j];
-    for (size_t i = 0; i < n; i++) z[i] += hu_key_of(x[i]) >= t;
+    for (size_t i = 0; i < n; i++) z[i] += (uint32_t)(hu_key_of(x[i]) >= t);
   }
 }
 
@@ -152,10 +152,10 @@ static void values_of_posit(const hu_number_lane *restrict c, size_t n, uint32_t
     uint32_t ones = 0 - (a >> (w - 2) & 1), run = (a ^ ones) & body, bits;
     float f = (float)(int32_t)run;
     memcpy(&bits, &f, sizeof bits);
-    uint32_t some = 0 - (run != 0), p = ((bits >> 23) - 127) & some, length = w - 2 - p + (1 & ~some);
+    uint32_t some = 0 - (uint32_t)(run != 0), p = ((bits >> 23) - 127) & some, length = w - 2 - p + (1 & ~some);
     uint32_t r = ((length - 1) & ones) | ((0 - length) & ~ones), rest = a & ((1u << p) - 1);
     uint32_t tail = rest << (23 + es - p), k = (r << es) + (tail >> 23) + 127;
-    uint32_t value = (k << 23) + (tail & 0x7FFFFF) + (minus & 0x80000000), none = 0 - (a == 0);
+    uint32_t value = (k << 23) + (tail & 0x7FFFFF) + (minus & 0x80000000), none = 0 - (uint32_t)(a == 0);
     z[i] = (value & ~none) | (none & minus & 0x7FC00000);
   }
 }

@@ -416,6 +416,7 @@ int hu_s2_truncate(size_t n, float *z, const float *x, const hu_s2 *map, const h
   c.lanes = lanes;
   c.bytes = (hu_levels_for(exec) & HU_LEVEL_VBMI) != 0;
   size_t parts = n / c.part + (n % c.part != 0);
+  memset(&c.rough[0], 0, sizeof c.rough[0]); /* n = 0 has no part */
   hu_parallel(threads, parts, rough_part, &c);
   hu_s2_rough r = c.rough[0];
   hu_float_env saved = hu_float_env_enter(HU_NEAREST);

@@ -5,9 +5,10 @@
     amalgamate.py ROOT OUT SOURCE...        (also writes OUT/halfulp.d, the files read, for make and ninja)
 
 The header is the public headers that need no other library, in the order of their includes. The C file is the sources
-one after another: every header once, file-local names that occur in several sources told apart by a number, macros of
+one after another: every header once, file-local names that another source has too, as whatever, told apart by a number, macros of
 a source undefined behind it. Kernels for AVX2 and AVX-512 stay out, since one file has one set of compiler flags: the
-portable vector kernels compile to what the flags allow. The bits are the same."""
+portable vector kernels compile to what the flags allow. The bits are the same.
+Beside them halfulp_core.h, the inline core (halfulp/core.h with all that it includes), with or without the two."""
 import os
 import re
 import sys
@@ -71,8 +72,8 @@ def strip_code(text):
     return tokens
 
 
-def file_names(text):
-    """Names that a source declares for itself: static functions and variables, types, tags, enumerators."""
+def file_names(text, types=True):
+    """Names that a source declares for itself: static functions and variables; types, tags, enumerators."""
     names, depth, statement = set(), 0, []
     text = re.sub(r'(?m)^[A-Z][A-Z_0-9]*\(.*\)$', '', text)  # macros that make functions
     for token in strip_code(text):
@@ -86,7 +87,8 @@ def file_names(text):
             depth -= 1
         statement.append(token)
         if depth == 0 and token == ';' or (depth == 0 and token == '}' and is_function(statement)):
-            take_typedef(statement, names)
+            if types or 'typedef' not in statement:
+                take_typedef(statement, names)
             statement = []
     return names
 
@@ -171,6 +173,11 @@ def made_by_macros(text):
     return set(re.findall(r'(?m)^[A-Z][A-Z_0-9]*\((\w+)[,)]', text))
 
 
+def words(text):
+    """Every name in a text, comments and strings apart."""
+    return {t for t in TOKEN.findall(text) if re.match(r'[A-Za-z_]', t)}
+
+
 def macros(text):
     return re.findall(r'(?m)^\s*#\s*define\s+(\w+)', text)
 
@@ -240,9 +247,13 @@ def main():
     owned = [''.join(text for text, own in parts if own) for parts in sources]
     local = [file_names(text) | made_by_macros(text) for text in owned]
     shared = [file_names(''.join(text for text, own in parts if not own)) for parts in sources]
+    # A function or variable of a file is also told apart from parameters and variables of other files: -Wshadow.
+    objects = [file_names(text, False) for text in owned]
+    spoken = [words(''.join(text for text, _ in parts)) for parts in sources]
     chunks = []
     for i, parts in enumerate(sources):
         mine = {n for n in local[i] if sum(n in others for others in local + shared) > 1}
+        mine |= {n for n in objects[i] if sum(n in others for others in spoken) > 1}
         text = ''.join(renamed(text, mine, f'_{i}') if own else text for text, own in parts)
         undefine = ''.join(f'#undef {m}\n' for m in dict.fromkeys(macros(owned[i])))
         chunks.append(f'/* ---- {names[i]} ---- */\n{text}\n{undefine}')
@@ -251,8 +262,12 @@ def main():
         file.write(licence + header)
     with open(os.path.join(out, 'halfulp.c'), 'w', encoding='utf-8') as file:
         file.write(licence + PROLOGUE + '\n'.join(chunks))
+    inline = Tree(root)
+    with open(os.path.join(out, 'halfulp_core.h'), 'w', encoding='utf-8') as file:
+        file.write(licence + ''.join(text for text, _ in inline.parts('halfulp/core.h', True)))
     with open(os.path.join(out, 'halfulp.d'), 'w', encoding='utf-8') as file:
-        file.write(f'{out}/halfulp.h {out}/halfulp.c: ' + ' '.join(os.path.abspath(os.path.join(root, n)) for n in tree.read) + '\n')
+        file.write(f'{out}/halfulp.h {out}/halfulp.c {out}/halfulp_core.h: ' +
+                   ' '.join(os.path.abspath(os.path.join(root, n)) for n in dict.fromkeys(tree.read + inline.read)) + '\n')
 
 
 if __name__ == '__main__':

@@ -62,7 +62,7 @@ with shell.copy_of(sys.argv[1], 'cmake') as folder:
     assert set(have) >= {'halfulp', 'static', 'train', 'cuda'}, have
     assert ('oracle' in have) == (copy.libdir / 'libhalfulp-oracle.so').exists(), have
     two_files = pathlib.Path(next(line for line in out.splitlines() if line.startswith('two files: '))[11:])
-    assert {f.name for f in two_files.iterdir()} == {'halfulp.h', 'halfulp.c', 'CMakeLists.txt'}, two_files
+    assert {f.name for f in two_files.iterdir()} == {'halfulp.h', 'halfulp.c', 'halfulp_core.h', 'CMakeLists.txt'}, two_files
 
     # The prefix elsewhere: nothing may point back.
     moved = folder / 'moved'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The library as two files against the library: the same digests from every compiler found, whatever it may contract, with and without
-threads; the header in C11 and C++17; nothing but libc asked for.
+threads; no warning by any of a list; both headers in C11 and C++17; nothing but libc asked for.
 
 usage: test_one_file.py SOURCE_ROOT DIGESTS ONE_FILE_DIGESTS FOLDER
   DIGESTS, ONE_FILE_DIGESTS: tests/onefile/digests.c with the library, with the two files; FOLDER: where these are
@@ -14,7 +14,7 @@ import tempfile
 
 source, plain, made, folder = sys.argv[1:5]
 program = pathlib.Path(source) / 'tests' / 'onefile' / 'digests.c'
-strict = ['-Wall', '-Wextra', '-Wpedantic', '-Werror']
+strict = ['-Wall', '-Wextra', '-Wpedantic', '-Wshadow', '-Wconversion', '-Wsign-conversion', '-Werror']
 
 
 def run(*command):
@@ -46,6 +46,24 @@ with tempfile.TemporaryDirectory() as scratch:
         others = needs(made_object) - libc - {'_GLOBAL_OFFSET_TABLE_'}
         assert others == ({'pthread_create', 'pthread_join'} if threads else set()), f'{compiler}: wants {sorted(others)}'
         print(f'{compiler}, with{"" if threads else "out"} threads: the same digests, nothing but libc')
+    for compiler in found:  # -O2 sees most; without threads, since -O0 above had them or has them in the other compiler
+        run(compiler, '-std=c11', *strict, '-O2', '-DHALFULP_NO_THREADS', '-c', os.path.join(folder, 'halfulp.c'), '-o',
+            os.path.join(scratch, 'strict.o'))
+    # The inline core: alone without any library, and beside halfulp.h in either order.
+    alone = ('int main(void) { hu_format f = hu_format_like(); hu_mode m = hu_rne(); hu_core c = hu_core_of(f, m);\n'
+             '  return hu_core_encode(&c, 448.0f, 0, NULL) != 0x7E || hu_core_decode(&c, 0x38) != 1.0f; }\n')
+    made = ('static hu_format hu_format_like(void) { hu_format f; memset(&f, 0, sizeof f); f.sign = 1; f.e = 4; f.m = 3;\n'
+            '  f.nan = HU_NAN_ONES; f.overflow = HU_OVERFLOW_NAN; f.negzero = 1; return f; }\n'
+            'static hu_mode hu_rne(void) { hu_mode m; memset(&m, 0, sizeof m); return m; }\n')
+    for headers in (['halfulp_core.h'], ['halfulp.h', 'halfulp_core.h'], ['halfulp_core.h', 'halfulp.h', 'halfulp_core.h']):
+        for compiler, suffix, standard in (('gcc', 'c', 'c11'), ('clang', 'c', 'c11'), ('g++', 'cpp', 'c++17'), ('clang++', 'cpp', 'c++17')):
+            if not shutil.which(compiler):
+                continue
+            user, exe = os.path.join(scratch, 'core.' + suffix), os.path.join(scratch, 'core')
+            pathlib.Path(user).write_text(''.join(f'#include "{h}"\n' for h in headers) + made + alone)
+            library = [os.path.join(scratch, 'strict.o')] if len(headers) > 1 else []
+            run(compiler, '-std=' + standard, *strict, '-O1', '-I' + folder, user, *library, '-o', exe)
+            run(exe)
     refused = [(c, f, 'without -ffast-math') for c in found for f in ('-ffast-math', '-ffinite-math-only')]
     if 'gcc' in found:
         refused += [('gcc', f, 'without -funsafe-math-optimizations') for f in ('-funsafe-math-optimizations', '-freciprocal-math',
@@ -59,5 +77,5 @@ with tempfile.TemporaryDirectory() as scratch:
         if shutil.which(compiler):
             user = os.path.join(scratch, 'user.' + suffix)
             pathlib.Path(user).write_text('#include "halfulp.h"\n#include "halfulp.h"\nint main(void) { return hu_float8_e4m3fn().m != 3; }\n')
-            run(compiler, '-std=' + standard, *strict, '-Wshadow', '-Wconversion', '-I' + folder, '-c', user, '-o', user + '.o')
+            run(compiler, '-std=' + standard, *strict, '-I' + folder, '-c', user, '-o', user + '.o')
 print(want, end='')
