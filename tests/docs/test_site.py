@@ -135,7 +135,7 @@ def test_a_name_without_text_is_seen():
         top = pathlib.Path(folder)
         (top / 'a.h').write_text(text)
         (top / 'Doxyfile').write_text(
-            'INPUT=a.h\nFILTER_PATTERNS="*.h=%s -B %s"\nGENERATE_XML=YES\nGENERATE_HTML=NO\nGENERATE_LATEX=NO\nQUIET=YES\nWARNINGS=NO\n'
+            'INPUT=a.h\nFILTER_PATTERNS="*.h=\'%s\' -B \'%s\'"\nGENERATE_XML=YES\nGENERATE_HTML=NO\nGENERATE_LATEX=NO\nQUIET=YES\nWARNINGS=NO\n'
             'OPTIMIZE_OUTPUT_FOR_C=YES\nTYPEDEF_HIDES_STRUCT=YES\nJAVADOC_AUTOBRIEF=YES\n' % (sys.executable, root / 'docs/site/header_filter.py'))
         subprocess.run(['doxygen'], cwd=top, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         missing = without_text(top / 'xml')

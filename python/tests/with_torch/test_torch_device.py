@@ -95,7 +95,7 @@ def test_codes(both):
 @pytest.mark.parametrize('recipe', [
     ht.Recipe(), ht.Recipe(x='float8_e4m3fn', w='float8_e4m3fn', g='float8_e5m2,sra:8', accum='seq(binary16)',
                            out='bfloat16,sra:8'),
-    ht.Recipe(x='float8_e4m3fn', w='float8_e4m3fn', accum='nv.hopper.e4m3.f32.wgmma'),
+    ht.Recipe(x='float8_e4m3fn', w='float8_e4m3fn', g='float8_e4m3fn', accum='nv.hopper.e4m3.f32.wgmma'),
     ht.Recipe(x='mxfp8_e4m3', w='mxfp4', g='mxfp8_e5m2', accum='parts(exact;fp32;rounded)'),
     ht.Recipe(x='nvfp4', w='nvfp4', g='nvfp4', accum='unit(nv.blackwell.nvfp4.b16.ue4m3)')], ids=str)
 def test_products(both, recipe):
