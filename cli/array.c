@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/foreign.h"
+#include "cli/numbers.h"
 #include "halfulp/formats/ieee.h"
 
 void *cli_room(size_t n, size_t size) {
@@ -220,9 +221,9 @@ void cli_measure(cli_errors *e, const cli_source *x, const cli_source *y, size_t
 const char *cli_no_sqnr(const cli_errors *e) { return e->max_abs > 0 ? "out of range" : e->changed ? "-" : "no error"; }
 
 void cli_print_errors(FILE *out, const char *indent, const cli_errors *e) {
-  fprintf(out, "%smax abs error  %.9g", indent, e->max_abs);
+  fprintf(out, "%smax abs error  %s", indent, ROUNDED(e->max_abs, 9));
   if (e->max_abs > 0) fprintf(out, " (element %zu)", e->worst);
-  fprintf(out, "\n%srms error      %.9g\n", indent, e->rms);
+  fprintf(out, "\n%srms error      %s\n", indent, ROUNDED(e->rms, 9));
   if (isfinite(e->sqnr))
     fprintf(out, "%sSQNR           %.2f dB\n", indent, e->sqnr);
   else

@@ -90,6 +90,8 @@ typedef struct cli_numeric {
 int cli_set_numeric(cli_numeric *numeric, int key, const char *value);
 /* Format text to descriptor, with an error line that names the wrong part. */
 int cli_read_format(hu_format *f, const char *text);
+/* The same where other names are taken, too, none of which the text is (CLI_NAMES_ in names.h): for the error line. */
+int cli_read_format_or(hu_format *f, const char *text, unsigned taken);
 /* Whole numbers; `what` names the option in the error line. Decimal or 0x. */
 int cli_read_u64(uint64_t *z, const char *what, const char *text, uint64_t low, uint64_t high);
 /* Error line for a library call that refused its arguments. */
@@ -109,9 +111,17 @@ const char *cli_mode_name(char text[CLI_NAME_MAX], hu_mode mode);
 size_t cli_whole_text(const char *text, size_t n);
 /* Text in double quotes with JSON's escapes. */
 void cli_json_string(FILE *out, const char *text);
-/* A number as JSON has it: in the fewest digits that read back as the same, whole numbers up to 2^53 without a point or
- * an exponent; null for what is not finite. */
+/* A number as JSON has it (docs/json.md): in the fewest digits that read back as the same, whole numbers below 1e16
+ * without a point or an exponent; "inf", "-inf", "nan" as texts; -0.0 for the zero with a sign. */
 void cli_json_double(FILE *out, double x);
+/* The same where a NaN says that there is no such number: null. */
+void cli_json_known(FILE *out, double x);
+/* A code and its value: {"code": "0x7e", "value": 448, "hex": "0x1.cp+8"}. */
+void cli_json_code(FILE *out, int digits, uint64_t code, double value);
+/* The same without the braces, within another object. */
+void cli_json_code_fields(FILE *out, int digits, uint64_t code, double value);
+/* A set of events, each true or false. */
+void cli_json_event_set(FILE *out, uint32_t events);
 /* Counts of events: as a table (only the events that happened, "none" if none) or as a JSON object. */
 void cli_print_events(FILE *out, const char *indent, const hu_events *events);
 void cli_json_events(FILE *out, const hu_events *events);

@@ -128,9 +128,16 @@ static void print_pair(const scale *s, const npy_info *info, size_t i, double a,
   int digits = (int)s->size * 2;
   printf(json ? "%s{\"index\": " : "  ", first ? "" : ", ");
   print_index(info, i);
-  printf(json ? ", \"x_bits\": \"%0*llx\", \"x\": \"%s\", \"y_bits\": \"%0*llx\", \"y\": \"%s\"}"
-              : "  %0*llx %-24s  %0*llx %s\n",
-         digits, (unsigned long long)x, number_hex(ta, a), digits, (unsigned long long)y, number_hex(tb, b));
+  if (!json) {
+    printf("  %0*llx %-24s  %0*llx %s\n", digits, (unsigned long long)x, number_hex(ta, a), digits,
+           (unsigned long long)y, number_hex(tb, b));
+    return;
+  }
+  printf(", \"x\": ");
+  cli_json_code(stdout, digits, x, a);
+  printf(", \"y\": ");
+  cli_json_code(stdout, digits, y, b);
+  putchar('}');
 }
 
 static void compare(tally *t, const scale *s, const npy_info *info, uint64_t shown, int json) {
@@ -223,7 +230,7 @@ static int comparable(const cli_array *x, const cli_array *y, int json) {
   npy_shape(sx, &x->info);
   npy_shape(sy, &y->info);
   if (json)
-    printf("{\"comparable\": false, \"x\": \"%s %s\", \"y\": \"%s %s\"}\n", npy_dtype(&x->info), sx,
+    printf("{\"comparable\": false, \"why\": \"dtype or shape differ: %s %s and %s %s\"}\n", npy_dtype(&x->info), sx,
            npy_dtype(&y->info), sy);
   else
     printf("dtype or shape differ: %s %s and %s %s\n", npy_dtype(&x->info), sx, npy_dtype(&y->info), sy);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/names.h"
 #include "cli/numbers.h"
 #include "cli/place.h"
 #include "cli/preset.h"
@@ -53,6 +54,7 @@ static int set(void *state, int key, const char *value) {
     if (s->other < 0) return CLI_BAD;
     s->numeric.format_text = value;
     if (s->other) return CLI_OK;
+    return cli_read_format_or(&s->numeric.format, value, CLI_NAMES_NUMBERS | CLI_NAMES_PRESETS);
   }
   int shared = cli_set_numeric(&s->numeric, key, value);
   if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
@@ -112,11 +114,11 @@ static void fraction_text(char text[64], const place *p, int exact) {
   if (!p->part)
     snprintf(text, 64, "0");
   else if (!exact)
-    snprintf(text, 64, "about %.9g (not exact in binary64)", about);
+    snprintf(text, 64, "about %s (not exact in binary64)", ROUNDED(about, 9));
   else if (p->part_bits <= 10)
     snprintf(text, 64, "%llu/%llu", (unsigned long long)p->part, 1ull << p->part_bits);
   else
-    snprintf(text, 64, "%s (about %.9g)", number_hex_parts(hex, 0, p->part, -p->part_bits), about);
+    snprintf(text, 64, "%s (about %s)", number_hex_parts(hex, 0, p->part, -p->part_bits), ROUNDED(about, 9));
 }
 
 static const char *nearest_rule(const place *p, hu_mode mode) {
@@ -191,12 +193,19 @@ static void later_rules(char rule[RULE_MAX], hu_format f, hu_mode mode, double x
     add_rule(rule, "subnormals are flushed to zero");
 }
 
-static void special_rule(char rule[RULE_MAX], hu_format f, double x) {
+/* The NaN policy that decided, and whether it was asked for. */
+static const char *nan_policy(hu_mode mode) {
+  static const char *const names[] = {"max, the default: +max", "zero: the code 0",
+                                      "error: +max, and the event invalid"};
+  return names[mode.nan % 3];
+}
+
+static void special_rule(char rule[RULE_MAX], hu_format f, hu_mode mode, double x) {
   rule[0] = 0;
   if (isnan(x) && hu_format_limits(f).has_nan)
     add_rule(rule, "NaN: the format's canonical NaN");
   else if (isnan(x))
-    add_rule(rule, "NaN into a format without NaN: the NaN policy");
+    add_rule(rule, "NaN into a format without NaN: NaN policy %s", nan_policy(mode));
   else if (x == 0 && f.zero == HU_ZERO_NONE)
     add_rule(rule, "zero into a format without zero: the smallest value");
   else if (x == 0 && signbit(x) && !f.negzero)
@@ -239,19 +248,33 @@ static void print_place(hu_format f, number z, const place *p) {
          number_hex_parts(unit, 0, 1, p->unit));
 }
 
+static void json_neighbour(const char *key, const neighbour *n) {
+  int coded = !strncmp(n->code, "0x", 2);
+  printf("\"%s\": {\"code\": ", key);
+  if (coded)
+    printf("\"%s\"", n->code);
+  else
+    printf("null");
+  printf(", \"value\": ");
+  cli_json_double(stdout, n->number);
+  printf(", \"hex\": \"%s\"", n->value);
+  if (!coded) printf(", \"why\": \"%s\"", n->code);
+  printf("}, ");
+}
+
 static void json_place(hu_format f, number z, const place *p) {
   neighbour low, high;
-  char fraction[NUMBER_TEXT_MAX], unit[NUMBER_TEXT_MAX];
   int negative = signbit(z.value) != 0;
   describe(&low, f, negative, p->steps, p->unit);
   describe(&high, f, negative, p->steps + 1, p->unit);
-  printf(
-      "\"toward_zero\": {\"code\": \"%s\", \"value\": \"%s\"}, \"away_from_zero\": {\"code\": \"%s\", \"value\": "
-      "\"%s\"}, ",
-      low.code, low.value, high.code, high.value);
-  printf("\"distance_ulps\": \"%s\", \"distance_exact\": %s, \"ulp\": \"%s\", ",
-         number_hex_parts(fraction, 0, p->part, -p->part_bits), z.exact ? "true" : "false",
-         number_hex_parts(unit, 0, 1, p->unit));
+  json_neighbour("toward_zero", &low);
+  json_neighbour("away_from_zero", &high);
+  printf("\"distance_ulps\": ");
+  double distance = ldexp((double)p->part, -p->part_bits);
+  fputs(z.exact ? DECIMAL(distance) : ROUNDED(distance, 12), stdout);
+  printf(", \"distance_exact\": %s, \"ulp\": ", z.exact ? "true" : "false");
+  cli_json_double(stdout, ldexp(1, p->unit));
+  printf(", ");
 }
 
 /* The result of one mode; CLI_DIFFERENT if the library's answer is not what the rule says. */
@@ -269,7 +292,7 @@ static int explain_mode(const explain_state *s, number z, const place *p, hu_mod
   else if (s->preset.name && isnan(z.value))
     snprintf(rule, sizeof rule, "NaN: as the preset says");
   else
-    special_rule(rule, f, z.value);
+    special_rule(rule, f, mode, z.value);
   later_rules(rule, f, mode, z.value, events);
   number_hex(value, result);
   cli_event_words(words, events);
@@ -277,7 +300,11 @@ static int explain_mode(const explain_state *s, number z, const place *p, hu_mod
   if (s->numeric.json) {
     printf("%s{\"mode\": \"%s\", \"rule\": ", first ? "" : ", ", name);
     cli_json_string(stdout, rule);
-    printf(", \"code\": \"%0*x\", \"value\": \"%s\", \"events\": \"%s\"}", (int)code_digits(f), code, value, words);
+    printf(", ");
+    cli_json_code_fields(stdout, (int)code_digits(f), code, result);
+    printf(", \"events\": ");
+    cli_json_event_set(stdout, events);
+    putchar('}');
   } else {
     printf("  %-18s %s\n", name, rule);
     printf("  %-18s 0x%0*x = %s", "", (int)code_digits(f), code, value);

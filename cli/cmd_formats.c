@@ -58,17 +58,14 @@ static void print_json(const hu_format_entry *entry, const char *text, int first
 }
 
 static void print_line(const hu_format_entry *entry, const char *text, int sources) {
-  char max[NUMBER_TEXT_MAX], min[NUMBER_TEXT_MAX];
   hu_limits l = hu_format_limits(entry->format);
-  snprintf(max, sizeof max, "%.6g", l.max);
-  snprintf(min, sizeof min, "%.6g", l.min);
-  printf("%-24s %4u  %-30s %12s %12s  %s\n", entry->id, l.width, text, max, min, entry->aliases);
+  printf("%-24s %4u  %-30s %23s %23s  %s\n", entry->id, l.width, text, DECIMAL(l.max), DECIMAL(l.min), entry->aliases);
   if (sources) printf("    defined: %s\n", entry->source);
   if (sources && *entry->open) printf("    open:    %s\n", entry->open);
 }
 
 static void list_formats(const formats_state *s) {
-  if (!s->json) printf("%-24s %4s  %-30s %12s %12s  %s\n", "name", "bits", "as text", "max", "min > 0", "other names");
+  if (!s->json) printf("%-24s %4s  %-30s %23s %23s  %s\n", "name", "bits", "as text", "max", "min > 0", "other names");
   for (size_t i = 0; i < hu_format_count(); i++) {
     char text[HU_FORMAT_TEXT_MAX] = "";
     hu_format_entry entry = hu_format_at(i);
@@ -125,7 +122,7 @@ static void print_system(const formats_state *s, const hu_number_entry *entry, i
     return;
   }
   const char *shown = entry->number.kind == HU_NUMBER_TABLE ? cli_system_line(line, entry->number) : full;
-  printf("%-24s %4u  %-30s %12.6g %12.6g\n", entry->name, (unsigned)l.width, shown, l.max, l.min);
+  printf("%-24s %4u  %-30s %23s %23s\n", entry->name, (unsigned)l.width, shown, DECIMAL(l.max), DECIMAL(l.min));
   if (s->sources) printf("    defined: %s\n", entry->source);
   if (s->sources && *entry->open) printf("    open:    %s\n", entry->open);
 }

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/device.h"
 #include "cli/models.h"
+#include "cli/numbers.h"
 #include "cli/progress.h"
 #include "halfulp/gemm.h"
 
@@ -28,9 +29,9 @@ enum {
 typedef struct gemm_state {
   cli_numeric numeric; /* its format is D's */
   hu_format fa, fb, fc;
-  int has_fa, has_fb, has_fc, has_fd, device, codes, strict, watch;
+  int has_fa, has_fb, has_fc, device, codes, strict, watch;
   hu_accum accum;
-  const char *fa_text, *fb_text, *accum_text, *c_path, *d_path, *sa_path, *sb_path;
+  const char *fa_text, *fb_text, *fc_text, *accum_text, *c_path, *d_path, *sa_path, *sb_path;
 } gemm_state;
 
 static int set_accum(gemm_state *s, const char *value) {
@@ -53,7 +54,10 @@ static int set(void *state, int key, const char *value) {
       s->has_fb = 1;
       s->fb_text = value;
       return cli_read_format(&s->fb, value);
-    case KEY_FC: s->has_fc = 1; return cli_read_format(&s->fc, value);
+    case KEY_FC:
+      s->has_fc = 1;
+      s->fc_text = value;
+      return cli_read_format(&s->fc, value);
     case KEY_ACCUM: return set_accum(s, value);
     case KEY_DEVICE: return cli_device_read(&s->device, value);
     case KEY_CODES: s->codes = 1; return CLI_OK;
@@ -67,11 +71,11 @@ static int set(void *state, int key, const char *value) {
 static const cli_option options[] = {
     {'C', "add", "C.npy", "the matrix to add; absent: +0"},
     {'o', "output", "D.npy", "the result"},
-    {KEY_FA, "fa", "FORMAT", "format of A; default: that of a named unit's model"},
+    {KEY_FA, "fa", "FORMAT", "format of A; default: what the model takes (a named unit), else binary32"},
     {KEY_FB, "fb", "FORMAT", "format of B; default likewise"},
-    {KEY_FC, "fc", "FORMAT", "format of C; default: D's"},
-    {KEY_FD, "fd", "FORMAT", "format of D; default likewise"},
-    {KEY_ACCUM, "accum", "MODEL", "how sums are formed: exact, fp32, seq(F,MODE), ... (halfulp models)"},
+    {KEY_FC, "fc", "FORMAT", "format of C; default: what the model takes, else D's"},
+    {KEY_FD, "fd", "FORMAT", "format of D; default: the unit's or the promotion's, else binary32"},
+    {KEY_ACCUM, "accum", "MODEL", "how sums are formed: exact, fp32, seq(F,MODE), ... (halfulp models); default exact"},
     {KEY_SA, "sa", "SA.npy",
      "scales of A, for a model that has scales: a row for each of A's, a column for a block of k"},
     {KEY_SB, "sb", "SB.npy", "scales of B: a row for a block of k, a column for each of B's"},
@@ -89,10 +93,14 @@ static const cli_command command = {
     "gemm",
     "A.npy B.npy",
     "Multiply matrices, D = A B + C, with the order and the roundings of the sums stated",
+    "Without options: binary32 matrices, exact sums, one rounding. A model that takes operands of its own\n"
+    "formats alone (a named matrix unit, `takes(A,B,C,MODEL)`, either within promote or splitk) says which,\n"
+    "and these are the defaults of --fa, --fb, --fc and --fd; `any(MODEL)` takes others, too.\n"
     "A float array's elements that are not values of its format are first rounded into it, ties to even,\n"
     "with the card's saturation; the report says how many. An unsigned array holds codes. -r and -s are\n"
     "those of the one rounding into D. D is float32, or float64 where binary32 cannot hold its format's\n"
     "values.",
+    "  halfulp gemm digits_images.npy digits_weights.npy -o /tmp/d.npy\n"
     "  halfulp gemm digits_images.npy digits_weights.npy -o /tmp/d.npy --fa float8_e4m3fn --fb float8_e4m3fn \\\n"
     "    --fd bfloat16 --accum exact\n"
     "  halfulp gemm digits_images.npy digits_weights.npy -o /tmp/d.npy --fa bfloat16 --fb bfloat16 --fd binary32 \\\n"
@@ -115,8 +123,8 @@ static int check_codes(const cli_array *x, hu_format f) {
   hu_limits l = hu_format_limits(f);
   char name[CLI_NAME_MAX];
   if (x->info.size * 8 == l.storage) return CLI_OK;
-  return cli_fail(x->name, "codes of %s are stored as uint%u, this is %s", cli_format_name(name, f), l.storage,
-                  npy_dtype(&x->info));
+  return cli_fail(x->name, "codes of %s are stored as uint%u, this is %s; --fa, --fb and --fc name the formats",
+                  cli_format_name(name, f), l.storage, npy_dtype(&x->info));
 }
 
 static int encode_matrix(matrix *m, hu_format f, const hu_exec *exec, int strict) {
@@ -190,7 +198,8 @@ static void print_off_grid(FILE *out, const matrix *m) {
 static void print_watch(FILE *out, const hu_watch *w) {
   double share = w->additions ? 100 * (double)w->swamped / (double)w->additions : 0;
   fprintf(out, "  additions inside the sums\n    %-16s%" PRIu64 "\n", "all", w->additions);
-  fprintf(out, "    %-16s%" PRIu64 " (%.3g %%)  left the accumulator as it was\n", "swamped", w->swamped, share);
+  fprintf(out, "    %-16s%" PRIu64 " (%s %%)  left the accumulator as it was\n", "swamped", w->swamped,
+          ROUNDED(share, 3));
   fprintf(out, "    %-16s%" PRIu64 "  of the accumulator\n", "overflows", w->overflows);
   fprintf(out, "    %-16s%" PRIu64 "  binades between accumulator and addend\n", "largest gap", w->gap);
 }
@@ -286,6 +295,14 @@ static hu_status on_cpu(const gemm_state *s, const factors *x, const hu_result *
   return status;
 }
 
+static int refused(const gemm_state *s, hu_status status) {
+  hu_element given = {.format = status == HU_E_OPERAND_A ? s->fa : status == HU_E_OPERAND_B ? s->fb : s->fc};
+  if (status == HU_E_OPERAND_A) return cli_fail_operand(s->accum_text, &s->accum, status, given, "--fa");
+  if (status == HU_E_OPERAND_B) return cli_fail_operand(s->accum_text, &s->accum, status, given, "--fb");
+  if (status == HU_E_OPERAND_C) return cli_fail_operand(s->accum_text, &s->accum, status, given, "--fc");
+  return cli_fail_status(NULL, status);
+}
+
 static int multiply(const gemm_state *s, const factors *x, const hu_exec *exec, const char *device) {
   hu_events events = {0};
   hu_watch watch = {0};
@@ -301,17 +318,13 @@ static int multiply(const gemm_state *s, const factors *x, const hu_exec *exec, 
   hu_status status = s->device ? hu_device_host_gemm(m, n, k, &d, &x->a.operand, &x->b.operand, c ? &c->operand : NULL,
                                                      &s->accum, s->numeric.mode, exec, &events)
                                : on_cpu(s, x, &d, exec, &events, s->watch ? &watch : NULL);
-  int code = status == HU_OK ? save_result(s, codes, m, n) : cli_fail_status(NULL, status);
+  int code = status == HU_OK ? save_result(s, codes, m, n) : refused(s, status);
   if (code == CLI_OK) report(strcmp(s->d_path, "-") ? stdout : stderr, s, &x->a, &x->b, c, &events, &watch, device);
   free(codes);
   return code;
 }
 
 static int check_options(const gemm_state *s) {
-  if (!s->has_fa) return cli_fail(NULL, "gemm: no format of A given; use --fa FORMAT");
-  if (!s->has_fb) return cli_fail(NULL, "gemm: no format of B given; use --fb FORMAT");
-  if (!s->numeric.format_text && !s->has_fd) return cli_fail(NULL, "gemm: no format of D given; use --fd FORMAT");
-  if (!s->accum_text) return cli_fail(NULL, "gemm: no accumulation model given; use --accum exact or --accum fp32");
   if (!s->d_path) return cli_fail(NULL, "gemm: no output given; use -o D.npy");
   int scaled = hu_accum_is_scaled(&s->accum);
   if (scaled && (!s->sa_path || !s->sb_path))
@@ -322,15 +335,22 @@ static int check_options(const gemm_state *s) {
   return CLI_OK;
 }
 
-/* Formats that were not given are those of the unit whose model is named. */
-static void use_preset(gemm_state *s) {
-  hu_preset p;
-  if (!s->accum_text || hu_preset_find(&p, s->accum_text) != HU_OK) return;
-  if (p.a.kind != HU_ELEMENT_CODE || p.c.kind != HU_ELEMENT_CODE) return;
-  if (!s->has_fa) s->fa = p.a.format;
-  if (!s->has_fb) s->fb = p.b.format;
-  if (!s->numeric.format_text) s->numeric.format = p.c.format;
-  s->has_fa = s->has_fb = s->has_fd = 1;
+/* Formats that were not given are those that the model takes, or else binary32. A unit of integers has none. */
+static int use_defaults(gemm_state *s) {
+  const hu_element single = {.format = hu_format_ieee(8, 23, 0)};
+  if (!s->accum_text) s->accum_text = "exact"; /* the record of all zeros */
+  const hu_element a = cli_taken_element(s->accum.a, single), b = cli_taken_element(s->accum.b, single);
+  const hu_element d = cli_taken_element(cli_model_result(&s->accum), single);
+  if (a.kind || b.kind || d.kind || s->accum.kind == HU_ACCUM_INT32)
+    return cli_fail(NULL, "gemm: %s multiplies integers or binary64, which `halfulp mma` takes and gemm does not",
+                    s->accum_text);
+  if (!s->has_fa) s->fa = a.format;
+  if (!s->has_fb) s->fb = b.format;
+  if (!s->numeric.format_text) s->numeric.format = d.format;
+  const hu_element result = {.format = s->numeric.format};
+  int within = s->accum.promote || s->accum.slices; /* there the unit's C is not the call's */
+  if (!s->has_fc) s->fc = within ? result.format : cli_taken_element(s->accum.c, result).format;
+  return CLI_OK;
 }
 
 /* D is none of the files that are read. */
@@ -361,10 +381,8 @@ int cli_gemm(int argc, char **argv) {
   char **operands;
   int count, status = cli_parse(&command, &s, argc, argv, &operands, &count);
   if (status >= 0) return status;
-  use_preset(&s);
-  if (check_options(&s) || spare_inputs(&s, operands)) return CLI_BAD;
+  if (use_defaults(&s) || check_options(&s) || spare_inputs(&s, operands)) return CLI_BAD;
   if (s.device && cli_device_find(device)) return CLI_BAD;
-  if (!s.has_fc) s.fc = s.numeric.format;
   hu_exec exec = {s.numeric.threads, 0, s.numeric.stream};
   status = load_factors(&s, &x, operands, &exec);
   if (status == CLI_OK) status = multiply(&s, &x, &exec, device);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/names.h"
 #include "cli/numbers.h"
 #include "cli/system.h"
 #include "halfulp/scalar.h"
@@ -148,19 +149,18 @@ static void print_card(hu_format f, const char *given) {
 }
 
 static void json_code(const char *key, hu_format f, uint32_t code, int there) {
-  char hex[NUMBER_TEXT_MAX];
-  if (!there)
-    printf(", \"%s\": null", key);
+  printf(", \"%s\": ", key);
+  if (there)
+    cli_json_code(stdout, (int)code_digits(f), code, hu_decode64(f, code));
   else
-    printf(", \"%s\": {\"code\": \"%0*x\", \"value\": \"%s\"}", key, (int)code_digits(f), code,
-           number_hex(hex, hu_decode64(f, code)));
+    printf("null");
 }
 
 static void json_card(hu_format f, const char *given) {
   char name[CLI_NAME_MAX], text[HU_FORMAT_TEXT_MAX];
   hu_limits l = hu_format_limits(f);
   hu_format_text(text, sizeof text, f);
-  printf("{\"name\": \"%s\", \"text\": \"%s\", \"width\": %u, \"storage\": %u, ", cli_shown_name(name, f, given), text,
+  printf("{\"id\": \"%s\", \"text\": \"%s\", \"width\": %u, \"storage\": %u, ", cli_shown_name(name, f, given), text,
          l.width, l.storage);
   printf("\"sign\": %u, \"e\": %u, \"m\": %u, \"b\": %d, \"bias\": %d, \"emin\": %d, \"emax\": %d, ", f.sign, f.e, f.m,
          f.b, l.bias, l.emin, l.emax);
@@ -182,11 +182,12 @@ static void print_table(hu_format f, int json) {
   uint32_t codes = (uint32_t)1 << hu_format_limits(f).width;
   int digits = (int)code_digits(f);
   for (uint32_t c = 0; c < codes; c++) {
-    const char *value = number_hex(hex, hu_decode64(f, c));
+    double x = hu_decode64(f, c);
+    if (json) printf(c ? ",\n " : "[");
     if (json)
-      printf("%s{\"code\": \"%0*x\", \"value\": \"%s\"}", c ? ",\n " : "[", digits, c, value);
+      cli_json_code(stdout, digits, c, x);
     else
-      printf("%0*x %s\n", digits, c, value);
+      printf("%0*x %s\n", digits, c, number_hex(hex, x));
   }
   if (json) printf("]\n");
 }
@@ -200,7 +201,7 @@ int cli_info(int argc, char **argv) {
   int count, status = cli_parse(&command, &state, argc, argv, &operands, &count);
   if (status >= 0) return status;
   int other = cli_read_system(&system, operands[0], room);
-  if (other < 0 || (!other && cli_read_format(&f, operands[0]))) return CLI_BAD;
+  if (other < 0 || (!other && cli_read_format_or(&f, operands[0], CLI_NAMES_NUMBERS))) return CLI_BAD;
   unsigned width = other ? hu_number_limits_of(system).width : hu_format_limits(f).width;
   if (state.table && width > TABLE_WIDTH_MAX)
     return cli_fail(NULL, "format '%s': a table is printed for up to %d bits, this one has %u", operands[0],

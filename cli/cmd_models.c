@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/models.h"
+#include "cli/names.h"
 
 typedef struct models_state {
   int json;
@@ -23,37 +24,13 @@ static const cli_command command = {
     "Of each named model: K (the depth of its instruction), the elements of A, B and of C and D, and the model as\n"
     "text; below it the hardware and who says so. Confidence: HW, reproduces results recorded on hardware; SIM,\n"
     "tested on hardware by the model's authors; DOC, the vendor's manual; OPEN, assumed in part. PART keeps the\n"
-    "names that contain it.",
+    "models whose names or forms contain it. A named model is that of a unit: it begins with takes(A,B,C, and\n"
+    "refuses operands of other formats; `any(MODEL)` is the same model without that.",
     "  halfulp models\n  halfulp models nv.hopper\n  halfulp models --json",
     options,
     0,
     1,
     set};
-
-/* What is no preset: form, meaning. */
-static const char *const forms[][2] = {
-    {"exact", "no rounding until the one into the result"},
-    {"fp32", "fused multiply-adds in binary32, k ascending"},
-    {"fp64", "the same in binary64"},
-    {"int32, int32(sat,N)", "integers, modulo 2^32, or saturated once every N products"},
-    {"seq(F,MODE)", "fused: one rounding into F a step"},
-    {"seq2(P,F,MODE)", "product rounded into P, then the sum into F; seq2(F,MODE): P is F"},
-    {"chunk(L,P,F,MODE)", "chunks of L summed in P, their sums in F (Wang et al. 2018)"},
-    {"pairwise(F,MODE)", "halves, recursively"},
-    {"strided(F,MODE)", "elements n/2 apart, then n/4, ... 1"},
-    {"kahan(F,MODE)", "compensated"},
-    {"neumaier(F,MODE)", "compensated, the larger addend first"},
-    {"promote(N,MODEL,F)", "sums of N products by MODEL, added in F; promote(N,MODEL,F,scaled): scaled first"},
-    {"splitk(S,MODEL)", "S slices of K by MODEL, their sums added"},
-    {"block(align,l=,f=,emin=,...)", "terms aligned to the largest, cut, added"},
-    {"block(groups,l=,f=,emin=,g=,every=,scale=,...)", "groups added exactly, scaled, aligned, cut, added"},
-    {"block(late,l=,f=,f2=,...)", "products aligned and cut without C, which joins with floors"},
-    {"block(exact,l=,...)", "products and C added exactly, one rounding a block"},
-    {"block(tree,l=,...)", "a tree of rounded additions"},
-    {"block(chain,l=,...)", "fused multiply-adds"},
-    {"block(lanes,l=,...)", "two chains, even and odd k"},
-};
-enum { FORMS = sizeof forms / sizeof forms[0] };
 
 static void print_string(const char *name, const char *value) {
   printf(", \"%s\": ", name);
@@ -61,7 +38,7 @@ static void print_string(const char *name, const char *value) {
 }
 
 static void print_json(const hu_preset *p, const char *const text[4], int first) {
-  printf("%s\n  {\"name\": ", first ? "" : ",");
+  printf("%s\n  {\"id\": ", first ? "" : ",");
   cli_json_string(stdout, p->name);
   print_string("accum", text[3]);
   printf(", \"k\": %u", (unsigned)p->k);
@@ -89,23 +66,37 @@ static void print_preset(const hu_preset *p, int json, int first) {
     print_lines(p, text);
 }
 
+static void print_form(const cli_form *f) { printf("  %-46s %s\n", f->text, f->meaning); }
+
+/* Forms that contain the part. */
+static int print_forms(const char *part) {
+  int shown = 0;
+  for (size_t i = 0; i < cli_form_count; i++) {
+    if (!strstr(cli_forms[i].text, part)) continue;
+    if (!shown++) printf("Models with parameters (docs/numerics.md section 11; F, P: formats; MODE: a rounding)\n");
+    print_form(&cli_forms[i]);
+  }
+  return shown;
+}
+
 int cli_models(int argc, char **argv) {
   models_state state = {0};
   char **operands;
-  int count, shown = 0, status = cli_parse(&command, &state, argc, argv, &operands, &count);
+  int count, shown = 0, formed = 0, status = cli_parse(&command, &state, argc, argv, &operands, &count);
   if (status >= 0) return status;
   if (state.json)
     putchar('[');
   else if (!count) {
     printf("Models with parameters (docs/numerics.md section 11; F, P: formats; MODE: a rounding, absent: rne)\n");
-    for (int i = 0; i < FORMS; i++) printf("  %-46s %s\n", forms[i][0], forms[i][1]);
+    for (size_t i = 0; i < cli_form_count; i++) print_form(&cli_forms[i]);
     printf("\n%-34s %-4s %3s  A x B + C; the model; hardware and source\n", "name", "", "K");
   }
+  if (count && !state.json) formed = print_forms(operands[0]);
   for (size_t i = 0; i < hu_preset_count(); i++) {
     hu_preset p;
     if (hu_preset_at(&p, i) != HU_OK || (count && !strstr(p.name, operands[0]))) continue;
     print_preset(&p, state.json, shown++ == 0);
   }
   if (state.json) printf("\n]\n");
-  return shown ? CLI_OK : cli_fail(NULL, "models: no name contains '%s'", operands[0]);
+  return shown || formed || state.json ? CLI_OK : cli_fail_model_name(operands[0]);
 }

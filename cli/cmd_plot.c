@@ -7,6 +7,7 @@
 
 #include "cli/array.h"
 #include "cli/cli.h"
+#include "cli/names.h"
 #include "cli/numbers.h"
 #include "cli/progress.h"
 #include "cli/svg.h"
@@ -39,6 +40,7 @@ static int set(void *state, int key, const char *value) {
     if (s->other < 0) return CLI_BAD;
     s->numeric.format_text = value;
     if (s->other) return CLI_OK;
+    return cli_read_format_or(&s->numeric.format, value, CLI_NAMES_NUMBERS);
   }
   int shared = cli_set_numeric(&s->numeric, key, value);
   if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
@@ -252,10 +254,17 @@ static void draw_ticks(drawing *d) {
   for (uint64_t c = first; c <= d->l.max_code; c += step) draw_tick(d, (uint32_t)c, &last);
 }
 
-static void draw_axis(drawing *d) {
-  double y = d->band + BAND_HEIGHT, per_binade = (double)(RIGHT - LEFT) / (d->high - d->low);
+/* Binades from one label of the axis to the next. */
+static int axis_step(const drawing *d) {
+  double per_binade = (double)(RIGHT - LEFT) / (d->high - d->low);
   int step = 1;
   while (step * per_binade < 44) step *= 2;
+  return step;
+}
+
+static void draw_axis(drawing *d) {
+  double y = d->band + BAND_HEIGHT;
+  int step = axis_step(d);
   svg_line(&d->out, LEFT, y, RIGHT, y, INK, 1);
   for (int k = d->low; k <= d->high; k++) {
     if (((k % step) + step) % step) continue;
@@ -265,13 +274,26 @@ static void draw_axis(drawing *d) {
   }
 }
 
+/* From the band down to a mark's row; it leaves out the label of the axis that it would cross. */
+static void draw_leader(drawing *d, double x, double to, const char *colour) {
+  enum { HALF_LABEL = 18, LABEL_TOP = 7, LABEL_FOOT = 28 };
+  double foot = d->band + BAND_HEIGHT, per_step = (double)(RIGHT - LEFT) / (d->high - d->low) * axis_step(d);
+  int first = d->low + ((-d->low % axis_step(d)) + axis_step(d)) % axis_step(d); /* the first label's binade */
+  double away = fabs(remainder(x - x_of_log(d, first), per_step));
+  if (away > HALF_LABEL) {
+    svg_line(&d->out, x, d->band, x, to, colour, 1);
+    return;
+  }
+  svg_line(&d->out, x, d->band, x, foot + LABEL_TOP, colour, 1);
+  svg_line(&d->out, x, foot + LABEL_FOOT, x, to, colour, 1);
+}
+
 /* One row each, so that labels never meet. */
 static void draw_mark(drawing *d, int row, double value, const char *name, const char *colour) {
-  char text[96], decimal[NUMBER_TEXT_MAX];
+  char text[96];
   double x = x_of(d, value), y = d->band + BAND_HEIGHT + 50 + 20 * row;
-  snprintf(decimal, sizeof decimal, "%.6g", value);
-  snprintf(text, sizeof text, "%s %s", name, decimal);
-  svg_line(&d->out, x, d->band, x, y - 4, colour, 1);
+  snprintf(text, sizeof text, "%s %s", name, DECIMAL(value));
+  draw_leader(d, x, y - 4, colour);
   int right = x > (LEFT + RIGHT) / 2;
   svg_line(&d->out, x, y - 4, right ? x - 8 : x + 8, y - 4, colour, 1);
   svg_text(&d->out, right ? x - 12 : x + 12, y, 12, right ? SVG_END : SVG_START, colour, "font-weight=\"bold\"", text);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/names.h"
 #include "halfulp/conversion.h"
 
 typedef struct presets_state {
@@ -82,7 +83,7 @@ static void fill(card_lines *card, const hu_conversion *c) {
 static void print_json(const hu_conversion_entry *e, int first) {
   card_lines card;
   fill(&card, &e->conversion);
-  printf("%s\n  {\"name\": ", first ? "" : ",");
+  printf("%s\n  {\"id\": ", first ? "" : ",");
   cli_json_string(stdout, e->name);
   for (int i = 0; i < LINE_COUNT; i++) {
     printf(", \"%s\": ", labels[i]);
@@ -156,7 +157,7 @@ int cli_presets(int argc, char **argv) {
   }
   const char *part = count ? operands[0] : NULL;
   int begins = count_listed(part, 1) != 0;
-  if (!count_listed(part, begins)) return cli_fail(NULL, "presets: no name contains '%s'", part);
+  if (!count_listed(part, begins)) return cli_fail_preset_name(part);
   if (state.json)
     putchar('[');
   else

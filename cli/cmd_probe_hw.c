@@ -34,6 +34,7 @@ static const cli_option options[] = {
     {'n', "count", "N", "random dot products of each instruction, at least; default 100000"},
     {CLI_KEY_SEED, "seed", "K", "of the random operands; default 0"},
     {KEY_GOLDEN, "golden", "DIR", "where mma/probes.txt is; default: the installed golden files"},
+    CLI_OPTION_JSON,
     {0}};
 static const cli_command command = {
     "probe-hw",
@@ -85,7 +86,7 @@ static int run_tiles(probe_run *t) {
         if (s != HU_OK) return cli_fail_status(t->mma.model, s);
         t->compared++;
         if (probe_same(t, tile, i, j, model)) continue;
-        if (t->different++ < SHOWN_MAX) tell(t, tile, i, j, model);
+        if (t->different++ < SHOWN_MAX && !t->quiet) tell(t, tile, i, j, model);
       }
     }
   }
@@ -122,7 +123,7 @@ static int run_line(probe_run *t, char *const *word) {
   }
   for (size_t e = 0; e < t->mma.m * t->mma.n && strcmp(d, "nan"); e++) {
     if (cli_get_pattern(t->d, e, wide) == want) continue;
-    if (!t->off_golden++)
+    if (!t->off_golden++ && !t->quiet)
       printf("    golden %s %s %s: %s, device %0*llx\n", a, b, c_text, d, (int)wide * 2,
              (unsigned long long)cli_get_pattern(t->d, e, wide));
   }
@@ -162,7 +163,13 @@ static int run_one(probe_run *t, const probe_state *s, const char *path) {
   if (status == CLI_OK && path) status = run_golden(t, path);
   uint64_t golden = t->compared;
   if (status == CLI_OK) status = run_random(t, s);
-  if (status == CLI_OK) {
+  if (status == CLI_OK && t->quiet) {
+    printf("{\"id\": \"%s\", \"instruction\": \"%s\", \"agrees\": %s, ", t->mma.model, t->mma.instruction,
+           t->different || t->off_golden ? "false" : "true");
+    printf("\"golden_vectors\": %llu, \"golden_places\": %llu, \"random\": %llu, \"differing\": %llu}",
+           (unsigned long long)t->lines, (unsigned long long)golden, (unsigned long long)(t->compared - golden),
+           (unsigned long long)(t->different + t->off_golden));
+  } else if (status == CLI_OK) {
     printf("%-30s %-20s %s: golden %llu vectors in %llu places, random %llu dot products, %llu differ\n", t->mma.model,
            t->mma.instruction, t->different || t->off_golden ? "DIFFERS" : "agrees", (unsigned long long)t->lines,
            (unsigned long long)golden, (unsigned long long)(t->compared - golden),
@@ -170,6 +177,24 @@ static int run_one(probe_run *t, const probe_state *s, const char *path) {
   }
   probe_run_end(t);
   return status;
+}
+
+/* What stands before an instruction's object: the head of it all, or a comma. */
+static void json_next(int shown, const char *device, const char *versions, const char *path) {
+  if (shown) {
+    printf(",\n ");
+    return;
+  }
+  printf("{\"device\": ");
+  cli_json_string(stdout, device);
+  printf(", \"versions\": ");
+  cli_json_string(stdout, versions);
+  printf(", \"golden\": ");
+  if (path)
+    cli_json_string(stdout, path);
+  else
+    printf("null");
+  printf(", \"instructions\": [\n ");
 }
 
 int cli_probe_hw(int argc, char **argv) {
@@ -182,19 +207,24 @@ int cli_probe_hw(int argc, char **argv) {
   FILE *there = fopen(path, "r");
   if (!there && s.golden) return cli_fail(path, "cannot be read");
   if (there) fclose(there);
+  setvbuf(stdout, NULL, _IOLBF, 0); /* a run that is stopped keeps its lines */
   status = CLI_OK;
   for (size_t i = 0; status == CLI_OK; i++) {
-    probe_run t = {.number = i};
+    probe_run t = {.number = i, .quiet = s.numeric.json};
     hu_status next = hu_device_mma_at(&t.mma, i);
     if (next == HU_E_NAME || (next == HU_E_DEVICE && i == 0)) break;
     if (next != HU_OK) return cli_fail_status("probe-hw", next);
     if (!wanted(t.mma.model, names, count)) continue;
     hu_device_versions(versions, sizeof versions);
-    if (!shown++)
+    if (s.numeric.json)
+      json_next(shown, name, versions, there ? path : NULL);
+    else if (!shown)
       printf("device: %s%s%s\ngolden vectors: %s\n", name, *versions ? ", " : "", versions, there ? path : "none");
+    shown++;
     status = run_one(&t, &s, there ? path : NULL);
     differ |= t.different || t.off_golden;
   }
+  if (shown && s.numeric.json) printf("\n]}\n");
   if (status != CLI_OK) return status;
   if (!shown) return cli_fail("probe-hw", "%s has no matrix instruction of such a model", name);
   return differ ? CLI_DIFFERENT : CLI_OK;

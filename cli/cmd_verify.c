@@ -226,7 +226,18 @@ static int do_work(work *w, const verify_state *s) {
   return status;
 }
 
-static int list(const work *w) {
+static int list(const work *w, int json) {
+  for (size_t i = 0; json && i < w->count; i++) {
+    printf("%s\n  {\"item\": %zu, \"kind\": \"%s\", \"id\": ", i ? "," : "[", i, verify_kind_name(w->items[i].kind));
+    cli_json_string(stdout, w->items[i].name);
+    printf(", \"mode\": ");
+    cli_json_string(stdout, w->items[i].mode);
+    putchar('}');
+  }
+  if (json) {
+    printf("\n]\n");
+    return CLI_OK;
+  }
   for (size_t i = 0; i < w->count; i++)
     printf("%zu %s %s %s\n", i, verify_kind_name(w->items[i].kind), w->items[i].name, w->items[i].mode);
   return CLI_OK;
@@ -242,7 +253,7 @@ static int run(work *w, const verify_state *s) {
   if (add_formats(w, s)) return cli_fail(NULL, "out of memory");
   keep_only(w, s->only);
   if (!w->count) return cli_fail(NULL, "verify: no work items are left by these options");
-  if (s->list) return list(w);
+  if (s->list) return list(w, s->numeric.json);
   if (s->report && cli_file_try(s->report)) return CLI_BAD;
   if (do_work(w, s)) return CLI_BAD;
   verify_run result = {level_names[s->level], device, s->shard, s->shards, w->count, w->items};
@@ -263,6 +274,7 @@ int cli_verify(int argc, char **argv) {
     status = count ? verify_report_merge(count, operands, s->numeric.json)
                    : cli_fail(NULL, "verify --merge: no reports given");
   if (status < 0 && count) status = cli_fail(NULL, "verify: '%s': reports are read with --merge only", operands[0]);
+  setvbuf(stdout, NULL, _IOLBF, 0); /* a run that is stopped keeps its lines */
   if (status < 0) status = run(&w, s);
   free(w.items);
   free(s);

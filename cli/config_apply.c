@@ -5,6 +5,8 @@
 
 #include "cli/cli.h"
 #include "cli/config.h"
+#include "cli/models.h"
+#include "cli/names.h"
 #include "files/spelling.h"
 
 static const char *behind_dot(const char *key) {
@@ -62,6 +64,27 @@ static void print_value(FILE *out, const char *key, const char *value) {
 
 /* ---- setting ---- */
 
+/* A value that its key does not take: `why`, and more where it is a name or an accumulation model. */
+static int wrong_value(const char *where, const char *key, const char *value, const char *why) {
+  char name[CLI_SUGGEST_WORD], hint[CLI_SUGGEST_MAX], *label = NULL;
+  hu_accum accum;
+  size_t at = 0, n = strcspn(value, ",");
+  hu_status s = hu_accum_parse(&accum, value, &at);
+  if (strstr(key, "accum") && s != HU_OK) {
+    if (asprintf(&label, "%s: %s:", where, key) < 0) return cli_fail(where, "out of memory");
+    int status = cli_fail_model(label, value, s, at);
+    free(label);
+    return status;
+  }
+  const unsigned taken = CLI_NAMES_SCALED | CLI_NAMES_NUMBERS;
+  if (!strstr(why, "is not a rounding") || memchr(value, '(', n) || !n || n >= sizeof name)
+    return cli_fail(where, "%s", why);
+  snprintf(name, sizeof name, "%.*s", (int)n, value);
+  cli_name_hint(hint, name, taken);
+  int known = cli_is_name(name, taken) || !strcmp(name, "keep") || strstr(hint, "; `halfulp");
+  return known ? cli_fail(where, "%s", why) : cli_fail(where, "%s; '%s': %s", why, name, hint);
+}
+
 /* "FILE:12: " or "--set: " before the sentence. */
 static int set(hu_trainer *t, const char *where, const char *key, const char *value) {
   char why[HU_DATA_WHY_MAX] = "";
@@ -69,7 +92,7 @@ static int set(hu_trainer *t, const char *where, const char *key, const char *va
   if (s == HU_OK && fits_lines(value)) return CLI_OK;
   if (s == HU_OK)
     return cli_fail(where, "%s: more than %d bytes, and blanks wherever a line could be broken", key, ROOM);
-  if (hu_trainer_get(t, key)) return cli_fail(where, "%s", *why ? why : hu_status_text(s));
+  if (hu_trainer_get(t, key)) return wrong_value(where, key, value, *why ? why : hu_status_text(s));
   const char *nearest = config_nearest(key);
   return nearest ? cli_fail(where, "%s: there is no such key; perhaps %s is meant", key, nearest)
                  : cli_fail(where, "%s: there is no such key; `halfulp train --keys` lists them", key);

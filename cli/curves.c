@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "cli/cli.h"
+#include "cli/numbers.h"
 #include "cli/page.h"
 
 enum { WIDTH = 960, PLOT = 222, LEFT = 76, RIGHT = 940, LEGEND = 20, PARTS = 400, TITLE = 30 };
@@ -90,25 +91,25 @@ static void ten(svg *s, const frame *f, double y, int k) {
 }
 
 static void label(svg *s, const frame *f, double tick, double y) {
-  char text[32];
+  char text[NUMBER_TEXT_MAX];
   if (f->axis == CURVE_LOG2) {
     svg_power(s, LEFT - 24, y + 4, 12, f->p->soft, f->p->paper, (int)tick);
   } else if (f->axis == CURVE_LOG10) {
     ten(s, f, y, (int)tick);
   } else {
-    snprintf(text, sizeof text, "%.6g", fabs(tick) < 1e-12 ? 0 : tick);
+    number_rounded(text, fabs(tick) < 1e-12 ? 0 : tick, 6);
     svg_text(s, LEFT - 8, y + 4, 12, SVG_END, f->p->soft, "", text);
   }
 }
 
 static void draw_x_axis(svg *s, const frame *f, const chart *c) {
-  char text[32];
+  char text[NUMBER_TEXT_MAX];
   double across = svg_nice_step(f->x1 - f->x0, 8);
   if (across < 1) across = 1;
   for (double tick = ceil(f->x0 / across) * across; tick <= f->x1; tick += across) {
     double x = at_x(f, tick);
     svg_line(s, x, f->foot, x, f->foot + 5, f->p->soft, 1);
-    snprintf(text, sizeof text, "%.10g", f->x_axis == CURVE_LOG10 ? pow(10, tick) : tick);
+    number_rounded(text, f->x_axis == CURVE_LOG10 ? pow(10, tick) : tick, 10);
     if (f->x_axis == CURVE_LOG2)
       svg_power(s, x, f->foot + 20, 12, f->p->soft, f->p->paper, (int)tick);
     else
@@ -128,11 +129,11 @@ static void draw_between(svg *s, const frame *f) {
   static const double times[] = {2, 5};
   for (double k = floor(f->y0); k <= f->y1; k++)
     for (int i = 0; i < 2; i++) {
-      char text[32];
+      char text[NUMBER_TEXT_MAX];
       double tick = k + log10(times[i]);
       if (tick < f->y0 || tick > f->y1) continue;
       rule(s, f, tick);
-      snprintf(text, sizeof text, "%.3g", times[i] * pow(10, k));
+      number_rounded(text, times[i] * pow(10, k), 3);
       svg_text(s, LEFT - 8, at_y(f, tick) + 4, 12, SVG_END, f->p->soft, "", text);
     }
 }

@@ -152,3 +152,12 @@ int cli_dot_model(cli_dot *s, const char *what, const char *text, int *named) {
   s->scale.format = s->accum.scaled ? hu_format_ieee(8, 23, 0) : s->accum.block.scale;
   return CLI_OK;
 }
+
+int cli_dot_taken(const cli_dot *dot, const char *text) {
+  uint64_t z = 0;
+  hu_dot_operands x = {.a = {&z, 1, 0, dot->a}, .b = {&z, 1, 0, dot->b}, .c = {.element = dot->d}};
+  hu_status status = hu_dot(0, &z, dot->d, &x, &dot->accum, dot->mode, NULL, NULL);
+  if (status == HU_E_OPERAND_A) return cli_fail_operand(text, &dot->accum, status, dot->a, "--fa");
+  if (status == HU_E_OPERAND_B) return cli_fail_operand(text, &dot->accum, status, dot->b, "--fb");
+  return CLI_OK;
+}

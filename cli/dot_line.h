@@ -20,6 +20,9 @@ typedef struct cli_dot {
 
 /* The model of this text, with the elements and the depth of a unit where it names one; *named says whether. */
 int cli_dot_model(cli_dot *dot, const char *what, const char *text, int *named);
+/* Before the first line: does the model, of this text, take elements A and B of these formats? CLI_OK or an error line;
+ * a line may be without C. */
+int cli_dot_taken(const cli_dot *dot, const char *text);
 /* Takes a line apart: its words, `most` of them at the most; returns how many, most + 1 if there are more. */
 int cli_split(char *line, char **word, int most);
 /* How many words of a line are operands. */

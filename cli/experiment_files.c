@@ -10,6 +10,7 @@
 #include "cli/curves.h"
 #include "cli/experiment.h"
 #include "cli/io.h"
+#include "cli/numbers.h"
 #include "cli/page.h"
 #include "halfulp/train/trainer.h"
 #include "halfulp/version.h"
@@ -160,7 +161,10 @@ static void page_table(FILE *out, const hu_experiment_table *t) {
   for (size_t i = 0; i < t->rows; i++) {
     fputs("<tr>", out);
     text_cell(out, t->row_name[i]);
-    for (size_t j = 0; j < t->cols; j++) number_cell(out, t->cell[i * t->cols + j], "%.6g");
+    for (size_t j = 0; j < t->cols; j++) {
+      double x = t->cell[i * t->cols + j];
+      text_cell(out, isnan(x) ? "\xe2\x80\x93" : ROUNDED(x, 6));
+    }
     fputs("</tr>\n", out);
   }
   fputs("</tbody></table></div>\n", out);
@@ -237,7 +241,7 @@ static void csv_text(FILE *out, const char *text) {
 
 static void csv_number(FILE *out, double x) {
   fputc(',', out);
-  if (!isnan(x)) fprintf(out, "%.17g", x);
+  if (!isnan(x)) fputs(DECIMAL(x), out);
 }
 
 static void rows_csv(FILE *out, const void *what) {

@@ -92,11 +92,11 @@ static void text_field(const char *name, const char *text) {
 
 static void number_field(const char *name, double x) {
   printf(", \"%s\": ", name);
-  cli_json_double(stdout, x);
+  cli_json_known(stdout, x);
 }
 
 static void print_entry(const hu_experiment *e) {
-  printf("{\"name\": ");
+  printf("{\"id\": ");
   cli_json_string(stdout, e->name);
   text_field("source", e->source);
   text_field("figure", e->figure);
@@ -136,7 +136,7 @@ static void json_numbers(const char *name, const double *x, size_t n) {
   printf(", \"%s\": [", name);
   for (size_t i = 0; i < n; i++) {
     if (i) printf(", ");
-    cli_json_double(stdout, x[i]);
+    cli_json_known(stdout, x[i]);
   }
   putchar(']');
 }

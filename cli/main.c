@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/suggest.h"
 #include "halfulp/version.h"
 
 typedef struct entry {
@@ -48,6 +49,14 @@ static int print_usage(void) {
   return CLI_OK;
 }
 
+static int unknown(const char *name) {
+  char end[CLI_SUGGEST_MAX];
+  cli_suggest s;
+  cli_suggest_start(&s, name);
+  for (int i = 0; i < TABLE_SIZE; i++) cli_suggest_offer(&s, table[i].name);
+  return cli_fail(NULL, "unknown command '%s'%s", name, cli_suggest_end(end, &s, "`halfulp --help` lists them"));
+}
+
 int main(int argc, char **argv) {
   if (argc < 2) return cli_fail(NULL, "no command given; `halfulp --help` lists them");
   const char *name = argv[1];
@@ -57,7 +66,7 @@ int main(int argc, char **argv) {
   if (!strcmp(name, "--version") || !strcmp(name, "-V")) status = printf("halfulp %s\n", HU_VERSION_STRING) < 0;
   for (int i = 0; status < 0 && i < TABLE_SIZE; i++)
     if (!strcmp(name, table[i].name)) status = table[i].run(argc - 1, argv + 1);
-  if (status < 0) return cli_fail(NULL, "unknown command '%s'; `halfulp --help` lists them", name);
+  if (status < 0) return unknown(name);
   if (fflush(stdout) || ferror(stdout)) return cli_fail("standard output", "cannot write");
   return status;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/model.h"
+#include "cli/numbers.h"
 
 /* Errors of all tensors as one: root of the mean over all elements, sum of signals over sum of errors. */
 static void add_errors(cli_errors *z, const cli_errors *x, double *noise, double *signal) {
@@ -80,9 +81,9 @@ void model_print(FILE *out, const model_results *r) {
     int n = (int)strlen(st_printable(shown, r->list[i].tensor->name));
     if (r->list[i].done && n > width) width = n;
   }
-  fprintf(out, "%s to %s, %s: %zu of %zu tensors, %zu elements, %.4g bits an element as codes; %s written to %s\n",
+  fprintf(out, "%s to %s, %s: %zu of %zu tensors, %zu elements, %s bits an element as codes; %s written to %s\n",
           cli_shown(in, r->in), cli_target_name(target, &r->asked->target), cli_mode_name(mode, r->asked->numeric.mode),
-          r->done, r->count, total.errors.count, total.bits, r->asked->codes ? "codes" : "values",
+          r->done, r->count, total.errors.count, ROUNDED(total.bits, 4), r->asked->codes ? "codes" : "values",
           cli_shown(file, r->out));
   fprintf(out, "  %-*s %12s %12s %12s %9s %10s %10s%s\n", width, "tensor", "elements", "max error", "rms error",
           "SQNR dB", "saturated", "to zero", total.again ? "  re-rounded" : "");

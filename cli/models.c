@@ -7,11 +7,27 @@
 int cli_read_model(hu_accum *accum, const char *what, const char *text) {
   size_t where = 0;
   hu_status s = hu_accum_parse(accum, text, &where);
-  if (s == HU_OK) return CLI_OK;
-  if (s == HU_E_NAME)
-    return cli_fail(NULL, "%s: '%s' is no model or format that there is; `halfulp models` lists models", what,
-                    text + where);
-  return cli_fail(NULL, "%s '%s': wrong from character %zu on: '%s'", what, text, where + 1, text + where);
+  return s == HU_OK ? CLI_OK : cli_fail_model(what, text, s, where);
+}
+
+static int is_open(hu_element e) {
+  static const hu_element none;
+  return e.kind == none.kind && hu_format_equal(e.format, none.format);
+}
+
+hu_element cli_taken_element(hu_element taken, hu_element otherwise) { return is_open(taken) ? otherwise : taken; }
+
+hu_element cli_model_result(const hu_accum *accum) {
+  if (accum->promote) return (hu_element){.kind = HU_ELEMENT_CODE, .format = accum->promoted};
+  return accum->c;
+}
+
+int cli_fail_operand(const char *text, const hu_accum *accum, hu_status status, hu_element given, const char *option) {
+  char takes[CLI_NAME_MAX * 3], name[CLI_NAME_MAX];
+  int letter = status == HU_E_OPERAND_A ? 'A' : status == HU_E_OPERAND_B ? 'B' : 'C';
+  hu_accum_takes(takes, sizeof takes, accum);
+  return cli_fail(NULL, "%s takes %s, and not %s as %c; leave %s out, or ask for any(%s), which no hardware computes",
+                  text, takes, cli_element_name(name, given), letter, option, text);
 }
 
 static const char *const kinds[] = {NULL, "binary64", "s8", "u8", "s4", "u4", "s32"};

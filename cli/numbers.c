@@ -138,13 +138,58 @@ const char *number_hex(char text[NUMBER_TEXT_MAX], double x) {
   return number_hex_parts(text, negative, fraction | 0x10000000000000u, field - 1075);
 }
 
-const char *number_decimal(char text[NUMBER_TEXT_MAX], double x) {
-  if (isnan(x)) return strcpy(text, "nan");
-  for (int digits = 1; digits <= 17; digits++) {
-    snprintf(text, NUMBER_TEXT_MAX, "%.*g", digits, x);
-    if (bits_of(strtod(text, NULL)) == bits_of(x)) break;
-  }
+/* The digits of x without sign and point, at most 17 of them; returns the exponent of the first. */
+static int digits_of(char digits[18], double x, int count) {
+  char text[NUMBER_TEXT_MAX];
+  snprintf(text, sizeof text, "%.*e", count - 1, fabs(x));
+  size_t n = 0;
+  const char *p = text;
+  for (; *p && *p != 'e'; p++)
+    if (*p != '.') digits[n++] = *p;
+  while (n > 1 && digits[n - 1] == '0') n--;
+  digits[n] = 0;
+  return (int)strtol(p + 1, NULL, 10);
+}
+
+/* Without an exponent from 1e-5 up to 1e16, where digits and zeros can still be counted: 240, 0.00005, 1000000. */
+static const char *lay_out(char text[NUMBER_TEXT_MAX], int negative, const char *digits, int exponent) {
+  int n = (int)strlen(digits);
+  const char *sign = negative ? "-" : "";
+  if (exponent < -5 || exponent >= 16)
+    snprintf(text, NUMBER_TEXT_MAX, "%s%c%s%se%+03d", sign, *digits, n > 1 ? "." : "", digits + 1, exponent);
+  else if (exponent < 0)
+    snprintf(text, NUMBER_TEXT_MAX, "%s0.%.*s%s", sign, -exponent - 1, "0000", digits);
+  else if (n <= exponent + 1)
+    snprintf(text, NUMBER_TEXT_MAX, "%s%s%.*s", sign, digits, exponent + 1 - n, "000000000000000");
+  else
+    snprintf(text, NUMBER_TEXT_MAX, "%s%.*s.%s", sign, exponent + 1, digits, digits + exponent + 1);
   return text;
+}
+
+/* The fewest digits, from `most` down to one, that read back as x; `most` of them where none do. */
+static int shortest(double x, int most) {
+  char text[NUMBER_TEXT_MAX];
+  for (int count = 1; count < most; count++) {
+    snprintf(text, sizeof text, "%.*e", count - 1, x);
+    if (bits_of(strtod(text, NULL)) == bits_of(x)) return count;
+  }
+  return most;
+}
+
+static const char *decimal(char text[NUMBER_TEXT_MAX], double x, int most) {
+  char digits[18];
+  if (isnan(x)) return strcpy(text, "nan");
+  if (isinf(x)) return strcpy(text, x < 0 ? "-inf" : "inf");
+  int exponent = digits_of(digits, x, shortest(x, most));
+  return lay_out(text, signbit(x) != 0, digits, exponent);
+}
+
+const char *number_decimal(char text[NUMBER_TEXT_MAX], double x) { return decimal(text, x, 17); }
+
+const char *number_rounded(char text[NUMBER_TEXT_MAX], double x, int most) {
+  int whole = 1;
+  for (double ten = 10; fabs(x) >= ten && whole < 17; ten *= 10) whole++;
+  return decimal(text, x, whole > most && whole <= 16 ? whole : most);
 }
 
 unsigned code_digits(hu_format f) { return (hu_format_limits(f).width + 3) / 4; }

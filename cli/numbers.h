@@ -35,8 +35,15 @@ int hex_parse_any(uint64_t *z, const char *text, uint64_t max);
 const char *number_hex(char text[NUMBER_TEXT_MAX], double x);
 /* The same for (-1)^negative significand 2^exponent, which may lie beyond binary64. */
 const char *number_hex_parts(char text[NUMBER_TEXT_MAX], int negative, uint64_t significand, int exponent);
-/* Shortest decimal that reads back as x, up to 17 digits. */
+/* x rounded to the fewest digits that read back as x, up to 17, as people write it: 240, 0.001953125. From 1e-5 up to
+ * 1e16 it has no exponent. inf, -inf, nan, -0. */
 const char *number_decimal(char text[NUMBER_TEXT_MAX], double x);
+/* The same in at most so many digits (1 to 17), for what was measured: 0.333333. Below 1e16 all digits before the point
+ * stay: 57344. */
+const char *number_rounded(char text[NUMBER_TEXT_MAX], double x, int most);
+/* The same, with room up to the end of the block. */
+#define DECIMAL(x) number_decimal((char[NUMBER_TEXT_MAX]){0}, x)
+#define ROUNDED(x, most) number_rounded((char[NUMBER_TEXT_MAX]){0}, x, most)
 /* Digits of a code: (width + 3) / 4. */
 unsigned code_digits(hu_format f);
 

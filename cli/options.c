@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "cli/cli.h"
+#include "cli/names.h"
 #include "cli/suggest.h"
 
 enum { KEY_HELP = 299, OPTIONS_MAX = 48 };
@@ -49,10 +50,26 @@ static void print_option(const cli_option *o) {
   printf("  %-26s %s%s\n", left, o->help, o->key & CLI_REPEATS ? "; may be repeated" : "");
 }
 
+/* The abbreviations of --round, in words. */
+static void print_modes(const cli_command *c) {
+  for (const cli_option *o = c->options; o->key; o++) {
+    if (key_of(o) != 'r' || strcmp(o->name, "round") != 0) continue;
+    printf(
+        "\nRounding modes:\n\n"
+        "  rne  to nearest, ties to even            rtz  toward zero\n"
+        "  rna  to nearest, ties away from zero     rtp  toward positive\n"
+        "  rnz  to nearest, ties toward zero        rtn  toward negative\n"
+        "  raz  away from zero                      rto  to odd\n"
+        "  sra:N, srb:N, src:N  stochastic, with N = 1 to 32 random bits; variants A, B, C of P3109\n");
+    return;
+  }
+}
+
 static int print_help(const cli_command *c) {
   static const cli_option help = {'h', "help", NULL, "this text"};
   printf("Usage: halfulp %s [OPTION...]%s%s\n%s.\n", c->name, *c->operands ? " " : "", c->operands, c->summary);
   if (*c->details) printf("\n%s\n", c->details);
+  print_modes(c);
   printf("\nOptions:\n");
   for (const cli_option *o = c->options; o->key; o++) print_option(o);
   print_option(&help);
@@ -183,12 +200,15 @@ int cli_read_u64(uint64_t *z, const char *what, const char *text, uint64_t low, 
   return CLI_OK;
 }
 
-int cli_read_format(hu_format *f, const char *text) {
+int cli_read_format(hu_format *f, const char *text) { return cli_read_format_or(f, text, 0); }
+
+int cli_read_format_or(hu_format *f, const char *text, unsigned taken) {
   size_t where = 0;
   const char *axis = "";
   hu_status s = hu_format_parse_why(f, text, &where, &axis);
   if (s == HU_OK) return CLI_OK;
-  if (s == HU_E_NAME) return cli_fail(NULL, "format '%s': no such name; `halfulp formats` lists them", text);
+  if (s == HU_E_NAME || (s == HU_E_TEXT && strncmp(text, "fp(", 3)))
+    return cli_fail_name("format", text, strlen(text), taken);
   if (s == HU_E_TEXT)
     return where < strlen(text)
                ? cli_fail(NULL, "format '%s': wrong from character %zu on: '%s'", text, where + 1, text + where)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/names.h"
 #include "halfulp/scalar.h"
 
 int cli_preset_claims(const char *text) {
@@ -17,7 +18,7 @@ int cli_preset_claims(const char *text) {
 
 int cli_read_conversion(hu_conversion *z, const char *name) {
   if (hu_conversion_find(z, name) == HU_OK) return CLI_OK;
-  return cli_fail(NULL, "preset '%s': no such name; `halfulp presets` lists them", name);
+  return cli_fail_preset_name(name);
 }
 
 int cli_preset_read(cli_preset *preset, const char *name) {
@@ -47,7 +48,9 @@ void cli_preset_steps(cli_preset *preset, number *z, const char *text, int json)
   preset->given = z->value;
   number_hex(hex, x);
   if (json) {
-    printf("{\"operand\": \"%s\", ", hex);
+    printf("{\"operand\": ");
+    cli_json_double(stdout, x);
+    printf(", ");
   } else {
     printf("%s as %s has it\n", text, preset->name);
     if (!same && isfinite(x))

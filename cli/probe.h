@@ -14,6 +14,7 @@ typedef struct probe_run {
   size_t tiles, room;
   uint8_t *a, *b, *c, *d;
   uint64_t compared, different, lines, off_golden;
+  int quiet; /* 1: differing products are counted, not printed */
 } probe_run;
 
 /* Room and model of t->mma; an exit code. */

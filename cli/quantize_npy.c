@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/numbers.h"
 #include "cli/quantize.h"
 #include "halfulp/formats/ieee.h"
 
@@ -81,7 +82,7 @@ static void report(FILE *out, const cli_quantize_state *s, const cli_array *x, c
   if (!s->target.kind->elementwise) {
     fprintf(out, "  matrix of %zu rows of %zu\n", o->job.rows, o->job.cols);
     if (o->job.blocks.count) cli_print_blocks(out, "    ", &o->job.blocks);
-    if (o->info.count) fprintf(out, "    bits an element %.4g\n", o->parts.bits / (double)o->info.count);
+    if (o->info.count) fprintf(out, "    bits an element %s\n", ROUNDED(o->parts.bits / (double)o->info.count, 4));
   }
   fprintf(out, "  errors\n");
   cli_print_errors(out, "    ", &o->errors);

@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/numbers.h"
 #include "cli/page.h"
 #include "cli/svg.h"
 #include "halfulp/version.h"
 
-static void number_cell(FILE *out, double x) { fprintf(out, "<td data-v=\"%.17g\">%.4g</td>", x, x); }
+static void number_cell(FILE *out, double x) { fprintf(out, "<td data-v=\"%s\">%s</td>", DECIMAL(x), ROUNDED(x, 4)); }
 static void count_cell(FILE *out, uint64_t n) {
   fprintf(out, "<td data-v=\"%llu\">%llu</td>", (unsigned long long)n, (unsigned long long)n);
 }
@@ -188,13 +189,13 @@ static void summary(FILE *out, const model_results *r, const model_result *total
           HU_VERSION_STRING);
   page_card(out, "tensors rounded", "%zu of %zu", r->done, r->count);
   page_card(out, "elements", "%zu", total->errors.count);
-  page_card(out, "bits an element", "%.4g", total->bits);
+  page_card(out, "bits an element", "%s", ROUNDED(total->bits, 4));
   if (isfinite(total->errors.sqnr))
     page_card(out, "SQNR", "%.2f dB", total->errors.sqnr);
   else
     page_card(out, "SQNR", "%s", cli_no_sqnr(&total->errors));
   if (left_out(total)) page_card(out, "left out of the errors", "%zu", left_out(total));
-  page_card(out, "largest error", "%.6g", total->errors.max_abs);
+  page_card(out, "largest error", "%s", ROUNDED(total->errors.max_abs, 6));
   page_card(out, "saturated", "%llu", (unsigned long long)total->events.saturated);
   page_card(out, "to zero", "%llu", (unsigned long long)total->events.to_zero);
   fputs("</dl>\n", out);

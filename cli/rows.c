@@ -2,6 +2,7 @@
 /* Arrays of any rank as matrices: see target.h. */
 #include <string.h>
 
+#include "cli/numbers.h"
 #include "cli/target.h"
 
 void cli_matrix(size_t *rows, size_t *cols, uint32_t dims, const size_t *shape) {
@@ -56,9 +57,9 @@ cli_row_shape cli_row_shape_of(const cli_target *target, const cli_job *job, uin
 }
 
 void cli_print_row_shape(FILE *out, const cli_row_shape *z) {
-  fprintf(out, "rows of %zu are shorter than a block of %zu: %.4g bits per element, scales included", z->cols, z->block,
-          z->bits);
-  if (z->out_cols) fprintf(out, "; --rows out makes rows of %zu: %.4g", z->out_cols, z->out_bits);
+  fprintf(out, "rows of %zu are shorter than a block of %zu: %s bits per element, scales included", z->cols, z->block,
+          ROUNDED(z->bits, 4));
+  if (z->out_cols) fprintf(out, "; --rows out makes rows of %zu: %s", z->out_cols, ROUNDED(z->out_bits, 4));
   fputc('\n', out);
 }
 

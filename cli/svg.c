@@ -63,12 +63,16 @@ void svg_text(svg *s, double x, double y, int size, enum svg_anchor anchor, cons
   fputs("</text>\n", s->out);
 }
 
+/* The edge is a text of its own, below the other one: not every program that shows SVG knows paint-order. */
 void svg_power(svg *s, double x, double y, int size, const char *fill, const char *edge, int k) {
-  fprintf(s->out,
-          "<text x=\"%.2f\" y=\"%.2f\" font-size=\"%d\" text-anchor=\"middle\" fill=\"%s\" stroke=\"%s\" "
-          "stroke-width=\"5\" stroke-linejoin=\"round\" paint-order=\"stroke\">2<tspan dy=\"-5\" "
-          "font-size=\"%d\">%s%d</tspan></text>\n",
-          x, y, size, fill, edge, size - 3, k < 0 ? "\xe2\x88\x92" : "", k < 0 ? -k : k);
+  char stroke[96];
+  snprintf(stroke, sizeof stroke, " stroke=\"%s\" stroke-width=\"5\" stroke-linejoin=\"round\"", edge);
+  for (int below = 1; below >= 0; below--)
+    fprintf(s->out,
+            "<text x=\"%.2f\" y=\"%.2f\" font-size=\"%d\" text-anchor=\"middle\" fill=\"%s\"%s%s>2<tspan dy=\"-5\" "
+            "font-size=\"%d\">%s%d</tspan></text>\n",
+            x, y, size, below ? edge : fill, below ? stroke : "", below ? " aria-hidden=\"true\"" : "", size - 3,
+            k < 0 ? "\xe2\x88\x92" : "", k < 0 ? -k : k);
 }
 
 double svg_nice_step(double range, int count) {

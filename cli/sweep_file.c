@@ -72,7 +72,10 @@ static void print_file(FILE *out, const void *what) {
   for (int i = 0; i < COUNTS; i++) fprintf(out, "  \"%s\": %llu,\n", counts[i], (unsigned long long)*c[i]);
   for (int i = 0; i < NUMBERS; i++) {
     fprintf(out, "  \"%s\": ", numbers[i]);
-    cli_json_double(out, *z[i]);
+    if (isfinite(*z[i]))
+      cli_json_double(out, *z[i]);
+    else
+      fputs("null", out);
     fputs(",\n", out);
   }
   fprintf(out, "  \"digest\": \"%016llx\",\n", (unsigned long long)r.digest);

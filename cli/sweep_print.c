@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/numbers.h"
 #include "cli/sweep.h"
 
 static const char *shown(const sweep_row *r) { return r->value ? r->value : "(binary32)"; }
@@ -57,7 +58,7 @@ static void csv_text(FILE *out, const char *text) {
 
 static void csv_number(FILE *out, double x) {
   if (isfinite(x)) {
-    fprintf(out, ",%.9g", x);
+    fprintf(out, ",%s", ROUNDED(x, 9));
   } else {
     fputc(',', out);
   }
@@ -96,7 +97,7 @@ static void json_text(FILE *out, const char *name, const char *text) {
 
 static void json_number(FILE *out, const char *name, double x) {
   fprintf(out, "\"%s\": ", name);
-  cli_json_double(out, x);
+  cli_json_known(out, x);
 }
 
 static void json_run(FILE *out, const sweep_run *r) {

@@ -65,19 +65,18 @@ static void print_card(hu_number n, const char *given) {
 }
 
 static void json_code(const char *key, hu_number n, uint32_t code, uint32_t there) {
-  char hex[NUMBER_TEXT_MAX];
-  if (!there)
-    printf(", \"%s\": null", key);
+  printf(", \"%s\": ", key);
+  if (there)
+    cli_json_code(stdout, cli_system_digits(n), code, hu_number_decode64(n, code));
   else
-    printf(", \"%s\": {\"code\": \"%0*x\", \"value\": \"%s\"}", key, cli_system_digits(n), (unsigned)code,
-           number_hex(hex, hu_number_decode64(n, code)));
+    printf("null");
 }
 
 static void json_card(hu_number n, const char *given) {
   char name[CLI_NAME_MAX], text[HU_NUMBER_TEXT_MAX];
   hu_number_limits l = hu_number_limits_of(n);
   hu_number_text(text, sizeof text, n);
-  printf("{\"name\": \"%s\", \"text\": \"%s\", \"kind\": \"%s\", \"width\": %u, \"storage\": %u",
+  printf("{\"id\": \"%s\", \"text\": \"%s\", \"kind\": \"%s\", \"width\": %u, \"storage\": %u",
          cli_system_name(name, n, given), text, cli_system_kind(n), (unsigned)l.width, (unsigned)l.storage);
   json_code("max", n, l.max_code, 1);
   json_code("lowest", n, l.low_code, 1);
@@ -99,11 +98,12 @@ void cli_system_table(hu_number n, int json) {
   uint32_t codes = (uint32_t)1 << hu_number_limits_of(n).width;
   int digits = cli_system_digits(n);
   for (uint32_t c = 0; c < codes; c++) {
-    const char *value = number_hex(hex, hu_number_decode64(n, c));
+    double x = hu_number_decode64(n, c);
+    if (json) printf(c ? ",\n " : "[");
     if (json)
-      printf("%s{\"code\": \"%0*x\", \"value\": \"%s\"}", c ? ",\n " : "[", digits, (unsigned)c, value);
+      cli_json_code(stdout, digits, c, x);
     else
-      printf("%0*x %s\n", digits, (unsigned)c, value);
+      printf("%0*x %s\n", digits, (unsigned)c, number_hex(hex, x));
   }
   if (json) printf("]\n");
 }

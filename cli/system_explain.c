@@ -59,7 +59,11 @@ static const char *nearest_rule(const context *c) {
 }
 
 static const char *rule_of(const context *c, hu_mode mode, uint32_t code, uint32_t events) {
-  if (isnan(c->x)) return events & HU_EVENT_INVALID ? "NaN, an error here" : "NaN";
+  static const char *const policies[] = {"NaN into numbers without NaN: NaN policy max, the default: the largest value",
+                                         "NaN into numbers without NaN: NaN policy zero: what +0 becomes",
+                                         "NaN into numbers without NaN: NaN policy error: the largest value, and the "
+                                         "event invalid"};
+  if (isnan(c->x)) return hu_number_limits_of(c->n).has_nan ? "NaN" : policies[mode.nan % 3];
   if (isinf(c->x)) return "an infinity";
   if (events & HU_EVENT_INVALID) return "below the range of unsigned numbers";
   if (events & HU_EVENT_OVERFLOW)
@@ -86,18 +90,19 @@ static void print_place(const context *c) {
   print_neighbour(c, "toward zero", c->lower);
   print_neighbour(c, "away from zero", c->upper);
   if (c->lower == c->upper) return;
-  printf("  %-18s %.9g %s past the neighbour toward zero%s\n", "distance", ldexp((double)c->part, -32), unit_of(c->n),
-         c->tie ? ", a tie" : " (32 binary digits, cut off)");
+  printf("  %-18s %s %s past the neighbour toward zero%s\n", "distance", ROUNDED(ldexp((double)c->part, -32), 9),
+         unit_of(c->n), c->tie ? ", a tie" : " (32 binary digits, cut off)");
 }
 
 static void json_place(const context *c) {
-  char low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX], part[NUMBER_TEXT_MAX];
   int digits = cli_system_digits(c->n);
-  printf(
-      "\"toward_zero\": {\"code\": \"0x%0*x\", \"value\": \"%s\"}, \"away_from_zero\": {\"code\": \"0x%0*x\", "
-      "\"value\": \"%s\"}, \"fraction32\": \"%s\", ",
-      digits, (unsigned)c->lower, number_hex(low, hu_number_decode64(c->n, c->lower)), digits, (unsigned)c->upper,
-      number_hex(high, hu_number_decode64(c->n, c->upper)), number_hex_parts(part, 0, c->part, -32));
+  printf("\"toward_zero\": ");
+  cli_json_code(stdout, digits, c->lower, hu_number_decode64(c->n, c->lower));
+  printf(", \"away_from_zero\": ");
+  cli_json_code(stdout, digits, c->upper, hu_number_decode64(c->n, c->upper));
+  printf(", \"fraction32\": ");
+  cli_json_double(stdout, ldexp((double)c->part, -32));
+  printf(", ");
 }
 
 static void explain_mode(const context *c, hu_mode mode, int first) {
@@ -109,8 +114,11 @@ static void explain_mode(const context *c, hu_mode mode, int first) {
   number_hex(value, result);
   cli_event_words(words, events);
   if (c->json) {
-    printf("%s{\"mode\": \"%s\", \"rule\": \"%s\", \"code\": \"%0*x\", \"value\": \"%s\", \"events\": \"%s\"}",
-           first ? "" : ", ", name, rule, cli_system_digits(c->n), (unsigned)code, value, words);
+    printf("%s{\"mode\": \"%s\", \"rule\": \"%s\", ", first ? "" : ", ", name, rule);
+    cli_json_code_fields(stdout, cli_system_digits(c->n), code, result);
+    printf(", \"events\": ");
+    cli_json_event_set(stdout, events);
+    putchar('}');
     return;
   }
   printf("  %-18s %s\n  %-18s 0x%0*x = %s", name, rule, "", cli_system_digits(c->n), (unsigned)code, value);

@@ -29,13 +29,6 @@ void table_free(table *t) {
 
 /* ---- text ---- */
 
-/* Whole numbers without an exponent. */
-static const char *shown(char text[NUMBER_TEXT_MAX], double x) {
-  if (fabs(x) >= 0x1p53 || x != floor(x) || (x == 0 && signbit(x))) return number_decimal(text, x);
-  snprintf(text, NUMBER_TEXT_MAX, "%.0f", x);
-  return text;
-}
-
 static void print_head(FILE *out, const table *t) {
   for (size_t i = 0; i < t->columns; i++) fprintf(out, "%s%s", i ? "," : "", t->names[i]);
   fputc('\n', out);
@@ -43,14 +36,15 @@ static void print_head(FILE *out, const table *t) {
 
 static void print_csv(FILE *out, const table *t, const double *row) {
   char text[NUMBER_TEXT_MAX];
-  for (size_t i = 0; i < t->columns; i++) fprintf(out, "%s%s", i ? "," : "", isnan(row[i]) ? "" : shown(text, row[i]));
+  for (size_t i = 0; i < t->columns; i++)
+    fprintf(out, "%s%s", i ? "," : "", isnan(row[i]) ? "" : number_decimal(text, row[i]));
   fputc('\n', out);
 }
 
 static void print_json(FILE *out, const table *t, const double *row) {
   char text[NUMBER_TEXT_MAX];
   for (size_t i = 0; i < t->columns; i++)
-    fprintf(out, "%s\"%s\": %s", i ? ", " : "{", t->names[i], isfinite(row[i]) ? shown(text, row[i]) : "null");
+    fprintf(out, "%s\"%s\": %s", i ? ", " : "{", t->names[i], isfinite(row[i]) ? number_decimal(text, row[i]) : "null");
   fputs("}\n", out);
 }
 

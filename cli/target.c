@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/numbers.h"
 #include "cli/preset.h"
 
 /* The first that claims a text reads it; the last claims all. */
@@ -164,8 +165,10 @@ void cli_widen(void *z, size_t count) {
 
 void cli_print_blocks(FILE *out, const char *indent, const cli_blocks *b) {
   fprintf(out, "%sblocks         %llu\n", indent, (unsigned long long)b->count);
-  if (b->amax_high > 0) fprintf(out, "%samax           %.9g to %.9g\n", indent, b->amax_low, b->amax_high);
-  if (b->count > 0) fprintf(out, "%sscales         %.9g to %.9g\n", indent, b->scale_low, b->scale_high);
+  if (b->amax_high > 0)
+    fprintf(out, "%samax           %s to %s\n", indent, ROUNDED(b->amax_low, 9), ROUNDED(b->amax_high, 9));
+  if (b->count > 0)
+    fprintf(out, "%sscales         %s to %s\n", indent, ROUNDED(b->scale_low, 9), ROUNDED(b->scale_high, 9));
   const struct {
     const char *what;
     uint64_t count;

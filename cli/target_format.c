@@ -2,6 +2,7 @@
 /* Plain formats as targets: every element on its own. */
 #include <stdlib.h>
 
+#include "cli/names.h"
 #include "cli/target.h"
 
 static int claims(const char *text) {
@@ -9,7 +10,9 @@ static int claims(const char *text) {
   return 1;
 }
 
-static int read_text(cli_target *target, const char *text) { return cli_read_format(&target->format, text); }
+static int read_text(cli_target *target, const char *text) {
+  return cli_read_format_or(&target->format, text, CLI_NAMES_SCALED | CLI_NAMES_NUMBERS | CLI_NAMES_PRESETS);
+}
 
 static void text_of(char text[CLI_TARGET_MAX], const cli_target *target) { cli_format_name(text, target->format); }
 

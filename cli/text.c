@@ -52,13 +52,28 @@ void cli_json_string(FILE *out, const char *text) {
 }
 
 void cli_json_double(FILE *out, double x) {
-  char text[NUMBER_TEXT_MAX];
-  if (!isfinite(x))
+  const char *quote = isfinite(x) ? "" : "\"";
+  fprintf(out, "%s%s%s%s", quote, DECIMAL(x), x == 0 && signbit(x) ? ".0" : "", quote);
+}
+
+void cli_json_known(FILE *out, double x) {
+  if (isnan(x))
     fputs("null", out);
-  else if (fabs(x) < 0x1p53 && x == floor(x))
-    fprintf(out, "%.0f", x);
   else
-    fputs(number_decimal(text, x), out);
+    cli_json_double(out, x);
+}
+
+void cli_json_code(FILE *out, int digits, uint64_t code, double value) {
+  fputc('{', out);
+  cli_json_code_fields(out, digits, code, value);
+  fputc('}', out);
+}
+
+void cli_json_code_fields(FILE *out, int digits, uint64_t code, double value) {
+  char hex[NUMBER_TEXT_MAX];
+  fprintf(out, "\"code\": \"0x%0*llx\", \"value\": ", digits, (unsigned long long)code);
+  cli_json_double(out, value);
+  fprintf(out, ", \"hex\": \"%s\"", number_hex(hex, value));
 }
 
 enum { EVENT_KINDS = 10 };
@@ -88,6 +103,12 @@ void cli_json_events(FILE *out, const hu_events *events) {
   list_counts(counts, events);
   for (int i = 0; i < EVENT_KINDS; i++)
     fprintf(out, "%s\"%s\": %llu", i ? ", " : "{", event_names[i], (unsigned long long)counts[i]);
+  fputc('}', out);
+}
+
+void cli_json_event_set(FILE *out, uint32_t events) {
+  for (int i = 0; i < EVENT_KINDS; i++)
+    fprintf(out, "%s\"%s\": %s", i ? ", " : "{", event_names[i], events >> i & 1 ? "true" : "false");
   fputc('}', out);
 }
 

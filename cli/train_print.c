@@ -31,7 +31,7 @@ static void print_keys_json(FILE *out) {
   fputc('[', out);
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key k = hu_trainer_key_at(i);
-    fprintf(out, "%s\n  {\"name\": ", i ? "," : "");
+    fprintf(out, "%s\n  {\"id\": ", i ? "," : "");
     cli_json_string(out, k.name);
     fputs(", \"default\": ", out);
     cli_json_string(out, k.by_default);
@@ -73,7 +73,7 @@ double train_mean_low(const train_run *r) {
 }
 
 static void print_seen(FILE *out, const char *what, const double *seen) {
-  fprintf(out, "%-12s loss %.6g", what, seen[0]);
+  fprintf(out, "%-12s loss %s", what, ROUNDED(seen[0], 6));
   if (isfinite(seen[1])) fprintf(out, ", accuracy %.4f", seen[1]);
   if (isfinite(seen[2])) fprintf(out, fabs(seen[2]) < 1e4 ? ", R^2 %.6f" : ", R^2 %.3g", seen[2]);
   fputc('\n', out);
@@ -105,12 +105,13 @@ void train_print(FILE *out, const train_run *r, double seconds) {
 
 static void json_number(FILE *out, const char *name, double x) {
   fprintf(out, "\"%s\": ", name);
-  cli_json_double(out, x);
+  cli_json_known(out, x);
 }
 
 static void json_seen(FILE *out, const char *name, const double *seen) {
   fprintf(out, "  \"%s\": {", name);
-  json_number(out, "loss", seen[0]);
+  fputs("\"loss\": ", out);
+  cli_json_double(out, seen[0]); /* of a run that came to nothing "nan" */
   fputs(", ", out);
   json_number(out, "accuracy", seen[1]);
   fputs(", ", out);
@@ -143,7 +144,7 @@ void train_json(FILE *out, const train_run *r, double seconds) {
   if (seen) json_seen(out, "test", seen + SEEN_TEST_LOSS);
   fprintf(out, "  \"updates\": {\"moved\": %llu, \"lost\": %llu},\n", (unsigned long long)z->updates.moved,
           (unsigned long long)z->updates.lost);
-  fprintf(out, "  \"overflow\": %llu, \"underflow\": %llu,\n  ", (unsigned long long)z->overflow,
+  fprintf(out, "  \"events\": {\"overflow\": %llu, \"underflow\": %llu},\n  ", (unsigned long long)z->overflow,
           (unsigned long long)z->underflow);
   json_number(out, "low", train_mean_low(r));
   fputs(",\n", out);

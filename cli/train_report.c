@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/curves.h"
 #include "cli/io.h"
+#include "cli/numbers.h"
 #include "cli/page.h"
 #include "cli/train.h"
 #include "halfulp/version.h"
@@ -140,15 +141,15 @@ static void cards(FILE *out, const train_run *r) {
   page_card(out, "steps", "%llu of %llu", (unsigned long long)hu_trainer_at(r->t),
             (unsigned long long)hu_trainer_steps(r->t));
   page_card(out, "steps skipped", "%llu", (unsigned long long)train_skipped(r));
-  if (seen) page_card(out, "loss, training", "%.6g", seen[SEEN_TRAINING_LOSS]);
-  if (seen) page_card(out, "loss, test", "%.6g", seen[SEEN_TEST_LOSS]);
+  if (seen) page_card(out, "loss, training", "%s", ROUNDED(seen[SEEN_TRAINING_LOSS], 6));
+  if (seen) page_card(out, "loss, test", "%s", ROUNDED(seen[SEEN_TEST_LOSS], 6));
   if (seen && isfinite(seen[SEEN_TEST_ACCURACY])) page_card(out, "accuracy, test", "%.4f", seen[SEEN_TEST_ACCURACY]);
   if (seen && isfinite(seen[SEEN_TEST_R2])) page_card(out, "R\xc2\xb2, test", "%.4f", seen[SEEN_TEST_R2]);
   page_card(out, "updates lost", "%.4f",
             r->totals.updates.moved ? (double)r->totals.updates.lost / (double)r->totals.updates.moved : 0);
   if (strcmp(hu_trainer_get(r->t, "assignment.kind"), "none") != 0)
     page_card(out, "low elements", "%.4f", train_mean_low(r));
-  page_card(out, "bytes of a step", "%.6g", m.weights + m.state + m.values + m.gradients);
+  page_card(out, "bytes of a step", "%s", ROUNDED(m.weights + m.state + m.values + m.gradients, 6));
   page_card(out, "digest of the weights", "<code>%016llx</code>", (unsigned long long)hu_trainer_digest(r->t));
   fputs("</dl>\n", out);
 }
@@ -184,7 +185,7 @@ static void number_cell(FILE *out, double x) {
   if (isnan(x))
     fputs("<td></td>", out);
   else
-    fprintf(out, "<td>%.6g</td>", x);
+    fprintf(out, "<td>%s</td>", ROUNDED(x, 6));
 }
 
 static void evaluations(FILE *out, const train_run *r) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/numbers.h"
 #include "cli/train.h"
 
 /* ---- interrupts ---- */
@@ -13,8 +14,8 @@ static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 enum { SIGNALS = sizeof signals / sizeof signals[0] };
 static volatile sig_atomic_t told; /* the signal that came first */
 
-static void hear(int number) {
-  if (!told) told = number;
+static void hear(int which) {
+  if (!told) told = which;
 }
 
 /* Ignored ones stay ignored. */
@@ -40,11 +41,11 @@ static void leave_signals(const struct sigaction before[SIGNALS]) {
 static void show(train_run *r) {
   const hu_trainer_report *x = &r->last;
   uint64_t steps = hu_trainer_steps(r->t), of = hu_trainer_steps_an_epoch(r->t);
-  int n = snprintf(r->note, sizeof r->note, "step %llu/%llu  epoch %llu/%llu  loss %.4g", (unsigned long long)x->step,
+  int n = snprintf(r->note, sizeof r->note, "step %llu/%llu  epoch %llu/%llu  loss %s", (unsigned long long)x->step,
                    (unsigned long long)steps, (unsigned long long)x->epoch + 1,
-                   (unsigned long long)((steps + of - 1) / of), x->loss);
+                   (unsigned long long)((steps + of - 1) / of), ROUNDED(x->loss, 4));
   int scaled = strcmp(hu_trainer_get(r->t, "loss.scale"), "none") != 0;
-  if (scaled) n += snprintf(r->note + n, sizeof r->note - (size_t)n, "  scale %.6g", (double)x->scale);
+  if (scaled) n += snprintf(r->note + n, sizeof r->note - (size_t)n, "  scale %s", ROUNDED((double)x->scale, 6));
   snprintf(r->note + n, sizeof r->note - (size_t)n, "  skipped %llu  overflows %llu  underflows %llu",
            (unsigned long long)x->skipped, (unsigned long long)r->totals.overflow,
            (unsigned long long)r->totals.underflow);

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations by name, cases solved, judged, printed and read. */
+/* Operations by name, cases solved. */
 #include "cli/vectors.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli/numbers.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/scalar.h"
 
 enum { LESS = 1, EQUAL = 2 };
-enum { INEXACT = 1, UNDERFLOW = 2, OVERFLOW = 4, INFINITE = 8, INVALID = 16 };
+enum { INEXACT = 1, INVALID = 16 };
 
 static const vectors_operation table[] = {
     {"add", "add", VECTORS_TWO, 2, NULL, hu_add, 0, 0},
@@ -19,6 +17,7 @@ static const vectors_operation table[] = {
     {"div", "div", VECTORS_TWO, 2, NULL, hu_div, 0, 0},
     {"sqrt", "sqrt", VECTORS_ONE, 1, hu_sqrt, NULL, 0, 0},
     {"fma", "mulAdd", VECTORS_FMA, 3, NULL, NULL, 0, 0},
+    {"remainder", "rem", VECTORS_TWO, 2, NULL, hu_remainder, 0, 0},
     {"minimum", NULL, VECTORS_TWO, 2, NULL, hu_minimum, 0, 0},
     {"maximum", NULL, VECTORS_TWO, 2, NULL, hu_maximum, 0, 0},
     {"minimum_number", NULL, VECTORS_TWO, 2, NULL, hu_minimum_number, 0, 0},
@@ -55,186 +54,135 @@ const vectors_operation *vectors_find(const char *name) {
   return NULL;
 }
 
-static int standard_format(hu_format *f, const char *name, size_t length) {
-  if (length == 3 && !strncmp(name, "f16", 3))
-    *f = hu_binary16();
-  else if (length == 3 && !strncmp(name, "f32", 3))
-    *f = hu_binary32();
-  else if (length == 4 && !strncmp(name, "bf16", 4))
-    *f = hu_bfloat16();
-  else
-    return 0;
-  return 1;
-}
+/* ---- names of TestFloat ---- */
 
-int vectors_find_testfloat(vectors *v, const char *function) {
-  const char *rest = strchr(function, '_');
-  if (!rest || !standard_format(&v->from, function, (size_t)(rest - function))) return 0;
-  v->to = v->from;
-  rest++;
-  if (!strncmp(rest, "to_", 3)) {
-    v->op = vectors_find("convert");
-    return standard_format(&v->to, rest + 3, strlen(rest + 3));
-  }
-  for (int i = 0; i < TABLE_SIZE; i++) {
-    if (!table[i].testfloat || strcmp(table[i].testfloat, rest) != 0) continue;
-    v->op = &table[i];
+static int standard_type(vectors_type *t, const char *name, size_t length) {
+  static const struct {
+    const char *name;
+    vectors_type type;
+  } known[] = {
+      {"f16", {.format = {0}}},
+      {"bf16", {.format = {0}}},
+      {"f32", {.format = {0}}},
+      {"f64", {.kind = VECTORS_BINARY64}},
+      {"i32", {VECTORS_INTEGER, {0}, {32, 1, HU_INTEGER_RISCV, 1}}},
+      {"ui32", {VECTORS_INTEGER, {0}, {32, 0, HU_INTEGER_RISCV, 1}}},
+      {"i64", {VECTORS_INTEGER, {0}, {64, 1, HU_INTEGER_RISCV, 1}}},
+      {"ui64", {VECTORS_INTEGER, {0}, {64, 0, HU_INTEGER_RISCV, 1}}},
+  };
+  const hu_format formats[] = {hu_binary16(), hu_bfloat16(), hu_binary32()};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    if (strlen(known[i].name) != length || strncmp(name, known[i].name, length) != 0) continue;
+    *t = known[i].type;
+    if (i < 3) t->format = formats[i];
     return 1;
   }
   return 0;
 }
 
-/* A NaN with the quiet bit clear, in the formats whose NaNs are IEEE 754's: the library knows one NaN, TestFloat
- * two. */
-static int is_signalling(hu_format f, uint32_t code) {
-  if ((f.nan != HU_NAN_IEEE && f.nan != HU_NAN_IEEE_ONES) || hu_class(f, code) != HU_CLASS_NAN) return 0;
-  return f.m > 0 && !(code >> (f.m - 1) & 1);
+int vectors_find_testfloat(vectors *v, const char *function) {
+  const char *rest = strchr(function, '_');
+  if (!rest || !standard_type(&v->x[0], function, (size_t)(rest - function))) return 0;
+  v->x[1] = v->x[2] = v->z = v->x[0];
+  rest++;
+  if (!strncmp(rest, "to_", 3)) {
+    v->op = vectors_find("convert");
+    return standard_type(&v->z, rest + 3, strlen(rest + 3)) && !vectors_same_type(&v->x[0], &v->z);
+  }
+  for (int i = 0; i < TABLE_SIZE; i++) {
+    if (!table[i].testfloat || strcmp(table[i].testfloat, rest) != 0 || v->z.kind != VECTORS_CODE) continue;
+    v->op = &table[i];
+    if (v->op->kind == VECTORS_RELATION) v->z.kind = VECTORS_TRUTH;
+    return 1;
+  }
+  return 0;
 }
 
-uint32_t vectors_flags(uint32_t events) {
-  uint32_t flags = 0;
-  if (events & HU_EVENT_INEXACT) flags |= INEXACT;
-  if (events & HU_EVENT_UNDERFLOW) flags |= UNDERFLOW;
-  if (events & HU_EVENT_OVERFLOW) flags |= OVERFLOW;
-  if (events & HU_EVENT_DIVIDE_BY_ZERO) flags |= INFINITE;
-  if (events & HU_EVENT_INVALID) flags |= INVALID;
-  return flags;
+int vectors_check(const vectors *v) {
+  const vectors_type *z = &v->z;
+  if (v->op->kind == VECTORS_CONVERT) {
+    if (v->x[0].kind == VECTORS_CODE || z->kind == VECTORS_CODE) return CLI_OK;
+    return cli_fail(NULL, "convert: one of the two must be a format of up to 32 bits");
+  }
+  for (int k = 0; k < v->op->operands; k++)
+    if (v->x[k].kind != VECTORS_CODE)
+      return cli_fail(NULL, "%s takes formats of up to 32 bits; binary64 and integers belong to convert", v->op->name);
+  if (v->op->kind != VECTORS_RELATION && z->kind != VECTORS_CODE)
+    return cli_fail(NULL, "%s gives a format of up to 32 bits; binary64 and integers belong to convert", v->op->name);
+  if (v->op->kind == VECTORS_INTEGRAL && !vectors_same_type(&v->x[0], z))
+    return cli_fail(NULL, "round_to_integral has one format for operand and result");
+  return CLI_OK;
 }
 
-static uint32_t relation(const vectors *v, const uint32_t *x, uint32_t *events) {
-  int order = hu_compare(v->from, x[0], v->from, x[1]);
+/* ---- results ---- */
+
+uint32_t vectors_flags_of(const hu_events *e) {
+  uint32_t set = 0;
+  if (e->inexact) set |= HU_EVENT_INEXACT;
+  if (e->underflow) set |= HU_EVENT_UNDERFLOW;
+  if (e->overflow) set |= HU_EVENT_OVERFLOW;
+  if (e->divide_by_zero) set |= HU_EVENT_DIVIDE_BY_ZERO;
+  if (e->invalid) set |= HU_EVENT_INVALID;
+  return hu_events_flags(set);
+}
+
+static uint32_t relation(const vectors *v, const uint64_t *x, uint32_t *events) {
+  int order = hu_compare(v->x[0].format, (uint32_t)x[0], v->x[1].format, (uint32_t)x[1]);
   *events = order == HU_UNORDERED && v->op->signalling ? HU_EVENT_INVALID : 0;
   return (order == HU_LESS && (v->op->relations & LESS)) || (order == HU_EQUAL && (v->op->relations & EQUAL));
+}
+
+/* A format of up to 32 bits is on one side at least. */
+static uint64_t convert(const vectors *v, uint64_t x, uint32_t r, uint32_t *events) {
+  const vectors_type *from = &v->x[0], *to = &v->z;
+  if (from->kind == VECTORS_BINARY64) return hu_encode64(to->format, v->mode, vectors_value(from, x), r, events);
+  if (from->kind == VECTORS_INTEGER) {
+    uint64_t sign = (uint64_t)1 << (from->integer.width - 1);
+    return from->integer.is_signed ? hu_from_signed(to->format, v->mode, (int64_t)((x ^ sign) - sign), r, events)
+                                   : hu_from_unsigned(to->format, v->mode, x, r, events);
+  }
+  if (to->kind == VECTORS_INTEGER)
+    return hu_to_integer(to->integer, v->mode, from->format, (uint32_t)x, r, events) & vectors_last(to);
+  if (to->kind == VECTORS_BINARY64)
+    return vectors_is_nan(from, x) ? vectors_canonical_nan(to) : vectors_near(to, vectors_value(from, x), 0);
+  return hu_convert(to->format, v->mode, from->format, (uint32_t)x, r, events);
 }
 
 uint32_t vectors_word(const vectors *v, uint64_t i) {
   return v->mode.bits ? hu_stream_word(v->stream, i) >> (32 - v->mode.bits) : 0;
 }
 
-int vectors_given(const vectors *v) { return v->op->operands + v->words; }
-
 void vectors_solve(const vectors *v, uint64_t i, vectors_case *c) {
   uint32_t events = 0, r = v->words ? c->word : vectors_word(v, i);
-  const uint32_t *x = c->x;
-  hu_format f = v->from;
+  uint32_t a = (uint32_t)c->x[0], b = (uint32_t)c->x[1];
+  hu_format fa = v->x[0].format, fb = v->x[1].format, fc = v->x[2].format, fz = v->z.format;
   switch (v->op->kind) {
-    case VECTORS_TWO: c->z = v->op->two(v->to, v->mode, f, x[0], f, x[1], r, &events); break;
-    case VECTORS_ONE: c->z = v->op->one(v->to, v->mode, f, x[0], r, &events); break;
-    case VECTORS_FMA: c->z = hu_fma(v->to, v->mode, f, x[0], f, x[1], f, x[2], r, &events); break;
-    case VECTORS_INTEGRAL: c->z = hu_round_to_integral(f, v->mode, x[0], r, &events); break;
-    case VECTORS_CONVERT: c->z = hu_convert(v->to, v->mode, f, x[0], r, &events); break;
-    default: c->z = relation(v, x, &events); break;
+    case VECTORS_TWO: c->z = v->op->two(fz, v->mode, fa, a, fb, b, r, &events); break;
+    case VECTORS_ONE: c->z = v->op->one(fz, v->mode, fa, a, r, &events); break;
+    case VECTORS_FMA: c->z = hu_fma(fz, v->mode, fa, a, fb, b, fc, (uint32_t)c->x[2], r, &events); break;
+    case VECTORS_INTEGRAL: c->z = hu_round_to_integral(fa, v->mode, a, r, &events); break;
+    case VECTORS_CONVERT: c->z = convert(v, c->x[0], r, &events); break;
+    default: c->z = relation(v, c->x, &events); break;
   }
-  c->flags = vectors_flags(events);
-  if (v->op->kind == VECTORS_INTEGRAL && v->quiet_integral) c->flags &= ~(uint32_t)INEXACT;
+  c->flags = hu_events_flags(events);
+  int quiet = v->quiet_integral && (v->op->kind == VECTORS_INTEGRAL || v->z.kind == VECTORS_INTEGER);
+  if (quiet) c->flags &= ~(uint32_t)INEXACT;
   for (int k = 0; k < v->op->operands; k++)
-    if (is_signalling(f, x[k])) c->flags |= INVALID;
+    if (vectors_is_signalling(&v->x[k], c->x[k])) c->flags |= INVALID;
 }
 
-static int is_infinite(hu_format f, uint32_t code) {
-  int c = hu_class(f, code);
+static int is_infinite(const vectors_type *t, uint64_t x) {
+  int c = hu_class(t->format, (uint32_t)x);
   return c == HU_CLASS_NEGATIVE_INFINITY || c == HU_CLASS_POSITIVE_INFINITY;
 }
 
-static int is_zero(hu_format f, uint32_t code) {
-  int c = hu_class(f, code);
+static int is_zero(const vectors_type *t, uint64_t x) {
+  int c = hu_class(t->format, (uint32_t)x);
   return c == HU_CLASS_NEGATIVE_ZERO || c == HU_CLASS_POSITIVE_ZERO;
 }
 
-/* 7.2 c of IEEE 754 leaves open whether 0 x inf + NaN is invalid. */
-static int may_be_invalid(const vectors *v, const uint32_t *x) {
-  hu_format f = v->from;
-  if (v->op->kind != VECTORS_FMA || hu_class(f, x[2]) != HU_CLASS_NAN) return 0;
-  return (is_zero(f, x[0]) && is_infinite(f, x[1])) || (is_infinite(f, x[0]) && is_zero(f, x[1]));
-}
-
-int vectors_right(const vectors *v, const vectors_case *want, uint32_t z, uint32_t flags) {
-  int nan = v->op->kind != VECTORS_RELATION && hu_class(v->to, want->z) == HU_CLASS_NAN;
-  if (nan ? hu_class(v->to, z) != HU_CLASS_NAN : z != want->z) return 0;
-  uint32_t differ = flags ^ want->flags;
-  if (may_be_invalid(v, want->x)) differ &= ~(uint32_t)INVALID;
-  return differ == 0;
-}
-
-/* ---- text ---- */
-
-static int result_digits(const vectors *v) { return v->op->kind == VECTORS_RELATION ? 1 : (int)code_digits(v->to); }
-
-static uint32_t last_code(hu_format f) { return (uint32_t)(((uint64_t)1 << (f.sign + f.e + f.m)) - 1); }
-
-void vectors_print_operands(const vectors *v, const vectors_case *c) {
-  const char *blank = v->joined ? "" : " ";
-  for (int k = 0; k < v->op->operands; k++)
-    printf("%s%0*X", k ? blank : "", (int)code_digits(v->from), c->x[k] & last_code(v->from));
-  if (v->words) printf("%s%08X", blank, c->word);
-}
-
-void vectors_print_result(const vectors *v, const char *word, uint32_t z, uint32_t flags) {
-  const char *blank = v->joined ? "" : " ";
-  printf("%s%s%0*X%s%02X", word, blank, result_digits(v), z, blank, flags);
-}
-
-void vectors_print(const vectors *v, const vectors_case *c) {
-  vectors_print_operands(v, c);
-  vectors_print_result(v, "", c->z, c->flags);
-  putchar('\n');
-}
-
-char *vectors_spread(const char *line, const size_t *digits, int fields) {
-  size_t length = 0;
-  for (int i = 0; i < fields; i++) length += digits[i];
-  if (strlen(line) != length) return NULL;
-  char *z = malloc(length + (size_t)fields + 1), *at = z;
-  if (!z) return NULL;
-  for (int i = 0; i < fields; line += digits[i++]) {
-    memcpy(at, line, digits[i]);
-    at += digits[i];
-    *at++ = ' ';
-  }
-  at[-1] = 0;
-  return z;
-}
-
-/* The largest number that field i may hold. */
-static uint64_t last_of(const vectors *v, int i) {
-  if (i < v->op->operands) return last_code(v->from);
-  if (i < vectors_given(v)) return UINT32_MAX;
-  if (i > vectors_given(v)) return 0x1F;
-  return v->op->kind == VECTORS_RELATION ? 1 : last_code(v->to);
-}
-
-static uint32_t *place_of(const vectors *v, int i, vectors_case *c) {
-  if (i < v->op->operands) return &c->x[i];
-  if (i < vectors_given(v)) return &c->word;
-  return i == vectors_given(v) ? &c->z : &c->flags;
-}
-
-static int read_fields(const vectors *v, char *line, vectors_case *c) {
-  int n = 0;
-  for (char *at = line; *at; n++) {
-    uint64_t u;
-    size_t length = strcspn(at, " \t");
-    char *next = at + length + strspn(at + length, " \t");
-    at[length] = 0;
-    if (n > vectors_given(v) + 1 || !hex_parse_any(&u, at, last_of(v, n))) return -1;
-    *place_of(v, n, c) = (uint32_t)u;
-    at = next;
-  }
-  return n;
-}
-
-int vectors_read(const vectors *v, char *line, vectors_case *c) {
-  if (!v->joined) return read_fields(v, line, c);
-  size_t digits[8];
-  int fields = vectors_given(v) + 2;
-  for (int i = 0; i < fields; i++)
-    digits[i] = i < v->op->operands     ? code_digits(v->from)
-                : i < vectors_given(v)  ? 8
-                : i == vectors_given(v) ? (size_t)result_digits(v)
-                                        : 2;
-  char *spread = vectors_spread(line, digits, fields);
-  if (!spread) return -1;
-  int n = read_fields(v, spread, c);
-  free(spread);
-  return n;
+int vectors_is_nan_fma(const vectors *v, const uint64_t *x) {
+  const vectors_type *t = v->x;
+  if (v->op->kind != VECTORS_FMA || !vectors_is_nan(&t[2], x[2])) return 0;
+  return (is_zero(&t[0], x[0]) && is_infinite(&t[1], x[1])) || (is_infinite(&t[0], x[0]) && is_zero(&t[1], x[1]));
 }

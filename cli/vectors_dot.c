@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Test vectors of dot products: rows at the edges of their formats, rows that cancel, random ones; lines judged. */
+/* Test vectors of dot products: rows at the edges of their formats, rows that cancel, random ones. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/array.h"
-#include "cli/numbers.h"
 #include "cli/vectors.h"
 #include "halfulp/scalar.h"
 
 enum { A, B, C, SA, SB, OPERANDS };
-
-/* The edge codes of each operand; elements that are no codes have some patterns of their own. */
-typedef struct edges {
-  vectors format;
-  vectors_source source;
-} edges;
 
 typedef struct dot_case {
   uint64_t *x[OPERANDS]; /* patterns */
@@ -26,19 +19,25 @@ typedef struct dot_case {
 
 typedef struct generator {
   const vectors_dot *v;
-  edges edge[OPERANDS];
+  uint64_t *edges[OPERANDS]; /* of codes; elements that are no codes have some patterns of their own */
+  size_t edge_count[OPERANDS];
   size_t count[OPERANDS]; /* elements */
   void *stored[OPERANDS]; /* as hu_dot takes them */
   uint64_t corners;
 } generator;
 
+struct vectors_dot_source {
+  generator g;
+  dot_case c;
+};
+
 static hu_element element_of(const vectors_dot *v, int i) {
   return i == A ? v->dot.a : i == B ? v->dot.b : i == C ? v->dot.d : v->dot.scale;
 }
 
-static unsigned digits_of(const vectors_dot *v, int i) { return (hu_element_width(element_of(v, i)) + 3) / 4; }
+unsigned vectors_dot_digits(const vectors_dot *v, int i) { return (hu_element_width(element_of(v, i)) + 3) / 4; }
 
-static size_t scales_of(const vectors_dot *v) {
+size_t vectors_dot_scales(const vectors_dot *v) {
   size_t every = v->dot.accum.scaled ? v->dot.accum.promote : v->dot.accum.block.every;
   return every ? (v->n + every - 1) / every : 0;
 }
@@ -63,8 +62,7 @@ static uint64_t edge_of(const generator *g, int operand, uint32_t which) {
                                     UINT64_C(0x3FF0000000000000),
                                     UINT64_C(0x7FEFFFFFFFFFFFFF),
                                     UINT64_C(0x8000000000000000)};
-  const vectors_source *s = &g->edge[operand].source;
-  if (element_of(g->v, operand).kind == HU_ELEMENT_CODE) return s->edges[which % s->edge_count];
+  if (g->edges[operand]) return g->edges[operand][which % g->edge_count[operand]];
   return others[which % (sizeof others / sizeof *others)];
 }
 
@@ -135,14 +133,18 @@ static int draw_case(const generator *g, uint64_t i, dot_case *c) {
 
 /* ---- results ---- */
 
-static uint32_t flags_of(const hu_events *e) {
-  uint32_t set = 0;
-  if (e->inexact) set |= HU_EVENT_INEXACT;
-  if (e->underflow) set |= HU_EVENT_UNDERFLOW;
-  if (e->overflow) set |= HU_EVENT_OVERFLOW;
-  if (e->divide_by_zero) set |= HU_EVENT_DIVIDE_BY_ZERO;
-  if (e->invalid) set |= HU_EVENT_INVALID;
-  return vectors_flags(set);
+int vectors_dot_is_signalling(const hu_element *e, uint64_t x) {
+  vectors_type t = {e->kind == HU_ELEMENT_BINARY64 ? VECTORS_BINARY64 : VECTORS_CODE, e->format, {0}};
+  return (e->kind == HU_ELEMENT_CODE || e->kind == HU_ELEMENT_BINARY64) && vectors_is_signalling(&t, x);
+}
+
+static int has_signalling(const generator *g, const dot_case *c) {
+  for (int i = 0; i < OPERANDS; i++) {
+    hu_element e = element_of(g->v, i);
+    for (size_t k = 0; k < g->count[i]; k++)
+      if (vectors_dot_is_signalling(&e, c->x[i][k])) return 1;
+  }
+  return 0;
 }
 
 /* How many roundings there are inside, where the model wants words of its own. */
@@ -180,59 +182,75 @@ static int solve(const generator *g, uint64_t i, dot_case *c) {
   }
   if (s != HU_OK) return cli_fail_status(NULL, s);
   c->d = cli_get_pattern(z, 0, hu_element_size(t->d));
-  c->flags = flags_of(&events);
+  if (has_signalling(g, c)) events.invalid++;
+  c->flags = vectors_flags_of(&events);
   return CLI_OK;
 }
 
-static void print_case(const generator *g, const dot_case *c) {
+/* The operands and the words as fields of a line. */
+static void write_fields(FILE *out, const generator *g, const dot_case *c) {
   const vectors_dot *v = g->v;
   const char *blank = v->joined ? "" : " ";
   for (int i = 0; i < OPERANDS; i++) {
     if (!g->count[i]) continue;
-    if (i) fputs(blank, stdout);
-    for (size_t k = 0; k < g->count[i]; k++) printf("%0*llX", (int)digits_of(v, i), (unsigned long long)c->x[i][k]);
+    if (i) fputs(blank, out);
+    for (size_t k = 0; k < g->count[i]; k++)
+      fprintf(out, "%0*llX", (int)vectors_dot_digits(v, i), (unsigned long long)c->x[i][k]);
   }
-  if (v->dot.words) fputs(blank, stdout);
-  for (size_t k = 0; v->dot.words && k < c->inside + (v->dot.mode.bits ? 1 : 0); k++) printf("%08X", c->words[k]);
-  printf("%s%0*llX%s%02X\n", blank, (int)digits_of(v, C), (unsigned long long)c->d, blank, c->flags);
+  if (v->dot.words) fputs(blank, out);
+  for (size_t k = 0; v->dot.words && k < c->inside + (v->dot.mode.bits ? 1 : 0); k++) fprintf(out, "%08X", c->words[k]);
+}
+
+static void print_case(const generator *g, const dot_case *c) {
+  const char *blank = g->v->joined ? "" : " ";
+  write_fields(stdout, g, c);
+  printf("%s%0*llX%s%02X\n", blank, (int)vectors_dot_digits(g->v, C), (unsigned long long)c->d, blank, c->flags);
 }
 
 /* ---- all cases ---- */
+
+static int open_operand(generator *g, dot_case *c, int i) {
+  hu_element e = element_of(g->v, i);
+  g->count[i] = i < C ? g->v->n : i == C ? 1 : vectors_dot_scales(g->v);
+  if (!g->count[i]) return CLI_OK;
+  c->x[i] = cli_room(g->count[i], sizeof *c->x[i]);
+  g->stored[i] = cli_room(g->count[i], hu_element_size(e));
+  if (!c->x[i] || !g->stored[i]) return CLI_BAD;
+  if (e.kind != HU_ELEMENT_CODE) return CLI_OK;
+  vectors_type t = {VECTORS_CODE, e.format, {0}};
+  g->edges[i] = cli_room(VECTORS_EDGES_MAX, sizeof *g->edges[i]);
+  if (!g->edges[i]) return CLI_BAD;
+  g->edge_count[i] = vectors_edges(g->edges[i], &t, 1);
+  return CLI_OK;
+}
 
 static int open_all(generator *g, dot_case *c) {
   int status = CLI_OK;
   c->words_room = 1;
   c->words = cli_room(1, sizeof *c->words);
   if (!c->words) return CLI_BAD;
-  for (int i = 0; i < OPERANDS && status == CLI_OK; i++) {
-    hu_element e = element_of(g->v, i);
-    g->count[i] = i < C ? g->v->n : i == C ? 1 : scales_of(g->v);
-    if (!g->count[i]) continue;
-    g->edge[i].format.op = vectors_find("add");
-    g->edge[i].format.from = e.format;
-    c->x[i] = cli_room(g->count[i], sizeof *c->x[i]);
-    g->stored[i] = cli_room(g->count[i], hu_element_size(e));
-    if (!c->x[i] || !g->stored[i]) return CLI_BAD;
-    if (e.kind == HU_ELEMENT_CODE) status = vectors_source_open(&g->edge[i].source, &g->edge[i].format, 1);
-  }
+  for (int i = 0; i < OPERANDS && status == CLI_OK; i++) status = open_operand(g, c, i);
   return status;
 }
 
 static void close_all(generator *g, dot_case *c) {
   for (int i = 0; i < OPERANDS; i++) {
-    if (g->edge[i].source.v) vectors_source_close(&g->edge[i].source);
+    free(g->edges[i]);
     free(c->x[i]);
     free(g->stored[i]);
   }
   free(c->words);
 }
 
+static uint64_t corners_of(int level) { return level > 1 ? 100000 : 5000; }
+
+uint64_t vectors_dot_cases(int level) { return corners_of(level) * 3; }
+
 int vectors_dot_generate(const vectors_dot *v, int level) {
-  generator g = {.v = v, .corners = level > 1 ? 100000 : 5000};
+  generator g = {.v = v, .corners = corners_of(level)};
   dot_case c = {0};
-  uint64_t cases = g.corners * 3;
   int status = open_all(&g, &c);
-  for (uint64_t i = 0; i < cases && status == CLI_OK && !ferror(stdout); i++) {
+  for (uint64_t i = 0; i < vectors_dot_cases(level) && status == CLI_OK && !ferror(stdout); i++) {
     status = draw_case(&g, i, &c);
     if (status == CLI_OK) status = solve(&g, i, &c);
     if (status == CLI_OK) print_case(&g, &c);
@@ -241,66 +259,33 @@ int vectors_dot_generate(const vectors_dot *v, int level) {
   return status;
 }
 
-/* ---- lines judged ---- */
+/* ---- one case, for who judges a complete file ---- */
 
-/* Fields of a line without blanks; the words' number is what is left. */
-static char *spread(const vectors_dot *v, const char *line) {
-  size_t digits[OPERANDS + 3], sum = digits_of(v, C) + 2, length = strlen(line);
-  int fields = 0, operands = cli_dot_operands(&v->dot) - v->dot.words;
-  for (int i = 0; i < operands; i++) {
-    digits[fields] = digits_of(v, i) * (i < C ? v->n : i == C ? 1 : scales_of(v));
-    sum += digits[fields++];
-  }
-  if (v->dot.words) {
-    if (length < sum || (length - sum) % 8) return NULL;
-    digits[fields++] = length - sum;
-  }
-  digits[fields++] = digits_of(v, C);
-  digits[fields++] = 2;
-  return vectors_spread(line, digits, fields);
+vectors_dot_source *vectors_dot_open(const vectors_dot *v, int level) {
+  vectors_dot_source *s = calloc(1, sizeof *s);
+  if (!s) return cli_fail(NULL, "out of memory"), NULL;
+  s->g.v = v;
+  s->g.corners = corners_of(level);
+  if (open_all(&s->g, &s->c) == CLI_OK) return s;
+  vectors_dot_close(s);
+  return NULL;
 }
 
-static int is_nan(hu_element e, uint64_t d) {
-  if (e.kind == HU_ELEMENT_BINARY64) return (d & INT64_MAX) > UINT64_C(0x7FF0000000000000);
-  return e.kind == HU_ELEMENT_CODE && hu_class(e.format, (uint32_t)d) == HU_CLASS_NAN;
+char *vectors_dot_fields(vectors_dot_source *s, uint64_t i) {
+  char *text = NULL;
+  size_t length;
+  FILE *out = open_memstream(&text, &length);
+  if (!out) return NULL;
+  /* The number of words comes from the case solved. */
+  int status = draw_case(&s->g, i, &s->c);
+  if (status == CLI_OK && s->g.v->dot.words) status = solve(&s->g, i, &s->c);
+  if (status == CLI_OK) write_fields(out, &s->g, &s->c);
+  if (fclose(out) == 0 && status == CLI_OK) return text;
+  free(text);
+  return NULL;
 }
 
-static int judge_line(const vectors_dot *v, cli_lines *lines, char *line, uint64_t *wrong) {
-  static const char misfit[] = "not the operands, a result and flags in hex, each within its format";
-  char *word[CLI_DOT_WORDS + 2];
-  int operands = cli_dot_operands(&v->dot), count = cli_split(line, word, operands + 2);
-  unsigned digits = digits_of(v, C);
-  uint64_t given, flags = 0, want;
-  hu_events events = {0};
-  hu_exec exec = {1, 0, v->stream};
-  exec.stream.counter += lines->number - 1;
-  if (count != operands + 2 && !(v->no_flags && count == operands + 1)) return cli_lines_fail(lines, misfit);
-  if (!hex_parse_any(&given, word[operands], masked(v->dot.d, UINT64_MAX))) return cli_lines_fail(lines, misfit);
-  if (count > operands + 1 && !hex_parse_any(&flags, word[operands + 1], 0x1F)) return cli_lines_fail(lines, misfit);
-  if (cli_dot_line(&want, &events, &v->dot, word, operands, lines, &exec)) return CLI_BAD;
-  int nan = is_nan(v->dot.d, want);
-  int right = (nan ? is_nan(v->dot.d, given) : given == want) && (v->no_flags || flags == flags_of(&events));
-  if (right || (*wrong)++ >= v->first) return CLI_OK;
-  printf("line %lu:", lines->number);
-  for (int i = 0; i < operands; i++) printf(" %s", word[i]);
-  printf(" is %0*llX %02X, wanted %0*llX %02X\n", (int)digits, (unsigned long long)given,
-         (unsigned)(v->no_flags ? flags_of(&events) : flags), (int)digits, (unsigned long long)want, flags_of(&events));
-  return CLI_OK;
-}
-
-int vectors_dot_judge(const vectors_dot *v, cli_lines *lines, uint64_t *cases, uint64_t *wrong) {
-  int next, status = CLI_OK;
-  *cases = *wrong = 0;
-  while (status == CLI_OK && (next = cli_lines_next(lines)) != 0) {
-    char *own = next > 0 && v->joined ? spread(v, lines->line) : NULL;
-    if (next < 0)
-      status = -next;
-    else if (v->joined && !own)
-      status = cli_lines_fail(lines, "not as many digits as the operands, a result and flags have");
-    else
-      status = judge_line(v, lines, own ? own : lines->line, wrong);
-    ++*cases;
-    free(own);
-  }
-  return status;
+void vectors_dot_close(vectors_dot_source *s) {
+  close_all(&s->g, &s->c);
+  free(s);
 }

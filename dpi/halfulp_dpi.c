@@ -9,9 +9,10 @@
 
 #include <halfulp/accum.h>
 #include <halfulp/arith.h>
+#include <halfulp/function.h>
 #include <halfulp/scalar.h>
 
-enum { FORMAT = 0x68750001, MODE = 0x68750002, MODEL = 0x68750003 };
+enum { FORMAT = 0x68750001, MODE = 0x68750002, MODEL = 0x68750003, TAKES = 0x68750004 };
 
 typedef struct handle {
   uint32_t kind;
@@ -59,7 +60,8 @@ static hu_status parse_tiny(hu_mode *mode, const char *text) {
   return HU_OK;
 }
 
-int hu_dpi_mode(const char *round, const char *saturate, const char *nan, const char *tiny, void **out) {
+int hu_dpi_mode(const char *round, const char *saturate, const char *nan, const char *tiny, const char *nan_fma,
+                void **out) {
   hu_mode m;
   hu_status s = HU_OK;
   memset(&m, 0, sizeof m);
@@ -68,6 +70,7 @@ int hu_dpi_mode(const char *round, const char *saturate, const char *nan, const 
   if (s == HU_OK && saturate && *saturate) s = hu_mode_parse_saturate(&m, saturate);
   if (s == HU_OK && nan && *nan) s = hu_mode_parse_nan(&m, nan);
   if (s == HU_OK && tiny && *tiny) s = parse_tiny(&m, tiny);
+  if (s == HU_OK && nan_fma && *nan_fma) s = hu_mode_parse_nan_fma(&m, nan_fma);
   if (s != HU_OK) return s;
   handle *h = make(MODE);
   if (!h) return HU_E_MEMORY;
@@ -109,18 +112,53 @@ static hu_status parse_elements(handle *h, const hu_preset *p, const char *const
   return HU_OK;
 }
 
+static hu_vector vector_of(const void *data, hu_element e) {
+  hu_vector v;
+  v.data = data;
+  v.stride = 1;
+  v.step = 0;
+  v.element = e;
+  return v;
+}
+
+/* Does the model take these elements? A row without products tells. */
+static hu_status check_elements(const handle *h, int *part) {
+  uint64_t none = 0, d;
+  hu_dot_operands x;
+  hu_mode mode;
+  memset(&x, 0, sizeof x);
+  memset(&mode, 0, sizeof mode);
+  x.a = vector_of(&none, h->a);
+  x.b = vector_of(&none, h->b);
+  x.c = vector_of(&none, h->c);
+  hu_status s = hu_dot(0, &d, h->d, &x, &h->accum, mode, NULL, NULL);
+  *part = s == HU_E_OPERAND_A ? 1 + IN_A : s == HU_E_OPERAND_B ? 1 + IN_B : s == HU_E_OPERAND_C ? 1 + IN_C : 0;
+  return s;
+}
+
+/* The preset of NAME and of any(NAME). */
+static int find_preset(hu_preset *p, const char *model) {
+  char name[sizeof p->name];
+  size_t length = strlen(model);
+  if (strncmp(model, "any(", 4) != 0) return hu_preset_find(p, model) == HU_OK;
+  if (length < 5 || length - 5 >= sizeof name) return 0;
+  memcpy(name, model + 4, length - 5);
+  name[length - 5] = 0;
+  return hu_preset_find(p, name) == HU_OK;
+}
+
 static hu_status parse_model(handle *h, const char *model, const char *const text[ELEMENTS], size_t *at, int *part) {
   hu_preset p;
   hu_status s = hu_accum_parse(&h->accum, model, at);
   if (s != HU_OK) return s;
-  int named = hu_preset_find(&p, model) == HU_OK;
+  int named = find_preset(&p, model);
   s = parse_elements(h, named ? &p : NULL, text, at, part);
   if (s != HU_OK) return s;
   h->depth = named ? p.k : 1;
   h->scale.format = h->accum.scaled ? hu_format_ieee(8, 23, 0) : h->accum.block.scale;
   hu_accum_text(h->name, sizeof h->name, &h->accum);
-  if (named) memcpy(h->name, p.name, sizeof p.name);
-  return HU_OK;
+  if (named && !strcmp(model, p.name)) memcpy(h->name, p.name, sizeof p.name);
+  return check_elements(h, part);
 }
 
 int hu_dpi_model(const char *model, const char *a, const char *b, const char *c, const char *d, void **out, int *where,
@@ -139,6 +177,18 @@ int hu_dpi_model(const char *model, const char *a, const char *b, const char *c,
   else
     free(h);
   return s;
+}
+
+int hu_dpi_takes(const char *model, void **out) {
+  hu_accum accum;
+  *out = NULL;
+  hu_status s = hu_accum_parse(&accum, model ? model : "", NULL);
+  if (s != HU_OK) return s;
+  handle *h = make(TAKES);
+  if (!h) return HU_E_MEMORY;
+  hu_accum_takes(h->name, sizeof h->name, &accum);
+  *out = h;
+  return HU_OK;
 }
 
 int hu_dpi_preset_count(void) { return (int)hu_preset_count(); }
@@ -243,6 +293,33 @@ TWO(mul)
 TWO(div)
 TWO(minimum)
 TWO(maximum)
+TWO(minimum_number)
+TWO(maximum_number)
+TWO(pow)
+TWO(remainder)
+ONE(exp)
+ONE(exp2)
+ONE(expm1)
+ONE(log)
+ONE(log2)
+ONE(log1p)
+ONE(tanh)
+ONE(sigmoid)
+ONE(erf)
+ONE(gelu)
+ONE(rsqrt)
+ONE(reciprocal)
+ONE(sin)
+ONE(cos)
+
+int hu_dpi_round_to_integral(void *fx, void *mode, unsigned int x, unsigned int random, unsigned int *z,
+                             unsigned int *events) {
+  const handle *f = of_kind(fx, FORMAT), *m = of_kind(mode, MODE);
+  *z = *events = 0;
+  if (!f || !m) return HU_E_NULL;
+  *z = hu_round_to_integral(f->format, m->mode, x, random, events);
+  return HU_OK;
+}
 
 int hu_dpi_fma(void *fz, void *mode, void *fa, unsigned int a, void *fb, unsigned int b, void *fc, unsigned int c,
                unsigned int random, unsigned int *z, unsigned int *events) {
@@ -262,29 +339,48 @@ int hu_dpi_compare(void *fa, unsigned int a, void *fb, unsigned int b, int *orde
   return HU_OK;
 }
 
-int hu_dpi_class(void *fx, unsigned int x, int *class_of_x) {
-  const handle *f = of_kind(fx, FORMAT);
-  *class_of_x = 0;
-  if (!f) return HU_E_NULL;
-  *class_of_x = hu_class(f->format, x);
+/* Of one code, without a rounding. */
+#define OF_CODE(name, type)                              \
+  int hu_dpi_##name(void *fx, unsigned int x, type *z) { \
+    const handle *f = of_kind(fx, FORMAT);               \
+    *z = 0;                                              \
+    if (!f) return HU_E_NULL;                            \
+    *z = hu_##name(f->format, x);                        \
+    return HU_OK;                                        \
+  }
+OF_CODE(class, int)
+OF_CODE(is_signalling, int)
+OF_CODE(next_up, unsigned int)
+OF_CODE(next_down, unsigned int)
+
+int hu_dpi_to_integer(void *mode, int width, int is_signed, int invalid, int exact, void *fx, unsigned int x,
+                      unsigned int random, unsigned long long *z, unsigned int *events) {
+  const handle *m = of_kind(mode, MODE), *f = of_kind(fx, FORMAT);
+  *z = *events = 0;
+  if (!m || !f) return HU_E_NULL;
+  if (width < 1 || width > 64 || is_signed < 0 || is_signed > 1) return HU_E_SHAPE;
+  if (invalid < HU_INTEGER_RISCV || invalid > HU_INTEGER_X86 || exact < 0 || exact > 1) return HU_E_SHAPE;
+  hu_integer t;
+  t.width = (uint8_t)width;
+  t.is_signed = (uint8_t)is_signed;
+  t.invalid = (uint8_t)invalid;
+  t.exact = (uint8_t)exact;
+  *z = hu_to_integer(t, m->mode, f->format, x, random, events);
   return HU_OK;
 }
 
-int hu_dpi_next_up(void *fx, unsigned int x, unsigned int *z) {
-  const handle *f = of_kind(fx, FORMAT);
-  *z = 0;
-  if (!f) return HU_E_NULL;
-  *z = hu_next_up(f->format, x);
-  return HU_OK;
-}
+#define FROM(name, type)                                                                                        \
+  int hu_dpi_##name(void *fz, void *mode, type x, unsigned int random, unsigned int *z, unsigned int *events) { \
+    const handle *f = of_kind(fz, FORMAT), *m = of_kind(mode, MODE);                                            \
+    *z = *events = 0;                                                                                           \
+    if (!f || !m) return HU_E_NULL;                                                                             \
+    *z = hu_##name(f->format, m->mode, x, random, events);                                                      \
+    return HU_OK;                                                                                               \
+  }
+FROM(from_signed, long long)
+FROM(from_unsigned, unsigned long long)
 
-int hu_dpi_next_down(void *fx, unsigned int x, unsigned int *z) {
-  const handle *f = of_kind(fx, FORMAT);
-  *z = 0;
-  if (!f) return HU_E_NULL;
-  *z = hu_next_down(f->format, x);
-  return HU_OK;
-}
+unsigned int hu_dpi_flags(unsigned int events) { return hu_events_flags(events); }
 
 unsigned int hu_dpi_word(unsigned long long key, unsigned long long counter) {
   hu_stream s = {key, counter};
@@ -393,15 +489,6 @@ typedef struct dot_call {
   unsigned int random;
   const hu_exec *stream; /* NULL: words */
 } dot_call;
-
-static hu_vector vector_of(const void *data, hu_element e) {
-  hu_vector v;
-  v.data = data;
-  v.stride = 1;
-  v.step = 0;
-  v.element = e;
-  return v;
-}
 
 static hu_status prepare(dot_call *t, size_t n, const source *s, unsigned long long c) {
   const handle *m = t->model;

@@ -21,13 +21,22 @@ extern "C" {
 
 /* *where: the offset of the part of the text that is wrong. */
 int hu_dpi_format(const char *text, void **handle, int *where);
-/* Texts of halfulp/mode.h and "after", "before" for tiny; "" is the default of each. */
-int hu_dpi_mode(const char *round, const char *saturate, const char *nan, const char *tiny, void **handle);
-/* A model of halfulp/accum.h with the elements of A, B, C and D: a format, or binary64 s8 u8 s4 u4 s32. "": the
- * preset's own (HU_E_NAME where the model is no preset), of C otherwise D's. *where belongs to `model` if *part is 0,
- * else to element 1 (a), 2 (b), 3 (c), 4 (d). */
+/* Texts of halfulp/mode.h and "after", "before" for tiny; "" is the default of each. nan_fma "invalid": infinity times
+ * zero plus a NaN is invalid in hu_dpi_fma and the dot products, as RISC-V and Arm have it; the default is "quiet". */
+int hu_dpi_mode(const char *round, const char *saturate, const char *nan, const char *tiny, const char *nan_fma,
+                void **handle);
+/* A model of halfulp/accum.h with the elements of A, B, C and D: a format, or binary64 s8 u8 s4 u4 s32. "": those of
+ * the preset NAME where the model is NAME or any(NAME) (HU_E_NAME for other models), of C otherwise D's. *where belongs
+ * to `model` if *part is 0, else to element 1 (a), 2 (b), 3 (c), 4 (d).
+ *
+ * A model that cannot compute with these elements is refused here, not at its first row: HU_E_OPERAND_A,
+ * HU_E_OPERAND_B, HU_E_OPERAND_C with *part 1, 2, 3 (a matrix unit has operands of its own formats and no others;
+ * any(MODEL) takes others), HU_E_CARRIER, HU_E_ACCUM. D is free: it is one more rounding. */
 int hu_dpi_model(const char *model, const char *a, const char *b, const char *c, const char *d, void **handle,
                  int *where, int *part);
+/* A handle whose hu_dpi_name is what the model takes, hu_accum_takes: "A float8_e4m3fn, B float8_e4m3fn, C binary32";
+ * "": anything. */
+int hu_dpi_takes(const char *model, void **handle);
 /* Presets by number, 0 to hu_dpi_preset_count() - 1. */
 int hu_dpi_preset_count(void);
 int hu_dpi_preset(int i, void **handle);
@@ -68,14 +77,67 @@ int hu_dpi_minimum(void *fz, void *mode, void *fa, unsigned int a, void *fb, uns
                    unsigned int *z, unsigned int *events);
 int hu_dpi_maximum(void *fz, void *mode, void *fa, unsigned int a, void *fb, unsigned int b, unsigned int random,
                    unsigned int *z, unsigned int *events);
+int hu_dpi_minimum_number(void *fz, void *mode, void *fa, unsigned int a, void *fb, unsigned int b, unsigned int random,
+                          unsigned int *z, unsigned int *events);
+int hu_dpi_maximum_number(void *fz, void *mode, void *fa, unsigned int a, void *fb, unsigned int b, unsigned int random,
+                          unsigned int *z, unsigned int *events);
+int hu_dpi_remainder(void *fz, void *mode, void *fa, unsigned int a, void *fb, unsigned int b, unsigned int random,
+                     unsigned int *z, unsigned int *events);
 int hu_dpi_sqrt(void *fz, void *mode, void *fx, unsigned int x, unsigned int random, unsigned int *z,
                 unsigned int *events);
 int hu_dpi_fma(void *fz, void *mode, void *fa, unsigned int a, void *fb, unsigned int b, void *fc, unsigned int c,
                unsigned int random, unsigned int *z, unsigned int *events);
+int hu_dpi_round_to_integral(void *f, void *mode, unsigned int x, unsigned int random, unsigned int *z,
+                             unsigned int *events);
+/* The integer that x rounds to, hu_to_integer: of `width` digits, 1 to 64, two's complement (of 64 digits in *z) if
+ * is_signed; invalid: HU_INTEGER_ of halfulp/arith.h, what an invalid conversion gives; exact 1: reports inexact.
+ * HU_E_SHAPE: one of the four is none of these. */
+int hu_dpi_to_integer(void *mode, int width, int is_signed, int invalid, int exact, void *fx, unsigned int x,
+                      unsigned int random, unsigned long long *z, unsigned int *events);
+/* The code of an integer. */
+int hu_dpi_from_signed(void *fz, void *mode, long long x, unsigned int random, unsigned int *z, unsigned int *events);
+int hu_dpi_from_unsigned(void *fz, void *mode, unsigned long long x, unsigned int random, unsigned int *z,
+                         unsigned int *events);
+/* Elementary functions of halfulp/function.h, correctly rounded. */
+int hu_dpi_exp(void *fz, void *mode, void *fx, unsigned int x, unsigned int random, unsigned int *z,
+               unsigned int *events);
+int hu_dpi_exp2(void *fz, void *mode, void *fx, unsigned int x, unsigned int random, unsigned int *z,
+                unsigned int *events);
+int hu_dpi_expm1(void *fz, void *mode, void *fx, unsigned int x, unsigned int random, unsigned int *z,
+                 unsigned int *events);
+int hu_dpi_log(void *fz, void *mode, void *fx, unsigned int x, unsigned int random, unsigned int *z,
+               unsigned int *events);
+int hu_dpi_log2(void *fz, void *mode, void *fx, unsigned int x, unsigned int random, unsigned int *z,
+                unsigned int *events);
+int hu_dpi_log1p(void *fz, void *mode, void *fx, unsigned int x, unsigned int random, unsigned int *z,
+                 unsigned int *events);
+int hu_dpi_tanh(void *fz, void *mode, void *fx, unsigned int x, unsigned int random, unsigned int *z,
+                unsigned int *events);
+int hu_dpi_sigmoid(void *fz, void *mode, void *fx, unsigned int x, unsigned int random, unsigned int *z,
+                   unsigned int *events);
+int hu_dpi_erf(void *fz, void *mode, void *fx, unsigned int x, unsigned int random, unsigned int *z,
+               unsigned int *events);
+int hu_dpi_gelu(void *fz, void *mode, void *fx, unsigned int x, unsigned int random, unsigned int *z,
+                unsigned int *events);
+int hu_dpi_rsqrt(void *fz, void *mode, void *fx, unsigned int x, unsigned int random, unsigned int *z,
+                 unsigned int *events);
+int hu_dpi_reciprocal(void *fz, void *mode, void *fx, unsigned int x, unsigned int random, unsigned int *z,
+                      unsigned int *events);
+int hu_dpi_sin(void *fz, void *mode, void *fx, unsigned int x, unsigned int random, unsigned int *z,
+               unsigned int *events);
+int hu_dpi_cos(void *fz, void *mode, void *fx, unsigned int x, unsigned int random, unsigned int *z,
+               unsigned int *events);
+int hu_dpi_pow(void *fz, void *mode, void *fx, unsigned int x, void *fy, unsigned int y, unsigned int random,
+               unsigned int *z, unsigned int *events);
+/* The exception flags of a set of events, hu_events_flags: 01 inexact (NX of RISC-V), 02 underflow (UF), 04 overflow
+ * (OF), 08 division by zero (DZ), 10 invalid (NV). */
+unsigned int hu_dpi_flags(unsigned int events);
 /* -1 less, 0 equal, 1 greater, 2 unordered. */
 int hu_dpi_compare(void *fa, unsigned int a, void *fb, unsigned int b, int *order);
 /* HU_CLASS_ of halfulp/arith.h. */
 int hu_dpi_class(void *fx, unsigned int x, int *class_of_x);
+/* 1 if x is a signalling NaN, hu_is_signalling. The operations take one for a quiet NaN and do not report `invalid`. */
+int hu_dpi_is_signalling(void *fx, unsigned int x, int *signalling);
 int hu_dpi_next_up(void *fx, unsigned int x, unsigned int *z);
 int hu_dpi_next_down(void *fx, unsigned int x, unsigned int *z);
 

@@ -12,6 +12,8 @@
 // where a text is wrong, and say what is. Release handles with hu_dpi_free.
 package halfulp_dpi;
 
+  // A bench takes of these what it needs.
+  /* verilator lint_off UNUSED */
   // Events: bits of the `events` of every operation (docs/numerics.md, section 5).
   localparam int unsigned HU_EVENT_OVERFLOW       = 32'h001;
   localparam int unsigned HU_EVENT_SATURATED      = 32'h002;
@@ -24,6 +26,13 @@ package halfulp_dpi;
   localparam int unsigned HU_EVENT_INF_IN         = 32'h100;
   localparam int unsigned HU_EVENT_DIVIDE_BY_ZERO = 32'h200;
 
+  // Flags: bits of hu_dpi_flags(events), in the places that RISC-V's fflags and TestFloat have for them.
+  localparam int unsigned HU_FLAG_INEXACT        = 32'h01;  // NX
+  localparam int unsigned HU_FLAG_UNDERFLOW      = 32'h02;  // UF
+  localparam int unsigned HU_FLAG_OVERFLOW       = 32'h04;  // OF
+  localparam int unsigned HU_FLAG_DIVIDE_BY_ZERO = 32'h08;  // DZ
+  localparam int unsigned HU_FLAG_INVALID        = 32'h10;  // NV
+
   // Classes of hu_dpi_class, orders of hu_dpi_compare.
   typedef enum int {
     HU_CLASS_NAN = 0, HU_CLASS_NEGATIVE_INFINITY = 1, HU_CLASS_NEGATIVE_NORMAL = 2, HU_CLASS_NEGATIVE_SUBNORMAL = 3,
@@ -32,19 +41,24 @@ package halfulp_dpi;
   } hu_class_t;
   typedef enum int { HU_LESS = -1, HU_EQUAL = 0, HU_GREATER = 1, HU_UNORDERED = 2 } hu_order_t;
 
+  // What hu_dpi_to_integer gives where the integer is not of the type.
+  typedef enum int { HU_INTEGER_RISCV = 0, HU_INTEGER_ARM = 1, HU_INTEGER_X86 = 2 } hu_integer_t;
+
   localparam int unsigned HU_NO_CODE = 32'hFFFF_FFFF;  // of hu_dpi_limits: the format has no such code
 
   // Rows of dot products as one number: element k of width w in bits k*w +: w, the rest 0. A narrower expression is
   // extended with zeros as SystemVerilog always does.
   localparam int HU_DPI_BUS = 2048;
   typedef bit [HU_DPI_BUS-1:0] hu_bus_t;
+  /* verilator lint_on UNUSED */
 
   // ---- descriptions ----
   import "DPI-C" function int hu_dpi_format(input string text, output chandle handle, output int where);
   import "DPI-C" function int hu_dpi_mode(input string round, input string saturate, input string nan,
-                                          input string tiny, output chandle handle);
+                                          input string tiny, input string nan_fma, output chandle handle);
   import "DPI-C" function int hu_dpi_model(input string model, input string a, input string b, input string c,
                                            input string d, output chandle handle, output int where, output int part);
+  import "DPI-C" function int hu_dpi_takes(input string model, output chandle handle);
   import "DPI-C" function int hu_dpi_preset_count();
   import "DPI-C" function int hu_dpi_preset(input int i, output chandle handle);
   import "DPI-C" function void hu_dpi_free(input chandle handle);
@@ -86,6 +100,18 @@ package halfulp_dpi;
                                              input int unsigned a, input chandle fb, input int unsigned b,
                                              input int unsigned random, output int unsigned z,
                                              output int unsigned events);
+  import "DPI-C" function int hu_dpi_minimum_number(input chandle fz, input chandle mode, input chandle fa,
+                                                    input int unsigned a, input chandle fb, input int unsigned b,
+                                                    input int unsigned random, output int unsigned z,
+                                                    output int unsigned events);
+  import "DPI-C" function int hu_dpi_maximum_number(input chandle fz, input chandle mode, input chandle fa,
+                                                    input int unsigned a, input chandle fb, input int unsigned b,
+                                                    input int unsigned random, output int unsigned z,
+                                                    output int unsigned events);
+  import "DPI-C" function int hu_dpi_remainder(input chandle fz, input chandle mode, input chandle fa,
+                                               input int unsigned a, input chandle fb, input int unsigned b,
+                                               input int unsigned random, output int unsigned z,
+                                               output int unsigned events);
   import "DPI-C" function int hu_dpi_sqrt(input chandle fz, input chandle mode, input chandle fx,
                                           input int unsigned x, input int unsigned random, output int unsigned z,
                                           output int unsigned events);
@@ -93,12 +119,65 @@ package halfulp_dpi;
                                          input chandle fb, input int unsigned b, input chandle fc,
                                          input int unsigned c, input int unsigned random, output int unsigned z,
                                          output int unsigned events);
+  import "DPI-C" function int hu_dpi_round_to_integral(input chandle f, input chandle mode, input int unsigned x,
+                                                       input int unsigned random, output int unsigned z,
+                                                       output int unsigned events);
+  import "DPI-C" function int hu_dpi_to_integer(input chandle mode, input int width, input int is_signed,
+                                                input int invalid, input int exact, input chandle fx,
+                                                input int unsigned x, input int unsigned random,
+                                                output longint unsigned z, output int unsigned events);
+  import "DPI-C" function int hu_dpi_from_signed(input chandle fz, input chandle mode, input longint x,
+                                                 input int unsigned random, output int unsigned z,
+                                                 output int unsigned events);
+  import "DPI-C" function int hu_dpi_from_unsigned(input chandle fz, input chandle mode, input longint unsigned x,
+                                                   input int unsigned random, output int unsigned z,
+                                                   output int unsigned events);
   import "DPI-C" function int hu_dpi_compare(input chandle fa, input int unsigned a, input chandle fb,
                                              input int unsigned b, output int order);
   import "DPI-C" function int hu_dpi_class(input chandle fx, input int unsigned x, output int class_of_x);
+  import "DPI-C" function int hu_dpi_is_signalling(input chandle fx, input int unsigned x, output int signalling);
   import "DPI-C" function int hu_dpi_next_up(input chandle fx, input int unsigned x, output int unsigned z);
   import "DPI-C" function int hu_dpi_next_down(input chandle fx, input int unsigned x, output int unsigned z);
+  import "DPI-C" function int unsigned hu_dpi_flags(input int unsigned events);
   import "DPI-C" function int unsigned hu_dpi_word(input longint unsigned key, input longint unsigned counter);
+
+  // ---- elementary functions, correctly rounded ----
+  import "DPI-C" function int hu_dpi_exp(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                         input int unsigned random, output int unsigned z, output int unsigned events);
+  import "DPI-C" function int hu_dpi_exp2(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                          input int unsigned random, output int unsigned z, output int unsigned events);
+  import "DPI-C" function int hu_dpi_expm1(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                           input int unsigned random, output int unsigned z,
+                                           output int unsigned events);
+  import "DPI-C" function int hu_dpi_log(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                         input int unsigned random, output int unsigned z, output int unsigned events);
+  import "DPI-C" function int hu_dpi_log2(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                          input int unsigned random, output int unsigned z, output int unsigned events);
+  import "DPI-C" function int hu_dpi_log1p(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                           input int unsigned random, output int unsigned z,
+                                           output int unsigned events);
+  import "DPI-C" function int hu_dpi_tanh(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                          input int unsigned random, output int unsigned z, output int unsigned events);
+  import "DPI-C" function int hu_dpi_sigmoid(input chandle fz, input chandle mode, input chandle fx,
+                                             input int unsigned x, input int unsigned random, output int unsigned z,
+                                             output int unsigned events);
+  import "DPI-C" function int hu_dpi_erf(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                         input int unsigned random, output int unsigned z, output int unsigned events);
+  import "DPI-C" function int hu_dpi_gelu(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                          input int unsigned random, output int unsigned z, output int unsigned events);
+  import "DPI-C" function int hu_dpi_rsqrt(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                           input int unsigned random, output int unsigned z,
+                                           output int unsigned events);
+  import "DPI-C" function int hu_dpi_reciprocal(input chandle fz, input chandle mode, input chandle fx,
+                                                input int unsigned x, input int unsigned random, output int unsigned z,
+                                                output int unsigned events);
+  import "DPI-C" function int hu_dpi_sin(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                         input int unsigned random, output int unsigned z, output int unsigned events);
+  import "DPI-C" function int hu_dpi_cos(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                         input int unsigned random, output int unsigned z, output int unsigned events);
+  import "DPI-C" function int hu_dpi_pow(input chandle fz, input chandle mode, input chandle fx, input int unsigned x,
+                                         input chandle fy, input int unsigned y, input int unsigned random,
+                                         output int unsigned z, output int unsigned events);
 
   // ---- dot products ----
   import "DPI-C" function int hu_dpi_dot(input chandle model, input chandle mode, input int n,
@@ -149,23 +228,52 @@ package halfulp_dpi;
   endfunction
 
   // Rounding (rne rna rnz rtz rtp rtn raz rto sra:N srb:N src:N), saturation (none finite propagate), NaN policy (max
-  // zero error), tininess (after before).
-  function automatic chandle hu_mode(string round, string saturate = "", string nan = "", string tiny = "");
+  // zero error), tininess (after before), infinity times zero plus a NaN (quiet invalid).
+  function automatic chandle hu_mode(string round, string saturate = "", string nan = "", string tiny = "",
+                                     string nan_fma = "");
     /* verilator no_inline_task */
     chandle handle;
-    int status = hu_dpi_mode(round, saturate, nan, tiny, handle);
-    hu_must(status, {"mode '", round, "' '", saturate, "' '", nan, "' '", tiny, "'"}, 0);
+    int status = hu_dpi_mode(round, saturate, nan, tiny, nan_fma, handle);
+    hu_must(status, {"mode '", round, "' '", saturate, "' '", nan, "' '", tiny, "' '", nan_fma, "'"}, 0);
     return handle;
   endfunction
 
-  // A model of accumulation with the elements of A, B, D and C; "": of a preset its own, C otherwise as D.
+  // What a model takes, "A float8_e4m3fn, B float8_e4m3fn, C binary32"; "" for any operands and for a wrong text.
+  function automatic string hu_takes(string model);
+    /* verilator no_inline_task */
+    chandle handle;
+    string text = "";
+    if (hu_dpi_takes(model, handle) == 0) text = hu_dpi_name(handle);
+    hu_dpi_free(handle);
+    return text;
+  endfunction
+
+  // A model of accumulation with the elements of A, B, D and C; "": of a preset its own, C otherwise as D. A matrix
+  // unit takes no other formats of A, B and C than its own; any(MODEL) does.
   function automatic chandle hu_model(string model, string a = "", string b = "", string d = "", string c = "");
     /* verilator no_inline_task */
     chandle handle;
     int where, part;
     int status = hu_dpi_model(model, a, b, c, d, handle, where, part);
-    hu_must(status, {"model '", model, "' on '", a, "', '", b, "', '", c, "', '", d, "'"}, where);
+    string elements = "abcd", text = {"model '", model, "' on '", a, "', '", b, "', '", c, "', '", d, "'"}, takes = "";
+    if (status != 0) takes = hu_takes(model);
+    if (part != 0) text = {text, ", element ", elements.substr(part - 1, part - 1)};
+    if (takes != "") text = {text, ", where it takes ", takes};
+    hu_must(status, text, where);
     return handle;
+  endfunction
+
+  // The exception flags of an operation of IEEE 754: those of its events, and invalid where an operand is a signalling
+  // NaN. Operands that the operation does not have are left out.
+  function automatic int unsigned hu_flags(int unsigned events, chandle fa = null, int unsigned a = 0,
+                                           chandle fb = null, int unsigned b = 0, chandle fc = null,
+                                           int unsigned c = 0);
+    /* verilator no_inline_task */
+    int x = 0, y = 0, z = 0;
+    if (fa != null) void'(hu_check(hu_dpi_is_signalling(fa, a, x), "flags"));
+    if (fb != null) void'(hu_check(hu_dpi_is_signalling(fb, b, y), "flags"));
+    if (fc != null) void'(hu_check(hu_dpi_is_signalling(fc, c, z), "flags"));
+    return hu_dpi_flags(events) | (x != 0 || y != 0 || z != 0 ? HU_FLAG_INVALID : 0);
   endfunction
 
   // The words of a set of events.

@@ -48,3 +48,13 @@ void hu_events_count(hu_events *sum, uint32_t events) {
   sum->inf_in += (events & HU_EVENT_INF_IN) != 0;
   sum->divide_by_zero += (events & HU_EVENT_DIVIDE_BY_ZERO) != 0;
 }
+
+uint32_t hu_events_flags(uint32_t events) {
+  uint32_t flags = 0;
+  if (events & HU_EVENT_INEXACT) flags |= HU_FLAG_INEXACT;
+  if (events & HU_EVENT_UNDERFLOW) flags |= HU_FLAG_UNDERFLOW;
+  if (events & HU_EVENT_OVERFLOW) flags |= HU_FLAG_OVERFLOW;
+  if (events & HU_EVENT_DIVIDE_BY_ZERO) flags |= HU_FLAG_DIVIDE_BY_ZERO;
+  if (events & HU_EVENT_INVALID) flags |= HU_FLAG_INVALID;
+  return flags;
+}

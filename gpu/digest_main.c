@@ -275,6 +275,7 @@ int main(int argc, char **argv) {
       return 2;
     }
   }
+  setvbuf(stdout, NULL, _IOLBF, 0); /* a run that is stopped keeps its lines */
   status = run(&o, &a);
   if (fflush(stdout) || ferror(stdout)) {
     fprintf(stderr, "hu-digest: standard output: cannot write\n");

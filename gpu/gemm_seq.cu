@@ -15,11 +15,11 @@
  * shift: at the lower end, too, binary32 has the two digits more; -126 <= emin + shift: 2^E is normal. x = 0 has the
  * sign of IEEE 754 (rounded up: +0, or both -0), and so has a small x that rounds to zero: acc takes t's.
  *
- * Limit. A product costs four operations of the FP32 pipe (two multiply-adds rounded apart, A + t, - A) and five of the
- * integer pipe (t's parity, the choice, t's exponent, the floor, the sign). A multiprocessor of compute capability 9.0
- * starts 128 lanes a clock, 128 of FP32, 64 of such integer operations (CUDA C++ Programming Guide, arithmetic
- * instructions): 64 / 5 = 12.8 products a clock. 132 multiprocessors at 1.98 GHz: 3.3 10^12 products a second, 6.7
- * TFLOP/s. bench_device prints it for the device it finds. */
+ * Limit. A product costs four operations of the FP32 pipe (two multiply-adds rounded apart, A + t, - A) and, in the
+ * machine code for compute capability 9.0, six of the integer pipe (for t's parity, the choice, t's exponent, the
+ * floor, the sign). A multiprocessor starts 128 lanes a clock, 128 of FP32, 64 of such integer operations (CUDA C++
+ * Programming Guide, arithmetic instructions): 64 / 6 = 10.7 products a clock. 132 multiprocessors at 1.98 GHz: 2.8
+ * 10^12 products a second, 5.6 TFLOP/s. bench_device prints it for the device it finds. */
 #include "gpu/gemm_tile.cuh"
 #include "gpu/models.cuh"
 #include "gpu/seq.h"

@@ -13,6 +13,24 @@ static void say(char *name, size_t size, const char *text) {
   if (name && size) snprintf(name, size, "%s", text);
 }
 
+/* Why there is none. The runtime's own words for all of it are that the driver is too old. */
+static void say_why(char *name, size_t size, cudaError_t e) {
+  int driver = 0, runtime = 0;
+  (void)cudaDriverGetVersion(&driver);
+  (void)cudaRuntimeGetVersion(&runtime);
+  if (!name || !size) return;
+  if (e == cudaErrorInsufficientDriver && driver == 0) {
+    say(name, size, "no CUDA device (driver not found)");
+  } else if (e == cudaErrorInsufficientDriver) {
+    snprintf(name, size, "no CUDA device (driver for CUDA %d.%d, which is too old for this library's %d.%d)",
+             driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+  } else if (e == cudaSuccess || e == cudaErrorNoDevice) {
+    say(name, size, "no CUDA device (the driver shows none)");
+  } else {
+    snprintf(name, size, "no CUDA device (%s)", cudaGetErrorString(e));
+  }
+}
+
 hu_status hu_device_available(char *name, size_t size) {
   int count = 0, device = 0;
   cudaDeviceProp prop;
@@ -20,8 +38,8 @@ hu_status hu_device_available(char *name, size_t size) {
   if (e == cudaSuccess && count > 0) e = cudaGetDevice(&device);
   if (e == cudaSuccess && count > 0) e = cudaGetDeviceProperties(&prop, device);
   if (e != cudaSuccess || count == 0) {
-    (void)cudaGetLastError();
-    say(name, size, e != cudaSuccess ? cudaGetErrorString(e) : "no CUDA device");
+    if (e != cudaSuccess) (void)cudaGetLastError();
+    say_why(name, size, e);
     return HU_E_DEVICE;
   }
   say(name, size, prop.name);

@@ -7,6 +7,16 @@
 #include <cuda_runtime.h>
 #include <stdio.h>
 
+/* What matrix instructions compute is what ptxas made of them: its version belongs to the result. */
+#if defined(__CUDACC_VER_MAJOR__)
+#define HU_TEXT_OF(x) #x
+#define HU_TEXT(x) HU_TEXT_OF(x)
+#define HU_NVCC \
+  ", nvcc " HU_TEXT(__CUDACC_VER_MAJOR__) "." HU_TEXT(__CUDACC_VER_MINOR__) "." HU_TEXT(__CUDACC_VER_BUILD__)
+#else
+#define HU_NVCC ""
+#endif
+
 static hu_status status_of(cudaError_t e) {
   switch (e) {
     case cudaSuccess: return HU_OK;
@@ -20,7 +30,7 @@ static hu_status status_of(cudaError_t e) {
 void *hu_memory_new(size_t n) {
   void *p = NULL;
   if (cudaMalloc(&p, n ? n : 1) != cudaSuccess) {
-    (void)cudaGetLastError(); /* or the next launch would be blamed for it */
+    (void)cudaGetLastError(); /* said by NULL; a program's own next call is not blamed for it */
     return NULL;
   }
   return p;
@@ -42,6 +52,6 @@ void hu_device_versions(char *text, size_t size) {
   int driver = 0, runtime = 0;
   if (size) text[0] = '\0';
   if (cudaDriverGetVersion(&driver) != cudaSuccess || cudaRuntimeGetVersion(&runtime) != cudaSuccess || !driver) return;
-  snprintf(text, size, "CUDA driver API %d.%d, runtime %d.%d", driver / 1000, driver % 1000 / 10, runtime / 1000,
-           runtime % 1000 / 10);
+  snprintf(text, size, "CUDA driver API %d.%d, runtime %d.%d" HU_NVCC, driver / 1000, driver % 1000 / 10,
+           runtime / 1000, runtime % 1000 / 10);
 }

@@ -258,7 +258,8 @@ static __device__ __noinline__ uint64_t hu_lanes_element(const hu_scaled_args &a
   uint32_t events = hu_lanes_events(r), code = r.code;
   if (a.z) {
     float back = powers ? __uint_as_float(0x3F800000 + less) : w.back;
-    return hu_element_result(events, __float_as_uint(__fmul_rn(__uint_as_float(r.value), back)));
+    float value = __fmul_rn(__uint_as_float(r.value), back); /* a device's own NaN is another */
+    return hu_element_result(events, value != value ? 0x7FC00000 : __float_as_uint(value));
   }
   return hu_element_result(events, a.scaler.coding == HU_CODING_TWOS ? hu_twos_of(&a.scaler.element, code) : code);
 }

@@ -43,7 +43,7 @@ HU_KERNEL __launch_bounds__(HU_BLOCK)
   const size_t step = (size_t)gridDim.x * HU_BLOCK;
   unsigned top = 0, bad = 0;
   for (size_t i = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x; i < n; i += step) {
-    g[i] = g[i] * back;
+    g[i] = hu_canonical(g[i] * back); /* a device's own NaN is another */
     const unsigned size = __float_as_uint(g[i]) & 0x7FFFFFFFu;
     bad |= HU_WRONG(192) ? size > 0x7F800000u : size >= 0x7F800000u;
     if (size < 0x7F800000u && size > top) top = size;
@@ -114,7 +114,7 @@ HU_DEVICE float hu_train_widened(const hu_widening &w, size_t i, float x, float 
     uint32_t what = 0;
     (void)hu_round(&w.spec, hu_unpack32(u), w.bits ? hu_word(w.words, i) >> (32 - w.bits) : 0, &what);
     if (!(what & HU_EVENT_OVERFLOW)) return z;
-  } else if (w.events && z != z) {
+  } else if (w.events && z != z && !HU_WRONG(189)) {
     hu_train_take_back(&w.events->invalid);
   }
   if (w.events && !HU_WRONG(193) && (__float_as_uint(z) & 0x7FFFFFFFu) < 0x7F800000u)

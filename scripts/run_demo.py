@@ -103,7 +103,7 @@ def words(events):
 
 
 def decibels(x):
-    return "no error" if x is None else "%.2f dB" % x
+    return "no error" if x in (None, "inf") else "%.2f dB" % x
 
 
 def quantize(job, arrays):

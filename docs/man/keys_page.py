@@ -32,12 +32,12 @@ def page(keys):
         '.PP', roff.paragraph('The weights of a run are a function of its keys, but for those marked "no weights".')]
     section = ''
     for key in keys:
-        name = key['name'].split('.')[0]
+        name = key['id'].split('.')[0]
         if name != section:
             section = name
             out += ['.SH ' + roff.quoted('[%s]' % name), SECTIONS[name] + '.']
         default = 'default: ' + (key['default'] or 'empty')
-        out += ['.TP', '.BR %s " (%s%s)"' % (roff.escape(key['name'].split('.', 1)[1]), roff.escape(default).replace('"', '\\(dq'),
+        out += ['.TP', '.BR %s " (%s%s)"' % (roff.escape(key['id'].split('.', 1)[1]), roff.escape(default).replace('"', '\\(dq'),
                                              '' if key['weights'] else '; no weights'), roff.paragraph(key['what'])]
     out += ['.SH EXAMPLES', '.nf', *[roff.escape(line) for line in EXAMPLE], '.fi']
     out += ['.SH SEE ALSO', '.BR halfulp (1),', '.BR halfulp (3)', '.PP',

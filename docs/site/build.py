@@ -16,6 +16,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import headers  # noqa: E402
+import names    # noqa: E402
 import pages    # noqa: E402
 
 ROOT = pages.ROOT
@@ -58,10 +59,30 @@ def navigation():
         out += ['<li><a href="$relpath^%s.html">%s</a></li>' % (pages.label(path), title) for path, title in lines]
         out.append('</ul>')
     out += ['<h2>Reference</h2>', '<ul>', '<li><a href="$relpath^page_reference.html">All headers</a></li>']
+    out.append('<li><a href="$relpath^page_command.html">The command</a></li>')
+    out.append('<li><a href="$relpath^page_python_names.html">Python names</a></li>')
     for name in ('format.h', 'mode.h', 'scalar.h', 'array.h', 'arith.h', 'core.h', 'conversion.h', 'function.h', 'accum.h', 'gemm.h', 'scaled.h', 'number.h',
                  'halfulp.hpp', 'device.h', 'train/net.h', 'train/trainer.h', 'oracle.h'):
         out.append('<li><a href="$relpath^%s">%s</a></li>' % (headers.html_of('halfulp/' + name, ROOT), name))
     return '\n'.join(out + ['</ul>'])
+
+
+def excerpt(body):
+    """The words of a section, as a reader sees them: without marks of Markdown, code as it stands, pipes among it."""
+    out, closing = [], None
+    for line in body.split('\n'):
+        fence = pages.FENCE.match(line)
+        if closing is None and fence:
+            closing = fence.group(2)
+        elif closing is not None:
+            closing = None if line.strip() == closing else closing
+            out.append(line if closing else '')
+        elif not re.match(r'\s*<!--.*-->\s*$|\|[-| :]+$', line):
+            prose = pages.LINK.sub(lambda m: m[2], line)
+            if prose.startswith('|'):
+                prose = re.sub(r'(?<!\\)\|', ' ', prose).replace('\\|', '|')
+            out.append(re.sub(r'[`*]', '', re.sub(r'^#+ ', '', prose)))
+    return re.sub(r'\s+', ' ', ' '.join(out))
 
 
 def entries(html):
@@ -72,7 +93,7 @@ def entries(html):
         lines, heads = text.split('\n'), pages.headings(text)
         for h, after in zip(heads, heads[1:] + [None]):
             body = '\n'.join(lines[h.line:after.line - 1 if after else len(lines)])
-            body = re.sub(r'\s+', ' ', re.sub(r'[`*|]|^```\w*$|-{3,}', ' ', pages.LINK.sub(lambda m: m[2], body), flags=re.M))
+            body = excerpt(body)
             first = h is heads[0]
             anchor = '' if first else '#%s__%s' % (pages.label(path), re.sub(r'\W', '_', h.anchor))
             name = h.title.replace('`', '') if first else '%s: %s' % (heads[0].title, h.title)
@@ -117,9 +138,14 @@ def run(out, version):
     for old in ('html', 'xml'):
         shutil.rmtree(out / old, ignore_errors=True)
     (out / 'reference.md').write_text(reference(), encoding='utf-8')
+    command, of_command = names.command_page(out.parent)
+    python, of_python = names.python_page()
+    (out / 'command.md').write_text(command, encoding='utf-8')
+    (out / 'python_names.md').write_text(python, encoding='utf-8')
     frame = (SITE / 'header.html').read_text(encoding='utf-8')
     (out / 'header.html').write_text(frame.replace('@NAVIGATION@', navigation()), encoding='utf-8')
-    inputs = [str(p) for p in headers.public_headers(ROOT) + headers.wrappers(ROOT)] + [str(ROOT / p) for p in pages.on_site()] + [str(out / 'reference.md')]
+    inputs = [str(p) for p in headers.public_headers(ROOT) + headers.wrappers(ROOT)] + [str(ROOT / p) for p in pages.on_site()]
+    inputs += [str(out / name) for name in ('reference.md', 'command.md', 'python_names.md')]
     settings = (SITE / 'Doxyfile').read_text(encoding='utf-8')
     for name, value in {'ROOT': ROOT, 'OUT': out, 'INPUT': ' '.join('"%s"' % i for i in inputs), 'PYTHON': sys.executable,
                         'VERSION': version}.items():
@@ -134,7 +160,7 @@ def run(out, version):
         return 1
     html = out / 'html'
     sources(html)
-    index = entries(html)
+    index = of_command + of_python + entries(html)
     (html / 'search-index.js').write_text('window.halfulpIndex = %s;\n' % json.dumps(index, ensure_ascii=False, separators=(',', ':')),
                                           encoding='utf-8')
     print('%d pages, %d headers, %d entries to search: %s' % (

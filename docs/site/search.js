@@ -11,7 +11,7 @@
       if (title === w) sum += 40;
       else if (title.indexOf(w) === 0) sum += 20;
       else if (title.indexOf(w) >= 0) sum += 12;
-      else if (text.indexOf(w) >= 0) sum += 2;
+      else if (text.indexOf(w) >= 0) sum += 1 + Math.min(text.split(w).length - 1, 6) / 2;
       else return 0;
     }
     return sum + (entry[0] === 'page' ? 1 : 0) - title.length / 1000;
@@ -68,6 +68,16 @@
     e.preventDefault();
   });
   document.addEventListener('click', function (e) { if (!e.target.closest('.search')) list.hidden = true; });
+
+  /* Tables of three columns and more become cards on a narrow screen: each cell says what its column is. */
+  document.querySelectorAll('table.markdownTable').forEach(function (table) {
+    var heads = Array.prototype.map.call(table.querySelectorAll('th'), function (th) { return th.textContent.trim(); });
+    if (heads.length < 3) return;
+    table.classList.add('cards');
+    table.querySelectorAll('tr').forEach(function (row) {
+      row.querySelectorAll('td').forEach(function (cell, i) { if (heads[i]) cell.dataset.head = heads[i]; });
+    });
+  });
 
   var here = location.pathname.split('/').pop() || 'index.html';
   document.querySelectorAll('nav a').forEach(function (a) {

@@ -29,13 +29,16 @@
 extern "C" {
 #endif
 
-/* a + b, a - b, a b, a / b. */
+/* The sum a + b, rounded once into fz. */
 HU_API uint32_t hu_add(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
                        uint32_t *events);
+/* The difference a - b, rounded once into fz. */
 HU_API uint32_t hu_sub(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
                        uint32_t *events);
+/* The product a b, rounded once into fz. */
 HU_API uint32_t hu_mul(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
                        uint32_t *events);
+/* The quotient a / b, rounded once into fz; a finite a that is not 0 over 0 is an infinity with divide_by_zero. */
 HU_API uint32_t hu_div(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
                        uint32_t *events);
 /* The square root of x; of -0 it is -0. */

@@ -3,9 +3,14 @@
  * bits.
  *
  * Pointers to data and to events are device pointers; `stream` is a cudaStream_t (as void *, so that this header needs
- * no CUDA), NULL the default stream. The calls check their arguments on the host, enqueue one kernel (gemm: a few) and
- * return; they never allocate and never synchronise. exec->threads and levels_off mean nothing here; exec->stream is
- * the random stream, and `exec` NULL means stream (0, 0), the same words in every such call.
+ * no CUDA), NULL the default stream; a stream is of the device that is current, or the call returns HU_E_CUDA
+ * (cudaErrorInvalidResourceHandle). The calls check their arguments on the host, enqueue one kernel (gemm: a few) and
+ * return; they allocate nothing themselves and never wait. The CUDA driver may, in the first call of a kernel: it loads
+ * the kernel's code then, and gives the device the local memory (up to some hundred MiB: kernels of wide integers want
+ * kilobytes a thread) that its threads want, for which it synchronises. Call once with small arrays before a stream is
+ * captured or time is taken; CUDA_MODULE_LOADING=EAGER loads all code at the start. A launch that fails is reported by
+ * its own call; errors that a program made before are left for it to ask. exec->threads and levels_off mean nothing
+ * here; exec->stream is the random stream, and `exec` NULL means stream (0, 0), the same words in every such call.
  * Counts are added atomically to *events. Any n, any stride, pointers aligned to their element only.
  * hu_device_gemm does not look at values before it starts (that would need a synchronisation): a binary32 operand off
  * its grid is a caller's error that HU_E_GRID does not report here. Every model that hu_gemm and hu_dot_n take is
@@ -25,128 +30,164 @@ extern "C" {
 /* HU_OK if a device can be used; HU_E_DEVICE otherwise. name (may be NULL) gets what is there or why not, at most size
  * bytes with the final 0. Synchronises. */
 HU_API hu_status hu_device_available(char *name, size_t size);
-/* One line on the driver and the runtime; "" where there are none. */
+/* One line on the driver, the runtime and the nvcc that compiled the kernels; "" where there are none. */
 HU_API void hu_device_versions(char *text, size_t size);
 
-/* The twins of array.h. */
+/* hu_quantize_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
                                                     hu_format f, hu_mode mode, const hu_exec *exec, hu_events *events,
                                                     void *stream);
+/* hu_quantize64_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x,
                                                       ptrdiff_t incx, hu_format f, hu_mode mode, const hu_exec *exec,
                                                       hu_events *events, void *stream);
+/* hu_encode_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
                                                   hu_format f, hu_mode mode, const hu_exec *exec, hu_events *events,
                                                   void *stream);
+/* hu_encode64_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,
                                                     hu_format f, hu_mode mode, const hu_exec *exec, hu_events *events,
                                                     void *stream);
+/* hu_decode_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
                                                   hu_format f, const hu_exec *exec, void *stream);
+/* hu_decode64_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
                                                     hu_format f, const hu_exec *exec, void *stream);
+/* hu_convert_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_convert_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
                                                    ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
                                                    hu_events *events, void *stream);
+/* hu_pack_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width, void *stream);
+/* hu_unpack_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_unpack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width, void *stream);
 
-/* The twins of arith_n.h. */
+/* hu_add_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_add_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
                                                ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
                                                hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events,
                                                void *stream);
+/* hu_sub_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_sub_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
                                                ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
                                                hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events,
                                                void *stream);
+/* hu_mul_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_mul_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
                                                ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
                                                hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events,
                                                void *stream);
+/* hu_div_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_div_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
                                                ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
                                                hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events,
                                                void *stream);
+/* hu_minimum_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_minimum_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
                                                    ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
                                                    hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events,
                                                    void *stream);
+/* hu_maximum_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_maximum_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
                                                    ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
                                                    hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events,
                                                    void *stream);
+/* hu_minimum_number_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_minimum_number_n(size_t n, void *z, ptrdiff_t incz, hu_format fz,
                                                           const void *a, ptrdiff_t inca, hu_format fa, const void *b,
                                                           ptrdiff_t incb, hu_format fb, hu_mode mode,
                                                           const hu_exec *exec, hu_events *events, void *stream);
+/* hu_maximum_number_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_maximum_number_n(size_t n, void *z, ptrdiff_t incz, hu_format fz,
                                                           const void *a, ptrdiff_t inca, hu_format fa, const void *b,
                                                           ptrdiff_t incb, hu_format fb, hu_mode mode,
                                                           const hu_exec *exec, hu_events *events, void *stream);
+/* hu_sqrt_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_sqrt_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
                                                 ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
                                                 hu_events *events, void *stream);
+/* hu_fma_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_fma_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
                                                ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
                                                hu_format fb, const void *c, ptrdiff_t incc, hu_format fc, hu_mode mode,
                                                const hu_exec *exec, hu_events *events, void *stream);
+/* hu_round_to_integral_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_round_to_integral_n(size_t n, void *z, ptrdiff_t incz, const void *x,
                                                              ptrdiff_t incx, hu_format f, hu_mode mode,
                                                              const hu_exec *exec, hu_events *events, void *stream);
+/* hu_next_up_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_next_up_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
                                                    hu_format f, const hu_exec *exec, void *stream);
+/* hu_next_down_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_next_down_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
                                                      hu_format f, const hu_exec *exec, void *stream);
+/* hu_compare_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_compare_n(size_t n, int8_t *z, ptrdiff_t incz, const void *a, ptrdiff_t inca,
                                                    hu_format fa, const void *b, ptrdiff_t incb, hu_format fb,
                                                    const hu_exec *exec, void *stream);
+/* hu_class_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_class_n(size_t n, uint8_t *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
                                                  hu_format f, const hu_exec *exec, void *stream);
 
-/* The twins of function_n.h. */
+/* hu_exp_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_exp_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
                                                ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
                                                hu_events *events, void *stream);
+/* hu_exp2_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_exp2_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
                                                 ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
                                                 hu_events *events, void *stream);
+/* hu_expm1_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_expm1_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
                                                  ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
                                                  hu_events *events, void *stream);
+/* hu_log_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_log_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
                                                ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
                                                hu_events *events, void *stream);
+/* hu_log2_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_log2_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
                                                 ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
                                                 hu_events *events, void *stream);
+/* hu_log1p_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_log1p_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
                                                  ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
                                                  hu_events *events, void *stream);
+/* hu_tanh_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_tanh_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
                                                 ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
                                                 hu_events *events, void *stream);
+/* hu_sigmoid_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_sigmoid_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
                                                    ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
                                                    hu_events *events, void *stream);
+/* hu_erf_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_erf_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
                                                ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
                                                hu_events *events, void *stream);
+/* hu_gelu_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_gelu_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
                                                 ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
                                                 hu_events *events, void *stream);
+/* hu_rsqrt_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_rsqrt_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
                                                  ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
                                                  hu_events *events, void *stream);
+/* hu_reciprocal_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_reciprocal_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
                                                       ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
                                                       hu_events *events, void *stream);
+/* hu_sin_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_sin_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
                                                ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
                                                hu_events *events, void *stream);
+/* hu_cos_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_cos_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
                                                ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
                                                hu_events *events, void *stream);
+/* hu_pow_n on the device: the same arguments and bits, in order with the CUDA stream. */
 HU_API HU_MUST_CHECK hu_status hu_device_pow_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
                                                ptrdiff_t incx, hu_format fx, const void *y, ptrdiff_t incy,
                                                hu_format fy, hu_mode mode, const hu_exec *exec, hu_events *events,

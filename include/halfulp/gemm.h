@@ -72,7 +72,9 @@ typedef struct hu_result {
   uint8_t storage;
 } hu_result;
 
-/* c may be NULL: absent. exec, events as in array.h. */
+/* D = A B + C: each element's sum as the model `accum` forms it, then one rounding into d's format by `mode`. A is
+ * m x k, B is k x n, C and D are m x n; c NULL: no C. exec and events are those of array.h; errors stand at the head of
+ * gemm.h. */
 HU_API HU_MUST_CHECK hu_status hu_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
                                        const hu_operand *b, const hu_operand *c, const hu_accum *accum, hu_mode mode,
                                        const hu_exec *exec, hu_events *events);

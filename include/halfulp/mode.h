@@ -111,6 +111,18 @@ typedef struct hu_events {
 HU_API void hu_events_add(hu_events *sum, const hu_events *part);
 HU_API void hu_events_count(hu_events *sum, uint32_t events);
 
+/* The five exceptions of IEEE 754 section 7 as bits, in the order of RISC-V's fflags, of Berkeley SoftFloat and
+ * TestFloat, and of `halfulp vectors`. */
+enum {
+  HU_FLAG_INEXACT = 1u << 0,        /* NX, 01 */
+  HU_FLAG_UNDERFLOW = 1u << 1,      /* UF, 02 */
+  HU_FLAG_OVERFLOW = 1u << 2,       /* OF, 04 */
+  HU_FLAG_DIVIDE_BY_ZERO = 1u << 3, /* DZ, 08 */
+  HU_FLAG_INVALID = 1u << 4         /* NV, 10 */
+};
+/* The flags of a set of events: those five of its bits, in their places. The other events have no flag. */
+HU_API uint32_t hu_events_flags(uint32_t events);
+
 #ifdef __cplusplus
 }
 #endif

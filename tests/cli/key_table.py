@@ -18,7 +18,7 @@ def table(keys):
     lines = ["| key | default | says | weights |", "|---|---|---|---|"]
     for k in keys:
         default = "`%s`" % cell(k["default"]) if k["default"] else "empty"
-        lines.append("| `%s` | %s | %s | %s |" % (k["name"], default, cell(k["what"]), "yes" if k["weights"] else "no"))
+        lines.append("| `%s` | %s | %s | %s |" % (k["id"], default, cell(k["what"]), "yes" if k["weights"] else "no"))
     return "\n".join(lines) + "\n"
 
 

@@ -42,6 +42,16 @@ def run(*args, stdin=b"", cwd=None):
     )
 
 
+def fault(**settings):
+    """The environment under which a command meets libfault.so (fault.c). By name and folder: in LD_PRELOAD a path with a
+    space in it is two."""
+    folder, name = os.path.split(os.environ["HALFULP_FAULT"])
+    folders = [folder] + [path for path in os.environ.get("LD_LIBRARY_PATH", "").split(":") if path]
+    more = ":verify_asan_link_order=0:detect_leaks=0"
+    asan = os.environ.get("ASAN_OPTIONS", "") + more
+    return dict(os.environ, LD_PRELOAD=name, LD_LIBRARY_PATH=":".join(folders), ASAN_OPTIONS=asan, **settings)
+
+
 def npy(descr, shape, data, fortran=False, version=1, header=None):
     """The bytes of an .npy file."""
     if header is None:

@@ -106,7 +106,20 @@ class Docs(support.Case):
             self.assertTrue(os.path.isfile(os.path.join(folder, name)), name)
         titles = re.findall(r"(?m)^## (.+)$", page)
         for e in json.loads(self.ok("experiments", "--json")):
-            self.assertTrue(any(e["name"] in re.findall(r"[\w-]+", t) for t in titles), e["name"])
+            self.assertTrue(any(e["id"] in re.findall(r"[\w-]+", t) for t in titles), e["id"])
+
+    def test_modes_in_words(self):
+        """Every --help that takes a rounding says what the abbreviations are."""
+        told = 0
+        for command in COMMANDS:
+            if not built(command):
+                continue
+            text = self.ok(command, "--help")
+            takes = re.search(r"(?m)^  -r, --round ", text) is not None
+            for words in ("rne  to nearest, ties to even", "rto  to odd", "rtp  toward positive", "stochastic, with N"):
+                self.assertEqual(words in text, takes, command)
+            told += takes
+        self.assertGreaterEqual(told, 8)
 
     def test_man_page(self):
         with open(MAN, encoding="ascii") as f:

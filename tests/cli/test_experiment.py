@@ -13,7 +13,7 @@ import support  # noqa: E402
 import test_train  # noqa: E402
 
 NUMBER, NONE = (int, float), type(None)
-LISTED = dict(name=str, source=str, figure=str, shows=str, expected=str, seconds=int, runs=int, quick=bool)
+LISTED = dict(id=str, source=str, figure=str, shows=str, expected=str, seconds=int, runs=int, quick=bool)
 # Of the objects of `halfulp experiment --json`, as docs/experiments.md has them.
 FIELDS = {
     "": dict(LISTED, took=NUMBER, rows=list, claims=list, tables=list, figures=list),
@@ -51,7 +51,7 @@ class Experiments(support.Case):
 
     def test_list(self):
         entries = json.loads(self.ok("experiments", "--json"))
-        names = [e["name"] for e in entries]
+        names = [e["id"] for e in entries]
         self.assertEqual(len(names), len(set(names)))
         text = self.ok("experiments")
         for e in entries:
@@ -102,7 +102,8 @@ class Experiments(support.Case):
             self.assertRegex(self.ok(command, "--help"), r"(?m)^  -o, --out FOLDER  ", command)
 
     def test_refused(self):
-        self.bad("experiment", "nothing")
+        self.bad("experiment", "nothing", says="no experiment 'nothing'; `halfulp experiments` lists them")
+        self.bad("experiment", "long-reductoin", says="no experiment 'long-reductoin'; perhaps long-reduction is meant")
         self.bad("experiment")
         self.bad("experiment", "s2fp8", "--all")
         self.bad("experiment", "s2fp8", "--quick", says="--quick")
@@ -196,7 +197,7 @@ class Experiments(support.Case):
 
     def test_all(self):
         """Quick ones, cut short: a line and a folder each, the exit status of the worst."""
-        quick = [e["name"] for e in json.loads(self.ok("experiments", "--json")) if e["quick"]]
+        quick = [e["id"] for e in json.loads(self.ok("experiments", "--json")) if e["quick"]]
         text = self.ok("experiment", "--all", "--quick", "--data", support.DATA, "--set", "run.steps=2", "--out",
                        self.path("all"), code=1)
         self.assertEqual([line.split()[0] for line in text.split("\n") if "claims hold" in line], quick)

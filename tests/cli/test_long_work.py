@@ -76,8 +76,8 @@ class Long(support.Case):
         r = subprocess.run(self.args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True)
         self.assertEqual(r.stderr, b"")
         # Drawn after half a second, which eight tensors take where each write waits.
-        slow = ["env", "LD_PRELOAD=" + os.environ["HALFULP_FAULT"], "FAULT_ONLY=pwrite", "FAULT_WAIT=150"]
-        slow += ["ASAN_OPTIONS=%s:verify_asan_link_order=0" % os.environ.get("ASAN_OPTIONS", "")]
+        faulty = support.fault(FAULT_ONLY="pwrite", FAULT_WAIT="150")
+        slow = ["env"] + ["%s=%s" % item for item in faulty.items() if item[1] != os.environ.get(item[0])]
         shown, took = support.on_terminal(slow + self.args)
         self.assertGreater(took, 1)
         self.assertIn(b"\rquantize [##", shown)

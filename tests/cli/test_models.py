@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import struct
 import sys
 
@@ -23,20 +24,21 @@ class Models(support.Case):
 
     def test_list(self):
         rows = json.loads(self.ok("models", "--json"))
-        names = [r["name"] for r in rows]
+        names = [r["id"] for r in rows]
         self.assertEqual(len(set(names)), len(names))
         self.assertGreater(len(names), 290)
         text = self.ok("models")
         for row in rows:
             self.assertEqual(
-                set(row), {"name", "accum", "k", "a", "b", "c", "unit", "confidence", "source"}, row["name"]
+                set(row), {"id", "accum", "k", "a", "b", "c", "unit", "confidence", "source"}, row["id"]
             )
             self.assertIn(row["confidence"], ("HW", "SIM", "DOC", "OPEN"))
-            self.assertIn("\n%s " % row["name"], text)
-        by_name = {r["name"]: r for r in rows}
+            self.assertIn("\n%s " % row["id"], text)
+        by_name = {r["id"]: r for r in rows}
         self.assertEqual(
             by_name["nv.hopper.e4m3.f32.wgmma"]["accum"],
-            "block(align,l=32,f=13,emin=-133,acc=binary32,out=fp(8,13,0),round=rtz,over=inf)",
+            "takes(float8_e4m3fn,float8_e4m3fn,binary32,"
+            "block(align,l=32,f=13,emin=-133,acc=binary32,out=fp(8,13,0),round=rtz,over=inf))",
         )
         self.assertEqual(by_name["nv.volta.f16.f32"]["k"], 4)
         for form in ("seq2(P,F,MODE)", "promote(N,MODEL,F)", "block(late,"):
@@ -48,7 +50,7 @@ class Models(support.Case):
 
     def test_probes(self):
         """Every golden probe, by preset where the model is one, else with its formats."""
-        presets = {r["name"] for r in json.loads(self.ok("models", "--json"))}
+        presets = {r["id"] for r in json.loads(self.ok("models", "--json"))}
         groups = {}
         for _, model, fa, fb, fd, a, b, c, sa, sb, d in probes():
             key = (model,) if model in presets else (model, "--fa", fa, "--fb", fb, "--fd", fd)
@@ -85,10 +87,64 @@ class Models(support.Case):
         self.bad("mma", "nv.blackwell.mxfp8.e4m3", stdin="38" * 32 + " " + "38" * 32 + " - 7f\n", says="five fields")
         self.bad("mma", "nv.blackwell.mxfp8.e4m3", stdin="38" * 32 + " " + "38" * 32 + " - 7f7f 7f\n", says="2 and 1 scales")
         self.bad("mma", "seq(binary32)", stdin="", says="--fa")
-        self.bad("mma", "seq(binary3)", stdin="", says="'binary3)'")
-        self.bad("mma", "block(align,l=4,f=23)", stdin="", says="character 21")
+        self.bad("mma", "seq(binary3)", stdin="", says="'binary3'")
+        self.bad("mma", "block(align,l=4,f=23)", stdin="", says="lacks emin=")
         path = self.write("in.txt", (one + " " + one + " -\n").encode())
         self.assertEqual(self.ok("mma", "nv.volta.f16.f32", path), "40800000\n")
+
+    def test_wrong_models(self):
+        """The reason, and what may stand there."""
+        for model, says in (
+            ("block(align,l=16)", "block(align,...) lacks f= emin=; it must have l= f= emin= and may have in= every="),
+            ("promote(12,block(tree),binary32)", "block(tree,...) lacks l=;"),
+            ("block(foo", "'foo' is no rule of block(...): align, groups, late, exact, tree, chain, lanes;"),
+            ("block(align,l=16,q=3)", "block(align,...) has no key 'q'; it must have"),
+            ("block(tree,l=4,f=3)", "block(tree,...) has no key 'f'; it must have l= and may have"),
+            ("block(align,l=16,f=3,emin=0,cut=up)", "cut= takes trunc, floor, rne, and not 'up' here"),
+            ("block(align,l=16,f=41,emin=0)", "f= takes 0 to 40, and not '41' here"),
+            ("block(align,l=16,f=3,f=4,emin=0)", "f= is given twice"),
+            ("block(align,l=16,f=3,emin=0", "the closing parenthesis is missing"),
+            ("chunk(3)", "the form is chunk(L,P,F,MODE)"),
+            ("seq", "the form is seq(F,MODE)"),
+            ("takes(binary16", "the form is takes(A,B,C,MODEL)"),
+            ("seq(bfloat61)", "'bfloat61': no such name; perhaps bfloat16 is meant"),
+            ("seq(E4M3)", "'E4M3': ambiguous; one of float8_e4m3fn"),
+            ("seq(nvfp4)", "'nvfp4': a scaled format"),
+            ("FP32", "names have small letters; 'fp32' is meant"),
+            ("nv.hopper.e4m3.f32", "perhaps nv.hopper.e4m3.f32.wgmma or nv.hopper.e4m3.f32.mma is meant"),
+        ):
+            self.bad("mma", model, stdin="", says=says)
+        for part in ("seq", "block", "exact", "any"):
+            self.assertRegex(self.ok("models", part), r"\n  [a-z0-9, (]*%s" % part)
+        self.bad("models", "volla", says="no name contains 'volla'")
+
+    def test_keys_of_rules(self):
+        """What the command says of a rule's keys is what the library takes."""
+        values = {"as": "binary32", "scale": "ue4m3", "acc": "binary32", "out": "binary32", "round": "rtz",
+                  "sat": "none", "over": "inf", "cut": "floor", "order": "up", "c": "last", "daz": "sign",
+                  "ftz": "after", "products": "exact", "l": "4", "f": "3", "f2": "5", "emin": "-3", "lanes": "2",
+                  "far": "3", "big": "3", "in": "2", "g": "2", "every": "4"}
+        formats = ("--fa", "binary16", "--fb", "binary16", "--fd", "binary16")
+        seen = 0
+        for rule in ("align", "groups", "late", "exact", "tree", "chain", "lanes"):
+            told = support.run("mma", "block(%s)" % rule, *formats).stderr.decode()
+            must, may = told.split("must have ")[1].split(" and may have ")
+            must, may = re.findall(r"(\w+)=", must), re.findall(r"(\w+)=", may)
+            base = ",".join("%s=%s" % (k, values[k]) for k in must)
+            self.ok("mma", "block(%s,%s)" % (rule, base), *formats)
+            for left_out in must:
+                rest = ",".join("%s=%s" % (k, values[k]) for k in must if k != left_out)
+                text = "block(%s%s)" % (rule, "," * bool(rest) + rest)
+                self.bad("mma", text, *formats, stdin="", says="lacks %s=;" % left_out)
+            for key in values:
+                if key in must:
+                    continue
+                wrong = "block(%s,%s,%s=?)" % (rule, base, key)
+                said = support.run("mma", wrong, *formats).stderr.decode()
+                # The library's own reader has passed the key where the value is what it does not take.
+                self.assertIn("%s= takes" % key if key in may else "has no key '%s'" % key, said, wrong)
+                seen += 1
+        self.assertGreater(seen, 100)
 
     def test_stochastic_lines(self):
         """Line i is element i: its words do not depend on the other lines."""
@@ -106,6 +162,43 @@ class Models(support.Case):
         if model in ("exact", "fp32", "seq(bfloat16)"):
             self.assertEqual(report["model"], model)  # its own canonical text
         return report, support.parse_npy(self.read("d.npy"))
+
+    def test_defaults(self):
+        """Formats that were not given are those that the model takes, also within promote and splitk; else binary32."""
+        self.write("a.npy", support.npy("<f4", (2, 3), support.floats([0.1, 2, 3, 4, 5, 6])))
+        self.write("b.npy", support.npy("<f4", (3, 1), support.floats([1, 2, 3])))
+        unit = "nv.hopper.e4m3.f32.wgmma"
+        e4m3, single = "float8_e4m3fn", "binary32"
+        for more, formats in (
+            ((), (single, single, single, "exact")),
+            (("--accum", "fp32"), (single, single, single, "fp32")),
+            (("--accum", unit), (e4m3, e4m3, single, unit)),
+            (("--accum", "any(%s)" % unit), (single, single, single, "any(%s)" % unit)),
+            (("--accum", "promote(2,%s,binary16)" % unit), (e4m3, e4m3, "binary16", "promote(2,%s,binary16)" % unit)),
+            (("--accum", "splitk(2,%s)" % unit), (e4m3, e4m3, single, "splitk(2,%s)" % unit)),
+            (("--accum", "takes(bfloat16,any,binary16,fp32)"), ("bfloat16", single, "binary16", None)),
+            (("--accum", unit, "--fd", "bfloat16"), (e4m3, e4m3, "bfloat16", unit)),
+            (("--fa", "bfloat16"), ("bfloat16", single, single, "exact")),
+        ):
+            report = json.loads(self.ok("gemm", self.path("a.npy"), self.path("b.npy"), "-o", self.path("d.npy"),
+                                        "--json", *more))
+            self.assertEqual(tuple(report[k] for k in ("fa", "fb", "fd")), formats[:3], more)
+            if formats[3]:
+                self.assertEqual(report["accum"], formats[3])
+        self.ok("gemm", self.path("a.npy"), self.path("b.npy"), "-o", self.path("d.npy"))
+        data = struct.unpack("<2f", support.parse_npy(self.read("d.npy"))[3])
+        self.assertEqual(data, struct.unpack("<2f", struct.pack("<2f", struct.unpack("<f", struct.pack("<f", 0.1))[0] + 13, 32)))
+        both = (self.path("a.npy"), self.path("b.npy"), "-o", self.path("d.npy"))
+        takes = "takes A float8_e4m3fn, B float8_e4m3fn, C binary32, and not bfloat16 as %s; leave %s out, or ask for any("
+        self.bad("gemm", *both, "--accum", unit, "--fa", "bfloat16", says=takes % ("A", "--fa"))
+        self.bad("gemm", *both, "--accum", unit, "--fb", "bfloat16", says=takes % ("B", "--fb"))
+        self.write("c.npy", support.npy("<f4", (2, 1), support.floats([1, 2])))
+        self.bad("gemm", *both, "-C", self.path("c.npy"), "--accum", unit, "--fc", "bfloat16", says=takes % ("C", "--fc"))
+        self.ok("gemm", *both, "-C", self.path("c.npy"), "--accum", unit, "--fd", "bfloat16")
+        self.bad("gemm", *both, "--accum", "int32", says="multiplies integers or binary64, which `halfulp mma` takes")
+        self.bad("mma", unit, "--fa", "bfloat16", stdin="\n", says=takes % ("A", "--fa"))
+        self.assertEqual(self.ok("mma", "takes(float8_e4m3fn,float8_e4m3fn,binary32,fp32)", stdin="38 38 -\n"), "3f800000\n")
+        self.assertEqual(self.ok("mma", "promote(2,%s,binary16)" % unit, stdin="38 38 -\n"), "3c00\n")
 
     def test_gemm(self):
         """Element (i, j) of a product is line i n + j of mma."""

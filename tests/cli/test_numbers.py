@@ -6,6 +6,7 @@ import re
 import struct
 import subprocess
 import sys
+import tempfile
 from fractions import Fraction
 
 sys.dont_write_bytecode = True
@@ -50,6 +51,78 @@ class Numbers(support.Case):
             for (c, v), b in zip(rows, back):
                 if v != "nan" and not (fmt == "float8_e8m0fnu"):
                     self.assertEqual(c, b, (fmt, v))
+
+    def test_decimals_as_people_write_them(self):
+        # 1e-5 and 1e16 are the ends of what has no exponent.
+        written = {
+            "0x0p+0": "0", "-0x0p+0": "-0", "0x1.ep+7": "240", "0x1.f4p+9": "1000", "-0x1.ep+9": "-960",
+            "0x1.9p+6": "100", "0x1p-9": "0.001953125", "0x1.333333333333p-5": None, "0x1p-16": "0.0000152587890625",
+            "0x1.4f8b588e368f0p-17": "9.999999999999999e-06", "0x1.4f8b588e368f1p-17": "0.00001",
+            "0x1p+53": "9007199254740992", "0x1.1c37937e08p+53": "1e+16", "0x1p+24": "16777216",
+            "0x1.c6bf52634p+49": "1000000000000000", "0x1p+62": "4.611686018427388e+18",
+            "0x1p-24": "5.9604644775390625e-08", "0x1.8p+1": "3", "0x1.921fb54442d18p+1": "3.141592653589793",
+            "0x1p-1074": "5e-324", "-0x1.fffffffffffffp+1023": "-1.7976931348623157e+308", "0x1p-149": None,
+            "0x1.e240cap+19": "987654.3125", "0x1.5af1d78b58c4p+66": "1e+20",
+        }
+        for hexadecimal, decimal in written.items():
+            x = float.fromhex(hexadecimal)
+            out = self.ok("explain", "-f", "binary32", "--", hexadecimal).split("\n")[1]
+            shown = out.split(" = ")[1]
+            self.assertEqual(float(shown), x, hexadecimal)
+            if decimal:
+                self.assertEqual(shown, decimal)
+            self.assertEqual("e" in shown, x != 0 and not 1e-5 <= abs(x) < 1e16, shown)
+            digits = [t.split("e")[0].lstrip("-").replace(".", "").strip("0") for t in (shown, repr(x))]
+            if x != 2.0**-24:  # halfway between two texts of 16 digits: all 17 are shown
+                self.assertEqual(*digits)
+
+    def test_names_that_are_not_formats(self):
+        """A name that means something else is not said to mean nothing."""
+        several = "ambiguous; one of "
+        for name, says in (
+            ("nvfp4", "a scaled format of whole arrays, which quantize, encode and decode take; its elements are float4_e"),
+            ("mxfp8_e4m3", "a scaled format"),
+            ("s2fp8", "a scaled format"),
+            ("NVFP4", "a scaled format"),
+            ("nv.hopper.e4m3.f32.wgmma", "an accumulation model"),
+            ("fp8", several), ("e4m3", several), ("fp4", several), ("E4M3", several), ("bf8", several), ("FP8", several),
+            ("FLOAT8_E4M3FN", "names have small letters; 'float8_e4m3fn' is meant"),
+            ("bfloat61", "no such name; perhaps bfloat16 is meant"),
+            ("xyzzy", "no such name; `halfulp formats` lists them"),
+        ):
+            for args in (("info", name), ("plot", "-f", name, "-o", "x.svg"), ("explain", "-f", name, "1"),
+                         ("gemm", "a.npy", "b.npy", "--fa", name), ("verify", "--format", name)):
+                self.bad(*args, says="format '%s': %s" % (name, says))
+        self.bad("gemm", "a.npy", "b.npy", "--fa", "posit8", says="a number system beside floating point")
+        self.bad("gemm", "a.npy", "b.npy", "--fa", "torch.bfloat16", says="a preset of a conversion")
+        for name, says in (("nvfp5", "nvfp4"), ("torch.bfloat61", "torch.bfloat16"), ("posit9", "posit8")):
+            self.bad("quantize", "-f", name, "a.npy", "b.npy", says="no such name; perhaps %s is meant" % says)
+        self.bad("qantize", says="unknown command 'qantize'; perhaps quantize is meant")
+        self.bad("presets", "torch.bfloat61", says="no such name; perhaps torch.bfloat16 is meant")
+
+    def test_candidates_exist(self):
+        """Every candidate that an ambiguous name's message lists is a name."""
+        for name in ("fp8", "fp4", "fp6", "bf8", "e4m3", "e3m4", "mxfp8", "mxfp6"):
+            said = support.run("info", name).stderr.decode().split("one of ")[1]
+            words = re.findall(r"\b(?:float[48]_\w+|float6_\w+|nvfp4|mxfp\w+|fp4_bnb)", said)
+            self.assertGreater(len(words), 1)
+            for word in words:
+                self.assertNotIn("no such name", support.run("info", word).stderr.decode(), (name, word))
+
+    def test_decimals_of_every_command(self):
+        self.assertRegex(self.ok("info", "float8_e4m3"), r"max +0x77 +0x1\.ep\+7 +240\n")
+        self.assertRegex(self.ok("info", "posit8"), r"max +0x7f +0x1p\+24 +16777216\n")
+        out = self.ok("decode", "-v", "-f", "float8_e4m3", stdin="77\n01\n")
+        self.assertEqual(out, "0x1.ep+7 240\n0x1p-9 0.001953125\n")
+        self.assertIn("= 1000\n", self.ok("explain", "-f", "float8_e4m3", "-s", "none", "1000"))
+        out = self.ok("formats")
+        self.assertRegex(out, r"float8_e4m3fn .* 448 +0\.001953125 ")
+        self.assertRegex(out, r"fp_6_9_0_finite .* 8581545984 ")
+        self.assertRegex(out, r"q31 .* 0\.9999999995343387 ")
+        with tempfile.TemporaryDirectory() as folder:
+            self.ok("plot", "-f", "float8_e4m3fn", "-o", folder + "/f.svg")
+            with open(folder + "/f.svg", encoding="utf-8") as file:
+                self.assertIn("min subnormal 0.001953125<", file.read())
 
     def test_decimal_is_rounded_once(self):
         # The binary64 nearest to these lies exactly on a midpoint of binary16; the text itself does not.
@@ -138,7 +211,7 @@ class Numbers(support.Case):
             out = self.bad("encode", "-f", "float8_e4m3fn", stdin=text, says="standard input:%d: " % line)
             self.assertEqual(out.count("\n"), line - 1)
         path = self.write("bad.txt", b"38\nzz\n")
-        self.bad("decode", "-f", "float8_e4m3fn", path, says="%s:2: not a code" % path)
+        self.bad("decode", "-f", "float8_e4m3fn", path, says="%s:2: 'zz': not a code" % path)
         self.bad("decode", "-f", "float8_e4m3fn", stdin="100\n", says="standard input:1: ")
         self.bad("encode", "-f", "float8_e4m3fn", "--bits32", stdin="3f80000\n", says="eight hex digits")
         self.bad("encode", "-f", "float8_e4m3fn", "--bits64", stdin="3f800000\n", says="sixteen hex digits")
@@ -179,7 +252,7 @@ class Numbers(support.Case):
             self.assertIn("0x" + code, out)
             out = json.loads(self.ok("explain", "-f", "float8_e4m3fn", "-r", "all", "--json", "--", value))
             self.assertNotIn("distance_ulps", out)
-            self.assertEqual([r["code"] for r in out["results"]], [code] * 8)
+            self.assertEqual([r["code"] for r in out["results"]], ["0x" + code] * 8)
         self.assertEqual(self.ok("encode", "-f", "float8_e5m2", "-r", "rtz", stdin="1e999\n"), "7b\n")
 
     def test_usage_errors(self):
@@ -234,13 +307,13 @@ class Numbers(support.Case):
             if e["width"] <= 8:
                 rows = json.loads(self.ok("info", e["id"], "--table", "--json"))
                 self.assertEqual(len(rows), 1 << e["width"])
-                values = [float.fromhex(r["value"]) for r in rows if r["value"] != "nan"]
-                self.assertEqual(max(values), float.fromhex(card["max"]["value"]))
-                self.assertEqual(min(values), float.fromhex(card["lowest"]["value"]))
+                values = [r["value"] for r in rows if r["value"] != "nan"]
+                self.assertEqual(max(values), card["max"]["value"])
+                self.assertEqual(min(values), card["lowest"]["value"])
                 for row in rows:  # a value becomes itself
-                    if row["value"] in ("nan", "-0x0p+0"):
+                    if row["hex"] in ("nan", "-0x0p+0"):
                         continue
-                    out = json.loads(self.ok("explain", "-f", e["id"], "--json", "--", row["value"]))
+                    out = json.loads(self.ok("explain", "-f", e["id"], "--json", "--", row["hex"]))
                     self.assertEqual(out["results"][0]["value"], row["value"], (e["id"], row))
         self.assertRegex(self.ok("info", "posit8"), r"(?m)^  NaR +0x80 +nan")
         self.assertRegex(self.ok("info", "q(0.3):wrap"), r"(?m)^  values +.* wrapped$")
@@ -248,6 +321,18 @@ class Numbers(support.Case):
         self.bad("info", "posit(40,2)", says="no such number system can be")
         self.bad("info", "table(1,x)", says="wrong from character 9 on")
         self.bad("info", "posit32", "--table", says="up to 16 bits")
+
+    def test_explain_names_the_nan_policy(self):
+        for f, more, says in (
+            ("float4_e2m1fn", (), "NaN policy max, the default: +max\n"),
+            ("float4_e2m1fn", ("--nan", "zero"), "NaN policy zero: the code 0\n"),
+            ("float4_e2m1fn", ("--nan", "error"), "NaN policy error: +max, and the event invalid\n"),
+            ("int8", (), "NaN policy max, the default: the largest value\n"),
+            ("int8", ("--nan", "zero"), "NaN policy zero"),
+            ("float8_e4m3fn", (), "NaN: the format's canonical NaN\n"),
+            ("posit8", (), "NaN\n"),
+        ):
+            self.assertIn(says, self.ok("explain", "-f", f, *more, "nan"))
 
     def test_explain_other_systems(self):
         text = self.ok("explain", "-f", "posit16", "0.1", "-r", "all")
@@ -259,8 +344,8 @@ class Numbers(support.Case):
         self.assertIn("beyond the range: its end", self.ok("explain", "-f", "int8", "500"))
         self.assertRegex(self.ok("explain", "-f", "q(7.0):wrap", "130"), r"wrapped\n +0x82 = -0x1.f8p\+6")
         out = json.loads(self.ok("explain", "-f", "nf4", "0.3", "--json"))
-        self.assertEqual((out["toward_zero"]["code"], out["results"][0]["code"]), ("0xa", "b"))
-        self.assertEqual(json.loads(self.ok("explain", "-f", "posit8", "nan", "--json"))["results"][0]["code"], "80")
+        self.assertEqual((out["toward_zero"]["code"], out["results"][0]["code"]), ("0xa", "0xb"))
+        self.assertEqual(json.loads(self.ok("explain", "-f", "posit8", "nan", "--json"))["results"][0]["code"], "0x80")
         self.bad("explain", "-f", "posit8", "abc", says="'abc' is not a number")
         # A third of a table's gap has digits without end: binary64 cannot tell an odd 1/3 from its neighbours there.
         self.assertIn("toward zero", self.ok("explain", "-f", "table(0,1)", "0." + "3" * 30))
@@ -278,11 +363,11 @@ class Numbers(support.Case):
     def test_info_json(self):
         card = json.loads(self.ok("info", "float8_e4m3fn", "--json"))
         self.assertEqual((card["width"], card["e"], card["m"], card["bias"]), (8, 4, 3, 7))
-        self.assertEqual(card["max"], {"code": "7e", "value": "0x1.cp+8"})
+        self.assertEqual(card["max"], {"code": "0x7e", "value": 448, "hex": "0x1.cp+8"})
         self.assertEqual(card["infinity"], None)
-        self.assertEqual(card["nan_code"]["code"], "7f")
+        self.assertEqual(card["nan_code"], {"code": "0x7f", "value": "nan", "hex": "nan"})
         rows = json.loads(self.ok("info", "float4_e2m1fn", "--table", "--json"))
-        self.assertEqual([r["value"] for r in rows[:4]], ["0x0p+0", "0x1p-1", "0x1p+0", "0x1.8p+0"])
+        self.assertEqual([r["value"] for r in rows[:4]], [0, 0.5, 1, 1.5])
         self.assertIn("0x7e   0x1.cp+8", self.ok("info", "e4m3fn"))
 
     def test_explain(self):
@@ -292,9 +377,11 @@ class Numbers(support.Case):
         text = self.ok("explain", "-f", "float8_e5m2", "--", "-1.125")
         self.assertIn("0xbc", text)
         data = json.loads(self.ok("explain", "-f", "float8_e4m3fn", "0.3", "--json"))
-        self.assertEqual(data["toward_zero"], {"code": "0x29", "value": "0x1.2p-2"})
-        self.assertEqual(data["away_from_zero"], {"code": "0x2a", "value": "0x1.4p-2"})
-        self.assertEqual(data["results"][0]["code"], "2a")
+        self.assertEqual(data["toward_zero"], {"code": "0x29", "value": 0.28125, "hex": "0x1.2p-2"})
+        self.assertEqual(data["away_from_zero"], {"code": "0x2a", "value": 0.3125, "hex": "0x1.4p-2"})
+        self.assertEqual(data["results"][0]["code"], "0x2a")
+        self.assertEqual([k for k, v in data["results"][0]["events"].items() if v], ["inexact"])
+        self.assertEqual(data["distance_ulps"], 0.6)
         self.assertFalse(data["distance_exact"])
         self.bad("explain", "-f", "float8_e4m3fn", "abc", says="'abc' is not a number")
         self.assertIn("overflow", self.ok("explain", "-f", "float8_e4m3fn", "500"))
@@ -357,7 +444,7 @@ class Numbers(support.Case):
                 for entry in results:
                     args = ["--random"] if ":" in entry["mode"] else []
                     want = self.encode(x + (" 5" if args else "") + "\n", "-r", entry["mode"], *args, fmt=fmt).strip()
-                    self.assertEqual(entry["code"], want, (fmt, x, entry))
+                    self.assertEqual(entry["code"], "0x" + want, (fmt, x, entry))
                     checked += 1
         print("explained and encoded: %d" % checked)
 

@@ -220,8 +220,7 @@ class Leftovers(support.Case):
         self.args = [support.HALFULP, "quantize", "-f", "float8_e4m3fn", self.path("x.npy"), self.path("z/o.npy")]
 
     def faulty(self, **settings):
-        env = dict(os.environ, LD_PRELOAD=os.environ["HALFULP_FAULT"], **settings)
-        env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0:detect_leaks=0"
+        env = support.fault(**settings)
         return subprocess.run(self.args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env, check=False)
 
     def test_signals(self):
@@ -295,14 +294,7 @@ class Leftovers(support.Case):
 
     def test_files_in_work_are_locked(self):
         """A command that writes holds the lock that cli_folder_clean respects."""
-        env = dict(
-            os.environ,
-            LD_PRELOAD=os.environ["HALFULP_FAULT"],
-            FAULT_ONLY="fsync",
-            FAULT_AT="0",
-            FAULT_DO=str(int(signal.SIGSTOP)),
-        )
-        env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+        env = support.fault(FAULT_ONLY="fsync", FAULT_AT="0", FAULT_DO=str(int(signal.SIGSTOP)))
         p = subprocess.Popen(self.args, stdout=subprocess.DEVNULL, env=env)
         os.waitid(os.P_PID, p.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
         try:
@@ -434,10 +426,25 @@ class Foreign(support.Case):
             says=("not a .safetensors file", "an .npy file, whose name is to end in .npy"),
         )
 
-    def test_numbers_where_files_are(self):
-        self.bad("encode", "-f", "bfloat16", "0.3", says=("there is no file '0.3'", "echo 0.3 | halfulp encode"))
-        self.bad("encode", "-f", "bfloat16", "-0.3", says=("there is no file '-0.3'",))
-        self.bad("decode", "-f", "bfloat16", "7e", says=("there is no file '7e'", "echo 7e | halfulp decode"))
+    def test_values_as_operands(self):
+        self.assertEqual(self.ok("encode", "-f", "bfloat16", "0.3", "-0.3", "inf"), "3e9a\nbe9a\n7f80\n")
+        self.assertEqual(self.ok("encode", "-f", "bfloat16", "1", "2"), "3f80\n4000\n")  # two are not IN and OUT
+        self.assertEqual(self.ok("encode", "-f", "bfloat16", "--bits32", "3e9c0000"), "3e9c\n")
+        self.assertEqual(self.ok("encode", "-f", "float8_e4m3fn", "-r", "sra:8", "--random", "0.3 ff"), "2a\n")
+        self.assertEqual(self.ok("decode", "-f", "float8_e4m3fn", "7e", "0x01"), "0x1.cp+8\n0x1p-9\n")
+        # Random words go with the operands as with lines.
+        values = ["0.%d" % i for i in range(1, 40)]
+        lines = self.ok("encode", "-f", "float8_e5m2", "-r", "sra:4", stdin="\n".join(values) + "\n")
+        self.assertEqual(self.ok("encode", "-f", "float8_e5m2", "-r", "sra:4", *values), lines)
+        # A file of that name is a file.
+        with open(os.path.join(self.folder.name, "7e"), "w", encoding="ascii") as file:
+            file.write("38\n")
+        r = support.run("decode", "-f", "float8_e4m3fn", "7e", cwd=self.folder.name)
+        self.assertEqual(r.stdout, b"0x1p+0\n")
+        # The wrong text is quoted.
+        self.bad("encode", "-f", "bfloat16", "0.3", "abc", says="operand:2: 'abc': not a number")
+        self.bad("encode", "-f", "bfloat16", stdin="1\nabc\n", says="standard input:2: 'abc': not a number")
+        self.bad("decode", "-f", "float8_e4m3fn", "7e", "17e", says="operand:2: '17e': not a code in hex")
         self.bad("encode", "-f", "bfloat16", "none.txt", says="none.txt: No such file")
 
 

@@ -69,8 +69,7 @@ class Sets(support.Case):
     # ---- what a call that goes wrong leaves ----
 
     def faulty(self, x, fmt, **settings):
-        env = dict(os.environ, LD_PRELOAD=os.environ["HALFULP_FAULT"], **settings)
-        env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0:detect_leaks=0"
+        env = support.fault(**settings)
         return subprocess.run(
             [support.HALFULP, "quantize", "-f", fmt, "--codes", self.path(x), self.out()],
             stdout=subprocess.PIPE,
@@ -259,10 +258,7 @@ class Sets(support.Case):
         self.quantize("x1.npy")
         names = self.calls("x1.npy", "nvfp4")
         for at in (i for i, name in enumerate(names) if name in ("rename", "link", "unlink")):
-            env = dict(
-                os.environ, LD_PRELOAD=os.environ["HALFULP_FAULT"], FAULT_AT=str(at), FAULT_DO=str(int(signal.SIGSTOP))
-            )
-            env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+            env = support.fault(FAULT_AT=str(at), FAULT_DO=str(int(signal.SIGSTOP)))
             args = [support.HALFULP, "quantize", "-f", "nvfp4", "--codes"]
             first = subprocess.Popen(args + [self.path("x1.npy"), self.out()], stdout=subprocess.DEVNULL, env=env)
             os.waitid(os.P_PID, first.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)

@@ -157,6 +157,11 @@ class Refused(TrainCase):
     def test_errors_say_what_is_taken(self):
         for key, value, says in [
             ("precision.x", "fp8", "it takes keep, a format, a scaled format, s2fp8 or a number system"),
+            ("precision.x", "fp8", "'fp8': ambiguous; one of float8_e4m3fn, float8_e5m2"),
+            ("precision.x", "nvfp5,sra:8", "'nvfp5': no such name; perhaps nvfp4 is meant"),
+            ("precision.w", "BFLOAT16", "names have small letters; 'bfloat16' is meant"),
+            ("precision.accum", "nv.hopper.e4m3.f32.wgma", "perhaps nv.hopper.e4m3.f32.wgmma is meant"),
+            ("precision.z_accum", "block(align,l=16)", "block(align,...) lacks f= emin="),
             ("precision.x", "bfloat16,rnq", "'rnq' is wrong, from character 10 on"),
             ("optimizer.rate", "abc", "not a number from 0 to 1000000"),
             ("run.batch", "0", "not a whole number from 1 to 16777216"),
@@ -170,7 +175,7 @@ class Refused(TrainCase):
             ("optimizer.state", "fp(5,2,x)", "'x)' is wrong, from character 8 on"),
             ("loss.scale", "bakoff", "perhaps backoff is meant"),
         ]:
-            self.refused(SMALL, "--set", "%s=%s" % (key, value), says=["--set: %s: '%s' is not" % (key, value), says])
+            self.refused(SMALL, "--set", "%s=%s" % (key, value), says=["--set: %s: '%s'" % (key, value), says])
 
     def test_units_take_their_own_formats(self):
         unit = "nv.hopper.e4m3.f32.wgmma"
@@ -327,8 +332,7 @@ class Left(TrainCase):
             "training": seen,
             "test": seen,
             "updates": {"moved": int, "lost": int},
-            "overflow": int,
-            "underflow": int,
+            "events": {"overflow": int, "underflow": int},
             "low": int,
             "memory": {"weights": int, "state": int, "values": int, "gradients": int},
             "seconds": float,
@@ -478,17 +482,17 @@ class Keys(TrainCase):
         text = self.ok("train", "--keys")
         self.assertGreater(len(keys), 50)
         for k in keys:
-            section, name = k["name"].split(".")
+            section, name = k["id"].split(".")
             self.assertIn("[%s]\n" % section, text)
             self.assertIn(
                 "%s = %s\n    %s\n" % (name, k["default"], k["what"]) if k["default"] else "%s =\n" % name, text
             )
 
     def test_json_fields(self):
-        keys = {k["name"]: k for k in json.loads(self.ok("train", "--keys", "--json"))}
+        keys = {k["id"]: k for k in json.loads(self.ok("train", "--keys", "--json"))}
         for k in keys.values():
-            self.assertLessEqual({"name", "default", "what", "weights"}, set(k))
-            self.assertLessEqual(set(k), {"name", "default", "what", "weights", "values", "range"})
+            self.assertLessEqual({"id", "default", "what", "weights"}, set(k))
+            self.assertLessEqual(set(k), {"id", "default", "what", "weights", "values", "range"})
             self.assertIs(type(k["weights"]), bool)
             self.assertNotIn("usual", json.dumps(k))
             if "values" in k:
@@ -507,7 +511,7 @@ class Keys(TrainCase):
         want = self.digest(SMALL)
         sections = {}
         for k in keys:
-            sections.setdefault(k["name"].split(".")[0], []).append("%s = %s" % (k["name"].split(".")[1], k["default"]))
+            sections.setdefault(k["id"].split(".")[0], []).append("%s = %s" % (k["id"].split(".")[1], k["default"]))
         text = "".join("[%s]\n%s\n" % (s, "\n".join(lines)) for s, lines in sections.items())
         sets = []
         for line in SMALL.splitlines():

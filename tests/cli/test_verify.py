@@ -137,6 +137,18 @@ class Verify(support.Case):
         self.assertEqual((r.returncode, r.stdout), (2, b""))
 
     @unittest.skipUnless(HOSTRUN, "no host-run executable")
+    def test_why_no_device(self):
+        """Whatever asks for a device says what there is instead, in words of this command."""
+        reasons = {"driver": "(driver not found)", "none": "(the driver shows none)", "old": "(driver for CUDA 11.4, which is too old for"}
+        for kind, reason in reasons.items():
+            env = dict(os.environ, HU_HOST_DEVICE=kind)
+            for command in (["quantize", "--device", "cuda", "-f", "bfloat16", "x.npy", "z.npy"], ["probe-hw"],
+                            ["verify", "--only", "device", "--device", "cuda"]):
+                r = subprocess.run([HOSTRUN, *command], capture_output=True, env=env, timeout=60, check=False)
+                self.assertEqual((r.returncode, r.stdout), (2, b""), r)
+                self.assertIn("no CUDA device " + reason, r.stderr.decode())
+
+    @unittest.skipUnless(HOSTRUN, "no host-run executable")
     def test_device_host_run(self):
         r = subprocess.run(
             [

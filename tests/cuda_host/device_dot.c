@@ -42,8 +42,8 @@ hu_status dot_on_device(size_t n, void *z, hu_element ez, const hu_dot_operands 
   stage(&in.sa, scales, &used);
   stage(&in.sb, scales, &used);
   assert_int_equal(hu_memory_put(room, staging, used), HU_OK);
-  hu_status t =
-      hu_device_dot_n(1, n, room + sizeof counts, 1, ez, &in, accum, mode, exec, (hu_events *)(void *)room, NULL);
+  hu_status t = hu_device_dot_n(1, n, room + sizeof counts, 1, ez, &in, accum, mode, exec, (hu_events *)(void *)room,
+                                twin_stream());
   assert_int_equal(s, t);
   assert_int_equal(hu_memory_get(result, room, sizeof result), HU_OK);
   memcpy(&counts, result, sizeof counts);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/cuda_host/host_order.h - the order in which a host run gives threads and blocks their turn. */
+/* tests/cuda_host/host_order.h - what a test sets of a host run: the order in which threads and blocks get their turn,
+ * the streams that it expects, the errors that the runtime has. With HU_HOST_DEVICE=none, driver or old in the
+ * environment there is no device, no driver, one too old. */
 #ifndef HALFULP_TESTS_CUDA_HOST_HOST_ORDER_H
 #define HALFULP_TESTS_CUDA_HOST_HOST_ORDER_H
 
@@ -11,6 +13,19 @@ extern "C" {
 
 /* A permutation drawn from this seed, a new one after each barrier; 0: ascending. */
 void hu_host_order(uint64_t seed);
+
+/* A stream that none was before; each launch until the next call must be on it, or the program stops with a message. */
+void *hu_host_stream(void);
+/* Each launch must be on this one. */
+void hu_host_expect(void *stream);
+/* How many kernels were launched. */
+uint64_t hu_host_launches(void);
+
+/* What cudaGetLastError is to say next, as a program's own mistake leaves it: of a stream not ready, a code of
+ * cudaError. */
+void hu_host_stale(int error);
+/* What launches return, without running: 0, or a code of cudaError. */
+void hu_host_refuse(int error);
 
 #ifdef __cplusplus
 }

@@ -191,7 +191,42 @@ void run_block(uint64_t *state) {
 
 void hu_host_order(uint64_t seed) { the.seed = seed; }
 
-void hu_host_launch(unsigned grid, unsigned block, const std::function<void()> &kernel) {
+/* ---- streams and errors ---- */
+
+namespace {
+cudaError_t last = cudaSuccess, refusal = cudaSuccess;
+uint64_t launches, streams;
+bool expecting;
+void *expected;
+
+/* The last error is what it was before, or this one. */
+cudaError_t said(cudaError_t e) {
+  if (e != cudaSuccess) last = e;
+  return e;
+}
+
+bool lacks(const char *what) {
+  const char *set = getenv("HU_HOST_DEVICE");
+  return set && strcmp(set, what) == 0;
+}
+}  // namespace
+
+void hu_host_expect(void *stream) {
+  expecting = true;
+  expected = stream;
+}
+void *hu_host_stream(void) {
+  hu_host_expect((void *)(uintptr_t)(0x57000000 + 64 * ++streams));
+  return expected;
+}
+uint64_t hu_host_launches(void) { return launches; }
+void hu_host_stale(int error) { last = (cudaError_t)error; }
+void hu_host_refuse(int error) { refusal = (cudaError_t)error; }
+
+cudaError_t hu_host_launch(unsigned grid, unsigned block, cudaStream_t stream, const std::function<void()> &kernel) {
+  launches++;
+  if (expecting && stream != expected) stop("a kernel on another stream than the call was given");
+  if (refusal != cudaSuccess) return said(refusal);
   uint64_t state = the.seed;
   prepare(block);
   std::vector<unsigned> blocks(grid);
@@ -205,6 +240,7 @@ void hu_host_launch(unsigned grid, unsigned block, const std::function<void()> &
     blockIdx = dim3{blocks[i], 0, 0};
     run_block(&state);
   }
+  return cudaSuccess;
 }
 
 void __syncthreads(void) { wait_as(AT_BARRIER); }
@@ -296,9 +332,17 @@ cudaError_t cudaMemset(void *z, int v, size_t n) {
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaDeviceSynchronize(void) { return cudaSuccess; }
-cudaError_t cudaGetLastError(void) { return cudaSuccess; }
+cudaError_t cudaGetLastError(void) {
+  cudaError_t e = last;
+  last = cudaSuccess;
+  return e;
+}
 const char *cudaGetErrorString(cudaError_t e) { return e == cudaSuccess ? "no error" : "host-run error"; }
 cudaError_t cudaGetDeviceCount(int *n) {
+  *n = 0;
+  if (lacks("driver") || lacks("old")) return said(cudaErrorInsufficientDriver);
+  if (lacks("none")) return said(cudaErrorNoDevice);
+  if (lacks("broken")) return said(cudaErrorUnknown);
   *n = 1;
   return cudaSuccess;
 }
@@ -320,10 +364,10 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int) {
   return cudaSuccess;
 }
 cudaError_t cudaDriverGetVersion(int *v) {
-  *v = 0;
+  *v = lacks("old") ? 11040 : 0;
   return cudaSuccess;
 }
 cudaError_t cudaRuntimeGetVersion(int *v) {
-  *v = 0;
+  *v = lacks("old") ? 13000 : 0;
   return cudaSuccess;
 }

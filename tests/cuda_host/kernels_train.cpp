@@ -1,3 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/cuda_host/kernels_train.cpp - the kernels of training, compiled for the CPU. */
+/* tests/cuda_host/kernels_train.cpp - the kernels of training, compiled for the CPU; their plain operators are a
+ * device's. */
+#include "tests/cuda_host/device_float.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define float hu_device_float
 #include "gpu/train.cu"

@@ -21,21 +21,25 @@ static hu_status on_device(int call, size_t n, calls_array z, const calls_array 
                                    hu_device_maximum_number_n};
   switch (call) {
     case HU_ORACLE_SQRT:
-      return hu_device_sqrt_n(n, z.data, z.inc, z.format, x[0].data, x[0].inc, x[0].format, mode, exec, events, NULL);
+      return hu_device_sqrt_n(n, z.data, z.inc, z.format, x[0].data, x[0].inc, x[0].format, mode, exec, events,
+                              twin_stream());
     case HU_ORACLE_FMA:
       return hu_device_fma_n(n, z.data, z.inc, z.format, x[0].data, x[0].inc, x[0].format, x[1].data, x[1].inc,
-                             x[1].format, x[2].data, x[2].inc, x[2].format, mode, exec, events, NULL);
+                             x[1].format, x[2].data, x[2].inc, x[2].format, mode, exec, events, twin_stream());
     case HU_ORACLE_ROUND_TO_INTEGRAL:
-      return hu_device_round_to_integral_n(n, z.data, z.inc, x[0].data, x[0].inc, z.format, mode, exec, events, NULL);
-    case CALLS_NEXT_UP: return hu_device_next_up_n(n, z.data, z.inc, x[0].data, x[0].inc, z.format, exec, NULL);
-    case CALLS_NEXT_DOWN: return hu_device_next_down_n(n, z.data, z.inc, x[0].data, x[0].inc, z.format, exec, NULL);
-    case CALLS_CLASS: return hu_device_class_n(n, z.data, z.inc, x[0].data, x[0].inc, z.format, exec, NULL);
+      return hu_device_round_to_integral_n(n, z.data, z.inc, x[0].data, x[0].inc, z.format, mode, exec, events,
+                                           twin_stream());
+    case CALLS_NEXT_UP:
+      return hu_device_next_up_n(n, z.data, z.inc, x[0].data, x[0].inc, z.format, exec, twin_stream());
+    case CALLS_NEXT_DOWN:
+      return hu_device_next_down_n(n, z.data, z.inc, x[0].data, x[0].inc, z.format, exec, twin_stream());
+    case CALLS_CLASS: return hu_device_class_n(n, z.data, z.inc, x[0].data, x[0].inc, z.format, exec, twin_stream());
     case CALLS_COMPARE:
       return hu_device_compare_n(n, z.data, z.inc, x[0].data, x[0].inc, x[0].format, x[1].data, x[1].inc, x[1].format,
-                                 exec, NULL);
+                                 exec, twin_stream());
     default:
       return two[call](n, z.data, z.inc, z.format, x[0].data, x[0].inc, x[0].format, x[1].data, x[1].inc, x[1].format,
-                       mode, exec, events, NULL);
+                       mode, exec, events, twin_stream());
   }
 }
 
@@ -105,7 +109,7 @@ static void every_call(void **state) {
   (void)state;
   t_random r = {t_seed("device_arith", 31)};
   size_t elements = 0;
-  for (int round = 0; round < 60; round++) {
+  for (unsigned round = 0; round < t_part(60); round++) {
     for (int call = 0; call < CALLS_COUNT; call++) {
       size_t n = t_below(&r, 3) ? t_below(&r, 900) : t_below(&r, 20);
       run_case(&r, call, n);
@@ -130,17 +134,18 @@ static void refusals(void **state) {
   bad.e = 12;
   uint8_t *d = z.device, *e = x.device;
   twin_put(&z);
-  assert_int_equal(hu_device_add_n(8, d, 1, bad, e, 1, f, e, 1, f, rne, NULL, NULL, NULL), HU_E_FORMAT);
-  assert_int_equal(hu_device_add_n(8, d, 1, f, e, 1, f, e, 1, bad, rne, NULL, NULL, NULL), HU_E_FORMAT);
-  assert_int_equal(hu_device_add_n(8, d, 1, f, e, 1, f, e, 1, f, wrong, NULL, NULL, NULL), HU_E_MODE);
-  assert_int_equal(hu_device_add_n(8, NULL, 1, f, e, 1, f, e, 1, f, rne, NULL, NULL, NULL), HU_E_NULL);
-  assert_int_equal(hu_device_add_n(8, d, 0, f, e, 1, f, e, 1, f, rne, NULL, NULL, NULL), HU_E_SHAPE);
-  assert_int_equal(hu_device_add_n(8, d, 1, f, e, 1, f, e + 1, 1, f, rne, NULL, NULL, NULL), HU_E_ALIGN);
-  assert_int_equal(hu_device_add_n(8, d, 1, f, e, 1, f, d + 2, 1, f, rne, NULL, NULL, NULL), HU_E_OVERLAP);
-  assert_int_equal(hu_device_sqrt_n(8, d, 2, f, d, 1, f, rne, NULL, NULL, NULL), HU_E_OVERLAP);
-  assert_int_equal(hu_device_add_n(8, d, 1, f, e, 1, f, e, 1, f, rne, NULL, (hu_events *)(void *)(d + 4), NULL),
-                   HU_E_ALIGN);
-  assert_int_equal(hu_device_add_n(0, NULL, 1, f, NULL, 1, f, NULL, 1, f, rne, NULL, NULL, NULL), HU_OK);
+  assert_int_equal(hu_device_add_n(8, d, 1, bad, e, 1, f, e, 1, f, rne, NULL, NULL, twin_stream()), HU_E_FORMAT);
+  assert_int_equal(hu_device_add_n(8, d, 1, f, e, 1, f, e, 1, bad, rne, NULL, NULL, twin_stream()), HU_E_FORMAT);
+  assert_int_equal(hu_device_add_n(8, d, 1, f, e, 1, f, e, 1, f, wrong, NULL, NULL, twin_stream()), HU_E_MODE);
+  assert_int_equal(hu_device_add_n(8, NULL, 1, f, e, 1, f, e, 1, f, rne, NULL, NULL, twin_stream()), HU_E_NULL);
+  assert_int_equal(hu_device_add_n(8, d, 0, f, e, 1, f, e, 1, f, rne, NULL, NULL, twin_stream()), HU_E_SHAPE);
+  assert_int_equal(hu_device_add_n(8, d, 1, f, e, 1, f, e + 1, 1, f, rne, NULL, NULL, twin_stream()), HU_E_ALIGN);
+  assert_int_equal(hu_device_add_n(8, d, 1, f, e, 1, f, d + 2, 1, f, rne, NULL, NULL, twin_stream()), HU_E_OVERLAP);
+  assert_int_equal(hu_device_sqrt_n(8, d, 2, f, d, 1, f, rne, NULL, NULL, twin_stream()), HU_E_OVERLAP);
+  assert_int_equal(
+      hu_device_add_n(8, d, 1, f, e, 1, f, e, 1, f, rne, NULL, (hu_events *)(void *)(d + 4), twin_stream()),
+      HU_E_ALIGN);
+  assert_int_equal(hu_device_add_n(0, NULL, 1, f, NULL, 1, f, NULL, 1, f, rne, NULL, NULL, twin_stream()), HU_OK);
   assert_int_equal(twin_differs(&z), z.bytes);
   twin_free(&z);
   twin_free(&x);

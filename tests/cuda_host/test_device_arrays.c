@@ -110,19 +110,22 @@ static hu_status on_device(const test_case *t, uint8_t *z, const uint8_t *x, hu_
   switch (t->call) {
     case QUANTIZE:
       return hu_device_quantize_n(t->n, (float *)z, t->incz, (const float *)x, t->incx, t->fz, t->mode, &t->exec, ev,
-                                  NULL);
+                                  twin_stream());
     case QUANTIZE64:
       return hu_device_quantize64_n(t->n, (double *)z, t->incz, (const double *)x, t->incx, t->fz, t->mode, &t->exec,
-                                    ev, NULL);
+                                    ev, twin_stream());
     case ENCODE:
-      return hu_device_encode_n(t->n, z, t->incz, (const float *)x, t->incx, t->fz, t->mode, &t->exec, ev, NULL);
+      return hu_device_encode_n(t->n, z, t->incz, (const float *)x, t->incx, t->fz, t->mode, &t->exec, ev,
+                                twin_stream());
     case ENCODE64:
-      return hu_device_encode64_n(t->n, z, t->incz, (const double *)x, t->incx, t->fz, t->mode, &t->exec, ev, NULL);
-    case DECODE: return hu_device_decode_n(t->n, (float *)z, t->incz, x, t->incx, t->fx, &t->exec, NULL);
-    case DECODE64: return hu_device_decode64_n(t->n, (double *)z, t->incz, x, t->incx, t->fx, &t->exec, NULL);
-    case CONVERT: return hu_device_convert_n(t->n, z, t->incz, t->fz, x, t->incx, t->fx, t->mode, &t->exec, ev, NULL);
-    case PACK: return hu_device_pack_n(t->n, z, x, t->width, NULL);
-    default: return hu_device_unpack_n(t->n, z, x, t->width, NULL);
+      return hu_device_encode64_n(t->n, z, t->incz, (const double *)x, t->incx, t->fz, t->mode, &t->exec, ev,
+                                  twin_stream());
+    case DECODE: return hu_device_decode_n(t->n, (float *)z, t->incz, x, t->incx, t->fx, &t->exec, twin_stream());
+    case DECODE64: return hu_device_decode64_n(t->n, (double *)z, t->incz, x, t->incx, t->fx, &t->exec, twin_stream());
+    case CONVERT:
+      return hu_device_convert_n(t->n, z, t->incz, t->fz, x, t->incx, t->fx, t->mode, &t->exec, ev, twin_stream());
+    case PACK: return hu_device_pack_n(t->n, z, x, t->width, twin_stream());
+    default: return hu_device_unpack_n(t->n, z, x, t->width, twin_stream());
   }
 }
 
@@ -171,7 +174,7 @@ static void every_call(void **state) {
   (void)state;
   t_random r = seed_of("every_call");
   size_t cases = 0, elements = 0;
-  for (int i = 0; i < 150; i++) {
+  for (unsigned i = 0; i < t_part(150); i++) {
     for (int call = 0; call < CALLS; call++) {
       test_case t = draw_case(&r, call, random_length(&r));
       run_case(&r, &t);
@@ -244,6 +247,7 @@ static void host_arrays(void **state) {
     t_fill_pattern(codes[1], sizeof codes[1]);
     for (size_t j = 0; j < n; j++) x[j] = (float)t_random_operand(&r, f);
     assert_int_equal(hu_quantize_n(n, z[0], 1, x, 1, f, mode, &exec, &ev[0][0]), HU_OK);
+    twin_default_stream();
     assert_int_equal(hu_device_host_quantize_n(n, z[1], x, f, mode, &exec, &ev[1][0]), HU_OK);
     assert_int_equal(hu_encode_n(n, codes[0], 1, x, 1, f, mode, &exec, &ev[0][1]), HU_OK);
     assert_int_equal(hu_device_host_encode_n(n, codes[1], x, f, mode, &exec, &ev[1][1]), HU_OK);

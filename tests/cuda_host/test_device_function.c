@@ -17,8 +17,8 @@ static hu_status on_device(int function, size_t n, fn_array z, const fn_array *x
                                    hu_device_sin_n,  hu_device_cos_n};
   if (function == HU_ORACLE_POW)
     return hu_device_pow_n(n, z.data, z.inc, z.format, x[0].data, x[0].inc, x[0].format, x[1].data, x[1].inc,
-                           x[1].format, mode, exec, events, NULL);
-  return one[function](n, z.data, z.inc, z.format, x[0].data, x[0].inc, x[0].format, mode, exec, events, NULL);
+                           x[1].format, mode, exec, events, twin_stream());
+  return one[function](n, z.data, z.inc, z.format, x[0].data, x[0].inc, x[0].format, mode, exec, events, twin_stream());
 }
 
 /* Operands in t[0] and t[1], the result in t[2]. */
@@ -90,7 +90,7 @@ static void every_call(void **state) {
   (void)state;
   t_random r = {t_seed("device_function", 41)};
   size_t elements = 0;
-  for (int round = 0; round < 40; round++) {
+  for (unsigned round = 0; round < t_part(40); round++) {
     for (int function = 0; function < HU_ORACLE_FUNCTIONS; function++) {
       size_t n = t_below(&r, 3) ? t_below(&r, 400) : t_below(&r, 20);
       run_case(&r, function, n);

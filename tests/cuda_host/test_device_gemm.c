@@ -86,7 +86,7 @@ static void run_case(t_random *r, const test_case *t) {
   hu_status cpu = hu_gemm(t->m, t->n, t->k, &cpu_d, &a.cpu, &b.cpu, t->with_c ? &c.cpu : NULL, &t->accum, t->mode,
                           &t->exec, (hu_events *)(void *)e.host);
   hu_status device = hu_device_gemm(t->m, t->n, t->k, &device_d, &a.device, &b.device, t->with_c ? &c.device : NULL,
-                                    &t->accum, t->mode, &t->exec, (hu_events *)(void *)e.device, NULL);
+                                    &t->accum, t->mode, &t->exec, (hu_events *)(void *)e.device, twin_stream());
   if (cpu != HU_OK || device != HU_OK) {
     print_error("cpu %s, device %s\n", hu_status_name(cpu), hu_status_name(device));
     describe(t, "refused");
@@ -148,7 +148,7 @@ static test_case draw_case(t_random *r, uint32_t kind) {
 static void sweep(const char *name, uint32_t kind, int cases, uint32_t most) {
   t_random r = {t_seed(name, 30)};
   size_t products = 0;
-  for (int i = 0; i < cases; i++) {
+  for (unsigned i = 0; i < t_part((unsigned)cases); i++) {
     test_case t = draw_case(&r, kind);
     t.m = t_below(&r, 6) ? 1 + t_below(&r, most) : 0;
     t.n = t_below(&r, 6) ? 1 + t_below(&r, most) : 1;
@@ -236,6 +236,7 @@ static void on_host_arrays(void **state) {
     hu_result dz = {d.bytes.host + d.at, d.ld, t.f[3], t.storage[3]}, dd = dz;
     dd.data = z + d.at;
     assert_int_equal(hu_gemm(t.m, t.n, t.k, &dz, &a.cpu, &b.cpu, NULL, &t.accum, t.mode, &t.exec, &ev[0]), HU_OK);
+    twin_default_stream();
     assert_int_equal(hu_device_host_gemm(t.m, t.n, t.k, &dd, &a.cpu, &b.cpu, NULL, &t.accum, t.mode, &t.exec, &ev[1]),
                      HU_OK);
     assert_memory_equal(z, d.bytes.host, d.bytes.bytes);

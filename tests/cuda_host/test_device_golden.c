@@ -59,14 +59,15 @@ static void run_mode(replay *r, hu_mode mode) {
   hu_events *ev = (hu_events *)(void *)r->events.device;
   hu_status s, q = HU_OK;
   if (r->wide) {
-    s = hu_device_encode64_n(r->n, r->codes.device, 1, (double *)(void *)r->x.device, 1, f, mode, NULL, ev, NULL);
+    s = hu_device_encode64_n(r->n, r->codes.device, 1, (double *)(void *)r->x.device, 1, f, mode, NULL, ev,
+                             twin_stream());
     q = hu_device_quantize64_n(r->n, (double *)(void *)r->values.device, 1, (double *)(void *)r->x.device, 1, f, mode,
-                               NULL, ev, NULL);
+                               NULL, ev, twin_stream());
   } else {
-    s = hu_device_encode_n(r->n, r->codes.device, 1, (float *)(void *)r->x.device, 1, f, mode, NULL, ev, NULL);
+    s = hu_device_encode_n(r->n, r->codes.device, 1, (float *)(void *)r->x.device, 1, f, mode, NULL, ev, twin_stream());
     if (fits)
       q = hu_device_quantize_n(r->n, (float *)(void *)r->values.device, 1, (float *)(void *)r->x.device, 1, f, mode,
-                               NULL, ev, NULL);
+                               NULL, ev, twin_stream());
   }
   assert_int_equal(s, HU_OK);
   assert_int_equal(q, HU_OK);
@@ -205,7 +206,7 @@ static void product(const sum_line *s, size_t number, size_t rows, size_t column
   hu_operand oc = {c.device, columns, s->f[2], HU_CODES, 0};
   hu_result od = {d.device, columns, s->f[3], HU_CODES};
   assert_int_equal(hu_device_gemm(rows, columns, s->n, &od, &oa, &ob, s->has_c ? &oc : NULL, &s->accum, s->mode, NULL,
-                                  (hu_events *)(void *)e.device, NULL),
+                                  (hu_events *)(void *)e.device, twin_stream()),
                    HU_OK);
   if (twin_differs(&d) < d.bytes || twin_differs(&e) < e.bytes)
     fail_msg("sum %zu as a %zu x %zu product: code or events are not the line's", number, rows, columns);

@@ -12,7 +12,8 @@ static hu_status on_cpu(int inverse, size_t rows, size_t cols, float *z, size_t 
 
 static hu_status on_device(int inverse, size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
                            const hu_hadamard *t, const hu_exec *exec) {
-  return (inverse ? hu_device_hadamard_inverse : hu_device_hadamard_forward)(rows, cols, z, ldz, x, ldx, t, exec, NULL);
+  return (inverse ? hu_device_hadamard_inverse : hu_device_hadamard_forward)(rows, cols, z, ldz, x, ldx, t, exec,
+                                                                             twin_stream());
 }
 
 /* Ordinary numbers, or any pattern. */
@@ -62,7 +63,7 @@ static void against_cpu(void **state) {
   (void)state;
   t_random r = {t_seed("device-hadamard", 51)};
   size_t elements = 0;
-  for (int i = 0; i < 300; i++) elements += run_case(&r, i % 10 ? 5 : 70);
+  for (unsigned i = 0; i < t_part(300); i++) elements += run_case(&r, i % 10 ? 5 : 70);
   print_message("%zu elements\n", elements);
 }
 

@@ -107,7 +107,7 @@ static void run_batch(dot *x, t_random *r, size_t count, size_t n) {
   hu_status s[2] = {
       hu_dot_n(count, n, z.host + first, incz, x->c, &cpu, &x->accum, x->mode, &exec, (hu_events *)(void *)e.host),
       hu_device_dot_n(count, n, z.device + first, incz, x->c, &device, &x->accum, x->mode, &exec,
-                      (hu_events *)(void *)e.device, NULL)};
+                      (hu_events *)(void *)e.device, twin_stream())};
   if (s[0] != HU_OK || s[1] != HU_OK) fail_msg("%s, %s: %s", hu_status_name(s[0]), hu_status_name(s[1]), dot_text(x));
   expect_same(&z, "dot products", x);
   expect_events(&e, x);
@@ -137,7 +137,7 @@ static void dot_models(void **state) {
   t_random r = {t_seed("dot_models", 40)};
   unsigned long done = 0, sums = 0;
   (void)state;
-  for (unsigned i = 0; done < 1800; i++) {
+  for (unsigned i = 0; done < t_part(1800); i++) {
     if (!draw_usable(&x, &r, i)) continue;
     size_t count = 1 + t_below(&r, MOST), n = t_below(&r, 8) ? t_below(&r, TERMS) : 0;
     run_batch(&x, &r, count, n);
@@ -225,7 +225,7 @@ static void run_product(dot *x, t_random *r, size_t m, size_t n, size_t k, hu_fo
   hu_status s[2] = {hu_gemm(m, n, k, &cpu, &a.cpu, &b.cpu, with_c ? &c.cpu : NULL, &x->accum, x->mode, &exec,
                             (hu_events *)(void *)e.host),
                     hu_device_gemm(m, n, k, &device, &a.device, &b.device, with_c ? &c.device : NULL, &x->accum,
-                                   x->mode, &exec, (hu_events *)(void *)e.device, NULL)};
+                                   x->mode, &exec, (hu_events *)(void *)e.device, twin_stream())};
   if (s[0] != HU_OK || s[1] != HU_OK) fail_msg("%s, %s: %s", hu_status_name(s[0]), hu_status_name(s[1]), dot_text(x));
   expect_same(&out->bytes, "product", x);
   expect_events(&e, x);
@@ -241,7 +241,7 @@ static void gemm_models(void **state) {
   t_random r = {t_seed("gemm_models", 42)};
   unsigned long done = 0;
   (void)state;
-  for (unsigned i = 0; done < 1500; i++) {
+  for (unsigned i = 0; done < t_part(1500); i++) {
     if (!draw_usable(&x, &r, i) || x.a.kind || x.b.kind || x.c.kind || hu_accum_is_scaled(&x.accum)) continue;
     hu_format fd = t_below(&r, 2) ? x.c.format : t_random_format(&r, 2, 16);
     run_product(&x, &r, 1 + t_below(&r, 20), 1 + t_below(&r, 20), t_below(&r, TERMS), fd);
@@ -283,7 +283,7 @@ static void seq_formats(void **state) {
   t_random r = {t_seed("seq_formats", 44)};
   unsigned long done = 0, served = 0, products = 0;
   (void)state;
-  for (; done < 360; done++) {
+  for (; done < t_part(360); done++) {
     do draw_model(&x, &r, HU_ACCUM_SEQ, 0);
     while (hu_accum_is_scaled(&x.accum));
     x.accum.promote = x.accum.slices = 0;
@@ -311,7 +311,7 @@ static void half_pairs(void **state) {
   static dot x;
   t_random r = {t_seed("half_pairs", 46)};
   (void)state;
-  for (int i = 0; i < 120; i++) {
+  for (unsigned i = 0; i < t_part(120); i++) {
     do draw_model(&x, &r, HU_ACCUM_SEQ, 0);
     while (hu_accum_is_scaled(&x.accum));
     x.accum.promote = x.accum.slices = 0;
@@ -344,7 +344,7 @@ static void align_blocks(void **state) {
     }
     presets++;
   }
-  while (done < 400) {
+  while (done < t_part(400)) {
     draw_model(&x, &r, HU_ACCUM_BLOCK, HU_BLOCK_ALIGN);
     hu_block *b = &x.accum.block;
     x.accum.promote = x.accum.slices = x.accum.scaled = 0;
@@ -372,7 +372,7 @@ static void both_refuse(hu_status want, size_t n, const dot *x, const hu_dot_ope
   hu_events e;
   memset(&e, 0, sizeof e);
   assert_int_equal(hu_dot_n(2, n, z, 1, ez, in, &x->accum, x->mode, NULL, &e), want);
-  assert_int_equal(hu_device_dot_n(2, n, z, 1, ez, in, &x->accum, x->mode, NULL, NULL, NULL), want);
+  assert_int_equal(hu_device_dot_n(2, n, z, 1, ez, in, &x->accum, x->mode, NULL, NULL, twin_stream()), want);
 }
 
 static void dot_errors(void **state) {
@@ -403,10 +403,10 @@ static void dot_errors(void **state) {
   x.mode.round = HU_ROUND_COUNT;
   both_refuse(HU_E_MODE, 2, &x, &in, p.c, room);
   x.mode.round = HU_RNE;
-  assert_int_equal(
-      hu_device_dot_n(2, 2, room, 1, p.c, &in, &x.accum, x.mode, NULL, (hu_events *)(void *)((char *)room + 1), NULL),
-      HU_E_ALIGN);
-  assert_int_equal(hu_device_dot_n(0, 2, NULL, 1, p.c, &in, &x.accum, x.mode, NULL, NULL, NULL), HU_OK);
+  assert_int_equal(hu_device_dot_n(2, 2, room, 1, p.c, &in, &x.accum, x.mode, NULL,
+                                   (hu_events *)(void *)((char *)room + 1), twin_stream()),
+                   HU_E_ALIGN);
+  assert_int_equal(hu_device_dot_n(0, 2, NULL, 1, p.c, &in, &x.accum, x.mode, NULL, NULL, twin_stream()), HU_OK);
   print_message("10 refusals\n");
 }
 

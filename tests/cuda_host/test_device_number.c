@@ -34,13 +34,17 @@ static hu_status on_cpu(const what *w, size_t n, ends e, hu_events *ev) {
 static hu_status on_device(const what *w, size_t n, ends e, hu_events *ev) {
   const hu_exec *x = &w->exec;
   switch (w->call) {
-    case QUANTIZE: return hu_device_number_quantize_n(n, e.z, e.incz, e.x, e.incx, w->to, w->mode, x, ev, NULL);
-    case QUANTIZE64: return hu_device_number_quantize64_n(n, e.z, e.incz, e.x, e.incx, w->to, w->mode, x, ev, NULL);
-    case ENCODE: return hu_device_number_encode_n(n, e.z, e.incz, e.x, e.incx, w->to, w->mode, x, ev, NULL);
-    case ENCODE64: return hu_device_number_encode64_n(n, e.z, e.incz, e.x, e.incx, w->to, w->mode, x, ev, NULL);
-    case DECODE: return hu_device_number_decode_n(n, e.z, e.incz, e.x, e.incx, w->from, x, NULL);
-    case DECODE64: return hu_device_number_decode64_n(n, e.z, e.incz, e.x, e.incx, w->from, x, NULL);
-    default: return hu_device_number_convert_n(n, e.z, e.incz, w->to, e.x, e.incx, w->from, w->mode, x, ev, NULL);
+    case QUANTIZE:
+      return hu_device_number_quantize_n(n, e.z, e.incz, e.x, e.incx, w->to, w->mode, x, ev, twin_stream());
+    case QUANTIZE64:
+      return hu_device_number_quantize64_n(n, e.z, e.incz, e.x, e.incx, w->to, w->mode, x, ev, twin_stream());
+    case ENCODE: return hu_device_number_encode_n(n, e.z, e.incz, e.x, e.incx, w->to, w->mode, x, ev, twin_stream());
+    case ENCODE64:
+      return hu_device_number_encode64_n(n, e.z, e.incz, e.x, e.incx, w->to, w->mode, x, ev, twin_stream());
+    case DECODE: return hu_device_number_decode_n(n, e.z, e.incz, e.x, e.incx, w->from, x, twin_stream());
+    case DECODE64: return hu_device_number_decode64_n(n, e.z, e.incz, e.x, e.incx, w->from, x, twin_stream());
+    default:
+      return hu_device_number_convert_n(n, e.z, e.incz, w->to, e.x, e.incx, w->from, w->mode, x, ev, twin_stream());
   }
 }
 
@@ -115,7 +119,7 @@ static void run_case(t_random *r, int call, size_t n) {
 static void every_call(void **state) {
   (void)state;
   t_random r = {t_seed("device-number", 61)};
-  for (int i = 0; i < 120; i++) {
+  for (unsigned i = 0; i < t_part(120); i++) {
     for (int call = 0; call < CALLS; call++) run_case(&r, call, 1 + t_below(&r, 300));
   }
 }

@@ -18,9 +18,9 @@ static void operate(void *context, const pairs_row *row, uint16_t a, uint16_t z[
   memset(p->events.host, 0, p->events.bytes);
   twin_put(&p->events);
   hu_status s = row->mul ? hu_device_mul_n(PAIRS_CODES, p->z.device, 1, f, p->a.device, 0, f, p->b.device, 1, f,
-                                           t_mode(HU_RNE), NULL, counts, NULL)
+                                           t_mode(HU_RNE), NULL, counts, twin_stream())
                          : hu_device_add_n(PAIRS_CODES, p->z.device, 1, f, p->a.device, 0, f, p->b.device, 1, f,
-                                           t_mode(HU_RNE), NULL, counts, NULL);
+                                           t_mode(HU_RNE), NULL, counts, twin_stream());
   assert_int_equal(s, HU_OK);
   twin_get(&p->z);
   twin_get(&p->events);

@@ -115,10 +115,12 @@ static void run_case(t_random *r, const char *kind, size_t n) {
   tensor_put(&t);
   for (int twice = 0; twice < 2; twice++) { /* sums add up */
     assert_int_equal(hu_s2fp8_sum_n(n, X(host, &t), t.incx, sums, NULL), HU_OK);
-    assert_int_equal(hu_device_s2fp8_sum_n(n, X(device, &t), t.incx, ON(device, &t, sums, hu_s2fp8_sums), NULL), HU_OK);
+    assert_int_equal(
+        hu_device_s2fp8_sum_n(n, X(device, &t), t.incx, ON(device, &t, sums, hu_s2fp8_sums), twin_stream()), HU_OK);
   }
   assert_int_equal(hu_s2fp8_scale_of(scale, sums, &t.kind), HU_OK);
-  assert_int_equal(hu_device_s2fp8_scale_of(dscale, ON(device, &t, sums, hu_s2fp8_sums), &t.kind, NULL), HU_OK);
+  assert_int_equal(hu_device_s2fp8_scale_of(dscale, ON(device, &t, sums, hu_s2fp8_sums), &t.kind, twin_stream()),
+                   HU_OK);
   same(&t, "sums", mode);
   if (t_below(r, 3) == 0) { /* another tensor's scale */
     int64_t less = (int64_t)(t_next64(r) >> 22);
@@ -130,12 +132,12 @@ static void run_case(t_random *r, const char *kind, size_t n) {
                                      count ? ev : NULL),
                    HU_OK);
   assert_int_equal(hu_device_s2fp8_encode_n(n, CODES(device, &t), t.incc, X(device, &t), t.incx, &t.kind, dscale, mode,
-                                            &exec, count ? dev : NULL, t.work.device, NULL),
+                                            &exec, count ? dev : NULL, t.work.device, twin_stream()),
                    HU_OK);
   same(&t, "encode", mode);
   assert_int_equal(hu_s2fp8_decode_n(n, Z(host, &t), t.incz, CODES(host, &t), t.incc, &t.kind, scale, NULL), HU_OK);
   assert_int_equal(hu_device_s2fp8_decode_n(n, Z(device, &t), t.incz, CODES(device, &t), t.incc, &t.kind, dscale, NULL,
-                                            t.work.device, NULL),
+                                            t.work.device, twin_stream()),
                    HU_OK);
   same(&t, "decode", mode);
   memset(t.z.host, 0, t.z.bytes);
@@ -143,7 +145,7 @@ static void run_case(t_random *r, const char *kind, size_t n) {
   assert_int_equal(hu_s2fp8_quantize_n(n, Z(host, &t), t.incz, X(host, &t), t.incx, &t.kind, scale, mode, &exec, ev),
                    HU_OK);
   assert_int_equal(hu_device_s2fp8_quantize_n(n, Z(device, &t), t.incz, X(device, &t), t.incx, &t.kind, dscale, mode,
-                                              &exec, dev, t.work.device, NULL),
+                                              &exec, dev, t.work.device, twin_stream()),
                    HU_OK);
   same(&t, "quantize", mode);
   /* In place, with statistics of its own. */
@@ -152,7 +154,7 @@ static void run_case(t_random *r, const char *kind, size_t n) {
                    HU_OK);
   assert_int_equal(
       hu_device_s2fp8_truncate_n(n, (float *)(void *)(t.x.device + t.atx), t.incx, X(device, &t), t.incx, &t.kind, mode,
-                                 ON(device, &t, sums, hu_s2fp8_sums), dscale, &exec, dev, t.work.device, NULL),
+                                 ON(device, &t, sums, hu_s2fp8_sums), dscale, &exec, dev, t.work.device, twin_stream()),
       HU_OK);
   same(&t, "truncate", mode);
   tensor_free(&t);
@@ -162,7 +164,7 @@ static void every_call(void **state) {
   (void)state;
   t_random r = {t_seed("device_s2fp8", 90)};
   size_t elements = 0;
-  for (int round = 0; round < 8; round++) {
+  for (unsigned round = 0; round < t_part(8); round++) {
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
       size_t n = t_below(&r, 3) ? 1 + t_below(&r, 3000) : t_below(&r, 12);
       run_case(&r, kinds[k], n);
@@ -201,8 +203,8 @@ static void products(void **state) {
     float *zh = (float *)(void *)z.host, *zd = (float *)(void *)z.device;
     for (int with = 0; with < 2; with++) { /* then with C in place */
       assert_int_equal(hu_s2fp8_gemm(m, n, k, zh, ldz, &ha, &hb, with ? zh : NULL, ldz, NULL), HU_OK);
-      assert_int_equal(hu_device_s2fp8_gemm(m, n, k, zd, ldz, &da, &db, with ? zd : NULL, ldz, work.device, NULL),
-                       HU_OK);
+      assert_int_equal(
+          hu_device_s2fp8_gemm(m, n, k, zd, ldz, &da, &db, with ? zd : NULL, ldz, work.device, twin_stream()), HU_OK);
       assert_int_equal(twin_differs(&z), z.bytes);
     }
     twin_free(&a);
@@ -226,34 +228,39 @@ static void refusals(void **state) {
   uint8_t *work = t.work.device;
   bad.target = 99;
   tensor_put(&t);
-  assert_int_equal(hu_device_s2fp8_sum_n(8, x, 1, NULL, NULL), HU_E_NULL);
-  assert_int_equal(hu_device_s2fp8_sum_n(8, NULL, 1, sums, NULL), HU_E_NULL);
-  assert_int_equal(hu_device_s2fp8_sum_n(0, NULL, 1, sums, NULL), HU_OK);
-  assert_int_equal(hu_device_s2fp8_scale_of(scale, sums, &bad, NULL), HU_E_SCALING);
-  assert_int_equal(hu_device_s2fp8_scale_of(NULL, sums, &t.kind, NULL), HU_E_NULL);
-  assert_int_equal(hu_device_s2fp8_quantize_n(8, z, 1, x, 1, &bad, scale, rne, NULL, NULL, work, NULL), HU_E_SCALING);
-  assert_int_equal(hu_device_s2fp8_quantize_n(8, z, 0, x, 1, &t.kind, scale, rne, NULL, NULL, work, NULL), HU_E_SHAPE);
-  assert_int_equal(hu_device_s2fp8_quantize_n(8, z, 1, x, 1, &t.kind, scale, t_mode(99), NULL, NULL, work, NULL),
-                   HU_E_MODE);
-  assert_int_equal(hu_device_s2fp8_quantize_n(8, z, 1, x, 1, &t.kind, scale, rne, NULL, NULL, NULL, NULL), HU_E_NULL);
-  assert_int_equal(hu_device_s2fp8_quantize_n(8, z, 1, x, 1, &t.kind, scale, rne, NULL, NULL, work + 4, NULL),
-                   HU_E_ALIGN);
-  assert_int_equal(hu_device_s2fp8_quantize_n(8, z, 1, z + 1, 1, &t.kind, scale, rne, NULL, NULL, work, NULL),
-                   HU_E_OVERLAP);
-  assert_int_equal(hu_device_s2fp8_decode_n(8, z, 1, NULL, 1, &t.kind, scale, NULL, work, NULL), HU_E_NULL);
-  assert_int_equal(hu_device_s2fp8_truncate_n(8, z, 1, x, 1, &t.kind, rne, NULL, scale, NULL, NULL, work, NULL),
+  assert_int_equal(hu_device_s2fp8_sum_n(8, x, 1, NULL, twin_stream()), HU_E_NULL);
+  assert_int_equal(hu_device_s2fp8_sum_n(8, NULL, 1, sums, twin_stream()), HU_E_NULL);
+  assert_int_equal(hu_device_s2fp8_sum_n(0, NULL, 1, sums, twin_stream()), HU_OK);
+  assert_int_equal(hu_device_s2fp8_scale_of(scale, sums, &bad, twin_stream()), HU_E_SCALING);
+  assert_int_equal(hu_device_s2fp8_scale_of(NULL, sums, &t.kind, twin_stream()), HU_E_NULL);
+  assert_int_equal(hu_device_s2fp8_quantize_n(8, z, 1, x, 1, &bad, scale, rne, NULL, NULL, work, twin_stream()),
+                   HU_E_SCALING);
+  assert_int_equal(hu_device_s2fp8_quantize_n(8, z, 0, x, 1, &t.kind, scale, rne, NULL, NULL, work, twin_stream()),
+                   HU_E_SHAPE);
+  assert_int_equal(
+      hu_device_s2fp8_quantize_n(8, z, 1, x, 1, &t.kind, scale, t_mode(99), NULL, NULL, work, twin_stream()),
+      HU_E_MODE);
+  assert_int_equal(hu_device_s2fp8_quantize_n(8, z, 1, x, 1, &t.kind, scale, rne, NULL, NULL, NULL, twin_stream()),
                    HU_E_NULL);
+  assert_int_equal(hu_device_s2fp8_quantize_n(8, z, 1, x, 1, &t.kind, scale, rne, NULL, NULL, work + 4, twin_stream()),
+                   HU_E_ALIGN);
+  assert_int_equal(hu_device_s2fp8_quantize_n(8, z, 1, z + 1, 1, &t.kind, scale, rne, NULL, NULL, work, twin_stream()),
+                   HU_E_OVERLAP);
+  assert_int_equal(hu_device_s2fp8_decode_n(8, z, 1, NULL, 1, &t.kind, scale, NULL, work, twin_stream()), HU_E_NULL);
+  assert_int_equal(
+      hu_device_s2fp8_truncate_n(8, z, 1, x, 1, &t.kind, rne, NULL, scale, NULL, NULL, work, twin_stream()), HU_E_NULL);
   hu_s2fp8_operand a = {t.codes.device, 4, &t.kind, scale, 0}, flat = {t.codes.device, 1, &t.kind, scale, 0};
-  assert_int_equal(hu_device_s2fp8_gemm(2, 2, 4, z, 2, &flat, &a, NULL, 0, work, NULL), HU_E_SHAPE);
-  assert_int_equal(hu_device_s2fp8_gemm(2, 2, 4, z, 2, NULL, &a, NULL, 0, work, NULL), HU_E_NULL);
+  assert_int_equal(hu_device_s2fp8_gemm(2, 2, 4, z, 2, &flat, &a, NULL, 0, work, twin_stream()), HU_E_SHAPE);
+  assert_int_equal(hu_device_s2fp8_gemm(2, 2, 4, z, 2, NULL, &a, NULL, 0, work, twin_stream()), HU_E_NULL);
   same(&t, "refusals", rne); /* all as it was */
   /* A scale that is none, which only the device sees, is 0, T. */
   hu_s2fp8_scale own;
   assert_int_equal(hu_s2fp8_scale_from(&own, 0, (int64_t)15 << 40, &t.kind), HU_OK);
   assert_int_equal(hu_s2fp8_quantize_n(16, Z(host, &t), t.incz, X(host, &t), t.incx, &t.kind, &own, rne, NULL, NULL),
                    HU_OK);
-  assert_int_equal(hu_device_s2fp8_quantize_n(16, z, t.incz, x, t.incx, &t.kind, scale, rne, NULL, NULL, work, NULL),
-                   HU_OK);
+  assert_int_equal(
+      hu_device_s2fp8_quantize_n(16, z, t.incz, x, t.incx, &t.kind, scale, rne, NULL, NULL, work, twin_stream()),
+      HU_OK);
   same(&t, "no scale", rne);
   tensor_free(&t);
 }

@@ -126,7 +126,7 @@ static void encode(problem *p) {
   hu_status cpu =
       hu_scaled_encode(p->rows, p->cols, &h.codes, h.x, p->ldx, &p->d, p->mode, h.amax, h.stats, &p->exec, h.events);
   hu_status device = hu_device_scaled_encode(p->rows, p->cols, &g.codes, g.x, p->ldx, &p->d, p->mode, g.amax, g.stats,
-                                             &p->exec, g.events, g.work, NULL);
+                                             &p->exec, g.events, g.work, twin_stream());
   check(p, "encode", cpu, device);
 }
 
@@ -137,7 +137,7 @@ static void quantize(problem *p, int in_place) {
   hu_status cpu = hu_scaled_quantize(p->rows, p->cols, in_place ? h.x : h.z, ldz, h.x, p->ldx, &p->d, p->mode, h.amax,
                                      h.stats, &p->exec, h.events);
   hu_status device = hu_device_scaled_quantize(p->rows, p->cols, in_place ? g.x : g.z, ldz, g.x, p->ldx, &p->d, p->mode,
-                                               g.amax, g.stats, &p->exec, g.events, g.work, NULL);
+                                               g.amax, g.stats, &p->exec, g.events, g.work, twin_stream());
   check(p, in_place ? "quantize in place" : "quantize", cpu, device);
 }
 
@@ -145,7 +145,7 @@ static void decode(problem *p, const char *what) {
   places h = places_of(p, 0), g = places_of(p, 1);
   put_all(p);
   hu_status cpu = hu_scaled_decode(p->rows, p->cols, h.z, p->ldz, &h.codes, &p->d, &p->exec);
-  hu_status device = hu_device_scaled_decode(p->rows, p->cols, g.z, p->ldz, &g.codes, &p->d, &p->exec, NULL);
+  hu_status device = hu_device_scaled_decode(p->rows, p->cols, g.z, p->ldz, &g.codes, &p->d, &p->exec, twin_stream());
   check(p, what, cpu, device);
 }
 
@@ -181,6 +181,7 @@ static void drawn(void **state) {
   t_random r = {t_seed("device_scaled", 51)};
   static float x[1 << 15];
   size_t elements = 0;
+  cases = (long)t_part((unsigned)cases);
   for (long i = 0; i < cases; i++) {
     hu_scaling d = random_scaling(&r);
     hu_mode mode = t_random_mode(&r);
@@ -265,7 +266,7 @@ static void odd_amax(void **state) {
     places h = places_of(&p, 0), g = places_of(&p, 1);
     hu_status cpu = hu_scaled_encode(3, 64, &h.codes, h.x, p.ldx, &p.d, p.mode, h.amax, h.stats, &p.exec, h.events);
     hu_status device = hu_device_scaled_encode(3, 64, &g.codes, g.x, p.ldx, &p.d, p.mode, g.amax, g.stats, &p.exec,
-                                               g.events, g.work, NULL);
+                                               g.events, g.work, twin_stream());
     memcpy(p.t[AMAX].host, &patterns[i / 2][0], 4);
     check(&p, "encode", cpu, device);
     problem_free(&p);
@@ -276,7 +277,7 @@ static void layouts(void **state) {
   (void)state;
   t_random r = {t_seed("device_scaled_pack", 55)};
   size_t made = 0;
-  for (int i = 0; i < 300; i++) {
+  for (unsigned i = 0; i < t_part(300); i++) {
     hu_scaling d = random_scaling(&r);
     d.pad = t_below(&r, 2) != 0;
     size_t rows = 1 + t_below(&r, 9), cols = 1 + t_below(&r, 90), ld = cols + t_below(&r, 5);
@@ -288,17 +289,17 @@ static void layouts(void **state) {
     twin_put(&dense);
     twin_put(&back);
     hu_status cpu = hu_scaled_pack(rows, cols, dense.host, wide.host, ld, &d);
-    assert_int_equal(hu_device_scaled_pack(rows, cols, dense.device, wide.device, ld, &d, NULL), cpu);
+    assert_int_equal(hu_device_scaled_pack(rows, cols, dense.device, wide.device, ld, &d, twin_stream()), cpu);
     assert_int_equal(twin_differs(&dense), dense.bytes);
     hu_status cpu_back = hu_scaled_unpack(rows, cols, back.host, ld, dense.host, &d);
-    assert_int_equal(hu_device_scaled_unpack(rows, cols, back.device, ld, dense.device, &d, NULL), cpu_back);
+    assert_int_equal(hu_device_scaled_unpack(rows, cols, back.device, ld, dense.device, &d, twin_stream()), cpu_back);
     assert_int_equal(twin_differs(&back), back.bytes);
     made += cpu == HU_OK;
     twin_free(&wide);
     twin_free(&dense);
     twin_free(&back);
   }
-  assert_true(made > 100);
+  assert_true(t_part(100) < 100 || (made > 100));
   print_message("%zu layouts\n", made);
 }
 
@@ -313,7 +314,7 @@ static int golden_holds(const golden *g) {
   put_all(&p);
   places q = places_of(&p, 1);
   int ok = hu_device_scaled_encode(g->rows, g->cols, &q.codes, q.x, p.ldx, &p.d, p.mode, NULL, NULL, NULL, NULL, q.work,
-                                   NULL) == HU_OK;
+                                   twin_stream()) == HU_OK;
   for (int i = CODES; i <= TENSOR; i++) twin_get(&p.t[i]);
   for (size_t i = 0; i < n.block_rows * n.block_cols; i++)
     ok &= t_get(p.t[SCALES].back, n.scale_bytes, (ptrdiff_t)i) == g->scales[i];
@@ -362,13 +363,13 @@ static void refused(const twin *t, const misuse *m, hu_status e, hu_status q, hu
       continue;
     }
     void *work = at(b, m->work);
-    assert_int_equal(
-        hu_device_scaled_encode(m->rows, m->cols, &z, x, m->ldx, &m->d, m->mode, amax, stats, NULL, events, work, NULL),
-        e);
+    assert_int_equal(hu_device_scaled_encode(m->rows, m->cols, &z, x, m->ldx, &m->d, m->mode, amax, stats, NULL, events,
+                                             work, twin_stream()),
+                     e);
     assert_int_equal(hu_device_scaled_quantize(m->rows, m->cols, v, m->ldz, x, m->ldx, &m->d, m->mode, amax, stats,
-                                               NULL, events, work, NULL),
+                                               NULL, events, work, twin_stream()),
                      q);
-    assert_int_equal(hu_device_scaled_decode(m->rows, m->cols, v, m->ldz, &z, &m->d, NULL, NULL), d);
+    assert_int_equal(hu_device_scaled_decode(m->rows, m->cols, v, m->ldz, &z, &m->d, NULL, twin_stream()), d);
   }
   assert_int_equal(twin_differs(t), t->bytes);
 }
@@ -379,11 +380,12 @@ static void refused_there(const twin *t, const misuse *m, hu_status want) {
   hu_scaled z = {at(b, m->codes), m->ld, at(b, m->scales), m->lds, at(b, m->tensor)};
   hu_events *events = at(b, m->events);
   assert_int_equal(hu_device_scaled_encode(m->rows, m->cols, &z, at(b, m->x), m->ldx, &m->d, m->mode, at(b, m->amax),
-                                           at(b, m->stats), NULL, events, at(b, m->work), NULL),
+                                           at(b, m->stats), NULL, events, at(b, m->work), twin_stream()),
                    want);
-  assert_int_equal(hu_device_scaled_quantize(m->rows, m->cols, at(b, m->z), m->ldz, at(b, m->x), m->ldx, &m->d, m->mode,
-                                             at(b, m->amax), at(b, m->stats), NULL, events, at(b, m->work), NULL),
-                   want);
+  assert_int_equal(
+      hu_device_scaled_quantize(m->rows, m->cols, at(b, m->z), m->ldz, at(b, m->x), m->ldx, &m->d, m->mode,
+                                at(b, m->amax), at(b, m->stats), NULL, events, at(b, m->work), twin_stream()),
+      want);
   assert_int_equal(twin_differs(t), t->bytes);
 }
 
@@ -409,11 +411,12 @@ static void refusals(void **state) {
   m = good, m.events = 4612, refused_there(&t, &m, HU_E_ALIGN);
   m = good, m.d = nv, m.lds = 2, m.work = -1, refused_there(&t, &m, HU_E_NULL);
   m = good, m.d = nv, m.lds = 2, m.work = 5124, refused_there(&t, &m, HU_E_ALIGN);
-  assert_int_equal(hu_device_scaled_encode(2, 32, NULL, NULL, 32, &mx, good.mode, NULL, NULL, NULL, NULL, NULL, NULL),
-                   HU_E_NULL);
-  assert_int_equal(hu_device_scaled_decode(2, 32, NULL, 32, NULL, &mx, NULL, NULL), HU_E_NULL);
-  assert_int_equal(hu_device_scaled_pack(2, 32, NULL, t.device, 32, &mx, NULL), HU_E_NULL);
-  assert_int_equal(hu_device_scaled_unpack(2, 32, t.device, 31, t.device + 512, &mx, NULL), HU_E_SHAPE);
+  assert_int_equal(
+      hu_device_scaled_encode(2, 32, NULL, NULL, 32, &mx, good.mode, NULL, NULL, NULL, NULL, NULL, twin_stream()),
+      HU_E_NULL);
+  assert_int_equal(hu_device_scaled_decode(2, 32, NULL, 32, NULL, &mx, NULL, twin_stream()), HU_E_NULL);
+  assert_int_equal(hu_device_scaled_pack(2, 32, NULL, t.device, 32, &mx, twin_stream()), HU_E_NULL);
+  assert_int_equal(hu_device_scaled_unpack(2, 32, t.device, 31, t.device + 512, &mx, twin_stream()), HU_E_SHAPE);
   assert_int_equal(twin_differs(&t), t.bytes);
   twin_free(&t);
 }
@@ -443,15 +446,16 @@ static void empty(void **state) {
     twin_put(&amax);
     const float *a = k ? (float *)(void *)amax.host : NULL, *b = k ? (float *)(void *)amax.device : NULL;
     assert_int_equal(hu_scaled_encode(0, 5, &host, NULL, 5, &nv, t_mode(0), a, NULL, NULL, NULL), HU_OK);
-    assert_int_equal(hu_device_scaled_encode(0, 5, &z, NULL, 5, &nv, t_mode(0), b, NULL, NULL, NULL, NULL, NULL),
-                     HU_OK);
+    assert_int_equal(
+        hu_device_scaled_encode(0, 5, &z, NULL, 5, &nv, t_mode(0), b, NULL, NULL, NULL, NULL, twin_stream()), HU_OK);
     assert_int_equal(twin_differs(&t), t.bytes);
   }
-  assert_int_equal(hu_device_scaled_encode(3, 0, &z, NULL, 0, &mx, t_mode(0), NULL, NULL, NULL, NULL, NULL, NULL),
-                   HU_OK);
   assert_int_equal(
-      hu_device_scaled_quantize(0, 3, NULL, 3, NULL, 3, &nv, t_mode(0), NULL, NULL, NULL, NULL, NULL, NULL), HU_OK);
-  assert_int_equal(hu_device_scaled_decode(3, 0, NULL, 0, &z, &nv, NULL, NULL), HU_OK);
+      hu_device_scaled_encode(3, 0, &z, NULL, 0, &mx, t_mode(0), NULL, NULL, NULL, NULL, NULL, twin_stream()), HU_OK);
+  assert_int_equal(
+      hu_device_scaled_quantize(0, 3, NULL, 3, NULL, 3, &nv, t_mode(0), NULL, NULL, NULL, NULL, NULL, twin_stream()),
+      HU_OK);
+  assert_int_equal(hu_device_scaled_decode(3, 0, NULL, 0, &z, &nv, NULL, twin_stream()), HU_OK);
   assert_int_equal(twin_differs(&t), t.bytes);
   twin_free(&t);
   twin_free(&amax);

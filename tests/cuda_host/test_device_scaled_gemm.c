@@ -116,7 +116,7 @@ static void run(const product *p) {
   hu_status s[2] = {hu_scaled_gemm(p->m, p->n, p->k, &t.cpu, &p->a.operand, &p->b.operand, hc, &p->sum, p->mode, near,
                                    bytes, &exec, (hu_events *)(void *)t.events.host),
                     hu_device_scaled_gemm(p->m, p->n, p->k, &t.device, &a, &b, dc, &p->sum, p->mode, work, far, &exec,
-                                          (hu_events *)(void *)t.events.device, NULL)};
+                                          (hu_events *)(void *)t.events.device, twin_stream())};
   if (s[0] != HU_OK || s[1] != HU_OK) {
     fail_msg("%s, %s: %s", hu_status_name(s[0]), hu_status_name(s[1]), product_text(p));
   }
@@ -134,7 +134,7 @@ static void test_products(void **state) {
   t_random r = {t_seed("device-scaled-gemm", 21)};
   size_t ways[HU_SCALED_WAYS] = {0};
   (void)state;
-  for (int i = 0; i < 250;) {
+  for (unsigned i = 0; i < t_part(250);) {
     p.m = 1 + t_below(&r, 5);
     p.n = 1 + t_below(&r, 6);
     p.k = t_below(&r, 12) ? 1 + t_below(&r, 60) : 0;
@@ -145,7 +145,7 @@ static void test_products(void **state) {
     i++;
   }
   printf("parts %zu, unit %zu, decoded %zu\n", ways[0], ways[1], ways[2]);
-  assert_true(ways[0] && ways[1] && ways[2]);
+  assert_true(t_part(100) < 100 || (ways[0] && ways[1] && ways[2]));
 }
 
 /* ---- the raw call ---- */
@@ -199,8 +199,9 @@ static void test_raw(void **state) {
       hu_operand xa = operand_of(AT(sa), ta ? M : count, fs, ta), xb = operand_of(AT(sb), tb ? count : N, fs, tb);
       hu_result z = {AT(d), N, fd, HU_VALUES};
       hu_events *e = (hu_events *)(void *)AT(ev);
-      s[side] = side ? hu_device_gemm_scaled(M, N, K, &z, &oa, &ob, NULL, &xa, &xb, &q.accum, mode, &exec, e, NULL)
-                     : hu_gemm_scaled(M, N, K, &z, &oa, &ob, NULL, &xa, &xb, &q.accum, mode, &exec, e);
+      s[side] =
+          side ? hu_device_gemm_scaled(M, N, K, &z, &oa, &ob, NULL, &xa, &xb, &q.accum, mode, &exec, e, twin_stream())
+               : hu_gemm_scaled(M, N, K, &z, &oa, &ob, NULL, &xa, &xb, &q.accum, mode, &exec, e);
 #undef AT
     }
     assert_int_equal(s[0], HU_OK);
@@ -242,26 +243,27 @@ static void test_errors(void **state) {
   hu_scaled_sum sum = hu_scaled_sum_parts(other, other, HU_FACTOR_ROUNDED), unit = hu_scaled_sum_unit(model);
   size_t need = hu_device_scaled_gemm_space(4, 4, 32, &d, &a, &b, NULL, &sum);
   assert_true(need > 0 && need != SIZE_MAX);
-  assert_int_equal(hu_device_scaled_gemm(4, 4, 32, &d, &a, &b, NULL, &sum, rne, NULL, need, NULL, NULL, NULL),
+  assert_int_equal(hu_device_scaled_gemm(4, 4, 32, &d, &a, &b, NULL, &sum, rne, NULL, need, NULL, NULL, twin_stream()),
                    HU_E_NULL);
   _Alignas(64) static uint8_t space[64];
-  assert_int_equal(hu_device_scaled_gemm(4, 4, 32, &d, &a, &b, NULL, &sum, rne, space, need - 1, NULL, NULL, NULL),
-                   HU_E_SPACE);
-  assert_int_equal(hu_device_scaled_gemm(4, 4, 32, NULL, &a, &b, NULL, &sum, rne, space, 64, NULL, NULL, NULL),
+  assert_int_equal(
+      hu_device_scaled_gemm(4, 4, 32, &d, &a, &b, NULL, &sum, rne, space, need - 1, NULL, NULL, twin_stream()),
+      HU_E_SPACE);
+  assert_int_equal(hu_device_scaled_gemm(4, 4, 32, NULL, &a, &b, NULL, &sum, rne, space, 64, NULL, NULL, twin_stream()),
                    HU_E_NULL);
   mx.cols = 48;
-  assert_int_equal(hu_device_scaled_gemm(4, 4, 32, &d, &a, &b, NULL, &unit, rne, space, 64, NULL, NULL, NULL),
+  assert_int_equal(hu_device_scaled_gemm(4, 4, 32, &d, &a, &b, NULL, &unit, rne, space, 64, NULL, NULL, twin_stream()),
                    HU_E_ACCUM);
   hu_operand x = operand_of(bytes, 32, mx.element, 0), s = operand_of(bytes, 32, mx.scale, 0);
   hu_result z = {bytes + 3072, 4, hu_format_ieee(8, 23, 0), HU_VALUES};
-  assert_int_equal(hu_device_gemm_scaled(4, 4, 32, &z, &x, &x, NULL, NULL, &s, &model, rne, NULL, NULL, NULL),
+  assert_int_equal(hu_device_gemm_scaled(4, 4, 32, &z, &x, &x, NULL, NULL, &s, &model, rne, NULL, NULL, twin_stream()),
                    HU_E_NULL);
-  assert_int_equal(hu_device_gemm_scaled(4, 4, 32, &z, &x, &x, NULL, &s, &s, &other, rne, NULL, NULL, NULL),
+  assert_int_equal(hu_device_gemm_scaled(4, 4, 32, &z, &x, &x, NULL, &s, &s, &other, rne, NULL, NULL, twin_stream()),
                    HU_E_ACCUM);
-  assert_int_equal(hu_device_gemm_scaled(4, 4, 32, &z, &x, &x, NULL, &x, &s, &model, rne, NULL, NULL, NULL),
+  assert_int_equal(hu_device_gemm_scaled(4, 4, 32, &z, &x, &x, NULL, &x, &s, &model, rne, NULL, NULL, twin_stream()),
                    HU_E_ACCUM);
   z.data = bytes;
-  assert_int_equal(hu_device_gemm_scaled(4, 4, 32, &z, &x, &x, NULL, &s, &s, &model, rne, NULL, NULL, NULL),
+  assert_int_equal(hu_device_gemm_scaled(4, 4, 32, &z, &x, &x, NULL, &s, &s, &model, rne, NULL, NULL, twin_stream()),
                    HU_E_OVERLAP);
 }
 

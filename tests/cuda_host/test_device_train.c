@@ -73,9 +73,46 @@ static void tokens(void **state) {
   hu_net_free(net);
 }
 
+/* Values and every count of a rounding under which a number becomes what its format lacks are hu_rounding_apply's. */
+static void wider_than_formats(void **state) {
+  (void)state;
+  static const char *const texts[] = {
+      "float8_e4m3fn,over=inf", "float8_e4m3fn,sat=none,over=inf", "float8_e4m3fn,sat=none,nan=keep",
+      "float8_e5m2,over=inf",   "float8_e5m2,sat=finite,over=inf", "fp(5,2,0):finite,over=inf",
+      "fp(6,9,0):finite",       "fp(4,3,4):finite,nan=keep",       "fp(5,2,0):finite,sat=none,over=inf,nan=keep",
+      "float8_e8m0fnu,over=inf"};
+  const uint32_t patterns[] = {0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00001, 0x7F800001, 0x7F7FFFFF,
+                               0xFF7FFFFF, 0x43E00000, 0xC3E80000, 0x43E80001, 0x47600000, 0xC7700000,
+                               0,          0x80000000, 1,          0x3F800000};
+  enum { N = sizeof patterns / sizeof *patterns };
+  float in[N], want[N];
+  uint64_t infinities = 0;
+  memcpy(in, patterns, sizeof in);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    hu_net *net = hu_net_new_on(device, 1, 1);
+    int x = hu_net_input(net, 1, N);
+    hu_rounding r;
+    hu_rounding_counts counts;
+    memset(&counts, 0, sizeof counts);
+    hu_net_squared_error(net, hu_net_linear(net, x, 1, 0), 1);
+    assert_int_equal(hu_rounding_parse(&r, texts[i], NULL), HU_OK);
+    assert_int_equal(hu_rounding_apply(1, N, want, in, &r, NULL, &counts), HU_OK);
+    assert_int_equal(hu_net_round_value(net, x, &r, NULL), HU_OK);
+    assert_int_equal(hu_net_initialize(net, 1), HU_OK);
+    assert_int_equal(hu_net_feed(net, x, in), HU_OK);
+    hu_net_tensor got = hu_net_value(net, x);
+    if (memcmp(got.numbers, want, sizeof want) || memcmp(&got.forward, &counts, sizeof counts))
+      fail_msg("%s: other values or counts than the processor's", texts[i]);
+    infinities += counts.events.invalid;
+    hu_net_free(net);
+  }
+  assert_true(infinities > 0);
+  print_message("%zu roundings of %d numbers\n", sizeof texts / sizeof *texts, (int)N);
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(copies), cmocka_unit_test(tokens),
-                                     cmocka_unit_test(same_as_golden)};
+                                     cmocka_unit_test(wider_than_formats), cmocka_unit_test(same_as_golden)};
   if (argc < 2) return 2;
   golden = argv[1];
   int skip = twin_skip("training on the device");

@@ -97,9 +97,9 @@ def test_every_key_is_listed():
     text = plain(page(5, 'halfulp-train.ini'))
     keys = json.loads(run('halfulp', 'train', '--keys', '--json'))
     for key in keys:
-        section, name = key['name'].split('.', 1)
+        section, name = key['id'].split('.', 1)
         part = text.split('.SH "[%s]"\n' % section)[1].split('\n.SH')[0]
-        assert re.search(r'(?m)^\.BR %s "' % re.escape(name), part), key['name']
+        assert re.search(r'(?m)^\.BR %s "' % re.escape(name), part), key['id']
     print('%d keys in halfulp-train.ini(5)' % len(keys))
 
 

@@ -233,6 +233,24 @@ def test_comments_are_shown_as_they_are():
     print('%d comments of headers, shown as they stand' % count)
 
 
+def test_narrow_screens():
+    """Addresses that are longer than a phone's line are there, and may be broken; tables of three columns become cards."""
+    site = build / 'docs' / 'html'
+    style = (site / 'style.css').read_text(encoding='utf-8')
+    long_words, wide_tables = 0, 0
+    for path in pages.on_site(root):
+        text = (site / (pages.label(path) + '.html')).read_text(encoding='utf-8')
+        text = text[text.index('<main>'):text.index('</main>')]
+        prose = re.sub(r'(?s)<table.*?</table>|<div class="fragment">.*?</div><!-- fragment -->', ' ', text)
+        long_words += sum(len(w) > 40 for w in re.sub(r'<[^>]+>', ' ', prose).split())
+        wide_tables += sum(row.count('<th') >= 3 for row in re.findall(r'(?s)<tr class="markdownTableHead">.*?</tr>', text))
+    assert long_words and wide_tables, (long_words, wide_tables)
+    assert re.search(r'(?m)^main \{[^}]*overflow-wrap: break-word', style)
+    narrow = style[style.index('@media (max-width: 56rem)'):]
+    assert re.search(r'\.cards td \{ display: block', narrow) and 'attr(data-head)' in narrow
+    assert "classList.add('cards')" in (site / 'search.js').read_text(encoding='utf-8')
+
+
 def test_search_index():
     site = build / 'docs' / 'html'
     entries = json.loads((site / 'search-index.js').read_text(encoding='utf-8').partition('= ')[2].rstrip(';\n'))
@@ -247,6 +265,13 @@ def test_search_index():
             places[file].feed((site / file).read_text(encoding='utf-8'))
         assert not anchor or anchor in places[file].names, (title, address)
     assert sum(e[0] == 'page' for e in entries) > 150, len(entries)
+    said = {e[1]: e[3] for e in entries}
+    for title in ('halfulp encode', 'halfulp encode --bits32', 'halfulp gemm --accum', 'halfulp.quantize', 'halfulp.scaled.encode', 'halfulp.torch.matmul'):
+        assert title in said, title
+    for kind, title, _, text in entries:
+        if kind == 'page' and not title.startswith('Contributing'):  # which describes such marks
+            assert not re.search(r'<!--|```|^(sh|text|python|c|ini) ', text), (title, text[:80])
+    assert any('echo 1000 | halfulp encode' in text for text in said.values()), 'pipes of commands'
     assert all(any(e[2].startswith(pages.label(p) + '.html') for e in entries) for p in pages.on_site()), 'a page that is not found'
 
 
@@ -258,4 +283,5 @@ if __name__ == '__main__':
     test_blocks_are_shown_as_they_are()
     test_prose_is_shown_as_it_is()
     test_comments_are_shown_as_they_are()
+    test_narrow_screens()
     test_search_index()

@@ -15,6 +15,8 @@
 #include "dpi/halfulp_dpi.h"
 #include "halfulp/accum.h"
 #include "halfulp/arith.h"
+#include "halfulp/formats/ieee.h"
+#include "halfulp/function.h"
 #include "halfulp/scalar.h"
 #include "tests/support/support.h"
 
@@ -62,7 +64,9 @@ static void *mode_handle(hu_mode m) {
   char text[8];
   void *h;
   hu_mode_round_text(text, m);
-  assert_int_equal(hu_dpi_mode(text, saturate[m.saturate], nan[m.nan], m.tiny ? "before" : "after", &h), HU_OK);
+  assert_int_equal(hu_dpi_mode(text, saturate[m.saturate], nan[m.nan], m.tiny ? "before" : "after",
+                               m.nan_fma ? "invalid" : "quiet", &h),
+                   HU_OK);
   return h;
 }
 
@@ -76,6 +80,29 @@ static void *model_handle(const char *text, const char *a, const char *b, const 
 
 /* ---- one value ---- */
 
+/* To an integer type and from one, and types that there are none of. */
+static void integers(void *h, hu_format f, void *m, hu_mode mode, uint32_t x, uint32_t word, t_random *r) {
+  hu_integer t = {(uint8_t)t_between(r, 1, 64), (uint8_t)t_below(r, 2), (uint8_t)t_below(r, 3), (uint8_t)t_below(r, 2)};
+  uint64_t i = t_next64(r) >> t_below(r, 64), want;
+  unsigned long long integer = 1;
+  unsigned int z, set = 0xAAAA;
+  uint32_t events;
+  assert_int_equal(hu_dpi_to_integer(m, t.width, t.is_signed, t.invalid, t.exact, h, x, word, &integer, &set), HU_OK);
+  want = hu_to_integer(t, mode, f, x, word, &events);
+  assert_true(integer == want && set == events);
+  assert_int_equal(hu_dpi_from_signed(h, m, -(long long)(i >> 1), word, &z, &set), HU_OK);
+  assert_int_equal(z, hu_from_signed(f, mode, -(int64_t)(i >> 1), word, &events));
+  assert_int_equal(set, events);
+  assert_int_equal(hu_dpi_from_unsigned(h, m, i, word, &z, &set), HU_OK);
+  assert_int_equal(z, hu_from_unsigned(f, mode, i, word, &events));
+  assert_int_equal(set, events);
+  const int wrong[][4] = {{0, 1, 0, 0}, {65, 1, 0, 0}, {32, 2, 0, 0}, {32, 1, 3, 0}, {32, 1, -1, 0}, {32, 1, 0, 2}};
+  const int *w = wrong[t_below(r, 6)];
+  assert_int_equal(hu_dpi_to_integer(m, w[0], w[1], w[2], w[3], h, x, word, &integer, &set), HU_E_SHAPE);
+  assert_true(integer == 0 && set == 0);
+  assert_int_equal(hu_dpi_to_integer(h, 32, 1, 0, 0, h, x, word, &integer, &set), HU_E_NULL);
+}
+
 static void operations(void **state) {
   (void)state;
   t_random r = {t_seed("dpi-operations", 1)};
@@ -83,6 +110,7 @@ static void operations(void **state) {
     hu_format f[4];
     void *h[4];
     hu_mode mode = t_random_mode(&r);
+    mode.nan_fma = (uint8_t)t_below(&r, 2);
     void *m = mode_handle(mode);
     uint32_t x[3], word = t_next32(&r), events, want;
     unsigned int z, set;
@@ -113,6 +141,12 @@ static void operations(void **state) {
     TWO(div);
     TWO(minimum);
     TWO(maximum);
+    TWO(minimum_number);
+    TWO(maximum_number);
+    TWO(remainder);
+    integers(h[0], f[0], m, mode, x[0], word, &r);
+    SAME(hu_dpi_round_to_integral(h[0], m, x[0], word, &z, &set),
+         hu_round_to_integral(f[0], mode, x[0], word, &events));
     assert_int_equal(hu_dpi_decode(h[0], x[0], &back), HU_OK);
     assert_true(t_same64(back, hu_decode64(f[0], x[0])));
     int order, kind;
@@ -132,6 +166,100 @@ static void operations(void **state) {
     for (int k = 0; k < 4; k++) hu_dpi_free(h[k]);
     hu_dpi_free(m);
   }
+}
+
+static void functions(void **state) {
+  (void)state;
+  t_random r = {t_seed("dpi-functions", 1)};
+  for (int i = 0; i < 1500; i++) {
+    hu_format f[3];
+    void *h[3];
+    hu_mode mode = t_random_mode(&r);
+    void *m = mode_handle(mode);
+    uint32_t x = t_next32(&r), y = t_next32(&r), word = t_next32(&r), events, want;
+    unsigned int z, set;
+    for (int k = 0; k < 3; k++) h[k] = format_handle(f[k] = t_random_format(&r, 1, 16));
+#define ONE(name) SAME(hu_dpi_##name(h[2], m, h[0], x, word, &z, &set), hu_##name(f[2], mode, f[0], x, word, &events))
+    ONE(exp);
+    ONE(exp2);
+    ONE(expm1);
+    ONE(log);
+    ONE(log2);
+    ONE(log1p);
+    ONE(tanh);
+    ONE(sigmoid);
+    ONE(erf);
+    ONE(gelu);
+    ONE(rsqrt);
+    ONE(reciprocal);
+    ONE(sin);
+    ONE(cos);
+    SAME(hu_dpi_pow(h[2], m, h[0], x, h[1], y, word, &z, &set), hu_pow(f[2], mode, f[0], x, f[1], y, word, &events));
+    for (int k = 0; k < 3; k++) hu_dpi_free(h[k]);
+    hu_dpi_free(m);
+  }
+}
+
+/* Signalling NaNs of every code, and infinity times zero plus a NaN in both modes, in fma and in a row. */
+static void nans(void **state) {
+  (void)state;
+  static const struct {
+    const char *format;
+    int codes, signalling;
+  } cases[] = {{"binary16", 65536, 2 * 511}, {"bfloat16", 65536, 2 * 63}, {"float8_e5m2", 256, 2},
+               {"fp(5,2,0)", 256, 2},        {"float8_e4m3fn", 256, 0},   {"fp(5,1,0)", 128, 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    void *h;
+    int where, is, count = 0;
+    hu_format f;
+    assert_int_equal(hu_format_parse(&f, cases[i].format, NULL), HU_OK);
+    assert_int_equal(hu_dpi_format(cases[i].format, &h, &where), HU_OK);
+    for (int x = 0; x < cases[i].codes; x++) {
+      assert_int_equal(hu_dpi_is_signalling(h, (unsigned)x, &is), HU_OK);
+      assert_int_equal(is, hu_is_signalling(f, (uint32_t)x));
+      count += is;
+    }
+    if (count != cases[i].signalling) fail_msg("%s: %d signalling NaNs", cases[i].format, count);
+    hu_dpi_free(h);
+  }
+  void *half = format_handle(hu_binary16()), *row = model_handle("exact", "binary16", "binary16", "binary16");
+  for (int invalid = 0; invalid < 2; invalid++) {
+    void *mode;
+    unsigned int z, events, want = invalid ? HU_FLAG_INVALID : 0;
+    unsigned long long d;
+    svBitVecVal a[BUS] = {0x7C00}, b[BUS] = {0}, none[BUS] = {0};
+    assert_int_equal(hu_dpi_mode("", "", "", "", invalid ? "invalid" : "", &mode), HU_OK);
+    assert_int_equal(hu_dpi_fma(half, mode, half, 0x7C00, half, 0, half, 0x7E00, 0, &z, &events), HU_OK);
+    assert_true(z == 0x7E00 && hu_dpi_flags(events) == want && (events & HU_EVENT_NAN_IN));
+    assert_int_equal(hu_dpi_dot(row, mode, 1, a, b, 0x7E00, none, none, none, 0, &d, &events), HU_OK);
+    assert_true(d == 0x7E00 && hu_dpi_flags(events) == want);
+    hu_dpi_free(mode);
+  }
+  int is = 1;
+  assert_int_equal(hu_dpi_is_signalling(row, 0x7D00, &is), HU_E_NULL);
+  assert_int_equal(is, 0);
+  hu_dpi_free(half);
+  hu_dpi_free(row);
+}
+
+/* Every set of events: five of them have a bit, the others none. */
+static void exception_flags(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t event, flag;
+  } bits[] = {{HU_EVENT_INEXACT, 1},
+              {HU_EVENT_UNDERFLOW, 2},
+              {HU_EVENT_OVERFLOW, 4},
+              {HU_EVENT_DIVIDE_BY_ZERO, 8},
+              {HU_EVENT_INVALID, 16}};
+  for (uint32_t events = 0; events < 1024; events++) {
+    uint32_t want = 0;
+    for (unsigned i = 0; i < 5; i++) want += events & bits[i].event ? bits[i].flag : 0;
+    assert_int_equal(hu_events_flags(events), want);
+    assert_int_equal(hu_dpi_flags(events), want);
+  }
+  assert_int_equal(HU_FLAG_INEXACT | HU_FLAG_UNDERFLOW << 4, 0x21);
+  assert_int_equal(HU_FLAG_OVERFLOW | HU_FLAG_DIVIDE_BY_ZERO << 4 | HU_FLAG_INVALID << 8, 0x1084);
 }
 
 /* ---- dot products ---- */
@@ -330,9 +458,10 @@ static void refused(void **state) {
   assert_int_equal(hu_dpi_format("fp(5,x,0)", &h, &where), HU_E_TEXT);
   assert_true(!h && where == 5);
   assert_int_equal(hu_dpi_format("float9", &h, &where), HU_E_NAME);
-  assert_int_equal(hu_dpi_mode("rnx", "", "", "", &h), HU_E_TEXT);
-  assert_int_equal(hu_dpi_mode("", "never", "", "", &h), HU_E_TEXT);
-  assert_int_equal(hu_dpi_mode("", "", "", "later", &h), HU_E_TEXT);
+  assert_int_equal(hu_dpi_mode("rnx", "", "", "", "", &h), HU_E_TEXT);
+  assert_int_equal(hu_dpi_mode("", "never", "", "", "", &h), HU_E_TEXT);
+  assert_int_equal(hu_dpi_mode("", "", "", "later", "", &h), HU_E_TEXT);
+  assert_int_equal(hu_dpi_mode("", "", "", "", "loud", &h), HU_E_TEXT);
   assert_true(!h);
   assert_int_equal(hu_dpi_model("seq(binary17)", "binary16", "binary16", "", "binary16", &h, &where, &part), HU_E_NAME);
   assert_true(!h && part == 0 && where == 4);
@@ -343,7 +472,7 @@ static void refused(void **state) {
   assert_int_equal(hu_dpi_preset(-1, &h), HU_E_NAME);
   assert_int_equal(hu_dpi_preset(hu_dpi_preset_count(), &h), HU_E_NAME);
   assert_int_equal(hu_dpi_format("binary16", &format, &where), HU_OK);
-  assert_int_equal(hu_dpi_mode("", "", "", "", &rne), HU_OK);
+  assert_int_equal(hu_dpi_mode("", "", "", "", "", &rne), HU_OK);
   model = model_handle("fp32", "binary16", "binary16", "binary16");
   /* A handle of another kind, and none. */
   assert_int_equal(hu_dpi_add(format, format, format, 1, format, 1, 0, &z, &events), HU_E_NULL);
@@ -363,6 +492,52 @@ static void refused(void **state) {
   hu_dpi_free(format);
   hu_dpi_free(rne);
   hu_dpi_free(model);
+}
+
+/* A model of a matrix unit has the unit's operands or none; any(...) and a result of another format are allowed. */
+static void units(void **state) {
+  (void)state;
+  static const char unit[] = "nv.hopper.e4m3.f32.wgmma", e4m3[] = "float8_e4m3fn";
+  static const struct {
+    const char *model, *a, *b, *c, *d;
+    int status, part, depth;
+  } cases[] = {
+      {unit, "", "", "", "", HU_OK, 0, 32},
+      {unit, e4m3, e4m3, "binary32", "bfloat16", HU_OK, 0, 32},
+      {unit, "fp(4,3,0):fn", "", "", "", HU_OK, 0, 32},
+      {unit, "binary32", e4m3, "", "", HU_E_OPERAND_A, 1, 0},
+      {unit, e4m3, "float8_e5m2", "", "", HU_E_OPERAND_B, 2, 0},
+      {unit, "", "", "binary16", "", HU_E_OPERAND_C, 3, 0},
+      {unit, "s8", "", "", "", HU_E_OPERAND_A, 1, 0},
+      {"any(nv.hopper.e4m3.f32.wgmma)", "", "", "", "", HU_OK, 0, 32},
+      {"any(nv.hopper.e4m3.f32.wgmma)", "binary16", "bfloat16", "", "", HU_OK, 0, 32},
+      {"any(nv.hopper.e4m3.f32.wgmma", "", "", "", "", HU_E_TEXT, 0, 0},
+      {"any(fp32)", "", "", "", "", HU_E_NAME, 1, 0},
+      {"takes(bfloat16,any,any,fp32)", "bfloat16", e4m3, "", "binary32", HU_OK, 0, 1},
+      {"takes(bfloat16,any,any,fp32)", "binary16", e4m3, "", "binary32", HU_E_OPERAND_A, 1, 0},
+      {"promote(128,nv.hopper.e4m3.f32.wgmma,binary32)", e4m3, "bfloat16", "", "binary32", HU_E_OPERAND_B, 2, 0},
+      {"fp32", "fp(11,20,0)", e4m3, "", "binary32", HU_E_CARRIER, 0, 0},
+      {"int32", "s8", e4m3, "s32", "s32", HU_E_ACCUM, 0, 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    void *h;
+    int where, part,
+        s = hu_dpi_model(cases[i].model, cases[i].a, cases[i].b, cases[i].c, cases[i].d, &h, &where, &part);
+    if (s != cases[i].status || part != cases[i].part) fail_msg("case %zu: status %d, part %d", i, s, part);
+    assert_int_equal(h != NULL, s == HU_OK);
+    assert_int_equal(hu_dpi_depth(h), cases[i].depth);
+    hu_dpi_free(h);
+  }
+  void *takes;
+  assert_int_equal(hu_dpi_takes(unit, &takes), HU_OK);
+  assert_string_equal(hu_dpi_name(takes), "A float8_e4m3fn, B float8_e4m3fn, C binary32");
+  assert_int_equal(hu_dpi_depth(takes), 0);
+  hu_dpi_free(takes);
+  assert_int_equal(hu_dpi_takes("exact", &takes), HU_OK);
+  assert_string_equal(hu_dpi_name(takes), "");
+  hu_dpi_free(takes);
+  assert_int_equal(hu_dpi_takes("none", &takes), HU_E_NAME);
+  assert_null(takes);
 }
 
 /* ---- threads ---- */
@@ -412,6 +587,8 @@ static void threads(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(operations), cmocka_unit_test(presets),
                                      cmocka_unit_test(words),      cmocka_unit_test(library),
-                                     cmocka_unit_test(refused),    cmocka_unit_test(threads)};
+                                     cmocka_unit_test(refused),    cmocka_unit_test(threads),
+                                     cmocka_unit_test(functions),  cmocka_unit_test(exception_flags),
+                                     cmocka_unit_test(units),      cmocka_unit_test(nans)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,10 +5,25 @@
     copy = staged.Staged(build_root)
     subprocess.run([...], env=copy.environment())
 """
+import atexit
 import fcntl
 import os
 import pathlib
+import shutil
 import subprocess
+import tempfile
+
+
+def without_blanks(folder):
+    """The folder, or a link to it for as long as this test runs: pkg-config (pkgconf 1.8) repeats a PKG_CONFIG_SYSROOT_DIR
+    that has a blank in it, and $(pkg-config ...) of a shell is cut there."""
+    if len(str(folder).split()) == 1:
+        return folder
+    made = tempfile.mkdtemp(prefix='stage-')
+    atexit.register(shutil.rmtree, made)
+    link = pathlib.Path(made) / 'stage'
+    link.symlink_to(folder, target_is_directory=True)
+    return link
 
 
 class Staged:
@@ -21,6 +36,7 @@ class Staged:
         with open(self.root.parent / 'stage.lock', 'w') as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # tests run side by side
             self._install()
+        self.root = without_blanks(self.root)
         config = next(self.root.rglob('halfulp.pc'))
         self.libdir = config.parent.parent
         plain = dict(os.environ, PKG_CONFIG_PATH=str(config.parent))

@@ -28,6 +28,19 @@ uint64_t t_seed(const char *name, uint64_t fallback) {
   return seed;
 }
 
+unsigned t_part(unsigned n) {
+  const char *text = getenv("HU_TEST_COUNT");
+  if (text == NULL || *text == '\0') return n;
+  char *end = NULL;
+  unsigned long percent = strtoul(text, &end, 10);
+  if (*end != '\0' || percent < 1 || percent > 100) {
+    fprintf(stderr, "HU_TEST_COUNT=%s is not a number from 1 to 100\n", text);
+    exit(1);
+  }
+  unsigned part = (unsigned)((uint64_t)n * percent / 100);
+  return part ? part : 1;
+}
+
 int t_same32(float a, float b) { return t_bits32(a) == t_bits32(b); }
 int t_same64(double a, double b) { return t_bits64(a) == t_bits64(b); }
 

@@ -22,12 +22,16 @@
  * "name: seed N (HU_TEST_SEED overrides)" to stdout, so that a failing run can be repeated. */
 uint64_t t_seed(const char *name, uint64_t fallback);
 
-/* n repetitions of a random test; a quarter of them under a sanitizer, which looks for other things than wrong bits. */
+/* n repetitions of a random test, or as many percent of them as the environment variable HU_TEST_COUNT (1 ... 100)
+ * says, at least one: for tools that make a test a hundred times as slow. What a test says about all of its cases it
+ * says only where t_part(100) is 100. */
+unsigned t_part(unsigned n);
+/* The same; and a quarter of them under a sanitizer, which looks for other things than wrong bits. */
 static inline unsigned t_runs(unsigned n) {
 #ifdef __SANITIZE_ADDRESS__
-  return n / 4;
+  return t_part(n / 4);
 #else
-  return n;
+  return t_part(n);
 #endif
 }
 

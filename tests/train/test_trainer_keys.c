@@ -221,7 +221,7 @@ static const char *begins(const char *system, const char *key, const char *model
   return s == HU_OK ? NULL : why;
 }
 
-/* A matrix unit is refused where an operand is not of its format: before the first step, with key, operand and format. */
+/* A matrix unit is refused where an operand is not of its format: before the first step, with key, operand, format. */
 static void test_units(void **state) {
   static const char *const mlp = "mlp(layers=2,units=48)", *const all = "precision.accum";
   static const char *const e4m3 = "nv.hopper.e4m3.f32.wgmma", *const half = "nv.hopper.f16.f32";

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* What one call costs that computes one value: the calls of scalar.h and arith.h beside the functions of core.h, in
+ * nanoseconds, single thread. Built a second time on the two files, without core.h: bench_value_two_files.
+ *
+ *   bench_value [--rounds 9]
+ *
+ * Operands: 1024 codes each, numbers from 1/2 to 4 of either sign. Calls do not wait for each other's results. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef HU_USE_ONE_FILE
+#include "halfulp.h"
+enum { COLUMNS = 1 };
+#else
+#include "halfulp/core.h"
+#include "halfulp/halfulp.h"
+enum { COLUMNS = 2 };
+#endif
+
+#include "bench/timing.h"
+
+enum { COUNT = 1024, REPEAT = 100 };
+
+typedef struct job {
+  hu_format in, out; /* fma: in x in + out -> out; others: in -> out */
+  hu_mode mode;
+  uint32_t a[COUNT], b[COUNT], c[COUNT], sum;
+  float x[COUNT];
+} job;
+
+#define EACH(name, expression)                            \
+  static void name(void *p) {                             \
+    job *j = p;                                           \
+    uint32_t events, sum = 0;                             \
+    (void)events;                                         \
+    for (size_t i = 0; i < COUNT; i++) sum += expression; \
+    j->sum += sum;                                        \
+  }
+
+EACH(call_encode, hu_encode(j->out, j->mode, j->x[i], 0, &events))
+EACH(call_decode, (uint32_t)(int32_t)hu_decode(j->in, j->a[i]))
+EACH(call_quantize, (uint32_t)(int32_t)hu_quantize(j->out, j->mode, j->x[i], 0, &events))
+EACH(call_convert, hu_convert(j->out, j->mode, j->in, j->a[i], 0, &events))
+EACH(call_add, hu_add(j->out, j->mode, j->in, j->a[i], j->in, j->b[i], 0, &events))
+EACH(call_mul, hu_mul(j->out, j->mode, j->in, j->a[i], j->in, j->b[i], 0, &events))
+EACH(call_div, hu_div(j->out, j->mode, j->in, j->a[i], j->in, j->b[i], 0, &events))
+EACH(call_sqrt, hu_sqrt(j->out, j->mode, j->in, j->a[i] & 0x7fff, 0, &events))
+EACH(call_fma, hu_fma(j->out, j->mode, j->in, j->a[i], j->in, j->b[i], j->out, j->c[i], 0, &events))
+
+#ifdef HU_USE_ONE_FILE
+#define CORE(name) NULL
+#else
+/* The formats are unfolded once for all COUNT calls. */
+#define EACH_CORE(name, expression)                                             \
+  static void name(void *p) {                                                   \
+    job *j = p;                                                                 \
+    hu_core in = hu_core_of(j->in, j->mode), out = hu_core_of(j->out, j->mode); \
+    uint32_t events, sum = 0;                                                   \
+    (void)in, (void)out, (void)events;                                          \
+    for (size_t i = 0; i < COUNT; i++) sum += expression;                       \
+    j->sum += sum;                                                              \
+  }
+#define CORE(name) name
+EACH_CORE(core_encode, hu_core_encode(&out, j->x[i], 0, &events))
+EACH_CORE(core_quantize, (uint32_t)(int32_t)hu_core_quantize(&out, j->x[i], 0, &events))
+EACH_CORE(core_decode, (uint32_t)(int32_t)hu_core_decode(&in, j->a[i]))
+EACH_CORE(core_convert, hu_core_convert(&out, &in, j->a[i], 0, &events))
+EACH_CORE(core_add, hu_core_add(&out, &in, j->a[i], &in, j->b[i], 0, &events))
+EACH_CORE(core_mul, hu_core_mul(&out, &in, j->a[i], &in, j->b[i], 0, &events))
+EACH_CORE(core_div, hu_core_div(&out, &in, j->a[i], &in, j->b[i], 0, &events))
+EACH_CORE(core_sqrt, hu_core_sqrt(&out, &in, j->a[i] & 0x7fff, 0, &events))
+EACH_CORE(core_fma, hu_core_fma(&out, &in, j->a[i], &in, j->b[i], &out, j->c[i], 0, &events))
+#endif
+
+static const struct {
+  const char *name, *in, *out;
+  void (*call[2])(void *);
+} rows[] = {
+    {"encode", "binary32", "float8_e4m3fn", {call_encode, CORE(core_encode)}},
+    {"quantize", "binary32", "float8_e4m3fn", {call_quantize, CORE(core_quantize)}},
+    {"decode", "float8_e4m3fn", "binary32", {call_decode, CORE(core_decode)}},
+    {"convert", "binary16", "binary32", {call_convert, CORE(core_convert)}},
+    {"convert", "bfloat16", "float8_e4m3fn", {call_convert, CORE(core_convert)}},
+    {"add", "binary16", "binary16", {call_add, CORE(core_add)}},
+    {"mul", "binary16", "binary16", {call_mul, CORE(core_mul)}},
+    {"div", "binary32", "binary32", {call_div, CORE(core_div)}},
+    {"sqrt", "binary16", "binary16", {call_sqrt, CORE(core_sqrt)}},
+    {"fma", "float8_e4m3fn", "binary16", {call_fma, CORE(core_fma)}},
+    {"fma", "binary16", "binary16", {call_fma, CORE(core_fma)}},
+    {"fma", "bfloat16", "bfloat16", {call_fma, CORE(core_fma)}},
+    {"fma", "binary32", "binary32", {call_fma, CORE(core_fma)}},
+};
+
+static float number(uint64_t *state) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  uint32_t r = (uint32_t)(*state >> 32);
+  float x = 1 + (float)(r >> 9) * 0x1p-23f, scale = r & 1 ? 2.0f : r & 2 ? 1.0f : 0.5f;
+  return r & 4 ? -x * scale : x * scale;
+}
+
+static int fill(job *j, const char *in, const char *out) {
+  uint64_t s = 1;
+  memset(j, 0, sizeof *j);
+  if (hu_format_parse(&j->in, in, NULL) != HU_OK || hu_format_parse(&j->out, out, NULL) != HU_OK) return 0;
+  for (size_t i = 0; i < COUNT; i++) {
+    j->x[i] = number(&s);
+    j->a[i] = hu_encode(j->in, j->mode, j->x[i], 0, NULL);
+    j->b[i] = hu_encode(j->in, j->mode, number(&s), 0, NULL);
+    j->c[i] = hu_encode(j->out, j->mode, number(&s), 0, NULL);
+  }
+  return 1;
+}
+
+int main(int argc, char **argv) {
+  static job j;
+  static volatile uint32_t sink;
+  int rounds = argc == 3 && !strcmp(argv[1], "--rounds") ? atoi(argv[2]) : argc == 1 ? 9 : 0;
+  if (rounds < 1) {
+    fprintf(stderr, "usage: bench_value [--rounds N]\n");
+    return 2;
+  }
+  printf("%-10s %-14s %-14s %8s%s\n", "call", "operands", "result", "call, ns", COLUMNS > 1 ? "  core.h, ns" : "");
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    if (!fill(&j, rows[i].in, rows[i].out)) return 1;
+    void (*reference)(void *) = rows[i].call[1] ? rows[i].call[1] : rows[i].call[0];
+    bench_pair t = bench_against(rows[i].call[0], reference, &j, rounds, REPEAT);
+    printf("%-10s %-14s %-14s %8.1f", rows[i].name, rows[i].in, rows[i].out, 1e9 * t.subject / COUNT);
+    if (rows[i].call[1]) printf("  %10.1f", 1e9 * t.reference / COUNT);
+    printf("\n");
+    sink = j.sum;
+  }
+  (void)sink;
+  return 0;
+}

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""check-vectors: files that end too early, which NaN is right, infinity times zero plus a NaN, digits of four-state
+simulators, signalling NaNs in rows, and what is said about a line."""
+
+import sys
+
+sys.dont_write_bytecode = True
+import support  # noqa: E402
+
+EXACT = ("dot", "--accum", "exact", "-n", "2", "--fa", "fp(5,2,0)", "--fb", "fp(5,2,0)", "--fd", "binary16")
+
+
+class Judge(support.Case):
+    def judge(self, lines, *args, code=0):
+        return self.ok("check-vectors", *args, stdin=lines, code=code)
+
+    def test_complete(self):
+        for args in (("add", "-f", "float8_e5m2"), EXACT, (*EXACT, "--joined"), ("sqrt", "-f", "binary16")):
+            out = self.ok("vectors", *args)
+            self.assertIn(", 0 differ\n", self.judge(out, *args, "--complete"))
+            lines = out.splitlines(True)
+            for part in ("".join(lines[:100]), "".join(lines[:-1])):
+                r = support.run("check-vectors", *args, "--complete", stdin=part)
+                self.assertEqual(r.returncode, 1)
+                gone = len(lines) - part.count("\n")
+                self.assertIn(b"ends too early: %d of %d cases are missing" % (gone, len(lines)), r.stderr)
+                self.assertIn(", 0 differ\n", self.judge(part, *args))
+            swapped = "".join([lines[1], lines[0], *lines[2:]])
+            says = ":1: --complete: these are not the operands"
+            self.bad("check-vectors", *args, "--complete", stdin=swapped, says=says)
+            self.bad("check-vectors", *args, "--complete", stdin=out + lines[0], says="--complete: more lines")
+        out = self.ok("vectors", "mul", "-f", "float6_e3m2fn", "--seed", "5", "--level", "2")
+        self.judge(out, "mul", "-f", "float6_e3m2fn", "--seed", "5", "--level", "2", "--complete")
+
+    def test_cases(self):
+        add = ("add", "-f", "float8_e5m2", "--cases", "2")
+        self.judge("3C 3C 40 00\n" * 2, *add)
+        self.judge("3C 3C 40 00\n", *add, code=1)
+        self.bad("check-vectors", *add, stdin="3C 3C 40 00\n" * 3, says="3 cases; --cases asks for 2")
+
+    def test_which_nan(self):
+        add = ("add", "-f", "binary16")
+        quiet = ("any", "quiet")
+        rights = {"7E00": (*quiet, "canonical"), "FE00": quiet, "7E01": quiet, "7C01": ("any",)}
+        for nan, right in rights.items():
+            for rule in ("any", "quiet", "canonical"):
+                out = self.judge("7E00 3C00 %s 00\n" % nan, *add, "--nan-result", rule, code=rule not in right)
+                self.assertEqual(" 1 in the kind of NaN" in out.replace("(", " "), rule not in right, (nan, rule))
+        self.judge("7E00 3C00 3C00 00\n", *add, "--nan-result", "any", code=1)
+        self.judge("7C7C 7C7C FC00 7E00 10\n", *EXACT, "--nan-result", "canonical")
+        self.judge("7C7C 7C7C FC00 7E01 10\n", *EXACT, "--nan-result", "canonical", code=1)
+
+    def test_infinity_times_zero_plus_nan(self):
+        """A RISC-V unit that forgets NV, an x86 unit that raises it."""
+        fma = ("fma", "-f", "binary16")
+        for args, line in ((fma, "7C00 0000 7E00 7E00 %s\n"), (EXACT, "7C3C 003C 7E00 7E00 %s\n")):
+            for rule, right in (("any", ("00", "10")), ("quiet", ("00",)), ("invalid", ("10",))):
+                for flags in ("00", "10"):
+                    self.judge(line % flags, *args, "--nan-fma", rule, code=flags not in right)
+                self.judge("7C00 0000 3C00 7E00 00\n", "fma", "-f", "binary16", "--nan-fma", rule, code=1)
+        for rule in ("quiet", "invalid"):
+            out = self.ok("vectors", "fma", "-f", "float8_e5m2", "--nan-fma", rule)
+            self.judge(out, "fma", "-f", "float8_e5m2", "--nan-fma", rule)
+            self.judge(out, "fma", "-f", "float8_e5m2")
+        self.judge(out, "fma", "-f", "float8_e5m2", "--nan-fma", "quiet", code=1)
+        out = self.ok("vectors", *EXACT, "--nan-fma", "invalid")
+        self.judge(out, *EXACT, "--nan-fma", "invalid")
+        self.judge(out, *EXACT, "--nan-fma", "quiet", code=1)
+        self.bad("vectors", "fma", "-f", "binary16", "--nan-fma", "loud", says="--nan-fma")
+
+    def test_signalling_rows(self):
+        self.judge("7D3C 3C3C 0000 7E00 10\n", *EXACT)
+        self.judge("7D3C 3C3C 0000 7E00 00\n", *EXACT, code=1)
+        self.judge("7E3C 3C3C 0000 7E00 00\n", *EXACT)
+        self.judge("3C3C 3C3C 7D00 7E00 10\n", *EXACT)
+        seen = 0
+        for line in self.ok("vectors", *EXACT).splitlines():
+            a, b, c, _, flags = line.split()
+            rows = [int(x[i : i + 2], 16) & 0x7F for x in (a, b) for i in (0, 2)]
+            if 0x7D in rows or 0x7C00 < int(c, 16) & 0x7FFF < 0x7E00:
+                self.assertEqual(int(flags, 16) & 16, 16, line)
+                seen += 1
+        self.assertGreater(seen, 500)
+
+    def test_unknown_digits(self):
+        add = ("add", "-f", "float8_e4m3fn")
+        out = self.judge("57 38 58 00\n57 38 XX 00\n57 38 5z 0X\n57 38 58 00\n", *add, code=1)
+        self.assertIn("line 2: 57 38 is XX 00 (digits X or Z), should be 58 00 (16; no flags)", out)
+        self.assertTrue(out.endswith("4 cases, 2 differ (2 with digits X or Z)\n"), out)
+        joined = "57385800\n5738xx00\n57385800\n5738580Z\n"
+        self.assertIn("2 with digits", self.judge(joined, *add, "--joined", code=1))
+        self.judge("3C3C 3C3C 0000 xxxx xx\n", *EXACT, code=1)
+        self.bad("check-vectors", "add", "-f", "float8_e4m3fn", stdin="5X 38 58 00\n", says=":1: operand A: '5X'")
+
+    def test_lines_that_cannot_be_read(self):
+        add = ("check-vectors", "add", "-f", "float8_e4m3fn")
+        for line, says in (("57 381 58 00", "operand B: '381' is above FF, the largest there"),
+                           ("57 38 g8 00", "the result: 'g8' is not a hexadecimal number of 2 digits"),
+                           ("57 38 58 20", "the flags: '20' is above 1F, the largest there"),
+                           ("57 38 58", "not as many fields as operands, a result and flags are"),
+                           ("57 38 58 00 00", "more than 4 fields")):
+            self.bad(*add, stdin="57 38 58 00\n" + line + "\n", says="standard input:2: " + says)
+        self.bad(*add, "--joined", stdin="573858\n", says="6 digits; operands, result and flags have 8")
+        self.bad("check-vectors", *EXACT, stdin="7D3C 3C3C 0000 g 10\n", says=":1: the result: 'g'")
+        self.assertEqual(self.ok(*add, stdin="  57 38  58 00\n"), "1 cases, 0 differ\n")
+
+    def test_units_take_their_own_formats(self):
+        dot = ("dot", "--accum", "nv.hopper.e4m3.f32.wgmma", "-n", "32")
+        dot += ("--fa", "binary32", "--fb", "binary32", "--fd", "binary32")
+        for command in ("vectors", "check-vectors"):
+            self.bad(command, *dot, says=("--fa", "float8_e4m3fn", "binary32"))
+
+
+if __name__ == "__main__":
+    support.main()

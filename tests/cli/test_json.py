@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""What every command prints with --json is what docs/json.schema.json has, and docs/json.md names every field."""
+
+import json
+import math
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True
+import support  # noqa: E402
+
+DOCS = os.environ["HALFULP_DOCS"]
+PAGES = ("json.md", "train-command.md", "sweep.md", "experiments.md")
+TYPES = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "object": dict, "array": list,
+         "null": type(None)}
+
+
+def read(name):
+    with open(os.path.join(DOCS, name), encoding="utf-8") as file:
+        return file.read()
+
+
+SCHEMA = json.loads(read("json.schema.json"))["$defs"]
+
+
+def wrong(x, schema, at="$"):
+    """The first thing that is wrong with x, or None: the keywords that json.schema.json uses."""
+    if "$ref" in schema:
+        return wrong(x, SCHEMA[schema["$ref"].rpartition("/")[2]], at)
+    if "anyOf" in schema:
+        said = [wrong(x, s, at) for s in schema["anyOf"]]
+        return None if None in said else "; or ".join(said)
+    if "enum" in schema:
+        return None if x in schema["enum"] else "%s: %r is none of %s" % (at, x, schema["enum"])
+    kind = schema["type"]
+    if not isinstance(x, TYPES[kind]) or (isinstance(x, bool) and kind != "boolean"):
+        return "%s: %r is no %s" % (at, x, kind)
+    if "pattern" in schema and not re.search(schema["pattern"], x):
+        return "%s: %r does not match %s" % (at, x, schema["pattern"])
+    if kind == "array":
+        return next((w for i, v in enumerate(x) for w in [wrong(v, schema["items"], "%s[%d]" % (at, i))] if w), None)
+    if kind == "object":
+        for name in schema["required"]:
+            if name not in x:
+                return "%s: lacks %s" % (at, name)
+        for name, v in x.items():
+            if name not in schema["properties"]:
+                return "%s: has %s" % (at, name)
+            said = wrong(v, schema["properties"][name], at + "." + name)
+            if said:
+                return said
+    return None
+
+
+def fields(schema):
+    """The names of all fields of a schema, without those of what it refers to."""
+    if isinstance(schema, list):
+        return set().union(*map(fields, schema))
+    own = set(schema.get("properties", ()))
+    parts = list(schema.get("properties", {}).values()) + schema.get("anyOf", [])
+    return own | fields(parts + [schema[k] for k in ("items",) if k in schema])
+
+
+class Json(support.Case):
+    def holds(self, name, *args, stdin=b"", code=0):
+        text = self.ok(args[0], "--json", *args[1:], stdin=stdin, code=code)
+        value = json.loads(text, parse_constant=lambda word: self.fail("%s: %s" % (args, word)))
+        self.assertIsNone(wrong(value, SCHEMA[name]), (args, text[:400]))
+        for number in re.findall(r"(?<![\w\".])-?\d+\.\d+(?:e[-+]\d+)?(?![\w\"])", re.sub(r'"(?:[^"\\\\]|\\\\.)*"', '""', text)):
+            digits = number.split("e")[0].lstrip("-").replace(".", "").strip("0")
+            if math.frexp(float(number))[0] != math.copysign(0.5, float(number)):  # see cli/numbers.h
+                self.assertLessEqual(len(digits), len(re.sub(r"e.*|[-.]", "", repr(float(number))).strip("0")), number)
+        return value
+
+    def test_lists(self):
+        self.holds("formats", "formats")
+        self.holds("formats", "formats", "--scaled")
+        self.holds("formats", "formats", "--numbers")
+        self.holds("presets", "presets")
+        self.holds("models", "models")
+        self.holds("verify --list", "verify", "--list")
+
+    def test_vectors(self):
+        lines = "57 38 58 00\n57 38 A1 01\n57 38 x0 00\n7F 38 00 00\n"
+        got = self.holds("check-vectors", "check-vectors", "add", "-f", "float8_e4m3fn", stdin=lines, code=1)
+        self.assertEqual(got["kinds"], {"result": 2, "nan": 0, "flags": 0, "unknown": 1})
+        self.assertEqual([d["line"] for d in got["first"]], [2, 3, 4])
+        self.assertEqual(got["first"][0]["is"], {"code": "0xa1", "value": -0.140625, "flags": "0x01"})
+        self.assertEqual(got["first"][2]["should_be"]["value"], "nan")
+        lines = "3C00 00000002 00\n"
+        got = self.holds("testfloat", "testfloat", "f16_to_i32", "--check", stdin=lines, code=1)
+        self.assertEqual(got["first"][0]["should_be"], {"code": "0x00000001", "value": 1, "flags": "0x00"})
+        got = self.holds("check-vectors", "check-vectors", "lt", "-f", "binary16", stdin="3C00 4000 0 00\n", code=1)
+        self.assertEqual(got["first"][0]["should_be"]["value"], True)
+
+    def test_numbers(self):
+        for f in ("float8_e4m3fn", "binary32", "float8_e8m0fnu", "uint4", "fp(3,4,0)", "posit8", "lns16", "nf4", "int8"):
+            self.holds("info", "info", f)
+        for f in ("float4_e2m1fn", "float8_e5m2", "posit8", "nf4"):
+            self.holds("info --table", "info", f, "--table")
+        for f in ("float8_e4m3fn", "float8_e4m3", "ue4m3", "dlfloat16", "posit8", "nf4", "int8", "binary32"):
+            for x in ("0.3", "1e9", "-0.001", "inf", "nan", "0", "-0", "1e-50"):
+                self.holds("explain", "explain", "-f", f, "-r", "all", "--", x)
+        self.holds("explain", "explain", "-f", "torch.bfloat16", "0.3")
+        self.holds("explain", "explain", "-f", "float8_e4m3fn", "1e999")
+        got = self.holds("encode", "encode", "-f", "float8_e4m3", "1000", "-0.1", "nan")
+        self.assertEqual([x["code"] for x in got], ["0x78", "0x9d", "0x7c"])
+        self.assertEqual([x["value"] for x in got], ["inf", -0.1015625, "nan"])
+        self.assertEqual([x["events"]["overflow"] for x in got], [True, False, False])
+        self.assertEqual(self.holds("decode", "decode", "-f", "float8_e4m3", stdin="80\n")[0]["value"], 0)
+        self.assertIn("-0.0", self.ok("decode", "-f", "float8_e4m3", "--json", "80"))
+        self.assertEqual(self.holds("decode", "decode", "-f", "float8_e4m3", stdin=""), [])
+        self.holds("mma", "mma", "nv.volta.f16.f32", stdin="3c003c003c003c00 3c003c003c003c00 3f800000\n" * 2)
+        self.assertEqual(self.holds("mma", "mma", "nv.turing.s8.s32", stdin="ff" * 16 + " " + "01" * 16 + " -\n")[0]["value"], -16)
+        # A list that an error ends is still one.
+        r = support.run("encode", "-f", "float8_e4m3", "--json", stdin=b"1\nx\n")
+        self.assertEqual((r.returncode, len(json.loads(r.stdout))), (2, 1))
+        r = support.run("encode", "-f", "float8_e4m3", "--json", stdin=b"x\n")
+        self.assertEqual((r.returncode, json.loads(r.stdout)), (2, []))
+
+    def test_arrays(self):
+        x = self.write("x.npy", support.npy("<f4", (4, 3), support.floats([0.1 * i for i in range(12)])))
+        y = self.write("y.npy", support.npy("<f4", (4, 3), support.floats([0.1 * i for i in range(11)] + [float("inf")])))
+        w = self.write("w.npy", support.npy("<f4", (3, 2), support.floats(range(6))))
+        z = self.path("z.npy")
+        for f in ("float8_e4m3fn", "nvfp4", "s2fp8", "posit8", "torch.float8_e4m3fn"):
+            self.holds("quantize", "quantize", "-f", f, x, z)
+        self.holds("quantize", "encode", "-f", "mxfp4", x, z)
+        if os.environ["HALFULP_SAFETENSORS"] == "1":
+            self.holds("quantize", "quantize", "-f", "mxfp4", x, self.path("z.safetensors"))
+        report = self.holds("gemm", "gemm", x, w, "-o", z, "--watch")
+        self.assertIn("watch", report)
+        self.holds("gemm", "gemm", x, w, "-o", z)
+        self.assertNotIn("errors", self.holds("diff", "diff", x, x))
+        self.assertIn("errors", self.holds("diff", "diff", x, y, code=1))
+        self.assertIn("why", self.holds("diff", "diff", x, w, code=1))
+        self.assertEqual(self.holds("quantize", "quantize", "-f", "binary32", x, z)["errors"]["sqnr_db"], "inf")
+
+    def test_runs(self):
+        self.holds("verify", "verify", "--only", "world", "-f", "float4_e2m1fn")
+        if os.environ["HALFULP_TRAIN"] != "1":
+            return
+        self.holds("train --keys", "train", "--keys")
+        self.holds("experiments", "experiments")
+        self.holds("experiment", "experiment", "long-reduction")
+        config = self.write("x.ini", b"[data]\nset = teacher\n[model]\nnet = linear\n[run]\nsteps = 2\n")
+        self.holds("train", "train", config)
+        # A run that comes to nothing has a loss that is no number, and says so.
+        wild = self.write("w.ini", b"[data]\nset = teacher\n[model]\nnet = linear\n[run]\nsteps = 400\n[optimizer]\nrate = 1e6\n")
+        self.assertIn(self.holds("train", "train", wild)["training"]["loss"], ("inf", "nan"))
+        self.holds("sweep", "sweep", config, "--key", "precision.system", "--values", "fp16", "--out", self.path("s"))
+
+    def test_the_checker(self):
+        good = {"code": "0x7e", "value": 448, "hex": "0x1.cp+8"}
+        self.assertIsNone(wrong(good, SCHEMA["coded"]))
+        for bad in (dict(good, code="7e"), dict(good, value="448"), dict(good, value=None), dict(good, more=1),
+                    {"code": "0x7e", "value": 1}, [good], dict(good, value=True)):
+            self.assertIsNotNone(wrong(bad, SCHEMA["coded"]), bad)
+        self.assertIsNone(wrong(dict(good, value="inf"), SCHEMA["coded"]))
+
+    def test_the_page_names_every_field(self):
+        text = "".join(map(read, PAGES))
+        words = set(re.findall(r"`([A-Za-z0-9_]+)`", text))
+        self.assertGreater(len(words), 100)
+        for name, schema in SCHEMA.items():
+            self.assertLessEqual(fields(schema), words, name)
+
+    def test_every_command_is_there(self):
+        usage = self.ok("--help")
+        commands = re.findall(r"(?m)^  ([a-z-]+) {2,}", usage)
+        self.assertGreater(len(commands), 15)
+        page = read("json.md")
+        for command in commands:
+            has = "--json" in support.run(command, "--help").stdout.decode()
+            if has and command not in ("vectors", "check-vectors", "testfloat"):
+                self.assertIn(command, SCHEMA)
+            self.assertIn("`%s`" % command, page)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/cuda_host/device_float.h - binary32 numbers whose plain operators do what a device's do: a NaN result is
+ * 0x7FFFFFFF, while a processor passes an operand's on.
+ *
+ * For kernels that write a + b instead of __fadd_rn(a, b): kernels_train.cpp compiles them with this class in place of
+ * float. It has float's size and place in arrays, and is passed to functions as a float is. */
+#ifndef HALFULP_TESTS_CUDA_HOST_DEVICE_FLOAT_H
+#define HALFULP_TESTS_CUDA_HOST_DEVICE_FLOAT_H
+
+#include <type_traits>
+
+#include "cuda_runtime.h"
+
+struct hu_device_float {
+  float v;
+  hu_device_float() = default;
+  template <class T, class = typename std::enable_if<std::is_arithmetic<T>::value>::type>
+  constexpr hu_device_float(T x) : v((float)x) {}
+  /* Only where the text has a cast: what is mixed with floats without one is made a hu_device_float. */
+  template <class T, class = typename std::enable_if<std::is_arithmetic<T>::value>::type>
+  constexpr explicit operator T() const {
+    return (T)v;
+  }
+
+#define HU_DEVICE_OPERATOR(op)                                                      \
+  friend inline hu_device_float operator op(hu_device_float a, hu_device_float b) { \
+    return hu_device_float(hu_host_result(a.v op b.v));                             \
+  }                                                                                 \
+  inline hu_device_float &operator op##=(hu_device_float b) { return *this = *this op b; }
+  HU_DEVICE_OPERATOR(+)
+  HU_DEVICE_OPERATOR(-)
+  HU_DEVICE_OPERATOR(*)
+  HU_DEVICE_OPERATOR(/)
+#undef HU_DEVICE_OPERATOR
+  friend inline hu_device_float operator-(hu_device_float a) { return hu_device_float(-a.v); }
+
+#define HU_DEVICE_COMPARISON(op) \
+  friend inline int operator op(hu_device_float a, hu_device_float b) { return a.v op b.v; }
+  HU_DEVICE_COMPARISON(==)
+  HU_DEVICE_COMPARISON(!=)
+  HU_DEVICE_COMPARISON(<)
+  HU_DEVICE_COMPARISON(<=)
+  HU_DEVICE_COMPARISON(>)
+  HU_DEVICE_COMPARISON(>=)
+#undef HU_DEVICE_COMPARISON
+};
+static_assert(sizeof(hu_device_float) == sizeof(float) && std::is_trivially_copyable<hu_device_float>::value,
+              "tensors of floats are tensors of these");
+
+static inline hu_device_float fabsf(hu_device_float x) { return fabsf(x.v); }
+static inline hu_device_float sqrtf(hu_device_float x) { return hu_host_result(sqrtf(x.v)); }
+static inline hu_device_float fmaf(hu_device_float x, hu_device_float y, hu_device_float z) {
+  return __fmaf_rn(x.v, y.v, z.v);
+}
+static inline unsigned __float_as_uint(hu_device_float x) { return __float_as_uint(x.v); }
+
+#endif

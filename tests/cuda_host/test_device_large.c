@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Products of many tiles and arrays past 2^31 bytes, again and again: the CPU's bits each time. What a device does in
+ * an order of its own, threads, blocks and atomic additions, shows here if anywhere. The run on the CPU has the same
+ * cases, small. */
+#include <unistd.h>
+
+#include "tests/cuda_host/twin.h"
+
+#include "halfulp/accum.h"
+#include "halfulp/formats/ieee.h"
+
+#if defined(HU_TWIN_ON_DEVICE)
+enum { ON_DEVICE = 1, TIMES = 10 };
+#else
+enum { ON_DEVICE = 0, TIMES = 2 };
+#endif
+
+/* part: the sides are those of the largest case over it. */
+typedef struct product {
+  const char *model, *format;
+  uint8_t storage, part;
+} product;
+
+static const product products[] = {{"fp32", "binary32", HU_VALUES, 1},
+                                   {"fp32", "float8_e4m3fn", HU_CODES, 1},
+                                   {"fp32", "binary16", HU_CODES, 1},
+                                   {"exact", "float4_e2m1fn", HU_CODES, 1},
+                                   {"exact", "float8_e4m3fn", HU_CODES, 1},
+                                   {"exact", "bfloat16", HU_CODES, 4},
+                                   {"seq(binary16)", "binary16", HU_CODES, 1},
+                                   {"seq(bfloat16)", "bfloat16", HU_CODES, 1},
+                                   {"seq(fp(6,9,0))", "float8_e4m3fn", HU_CODES, 1},
+                                   {"nv.hopper.f16.f32", "binary16", HU_CODES, 2},
+                                   {"nv.hopper.e4m3.f32.wgmma", "float8_e4m3fn", HU_CODES, 2},
+                                   {"amd.cdna3.f16", "binary16", HU_CODES, 4},
+                                   {"pairwise(binary32)", "binary16", HU_CODES, 4}};
+
+static hu_exec all_threads(void) {
+  hu_exec e;
+  memset(&e, 0, sizeof e);
+  long n = sysconf(_SC_NPROCESSORS_ONLN);
+  e.threads = n < 1 ? 1 : n > HU_THREADS_MAX ? HU_THREADS_MAX : (uint32_t)n;
+  return e;
+}
+
+/* Finite codes, or values, some of them small. */
+static void fill(t_random *r, twin *t, hu_format f, uint8_t storage) {
+  size_t size = storage == HU_VALUES ? 4 : hu_format_limits(f).storage / 8;
+  for (size_t i = 0; i < t->bytes / size; i++) {
+    float x = (float)t_between(r, -1000, 1000) / (t_below(r, 4) ? 256 : 65536);
+    if (storage == HU_VALUES)
+      memcpy(t->host + 4 * i, &x, 4);
+    else
+      t_put(t->host, size, (ptrdiff_t)i, hu_encode64(f, t_mode(0), x, 0, NULL));
+  }
+  twin_put(t);
+}
+
+static void multiply(t_random *r, const product *c) {
+  const size_t by = (ON_DEVICE ? 1u : 24u) * (t_part(100) < 100 ? 4u : 1u) * c->part, m = 1000 / by, n = 777 / by,
+               k = 1500 / by;
+  hu_format f, wide = hu_binary32();
+  hu_accum accum;
+  assert_int_equal(hu_format_parse(&f, c->format, NULL), HU_OK);
+  assert_int_equal(hu_accum_parse(&accum, c->model, NULL), HU_OK);
+  size_t size = c->storage == HU_VALUES ? 4 : hu_format_limits(f).storage / 8;
+  twin a = twin_new(m * k * size), b = twin_new(k * n * size), d = twin_new(4 * m * n), e = twin_new(sizeof(hu_events));
+  hu_exec exec = all_threads();
+  fill(r, &a, f, c->storage);
+  fill(r, &b, f, c->storage);
+  memset(e.host, 0, e.bytes);
+  hu_operand ha = {a.host, k, f, c->storage, 0}, hb = {b.host, n, f, c->storage, 0}, da = ha, db = hb;
+  hu_result hd = {d.host, n, wide, HU_VALUES}, dd = {d.device, n, wide, HU_VALUES};
+  da.data = a.device;
+  db.data = b.device;
+  twin_put(&d);
+  twin_put(&e);
+  assert_int_equal(hu_gemm(m, n, k, &hd, &ha, &hb, NULL, &accum, t_mode(0), &exec, (hu_events *)(void *)e.host), HU_OK);
+  hu_events once, *counts = (hu_events *)(void *)e.host;
+  memcpy(&once, counts, sizeof once);
+  for (int i = 0; i < TIMES; i++) {
+    assert_int_equal(hu_memory_put(d.device, b.host, d.bytes < b.bytes ? d.bytes : b.bytes), HU_OK); /* spoil it */
+    assert_int_equal(hu_device_gemm(m, n, k, &dd, &da, &db, NULL, &accum, t_mode(0), NULL,
+                                    (hu_events *)(void *)e.device, twin_stream()),
+                     HU_OK);
+    if (i) hu_events_add(counts, &once);
+    size_t at = twin_differs(&d);
+    if (at < d.bytes) fail_msg("%s of %s: run %d, element %zu differs", c->model, c->format, i, at / 4);
+    assert_int_equal(twin_differs(&e), e.bytes);
+  }
+  printf("%s of %s: %zu x %zu x %zu, %d runs\n", c->model, c->format, m, n, k, TIMES);
+  fflush(stdout);
+  twin_free(&a);
+  twin_free(&b);
+  twin_free(&d);
+  twin_free(&e);
+}
+
+static void large_products(void **state) {
+  (void)state;
+  t_random r = {t_seed("large shapes", 7)};
+  for (size_t i = 0; i < sizeof products / sizeof *products; i++) multiply(&r, &products[i]);
+}
+
+/* Elements beyond the 2^31st byte and the 2^31st word of a stream. */
+static void long_arrays(void **state) {
+  (void)state;
+  const size_t whole = ((size_t)1 << 29) + ((size_t)1 << 27) + 3;
+  const size_t n = ON_DEVICE && t_part(100) == 100 ? whole : 4099;
+  const hu_format f = hu_format_fn(4, 3, 0);
+  hu_exec exec = all_threads();
+  hu_mode modes[2] = {t_mode(0), t_stochastic(HU_SRA, 16)};
+  t_random r = {t_seed("long arrays", 7)};
+  twin x = twin_new(4 * n), z = twin_new(4 * n), e = twin_new(sizeof(hu_events));
+  exec.stream.counter = ((uint64_t)1 << 33) - n / 2;
+  for (size_t i = 0; i < n; i++) {
+    uint32_t u = i < 4096 ? t_next32(&r) : (uint32_t)((i * 0x9E3779B97F4A7C15u) >> 32); /* every pattern */
+    memcpy(x.host + 4 * i, &u, 4);
+  }
+  twin_put(&x);
+  for (int kind = 0; kind < 4; kind++) {
+    hu_events *counts = (hu_events *)(void *)e.host;
+    const float *from = (const float *)(void *)x.host;
+    hu_mode mode = modes[kind & 1];
+    memset(e.host, 0, e.bytes);
+    t_fill_pattern(z.host, z.bytes);
+    twin_put(&e);
+    twin_put(&z);
+    hu_events *device_counts = (hu_events *)(void *)e.device;
+    const float *device_x = (const float *)(void *)x.device;
+    hu_status cpu = kind < 2 ? hu_quantize_n(n, (float *)(void *)z.host, 1, from, 1, f, mode, &exec, counts)
+                             : hu_encode_n(n, z.host, 1, from, 1, f, mode, &exec, counts);
+    hu_status gpu = kind < 2
+                        ? hu_device_quantize_n(n, (float *)(void *)z.device, 1, device_x, 1, f, mode, &exec,
+                                               device_counts, twin_stream())
+                        : hu_device_encode_n(n, z.device, 1, device_x, 1, f, mode, &exec, device_counts, twin_stream());
+    assert_int_equal(cpu, HU_OK);
+    assert_int_equal(gpu, HU_OK);
+    assert_int_equal(twin_differs(&z), z.bytes);
+    assert_int_equal(twin_differs(&e), e.bytes);
+  }
+  print_message("4 calls of %zu elements\n", n);
+  twin_free(&x);
+  twin_free(&z);
+  twin_free(&e);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(large_products), cmocka_unit_test(long_arrays)};
+  int skip = twin_skip("large shapes");
+  return skip ? skip : cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* The device calls and the CUDA runtime, on the CPU: whose errors a call reports, why there is no device. */
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/cuda_host/twin.h"
+
+#include "halfulp/device_scaled.h"
+#include "halfulp/formats/ieee.h"
+#include "tests/cuda_host/host_order.h"
+
+/* The numbers that cuda_runtime.h gives them. */
+enum { INVALID_VALUE = 1, NO_DEVICE = 100, NOT_READY = 600 };
+
+static hu_status quantize(float *z) {
+  const float x[3] = {1, 0.3f, -7};
+  return hu_device_quantize_n(3, z, 1, x, 1, hu_binary16(), t_mode(0), NULL, NULL, NULL);
+}
+
+/* One of two kernels; hu_launched is asked after both. */
+static hu_status truncate_n(float *z) {
+  static uint8_t work[HU_DEVICE_S2FP8_WORK];
+  const float x[3] = {1, 0.3f, -7};
+  hu_s2fp8 kind;
+  hu_s2fp8_sums sums;
+  hu_s2fp8_scale scale;
+  memset(&sums, 0, sizeof sums);
+  assert_int_equal(hu_s2fp8_parse(&kind, "s2fp8", NULL), HU_OK);
+  return hu_device_s2fp8_truncate_n(3, z, 1, x, 1, &kind, t_mode(0), &sums, &scale, NULL, NULL, work, NULL);
+}
+
+static void errors_of_others(void **state) {
+  (void)state;
+  float z[3] = {0, 0, 0};
+  hu_host_stale(NOT_READY);
+  assert_int_equal(quantize(z), HU_OK);
+  assert_true(z[0] == 1);
+  hu_host_stale(INVALID_VALUE);
+  assert_int_equal(truncate_n(z), HU_OK);
+  hu_host_stale(0);
+}
+
+/* A refusal is said once, by the call that was refused. */
+static void errors_of_ours(void **state) {
+  (void)state;
+  float z[3] = {0, 0, 0};
+  hu_host_refuse(INVALID_VALUE);
+  assert_int_equal(quantize(z), HU_E_CUDA);
+  assert_int_equal(truncate_n(z), HU_E_CUDA);
+  hu_host_refuse(NO_DEVICE);
+  assert_int_equal(quantize(z), HU_E_DEVICE);
+  assert_true(z[0] == 0);
+  hu_host_refuse(0);
+  assert_int_equal(quantize(z), HU_OK);
+  assert_true(z[0] == 1);
+}
+
+static void no_device(void **state) {
+  (void)state;
+  static const char *const says[][2] = {
+      {"driver", "no CUDA device (driver not found)"},
+      {"old", "no CUDA device (driver for CUDA 11.4, which is too old for this library's 13.0)"},
+      {"none", "no CUDA device (the driver shows none)"},
+      {"broken", "no CUDA device (host-run error)"}};
+  char name[128];
+  for (size_t i = 0; i < sizeof says / sizeof says[0]; i++) {
+    setenv("HU_HOST_DEVICE", says[i][0], 1);
+    assert_int_equal(hu_device_available(name, sizeof name), HU_E_DEVICE);
+    assert_string_equal(name, says[i][1]);
+    assert_int_equal(hu_device_available(NULL, 0), HU_E_DEVICE);
+  }
+  unsetenv("HU_HOST_DEVICE");
+  assert_int_equal(hu_device_available(name, sizeof name), HU_OK);
+}
+
+/* A kernel on another stream than the call's ends the program: that is what all tests of device calls rely on. */
+static void streams(void **state) {
+  (void)state;
+  const float x[3] = {1, 2, 3};
+  float z[3];
+  int status = 0;
+  uint64_t before = hu_host_launches();
+  assert_int_equal(hu_device_quantize_n(3, z, 1, x, 1, hu_binary16(), t_mode(0), NULL, NULL, hu_host_stream()), HU_OK);
+  assert_true(hu_host_launches() > before);
+  pid_t child = fork();
+  if (child == 0) {
+    (void)hu_host_stream();
+    (void)!freopen("/dev/null", "w", stderr);
+    _exit(quantize(z) == HU_OK ? 0 : 2);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status) && WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 2);
+  hu_host_expect(NULL);
+  assert_int_equal(quantize(z), HU_OK);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(errors_of_others), cmocka_unit_test(errors_of_ours),
+                                     cmocka_unit_test(no_device), cmocka_unit_test(streams)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
