@@ -61,6 +61,74 @@ static hu_status check_result(hu_element e, const hu_accum *accum, hu_mode mode)
   return e.kind == HU_ELEMENT_BINARY64 && mode.round != HU_RNE ? HU_E_MODE : HU_OK;
 }
 
+/* The bytes from first to past of an array of count rows of n elements; HU_E_SHAPE beyond the address space. */
+typedef struct reach {
+  uintptr_t first, past;
+  ptrdiff_t step; /* bytes from row to row; 0 where there is one row */
+} reach;
+
+/* Moves first or past by the distance of the last of n elements. */
+static int stretch(reach *z, size_t n, ptrdiff_t stride, size_t size) {
+  size_t one = stride < 0 ? (size_t)0 - (size_t)stride : (size_t)stride, bytes;
+  if (n < 2 || stride == 0) return 1;
+  if (__builtin_mul_overflow(one, size, &bytes) || __builtin_mul_overflow(bytes, n - 1, &bytes)) return 0;
+  if (bytes > PTRDIFF_MAX) return 0;
+  return stride < 0 ? !__builtin_sub_overflow(z->first, bytes, &z->first)
+                    : !__builtin_add_overflow(z->past, bytes, &z->past);
+}
+
+static hu_status reach_of(reach *z, const void *data, size_t size, size_t count, ptrdiff_t step, size_t n,
+                          ptrdiff_t stride) {
+  z->first = (uintptr_t)data;
+  z->step = 0;
+  if (__builtin_add_overflow(z->first, size, &z->past)) return HU_E_SHAPE;
+  if (!stretch(z, count, step, size) || !stretch(z, n, stride, size)) return HU_E_SHAPE;
+  if (z->past - z->first > PTRDIFF_MAX) return HU_E_SHAPE;
+  if (count > 1) z->step = step * (ptrdiff_t)size;
+  return HU_OK;
+}
+
+/* Has no element of x a byte of an element of z? Rows as far apart in both may lie between each other: then the places
+ * of x's elements behind those of z, modulo the step, say it. */
+static int apart(const reach *z, const void *at, size_t size_z, const reach *x, const hu_vector *v, size_t n) {
+  size_t size = hu_element_size(v->element), step = z->step < 0 ? (size_t)0 - (size_t)z->step : (size_t)z->step;
+  if (z->past <= x->first || x->past <= z->first) return 1;
+  if (z->step != x->step) return 0;
+  for (size_t k = 0; k < n; k++) {
+    uintptr_t e = (uintptr_t)v->data + k * (size_t)v->stride * size, behind = e - (uintptr_t)at;
+    if (!step) {
+      if (behind < size_z || (uintptr_t)0 - behind < size) return 0;
+      continue;
+    }
+    uintptr_t before = ((uintptr_t)at - e) % step;
+    behind = e >= (uintptr_t)at ? behind % step : before ? step - before : 0;
+    if (behind < size_z || step - behind < size) return 0;
+  }
+  return 1;
+}
+
+/* z's own c: the same array. */
+static int same_array(const void *z, ptrdiff_t incz, size_t size, size_t count, const hu_vector *c) {
+  return z == c->data && size == hu_element_size(c->element) && (count < 2 || incz == c->step);
+}
+
+static hu_status check_places(size_t count, size_t n, const void *z, ptrdiff_t incz, size_t size,
+                              const hu_dot_operands *x, const hu_accum *accum) {
+  const hu_vector *v[5] = {&x->a, &x->b, &x->c, &x->sa, &x->sb};
+  uint64_t every = accum->scaled ? accum->promote : accum->block.every;
+  size_t scales = every ? (size_t)((n + every - 1) / every) : 0, lengths[5] = {n, n, 1, scales, scales};
+  reach sz, sx[5];
+  hu_status s = reach_of(&sz, z, size, count, incz, 1, 0);
+  for (int i = 0; i < 5 && s == HU_OK; i++)
+    if (v[i]->data && lengths[i])
+      s = reach_of(&sx[i], v[i]->data, hu_element_size(v[i]->element), count, v[i]->step, lengths[i], v[i]->stride);
+  for (int i = 0; i < 5 && s == HU_OK; i++) {
+    if (!v[i]->data || !lengths[i] || (i == 2 && same_array(z, incz, size, count, v[i]))) continue;
+    if (!apart(&sz, z, size, &sx[i], v[i], lengths[i])) s = HU_E_OVERLAP;
+  }
+  return s;
+}
+
 static hu_status check(size_t count, size_t n, const void *z, ptrdiff_t incz, hu_element ez, const hu_dot_operands *x,
                        const hu_accum *accum, hu_mode mode) {
   if (!x || !accum) return HU_E_NULL;
@@ -76,6 +144,8 @@ static hu_status check(size_t count, size_t n, const void *z, ptrdiff_t incz, hu
   if (count && !z) return HU_E_NULL;
   if ((uintptr_t)z % hu_element_size(ez)) return HU_E_ALIGN;
   if (incz == 0 || n > (size_t)PTRDIFF_MAX / 8) return HU_E_SHAPE;
+  s = count ? check_places(count, n, z, incz, hu_element_size(ez), x, accum) : HU_OK;
+  if (s != HU_OK) return s;
   if (!x->a.data || !x->b.data) return HU_OK; /* no products: their elements may be left out */
   return hu_accum_usable(accum, &x->a.element, &x->b.element, x->c.data ? &x->c.element : NULL);
 }
@@ -117,7 +187,7 @@ hu_status hu_dot_plan_make(hu_dot_plan *t, size_t count, size_t n, void *z, ptrd
   t->z = z;
   t->kind = ez.kind;
   t->size = (uint8_t)hu_element_size(ez);
-  t->z_step = incz * (ptrdiff_t)t->size;
+  t->z_step = (ptrdiff_t)((size_t)incz * t->size);
   t->spec = hu_spec_of(ez.kind == HU_ELEMENT_CODE ? ez.format : hu_format_ieee(8, 23, 0), mode);
   t->key = exec ? exec->stream.key : 0;
   t->counter = exec ? exec->stream.counter : 0;

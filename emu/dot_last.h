@@ -31,8 +31,8 @@ typedef struct hu_dot_plan {
 HU_FN hu_walk hu_walk_of(const hu_vector *v, size_t size) {
   hu_walk w;
   w.at = (const uint8_t *)v->data;
-  w.step = v->data ? v->step * (ptrdiff_t)size : 0;
-  w.stride = v->data ? v->stride * (ptrdiff_t)size : 0;
+  w.step = v->data ? (ptrdiff_t)((size_t)v->step * size) : 0;
+  w.stride = v->data ? (ptrdiff_t)((size_t)v->stride * size) : 0;
   w.kind = v->element.kind;
   w.size = (uint8_t)size;
   return w;

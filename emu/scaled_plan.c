@@ -64,20 +64,49 @@ static int valid(const hu_scaled_operand *x) {
   return x && (!x->scaling || hu_scaling_check(x->scaling, NULL) == HU_OK);
 }
 
+/* A run begins at every multiple of either operand's side (hu_scale_run_end walks them one by one). */
+typedef struct sides {
+  size_t a, b, both; /* both: the least common multiple; SIZE_MAX, which no k is above, if it is beyond size_t */
+} sides;
+
+static sides sides_of(const hu_scaled_operand *a, const hu_scaled_operand *b) {
+  sides s = {hu_scale_source_of(a, 1).run_side, hu_scale_source_of(b, 0).run_side, 0};
+  size_t x = s.a, y = s.b;
+  while (y) {
+    size_t rest = x % y;
+    x = y;
+    y = rest;
+  }
+  if (__builtin_mul_overflow(s.a / x, s.b, &s.both)) s.both = SIZE_MAX;
+  return s;
+}
+
+/* Multiples of side below l. */
+static size_t multiples(size_t l, size_t side) { return l / side + (l % side != 0); }
+
+/* Runs that begin below l: at most l, so that no sum here matters beyond size_t. */
+static size_t runs_below(const sides *s, size_t l) {
+  return multiples(l, s->a) - multiples(l, s->both) + multiples(l, s->b);
+}
+
 size_t hu_scaled_run_at(size_t k, const hu_scaled_operand *a, const hu_scaled_operand *b, size_t r) {
   if (!valid(a) || !valid(b)) return k;
-  hu_scale_source sa = hu_scale_source_of(a, 1), sb = hu_scale_source_of(b, 0);
-  size_t l = 0;
-  while (l < k && r--) l = hu_scale_run_end(&sa, &sb, l, k);
-  return l;
+  sides s = sides_of(a, b);
+  size_t low = 0, high = k; /* the largest l of at most k with no more than r runs below it */
+  while (low < high) {
+    size_t middle = high - (high - low) / 2;
+    if (runs_below(&s, middle) <= r)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
 }
 
 size_t hu_scaled_runs(size_t k, const hu_scaled_operand *a, const hu_scaled_operand *b) {
   if (!valid(a) || !valid(b)) return 0;
-  hu_scale_source sa = hu_scale_source_of(a, 1), sb = hu_scale_source_of(b, 0);
-  size_t r = 0;
-  for (size_t l = 0; l < k; r++) l = hu_scale_run_end(&sa, &sb, l, k);
-  return r;
+  sides s = sides_of(a, b);
+  return runs_below(&s, k);
 }
 
 /* ---- one matrix ---- */

@@ -240,7 +240,9 @@ typedef struct hu_dot_operands {
  * allocation. Errors: HU_E_NULL, HU_E_ACCUM (also: a model that does not take these elements or scales),
  * HU_E_OPERAND_A, HU_E_OPERAND_B, HU_E_OPERAND_C (an operand that is not of the format that the model takes),
  * HU_E_CARRIER (fp32: an operand's format does not fit binary32), HU_E_FORMAT, HU_E_MODE, HU_E_ALIGN, HU_E_SHAPE
- * (incz = 0). z must not overlap the operands, except that z may be c's own array. */
+ * (incz = 0; count, n and the strides lead beyond the address space), HU_E_OVERLAP: an element of z shares a byte with
+ * one of an operand; z may be c's own array, and may lie between operands whose rows are as far apart as its elements.
+ * Where z and an operand overlap as ranges and their rows are not so, that counts as overlap. */
 HU_API HU_MUST_CHECK hu_status hu_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
                                         const hu_dot_operands *x, const hu_accum *accum, hu_mode mode,
                                         const hu_exec *exec, hu_events *events);

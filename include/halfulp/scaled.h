@@ -154,7 +154,7 @@ typedef struct hu_scaled_stats {
  * where a block is the whole matrix by its description (`*x*`); finite, not negative. stats: NULL or one a block.
  * exec, events as in array.h: events are those of the elements' roundings (docs/scaled.md section 6); the roundings of
  * scales count nowhere. The result does not depend on levels and threads. x may overlap nothing of z. rows or cols may
- * be 0; then nothing but the tensor scale (1, or from amax) is written. No allocation; up to 64 KiB of stack a thread.
+ * be 0; then nothing but the tensor scale (1, or from amax) is written. No allocation; up to 80 KiB of stack a thread.
  * Errors: HU_E_SCALING (also: amax where the scaling takes none, or not finite or negative), HU_E_FORMAT, HU_E_MODE,
  * HU_E_NULL, HU_E_SHAPE, HU_E_ALIGN, HU_E_OVERLAP; everything is untouched then. */
 HU_API HU_MUST_CHECK hu_status hu_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x,

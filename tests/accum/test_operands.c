@@ -90,6 +90,15 @@ static void unit_c(call *t) {
   parse(t, "nv.ampere.f16.f32");
   t->in.c = t->in.a;
 }
+static void far_rows(call *t) { t->in.a.step = PTRDIFF_MAX / 2; }
+static void far_elements(call *t) { t->in.b.stride = PTRDIFF_MIN / 4; }
+static void far_results(call *t) { t->incz = PTRDIFF_MIN; }
+static void over_a(call *t) { t->z = (void *)(uintptr_t)t->in.a.data; }
+static void over_half_of_c(call *t) {
+  t->in.c = t->in.a;
+  t->in.c.data = (const uint8_t *)t->z;
+  t->in.c.step = 2;
+}
 static void own_unit(call *t) { parse(t, "takes(any,float8_e4m3fn,any,fp32)"); }
 
 static void errors(void **state) {
@@ -103,6 +112,11 @@ static void errors(void **state) {
               {HU_E_FORMAT, bad_format},
               {HU_E_ACCUM, bad_result},
               {HU_E_SHAPE, no_stride},
+              {HU_E_SHAPE, far_rows},
+              {HU_E_SHAPE, far_elements},
+              {HU_E_SHAPE, far_results},
+              {HU_E_OVERLAP, over_a},
+              {HU_E_OVERLAP, over_half_of_c},
               {HU_E_ALIGN, odd_pointer},
               {HU_E_ACCUM, integers_wanted},
               {HU_E_NULL, no_scales},
@@ -141,6 +155,30 @@ static void errors(void **state) {
     if (s != rows[i].status) fail_msg("row %zu: %s, not %s", i, hu_status_name(s), hu_status_name(rows[i].status));
     assert_true(t_is_pattern(z, sizeof z) && t_same_events(&events, &none));
   }
+}
+
+/* Records of a[3], b[3], c and a place for z: arrays that lie between each other; only bytes in common count. */
+static void places(void **state) {
+  enum { COUNT = 5, RECORD = 8, TERMS = 3 };
+  static uint16_t record[COUNT * RECORD], want[COUNT];
+  hu_accum exact;
+  hu_mode rne = {0};
+  hu_element e = dot_element("binary16");
+  (void)state;
+  memset(&exact, 0, sizeof exact);
+  for (int i = 0; i < COUNT * RECORD; i++) record[i] = (uint16_t)(0x3C00 + 32 * (i % 19));
+  hu_dot_operands in = {{record, 1, RECORD, e}, {record + 3, 1, RECORD, e}, {record + 6, 0, RECORD, e}, {0}, {0}};
+  assert_int_equal(hu_dot_n(COUNT, TERMS, want, 1, e, &in, &exact, rne, NULL, NULL), HU_OK);
+  for (int at = 0; at < 6; at++)
+    assert_int_equal(hu_dot_n(COUNT, TERMS, record + at, RECORD, e, &in, &exact, rne, NULL, NULL), HU_E_OVERLAP);
+  assert_int_equal(hu_dot_n(COUNT, TERMS, record + 7, RECORD, e, &in, &exact, rne, NULL, NULL), HU_OK);
+  for (int i = 0; i < COUNT; i++) assert_int_equal(record[i * RECORD + 7], want[i]);
+  assert_int_equal(hu_dot_n(COUNT, TERMS, record + 6, RECORD, e, &in, &exact, rne, NULL, NULL), HU_OK); /* c's own */
+  for (int i = 0; i < COUNT; i++) assert_int_equal(record[i * RECORD + 6], want[i]);
+  assert_int_equal(hu_dot_n(1, TERMS, record + 2, 1, e, &in, &exact, rne, NULL, NULL), HU_E_OVERLAP);
+  assert_int_equal(hu_dot_n(1, TERMS, record + 7, 1, e, &in, &exact, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_dot_n(SIZE_MAX / 4, TERMS, want, 1, e, &in, &exact, rne, NULL, NULL), HU_E_SHAPE);
+  assert_int_equal(hu_dot_n(0, TERMS, record, 1, e, &in, &exact, rne, NULL, NULL), HU_OK);
 }
 
 /* The largest groups that are taken: sums that fill 62 bits, at the ends of the operands' range. One digit more is
@@ -237,7 +275,7 @@ static void units(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(errors), cmocka_unit_test(units),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(errors), cmocka_unit_test(places), cmocka_unit_test(units),
                                      cmocka_unit_test(largest_groups)};
   return cmocka_run_group_tests_name("accum_operands", tests, NULL, NULL);
 }

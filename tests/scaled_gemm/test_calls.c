@@ -257,6 +257,42 @@ static void test_runs(void **state) {
   assert_int_equal(hu_scaled_runs(100, &a, &b), 1);
 }
 
+/* Against a walk of every position; and at once for any k. */
+static void test_many_runs(void **state) {
+  static const char *const blocks[] = {"1x1", "1x6", "1x16", "1x24", "1x32", "1x100"};
+  hu_scaling d[6];
+  hu_scaled_operand a, b;
+  (void)state;
+  memset(&a, 0, sizeof a);
+  memset(&b, 0, sizeof b);
+  b.transposed = 1;
+  for (int i = 0; i < 6; i++) {
+    char text[80];
+    snprintf(text, sizeof text, "scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=%s;rule=floor)", blocks[i]);
+    d[i] = scaling(text);
+  }
+  for (int i = 0; i < 36; i++) {
+    size_t la = d[i / 6].cols, lb = d[i % 6].cols, runs = 0;
+    a.scaling = &d[i / 6];
+    b.scaling = &d[i % 6];
+    for (size_t l = 0; l < 450; l++) {
+      if (l % la && l % lb) continue;
+      assert_int_equal(hu_scaled_run_at(450, &a, &b, runs), l);
+      runs++;
+      assert_int_equal(hu_scaled_runs(l + 1, &a, &b), runs);
+    }
+    assert_int_equal(hu_scaled_run_at(450, &a, &b, runs), 450);
+    assert_int_equal(hu_scaled_run_at(450, &a, &b, SIZE_MAX), 450);
+  }
+  a.scaling = &d[4];
+  b.scaling = &d[2];
+  assert_true(hu_scaled_runs((size_t)1 << 63, &a, &b) == (size_t)1 << 59);
+  assert_true(hu_scaled_run_at((size_t)1 << 63, &a, &b, ((size_t)1 << 59) - 1) == ((size_t)1 << 63) - 16);
+  a.scaling = b.scaling = &d[0];
+  assert_true(hu_scaled_runs(SIZE_MAX, &a, &b) == SIZE_MAX);
+  assert_true(hu_scaled_run_at(SIZE_MAX, &a, &b, SIZE_MAX - 1) == SIZE_MAX - 1);
+}
+
 /* ---- the edges of shapes, C in place ---- */
 
 static void test_shapes(void **state) {
@@ -404,7 +440,7 @@ static void test_errors(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_tiles),     cmocka_unit_test(test_promotion),
                                      cmocka_unit_test(test_units),     cmocka_unit_test(test_runs),
-                                     cmocka_unit_test(test_shapes),    cmocka_unit_test(test_errors),
-                                     cmocka_unit_test(test_tiny_parts)};
+                                     cmocka_unit_test(test_many_runs), cmocka_unit_test(test_shapes),
+                                     cmocka_unit_test(test_errors),    cmocka_unit_test(test_tiny_parts)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
