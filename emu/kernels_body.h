@@ -480,8 +480,25 @@ static inline __attribute__((always_inline)) void decode(const hu_narrow *narrow
   memcpy(z + i, out, left * sizeof *z);
 }
 
-static void decode8(const hu_narrow *t, size_t n, uint32_t *z, const void *x) { decode(t, n, z, x, 1); }
-static void decode16(const hu_narrow *t, size_t n, uint32_t *z, const void *x) { decode(t, n, z, x, 2); }
-static void decode32(const hu_narrow *t, size_t n, uint32_t *z, const void *x) { decode(t, n, z, x, 4); }
+static HU_NOINLINE void of_codes8(const hu_narrow *t, size_t n, uint32_t *z, const void *x) { decode(t, n, z, x, 1); }
+static HU_NOINLINE void of_codes16(const hu_narrow *t, size_t n, uint32_t *z, const void *x) { decode(t, n, z, x, 2); }
+static HU_NOINLINE void of_codes32(const hu_narrow *t, size_t n, uint32_t *z, const void *x) { decode(t, n, z, x, 4); }
+
+/* The text above computes in integers, but a compiler may make a shift by lanes a conversion of powers of two (clang for
+ * SSE2), which raises the flag invalid, or a trap: neither may reach the caller. */
+static inline void without_flags(void (*work)(const hu_narrow *, size_t, uint32_t *, const void *), const hu_narrow *t,
+                                 size_t n, uint32_t *z, const void *x) {
+  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  work(t, n, z, x);
+  hu_float_env_leave(saved);
+}
+
+static void decode8(const hu_narrow *t, size_t n, uint32_t *z, const void *x) { without_flags(of_codes8, t, n, z, x); }
+static void decode16(const hu_narrow *t, size_t n, uint32_t *z, const void *x) {
+  without_flags(of_codes16, t, n, z, x);
+}
+static void decode32(const hu_narrow *t, size_t n, uint32_t *z, const void *x) {
+  without_flags(of_codes32, t, n, z, x);
+}
 
 static const hu_kernels table = {quantize, encode8, encode16, encode32, decode8, decode16, decode32, to_odd};
