@@ -89,7 +89,8 @@ static hu_status device_products(void *self, const hu_products *p) {
     hu_result d = {matrix(&p->z, outer, inner), p->z.ld, hu_binary32(), HU_VALUES};
     hu_operand a = {matrix(&p->a, outer, inner), p->a.ld, p->a.format, HU_VALUES, (uint8_t)p->a.transposed};
     hu_operand b = {matrix(&p->b, outer, inner), p->b.ld, p->b.format, HU_VALUES, (uint8_t)p->b.transposed};
-    s = hu_device_gemm(p->m, p->n, p->k, &d, &a, &b, NULL, p->accum, rne, NULL, NULL, NULL);
+    hu_exec e = exec_of(hu_words_of_product(p, i));
+    s = hu_device_gemm(p->m, p->n, p->k, &d, &a, &b, NULL, p->accum, rne, &e, NULL, NULL);
   }
   return s;
 }

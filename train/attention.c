@@ -30,11 +30,11 @@ static hu_matrices scores_of(const hu_operator *op, float *x, hu_format f, int t
   return m;
 }
 
-/* One to a sample and head. */
-static void multiply(hu_net *net, const hu_operator *op, const hu_accum *accum, size_t m, size_t n, size_t k,
-                     hu_matrices z, hu_matrices a, hu_matrices b) {
-  hu_products p = {m, n, k, net->batch, op->n[HEADS], z, a, b, accum};
-  hu_do_products(net, &p);
+/* One to a sample and head, for the result `part`. */
+static void multiply(hu_net *net, const hu_operator *op, unsigned part, const hu_accum *accum, size_t m, size_t n,
+                     size_t k, hu_matrices z, hu_matrices a, hu_matrices b) {
+  hu_products p = {m, n, k, net->batch, op->n[HEADS], z, a, b, accum, {0, 0}};
+  hu_do_products(net, op, part, &p);
 }
 
 static float shrink(const hu_operator *op) { return (float)(1 / sqrt((double)op->n[HEAD])); }
@@ -52,8 +52,8 @@ static hu_status scores_forward(hu_net *net, hu_operator *op) {
   take_columns(net, x, x->v, d, 1, k);
   (void)hu_round_product(net, op, x->rows, d, q, &op->rounding.x, HU_PART_Z_X);
   (void)hu_round_product(net, op, x->rows, d, k, &op->rounding.w, HU_PART_Z_W);
-  multiply(net, op, &op->rounding.z_accum, t, t, h, scores_of(op, z->v, hu_binary32(), 0), heads_of(op, q, fq, 0),
-           heads_of(op, k, fk, 1));
+  multiply(net, op, HU_PART_Z_OUT, &op->rounding.z_accum, t, t, h, scores_of(op, z->v, hu_binary32(), 0),
+           heads_of(op, q, fq, 0), heads_of(op, k, fk, 1));
   (void)hu_round_product(net, op, z->rows, z->cols, z->v, &op->rounding.z_out, HU_PART_Z_OUT);
   hu_do_each(net, HU_RUN_SCALE, z->rows * z->cols, z->v, z->v, NULL, shrink(op));
   return hu_done(net);
@@ -83,8 +83,8 @@ static hu_status scores_backward(hu_net *net, hu_operator *op) {
     take_columns(net, x, x->v, d, 1 - which, other);
     (void)hu_round_product(net, op, z->rows, z->cols, ds, left, which ? HU_PART_DW_DZ : HU_PART_DX_DZ);
     (void)hu_round_product(net, op, x->rows, d, other, right, which ? HU_PART_DW_X : HU_PART_DX_W);
-    multiply(net, op, &accum, t, h, t, heads_of(op, part, hu_binary32(), 0), scores_of(op, ds, f, (int)which),
-             heads_of(op, other, g, 0));
+    multiply(net, op, which ? HU_PART_DW_OUT : HU_PART_DX_OUT, &accum, t, h, t, heads_of(op, part, hu_binary32(), 0),
+             scores_of(op, ds, f, (int)which), heads_of(op, other, g, 0));
     const hu_rounding *out = which ? &op->rounding.dw_out : &op->rounding.dx_out;
     (void)hu_round_product(net, op, x->rows, d, part, out, which ? HU_PART_DW_OUT : HU_PART_DX_OUT);
     put_columns(net, x, part, d, which, dx);
@@ -134,8 +134,8 @@ static hu_status mix_forward(hu_net *net, hu_operator *op) {
   take_columns(net, x, x->v, d, 2, v);
   (void)hu_round_product(net, op, p->rows, p->cols, a, &op->rounding.x, HU_PART_Z_X);
   (void)hu_round_product(net, op, x->rows, d, v, &op->rounding.w, HU_PART_Z_W);
-  multiply(net, op, &op->rounding.z_accum, t, h, t, heads_of(op, z->v, hu_binary32(), 0), scores_of(op, a, f, 0),
-           heads_of(op, v, g, 0));
+  multiply(net, op, HU_PART_Z_OUT, &op->rounding.z_accum, t, h, t, heads_of(op, z->v, hu_binary32(), 0),
+           scores_of(op, a, f, 0), heads_of(op, v, g, 0));
   return hu_round_product(net, op, z->rows, d, z->v, &op->rounding.z_out, HU_PART_Z_OUT);
 }
 
@@ -150,8 +150,8 @@ static void give_values(hu_net *net, hu_operator *op) {
   hu_do_each(net, HU_RUN_COPY, p->rows * p->cols, other, p->v, NULL, 0);
   (void)hu_round_product(net, op, z->rows, d, dz, &op->rounding.dz_w, HU_PART_DW_DZ);
   (void)hu_round_product(net, op, p->rows, p->cols, other, &op->rounding.x_back, HU_PART_DW_X);
-  multiply(net, op, &op->rounding.dw_accum, t, h, t, heads_of(op, part, hu_binary32(), 0), scores_of(op, other, f, 1),
-           heads_of(op, dz, g, 0));
+  multiply(net, op, HU_PART_DW_OUT, &op->rounding.dw_accum, t, h, t, heads_of(op, part, hu_binary32(), 0),
+           scores_of(op, other, f, 1), heads_of(op, dz, g, 0));
   (void)hu_round_product(net, op, x->rows, d, part, &op->rounding.dw_out, HU_PART_DW_OUT);
   hu_do_fill(net, x->rows * x->cols, dx, 0);
   put_columns(net, x, part, d, 2, dx);
@@ -171,8 +171,8 @@ static hu_status mix_backward(hu_net *net, hu_operator *op) {
   take_columns(net, x, x->v, d, 2, other);
   (void)hu_round_product(net, op, z->rows, d, dz, &op->rounding.dz, HU_PART_DX_DZ);
   (void)hu_round_product(net, op, x->rows, d, other, &op->rounding.w_back, HU_PART_DX_W);
-  multiply(net, op, &op->rounding.dx_accum, t, t, h, scores_of(op, dp, hu_binary32(), 0), heads_of(op, dz, f, 0),
-           heads_of(op, other, g, 1));
+  multiply(net, op, HU_PART_DX_OUT, &op->rounding.dx_accum, t, t, h, scores_of(op, dp, hu_binary32(), 0),
+           heads_of(op, dz, f, 0), heads_of(op, other, g, 1));
   (void)hu_round_product(net, op, p->rows, p->cols, dp, &op->rounding.dx_out, HU_PART_DX_OUT);
   hu_give(net, op->in[0], dp);
   return hu_done(net);

@@ -10,7 +10,8 @@ void hu_do(hu_net *net, int kernel, const hu_task *t) {
   if (net->fault == HU_OK) net->fault = net->engine->run(net->self, kernel, t);
 }
 
-void hu_do_products(hu_net *net, const hu_products *p) {
+void hu_do_products(hu_net *net, const hu_operator *op, unsigned part, hu_products *p) {
+  if (p->accum->mode.bits) p->words = hu_words_of(net, HU_OF_SUM, op->number << 4 | part);
   if (net->fault == HU_OK) net->fault = net->engine->products(net->self, p);
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "halfulp/hadamard.h"
+#include "halfulp/train/data.h"
 #include "halfulp/train/net.h"
 
 #ifdef __cplusplus
@@ -117,7 +118,18 @@ typedef struct hu_products {
   size_t m, n, k, outer, inner;
   hu_matrices z, a, b;
   const hu_accum *accum;
+  hu_stream words; /* of a model that rounds stochastically; product i of several takes hu_words_of_product */
 } hu_products;
+
+/* Binary32 sums and nothing else: no formats that operands must have, no promotion, no slices. */
+static inline int hu_is_plain_fp32(const hu_accum *x) {
+  return x->kind == HU_ACCUM_FP32 && !x->promote && !x->slices && !hu_accum_takes(NULL, 0, x);
+}
+
+/* The random words of product i: its own, since each has results from 0 on. */
+static inline hu_stream hu_words_of_product(const hu_products *p, size_t i) {
+  return p->accum->mode.bits && p->outer * p->inner > 1 ? hu_stream_child(p->words, i) : p->words;
+}
 
 enum { HU_FUNCTION_EXP, HU_FUNCTION_LOG, HU_FUNCTION_TANH, HU_FUNCTION_SIGMOID, HU_FUNCTION_ERF, HU_FUNCTION_GELU };
 

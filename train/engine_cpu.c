@@ -122,13 +122,15 @@ typedef struct product_call {
   hu_status status[HU_THREADS_MAX + 1];
 } product_call;
 
-static hu_status by_library(const product_call *c, float *z, const float *x, const float *y) {
+/* Product i. */
+static hu_status by_library(const product_call *c, size_t i, float *z, const float *x, const float *y) {
   const hu_products *p = c->p;
   const hu_mode rne = {0};
   hu_exec e;
   memset(&e, 0, sizeof e);
   e.threads = c->threads;
   e.levels_off = c->cpu->levels_off;
+  e.stream = hu_words_of_product(p, i);
   hu_result d = {z, p->z.ld, hu_binary32(), HU_VALUES};
   hu_operand a = {x, p->a.ld, p->a.format, HU_VALUES, (uint8_t)p->a.transposed};
   hu_operand b = {y, p->b.ld, p->b.format, HU_VALUES, (uint8_t)p->b.transposed};
@@ -143,14 +145,14 @@ static void some_products(void *context, size_t part) {
   product_call *c = context;
   const hu_products *p = c->p;
   size_t all = p->outer * p->inner, from = part * c->part, to = all - from < c->part ? all : from + c->part;
-  int quick = c->cpu->loops->product && p->accum->kind == HU_ACCUM_FP32;
+  int quick = c->cpu->loops->product && hu_is_plain_fp32(p->accum);
   for (size_t i = from; i < to && c->status[part] == HU_OK; i++) {
     float *z = matrix(&p->z, i, p->inner);
     const float *a = matrix(&p->a, i, p->inner), *b = matrix(&p->b, i, p->inner);
     if (quick) {
       c->cpu->loops->product(p, z, a, b, 0, p->m);
     } else {
-      c->status[part] = by_library(c, z, a, b);
+      c->status[part] = by_library(c, i, z, a, b);
     }
   }
 }
@@ -176,8 +178,8 @@ static hu_status cpu_products(void *self, const hu_products *p) {
   if (c->crew && work >= HU_CPU_PRODUCTS_MIN) parts = c->threads < HU_THREADS_MAX ? c->threads : HU_THREADS_MAX;
   if (all == 1) {
     call.threads = (uint32_t)parts;
-    int quick = c->loops->product && p->accum->kind == HU_ACCUM_FP32 && is_slender(p);
-    if (!quick) return by_library(&call, p->z.data, p->a.data, p->b.data);
+    int quick = c->loops->product && hu_is_plain_fp32(p->accum) && is_slender(p);
+    if (!quick) return by_library(&call, 0, p->z.data, p->a.data, p->b.data);
     call.part = (p->m / parts / 12 + 1) * 12;
     hu_cpu_run(c, (p->m + call.part - 1) / call.part, some_rows, &call);
     return HU_OK;

@@ -177,7 +177,8 @@ int hu_usable(hu_net *net, int x);
 
 hu_status hu_done(const hu_net *net);
 void hu_do(hu_net *net, int kernel, const hu_task *t);
-void hu_do_products(hu_net *net, const hu_products *p);
+/* For the result `part` (HU_PART_) of an operator, which with the step decides the words of stochastic sums. */
+void hu_do_products(hu_net *net, const hu_operator *op, unsigned part, hu_products *p);
 void hu_do_function(hu_net *net, int which, size_t n, float *z, const float *x);
 void hu_do_round(hu_net *net, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r, hu_stream words,
                  hu_rounding_counts *counts);
@@ -223,7 +224,8 @@ enum {
   HU_OF_PARAMETER_GRADIENT = 3,
   HU_OF_UPDATE = 4,
   HU_OF_PRODUCT = 5,
-  HU_OF_DROPOUT = 6
+  HU_OF_DROPOUT = 6,
+  HU_OF_SUM = 7 /* inside sums of products */
 };
 hu_stream hu_words_of(const hu_net *net, unsigned of, uint64_t number);
 

@@ -28,16 +28,16 @@ const hu_accum *hu_accum_of(const hu_operator *op, unsigned part) {
 
 hu_format hu_grid_of(const hu_operator *op, unsigned part, const hu_rounding *r, const hu_rounding *before) {
   const hu_rounding *last = r->kind == HU_ROUND_KEEP ? before : r;
-  int known = hu_accum_of(op, part)->kind != HU_ACCUM_FP32 && last->kind == HU_ROUND_FORMAT;
+  int known = !hu_is_plain_fp32(hu_accum_of(op, part)) && last->kind == HU_ROUND_FORMAT;
   return known ? grid_left(last) : hu_binary32();
 }
 
-/* z = a b in binary32. */
-static void multiply(hu_net *net, const hu_accum *accum, size_t m, size_t n, size_t k, float *z, hu_matrices a,
-                     hu_matrices b) {
+/* z = a b in binary32, for the result `part`. */
+static void multiply(hu_net *net, const hu_operator *op, unsigned part, size_t m, size_t n, size_t k, float *z,
+                     hu_matrices a, hu_matrices b) {
   hu_matrices d = {z, n, 0, 0, hu_binary32(), 0};
-  hu_products p = {m, n, k, 1, 1, d, a, b, accum};
-  hu_do_products(net, &p);
+  hu_products p = {m, n, k, 1, 1, d, a, b, hu_accum_of(op, part), {0, 0}};
+  hu_do_products(net, op, part, &p);
 }
 
 static hu_matrices weights(hu_net *net, hu_operator *op, size_t in, const hu_rounding *r, unsigned part) {
@@ -66,7 +66,7 @@ static hu_status product_forward(hu_net *net, hu_operator *op, size_t rows, size
   hu_value *z = &net->value[op->out];
   hu_matrices a = hu_product_operand(net, op, rows, in, x, &op->rounding.x, before, net->work[1], HU_PART_Z_X);
   hu_matrices b = weights(net, op, in, &op->rounding.w, HU_PART_Z_W);
-  multiply(net, &op->rounding.z_accum, rows, z->cols, in, z->v, a, b);
+  multiply(net, op, HU_PART_Z_OUT, rows, z->cols, in, z->v, a, b);
   return finish_forward(net, op);
 }
 
@@ -75,7 +75,7 @@ static hu_status give_x(hu_net *net, hu_operator *op, size_t rows, size_t in, fl
   hu_matrices a = gradients(net, op, &op->rounding.dz, net->work[1], HU_PART_DX_DZ);
   hu_matrices b = weights(net, op, in, &op->rounding.w_back, HU_PART_DX_W);
   b.transposed = 1;
-  multiply(net, &op->rounding.dx_accum, rows, in, net->value[op->out].cols, dx, a, b);
+  multiply(net, op, HU_PART_DX_OUT, rows, in, net->value[op->out].cols, dx, a, b);
   return hu_round_product(net, op, rows, in, dx, &op->rounding.dx_out, HU_PART_DX_OUT);
 }
 
@@ -98,7 +98,7 @@ static hu_status give_weights(hu_net *net, hu_operator *op, size_t rows, size_t 
   hu_matrices a = hu_product_operand(net, op, rows, in, x, &op->rounding.x_back, before, net->work[1], HU_PART_DW_X);
   hu_matrices b = gradients(net, op, &op->rounding.dz_w, net->work[2], HU_PART_DW_DZ);
   a.transposed = 1;
-  multiply(net, &op->rounding.dw_accum, in, net->value[op->out].cols, rows, dw, a, b);
+  multiply(net, op, HU_PART_DW_OUT, in, net->value[op->out].cols, rows, dw, a, b);
   return finish_weights(net, op, in, dw);
 }
 
@@ -206,7 +206,7 @@ static hu_convolution convolution(hu_net *net, hu_operator *op) {
 
 /* accum: of the product that this is for. */
 static int without_patches(hu_net *net, const hu_accum *accum, int what, const hu_convolution *c) {
-  if (net->fault != HU_OK || !net->engine->convolve || accum->kind != HU_ACCUM_FP32) return 0;
+  if (net->fault != HU_OK || !net->engine->convolve || !hu_is_plain_fp32(accum)) return 0;
   return net->engine->convolve(net->self, what, c);
 }
 

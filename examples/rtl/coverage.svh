@@ -124,7 +124,7 @@
     s = 32'(dot(sum[pair], rne, v, events));
     if (s[30:23] == 8'hff) begin
       if ((events & HU_EVENT_NAN_IN) != 0) hits[NAN_GIVEN]++;
-      if (r.invalid) hits[inf_times_0(v) ? INF_TIMES_0 : INF_MINUS_INF]++;
+      if ((events & HU_EVENT_INVALID) != 0) hits[inf_times_0(v) ? INF_TIMES_0 : INF_MINUS_INF]++;
       return;
     end
     whole = 32'(dot(exact[pair], to_odd, v, events));

@@ -10,7 +10,8 @@
 // rounded once into ACC, to nearest even or, where in_stochastic is set, by RANDOM random digits (sra:RANDOM): they are
 // added to the first digits discarded. A and B are E4M3 (no infinities, NaN 7F and FF) or E5M2 (as IEEE 754), each by
 // its own bit. Subnormal operands and results are numbers like the others. Flags: overflow, inexact; underflow with
-// tininess before rounding; invalid where a NaN comes out and none went in.
+// tininess before rounding; invalid where a NaN comes out and none went in, or a signalling one did (of E5M2 and ACC:
+// the first trailing digit is 0).
 //
 // BUG = 1: the sticky bit is not there. 2: ties go away from zero. 3: subnormal results become zero.
 module fp8_dot #(
@@ -82,19 +83,21 @@ module fp8_dot #(
   logic signed [EXP-1:0]      s1_c_exponent;
 
   always_ff @(posedge clk) begin : multiply
-    logic a_nan, a_inf, a_sign, b_nan, b_inf, b_sign, nan, given, plus, minus;
+    logic a_nan, a_inf, a_sign, b_nan, b_inf, b_sign, nan, given, signalling, plus, minus;
     logic [3:0] a, b;
     logic signed [EXP-1:0] a_exponent, b_exponent;
     logic c_top;
     c_top = &in_c[ACC_M+:ACC_E];
     given = c_top && in_c[ACC_M-1:0] != 0;
     nan = given;
+    signalling = given && !in_c[ACC_M-1];
     plus = c_top && in_c[ACC_M-1:0] == 0 && !in_c[ACC_E+ACC_M];
     minus = c_top && in_c[ACC_M-1:0] == 0 && in_c[ACC_E+ACC_M];
     for (int i = 0; i < LANES; i++) begin
       {a_nan, a_inf, a_sign, a_exponent, a} = take_apart(in_a[8*i+:8], in_a_e5m2);
       {b_nan, b_inf, b_sign, b_exponent, b} = take_apart(in_b[8*i+:8], in_b_e5m2);
       given = given || a_nan || b_nan;
+      signalling = signalling || (a_nan && in_a_e5m2 && !in_a[8*i+1]) || (b_nan && in_b_e5m2 && !in_b[8*i+1]);
       nan = nan || a_nan || b_nan || (a_inf && b == 0) || (b_inf && a == 0);
       plus = plus || ((a_inf || b_inf) && a_sign == b_sign);
       minus = minus || ((a_inf || b_inf) && a_sign != b_sign);
@@ -106,7 +109,7 @@ module fp8_dot #(
     s1_stochastic <= in_stochastic;
     s1_random <= in_random;
     s1_nan <= nan || (plus && minus);
-    s1_given <= given;
+    s1_given <= given && !signalling;
     s1_plus <= plus;
     s1_minus <= minus;
     s1_c_sign <= in_c[ACC_E+ACC_M];

@@ -144,6 +144,21 @@ package fp8_dot_check;
     return d;
   endfunction
 
+  function bit is_signalling(chandle f, int unsigned code);
+    int x = 0;
+    void'(hu_check(hu_dpi_is_signalling(f, code, x), "is_signalling"));
+    return x != 0;
+  endfunction
+
+  function bit has_signalling(vector_t v);
+    bit found = is_signalling(acc, 32'(v.c));
+    for (int k = 0; k < LANES; k++) begin
+      found |= is_signalling(format[int'(v.a_e5m2)], 32'(v.a[8*k+:8]));
+      found |= is_signalling(format[int'(v.b_e5m2)], 32'(v.b[8*k+:8]));
+    end
+    return found;
+  endfunction
+
   function result_t reference(vector_t v);
     int unsigned events;
     result_t r;
@@ -151,7 +166,7 @@ package fp8_dot_check;
     r.overflow = (events & HU_EVENT_OVERFLOW) != 0;
     r.underflow = (events & HU_EVENT_UNDERFLOW) != 0;
     r.inexact = (events & HU_EVENT_INEXACT) != 0;
-    r.invalid = (events & HU_EVENT_INVALID) != 0;
+    r.invalid = (events & HU_EVENT_INVALID) != 0 || has_signalling(v);
     return r;
   endfunction
 
