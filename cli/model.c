@@ -220,7 +220,7 @@ static int write_model(model_results *r, const model_input *in, st_file *plan) {
 
 /* The report is written last: it must not take the place of a model. */
 static int check_report(const cli_quantize_state *s, const char *in, const char *out) {
-  if (cli_same_file(s->report, in)) return cli_fail(s->report, "--report would replace the input");
+  if (cli_spare_input(s->report, in, "give --report another name")) return CLI_BAD;
   if (cli_same_file(s->report, out)) return cli_fail(s->report, "--report would replace the output");
   if (!strcmp(s->report, "-") && s->numeric.json)
     return cli_fail(NULL, "--report - and --json both want standard output");

@@ -96,6 +96,16 @@ class Same(support.Case):
         os.unlink(self.path("c_link.safetensors"))
         self.unchanged(left)
 
+    def test_report_over_standard_input(self):
+        """--report where the input comes from that file by standard input."""
+        self.write("in.npy", npy("<f4", (64, 64), floats([0.1] * 4096)))
+        before = self.read("in.npy")
+        with open(self.path("in.npy"), "rb") as stdin:
+            args = ["-f", "nvfp4", "-", "-o", self.path("q.safetensors"), "--report", self.path("in.npy")]
+            r = subprocess.run([support.HALFULP, "quantize", *args], stdin=stdin, stderr=subprocess.PIPE, check=False)
+        self.assertEqual((r.returncode, self.read("in.npy") == before), (2, True), r.stderr)
+        self.assertIn(b"--report", r.stderr)
+
     def test_in_place(self):
         x = self.path("x.npy")
         self.ok("quantize", "-f", "float8_e5m2", x, self.path("z.npy"))
