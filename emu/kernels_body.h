@@ -484,8 +484,8 @@ static HU_NOINLINE void of_codes8(const hu_narrow *t, size_t n, uint32_t *z, con
 static HU_NOINLINE void of_codes16(const hu_narrow *t, size_t n, uint32_t *z, const void *x) { decode(t, n, z, x, 2); }
 static HU_NOINLINE void of_codes32(const hu_narrow *t, size_t n, uint32_t *z, const void *x) { decode(t, n, z, x, 4); }
 
-/* The text above computes in integers, but a compiler may make a shift by lanes a conversion of powers of two (clang for
- * SSE2), which raises the flag invalid, or a trap: neither may reach the caller. */
+/* The text above computes in integers, but a compiler may make a shift by lanes a conversion of powers of two (clang
+ * for SSE2), which raises the flag invalid, or a trap: neither may reach the caller. */
 static inline void without_flags(void (*work)(const hu_narrow *, size_t, uint32_t *, const void *), const hu_narrow *t,
                                  size_t n, uint32_t *z, const void *x) {
   hu_float_env saved = hu_float_env_enter(HU_NEAREST);

@@ -298,7 +298,7 @@ class Model(Base):
         m, o, before = self.path("m.safetensors"), self.path("o.safetensors"), self.read("m.safetensors")
         os.symlink("m.safetensors", self.path("link"))
         there = os.path.join(self.folder.name, ".", "o.safetensors")
-        for report, says in ((m, "the input"), (self.path("link"), "the input"), (o, "the output"), (there, "output")):
+        for report, says in ((m, "the same file"), (self.path("link"), "the same file"), (o, "the output"), (there, "output")):
             self.bad("quantize", "-f", "mxfp4", m, o, "--report", report, says=(report, "would replace", says))
         self.bad("quantize", "-f", "mxfp4", m, o, "--report", "-", "--json", says="both want standard output")
         self.assertEqual((self.left(), self.read("m.safetensors")), (["link", "m.safetensors"], before))

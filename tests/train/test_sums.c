@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The models of a net's sums: stochastic ones take words of the seed, the operator and the step; what stands around fp32
- * (promote, splitk, takes) counts, at every level of instructions. */
+/* The models of a net's sums: stochastic ones take words of the seed, the operator and the step; what stands around
+ * fp32 (promote, splitk, takes) counts, at every level of instructions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
