@@ -2,9 +2,10 @@
 /* Several files that belong together: see cli_set_write in io.h.
  *
  * All bytes are on the disk in temporary files before the first name changes. Then, under a lock of the folder that
- * other writers respect: a second name for every old file, so that it can come back; the old first file goes; the
- * others take their places; the first one comes last. Where that fails half-way the old files come back in the same
- * order. So the first file is there only while those beside it are its own, whenever the process is killed. */
+ * other writers respect: a second name for every old file, so that it can come back; the old first file moves to its
+ * second name; the others take their places (where the file system has no second names, the old one moves away just
+ * before); the first one comes last. Where that fails half-way the old files come back in the same order. So the first
+ * file is there only while those beside it are its own, whenever the process is killed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -21,6 +22,8 @@ typedef struct member {
   output_draft draft;
   char *old;  /* second name of the file that is replaced; NULL: there is none */
   int was;    /* 1: there is an old file */
+  int moves;  /* 1: it has no second name yet, but moves there */
+  int away;   /* 1: it is there alone */
   int placed; /* 1: the new one has its name */
 } member;
 
@@ -48,8 +51,8 @@ static void leave_lock(const char *path, int fd) {
   close(fd);
 }
 
-/* Where a file system has no second names the old file cannot come back, and that is all. 0 or errno. */
-static int keep_old(member *m) {
+/* A second name for the old file; `first`, or where a file system has none: a name to move to. 0 or errno. */
+static int keep_old(member *m, int first) {
   struct stat info;
   m->was = lstat(m->draft.real, &info) == 0;
   if (!m->was) return 0;
@@ -63,9 +66,14 @@ static int keep_old(member *m) {
   }
   close(fd);
   unlink(m->old);
-  if (link(m->draft.real, m->old) == 0) return 0;
-  free(m->old);
-  m->old = NULL;
+  m->moves = first || link(m->draft.real, m->old) != 0;
+  return 0;
+}
+
+static int move_away(member *m) {
+  if (!m->moves) return 0;
+  if (rename(m->draft.real, m->old)) return errno;
+  m->away = 1;
   return 0;
 }
 
@@ -77,10 +85,18 @@ static int place(member *m) {
 
 /* All is ready: only names change from here on. */
 static int place_all(member *list, size_t count) {
-  int error = 0;
-  if (list[0].was && unlink(list[0].draft.real)) return errno;
-  for (size_t i = 1; i < count && !error; i++) error = place(&list[i]);
+  int error = move_away(&list[0]);
+  for (size_t i = 1; i < count && !error; i++) {
+    error = move_away(&list[i]);
+    if (!error) error = place(&list[i]);
+  }
   return error ? error : place(&list[0]);
+}
+
+static int come_back(member *m) {
+  if (rename(m->old, m->draft.real)) return 0;
+  m->away = 0;
+  return 1;
 }
 
 /* The first comes back only if the others could. */
@@ -88,18 +104,19 @@ static void bring_back(member *list, size_t count) {
   int whole = 1;
   for (size_t i = 1; i < count; i++) {
     member *m = &list[i];
-    if (!m->placed) continue;
+    if (!m->placed && !m->away) continue;
     if (m->was)
-      whole &= m->old && rename(m->old, m->draft.real) == 0;
+      whole &= come_back(m);
     else
       unlink(m->draft.real);
   }
-  if (whole && list[0].old) (void)rename(list[0].old, list[0].draft.real);
+  if (whole && list[0].away) (void)come_back(&list[0]);
 }
 
 static void forget(member *list, size_t count, int error) {
   for (size_t i = 0; i < count; i++) {
-    if (list[i].old) unlink(list[i].old);
+    /* What could not come back is nowhere else. */
+    if (list[i].old && !(error && list[i].away)) unlink(list[i].old);
     free(list[i].old);
     draft_end(&list[i].draft, error && !list[i].placed);
   }
@@ -122,7 +139,7 @@ static int replace_all(member *list, size_t count) {
   char *lock = cli_beside(list[0].draft.real, CLI_LOCK);
   if (!lock) return ENOMEM;
   error = take_lock(lock, &fd);
-  for (size_t i = 0; i < count && !error; i++) error = keep_old(&list[i]);
+  for (size_t i = 0; i < count && !error; i++) error = keep_old(&list[i], i == 0);
   if (!error && output_interrupted()) error = EINTR;
   if (!error) {
     error = place_all(list, count);

@@ -298,10 +298,22 @@ static int is_there(const train_run *r, const char *name, int *is_file) {
   return there;
 }
 
+/* A table with a row below its head: a run that was killed before its first checkpoint leaves that. */
+static int has_rows(const train_run *r, const char *name) {
+  char *path = train_path(r, name);
+  FILE *file = path ? fopen(path, "r") : NULL;
+  int lines = 0;
+  for (int c; file && lines < 2 && (c = getc(file)) != EOF;) lines += c == '\n';
+  if (file) (void)fclose(file);
+  free(path);
+  return lines >= 2;
+}
+
 int train_found(const train_run *r, uint64_t *step, uint64_t *steps) {
   int is_file, ignored, checkpoint = is_there(r, FILE_NAME, &is_file), report = is_there(r, "report.html", &ignored);
   *step = *steps = 0;
-  if (!checkpoint && !report) return TRAIN_FOUND_NOTHING;
+  if (!checkpoint && !report)
+    return has_rows(r, "log.csv") || has_rows(r, "evaluations.csv") ? TRAIN_FOUND_FILES : TRAIN_FOUND_NOTHING;
   char *path = is_file ? train_path(r, FILE_NAME) : NULL;
   int known = path && read_length(path, step, steps);
   free(path);

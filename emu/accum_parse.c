@@ -285,6 +285,7 @@ static int passed_word(reader *r, const char *word) {
 }
 
 static int read_plain(reader *r, hu_accum *x, int place);
+static int read_model(reader *r, hu_accum *x, int place);
 
 static int read_element(reader *r, hu_element *e) {
   memset(e, 0, sizeof *e);
@@ -317,9 +318,12 @@ static int read_bound(reader *r, hu_accum *x, int place) {
   return passed_word(r, "takes") ? read_takes(r, x, place) : read_plain(r, x, place);
 }
 
-/* "any" has been read. */
+/* "any" has been read; what is in it may be promoted and sliced as what stands alone, but is no any. */
 static int read_any(reader *r, hu_accum *x, int place) {
-  if (!take(r, '(') || !read_bound(r, x, place)) return 0;
+  if (!take(r, '(')) return 0;
+  size_t start = r->at;
+  if (passed_word(r, "any")) return fail(r, start, HU_E_TEXT);
+  if (!read_model(r, x, place)) return 0;
   *x = hu_accum_any(*x);
   return take(r, ')');
 }

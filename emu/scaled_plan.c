@@ -28,6 +28,8 @@ hu_scaled_sum hu_scaled_sum_unit(hu_accum model) { return sum_of(HU_SCALED_UNIT,
 hu_scaled_sum hu_scaled_sum_decoded(hu_accum model) { return sum_of(HU_SCALED_DECODED, model); }
 
 static hu_status check_parts(const hu_scaled_sum *s) {
+  /* Across runs there are sums, no elements: formats of operands have nothing to hold for. */
+  if (hu_accum_takes(NULL, 0, &s->across) != 0) return HU_E_ACCUM;
   if (s->factor >= HU_FACTORS || s->inside.kind == HU_ACCUM_INT32 || hu_accum_is_scaled(&s->inside)) return HU_E_ACCUM;
   if (s->across.kind >= HU_ACCUM_BLOCK || hu_accum_is_scaled(&s->across)) return HU_E_ACCUM;
   return hu_accum_check(&s->across);

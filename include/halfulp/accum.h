@@ -16,7 +16,7 @@
  *            | "chunk(" N "," format "," format rounding ")" | "pairwise(" format rounding ")"
  *            | "strided(" format rounding ")" | "kahan(" format rounding ")" | "neumaier(" format rounding ")"
  *            | "block(" rule { "," key "=" value } ")" | the name of a preset ("nv.ampere.tf32.f32")
- *            | "takes(" element "," element "," element "," base ")" | "any(" base ")"
+ *            | "takes(" element "," element "," element "," base ")" | "any(" model ")"
  *   element  = format | "binary64" | "s8" | "u8" | "s4" | "u4" | "s32" | "any"
  *   rounding = ["," MODE] ["," "sat=" POLICY]     texts of hu_mode_parse_round, hu_mode_parse_saturate;
  *                                                 absent: rne, default

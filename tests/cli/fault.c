@@ -3,7 +3,8 @@
  *
  * FAULT_LOG names a file that gets a line for each call; FAULT_AT is the number of the call, from 0, and FAULT_DO what
  * happens there: kill (SIGKILL), a number of a signal, or fail (the call fails; FAULT_ERRNO, default ENOSPC).
- * FAULT_ONLY: calls of this name alone count. FAULT_WAIT: each of them first waits so many milliseconds. */
+ * FAULT_ONLY: calls of this name alone count. FAULT_WAIT: each of them first waits so many milliseconds. FAULT_NEVER:
+ * calls of this name always fail, as where a file system has no such thing. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +36,11 @@ static void note(const char *name) {
 static int meets(const char *name) {
   static int count;
   const char *at = getenv("FAULT_AT"), *act = getenv("FAULT_DO"), *only = getenv("FAULT_ONLY");
-  const char *wait = getenv("FAULT_WAIT");
+  const char *wait = getenv("FAULT_WAIT"), *never = getenv("FAULT_NEVER");
+  if (never && !strcmp(never, name)) {
+    errno = EPERM;
+    return 1;
+  }
   if (only && strcmp(only, name) != 0) return 0;
   if (wait) nanosleep(&(struct timespec){0, atol(wait) * 1000000}, NULL);
   note(name);

@@ -163,6 +163,22 @@ class Sets(support.Case):
         self.assertEqual(sorted(self.files()), self.names("nvfp4"))
         self.assertIn("rename", names)
 
+    def test_renames_that_fail_without_second_names(self):
+        """The old set is back, whichever name could not be given."""
+        renames = self.calls("x2.npy", "nvfp4").count("rename")
+        self.quantize("x1.npy")
+        before = self.files()
+        env = dict(FAULT_NEVER="link", FAULT_ONLY="rename", FAULT_DO="fail", FAULT_ERRNO="5")
+        failed = 0
+        for at in range(3 * renames):
+            r = self.faulty("x2.npy", "nvfp4", FAULT_AT=str(at), **env)
+            failed += r.returncode == 2
+            if r.returncode == 2:
+                self.assertEqual(self.files(), before, at)
+            else:
+                self.quantize("x1.npy")
+        self.assertGreaterEqual(failed, renames)
+
     # ---- a disk that is full ----
 
     def full(self, limit):

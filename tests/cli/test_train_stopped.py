@@ -378,6 +378,20 @@ class Stopped(TrainCase):
         self.run_whole("b.run")
         self.assertNotIn(left[0], os.listdir(self.path("b.run")))
 
+    def test_killed_before_the_first_checkpoint(self):
+        """What it leaves: its configuration and its table of steps. Without a row there is nothing to lose."""
+        self.config(SMALL)
+        self.run_whole("a.run", "--set", "run.steps=5")
+        log = self.read("a.run/log.csv")
+        for name in os.listdir(self.path("a.run")):
+            if name not in ("config.ini", "log.csv"):
+                os.unlink(self.path("a.run/" + name))
+        told = ["a.run", "files of an earlier run", "--overwrite"]
+        self.bad(*self.command("a.run", "--set", "run.steps=5")[1:], says=told)
+        self.assertEqual(self.read("a.run/log.csv"), log)
+        self.write("a.run/log.csv", log.split(b"\n")[0] + b"\n")
+        self.run_whole("a.run", "--set", "run.steps=5")
+
     def test_the_command_that_goes_on(self):
         """As it is printed, in a shell: options that matter, quotes where they are needed."""
         self.config(DIGITS + "[run]\nsteps = 100000\n", "x y.ini")

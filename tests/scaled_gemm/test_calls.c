@@ -412,6 +412,7 @@ static void test_errors(void **state) {
   WRONG(HU_E_ACCUM, x.sum.as = hu_format_ieee(8, 7, 0));
   WRONG(HU_E_ACCUM, x.sum.across = accum("int32"));
   WRONG(HU_E_ACCUM, x.sum.across = accum("nv.hopper.e4m3.f32.wgmma"));
+  WRONG(HU_E_ACCUM, x.sum.across = accum("takes(float8_e5m2,any,any,seq(binary32))"));
   WRONG(HU_E_ACCUM, x.sum.inside = accum("nv.blackwell.mxfp8.e4m3"));
   WRONG(HU_E_ACCUM, x.sum = hu_scaled_sum_unit(accum("fp32")));
   WRONG(HU_E_ACCUM, x.sum = hu_scaled_sum_unit(accum("any(nv.blackwell.nvfp4.b16.ue4m3)")));
