@@ -109,7 +109,9 @@ const char *cli_mode_name(char text[CLI_NAME_MAX], hu_mode mode);
 
 /* How many of the first n bytes of UTF-8 text are whole characters: n, or less where the last one is cut. */
 size_t cli_whole_text(const char *text, size_t n);
-/* Text in double quotes with JSON's escapes. */
+/* Bytes of the character of UTF-8 at text, 1 to 4; 0: there is none. */
+size_t cli_character(const char *text);
+/* Text in double quotes with JSON's escapes; U+FFFD for what is not UTF-8. */
 void cli_json_string(FILE *out, const char *text);
 /* A number as JSON has it (docs/json.md): in the fewest digits that read back as the same, whole numbers below 1e16
  * without a point or an exponent; "inf", "-inf", "nan" as texts; -0.0 for the zero with a sign. */

@@ -20,6 +20,11 @@ static size_t character(uint32_t *z, const unsigned char *text) {
 /* C0, DEL, C1: what moves the cursor, colours or asks the terminal something. */
 static int is_control(uint32_t c) { return c < 0x20 || (c >= 0x7F && c < 0xA0); }
 
+size_t cli_character(const char *text) {
+  uint32_t c;
+  return character(&c, (const unsigned char *)text);
+}
+
 void cli_clean(char *text) {
   for (unsigned char *p = (unsigned char *)text; *p;) {
     uint32_t c = 0;

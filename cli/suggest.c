@@ -5,23 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+#include "files/spelling.h"
 
-size_t cli_distance(const char *x, const char *y) {
-  size_t row[3][CLI_SUGGEST_WORD + 1], n = strlen(x), m = strlen(y);
-  if (n > CLI_SUGGEST_WORD || m > CLI_SUGGEST_WORD) return n + m;
-  for (size_t j = 0; j <= m; j++) row[0][j] = j;
-  for (size_t i = 1; i <= n; i++) {
-    size_t *now = row[i % 3], *before = row[(i + 2) % 3];
-    now[0] = i;
-    for (size_t j = 1; j <= m; j++) {
-      now[j] = least(least(before[j], now[j - 1]) + 1, before[j - 1] + (x[i - 1] != y[j - 1]));
-      if (i > 1 && j > 1 && x[i - 1] == y[j - 2] && x[i - 2] == y[j - 1])
-        now[j] = least(now[j], row[(i + 1) % 3][j - 2] + 1);
-    }
-  }
-  return row[n % 3][m];
-}
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 void cli_suggest_start(cli_suggest *s, const char *text) {
   size_t n = strlen(text);
@@ -31,7 +17,7 @@ void cli_suggest_start(cli_suggest *s, const char *text) {
 }
 
 void cli_suggest_offer(cli_suggest *s, const char *word) {
-  size_t d = cli_distance(s->text, word), n = strlen(s->text);
+  size_t d = spelling_distance(s->text, word), n = strlen(s->text);
   if (strlen(word) >= CLI_SUGGEST_WORD) return;
   if (d < s->fewest && d < n) {
     s->fewest = d;

@@ -5,10 +5,6 @@
 
 #include <stddef.h>
 
-/* Letters to change, to add, to leave out or to swap with the next one, to make one word the other. Words longer than
- * 64 characters are like none. */
-size_t cli_distance(const char *x, const char *y);
-
 /* A search: start it with the text that is wrong, offer every word that would be right. */
 enum { CLI_SUGGEST_WORD = 64, CLI_SUGGEST_LIKE = 6, CLI_SUGGEST_MAX = 512 };
 typedef struct cli_suggest {

@@ -8,11 +8,16 @@
 #include "cli/cli.h"
 #include "cli/io.h"
 
-/* XML has no control characters, C0; DEL and C1 show nothing. How many bytes were taken. */
-static int put_text(FILE *out, const unsigned char *text) {
+/* XML has no control characters, C0, and no byte that is none of UTF-8; DEL and C1 show nothing. How many bytes were
+ * taken. */
+static size_t put_text(FILE *out, const unsigned char *text) {
   int wide = text[0] == 0xC2 && text[1] >= 0x80 && text[1] < 0xA0;
-  fputc(*text < 0x20 || *text == 0x7F || wide ? '?' : *text, out);
-  return 1 + wide;
+  size_t n = cli_character((const char *)text);
+  if (!n || *text < 0x20 || *text == 0x7F || wide)
+    fputc('?', out);
+  else
+    (void)fwrite(text, 1, n, out);
+  return n ? n : 1;
 }
 
 void svg_escaped(FILE *out, const char *text) {

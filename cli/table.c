@@ -92,6 +92,18 @@ static int remember(table *t, const double *row) {
 }
 
 /* One call for the whole line, so that nobody sees half of it. */
+/* 0 or errno. */
+static int write_all(int file, const char *text, size_t size) {
+  while (size) {
+    ssize_t n = write(file, text, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return n < 0 ? errno : EIO;
+    text += n;
+    size -= (size_t)n;
+  }
+  return 0;
+}
+
 static int append(int file, const char *path, const table *t, const double *row,
                   void (*print)(FILE *out, const table *t, const double *row)) {
   char *text = NULL;
@@ -100,12 +112,8 @@ static int append(int file, const char *path, const table *t, const double *row,
   if (!out) return cli_fail(path, "out of memory");
   print(out, t, row);
   int status = fclose(out) ? cli_fail(path, "out of memory") : CLI_OK;
-  ssize_t n = -1;
-  if (status == CLI_OK) do
-      n = write(file, text, size);
-    while (n < 0 && errno == EINTR);
-  if (status == CLI_OK && n != (ssize_t)size)
-    status = cli_fail(path, "cannot write: %s", n < 0 ? strerror(errno) : strerror(ENOSPC));
+  int error = status == CLI_OK ? write_all(file, text, size) : 0;
+  if (error) status = cli_fail(path, "cannot write: %s", strerror(error));
   free(text);
   return status;
 }

@@ -38,6 +38,16 @@ size_t cli_whole_text(const char *text, size_t n) {
   return begin + length > n ? begin : n;
 }
 
+/* A character beyond ASCII; U+FFFD for a byte that is none of UTF-8, which no JSON may have. How many bytes it took. */
+static size_t put_character(FILE *out, const char *text) {
+  size_t n = cli_character(text);
+  if (n)
+    (void)fwrite(text, 1, n, out);
+  else
+    fputs("\\ufffd", out);
+  return n ? n : 1;
+}
+
 void cli_json_string(FILE *out, const char *text) {
   fputc('"', out);
   for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
@@ -45,8 +55,10 @@ void cli_json_string(FILE *out, const char *text) {
       fprintf(out, "\\%c", *p);
     else if (*p < 0x20)
       fprintf(out, "\\u%04x", *p);
-    else
+    else if (*p < 0x80)
       fputc(*p, out);
+    else
+      p += put_character(out, (const char *)p) - 1;
   }
   fputc('"', out);
 }

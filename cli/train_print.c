@@ -155,12 +155,37 @@ void train_json(FILE *out, const train_run *r, double seconds) {
 
 /* ---- going on later ---- */
 
+static int is_control(char c) { return (unsigned char)c < 0x20 || c == 0x7F; }
+
+/* With control characters, which no terminal may be given: between $' and ', as most shells read it. */
+static void print_escaped(FILE *out, const char *word) {
+  fputs("$'", out);
+  for (; *word; word++) {
+    if (is_control(*word))
+      fprintf(out, "\\%03o", (unsigned char)*word);
+    else if (*word == '\'' || *word == '\\')
+      fprintf(out, "\\%c", *word);
+    else
+      fputc(*word, out);
+  }
+  fputc('\'', out);
+}
+
+static int has_control(const char *word) {
+  while (*word && !is_control(*word)) word++;
+  return *word != 0;
+}
+
 /* A word of a shell's command: as it is, or between single quotes. */
 static void print_word(FILE *out, const char *word) {
   static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+@%^-";
   fputc(' ', out);
   if (*word && strspn(word, plain) == strlen(word)) {
     fputs(word, out);
+    return;
+  }
+  if (has_control(word)) {
+    print_escaped(out, word);
     return;
   }
   fputc('\'', out);
@@ -184,7 +209,11 @@ static void print_count(FILE *out, const char *option, uint64_t value) {
 static void print_source(FILE *out, const train_run *r) {
   int piped = !strcmp(r->config, "-");
   char *copy = piped ? train_path(r, "config.ini") : NULL;
-  print_word(out, copy ? copy : r->config);
+  const char *config = copy ? copy : r->config;
+  char *there = NULL;
+  if (*config == '-' && asprintf(&there, "./%s", config) < 0) there = NULL; /* else it would be read as an option */
+  print_word(out, there ? there : config);
+  free(there);
   free(copy);
   if (r->out_asked || piped) print_option(out, "--out", r->out);
   if (r->data || piped) print_option(out, "--data", r->data ? r->data : ".");

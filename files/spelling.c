@@ -25,12 +25,21 @@ size_t spelling_distance(const char *x, const char *y) {
   return row[n % 3][m];
 }
 
+static const char *digit_in(const char *x) { return x + strcspn(x, "0123456789"); }
+
+/* As many digits, but others: fp4 is no misspelt fp8, fp32 no fp16. */
+static int other_number(const char *x, const char *y) {
+  int differ = 0;
+  for (x = digit_in(x), y = digit_in(y); *x && *y; x = digit_in(x + 1), y = digit_in(y + 1)) differ |= *x != *y;
+  return differ && !*x && !*y;
+}
+
 const char *spelling_nearest(const char *x, const char *const *words) {
   const char *best = NULL;
   size_t fewest = 3;
   for (; *words; words++) {
     size_t d = spelling_distance(x, *words);
-    if (d >= fewest || d >= strlen(*words) || d >= strlen(x)) continue;
+    if (d >= fewest || 3 * d > strlen(x) || other_number(x, *words)) continue;
     fewest = d;
     best = *words;
   }

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "halfulp/hadamard.h"
-#include "halfulp/train/data.h"
 #include "halfulp/train/net.h"
 
 #ifdef __cplusplus
@@ -126,9 +125,13 @@ static inline int hu_is_plain_fp32(const hu_accum *x) {
   return x->kind == HU_ACCUM_FP32 && !x->promote && !x->slices && !hu_accum_takes(NULL, 0, x);
 }
 
-/* The random words of product i: its own, since each has results from 0 on. */
+/* The random words of product i: its own, since each has results from 0 on. (As hu_stream_child has it, which the
+ * device's library is without.) */
 static inline hu_stream hu_words_of_product(const hu_products *p, size_t i) {
-  return p->accum->mode.bits && p->outer * p->inner > 1 ? hu_stream_child(p->words, i) : p->words;
+  if (!p->accum->mode.bits || p->outer * p->inner == 1) return p->words;
+  uint64_t low = hu_stream_word(p->words, 2 * i), high = hu_stream_word(p->words, 2 * i + 1);
+  hu_stream own = {high << 32 | low, 0};
+  return own;
 }
 
 enum { HU_FUNCTION_EXP, HU_FUNCTION_LOG, HU_FUNCTION_TANH, HU_FUNCTION_SIGMOID, HU_FUNCTION_ERF, HU_FUNCTION_GELU };

@@ -182,7 +182,7 @@ void hu_keys_complain(char *z, size_t size, const hu_key *keys, size_t count, co
   } else if (k->type == 'w' && equals) {
     snprintf(z, size, "has '%s' without a value", name);
   } else if (k->type != 'w' && !equals) {
-    snprintf(z, size, "has '%s=' with %s behind it", name, type_text(room, k));
+    snprintf(z, size, "has '%s' without a value; it takes %s=%s", name, name, type_text(room, k));
   } else if (off > at) {
     snprintf(z, size, "takes %s as %s, not '%s'", type_text(room, k), name, value);
   } else {

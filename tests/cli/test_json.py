@@ -81,6 +81,13 @@ class Json(support.Case):
         self.holds("models", "models")
         self.holds("verify --list", "verify", "--list")
 
+    def test_a_name_that_is_not_utf8(self):
+        name = os.fsencode(self.path("bad")) + b"\xff.npy"
+        with open(name, "wb") as file:
+            file.write(support.npy("<f4", (4,), support.floats([1, 2, 3, 4])))
+        r = support.run("quantize", "--json", "-f", "bfloat16", os.fsdecode(name), self.path("z.npy"))
+        self.assertTrue(json.loads(r.stdout.decode())["file"].endswith("bad\ufffd.npy"))
+
     def test_vectors(self):
         lines = "57 38 58 00\n57 38 A1 01\n57 38 x0 00\n7F 38 00 00\n"
         got = self.holds("check-vectors", "check-vectors", "add", "-f", "float8_e4m3fn", stdin=lines, code=1)

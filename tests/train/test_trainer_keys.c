@@ -94,6 +94,10 @@ static void test_refused(void **state) {
   refused("precision.hadamard", "17", HU_E_TRAIN, "not one of 0, 16, 32, 64, 128");
   refused("model.net", "mpl", HU_E_NAME, "the models are linear, mlp, conv, resnet,");
   refused("model.net", "mpl", HU_E_NAME, "perhaps mlp is meant");
+  refused("precision.system", "bf16", HU_E_NAME, "not one of binary32, fp16, bfloat16,");
+  assert_null(strstr(why, "perhaps"));
+  refused("precision.system", "fp4", HU_E_NAME, "not one of binary32, fp16,");
+  assert_null(strstr(why, "perhaps"));
   refused("model.net", "mlp(layer=2)", HU_E_NAME, "mlp has no 'layer'; it takes layers, units, activation");
   refused("model.net", "mlp(layer=2)", HU_E_NAME, "perhaps layers is meant");
   refused("model.net", "mlp(layers=x)", HU_E_TEXT, "a whole number as layers, not 'x'");
@@ -101,7 +105,7 @@ static void test_refused(void **state) {
   refused("model.net", "mlp(layers=2", HU_E_TEXT, "a closing parenthesis is missing");
   refused("model.net", "mlp(layers=2,layers=3)", HU_E_TEXT, "'layers' given twice");
   refused("model.net", "mlp(activation=rel)", HU_E_TEXT, "one of relu, gelu, tanh as activation, not 'rel'");
-  refused("model.net", "mlp(layers)", HU_E_TEXT, "'layers=' with a whole number behind it");
+  refused("model.net", "mlp(layers)", HU_E_TEXT, "'layers' without a value; it takes layers=a whole number");
   refused("model.net", "mlp()", HU_E_TEXT, "nothing between two commas or parentheses");
   refused("model.net", "linear(nobias=1)", HU_E_TEXT, "'nobias' without a value");
   refused("model.net", "conv(channels=8/x)", HU_E_TEXT, "'/' between them");
