@@ -56,9 +56,15 @@ static int read_alike(hu_format f, hu_format g) {
   return hu_format_equal(f, g);
 }
 
+/* A register for binary32 may hold a number rounded to TF32, as programs of TF32 units have it. */
+static int held(hu_format wanted, hu_format f) {
+  return read_alike(wanted, hu_format_ieee(8, 23, 0)) && read_alike(f, hu_format_ieee(8, 10, 0));
+}
+
 static int takes(const hu_element *wanted, const hu_element *e) {
   if (wanted->kind == HU_ELEMENT_CODE && !is_given(wanted->format)) return 1;
-  return wanted->kind == e->kind && (e->kind != HU_ELEMENT_CODE || read_alike(wanted->format, e->format));
+  if (wanted->kind != e->kind) return 0;
+  return e->kind != HU_ELEMENT_CODE || read_alike(wanted->format, e->format) || held(wanted->format, e->format);
 }
 
 static hu_status operands_taken(const hu_accum *x, const hu_element *a, const hu_element *b, const hu_element *c) {

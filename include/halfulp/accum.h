@@ -42,7 +42,7 @@
  *                     nothing about them. An operand of another format is refused with HU_E_OPERAND_A, HU_E_OPERAND_B
  *                     or HU_E_OPERAND_C. Formats count as the same where every code means the same, whatever NaN an
  *                     operation or an overflow gives. C is not looked at under promote and splitk, where M adds to 0.
- *                     The result may have any format: it is one more rounding, of M's sum
+ *                     A binary32 operand may be TF32. The result may have any format: one more rounding, of M's sum
  *   any(M)            M without that restriction */
 #ifndef HALFULP_ACCUM_H
 #define HALFULP_ACCUM_H

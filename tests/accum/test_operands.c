@@ -242,6 +242,9 @@ static void units(void **state) {
               {"promote(32,nv.hopper.e4m3.f32.wgmma,binary32)", "float8_e5m2", "float8_e4m3fn", NULL, HU_E_OPERAND_A},
               {"splitk(2,nv.ampere.f16.f32)", "binary16", "binary16", "float8_e4m3fn", HU_OK},
               {"splitk(2,nv.ampere.f16.f32)", "binary16", "tf32", "float8_e4m3fn", HU_E_OPERAND_B},
+              {"nv.ampere.tf32.f32", "binary32", "binary32", "binary32", HU_OK},
+              {"nv.ampere.tf32.f32", "tf32", "tf32", "binary32", HU_OK},
+              {"nv.ampere.tf32.f32", "tf32", "bfloat16", NULL, HU_E_OPERAND_B},
               {"takes(any,float8_e5m2,binary16,seq(binary16))", "bfloat16", "float8_e5m2", "binary16", HU_OK}};
   static uint32_t data[16];
   float z[4];
