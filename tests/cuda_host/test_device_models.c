@@ -377,7 +377,7 @@ static void both_refuse(hu_status want, size_t n, const dot *x, const hu_dot_ope
 
 static void dot_errors(void **state) {
   static dot x;
-  static uint64_t room[8];
+  static uint64_t room[8], sums[8];
   hu_preset p;
   (void)state;
   assert_int_equal(hu_preset_find(&p, "nv.ampere.f16.f32"), HU_OK);
@@ -385,29 +385,30 @@ static void dot_errors(void **state) {
   hu_vector a = {room, 1, 1, p.a}, b = {room, 1, 1, p.b}, none = {NULL, 0, 0, p.c};
   hu_dot_operands in = {a, b, none, none, none}, bad = in;
   bad.a.data = NULL;
-  both_refuse(HU_E_NULL, 2, &x, &bad, p.c, room);
+  both_refuse(HU_E_NULL, 2, &x, &bad, p.c, sums);
   bad = in;
   bad.a.data = (uint8_t *)room + 1;
-  both_refuse(HU_E_ALIGN, 2, &x, &bad, p.c, room);
+  both_refuse(HU_E_ALIGN, 2, &x, &bad, p.c, sums);
   bad = in;
   bad.sa = bad.sb = a;
-  both_refuse(HU_E_ACCUM, 2, &x, &bad, p.c, room);
+  both_refuse(HU_E_ACCUM, 2, &x, &bad, p.c, sums);
   bad = in;
   bad.a.element.kind = HU_ELEMENT_S8;
-  both_refuse(HU_E_ACCUM, 2, &x, &bad, p.c, room);
+  both_refuse(HU_E_ACCUM, 2, &x, &bad, p.c, sums);
   both_refuse(HU_E_NULL, 2, &x, &in, p.c, NULL);
-  both_refuse(HU_E_SHAPE, SIZE_MAX / 2, &x, &in, p.c, room);
+  both_refuse(HU_E_OVERLAP, 2, &x, &in, p.c, room);
+  both_refuse(HU_E_SHAPE, SIZE_MAX / 2, &x, &in, p.c, sums);
   x.accum.block.length = 0;
-  both_refuse(HU_E_ACCUM, 2, &x, &in, p.c, room);
+  both_refuse(HU_E_ACCUM, 2, &x, &in, p.c, sums);
   draw_preset(&x, &p);
   x.mode.round = HU_ROUND_COUNT;
-  both_refuse(HU_E_MODE, 2, &x, &in, p.c, room);
+  both_refuse(HU_E_MODE, 2, &x, &in, p.c, sums);
   x.mode.round = HU_RNE;
-  assert_int_equal(hu_device_dot_n(2, 2, room, 1, p.c, &in, &x.accum, x.mode, NULL,
+  assert_int_equal(hu_device_dot_n(2, 2, sums, 1, p.c, &in, &x.accum, x.mode, NULL,
                                    (hu_events *)(void *)((char *)room + 1), twin_stream()),
                    HU_E_ALIGN);
   assert_int_equal(hu_device_dot_n(0, 2, NULL, 1, p.c, &in, &x.accum, x.mode, NULL, NULL, twin_stream()), HU_OK);
-  print_message("10 refusals\n");
+  print_message("11 refusals\n");
 }
 
 int main(void) {
