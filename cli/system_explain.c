@@ -61,8 +61,8 @@ static const char *nearest_rule(const context *c) {
 static const char *rule_of(const context *c, hu_mode mode, uint32_t code, uint32_t events) {
   static const char *const policies[] = {"NaN into numbers without NaN: NaN policy max, the default: the largest value",
                                          "NaN into numbers without NaN: NaN policy zero: what +0 becomes",
-                                         "NaN into numbers without NaN: NaN policy error: the largest value, and the "
-                                         "event invalid"};
+                                         ("NaN into numbers without NaN: NaN policy error: the largest value, and the "
+                                          "event invalid")};
   if (isnan(c->x)) return hu_number_limits_of(c->n).has_nan ? "NaN" : policies[mode.nan % 3];
   if (isinf(c->x)) return "an infinity";
   if (events & HU_EVENT_INVALID) return "below the range of unsigned numbers";
