@@ -122,7 +122,8 @@ typedef struct hu_products {
 
 /* Binary32 sums and nothing else: no formats that operands must have, no promotion, no slices. */
 static inline int hu_is_plain_fp32(const hu_accum *x) {
-  return x->kind == HU_ACCUM_FP32 && !x->promote && !x->slices && !hu_accum_takes(NULL, 0, x);
+  hu_accum any = hu_accum_any(*x);
+  return x->kind == HU_ACCUM_FP32 && !x->promote && !x->slices && memcmp(x, &any, sizeof any) == 0;
 }
 
 /* The random words of product i: its own, since each has results from 0 on. (As hu_stream_child has it, which the

@@ -45,6 +45,7 @@ def run(*args, stdin=b"", cwd=None):
 def fault(**settings):
     """The environment under which a command meets libfault.so (fault.c). By name and folder: in LD_PRELOAD a path with a
     space in it is two."""
+    assert os.path.exists(os.environ["HALFULP_FAULT"])  # which the loader would only mention on standard error
     folder, name = os.path.split(os.environ["HALFULP_FAULT"])
     folders = [folder] + [path for path in os.environ.get("LD_LIBRARY_PATH", "").split(":") if path]
     more = ":verify_asan_link_order=0:detect_leaks=0"
