@@ -7,12 +7,8 @@
 #include "halfulp/gemm.h"
 #include "train/graph.h"
 
-/* The roundings of an operand: once more before the product, and of the tensor that it is. */
-typedef struct two_roundings {
-  const hu_rounding *own, *before;
-} two_roundings;
-
-static const hu_rounding *own_of(const hu_product_rounding *r, unsigned part) {
+const hu_rounding *hu_own_rounding(const hu_operator *op, unsigned part) {
+  const hu_product_rounding *r = &op->rounding;
   switch (part) {
     case HU_PART_Z_X: return &r->x;
     case HU_PART_Z_W: return &r->w;
@@ -35,7 +31,7 @@ static const hu_rounding *before_of(const hu_net *net, const hu_operator *op, un
 static hu_format format_of(const hu_net *net, const hu_operator *op, unsigned part) {
   hu_rounding keep = hu_rounding_keep();
   int turned = op->rounding.hadamard && (part == HU_PART_DW_X || part == HU_PART_DW_DZ);
-  return hu_grid_of(op, part, own_of(&op->rounding, part), turned ? &keep : before_of(net, op, part, &keep));
+  return hu_grid_of(op, part, hu_own_rounding(op, part), turned ? &keep : before_of(net, op, part, &keep));
 }
 
 /* A product of nothing: its operands' formats and the model are looked at all the same. */

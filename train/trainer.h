@@ -133,6 +133,9 @@ hu_status hu_choose_scale(hu_trainer *t);
 
 /* ---- assignments (trainer_plan.c) ---- */
 hu_status hu_start_plan(hu_trainer *t, char *why);
+/* What `check` says where every forward tensor is high, which is what promotion leads to; HU_OK where none is promoted.
+ * The assignment stays as it was. */
+hu_status hu_check_promoted(hu_trainer *t, hu_status (*check)(const hu_trainer *t, char *why), char *why);
 /* The assignment of this step counted, tensors promoted for the next one. */
 hu_status hu_step_plan(hu_trainer *t, hu_trainer_report *r);
 /* Which tensors are low, as lines of the state's text, and back. */

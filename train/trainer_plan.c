@@ -30,6 +30,40 @@ hu_status hu_start_plan(hu_trainer *t, char *why) {
   return s == HU_OK ? HU_OK : hu_say(why, s, "assignment: %s", hu_status_text(s));
 }
 
+/* ---- an assignment of one's own: PARTS arrays of m + 1 numbers ---- */
+
+enum { PARTS = 4 };
+
+static hu_assignment assignment_in(uint8_t *room, size_t m) {
+  hu_assignment a = {room, room + m + 1, room + 2 * (m + 1), room + 3 * (m + 1)};
+  return a;
+}
+
+static void copy_assignment(hu_assignment *z, const hu_assignment *a, size_t m) {
+  memcpy(z->v, a->v, m + 1);
+  memcpy(z->dv, a->dv, m + 1);
+  memcpy(z->theta, a->theta, m);
+  memcpy(z->dtheta, a->dtheta, m);
+}
+
+hu_status hu_check_promoted(hu_trainer *t, hu_status (*check)(const hu_trainer *t, char *why), char *why) {
+  if (!t->plan || t->keys.limit.num >= t->keys.limit.den) return HU_OK;
+  const hu_assignment *now = hu_precision_assignment(t->plan);
+  size_t m = hu_precision_layout(t->plan)->operators;
+  uint8_t *room = calloc(2, PARTS * (m + 1));
+  if (!room) return hu_say(why, HU_E_MEMORY, "assignment: %s", hu_status_text(HU_E_MEMORY));
+  hu_assignment was = assignment_in(room, m), high = assignment_in(room + PARTS * (m + 1), m);
+  copy_assignment(&was, now, m);
+  copy_assignment(&high, now, m);
+  memset(high.v, 0, m + 1);
+  memset(high.theta, 0, m);
+  hu_status s = hu_precision_set(t->plan, &high, NULL);
+  if (s == HU_OK) s = check(t, why);
+  hu_status back = hu_precision_set(t->plan, &was, NULL);
+  free(room);
+  return s == HU_OK ? back : s;
+}
+
 hu_status hu_step_plan(hu_trainer *t, hu_trainer_report *r) {
   if (!t->plan) return HU_OK;
   hu_ratio low = hu_precision_ratio(t->plan);
@@ -41,7 +75,6 @@ hu_status hu_step_plan(hu_trainer *t, hu_trainer_report *r) {
 
 /* ---- the state ---- */
 
-enum { PARTS = 4 };
 static const char *const names[PARTS] = {"low.v", "low.dv", "low.theta", "low.dtheta"};
 
 /* The four arrays of an assignment and their lengths. */
@@ -81,15 +114,11 @@ hu_status hu_read_plan(hu_trainer *t, const char *text, char *why) {
   size_t n[PARTS];
   uint8_t *part[PARTS];
   hu_precision_past past;
-  hu_assignment a;
   if (!t->plan) return HU_OK;
   size_t m = hu_precision_layout(t->plan)->operators;
   uint8_t *room = calloc(PARTS, m + 1);
   if (!room) return HU_E_MEMORY;
-  a.v = room;
-  a.dv = a.v + m + 1;
-  a.theta = a.dv + m + 1;
-  a.dtheta = a.theta + m;
+  hu_assignment a = assignment_in(room, m);
   parts_of(t, &a, part, n);
   int ok = 1;
   for (size_t i = 0; i < PARTS; i++) ok = ok && read_digits(text, names[i], n[i], part[i]);

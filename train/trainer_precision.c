@@ -126,22 +126,6 @@ static const char *accum_key(const hu_run_keys *k, unsigned part) {
   return k->dw_accum.own ? "dw_accum" : "accum";
 }
 
-/* A model that does not take an operand: which, of which format, and the keys that can change it. */
-static hu_status not_taken(const hu_trainer *t, char *why, hu_status s, const hu_operator *op, unsigned part,
-                           hu_format f) {
-  char takes[HU_ACCUM_TEXT_MAX], text[HU_FORMAT_TEXT_MAX];
-  const char *id = hu_format_id(f), *key = accum_key(&t->keys, part), *operand = operand_key(part);
-  if (!id && hu_format_text(text, sizeof text, f)) id = text;
-  if (s != HU_E_OPERAND_A && s != HU_E_OPERAND_B)
-    return hu_say(why, s, "precision.%s: %s (operand %s of %s is %s)", key, hu_status_text(s), operand, op->kind->name,
-                  id);
-  hu_accum_takes(takes, sizeof takes, hu_accum_of(op, part));
-  return hu_say(why, s,
-                "precision.%s: the model takes %s, but operand %s of %s is %s; give precision.%s that format, a model "
-                "per product (precision.z_accum, dx_accum, dw_accum), or insist with any(MODEL)",
-                key, takes, operand, op->kind->name, id, operand);
-}
-
 static hu_status round_products(hu_trainer *t, char *why) {
   int first = -1, last = -1;
   for (int i = 0; i < t->net->operators; i++) {
@@ -156,12 +140,48 @@ static hu_status round_products(hu_trainer *t, char *why) {
     if (!op->kind->product || !is_rounded(t, i, first, last)) continue;
     hu_product_rounding r = product_of(&t->keys, op);
     s = hu_net_round_product(t->net, op->out, &r);
-    unsigned part = 0;
-    hu_format format;
-    hu_status taken = s == HU_OK ? hu_operands_taken(t->net, op, &part, &format) : HU_OK;
-    if (taken != HU_OK) return not_taken(t, why, taken, op, part, format);
   }
   return s == HU_OK ? HU_OK : hu_say(why, s, "precision: a product's roundings or accumulation: %s", hu_status_text(s));
+}
+
+/* ---- operands that models do not take ---- */
+
+/* The keys that say what an operand is: its own; else those of the assignment, where there is one. */
+static void remedy(const hu_trainer *t, char *text, size_t size, const hu_operator *op, unsigned part, int gradient) {
+  const char *operand = operand_key(part), *direction = gradient ? "backward" : "forward";
+  if (t->plan && hu_own_rounding(op, part)->kind == HU_ROUND_KEEP)
+    snprintf(text, size, "assignment.low_%s and high_%s or precision.%s", direction, direction, operand);
+  else
+    snprintf(text, size, "precision.%s", operand);
+}
+
+/* A model that does not take an operand: which, of which format, and the keys that can change it. */
+static hu_status not_taken(const hu_trainer *t, char *why, hu_status s, const hu_operator *op, unsigned part,
+                           hu_format f) {
+  char takes[HU_ACCUM_TEXT_MAX], text[HU_FORMAT_TEXT_MAX], keys[128];
+  const char *id = hu_format_id(f), *key = accum_key(&t->keys, part), *operand = operand_key(part);
+  if (!id && hu_format_text(text, sizeof text, f)) id = text;
+  if (s != HU_E_OPERAND_A && s != HU_E_OPERAND_B)
+    return hu_say(why, s, "precision.%s: %s (operand %s of %s is %s)", key, hu_status_text(s), operand, op->kind->name,
+                  id);
+  hu_accum_takes(takes, sizeof takes, hu_accum_of(op, part));
+  remedy(t, keys, sizeof keys, op, part, part == HU_PART_DX_DZ || part == HU_PART_DW_DZ);
+  return hu_say(why, s,
+                "precision.%s: the model takes %s, but operand %s of %s is %s; give %s that format, a model "
+                "per product (precision.z_accum, dx_accum, dw_accum), or insist with any(MODEL)",
+                key, takes, operand, op->kind->name, id, keys);
+}
+
+static hu_status check_products(const hu_trainer *t, char *why) {
+  for (int i = 0; i < t->net->operators; i++) {
+    const hu_operator *op = &t->net->op[i];
+    unsigned part = 0;
+    hu_format format;
+    if (!op->kind->product) continue;
+    hu_status s = hu_operands_taken(t->net, op, &part, &format);
+    if (s != HU_OK) return not_taken(t, why, s, op, part, format);
+  }
+  return HU_OK;
 }
 
 /* ---- parameters whose updates end with Kahan summation ---- */
@@ -194,7 +214,9 @@ hu_status hu_set_precision(hu_trainer *t, char *why) {
   if (s != HU_OK) return hu_say(why, s, "precision: %s", hu_status_text(s));
   s = round_products(t, why);
   if (s == HU_OK) s = choose_updates(t, why);
-  return s == HU_OK ? hu_start_plan(t, why) : s;
+  if (s == HU_OK) s = hu_start_plan(t, why);
+  if (s == HU_OK) s = check_products(t, why);
+  return s == HU_OK ? hu_check_promoted(t, check_products, why) : s;
 }
 
 /* ---- the loss scale from the largest gradient ---- */

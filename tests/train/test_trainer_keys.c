@@ -252,6 +252,45 @@ static void test_units(void **state) {
   assert_null(begins("nvfp4", all, "any(nv.hopper.f16.f32)", mlp));
 }
 
+/* What `begin` says where an assignment makes the operands of forward products; NULL: it begins, and steps pass. */
+static const char *assigned(const char *kind, const char *promote, const char *low, const char *high,
+                            const char *model) {
+  hu_trainer *t = with(PAIRS("assignment.kind", kind, "assignment.promote", promote, "assignment.low_forward", low,
+                             "assignment.high_forward", high, "precision.z_accum", model, "model.net",
+                             "mlp(layers=2,units=48)", "run.steps", "2"));
+  *why = 0;
+  hu_status s = hu_trainer_begin(t, folder, why);
+  if (s == HU_OK) steps(t, 2);
+  hu_trainer_free(t);
+  return s == HU_OK ? NULL : why;
+}
+
+/* The operands of an assignment are asked as well: those of its first step, and those that promotion leads to. */
+static void test_units_and_assignments(void **state) {
+  static const char *const e4m3 = "nv.hopper.e4m3.f32.wgmma", *const half = "nv.hopper.f16.f32";
+  static const char *const eight = "float8_e4m3fn", *const sixteen = "binary16", *const six = "fp(3,2,0):finite";
+  static const struct {
+    const char *kind, *promote, *low, *high, *model, *says;
+  } rows[] = {{"high", "1", eight, sixteen, e4m3, "operand x of linear is binary16; give assignment.low_forward"},
+              {"uniform", "1", six, sixteen, half, "operand x of linear is float6_e3m2fn"},
+              {"uniform", "1", sixteen, eight, e4m3, "high_forward or precision.x that format"},
+              {"uniform", "0.01", eight, sixteen, e4m3, "operand x of linear is binary16"}, /* after a promotion */
+              {"uniform", "0.01", sixteen, eight, half, "operand x of linear is float8_e4m3fn"},
+              {"demote", "1", eight, sixteen, half, "of linear is float8_e4m3fn"}};
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    const char *said = assigned(rows[i].kind, rows[i].promote, rows[i].low, rows[i].high, rows[i].model);
+    if (!said || !strstr(said, "precision.z_accum: the model takes") || !strstr(said, rows[i].says))
+      fail_msg("row %zu: %s", i, said ? said : "begins");
+  }
+  assert_null(assigned("high", "1", eight, eight, e4m3));
+  assert_null(assigned("high", "0.01", eight, eight, e4m3));
+  assert_null(assigned("high", "1", six, sixteen, half)); /* low formats are never met */
+  assert_null(assigned("uniform", "1", eight, sixteen, e4m3));
+  assert_null(assigned("uniform", "0.01", sixteen, sixteen, half));
+  assert_null(assigned("uniform", "0.01", six, sixteen, "any(nv.hopper.f16.f32)"));
+}
+
 /* ---- other lengths ---- */
 
 /* The first `done` steps of a run of pairs, gone on with in a run of `more`: the digest, or 0 where it is refused. */
@@ -321,6 +360,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_system),
                                      cmocka_unit_test(test_accum),
                                      cmocka_unit_test(test_units),
+                                     cmocka_unit_test(test_units_and_assignments),
                                      cmocka_unit_test(test_prolonged)};
   folder = argc > 1 ? argv[1] : "data";
   return cmocka_run_group_tests(tests, NULL, NULL);
