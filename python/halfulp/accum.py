@@ -18,7 +18,7 @@ class Accumulator(Value):
 
     Parameters
     ----------
-    text : str
+    text : str or Model
         "exact"; "fp32", "fp64"; "seq(binary16)" (a fused multiply-add a step); "seq2(P,F)"; "chunk(64,P,F)";
         "pairwise(F)"; "strided(F)"; "kahan(F)"; "neumaier(F)"; "int32"; "block(...)"; the name of a matrix unit
         ("nv.hopper.e4m3.f32.wgmma", see `models`); "promote(N,MODEL,F)"; "splitk(S,MODEL)"; "takes(A,B,C,MODEL)", a
@@ -28,8 +28,9 @@ class Accumulator(Value):
 
     __slots__ = ()
 
-    def __init__(self, text: Union[str, 'Accumulator'] = 'exact') -> None:
-        self._c = text._c if isinstance(text, Accumulator) else _parse(text)
+    def __init__(self, text: 'AccumulatorLike' = 'exact') -> None:
+        given = text.accumulator if isinstance(text, Model) else text
+        self._c = given._c if isinstance(given, Accumulator) else _parse(given)
 
     @property
     def text(self) -> str:
@@ -42,6 +43,11 @@ class Accumulator(Value):
         anything where a part of the sum begins with 0 (promote, splitk)."""
         inner = self._c.promote or self._c.slices
         return _wanted(self._c.a), _wanted(self._c.b), None if inner else _wanted(self._c.c)
+
+    @property
+    def of_integers(self) -> bool:
+        """Whether it takes integers or binary64, which no float32 array holds."""
+        return any(isinstance(operand, str) for operand in self.operands)
 
     def any(self) -> 'Accumulator':
         """The same sums for operands of any format: what a matrix unit would do if it took them."""
@@ -65,7 +71,6 @@ class Accumulator(Value):
         return self._c.mode.bits != 0
 
 
-AccumulatorLike = Union[Accumulator, str]
 _TEXT_MAX = 1280  # HU_ACCUM_TEXT_MAX
 
 
@@ -73,14 +78,15 @@ def _wanted(record: s.hu_element) -> Optional[Union[Format, str]]:
     return None if bytes(record) == bytes(s.hu_element()) else _element(record)
 
 
-def explained(error: abi.HalfulpError, model: Accumulator) -> abi.HalfulpError:
-    """The error of operands that are not what the model takes says what it takes and what to do."""
+def explained(error: abi.HalfulpError, model: Accumulator, remedy: str) -> abi.HalfulpError:
+    """The error of operands that are not what the model takes says what it takes and what to do, which is the caller's
+    to know."""
     off_grid = error.status == 'HU_E_GRID' and any(model.operands)
-    if not off_grid and not error.status.startswith('HU_E_OPERAND_'):
+    no_format = error.status == 'HU_E_ACCUM' and model.of_integers
+    if not (off_grid or no_format or error.status.startswith('HU_E_OPERAND_')):
         return error
     takes = abi.written(abi.main().hu_accum_takes, _TEXT_MAX, abi.address(model._c))
-    made = type(error)("{}; the model takes {}: round operands to these formats first (halfulp.quantize), or insist on "
-                       "others with accum='any(...)'".format(error, takes))
+    made = type(error)('{}; the model takes {}: {}'.format(error, takes, remedy))
     made.status = error.status
     return made
 
@@ -111,6 +117,14 @@ class Model(NamedTuple):
     unit: str  # hardware and instruction
     confidence: str  # 'HW' reproduces recorded results, 'SIM' tested on hardware by its authors, 'DOC', 'OPEN'
     source: str
+
+    @property
+    def text(self) -> str:
+        """Its name, which every `accum` takes, as it takes the model itself."""
+        return self.name
+
+
+AccumulatorLike = Union[Accumulator, Model, str]
 
 
 def _element(record: s.hu_element) -> Union[Format, str]:

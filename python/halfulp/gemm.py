@@ -97,6 +97,23 @@ def _result(to: FormatLike, dtype: Any, out: Any, shape: Tuple[int, ...], cuda_s
     return result, made, goal, made.name != 'float32'
 
 
+_INSIST = "; or insist on others with accum='any(...)'"
+
+
+def _gemm_remedy(model: Accumulator) -> str:
+    if model.of_integers:
+        return 'such operands go through halfulp.dot'
+    return 'give values of these formats (halfulp.quantize), or their codes with a_format=, b_format=' + _INSIST
+
+
+def _dot_remedy(model: Accumulator) -> str:
+    if model.of_integers:
+        return ("give arrays of int8 and uint8 (s4, u4: one to a byte, with a_format='s4'), to='s32'; of float64 with "
+                "to='binary64'")
+    return ("give codes of these formats (halfulp.encode), with a_format=, b_format=, c_format= where the array's type "
+            'does not say it' + _INSIST)
+
+
 @with_options()
 def gemm(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to: FormatLike = 'binary32',
          mode: ModeLike = 'rne', a_format: Optional[FormatLike] = None, b_format: Optional[FormatLike] = None,
@@ -113,9 +130,10 @@ def gemm(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to:
         float32 values (of `a_format` ...; without it of the format that `accum` takes, else of binary32: HU_E_GRID
         where there are others), or codes: float16, bfloat16, a type of ml_dtypes, or unsigned integers with `a_format`.
         Leading axes broadcast, as numpy.matmul's. Rows or columns that are contiguous are not copied.
-    accum : Accumulator or str
+    accum : Accumulator, Model or str
         "exact", "fp32", "seq(binary16)", the name of a matrix unit, ... (docs/accumulators.md). A matrix unit takes
-        operands of its own formats alone (`Accumulator.operands`); "any(...)" takes others.
+        operands of its own formats alone (`Accumulator.operands`); "any(...)" takes others. Models of integers and of
+        binary64 are for `dot`.
     to : Format, str or dtype
         Of the result. Given as a dtype, or with dtype="uint8", the result is codes; else float32 values.
     scale_a : array (..., m, s); scale_b : array (..., s, n)
@@ -128,7 +146,7 @@ def gemm(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to:
     Element (i, j) of matrix number q has word (q m + i) n + j of the stream as its last rounding's.
     """
     cuda_stream = options.get('cuda_stream')
-    model = accum if isinstance(accum, Accumulator) else Accumulator(accum)
+    model = Accumulator(accum)
     wanted = model.operands
     one, two = (_Operand('a', a, a_format, cuda_stream, wanted[0]), _Operand('b', b, b_format, cuda_stream, wanted[1]))
     flat = [len(operand.view.shape) == 1 for operand in (one, two)]
@@ -148,7 +166,7 @@ def gemm(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to:
         _products(lead, (m, n, k), _reshaped(made, lead + (m, n)), goal, codes, operands, three, scales, model, way,
                   watch)
     except abi.HalfulpError as error:
-        raise explained(error, model) from None
+        raise explained(error, model, _gemm_remedy(model)) from None
     return finished(result, out, shape == ())
 
 
@@ -320,7 +338,7 @@ def dot(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to: 
         these are the formats, float64 or int32, else unsigned integers.
     """
     cuda_stream = options.get('cuda_stream')
-    model = accum if isinstance(accum, Accumulator) else Accumulator(accum)
+    model = Accumulator(accum)
     (x, ex), (y, ey) = _vector('a', a, a_format, cuda_stream), _vector('b', b, b_format, cuda_stream)
     if not x.shape or not y.shape or x.shape[-1] != y.shape[-1]:
         raise abi.HalfulpValueError('b: last axis of {} does not go with {}'.format(y.shape, x.shape))
@@ -349,7 +367,7 @@ def dot(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to: 
     try:
         way.call('dot_n', z.size, n, z.ctypes.data, 1, ez, abi.address(operands), abi.address(model._c), argument='dot')
     except abi.HalfulpError as error:
-        raise explained(error, model) from None
+        raise explained(error, model, _dot_remedy(model)) from None
     if z is not made.array:
         made.array[...] = z
     return finished(result, out, lead == ())

@@ -243,6 +243,10 @@ def _operand(argument: str, x: Any) -> 'Tuple[s.hu_scaled_operand, Tuple[int, in
     return made, plain.shape, plain
 
 
+_REMEDY = ("encode operands into scaled tensors of these elements (halfulp.scaled.encode), or insist on others with "
+           "any(...) around the model that Sum has inside")
+
+
 @with_options(*ON_HOST)
 def gemm(a: Any, b: Any, c: Any = None, *, sum: Sum = Sum(), to: Union[FormatLike, Scaling] = 'binary32',
          mode: ModeLike = 'rne', amax: Optional[float] = None, **options: Unpack[Options]) -> Any:
@@ -285,7 +289,7 @@ def gemm(a: Any, b: Any, c: Any = None, *, sum: Sum = Sum(), to: Union[FormatLik
         abi.check(library.hu_scaled_gemm(m, n, k, *records, way.mode._c, at, space.size - (at - space.ctypes.data),
                                          abi.address(way.exec), way.counts), 'gemm')
     except abi.HalfulpError as error:
-        raise explained(error, Accumulator._from_c(record.inside)) from None
+        raise explained(error, Accumulator._from_c(record.inside), _REMEDY) from None
     del keep_a, keep_b, keep_c
     return made
 

@@ -105,12 +105,34 @@ def test_a_unit_takes_its_own_formats(random):
     a, b = halfulp.quantize(x, 'float8_e4m3fn'), halfulp.quantize(w, 'float8_e4m3fn')
     real = halfulp.gemm(a, b, accum=UNIT)
     np.testing.assert_array_equal(real, halfulp.gemm(a, b, accum=UNIT, a_format='float8_e4m3fn', b_format='float8_e4m3fn'))
+    np.testing.assert_array_equal(real, halfulp.gemm(a, b, accum=halfulp.model(UNIT)))
     insisted = halfulp.gemm(x, w, accum='any({})'.format(UNIT))
     exact = x.astype('f8') @ w
     assert abs(real - exact).max() > 10 * abs(insisted - exact).max()
     with pytest.raises(halfulp.HalfulpValueError, match='HU_E_OPERAND_C'):
         halfulp.gemm(a, b, np.zeros((16, 16), np.float16), accum=UNIT)
     halfulp.gemm(a, b, np.zeros((16, 16), np.float16), accum='promote(32,{},binary32)'.format(UNIT))
+
+
+def test_each_call_names_its_own_remedy(random):
+    """What an error proposes works in the call that gave it."""
+    x = random.normal(size=(16, 64)).astype('f4')
+    codes = halfulp.encode(x, 'float8_e4m3fn')
+    with pytest.raises(halfulp.HalfulpValueError, match='halfulp.quantize'):
+        halfulp.gemm(x, x.T, accum=UNIT)
+    with pytest.raises(halfulp.HalfulpValueError, match=r'codes of these formats \(halfulp.encode\), with a_format='):
+        halfulp.dot(halfulp.quantize(x, 'float8_e4m3fn'), x, accum=UNIT)
+    halfulp.dot(codes, codes, accum=UNIT, a_format='float8_e4m3fn', b_format='float8_e4m3fn')
+    with pytest.raises(halfulp.HalfulpValueError, match='A s8, B s8.*arrays of int8'):
+        halfulp.dot(codes, codes, accum='nv.turing.s8.s32', a_format='float8_e4m3fn', b_format='float8_e4m3fn')
+    with pytest.raises(halfulp.HalfulpValueError, match='A s8, B s8.*go through halfulp.dot'):
+        halfulp.gemm(x, x.T, accum='nv.turing.s8.s32')
+    with pytest.raises(halfulp.HalfulpValueError, match="A s8, B s8.*to='s32'"):
+        halfulp.dot(np.ones((2, 8), np.int8), np.ones((2, 8), np.int8), accum='nv.turing.s8.s32')
+    whole = np.ones((2, 8), np.int8)
+    assert halfulp.dot(whole, whole, accum='nv.turing.s8.s32', to='s32').tolist() == [8, 8]
+    narrow = np.ones((2, 8), np.uint8)
+    assert halfulp.dot(narrow, narrow, accum='nv.turing.s4.s32', a_format='s4', b_format='s4', to='s32').tolist() == [8, 8]
 
 
 def test_what_a_model_takes():
@@ -123,7 +145,7 @@ def test_what_a_model_takes():
     assert halfulp.Accumulator('promote(64,{},binary32)'.format(UNIT)).operands == (e4m3, e4m3, None)
     assert halfulp.Accumulator('exact').operands == (None, None, None)
     scaled = halfulp.scaled.encode(np.ones((4, 32), 'f4'), 'mxfp8_e5m2')
-    with pytest.raises(halfulp.HalfulpValueError, match='the model takes A float8_e4m3fn'):
+    with pytest.raises(halfulp.HalfulpValueError, match='the model takes A float8_e4m3fn.*halfulp.scaled.encode'):
         halfulp.scaled.gemm(scaled, scaled.T, sum=halfulp.scaled.Sum('unit', 'nv.blackwell.mxfp8.e4m3'))
 
 

@@ -11,7 +11,6 @@ import torch
 
 from .. import _abi as abi
 from .. import _structs as structs
-from .. import accum as _accum
 from . import _calls, _memory, _records, _rounding
 from ._calls import Words
 from ._rounding import NARROW
@@ -130,16 +129,19 @@ def _double(rows, shape, p) -> torch.Tensor:
     d = torch.empty((batch, m, n), dtype=torch.float64, device=rows[0].device)
     a, b = (_simple(x) for x in rows)
     engine = _calls.engine(d.device)
-    for i in range(batch * m if n else 0):
-        first = i // m * n * b.stride(0)
-        engine.dots64(n, k, _memory.at(d, i * n), (_memory.at(a, i * a.stride(0)), a.stride(1), 0),
-                      (_memory.at(b, first), b.stride(1), b.stride(0)), p.sum.accum)
+    try:
+        for i in range(batch * m if n else 0):
+            first = i // m * n * b.stride(0)
+            engine.dots64(n, k, _memory.at(d, i * n), (_memory.at(a, i * a.stride(0)), a.stride(1), 0),
+                          (_memory.at(b, first), b.stride(1), b.stride(0)), p.sum.accum)
+    except abi.HalfulpError as error:
+        raise _records.unit_error(error, p.sum) from None
     return d
 
 
 def _explained(error: abi.HalfulpError, a: Operand, b: Operand, p: _records.Product) -> abi.HalfulpError:
     if error.status.startswith('HU_E_OPERAND_'):
-        return _accum.explained(error, _accum.Accumulator._from_c(p.sum.accum))
+        return _records.unit_error(error, p.sum)
     if error.status != 'HU_E_ACCUM':
         return error
     text = [abi.written(_calls.main.hu_format_text, 128, x.format) for x in (a, b)]
@@ -176,5 +178,5 @@ def _scaled(d, z, rows, shape, p, mode, words, counts) -> None:
         try:
             engine.scaled_gemm(m, n, k, y, a, b, p.sum.scaled, mode, words[2].after(i * m * n), _address(counts[2]))
         except abi.HalfulpError as error:
-            raise _accum.explained(error, _accum.Accumulator._from_c(p.sum.scaled.inside)) from None
+            raise _records.unit_error(error, p.sum) from None
         del keep_a, keep_b

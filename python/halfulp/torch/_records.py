@@ -5,6 +5,7 @@ A rounding is what hu_rounding_parse reads (halfulp/train/rounding.h): "keep", a
 another number system; then, after commas, a mode and its policies. Or it is the name of a preset (halfulp.presets).
 A product says how the operands of D = A B are rounded, how the products are summed and how D is rounded (`Product`).
 """
+import ctypes
 import functools
 from typing import Any, NamedTuple
 
@@ -198,6 +199,13 @@ def sum_of(text: str) -> Sum:
     return Sum(text)
 
 
+def unit_error(error: abi.HalfulpError, total: Sum) -> abi.HalfulpError:
+    """The error of operands that a recipe's model does not take, with the fields that can change it."""
+    model = Accumulator._from_c(total.accum if total.scaled is None else total.scaled.inside)
+    return explained(error, model, 'give these formats as x= and w= of the recipe and, for the products of the backward '
+                     "pass, as g= (or accum_dx= and accum_dw= models of their own); or insist with accum='any(...)'")
+
+
 class Product(NamedTuple):
     """D = A B: roundings of A and of B, the sum, the rounding of D. Its text has them in this order, '|' between."""
     a: Rounding
@@ -224,22 +232,39 @@ def product(text: str) -> Product:
 def _operands_taken(p: Product) -> None:
     """Formats that the model does not take are refused before anything is multiplied. What is kept has the format of a
     tensor, which the product itself looks at."""
-    if p.sum.accum is None or not any(r.kind == FORMAT for r in (p.a, p.b)):
-        return
-    model = Accumulator._from_c(p.sum.accum)
+    if p.sum.scaled is not None:
+        status = _scaled_status(p) if p.a.kind == p.b.kind == SCALED else structs.OK
+    else:
+        status = _plain_status(p) if any(r.kind == FORMAT for r in (p.a, p.b)) else structs.OK
+    if main.hu_status_name(status).startswith(b'HU_E_OPERAND_'):
+        raise unit_error(abi.error(status, 'accum', repr(p.sum.text)), p.sum)
+
+
+def _plain_status(p: Product) -> int:
+    """What a product of nothing says of the operands' formats."""
     operands = []
     for r, wanted in zip((p.a, p.b), (p.sum.accum.a, p.sum.accum.b)):
         known = r.kind == FORMAT or bytes(wanted) == bytes(structs.hu_element())
         f = (r.grid() if r.fits32 else format_of('binary32')) if known else wanted.format
         operands.append(structs.hu_operand(None, 1, f, structs.CODES, 0))
     if any(x.format.e + x.format.m == 0 for x in operands):
-        return  # a model of integers or binary64, which says so itself
+        return structs.OK  # a model of integers or binary64, which says so itself
     d = structs.hu_result(None, 1, format_of('binary32'), structs.CODES)
-    status = main.hu_gemm(0, 0, 0, abi.address(d), *[abi.address(x) for x in operands], None, abi.address(p.sum.accum),
-                          structs.hu_mode(), None, None)
-    name = main.hu_status_name(status).decode()
-    if name.startswith('HU_E_OPERAND_'):
-        raise explained(abi.error(status, 'accum', repr(p.sum.text)), model)
+    return main.hu_gemm(0, 0, 0, abi.address(d), *[abi.address(x) for x in operands], None, abi.address(p.sum.accum),
+                        structs.hu_mode(), None, None)
+
+
+def _scaled_status(p: Product) -> int:
+    """The same of scaled tensors."""
+    operands, scalings = [], [r.scaling(False) for r in (p.a, p.b)]
+    for place, scaling in enumerate(scalings):
+        operand = structs.hu_scaled_operand()
+        operand.scaling, operand.transposed = ctypes.pointer(scaling), place
+        operands.append(operand)
+    d = structs.hu_scaled_result()
+    d.plain = structs.hu_result(None, 1, format_of('binary32'), structs.VALUES)
+    return main.hu_scaled_gemm(0, 0, 0, abi.address(d), *[abi.address(x) for x in operands], None,
+                               abi.address(p.sum.scaled), structs.hu_mode(), None, 0, None, None)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -31,7 +31,8 @@ class Stateful(nn.Module):
     drawn); `seen` and `tap`, counts of forward and backward passes, which are not. All stay on the CPU, in their own
     types, whatever the module is moved to. A forward call that draws random words moves the counter on by 2^36; the
     backward pass uses other children of the stream at the counter of its forward pass. With the key "torch" every
-    forward call takes a stream from torch's generator instead, and `stream` is no part of the state."""
+    forward call takes a stream from torch's generator instead, and `stream` is no part of the state; it is passed over
+    in a state that has one."""
 
     PARTS: Sequence[str] = ()
     BACKWARD_PARTS: Sequence[str] = ()
@@ -50,6 +51,12 @@ class Stateful(nn.Module):
         super()._apply(fn, *more, **others)
         self._buffers.update(kept)
         return self
+
+    def _load_from_state_dict(self, state, prefix, *more) -> None:
+        """A module with the key "torch" has no stream to load: what one with a key of its own wrote is left out."""
+        if self.from_torch:
+            state.pop(prefix + 'stream', None)
+        super()._load_from_state_dict(state, prefix, *more)
 
     def take(self) -> Optional[Tensor]:
         """The stream of this call, None where nothing is drawn."""

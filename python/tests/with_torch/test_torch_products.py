@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Products, convolutions and their gradients: against models written out here, and torch's own where no rounding
 differs."""
+import halfulp
 import numpy as np
 
 from torch_support import ht, numbers, plain, pytest, same, torch
@@ -38,6 +39,23 @@ def test_sums_step_by_step():
     same(ht.matmul(a, b, FP8.but(accum='fp32')), fused_sums(a, b, np.float32))
 
 
+def test_a_recipe_without_roundings_of_gradients():
+    """It serves for inference; the backward pass says which fields are missing."""
+    recipe = ht.Recipe(x='float8_e4m3fn', w='float8_e4m3fn', accum='nv.hopper.e4m3.f32.wgmma')
+    x = plain(8, 64).requires_grad_()
+    z = ht.matmul(x, plain(64, 8, seed=2), recipe)
+    with pytest.raises(ValueError, match=r'for the products of the backward pass, as g= \(or accum_dx= and accum_dw='):
+        z.sum().backward()
+
+
+def test_scaled_units_are_asked_at_once():
+    """A unit of other elements or blocks is refused where the recipe is made."""
+    with pytest.raises(ValueError, match='the model takes A float8_e4m3fn'):
+        ht.Recipe(x='mxfp8_e5m2', w='mxfp8_e5m2', g='mxfp8_e5m2', accum='unit(nv.blackwell.mxfp8.e4m3)')
+    ht.Recipe(x='mxfp8_e4m3', w='mxfp8_e4m3', g='mxfp8_e4m3', accum='unit(nv.blackwell.mxfp8.e4m3)')
+    ht.Recipe(x='mxfp8_e4m3', w='mxfp8_e4m3', accum='unit(nv.blackwell.mxfp8.e4m3)')
+
+
 def test_matrix_units():
     """The model of a unit on its own operands; one that does not take them says so."""
     a, b = plain(8, 64), plain(64, 8, seed=2)
@@ -57,8 +75,11 @@ def test_matrix_units():
                    ht.Recipe(x='nvfp4', w='nvfp4', accum='decoded({})'.format(unit.format('e4m3')))):
         with pytest.raises(ValueError, match="the model takes A float8_e4m3fn, B float8_e4m3fn.*accum='any"):
             ht.matmul(a, b, recipe)
+    same(ht.matmul(a, b, hopper.but(accum=halfulp.model(unit.format('e4m3')))), z)
     insisted = ht.matmul(a, b, ht.Recipe(accum='any({})'.format(unit.format('e4m3'))))
     assert (insisted - a @ b).abs().max() < (z - a @ b).abs().max() / 4
+    with pytest.raises(ValueError, match='the model takes A float8_e4m3fn, B float8_e4m3fn, C binary32: give these formats as x='):
+        ht.matmul(a.double(), b.double(), ht.Recipe(accum=unit.format('e4m3')))
     with pytest.raises(ValueError,
                        match=r"the model 'int32' does not take operands of fp\(4,3,0\):fn and fp\(8,23,0\)"):
         ht.matmul(a, b, ht.Recipe(x='float8_e4m3fn', accum='int32'))

@@ -145,6 +145,21 @@ def test_modules(which, key):
             module.seed(1)
 
 
+@pytest.mark.parametrize('which', range(3))
+def test_states_of_modules_with_and_without_streams(which):
+    """Weights written by a module with its own stream go into one that draws from torch's generator; not the other way
+    round, where nothing says which words come next."""
+    own, x = list(modules(5))[which]
+    free, _ = list(modules('torch'))[which]
+    state = own.state_dict()
+    free.load_state_dict(state)
+    assert 'stream' in state and 'stream' not in free.state_dict()
+    whole = torch.nn.Sequential(list(modules('torch'))[which][0])
+    whole.load_state_dict(torch.nn.Sequential(own).state_dict())
+    with pytest.raises(RuntimeError, match='Missing key.*stream'):
+        own.load_state_dict(free.state_dict())
+
+
 def test_convert_draws_by_the_seed():
     net, made = torch.nn.Sequential(torch.nn.Linear(32, 16), torch.nn.Linear(16, 8)), []
     for seed in (1, 1, 2):
