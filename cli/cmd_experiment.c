@@ -9,7 +9,7 @@
 #include "cli/device.h"
 #include "cli/experiment.h"
 #include "cli/progress.h"
-#include "cli/suggest.h"
+#include "files/suggest.h"
 #include "halfulp/train/data.h"
 #include "halfulp/train/net.h"
 
@@ -183,15 +183,15 @@ static int run_all(experiment_state *s) {
 }
 
 static int run_named(experiment_state *s, const char *name) {
-  char end[CLI_SUGGEST_MAX];
-  cli_suggest near;
-  cli_suggest_start(&near, name);
+  char end[SUGGEST_MAX];
+  suggest near;
+  suggest_start(&near, name);
   for (size_t i = 0; i < hu_experiment_count(); i++) {
     hu_experiment e = hu_experiment_at(i);
     if (strcmp(e.name, name) == 0) return run_one(s, e, s->out);
-    cli_suggest_offer(&near, e.name);
+    suggest_offer(&near, e.name);
   }
-  return cli_fail(NULL, "no experiment '%s'%s", name, cli_suggest_end(end, &near, "`halfulp experiments` lists them"));
+  return cli_fail(NULL, "no experiment '%s'%s", name, suggest_end(end, &near, "`halfulp experiments` lists them"));
 }
 
 int cli_experiment(int argc, char **argv) {

@@ -66,7 +66,7 @@ static void print_value(FILE *out, const char *key, const char *value) {
 
 /* A value that its key does not take: `why`, and more where it is a name or an accumulation model. */
 static int wrong_value(const char *where, const char *key, const char *value, const char *why) {
-  char name[CLI_SUGGEST_WORD], hint[CLI_SUGGEST_MAX], *label = NULL;
+  char name[SUGGEST_WORD], hint[SUGGEST_MAX], *label = NULL;
   hu_accum accum;
   size_t at = 0, n = strcspn(value, ",");
   hu_status s = hu_accum_parse(&accum, value, &at);

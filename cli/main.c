@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/suggest.h"
+#include "files/suggest.h"
 #include "halfulp/version.h"
 
 typedef struct entry {
@@ -50,11 +50,11 @@ static int print_usage(void) {
 }
 
 static int unknown(const char *name) {
-  char end[CLI_SUGGEST_MAX];
-  cli_suggest s;
-  cli_suggest_start(&s, name);
-  for (int i = 0; i < TABLE_SIZE; i++) cli_suggest_offer(&s, table[i].name);
-  return cli_fail(NULL, "unknown command '%s'%s", name, cli_suggest_end(end, &s, "`halfulp --help` lists them"));
+  char end[SUGGEST_MAX];
+  suggest s;
+  suggest_start(&s, name);
+  for (int i = 0; i < TABLE_SIZE; i++) suggest_offer(&s, table[i].name);
+  return cli_fail(NULL, "unknown command '%s'%s", name, suggest_end(end, &s, "`halfulp --help` lists them"));
 }
 
 int main(int argc, char **argv) {

@@ -4,7 +4,7 @@
 
 #include "cli/models.h"
 #include "cli/names.h"
-#include "cli/suggest.h"
+#include "files/suggest.h"
 
 const cli_form cli_forms[] = {
     {"exact", "no rounding until the one into the result"},

@@ -79,41 +79,39 @@ int cli_is_name(const char *name, unsigned taken) {
 }
 
 /* What a name means that is something else; "" if it means nothing. */
-static void other_meaning(char text[CLI_SUGGEST_MAX], const char *name, unsigned taken) {
+static void other_meaning(char text[SUGGEST_MAX], const char *name, unsigned taken) {
   char element[CLI_NAME_MAX];
   hu_conversion conversion;
   hu_format f;
   *text = 0;
   if (!(taken & CLI_NAMES_SCALED) && is_scaling(&f, name))
-    snprintf(text, CLI_SUGGEST_MAX,
+    snprintf(text, SUGGEST_MAX,
              "a scaled format of whole arrays, which quantize, encode and decode take; its elements are %s",
              cli_format_name(element, f));
   else if (!(taken & CLI_NAMES_NUMBERS) && is_system(name))
-    snprintf(text, CLI_SUGGEST_MAX,
+    snprintf(text, SUGGEST_MAX,
              "a number system beside floating point, which encode, decode, explain, info, plot and quantize take");
   else if (!(taken & CLI_NAMES_PRESETS) && hu_conversion_find(&conversion, name) == HU_OK)
-    snprintf(text, CLI_SUGGEST_MAX,
+    snprintf(text, SUGGEST_MAX,
              "a preset of a conversion (`halfulp presets %s`), which encode, decode, explain and quantize take", name);
   else if (!(taken & CLI_NAMES_MODELS) && is_model(name))
-    snprintf(text, CLI_SUGGEST_MAX, "an accumulation model (`halfulp models`), for gemm --accum, and no number format");
+    snprintf(text, SUGGEST_MAX, "an accumulation model (`halfulp models`), for gemm --accum, and no number format");
 }
 
-static void offer_all(cli_suggest *s, unsigned taken) {
+static void offer_all(suggest *s, unsigned taken) {
   for (size_t i = 0; i < hu_format_count(); i++) {
     hu_format_entry e = hu_format_at(i);
-    cli_suggest_offer(s, e.id);
-    cli_suggest_offer_all(s, e.aliases);
+    suggest_offer(s, e.id);
+    suggest_offer_all(s, e.aliases);
   }
-  for (size_t i = 0; taken & CLI_NAMES_NUMBERS && i < hu_number_count(); i++)
-    cli_suggest_offer(s, hu_number_at(i).name);
-  for (size_t i = 0; taken & CLI_NAMES_SCALED && i < hu_scaling_count(); i++)
-    cli_suggest_offer(s, hu_scaling_at(i).name);
-  if (taken & CLI_NAMES_SCALED) cli_suggest_offer(s, "s2fp8");
+  for (size_t i = 0; taken & CLI_NAMES_NUMBERS && i < hu_number_count(); i++) suggest_offer(s, hu_number_at(i).name);
+  for (size_t i = 0; taken & CLI_NAMES_SCALED && i < hu_scaling_count(); i++) suggest_offer(s, hu_scaling_at(i).name);
+  if (taken & CLI_NAMES_SCALED) suggest_offer(s, "s2fp8");
   for (size_t i = 0; taken & CLI_NAMES_PRESETS && i < hu_conversion_count(); i++)
-    cli_suggest_offer(s, hu_conversion_at(i).name);
+    suggest_offer(s, hu_conversion_at(i).name);
   for (size_t i = 0; taken & CLI_NAMES_MODELS && i < hu_preset_count(); i++) {
     hu_preset p;
-    if (hu_preset_at(&p, i) == HU_OK) cli_suggest_offer(s, p.name);
+    if (hu_preset_at(&p, i) == HU_OK) suggest_offer(s, p.name);
   }
 }
 
@@ -124,53 +122,52 @@ static const char *list_of(unsigned taken) {
   return "`halfulp formats` lists them";
 }
 
-const char *cli_name_hint(char text[CLI_SUGGEST_MAX], const char *name, unsigned taken) {
-  char small[NAME_MAX_SHOWN], end[CLI_SUGGEST_MAX];
-  cli_suggest s;
+const char *cli_name_hint(char text[SUGGEST_MAX], const char *name, unsigned taken) {
+  char small[NAME_MAX_SHOWN], end[SUGGEST_MAX];
+  suggest s;
   if (strlen(name) >= sizeof small) {
-    snprintf(text, CLI_SUGGEST_MAX, "no such name; %s", list_of(taken));
+    snprintf(text, SUGGEST_MAX, "no such name; %s", list_of(taken));
     return text;
   }
   lower(small, name);
   const char *several = cli_ambiguous(small), *capitals = strcmp(small, name) ? " (in small letters)" : "";
   other_meaning(end, small, taken);
   if (several) {
-    snprintf(text, CLI_SUGGEST_MAX, "ambiguous; one of %s", several);
+    snprintf(text, SUGGEST_MAX, "ambiguous; one of %s", several);
   } else if (*end) {
-    snprintf(text, CLI_SUGGEST_MAX, "%.*s%s", CLI_SUGGEST_MAX - 32, end, capitals);
+    snprintf(text, SUGGEST_MAX, "%.*s%s", SUGGEST_MAX - 32, end, capitals);
   } else if (*capitals && cli_is_name(small, taken)) {
-    snprintf(text, CLI_SUGGEST_MAX, "names have small letters; '%s' is meant", small);
+    snprintf(text, SUGGEST_MAX, "names have small letters; '%s' is meant", small);
   } else {
-    cli_suggest_start(&s, small);
+    suggest_start(&s, small);
     offer_all(&s, taken);
-    cli_suggest_end(end, &s, list_of(taken));
-    snprintf(text, CLI_SUGGEST_MAX, "no such name%.*s", CLI_SUGGEST_MAX - 32, end);
+    suggest_end(end, &s, list_of(taken));
+    snprintf(text, SUGGEST_MAX, "no such name%.*s", SUGGEST_MAX - 32, end);
   }
   return text;
 }
 
 int cli_fail_name(const char *label, const char *text, size_t n, unsigned taken) {
-  char name[CLI_SUGGEST_MAX], hint[CLI_SUGGEST_MAX];
+  char name[SUGGEST_MAX], hint[SUGGEST_MAX];
   snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), text);
   return cli_fail(NULL, "%s '%s': %s", label, name, cli_name_hint(hint, name, taken));
 }
 
 int cli_fail_preset_name(const char *name) {
-  char end[CLI_SUGGEST_MAX];
-  cli_suggest s;
-  cli_suggest_start(&s, name);
-  for (size_t i = 0; i < hu_conversion_count(); i++) cli_suggest_offer(&s, hu_conversion_at(i).name);
-  return cli_fail(NULL, "preset '%s': no such name%s", name, cli_suggest_end(end, &s, "`halfulp presets` lists them"));
+  char end[SUGGEST_MAX];
+  suggest s;
+  suggest_start(&s, name);
+  for (size_t i = 0; i < hu_conversion_count(); i++) suggest_offer(&s, hu_conversion_at(i).name);
+  return cli_fail(NULL, "preset '%s': no such name%s", name, suggest_end(end, &s, "`halfulp presets` lists them"));
 }
 
 int cli_fail_model_name(const char *part) {
-  char end[CLI_SUGGEST_MAX];
-  cli_suggest s;
-  cli_suggest_start(&s, part);
+  char end[SUGGEST_MAX];
+  suggest s;
+  suggest_start(&s, part);
   for (size_t i = 0; i < hu_preset_count(); i++) {
     hu_preset p;
-    if (hu_preset_at(&p, i) == HU_OK) cli_suggest_offer(&s, p.name);
+    if (hu_preset_at(&p, i) == HU_OK) suggest_offer(&s, p.name);
   }
-  return cli_fail(NULL, "models: no name contains '%s'%s", part,
-                  cli_suggest_end(end, &s, "`halfulp models` lists all"));
+  return cli_fail(NULL, "models: no name contains '%s'%s", part, suggest_end(end, &s, "`halfulp models` lists all"));
 }

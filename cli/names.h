@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "cli/suggest.h"
+#include "files/suggest.h"
 
 /* What a text may name where it stands, beside number formats. */
 enum {
@@ -21,7 +21,7 @@ const char *cli_ambiguous(const char *name);
 /* 1: a name of what `taken` has, or of a number format. */
 int cli_is_name(const char *name, unsigned taken);
 /* What is to be said of a name that is no number format's: "a scaled format ...", "no such name; perhaps ...". */
-const char *cli_name_hint(char text[CLI_SUGGEST_MAX], const char *name, unsigned taken);
+const char *cli_name_hint(char text[SUGGEST_MAX], const char *name, unsigned taken);
 /* An error line on a text that is no number format's name, of its first n bytes: "LABEL 'text': a scaled format, ...".
  * Returns CLI_BAD. */
 int cli_fail_name(const char *label, const char *text, size_t n, unsigned taken);

@@ -9,7 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/names.h"
-#include "cli/suggest.h"
+#include "files/suggest.h"
 
 enum { KEY_HELP = 299, OPTIONS_MAX = 48 };
 
@@ -110,20 +110,19 @@ static int is_negative(const cli_command *c, const char *text) {
 
 /* What is wrong with --word, which may also be the beginning of several options' names. */
 static int wrong_word(const cli_command *c, const char *argument) {
-  char word[CLI_SUGGEST_WORD], offered[CLI_SUGGEST_WORD], end[CLI_SUGGEST_MAX], otherwise[64];
+  char word[SUGGEST_WORD], offered[SUGGEST_WORD], end[SUGGEST_MAX], otherwise[64];
   size_t n = strcspn(argument, "=");
-  cli_suggest s;
+  suggest s;
   snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), argument);
   snprintf(otherwise, sizeof otherwise, "see `halfulp %s --help`", c->name);
-  cli_suggest_start(&s, word);
+  suggest_start(&s, word);
   for (const cli_option *o = c->options; o->key; o++) {
     if (!strcmp(word + 2, o->name)) return cli_fail(NULL, "%s: %s takes no argument; %s", c->name, word, otherwise);
     snprintf(offered, sizeof offered, "--%s", o->name);
-    cli_suggest_offer(&s, offered);
+    suggest_offer(&s, offered);
   }
-  cli_suggest_offer(&s, "--help");
-  return cli_fail(NULL, "%s: %s is not an option of this command%s", c->name, word,
-                  cli_suggest_end(end, &s, otherwise));
+  suggest_offer(&s, "--help");
+  return cli_fail(NULL, "%s: %s is not an option of this command%s", c->name, word, suggest_end(end, &s, otherwise));
 }
 
 /* argument: the last one that getopt_long has finished; within -abc that is one before. */

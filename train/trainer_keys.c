@@ -25,6 +25,8 @@ static const char *const blocks[] = {"0", "16", "32", "64", "128", NULL};
   { {name, standard, what, 1, NULL, low, high}, HU_KEY_COUNT, AT(field) }
 #define NUMBER(field, name, standard, low, high, what) \
   { {name, standard, what, 1, NULL, low, high}, HU_KEY_NUMBER, AT(field) }
+#define FACTOR(field, name, standard, low, high, what) \
+  { {name, standard, what, 1, NULL, low, high}, HU_KEY_FACTOR, AT(field) }
 #define WORD(field, name, standard, words, what) \
   { {name, standard, what, 1, words, 0, 0}, HU_KEY_WORD, AT(field) }
 #define SIZE(field, name, standard, words, what) \
@@ -81,9 +83,9 @@ static const hu_run_key keys[] = {
 
     WORD(optimizer, "optimizer.kind", "sgd", optimizers, "sgd or adamw"),
     NUMBER(rate, "optimizer.rate", "0.1", 0, 1e6, "learning rate"),
-    NUMBER(momentum, "optimizer.momentum", "0", 0, 1, "sgd: factor of the momentum, below 1; 0: none"),
-    NUMBER(beta1, "optimizer.beta1", "0.9", 0, 1, "adamw: factor of the first moment, below 1"),
-    NUMBER(beta2, "optimizer.beta2", "0.999", 0, 1, "adamw: factor of the second moment, below 1"),
+    FACTOR(momentum, "optimizer.momentum", "0", 0, 1, "sgd: factor of the momentum, below 1; 0: none"),
+    FACTOR(beta1, "optimizer.beta1", "0.9", 0, 1, "adamw: factor of the first moment, below 1"),
+    FACTOR(beta2, "optimizer.beta2", "0.999", 0, 1, "adamw: factor of the second moment, below 1"),
     NUMBER(eps, "optimizer.eps", "1e-8", 0, 1, "adamw: number that is added to the square root of the second moment"),
     NUMBER(decay, "optimizer.decay", "0", 0, 1, "weight decay"),
     WORD(coupled, "optimizer.coupled", "no", no_yes, "adamw: yes: decay goes into the gradient"),

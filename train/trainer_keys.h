@@ -10,6 +10,7 @@ typedef enum hu_key_kind {
   HU_KEY_TEXT,      /* as it is: const char * */
   HU_KEY_COUNT,     /* a whole number: uint64_t */
   HU_KEY_NUMBER,    /* double */
+  HU_KEY_FACTOR,    /* double, below the range's end */
   HU_KEY_WORD,      /* one of the words: its number, uint64_t */
   HU_KEY_SIZE,      /* one of the words, which are numbers: that number, uint64_t */
   HU_KEY_MODEL,     /* hu_model */
@@ -32,5 +33,10 @@ typedef struct hu_run_key {
 
 /* i < hu_trainer_key_count() */
 const hu_run_key *hu_run_key_at(size_t i);
+
+/* "the name 'mxfp8' is unknown; perhaps mxfp8_e4m3 or mxfp8_e5m2 is meant": of the name at the beginning of `rest`,
+ * among formats and what `offered` adds; where none is near, "; " and `otherwise`. Returns text. */
+enum { HU_HINT_TENSORS = 1 /* roundings of whole tensors, number systems */, HU_HINT_MODELS = 2, HU_HINT_MAX = 380 };
+char *hu_name_hint(char text[HU_HINT_MAX], const char *rest, unsigned offered, const char *otherwise);
 
 #endif

@@ -45,13 +45,13 @@ static hu_status read_number(const entry *e, int whole, double *x) {
   char low[HU_DECIMAL_TEXT_MAX], high[HU_DECIMAL_TEXT_MAX];
   const hu_trainer_key *k = &e->k->shown;
   double got;
-  int is = hu_read_number(e->value, strlen(e->value), &got);
-  if (is && got >= k->low && got <= k->high && (!whole || got == (double)(uint64_t)got)) {
+  int is = hu_read_number(e->value, strlen(e->value), &got), below = e->k->kind == HU_KEY_FACTOR;
+  if (is && got >= k->low && got <= k->high && !(below && got == k->high) && (!whole || got == (double)(uint64_t)got)) {
     *x = got;
     return HU_OK;
   }
-  return refuse(e, HU_E_TRAIN, "is not a %snumber from %s to %s", whole ? "whole " : "", bound(low, k->low),
-                bound(high, k->high));
+  return refuse(e, HU_E_TRAIN, "is not a %snumber from %s to %s%s", whole ? "whole " : "", bound(low, k->low),
+                below ? "below " : "", bound(high, k->high));
 }
 
 static hu_status read_count(const entry *e, uint64_t *z) {
@@ -97,8 +97,10 @@ static hu_status read_ratio(const entry *e, hu_ratio *z) {
 /* ---- texts of the library ---- */
 
 /* Where a text went wrong, and what it should have been. */
-static hu_status refuse_text(const entry *e, hu_status s, size_t where, const char *what, const char *takes) {
-  if (s == HU_E_NAME) return refuse(e, s, "is not %s: the name '%.40s' is unknown; %s", what, e->value + where, takes);
+static hu_status refuse_text(const entry *e, hu_status s, size_t where, const char *what, unsigned offered,
+                             const char *takes) {
+  char hint[HU_HINT_MAX];
+  if (s == HU_E_NAME) return refuse(e, s, "is not %s: %s", what, hu_name_hint(hint, e->value + where, offered, takes));
   if (s != HU_E_TEXT) return refuse(e, s, "is not %s: %s; %s", what, hu_status_text(s), takes);
   if (where >= strlen(e->value)) return refuse(e, s, "is not %s: something is missing at its end; %s", what, takes);
   return refuse(e, s, "is not %s: '%.40s' is wrong, from character %zu on; %s", what, e->value + where, where + 1,
@@ -113,7 +115,7 @@ static hu_status read_format(const entry *e, hu_format *z) {
   const char *axis = "";
   hu_status s = hu_format_parse_why(&f, e->value, &where, &axis);
   if (s == HU_E_FORMAT) return refuse(e, s, "is no format that can be: %s", axis);
-  if (s != HU_OK) return refuse_text(e, s, where, "a format", "`halfulp formats` lists the names; or fp(e,m,b)");
+  if (s != HU_OK) return refuse_text(e, s, where, "a format", 0, "`halfulp formats` lists the names; or fp(e,m,b)");
   if (!hu_format_fits_binary32(f)) return refuse(e, HU_E_CARRIER, "has values that binary32 does not have");
   *z = f;
   return HU_OK;
@@ -125,7 +127,7 @@ static hu_status read_rounding(const entry *e, hu_rounding *z) {
   hu_status s = hu_rounding_parse(&r, e->value, &where);
   if (s == HU_OK) *z = r;
   return s == HU_OK ? s
-                    : refuse_text(e, s, where, "a rounding",
+                    : refuse_text(e, s, where, "a rounding", HU_HINT_TENSORS,
                                   "it takes keep, a format, a scaled format, s2fp8 or a number system, and behind it "
                                   "a mode (" MODES "), sat=POLICY, over=inf, nan=keep or turned");
 }
@@ -135,7 +137,8 @@ static hu_status read_accum(const entry *e, hu_accum *z) {
   size_t where = 0;
   hu_status s = hu_accum_parse(&a, e->value, &where);
   if (s == HU_OK) *z = a;
-  return s == HU_OK ? s : refuse_text(e, s, where, "an accumulation model", "`halfulp models` lists them");
+  return s == HU_OK ? s
+                    : refuse_text(e, s, where, "an accumulation model", HU_HINT_MODELS, "`halfulp models` lists them");
 }
 
 static hu_status read_own_accum(const entry *e, hu_own_accum *z) {
@@ -199,7 +202,8 @@ hu_status hu_read_key(hu_run_keys *z, size_t i, const char *value, char *why) {
   void *at = k->at == SIZE_MAX ? NULL : (char *)z + k->at;
   switch (k->kind) {
     case HU_KEY_COUNT: return read_count(&e, at);
-    case HU_KEY_NUMBER: return read_number(&e, 0, at);
+    case HU_KEY_NUMBER:
+    case HU_KEY_FACTOR: return read_number(&e, 0, at);
     case HU_KEY_WORD: return read_word(&e, k->shown.words, HU_E_TRAIN, at);
     case HU_KEY_SIZE: return read_size(&e, at);
     case HU_KEY_MODEL: return read_model(&e, at);

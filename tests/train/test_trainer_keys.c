@@ -69,6 +69,9 @@ static void test_refused(void **state) {
   refused("data.raw", "maybe", HU_E_TRAIN, "not one of no, yes");
   refused("optimizer.rate", "-1", HU_E_TRAIN, "not a number from 0 to 1000000");
   refused("optimizer.rate", "nan", HU_E_TRAIN, "not a number from 0 to 1000000");
+  refused("optimizer.momentum", "1", HU_E_TRAIN, "not a number from 0 to below 1");
+  refused("optimizer.beta1", "1.0", HU_E_TRAIN, "not a number from 0 to below 1");
+  refused("optimizer.beta2", "2", HU_E_TRAIN, "not a number from 0 to below 1");
   refused("optimizer.state", "fp(5,2", HU_E_TEXT, "not a format: something is missing at its end");
   refused("optimizer.state", "fp(5,2,x)", HU_E_TEXT, "'x)' is wrong, from character 8 on");
   refused("optimizer.state", "binary65", HU_E_NAME, "the name 'binary65' is unknown");
@@ -84,7 +87,14 @@ static void test_refused(void **state) {
   refused("loss.scale", "none(1)", HU_E_TEXT, "none has nothing behind it");
   refused("loss.scale", "backoff(scale=3)", HU_E_NAME, "backoff has no 'scale'; it takes scale_min, scale_max");
   refused("loss.scale", "backoff(start=0)", HU_E_TRAIN, "the first scale: not a positive normal");
-  refused("precision.values", "float8", HU_E_NAME, "it takes keep, a format, a scaled format");
+  refused("precision.values", "qwertyuiop", HU_E_NAME, "it takes keep, a format, a scaled format");
+  refused("precision.values", "mxfp8", HU_E_NAME, "perhaps mxfp8_e4m3 or mxfp8_e5m2 is meant");
+  refused("precision.values", "nvfp", HU_E_NAME, "the name 'nvfp' is unknown; perhaps nvfp4");
+  refused("precision.x", "bfloat61,rne", HU_E_NAME, "the name 'bfloat61' is unknown; perhaps bfloat16 is meant");
+  refused("precision.x", "posit_8", HU_E_NAME, "perhaps posit8 is meant");
+  refused("optimizer.state", "binay32", HU_E_NAME, "perhaps binary32 is meant");
+  refused("precision.accum", "nv.hoper.e4m3.f32.wgmma", HU_E_NAME, "perhaps nv.hopper.e4m3.f32.wgmma is meant");
+  refused("precision.accum", "promote(32,nv.hoper.f16.f32,fp32)", HU_E_NAME, "perhaps nv.hopper.f16.f32 is meant");
   refused("precision.values", "bfloat16,rnq", HU_E_TEXT, "'rnq' is wrong, from character 10 on");
   refused("precision.values", "scaled(", HU_E_TEXT, "something is missing at its end");
   refused("precision.accum", "fp33", HU_E_NAME, "not an accumulation model: the name 'fp33' is unknown");
