@@ -268,7 +268,7 @@ static hu_status subject(hu_rounding *r, const char *text, size_t *used, size_t 
       *r = t;
       *used = n;
       s = HU_OK;
-    } else if (s != HU_OK) {
+    } else if (s != HU_OK && s != HU_E_NAME) { /* a name that there is not ends with its part */
       s = got;
       *where = at;
     }
