@@ -112,17 +112,13 @@ static int write_one(const sweep *s, const char *name, void (*print)(FILE *out, 
 }
 
 static int report(const sweep *s, int json) {
-  static const struct {
-    const char *name;
-    void (*print)(FILE *out, const void *what);
-  } files[] = {{"summary.csv", sweep_print_csv},
-               {"summary.json", sweep_print_json},
-               {"plot.svg", NULL},
-               {"report.html", sweep_print_page}};
+  static const char *const names[] = {SWEEP_FILES};
+  static void (*const print[])(FILE *out, const void *what) = {sweep_print_csv, sweep_print_json, NULL,
+                                                               sweep_print_page};
   sweep_summary z;
   int status = sweep_summarize(&z, s);
-  for (size_t i = 0; i < sizeof files / sizeof *files && status == CLI_OK; i++)
-    status = write_one(s, files[i].name, files[i].print, &z);
+  for (size_t i = 0; i < sizeof names / sizeof *names && status == CLI_OK; i++)
+    status = write_one(s, names[i], print[i], &z);
   if (status == CLI_OK && json) sweep_print_json(stdout, &z);
   if (status == CLI_OK && !json) {
     char shown[CLI_SHOWN_MAX];

@@ -27,12 +27,22 @@ typedef struct member {
   int placed; /* 1: the new one has its name */
 } member;
 
+enum { PAUSE_MS = 2, TOLD_AFTER_MS = 1000 };
+
+/* In a folder where everybody may write but not remove (/tmp) Linux refuses to open another user's file as one to be
+ * made (sysctl fs.protected_regular). */
+static int open_lock(const char *path) {
+  int fd = open(path, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+  return fd < 0 && errno == EACCES ? open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : fd;
+}
+
 /* A lock file in the folder. It is removed by who holds it: one that waits looks whether it has locked the file that
- * is there. Where the file system has no locks, or no lasting numbers of files, nobody waits. 0 or errno. */
+ * is there. Where the file system has no locks, or no lasting numbers of files, nobody waits. A wait of more than a
+ * second is told. 0 or errno. */
 static int take_lock(const char *path, int *fd) {
   struct stat ours, there;
-  for (int others = 0;;) {
-    *fd = open(path, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+  for (int others = 0, waited = 0;; waited++) {
+    *fd = open_lock(path);
     if (*fd < 0) return errno;
     int busy = flock(*fd, LOCK_EX | LOCK_NB) && (errno == EWOULDBLOCK || errno == EINTR);
     int same = !busy && fstat(*fd, &ours) == 0 && stat(path, &there) == 0 && ours.st_dev == there.st_dev &&
@@ -41,7 +51,8 @@ static int take_lock(const char *path, int *fd) {
     close(*fd);
     *fd = -1;
     if (output_interrupted()) return EINTR;
-    nanosleep(&(struct timespec){0, 2000000}, NULL);
+    if (waited == TOLD_AFTER_MS / PAUSE_MS) (void)cli_fail(path, "another program holds this lock; waiting for it");
+    nanosleep(&(struct timespec){0, PAUSE_MS * 1000000}, NULL);
   }
 }
 

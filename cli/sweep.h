@@ -9,6 +9,9 @@
 
 #include "halfulp/train/trainer.h"
 
+/* What the folder has at the end, beside the runs. */
+#define SWEEP_FILES "summary.csv", "summary.json", "plot.svg", "report.html"
+
 /* What a run ends with. Index 0: training set, 1: test set. */
 typedef struct sweep_result {
   double accuracy[2]; /* share of right answers; R^2 where there are no classes */

@@ -66,11 +66,28 @@ static int make_folder(const char *path) {
   return cli_fail(path, "cannot make the folder: %s", strerror(errno));
 }
 
+/* A folder without runs is no sweep's: what has a result's name there is somebody's file. */
+static int is_free(const char *folder, const char *runs) {
+  static const char *const names[] = {SWEEP_FILES};
+  struct stat info;
+  if (stat(runs, &info) == 0) return 1;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    char *path;
+    if (asprintf(&path, "%s/%s", folder, names[i]) < 0) return !cli_fail(NULL, "out of memory");
+    int there = lstat(path, &info) == 0;
+    free(path);
+    if (there)
+      return !cli_fail(folder, "has a %s that is not of a sweep (no folder runs is beside it); give a new folder with -o",
+                       names[i]);
+  }
+  return 1;
+}
+
 static int make_folders(const sweep *s) {
   char *runs;
-  if (make_folder(s->out)) return CLI_BAD;
   if (asprintf(&runs, "%s/runs", s->out) < 0) return cli_fail(NULL, "out of memory");
-  int status = make_folder(runs);
+  int status = is_free(s->out, runs) ? make_folder(s->out) : CLI_BAD;
+  if (status == CLI_OK) status = make_folder(runs);
   free(runs);
   return status;
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Codes with their scales are several files: they appear whole or not at all, and a mixed set is refused."""
 
+import fcntl
 import glob
 import os
 import random
@@ -250,6 +251,22 @@ class Sets(support.Case):
                 subprocess.run(["umount", place], check=True)
 
     # ---- at the same time ----
+
+    def test_a_long_wait_is_told(self):
+        """One that holds the lock for seconds is waited for, and a line says so."""
+        lock = os.open(self.out(".halfulp-lock"), os.O_RDONLY | os.O_CREAT, 0o644)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        args = [support.HALFULP, "quantize", "-f", "nvfp4", "--codes", self.path("x1.npy"), self.out()]
+        p = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        said = p.stderr.readline()
+        self.assertEqual(os.listdir(self.path("z")).count("o.npy"), 0)
+        self.assertIsNone(p.poll())
+        os.close(lock)
+        rest = p.communicate(timeout=60)[1]
+        self.assertIn(b".halfulp-lock: another program holds this lock; waiting for it", said)
+        self.assertEqual((p.returncode, rest), (0, b""))
+        self.assertEqual(self.decoded(), self.values("x1.npy"))
+        self.assertEqual([n for n in self.files() if n.startswith(".")], [])
 
     def test_two_writers(self):
         """Of two sets that are written to one name at a time, one is there at the end."""

@@ -80,6 +80,19 @@ class Sweep(support.Case):
 
     # ---- what comes out ----
 
+    def test_files_of_somebody_else(self):
+        """A folder that has a summary.csv and no runs is no sweep's: nothing in it is replaced."""
+        os.mkdir(self.path("mine"))
+        for name in ("summary.csv", "report.html"):
+            self.write(os.path.join("mine", name), b"my own")
+            self.bad(*self.args("mine"), says=["mine: has a %s that is not of a sweep" % name, "-o"])
+            self.assertEqual(os.listdir(self.path("mine")), [name])
+            self.assertEqual(self.read(os.path.join("mine", name)), b"my own")
+            os.unlink(self.path(os.path.join("mine", name)))
+        self.write(os.path.join("mine", "notes.txt"), b"my own")
+        self.ok(*self.args("mine", values="0", seeds="1"))
+        self.ok(*self.args("mine", values="0", seeds="1"))
+
     def test_results(self):
         text = self.ok(*self.args("o", "--jobs", "2"))
         self.assertEqual(
