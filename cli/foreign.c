@@ -17,8 +17,10 @@ static int has_suffix(const char *name, const char *suffix) {
   return n > m && !strcasecmp(name + n - m, suffix);
 }
 
-static int is_torch(const char *name) {
-  static const char *const suffixes[] = {".pt", ".pth", ".bin", ".ckpt", ".jit", ".pkl"};
+/* An archive or a pickled object by its first bytes, or a name that PyTorch alone gives; .bin and .zip say nothing. */
+static int is_torch(const char *name, const uint8_t *bytes, size_t size) {
+  static const char *const suffixes[] = {".pt", ".pth", ".ckpt", ".jit"};
+  if (size >= 2 && bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 5) return 1;
   for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
     if (has_suffix(name, suffixes[i])) return 1;
   return 0;
@@ -38,11 +40,12 @@ const char *cli_foreign(const char *name, const uint8_t *bytes, size_t size) {
     return "a GGUF file; gguf-py reads its tensors, and safetensors.numpy.save_file writes them";
   if (size >= 8 && !memcmp(bytes, "\x89HDF\r\n\x1a\n", 8))
     return "an HDF5 file; in Python: numpy.save('OUT.npy', h5py.File(FILE)['NAME'])";
-  if (size >= 4 && !memcmp(bytes, "PK\3\4", 4))
-    return has_suffix(name, ".npz") ? "an .npz archive; in Python: numpy.save('OUT.npy', numpy.load(FILE)['NAME'])"
-                                    : TORCH;
+  if (size >= 4 && !memcmp(bytes, "PK\3\4", 4)) {
+    if (has_suffix(name, ".npz")) return "an .npz archive; in Python: numpy.save('OUT.npy', numpy.load(FILE)['NAME'])";
+    return has_suffix(name, ".zip") ? "a .zip archive; unpack it first" : TORCH;
+  }
   if (has_suffix(name, ".onnx")) return ONNX;
-  if (is_torch(name)) return TORCH;
+  if (is_torch(name, bytes, size)) return TORCH;
   if (is_safetensors(bytes, size)) return "a .safetensors file, whose name is to end in .safetensors";
   if (has_suffix(name, ".json")) return "a list in JSON; the .safetensors files that it names are quantized one by one";
   return NULL;

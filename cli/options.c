@@ -116,6 +116,7 @@ static int wrong_word(const cli_command *c, const char *argument) {
   snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), argument);
   snprintf(otherwise, sizeof otherwise, "see `halfulp %s --help`", c->name);
   suggest_start(&s, word);
+  if (!strcmp(word, "--help")) return cli_fail(NULL, "%s: --help takes no argument", c->name);
   for (const cli_option *o = c->options; o->key; o++) {
     if (!strcmp(word + 2, o->name)) return cli_fail(NULL, "%s: %s takes no argument; %s", c->name, word, otherwise);
     snprintf(offered, sizeof offered, "--%s", o->name);
@@ -157,7 +158,8 @@ static int check_count(const cli_command *c, char **operands, int count) {
   if (count < c->min_operands)
     return cli_fail(NULL, "%s: requires %s; see `halfulp %s --help`", c->name, c->operands, c->name);
   if (count > c->max_operands)
-    return cli_fail(NULL, "%s: '%s' is one operand too many", c->name, operands[c->max_operands]);
+    return cli_fail(NULL, "%s: '%s' is one operand too many; %s%s; see `halfulp %s --help`", c->name,
+                    operands[c->max_operands], *c->operands ? "it takes " : "it takes none", c->operands, c->name);
   return -1;
 }
 

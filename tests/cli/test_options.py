@@ -176,6 +176,8 @@ class Options(support.Case):
                 "--wholly-else is not an option of this command; see `halfulp quantize --help`",
             ),
             (("explain", "--json=3", "1"), "explain: --json takes no argument"),
+            (("quantize", "--help=3"), "quantize: --help takes no argument"),
+            (("formats", "x", "y", "z"), "operand too many; it takes"),
             (("explain", "-q", "1"), "explain: -q is not an option of this command; see `halfulp explain --help`"),
             (("encode", "-vq"), "encode: -q is not an option of this command"),
             (("info", "--json", "-tq"), "info: -q is not an option of this command"),
