@@ -8,6 +8,7 @@
 #include "cli/models.h"
 #include "cli/names.h"
 #include "files/spelling.h"
+#include "files/suggest.h"
 
 static const char *behind_dot(const char *key) {
   const char *dot = strchr(key, '.');
@@ -64,9 +65,9 @@ static void print_value(FILE *out, const char *key, const char *value) {
 
 /* ---- setting ---- */
 
-/* A value that its key does not take: `why`, and more where it is a name or an accumulation model. */
+/* A value that its key does not take: `why`; more where it is an accumulation model, or a name of several formats. */
 static int wrong_value(const char *where, const char *key, const char *value, const char *why) {
-  char name[SUGGEST_WORD], hint[SUGGEST_MAX], *label = NULL;
+  char name[SUGGEST_WORD], *label = NULL;
   hu_accum accum;
   size_t at = 0, n = strcspn(value, ",");
   hu_status s = hu_accum_parse(&accum, value, &at);
@@ -76,13 +77,9 @@ static int wrong_value(const char *where, const char *key, const char *value, co
     free(label);
     return status;
   }
-  const unsigned taken = CLI_NAMES_SCALED | CLI_NAMES_NUMBERS;
-  if (!strstr(why, "is not a rounding") || memchr(value, '(', n) || !n || n >= sizeof name)
-    return cli_fail(where, "%s", why);
-  snprintf(name, sizeof name, "%.*s", (int)n, value);
-  cli_name_hint(hint, name, taken);
-  int known = cli_is_name(name, taken) || !strcmp(name, "keep") || strstr(hint, "; `halfulp");
-  return known ? cli_fail(where, "%s", why) : cli_fail(where, "%s; '%s': %s", why, name, hint);
+  snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : 0), value);
+  const char *several = strstr(why, "the name '") ? cli_ambiguous(name) : NULL;
+  return several ? cli_fail(where, "%s: '%s' is ambiguous; one of %s", key, name, several) : cli_fail(where, "%s", why);
 }
 
 /* "FILE:12: " or "--set: " before the sentence. */

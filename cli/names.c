@@ -3,6 +3,7 @@
 #include "cli/names.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "cli/cli.h"
 #include "halfulp/accum.h"
@@ -32,7 +33,7 @@ static const char *const ambiguous[][2] = {
 
 const char *cli_ambiguous(const char *name) {
   for (size_t i = 0; i < sizeof ambiguous / sizeof ambiguous[0]; i++)
-    if (!strcmp(ambiguous[i][0], name)) return ambiguous[i][1];
+    if (!strcasecmp(ambiguous[i][0], name)) return ambiguous[i][1];
   return NULL;
 }
 

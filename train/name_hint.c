@@ -31,11 +31,12 @@ static void offer_models(suggest *s) {
 }
 
 char *hu_name_hint(char text[HU_HINT_MAX], const char *rest, unsigned offered, const char *otherwise) {
-  char name[SUGGEST_WORD], said[SUGGEST_MAX];
+  char name[SUGGEST_WORD], small[SUGGEST_WORD], said[SUGGEST_MAX];
   suggest s;
   size_t n = strcspn(rest, ",;:()* ");
   snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), rest);
-  suggest_start(&s, name);
+  for (n = 0; n < sizeof name; n++) small[n] = (char)(name[n] >= 'A' && name[n] <= 'Z' ? name[n] - 'A' + 'a' : name[n]);
+  suggest_start(&s, small);
   offer_formats(&s);
   if (offered & HU_HINT_TENSORS) offer_tensors(&s);
   if (offered & HU_HINT_MODELS) offer_models(&s);

@@ -96,11 +96,18 @@ static hu_status read_ratio(const entry *e, hu_ratio *z) {
 
 /* ---- texts of the library ---- */
 
+/* A word with capitals, which the grammar has not; a name in small letters may be meant. */
+static int has_capitals(const char *text) {
+  size_t small = strcspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"), word = strcspn(text, ",;:()* ");
+  return small < word;
+}
+
 /* Where a text went wrong, and what it should have been. */
 static hu_status refuse_text(const entry *e, hu_status s, size_t where, const char *what, unsigned offered,
                              const char *takes) {
   char hint[HU_HINT_MAX];
-  if (s == HU_E_NAME) return refuse(e, s, "is not %s: %s", what, hu_name_hint(hint, e->value + where, offered, takes));
+  if (s == HU_E_NAME || (s == HU_E_TEXT && has_capitals(e->value + where)))
+    return refuse(e, s, "is not %s: %s", what, hu_name_hint(hint, e->value + where, offered, takes));
   if (s != HU_E_TEXT) return refuse(e, s, "is not %s: %s; %s", what, hu_status_text(s), takes);
   if (where >= strlen(e->value)) return refuse(e, s, "is not %s: something is missing at its end; %s", what, takes);
   return refuse(e, s, "is not %s: '%.40s' is wrong, from character %zu on; %s", what, e->value + where, where + 1,

@@ -156,10 +156,12 @@ class Refused(TrainCase):
 
     def test_errors_say_what_is_taken(self):
         for key, value, says in [
-            ("precision.x", "fp8", "it takes keep, a format, a scaled format, s2fp8 or a number system"),
-            ("precision.x", "fp8", "'fp8': ambiguous; one of float8_e4m3fn, float8_e5m2"),
-            ("precision.x", "nvfp5,sra:8", "'nvfp5': no such name; perhaps nvfp4 is meant"),
-            ("precision.w", "BFLOAT16", "names have small letters; 'bfloat16' is meant"),
+            ("precision.x", "qwertyuiop", "it takes keep, a format, a scaled format, s2fp8 or a number system"),
+            ("precision.x", "fp8", "is ambiguous; one of float8_e4m3fn, float8_e5m2"),
+            ("optimizer.state", "e4m3", "is ambiguous; one of float8_e4m3fn"),
+            ("optimizer.state", "E4M3", "is ambiguous; one of float8_e4m3fn"),
+            ("precision.x", "nvfp,sra:8", "the name 'nvfp' is unknown; perhaps nvfp4"),
+            ("precision.w", "BFLOAT16", "the name 'BFLOAT16' is unknown; perhaps bfloat16 is meant"),
             ("precision.accum", "nv.hopper.e4m3.f32.wgma", "perhaps nv.hopper.e4m3.f32.wgmma is meant"),
             ("precision.z_accum", "block(align,l=16)", "block(align,...) lacks f= emin="),
             ("precision.x", "bfloat16,rnq", "'rnq' is wrong, from character 10 on"),
