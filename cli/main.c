@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/base/cli.h"
 #include "files/suggest.h"
 #include "halfulp/version.h"
 

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gpu/check.h"
-#include "gpu/launch.cuh"
-#include "gpu/memory.h"
-#include "gpu/probe.h"
+#include "gpu/base/check.h"
+#include "gpu/base/launch.cuh"
+#include "gpu/base/memory.h"
+#include "gpu/probe/probe.h"
 #include "halfulp/device.h"
 
 static void say(char *name, size_t size, const char *text) {

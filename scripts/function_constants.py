@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes emu/function_constants.h: the constants of the elementary functions' exact way, as digits of 32 bits.
+"""Writes emu/core/function_constants.h: the constants of the elementary functions' exact way, as digits of 32 bits.
 
-usage: scripts/function_constants.py > emu/function_constants.h
+usage: scripts/function_constants.py > emu/core/function_constants.h
 
 Integers only: pi by Machin's formula, logarithms by atanh series, roots by integer square roots, each with 128 bits
 more than are printed, and the printed digits are cut off, not rounded.
@@ -56,7 +56,7 @@ def fraction_words(value, count):
 
 
 print("""/* SPDX-License-Identifier: MIT */
-/* emu/function_constants.h - written by scripts/function_constants.py; not to be edited.
+/* emu/core/function_constants.h - written by scripts/function_constants.py; not to be edited.
  *
  * hu_constant_digit(which, i): the i-th 32 bits of the fraction (i = 0 the highest) of a constant below 2, cut off
  * after HU_CONSTANT_DIGITS of them; its integer part is 1 for those from HU_CONSTANT_ONE on. hu_two_over_pi_digit: of
@@ -64,7 +64,7 @@ print("""/* SPDX-License-Identifier: MIT */
 #ifndef HALFULP_EMU_FUNCTION_CONSTANTS_H
 #define HALFULP_EMU_FUNCTION_CONSTANTS_H
 
-#include "emu/port.h"
+#include "emu/core/port.h"
 """)
 below = [n for n in named if n[2] < ONE]
 above = [n for n in named if n[2] >= ONE]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes emu/function_polynomials.h: polynomials for the elementary functions' quick way.
+"""Writes emu/arith/function_polynomials.h: polynomials for the elementary functions' quick way.
 
-usage: scripts/function_polynomials.py > emu/function_polynomials.h      (needs the Python package mpmath)
+usage: scripts/function_polynomials.py > emu/arith/function_polynomials.h      (needs the Python package mpmath)
 
 Each is the Chebyshev interpolant of a function on an interval, in powers of the variable, coefficients rounded to
 binary64. The error printed beside it is the largest seen on 4000 points, of the polynomial with rounded coefficients in
@@ -68,11 +68,11 @@ def scaled_erfc(w):
 
 
 print("""/* SPDX-License-Identifier: MIT */
-/* emu/function_polynomials.h - written by scripts/function_polynomials.py; not to be edited. */
+/* emu/arith/function_polynomials.h - written by scripts/function_polynomials.py; not to be edited. */
 #ifndef HALFULP_EMU_FUNCTION_POLYNOMIALS_H
 #define HALFULP_EMU_FUNCTION_POLYNOMIALS_H
 
-#include "emu/port.h"
+#include "emu/core/port.h"
 """)
 r = mp.mpf('0.3467')
 show('expm1', '(e^r - 1) / r for |r| < 0.3467', 'r', at_zero(lambda x: mp.expm1(x) / x, 1), -r, r, 11, True)

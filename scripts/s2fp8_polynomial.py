@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes emu/s2fp8_polynomial.h: logarithms to base 2 of significands in units of 2^-40, and of codes' numbers.
+"""Writes emu/s2fp8/polynomial.h: logarithms to base 2 of significands in units of 2^-40, and of codes' numbers.
 
-usage: scripts/s2fp8_polynomial.py > emu/s2fp8_polynomial.h      (needs the Python package mpmath)
+usage: scripts/s2fp8_polynomial.py > emu/s2fp8/polynomial.h      (needs the Python package mpmath)
 
 Sixteen intervals of [1, 2); in each a factor c of 20 digits brings m to 1 + r, and -log2 c is an integer of units and a
 fraction. The polynomial is the Chebyshev interpolant of log2(1 + r) / r.
@@ -32,14 +32,14 @@ worst = max(abs(mp.polyval(rounded[::-1], x) / log_over(x) - 1)
 logs = [-unit * mp.log(c, 2) for c in factors]
 whole = [int(mp.nint(v)) for v in logs]
 print(f"""/* SPDX-License-Identifier: MIT */
-/* emu/s2fp8_polynomial.h - written by scripts/s2fp8_polynomial.py; not to be edited.
+/* emu/s2fp8/polynomial.h - written by scripts/s2fp8_polynomial.py; not to be edited.
  *
  * log2 m in units of 2^-40 for 1 <= m < 2: with i the first four digits behind the point and r = m factor[i] - 1, exact
  * and less than {mp.nstr(reach, 5)} in magnitude, it is whole[i] + (part[i] + r hu_polynomial_s2(r)). */
 #ifndef HALFULP_EMU_S2FP8_POLYNOMIAL_H
 #define HALFULP_EMU_S2FP8_POLYNOMIAL_H
 
-#include "emu/port.h"
+#include "emu/core/port.h"
 
 /* 2^40 log2(1 + r) / r; relative error below 2^{int(mp.ceil(mp.log(worst, 2)))}. */""")
 print('#define HU_S2_POLYNOMIAL(first, step) \\')

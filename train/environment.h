@@ -9,8 +9,8 @@
 
 #include <fenv.h>
 
-#include "emu/float_env.h"
-#include "emu/port.h"
+#include "emu/base/float_env.h"
+#include "emu/core/port.h"
 
 /* The body of a public call: returns what `call` returns. */
 #define HU_ENV_RETURN(type, call)                           \

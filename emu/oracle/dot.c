@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/oracle/dot.c - the two sums of products of halfulp/oracle.h (accum.h: exact, fp32; gemm.h: special operands). */
+/* emu/oracle/dot.c - the two sums of products of halfulp/oracle.h (emu/core/accum.h: exact, fp32; gemm.h: special
+ * operands). */
 #include "halfulp/oracle.h"
 
 #include "emu/oracle/round.h"

@@ -4,7 +4,8 @@
  * Everything said in device.h holds (`exec` NULL: stream (0, 0)).
  * A number system is a record on the host, and so is the table that it points to:
  * it is read before the call returns. Codes of up to 8 bits are decoded and converted (but for stochastic modes) by a
- * table that every thread block makes; everything else is the integer text of emu/number.h, a thread an element. */
+ * table that every thread block makes; everything else is the integer text of emu/core/number.h, a thread an
+ * element. */
 #ifndef HALFULP_DEVICE_NUMBER_H
 #define HALFULP_DEVICE_NUMBER_H
 

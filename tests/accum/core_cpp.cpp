@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// emu/accum.h is C++ too (CUDA compiles it as C++): one sum, so that every function of it is looked at.
-#include "emu/accum.h"
+// emu/core/accum.h is C++ too (CUDA compiles it as C++): one sum, so that every function of it is looked at.
+#include "emu/core/accum.h"
 
 extern "C" uint64_t hu_test_accum_cpp(const hu_accum_plan *p, const hu_lines *in, uint64_t n, uint32_t *events);
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <gmp.h>
 
-#include "emu/arith.h"
+#include "emu/core/arith.h"
 #include "tests/support/random.h"
 
 enum { BASE = 400 }; /* all exponents here are above -BASE */

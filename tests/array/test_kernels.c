@@ -160,7 +160,7 @@ static void test_catalogue(void **state) {
   assert_true(cases > 100000);
 }
 
-/* Every place of the lowest binade about those where the ways of emu/lanes.h end, with few and many digits. */
+/* Every place of the lowest binade about those where the ways of emu/simd/round.h end, with few and many digits. */
 static void test_bottoms(void **state) {
   (void)state;
   t_random g = {t_seed("kernels: bottoms", 3)};

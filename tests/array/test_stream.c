@@ -10,7 +10,7 @@
 
 #include "halfulp/mode.h"
 
-#include "emu/stream.h"
+#include "emu/core/stream.h"
 #include "tests/support/support.h"
 
 #if HU_HAVE_RANDOM123

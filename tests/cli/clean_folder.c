@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "cli/io.h"
+#include "cli/base/io.h"
 
 int main(int argc, char **argv) {
   int lock;

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "cli/curves.h"
+#include "cli/draw/curves.h"
 
 enum { POINTS = 4000 };
 

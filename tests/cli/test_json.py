@@ -69,7 +69,7 @@ class Json(support.Case):
         self.assertIsNone(wrong(value, SCHEMA[name]), (args, text[:400]))
         for number in re.findall(r"(?<![\w\".])-?\d+\.\d+(?:e[-+]\d+)?(?![\w\"])", re.sub(r'"(?:[^"\\\\]|\\\\.)*"', '""', text)):
             digits = number.split("e")[0].lstrip("-").replace(".", "").strip("0")
-            if math.frexp(float(number))[0] != math.copysign(0.5, float(number)):  # see cli/numbers.h
+            if math.frexp(float(number))[0] != math.copysign(0.5, float(number)):  # see cli/base/numbers.h
                 self.assertLessEqual(len(digits), len(re.sub(r"e.*|[-.]", "", repr(float(number))).strip("0")), number)
         return value
 

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/cuda_host/digest.cpp - the digest's kernels, compiled for the CPU. */
-#include "gpu/digest.cu"
+#include "gpu/tools/digest.cu"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/probe.h"
+#include "gpu/probe/probe.h"
 
 static uint64_t results;
 

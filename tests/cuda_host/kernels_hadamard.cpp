@@ -3,8 +3,8 @@
  * */
 #include <stdio.h>
 
-#include "gpu/hadamard.cu"
-#include "gpu/memory.cu"
+#include "gpu/base/memory.cu"
+#include "gpu/scaled/hadamard.cu"
 
 hu_status hu_device_available(char *name, size_t size) {
   snprintf(name, size, "host-run of one kernel file");

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/cuda_host/kernels_scaled_gemm.cpp - the kernels of products of scaled tensors, compiled for the CPU. */
-#include "gpu/scaled_gemm.cu"
+#include "gpu/scaled/scaled_gemm.cu"

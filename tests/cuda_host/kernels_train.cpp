@@ -8,4 +8,4 @@
 #include <stdlib.h>
 
 #define float hu_device_float
-#include "gpu/train.cu"
+#include "gpu/train/kernels.cu"

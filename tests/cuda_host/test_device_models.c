@@ -3,7 +3,7 @@
  * that hurt (tests/accum/draws.h), every element, scales, layouts, random words, events, C in place; the errors. */
 #include "tests/cuda_host/twin.h"
 
-#include "gpu/seq.h"
+#include "gpu/gemm/seq.h"
 #include "tests/accum/draws.h"
 
 enum { MOST = 40, TERMS = 48 };
@@ -267,7 +267,8 @@ static void gemm_presets(void **state) {
   print_message("%lu products of matrices under presets\n", done);
 }
 
-/* seq(F), ties to even, where binary32 arithmetic serves (gpu/seq.h), and beside it; sizes around the tiles' edges. */
+/* seq(F), ties to even, where binary32 arithmetic serves (gpu/gemm/seq.h), and beside it; sizes around the tiles'
+ * edges. */
 static hu_format seq_format(t_random *r) {
   static const char *const usual[] = {"binary16",        "bfloat16",   "float8_e4m3fn", "float8_e5m2",
                                       "fp(8,10,0)",      "dlfloat16",  "fp(6,9,0)",     "fp(5,11,0)",

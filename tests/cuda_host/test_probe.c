@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/probe.h: every element of A, B, C and D has one place in the registers, and the PTX ISA's own words for three of
- * the layouts; every device's list of instructions names presets. */
+/* gpu/probe/probe.h: every element of A, B, C and D has one place in the registers, and the PTX ISA's own words for
+ * three of the layouts; every device's list of instructions names presets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "gpu/probe.h"
+#include "gpu/probe/probe.h"
 
 enum { MOST = 64 * 32 };
 

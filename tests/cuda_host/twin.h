@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "gpu/memory.h"
+#include "gpu/base/memory.h"
 #include "halfulp/device.h"
 #include "halfulp/scalar.h"
 #include "tests/support/support.h"

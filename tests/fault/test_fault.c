@@ -12,7 +12,7 @@
 #include "halfulp/oracle.h"
 #include "halfulp/scalar.h"
 
-#include "emu/core.h"
+#include "emu/core/round.h"
 #include "tests/arith/operations.h"
 #include "tests/support/support.h"
 

@@ -23,7 +23,7 @@
 
 static double seen;
 #define HU_QUICK_SEEN(y) (seen = (y))
-#include "emu/function_one.h"
+#include "emu/arith/function_one.h"
 #include "tests/support/random.h"
 
 enum { DIGITS = 1200, FUNCTIONS = HU_OP_POW - HU_OP_FUNCTION + 1 };

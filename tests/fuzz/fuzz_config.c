@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "cli/config.h"
+#include "cli/base/config.h"
 
 static void check_entry(const config *c, size_t i) {
   const config_entry *e = &c->list[i];

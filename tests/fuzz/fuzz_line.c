@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/numbers.h"
+#include "cli/base/numbers.h"
 #include "halfulp/scalar.h"
 
 static uint64_t bits_of(double x) {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "cli/safetensors.h"
+#include "cli/tensors/safetensors.h"
 
 static void check_same(const st_file *x, const st_file *y) {
   FUZZ_CHECK(x->count == y->count && x->entries == y->entries);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// emu/hadamard.h is C++ too (CUDA compiles it as C++).
-#include "emu/hadamard.h"
+// emu/core/hadamard.h is C++ too (CUDA compiles it as C++).
+#include "emu/core/hadamard.h"
 
 extern "C" void hu_test_hadamard_cpp(uint32_t *u, const hu_hadamard *t, uint32_t *words, const hu_stream *s);
 

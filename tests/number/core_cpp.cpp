@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// emu/number.h is C++ too (CUDA compiles it as C++): one conversion, so that every function is looked at.
-#include "emu/number.h"
+// emu/core/number.h is C++ too (CUDA compiles it as C++): one conversion, so that every function is looked at.
+#include "emu/core/number.h"
 
 extern "C" uint32_t hu_test_number_cpp(hu_number z, const uint32_t *values, hu_mode mode, hu_number from, uint32_t code,
                                        uint32_t *events);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// emu/s2fp8_table.h and what it stands on are C++ too (CUDA compiles them as C++).
-#include "emu/s2fp8_table.h"
+// emu/core/s2fp8_table.h and what it stands on are C++ too (CUDA compiles them as C++).
+#include "emu/core/s2fp8_table.h"
 
 extern "C" uint32_t hu_test_s2fp8_cpp(hu_s2_table *z, const hu_s2 *t, uint32_t u, uint32_t *events);
 

@@ -17,7 +17,7 @@ static uint64_t squares, near_below;
     near_below += (high) << 4 == ~(uint64_t)0 << 4 && ((high) >> 60 == 15 || (high) >> 60 == 7); \
   } while (0)
 
-#include "emu/s2fp8.h"
+#include "emu/core/s2fp8.h"
 #include "tests/s2fp8/model.h"
 #include "tests/support/support.h"
 

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "emu/s2fp8_quick.h"
-#include "emu/s2fp8_run.h"
+#include "emu/s2fp8/run.h"
+#include "emu/s2fp8/table_binary64.h"
 #include "halfulp/halfulp.h"
 #include "tests/support/support.h"
 

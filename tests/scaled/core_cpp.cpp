@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// emu/scaled.h is C++ too (CUDA compiles it as C++): one element there and back, so that every function is looked at.
-#include "emu/scaled.h"
+// emu/core/scaled.h is C++ too (CUDA compiles it as C++): one element there and back, so that every
+// function is looked at.
+#include "emu/core/scaled.h"
 
 extern "C" uint32_t hu_test_scaled_cpp(const hu_scaling *d, hu_mode mode, uint32_t amax, uint32_t u, uint32_t *events);
 

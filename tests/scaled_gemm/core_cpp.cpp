@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// emu/scaled_sum.h is C++ too (CUDA compiles it as C++): one element's factors, parts and sum, so that every function
-// is looked at.
-#include "emu/scaled_sum.h"
+// emu/core/scaled_sum.h is C++ too (CUDA compiles it as C++): one element's factors, parts and sum, so that every
+// function is looked at.
+#include "emu/core/scaled_sum.h"
 
 extern "C" uint32_t hu_test_scaled_sum_cpp(const hu_scaled_operand *a, hu_scaled_sums *t, const hu_lines *in,
                                            const hu_accum *across, hu_num *w, uint32_t *part);

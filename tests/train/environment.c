@@ -9,7 +9,7 @@
 
 #include "halfulp/array.h"
 #include "tests/support/support.h"
-#include "train/engine_cpu.h"
+#include "train/engine/cpu.h"
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>

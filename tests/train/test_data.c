@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "tests/support/support.h"
-#include "train/data_file.h"
+#include "train/data/file.h"
 
 static const char *shipped;
 

@@ -8,7 +8,7 @@
 #include "halfulp/formats/ieee.h"
 #include "tests/support/support.h"
 #include "tests/train/small_nets.h"
-#include "train/engine.h"
+#include "train/engine/engine.h"
 
 /* Large enough that kernels, products and roundings are divided. */
 enum { TIMES = 160 };

@@ -11,7 +11,7 @@
 
 #include "halfulp/train.h"
 #include "tests/train/trainers.h"
-#include "train/engine_cpu.h"
+#include "train/engine/cpu.h"
 
 /* ---- random words ---- */
 

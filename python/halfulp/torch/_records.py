@@ -86,7 +86,7 @@ class Rounding:
 
 def _grid_with_specials(f):
     """What over=inf and nan=keep leave: the format with an exponent bit more, for infinities and NaNs
-    (train/product.c)."""
+    (train/net/product.c)."""
     if f.e == 0:
         return format_of('binary32')
     g = structs.hu_format.from_buffer_copy(f)

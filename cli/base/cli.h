@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/base/cli.h - what the subcommands share: exit codes, error lines, option tables, numeric options. */
+#ifndef HALFULP_CLI_BASE_CLI_H
+#define HALFULP_CLI_BASE_CLI_H
+
+#include <stdio.h>
+
+#include "halfulp/array.h"
+#include "halfulp/format.h"
+#include "halfulp/mode.h"
+
+/* Exit codes of the command. */
+enum { CLI_OK = 0, CLI_DIFFERENT = 1, CLI_BAD = 2 };
+
+/* Prints "halfulp: FILE: what is wrong" (without FILE if it is NULL) on stderr, one line, cleaned (cli_clean); returns
+ * CLI_BAD. */
+int cli_fail(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Every byte of a control character (a line end among them), or of what is not UTF-8, becomes a ?. */
+void cli_clean(char *text);
+/* The name of a file, cleaned, for printing; cut where it is longer than the room. Files are opened by the name itself,
+ * and JSON has it with its escapes. */
+enum { CLI_SHOWN_MAX = 4096 };
+const char *cli_shown(char room[CLI_SHOWN_MAX], const char *name);
+
+/* One option of a subcommand. key: the short letter, or a number >= 256 for an option without one; with CLI_REPEATS
+ * added it may be given more than once, which --help says. Others with an argument are an error the second time. */
+enum { CLI_REPEATS = 1 << 16 };
+typedef struct cli_option {
+  int key;
+  const char *name;
+  const char *value; /* name of its argument, NULL if it takes none */
+  const char *help;
+} cli_option;
+
+/* One subcommand. `set` stores an option and returns CLI_OK, or reports what is wrong and returns CLI_BAD. */
+typedef struct cli_command {
+  const char *name;
+  const char *operands;      /* "IN.npy OUT.npy" */
+  const char *summary;       /* one line */
+  const char *details;       /* paragraphs for --help, "" if none */
+  const char *examples;      /* lines for --help */
+  const cli_option *options; /* ends with key 0 */
+  int min_operands, max_operands;
+  int (*set)(void *state, int key, const char *value);
+} cli_command;
+
+/* Reads options and operands of argv[1..], in any order; *operands gets the first operand, *count their number. A
+ * negative number (-0.1, -inf, -nan) is an operand, unless the command has an option of that letter; behind -- all are.
+ * Returns -1 to go on, else the exit code (--help has been printed, or an error). */
+int cli_parse(const cli_command *command, void *state, int argc, char **argv, char ***operands, int *count);
+
+/* The options that choose a format and how to round into it; the same letters in every subcommand. */
+enum {
+  CLI_KEY_NAN = 300,
+  CLI_KEY_TINY,
+  CLI_KEY_SEED,
+  CLI_KEY_COUNTER,
+  CLI_KEY_RANDOM,
+  CLI_KEY_JSON,
+  CLI_KEY_FREE = 400
+};
+#define CLI_OPTIONS_FORMAT \
+  { 'f', "format", "FORMAT", "number format: a name (halfulp formats) or fp(e,m,b):suffixes" }
+#define CLI_OPTIONS_ROUND                                                                                   \
+  {'r', "round", "MODE", "rne rna rnz rtz rtp rtn raz rto sra:N srb:N src:N (sr:N is sra:N); default rne"}, \
+      {'s', "saturate", "POLICY", "default none finite propagate; default: the format's card"},             \
+      {CLI_KEY_NAN, "nan", "POLICY", "NaN into a format without NaN: max zero error; default max"}, {       \
+    CLI_KEY_TINY, "tiny", "WHEN", "tininess is detected before or after rounding; default after"            \
+  }
+#define CLI_OPTIONS_STREAM                                                                           \
+  {CLI_KEY_SEED, "seed", "K", "stochastic modes: key of the random stream; default 0"}, {            \
+    CLI_KEY_COUNTER, "counter", "C", "stochastic modes: element i uses random word C + i; default 0" \
+  }
+#define CLI_OPTION_JSON \
+  { CLI_KEY_JSON, "json", NULL, "machine-readable output" }
+#define CLI_OPTION_THREADS \
+  { 'j', "threads", "N", "threads, 1 to 256; the result is the same for any number; default 1" }
+
+typedef struct cli_numeric {
+  hu_format format;
+  const char *format_text; /* as given, NULL if not given */
+  hu_mode mode;
+  hu_stream stream;
+  unsigned threads;
+  int json;
+} cli_numeric;
+
+/* 1: the key was one of the shared ones and is stored; 0: not a shared key; -1: reported as wrong. */
+int cli_set_numeric(cli_numeric *numeric, int key, const char *value);
+/* Format text to descriptor, with an error line that names the wrong part. */
+int cli_read_format(hu_format *f, const char *text);
+/* The same where other names are taken, too, none of which the text is (CLI_NAMES_ in names.h): for the error line. */
+int cli_read_format_or(hu_format *f, const char *text, unsigned taken);
+/* Whole numbers; `what` names the option in the error line. Decimal or 0x. */
+int cli_read_u64(uint64_t *z, const char *what, const char *text, uint64_t low, uint64_t high);
+/* Error line for a library call that refused its arguments. */
+int cli_fail_status(const char *file, hu_status status);
+/* CLI_OK if a format was given. */
+int cli_want_format(const cli_numeric *numeric);
+
+/* The name to show for a format: its catalogue id, else its fp(...) text. */
+#define CLI_NAME_MAX 160
+const char *cli_format_name(char text[CLI_NAME_MAX], hu_format f);
+/* The same for a format that was given as text: a name stays the name given, since several can have one descriptor. */
+const char *cli_shown_name(char text[CLI_NAME_MAX], hu_format f, const char *given);
+/* "rne, saturate finite, ..." with defaults left out but the rounding. */
+const char *cli_mode_name(char text[CLI_NAME_MAX], hu_mode mode);
+
+/* How many of the first n bytes of UTF-8 text are whole characters: n, or less where the last one is cut. */
+size_t cli_whole_text(const char *text, size_t n);
+/* Bytes of the character of UTF-8 at text, 1 to 4; 0: there is none. */
+size_t cli_character(const char *text);
+/* Text in double quotes with JSON's escapes; U+FFFD for what is not UTF-8. */
+void cli_json_string(FILE *out, const char *text);
+/* A number as JSON has it (docs/json.md): in the fewest digits that read back as the same, whole numbers below 1e16
+ * without a point or an exponent; "inf", "-inf", "nan" as texts; -0.0 for the zero with a sign. */
+void cli_json_double(FILE *out, double x);
+/* The same where a NaN says that there is no such number: null. */
+void cli_json_known(FILE *out, double x);
+/* A code and its value: {"code": "0x7e", "value": 448, "hex": "0x1.cp+8"}. */
+void cli_json_code(FILE *out, int digits, uint64_t code, double value);
+/* The same without the braces, within another object. */
+void cli_json_code_fields(FILE *out, int digits, uint64_t code, double value);
+/* A set of events, each true or false. */
+void cli_json_event_set(FILE *out, uint32_t events);
+/* Counts of events: as a table (only the events that happened, "none" if none) or as a JSON object. */
+void cli_print_events(FILE *out, const char *indent, const hu_events *events);
+void cli_json_events(FILE *out, const hu_events *events);
+/* A set of events as words, "none" if empty. */
+#define CLI_EVENTS_MAX 128
+const char *cli_event_words(char text[CLI_EVENTS_MAX], uint32_t events);
+
+/* Subcommands. */
+int cli_formats(int argc, char **argv);
+int cli_presets(int argc, char **argv);
+int cli_info(int argc, char **argv);
+int cli_encode(int argc, char **argv);
+int cli_decode(int argc, char **argv);
+int cli_explain(int argc, char **argv);
+int cli_quantize(int argc, char **argv);
+int cli_gemm(int argc, char **argv);
+int cli_models(int argc, char **argv);
+int cli_experiments(int argc, char **argv);
+int cli_experiment(int argc, char **argv);
+int cli_train(int argc, char **argv);
+int cli_sweep(int argc, char **argv);
+int cli_mma(int argc, char **argv);
+int cli_diff(int argc, char **argv);
+int cli_plot(int argc, char **argv);
+int cli_vectors(int argc, char **argv);
+int cli_check_vectors(int argc, char **argv);
+int cli_testfloat(int argc, char **argv);
+int cli_verify(int argc, char **argv);
+int cli_probe_hw(int argc, char **argv);
+
+#endif

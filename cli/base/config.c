@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading a configuration file: see config.h. Lines and comments are libinih's business; what it would pass over in
+ * silence (long lines, control characters, keys given twice) is looked for here. */
+#include "cli/base/config.h"
+
+#include <ini.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/io.h"
+
+/* A file on its way through libinih. */
+typedef struct reading {
+  config *c;
+  const char *at, *end;
+  unsigned line;
+  int indented; /* the current line is */
+  int open;     /* there is a key that an indented line goes on with */
+  unsigned wrong_line;
+  char *error;
+} reading;
+
+__attribute__((format(printf, 2, 3))) static int wrong(reading *r, const char *format, ...) {
+  va_list args;
+  if (*r->error) return 0; /* the first one counts */
+  va_start(args, format);
+  vsnprintf(r->error, CONFIG_ERROR_MAX, format, args);
+  va_end(args);
+  r->wrong_line = r->line;
+  return 0;
+}
+
+/* Length of the UTF-8 character at p; 0: none, or a control character. */
+static size_t character(const unsigned char *p, const unsigned char *end) {
+  size_t n = *p < 0x80 ? 1 : *p < 0xC2 ? 0 : *p < 0xE0 ? 2 : *p < 0xF0 ? 3 : *p < 0xF5 ? 4 : 0;
+  if (!n || n > (size_t)(end - p)) return 0;
+  for (size_t i = 1; i < n; i++)
+    if ((p[i] & 0xC0) != 0x80) return 0;
+  if ((*p == 0xE0 && p[1] < 0xA0) || (*p == 0xED && p[1] >= 0xA0) || (*p == 0xF0 && p[1] < 0x90) ||
+      (*p == 0xF4 && p[1] >= 0x90))
+    return 0;
+  return (*p < 0x20 && *p != '\t') || *p == 0x7F ? 0 : n;
+}
+
+int config_is_text(const char *text, size_t size) {
+  const unsigned char *p = (const unsigned char *)text, *end = p + size;
+  while (p < end) {
+    size_t n = character(p, end);
+    if (!n) return 0;
+    p += n;
+  }
+  return 1;
+}
+
+static int is_blank(char c) { return c == ' ' || c == '\t'; }
+
+/* The next line, without its end, as fgets has it. NULL: no more, or none that libinih shall see. */
+static char *next_line(char *line, int room, void *context) {
+  reading *r = context;
+  if (r->at == r->end || *r->error) return NULL;
+  const char *stop = memchr(r->at, '\n', (size_t)(r->end - r->at)), *begin = r->at;
+  size_t n = stop ? (size_t)(stop - begin) : (size_t)(r->end - begin);
+  r->at = stop ? stop + 1 : r->end;
+  r->line++;
+  if (n && begin[n - 1] == '\r') n--;
+  if (!config_is_text(begin, n)) wrong(r, "not UTF-8 text, or a control character");
+  if (n > CONFIG_LINE_MAX || (int)n + 2 > room)
+    wrong(r, "%zu bytes; a line has at most %d, and an indented line goes on with a value", n, CONFIG_LINE_MAX);
+  if (*r->error) return NULL;
+  memcpy(line, begin, n);
+  line[n] = 0;
+  size_t blanks = strspn(line, " \t");
+  r->indented = blanks > 0;
+  if (line[blanks] == '[' && !(r->indented && r->open)) r->open = 0;
+  return line;
+}
+
+/* `n` bytes of text behind what is in *z, which may be NULL. */
+static int append(char **z, const char *text, size_t n) {
+  size_t have = *z ? strlen(*z) : 0;
+  char *more = realloc(*z, have + n + 1);
+  if (!more) return 0;
+  memcpy(more + have, text, n);
+  more[have + n] = 0;
+  *z = more;
+  return 1;
+}
+
+/* libinih leaves comments in the lines that go on. */
+static size_t without_comment(const char *value) {
+  size_t n = 0;
+  while (value[n] && !(n && value[n] == ';' && is_blank(value[n - 1]))) n++;
+  while (n && is_blank(value[n - 1])) n--;
+  return n;
+}
+
+static config_entry *find(const config *c, const char *key) {
+  for (size_t i = 0; i < c->count; i++)
+    if (!strcmp(c->list[i].key, key)) return &c->list[i];
+  return NULL;
+}
+
+static int add(reading *r, const char *key, const char *value) {
+  config *c = r->c;
+  const config_entry *before = find(c, key);
+  if (before) return wrong(r, "%s: given twice; also in line %u", key, before->line);
+  if (c->count == CONFIG_KEYS_MAX) return wrong(r, "more than %d keys", CONFIG_KEYS_MAX);
+  if (!c->list) c->list = calloc(CONFIG_KEYS_MAX, sizeof *c->list);
+  if (!c->list) return wrong(r, "out of memory");
+  config_entry *e = &c->list[c->count];
+  if (!append(&e->key, key, strlen(key)) || !append(&e->value, value, strlen(value))) {
+    free(e->key);
+    e->key = NULL;
+    return wrong(r, "out of memory");
+  }
+  e->line = r->line;
+  c->count++;
+  return 1;
+}
+
+/* libinih's own room for either is 50. */
+static int take(void *context, const char *section, const char *name, const char *value) {
+  reading *r = context;
+  char key[128];
+  if (*r->error) return 0;
+  if (!*name) return wrong(r, "no key before the =");
+  if (!*section) return wrong(r, "%s: stands before any [section]", name);
+  snprintf(key, sizeof key, "%s.%s", section, name);
+  if (*value == ';') return wrong(r, "%s: a value does not begin with a semicolon", key);
+  config_entry *last = r->c->count ? &r->c->list[r->c->count - 1] : NULL;
+  if (r->indented && r->open && last && !strcmp(last->key, key))
+    return append(&last->value, value, without_comment(value)) ? 1 : wrong(r, "out of memory");
+  r->open = 1;
+  return add(r, key, value);
+}
+
+int config_parse(config *c, const char *text, size_t size, unsigned *line, char error[CONFIG_ERROR_MAX]) {
+  *c = (config){NULL, 0};
+  *error = 0;
+  reading r = {c, text, text + size, 0, 0, 0, 0, error};
+  if (size > CONFIG_SIZE_MAX) wrong(&r, "%zu bytes; a configuration file has at most %d", size, CONFIG_SIZE_MAX);
+  int at = ini_parse_stream(next_line, &r, take, &r);
+  /* libinih goes on behind a line that it cannot read, and what follows may be wrong because of it. */
+  if (at > 0 && (!*error || (unsigned)at < r.wrong_line)) {
+    *error = 0;
+    r.line = (unsigned)at;
+    wrong(&r, "neither a [section] nor key = value");
+  }
+  if (!*error && at < 0) wrong(&r, "out of memory");
+  *line = r.wrong_line;
+  if (!*error) return 1;
+  config_free(c);
+  return 0;
+}
+
+void config_free(config *c) {
+  for (size_t i = 0; i < c->count; i++) {
+    free(c->list[i].key);
+    free(c->list[i].value);
+  }
+  free(c->list);
+  *c = (config){NULL, 0};
+}
+
+int config_read(config *c, const char *path) {
+  char error[CONFIG_ERROR_MAX];
+  unsigned line;
+  cli_bytes bytes;
+  *c = (config){NULL, 0};
+  if (cli_bytes_read(&bytes, path)) return CLI_BAD;
+  int good = config_parse(c, (const char *)bytes.data, bytes.size, &line, error);
+  cli_bytes_free(&bytes);
+  if (good) return CLI_OK;
+  return line ? cli_fail(NULL, "%s:%u: %s", path, line, error) : cli_fail(path, "%s", error);
+}
+
+const char *config_find(config *c, const char *key) {
+  config_entry *e = find(c, key);
+  if (e) e->used = 1;
+  return e ? e->value : NULL;
+}

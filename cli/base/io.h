@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/base/io.h - whole files in, complete files out, lines in. "-" is standard input or output. */
+#ifndef HALFULP_CLI_BASE_IO_H
+#define HALFULP_CLI_BASE_IO_H
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* The bytes of a file: mapped where it is a plain file, read else. */
+typedef struct cli_bytes {
+  const uint8_t *data;
+  size_t size;
+  int mapped;
+} cli_bytes;
+
+/* 0, or an exit code after an error line. */
+int cli_bytes_read(cli_bytes *bytes, const char *path);
+void cli_bytes_free(cli_bytes *bytes);
+
+/* A file to write from pieces. It appears under its name complete or not at all: the bytes go to a temporary file in
+ * the same directory, which are on the disk before it is renamed at the end; a link stays one, and what it leads to is
+ * replaced. While the temporary file exists the signals that end a process and can be blocked (SIGINT, SIGTERM, SIGHUP,
+ * SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU), where neither ignored nor handled, are blocked and asked for between
+ * chunks, so that an interrupt removes it and then takes its effect; SIGPIPE takes its effect when the file is
+ * complete. 0, or an exit code after an error line. */
+typedef struct cli_piece {
+  const void *data;
+  size_t size;
+} cli_piece;
+int cli_file_write(const char *path, const cli_piece *pieces, size_t count);
+/* The same for text that `print` writes. */
+int cli_text_write(const char *path, void (*print)(FILE *out, const void *what), const void *what);
+
+/* The same for a file that is written in parts, in any order, while other work is done. Between the calls the signals
+ * are blocked, too: long work asks whether to stop, and then closes without keeping. Every open is closed once it has
+ * succeeded. Ordinary files only. Several threads may write at a time. */
+typedef struct cli_output {
+  const char *path;
+  char *real, *temporary;
+  int fd;
+  _Atomic int error;
+  sigset_t before;
+} cli_output;
+int cli_output_open(cli_output *output, const char *path);
+/* Bytes at an offset. After an error nothing more is written, and close reports it. */
+int cli_output_at(cli_output *output, size_t at, const void *data, size_t size);
+/* 1 after an interrupt or an error. */
+int cli_output_stopped(cli_output *output);
+/* The file appears, or (keep = 0, or after an error) is removed. 0, or an exit code; an error line only where keep. */
+int cli_output_close(cli_output *output, int keep);
+/* Files that belong together, the first of which leads to the others: all are replaced or none. After an error, or an
+ * interrupt, the old ones are there as they were. A process that is killed while names change leaves no first file; of
+ * two that write at a time one replaces the other's. Ordinary files, each another one. 0, or an exit code after an
+ * error line. */
+typedef struct cli_member {
+  const char *path;
+  const cli_piece *pieces;
+  size_t count;
+} cli_member;
+int cli_set_write(const cli_member *files, size_t count);
+/* A file's new name lasts through a power failure once its folder has been written: for a file that must. Folders that
+ * cannot be opened or have no such thing are let be. */
+void cli_folder_sync(const char *path);
+/* Could a file of this name be written? Asked before long work, so that it is not done in vain. 0, or an exit code
+ * after an error line. */
+int cli_file_try(const char *path);
+/* 1: writing one replaces the other, whether they exist yet or not. Streams and special files: 0. */
+int cli_same_file(const char *x, const char *y);
+/* CLI_OK, or an exit code after an error line: `out` is the file `in` (standard input may be a file, too) by any path
+ * or link, and writing it would replace what is read. `remedy` ends the line: "name another file". */
+int cli_spare_input(const char *out, const char *in, const char *remedy);
+
+/* A folder is one command's at a time: the lock goes with *lock, an open folder, and with the process however that
+ * ends. `who` is what another one is called in the error line. File systems without locks have none. 0, or an exit
+ * code after an error line; *lock, where not negative, is to be closed in any case. */
+int cli_folder_lock(int *lock, const char *folder, const char *who);
+/* Removes the temporary files that killed runs left in a folder which the caller has locked. Those that another command
+ * is still writing stay: they are locked, too. How many were removed. */
+size_t cli_folder_clean(int lock);
+/* 1: the name (without its folder) is one that such a file has. */
+int cli_is_temporary(const char *name);
+
+/* Lines of a text file, without the line end and without trailing blanks. */
+typedef struct cli_lines {
+  FILE *file;
+  const char *name;
+  char *line;
+  size_t room;
+  unsigned long number; /* of the current line, from 1 */
+} cli_lines;
+int cli_lines_open(cli_lines *lines, const char *path);
+/* 1: a line is there; 0: end; an exit code after an error line, negated: -2 for CLI_BAD. */
+int cli_lines_next(cli_lines *lines);
+void cli_lines_close(cli_lines *lines);
+/* Prints "halfulp: FILE:LINE: what is wrong"; returns CLI_BAD. */
+int cli_lines_fail(const cli_lines *lines, const char *what);
+
+#endif

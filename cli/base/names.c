@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* See names.h. */
+#include "cli/base/names.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "cli/base/cli.h"
+#include "halfulp/accum.h"
+#include "halfulp/conversion.h"
+#include "halfulp/number.h"
+#include "halfulp/s2fp8.h"
+#include "halfulp/scaled.h"
+
+enum { NAME_MAX_SHOWN = 96 };
+
+/* docs/numerics.md C20. */
+static const char *const ambiguous[][2] = {
+    {"e4m3",
+     "float8_e4m3fn (OCP, NVIDIA), float8_e4m3 (as IEEE 754 has infinities), float8_e4m3fnuz (AMD MI300), "
+     "float8_e4m3b11fnuz"},
+    {"e3m4", "float8_e3m4 (as IEEE 754 has infinities), float8_e3m4fn"},
+    {"fp8",
+     "float8_e4m3fn, float8_e5m2 (OCP, NVIDIA), float8_e4m3 (as IEEE 754 has infinities), float8_e4m3fnuz, "
+     "float8_e5m2fnuz (AMD MI300)"},
+    {"fp4",
+     "float4_e2m1fn (OCP, NVIDIA), float4_e1m2, float4_e3m0; for whole tensors nvfp4, mxfp4; fp4_bnb "
+     "(bitsandbytes)"},
+    {"bf8", "float8_e5m2 (OCP), float8_e5m2fnuz (AMD MI300)"},
+    {"fp6", "float6_e2m3fn, float6_e3m2fn (OCP)"},
+    {"mxfp8", "mxfp8_e4m3, mxfp8_e5m2"},
+    {"mxfp6", "mxfp6_e2m3, mxfp6_e3m2"}};
+
+const char *cli_ambiguous(const char *name) {
+  for (size_t i = 0; i < sizeof ambiguous / sizeof ambiguous[0]; i++)
+    if (!strcasecmp(ambiguous[i][0], name)) return ambiguous[i][1];
+  return NULL;
+}
+
+static void lower(char *z, const char *x) {
+  size_t i = 0;
+  for (; x[i]; i++) z[i] = (char)(x[i] >= 'A' && x[i] <= 'Z' ? x[i] - 'A' + 'a' : x[i]);
+  z[i] = 0;
+}
+
+static int is_format(const char *name) {
+  hu_format f;
+  return hu_format_parse(&f, name, NULL) == HU_OK;
+}
+
+static int is_scaling(hu_format *element, const char *name) {
+  hu_scaling scaling;
+  hu_s2fp8 s2fp8;
+  if (hu_s2fp8_parse(&s2fp8, name, NULL) == HU_OK) {
+    *element = s2fp8.element;
+    return 1;
+  }
+  if (hu_scaling_parse(&scaling, name, NULL) != HU_OK) return 0;
+  *element = scaling.element;
+  return 1;
+}
+
+static int is_system(const char *name) {
+  float room[HU_TABLE_MAX];
+  hu_number n;
+  return hu_number_parse(&n, name, room, NULL) == HU_OK && n.kind != HU_NUMBER_FLOAT;
+}
+
+static int is_model(const char *name) {
+  hu_accum accum;
+  return hu_accum_parse(&accum, name, NULL) == HU_OK;
+}
+
+int cli_is_name(const char *name, unsigned taken) {
+  hu_format element;
+  hu_conversion conversion;
+  return is_format(name) || (taken & CLI_NAMES_SCALED && is_scaling(&element, name)) ||
+         (taken & CLI_NAMES_NUMBERS && is_system(name)) || (taken & CLI_NAMES_MODELS && is_model(name)) ||
+         (taken & CLI_NAMES_PRESETS && hu_conversion_find(&conversion, name) == HU_OK);
+}
+
+/* What a name means that is something else; "" if it means nothing. */
+static void other_meaning(char text[SUGGEST_MAX], const char *name, unsigned taken) {
+  char element[CLI_NAME_MAX];
+  hu_conversion conversion;
+  hu_format f;
+  *text = 0;
+  if (!(taken & CLI_NAMES_SCALED) && is_scaling(&f, name))
+    snprintf(text, SUGGEST_MAX,
+             "a scaled format of whole arrays, which quantize, encode and decode take; its elements are %s",
+             cli_format_name(element, f));
+  else if (!(taken & CLI_NAMES_NUMBERS) && is_system(name))
+    snprintf(text, SUGGEST_MAX,
+             "a number system beside floating point, which encode, decode, explain, info, plot and quantize take");
+  else if (!(taken & CLI_NAMES_PRESETS) && hu_conversion_find(&conversion, name) == HU_OK)
+    snprintf(text, SUGGEST_MAX,
+             "a preset of a conversion (`halfulp presets %s`), which encode, decode, explain and quantize take", name);
+  else if (!(taken & CLI_NAMES_MODELS) && is_model(name))
+    snprintf(text, SUGGEST_MAX, "an accumulation model (`halfulp models`), for gemm --accum, and no number format");
+}
+
+static void offer_all(suggest *s, unsigned taken) {
+  for (size_t i = 0; i < hu_format_count(); i++) {
+    hu_format_entry e = hu_format_at(i);
+    suggest_offer(s, e.id);
+    suggest_offer_all(s, e.aliases);
+  }
+  for (size_t i = 0; taken & CLI_NAMES_NUMBERS && i < hu_number_count(); i++) suggest_offer(s, hu_number_at(i).name);
+  for (size_t i = 0; taken & CLI_NAMES_SCALED && i < hu_scaling_count(); i++) suggest_offer(s, hu_scaling_at(i).name);
+  if (taken & CLI_NAMES_SCALED) suggest_offer(s, "s2fp8");
+  for (size_t i = 0; taken & CLI_NAMES_PRESETS && i < hu_conversion_count(); i++)
+    suggest_offer(s, hu_conversion_at(i).name);
+  for (size_t i = 0; taken & CLI_NAMES_MODELS && i < hu_preset_count(); i++) {
+    hu_preset p;
+    if (hu_preset_at(&p, i) == HU_OK) suggest_offer(s, p.name);
+  }
+}
+
+static const char *list_of(unsigned taken) {
+  if (taken & CLI_NAMES_MODELS) return "`halfulp models` lists models, `halfulp formats` formats";
+  if (taken & CLI_NAMES_SCALED)
+    return "`halfulp formats`, `halfulp formats --scaled` and `halfulp presets` list what there is";
+  return "`halfulp formats` lists them";
+}
+
+const char *cli_name_hint(char text[SUGGEST_MAX], const char *name, unsigned taken) {
+  char small[NAME_MAX_SHOWN], end[SUGGEST_MAX];
+  suggest s;
+  if (strlen(name) >= sizeof small) {
+    snprintf(text, SUGGEST_MAX, "no such name; %s", list_of(taken));
+    return text;
+  }
+  lower(small, name);
+  const char *several = cli_ambiguous(small), *capitals = strcmp(small, name) ? " (in small letters)" : "";
+  other_meaning(end, small, taken);
+  if (several) {
+    snprintf(text, SUGGEST_MAX, "ambiguous; one of %s", several);
+  } else if (*end) {
+    snprintf(text, SUGGEST_MAX, "%.*s%s", SUGGEST_MAX - 32, end, capitals);
+  } else if (*capitals && cli_is_name(small, taken)) {
+    snprintf(text, SUGGEST_MAX, "names have small letters; '%s' is meant", small);
+  } else {
+    suggest_start(&s, small);
+    offer_all(&s, taken);
+    suggest_end(end, &s, list_of(taken));
+    snprintf(text, SUGGEST_MAX, "no such name%.*s", SUGGEST_MAX - 32, end);
+  }
+  return text;
+}
+
+int cli_fail_name(const char *label, const char *text, size_t n, unsigned taken) {
+  char name[SUGGEST_MAX], hint[SUGGEST_MAX];
+  snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), text);
+  return cli_fail(NULL, "%s '%s': %s", label, name, cli_name_hint(hint, name, taken));
+}
+
+int cli_fail_preset_name(const char *name) {
+  char end[SUGGEST_MAX];
+  suggest s;
+  suggest_start(&s, name);
+  for (size_t i = 0; i < hu_conversion_count(); i++) suggest_offer(&s, hu_conversion_at(i).name);
+  return cli_fail(NULL, "preset '%s': no such name%s", name, suggest_end(end, &s, "`halfulp presets` lists them"));
+}
+
+int cli_fail_model_name(const char *part) {
+  char end[SUGGEST_MAX];
+  suggest s;
+  suggest_start(&s, part);
+  for (size_t i = 0; i < hu_preset_count(); i++) {
+    hu_preset p;
+    if (hu_preset_at(&p, i) == HU_OK) suggest_offer(&s, p.name);
+  }
+  return cli_fail(NULL, "models: no name contains '%s'%s", part, suggest_end(end, &s, "`halfulp models` lists all"));
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* Option tables: parsing by getopt_long, --help made from the table, error lines. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/names.h"
+#include "files/suggest.h"
+
+enum { KEY_HELP = 299, OPTIONS_MAX = 48 };
+
+int cli_fail(const char *file, const char *format, ...) {
+  va_list args;
+  char *said = NULL, *line = NULL;
+  va_start(args, format);
+  int n = vasprintf(&said, format, args);
+  va_end(args);
+  if (n >= 0) n = asprintf(&line, "%s%s%s", file ? file : "", file ? ": " : "", said);
+  if (n >= 0) cli_clean(line);
+  fflush(stdout);
+  fprintf(stderr, "halfulp: %s\n", n >= 0 ? line : "out of memory");
+  if (n >= 0) free(line);
+  free(said);
+  return CLI_BAD;
+}
+
+int cli_fail_status(const char *file, hu_status status) {
+  return cli_fail(file, "%s (%s)", hu_status_text(status), hu_status_name(status));
+}
+
+static int key_of(const cli_option *o) { return o->key & ~CLI_REPEATS; }
+
+/* "-f, --format", or where it has no letter "--amax". */
+static const char *option_name(char text[64], const cli_option *o) {
+  if (key_of(o) < 256)
+    snprintf(text, 64, "-%c, --%s", key_of(o), o->name);
+  else
+    snprintf(text, 64, "--%s", o->name);
+  return text;
+}
+
+static void print_option(const cli_option *o) {
+  char name[64], left[128];
+  snprintf(left, sizeof left, "%s%s%s%s", key_of(o) < 256 ? "" : "    ", option_name(name, o), o->value ? " " : "",
+           o->value ? o->value : "");
+  printf("  %-26s %s%s\n", left, o->help, o->key & CLI_REPEATS ? "; may be repeated" : "");
+}
+
+/* The abbreviations of --round, in words. */
+static void print_modes(const cli_command *c) {
+  for (const cli_option *o = c->options; o->key; o++) {
+    if (key_of(o) != 'r' || strcmp(o->name, "round") != 0) continue;
+    printf(
+        "\nRounding modes:\n\n"
+        "  rne  to nearest, ties to even            rtz  toward zero\n"
+        "  rna  to nearest, ties away from zero     rtp  toward positive\n"
+        "  rnz  to nearest, ties toward zero        rtn  toward negative\n"
+        "  raz  away from zero                      rto  to odd\n"
+        "  sra:N, srb:N, src:N  stochastic, with N = 1 to 32 random bits; variants A, B, C of P3109\n");
+    return;
+  }
+}
+
+static int print_help(const cli_command *c) {
+  static const cli_option help = {'h', "help", NULL, "this text"};
+  printf("Usage: halfulp %s [OPTION...]%s%s\n%s.\n", c->name, *c->operands ? " " : "", c->operands, c->summary);
+  if (*c->details) printf("\n%s\n", c->details);
+  print_modes(c);
+  printf("\nOptions:\n");
+  for (const cli_option *o = c->options; o->key; o++) print_option(o);
+  print_option(&help);
+  printf("\nExamples:\n%s\n", c->examples);
+  return CLI_OK;
+}
+
+/* The operands come one by one (-), and a missing argument is told apart from an unknown option (:). */
+static void fill_tables(const cli_command *c, char *letters, struct option *longs) {
+  int n = 0;
+  *letters++ = '-';
+  *letters++ = ':';
+  for (const cli_option *o = c->options; o->key && n < OPTIONS_MAX - 2; o++, n++) {
+    longs[n] = (struct option){o->name, o->value ? required_argument : no_argument, NULL, key_of(o)};
+    if (key_of(o) >= 256) continue;
+    *letters++ = (char)key_of(o);
+    if (o->value) *letters++ = ':';
+  }
+  longs[n] = (struct option){"help", no_argument, NULL, KEY_HELP};
+  longs[n + 1] = (struct option){NULL, 0, NULL, 0};
+  *letters++ = 'h';
+  *letters = 0;
+}
+
+static int has_letter(const cli_command *c, char letter) {
+  for (const cli_option *o = c->options; o->key; o++)
+    if (key_of(o) == letter) return 1;
+  return letter == 'h';
+}
+
+/* -0.1, -.5, -0x1p-3, -inf, -nan: whether all of it is a number is for who reads it. */
+static int is_negative(const cli_command *c, const char *text) {
+  if (text[0] != '-' || !text[1] || has_letter(c, text[1])) return 0;
+  const char *digits = text + 1 + (text[1] == '.');
+  return (*digits >= '0' && *digits <= '9') || !strcasecmp(text, "-inf") || !strcasecmp(text, "-infinity") ||
+         !strcasecmp(text, "-nan") || !strncasecmp(text, "-nan(", 5);
+}
+
+/* What is wrong with --word, which may also be the beginning of several options' names. */
+static int wrong_word(const cli_command *c, const char *argument) {
+  char word[SUGGEST_WORD], offered[SUGGEST_WORD], end[SUGGEST_MAX], otherwise[64];
+  size_t n = strcspn(argument, "=");
+  suggest s;
+  snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), argument);
+  snprintf(otherwise, sizeof otherwise, "see `halfulp %s --help`", c->name);
+  suggest_start(&s, word);
+  if (!strcmp(word, "--help")) return cli_fail(NULL, "%s: --help takes no argument", c->name);
+  for (const cli_option *o = c->options; o->key; o++) {
+    if (!strcmp(word + 2, o->name)) return cli_fail(NULL, "%s: %s takes no argument; %s", c->name, word, otherwise);
+    snprintf(offered, sizeof offered, "--%s", o->name);
+    suggest_offer(&s, offered);
+  }
+  suggest_offer(&s, "--help");
+  return cli_fail(NULL, "%s: %s is not an option of this command%s", c->name, word, suggest_end(end, &s, otherwise));
+}
+
+/* argument: the last one that getopt_long has finished; within -abc that is one before. */
+static int wrong_option(const cli_command *c, int key, const char *argument) {
+  const char letter[3] = {'-', (char)optopt, 0};
+  int is_letter = optopt > 0 && optopt < 256 && !has_letter(c, (char)optopt);
+  if (key == ':')
+    return cli_fail(NULL, "%s: %s requires an argument; see `halfulp %s --help`", c->name, argument, c->name);
+  if (!is_letter) return wrong_word(c, argument);
+  return cli_fail(NULL, "%s: %s is not an option of this command; see `halfulp %s --help`", c->name, letter, c->name);
+}
+
+/* The arguments that options have had, in the order of the table. */
+typedef struct given {
+  const char *value[OPTIONS_MAX];
+} given;
+
+static int check_again(given *g, const cli_command *c, int key, const char *value) {
+  char name[64];
+  int i = 0;
+  while (c->options[i].key && key_of(&c->options[i]) != key) i++;
+  const cli_option *o = &c->options[i];
+  if (!o->key || !o->value || o->key & CLI_REPEATS) return CLI_OK;
+  if (g->value[i])
+    return cli_fail(NULL, "%s: %s is given twice, '%s' and '%s', and takes one value", c->name, option_name(name, o),
+                    g->value[i], value);
+  g->value[i] = value;
+  return CLI_OK;
+}
+
+static int check_count(const cli_command *c, char **operands, int count) {
+  if (count < c->min_operands)
+    return cli_fail(NULL, "%s: requires %s; see `halfulp %s --help`", c->name, c->operands, c->name);
+  if (count > c->max_operands)
+    return cli_fail(NULL, "%s: '%s' is one operand too many; %s%s; see `halfulp %s --help`", c->name,
+                    operands[c->max_operands], *c->operands ? "it takes " : "it takes none", c->operands, c->name);
+  return -1;
+}
+
+/* Operands move to the front, over arguments that have been read. */
+int cli_parse(const cli_command *command, void *state, int argc, char **argv, char ***operands, int *count) {
+  enum { OPERAND = 1 }; /* what getopt_long calls one */
+  char letters[2 * OPTIONS_MAX + 4];
+  struct option longs[OPTIONS_MAX];
+  given g = {{NULL}};
+  fill_tables(command, letters, longs);
+  *operands = argv + 1;
+  *count = 0;
+  opterr = 0;
+  optind = 1;
+  for (;;) {
+    int negative = optind < argc && is_negative(command, argv[optind]);
+    int key = negative ? OPERAND : getopt_long(argc, argv, letters, longs, NULL);
+    if (key == -1) break;
+    if (key == OPERAND) (*operands)[(*count)++] = negative ? argv[optind++] : optarg;
+    if (key == OPERAND) continue;
+    if (key == KEY_HELP || key == 'h') return print_help(command);
+    if (key == '?' || key == ':') return wrong_option(command, key, argv[optind - 1]);
+    if (check_again(&g, command, key, optarg)) return CLI_BAD;
+    if (command->set(state, key, optarg) != CLI_OK) return CLI_BAD;
+  }
+  while (optind < argc) (*operands)[(*count)++] = argv[optind++];
+  return check_count(command, *operands, *count);
+}
+
+int cli_read_u64(uint64_t *z, const char *what, const char *text, uint64_t low, uint64_t high) {
+  char *end;
+  int hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+  errno = 0;
+  unsigned long long x = strtoull(text, &end, hex ? 16 : 10);
+  if (text[0] < '0' || text[0] > '9' || *end || errno || x < low || x > high)
+    return cli_fail(NULL, "%s: '%s' is not a whole number from %llu to %llu", what, text, (unsigned long long)low,
+                    (unsigned long long)high);
+  *z = x;
+  return CLI_OK;
+}
+
+int cli_read_format(hu_format *f, const char *text) { return cli_read_format_or(f, text, 0); }
+
+int cli_read_format_or(hu_format *f, const char *text, unsigned taken) {
+  size_t where = 0;
+  const char *axis = "";
+  hu_status s = hu_format_parse_why(f, text, &where, &axis);
+  if (s == HU_OK) return CLI_OK;
+  if (s == HU_E_NAME || (s == HU_E_TEXT && strncmp(text, "fp(", 3)))
+    return cli_fail_name("format", text, strlen(text), taken);
+  if (s == HU_E_TEXT)
+    return where < strlen(text)
+               ? cli_fail(NULL, "format '%s': wrong from character %zu on: '%s'", text, where + 1, text + where)
+               : cli_fail(NULL, "format '%s': something is missing at the end", text);
+  return cli_fail(NULL, "format '%s': well-formed, but no such format can be: %s", text, axis);
+}
+
+static int set_tiny(hu_mode *mode, const char *value) {
+  if (!strcmp(value, "after"))
+    mode->tiny = HU_TINY_AFTER;
+  else if (!strcmp(value, "before"))
+    mode->tiny = HU_TINY_BEFORE;
+  else
+    return cli_fail(NULL, "--tiny: '%s' is neither before nor after", value);
+  return CLI_OK;
+}
+
+static int set_threads(cli_numeric *n, const char *value) {
+  uint64_t x;
+  if (cli_read_u64(&x, "--threads", value, 1, HU_THREADS_MAX)) return CLI_BAD;
+  n->threads = (unsigned)x;
+  return CLI_OK;
+}
+
+static int set_shared(cli_numeric *n, int key, const char *value) {
+  switch (key) {
+    case 'f': n->format_text = value; return cli_read_format(&n->format, value);
+    case 'j': return set_threads(n, value);
+    case CLI_KEY_TINY: return set_tiny(&n->mode, value);
+    case CLI_KEY_SEED: return cli_read_u64(&n->stream.key, "--seed", value, 0, UINT64_MAX);
+    case CLI_KEY_COUNTER: return cli_read_u64(&n->stream.counter, "--counter", value, 0, UINT64_MAX);
+    case CLI_KEY_JSON: n->json = 1; return CLI_OK;
+    case 'r':
+      if (hu_mode_parse_round(&n->mode, value) == HU_OK) return CLI_OK;
+      return cli_fail(NULL, "--round: '%s' is no rounding mode (rne rna rnz rtz rtp rtn raz rto sra:N srb:N src:N)",
+                      value);
+    case 's':
+      if (hu_mode_parse_saturate(&n->mode, value) == HU_OK) return CLI_OK;
+      return cli_fail(NULL, "--saturate: '%s' is no policy (default none finite propagate)", value);
+    case CLI_KEY_NAN:
+      if (hu_mode_parse_nan(&n->mode, value) == HU_OK) return CLI_OK;
+      return cli_fail(NULL, "--nan: '%s' is no policy (max zero error)", value);
+    default: return -1;
+  }
+}
+
+int cli_set_numeric(cli_numeric *numeric, int key, const char *value) {
+  int status = set_shared(numeric, key, value);
+  if (status < 0) return 0;
+  return status == CLI_OK ? 1 : -1;
+}
+
+int cli_want_format(const cli_numeric *numeric) {
+  return numeric->format_text ? CLI_OK : cli_fail(NULL, "no format given; use -f FORMAT");
+}

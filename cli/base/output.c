@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* Files out: see io.h. */
+#include "cli/base/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/path.h"
+
+/* ---- signals ---- */
+
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU};
+enum { SIGNALS = sizeof signals / sizeof signals[0] };
+
+/* One that is ignored (nohup, a job in the background) stays so: blocked, it would be pending, as if it were meant. One
+ * that the command handles itself is the handler's business. */
+static void add_default(sigset_t *set, int number) {
+  struct sigaction now;
+  if (sigaction(number, NULL, &now) || now.sa_handler == SIG_DFL) sigaddset(set, number);
+}
+
+/* SIGPIPE, too, which an error line to a pipe that nobody reads would bring: it is no reason to stop. */
+void output_hold(sigset_t *before) {
+  sigset_t stop;
+  sigemptyset(&stop);
+  for (int i = 0; i < SIGNALS; i++) add_default(&stop, signals[i]);
+  add_default(&stop, SIGPIPE);
+  sigprocmask(SIG_BLOCK, &stop, before);
+}
+
+void output_release(const sigset_t *before) { sigprocmask(SIG_SETMASK, before, NULL); }
+
+int output_interrupted(void) {
+  sigset_t pending;
+  if (sigpending(&pending)) return 0;
+  for (int i = 0; i < SIGNALS; i++)
+    if (sigismember(&pending, signals[i]) == 1) return 1;
+  return 0;
+}
+
+/* ---- bytes ---- */
+
+/* In chunks short enough for an interrupt to be heard soon. at: where in the file, or -1 to go on. 0, or errno. */
+static int write_all(int fd, const uint8_t *data, size_t left, off_t at) {
+  enum { CHUNK = 4 << 20 };
+  while (left) {
+    size_t part = left < CHUNK ? left : CHUNK;
+    if (output_interrupted()) return EINTR;
+    ssize_t n = at < 0 ? write(fd, data, part) : pwrite(fd, data, part, at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno;
+    data += n;
+    left -= (size_t)n;
+    if (at >= 0) at += n;
+  }
+  return 0;
+}
+
+static int write_pieces(int fd, const cli_piece *pieces, size_t count) {
+  int error = 0;
+  for (size_t i = 0; i < count && !error; i++) error = write_all(fd, pieces[i].data, pieces[i].size, -1);
+  return error;
+}
+
+int output_fail(const char *path, int error) {
+  const char *name = cli_is_stream(path) ? "standard output" : path;
+  if (error == EFBIG)
+    return cli_fail(name, "cannot write: %s (a limit of the file system, or one that `ulimit -f` shows)",
+                    strerror(error));
+  return cli_fail(name, "cannot write: %s", strerror(error));
+}
+
+/* ---- temporary files ---- */
+
+/* The lock tells who looks for what killed runs left that this file is being written. */
+int draft_open(output_draft *d, const char *path) {
+  *d = (output_draft){cli_follow_links(path), NULL, -1};
+  if (d->real) d->temporary = cli_beside(d->real, CLI_TEMPORARY);
+  d->fd = d->temporary ? mkostemp(d->temporary, O_CLOEXEC) : -1;
+  int error = d->fd >= 0 ? 0 : d->temporary ? errno : ENOMEM;
+  if (error) draft_end(d, 0);
+  if (!error) (void)flock(d->fd, LOCK_EX | LOCK_NB);
+  return error;
+}
+
+int draft_write(output_draft *d, const cli_piece *pieces, size_t count) { return write_pieces(d->fd, pieces, count); }
+
+/* New files get the permissions an ordinary creation would give; mkstemp's are for the owner alone. */
+static int give_permissions(int fd, const char *path) {
+  struct stat old;
+  mode_t mask = umask(0);
+  umask(mask);
+  mode_t wanted = stat(path, &old) == 0 ? (old.st_mode & 07777) : (0666 & ~mask);
+  return fchmod(fd, wanted) ? errno : 0;
+}
+
+int draft_settle(const output_draft *d) {
+  int error = give_permissions(d->fd, d->real);
+  if (!error && fsync(d->fd) && errno != EINVAL) error = errno; /* EINVAL: this file system has no such thing */
+  return error;
+}
+
+int draft_place(const output_draft *d) { return rename(d->temporary, d->real) ? errno : 0; }
+
+void draft_end(output_draft *d, int discard) {
+  if (d->fd >= 0 && discard) unlink(d->temporary);
+  if (d->fd >= 0) close(d->fd);
+  free(d->temporary);
+  free(d->real);
+  *d = (output_draft){NULL, NULL, -1};
+}
+
+/* The temporary file takes its name, unless there was an error. */
+static int finish(output_draft *d, int error) {
+  if (!error) error = draft_settle(d);
+  if (!error && output_interrupted()) error = EINTR;
+  if (!error) error = draft_place(d);
+  draft_end(d, error);
+  return error;
+}
+
+/* ---- whole files ---- */
+
+static int write_special(const char *path, const cli_piece *pieces, size_t count) {
+  int fd = cli_is_stream(path) ? STDOUT_FILENO : open(path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return errno;
+  if (cli_is_stream(path)) fflush(stdout);
+  int error = write_pieces(fd, pieces, count);
+  if (!cli_is_stream(path) && close(fd) && !error) error = errno;
+  return error;
+}
+
+static int write_file(const char *path, const cli_piece *pieces, size_t count) {
+  output_draft d;
+  int error = draft_open(&d, path);
+  return error ? error : finish(&d, draft_write(&d, pieces, count));
+}
+
+int cli_file_write(const char *path, const cli_piece *pieces, size_t count) {
+  sigset_t before;
+  output_hold(&before);
+  int special = cli_is_stream(path) || cli_is_special(path);
+  int error = special ? write_special(path, pieces, count) : write_file(path, pieces, count);
+  output_release(&before);
+  return error ? output_fail(path, error) : CLI_OK;
+}
+
+int cli_text_write(const char *path, void (*print)(FILE *out, const void *what), const void *what) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) return cli_fail(path, "out of memory");
+  print(out, what);
+  int status = fclose(out) ? cli_fail(path, "out of memory") : CLI_OK;
+  cli_piece piece = {text, size};
+  if (status == CLI_OK) status = cli_file_write(path, &piece, 1);
+  free(text);
+  return status;
+}
+
+int cli_file_try(const char *path) {
+  sigset_t before;
+  output_draft d;
+  if (cli_is_stream(path) || cli_is_special(path)) return CLI_OK;
+  output_hold(&before);
+  int error = draft_open(&d, path);
+  if (!error) draft_end(&d, 1);
+  output_release(&before);
+  return error ? output_fail(path, error) : CLI_OK;
+}
+
+/* ---- files in parts ---- */
+
+int cli_output_open(cli_output *output, const char *path) {
+  *output = (cli_output){path, NULL, NULL, -1, 0, {{0}}};
+  if (cli_is_stream(path) || cli_is_special(path)) return cli_fail(path, "cannot write: an ordinary file is required");
+  output_hold(&output->before);
+  output_draft d;
+  output->error = draft_open(&d, path);
+  output->real = d.real;
+  output->temporary = d.temporary;
+  output->fd = d.fd;
+  return output->error ? cli_output_close(output, 1) : CLI_OK;
+}
+
+int cli_output_at(cli_output *output, size_t at, const void *data, size_t size) {
+  int error = output->error ? output->error : write_all(output->fd, data, size, (off_t)at);
+  if (error) output->error = error;
+  return error ? CLI_BAD : CLI_OK;
+}
+
+int cli_output_stopped(cli_output *output) {
+  if (!output->error && output_interrupted()) output->error = EINTR;
+  return output->error != 0;
+}
+
+int cli_output_close(cli_output *output, int keep) {
+  output_draft d = {output->real, output->temporary, output->fd};
+  int error = output->error;
+  if (d.fd >= 0) error = finish(&d, error || keep ? error : ECANCELED);
+  output_release(&output->before);
+  if (!error) return CLI_OK;
+  return keep ? output_fail(output->path, error) : CLI_BAD;
+}

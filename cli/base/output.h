@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/base/output.h - the steps by which files appear: for output.c and output_set.c. The rest writes by io.h. */
+#ifndef HALFULP_CLI_BASE_OUTPUT_H
+#define HALFULP_CLI_BASE_OUTPUT_H
+
+#include "cli/base/io.h"
+
+/* A file on its way: its bytes go to a temporary file in the same folder, locked while it is open. */
+typedef struct output_draft {
+  char *real, *temporary;
+  int fd; /* -1: none */
+} output_draft;
+
+/* All return 0 or errno. After an error of draft_open there is nothing to free. */
+int draft_open(output_draft *d, const char *path);
+int draft_write(output_draft *d, const cli_piece *pieces, size_t count);
+/* The permissions that the file is to have, and its bytes on the disk. */
+int draft_settle(const output_draft *d);
+/* Takes the name. */
+int draft_place(const output_draft *d);
+/* Closes and frees; discard: the temporary file goes, too. Sets errno to nothing in particular. */
+void draft_end(output_draft *d, int discard);
+
+/* The signals that end the command are held from here to output_release, where a pending one takes effect. */
+void output_hold(sigset_t *before);
+void output_release(const sigset_t *before);
+/* 1: one that is held has come: the work is to be given up. */
+int output_interrupted(void);
+/* The error line of a write; returns CLI_BAD. */
+int output_fail(const char *path, int error);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* See progress.h. */
+#include "cli/base/progress.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+double progress_seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int columns(void) {
+  struct winsize size;
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col < 2) return 80; /* it does not say */
+  return size.ws_col;
+}
+
+void progress_start(progress *p, const char *what, uint64_t total) {
+  double t = progress_seconds();
+  *p = (progress){what, total, t, t, isatty(STDERR_FILENO), 0, NULL, 0};
+}
+
+/* "12 s left  "; from some minutes and hours on in these. */
+static void put_left(char text[32], double seconds) {
+  if (seconds < 120)
+    snprintf(text, 32, "%.0f s left  ", seconds);
+  else if (seconds < 7200)
+    snprintf(text, 32, "%.0f min left  ", seconds / 60);
+  else
+    snprintf(text, 32, "%.0f h left  ", fmin(seconds / 3600, 1e9));
+}
+
+/* How much of a note fits, in whole parts; at least something of the first one. */
+static int fitting(const char *note, size_t room) {
+  size_t n = strlen(note);
+  while (n > room) {
+    const char *cut = NULL;
+    for (const char *p = strstr(note, "  "); p && p < note + n; p = strstr(p + 2, "  ")) cut = p;
+    if (!cut) return (int)room;
+    n = (size_t)(cut - note);
+  }
+  return (int)n;
+}
+
+void progress_at(progress *p, uint64_t done) {
+  enum { WIDTH = 40, NARROW = 8, ROOMY = 60, TIGHT = 40 };
+  char bar[WIDTH + 4] = "", text[400], left[32] = "";
+  if (!p->terminal || !p->total) return;
+  double t = progress_seconds();
+  if (t - p->start < 0.5 || t - p->drawn < 0.1) return;
+  p->drawn = t;
+  p->shown = 1;
+  int room = columns() - 1, width = !p->note ? WIDTH : room < ROOMY ? NARROW / 2 : NARROW;
+  double part = (double)done / (double)p->total, before = (double)p->first / (double)p->total;
+  if (room >= TIGHT) {
+    memset(bar, '.', (size_t)width + 2);
+    memset(bar + 1, '#', (size_t)(part * width));
+    bar[0] = '[';
+    bar[width + 1] = ']';
+    bar[width + 2] = ' ';
+    if (part - before > 0.02) put_left(left, (t - p->start) * (1 - part) / (part - before));
+  }
+  int n = snprintf(text, sizeof text, "%s %s%3d%% %s", p->what, bar, (int)(part * 100), left);
+  if (p->note && n < room) {
+    snprintf(text + n, sizeof text - (size_t)n, "%.*s", fitting(p->note, (size_t)(room - n)), p->note);
+  }
+  fprintf(stderr, "\r%.*s\033[K", room, text);
+  fflush(stderr);
+}
+
+void progress_end(progress *p) {
+  if (p->shown) fprintf(stderr, "\r\033[K");
+}

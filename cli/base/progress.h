@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/base/progress.h - a progress bar on stderr, drawn only if stderr is a terminal and the work is long. */
+#ifndef HALFULP_CLI_BASE_PROGRESS_H
+#define HALFULP_CLI_BASE_PROGRESS_H
+
+#include <stdint.h>
+
+typedef struct progress {
+  const char *what;
+  uint64_t total;
+  double start, drawn; /* seconds */
+  int terminal, shown;
+  /* NULL, or what stands behind the bar: parts with two blanks between them, the most important one first; those that
+   * do not fit the terminal are left out. Set after the start. */
+  const char *note;
+  uint64_t first; /* how much had been done at the start; set after it */
+} progress;
+
+void progress_start(progress *p, const char *what, uint64_t total);
+void progress_at(progress *p, uint64_t done);
+void progress_end(progress *p);
+/* By a clock that does not jump, from some moment on. */
+double progress_seconds(void);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of files and other foreign text as a terminal may be given it: see cli.h. */
+#include <stdint.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+
+/* Bytes of the character at text: 1 to 4; 0: it is none of UTF-8. */
+static size_t character(uint32_t *z, const unsigned char *text) {
+  static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  size_t n = *text < 0x80 ? 1 : *text < 0xC0 ? 0 : *text < 0xE0 ? 2 : *text < 0xF0 ? 3 : *text < 0xF8 ? 4 : 0;
+  *z = n > 1 ? *text & (0x7Fu >> n) : *text;
+  for (size_t i = 1; i < n; i++) {
+    if ((text[i] & 0xC0) != 0x80) return 0;
+    *z = *z << 6 | (text[i] & 0x3Fu);
+  }
+  return n && *z >= least[n] && *z <= 0x10FFFF && (*z < 0xD800 || *z > 0xDFFF) ? n : 0;
+}
+
+/* C0, DEL, C1: what moves the cursor, colours or asks the terminal something. */
+static int is_control(uint32_t c) { return c < 0x20 || (c >= 0x7F && c < 0xA0); }
+
+size_t cli_character(const char *text) {
+  uint32_t c;
+  return character(&c, (const unsigned char *)text);
+}
+
+void cli_clean(char *text) {
+  for (unsigned char *p = (unsigned char *)text; *p;) {
+    uint32_t c = 0;
+    size_t n = character(&c, p);
+    if (!n || is_control(c)) memset(p, '?', n ? n : 1);
+    p += n ? n : 1;
+  }
+}
+
+const char *cli_shown(char room[CLI_SHOWN_MAX], const char *name) {
+  size_t n = strlen(name), most = CLI_SHOWN_MAX - 1;
+  if (n > most) n = cli_whole_text(name, most - 3);
+  memcpy(room, name, n);
+  strcpy(room + n, name[n] ? "..." : "");
+  cli_clean(room);
+  return room;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/base/table.h - rows of numbers in memory, as CSV and as JSON lines. Rows are appended a whole line at a time
+ * while work goes on; what an interrupted run wrote is read back and cut. Numbers are the shortest decimals that read
+ * back as they were; NaN is an empty cell, or null; infinities are inf and -inf, or null. */
+#ifndef HALFULP_CLI_BASE_TABLE_H
+#define HALFULP_CLI_BASE_TABLE_H
+
+#include <stddef.h>
+
+typedef struct table {
+  const char *const *names; /* of the columns; the first one counts up */
+  size_t columns, rows, room;
+  double *cells;
+  char *csv, *json; /* paths; json may be NULL */
+  int csv_file, json_file;
+} table;
+
+/* Takes both paths over, which may be NULL: then nothing is written. Opens no file. */
+void table_start(table *t, const char *const *names, size_t columns, char *csv, char *json);
+void table_free(table *t);
+/* All below: 0, or an exit code after an error line. */
+/* New files, with the head alone, in place of old ones. */
+int table_create(table *t);
+/* The rows of the CSV file whose first number is at most `last`. A last line without an end, of a run that was killed,
+ * is left out. */
+int table_read_back(table *t, double last);
+/* Both files are written anew with the rows that are in memory, and open for more. */
+int table_rewrite(table *t);
+/* The rows are on the disk when it returns. */
+int table_sync(const table *t);
+/* One more row, in memory and in the files. */
+int table_add(table *t, const double *row);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Words for formats, modes and events; JSON pieces. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/numbers.h"
+
+const char *cli_format_name(char text[CLI_NAME_MAX], hu_format f) {
+  const char *id = hu_format_id(f);
+  if (id)
+    snprintf(text, CLI_NAME_MAX, "%s", id);
+  else if (hu_format_text(text, CLI_NAME_MAX, f) == 0)
+    snprintf(text, CLI_NAME_MAX, "(no format)");
+  return text;
+}
+
+const char *cli_shown_name(char text[CLI_NAME_MAX], hu_format f, const char *given) {
+  if (!given || strchr(given, '(') || strlen(given) >= CLI_NAME_MAX) return cli_format_name(text, f);
+  return strcpy(text, given);
+}
+
+const char *cli_mode_name(char text[CLI_NAME_MAX], hu_mode mode) {
+  static const char *const policies[] = {"", ", saturate none", ", saturate finite", ", saturate propagate"};
+  static const char *const nans[] = {"", ", NaN to zero", ", NaN is an error"};
+  char round[8];
+  snprintf(text, CLI_NAME_MAX, "%s%s%s%s", hu_mode_round_text(round, mode), policies[mode.saturate & 3],
+           mode.tiny == HU_TINY_BEFORE ? ", tiny before rounding" : "", mode.nan <= 2 ? nans[mode.nan] : "");
+  return text;
+}
+
+size_t cli_whole_text(const char *text, size_t n) {
+  size_t begin = n;
+  while (begin && ((unsigned char)text[begin - 1] & 0xC0) == 0x80) begin--;
+  if (!begin) return n;
+  unsigned char lead = (unsigned char)text[--begin];
+  size_t length = lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  return begin + length > n ? begin : n;
+}
+
+/* A character beyond ASCII; U+FFFD for a byte that is none of UTF-8, which no JSON may have. How many bytes it took. */
+static size_t put_character(FILE *out, const char *text) {
+  size_t n = cli_character(text);
+  if (n)
+    (void)fwrite(text, 1, n, out);
+  else
+    fputs("\\ufffd", out);
+  return n ? n : 1;
+}
+
+void cli_json_string(FILE *out, const char *text) {
+  fputc('"', out);
+  for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+    if (*p == '"' || *p == '\\')
+      fprintf(out, "\\%c", *p);
+    else if (*p < 0x20)
+      fprintf(out, "\\u%04x", *p);
+    else if (*p < 0x80)
+      fputc(*p, out);
+    else
+      p += put_character(out, (const char *)p) - 1;
+  }
+  fputc('"', out);
+}
+
+void cli_json_double(FILE *out, double x) {
+  const char *quote = isfinite(x) ? "" : "\"";
+  fprintf(out, "%s%s%s%s", quote, DECIMAL(x), x == 0 && signbit(x) ? ".0" : "", quote);
+}
+
+void cli_json_known(FILE *out, double x) {
+  if (isnan(x))
+    fputs("null", out);
+  else
+    cli_json_double(out, x);
+}
+
+void cli_json_code(FILE *out, int digits, uint64_t code, double value) {
+  fputc('{', out);
+  cli_json_code_fields(out, digits, code, value);
+  fputc('}', out);
+}
+
+void cli_json_code_fields(FILE *out, int digits, uint64_t code, double value) {
+  char hex[NUMBER_TEXT_MAX];
+  fprintf(out, "\"code\": \"0x%0*llx\", \"value\": ", digits, (unsigned long long)code);
+  cli_json_double(out, value);
+  fprintf(out, ", \"hex\": \"%s\"", number_hex(hex, value));
+}
+
+enum { EVENT_KINDS = 10 };
+static const char *const event_names[EVENT_KINDS] = {"overflow", "saturated", "underflow", "to_zero", "subnormal",
+                                                     "inexact",  "invalid",   "nan_in",    "inf_in",  "divide_by_zero"};
+
+static void list_counts(uint64_t counts[EVENT_KINDS], const hu_events *e) {
+  const uint64_t all[EVENT_KINDS] = {e->overflow, e->saturated, e->underflow, e->to_zero, e->subnormal,
+                                     e->inexact,  e->invalid,   e->nan_in,    e->inf_in,  e->divide_by_zero};
+  memcpy(counts, all, sizeof all);
+}
+
+void cli_print_events(FILE *out, const char *indent, const hu_events *events) {
+  uint64_t counts[EVENT_KINDS];
+  int any = 0;
+  list_counts(counts, events);
+  for (int i = 0; i < EVENT_KINDS; i++) {
+    if (!counts[i]) continue;
+    fprintf(out, "%s%-10s %llu\n", indent, event_names[i], (unsigned long long)counts[i]);
+    any = 1;
+  }
+  if (!any) fprintf(out, "%snone\n", indent);
+}
+
+void cli_json_events(FILE *out, const hu_events *events) {
+  uint64_t counts[EVENT_KINDS];
+  list_counts(counts, events);
+  for (int i = 0; i < EVENT_KINDS; i++)
+    fprintf(out, "%s\"%s\": %llu", i ? ", " : "{", event_names[i], (unsigned long long)counts[i]);
+  fputc('}', out);
+}
+
+void cli_json_event_set(FILE *out, uint32_t events) {
+  for (int i = 0; i < EVENT_KINDS; i++)
+    fprintf(out, "%s\"%s\": %s", i ? ", " : "{", event_names[i], events >> i & 1 ? "true" : "false");
+  fputc('}', out);
+}
+
+const char *cli_event_words(char text[CLI_EVENTS_MAX], uint32_t events) {
+  size_t used = 0;
+  text[0] = 0;
+  for (int i = 0; i < EVENT_KINDS; i++) /* bit i is event i: mode.h lists them in this order */
+    if (events >> i & 1)
+      used += (size_t)snprintf(text + used, CLI_EVENTS_MAX - used, "%s%s", used ? " " : "", event_names[i]);
+  if (!used) snprintf(text, CLI_EVENTS_MAX, "none");
+  return text;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp diff - two .npy arrays, bit for bit. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/numbers.h"
+#include "cli/tensors/array.h"
+#include "halfulp/scalar.h"
+
+enum { BUCKETS = 65, SHOWN_DEFAULT = 10 };
+
+typedef struct diff_state {
+  cli_numeric numeric;
+  uint64_t shown;
+} diff_state;
+
+static int set(void *state, int key, const char *value) {
+  diff_state *s = state;
+  int shared = cli_set_numeric(&s->numeric, key, value);
+  if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
+  return cli_read_u64(&s->shown, "--first", value, 0, UINT64_MAX);
+}
+
+static const cli_option options[] = {
+    {'f', "format", "FORMAT", "distances in steps of this format; needed for arrays of codes to show values"},
+    {'n', "first", "N", "show the first N differing elements; default 10"},
+    CLI_OPTION_JSON,
+    {0}};
+static const cli_command command = {
+    "diff",
+    "X.npy Y.npy",
+    "Compare two arrays bit for bit; exit code 1 if they differ",
+    "Elements are equal if their bits are: -0 differs from +0, and NaNs differ by sign and payload. Byte\n"
+    "order and memory order do not count; dtype and shape do. Distances count representable values, of\n"
+    "FORMAT or else of the dtype.",
+    "  halfulp diff cpu.npy gpu.npy\n  halfulp diff x.npy y.npy -f float8_e4m3fn --first 3 --json",
+    options,
+    2,
+    2,
+    set};
+
+/* What the elements are, to count steps between them. */
+typedef struct scale {
+  cli_source x, y;
+  hu_format format;
+  hu_limits limits;
+  int by_format, codes;
+  unsigned size;
+} scale;
+
+typedef struct tally {
+  uint64_t differing, zero_signs, nans, infinities, off_grid;
+  uint64_t histogram[BUCKETS]; /* 0: unused; i: 2^(i-1) .. 2^i - 1 steps */
+} tally;
+
+static uint64_t bits_at(const void *data, size_t i, unsigned size) {
+  if (size == 1) return ((const uint8_t *)data)[i];
+  if (size == 2) return ((const uint16_t *)data)[i];
+  if (size == 4) return ((const uint32_t *)data)[i];
+  return ((const uint64_t *)data)[i];
+}
+
+/* Sign and magnitude bits to a place on a line: zeros at 0. */
+static int64_t place_of_bits(uint64_t bits, unsigned width) {
+  uint64_t sign = (uint64_t)1 << (width - 1), magnitude = bits & (sign - 1);
+  return bits & sign ? -(int64_t)magnitude : (int64_t)magnitude;
+}
+
+static int64_t place_of_code(const scale *s, uint32_t code) {
+  uint32_t magnitude = code & ~s->limits.sign_mask;
+  int skips = s->format.zero == HU_ZERO_FIELD && s->format.subnormal != HU_SUBNORMAL_GRADUAL && magnitude;
+  int64_t place = magnitude - (skips ? ((int64_t)1 << s->format.m) - 1 : 0);
+  return code & s->limits.sign_mask ? -place : place;
+}
+
+/* 1 and the place, or 0: the value is not one of the format. */
+static int place_of(int64_t *place, const scale *s, double value, uint64_t bits) {
+  if (!s->by_format) {
+    *place = s->codes ? (int64_t)bits : place_of_bits(bits, 8 * s->size);
+    return 1;
+  }
+  uint32_t code = s->codes ? (uint32_t)bits : hu_encode64(s->format, (hu_mode){0}, value, 0, NULL);
+  *place = place_of_code(s, code);
+  return s->codes || hu_decode64(s->format, code) == value;
+}
+
+static unsigned bucket_of(uint64_t steps) {
+  unsigned i = 0;
+  while (steps) {
+    steps >>= 1;
+    i++;
+  }
+  return i;
+}
+
+static void tally_pair(tally *t, const scale *s, double a, double b, uint64_t x, uint64_t y) {
+  int64_t p, q;
+  t->differing++;
+  if (isnan(a) || isnan(b))
+    t->nans++;
+  else if (isinf(a) || isinf(b))
+    t->infinities++;
+  else if (a == 0 && b == 0 && !(s->codes && !s->by_format))
+    t->zero_signs++;
+  else if (!place_of(&p, s, a, x) || !place_of(&q, s, b, y))
+    t->off_grid++;
+  else
+    t->histogram[bucket_of(p > q ? (uint64_t)p - (uint64_t)q : (uint64_t)q - (uint64_t)p)]++;
+}
+
+static void print_index(const npy_info *info, size_t i) {
+  size_t index[NPY_DIMS_MAX];
+  for (uint32_t d = 0; d < info->dims; d++) {
+    uint32_t axis = info->fortran ? d : info->dims - 1 - d;
+    index[axis] = i % info->shape[axis];
+    i /= info->shape[axis];
+  }
+  putchar('[');
+  for (uint32_t d = 0; d < info->dims; d++) printf("%s%zu", d ? ", " : "", index[d]);
+  putchar(']');
+}
+
+static void print_pair(const scale *s, const npy_info *info, size_t i, double a, double b, int json, int first) {
+  char ta[NUMBER_TEXT_MAX], tb[NUMBER_TEXT_MAX];
+  uint64_t x = bits_at(s->x.data, i, s->size), y = bits_at(s->y.data, i, s->size);
+  int digits = (int)s->size * 2;
+  printf(json ? "%s{\"index\": " : "  ", first ? "" : ", ");
+  print_index(info, i);
+  if (!json) {
+    printf("  %0*llx %-24s  %0*llx %s\n", digits, (unsigned long long)x, number_hex(ta, a), digits,
+           (unsigned long long)y, number_hex(tb, b));
+    return;
+  }
+  printf(", \"x\": ");
+  cli_json_code(stdout, digits, x, a);
+  printf(", \"y\": ");
+  cli_json_code(stdout, digits, y, b);
+  putchar('}');
+}
+
+static void compare(tally *t, const scale *s, const npy_info *info, uint64_t shown, int json) {
+  double a[CLI_BLOCK], b[CLI_BLOCK];
+  if (json) printf("\"first\": [");
+  for (size_t i = 0; i < info->count; i += CLI_BLOCK) {
+    size_t n = info->count - i < CLI_BLOCK ? info->count - i : CLI_BLOCK;
+    const char *x = (const char *)s->x.data + i * s->size, *y = (const char *)s->y.data + i * s->size;
+    if (memcmp(x, y, n * s->size) == 0) continue;
+    cli_source_read(&s->x, a, i, n);
+    cli_source_read(&s->y, b, i, n);
+    for (size_t j = 0; j < n; j++) {
+      uint64_t u = bits_at(s->x.data, i + j, s->size), v = bits_at(s->y.data, i + j, s->size);
+      if (u == v) continue;
+      if (t->differing < shown) print_pair(s, info, i + j, a[j], b[j], json, t->differing == 0);
+      tally_pair(t, s, a[j], b[j], u, v);
+    }
+  }
+  if (json) printf("], ");
+}
+
+static void print_tally(const tally *t, const npy_info *info) {
+  printf("%llu of %zu elements differ\n", (unsigned long long)t->differing, info->count);
+  if (!t->differing) return;
+  printf("distance in ulps\n");
+  if (t->zero_signs) printf("  %-22s %llu\n", "0 (signs of zero)", (unsigned long long)t->zero_signs);
+  for (unsigned i = 0; i < BUCKETS; i++) {
+    char label[48];
+    unsigned long long low = i ? 1ull << (i - 1) : 0, high = i ? (i > 63 ? UINT64_MAX : (1ull << i) - 1) : 0;
+    if (!t->histogram[i]) continue;
+    if (low == high)
+      snprintf(label, sizeof label, "%llu", low);
+    else
+      snprintf(label, sizeof label, "%llu to %llu", low, high);
+    printf("  %-22s %llu\n", label, (unsigned long long)t->histogram[i]);
+  }
+  if (t->infinities) printf("  %-22s %llu\n", "an infinity", (unsigned long long)t->infinities);
+  if (t->nans) printf("  %-22s %llu\n", "a NaN", (unsigned long long)t->nans);
+  if (t->off_grid) printf("  %-22s %llu\n", "not in the format", (unsigned long long)t->off_grid);
+}
+
+static void json_tally(const tally *t) {
+  int first = 1;
+  printf("\"differing\": %llu, \"zero_signs\": %llu, \"infinities\": %llu, \"nans\": %llu, \"off_grid\": %llu, ",
+         (unsigned long long)t->differing, (unsigned long long)t->zero_signs, (unsigned long long)t->infinities,
+         (unsigned long long)t->nans, (unsigned long long)t->off_grid);
+  printf("\"ulps\": [");
+  for (unsigned i = 0; i < BUCKETS; i++) {
+    if (!t->histogram[i]) continue;
+    printf("%s{\"from\": %llu, \"count\": %llu}", first ? "" : ", ", i ? 1ull << (i - 1) : 0,
+           (unsigned long long)t->histogram[i]);
+    first = 0;
+  }
+  printf("], ");
+}
+
+/* y's elements in the other memory order, as its own memory. */
+static int reorder(cli_array *y) {
+  const npy_info *info = &y->info;
+  uint8_t *z = cli_room(info->count, info->size);
+  if (!z) return CLI_BAD;
+  for (size_t i = 0; i < info->count; i++) {
+    size_t rest = i, to = 0, step = 1;
+    size_t index[NPY_DIMS_MAX];
+    for (uint32_t d = 0; d < info->dims; d++) {
+      uint32_t axis = info->fortran ? d : info->dims - 1 - d;
+      index[axis] = rest % info->shape[axis];
+      rest /= info->shape[axis];
+    }
+    for (uint32_t d = 0; d < info->dims; d++) {
+      uint32_t axis = info->fortran ? info->dims - 1 - d : d;
+      to += index[axis] * step;
+      step *= info->shape[axis];
+    }
+    memcpy(z + to * info->size, (const uint8_t *)y->data + i * info->size, info->size);
+  }
+  free(y->copy);
+  y->copy = z;
+  y->data = z;
+  y->info.fortran = !y->info.fortran;
+  return CLI_OK;
+}
+
+/* 1 if dtype and shape are the same; else says what differs. */
+static int comparable(const cli_array *x, const cli_array *y, int json) {
+  char sx[NPY_SHAPE_MAX], sy[NPY_SHAPE_MAX];
+  int same = x->info.kind == y->info.kind && x->info.size == y->info.size && x->info.dims == y->info.dims &&
+             !memcmp(x->info.shape, y->info.shape, x->info.dims * sizeof x->info.shape[0]);
+  if (same) return 1;
+  npy_shape(sx, &x->info);
+  npy_shape(sy, &y->info);
+  if (json)
+    printf("{\"comparable\": false, \"why\": \"dtype or shape differ: %s %s and %s %s\"}\n", npy_dtype(&x->info), sx,
+           npy_dtype(&y->info), sy);
+  else
+    printf("dtype or shape differ: %s %s and %s %s\n", npy_dtype(&x->info), sx, npy_dtype(&y->info), sy);
+  return 0;
+}
+
+static int plain_codes(const cli_array *x, const diff_state *s) {
+  return x->info.kind == 'u' && !s->numeric.format_text;
+}
+
+static cli_source source_of(const cli_array *x, const diff_state *s) {
+  cli_source plain = {x->data, {0}, x->info.size, 'u'};
+  return plain_codes(x, s) ? plain : cli_array_source(x, s->numeric.format);
+}
+
+static int compare_arrays(const diff_state *s, cli_array *x, cli_array *y) {
+  int json = s->numeric.json;
+  tally t = {0};
+  cli_errors errors;
+  if (!comparable(x, y, json)) return CLI_DIFFERENT;
+  if (x->info.dims > 1 && x->info.fortran != y->info.fortran && reorder(y)) return CLI_BAD;
+  hu_format f = s->numeric.format;
+  if (x->info.kind == 'u' && s->numeric.format_text && x->info.size * 8 != hu_format_limits(f).storage)
+    return cli_fail(x->name, "codes of %s are stored as uint%u, this is %s", s->numeric.format_text,
+                    hu_format_limits(f).storage, npy_dtype(&x->info));
+  scale sc = {source_of(x, s),     source_of(y, s), f, {0}, s->numeric.format_text != NULL,
+              x->info.kind == 'u', x->info.size};
+  if (sc.by_format) sc.limits = hu_format_limits(f);
+  if (json) printf("{\"comparable\": true, ");
+  compare(&t, &sc, &x->info, s->shown, json);
+  if (json)
+    json_tally(&t);
+  else
+    print_tally(&t, &x->info);
+  if (t.differing) {
+    cli_measure(&errors, &sc.x, &sc.y, x->info.count);
+    if (json) printf("\"errors\": ");
+    if (json)
+      cli_json_errors(stdout, &errors);
+    else
+      cli_print_errors(stdout, "  ", &errors);
+    if (json) printf(", ");
+  }
+  if (json) printf("\"count\": %zu}\n", x->info.count);
+  return t.differing ? CLI_DIFFERENT : CLI_OK;
+}
+
+int cli_diff(int argc, char **argv) {
+  diff_state s = {0};
+  s.shown = SHOWN_DEFAULT;
+  cli_array x, y;
+  char **operands;
+  int count, status = cli_parse(&command, &s, argc, argv, &operands, &count);
+  if (status >= 0) return status;
+  if (cli_array_load(&x, operands[0])) return CLI_BAD;
+  if (cli_array_load(&y, operands[1])) {
+    cli_array_free(&x);
+    return CLI_BAD;
+  }
+  status = compare_arrays(&s, &x, &y);
+  cli_array_free(&x);
+  cli_array_free(&y);
+  return status;
+}

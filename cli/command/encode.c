@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp encode, halfulp decode - numbers to codes and back, one a line. */
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/io.h"
+#include "cli/base/numbers.h"
+#include "cli/quantize/quantize.h"
+#include "halfulp/scalar.h"
+
+enum { KEY_BITS32 = CLI_KEY_OWN, KEY_BITS64, CLI_VALUES_MAX = 1 << 20 };
+
+typedef struct encode_state {
+  cli_numeric numeric;
+  cli_quantize_state files; /* the same options, for IN OUT */
+  int bits, random, verbose;
+} encode_state;
+
+static int set(void *state, int key, const char *value) {
+  encode_state *s = state;
+  if (cli_quantize_set(&s->files, key, value)) return CLI_BAD;
+  s->numeric = s->files.numeric;
+  if (key == KEY_BITS32) s->bits = 32;
+  if (key == KEY_BITS64) s->bits = 64;
+  if (key == CLI_KEY_RANDOM) s->random = 1;
+  if (key == 'v') s->verbose = 1;
+  return CLI_OK;
+}
+
+static const cli_option encode_options[] = {
+    CLI_OPTION_TARGET,
+    CLI_OPTIONS_ROUND,
+    CLI_OPTIONS_STREAM,
+    {CLI_KEY_RANDOM, "random", NULL, "stochastic modes: a second field of each line is R, the random digits, in hex"},
+    {KEY_BITS32, "bits32", NULL, "a line is eight hex digits: a binary32 operand"},
+    {KEY_BITS64, "bits64", NULL, "a line is sixteen hex digits: a binary64 operand"},
+    {'v', "verbose", NULL, "also print the value of the code and the events"},
+    CLI_OPTIONS_FILES,
+    CLI_OPTION_ROWS,
+    CLI_OPTION_IN_PLACE,
+    CLI_OPTION_THREADS,
+    CLI_OPTION_JSON,
+    {0}};
+static const cli_command encode_command = {
+    "encode",
+    "[NUMBER... | FILE | IN OUT]",
+    "Round numbers into a format and print their codes in hex, one per line; or arrays, file to file",
+    "With IN and OUT it is `halfulp quantize --codes`: .npy or .safetensors files, scaled formats too. Else\n"
+    "a number is decimal, C99 hexadecimal, inf or nan, and is rounded once, straight from its text. Numbers\n"
+    "are operands, or lines of FILE, which is standard input if absent or -. An operand that is the name of\n"
+    "a file is one: then the lines are read. Output goes on up to a line that is wrong; then the error\n"
+    "names it.",
+    "  halfulp encode -f float8_e4m3fn 0.3 -1e9\n"
+    "  echo 0.3 | halfulp encode -f float8_e4m3fn\n"
+    "  echo 0x1.8p-10 | halfulp encode -f float8_e5m2 -r rtz -v\n"
+    "  echo 3e9c0000 | halfulp encode -f bfloat16 --bits32\n"
+    "  echo 0.3 ff | halfulp encode -f float8_e4m3fn -r sra:8 --random\n"
+    "  echo 1000 | halfulp encode -f cuda.fp8_e4m3.nosat\n"
+    "  halfulp encode -f mxfp4 digits_weights.npy /tmp/w4.npy",
+    encode_options,
+    0,
+    CLI_VALUES_MAX,
+    set};
+
+/* Numbers one a line know no blocks, and files no single numbers. */
+static int check_lines(const encode_state *s) {
+  const cli_quantize_state *f = &s->files;
+  if (cli_want_format(&s->numeric)) return CLI_BAD;
+  if (f->target.kind != &cli_kind_format && f->target.kind != &cli_kind_conversion)
+    return cli_fail(NULL, "'%s' is for arrays: give IN.npy OUT.npy; numbers one a line want a plain format",
+                    f->target.given);
+  if (f->has_amax || f->includes || f->excludes || f->any_rank || f->rows_out || f->report)
+    return cli_fail(NULL, "--amax, --include, --exclude, --any-rank, --rows and --report go with IN and OUT");
+  if (f->in_place) return cli_fail(NULL, "--in-place goes with a file");
+  return CLI_OK;
+}
+
+static int check_files(const encode_state *s) {
+  if (!s->bits && !s->random && !s->verbose) return CLI_OK;
+  return cli_fail(NULL, "--bits32, --bits64, --random and --verbose go with numbers one a line, not with IN and OUT");
+}
+
+static uint32_t random_digits(const encode_state *s, unsigned long line) {
+  if (s->numeric.mode.bits == 0) return 0;
+  return hu_stream_word(s->numeric.stream, line - 1) >> (32 - s->numeric.mode.bits);
+}
+
+/* Splits off the second field; NULL if there is none or there are more. */
+static char *second_field(char *line) {
+  char *blank = strpbrk(line, " \t");
+  if (!blank) return NULL;
+  *blank++ = 0;
+  blank += strspn(blank, " \t");
+  return *blank && !strpbrk(blank, " \t") ? blank : NULL;
+}
+
+/* An operand as binary64, and with --bits32 as it came: a NaN may not survive being widened. */
+typedef struct operand {
+  double value;
+  float narrow;
+} operand;
+
+/* The operand of a line; 1, or 0 after the reason is in *wrong. */
+static int read_operand(operand *x, const encode_state *s, const char *text, const char **wrong) {
+  uint64_t u;
+  number z;
+  *wrong = s->bits == 32 ? "not eight hex digits" : s->bits == 64 ? "not sixteen hex digits" : "not a number";
+  if (s->bits) {
+    if (!hex_parse(&u, text, (unsigned)s->bits / 4)) return 0;
+    if (s->bits == 32) {
+      uint32_t u32 = (uint32_t)u;
+      memcpy(&x->narrow, &u32, sizeof x->narrow);
+      x->value = x->narrow;
+    } else {
+      memcpy(&x->value, &u, sizeof x->value);
+    }
+    return 1;
+  }
+  if (!number_parse(&z, text)) return 0;
+  *wrong = "the mode wants more digits of this number than binary64 holds; give it exactly in binary64";
+  if (!number_suffices(z, s->numeric.format, s->numeric.mode)) return 0;
+  x->value = z.value;
+  return 1;
+}
+
+static uint32_t code_of(const encode_state *s, operand x, uint32_t random, uint32_t *events) {
+  const cli_target *t = &s->files.target;
+  if (!t->has_mode) return hu_encode64(s->numeric.format, s->numeric.mode, x.value, random, events);
+  return s->bits == 32 ? hu_conversion_encode(&t->conversion, x.narrow, random, events)
+                       : hu_conversion_encode64(&t->conversion, x.value, random, events);
+}
+
+/* "LINE:3: 'abc' is not a number" */
+static int fail_text(const cli_lines *lines, const char *text, const char *wrong) {
+  char said[CLI_SHOWN_MAX];
+  snprintf(said, sizeof said, "'%.200s'%s: %s", text, strlen(text) > 200 ? "..." : "", wrong);
+  return cli_lines_fail(lines, said);
+}
+
+/* An object of the list of --json begins. */
+static void begin_object(const cli_lines *lines) { printf(lines->number > 1 ? ",\n " : "["); }
+
+static void print_code(const encode_state *s, const cli_lines *lines, uint32_t code, uint32_t events, int digits) {
+  double value = hu_decode64(s->numeric.format, code);
+  char hex[NUMBER_TEXT_MAX], words[CLI_EVENTS_MAX];
+  if (!s->numeric.json) {
+    printf("%0*x", digits, code);
+    if (s->verbose) printf(" %s %s", number_hex(hex, value), cli_event_words(words, events));
+    putchar('\n');
+    return;
+  }
+  begin_object(lines);
+  printf("{\"operand\": ");
+  cli_json_string(stdout, lines->line);
+  printf(", ");
+  cli_json_code_fields(stdout, digits, code, value);
+  printf(", \"events\": ");
+  cli_json_event_set(stdout, events);
+  putchar('}');
+}
+
+static int encode_line(const encode_state *s, cli_lines *lines) {
+  const char *wrong;
+  operand x = {0, 0};
+  uint64_t r = random_digits(s, lines->number);
+  uint32_t events;
+  if (!*lines->line) return cli_lines_fail(lines, "empty line, a number is wanted");
+  if (s->random) {
+    unsigned bits = s->numeric.mode.bits;
+    char *field = second_field(lines->line);
+    if (!field) return fail_text(lines, lines->line, "two fields are wanted: a number and R in hex");
+    if (!hex_parse_any(&r, field, bits ? UINT32_MAX >> (32 - bits) : 0))
+      return fail_text(lines, field, "R is not a hex number of as many bits as the mode has");
+  }
+  if (!read_operand(&x, s, lines->line, &wrong)) return fail_text(lines, lines->line, wrong);
+  uint32_t code = code_of(s, x, (uint32_t)r, &events);
+  print_code(s, lines, code, events, (int)code_digits(s->numeric.format));
+  return CLI_OK;
+}
+
+/* ---- values as operands, or lines of a file ---- */
+
+static int is_file(const char *path) { return !strcmp(path, "-") || access(path, F_OK) == 0; }
+
+/* The first field of an operand is a number or a code, as the command reads them. */
+static int is_number(const encode_state *s, const char *text) {
+  char field[CLI_SHOWN_MAX];
+  number z;
+  uint64_t u;
+  snprintf(field, sizeof field, "%.*s", s->random ? (int)strcspn(text, " \t") : (int)sizeof field - 1, text);
+  return s->bits ? hex_parse(&u, field, (unsigned)s->bits / 4) : number_parse(&z, field);
+}
+
+static int is_code(const encode_state *s, const char *text) {
+  uint64_t u;
+  (void)s;
+  return hex_parse_any(&u, text, UINT32_MAX);
+}
+
+/* 1: the operands are values, the first of which is no file's name; 0: none, a file or two; -1 after an error line. */
+static int has_values(const encode_state *s, const char *command, char **operands, int count,
+                      int (*is)(const encode_state *, const char *)) {
+  if (count && !is_file(operands[0]) && is(s, operands[0])) return 1;
+  if (count <= 2) return 0;
+  cli_fail(NULL, "%s: '%s' is one operand too many", command, operands[2]);
+  return -1;
+}
+
+/* Every operand as a line, or every line of the file. */
+static int each(const encode_state *s, char **operands, int count, int values,
+                int (*take)(const encode_state *s, cli_lines *lines)) {
+  cli_lines lines = {NULL, "operand", NULL, 0, 0};
+  int status = CLI_OK, next;
+  for (int i = 0; values && i < count && status == CLI_OK; i++) {
+    lines.line = operands[i];
+    lines.number++;
+    status = take(s, &lines);
+  }
+  unsigned long done = lines.number;
+  if (!values) {
+    if (cli_lines_open(&lines, count ? operands[0] : "-")) return CLI_BAD;
+    while (status == CLI_OK && !ferror(stdout) && (next = cli_lines_next(&lines)) != 0)
+      status = next < 0 ? -next : take(s, &lines);
+    done = lines.number;
+    cli_lines_close(&lines);
+  }
+  if (s->numeric.json) printf(done > (status != CLI_OK) ? "]\n" : "[]\n");
+  return status;
+}
+
+int cli_encode(int argc, char **argv) {
+  encode_state state = {0};
+  char **operands;
+  int count, status = cli_parse(&encode_command, &state, argc, argv, &operands, &count);
+  if (status >= 0) return status;
+  int values = has_values(&state, "encode", operands, count, is_number);
+  if (values < 0) return CLI_BAD;
+  const char *out = values ? NULL : cli_quantize_out(&state.files, operands, count);
+  if (out) {
+    state.files.codes = 1;
+    return check_files(&state) ? CLI_BAD : cli_quantize_files(&state.files, operands[0], out);
+  }
+  if (check_lines(&state) || cli_preset_mode(&state.numeric, &state.files.target)) return CLI_BAD;
+  if (state.random && !state.numeric.mode.bits) return cli_fail(NULL, "--random wants a stochastic mode (-r sra:N)");
+  return each(&state, operands, count, values, encode_line);
+}
+
+static const cli_option decode_options[] = {CLI_OPTION_TARGET,
+                                            {'v', "verbose", NULL, "also print the value in decimal"},
+                                            {CLI_KEY_JOBS, "jobs", "N", "the same as --threads"},
+                                            CLI_OPTION_ROWS,
+                                            CLI_OPTION_IN_PLACE,
+                                            CLI_OPTION_THREADS,
+                                            CLI_OPTION_JSON,
+                                            {0}};
+static const cli_command decode_command = {
+    "decode",
+    "[CODE... | FILE | IN OUT]",
+    "Print the values of codes in hex, one per line, as C99 hexadecimal numbers; or arrays, file to file",
+    "Infinities and NaN are inf, -inf and nan. Codes are operands, with 0x or without, or lines of FILE, which\n"
+    "is standard input if absent or -. An operand that is the name of a file is one.\n"
+    "With IN and OUT: IN.npy holds codes of FORMAT (and IN.scales.npy, IN.tensor.npy their scales; files of\n"
+    "different sets are refused), OUT.npy gets float32 or float64; or IN.safetensors was written with --codes, which "
+    "says the format (no -f),\n"
+    "and OUT.safetensors gets the tensors in the dtypes they had, OUT.npy the only one.",
+    "  halfulp decode -f float8_e4m3fn 7e 0x01\n  echo 7e | halfulp decode -f float8_e4m3fn\n  halfulp info "
+    "float4_e2m1fn --table | cut -d' ' -f1 | halfulp "
+    "decode -f float4_e2m1fn",
+    decode_options,
+    0,
+    CLI_VALUES_MAX,
+    set};
+
+static int decode_line(const encode_state *s, cli_lines *lines) {
+  char hex[NUMBER_TEXT_MAX];
+  uint64_t code, last = ((uint64_t)1 << hu_format_limits(s->numeric.format).width) - 1;
+  if (!hex_parse_any(&code, lines->line, last))
+    return fail_text(lines, lines->line, "not a code in hex, or one wider than the format");
+  double x = hu_decode64(s->numeric.format, (uint32_t)code);
+  if (s->numeric.json) {
+    begin_object(lines);
+    cli_json_code(stdout, (int)code_digits(s->numeric.format), code, x);
+    return CLI_OK;
+  }
+  fputs(number_hex(hex, x), stdout);
+  if (s->verbose) printf(" %s", DECIMAL(x));
+  putchar('\n');
+  return CLI_OK;
+}
+
+int cli_decode(int argc, char **argv) {
+  encode_state state = {0};
+  char **operands;
+  int count, status = cli_parse(&decode_command, &state, argc, argv, &operands, &count);
+  if (status >= 0) return status;
+  int values = has_values(&state, "decode", operands, count, is_code);
+  if (values < 0) return CLI_BAD;
+  const char *out = values ? NULL : cli_quantize_out(&state.files, operands, count);
+  if (out && state.numeric.json) return cli_fail(NULL, "decode: --json goes with codes, not with IN and OUT");
+  if (out) return check_files(&state) ? CLI_BAD : cli_decode_files(&state.files, operands[0], out);
+  if (check_lines(&state)) return CLI_BAD;
+  return each(&state, operands, count, values, decode_line);
+}

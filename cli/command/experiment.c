@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp experiments, halfulp experiment - papers' claims about training, reproduced on a small scale and judged. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/device.h"
+#include "cli/base/progress.h"
+#include "cli/experiment/experiment.h"
+#include "files/suggest.h"
+#include "halfulp/train/data.h"
+#include "halfulp/train/net.h"
+
+enum { SETS_MAX = 64 };
+typedef struct experiment_state {
+  int json, all, quick;
+  const char *data, *out, *threads;
+  const char *pairs[2 * SETS_MAX + 3]; /* of --set and -j, up to a NULL */
+  char *keys[SETS_MAX];                /* room of the keys in it */
+  size_t sets;
+  const hu_engine *engine; /* of run.device = cuda */
+  progress bar;
+  int printed; /* objects of a JSON list */
+} experiment_state;
+
+enum { KEY_DATA = CLI_KEY_FREE, KEY_SET, KEY_ALL, KEY_QUICK };
+
+/* KEY=VALUE */
+static int add_set(experiment_state *s, const char *text) {
+  const char *is = strchr(text, '=');
+  if (!is || is == text) return cli_fail(NULL, "--set: '%s' is not KEY=VALUE", text);
+  if (s->sets == SETS_MAX) return cli_fail(NULL, "--set: at most %d of them", SETS_MAX);
+  char *key = strndup(text, (size_t)(is - text));
+  if (!key) return cli_fail(NULL, "out of memory");
+  s->keys[s->sets] = key;
+  s->pairs[2 * s->sets] = key;
+  s->pairs[2 * s->sets++ + 1] = is + 1;
+  return CLI_OK;
+}
+
+static int set(void *state, int key, const char *value) {
+  experiment_state *s = state;
+  if (key == CLI_KEY_JSON) s->json = 1;
+  if (key == KEY_ALL) s->all = 1;
+  if (key == KEY_QUICK) s->quick = 1;
+  if (key == KEY_DATA) s->data = value;
+  if (key == 'o') s->out = value;
+  if (key == 'j') s->threads = value;
+  return key == KEY_SET ? add_set(s, value) : CLI_OK;
+}
+
+/* ---- the list ---- */
+
+static const cli_option list_options[] = {CLI_OPTION_JSON, {0}};
+static const cli_command list_command = {
+    "experiments",
+    "",
+    "List the experiments: papers' claims on training in low precision",
+    "For each its name, about how long it takes on one core, what it shows, what is expected, and the paper. An\n"
+    "asterisk marks those that `make check` runs.",
+    "  halfulp experiments\n  halfulp experiments --json",
+    list_options,
+    0,
+    0,
+    set};
+
+int cli_experiments(int argc, char **argv) {
+  experiment_state state = {0};
+  char **operands;
+  int count, status = cli_parse(&list_command, &state, argc, argv, &operands, &count);
+  if (status >= 0) return status;
+  if (state.json) {
+    experiment_list_json();
+    return CLI_OK;
+  }
+  for (size_t i = 0; i < hu_experiment_count(); i++) {
+    hu_experiment e = hu_experiment_at(i);
+    printf("%-22s %4u s%s  %s\n%30s  expected: %s\n%30s  %s, %s\n", e.name, e.seconds, e.quick ? "*" : " ", e.shows, "",
+           e.expected, "", e.source, e.figure);
+  }
+  return CLI_OK;
+}
+
+/* ---- running ---- */
+
+static const cli_option options[] = {
+    {KEY_DATA, "data", "FOLDER", "where the data files are; default data"},
+    {'o', "out", "FOLDER", "report.html, rows.csv, series.csv and a drawing of each figure go there"},
+    {KEY_ALL, "all", NULL, "no NAME: run all of them; with --out each has a folder in FOLDER"},
+    {KEY_QUICK, "quick", NULL, "with --all: those that `make check` runs"},
+    {KEY_SET | CLI_REPEATS, "set", "KEY=VALUE", "in every run, after its own keys (halfulp train --keys lists them)"},
+    {'j', "threads", "N", "as --set run.threads=N: the result is the same for any number"},
+    CLI_OPTION_JSON,
+    {0}};
+static const cli_command command = {
+    "experiment",
+    "[NAME]",
+    "Run one experiment, or all, and judge it",
+    "Prints a line for each training run: mean loss of the training set and of the test set, accuracy on the test\n"
+    "set, steps skipped by the loss scale, share of the weight updates that were lost, and a digest of the weights,\n"
+    "which is the same on every machine; then other tables, and the paper's claims with the numbers measured. Exits\n"
+    "with 1 if one does not hold.",
+    "  halfulp experiment bfloat16-updates --data . -j 2\n"
+    "  halfulp experiment s2fp8 --data . --out /tmp/s2fp8 --json\n"
+    "  halfulp experiment long-reduction --out /tmp/reduction",
+    options,
+    0,
+    1,
+    set};
+
+static int told(void *context, size_t done, size_t of, const hu_experiment_row *row) {
+  experiment_state *s = context;
+  (void)row;
+  if (done == 1) progress_start(&s->bar, "training", of);
+  progress_at(&s->bar, done);
+  return 1;
+}
+
+/* One line of a summary. */
+static void print_line(const experiment_result *x) {
+  printf("%-22s %zu of %zu claims hold, %.1f s\n", x->what.name, x->report->held, x->report->claims, x->seconds);
+  for (size_t i = 0; i < x->report->claims; i++)
+    if (!x->report->claim[i].holds) printf("  FAILS: %s\n", x->report->claim[i].text);
+  fflush(stdout);
+}
+
+static void show(experiment_state *s, const experiment_result *x) {
+  if (s->json) {
+    if (s->all) printf("%s\n", s->printed++ ? "," : "[");
+    experiment_print_json(x);
+    if (!s->all) putchar('\n');
+  } else if (s->all) {
+    print_line(x);
+  } else {
+    experiment_print(x);
+  }
+}
+
+/* The device, if a --set asks for it. */
+static int find_device(experiment_state *s) {
+  char name[CLI_DEVICE_MAX];
+  int wanted = 0;
+  for (size_t i = 0; i < s->sets; i++) {
+    if (strcmp(s->pairs[2 * i], "run.device") == 0) wanted = strcmp(s->pairs[2 * i + 1], "cuda") == 0;
+  }
+  if (!wanted || cli_device_engine(&s->engine, name)) return CLI_OK;
+  return cli_fail(NULL, "run.device: cuda: %s", name);
+}
+
+static int run_one(experiment_state *s, hu_experiment what, const char *folder) {
+  const hu_experiment_options how = {s->data, s->pairs, told, s, s->engine};
+  char why[HU_DATA_WHY_MAX] = "";
+  hu_experiment_report report;
+  double start = progress_seconds();
+  memset(&s->bar, 0, sizeof s->bar);
+  hu_status status = hu_experiment_run(&report, what.name, &how, why);
+  if (s->bar.total) progress_end(&s->bar);
+  if (status != HU_OK) return cli_fail(NULL, "%s: %s", what.name, *why ? why : hu_status_text(status));
+  const experiment_result x = {what, &report, progress_seconds() - start};
+  show(s, &x);
+  int code = folder ? experiment_write(folder, &x) : CLI_OK;
+  if (code == CLI_OK && report.held != report.claims) code = CLI_DIFFERENT;
+  hu_experiment_report_free(&report);
+  return code;
+}
+
+static int run_all(experiment_state *s) {
+  int code = CLI_OK;
+  if (s->out && mkdir(s->out, 0777) != 0 && errno != EEXIST) return cli_fail(s->out, "%s", strerror(errno));
+  for (size_t i = 0; i < hu_experiment_count(); i++) {
+    char folder[4096];
+    hu_experiment e = hu_experiment_at(i);
+    if (s->quick && !e.quick) continue;
+    if (s->out) snprintf(folder, sizeof folder, "%s/%s", s->out, e.name);
+    int one = run_one(s, e, s->out ? folder : NULL);
+    if (one > code) code = one;
+    if (one == CLI_BAD) break;
+  }
+  if (s->json) printf("%s\n]\n", s->printed ? "" : "[");
+  return code;
+}
+
+static int run_named(experiment_state *s, const char *name) {
+  char end[SUGGEST_MAX];
+  suggest near;
+  suggest_start(&near, name);
+  for (size_t i = 0; i < hu_experiment_count(); i++) {
+    hu_experiment e = hu_experiment_at(i);
+    if (strcmp(e.name, name) == 0) return run_one(s, e, s->out);
+    suggest_offer(&near, e.name);
+  }
+  return cli_fail(NULL, "no experiment '%s'%s", name, suggest_end(end, &near, "`halfulp experiments` lists them"));
+}
+
+int cli_experiment(int argc, char **argv) {
+  experiment_state state = {0};
+  char **operands;
+  int count, status = cli_parse(&command, &state, argc, argv, &operands, &count);
+  if (status < 0) {
+    if (state.threads) {
+      state.pairs[2 * state.sets] = "run.threads";
+      state.pairs[2 * state.sets + 1] = state.threads;
+    }
+    if (state.all == (count == 1)) {
+      status = cli_fail(NULL, "experiment: either NAME or --all");
+    } else if (state.quick && !state.all) {
+      status = cli_fail(NULL, "experiment: --quick is for --all");
+    } else if ((status = find_device(&state)) == CLI_OK) {
+      status = state.all ? run_all(&state) : run_named(&state, operands[0]);
+    }
+  }
+  for (size_t i = 0; i < state.sets; i++) free(state.keys[i]);
+  return status;
+}

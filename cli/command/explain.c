@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp explain - why a number becomes the code it becomes. */
+#include <float.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/names.h"
+#include "cli/base/numbers.h"
+#include "cli/explain/neighbours.h"
+#include "cli/explain/number.h"
+#include "cli/target/preset_names.h"
+#include "halfulp/scalar.h"
+
+enum { MODES_MAX = 32, RULE_MAX = 256 };
+
+typedef struct explain_state {
+  cli_numeric numeric;
+  hu_mode modes[MODES_MAX]; /* round and bits; the rest comes from numeric */
+  int count;
+  uint64_t random;
+  cli_preset preset;
+  int other; /* 1: a number system beside floating point */
+  hu_number system;
+  float room[HU_TABLE_MAX];
+} explain_state;
+
+static int add_mode(explain_state *s, const char *value) {
+  if (!strcmp(value, "all")) {
+    for (uint8_t r = HU_RNE; r <= HU_RTO && s->count < MODES_MAX; r++) s->modes[s->count++] = (hu_mode){.round = r};
+    return CLI_OK;
+  }
+  if (s->count == MODES_MAX) return cli_fail(NULL, "--round: more than %d modes", MODES_MAX);
+  int status = cli_set_numeric(&s->numeric, 'r', value);
+  if (status < 0) return CLI_BAD;
+  s->modes[s->count++] = s->numeric.mode;
+  return CLI_OK;
+}
+
+static int set(void *state, int key, const char *value) {
+  explain_state *s = state;
+  if (key == 'r') return add_mode(s, value);
+  if (key == 'f') s->preset.name = NULL;
+  if (key == 'f' && cli_preset_claims(value)) {
+    s->other = 0;
+    if (cli_preset_read(&s->preset, value)) return CLI_BAD;
+    s->numeric.format_text = value;
+    s->numeric.format = s->preset.conversion.format;
+    return CLI_OK;
+  }
+  if (key == 'f') {
+    s->other = cli_read_system(&s->system, value, s->room);
+    if (s->other < 0) return CLI_BAD;
+    s->numeric.format_text = value;
+    if (s->other) return CLI_OK;
+    return cli_read_format_or(&s->numeric.format, value, CLI_NAMES_NUMBERS | CLI_NAMES_PRESETS);
+  }
+  int shared = cli_set_numeric(&s->numeric, key, value);
+  if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
+  if (hex_parse_any(&s->random, value, UINT32_MAX)) return CLI_OK;
+  return cli_fail(NULL, "--random: '%s' is not a hex number of up to 32 bits", value);
+}
+
+static const cli_option options[] = {
+    CLI_OPTIONS_FORMAT,
+    {'r' | CLI_REPEATS, "round", "MODE", "a rounding mode as in encode, or all (the deterministic ones)"},
+    {'s', "saturate", "POLICY", "default none finite propagate; default: the format's card"},
+    {CLI_KEY_NAN, "nan", "POLICY", "NaN into a format without NaN: max zero error; default max"},
+    {CLI_KEY_TINY, "tiny", "WHEN", "tininess is detected before or after rounding; default after"},
+    {CLI_KEY_RANDOM, "random", "R", "stochastic modes: the random digits, in hex; default 0"},
+    CLI_OPTION_JSON,
+    {0}};
+static const cli_command command = {
+    "explain",
+    "VALUE",
+    "Show where a number lies between two values of a format, and which rule decides",
+    "VALUE is decimal, C99 hexadecimal, inf or nan, with a sign or without: -0.1, -inf.\n"
+    "FORMAT may be any number system that `halfulp formats` lists, or a preset (`halfulp presets`).",
+    "  halfulp explain -f float8_e4m3fn 0.3\n  halfulp explain -f float8_e5m2 -r all 1.125\n"
+    "  halfulp explain -f float4_e2m1fn -r sra:8 --random 9a 2.7\n"
+    "  halfulp explain -f torch.bfloat16 0x1.0100000001p+0",
+    options,
+    1,
+    1,
+    set};
+
+/* The two neighbours as texts, and their codes where they have some. */
+typedef struct neighbour {
+  char value[NUMBER_TEXT_MAX];
+  char code[32];
+  double number;
+} neighbour;
+
+static void describe(neighbour *n, hu_format f, int negative, uint64_t steps, int unit) {
+  hu_limits l = hu_format_limits(f);
+  number_hex_parts(n->value, negative, steps, unit);
+  n->number = ldexp((double)steps, unit) * (negative ? -1 : 1);
+  uint32_t code = hu_encode64(f, (hu_mode){.saturate = HU_SAT_FINITE}, n->number, 0, NULL);
+  double back = hu_decode64(f, code);
+  if (fabs(n->number) > l.max)
+    snprintf(n->code, sizeof n->code, "beyond max");
+  else if (back == n->number)
+    snprintf(n->code, sizeof n->code, "0x%0*x", (int)code_digits(f), code);
+  else if (negative && !f.sign)
+    snprintf(n->code, sizeof n->code, "below the range");
+  else
+    snprintf(n->code, sizeof n->code, "no code: flushed");
+}
+
+static void fraction_text(char text[64], const place *p, int exact) {
+  char hex[NUMBER_TEXT_MAX];
+  double about = ldexp((double)p->part, -p->part_bits);
+  if (!p->part)
+    snprintf(text, 64, "0");
+  else if (!exact)
+    snprintf(text, 64, "about %s (not exact in binary64)", ROUNDED(about, 9));
+  else if (p->part_bits <= 10)
+    snprintf(text, 64, "%llu/%llu", (unsigned long long)p->part, 1ull << p->part_bits);
+  else
+    snprintf(text, 64, "%s (about %s)", number_hex_parts(hex, 0, p->part, -p->part_bits), ROUNDED(about, 9));
+}
+
+static const char *nearest_rule(const place *p, hu_mode mode) {
+  int half = place_half(p);
+  if (half < 0) return "less than half a step: the neighbour toward zero is nearer";
+  if (half > 0) return "more than half a step: the neighbour away from zero is nearer";
+  if (mode.round == HU_RNA) return "a tie: away from zero";
+  if (mode.round == HU_RNZ) return "a tie: toward zero";
+  return p->lower_odd ? "a tie: the neighbour toward zero is odd, so the other, even one"
+                      : "a tie: the neighbour toward zero is even";
+}
+
+static void stochastic_rule(char rule[RULE_MAX], const place *p, hu_mode mode, uint32_t random, int up) {
+  uint64_t all = (uint64_t)1 << mode.bits, n = place_upward(p, mode);
+  unsigned long long r = random & (UINT32_MAX >> (32 - mode.bits));
+  snprintf(rule, RULE_MAX, "away from zero for %llu of %llu values of R, those from 0x%llx on; R = 0x%llx goes %s",
+           (unsigned long long)n, (unsigned long long)all, (unsigned long long)(all - n), r,
+           up ? "away from zero" : "toward zero");
+}
+
+static void rounding_rule(char rule[RULE_MAX], const place *p, hu_mode mode, int negative, uint32_t random) {
+  int up = place_takes_upper(p, mode, negative, random);
+  const char *text = "";
+  if (p->below_all)
+    text = "below the smallest value of a format without zero: the smallest value";
+  else if (!p->part)
+    text = "exactly there: nothing to round";
+  else if (mode.round <= HU_RNZ)
+    text = nearest_rule(p, mode);
+  else if (mode.round == HU_RTO)
+    text = p->lower_odd ? "the neighbour toward zero is odd" : "the neighbour away from zero is odd";
+  else if (mode.round == HU_RTZ)
+    text = "toward zero";
+  else if (mode.round == HU_RAZ)
+    text = "away from zero";
+  else if (mode.round == HU_RTP)
+    text = up ? "toward positive: away from zero" : "toward positive: toward zero";
+  else if (mode.round == HU_RTN)
+    text = up ? "toward negative: away from zero" : "toward negative: toward zero";
+  else {
+    stochastic_rule(rule, p, mode, random, up);
+    return;
+  }
+  snprintf(rule, RULE_MAX, "%s", text);
+}
+
+__attribute__((format(printf, 2, 3))) static void add_rule(char rule[RULE_MAX], const char *format, ...) {
+  va_list args;
+  size_t n = strlen(rule);
+  if (n) n += (size_t)snprintf(rule + n, RULE_MAX - n, "; then ");
+  if (n >= RULE_MAX) return;
+  va_start(args, format);
+  vsnprintf(rule + n, RULE_MAX - n, format, args);
+  va_end(args);
+}
+
+static const char *policy_of(hu_format f, hu_mode mode) {
+  static const char *const names[] = {"", "none", "finite", "propagate"};
+  if (mode.saturate == HU_SAT_DEFAULT) return f.inf ? "none, the default" : "finite, the default";
+  return names[mode.saturate];
+}
+
+/* What happened after the rounding proper, told by the events. */
+static void later_rules(char rule[RULE_MAX], hu_format f, hu_mode mode, double x, uint32_t events) {
+  const char *policy = policy_of(f, mode);
+  if (events & HU_EVENT_OVERFLOW) add_rule(rule, "beyond max: overflow under policy %s", policy);
+  if (x < 0 && !f.sign && (events & HU_EVENT_INVALID))
+    add_rule(rule, "below the range of an unsigned format, policy %s", policy);
+  else if (isinf(x))
+    add_rule(rule, "an infinity under policy %s", policy);
+  if (f.subnormal == HU_SUBNORMAL_FLUSH && (events & HU_EVENT_TO_ZERO))
+    add_rule(rule, "subnormals are flushed to zero");
+}
+
+/* The NaN policy that decided, and whether it was asked for. */
+static const char *nan_policy(hu_mode mode) {
+  static const char *const names[] = {"max, the default: +max", "zero: the code 0",
+                                      "error: +max, and the event invalid"};
+  return names[mode.nan % 3];
+}
+
+static void special_rule(char rule[RULE_MAX], hu_format f, hu_mode mode, double x) {
+  rule[0] = 0;
+  if (isnan(x) && hu_format_limits(f).has_nan)
+    add_rule(rule, "NaN: the format's canonical NaN");
+  else if (isnan(x))
+    add_rule(rule, "NaN into a format without NaN: NaN policy %s", nan_policy(mode));
+  else if (x == 0 && f.zero == HU_ZERO_NONE)
+    add_rule(rule, "zero into a format without zero: the smallest value");
+  else if (x == 0 && signbit(x) && !f.negzero)
+    add_rule(rule, "zero; the format has no negative one");
+  else if (x == 0)
+    add_rule(rule, "zero");
+}
+
+/* Such a number has no place that could be told: it is known only to lie beyond. */
+static int beyond_binary64(number z) { return !z.exact && fabs(z.toward_zero) == DBL_MAX; }
+
+static void print_operand(const explain_state *s, const char *text, number z) {
+  char name[CLI_NAME_MAX], a[NUMBER_TEXT_MAX], b[NUMBER_TEXT_MAX];
+  printf("%s in %s\n", text, cli_shown_name(name, s->numeric.format, s->numeric.format_text));
+  if (z.exact) {
+    printf("  %-18s %s", "exact value", number_hex(a, z.value));
+    if (isfinite(z.value)) printf(" = %s", number_decimal(b, z.value));
+    putchar('\n');
+    return;
+  }
+  double away = nextafter(z.toward_zero, signbit(z.value) ? -HUGE_VAL : HUGE_VAL);
+  if (isinf(away)) {
+    printf("  %-18s %s, beyond the largest binary64 number\n", "exact value", text);
+    return;
+  }
+  printf("  %-18s %s, between the binary64 numbers %s and %s\n", "exact value", text, number_hex(a, z.toward_zero),
+         number_hex(b, away));
+}
+
+static void print_place(hu_format f, number z, const place *p) {
+  neighbour low, high;
+  char decimal[NUMBER_TEXT_MAX], fraction[64], unit[NUMBER_TEXT_MAX];
+  int negative = signbit(z.value) != 0;
+  describe(&low, f, negative, p->steps, p->unit);
+  describe(&high, f, negative, p->steps + 1, p->unit);
+  fraction_text(fraction, p, z.exact);
+  printf("  %-18s %-16s %-20s %s\n", "toward zero", low.code, low.value, number_decimal(decimal, low.number));
+  printf("  %-18s %-16s %-20s %s\n", "away from zero", high.code, high.value, number_decimal(decimal, high.number));
+  printf("  %-18s %s ulp past the neighbour toward zero; one ulp is %s\n", "distance", fraction,
+         number_hex_parts(unit, 0, 1, p->unit));
+}
+
+static void json_neighbour(const char *key, const neighbour *n) {
+  int coded = !strncmp(n->code, "0x", 2);
+  printf("\"%s\": {\"code\": ", key);
+  if (coded)
+    printf("\"%s\"", n->code);
+  else
+    printf("null");
+  printf(", \"value\": ");
+  cli_json_double(stdout, n->number);
+  printf(", \"hex\": \"%s\"", n->value);
+  if (!coded) printf(", \"why\": \"%s\"", n->code);
+  printf("}, ");
+}
+
+static void json_place(hu_format f, number z, const place *p) {
+  neighbour low, high;
+  int negative = signbit(z.value) != 0;
+  describe(&low, f, negative, p->steps, p->unit);
+  describe(&high, f, negative, p->steps + 1, p->unit);
+  json_neighbour("toward_zero", &low);
+  json_neighbour("away_from_zero", &high);
+  printf("\"distance_ulps\": ");
+  double distance = ldexp((double)p->part, -p->part_bits);
+  fputs(z.exact ? DECIMAL(distance) : ROUNDED(distance, 12), stdout);
+  printf(", \"distance_exact\": %s, \"ulp\": ", z.exact ? "true" : "false");
+  cli_json_double(stdout, ldexp(1, p->unit));
+  printf(", ");
+}
+
+/* The result of one mode; CLI_DIFFERENT if the library's answer is not what the rule says. */
+static int explain_mode(const explain_state *s, number z, const place *p, hu_mode mode, int first) {
+  char rule[RULE_MAX], value[NUMBER_TEXT_MAX], decimal[NUMBER_TEXT_MAX], words[CLI_EVENTS_MAX], name[8];
+  hu_format f = s->numeric.format;
+  uint32_t events, random = (uint32_t)s->random;
+  int finite = isfinite(z.value) && z.value != 0, negative = signbit(z.value) != 0;
+  uint32_t code = cli_preset_code(&s->preset, f, mode, z.value, random, &events);
+  double result = hu_decode64(f, code);
+  if (finite && beyond_binary64(z))
+    snprintf(rule, sizeof rule, "beyond all formats");
+  else if (finite)
+    rounding_rule(rule, p, mode, negative, random);
+  else if (s->preset.name && isnan(z.value))
+    snprintf(rule, sizeof rule, "NaN: as the preset says");
+  else
+    special_rule(rule, f, mode, z.value);
+  later_rules(rule, f, mode, z.value, events);
+  number_hex(value, result);
+  cli_event_words(words, events);
+  hu_mode_round_text(name, mode);
+  if (s->numeric.json) {
+    printf("%s{\"mode\": \"%s\", \"rule\": ", first ? "" : ", ", name);
+    cli_json_string(stdout, rule);
+    printf(", ");
+    cli_json_code_fields(stdout, (int)code_digits(f), code, result);
+    printf(", \"events\": ");
+    cli_json_event_set(stdout, events);
+    putchar('}');
+  } else {
+    printf("  %-18s %s\n", name, rule);
+    printf("  %-18s 0x%0*x = %s", "", (int)code_digits(f), code, value);
+    if (isfinite(result)) printf(" = %s", number_decimal(decimal, result));
+    printf("; events: %s\n", words);
+  }
+  int placed = finite && !beyond_binary64(z) && !p->below_all && f.subnormal != HU_SUBNORMAL_FLUSH;
+  if (!placed || (events & (HU_EVENT_OVERFLOW | HU_EVENT_INVALID))) return CLI_OK;
+  uint64_t steps = p->steps + (unsigned)place_takes_upper(p, mode, negative, random);
+  if (fabs(result) == ldexp((double)steps, p->unit)) return CLI_OK;
+  cli_fail("explain", "the library's result is not the neighbour that the rule names; please report this");
+  return CLI_DIFFERENT;
+}
+
+/* With the policies that explain_mode takes, too. */
+static int explain_other(explain_state *s, const char *text) {
+  for (int i = 0; i < s->count; i++) {
+    hu_mode mode = s->numeric.mode;
+    mode.round = s->modes[i].round;
+    mode.bits = s->modes[i].bits;
+    s->modes[i] = mode;
+  }
+  return cli_system_explain(s->system, s->numeric.format_text, text, s->modes, s->count, (uint32_t)s->random,
+                            s->numeric.json);
+}
+
+int cli_explain(int argc, char **argv) {
+  explain_state s = {0};
+  number z;
+  place p = {0};
+  char **operands;
+  int count, status = cli_parse(&command, &s, argc, argv, &operands, &count);
+  if (status >= 0) return status;
+  if (cli_want_format(&s.numeric)) return CLI_BAD;
+  if (!number_parse(&z, operands[0])) return cli_fail(NULL, "explain: '%s' is not a number", operands[0]);
+  if (!s.count) s.modes[s.count++] = (hu_mode){0};
+  if (s.other) return explain_other(&s, operands[0]);
+  if (s.preset.name) {
+    for (int i = 1; i < s.count; i++)
+      if (cli_preset_alone(s.preset.name, &s.modes[i])) return CLI_BAD;
+    s.count = 1;
+    if (cli_preset_only(&s.preset, &s.numeric, &s.modes[0])) return CLI_BAD;
+    cli_preset_steps(&s.preset, &z, operands[0], s.numeric.json);
+  }
+  int finite = isfinite(z.value) && z.value != 0;
+  if (finite) p = place_find(s.numeric.format, z.value);
+  for (int i = 0; i < s.count; i++)
+    if (!number_suffices(z, s.numeric.format, s.modes[i]))
+      return cli_fail(NULL, "explain: the mode wants more digits of '%s' than binary64 holds", operands[0]);
+  if (s.numeric.json) {
+    char name[CLI_NAME_MAX];
+    printf("%s\"format\": \"%s\", ", s.preset.name ? "" : "{",
+           cli_shown_name(name, s.numeric.format, s.numeric.format_text));
+    if (finite && !beyond_binary64(z)) json_place(s.numeric.format, z, &p);
+    printf("\"results\": [");
+  } else {
+    print_operand(&s, operands[0], z);
+    if (finite && !beyond_binary64(z)) print_place(s.numeric.format, z, &p);
+  }
+  status = CLI_OK;
+  for (int i = 0; i < s.count; i++) {
+    hu_mode mode = s.numeric.mode;
+    mode.round = s.modes[i].round;
+    mode.bits = s.modes[i].bits;
+    if (explain_mode(&s, z, &p, mode, i == 0)) status = CLI_DIFFERENT;
+  }
+  if (s.numeric.json) printf("]}\n");
+  return status;
+}

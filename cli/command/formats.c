@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp formats - the catalogue. */
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/numbers.h"
+#include "cli/explain/number.h"
+#include "halfulp/number.h"
+#include "halfulp/scaled.h"
+
+enum { KEY_SCALED = CLI_KEY_FREE, KEY_NUMBERS };
+
+typedef struct formats_state {
+  int json, sources, scaled, numbers;
+} formats_state;
+
+static int set(void *state, int key, const char *value) {
+  formats_state *s = state;
+  (void)value;
+  if (key == CLI_KEY_JSON) s->json = 1;
+  if (key == 'v') s->sources = 1;
+  if (key == KEY_SCALED) s->scaled = 1;
+  if (key == KEY_NUMBERS) s->numbers = 1;
+  return CLI_OK;
+}
+
+static const cli_option options[] = {
+    {'v', "verbose", NULL, "where each format is defined, and what was left to decide"},
+    {KEY_SCALED, "scaled", NULL, "the scaled formats of arrays instead"},
+    {KEY_NUMBERS, "numbers", NULL, "the number systems beside floating point instead"},
+    CLI_OPTION_JSON,
+    {0}};
+static const cli_command command = {
+    "formats",
+    "",
+    "List the named formats and number systems",
+    "Every P3109 name binary{K}p{P}{s|u}{e|f}, K = 3..16, and every fp(e,m,b):suffixes is a format too; so are\n"
+    "posit(n,es), lns(w,f), q(m.n), uq(m.n) and table(value,...), the number systems at the end of the list,\n"
+    "where a command says so.",
+    "  halfulp formats\n  halfulp formats --json\n  halfulp formats --scaled",
+    options,
+    0,
+    0,
+    set};
+
+static void print_json(const hu_format_entry *entry, const char *text, int first) {
+  printf("%s\n  {\"id\": ", first ? "" : ",");
+  cli_json_string(stdout, entry->id);
+  printf(", \"text\": ");
+  cli_json_string(stdout, text);
+  printf(", \"width\": %u, \"aliases\": ", hu_format_limits(entry->format).width);
+  cli_json_string(stdout, entry->aliases);
+  printf(", \"source\": ");
+  cli_json_string(stdout, entry->source);
+  printf(", \"open\": ");
+  cli_json_string(stdout, entry->open);
+  putchar('}');
+}
+
+static void print_line(const hu_format_entry *entry, const char *text, int sources) {
+  hu_limits l = hu_format_limits(entry->format);
+  printf("%-24s %4u  %-30s %23s %23s  %s\n", entry->id, l.width, text, DECIMAL(l.max), DECIMAL(l.min), entry->aliases);
+  if (sources) printf("    defined: %s\n", entry->source);
+  if (sources && *entry->open) printf("    open:    %s\n", entry->open);
+}
+
+static void list_formats(const formats_state *s) {
+  if (!s->json) printf("%-24s %4s  %-30s %23s %23s  %s\n", "name", "bits", "as text", "max", "min > 0", "other names");
+  for (size_t i = 0; i < hu_format_count(); i++) {
+    char text[HU_FORMAT_TEXT_MAX] = "";
+    hu_format_entry entry = hu_format_at(i);
+    hu_format_text(text, sizeof text, entry.format);
+    if (s->json)
+      print_json(&entry, text, i == 0);
+    else
+      print_line(&entry, text, s->sources);
+  }
+}
+
+static void print_named(const formats_state *s, const char *name, const char *text, const char *source,
+                        const char *open, int first) {
+  if (s->json) {
+    const char *const pairs[][2] = {{"id", name}, {"text", text}, {"source", source}, {"open", open}};
+    printf("%s\n  ", first ? "" : ",");
+    for (int i = 0; i < 4; i++) {
+      printf("%s\"%s\": ", i ? ", " : "{", pairs[i][0]);
+      cli_json_string(stdout, pairs[i][1]);
+    }
+    putchar('}');
+    return;
+  }
+  printf("%-16s %s\n", name, text);
+  if (s->sources) printf("    defined: %s\n", source);
+  if (s->sources && *open) printf("    open:    %s\n", open);
+}
+
+static void list_scaled(const formats_state *s) {
+  char text[HU_SCALING_TEXT_MAX];
+  hu_scaling scaling;
+  for (size_t i = 0; i < hu_scaling_count(); i++) {
+    hu_scaling_entry entry = hu_scaling_at(i);
+    if (hu_scaling_parse(&scaling, entry.text, NULL) == HU_OK) hu_scaling_text(text, sizeof text, &scaling);
+    print_named(s, entry.name, text, entry.source, entry.open, i == 0);
+  }
+}
+
+/* A line of a number system as print_json and print_line have those of formats. */
+static void print_system(const formats_state *s, const hu_number_entry *entry, int first) {
+  hu_number_limits l = hu_number_limits_of(entry->number);
+  char full[HU_NUMBER_TEXT_MAX], line[CLI_NAME_MAX];
+  hu_number_text(full, sizeof full, entry->number);
+  if (s->json) {
+    printf("%s\n  {\"id\": ", first ? "" : ",");
+    cli_json_string(stdout, entry->name);
+    printf(", \"text\": ");
+    cli_json_string(stdout, full);
+    printf(", \"width\": %u, \"kind\": \"%s\", \"source\": ", (unsigned)l.width, cli_system_kind(entry->number));
+    cli_json_string(stdout, entry->source);
+    printf(", \"open\": ");
+    cli_json_string(stdout, entry->open);
+    putchar('}');
+    return;
+  }
+  const char *shown = entry->number.kind == HU_NUMBER_TABLE ? cli_system_line(line, entry->number) : full;
+  printf("%-24s %4u  %-30s %23s %23s\n", entry->name, (unsigned)l.width, shown, DECIMAL(l.max), DECIMAL(l.min));
+  if (s->sources) printf("    defined: %s\n", entry->source);
+  if (s->sources && *entry->open) printf("    open:    %s\n", entry->open);
+}
+
+static void list_numbers(const formats_state *s, int first) {
+  for (size_t i = 0; i < hu_number_count(); i++) {
+    hu_number_entry entry = hu_number_at(i);
+    print_system(s, &entry, first && i == 0);
+  }
+}
+
+int cli_formats(int argc, char **argv) {
+  formats_state state = {0};
+  char **operands;
+  int count, status = cli_parse(&command, &state, argc, argv, &operands, &count);
+  if (status >= 0) return status;
+  if (state.scaled && state.numbers) return cli_fail(NULL, "--scaled and --numbers are two lists; give one");
+  if (state.json) putchar('[');
+  if (state.scaled)
+    list_scaled(&state);
+  else if (state.numbers)
+    list_numbers(&state, 1);
+  else {
+    list_formats(&state);
+    list_numbers(&state, 0);
+  }
+  if (state.json) printf("\n]\n");
+  return CLI_OK;
+}

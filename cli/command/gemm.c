@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp gemm - D = A B + C of .npy matrices. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/accum_text.h"
+#include "cli/base/cli.h"
+#include "cli/base/device.h"
+#include "cli/base/numbers.h"
+#include "cli/base/progress.h"
+#include "cli/tensors/array.h"
+#include "halfulp/gemm.h"
+
+enum {
+  KEY_FA = CLI_KEY_FREE,
+  KEY_FB,
+  KEY_FC,
+  KEY_FD,
+  KEY_ACCUM,
+  KEY_DEVICE,
+  KEY_CODES,
+  KEY_STRICT,
+  KEY_WATCH,
+  KEY_SA,
+  KEY_SB
+};
+
+typedef struct gemm_state {
+  cli_numeric numeric; /* its format is D's */
+  hu_format fa, fb, fc;
+  int has_fa, has_fb, has_fc, device, codes, strict, watch;
+  hu_accum accum;
+  const char *fa_text, *fb_text, *fc_text, *accum_text, *c_path, *d_path, *sa_path, *sb_path;
+} gemm_state;
+
+static int set_accum(gemm_state *s, const char *value) {
+  s->accum_text = value;
+  return cli_read_model(&s->accum, "--accum", value);
+}
+
+static int set(void *state, int key, const char *value) {
+  gemm_state *s = state;
+  int shared = cli_set_numeric(&s->numeric, key == KEY_FD ? 'f' : key, value);
+  if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
+  switch (key) {
+    case 'C': s->c_path = value; return CLI_OK;
+    case 'o': s->d_path = value; return CLI_OK;
+    case KEY_FA:
+      s->has_fa = 1;
+      s->fa_text = value;
+      return cli_read_format(&s->fa, value);
+    case KEY_FB:
+      s->has_fb = 1;
+      s->fb_text = value;
+      return cli_read_format(&s->fb, value);
+    case KEY_FC:
+      s->has_fc = 1;
+      s->fc_text = value;
+      return cli_read_format(&s->fc, value);
+    case KEY_ACCUM: return set_accum(s, value);
+    case KEY_DEVICE: return cli_device_read(&s->device, value);
+    case KEY_CODES: s->codes = 1; return CLI_OK;
+    case KEY_WATCH: s->watch = 1; return CLI_OK;
+    case KEY_SA: s->sa_path = value; return CLI_OK;
+    case KEY_SB: s->sb_path = value; return CLI_OK;
+    default: s->strict = 1; return CLI_OK;
+  }
+}
+
+static const cli_option options[] = {
+    {'C', "add", "C.npy", "the matrix to add; absent: +0"},
+    {'o', "output", "D.npy", "the result"},
+    {KEY_FA, "fa", "FORMAT", "format of A; default: what the model takes (a named unit), else binary32"},
+    {KEY_FB, "fb", "FORMAT", "format of B; default likewise"},
+    {KEY_FC, "fc", "FORMAT", "format of C; default: what the model takes, else D's"},
+    {KEY_FD, "fd", "FORMAT", "format of D; default: the unit's or the promotion's, else binary32"},
+    {KEY_ACCUM, "accum", "MODEL", "how sums are formed: exact, fp32, seq(F,MODE), ... (halfulp models); default exact"},
+    {KEY_SA, "sa", "SA.npy",
+     "scales of A, for a model that has scales: a row for each of A's, a column for a block of k"},
+    {KEY_SB, "sb", "SB.npy", "scales of B: a row for a block of k, a column for each of B's"},
+    CLI_OPTIONS_ROUND,
+    CLI_OPTIONS_STREAM,
+    {KEY_STRICT, "strict", NULL, "an operand that is not a value of its format is an error, not rounded"},
+    {KEY_WATCH, "watch", NULL,
+     "count the additions inside the sums and those that changed nothing (slower, on the CPU)"},
+    {KEY_CODES, "codes", NULL, "write D as codes (uint8, uint16 or uint32) instead of values"},
+    CLI_OPTION_DEVICE(KEY_DEVICE),
+    CLI_OPTION_THREADS,
+    CLI_OPTION_JSON,
+    {0}};
+static const cli_command command = {
+    "gemm",
+    "A.npy B.npy",
+    "Multiply matrices, D = A B + C, with the order and the roundings of the sums stated",
+    "Without options: binary32 matrices, exact sums, one rounding. A model that takes operands of its own\n"
+    "formats alone (a named matrix unit, `takes(A,B,C,MODEL)`, either within promote or splitk) says which,\n"
+    "and these are the defaults of --fa, --fb, --fc and --fd; `any(MODEL)` takes others, too.\n"
+    "A float array's elements that are not values of its format are first rounded into it, ties to even,\n"
+    "with the card's saturation; the report says how many. An unsigned array holds codes. -r and -s are\n"
+    "those of the one rounding into D. D is float32, or float64 where binary32 cannot hold its format's\n"
+    "values.",
+    "  halfulp gemm digits_images.npy digits_weights.npy -o /tmp/d.npy\n"
+    "  halfulp gemm digits_images.npy digits_weights.npy -o /tmp/d.npy --fa float8_e4m3fn --fb float8_e4m3fn \\\n"
+    "    --fd bfloat16 --accum exact\n"
+    "  halfulp gemm digits_images.npy digits_weights.npy -o /tmp/d.npy --fa bfloat16 --fb bfloat16 --fd binary32 \\\n"
+    "    --accum fp32 -j 2 --json\n"
+    "  halfulp gemm digits_images.npy digits_weights.npy -o /tmp/d.npy --accum nv.hopper.e4m3.f32.wgmma",
+    options,
+    2,
+    2,
+    set};
+
+/* A matrix as codes of its format. */
+typedef struct matrix {
+  cli_array array;
+  void *codes; /* own memory; NULL where the file holds codes */
+  hu_operand operand;
+  size_t rows, columns, off_grid;
+} matrix;
+
+static int check_codes(const cli_array *x, hu_format f) {
+  hu_limits l = hu_format_limits(f);
+  char name[CLI_NAME_MAX];
+  if (x->info.size * 8 == l.storage) return CLI_OK;
+  return cli_fail(x->name, "codes of %s are stored as uint%u, this is %s; --fa, --fb and --fc name the formats",
+                  cli_format_name(name, f), l.storage, npy_dtype(&x->info));
+}
+
+static int encode_matrix(matrix *m, hu_format f, const hu_exec *exec, int strict) {
+  char name[CLI_NAME_MAX];
+  cli_errors errors;
+  size_t n = m->array.info.count;
+  hu_exec plain = {exec->threads, 0, {0, 0}};
+  m->codes = cli_room(n, hu_format_limits(f).storage / 8);
+  if (!m->codes) return CLI_BAD;
+  cli_source x = cli_array_source(&m->array, f), z = cli_codes_source(m->codes, f);
+  hu_status status = cli_encode_source(m->codes, &x, n, f, (hu_mode){0}, &plain, NULL);
+  if (status != HU_OK) return cli_fail_status(m->array.name, status);
+  cli_measure(&errors, &x, &z, n);
+  m->off_grid = errors.changed;
+  if (!strict || !errors.changed) return CLI_OK;
+  return cli_fail(m->array.name, "%zu of %zu elements are not values of %s", errors.changed, n,
+                  cli_format_name(name, f));
+}
+
+static int load_matrix(matrix *m, const char *path, hu_format f, const hu_exec *exec, int strict) {
+  char shape[NPY_SHAPE_MAX];
+  if (cli_array_load(&m->array, path)) return CLI_BAD;
+  const npy_info *info = &m->array.info;
+  if (info->dims != 2) return cli_fail(m->array.name, "a matrix is wanted, this has shape %s", npy_shape(shape, info));
+  m->rows = info->shape[0];
+  m->columns = info->shape[1];
+  int status = info->kind == 'u' ? check_codes(&m->array, f) : encode_matrix(m, f, exec, strict);
+  size_t ld = info->fortran ? m->rows : m->columns;
+  m->operand = (hu_operand){m->codes ? m->codes : m->array.data, ld ? ld : 1, f, HU_CODES, info->fortran};
+  return status;
+}
+
+static void free_matrix(matrix *m) {
+  free(m->codes);
+  if (m->array.bytes.data) cli_array_free(&m->array);
+}
+
+/* All that goes into a product. */
+typedef struct factors {
+  matrix a, b, c, sa, sb;
+  int has_c, scaled;
+} factors;
+
+static int check_scales(const factors *x, size_t scales) {
+  const matrix *sa = &x->sa, *sb = &x->sb;
+  if (sa->rows != x->a.rows || sa->columns != scales)
+    return cli_fail(sa->array.name, "shape (%zu, %zu), the scales of A are (%zu, %zu)", sa->rows, sa->columns,
+                    x->a.rows, scales);
+  if (sb->rows != scales || sb->columns != x->b.columns)
+    return cli_fail(sb->array.name, "shape (%zu, %zu), the scales of B are (%zu, %zu)", sb->rows, sb->columns, scales,
+                    x->b.columns);
+  return CLI_OK;
+}
+
+static int check_shapes(const matrix *a, const matrix *b, const matrix *c) {
+  if (b->rows != a->columns)
+    return cli_fail(b->array.name, "%zu rows, but %s has %zu columns", b->rows, a->array.name, a->columns);
+  if (c && (c->rows != a->rows || c->columns != b->columns))
+    return cli_fail(c->array.name, "shape (%zu, %zu), but the product has (%zu, %zu)", c->rows, c->columns, a->rows,
+                    b->columns);
+  return CLI_OK;
+}
+
+static void print_off_grid(FILE *out, const matrix *m) {
+  char shown[CLI_SHOWN_MAX];
+  if (m->off_grid)
+    fprintf(out, "  note: %s: %zu of %zu elements were not values of the format and were rounded first\n",
+            cli_shown(shown, m->array.name), m->off_grid, m->array.info.count);
+}
+
+static void print_watch(FILE *out, const hu_watch *w) {
+  double share = w->additions ? 100 * (double)w->swamped / (double)w->additions : 0;
+  fprintf(out, "  additions inside the sums\n    %-16s%" PRIu64 "\n", "all", w->additions);
+  fprintf(out, "    %-16s%" PRIu64 " (%s %%)  left the accumulator as it was\n", "swamped", w->swamped,
+          ROUNDED(share, 3));
+  fprintf(out, "    %-16s%" PRIu64 "  of the accumulator\n", "overflows", w->overflows);
+  fprintf(out, "    %-16s%" PRIu64 "  binades between accumulator and addend\n", "largest gap", w->gap);
+}
+
+static void json_watch(FILE *out, const hu_watch *w) {
+  fprintf(out, ", \"watch\": {\"additions\": %" PRIu64 ", \"swamped\": %" PRIu64 ", ", w->additions, w->swamped);
+  fprintf(out, "\"overflows\": %" PRIu64 ", \"gap\": %" PRIu64 "}", w->overflows, w->gap);
+}
+
+static void report(FILE *out, const gemm_state *s, const matrix *a, const matrix *b, const matrix *c,
+                   const hu_events *events, const hu_watch *watch, const char *device) {
+  char fa[CLI_NAME_MAX], fb[CLI_NAME_MAX], fd[CLI_NAME_MAX], mode[CLI_NAME_MAX], model[HU_ACCUM_TEXT_MAX];
+  cli_shown_name(fa, s->fa, s->fa_text);
+  cli_shown_name(fb, s->fb, s->fb_text);
+  cli_shown_name(fd, s->numeric.format, s->numeric.format_text);
+  cli_mode_name(mode, s->numeric.mode);
+  size_t off_c = c ? c->off_grid : 0;
+  if (s->numeric.json) {
+    fprintf(out, "{\"m\": %zu, \"n\": %zu, \"k\": %zu, \"fa\": \"%s\", \"fb\": \"%s\", \"fd\": \"%s\", ", a->rows,
+            b->columns, a->columns, fa, fb, fd);
+    hu_accum_text(model, sizeof model, &s->accum);
+    fprintf(out, "\"accum\": \"%s\", \"model\": \"%s\", ", s->accum_text, model);
+    fprintf(out, "\"mode\": \"%s\", \"device\": ", mode);
+    cli_json_string(out, device);
+    fprintf(out, ", \"off_grid\": [%zu, %zu, %zu], \"binary64_sums\": %s, \"events\": ", a->off_grid, b->off_grid,
+            off_c, hu_gemm_exact64(a->columns, s->fa, s->fb, c ? &s->fc : NULL) ? "true" : "false");
+    cli_json_events(out, events);
+    if (s->watch) json_watch(out, watch);
+    fputs("}\n", out);
+    return;
+  }
+  fprintf(out, "(%zu, %zu) %s times (%zu, %zu) %s to %s, accumulation %s, %s, on %s\n", a->rows, a->columns, fa,
+          b->rows, b->columns, fb, fd, s->accum_text, mode, device);
+  print_off_grid(out, a);
+  print_off_grid(out, b);
+  if (c) print_off_grid(out, c);
+  fprintf(out, "  events\n");
+  cli_print_events(out, "    ", events);
+  if (s->watch) print_watch(out, watch);
+}
+
+static int save_result(const gemm_state *s, const void *codes, size_t rows, size_t columns) {
+  hu_format f = s->numeric.format;
+  npy_info info = {0};
+  info.dims = 2;
+  info.shape[0] = rows;
+  info.shape[1] = columns;
+  info.count = rows * columns;
+  info.kind = s->codes ? 'u' : 'f';
+  info.size = (uint8_t)(s->codes ? hu_format_limits(f).storage / 8 : hu_format_fits_binary32(f) ? 4 : 8);
+  if (s->codes) return cli_array_save(s->d_path, &info, codes);
+  void *z = cli_room(info.count, info.size);
+  if (!z) return CLI_BAD;
+  hu_status status = info.size == 8 ? hu_decode64_n(info.count, z, 1, codes, 1, f, NULL)
+                                    : hu_decode_n(info.count, z, 1, codes, 1, f, NULL);
+  int code = status == HU_OK ? cli_array_save(s->d_path, &info, z) : cli_fail_status(s->d_path, status);
+  free(z);
+  return code;
+}
+
+static hu_operand from_row(const hu_operand *x, size_t row) {
+  hu_operand part = *x;
+  size_t step = (x->transposed ? 1 : x->ld) * (hu_format_limits(x->format).storage / 8);
+  part.data = (const uint8_t *)x->data + row * step;
+  return part;
+}
+
+/* On the CPU, some rows at a time where it is long work, with a progress bar between them. Element (i, j) draws random
+ * word i n + j of the stream, so the rows' results are what one call would give. */
+static hu_status on_cpu(const gemm_state *s, const factors *x, const hu_result *d, const hu_exec *exec,
+                        hu_events *events, hu_watch *watch) {
+  size_t m = x->a.rows, n = x->b.columns, k = x->a.columns;
+  const size_t part_work = (size_t)1 << (watch ? 24 : 30), part_rows = watch ? 1 : 256;
+  size_t row_work = n && k > SIZE_MAX / n ? SIZE_MAX : n * k, rows = row_work ? part_work / row_work : m;
+  hu_status status = HU_OK;
+  progress p;
+  if (rows < part_rows) rows = part_rows;
+  progress_start(&p, "gemm", m);
+  for (size_t row = 0; status == HU_OK && (row < m || row == 0); row += rows) {
+    hu_operand a = from_row(&x->a.operand, row), c = a, sa = a;
+    hu_result part = *d;
+    hu_exec e = *exec;
+    if (x->has_c) c = from_row(&x->c.operand, row);
+    if (x->scaled) sa = from_row(&x->sa.operand, row);
+    part.data = (uint8_t *)d->data + row * d->ld * (hu_format_limits(d->format).storage / 8);
+    e.stream.counter += row * n;
+    status = hu_gemm_watched(m - row < rows ? m - row : rows, n, k, &part, &a, &x->b.operand, x->has_c ? &c : NULL,
+                             x->scaled ? &sa : NULL, x->scaled ? &x->sb.operand : NULL, &s->accum, s->numeric.mode, &e,
+                             events, watch);
+    progress_at(&p, row + rows < m ? row + rows : m);
+  }
+  progress_end(&p);
+  return status;
+}
+
+static int refused(const gemm_state *s, hu_status status) {
+  hu_element given = {.format = status == HU_E_OPERAND_A ? s->fa : status == HU_E_OPERAND_B ? s->fb : s->fc};
+  if (status == HU_E_OPERAND_A) return cli_fail_operand(s->accum_text, &s->accum, status, given, "--fa");
+  if (status == HU_E_OPERAND_B) return cli_fail_operand(s->accum_text, &s->accum, status, given, "--fb");
+  if (status == HU_E_OPERAND_C) return cli_fail_operand(s->accum_text, &s->accum, status, given, "--fc");
+  return cli_fail_status(NULL, status);
+}
+
+static int multiply(const gemm_state *s, const factors *x, const hu_exec *exec, const char *device) {
+  hu_events events = {0};
+  hu_watch watch = {0};
+  size_t m = x->a.rows, n = x->b.columns, k = x->a.columns,
+         every = s->accum.scaled ? s->accum.promote : s->accum.block.every;
+  const matrix *c = x->has_c ? &x->c : NULL;
+  if (check_shapes(&x->a, &x->b, c)) return CLI_BAD;
+  if (x->scaled && check_scales(x, (k + every - 1) / every)) return CLI_BAD;
+  if (n && m > SIZE_MAX / 16 / n) return cli_fail(s->d_path, "the result does not fit the address space");
+  void *codes = cli_room(m * n, hu_format_limits(s->numeric.format).storage / 8);
+  if (!codes) return CLI_BAD;
+  hu_result d = {codes, n ? n : 1, s->numeric.format, HU_CODES};
+  hu_status status = s->device ? hu_device_host_gemm(m, n, k, &d, &x->a.operand, &x->b.operand, c ? &c->operand : NULL,
+                                                     &s->accum, s->numeric.mode, exec, &events)
+                               : on_cpu(s, x, &d, exec, &events, s->watch ? &watch : NULL);
+  int code = status == HU_OK ? save_result(s, codes, m, n) : refused(s, status);
+  if (code == CLI_OK) report(strcmp(s->d_path, "-") ? stdout : stderr, s, &x->a, &x->b, c, &events, &watch, device);
+  free(codes);
+  return code;
+}
+
+static int check_options(const gemm_state *s) {
+  if (!s->d_path) return cli_fail(NULL, "gemm: no output given; use -o D.npy");
+  int scaled = hu_accum_is_scaled(&s->accum);
+  if (scaled && (!s->sa_path || !s->sb_path))
+    return cli_fail(NULL, "gemm: %s has scales; use --sa SA.npy and --sb SB.npy", s->accum_text);
+  if (!scaled && (s->sa_path || s->sb_path)) return cli_fail(NULL, "gemm: %s has no scales", s->accum_text);
+  if (scaled && s->device) return cli_fail(NULL, "gemm: models with scales are for the CPU, not for --device cuda");
+  if (s->watch && s->device) return cli_fail(NULL, "gemm: --watch is for the CPU, not for --device cuda");
+  return CLI_OK;
+}
+
+/* Formats that were not given are those that the model takes, or else binary32. A unit of integers has none. */
+static int use_defaults(gemm_state *s) {
+  const hu_element single = {.format = hu_format_ieee(8, 23, 0)};
+  if (!s->accum_text) s->accum_text = "exact"; /* the record of all zeros */
+  const hu_element a = cli_taken_element(s->accum.a, single), b = cli_taken_element(s->accum.b, single);
+  const hu_element d = cli_taken_element(cli_model_result(&s->accum), single);
+  if (a.kind || b.kind || d.kind || s->accum.kind == HU_ACCUM_INT32)
+    return cli_fail(NULL, "gemm: %s multiplies integers or binary64, which `halfulp mma` takes and gemm does not",
+                    s->accum_text);
+  if (!s->has_fa) s->fa = a.format;
+  if (!s->has_fb) s->fb = b.format;
+  if (!s->numeric.format_text) s->numeric.format = d.format;
+  const hu_element result = {.format = s->numeric.format};
+  int within = s->accum.promote || s->accum.slices; /* there the unit's C is not the call's */
+  if (!s->has_fc) s->fc = within ? result.format : cli_taken_element(s->accum.c, result).format;
+  return CLI_OK;
+}
+
+/* D is none of the files that are read. */
+static int spare_inputs(const gemm_state *s, char **operands) {
+  const char *const inputs[] = {operands[0], operands[1], s->c_path, s->sa_path, s->sb_path};
+  for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
+    if (inputs[i] && cli_spare_input(s->d_path, inputs[i], "give -o another name")) return CLI_BAD;
+  return CLI_OK;
+}
+
+static int load_factors(const gemm_state *s, factors *x, char **operands, const hu_exec *exec) {
+  /* promote(...,scaled) leaves the format of its scales open. */
+  hu_format scale = s->accum.scaled ? hu_format_ieee(8, 23, 0) : s->accum.block.scale;
+  x->has_c = s->c_path != NULL;
+  x->scaled = s->sa_path != NULL;
+  int status = load_matrix(&x->a, operands[0], s->fa, exec, s->strict);
+  if (status == CLI_OK) status = load_matrix(&x->b, operands[1], s->fb, exec, s->strict);
+  if (status == CLI_OK && x->has_c) status = load_matrix(&x->c, s->c_path, s->fc, exec, s->strict);
+  if (status == CLI_OK && x->scaled) status = load_matrix(&x->sa, s->sa_path, scale, exec, 1);
+  if (status == CLI_OK && x->scaled) status = load_matrix(&x->sb, s->sb_path, scale, exec, 1);
+  return status;
+}
+
+int cli_gemm(int argc, char **argv) {
+  gemm_state s = {0};
+  factors x = {0};
+  char device[CLI_DEVICE_MAX] = "CPU";
+  char **operands;
+  int count, status = cli_parse(&command, &s, argc, argv, &operands, &count);
+  if (status >= 0) return status;
+  if (use_defaults(&s) || check_options(&s) || spare_inputs(&s, operands)) return CLI_BAD;
+  if (s.device && cli_device_find(device)) return CLI_BAD;
+  hu_exec exec = {s.numeric.threads, 0, s.numeric.stream};
+  status = load_factors(&s, &x, operands, &exec);
+  if (status == CLI_OK) status = multiply(&s, &x, &exec, device);
+  free_matrix(&x.a);
+  free_matrix(&x.b);
+  free_matrix(&x.c);
+  free_matrix(&x.sa);
+  free_matrix(&x.sb);
+  return status;
+}

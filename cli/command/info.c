@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp info - the card of a format. */
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/names.h"
+#include "cli/base/numbers.h"
+#include "cli/explain/number.h"
+#include "halfulp/scalar.h"
+
+enum { TABLE_WIDTH_MAX = 16 };
+
+typedef struct info_state {
+  int json, table;
+} info_state;
+
+static int set(void *state, int key, const char *value) {
+  info_state *s = state;
+  (void)value;
+  if (key == CLI_KEY_JSON) s->json = 1;
+  if (key == 't') s->table = 1;
+  return CLI_OK;
+}
+
+static const cli_option options[] = {
+    {'t', "table", NULL, "every code with its value, instead of the card (formats of up to 16 bits)"},
+    CLI_OPTION_JSON,
+    {0}};
+static const cli_command command = {
+    "info",
+    "FORMAT",
+    "Print the card of a format or another number system: every axis, limits, special codes",
+    "",
+    "  halfulp info float8_e4m3fn\n  halfulp info 'fp(4,3,4):finite' --table\n  halfulp info bfloat16 --json\n  "
+    "halfulp info posit16",
+    options,
+    1,
+    1,
+    set};
+
+static const char *pick(const char *const *words, unsigned n, unsigned i) { return i < n ? words[i] : "?"; }
+#define WORD(list, i) pick(list, sizeof list / sizeof list[0], i)
+
+static const char *const zero_words[] = {"field", "code", "none"};
+static const char *const subnormal_words[] = {"gradual", "none", "flush"};
+static const char *const inf_words[] = {"none", "ieee", "top"};
+static const char *const nan_words[] = {"none", "ieee", "ieee1", "ones", "negzero", "top"};
+static const char *const overflow_words[] = {"inf", "nan", "max"};
+static const char *const negative_words[] = {"nan", "low", "stop"};
+static const char *const negative_help[] = {"nan", "low", "nan (rtz and rtp: low, for numbers)"};
+static const char *const zero_help[] = {"exponent field 0 holds zero and the subnormals",
+                                        "code 0 alone is zero, the rest of exponent field 0 is normal",
+                                        "there is no zero"};
+static const char *const subnormal_help[] = {"kept", "the grid lacks them", "a result that rounds to one becomes zero"};
+static const char *const inf_help[] = {"", "exponent field all ones, trailing significand 0",
+                                       "the largest magnitude code that is not NaN"};
+static const char *const nan_help[] = {"",
+                                       "exponent field all ones and not an infinity, canonical: top trailing bit",
+                                       "exponent field all ones and not an infinity, canonical: all ones",
+                                       "all bits below the sign",
+                                       "the code 10...0",
+                                       "the code 1...1"};
+
+static void print_code(const char *label, hu_format f, uint32_t code) {
+  char hex[NUMBER_TEXT_MAX], decimal[NUMBER_TEXT_MAX];
+  double x = hu_decode64(f, code);
+  printf("  %-20s 0x%0*x   %-18s %s\n", label, (int)code_digits(f), code, number_hex(hex, x),
+         number_decimal(decimal, x));
+}
+
+static void print_axes(hu_format f, hu_limits l) {
+  printf("  %-20s %u (sign %u, exponent %u, trailing significand %u); stored in %u\n", "bits", l.width, f.sign, f.e,
+         f.m, l.storage);
+  printf("  %-20s %d (additional bias %d)\n", "bias", l.bias, f.b);
+  if (f.e) printf("  %-20s %u bits\n", "precision", f.m + 1u);
+  if (f.e)
+    printf("  %-20s %d .. %d\n", "exponents", l.emin, l.emax);
+  else
+    printf("  %-20s none: whole multiples of 2^%d\n", "exponents", l.emin - f.m);
+  printf("  %-20s %s: %s\n", "zero", WORD(zero_words, f.zero), WORD(zero_help, f.zero));
+  printf("  %-20s %s: %s\n", "subnormals", WORD(subnormal_words, f.subnormal), WORD(subnormal_help, f.subnormal));
+  printf("  %-20s %s%s%s\n", "infinities", WORD(inf_words, f.inf), f.inf ? ": " : "", WORD(inf_help, f.inf));
+  printf("  %-20s %s%s%s\n", "NaN", WORD(nan_words, f.nan), f.nan ? ": " : "", WORD(nan_help, f.nan));
+  printf("  %-20s %s\n", "negative zero", f.negzero ? "yes" : "no");
+  printf("  %-20s %s under policy none; the default policy is %s\n", "overflow", WORD(overflow_words, f.overflow),
+         f.inf ? "none" : "finite");
+  if (!f.sign)
+    printf("  %-20s %s under policy none\n", "below the range",
+           WORD(negative_help, l.has_nan ? f.negative : HU_NEGATIVE_LOW));
+}
+
+static void print_limits(hu_format f, hu_limits l) {
+  uint32_t one = hu_encode64(f, (hu_mode){0}, 1.0, 0, NULL);
+  print_code("max", f, l.max_code);
+  if (l.min_normal_code != HU_NO_CODE) print_code("min normal", f, l.min_normal_code);
+  print_code("min > 0", f, l.min_code);
+  if (hu_decode64(f, one) == 1.0) print_code("one", f, one);
+  if (l.inf_code != HU_NO_CODE) print_code("infinity", f, l.inf_code);
+  if (l.inf_code != HU_NO_CODE && f.sign) print_code("-infinity", f, l.inf_code | l.sign_mask);
+  if (l.has_nan) print_code("NaN (canonical)", f, l.nan_code);
+  if (f.negzero) print_code("negative zero", f, l.sign_mask);
+  printf("  %-20s %llu finite, %llu NaN\n", "codes", (unsigned long long)l.finite_codes,
+         (unsigned long long)l.nan_codes);
+  printf("  %-20s %s\n", "fits binary32", hu_format_fits_binary32(f) ? "yes: float arrays hold its grid" : "no");
+}
+
+/* The entry that has the name given, as id or alias, else the first with the descriptor. */
+static hu_format_entry find_entry(hu_format f, const char *given) {
+  hu_format_entry found = {NULL, NULL, NULL, NULL, f};
+  size_t n = strlen(given);
+  for (size_t i = 0; i < hu_format_count(); i++) {
+    hu_format_entry entry = hu_format_at(i);
+    if (!hu_format_equal(entry.format, f)) continue;
+    const char *alias = strstr(entry.aliases, given);
+    int named = alias && (alias == entry.aliases || alias[-1] == ' ') && (alias[n] == ' ' || alias[n] == 0);
+    if (!strcmp(entry.id, given) || named) return entry;
+    if (!found.id) found = entry;
+  }
+  return found;
+}
+
+static void print_same(hu_format f, const char *name) {
+  int first = 1;
+  for (size_t i = 0; i < hu_format_count(); i++) {
+    hu_format_entry entry = hu_format_at(i);
+    if (!hu_format_equal(entry.format, f) || !strcmp(entry.id, name)) continue;
+    if (first)
+      printf("  %-20s %s", "same format as", entry.id);
+    else
+      printf(" %s", entry.id);
+    first = 0;
+  }
+  if (!first) putchar('\n');
+}
+
+static void print_card(hu_format f, const char *given) {
+  char name[CLI_NAME_MAX], text[HU_FORMAT_TEXT_MAX];
+  hu_limits l = hu_format_limits(f);
+  hu_format_entry entry = find_entry(f, given);
+  hu_format_text(text, sizeof text, f);
+  cli_shown_name(name, f, entry.id ? entry.id : given);
+  printf("%s\n  %-20s %s\n", name, "text", text);
+  print_same(f, name);
+  if (entry.id && *entry.aliases) printf("  %-20s %s\n", "other names", entry.aliases);
+  if (entry.id) printf("  %-20s %s\n", "defined in", entry.source);
+  if (entry.id && *entry.open) printf("  %-20s %s\n", "left open there", entry.open);
+  print_axes(f, l);
+  print_limits(f, l);
+}
+
+static void json_code(const char *key, hu_format f, uint32_t code, int there) {
+  printf(", \"%s\": ", key);
+  if (there)
+    cli_json_code(stdout, (int)code_digits(f), code, hu_decode64(f, code));
+  else
+    printf("null");
+}
+
+static void json_card(hu_format f, const char *given) {
+  char name[CLI_NAME_MAX], text[HU_FORMAT_TEXT_MAX];
+  hu_limits l = hu_format_limits(f);
+  hu_format_text(text, sizeof text, f);
+  printf("{\"id\": \"%s\", \"text\": \"%s\", \"width\": %u, \"storage\": %u, ", cli_shown_name(name, f, given), text,
+         l.width, l.storage);
+  printf("\"sign\": %u, \"e\": %u, \"m\": %u, \"b\": %d, \"bias\": %d, \"emin\": %d, \"emax\": %d, ", f.sign, f.e, f.m,
+         f.b, l.bias, l.emin, l.emax);
+  printf("\"zero\": \"%s\", \"subnormals\": \"%s\", \"infinities\": \"%s\", ", WORD(zero_words, f.zero),
+         WORD(subnormal_words, f.subnormal), WORD(inf_words, f.inf));
+  printf("\"nan\": \"%s\", \"negative_zero\": %s, \"overflow\": \"%s\", \"negative\": \"%s\"", WORD(nan_words, f.nan),
+         f.negzero ? "true" : "false", WORD(overflow_words, f.overflow), WORD(negative_words, f.negative));
+  json_code("max", f, l.max_code, 1);
+  json_code("min_normal", f, l.min_normal_code, l.min_normal_code != HU_NO_CODE);
+  json_code("min", f, l.min_code, 1);
+  json_code("infinity", f, l.inf_code, l.inf_code != HU_NO_CODE);
+  json_code("nan_code", f, l.nan_code, (int)l.has_nan);
+  printf(", \"finite_codes\": %llu, \"nan_codes\": %llu, \"fits_binary32\": %s}\n", (unsigned long long)l.finite_codes,
+         (unsigned long long)l.nan_codes, hu_format_fits_binary32(f) ? "true" : "false");
+}
+
+static void print_table(hu_format f, int json) {
+  char hex[NUMBER_TEXT_MAX];
+  uint32_t codes = (uint32_t)1 << hu_format_limits(f).width;
+  int digits = (int)code_digits(f);
+  for (uint32_t c = 0; c < codes; c++) {
+    double x = hu_decode64(f, c);
+    if (json) printf(c ? ",\n " : "[");
+    if (json)
+      cli_json_code(stdout, digits, c, x);
+    else
+      printf("%0*x %s\n", digits, c, number_hex(hex, x));
+  }
+  if (json) printf("]\n");
+}
+
+int cli_info(int argc, char **argv) {
+  info_state state = {0, 0};
+  char **operands;
+  float room[HU_TABLE_MAX];
+  hu_number system;
+  hu_format f;
+  int count, status = cli_parse(&command, &state, argc, argv, &operands, &count);
+  if (status >= 0) return status;
+  int other = cli_read_system(&system, operands[0], room);
+  if (other < 0 || (!other && cli_read_format_or(&f, operands[0], CLI_NAMES_NUMBERS))) return CLI_BAD;
+  unsigned width = other ? hu_number_limits_of(system).width : hu_format_limits(f).width;
+  if (state.table && width > TABLE_WIDTH_MAX)
+    return cli_fail(NULL, "format '%s': a table is printed for up to %d bits, this one has %u", operands[0],
+                    TABLE_WIDTH_MAX, width);
+  if (other) {
+    if (state.table)
+      cli_system_table(system, state.json);
+    else
+      cli_system_card(system, operands[0], state.json);
+    return CLI_OK;
+  }
+  if (state.table)
+    print_table(f, state.json);
+  else if (state.json)
+    json_card(f, operands[0]);
+  else
+    print_card(f, operands[0]);
+  return CLI_OK;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp mma - dot products as a matrix unit computes them, one a line, patterns in and out. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/base/accum_text.h"
+#include "cli/vectors/dot_line.h"
+#include "halfulp/scalar.h"
+
+enum { KEY_FA = CLI_KEY_FREE, KEY_FB, KEY_FD };
+
+typedef struct mma_state {
+  cli_numeric numeric;
+  hu_element a, b, d;
+  int has_a, has_b, has_d;
+} mma_state;
+
+static int set(void *state, int key, const char *value) {
+  mma_state *s = state;
+  int shared = cli_set_numeric(&s->numeric, key, value);
+  if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
+  if (key == KEY_FA) s->has_a = 1;
+  if (key == KEY_FB) s->has_b = 1;
+  if (key == KEY_FD) s->has_d = 1;
+  return cli_read_element(key == KEY_FA ? &s->a : key == KEY_FB ? &s->b : &s->d, value);
+}
+
+static const cli_option options[] = {
+    {KEY_FA, "fa", "FORMAT", "elements of A: a format, binary64, s8, u8, s4, u4; default: the model's own"},
+    {KEY_FB, "fb", "FORMAT", "elements of B"},
+    {KEY_FD, "fd", "FORMAT", "elements of C and D (s32 with integers)"},
+    CLI_OPTIONS_ROUND,
+    CLI_OPTIONS_STREAM,
+    CLI_OPTION_JSON,
+    {0}};
+static const cli_command command = {
+    "mma",
+    "MODEL [FILE]",
+    "Dot products under an accumulation model, one a line",
+    "A line is A B C [SCALES_A SCALES_B], each the patterns of its elements in hex: a fixed number of digits each,\n"
+    "element 0 first, no separators; 4-bit elements one digit; tf32 and xf32 operands as binary32 patterns; C may be\n"
+    "- (absent, +0). Any multiple of the instruction's K: blocks are chained, k ascending. D is printed in hex.\n"
+    "MODEL as in gemm: a named unit, or a model with `takes(A,B,C,...)`, has elements of its own and takes no\n"
+    "others; `any(MODEL)` takes others, too. -r and -s are those of the last rounding into D's format. Stochastic "
+    "models: line i is element i.\n"
+    "FILE is standard input if absent or -.",
+    "  echo 3c003c003c003c00 3c003c003c003c00 3f800000 | halfulp mma nv.volta.f16.f32\n"
+    "  echo 3c003c00 3c003c00 0000 | halfulp mma 'seq(binary16,rtz)' --fa binary16 --fb binary16 --fd binary16",
+    options,
+    1,
+    2,
+    set};
+
+static double value_of(hu_element e, uint64_t pattern) {
+  double z;
+  if (e.kind == HU_ELEMENT_CODE) return hu_decode64(e.format, (uint32_t)pattern);
+  if (e.kind == HU_ELEMENT_S32) return (int32_t)(uint32_t)pattern;
+  memcpy(&z, &pattern, sizeof z);
+  return z;
+}
+
+static int print_line(const cli_dot *dot, const cli_numeric *numeric, const cli_lines *lines) {
+  uint64_t d;
+  hu_exec exec = {1, 0, numeric->stream};
+  exec.stream.counter += lines->number - 1;
+  char *word[CLI_DOT_WORDS];
+  int count = cli_split(lines->line, word, CLI_DOT_WORDS);
+  if (cli_dot_line(&d, NULL, dot, word, count, lines, &exec)) return CLI_BAD;
+  int digits = (int)(hu_element_width(dot->d) + 3) / 4;
+  if (!numeric->json) {
+    printf("%0*llx\n", digits, (unsigned long long)d);
+    return CLI_OK;
+  }
+  printf(lines->number > 1 ? ",\n " : "[");
+  cli_json_code(stdout, digits, d, value_of(dot->d, d));
+  return CLI_OK;
+}
+
+static int choose_model(cli_dot *dot, const mma_state *s, const char *text) {
+  int named;
+  if (cli_dot_model(dot, "model", text, &named)) return CLI_BAD;
+  if (!named) {
+    dot->a = dot->accum.a;
+    dot->b = dot->accum.b;
+    dot->d = cli_model_result(&dot->accum);
+  }
+  if (s->has_a) dot->a = s->a;
+  if (s->has_b) dot->b = s->b;
+  if (s->has_d) dot->d = s->d;
+  if (!hu_element_size(dot->a) || !hu_element_size(dot->b) || !hu_element_size(dot->d))
+    return cli_fail(NULL, "mma: '%s' is no named model and leaves the elements open; use --fa, --fb and --fd", text);
+  if (cli_dot_taken(dot, text)) return CLI_BAD;
+  dot->mode = s->numeric.mode;
+  return CLI_OK;
+}
+
+int cli_mma(int argc, char **argv) {
+  mma_state state = {0};
+  cli_dot dot = {0};
+  cli_lines lines;
+  char **operands;
+  int count, next, status = cli_parse(&command, &state, argc, argv, &operands, &count);
+  if (status >= 0) return status;
+  if (choose_model(&dot, &state, operands[0])) return CLI_BAD;
+  if (cli_lines_open(&lines, count > 1 ? operands[1] : "-")) return CLI_BAD;
+  status = CLI_OK;
+  while (status == CLI_OK && (next = cli_lines_next(&lines)) != 0)
+    status = next < 0 ? -next : print_line(&dot, &state.numeric, &lines);
+  if (state.numeric.json) printf(lines.number > (status != CLI_OK) ? "]\n" : "[]\n");
+  cli_lines_close(&lines);
+  return status;
+}

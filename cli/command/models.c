@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp models - the accumulation models: those with parameters of one's own, and the presets. */
+#include <string.h>
+
+#include "cli/base/accum_text.h"
+#include "cli/base/names.h"
+
+typedef struct models_state {
+  int json;
+} models_state;
+
+static int set(void *state, int key, const char *value) {
+  models_state *s = state;
+  (void)value;
+  if (key == CLI_KEY_JSON) s->json = 1;
+  return CLI_OK;
+}
+
+static const cli_option options[] = {CLI_OPTION_JSON, {0}};
+static const cli_command command = {
+    "models",
+    "[PART]",
+    "List the accumulation models with parameters, source and confidence",
+    "Of each named model: K (the depth of its instruction), the elements of A, B and of C and D, and the model as\n"
+    "text; below it the hardware and who says so. Confidence: HW, reproduces results recorded on hardware; SIM,\n"
+    "tested on hardware by the model's authors; DOC, the vendor's manual; OPEN, assumed in part. PART keeps the\n"
+    "models whose names or forms contain it. A named model is that of a unit: it begins with takes(A,B,C, and\n"
+    "refuses operands of other formats; `any(MODEL)` is the same model without that.",
+    "  halfulp models\n  halfulp models nv.hopper\n  halfulp models --json",
+    options,
+    0,
+    1,
+    set};
+
+static void print_string(const char *name, const char *value) {
+  printf(", \"%s\": ", name);
+  cli_json_string(stdout, value);
+}
+
+static void print_json(const hu_preset *p, const char *const text[4], int first) {
+  printf("%s\n  {\"id\": ", first ? "" : ",");
+  cli_json_string(stdout, p->name);
+  print_string("accum", text[3]);
+  printf(", \"k\": %u", (unsigned)p->k);
+  print_string("a", text[0]);
+  print_string("b", text[1]);
+  print_string("c", text[2]);
+  print_string("unit", p->unit);
+  print_string("confidence", p->confidence);
+  print_string("source", p->source);
+  putchar('}');
+}
+
+static void print_lines(const hu_preset *p, const char *const text[4]) {
+  printf("%-34s %-4s %3u  %s x %s + %s\n", p->name, p->confidence, (unsigned)p->k, text[0], text[1], text[2]);
+  printf("    %s\n    %s. %s\n", text[3], p->unit, p->source);
+}
+
+static void print_preset(const hu_preset *p, int json, int first) {
+  char a[CLI_NAME_MAX], b[CLI_NAME_MAX], c[CLI_NAME_MAX], model[HU_ACCUM_TEXT_MAX] = "";
+  hu_accum_text(model, sizeof model, &p->accum);
+  const char *const text[4] = {cli_element_name(a, p->a), cli_element_name(b, p->b), cli_element_name(c, p->c), model};
+  if (json)
+    print_json(p, text, first);
+  else
+    print_lines(p, text);
+}
+
+static void print_form(const cli_form *f) { printf("  %-46s %s\n", f->text, f->meaning); }
+
+/* Forms that contain the part. */
+static int print_forms(const char *part) {
+  int shown = 0;
+  for (size_t i = 0; i < cli_form_count; i++) {
+    if (!strstr(cli_forms[i].text, part)) continue;
+    if (!shown++) printf("Models with parameters (docs/numerics.md section 11; F, P: formats; MODE: a rounding)\n");
+    print_form(&cli_forms[i]);
+  }
+  return shown;
+}
+
+int cli_models(int argc, char **argv) {
+  models_state state = {0};
+  char **operands;
+  int count, shown = 0, formed = 0, status = cli_parse(&command, &state, argc, argv, &operands, &count);
+  if (status >= 0) return status;
+  if (state.json)
+    putchar('[');
+  else if (!count) {
+    printf("Models with parameters (docs/numerics.md section 11; F, P: formats; MODE: a rounding, absent: rne)\n");
+    for (size_t i = 0; i < cli_form_count; i++) print_form(&cli_forms[i]);
+    printf("\n%-34s %-4s %3s  A x B + C; the model; hardware and source\n", "name", "", "K");
+  }
+  if (count && !state.json) formed = print_forms(operands[0]);
+  for (size_t i = 0; i < hu_preset_count(); i++) {
+    hu_preset p;
+    if (hu_preset_at(&p, i) != HU_OK || (count && !strstr(p.name, operands[0]))) continue;
+    print_preset(&p, state.json, shown++ == 0);
+  }
+  if (state.json) printf("\n]\n");
+  return shown || formed || state.json ? CLI_OK : cli_fail_model_name(operands[0]);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp presets - conversions as other programs do them. */
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/names.h"
+#include "halfulp/conversion.h"
+
+typedef struct presets_state {
+  int json;
+} presets_state;
+
+static int set(void *state, int key, const char *value) {
+  presets_state *s = state;
+  (void)value;
+  if (key == CLI_KEY_JSON) s->json = 1;
+  return CLI_OK;
+}
+
+static const cli_option options[] = {CLI_OPTION_JSON, {0}};
+static const cli_command command = {
+    "presets",
+    "[NAME | PART]",
+    "List conversions as other programs do them, or show one's card",
+    "A preset is a format with all that another program's conversion into it does: rounding, saturation, NaN, a\n"
+    "rounding before, the rule of a scale. Its NAME goes where a format goes: -f NAME of encode, decode, quantize\n"
+    "and explain. PART keeps the names that begin with it or, where none does, that contain it.\n"
+    "Every qtorch.float(E,M) is a preset, too.\n"
+    "docs/compatibility.md says what each was held against.",
+    "  halfulp presets\n  halfulp presets torch.\n  halfulp presets cuda.fp8_e4m3.satfinite\n  halfulp presets --json",
+    options,
+    0,
+    1,
+    set};
+
+static const char *const operand_words[] = {"binary64 to binary32, rne", "subnormal numbers there to zero",
+                                            "the sign is dropped",       "zero becomes NaN",
+                                            "an infinity becomes NaN",   "a negative number becomes NaN"};
+
+static void operand_text(char text[CLI_NAME_MAX], unsigned operand) {
+  size_t n = 0;
+  text[0] = 0;
+  for (int i = 0; i < 6; i++)
+    if (operand >> i & 1) n += (size_t)snprintf(text + n, CLI_NAME_MAX - n, "%s%s", n ? ", " : "", operand_words[i]);
+}
+
+static void nan_text(char text[CLI_NAME_MAX], const hu_conversion *c, unsigned rule) {
+  static const char *const words[] = {"as the format and mode have it", "", "", "sign and leading digits, made quiet",
+                                      "sign and leading digits"};
+  const char *code = c->nan_code == HU_NO_CODE ? "the canonical one" : "";
+  if (rule == HU_NAN_BY_CODE)
+    snprintf(text, CLI_NAME_MAX, "0x%X", (unsigned)c->nan_code);
+  else if (rule == HU_NAN_BY_SIGN && *code)
+    snprintf(text, CLI_NAME_MAX, "%s with its sign", code);
+  else if (rule == HU_NAN_BY_SIGN)
+    snprintf(text, CLI_NAME_MAX, "0x%X, the sign bit changed if its sign is set", (unsigned)c->nan_code);
+  else
+    snprintf(text, CLI_NAME_MAX, "%s", words[rule]);
+}
+
+/* What a card has, line by line; "" where there is nothing to say. */
+enum { LINE_FORMAT, LINE_MODE, LINE_OPERAND, LINE_FIRST, LINE_NAN, LINE_NAN64, LINE_COUNT };
+typedef struct card_lines {
+  char line[LINE_COUNT][CLI_NAME_MAX];
+} card_lines;
+static const char *const labels[LINE_COUNT] = {"format", "mode", "operand", "first", "nan", "nan64"};
+
+static void fill(card_lines *card, const hu_conversion *c) {
+  static const hu_format none;
+  char name[CLI_NAME_MAX], mode[CLI_NAME_MAX];
+  memset(card, 0, sizeof *card);
+  cli_format_name(card->line[LINE_FORMAT], c->format);
+  cli_mode_name(card->line[LINE_MODE], c->mode);
+  if (*c->scaling) return;
+  operand_text(card->line[LINE_OPERAND], c->operand);
+  if (!hu_format_equal(c->first, none))
+    snprintf(card->line[LINE_FIRST], CLI_NAME_MAX, "rounded into %.100s, %.40s", cli_format_name(name, c->first),
+             cli_mode_name(mode, c->first_mode));
+  nan_text(card->line[LINE_NAN], c, c->nan);
+  if (c->nan64 != c->nan) nan_text(card->line[LINE_NAN64], c, c->nan64);
+}
+
+static void print_json(const hu_conversion_entry *e, int first) {
+  card_lines card;
+  fill(&card, &e->conversion);
+  printf("%s\n  {\"id\": ", first ? "" : ",");
+  cli_json_string(stdout, e->name);
+  for (int i = 0; i < LINE_COUNT; i++) {
+    printf(", \"%s\": ", labels[i]);
+    cli_json_string(stdout, card.line[i]);
+  }
+  const char *const rest[][2] = {
+      {"scaling", e->conversion.scaling}, {"stands", e->stands}, {"tested", e->tested}, {"note", e->note}};
+  for (int i = 0; i < 4; i++) {
+    printf(", \"%s\": ", rest[i][0]);
+    cli_json_string(stdout, rest[i][1]);
+  }
+  putchar('}');
+}
+
+static void print_line(const char *label, const char *text) {
+  if (*text) printf("  %-16s %s\n", label, text);
+}
+
+static void print_card(const hu_conversion_entry *e) {
+  card_lines card;
+  const char *const shown[] = {"format", "mode", "operand", "first", "NaN", "NaN, binary64"};
+  fill(&card, &e->conversion);
+  printf("%s\n", e->name);
+  print_line("stands for", e->stands);
+  for (int i = 0; i < LINE_COUNT; i++) print_line(shown[i], card.line[i]);
+  print_line("scaled tensor", e->conversion.scaling);
+  print_line("held against", e->tested);
+  print_line("note", e->note);
+}
+
+static void print_row(const hu_conversion_entry *e) {
+  card_lines card;
+  fill(&card, &e->conversion);
+  printf("%-36s %-26s %-24s %s\n", e->name, card.line[LINE_FORMAT], card.line[LINE_MODE], e->stands);
+}
+
+/* The entry of this very name; 0 if there is none. A name with parameters that is in no list has no words. */
+static int find_entry(hu_conversion_entry *e, const char *name) {
+  for (size_t i = 0; i < hu_conversion_count(); i++) {
+    *e = hu_conversion_at(i);
+    if (!strcmp(e->name, name)) return 1;
+  }
+  memset(e, 0, sizeof *e);
+  if (hu_conversion_find(&e->conversion, name) != HU_OK) return 0;
+  e->name = name;
+  e->stands = e->tested = e->note = "";
+  return 1;
+}
+
+/* Whether a name is among those that are listed: all without a part, else those that begin with it if any does. */
+static int listed(const char *name, const char *part, int begins) {
+  if (!part) return 1;
+  return begins ? !strncmp(name, part, strlen(part)) : strstr(name, part) != NULL;
+}
+
+static size_t count_listed(const char *part, int begins) {
+  size_t n = 0;
+  for (size_t i = 0; i < hu_conversion_count(); i++) n += listed(hu_conversion_at(i).name, part, begins) != 0;
+  return n;
+}
+
+int cli_presets(int argc, char **argv) {
+  presets_state state = {0};
+  hu_conversion_entry e;
+  char **operands;
+  int count, shown = 0, status = cli_parse(&command, &state, argc, argv, &operands, &count);
+  if (status >= 0) return status;
+  if (count && !state.json && find_entry(&e, operands[0])) {
+    print_card(&e);
+    return CLI_OK;
+  }
+  const char *part = count ? operands[0] : NULL;
+  int begins = count_listed(part, 1) != 0;
+  if (!count_listed(part, begins)) return cli_fail_preset_name(part);
+  if (state.json)
+    putchar('[');
+  else
+    printf("%-36s %-26s %-24s %s\n", "name", "format", "mode", "stands for");
+  for (size_t i = 0; i < hu_conversion_count(); i++) {
+    e = hu_conversion_at(i);
+    if (!listed(e.name, part, begins)) continue;
+    if (state.json)
+      print_json(&e, shown == 0);
+    else
+      print_row(&e);
+    shown++;
+  }
+  if (state.json) printf("\n]\n");
+  return CLI_OK;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp quantize - arrays and models onto a format's grid. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/numbers.h"
+#include "cli/quantize/quantize.h"
+
+int cli_ends(const char *name, const char *end) {
+  size_t n = strlen(name), m = strlen(end);
+  return n >= m && !strcmp(name + n - m, end);
+}
+
+static int read_amax(cli_quantize_state *s, const char *value) {
+  number z;
+  if (!number_parse(&z, value) || !(z.value >= 0) || isinf(z.value) || !z.exact || (double)(float)z.value != z.value)
+    return cli_fail(NULL, "--amax: '%s' is not a binary32 number from 0 on (hexadecimal ones are exact: 0x1.8p+1)",
+                    value);
+  s->amax = (float)z.value;
+  s->has_amax = 1;
+  return CLI_OK;
+}
+
+static int add_glob(const char **list, int *count, const char *option, const char *value) {
+  if (*count == CLI_GLOBS_MAX) return cli_fail(NULL, "%s: more than %d of them", option, CLI_GLOBS_MAX);
+  list[(*count)++] = value;
+  return CLI_OK;
+}
+
+static int read_rows(cli_quantize_state *s, const char *value) {
+  s->rows_out = !strcmp(value, "out");
+  if (s->rows_out || !strcmp(value, "last")) return CLI_OK;
+  return cli_fail(NULL, "--rows: '%s' is neither last nor out", value);
+}
+
+static int set_target(cli_quantize_state *s, const char *value) {
+  if (cli_target_read(&s->target, value)) return CLI_BAD;
+  s->numeric.format_text = value;
+  s->numeric.format = s->target.format;
+  return CLI_OK;
+}
+
+int cli_quantize_set(cli_quantize_state *s, int key, const char *value) {
+  if (key == 'f') return set_target(s, value);
+  if ((key == 'j' || key == CLI_KEY_JOBS) && s->numeric.threads)
+    return cli_fail(NULL, "--jobs and --threads are one option; give it once");
+  if (key == CLI_KEY_JOBS) key = 'j';
+  int shared = cli_set_numeric(&s->numeric, key, value);
+  if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
+  switch (key) {
+    case 'o': s->output = value; return CLI_OK;
+    case CLI_KEY_CODES: s->codes = 1; return CLI_OK;
+    case CLI_KEY_WIDEN: s->widen = 1; return CLI_OK;
+    case CLI_KEY_IN_PLACE: s->in_place = 1; return CLI_OK;
+    case CLI_KEY_ANY_RANK: s->any_rank = 1; return CLI_OK;
+    case CLI_KEY_ROWS: return read_rows(s, value);
+    case CLI_KEY_REPORT: s->report = value; return CLI_OK;
+    case CLI_KEY_AMAX: return read_amax(s, value);
+    case CLI_KEY_DEVICE: return cli_device_read(&s->device, value);
+    case CLI_KEY_INCLUDE: return add_glob(s->include, &s->includes, "--include", value);
+    case CLI_KEY_EXCLUDE: return add_glob(s->exclude, &s->excludes, "--exclude", value);
+    default: return CLI_OK;
+  }
+}
+
+const char *cli_quantize_out(const cli_quantize_state *s, char **operands, int count) {
+  if (count == 2) return operands[1];
+  return count == 1 && s->in_place && strcmp(operands[0], "-") != 0 ? operands[0] : NULL;
+}
+
+static int set(void *state, int key, const char *value) { return cli_quantize_set(state, key, value); }
+
+static const cli_option options[] = {
+    CLI_OPTION_TARGET,
+    {'o', "output", "OUT", "the same as the second operand"},
+    CLI_OPTIONS_ROUND,
+    CLI_OPTIONS_STREAM,
+    {CLI_KEY_CODES, "codes", NULL, "write codes (and scales) instead of values"},
+    {CLI_KEY_WIDEN, "widen", NULL, ".safetensors: values of F16 and BF16 tensors become F32, not rounded again"},
+    CLI_OPTIONS_FILES,
+    CLI_OPTION_ROWS,
+    CLI_OPTION_IN_PLACE,
+    CLI_OPTION_DEVICE(CLI_KEY_DEVICE),
+    CLI_OPTION_THREADS,
+    CLI_OPTION_JSON,
+    {0}};
+static const cli_command command = {
+    "quantize",
+    "IN OUT",
+    "Round an array (.npy) or the tensors of a model (.safetensors) into a format",
+    "FORMAT: a number format, a scaled one (mxfp8_e4m3, nvfp4, bfp(3,8,16), scaled(...)), s2fp8, or another\n"
+    "number system (posit8, nf4, q(3.4), ...); or a preset, another program's conversion (halfulp presets),\n"
+    "which says how to round, too. Scaled formats see an array as a matrix: the last axis is the\n"
+    "row, all others count the rows. With --rows out the first axis counts them, and the weights of a\n"
+    "convolution have the blocks of halfulp.torch's Conv2d.\n"
+    "\n"
+    "OUT may not be IN unless --in-place is given.\n"
+    "\n"
+    ".npy: OUT.npy has the shape and order of IN.npy, little endian, and its dtype; a float16 array\n"
+    "becomes float32, and a float16 or float32 array float64, where the narrower dtype cannot hold the\n"
+    "format's values. Element i in the order of the file uses random word C + i. With --codes, OUT.npy\n"
+    "holds uint8, uint16 or uint32; of scaled formats, OUT.scales.npy and OUT.tensor.npy the scales, and\n"
+    "OUT.check.npy a digest of all: the files are replaced together, or none is. The report (events,\n"
+    "blocks, errors) goes to standard output, or to standard error where OUT.npy is -.\n"
+    "The device takes float32 input and plain formats.\n"
+    "\n"
+    ".safetensors: tensors of dtype F64, F32, F16 and BF16 with two axes or more are rounded, all others\n"
+    "copied; --include and --exclude choose by name, --any-rank adds those with fewer axes. Values keep\n"
+    "their dtype (one more rounding, ties to even, where that is F16 or BF16 and lacks them; the report\n"
+    "counts it). With --codes, NAME becomes NAME.codes, NAME.scales and NAME.tensor, which `halfulp decode`\n"
+    "reads (docs/files.md).",
+    "  halfulp quantize -f float8_e4m3fn digits_weights.npy /tmp/w8.npy\n"
+    "  halfulp quantize -f float8_e5m2 -r sra:16 --seed 7 --codes -j 2 --json digits_images.npy /tmp/x8.npy\n"
+    "  halfulp quantize -f nvfp4 --codes digits_weights.npy /tmp/w4.safetensors\n"
+    "  halfulp quantize -f mxfp8_e4m3 --report /tmp/w.html digits_weights.npy -o /tmp/w.safetensors\n"
+    "  halfulp quantize -f torch.float8_e4m3fn digits_weights.npy /tmp/wt.npy",
+    options,
+    1,
+    2,
+    set};
+
+static int from_array(const cli_quantize_state *s, const char *in, const char *out) {
+  cli_array x;
+  char device[CLI_DEVICE_MAX] = "CPU";
+  const char *models_alone = s->report     ? "report"
+                             : s->widen    ? "widen"
+                             : s->includes ? "include"
+                             : s->excludes ? "exclude"
+                             : s->any_rank ? "any-rank"
+                                           : NULL;
+  if (models_alone) return cli_fail(NULL, "--%s goes with a .safetensors file as OUT", models_alone);
+  if (s->device && cli_device_find(device)) return CLI_BAD;
+  if (cli_array_load(&x, in)) return CLI_BAD;
+  int status = x.info.kind == 'f'
+                   ? cli_quantize_array(s, &x, in, out, device)
+                   : cli_fail(x.name, "quantize wants float16, float32 or float64, this is %s", npy_dtype(&x.info));
+  cli_array_free(&x);
+  return status;
+}
+
+int cli_quantize_files(cli_quantize_state *s, const char *in, const char *out) {
+  if (!s->target.kind) return cli_fail(NULL, "no format given; use -f FORMAT");
+  if (cli_preset_mode(&s->numeric, &s->target)) return CLI_BAD;
+  if (cli_ends(out, ".safetensors")) return cli_quantize_model(s, in, out);
+  if (cli_ends(in, ".safetensors")) return cli_fail(out, "a .safetensors file becomes a .safetensors file");
+  return from_array(s, in, out);
+}
+
+int cli_decode_files(cli_quantize_state *s, const char *in, const char *out) {
+  return cli_ends(in, ".safetensors") ? cli_decode_model(s, in, out) : cli_decode_array(s, in, out);
+}
+
+int cli_quantize(int argc, char **argv) {
+  cli_quantize_state state = {0};
+  char **operands;
+  int count, status = cli_parse(&command, &state, argc, argv, &operands, &count);
+  if (status >= 0) return status;
+  if (count == 2 && state.output)
+    return cli_fail(NULL, "quantize: '%s' and -o '%s' are two outputs; give one", operands[1], state.output);
+  const char *out = state.output ? state.output : cli_quantize_out(&state, operands, count);
+  if (!out)
+    return cli_fail(NULL,
+                    "quantize: requires IN.npy OUT.npy, or IN.safetensors and -o OUT.safetensors, or --in-place; see "
+                    "`halfulp quantize --help`");
+  return cli_quantize_files(&state, operands[0], out);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp train - one training run, as a configuration file says. */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/config.h"
+#include "cli/base/device.h"
+#include "cli/base/io.h"
+#include "cli/base/progress.h"
+#include "cli/train/train.h"
+#include "halfulp/train/device.h"
+#include "halfulp/version.h"
+
+enum { KEY_DATA = CLI_KEY_FREE, KEY_SET, KEY_RESUME, KEY_OVERWRITE, KEY_EVERY, KEY_CHECKPOINT, KEY_EVALUATE, KEY_KEYS };
+static const cli_option options[] = {
+    {'o', "out", "FOLDER", "where its files go; default: CONFIG's name with .run for its suffix"},
+    {KEY_DATA, "data", "FOLDER", "where data files are looked for; default: the folder of CONFIG"},
+    {KEY_SET | CLI_REPEATS, "set", "KEY=VALUE", "section.key=value, after what CONFIG says, in this order"},
+    {KEY_RESUME, "resume", NULL,
+     "continue from the folder's checkpoint; a larger run.epochs or run.steps makes the run longer"},
+    {KEY_OVERWRITE, "overwrite", NULL, "begin anew in the folder of an earlier run, whose files are lost"},
+    {KEY_EVERY, "every", "N", "a row of the log every N steps; default 10"},
+    {KEY_CHECKPOINT, "checkpoint", "N", "a checkpoint every N steps, 0: at the end only; default: after each epoch"},
+    {KEY_EVALUATE, "evaluate", "N",
+     "training and test set are looked at every N epochs, 0: at the end only; default 1"},
+    {'j', "threads", "N", "as --set run.threads=N: the result is the same for any number"},
+    {KEY_KEYS, "keys", NULL, "no run: print all keys with their defaults and what they say"},
+    CLI_OPTION_JSON,
+    {0}};
+
+static int add_set(train_run *r, const char *text) {
+  const char **more = realloc(r->sets, (r->set_count + 1) * sizeof *more);
+  if (!more) return cli_fail(NULL, "out of memory");
+  r->sets = more;
+  more[r->set_count++] = text;
+  return CLI_OK;
+}
+
+static int set(void *state, int key, const char *value) {
+  train_run *r = state;
+  switch (key) {
+    case 'o': r->out = value; return CLI_OK;
+    case 'j': r->threads = value; return CLI_OK;
+    case KEY_DATA: r->data = value; return CLI_OK;
+    case KEY_SET: return add_set(r, value);
+    case KEY_RESUME: r->resume = 1; return CLI_OK;
+    case KEY_OVERWRITE: r->overwrite = 1; return CLI_OK;
+    case KEY_EVERY: return cli_read_u64(&r->every, "--every", value, 1, UINT64_C(1) << 40);
+    case KEY_EVALUATE: return cli_read_u64(&r->evaluate, "--evaluate", value, 0, UINT64_C(1) << 40);
+    case KEY_CHECKPOINT:
+      r->checkpoint_asked = 1;
+      return cli_read_u64(&r->checkpoint, "--checkpoint", value, 0, UINT64_C(1) << 40);
+    case KEY_KEYS: r->keys = 1; return CLI_OK;
+    default: r->json = 1; return CLI_OK;
+  }
+}
+
+static const cli_command command = {
+    "train",
+    "CONFIG",
+    "Train a network in low precision, as a configuration file says",
+    "CONFIG has sections of keys and values; --keys lists them, docs/train-command.md explains them. The run is a\n"
+    "function of them alone: the same weights, bit for bit, on every machine and for any number of threads. The "
+    "folder\n"
+    "gets the configuration as run, log.csv and log.jsonl, evaluations.csv, exponents.csv, report.html and\n"
+    "checkpoint.safetensors. SIGINT, SIGTERM and SIGHUP end the run after the step in hand, with a checkpoint; "
+    "--resume\n"
+    "continues from there, and ends with the same weights and log as a run that was not stopped. The folder of an\n"
+    "earlier run is left alone without --resume or --overwrite.",
+    "  halfulp train --keys\n"
+    "  printf '[data]\\nset = gratings\\n[run]\\nsteps = 20\\n' | halfulp train - --out /tmp/first.run\n"
+    "  halfulp train /tmp/first.run/config.ini --set precision.system=fp16 --set loss.scale=backoff \\\n"
+    "      --out /tmp/fp16.run --json",
+    options,
+    0,
+    1,
+    set};
+
+/* ---- before the first step ---- */
+
+static int configure(train_run *r) {
+  config c;
+  r->t = hu_trainer_new();
+  if (!r->t) return cli_fail(NULL, "out of memory");
+  if (config_read(&c, r->config)) return CLI_BAD;
+  int status = config_apply(r->t, &c, r->config);
+  config_free(&c);
+  for (size_t i = 0; i < r->set_count && status == CLI_OK; i++) status = config_set(r->t, r->sets[i]);
+  if (status != CLI_OK || !r->threads) return status;
+  char *threads = NULL;
+  if (asprintf(&threads, "run.threads=%s", r->threads) < 0) return cli_fail(NULL, "out of memory");
+  status = config_set(r->t, threads);
+  free(threads);
+  return status;
+}
+
+static int find_device(train_run *r) {
+  const hu_engine *engine;
+  char name[CLI_DEVICE_MAX];
+  if (strcmp(hu_trainer_get(r->t, "run.device"), "cuda") != 0) return CLI_OK;
+  if (!cli_device_engine(&engine, name)) return cli_fail(r->config, "run.device: cuda: %s", name);
+  hu_status s = hu_trainer_set_engine(r->t, engine);
+  return s == HU_OK ? CLI_OK : cli_fail(r->config, "run.device: cuda: %s", hu_status_text(s));
+}
+
+static int begin(train_run *r) {
+  if (find_device(r)) return CLI_BAD;
+  char why[HU_DATA_WHY_MAX] = "", *folder = r->data ? strdup(r->data) : config_folder(r->config);
+  if (!folder) return cli_fail(NULL, "out of memory");
+  hu_status s = hu_trainer_begin(r->t, folder, why);
+  free(folder);
+  return s == HU_OK ? CLI_OK : cli_fail(r->config, "%s", *why ? why : hu_status_text(s));
+}
+
+#define MARK "; All keys of a run of halfulp train"
+
+static void print_config(FILE *out, const void *what) {
+  const train_run *r = what;
+  fprintf(out, MARK " %s.\n\n", HU_VERSION_STRING);
+  config_print(out, r->t);
+}
+
+static int write_config(const train_run *r) {
+  char *path = train_path(r, "config.ini");
+  int status = path ? cli_text_write(path, print_config, r) : CLI_BAD;
+  free(path);
+  return status;
+}
+
+static int is_empty(const char *folder) {
+  DIR *d = opendir(folder);
+  int others = 0;
+  for (const struct dirent *e; d && (e = readdir(d)) != NULL;)
+    others += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && !cli_is_temporary(e->d_name);
+  if (d) closedir(d);
+  return d && !others;
+}
+
+/* The folder is there. A run writes over nothing but what a run wrote: `--out .` among one's own files is a slip. */
+static int check_folder(const train_run *r) {
+  char *path = train_path(r, "config.ini"), line[sizeof MARK] = "";
+  if (!path) return CLI_BAD;
+  FILE *f = fopen(path, "r");
+  int ours = f && fgets(line, sizeof line, f) && !strcmp(line, MARK);
+  if (f) fclose(f);
+  free(path);
+  if (ours || is_empty(r->out)) return CLI_OK;
+  return cli_fail(r->out, "is no folder of a run, and not an empty one; name another with --out");
+}
+
+/* What an earlier run left: at no time does a checkpoint stand beside another run's log. */
+static int clear_folder(const train_run *r) {
+  static const char *const names[] = {"checkpoint.safetensors", "report.html", "exponents.csv"};
+  int status = CLI_OK;
+  for (size_t i = 0; i < sizeof names / sizeof names[0] && status == CLI_OK; i++) {
+    char *path = train_path(r, names[i]);
+    if (!path || (unlink(path) && errno != ENOENT))
+      status = cli_fail(path ? path : r->out, "cannot remove: %s", strerror(errno));
+    free(path);
+  }
+  return status;
+}
+
+/* Without --overwrite an earlier run stays, whether it was stopped or had come to its end. */
+static int check_earlier(const train_run *r) {
+  uint64_t step, steps;
+  int found = r->overwrite ? TRAIN_FOUND_NOTHING : train_found(r, &step, &steps);
+  if (found == TRAIN_FOUND_STOPPED)
+    return cli_fail(r->out,
+                    "holds a run that was stopped after step %llu of %llu: --resume continues it, --overwrite begins "
+                    "anew, --out names another folder",
+                    (unsigned long long)step, (unsigned long long)steps);
+  if (found == TRAIN_FOUND_ENDED)
+    return cli_fail(r->out,
+                    "holds a run that ended after step %llu: --resume with a larger run.epochs or run.steps makes it "
+                    "longer, --overwrite begins anew, --out names another folder",
+                    (unsigned long long)step);
+  if (found == TRAIN_FOUND_FILES)
+    return cli_fail(r->out, "holds files of an earlier run: --overwrite begins anew, --out names another folder");
+  return CLI_OK;
+}
+
+static int start_fresh(train_run *r) {
+  if (mkdir(r->out, 0777) && errno != EEXIST) return cli_fail(r->out, "cannot make the folder: %s", strerror(errno));
+  if (cli_folder_lock(&r->lock, r->out, "run") || check_folder(r) || check_earlier(r)) return CLI_BAD;
+  (void)cli_folder_clean(r->lock);
+  int status = write_config(r);
+  if (status == CLI_OK) status = clear_folder(r);
+  return status == CLI_OK ? train_log_begin(r) : status;
+}
+
+static int start_again(train_run *r) {
+  int status = cli_folder_lock(&r->lock, r->out, "run");
+  if (status == CLI_OK) status = train_resume(r);
+  if (status == CLI_OK) (void)cli_folder_clean(r->lock);
+  if (status == CLI_OK) status = train_log_resume(r, hu_trainer_at(r->t));
+  return status == CLI_OK ? write_config(r) : status;
+}
+
+/* ---- the run ---- */
+
+static void say(const train_run *r, int stopped, double seconds) {
+  if (stopped)
+    train_print_stopped(stderr, r, strsignal(stopped));
+  else if (r->json)
+    train_json(stdout, r, seconds);
+  else
+    train_print(stdout, r, seconds);
+}
+
+static int run(train_run *r, int *stopped) {
+  double start = progress_seconds();
+  int status = configure(r);
+  if (status == CLI_OK) status = begin(r);
+  if (status == CLI_OK) status = r->resume ? start_again(r) : start_fresh(r);
+  if (status == CLI_OK) status = train_steps(r, stopped);
+  if (status == CLI_OK) status = train_log_exponents(r);
+  if (status == CLI_OK) status = train_report(r);
+  if (status == CLI_OK) say(r, *stopped, progress_seconds() - start);
+  return status;
+}
+
+int cli_train(int argc, char **argv) {
+  train_run r = {.every = TRAIN_EVERY, .evaluate = TRAIN_EVALUATE, .lock = -1};
+  char **operands, *out = NULL;
+  int count, stopped = 0, status = cli_parse(&command, &r, argc, argv, &operands, &count);
+  if (status < 0 && r.keys) {
+    train_print_keys(stdout, r.json);
+    status = CLI_OK;
+  } else if (status < 0 && !count) {
+    status = cli_fail(NULL, "train: wants CONFIG; see `halfulp train --help`");
+  } else if (status < 0 && r.resume && r.overwrite) {
+    status = cli_fail(NULL, "train: --resume continues a run, --overwrite begins anew: only one of them");
+  } else if (status < 0) {
+    r.config = operands[0];
+    r.out_asked = r.out != NULL;
+    if (!r.out) r.out = out = config_beside(r.config, "run");
+    status = r.out ? run(&r, &stopped) : cli_fail(NULL, "out of memory");
+  }
+  if (r.lock >= 0) close(r.lock);
+  hu_trainer_free(r.t);
+  table_free(&r.log);
+  table_free(&r.seen);
+  free(r.sets);
+  free(out);
+  if (status == CLI_OK && stopped) raise(stopped); /* takes its usual effect now */
+  return status;
+}

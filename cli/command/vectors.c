@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp vectors, check-vectors, testfloat - test vectors out, results judged, operands in and results out. */
+#include <string.h>
+
+#include "cli/base/accum_text.h"
+#include "cli/vectors/vectors.h"
+
+enum {
+  KEY_LEVEL = CLI_KEY_FREE,
+  KEY_TO,
+  KEY_FIRST,
+  KEY_CHECK,
+  KEY_NOTEXACT,
+  KEY_NO_FLAGS,
+  KEY_WORDS,
+  KEY_JOINED,
+  KEY_ACCUM,
+  KEY_FA,
+  KEY_FB,
+  KEY_FC,
+  KEY_FD,
+  KEY_COUNT,
+  KEY_COMPLETE,
+  KEY_CASES,
+  KEY_NAN_RESULT,
+  KEY_NAN_FMA,
+  KEY_INTEGER
+};
+
+typedef struct state {
+  cli_numeric numeric;
+  const char *from, *to; /* types as given */
+  uint64_t level, cases;
+  vectors_rules rules;
+  int check, notexact, words, joined, count, complete, integer;
+  const char *accum, *fa, *fb, *fc, *fd;
+  uint64_t n;
+} state;
+
+static int set_nan_result(state *s, const char *value) {
+  static const char *const names[] = {"any", "quiet", "canonical"};
+  for (int i = 0; i < 3; i++)
+    if (!strcmp(value, names[i])) return s->rules.nan_result = i, CLI_OK;
+  return cli_fail(NULL, "--nan-result: '%s' is none of any quiet canonical", value);
+}
+
+static int set_nan_fma(state *s, const char *value) {
+  s->rules.fixed_nan_fma = strcmp(value, "any") != 0;
+  if (!s->rules.fixed_nan_fma || hu_mode_parse_nan_fma(&s->numeric.mode, value) == HU_OK) return CLI_OK;
+  return cli_fail(NULL, "--nan-fma: '%s' is none of any quiet invalid", value);
+}
+
+static int set_integer(state *s, const char *value) {
+  static const char *const names[] = {"riscv", "arm", "x86"};
+  for (int i = 0; i < 3; i++)
+    if (!strcmp(value, names[i])) return s->integer = i, CLI_OK;
+  return cli_fail(NULL, "--integer: '%s' is none of riscv arm x86", value);
+}
+
+static int set(void *context, int key, const char *value) {
+  state *s = context;
+  if (key == 'f') return s->from = value, CLI_OK;
+  int shared = cli_set_numeric(&s->numeric, key, value);
+  if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
+  switch (key) {
+    case KEY_LEVEL: return cli_read_u64(&s->level, "--level", value, 1, 2);
+    case KEY_FIRST: return cli_read_u64(&s->rules.first, "--first", value, 0, UINT64_MAX);
+    case KEY_CASES: return cli_read_u64(&s->cases, "--cases", value, 1, UINT64_MAX);
+    case KEY_NAN_RESULT: return set_nan_result(s, value);
+    case KEY_NAN_FMA: return set_nan_fma(s, value);
+    case KEY_INTEGER: return set_integer(s, value);
+    case KEY_TO: s->to = value; break;
+    case KEY_CHECK: s->check = 1; break;
+    case KEY_NOTEXACT: s->notexact = 1; break;
+    case KEY_WORDS: s->words = 1; break;
+    case KEY_JOINED: s->joined = 1; break;
+    case KEY_COUNT: s->count = 1; break;
+    case KEY_COMPLETE: s->complete = 1; break;
+    case KEY_ACCUM: s->accum = value; break;
+    case KEY_FA: s->fa = value; break;
+    case KEY_FB: s->fb = value; break;
+    case KEY_FC: s->fc = value; break;
+    case KEY_FD: s->fd = value; break;
+    case 'n': return cli_read_u64(&s->n, "-n", value, 1, 4096);
+    default: s->rules.no_flags = 1; break;
+  }
+  return CLI_OK;
+}
+
+#define OPTIONS_TYPES                                                                                           \
+  {'f', "format", "FORMAT", "format of operands and result; convert: also binary64, i8 ... i64, ui8 ... ui64"}, \
+      {KEY_TO, "to", "FORMAT", "format of the results; default that of -f"},                                    \
+      {KEY_FA, "fa", "FORMAT", "format of operand A, default -f; dot: elements of A, as in mma"},               \
+      {KEY_FB, "fb", "FORMAT", "format of operand B"}, {KEY_FC, "fc", "FORMAT", "format of operand C of fma"},  \
+      {KEY_FD, "fd", "FORMAT", "dot: elements of C and D"}, {                                                   \
+    KEY_ACCUM, "accum", "MODEL", "dot: an accumulation model or preset (halfulp models)"                        \
+  }
+#define OPTION_N \
+  { 'n', "elements", "N", "dot: elements of a row; default the instruction's K, or 4" }
+#define OPTION_LEVEL \
+  { KEY_LEVEL, "level", "N", "1: some tens of thousands of cases; 2: many more; --count tells; default 1" }
+#define OPTION_COUNT \
+  { KEY_COUNT, "count", NULL, "print how many cases there are, and no case" }
+#define OPTION_FIRST \
+  { KEY_FIRST, "first", "N", "differences to print; default 20" }
+#define OPTION_NO_FLAGS \
+  { KEY_NO_FLAGS, "no-flags", NULL, "look at results only; lines may end before the flags" }
+#define OPTION_NAN_FMA(DEFAULT) \
+  { KEY_NAN_FMA, "nan-fma", "RULE", "infinity times zero plus a NaN: quiet (x86), invalid (RISC-V, Arm)" DEFAULT }
+#define OPTION_INTEGER \
+  { KEY_INTEGER, "integer", "RULE", "result of an invalid conversion to an integer: riscv arm x86; default riscv" }
+#define OPTIONS_JUDGE                                                              \
+  {KEY_NAN_RESULT, "nan-result", "RULE",                                           \
+   "NaN results that are right: any, quiet ones, the canonical one; default any"}, \
+      OPTION_NAN_FMA(", any: either is right; default any"), OPTION_FIRST, OPTION_NO_FLAGS, CLI_OPTION_JSON
+
+#define OPTIONS_LINES                                                                                                 \
+  {KEY_WORDS, "words", NULL, "a field more behind the operands: random words, 8 digits each; R is the low N bits"}, { \
+    KEY_JOINED, "joined", NULL, "lines without blanks, for $readmemh: one number each"                                \
+  }
+
+#define OPERATIONS                                                                                       \
+  "OP is add sub mul div sqrt fma remainder minimum maximum minimum_number maximum_number\n"             \
+  "round_to_integral convert; a function: exp exp2 expm1 log log2 log1p tanh sigmoid erf gelu rsqrt\n"   \
+  "reciprocal sin cos pow; a relation: eq lt_quiet le_quiet, and lt le eq_signaling, for which NaN is\n" \
+  "invalid; or dot, whose operands are A B C [SCALES_A SCALES_B] as `halfulp mma` reads them.\n"
+#define LINES                                                                                                     \
+  "A line holds the operands, the result and the flags in hex: 01 inexact, 02 underflow, 04 overflow,\n"          \
+  "08 infinite (division by zero), 10 invalid. In formats with IEEE 754's NaNs, one whose first trailing digit\n" \
+  "is 0 is signalling and invalid as an operand."
+#define CASES                                                                                                       \
+  "\nCases: every code of one operand of up to 16 bits, every pair of up to 6 bits (level 2: 8); else edge codes\n" \
+  "of the operands against each other, then, for add sub mul div sqrt fma convert, results about the smallest\n"    \
+  "normal number and below it, on and beside the points where rounding turns; then random operands."
+
+static const cli_option vectors_options[] = {
+    OPTIONS_TYPES,      OPTION_N,     CLI_OPTIONS_ROUND, OPTION_NAN_FMA("; default quiet"),
+    CLI_OPTIONS_STREAM, OPTION_LEVEL, OPTION_INTEGER,    OPTION_COUNT,
+    OPTIONS_LINES,      {0}};
+static const cli_command vectors_command = {
+    "vectors",
+    "OP",
+    "Generate operands, results and flags of an operation, in Berkeley TestFloat's text form",
+    OPERATIONS LINES CASES,
+    "  halfulp vectors add -f float8_e4m3fn\n"
+    "  halfulp vectors convert -f binary16 --to float8_e5m2 -r rtz\n"
+    "  halfulp vectors convert -f binary16 --to i32 -r rtz\n"
+    "  halfulp vectors fma --fa float8_e5m2 --fb float8_e5m2 --fc binary16 --to binary16\n"
+    "  halfulp vectors gelu -f bfloat16\n"
+    "  halfulp vectors dot --accum nv.volta.f16.f32\n"
+    "  halfulp vectors add -f bfloat16 -r sra:8 --words --joined\n"
+    "  halfulp vectors fma -f float4_e2m1fn | halfulp check-vectors fma -f float4_e2m1fn --complete",
+    vectors_options,
+    1,
+    1,
+    set};
+
+static const cli_option check_options[] = {
+    OPTIONS_TYPES,
+    OPTION_N,
+    CLI_OPTIONS_ROUND,
+    CLI_OPTIONS_STREAM,
+    OPTIONS_JUDGE,
+    OPTION_INTEGER,
+    {KEY_COMPLETE, "complete", NULL, "the lines must be those of `halfulp vectors` with the same options, all of them"},
+    {KEY_CASES, "cases", "N", "there must be N lines"},
+    OPTION_LEVEL,
+    OPTIONS_LINES,
+    {0}};
+static const cli_command check_command = {
+    "check-vectors",
+    "OP [FILE]",
+    "Judge results from elsewhere: lines of operands, result and flags",
+    OPERATIONS LINES
+    "\nFILE is standard input if absent or -. Line i draws random word C + i - 1 in stochastic modes. A result with\n"
+    "digits X or Z, as four-state simulators print them, differs. Unless --nan-result and --nan-fma say more, any\n"
+    "NaN is as good as another, and infinity times zero plus a NaN may be invalid or not.\n"
+    "Exit code 1 if a result or its flags differ, or lines are missing.",
+    "  halfulp vectors sqrt -f bfloat16 | halfulp check-vectors sqrt -f bfloat16 --complete\n"
+    "  echo '38 38 40 00' | halfulp check-vectors add -f float8_e4m3fn\n"
+    "  halfulp vectors dot --accum nv.volta.f16.f32 | halfulp check-vectors dot --accum nv.volta.f16.f32",
+    check_options,
+    1,
+    2,
+    set};
+
+static const cli_option testfloat_options[] = {
+    CLI_OPTIONS_ROUND,
+    OPTION_LEVEL,
+    OPTIONS_JUDGE,
+    OPTION_INTEGER,
+    {KEY_CHECK, "check", NULL, "judge lines of operands, result and flags instead, as check-vectors does"},
+    {KEY_NOTEXACT, "notexact", NULL, "roundToInt and to integers without the flag inexact, TestFloat's own default"},
+    {0}};
+static const cli_command testfloat_command = {
+    "testfloat",
+    "FUNCTION [FILE]",
+    "Read operands and write operands, results and flags, in Berkeley TestFloat's text form",
+    "FUNCTION is a TestFloat name for f16, bf16 or f32: f16_add f16_sub f16_mul f16_mulAdd f16_div f16_rem\n"
+    "f16_sqrt f16_roundToInt f16_eq f16_le f16_lt f16_eq_signaling f16_le_quiet f16_lt_quiet; a conversion\n"
+    "among these, f64, i32, ui32, i64, ui64: f16_to_f32 f64_to_f16 f16_to_i32 ui64_to_bf16.\n"
+    "So this command can stand between testfloat_gen and testfloat_ver. With --level it makes the operands\n"
+    "itself. " LINES,
+    "  echo '3C00 3C01' | halfulp testfloat f16_add\n"
+    "  halfulp testfloat f16_to_f32 --level 1\n"
+    "  halfulp testfloat f16_mulAdd --level 1 | halfulp testfloat f16_mulAdd --check",
+    testfloat_options,
+    1,
+    2,
+    set};
+
+static int generate(const vectors *v, int level) {
+  vectors_source source;
+  vectors_case c = {0};
+  if (vectors_source_open(&source, v, level)) return CLI_BAD;
+  for (uint64_t i = 0; vectors_source_case(&source, i, &c) && !ferror(stdout); i++) {
+    c.word = vectors_word(v, i);
+    vectors_solve(v, i, &c);
+    vectors_print(v, &c);
+  }
+  vectors_source_close(&source);
+  return CLI_OK;
+}
+
+/* ---- lines judged ---- */
+
+/* The operands that there should be, where all are asked for. */
+typedef struct expected {
+  vectors_source source;
+  int complete;
+} expected;
+
+static int check_operands(const expected *e, const vectors *v, cli_lines *lines, const vectors_case *given,
+                          uint64_t i) {
+  vectors_case want = {0};
+  if (!e->complete) return CLI_OK;
+  if (!vectors_source_case(&e->source, i, &want))
+    return cli_lines_fail(lines, "--complete: more lines than `halfulp vectors` gives");
+  for (int k = 0; k < v->op->operands; k++)
+    if (want.x[k] != given->x[k])
+      return cli_lines_fail(lines, "--complete: these are not the operands that `halfulp vectors` gives here");
+  return CLI_OK;
+}
+
+static const char *operands_text(char text[80], const vectors *v, const vectors_case *c) {
+  size_t at = 0;
+  for (int k = 0; k < v->op->operands; k++)
+    at += (size_t)snprintf(text + at, 80 - at, "%s%0*llX", k ? " " : "", (int)vectors_digits(&v->x[k]),
+                           (unsigned long long)c->x[k]);
+  if (v->words) snprintf(text + at, 80 - at, " %08X", c->word);
+  return text;
+}
+
+static int judge(const vectors_rules *rules, const expected *e, const vectors *v, cli_lines *lines,
+                 vectors_verdict *sum) {
+  vectors_line read;
+  char text[80];
+  if (!vectors_read(v, lines->line, &read)) return cli_lines_fail(lines, read.wrong);
+  if (read.fields != vectors_given(v) + 2 && !(rules->no_flags && read.fields == vectors_given(v) + 1))
+    return cli_lines_fail(lines, "not as many fields as operands, a result and flags are");
+  if (check_operands(e, v, lines, &read.c, sum->cases)) return CLI_BAD;
+  vectors_case want = read.c;
+  vectors_solve(v, lines->number - 1, &want);
+  vectors_answer right = {want.z, want.flags, NULL};
+  vectors_answer given = {read.c.z, read.c.flags, read.unknown ? read.result : NULL};
+  int open = !rules->fixed_nan_fma && vectors_is_nan_fma(v, want.x);
+  vectors_judge(sum, rules, &v->z, lines->number, operands_text(text, v, &want), right, given, open);
+  return CLI_OK;
+}
+
+static int answer(const vectors *v, cli_lines *lines) {
+  vectors_line read;
+  if (!vectors_read(v, lines->line, &read)) return cli_lines_fail(lines, read.wrong);
+  if (read.fields < v->op->operands) return cli_lines_fail(lines, "fewer fields than the operation has operands");
+  vectors_solve(v, lines->number - 1, &read.c);
+  vectors_print(v, &read.c);
+  return CLI_OK;
+}
+
+/* How many of the cases that there must be are missing; all of one kind are counted. */
+static uint64_t missing(const state *s, uint64_t all, uint64_t cases) {
+  uint64_t wanted = s->cases ? s->cases : s->complete ? all : 0;
+  return cases < wanted ? wanted - cases : 0;
+}
+
+static int too_many(const state *s, const char *path, uint64_t cases) {
+  if (!s->cases || cases <= s->cases) return CLI_OK;
+  return cli_fail(path, "%llu cases; --cases asks for %llu", (unsigned long long)cases, (unsigned long long)s->cases);
+}
+
+static int judge_lines(const state *s, const vectors *v, const char *id, const char *path) {
+  cli_lines lines;
+  vectors_verdict sum;
+  expected e = {.complete = s->complete};
+  int next, status = CLI_OK;
+  if (vectors_judge_open(&sum, &s->rules) || (s->complete && vectors_source_open(&e.source, v, (int)s->level)) ||
+      cli_lines_open(&lines, path))
+    return CLI_BAD;
+  while (status == CLI_OK && (next = cli_lines_next(&lines)) != 0)
+    status = next < 0 ? -next : judge(&s->rules, &e, v, &lines, &sum);
+  cli_lines_close(&lines);
+  if (s->complete) vectors_source_close(&e.source);
+  if (status == CLI_OK) status = too_many(s, path, sum.cases);
+  return vectors_report(&sum, &s->rules, id, path, status, missing(s, e.source.count, sum.cases));
+}
+
+static int answer_lines(const vectors *v, const char *path) {
+  cli_lines lines;
+  int next, status = CLI_OK;
+  if (cli_lines_open(&lines, path)) return CLI_BAD;
+  while (status == CLI_OK && (next = cli_lines_next(&lines)) != 0) status = next < 0 ? -next : answer(v, &lines);
+  cli_lines_close(&lines);
+  return status;
+}
+
+/* ---- what is asked for ---- */
+
+/* The types of an operation's operands and of its result. */
+static int choose_types(const state *s, vectors *v) {
+  const char *given[] = {s->fa, s->fb, s->fc}, *last = s->from;
+  for (int k = 0; k < VECTORS_OPERANDS; k++) {
+    const char *text = given[k] ? given[k] : s->from;
+    if (k >= v->op->operands && given[k])
+      return cli_fail(NULL, "--f%c: %s has no operand %c", 'a' + k, v->op->name, 'A' + k);
+    if (k >= v->op->operands) continue;
+    if (!text) return cli_fail(NULL, "no format given; use -f FORMAT, or --fa, --fb, --fc for each operand");
+    if (vectors_read_type(&v->x[k], text)) return CLI_BAD;
+    if (!last) last = text;
+    /* Operands of several formats leave that of the result open. */
+    if (!s->from && k && !vectors_same_type(&v->x[k], &v->x[0])) last = NULL;
+  }
+  if (v->op->kind == VECTORS_RELATION) return v->z.kind = VECTORS_TRUTH, CLI_OK;
+  if (!s->to && !last) return cli_fail(NULL, "operands of several formats: give the result's by --to FORMAT");
+  if (vectors_read_type(&v->z, s->to ? s->to : last)) return CLI_BAD;
+  v->z.integer.invalid = (uint8_t)s->integer;
+  return CLI_OK;
+}
+
+/* The operation and the formats of vectors and check-vectors. */
+static int choose(const state *s, const char *name, vectors *v) {
+  v->op = vectors_find(name);
+  if (!v->op) return cli_fail(NULL, "'%s' is no operation; see `halfulp vectors --help`", name);
+  if (s->accum || s->fd || s->n) return cli_fail(NULL, "--accum, --fd and -n belong to dot");
+  if (choose_types(s, v) || vectors_check(v)) return CLI_BAD;
+  v->mode = s->numeric.mode;
+  v->stream = s->numeric.stream;
+  v->words = s->words;
+  v->joined = s->joined;
+  if (s->words && !v->mode.bits) return cli_fail(NULL, "--words: the rounding is not stochastic");
+  return CLI_OK;
+}
+
+/* The model and the elements of dot. */
+static int choose_dot(const state *s, vectors_dot *v) {
+  int named;
+  const char *const given[] = {s->fa, s->fb, s->fd};
+  hu_element *const element[] = {&v->dot.a, &v->dot.b, &v->dot.d};
+  if (!s->accum) return cli_fail(NULL, "dot: no model given; use --accum MODEL");
+  if (s->from || s->to || s->fc) return cli_fail(NULL, "dot: use --fa, --fb and --fd for its formats");
+  if (cli_dot_model(&v->dot, "--accum", s->accum, &named)) return CLI_BAD;
+  for (int i = 0; i < 3; i++) {
+    if (!given[i] && !named)
+      return cli_fail(NULL, "dot: '%s' leaves the elements open; use --fa, --fb and --fd", s->accum);
+    if (given[i] && cli_read_element(element[i], given[i])) return CLI_BAD;
+  }
+  if (cli_dot_taken(&v->dot, s->accum)) return CLI_BAD;
+  v->dot.mode = s->numeric.mode;
+  v->dot.words = s->words;
+  v->n = s->n ? s->n : named ? v->dot.depth : 4;
+  v->stream = s->numeric.stream;
+  v->joined = s->joined;
+  if (v->n % v->dot.depth) return cli_fail(NULL, "-n: not a multiple of the instruction's K, %zu", v->dot.depth);
+  if (s->words && !v->dot.mode.bits && !v->dot.accum.mode.bits)
+    return cli_fail(NULL, "--words: no rounding is stochastic");
+  return CLI_OK;
+}
+
+static int judge_dot(const state *s, const char *path) {
+  vectors_dot v = {0};
+  vectors_verdict sum;
+  cli_lines lines;
+  if (choose_dot(s, &v) || vectors_judge_open(&sum, &s->rules) || cli_lines_open(&lines, path)) return CLI_BAD;
+  int status = vectors_dot_judge(&v, &s->rules, &lines, s->complete ? (int)s->level : 0, &sum);
+  cli_lines_close(&lines);
+  if (status == CLI_OK) status = too_many(s, path, sum.cases);
+  return vectors_report(&sum, &s->rules, "dot", path, status, missing(s, vectors_dot_cases((int)s->level), sum.cases));
+}
+
+static int generate_dot(const state *s) {
+  vectors_dot v = {0};
+  if (choose_dot(s, &v)) return CLI_BAD;
+  if (!s->count) return vectors_dot_generate(&v, (int)s->level);
+  printf("%llu\n", (unsigned long long)vectors_dot_cases((int)s->level));
+  return CLI_OK;
+}
+
+static int count_cases(const vectors *v, int level) {
+  vectors_source source;
+  if (vectors_source_open(&source, v, level)) return CLI_BAD;
+  printf("%llu\n", (unsigned long long)source.count);
+  vectors_source_close(&source);
+  return CLI_OK;
+}
+
+int cli_vectors(int argc, char **argv) {
+  state s = {.level = 1};
+  vectors v = {0};
+  char **operands;
+  int count, status = cli_parse(&vectors_command, &s, argc, argv, &operands, &count);
+  if (status >= 0) return status;
+  if (!strcmp(operands[0], "dot")) return generate_dot(&s);
+  if (choose(&s, operands[0], &v)) return CLI_BAD;
+  return s.count ? count_cases(&v, (int)s.level) : generate(&v, (int)s.level);
+}
+
+int cli_check_vectors(int argc, char **argv) {
+  state s = {.level = 1, .rules.first = 20};
+  vectors v = {0};
+  char **operands;
+  int count, status = cli_parse(&check_command, &s, argc, argv, &operands, &count);
+  if (status >= 0) return status;
+  const char *path = count > 1 ? operands[1] : "-";
+  s.rules.json = s.numeric.json;
+  if (!strcmp(operands[0], "dot")) return judge_dot(&s, path);
+  return choose(&s, operands[0], &v) ? CLI_BAD : judge_lines(&s, &v, operands[0], path);
+}
+
+int cli_testfloat(int argc, char **argv) {
+  state s = {.rules.first = 20};
+  vectors v = {0};
+  char **operands;
+  int count, status = cli_parse(&testfloat_command, &s, argc, argv, &operands, &count);
+  if (status >= 0) return status;
+  if (!vectors_find_testfloat(&v, operands[0]) || (v.x[0].kind != VECTORS_CODE && v.z.kind != VECTORS_CODE))
+    return cli_fail(NULL, "'%s' is no function of f16, bf16 or f32; see `halfulp testfloat --help`", operands[0]);
+  v.mode = s.numeric.mode;
+  v.quiet_integral = s.notexact;
+  v.z.integer.invalid = (uint8_t)s.integer;
+  s.rules.json = s.numeric.json;
+  const char *path = count > 1 ? operands[1] : "-";
+  if (s.level && (count > 1 || s.check))
+    return cli_fail(NULL, "--level makes the operands; it goes with no FILE and no --check");
+  if (s.level) return generate(&v, (int)s.level);
+  return s.check ? judge_lines(&s, &v, operands[0], path) : answer_lines(&v, path);
+}

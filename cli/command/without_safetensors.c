@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The command where jansson was not found: .npy files only. */
+#include "cli/quantize/quantize.h"
+
+static int refuse(const char *file) {
+  return cli_fail(file,
+                  "this build reads no .safetensors: the library jansson was not found when it was configured "
+                  "(Debian: libjansson-dev)");
+}
+
+int cli_quantize_model(const cli_quantize_state *s, const char *in, const char *out) {
+  (void)s;
+  return refuse(cli_ends(in, ".safetensors") ? in : out);
+}
+
+int cli_decode_model(const cli_quantize_state *s, const char *in, const char *out) {
+  (void)s;
+  (void)out;
+  return refuse(in);
+}

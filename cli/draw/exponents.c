@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* Exponents as columns: see curves.h. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/draw/curves.h"
+#include "cli/base/cli.h"
+#include "cli/draw/page.h"
+#include "halfulp/train/trainer.h"
+
+enum { WIDTH = 960, HEIGHT = 320, LEFT = 76, RIGHT = 940, TOP = 62, FOOT = 280, LOWEST = -149, SHARES = 8 };
+
+/* Columns, the first one is that of the zeros; heights are logarithms of shares, down to 10^-SHARES. */
+typedef struct columns {
+  int low, high; /* exponents that occur */
+  double width;
+  const palette *p;
+} columns;
+
+static uint64_t total(const exponents *e) {
+  uint64_t z = 0;
+  for (int i = 0; i < HU_EXPONENTS; i++) z += e->counts[i];
+  return z;
+}
+
+static int find_columns(columns *c, const exponents *sets, size_t count, const palette *p) {
+  c->p = p;
+  c->low = 200;
+  c->high = -200;
+  for (size_t k = 0; k < count; k++)
+    for (int i = 1; i < HU_EXPONENTS - 1; i++) {
+      if (!sets[k].counts[i]) continue;
+      if (i - 150 < c->low) c->low = i - 150;
+      if (i - 150 > c->high) c->high = i - 150;
+    }
+  if (c->low > c->high) return 0;
+  c->width = (RIGHT - LEFT) / (c->high - c->low + 3.0);
+  return 1;
+}
+
+/* Of exponent e; of the zeros two columns before the first. */
+static double at(const columns *c, int e) { return LEFT + (e - c->low + 2) * c->width; }
+
+static double height(uint64_t count, uint64_t of) {
+  if (!count) return 0;
+  double share = log10((double)count / (double)of);
+  return (FOOT - TOP) * fmax(0.005, (share + SHARES) / SHARES);
+}
+
+static void draw_rules(svg *s, const columns *c) {
+  char text[16];
+  for (int k = 0; k <= SHARES; k += 2) {
+    double y = FOOT - (FOOT - TOP) * (double)(SHARES - k) / SHARES;
+    svg_line(s, LEFT, y, RIGHT, y, c->p->rule, 1);
+    snprintf(text, sizeof text, k == 0 ? "1" : k == 2 ? "0.01" : "1e-%d", k);
+    svg_text(s, LEFT - 8, y + 4, 12, SVG_END, c->p->soft, "", text);
+  }
+}
+
+static void draw_labels(svg *s, const columns *c) {
+  int every = 1;
+  while (every * c->width < 34) every *= 2;
+  svg_text(s, LEFT + c->width / 2, FOOT + 20, 12, SVG_MIDDLE, c->p->ink, "", "zero");
+  for (int e = c->low; e <= c->high; e++)
+    if (e % every == 0 && at(c, e) > LEFT + 40)
+      svg_power(s, at(c, e) + c->width / 2, FOOT + 20, 12, c->p->ink, c->p->paper, e);
+}
+
+static void draw_set(svg *s, const columns *c, const exponents *e, size_t k, size_t count) {
+  uint64_t of = total(e);
+  double gap = c->width > 6 ? 1 : 0, width = (c->width - gap) / (double)count, shift = gap / 2 + (double)k * width;
+  double zero = height(e->counts[0], of);
+  if (zero > 0) svg_rect(s, LEFT + shift, FOOT - zero, width, zero, c->p->line[k]);
+  for (int x = c->low; x <= c->high; x++) {
+    double h = height(e->counts[x + 150], of);
+    if (h > 0) svg_rect(s, at(c, x) + shift, FOOT - h, width, h, c->p->line[k]);
+  }
+}
+
+static void draw_marks(svg *s, const columns *c, const exponent_mark *marks, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (marks[i].exponent < c->low || marks[i].exponent > c->high) continue;
+    double x = at(c, marks[i].exponent);
+    svg_line(s, x, TOP - 18, x, FOOT, c->p->ink, 1);
+    svg_text(s, x + 4, TOP - 8, 11, SVG_START, c->p->ink, "", marks[i].name);
+  }
+}
+
+static void draw_legend(svg *s, const columns *c, const exponents *sets, size_t count) {
+  double x = LEFT;
+  for (size_t k = 0; k < count; k++) {
+    svg_rect(s, x, 8, 12, 12, c->p->line[k]);
+    svg_text(s, x + 18, 18, 13, SVG_START, c->p->ink, "", sets[k].name);
+    x += 18 + 7.6 * (double)strlen(sets[k].name) + 26;
+  }
+  svg_text(s, RIGHT, 18, 12, SVG_END, c->p->soft, "", "share of the set, logarithmic; columns are floor(log2 |x|)");
+}
+
+static void draw_exponents(svg *s, const columns *c, const exponents *sets, size_t count, const exponent_mark *marks,
+                           size_t mark_count) {
+  draw_legend(s, c, sets, count);
+  draw_rules(s, c);
+  for (size_t k = 0; k < count; k++) draw_set(s, c, &sets[k], k, count);
+  svg_line(s, LEFT, FOOT, RIGHT, FOOT, c->p->soft, 1);
+  draw_labels(s, c);
+  draw_marks(s, c, marks, mark_count);
+}
+
+void exponents_draw(FILE *out, const char *id, const char *title, const char *text, const exponents *sets, size_t count,
+                    const exponent_mark *marks, size_t mark_count) {
+  svg s;
+  columns c;
+  if (!find_columns(&c, sets, count, &palette_page)) return;
+  page_begin_drawing(&s, out, id, WIDTH, HEIGHT, title, text);
+  draw_exponents(&s, &c, sets, count, marks, mark_count);
+  page_end_drawing(&s);
+}
+
+int exponents_write(const char *path, const char *title, const exponents *sets, size_t count,
+                    const exponent_mark *marks, size_t mark_count) {
+  svg s;
+  columns c;
+  if (!find_columns(&c, sets, count, &palette_file)) return CLI_OK;
+  int status = drawing_open(&s, WIDTH, HEIGHT, title);
+  if (status != CLI_OK) return status;
+  draw_exponents(&s, &c, sets, count, marks, mark_count);
+  fputs("</g>\n", s.out);
+  return svg_close(&s, path);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* See svg.h. */
+#include "cli/draw/svg.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/io.h"
+
+/* XML has no control characters, C0, and no byte that is none of UTF-8; DEL and C1 show nothing. How many bytes were
+ * taken. */
+static size_t put_text(FILE *out, const unsigned char *text) {
+  int wide = text[0] == 0xC2 && text[1] >= 0x80 && text[1] < 0xA0;
+  size_t n = cli_character((const char *)text);
+  if (!n || *text < 0x20 || *text == 0x7F || wide)
+    fputc('?', out);
+  else
+    (void)fwrite(text, 1, n, out);
+  return n ? n : 1;
+}
+
+void svg_escaped(FILE *out, const char *text) {
+  for (; *text; text++) {
+    if (*text == '&')
+      fputs("&amp;", out);
+    else if (*text == '<')
+      fputs("&lt;", out);
+    else if (*text == '>')
+      fputs("&gt;", out);
+    else if (*text == '"')
+      fputs("&quot;", out);
+    else
+      text += put_text(out, (const unsigned char *)text) - 1;
+  }
+}
+
+int svg_open(svg *s, int width, int height, const char *title) {
+  s->text = NULL;
+  s->out = open_memstream(&s->text, &s->size);
+  if (!s->out) return cli_fail(NULL, "out of memory");
+  fprintf(s->out,
+          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
+          "font-family=\"DejaVu Sans, Verdana, Helvetica, Arial, sans-serif\">\n<title>",
+          width, height, width, height);
+  svg_escaped(s->out, title);
+  fputs("</title>\n", s->out);
+  svg_rect(s, 0, 0, width, height, "#ffffff");
+  return CLI_OK;
+}
+
+void svg_rect(svg *s, double x, double y, double width, double height, const char *fill) {
+  fprintf(s->out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"/>\n", x, y, width, height,
+          fill);
+}
+
+void svg_line(svg *s, double x1, double y1, double x2, double y2, const char *stroke, double width) {
+  fprintf(s->out, "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"%s\" stroke-width=\"%.2f\"/>\n", x1,
+          y1, x2, y2, stroke, width);
+}
+
+void svg_text(svg *s, double x, double y, int size, enum svg_anchor anchor, const char *fill, const char *style,
+              const char *text) {
+  static const char *const anchors[] = {"start", "middle", "end"};
+  fprintf(s->out, "<text x=\"%.2f\" y=\"%.2f\" font-size=\"%d\" text-anchor=\"%s\" fill=\"%s\"%s%s>", x, y, size,
+          anchors[anchor], fill, *style ? " " : "", style);
+  svg_escaped(s->out, text);
+  fputs("</text>\n", s->out);
+}
+
+/* The edge is a text of its own, below the other one: not every program that shows SVG knows paint-order. */
+void svg_power(svg *s, double x, double y, int size, const char *fill, const char *edge, int k) {
+  char stroke[96];
+  snprintf(stroke, sizeof stroke, " stroke=\"%s\" stroke-width=\"5\" stroke-linejoin=\"round\"", edge);
+  for (int below = 1; below >= 0; below--)
+    fprintf(s->out,
+            "<text x=\"%.2f\" y=\"%.2f\" font-size=\"%d\" text-anchor=\"middle\" fill=\"%s\"%s%s>2<tspan dy=\"-5\" "
+            "font-size=\"%d\">%s%d</tspan></text>\n",
+            x, y, size, below ? edge : fill, below ? stroke : "", below ? " aria-hidden=\"true\"" : "", size - 3,
+            k < 0 ? "\xe2\x88\x92" : "", k < 0 ? -k : k);
+}
+
+double svg_nice_step(double range, int count) {
+  static const double steps[] = {1, 2, 5, 10};
+  double rough = range / count, power = pow(10, floor(log10(rough)));
+  int i = 0;
+  while (i < 3 && steps[i] * power < rough * (1 - 1e-9)) i++;
+  return steps[i] * power;
+}
+
+int svg_close(svg *s, const char *path) {
+  int status = CLI_OK;
+  fputs("</svg>\n", s->out);
+  if (fclose(s->out)) status = cli_fail(NULL, "out of memory");
+  cli_piece piece = {s->text, s->size};
+  if (status == CLI_OK && path) status = cli_file_write(path, &piece, 1);
+  free(s->text);
+  return status;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/draw/svg.h - a drawing as self-contained SVG text, grown in memory; or, with only `out` set, as a part of a
+ * page. */
+#ifndef HALFULP_CLI_DRAW_SVG_H
+#define HALFULP_CLI_DRAW_SVG_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+typedef struct svg {
+  FILE *out;
+  char *text;
+  size_t size;
+} svg;
+
+enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END };
+
+/* 0, or an exit code after an error line. */
+int svg_open(svg *s, int width, int height, const char *title);
+void svg_rect(svg *s, double x, double y, double width, double height, const char *fill);
+void svg_line(svg *s, double x1, double y1, double x2, double y2, const char *stroke, double width);
+/* Escapes the text. style: extra attributes, "" if none. */
+void svg_text(svg *s, double x, double y, int size, enum svg_anchor anchor, const char *fill, const char *style,
+              const char *text);
+/* 2 to the power k, the exponent raised, with an edge of the paper's colour that keeps it readable on a line. */
+void svg_power(svg *s, double x, double y, int size, const char *fill, const char *edge, int k);
+/* Text for XML and HTML, quotes and control characters included. */
+void svg_escaped(FILE *out, const char *text);
+/* Of an axis: 1, 2 or 5 times a power of ten, so that about `count` steps fill a range above 0. */
+double svg_nice_step(double range, int count);
+/* Ends the drawing, writes it to path if path is not NULL, frees it. 0 or an exit code. */
+int svg_close(svg *s, const char *path);
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* The files of an experiment: see experiment.h. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/io.h"
+#include "cli/base/numbers.h"
+#include "cli/draw/curves.h"
+#include "cli/draw/page.h"
+#include "cli/experiment/experiment.h"
+#include "halfulp/train/trainer.h"
+#include "halfulp/version.h"
+
+/* ---- drawings ---- */
+
+static enum curve_axis axis_of(uint8_t axis) {
+  return axis == HU_AXIS_LOG2 ? CURVE_LOG2 : axis == HU_AXIS_LOG10 ? CURVE_LOG10 : CURVE_LINEAR;
+}
+
+static size_t curves_of(curve list[CURVES_MAX], const hu_experiment_figure *f) {
+  size_t n = f->count < CURVES_MAX ? f->count : CURVES_MAX;
+  for (size_t i = 0; i < n; i++) {
+    const hu_experiment_series *s = &f->series[i];
+    list[i] = (curve){s->name, s->x, s->y, s->count, 1, s->count <= 20};
+  }
+  return n;
+}
+
+static chart chart_of(const hu_experiment_figure *f, const curve *list, size_t n) {
+  const chart c = {f->name, f->title, f->title, axis_of(f->y_axis), list,
+                   n,       f->x,     f->y,     axis_of(f->x_axis), f->count - n};
+  return c;
+}
+
+static const exponent_mark marks[] = {{-24, "binary16: smallest"}, {-14, "smallest normal"}};
+
+/* Shares as counts again, of 2^50 elements. */
+static size_t sets_of(exponents list[EXPONENT_SETS_MAX], uint64_t counts[EXPONENT_SETS_MAX][HU_EXPONENTS],
+                      const hu_experiment_figure *f) {
+  size_t n = f->count < EXPONENT_SETS_MAX ? f->count : EXPONENT_SETS_MAX;
+  memset(counts, 0, EXPONENT_SETS_MAX * sizeof *counts);
+  for (size_t i = 0; i < n; i++) {
+    const hu_experiment_series *s = &f->series[i];
+    counts[i][0] = (uint64_t)ldexp(s->zeros, 50);
+    for (size_t k = 0; k < s->count; k++) counts[i][(int)s->x[k] + 150] = (uint64_t)ldexp(s->y[k], 50);
+    list[i] = (exponents){s->name, counts[i]};
+  }
+  return n;
+}
+
+/* The title, and how many sets of columns are not in the drawing. */
+static const char *bars_title(char text[256], const hu_experiment_figure *f, size_t drawn) {
+  if (f->count == drawn) return f->title;
+  snprintf(text, 256, "%s (%zu more not drawn)", f->title, f->count - drawn);
+  return text;
+}
+
+static void draw_figure(FILE *out, const hu_experiment_figure *f) {
+  fputs("<h2>", out);
+  svg_escaped(out, f->title);
+  fputs("</h2>\n", out);
+  if (f->kind == HU_FIGURE_BARS) {
+    exponents list[EXPONENT_SETS_MAX];
+    uint64_t counts[EXPONENT_SETS_MAX][HU_EXPONENTS];
+    size_t n = sets_of(list, counts, f);
+    exponents_draw(out, f->name, f->title, f->title, list, n, marks, 2);
+    if (f->count > n) fprintf(out, "<p>%zu more not drawn.</p>\n", f->count - n);
+  } else {
+    curve list[CURVES_MAX];
+    chart c = chart_of(f, list, curves_of(list, f));
+    chart_draw(out, &c);
+  }
+}
+
+static int write_figure(const char *path, const hu_experiment_figure *f) {
+  if (f->kind == HU_FIGURE_BARS) {
+    exponents list[EXPONENT_SETS_MAX];
+    uint64_t counts[EXPONENT_SETS_MAX][HU_EXPONENTS];
+    size_t n = sets_of(list, counts, f);
+    char title[256];
+    return exponents_write(path, bars_title(title, f, n), list, n, marks, 2);
+  }
+  curve list[CURVES_MAX];
+  chart c = chart_of(f, list, curves_of(list, f));
+  return chart_write(path, &c);
+}
+
+/* ---- the page ---- */
+
+static void text_cell(FILE *out, const char *text) {
+  fputs("<td>", out);
+  svg_escaped(out, text);
+  fputs("</td>", out);
+}
+
+static void number_cell(FILE *out, double x, const char *format) {
+  if (isnan(x)) {
+    fputs("<td>\xe2\x80\x93</td>", out);
+    return;
+  }
+  char text[64];
+  snprintf(text, sizeof text, format, x);
+  text_cell(out, text);
+}
+
+static void head(FILE *out, const char *text) {
+  fputs("<th scope=\"col\">", out);
+  svg_escaped(out, text);
+  fputs("</th>", out);
+}
+
+static void page_rows(FILE *out, const hu_experiment_report *r) {
+  int accuracy = experiment_has(r, experiment_accuracy), r2 = experiment_has(r, experiment_r2);
+  int low = experiment_has(r, experiment_low);
+  if (!r->rows) return;
+  fputs("<h2>Runs</h2>\n<div class=\"wide\"><table><thead><tr>", out);
+  head(out, "run");
+  head(out, "loss");
+  head(out, "test loss");
+  if (accuracy) head(out, "accuracy");
+  if (r2) head(out, "R2");
+  head(out, "steps");
+  head(out, "skipped");
+  head(out, "lost");
+  if (low) head(out, "low");
+  if (low) head(out, "promoted");
+  head(out, "weights");
+  fputs("</tr></thead><tbody>\n", out);
+  for (size_t i = 0; i < r->rows; i++) {
+    const hu_experiment_row *x = &r->row[i];
+    fputs("<tr>", out);
+    text_cell(out, x->name);
+    number_cell(out, x->loss, "%.4f");
+    number_cell(out, x->test_loss, "%.4f");
+    if (accuracy) number_cell(out, x->accuracy, "%.4f");
+    if (r2) number_cell(out, x->r2, "%.4f");
+    number_cell(out, (double)x->steps, "%.0f");
+    number_cell(out, (double)x->skipped, "%.0f");
+    number_cell(out, x->lost, "%.3f");
+    if (low) number_cell(out, x->low, "%.3f");
+    if (low) number_cell(out, (double)x->promoted, "%.0f");
+    fprintf(out, "<td><code>%016llx</code></td></tr>\n", (unsigned long long)x->digest);
+  }
+  fputs(
+      "</tbody></table></div>\n<p class=\"soft\">Loss: mean over the training set at the end, without the factor on "
+      "the loss. Lost: share of the weight updates that left the weight as it was. Weights: digest of their bits, "
+      "the same on every machine.</p>\n",
+      out);
+}
+
+static void page_table(FILE *out, const hu_experiment_table *t) {
+  fputs("<h2>", out);
+  svg_escaped(out, t->title);
+  fputs("</h2>\n<div class=\"wide\"><table><thead><tr><th></th>", out);
+  for (size_t j = 0; j < t->cols; j++) head(out, t->col_name[j]);
+  fputs("</tr></thead><tbody>\n", out);
+  for (size_t i = 0; i < t->rows; i++) {
+    fputs("<tr>", out);
+    text_cell(out, t->row_name[i]);
+    for (size_t j = 0; j < t->cols; j++) {
+      double x = t->cell[i * t->cols + j];
+      text_cell(out, isnan(x) ? "\xe2\x80\x93" : ROUNDED(x, 6));
+    }
+    fputs("</tr>\n", out);
+  }
+  fputs("</tbody></table></div>\n", out);
+}
+
+static void page_claims(FILE *out, const hu_experiment_report *r) {
+  fputs("<h2>Claims</h2>\n<ul>\n", out);
+  for (size_t i = 0; i < r->claims; i++) {
+    fprintf(out, "<li><strong>%s</strong> ", r->claim[i].holds ? "\xe2\x9c\x93 holds:" : "\xe2\x9c\x97 fails:");
+    svg_escaped(out, r->claim[i].text);
+    fputs("</li>\n", out);
+  }
+  fputs("</ul>\n", out);
+}
+
+static void page_keys(FILE *out, const hu_experiment_report *r) {
+  int any = 0;
+  for (size_t i = 0; i < r->rows; i++) any |= r->row[i].keys != NULL;
+  if (!any) return;
+  fputs("<h2>Keys of each run that are not at their defaults</h2>\n", out);
+  for (size_t i = 0; i < r->rows; i++) {
+    if (!r->row[i].keys) continue;
+    fputs("<details><summary>", out);
+    svg_escaped(out, r->row[i].name);
+    fputs("</summary><pre>", out);
+    for (const char *p = r->row[i].keys; *p;) { /* line ends are no text for svg_escaped */
+      char line[512];
+      size_t n = strcspn(p, "\n");
+      snprintf(line, sizeof line, "%.*s", (int)n, p);
+      svg_escaped(out, line);
+      fputc('\n', out);
+      p += n + (p[n] != 0);
+    }
+    fputs("</pre></details>\n", out);
+  }
+}
+
+static void page(FILE *out, const void *what) {
+  const experiment_result *x = what;
+  const hu_experiment_report *r = x->report;
+  page_open(out, x->what.name);
+  fputs("<h1>", out);
+  svg_escaped(out, x->what.shows);
+  fputs("</h1>\n<p class=\"soft\">", out);
+  svg_escaped(out, x->what.source);
+  fputs(", ", out);
+  svg_escaped(out, x->what.figure);
+  fprintf(out, ". <code>halfulp experiment %s</code>, halfulp %s.</p>\n<dl>\n", x->what.name, HU_VERSION_STRING);
+  page_card(out, "claims that hold", "%zu of %zu", r->held, r->claims);
+  page_card(out, "runs", "%zu", r->rows);
+  page_card(out, "seconds", "%.1f", x->seconds);
+  fputs("</dl>\n<p>Expected: ", out);
+  svg_escaped(out, x->what.expected);
+  fputs(".</p>\n", out);
+  page_claims(out, r);
+  page_rows(out, r);
+  for (size_t i = 0; i < r->tables; i++) page_table(out, &r->table[i]);
+  for (size_t i = 0; i < r->figures; i++) draw_figure(out, &r->figure[i]);
+  page_keys(out, r);
+  page_close(out, "");
+}
+
+/* ---- numbers ---- */
+
+/* A text in CSV: in quotes, which are doubled within. */
+static void csv_text(FILE *out, const char *text) {
+  fputc('"', out);
+  for (; *text; text++) {
+    if (*text == '"') fputc('"', out);
+    fputc(*text, out);
+  }
+  fputc('"', out);
+}
+
+static void csv_number(FILE *out, double x) {
+  fputc(',', out);
+  if (!isnan(x)) fputs(DECIMAL(x), out);
+}
+
+static void rows_csv(FILE *out, const void *what) {
+  const hu_experiment_report *r = ((const experiment_result *)what)->report;
+  fputs("run,loss,test_loss,accuracy,r2,steps,skipped,lost,scale,low,promoted,digest\n", out);
+  for (size_t i = 0; i < r->rows; i++) {
+    const hu_experiment_row *x = &r->row[i];
+    csv_text(out, x->name);
+    csv_number(out, x->loss);
+    csv_number(out, x->test_loss);
+    csv_number(out, x->accuracy);
+    csv_number(out, x->r2);
+    fprintf(out, ",%llu,%llu", (unsigned long long)x->steps, (unsigned long long)x->skipped);
+    csv_number(out, x->lost);
+    csv_number(out, x->scale);
+    csv_number(out, x->low);
+    fprintf(out, ",%zu,%016llx\n", x->promoted, (unsigned long long)x->digest);
+  }
+}
+
+static void series_csv(FILE *out, const void *what) {
+  const hu_experiment_report *r = ((const experiment_result *)what)->report;
+  fputs("figure,series,x,y\n", out);
+  for (size_t i = 0; i < r->figures; i++) {
+    const hu_experiment_figure *f = &r->figure[i];
+    for (size_t k = 0; k < f->count; k++) {
+      const hu_experiment_series *s = &f->series[k];
+      for (size_t j = 0; j < s->count; j++) {
+        csv_text(out, f->name);
+        fputc(',', out);
+        csv_text(out, s->name);
+        csv_number(out, s->x[j]);
+        csv_number(out, s->y[j]);
+        fputc('\n', out);
+      }
+      if (f->kind != HU_FIGURE_BARS) continue;
+      csv_text(out, f->name); /* zeros have the exponent -inf */
+      fputc(',', out);
+      csv_text(out, s->name);
+      fprintf(out, ",-inf");
+      csv_number(out, s->zeros);
+      fputc('\n', out);
+    }
+  }
+}
+
+/* ---- all of them ---- */
+
+static int in_folder(char *path, size_t size, const char *folder, const char *name, const char *end) {
+  int n = snprintf(path, size, "%s/%s%s", folder, name, end);
+  return n > 0 && (size_t)n < size ? CLI_OK : cli_fail(folder, "too long a name");
+}
+
+int experiment_write(const char *folder, const experiment_result *x) {
+  static const struct {
+    const char *name;
+    void (*print)(FILE *out, const void *what);
+  } files[] = {{"report.html", page}, {"rows.csv", rows_csv}, {"series.csv", series_csv}};
+  char path[4096];
+  if (mkdir(folder, 0777) != 0 && errno != EEXIST) return cli_fail(folder, "%s", strerror(errno));
+  int status = CLI_OK;
+  for (size_t i = 0; i < sizeof files / sizeof *files && status == CLI_OK; i++) {
+    status = in_folder(path, sizeof path, folder, files[i].name, "");
+    if (status == CLI_OK) status = cli_text_write(path, files[i].print, x);
+  }
+  for (size_t i = 0; i < x->report->figures && status == CLI_OK; i++) {
+    status = in_folder(path, sizeof path, folder, x->report->figure[i].name, ".svg");
+    if (status == CLI_OK) status = write_figure(path, &x->report->figure[i]);
+  }
+  return status;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* What an experiment prints: see experiment.h. */
+#include "cli/experiment/experiment.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "cli/base/cli.h"
+
+double experiment_r2(const hu_experiment_row *row) { return row->r2; }
+double experiment_accuracy(const hu_experiment_row *row) { return row->accuracy; }
+double experiment_low(const hu_experiment_row *row) { return row->low > 0 || row->promoted ? row->low : (double)NAN; }
+
+int experiment_has(const hu_experiment_report *r, double (*number)(const hu_experiment_row *row)) {
+  for (size_t i = 0; i < r->rows; i++) {
+    if (!isnan(number(&r->row[i]))) return 1;
+  }
+  return 0;
+}
+
+/* ---- for reading ---- */
+
+static void cell(int width, int digits, double x) {
+  if (isnan(x)) {
+    printf(" %*s", width, "-");
+  } else {
+    printf(" %*.*f", width, digits, x);
+  }
+}
+
+static int name_width(const hu_experiment_report *r) {
+  size_t z = 24;
+  for (size_t i = 0; i < r->rows; i++) {
+    size_t n = 0;
+    while (r->row[i].name[n]) n++;
+    if (n > z) z = n;
+  }
+  return (int)z;
+}
+
+static void print_rows(const hu_experiment_report *r) {
+  int accuracy = experiment_has(r, experiment_accuracy), r2 = experiment_has(r, experiment_r2);
+  int low = experiment_has(r, experiment_low), width = name_width(r);
+  if (!r->rows) return;
+  printf("%-*s %10s %10s", width, "run", "loss", "test loss");
+  if (accuracy) printf(" %8s", "accuracy");
+  if (r2) printf(" %8s", "R2");
+  printf(" %7s %7s", "skipped", "lost");
+  if (low) printf(" %7s %8s", "low", "promoted");
+  printf("  %-16s\n", "weights");
+  for (size_t i = 0; i < r->rows; i++) {
+    const hu_experiment_row *x = &r->row[i];
+    printf("%-*s", width, x->name);
+    cell(10, 4, x->loss);
+    cell(10, 4, x->test_loss);
+    if (accuracy) cell(8, 4, x->accuracy);
+    if (r2) cell(8, 4, x->r2);
+    printf(" %7llu", (unsigned long long)x->skipped);
+    cell(7, 3, x->lost);
+    if (low) cell(7, 3, x->low);
+    if (low) printf(" %8zu", x->promoted);
+    printf("  %016llx\n", (unsigned long long)x->digest);
+  }
+}
+
+static void print_table(const hu_experiment_table *t) {
+  printf("\n%s\n%-32s", t->title, "");
+  for (size_t j = 0; j < t->cols; j++) printf(" %18s", t->col_name[j]);
+  putchar('\n');
+  for (size_t i = 0; i < t->rows; i++) {
+    printf("%-32s", t->row_name[i]);
+    for (size_t j = 0; j < t->cols; j++) printf(" %18.6g", t->cell[i * t->cols + j]);
+    putchar('\n');
+  }
+}
+
+void experiment_print(const experiment_result *x) {
+  const hu_experiment_report *r = x->report;
+  printf("%s\n%s, %s\n\n", x->what.shows, x->what.source, x->what.figure);
+  print_rows(r);
+  for (size_t i = 0; i < r->tables; i++) print_table(&r->table[i]);
+  putchar('\n');
+  for (size_t i = 0; i < r->claims; i++) printf("%s: %s\n", r->claim[i].holds ? "holds" : "FAILS", r->claim[i].text);
+}
+
+/* ---- for machines ---- */
+
+static void text_field(const char *name, const char *text) {
+  printf(", \"%s\": ", name);
+  cli_json_string(stdout, text);
+}
+
+static void number_field(const char *name, double x) {
+  printf(", \"%s\": ", name);
+  cli_json_known(stdout, x);
+}
+
+static void print_entry(const hu_experiment *e) {
+  printf("{\"id\": ");
+  cli_json_string(stdout, e->name);
+  text_field("source", e->source);
+  text_field("figure", e->figure);
+  text_field("shows", e->shows);
+  text_field("expected", e->expected);
+  printf(", \"seconds\": %u, \"runs\": %zu, \"quick\": %s", e->seconds, e->runs, e->quick ? "true" : "false");
+}
+
+void experiment_list_json(void) {
+  putchar('[');
+  for (size_t i = 0; i < hu_experiment_count(); i++) {
+    hu_experiment e = hu_experiment_at(i);
+    printf("%s\n  ", i ? "," : "");
+    print_entry(&e);
+    putchar('}');
+  }
+  printf("\n]\n");
+}
+
+static void json_row(const hu_experiment_row *x) {
+  printf("{\"name\": ");
+  cli_json_string(stdout, x->name);
+  number_field("loss", x->loss);
+  number_field("test_loss", x->test_loss);
+  number_field("accuracy", x->accuracy);
+  number_field("r2", x->r2);
+  number_field("lost", x->lost);
+  number_field("scale", x->scale);
+  number_field("low", x->low);
+  printf(", \"steps\": %llu, \"skipped\": %llu, \"promoted\": %zu, \"digest\": \"%016llx\"",
+         (unsigned long long)x->steps, (unsigned long long)x->skipped, x->promoted, (unsigned long long)x->digest);
+  if (x->keys) text_field("keys", x->keys);
+  putchar('}');
+}
+
+static void json_numbers(const char *name, const double *x, size_t n) {
+  printf(", \"%s\": [", name);
+  for (size_t i = 0; i < n; i++) {
+    if (i) printf(", ");
+    cli_json_known(stdout, x[i]);
+  }
+  putchar(']');
+}
+
+static void json_figure(const hu_experiment_figure *f) {
+  printf("{\"name\": ");
+  cli_json_string(stdout, f->name);
+  text_field("title", f->title);
+  text_field("x", f->x);
+  text_field("y", f->y);
+  printf(", \"series\": [");
+  for (size_t i = 0; i < f->count; i++) {
+    const hu_experiment_series *s = &f->series[i];
+    printf("%s\n    {\"name\": ", i ? "," : "");
+    cli_json_string(stdout, s->name);
+    if (f->kind == HU_FIGURE_BARS) number_field("zeros", s->zeros);
+    json_numbers("x", s->x, s->count);
+    json_numbers("y", s->y, s->count);
+    putchar('}');
+  }
+  printf("]}");
+}
+
+static void json_table(const hu_experiment_table *t) {
+  printf("{\"title\": ");
+  cli_json_string(stdout, t->title);
+  printf(", \"columns\": [");
+  for (size_t j = 0; j < t->cols; j++) {
+    if (j) printf(", ");
+    cli_json_string(stdout, t->col_name[j]);
+  }
+  printf("], \"rows\": [");
+  for (size_t i = 0; i < t->rows; i++) {
+    printf("%s{\"name\": ", i ? ", " : "");
+    cli_json_string(stdout, t->row_name[i]);
+    json_numbers("cells", &t->cell[i * t->cols], t->cols);
+    putchar('}');
+  }
+  printf("]}");
+}
+
+/* "what": [items] */
+#define LIST(what, count, item)            \
+  do {                                     \
+    printf(",\n \"" what "\": [");         \
+    for (size_t i = 0; i < (count); i++) { \
+      printf("%s\n  ", i ? "," : "");      \
+      item;                                \
+    }                                      \
+    putchar(']');                          \
+  } while (0)
+
+static void json_claim(const hu_experiment_claim *c) {
+  printf("{\"holds\": %s", c->holds ? "true" : "false");
+  text_field("claim", c->text);
+  putchar('}');
+}
+
+void experiment_print_json(const experiment_result *x) {
+  const hu_experiment_report *r = x->report;
+  print_entry(&x->what);
+  number_field("took", x->seconds);
+  LIST("rows", r->rows, json_row(&r->row[i]));
+  LIST("claims", r->claims, json_claim(&r->claim[i]));
+  LIST("tables", r->tables, json_table(&r->table[i]));
+  LIST("figures", r->figures, json_figure(&r->figure[i]));
+  putchar('}');
+}

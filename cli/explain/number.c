@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* See number.h. */
+#include "cli/explain/number.h"
+
+#include <string.h>
+
+static int is_system_text(const char *text) {
+  static const char *const words[] = {"posit(", "lns(", "q(", "uq(", "table("};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (!strncmp(text, words[i], strlen(words[i]))) return 1;
+  return 0;
+}
+
+int cli_read_system(hu_number *z, const char *text, float room[HU_TABLE_MAX]) {
+  size_t where = 0;
+  hu_number n;
+  hu_status s = hu_number_parse(&n, text, room, &where);
+  if (s == HU_OK && n.kind != HU_NUMBER_FLOAT) {
+    *z = n;
+    return 1;
+  }
+  if (s == HU_OK || !is_system_text(text)) return 0;
+  if (s == HU_E_TEXT && where < strlen(text))
+    cli_fail(NULL, "number '%s': wrong from character %zu on: '%s'", text, where + 1, text + where);
+  else if (s == HU_E_TEXT)
+    cli_fail(NULL, "number '%s': something is missing at the end", text);
+  else
+    cli_fail(NULL, "number '%s': well-formed, but no such number system can be", text);
+  return -1;
+}
+
+const char *cli_system_name(char text[CLI_NAME_MAX], hu_number n, const char *given) {
+  char full[HU_NUMBER_TEXT_MAX];
+  const char *id = hu_number_id(n);
+  if (given && !strchr(given, '(') && strlen(given) < CLI_NAME_MAX) return strcpy(text, given);
+  if (!id) hu_number_text(full, sizeof full, n);
+  snprintf(text, CLI_NAME_MAX, "%.*s", CLI_NAME_MAX - 1, id ? id : full);
+  if (!id && strlen(full) >= CLI_NAME_MAX) memcpy(text + CLI_NAME_MAX - 4, "...", 4);
+  return text;
+}
+
+const char *cli_system_kind(hu_number n) {
+  static const char *const words[HU_NUMBER_KINDS] = {"float", "posit", "lns", "fixed", "table"};
+  return n.kind < HU_NUMBER_KINDS ? words[n.kind] : "?";
+}
+
+const char *cli_system_line(char text[CLI_NAME_MAX], hu_number n) {
+  static const char *const codings[] = {"in two's complement", "with an offset", "from 0 up"};
+  unsigned f = n.fraction;
+  switch (n.kind) {
+    case HU_NUMBER_POSIT:
+      snprintf(text, CLI_NAME_MAX, "regime, %u exponent bit%s, fraction; two's complement", n.es, n.es == 1 ? "" : "s");
+      break;
+    case HU_NUMBER_LNS:
+      snprintf(text, CLI_NAME_MAX, "a sign, and the exponent of 2 in steps of 2^-%u, %s", f, codings[n.coding % 3]);
+      break;
+    case HU_NUMBER_FIXED:
+      snprintf(text, CLI_NAME_MAX, "%s times 2^-%u, beyond the range %s",
+               n.sign ? "two's complement integers" : "integers from 0", f, n.overflow ? "wrapped" : "saturated");
+      break;
+    default: snprintf(text, CLI_NAME_MAX, "%u values, one a code", n.count); break;
+  }
+  return text;
+}
+
+int cli_system_digits(hu_number n) { return (int)(hu_number_limits_of(n).width + 3) / 4; }
+
+hu_number_entry cli_system_entry(hu_number n, const char *given) {
+  hu_number_entry found = {NULL, NULL, NULL, n};
+  for (size_t i = 0; i < hu_number_count(); i++) {
+    hu_number_entry entry = hu_number_at(i);
+    if (!hu_number_equal(entry.number, n)) continue;
+    if (given && !strcmp(entry.name, given)) return entry;
+    if (!found.name) found = entry;
+  }
+  return found;
+}

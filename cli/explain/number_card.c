@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* The card of a number system, and its codes one by one. */
+#include <string.h>
+
+#include "cli/explain/number.h"
+
+static void print_code(const char *label, hu_number n, uint32_t code) {
+  char hex[NUMBER_TEXT_MAX], decimal[NUMBER_TEXT_MAX];
+  double x = hu_number_decode64(n, code);
+  printf("  %-20s 0x%0*x   %-18s %s\n", label, cli_system_digits(n), (unsigned)code, number_hex(hex, x),
+         number_decimal(decimal, x));
+}
+
+static void print_same(hu_number n, const char *name) {
+  int first = 1;
+  for (size_t i = 0; i < hu_number_count(); i++) {
+    hu_number_entry entry = hu_number_at(i);
+    if (!hu_number_equal(entry.number, n) || !strcmp(entry.name, name)) continue;
+    if (first) printf("  %-20s", "same numbers as");
+    printf(" %s", entry.name);
+    first = 0;
+  }
+  if (!first) putchar('\n');
+}
+
+static const char *ties_of(hu_number n) {
+  static const char *const words[] = {"ties to the even place", "ties to the lower value",
+                                      "ties to the lower value, midpoints rounded to binary32", "at limits of its own"};
+  return words[n.ties % 4];
+}
+
+static void print_rounding(hu_number n) {
+  static const char *const posit = "of the bit string; never to zero, never beyond max";
+  static const char *const lns = "of the logarithm";
+  static const char *const fixed = "as IEEE 754's";
+  const char *how = n.kind == HU_NUMBER_POSIT ? posit : n.kind == HU_NUMBER_LNS ? lns : fixed;
+  printf("  %-20s %s\n", "rounding", n.kind == HU_NUMBER_TABLE ? ties_of(n) : how);
+}
+
+static void print_card(hu_number n, const char *given) {
+  char name[CLI_NAME_MAX], line[CLI_NAME_MAX], text[HU_NUMBER_TEXT_MAX];
+  hu_number_limits l = hu_number_limits_of(n);
+  hu_number_entry entry = cli_system_entry(n, given);
+  hu_mode rne = {0};
+  hu_number_text(text, sizeof text, n);
+  cli_system_name(name, n, entry.name ? entry.name : given);
+  printf("%s\n  %-20s %s\n", name, "text", text);
+  print_same(n, name);
+  if (entry.name) printf("  %-20s %s\n", "defined in", entry.source);
+  if (entry.name && *entry.open) printf("  %-20s %s\n", "left open there", entry.open);
+  printf("  %-20s %s\n", "kind", cli_system_kind(n));
+  printf("  %-20s %u; stored in %u\n", "bits", (unsigned)l.width, (unsigned)l.storage);
+  printf("  %-20s %s\n", "values", cli_system_line(line, n));
+  print_rounding(n);
+  print_code("max", n, l.max_code);
+  print_code("lowest", n, l.low_code);
+  if (l.min_code != HU_NO_CODE || l.min > 0) print_code("min > 0", n, l.min_code);
+  uint32_t one = hu_number_encode64(n, rne, 1.0, 0, NULL);
+  if (hu_number_decode64(n, one) == 1.0) print_code("one", n, one);
+  if (l.has_zero) print_code("zero", n, l.zero_code);
+  if (l.has_nan) print_code(n.kind == HU_NUMBER_POSIT ? "NaR" : "NaN", n, l.nan_code);
+  if (!l.has_zero) printf("  %-20s none\n", "zero");
+  if (!l.has_nan) printf("  %-20s none\n", "NaN");
+  printf("  %-20s %s\n", "exact in binary64", l.exact64 ? "yes" : "no: values are irrational, shown to nearest");
+}
+
+static void json_code(const char *key, hu_number n, uint32_t code, uint32_t there) {
+  printf(", \"%s\": ", key);
+  if (there)
+    cli_json_code(stdout, cli_system_digits(n), code, hu_number_decode64(n, code));
+  else
+    printf("null");
+}
+
+static void json_card(hu_number n, const char *given) {
+  char name[CLI_NAME_MAX], text[HU_NUMBER_TEXT_MAX];
+  hu_number_limits l = hu_number_limits_of(n);
+  hu_number_text(text, sizeof text, n);
+  printf("{\"id\": \"%s\", \"text\": \"%s\", \"kind\": \"%s\", \"width\": %u, \"storage\": %u",
+         cli_system_name(name, n, given), text, cli_system_kind(n), (unsigned)l.width, (unsigned)l.storage);
+  json_code("max", n, l.max_code, 1);
+  json_code("lowest", n, l.low_code, 1);
+  json_code("min", n, l.min_code, l.min > 0);
+  json_code("zero", n, l.zero_code, l.has_zero);
+  json_code("nan_code", n, l.nan_code, l.has_nan);
+  printf(", \"exact64\": %s}\n", l.exact64 ? "true" : "false");
+}
+
+void cli_system_card(hu_number n, const char *given, int json) {
+  if (json)
+    json_card(n, given);
+  else
+    print_card(n, given);
+}
+
+void cli_system_table(hu_number n, int json) {
+  char hex[NUMBER_TEXT_MAX];
+  uint32_t codes = (uint32_t)1 << hu_number_limits_of(n).width;
+  int digits = cli_system_digits(n);
+  for (uint32_t c = 0; c < codes; c++) {
+    double x = hu_number_decode64(n, c);
+    if (json) printf(c ? ",\n " : "[");
+    if (json)
+      cli_json_code(stdout, digits, c, x);
+    else
+      printf("%0*x %s\n", digits, (unsigned)c, number_hex(hex, x));
+  }
+  if (json) printf("]\n");
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* Why a number becomes the code it becomes, in number systems beside floating point: candidates and their fraction come
+ * from the library's own roundings toward and away from zero and with 32 random digits (docs/numbers.md N.2). */
+#include <math.h>
+#include <string.h>
+
+#include "cli/explain/number.h"
+
+enum { RULE_MAX = 256 };
+
+typedef struct context {
+  hu_number n;
+  double x;
+  uint32_t random;
+  int json;
+  uint32_t lower, upper; /* the candidates' codes */
+  uint64_t part;         /* floor(nu 2^32) */
+  int exact, tie;        /* x is a value; nu is 1/2 */
+} context;
+
+static uint32_t encode(const context *c, hu_mode mode, uint32_t random) {
+  return hu_number_encode64(c->n, mode, c->x, random, NULL);
+}
+
+static hu_mode of_round(uint8_t round, uint8_t bits) {
+  hu_mode mode = {0};
+  mode.round = round;
+  mode.bits = bits;
+  return mode;
+}
+
+/* The least random number that goes up says what nu is. */
+static uint64_t find_part(const context *c) {
+  uint64_t low = 0, high = (uint64_t)1 << 32;
+  hu_mode sra = of_round(HU_SRA, 32);
+  while (low < high) {
+    uint64_t middle = (low + high) / 2;
+    if (encode(c, sra, (uint32_t)middle) == c->lower)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return ((uint64_t)1 << 32) - low;
+}
+
+static void find_place(context *c) {
+  uint32_t events;
+  c->lower = encode(c, of_round(HU_RTZ, 0), 0);
+  c->upper = encode(c, of_round(HU_RAZ, 0), 0);
+  (void)hu_number_encode64(c->n, of_round(HU_RTZ, 0), c->x, 0, &events);
+  c->exact = !(events & HU_EVENT_INEXACT);
+  c->tie = encode(c, of_round(HU_RNA, 0), 0) != encode(c, of_round(HU_RNZ, 0), 0);
+  c->part = c->lower == c->upper ? 0 : find_part(c);
+}
+
+static const char *nearest_rule(const context *c) {
+  if (c->tie) return "a tie";
+  return c->part >> 31 ? "more than half the way: away from zero" : "less than half the way: toward zero";
+}
+
+static const char *rule_of(const context *c, hu_mode mode, uint32_t code, uint32_t events) {
+  static const char *const policies[] = {"NaN into numbers without NaN: NaN policy max, the default: the largest value",
+                                         "NaN into numbers without NaN: NaN policy zero: what +0 becomes",
+                                         ("NaN into numbers without NaN: NaN policy error: the largest value, and the "
+                                          "event invalid")};
+  if (isnan(c->x)) return hu_number_limits_of(c->n).has_nan ? "NaN" : policies[mode.nan % 3];
+  if (isinf(c->x)) return "an infinity";
+  if (events & HU_EVENT_INVALID) return "below the range of unsigned numbers";
+  if (events & HU_EVENT_OVERFLOW)
+    return events & HU_EVENT_SATURATED ? "beyond the range: its end" : "beyond the range: wrapped";
+  if (c->x == 0) return events & HU_EVENT_INEXACT ? "zero, which is no value here" : "zero";
+  if (events & HU_EVENT_UNDERFLOW) return "below the smallest value";
+  if (c->exact) return "exactly there: nothing to round";
+  if (mode.round <= HU_RNZ) return nearest_rule(c);
+  return code == c->upper && c->upper != c->lower ? "away from zero" : "toward zero";
+}
+
+static void print_neighbour(const context *c, const char *label, uint32_t code) {
+  char hex[NUMBER_TEXT_MAX], decimal[NUMBER_TEXT_MAX];
+  double v = hu_number_decode64(c->n, code);
+  printf("  %-18s 0x%-14.*x %-20s %s\n", label, cli_system_digits(c->n), (unsigned)code, number_hex(hex, v),
+         number_decimal(decimal, v));
+}
+
+static const char *unit_of(hu_number n) {
+  return n.kind == HU_NUMBER_POSIT ? "of the bit string" : n.kind == HU_NUMBER_LNS ? "of the logarithm" : "of the step";
+}
+
+static void print_place(const context *c) {
+  print_neighbour(c, "toward zero", c->lower);
+  print_neighbour(c, "away from zero", c->upper);
+  if (c->lower == c->upper) return;
+  printf("  %-18s %s %s past the neighbour toward zero%s\n", "distance", ROUNDED(ldexp((double)c->part, -32), 9),
+         unit_of(c->n), c->tie ? ", a tie" : " (32 binary digits, cut off)");
+}
+
+static void json_place(const context *c) {
+  int digits = cli_system_digits(c->n);
+  printf("\"toward_zero\": ");
+  cli_json_code(stdout, digits, c->lower, hu_number_decode64(c->n, c->lower));
+  printf(", \"away_from_zero\": ");
+  cli_json_code(stdout, digits, c->upper, hu_number_decode64(c->n, c->upper));
+  printf(", \"fraction32\": ");
+  cli_json_double(stdout, ldexp((double)c->part, -32));
+  printf(", ");
+}
+
+static void explain_mode(const context *c, hu_mode mode, int first) {
+  char value[NUMBER_TEXT_MAX], decimal[NUMBER_TEXT_MAX], words[CLI_EVENTS_MAX], name[8];
+  uint32_t events, code = hu_number_encode64(c->n, mode, c->x, c->random, &events);
+  double result = hu_number_decode64(c->n, code);
+  const char *rule = rule_of(c, mode, code, events);
+  hu_mode_round_text(name, mode);
+  number_hex(value, result);
+  cli_event_words(words, events);
+  if (c->json) {
+    printf("%s{\"mode\": \"%s\", \"rule\": \"%s\", ", first ? "" : ", ", name, rule);
+    cli_json_code_fields(stdout, cli_system_digits(c->n), code, result);
+    printf(", \"events\": ");
+    cli_json_event_set(stdout, events);
+    putchar('}');
+    return;
+  }
+  printf("  %-18s %s\n  %-18s 0x%0*x = %s", name, rule, "", cli_system_digits(c->n), (unsigned)code, value);
+  if (isfinite(result)) printf(" = %s", number_decimal(decimal, result));
+  printf("; events: %s\n", words);
+}
+
+/* Is every result the same for all numbers next to the text's own? */
+static int suffices(hu_number n, number z, const hu_mode *modes, int count, uint32_t random) {
+  double away = nextafter(z.toward_zero, signbit(z.value) ? -HUGE_VAL : HUGE_VAL);
+  for (int i = 0; i < count; i++) {
+    uint32_t a = hu_number_encode64(n, modes[i], z.toward_zero, random, NULL);
+    uint32_t b = hu_number_encode64(n, modes[i], away, random, NULL);
+    uint32_t c = hu_number_encode64(n, modes[i], z.value, random, NULL);
+    if (a != c && hu_number_decode64(n, a) != z.toward_zero) return 0; /* values themselves round to themselves */
+    if (b != c && hu_number_decode64(n, b) != away) return 0;
+  }
+  return 1;
+}
+
+int cli_system_explain(hu_number n, const char *given, const char *text, const hu_mode *modes, int count,
+                       uint32_t random, int json) {
+  char name[CLI_NAME_MAX], hex[NUMBER_TEXT_MAX], decimal[NUMBER_TEXT_MAX];
+  number z;
+  context c = {n, 0, random, json, 0, 0, 0, 0, 0};
+  if (!number_parse(&z, text)) return cli_fail(NULL, "explain: '%s' is not a number", text);
+  if (!z.exact && !suffices(n, z, modes, count, random))
+    return cli_fail(NULL, "explain: the mode wants more digits of '%s' than binary64 holds", text);
+  c.x = z.value;
+  int finite = isfinite(c.x) && c.x != 0;
+  cli_system_name(name, n, given);
+  if (finite) find_place(&c);
+  if (json) {
+    printf("{\"format\": \"%s\", ", name);
+    if (finite) json_place(&c);
+    printf("\"results\": [");
+  } else {
+    printf("%s in %s\n", text, name);
+    printf("  %-18s %s%s = %s\n", "exact value", z.exact ? "" : "next to ", number_hex(hex, z.toward_zero),
+           number_decimal(decimal, z.toward_zero));
+    if (finite) print_place(&c);
+  }
+  for (int i = 0; i < count; i++) explain_mode(&c, modes[i], i == 0);
+  if (json) printf("]}\n");
+  return CLI_OK;
+}

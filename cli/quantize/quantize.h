@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/quantize/quantize.h - what `quantize`, `encode IN OUT` and `decode IN OUT` are asked, and who does it. */
+#ifndef HALFULP_CLI_QUANTIZE_QUANTIZE_H
+#define HALFULP_CLI_QUANTIZE_QUANTIZE_H
+
+#include "cli/base/device.h"
+#include "cli/target/target.h"
+
+enum { CLI_GLOBS_MAX = 64 };
+
+typedef struct cli_quantize_state {
+  cli_numeric numeric;
+  cli_target target; /* kind NULL: none given */
+  int codes, device, widen, has_amax, in_place, rows_out, any_rank;
+  float amax;
+  const char *output, *report;
+  const char *include[CLI_GLOBS_MAX], *exclude[CLI_GLOBS_MAX];
+  int includes, excludes;
+} cli_quantize_state;
+
+/* Options of all three; 0 or an exit code. */
+enum {
+  CLI_KEY_CODES = CLI_KEY_FREE,
+  CLI_KEY_DEVICE,
+  CLI_KEY_AMAX,
+  CLI_KEY_WIDEN,
+  CLI_KEY_REPORT,
+  CLI_KEY_INCLUDE,
+  CLI_KEY_EXCLUDE,
+  CLI_KEY_JOBS,
+  CLI_KEY_IN_PLACE,
+  CLI_KEY_ROWS,
+  CLI_KEY_ANY_RANK,
+  CLI_KEY_OWN
+};
+#define CLI_OPTION_TARGET \
+  { 'f', "format", "FORMAT", "a number format (halfulp formats; fp(e,m,b):suffixes), preset; for arrays also scaled" }
+#define CLI_OPTIONS_FILES                                                                                       \
+  {CLI_KEY_AMAX, "amax", "A", "scales from this amax of the tensor instead of its own (delayed scaling)"},      \
+      {CLI_KEY_INCLUDE | CLI_REPEATS, "include", "GLOB", ".safetensors: of the tensors, those of these names"}, \
+      {CLI_KEY_EXCLUDE | CLI_REPEATS, "exclude", "GLOB", ".safetensors: not the tensors of these names"},       \
+      {CLI_KEY_ANY_RANK, "any-rank", NULL, ".safetensors: also tensors with fewer than two axes"},              \
+      {CLI_KEY_REPORT, "report", "FILE.html", "tables and drawings of the errors, a file that stands alone"}, { \
+    CLI_KEY_JOBS, "jobs", "N", "the same as --threads"                                                          \
+  }
+#define CLI_OPTION_ROWS                                                                      \
+  {                                                                                          \
+    CLI_KEY_ROWS, "rows", "WHICH",                                                           \
+        "blocks lie along the last axis (default), or out: all but the first (convolutions)" \
+  }
+#define CLI_OPTION_IN_PLACE \
+  { CLI_KEY_IN_PLACE, "in-place", NULL, "OUT may be IN, which is replaced; without OUT it is" }
+int cli_quantize_set(cli_quantize_state *state, int key, const char *value);
+/* OUT: the second operand, or with --in-place the first one; NULL: there is none. */
+const char *cli_quantize_out(const cli_quantize_state *state, char **operands, int count);
+/* IN into OUT by the ends of their names. 0 or an exit code. */
+int cli_quantize_files(cli_quantize_state *state, const char *in, const char *out);
+int cli_decode_files(cli_quantize_state *state, const char *in, const char *out);
+
+/* 1: the name ends so. */
+int cli_ends(const char *name, const char *end);
+
+/* Codes in OUT.npy, of `info`, and their companions beside it: OUT.scales.npy, ..., and OUT.check.npy, a digest of them
+ * all (cli/tensors/array_set.c). Written whole or not at all; read into the parts' room, the codes are there already. 0
+ * or an exit code after an error line. */
+int cli_parts_save(const char *path, const npy_info *info, const cli_parts *parts);
+int cli_parts_load(cli_parts *parts, const char *path);
+/* CLI_OK, or an error line: OUT, or a companion of it, is IN or a companion of IN. The parts are those of OUT and of
+ * IN, NULL: one file. in_place: OUT itself may be IN. */
+int cli_parts_spare(const char *out, const cli_parts *of_out, const char *in, const cli_parts *of_in, int in_place);
+
+/* .npy to .npy (npy.c). */
+int cli_quantize_array(const cli_quantize_state *s, cli_array *x, const char *in, const char *path, const char *device);
+int cli_decode_array(const cli_quantize_state *s, const char *in, const char *out);
+/* .safetensors, or one array, to .safetensors, and back (tensors.c, tensors_decode.c). */
+int cli_quantize_model(const cli_quantize_state *s, const char *in, const char *out);
+int cli_decode_model(const cli_quantize_state *s, const char *in, const char *out);
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* A model, tensor by tensor, into a target: which tensors, where they go, who works. */
+#include "cli/quantize/tensors.h"
+
+#include <fnmatch.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/progress.h"
+
+static int is_float(int dtype) { return dtype == ST_F64 || dtype == ST_F32 || dtype == ST_F16 || dtype == ST_BF16; }
+
+static int matches(const char *const *globs, int count, const char *name) {
+  for (int i = 0; i < count; i++)
+    if (!fnmatch(globs[i], name, 0)) return 1;
+  return 0;
+}
+
+/* Biases and gains are few numbers, and blocks make nothing of them. */
+static int has_rank(const cli_quantize_state *s, const model_input *in, const st_tensor *t) {
+  return in->is_array || s->any_rank || t->dims >= 2;
+}
+
+static int chosen(const cli_quantize_state *s, const model_input *in, const st_tensor *t) {
+  if (!is_float(t->dtype) || matches(s->exclude, s->excludes, t->name)) return 0;
+  return has_rank(s, in, t) && (!s->includes || matches(s->include, s->includes, t->name));
+}
+
+/* A pattern that no tensor has is a slip of the pen. */
+static int check_globs(const char *option, const char *const *globs, int count, const model_input *in) {
+  for (int i = 0; i < count; i++) {
+    int found = 0;
+    for (size_t j = 0; j < in->file.count && !found; j++) found = matches(&globs[i], 1, in->file.tensors[j].name);
+    if (!found) return cli_fail(in->name, "%s '%s': no tensor has such a name", option, globs[i]);
+  }
+  return CLI_OK;
+}
+
+/* So is one that chooses tensors of one axis alone, where those are not rounded. */
+static int check_ranks(const cli_quantize_state *s, const model_input *in) {
+  for (int i = 0; i < s->includes; i++) {
+    size_t low = 0, others = 0;
+    for (size_t j = 0; j < in->file.count; j++) {
+      const st_tensor *t = &in->file.tensors[j];
+      if (!matches(&s->include[i], 1, t->name)) continue;
+      low += is_float(t->dtype) && !has_rank(s, in, t);
+      others += !is_float(t->dtype) || has_rank(s, in, t);
+    }
+    if (low && !others)
+      return cli_fail(in->name, "--include '%s': tensors with fewer than two axes are rounded only with --any-rank",
+                      s->include[i]);
+  }
+  return CLI_OK;
+}
+
+/* Codes and scales of an earlier time stay as they are, or decode would give other values. */
+static int spare_codes(model_results *r, const model_input *in) {
+  model_notes notes;
+  int code = model_notes_read(&notes, in);
+  for (size_t i = 0; i < r->count && code == CLI_OK; i++)
+    if (r->list[i].done && model_is_part(&in->file.tensors[i], &notes)) r->list[i].done = 0;
+  model_notes_free(&notes);
+  return code;
+}
+
+static int choose(model_results *r, const model_input *in) {
+  const cli_quantize_state *s = r->asked;
+  uint64_t first = 0;
+  if (check_globs("--include", s->include, s->includes, in) || check_globs("--exclude", s->exclude, s->excludes, in) ||
+      check_ranks(s, in))
+    return CLI_BAD;
+  r->count = in->file.count;
+  r->list = calloc(r->count + 1, sizeof *r->list);
+  if (!r->list) return cli_fail(in->name, "out of memory");
+  for (size_t i = 0; i < r->count; i++) {
+    r->list[i].tensor = &in->file.tensors[i];
+    r->list[i].done = chosen(s, in, r->list[i].tensor);
+  }
+  if (spare_codes(r, in)) return CLI_BAD;
+  for (size_t i = 0; i < r->count; i++) {
+    r->list[i].first = first;
+    if (!r->list[i].done) continue;
+    first += r->list[i].tensor->count;
+    r->done++;
+  }
+  if (r->done) return CLI_OK;
+  return cli_fail(in->name, "no tensor to round: none that is chosen is F64, F32, F16 or BF16%s",
+                  s->any_rank ? "" : " with two axes or more (--any-rank takes others)");
+}
+
+static int add_parts(st_file *plan, const st_tensor *t, const cli_quantize_state *s) {
+  cli_parts parts = {0};
+  cli_job job = {0};
+  int good = 1;
+  cli_job_shape(&job, &s->target, s->rows_out, t->dims, t->shape);
+  cli_parts_plan(&parts, &s->target, &job);
+  for (int i = 0; i < parts.count && good; i++) {
+    const cli_part *p = &parts.part[i];
+    size_t shape[2] = {p->rows, p->cols}, packed[2] = {parts.packed_rows, parts.packed_row};
+    int dtype = p->kind == 'f' ? (p->size == 8 ? ST_F64 : ST_F32)
+                : p->size == 1 ? ST_U8
+                : p->size == 2 ? ST_U16
+                               : ST_U32;
+    char *name = model_name(t->name, p->suffix);
+    if (i == 0 && parts.width > 8)
+      good = name && st_add(plan, name, dtype, t->dims, t->shape);
+    else
+      good = name && st_add(plan, name, dtype, p->dims, i ? shape : packed);
+    free(name);
+  }
+  return good;
+}
+
+/* "F32 [64, 10] scaled(...)" under halfulp.NAME: see tensors.h. */
+static int add_note(st_file *plan, const st_tensor *t, const cli_quantize_state *s) {
+  char format[CLI_TARGET_MAX], *key = model_key(t->name);
+  size_t room = 24 * (size_t)t->dims + 64 + sizeof format, n = 0;
+  cli_job job = {0};
+  int turned = cli_job_shape(&job, &s->target, s->rows_out, t->dims, t->shape);
+  char *note = cli_room(room, 1);
+  s->target.kind->text(format, &s->target);
+  if (note) {
+    n += (size_t)snprintf(note, room, "%s [", st_dtype_name(t->dtype));
+    for (uint32_t i = 0; i < t->dims; i++)
+      n += (size_t)snprintf(note + n, room - n, "%s%zu", i ? ", " : "", t->shape[i]);
+    snprintf(note + n, room - n, "] %s%s", turned ? MODEL_ROWS_OUT : "", format);
+  }
+  int good = note && key && st_set(plan, key, note);
+  free(note);
+  free(key);
+  return good;
+}
+
+static int add_chosen(st_file *plan, const st_tensor *t, const cli_quantize_state *s) {
+  int wide = s->widen && (t->dtype == ST_F16 || t->dtype == ST_BF16), native = model_native(&s->target);
+  if (!s->codes) return st_add(plan, t->name, wide ? ST_F32 : t->dtype, t->dims, t->shape);
+  if (!add_note(plan, t, s)) return 0;
+  return native >= 0 ? st_add(plan, t->name, native, t->dims, t->shape) : add_parts(plan, t, s);
+}
+
+static int make_plan(st_file *plan, const model_input *in, const model_results *r) {
+  int good = 1;
+  memset(plan, 0, sizeof *plan);
+  for (size_t i = 0; i < in->file.entries && good; i++)
+    good = st_set(plan, in->file.metadata[i].key, in->file.metadata[i].value);
+  for (size_t i = 0; i < r->count && good; i++) {
+    const st_tensor *t = r->list[i].tensor;
+    good = r->list[i].done ? add_chosen(plan, t, r->asked) : st_add(plan, t->name, t->dtype, t->dims, t->shape);
+  }
+  if (!good) return cli_fail(r->out, "out of memory");
+  return model_layout(plan, r->out);
+}
+
+/* Workers take the next tensor until there is none, or something went wrong. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static void lock(int on) {
+  if (on)
+    pthread_mutex_lock(&mutex);
+  else
+    pthread_mutex_unlock(&mutex);
+}
+
+typedef struct crew {
+  model_work work;
+  model_results *results;
+  progress bar;
+  size_t next;
+  uint64_t bytes;
+  int code;
+} crew;
+
+static void *worker(void *arg) {
+  crew *c = arg;
+  for (;;) {
+    lock(1);
+    if (cli_output_stopped(c->work.output)) c->code = CLI_BAD;
+    model_result *r = c->code == CLI_OK && c->next < c->results->count ? &c->results->list[c->next++] : NULL;
+    lock(0);
+    if (!r) return NULL;
+    int code = model_tensor(&c->work, r);
+    lock(1);
+    if (code != CLI_OK) c->code = code;
+    c->bytes += r->tensor->size;
+    progress_at(&c->bar, c->bytes);
+    lock(0);
+  }
+}
+
+static int work_all(crew *c, size_t total) {
+  pthread_t threads[HU_THREADS_MAX];
+  unsigned want = c->work.s->numeric.threads ? c->work.s->numeric.threads : 1, started = 0;
+  unsigned crowd = want < c->results->done ? want : (unsigned)c->results->done;
+  c->work.threads = want / crowd;
+  progress_start(&c->bar, "quantize", total);
+  while (started + 1 < crowd && pthread_create(&threads[started], NULL, worker, c) == 0) started++;
+  worker(c);
+  for (unsigned i = 0; i < started; i++) pthread_join(threads[i], NULL);
+  progress_end(&c->bar);
+  return c->code;
+}
+
+static int write_model(model_results *r, const model_input *in, st_file *plan) {
+  cli_output output;
+  size_t length, total = 0;
+  char *header = st_header(plan, &length);
+  if (!header) return cli_fail(r->out, "the header is too long, or a name in it is not UTF-8");
+  for (size_t i = 0; i < r->count; i++) total += r->list[i].tensor->size;
+  int code = cli_output_open(&output, r->out);
+  if (code == CLI_OK) {
+    crew c = {{r->asked, in, plan, &output, 1}, r, {0}, 0, 0, cli_output_at(&output, 0, header, length)};
+    code = work_all(&c, total);
+    /* An error in a tensor has had its line; one in writing gets it here. */
+    int closed = cli_output_close(&output, code == CLI_OK || output.error);
+    if (code == CLI_OK) code = closed;
+  }
+  free(header);
+  return code;
+}
+
+/* The report is written last: it must not take the place of a model. */
+static int check_report(const cli_quantize_state *s, const char *in, const char *out) {
+  if (cli_spare_input(s->report, in, "give --report another name")) return CLI_BAD;
+  if (cli_same_file(s->report, out)) return cli_fail(s->report, "--report would replace the output");
+  if (!strcmp(s->report, "-") && s->numeric.json)
+    return cli_fail(NULL, "--report - and --json both want standard output");
+  return cli_file_try(s->report);
+}
+
+static int check_options(const cli_quantize_state *s, const char *in, const char *out) {
+  cli_job job = {0};
+  job.amax = s->has_amax ? &s->amax : NULL;
+  if (s->device) return cli_fail("--device", "models run on the CPU");
+  if (s->codes && s->widen) return cli_fail(NULL, "--widen goes with values, not with --codes");
+  if (s->target.kind->check(&s->target, &job)) return CLI_BAD;
+  if (cli_parts_spare(out, NULL, in, NULL, s->in_place)) return CLI_BAD;
+  if (s->report && check_report(s, in, out)) return CLI_BAD;
+  return strcmp(out, "-") ? CLI_OK : cli_fail(NULL, "a .safetensors file cannot go to standard output");
+}
+
+int cli_quantize_model(const cli_quantize_state *s, const char *path, const char *out) {
+  model_input in;
+  st_file plan = {0};
+  if (check_options(s, path, out) || model_open(&in, path)) return CLI_BAD;
+  model_results r = {in.name, out, s, NULL, 0, 0};
+  int code = choose(&r, &in);
+  if (code == CLI_OK) code = make_plan(&plan, &in, &r);
+  if (code == CLI_OK) code = write_model(&r, &in, &plan);
+  if (code == CLI_OK && s->report) code = model_report(s->report, &r);
+  if (code == CLI_OK && s->numeric.json) model_json(stdout, &r);
+  if (code == CLI_OK && !s->numeric.json) model_print(stdout, &r);
+  st_free(&plan);
+  for (size_t i = 0; r.list && i < r.count; i++) model_result_free(&r.list[i]);
+  free(r.list);
+  model_close(&in);
+  return code;
+}

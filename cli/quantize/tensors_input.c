@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Models read, and names for what is made of them: see tensors.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/quantize/tensors.h"
+#include "cli/tensors/foreign.h"
+#include "halfulp/formats/fnuz.h"
+#include "halfulp/formats/ieee.h"
+#include "halfulp/formats/ocp.h"
+
+static int open_file(model_input *in, const char *path) {
+  char error[ST_ERROR_MAX];
+  if (cli_bytes_read(&in->bytes, path)) return CLI_BAD;
+  if (!st_parse(&in->file, in->bytes.data, in->bytes.size, error)) {
+    const char *foreign = cli_foreign(in->name, in->bytes.data, in->bytes.size);
+    int status =
+        cli_fail(in->name, "not a .safetensors file: %s%s%s", error, foreign ? "; " : "", foreign ? foreign : "");
+    cli_bytes_free(&in->bytes);
+    return status;
+  }
+  in->data = in->bytes.data + in->file.data;
+  return CLI_OK;
+}
+
+/* The name of an array's one tensor: the file's, without folder and .npy. */
+static int add_array(model_input *in, const char *path) {
+  const npy_info *info = &in->array.info;
+  const char *slash = strrchr(path, '/');
+  char *name = strdup(!strcmp(path, "-") ? "array" : slash ? slash + 1 : path);
+  int dtype = info->kind != 'f' ? -1 : info->size == 2 ? ST_F16 : info->size == 4 ? ST_F32 : ST_F64;
+  if (dtype < 0) {
+    free(name);
+    return cli_fail(in->name, "quantize wants float16, float32 or float64, this is %s", npy_dtype(info));
+  }
+  if (name && cli_ends(name, ".npy")) name[strlen(name) - 4] = 0;
+  if (name && !strcmp(name, ST_METADATA)) {
+    free(name);
+    return cli_fail(in->name, "no tensor can be named '%s'; the array wants another name", ST_METADATA);
+  }
+  int good = name && st_add(&in->file, name, dtype, info->dims, info->shape);
+  free(name);
+  return good ? CLI_OK : cli_fail(in->name, "a side beyond 2^63 - 1, or out of memory");
+}
+
+static int open_array(model_input *in, const char *path) {
+  if (cli_array_load(&in->array, path)) return CLI_BAD;
+  if (cli_array_in_rows(&in->array) || add_array(in, path)) {
+    st_free(&in->file);
+    cli_array_free(&in->array);
+    return CLI_BAD;
+  }
+  in->data = in->array.data;
+  return CLI_OK;
+}
+
+int model_open(model_input *in, const char *path) {
+  memset(in, 0, sizeof *in);
+  in->name = strcmp(path, "-") ? path : "standard input";
+  in->is_array = !cli_ends(path, ".safetensors");
+  return in->is_array ? open_array(in, path) : open_file(in, path);
+}
+
+void model_close(model_input *in) {
+  st_free(&in->file);
+  if (in->is_array)
+    cli_array_free(&in->array);
+  else
+    cli_bytes_free(&in->bytes);
+}
+
+cli_source model_source(int dtype, const void *data) {
+  if (dtype == ST_F16) return cli_codes_source(data, hu_binary16());
+  if (dtype == ST_BF16) return cli_codes_source(data, hu_bfloat16());
+  return cli_floats_source(data, dtype == ST_F64 ? 8 : 4);
+}
+
+const void *model_aligned(void **owned, const model_input *in, const st_tensor *t) {
+  const uint8_t *data = in->data + t->begin;
+  unsigned size = st_dtype_bits(t->dtype) / 8;
+  int swapped = CLI_HOST_BIG && !in->is_array && size > 1;
+  *owned = NULL;
+  if (!swapped && (uintptr_t)data % size == 0) return data;
+  *owned = cli_room(t->count, size);
+  if (*owned && swapped) cli_copy_swapped(*owned, data, t->count, size);
+  if (*owned && !swapped) memcpy(*owned, data, t->size);
+  return *owned;
+}
+
+int model_native(const cli_target *target) {
+  const struct {
+    hu_format format;
+    int dtype;
+  } natives[] = {{hu_float8_e4m3fn(), ST_F8_E4M3},
+                 {hu_float8_e5m2(), ST_F8_E5M2},
+                 {hu_float8_e4m3fnuz(), ST_F8_E4M3FNUZ},
+                 {hu_float8_e5m2fnuz(), ST_F8_E5M2FNUZ},
+                 {hu_float8_e8m0fnu(), ST_F8_E8M0},
+                 {hu_binary16(), ST_F16},
+                 {hu_bfloat16(), ST_BF16},
+                 {hu_binary32(), ST_F32}};
+  if (target->kind != &cli_kind_format) return -1;
+  for (size_t i = 0; i < sizeof natives / sizeof natives[0]; i++)
+    if (hu_format_equal(target->format, natives[i].format)) return natives[i].dtype;
+  return -1;
+}
+
+static char *joined(const char *a, const char *dot, const char *b) {
+  size_t room = strlen(a) + strlen(dot) + strlen(b) + 1;
+  char *z = cli_room(room, 1);
+  if (z) snprintf(z, room, "%s%s%s", a, dot, b);
+  return z;
+}
+
+char *model_name(const char *name, const char *suffix) { return joined(name, ".", suffix); }
+char *model_key(const char *name) { return joined("halfulp", ".", name); }
+
+int model_layout(st_file *plan, const char *out) {
+  char shown[ST_NAME_MAX];
+  const char *name = st_layout(plan);
+  if (!name) return CLI_OK;
+  if (!strcmp(name, ST_METADATA)) return cli_fail(out, "no tensor can be named '%s'", name);
+  return cli_fail(out, "two tensors would be named '%s'", st_printable(shown, name));
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* The metadata that say what a tensor in codes is: see tensors.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/quantize/tensors.h"
+
+static int wrong_note(const model_input *in, const char *key, const char *what) {
+  char shown[ST_NAME_MAX];
+  return cli_fail(in->name, "__metadata__: '%s': %s", st_printable(shown, key), what);
+}
+
+static const char *take_shape(model_note *n, const char *at) {
+  if (*at++ != '[') return NULL;
+  for (n->dims = 0; *at != ']'; n->dims++) {
+    size_t x = 0;
+    if (n->dims == ST_DIMS_MAX || *at < '0' || *at > '9') return NULL;
+    for (; *at >= '0' && *at <= '9'; at++) {
+      size_t digit = (size_t)(*at - '0');
+      if (x > (SIZE_MAX - digit) / 10) return NULL;
+      x = 10 * x + digit;
+    }
+    n->shape[n->dims] = x;
+    if (at[0] == ',' && at[1] == ' ' && at[2] != ']')
+      at += 2;
+    else if (*at != ']')
+      return NULL;
+  }
+  return at + 1;
+}
+
+static model_kind *new_kind(const char *text) {
+  model_kind *z = cli_room(1, sizeof *z);
+  if (!z || cli_target_read(&z->target, text)) {
+    free(z);
+    return NULL;
+  }
+  memset(&z->parts, 0, sizeof z->parts);
+  z->target.kind->layout(&z->parts, &z->target, 0, 0);
+  z->native = model_native(&z->target);
+  return z;
+}
+
+/* Most notes of a file have one text. */
+static int find_kind(const model_kind **kind, model_notes *notes, const char *text) {
+  size_t i = st_place(notes->texts, text);
+  if (i == SIZE_MAX) {
+    model_kind **more = realloc(notes->kinds, (notes->kind_count + 1) * sizeof *more), *z = new_kind(text);
+    if (more) notes->kinds = more;
+    if (!more || !z) {
+      free(z);
+      return more ? CLI_BAD : cli_fail(NULL, "out of memory");
+    }
+    i = notes->kind_count++;
+    notes->kinds[i] = z;
+    if (!st_place_set(&notes->texts, text, i)) return cli_fail(NULL, "out of memory");
+  }
+  *kind = notes->kinds[i];
+  return CLI_OK;
+}
+
+static int read_note(model_notes *notes, const model_input *in, const st_entry *e) {
+  model_note *n = &notes->list[notes->count++];
+  char dtype[16];
+  const char *blank = strchr(e->value, ' ');
+  size_t length = blank ? (size_t)(blank - e->value) : 0;
+  for (const unsigned char *p = (const unsigned char *)e->value; *p; p++)
+    if (*p < 0x20 || *p > 0x7E) return wrong_note(in, e->key, "unprintable characters");
+  if (!length || length >= sizeof dtype) return wrong_note(in, e->key, "no dtype");
+  memcpy(dtype, e->value, length);
+  dtype[length] = 0;
+  n->name = e->key + strlen("halfulp.");
+  n->dtype = st_dtype_find(dtype);
+  if (n->dtype != ST_F64 && n->dtype != ST_F32 && n->dtype != ST_F16 && n->dtype != ST_BF16)
+    return wrong_note(in, e->key, "its dtype is none of F64, F32, F16, BF16");
+  const char *at = take_shape(n, blank + 1);
+  if (!at || *at != ' ') return wrong_note(in, e->key, "no shape");
+  n->rows_out = !strncmp(at + 1, MODEL_ROWS_OUT, strlen(MODEL_ROWS_OUT));
+  if (n->rows_out) at += strlen(MODEL_ROWS_OUT);
+  return find_kind(&n->kind, notes, at + 1);
+}
+
+int model_is_note(const st_entry *e) { return !strncmp(e->key, "halfulp.", 8); }
+
+int model_notes_read(model_notes *notes, const model_input *in) {
+  int code = CLI_OK;
+  *notes = (model_notes){NULL, 0, NULL, 0, NULL, NULL};
+  notes->list = cli_room(in->file.entries, sizeof *notes->list);
+  if (!notes->list) return CLI_BAD;
+  for (size_t i = 0; i < in->file.entries && code == CLI_OK; i++) {
+    if (!model_is_note(&in->file.metadata[i])) continue;
+    code = read_note(notes, in, &in->file.metadata[i]);
+    if (code == CLI_OK && !st_place_set(&notes->names, notes->list[notes->count - 1].name, notes->count - 1))
+      code = cli_fail(in->name, "out of memory");
+  }
+  return code;
+}
+
+void model_notes_free(model_notes *notes) {
+  for (size_t i = 0; i < notes->kind_count; i++) free(notes->kinds[i]);
+  free(notes->kinds);
+  free(notes->list);
+  st_places_free(&notes->texts);
+  st_places_free(&notes->names);
+}
+
+static int has_part(const model_kind *kind, const char *suffix) {
+  for (int i = 0; i < kind->parts.count; i++)
+    if (!strcmp(suffix, kind->parts.part[i].suffix)) return 1;
+  return 0;
+}
+
+int model_is_part(const st_tensor *t, const model_notes *notes) {
+  size_t i = st_place(notes->names, t->name);
+  if (i != SIZE_MAX && notes->list[i].kind->native >= 0) return 1;
+  const char *dot = strrchr(t->name, '.');
+  char *name = dot ? strndup(t->name, (size_t)(dot - t->name)) : NULL;
+  i = name ? st_place(notes->names, name) : SIZE_MAX;
+  free(name);
+  return i != SIZE_MAX && notes->list[i].kind->native < 0 && has_part(notes->list[i].kind, dot + 1);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* What `quantize` says of a model on standard output. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/base/numbers.h"
+#include "cli/quantize/tensors.h"
+
+/* Errors of all tensors as one: root of the mean over all elements, sum of signals over sum of errors. */
+static void add_errors(cli_errors *z, const cli_errors *x, double *noise, double *signal) {
+  double part = x->rms * x->rms * (double)x->finite;
+  z->count += x->count;
+  z->finite += x->finite;
+  z->zeros += x->zeros;
+  z->nonzero += x->nonzero;
+  z->changed += x->changed;
+  if (x->max_abs > z->max_abs) z->max_abs = x->max_abs;
+  *noise += part;
+  *signal += part > 0 ? part * pow(10, x->sqnr / 10) : 0;
+}
+
+model_result model_total(const model_results *r) {
+  model_result z = {0};
+  uint64_t before[MODEL_EXPONENTS] = {0}, after[MODEL_EXPONENTS] = {0};
+  double noise = 0, signal = 0, bits = 0;
+  for (size_t i = 0; i < r->count; i++) {
+    const model_result *x = &r->list[i];
+    if (!x->done) continue;
+    add_errors(&z.errors, &x->errors, &noise, &signal);
+    hu_events_add(&z.events, &x->events);
+    z.again += x->again;
+    z.blocks.count += x->blocks.count;
+    bits += x->bits * (double)x->tensor->count;
+    if (x->amax > z.amax) z.amax = x->amax;
+    for (int j = 0; j < x->before.count; j++) before[x->before.low + j] += x->before.counts[j];
+    for (int j = 0; j < x->after.count; j++) after[x->after.low + j] += x->after.counts[j];
+    z.before.zeros += x->before.zeros;
+    z.after.zeros += x->after.zeros;
+    z.before.others += x->before.others;
+    z.after.others += x->after.others;
+  }
+  if (model_pack(&z.before, before) || model_pack(&z.after, after)) return z; /* reported */
+  z.bits = z.errors.count ? bits / (double)z.errors.count : 0;
+  z.errors.rms = z.errors.finite ? sqrt(noise / (double)z.errors.finite) : 0;
+  z.errors.sqnr = noise > 0 ? 10 * log10(signal / noise) : HUGE_VAL;
+  return z;
+}
+
+static void print_row(FILE *out, int width, const char *name, const model_result *x) {
+  fprintf(out, "  %-*s %12zu %12.6g %12.6g ", width, name, x->errors.count, x->errors.max_abs, x->errors.rms);
+  if (isfinite(x->errors.sqnr))
+    fprintf(out, "%9.2f", x->errors.sqnr);
+  else
+    fprintf(out, "%9s", x->errors.changed ? "-" : "exact");
+  fprintf(out, " %10llu %10llu", (unsigned long long)x->events.saturated, (unsigned long long)x->events.to_zero);
+  if (x->again) fprintf(out, " %10llu", (unsigned long long)x->again);
+  if (x->errors.finite < x->errors.count)
+    fprintf(out, "  %zu left out: not finite", x->errors.count - x->errors.finite);
+  fputc('\n', out);
+}
+
+/* Tensors whose rows are shorter than a block. */
+static void print_short(FILE *out, const model_results *r) {
+  enum { SHOWN = 20 };
+  char shown[ST_NAME_MAX];
+  size_t count = 0;
+  for (size_t i = 0; i < r->count; i++) {
+    const model_result *x = &r->list[i];
+    if (!x->shape.block || ++count > SHOWN) continue;
+    fprintf(out, "  note: %s: ", st_printable(shown, x->tensor->name));
+    cli_print_row_shape(out, &x->shape);
+  }
+  if (count > SHOWN) fprintf(out, "  note: the same of %zu more tensors (--json has them all)\n", count - SHOWN);
+}
+
+void model_print(FILE *out, const model_results *r) {
+  char target[CLI_TARGET_MAX], mode[CLI_NAME_MAX], shown[ST_NAME_MAX], in[CLI_SHOWN_MAX], file[CLI_SHOWN_MAX];
+  model_result total = model_total(r);
+  int width = 6;
+  for (size_t i = 0; i < r->count; i++) {
+    int n = (int)strlen(st_printable(shown, r->list[i].tensor->name));
+    if (r->list[i].done && n > width) width = n;
+  }
+  fprintf(out, "%s to %s, %s: %zu of %zu tensors, %zu elements, %s bits an element as codes; %s written to %s\n",
+          cli_shown(in, r->in), cli_target_name(target, &r->asked->target), cli_mode_name(mode, r->asked->numeric.mode),
+          r->done, r->count, total.errors.count, ROUNDED(total.bits, 4), r->asked->codes ? "codes" : "values",
+          cli_shown(file, r->out));
+  fprintf(out, "  %-*s %12s %12s %12s %9s %10s %10s%s\n", width, "tensor", "elements", "max error", "rms error",
+          "SQNR dB", "saturated", "to zero", total.again ? "  re-rounded" : "");
+  for (size_t i = 0; i < r->count; i++)
+    if (r->list[i].done) print_row(out, width, st_printable(shown, r->list[i].tensor->name), &r->list[i]);
+  if (r->done > 1) print_row(out, width, "all", &total);
+  print_short(out, r);
+  model_result_free(&total);
+}
+
+static void json_row(FILE *out, const model_result *x) {
+  const st_tensor *t = x->tensor;
+  fputs("{\"name\": ", out);
+  cli_json_string(out, t->name);
+  fprintf(out, ", \"dtype\": \"%s\", \"shape\": [", st_dtype_name(t->dtype));
+  for (uint32_t i = 0; i < t->dims; i++) fprintf(out, "%s%zu", i ? ", " : "", t->shape[i]);
+  fprintf(out, "], \"rounded\": %s", x->done ? "true" : "false");
+  if (x->done) {
+    fputs(", \"amax\": ", out);
+    cli_json_double(out, x->amax);
+    fputs(", \"bits_per_element\": ", out);
+    cli_json_double(out, x->bits);
+    fprintf(out, ", \"rounded_again\": %llu, \"events\": ", (unsigned long long)x->again);
+    cli_json_events(out, &x->events);
+    fputs(", \"errors\": ", out);
+    cli_json_errors(out, &x->errors);
+    fputs(", \"blocks\": ", out);
+    cli_json_blocks(out, &x->blocks);
+    cli_json_row_shape(out, &x->shape);
+  }
+  fputc('}', out);
+}
+
+void model_json(FILE *out, const model_results *r) {
+  char target[CLI_TARGET_MAX], mode[CLI_NAME_MAX];
+  fputs("{\"file\": ", out);
+  cli_json_string(out, r->in);
+  fputs(", \"out\": ", out);
+  cli_json_string(out, r->out);
+  fprintf(out, ", \"format\": \"%s\", \"mode\": \"%s\", \"codes\": %s, \"tensors\": [",
+          cli_target_name(target, &r->asked->target), cli_mode_name(mode, r->asked->numeric.mode),
+          r->asked->codes ? "true" : "false");
+  for (size_t i = 0; i < r->count; i++) {
+    if (i) fputs(", ", out);
+    json_row(out, &r->list[i]);
+  }
+  fputs("]}\n", out);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* The lists of values and of seeds: see sweep.h. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/sweep/sweep.h"
+
+enum { LIST_MAX = 1000, DIGITS_MAX = 15 };
+
+/* ---- values ---- */
+
+/* 1: there is one outside brackets. */
+static int has_outside(const char *text, char c) {
+  int depth = 0;
+  for (; *text; text++) {
+    depth += (*text == '(') - (*text == ')');
+    if (*text == c && depth == 0) return 1;
+  }
+  return 0;
+}
+
+/* The end of an item: the separator outside brackets, or the end of the text. */
+static const char *item_end(const char *text, char separator) {
+  int depth = 0;
+  for (; *text; text++) {
+    depth += (*text == '(') - (*text == ')');
+    if (*text == separator && depth <= 0) break;
+  }
+  return text;
+}
+
+static int add_value(sweep *s, const char *text, size_t n) {
+  while (n && isspace((unsigned char)*text)) text++, n--;
+  while (n && isspace((unsigned char)text[n - 1])) n--;
+  if (!n) return cli_fail(NULL, "--values: value %zu is empty", s->values + 1);
+  for (size_t i = 0; i < s->values; i++) {
+    if (strlen(s->value[i]) == n && memcmp(s->value[i], text, n) == 0)
+      return cli_fail(NULL, "--values: '%s' is there twice", s->value[i]);
+  }
+  if (s->values == LIST_MAX) return cli_fail(NULL, "--values: more than %d", LIST_MAX);
+  s->value[s->values] = strndup(text, n);
+  return s->value[s->values] ? (s->values++, CLI_OK) : cli_fail(NULL, "out of memory");
+}
+
+/* A decimal numeral as digits / 10^places. */
+typedef struct decimal {
+  int64_t digits;
+  int places;
+} decimal;
+
+static int read_decimal(decimal *z, const char *text) {
+  int negative = *text == '-', point = 0, count = 0;
+  *z = (decimal){0, 0};
+  for (text += negative; *text; text++) {
+    if (*text == '.' && !point) {
+      point = 1;
+      continue;
+    }
+    if (!isdigit((unsigned char)*text) || ++count > DIGITS_MAX) return 0;
+    z->digits = 10 * z->digits + (*text - '0');
+    z->places += point;
+  }
+  if (negative) z->digits = -z->digits;
+  return count > 0;
+}
+
+static int bring_to(decimal *z, int places) {
+  for (; z->places < places; z->places++) {
+    if (llabs(z->digits) > INT64_MAX / 100) return 0;
+    z->digits *= 10;
+  }
+  return 1;
+}
+
+static int add_decimal(sweep *s, decimal x) {
+  char text[64];
+  while (x.places && x.digits % 10 == 0) x.digits /= 10, x.places--;
+  uint64_t one = 1, size = (uint64_t)llabs(x.digits);
+  for (int i = 0; i < x.places; i++) one *= 10;
+  int n = snprintf(text, sizeof text, "%s%llu", x.digits < 0 ? "-" : "", (unsigned long long)(size / one));
+  if (x.places) n += snprintf(text + n, sizeof text - (size_t)n, ".%0*llu", x.places, (unsigned long long)(size % one));
+  return add_value(s, text, (size_t)n);
+}
+
+/* The values between the last two and `last`. */
+static int add_progression(sweep *s, const char *last) {
+  decimal a, b, c;
+  if (s->values < 2 || !read_decimal(&a, s->value[s->values - 2]) || !read_decimal(&b, s->value[s->values - 1]) ||
+      !read_decimal(&c, last))
+    return cli_fail(NULL, "--values: '...' wants two decimal numbers before it and one behind it");
+  int places = a.places > b.places ? a.places : b.places;
+  if (c.places > places) places = c.places;
+  if (!bring_to(&a, places) || !bring_to(&b, places) || !bring_to(&c, places))
+    return cli_fail(NULL, "--values: too many digits around '...'");
+  int64_t step = b.digits - a.digits, way = c.digits - b.digits;
+  if (!step || way % step || way / step < 0)
+    return cli_fail(NULL, "--values: '%s' is not reached from '%s' in steps of '%s' to '%s'", last,
+                    s->value[s->values - 2], s->value[s->values - 2], s->value[s->values - 1]);
+  if (way / step > LIST_MAX) return cli_fail(NULL, "--values: more than %d", LIST_MAX);
+  for (b.digits += step; b.digits != c.digits + step && way; b.digits += step) {
+    if (add_decimal(s, b)) return CLI_BAD;
+  }
+  return CLI_OK;
+}
+
+int sweep_read_values(sweep *s, const char *text) {
+  char separator = has_outside(text, ';') ? ';' : ',';
+  for (size_t i = 0; i < s->values; i++) free(s->value[i]);
+  s->values = 0;
+  if (!s->value) s->value = calloc(LIST_MAX, sizeof *s->value);
+  if (!s->value) return cli_fail(NULL, "out of memory");
+  for (;;) {
+    const char *end = item_end(text, separator);
+    if (end - text == 3 && strncmp(text, "...", 3) == 0 && *end) {
+      text = end + 1;
+      end = item_end(text, separator);
+      char *last = strndup(text, (size_t)(end - text));
+      int status = last ? add_progression(s, last) : cli_fail(NULL, "out of memory");
+      free(last);
+      if (status) return status;
+    } else if (add_value(s, text, (size_t)(end - text))) {
+      return CLI_BAD;
+    }
+    if (!*end) return CLI_OK;
+    text = end + 1;
+  }
+}
+
+int sweep_is_numeric(const sweep *s) {
+  for (size_t i = 0; i < s->values; i++) {
+    char *end;
+    hu_ratio r;
+    strtod(s->value[i], &end);
+    if (*end && hu_ratio_parse(&r, s->value[i]) != HU_OK) return 0;
+  }
+  return 1;
+}
+
+/* ---- seeds ---- */
+
+static int add_seed(sweep *s, uint64_t seed) {
+  for (size_t i = 0; i < s->seeds; i++) {
+    if (s->seed[i] == seed) return cli_fail(NULL, "--seeds: %llu is there twice", (unsigned long long)seed);
+  }
+  if (s->seeds == LIST_MAX) return cli_fail(NULL, "--seeds: more than %d", LIST_MAX);
+  s->seed[s->seeds++] = seed;
+  return CLI_OK;
+}
+
+static int add_seed_text(sweep *s, const char *text, size_t n) {
+  char word[32];
+  uint64_t seed;
+  if (n >= sizeof word) return cli_fail(NULL, "--seeds: '%.*s' is not a number", (int)n, text);
+  snprintf(word, sizeof word, "%.*s", (int)n, text);
+  if (cli_read_u64(&seed, "--seeds", word, 0, (uint64_t)1 << 53)) return CLI_BAD;
+  return add_seed(s, seed);
+}
+
+int sweep_read_seeds(sweep *s, const char *text) {
+  uint64_t count;
+  s->seeds = 0;
+  if (!s->seed) s->seed = calloc(LIST_MAX, sizeof *s->seed);
+  if (!s->seed) return cli_fail(NULL, "out of memory");
+  if (!strchr(text, ',')) {
+    if (cli_read_u64(&count, "--seeds", text, 1, LIST_MAX)) return CLI_BAD;
+    for (uint64_t i = 0; i < count; i++) s->seed[s->seeds++] = i;
+    return CLI_OK;
+  }
+  while (*text) {
+    size_t n = strcspn(text, ",");
+    if (add_seed_text(s, text, n)) return CLI_BAD;
+    text += n + (text[n] == ',');
+  }
+  return CLI_OK;
+}

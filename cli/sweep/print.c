@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* The summary of a sweep as a table, as CSV and as JSON: see sweep.h. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/numbers.h"
+#include "cli/sweep/sweep.h"
+
+static const char *shown(const sweep_row *r) { return r->value ? r->value : "(binary32)"; }
+
+/* ---- table ---- */
+
+static void cell(FILE *out, int width, int places, double x) {
+  if (isfinite(x) && places > 1 && fabs(x) >= 1e4) {
+    fprintf(out, " %*.3g", width, x); /* R^2 may be any number */
+  } else if (isfinite(x)) {
+    fprintf(out, " %*.*f", width, places, x);
+  } else {
+    fprintf(out, " %*s", width, "-");
+  }
+}
+
+void sweep_print_table(FILE *out, const sweep_summary *z) {
+  size_t width = strlen(z->sweep->key);
+  for (size_t i = 0; i < z->rows; i++) {
+    if (strlen(shown(&z->row[i])) > width) width = strlen(shown(&z->row[i]));
+  }
+  if (width > 60) width = 60;
+  fprintf(out, "%-*s %5s %9s %8s %8s %7s %7s %8s %9s\n", (int)width, z->sweep->key, "seeds", z->measure, "lowest",
+          "highest", "low", "stored", "skipped", "promoted");
+  for (size_t i = 0; i < z->rows; i++) {
+    const sweep_row *r = &z->row[i];
+    fprintf(out, "%-*s %5zu", (int)width, shown(r), r->done);
+    cell(out, 9, 4, r->accuracy);
+    cell(out, 8, 4, r->lowest);
+    cell(out, 8, 4, r->highest);
+    cell(out, 7, 4, r->low);
+    cell(out, 7, 4, r->stored);
+    cell(out, 8, 1, r->skipped);
+    cell(out, 9, 1, r->promoted);
+    fputs(r == z->best ? "  *\n" : "\n", out);
+  }
+  fprintf(out, "%s\n", z->text);
+}
+
+/* ---- CSV ---- */
+
+static void csv_text(FILE *out, const char *text) {
+  if (!strpbrk(text, ",\"\n")) {
+    fputs(text, out);
+    return;
+  }
+  fputc('"', out);
+  for (; *text; text++) fprintf(out, *text == '"' ? "\"\"" : "%c", *text);
+  fputc('"', out);
+}
+
+static void csv_number(FILE *out, double x) {
+  if (isfinite(x)) {
+    fprintf(out, ",%s", ROUNDED(x, 9));
+  } else {
+    fputc(',', out);
+  }
+}
+
+void sweep_print_csv(FILE *out, const void *summary) {
+  const sweep_summary *z = summary;
+  fputs(
+      "key,value,seeds,measure,mean,lowest,highest,training_mean,loss_training,loss_test,low_mean,low_end,stored,"
+      "skipped,promoted,recommended\n",
+      out);
+  for (size_t i = 0; i < z->rows; i++) {
+    const sweep_row *r = &z->row[i];
+    const double numbers[] = {r->accuracy, r->lowest,  r->highest, r->training, r->loss[0], r->loss[1],
+                              r->low,      r->low_end, r->stored,  r->skipped,  r->promoted};
+    csv_text(out, r->value ? z->sweep->key : "");
+    fputc(',', out);
+    csv_text(out, r->value ? r->value : "baseline");
+    fprintf(out, ",%zu,%s", r->done, z->measure);
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) csv_number(out, numbers[k]);
+    fprintf(out, ",%s\n", r == z->best ? "yes" : "no");
+  }
+}
+
+/* ---- JSON ---- */
+
+static void json_text(FILE *out, const char *name, const char *text) {
+  fprintf(out, "\"%s\": ", name);
+  if (text) {
+    cli_json_string(out, text);
+  } else {
+    fputs("null", out);
+  }
+  fputs(", ", out);
+}
+
+static void json_number(FILE *out, const char *name, double x) {
+  fprintf(out, "\"%s\": ", name);
+  cli_json_known(out, x);
+}
+
+static void json_run(FILE *out, const sweep_run *r) {
+  static const char *const bytes[] = {"bytes_weights", "bytes_state", "bytes_values", "bytes_gradients"};
+  const sweep_result *x = &r->result;
+  fprintf(out, "\n      {\"seed\": %llu, ", (unsigned long long)r->seed);
+  if (r->state != SWEEP_DONE) {
+    json_text(out, "digest", NULL);
+    fputs("\"failed\": ", out);
+    cli_json_string(out, r->said ? r->said : "");
+    fputc('}', out);
+    return;
+  }
+  fprintf(out, "\"digest\": \"%016llx\", ", (unsigned long long)x->digest);
+  fprintf(out, "\"steps\": %llu, \"skipped\": %llu, \"promoted\": %llu, ", (unsigned long long)x->steps,
+          (unsigned long long)x->skipped, (unsigned long long)x->promoted);
+  const struct {
+    const char *name;
+    double x;
+  } list[] = {{"training", x->accuracy[0]}, {"test", x->accuracy[1]}, {"loss_training", x->loss[0]},
+              {"loss_test", x->loss[1]},    {"low_mean", x->low},     {"low_end", x->low_end}};
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+    json_number(out, list[i].name, list[i].x);
+    fputs(", ", out);
+  }
+  for (int i = 0; i < 4; i++) {
+    json_number(out, bytes[i], x->bytes[i]);
+    fputs(i < 3 ? ", " : "}", out);
+  }
+}
+
+static void json_row(FILE *out, const sweep_summary *z, const sweep_row *r) {
+  const struct {
+    const char *name;
+    double x;
+  } list[] = {{"mean", r->accuracy},          {"lowest", r->lowest},         {"highest", r->highest},
+              {"training_mean", r->training}, {"loss_training", r->loss[0]}, {"loss_test", r->loss[1]},
+              {"low_mean", r->low},           {"low_end", r->low_end},       {"stored", r->stored},
+              {"skipped", r->skipped},        {"promoted", r->promoted}};
+  fputs("\n    {", out);
+  json_text(out, "value", r->value);
+  fprintf(out, "\"seeds\": %zu, ", r->done);
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+    json_number(out, list[i].name, list[i].x);
+    fputs(", ", out);
+  }
+  fputs("\"runs\": [", out);
+  for (size_t i = 0; i < z->sweep->seeds; i++) {
+    if (i) fputc(',', out);
+    json_run(out, &r->run[i]);
+  }
+  fputs("]}", out);
+}
+
+void sweep_print_json(FILE *out, const void *summary) {
+  const sweep_summary *z = summary;
+  fputs("{\n  ", out);
+  json_text(out, "key", z->sweep->key);
+  json_text(out, "measure", z->measure);
+  json_number(out, "accepted_points", z->sweep->loss);
+  fputs(",\n  ", out);
+  json_text(out, "recommended", z->best ? z->best->value : NULL);
+  fputs("\"text\": ", out);
+  cli_json_string(out, z->text);
+  fputs(",\n  \"rows\": [", out);
+  for (size_t i = 0; i < z->rows; i++) {
+    if (i) fputc(',', out);
+    json_row(out, z, &z->row[i]);
+  }
+  fputs("\n  ]\n}\n", out);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* Means over the seeds, and which value is recommended: see sweep.h, docs/sweep.md. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/sweep/sweep.h"
+
+/* ---- a row ---- */
+
+static double bytes_of(const sweep_run *r) {
+  return r->result.bytes[0] + r->result.bytes[1] + r->result.bytes[2] + r->result.bytes[3];
+}
+
+/* Runs add up in the order of their seeds, whatever order they ended in. */
+static void add_run(sweep_row *z, const sweep_run *r) {
+  const sweep_result *x = &r->result;
+  z->accuracy += x->accuracy[HU_ON_TEST];
+  z->training += x->accuracy[HU_ON_TRAINING];
+  for (int i = 0; i < 2; i++) z->loss[i] += x->loss[i];
+  z->low += x->low;
+  z->low_end += x->low_end;
+  z->stored += bytes_of(r);
+  z->skipped += (double)x->skipped;
+  z->promoted += (double)x->promoted;
+  z->lowest = fmin(z->done ? z->lowest : INFINITY, x->accuracy[HU_ON_TEST]);
+  z->highest = fmax(z->done ? z->highest : -INFINITY, x->accuracy[HU_ON_TEST]);
+  z->done++;
+}
+
+static void fill_row(sweep_row *z, const sweep_run *run, size_t seeds) {
+  *z = (sweep_row){.value = run->value, .run = run};
+  for (size_t i = 0; i < seeds; i++) {
+    if (run[i].state == SWEEP_DONE) add_run(z, &run[i]);
+  }
+  double *const sums[] = {&z->accuracy, &z->training, &z->loss[0], &z->loss[1], &z->low,
+                          &z->low_end,  &z->stored,   &z->skipped, &z->promoted};
+  for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) *sums[i] = z->done ? *sums[i] / (double)z->done : NAN;
+  if (!z->done) z->lowest = z->highest = NAN;
+}
+
+/* ---- the recommendation ---- */
+
+int sweep_has_low(const sweep_summary *z) {
+  for (size_t i = 1; i < z->rows; i++) {
+    if (z->row[i].low > 0) return 1;
+  }
+  return 0;
+}
+
+int sweep_has_stored(const sweep_summary *z) {
+  for (size_t i = 1; i < z->rows; i++) {
+    if (fabs(z->row[i].stored - 1) > 1e-9) return 1;
+  }
+  return 0;
+}
+
+static int is_complete(const sweep_summary *z, const sweep_row *r) { return r->done == z->sweep->seeds; }
+
+/* Points by which it is below the baseline. */
+static double points_below(const sweep_summary *z, const sweep_row *r) {
+  return 100 * (z->row[0].accuracy - r->accuracy);
+}
+
+/* Accuracies are counts of examples over their number: sums of them have errors far below this. */
+static int is_accepted(const sweep_summary *z, const sweep_row *r) {
+  return points_below(z, r) <= z->sweep->loss + 1e-9;
+}
+
+/* Fewer bytes; of the same, more low elements, then the better one, then the later one in the list. Bytes that the key
+ * does not change say nothing about its values. */
+static int is_better(const sweep_summary *z, const sweep_row *a, const sweep_row *b) {
+  if (!b) return 1;
+  if (z->by_stored && a->stored != b->stored) return a->stored < b->stored;
+  if (z->by_stored && a->low != b->low) return a->low > b->low;
+  return a->accuracy >= b->accuracy;
+}
+
+/* Can a key change which bytes are stored? With others they differ by promotions at most. */
+static int changes_bytes(const char *key) {
+  static const char *const sections[] = {"assignment.", "data.", "model."};
+  static const char *const keys[] = {"run.batch",
+                                     "precision.system",
+                                     "precision.values",
+                                     "precision.gradients",
+                                     "precision.parameters",
+                                     "precision.parameter_gradients",
+                                     "precision.embeddings",
+                                     "optimizer.kind",
+                                     "optimizer.momentum",
+                                     "optimizer.state",
+                                     "optimizer.weights",
+                                     "optimizer.update",
+                                     "optimizer.kahan"};
+  for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+    if (strncmp(key, sections[i], strlen(sections[i])) == 0) return 1;
+  }
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    if (strcmp(key, keys[i]) == 0) return 1;
+  }
+  return 0;
+}
+
+/* Do complete values differ in what they store? */
+static int stored_differs(const sweep_summary *z) {
+  const sweep_row *first = NULL;
+  for (size_t i = 1; i < z->rows; i++) {
+    const sweep_row *r = &z->row[i];
+    if (!is_complete(z, r)) continue;
+    if (first && fabs(r->stored - first->stored) > 1e-9) return 1;
+    if (!first) first = r;
+  }
+  return 0;
+}
+
+static void choose(sweep_summary *z) {
+  z->by_stored = changes_bytes(z->sweep->key) && stored_differs(z);
+  for (size_t i = 1; i < z->rows; i++) {
+    const sweep_row *r = &z->row[i];
+    if (!is_complete(z, r) || !isfinite(r->accuracy)) continue;
+    if (!z->nearest || r->accuracy > z->nearest->accuracy) z->nearest = r;
+    if (is_complete(z, &z->row[0]) && is_accepted(z, r) && is_better(z, r, z->best)) z->best = r;
+  }
+}
+
+/* "0.30 points below", "0.10 points above" */
+static const char *distance_text(char text[48], double below) {
+  snprintf(text, 48, fabs(below) < 1e4 ? "%.2f points %s" : "%.3g points %s", fabs(below),
+           below < 0 ? "above" : "below");
+  return text;
+}
+
+/* Means of R^2 may be any number. */
+static const char *mean_text(char text[48], double x) {
+  snprintf(text, 48, fabs(x) < 1e4 ? "%.4f" : "%.3g", x);
+  return text;
+}
+
+/* "which stores 55.0 % of binary32's bytes, with 75.5 % of all elements low", or why else. */
+static const char *reason_text(char text[96], const sweep_summary *z, const sweep_row *r) {
+  int n = z->by_stored ? snprintf(text, 96, "which stores %.1f %% of binary32's bytes", 100 * r->stored)
+                       : snprintf(text, 96, "the most accurate of the values");
+  if (sweep_has_low(z)) snprintf(text + n, 96 - (size_t)n, ", with %.1f %% of all elements low", 100 * r->low);
+  return text;
+}
+
+static int say_best(const sweep_summary *z, char *text, size_t size) {
+  const sweep_row *r = z->best;
+  char far[48], reason[96], mean[48], base[48];
+  return snprintf(text, size, "Recommended: %s = %s, %s. Its mean %s %s is %s binary32's %s; accepted: %g below.",
+                  z->sweep->key, r->value, reason_text(reason, z, r), z->measure, mean_text(mean, r->accuracy),
+                  distance_text(far, points_below(z, r)), mean_text(base, z->row[0].accuracy), z->sweep->loss);
+}
+
+/* Nothing to compare, or nothing to compare with. An R^2 of results that are not finite is no number. */
+static const char *why_none(const sweep_summary *z) {
+  int whole = 0;
+  for (size_t i = 1; i < z->rows; i++) whole = whole || is_complete(z, &z->row[i]);
+  if (!z->nearest && !whole) return "no value has a result for every seed";
+  if (!z->nearest) return "every value's mean is not a number";
+  return is_complete(z, &z->row[0]) ? "binary32's mean is not a number" : "binary32 has no result for every seed";
+}
+
+static int say_none(const sweep_summary *z, char *text, size_t size) {
+  const sweep_row *r = z->nearest, *base = &z->row[0];
+  char far[48], mean[48];
+  if (!r || !is_complete(z, base) || !isfinite(base->accuracy))
+    return snprintf(text, size, "No recommendation: %s.", why_none(z));
+  return snprintf(text, size,
+                  "None recommended: no value's mean %s is at most %g points below binary32's %s. The nearest, "
+                  "%s = %s, is %s.",
+                  z->measure, z->sweep->loss, mean_text(mean, z->row[0].accuracy), z->sweep->key, r->value,
+                  distance_text(far, points_below(z, r)));
+}
+
+/* A loss below what seeds alone make is not told from noise. */
+static void say_noise(const sweep_summary *z, char *text, size_t size) {
+  const sweep_row *b = &z->row[0];
+  double range = 100 * (b->highest - b->lowest);
+  if (!z->best || !(range > z->sweep->loss)) {
+    if (z->best && z->sweep->seeds == 1) snprintf(text, size, " One seed says nothing about the noise.");
+    return;
+  }
+  snprintf(text, size, " Seeds of binary32 alone differ by %.2f points: more than the accepted loss.", range);
+}
+
+/* ---- values that round nothing but operands ---- */
+
+static int is_kept(const hu_trainer *t, const char *const *keys) {
+  for (; *keys; keys++) {
+    if (strcmp(hu_trainer_get(t, *keys), "keep") != 0) return 0;
+  }
+  return 1;
+}
+
+static int rounds_operands_alone(const sweep_row *r) {
+  static const char *const stored[] = {"precision.values", "precision.gradients", "precision.parameters",
+                                       "precision.parameter_gradients", NULL};
+  static const char *const operands[] = {
+      "precision.x", "precision.w", "precision.dz", "precision.w_back", "precision.x_back", "precision.dz_w", NULL};
+  const hu_trainer *t = r->run[0].trainer;
+  return strcmp(hu_trainer_get(t, "assignment.kind"), "none") == 0 && is_kept(t, stored) && !is_kept(t, operands);
+}
+
+enum { NAMED = 6 };
+
+/* " fp8, mxfp8, nvfp4 round only operands of products and store binary32; operands are not counted." */
+static void say_operands(const sweep_summary *z, char *text, size_t size) {
+  size_t count = 0, n = 0;
+  for (size_t i = 1; i < z->rows; i++) {
+    if (!rounds_operands_alone(&z->row[i])) continue;
+    if (count < NAMED && n < size) {
+      int more = snprintf(text + n, size - n, "%s%.60s", count ? ", " : " ", z->row[i].value);
+      n += more > 0 ? (size_t)more : 0;
+    }
+    count++;
+  }
+  if (!count || n >= size) return;
+  if (count > NAMED) {
+    int more = snprintf(text + n, size - n, " and %zu more", count - NAMED);
+    n += more > 0 ? (size_t)more : 0;
+  }
+  if (n < size)
+    snprintf(text + n, size - n,
+             count == 1 ? " rounds only operands of products and stores binary32: operands are not "
+                          "counted as stored bytes."
+                        : " round only operands of products and store binary32: operands are not "
+                          "counted as stored bytes.");
+}
+
+int sweep_summarize(sweep_summary *z, const sweep *s) {
+  *z = (sweep_summary){.sweep = s, .measure = "accuracy", .rows = s->values + 1};
+  z->row = calloc(z->rows, sizeof *z->row);
+  if (!z->row) return cli_fail(NULL, "out of memory");
+  for (size_t i = 0; i < z->rows; i++) fill_row(&z->row[i], &s->run[i * s->seeds], s->seeds);
+  for (size_t i = 0; i < s->runs; i++) {
+    if (s->run[i].state == SWEEP_DONE && !s->run[i].result.classes) z->measure = "R^2";
+  }
+  double whole = z->row[0].stored;
+  for (size_t i = 0; i < z->rows; i++) z->row[i].stored /= whole;
+  choose(z);
+  if (z->best) {
+    say_best(z, z->text, sizeof z->text);
+  } else {
+    say_none(z, z->text, sizeof z->text);
+  }
+  size_t n = cli_whole_text(z->text, strlen(z->text));
+  z->text[n] = 0;
+  say_noise(z, z->text + n, sizeof z->text - n);
+  n = strlen(z->text);
+  if (changes_bytes(s->key)) say_operands(z, z->text + n, sizeof z->text - n);
+  z->text[cli_whole_text(z->text, strlen(z->text))] = 0;
+  return CLI_OK;
+}
+
+void sweep_summary_free(sweep_summary *z) { free(z->row); }

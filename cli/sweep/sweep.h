@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/sweep/sweep.h - `halfulp sweep`: training runs for values of one key and several seeds, in processes of their
+ * own, with a file for each that is not computed again, and what they say together (docs/sweep.md). */
+#ifndef HALFULP_CLI_SWEEP_SWEEP_H
+#define HALFULP_CLI_SWEEP_SWEEP_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "halfulp/train/trainer.h"
+
+/* What the folder has at the end, beside the runs. */
+#define SWEEP_FILES "summary.csv", "summary.json", "plot.svg", "report.html"
+
+/* What a run ends with. Index 0: training set, 1: test set. */
+typedef struct sweep_result {
+  double accuracy[2]; /* share of right answers; R^2 where there are no classes */
+  double loss[2];
+  double low, low_end; /* share of low elements: mean over the steps, at the end */
+  double bytes[4];     /* weights, state, values, gradients; mean over the steps */
+  uint64_t steps, skipped, promoted, digest;
+  int classes;
+  double seconds;
+} sweep_result;
+
+enum { SWEEP_TO_DO, SWEEP_RUNNING, SWEEP_DONE, SWEEP_FAILED };
+
+typedef struct sweep_run {
+  const char *value; /* NULL: the baseline in binary32 */
+  uint64_t seed;
+  char *path;          /* of its file */
+  hu_trainer *trainer; /* its keys are set; it begins in a process of its own */
+  int state;
+  char *said; /* of a run that failed: why */
+  sweep_result result;
+} sweep_run;
+
+typedef struct sweep {
+  const char *config, *key, *data, *out;
+  const char **set; /* KEY=VALUE */
+  size_t sets;
+  char **value;
+  size_t values;
+  uint64_t *seed;
+  size_t seeds;
+  double loss; /* accepted, in points */
+  unsigned jobs;
+  int fresh;
+  int lock; /* an open folder */
+  /* seeds of the baseline, then of each value in turn */
+  sweep_run *run;
+  size_t runs;
+} sweep;
+
+/* ---- lists of the command line (list.c); 0, or an exit code after an error line ---- */
+
+/* "0,0.1,...,1", or any texts with commas (semicolons, where there is one outside brackets) between them. */
+int sweep_read_values(sweep *s, const char *text);
+/* "3": 0, 1, 2; "5,7" or "5,": these. */
+int sweep_read_seeds(sweep *s, const char *text);
+/* 1: all values are numbers. */
+int sweep_is_numeric(const sweep *s);
+
+/* ---- the runs (plan.c) ---- */
+
+/* All runs with their keys and the names of their files, and the folders for these. */
+int sweep_plan(sweep *s);
+/* Those whose file is there are done; a file of other keys is refused, naming one. Fresh: they are removed. */
+int sweep_find(sweep *s);
+void sweep_free(sweep *s);
+/* "assignment.ratio = 0.3, seed 1" */
+enum { SWEEP_NAME_MAX = 256 };
+const char *sweep_run_name(char text[SWEEP_NAME_MAX], const sweep *s, const sweep_run *r);
+size_t sweep_count(const sweep *s, int state);
+
+/* ---- one run, and its file (run.c, file.c) ---- */
+
+typedef struct sweep_shared { /* between the processes */
+  _Atomic uint64_t done, of;  /* steps */
+} sweep_shared;
+/* In a process of its own: trains and writes the file; the exit code. Stops when process `parent` is gone. */
+int sweep_do(const sweep *s, sweep_run *r, sweep_shared *at, long parent);
+
+typedef struct sweep_pair {
+  char *name, *text;
+} sweep_pair;
+typedef struct sweep_file {
+  sweep_pair *pair;
+  size_t pairs;
+} sweep_file;
+int sweep_file_write(const sweep *s, const sweep_run *r);
+/* 1: read; 0: no file, or none of ours. */
+int sweep_file_read(sweep_file *f, const char *path);
+void sweep_file_free(sweep_file *f);
+/* NULL: nothing of that name. */
+const char *sweep_file_get(const sweep_file *f, const char *name);
+/* 0: something is missing. */
+int sweep_file_result(const sweep_file *f, sweep_result *z);
+
+/* ---- processes (jobs.c) ---- */
+
+/* Does what is to do, as many at once as there are jobs; failed runs are told on standard error, the others go on. An
+ * interrupt ends the processes, then takes its usual effect. 0, or an exit code after an error line. */
+int sweep_work(sweep *s);
+
+/* ---- what they say (summary.c, print.c) ---- */
+
+typedef struct sweep_row {
+  const char *value;    /* NULL: the baseline */
+  const sweep_run *run; /* of each seed */
+  size_t done;
+  double accuracy, lowest, highest;                        /* mean and range on the test set */
+  double training;                                         /* mean accuracy on the training set */
+  double loss[2], low, low_end, stored, skipped, promoted; /* means; stored: bytes, relative to the baseline's */
+} sweep_row;
+
+typedef struct sweep_summary {
+  const sweep *sweep;
+  const char *measure; /* "accuracy" or "R^2" */
+  sweep_row *row;      /* the baseline, then each value */
+  size_t rows;
+  int by_stored;            /* 1: the key changes what is stored, so that bytes decide which value is recommended */
+  const sweep_row *best;    /* recommended; NULL: none */
+  const sweep_row *nearest; /* the highest mean accuracy among values that are complete; NULL: none is */
+  char text[1024];          /* the recommendation as sentences */
+} sweep_summary;
+
+int sweep_summarize(sweep_summary *z, const sweep *s);
+void sweep_summary_free(sweep_summary *z);
+void sweep_print_table(FILE *out, const sweep_summary *z);
+void sweep_print_csv(FILE *out, const void *summary);
+void sweep_print_json(FILE *out, const void *summary);
+
+/* ---- page and drawings (report.c, plot.c) ---- */
+
+/* What is across: share of low elements, stored bytes, or the values one after the other. */
+enum { SWEEP_BY_LOW, SWEEP_BY_STORED, SWEEP_BY_VALUE };
+void sweep_print_page(FILE *out, const void *summary);
+/* As a file of its own, and as a part of the page (near: only what is near the baseline). */
+int sweep_plot_write(const char *path, const sweep_summary *z, int by);
+void sweep_plot_part(FILE *out, const char *id, const sweep_summary *z, int by, int near);
+/* Is any element low in any run? Are stored bytes others than binary32's? Are there runs far below the others, so that
+ * a second drawing is worth it? */
+int sweep_has_low(const sweep_summary *z);
+int sweep_has_stored(const sweep_summary *z);
+int sweep_has_far(const sweep_summary *z);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Presets of conversions as targets (halfulp/conversion.h): plain formats entered as another program enters them. The
+ * presets of scaled tensors are scaled tensors here, with the preset's mode (kinds.c). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/target/preset_names.h"
+#include "cli/target/target.h"
+
+static int read_text(cli_target *target, const char *text) {
+  if (cli_read_conversion(&target->conversion, text)) return CLI_BAD;
+  target->format = target->conversion.format;
+  target->has_mode = 1;
+  return CLI_OK;
+}
+
+static void text_of(char text[CLI_TARGET_MAX], const cli_target *target) {
+  snprintf(text, CLI_TARGET_MAX, "%s", target->given);
+}
+
+static int check(const cli_target *target, const cli_job *job) { return cli_kind_format.check(target, job); }
+
+static int fits(const cli_target *target, unsigned size) { return cli_kind_format.fits(target, size); }
+
+static void layout(cli_parts *parts, const cli_target *target, size_t rows, size_t cols) {
+  cli_kind_format.layout(parts, target, rows, cols);
+}
+
+static hu_status encode_wide(void *codes, size_t n, const double *x, const hu_conversion *c, cli_job *job) {
+  return hu_conversion_encode64_n(n, codes, 1, x, 1, c, &job->exec, &job->events);
+}
+
+/* binary16 and codes of other formats: their values are binary32 numbers, as which the other program takes them. */
+static hu_status encode_codes(void *codes, size_t n, const hu_conversion *c, cli_job *job) {
+  float *owned = NULL;
+  const float *x = cli_job_floats(&owned, job);
+  if (!x) return HU_E_CARRIER;
+  hu_status status = hu_conversion_encode_n(n, codes, 1, x, 1, c, &job->exec, &job->events);
+  free(owned);
+  return status;
+}
+
+static int encode(const cli_parts *z, const cli_target *target, cli_job *job) {
+  const hu_conversion *c = &target->conversion;
+  size_t n = job->rows * job->cols;
+  void *codes = z->part[0].data;
+  hu_status status = job->x.kind == 'c' ? encode_codes(codes, n, c, job)
+                     : job->x.size == 8
+                         ? encode_wide(codes, n, job->x.data, c, job)
+                         : hu_conversion_encode_n(n, codes, 1, job->x.data, 1, c, &job->exec, &job->events);
+  return status == HU_OK ? CLI_OK : cli_fail_status(job->name, status);
+}
+
+static int decode(void *z, unsigned size, const cli_parts *x, const cli_target *target, const cli_job *job) {
+  return cli_kind_format.decode(z, size, x, target, job);
+}
+
+const cli_target_kind cli_kind_conversion = {
+    1,      cli_preset_claims,   read_text, text_of, check,         fits,
+    layout, cli_values_by_codes, encode,    decode,  cli_pack_rows, cli_unpack_rows};

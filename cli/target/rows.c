@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Arrays of any rank as matrices: see target.h. */
+#include <string.h>
+
+#include "cli/base/numbers.h"
+#include "cli/target/target.h"
+
+void cli_matrix(size_t *rows, size_t *cols, uint32_t dims, const size_t *shape) {
+  *rows = 1;
+  *cols = dims ? shape[dims - 1] : 1;
+  for (uint32_t i = 0; i + 1 < dims; i++) *rows *= shape[i];
+  /* Empty arrays may have sides beyond all counting. */
+  for (uint32_t i = 0; i < dims; i++)
+    if (!shape[i]) *rows = *cols = 0;
+}
+
+int cli_job_shape(cli_job *job, const cli_target *target, int rows_out, uint32_t dims, const size_t *shape) {
+  cli_matrix(&job->rows, &job->cols, dims, shape);
+  job->turn = (cli_turn){0, 0};
+  if (!rows_out || dims < 3 || !job->rows || target->kind != &cli_kind_scaled) return 0;
+  size_t places = job->rows / shape[0] * job->cols / shape[1];
+  job->rows = shape[0];
+  job->cols = shape[1] * places;
+  if (shape[1] > 1 && places > 1) job->turn = (cli_turn){shape[1], places};
+  return 1;
+}
+
+static void turn_matrix(uint8_t *z, const uint8_t *x, size_t high, size_t wide, unsigned size) {
+  for (size_t i = 0; i < high; i++)
+    for (size_t j = 0; j < wide; j++) memcpy(z + (j * high + i) * size, x + (i * wide + j) * size, size);
+}
+
+void cli_turn_rows(void *z, const void *x, size_t rows, cli_turn turn, int back, unsigned size) {
+  size_t row = turn.channels * turn.places * size;
+  for (size_t i = 0; i < rows; i++)
+    turn_matrix((uint8_t *)z + i * row, (const uint8_t *)x + i * row, back ? turn.places : turn.channels,
+                back ? turn.channels : turn.places, size);
+}
+
+static double bits_of(const cli_target *target, const cli_job *job) {
+  cli_parts parts;
+  cli_parts_plan(&parts, target, job);
+  return parts.bits / ((double)job->rows * (double)job->cols);
+}
+
+cli_row_shape cli_row_shape_of(const cli_target *target, const cli_job *job, uint32_t dims, const size_t *shape) {
+  cli_row_shape z = {job->rows, job->cols, 0, 0, 0, 0, 0};
+  cli_job other = {0};
+  if (!job->cols) return z;
+  z.bits = bits_of(target, job);
+  if (target->kind == &cli_kind_scaled && target->scaling.cols > job->cols) z.block = target->scaling.cols;
+  if (!z.block || !cli_job_shape(&other, target, 1, dims, shape) || other.cols <= job->cols) return z;
+  z.out_rows = other.rows;
+  z.out_cols = other.cols;
+  z.out_bits = bits_of(target, &other);
+  return z;
+}
+
+void cli_print_row_shape(FILE *out, const cli_row_shape *z) {
+  fprintf(out, "rows of %zu are shorter than a block of %zu: %s bits per element, scales included", z->cols, z->block,
+          ROUNDED(z->bits, 4));
+  if (z->out_cols) fprintf(out, "; --rows out makes rows of %zu: %s", z->out_cols, ROUNDED(z->out_bits, 4));
+  fputc('\n', out);
+}
+
+void cli_json_row_shape(FILE *out, const cli_row_shape *z) {
+  fprintf(out, ", \"matrix\": [%zu, %zu], \"short_rows\": %s, \"rows_out\": ", z->rows, z->cols,
+          z->block ? "true" : "false");
+  if (!z->out_cols) {
+    fputs("null", out);
+    return;
+  }
+  fprintf(out, "{\"matrix\": [%zu, %zu], \"bits_per_element\": ", z->out_rows, z->out_cols);
+  cli_json_double(out, z->out_bits);
+  fputc('}', out);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Scaled formats as targets (halfulp/scaled.h): codes, scales, perhaps a scale of the tensor. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/target/target.h"
+#include "halfulp/formats/ieee.h"
+#include "halfulp/scalar.h"
+
+static int claims(const char *text) {
+  if (!strncmp(text, "scaled(", 7) || !strncmp(text, "bfp(", 4)) return 1;
+  for (size_t i = 0; i < hu_scaling_count(); i++)
+    if (!strcmp(text, hu_scaling_at(i).name)) return 1;
+  return 0;
+}
+
+static int read_text(cli_target *target, const char *text) {
+  size_t where = 0;
+  hu_status status = hu_scaling_parse(&target->scaling, text, &where);
+  return cli_target_fail(text, status, where);
+}
+
+static void text_of(char text[CLI_TARGET_MAX], const cli_target *target) {
+  hu_scaling_text(text, CLI_TARGET_MAX, &target->scaling);
+}
+
+static int check(const cli_target *target, const cli_job *job) {
+  const hu_scaling *s = &target->scaling;
+  char text[CLI_TARGET_MAX];
+  if (!job->amax || s->tensor || (!s->rows && !s->cols)) return CLI_OK;
+  return cli_fail(NULL, "--amax: %s has neither a scale of the tensor nor the whole tensor as its block",
+                  cli_target_name(text, target));
+}
+
+static int fits(const cli_target *target, unsigned size) {
+  (void)target;
+  return size == 4;
+}
+
+static void layout(cli_parts *parts, const cli_target *target, size_t rows, size_t cols) {
+  const hu_scaling *s = &target->scaling;
+  hu_scaled_sizes sizes = hu_scaled_sizes_of(rows, cols, s);
+  int binary32 = hu_format_equal(s->scale, hu_binary32());
+  parts->part[0] = (cli_part){"codes", 'u', (uint8_t)sizes.code_bytes, 2, rows, cols, NULL};
+  parts->part[1] = (cli_part){
+      "scales", binary32 ? 'f' : 'u', (uint8_t)sizes.scale_bytes, 2, sizes.block_rows, sizes.block_cols, NULL};
+  parts->part[2] = (cli_part){"tensor", 'f', 4, 0, 1, 1, NULL};
+  parts->count = s->tensor ? 3 : 2;
+  parts->width = hu_format_limits(s->element).width;
+  parts->packed_row = sizes.packed_row;
+  parts->packed_rows = sizes.packed_row ? sizes.packed / sizes.packed_row : 0;
+  parts->bits =
+      8.0 * ((double)(parts->width <= 8 ? sizes.packed : sizes.codes) + (double)sizes.scales) + (s->tensor ? 32 : 0);
+}
+
+static hu_scaled place_of(const cli_parts *p) {
+  hu_scaled z = {p->part[0].data, p->part[0].cols, p->part[1].data, p->part[1].cols,
+                 p->count > 2 ? p->part[2].data : NULL};
+  return z;
+}
+
+static void add_block(cli_blocks *b, const hu_scaled_stats *s, hu_format scale_format) {
+  double amax = s->amax, scale = hu_decode64(scale_format, s->scale);
+  b->zero += amax == 0 && !s->special;
+  b->special += s->special != 0;
+  b->saturated += s->saturated != 0;
+  b->to_zero += s->to_zero != 0;
+  if (amax > 0 && (b->amax_high == 0 || amax < b->amax_low)) b->amax_low = amax;
+  if (amax > b->amax_high) b->amax_high = amax;
+  if (!isfinite(scale)) return;
+  if (b->scale_high < b->scale_low || scale < b->scale_low) b->scale_low = scale;
+  if (scale > b->scale_high) b->scale_high = scale;
+}
+
+static cli_blocks sum_up(const hu_scaled_stats *stats, size_t count, hu_format scale_format) {
+  cli_blocks b = {0};
+  b.scale_low = HUGE_VAL;
+  b.scale_high = -HUGE_VAL;
+  for (size_t i = 0; i < count; i++) add_block(&b, &stats[i], scale_format);
+  b.count = count;
+  if (b.scale_high < b.scale_low) b.scale_low = b.scale_high = NAN;
+  return b;
+}
+
+static void *turn_room(size_t rows, cli_turn turn, unsigned size) {
+  return malloc(rows * turn.channels * turn.places * size); /* no more than the array has */
+}
+
+/* What lies in the array's order, in the matrix's: x itself, or new room, which is *owned, too. NULL: out of memory. */
+static const void *turned(void **owned, const void *x, size_t rows, cli_turn turn, unsigned size) {
+  *owned = NULL;
+  if (!turn.channels) return x;
+  *owned = turn_room(rows, turn, size);
+  if (*owned) cli_turn_rows(*owned, x, rows, turn, 0, size);
+  return *owned;
+}
+
+/* Where to write what is to be in the array's order at z, and then end_turn brings it there. NULL: out of memory. */
+static void *begin_turn(void *z, size_t rows, cli_turn turn, unsigned size) {
+  return turn.channels ? turn_room(rows, turn, size) : z;
+}
+
+static void end_turn(void *z, void *made, size_t rows, cli_turn turn, unsigned size, int good) {
+  if (made == z) return;
+  if (good) cli_turn_rows(z, made, rows, turn, 1, size);
+  free(made);
+}
+
+static hu_status encode_rows(const cli_parts *parts, const float *x, const hu_scaling *s, cli_job *job,
+                             hu_scaled_stats *stats) {
+  const cli_part *codes = &parts->part[0];
+  hu_scaled place = place_of(parts);
+  place.codes = begin_turn(codes->data, job->rows, job->turn, codes->size);
+  if (!place.codes) return HU_E_MEMORY;
+  hu_status status = hu_scaled_encode(job->rows, job->cols, &place, x, job->cols, s, job->mode, job->amax, stats,
+                                      &job->exec, &job->events);
+  end_turn(codes->data, place.codes, job->rows, job->turn, codes->size, status == HU_OK);
+  return status;
+}
+
+static hu_status quantize_rows(float *z, const float *x, const hu_scaling *s, cli_job *job, hu_scaled_stats *stats) {
+  float *made = begin_turn(z, job->rows, job->turn, sizeof *z);
+  if (!made) return HU_E_MEMORY;
+  hu_status status = hu_scaled_quantize(job->rows, job->cols, made, job->cols, x, job->cols, s, job->mode, job->amax,
+                                        stats, &job->exec, &job->events);
+  end_turn(z, made, job->rows, job->turn, sizeof *z, status == HU_OK);
+  return status;
+}
+
+/* parts: where the codes go; NULL: values into z, which may not overlap x. */
+static int run(float *z, const cli_parts *parts, const cli_target *target, cli_job *job) {
+  const hu_scaling *s = &target->scaling;
+  hu_scaled_sizes sizes = hu_scaled_sizes_of(job->rows, job->cols, s);
+  size_t blocks = sizes.block_rows * sizes.block_cols;
+  float *owned = NULL;
+  void *room = NULL;
+  hu_status status = HU_E_MEMORY;
+  hu_scaled_stats *stats = cli_room(blocks, sizeof *stats);
+  const float *own = stats ? cli_job_floats(&owned, job) : NULL;
+  const float *x = own ? turned(&room, own, job->rows, job->turn, sizeof *own) : NULL;
+  if (x) status = parts ? encode_rows(parts, x, s, job, stats) : quantize_rows(z, x, s, job, stats);
+  int code = !own ? CLI_BAD : status == HU_OK ? CLI_OK : cli_fail_status(job->name, status);
+  if (code == CLI_OK) job->blocks = sum_up(stats, blocks, s->scale);
+  free(room);
+  free(owned);
+  free(stats);
+  return code;
+}
+
+static int values(void *z, unsigned size, const cli_target *target, cli_job *job) {
+  int code = run(z, NULL, target, job);
+  if (code == CLI_OK && size == 8) cli_widen(z, job->rows * job->cols);
+  return code;
+}
+
+static int encode(const cli_parts *z, const cli_target *target, cli_job *job) { return run(NULL, z, target, job); }
+
+static int decode(void *z, unsigned size, const cli_parts *x, const cli_target *target, const cli_job *job) {
+  void *room, *made = begin_turn(z, job->rows, job->turn, sizeof(float));
+  hu_scaled place = place_of(x);
+  hu_status status = HU_E_MEMORY;
+  int there = turned(&room, place.codes, job->rows, job->turn, x->part[0].size) != NULL;
+  if (room) place.codes = room;
+  if (made && there)
+    status = hu_scaled_decode(job->rows, job->cols, made, job->cols, &place, &target->scaling, &job->exec);
+  if (made) end_turn(z, made, job->rows, job->turn, sizeof(float), status == HU_OK);
+  free(room);
+  if (status != HU_OK) return cli_fail_status(job->name, status);
+  if (size == 8) cli_widen(z, job->rows * job->cols);
+  return CLI_OK;
+}
+
+static hu_status pack(uint8_t *z, const cli_parts *x, const cli_target *target) {
+  const cli_part *part = &x->part[0];
+  void *room;
+  const void *codes = turned(&room, part->data, part->rows, x->turn, part->size);
+  if (!codes) return HU_E_MEMORY;
+  hu_status status = hu_scaled_pack(part->rows, part->cols, z, codes, part->cols, &target->scaling);
+  free(room);
+  return status;
+}
+
+static hu_status unpack(const cli_parts *z, const uint8_t *x, const cli_target *target) {
+  const cli_part *codes = &z->part[0];
+  void *made = begin_turn(codes->data, codes->rows, z->turn, codes->size);
+  if (!made) return HU_E_MEMORY;
+  hu_status status = hu_scaled_unpack(codes->rows, codes->cols, made, codes->cols, x, &target->scaling);
+  end_turn(codes->data, made, codes->rows, z->turn, codes->size, status == HU_OK);
+  return status;
+}
+
+const cli_target_kind cli_kind_scaled = {0,      claims, read_text, text_of, check, fits,
+                                         layout, values, encode,    decode,  pack,  unpack};

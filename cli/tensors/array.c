@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* Arrays: see array.h. */
+#include "cli/tensors/array.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/numbers.h"
+#include "cli/tensors/foreign.h"
+#include "halfulp/formats/ieee.h"
+
+void *cli_room(size_t n, size_t size) {
+  void *room = n > SIZE_MAX / 2 / size ? NULL : malloc(n ? n * size : 1);
+  if (!room) cli_fail(NULL, "out of memory for %zu elements of %zu bytes", n, size);
+  return room;
+}
+
+void cli_copy_swapped(uint8_t *z, const uint8_t *x, size_t n, unsigned size) {
+  for (size_t i = 0; i < n; i++, z += size, x += size)
+    for (unsigned j = 0; j < (size + 1) / 2; j++) {
+      uint8_t low = x[j], high = x[size - 1 - j];
+      z[j] = high;
+      z[size - 1 - j] = low;
+    }
+}
+
+/* Of a file that is no .npy file at all: what is read. */
+static int fail_npy(const cli_array *array, const char *error) {
+  const cli_bytes *b = &array->bytes;
+  if (b->size >= 6 && !memcmp(b->data, "\x93NUMPY", 6)) return cli_fail(array->name, "%s", error);
+  const char *foreign = cli_foreign(array->name, b->data, b->size);
+  return cli_fail(array->name, "%s; %s", error, foreign ? foreign : ".npy and .safetensors files are read");
+}
+
+int cli_array_load(cli_array *array, const char *path) {
+  char error[NPY_ERROR_MAX];
+  memset(array, 0, sizeof *array);
+  array->name = strcmp(path, "-") ? path : "standard input";
+  if (cli_bytes_read(&array->bytes, path)) return CLI_BAD;
+  if (!npy_parse(&array->info, array->bytes.data, array->bytes.size, error)) {
+    int status = fail_npy(array, error);
+    cli_bytes_free(&array->bytes);
+    return status;
+  }
+  const uint8_t *data = array->bytes.data + array->info.offset;
+  unsigned size = array->info.size;
+  int swapped = size > 1 && array->info.big != CLI_HOST_BIG;
+  array->data = data;
+  if (!swapped && (uintptr_t)data % size == 0) return CLI_OK;
+  array->copy = cli_room(array->info.count, size);
+  if (!array->copy) {
+    cli_bytes_free(&array->bytes);
+    return CLI_BAD;
+  }
+  if (swapped)
+    cli_copy_swapped(array->copy, data, array->info.count, size);
+  else
+    memcpy(array->copy, data, array->info.count * size);
+  array->data = array->copy;
+  return CLI_OK;
+}
+
+void cli_array_free(cli_array *array) {
+  cli_bytes_free(&array->bytes);
+  free(array->copy);
+  array->copy = NULL;
+}
+
+/* A file's bytes: its header, and its data, in a copy where this machine has another byte order. */
+typedef struct image {
+  char header[NPY_HEADER_ROOM];
+  void *copy;
+  cli_piece pieces[2];
+} image;
+
+static int make_image(image *z, const npy_info *info, const void *data) {
+  size_t length = npy_header(z->header, info);
+  z->copy = NULL;
+  if (CLI_HOST_BIG && info->size > 1) {
+    z->copy = cli_room(info->count, info->size);
+    if (!z->copy) return CLI_BAD;
+    cli_copy_swapped(z->copy, data, info->count, info->size);
+  }
+  z->pieces[0] = (cli_piece){z->header, length};
+  z->pieces[1] = (cli_piece){z->copy ? z->copy : data, info->count * info->size};
+  return CLI_OK;
+}
+
+int cli_array_save(const char *path, const npy_info *info, const void *data) {
+  image z;
+  if (make_image(&z, info, data)) return CLI_BAD;
+  int status = cli_file_write(path, z.pieces, 2);
+  free(z.copy);
+  return status;
+}
+
+int cli_arrays_save(const cli_array_file *files, size_t count) {
+  image images[CLI_ARRAYS_MAX];
+  cli_member members[CLI_ARRAYS_MAX] = {{NULL, NULL, 0}};
+  size_t made = 0;
+  int status = CLI_OK;
+  for (; made < count && status == CLI_OK; made++) {
+    status = make_image(&images[made], &files[made].info, files[made].data);
+    members[made] = (cli_member){files[made].path, images[made].pieces, 2};
+  }
+  if (status == CLI_OK) status = cli_set_write(members, count);
+  for (size_t i = 0; i < made; i++) free(images[i].copy);
+  return status;
+}
+
+static size_t c_place(const npy_info *info, size_t at) {
+  size_t place = 0, step[NPY_DIMS_MAX], n = 1;
+  for (uint32_t i = info->dims; i-- > 0; n *= info->shape[i]) step[i] = n;
+  for (uint32_t i = 0; i < info->dims; i++) {
+    place += at % info->shape[i] * step[i];
+    at /= info->shape[i];
+  }
+  return place;
+}
+
+int cli_array_in_rows(cli_array *array) {
+  npy_info *info = &array->info;
+  if (!info->fortran) return CLI_OK;
+  uint8_t *z = cli_room(info->count, info->size);
+  const uint8_t *x = array->data;
+  if (!z) return CLI_BAD;
+  for (size_t i = 0; i < info->count; i++) memcpy(z + c_place(info, i) * info->size, x + i * info->size, info->size);
+  free(array->copy);
+  array->data = array->copy = z;
+  info->fortran = 0;
+  return CLI_OK;
+}
+
+cli_source cli_floats_source(const void *data, unsigned size) {
+  cli_source s = {data, {0}, size, 'f'};
+  return s;
+}
+
+cli_source cli_codes_source(const void *data, hu_format f) {
+  cli_source s = {data, f, hu_format_limits(f).storage / 8, 'c'};
+  return s;
+}
+
+cli_source cli_array_source(const cli_array *array, hu_format f) {
+  if (array->info.kind == 'u') return cli_codes_source(array->data, f);
+  if (array->info.size == 2) return cli_codes_source(array->data, hu_binary16());
+  return cli_floats_source(array->data, array->info.size);
+}
+
+static void read_integers(double *z, const uint8_t *data, size_t n, unsigned size) {
+  for (size_t i = 0; i < n; i++) {
+    uint16_t u16 = 0;
+    uint32_t u32 = 0;
+    memcpy(&u16, data + i * size, size == 2 ? 2 : 0);
+    memcpy(&u32, data + i * size, size == 4 ? 4 : 0);
+    z[i] = size == 1 ? data[i] : size == 2 ? u16 : u32;
+  }
+}
+
+void cli_source_read(const cli_source *source, double *z, size_t first, size_t n) {
+  const uint8_t *data = (const uint8_t *)source->data + first * source->size;
+  if (source->kind == 'u') {
+    read_integers(z, data, n, source->size);
+  } else if (source->kind == 'c') {
+    /* Cannot fail: the format has been checked and binary64 holds every grid. */
+    if (hu_decode64_n(n, z, 1, data, 1, source->format, NULL) != HU_OK) memset(z, 0xFF, n * sizeof *z);
+  } else if (source->size == sizeof *z) {
+    memcpy(z, data, n * sizeof *z);
+  } else {
+    const float *x = (const float *)(const void *)data;
+    for (size_t i = 0; i < n; i++) z[i] = x[i];
+  }
+}
+
+/* long double: where it has more exponents than double, squares neither overflow nor vanish. */
+typedef struct sums {
+  long double signal, noise;
+} sums;
+
+static sums measure_block(cli_errors *e, const double *x, const double *y, size_t first, size_t n) {
+  sums s = {0, 0};
+  for (size_t i = 0; i < n; i++) {
+    e->zeros += y[i] == 0;
+    if (!isfinite(x[i]) || !isfinite(y[i])) {
+      e->changed += !(x[i] == y[i] || (isnan(x[i]) && isnan(y[i])));
+      continue;
+    }
+    double error = y[i] - x[i], size = fabs(error);
+    e->finite++;
+    e->nonzero += x[i] != 0;
+    e->changed += x[i] != y[i];
+    s.signal += (long double)x[i] * x[i];
+    s.noise += (long double)error * error;
+    if (size > e->max_abs) {
+      e->max_abs = size;
+      e->worst = first + i;
+    }
+  }
+  return s;
+}
+
+void cli_measure(cli_errors *e, const cli_source *x, const cli_source *y, size_t count) {
+  double a[CLI_BLOCK], b[CLI_BLOCK];
+  sums total = {0, 0};
+  memset(e, 0, sizeof *e);
+  e->count = count;
+  for (size_t i = 0; i < count; i += CLI_BLOCK) {
+    size_t n = count - i < CLI_BLOCK ? count - i : CLI_BLOCK;
+    cli_source_read(x, a, i, n);
+    cli_source_read(y, b, i, n);
+    sums part = measure_block(e, a, b, i, n);
+    total.signal += part.signal;
+    total.noise += part.noise;
+  }
+  e->rms = e->finite ? (double)sqrtl(total.noise / (long double)e->finite) : 0;
+  e->sqnr = total.noise > 0 ? (double)(10 * log10l(total.signal / total.noise)) : HUGE_VAL;
+}
+
+const char *cli_no_sqnr(const cli_errors *e) { return e->max_abs > 0 ? "out of range" : e->changed ? "-" : "no error"; }
+
+void cli_print_errors(FILE *out, const char *indent, const cli_errors *e) {
+  fprintf(out, "%smax abs error  %s", indent, ROUNDED(e->max_abs, 9));
+  if (e->max_abs > 0) fprintf(out, " (element %zu)", e->worst);
+  fprintf(out, "\n%srms error      %s\n", indent, ROUNDED(e->rms, 9));
+  if (isfinite(e->sqnr))
+    fprintf(out, "%sSQNR           %.2f dB\n", indent, e->sqnr);
+  else
+    fprintf(out, "%sSQNR           %s\n", indent, cli_no_sqnr(e));
+  fprintf(out, "%szeros          %zu of %zu (%.2f %%)\n", indent, e->zeros, e->count,
+          e->count ? 100.0 * (double)e->zeros / (double)e->count : 0.0);
+  if (e->finite < e->count)
+    fprintf(out, "%sleft out       %zu elements that are not finite before or after\n", indent, e->count - e->finite);
+}
+
+void cli_json_errors(FILE *out, const cli_errors *e) {
+  fprintf(out, "{\"count\": %zu, \"finite\": %zu, \"zeros\": %zu, \"changed\": %zu, \"max_abs\": ", e->count, e->finite,
+          e->zeros, e->changed);
+  cli_json_double(out, e->max_abs);
+  fprintf(out, ", \"worst\": %zu, \"rms\": ", e->worst);
+  cli_json_double(out, e->rms);
+  fputs(", \"sqnr_db\": ", out);
+  cli_json_double(out, e->sqnr);
+  fputc('}', out);
+}
+
+hu_status cli_encode_source(void *codes, const cli_source *x, size_t n, hu_format f, hu_mode mode, const hu_exec *exec,
+                            hu_events *events) {
+  if (x->kind == 'c') return hu_convert_n(n, codes, 1, f, x->data, 1, x->format, mode, exec, events);
+  if (x->size == 4) return hu_encode_n(n, codes, 1, x->data, 1, f, mode, exec, events);
+  return hu_encode64_n(n, codes, 1, x->data, 1, f, mode, exec, events);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/tensors/array.h - .npy arrays in memory, and the numbers in any of them as binary64, a block at a time. */
+#ifndef HALFULP_CLI_TENSORS_ARRAY_H
+#define HALFULP_CLI_TENSORS_ARRAY_H
+
+#include "cli/base/io.h"
+#include "files/npy.h"
+#include "halfulp/array.h"
+#include "halfulp/format.h"
+
+enum { CLI_HOST_BIG = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
+/* n elements with their bytes in the other order; z may be x. */
+void cli_copy_swapped(uint8_t *z, const uint8_t *x, size_t n, unsigned size);
+
+typedef struct cli_array {
+  const char *name;
+  npy_info info;
+  const void *data; /* aligned, in this machine's byte order, in the order of the file */
+  cli_bytes bytes;
+  void *copy; /* what data points to where the file's own bytes would not do */
+} cli_array;
+
+/* 0, or an exit code after an error line. */
+int cli_array_load(cli_array *array, const char *path);
+void cli_array_free(cli_array *array);
+/* The elements in rows (NumPy's C order), in a copy if the file has them otherwise. 0 or an exit code. */
+int cli_array_in_rows(cli_array *array);
+/* Writes an array in this machine's byte order as a little-endian file, by cli_file_write. */
+int cli_array_save(const char *path, const npy_info *info, const void *data);
+/* Several, up to CLI_ARRAYS_MAX, by cli_set_write. */
+typedef struct cli_array_file {
+  const char *path;
+  npy_info info;
+  const void *data;
+} cli_array_file;
+enum { CLI_ARRAYS_MAX = 8 };
+int cli_arrays_save(const cli_array_file *files, size_t count);
+
+/* Numbers in memory: floats, doubles, codes of a format (float16 is codes of binary16), or unsigned integers. */
+typedef struct cli_source {
+  const void *data;
+  hu_format format; /* of codes */
+  unsigned size;    /* bytes of an element */
+  char kind;        /* 'f': binary32 or binary64 by size; 'c': codes; 'u': integers of 1, 2 or 4 bytes */
+} cli_source;
+enum { CLI_BLOCK = 4096 };
+/* Elements first .. first + n - 1 as binary64, n <= CLI_BLOCK. */
+void cli_source_read(const cli_source *source, double *z, size_t first, size_t n);
+/* Of a float array; of an unsigned one, its elements are codes of f. */
+cli_source cli_array_source(const cli_array *array, hu_format f);
+cli_source cli_codes_source(const void *data, hu_format f);
+cli_source cli_floats_source(const void *data, unsigned size);
+
+/* How y differs from x. Errors are over the elements finite in both. */
+typedef struct cli_errors {
+  size_t count, finite, zeros; /* elements, finite in both, zeros of y */
+  size_t nonzero;              /* finite elements of x that are not 0 */
+  size_t changed;              /* elements of different value; NaN is equal to NaN, -0 to +0 */
+  size_t worst;                /* index of the largest absolute error */
+  double max_abs, rms, sqnr;   /* sqnr in dB, infinity if there is no error */
+} cli_errors;
+void cli_measure(cli_errors *e, const cli_source *x, const cli_source *y, size_t count);
+/* What to say where there is no SQNR: "no error", "out of range", or "-" (nothing but what is not finite changed). */
+const char *cli_no_sqnr(const cli_errors *e);
+void cli_print_errors(FILE *out, const char *indent, const cli_errors *e);
+void cli_json_errors(FILE *out, const cli_errors *e);
+
+/* Room for n elements, at least one byte; NULL after an error line. */
+void *cli_room(size_t n, size_t size);
+
+/* Rounds n floats, or codes of another format, into codes of f, one rounding each, whatever their own width. */
+hu_status cli_encode_source(void *codes, const cli_source *x, size_t n, hu_format f, hu_mode mode, const hu_exec *exec,
+                            hu_events *events);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* See foreign.h. docs/files.md section 5 has the same recipes. */
+#include "cli/tensors/foreign.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define TORCH                                                                                                        \
+  "a PyTorch file; in Python: safetensors.torch.save_file(torch.load(FILE, weights_only=True), 'OUT.safetensors'), " \
+  "or torch.jit.load(FILE).state_dict() in the place of torch.load"
+#define ONNX                                                                                               \
+  "an ONNX model; in Python: safetensors.numpy.save_file({t.name: onnx.numpy_helper.to_array(t) for t in " \
+  "onnx.load(FILE).graph.initializer}, 'OUT.safetensors')"
+
+static int has_suffix(const char *name, const char *suffix) {
+  size_t n = strlen(name), m = strlen(suffix);
+  return n > m && !strcasecmp(name + n - m, suffix);
+}
+
+/* An archive or a pickled object by its first bytes, or a name that PyTorch alone gives; .bin and .zip say nothing. */
+static int is_torch(const char *name, const uint8_t *bytes, size_t size) {
+  static const char *const suffixes[] = {".pt", ".pth", ".ckpt", ".jit"};
+  if (size >= 2 && bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 5) return 1;
+  for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
+    if (has_suffix(name, suffixes[i])) return 1;
+  return 0;
+}
+
+/* Eight bytes of a length, and JSON. */
+static int is_safetensors(const uint8_t *bytes, size_t size) {
+  uint64_t length = 0;
+  if (size < 10 || bytes[8] != '{') return 0;
+  for (int i = 0; i < 8; i++) length |= (uint64_t)bytes[i] << 8 * i;
+  return length <= size - 8;
+}
+
+const char *cli_foreign(const char *name, const uint8_t *bytes, size_t size) {
+  if (size >= 6 && !memcmp(bytes, "\x93NUMPY", 6)) return "an .npy file, whose name is to end in .npy";
+  if (size >= 4 && !memcmp(bytes, "GGUF", 4))
+    return "a GGUF file; gguf-py reads its tensors, and safetensors.numpy.save_file writes them";
+  if (size >= 8 && !memcmp(bytes, "\x89HDF\r\n\x1a\n", 8))
+    return "an HDF5 file; in Python: numpy.save('OUT.npy', h5py.File(FILE)['NAME'])";
+  if (size >= 4 && !memcmp(bytes, "PK\3\4", 4)) {
+    if (has_suffix(name, ".npz")) return "an .npz archive; in Python: numpy.save('OUT.npy', numpy.load(FILE)['NAME'])";
+    return has_suffix(name, ".zip") ? "a .zip archive; unpack it first" : TORCH;
+  }
+  if (has_suffix(name, ".onnx")) return ONNX;
+  if (is_torch(name, bytes, size)) return TORCH;
+  if (is_safetensors(bytes, size)) return "a .safetensors file, whose name is to end in .safetensors";
+  if (has_suffix(name, ".json")) return "a list in JSON; the .safetensors files that it names are quantized one by one";
+  return NULL;
+}

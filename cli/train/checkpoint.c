@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* checkpoint.safetensors: the tensors of the trainer in binary32, and in the metadata, as JSON objects in strings, its
+ * state ("state", the lines key=value of hu_trainer_state) and the command's own sums ("totals"). See train.h. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/io.h"
+#include "cli/tensors/array.h"
+#include "cli/tensors/safetensors.h"
+#include "cli/train/train.h"
+
+#define FILE_NAME "checkpoint.safetensors"
+#define KIND "halfulp training run, 1"
+
+/* ---- texts ---- */
+
+/* The lines key=value as a JSON object; NULL: out of memory, or a key twice. */
+static char *json_of_lines(char *lines) {
+  json_t *object = json_object();
+  int bad = !object;
+  char *rest = NULL;
+  for (char *line = strtok_r(lines, "\n", &rest); line && !bad; line = strtok_r(NULL, "\n", &rest)) {
+    char *value = strchr(line, '=');
+    if (value) *value++ = 0;
+    bad = !value || json_object_get(object, line) || json_object_set_new(object, line, json_string(value));
+  }
+  char *text = bad ? NULL : json_dumps(object, JSON_COMPACT);
+  json_decref(object);
+  return text;
+}
+
+static char *state_text(const hu_trainer *t) {
+  size_t size = hu_trainer_state(t, NULL, 0) + 1;
+  char *lines = malloc(size), *text = NULL;
+  if (lines && hu_trainer_state(t, lines, size) < size) text = json_of_lines(lines);
+  free(lines);
+  return text;
+}
+
+/* And back; NULL: not such an object. */
+static char *lines_of_json(const json_t *object) {
+  char *text = NULL;
+  size_t size;
+  const char *key;
+  json_t *value;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) return NULL;
+  int bad = !json_is_object(object);
+  json_object_foreach((json_t *)(uintptr_t)object, key, value) {
+    bad |= !json_is_string(value);
+    if (!bad) fprintf(out, "%s=%s\n", key, json_string_value(value));
+  }
+  if (!fclose(out) && !bad) return text;
+  free(text);
+  return NULL;
+}
+
+static json_t *json_of_counts(const uint64_t counts[HU_EXPONENTS]) {
+  json_t *list = json_array();
+  for (int i = 0; i < HU_EXPONENTS && list; i++) {
+    if (!json_array_append_new(list, json_integer((json_int_t)counts[i]))) continue;
+    json_decref(list);
+    list = NULL;
+  }
+  return list;
+}
+
+static char *totals_text(const train_run *r) {
+  const train_totals *z = &r->totals;
+  char low[64];
+  snprintf(low, sizeof low, "%a", z->low); /* exact; a sum that goes on has the same bits */
+  json_t *object =
+      json_pack("{s:I,s:I,s:I,s:s,s:I,s:I,s:I,s:I,s:o}", "steps", (json_int_t)hu_trainer_steps(r->t), "moved",
+                (json_int_t)z->updates.moved, "lost", (json_int_t)z->updates.lost, "low", low, "overflow",
+                (json_int_t)z->overflow, "underflow", (json_int_t)z->underflow, "samples", (json_int_t)z->samples,
+                "evaluations", (json_int_t)z->seen, "gradients", json_of_counts(z->gradients));
+  if (object && (z->end_samples || z->end_seen)) {
+    json_t *end = json_pack("{s:I,s:I,s:o}", "samples", (json_int_t)z->end_samples, "evaluations",
+                            (json_int_t)z->end_seen, "gradients", json_of_counts(z->end_gradients));
+    if (json_object_set_new(object, "end", end)) {
+      json_decref(object);
+      object = NULL;
+    }
+  }
+  char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
+  json_decref(object);
+  return text;
+}
+
+static int read_counts(uint64_t counts[HU_EXPONENTS], const json_t *list) {
+  if (json_array_size(list) != HU_EXPONENTS) return 0;
+  for (size_t i = 0; i < HU_EXPONENTS; i++) counts[i] = (uint64_t)json_integer_value(json_array_get(list, i));
+  return 1;
+}
+
+static int read_end(train_totals *z, json_t *end) {
+  json_int_t samples, seen;
+  json_t *list;
+  if (!end) return 1;
+  if (json_unpack(end, "{s:I,s:I,s:o}", "samples", &samples, "evaluations", &seen, "gradients", &list)) return 0;
+  if (samples < 0 || samples > 1 || seen < 0 || seen > 1) return 0;
+  z->end_samples = (uint64_t)samples;
+  z->end_seen = (uint64_t)seen;
+  return z->end_samples <= z->samples && z->end_seen <= z->seen && read_counts(z->end_gradients, list);
+}
+
+static int read_totals(train_totals *z, const char *text) {
+  json_int_t moved, lost, overflow, underflow, samples, seen;
+  const char *low;
+  json_t *exponents, *object = text ? json_loads(text, 0, NULL) : NULL;
+  int good = object && !json_unpack(object, "{s:I,s:I,s:s,s:I,s:I,s:I,s:I,s:o}", "moved", &moved, "lost", &lost, "low",
+                                    &low, "overflow", &overflow, "underflow", &underflow, "samples", &samples,
+                                    "evaluations", &seen, "gradients", &exponents);
+  if (good) {
+    *z = (train_totals){.updates = {(uint64_t)moved, (uint64_t)lost},
+                        .low = strtod(low, NULL),
+                        .overflow = (uint64_t)overflow,
+                        .underflow = (uint64_t)underflow,
+                        .samples = (uint64_t)samples,
+                        .seen = (uint64_t)seen};
+    good = read_counts(z->gradients, exponents) && read_end(z, json_object_get(object, "end"));
+  }
+  json_decref(object);
+  return good;
+}
+
+/* ---- writing ---- */
+
+static int plan(st_file *file, const train_run *r) {
+  char *state = state_text(r->t), *totals = totals_text(r);
+  int good =
+      state && totals && st_set(file, "kind", KIND) && st_set(file, "state", state) && st_set(file, "totals", totals);
+  for (size_t i = 0; i < hu_trainer_tensor_count(r->t) && good; i++) {
+    hu_trainer_tensor x = hu_trainer_tensor_at(r->t, i);
+    good = st_add(file, x.name, ST_F32, 2, (const size_t[]){x.rows, x.cols});
+  }
+  free(state);
+  free(totals);
+  return good && !st_layout(file);
+}
+
+/* The bytes of all tensors, little endian, each where the plan has it; NULL: out of memory. */
+static uint8_t *numbers_of(const st_file *file, const hu_trainer *t, size_t *size) {
+  *size = 0;
+  for (size_t i = 0; i < file->count; i++) *size += file->tensors[i].size;
+  uint8_t *z = malloc(*size ? *size : 1);
+  for (size_t i = 0; i < hu_trainer_tensor_count(t) && z; i++) {
+    const st_tensor *x = st_find(file, hu_trainer_tensor_at(t, i).name);
+    if (hu_trainer_read(t, i, (float *)(void *)(z + x->begin)) == HU_OK) continue;
+    free(z);
+    z = NULL;
+  }
+  if (z && CLI_HOST_BIG) cli_copy_swapped(z, z, *size / 4, 4);
+  return z;
+}
+
+int train_checkpoint(const train_run *r) {
+  st_file file = {0};
+  size_t length = 0, size = 0;
+  char *path = train_path(r, FILE_NAME), *header = path && plan(&file, r) ? st_header(&file, &length) : NULL;
+  uint8_t *numbers = header ? numbers_of(&file, r->t, &size) : NULL;
+  const cli_piece pieces[] = {{header, length}, {numbers, size}};
+  int status = numbers ? train_log_sync(r) : cli_fail(path ? path : r->out, "out of memory");
+  if (status == CLI_OK) status = cli_file_write(path, pieces, 2);
+  if (status == CLI_OK) cli_folder_sync(path);
+  st_free(&file);
+  free(numbers);
+  free(header);
+  free(path);
+  return status;
+}
+
+/* ---- going on ---- */
+
+typedef struct opened {
+  char *path;
+  cli_bytes bytes;
+  st_file file;
+  json_t *state;
+} opened;
+
+static void close_it(opened *o) {
+  json_decref(o->state);
+  st_free(&o->file);
+  cli_bytes_free(&o->bytes);
+  free(o->path);
+}
+
+static int open_it(opened *o, const train_run *r) {
+  char error[ST_ERROR_MAX];
+  memset(o, 0, sizeof *o);
+  o->path = train_path(r, FILE_NAME);
+  if (!o->path || cli_bytes_read(&o->bytes, o->path)) {
+    free(o->path);
+    return CLI_BAD;
+  }
+  int status = CLI_OK;
+  if (!st_parse(&o->file, o->bytes.data, o->bytes.size, error)) status = cli_fail(o->path, "%s", error);
+  const char *kind = st_value(&o->file, "kind"), *state = st_value(&o->file, "state");
+  if (status == CLI_OK && (!kind || strcmp(kind, KIND) != 0 || !state))
+    status = cli_fail(o->path, "not a checkpoint of `halfulp train`");
+  if (status == CLI_OK) o->state = json_loads(state, JSON_REJECT_DUPLICATES, NULL);
+  if (status == CLI_OK && !json_is_object(o->state)) status = cli_fail(o->path, "its state is not a JSON object");
+  if (status != CLI_OK) close_it(o);
+  return status;
+}
+
+/* Before tensors are compared: another model is told by its key, not by a tensor that is missing. The trainer looks at
+ * lengths, which may differ. */
+static int check_keys(const opened *o, const train_run *r) {
+  for (size_t i = 0; i < hu_trainer_key_count(); i++) {
+    hu_trainer_key k = hu_trainer_key_at(i);
+    const char *here = hu_trainer_get(r->t, k.name);
+    const char *there = json_string_value(json_object_get(o->state, k.name));
+    if (!k.weights || !strcmp(here, there ? there : "")) continue;
+    if (!there) return cli_fail(o->path, "a checkpoint of another configuration: it has no %s", k.name);
+    if (!strcmp(k.name, "run.epochs") || !strcmp(k.name, "run.steps")) continue;
+    return cli_fail(
+        o->path,
+        "a checkpoint of another configuration: %s is '%s' there, '%s' here; config.ini beside it has its keys", k.name,
+        there, here);
+  }
+  return CLI_OK;
+}
+
+static int read_tensor(const opened *o, const train_run *r, size_t i) {
+  hu_trainer_tensor want = hu_trainer_tensor_at(r->t, i);
+  const st_tensor *x = st_find(&o->file, want.name);
+  if (!x) return cli_fail(o->path, "tensor '%s' is missing", want.name);
+  if (x->dtype != ST_F32 || x->dims != 2 || x->shape[0] != want.rows || x->shape[1] != want.cols)
+    return cli_fail(o->path, "tensor '%s' is not F32 [%zu, %zu]", want.name, want.rows, want.cols);
+  uint8_t *numbers = malloc(x->size ? x->size : 1);
+  if (!numbers) return cli_fail(o->path, "out of memory");
+  if (CLI_HOST_BIG)
+    cli_copy_swapped(numbers, o->bytes.data + o->file.data + x->begin, x->count, 4);
+  else
+    memcpy(numbers, o->bytes.data + o->file.data + x->begin, x->size);
+  hu_status s = hu_trainer_write(r->t, i, (const float *)(void *)numbers);
+  free(numbers);
+  return s == HU_OK ? CLI_OK : cli_fail_status(o->path, s);
+}
+
+static int read_all(const opened *o, train_run *r) {
+  char why[HU_DATA_WHY_MAX] = "", *lines = lines_of_json(o->state);
+  int status = lines ? check_keys(o, r) : cli_fail(o->path, "its state is not key and value");
+  for (size_t i = 0; i < hu_trainer_tensor_count(r->t) && status == CLI_OK; i++) status = read_tensor(o, r, i);
+  if (status == CLI_OK && !read_totals(&r->totals, st_value(&o->file, "totals")))
+    status = cli_fail(o->path, "its totals are not whole");
+  hu_status s = status == CLI_OK ? hu_trainer_resume(r->t, lines, why) : HU_OK;
+  free(lines);
+  return s == HU_OK ? status : cli_fail(o->path, "%s", *why ? why : hu_status_text(s));
+}
+
+int train_resume(train_run *r) {
+  opened o;
+  if (open_it(&o, r)) return CLI_BAD;
+  int status = read_all(&o, r);
+  close_it(&o);
+  return status;
+}
+
+/* Its step and the length of its run; 0: it does not say. */
+static int read_length(const char *path, uint64_t *step, uint64_t *steps) {
+  char error[ST_ERROR_MAX];
+  cli_bytes bytes = {0};
+  st_file file = {0};
+  json_t *a = NULL, *b = NULL;
+  if (cli_bytes_read(&bytes, path)) return 0;
+  if (st_parse(&file, bytes.data, bytes.size, error)) {
+    const char *state = st_value(&file, "state"), *totals = st_value(&file, "totals");
+    a = state ? json_loads(state, 0, NULL) : NULL;
+    b = totals ? json_loads(totals, 0, NULL) : NULL;
+  }
+  const char *at = json_string_value(json_object_get(a, "step"));
+  const json_t *of = json_object_get(b, "steps");
+  int good = at && json_is_integer(of);
+  *step = good ? strtoull(at, NULL, 10) : 0;
+  *steps = good ? (uint64_t)json_integer_value(of) : 0;
+  json_decref(a);
+  json_decref(b);
+  st_free(&file);
+  cli_bytes_free(&bytes);
+  return good;
+}
+
+/* 1: something of this name is in the folder; -1: out of memory. */
+static int is_there(const train_run *r, const char *name, int *is_file) {
+  struct stat info;
+  char *path = train_path(r, name);
+  int there = path ? !lstat(path, &info) : -1;
+  *is_file = there == 1 && !stat(path, &info) && S_ISREG(info.st_mode) && !access(path, R_OK);
+  free(path);
+  return there;
+}
+
+/* A table with a row below its head: a run that was killed before its first checkpoint leaves that. */
+static int has_rows(const train_run *r, const char *name) {
+  char *path = train_path(r, name);
+  FILE *file = path ? fopen(path, "r") : NULL;
+  int lines = 0;
+  for (int c; file && lines < 2 && (c = getc(file)) != EOF;) lines += c == '\n';
+  if (file) (void)fclose(file);
+  free(path);
+  return lines >= 2;
+}
+
+int train_found(const train_run *r, uint64_t *step, uint64_t *steps) {
+  int is_file, ignored, checkpoint = is_there(r, FILE_NAME, &is_file), report = is_there(r, "report.html", &ignored);
+  *step = *steps = 0;
+  if (!checkpoint && !report)
+    return has_rows(r, "log.csv") || has_rows(r, "evaluations.csv") ? TRAIN_FOUND_FILES : TRAIN_FOUND_NOTHING;
+  char *path = is_file ? train_path(r, FILE_NAME) : NULL;
+  int known = path && read_length(path, step, steps);
+  free(path);
+  if (!known) return TRAIN_FOUND_FILES;
+  return *step < *steps ? TRAIN_FOUND_STOPPED : TRAIN_FOUND_ENDED;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* What a training run writes down as it goes: log.csv and log.jsonl, evaluations.csv, exponents.csv. See train.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/io.h"
+#include "cli/train/train.h"
+
+static const char *const log_names[LOG_COLUMNS] = {
+    "step",
+    "epoch",
+    "loss",
+    "rate",
+    "scale",
+    "largest_gradient",
+    "taken",
+    "skipped",
+    "moved",
+    "lost",
+    "forward_elements",
+    "forward_over",
+    "forward_inexact",
+    "forward_overflow",
+    "forward_saturated",
+    "forward_underflow",
+    "forward_to_zero",
+    "forward_nan_in",
+    "backward_elements",
+    "backward_over",
+    "backward_inexact",
+    "backward_overflow",
+    "backward_saturated",
+    "backward_underflow",
+    "backward_to_zero",
+    "backward_nan_in",
+    "low",
+    "promoted",
+};
+static const char *const seen_names[SEEN_COLUMNS] = {"step",        "epochs",    "training_loss", "training_accuracy",
+                                                     "training_r2", "test_loss", "test_accuracy", "test_r2"};
+
+char *train_path(const train_run *r, const char *name) {
+  char *path = NULL;
+  if (asprintf(&path, "%s/%s", r->out, name) >= 0) return path;
+  cli_fail(r->out, "out of memory");
+  return NULL;
+}
+
+static int start(train_run *r) {
+  char *log = train_path(r, "log.csv"), *json = train_path(r, "log.jsonl"), *seen = train_path(r, "evaluations.csv");
+  table_start(&r->log, log_names, LOG_COLUMNS, log, json);
+  table_start(&r->seen, seen_names, SEEN_COLUMNS, seen, NULL);
+  return log && json && seen ? CLI_OK : CLI_BAD;
+}
+
+int train_log_begin(train_run *r) {
+  int status = start(r);
+  if (status == CLI_OK) status = table_create(&r->log);
+  return status == CLI_OK ? table_create(&r->seen) : status;
+}
+
+/* A checkpoint knows how many rows there were: nothing of a log that lost some is written anew. */
+static int resume_table(table *t, double at, uint64_t rows) {
+  int status = table_read_back(t, at);
+  if (status != CLI_OK) return status;
+  if (t->rows >= rows) return CLI_OK;
+  return cli_fail(t->csv, "has %zu rows up to the checkpoint's step %.0f, where there were %llu", t->rows, at,
+                  (unsigned long long)rows);
+}
+
+/* The run continues behind what was its end. */
+static void forget_end(train_totals *z) {
+  z->samples -= z->end_samples;
+  z->seen -= z->end_seen;
+  z->end_samples = z->end_seen = 0;
+  memset(z->end_gradients, 0, sizeof z->end_gradients);
+}
+
+int train_log_resume(train_run *r, uint64_t at) {
+  train_totals *z = &r->totals;
+  int more = !hu_trainer_done(r->t), status = start(r);
+  double log_to = (double)at - (more && z->end_samples ? 1 : 0), seen_to = (double)at - (more && z->end_seen ? 1 : 0);
+  if (more) forget_end(z);
+  if (status == CLI_OK) status = resume_table(&r->log, log_to, z->samples);
+  if (status == CLI_OK) status = resume_table(&r->seen, seen_to, z->seen);
+  if (status == CLI_OK) status = table_rewrite(&r->log);
+  return status == CLI_OK ? table_rewrite(&r->seen) : status;
+}
+
+int train_log_sync(const train_run *r) {
+  int status = table_sync(&r->log);
+  return status == CLI_OK ? table_sync(&r->seen) : status;
+}
+
+static void put_counts(double *z, const hu_rounding_counts *c) {
+  z[LOG_ELEMENTS] = (double)c->elements;
+  z[LOG_OVER] = (double)c->over;
+  z[LOG_INEXACT] = (double)c->events.inexact;
+  z[LOG_OVERFLOW] = (double)c->events.overflow;
+  z[LOG_SATURATED] = (double)c->events.saturated;
+  z[LOG_UNDERFLOW] = (double)c->events.underflow;
+  z[LOG_TO_ZERO] = (double)c->events.to_zero;
+  z[LOG_NAN_IN] = (double)c->events.nan_in;
+}
+
+int train_log_step(train_run *r, const hu_trainer_report *report) {
+  double row[LOG_COLUMNS];
+  row[LOG_STEP] = (double)report->step;
+  row[LOG_EPOCH] = (double)report->epoch;
+  row[LOG_LOSS] = report->loss;
+  row[LOG_RATE] = report->rate;
+  row[LOG_SCALE] = (double)report->scale;
+  row[LOG_LARGEST] = (double)report->largest;
+  row[LOG_TAKEN] = report->taken;
+  row[LOG_SKIPPED] = (double)report->skipped;
+  row[LOG_MOVED] = (double)report->updates.moved;
+  row[LOG_LOST] = (double)report->updates.lost;
+  put_counts(row + LOG_FORWARD, &report->forward);
+  put_counts(row + LOG_BACKWARD, &report->backward);
+  row[LOG_LOW] = report->low;
+  row[LOG_PROMOTED] = (double)report->promoted;
+  return table_add(&r->log, row);
+}
+
+int train_log_evaluation(train_run *r, int at_end) {
+  hu_trainer_seen training, test;
+  uint64_t at = hu_trainer_at(r->t);
+  hu_status s = hu_trainer_evaluate(r->t, HU_ON_TRAINING, &training);
+  if (s == HU_OK) s = hu_trainer_evaluate(r->t, HU_ON_TEST, &test);
+  if (s != HU_OK) return cli_fail_status(r->config, s);
+  const double row[SEEN_COLUMNS] = {(double)at,    (double)at / (double)hu_trainer_steps_an_epoch(r->t),
+                                    training.loss, training.accuracy,
+                                    training.r2,   test.loss,
+                                    test.accuracy, test.r2};
+  r->totals.seen++;
+  r->totals.end_seen = at_end;
+  return table_add(&r->seen, row);
+}
+
+const double *train_last_seen(const train_run *r) {
+  return r->seen.rows ? r->seen.cells + (r->seen.rows - 1) * SEEN_COLUMNS : NULL;
+}
+
+/* Of what operators made: inputs have none that is computed, nor has the loss, which is the last value. */
+void train_sample_gradients(train_run *r, int at_end) {
+  uint64_t *z = at_end ? r->totals.end_gradients : r->totals.gradients;
+  hu_net *net = hu_trainer_net(r->t);
+  for (int i = 0; i < hu_net_values(net) - 1; i++) {
+    hu_net_tensor x = hu_net_value(net, i);
+    if (x.gradients && x.backward.elements) hu_exponents_of(x.rows * x.cols, x.gradients, z);
+  }
+  r->totals.samples++;
+  r->totals.end_samples = at_end;
+}
+
+void train_gradients(const train_run *r, uint64_t z[HU_EXPONENTS]) {
+  for (int i = 0; i < HU_EXPONENTS; i++) z[i] = r->totals.gradients[i] + r->totals.end_gradients[i];
+}
+
+void train_weights(const train_run *r, uint64_t z[HU_EXPONENTS]) {
+  hu_net *net = hu_trainer_net(r->t);
+  for (int i = 0; i < HU_EXPONENTS; i++) z[i] = 0;
+  for (int i = 0; i < hu_net_parameters(net); i++) {
+    hu_net_tensor x = hu_net_parameter(net, i);
+    if (x.numbers) hu_exponents_of(x.rows * x.cols, x.numbers, z);
+  }
+}
+
+/* "zero", -149 ... 127, "not_finite": all of them, so that files can be joined line by line. */
+static void print_exponents(FILE *out, const void *what) {
+  const train_run *r = what;
+  uint64_t weights[HU_EXPONENTS], gradients[HU_EXPONENTS];
+  train_weights(r, weights);
+  train_gradients(r, gradients);
+  fputs("exponent,gradients,weights\n", out);
+  for (int i = 0; i < HU_EXPONENTS; i++) {
+    if (i == 0)
+      fputs("zero", out);
+    else if (i == HU_EXPONENTS - 1)
+      fputs("not_finite", out);
+    else
+      fprintf(out, "%d", i - 150);
+    fprintf(out, ",%llu,%llu\n", (unsigned long long)gradients[i], (unsigned long long)weights[i]);
+  }
+}
+
+int train_log_exponents(const train_run *r) {
+  char *path = train_path(r, "exponents.csv");
+  int status = path ? cli_text_write(path, print_exponents, r) : CLI_BAD;
+  free(path);
+  return status;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* What `halfulp train` says on standard output. See train.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/numbers.h"
+#include "cli/train/train.h"
+
+/* ---- keys ---- */
+
+static void print_words(FILE *out, const char *const *words) {
+  fputs(", \"values\": [", out);
+  for (const char *const *w = words; *w; w++) {
+    if (w != words) fputs(", ", out);
+    cli_json_string(out, *w);
+  }
+  fputc(']', out);
+}
+
+static void print_range(FILE *out, double low, double high) {
+  fputs(", \"range\": [", out);
+  cli_json_double(out, low);
+  fputs(", ", out);
+  cli_json_double(out, high);
+  fputc(']', out);
+}
+
+static void print_keys_json(FILE *out) {
+  fputc('[', out);
+  for (size_t i = 0; i < hu_trainer_key_count(); i++) {
+    hu_trainer_key k = hu_trainer_key_at(i);
+    fprintf(out, "%s\n  {\"id\": ", i ? "," : "");
+    cli_json_string(out, k.name);
+    fputs(", \"default\": ", out);
+    cli_json_string(out, k.by_default);
+    fputs(", \"what\": ", out);
+    cli_json_string(out, k.what);
+    fprintf(out, ", \"weights\": %s", k.weights ? "true" : "false");
+    if (k.words) print_words(out, k.words);
+    if (k.low < k.high) print_range(out, k.low, k.high);
+    fputc('}', out);
+  }
+  fputs("\n]\n", out);
+}
+
+void train_print_keys(FILE *out, int json) {
+  const char *section = "";
+  if (json) {
+    print_keys_json(out);
+    return;
+  }
+  for (size_t i = 0; i < hu_trainer_key_count(); i++) {
+    hu_trainer_key k = hu_trainer_key_at(i);
+    size_t n = strcspn(k.name, ".") + 1;
+    if (strncmp(section, k.name, n)) fprintf(out, "%s[%.*s]\n", *section ? "\n" : "", (int)n - 1, k.name);
+    section = k.name;
+    fprintf(out, "%s =%s%s\n    %s\n", k.name + n, *k.by_default ? " " : "", k.by_default, k.what);
+  }
+}
+
+/* ---- the end ---- */
+
+uint64_t train_skipped(const train_run *r) {
+  if (r->last.step) return r->last.skipped;
+  return r->log.rows ? (uint64_t)r->log.cells[(r->log.rows - 1) * LOG_COLUMNS + LOG_SKIPPED] : 0;
+}
+
+double train_mean_low(const train_run *r) {
+  uint64_t at = hu_trainer_at(r->t);
+  return at ? r->totals.low / (double)at : 0;
+}
+
+static void print_seen(FILE *out, const char *what, const double *seen) {
+  fprintf(out, "%-12s loss %s", what, ROUNDED(seen[0], 6));
+  if (isfinite(seen[1])) fprintf(out, ", accuracy %.4f", seen[1]);
+  if (isfinite(seen[2])) fprintf(out, fabs(seen[2]) < 1e4 ? ", R^2 %.6f" : ", R^2 %.3g", seen[2]);
+  fputc('\n', out);
+}
+
+void train_print(FILE *out, const train_run *r, double seconds) {
+  const double *seen = train_last_seen(r);
+  const train_totals *z = &r->totals;
+  char folder[CLI_SHOWN_MAX];
+  const char *const shown[] = {"model.net", "data.set", "precision.system", "assignment.kind"};
+  fprintf(out, "%-12s %s", "run", hu_trainer_get(r->t, "run.name"));
+  for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
+    if (i < 3 || strcmp(hu_trainer_get(r->t, shown[i]), "none") != 0)
+      fprintf(out, "%s%s", i ? ", " : ": ", hu_trainer_get(r->t, shown[i]));
+  fprintf(out, "\n%-12s %llu, %llu skipped\n", "steps", (unsigned long long)hu_trainer_at(r->t),
+          (unsigned long long)train_skipped(r));
+  if (seen) print_seen(out, "training", seen + SEEN_TRAINING_LOSS);
+  if (seen) print_seen(out, "test", seen + SEEN_TEST_LOSS);
+  fprintf(out, "%-12s %llu weights moved, %llu updates of them lost (%.4f)\n", "updates",
+          (unsigned long long)z->updates.moved, (unsigned long long)z->updates.lost,
+          z->updates.moved ? (double)z->updates.lost / (double)z->updates.moved : 0);
+  fprintf(out, "%-12s %llu overflows, %llu underflows\n", "events", (unsigned long long)z->overflow,
+          (unsigned long long)z->underflow);
+  if (strcmp(hu_trainer_get(r->t, "assignment.kind"), "none") != 0)
+    fprintf(out, "%-12s %.4f of the elements, mean of the steps\n", "low", train_mean_low(r));
+  fprintf(out, "%-12s %016llx\n", "digest", (unsigned long long)hu_trainer_digest(r->t));
+  fprintf(out, "%-12s %.1f s\n%-12s %s\n", "time", seconds, "files", cli_shown(folder, r->out));
+}
+
+static void json_number(FILE *out, const char *name, double x) {
+  fprintf(out, "\"%s\": ", name);
+  cli_json_known(out, x);
+}
+
+static void json_seen(FILE *out, const char *name, const double *seen) {
+  fprintf(out, "  \"%s\": {", name);
+  fputs("\"loss\": ", out);
+  cli_json_double(out, seen[0]); /* of a run that came to nothing "nan" */
+  fputs(", ", out);
+  json_number(out, "accuracy", seen[1]);
+  fputs(", ", out);
+  json_number(out, "r2", seen[2]);
+  fputs("},\n", out);
+}
+
+static void json_memory(FILE *out, hu_trainer_memory m) {
+  fputs("  \"memory\": {", out);
+  json_number(out, "weights", m.weights);
+  fputs(", ", out);
+  json_number(out, "state", m.state);
+  fputs(", ", out);
+  json_number(out, "values", m.values);
+  fputs(", ", out);
+  json_number(out, "gradients", m.gradients);
+  fputs("},\n  ", out);
+}
+
+void train_json(FILE *out, const train_run *r, double seconds) {
+  const double *seen = train_last_seen(r);
+  const train_totals *z = &r->totals;
+  fputs("{\n  \"name\": ", out);
+  cli_json_string(out, hu_trainer_get(r->t, "run.name"));
+  fputs(",\n  \"folder\": ", out);
+  cli_json_string(out, r->out);
+  fprintf(out, ",\n  \"steps\": %llu, \"skipped\": %llu,\n", (unsigned long long)hu_trainer_at(r->t),
+          (unsigned long long)train_skipped(r));
+  if (seen) json_seen(out, "training", seen + SEEN_TRAINING_LOSS);
+  if (seen) json_seen(out, "test", seen + SEEN_TEST_LOSS);
+  fprintf(out, "  \"updates\": {\"moved\": %llu, \"lost\": %llu},\n", (unsigned long long)z->updates.moved,
+          (unsigned long long)z->updates.lost);
+  fprintf(out, "  \"events\": {\"overflow\": %llu, \"underflow\": %llu},\n  ", (unsigned long long)z->overflow,
+          (unsigned long long)z->underflow);
+  json_number(out, "low", train_mean_low(r));
+  fputs(",\n", out);
+  json_memory(out, hu_trainer_memory_of(r->t));
+  json_number(out, "seconds", seconds);
+  fprintf(out, ",\n  \"digest\": \"%016llx\"\n}\n", (unsigned long long)hu_trainer_digest(r->t));
+}
+
+/* ---- going on later ---- */
+
+static int is_control(char c) { return (unsigned char)c < 0x20 || c == 0x7F; }
+
+/* With control characters, which no terminal may be given: between $' and ', as most shells read it. */
+static void print_escaped(FILE *out, const char *word) {
+  fputs("$'", out);
+  for (; *word; word++) {
+    if (is_control(*word))
+      fprintf(out, "\\%03o", (unsigned char)*word);
+    else if (*word == '\'' || *word == '\\')
+      fprintf(out, "\\%c", *word);
+    else
+      fputc(*word, out);
+  }
+  fputc('\'', out);
+}
+
+static int has_control(const char *word) {
+  while (*word && !is_control(*word)) word++;
+  return *word != 0;
+}
+
+/* A word of a shell's command: as it is, or between single quotes. */
+static void print_word(FILE *out, const char *word) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+@%^-";
+  fputc(' ', out);
+  if (*word && strspn(word, plain) == strlen(word)) {
+    fputs(word, out);
+    return;
+  }
+  if (has_control(word)) {
+    print_escaped(out, word);
+    return;
+  }
+  fputc('\'', out);
+  for (; *word; word++) {
+    if (*word == '\'') fputs("'\\'", out); /* ends the quotes; the next one begins them again */
+    fputc(*word, out);
+  }
+  fputc('\'', out);
+}
+
+static void print_option(FILE *out, const char *option, const char *value) {
+  fprintf(out, " %s", option);
+  print_word(out, value);
+}
+
+static void print_count(FILE *out, const char *option, uint64_t value) {
+  fprintf(out, " %s %llu", option, (unsigned long long)value);
+}
+
+/* The configuration of standard input is gone: the folder has all keys, but not where data files were looked for. */
+static void print_source(FILE *out, const train_run *r) {
+  int piped = !strcmp(r->config, "-");
+  char *copy = piped ? train_path(r, "config.ini") : NULL;
+  const char *config = copy ? copy : r->config;
+  char *there = NULL;
+  if (*config == '-' && asprintf(&there, "./%s", config) < 0) there = NULL; /* else it would be read as an option */
+  print_word(out, there ? there : config);
+  free(there);
+  free(copy);
+  if (r->out_asked || piped) print_option(out, "--out", r->out);
+  if (r->data || piped) print_option(out, "--data", r->data ? r->data : ".");
+  for (size_t i = 0; i < r->set_count && !piped; i++) print_option(out, "--set", r->sets[i]);
+  if (r->threads && !piped) print_option(out, "-j", r->threads);
+}
+
+void train_print_stopped(FILE *out, const train_run *r, const char *by) {
+  fprintf(out, "halfulp: stopped by %s after step %llu of %llu; to continue: halfulp train", by,
+          (unsigned long long)hu_trainer_at(r->t), (unsigned long long)hu_trainer_steps(r->t));
+  print_source(out, r);
+  if (r->every != TRAIN_EVERY) print_count(out, "--every", r->every);
+  if (r->checkpoint_asked) print_count(out, "--checkpoint", r->checkpoint);
+  if (r->evaluate != TRAIN_EVALUATE) print_count(out, "--evaluate", r->evaluate);
+  if (r->json) fputs(" --json", out);
+  fputs(" --resume\n", out);
+}

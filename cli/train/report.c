@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* report.html of a training run: curves, exponents, the keys that were set. See train.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/io.h"
+#include "cli/base/numbers.h"
+#include "cli/draw/curves.h"
+#include "cli/draw/page.h"
+#include "cli/train/train.h"
+#include "halfulp/version.h"
+
+/* ---- curves ---- */
+
+static curve of_table(const table *t, const char *name, int column, int dots) {
+  const curve none = {name, NULL, NULL, 0, 0, 0};
+  if (!t->rows) return none;
+  const curve z = {name, t->cells, t->cells + column, t->rows, t->columns, dots};
+  return z;
+}
+
+static void draw(FILE *out, const char *id, const char *title, const char *text, enum curve_axis axis,
+                 const curve *curves, size_t count) {
+  const chart c = {id, title, text, axis, curves, count, NULL, NULL, CURVE_LINEAR, 0};
+  if (!chart_has_points(&c)) return;
+  fprintf(out, "<h2>%s</h2>\n", title);
+  chart_draw(out, &c);
+  fprintf(out, "<p class=\"soft\">%s</p>\n", text);
+}
+
+/* Over how many powers of ten the positive numbers of a column go. */
+static double decades(const table *t, int column) {
+  double low = HUGE_VAL, high = 0;
+  for (size_t i = 0; i < t->rows; i++) {
+    double y = t->cells[i * t->columns + (size_t)column];
+    if (!isfinite(y) || y <= 0) continue;
+    low = fmin(low, y);
+    high = fmax(high, y);
+  }
+  return high > 0 ? log10(high / low) : 0;
+}
+
+static void losses(FILE *out, const train_run *r) {
+  const curve list[] = {of_table(&r->log, "of a step", LOG_LOSS, 0),
+                        of_table(&r->seen, "training set", SEEN_TRAINING_LOSS, 1),
+                        of_table(&r->seen, "test set", SEEN_TEST_LOSS, 1)};
+  enum curve_axis axis = decades(&r->log, LOG_LOSS) > 1.5 ? CURVE_LOG10 : CURVE_LINEAR;
+  draw(out, "loss", "Loss", "Of the batch of a step, before it; and of all examples, in evaluation.", axis, list, 3);
+}
+
+static void accuracies(FILE *out, const train_run *r) {
+  const curve right[] = {of_table(&r->seen, "training set", SEEN_TRAINING_ACCURACY, 1),
+                         of_table(&r->seen, "test set", SEEN_TEST_ACCURACY, 1)};
+  const curve squares[] = {of_table(&r->seen, "training set", SEEN_TRAINING_R2, 1),
+                           of_table(&r->seen, "test set", SEEN_TEST_R2, 1)};
+  draw(out, "accuracy", "Accuracy", "Share of right answers.", CURVE_LINEAR, right, 2);
+  draw(out, "r2", "R\xc2\xb2", "1 less the sum of the squared errors over that of the squared deviations.",
+       CURVE_LINEAR, squares, 2);
+}
+
+static void scales(FILE *out, const train_run *r) {
+  const curve scale[] = {of_table(&r->log, "loss scale", LOG_SCALE, 0)};
+  const curve largest[] = {of_table(&r->log, "largest gradient", LOG_LARGEST, 0)};
+  if (strcmp(hu_trainer_get(r->t, "loss.scale"), "none") != 0)
+    draw(out, "scale", "Loss scale", "The factor on the loss in each step.", CURVE_LOG2, scale, 1);
+  draw(out, "gradient", "Gradient magnitude",
+       "The largest finite magnitude among the gradients of parameters, the loss scale taken out.", CURVE_LOG2, largest,
+       1);
+}
+
+/* Shares of a step's elements, a row of the log each: 4 columns for either direction. */
+enum { SHARE_STEP, SHARE_FORWARD, SHARE_BACKWARD = SHARE_FORWARD + 4, SHARE_LOST = SHARE_BACKWARD + 4, SHARES };
+
+static double share(double part, double of) { return of > 0 ? part / of : (double)NAN; }
+
+static void put_shares(double *z, const double *counts) {
+  static const int which[] = {LOG_OVERFLOW, LOG_UNDERFLOW, LOG_TO_ZERO, LOG_INEXACT};
+  for (int i = 0; i < 4; i++) z[i] = share(counts[which[i]], counts[LOG_ELEMENTS]);
+}
+
+static void direction(FILE *out, const double *shares, size_t rows, int first, const char *id, const char *title,
+                      const char *text) {
+  static const char *const names[] = {"overflow", "underflow", "to zero", "inexact"};
+  curve list[4];
+  for (int i = 0; i < 4; i++) list[i] = (curve){names[i], shares, shares + first + i, rows, SHARES, 0};
+  draw(out, id, title, text, CURVE_LOG10, list, 4);
+}
+
+static void events(FILE *out, const train_run *r) {
+  size_t rows = r->log.rows;
+  double *z = malloc((rows + 1) * SHARES * sizeof *z);
+  if (!z) return;
+  for (size_t i = 0; i < rows; i++) {
+    const double *row = r->log.cells + i * LOG_COLUMNS;
+    double *to = z + i * SHARES;
+    to[SHARE_STEP] = row[LOG_STEP];
+    put_shares(to + SHARE_FORWARD, row + LOG_FORWARD);
+    put_shares(to + SHARE_BACKWARD, row + LOG_BACKWARD);
+    to[SHARE_LOST] = share(row[LOG_LOST], row[LOG_MOVED]);
+  }
+  direction(out, z, rows, SHARE_FORWARD, "forward", "Events forward",
+            "Shares of the values and parameters that were rounded in a step.");
+  direction(out, z, rows, SHARE_BACKWARD, "backward", "Events backward",
+            "Shares of the gradients that were rounded in a step.");
+  const curve lost[] = {{"updates lost", z, z + SHARE_LOST, rows, SHARES, 0},
+                        of_table(&r->log, "low elements", LOG_LOW, 0)};
+  size_t both = strcmp(hu_trainer_get(r->t, "assignment.kind"), "none") != 0 ? 2 : 1;
+  draw(out, "lost", both == 2 ? "Updates lost, and low elements" : "Updates lost",
+       both == 2 ? "Weights with an update that is not zero and that stayed as they were; elements of low precision."
+                 : "Share of the weights with an update that is not zero, that stayed as they were.",
+       CURVE_LINEAR, lost, both);
+  free(z);
+}
+
+static void exponent_columns(FILE *out, const train_run *r) {
+  uint64_t weights[HU_EXPONENTS], gradients[HU_EXPONENTS];
+  train_weights(r, weights);
+  train_gradients(r, gradients);
+  const exponents sets[] = {{"gradients of values, loss scale included", gradients}, {"weights", weights}};
+  static const exponent_mark marks[] = {{-24, "binary16: smallest"}, {-14, "smallest normal"}};
+  fputs("<h2>Exponents of gradients and weights</h2>\n", out);
+  exponents_draw(
+      out, "exponents", "Exponents of gradients and weights",
+      "Two columns for zero and for each power of two: shares of the gradients of values, and of the weights.", sets, 2,
+      marks, 2);
+  fprintf(out,
+          "<p class=\"soft\">Gradients of all values in the %llu steps of the log, as they were computed and rounded; "
+          "weights at the end. What is not zero and below 2<sup>\xe2\x88\x92"
+          "25</sup> is zero in binary16.</p>\n",
+          (unsigned long long)r->totals.samples);
+}
+
+/* ---- words and tables ---- */
+
+static void cards(FILE *out, const train_run *r) {
+  const double *seen = train_last_seen(r);
+  hu_trainer_memory m = hu_trainer_memory_of(r->t);
+  fputs("<dl>\n", out);
+  page_card(out, "steps", "%llu of %llu", (unsigned long long)hu_trainer_at(r->t),
+            (unsigned long long)hu_trainer_steps(r->t));
+  page_card(out, "steps skipped", "%llu", (unsigned long long)train_skipped(r));
+  if (seen) page_card(out, "loss, training", "%s", ROUNDED(seen[SEEN_TRAINING_LOSS], 6));
+  if (seen) page_card(out, "loss, test", "%s", ROUNDED(seen[SEEN_TEST_LOSS], 6));
+  if (seen && isfinite(seen[SEEN_TEST_ACCURACY])) page_card(out, "accuracy, test", "%.4f", seen[SEEN_TEST_ACCURACY]);
+  if (seen && isfinite(seen[SEEN_TEST_R2])) page_card(out, "R\xc2\xb2, test", "%.4f", seen[SEEN_TEST_R2]);
+  page_card(out, "updates lost", "%.4f",
+            r->totals.updates.moved ? (double)r->totals.updates.lost / (double)r->totals.updates.moved : 0);
+  if (strcmp(hu_trainer_get(r->t, "assignment.kind"), "none") != 0)
+    page_card(out, "low elements", "%.4f", train_mean_low(r));
+  page_card(out, "bytes of a step", "%s", ROUNDED(m.weights + m.state + m.values + m.gradients, 6));
+  page_card(out, "digest of the weights", "<code>%016llx</code>", (unsigned long long)hu_trainer_digest(r->t));
+  fputs("</dl>\n", out);
+}
+
+static void cell(FILE *out, const char *text) {
+  fputs("<td style=\"text-align:left;white-space:normal;overflow-wrap:anywhere\">", out);
+  svg_escaped(out, text);
+  fputs("</td>", out);
+}
+
+static void keys(FILE *out, const train_run *r) {
+  fputs(
+      "<h2 id=\"keys\">Keys that differ from their defaults</h2>\n<div class=\"wide\"><table "
+      "aria-labelledby=\"keys\"><thead>"
+      "<tr><th scope=\"col\">key</th><th scope=\"col\" style=\"text-align:left\">value</th>"
+      "<th scope=\"col\" style=\"text-align:left\">default</th><th scope=\"col\" style=\"text-align:left\">what it says"
+      "</th></tr></thead><tbody>\n",
+      out);
+  for (size_t i = 0; i < hu_trainer_key_count(); i++) {
+    hu_trainer_key k = hu_trainer_key_at(i);
+    const char *value = hu_trainer_get(r->t, k.name);
+    if (!strcmp(value, k.by_default)) continue;
+    fprintf(out, "<tr><td>%s</td>", k.name);
+    cell(out, value);
+    cell(out, k.by_default);
+    cell(out, k.what);
+    fputs("</tr>\n", out);
+  }
+  fputs("</tbody></table></div>\n<p class=\"soft\">All keys are in config.ini.</p>\n", out);
+}
+
+static void number_cell(FILE *out, double x) {
+  if (isnan(x))
+    fputs("<td></td>", out);
+  else
+    fprintf(out, "<td>%s</td>", ROUNDED(x, 6));
+}
+
+static void evaluations(FILE *out, const train_run *r) {
+  fprintf(out,
+          "<h2 id=\"seen\">Evaluations</h2>\n<details><summary>%zu of them</summary><div class=\"wide\">"
+          "<table aria-labelledby=\"seen\"><thead><tr>",
+          r->seen.rows);
+  for (size_t i = 0; i < SEEN_COLUMNS; i++) fprintf(out, "<th scope=\"col\">%s</th>", r->seen.names[i]);
+  fputs("</tr></thead><tbody>\n", out);
+  for (size_t i = 0; i < r->seen.rows; i++) {
+    fputs("<tr>", out);
+    for (size_t j = 0; j < SEEN_COLUMNS; j++) number_cell(out, r->seen.cells[i * SEEN_COLUMNS + j]);
+    fputs("</tr>\n", out);
+  }
+  fputs("</tbody></table></div></details>\n", out);
+}
+
+static void page(FILE *out, const void *what) {
+  const train_run *r = what;
+  const char *name = hu_trainer_get(r->t, "run.name");
+  page_open(out, name);
+  fputs("<h1>", out);
+  svg_escaped(out, name);
+  fputs("</h1>\n<p class=\"soft\"><code>", out);
+  svg_escaped(out, hu_trainer_get(r->t, "model.net"));
+  fputs("</code> on ", out);
+  svg_escaped(out, hu_trainer_get(r->t, "data.set"));
+  fputs(", precision ", out);
+  svg_escaped(out, hu_trainer_get(r->t, "precision.system"));
+  if (strcmp(hu_trainer_get(r->t, "assignment.kind"), "none") != 0) {
+    fputs(", assignment ", out);
+    svg_escaped(out, hu_trainer_get(r->t, "assignment.kind"));
+  }
+  fprintf(out, ". halfulp %s.%s</p>\n", HU_VERSION_STRING,
+          hu_trainer_done(r->t) ? "" : " The run was stopped, and can be gone on with.");
+  cards(out, r);
+  losses(out, r);
+  accuracies(out, r);
+  scales(out, r);
+  events(out, r);
+  exponent_columns(out, r);
+  keys(out, r);
+  evaluations(out, r);
+  page_close(out, "");
+}
+
+int train_report(const train_run *r) {
+  char *path = train_path(r, "report.html");
+  int status = path ? cli_text_write(path, page, r) : CLI_BAD;
+  free(path);
+  return status;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* The steps of a training run, its log and checkpoints on the way, and what an interrupt does. See train.h. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/numbers.h"
+#include "cli/train/train.h"
+
+/* ---- interrupts ---- */
+
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+enum { SIGNALS = sizeof signals / sizeof signals[0] };
+static volatile sig_atomic_t told; /* the signal that came first */
+
+static void hear(int which) {
+  if (!told) told = which;
+}
+
+/* Ignored ones stay ignored. */
+static void hear_signals(struct sigaction before[SIGNALS]) {
+  struct sigaction ours;
+  memset(&ours, 0, sizeof ours);
+  ours.sa_handler = hear;
+  ours.sa_flags = SA_RESTART;
+  sigemptyset(&ours.sa_mask);
+  told = 0;
+  for (int i = 0; i < SIGNALS; i++) {
+    sigaction(signals[i], NULL, &before[i]);
+    if (before[i].sa_handler != SIG_IGN) sigaction(signals[i], &ours, NULL);
+  }
+}
+
+static void leave_signals(const struct sigaction before[SIGNALS]) {
+  for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], &before[i], NULL);
+}
+
+/* ---- a step ---- */
+
+static void show(train_run *r) {
+  const hu_trainer_report *x = &r->last;
+  uint64_t steps = hu_trainer_steps(r->t), of = hu_trainer_steps_an_epoch(r->t);
+  int n = snprintf(r->note, sizeof r->note, "step %llu/%llu  epoch %llu/%llu  loss %s", (unsigned long long)x->step,
+                   (unsigned long long)steps, (unsigned long long)x->epoch + 1,
+                   (unsigned long long)((steps + of - 1) / of), ROUNDED(x->loss, 4));
+  int scaled = strcmp(hu_trainer_get(r->t, "loss.scale"), "none") != 0;
+  if (scaled) n += snprintf(r->note + n, sizeof r->note - (size_t)n, "  scale %s", ROUNDED((double)x->scale, 6));
+  snprintf(r->note + n, sizeof r->note - (size_t)n, "  skipped %llu  overflows %llu  underflows %llu",
+           (unsigned long long)x->skipped, (unsigned long long)r->totals.overflow,
+           (unsigned long long)r->totals.underflow);
+  progress_at(&r->bar, x->step);
+}
+
+static void add(train_totals *z, const hu_trainer_report *x) {
+  z->updates.moved += x->updates.moved;
+  z->updates.lost += x->updates.lost;
+  z->low += x->low;
+  z->overflow += x->forward.events.overflow + x->backward.events.overflow;
+  z->underflow += x->forward.events.underflow + x->backward.events.underflow;
+}
+
+static int is_epochs_end(const train_run *r, uint64_t at, uint64_t every) {
+  uint64_t steps = hu_trainer_steps_an_epoch(r->t);
+  return every && at % steps == 0 && at / steps % every == 0;
+}
+
+static int checkpoint_is_due(const train_run *r, uint64_t at) {
+  if (hu_trainer_done(r->t)) return 1;
+  if (r->checkpoint_asked) return r->checkpoint && at % r->checkpoint == 0;
+  return is_epochs_end(r, at, 1);
+}
+
+/* All that belongs to one step, so that log and checkpoint agree wherever the run ends. */
+static int do_step(train_run *r) {
+  hu_status s = hu_trainer_step(r->t, &r->last);
+  if (s != HU_OK) return cli_fail_status(r->config, s);
+  uint64_t at = r->last.step;
+  int done = hu_trainer_done(r->t), status = CLI_OK, is_row = at % r->every == 0;
+  int is_seen = is_epochs_end(r, at, r->evaluate);
+  add(&r->totals, &r->last);
+  if (done || is_row) {
+    train_sample_gradients(r, !is_row);
+    status = train_log_step(r, &r->last);
+  }
+  if (status == CLI_OK && (done || is_seen)) status = train_log_evaluation(r, !is_seen);
+  if (status == CLI_OK && checkpoint_is_due(r, at)) status = train_checkpoint(r);
+  return status;
+}
+
+int train_steps(train_run *r, int *stopped) {
+  struct sigaction before[SIGNALS];
+  int status = CLI_OK;
+  hear_signals(before);
+  progress_start(&r->bar, "train", hu_trainer_steps(r->t));
+  r->bar.note = r->note;
+  r->bar.first = hu_trainer_at(r->t);
+  while (status == CLI_OK && !told && !hu_trainer_done(r->t)) {
+    status = do_step(r);
+    if (status == CLI_OK) show(r);
+  }
+  progress_end(&r->bar);
+  *stopped = hu_trainer_done(r->t) ? 0 : told;
+  /* Weights of no step, too, have been seen, and can be gone on with. */
+  if (status == CLI_OK && hu_trainer_done(r->t) && !r->seen.rows) status = train_log_evaluation(r, 1);
+  if (status == CLI_OK && (*stopped || !hu_trainer_steps(r->t))) status = train_checkpoint(r);
+  leave_signals(before);
+  return status;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/train/train.h - the parts of `halfulp train`: a run, its log, its checkpoints, its report. */
+#ifndef HALFULP_CLI_TRAIN_TRAIN_H
+#define HALFULP_CLI_TRAIN_TRAIN_H
+
+#include "cli/base/progress.h"
+#include "cli/base/table.h"
+#include "halfulp/train/trainer.h"
+
+/* Columns of log.csv and of evaluations.csv, in this order (log.c). */
+enum {
+  LOG_STEP,
+  LOG_EPOCH,
+  LOG_LOSS,
+  LOG_RATE,
+  LOG_SCALE,
+  LOG_LARGEST,
+  LOG_TAKEN,
+  LOG_SKIPPED,
+  LOG_MOVED,
+  LOG_LOST,
+  LOG_FORWARD, /* eight: elements, over, inexact, overflow, saturated, underflow, to_zero, nan_in */
+  LOG_BACKWARD = LOG_FORWARD + 8,
+  LOG_LOW = LOG_BACKWARD + 8,
+  LOG_PROMOTED,
+  LOG_COLUMNS
+};
+enum { LOG_ELEMENTS, LOG_OVER, LOG_INEXACT, LOG_OVERFLOW, LOG_SATURATED, LOG_UNDERFLOW, LOG_TO_ZERO, LOG_NAN_IN };
+enum {
+  SEEN_STEP,
+  SEEN_EPOCHS,
+  SEEN_TRAINING_LOSS,
+  SEEN_TRAINING_ACCURACY,
+  SEEN_TRAINING_R2,
+  SEEN_TEST_LOSS,
+  SEEN_TEST_ACCURACY,
+  SEEN_TEST_R2,
+  SEEN_COLUMNS
+};
+
+/* Steps to a row of the log, epochs to an evaluation, if nothing else is asked for. */
+enum { TRAIN_EVERY = 10, TRAIN_EVALUATE = 1 };
+
+/* Sums over all steps, and the exponents of gradients of values, loss scale included, in the steps that are logged. */
+typedef struct train_totals {
+  hu_update_counts updates;
+  double low; /* sum of the shares */
+  uint64_t overflow, underflow;
+  uint64_t samples; /* steps whose gradients are counted: the rows of log.csv */
+  uint64_t seen;    /* rows of evaluations.csv */
+  uint64_t gradients[HU_EXPONENTS];
+  /* What only the end of the run asked for, and a longer run does not have: 0 or 1 of these rows, and the gradients of
+   * that one, which are not among those above. */
+  uint64_t end_samples, end_seen;
+  uint64_t end_gradients[HU_EXPONENTS];
+} train_totals;
+
+typedef struct train_run {
+  hu_trainer *t;
+  const char *config;  /* path */
+  const char *data;    /* folder; NULL: the configuration's own */
+  const char *out;     /* folder */
+  int out_asked;       /* by --out */
+  const char *threads; /* NULL: as the configuration says */
+  uint64_t every, checkpoint, evaluate;
+  int checkpoint_asked, resume, overwrite, json, keys;
+  int lock; /* the open folder; -1: not yet */
+  const char **sets;
+  size_t set_count;
+  table log, seen;
+  train_totals totals;
+  hu_trainer_report last; /* of the last step; step 0: none has been done */
+  progress bar;
+  char note[240];
+} train_run;
+
+/* 0, or an exit code after an error line, each. */
+
+/* Steps to the end, or up to an interrupt: *stopped gets the signal, 0 if there was none (run.c). */
+int train_steps(train_run *r, int *stopped);
+
+/* Paths of the files in the folder; to be freed, NULL after an error line. */
+char *train_path(const train_run *r, const char *name);
+/* The two tables of the run; fresh ones, or those of an earlier one up to step `at`, refused where rows are missing
+ * that its checkpoint counts. Where that was its end, and is not the end of this run, what only the end asked for is
+ * left out (log.c). */
+int train_log_begin(train_run *r);
+int train_log_resume(train_run *r, uint64_t at);
+/* What is in the tables is on the disk: before a checkpoint, which is never ahead of them. */
+int train_log_sync(const train_run *r);
+int train_log_step(train_run *r, const hu_trainer_report *report);
+/* The net seen now; a row of evaluations.csv. at_end: only the end of the run asks for it. */
+int train_log_evaluation(train_run *r, int at_end);
+/* exponents.csv: what hu_exponents_of counts, of gradients and of the weights as they are now. */
+int train_log_exponents(const train_run *r);
+/* Adds the gradients of all values that have some: of neither inputs nor the loss. at_end: as above. */
+void train_sample_gradients(train_run *r, int at_end);
+/* All that were added. */
+void train_gradients(const train_run *r, uint64_t z[HU_EXPONENTS]);
+void train_weights(const train_run *r, uint64_t z[HU_EXPONENTS]);
+
+/* checkpoint.safetensors (checkpoint.c). Refused: one of another configuration, naming the key; the length of the
+ * run may be another one where its steps stay the same (hu_trainer_resume). */
+int train_checkpoint(const train_run *r);
+int train_resume(train_run *r);
+/* What of an earlier run is in the folder: nothing that would be lost; one that was stopped, or had come to its end,
+ * with its step and length; files that do not say. */
+enum { TRAIN_FOUND_NOTHING, TRAIN_FOUND_STOPPED, TRAIN_FOUND_ENDED, TRAIN_FOUND_FILES };
+int train_found(const train_run *r, uint64_t *step, uint64_t *steps);
+
+/* What standard output gets (print.c), report.html (report.c). */
+void train_print_keys(FILE *out, int json);
+void train_print(FILE *out, const train_run *r, double seconds);
+void train_json(FILE *out, const train_run *r, double seconds);
+/* After a signal: where the run is, and the command that continues it, to be copied into a shell. */
+void train_print_stopped(FILE *out, const train_run *r, const char *by);
+int train_report(const train_run *r);
+/* Steps not taken; mean of the shares of low elements. */
+uint64_t train_skipped(const train_run *r);
+double train_mean_low(const train_run *r);
+/* The last evaluation, a row of SEEN_COLUMNS; NULL: none. */
+const double *train_last_seen(const train_run *r);
+
+#endif

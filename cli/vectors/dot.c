@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* Test vectors of dot products: rows at the edges of their formats, rows that cancel, random ones. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/tensors/array.h"
+#include "cli/vectors/vectors.h"
+#include "halfulp/scalar.h"
+
+enum { A, B, C, SA, SB, OPERANDS };
+
+typedef struct dot_case {
+  uint64_t *x[OPERANDS]; /* patterns */
+  uint32_t *words;
+  size_t words_room, inside; /* roundings inside the model */
+  uint64_t d;
+  uint32_t flags;
+} dot_case;
+
+typedef struct generator {
+  const vectors_dot *v;
+  uint64_t *edges[OPERANDS]; /* of codes; elements that are no codes have some patterns of their own */
+  size_t edge_count[OPERANDS];
+  size_t count[OPERANDS]; /* elements */
+  void *stored[OPERANDS]; /* as hu_dot takes them */
+  uint64_t corners;
+} generator;
+
+struct vectors_dot_source {
+  generator g;
+  dot_case c;
+};
+
+static hu_element element_of(const vectors_dot *v, int i) {
+  return i == A ? v->dot.a : i == B ? v->dot.b : i == C ? v->dot.d : v->dot.scale;
+}
+
+unsigned vectors_dot_digits(const vectors_dot *v, int i) { return (hu_element_width(element_of(v, i)) + 3) / 4; }
+
+size_t vectors_dot_scales(const vectors_dot *v) {
+  size_t every = v->dot.accum.scaled ? v->dot.accum.promote : v->dot.accum.block.every;
+  return every ? (v->n + every - 1) / every : 0;
+}
+
+/* ---- operands ---- */
+
+/* A word for the k-th question about case i; independent of the words that the roundings draw. */
+static uint32_t draw(const generator *g, uint64_t i, size_t k) {
+  hu_stream stream = {g->v->stream.key ^ UINT64_C(0xD07D07), 0};
+  return hu_stream_word(stream, (i << 16) + k);
+}
+
+static uint64_t edge_of(const generator *g, int operand, uint32_t which) {
+  static const uint64_t others[] = {0,
+                                    1,
+                                    2,
+                                    0x7F,
+                                    0x80,
+                                    0xFF,
+                                    0x7FFFFFFF,
+                                    0x80000000,
+                                    UINT64_C(0x3FF0000000000000),
+                                    UINT64_C(0x7FEFFFFFFFFFFFFF),
+                                    UINT64_C(0x8000000000000000)};
+  if (g->edges[operand]) return g->edges[operand][which % g->edge_count[operand]];
+  return others[which % (sizeof others / sizeof *others)];
+}
+
+static uint64_t masked(hu_element e, uint64_t x) {
+  unsigned width = hu_element_width(e);
+  return width >= 64 ? x : x & (((uint64_t)1 << width) - 1);
+}
+
+/* Some rows are full, some nearly empty; three elements of eight are edges. */
+static void draw_row(const generator *g, uint64_t i, int operand, uint64_t *z) {
+  size_t ask = (size_t)operand << 13;
+  hu_element e = element_of(g->v, operand);
+  uint32_t sparse = draw(g, i, 0) % 4;
+  for (size_t k = 0; k < g->count[operand]; k++) {
+    uint32_t word = draw(g, i, ask + 2 * k + 1), which = draw(g, i, ask + 2 * k + 2);
+    uint64_t wide = (uint64_t)which << 32 | word;
+    z[k] = masked(e, which % 8 < 3 ? edge_of(g, operand, word) : hu_element_width(e) > 32 ? wide : word);
+    if (operand < C && sparse == 0 && which >> 30) z[k] = 0;
+  }
+}
+
+/* Edges of A, B and C against each other in element 0; what multiplies nothing is one or an edge as well. */
+static void draw_corner(const generator *g, uint64_t i, const dot_case *c) {
+  for (int operand = 0; operand < OPERANDS; operand++) {
+    for (size_t k = 0; k < g->count[operand]; k++) c->x[operand][k] = 0;
+    if (g->count[operand])
+      c->x[operand][0] = masked(element_of(g->v, operand), edge_of(g, operand, draw(g, i, (size_t)operand + 1)));
+    for (size_t k = 1; operand > C && k < g->count[operand]; k++) c->x[operand][k] = c->x[operand][0];
+  }
+}
+
+static hu_dot_operands operands_of(const generator *g, const dot_case *c) {
+  hu_dot_operands in = {0};
+  hu_vector *const v[OPERANDS] = {&in.a, &in.b, &in.c, &in.sa, &in.sb};
+  for (int i = 0; i < OPERANDS; i++) {
+    hu_element e = element_of(g->v, i);
+    for (size_t k = 0; k < g->count[i]; k++) cli_put_pattern(g->stored[i], k, hu_element_size(e), c->x[i][k]);
+    *v[i] = (hu_vector){g->count[i] ? g->stored[i] : NULL, 1, 0, e};
+  }
+  return in;
+}
+
+/* C becomes minus the sum of the products, or a step beside it. */
+static int cancel(const generator *g, uint64_t i, dot_case *c) {
+  hu_element e = g->v->dot.d;
+  uint64_t z[1] = {0};
+  uint32_t word = draw(g, i, 3);
+  if (e.kind != HU_ELEMENT_CODE || !e.format.sign) return CLI_OK;
+  hu_dot_operands in = operands_of(g, c);
+  hu_mode mode = {.round = HU_RTZ, .saturate = HU_SAT_FINITE};
+  in.c.data = NULL;
+  hu_status s = hu_dot(g->v->n, z, e, &in, &g->v->dot.accum, mode, NULL, NULL);
+  if (s != HU_OK) return cli_fail_status(NULL, s);
+  uint32_t code = (uint32_t)cli_get_pattern(z, 0, hu_element_size(e));
+  if (word & 1) code = word & 2 ? hu_next_up(e.format, code) : hu_next_down(e.format, code);
+  c->x[C][0] = masked(e, code ^ hu_format_limits(e.format).sign_mask);
+  return CLI_OK;
+}
+
+static int draw_case(const generator *g, uint64_t i, dot_case *c) {
+  if (i < g->corners) {
+    draw_corner(g, i, c);
+    return CLI_OK;
+  }
+  for (int operand = 0; operand < OPERANDS; operand++) draw_row(g, i, operand, c->x[operand]);
+  return draw(g, i, 4) % 6 == 0 ? cancel(g, i, c) : CLI_OK;
+}
+
+/* ---- results ---- */
+
+int vectors_dot_is_signalling(const hu_element *e, uint64_t x) {
+  vectors_type t = {e->kind == HU_ELEMENT_BINARY64 ? VECTORS_BINARY64 : VECTORS_CODE, e->format, {0}};
+  return (e->kind == HU_ELEMENT_CODE || e->kind == HU_ELEMENT_BINARY64) && vectors_is_signalling(&t, x);
+}
+
+static int has_signalling(const generator *g, const dot_case *c) {
+  for (int i = 0; i < OPERANDS; i++) {
+    hu_element e = element_of(g->v, i);
+    for (size_t k = 0; k < g->count[i]; k++)
+      if (vectors_dot_is_signalling(&e, c->x[i][k])) return 1;
+  }
+  return 0;
+}
+
+/* How many roundings there are inside, where the model wants words of its own. */
+static int count_inside(const generator *g, dot_case *c, const hu_dot_operands *in) {
+  const cli_dot *t = &g->v->dot;
+  uint64_t z[1];
+  if (!t->accum.mode.bits) return CLI_OK;
+  hu_status s = hu_dot_words(g->v->n, z, t->d, in, &t->accum, t->mode, NULL, 0, 0, &c->inside, NULL);
+  if (s != HU_OK && s != HU_E_SHAPE) return cli_fail_status(NULL, s);
+  if (c->inside < c->words_room) return CLI_OK;
+  free(c->words);
+  c->words_room = c->inside + 1;
+  c->words = cli_room(c->words_room, sizeof *c->words);
+  return c->words ? CLI_OK : CLI_BAD;
+}
+
+static int solve(const generator *g, uint64_t i, dot_case *c) {
+  const cli_dot *t = &g->v->dot;
+  uint64_t z[1] = {0};
+  hu_events events = {0};
+  hu_exec exec = {1, 0, g->v->stream};
+  hu_dot_operands in = operands_of(g, c);
+  hu_status s;
+  exec.stream.counter += i;
+  if (t->words) {
+    if (count_inside(g, c, &in)) return CLI_BAD;
+    for (size_t k = 0; k <= c->inside; k++) {
+      unsigned bits = k < c->inside ? t->accum.mode.bits : t->mode.bits;
+      c->words[k] = bits ? draw(g, i, ((size_t)7 << 13) + k) >> (32 - bits) : 0;
+    }
+    s = hu_dot_words(g->v->n, z, t->d, &in, &t->accum, t->mode, c->words, c->inside, c->words[c->inside], NULL,
+                     &events);
+  } else {
+    s = hu_dot(g->v->n, z, t->d, &in, &t->accum, t->mode, &exec, &events);
+  }
+  if (s != HU_OK) return cli_fail_status(NULL, s);
+  c->d = cli_get_pattern(z, 0, hu_element_size(t->d));
+  if (has_signalling(g, c)) events.invalid++;
+  c->flags = vectors_flags_of(&events);
+  return CLI_OK;
+}
+
+/* The operands and the words as fields of a line. */
+static void write_fields(FILE *out, const generator *g, const dot_case *c) {
+  const vectors_dot *v = g->v;
+  const char *blank = v->joined ? "" : " ";
+  for (int i = 0; i < OPERANDS; i++) {
+    if (!g->count[i]) continue;
+    if (i) fputs(blank, out);
+    for (size_t k = 0; k < g->count[i]; k++)
+      fprintf(out, "%0*llX", (int)vectors_dot_digits(v, i), (unsigned long long)c->x[i][k]);
+  }
+  if (v->dot.words) fputs(blank, out);
+  for (size_t k = 0; v->dot.words && k < c->inside + (v->dot.mode.bits ? 1 : 0); k++) fprintf(out, "%08X", c->words[k]);
+}
+
+static void print_case(const generator *g, const dot_case *c) {
+  const char *blank = g->v->joined ? "" : " ";
+  write_fields(stdout, g, c);
+  printf("%s%0*llX%s%02X\n", blank, (int)vectors_dot_digits(g->v, C), (unsigned long long)c->d, blank, c->flags);
+}
+
+/* ---- all cases ---- */
+
+static int open_operand(generator *g, dot_case *c, int i) {
+  hu_element e = element_of(g->v, i);
+  g->count[i] = i < C ? g->v->n : i == C ? 1 : vectors_dot_scales(g->v);
+  if (!g->count[i]) return CLI_OK;
+  c->x[i] = cli_room(g->count[i], sizeof *c->x[i]);
+  g->stored[i] = cli_room(g->count[i], hu_element_size(e));
+  if (!c->x[i] || !g->stored[i]) return CLI_BAD;
+  if (e.kind != HU_ELEMENT_CODE) return CLI_OK;
+  vectors_type t = {VECTORS_CODE, e.format, {0}};
+  g->edges[i] = cli_room(VECTORS_EDGES_MAX, sizeof *g->edges[i]);
+  if (!g->edges[i]) return CLI_BAD;
+  g->edge_count[i] = vectors_edges(g->edges[i], &t, 1);
+  return CLI_OK;
+}
+
+static int open_all(generator *g, dot_case *c) {
+  int status = CLI_OK;
+  c->words_room = 1;
+  c->words = cli_room(1, sizeof *c->words);
+  if (!c->words) return CLI_BAD;
+  for (int i = 0; i < OPERANDS && status == CLI_OK; i++) status = open_operand(g, c, i);
+  return status;
+}
+
+static void close_all(generator *g, dot_case *c) {
+  for (int i = 0; i < OPERANDS; i++) {
+    free(g->edges[i]);
+    free(c->x[i]);
+    free(g->stored[i]);
+  }
+  free(c->words);
+}
+
+static uint64_t corners_of(int level) { return level > 1 ? 100000 : 5000; }
+
+uint64_t vectors_dot_cases(int level) { return corners_of(level) * 3; }
+
+int vectors_dot_generate(const vectors_dot *v, int level) {
+  generator g = {.v = v, .corners = corners_of(level)};
+  dot_case c = {0};
+  int status = open_all(&g, &c);
+  for (uint64_t i = 0; i < vectors_dot_cases(level) && status == CLI_OK && !ferror(stdout); i++) {
+    status = draw_case(&g, i, &c);
+    if (status == CLI_OK) status = solve(&g, i, &c);
+    if (status == CLI_OK) print_case(&g, &c);
+  }
+  close_all(&g, &c);
+  return status;
+}
+
+/* ---- one case, for who judges a complete file ---- */
+
+vectors_dot_source *vectors_dot_open(const vectors_dot *v, int level) {
+  vectors_dot_source *s = calloc(1, sizeof *s);
+  if (!s) return cli_fail(NULL, "out of memory"), NULL;
+  s->g.v = v;
+  s->g.corners = corners_of(level);
+  if (open_all(&s->g, &s->c) == CLI_OK) return s;
+  vectors_dot_close(s);
+  return NULL;
+}
+
+char *vectors_dot_fields(vectors_dot_source *s, uint64_t i) {
+  char *text = NULL;
+  size_t length;
+  FILE *out = open_memstream(&text, &length);
+  if (!out) return NULL;
+  /* The number of words comes from the case solved. */
+  int status = draw_case(&s->g, i, &s->c);
+  if (status == CLI_OK && s->g.v->dot.words) status = solve(&s->g, i, &s->c);
+  if (status == CLI_OK) write_fields(out, &s->g, &s->c);
+  if (fclose(out) == 0 && status == CLI_OK) return text;
+  free(text);
+  return NULL;
+}
+
+void vectors_dot_close(vectors_dot_source *s) {
+  close_all(&s->g, &s->c);
+  free(s);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines of dot products judged. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/numbers.h"
+#include "cli/vectors/vectors.h"
+
+enum { A, B, C, SA, SB, OPERANDS };
+
+/* What all lines share. */
+typedef struct judging {
+  const vectors_dot *v;
+  const vectors_rules *rules;
+  vectors_dot_source *source; /* the operands that there should be, or NULL */
+  vectors_type result;
+  cli_lines *lines;
+  vectors_verdict *sum;
+} judging;
+
+static hu_element element_of(const vectors_dot *v, int i) {
+  return i == A ? v->dot.a : i == B ? v->dot.b : i == C ? v->dot.d : v->dot.scale;
+}
+
+static vectors_type type_of(hu_element e) {
+  if (e.kind == HU_ELEMENT_CODE) return (vectors_type){VECTORS_CODE, e.format, {0}};
+  if (e.kind == HU_ELEMENT_BINARY64) return (vectors_type){VECTORS_BINARY64, {0}, {0}};
+  return (vectors_type){VECTORS_INTEGER, {0}, {(uint8_t)hu_element_width(e), e.kind == HU_ELEMENT_S32, 0, 1}};
+}
+
+/* Fields of a line without blanks; the words' number is what is left. */
+static char *spread(const vectors_dot *v, const char *line) {
+  size_t digits[OPERANDS + 3], sum = vectors_dot_digits(v, C) + 2, length = strlen(line);
+  int fields = 0, operands = cli_dot_operands(&v->dot) - v->dot.words;
+  for (int i = 0; i < operands; i++) {
+    digits[fields] = vectors_dot_digits(v, i) * (i < C ? v->n : i == C ? 1 : vectors_dot_scales(v));
+    sum += digits[fields++];
+  }
+  if (v->dot.words) {
+    if (length < sum || (length - sum) % 8) return NULL;
+    digits[fields++] = length - sum;
+  }
+  digits[fields++] = vectors_dot_digits(v, C);
+  digits[fields++] = 2;
+  return vectors_spread(line, digits, fields);
+}
+
+/* Does a row of elements hold a signalling NaN? */
+static int row_signals(const vectors_dot *v, int operand, const char *text) {
+  hu_element e = element_of(v, operand);
+  unsigned digits = vectors_dot_digits(v, operand);
+  uint64_t x;
+  if (!strcmp(text, "-")) return 0;
+  for (size_t at = 0, length = strlen(text); at + digits <= length; at += digits) {
+    char one[17];
+    snprintf(one, sizeof one, "%.*s", (int)digits, text + at);
+    if (hex_parse(&x, one, digits) && vectors_dot_is_signalling(&e, x)) return 1;
+  }
+  return 0;
+}
+
+static int field_fails(const judging *j, const char *name, const char *text, unsigned digits) {
+  char wrong[160];
+  snprintf(wrong, sizeof wrong, "%s: '%.40s' is not a hexadecimal number of %u digits", name, text, digits);
+  return cli_lines_fail(j->lines, wrong);
+}
+
+/* The result and flags of a line. */
+static int read_answer(const judging *j, char *const *word, int there, vectors_answer *given, char text[40]) {
+  uint64_t flags = 0;
+  snprintf(text, 40, "%.30s%s%.4s", word[0], there > 1 ? " " : "", there > 1 ? word[1] : "");
+  if (vectors_has_unknown(word[0]) || (there > 1 && vectors_has_unknown(word[1]))) {
+    given->unknown = text;
+    return CLI_OK;
+  }
+  if (!hex_parse_any(&given->z, word[0], vectors_last(&j->result)))
+    return field_fails(j, "the result", word[0], vectors_digits(&j->result));
+  if (there > 1 && !hex_parse_any(&flags, word[1], 0x1F)) return field_fails(j, "the flags", word[1], 2);
+  given->flags = (uint32_t)flags;
+  return CLI_OK;
+}
+
+/* Under one rule for infinity times zero beside a NaN. */
+static int solve(const judging *j, char *const *word, int operands, int nan_fma, vectors_answer *want) {
+  hu_events events = {0};
+  hu_exec exec = {1, 0, j->v->stream};
+  cli_dot dot = j->v->dot;
+  if (nan_fma >= 0) dot.mode.nan_fma = (uint8_t)nan_fma;
+  exec.stream.counter += j->lines->number - 1;
+  if (cli_dot_line(&want->z, &events, &dot, word, operands, j->lines, &exec)) return CLI_BAD;
+  want->flags = vectors_flags_of(&events);
+  for (int i = 0; i < operands - j->v->dot.words; i++)
+    if (row_signals(j->v, i, word[i])) want->flags |= 0x10;
+  return CLI_OK;
+}
+
+static int is_expected(const judging *j, const char *operands) {
+  char *text = vectors_dot_fields(j->source, j->sum->cases), *at = text;
+  if (!text) return 0;
+  int same = 1;
+  for (; *at && same; operands++) {
+    if (*operands == ' ') continue;
+    while (*at == ' ') at++;
+    same = *operands && (*operands | 32) == (*at | 32);
+    at += *at != 0;
+  }
+  free(text);
+  return same;
+}
+
+static int judge_line(const judging *j, char *line) {
+  char *word[CLI_DOT_WORDS + 2], text[40], *operands_text;
+  int operands = cli_dot_operands(&j->v->dot), count = cli_split(line, word, operands + 2), open = 0;
+  vectors_answer want = {0}, given = {0}, other = {0};
+  if (count != operands + 2 && !(j->rules->no_flags && count == operands + 1))
+    return cli_lines_fail(j->lines, "not as many fields as operands, a result and flags are");
+  if (read_answer(j, word + operands, count - operands, &given, text)) return CLI_BAD;
+  if (solve(j, word, operands, -1, &want)) return CLI_BAD;
+  if (!j->rules->fixed_nan_fma && vectors_is_nan(&j->result, want.z)) {
+    if (solve(j, word, operands, HU_NAN_FMA_INVALID, &other)) return CLI_BAD;
+    open = other.flags != want.flags;
+  }
+  size_t room = 1;
+  for (int i = 0; i < operands; i++) room += strlen(word[i]) + 1;
+  operands_text = malloc(room);
+  if (!operands_text) return cli_fail(NULL, "out of memory");
+  operands_text[0] = 0;
+  for (int i = 0, at = 0; i < operands; i++)
+    at += snprintf(operands_text + at, room - (size_t)at, "%s%s", i ? " " : "", word[i]);
+  int status = CLI_OK;
+  if (j->source && !is_expected(j, operands_text))
+    status = cli_lines_fail(j->lines, "--complete: these are not the operands that `halfulp vectors` gives here");
+  else
+    vectors_judge(j->sum, j->rules, &j->result, j->lines->number, operands_text, want, given, open);
+  free(operands_text);
+  return status;
+}
+
+int vectors_dot_judge(const vectors_dot *v, const vectors_rules *rules, cli_lines *lines, int complete,
+                      vectors_verdict *sum) {
+  judging j = {v, rules, NULL, type_of(v->dot.d), lines, sum};
+  int next, status = CLI_OK;
+  if (complete && !(j.source = vectors_dot_open(v, complete))) return CLI_BAD;
+  while (status == CLI_OK && (next = cli_lines_next(lines)) != 0) {
+    char *own = next > 0 && v->joined ? spread(v, lines->line) : NULL;
+    if (next < 0)
+      status = -next;
+    else if (v->joined && !own)
+      status = cli_lines_fail(lines, "not as many digits as the operands, a result and flags have");
+    else if (complete && sum->cases >= vectors_dot_cases(complete))
+      status = cli_lines_fail(lines, "--complete: more lines than `halfulp vectors` gives");
+    else
+      status = judge_line(&j, own ? own : lines->line);
+    free(own);
+  }
+  if (j.source) vectors_dot_close(j.source);
+  return status;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* Results judged: what counts as right, what differs in which way, and the totals. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/vectors/vectors.h"
+
+enum { INVALID = 16 };
+
+int vectors_judge_open(vectors_verdict *sum, const vectors_rules *rules) {
+  memset(sum, 0, sizeof *sum);
+  sum->out = rules->json ? open_memstream(&sum->text, &sum->length) : stdout;
+  return sum->out ? CLI_OK : cli_fail(NULL, "out of memory");
+}
+
+/* ---- what is right ---- */
+
+static int nan_fits(const vectors_rules *rules, const vectors_type *t, uint64_t z) {
+  if (!vectors_is_nan(t, z)) return 0;
+  if (rules->nan_result == VECTORS_NAN_QUIET) return !vectors_is_signalling(t, z);
+  return rules->nan_result == VECTORS_NAN_ANY || z == vectors_canonical_nan(t);
+}
+
+/* The counter of what is wrong, NULL if nothing is. */
+static uint64_t *kind_of(vectors_verdict *sum, const vectors_rules *rules, const vectors_type *t, vectors_answer want,
+                         vectors_answer given, int open) {
+  uint32_t differ = rules->no_flags ? 0 : given.flags ^ want.flags;
+  if (open) differ &= ~(uint32_t)INVALID;
+  if (given.unknown) return &sum->unknown;
+  if (vectors_is_nan(t, want.z)) {
+    if (!vectors_is_nan(t, given.z)) return &sum->results;
+    if (!nan_fits(rules, t, given.z)) return &sum->nans;
+  } else if (given.z != want.z) {
+    return &sum->results;
+  }
+  return differ ? &sum->flags : NULL;
+}
+
+/* ---- differences ---- */
+
+static void print_answer(FILE *out, const vectors_rules *rules, const vectors_type *t, vectors_answer x) {
+  char value[VECTORS_VALUE_MAX], words[VECTORS_FLAGS_MAX];
+  if (x.unknown) {
+    fprintf(out, "%s (digits X or Z)", x.unknown);
+    return;
+  }
+  fprintf(out, "%0*llX %02X (%s", (int)vectors_digits(t), (unsigned long long)x.z, x.flags,
+          vectors_value_text(value, t, x.z));
+  if (!rules->no_flags) fprintf(out, "; %s", vectors_flag_words(words, x.flags));
+  fputc(')', out);
+}
+
+static void json_answer(FILE *out, const char *name, const vectors_type *t, vectors_answer x) {
+  char value[VECTORS_VALUE_MAX];
+  fprintf(out, ", \"%s\": {", name);
+  if (x.unknown) {
+    fputs("\"text\": ", out);
+    cli_json_string(out, x.unknown);
+  } else {
+    fprintf(out, "\"code\": \"0x%0*llx\", \"value\": ", (int)vectors_digits(t), (unsigned long long)x.z);
+    if (t->kind == VECTORS_INTEGER || t->kind == VECTORS_TRUTH)
+      fputs(vectors_value_text(value, t, x.z), out);
+    else
+      cli_json_double(out, vectors_value(t, x.z));
+    fprintf(out, ", \"flags\": \"0x%02x\"", x.flags);
+  }
+  fputc('}', out);
+}
+
+static void print_difference(const vectors_verdict *sum, const vectors_rules *rules, const vectors_type *t,
+                             unsigned long line, const char *operands, vectors_answer want, vectors_answer given) {
+  FILE *out = sum->out;
+  if (rules->json) {
+    fprintf(out, "%s{\"line\": %lu, \"operands\": ", sum->wrong > 1 ? ", " : "", line);
+    cli_json_string(out, operands);
+    json_answer(out, "is", t, given);
+    json_answer(out, "should_be", t, want);
+    fputc('}', out);
+    return;
+  }
+  fprintf(out, "line %lu: %s is ", line, operands);
+  print_answer(out, rules, t, given);
+  fputs(", should be ", out);
+  print_answer(out, rules, t, want);
+  fputc('\n', out);
+}
+
+void vectors_judge(vectors_verdict *sum, const vectors_rules *rules, const vectors_type *t, unsigned long line,
+                   const char *operands, vectors_answer want, vectors_answer given, int open) {
+  uint64_t *kind = kind_of(sum, rules, t, want, given, open);
+  sum->cases++;
+  if (!kind) return;
+  ++*kind;
+  if (sum->wrong++ < rules->first) print_difference(sum, rules, t, line, operands, want, given);
+}
+
+/* ---- totals ---- */
+
+static void print_kinds(const vectors_verdict *sum) {
+  const struct {
+    uint64_t count;
+    const char *words;
+  } kind[] = {{sum->results, "in the result"},
+              {sum->nans, "in the kind of NaN"},
+              {sum->flags, "in the flags alone"},
+              {sum->unknown, "with digits X or Z"}};
+  const char *before = " (";
+  for (int i = 0; i < 4; i++) {
+    if (!kind[i].count) continue;
+    printf("%s%llu %s", before, (unsigned long long)kind[i].count, kind[i].words);
+    before = ", ";
+  }
+  if (sum->wrong) putchar(')');
+}
+
+static void print_totals(const vectors_verdict *sum, const vectors_rules *rules, const char *id, uint64_t missing) {
+  unsigned long long cases = sum->cases, wrong = sum->wrong;
+  if (!rules->json) {
+    printf("%llu cases, %llu differ", cases, wrong);
+    print_kinds(sum);
+    putchar('\n');
+    return;
+  }
+  fputs("{\"id\": ", stdout);
+  cli_json_string(stdout, id);
+  printf(", \"cases\": %llu, \"missing\": %llu, \"differ\": %llu", cases, (unsigned long long)missing, wrong);
+  printf(", \"kinds\": {\"result\": %llu, \"nan\": %llu, \"flags\": %llu, \"unknown\": %llu}, \"first\": [%s]}\n",
+         (unsigned long long)sum->results, (unsigned long long)sum->nans, (unsigned long long)sum->flags,
+         (unsigned long long)sum->unknown, sum->text ? sum->text : "");
+}
+
+int vectors_report(vectors_verdict *sum, const vectors_rules *rules, const char *id, const char *path, int status,
+                   uint64_t missing) {
+  if (rules->json && fclose(sum->out)) status = cli_fail(NULL, "out of memory");
+  if (status == CLI_OK) {
+    print_totals(sum, rules, id, missing);
+    if (missing)
+      fprintf(stderr, "halfulp: %s: ends too early: %llu of %llu cases are missing\n",
+              path && strcmp(path, "-") != 0 ? path : "standard input", (unsigned long long)missing,
+              (unsigned long long)(missing + sum->cases));
+    else if (!sum->cases)
+      status = cli_fail(path, "no cases");
+    if (status == CLI_OK && (sum->wrong || missing)) status = CLI_DIFFERENT;
+  }
+  free(sum->text);
+  return status;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* Operations by name, cases solved. */
+#include "cli/vectors/vectors.h"
+
+#include <string.h>
+
+#include "halfulp/formats/ieee.h"
+#include "halfulp/scalar.h"
+
+enum { LESS = 1, EQUAL = 2 };
+enum { INEXACT = 1, INVALID = 16 };
+
+static const vectors_operation table[] = {
+    {"add", "add", VECTORS_TWO, 2, NULL, hu_add, 0, 0},
+    {"sub", "sub", VECTORS_TWO, 2, NULL, hu_sub, 0, 0},
+    {"mul", "mul", VECTORS_TWO, 2, NULL, hu_mul, 0, 0},
+    {"div", "div", VECTORS_TWO, 2, NULL, hu_div, 0, 0},
+    {"sqrt", "sqrt", VECTORS_ONE, 1, hu_sqrt, NULL, 0, 0},
+    {"fma", "mulAdd", VECTORS_FMA, 3, NULL, NULL, 0, 0},
+    {"remainder", "rem", VECTORS_TWO, 2, NULL, hu_remainder, 0, 0},
+    {"minimum", NULL, VECTORS_TWO, 2, NULL, hu_minimum, 0, 0},
+    {"maximum", NULL, VECTORS_TWO, 2, NULL, hu_maximum, 0, 0},
+    {"minimum_number", NULL, VECTORS_TWO, 2, NULL, hu_minimum_number, 0, 0},
+    {"maximum_number", NULL, VECTORS_TWO, 2, NULL, hu_maximum_number, 0, 0},
+    {"round_to_integral", "roundToInt", VECTORS_INTEGRAL, 1, NULL, NULL, 0, 0},
+    {"convert", NULL, VECTORS_CONVERT, 1, NULL, NULL, 0, 0},
+    {"eq", "eq", VECTORS_RELATION, 2, NULL, NULL, EQUAL, 0},
+    {"le", "le", VECTORS_RELATION, 2, NULL, NULL, LESS | EQUAL, 1},
+    {"lt", "lt", VECTORS_RELATION, 2, NULL, NULL, LESS, 1},
+    {"eq_signaling", "eq_signaling", VECTORS_RELATION, 2, NULL, NULL, EQUAL, 1},
+    {"le_quiet", "le_quiet", VECTORS_RELATION, 2, NULL, NULL, LESS | EQUAL, 0},
+    {"lt_quiet", "lt_quiet", VECTORS_RELATION, 2, NULL, NULL, LESS, 0},
+    {"exp", NULL, VECTORS_ONE, 1, hu_exp, NULL, 0, 0},
+    {"exp2", NULL, VECTORS_ONE, 1, hu_exp2, NULL, 0, 0},
+    {"expm1", NULL, VECTORS_ONE, 1, hu_expm1, NULL, 0, 0},
+    {"log", NULL, VECTORS_ONE, 1, hu_log, NULL, 0, 0},
+    {"log2", NULL, VECTORS_ONE, 1, hu_log2, NULL, 0, 0},
+    {"log1p", NULL, VECTORS_ONE, 1, hu_log1p, NULL, 0, 0},
+    {"tanh", NULL, VECTORS_ONE, 1, hu_tanh, NULL, 0, 0},
+    {"sigmoid", NULL, VECTORS_ONE, 1, hu_sigmoid, NULL, 0, 0},
+    {"erf", NULL, VECTORS_ONE, 1, hu_erf, NULL, 0, 0},
+    {"gelu", NULL, VECTORS_ONE, 1, hu_gelu, NULL, 0, 0},
+    {"rsqrt", NULL, VECTORS_ONE, 1, hu_rsqrt, NULL, 0, 0},
+    {"reciprocal", NULL, VECTORS_ONE, 1, hu_reciprocal, NULL, 0, 0},
+    {"sin", NULL, VECTORS_ONE, 1, hu_sin, NULL, 0, 0},
+    {"cos", NULL, VECTORS_ONE, 1, hu_cos, NULL, 0, 0},
+    {"pow", NULL, VECTORS_TWO, 2, NULL, hu_pow, 0, 0},
+};
+enum { TABLE_SIZE = sizeof table / sizeof table[0] };
+
+const vectors_operation *vectors_find(const char *name) {
+  for (int i = 0; i < TABLE_SIZE; i++)
+    if (!strcmp(table[i].name, name)) return &table[i];
+  return NULL;
+}
+
+/* ---- names of TestFloat ---- */
+
+static int standard_type(vectors_type *t, const char *name, size_t length) {
+  static const struct {
+    const char *name;
+    vectors_type type;
+  } known[] = {
+      {"f16", {.format = {0}}},
+      {"bf16", {.format = {0}}},
+      {"f32", {.format = {0}}},
+      {"f64", {.kind = VECTORS_BINARY64}},
+      {"i32", {VECTORS_INTEGER, {0}, {32, 1, HU_INTEGER_RISCV, 1}}},
+      {"ui32", {VECTORS_INTEGER, {0}, {32, 0, HU_INTEGER_RISCV, 1}}},
+      {"i64", {VECTORS_INTEGER, {0}, {64, 1, HU_INTEGER_RISCV, 1}}},
+      {"ui64", {VECTORS_INTEGER, {0}, {64, 0, HU_INTEGER_RISCV, 1}}},
+  };
+  const hu_format formats[] = {hu_binary16(), hu_bfloat16(), hu_binary32()};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    if (strlen(known[i].name) != length || strncmp(name, known[i].name, length) != 0) continue;
+    *t = known[i].type;
+    if (i < 3) t->format = formats[i];
+    return 1;
+  }
+  return 0;
+}
+
+int vectors_find_testfloat(vectors *v, const char *function) {
+  const char *rest = strchr(function, '_');
+  if (!rest || !standard_type(&v->x[0], function, (size_t)(rest - function))) return 0;
+  v->x[1] = v->x[2] = v->z = v->x[0];
+  rest++;
+  if (!strncmp(rest, "to_", 3)) {
+    v->op = vectors_find("convert");
+    return standard_type(&v->z, rest + 3, strlen(rest + 3)) && !vectors_same_type(&v->x[0], &v->z);
+  }
+  for (int i = 0; i < TABLE_SIZE; i++) {
+    if (!table[i].testfloat || strcmp(table[i].testfloat, rest) != 0 || v->z.kind != VECTORS_CODE) continue;
+    v->op = &table[i];
+    if (v->op->kind == VECTORS_RELATION) v->z.kind = VECTORS_TRUTH;
+    return 1;
+  }
+  return 0;
+}
+
+int vectors_check(const vectors *v) {
+  const vectors_type *z = &v->z;
+  if (v->op->kind == VECTORS_CONVERT) {
+    if (v->x[0].kind == VECTORS_CODE || z->kind == VECTORS_CODE) return CLI_OK;
+    return cli_fail(NULL, "convert: one of the two must be a format of up to 32 bits");
+  }
+  for (int k = 0; k < v->op->operands; k++)
+    if (v->x[k].kind != VECTORS_CODE)
+      return cli_fail(NULL, "%s takes formats of up to 32 bits; binary64 and integers belong to convert", v->op->name);
+  if (v->op->kind != VECTORS_RELATION && z->kind != VECTORS_CODE)
+    return cli_fail(NULL, "%s gives a format of up to 32 bits; binary64 and integers belong to convert", v->op->name);
+  if (v->op->kind == VECTORS_INTEGRAL && !vectors_same_type(&v->x[0], z))
+    return cli_fail(NULL, "round_to_integral has one format for operand and result");
+  return CLI_OK;
+}
+
+/* ---- results ---- */
+
+uint32_t vectors_flags_of(const hu_events *e) {
+  uint32_t set = 0;
+  if (e->inexact) set |= HU_EVENT_INEXACT;
+  if (e->underflow) set |= HU_EVENT_UNDERFLOW;
+  if (e->overflow) set |= HU_EVENT_OVERFLOW;
+  if (e->divide_by_zero) set |= HU_EVENT_DIVIDE_BY_ZERO;
+  if (e->invalid) set |= HU_EVENT_INVALID;
+  return hu_events_flags(set);
+}
+
+static uint32_t relation(const vectors *v, const uint64_t *x, uint32_t *events) {
+  int order = hu_compare(v->x[0].format, (uint32_t)x[0], v->x[1].format, (uint32_t)x[1]);
+  *events = order == HU_UNORDERED && v->op->signalling ? HU_EVENT_INVALID : 0;
+  return (order == HU_LESS && (v->op->relations & LESS)) || (order == HU_EQUAL && (v->op->relations & EQUAL));
+}
+
+/* A format of up to 32 bits is on one side at least. */
+static uint64_t convert(const vectors *v, uint64_t x, uint32_t r, uint32_t *events) {
+  const vectors_type *from = &v->x[0], *to = &v->z;
+  if (from->kind == VECTORS_BINARY64) return hu_encode64(to->format, v->mode, vectors_value(from, x), r, events);
+  if (from->kind == VECTORS_INTEGER) {
+    uint64_t sign = (uint64_t)1 << (from->integer.width - 1);
+    return from->integer.is_signed ? hu_from_signed(to->format, v->mode, (int64_t)((x ^ sign) - sign), r, events)
+                                   : hu_from_unsigned(to->format, v->mode, x, r, events);
+  }
+  if (to->kind == VECTORS_INTEGER)
+    return hu_to_integer(to->integer, v->mode, from->format, (uint32_t)x, r, events) & vectors_last(to);
+  if (to->kind == VECTORS_BINARY64)
+    return vectors_is_nan(from, x) ? vectors_canonical_nan(to) : vectors_near(to, vectors_value(from, x), 0);
+  return hu_convert(to->format, v->mode, from->format, (uint32_t)x, r, events);
+}
+
+uint32_t vectors_word(const vectors *v, uint64_t i) {
+  return v->mode.bits ? hu_stream_word(v->stream, i) >> (32 - v->mode.bits) : 0;
+}
+
+void vectors_solve(const vectors *v, uint64_t i, vectors_case *c) {
+  uint32_t events = 0, r = v->words ? c->word : vectors_word(v, i);
+  uint32_t a = (uint32_t)c->x[0], b = (uint32_t)c->x[1];
+  hu_format fa = v->x[0].format, fb = v->x[1].format, fc = v->x[2].format, fz = v->z.format;
+  switch (v->op->kind) {
+    case VECTORS_TWO: c->z = v->op->two(fz, v->mode, fa, a, fb, b, r, &events); break;
+    case VECTORS_ONE: c->z = v->op->one(fz, v->mode, fa, a, r, &events); break;
+    case VECTORS_FMA: c->z = hu_fma(fz, v->mode, fa, a, fb, b, fc, (uint32_t)c->x[2], r, &events); break;
+    case VECTORS_INTEGRAL: c->z = hu_round_to_integral(fa, v->mode, a, r, &events); break;
+    case VECTORS_CONVERT: c->z = convert(v, c->x[0], r, &events); break;
+    default: c->z = relation(v, c->x, &events); break;
+  }
+  c->flags = hu_events_flags(events);
+  int quiet = v->quiet_integral && (v->op->kind == VECTORS_INTEGRAL || v->z.kind == VECTORS_INTEGER);
+  if (quiet) c->flags &= ~(uint32_t)INEXACT;
+  for (int k = 0; k < v->op->operands; k++)
+    if (vectors_is_signalling(&v->x[k], c->x[k])) c->flags |= INVALID;
+}
+
+static int is_infinite(const vectors_type *t, uint64_t x) {
+  int c = hu_class(t->format, (uint32_t)x);
+  return c == HU_CLASS_NEGATIVE_INFINITY || c == HU_CLASS_POSITIVE_INFINITY;
+}
+
+static int is_zero(const vectors_type *t, uint64_t x) {
+  int c = hu_class(t->format, (uint32_t)x);
+  return c == HU_CLASS_NEGATIVE_ZERO || c == HU_CLASS_POSITIVE_ZERO;
+}
+
+int vectors_is_nan_fma(const vectors *v, const uint64_t *x) {
+  const vectors_type *t = v->x;
+  if (v->op->kind != VECTORS_FMA || !vectors_is_nan(&t[2], x[2])) return 0;
+  return (is_zero(&t[0], x[0]) && is_infinite(&t[1], x[1])) || (is_infinite(&t[0], x[0]) && is_zero(&t[1], x[1]));
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/vectors/vectors.h - test vectors in Berkeley TestFloat's text form: one case a line, the operands, the result and
+ * the exception flags in hexadecimal digits, one blank between. Codes have (width + 3) / 4 digits, integers width / 4,
+ * relations one (0 or 1), flags two:
+ *   01 inexact   02 underflow   04 overflow   08 infinite (division by zero)   10 invalid
+ * Dot products (dot.c) have rows where others have operands. Two things are asked for: a field of random words,
+ * 8 digits each, behind the operands; lines without blanks, which $readmemh takes as one number each. */
+#ifndef HALFULP_CLI_VECTORS_VECTORS_H
+#define HALFULP_CLI_VECTORS_VECTORS_H
+
+#include <stdio.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/io.h"
+#include "cli/vectors/dot_line.h"
+#include "halfulp/arith.h"
+#include "halfulp/function.h"
+
+/* ---- what an operand or a result is (types.c) ---- */
+
+enum { VECTORS_CODE, VECTORS_INTEGER, VECTORS_BINARY64, VECTORS_TRUTH };
+typedef struct vectors_type {
+  int kind;
+  hu_format format;   /* VECTORS_CODE */
+  hu_integer integer; /* VECTORS_INTEGER */
+} vectors_type;
+
+/* A format, "binary64", or an integer type: i8 i16 i32 i64 ui8 ui16 ui32 ui64. CLI_BAD after an error line. */
+int vectors_read_type(vectors_type *t, const char *text);
+int vectors_same_type(const vectors_type *a, const vectors_type *b);
+unsigned vectors_width(const vectors_type *t); /* bits */
+unsigned vectors_digits(const vectors_type *t);
+uint64_t vectors_last(const vectors_type *t); /* the largest pattern */
+int vectors_is_nan(const vectors_type *t, uint64_t x);
+/* A NaN with the quiet bit clear, in formats whose NaNs are IEEE 754's (hu_is_signalling), and in binary64. */
+int vectors_is_signalling(const vectors_type *t, uint64_t x);
+uint64_t vectors_canonical_nan(const vectors_type *t);
+/* The number as binary64; of integers beyond 2^53 a near one. */
+double vectors_value(const vectors_type *t, uint64_t x);
+/* A pattern near a number, cut toward zero or away from it, within the type. */
+uint64_t vectors_near(const vectors_type *t, double x, int away);
+/* The pattern as people read it: 0.015625, -inf, nan, 17. */
+enum { VECTORS_VALUE_MAX = 40 };
+const char *vectors_value_text(char text[VECTORS_VALUE_MAX], const vectors_type *t, uint64_t x);
+
+/* ---- operations (vectors.c) ---- */
+
+typedef uint32_t (*vectors_one)(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random,
+                                uint32_t *events);
+typedef uint32_t (*vectors_two)(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
+                                uint32_t random, uint32_t *events);
+
+enum { VECTORS_ONE, VECTORS_TWO, VECTORS_FMA, VECTORS_INTEGRAL, VECTORS_CONVERT, VECTORS_RELATION };
+
+typedef struct vectors_operation {
+  const char *name;
+  const char *testfloat; /* TestFloat's name of it behind "f16_", NULL if it has none */
+  int kind, operands;
+  vectors_one one; /* VECTORS_ONE */
+  vectors_two two; /* VECTORS_TWO */
+  int relations;   /* VECTORS_RELATION: bit 0 less, bit 1 equal */
+  int signalling;  /* VECTORS_RELATION: unordered is invalid */
+} vectors_operation;
+
+enum { VECTORS_OPERANDS = 3 };
+typedef struct vectors {
+  const vectors_operation *op;
+  vectors_type x[VECTORS_OPERANDS], z;
+  hu_mode mode;
+  hu_stream stream;   /* case i draws word i in stochastic modes */
+  int quiet_integral; /* round_to_integral without the flag inexact */
+  int words;          /* a field of the random word behind the operands, its low N bits R: not the stream's */
+  int joined;         /* lines without blanks */
+} vectors;
+
+typedef struct vectors_case {
+  uint64_t x[VECTORS_OPERANDS], z;
+  uint32_t word, flags;
+} vectors_case;
+
+/* NULL if there is no such operation. */
+const vectors_operation *vectors_find(const char *name);
+/* "f32_mulAdd", "f16_to_f32", "i32_to_f16" with f16, bf16, f32, and in conversions f64, i32, ui32, i64, ui64: sets op
+ * and types. 1, or 0 if it is none of these. */
+int vectors_find_testfloat(vectors *v, const char *function);
+/* CLI_OK if the operation takes and gives these types; else an error line. */
+int vectors_check(const vectors *v);
+
+/* Result and flags of the operands of case number i. */
+void vectors_solve(const vectors *v, uint64_t i, vectors_case *c);
+/* Is it a fused multiply-add of zero and infinity with a NaN? IEEE 754 7.2 c leaves open whether that is invalid. */
+int vectors_is_nan_fma(const vectors *v, const uint64_t *x);
+/* The word that case i draws from the stream. */
+uint32_t vectors_word(const vectors *v, uint64_t i);
+/* The flags of a set of events: hu_events_flags, for counts. */
+uint32_t vectors_flags_of(const hu_events *events);
+
+/* ---- lines (text.c) ---- */
+
+/* Fields of an operation's line before the result: operands, and the random word. */
+int vectors_given(const vectors *v);
+/* Operands alone; the word, a result and flags; the whole line with its end. */
+void vectors_print_operands(const vectors *v, const vectors_case *c);
+void vectors_print_result(const vectors *v, const char *word, uint64_t z, uint32_t flags);
+void vectors_print(const vectors *v, const vectors_case *c);
+
+/* A line as it was read. */
+typedef struct vectors_line {
+  vectors_case c;
+  int fields;               /* how many there were */
+  int unknown;              /* result or flags have digits X or Z, as four-state simulators print them */
+  char result[40];          /* such a result and its flags as they stand */
+  char wrong[CLI_NAME_MAX]; /* what cannot be read */
+} vectors_line;
+/* 1, or 0 and `wrong`. */
+int vectors_read(const vectors *v, char *line, vectors_line *read);
+/* A line without blanks into its fields of these numbers of digits, blanks between; NULL: out of memory, or the line
+ * has another length. To be freed. */
+char *vectors_spread(const char *line, const size_t *digits, int fields);
+/* Digits of which at least one is X or Z, the others hexadecimal? */
+int vectors_has_unknown(const char *text);
+/* "inexact, underflow", "no flags". */
+enum { VECTORS_FLAGS_MAX = 64 };
+const char *vectors_flag_words(char text[VECTORS_FLAGS_MAX], uint32_t flags);
+
+/* ---- operands (operands.c, border.c) ---- */
+
+/* Patterns at the edges of a type into list; how many, VECTORS_EDGES_MAX at most. Types of up to 6 bits (8 at level 2)
+ * have all. */
+enum { VECTORS_EDGES_MAX = 1 << 14 };
+size_t vectors_edges(uint64_t *list, const vectors_type *t, int level);
+
+/* Operands of case i of `level` (1 or 2) into c->x; 0 when there are no more. One operand of up to 16 bits has all its
+ * codes, once each. Else: edges of the operands against each other; results about the smallest normal and below it
+ * (`border`); random operands, edges among them, and summands that cancel. */
+typedef struct vectors_source {
+  const vectors *v;
+  uint64_t *edges[VECTORS_OPERANDS];
+  size_t edge_count[VECTORS_OPERANDS];
+  uint64_t combinations, edge_cases, border, count;
+  int every_code; /* of one operand */
+} vectors_source;
+int vectors_source_open(vectors_source *s, const vectors *v, int level);
+int vectors_source_case(const vectors_source *s, uint64_t i, vectors_case *c);
+void vectors_source_close(vectors_source *s);
+
+/* Has the operation operands with results at the border of tininess that rounding decides? */
+int vectors_has_border(const vectors *v);
+/* Such operands from four random words. */
+void vectors_border_case(const vectors *v, const uint32_t word[4], uint64_t *x);
+
+/* ---- results judged (judge.c) ---- */
+
+enum { VECTORS_NAN_ANY, VECTORS_NAN_QUIET, VECTORS_NAN_CANONICAL };
+typedef struct vectors_rules {
+  int nan_result;    /* which NaN is right: VECTORS_NAN_ */
+  int fixed_nan_fma; /* mode.nan_fma holds; else 0 x inf + NaN may be invalid or not */
+  int no_flags, json;
+  uint64_t first; /* differences to print */
+} vectors_rules;
+
+typedef struct vectors_verdict {
+  uint64_t cases, wrong;
+  uint64_t results, nans, flags, unknown; /* the kinds of what is wrong: one each */
+  FILE *out;                              /* differences: standard output, or text kept for JSON */
+  char *text;
+  size_t length;
+} vectors_verdict;
+
+typedef struct vectors_answer {
+  uint64_t z;
+  uint32_t flags;
+  const char *unknown; /* the text of both where there are digits X or Z, else NULL */
+} vectors_answer;
+
+/* CLI_OK, or out of memory. */
+int vectors_judge_open(vectors_verdict *sum, const vectors_rules *rules);
+/* Counts a case and prints it where it is wrong. `open`: it may be invalid or not. */
+void vectors_judge(vectors_verdict *sum, const vectors_rules *rules, const vectors_type *t, unsigned long line,
+                   const char *operands, vectors_answer want, vectors_answer given, int open);
+/* The totals; `id`: the operation. CLI_OK, CLI_DIFFERENT; CLI_BAD if there was no case, `status` if it is not CLI_OK.
+ * `missing`: cases that should have been there, 0 if none. */
+int vectors_report(vectors_verdict *sum, const vectors_rules *rules, const char *id, const char *path, int status,
+                   uint64_t missing);
+
+/* ---- dot products ---- */
+
+typedef struct vectors_dot {
+  cli_dot dot;
+  size_t n; /* elements of a row */
+  hu_stream stream;
+  int joined;
+} vectors_dot;
+typedef struct vectors_dot_source vectors_dot_source;
+uint64_t vectors_dot_cases(int level);
+/* All cases of a level; lines judged. `complete`: the lines must be those of the level, else 0. 0 or an exit code. */
+int vectors_dot_generate(const vectors_dot *v, int level);
+int vectors_dot_judge(const vectors_dot *v, const vectors_rules *rules, cli_lines *lines, int complete,
+                      vectors_verdict *sum);
+/* Opened on the heap; NULL after an error line. The operands of case i as the fields of a line, to be freed. */
+vectors_dot_source *vectors_dot_open(const vectors_dot *v, int level);
+char *vectors_dot_fields(vectors_dot_source *s, uint64_t i);
+void vectors_dot_close(vectors_dot_source *s);
+unsigned vectors_dot_digits(const vectors_dot *v, int operand);
+size_t vectors_dot_scales(const vectors_dot *v);
+int vectors_dot_is_signalling(const hu_element *e, uint64_t x);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Which operands a model takes: those of its formats, those that its sums are made for. */
+#include "emu/accum/operands.h"
+
+#include <string.h>
+
+#include "emu/core/round.h"
+
+/* Finite numbers of a format: multiples of 2^low, below 2^high, of `digits` digits. */
+typedef struct range {
+  int32_t low, high, digits;
+} range;
+
+static range range_of(hu_format f) {
+  hu_mode rne;
+  memset(&rne, 0, sizeof rne);
+  hu_spec s = hu_spec_of(f, rne);
+  hu_num max = hu_unpack(&s, s.max_code);
+  range r = {s.emin - s.m, max.exp + 64 - hu_clz64(max.sig), f.e == 0 ? f.m : f.m + 1};
+  return r;
+}
+
+static int holds(hu_format outer, hu_format f) {
+  range o = range_of(outer), r = range_of(f);
+  return r.low >= o.low && r.high <= o.high && r.digits <= o.digits;
+}
+
+static int is_given(hu_format f) { return f.sign || f.e || f.m; }
+
+static int log2_up(uint32_t n) { return n <= 1 ? 0 : 64 - hu_clz64((uint64_t)n - 1); }
+
+/* Sums of a group, with its scales, and all groups cut to F digits below the least of their exponents, fit 62 bits. */
+static int groups_fit(const hu_block *o, hu_format fa, hu_format fb) {
+  range a = range_of(fa), b = range_of(fb);
+  int scales = 2 * (o->scale.m + 1), sum = a.high + b.high + log2_up(o->group);
+  int groups = log2_up((uint32_t)(o->length / o->group) + 1);
+  return sum - a.low - b.low + scales <= 62 && sum + 2 + o->kept + groups <= 62;
+}
+
+static hu_status block_takes(const hu_accum *x, hu_format fa, hu_format fb, const hu_element *c) {
+  const hu_block *o = &x->block;
+  int cutting = o->rule <= HU_BLOCK_LATE;
+  if (is_given(o->as) && !(holds(o->as, fa) && holds(o->as, fb))) return HU_E_ACCUM;
+  if (o->rule == HU_BLOCK_GROUPS && !groups_fit(o, fa, fb)) return HU_E_ACCUM;
+  return cutting && c && !holds(x->product, c->format) ? HU_E_ACCUM : HU_OK;
+}
+
+/* ---- formats that a model names ---- */
+
+/* Every code of f and g has the same value: what NaN and overflow give does not matter to an operand. */
+static int read_alike(hu_format f, hu_format g) {
+  if (f.nan == HU_NAN_IEEE_ONES) f.nan = HU_NAN_IEEE;
+  if (g.nan == HU_NAN_IEEE_ONES) g.nan = HU_NAN_IEEE;
+  f.overflow = g.overflow;
+  f.negative = g.negative;
+  return hu_format_equal(f, g);
+}
+
+/* A register for binary32 may hold a number rounded to TF32, as programs of TF32 units have it. */
+static int held(hu_format wanted, hu_format f) {
+  return read_alike(wanted, hu_format_ieee(8, 23, 0)) && read_alike(f, hu_format_ieee(8, 10, 0));
+}
+
+static int takes(const hu_element *wanted, const hu_element *e) {
+  if (wanted->kind == HU_ELEMENT_CODE && !is_given(wanted->format)) return 1;
+  if (wanted->kind != e->kind) return 0;
+  return e->kind != HU_ELEMENT_CODE || read_alike(wanted->format, e->format) || held(wanted->format, e->format);
+}
+
+static hu_status operands_taken(const hu_accum *x, const hu_element *a, const hu_element *b, const hu_element *c) {
+  if (!takes(&x->a, a)) return HU_E_OPERAND_A;
+  if (!takes(&x->b, b)) return HU_E_OPERAND_B;
+  return c && !x->promote && !x->slices && !takes(&x->c, c) ? HU_E_OPERAND_C : HU_OK;
+}
+
+static int is_integer(const hu_element *e) { return e->kind >= HU_ELEMENT_S8 && e->kind <= HU_ELEMENT_U4; }
+
+hu_status hu_accum_usable(const hu_accum *accum, const hu_element *a, const hu_element *b, const hu_element *c) {
+  hu_status s = operands_taken(accum, a, b, c);
+  if (s != HU_OK) return s;
+  if (accum->kind == HU_ACCUM_INT32) {
+    return is_integer(a) && is_integer(b) && (!c || c->kind == HU_ELEMENT_S32) ? HU_OK : HU_E_ACCUM;
+  }
+  int most = accum->kind == HU_ACCUM_EXACT || accum->kind == HU_ACCUM_FP64 ? HU_ELEMENT_BINARY64 : HU_ELEMENT_CODE;
+  if (a->kind > most || b->kind > most || (c && c->kind > most)) return HU_E_ACCUM;
+  if (accum->kind == HU_ACCUM_FP32) {
+    int fits = hu_format_fits_binary32(a->format) && hu_format_fits_binary32(b->format);
+    return fits && (!c || hu_format_fits_binary32(c->format)) ? HU_OK : HU_E_CARRIER;
+  }
+  return accum->kind == HU_ACCUM_BLOCK ? block_takes(accum, a->format, b->format, c) : HU_OK;
+}

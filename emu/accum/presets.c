@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT */
+/* The models of matrix units and dot product instructions, by name. A row is a family: one model, its operand types in
+ * every pairing that the unit has. docs/accumulators.md says what stands behind each. */
+#include <string.h>
+
+#include "emu/base/text.h"
+#include "halfulp/accum.h"
+#include "halfulp/formats/fnuz.h"
+#include "halfulp/formats/ieee.h"
+#include "halfulp/formats/ocp.h"
+
+/* ---- operand types ---- */
+
+enum {
+  F16,
+  BF16,
+  TF32,
+  XF32,
+  F32,
+  F64,
+  E4M3,
+  E5M2,
+  E3M2,
+  E2M3,
+  E2M1,
+  FP8,
+  BF8,
+  S8,
+  U8,
+  S4,
+  U4,
+  S32,
+  F32N,
+  F16N,
+  TYPES
+};
+
+static const char *const type_names[TYPES] = {"f16",  "bf16", "tf32", "xf32", "f32", "f64", "e4m3",
+                                              "e5m2", "e3m2", "e2m3", "e2m1", "fp8", "bf8", "s8",
+                                              "u8",   "s4",   "u4",   "s32",  "f32", "f16"};
+
+static hu_element code_of(hu_format f) {
+  hu_element e;
+  memset(&e, 0, sizeof e);
+  e.format = f;
+  return e;
+}
+
+static hu_element whole(uint8_t kind) {
+  hu_element e;
+  memset(&e, 0, sizeof e);
+  e.kind = kind;
+  return e;
+}
+
+/* NVIDIA's results: the NaN is all ones. */
+static hu_element ones(hu_format f) {
+  f.nan = HU_NAN_IEEE_ONES;
+  return code_of(f);
+}
+
+static hu_element type_element(unsigned type) {
+  switch (type) {
+    case F16: return code_of(hu_binary16());
+    case BF16: return code_of(hu_bfloat16());
+    case F64: return whole(HU_ELEMENT_BINARY64);
+    case E4M3: return code_of(hu_float8_e4m3fn());
+    case E5M2: return code_of(hu_float8_e5m2());
+    case E3M2: return code_of(hu_float6_e3m2fn());
+    case E2M3: return code_of(hu_float6_e2m3fn());
+    case E2M1: return code_of(hu_float4_e2m1fn());
+    case FP8: return code_of(hu_float8_e4m3fnuz());
+    case BF8: return code_of(hu_float8_e5m2fnuz());
+    case S8: return whole(HU_ELEMENT_S8);
+    case U8: return whole(HU_ELEMENT_U8);
+    case S4: return whole(HU_ELEMENT_S4);
+    case U4: return whole(HU_ELEMENT_U4);
+    case S32: return whole(HU_ELEMENT_S32);
+    case F32N: return ones(hu_binary32());
+    case F16N: return ones(hu_binary16());
+    default: return code_of(hu_binary32()); /* f32, and the patterns of tf32 and xf32 */
+  }
+}
+
+/* ---- pairings ---- */
+
+enum { ONE, EACH, NOT_FP8 }; /* A and B alike; every pair; every pair but those of two 8-bit types */
+typedef struct pairing {
+  uint8_t type[5], count, which;
+} pairing;
+enum { P_F16, P_BF16, P_TF32, P_XF32, P_F32, P_F64, P_FP8, P_F8F6F4, P_E2M1, P_AMD8, P_INT8, P_INT4, P_S8 };
+static const pairing pairings[] = {
+    {{F16, 0, 0, 0, 0}, 1, ONE},      {{BF16, 0, 0, 0, 0}, 1, ONE},
+    {{TF32, 0, 0, 0, 0}, 1, ONE},     {{XF32, 0, 0, 0, 0}, 1, ONE},
+    {{F32, 0, 0, 0, 0}, 1, ONE},      {{F64, 0, 0, 0, 0}, 1, ONE},
+    {{E4M3, E5M2, 0, 0, 0}, 2, EACH}, {{E4M3, E5M2, E3M2, E2M3, E2M1}, 5, NOT_FP8},
+    {{E2M1, 0, 0, 0, 0}, 1, ONE},     {{FP8, BF8, 0, 0, 0}, 2, EACH},
+    {{S8, U8, 0, 0, 0}, 2, EACH},     {{S4, U4, 0, 0, 0}, 2, EACH},
+    {{S8, 0, 0, 0, 0}, 1, ONE},
+};
+
+static int pair_exists(const pairing *p, unsigned i, unsigned j) {
+  if (p->which == NOT_FP8) return p->type[i] > E5M2 || p->type[j] > E5M2;
+  return p->which == EACH || i == j;
+}
+
+/* ---- families ---- */
+
+#define T4(f, emin) "block(align,l=4,f=" f ",emin=" emin
+#define T8(f, emin) "block(align,l=8,f=" f ",emin=" emin
+#define T16(f, emin) "block(align,l=16,f=" f ",emin=" emin
+#define T32(f, emin) "block(align,l=32,f=" f ",emin=" emin
+#define RZ32 ",round=rtz,over=inf)"
+#define RZ22 ",acc=binary32,out=fp(8,13,0),round=rtz,over=inf)"
+#define RNE16 ",out=binary16)"
+#define EMULATED(emin) T16("25", emin) ",order=mod4,c=last,as=binary16"
+#define MX32 T32("25", "-133") ",every=32,scale=float8_e8m0fnu" RZ32
+#define FP4(every, scale) "block(groups,l=64,f=35,emin=-139,g=16,every=" every ",scale=" scale RZ32
+
+#define RECORDED \
+  "all recorded results reproduced: Khattak and Mikaitis, arXiv 2512.07004; equal to MMA-Sim, arXiv 2511.10909"
+#define OPEN_FLOOR RECORDED "; the lower bound of the exponent is MMA-Sim's"
+#define MMASIM "MMA-Sim, arXiv 2511.10909: its authors' random tests on the device"
+#define ANALOGY "MMA-Sim, arXiv 2511.10909; 6- and 4-bit operands by analogy with 8-bit ones"
+#define PTX "NVIDIA PTX ISA, mma"
+#define AMDISA "AMD Instinct instruction set manuals, MFMA"
+#define INTEL "Intel Software Developer's Manual"
+#define ARM "Arm Architecture Reference Manual, BFDotAdd"
+
+typedef struct row {
+  const char *head; /* the name is head, the pair unless it is hidden, tail */
+  uint8_t pairs, hidden;
+  const char *tail;
+  uint8_t result;
+  uint16_t k;
+  const char *model, *unit, *confidence, *source;
+} row;
+
+static const row rows[] = {
+    {"nv.volta.", P_F16, 0, ".f32", F32N, 4, T4("23", "-131") RZ32, "Volta sm_70, mma.sync.m8n8k4, wmma", "HW",
+     RECORDED},
+    {"nv.volta.", P_F16, 0, ".f16", F16N, 4, T4("23", "-20") RNE16, "Volta sm_70, mma.sync.m8n8k4, wmma", "HW",
+     OPEN_FLOOR},
+    {"nv.turing.", P_F16, 0, ".f32", F32N, 8, T8("24", "-132") RZ32, "Turing sm_75, mma.sync.m16n8k8", "SIM", MMASIM},
+    {"nv.turing.", P_F16, 0, ".f16", F16N, 8, T8("24", "-21") RNE16, "Turing sm_75, mma.sync.m16n8k8", "SIM", MMASIM},
+    {"nv.turing.", P_INT8, 0, ".s32", S32, 16, "int32", "Turing sm_75, mma.sync.m8n8k16", "DOC", PTX},
+    {"nv.turing.", P_INT8, 0, ".s32.sat", S32, 16, "int32(sat,16)", "Turing sm_75, mma.sync.m8n8k16.satfinite", "OPEN",
+     PTX "; one saturation an instruction is assumed"},
+    {"nv.turing.", P_INT4, 0, ".s32", S32, 32, "int32", "Turing sm_75, mma.sync.m8n8k32", "DOC", PTX},
+    {"nv.turing.", P_INT4, 0, ".s32.sat", S32, 32, "int32(sat,32)", "Turing sm_75, mma.sync.m8n8k32.satfinite", "OPEN",
+     PTX "; one saturation an instruction is assumed"},
+    {"nv.ampere.", P_F16, 0, ".f32", F32N, 8, T8("24", "-132") RZ32, "Ampere sm_80 to sm_87, mma.sync.m16n8k8, k16",
+     "HW", RECORDED},
+    {"nv.ampere.", P_F16, 0, ".f16", F16N, 8, T8("24", "-21") RNE16, "Ampere sm_80 to sm_87, mma.sync.m16n8k8, k16",
+     "HW", OPEN_FLOOR},
+    {"nv.ampere.", P_BF16, 0, ".f32", F32N, 8, T8("24", "-132") RZ32, "Ampere sm_80 to sm_87, mma.sync.m16n8k8, k16",
+     "HW", RECORDED},
+    {"nv.ampere.", P_TF32, 0, ".f32", F32N, 4, T4("24", "-132") ",in=10" RZ32,
+     "Ampere sm_80 to sm_87, mma.sync.m16n8k4, k8", "HW", RECORDED},
+    {"nv.ampere.", P_F64, 0, ".f64", F64, 4, "fp64", "Ampere sm_80, mma.sync.m8n8k4", "DOC",
+     PTX "; MMA-Sim, arXiv 2511.10909"},
+    {"nv.ampere.", P_INT8, 0, ".s32", S32, 16, "int32", "Ampere sm_80 to sm_87, mma.sync.m16n8k16, k32", "DOC", PTX},
+    {"nv.ampere.", P_INT8, 0, ".s32.sat", S32, 32, "int32(sat,32)",
+     "Ampere sm_80 to sm_87, mma.sync.m16n8k32.satfinite", "OPEN", PTX "; one saturation an instruction is assumed"},
+    {"nv.ada.", P_F16, 0, ".f32", F32N, 8, T8("24", "-132") RZ32, "Ada sm_89, mma.sync.m16n8k8, k16", "HW", RECORDED},
+    {"nv.ada.", P_F16, 0, ".f16", F16N, 8, T8("24", "-21") RNE16, "Ada sm_89, mma.sync.m16n8k8, k16", "HW", OPEN_FLOOR},
+    {"nv.ada.", P_BF16, 0, ".f32", F32N, 8, T8("24", "-132") RZ32, "Ada sm_89, mma.sync.m16n8k8, k16", "HW", RECORDED},
+    {"nv.ada.", P_TF32, 0, ".f32", F32N, 4, T4("24", "-132") ",in=10" RZ32, "Ada sm_89, mma.sync.m16n8k4, k8", "HW",
+     RECORDED},
+    {"nv.ada.", P_FP8, 0, ".f32", F32N, 16, T16("13", "-132") RZ22, "Ada sm_89, mma.sync.m16n8k16, k32", "HW",
+     RECORDED},
+    {"nv.ada.", P_FP8, 0, ".f16", F16N, 16, T16("13", "-21") RNE16, "Ada sm_89, mma.sync.m16n8k16, k32", "HW",
+     RECORDED},
+    {"nv.ada.", P_F64, 0, ".f64", F64, 4, "fp64", "Ada sm_89, mma.sync.m8n8k4", "DOC",
+     PTX "; MMA-Sim, arXiv 2511.10909"},
+    {"nv.ada.", P_INT8, 0, ".s32", S32, 16, "int32", "Ada sm_89, mma.sync.m16n8k16, k32", "DOC", PTX},
+    {"nv.hopper.", P_F16, 0, ".f32", F32N, 16, T16("25", "-133") RZ32, "Hopper sm_90, mma.sync.m16n8k16, wgmma.k16",
+     "HW", RECORDED " (wmma; wgmma: MMA-Sim)"},
+    {"nv.hopper.", P_F16, 0, ".f32.k8", F32N, 8, T8("25", "-133") RZ32, "Hopper sm_90, mma.sync.m16n8k8", "SIM",
+     MMASIM},
+    {"nv.hopper.", P_F16, 0, ".f16.mma", F16N, 16, T16("25", "-22") RNE16, "Hopper sm_90, mma.sync.m16n8k16", "HW",
+     OPEN_FLOOR},
+    {"nv.hopper.", P_F16, 0, ".f16.mma.k8", F16N, 8, T8("25", "-22") RNE16, "Hopper sm_90, mma.sync.m16n8k8", "SIM",
+     MMASIM},
+    {"nv.hopper.", P_F16, 0, ".f16.wgmma", F16N, 16, T16("25", "-133") RNE16, "Hopper sm_90a, wgmma.m64nNk16", "SIM",
+     MMASIM},
+    {"nv.hopper.", P_BF16, 0, ".f32", F32N, 16, T16("25", "-133") RZ32, "Hopper sm_90, mma.sync.m16n8k16, wgmma.k16",
+     "HW", RECORDED " (wmma; wgmma: MMA-Sim)"},
+    {"nv.hopper.", P_BF16, 0, ".f32.k8", F32N, 8, T8("25", "-133") RZ32, "Hopper sm_90, mma.sync.m16n8k8", "SIM",
+     MMASIM},
+    {"nv.hopper.", P_TF32, 0, ".f32", F32N, 8, T8("25", "-133") ",in=10" RZ32,
+     "Hopper sm_90, mma.sync.m16n8k8, wgmma.k8", "HW", RECORDED "; blocks of 8: MMA-Sim"},
+    {"nv.hopper.", P_TF32, 0, ".f32.k4", F32N, 4, T4("25", "-133") ",in=10" RZ32, "Hopper sm_90, mma.sync.m16n8k4",
+     "HW", RECORDED},
+    {"nv.hopper.", P_FP8, 0, ".f32.wgmma", F32N, 32, T32("13", "-133") RZ22, "Hopper sm_90a, wgmma.m64nNk32", "HW",
+     RECORDED " (C = 0; else MMA-Sim)"},
+    {"nv.hopper.", P_FP8, 0, ".f16.wgmma", F16N, 32, T32("13", "-133") RNE16, "Hopper sm_90a, wgmma.m64nNk32", "SIM",
+     MMASIM},
+    {"nv.hopper.", P_FP8, 0, ".f32.mma", F32N, 32, EMULATED("-133") RZ32,
+     "Hopper sm_90, mma.sync.m16n8k32, which the compiler expands to binary16", "HW", RECORDED},
+    {"nv.hopper.", P_FP8, 0, ".f16.mma", F16N, 32, EMULATED("-22") RNE16,
+     "Hopper sm_90, mma.sync.m16n8k32, which the compiler expands to binary16", "HW", RECORDED},
+    {"nv.hopper.", P_F64, 0, ".f64", F64, 4, "fp64", "Hopper sm_90, mma.sync.m8n8k4, m16n8k4 to k16", "DOC",
+     PTX "; MMA-Sim, arXiv 2511.10909"},
+    {"nv.hopper.", P_INT8, 0, ".s32", S32, 32, "int32", "Hopper sm_90, mma.sync, wgmma.m64nNk32", "DOC", PTX},
+    {"nv.hopper.", P_INT8, 0, ".s32.sat", S32, 32, "int32(sat,32)", "Hopper sm_90, wgmma.m64nNk32.satfinite", "OPEN",
+     PTX "; one saturation an instruction is assumed"},
+    {"nv.blackwell.", P_F16, 0, ".f32", F32N, 16, T16("25", "-133") RZ32,
+     "Blackwell sm_100, mma.sync.m16n8k16, tcgen05 kind::f16", "HW", RECORDED " (wmma; tcgen05: MMA-Sim)"},
+    {"nv.blackwell.", P_F16, 0, ".f32.k8", F32N, 8, T8("25", "-133") RZ32, "Blackwell sm_100, mma.sync.m16n8k8", "SIM",
+     MMASIM},
+    {"nv.blackwell.", P_F16, 0, ".f16.mma", F16N, 16, T16("25", "-22") RNE16, "Blackwell sm_100, mma.sync.m16n8k16",
+     "HW", OPEN_FLOOR},
+    {"nv.blackwell.", P_F16, 0, ".f16.mma.k8", F16N, 8, T8("25", "-22") RNE16, "Blackwell sm_100, mma.sync.m16n8k8",
+     "SIM", MMASIM},
+    {"nv.blackwell.", P_F16, 0, ".f16.tcgen05", F16N, 16, T16("25", "-133") RNE16,
+     "Blackwell sm_100, tcgen05.mma kind::f16", "SIM", MMASIM},
+    {"nv.blackwell.", P_BF16, 0, ".f32", F32N, 16, T16("25", "-133") RZ32,
+     "Blackwell sm_100, mma.sync.m16n8k16, tcgen05 kind::f16", "HW", RECORDED " (wmma; tcgen05: MMA-Sim)"},
+    {"nv.blackwell.", P_BF16, 0, ".f32.k8", F32N, 8, T8("25", "-133") RZ32, "Blackwell sm_100, mma.sync.m16n8k8", "SIM",
+     MMASIM},
+    {"nv.blackwell.", P_TF32, 0, ".f32", F32N, 8, T8("25", "-133") ",in=10" RZ32,
+     "Blackwell sm_100, mma.sync.m16n8k8, tcgen05 kind::tf32", "HW", RECORDED "; blocks of 8: MMA-Sim"},
+    {"nv.blackwell.", P_TF32, 0, ".f32.k4", F32N, 4, T4("25", "-133") ",in=10" RZ32,
+     "Blackwell sm_100, mma.sync.m16n8k4", "HW", RECORDED},
+    {"nv.blackwell.", P_FP8, 0, ".f32", F32N, 32, T32("25", "-133") RZ32, "Blackwell sm_100, tcgen05.mma kind::f8f6f4",
+     "SIM", MMASIM},
+    {"nv.blackwell.", P_FP8, 0, ".f16.tcgen05", F16N, 32, T32("25", "-133") RNE16,
+     "Blackwell sm_100, tcgen05.mma kind::f8f6f4", "SIM", MMASIM},
+    {"nv.blackwell.", P_F8F6F4, 0, ".f32", F32N, 32, T32("25", "-133") RZ32,
+     "Blackwell sm_100, tcgen05.mma kind::f8f6f4", "OPEN", ANALOGY},
+    {"nv.blackwell.", P_F8F6F4, 0, ".f16.tcgen05", F16N, 32, T32("25", "-133") RNE16,
+     "Blackwell sm_100, tcgen05.mma kind::f8f6f4", "OPEN", ANALOGY},
+    {"nv.blackwell.", P_FP8, 0, ".f32.mma", F32N, 32, EMULATED("-133") RZ32,
+     "Blackwell sm_100, mma.sync.m16n8k32, which the compiler expands to binary16", "HW", RECORDED},
+    {"nv.blackwell.", P_FP8, 0, ".f16.mma", F16N, 32, EMULATED("-22") RNE16,
+     "Blackwell sm_100, mma.sync.m16n8k32, which the compiler expands to binary16", "HW", RECORDED},
+    {"nv.blackwell.mxfp8.", P_FP8, 0, "", F32N, 32, MX32, "Blackwell sm_100, tcgen05.mma kind::mxf8f6f4", "SIM",
+     MMASIM},
+    {"nv.blackwell.mxf8f6f4.", P_F8F6F4, 0, "", F32N, 32, MX32, "Blackwell sm_100, tcgen05.mma kind::mxf8f6f4", "OPEN",
+     ANALOGY},
+    {"nv.blackwell.mxfp4.b32.ue8m0", P_E2M1, 1, "", F32N, 64, FP4("32", "float8_e8m0fnu"),
+     "Blackwell sm_100, tcgen05.mma kind::mxf4, mxf4nvf4", "SIM", MMASIM},
+    {"nv.blackwell.mxfp4.b16.ue8m0", P_E2M1, 1, "", F32N, 64, FP4("16", "float8_e8m0fnu"),
+     "Blackwell sm_100, tcgen05.mma kind::mxf4nvf4", "SIM", MMASIM},
+    {"nv.blackwell.nvfp4.b16.ue4m3", P_E2M1, 1, "", F32N, 64, FP4("16", "ue4m3"),
+     "Blackwell sm_100, tcgen05.mma kind::mxf4nvf4", "SIM", MMASIM},
+    {"nv.blackwell.", P_F64, 0, ".f64", F64, 4, "fp64", "Blackwell sm_100, mma.sync.m8n8k4, m16n8k4 to k16", "DOC",
+     PTX "; MMA-Sim, arXiv 2511.10909"},
+    {"nv.blackwell.", P_INT8, 0, ".s32", S32, 32, "int32", "Blackwell sm_100, tcgen05.mma kind::i8", "DOC", PTX},
+    {"nv.rtxblackwell.", P_F16, 0, ".f32", F32N, 16, T16("25", "-133") RZ32, "RTX Blackwell sm_120, mma.sync.m16n8k16",
+     "SIM", MMASIM},
+    {"nv.rtxblackwell.", P_F16, 0, ".f32.k8", F32N, 8, T8("25", "-133") RZ32, "RTX Blackwell sm_120, mma.sync.m16n8k8",
+     "SIM", MMASIM},
+    {"nv.rtxblackwell.", P_F16, 0, ".f16.mma", F16N, 16, T16("25", "-22") RNE16,
+     "RTX Blackwell sm_120, mma.sync.m16n8k16", "SIM", MMASIM},
+    {"nv.rtxblackwell.", P_F16, 0, ".f16.mma.k8", F16N, 8, T8("25", "-22") RNE16,
+     "RTX Blackwell sm_120, mma.sync.m16n8k8", "SIM", MMASIM},
+    {"nv.rtxblackwell.", P_BF16, 0, ".f32", F32N, 16, T16("25", "-133") RZ32, "RTX Blackwell sm_120, mma.sync.m16n8k16",
+     "SIM", MMASIM},
+    {"nv.rtxblackwell.", P_BF16, 0, ".f32.k8", F32N, 8, T8("25", "-133") RZ32, "RTX Blackwell sm_120, mma.sync.m16n8k8",
+     "SIM", MMASIM},
+    {"nv.rtxblackwell.", P_TF32, 0, ".f32", F32N, 8, T8("25", "-133") ",in=10" RZ32,
+     "RTX Blackwell sm_120, mma.sync.m16n8k8", "SIM", MMASIM},
+    {"nv.rtxblackwell.", P_TF32, 0, ".f32.k4", F32N, 4, T4("25", "-133") ",in=10" RZ32,
+     "RTX Blackwell sm_120, mma.sync.m16n8k4", "SIM", MMASIM},
+    {"nv.rtxblackwell.", P_FP8, 0, ".f32", F32N, 32, T32("25", "-133") RZ32,
+     "RTX Blackwell sm_120, mma.sync.m16n8k32 kind::f8f6f4", "SIM", MMASIM},
+    {"nv.rtxblackwell.", P_FP8, 0, ".f16.mma", F16N, 32, T32("25", "-22") RNE16,
+     "RTX Blackwell sm_120, mma.sync.m16n8k32 kind::f8f6f4", "SIM", MMASIM},
+    {"nv.rtxblackwell.", P_F8F6F4, 0, ".f32", F32N, 32, T32("25", "-133") RZ32,
+     "RTX Blackwell sm_120, mma.sync.m16n8k32 kind::f8f6f4", "OPEN", ANALOGY},
+    {"nv.rtxblackwell.", P_F8F6F4, 0, ".f16.mma", F16N, 32, T32("25", "-22") RNE16,
+     "RTX Blackwell sm_120, mma.sync.m16n8k32 kind::f8f6f4", "OPEN", ANALOGY},
+    {"nv.rtxblackwell.mxfp8.", P_FP8, 0, "", F32N, 32, MX32, "RTX Blackwell sm_120, mma.sync.m16n8k32 kind::mxf8f6f4",
+     "SIM", MMASIM},
+    {"nv.rtxblackwell.mxf8f6f4.", P_F8F6F4, 0, "", F32N, 32, MX32,
+     "RTX Blackwell sm_120, mma.sync.m16n8k32 kind::mxf8f6f4", "OPEN", ANALOGY},
+    {"nv.rtxblackwell.mxfp4.b32.ue8m0", P_E2M1, 1, "", F32N, 64, FP4("32", "float8_e8m0fnu"),
+     "RTX Blackwell sm_120, mma.sync.m16n8k64 kind::mxf4", "SIM", MMASIM},
+    {"nv.rtxblackwell.mxfp4.b16.ue8m0", P_E2M1, 1, "", F32N, 64, FP4("16", "float8_e8m0fnu"),
+     "RTX Blackwell sm_120, mma.sync.m16n8k64 kind::mxf4nvf4", "SIM", MMASIM},
+    {"nv.rtxblackwell.nvfp4.b16.ue4m3", P_E2M1, 1, "", F32N, 64, FP4("16", "ue4m3"),
+     "RTX Blackwell sm_120, mma.sync.m16n8k64 kind::mxf4nvf4", "SIM", MMASIM},
+    {"amd.cdna1.", P_F16, 0, "", F32, 4, "block(exact,l=4)", "MI100 gfx908, v_mfma_f32_*_f16", "SIM", MMASIM},
+    {"amd.cdna1.", P_BF16, 0, "", F32, 2, "block(exact,l=2)", "MI100 gfx908, v_mfma_f32_*_bf16", "SIM", MMASIM},
+    {"amd.cdna1.", P_F32, 0, "", F32, 1, "seq(binary32)", "MI100 gfx908, v_mfma_f32_*_f32", "SIM", MMASIM},
+    {"amd.cdna1.i8", P_S8, 1, "", S32, 4, "int32", "MI100 gfx908, v_mfma_i32_*_i8", "DOC", AMDISA},
+    {"amd.cdna2.", P_F16, 0, "", F32, 4, "block(tree,l=4,daz=plus,ftz=after)", "MI210, MI250 gfx90a, v_mfma_f32_*_f16",
+     "SIM", MMASIM},
+    {"amd.cdna2.", P_BF16, 0, "", F32, 2, "block(tree,l=2,daz=plus,ftz=after)",
+     "MI210, MI250 gfx90a, v_mfma_f32_*_bf16", "SIM", MMASIM},
+    {"amd.cdna2.", P_BF16, 0, "_1k", F32, 4, "block(tree,l=4,daz=plus,ftz=after)",
+     "MI210, MI250 gfx90a, v_mfma_f32_*_bf16_1k", "SIM", MMASIM},
+    {"amd.cdna2.", P_F32, 0, "", F32, 1, "seq(binary32)", "MI210, MI250 gfx90a, v_mfma_f32_*_f32", "SIM", MMASIM},
+    {"amd.cdna2.", P_F64, 0, "", F64, 4, "fp64", "MI210, MI250 gfx90a, v_mfma_f64_{16x16x4,4x4x4}_f64", "SIM", MMASIM},
+    {"amd.cdna2.i8", P_S8, 1, "", S32, 4, "int32", "MI210, MI250 gfx90a, v_mfma_i32_*_i8", "DOC", AMDISA},
+    {"amd.cdna3.", P_XF32, 0, "", F32, 4, "block(late,l=4,f=24,f2=31,big=128,in=10)",
+     "MI300 gfx940 to gfx942, v_mfma_f32_*_xf32", "SIM", MMASIM},
+    {"amd.cdna3.", P_F16, 0, "", F32, 8, "block(late,l=8,f=24,f2=31,big=128)",
+     "MI300 gfx940 to gfx942, v_mfma_f32_{32x32x8,16x16x16}_f16", "SIM", MMASIM},
+    {"amd.cdna3.", P_F16, 0, ".k4", F32, 4, "block(late,l=4,f=24,f2=31,big=128)",
+     "MI300 gfx940 to gfx942, v_mfma_f32_{32x32x4,16x16x4,4x4x4}_f16", "SIM", MMASIM},
+    {"amd.cdna3.", P_BF16, 0, "", F32, 8, "block(late,l=8,f=24,f2=31,big=128)",
+     "MI300 gfx940 to gfx942, v_mfma_f32_{32x32x8,16x16x16}_bf16", "SIM", MMASIM},
+    {"amd.cdna3.", P_BF16, 0, ".k4", F32, 4, "block(late,l=4,f=24,f2=31,big=128)",
+     "MI300 gfx940 to gfx942, v_mfma_f32_{32x32x4,16x16x4,4x4x4}_bf16", "SIM", MMASIM},
+    {"amd.cdna3.", P_AMD8, 0, "", F32, 16, "block(late,l=16,f=24,f2=31,lanes=2,far=25)",
+     "MI300 gfx940 to gfx942, v_mfma_f32_{16x16x32,32x32x16}_{fp8,bf8}", "SIM",
+     MMASIM "; a NaN or infinity in C propagates here"},
+    {"amd.cdna3.", P_F32, 0, "", F32, 1, "seq(binary32)", "MI300 gfx940 to gfx942, v_mfma_f32_*_f32", "SIM", MMASIM},
+    {"amd.cdna3.", P_F64, 0, "", F64, 4, "fp64", "MI300 gfx940 to gfx942, v_mfma_f64_{16x16x4,4x4x4}_f64", "SIM",
+     MMASIM},
+    {"amd.cdna3.i8", P_S8, 1, "", S32, 16, "int32", "MI300 gfx940 to gfx942, v_mfma_i32_*_i8", "DOC", AMDISA},
+    {"intel.vdpbf16ps", P_BF16, 1, "", F32, 2, "block(chain,l=2,order=down,daz=sign,ftz=tiny)",
+     "AVX512_BF16 VDPBF16PS, one lane", "DOC", INTEL},
+    {"intel.tdpbf16ps", P_BF16, 1, "", F32, 32, "block(lanes,l=32,daz=sign,ftz=tiny)",
+     "AMX-BF16 TDPBF16PS, rows of 64 bytes", "DOC", INTEL},
+    {"intel.tdpfp16ps", P_F16, 1, "", F32, 32, "block(lanes,l=32,daz=sign,ftz=tiny,as=binary32)",
+     "AMX-FP16 TDPFP16PS, rows of 64 bytes", "DOC", INTEL},
+    {"arm.bfdot", P_BF16, 1, "", F32, 2, "block(tree,l=2,daz=sign,ftz=before,round=rto,over=inf)",
+     "BFDOT, FEAT_EBF16 absent or FPCR.EBF = 0", "DOC", ARM},
+    {"arm.bfdot.ebf16", P_BF16, 1, "", F32, 2, "block(tree,l=2,products=exact)", "BFDOT, FPCR.EBF = 1, no flushing",
+     "DOC", ARM},
+    {"arm.bfmmla", P_BF16, 1, "", F32, 4, "block(tree,l=2,daz=sign,ftz=before,round=rto,over=inf)",
+     "BFMMLA, FEAT_EBF16 absent or FPCR.EBF = 0", "DOC", ARM},
+    {"arm.bfmmla.ebf16", P_BF16, 1, "", F32, 4, "block(tree,l=2,products=exact)", "BFMMLA, FPCR.EBF = 1, no flushing",
+     "DOC", ARM},
+    {"fma.f32", P_F32, 1, "", F32, 1, "seq(binary32)", "a chain of IEEE 754 fused multiply-adds", "DOC",
+     "IEEE 754-2019 clause 5.4.1"},
+    {"fma.f64", P_F64, 1, "", F64, 1, "fp64", "a chain of IEEE 754 fused multiply-adds", "DOC",
+     "IEEE 754-2019 clause 5.4.1"},
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+/* ---- the list ---- */
+
+/* Pair number `index` of a family; 0 if it has fewer, and then *index less by their number. */
+static int find_pair(const row *r, size_t *index, unsigned *a, unsigned *b) {
+  const pairing *p = &pairings[r->pairs];
+  for (unsigned i = 0; i < p->count; i++) {
+    for (unsigned j = 0; j < p->count; j++) {
+      if (!pair_exists(p, i, j)) continue;
+      *a = p->type[i];
+      *b = p->type[j];
+      if ((*index)-- == 0) return 1;
+    }
+  }
+  return 0;
+}
+
+static void write_name(hu_preset *z, const row *r, unsigned a, unsigned b) {
+  hu_writer w = {z->name, sizeof z->name, 0};
+  hu_put(&w, r->head);
+  if (!r->hidden) {
+    hu_put(&w, type_names[a]);
+    if (a != b) {
+      hu_put(&w, "x");
+      hu_put(&w, type_names[b]);
+    }
+  }
+  hu_put(&w, r->tail);
+  (void)hu_put_end(&w);
+}
+
+/* Everything but the model. */
+static const row *describe(hu_preset *z, size_t i) {
+  unsigned a, b;
+  size_t index = i;
+  for (size_t at = 0; at < ROWS; at++) {
+    const row *r = &rows[at];
+    if (!find_pair(r, &index, &a, &b)) continue;
+    memset(z, 0, sizeof *z);
+    write_name(z, r, a, b);
+    z->a = type_element(a);
+    z->b = type_element(b);
+    z->c = type_element(r->result);
+    z->k = r->k;
+    z->unit = r->unit;
+    z->confidence = r->confidence;
+    z->source = r->source;
+    return r;
+  }
+  return NULL;
+}
+
+size_t hu_preset_count(void) {
+  size_t n = 0;
+  for (size_t at = 0; at < ROWS; at++) {
+    const pairing *p = &pairings[rows[at].pairs];
+    for (unsigned i = 0; i < p->count; i++) {
+      for (unsigned j = 0; j < p->count; j++) n += (size_t)pair_exists(p, i, j);
+    }
+  }
+  return n;
+}
+
+hu_status hu_preset_at(hu_preset *preset, size_t i) {
+  hu_preset z;
+  if (!preset) return HU_E_NULL;
+  const row *r = describe(&z, i);
+  if (!r || hu_accum_parse(&z.accum, r->model, NULL) != HU_OK) return HU_E_NAME;
+  z.accum.a = z.a;
+  z.accum.b = z.b;
+  z.accum.c = z.c;
+  if (r->result >= F32N) z.accum.c.format.nan = HU_NAN_IEEE; /* as an operand it reads the same */
+  *preset = z;
+  return HU_OK;
+}
+
+hu_status hu_preset_find(hu_preset *preset, const char *name) {
+  hu_preset z;
+  if (!preset || !name) return HU_E_NULL;
+  for (size_t i = 0; describe(&z, i); i++) {
+    if (strcmp(z.name, name) == 0) return hu_preset_at(preset, i);
+  }
+  return HU_E_NAME;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* Accumulation models to text, and the check that stands on it: a record is valid if its text says what it says. */
+#include <string.h>
+
+#include "emu/accum/block_keys.h"
+#include "emu/base/text.h"
+
+static void put_format(hu_writer *w, hu_format f) {
+  char text[HU_FORMAT_TEXT_MAX];
+  const char *id = hu_format_id(f);
+  if (!id && hu_format_text(text, sizeof text, f) == 0) id = "?"; /* which no reader accepts */
+  hu_put(w, id ? id : text);
+}
+
+static const char *policy(uint8_t saturate) {
+  static const char *const names[] = {"default", "none", "finite", "propagate"};
+  return saturate <= HU_SAT_PROPAGATE ? names[saturate] : "?";
+}
+
+static void put_rounding(hu_writer *w, hu_mode mode, const char *round_key) {
+  char text[8];
+  if (mode.round != HU_RNE || mode.bits) {
+    hu_put(w, round_key);
+    hu_put(w, hu_mode_round_text(text, mode));
+  }
+  if (mode.saturate) {
+    hu_put(w, ",sat=");
+    hu_put(w, policy(mode.saturate));
+  }
+}
+
+/* "NAME(" FORMAT ROUNDING ")" */
+static void put_plain(hu_writer *w, const char *name, const hu_accum *x) {
+  hu_put(w, name);
+  put_format(w, x->sum);
+  put_rounding(w, x->mode, ",");
+  hu_put(w, ")");
+}
+
+static void put_key(hu_writer *w, unsigned key) {
+  hu_put(w, ",");
+  hu_put(w, hu_keys[key].name);
+  hu_put(w, "=");
+}
+
+static void put_number_or_word(hu_writer *w, const hu_block *b, unsigned key) {
+  const hu_key *k = &hu_keys[key];
+  int value = hu_key_get(b, key);
+  if (value == 0 && !(k->wanted >> b->rule & 1)) return;
+  put_key(w, key);
+  if (key <= HU_KEY_EVERY) {
+    hu_put_number(w, value);
+  } else {
+    hu_put(w, value < HU_KEY_WORDS && k->words[value] ? k->words[value] : "?");
+  }
+}
+
+/* KEY=FORMAT unless it is the one that an absent key means. */
+static void put_format_key(hu_writer *w, unsigned key, hu_format f, hu_format absent) {
+  if (hu_format_equal(f, absent)) return;
+  put_key(w, key);
+  put_format(w, f);
+}
+
+static void put_formats(hu_writer *w, const hu_accum *x) {
+  const hu_block *b = &x->block;
+  hu_format none;
+  memset(&none, 0, sizeof none);
+  put_format_key(w, HU_KEY_AS, b->as, none);
+  put_format_key(w, HU_KEY_SCALE, b->scale, none);
+  if (hu_keys[HU_KEY_ACC].rules >> b->rule & 1) put_format_key(w, HU_KEY_ACC, x->product, x->sum);
+  put_format_key(w, HU_KEY_OUT, x->sum, hu_format_ieee(8, 23, 0));
+}
+
+static void put_block(hu_writer *w, const hu_accum *x) {
+  hu_put(w, "block(");
+  hu_put(w, x->block.rule < HU_BLOCK_RULES ? hu_rule_names[x->block.rule] : "?");
+  if (x->block.rule < HU_BLOCK_RULES) {
+    for (unsigned key = 0; key < HU_KEY_AS; key++) put_number_or_word(w, &x->block, key);
+    put_formats(w, x);
+    put_rounding(w, x->mode, ",round=");
+    put_number_or_word(w, &x->block, HU_KEY_OVER);
+  }
+  hu_put(w, ")");
+}
+
+static void put_two(hu_writer *w, hu_format first, const hu_accum *x) {
+  put_format(w, first);
+  hu_put(w, ",");
+  put_plain(w, "", x);
+}
+
+static void put_length(hu_writer *w, uint32_t n) {
+  if (n > 0x7FFFFFFF) {
+    hu_put(w, "?");
+  } else {
+    hu_put_number(w, (int)n);
+  }
+}
+
+static void put_base(hu_writer *w, const hu_accum *x) {
+  switch (x->kind) {
+    case HU_ACCUM_EXACT: hu_put(w, "exact"); break;
+    case HU_ACCUM_FP32: hu_put(w, "fp32"); break;
+    case HU_ACCUM_FP64: hu_put(w, "fp64"); break;
+    case HU_ACCUM_SEQ: put_plain(w, "seq(", x); break;
+    case HU_ACCUM_SEQ2:
+      hu_put(w, "seq2(");
+      if (hu_format_equal(x->product, x->sum)) {
+        put_plain(w, "", x);
+      } else {
+        put_two(w, x->product, x);
+      }
+      break;
+    case HU_ACCUM_CHUNK:
+      hu_put(w, "chunk(");
+      put_length(w, x->length);
+      hu_put(w, ",");
+      put_two(w, x->product, x);
+      break;
+    case HU_ACCUM_PAIRWISE: put_plain(w, "pairwise(", x); break;
+    case HU_ACCUM_STRIDED: put_plain(w, "strided(", x); break;
+    case HU_ACCUM_KAHAN: put_plain(w, "kahan(", x); break;
+    case HU_ACCUM_NEUMAIER: put_plain(w, "neumaier(", x); break;
+    case HU_ACCUM_BLOCK: put_block(w, x); break;
+    case HU_ACCUM_INT32:
+      hu_put(w, x->length ? "int32(sat," : "int32");
+      if (x->length) put_length(w, x->length);
+      if (x->length) hu_put(w, ")");
+      break;
+    default: hu_put(w, "?"); break;
+  }
+}
+
+static int is_bound(const hu_accum *x) {
+  hu_element any[3];
+  memset(any, 0, sizeof any);
+  return memcmp(&x->a, &any[0], sizeof any[0]) || memcmp(&x->b, &any[1], sizeof any[1]) ||
+         memcmp(&x->c, &any[2], sizeof any[2]);
+}
+
+static void put_element(hu_writer *w, hu_element e) {
+  hu_format none;
+  memset(&none, 0, sizeof none);
+  if (e.kind >= HU_ELEMENT_KINDS || e.reserved || (e.kind && !hu_format_equal(e.format, none))) {
+    hu_put(w, "?");
+  } else if (e.kind) {
+    hu_put(w, hu_element_names[e.kind]);
+  } else if (hu_format_equal(e.format, none)) {
+    hu_put(w, hu_element_names[HU_ELEMENT_CODE]);
+  } else {
+    put_format(w, e.format);
+  }
+}
+
+static void put_takes(hu_writer *w, const hu_accum *x) {
+  if (!is_bound(x)) {
+    put_base(w, x);
+    return;
+  }
+  const hu_element e[3] = {x->a, x->b, x->c};
+  hu_put(w, "takes(");
+  for (int i = 0; i < 3; i++) {
+    put_element(w, e[i]);
+    hu_put(w, ",");
+  }
+  put_base(w, x);
+  hu_put(w, ")");
+}
+
+static size_t write_text(char *text, size_t size, const hu_accum *x) {
+  hu_writer w = {text, text ? size : 0, 0};
+  if (x->slices) {
+    hu_put(&w, "splitk(");
+    put_length(&w, x->slices);
+    hu_put(&w, ",");
+  }
+  if (x->promote) {
+    hu_put(&w, "promote(");
+    put_length(&w, x->promote);
+    hu_put(&w, ",");
+  }
+  put_takes(&w, x);
+  if (x->promote) {
+    hu_put(&w, ",");
+    put_format(&w, x->promoted);
+    hu_put(&w, x->scaled ? ",scaled)" : ")");
+  }
+  if (x->slices) hu_put(&w, ")");
+  return hu_put_end(&w);
+}
+
+hu_status hu_accum_check(const hu_accum *accum) {
+  char text[HU_ACCUM_TEXT_MAX];
+  hu_accum read;
+  if (!accum) return HU_E_NULL;
+  if (write_text(text, sizeof text, accum) >= sizeof text) return HU_E_ACCUM;
+  if (hu_accum_parse(&read, text, NULL) != HU_OK) return HU_E_ACCUM;
+  /* Neither record has padding. */
+  return memcmp(&read, accum, sizeof read) == 0 ? HU_OK : HU_E_ACCUM;
+}
+
+size_t hu_accum_text(char *text, size_t size, const hu_accum *accum) {
+  return hu_accum_check(accum) == HU_OK ? write_text(text, size, accum) : 0;
+}
+
+hu_accum hu_accum_any(hu_accum accum) {
+  memset(&accum.a, 0, sizeof accum.a);
+  memset(&accum.b, 0, sizeof accum.b);
+  memset(&accum.c, 0, sizeof accum.c);
+  return accum;
+}
+
+size_t hu_accum_takes(char *text, size_t size, const hu_accum *accum) {
+  static const char *const names[3] = {"A ", "B ", "C "};
+  const hu_element any = {0}, e[3] = {accum->a, accum->b, accum->c};
+  hu_writer w = {text, text ? size : 0, 0};
+  for (int i = 0; i < 3; i++) {
+    if (memcmp(&e[i], &any, sizeof any) == 0) continue;
+    if (w.length) hu_put(&w, ", ");
+    hu_put(&w, names[i]);
+    put_element(&w, e[i]);
+  }
+  return hu_put_end(&w);
+}
+
+int hu_accum_is_scaled(const hu_accum *accum) { return accum && (accum->scaled || accum->block.every); }

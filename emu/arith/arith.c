@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* Arithmetic, one operation at a time: check, unpack, the exact result, one rounding. */
+#include "halfulp/arith.h"
+
+#include "emu/core/arith.h"
+
+static int refused(hu_format f) { return hu_format_check(f, NULL) != HU_OK; }
+
+static uint32_t misuse(uint32_t *events) {
+  if (events) *events = HU_EVENT_INVALID;
+  return 0;
+}
+
+static hu_num number(hu_format f, uint32_t code) {
+  hu_mode rne = {0};
+  hu_spec s = hu_spec_of(f, rne);
+  return hu_unpack(&s, code);
+}
+
+static uint32_t two(int32_t op, hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
+                    uint32_t random, uint32_t *events) {
+  uint32_t ignored, *ev = events ? events : &ignored;
+  if (refused(fz) || refused(fa) || refused(fb) || hu_mode_check(mode) != HU_OK) return misuse(events);
+  hu_spec s = hu_spec_of(fz, mode);
+  return hu_arith_one(&s, op, number(fa, a), number(fb, b), hu_num_special(HU_KIND_ZERO, 0), random, ev);
+}
+
+uint32_t hu_add(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
+                uint32_t *events) {
+  return two(HU_OP_ADD, fz, mode, fa, a, fb, b, random, events);
+}
+
+uint32_t hu_sub(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
+                uint32_t *events) {
+  return two(HU_OP_SUB, fz, mode, fa, a, fb, b, random, events);
+}
+
+uint32_t hu_mul(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
+                uint32_t *events) {
+  return two(HU_OP_MUL, fz, mode, fa, a, fb, b, random, events);
+}
+
+uint32_t hu_div(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
+                uint32_t *events) {
+  return two(HU_OP_DIV, fz, mode, fa, a, fb, b, random, events);
+}
+
+uint32_t hu_minimum(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
+                    uint32_t *events) {
+  return two(HU_OP_MINIMUM, fz, mode, fa, a, fb, b, random, events);
+}
+
+uint32_t hu_maximum(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, uint32_t random,
+                    uint32_t *events) {
+  return two(HU_OP_MAXIMUM, fz, mode, fa, a, fb, b, random, events);
+}
+
+uint32_t hu_minimum_number(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
+                           uint32_t random, uint32_t *events) {
+  return two(HU_OP_MINIMUM_NUMBER, fz, mode, fa, a, fb, b, random, events);
+}
+
+uint32_t hu_maximum_number(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
+                           uint32_t random, uint32_t *events) {
+  return two(HU_OP_MAXIMUM_NUMBER, fz, mode, fa, a, fb, b, random, events);
+}
+
+uint32_t hu_sqrt(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
+  uint32_t ignored, *ev = events ? events : &ignored;
+  if (refused(fz) || refused(fx) || hu_mode_check(mode) != HU_OK) return misuse(events);
+  hu_spec s = hu_spec_of(fz, mode);
+  hu_num none = hu_num_special(HU_KIND_ZERO, 0);
+  return hu_arith_one(&s, HU_OP_SQRT, number(fx, x), none, none, random, ev);
+}
+
+uint32_t hu_fma(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b, hu_format fc,
+                uint32_t c, uint32_t random, uint32_t *events) {
+  uint32_t ignored, *ev = events ? events : &ignored;
+  if (refused(fz) || refused(fa) || refused(fb) || refused(fc) || hu_mode_check(mode) != HU_OK) return misuse(events);
+  hu_spec s = hu_spec_of(fz, mode);
+  return hu_arith_one(&s, HU_OP_FMA, number(fa, a), number(fb, b), number(fc, c), random, ev);
+}
+
+int hu_compare(hu_format fa, uint32_t a, hu_format fb, uint32_t b) {
+  if (refused(fa) || refused(fb)) return HU_UNORDERED;
+  hu_num x = number(fa, a), y = number(fb, b);
+  if (x.kind == HU_KIND_NAN || y.kind == HU_KIND_NAN) return HU_UNORDERED;
+  return hu_compare_numbers(x, y);
+}
+
+uint32_t hu_round_to_integral(hu_format f, hu_mode mode, uint32_t x, uint32_t random, uint32_t *events) {
+  uint32_t ignored, *ev = events ? events : &ignored;
+  if (refused(f) || hu_mode_check(mode) != HU_OK) return misuse(events);
+  hu_spec s = hu_spec_of(f, mode);
+  return hu_round_to_integral_code(&s, x, random, ev);
+}
+
+static uint32_t next(hu_format f, uint32_t x, uint32_t down) {
+  hu_mode rne = {0};
+  if (refused(f)) return 0;
+  hu_spec s = hu_spec_of(f, rne);
+  return hu_next_code(&s, x, down);
+}
+
+uint32_t hu_next_up(hu_format f, uint32_t x) { return next(f, x, 0); }
+uint32_t hu_next_down(hu_format f, uint32_t x) { return next(f, x, 1); }
+
+int hu_class(hu_format f, uint32_t x) {
+  hu_mode rne = {0};
+  if (refused(f)) return HU_CLASS_NAN;
+  hu_spec s = hu_spec_of(f, rne);
+  return (int)hu_class_of(&s, x);
+}
+
+int hu_is_signalling(hu_format f, uint32_t x) {
+  hu_mode rne = {0};
+  if (refused(f)) return 0;
+  hu_spec s = hu_spec_of(f, rne);
+  return (int)hu_is_signalling_code(&s, x);
+}
+
+uint32_t hu_remainder(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, hu_format fy, uint32_t y, uint32_t random,
+                      uint32_t *events) {
+  uint32_t ignored, raised = 0, *ev = events ? events : &ignored;
+  if (refused(fz) || refused(fx) || refused(fy) || hu_mode_check(mode) != HU_OK) return misuse(events);
+  hu_spec s = hu_spec_of(fz, mode);
+  hu_num a = number(fx, x), b = number(fy, y), z = hu_exact_remainder(a, b, &raised);
+  return hu_arith_round(&s, z, raised, hu_operand_events(a) | hu_operand_events(b), random, ev);
+}
+
+/* ---- integers ---- */
+
+/* The result of an invalid conversion: below, above, NaN. */
+static uint64_t invalid_integer(hu_integer t, hu_num x) {
+  uint64_t low = (uint64_t)0 - hu_integer_limit(t.width, t.is_signed, 1),
+           high = hu_integer_limit(t.width, t.is_signed, 0);
+  if (t.invalid == HU_INTEGER_X86) return t.is_signed ? low : high;
+  if (x.kind == HU_KIND_NAN) return t.invalid == HU_INTEGER_ARM ? 0 : high;
+  return x.sign ? low : high;
+}
+
+uint64_t hu_to_integer(hu_integer t, hu_mode mode, hu_format f, uint32_t x, uint32_t random, uint32_t *events) {
+  uint32_t ignored, inexact, fits, *ev = events ? events : &ignored;
+  if (t.width < 1 || t.width > 64 || t.is_signed > 1 || t.invalid > HU_INTEGER_X86 || t.exact > 1)
+    return misuse(events);
+  if (refused(f) || hu_mode_check(mode) != HU_OK) return misuse(events);
+  hu_spec s = hu_spec_of(f, mode);
+  hu_num from = hu_unpack(&s, x), i = hu_exact_integer(&s, from, random, &inexact);
+  uint64_t z = hu_integer_of(i, t.width, t.is_signed, &fits);
+  *ev = hu_operand_events(from);
+  if (!fits) {
+    *ev |= HU_EVENT_INVALID;
+    return invalid_integer(t, from);
+  }
+  if (inexact && t.exact) *ev |= HU_EVENT_INEXACT;
+  if (inexact && z == 0) *ev |= HU_EVENT_TO_ZERO;
+  return z;
+}
+
+static uint32_t from_integer(hu_format fz, hu_mode mode, uint32_t sign, uint64_t x, uint32_t random, uint32_t *events) {
+  uint32_t ignored;
+  if (refused(fz) || hu_mode_check(mode) != HU_OK) return misuse(events);
+  hu_spec s = hu_spec_of(fz, mode);
+  return hu_round(&s, hu_num_finite(sign, x, 0), random, events ? events : &ignored);
+}
+
+uint32_t hu_from_signed(hu_format fz, hu_mode mode, int64_t x, uint32_t random, uint32_t *events) {
+  uint64_t u = (uint64_t)x;
+  return from_integer(fz, mode, x < 0, x < 0 ? 0 - u : u, random, events);
+}
+
+uint32_t hu_from_unsigned(hu_format fz, hu_mode mode, uint64_t x, uint32_t random, uint32_t *events) {
+  return from_integer(fz, mode, 0, x, random, events);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Elementary functions, one value at a time: check, unpack, the exact result, one rounding. */
+#include "halfulp/function.h"
+
+#include "emu/arith/function_call.h"
+#include "emu/arith/function_one.h"
+#include "emu/base/float_env.h"
+
+uint32_t hu_function_code(const hu_spec *s, int32_t op, hu_num x, hu_num y, uint32_t random, uint32_t *events) {
+  if (hu_quick_may(s, op, x, y)) {
+    hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+    hu_quick_result q;
+    hu_quick_of(&q, op, hu_double64(hu_pack64(x)), hu_double64(hu_pack64(y)));
+    hu_float_env_leave(saved);
+    if (q.known) return hu_function_quickly_rounded(s, q, random, events);
+  }
+  return hu_function_one(s, op, x, y, random, events);
+}
+
+static uint32_t misuse(uint32_t *events) {
+  if (events) *events = HU_EVENT_INVALID;
+  return 0;
+}
+
+static hu_num number(hu_format f, uint32_t code) {
+  hu_mode rne = {0};
+  hu_spec s = hu_spec_of(f, rne);
+  return hu_unpack(&s, code);
+}
+
+static uint32_t one(int32_t op, hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random,
+                    uint32_t *events) {
+  uint32_t ignored;
+  if (hu_format_check(fz, NULL) != HU_OK || hu_format_check(fx, NULL) != HU_OK || hu_mode_check(mode) != HU_OK)
+    return misuse(events);
+  hu_spec s = hu_spec_of(fz, mode);
+  hu_num none = hu_num_special(HU_KIND_ZERO, 0);
+  return hu_function_code(&s, op, number(fx, x), none, random, events ? events : &ignored);
+}
+
+uint32_t hu_exp(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
+  return one(HU_OP_EXP, fz, mode, fx, x, random, events);
+}
+
+uint32_t hu_exp2(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
+  return one(HU_OP_EXP2, fz, mode, fx, x, random, events);
+}
+
+uint32_t hu_expm1(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
+  return one(HU_OP_EXPM1, fz, mode, fx, x, random, events);
+}
+
+uint32_t hu_log(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
+  return one(HU_OP_LOG, fz, mode, fx, x, random, events);
+}
+
+uint32_t hu_log2(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
+  return one(HU_OP_LOG2, fz, mode, fx, x, random, events);
+}
+
+uint32_t hu_log1p(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
+  return one(HU_OP_LOG1P, fz, mode, fx, x, random, events);
+}
+
+uint32_t hu_tanh(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
+  return one(HU_OP_TANH, fz, mode, fx, x, random, events);
+}
+
+uint32_t hu_sigmoid(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
+  return one(HU_OP_SIGMOID, fz, mode, fx, x, random, events);
+}
+
+uint32_t hu_erf(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
+  return one(HU_OP_ERF, fz, mode, fx, x, random, events);
+}
+
+uint32_t hu_gelu(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
+  return one(HU_OP_GELU, fz, mode, fx, x, random, events);
+}
+
+uint32_t hu_rsqrt(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
+  return one(HU_OP_RSQRT, fz, mode, fx, x, random, events);
+}
+
+uint32_t hu_reciprocal(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
+  return one(HU_OP_RECIPROCAL, fz, mode, fx, x, random, events);
+}
+
+uint32_t hu_sin(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
+  return one(HU_OP_SIN, fz, mode, fx, x, random, events);
+}
+
+uint32_t hu_cos(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uint32_t random, uint32_t *events) {
+  return one(HU_OP_COS, fz, mode, fx, x, random, events);
+}
+
+uint32_t hu_pow(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, hu_format fy, uint32_t y, uint32_t random,
+                uint32_t *events) {
+  uint32_t ignored;
+  if (hu_format_check(fz, NULL) != HU_OK || hu_format_check(fx, NULL) != HU_OK || hu_format_check(fy, NULL) != HU_OK)
+    return misuse(events);
+  if (hu_mode_check(mode) != HU_OK) return misuse(events);
+  hu_spec s = hu_spec_of(fz, mode);
+  return hu_function_code(&s, HU_OP_POW, number(fx, x), number(fy, y), random, events ? events : &ignored);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/arith/function_loops_body.h - function_lanes.h as loops over emu/arith/function_quick.h, which compilers turn
+ * into lanes of the level that the including file is compiled for. */
+#include "emu/arith/function_lanes.h"
+#include "emu/arith/function_quick.h"
+
+/* What stands for everything too small for formats that reach binary32's exponents at most. */
+#define LANES_TINY 0x0170000000000001u
+#define LANES_LARGE 0x47E0000000000000u /* 2^127: from here on the next step would be lost */
+#define LANES_SIGN 0x8000000000000000u
+
+/* Masks, not conditions, where results are stored: compilers see lanes in them more often. */
+#define LANES(name, value, far, far_bits)                                                                        \
+  static int lanes_##name(size_t n, uint64_t *restrict z, uint64_t *restrict left, const uint32_t *restrict u) { \
+    uint64_t any = 0;                                                                                            \
+    for (size_t i = 0; i < n; i++) {                                                                             \
+      float f;                                                                                                   \
+      memcpy(&f, u + i, sizeof f);                                                                               \
+      double x = f;                                                                                              \
+      hu_quick_result q = value;                                                                                 \
+      q = hu_quick_or(q, x < (far), far_bits);                                                                   \
+      uint64_t known = q.known & ((u[i] & 0x7FFFFFFF) - 0x7F800000) >> 31;                                       \
+      known &= ((q.bits & ~LANES_SIGN) - LANES_LARGE) >> 63;                                                     \
+      z[i] = q.bits & (0 - known);                                                                               \
+      left[i] = known ^ 1;                                                                                       \
+      any |= known ^ 1;                                                                                          \
+    }                                                                                                            \
+    return any != 0;                                                                                             \
+  }
+
+LANES(exp, hu_quick_exp(x), -200, LANES_TINY)
+LANES(exp2, hu_quick_exp2(x), -200, LANES_TINY)
+LANES(sigmoid, hu_quick_sigmoid(x), -200, LANES_TINY)
+LANES(gelu, hu_quick_gelu(x), -20, LANES_TINY | LANES_SIGN)
+#define LANES_NOWHERE -0x1p1000
+LANES(expm1, hu_quick_expm1(x), LANES_NOWHERE, 0)
+LANES(log, hu_quick_log(x, 0), LANES_NOWHERE, 0)
+LANES(log2, hu_quick_log(x, 1), LANES_NOWHERE, 0)
+LANES(log1p, hu_quick_log1p(x), LANES_NOWHERE, 0)
+LANES(tanh, hu_quick_tanh(x), LANES_NOWHERE, 0)
+LANES(erf, hu_quick_erf(x), LANES_NOWHERE, 0)
+LANES(reciprocal, hu_quick_reciprocal(x), LANES_NOWHERE, 0)
+LANES(sin, hu_quick_sin(x, 0), LANES_NOWHERE, 0)
+LANES(cos, hu_quick_sin(x, 1), LANES_NOWHERE, 0)
+/* The processor's own root, not a call of libm's: what is left without it goes to emu/arith/function_call.h. */
+#if defined(__NO_MATH_ERRNO__) && (HU_X86 || defined(__aarch64__))
+LANES(rsqrt, hu_quick_settled(1 / __builtin_sqrt(x), x > 0), LANES_NOWHERE, 0)
+#else
+#define lanes_rsqrt NULL
+#endif
+
+static const hu_function_lane lanes[HU_FUNCTION_LANES] = {
+    lanes_exp,     lanes_exp2, lanes_expm1, lanes_log,   lanes_log2,       lanes_log1p, lanes_tanh,
+    lanes_sigmoid, lanes_erf,  lanes_gelu,  lanes_rsqrt, lanes_reciprocal, lanes_sin,   lanes_cos};
+
+/* The patterns have a last digit that is 1 wherever the result goes on behind it: one rounding. */
+static int nearest32(size_t n, uint32_t *restrict z, uint32_t *restrict left, const uint64_t *restrict wide,
+                     const uint64_t *restrict wide_left, uint64_t *inexact) {
+  uint64_t any = 0, count = 0;
+  for (size_t i = 0; i < n; i++) {
+    double d = hu_double64(wide[i]);
+    float f = (float)d;
+    int64_t size = (int64_t)(wide[i] & ~LANES_SIGN);
+    uint64_t is_left = wide_left[i] | ((uint64_t)(size != 0) & (uint64_t)(size < 0x3810000000000000));
+    memcpy(z + i, &f, sizeof f);
+    left[i] = 0 - (uint32_t)is_left;
+    count += (uint64_t)((double)f != d) & (is_left ^ 1);
+    any |= is_left;
+  }
+  *inexact += count;
+  return any != 0;
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* One array operation: parts over threads, pieces through binary64 lanes, the one-value core where those may not go.
+ *
+ * The lanes' way: operands to binary32 (exact), the operation in binary64 rounded to odd, that to binary32 rounded
+ * to odd (wide.h), and from there the conversion kernels, which round into the result's format. Rounding to
+ * odd twice and then once more is one rounding where binary32 keeps two digits more than the last one looks at
+ * (hu_odd_is_enough). What the lanes leave (a NaN, an infinity, a divisor zero, a root of a negative number, a
+ * result beyond binary32) is the core's: the kernels get +0 there, which has no events, and the core puts its
+ * result over theirs. */
+#include "emu/arith/run.h"
+
+#include "emu/arith/function_call.h"
+#include "emu/arith/function_lanes.h"
+#include "emu/arith/wide.h"
+#include "emu/base/float_env.h"
+#include "emu/base/threads.h"
+#include "emu/core/lane_constants.h"
+#include "emu/core/stream.h"
+#include "emu/simd/convert.h"
+
+enum { PIECE = 64 * HU_WIDE_LANES, PART_MIN = 1 << 13 };
+
+typedef struct run {
+  hu_arith_call call;
+  size_t part;
+  hu_spec spec, source[3];
+  hu_narrow narrow, undo[3];
+  int raw[3];                /* 1: the operand's codes are binary32 patterns */
+  const hu_kernels *kernels; /* NULL: the core for every element */
+  const hu_wide_arith *wide;
+  hu_function_lane function;       /* NULL: no elementary function, or none in lanes */
+  hu_function_nearest32 nearest32; /* NULL: the kernels round; else lanes do, into binary32 */
+  hu_stream stream;
+  int stochastic;
+  /* What every operation on a NaN gives but the extremes that prefer numbers, and the root of a number below 0. */
+  uint32_t nan, nan_events, no_root, no_root_events;
+  hu_events *counts; /* one a part */
+} run;
+
+static const uint8_t *at(const hu_codes *x, size_t i) {
+  return (const uint8_t *)x->data + (ptrdiff_t)i * x->stride * (ptrdiff_t)x->size;
+}
+
+static uint8_t *z_at(const run *c, size_t i) {
+  return (uint8_t *)c->call.z + (ptrdiff_t)i * c->call.result.stride * (ptrdiff_t)c->call.result.size;
+}
+
+static uint32_t load_code(const hu_codes *x, size_t i) { return hu_load_code(at(x, i), x->size); }
+
+static void store_code(const run *c, size_t i, uint32_t code) { hu_store_code(z_at(c, i), c->call.result.size, code); }
+
+static uint32_t random_at(const run *c, size_t i) {
+  return c->stochastic ? hu_stream_at(c->stream.key, c->stream.counter + i) >> (32 - c->spec.bits) : 0;
+}
+
+/* ---- the core, an element at a time ---- */
+
+static hu_num number(const run *c, int k, size_t i) {
+  if (k >= c->call.operands) return hu_num_special(HU_KIND_ZERO, 0);
+  return hu_unpack(&c->source[k], load_code(&c->call.x[k], i));
+}
+
+static void run_rounded(const run *c, size_t first, size_t n, hu_events *counts) {
+  for (size_t i = first; i < first + n; i++) {
+    uint32_t events, code = hu_arith_one(&c->spec, c->call.op, number(c, 0, i), number(c, 1, i), number(c, 2, i),
+                                         random_at(c, i), &events);
+    store_code(c, i, code);
+    hu_events_count(counts, events);
+  }
+}
+
+static void run_functions(const run *c, size_t first, size_t n, hu_events *counts) {
+  for (size_t i = first; i < first + n; i++) {
+    uint32_t events,
+        code = hu_function_code(&c->spec, c->call.op, number(c, 0, i), number(c, 1, i), random_at(c, i), &events);
+    store_code(c, i, code);
+    hu_events_count(counts, events);
+  }
+}
+
+static uint32_t compare(hu_num a, hu_num b) {
+  if (a.kind == HU_KIND_NAN || b.kind == HU_KIND_NAN) return 2;
+  return (uint32_t)hu_compare_numbers(a, b);
+}
+
+static void run_other(const run *c, size_t first, size_t n, hu_events *counts) {
+  for (size_t i = first; i < first + n; i++) {
+    uint32_t events = 0, x = load_code(&c->call.x[0], i), z;
+    switch (c->call.op) {
+      case HU_OP_INTEGRAL: z = hu_round_to_integral_code(&c->spec, x, random_at(c, i), &events); break;
+      case HU_OP_NEXT_UP: z = hu_next_code(&c->source[0], x, 0); break;
+      case HU_OP_NEXT_DOWN: z = hu_next_code(&c->source[0], x, 1); break;
+      case HU_OP_CLASS: z = hu_class_of(&c->source[0], x); break;
+      default: z = compare(number(c, 0, i), number(c, 1, i)); break;
+    }
+    store_code(c, i, z);
+    hu_events_count(counts, events);
+  }
+}
+
+/* ---- the lanes, a piece at a time ---- */
+
+typedef struct piece {
+  uint32_t x[3][PIECE]; /* operands as binary32 patterns */
+  uint32_t odd[PIECE], left[PIECE], out[PIECE];
+  uint64_t wide[PIECE], wide_left[PIECE]; /* of the elementary functions */
+} piece;
+
+static void load_operand(const run *c, int k, size_t first, size_t n, uint32_t *z) {
+  const hu_codes *x = &c->call.x[k];
+  uint32_t gathered[PIECE];
+  const void *codes = at(x, first);
+  if (x->stride != 1) {
+    for (size_t i = 0; i < n; i++) memcpy((uint8_t *)gathered + i * x->size, at(x, first + i), x->size);
+    codes = gathered;
+  }
+  if (c->raw[k])
+    memcpy(z, codes, n * 4);
+  else if (x->size == 1)
+    c->kernels->decode8(&c->undo[k], n, z, codes);
+  else if (x->size == 2)
+    c->kernels->decode16(&c->undo[k], n, z, codes);
+  else
+    c->kernels->decode32(&c->undo[k], n, z, codes);
+}
+
+static int not_finite(uint32_t u) { return (u & 0x7FFFFFFF) >= 0x7F800000; }
+
+/* The extremes need no wider lanes: as integers with the negative ones' digits turned over, -0 < +0. */
+static int choose(int32_t op, size_t n, piece *p) {
+  int larger = op == HU_OP_MAXIMUM || op == HU_OP_MAXIMUM_NUMBER;
+  const uint32_t *a = p->x[0], *b = p->x[1];
+  uint32_t any = 0;
+  for (size_t i = 0; i < n; i++) {
+    uint32_t ka = a[i] ^ ((0 - (a[i] >> 31)) >> 1), kb = b[i] ^ ((0 - (b[i] >> 31)) >> 1);
+    uint32_t left = (uint32_t)0 - (uint32_t)(not_finite(a[i]) | not_finite(b[i]));
+    uint32_t first = ((int32_t)ka > (int32_t)kb) == larger;
+    p->odd[i] = (first ? a[i] : b[i]) & ~left;
+    p->left[i] = left;
+    any |= left;
+  }
+  return any != 0;
+}
+
+/* Functions leave what lies beyond binary32. */
+static int call_function(const run *c, size_t n, piece *p) {
+  int left = c->function(n, p->wide, p->wide_left, p->x[0]);
+  (void)c->kernels->to_odd(n, p->odd, p->wide);
+  for (size_t i = 0; left && i < n; i++) p->left[i] = (uint32_t)p->wide_left[i];
+  return left;
+}
+
+static int compute(const run *c, size_t n, piece *p) {
+  const hu_wide_arith *w = c->wide;
+  if (c->function) return call_function(c, n, p);
+  uint32_t down = c->spec.round == HU_RTN;
+  switch (c->call.op) {
+    case HU_OP_ADD: return w->add(n, p->odd, p->left, p->x[0], p->x[1], down);
+    case HU_OP_SUB: return w->sub(n, p->odd, p->left, p->x[0], p->x[1], down);
+    case HU_OP_MUL: return w->mul(n, p->odd, p->left, p->x[0], p->x[1]);
+    case HU_OP_DIV: return w->div(n, p->odd, p->left, p->x[0], p->x[1]);
+    case HU_OP_SQRT: return w->sqrt(n, p->odd, p->left, p->x[0]);
+    case HU_OP_FMA: return w->fma(n, p->odd, p->left, p->x[0], p->x[1], p->x[2], down);
+    default: return choose(c->call.op, n, p);
+  }
+}
+
+/* Is an operand NaN and none infinite, which would be an event more? */
+static int is_nan(const run *c, const piece *p, size_t i) {
+  int nan = 0, infinite = 0;
+  for (int k = 0; k < c->call.operands; k++) {
+    uint32_t size = p->x[k][i] & 0x7FFFFFFF;
+    nan |= size > 0x7F800000;
+    infinite |= size == 0x7F800000;
+  }
+  return nan && !infinite;
+}
+
+/* From the patterns, for the result may have been written over the operands already. */
+static void redo(const run *c, const piece *p, size_t first, size_t i, hu_events *counts) {
+  hu_num x[3] = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}};
+  uint32_t events, code;
+  int prefers_numbers = c->call.op == HU_OP_MINIMUM_NUMBER || c->call.op == HU_OP_MAXIMUM_NUMBER;
+  if (!prefers_numbers && is_nan(c, p, i)) {
+    code = c->nan;
+    events = c->nan_events;
+  } else if (c->call.op == HU_OP_SQRT && p->x[0][i] > 0x80000000u && p->x[0][i] < 0xFF800000u) {
+    code = c->no_root;
+    events = c->no_root_events;
+  } else {
+    for (int k = 0; k < c->call.operands; k++) x[k] = hu_unpack32(p->x[k][i]);
+    uint32_t r = random_at(c, first + i);
+    code = c->function ? hu_function_code(&c->spec, c->call.op, x[0], x[1], r, &events)
+                       : hu_arith_one(&c->spec, c->call.op, x[0], x[1], x[2], r, &events);
+  }
+  store_code(c, first + i, code);
+  hu_events_count(counts, events);
+}
+
+static void redo_left(const run *c, const piece *p, size_t first, size_t n, hu_events *counts) {
+  for (size_t i = 0; i < n; i += HU_WIDE_LANES) {
+    uint32_t any = 0;
+    for (size_t k = i; k < i + HU_WIDE_LANES; k++) any |= p->left[k];
+    for (size_t k = i; any && k < i + HU_WIDE_LANES && k < n; k++) {
+      if (p->left[k]) redo(c, p, first, k, counts);
+    }
+  }
+}
+
+static void round_piece(const run *c, size_t first, size_t n, piece *p, hu_events *counts) {
+  int direct = c->call.result.stride == 1;
+  hu_piece q = {n, direct ? (void *)z_at(c, first) : p->out, p->odd, c->stream.key, c->stream.counter + first, 0};
+  size_t size = c->call.result.size;
+  if (size == 1)
+    c->kernels->encode8(&c->narrow, &q, counts);
+  else if (size == 2)
+    c->kernels->encode16(&c->narrow, &q, counts);
+  else
+    c->kernels->encode32(&c->narrow, &q, counts);
+  for (size_t i = 0; !direct && i < n; i++) memcpy(z_at(c, first + i), (const uint8_t *)p->out + i * size, size);
+}
+
+/* Binary32 itself is no format for the kernels: a function's digits are rounded into it at once. */
+static int nearest32(const run *c, size_t first, size_t n, piece *p, hu_events *counts) {
+  int direct = c->call.result.stride == 1;
+  uint32_t *out = direct ? (uint32_t *)(void *)z_at(c, first) : p->out;
+  (void)c->function(n, p->wide, p->wide_left, p->x[0]);
+  int left = c->nearest32(n, out, p->left, p->wide, p->wide_left, &counts->inexact);
+  for (size_t i = 0; !direct && i < n; i++) memcpy(z_at(c, first + i), out + i, sizeof *out);
+  return left;
+}
+
+static void run_lanes(const run *c, size_t first, size_t n, hu_events *counts) {
+  piece p;
+  memset(p.x, 0, sizeof p.x); /* lanes behind n are computed, and looked at, too */
+  memset(p.left, 0, sizeof p.left);
+  for (size_t end = first + n; first < end; first += PIECE) {
+    size_t k = end - first < PIECE ? end - first : PIECE;
+    for (int i = 0; i < c->call.operands; i++) load_operand(c, i, first, k, p.x[i]);
+    int left;
+    if (c->nearest32) {
+      left = nearest32(c, first, k, &p, counts);
+    } else {
+      left = compute(c, k, &p);
+      round_piece(c, first, k, &p, counts);
+    }
+    if (left) redo_left(c, &p, first, k, counts);
+  }
+}
+
+static void run_part(void *context, size_t part) {
+  const run *c = context;
+  size_t first = part * c->part, n = c->call.n - first < c->part ? c->call.n - first : c->part;
+  hu_events counts = {0};
+  if (c->kernels) {
+    hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+    run_lanes(c, first, n, &counts);
+    hu_float_env_leave(saved);
+  } else if (c->call.op < HU_OP_ROUNDED) {
+    run_rounded(c, first, n, &counts);
+  } else if (c->call.op >= HU_OP_FUNCTION) {
+    run_functions(c, first, n, &counts);
+  } else {
+    run_other(c, first, n, &counts);
+  }
+  c->counts[part] = counts;
+}
+
+/* ---- what may go which way ---- */
+
+static int lanes_can(run *c) {
+  hu_format binary32 = hu_format_ieee(8, 23, 0);
+  int extreme = c->call.op >= HU_OP_MINIMUM && c->call.op <= HU_OP_MAXIMUM_NUMBER;
+  if (!c->function && (c->call.op >= HU_OP_ROUNDED || (c->call.op == HU_OP_SQRT && !c->wide->sqrt))) return 0;
+  if (c->spec.zero == HU_ZERO_NONE) return 0; /* there +0 would have an event */
+  int narrow = hu_narrow_of(&c->narrow, &c->spec) && (extreme || hu_odd_is_enough(&c->spec));
+  if (narrow) c->nearest32 = NULL;
+  if (!narrow && !c->nearest32) return 0;
+  for (int k = 0; k < c->call.operands; k++) {
+    hu_format f = c->call.x[k].format;
+    c->raw[k] = hu_format_equal(f, binary32);
+    if (!c->raw[k] && (!hu_format_fits_binary32(f) || !hu_narrow_of(&c->undo[k], &c->source[k]))) return 0;
+  }
+  return 1;
+}
+
+static const hu_wide_arith *wide_for(uint32_t levels) {
+#if HU_X86_LEVELS
+  if (levels & HU_LEVEL_AVX512) return hu_wide_avx512();
+  if (levels & HU_LEVEL_AVX2) return hu_wide_avx2();
+#endif
+  return levels & HU_LEVEL_VECTOR ? hu_wide_vector() : NULL;
+}
+
+static hu_function_lane function_for(uint32_t levels, int32_t op) {
+  if (op < HU_OP_FUNCTION || op >= HU_OP_FUNCTION + HU_FUNCTION_LANES) return NULL;
+#if HU_X86_LEVELS
+  if (levels & HU_LEVEL_AVX512) return hu_function_lanes_avx512()[op - HU_OP_FUNCTION];
+  if (levels & HU_LEVEL_AVX2) return hu_function_lanes_avx2()[op - HU_OP_FUNCTION];
+#endif
+  return levels & HU_LEVEL_VECTOR ? hu_function_lanes_vector()[op - HU_OP_FUNCTION] : NULL;
+}
+
+/* Of functions into binary32, ties to even. */
+static hu_function_nearest32 nearest32_for(uint32_t levels, const run *c) {
+  if (!c->function || c->call.mode.round != HU_RNE || !hu_format_equal(c->call.result.format, hu_format_ieee(8, 23, 0)))
+    return NULL;
+#if HU_X86_LEVELS
+  if (levels & HU_LEVEL_AVX512) return hu_function_nearest32_avx512();
+  if (levels & HU_LEVEL_AVX2) return hu_function_nearest32_avx2();
+#endif
+  return levels & HU_LEVEL_VECTOR ? hu_function_nearest32_vector() : NULL;
+}
+
+/* Parts are whole multiples of 64 elements, so that neighbours never share a cache line of an aligned result. */
+static size_t part_size(size_t n, uint32_t threads) {
+  size_t part = (n / threads + 64) & ~(size_t)63;
+  return part < PART_MIN ? PART_MIN : part;
+}
+
+void hu_arith_run(const hu_arith_call *call, const hu_exec *exec, hu_events *events) {
+  run c;
+  hu_events counts[HU_THREADS_MAX];
+  hu_mode rne = {0};
+  uint32_t threads = exec && exec->threads > 1 ? exec->threads : 1, levels = hu_levels_for(exec);
+  if (threads > HU_THREADS_MAX) threads = HU_THREADS_MAX;
+  memset(&c, 0, sizeof c);
+  c.call = *call;
+  c.spec = hu_spec_of(call->result.format, call->mode);
+  for (int k = 0; k < call->operands; k++) c.source[k] = hu_spec_of(call->x[k].format, rne);
+  hu_num nan = hu_num_special(HU_KIND_NAN, 0), minus = hu_num_finite(1, 1, 0);
+  c.nan = hu_arith_one(&c.spec, HU_OP_ADD, nan, nan, nan, 0, &c.nan_events);
+  c.no_root = hu_arith_one(&c.spec, HU_OP_SQRT, minus, minus, minus, 0, &c.no_root_events);
+  c.stochastic = call->mode.round >= HU_SRA;
+  c.kernels = hu_kernels_for(levels);
+  c.wide = wide_for(levels);
+  c.function = function_for(levels, call->op);
+  c.nearest32 = nearest32_for(levels, &c);
+  if (c.kernels && (!c.wide || !lanes_can(&c))) c.kernels = NULL;
+  if (exec) c.stream = exec->stream;
+  c.counts = counts;
+  c.part = part_size(call->n, threads);
+  size_t parts = call->n / c.part + (call->n % c.part != 0);
+  hu_parallel(threads, parts, run_part, &c);
+  for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &counts[i]);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* The array calls: check everything, then run. */
+#include "halfulp/array.h"
+
+#include "emu/array/run.h"
+#include "emu/base/array_extent.h"
+
+static hu_status check_ends(size_t n, const void *z, hu_ends ez, const void *x, hu_ends ex) {
+  hu_strided az = {z, ez.size, ez.stride}, ax = {x, ex.size, ex.stride};
+  return hu_check_pair(n, &az, &ax);
+}
+
+static hu_ends values32(hu_format f, ptrdiff_t stride) {
+  hu_ends e = {HU_ENDS_BINARY32, 4, stride, f};
+  return e;
+}
+
+static hu_ends values64(hu_format f, ptrdiff_t stride) {
+  hu_ends e = {HU_ENDS_BINARY64, 8, stride, f};
+  return e;
+}
+
+static hu_ends codes(hu_format f, ptrdiff_t stride) {
+  hu_ends e = {HU_ENDS_CODES, hu_code_bytes(f), stride, f};
+  return e;
+}
+
+static hu_status convert(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, hu_mode mode, const hu_exec *exec,
+                         hu_events *events) {
+  if (hu_format_check(ez.format, NULL) != HU_OK) return HU_E_FORMAT;
+  /* Values are given with the format of the other end. */
+  if (ex.kind == HU_ENDS_CODES && hu_format_check(ex.format, NULL) != HU_OK) return HU_E_FORMAT;
+  if (hu_mode_check(mode) != HU_OK) return HU_E_MODE;
+  if (ez.kind == HU_ENDS_BINARY32 && !hu_format_fits_binary32(ez.format)) return HU_E_CARRIER;
+  hu_status s = check_ends(n, z, ez, x, ex);
+  if (s == HU_OK && n) hu_array_run(n, z, ez, x, ex, mode, exec, events);
+  return s;
+}
+
+hu_status hu_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_format f, hu_mode mode,
+                        const hu_exec *exec, hu_events *events) {
+  return convert(n, z, values32(f, incz), x, values32(f, incx), mode, exec, events);
+}
+
+hu_status hu_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x, ptrdiff_t incx, hu_format f,
+                          hu_mode mode, const hu_exec *exec, hu_events *events) {
+  return convert(n, z, values64(f, incz), x, values64(f, incx), mode, exec, events);
+}
+
+hu_status hu_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_format f, hu_mode mode,
+                      const hu_exec *exec, hu_events *events) {
+  return convert(n, z, codes(f, incz), x, values32(f, incx), mode, exec, events);
+}
+
+hu_status hu_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx, hu_format f, hu_mode mode,
+                        const hu_exec *exec, hu_events *events) {
+  return convert(n, z, codes(f, incz), x, values64(f, incx), mode, exec, events);
+}
+
+/* Decoding is converting into the carrier, where every value of f lies: no rounding, whatever the mode. */
+hu_status hu_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
+                      const hu_exec *exec) {
+  hu_status s = hu_format_check(f, NULL);
+  if (s != HU_OK) return s;
+  if (!hu_format_fits_binary32(f)) return HU_E_CARRIER;
+  s = check_ends(n, z, values32(f, incz), x, codes(f, incx));
+  if (s == HU_OK && n) hu_array_decode(n, z, values32(f, incz), x, codes(f, incx), exec);
+  return s;
+}
+
+hu_status hu_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
+                        const hu_exec *exec) {
+  hu_status s = hu_format_check(f, NULL);
+  if (s != HU_OK) return s;
+  s = check_ends(n, z, values64(f, incz), x, codes(f, incx));
+  if (s == HU_OK && n) hu_array_decode(n, z, values64(f, incz), x, codes(f, incx), exec);
+  return s;
+}
+
+hu_status hu_convert_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx, hu_format fx,
+                       hu_mode mode, const hu_exec *exec, hu_events *events) {
+  return convert(n, z, codes(fz, incz), x, codes(fx, incx), mode, exec, events);
+}

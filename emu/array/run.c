@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* One array conversion: parts over threads, pieces over kernels, the one-value core where no kernel may go. */
+#include "emu/array/run.h"
+
+#include "emu/base/threads.h"
+#include "emu/core/bits.h"
+#include "emu/core/lane_constants.h"
+#include "emu/core/stream.h"
+#include "emu/simd/convert.h"
+
+enum {
+  PIECE = 1024,          /* elements of a buffered piece: all its buffers stay in the first-level cache */
+  PART_MIN = 1 << 14,    /* elements that make a part of their own worth while */
+  BYPASS_BYTES = 1 << 24 /* outputs from here on are written around the caches */
+};
+
+typedef struct conversion {
+  size_t n, part;
+  uint8_t *z;
+  const uint8_t *x;
+  hu_ends ez, ex;
+  hu_spec spec, source;
+  hu_narrow narrow, undo;    /* lane constants of the target, and of the source's codes */
+  const hu_kernels *kernels; /* NULL: the core for every element */
+  hu_stream stream;
+  int stochastic, bypass;
+  hu_events *counts; /* one a part */
+} conversion;
+
+static const uint8_t *x_at(const conversion *c, size_t i) {
+  return c->x + (ptrdiff_t)i * c->ex.stride * (ptrdiff_t)c->ex.size;
+}
+
+static uint8_t *z_at(const conversion *c, size_t i) {
+  return c->z + (ptrdiff_t)i * c->ez.stride * (ptrdiff_t)c->ez.size;
+}
+
+/* ---- the core, an element at a time ---- */
+
+static hu_num load_num(const conversion *c, size_t i) {
+  const uint8_t *x = x_at(c, i);
+  uint64_t u;
+  if (c->ex.kind == HU_ENDS_CODES) return hu_unpack(&c->source, hu_load_code(x, c->ex.size));
+  if (c->ex.kind == HU_ENDS_BINARY32) return hu_unpack32(hu_load_code(x, 4));
+  memcpy(&u, x, sizeof u);
+  return hu_unpack64(u);
+}
+
+static void store_num(const conversion *c, size_t i, uint32_t code) {
+  uint8_t *z = z_at(c, i);
+  if (c->ez.kind == HU_ENDS_CODES) {
+    hu_store_code(z, c->ez.size, code);
+  } else if (c->ez.kind == HU_ENDS_BINARY32) {
+    hu_store_code(z, 4, hu_pack32(hu_unpack(&c->spec, code)));
+  } else {
+    uint64_t u = hu_pack64(hu_unpack(&c->spec, code));
+    memcpy(z, &u, sizeof u);
+  }
+}
+
+static void run_core(const conversion *c, size_t first, size_t n, hu_events *counts) {
+  for (size_t i = first; i < first + n; i++) {
+    uint32_t events, r = 0;
+    if (c->stochastic) r = hu_stream_at(c->stream.key, c->stream.counter + i) >> (32 - c->spec.bits);
+    store_num(c, i, hu_round(&c->spec, load_num(c, i), r, &events));
+    hu_events_count(counts, events);
+  }
+}
+
+/* ---- the kernels, a piece at a time ---- */
+
+/* n elements of the source as binary32 patterns, in buffer or in place; NULL if this piece needs the core. */
+static const uint32_t *load_piece(const conversion *c, size_t first, size_t n, uint32_t *buffer) {
+  union {
+    uint8_t b[PIECE];
+    uint16_t h[PIECE];
+    uint32_t w[PIECE];
+    uint64_t d[PIECE];
+  } raw;
+  const void *x = x_at(c, first);
+  if (c->ex.stride != 1) {
+    for (size_t i = 0; i < n; i++) memcpy((uint8_t *)&raw + i * c->ex.size, x_at(c, first + i), c->ex.size);
+    x = raw.b;
+  }
+  switch (c->ex.kind) {
+    case HU_ENDS_BINARY32:
+      if (c->ex.stride == 1) return (const uint32_t *)(const void *)x_at(c, first);
+      memcpy(buffer, x, n * 4);
+      return buffer;
+    case HU_ENDS_BINARY64: return c->kernels->to_odd(n, buffer, x) ? NULL : buffer;
+    default:
+      if (c->ex.size == 1) c->kernels->decode8(&c->undo, n, buffer, x);
+      if (c->ex.size == 2) c->kernels->decode16(&c->undo, n, buffer, x);
+      if (c->ex.size == 4) c->kernels->decode32(&c->undo, n, buffer, x);
+      return buffer;
+  }
+}
+
+static void call_kernel(const conversion *c, const hu_piece *p, hu_events *counts) {
+  if (c->ez.kind != HU_ENDS_CODES) {
+    c->kernels->quantize(&c->narrow, p, counts);
+  } else if (c->ez.size == 1) {
+    c->kernels->encode8(&c->narrow, p, counts);
+  } else if (c->ez.size == 2) {
+    c->kernels->encode16(&c->narrow, p, counts);
+  } else {
+    c->kernels->encode32(&c->narrow, p, counts);
+  }
+}
+
+/* A finite or special binary32 pattern as the same value's binary64 pattern; NaN is canonical in both. */
+static uint64_t widen(uint32_t u) { return hu_pack64(hu_unpack32(u)); }
+
+static void store_piece(const conversion *c, size_t first, size_t n, const void *piece) {
+  for (size_t i = 0; i < n; i++) {
+    if (c->ez.kind == HU_ENDS_BINARY64) {
+      uint64_t u = widen(((const uint32_t *)piece)[i]);
+      memcpy(z_at(c, first + i), &u, sizeof u);
+    } else {
+      memcpy(z_at(c, first + i), (const uint8_t *)piece + i * c->ez.size, c->ez.size);
+    }
+  }
+}
+
+static void run_buffered(const conversion *c, size_t first, size_t n, hu_events *counts) {
+  uint32_t in[PIECE], out[PIECE];
+  int direct = c->ez.stride == 1 && c->ez.kind != HU_ENDS_BINARY64;
+  for (size_t end = first + n; first < end; first += PIECE) {
+    size_t k = end - first < PIECE ? end - first : PIECE;
+    hu_piece p = {k,
+                  direct ? (void *)z_at(c, first) : out,
+                  load_piece(c, first, k, in),
+                  c->stream.key,
+                  c->stream.counter + first,
+                  c->bypass};
+    if (!p.x) {
+      run_core(c, first, k, counts);
+      continue;
+    }
+    if (!direct) p.bypass = 0;
+    call_kernel(c, &p, counts);
+    if (!direct) store_piece(c, first, k, out);
+  }
+}
+
+static void run_part(void *context, size_t part) {
+  const conversion *c = context;
+  size_t first = part * c->part, n = c->n - first < c->part ? c->n - first : c->part;
+  hu_events counts = {0};
+  int plain =
+      c->ex.kind == HU_ENDS_BINARY32 && c->ex.stride == 1 && c->ez.stride == 1 && c->ez.kind != HU_ENDS_BINARY64;
+  if (!c->kernels) {
+    run_core(c, first, n, &counts);
+  } else if (plain) {
+    hu_piece p = {n,
+                  z_at(c, first),
+                  (const uint32_t *)(const void *)x_at(c, first),
+                  c->stream.key,
+                  c->stream.counter + first,
+                  c->bypass};
+    call_kernel(c, &p, &counts);
+  } else {
+    run_buffered(c, first, n, &counts);
+  }
+  c->counts[part] = counts;
+}
+
+/* Parts are whole multiples of 64 elements, so that neighbours never share a cache line of an aligned output. */
+static size_t part_size(size_t n, uint32_t threads) {
+  size_t part = (n / (threads > HU_THREADS_MAX ? HU_THREADS_MAX : threads) + 64) & ~(size_t)63;
+  return part < PART_MIN ? PART_MIN : part;
+}
+
+/* ---- what may go which way ---- */
+
+static int kernels_can(conversion *c) {
+  hu_mode rne = {0};
+  hu_spec exact;
+  if (!hu_narrow_of(&c->narrow, &c->spec)) return 0;
+  if (c->ez.kind != HU_ENDS_CODES && !hu_format_fits_binary32(c->ez.format)) return 0;
+  if (c->ex.kind == HU_ENDS_BINARY64) return hu_odd_is_enough(&c->spec);
+  if (c->ex.kind != HU_ENDS_CODES) return 1;
+  exact = hu_spec_of(c->ex.format, rne);
+  return hu_format_fits_binary32(c->ex.format) && hu_narrow_of(&c->undo, &exact);
+}
+
+void hu_array_run(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, hu_mode mode, const hu_exec *exec,
+                  hu_events *events) {
+  conversion c;
+  hu_events counts[HU_THREADS_MAX];
+  hu_mode rne = {0};
+  uint32_t threads = exec && exec->threads > 1 ? exec->threads : 1;
+  if (threads > HU_THREADS_MAX) threads = HU_THREADS_MAX;
+  memset(&c, 0, sizeof c);
+  c.n = n;
+  c.z = z;
+  c.x = x;
+  c.ez = ez;
+  c.ex = ex;
+  c.spec = hu_spec_of(ez.format, mode);
+  if (ex.kind == HU_ENDS_CODES) c.source = hu_spec_of(ex.format, rne);
+  c.kernels = hu_kernels_for(hu_levels_for(exec));
+  if (c.kernels && !kernels_can(&c)) c.kernels = NULL;
+  if (exec) c.stream = exec->stream;
+  c.stochastic = mode.round >= HU_SRA;
+  c.bypass = z != x && n >= BYPASS_BYTES / ez.size;
+  c.counts = counts;
+  c.part = part_size(n, threads);
+  size_t parts = n / c.part + (n % c.part != 0);
+  hu_parallel(threads, parts, run_part, &c);
+  for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &counts[i]);
+}
+
+/* ---- decoding ---- */
+
+static void decode_core(const conversion *c, size_t first, size_t n) {
+  for (size_t i = first; i < first + n; i++) {
+    hu_num x = hu_unpack(&c->source, hu_load_code(x_at(c, i), c->ex.size));
+    if (c->ez.kind == HU_ENDS_BINARY64) {
+      uint64_t u = hu_pack64(x);
+      memcpy(z_at(c, i), &u, sizeof u);
+    } else {
+      hu_store_code(z_at(c, i), 4, hu_pack32(x));
+    }
+  }
+}
+
+static void decode_part(void *context, size_t part) {
+  const conversion *c = context;
+  size_t first = part * c->part, end = c->n - first < c->part ? c->n : first + c->part;
+  uint32_t piece[PIECE];
+  if (!c->kernels) {
+    decode_core(c, first, end - first);
+    return;
+  }
+  if (c->ex.stride == 1 && c->ez.stride == 1 && c->ez.kind == HU_ENDS_BINARY32) {
+    uint32_t *z = (uint32_t *)(void *)z_at(c, first);
+    if (c->ex.size == 1) c->kernels->decode8(&c->undo, end - first, z, x_at(c, first));
+    if (c->ex.size == 2) c->kernels->decode16(&c->undo, end - first, z, x_at(c, first));
+    if (c->ex.size == 4) c->kernels->decode32(&c->undo, end - first, z, x_at(c, first));
+    return;
+  }
+  for (; first < end; first += PIECE) {
+    size_t k = end - first < PIECE ? end - first : PIECE;
+    store_piece(c, first, k, load_piece(c, first, k, piece));
+  }
+}
+
+void hu_array_decode(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, const hu_exec *exec) {
+  conversion c;
+  hu_mode rne = {0};
+  uint32_t threads = exec && exec->threads > 1 ? exec->threads : 1;
+  memset(&c, 0, sizeof c);
+  c.n = n;
+  c.z = z;
+  c.x = x;
+  c.ez = ez;
+  c.ex = ex;
+  c.source = hu_spec_of(ex.format, rne);
+  c.kernels = hu_kernels_for(hu_levels_for(exec));
+  if (c.kernels && (!hu_format_fits_binary32(ex.format) || !hu_narrow_of(&c.undo, &c.source))) c.kernels = NULL;
+  c.part = part_size(n, threads);
+  hu_parallel(threads, n / c.part + (n % c.part != 0), decode_part, &c);
+}

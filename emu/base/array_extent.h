@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/base/array_extent.h - where a strided array lies in memory, and whether a result may be written while another is
+ * read. */
+#ifndef HALFULP_EMU_BASE_ARRAY_EXTENT_H
+#define HALFULP_EMU_BASE_ARRAY_EXTENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "halfulp/status.h"
+
+typedef struct hu_strided {
+  const void *data;
+  size_t size; /* bytes of an element */
+  ptrdiff_t stride;
+} hu_strided;
+
+/* The bytes an array covers, as addresses. */
+typedef struct hu_covered {
+  uintptr_t first, past;
+} hu_covered;
+
+static inline size_t hu_step_of(const hu_strided *x) {
+  return x->stride < 0 ? (size_t)0 - (size_t)x->stride : (size_t)x->stride;
+}
+
+/* n >= 1. HU_E_NULL, HU_E_ALIGN, HU_E_SHAPE (beyond the address space). */
+static inline hu_status hu_cover(hu_covered *s, size_t n, const hu_strided *x) {
+  size_t bytes;
+  if (!x->data) return HU_E_NULL;
+  if ((uintptr_t)x->data % x->size) return HU_E_ALIGN;
+  if (__builtin_mul_overflow(n - 1, hu_step_of(x), &bytes) || __builtin_mul_overflow(bytes, x->size, &bytes)) {
+    return HU_E_SHAPE;
+  }
+  if (bytes > PTRDIFF_MAX - x->size) return HU_E_SHAPE;
+  s->first = (uintptr_t)x->data - (x->stride < 0 ? bytes : 0);
+  s->past = s->first + bytes + x->size;
+  return s->past < s->first ? HU_E_SHAPE : HU_OK;
+}
+
+/* May z (stride not 0) be written while x is read? Arrays apart, the same array, and equally strided ones that
+ * interleave, which share no element. */
+static inline int hu_may_share(const hu_strided *z, const hu_covered *sz, const hu_strided *x, const hu_covered *sx) {
+  if (sz->past <= sx->first || sx->past <= sz->first) return 1;
+  if (z->size != x->size || z->stride != x->stride) return 0;
+  if (z->data == x->data) return 1;
+  size_t step = hu_step_of(z) * z->size;
+  uintptr_t a = (uintptr_t)z->data, b = (uintptr_t)x->data, apart = (a > b ? a - b : b - a) % step;
+  return apart >= z->size && step - apart >= z->size;
+}
+
+/* HU_OK if z's n elements may be made from x's: strides, addresses, overlap. */
+static inline hu_status hu_check_pair(size_t n, const hu_strided *z, const hu_strided *x) {
+  hu_covered sz, sx;
+  if (z->stride == 0) return HU_E_SHAPE;
+  if (n == 0) return HU_OK;
+  hu_status s = hu_cover(&sz, n, z);
+  if (s == HU_OK) s = hu_cover(&sx, n, x);
+  if (s != HU_OK) return s;
+  return hu_may_share(z, &sz, x, &sx) ? HU_OK : HU_E_OVERLAP;
+}
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/base/float_env.h - the floating-point surroundings of the kernels that compute in it: one direction of rounding,
+ * subnormals kept, no traps, whatever the caller set; the caller's settings and flags come back afterwards. The work
+ * itself belongs into a function that is not inlined between enter and leave. */
+#ifndef HALFULP_EMU_BASE_FLOAT_ENV_H
+#define HALFULP_EMU_BASE_FLOAT_ENV_H
+
+#include "emu/core/lane_constants.h"
+
+#if HU_X86
+#include <xmmintrin.h>
+#endif
+
+typedef struct hu_float_env {
+  uint64_t control, status;
+} hu_float_env;
+
+/* direction: HU_NEAREST (ties to even) ... of emu/core/lane_constants.h. */
+static inline hu_float_env hu_float_env_enter(uint32_t direction) {
+  hu_float_env saved = {0, 0};
+#if HU_X86
+  saved.control = _mm_getcsr();
+  _mm_setcsr(0x1F80 | direction << 13); /* all traps masked */
+#elif defined(__aarch64__) && (defined(__GNUC__) || defined(__clang__))
+  static const uint64_t modes[4] = {0, (uint64_t)2 << 22, (uint64_t)1 << 22, (uint64_t)3 << 22};
+  __asm__ volatile("mrs %0, fpcr\n\tmrs %1, fpsr" : "=r"(saved.control), "=r"(saved.status));
+  __asm__ volatile("msr fpcr, %0" : : "r"(modes[direction]) : "memory");
+#else
+  (void)direction;
+#endif
+  return saved;
+}
+
+static inline void hu_float_env_leave(hu_float_env saved) {
+#if HU_X86
+  _mm_setcsr((uint32_t)saved.control);
+#elif defined(__aarch64__) && (defined(__GNUC__) || defined(__clang__))
+  __asm__ volatile("msr fpcr, %0\n\tmsr fpsr, %1" : : "r"(saved.control), "r"(saved.status) : "memory");
+#else
+  (void)saved;
+#endif
+}
+
+/* Has an operation of this thread rounded since the last call of forget (direction to nearest)? Yes where the processor
+ * does not tell. Both stand around calls of kernels, which no compiler moves them across. */
+static inline void hu_float_env_forget(void) {
+#if HU_X86
+  _mm_setcsr(0x1F80);
+#elif defined(__aarch64__) && (defined(__GNUC__) || defined(__clang__))
+  uint64_t none = 0;
+  __asm__ volatile("msr fpsr, %0" : : "r"(none) : "memory");
+#endif
+}
+
+static inline int hu_float_env_rounded(void) {
+#if HU_X86
+  return (_mm_getcsr() & 0x20) != 0;
+#elif defined(__aarch64__) && (defined(__GNUC__) || defined(__clang__))
+  uint64_t status;
+  __asm__ volatile("mrs %0, fpsr" : "=r"(status) : : "memory");
+  return (status & 0x10) != 0;
+#else
+  return 1;
+#endif
+}
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/base/text.h - text that may not fit its buffer: all of it is counted, what fits is kept. */
+#ifndef HALFULP_EMU_BASE_TEXT_H
+#define HALFULP_EMU_BASE_TEXT_H
+
+#include <stddef.h>
+
+#include "halfulp/format.h"
+
+typedef struct hu_writer {
+  char *text;
+  size_t size;
+  size_t length;
+} hu_writer;
+
+static inline void hu_put(hu_writer *w, const char *s) {
+  for (; *s; s++, w->length++) {
+    if (w->length + 1 < w->size) w->text[w->length] = *s;
+  }
+}
+
+static inline void hu_put_number(hu_writer *w, int n) {
+  char digits[16];
+  char *s = digits + sizeof digits;
+  unsigned u = n < 0 ? 0u - (unsigned)n : (unsigned)n;
+  *--s = 0;
+  do {
+    *--s = (char)('0' + u % 10);
+    u /= 10;
+  } while (u > 0);
+  if (n < 0) *--s = '-';
+  hu_put(w, s);
+}
+
+/* The format's first name, or its own text. */
+static inline void hu_put_format(hu_writer *w, hu_format f) {
+  char text[HU_FORMAT_TEXT_MAX];
+  const char *id = hu_format_id(f);
+  if (!id) (void)hu_format_text(text, sizeof text, f);
+  hu_put(w, id ? id : text);
+}
+
+/* The final 0; returns the length needed without it. */
+static inline size_t hu_put_end(hu_writer *w) {
+  if (w->size > 0) w->text[w->length < w->size ? w->length : w->size - 1] = 0;
+  return w->length;
+}
+
+#endif

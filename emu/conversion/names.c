@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* The presets of conversions: rows of texts made into records, families, and names with parameters. */
+#include <string.h>
+
+#include "emu/conversion/rows.h"
+#include "halfulp/conversion.h"
+
+static const struct {
+  const char *family, *tested;
+} families[] = {
+    {"cuda.", "CUDA Toolkit 13.0, cuda_fp8.h cuda_fp6.h cuda_fp4.h cuda_fp16.h cuda_bf16.h, their host code"},
+    {"torch.", "PyTorch 2.15.0, on the CPU (x86-64)"},
+    {"ml_dtypes.", "ml_dtypes 0.6.0 with NumPy 2.4"},
+    {"numpy.", "NumPy 2.4"},
+    {"onnx.", "onnx 1.23.2, its reference implementation"},
+    {"jax.", "JAX 0.10.2 on the CPU"},
+    {"ocp.", "the specifications' text; ml_dtypes, CUDA and gfloat agree where they do the same"},
+    {"gfloat.", "gfloat 0.5.2"},
+    {"chop.", "pychop 0.6.2, NumPy backend, faithful to MATLAB's chop"},
+    {"qtorch.", "qtorch 0.3.0, its C++ source for the CPU"},
+    {"mx.", "not run: microxcaling is in no registry; its published formulas in NumPy"},
+    {"te.", "not run: Transformer Engine wants a CUDA device; its published formulas in NumPy"},
+    {"riscv.", "the SoftFloat of riscv-isa-sim 55b4658, once, by hand: no test runs it"},
+};
+
+static hu_conversion_row row_at(size_t i) {
+  static const hu_conversion_row none;
+  if (i < hu_conversion_casts) return hu_conversion_rows_casts[i];
+  i -= hu_conversion_casts;
+  return i < hu_conversion_emulators ? hu_conversion_rows_emulators[i] : none;
+}
+
+size_t hu_conversion_count(void) { return hu_conversion_casts + hu_conversion_emulators; }
+
+/* "rne/finite": the text up to the slash, and what is behind it. */
+static const char *split(char head[HU_FORMAT_TEXT_MAX], const char *text) {
+  const char *slash = strchr(text, '/');
+  size_t n = slash ? (size_t)(slash - text) : strlen(text);
+  memcpy(head, text, n);
+  head[n] = 0;
+  return slash ? slash + 1 : "";
+}
+
+/* The rows are right, which the tests look at; a wrong one would become a record that the check refuses. */
+static hu_conversion record_of(const hu_conversion_row *row) {
+  hu_conversion c;
+  char head[HU_FORMAT_TEXT_MAX];
+  memset(&c, 0, sizeof c);
+  const char *rest = split(head, row->mode);
+  hu_status s = hu_format_parse(&c.format, row->format, NULL);
+  if (s == HU_OK) s = hu_mode_parse_round(&c.mode, head);
+  rest = split(head, rest);
+  if (s == HU_OK && *head) s = hu_mode_parse_saturate(&c.mode, head);
+  c.nan_made = strcmp(rest, "canonical") == 0;
+  if (s == HU_OK && *row->first) {
+    rest = split(head, row->first);
+    s = hu_format_parse(&c.first, head, NULL);
+    if (s == HU_OK) s = hu_mode_parse_round(&c.first_mode, rest);
+  }
+  c.operand = row->operand;
+  c.nan = s == HU_OK ? row->nan : UINT8_MAX;
+  c.nan64 = row->nan64;
+  c.nan_code = row->nan_code;
+  c.scaling = row->scaling;
+  return c;
+}
+
+static const char *tested_of(const char *name) {
+  for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+    if (!strncmp(name, families[i].family, strlen(families[i].family))) return families[i].tested;
+  return "";
+}
+
+hu_conversion_entry hu_conversion_at(size_t i) {
+  hu_conversion_entry entry;
+  memset(&entry, 0, sizeof entry);
+  hu_conversion_row row = row_at(i);
+  if (!row.name) return entry;
+  entry.name = row.name;
+  entry.stands = row.stands;
+  entry.tested = tested_of(row.name);
+  entry.note = row.note;
+  entry.conversion = record_of(&row);
+  return entry;
+}
+
+/* A decimal number from low to high without leading zeros; what follows it, NULL if there is none. */
+static const char *read_number(unsigned *z, const char *text, unsigned low, unsigned high) {
+  unsigned n = 0;
+  if (*text < '1' || *text > '9') return NULL;
+  while (*text >= '0' && *text <= '9' && n <= high) n = 10 * n + (unsigned)(*text++ - '0');
+  *z = n;
+  return n < low || n > high ? NULL : text;
+}
+
+/* float_quantize(exp=E, man=M, rounding="nearest"): every code is finite, ties go away, no -0. Below 2^emin the operand
+ * is added to 2^emin in binary32 first, which rounds it to multiples of 2^(emin - 23), ties to even: the same as one
+ * rounding into a format of 23 digits with this emin. A NaN ends as max, with its sign. */
+static hu_conversion qtorch_float(unsigned e, unsigned m) {
+  hu_conversion c;
+  memset(&c, 0, sizeof c);
+  c.format = hu_format_finite(e, m, 0);
+  c.format.negzero = 0;
+  c.mode.round = HU_RNA;
+  c.mode.saturate = HU_SAT_FINITE;
+  c.first = hu_format_ieee(8, 23, (1 << (e - 1)) - 128);
+  c.nan = c.nan64 = HU_NAN_BY_SIGN;
+  c.nan_code = HU_NO_CODE;
+  c.scaling = "";
+  return c;
+}
+
+static hu_status find_qtorch(hu_conversion *c, const char *name) {
+  static const char begin[] = "qtorch.float(";
+  unsigned e = 0, m = 0;
+  if (strncmp(name, begin, sizeof begin - 1) != 0) return HU_E_NAME;
+  const char *at = read_number(&e, name + sizeof begin - 1, 2, 7);
+  at = at && *at == ',' ? read_number(&m, at + 1, 1, 22) : NULL;
+  if (!at || strcmp(at, ")") != 0) return HU_E_NAME;
+  *c = qtorch_float(e, m);
+  return HU_OK;
+}
+
+hu_status hu_conversion_find(hu_conversion *c, const char *name) {
+  if (!c || !name) return HU_E_NULL;
+  for (size_t i = 0; i < hu_conversion_count(); i++) {
+    hu_conversion_row row = row_at(i);
+    if (strcmp(row.name, name) != 0) continue;
+    *c = record_of(&row);
+    return HU_OK;
+  }
+  return find_qtorch(c, name);
+}

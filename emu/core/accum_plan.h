@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/core/accum_plan.h - a model and its operands unfolded once a call, and operands read. Part of
+ * emu/core/accum.h. */
+#ifndef HALFULP_EMU_CORE_ACCUM_PLAN_H
+#define HALFULP_EMU_CORE_ACCUM_PLAN_H
+
+#include "emu/core/accum_exact.h"
+#include "halfulp/accum.h"
+
+/* How an operand's elements are stored. */
+enum { HU_STORED_CODES = 0, HU_STORED_VALUES = 1, HU_STORED_BINARY64 = 2, HU_STORED_NUMBERS = 3 }; /* hu_num */
+
+typedef struct hu_source {
+  hu_spec spec;
+  int32_t emin;       /* of the format it is converted into first */
+  uint32_t cut;       /* trailing digits that are not looked at */
+  uint8_t size, kind; /* bytes of an element; HU_STORED_ */
+  uint8_t daz;        /* HU_DAZ_ */
+} hu_source;
+
+/* Element k is at at + k step. */
+typedef struct hu_line {
+  const uint8_t *at;
+  ptrdiff_t step; /* bytes */
+} hu_line;
+typedef struct hu_lines {
+  hu_line a, b, sa, sb;
+} hu_lines;
+
+typedef struct hu_accum_plan {
+  hu_accum model;
+  hu_source a, b, sa, sb;
+  hu_grid product, sum; /* where the model's own steps round to */
+  hu_grid plain;        /* the format of its sums, ties to even: promote, splitk */
+  hu_grid join;         /* block: acc, ties to even: c last */
+  int32_t low, limbs;   /* of exact sums */
+  int32_t acc_emin;     /* block: least exponent of c */
+  uint32_t down;        /* exact: the last rounding goes toward negative */
+} hu_accum_plan;
+
+/* ---- made once a call ---- */
+
+HU_FN hu_mode hu_plain_mode(void) {
+  hu_mode rne;
+  memset(&rne, 0, sizeof rne);
+  return rne;
+}
+
+HU_FN hu_source hu_source_of(hu_format f, uint8_t kind, uint8_t size) {
+  hu_source s;
+  memset(&s, 0, sizeof s);
+  s.kind = kind;
+  s.size = size;
+  if (kind == HU_STORED_BINARY64) {
+    s.emin = -1022;
+    return s;
+  }
+  s.spec = hu_spec_of(f, hu_plain_mode());
+  s.emin = s.spec.emin;
+  /* Values of binary32 itself are its codes. */
+  if (f.e == 8 && f.m == 23 && f.b == 0 && f.inf == HU_INF_IEEE) s.kind = HU_STORED_CODES;
+  return s;
+}
+
+/* What block(...) does to operands when it reads them. */
+HU_FN void hu_source_block(hu_source *s, const hu_block *b) {
+  if (b->input && s->spec.m > b->input) s->cut = (uint32_t)(s->spec.m - b->input);
+  if (b->as.sign || b->as.e || b->as.m) s->emin = hu_spec_of(b->as, hu_plain_mode()).emin;
+  s->daz = b->daz;
+}
+
+HU_FN hu_grid hu_grid_of(hu_format f, hu_mode mode) {
+  hu_grid g;
+  memset(&g, 0, sizeof g);
+  g.spec = hu_spec_of(f, mode);
+  return g;
+}
+
+/* The lowest place of an operand, and where its numbers end. */
+HU_FN void hu_source_range(const hu_source *s, int32_t *low, int32_t *high) {
+  *low = s->kind == HU_STORED_BINARY64 ? -1074 : s->spec.emin - s->spec.m;
+  *high = 1024;
+  if (s->kind == HU_STORED_BINARY64) return;
+  hu_num max = hu_unpack(&s->spec, s->spec.max_code);
+  *high = hu_exponent(max) + 1;
+}
+
+/* Room for n products (n < 2^63) and c. */
+HU_FN void hu_plan_exact(hu_accum_plan *p, uint64_t n, const hu_source *c) {
+  int32_t la, ha, lb, hb, lc, hc;
+  hu_source_range(&p->a, &la, &ha);
+  hu_source_range(&p->b, &lb, &hb);
+  hu_source_range(c, &lc, &hc);
+  p->low = la + lb < lc ? la + lb : lc;
+  int32_t high = ha + hb > hc ? ha + hb : hc;
+  high += 66 - hu_clz64(n | 1);
+  p->limbs = (high - p->low) / 64 + 2;
+}
+
+/* The rest of the plan, where a, b (sa, sb) and the formats are valid. result: hu_accum_result's. c: also where a block
+ * takes its own former result for c. */
+HU_FN void hu_plan_model(hu_accum_plan *p, const hu_accum *x, hu_format result, uint64_t n, const hu_source *c) {
+  hu_mode rne = hu_plain_mode();
+  p->model = *x;
+  p->product = hu_grid_of(x->product, x->mode);
+  p->sum = hu_grid_of(x->sum, x->mode);
+  p->plain = hu_grid_of(result, rne);
+  p->join = hu_grid_of(x->product, rne);
+  p->acc_emin = p->product.spec.emin;
+  p->down = 0;
+  p->low = 0;
+  p->limbs = 0;
+  if (x->kind == HU_ACCUM_FP32) p->sum = hu_grid_of(hu_format_binary32(), rne);
+  if (x->kind == HU_ACCUM_EXACT) hu_plan_exact(p, n, c);
+  if (x->kind != HU_ACCUM_BLOCK) return;
+  hu_source_block(&p->a, &x->block);
+  hu_source_block(&p->b, &x->block);
+  p->sum.over = x->block.over;
+  p->sum.ftz = x->block.ftz;
+  if (x->block.rule == HU_BLOCK_EXACT) {
+    hu_source back = hu_source_of(x->sum, HU_STORED_CODES, 4);
+    int32_t low, limbs;
+    hu_plan_exact(p, x->block.length, &back);
+    low = p->low;
+    limbs = p->limbs;
+    hu_plan_exact(p, x->block.length, c);
+    int32_t high = p->low + 64 * p->limbs > low + 64 * limbs ? p->low + 64 * p->limbs : low + 64 * limbs;
+    p->low = low < p->low ? low : p->low;
+    p->limbs = (high - p->low + 63) / 64;
+  }
+}
+
+/* ---- operands ---- */
+
+/* A number on the grid of s that binary32 held, with the place of its last digit where the format has it. */
+HU_FN hu_num hu_settled(const hu_source *s, hu_num x) {
+  if (x.kind != HU_KIND_FINITE) return x;
+  int32_t e = hu_exponent(x);
+  int32_t down = (e > s->spec.emin ? e : s->spec.emin) - s->spec.m - x.exp;
+  if (down <= 0) return x;
+  return hu_num_finite(x.sign, x.sig >> down, x.exp + down);
+}
+
+HU_FN hu_num hu_flushed(uint8_t daz, int32_t emin, hu_num x) {
+  if (daz == HU_DAZ_NONE || x.kind > HU_KIND_FINITE) return x;
+  if (x.kind == HU_KIND_FINITE && hu_exponent(x) >= emin) return x;
+  return hu_num_special(HU_KIND_ZERO, daz == HU_DAZ_SIGN || HU_WRONG(54) ? x.sign : 0);
+}
+
+HU_STEP hu_num hu_source_read(const hu_source *s, const uint8_t *at) {
+  hu_num x;
+  uint32_t mask = ((uint32_t)1 << s->cut) - 1;
+  if (s->kind == HU_STORED_NUMBERS) {
+    memcpy(&x, at, sizeof x);
+    return x;
+  }
+  if (s->kind == HU_STORED_BINARY64) {
+    uint64_t u;
+    memcpy(&u, at, 8);
+    x = hu_unpack64(u);
+  } else if (s->kind == HU_STORED_VALUES) {
+    x = hu_settled(s, hu_unpack32(hu_load_code(at, 4)));
+    if (mask) { /* digits of a code, which may be that of a zero or an infinity without them */
+      uint32_t events;
+      x = hu_unpack(&s->spec, hu_round(&s->spec, x, 0, &events) & ~mask);
+    }
+  } else {
+    x = hu_unpack(&s->spec, hu_load_code(at, s->size) & ~mask);
+  }
+  return hu_flushed(s->daz, s->emin, x);
+}
+
+/* Is one of n elements of a line a NaN, as the model reads them? */
+HU_STEP int32_t hu_line_has_nan(const hu_source *s, const hu_line *l, uint64_t n) {
+  for (uint64_t k = 0; l->at && k < n; k++) {
+    if (hu_source_read(s, l->at + (ptrdiff_t)k * l->step).kind == HU_KIND_NAN) return 1;
+  }
+  return 0;
+}
+
+HU_FN hu_num hu_read_a(const hu_accum_plan *p, const hu_lines *in, uint64_t k) {
+  return hu_source_read(&p->a, in->a.at + (ptrdiff_t)k * in->a.step);
+}
+
+HU_FN hu_num hu_read_b(const hu_accum_plan *p, const hu_lines *in, uint64_t k) {
+  return hu_source_read(&p->b, in->b.at + (ptrdiff_t)k * in->b.step);
+}
+
+HU_FN hu_long hu_product_at(const hu_accum_plan *p, const hu_lines *in, uint64_t k) {
+  return hu_long_product(hu_read_a(p, in, k), hu_read_b(p, in, k));
+}
+
+#endif

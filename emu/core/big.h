@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/core/big.h - fixed-point numbers of many digits, for the exact way of the elementary functions.
+ *
+ * A hu_big is a number from 0 to below 2^64: two integer limbs of 32 bits above f fraction limbs, f even and at most
+ * HU_BIG_FRACTION, the same for all numbers of a computation and passed to each call. An ulp is 2^-32f. Where a result
+ * has more digits they are cut off, so it is less than one ulp too small; what would reach 2^64 must not be asked for.
+ * Integers only; C11, C++17 and CUDA compile the same text. Results may be one of the operands. */
+#ifndef HALFULP_EMU_CORE_BIG_H
+#define HALFULP_EMU_CORE_BIG_H
+
+#include "emu/core/function_constants.h"
+#include "emu/core/round.h"
+
+enum { HU_BIG_FRACTION = HU_CONSTANT_DIGITS, HU_BIG_LIMBS = HU_BIG_FRACTION + 2 };
+
+typedef struct hu_big {
+  uint32_t w[HU_BIG_LIMBS]; /* the lowest first; those from f + 2 on are not used */
+} hu_big;
+
+HU_FN int32_t hu_clz32(uint32_t x) { return hu_clz64(x) - 32; }
+
+HU_OUTLINE hu_big hu_big_of(uint32_t integer, int32_t f) {
+  hu_big z;
+  for (int32_t i = 0; i < HU_BIG_LIMBS; i++) z.w[i] = 0;
+  z.w[f] = integer;
+  return z;
+}
+
+/* sig 2^exp; its digits below an ulp are cut off. */
+HU_OUTLINE hu_big hu_big_scaled(uint64_t sig, int32_t exp, int32_t f) {
+  hu_big z = hu_big_of(0, f);
+  int32_t at = exp + 32 * f; /* the place of sig's lowest digit */
+  if (at < 0) {
+    sig = at < -63 ? 0 : sig >> -at;
+    at = 0;
+  }
+  int32_t limb = at >> 5, shift = at & 31;
+  uint64_t low = sig << shift, high = shift ? sig >> (64 - shift) : 0;
+  if (limb < f + 2) z.w[limb] = (uint32_t)low;
+  if (limb + 1 < f + 2) z.w[limb + 1] = (uint32_t)(low >> 32);
+  if (limb + 2 < f + 2) z.w[limb + 2] = (uint32_t)high;
+  return z;
+}
+
+HU_OUTLINE hu_big hu_big_constant(int32_t which, int32_t f) {
+  hu_big z = hu_big_of(which >= HU_CONSTANT_ONE, f);
+  for (int32_t i = 0; i < f; i++) z.w[f - 1 - i] = hu_constant_digit(which, i);
+  return z;
+}
+
+/* -1, 0, 1. */
+HU_OUTLINE int32_t hu_big_compare(const hu_big *a, const hu_big *b, int32_t f) {
+  for (int32_t i = f + 1; i >= 0; i--)
+    if (a->w[i] != b->w[i]) return a->w[i] > b->w[i] ? 1 : -1;
+  return 0;
+}
+
+HU_OUTLINE void hu_big_add(hu_big *z, const hu_big *a, const hu_big *b, int32_t f) {
+  uint64_t carry = 0;
+  for (int32_t i = 0; i < f + 2; i++) {
+    carry += (uint64_t)a->w[i] + b->w[i];
+    z->w[i] = (uint32_t)carry;
+    carry >>= 32;
+  }
+}
+
+/* a - b, a >= b. */
+HU_OUTLINE void hu_big_sub(hu_big *z, const hu_big *a, const hu_big *b, int32_t f) {
+  uint64_t borrow = 0;
+  for (int32_t i = 0; i < f + 2; i++) {
+    uint64_t d = (uint64_t)a->w[i] - b->w[i] - borrow;
+    z->w[i] = (uint32_t)d;
+    borrow = d >> 63;
+  }
+}
+
+/* |a - b|; returns 1 if a < b. */
+HU_OUTLINE uint32_t hu_big_distance(hu_big *z, const hu_big *a, const hu_big *b, int32_t f) {
+  uint32_t below = hu_big_compare(a, b, f) < 0;
+  if (below) {
+    hu_big_sub(z, b, a, f);
+  } else {
+    hu_big_sub(z, a, b, f);
+  }
+  return below;
+}
+
+/* a 2^-n, a 2^n. */
+HU_OUTLINE void hu_big_down(hu_big *z, const hu_big *a, int32_t n, int32_t f) {
+  int32_t limbs = n >> 5, shift = n & 31;
+  for (int32_t i = 0; i < f + 2; i++) {
+    uint32_t low = i + limbs < f + 2 ? a->w[i + limbs] : 0, high = i + limbs + 1 < f + 2 ? a->w[i + limbs + 1] : 0;
+    z->w[i] = shift ? low >> shift | high << (32 - shift) : low;
+  }
+}
+
+HU_OUTLINE void hu_big_up(hu_big *z, const hu_big *a, int32_t n, int32_t f) {
+  int32_t limbs = n >> 5, shift = n & 31;
+  for (int32_t i = f + 1; i >= 0; i--) {
+    uint32_t high = i >= limbs ? a->w[i - limbs] : 0, low = i > limbs ? a->w[i - limbs - 1] : 0;
+    z->w[i] = shift ? high << shift | low >> (32 - shift) : high;
+  }
+}
+
+/* a b. */
+HU_OUTLINE void hu_big_mul(hu_big *z, const hu_big *a, const hu_big *b, int32_t f) {
+  uint32_t product[2 * HU_BIG_LIMBS];
+  int32_t n = f + 2;
+  for (int32_t i = 0; i < n; i++) product[i] = 0;
+  for (int32_t i = 0; i < n; i++) {
+    uint64_t carry = 0, digit = a->w[i];
+    for (int32_t j = 0; j < n; j++) {
+      carry += digit * b->w[j] + product[i + j];
+      product[i + j] = (uint32_t)carry;
+      carry >>= 32;
+    }
+    product[i + n] = (uint32_t)carry;
+  }
+  for (int32_t i = 0; i < n; i++) z->w[i] = product[i + f];
+}
+
+/* a n, exact. */
+HU_OUTLINE void hu_big_times(hu_big *z, const hu_big *a, uint32_t n, int32_t f) {
+  uint64_t carry = 0;
+  for (int32_t i = 0; i < f + 2; i++) {
+    carry += (uint64_t)a->w[i] * n;
+    z->w[i] = (uint32_t)carry;
+    carry >>= 32;
+  }
+}
+
+/* a / n. */
+HU_OUTLINE void hu_big_over(hu_big *z, const hu_big *a, uint32_t n, int32_t f) {
+  uint64_t rest = 0;
+  for (int32_t i = f + 1; i >= 0; i--) {
+    rest = rest << 32 | a->w[i];
+    z->w[i] = (uint32_t)(rest / n);
+    rest %= n;
+  }
+}
+
+/* One digit of a quotient: u (m + 1 limbs) by v (m limbs, its top bit set), u < v 2^32; leaves the remainder in u.
+ * Knuth, The Art of Computer Programming 2, 4.3.1, algorithm D. */
+HU_OUTLINE uint32_t hu_big_digit(uint32_t *u, const uint32_t *v, int32_t m) {
+  uint64_t top = (uint64_t)u[m] << 32 | u[m - 1], q = top / v[m - 1], rest = top % v[m - 1];
+  while (q >> 32 || (m > 1 && q * v[m - 2] > (rest << 32 | u[m - 2]))) {
+    q--;
+    rest += v[m - 1];
+    if (rest >> 32) break;
+  }
+  uint64_t carry = 0, borrow = 0;
+  for (int32_t i = 0; i <= m; i++) {
+    carry += i < m ? q * v[i] : 0;
+    uint64_t d = (uint64_t)u[i] - (uint32_t)carry - borrow;
+    u[i] = (uint32_t)d;
+    borrow = d >> 63;
+    carry >>= 32;
+  }
+  if (!borrow) return (uint32_t)q;
+  carry = 0;
+  for (int32_t i = 0; i <= m; i++) { /* one too many: v goes back */
+    carry += (uint64_t)u[i] + (i < m ? v[i] : 0);
+    u[i] = (uint32_t)carry;
+    carry >>= 32;
+  }
+  return (uint32_t)q - 1;
+}
+
+/* a / b, b > 0. */
+HU_OUTLINE void hu_big_div(hu_big *z, const hu_big *a, const hu_big *b, int32_t f) {
+  uint32_t u[2 * HU_BIG_LIMBS + 1], v[HU_BIG_LIMBS];
+  int32_t n = f + 2, m = n;
+  while (b->w[m - 1] == 0) m--;
+  int32_t shift = hu_clz32(b->w[m - 1]), top = n + f;
+  for (int32_t i = 0; i < m; i++) v[i] = shift && i ? b->w[i] << shift | b->w[i - 1] >> (32 - shift) : b->w[i] << shift;
+  for (int32_t i = 0; i <= top; i++) { /* a 2^32f, shifted */
+    uint32_t here = i >= f && i < top ? a->w[i - f] : 0, below = i > f ? a->w[i - f - 1] : 0;
+    u[i] = shift ? here << shift | below >> (32 - shift) : here;
+  }
+  for (int32_t i = 0; i < n; i++) z->w[i] = 0;
+  for (int32_t j = top - m; j >= 0; j--) {
+    uint32_t digit = hu_big_digit(u + j, v, m);
+    if (j < n) z->w[j] = digit;
+  }
+}
+
+/* The place of the leading digit, its weight 2^(place - 32f); -1 of zero. */
+HU_OUTLINE int32_t hu_big_lead(const hu_big *a, int32_t f) {
+  for (int32_t i = f + 1; i >= 0; i--)
+    if (a->w[i]) return 32 * i + 31 - hu_clz32(a->w[i]);
+  return -1;
+}
+
+/* The 64 digits of which the highest has this place. */
+HU_OUTLINE uint64_t hu_big_digits(const hu_big *a, int32_t place, int32_t f) {
+  hu_big x;
+  if (place >= 63) {
+    hu_big_down(&x, a, place - 63, f);
+  } else {
+    hu_big_up(&x, a, 63 - place, f);
+  }
+  return (uint64_t)x.w[1] << 32 | x.w[0];
+}
+
+#endif

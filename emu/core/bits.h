@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/core/bits.h - floats and doubles as their bits, for the calls around the integer core. */
+#ifndef HALFULP_EMU_CORE_BITS_H
+#define HALFULP_EMU_CORE_BITS_H
+
+#include "port.h"
+
+HU_FN uint32_t hu_bits_of_float(float x) {
+  uint32_t u;
+  memcpy(&u, &x, sizeof u);
+  return u;
+}
+
+HU_FN float hu_float_of_bits(uint32_t u) {
+  float x;
+  memcpy(&x, &u, sizeof x);
+  return x;
+}
+
+HU_FN uint64_t hu_bits_of_double(double x) {
+  uint64_t u;
+  memcpy(&u, &x, sizeof u);
+  return u;
+}
+
+HU_FN double hu_double_of_bits(uint64_t u) {
+  double x;
+  memcpy(&x, &u, sizeof x);
+  return x;
+}
+
+#endif

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/core/round.h - unpack, integers, ONE round-and-pack.
+ *
+ * The whole of docs/numerics.md sections 1 to 5 for one value, in integers only: a value enters as bits and leaves as
+ * bits. C11, C++17 and CUDA compile the same text. Every operation of the library ends in hu_round. */
+#ifndef HALFULP_EMU_CORE_ROUND_H
+#define HALFULP_EMU_CORE_ROUND_H
+
+#include "port.h"
+#include "halfulp/format.h"
+#include "halfulp/mode.h"
+
+/* A format and a mode unfolded, once a call. Plain data: goes to a kernel by value. */
+typedef struct hu_spec {
+  uint64_t nan_from;  /* magnitude codes from here on are NaN (2^32 if none; FNUZ-like NaN apart) */
+  uint32_t sign_mask; /* the sign bit, 0 if unsigned */
+  uint32_t mag_mask;  /* all bits below the sign */
+  uint32_t max_code, inf_code, nan_code;
+  int32_t bias, emin;
+  uint8_t m, zero, subnormal, negzero, overflow, negative, nan, has_inf, has_nan, nan_signed;
+  uint8_t round, bits, saturate, tiny, nan_to, nan_fma; /* saturate is never HU_SAT_DEFAULT here */
+} hu_spec;
+
+/* A number: (-1)^sign (sig + s) 2^exp with 0 < s < 1 if sticky, else s = 0. Where sticky is set, sig >= 2^63, so that
+ * every mode finds the digits it looks at. */
+enum { HU_KIND_ZERO = 0, HU_KIND_FINITE = 1, HU_KIND_INF = 2, HU_KIND_NAN = 3 };
+typedef struct hu_num {
+  uint64_t sig;
+  int32_t exp;
+  uint8_t kind, sign, sticky;
+} hu_num;
+
+HU_FN int32_t hu_format_bias(hu_format f) { return f.e == 0 ? f.b : (1 << (f.e - 1)) - 1 + f.b; }
+
+/* Bytes of a code of so many digits in an array of them. */
+HU_FN uint32_t hu_bytes_of_width(uint32_t width) { return width <= 8 ? 1 : width <= 16 ? 2 : 4; }
+HU_FN uint32_t hu_code_bytes(hu_format f) { return hu_bytes_of_width((uint32_t)f.sign + f.e + f.m); }
+
+HU_FN hu_spec hu_spec_of(hu_format f, hu_mode mode) {
+  hu_spec s;
+  uint32_t mag = (uint32_t)f.e + f.m;
+  uint32_t field = ((uint32_t)1 << f.e) - 1;
+  s.mag_mask = (uint32_t)(((uint64_t)1 << mag) - 1);
+  s.sign_mask = f.sign ? (uint32_t)1 << mag : 0;
+  s.bias = hu_format_bias(f);
+  s.emin = f.zero == HU_ZERO_FIELD ? 1 - s.bias : -s.bias;
+  s.m = f.m;
+  s.zero = f.zero;
+  s.subnormal = f.subnormal;
+  s.negzero = f.negzero;
+  s.overflow = f.overflow;
+  s.negative = f.negative;
+  s.nan = f.nan;
+  s.has_inf = f.inf != HU_INF_NONE;
+  s.has_nan = f.nan != HU_NAN_NONE;
+  s.nan_signed = f.sign && (f.nan == HU_NAN_IEEE || f.nan == HU_NAN_IEEE_ONES || f.nan == HU_NAN_ONES);
+  s.nan_from = (uint64_t)s.mag_mask + 1;
+  s.inf_code = HU_NO_CODE;
+  s.nan_code = 0;
+  if (f.nan == HU_NAN_IEEE || f.nan == HU_NAN_IEEE_ONES) {
+    s.nan_from = ((uint64_t)field << f.m) + (f.inf == HU_INF_IEEE);
+    s.nan_code = f.nan == HU_NAN_IEEE && f.m > 0 ? (field << f.m) | ((uint32_t)1 << (f.m - 1)) : s.mag_mask;
+  } else if (f.nan == HU_NAN_ONES || f.nan == HU_NAN_TOP) {
+    s.nan_from = s.mag_mask;
+    s.nan_code = s.mag_mask;
+  } else if (f.nan == HU_NAN_NEGZERO) {
+    s.nan_code = s.sign_mask;
+  }
+  s.max_code = (uint32_t)(s.nan_from - 1);
+  if (f.inf == HU_INF_IEEE) s.inf_code = field << f.m;
+  if (f.inf == HU_INF_TOP) s.inf_code = (uint32_t)(s.nan_from - 1);
+  if (s.has_inf) s.max_code = s.inf_code - 1;
+  s.round = mode.round;
+  s.bits = mode.bits;
+  s.tiny = mode.tiny;
+  s.nan_to = mode.nan;
+  s.nan_fma = mode.nan_fma;
+  s.saturate = mode.saturate;
+  if (mode.saturate == HU_SAT_DEFAULT) s.saturate = s.has_inf ? HU_SAT_NONE : HU_SAT_FINITE;
+  return s;
+}
+
+/* ---- unpack ---- */
+
+HU_FN hu_num hu_num_special(uint8_t kind, uint32_t sign) {
+  hu_num x;
+  x.sig = 0;
+  x.exp = 0;
+  x.kind = kind;
+  x.sign = (uint8_t)sign;
+  x.sticky = 0;
+  return x;
+}
+
+HU_FN hu_num hu_num_finite(uint32_t sign, uint64_t sig, int32_t exp) {
+  hu_num x;
+  x.sig = sig;
+  x.exp = exp;
+  x.kind = sig ? HU_KIND_FINITE : HU_KIND_ZERO;
+  x.sign = (uint8_t)sign;
+  x.sticky = 0;
+  return x;
+}
+
+/* The k with 2^k <= |x| < 2^(k+1) of a finite number that is not 0. */
+HU_FN int32_t hu_exponent(hu_num x) { return x.exp + 63 - hu_clz64(x.sig); }
+
+HU_FN hu_num hu_negated(hu_num x) {
+  x.sign ^= 1;
+  return x;
+}
+
+/* Infinity times zero, in either order. */
+HU_FN uint32_t hu_infinity_times_zero(hu_num a, hu_num b) {
+  return (a.kind == HU_KIND_INF && b.kind == HU_KIND_ZERO) || (a.kind == HU_KIND_ZERO && b.kind == HU_KIND_INF);
+}
+
+HU_FN hu_num hu_unpack32(uint32_t u) {
+  uint32_t sign = u >> 31, field = (u >> 23) & 0xFF, frac = u & 0x7FFFFF;
+  if (field == 0xFF) return hu_num_special(frac ? HU_KIND_NAN : HU_KIND_INF, sign);
+  if (field == 0) return hu_num_finite(sign, frac, -149);
+  return hu_num_finite(sign, frac | 0x800000, (int32_t)field - 150);
+}
+
+HU_FN hu_num hu_unpack64(uint64_t u) {
+  uint32_t sign = (uint32_t)(u >> 63), field = (uint32_t)(u >> 52) & 0x7FF;
+  uint64_t frac = u & 0xFFFFFFFFFFFFFu;
+  if (field == 0x7FF) return hu_num_special(frac ? HU_KIND_NAN : HU_KIND_INF, sign);
+  if (field == 0) return hu_num_finite(sign, frac, -1074);
+  return hu_num_finite(sign, frac | 0x10000000000000u, (int32_t)field - 1075);
+}
+
+HU_FN hu_num hu_unpack(const hu_spec *s, uint32_t code) {
+  uint32_t c = code & s->mag_mask, sign = (code & s->sign_mask) != 0;
+  uint32_t field = c >> s->m, frac = c & (((uint32_t)1 << s->m) - 1);
+  if (c >= s->nan_from) return hu_num_special(HU_KIND_NAN, sign);
+  if (c == 0 && sign && !s->negzero) return hu_num_special(s->nan == HU_NAN_NEGZERO ? HU_KIND_NAN : HU_KIND_ZERO, 0);
+  if (s->has_inf && c == s->inf_code) return hu_num_special(HU_KIND_INF, sign);
+  if (s->zero == HU_ZERO_FIELD && field == 0) {
+    if (s->subnormal != HU_SUBNORMAL_GRADUAL) frac = 0;
+    return hu_num_finite(frac == 0 && !s->negzero ? 0 : sign, frac, s->emin - s->m - HU_WRONG(12));
+  }
+  if (s->zero == HU_ZERO_CODE && c == 0) return hu_num_special(HU_KIND_ZERO, sign);
+  return hu_num_finite(sign, frac | ((uint32_t)1 << s->m), (int32_t)field - s->bias - s->m);
+}
+
+/* ---- round ---- */
+
+/* Is the fraction (sig mod 2^cut + sticky) / 2^cut below, at or above one half? -1, 0, 1. cut >= 1. */
+HU_FN int32_t hu_against_half(uint64_t sig, uint32_t sticky, int32_t cut) {
+  if (cut > 64) return -1;
+  uint64_t half = (uint64_t)1 << (cut - 1), rem = sig & (half - 1 + half);
+  if (rem != half) return rem > half ? 1 : -1;
+  return sticky && !HU_WRONG(1);
+}
+
+HU_FN uint64_t hu_shift_right(uint64_t x, int32_t n) { return n > 63 ? 0 : x >> n; }
+
+/* floor(nu 2^n) for nu = (sig mod 2^cut) / 2^cut, cut >= n. */
+HU_FN uint64_t hu_leading(uint64_t sig, int32_t cut, int32_t n) {
+  uint64_t rem = cut > 63 ? sig : sig & (((uint64_t)1 << cut) - 1);
+  return hu_shift_right(rem, cut - n);
+}
+
+HU_FN int32_t hu_stochastic_up(const hu_spec *s, uint64_t sig, uint32_t sticky, int32_t cut, uint32_t random) {
+  int32_t n = s->bits;
+  uint64_t one = (uint64_t)1 << n, r = random & (one - 1);
+  if (s->round == HU_SRB) return hu_leading(sig, cut, n + 1) + 2 * r + !HU_WRONG(15) >= 2 * one;
+  uint64_t z = hu_leading(sig, cut, n);
+  if (s->round == HU_SRC) {
+    int32_t h = hu_against_half(sig, sticky, cut - n);
+    z += h > 0 || (h == 0 && ((z & 1) || HU_WRONG(14)));
+  }
+  return z + r >= one + HU_WRONG(2);
+}
+
+/* Does the magnitude go to the upper candidate? The lower `cut` bits of sig (1 <= cut, may pass 64) and sticky are the
+ * fraction, odd the parity of the lower candidate. sig >= 2^63, so cut >= 33 as precision is at most 31: N = 32 random
+ * bits and the bit behind them are all at hand. */
+HU_FN int32_t hu_round_up(const hu_spec *s, uint64_t sig, uint32_t sticky, int32_t cut, uint32_t odd, uint32_t sign,
+                          uint32_t random) {
+  int32_t inexact = sticky || (cut > 63 ? sig : sig & (((uint64_t)1 << cut) - 1)) != 0;
+  if (!inexact) return 0;
+  switch (s->round) {
+    case HU_RNE: {
+      int32_t h = hu_against_half(sig, sticky, cut);
+      return h > 0 || (h == 0 && (odd || HU_WRONG(3)));
+    }
+    case HU_RNA: return hu_against_half(sig, sticky, cut) >= 0;
+    case HU_RNZ: return hu_against_half(sig, sticky, cut) > 0;
+    case HU_RTZ: return 0;
+    case HU_RTP: return !sign;
+    case HU_RTN: return (sign != 0) ^ HU_WRONG(4);
+    case HU_RAZ: return 1;
+    case HU_RTO: return !odd;
+    default: return hu_stochastic_up(s, sig, sticky, cut, random);
+  }
+}
+
+HU_FN uint32_t hu_nan_signed(const hu_spec *s, uint32_t sign) {
+  return s->nan_code | (s->nan_signed && sign ? s->sign_mask : 0);
+}
+
+HU_FN uint32_t hu_signed(const hu_spec *s, uint32_t magnitude, uint32_t sign) {
+  return magnitude | (sign && (magnitude || s->negzero || HU_WRONG(5)) ? s->sign_mask : 0);
+}
+
+HU_FN uint32_t hu_from_nan(const hu_spec *s, uint32_t *events) {
+  *events |= HU_EVENT_NAN_IN;
+  if (s->has_nan && !HU_WRONG(16)) return s->nan_code;
+  if (s->nan_to == HU_NAN_TO_ERROR) *events |= HU_EVENT_INVALID;
+  return s->nan_to == HU_NAN_TO_ZERO ? 0 : s->max_code;
+}
+
+/* A number below the range of an unsigned format, or an infinity there. */
+HU_FN uint32_t hu_from_below(const hu_spec *s, uint32_t infinite, uint32_t *events) {
+  int32_t stops = s->negative == HU_NEGATIVE_STOP && !infinite && (s->round == HU_RTZ || s->round == HU_RTP);
+  *events |= HU_EVENT_INVALID;
+  if (s->saturate == HU_SAT_NONE && s->negative != HU_NEGATIVE_LOW && s->has_nan && !stops) return s->nan_code;
+  *events |= HU_EVENT_SATURATED;
+  return 0;
+}
+
+HU_FN uint32_t hu_from_inf(const hu_spec *s, uint32_t sign, uint32_t *events) {
+  *events |= HU_EVENT_INF_IN;
+  if (sign && !s->sign_mask) return hu_from_below(s, 1, events);
+  if (s->has_inf && (s->saturate != HU_SAT_FINITE || HU_WRONG(10))) return hu_signed(s, s->inf_code, sign);
+  if (s->saturate == HU_SAT_NONE && s->overflow == HU_OVERFLOW_NAN) {
+    *events |= HU_EVENT_INVALID;
+    return hu_nan_signed(s, sign);
+  }
+  *events |= HU_EVENT_SATURATED;
+  return hu_signed(s, s->max_code, sign);
+}
+
+/* Do the directed modes and `to odd` stay at max, as IEEE 754 section 7.4 and P3109 have it? */
+HU_FN int32_t hu_stops_at_max(const hu_spec *s, uint32_t sign) {
+  switch (s->round) {
+    case HU_RTZ: return 1;
+    case HU_RTP: return sign != 0;
+    case HU_RTN: return !sign;
+    case HU_RTO: return s->max_code & 1;
+    default: return 0;
+  }
+}
+
+HU_FN uint32_t hu_from_overflow(const hu_spec *s, uint32_t sign, uint32_t *events) {
+  *events |= HU_EVENT_OVERFLOW | HU_EVENT_INEXACT;
+  if (s->saturate == HU_SAT_NONE && s->overflow != HU_OVERFLOW_MAX && (!hu_stops_at_max(s, sign) || HU_WRONG(11))) {
+    return s->overflow == HU_OVERFLOW_INF ? hu_signed(s, s->inf_code, sign) : hu_nan_signed(s, sign);
+  }
+  *events |= HU_EVENT_SATURATED;
+  return hu_signed(s, s->max_code, sign);
+}
+
+/* Tiny (docs/numerics.md section 5): sig normalised, k its exponent, c the rounded magnitude code before any flush,
+ * f the digits kept. */
+HU_FN int32_t hu_tiny(const hu_spec *s, uint64_t sig, uint32_t sticky, uint32_t sign, int32_t k, uint64_t f, int64_t c,
+                      uint32_t random) {
+  if (s->zero == HU_ZERO_CODE && k == s->emin) return s->tiny == HU_TINY_BEFORE ? f == (uint64_t)1 << s->m : c <= 0;
+  if (k != s->emin - 1 || s->tiny == HU_TINY_BEFORE || s->zero == HU_ZERO_CODE || HU_WRONG(6)) return k < s->emin;
+  /* One binade below: rounding to full precision may still carry into the smallest normal value. */
+  int32_t cut = 63 - s->m;
+  uint64_t full = sig >> cut;
+  uint32_t odd = s->m ? (uint32_t)full & 1 : (uint32_t)(k + s->bias) & 1;
+  full += (uint64_t)hu_round_up(s, sig, sticky, cut, odd, sign, random);
+  return full != (uint64_t)2 << s->m;
+}
+
+HU_FN uint32_t hu_round_finite(const hu_spec *s, hu_num x, uint32_t random, uint32_t *events) {
+  int32_t lead = hu_clz64(x.sig), k = x.exp + 63 - lead;
+  uint64_t sig = x.sig << lead;
+  int32_t above = k - s->emin; /* binades above the lowest normal one */
+  if (above < 0 && s->zero == HU_ZERO_NONE) {
+    if (x.sign) {
+      *events |= HU_EVENT_INEXACT;
+      return hu_from_below(s, 0, events);
+    }
+    *events |= HU_EVENT_INEXACT | (hu_tiny(s, sig, x.sticky, 0, k, 0, 0, random) ? (uint32_t)HU_EVENT_UNDERFLOW : 0);
+    return 0;
+  }
+  /* cut: the digits of sig below the grid; at the bottom the grid stops getting finer (or is one whole step). */
+  int32_t cut = 63 - s->m;
+  if (above < 0) cut += (s->subnormal == HU_SUBNORMAL_NONE ? s->m : 0) - above;
+  uint64_t f = hu_shift_right(sig, cut);
+  int64_t hidden = (int64_t)1 << s->m, field = above + (s->zero == HU_ZERO_FIELD);
+  int64_t c = (int64_t)f - (s->zero == HU_ZERO_CODE ? hidden : 0);
+  if (above >= 0) c = (field << s->m) + ((int64_t)f - hidden);
+  uint32_t odd = s->m || HU_WRONG(13) ? (uint32_t)f & 1 : f != 0 && (field & 1);
+  uint32_t inexact = x.sticky || (cut > 63 ? sig : sig & (((uint64_t)1 << cut) - 1)) != 0;
+  int32_t up = hu_round_up(s, sig, x.sticky, cut, odd, x.sign, random);
+  if (above < 0 && s->subnormal == HU_SUBNORMAL_NONE) {
+    c = up ? hidden : 0;
+  } else {
+    c += up;
+  }
+  int32_t tiny = hu_tiny(s, sig, x.sticky, x.sign, k, f, c, random);
+  if (s->subnormal == HU_SUBNORMAL_FLUSH && c < (s->zero == HU_ZERO_CODE ? 1 : hidden) && !HU_WRONG(7)) {
+    c = 0;
+    inexact = 1;
+  }
+  if (x.sign && !s->sign_mask && (c || s->zero == HU_ZERO_NONE)) {
+    *events |= HU_EVENT_INEXACT;
+    return hu_from_below(s, 0, events);
+  }
+  if (c > (int64_t)s->max_code + HU_WRONG(8)) return hu_from_overflow(s, x.sign, events);
+  *events |= (inexact ? HU_EVENT_INEXACT : 0) | (inexact && tiny ? HU_EVENT_UNDERFLOW : 0);
+  if (c == 0 && s->zero != HU_ZERO_NONE) *events |= HU_EVENT_TO_ZERO;
+  if (c > 0 && c < hidden && s->zero == HU_ZERO_FIELD) *events |= HU_EVENT_SUBNORMAL;
+  return hu_signed(s, (uint32_t)c, x.sign);
+}
+
+/* The code of x in the format and mode of s; sets (not adds) *events. */
+HU_FN uint32_t hu_round(const hu_spec *s, hu_num x, uint32_t random, uint32_t *events) {
+  *events = 0;
+  switch (x.kind) {
+    case HU_KIND_NAN: return hu_from_nan(s, events);
+    case HU_KIND_INF: return hu_from_inf(s, x.sign, events);
+    case HU_KIND_ZERO:
+      if (s->zero == HU_ZERO_NONE) *events = HU_EVENT_INEXACT;
+      return hu_signed(s, 0, x.sign);
+    default: return hu_round_finite(s, x, random, events);
+  }
+}
+
+/* ---- pack into binary32: exact for formats that fit, else one rounding, ties to even ---- */
+
+HU_FN hu_format hu_format_binary32(void) {
+  hu_format f;
+  memset(&f, 0, sizeof f);
+  f.sign = 1;
+  f.e = 8;
+  f.m = 23;
+  f.inf = HU_INF_IEEE;
+  f.nan = HU_NAN_IEEE;
+  f.negzero = 1;
+  return f;
+}
+
+HU_FN uint32_t hu_pack32(hu_num x) {
+  uint32_t ignored;
+  hu_mode rne;
+  memset(&rne, 0, sizeof rne);
+  hu_spec s = hu_spec_of(hu_format_binary32(), rne);
+  return hu_round(&s, x, 0, &ignored);
+}
+
+/* ---- pack into binary64: exact for every value of every format ---- */
+
+HU_FN uint64_t hu_pack64(hu_num x) {
+  uint64_t sign = (uint64_t)x.sign << 63;
+  if (x.kind == HU_KIND_NAN) return 0x7FF8000000000000u;
+  if (x.kind == HU_KIND_INF) return sign | 0x7FF0000000000000u;
+  if (x.kind == HU_KIND_ZERO) return sign;
+  int32_t lead = hu_clz64(x.sig), k = x.exp + 63 - lead;
+  uint64_t sig = (x.sig << lead) >> 11; /* at most 31 digits: nothing is lost here or below */
+  if (k < -1022) return sign | (sig >> (-1022 - k));
+  return sign | (((uint64_t)(k + 1022) << 52) + sig);
+}
+
+/* ---- codes in memory: 1, 2 or 4 bytes each, aligned or not ---- */
+
+HU_FN uint32_t hu_load_code(const uint8_t *x, size_t size) {
+  uint16_t h;
+  uint32_t w;
+  if (size == 1) return *x;
+  if (size == 2) {
+    memcpy(&h, x, 2);
+    return h;
+  }
+  memcpy(&w, x, 4);
+  return w;
+}
+
+HU_FN void hu_store_code(uint8_t *z, size_t size, uint32_t code) {
+  uint16_t h = (uint16_t)code;
+  if (size == 1) *z = (uint8_t)code;
+  if (size == 2) memcpy(z, &h, 2);
+  if (size == 4) memcpy(z, &code, 4);
+}
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/core/stream.h - random words as a pure function: Philox4x32-10.
+ *
+ * Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC 2011); the constants and the order of
+ * the words are those of Random123, whose known-answer vectors the tests hold this against. */
+#ifndef HALFULP_EMU_CORE_STREAM_H
+#define HALFULP_EMU_CORE_STREAM_H
+
+#include "port.h"
+
+#define HU_PHILOX_M0 0xD2511F53u
+#define HU_PHILOX_M1 0xCD9E8D57u
+#define HU_PHILOX_W0 0x9E3779B9u
+#define HU_PHILOX_W1 0xBB67AE85u
+#define HU_PHILOX_ROUNDS (10 - HU_WRONG(9))
+
+typedef struct hu_philox {
+  uint32_t w[4];
+} hu_philox;
+
+HU_FN hu_philox hu_philox4x32(hu_philox c, uint32_t k0, uint32_t k1) {
+  for (int r = 0; r < HU_PHILOX_ROUNDS; r++) {
+    uint64_t p0 = (uint64_t)HU_PHILOX_M0 * c.w[0];
+    uint64_t p1 = (uint64_t)HU_PHILOX_M1 * c.w[2];
+    hu_philox d;
+    d.w[0] = (uint32_t)(p1 >> 32) ^ c.w[1] ^ k0;
+    d.w[1] = (uint32_t)p1;
+    d.w[2] = (uint32_t)(p0 >> 32) ^ c.w[3] ^ k1;
+    d.w[3] = (uint32_t)p0;
+    c = d;
+    k0 += HU_PHILOX_W0;
+    k1 += HU_PHILOX_W1;
+  }
+  return c;
+}
+
+/* The four words number 4 block ... 4 block + 3 of a key. */
+HU_FN hu_philox hu_stream_block(uint64_t key, uint64_t block) {
+  hu_philox c;
+  c.w[0] = (uint32_t)block;
+  c.w[1] = (uint32_t)(block >> 32);
+  c.w[2] = 0;
+  c.w[3] = 0;
+  return hu_philox4x32(c, (uint32_t)key, (uint32_t)(key >> 32));
+}
+
+/* Word number c of a key (c = counter + i). */
+HU_FN uint32_t hu_stream_at(uint64_t key, uint64_t c) { return hu_stream_block(key, c >> 2).w[c & 3]; }
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* Text form of descriptors, both ways. The grammar stands in halfulp/format.h, above hu_format_parse. */
+#include <string.h>
+
+#include "emu/base/text.h"
+#include "halfulp/format.h"
+#include "halfulp/formats/make.h"
+
+enum {
+  AXIS_SIGN,
+  AXIS_ZERO,
+  AXIS_SUBNORMAL,
+  AXIS_INF,
+  AXIS_NAN,
+  AXIS_NEGZERO,
+  AXIS_OVERFLOW,
+  AXIS_NEGATIVE,
+  AXIS_COUNT
+};
+enum { PRESET_IEEE, PRESET_FINITE, PRESET_FN, PRESET_FNUZ, PRESET_P3109E, PRESET_P3109F, PRESET_COUNT };
+
+/* Also the order in which hu_format_text prefers them among texts of one length. */
+static const char *const presets[PRESET_COUNT] = {"ieee", "finite", "fn", "fnuz", "p3109e", "p3109f"};
+
+typedef struct axis_word {
+  const char *text;
+  uint8_t axis;
+  uint8_t value;
+} axis_word;
+
+/* The first word of an axis and value is the one that hu_format_text writes. */
+static const axis_word words[] = {
+    {"unsigned", AXIS_SIGN, 0},
+    {"zero=field", AXIS_ZERO, HU_ZERO_FIELD},
+    {"zero=code", AXIS_ZERO, HU_ZERO_CODE},
+    {"zero=none", AXIS_ZERO, HU_ZERO_NONE},
+    {"nosub", AXIS_SUBNORMAL, HU_SUBNORMAL_NONE},
+    {"flush", AXIS_SUBNORMAL, HU_SUBNORMAL_FLUSH},
+    {"sub=gradual", AXIS_SUBNORMAL, HU_SUBNORMAL_GRADUAL},
+    {"sub=none", AXIS_SUBNORMAL, HU_SUBNORMAL_NONE},
+    {"sub=flush", AXIS_SUBNORMAL, HU_SUBNORMAL_FLUSH},
+    {"inf=none", AXIS_INF, HU_INF_NONE},
+    {"inf=ieee", AXIS_INF, HU_INF_IEEE},
+    {"inf=top", AXIS_INF, HU_INF_TOP},
+    {"nan=none", AXIS_NAN, HU_NAN_NONE},
+    {"nan=ieee", AXIS_NAN, HU_NAN_IEEE},
+    {"nan=ieee1", AXIS_NAN, HU_NAN_IEEE_ONES},
+    {"nan=ones", AXIS_NAN, HU_NAN_ONES},
+    {"nan=negzero", AXIS_NAN, HU_NAN_NEGZERO},
+    {"nan=top", AXIS_NAN, HU_NAN_TOP},
+    {"negzero", AXIS_NEGZERO, 1},
+    {"nonegzero", AXIS_NEGZERO, 0},
+    {"ovf=inf", AXIS_OVERFLOW, HU_OVERFLOW_INF},
+    {"ovf=nan", AXIS_OVERFLOW, HU_OVERFLOW_NAN},
+    {"ovf=max", AXIS_OVERFLOW, HU_OVERFLOW_MAX},
+    {"neg=nan", AXIS_NEGATIVE, HU_NEGATIVE_NAN},
+    {"neg=low", AXIS_NEGATIVE, HU_NEGATIVE_LOW},
+    {"neg=stop", AXIS_NEGATIVE, HU_NEGATIVE_STOP},
+};
+#define WORD_COUNT (sizeof words / sizeof words[0])
+
+static uint8_t *axis_of(hu_format *f, unsigned axis) {
+  switch (axis) {
+    case AXIS_ZERO: return &f->zero;
+    case AXIS_SUBNORMAL: return &f->subnormal;
+    case AXIS_INF: return &f->inf;
+    case AXIS_NAN: return &f->nan;
+    case AXIS_NEGZERO: return &f->negzero;
+    case AXIS_OVERFLOW: return &f->overflow;
+    case AXIS_NEGATIVE: return &f->negative;
+    default: return &f->sign;
+  }
+}
+
+/* The family of a preset, with or without sign. */
+static hu_format preset_format(unsigned preset, unsigned e, unsigned m, int b, int is_unsigned) {
+  hu_format f;
+  switch (preset) {
+    case PRESET_FINITE: f = hu_format_finite(e, m, b); break;
+    case PRESET_FN: f = hu_format_fn(e, m, b); break;
+    case PRESET_IEEE: f = hu_format_ieee(e, m, b); break;
+    default: f = hu_format_fnuz(e, m, b); break;
+  }
+  if (preset == PRESET_P3109E) {
+    f.inf = HU_INF_TOP;
+    f.overflow = HU_OVERFLOW_INF;
+  }
+  if (preset == PRESET_P3109F) f.overflow = HU_OVERFLOW_MAX;
+  if (!is_unsigned) return f;
+  f = hu_format_unsigned(f);
+  if (preset >= PRESET_P3109E) f.negative = HU_NEGATIVE_STOP;
+  /* fnuz names the place of -0, which an unsigned format lacks: left as it is, for hu_format_check to refuse. */
+  if (preset == PRESET_FNUZ) f.nan = HU_NAN_NEGZERO;
+  return f;
+}
+
+/* --- text to descriptor --- */
+
+typedef struct reader {
+  const char *text;
+  size_t at; /* offset of the next character; on failure, of the wrong part */
+} reader;
+
+static int take(reader *r, char c) {
+  if (r->text[r->at] != c) return 0;
+  r->at++;
+  return 1;
+}
+
+/* Beyond every bound that a descriptor has, far from overflow. */
+#define NUMBER_LARGE 100000
+
+/* Decimal digits, no leading zero; larger numbers read as NUMBER_LARGE. -1 if there is none; then r->at is where. */
+static int read_number(reader *r) {
+  const char *s = r->text + r->at;
+  size_t n = 0;
+  int value = 0;
+  while (s[n] >= '0' && s[n] <= '9') {
+    value = value * 10 + (s[n] - '0');
+    if (value > NUMBER_LARGE) value = NUMBER_LARGE;
+    n++;
+  }
+  if (n == 0 || (n > 1 && s[0] == '0')) return -1;
+  r->at += n;
+  return value;
+}
+
+typedef struct fp_form {
+  int e, m, b;
+  unsigned preset;
+  unsigned seen;             /* bit per axis */
+  uint8_t value[AXIS_COUNT]; /* where seen */
+} fp_form;
+
+/* "e,m,b)" */
+static int read_widths(reader *r, fp_form *form) {
+  form->e = read_number(r);
+  if (form->e < 0 || !take(r, ',')) return 0;
+  form->m = read_number(r);
+  if (form->m < 0 || !take(r, ',')) return 0;
+  int negative = take(r, '-');
+  if (!negative) (void)take(r, '+');
+  form->b = read_number(r);
+  if (form->b < 0) return 0;
+  if (negative) form->b = -form->b;
+  return take(r, ')');
+}
+
+static int is_word(const char *s, size_t n, const char *word) { return strlen(word) == n && memcmp(s, word, n) == 0; }
+
+/* The suffix is nobody's. Where its key is known, the value behind '=' is the wrong part. */
+static void blame_value(reader *r, size_t n) {
+  const char *s = r->text + r->at;
+  const char *equals = memchr(s, '=', n);
+  if (!equals) return;
+  size_t key = (size_t)(equals - s) + 1;
+  for (size_t i = 0; i < WORD_COUNT; i++) {
+    if (strncmp(words[i].text, s, key) != 0) continue;
+    r->at += key;
+    return;
+  }
+}
+
+/* One suffix; `preset_allowed` says whether a preset may stand here. */
+static int read_suffix(reader *r, fp_form *form, int preset_allowed) {
+  const char *s = r->text + r->at;
+  size_t n = strcspn(s, ",");
+  for (unsigned i = 0; i < PRESET_COUNT; i++) {
+    if (!is_word(s, n, presets[i])) continue;
+    if (!preset_allowed) return 0;
+    form->preset = i;
+    r->at += n;
+    return 1;
+  }
+  for (size_t i = 0; i < WORD_COUNT; i++) {
+    if (!is_word(s, n, words[i].text)) continue;
+    if (form->seen >> words[i].axis & 1) return 0;
+    form->seen |= 1u << words[i].axis;
+    form->value[words[i].axis] = words[i].value;
+    r->at += n;
+    return 1;
+  }
+  blame_value(r, n);
+  return 0;
+}
+
+static int read_suffixes(reader *r, fp_form *form) {
+  for (unsigned i = 0;; i++) {
+    int preset_allowed = i == 0 || (i == 1 && form->seen == 1u << AXIS_SIGN);
+    if (!read_suffix(r, form, preset_allowed)) return 0;
+    if (!take(r, ',')) return 1; /* a suffix ends at a comma or at the end of the text */
+  }
+}
+
+static hu_status build(hu_format *f, const fp_form *form, const char **axis) {
+  hu_format built =
+      preset_format(form->preset, (unsigned)form->e, (unsigned)form->m, form->b, (int)(form->seen >> AXIS_SIGN & 1));
+  for (unsigned i = 0; i < AXIS_COUNT; i++) {
+    if (form->seen >> i & 1) *axis_of(&built, i) = form->value[i];
+  }
+  if (hu_format_check(built, axis) != HU_OK) return HU_E_FORMAT;
+  *f = built;
+  return HU_OK;
+}
+
+/* "fp(" has been read. */
+static hu_status parse_form(hu_format *f, reader *r, const char **axis) {
+  fp_form form;
+  memset(&form, 0, sizeof form);
+  if (!read_widths(r, &form)) return HU_E_TEXT;
+  if (take(r, ':') && !read_suffixes(r, &form)) return HU_E_TEXT;
+  if (r->text[r->at] != 0) return HU_E_TEXT;
+  r->at = 0;
+  return build(f, &form, axis);
+}
+
+static hu_status parse_name(hu_format *f, reader *r, const char **axis) {
+  for (;; r->at++) {
+    char c = r->text[r->at];
+    int letter = c >= 'a' && c <= 'z';
+    int other = (c >= '0' && c <= '9') || c == '_';
+    if (!letter && !(other && r->at > 0)) break;
+  }
+  if (r->at == 0 || r->text[r->at] != 0) return HU_E_TEXT;
+  const char *name = r->text;
+  r->at = 0;
+  hu_status s = hu_format_find(f, name);
+  if (s == HU_E_FORMAT && axis) *axis = "e: a P3109 format of this width and precision needs more than 11 bits";
+  return s;
+}
+
+hu_status hu_format_parse(hu_format *f, const char *text, size_t *where) {
+  return hu_format_parse_why(f, text, where, NULL);
+}
+
+hu_status hu_format_parse_why(hu_format *f, const char *text, size_t *where, const char **axis) {
+  if (!f || !text) return HU_E_NULL;
+  reader r = {text, 0};
+  hu_status s;
+  if (strncmp(text, "fp(", 3) == 0) {
+    r.at = 3;
+    s = parse_form(f, &r, axis);
+  } else {
+    s = parse_name(f, &r, axis);
+  }
+  if (s != HU_OK && where) *where = r.at;
+  return s;
+}
+
+/* --- descriptor to text --- */
+
+static void put_suffix(hu_writer *w, unsigned *count, const char *s) {
+  hu_put(w, (*count)++ ? "," : ":");
+  hu_put(w, s);
+}
+
+static void put_axis(hu_writer *w, unsigned *count, unsigned axis, uint8_t value) {
+  for (size_t i = 0; i < WORD_COUNT; i++) {
+    if (words[i].axis != axis || words[i].value != value) continue;
+    put_suffix(w, count, words[i].text);
+    return;
+  }
+}
+
+static void put_form(hu_writer *w, hu_format f, unsigned preset) {
+  hu_format base = preset_format(preset, f.e, f.m, f.b, !f.sign);
+  unsigned count = 0;
+  hu_put(w, "fp(");
+  hu_put_number(w, f.e);
+  hu_put(w, ",");
+  hu_put_number(w, f.m);
+  hu_put(w, ",");
+  hu_put_number(w, f.b);
+  hu_put(w, ")");
+  if (preset != PRESET_IEEE) put_suffix(w, &count, presets[preset]);
+  if (!f.sign) put_suffix(w, &count, "unsigned");
+  for (unsigned axis = AXIS_ZERO; axis < AXIS_COUNT; axis++) {
+    uint8_t value = *axis_of(&f, axis);
+    if (value != *axis_of(&base, axis)) put_axis(w, &count, axis, value);
+  }
+}
+
+size_t hu_format_text(char *text, size_t size, hu_format f) {
+  if (hu_format_check(f, NULL) != HU_OK) return 0;
+  unsigned best = PRESET_IEEE;
+  size_t least = SIZE_MAX;
+  for (unsigned preset = 0; preset < PRESET_COUNT; preset++) {
+    hu_writer counter = {NULL, 0, 0};
+    put_form(&counter, f, preset);
+    if (counter.length >= least) continue;
+    least = counter.length;
+    best = preset;
+  }
+  hu_writer w = {text, text ? size : 0, 0};
+  put_form(&w, f, best);
+  return hu_put_end(&w);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* hu_gemm under any model: every element by emu/core/accum.h, in the order that docs/numerics.md section 11 states. */
+#include "emu/accum/block_keys.h"
+#include "emu/accum/operands.h"
+#include "emu/core/accum.h"
+#include "emu/gemm/call.h"
+
+enum { BLOCK = 64 };
+
+static hu_element element_of(const hu_operand *x) {
+  hu_element e;
+  memset(&e, 0, sizeof e);
+  e.format = x->format;
+  return e;
+}
+
+hu_status hu_gemm_model_check(const hu_accum *accum, const hu_operand *a, const hu_operand *b, const hu_operand *c) {
+  hu_element ea = element_of(a), eb = element_of(b), ec = c ? element_of(c) : ea;
+  return hu_accum_usable(accum, &ea, &eb, c ? &ec : NULL);
+}
+
+size_t hu_gemm_scales(const hu_accum *accum, size_t k) {
+  size_t every = accum->scaled ? accum->promote : accum->block.every;
+  return every ? k / every + (k % every != 0) : 0;
+}
+
+int hu_gemm_is_binary32(const hu_gemm_call *g) {
+  const hu_accum *x = g->accum;
+  if (x->promote || x->slices) return 0;
+  if (x->kind == HU_ACCUM_FP32) return 1;
+  int plain = x->kind == HU_ACCUM_SEQ && hu_format_equal(x->sum, hu_format_ieee(8, 23, 0));
+  if (!plain || x->mode.round != HU_RNE || x->mode.saturate > HU_SAT_NONE) return 0;
+  return g->a.carried && g->b.carried && (!g->c.data || g->c.carried);
+}
+
+static hu_source source_of(const hu_matrix *x) {
+  return hu_source_of(x->format, x->values ? HU_STORED_VALUES : HU_STORED_CODES, (uint8_t)x->size);
+}
+
+/* Row i of A, or column i of B: where k runs along the stored row if `along`. */
+static hu_line line_of(const hu_matrix *x, size_t i, int along) {
+  hu_line z;
+  z.at = (const uint8_t *)x->data + i * (along ? x->ld : 1) * x->size;
+  z.step = (ptrdiff_t)((along ? 1 : x->ld) * x->size);
+  return z;
+}
+
+static void model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, hu_events *events,
+                        hu_watch *watch) {
+  hu_accum_plan p;
+  hu_lines in;
+  p.a = source_of(&g->a);
+  p.b = source_of(&g->b);
+  p.sa = g->scale_a.data ? source_of(&g->scale_a) : p.a;
+  p.sb = g->scale_b.data ? source_of(&g->scale_b) : p.b;
+  hu_source c = g->c.data ? source_of(&g->c) : p.a;
+  hu_plan_model(&p, g->accum, hu_accum_result(g->accum), g->k, &c);
+  memset(&in, 0, sizeof in);
+  for (size_t i = i0; i < i0 + rows; i++) {
+    in.a = line_of(&g->a, i, !g->a.transposed);
+    if (g->scale_a.data) in.sa = line_of(&g->scale_a, i, !g->scale_a.transposed);
+    for (size_t j = j0; j < j0 + columns; j++) {
+      in.b = line_of(&g->b, j, g->b.transposed);
+      if (g->scale_b.data) in.sb = line_of(&g->scale_b, j, g->scale_b.transposed);
+      hu_draw d = hu_draw_of(g->stream.key, g->stream.counter + (uint64_t)i * g->n + j, watch);
+      hu_num start = hu_num_special(HU_KIND_ZERO, 0);
+      if (g->c.data) {
+        const uint8_t *at = line_of(&g->c, g->c.transposed ? j : i, 1).at;
+        start = hu_source_read(&c, at + (g->c.transposed ? i : j) * g->c.size);
+      }
+      hu_gemm_finish(g, i, j, hu_accum_sum(&p, &in, g->k, start, &d), events);
+    }
+  }
+}
+
+void hu_gemm_model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, hu_events *events) {
+  model_block(g, i0, j0, rows, columns, events, NULL);
+}
+
+/* A part's watch has the number of its events. */
+static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
+  size_t rows = hu_least(g->m - i0, g->block_rows), columns = hu_least(g->n - j0, g->block_columns);
+  model_block(g, i0, j0, rows, columns, events, g->watches ? g->watches + (events - g->events) : NULL);
+}
+
+void hu_gemm_use_model(hu_gemm_call *g) {
+  g->block = run_block;
+  hu_gemm_set_blocks(g, BLOCK, 1, BLOCK, 1);
+}

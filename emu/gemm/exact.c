@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* When binary32 or binary64 sums are exact, and the binary64 way; the way by brackets, where they are not.
+ *
+ * The argument. Let every product be a multiple of 2^(qa+qb), every c of 2^qc, q = min(qa + qb, qc), and let the
+ * absolute values of all terms of an element add up to at most 2^p 2^q, p the precision of the carrier (53, 24). Then
+ * every product and every partial sum of every subset of the terms is an integer multiple of 2^q of at most 2^p units:
+ * with 2^q not below the carrier's smallest subnormal number it is a number of the carrier, so no multiplication,
+ * addition or fused step rounds, in whatever order, and none overflows (2^(p+q) is at most its largest power of two:
+ * checked). Infinities and NaN travel by IEEE 754's own rules, which do not depend on the order either: finite sums
+ * stay finite, so a sum is NaN if a term is or if infinities of both signs meet. A zero sum is -0 only if all terms are
+ * -0, as c or +0 comes first and ties to even gives x - x = +0. */
+#include "emu/core/bits.h"
+#include "emu/gemm/call.h"
+#include "emu/base/float_env.h"
+
+/* Largest magnitude of a format as sig 2^exp, the exponent of its lowest place in *low. */
+static hu_num largest(hu_format f, int32_t *low) {
+  hu_mode rne = {0};
+  hu_spec s = hu_spec_of(f, rne);
+  *low = s.emin - s.m;
+  return hu_unpack(&s, s.max_code);
+}
+
+/* sig 2^exp in units of 2^q, 2^63 or more as 2^63. */
+static uint64_t units(uint64_t sig, int32_t exp, int32_t q) {
+  int32_t up = exp - q;
+  if (sig == 0) return 0;
+  return up > hu_clz64(sig) - 1 ? (uint64_t)1 << 63 : sig << up;
+}
+
+int hu_gemm_sums_fit(size_t k, hu_format fa, hu_format fb, const hu_format *fc, int32_t digits, int32_t lowest) {
+  int32_t qa, qb, qc = INT32_MAX;
+  uint64_t limit = (uint64_t)1 << digits, sum = 0;
+  if (hu_format_check(fa, NULL) != HU_OK || hu_format_check(fb, NULL) != HU_OK) return 0;
+  if (fc && hu_format_check(*fc, NULL) != HU_OK) return 0;
+  hu_num a = largest(fa, &qa), b = largest(fb, &qb), c = hu_num_special(HU_KIND_ZERO, 0);
+  if (fc) c = largest(*fc, &qc);
+  int32_t q = qa + qb < qc ? qa + qb : qc;
+  if (q < lowest || q > 2 - lowest - 2 * digits) return 0;
+  if (k) {
+    uint64_t product = units(a.sig * b.sig, a.exp + b.exp, q); /* at most 62 digits */
+    if (product > limit / k) return 0;
+    sum = product * k;
+  }
+  return sum + units(c.sig, c.exp, q) <= limit;
+}
+
+int hu_gemm_exact64(size_t k, hu_format fa, hu_format fb, const hu_format *fc) {
+  return hu_gemm_sums_fit(k, fa, fb, fc, 53, -1074);
+}
+
+/* The same for the values that are there. All terms of one sum together stay below 2^(top + 1). */
+int hu_gemm_spans_fit64(const hu_gemm_call *g) {
+  int32_t low = INT32_MAX, top = INT32_MIN;
+  if (g->sa.any && g->sb.any && g->k) {
+    low = g->sa.low + g->sb.low;
+    top = g->sa.high + g->sb.high + (g->k > 1 ? 64 - hu_clz64((uint64_t)g->k - 1) : 0);
+  }
+  if (g->sc.any) {
+    low = g->sc.low < low ? g->sc.low : low;
+    top = g->sc.high > top ? g->sc.high : top;
+  }
+  if (low == INT32_MAX) return 1;
+  return low >= -1074 && top + 1 - low <= 53 && top + 1 <= 1023;
+}
+
+#define HU_REAL double
+#define HU_READ hu_gemm_read64
+#define HU_COPY g->kernels->widen
+#define HU_SPREAD g->kernels->spread64
+#define HU_TURN g->kernels->turn64
+#define HU_FINISH hu_gemm_finish64
+#define HU_KERNEL g->kernels->sum64
+#define HU_NR HU_GEMM64_NR
+#define HU_MB HU_GEMM64_MB
+#define HU_NB HU_GEMM64_NB
+#define HU_KC HU_GEMM64_KC
+#include "emu/gemm/float_block.h"
+
+void hu_gemm_use_binary64(hu_gemm_call *g) {
+  g->block = run_block;
+  hu_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
+}
+
+/* ---- brackets ---- */
+
+/* Sums that round, and still tell the result. Let S be the exact sum of an element, T that of its terms' absolute
+ * values, s and t what the binary64 kernel makes of them. A term takes part in at most K additions and, where the step
+ * is not fused, one product; each rounds by a factor within 1 +- u, u = 2^-53, as nothing overflows and nothing is lost
+ * below 2^-1022 (terms are multiples of 2^-900, and multiples of 2^-1074 below 2^-1021 add up exactly). Whatever the
+ * order, |s - S| <= ((1 + u)^(K + 1) - 1) T and t >= (1 - u)^(K + 1) T, so with K < 2^40
+ *
+ *   |s - S| <= 1.01 (K + 1) u t.
+ *
+ * E = (K + 4) 2u t, rounded, is more than that by over 5 u t, and s - E, s + E are off by less than 2 u t when they are
+ * rounded (E < t, |s| < 1.01 t): S lies strictly between the two computed ends, and s does.
+ *
+ * Cut the reals into cells at all numbers with F fraction digits, F = m + 1 + N for a result of m digits and N random
+ * ones. Wherever hu_round or its events change is a cell's end: values of D and halves between them have m + 1 digits
+ * or fewer, thresholds of random digits m + N + 1 (the grid of D may be coarser than that of the number's binade, never
+ * finer), and tininess is rounding to m digits in the binade below. If both ends have the same sign, exponent and F
+ * leading fraction digits, no cell's end lies strictly between them: s rounds as S does, inexact both times. T = 0 has
+ * no terms but zeros, and infinities and NaN follow IEEE 754's rules: s is then the sum itself. And where no step of a
+ * whole block rounded (many terms are zero, say), by the processor's own account, every s is. All other elements are
+ * left open, to be summed in integers. */
+enum { HALF = HU_MB / 2 / HU_GEMM_MR * HU_GEMM_MR }; /* rows of s in a block; those of t come after */
+
+static int32_t cell_digits(const hu_gemm_call *g) {
+  return g->spec.m + 1 + (g->spec.round >= HU_SRA ? g->spec.bits : 0);
+}
+
+/* No: out of range, or brackets would hardly ever do. */
+int hu_gemm_brackets_help(const hu_gemm_call *g) {
+  int32_t low = g->sa.low + g->sb.low, high = g->sa.high + g->sb.high, k = 64 - hu_clz64((uint64_t)g->k | 1);
+  if (g->sc.any && g->sc.low < low) low = g->sc.low;
+  if (g->sc.any && g->sc.high > high) high = g->sc.high;
+  return g->k > 0 && k <= 40 && low >= -900 && high + k + 1 <= 1000 && cell_digits(g) + k <= 44;
+}
+
+static int in_one_cell(double s, double t, double part, int32_t below) {
+  const uint64_t sign = (uint64_t)1 << 63;
+  uint64_t u = hu_bits_of_double(t) & ~sign;
+  if (u == 0 || u >= 0x7FF0000000000000u) return 1;
+  double e = t * part;
+  return hu_bits_of_double(s - e) >> below == hu_bits_of_double(s + e) >> below;
+}
+
+/* |a|, |b| in place of the packed parts. */
+static void drop_signs(size_t panels, size_t apart, size_t n, double *x) {
+  for (size_t p = 0; p < panels; p++, x += apart) {
+    for (size_t i = 0; i < n; i++) x[i] = hu_double_of_bits(hu_bits_of_double(x[i]) & INT64_MAX);
+  }
+}
+
+/* Rounds the elements that s decides, all if no step rounded; marks the others in open[i HU_NB + j] and returns how
+ * many they are. */
+static size_t finish_decided(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns,
+                             const double *acc, int rounded, uint8_t *open, hu_events *events) {
+  double part = (double)(g->k + 4) * 0x1p-52, s[HU_NB], t[HU_NB];
+  int32_t below = 52 - cell_digits(g);
+  size_t left = 0;
+  for (size_t i = 0; i < rows; i++) {
+    uint8_t *mark = open + i * HU_NB;
+    get_row(i, columns, acc, s);
+    get_row(i + HALF, columns, acc, t);
+    for (size_t j = 0; j < columns; j++) {
+      mark[j] = rounded && !in_one_cell(s[j], t[j], part, below);
+      left += mark[j];
+    }
+    for (size_t j = 0, past; j < columns; j = past + 1) {
+      for (past = j; past < columns && !mark[past];) past++;
+      if (past > j) hu_gemm_finish64(g, i0 + i, j0 + j, past - j, s + j, events);
+    }
+  }
+  return left;
+}
+
+/* Out of line: the stack of this and that of the integer sums are not to add up. */
+static __attribute__((noinline)) size_t sum_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows,
+                                                  size_t columns, uint8_t *open, hu_events *events) {
+  _Alignas(64) double acc[HU_MB * HU_NB];
+  _Alignas(64) double a[HU_KC * HALF];
+  _Alignas(64) double b[HU_KC * HU_NB];
+  size_t padded = hu_up_to(rows, HU_GEMM_MR), panels = (columns + HU_NR - 1) / HU_NR;
+  int rounded = 0;
+  load_c(g, i0, j0, rows, columns, acc);
+  if (g->c.data) {
+    for (size_t p = 0; p < panels; p++) {
+      double *z = acc + p * (HU_MB * HU_NR);
+      memcpy(z + HALF * HU_NR, z, padded * HU_NR * sizeof *z);
+      drop_signs(1, 0, padded * HU_NR, z + HALF * HU_NR);
+    }
+  }
+  for (size_t k0 = 0; k0 < g->k; k0 += HU_KC) {
+    size_t kc = hu_least(g->k - k0, HU_KC);
+    int fresh = !g->c.data && k0 == 0;
+    hu_ahead ahead, nothing;
+    look_after(&ahead, g, i0, j0, k0);
+    look_at_nothing(&nothing);
+    pack_a(g, i0, k0, rows, kc, a);
+    pack_b(g, j0, k0, columns, kc, b);
+    hu_float_env_forget();
+    HU_KERNEL(padded, columns, kc, a, b, acc, fresh, &ahead);
+    rounded |= hu_float_env_rounded();
+    drop_signs(padded / HU_GEMM_MR, HU_KC * HU_GEMM_MR, kc * HU_GEMM_MR, a);
+    drop_signs(panels, HU_KC * HU_NR, kc * HU_NR, b);
+    HU_KERNEL(padded, columns, kc, a, b, acc + HALF * HU_NR, fresh, &nothing);
+  }
+  return finish_decided(g, i0, j0, rows, columns, acc, rounded, open, events);
+}
+
+static void bracket_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
+  uint8_t open[HALF * HU_NB];
+  size_t rows = hu_least(g->m - i0, g->block_rows), columns = hu_least(g->n - j0, g->block_columns);
+  if (sum_block(g, i0, j0, rows, columns, open, events)) {
+    hu_gemm_sum_open(g, i0, j0, rows, columns, open, HU_NB, events);
+  }
+}
+
+void hu_gemm_use_brackets(hu_gemm_call *g) {
+  g->block = bracket_block;
+  hu_gemm_set_blocks(g, HALF, HU_GEMM_MR, HU_NB, HU_NR);
+}

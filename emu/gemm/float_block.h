@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/gemm/float_block.h - one block of D in a floating accumulator: pack, multiply, finish. Written once for binary32
+ * and binary64; who includes it defines HU_REAL, HU_READ, HU_COPY, HU_SPREAD and HU_TURN (kernels from binary32),
+ * HU_FINISH, HU_KERNEL and HU_NR, HU_MB, HU_NB, HU_KC. */
+
+/* HU_GEMM_MR stored rows from `row` on (those past `rows` are zeros), `n` elements from `column` on, become columns:
+ * z[c ldz + r]. */
+static void turn(const hu_gemm_call *g, const hu_matrix *x, size_t row, size_t rows, size_t column, size_t n,
+                 HU_REAL *z, size_t ldz) {
+  const float *direct = rows >= HU_GEMM_MR ? hu_gemm_direct32(x, row, column) : NULL;
+  float line[HU_GEMM_MR * HU_KC];
+  HU_REAL wide[HU_KC];
+  if (direct) {
+    HU_TURN(n, z, ldz, direct, x->ld);
+  } else if (x->carried) {
+    memset(line, 0, sizeof line);
+    for (size_t r = 0; r < hu_least(rows, HU_GEMM_MR); r++) hu_gemm_read32(x, row + r, column, n, line + r * HU_KC);
+    HU_TURN(n, z, ldz, line, HU_KC);
+  } else { /* values that only binary64 holds */
+    for (size_t r = 0; r < HU_GEMM_MR; r++) {
+      memset(wide, 0, sizeof wide);
+      if (r < rows) HU_READ(x, row + r, column, n, wide);
+      for (size_t c = 0; c < n; c++) z[c * ldz + r] = wide[c];
+    }
+  }
+}
+
+static void pack_a(const hu_gemm_call *g, size_t i0, size_t k0, size_t rows, size_t kc, HU_REAL *z) {
+  size_t padded = hu_up_to(rows, HU_GEMM_MR);
+  if (!g->a.transposed) {
+    for (size_t i = 0; i < padded; i += HU_GEMM_MR) {
+      turn(g, &g->a, i0 + i, hu_least(rows - i, HU_GEMM_MR), k0, kc, z + i * HU_KC, HU_GEMM_MR);
+    }
+    return;
+  }
+  for (size_t k = 0; k < kc; k++) {
+    HU_REAL row[HU_MB];
+    HU_READ(&g->a, k0 + k, i0, rows, row);
+    for (size_t i = rows; i < padded; i++) row[i] = 0;
+    for (size_t i = 0; i < padded; i += HU_GEMM_MR)
+      memcpy(z + i * HU_KC + k * HU_GEMM_MR, row + i, HU_GEMM_MR * sizeof *z);
+  }
+}
+
+static void pack_b_turned(const hu_gemm_call *g, size_t j0, size_t k0, size_t columns, size_t kc, HU_REAL *z) {
+  for (size_t j = 0; j < hu_up_to(columns, HU_NR); j += HU_GEMM_MR) {
+    HU_REAL *to = z + j / HU_NR * (HU_KC * HU_NR) + j % HU_NR;
+    turn(g, &g->b, j0 + j, j < columns ? columns - j : 0, k0, kc, to, HU_NR);
+  }
+}
+
+static void pack_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t columns, size_t kc, HU_REAL *z) {
+  if (g->b.transposed) {
+    pack_b_turned(g, j0, k0, columns, kc, z);
+    return;
+  }
+  size_t whole = columns / HU_NR * HU_NR;
+  for (size_t k = 0; k < kc; k++) {
+    HU_REAL row[HU_NB], *to = z + k * HU_NR;
+    const float *x = hu_gemm_direct32(&g->b, k0 + k, j0);
+    if (x) {
+      HU_SPREAD(whole / HU_NR, to, x);
+      if (whole < columns) HU_COPY(columns - whole, to + whole * HU_KC, x + whole);
+    } else {
+      HU_READ(&g->b, k0 + k, j0, columns, row);
+      for (size_t j = 0; j < whole; j += HU_NR) memcpy(to + j * HU_KC, row + j, HU_NR * sizeof *z);
+      if (whole < columns) memcpy(to + whole * HU_KC, row + whole, (columns - whole) * sizeof *z);
+    }
+    for (size_t j = columns; j < hu_up_to(columns, HU_NR); j++) to[whole * HU_KC + j - whole] = 0;
+  }
+}
+
+/* Row i of the accumulators from, or to, one piece. */
+static void put_row(size_t i, size_t columns, const HU_REAL *row, HU_REAL *acc) {
+  for (size_t j = 0; j < columns; j += HU_NR) {
+    memcpy(acc + j * HU_MB + i * HU_NR, row + j, hu_least(HU_NR, columns - j) * sizeof *acc);
+  }
+}
+
+static void get_row(size_t i, size_t columns, const HU_REAL *acc, HU_REAL *row) {
+  for (size_t j = 0; j < columns; j += HU_NR) memcpy(row + j, acc + j * HU_MB + i * HU_NR, HU_NR * sizeof *acc);
+}
+
+/* acc = C; without C (and with products to come) the first piece starts from nothing. */
+static void load_c(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, HU_REAL *acc) {
+  HU_REAL line[HU_MB > HU_NB ? HU_MB : HU_NB];
+  if (!g->c.data && g->k) return;
+  memset(acc, 0, HU_MB * hu_up_to(columns, HU_NR) * sizeof *acc);
+  if (!g->c.data) return;
+  if (!g->c.transposed) {
+    for (size_t i = 0; i < rows; i++) {
+      HU_READ(&g->c, i0 + i, j0, columns, line);
+      put_row(i, columns, line, acc);
+    }
+    return;
+  }
+  for (size_t j = 0; j < columns; j++) {
+    HU_READ(&g->c, j0 + j, i0, rows, line);
+    for (size_t i = 0; i < rows; i++) acc[j / HU_NR * (HU_MB * HU_NR) + i * HU_NR + j % HU_NR] = line[i];
+  }
+}
+
+/* The stored rows that hold elements (i0, j0) ... of x. */
+static hu_ahead_run look_ahead(const hu_matrix *x, size_t i0, size_t j0, size_t rows, size_t columns) {
+  hu_ahead_run run;
+  size_t row = x->transposed ? j0 : i0, column = x->transposed ? i0 : j0;
+  run.row = (const char *)x->data + (row * x->ld + column) * x->size;
+  run.pitch = x->ld * x->size;
+  run.rows = x->transposed ? columns : rows;
+  run.lines = ((x->transposed ? rows : columns) * x->size + 63) / 64;
+  return run;
+}
+
+static void look_at_nothing(hu_ahead *ahead) {
+  memset(ahead, 0, sizeof *ahead);
+  ahead->at = (const char *)ahead;
+  ahead->left = SIZE_MAX;
+}
+
+/* What comes after piece k0 of block (i0, j0): the next piece, or the first one of the next block along the row. */
+static void look_after(hu_ahead *ahead, const hu_gemm_call *g, size_t i0, size_t j0, size_t k0) {
+  look_at_nothing(ahead);
+  k0 += HU_KC;
+  if (k0 >= g->k) {
+    k0 = 0;
+    j0 += g->block_columns;
+  }
+  if (j0 >= g->n) {
+    j0 = 0;
+    i0 += g->block_rows;
+  }
+  if (i0 >= g->m) return;
+  size_t kc = hu_least(g->k - k0, HU_KC);
+  ahead->runs[0] = look_ahead(&g->a, i0, k0, hu_least(g->m - i0, g->block_rows), kc);
+  ahead->runs[1] = look_ahead(&g->b, k0, j0, kc, hu_least(g->n - j0, g->block_columns));
+  ahead->run = ahead->runs;
+  ahead->past = ahead->runs + 2;
+  ahead->at = ahead->row = ahead->run->row;
+  ahead->rows = ahead->run->rows - 1;
+  ahead->left = ahead->run->lines;
+  ahead->step = 64;
+}
+
+static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
+  _Alignas(64) HU_REAL acc[HU_MB * HU_NB];
+  _Alignas(64) HU_REAL a[HU_KC * HU_MB];
+  _Alignas(64) HU_REAL b[HU_KC * HU_NB];
+  size_t rows = hu_least(g->m - i0, g->block_rows), columns = hu_least(g->n - j0, g->block_columns);
+  load_c(g, i0, j0, rows, columns, acc);
+  for (size_t k0 = 0; k0 < g->k; k0 += HU_KC) {
+    size_t kc = hu_least(g->k - k0, HU_KC);
+    hu_ahead ahead;
+    look_after(&ahead, g, i0, j0, k0);
+    pack_a(g, i0, k0, rows, kc, a);
+    pack_b(g, j0, k0, columns, kc, b);
+    HU_KERNEL(hu_up_to(rows, HU_GEMM_MR), columns, kc, a, b, acc, !g->c.data && k0 == 0, &ahead);
+  }
+  for (size_t i = 0; i < rows; i++) {
+    HU_REAL row[HU_NB];
+    get_row(i, columns, acc, row);
+    HU_FINISH(g, i0 + i, j0, columns, row, events);
+  }
+}

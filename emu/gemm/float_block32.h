@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/gemm/float_block32.h - float_block.h for binary32 sums; who includes it defines HU_FINISH and HU_KERNEL. */
+#define HU_REAL float
+#define HU_READ hu_gemm_read32
+#define HU_COPY g->kernels->copy
+#define HU_SPREAD g->kernels->spread32
+#define HU_TURN g->kernels->turn32
+#define HU_NR HU_GEMM32_NR
+#define HU_MB HU_GEMM32_MB
+#define HU_NB HU_GEMM32_NB
+#define HU_KC HU_GEMM32_KC
+#include "emu/gemm/float_block.h"

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/gemm/kernels_avx2.c - inner loops in AVX2 and FMA: tiles of 4 rows by three vectors, 12 accumulators in
+ * registers. */
+#include "emu/gemm/kernels.h"
+#include "emu/gemm/transpose_x86.h"
+#include "emu/gemm/wide_carries.h"
+#include "emu/gemm/wide_places.h"
+
+#if HU_X86_LEVELS
+#include <immintrin.h>
+
+static inline __attribute__((always_inline)) void tile32(size_t kc, const float *a, const float *b, float *acc,
+                                                         int fresh) {
+  __m256 z[4][3];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; i++) {
+#pragma GCC unroll 3
+    for (int v = 0; v < 3; v++) {
+      z[i][v] = fresh ? _mm256_setzero_ps() : _mm256_loadu_ps(acc + i * HU_GEMM32_NR + 8 * v);
+    }
+  }
+  for (size_t k = 0; k < kc; k++) {
+    __m256 b0 = _mm256_loadu_ps(b), b1 = _mm256_loadu_ps(b + 8), b2 = _mm256_loadu_ps(b + 16);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+      __m256 x = _mm256_set1_ps(a[i]);
+      z[i][0] = _mm256_fmadd_ps(x, b0, z[i][0]);
+      z[i][1] = _mm256_fmadd_ps(x, b1, z[i][1]);
+      z[i][2] = _mm256_fmadd_ps(x, b2, z[i][2]);
+    }
+    a += HU_GEMM_MR;
+    b += HU_GEMM32_NR;
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; i++) {
+#pragma GCC unroll 3
+    for (int v = 0; v < 3; v++) _mm256_storeu_ps(acc + i * HU_GEMM32_NR + 8 * v, z[i][v]);
+  }
+}
+
+static void fma32(size_t rows, size_t columns, size_t kc, const float *a, const float *b, float *acc, int fresh,
+                  hu_ahead *ahead) {
+  for (size_t j = 0; j < columns; j += 24) {
+    size_t panel = j / HU_GEMM32_NR * HU_GEMM32_NR, in = j % HU_GEMM32_NR;
+    const float *y = b + panel * HU_GEMM32_KC + in;
+    float *z = acc + panel * HU_GEMM32_MB + in;
+    for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
+      const float *x = a + i * HU_GEMM32_KC;
+      for (int l = 0; l < 8; l++) hu_fetch_line(ahead);
+      tile32(kc, x, y, z + i * HU_GEMM32_NR, fresh);
+      tile32(kc, x + 4, y, z + (i + 4) * HU_GEMM32_NR, fresh);
+    }
+  }
+}
+
+static inline __attribute__((always_inline)) void tile64(size_t kc, const double *a, const double *b, double *acc,
+                                                         int fresh) {
+  __m256d z[4][3];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; i++) {
+#pragma GCC unroll 3
+    for (int v = 0; v < 3; v++) {
+      z[i][v] = fresh ? _mm256_setzero_pd() : _mm256_loadu_pd(acc + i * HU_GEMM64_NR + 4 * v);
+    }
+  }
+  for (size_t k = 0; k < kc; k++) {
+    __m256d b0 = _mm256_loadu_pd(b), b1 = _mm256_loadu_pd(b + 4), b2 = _mm256_loadu_pd(b + 8);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+      __m256d x = _mm256_set1_pd(a[i]);
+      z[i][0] = _mm256_fmadd_pd(x, b0, z[i][0]);
+      z[i][1] = _mm256_fmadd_pd(x, b1, z[i][1]);
+      z[i][2] = _mm256_fmadd_pd(x, b2, z[i][2]);
+    }
+    a += HU_GEMM_MR;
+    b += HU_GEMM64_NR;
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; i++) {
+#pragma GCC unroll 3
+    for (int v = 0; v < 3; v++) _mm256_storeu_pd(acc + i * HU_GEMM64_NR + 4 * v, z[i][v]);
+  }
+}
+
+static void sum64(size_t rows, size_t columns, size_t kc, const double *a, const double *b, double *acc, int fresh,
+                  hu_ahead *ahead) {
+  for (size_t j = 0; j < columns; j += 12) {
+    size_t panel = j / HU_GEMM64_NR * HU_GEMM64_NR, in = j % HU_GEMM64_NR;
+    const double *y = b + panel * HU_GEMM64_KC + in;
+    double *z = acc + panel * HU_GEMM64_MB + in;
+    for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
+      const double *x = a + i * HU_GEMM64_KC;
+      for (int l = 0; l < 8; l++) hu_fetch_line(ahead);
+      tile64(kc, x, y, z + i * HU_GEMM64_NR, fresh);
+      tile64(kc, x + 4, y, z + (i + 4) * HU_GEMM64_NR, fresh);
+    }
+  }
+}
+
+/* Lanes 0 ... n - 1. What lies behind the last element is nobody's to read. */
+static inline __m256i first_lanes(size_t n) {
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+static inline void copy(size_t n, float *z, const float *x) {
+  size_t i = 0;
+  for (; i + 8 <= n; i += 8) _mm256_storeu_ps(z + i, _mm256_loadu_ps(x + i));
+  if (i < n) _mm256_maskstore_ps(z + i, first_lanes(n - i), _mm256_maskload_ps(x + i, first_lanes(n - i)));
+}
+
+static inline void widen(size_t n, double *z, const float *x) {
+  size_t i = 0;
+  for (; i + 4 <= n; i += 4) _mm256_storeu_pd(z + i, _mm256_cvtps_pd(_mm_loadu_ps(x + i)));
+  if (i >= n) return;
+  __m128i lanes = _mm256_castsi256_si128(first_lanes(n - i));
+  _mm256_maskstore_pd(z + i, _mm256_cvtepi32_epi64(lanes), _mm256_cvtps_pd(_mm_maskload_ps(x + i, lanes)));
+}
+
+static void spread32(size_t panels, float *z, const float *x) {
+  for (size_t p = 0; p < panels; p++) copy(HU_GEMM32_NR, z + p * (HU_GEMM32_NR * HU_GEMM32_KC), x + p * HU_GEMM32_NR);
+}
+
+static void spread64(size_t panels, double *z, const float *x) {
+  for (size_t p = 0; p < panels; p++) widen(HU_GEMM64_NR, z + p * (HU_GEMM64_NR * HU_GEMM64_KC), x + p * HU_GEMM64_NR);
+}
+
+static size_t narrow(size_t n, float *z, const double *x) {
+  const __m256d lo = _mm256_set1_pd(0x1p-125), hi = _mm256_set1_pd(0x1p127), zero = _mm256_setzero_pd();
+  size_t changed = 0;
+  int edge = 0;
+  for (size_t i = 0; i < n; i += 4) {
+    double last[4] = {0, 0, 0, 0};
+    float end[4];
+    for (size_t r = i; n - i < 4 && r < n; r++) last[r - i] = x[r];
+    __m256d v = _mm256_loadu_pd(n - i < 4 ? last : x + i), size = _mm256_andnot_pd(_mm256_set1_pd(-0.0), v);
+    __m128 f = _mm256_cvtpd_ps(v);
+    __m256d small = _mm256_and_pd(_mm256_cmp_pd(size, lo, _CMP_LT_OQ), _mm256_cmp_pd(v, zero, _CMP_NEQ_UQ));
+    edge |= _mm256_movemask_pd(_mm256_or_pd(small, _mm256_cmp_pd(size, hi, _CMP_NLE_UQ)));
+    changed +=
+        (size_t)__builtin_popcount((unsigned)_mm256_movemask_pd(_mm256_cmp_pd(_mm256_cvtps_pd(f), v, _CMP_NEQ_UQ)));
+    _mm_storeu_ps(n - i < 4 ? end : z + i, f);
+    for (size_t r = i; n - i < 4 && r < n; r++) z[r] = end[r - i];
+  }
+  return edge ? SIZE_MAX : changed;
+}
+
+/* Shifts by 64 and more, or by negative counts, give 0: one of the two shifts has the digit, the other none of it
+ * unless both are by 0. Digits are below 2^52: 2^52 + d has d in its low bits. */
+static void cut(const hu_wide_cut *q, size_t kc, const double *x, double *digits) {
+  const __m256i fraction = _mm256_set1_epi64x(0xFFFFFFFFFFFFF), hidden = _mm256_set1_epi64x(0x10000000000000);
+  const __m256i mask = _mm256_set1_epi64x(((int64_t)1 << q->w) - 1), zero = _mm256_setzero_si256();
+  const __m256d big = _mm256_set1_pd(0x1p52);
+  for (size_t v = 0; v < kc * (HU_WIDE_COLUMNS / 4); v++) {
+    __m256i u = _mm256_loadu_si256((const __m256i *)(const void *)(x + 4 * v));
+    __m256i field = _mm256_and_si256(_mm256_srli_epi64(u, 52), _mm256_set1_epi64x(0x7FF));
+    __m256i below = _mm256_cmpeq_epi64(field, zero), special = _mm256_cmpeq_epi64(field, _mm256_set1_epi64x(0x7FF));
+    __m256i sig = _mm256_or_si256(_mm256_and_si256(u, fraction), _mm256_andnot_si256(below, hidden));
+    sig = _mm256_andnot_si256(special, sig);
+    field = _mm256_sub_epi64(field, below); /* field 0 has the last place of field 1 */
+    __m256i up = _mm256_sub_epi64(field, _mm256_set1_epi64x(1075 + q->low + q->first * q->w));
+    __m256d sign = _mm256_and_pd(_mm256_castsi256_pd(u), _mm256_set1_pd(-0.0));
+    double *z = digits + (v / 4 * (size_t)q->count) * HU_WIDE_COLUMNS + v % 4 * 4;
+    for (int32_t t = 0; t < q->count; t++) {
+      __m256i d = _mm256_or_si256(_mm256_sllv_epi64(sig, up), _mm256_srlv_epi64(sig, _mm256_sub_epi64(zero, up)));
+      d = _mm256_or_si256(_mm256_and_si256(d, mask), _mm256_castpd_si256(big));
+      _mm256_storeu_pd(z + t * HU_WIDE_COLUMNS, _mm256_or_pd(_mm256_sub_pd(_mm256_castsi256_pd(d), big), sign));
+      up = _mm256_sub_epi64(up, _mm256_set1_epi64x(q->w));
+    }
+  }
+}
+
+/* (int64_t)x for |x| <= 2^51: 1.5 2^52 + x has x in its low digits, two's complement. */
+static inline void add_to(int64_t *bins, __m256d x) {
+  const __m256d shift = _mm256_set1_pd(0x1.8p52);
+  __m256i n = _mm256_sub_epi64(_mm256_castpd_si256(_mm256_add_pd(x, shift)), _mm256_castpd_si256(shift));
+  __m256i *z = (__m256i *)(void *)bins;
+  _mm256_storeu_si256(z, _mm256_add_epi64(_mm256_loadu_si256(z), n));
+}
+
+/* Two digits, eight columns: eight sums of at most 32 terms. */
+static inline __attribute__((always_inline)) void wide_pair(const hu_wide_row *row, size_t first, size_t past,
+                                                            size_t step, const int count, const int cut,
+                                                            const double *digits, int64_t *bins) {
+  __m256d lo[2][2], hi[2][2];
+#pragma GCC unroll 2
+  for (int t = 0; t < count; t++) lo[t][0] = lo[t][1] = hi[t][0] = hi[t][1] = _mm256_setzero_pd();
+  for (size_t i = first; i < past; i++) {
+    const double *d = digits + row->k[i] * step;
+    __m256d x = _mm256_broadcast_sd(row->lo + i), y = cut ? _mm256_broadcast_sd(row->hi + i) : x;
+#pragma GCC unroll 2
+    for (int t = 0; t < count; t++) {
+      __m256d d0 = _mm256_loadu_pd(d + t * HU_WIDE_COLUMNS), d1 = _mm256_loadu_pd(d + t * HU_WIDE_COLUMNS + 4);
+      lo[t][0] = _mm256_fmadd_pd(x, d0, lo[t][0]);
+      lo[t][1] = _mm256_fmadd_pd(x, d1, lo[t][1]);
+      if (cut) {
+        hi[t][0] = _mm256_fmadd_pd(y, d0, hi[t][0]);
+        hi[t][1] = _mm256_fmadd_pd(y, d1, hi[t][1]);
+      }
+    }
+  }
+#pragma GCC unroll 2
+  for (int t = 0; t < count; t++) {
+    add_to(bins + t * HU_WIDE_COLUMNS, lo[t][0]);
+    add_to(bins + t * HU_WIDE_COLUMNS + 4, lo[t][1]);
+    if (cut) {
+      add_to(bins + (t + 1) * HU_WIDE_COLUMNS, hi[t][0]);
+      add_to(bins + (t + 1) * HU_WIDE_COLUMNS + 4, hi[t][1]);
+    }
+  }
+}
+
+static void wide_group(const hu_wide_row *row, size_t first, size_t past, size_t count, const double *digits,
+                       int64_t *bins) {
+  size_t step = count * HU_WIDE_COLUMNS;
+  for (size_t t = 0; t < count; t += 2) {
+    for (size_t c = 0; c < HU_WIDE_COLUMNS; c += 8) {
+      const double *d = digits + t * HU_WIDE_COLUMNS + c;
+      int64_t *z = bins + t * HU_WIDE_COLUMNS + c;
+      if (t + 1 < count) {
+        if (row->cut) wide_pair(row, first, past, step, 2, 1, d, z);
+        if (!row->cut) wide_pair(row, first, past, step, 2, 0, d, z);
+      } else {
+        if (row->cut) wide_pair(row, first, past, step, 1, 1, d, z);
+        if (!row->cut) wide_pair(row, first, past, step, 1, 0, d, z);
+      }
+    }
+  }
+}
+
+static void wide(const hu_wide_row *row, size_t count, const double *digits, int64_t *bins) {
+  for (size_t g = 0; g < row->groups; g++) {
+    size_t past = row->first[g + 1];
+    for (size_t i = row->first[g]; i < past; i += 32) {
+      wide_group(row, i, i + 32 < past ? i + 32 : past, count, digits, bins + row->bin[g] * HU_WIDE_COLUMNS);
+    }
+  }
+}
+
+static void place(const hu_place *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
+  hu_place_all(p, n, x, spread, y, at);
+}
+
+static void settle(int32_t w, size_t bins, int64_t *z) { hu_settle(w, bins, z); }
+
+static void join(int32_t w, size_t bins, int64_t *z) { hu_join(w, bins, z); }
+
+const hu_gemm_kernels hu_gemm_avx2 = {fma32,    sum64,  copy, widen, hu_turn32, hu_turn64, spread32,
+                                      spread64, narrow, cut,  wide,  place,     settle,    join};
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/gemm/kernels_portable.c - inner loops in plain C, for any processor; written so that compilers can use what
+ * vectors there are. */
+#include "emu/core/bits.h"
+#include "emu/gemm/kernels.h"
+#include "emu/gemm/wide_carries.h"
+#include "emu/gemm/wide_places.h"
+
+/* fma(a, b, c) in binary32 from binary64 operations, without a fused instruction.
+ *
+ * p = a b is exact: 48 digits, exponents within +-300. s + e = p + c exactly (Knuth's two-sum; nothing overflows). If e
+ * is not 0, p + c lies strictly between s and its neighbour on e's side; of these two the one with an odd last digit is
+ * p + c rounded to odd. Rounding that to binary32 gives what rounding p + c itself gives, as 53 >= 24 + 2 (Boldo and
+ * Melquiond, "Emulation of FMA and correctly rounded sums", 2008), subnormal results included: they only keep fewer
+ * digits. If e = 0, s is exact with the right sign of zero. Infinities and NaN make e NaN, and s stays. s is not 0
+ * where e is not. */
+static inline float fused(float a, float b, float c) {
+  double p = (double)a * (double)b, t = (double)c, s = p + t, v = s - p;
+  double e = (p - (s - v)) + (t - v);
+  uint64_t u = hu_bits_of_double(s);
+  uint64_t inexact = (uint64_t)(e < 0) | (uint64_t)(e > 0), away = (uint64_t)((e > 0) == (s > 0));
+  u += inexact & ~u & 1 ? 2 * away - 1 : 0;
+  return (float)hu_double_of_bits(u);
+}
+
+static void fma32(size_t rows, size_t columns, size_t kc, const float *a, const float *b, float *acc, int fresh,
+                  hu_ahead *ahead) {
+  for (size_t j = 0; j < columns; j += HU_GEMM32_NR) {
+    for (size_t i = 0; i < rows; i++) {
+      const float *column = a + i / HU_GEMM_MR * (HU_GEMM_MR * HU_GEMM32_KC) + i % HU_GEMM_MR;
+      float *z = acc + j * HU_GEMM32_MB + i * HU_GEMM32_NR;
+      hu_fetch_line(ahead);
+      if (fresh) memset(z, 0, HU_GEMM32_NR * sizeof *z);
+      for (size_t k = 0; k < kc; k++) {
+        const float *y = b + j * HU_GEMM32_KC + k * HU_GEMM32_NR, x = column[k * HU_GEMM_MR];
+        for (size_t c = 0; c < HU_GEMM32_NR; c++) z[c] = fused(x, y[c], z[c]);
+      }
+    }
+  }
+}
+
+static void sum64(size_t rows, size_t columns, size_t kc, const double *a, const double *b, double *acc, int fresh,
+                  hu_ahead *ahead) {
+  for (size_t j = 0; j < columns; j += HU_GEMM64_NR) {
+    for (size_t i = 0; i < rows; i++) {
+      const double *column = a + i / HU_GEMM_MR * (HU_GEMM_MR * HU_GEMM64_KC) + i % HU_GEMM_MR;
+      double *z = acc + j * HU_GEMM64_MB + i * HU_GEMM64_NR;
+      hu_fetch_line(ahead);
+      if (fresh) memset(z, 0, HU_GEMM64_NR * sizeof *z);
+      for (size_t k = 0; k < kc; k++) {
+        const double *y = b + j * HU_GEMM64_KC + k * HU_GEMM64_NR, x = column[k * HU_GEMM_MR];
+        for (size_t c = 0; c < HU_GEMM64_NR; c++) z[c] += x * y[c];
+      }
+    }
+  }
+}
+
+static void copy(size_t n, float *z, const float *x) { memcpy(z, x, n * sizeof *z); }
+
+static void widen(size_t n, double *z, const float *x) {
+  for (size_t i = 0; i < n; i++) z[i] = (double)x[i];
+}
+
+static void turn32(size_t n, float *z, size_t ldz, const float *x, size_t ldx) {
+  for (size_t c = 0; c < n; c++) {
+    for (size_t r = 0; r < HU_GEMM_MR; r++) z[c * ldz + r] = x[r * ldx + c];
+  }
+}
+
+static void turn64(size_t n, double *z, size_t ldz, const float *x, size_t ldx) {
+  for (size_t c = 0; c < n; c++) {
+    for (size_t r = 0; r < HU_GEMM_MR; r++) z[c * ldz + r] = (double)x[r * ldx + c];
+  }
+}
+
+static void spread32(size_t panels, float *z, const float *x) {
+  for (size_t p = 0; p < panels; p++) copy(HU_GEMM32_NR, z + p * (HU_GEMM32_NR * HU_GEMM32_KC), x + p * HU_GEMM32_NR);
+}
+
+static void spread64(size_t panels, double *z, const float *x) {
+  for (size_t p = 0; p < panels; p++) widen(HU_GEMM64_NR, z + p * (HU_GEMM64_NR * HU_GEMM64_KC), x + p * HU_GEMM64_NR);
+}
+
+static size_t narrow(size_t n, float *z, const double *x) {
+  size_t changed = 0;
+  int edge = 0;
+  for (size_t i = 0; i < n; i++) {
+    double size = x[i] < 0 ? -x[i] : x[i];
+    z[i] = (float)x[i];
+    edge |= !((size >= 0x1p-125 && size <= 0x1p127) || size == 0);
+    changed += (double)z[i] != x[i];
+  }
+  return edge ? SIZE_MAX : changed;
+}
+
+static double digit(const hu_wide_cut *q, double x, int32_t t) {
+  uint64_t u = hu_bits_of_double(x), sig = u & 0xFFFFFFFFFFFFFu;
+  int32_t field = (int32_t)(u >> 52) & 0x7FF, up = (field ? field - 1075 : -1074) - q->low - t * q->w;
+  if (field == 0x7FF || up >= 64 || up <= -64) return 0;
+  if (field) sig |= 0x10000000000000u;
+  double d = (double)(int64_t)((up >= 0 ? sig << up : sig >> -up) & (((uint64_t)1 << q->w) - 1));
+  return u >> 63 ? -d : d;
+}
+
+static void cut(const hu_wide_cut *q, size_t kc, const double *x, double *digits) {
+  for (size_t k = 0; k < kc; k++) {
+    for (int32_t t = q->first; t < q->first + q->count; t++) {
+      for (size_t c = 0; c < HU_WIDE_COLUMNS; c++) *digits++ = digit(q, x[k * HU_WIDE_COLUMNS + c], t);
+    }
+  }
+}
+
+static void add_part(const hu_wide_row *row, const double *part, size_t group, size_t step, const double *digits,
+                     int64_t *bins) {
+  double sum[HU_WIDE_COLUMNS] = {0};
+  for (size_t r = row->first[group]; r < row->first[group + 1]; r++) {
+    const double *d = digits + row->k[r] * step;
+    for (size_t c = 0; c < HU_WIDE_COLUMNS; c++) sum[c] += part[r] * d[c];
+  }
+  for (size_t c = 0; c < HU_WIDE_COLUMNS; c++) bins[c] += (int64_t)sum[c];
+}
+
+static void wide(const hu_wide_row *row, size_t count, const double *digits, int64_t *bins) {
+  size_t step = count * HU_WIDE_COLUMNS;
+  for (size_t g = 0; g < row->groups; g++) {
+    int64_t *z = bins + row->bin[g] * HU_WIDE_COLUMNS;
+    for (size_t t = 0; t < step; t += HU_WIDE_COLUMNS) {
+      add_part(row, row->lo, g, step, digits + t, z + t);
+      if (row->cut) add_part(row, row->hi, g, step, digits + t, z + t + HU_WIDE_COLUMNS);
+    }
+  }
+}
+
+static void place(const hu_place *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
+  hu_place_all(p, n, x, spread, y, at);
+}
+
+static void settle(int32_t w, size_t bins, int64_t *z) { hu_settle(w, bins, z); }
+
+static void join(int32_t w, size_t bins, int64_t *z) { hu_join(w, bins, z); }
+
+const hu_gemm_kernels hu_gemm_portable = {fma32,    sum64,  copy, widen, turn32, turn64, spread32,
+                                          spread64, narrow, cut,  wide,  place,  settle, join};

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* hu_gemm under seq(F), ties to even, in binary32 lanes (seq.h); elements that the lanes leave go to integers. */
+#include "emu/gemm/seq.h"
+
+#include "emu/core/bits.h"
+#include "emu/gemm/call.h"
+
+/* ---- the choice ---- */
+
+/* Operands few enough in digits for sums to nearest? */
+static int digits_fit(const hu_gemm_call *g, const hu_spec *f) {
+  return f->m + 1 + g->a.spec.m + 1 + g->b.spec.m + 1 <= 24 && hu_on_grid_of(&g->c, f);
+}
+
+/* Where products and C lie: multiples of 2^low, products below 2^high. */
+typedef struct reach {
+  int32_t low, high;
+} reach;
+
+static reach reach_of(hu_gemm_call *g) {
+  reach r = {1000, -1000};
+  g->sa = hu_gemm_span(&g->a);
+  g->sb = hu_gemm_span(&g->b);
+  g->sc = hu_gemm_span(&g->c);
+  if (g->sa.any && g->sb.any) {
+    r.low = g->sa.low + g->sb.low;
+    r.high = g->sa.high + g->sb.high;
+  }
+  if (g->sc.any && g->sc.low < r.low) r.low = g->sc.low;
+  return r;
+}
+
+/* 2^limit: from below it a piece of K, of at most 80 products less than 2^high, cannot bring a sum to 2^top, though
+ * each rounding may add 2^-P of the sum. P >= 9: (1 + 2^-9)^80 < 1.2, times less than 2^(top-1) + 2^(top-2) together.
+ * Else the factor is less than 2^(116 / 2^P + 1), times less than 2^limit twice. -1000: there is none. */
+static int32_t limit_of(const hu_spec *f, int32_t top, int32_t high) {
+  int32_t digits = f->m + 1, limit = digits >= 9 ? top - 1 : top - 2 - (116 >> digits);
+  int fits = HU_GEMM32_KC <= 80 && high + 7 <= (digits >= 9 ? top - 2 : limit);
+  return fits && limit > f->emin && limit >= -126 ? limit : -1000;
+}
+
+/* Rounding to odd is quick under AVX-512: there testing for ties pays only where products have so many digits that ties
+ * are rare. */
+static int way_of(const hu_gemm_call *g, const hu_spec *f, int32_t emax, reach r, int quick_odd) {
+  int32_t step = f->emin - f->m, least = r.low > step ? r.low : step, far = f->m <= 10 ? 24 : 12;
+  int limited = g->seq.limit != 0, quick = quick_odd && g->a.spec.m + g->b.spec.m + 2 <= 26;
+  if (digits_fit(g, f)) {
+    if (r.high <= least + far && r.low >= step && limited) return HU_SEQ_BARE;
+    if (r.low >= f->emin && limited && r.high - far > f->emin && r.high - far < 127) return HU_SEQ_LEAST;
+    if (r.low >= f->emin && emax >= 105 + f->m) return HU_SEQ_NEAR;
+    if (r.high <= least + far && step >= -120) return HU_SEQ_FLOOR;
+  }
+  if (quick) return limited ? HU_SEQ_PLAIN : HU_SEQ_ODD;
+  if (!limited) return HU_SEQ_TIES_TOP;
+  return r.low >= f->emin ? HU_SEQ_TIES : HU_SEQ_TIES_LOW;
+}
+
+/* 1 if the lanes serve the model. */
+static int choose(hu_gemm_call *g, uint32_t levels) {
+  const hu_accum *x = g->accum;
+  const hu_seq_kernels *kernels = HU_LANES_FOR(levels, hu_seq);
+  if (!kernels || x->kind != HU_ACCUM_SEQ || x->promote || x->slices || x->mode.round != HU_RNE || g->k == 0) return 0;
+  if (!g->a.carried || !g->b.carried || (g->c.data && !g->c.carried)) return 0;
+  hu_spec f = hu_spec_of(x->sum, x->mode);
+  int32_t emax = hu_format_limits(x->sum).emax;
+  if (!hu_lanes_round_into(&f, emax, 11) || !hu_odd_is_enough(&f)) return 0;
+  reach r = reach_of(g);
+  int32_t top = emax < 105 + f.m ? emax : 105 + f.m, limit = limit_of(&f, top, r.high);
+  g->seq_kernels = kernels;
+  g->seq.scale = 1.5f * hu_float_of_bits(hu_power_bits(23 - f.m));
+  g->seq.limit = limit > -1000 ? hu_power_bits(limit) : 0;
+  g->seq.floor = hu_power_bits(f.emin);
+  g->seq.top = hu_power_bits(top);
+  g->seq.jump = (uint32_t)(f.m <= 10 ? 24 : 13) << 23;
+  g->seq.sign = f.negzero ? 0x80000000u : 0;
+  g->seq.up = (uint32_t)(23 - f.m) << 23;
+  g->seq.shift = (uint32_t)f.m + 9;
+  g->seq.minus = g->c.data && f.negzero;
+  g->seq_way = way_of(g, &f, emax, r, kernels->quick_odd);
+  g->seq.least = g->seq_way == HU_SEQ_LEAST ? hu_power_bits(r.high - (f.m <= 10 ? 24 : 12)) : 0;
+  return 1;
+}
+
+/* ---- blocks ---- */
+
+static int given_up(const float *acc) {
+  for (size_t i = 0; i < HU_GEMM_MR * HU_GEMM32_NR; i++) {
+    if (acc[i] == acc[i]) return 0;
+  }
+  return 1;
+}
+
+/* The way to try next; 0: none. */
+static int way_after(int way, int quick_odd) {
+  if (way == HU_SEQ_LEAST) return HU_SEQ_LEAST_OR_0;
+  if (way == HU_SEQ_ODD) return 0;
+  return quick_odd || way == HU_SEQ_TIES_TOP ? HU_SEQ_ODD : HU_SEQ_TIES_TOP;
+}
+
+/* A tile that no way could finish holds a NaN in every place from then on. */
+static void run_tile(const hu_gemm_call *g, size_t rows, size_t columns, size_t kc, const float *a, const float *b,
+                     float *acc, int fresh) {
+  if (!fresh && given_up(acc)) return;
+  int way = g->seq_way;
+  do {
+    if (g->seq_kernels->tile(&g->seq, way, rows, columns, kc, a, b, acc, fresh)) return;
+    way = way_after(way, g->seq_kernels->quick_odd);
+  } while (way);
+  for (size_t i = 0; i < HU_GEMM_MR * HU_GEMM32_NR; i++) acc[i] = hu_float_of_bits(0x7FC00000u);
+}
+
+/* Each tile asks for its share of the next piece's lines, 2,720 among 192 tiles. */
+static void run_tiles(const hu_gemm_call *g, size_t rows, size_t columns, size_t kc, const float *a, const float *b,
+                      float *acc, int fresh, hu_ahead *ahead) {
+  for (size_t j = 0; j < columns; j += HU_GEMM32_NR) {
+    for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
+      for (size_t t = 0; t < 15; t++) hu_fetch_line(ahead);
+      run_tile(g, hu_least(rows - i, HU_GEMM_MR), hu_least(columns - j, HU_GEMM32_NR), kc, a + i * HU_GEMM32_KC,
+               b + j * HU_GEMM32_KC, acc + j * HU_GEMM32_MB + i * HU_GEMM32_NR, fresh);
+    }
+  }
+}
+
+void hu_gemm_finish_open(const hu_gemm_call *g, size_t i, size_t j0, size_t n, float *sum, hu_events *events) {
+  for (size_t j = 0, past; j < n; j = past) {
+    int open = sum[j] != sum[j];
+    for (past = j + 1; past < n && (sum[past] != sum[past]) == open;) past++;
+    if (open) {
+      hu_gemm_model_block(g, i, j0 + j, 1, past - j, events);
+    } else {
+      hu_gemm_finish32(g, i, j0 + j, past - j, sum + j, events);
+    }
+  }
+}
+
+#define HU_FINISH hu_gemm_finish_open
+#define HU_KERNEL(padded, columns, kc, a, b, acc, fresh, ahead) run_tiles(g, rows, columns, kc, a, b, acc, fresh, ahead)
+#include "emu/gemm/float_block32.h"
+
+int hu_gemm_use_seq(hu_gemm_call *g, uint32_t levels) {
+  if (!choose(g, levels)) return 0;
+  g->block = run_block;
+  hu_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
+  return 1;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/gemm/seq_lanes_body.h - seq.h's tile in vectors of SEQ_LANES. Who includes it defines the types seq_f (floats)
+ * and seq_u (patterns) and, as static inline functions (simd/products_*.h),
+ *
+ *   seq_all(x), seq_each(u)      a float, a pattern in every lane
+ *   seq_load, seq_store, seq_bits(f), seq_value(u)
+ *   seq_fma(a, b, c), seq_fnma   c + a b, c - a b, ties to even
+ *   seq_odd(a, b, c)             c + a b rounded to odd
+ *   seq_and, seq_or_and(x, y, m), seq_and_or(x, m, y)   x & y, x | (y & m), (x & m) | y
+ *   seq_max, seq_min, seq_plus, seq_minus  of patterns as integers; seq_least: the lesser without a sign; seq_min16: of
+ *                                their halves
+ *   seq_up(x, n)                 x << n
+ *   seq_first(n, x, y)           x in the first n lanes, y in the others
+ *   seq_any_from(x, u, n)        1 if one of the first n lanes of x is u or more, as integers without a sign
+ *   seq_any_tie(x, word, y, u)   1 if a lane of x (word: a lower half) is 10...0, or one of y, as an integer, less than
+ *                                u
+ */
+
+#define SEQ_FN static inline __attribute__((always_inline))
+#define SEQ_ROWS HU_GEMM_MR
+/* Rows whose instructions stand side by side, as their chains are long; and rows tested at once for ties. */
+#define SEQ_SIDE (SEQ_LANES == 16 ? 4 : 2)
+#define SEQ_TESTED (SEQ_LANES == 16 ? 8 : 4)
+
+/* last: the exponent fields of the rows' latest sums; most: the largest so far, or (NEAR) the largest rise, or (LEAST)
+ * the least. */
+typedef struct seq_state {
+  seq_f scale;
+  seq_u floor, sign, most, up;
+  seq_u last[SEQ_ROWS];
+} seq_state;
+
+SEQ_FN seq_state state_of(const hu_seq *q) {
+  seq_state s;
+  s.scale = seq_all(q->scale);
+  s.floor = seq_each(q->floor);
+  s.sign = seq_each(q->sign);
+  s.up = seq_each(q->up);
+  s.most = seq_each(0);
+  return s;
+}
+
+/* Ways whose sums are below `limit`: every other row has its anchor made by an addition of integers, as there are more
+ * instructions for sums than for products side by side. */
+#define SEQ_LIMITED(way) ((way) <= HU_SEQ_TIES_LOW && (way) != HU_SEQ_NEAR && (way) != HU_SEQ_FLOOR)
+#define SEQ_SUMS(way, i)                                                                         \
+  (SEQ_LANES == 16 && SEQ_LIMITED(way) && (way) != HU_SEQ_LEAST_OR_0 && (way) != HU_SEQ_LEAST && \
+   (way) != HU_SEQ_PLAIN && (i) % 2 == 1)
+
+/* The exponent field of t; SEQ_SUMS: and half a step above. */
+SEQ_FN seq_u field_of(seq_f t, const int sums) {
+  if (sums) return seq_and_or(seq_bits(t), seq_each(0x7F800000u), seq_each(0x00400000u));
+  return seq_and(seq_bits(t), seq_each(0x7F800000u));
+}
+
+SEQ_FN seq_f settle(const seq_state *s, seq_f t, seq_u e, const int sums) {
+  if (!sums) return seq_fnma(seq_value(e), s->scale, seq_fma(seq_value(e), s->scale, t));
+  seq_f anchor = seq_value(seq_plus(e, s->up));
+  return seq_sub(seq_add(t, anchor), anchor);
+}
+
+/* One step of SEQ_SIDE rows. */
+SEQ_FN void step(const int way, seq_state *q, seq_f *acc, seq_u *last, const float *a, seq_f b) {
+  const int odd = way == HU_SEQ_ODD || way == HU_SEQ_PLAIN, signs = way == HU_SEQ_FLOOR || way == HU_SEQ_ODD;
+  seq_f t[SEQ_SIDE], z[SEQ_SIDE];
+  seq_u e[SEQ_SIDE];
+  HU_UNROLL
+  for (size_t i = 0; i < SEQ_SIDE; i++) {
+    t[i] = odd ? seq_odd(seq_all(a[i]), b, acc[i]) : seq_fma(seq_all(a[i]), b, acc[i]);
+  }
+  HU_UNROLL
+  for (size_t i = 0; i < SEQ_SIDE; i++) {
+    e[i] = field_of(t[i], SEQ_SUMS(way, i));
+    if (way == HU_SEQ_NEAR) {
+      q->most = seq_max(q->most, seq_minus(e[i], last[i]));
+      last[i] = e[i];
+    }
+    if (way == HU_SEQ_LEAST) q->most = seq_least(q->most, e[i]);
+    if (way == HU_SEQ_LEAST_OR_0) q->most = seq_least(q->most, seq_minus(e[i], seq_each(1)));
+    if (signs || way == HU_SEQ_PLAIN) e[i] = seq_max(e[i], q->floor);
+    if (signs) q->most = seq_max(q->most, e[i]);
+  }
+  HU_UNROLL
+  for (size_t i = 0; i < SEQ_SIDE; i++) z[i] = settle(q, t[i], e[i], SEQ_SUMS(way, i));
+  HU_UNROLL
+  for (size_t i = 0; i < SEQ_SIDE; i++) {
+    acc[i] = signs ? seq_value(seq_or_and(seq_bits(z[i]), seq_bits(t[i]), q->sign)) : z[i];
+  }
+}
+
+/* SEQ_TESTED rows by rounding to odd, from and to `acc`, a vector each. Apart, as it is seldom called. 0: gave up. */
+HU_NOINLINE static int mend(const hu_seq *q, const float *a, const float *b, float *acc) {
+  seq_state s = state_of(q);
+  seq_f z[SEQ_TESTED];
+  for (size_t i = 0; i < SEQ_TESTED; i++) z[i] = seq_load(acc + i * SEQ_LANES);
+  for (size_t i = 0; i < SEQ_TESTED; i += SEQ_SIDE) step(HU_SEQ_ODD, &s, z + i, s.last, a + i, seq_load(b));
+  for (size_t i = 0; i < SEQ_TESTED; i++) seq_store(acc + i * SEQ_LANES, z[i]);
+  return !seq_any_from(s.most, q->top, SEQ_LANES);
+}
+
+/* kc steps of SEQ_TESTED rows, tested. 0: gave up. The inner loop has no calls: they would cost it registers. It ends
+ * before a step that is to be mended. */
+SEQ_FN int steps_tested(const hu_seq *q, const int way, const int word, seq_state *s, seq_f *acc, size_t kc,
+                        const float *a, const float *b) {
+  int mends = 16;
+  for (size_t k = 0; k < kc; k++) {
+    for (; k < kc; k++) {
+      seq_f z[SEQ_TESTED], y = seq_load(b + k * HU_GEMM32_NR);
+      seq_u ties = seq_each(0), low = seq_each(0x7F800000u);
+      HU_UNROLL
+      for (size_t i = 0; i < SEQ_TESTED; i++) {
+        seq_f t = seq_fma(seq_all(a[k * HU_GEMM_MR + i]), y, acc[i]);
+        seq_u e = field_of(t, SEQ_SUMS(way, i));
+        seq_u rest = word ? seq_bits(t) : seq_up(seq_bits(t), q->shift + HU_WRONG(61));
+        ties = i == 0 ? rest : word ? seq_min16(ties, rest) : seq_min(ties, rest);
+        if (way != HU_SEQ_TIES) low = i == 0 ? e : seq_min(low, e);
+        if (way == HU_SEQ_TIES_TOP) s->most = seq_max(s->most, e);
+        z[i] = settle(s, t, e, SEQ_SUMS(way, i));
+      }
+      if (HU_UNLIKELY(seq_any_tie(ties, word, low, way == HU_SEQ_TIES ? 0 : q->floor))) break;
+      HU_UNROLL
+      for (size_t i = 0; i < SEQ_TESTED; i++) acc[i] = z[i];
+    }
+    if (k == kc) break;
+    float again[SEQ_TESTED * SEQ_LANES];
+    HU_UNROLL
+    for (size_t i = 0; i < SEQ_TESTED; i++) seq_store(again + i * SEQ_LANES, acc[i]);
+    if (--mends < 0 || !mend(q, a + k * HU_GEMM_MR, b + k * HU_GEMM32_NR, again)) return 0;
+    HU_UNROLL
+    for (size_t i = 0; i < SEQ_TESTED; i++) acc[i] = seq_load(again + i * SEQ_LANES);
+  }
+  return 1;
+}
+
+/* An accumulator of 0 is no start of a jump: the first sum is then the product itself. */
+SEQ_FN seq_u start_of(seq_f acc) {
+  seq_u e = seq_and(seq_bits(acc), seq_each(0x7F800000u));
+  return seq_if_zero(seq_and(seq_bits(acc), seq_each(0x7FFFFFFFu)), seq_each(0x7F800000u), e);
+}
+
+/* Is an element of the n first one that this way leaves? */
+SEQ_FN int leaves(const hu_seq *q, const int way, seq_f z, size_t n) {
+  seq_u size = seq_and(seq_bits(z), seq_each(0x7FFFFFFFu));
+  int zeros = way <= HU_SEQ_NEAR || way == HU_SEQ_TIES;
+  if (!(zeros && q->minus) && !(way == HU_SEQ_PLAIN && q->sign)) return seq_any_from(size, 0x7F800000u, n);
+  return seq_any_from(seq_minus(size, seq_each(1)), 0x7F7FFFFFu, n); /* zeros, too */
+}
+
+/* What rows and columns that do not count begin with, so that they are no reason for anything. */
+SEQ_FN seq_f idle(const hu_seq *q) { return seq_value(seq_each(q->floor > q->least ? q->floor : q->least)); }
+
+/* Columns of one vector. */
+SEQ_FN int strip(const hu_seq *q, const int way, const int word, size_t rows, size_t n, size_t kc, const float *a,
+                 const float *b, float *z, const float *from) {
+  const int tested = way >= HU_SEQ_TIES && way <= HU_SEQ_TIES_TOP;
+  const int bounded = way == HU_SEQ_LEAST || way == HU_SEQ_LEAST_OR_0;
+  seq_f acc[SEQ_ROWS];
+  seq_state s = state_of(q);
+  HU_UNROLL
+  for (size_t i = 0; i < SEQ_ROWS; i++) {
+    acc[i] = from ? seq_load(from + i * HU_GEMM32_NR) : seq_all(0);
+    if (tested || bounded) acc[i] = i < rows ? seq_first(n, acc[i], idle(q)) : idle(q);
+    if (way == HU_SEQ_NEAR) s.last[i] = start_of(acc[i]);
+    if (SEQ_LIMITED(way)) s.most = seq_max(s.most, seq_and(seq_bits(acc[i]), seq_each(0x7FFFFFFFu)));
+  }
+  if (SEQ_LIMITED(way) && seq_any_from(s.most, q->limit, SEQ_LANES)) return 0;
+  s.most = seq_each(bounded ? 0x7F800000u : 0);
+  HU_UNROLL
+  for (size_t i = 0; bounded && i < SEQ_ROWS; i++) s.most = seq_least(s.most, start_of(acc[i]));
+  for (size_t k = 0; !tested && k < kc; k++) {
+    const float *x = a + k * HU_GEMM_MR, *y = b + k * HU_GEMM32_NR;
+    HU_UNROLL
+    for (size_t i = 0; i < SEQ_ROWS; i += SEQ_SIDE) step(way, &s, acc + i, s.last + i, x + i, seq_load(y));
+  }
+  HU_UNROLL
+  for (size_t i = 0; tested && i < SEQ_ROWS; i += SEQ_TESTED) {
+    if (!steps_tested(q, way, word, &s, acc + i, kc, a + i, b)) return 0;
+  }
+  if (way == HU_SEQ_NEAR && seq_any_from(s.most, q->jump, n)) return 0;
+  if (bounded && !HU_WRONG(60) && seq_any_from(seq_minus(seq_each(0x7FFFFFFFu), s.most), 0x80000001u - q->least, n))
+    return 0;
+  if ((way == HU_SEQ_FLOOR || way == HU_SEQ_TIES_TOP || way == HU_SEQ_ODD) && seq_any_from(s.most, q->top, n)) return 0;
+  HU_UNROLL
+  for (size_t i = 0; i < SEQ_ROWS; i++) {
+    if (i < rows && leaves(q, way, acc[i], n)) return 0;
+    seq_store(z + i * HU_GEMM32_NR, acc[i]);
+  }
+  return 1;
+}
+
+SEQ_FN int tile_by(const hu_seq *q, const int way, const int word, size_t rows, size_t columns, size_t kc,
+                   const float *a, const float *b, float *acc, int fresh) {
+  float z[HU_GEMM_MR * HU_GEMM32_NR];
+  size_t j = 0;
+  for (; j < columns; j += SEQ_LANES) {
+    size_t n = columns - j < SEQ_LANES ? columns - j : SEQ_LANES;
+    if (!strip(q, way, word, rows, n, kc, a, b + j, z + j, fresh ? NULL : acc + j)) return 0;
+  }
+  for (size_t i = 0; i < HU_GEMM_MR; i++) memcpy(acc + i * HU_GEMM32_NR, z + i * HU_GEMM32_NR, j * sizeof *z);
+  return 1;
+}
+
+static int tile(const hu_seq *q, int way, size_t rows, size_t columns, size_t kc, const float *a, const float *b,
+                float *acc, int fresh) {
+#define SEQ_TILE(way, word) tile_by(q, way, word, rows, columns, kc, a, b, acc, fresh)
+  const int word = q->shift == 16;
+  if (way == HU_SEQ_BARE) return SEQ_TILE(HU_SEQ_BARE, 0);
+  if (way == HU_SEQ_LEAST) return SEQ_TILE(HU_SEQ_LEAST, 0);
+  if (way == HU_SEQ_LEAST_OR_0) return SEQ_TILE(HU_SEQ_LEAST_OR_0, 0);
+  if (way == HU_SEQ_PLAIN) return SEQ_TILE(HU_SEQ_PLAIN, 0);
+  if (way == HU_SEQ_NEAR) return SEQ_TILE(HU_SEQ_NEAR, 0);
+  if (way == HU_SEQ_FLOOR) return SEQ_TILE(HU_SEQ_FLOOR, 0);
+  if (way == HU_SEQ_TIES) return word ? SEQ_TILE(HU_SEQ_TIES, 1) : SEQ_TILE(HU_SEQ_TIES, 0);
+  if (way == HU_SEQ_TIES_LOW) return word ? SEQ_TILE(HU_SEQ_TIES_LOW, 1) : SEQ_TILE(HU_SEQ_TIES_LOW, 0);
+  if (way == HU_SEQ_TIES_TOP) return word ? SEQ_TILE(HU_SEQ_TIES_TOP, 1) : SEQ_TILE(HU_SEQ_TIES_TOP, 0);
+  return SEQ_TILE(HU_SEQ_ODD, 0);
+#undef SEQ_TILE
+}

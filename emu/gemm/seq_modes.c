@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* hu_gemm under seq(F) and seq2(P,F) in modes other than ties to even, in binary32 lanes (seq_modes.h). */
+#include "emu/gemm/seq_modes.h"
+
+#include "emu/core/accum_plan.h"
+#include "emu/core/bits.h"
+#include "emu/gemm/call.h"
+
+static float step_in_integers(const hu_modes *q, float a, float b, float acc, uint64_t element, uint64_t k) {
+  hu_draw d = hu_draw_of(q->key, element, NULL);
+  d.next = q->unfused ? 2 * k : k;
+  hu_num x = hu_unpack32(hu_bits_of_float(a)), y = hu_unpack32(hu_bits_of_float(b));
+  hu_num c = hu_unpack32(hu_bits_of_float(acc)), z;
+  if (q->unfused) {
+    hu_num p = hu_grid_mul(&q->product.grid, x, y, &d);
+    z = hu_grid_add(&q->sum.grid, c, p, &d);
+  } else {
+    z = hu_grid_fma(&q->sum.grid, x, y, c, &d);
+  }
+  return hu_float_of_bits(hu_pack32(z));
+}
+
+/* Does what t has of x suffice? */
+static int digits_suffice(const hu_spec *f) {
+  int32_t d = 23 - f->m;
+  switch (f->round) {
+    case HU_RTZ:
+    case HU_RTP:
+    case HU_RTN:
+    case HU_RNA: return d >= 1;
+    case HU_SRA: return f->bits <= d;
+    case HU_SRB: return f->bits + 1 <= d;
+    default: return hu_odd_is_enough(f);
+  }
+}
+
+/* 1 if lanes can round to it. */
+static int grid_of(hu_mode_grid *z, hu_format format, hu_mode mode) {
+  z->grid = hu_grid_of(format, mode);
+  const hu_spec *f = &z->grid.spec;
+  int32_t emax = hu_format_limits(format).emax;
+  if (!hu_lanes_round_into(f, emax, 23) || !hu_format_fits_binary32(format) || !digits_suffice(f)) return 0;
+  z->floor = hu_power_bits(f->emin);
+  z->span = (uint32_t)(emax - f->emin) << 23;
+  z->d = (uint32_t)(23 - f->m);
+  int32_t spare = (int32_t)z->d - f->bits; /* fraction digits below the random ones */
+  z->keep = spare > 0 ? ~(((uint32_t)1 << spare) - 1) : 0xFFFFFFFFu;
+  z->half = spare > 0 ? (uint32_t)1 << (spare - 1) : 0;
+  return 1;
+}
+
+static int products_are_exact(hu_gemm_call *g) {
+  if (g->a.spec.m + g->b.spec.m + 2 > 24) return 0;
+  g->sa = hu_gemm_span(&g->a);
+  g->sb = hu_gemm_span(&g->b);
+  return !g->sa.any || !g->sb.any || g->sa.low + g->sb.low >= -149;
+}
+
+/* 1 if the lanes serve the model. */
+static int choose(hu_gemm_call *g, uint32_t levels) {
+  const hu_accum *x = g->accum;
+  hu_modes *q = &g->modes;
+  g->modes_kernels = HU_LANES_FOR(levels, hu_modes);
+  q->unfused = x->kind == HU_ACCUM_SEQ2;
+  if (!g->modes_kernels || (x->kind != HU_ACCUM_SEQ && !q->unfused) || x->promote || x->slices) return 0;
+  if (x->mode.round == HU_RNE || g->k == 0) return 0;
+  if (!g->a.carried || !g->b.carried || (g->c.data && !g->c.carried)) return 0;
+  if (!grid_of(&q->sum, x->sum, x->mode) || !grid_of(&q->product, q->unfused ? x->product : x->sum, x->mode)) return 0;
+  q->key = g->stream.key;
+  q->lane = step_in_integers;
+  return !q->unfused || products_are_exact(g);
+}
+
+/* ---- blocks ---- */
+
+/* i0, j0, k0: where the block and the piece of K begin. */
+static void run_tiles(const hu_gemm_call *g, size_t i0, size_t j0, size_t k0, size_t rows, size_t columns, size_t kc,
+                      const float *a, const float *b, float *acc, int fresh) {
+  for (size_t j = 0; j < columns; j += HU_GEMM32_NR) {
+    for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
+      float *z = acc + j * HU_GEMM32_MB + i * HU_GEMM32_NR;
+      for (size_t t = 0; fresh && t < HU_GEMM_MR * HU_GEMM32_NR; t++) z[t] = 0;
+      uint64_t element = g->stream.counter + (uint64_t)(i0 + i) * g->n + j0 + j;
+      g->modes_kernels->tile(&g->modes, hu_least(rows - i, HU_GEMM_MR), hu_least(columns - j, HU_GEMM32_NR), kc,
+                             a + i * HU_GEMM32_KC, b + j * HU_GEMM32_KC, z, element, g->n, k0);
+    }
+  }
+}
+
+#define HU_FINISH hu_gemm_finish_open
+#define HU_KERNEL(padded, columns, kc, a, b, acc, fresh, ahead) \
+  run_tiles(g, i0, j0, k0, rows, columns, kc, a, b, acc, fresh)
+#include "emu/gemm/float_block32.h"
+
+_Static_assert(HU_KC % 4 == 0, "pieces of K begin with whole blocks of random words");
+
+int hu_gemm_use_modes(hu_gemm_call *g, uint32_t levels) {
+  if (!choose(g, levels)) return 0;
+  g->block = run_block;
+  hu_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
+  return 1;
+}

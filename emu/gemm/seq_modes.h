@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/gemm/seq_modes.h - the steps of hu_gemm's models seq(F) and seq2(P,F) in all modes but ties to even, in binary32
+ * lanes: one table a level.
+ *
+ * F has gradual subnormals, a sign, a range within binary32's and m >= 1. Step: x = acc + a b exactly; acc = rnd_F(x).
+ * With d = 23 - m digits of binary32 below F's, t in binary32 is
+ *
+ *   x toward zero                   rtz, rna (d >= 1), sra:N (N <= d), srb:N (N + 1 <= d): what these ask of x are its
+ *                                   leading m + 1, m + 2, m + 1 + N, m + 2 + N digits, which t has
+ *   x toward positive, negative     rtp, rtn: F's grid is part of binary32's: the next grid point from t is that from x
+ *   x rounded to odd                rnz, raz, rto, src: two digits more than any of them looks at (hu_odd_is_enough)
+ *
+ * and for 2^emin <= |t| < 2^emax acc is the pattern of t, an addend added and d digits cleared: emu/simd/round.h's
+ * quick way, which see. The result is at most 2^emax: nothing overflows, and it is not zero. (x and t have one
+ * exponent, or t is a power of two, a grid point, toward which x is rounded anyway.) All other steps, special operands,
+ * subnormal and zero sums and overflow, go to the integers one by one: `lane`.
+ *
+ * seq2(P,F): products are binary32 numbers (operands of together at most 24 digits, the lowest not below 2^-149: the
+ * caller has looked), and rounded onto P's grid in the same way; then x = acc + 1 v.
+ *
+ * Random words are those of docs/numerics.md section 11.3: element e's block 1 + k / 4 has those of steps 4 (k / 4) to
+ * 4 (k / 4) + 3; seq2: block 1 + k / 2 those of two steps, of products and sums in turn. The first two rounds of Philox
+ * mostly depend on e or k alone. */
+#ifndef HALFULP_EMU_GEMM_SEQ_MODES_H
+#define HALFULP_EMU_GEMM_SEQ_MODES_H
+
+#include "emu/core/accum_step.h"
+#include "emu/gemm/kernels.h"
+
+typedef struct hu_mode_grid {
+  hu_grid grid;         /* the format and the mode */
+  uint32_t floor, span; /* the pattern of 2^emin; what that of 2^emax is above it */
+  uint32_t d;           /* 23 - m */
+  uint32_t keep, half;  /* stochastic: digits of the addend that count; half of the last of them */
+} hu_mode_grid;
+
+typedef struct hu_modes hu_modes;
+struct hu_modes {
+  hu_mode_grid sum, product; /* product: seq2 */
+  uint64_t key;              /* of the random words */
+  int32_t unfused;           /* 1: seq2 */
+  /* One step of one element in integers. */
+  float (*lane)(const hu_modes *q, float a, float b, float acc, uint64_t element, uint64_t k);
+};
+
+typedef struct hu_modes_kernels {
+  /* One tile of HU_GEMM_MR x HU_GEMM32_NR through the steps k ... k + kc - 1, k a multiple of 4; layouts as fma32's.
+   * Element (i, j) is number element + i n + j. */
+  void (*tile)(const hu_modes *q, size_t rows, size_t columns, size_t kc, const float *a, const float *b, float *acc,
+               uint64_t element, uint64_t n, uint64_t k);
+} hu_modes_kernels;
+
+#if HU_X86_LEVELS
+extern const hu_modes_kernels hu_modes_avx2;
+extern const hu_modes_kernels hu_modes_avx512;
+#endif
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/gemm/transpose_x86.h - eight rows of binary32 to columns by AVX2 shuffles, for the x86 levels of kernels.h. */
+#ifndef HALFULP_EMU_GEMM_TRANSPOSE_X86_H
+#define HALFULP_EMU_GEMM_TRANSPOSE_X86_H
+
+#include "emu/gemm/kernels.h"
+
+#if HU_X86_LEVELS
+#include <immintrin.h>
+
+/* z[c] = column c of the 8 x 8 square at x. Pairs, then fours, then halves change places. */
+static inline __attribute__((always_inline)) void hu_turn8(__m256 z[8], const float *x, size_t ldx) {
+  __m256 p[8], q[8];
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; i += 2) {
+    __m256 r = _mm256_loadu_ps(x + (size_t)i * ldx), s = _mm256_loadu_ps(x + (size_t)(i + 1) * ldx);
+    p[i] = _mm256_unpacklo_ps(r, s);
+    p[i + 1] = _mm256_unpackhi_ps(r, s);
+  }
+#pragma GCC unroll 2
+  for (int h = 0; h < 8; h += 4) {
+    q[h] = _mm256_shuffle_ps(p[h], p[h + 2], 0x44);
+    q[h + 1] = _mm256_shuffle_ps(p[h], p[h + 2], 0xEE);
+    q[h + 2] = _mm256_shuffle_ps(p[h + 1], p[h + 3], 0x44);
+    q[h + 3] = _mm256_shuffle_ps(p[h + 1], p[h + 3], 0xEE);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; i++) {
+    z[i] = _mm256_permute2f128_ps(q[i], q[i + 4], 0x20);
+    z[i + 4] = _mm256_permute2f128_ps(q[i], q[i + 4], 0x31);
+  }
+}
+
+static inline void hu_turn32(size_t n, float *z, size_t ldz, const float *x, size_t ldx) {
+  size_t c = 0;
+  for (; c + 8 <= n; c += 8) {
+    __m256 v[8];
+    hu_turn8(v, x + c, ldx);
+    for (size_t i = 0; i < 8; i++) _mm256_storeu_ps(z + (c + i) * ldz, v[i]);
+  }
+  for (; c < n; c++) {
+    for (size_t r = 0; r < 8; r++) z[c * ldz + r] = x[r * ldx + c];
+  }
+}
+
+static inline void hu_turn64(size_t n, double *z, size_t ldz, const float *x, size_t ldx) {
+  size_t c = 0;
+  for (; c + 8 <= n; c += 8) {
+    __m256 v[8];
+    hu_turn8(v, x + c, ldx);
+    for (size_t i = 0; i < 8; i++) {
+      _mm256_storeu_pd(z + (c + i) * ldz, _mm256_cvtps_pd(_mm256_castps256_ps128(v[i])));
+      _mm256_storeu_pd(z + (c + i) * ldz + 4, _mm256_cvtps_pd(_mm256_extractf128_ps(v[i], 1)));
+    }
+  }
+  for (; c < n; c++) {
+    for (size_t r = 0; r < 8; r++) z[c * ldz + r] = (double)x[r * ldx + c];
+  }
+}
+#endif
+
+#endif

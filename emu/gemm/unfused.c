@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* hu_gemm under models of unfused steps, ties to even, in binary32 lanes (unfused.h); elements that the lanes leave
+ * go to integers. */
+#include "emu/gemm/unfused.h"
+
+#include "emu/core/bits.h"
+#include "emu/gemm/call.h"
+
+/* ---- the choice ---- */
+
+/* 1 if lanes can round to f. */
+static int grid_of(hu_step_grid *z, const hu_spec *f, int32_t emax) {
+  if (!hu_lanes_round_into(f, emax, 10)) return 0;
+  z->scale = 1.5f * hu_float_of_bits(hu_power_bits(23 - f->m));
+  z->floor = hu_power_bits(f->emin);
+  z->top = hu_power_bits(emax < 105 + f->m ? emax : 105 + f->m);
+  z->sign = f->negzero ? 0x80000000u : 0;
+  return 1;
+}
+
+/* The format that parts are joined in: binary32 is not rounded to, and takes any part. */
+static int joined_of(hu_step_grid *z, hu_format format, const hu_spec *f, int32_t part_digits) {
+  memset(z, 0, sizeof *z);
+  if (hu_format_equal(format, hu_format_ieee(8, 23, 0))) return 1;
+  return grid_of(z, f, hu_format_limits(format).emax) && part_digits <= f->m;
+}
+
+static int kind_of(const hu_accum *x) {
+  if (x->promote && (x->kind == HU_ACCUM_CHUNK || x->scaled)) return -1;
+  if (x->kind == HU_ACCUM_SEQ2 || x->kind == HU_ACCUM_CHUNK) return HU_STEPS_SEQ2;
+  if (x->kind == HU_ACCUM_KAHAN) return HU_STEPS_KAHAN;
+  return x->kind == HU_ACCUM_NEUMAIER ? HU_STEPS_NEUMAIER : -1;
+}
+
+/* The formats of products and of sums; chunk: those inside a chunk. */
+static void formats_of(const hu_accum *x, hu_format *product, hu_format *sum) {
+  *sum = x->kind == HU_ACCUM_CHUNK ? x->product : x->sum;
+  *product = x->kind == HU_ACCUM_KAHAN || x->kind == HU_ACCUM_NEUMAIER ? x->sum : x->product;
+}
+
+/* What the data have to say: whether products are exact, and how to begin. */
+static int look(hu_gemm_call *g, const hu_spec *p, const hu_spec *f, int32_t emax_p, int32_t emax_f) {
+  hu_steps *q = &g->steps;
+  g->sa = hu_gemm_span(&g->a);
+  g->sb = hu_gemm_span(&g->b);
+  g->sc = hu_gemm_span(&g->c);
+  int some = g->sa.any && g->sb.any;
+  int32_t low = some ? g->sa.low + g->sb.low : 0, high = some ? g->sa.high + g->sb.high : -1000;
+  if (low < -149) return 0;
+  if (g->sc.any && g->sc.low < low) low = g->sc.low;
+  int32_t top = emax_f < 105 + f->m ? emax_f : 105 + f->m;
+  if (q->kind != HU_STEPS_SEQ2) top--;
+  q->top = hu_power_bits(top);
+  q->way = HU_STEPS_FULL;
+  if (high > emax_p || high > top || high > 104 + p->m || p->emin - p->m < f->emin - f->m) return 1;
+  q->way = low >= p->emin && low >= f->emin && emax_f >= 105 + f->m ? HU_STEPS_BARE : HU_STEPS_LIGHT;
+  return 1;
+}
+
+/* 1 if the lanes serve the model. */
+static int choose(hu_gemm_call *g, uint32_t levels) {
+  const hu_accum *x = g->accum;
+  hu_steps *q = &g->steps;
+  hu_format product, sum, joined = x->promote ? x->promoted : x->sum;
+  g->steps_kernels = HU_LANES_FOR(levels, hu_steps);
+  q->kind = kind_of(x);
+  if (!g->steps_kernels || q->kind < 0 || x->slices || x->mode.round != HU_RNE || g->k == 0) return 0;
+  if (!g->a.carried || !g->b.carried || (g->c.data && !g->c.carried)) return 0;
+  if (g->a.spec.m + g->b.spec.m + 2 > 24) return 0;
+  formats_of(x, &product, &sum);
+  hu_mode rne;
+  memset(&rne, 0, sizeof rne);
+  hu_spec p = hu_spec_of(product, x->mode), f = hu_spec_of(sum, x->mode);
+  hu_spec h = hu_spec_of(joined, x->promote ? rne : x->mode);
+  int32_t emax_p = hu_format_limits(product).emax, emax_f = hu_format_limits(sum).emax;
+  if (!grid_of(&q->product, &p, emax_p) || !grid_of(&q->sum, &f, emax_f) || p.m > f.m) return 0;
+  q->length = x->promote ? x->promote : x->kind == HU_ACCUM_CHUNK ? x->length : 0;
+  if (q->length && !joined_of(&q->joined, joined, &h, f.m)) return 0;
+  if (q->length ? q->joined.scale > 0 && !hu_on_grid_of(&g->c, &h) : !hu_on_grid_of(&g->c, &f)) return 0;
+  q->minus = g->c.data != NULL && !q->length;
+  return look(g, &p, &f, emax_p, emax_f);
+}
+
+/* ---- blocks ---- */
+
+/* A block has STEPS_ROWS rows: below them its panels have room for parts and for what compensated sums carry. */
+enum { STEPS_ROWS = HU_GEMM32_MB / 4, PLANE = STEPS_ROWS * HU_GEMM32_NR, TILE = HU_GEMM_MR * HU_GEMM32_NR };
+
+static void fill(float *z, uint32_t bits) {
+  for (size_t i = 0; i < TILE; i++) z[i] = hu_float_of_bits(bits);
+}
+
+/* Up to kc steps, all of one part. */
+static int run_steps(const hu_gemm_call *g, size_t rows, size_t columns, size_t kc, const float *a, const float *b,
+                     float *sum, float *other) {
+  const hu_steps *q = &g->steps;
+  if (g->steps_kernels->tile(q, q->way, rows, columns, kc, a, b, sum, other)) return 1;
+  return q->way != HU_STEPS_FULL && g->steps_kernels->tile(q, HU_STEPS_FULL, rows, columns, kc, a, b, sum, other);
+}
+
+/* The end of a part, or of K. */
+static int end_part(const hu_gemm_call *g, size_t rows, size_t columns, float *sum, float *part, const float *other) {
+  const hu_steps *q = &g->steps;
+  float *z = q->length ? part : sum;
+  if (q->kind == HU_STEPS_NEUMAIER && !g->steps_kernels->join(&q->sum, rows, columns, z, other)) return 0;
+  return !q->length || g->steps_kernels->join(&q->joined, rows, columns, sum, part);
+}
+
+static int holds_special(size_t rows, size_t columns, const float *z) {
+  for (size_t i = 0; i < rows; i++) {
+    for (size_t j = 0; j < columns; j++) {
+      if (!(z[i * HU_GEMM32_NR + j] - z[i * HU_GEMM32_NR + j] == 0)) return 1;
+    }
+  }
+  return 0;
+}
+
+/* A tile that no way could finish holds a NaN in every place from then on. */
+static void run_tile(const hu_gemm_call *g, size_t rows, size_t columns, size_t k0, size_t kc, const float *a,
+                     const float *b, float *sum) {
+  float *part = sum + PLANE, *other = sum + 2 * PLANE;
+  const size_t length = g->steps.length;
+  if (k0 == 0 && !g->c.data) fill(sum, 0);
+  if (k0 == 0 && g->sc.special && holds_special(rows, columns, sum)) fill(sum, 0x7FC00000u);
+  if (sum[0] != sum[0]) return;
+  for (size_t k = 0, count; k < kc; k += count) {
+    size_t at = length ? (k0 + k) % length : k0 + k;
+    count = length ? hu_least(length - at, kc - k) : kc;
+    if (at == 0) {
+      fill(part, 0);
+      fill(other, 0);
+    }
+    int ends = (length && at + count == length) || k0 + k + count == g->k;
+    if (!run_steps(g, rows, columns, count, a + k * HU_GEMM_MR, b + k * HU_GEMM32_NR, length ? part : sum, other) ||
+        (ends && !end_part(g, rows, columns, sum, part, other))) {
+      fill(sum, 0x7FC00000u);
+      return;
+    }
+  }
+}
+
+static void run_tiles(const hu_gemm_call *g, size_t rows, size_t columns, size_t k0, size_t kc, const float *a,
+                      const float *b, float *acc) {
+  for (size_t j = 0; j < columns; j += HU_GEMM32_NR) {
+    for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
+      run_tile(g, hu_least(rows - i, HU_GEMM_MR), hu_least(columns - j, HU_GEMM32_NR), k0, kc, a + i * HU_GEMM32_KC,
+               b + j * HU_GEMM32_KC, acc + j * HU_GEMM32_MB + i * HU_GEMM32_NR);
+    }
+  }
+}
+
+#define HU_FINISH hu_gemm_finish_open
+#define HU_KERNEL(padded, columns, kc, a, b, acc, fresh, ahead) run_tiles(g, rows, columns, k0, kc, a, b, acc)
+#include "emu/gemm/float_block32.h"
+
+int hu_gemm_use_steps(hu_gemm_call *g, uint32_t levels) {
+  if (!choose(g, levels)) return 0;
+  g->block = run_block;
+  hu_gemm_set_blocks(g, STEPS_ROWS, HU_GEMM_MR, HU_NB, HU_NR);
+  return 1;
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/* hu_gemm under block(...), alone or in promote and splitk, in binary64 lanes (unit.h): may they serve, operands
+ * in the order of the blocks, pieces of K; elements that the lanes leave go to integers. */
+#include "emu/gemm/unit.h"
+
+#include "emu/accum/block_keys.h"
+#include "emu/core/accum_plan.h"
+#include "emu/core/bits.h"
+#include "emu/gemm/call.h"
+
+enum { MB = HU_BLOCK_MB, NB = HU_BLOCK_NB, KC = HU_BLOCK_KC, NR = HU_BLOCK_NR };
+
+/* ---- the choice ---- */
+
+static double power_of_two(int32_t e) { return hu_double_of_bits((uint64_t)(e + 1023) << 52); }
+
+static int32_t log2_up(uint64_t n) { return n <= 1 ? 0 : 64 - hu_clz64(n - 1); }
+
+static int in_reach(int32_t e) { return e >= -300 && e <= 300; }
+
+/* Grids that lanes round into: of binary32's numbers, with gradual subnormals and zeros of both signs. */
+static int grid_of(hu_block_grid *z, hu_format f, hu_mode mode, uint8_t ftz) {
+  hu_spec s = hu_spec_of(f, mode);
+  int plain = s.sign_mask && s.zero == HU_ZERO_FIELD && s.subnormal == HU_SUBNORMAL_GRADUAL && s.negzero;
+  int direct = s.round == HU_RNE || s.round == HU_RTZ || s.round == HU_RTN || s.round == HU_RTP || s.round == HU_RTO;
+  memset(z, 0, sizeof *z);
+  if (!plain || !direct || s.m == 0 || !hu_format_fits_binary32(f)) return 0;
+  z->emin = power_of_two(s.emin);
+  z->max = hu_double_of_bits(hu_pack64(hu_unpack(&s, s.max_code)));
+  z->top = (uint64_t)(2046 + s.m) << 52;
+  z->step = (uint64_t)s.m << 52;
+  z->round = s.round;
+  z->narrow = s.round == HU_RNE && s.m == 23 && s.emin == -126 && s.max_code == 0x7F7FFFFF;
+  if (ftz == HU_FTZ_BEFORE) z->tiny = z->emin;
+  if (ftz == HU_FTZ_BEFORE && s.round == HU_RTO) z->sticky = ((uint64_t)1 << (52 - s.m)) - 1;
+  if (ftz == HU_FTZ_AFTER) z->least = z->emin;
+  if (ftz == HU_FTZ_TINY) {
+    /* What rounds to less than 2^emin at full precision: all below 2^emin less a quarter of the step there. */
+    z->tiny = z->emin - power_of_two(s.emin - s.m - 2);
+    return s.round == HU_RNE && s.tiny == HU_TINY_AFTER;
+  }
+  return 1;
+}
+
+/* How x's elements are read, as hu_source_block has it. */
+static int operand_of(hu_block_operand *z, const hu_matrix *x, const hu_block *o) {
+  hu_source s;
+  memset(&s, 0, sizeof s);
+  s.spec = x->spec;
+  s.emin = x->spec.emin;
+  hu_source_block(&s, o);
+  z->mask = ~(((uint32_t)1 << s.cut) - 1);
+  z->emin = in_reach(s.emin) ? power_of_two(s.emin) : 0;
+  z->daz = s.daz == HU_DAZ_NONE ? 0 : z->emin;
+  z->zero = s.daz == HU_DAZ_SIGN ? (uint64_t)1 << 63 : 0;
+  /* Cut digits are those of binary32 patterns. */
+  return x->carried && in_reach(s.emin) && (!s.cut || (x->spec.m == 23 && x->spec.emin == -126));
+}
+
+/* Sums of cut terms in units of 2^(E-F): a product is below 2^(F+2), a group below 2^(F+2) times its exact sum. */
+static int sums_fit(const hu_gemm_call *g, const hu_block *o) {
+  hu_spec a = g->a.spec, b = g->b.spec;
+  uint64_t terms = (uint64_t)o->length / (o->rule == HU_BLOCK_GROUPS ? o->group : 1) + 1;
+  int32_t digits = o->kept + 2 + log2_up(terms);
+  if (o->rule == HU_BLOCK_LATE) digits += o->kept2 - o->kept + 2;
+  if (o->rule == HU_BLOCK_GROUPS) {
+    hu_num x = hu_unpack(&a, a.max_code), y = hu_unpack(&b, b.max_code);
+    int32_t high = hu_exponent(x) + hu_exponent(y) + 2 + log2_up(o->group), low = a.emin - a.m + b.emin - b.m;
+    if (high - low + 2 * (o->scale.m + 1) > 52) return 0;
+    digits += high > 0 ? high : 0;
+  }
+  return digits <= 52;
+}
+
+/* Do two-sums of l products leave errors whose sum fits 53 digits? One error (l = 2) does. */
+static int errors_fit(const hu_gemm_call *g, uint32_t length) {
+  hu_spec a = g->a.spec, b = g->b.spec;
+  hu_num x = hu_unpack(&a, a.max_code), y = hu_unpack(&b, b.max_code);
+  int32_t high = hu_exponent(x) + hu_exponent(y) + 2, low = a.emin - a.m + b.emin - b.m;
+  return length <= 2 || high + 2 * log2_up(length) - low <= 106;
+}
+
+/* Products with their scales well inside binary64's range and less than 2^1000 apart, so that no cut loses a sign;
+ * scales without infinities. A group has the scales of its first product, those of all where parts begin with new
+ * scales. */
+static int scales_fit(hu_gemm_call *g, const hu_accum *x) {
+  const hu_matrix *in[4] = {&g->a, &g->b, &g->scale_a, &g->scale_b};
+  int32_t low = 0, high = 0, every = x->block.every;
+  if (!hu_accum_is_scaled(x)) return 1;
+  for (int i = 0; i < 4; i++) {
+    hu_spec s = in[i]->spec;
+    if (!in[i]->carried || (i > 1 && s.has_inf && !x->scaled)) return 0;
+    low += s.emin - s.m;
+    high += hu_exponent(hu_unpack(&s, s.max_code)) + 1;
+  }
+  g->block_scale.mask = UINT32_MAX;
+  g->block_scale.emin = power_of_two(g->scale_a.spec.emin);
+  if (x->scaled) return 1;
+  if (x->block.rule == HU_BLOCK_GROUPS && (x->slices || x->promote % (uint32_t)every)) return 0;
+  return low >= -600 && high <= 550 && high - low <= 1000;
+}
+
+static int rule_fits(const hu_gemm_call *g, const hu_accum *x) {
+  const hu_block *o = &x->block;
+  int32_t acc_emin = hu_spec_of(x->product, x->mode).emin;
+  int steps = (int)o->length * (o->order == HU_ORDER_MOD4 ? 2 : 1);
+  if (steps > KC || (o->order == HU_ORDER_MOD4 && o->length % 2) || o->emin > 300) return 0;
+  switch (o->rule) {
+    case HU_BLOCK_ALIGN:
+    case HU_BLOCK_GROUPS:
+    case HU_BLOCK_LATE: return in_reach(acc_emin) && sums_fit(g, o);
+    case HU_BLOCK_EXACT: return errors_fit(g, o->length);
+    default: return x->mode.round != HU_RTN; /* lanes give the zero sums of the other modes */
+  }
+}
+
+static void set_rule(hu_block_plan *q, const hu_accum *x) {
+  const hu_block *o = &x->block;
+  int32_t f = o->kept, f2 = o->kept2;
+  q->rule = o->rule;
+  q->cut = o->cut;
+  q->length = o->length;
+  q->group = o->group;
+  q->halves = o->order == HU_ORDER_MOD4 ? 2 : 1;
+  q->last = o->join == HU_JOIN_LAST;
+  q->lanes = o->lanes;
+  q->exact_pair = o->products;
+  q->emin = power_of_two(o->emin < -700 ? -700 : o->emin); /* no product or C that counts lies lower */
+  q->top = (uint64_t)(2046 + f) << 52;
+  q->kept = (uint64_t)f << 52;
+  q->top2 = (uint64_t)(2046 + f2) << 52;
+  q->kept2 = (uint64_t)f2 << 52;
+  q->late = power_of_two(f2 + 1 - f);
+  q->far = power_of_two(o->far ? o->far : 1024);
+  q->big = power_of_two(o->big ? o->big : 1024);
+  if (o->rule > HU_BLOCK_LATE) return;
+  q->acc_emin = power_of_two(hu_spec_of(x->product, x->mode).emin);
+}
+
+/* 1 if the lanes serve the model. */
+static int choose(hu_gemm_call *g, uint32_t levels) {
+  const hu_accum *x = g->accum;
+  hu_block_plan *q = &g->block_plan;
+  const hu_mode rne = hu_plain_mode();
+  g->block_kernels = HU_LANES_FOR(levels, hu_block);
+  if (!g->block_kernels || x->kind != HU_ACCUM_BLOCK || g->k == 0) return 0;
+  memset(&g->block_scale, 0, sizeof g->block_scale);
+  memset(q, 0, sizeof *q);
+  if (!operand_of(&g->block_a, &g->a, &x->block) || !operand_of(&g->block_b, &g->b, &x->block)) return 0;
+  if ((g->c.data && !g->c.carried) || !rule_fits(g, x) || !scales_fit(g, x)) return 0;
+  if (!grid_of(&q->out, x->sum, x->mode, x->block.ftz)) return 0;
+  if (x->block.join == HU_JOIN_LAST && !grid_of(&q->join, x->product, rne, 0)) return 0;
+  if ((x->promote || x->slices) && !grid_of(&q->part, hu_accum_result(x), rne, 0)) return 0;
+  set_rule(q, x);
+  return 1;
+}
+
+/* ---- operands ---- */
+
+/* Position t of a piece holds product at[t] of it, or none: count. */
+typedef struct order {
+  size_t count, padded;
+  uint16_t at[KC];
+} order;
+
+static void order_of(order *z, const hu_block *o, size_t count) {
+  size_t step = (size_t)o->length << (o->order == HU_ORDER_MOD4), blocks = (count + step - 1) / step;
+  z->count = count;
+  z->padded = o->rule >= HU_BLOCK_CHAIN ? count : blocks * step;
+  for (size_t t = 0; t < z->padded; t++) {
+    size_t first = t / step * step, i = t % step, half = i / o->length, past = hu_least(count - first, step);
+    if (o->order == HU_ORDER_DOWN) i = past - 1 - i;
+    if (o->order == HU_ORDER_MOD4 && !HU_WRONG(69)) i = 4 * (i % o->length / 2) + i % 2 + 2 * half;
+    z->at[t] = (uint16_t)(first + i < count ? first + i : count);
+  }
+}
+
+/* A line of elements with their powers; behind the last one a zero. */
+typedef struct line {
+  _Alignas(64) double v[KC + 8], p[KC + 8];
+} line;
+
+static void read_line(const hu_gemm_call *g, const hu_matrix *x, const hu_block_operand *o, size_t row, size_t column,
+                      size_t n, line *z) {
+  float f[KC + 8];
+  memset(f + n, 0, 8 * sizeof *f);
+  hu_gemm_read32(x, row, column, n, f);
+  g->block_kernels->prepare(o, n, f, z->v, z->p);
+  z->v[n] = z->p[n] = 0;
+}
+
+/* The stored row of position t, where k runs over stored rows; zeros if there is none. */
+static void read_or_none(const hu_gemm_call *g, const hu_matrix *x, const hu_block_operand *how, size_t k0,
+                         const order *o, size_t t, size_t column, size_t n, line *z) {
+  if (o->at[t] < o->count) {
+    read_line(g, x, how, k0 + o->at[t], column, n, z);
+  } else {
+    memset(z, 0, sizeof *z);
+  }
+}
+
+static void pack_a(const hu_gemm_call *g, size_t i0, size_t k0, size_t rows, const order *o, double *z) {
+  line x;
+  for (size_t i = 0; !g->a.transposed && i < rows; i++) {
+    read_line(g, &g->a, &g->block_a, i0 + i, k0, o->count, &x);
+    for (size_t t = 0; t < o->padded; t++) {
+      z[i * KC + t] = x.v[o->at[t]];
+      z[MB * KC + i * KC + t] = x.p[o->at[t]];
+    }
+  }
+  for (size_t t = 0; g->a.transposed && t < o->padded; t++) {
+    read_or_none(g, &g->a, &g->block_a, k0, o, t, i0, rows, &x);
+    for (size_t i = 0; i < rows; i++) {
+      z[i * KC + t] = x.v[i];
+      z[MB * KC + i * KC + t] = x.p[i];
+    }
+  }
+}
+
+static void pack_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t columns, const order *o, double *z) {
+  line x;
+  for (size_t j = 0; g->b.transposed && j < columns; j++) {
+    double *to = z + j / NR * (KC * NR) + j % NR;
+    read_line(g, &g->b, &g->block_b, j0 + j, k0, o->count, &x);
+    for (size_t t = 0; t < o->padded; t++) {
+      to[t * NR] = x.v[o->at[t]];
+      to[NB * KC + t * NR] = x.p[o->at[t]];
+    }
+  }
+  for (size_t t = 0; !g->b.transposed && t < o->padded; t++) {
+    read_or_none(g, &g->b, &g->block_b, k0, o, t, j0, columns, &x);
+    for (size_t j = 0; j < columns; j += NR) {
+      memcpy(z + j * KC + t * NR, x.v + j, NR * sizeof *z);
+      memcpy(z + NB * KC + j * KC + t * NR, x.p + j, NR * sizeof *z);
+    }
+  }
+}
+
+/* ---- scales ---- */
+
+/* Elements (at, first) ... (at, first + n - 1) of x, or (first, at) ... if not `along`. */
+static void read_vector(const hu_gemm_call *g, const hu_matrix *x, int along, size_t at, size_t first, size_t n,
+                        line *z) {
+  float f[KC + 8];
+  memset(f + n, 0, 8 * sizeof *f);
+  if (along != x->transposed) {
+    hu_gemm_read32(x, at, first, n, f);
+  } else {
+    for (size_t i = 0; i < n; i++) hu_gemm_read32(x, first + i, at, 1, f + i);
+  }
+  g->block_kernels->prepare(&g->block_scale, n, f, z->v, z->p);
+}
+
+/* One element times its scale. align: the powers too. groups: a product that is not zero has its scales' power. */
+static void scale_one(int grouped, double *v, double *p, double sv, double sp) {
+  *p = grouped ? (*p > 0 ? sp : 0) : *p * sp;
+  *v *= sv;
+}
+
+/* The packed piece of A from product k0 on, times its scales. */
+static void scale_a(const hu_gemm_call *g, size_t i0, size_t k0, size_t rows, const order *o, double *z) {
+  int grouped = g->block_plan.rule == HU_BLOCK_GROUPS;
+  size_t every = g->accum->block.every, first = k0 / every, n = (k0 + o->count - 1) / every - first + 1;
+  line s;
+  for (size_t i = 0; i < rows; i++) {
+    read_vector(g, &g->scale_a, 1, i0 + i, first, n, &s);
+    for (size_t t = 0; t < o->padded; t++) {
+      size_t at = (k0 + o->at[t]) / every - first;
+      if (o->at[t] >= o->count) continue;
+      scale_one(grouped, &z[i * KC + t], &z[MB * KC + i * KC + t], s.v[at], s.p[at]);
+    }
+  }
+}
+
+static void scale_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t columns, const order *o, double *z) {
+  int grouped = g->block_plan.rule == HU_BLOCK_GROUPS;
+  size_t every = g->accum->block.every, last = SIZE_MAX;
+  line s;
+  for (size_t t = 0; t < o->padded; t++) {
+    size_t at = (k0 + o->at[t]) / every;
+    if (o->at[t] >= o->count) continue;
+    if (at != last) read_vector(g, &g->scale_b, 1, at, j0, columns, &s);
+    last = at;
+    for (size_t j = 0; j < columns; j++) {
+      double *to = z + j / NR * (KC * NR) + t * NR + j % NR;
+      scale_one(grouped, to, to + NB * KC, s.v[j], s.p[j]);
+    }
+  }
+}
+
+/* ---- blocks of D ---- */
+
+/* acc = C, or zeros. */
+static void load_c(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, double *acc) {
+  float f[MB > NB ? MB : NB];
+  memset(acc, 0, MB * NB * sizeof *acc);
+  if (!g->c.data) return;
+  for (size_t i = 0; !g->c.transposed && i < rows; i++) {
+    hu_gemm_read32(&g->c, i0 + i, j0, columns, f);
+    for (size_t j = 0; j < columns; j++) acc[i * NB + j] = (double)f[j];
+  }
+  for (size_t j = 0; g->c.transposed && j < columns; j++) {
+    hu_gemm_read32(&g->c, j0 + j, i0, rows, f);
+    for (size_t i = 0; i < rows; i++) acc[i * NB + j] = (double)f[i];
+  }
+}
+
+/* C as block(...) reads it. */
+static void flush_c(const hu_gemm_call *g, double *acc) {
+  uint8_t daz = g->accum->block.daz;
+  for (size_t i = 0; daz && i < MB * NB; i++) {
+    uint64_t u = hu_bits_of_double(acc[i]), sign = u >> 63 << 63;
+    if ((u & ~sign) < hu_bits_of_double(g->block_plan.out.emin)) {
+      acc[i] = hu_double_of_bits(daz == HU_DAZ_SIGN ? sign : 0);
+    }
+  }
+}
+
+/* Sums of row i; those that are no numbers stand for elements still to be computed. */
+static void finish(const hu_gemm_call *g, size_t i, size_t j0, size_t n, const double *sum, hu_events *events) {
+  float row[NB];
+  for (size_t j = 0; j < n; j++) row[j] = (float)sum[j];
+  for (size_t j = 0, past; j < n; j = past) {
+    int open = !(row[j] - row[j] == 0);
+    for (past = j + 1; past < n && open == !(row[past] - row[past] == 0);) past++;
+    if (open) {
+      hu_gemm_model_block(g, i, j0 + j, 1, past - j, events);
+    } else {
+      hu_gemm_finish32(g, i, j0 + j, past - j, row + j, events);
+    }
+  }
+}
+
+/* One block of D. Packed operands; rows and columns of padding stay zeros. */
+typedef struct work {
+  const hu_gemm_call *g;
+  size_t i0, j0, rows, columns;
+  _Alignas(64) double a[2 * MB * KC], b[2 * NB * KC];
+  double part[MB * NB], sum[MB * NB], total[MB * NB]; /* of a part, of a slice, of slices */
+} work;
+
+/* The blocks of products k0 ... k1-1 on top of acc. */
+static void run_blocks(work *w, size_t k0, size_t k1, double *acc) {
+  const hu_gemm_call *g = w->g;
+  const hu_block *o = &g->accum->block;
+  size_t step = (size_t)o->length << (o->order == HU_ORDER_MOD4), most = KC / step * step;
+  for (size_t k = k0; k < k1; k += most) {
+    order z;
+    order_of(&z, o, hu_least(k1 - k, most));
+    pack_a(g, w->i0, k, w->rows, &z, w->a);
+    pack_b(g, w->j0, k, w->columns, &z, w->b);
+    if (o->every) {
+      scale_a(g, w->i0, k, w->rows, &z, w->a);
+      scale_b(g, w->j0, k, w->columns, &z, w->b);
+    }
+    g->block_kernels->blocks(&g->block_plan, w->rows, w->columns, z.padded, w->a, w->b, acc);
+  }
+}
+
+/* sum = rnd(sum + part), or with scales number j rnd(sum + rnd(sa sb) part). */
+static void join_part(work *w, size_t j) {
+  const hu_gemm_call *g = w->g;
+  line a, b;
+  if (!g->accum->scaled) {
+    g->block_kernels->join(&g->block_plan.part, w->rows, w->columns, w->part, w->sum);
+    return;
+  }
+  memset(&a, 0, sizeof a);
+  memset(&b, 0, sizeof b);
+  read_vector(g, &g->scale_a, 0, j, w->i0, w->rows, &a);
+  read_vector(g, &g->scale_b, 1, j, w->j0, w->columns, &b);
+  g->block_kernels->join_scaled(&g->block_plan.part, w->rows, w->columns, a.v, b.v, w->part, w->sum);
+}
+
+/* Products k0 ... k1-1 on top of sum. */
+static void run_slice(work *w, size_t k0, size_t k1) {
+  size_t step = w->g->accum->promote, j = step ? k0 / step : 0;
+  if (!step) {
+    flush_c(w->g, w->sum);
+    run_blocks(w, k0, k1, w->sum);
+    return;
+  }
+  for (size_t k = k0; k < k1; k += step, j++) {
+    memset(w->part, 0, sizeof w->part);
+    run_blocks(w, k, k + hu_least(k1 - k, step), w->part);
+    join_part(w, j);
+  }
+}
+
+/* The slices of splitk from nothing, one after another; C last. */
+static void run_slices(work *w) {
+  const hu_gemm_call *g = w->g;
+  size_t slices = hu_least(g->accum->slices, g->k), at = 0;
+  for (size_t i = 0; i < slices; i++) {
+    size_t past = at + g->k / slices + (i < g->k % slices);
+    memset(w->sum, 0, sizeof w->sum);
+    run_slice(w, at, past);
+    if (i) g->block_kernels->join(&g->block_plan.part, w->rows, w->columns, w->sum, w->total);
+    if (!i) memcpy(w->total, w->sum, sizeof w->total);
+    at = past;
+  }
+  load_c(g, w->i0, w->j0, w->rows, w->columns, w->sum);
+  g->block_kernels->join(&g->block_plan.part, w->rows, w->columns, w->sum, w->total);
+}
+
+static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
+  work w;
+  w.g = g;
+  w.i0 = i0;
+  w.j0 = j0;
+  w.rows = hu_least(g->m - i0, g->block_rows);
+  w.columns = hu_least(g->n - j0, g->block_columns);
+  memset(w.a, 0, sizeof w.a);
+  memset(w.b, 0, sizeof w.b);
+  if (g->accum->slices) {
+    run_slices(&w);
+  } else {
+    load_c(g, i0, j0, w.rows, w.columns, w.sum);
+    run_slice(&w, 0, g->k);
+  }
+  for (size_t i = 0; i < w.rows; i++) {
+    finish(g, i0 + i, j0, w.columns, (g->accum->slices ? w.total : w.sum) + i * NB, events);
+  }
+}
+
+int hu_gemm_use_block(hu_gemm_call *g, uint32_t levels) {
+  if (!choose(g, levels)) return 0;
+  g->block = run_block;
+  hu_gemm_set_blocks(g, MB, HU_BLOCK_MR, NB, NR);
+  return 1;
+}

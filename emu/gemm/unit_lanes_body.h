@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/gemm/unit_lanes_body.h - unit.h's kernels in vectors of BLK_LANES. Who includes it defines the types blk_d
+ * (doubles) and blk_u (patterns) and, as static inline functions,
+ *
+ *   blk_all(x), blk_each(u)          a double, a pattern in every lane
+ *   blk_load, blk_store, blk_bits(d), blk_value(u), blk_widen(floats, mask)
+ *   blk_mul, blk_add, blk_sub, blk_fma(x, y, z), blk_max; blk_and, blk_or, blk_minus of patterns
+ *   blk_trunc, blk_floor, blk_ceil, blk_near   to integers
+ *   blk_narrow(x)                    to binary32, ties to even, and back
+ *   blk_narrow_normal(x)             and results below 2^-126 to zeros of their sign
+ *   blk_if_less, blk_if_same(x, y, yes, no)    false where one is NaN
+ *   blk_flush(x, least)              numbers below `least` to zeros of their sign
+ *   blk_sticky(x, low)               without some low digits, to odd
+ *   blk_odd_sum(x, y)                the sum, to odd */
+
+#include "halfulp/accum.h"
+
+#define BLK_FN static inline __attribute__((always_inline))
+#define BLK_ROWS HU_BLOCK_MR
+#define BLK_EACH for (size_t r = 0; r < BLK_ROWS; r++)
+
+#define BLK_EXPONENT 0x7FF0000000000000u
+#define BLK_SIGN 0x8000000000000000u
+#define BLK_NONE 0x1p-600 /* below every power */
+
+BLK_FN blk_d size_of(blk_d x) { return blk_value(blk_and(blk_bits(x), blk_each(~BLK_SIGN))); }
+BLK_FN blk_d sign_of(blk_d x) { return blk_value(blk_and(blk_bits(x), blk_each(BLK_SIGN))); }
+BLK_FN blk_d power_of(blk_d x) { return blk_value(blk_and(blk_bits(x), blk_each(BLK_EXPONENT))); }
+/* 2^(n - e) of top = (2046 + n) 2^52 and 2^e. */
+BLK_FN blk_d over(uint64_t top, blk_d power) { return blk_value(blk_minus(blk_each(top), blk_bits(power))); }
+BLK_FN blk_d lowered(blk_d power, uint64_t by) { return blk_value(blk_minus(blk_bits(power), blk_each(by))); }
+
+/* ---- one rounding ---- */
+
+/* To odd: toward zero, and one further where that lost something and is even. */
+BLK_FN blk_d to_odd(blk_d y) {
+  blk_d t = blk_trunc(y), half = blk_mul(t, blk_all(0.5));
+  blk_d beside = blk_add(t, blk_value(blk_or(blk_bits(blk_all(1)), blk_bits(sign_of(y)))));
+  return blk_if_same(t, y, t, blk_if_same(blk_trunc(half), half, beside, t));
+}
+
+BLK_FN void to_integers(int round, blk_d y[BLK_ROWS]) {
+  switch (round) {
+    case HU_RNE: HU_UNROLL BLK_EACH y[r] = blk_near(y[r]); break;
+    case HU_RTZ: HU_UNROLL BLK_EACH y[r] = blk_trunc(y[r]); break;
+    case HU_RTN: HU_UNROLL BLK_EACH y[r] = blk_floor(y[r]); break;
+    case HU_RTP: HU_UNROLL BLK_EACH y[r] = blk_ceil(y[r]); break;
+    default: HU_UNROLL BLK_EACH y[r] = to_odd(y[r]);
+  }
+}
+
+BLK_FN void flush(double least, blk_d x[BLK_ROWS]) {
+  HU_UNROLL
+  BLK_EACH x[r] = blk_flush(x[r], least);
+}
+
+/* Infinity for what passes the largest number. */
+BLK_FN blk_d beyond(const hu_block_grid *g, blk_d x) {
+  if (HU_WRONG(65)) return x;
+  return blk_if_less(blk_all(g->max), size_of(x), blk_value(blk_each(BLK_EXPONENT)), x);
+}
+
+BLK_FN void round_into(const hu_block_grid *g, blk_d x[BLK_ROWS]) {
+  blk_d power[BLK_ROWS];
+  if (g->tiny > 0) flush(g->tiny, x);
+  if (g->sticky) {
+    HU_UNROLL
+    BLK_EACH x[r] = beyond(g, blk_sticky(x[r], g->sticky));
+    return;
+  }
+  if (g->narrow && g->least > 0) {
+    HU_UNROLL
+    BLK_EACH x[r] = blk_narrow_normal(x[r]);
+    return;
+  }
+  if (g->narrow) {
+    HU_UNROLL
+    BLK_EACH x[r] = blk_narrow(x[r]);
+  } else {
+    HU_UNROLL
+    BLK_EACH {
+      power[r] = blk_max(power_of(x[r]), blk_all(g->emin));
+      x[r] = blk_mul(x[r], over(g->top, power[r]));
+    }
+    to_integers(g->round, x);
+    HU_UNROLL
+    BLK_EACH x[r] = beyond(g, blk_mul(x[r], lowered(power[r], g->step)));
+  }
+  if (g->least > 0) flush(g->least, x);
+}
+
+/* x = rnd(x + y) */
+BLK_FN void add_into(const hu_block_grid *g, blk_d x[BLK_ROWS], const blk_d y[BLK_ROWS]) {
+  HU_UNROLL
+  BLK_EACH x[r] = g->narrow ? blk_add(x[r], y[r]) : blk_odd_sum(x[r], y[r]);
+  round_into(g, x);
+}
+
+/* ---- align, groups ---- */
+
+BLK_FN blk_d cut(const int rule, blk_d x) {
+  return rule == HU_CUT_NEAREST ? blk_near(x) : rule == HU_CUT_FLOOR && !HU_WRONG(63) ? blk_floor(x) : blk_trunc(x);
+}
+
+/* e = the largest of it and the powers of every `step`-th product. */
+BLK_FN void largest(size_t count, size_t step, const double *a, const double *b, blk_d e[BLK_ROWS]) {
+  for (size_t k = 0; k < count; k += step) {
+    blk_d y = blk_load(b + HU_BLOCK_NB * HU_BLOCK_KC + k * HU_BLOCK_NR);
+    HU_UNROLL
+    BLK_EACH {
+      blk_d x = blk_all(a[HU_BLOCK_MB * HU_BLOCK_KC + r * HU_BLOCK_KC + k]);
+      e[r] = blk_max(e[r], blk_mul(x, y));
+    }
+  }
+}
+
+/* A group's products in all lanes of a row times `up`, cut. */
+BLK_FN void add_groups(const int rule, const hu_block_plan *q, const double *a, const double *b,
+                       const blk_d up[BLK_ROWS], blk_d s[BLK_ROWS]) {
+  for (size_t k = 0; k < q->length;) {
+    blk_d n[BLK_ROWS];
+    HU_UNROLL
+    BLK_EACH n[r] = blk_all(0);
+    for (size_t past = k + q->group; k < past; k++) {
+      blk_d y = blk_load(b + k * HU_BLOCK_NR);
+      HU_UNROLL
+      BLK_EACH n[r] = blk_fma(blk_all(a[r * HU_BLOCK_KC + k]), y, n[r]);
+    }
+    HU_UNROLL
+    BLK_EACH s[r] = blk_add(s[r], cut(rule, blk_mul(n[r], up[r])));
+  }
+}
+
+BLK_FN void block_align(const int rule, const int grouped, const hu_block_plan *q, const double *a, const double *b,
+                        blk_d c[BLK_ROWS]) {
+  blk_d e[BLK_ROWS], s[BLK_ROWS], up[BLK_ROWS], zero = blk_all(0), emin = blk_all(q->emin);
+  HU_UNROLL
+  BLK_EACH {
+    e[r] = blk_max(power_of(c[r]), blk_all(q->acc_emin));
+    e[r] = HU_WRONG(64) ? emin : blk_max(emin, blk_if_same(c[r], zero, zero, e[r]));
+  }
+  largest(q->length, 1, a, b, e);
+  HU_UNROLL
+  BLK_EACH {
+    up[r] = over(q->top, e[r]);
+    s[r] = blk_add(zero, cut(rule, blk_mul(c[r], up[r])));
+  }
+  if (grouped) {
+    add_groups(rule, q, a, b, up, s);
+  } else {
+    for (size_t k = 0; k < q->length; k++) {
+      blk_d y = blk_load(b + k * HU_BLOCK_NR);
+      HU_UNROLL
+      BLK_EACH {
+        blk_d p = blk_mul(blk_all(a[r * HU_BLOCK_KC + k]), y);
+        s[r] = blk_add(s[r], cut(rule, blk_mul(p, up[r])));
+      }
+    }
+  }
+  HU_UNROLL
+  BLK_EACH c[r] = blk_mul(s[r], lowered(e[r], q->kept));
+  round_into(&q->out, c);
+}
+
+/* ---- late ---- */
+
+/* The truncated sum of every `step`-th of count products in units of 2^-F times its power e; m: the largest product. */
+BLK_FN void lane_sum(const hu_block_plan *q, size_t count, size_t step, const double *a, const double *b,
+                     blk_d e[BLK_ROWS], blk_d s[BLK_ROWS], blk_d m[BLK_ROWS]) {
+  blk_d up[BLK_ROWS];
+  HU_UNROLL
+  BLK_EACH {
+    e[r] = blk_all(0);
+    s[r] = blk_all(0);
+  }
+  largest(count, step, a, b, e);
+  HU_UNROLL
+  BLK_EACH up[r] = over(q->top, blk_max(e[r], blk_all(BLK_NONE)));
+  for (size_t k = 0; k < count; k += step) {
+    blk_d y = blk_load(b + k * HU_BLOCK_NR);
+    HU_UNROLL
+    BLK_EACH {
+      blk_d p = blk_mul(blk_all(a[r * HU_BLOCK_KC + k]), y);
+      m[r] = blk_max(m[r], size_of(p));
+      s[r] = blk_add(s[r], blk_trunc(blk_mul(p, up[r])));
+    }
+  }
+}
+
+/* Two such sums, the second one over odd k. */
+BLK_FN void two_lanes(const hu_block_plan *q, const double *a, const double *b, blk_d e[BLK_ROWS], blk_d s[BLK_ROWS],
+                      blk_d m[BLK_ROWS]) {
+  blk_d odd[BLK_ROWS], z[BLK_ROWS];
+  lane_sum(q, q->length, 2, a, b, e, s, m);
+  lane_sum(q, q->length - 1, 2, a + 1, b + HU_BLOCK_NR, odd, z, m);
+  HU_UNROLL
+  BLK_EACH {
+    blk_d both = blk_max(e[r], odd[r]), down = over((uint64_t)2046 << 52, blk_max(both, blk_all(BLK_NONE)));
+    s[r] = blk_add(blk_floor(blk_mul(s[r], blk_mul(e[r], down))), blk_floor(blk_mul(z[r], blk_mul(odd[r], down))));
+    e[r] = both;
+  }
+}
+
+BLK_FN void block_late(const hu_block_plan *q, const double *a, const double *b, blk_d c[BLK_ROWS]) {
+  blk_d e[BLK_ROWS], s[BLK_ROWS], m[BLK_ROWS], acc_emin = blk_all(q->acc_emin), late = blk_all(q->late);
+  HU_UNROLL
+  BLK_EACH m[r] = blk_all(0);
+  if (q->lanes == 2) {
+    two_lanes(q, a, b, e, s, m);
+  } else {
+    lane_sum(q, q->length, 1, a, b, e, s, m);
+  }
+  HU_UNROLL
+  BLK_EACH {
+    blk_d pc = blk_max(power_of(c[r]), acc_emin), both = blk_max(e[r], pc), down = over((uint64_t)2046 << 52, both);
+    blk_d t = blk_floor(blk_mul(s[r], blk_mul(blk_mul(e[r], down), late)));
+    blk_d w = blk_mul(blk_floor(blk_mul(c[r], over(q->top, both))), late);
+    if (!HU_WRONG(67)) w = blk_if_less(blk_mul(pc, blk_all(q->far)), both, blk_all(0), w);
+    t = blk_if_less(m[r], blk_all(q->big), blk_add(t, w), blk_value(blk_each(BLK_EXPONENT)));
+    blk_d v = blk_mul(blk_mul(t, blk_all(0.5)), lowered(both, q->kept2)), x = blk_max(power_of(v), acc_emin);
+    c[r] = blk_mul(blk_floor(blk_mul(v, over(q->top2, x))), lowered(x, q->kept2));
+  }
+  round_into(&q->out, c);
+}
+
+/* ---- exact ---- */
+
+BLK_FN void products(const double *a, const double *b, blk_d p[BLK_ROWS]) {
+  blk_d y = blk_load(b);
+  HU_UNROLL
+  BLK_EACH p[r] = blk_mul(blk_all(a[r * HU_BLOCK_KC]), y);
+}
+
+/* *s + x and its error. */
+BLK_FN blk_d two_sum(blk_d *s, blk_d x) {
+  blk_d y = *s, z = blk_add(y, x), t = blk_sub(z, y);
+  *s = z;
+  return blk_add(blk_sub(y, blk_sub(z, t)), blk_sub(x, t));
+}
+
+/* h + low is the sum of the products, low at most half a digit of h; unit.h. */
+BLK_FN void block_exact(const hu_block_plan *q, const double *a, const double *b, blk_d c[BLK_ROWS]) {
+  blk_d h[BLK_ROWS], low[BLK_ROWS], p[BLK_ROWS];
+  products(a, b, h);
+  HU_UNROLL
+  BLK_EACH {
+    h[r] = blk_add(blk_all(0), h[r]);
+    low[r] = blk_all(0);
+  }
+  for (size_t k = 1; k < q->length; k++) {
+    products(a + k, b + k * HU_BLOCK_NR, p);
+    HU_UNROLL
+    BLK_EACH low[r] = blk_add(low[r], two_sum(&h[r], p[r]));
+  }
+  if (q->length > 2) {
+    HU_UNROLL
+    BLK_EACH low[r] = two_sum(&h[r], low[r]);
+  }
+  HU_UNROLL
+  BLK_EACH {
+    blk_d rest = blk_odd_sum(two_sum(&h[r], c[r]), low[r]);
+    c[r] = blk_odd_sum(h[r], rest);
+  }
+  round_into(&q->out, c);
+}
+
+/* ---- tree, chain, lanes ---- */
+
+BLK_FN void block_tree(const hu_block_plan *q, const double *a, const double *b, blk_d c[BLK_ROWS]) {
+  blk_d part[8][BLK_ROWS], p[BLK_ROWS];
+  products(a, b, p);
+  if (q->exact_pair) {
+    blk_d other[BLK_ROWS];
+    products(a + 1, b + HU_BLOCK_NR, other);
+    HU_UNROLL
+    BLK_EACH p[r] = blk_odd_sum(p[r], other[r]);
+    round_into(&q->out, p);
+  } else {
+    for (size_t k = 0, level; k < q->length; k++) {
+      products(a + k, b + k * HU_BLOCK_NR, p);
+      round_into(&q->out, p);
+      for (level = 0; k >> level & 1; level++) {
+        blk_d sum[BLK_ROWS];
+        HU_UNROLL
+        BLK_EACH sum[r] = part[level][r];
+        add_into(&q->out, sum, p);
+        HU_UNROLL
+        BLK_EACH p[r] = sum[r];
+      }
+      HU_UNROLL
+      BLK_EACH part[level][r] = p[r];
+    }
+  }
+  add_into(&q->out, c, p);
+}
+
+/* c = rnd(a b + c) for every `step`-th of count products. */
+BLK_FN void chain(const hu_block_plan *q, size_t count, size_t step, const double *a, const double *b,
+                  blk_d c[BLK_ROWS]) {
+  for (size_t k = 0; k < count; k += step) {
+    blk_d p[BLK_ROWS];
+    products(a + k, b + k * HU_BLOCK_NR, p);
+    HU_UNROLL
+    BLK_EACH c[r] = HU_WRONG(68) ? blk_add(p[r], c[r]) : blk_odd_sum(p[r], c[r]);
+    round_into(&q->out, c);
+  }
+}
+
+BLK_FN void block_lanes(const hu_block_plan *q, size_t count, const double *a, const double *b, blk_d c[BLK_ROWS]) {
+  blk_d u[BLK_ROWS], v[BLK_ROWS];
+  HU_UNROLL
+  BLK_EACH u[r] = v[r] = blk_all(0);
+  chain(q, count, 2, a, b, u);
+  if (count > 1) chain(q, count - 1, 2, a + 1, b + HU_BLOCK_NR, v);
+  add_into(&q->out, u, v);
+  add_into(&q->out, c, u);
+}
+
+/* ---- blocks ---- */
+
+enum { BLK_ALIGN, BLK_GROUPS, BLK_LATE, BLK_EXACT, BLK_TREE, BLK_CHAIN, BLK_PAIR };
+
+BLK_FN void block(const int kind, const int rule, const hu_block_plan *q, size_t count, const double *a,
+                  const double *b, blk_d c[BLK_ROWS]) {
+  switch (kind) {
+    case BLK_ALIGN: block_align(rule, 0, q, a, b, c); break;
+    case BLK_GROUPS: block_align(rule, 1, q, a, b, c); break;
+    case BLK_LATE: block_late(q, a, b, c); break;
+    case BLK_EXACT: block_exact(q, a, b, c); break;
+    case BLK_TREE: block_tree(q, a, b, c); break;
+    case BLK_CHAIN: chain(q, count, 1, a, b, c); break;
+    default: block_lanes(q, count, a, b, c);
+  }
+}
+
+/* MR rows, one vector of columns. */
+BLK_FN void strip(const int kind, const int rule, const hu_block_plan *q, size_t count, const double *a,
+                  const double *b, double *acc) {
+  blk_d c[BLK_ROWS], s[BLK_ROWS];
+  HU_UNROLL
+  BLK_EACH c[r] = blk_load(acc + r * HU_BLOCK_NB);
+  for (size_t k = 0; k < count;) {
+    if (q->last) {
+      HU_UNROLL
+      BLK_EACH {
+        s[r] = c[r];
+        c[r] = blk_all(0);
+      }
+    }
+    for (size_t half = 0; half < q->halves; half++, k += q->length) {
+      size_t left = count - k < q->length ? count - k : q->length;
+      block(kind, rule, q, left, a + k, b + k * HU_BLOCK_NR, c);
+    }
+    if (q->last) add_into(&q->join, c, s);
+  }
+  HU_UNROLL
+  BLK_EACH blk_store(acc + r * HU_BLOCK_NB, c[r]);
+}
+
+BLK_FN void blocks_by(const int kind, const int rule, const hu_block_plan *q, size_t rows, size_t columns, size_t count,
+                      const double *a, const double *b, double *acc) {
+  for (size_t j = 0; j < columns; j += BLK_LANES) {
+    const double *panel = b + j / HU_BLOCK_NR * (HU_BLOCK_KC * HU_BLOCK_NR) + j % HU_BLOCK_NR;
+    for (size_t i = 0; i < rows; i += HU_BLOCK_MR) {
+      strip(kind, rule, q, count, a + i * HU_BLOCK_KC, panel, acc + i * HU_BLOCK_NB + j);
+    }
+  }
+}
+
+/* The same with the direction of cuts known. */
+#define BLK_CUTS(name, kind)                                                                           \
+  static void name(const hu_block_plan *q, size_t rows, size_t columns, size_t count, const double *a, \
+                   const double *b, double *acc) {                                                     \
+    if (q->cut == HU_CUT_TRUNC) blocks_by(kind, HU_CUT_TRUNC, q, rows, columns, count, a, b, acc);     \
+    if (q->cut == HU_CUT_FLOOR) blocks_by(kind, HU_CUT_FLOOR, q, rows, columns, count, a, b, acc);     \
+    if (q->cut == HU_CUT_NEAREST) blocks_by(kind, HU_CUT_NEAREST, q, rows, columns, count, a, b, acc); \
+  }
+BLK_CUTS(align, BLK_ALIGN)
+BLK_CUTS(groups, BLK_GROUPS)
+
+static void blocks(const hu_block_plan *q, size_t rows, size_t columns, size_t count, const double *a, const double *b,
+                   double *acc) {
+  switch (q->rule) {
+    case HU_BLOCK_ALIGN: align(q, rows, columns, count, a, b, acc); break;
+    case HU_BLOCK_GROUPS: groups(q, rows, columns, count, a, b, acc); break;
+    case HU_BLOCK_LATE: blocks_by(BLK_LATE, 0, q, rows, columns, count, a, b, acc); break;
+    case HU_BLOCK_EXACT: blocks_by(BLK_EXACT, 0, q, rows, columns, count, a, b, acc); break;
+    case HU_BLOCK_TREE: blocks_by(BLK_TREE, 0, q, rows, columns, count, a, b, acc); break;
+    case HU_BLOCK_CHAIN: blocks_by(BLK_CHAIN, 0, q, rows, columns, count, a, b, acc); break;
+    default: blocks_by(BLK_PAIR, 0, q, rows, columns, count, a, b, acc);
+  }
+}
+
+/* ---- the rest ---- */
+
+static void prepare(const hu_block_operand *o, size_t n, const float *x, double *v, double *p) {
+  const blk_d zero = blk_all(0), daz = blk_all(o->daz), emin = blk_all(o->emin);
+  for (size_t i = 0; i < n; i += BLK_LANES) {
+    blk_d y = blk_widen(x + i, o->mask), flushed = blk_value(blk_and(blk_bits(y), blk_each(o->zero)));
+    y = blk_if_less(size_of(y), daz, flushed, y);
+    blk_d power = blk_max(power_of(y), emin);
+    blk_store(v + i, y);
+    blk_store(p + i, HU_WRONG(66) ? power : blk_if_same(y, zero, zero, power));
+  }
+}
+
+static void join(const hu_block_grid *g, size_t rows, size_t columns, const double *acc, double *sum) {
+  for (size_t i = 0; i < rows; i += HU_BLOCK_MR) {
+    for (size_t j = 0; j < columns; j += BLK_LANES) {
+      blk_d x[BLK_ROWS], y[BLK_ROWS];
+      HU_UNROLL
+      BLK_EACH {
+        x[r] = blk_load(sum + (i + r) * HU_BLOCK_NB + j);
+        y[r] = blk_odd_sum(x[r], blk_load(acc + (i + r) * HU_BLOCK_NB + j));
+      }
+      round_into(g, y);
+      HU_UNROLL
+      BLK_EACH blk_store(sum + (i + r) * HU_BLOCK_NB + j, y[r]);
+    }
+  }
+}
+
+static void join_scaled(const hu_block_grid *g, size_t rows, size_t columns, const double *sa, const double *sb,
+                        const double *acc, double *sum) {
+  for (size_t i = 0; i < rows; i += HU_BLOCK_MR) {
+    for (size_t j = 0; j < columns; j += BLK_LANES) {
+      blk_d x[BLK_ROWS], y[BLK_ROWS];
+      HU_UNROLL
+      BLK_EACH y[r] = blk_mul(blk_all(sa[i + r]), blk_load(sb + j));
+      round_into(g, y);
+      HU_UNROLL
+      BLK_EACH {
+        x[r] = blk_load(sum + (i + r) * HU_BLOCK_NB + j);
+        y[r] = blk_odd_sum(x[r], blk_mul(y[r], blk_load(acc + (i + r) * HU_BLOCK_NB + j)));
+      }
+      round_into(g, y);
+      HU_UNROLL
+      BLK_EACH blk_store(sum + (i + r) * HU_BLOCK_NB + j, y[r]);
+    }
+  }
+}

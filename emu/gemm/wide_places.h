@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/gemm/wide_places.h - elements as integers at their places, for wide sums. */
+#ifndef HALFULP_EMU_GEMM_WIDE_PLACES_H
+#define HALFULP_EMU_GEMM_WIDE_PLACES_H
+
+#include "emu/core/bits.h"
+#include "emu/core/round.h"
+#include "emu/gemm/kernels.h"
+
+/* |x| = *sig 2^*exp with the last place no lower than q, *sig < 2^(m + 1), for a finite x of m + 1 digits that is not
+ * zero. */
+static inline void hu_digits_at(int32_t m, int32_t q, uint64_t u, uint64_t *sig, int32_t *exp) {
+  int32_t field = (int32_t)(u >> 52) & 0x7FF, last = field - 1075;
+  uint64_t frac = u & 0xFFFFFFFFFFFFFu;
+  if (field == 0) { /* some formats have normal numbers down there */
+    int32_t up = hu_clz64(frac) - 11;
+    frac <<= up;
+    last = -1074 - up;
+  }
+  *sig = frac | 0x10000000000000u;
+  *exp = last + 52 - m;
+  if (*exp < q) *exp = q;
+  *sig >>= *exp - last;
+}
+
+/* *y 2^(low + W s) = x with *y < 2^(m + W) in magnitude, *at = 16 s; zeros for zeros, infinities and NaN. */
+static inline void hu_place_one(const hu_place *p, double x, int64_t *y, uint16_t *at) {
+  uint64_t u = hu_bits_of_double(x), sig = 0;
+  int32_t exp = p->low;
+  int64_t minus = (int64_t)u >> 63;
+  if ((u << 1) != 0 && (u << 1) < 0xFFE0000000000000u) hu_digits_at(p->m, p->q, u, &sig, &exp);
+  sig <<= (exp - p->low) & ((1 << p->shift) - 1);
+  *y = ((int64_t)sig ^ minus) - minus;
+  *at = (uint16_t)((exp - p->low) >> p->shift << 4);
+}
+
+/* Each element; spread: *at + the column. */
+static inline void hu_place_all(const hu_place *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
+  for (size_t i = 0; i < n; i++) {
+    hu_place_one(p, x[i], &y[i], &at[i]);
+    if (spread) at[i] = (uint16_t)(at[i] + i % HU_WIDE_COLUMNS);
+  }
+}
+
+#endif

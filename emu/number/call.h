@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/number/call.h - what the calls on number systems share. */
+#ifndef HALFULP_EMU_NUMBER_CALL_H
+#define HALFULP_EMU_NUMBER_CALL_H
+
+#include "emu/core/number.h"
+
+/* *s for a valid number and mode: its table is read here and not needed any more. */
+void hu_number_unfold(hu_number_spec *s, hu_number n, hu_mode mode);
+
+#endif

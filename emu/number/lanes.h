@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/number/lanes.h - posits, fixed-point numbers and tables in integer lanes, deterministic modes. One table a level;
+ * emu/number/fast.c decides what goes here and hands the elements that are left to emu/core/number.h. */
+#ifndef HALFULP_EMU_NUMBER_LANES_H
+#define HALFULP_EMU_NUMBER_LANES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A rounding of P 2^-d, d >= 1: what is added before the d digits are cut off. `full` and `minus` by the sign. */
+typedef struct hu_lane_rounding {
+  uint64_t nearest;  /* all ones: 2^(d-1) */
+  uint64_t full[2];  /* all ones: 2^d */
+  uint64_t minus[2]; /* all ones: -1 */
+  uint64_t even;     /* 1: 1 more if the result is odd */
+  uint64_t odd;      /* 1: nothing added, but the last digit becomes 1 if others are lost */
+} hu_lane_rounding;
+
+enum { HU_LANE_TABLE = 64 }; /* thresholds of a table at most */
+
+typedef struct hu_number_lane {
+  hu_lane_rounding rounding;
+  uint32_t width, es, fraction, is_signed, wrap;
+  uint64_t mask, top, max_code, low_code;
+  /* tables: the code of a binary32 operand is codes[number of thresholds that its key is not below] */
+  uint32_t thresholds;
+  int32_t threshold[HU_LANE_TABLE];
+  uint8_t codes[HU_LANE_TABLE + 1];
+} hu_number_lane;
+
+/* Elements with an event. */
+typedef struct hu_lane_counts {
+  uint64_t inexact, overflow, saturated, underflow, to_zero, invalid;
+} hu_lane_counts;
+
+/* x: binary32 patterns, z: codes; elements that are not for here are counted in the result, their z means nothing.
+ * counts: added to; of no use if the result is not 0. */
+typedef uint64_t (*hu_number_encode_lanes)(const hu_number_lane *c, size_t n, uint32_t *z, const uint32_t *x,
+                                           hu_lane_counts *counts);
+typedef struct hu_number_lanes {
+  hu_number_encode_lanes posit; /* (n - 2) 2^es <= 126 */
+  hu_number_encode_lanes fixed;
+  /* z: how many thresholds the key of x is not below. */
+  void (*places)(const hu_number_lane *c, size_t n, uint32_t *z, const uint32_t *x);
+  /* z: binary32 patterns. posit: n <= 25 besides; fixed: rounded to nearest, in the surroundings of
+   * emu/base/float_env.h. */
+  void (*posit_values)(const hu_number_lane *c, size_t n, uint32_t *z, const uint32_t *x);
+  void (*fixed_values)(const hu_number_lane *c, size_t n, uint32_t *z, const uint32_t *x);
+} hu_number_lanes;
+
+const hu_number_lanes *hu_number_lanes_vector(void);
+const hu_number_lanes *hu_number_lanes_avx2(void);
+const hu_number_lanes *hu_number_lanes_avx512(void);
+
+/* Binary32 patterns in the order of their values, as signed integers; -0 lies just below +0. */
+static inline int32_t hu_key_of(uint32_t u) { return (int32_t)(u ^ (0 - (u >> 31)) >> 1); }
+
+#endif

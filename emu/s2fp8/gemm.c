@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* hu_s2fp8_gemm: blocks of Z over threads; panels of A and B decoded onto the stack and given to hu_gemm, the block of
+ * Z being its own C from the second panel on. Sums of fp32 go by ascending k, so where k is cut does not show. */
+#include <stdint.h>
+
+#include "emu/base/array_extent.h"
+#include "emu/base/threads.h"
+#include "emu/core/bits.h"
+#include "emu/core/s2fp8_table.h"
+#include "emu/s2fp8/run.h"
+#include "halfulp/gemm.h"
+
+enum { ROWS = 64, COLS = 128, DEPTH = 256 };
+
+typedef struct source {
+  const uint8_t *codes;
+  size_t ld, size;
+  uint32_t transposed, mask;
+  hu_s2 map;
+  int listed; /* values by code are there */
+  uint32_t values[2 * HU_S2_CODES];
+} source;
+
+typedef struct product {
+  size_t m, n, k, across, ldz, ldc;
+  float *z;
+  const float *c;
+  source a, b;
+  hu_exec exec;
+  hu_format binary32;
+  hu_accum fp32;
+} product;
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+/* rows x cols values from (row, col) on. */
+static void decode_panel(float *z, const source *x, size_t row, size_t col, size_t rows, size_t cols) {
+  for (size_t i = 0; i < rows; i++) {
+    for (size_t j = 0; j < cols; j++) {
+      size_t at = x->transposed ? (col + j) * x->ld + row + i : (row + i) * x->ld + col + j;
+      uint32_t code = hu_load_code(x->codes + at * x->size, x->size) & x->mask;
+      z[i * cols + j] = hu_float_of_bits(x->listed ? x->values[code] : hu_s2_decoded(&x->map, code));
+    }
+  }
+}
+
+static void block_part(void *context, size_t part) {
+  const product *p = context;
+  static const hu_mode rne;
+  float a[ROWS * DEPTH], b[DEPTH * COLS];
+  size_t row = part / p->across * ROWS, col = part % p->across * COLS;
+  size_t rows = smaller(ROWS, p->m - row), cols = smaller(COLS, p->n - col), k = 0;
+  float *z = p->z + row * p->ldz + col;
+  hu_result d = {z, p->ldz, p->binary32, HU_VALUES};
+  hu_operand before = {z, p->ldz, p->binary32, HU_VALUES, 0};
+  if (p->c) {
+    before.data = p->c + row * p->ldc + col;
+    before.ld = p->ldc;
+  }
+  do {
+    size_t depth = smaller(DEPTH, p->k - k);
+    hu_operand x = {a, depth, p->binary32, HU_VALUES, 0}, y = {b, cols, p->binary32, HU_VALUES, 0};
+    decode_panel(a, &p->a, row, k, rows, depth);
+    decode_panel(b, &p->b, k, col, depth, cols);
+    const hu_operand *c = k || p->c ? &before : NULL;
+    if (hu_gemm(rows, cols, depth, &d, &x, &y, c, &p->fp32, rne, &p->exec, NULL) != HU_OK) return; /* cannot be */
+    before.data = z;
+    before.ld = p->ldz;
+    k += depth + (HU_WRONG(114) && depth == DEPTH);
+  } while (k < p->k);
+}
+
+/* The bytes of a matrix; none if it has no elements. */
+static hu_status cover_matrix(hu_covered *s, const void *data, size_t rows, size_t cols, size_t ld, size_t size) {
+  size_t elements;
+  s->first = s->past = 0;
+  if (ld < cols) return HU_E_SHAPE;
+  if (rows == 0 || cols == 0) return HU_OK;
+  if (__builtin_mul_overflow(rows - 1, ld, &elements) || __builtin_add_overflow(elements, cols, &elements)) {
+    return HU_E_SHAPE;
+  }
+  hu_strided all = {data, size, 1};
+  return hu_cover(s, elements, &all);
+}
+
+static int apart(const hu_covered *x, const hu_covered *y) {
+  return x->first == x->past || y->first == y->past || x->past <= y->first || y->past <= x->first;
+}
+
+static hu_status make_source(source *z, hu_covered *covered, const hu_s2fp8_operand *x, size_t rows, size_t cols) {
+  static const hu_mode rne;
+  if (!x || !x->kind || !x->scale) return HU_E_NULL;
+  hu_status s = hu_s2_check(x->kind, x->scale, rne);
+  if (s != HU_OK) return s;
+  if (x->transposed > 1) return HU_E_SHAPE;
+  z->codes = x->codes;
+  z->ld = x->ld;
+  z->size = (uint8_t)hu_code_bytes(x->kind->element);
+  z->transposed = x->transposed;
+  z->map = hu_s2_of(x->kind, x->scale->mu, x->scale->m, rne);
+  z->mask = z->map.spec.mag_mask | z->map.spec.sign_mask;
+  z->listed = 0;
+  return cover_matrix(covered, x->codes, x->transposed ? cols : rows, x->transposed ? rows : cols, x->ld, z->size);
+}
+
+static void list_values(source *z) {
+  if (z->mask >= 2 * HU_S2_CODES) return;
+  for (uint32_t i = 0; i <= z->mask; i++) z->values[i] = hu_s2_decoded(&z->map, i);
+  z->listed = 1;
+}
+
+hu_status hu_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, size_t ldz, const hu_s2fp8_operand *a,
+                        const hu_s2fp8_operand *b, const float *c, size_t ldc, const hu_exec *exec) {
+  product p;
+  hu_covered sz, sa, sb, sc = {0, 0};
+  uint32_t threads = exec && exec->threads > 1 ? exec->threads : 1;
+  memset(&p, 0, sizeof p);
+  hu_status s = make_source(&p.a, &sa, a, m, k);
+  if (s == HU_OK) s = make_source(&p.b, &sb, b, k, n);
+  if (s == HU_OK) s = cover_matrix(&sz, z, m, n, ldz, sizeof *z);
+  if (s == HU_OK && c) s = cover_matrix(&sc, c, m, n, ldc, sizeof *c);
+  if (s != HU_OK) return s;
+  int in_place = c == z && ldc == ldz;
+  if (!apart(&sz, &sa) || !apart(&sz, &sb) || (!in_place && !apart(&sz, &sc))) return HU_E_OVERLAP;
+  if (m == 0 || n == 0) return HU_OK;
+  p.m = m;
+  p.n = n;
+  p.k = k;
+  p.across = (n - 1) / COLS + 1;
+  p.z = z;
+  p.ldz = ldz;
+  p.c = c;
+  p.ldc = ldc;
+  p.binary32 = hu_format_binary32();
+  p.fp32.kind = HU_ACCUM_FP32;
+  if (exec) p.exec.levels_off = exec->levels_off;
+  list_values(&p.a);
+  list_values(&p.b);
+  hu_parallel(threads, ((m - 1) / ROWS + 1) * p.across, block_part, &p);
+  return HU_OK;
+}

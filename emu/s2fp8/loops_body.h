@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/s2fp8/lanes.h for levels whose lanes compilers find by themselves: the including file is compiled for one. */
+#include "emu/s2fp8/lanes_common.h"
+#include "emu/s2fp8/table_from_product.h"
+
+enum { STRETCH = 64 };
+
+/* Logarithms of STRETCH normal patterns: whole units in z, and where they are not known in left. */
+static uint64_t logs(const uint32_t *a, int64_t *z, uint64_t *left) {
+  static const double factors[16] = {HU_S2_FACTORS}, wholes[16] = {HU_S2_WHOLES}, parts[16] = {HU_S2_PARTS};
+  const double limit = S2_SURE * S2_SURE;
+  uint64_t any = 0, sure;
+  memcpy(&sure, &limit, sizeof sure);
+  double m[STRETCH], f[STRETCH], w[STRETCH], q[STRETCH];
+  for (size_t i = 0; i < STRETCH; i++) {
+    uint32_t k = a[i] >> 19 & 15;
+    m[i] = hu_float_of_bits((a[i] & 0x7FFFFF) | 0x3F800000);
+    f[i] = factors[k];
+    w[i] = wholes[k];
+    q[i] = parts[k];
+  }
+  for (size_t i = 0; i < STRETCH; i++) {
+    double r = m[i] * f[i] - 1, s = q[i] + r * hu_polynomial_s2(r), t = s + S2_MAGIC, n = t - S2_MAGIC, d = s - n;
+    m[i] = n + w[i] + S2_MAGIC;
+    f[i] = d * d; /* 1/4 or nearly where not sure */
+  }
+  for (size_t i = 0; i < STRETCH; i++) {
+    uint64_t u, v;
+    memcpy(&u, m + i, sizeof u);
+    memcpy(&v, f + i, sizeof v); /* not negative: in the order of its bits */
+    z[i] = (int64_t)(u - S2_MAGIC_BITS);
+    left[i] = (sure - v) >> 63;
+    any |= left[i];
+  }
+  return any;
+}
+
+static void sum_stretch(const uint32_t *x, hu_s2_part *z) {
+  uint32_t a[STRETCH], odd = 0, top = z->top, count = 0, exponents = 0;
+  int64_t units[STRETCH], sum = 0;
+  uint64_t left[STRETCH];
+  for (size_t i = 0; i < STRETCH; i++) {
+    uint32_t b = x[i] & 0x7FFFFFFF, normal = b - 0x800000 < 0x7F000000;
+    odd |= normal ^ (b != 0);
+    b = normal ? b : 0;
+    top = b > top ? b : top;
+    count += normal;
+    a[i] = normal ? b : 0x3F800000; /* whose logarithm is 0 */
+    exponents += (a[i] >> 23) - 127;
+  }
+  if (logs(a, units, left)) {
+    for (size_t i = 0; i < STRETCH; i++) {
+      if (left[i]) units[i] = hu_s2_log2((a[i] & 0x7FFFFF) | 0x3F800000);
+    }
+  }
+  for (size_t i = 0; i < STRETCH; i++) sum += units[i];
+  z->sum += sum + (int64_t)(int32_t)exponents * ((int64_t)1 << HU_S2_DIGITS);
+  z->count += count;
+  z->top = top;
+  for (size_t i = 0; odd && i < STRETCH; i++) { /* subnormal numbers, infinities, NaN */
+    uint32_t b = x[i] & 0x7FFFFFFF;
+    if (b - 0x800000 >= 0x7F000000) sum_one(x[i], z);
+  }
+}
+
+static void sum(size_t n, const uint32_t *x, hu_s2_part *z) {
+  memset(z, 0, sizeof *z);
+  for (; n >= STRETCH; n -= STRETCH, x += STRETCH) sum_stretch(x, z);
+  for (; n; n--, x++) sum_one(*x, z);
+}
+
+/* ---- codes ---- */
+
+/* Elements counted: zeros, code 0, code of a zero or subnormal number, tiny, exact, and both. Sums of comparisons, for
+ * what an element is cannot be predicted. */
+typedef struct counted {
+  uint64_t zero, none, low, tiny, exact, exact_tiny;
+} counted;
+
+/* The magnitude code of a below the limit. */
+HU_FN uint32_t magnitude_of(const hu_s2_search *s, uint32_t sign, uint32_t most, uint32_t a) {
+  const uint32_t *bound = s->table.bound[sign];
+  uint32_t first = s->first[sign], in = a >= first;
+  uint32_t c = s->base[sign][((in ? a : first) - first) >> s->shift[sign]] & (0 - in);
+  for (uint32_t k = 0; k < most; k++) c += in & (c < s->spec.max_code) & (a >= bound[c + 1]);
+  return c;
+}
+
+HU_FN void count_one(const hu_s2_search *s, uint32_t sign, uint32_t a, uint32_t c, counted *n) {
+  uint32_t exact = a == s->table.exact[c], tiny = a < s->table.tiny[sign];
+  n->zero += a == 0;
+  n->none += c == 0;
+  n->low += c >> s->spec.m == 0;
+  n->tiny += tiny;
+  n->exact += exact;
+  n->exact_tiny += exact & tiny;
+}
+
+/* z: codes of a byte if codes, else values. most: s->most of both signs, a number that the compiler sees. */
+HU_FN void run(const hu_s2_search *s, size_t n, void *z, const uint32_t *x, int codes, uint32_t most,
+               hu_events *events) {
+  const uint32_t negzero = s->spec.negzero, sign_mask = s->spec.sign_mask, limit = s->limit;
+  counted k = {0, 0, 0, 0, 0, 0};
+  tally rest = {{0}};
+  size_t done = 0;
+  for (size_t i = 0; i < n; i++) {
+    uint32_t u = x[i], a = u & 0x7FFFFFFF, sign = u >> 31, code;
+    if (HU_LIKELY(a < limit)) {
+      uint32_t c = magnitude_of(s, sign, most, a);
+      code = c | ((0 - (sign & (negzero | (c != 0)))) & sign_mask);
+      count_one(s, sign, a, c, &k);
+      done++;
+    } else {
+      uint32_t set;
+      code = hu_s2_found(s, u, &set);
+      tally_add(&rest, set);
+    }
+    if (codes) {
+      ((uint8_t *)z)[i] = (uint8_t)code;
+    } else {
+      ((uint32_t *)z)[i] = s->table.value[code];
+    }
+  }
+  hu_events e = {0};
+  e.to_zero = k.none - k.zero;
+  e.subnormal = k.low - k.none;
+  e.underflow = k.tiny - k.zero - k.exact_tiny;
+  e.inexact = done - k.zero - k.exact;
+  hu_events_add(events, &e);
+  tally_end(&rest, events);
+}
+
+static uint32_t most_of(const hu_s2_search *s) { return s->most[0] > s->most[1] ? s->most[0] : s->most[1]; }
+
+static void quantize(const hu_s2_search *s, const hu_s2_tree *tree, size_t n, uint32_t *z, const uint32_t *x,
+                     int bypass, hu_events *events) {
+  (void)tree, (void)bypass;
+  switch (most_of(s)) {
+    case 0:
+    case 1: run(s, n, z, x, 0, 1, events); break;
+    case 2: run(s, n, z, x, 0, 2, events); break;
+    default: run(s, n, z, x, 0, most_of(s), events); break;
+  }
+}
+
+static void encode(const hu_s2_search *s, const hu_s2_tree *tree, size_t n, uint8_t *z, const uint32_t *x,
+                   hu_events *events) {
+  (void)tree;
+  switch (most_of(s)) {
+    case 0:
+    case 1: run(s, n, z, x, 1, 1, events); break;
+    case 2: run(s, n, z, x, 1, 2, events); break;
+    default: run(s, n, z, x, 1, most_of(s), events); break;
+  }
+}
+
+/* ---- without exact statistics ---- */
+
+enum { FACTORS = 16 };
+
+/* Of FACTORS elements. */
+HU_FN void multiply_in(hu_s2_rough *z, double *product, uint32_t *exponents, const uint32_t *x) {
+  uint32_t odd = 0, top = z->top, count = 0, sum = 0;
+  for (size_t k = 0; k < FACTORS; k++) {
+    uint32_t a = x[k] & 0x7FFFFFFF, normal = a - 0x800000 < 0x7F000000, b = normal ? a : 0x3F800000;
+    odd |= normal ^ (a != 0);
+    top = a > top ? a : top;
+    count += normal;
+    sum += (b >> 23) - 127;
+    product[k] *= (double)hu_float_of_bits((b & 0x7FFFFF) | 0x3F800000);
+  }
+  z->odd |= odd;
+  z->top = top;
+  z->count += count;
+  *exponents += sum;
+}
+
+static void rough(size_t n, const uint32_t *x, hu_s2_rough *z) {
+  double product[FACTORS];
+  uint32_t exponents = 0, last[FACTORS] = {0};
+  memset(z, 0, sizeof *z);
+  for (size_t k = 0; k < FACTORS; k++) product[k] = 1;
+  for (; n >= FACTORS; n -= FACTORS, x += FACTORS) multiply_in(z, product, &exponents, x);
+  memcpy(last, x, n * sizeof *x);
+  multiply_in(z, product, &exponents, last);
+  hu_s2_rough_ends(z, FACTORS, product, (int32_t)exponents);
+}
+
+static const hu_s2_lanes lanes = {powers, sum, quantize, encode, rough, near, NULL};

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT */
+/* Passes over a shifted and squeezed tensor: elements in parts that threads take, contiguous pieces through
+ * emu/s2fp8/lanes.h where there is a table for them, else one by one through emu/core/s2fp8.h. Sums are integers and
+ * codes depend on nothing but their element, so parts, threads and levels do not show. */
+#include "emu/s2fp8/run.h"
+
+#include "emu/base/float_env.h"
+#include "emu/base/threads.h"
+#include "emu/core/bits.h"
+#include "emu/core/stream.h"
+#include "emu/s2fp8/lanes.h"
+#include "emu/s2fp8/table_binary64.h"
+#include "emu/simd/convert.h"
+
+enum {
+  PIECE = 1024,        /* elements of a buffered piece */
+  PART_MIN = 1 << 14,  /* elements that make a thread of their own worth while */
+  TABLE_MIN = 512,     /* elements that make a table worth while */
+  QUICK_MIN = 16,      /* the same where binary64 makes it */
+  BYPASS_MIN = 1 << 22 /* values from here on are written around the caches */
+};
+
+const hu_s2_lanes *hu_s2_lanes_for(uint32_t levels) {
+#if HU_X86_LEVELS
+  if (levels & HU_LEVEL_AVX512) return hu_s2_lanes_avx512();
+  if (levels & HU_LEVEL_AVX2) return hu_s2_lanes_avx2();
+#endif
+  return levels & HU_LEVEL_VECTOR ? hu_s2_lanes_vector() : NULL;
+}
+
+static uint32_t threads_of(const hu_exec *exec) {
+  uint32_t threads = exec && exec->threads > 1 ? exec->threads : 1;
+  return threads > HU_THREADS_MAX ? HU_THREADS_MAX : threads;
+}
+
+/* Whole multiples of 64 elements, so that neighbours share no cache line of an aligned output. */
+static size_t part_size(size_t n, uint32_t threads) {
+  size_t part = (n / threads + 64) & ~(size_t)63;
+  return part < PART_MIN ? PART_MIN : part;
+}
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+/* ---- sums ---- */
+
+typedef struct summing {
+  size_t n, part;
+  const float *x;
+  ptrdiff_t inc;
+  const hu_s2_lanes *lanes;
+  hu_s2fp8_sums *parts;
+} summing;
+
+static void add_sums(hu_s2fp8_sums *z, const hu_s2fp8_sums *x) {
+  uint64_t low = z->low + x->low;
+  z->high = (int64_t)((uint64_t)z->high + (uint64_t)x->high + (low < x->low));
+  z->low = low;
+  z->count += x->count;
+  z->special += x->special;
+  if (x->top > z->top) z->top = x->top;
+}
+
+static void add_part(hu_s2fp8_sums *z, const hu_s2_part *p) {
+  hu_s2fp8_sums x = {(uint64_t)p->sum, p->sum < 0 ? -1 : 0, p->count, p->special, p->top, 0};
+  add_sums(z, &x);
+}
+
+static void sum_core(size_t n, const uint32_t *x, hu_s2_part *z) {
+  memset(z, 0, sizeof *z);
+  for (size_t i = 0; i < n; i++) {
+    uint32_t a = x[i] & 0x7FFFFFFF;
+    if (a >= 0x7F800000) z->special++;
+    if (a == 0 || a >= 0x7F800000) continue;
+    z->sum += hu_s2_log2(a);
+    z->count++;
+    if (a > z->top) z->top = a;
+  }
+}
+
+static void sum_part(void *context, size_t part) {
+  const summing *c = context;
+  hu_s2fp8_sums sums = {0};
+  size_t first = part * c->part, end = first + smaller(c->part, c->n - first);
+  uint32_t buffer[PIECE];
+  while (first < end) {
+    size_t k = smaller(end - first, c->inc == 1 ? HU_S2_PIECE : PIECE);
+    const float *x = c->x + (ptrdiff_t)first * c->inc;
+    const uint32_t *u = (const uint32_t *)(const void *)x;
+    hu_s2_part p;
+    if (c->inc != 1) {
+      for (size_t i = 0; i < k; i++) buffer[i] = hu_bits_of_float(x[(ptrdiff_t)i * c->inc]);
+      u = buffer;
+    }
+    if (c->lanes) {
+      hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+      c->lanes->sum(k, u, &p);
+      hu_float_env_leave(saved);
+    } else {
+      sum_core(k, u, &p);
+    }
+    add_part(&sums, &p);
+    first += k;
+  }
+  c->parts[part] = sums;
+}
+
+void hu_s2_sum_run(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums, const hu_exec *exec) {
+  hu_s2fp8_sums parts[HU_THREADS_MAX];
+  uint32_t threads = threads_of(exec);
+  summing c = {n, part_size(n, threads), x, incx, hu_s2_lanes_for(hu_levels_for(exec)), parts};
+  size_t count = n / c.part + (n % c.part != 0);
+  hu_parallel(threads, count, sum_part, &c);
+  for (size_t i = 0; i < count; i++) add_sums(sums, &parts[i]);
+}
+
+/* ---- a table for a call ---- */
+
+/* Seven digits, the last one first. */
+static uint32_t turned_over(uint32_t x) {
+  x = (x & 0x07) << 4 | (x & 0x08) | (x & 0x70) >> 4;
+  return (x & 0x11) << 2 | (x & 0x2A) | (x & 0x44) >> 2;
+}
+
+/* The tree's bounds are those of codes 64, then 32 and 96, then 16, 80, 48, 112: the digits of what was decided are the
+ * highest of the code, the first decision the highest of all. */
+static void make_tree(hu_s2_tree *t, const hu_s2_search *s) {
+  for (uint32_t level = 0; level < 7; level++) {
+    for (uint32_t way = 0; way < (uint32_t)1 << level; way++) {
+      uint32_t c = (uint32_t)64 >> level | turned_over(way);
+      t->bound[((uint32_t)1 << level) - 1 + way] = c <= s->spec.max_code ? s->table.bound[0][c] : 0xFFFFFFFF;
+    }
+  }
+  for (uint32_t way = 0; way < HU_S2_CODES; way++) {
+    uint32_t c = turned_over(way);
+    t->leaf_code[way] = c;
+    t->leaf_value[way] = s->table.value[c];
+  }
+}
+
+static void fill_table(hu_s2_table *z, const hu_s2 *map, const hu_s2_lanes *lanes) {
+  if (hu_s2_may_be_quick(map)) {
+    hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+    hu_s2_fill_quickly(z, map, lanes);
+    hu_float_env_leave(saved);
+  } else {
+    for (uint32_t i = 0; i < 2 * HU_S2_CODES; i++) hu_s2_fill_entry(z, map, i);
+  }
+}
+
+/* hu_s2_bucket for all of a sign: those up to the one that holds bound c, or begins with it, reach c - 1 bounds. */
+static void fill_buckets(hu_s2_search *s, uint32_t sign) {
+  const uint32_t *bound = s->table.bound[sign], max = s->spec.max_code, shift = s->shift[sign];
+  uint32_t next = 0, last = HU_S2_BUCKETS, within = 0, c;
+  for (c = 2; c <= max; c++) {
+    uint32_t d = bound[c] - s->first[sign], j = d >> shift, inside = (d & (((uint32_t)1 << shift) - 1)) != 0;
+    if (j >= HU_S2_BUCKETS) break;
+    if (j + inside > next) memset(s->base[sign] + next, (int)(c - 1), j + inside - next);
+    if (j + inside > next) next = j + inside;
+    if (!inside) continue;
+    within = j == last ? within + 1 : 1;
+    last = j;
+    if (within > s->most[sign] && !HU_WRONG(115)) s->most[sign] = within;
+  }
+  memset(s->base[sign] + next, (int)(c - 1), HU_S2_BUCKETS - next);
+}
+
+/* known: its table; NULL: to be made. */
+static void make_search(hu_s2_search *s, hu_s2_tree *tree, const hu_s2 *map, const hu_s2_lanes *lanes,
+                        const hu_s2_table *known) {
+  memset(s, 0, sizeof *s);
+  memset(tree, 0, sizeof *tree);
+  if (known) {
+    s->table = *known;
+  } else {
+    fill_table(&s->table, map, lanes);
+  }
+  hu_s2_search_start(s, map);
+  fill_buckets(s, 0);
+  size_t bounds = map->spec.max_code + 2; /* those behind are not filled */
+  if (memcmp(s->table.bound[0], s->table.bound[1], bounds * sizeof s->table.bound[0][0]) == 0) {
+    memcpy(s->base[1], s->base[0], sizeof s->base[0]);
+    s->most[1] = s->most[0];
+  } else {
+    fill_buckets(s, 1);
+  }
+  tree->symmetric = map->spec.round != HU_RTP && map->spec.round != HU_RTN;
+  for (uint32_t c = 0; c < HU_S2_CODES; c++) {
+    if (s->table.exact[c] == HU_S2_NEVER) continue;
+    if (tree->exact_count < HU_S2_FEW) tree->exact[tree->exact_count] = s->table.exact[c];
+    tree->exact_count++;
+  }
+  make_tree(tree, s);
+}
+
+/* ---- codes and values ---- */
+
+typedef struct making {
+  size_t n, part, size;
+  uint8_t *z;
+  const uint32_t *x;
+  ptrdiff_t incz, incx;
+  const hu_s2 *map;
+  const hu_s2_search *search;
+  const hu_s2_tree *tree;
+  const hu_s2_lanes *lanes; /* NULL: one by one */
+  hu_stream stream;
+  int bypass;
+  hu_events *counts; /* one a part */
+} making;
+
+static size_t out_size(const making *c) { return c->size ? c->size : 4; }
+static uint8_t *z_at(const making *c, size_t i) { return c->z + (ptrdiff_t)i * c->incz * (ptrdiff_t)out_size(c); }
+
+static void make_core(const making *c, size_t first, size_t n, hu_events *counts) {
+  uint32_t bits = c->map->spec.bits;
+  for (size_t i = first; i < first + n; i++) {
+    uint32_t events, r = 0;
+    if (bits) r = hu_stream_at(c->stream.key, c->stream.counter + i) >> (32 - bits);
+    uint32_t code = hu_s2_element(c->map, c->x[(ptrdiff_t)i * c->incx], r, &events);
+    hu_store_code(z_at(c, i), out_size(c), c->size ? code : hu_s2_decoded(c->map, code));
+    hu_events_count(counts, events);
+  }
+}
+
+static void make_lanes(const making *c, size_t n, void *z, const uint32_t *x, hu_events *counts) {
+  if (c->size) {
+    c->lanes->encode(c->search, c->tree, n, z, x, counts);
+  } else {
+    c->lanes->quantize(c->search, c->tree, n, z, x, c->bypass, counts);
+  }
+}
+
+static void make_part(void *context, size_t part) {
+  const making *c = context;
+  size_t first = part * c->part, end = first + smaller(c->part, c->n - first);
+  uint32_t in[PIECE], out[PIECE];
+  hu_events counts = {0};
+  if (!c->lanes) {
+    make_core(c, first, end - first, &counts);
+    first = end;
+  } else if (c->incx == 1 && c->incz == 1) {
+    make_lanes(c, end - first, z_at(c, first), c->x + first, &counts);
+    first = end;
+  }
+  while (first < end) {
+    size_t k = smaller(end - first, PIECE);
+    for (size_t i = 0; i < k; i++) in[i] = c->x[(ptrdiff_t)(first + i) * c->incx];
+    make_lanes(c, k, out, in, &counts);
+    for (size_t i = 0; i < k; i++) memcpy(z_at(c, first + i), (uint8_t *)out + i * out_size(c), out_size(c));
+    first += k;
+  }
+  c->counts[part] = counts;
+}
+
+/* hu_s2_run with a table that is known, or NULL. */
+static void run_with(size_t n, void *z, ptrdiff_t incz, size_t size, const float *x, ptrdiff_t incx, const hu_s2 *map,
+                     const hu_s2_table *known, const hu_exec *exec, hu_events *events) {
+  hu_events counts[HU_THREADS_MAX];
+  hu_s2_search search;
+  hu_s2_tree tree;
+  uint32_t threads = threads_of(exec);
+  making c;
+  memset(&c, 0, sizeof c);
+  c.n = n;
+  c.part = part_size(n, threads);
+  c.size = size;
+  c.z = z;
+  c.x = (const uint32_t *)(const void *)x;
+  c.incz = incz;
+  c.incx = incx;
+  c.map = map;
+  if (known || (n >= (hu_s2_may_be_quick(map) ? QUICK_MIN : TABLE_MIN) && hu_s2_may_table(&map->spec)))
+    c.lanes = hu_s2_lanes_for(hu_levels_for(exec));
+  if (c.lanes) {
+    make_search(&search, &tree, map, c.lanes, known);
+    c.search = &search;
+    c.tree = &tree;
+  }
+  if (exec) c.stream = exec->stream;
+  c.bypass = (const void *)z != (const void *)x && incz == 1 && incx == 1 && n >= BYPASS_MIN;
+  c.counts = counts;
+  size_t parts = n / c.part + (n % c.part != 0);
+  hu_parallel(threads, parts, make_part, &c);
+  for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &counts[i]);
+}
+
+void hu_s2_run(size_t n, void *z, ptrdiff_t incz, size_t size, const float *x, ptrdiff_t incx, const hu_s2 *map,
+               const hu_exec *exec, hu_events *events) {
+  run_with(n, z, incz, size, x, incx, map, NULL, exec, events);
+}
+
+/* ---- a tensor by its own statistics, without them where they do not matter ---- */
+
+typedef struct nearly {
+  size_t n, part;
+  uint32_t *z;
+  const uint32_t *x;
+  const hu_s2_lanes *lanes;
+  int bytes; /* AVX-512 VBMI is there */
+  const hu_s2_table *table;
+  hu_s2_near near;
+  hu_s2_rough rough[HU_THREADS_MAX];
+  hu_s2_passed counts[HU_THREADS_MAX];
+} nearly;
+
+static void rough_add(hu_s2_rough *z, const hu_s2_rough *x) {
+  z->sig *= x->sig;
+  z->exponent += x->exponent + (z->sig >= 2);
+  if (z->sig >= 2) z->sig *= 0.5;
+  z->count += x->count;
+  if (x->top > z->top) z->top = x->top;
+  z->odd |= x->odd;
+}
+
+static void rough(const nearly *c, size_t n, const uint32_t *x, hu_s2_rough *z) {
+#if HU_X86_LEVELS
+  if (c->bytes) {
+    hu_s2_rough_bytes(n, x, z);
+    return;
+  }
+#endif
+  c->lanes->rough(n, x, z);
+}
+
+static void pass(const nearly *c, size_t n, uint32_t *z, const uint32_t *x, hu_s2_passed *counts) {
+#if HU_X86_LEVELS
+  if (c->bytes && hu_s2_pass_bytes(c->table, &c->near, n, z, x, counts)) return;
+#endif
+  c->lanes->pass(c->table, &c->near, n, z, x, counts);
+}
+
+static void rough_part(void *context, size_t part) {
+  nearly *c = context;
+  hu_s2_rough sum = {1, 0, 0, 0, 0}, piece;
+  size_t first = part * c->part, end = first + smaller(c->part, c->n - first);
+  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  for (; first < end && !sum.odd; first += HU_S2_ROUGH) {
+    rough(c, smaller(end - first, HU_S2_ROUGH), c->x + first, &piece);
+    rough_add(&sum, &piece);
+  }
+  hu_float_env_leave(saved);
+  c->rough[part] = sum;
+}
+
+static void pass_part(void *context, size_t part) {
+  nearly *c = context;
+  size_t first = part * c->part, n = smaller(c->part, c->n - first);
+  hu_s2_passed counts = {0, 0, 0, 0};
+  pass(c, n, c->z + first, c->x + first, &counts);
+  c->counts[part] = counts;
+}
+
+/* Are all numbers but zeros of this magnitude? */
+static int is_one_magnitude(size_t n, const uint32_t *x, uint32_t top) {
+  uint32_t others = 0;
+  for (size_t i = 0; i < n; i++) {
+    uint32_t a = x[i] & 0x7FFFFFFF;
+    others |= (uint32_t)(a != 0) & (uint32_t)(HU_WRONG(195) ? a > top : a != top);
+  }
+  return !others;
+}
+
+/* Such a tensor comes back unchanged and nothing happens to it. */
+static void copy(size_t n, uint32_t *z, const uint32_t *x, int negzero) {
+  if (negzero && z != x) memmove(z, x, n * sizeof *z);
+  for (size_t i = 0; !negzero && i < n; i++) z[i] = x[i] & 0x7FFFFFFF ? x[i] : 0;
+}
+
+static void end_pass(const nearly *c, size_t parts, const hu_s2_rough *r, hu_events *events) {
+  hu_events e = {0};
+  uint64_t zeros = c->n - r->count;
+  hu_s2_passed all = {0, 0, 0, 0};
+  for (size_t i = 0; i < parts; i++) {
+    all.none += c->counts[i].none;
+    all.low += c->counts[i].low;
+    all.tiny += c->counts[i].tiny;
+    all.tops += c->counts[i].tops;
+  }
+  e.to_zero = all.none - zeros;
+  e.subnormal = all.low - all.none;
+  e.underflow = all.tiny - zeros;
+  e.inexact = r->count - all.tops;
+  if (events) hu_events_add(events, &e);
+}
+
+/* The table by the statistics after all. Where something but the largest element comes out exact, that must be counted,
+ * and such tensors are not for a pass; nor are those whose bounds are subnormal. */
+enum { NO_TABLE = 0, TABLE = 1, TABLE_FOR_A_PASS = 2 };
+static int by_statistics(hu_s2_table *table, const nearly *c, const hu_s2 *map, const hu_exec *exec) {
+  hu_s2fp8_sums sums = {0};
+  hu_s2 own = *map;
+  int64_t m;
+  uint32_t others = 0;
+  if (c->n < QUICK_MIN) return NO_TABLE;
+  hu_s2_sum_run(c->n, (const float *)(const void *)c->x, 1, &sums, exec);
+  hu_s2_moments(&own.mu, &m, sums.high, sums.low, sums.count, sums.top, map->target);
+  own.gap = m - own.mu;
+  if (!hu_s2_scale_fits(own.mu, m) || !hu_s2_may_be_quick(&own)) return NO_TABLE;
+  fill_table(table, &own, c->lanes);
+  for (uint32_t i = 0; i < HU_S2_CODES; i++) others += i != c->near.top_code && table->exact[i] != HU_S2_NEVER;
+  int exact = others || table->exact[c->near.top_code] != sums.top;
+  return (exact && !HU_WRONG(200)) || table->bound[0][1] < 0x800000 ? TABLE : TABLE_FOR_A_PASS;
+}
+
+int hu_s2_truncate(size_t n, float *z, const float *x, const hu_s2 *map, const hu_exec *exec, hu_events *events) {
+  const hu_spec *s = &map->spec;
+  const hu_s2_lanes *lanes = hu_s2_lanes_for(hu_levels_for(exec));
+  hu_s2_table table;
+  nearly c;
+  if (!lanes || s->round != HU_RNE || s->m > 4 || !hu_s2_may_table(s)) return 0;
+  uint32_t threads = threads_of(exec);
+  c.n = n;
+  c.part = part_size(n, threads);
+  c.z = (uint32_t *)(void *)z;
+  c.x = (const uint32_t *)(const void *)x;
+  c.lanes = lanes;
+  c.bytes = (hu_levels_for(exec) & HU_LEVEL_VBMI) != 0;
+  size_t parts = n / c.part + (n % c.part != 0);
+  memset(&c.rough[0], 0, sizeof c.rough[0]); /* n = 0 has no part */
+  hu_parallel(threads, parts, rough_part, &c);
+  hu_s2_rough r = c.rough[0];
+  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  for (size_t i = 1; i < parts; i++) rough_add(&r, &c.rough[i]);
+  int found = !r.odd && r.count && lanes->near(&table, map, &r) ? TABLE_FOR_A_PASS : NO_TABLE;
+  hu_float_env_leave(saved);
+  if (r.odd) return 0;
+  c.near.first_normal = (uint32_t)1 << s->m;
+  c.near.top_code = (uint32_t)(map->target - s->emin + 1) << s->m;
+  if (!found && is_one_magnitude(n, c.x, r.top)) {
+    copy(n, c.z, c.x, (int)s->negzero);
+    return 1;
+  }
+  if (!found) found = by_statistics(&table, &c, map, exec);
+  if (!found) return 0;
+  uint32_t normal = table.bound[0][(uint32_t)1 << s->m];
+  /* Tables of bytes are quicker through the caches than other ways around them. */
+  int around = n >= BYPASS_MIN && z != x && !c.bytes;
+  if (found == TABLE || !lanes->pass || table.tiny[0] < table.bound[0][1] || around) {
+    run_with(n, z, 1, 0, x, 1, map, &table, exec, events);
+    return 1;
+  }
+  c.table = &table;
+  c.near.top = r.top;
+  c.near.normal = normal;
+  c.near.negzero = s->negzero;
+  hu_parallel(threads, parts, pass_part, &c);
+  end_pass(&c, parts, &r, events);
+  return 1;
+}
+
+/* ---- back ---- */
+
+typedef struct undoing {
+  size_t n, part, size;
+  float *z;
+  const uint8_t *x;
+  ptrdiff_t incz, incx;
+  const hu_s2 *map;
+  const uint32_t *values; /* by code; NULL: each by itself */
+  uint32_t mask;          /* digits of a code */
+} undoing;
+
+static void undo_part(void *context, size_t part) {
+  const undoing *c = context;
+  size_t first = part * c->part, end = first + smaller(c->part, c->n - first);
+  if (c->values && c->size == 1 && c->incx == 1 && c->incz == 1) {
+    for (; first < end; first++) c->z[first] = hu_float_of_bits(c->values[c->x[first]]);
+  }
+  for (size_t i = first; i < end; i++) {
+    uint32_t code = hu_load_code(c->x + (ptrdiff_t)i * c->incx * (ptrdiff_t)c->size, c->size) & c->mask;
+    uint32_t value = c->values ? c->values[code] : hu_s2_decoded(c->map, code);
+    c->z[(ptrdiff_t)i * c->incz] = hu_float_of_bits(value);
+  }
+}
+
+void hu_s2_undo(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, size_t size, const hu_s2 *map,
+                const hu_exec *exec) {
+  uint32_t values[2 * HU_S2_CODES], threads = threads_of(exec), mask = map->spec.mag_mask | map->spec.sign_mask;
+  undoing c = {n, part_size(n, threads), size, z, x, incz, incx, map, NULL, mask};
+  if (mask < 2 * HU_S2_CODES && n > mask && hu_levels_for(exec)) {
+    for (uint32_t i = 0; i < 2 * HU_S2_CODES; i++) values[i] = hu_s2_decoded(map, i & mask);
+    c.values = values;
+  }
+  hu_parallel(threads, n / c.part + (n % c.part != 0), undo_part, &c);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* The calls on shifted and squeezed tensors: kinds and scales checked and made, arrays checked, then run. */
+#include "halfulp/s2fp8.h"
+
+#include "emu/base/array_extent.h"
+#include "emu/core/bits.h"
+#include "emu/s2fp8/run.h"
+
+static const hu_mode nearest;
+
+/* ---- kinds ---- */
+
+hu_s2fp8 hu_s2fp8_of(hu_format element) {
+  hu_s2fp8 kind;
+  memset(&kind, 0, sizeof kind);
+  kind.element = element;
+  return kind;
+}
+
+static hu_status refuse(const char **why, hu_status status, const char *sentence) {
+  if (why) *why = sentence;
+  return status;
+}
+
+/* The exponent of a format's largest number; hu_format_limits would ask for far more. */
+static int32_t emax_of(const hu_spec *s) {
+  hu_num high = hu_unpack(s, s->max_code);
+  return high.exp + 63 - hu_clz64(high.sig);
+}
+
+hu_status hu_s2fp8_check(const hu_s2fp8 *kind, const char **why) {
+  if (!kind) return refuse(why, HU_E_NULL, "no kind");
+  if (hu_format_check(kind->element, NULL) != HU_OK) return refuse(why, HU_E_FORMAT, "element: not a format");
+  hu_spec f = hu_spec_of(kind->element, nearest);
+  const int32_t emax = emax_of(&f), target = kind->target ? (int32_t)kind->target : emax;
+  if (emax < 1) return refuse(why, HU_E_SCALING, "element: the format has no 2^1");
+  if (kind->special > HU_S2FP8_ELEMENT) return refuse(why, HU_E_SCALING, "special: unknown");
+  if (target > emax) return refuse(why, HU_E_SCALING, "target: beyond the format");
+  /* One magnitude of 2^-149 has its mean at -149 - T, within the bounds of a scale. */
+  if (target > 874) return refuse(why, HU_E_SCALING, "target: above 874");
+  if (target < f.emin) return refuse(why, HU_E_SCALING, "target: below the format's normal numbers");
+  return HU_OK;
+}
+
+unsigned hu_s2fp8_target(const hu_s2fp8 *kind) {
+  if (hu_s2fp8_check(kind, NULL) != HU_OK) return 0;
+  return kind->target ? kind->target : (unsigned)hu_format_limits(kind->element).emax;
+}
+
+void hu_s2_make(hu_s2 *t, const hu_s2fp8 *kind, int64_t mu, int64_t m, hu_mode mode) {
+  memset(t, 0, sizeof *t);
+  t->mu = mu;
+  t->gap = m - mu;
+  t->special_is_nan = kind->special == HU_S2FP8_NAN;
+  t->spec = hu_spec_of(kind->element, mode);
+  t->target = kind->target ? (int32_t)kind->target : emax_of(&t->spec);
+}
+
+/* ---- sums and scales ---- */
+
+hu_status hu_s2_check(const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode) {
+  hu_status s = hu_s2fp8_check(kind, NULL);
+  if (s == HU_OK) s = hu_mode_check(mode);
+  if (s == HU_OK && scale && !hu_s2_scale_fits(scale->mu, scale->m)) s = HU_E_SCALING;
+  return s;
+}
+
+hu_status hu_s2fp8_scale_from(hu_s2fp8_scale *scale, int64_t mu, int64_t m, const hu_s2fp8 *kind) {
+  if (!scale) return HU_E_NULL;
+  hu_status s = hu_s2fp8_check(kind, NULL);
+  if (s != HU_OK) return s;
+  if (!hu_s2_scale_fits(mu, m)) return HU_E_SCALING;
+  hu_s2 t = hu_s2_of(kind, mu, m, nearest);
+  scale->mu = mu;
+  scale->m = m;
+  scale->alpha = hu_float_of_bits(hu_s2_alpha(&t));
+  scale->beta = hu_float_of_bits(hu_s2_beta(&t));
+  return HU_OK;
+}
+
+static int sums_are_right(const hu_s2fp8_sums *s) { return hu_s2_sums_fit(s->high, s->low, s->count, s->top) != 0; }
+
+int64_t hu_s2fp8_mean(const hu_s2fp8_sums *sums) {
+  return sums && sums_are_right(sums) ? hu_s2_mean(sums->high, sums->low, sums->count) : 0;
+}
+
+int64_t hu_s2fp8_log2(float x) {
+  uint32_t a = hu_bits_of_float(x) & 0x7FFFFFFF;
+  return a == 0 || a >= 0x7F800000 ? INT64_MIN : hu_s2_log2(a);
+}
+
+hu_status hu_s2fp8_scale_of(hu_s2fp8_scale *scale, const hu_s2fp8_sums *sums, const hu_s2fp8 *kind) {
+  if (!scale || !sums) return HU_E_NULL;
+  hu_status s = hu_s2fp8_check(kind, NULL);
+  if (s != HU_OK) return s;
+  if (!sums_are_right(sums)) return HU_E_SCALING;
+  int64_t mu, m;
+  hu_s2_moments(&mu, &m, sums->high, sums->low, sums->count, sums->top, (int32_t)hu_s2fp8_target(kind));
+  return hu_s2fp8_scale_from(scale, mu, m, kind);
+}
+
+/* a 2^40 / b, b > 0, rounded to an integer, ties to even; INT64_MAX if that is 2^52 or more. */
+static int64_t units_of(hu_num a, hu_num b) {
+  if (a.kind == HU_KIND_ZERO) return 0;
+  int32_t la = hu_clz64(a.sig), lb = hu_clz64(b.sig);
+  hu_num q = hu_s2_quotient(a.sign, a.sig << la >> 3, b.sig << lb >> 3); /* 24 digits each */
+  q.exp += (a.exp - la) - (b.exp - lb) + HU_S2_DIGITS;
+  return hu_s2_nearest(q);
+}
+
+hu_status hu_s2fp8_scale_stored(hu_s2fp8_scale *scale, float alpha, float beta, const hu_s2fp8 *kind) {
+  if (!scale) return HU_E_NULL;
+  hu_status s = hu_s2fp8_check(kind, NULL);
+  if (s != HU_OK) return s;
+  hu_num a = hu_unpack32(hu_bits_of_float(alpha)), b = hu_unpack32(hu_bits_of_float(beta));
+  if (a.kind != HU_KIND_FINITE || a.sign || b.kind == HU_KIND_INF || b.kind == HU_KIND_NAN) return HU_E_SCALING;
+  int64_t mu = units_of(hu_negated(b), a), gap = units_of(hu_num_finite(0, hu_s2fp8_target(kind), 0), a);
+  if (mu == INT64_MAX || gap == INT64_MAX) return HU_E_SCALING;
+  return hu_s2fp8_scale_from(scale, mu, mu + gap, kind);
+}
+
+/* ---- arrays ---- */
+
+static size_t code_size(const hu_s2fp8 *kind) { return hu_code_bytes(kind->element); }
+
+static hu_status check_arrays(size_t n, const void *z, size_t zsize, ptrdiff_t incz, const void *x, size_t xsize,
+                              ptrdiff_t incx) {
+  hu_strided az = {z, zsize, incz}, ax = {x, xsize, incx};
+  return hu_check_pair(n, &az, &ax);
+}
+
+hu_status hu_s2fp8_sum_n(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums, const hu_exec *exec) {
+  hu_strided ax = {x, sizeof *x, incx};
+  hu_covered covered;
+  if (!sums) return HU_E_NULL;
+  if (n == 0) return HU_OK;
+  hu_status s = hu_cover(&covered, n, &ax);
+  if (s == HU_OK) hu_s2_sum_run(n, x, incx, sums, exec);
+  return s;
+}
+
+static hu_status check_made(const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode) {
+  return scale ? hu_s2_check(kind, scale, mode) : HU_E_NULL;
+}
+
+hu_status hu_s2fp8_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, const hu_s2fp8 *kind,
+                            const hu_s2fp8_scale *scale, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  hu_status s = check_made(kind, scale, mode);
+  if (s == HU_OK) s = check_arrays(n, z, code_size(kind), incz, x, sizeof *x, incx);
+  if (s != HU_OK || n == 0) return s;
+  hu_s2 map = hu_s2_of(kind, scale->mu, scale->m, mode);
+  hu_s2_run(n, z, incz, code_size(kind), x, incx, &map, exec, events);
+  return HU_OK;
+}
+
+hu_status hu_s2fp8_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, const hu_s2fp8 *kind,
+                            const hu_s2fp8_scale *scale, const hu_exec *exec) {
+  hu_status s = check_made(kind, scale, nearest);
+  if (s == HU_OK) s = check_arrays(n, z, sizeof *z, incz, x, code_size(kind), incx);
+  if (s != HU_OK || n == 0) return s;
+  hu_s2 map = hu_s2_of(kind, scale->mu, scale->m, nearest);
+  hu_s2_undo(n, z, incz, x, incx, code_size(kind), &map, exec);
+  return HU_OK;
+}
+
+hu_status hu_s2fp8_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, const hu_s2fp8 *kind,
+                              const hu_s2fp8_scale *scale, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  hu_status s = check_made(kind, scale, mode);
+  if (s == HU_OK) s = check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
+  if (s != HU_OK || n == 0) return s;
+  hu_s2 map = hu_s2_of(kind, scale->mu, scale->m, mode);
+  hu_s2_run(n, z, incz, 0, x, incx, &map, exec, events);
+  return HU_OK;
+}
+
+/* The calls above one after another; what they would check and work out again is known here. */
+hu_status hu_s2fp8_truncate_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, const hu_s2fp8 *kind,
+                              hu_mode mode, hu_s2fp8_sums *sums, hu_s2fp8_scale *scale, const hu_exec *exec,
+                              hu_events *events) {
+  hu_s2fp8_sums seen = {0};
+  int64_t mu, m;
+  hu_status s = hu_s2_check(kind, NULL, mode);
+  if (s == HU_OK) s = check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
+  if (s != HU_OK) return s;
+  hu_s2 map = hu_s2_of(kind, 0, 0, mode);
+  int plain = n && !sums && !scale && incz == 1 && incx == 1;
+  if (plain && hu_s2_truncate(n, z, x, &map, exec, events)) return HU_OK;
+  s = hu_s2fp8_sum_n(n, x, incx, &seen, exec);
+  if (s != HU_OK) return s;
+  hu_s2_moments(&mu, &m, seen.high, seen.low, seen.count, seen.top, map.target);
+  if (!hu_s2_scale_fits(mu, m)) return HU_E_SCALING;
+  map.mu = mu;
+  map.gap = m - mu;
+  if (n) hu_s2_run(n, z, incz, 0, x, incx, &map, exec, events);
+  if (sums) *sums = seen;
+  return scale ? hu_s2fp8_scale_from(scale, mu, m, kind) : HU_OK;
+}

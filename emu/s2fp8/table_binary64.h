@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/s2fp8/table_binary64.h - the table of emu/core/s2fp8_table.h, ties to even, by binary64 where that decides: most
+ * tensors of a network are so small that their table would cost more than they do.
+ *
+ * A bound is the least pattern a with L(a) > mu + g log2 b, where b is the number at which the rounding changes over
+ * and g = gap / target; L(a) is within 2^-41 of log2 a. So it is the pattern above 2^E, E = mu + g log2 b, unless 2^E
+ * lies within 2^-41 of itself of a pattern; and the value of a code is 2^E rounded, E = mu + g log2 of its number. E is
+ * off by less than 2^-43: products up to 136 by three roundings, g up to 8 times the 2^-50 of a logarithm, a sum up to
+ * 264 by one. What is nearer to a pattern (to the middle between two) than that, and what lies outside of binary32's
+ * normal numbers, is emu/core/s2fp8_table.h's. */
+#ifndef HALFULP_EMU_S2FP8_TABLE_BINARY64_H
+#define HALFULP_EMU_S2FP8_TABLE_BINARY64_H
+
+#include "emu/s2fp8/lanes.h"
+
+/* Limits below codes 1 to max + 1, then the numbers of codes, then where results begin to be tiny. */
+enum { HU_S2_LIMITS = 0, HU_S2_NUMBERS = HU_S2_CODES, HU_S2_TINY = 2 * HU_S2_CODES, HU_S2_ENDS = HU_S2_TINY + 8 };
+
+typedef struct hu_s2_ends {
+  double mu, g;
+  double e[HU_S2_ENDS];
+  uint64_t z[HU_S2_ENDS]; /* 2^e */
+  uint8_t left[HU_S2_ENDS];
+} hu_s2_ends;
+
+/* log2 of 1 ... 63, to nearest. */
+static inline double hu_s2_small_log2(uint32_t sig) {
+  static const double log2_of[64] = {0,
+                                     0,
+                                     1,
+                                     0x1.95c01a39fbd68p+0,
+                                     2,
+                                     0x1.2934f0979a371p+1,
+                                     0x1.4ae00d1cfdeb4p+1,
+                                     0x1.675767f54042dp+1,
+                                     3,
+                                     0x1.95c01a39fbd68p+1,
+                                     0x1.a934f0979a371p+1,
+                                     0x1.bacea7c065d42p+1,
+                                     0x1.cae00d1cfdeb4p+1,
+                                     0x1.d9a802391e233p+1,
+                                     0x1.e75767f54042dp+1,
+                                     0x1.f414fdb498226p+1,
+                                     4,
+                                     0x1.0598fdbeb244cp+2,
+                                     0x1.0ae00d1cfdeb4p+2,
+                                     0x1.0fde0b5c81340p+2,
+                                     0x1.149a784bcd1b9p+2,
+                                     0x1.191bba891f171p+2,
+                                     0x1.1d6753e032ea1p+2,
+                                     0x1.21820a01ac755p+2,
+                                     0x1.2570068e7ef5ap+2,
+                                     0x1.2934f0979a371p+2,
+                                     0x1.2cd4011c8f119p+2,
+                                     0x1.305013ab7ce0ep+2,
+                                     0x1.33abb3faa0216p+2,
+                                     0x1.36e9291eaa65bp+2,
+                                     0x1.3a0a7eda4c113p+2,
+                                     0x1.3d118d66c4d4ep+2,
+                                     5,
+                                     0x1.42d75a6eb1dfbp+2,
+                                     0x1.4598fdbeb244cp+2,
+                                     0x1.48462c466d3cfp+2,
+                                     0x1.4ae00d1cfdeb4p+2,
+                                     0x1.4d67af16da765p+2,
+                                     0x1.4fde0b5c81340p+2,
+                                     0x1.524407ab0e074p+2,
+                                     0x1.549a784bcd1b9p+2,
+                                     0x1.56e221cd9d0cep+2,
+                                     0x1.591bba891f171p+2,
+                                     0x1.5b47ebf73882ap+2,
+                                     0x1.5d6753e032ea1p+2,
+                                     0x1.5f7a8568cb06dp+2,
+                                     0x1.61820a01ac755p+2,
+                                     0x1.637e623d2ba02p+2,
+                                     0x1.6570068e7ef5ap+2,
+                                     0x1.675767f54042dp+2,
+                                     0x1.6934f0979a371p+2,
+                                     0x1.6b09044d313a6p+2,
+                                     0x1.6cd4011c8f119p+2,
+                                     0x1.6e963fac9c0eap+2,
+                                     0x1.705013ab7ce0ep+2,
+                                     0x1.7201cc2c0005ap+2,
+                                     0x1.73abb3faa0216p+2,
+                                     0x1.754e11eb0029ap+2,
+                                     0x1.76e9291eaa65bp+2,
+                                     0x1.787d3945c340bp+2,
+                                     0x1.7a0a7eda4c113p+2,
+                                     0x1.7b9133567feaep+2,
+                                     0x1.7d118d66c4d4ep+2,
+                                     0x1.7e8bc1179e0cbp+2};
+  return log2_of[sig & 63];
+}
+
+/* E of the number sig 2^exp. */
+static inline void hu_s2_end(hu_s2_ends *t, uint32_t i, uint32_t sig, int32_t exp) {
+  double e = t->g * (hu_s2_small_log2(sig) + exp);
+  t->left[i] = sig > 63 || !(e < 136 && e > -136);
+  t->e[i] = t->left[i] ? 0 : t->mu + e;
+}
+
+static inline int hu_s2_may_be_quick(const hu_s2 *t) {
+  int64_t unit = (int64_t)1 << HU_S2_DIGITS;
+  return t->spec.round == HU_RNE && t->gap <= 8 * t->target * unit && t->mu <= 128 * unit && t->mu >= -128 * unit;
+}
+
+static inline void hu_s2_make_ends(hu_s2_ends *t, const hu_s2 *map) {
+  const hu_spec *s = &map->spec;
+  memset(t, 0, sizeof *t);
+  t->mu = (double)map->mu * 0x1p-40;
+  t->g = (double)map->gap * 0x1p-40 / (double)map->target;
+  for (uint32_t c = 0; c <= s->max_code; c++) {
+    uint32_t field = c >> s->m, frac = c & (((uint32_t)1 << s->m) - 1), sig = field ? frac | (uint32_t)1 << s->m : frac;
+    int32_t exp = s->emin - s->m + (field ? (int32_t)field - 1 : 0);
+    hu_s2_end(t, HU_S2_LIMITS + c, 2 * sig + 1, exp - 1); /* half-way to the next code */
+    if (c) hu_s2_end(t, HU_S2_NUMBERS + c, sig, exp);
+  }
+  if (s->tiny == HU_TINY_BEFORE) {
+    hu_s2_end(t, HU_S2_TINY, 1, s->emin);
+  } else {
+    hu_s2_end(t, HU_S2_TINY, ((uint32_t)4 << s->m) - 1, s->emin - s->m - 2);
+  }
+}
+
+/* What a binary64 pattern of a positive number has beyond the digits of a binary32 pattern, and that pattern. */
+enum { HU_S2_BEYOND = 29 };
+static inline uint32_t hu_s2_beyond(uint64_t z) { return (uint32_t)z & (((uint32_t)1 << HU_S2_BEYOND) - 1); }
+static inline uint32_t hu_s2_narrow(uint64_t z) {
+  return (uint32_t)(z >> HU_S2_BEYOND) - (uint32_t)((uint64_t)(1023 - 127) << (52 - HU_S2_BEYOND));
+}
+static inline int hu_s2_is_normal(uint64_t z) {
+  return z >= (uint64_t)(1023 - 126) << 52 && z < (uint64_t)(1023 + 128) << 52;
+}
+
+/* The least pattern above the end; 0: not known. 2^-41 and 2^-43 of 2^E are less than 2^13 of its last digits. */
+static inline uint32_t hu_s2_quick_least(const hu_s2_ends *t, uint32_t i) {
+  uint32_t rest = hu_s2_beyond(t->z[i]), margin = (uint32_t)1 << 14;
+  int known = !t->left[i] && hu_s2_is_normal(t->z[i]) && rest - margin < ((uint32_t)1 << HU_S2_BEYOND) - 2 * margin;
+  return known ? hu_s2_narrow(t->z[i]) + 1 : 0;
+}
+
+/* The value there; 0: not known. */
+static inline uint32_t hu_s2_quick_value(const hu_s2_ends *t, uint32_t i) {
+  uint32_t half = (uint32_t)1 << (HU_S2_BEYOND - 1), margin = (uint32_t)1 << 11;
+  int known = !t->left[i] && hu_s2_is_normal(t->z[i]) && hu_s2_beyond(t->z[i]) - (half - margin) > 2 * margin;
+  return known ? hu_s2_narrow(t->z[i] + half) : 0;
+}
+
+/* hu_s2_fill_entry for all of them. */
+static inline void hu_s2_fill_quickly(hu_s2_table *z, const hu_s2 *t, const hu_s2_lanes *lanes) {
+  hu_s2_ends ends;
+  const hu_spec *s = &t->spec;
+  hu_s2_make_ends(&ends, t);
+  lanes->powers(HU_S2_ENDS, ends.z, ends.e);
+  z->bound[0][0] = z->bound[1][0] = 0;
+  for (uint32_t c = 1; c <= HU_S2_CODES; c++) {
+    uint32_t a = c <= s->max_code + 1 ? hu_s2_quick_least(&ends, HU_S2_LIMITS + c - 1) : HU_S2_NEVER;
+    z->bound[0][c] = z->bound[1][c] = a ? a : hu_s2_bound(t, c, 0);
+  }
+  for (uint32_t c = 0; c < HU_S2_CODES; c++) {
+    uint32_t finite = c && c <= s->max_code, a = finite ? hu_s2_quick_value(&ends, HU_S2_NUMBERS + c) : 0;
+    z->value[c] = a ? a : hu_s2_decoded(t, c);
+    uint32_t minus = c | s->sign_mask;
+    if (c <= s->mag_mask) z->value[minus] = finite ? z->value[c] | 0x80000000u : hu_s2_decoded(t, minus);
+    /* A number whose 2^E is no pattern has none. */
+    z->exact[c] = finite && !hu_s2_quick_least(&ends, HU_S2_NUMBERS + c) ? hu_s2_exact(t, c) : (uint32_t)HU_S2_NEVER;
+  }
+  uint32_t tiny = hu_s2_quick_least(&ends, HU_S2_TINY);
+  z->tiny[0] = z->tiny[1] = tiny ? tiny : hu_s2_tiny(t, 0);
+}
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/scaled/call.h - a scaled tensor encoded, quantized or decoded: what the calls of emu/scaled/scaled.c have in
+ * common. */
+#ifndef HALFULP_EMU_SCALED_CALL_H
+#define HALFULP_EMU_SCALED_CALL_H
+
+#include "emu/core/scaled.h"
+
+typedef struct hu_scaled_call {
+  size_t rows, cols;
+  hu_scaling scaling;
+  hu_mode mode;
+  const uint32_t *x; /* values: binary32 patterns */
+  size_t ldx;
+  uint32_t *z; /* values to write; NULL: none */
+  size_t ldz;
+  const hu_scaled *codes; /* codes and scales to write, or to read; NULL: none */
+  const float *amax;
+  hu_scaled_stats *stats;
+  const hu_exec *exec;
+  hu_events *events;
+} hu_scaled_call;
+
+/* Arguments have been checked. */
+void hu_scaled_run(const hu_scaled_call *call);
+void hu_scaled_undo(const hu_scaled_call *call);
+
+/* Codes and values with everything stored as the scaling has it. */
+typedef struct hu_scaled_shape {
+  size_t rows, cols;             /* of the matrix */
+  size_t side_rows, side_cols;   /* of a block, at most the matrix's */
+  size_t block_rows, block_cols; /* blocks down and across */
+  size_t code_size, scale_size;
+} hu_scaled_shape;
+hu_scaled_shape hu_scaled_shape_of(size_t rows, size_t cols, const hu_scaling *scaling);
+
+#endif

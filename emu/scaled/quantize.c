@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* A scaled tensor made: what may go fast, groups of blocks over threads, the whole matrix as one block. */
+#include "emu/scaled/call.h"
+
+#include "emu/base/threads.h"
+#include "emu/scaled/work.h"
+
+enum {
+  PART_MIN = 1 << 14, /* elements that make a part of their own worth while */
+  SPAN = 4096         /* elements of a row that threads take at a time where blocks do not matter */
+};
+
+/* ---- groups ---- */
+
+static void run_group(const hu_scaled_work *g, size_t p, size_t q, hu_scaled_group *w, hu_events *counts) {
+  size_t side = g->s.side_cols;
+  w->row = p * g->s.side_rows;
+  w->last = hu_smaller_size(w->row + g->s.side_rows, g->c.rows);
+  w->col = q * side;
+  w->count = hu_smaller_size(g->across, g->s.block_cols - q);
+  w->n = hu_smaller_size(w->count * side, g->c.cols - w->col);
+  w->stats = g->c.stats ? g->c.stats + p * g->s.block_cols + q : NULL;
+  hu_scaled_scales(g, w, counts);
+  for (size_t k = 0, next; k < w->count; k = next) {
+    for (next = k + 1; next < w->count && w->way[next] == w->way[k];) next++;
+    if (w->way[k] != HU_DONE) hu_scaled_elements(g, w, k, next, counts);
+  }
+}
+
+/* Rows from p times so many on, together. */
+static void run_rows(const hu_scaled_work *g, size_t p, hu_scaled_group *w, hu_events *counts) {
+  w->row = p * g->together;
+  w->last = hu_smaller_size(w->row + g->together, g->c.rows);
+  w->col = 0;
+  w->n = g->c.cols;
+  w->count = (w->last - w->row) * g->s.block_cols;
+  w->stats = NULL;
+  hu_scaled_scales(g, w, counts);
+  hu_scaled_rows(g, w, counts);
+}
+
+static void groups_part(void *context, size_t part) {
+  const hu_scaled_work *g = context;
+  hu_events counts = {0};
+  hu_scaled_group w;
+  hu_scaled_group_start(&w);
+  size_t first = part * g->part, last = hu_smaller_size(first + g->part, g->items);
+  for (size_t i = first; i < last; i++) {
+    if (g->together) {
+      run_rows(g, i, &w, &counts);
+    } else {
+      run_group(g, i / g->groups, i % g->groups * g->across, &w, &counts);
+    }
+  }
+  g->counts[part] = counts;
+}
+
+/* ---- in spans, where one scale covers everything ---- */
+
+static size_t spans_in_row(const hu_scaled_work *g) { return (g->c.cols - 1) / SPAN + 1; }
+
+static hu_scaled_span span_at(const hu_scaled_work *g, size_t i) {
+  size_t col = i % spans_in_row(g) * SPAN;
+  hu_scaled_span s = {i / spans_in_row(g), col, hu_smaller_size(SPAN, g->c.cols - col)};
+  return s;
+}
+
+static void tops_part(void *context, size_t part) {
+  const hu_scaled_work *g = context;
+  uint32_t top = 0;
+  uint64_t special = 0;
+  size_t first = part * g->part, last = hu_smaller_size(first + g->part, g->items);
+  for (size_t i = first; i < last; i++) {
+    hu_scaled_span s = span_at(g, i);
+    const uint32_t *x = hu_scaled_x(g, s.row, s.col);
+    uint32_t own = 0;
+    hu_scaled_look(g, s.n, s.n, x, &own);
+    if (own >= 0x7F800000) own = hu_scaled_limited_top(g, s.n, x, 0, &special);
+    top = own > top ? own : top;
+  }
+  g->tops[part] = top;
+  g->counts[part].nan_in = special;
+}
+
+/* Has a span elements that are not finite? */
+static int is_special(const hu_scaled_work *g, const hu_scaled_span *s) {
+  uint32_t top = 0;
+  if (g->one_special) hu_scaled_look(g, s->n, s->n, hu_scaled_x(g, s->row, s->col), &top);
+  return top >= 0x7F800000;
+}
+
+/* A span as a group of one block. */
+static void run_span(const hu_scaled_work *g, const hu_scaled_span *s, hu_scaled_group *w, hu_events *counts) {
+  if (w->way[0] == HU_BY_CORE || is_special(g, s)) {
+    hu_scaled_core(g, *s, &g->one, counts);
+    return;
+  }
+  w->row = s->row;
+  w->last = s->row + 1;
+  w->col = s->col;
+  w->n = s->n;
+  hu_scaled_elements(g, w, 0, 1, counts);
+}
+
+static void one_part(void *context, size_t part) {
+  const hu_scaled_work *g = context;
+  hu_events counts = {0};
+  hu_scaled_group w;
+  hu_scaled_group_start(&w);
+  w.count = 1;
+  w.stats = NULL;
+  w.way[0] = (uint8_t)hu_scaled_way(g, &g->one, g->one_top, &w.by[0], &w.back[0]);
+  size_t first = part * g->part, last = hu_smaller_size(first + g->part, g->items);
+  for (size_t i = first; i < last; i++) {
+    hu_scaled_span s = span_at(g, i);
+    run_span(g, &s, &w, &counts);
+  }
+  g->counts[part] = counts;
+}
+
+/* ---- a call ---- */
+
+static uint32_t threads_of(const hu_scaled_work *g) {
+  uint32_t threads = g->c.exec && g->c.exec->threads > 1 ? g->c.exec->threads : 1;
+  return threads > HU_THREADS_MAX ? HU_THREADS_MAX : threads;
+}
+
+/* Runs `items` of about `size` elements each; returns the number of parts. */
+static size_t in_parts(hu_scaled_work *g, size_t items, size_t size, void (*run_part)(void *, size_t)) {
+  uint32_t threads = threads_of(g);
+  size_t least = size >= PART_MIN ? 1 : PART_MIN / size;
+  g->items = items;
+  g->part = (items - 1) / threads + 1;
+  if (g->part < least) g->part = least;
+  size_t parts = (items - 1) / g->part + 1;
+  hu_parallel(threads, parts, run_part, g);
+  return parts;
+}
+
+static void add_counts(const hu_scaled_work *g, size_t parts) {
+  for (size_t i = 0; g->c.events && i < parts; i++) hu_events_add(g->c.events, &g->counts[i]);
+}
+
+/* amax of the matrix, and its special elements counted. */
+static uint32_t whole_amax(hu_scaled_work *g, uint64_t *special) {
+  size_t parts = in_parts(g, g->c.rows * spans_in_row(g), hu_smaller_size(SPAN, g->c.cols), tops_part);
+  uint32_t top = 0;
+  *special = 0;
+  for (size_t i = 0; i < parts; i++) {
+    if (g->tops[i] > top) top = g->tops[i];
+    *special += g->counts[i].nan_in;
+  }
+  return top;
+}
+
+static void run_one(hu_scaled_work *g) {
+  uint64_t special;
+  uint32_t own = whole_amax(g, &special);
+  uint32_t amax = g->c.amax && !g->scaler.two ? hu_bits_of_float(*g->c.amax) & 0x7FFFFFFF : own;
+  g->one = hu_shared_of(&g->scaler, amax, special && g->scaler.special == HU_SPECIAL_NAN);
+  g->one_top = own;
+  g->one_special = special != 0 && !HU_WRONG(103);
+  if (g->c.codes) hu_store_code(hu_scaled_scale(g, 0, 0), g->s.scale_size, g->one.code);
+  size_t parts = in_parts(g, g->c.rows * spans_in_row(g), hu_smaller_size(SPAN, g->c.cols), one_part);
+  add_counts(g, parts);
+  if (!g->c.stats) return;
+  memset(g->c.stats, 0, sizeof *g->c.stats);
+  g->c.stats->amax = hu_float_of_bits(own);
+  g->c.stats->scale = g->one.code;
+  g->c.stats->special = special;
+  for (size_t i = 0; i < parts; i++) {
+    g->c.stats->saturated += g->counts[i].saturated;
+    g->c.stats->to_zero += g->counts[i].to_zero;
+  }
+}
+
+/* hu_scaled_sizes_of would check the description once more. */
+hu_scaled_shape hu_scaled_shape_of(size_t rows, size_t cols, const hu_scaling *d) {
+  hu_scaled_shape s;
+  s.rows = rows;
+  s.cols = cols;
+  s.side_rows = d->rows && d->rows < rows ? d->rows : rows;
+  s.side_cols = d->cols && d->cols < cols ? d->cols : cols;
+  s.block_rows = hu_blocks_along(rows, d->rows);
+  s.block_cols = hu_blocks_along(cols, d->cols);
+  s.code_size = hu_code_bytes(d->element);
+  s.scale_size = hu_code_bytes(d->scale);
+  return s;
+}
+
+/* Rows of whole blocks, one after another, are one row. */
+static void flatten(hu_scaled_work *g) {
+  hu_scaled_call *c = &g->c;
+  hu_scaled_shape *s = &g->s;
+  if (s->side_rows != 1 || c->cols % s->side_cols || c->ldx != c->cols || (c->z && c->ldz != c->cols)) return;
+  if (c->codes && (c->codes->ld != c->cols || c->codes->lds != s->block_cols)) return;
+  c->cols *= c->rows;
+  s->block_cols *= c->rows;
+  c->rows = s->block_rows = 1;
+}
+
+static int kernels_can(const hu_scaled_work *g) {
+  const hu_spec *f = &g->scaler.element;
+  return !g->c.z || (hu_format_fits_binary32(g->c.scaling.element) && f->emin - f->m >= -126);
+}
+
+/* Which lanes and kernels serve. */
+static void choose(hu_scaled_work *g) {
+  uint32_t levels = hu_levels_for(g->c.exec);
+  g->kernels = hu_kernels_for(levels);
+  g->lanes = hu_scaled_lanes_for(levels);
+  int strips = hu_scaled_grid_of(&g->grid, &g->scaler), narrow = strips || hu_narrow_of(&g->narrow, &g->scaler.element);
+  if (strips) g->narrow = g->grid.narrow;
+  if (g->kernels && (!g->lanes || !narrow || !kernels_can(g))) g->kernels = NULL;
+  if (g->kernels && strips) g->strips = hu_scaled_strips_for(levels);
+}
+
+/* How many rows of blocks that have one row each go together: values under scales of powers of two, by strips, without
+ * random words or statistics; as many as stay in the first-level cache. */
+static size_t rows_together(const hu_scaled_work *g) {
+  const size_t side = g->s.side_cols;
+  int by_strips = g->has_powers && g->c.z && !g->c.stats && g->grid.narrow.round < HU_SRA;
+  int sides = g->s.block_cols == 1 || (side >= HU_SIDE_MIN && (side & (side - 1)) == 0);
+  if (!by_strips || !sides || g->s.side_rows != 1 || g->c.cols > HU_STRIP) return 0;
+  size_t most = 4 * HU_STRIP / g->c.cols, blocks = HU_GROUP / g->s.block_cols;
+  return most < blocks ? most : blocks;
+}
+
+void hu_scaled_run(const hu_scaled_call *call) {
+  hu_scaled_work g;
+  hu_events counts[HU_THREADS_MAX];
+  uint32_t tops[HU_THREADS_MAX];
+  uint64_t special;
+  memset(&g, 0, sizeof g);
+  g.c = *call;
+  g.counts = counts;
+  g.tops = tops;
+  g.scaler = hu_scaler_of(call->scaling, call->mode);
+  int empty = call->rows == 0 || call->cols == 0;
+  if (!empty) choose(&g);
+  if (g.scaler.two) {
+    uint32_t amax = call->amax ? hu_bits_of_float(*call->amax) & 0x7FFFFFFF : empty ? 0 : whole_amax(&g, &special);
+    hu_scaler_tensor(&g.scaler, amax);
+    if (call->codes) *call->codes->tensor = hu_float_of_num(g.scaler.tensor);
+  }
+  if (empty) return;
+  g.s = hu_scaled_shape_of(call->rows, call->cols, &call->scaling);
+  if (g.s.block_rows == 1 && g.s.block_cols == 1) {
+    run_one(&g);
+    return;
+  }
+  flatten(&g);
+  hu_scaled_scales_plan(&g);
+  g.across = g.s.side_cols >= HU_STRIP ? 1 : HU_STRIP / g.s.side_cols;
+  g.groups = (g.s.block_cols - 1) / g.across + 1;
+  g.together = rows_together(&g);
+  if (g.together) {
+    size_t items = (g.c.rows - 1) / g.together + 1;
+    add_counts(&g, in_parts(&g, items, g.together * g.c.cols, groups_part));
+    return;
+  }
+  add_counts(&g, in_parts(&g, g.s.block_rows * g.groups, g.across * g.s.side_rows * g.s.side_cols, groups_part));
+}

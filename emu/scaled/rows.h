@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/scaled/rows.h - rows of blocks through vector lanes: magnitudes looked at, elements scaled and scaled back. One
+ * table a level; emu/scaled/quantize.c sees no instruction set. */
+#ifndef HALFULP_EMU_SCALED_ROWS_H
+#define HALFULP_EMU_SCALED_ROWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { HU_SPREAD = 16 };
+
+/* n elements in blocks of `side`, the last one maybe shorter; each array of the blocks has one entry a block.
+ * Floats are patterns. */
+typedef struct hu_scaled_lanes {
+  /* top becomes the larger of what it was and the largest magnitude pattern of the block's elements. */
+  void (*look)(size_t n, size_t side, const uint32_t *x, uint32_t *top);
+  /* The same for n columns of `rows` rows, ld apart, each column a block. */
+  void (*look_down)(size_t rows, size_t n, const uint32_t *x, size_t ld, uint32_t *top);
+  /* z = x with `less` taken from the pattern: x 2^-e for less = e 2^23. Zeros stay; what would come to lie below the
+   * normal numbers, or is subnormal, becomes 2^-126 under its sign. x finite. */
+  void (*shift)(size_t n, size_t side, uint32_t *z, const uint32_t *x, const uint32_t *less);
+  /* The same without that bound; infinities and NaN stay. */
+  void (*shift_back)(size_t n, size_t side, uint32_t *z, const uint32_t *x, const uint32_t *less);
+  /* z = x by, x / by in binary32 in the surroundings of emu/base/float_env.h, to nearest. bounded: a finite result
+   * beyond the range is the largest number, x finite. */
+  void (*times)(size_t n, size_t side, uint32_t *z, const uint32_t *x, const uint32_t *by);
+  void (*times_bounded)(size_t n, size_t side, uint32_t *z, const uint32_t *x, const uint32_t *by);
+  void (*over_bounded)(size_t n, size_t side, uint32_t *z, const uint32_t *x, const uint32_t *by);
+  /* z = each block's x, `side` times: n elements, and up to HU_SPREAD more that do not matter. */
+  void (*spread)(size_t n, size_t side, uint32_t *z, const uint32_t *x);
+} hu_scaled_lanes;
+
+/* The best among `levels` (hu_levels_for), NULL if there is none left. */
+const hu_scaled_lanes *hu_scaled_lanes_for(uint32_t levels);
+const hu_scaled_lanes *hu_scaled_lanes_vector(void);
+const hu_scaled_lanes *hu_scaled_lanes_avx2(void);
+const hu_scaled_lanes *hu_scaled_lanes_avx512(void);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* The text of rows_lanes_*.c: the header of a level (emu/simd/avx2.h, ...) is included and HU_LANES, the table's name,
+ * defined there. One element at a time what is left of a block; both ways do the same operations, so the bits do not
+ * depend on W. */
+#include <string.h>
+
+#include "emu/core/bits.h"
+#include "emu/core/port.h"
+#include "emu/scaled/rows.h"
+
+#if defined(__GNUC__) || defined(__clang__)
+
+enum { W = HU_W };
+typedef hu_ilane vints;
+typedef hu_lane vwords;
+typedef float vfloats __attribute__((vector_size(4 * HU_W)));
+
+static inline vints load(const uint32_t *x) {
+  vints v;
+  memcpy(&v, x, sizeof v);
+  return v;
+}
+static inline void store(uint32_t *z, vints v) { memcpy(z, &v, sizeof v); }
+static inline vints larger(vints a, vints b) { return (vints)hu_larger((hu_lane)a, (hu_lane)b); }
+
+/* Magnitude patterns are positive as signed integers. */
+HU_LANE_FN void look_block(size_t n, const uint32_t *x, uint32_t *top) {
+  int32_t t = (int32_t)*top;
+  size_t i = 0;
+  if (n >= W) {
+    vints v = {0};
+    for (; n - i >= W; i += W) v = larger(v, load(x + i) & 0x7FFFFFFF);
+    int32_t own = (int32_t)hu_lane_largest((hu_lane)v);
+    t = own > t ? own : t;
+  }
+  for (; i < n; i++) {
+    int32_t a = (int32_t)(x[i] & 0x7FFFFFFF);
+    t = a > t ? a : t;
+  }
+  *top = (uint32_t)t;
+}
+
+/* Several rows side by side, so that memory is asked for more than one at a time. */
+enum { ROWS = 8 };
+HU_FN void look_rows(size_t rows, size_t n, const uint32_t *x, size_t ld, uint32_t *top) {
+  size_t i = 0;
+  for (; n - i >= W; i += W) {
+    vints t = load(top + i);
+    for (size_t r = 0; r < rows; r++) t = larger(t, load(x + r * ld + i) & 0x7FFFFFFF);
+    store(top + i, t);
+  }
+  for (; i < n; i++) {
+    for (size_t r = 0; r < rows; r++) look_block(1, x + r * ld + i, top + i);
+  }
+}
+
+static void look_down(size_t rows, size_t n, const uint32_t *x, size_t ld, uint32_t *top) {
+  for (; rows >= ROWS; rows -= ROWS, x += ROWS * ld) look_rows(ROWS, n, x, ld, top);
+  look_rows(rows, n, x, ld, top);
+}
+
+/* Whole blocks of a usual side are unrolled. */
+static void look(size_t n, size_t side, const uint32_t *x, uint32_t *top) {
+  if (side == 1) {
+    look_rows(1, n, x, 0, top);
+    return;
+  }
+  if (side == 32) {
+    for (; n > 32; n -= 32, x += 32) look_block(32, x, top++);
+  } else if (side == 16) {
+    for (; n > 16; n -= 16, x += 16) look_block(16, x, top++);
+  }
+  for (; n > side; n -= side, x += side) look_block(side, x, top++);
+  look_block(n, x, top);
+}
+
+/* With both bounds of the magnitude; 0 stays. */
+static inline vints shifted(vints x, vints less) {
+  vints a = x & 0x7FFFFFFF, least = (a - a) + 0x800000;
+  return (x & ~0x7FFFFFFF) | (larger((vints)((vwords)a - (vwords)less), least) & (a != 0));
+}
+static inline uint32_t shifted_one(uint32_t x, uint32_t less) {
+  int32_t a = (int32_t)(x & 0x7FFFFFFF), b = (int32_t)((uint32_t)a - less);
+  return (x & 0x80000000) | (a == 0 ? 0 : b > 0x800000 ? (uint32_t)b : 0x800000);
+}
+
+/* 0 < a < infinity, by one comparison: a - 1 < 0x7F7FFFFF without sign. */
+static inline vints shifted_back(vints x, vints less) {
+  vints a = x & 0x7FFFFFFF, normal = ((a - 1) & 0x7FFFFFFF) < 0x7F7FFFFF;
+  return (vints)((vwords)x - (vwords)(normal & less));
+}
+static inline uint32_t shifted_back_one(uint32_t x, uint32_t less) {
+  return (((x & 0x7FFFFFFF) - 1) & 0x7FFFFFFF) < 0x7F7FFFFF ? x - less : x;
+}
+
+static inline vfloats bounded(vfloats y) {
+  vints u = (vints)y, inf = (u & 0x7FFFFFFF) == 0x7F800000;
+  return (vfloats)(u + inf); /* all ones, -1, where infinite: the number below */
+}
+static inline float bounded_one(float y) {
+  uint32_t u = hu_bits_of_float(y);
+  return hu_float_of_bits(u - ((u & 0x7FFFFFFF) == 0x7F800000));
+}
+
+/* One pass over the elements of all blocks: v, u an element's, b, f what its block has, in vectors and alone. */
+#define PASS(name, vector_step, one_step)                                                                   \
+  HU_LANE_FN void name##_block(size_t n, uint32_t *z, const uint32_t *x, uint32_t f) {                      \
+    const vints b = (vints){0} + (int32_t)f;                                                                \
+    size_t i = 0;                                                                                           \
+    for (; n - i >= W; i += W) {                                                                            \
+      vints v = load(x + i);                                                                                \
+      store(z + i, vector_step);                                                                            \
+    }                                                                                                       \
+    for (; i < n; i++) {                                                                                    \
+      uint32_t u = x[i];                                                                                    \
+      z[i] = one_step;                                                                                      \
+    }                                                                                                       \
+  }                                                                                                         \
+  HU_LANE_FN void name##_each(size_t n, uint32_t *z, const uint32_t *x, const uint32_t *by) {               \
+    size_t i = 0;                                                                                           \
+    for (; n - i >= W; i += W) {                                                                            \
+      vints v = load(x + i), b = load(by + i);                                                              \
+      store(z + i, vector_step);                                                                            \
+    }                                                                                                       \
+    for (; i < n; i++) {                                                                                    \
+      uint32_t u = x[i], f = by[i];                                                                         \
+      z[i] = one_step;                                                                                      \
+    }                                                                                                       \
+  }                                                                                                         \
+  static HU_NOINLINE void name(size_t n, size_t side, uint32_t *z, const uint32_t *x, const uint32_t *by) { \
+    if (side == 1) {                                                                                        \
+      name##_each(n, z, x, by);                                                                             \
+      return;                                                                                               \
+    }                                                                                                       \
+    if (side == 32) {                                                                                       \
+      for (; n > 32; n -= 32, x += 32, z += 32) name##_block(32, z, x, *by++);                              \
+    } else if (side == 16) {                                                                                \
+      for (; n > 16; n -= 16, x += 16, z += 16) name##_block(16, z, x, *by++);                              \
+    }                                                                                                       \
+    for (; n > side; n -= side, x += side, z += side) name##_block(side, z, x, *by++);                      \
+    name##_block(n, z, x, *by);                                                                             \
+  }
+
+#define FLOAT(u) hu_float_of_bits(u)
+PASS(shift, shifted(v, b), shifted_one(u, f))
+PASS(shift_back, shifted_back(v, b), shifted_back_one(u, f))
+PASS(times, (vints)((vfloats)v *(vfloats)b), hu_bits_of_float(FLOAT(u) * FLOAT(f)))
+PASS(times_bounded, (vints)bounded((vfloats)v *(vfloats)b), hu_bits_of_float(bounded_one(FLOAT(u) * FLOAT(f))))
+PASS(over_bounded, (vints)bounded((vfloats)v / (vfloats)b), hu_bits_of_float(bounded_one(FLOAT(u) / FLOAT(f))))
+
+/* Each block's vectors may reach into the next one's, which are written later. */
+static void spread(size_t n, size_t side, uint32_t *z, const uint32_t *x) {
+  for (size_t i = 0; i < n; i += side, x++) {
+    size_t m = n - i < side ? n - i : side;
+    const vints v = (vints){0} + (int32_t)*x;
+    for (size_t k = 0; k < m; k += W) store(z + i + k, v);
+  }
+}
+
+const hu_scaled_lanes *HU_LANES(void) {
+  static const hu_scaled_lanes lanes = {look, look_down, shift, shift_back, times, times_bounded, over_bounded, spread};
+  return &lanes;
+}
+
+#else
+const hu_scaled_lanes *HU_LANES(void) { return NULL; }
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/scaled/strip.h - elements under shared scales in one go: scaled, rounded, stored as codes or scaled back, a strip
+ * of a row or of some rows at a time, and codes to values the same way. One table a level; who calls sees no
+ * instruction set.
+ *
+ * Rounding is the middle way of emu/simd/round.h by sums, for every finite element, in one stretch without branches:
+ *   - Under a scale 2^e the element is not divided: the grid is multiplied. Anchor, bottom and max of the grid times
+ *     2^e have e 2^23 more in their patterns, and the sums round x itself, subnormal or not, to the element's value
+ *     times 2^e. hu_scaled_grid_of has the bounds of e and x between which all of them are normal numbers.
+ *   - Under a scale that binary32 steps divide by, the quotient is rounded, limited first to 2^(emax + 1), which is
+ *     above max and on the grid; its value goes back by a product.
+ *   - What rounds to more than max overflows, and becomes max (hu_scaled_grid_of refuses modes under which it becomes
+ *     anything else).
+ *   - Fixed-point formats (e = 0) have one binade, that of 2^emin, below which everything is; the same sums.
+ *   - Elements in lanes behind the end of a row are zeros, which raise nothing. */
+#ifndef HALFULP_EMU_SCALED_STRIP_H
+#define HALFULP_EMU_SCALED_STRIP_H
+
+#include "emu/core/lane_constants.h"
+#include "emu/core/scaled.h"
+
+enum { HU_STRIP_ROWS = 1 << 16 }; /* at most, which 32 bits of a lane count */
+enum { HU_STRIP = 1024 }; /* elements of a strip at most: all that belongs to it stays in the first-level cache */
+
+/* The element format under the mode, for lanes. */
+typedef struct hu_scaled_grid {
+  hu_narrow narrow;
+  uint32_t max, limit;        /* patterns of max and of 2^(emax + 1) */
+  uint32_t max_code, highest; /* highest: elements from this pattern on are not for HU_SHIFT */
+  int32_t least, most;        /* e of HU_SHIFT */
+  int32_t twos;               /* codes stored in two's complement */
+} hu_scaled_grid;
+
+/* The scale is 2^e, by = e 2^23; x is multiplied by `by` or divided by it, and its value times `back`: the last two
+ * only in modes whose sums are rounded to nearest. */
+enum { HU_SIDE_MIN = 16, HU_EACH = -1 };
+enum { HU_SHIFT = 0, HU_TIMES = 1, HU_OVER = 2 };
+
+typedef struct hu_scaled_strip {
+  size_t n; /* up to HU_STRIP */
+  const uint32_t *x;
+  void *z;                   /* values, or codes of 1 or 2 bytes */
+  const uint32_t *by, *back; /* amounts of HU_SHIFT, else floats; back not read for codes */
+  int32_t side;              /* by, back are of element i: [i]; or [i >> side], 2^side at least HU_SIDE_MIN */
+  uint32_t *marks;           /* NULL, or one an element, with room for whole vectors: 1: saturated, 2^16: now zero */
+  size_t rows, ldx, ldz;     /* values under HU_SHIFT in a deterministic mode, without marks: of so many rows; else 1 */
+  size_t ldby;               /* from a row's amounts to those of the next; 0: the same */
+  uint64_t key, word;        /* random words: element i draws number word + i */
+} hu_scaled_strip;
+
+/* Scales that are powers of two. Of blocks with largest magnitudes top: A = max(top, amin), code = that of 2^e,
+ * by = e 2^23, e = floor(log2 A'), A' = A with `more` added to its pattern, less emax and within low ... high. bad is
+ * not 0 where the block is none of lanes' business: elements from `highest` on, A subnormal, e not within least ...
+ * most. A = 0: blank_code. */
+typedef struct hu_scaled_powers {
+  uint32_t amin, more, highest, blank_code;
+  int32_t emax, low, high, least, most;
+  int32_t first_code, first, m; /* the code of 2^e is first_code + (e - first) 2^m */
+} hu_scaled_powers;
+
+typedef struct hu_scaled_strips {
+  /* x in z; to: 0: values, 1, 2: codes of so many bytes. Finite x. Events are added. */
+  void (*round)(const hu_scaled_grid *g, int way, int to, const hu_scaled_strip *s, hu_events *events);
+  /* z = values of n codes of `size` bytes, each times its scale: by = -e 2^23 for HU_SHIFT (values normal), else what a
+   * finite or special value is multiplied by, to nearest. */
+  void (*decode)(const hu_scaled_grid *g, int way, int size, size_t n, uint32_t *z, const void *codes,
+                 const uint32_t *by);
+  /* Arrays with room for n rounded up to 16; returns 1 if a block is bad. */
+  int (*powers)(const hu_scaled_powers *p, size_t n, const uint32_t *top, uint32_t *codes, uint32_t *by, uint32_t *bad);
+} hu_scaled_strips;
+
+/* 1 if strips can round elements so. */
+static inline int hu_scaled_grid_of(hu_scaled_grid *g, const hu_scaler *s) {
+  const hu_spec *f = &s->element;
+  hu_narrow *t = &g->narrow;
+  if (!hu_narrow_of(t, f) || t->m == 0 || t->d0 < 2 || t->is_unsigned) return 0;
+  if (t->zero != HU_ZERO_FIELD || t->subnormal == HU_SUBNORMAL_NONE) return 0;
+  if (t->low < 32 + t->m) return 0; /* 2^32 / Q of the stochastic modes; all else is normal, too */
+  if (s->emax + 1 + 127 + t->d0 > 253 || (f->sign_mask << 1) - 1 > 0xFFFF) return 0;
+  if (t->from_overflow != f->max_code || t->from_neg_overflow != (f->max_code | f->sign_mask)) return 0;
+  g->max = hu_pack32(s->top);
+  g->limit = (uint32_t)(s->emax + 1 + 127) << 23;
+  g->max_code = f->max_code;
+  g->highest = (uint32_t)(254 - t->d0) << 23;
+  g->least = 32 + t->m - t->low;
+  g->most = 126 - t->d0 - (f->emin > s->emax ? f->emin : s->emax);
+  g->twos = s->coding == HU_CODING_TWOS;
+  return (t->events_overflow & t->events_neg_overflow & HU_EVENT_SATURATED) != 0;
+}
+
+/* The best among `levels` (hu_levels_for), NULL if there is none left. */
+const hu_scaled_strips *hu_scaled_strips_for(uint32_t levels);
+const hu_scaled_strips *hu_scaled_strips_vector(void);
+const hu_scaled_strips *hu_scaled_strips_avx2(void);
+const hu_scaled_strips *hu_scaled_strips_avx512(void);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/scaled/work.h - a scaled tensor in the making: what hu_scaled_run's files share. A group is a row of blocks whose
+ * magnitudes are looked at, whose scales are made and whose elements are rounded before the next group's are, so that
+ * its elements come from memory once. Rows of a few short blocks each are a group together.
+ *
+ *   emu/scaled/quantize.c       the call: what may go fast, groups over threads, the whole matrix as one block
+ *   emu/scaled/scales.c    amax, scales, and the way that each block's elements go
+ *   emu/scaled/elements.c  the elements, by that way
+ *
+ * Fast ways of a block, x finite in both; what does not prove exact by them goes through emu/core/scaled.h:
+ *   shift        the divisor is 2^e, steps exact. Strips multiply the grid by it (emu/scaled/strip.h). For formats that
+ *                strips do not take, lanes divide: e taken from the exponent field is the exact quotient of normal
+ *                numbers. An element or quotient that is subnormal counts as 2^-126: so small are both, 34 digits below
+ *                the element format's smallest value, that every mode rounds them to the same neighbour with the same
+ *                events. Back: every value of the element format times 2^e is a normal binary32 number, and adding e
+ *                the exact product.
+ *   times, over  steps that are binary32 operations: the processor's own, to nearest, subnormal numbers kept, are
+ *                those. */
+#ifndef HALFULP_EMU_SCALED_WORK_H
+#define HALFULP_EMU_SCALED_WORK_H
+
+#include "emu/core/bits.h"
+#include "emu/scaled/call.h"
+#include "emu/scaled/rows.h"
+#include "emu/scaled/strip.h"
+#include "emu/simd/convert.h"
+
+enum {
+  HU_GROUP = HU_STRIP, /* blocks of a group at most */
+  HU_POWERS_KEPT = 16
+};
+/* Ways besides those of emu/scaled/strip.h: through emu/core/scaled.h, and done already. */
+enum { HU_BY_CORE = 3, HU_DONE = 4 };
+
+typedef struct hu_scaled_work {
+  hu_scaled_call c;
+  hu_scaled_shape s;
+  hu_scaler scaler;
+  hu_narrow narrow;
+  hu_scaled_grid grid;
+  const hu_kernels *kernels; /* NULL: the core for every element */
+  const hu_scaled_lanes *lanes;
+  const hu_scaled_strips *strips; /* NULL: elements through lanes and kernels, in steps */
+  hu_scaled_powers powers;
+  int has_powers;
+  int ratios, scale_is_binary32; /* scales by lanes, a group at a time */
+  hu_narrow scale_narrow;
+  float part_factor;     /* steps encode: what amax is multiplied by */
+  size_t across, groups; /* blocks in a group, groups side by side */
+  size_t together;    /* rows of a group that has whole rows, the blocks of each behind those of the one before; or 0 */
+  size_t items, part; /* what is done in parts, and how many of it a part has */
+  hu_shared one;      /* the shared scale where a block is the whole matrix */
+  uint32_t one_top;   /* the largest finite magnitude there */
+  int one_special;    /* are there others? */
+  hu_events *counts;  /* one a part */
+  uint32_t *tops;     /* one a part: the largest magnitude */
+} hu_scaled_work;
+
+typedef struct hu_scaled_group {
+  size_t row, last, col, n;              /* its rows, row ... last - 1, and columns */
+  size_t count;                          /* blocks */
+  hu_scaled_stats *stats;                /* of the first, or NULL */
+  uint32_t top[HU_GROUP];                /* the largest magnitude patterns */
+  uint32_t codes[HU_GROUP];              /* of the scales */
+  uint32_t by[HU_GROUP], back[HU_GROUP]; /* as hu_scaled_strip has them */
+  uint8_t way[HU_GROUP];
+  /* rules of powers of two: scales made before, by the low bits of e */
+  hu_shared made[HU_POWERS_KEPT];
+  int32_t made_for[HU_POWERS_KEPT];
+} hu_scaled_group;
+
+/* Elements of one row. */
+typedef struct hu_scaled_span {
+  size_t row, col, n;
+} hu_scaled_span;
+
+static inline const uint32_t *hu_scaled_x(const hu_scaled_work *g, size_t row, size_t col) {
+  return g->c.x + row * g->c.ldx + col;
+}
+static inline uint8_t *hu_scaled_code(const hu_scaled_work *g, size_t row, size_t col) {
+  return (uint8_t *)g->c.codes->codes + (row * g->c.codes->ld + col) * g->s.code_size;
+}
+static inline uint8_t *hu_scaled_scale(const hu_scaled_work *g, size_t p, size_t q) {
+  return (uint8_t *)g->c.codes->scales + (p * g->c.codes->lds + q) * g->s.scale_size;
+}
+/* Rows, columns of block k of a group. */
+typedef struct hu_scaled_place {
+  size_t row, last, col, n;
+} hu_scaled_place;
+static inline hu_scaled_place hu_scaled_place_of(const hu_scaled_work *g, const hu_scaled_group *w, size_t k) {
+  size_t side = g->s.side_cols, j = g->together ? k % g->s.block_cols : k;
+  hu_scaled_place p = {w->row, w->last, w->col + j * side, w->n - j * side < side ? w->n - j * side : side};
+  if (!g->together) return p;
+  p.row += HU_WRONG(201) ? 0 : k / g->s.block_cols;
+  p.last = p.row + 1;
+  return p;
+}
+static inline size_t hu_smaller_size(size_t a, size_t b) { return a < b ? a : b; }
+static inline float hu_float_of_num(hu_num x) { return hu_float_of_bits(hu_pack32(x)); }
+
+/* ---- emu/scaled/scales.c ---- */
+
+/* What lanes need for scales. */
+void hu_scaled_scales_plan(hu_scaled_work *g);
+void hu_scaled_group_start(hu_scaled_group *w);
+/* Scales of the group; the elements of blocks that only the core takes are done, too. */
+void hu_scaled_scales(const hu_scaled_work *g, hu_scaled_group *w, hu_events *counts);
+/* top[k] becomes at least the largest magnitude of block k's, side elements each. */
+void hu_scaled_look(const hu_scaled_work *g, size_t n, size_t side, const uint32_t *x, uint32_t *top);
+/* The larger of top and the largest magnitude after the rule for special elements, which *special counts. */
+uint32_t hu_scaled_limited_top(const hu_scaled_work *g, size_t n, const uint32_t *x, uint32_t top, uint64_t *special);
+/* The way for the elements of a block of finite elements up to top, and the numbers for it. */
+int hu_scaled_way(const hu_scaled_work *g, const hu_shared *b, uint32_t top, uint32_t *by, uint32_t *back);
+
+/* ---- emu/scaled/elements.c ---- */
+
+/* Elements of one block through the core. */
+void hu_scaled_core(const hu_scaled_work *g, hu_scaled_span s, const hu_shared *b, hu_events *counts);
+/* Rows row ... last - 1 of blocks first ... past - 1 of the group, which go one way, none of them HU_BY_CORE. */
+void hu_scaled_elements(const hu_scaled_work *g, const hu_scaled_group *w, size_t first, size_t past,
+                        hu_events *counts);
+/* A group of rows together, but for what is done. */
+void hu_scaled_rows(const hu_scaled_work *g, const hu_scaled_group *w, hu_events *counts);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* The text of emu/scaled_join_*.c: HU_JOIN, the function's name, is defined there. The compiler makes the lanes; every
+ * element has the same operations. */
+#include "emu/scaled_gemm/join.h"
+
+static inline __attribute__((always_inline)) void join_row(size_t n, float a, const float *restrict b,
+                                                           const float *restrict part, float *restrict acc, int how) {
+  for (size_t j = 0; j < n; j++) {
+    float w = how & HU_JOIN_TWICE ? b[j] : a * b[j], p = how & HU_JOIN_TWICE ? part[j] * a : part[j];
+    acc[j] = how & HU_JOIN_UNFUSED ? acc[j] + w * p : __builtin_fmaf(w, p, acc[j]);
+  }
+}
+
+void HU_JOIN(size_t rows, size_t cols, const float *a, const float *b, const float *part, float *acc, int how) {
+  for (size_t i = 0; i < rows; i++, part += cols, acc += cols) {
+    switch (how) {
+      case 0: join_row(cols, a[i], b, part, acc, 0); break;
+      case HU_JOIN_UNFUSED: join_row(cols, a[i], b, part, acc, HU_JOIN_UNFUSED); break;
+      case HU_JOIN_TWICE: join_row(cols, a[i], b, part, acc, HU_JOIN_TWICE); break;
+      default: join_row(cols, a[i], b, part, acc, HU_JOIN_TWICE | HU_JOIN_UNFUSED);
+    }
+  }
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* Products of scaled tensors by parts: every run is a product of hu_gemm for a tile, into binary32; then factors. Where
+ * `across` is a chain of binary32 steps, lanes go from run to run; else the parts of all runs are kept, and each
+ * element is summed by emu/core/scaled_sum.h. */
+#include "emu/base/float_env.h"
+#include "emu/core/bits.h"
+#include "emu/scaled_gemm/tiles.h"
+
+/* ---- one run ---- */
+
+static int part_of(const hu_tiles *g, const hu_tile *z, size_t l, size_t end, float *to) {
+  hu_operand a = hu_operand_from(&g->t->a.operand, z->i, l), b = hu_operand_from(&g->t->b.operand, l, z->j);
+  hu_result r = {to, z->cols, hu_format_ieee(8, 23, 0), HU_VALUES};
+  hu_mode rne = {0};
+  return hu_gemm(z->rows, z->cols, end - l, &r, &a, &b, NULL, &g->t->sum.inside, rne, &g->exec, NULL) == HU_OK;
+}
+
+/* ---- lanes from run to run ---- */
+
+static float step_at(const hu_scale_source *s, uint8_t factor, const float *table, size_t line, size_t l) {
+  if (s->size != 1) return hu_float_of_bits(hu_pack32(hu_scale_step(s, hu_scale_read(s, line, l), factor)));
+  return table[s->at[(ptrdiff_t)(line / s->line_side) * s->line_step + (ptrdiff_t)(l / s->run_side) * s->run_step]];
+}
+
+/* d of `n` lines from `line` on; blocks of many lines are read once. */
+static void steps_of(const hu_scale_source *s, uint8_t factor, const float *table, size_t line, size_t l, size_t n,
+                     float *z) {
+  if (s->size == 1 && s->line_side == 1) {
+    const uint8_t *at = s->at + (ptrdiff_t)line * s->line_step + (ptrdiff_t)(l / s->run_side) * s->run_step;
+    for (size_t i = 0; i < n; i++, at += s->line_step) z[i] = table[*at];
+    return;
+  }
+  for (size_t i = 0; i < n; i++) {
+    int same = i > 0 && ((line + i) % s->line_side != 0 || !s->size);
+    z[i] = same ? z[i - 1] : step_at(s, factor, table, line + i, l);
+  }
+}
+
+static void make_table(const hu_scale_source *s, uint8_t factor, float *table) {
+  for (uint32_t code = 0; s->size == 1 && code < 256; code++) {
+    table[code] = hu_float_of_bits(hu_pack32(hu_scale_step(s, hu_unpack(&s->spec, code), factor)));
+  }
+}
+
+static int run_steps(hu_tiles *g, const hu_tile *z) {
+  float *part = (float *)(void *)z->work, *sum = part + HU_TILE_MOST, *a = sum + HU_TILE_MOST, *b = a + HU_TILE_MOST;
+  const hu_scaled_sums *s = &g->sums;
+  if (g->t->alpha) memset(sum, 0, z->rows * z->cols * sizeof *sum);
+  if (!g->t->alpha && !hu_tile_read_c(g, z, sum)) return 0;
+  for (size_t l = 0, end; l < s->k; l = end) {
+    end = hu_scale_run_end(&s->a, &s->b, l, s->k);
+    if (!part_of(g, z, l, end, part)) return 0;
+    steps_of(&s->a, s->factor, g->step_a, z->i, l, z->rows, a);
+    steps_of(&s->b, s->factor, g->step_b, z->j, l, z->cols, b);
+    hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+    g->join(z->rows, z->cols, a, b, part, sum, g->how);
+    hu_float_env_leave(saved);
+  }
+  if (g->t->alpha && !hu_tile_epilogue(g, z, sum, part)) return 0;
+  return hu_tile_finish(g, z, sum);
+}
+
+/* ---- all parts of an element ---- */
+
+static hu_line line_at(const hu_operand *x, size_t i, size_t j, int rows) {
+  hu_operand at = hu_operand_from(x, i, j);
+  size_t size = x->storage == HU_VALUES ? 4 : hu_format_limits(x->format).storage / 8;
+  hu_line z = {at.data, (ptrdiff_t)((rows != (int)x->transposed ? 1 : x->ld) * size)};
+  return z;
+}
+
+/* The parts of one element, whose random words go on from run to run. */
+static void random_parts(const hu_tiles *g, size_t i, size_t j, uint32_t *part, size_t step) {
+  const hu_scaled_sums *s = &g->sums;
+  hu_draw d = hu_scaled_draw(s, (uint64_t)i * g->t->n + j, 0);
+  hu_lines in;
+  memset(&in, 0, sizeof in);
+  in.a = line_at(&g->t->a.operand, i, 0, 1);
+  in.b = line_at(&g->t->b.operand, 0, j, 0);
+  for (size_t l = 0, end; l < s->k; l = end, part += step) {
+    end = hu_scale_run_end(&s->a, &s->b, l, s->k);
+    *part = hu_scaled_part(s, &in, l, end, &d);
+  }
+}
+
+static int run_elements(hu_tiles *g, const hu_tile *z) {
+  const hu_scaled_sums *s = &g->sums;
+  size_t count = z->rows * z->cols;
+  hu_num *w = (hu_num *)(void *)z->work;
+  uint32_t *part = (uint32_t *)(void *)(w + (s->runs + 3) / 4 * 4);
+  int random = hu_accum_is_random(&g->t->sum.inside);
+  for (size_t l = 0, r = 0, end; l < s->k && !random; l = end, r++) {
+    end = hu_scale_run_end(&s->a, &s->b, l, s->k);
+    if (!part_of(g, z, l, end, (float *)(void *)(part + r * count))) return 0;
+  }
+  for (size_t at = 0; at < count; at++) {
+    size_t i = z->i + at / z->cols, j = z->j + at % z->cols;
+    if (random) random_parts(g, i, j, part + at, count);
+    hu_scaled_factors(s, i, j, w, 1, part + at, count);
+    hu_num c = hu_tile_c(g, i, j);
+    hu_num sum = hu_scaled_across(s, (uint64_t)i * g->t->n + j, w, 1, part + at, count, c);
+    if (g->t->alpha) sum = hu_scale_epilogue(&s->a, &s->b, sum, c);
+    hu_tile_store(g, z, i, j, sum, c);
+  }
+  return 1;
+}
+
+/* ---- the choice ---- */
+
+/* The exponents of the scales that are numbers and not 0. */
+typedef struct reach {
+  int32_t low, high;
+  int any;
+} reach;
+
+static reach reach_of(const hu_scale_source *s, size_t lines, size_t k) {
+  reach r = {0, 0, 0};
+  for (size_t line = 0; line < lines;) {
+    for (size_t l = 0; l < k;) {
+      hu_num x = hu_scale_read(s, line, l);
+      if (x.kind == HU_KIND_FINITE) {
+        int32_t e = hu_exponent(x);
+        r.low = r.any && r.low < e ? r.low : e;
+        r.high = r.any && r.high > e ? r.high : e;
+        r.any = 1;
+      }
+      if (k - l <= s->run_side) break;
+      l += s->run_side;
+    }
+    if (lines - line <= s->line_side) break;
+    line += s->line_side;
+  }
+  return r;
+}
+
+/* Are all exact factors binary32 numbers, so that a product in binary32 gives them? */
+static int exact_in_binary32(const hu_tiles *g) {
+  const hu_scaled_sums *s = &g->sums;
+  int32_t ma = s->a.size ? s->a.spec.m : 0, mb = s->b.size ? s->b.spec.m : 0;
+  if (s->a.tensor || s->b.tensor || ma + mb + 2 > 24) return 0;
+  reach a = reach_of(&s->a, g->t->m, s->k), b = reach_of(&s->b, g->t->n, s->k);
+  return a.high < 128 && b.high < 128 && a.low - ma >= -149 && b.low - mb >= -149 && a.high + b.high + 1 <= 127 &&
+         a.low - ma + b.low - mb >= -149;
+}
+
+hu_status hu_scaled_run_parts(const hu_scaled_plan *t, const hu_exec *exec, hu_events *events) {
+  hu_tiles g;
+  hu_tiles_make(&g, t, exec);
+  size_t runs = t->runs ? t->runs : 1, most = HU_TILE_PARTS / runs;
+  int steps = hu_scaled_across_steps(&t->sum.across);
+  if (most > HU_TILE_MOST) most = HU_TILE_MOST;
+  g.how = steps | (t->sum.factor == HU_FACTOR_TWICE ? HU_JOIN_TWICE : 0);
+  int lanes = g.join && steps >= 0 && (t->alpha || g.c_carried) && !hu_accum_is_random(&t->sum.inside);
+  if (lanes && t->sum.factor == HU_FACTOR_EXACT) lanes = exact_in_binary32(&g);
+  if (lanes) make_table(&g.sums.a, t->sum.factor, g.step_a);
+  if (lanes) make_table(&g.sums.b, t->sum.factor, g.step_b);
+  g.run = lanes ? run_steps : run_elements;
+  return hu_tiles_run(&g, lanes ? HU_TILE_MOST : most ? most : 1, events);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/scaled_gemm/plan.h - a call of hu_scaled_gemm checked and laid out, for the processor and for CUDA. */
+#ifndef HALFULP_EMU_SCALED_GEMM_PLAN_H
+#define HALFULP_EMU_SCALED_GEMM_PLAN_H
+
+#include "emu/base/matrix_extent.h"
+#include "emu/core/scaled_sum.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What is a matrix's own, and what stands in working space for it. */
+enum { HU_VIEW_GIVEN = 0, HU_VIEW_TWOS = 1, HU_VIEW_DECODED = 2 };
+typedef struct hu_scaled_view {
+  hu_scaled_operand from;
+  hu_operand operand; /* as the sums read it */
+  size_t rows, cols;  /* as stored */
+  uint8_t how;        /* HU_VIEW_ */
+} hu_scaled_view;
+
+typedef struct hu_scaled_plan {
+  size_t m, n, k;
+  hu_scaled_sum sum;
+  hu_mode mode;
+  hu_scaled_result d;
+  hu_scaled_view a, b, c;
+  hu_scale_source sa, sb;
+  size_t runs;                 /* parts */
+  hu_operand scale_a, scale_b; /* unit: one scale to N products, given or spread out in working space */
+  uint8_t spread_a, spread_b;  /* 1: spread out */
+  uint8_t has_c, alpha;        /* alpha: there is an epilogue */
+  float *y;                    /* m x n sums, where D is scaled or the unit's epilogue wants them; else NULL */
+  uint8_t *work;               /* room for parts */
+  size_t each;                 /* bytes of a thread's */
+  uint32_t threads;
+  size_t bytes; /* of working space, all together; every offset below is in it */
+  size_t at_a, at_b, at_c, at_scale_a, at_scale_b, at_y, at_work;
+  uint8_t has_y;
+  hu_extent in[10], out[4]; /* bytes that the call reads, and writes */
+} hu_scaled_plan;
+
+/* Elements of D that a thread has in work at a time, and a row of them at most. */
+enum { HU_TILE_MOST = 1 << 15, HU_TILE_COLS = 256, HU_TILE_PARTS = 1 << 18 };
+
+/* Everything but overlaps and working space: its size comes out in t->bytes. Nothing here looks at what a pointer
+ * points to. * work: bytes that parts want, 0: as the processor has it. */
+hu_status hu_scaled_plan_make(hu_scaled_plan *t, size_t m, size_t n, size_t k, const hu_scaled_result *d,
+                              const hu_scaled_operand *a, const hu_scaled_operand *b, const hu_scaled_operand *c,
+                              const hu_scaled_sum *sum, hu_mode mode, const hu_exec *exec, size_t work);
+/* The same wherever data lie; pointers to data are not looked at. */
+hu_status hu_scaled_plan_size(hu_scaled_plan *t, size_t m, size_t n, size_t k, const hu_scaled_result *d,
+                              const hu_scaled_operand *a, const hu_scaled_operand *b, const hu_scaled_operand *c,
+                              const hu_scaled_sum *sum, const hu_exec *exec, size_t work);
+/* Nothing written overlaps; places in working space. HU_E_NULL, HU_E_ALIGN, HU_E_SPACE, HU_E_OVERLAP. */
+hu_status hu_scaled_plan_place(hu_scaled_plan *t, void *space, size_t bytes);
+/* The sums of parts; for the NaN of unit: inside is the model. */
+int hu_scaled_plan_sums(hu_scaled_sums *s, const hu_scaled_plan *t, const hu_exec *exec);
+/* A model with a random rounding among its steps. */
+int hu_accum_is_random(const hu_accum *x);
+/* across, where it is a chain of steps in binary32, fused or not (HU_JOIN_UNFUSED); -1: it is not. */
+int hu_scaled_across_steps(const hu_accum *x);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/scaled_gemm/tiles.h - one call of hu_scaled_gemm between its files: D in tiles, a thread each. */
+#ifndef HALFULP_EMU_SCALED_GEMM_TILES_H
+#define HALFULP_EMU_SCALED_GEMM_TILES_H
+
+#include "emu/core/round.h"
+#include "emu/scaled_gemm/join.h"
+#include "emu/scaled_gemm/plan.h"
+
+typedef struct hu_tiles hu_tiles;
+typedef struct hu_tile {
+  size_t i, j, rows, cols;
+  uint8_t *work; /* the thread's room */
+  hu_events *events;
+} hu_tile;
+
+struct hu_tiles {
+  const hu_scaled_plan *t;
+  hu_scaled_sums sums;
+  hu_exec exec;         /* of calls for a tile: one thread */
+  hu_spec spec;         /* of a plain D */
+  hu_scaled_join *join; /* lanes; NULL: none */
+  int c_carried;        /* C is absent, or binary32 holds it */
+  int how;              /* HU_JOIN_ of the lanes */
+  float step_a[256], step_b[256]; /* d by code, where scales are bytes */
+  size_t tile_rows, tile_cols, across, tiles, parts;
+  int (*run)(hu_tiles *g, const hu_tile *z); /* 0: a call has refused */
+  hu_events events[HU_THREADS_MAX];
+  uint8_t wrong[HU_THREADS_MAX];
+};
+
+/* tiles.c */
+void hu_tiles_make(hu_tiles *g, const hu_scaled_plan *t, const hu_exec *exec);
+/* Tiles of at most `most` elements through g->run. */
+hu_status hu_tiles_run(hu_tiles *g, size_t most, hu_events *events);
+/* The part of x from (i, j) on. */
+hu_operand hu_operand_from(const hu_operand *x, size_t i, size_t j);
+/* rows x cols of C as binary32, where c_carried. */
+int hu_tile_read_c(const hu_tiles *g, const hu_tile *z, float *to);
+hu_num hu_tile_c(const hu_tiles *g, size_t i, size_t j);
+/* sum = the epilogue of sum; room: as large. */
+int hu_tile_epilogue(const hu_tiles *g, const hu_tile *z, float *sum, float *room);
+/* Sums, contiguous, into D or y; one sum at a time. */
+int hu_tile_finish(const hu_tiles *g, const hu_tile *z, const float *sum);
+void hu_tile_store(const hu_tiles *g, const hu_tile *z, size_t i, size_t j, hu_num sum, hu_num c);
+
+/* parts.c: way parts. */
+hu_status hu_scaled_run_parts(const hu_scaled_plan *t, const hu_exec *exec, hu_events *events);
+
+#endif

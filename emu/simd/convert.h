@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/simd/convert.h - contiguous arrays through the vector kernels. One table a level; emu/array/array.c sees no
+ * instruction set. */
+#ifndef HALFULP_EMU_SIMD_CONVERT_H
+#define HALFULP_EMU_SIMD_CONVERT_H
+
+#include <stddef.h>
+
+#include "halfulp/array.h"
+
+#include "emu/core/round.h"
+
+typedef struct hu_narrow hu_narrow; /* the lane constants of a hu_spec (emu/core/lane_constants.h) */
+
+/* One contiguous piece of a call. Sizes are the kernels' business up to 2^31 elements. */
+typedef struct hu_piece {
+  size_t n;
+  void *z;            /* float patterns, or codes of 1, 2 or 4 bytes */
+  const uint32_t *x;  /* binary32 patterns */
+  uint64_t key, word; /* random words: element i draws number word + i */
+  int bypass;         /* 1: write around the caches, the output is much larger than they are */
+} hu_piece;
+
+typedef struct hu_kernels {
+  /* Grid values; then codes in 1, 2, 4 bytes. Events are added. */
+  void (*quantize)(const hu_narrow *t, const hu_piece *p, hu_events *events);
+  void (*encode8)(const hu_narrow *t, const hu_piece *p, hu_events *events);
+  void (*encode16)(const hu_narrow *t, const hu_piece *p, hu_events *events);
+  void (*encode32)(const hu_narrow *t, const hu_piece *p, hu_events *events);
+  /* n codes of 1, 2, 4 bytes to binary32 patterns; the format fits binary32. */
+  void (*decode8)(const hu_narrow *t, size_t n, uint32_t *z, const void *x);
+  void (*decode16)(const hu_narrow *t, size_t n, uint32_t *z, const void *x);
+  void (*decode32)(const hu_narrow *t, size_t n, uint32_t *z, const void *x);
+  /* binary64 to binary32 patterns, rounded to odd; returns 1 if an element was finite and at or beyond 2^127. */
+  int (*to_odd)(size_t n, uint32_t *z, const uint64_t *x);
+} hu_kernels;
+
+/* The best kernels among `levels`, NULL if there is none left. */
+const hu_kernels *hu_kernels_for(uint32_t levels);
+uint32_t hu_levels_for(const hu_exec *exec);
+
+/* The levels' own tables; NULL where the build or the processor lacks them. */
+const hu_kernels *hu_kernels_vector(void);
+const hu_kernels *hu_kernels_avx2(void);
+const hu_kernels *hu_kernels_avx512(void);
+
+#endif

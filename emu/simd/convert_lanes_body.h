@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/simd/convert_lanes_body.h - the loops of a vector level. Included by one convert_lanes_*.c after avx2.h, avx512.h
+ * or vector.h, whose hooks it works with (emu/simd/loop.h).
+ *
+ * Each vector takes the cheapest way that all its lanes allow: quick, middle or slow (emu/simd/round.h). The ways agree
+ * on every value that more than one accepts, so what a value's neighbours are does not show. */
+#include "emu/base/float_env.h"
+#include "emu/simd/convert.h"
+#include "emu/simd/loop.h"
+
+/* Counts of one piece, in registers or the stack until the end. */
+typedef struct tally {
+  uint64_t inexact, underflow, to_zero, subnormal;
+  hu_events rest;
+} tally;
+
+/* The slow way, for the lanes in `live` (the others hold zeros and count nothing). */
+static HU_NOINLINE rounded slow(const hu_narrow *t, hu_lane u, hu_lane random, hu_lane live, tally *n) {
+  hu_lanes_result r = hu_lanes_round(t, u, random);
+  rounded z = {r.value, r.code};
+  n->inexact += hu_lane_count(r.inexact & live);
+  n->underflow += hu_lane_count(r.underflow & live);
+  n->to_zero += hu_lane_count(r.to_zero & live);
+  n->subnormal += hu_lane_count(r.subnormal & live);
+  if (hu_lane_any((r.overflow | r.saturated | r.invalid | r.nan_in | r.inf_in) & live)) {
+    n->rest.overflow += hu_lane_count(r.overflow & live);
+    n->rest.saturated += hu_lane_count(r.saturated & live);
+    n->rest.invalid += hu_lane_count(r.invalid & live);
+    n->rest.nan_in += hu_lane_count(r.nan_in & live);
+    n->rest.inf_in += hu_lane_count(r.inf_in & live);
+  }
+  return z;
+}
+
+/* Fewer than HU_W elements, or the first few: through a padded copy. */
+static HU_NOINLINE void few(const hu_narrow *t, int to, size_t n, void *z, const uint32_t *x, const uint32_t *words,
+                            tally *counts) {
+  uint32_t in[HU_W] = {0}, random[HU_W] = {0}, live[HU_W] = {0};
+  union {
+    uint8_t b[HU_W];
+    uint16_t h[HU_W];
+    uint32_t w[HU_W];
+  } out;
+  memcpy(in, x, n * sizeof *in);
+  if (words) memcpy(random, words, n * sizeof *random);
+  memset(live, 0xFF, n * sizeof *live);
+  rounded r = slow(t, load(in), load(random), load(live), counts);
+  put(&out, 0, to, 0, r);
+  memcpy(z, &out, n * (to == HU_TO_VALUE ? 4u : (unsigned)to));
+}
+
+/* Where a loop stands: whole vectors from i to end. */
+typedef struct place {
+  size_t i, end;
+  void *z;
+  const uint32_t *x;
+} place;
+
+/* One vector the quick way. */
+static inline __attribute__((always_inline)) hu_count quick_one(const hu_narrow *t, int round, int to, int bypass,
+                                                                void *z, size_t i, hu_lane u, hu_lane random,
+                                                                hu_count exact) {
+  rounded r;
+  r.value = hu_quick(t, round, u, random);
+  r.code = to == HU_TO_VALUE ? r.value : hu_quick_code(t, r.value);
+  put(z, i, to, bypass, r);
+  return hu_count_mask(exact, hu_mask_eq(u, r.value));
+}
+
+/* Quick vectors until one is not. No calls and no stores but z's in here, so that all constants stay in registers. */
+static inline __attribute__((always_inline)) void run_quick(const hu_narrow *narrow, int round, int to, int bypass,
+                                                            place *p, tally *n) {
+  const hu_narrow copy = *narrow, *t = &copy; /* its own, so that no store can be thought to change it */
+  const hu_lane lo = HU_ALL(t->quick_lo), span = HU_ALL(t->quick_span), range = HU_ALL(t->quick_mask);
+  const hu_lane zero_mask = HU_ALL(t->zero_mask), zero_ok = HU_ALL(t->quick_zero);
+  hu_count exact = hu_count_none();
+  size_t i = p->i, end = p->end;
+  for (; end - i >= 4 * HU_W; i += 4 * HU_W) {
+    hu_lane u[4], offset[4];
+    HU_UNROLL for (int j = 0; j < 4; j++) u[j] = load(p->x + i + j * HU_W);
+    HU_UNROLL for (int j = 0; j < 4; j++) offset[j] = (u[j] & range) - lo;
+    if (HU_UNLIKELY(!hu_all_within4(offset, span))) break;
+    HU_UNROLL for (int j = 0; j < 4; j++) {
+      exact = quick_one(t, round, to, bypass, p->z, i + (size_t)j * HU_W, u[j], HU_ALL(0), exact);
+    }
+  }
+  for (; i < end; i += HU_W) {
+    hu_lane u = load(p->x + i), offset = (u & range) - lo;
+    if (HU_UNLIKELY(!hu_all_within(offset, span))) {
+      hu_lane zero = HU_MASK((u & zero_mask) == HU_ALL(0)) & zero_ok;
+      if (!hu_all_within(offset & ~zero, span)) break;
+    }
+    exact = quick_one(t, round, to, bypass, p->z, i, u, HU_ALL(0), exact);
+  }
+  n->inexact += i - p->i - hu_count_sum(exact);
+  p->i = i;
+}
+
+static inline __attribute__((always_inline)) void middle_one(const hu_narrow *t, const hu_middle_lanes *k, int round,
+                                                             int way, int to, int bypass, void *z, size_t i, hu_lane u,
+                                                             hu_lane a, hu_lane random, middle_counts *c) {
+  hu_middle_result m = hu_middle(t, k, round, way, u, a, random);
+  hu_mask exact = hu_mask_eq(m.result, m.operand);
+  c->exact = hu_count_mask(c->exact, exact);
+  c->underflow = hu_count_mask(c->underflow, hu_mask_andnot(hu_mask_lt(m.probe, m.limit), exact));
+  c->small = hu_count_mask(c->small, hu_mask_lt(m.result, k->bottom));
+  c->zero = hu_count_mask(c->zero, hu_mask_eq(m.result, HU_ALL(0)));
+  c->zero_in = hu_count_mask(c->zero_in, hu_mask_eq(m.operand, HU_ALL(0)));
+  rounded r = {m.value, m.code};
+  put(z, i, to, bypass, r);
+}
+
+static inline void add_middle(tally *n, uint64_t all, const middle_counts *c) {
+  uint64_t zero = hu_count_sum(c->zero);
+  n->inexact += all - hu_count_sum(c->exact);
+  n->underflow += hu_count_sum(c->underflow);
+  n->to_zero += zero - hu_count_sum(c->zero_in);
+  n->subnormal += hu_count_sum(c->small) - zero;
+}
+
+/* The middle way for a run of vectors that need it, and for what stands between them. */
+static inline __attribute__((always_inline)) void run_middle(const hu_narrow *narrow, int round, int way, int to,
+                                                             int bypass, place *p, size_t most, tally *n) {
+  const hu_narrow copy = *narrow, *t = &copy;
+  const hu_lane hi = HU_HOLD(HU_ALL(t->hi));
+  const hu_middle_lanes k = hu_middle_lanes_of(t);
+  middle_counts c = no_middle_counts();
+  size_t i = p->i, end = p->end - i < most * HU_W ? p->end : i + most * HU_W;
+  for (; end - i >= 4 * HU_W; i += 4 * HU_W) {
+    hu_lane u[4], a[4];
+    HU_UNROLL for (int j = 0; j < 4; j++) u[j] = load(p->x + i + j * HU_W);
+    HU_UNROLL for (int j = 0; j < 4; j++) a[j] = hu_middle_operand(t, u[j]);
+    if (HU_UNLIKELY(!hu_all_within4(a, hi))) break;
+    HU_UNROLL for (int j = 0; j < 4; j++) {
+      middle_one(t, &k, round, way, to, bypass, p->z, i + (size_t)j * HU_W, u[j], a[j], HU_ALL(0), &c);
+    }
+  }
+  for (; i < end; i += HU_W) {
+    hu_lane u = load(p->x + i), a = hu_middle_operand(t, u);
+    if (HU_UNLIKELY(!hu_all_within(a, hi))) break;
+    middle_one(t, &k, round, way, to, bypass, p->z, i, u, a, HU_ALL(0), &c);
+  }
+  add_middle(n, i - p->i, &c);
+  p->i = i;
+}
+
+/* Vectors whose every lane is finite and so far out that it overflows in any mode. */
+static inline __attribute__((always_inline)) void run_beyond(const hu_narrow *t, int to, int bypass, place *p,
+                                                             size_t last, tally *n) {
+  const hu_lane range = HU_ALL(0x7FFFFFFFu), lo = HU_ALL(t->beyond), span = HU_ALL(0x7F7FFFFFu - t->beyond);
+  const rounded plus = {HU_ALL(t->value_overflow), HU_ALL(t->from_overflow)};
+  const rounded minus = {HU_ALL(t->value_neg_overflow), HU_ALL(t->from_neg_overflow)};
+  hu_count negative = hu_count_none();
+  size_t i = p->i;
+  for (; i < last; i += HU_W) {
+    hu_lane u = load(p->x + i);
+    if (!hu_all_within((u & range) - lo, span)) break;
+    hu_mask sign = hu_mask_lt(u, HU_ALL(0));
+    rounded r = {hu_mask_sel(sign, minus.value, plus.value), hu_mask_sel(sign, minus.code, plus.code)};
+    negative = hu_count_mask(negative, sign);
+    put(p->z, i, to, bypass, r);
+  }
+  uint64_t all = i - p->i, below = hu_count_sum(negative);
+  n->rest.overflow += all;
+  n->inexact += all;
+  n->rest.saturated += (t->events_overflow & HU_EVENT_SATURATED ? all - below : 0) +
+                       (t->events_neg_overflow & HU_EVENT_SATURATED ? below : 0);
+  p->i = i;
+}
+
+/* Vectors whose every lane lies so far below zero, finite, that no mode could make zero of it in an unsigned format:
+ * one result for all. Without a zero that is every negative number. */
+static HU_NOINLINE void run_below(const hu_narrow *t, int to, int bypass, place *p, size_t last, tally *n) {
+  const int32_t field = t->zero == HU_ZERO_CODE ? t->low + 1 : t->low;
+  const uint32_t least = t->zero == HU_ZERO_NONE ? 1 : (uint32_t)(field > 1 ? field : 1) << 23;
+  const hu_lane lo = HU_ALL(least | 0x80000000u), span = HU_ALL(0x7F7FFFFFu - least);
+  const rounded r = {HU_ALL(t->value_below), HU_ALL(t->from_below)};
+  size_t i = p->i;
+  for (; i < last; i += HU_W) {
+    if (!hu_all_within(load(p->x + i) - lo, span)) break;
+    put(p->z, i, to, bypass, r);
+  }
+  uint64_t all = i - p->i;
+  n->inexact += all;
+  n->rest.invalid += all;
+  n->rest.saturated += t->events_below & HU_EVENT_SATURATED ? all : 0;
+  p->i = i;
+}
+
+enum {
+  MIDDLE_RUN = 64,
+  QUICK_RUN = 1 << 16
+}; /* vectors: until the quick way is tried again; until counts are emptied */
+
+/* Whole vectors from p->i to last, each the cheapest way that its lanes allow. */
+static inline __attribute__((always_inline)) void run_vectors(const hu_narrow *t, int round, int to, int bypass,
+                                                              place *p, size_t last, tally *n) {
+  while (p->i < last) {
+    p->end = last - p->i < (size_t)QUICK_RUN * HU_W ? last : p->i + (size_t)QUICK_RUN * HU_W;
+    if (t->quick) run_quick(t, round, to, bypass, p, n);
+    if (p->i == p->end) continue;
+    size_t before = p->i;
+    if (t->middle == 1) run_middle(t, round, 1, to, bypass, p, MIDDLE_RUN, n);
+    if (t->middle == 2) run_middle(t, round, 2, to, bypass, p, MIDDLE_RUN, n);
+    if (p->i == before && t->beyond) run_beyond(t, to, bypass, p, p->end, n);
+    if (p->i == before && t->is_unsigned && t->low < 254) run_below(t, to, bypass, p, p->end, n);
+    if (p->i != before) continue;
+    put(p->z, p->i, to, bypass, slow(t, load(p->x + p->i), HU_ALL(0), HU_ALL(0xFFFFFFFFu), n));
+    p->i += HU_W;
+  }
+}
+
+static inline void add_tally(hu_events *events, tally *n) {
+  n->rest.inexact += n->inexact;
+  n->rest.underflow += n->underflow;
+  n->rest.to_zero += n->to_zero;
+  n->rest.subnormal += n->subnormal;
+  hu_events_add(events, &n->rest);
+}
+
+/* Elements before the first whole vector of z, where stores are to bypass the caches. */
+static inline size_t unaligned_head(const hu_piece *p) {
+  size_t head = (size_t)(-(uintptr_t)p->z & (sizeof(hu_lane) - 1)) / 4;
+  return head < p->n ? head : p->n;
+}
+
+static inline __attribute__((always_inline)) void loop(const hu_narrow *narrow, int round, int to, const hu_piece *p,
+                                                       hu_events *events) {
+  const hu_narrow t = *narrow;
+  tally n = {0};
+  place at_vector = {0, 0, p->z, p->x};
+  if (to == HU_TO_VALUE && p->bypass && !HU_PORTABLE) {
+    size_t head = unaligned_head(p);
+    if (head) few(&t, to, head, p->z, p->x, NULL, &n);
+    at_vector.i = head;
+    run_vectors(&t, round, to, 1, &at_vector, head + (p->n - head) / HU_W * HU_W, &n);
+    hu_fence();
+  } else {
+    run_vectors(&t, round, to, 0, &at_vector, p->n / HU_W * HU_W, &n);
+  }
+  size_t i = at_vector.i;
+  if (i < p->n) few(&t, to, p->n - i, at(p->z, i, to), p->x + i, NULL, &n);
+  add_tally(events, &n);
+}
+
+static inline void first_words(uint32_t *words, uint64_t key, uint64_t word, size_t n) {
+  hu_stream s = {key, word};
+  hu_stream_words_n(n, words, s);
+}
+
+/* Element i of the loop draws word number word + i of the key. */
+typedef struct random_words {
+  uint64_t key, word;
+  hu_schedule schedule;
+} random_words;
+
+/* Vectors that all go one way (0: quick; 2: middle), four at a time, each element with its random word, until one
+ * cannot; p->i stands at the first word of a block. Words are made here, between the loads and stores that wait for
+ * memory. */
+static inline __attribute__((always_inline)) void run_way_random(const hu_narrow *narrow, int round, int way, int to,
+                                                                 int bypass, place *p, size_t last,
+                                                                 const random_words *words, tally *n) {
+  const hu_narrow copy = *narrow, *t = &copy;
+  const hu_lane lo = HU_ALL(way ? 0 : t->quick_lo), span = HU_ALL(way ? t->hi : t->quick_span);
+  const hu_lane range = HU_ALL(t->quick_mask);
+  const hu_middle_lanes k = hu_middle_lanes_of(t);
+  hu_count exact = hu_count_none();
+  middle_counts c = no_middle_counts();
+  uint64_t block = (words->word + p->i) >> 2, most = hu_block_run_length(block);
+  hu_block_run run = hu_block_run_at(words->key, block);
+  size_t i = p->i, end = (last - i) / (4 * HU_W) <= most ? last : i + (size_t)most * 4 * HU_W;
+  for (; end - i >= 4 * HU_W; i += 4 * HU_W) {
+    hu_lane u[4], offset[4], random[4];
+    HU_UNROLL for (int j = 0; j < 4; j++) u[j] = load(p->x + i + j * HU_W);
+    HU_UNROLL for (int j = 0; j < 4; j++) offset[j] = (u[j] & range) - lo;
+    if (HU_UNLIKELY(!hu_all_within4(offset, span))) break;
+    hu_words_of(random, &words->schedule, hu_block_run_next(&run, &words->schedule));
+    HU_UNROLL for (int j = 0; j < 4; j++) {
+      if (way)
+        middle_one(t, &k, round, way, to, bypass, p->z, i + (size_t)j * HU_W, u[j], offset[j], random[j], &c);
+      else
+        exact = quick_one(t, round, to, bypass, p->z, i + (size_t)j * HU_W, u[j], random[j], exact);
+    }
+  }
+  if (way)
+    add_middle(n, i - p->i, &c);
+  else
+    n->inexact += i - p->i - hu_count_sum(exact);
+  p->i = i;
+}
+
+/* Four vectors with their random words, each as it allows. */
+static inline __attribute__((always_inline)) void four_random(const hu_narrow *t, int round, int to, int bypass,
+                                                              place *p, const random_words *words, tally *n) {
+  hu_lane random[4];
+  hu_words_of(random, &words->schedule, hu_blocks_at(&words->schedule, (words->word + p->i) >> 2));
+  for (int j = 0; j < 4; j++, p->i += HU_W) {
+    hu_lane u = load(p->x + p->i);
+    if (t->quick && !hu_lane_any(~hu_quick_ok(t, u))) {
+      n->inexact += HU_W - hu_count_sum(quick_one(t, round, to, bypass, p->z, p->i, u, random[j], hu_count_none()));
+    } else {
+      put(p->z, p->i, to, bypass, slow(t, u, random[j], HU_ALL(0xFFFFFFFFu), n));
+    }
+  }
+}
+
+static inline __attribute__((always_inline)) void run_random(const hu_narrow *t, int round, int to, int bypass,
+                                                             place *p, size_t last, const random_words *words,
+                                                             tally *n) {
+  while (last - p->i >= 4 * HU_W) {
+    size_t before = p->i, left = (last - before) / HU_W;
+    if (t->quick) {
+      run_way_random(t, round, 0, to, bypass, p, before + hu_min_size(left, QUICK_RUN) * HU_W, words, n);
+    }
+    if (t->middle && p->i == before) {
+      run_way_random(t, round, 2, to, bypass, p, before + hu_min_size(left, MIDDLE_RUN) * HU_W, words, n);
+    }
+    if (p->i == before) four_random(t, round, to, bypass, p, words, n);
+  }
+}
+
+/* As loop, with a random word for each element, 4 HU_W of them a time. */
+static inline __attribute__((always_inline)) void loop_random(const hu_narrow *narrow, int round, int to,
+                                                              const hu_piece *p, hu_events *events) {
+  const hu_narrow t = *narrow;
+  tally n = {0};
+  uint32_t words[HU_W];
+  size_t head = (size_t)(-p->word & 3), aligned = unaligned_head(p); /* head: elements before a block's first word */
+  int bypass = to == HU_TO_VALUE && p->bypass && !HU_PORTABLE && ((aligned - head) & 3) == 0;
+  if (bypass) head = aligned;
+  if (head > p->n) head = p->n;
+  if (head) {
+    first_words(words, p->key, p->word, head);
+    few(&t, to, head, p->z, p->x, words, &n);
+  }
+  place q = {head, 0, p->z, p->x};
+  const random_words random = {p->key, p->word, hu_schedule_of(p->key)};
+  if (bypass) {
+    run_random(&t, round, to, 1, &q, p->n, &random, &n);
+    hu_fence();
+  } else {
+    run_random(&t, round, to, 0, &q, p->n, &random, &n);
+  }
+  for (size_t i = q.i; i < p->n; i += HU_W) {
+    size_t left = p->n - i < HU_W ? p->n - i : HU_W;
+    first_words(words, p->key, p->word + i, left);
+    few(&t, to, left, at(p->z, i, to), p->x + i, words, &n);
+  }
+  add_tally(events, &n);
+}
+
+#if HU_PORTABLE
+/* Eleven loops for each kind of result, twice where stores may go around the caches, take a compiler long: the usual
+ * modes have their own, the others one, and stores go through the caches. */
+static inline __attribute__((always_inline)) void modes(const hu_narrow *t, int to, const hu_piece *p,
+                                                        hu_events *events) {
+  switch (t->round) {
+    case HU_RNE: loop(t, HU_RNE, to, p, events); return;
+    case HU_SRA: loop_random(t, HU_SRA, to, p, events); return;
+    case HU_SRB:
+    case HU_SRC: loop_random(t, t->round, to, p, events); return;
+    default: loop(t, t->round, to, p, events); return;
+  }
+}
+#else
+/* The rounding mode hoisted out of the loop. */
+static inline __attribute__((always_inline)) void modes(const hu_narrow *t, int to, const hu_piece *p,
+                                                        hu_events *events) {
+  switch (t->round) {
+    case HU_RNE: loop(t, HU_RNE, to, p, events); return;
+    case HU_RNA: loop(t, HU_RNA, to, p, events); return;
+    case HU_RNZ: loop(t, HU_RNZ, to, p, events); return;
+    case HU_RTZ: loop(t, HU_RTZ, to, p, events); return;
+    case HU_RTP: loop(t, HU_RTP, to, p, events); return;
+    case HU_RTN: loop(t, HU_RTN, to, p, events); return;
+    case HU_RAZ: loop(t, HU_RAZ, to, p, events); return;
+    case HU_RTO: loop(t, HU_RTO, to, p, events); return;
+    case HU_SRA: loop_random(t, HU_SRA, to, p, events); return;
+    case HU_SRB: loop_random(t, HU_SRB, to, p, events); return;
+    default: loop_random(t, HU_SRC, to, p, events); return;
+  }
+}
+#endif
+
+#if HU_PORTABLE
+/* All widths of codes by one copy of the loops. */
+static HU_NOINLINE void to_codes(const hu_narrow *t, int to, const hu_piece *p, hu_events *events) {
+  modes(t, to, p, events);
+}
+#else
+static inline __attribute__((always_inline)) void to_codes(const hu_narrow *t, int to, const hu_piece *p,
+                                                           hu_events *events) {
+  modes(t, to, p, events);
+}
+#endif
+
+static HU_NOINLINE void to_values(const hu_narrow *t, const hu_piece *p, hu_events *events) {
+  modes(t, HU_TO_VALUE, p, events);
+}
+static HU_NOINLINE void to_codes8(const hu_narrow *t, const hu_piece *p, hu_events *events) {
+  to_codes(t, HU_TO_CODE8, p, events);
+}
+static HU_NOINLINE void to_codes16(const hu_narrow *t, const hu_piece *p, hu_events *events) {
+  to_codes(t, HU_TO_CODE16, p, events);
+}
+static HU_NOINLINE void to_codes32(const hu_narrow *t, const hu_piece *p, hu_events *events) {
+  to_codes(t, HU_TO_CODE32, p, events);
+}
+
+/* The processor rounds as the mode's sums ask, whatever the caller had set. */
+static inline void in_direction(void (*work)(const hu_narrow *, const hu_piece *, hu_events *), const hu_narrow *t,
+                                const hu_piece *p, hu_events *events) {
+  hu_float_env saved = hu_float_env_enter(hu_direction_of(t->round));
+  work(t, p, events);
+  hu_float_env_leave(saved);
+}
+
+static void quantize(const hu_narrow *t, const hu_piece *p, hu_events *events) {
+  in_direction(to_values, t, p, events);
+}
+static void encode8(const hu_narrow *t, const hu_piece *p, hu_events *events) { in_direction(to_codes8, t, p, events); }
+static void encode16(const hu_narrow *t, const hu_piece *p, hu_events *e) { in_direction(to_codes16, t, p, e); }
+static void encode32(const hu_narrow *t, const hu_piece *p, hu_events *e) { in_direction(to_codes32, t, p, e); }
+
+/* binary64 to binary32, rounded to odd: a later rounding to at most 22 digits on a grid that binary32 has two more
+ * digits for sees the same order, halves and inexactness as in the binary64 value (emu/array/run.c has the
+ * condition). */
+static int to_odd(size_t n, uint32_t *z, const uint64_t *x) {
+  uint64_t big = 0;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t u = x[i], a = u & 0x7FFFFFFFFFFFFFFFu, e = a >> 52;
+    uint32_t sign = (uint32_t)(u >> 63) << 31;
+    uint64_t sig = (a & 0xFFFFFFFFFFFFFu) | 0x10000000000000u;
+    /* Normal range: cut 29 digits; binary32's subnormals (field <= 896): more; the last kept digit takes what was lost.
+     * */
+    uint64_t shift = e > 896 ? 0 : e < 868 ? 29 : 897 - e;
+    uint64_t down = (sig >> shift) >> 29, lost = sig != ((down << 29) << shift);
+    uint64_t normal = ((a >> 29) - ((uint64_t)896 << 23)) | ((a & 0x1FFFFFFF) != 0);
+    uint64_t r = e > 896 ? normal : (a != 0 ? down | lost : 0);
+    uint64_t special = a > 0x7FF0000000000000u ? 0x7FC00000 : 0x7F800000;
+    big |= (e >= 1023 + 127) & (e < 2047);
+    r = e == 2047 ? special : r;
+    z[i] = (uint32_t)r | sign;
+  }
+  return big != 0;
+}
+
+static HU_NOINLINE hu_lane decode_slow(const hu_narrow *t, hu_lane code) { return hu_lanes_decode(t, code); }
+
+/* Plain vectors from i until one is not; like run_quick without calls. */
+static inline __attribute__((always_inline)) size_t decode_plain(const hu_narrow *narrow, int plain, size_t i, size_t n,
+                                                                 uint32_t *z, const void *x, int size) {
+  const hu_plain_lanes k = hu_plain_lanes_of(narrow);
+  for (; i + HU_W <= n; i += HU_W) {
+    hu_lane code = load_codes(x, i, size);
+    if (HU_UNLIKELY(hu_mask_any(hu_plain_not(&k, code)))) break;
+    store(z + i, hu_plain_decode(&k, plain, code));
+  }
+  return i;
+}
+
+static inline __attribute__((always_inline)) void decode(const hu_narrow *narrow, size_t n, uint32_t *z, const void *x,
+                                                         int size) {
+  size_t i = 0;
+  while (i + HU_W <= n) {
+    if (narrow->plain == 1) i = decode_plain(narrow, 1, i, n, z, x, size);
+    if (narrow->plain == 2) i = decode_plain(narrow, 2, i, n, z, x, size);
+    if (i + HU_W > n) break;
+    store(z + i, decode_slow(narrow, load_codes(x, i, size)));
+    i += HU_W;
+  }
+  if (i == n) return;
+  uint32_t in[HU_W] = {0}, out[HU_W];
+  size_t left = n - i;
+  for (size_t j = 0; j < left; j++) {
+    in[j] = size == 1   ? ((const uint8_t *)x)[i + j]
+            : size == 2 ? ((const uint16_t *)x)[i + j]
+                        : ((const uint32_t *)x)[i + j];
+  }
+  store(out, decode_slow(narrow, load(in)));
+  memcpy(z + i, out, left * sizeof *z);
+}
+
+static HU_NOINLINE void of_codes8(const hu_narrow *t, size_t n, uint32_t *z, const void *x) { decode(t, n, z, x, 1); }
+static HU_NOINLINE void of_codes16(const hu_narrow *t, size_t n, uint32_t *z, const void *x) { decode(t, n, z, x, 2); }
+static HU_NOINLINE void of_codes32(const hu_narrow *t, size_t n, uint32_t *z, const void *x) { decode(t, n, z, x, 4); }
+
+/* The text above computes in integers, but a compiler may make a shift by lanes a conversion of powers of two (clang
+ * for SSE2), which raises the flag invalid, or a trap: neither may reach the caller. */
+static inline void without_flags(void (*work)(const hu_narrow *, size_t, uint32_t *, const void *), const hu_narrow *t,
+                                 size_t n, uint32_t *z, const void *x) {
+  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  work(t, n, z, x);
+  hu_float_env_leave(saved);
+}
+
+static void decode8(const hu_narrow *t, size_t n, uint32_t *z, const void *x) { without_flags(of_codes8, t, n, z, x); }
+static void decode16(const hu_narrow *t, size_t n, uint32_t *z, const void *x) {
+  without_flags(of_codes16, t, n, z, x);
+}
+static void decode32(const hu_narrow *t, size_t n, uint32_t *z, const void *x) {
+  without_flags(of_codes32, t, n, z, x);
+}
+
+static const hu_kernels table = {quantize, encode8, encode16, encode32, decode8, decode16, decode32, to_odd};

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/simd/loop.h - what loops over arrays have in common at a vector level. Who includes it has included
+ * the header of a level (avx2.h, avx512.h, vector.h), which defines
+ *
+ *   HU_W                 lanes in a vector, a multiple of 4
+ *   hu_lane, hu_ilane    vectors of HU_W 32-bit lanes
+ *   the hooks of emu/simd/round.h and emu/simd/philox.h, and
+ *   hu_lane_count(m)     the number of lanes of a mask that are set
+ *   hu_all_within(v, s)  1 if v <= s, unsigned, in all lanes; hu_all_within4: of four vectors
+ *   hu_mask_eq(a, b)     a == b as a hu_mask; hu_mask_any(m): 1 if a lane is set
+ *   hu_count             a running count of lanes: hu_count_none() starts one, hu_count_mask(c, m) adds the lanes of a
+ *                        mask, hu_count_sum(c) is the sum after at most 2^28 such calls
+ *   hu_load8(x), hu_load16(x)            HU_W elements into lanes
+ *   hu_store8(z, v), hu_store16(z, v)    the low 8 (16) bits of each lane, HU_W elements
+ *   hu_bypass(z, v)      store HU_W lanes around the caches, z aligned to the vector
+ *   hu_fence()           order bypassing stores
+ *   hu_load_few(x, n), hu_store_few(z, v, n)   the first n < HU_W lanes, others 0
+ *   hu_lane_signed(a, u) a, whose sign is 0, under the sign of u
+ *   hu_larger(a, b), hu_smaller(a, b)    of signed lanes
+ *   hu_lane_largest(a)   the largest signed lane
+ *   hu_lane_over(a, b)   the bits of the quotient of two floats, as the processor rounds
+ */
+#ifndef HALFULP_EMU_SIMD_LOOP_H
+#define HALFULP_EMU_SIMD_LOOP_H
+
+#include "emu/simd/philox.h"
+#include "emu/simd/round.h"
+
+enum { HU_TO_VALUE = 0, HU_TO_CODE8 = 1, HU_TO_CODE16 = 2, HU_TO_CODE32 = 4 };
+
+static inline hu_lane load(const uint32_t *x) {
+  hu_lane v;
+  memcpy(&v, x, sizeof v);
+  return v;
+}
+
+static inline size_t hu_min_size(size_t a, size_t b) { return a < b ? a : b; }
+
+static inline void store(uint32_t *z, hu_lane v) { memcpy(z, &v, sizeof v); }
+
+typedef struct rounded {
+  hu_lane value, code;
+} rounded;
+
+static inline __attribute__((always_inline)) void put(void *z, size_t i, int to, int bypass, rounded r) {
+  switch (to) {
+    case HU_TO_VALUE:
+      if (bypass) {
+        hu_bypass((uint32_t *)z + i, r.value);
+      } else {
+        store((uint32_t *)z + i, r.value);
+      }
+      return;
+    case HU_TO_CODE8: hu_store8((uint8_t *)z + i, r.code); return;
+    case HU_TO_CODE16: hu_store16((uint16_t *)z + i, r.code); return;
+    default: store((uint32_t *)z + i, r.code); return;
+  }
+}
+
+static inline void *at(void *z, size_t i, int to) { return (uint8_t *)z + i * (to == HU_TO_VALUE ? 4u : (unsigned)to); }
+
+static inline __attribute__((always_inline)) hu_lane load_codes(const void *x, size_t i, int size) {
+  return size == 1   ? hu_load8((const uint8_t *)x + i)
+         : size == 2 ? hu_load16((const uint16_t *)x + i)
+                     : load((const uint32_t *)x + i);
+}
+
+/* Lanes counted by the middle way; inexact, to_zero and subnormal are differences of them. */
+typedef struct middle_counts {
+  hu_count exact, underflow, small, zero, zero_in;
+} middle_counts;
+
+static inline middle_counts no_middle_counts(void) {
+  middle_counts c = {hu_count_none(), hu_count_none(), hu_count_none(), hu_count_none(), hu_count_none()};
+  return c;
+}
+
+#endif

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/simd/round.h - binary32 to any format in 32-bit lanes: the arithmetic of every fast kernel, written once.
+ *
+ * The text compiles for a compiler vector (the CPU kernels) and for a plain uint32_t (CUDA, one value a thread). Who
+ * includes it defines first
+ *
+ *   hu_lane              unsigned 32-bit lanes; hu_ilane the same, signed
+ *   HU_MASK(c)           a lane comparison as all-ones or all-zero lanes
+ *   HU_ALL(x)            the uint32_t x in every lane
+ *   HU_HOLD(v)           v; may hide from the compiler how v was made (optional)
+ *   HU_LANE_FN           decoration of the functions
+ *   hu_lane_any(m)       1 if some lane of a mask is set
+ *   hu_lane_float(v)     bits of (float)v for lanes v < 2^24: exact, whatever the rounding direction
+ *   hu_mask              a mask in the instruction set's own form; hu_mask_lt(a, b) signed; hu_mask_test(a, b): a & b,
+ *                        a number below 2^31, is not 0; hu_mask_or(a, b); hu_mask_andnot(a, b): a and not b;
+ *                        hu_mask_sel(m, yes, no); hu_mask_keep(m, v): v or 0
+ *   hu_mask_larger(a, b) the larger of two patterns of powers of two or zero
+ *   hu_lane_plus(round, a, b)  the bits of the sum of two floats, subnormals kept, rounded in the direction that
+ *                        hu_direction_of gives the mode; CPU kernels have set the processor to it
+ *                        (emu/base/float_env.h)
+ *   hu_lane_minus(a, b), hu_lane_times(a, b)  difference and product, only where they are exact
+ *   hu_lane_uint(v)      floor of the float v, 0 <= v < 2^32
+ *
+ * Why it is exact: nothing rounds but the steps below, which are emu/core/round.h's in another arrangement. In the slow
+ * functions the significand has 24 digits, d of them (and zeros above, if d > 24) lie below the grid; f = sig >> d and
+ * the fraction nu = (sig mod 2^d) / 2^d is held as `frac` = floor(nu 2^32), exact for d <= 32; for d > 32 the digits
+ * lost are zero unless `lost` is set, and then nu < 2^-8, so `frac` is never the one half that a tie needs.
+ * hu_narrow_of says no to the few cases (m > 22, B and C with 32 bits) where this reasoning does not hold; those go to
+ * the core.
+ *
+ * The quick functions round in the binary32 pattern itself: for 2^emin <= |x| <= max the low d0 = 23 - m bits are the
+ * fraction, a carry out of the trailing significand into the exponent field is the next binade, and as |x| <= max and
+ * max is on the grid no result passes max. Adding the mode's addend and clearing the fraction rounds.
+ *
+ * The middle functions serve where results may be subnormal. Way 1, low = 1: the grids of binary32 and of the format
+ * end in the same binade, and the pattern serves as above. Way 2: with E the larger of the exponents of x and 2^emin
+ * the grid about x has the step Q = 2^(E - m). The anchor 2^d0 2^E = 2^23 Q is not below |x| (d0 >= 1), and from it to
+ * twice itself floats have the step Q. So the processor's own rounding of |x| + anchor, in whatever direction, is the
+ * rounding of |x| to a multiple of Q, parity included; taking the anchor away is exact (a multiple of Q below 2^24 Q).
+ * What each mode asks:
+ *   ties to even       to nearest
+ *   toward zero, away  toward zero, up; toward positive and negative: up and down, with the anchor of x's sign
+ *   to odd             toward zero, and the last digit set if that lost something
+ *   ties away, to zero with half the anchor, so that the sum has one digit below Q (d0 >= 2): floor(2 |x| / Q) + 1,
+ *                      ceil(2 |x| / Q), halved
+ *   stochastic         toward zero; what that lost, |x| mod Q, is exact, its 32 digits behind Q are the fraction of the
+ *                      slow way
+ * Sums are finite, and 2^32 / Q is a float, as hu_middle_of limits E. */
+#ifndef HALFULP_EMU_SIMD_ROUND_H
+#define HALFULP_EMU_SIMD_ROUND_H
+
+#include "emu/core/lane_constants.h"
+
+#ifndef HU_HOLD
+#define HU_HOLD(v) (v)
+#endif
+
+HU_LANE_FN hu_lane hu_sel(hu_lane mask, hu_lane yes, hu_lane no) { return (mask & yes) | (~mask & no); }
+HU_LANE_FN hu_lane hu_lt(hu_lane a, hu_lane b) { return HU_MASK((hu_ilane)a < (hu_ilane)b); } /* signed */
+HU_LANE_FN hu_lane hu_gt(hu_lane a, hu_lane b) { return HU_MASK((hu_ilane)a > (hu_ilane)b); }
+HU_LANE_FN hu_lane hu_max(hu_lane a, hu_lane b) { return hu_sel(hu_gt(a, b), a, b); }
+HU_LANE_FN hu_lane hu_min(hu_lane a, hu_lane b) { return hu_sel(hu_lt(a, b), a, b); }
+
+/* ---- quick: every lane either zero or 2^emin <= |x| <= max ---- */
+
+HU_LANE_FN hu_lane hu_quick_ok(const hu_narrow *t, hu_lane u) {
+  hu_lane range = HU_MASK((u & HU_ALL(t->quick_mask)) - HU_ALL(t->quick_lo) <= HU_ALL(t->quick_span));
+  return range | (HU_MASK((u & HU_ALL(t->zero_mask)) == HU_ALL(0)) & HU_ALL(t->quick_zero));
+}
+
+/* What to add to the pattern u before its lowest d digits, the fraction, are dropped. Works in the magnitude: no sum
+ * reaches the sign. */
+HU_LANE_FN hu_lane hu_quick_add(const hu_narrow *t, int round, int32_t d, uint32_t odd0, hu_lane u, hu_lane random) {
+  uint32_t mask = ((uint32_t)1 << d) - 1, half = (uint32_t)1 << (d - 1);
+  switch (round) {
+    case HU_RNE: return HU_ALL(half - 1) + (((u >> d) ^ odd0) & 1);
+    case HU_RNA: return HU_ALL(half);
+    case HU_RNZ: return HU_ALL(half - 1);
+    case HU_RTZ: return HU_ALL(0);
+    case HU_RTP: return HU_ALL(mask) & ~(hu_lane)((hu_ilane)u >> 31);
+    case HU_RTN: return HU_ALL(mask) & (hu_lane)((hu_ilane)u >> 31);
+    case HU_RAZ: return HU_ALL(mask);
+    case HU_RTO:
+      return HU_ALL(mask) & ((((u >> d) ^ odd0) & 1) - 1); /* up if the lower code is even */
+    /* floor(nu 2^N) + R >= 2^N, both sides scaled to the d digits of the fraction: what R has below them cannot carry,
+     * what the fraction has below R cannot either. */
+    case HU_SRA: return (random >> (32 - d)) & t->stochastic_keep;
+    case HU_SRB: return ((random >> (32 - d)) & t->stochastic_keep) + t->stochastic_half;
+    default: {
+      hu_lane add = (random >> (32 - d)) & t->stochastic_keep;
+      if (!t->stochastic_half) return add;
+      /* C: the fraction first rounded to N digits, ties to even: (u' - u) joins the addend. */
+      uint32_t keep = t->stochastic_keep;
+      hu_lane even = (u & (t->stochastic_half << 1)) >> (d - t->bits);
+      hu_lane rounded = (u + HU_ALL(t->stochastic_half - 1) + even) & keep;
+      return add + (rounded - u);
+    }
+  }
+}
+
+/* The rounded pattern, with its sign; it differs from u where the result is inexact. */
+HU_LANE_FN hu_lane hu_quick(const hu_narrow *t, int round, hu_lane u, hu_lane random) {
+  return (u + hu_quick_add(t, round, t->d0, t->odd0, u, random)) & ~(((uint32_t)1 << t->d0) - 1);
+}
+
+HU_LANE_FN hu_lane hu_quick_code(const hu_narrow *t, hu_lane rounded) {
+  hu_lane a = rounded & 0x7FFFFFFFu, c = (a >> t->d0) - HU_ALL(t->quick_base);
+  if (t->zero == HU_ZERO_FIELD) c &= ~HU_MASK(a == HU_ALL(0));
+  if (t->is_unsigned) return c;
+  return c | ((rounded & 0x80000000u) >> t->sign_shift);
+}
+
+/* ---- the fraction in lanes ---- */
+
+/* Up or not, from the fraction. `lost` marks lanes with non-zero digits below frac. */
+HU_LANE_FN hu_lane hu_lanes_up(const hu_narrow *t, int round, hu_lane u, hu_lane frac, hu_lane lost, hu_lane odd,
+                               hu_lane random) {
+  hu_lane some = HU_MASK(frac != HU_ALL(0)) | lost;
+  hu_lane half = HU_ALL(0x80000000u);
+  switch (round) {
+    case HU_RNE: return HU_MASK(frac > half) | (HU_MASK(frac == half) & odd);
+    case HU_RNA: return HU_MASK(frac >= half);
+    case HU_RNZ: return HU_MASK(frac > half);
+    case HU_RTZ: return HU_ALL(0);
+    case HU_RTP: return some & ~(hu_lane)((hu_ilane)u >> 31);
+    case HU_RTN: return some & (hu_lane)((hu_ilane)u >> 31);
+    case HU_RAZ: return some;
+    case HU_RTO: return some & ~odd;
+    default: break;
+  }
+  /* z + R >= 2^N is z > 2^N - 1 - R; B and C add one to z when z is just there and the digits behind say so. */
+  int32_t spare = 32 - t->bits;
+  hu_lane z = frac >> spare, limit = ~random >> spare;
+  hu_lane up = HU_MASK(z > limit);
+  if (round == HU_SRA) return up;
+  hu_lane rest = frac << t->bits; /* bits < 32 here */
+  hu_lane more = HU_MASK(rest >= half);
+  if (round == HU_SRC) {
+    hu_lane tie = HU_MASK(rest == half) & ~lost;
+    more &= ~(tie & HU_MASK((z & 1) == HU_ALL(0)));
+  }
+  return up | (HU_MASK(z == limit) & more);
+}
+
+/* ---- middle: every lane finite, |x| <= max, and no sign that the format lacks; t->middle says whether it may be used:
+ * 1 and 2 are the two ways of the page's head ---- */
+
+/* |x| where there is a sign; a negative x of an unsigned format stays, and is above all. */
+HU_LANE_FN hu_lane hu_middle_operand(const hu_narrow *t, hu_lane u) { return u & HU_ALL(t->quick_mask); }
+
+HU_LANE_FN hu_lane hu_middle_ok(const hu_narrow *t, hu_lane u) {
+  return HU_MASK(hu_middle_operand(t, u) <= HU_ALL(t->hi));
+}
+
+/* What hu_middle needs in every lane, made once a loop. HU_HOLD hides where a constant came from, so that a compiler
+ * short of registers loads it back instead of making it again. */
+typedef struct hu_middle_lanes {
+  hu_lane magnitude, field, up, bottom, fraction, not_tiny, not_tiny_neg, scale;
+  int32_t flush, has_sign, has_negzero, tiny_after; /* whole words: a compiler merges bytes in ways that stall */
+} hu_middle_lanes;
+
+HU_LANE_FN hu_middle_lanes hu_middle_lanes_of(const hu_narrow *t) {
+  hu_middle_lanes k;
+  uint32_t digits = t->round == HU_RNA || t->round == HU_RNZ; /* that way 2 keeps below the grid */
+  k.magnitude = HU_HOLD(HU_ALL(0x7FFFFFFFu));
+  k.field = HU_HOLD(HU_ALL(0x7F800000u));
+  k.up = HU_HOLD(HU_ALL(((uint32_t)t->d0 - digits) << 23));
+  k.bottom = HU_HOLD(HU_ALL((uint32_t)t->low << 23)); /* the pattern of 2^emin */
+  k.fraction = HU_HOLD(HU_ALL(((uint32_t)1 << t->d0) - 1));
+  k.not_tiny = HU_HOLD(HU_ALL(t->not_tiny));
+  k.not_tiny_neg = HU_HOLD(HU_ALL(t->not_tiny_neg));
+  k.scale = HU_HOLD(HU_ALL((uint32_t)(286 + t->m) << 23)); /* less the field of 2^E: the pattern of 2^32 / Q */
+  k.flush = t->subnormal == HU_SUBNORMAL_FLUSH;
+  k.has_sign = !t->is_unsigned;
+  k.has_negzero = t->negzero;
+  k.tiny_after = t->tiny == HU_TINY_AFTER;
+  return k;
+}
+
+typedef struct hu_middle_result {
+  hu_lane operand, result; /* magnitudes, binary32 patterns: equal where exact */
+  hu_lane probe, limit;    /* the operand is tiny where probe < limit */
+  hu_lane value;           /* binary32 bits */
+  hu_lane code;            /* full code */
+} hu_middle_result;
+
+/* Way 2: |x| + anchor, rounded as the mode asks. a = |x|; *anchor gets x's sign, u ^ a, in the modes that look at it.
+ * */
+HU_LANE_FN hu_lane hu_anchored(const hu_narrow *t, const hu_middle_lanes *k, int round, hu_lane u, hu_lane a,
+                               hu_lane field, hu_lane *anchor, hu_lane random) {
+  if (round == HU_RTP || round == HU_RTN) {
+    *anchor |= u ^ a;
+    return hu_lane_plus(round, u, *anchor);
+  }
+  hu_lane s = hu_lane_plus(round, a, *anchor);
+  if (round == HU_RNA) return (s + 1) & ~HU_ALL(1);
+  if (round == HU_RNZ) return s & ~HU_ALL(1);
+  if (round < HU_RTO) return s;
+  hu_lane kept = hu_lane_minus(s, *anchor);
+  if (round == HU_RTO) return s | (HU_MASK(kept != a) & 1);
+  hu_lane nu = hu_lane_times(hu_lane_minus(a, kept), k->scale - field), frac = hu_lane_uint(nu), lost = HU_ALL(0);
+  if (round == HU_SRC) lost = hu_lt(nu, HU_ALL(0x4B000000u)) & HU_MASK(hu_lane_float(frac & 0xFFFFFFu) != nu);
+  return s - hu_lanes_up(t, round, u, frac, lost, HU_ALL(0), random);
+}
+
+/* a = hu_middle_operand(t, u). */
+HU_LANE_FN hu_middle_result hu_middle(const hu_narrow *t, const hu_middle_lanes *k, int round, int way, hu_lane u,
+                                      hu_lane a, hu_lane random) {
+  hu_middle_result r;
+  if (way == 1) {
+    r.result = (a + hu_quick_add(t, round, t->d0, 0, u, HU_ALL(0))) & ~k->fraction;
+    r.code = r.result >> t->d0;
+  } else {
+    hu_lane field = hu_mask_larger(a & k->field, k->bottom), anchor = field + k->up;
+    hu_lane s = hu_anchored(t, k, round, u, a, field, &anchor, random);
+    r.result = hu_lane_minus(s, anchor);
+    if (round == HU_RTP || round == HU_RTN) r.result &= k->magnitude; /* x's sign, or that of a zero difference */
+    r.code = ((s - anchor) >> (round == HU_RNA || round == HU_RNZ)) + ((field - k->bottom) >> t->d0);
+  }
+  if (k->flush) {
+    hu_mask small = hu_mask_lt(r.result, k->bottom);
+    r.result = hu_mask_sel(small, HU_ALL(0), r.result);
+    r.code = hu_mask_sel(small, HU_ALL(0), r.code);
+  }
+  r.operand = r.probe = a;
+  r.limit = k->not_tiny;
+  if (round == HU_RTP || round == HU_RTN) r.limit = hu_mask_sel(hu_mask_lt(u, HU_ALL(0)), k->not_tiny_neg, r.limit);
+  /* not_tiny knows no random words: full precision is the quick way's, whatever the exponent. */
+  if (round >= HU_SRA && k->tiny_after) r.probe = a + hu_quick_add(t, round, t->d0, 0, a, random);
+  hu_lane sign = u ^ a;
+  if (!k->has_negzero) sign = hu_mask_keep(hu_mask_test(r.result, k->magnitude), sign);
+  r.value = r.result | sign;
+  if (k->has_sign) r.code |= sign >> t->sign_shift;
+  return r;
+}
+
+/* ---- slow: every lane whatever it holds ---- */
+
+typedef struct hu_lanes_result {
+  hu_lane code;                                                                                 /* full code */
+  hu_lane overflow, saturated, underflow, to_zero, subnormal, inexact, invalid, nan_in, inf_in; /* masks */
+  hu_lane value; /* the grid value's binary32 bits */
+} hu_lanes_result;
+
+/* |u| as 24 digits and the exponent field they belong to; binary32's subnormals are normalised if the target's bottom
+ * is near theirs, else they keep the place of field 1. */
+HU_LANE_FN void hu_lanes_unpack(const hu_narrow *t, hu_lane a, hu_lane *sig, hu_lane *field) {
+  hu_lane e = a >> 23, tiny = HU_MASK(e == HU_ALL(0));
+  *field = e + (tiny & 1);
+  *sig = (a & 0x7FFFFFu) | (~tiny & 0x800000u);
+  if (t->low > 1) return;
+  hu_lane nonzero = tiny & HU_MASK(a != HU_ALL(0));
+  *field = hu_sel(tiny & ~nonzero, HU_ALL(t->low), *field); /* zero lies below the lowest binade, wherever that is */
+  if (!hu_lane_any(nonzero)) return;
+  hu_lane v = hu_lane_float(a & tiny); /* a 2^-149 with a < 2^23, seen as the float a */
+  *sig = hu_sel(nonzero, (v & 0x7FFFFFu) | 0x800000u, *sig);
+  *field = hu_sel(nonzero, (v >> 23) - HU_ALL(149), *field);
+}
+
+/* f 2^q as binary32 bits, q the exponent of the last place: exact, the format fits. */
+HU_LANE_FN hu_lane hu_lanes_pack(hu_lane f, hu_lane q) {
+  hu_lane v = hu_lane_float(f), normal = v + (q << 23);
+  hu_lane field = (v >> 23) + q;
+  hu_lane small = hu_lt(field, HU_ALL(1));
+  hu_lane shift = hu_min(hu_max(q + HU_ALL(149), HU_ALL(0)), HU_ALL(31));
+  return hu_sel(HU_MASK(f == HU_ALL(0)), HU_ALL(0), hu_sel(small, f << shift, normal));
+}
+
+/* Does rounding to full precision carry lanes of the binade below 2^emin (field low - 1) up to 2^emin? */
+HU_LANE_FN hu_lane hu_lanes_reaches_normal(const hu_narrow *t, hu_lane u, hu_lane sig, hu_lane random) {
+  hu_lane f = sig >> t->d0, frac = sig << (32 - t->d0);
+  hu_lane odd = t->m ? HU_MASK((f & 1) != HU_ALL(0)) : HU_ALL(t->zero == HU_ZERO_FIELD ? 0 : 0xFFFFFFFFu);
+  f -= hu_lanes_up(t, t->round, u, frac, HU_ALL(0), odd, random);
+  return HU_MASK(f == HU_ALL(2u << t->m));
+}
+
+HU_LANE_FN hu_lanes_result hu_lanes_round(const hu_narrow *t, hu_lane u, hu_lane random) {
+  hu_lanes_result r;
+  hu_lane zero = HU_ALL(0), sig, field;
+  hu_lane a = u & 0x7FFFFFFFu, negative = (hu_lane)((hu_ilane)u >> 31), nonzero = HU_MASK(a != zero);
+  hu_lane finite = hu_lt(a, HU_ALL(0x7F800000u));
+  hu_lanes_unpack(t, a, &sig, &field);
+  hu_lane low = HU_ALL(t->low), below = hu_max(low - field, zero), deep = hu_gt(below, zero) | ~nonzero;
+  hu_lane d = HU_ALL(t->d0) + below;
+  if (t->subnormal == HU_SUBNORMAL_NONE) d += deep & (uint32_t)t->m;
+  d = hu_min(d, HU_ALL(63));
+  hu_lane f = sig >> hu_min(d, HU_ALL(31));
+  hu_lane right = hu_max(d - HU_ALL(32), zero), far = hu_gt(d, HU_ALL(32));
+  hu_lane frac = hu_sel(far, sig >> right, sig << (hu_max(HU_ALL(32) - d, zero)));
+  hu_lane lost = far & HU_MASK(((sig >> right) << right) != sig);
+  hu_lane top = hu_max(field, low);
+  /* A format of few exponents far down: limited so that the code cannot wrap; it is beyond max_code < 2^30 all the
+   * same. */
+  hu_lane up_field = hu_min(top - low, HU_ALL((uint32_t)1 << (30 - t->m)));
+  hu_lane base = up_field << t->m;
+  if (t->zero != HU_ZERO_FIELD) base -= HU_ALL(t->hidden);
+  hu_lane odd_bit = t->m ? f : f & (up_field + HU_ALL(t->zero == HU_ZERO_FIELD));
+  hu_lane odd = HU_MASK((odd_bit & 1) != zero);
+  r.inexact = HU_MASK(frac != zero) | lost;
+  hu_lane up = hu_lanes_up(t, t->round, u, frac, lost, odd, random);
+  f -= up;
+  hu_lane c = f + base;
+  if (t->subnormal == HU_SUBNORMAL_NONE) c = hu_sel(deep, f << t->m, c);
+  hu_lane q = top - HU_ALL(127 + t->m);
+  if (t->subnormal == HU_SUBNORMAL_NONE) q += deep & (uint32_t)t->m;
+
+  /* tiny */
+  hu_lane tiny = deep & nonzero;
+  if (t->zero == HU_ZERO_CODE) {
+    hu_lane edge = HU_MASK(field == low) & nonzero;
+    tiny |= edge & (t->tiny == HU_TINY_BEFORE ? HU_MASK((sig >> t->d0) == HU_ALL(t->hidden)) : hu_lt(c, HU_ALL(1)));
+  } else if (t->tiny == HU_TINY_AFTER) {
+    hu_lane near = HU_MASK(field + HU_ALL(1) == low) & HU_MASK(sig >= HU_ALL(0x800000u)) & nonzero;
+    if (hu_lane_any(near)) tiny &= ~(near & hu_lanes_reaches_normal(t, u, sig, random));
+  }
+  if (t->zero == HU_ZERO_NONE) { /* nothing below 2^emin: the result is 2^emin */
+    hu_lane under = deep;
+    c &= ~under;
+    q = hu_sel(under, low - HU_ALL(127), q);
+    f = hu_sel(under, HU_ALL(1), f);
+    r.inexact |= under;
+  }
+  if (t->flush_below) {
+    hu_lane flush = hu_lt(c, HU_ALL(t->flush_below));
+    c &= ~flush;
+    f &= ~flush;
+    r.inexact |= flush & nonzero;
+  }
+  r.underflow = tiny & r.inexact;
+  r.to_zero = t->zero == HU_ZERO_NONE ? zero : HU_MASK(c == zero) & nonzero;
+  r.subnormal = t->zero == HU_ZERO_FIELD ? hu_gt(c, zero) & hu_lt(c, HU_ALL(t->hidden)) : zero;
+  r.value = hu_lanes_pack(f, q);
+  if (t->negzero) {
+    r.value |= u & 0x80000000u;
+  } else {
+    r.value |= u & 0x80000000u & HU_MASK(c != zero);
+  }
+  hu_lane signed_code = (u & 0x80000000u) >> t->sign_shift;
+  if (!t->negzero) signed_code &= HU_MASK(c != zero);
+  if (t->is_unsigned) signed_code = zero;
+
+  /* Beyond the range. */
+  hu_lane over = hu_gt(c, HU_ALL(t->max_code)) & finite;
+  hu_lane low_side = zero;
+  if (t->is_unsigned) {
+    low_side = negative & (t->zero == HU_ZERO_NONE ? nonzero : HU_MASK(c != zero)) & finite;
+    over &= ~low_side;
+  }
+  hu_lane inf = HU_MASK(a == HU_ALL(0x7F800000u)), nan = ~finite & ~inf;
+  r.code = c | signed_code;
+  hu_lane special = over | low_side | ~finite;
+  r.overflow = over;
+  r.nan_in = nan;
+  r.inf_in = inf;
+  r.saturated = zero;
+  r.invalid = zero;
+  if (hu_lane_any(special)) {
+    hu_lane none = ~special, minus_over = over & negative, plus_over = over & ~negative;
+    hu_lane minus_inf = inf & negative, plus_inf = inf & ~negative;
+    r.inexact = (r.inexact & none) | over | low_side;
+    r.underflow &= none;
+    r.to_zero &= none;
+    r.subnormal &= none;
+    r.code = (r.code & none) | (plus_over & t->from_overflow) | (minus_over & t->from_neg_overflow) |
+             (plus_inf & t->from_inf) | (minus_inf & t->from_neg_inf) | (nan & t->from_nan) |
+             (low_side & t->from_below);
+    r.value = (r.value & none) | (plus_over & t->value_overflow) | (minus_over & t->value_neg_overflow) |
+              (plus_inf & t->value_inf) | (minus_inf & t->value_neg_inf) | (nan & t->value_nan) |
+              (low_side & t->value_below);
+    r.saturated = (t->events_overflow & HU_EVENT_SATURATED ? plus_over : zero) |
+                  (t->events_neg_overflow & HU_EVENT_SATURATED ? minus_over : zero) |
+                  (t->events_inf & HU_EVENT_SATURATED ? plus_inf : zero) |
+                  (t->events_neg_inf & HU_EVENT_SATURATED ? minus_inf : zero) |
+                  (t->events_below & HU_EVENT_SATURATED ? low_side : zero);
+    r.invalid = low_side | (t->events_nan & HU_EVENT_INVALID ? nan : zero) |
+                (t->events_inf & HU_EVENT_INVALID ? plus_inf : zero) |
+                (t->events_neg_inf & HU_EVENT_INVALID ? minus_inf : zero);
+  }
+  return r;
+}
+
+/* ---- decode: the binary32 bits of codes of a format that fits binary32 ---- */
+
+/* The short way: formats with gradual subnormals whose values are all normal numbers of binary32, or whose subnormals
+ * are binary32's own (t->plain); codes with an ordinary finite value. */
+typedef struct hu_plain_lanes {
+  hu_lane mag_mask, sign_code, max_code, hidden, base, scale;
+  int32_t has_sign, odd_negzero, d0, sign_shift; /* odd_negzero: 10...0 is not negative zero */
+} hu_plain_lanes;
+
+HU_LANE_FN hu_plain_lanes hu_plain_lanes_of(const hu_narrow *t) {
+  hu_plain_lanes k;
+  k.mag_mask = HU_HOLD(HU_ALL(t->mag_mask));
+  k.sign_code = HU_HOLD(HU_ALL(t->sign_code));
+  k.max_code = HU_HOLD(HU_ALL(t->max_code));
+  k.hidden = HU_HOLD(HU_ALL(t->hidden));
+  k.base = HU_HOLD(HU_ALL((uint32_t)(t->low - 1) << 23));
+  k.scale = HU_HOLD(HU_ALL((uint32_t)(t->low - 127 - t->m) << 23));
+  k.has_sign = !t->is_unsigned;
+  k.odd_negzero = !t->is_unsigned && !t->negzero;
+  k.d0 = t->d0;
+  k.sign_shift = t->sign_shift;
+  return k;
+}
+
+/* Lanes that are not plain: infinities, NaN, and 10...0 where it is not negative zero. */
+HU_LANE_FN hu_mask hu_plain_not(const hu_plain_lanes *k, hu_lane code) {
+  hu_mask beyond = hu_mask_lt(k->max_code, code & k->mag_mask);
+  if (!k->odd_negzero) return beyond;
+  hu_lane bits = code & (k->mag_mask | k->sign_code);
+  return hu_mask_or(beyond, hu_mask_andnot(hu_mask_test(bits, k->sign_code), hu_mask_test(bits, k->mag_mask)));
+}
+
+HU_LANE_FN hu_lane hu_plain_decode(const hu_plain_lanes *k, int plain, hu_lane code) {
+  hu_lane mag = code & k->mag_mask, v = (mag << k->d0) + k->base;
+  if (plain == 2) {
+    hu_mask sub = hu_mask_lt(mag, k->hidden);
+    hu_lane s = hu_mask_keep(hu_mask_test(mag, k->mag_mask), hu_lane_float(mag) + k->scale);
+    v = hu_mask_sel(sub, s, v);
+  }
+  if (!k->has_sign) return v;
+  return v | (code & k->sign_code) << k->sign_shift;
+}
+
+HU_LANE_FN hu_lane hu_lanes_decode(const hu_narrow *t, hu_lane code) {
+  hu_lane zero = HU_ALL(0), mag = code & t->mag_mask, sign = code & t->sign_code, v;
+  int32_t base = t->zero == HU_ZERO_FIELD ? t->low - 1 : t->low;
+  hu_lane sub = HU_MASK(mag < HU_ALL(t->hidden));
+  if (t->low >= 1) {
+    v = (mag << t->d0) + HU_ALL((uint32_t)base << 23);
+  } else {
+    hu_lane f = (mag & (uint32_t)(t->hidden - 1)) | (uint32_t)t->hidden;
+    v = hu_lanes_pack(f, (mag >> t->m) + HU_ALL(base - 127 - t->m));
+  }
+  if (t->zero == HU_ZERO_FIELD) {
+    hu_lane s = zero;
+    if (t->subnormal == HU_SUBNORMAL_GRADUAL) s = hu_lanes_pack(mag & sub, HU_ALL(t->low - 127 - t->m));
+    v = hu_sel(sub, s, v);
+  } else if (t->zero == HU_ZERO_CODE) {
+    v &= ~HU_MASK(mag == zero);
+  }
+  hu_lane beyond = hu_gt(mag, HU_ALL(t->max_code));
+  hu_lane inf = t->has_inf ? HU_MASK(mag == HU_ALL(t->inf_code)) : zero;
+  v = hu_sel(beyond, HU_ALL(0x7F800000u), v);
+  if (t->sign_code) {
+    hu_lane s = sign << t->sign_shift;
+    if (!t->negzero) s &= HU_MASK(v != zero);
+    v |= s;
+  }
+  hu_lane nan = beyond & ~inf;
+  if (t->nan_at_negzero) nan |= HU_MASK((mag | sign) == HU_ALL(t->sign_code));
+  return hu_sel(nan, HU_ALL(0x7FC00000u), v);
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/base/check.h - arguments of the device calls, checked on the host before anything is started. */
+#ifndef HALFULP_GPU_BASE_CHECK_H
+#define HALFULP_GPU_BASE_CHECK_H
+
+#include "halfulp/gemm.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Format, mode and, if carrier is not 0, that binary32 holds the grid. */
+hu_status hu_check_rounding(hu_format f, hu_mode mode, int carrier);
+/* Pointers, strides and overlap of an element-wise call; sizes in bytes. */
+hu_status hu_check_arrays(size_t n, const void *z, size_t zsize, ptrdiff_t incz, const void *x, size_t xsize,
+                          ptrdiff_t incx);
+/* hu_events must be aligned like its 64-bit counts; NULL is fine. */
+hu_status hu_check_events(const hu_events *events);
+/* n codes of `width` bits, dense in one array of the two and a byte each in the other; sizes in bytes, SIZE_MAX: too
+ * many. */
+hu_status hu_check_pack(size_t n, const void *z, size_t zbytes, const void *x, size_t xbytes, unsigned width);
+/* Everything hu_gemm checks but the operands' values. */
+hu_status hu_check_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
+                        const hu_operand *c, const hu_accum *accum, hu_mode mode);
+hu_status hu_check_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
+                               const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
+                               const hu_accum *accum, hu_mode mode);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

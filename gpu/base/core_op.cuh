@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/base/core_op.cuh - the operation of map.cuh that goes through emu/core/round.h for every element. */
+#ifndef HALFULP_GPU_CORE_OP_CUH
+#define HALFULP_GPU_CORE_OP_CUH
+
+#include "emu/core/round.h"
+#include "gpu/base/map.cuh"
+#include "halfulp/array.h"
+
+/* R of an element: the high `bits` bits of its word; what deterministic modes get does not matter. */
+HU_DEVICE uint32_t hu_random_of(const hu_spec &s, uint32_t word) { return word >> ((32u - s.bits) & 31u); }
+
+/* Where an element comes from ... */
+struct hu_from_binary32 {
+  typedef uint32_t type;
+  __device__ __forceinline__ hu_num operator()(uint32_t x) const { return hu_unpack32(x); }
+};
+struct hu_from_binary64 {
+  typedef uint64_t type;
+  __device__ __forceinline__ hu_num operator()(uint64_t x) const { return hu_unpack64(x); }
+};
+template <class In>
+struct hu_from_code {
+  typedef In type;
+  hu_spec s;
+  __device__ __forceinline__ hu_num operator()(In x) const { return hu_unpack(&s, x); }
+};
+
+/* ... and what becomes of its code. */
+template <class Out>
+struct hu_to_code {
+  typedef Out type;
+  HU_DEVICE Out of(const hu_spec &, uint32_t code) { return (Out)code; }
+};
+struct hu_to_binary32 {
+  typedef uint32_t type;
+  HU_DEVICE uint32_t of(const hu_spec &s, uint32_t code) { return hu_pack32(hu_unpack(&s, code)); }
+};
+struct hu_to_binary64 {
+  typedef uint64_t type;
+  HU_DEVICE uint64_t of(const hu_spec &s, uint32_t code) { return hu_pack64(hu_unpack(&s, code)); }
+};
+
+/* hu_round: the code below, the events above. Called, not inlined: every kernel of a file shares its long code. */
+static __device__ __noinline__ uint64_t hu_round_called(const hu_spec &s, hu_num x, uint32_t random) {
+  uint32_t events, code = hu_round(&s, x, random, &events);
+  return (uint64_t)events << 32 | code;
+}
+
+template <class From, class To>
+struct hu_core_op {
+  typedef typename From::type In;
+  typedef typename To::type Out;
+  static const int unroll = 1;
+  From from;
+  hu_spec s;
+  uint32_t stochastic;
+  hu_stream stream;
+  hu_events *events;
+
+  __device__ __forceinline__ Out one(In x, uint32_t word, hu_counts *c) const {
+    uint64_t z = hu_round_called(s, from(x), hu_random_of(s, word));
+    if (events) hu_counts_add(c, (uint32_t)(z >> 32));
+    return To::of(s, (uint32_t)z);
+  }
+
+  __device__ __forceinline__ int quick(const In[4], const uint32_t[4], Out[4], hu_counts *) const { return 0; }
+
+  __device__ __forceinline__ void slow(const In x[4], const uint32_t words[4], Out z[4], hu_counts *c) const {
+    hu_one_by_one(*this, x, words, z, c);
+  }
+};
+
+template <class Op>
+static inline void hu_set_common(Op *op, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  op->stochastic = mode.round >= HU_SRA;
+  op->stream.key = exec ? exec->stream.key : 0;
+  op->stream.counter = exec ? exec->stream.counter : 0;
+  op->events = events;
+}
+
+template <class To, class From>
+static inline hu_status hu_core_launch(const From &from, size_t n, void *z, ptrdiff_t incz, const void *x,
+                                       ptrdiff_t incx, hu_format f, hu_mode mode, const hu_exec *exec,
+                                       hu_events *events, void *stream) {
+  hu_core_op<From, To> op;
+  op.from = from;
+  op.s = hu_spec_of(f, mode);
+  hu_set_common(&op, mode, exec, events);
+  return hu_map_launch(op, n, (typename To::type *)z, incz, (const typename From::type *)x, incx, stream);
+}
+
+#endif

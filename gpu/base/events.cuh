@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/base/events.cuh - event counts: per thread in registers, per block in shared memory, then one atomic per
+ * event. */
+#ifndef HALFULP_GPU_EVENTS_CUH
+#define HALFULP_GPU_EVENTS_CUH
+
+#include "gpu/base/launch.cuh"
+#include "halfulp/mode.h"
+
+#define HU_EVENT_KINDS 10
+
+/* Counts of up to 255 elements: events 0..3 and 4..7 as four counts of a byte each, 8 and 9 as two. */
+typedef struct hu_tally {
+  uint32_t low, high, last;
+} hu_tally;
+
+/* A thread's totals stay far below 2^27, so that a warp's sum fits 32 bits: the grid grows with the work. */
+typedef struct hu_counts {
+  hu_tally some;
+  uint32_t since; /* elements in `some` */
+  uint32_t total[HU_EVENT_KINDS];
+} hu_counts;
+
+HU_DEVICE void hu_tally_clear(hu_tally *t) {
+  t->low = 0;
+  t->high = 0;
+  t->last = 0;
+}
+
+/* Multiplying four bits by 0x204081 puts copies 7 places apart, so bit i arrives at place 8 i. */
+HU_DEVICE void hu_tally_add(hu_tally *t, uint32_t events) {
+  t->low += ((events & 15) * 0x204081u) & 0x01010101u;
+  t->high += (((events >> 4) & 15) * 0x204081u) & 0x01010101u;
+  t->last += ((events >> 8 & 1) | (events << 7 & 0x10000));
+}
+
+HU_DEVICE void hu_counts_clear(hu_counts *c) {
+  hu_tally_clear(&c->some);
+  c->since = 0;
+#pragma unroll
+  for (int i = 0; i < HU_EVENT_KINDS; i++) c->total[i] = 0;
+}
+
+HU_DEVICE void hu_counts_settle(hu_counts *c) {
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    c->total[i] += (c->some.low >> (8 * i)) & 0xFF;
+    c->total[4 + i] += (c->some.high >> (8 * i)) & 0xFF;
+  }
+  c->total[8] += c->some.last & 0xFF;
+  c->total[9] += c->some.last >> 16;
+  hu_tally_clear(&c->some);
+  c->since = 0;
+}
+
+/* One element's events. */
+HU_DEVICE void hu_counts_add(hu_counts *c, uint32_t events) {
+  hu_tally_add(&c->some, events);
+  if (++c->since == 255) hu_counts_settle(c);
+}
+
+/* Adds the counts of all threads of the block to *events. Every thread of the block must come here; `sums` is shared.
+ * */
+HU_DEVICE void hu_counts_flush(hu_counts *c, hu_events *events, unsigned long long sums[HU_EVENT_KINDS]) {
+  hu_counts_settle(c);
+  if (threadIdx.x < HU_EVENT_KINDS) sums[threadIdx.x] = 0;
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < HU_EVENT_KINDS; i++) {
+    uint32_t sum = __reduce_add_sync(HU_ALL_LANES, c->total[i]);
+    if ((threadIdx.x & 31) == 0 && sum) atomicAdd(&sums[i], (unsigned long long)sum);
+  }
+  __syncthreads();
+  if (threadIdx.x < HU_EVENT_KINDS && sums[threadIdx.x]) {
+    /* hu_events is ten 64-bit counts in the order of the event bits. */
+    atomicAdd((unsigned long long *)events + threadIdx.x, sums[threadIdx.x]);
+  }
+}
+
+#endif

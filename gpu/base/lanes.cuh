@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/base/lanes.cuh - emu/simd/round.h with one value a thread, and a shorter first step for the deterministic
+ * modes. */
+#ifndef HALFULP_GPU_LANES_CUH
+#define HALFULP_GPU_LANES_CUH
+
+#include "gpu/base/events.cuh"
+
+#include "emu/core/lane_constants.h"
+
+typedef uint32_t hu_lane;
+typedef int32_t hu_ilane;
+#define HU_LANE_FN HU_DEVICE
+#define HU_MASK(c) (0u - (uint32_t)(c))
+#define HU_ALL(x) ((uint32_t)(x))
+
+HU_DEVICE int hu_lane_any(hu_lane mask) { return mask != 0; }
+HU_DEVICE hu_lane hu_lane_float(hu_lane v) { return __float_as_uint(__uint2float_rn(v)); }
+
+typedef bool hu_mask;
+HU_DEVICE hu_mask hu_mask_lt(hu_lane a, hu_lane b) { return (hu_ilane)a < (hu_ilane)b; }
+HU_DEVICE hu_mask hu_mask_test(hu_lane a, hu_lane b) { return (a & b) != 0; }
+HU_DEVICE hu_mask hu_mask_or(hu_mask a, hu_mask b) { return a || b; }
+HU_DEVICE hu_mask hu_mask_andnot(hu_mask a, hu_mask b) { return a && !b; }
+HU_DEVICE hu_lane hu_mask_sel(hu_mask m, hu_lane yes, hu_lane no) { return m ? yes : no; }
+HU_DEVICE hu_lane hu_mask_keep(hu_mask m, hu_lane v) { return m ? v : 0; }
+HU_DEVICE hu_lane hu_mask_larger(hu_lane a, hu_lane b) { return a > b ? a : b; }
+HU_DEVICE hu_lane hu_lane_plus(int round, hu_lane a, hu_lane b) {
+  float x = __uint_as_float(a), y = __uint_as_float(b);
+  switch (hu_direction_of(round)) {
+    case HU_NEAREST: return __float_as_uint(__fadd_rn(x, y));
+    case HU_DOWN: return __float_as_uint(__fadd_rd(x, y));
+    case HU_UP: return __float_as_uint(__fadd_ru(x, y));
+    default: return __float_as_uint(__fadd_rz(x, y));
+  }
+}
+HU_DEVICE hu_lane hu_lane_minus(hu_lane a, hu_lane b) {
+  return __float_as_uint(__fsub_rn(__uint_as_float(a), __uint_as_float(b)));
+}
+HU_DEVICE hu_lane hu_lane_times(hu_lane a, hu_lane b) {
+  return __float_as_uint(__fmul_rn(__uint_as_float(a), __uint_as_float(b)));
+}
+HU_DEVICE hu_lane hu_lane_uint(hu_lane v) { return __float2uint_rz(__uint_as_float(v)); }
+
+#include "emu/simd/round.h"
+
+/* hu_quick_add of every deterministic mode as one expression: base of the operand's sign, plus step if the lower
+ * candidate is odd. No switch per element, so that ten integer instructions round one. */
+typedef struct hu_quick_step {
+  uint32_t base, base_neg, step;
+} hu_quick_step;
+
+static inline hu_quick_step hu_quick_step_of(const hu_narrow *t) {
+  uint32_t mask = ((uint32_t)1 << t->d0) - 1, half = (uint32_t)1 << (t->d0 - 1);
+  hu_quick_step q = {0, 0, 0};
+  switch (t->round) {
+    case HU_RNE: q.base = q.base_neg = half - 1, q.step = 1; break;
+    case HU_RNA: q.base = q.base_neg = half; break;
+    case HU_RNZ: q.base = q.base_neg = half - 1; break;
+    case HU_RTP: q.base = mask; break;
+    case HU_RTN: q.base_neg = mask; break;
+    case HU_RAZ: q.base = q.base_neg = mask; break;
+    case HU_RTO: q.base = q.base_neg = mask, q.step = 0u - mask; break; /* odd: stays */
+    default: break; /* toward zero adds nothing; the stochastic modes come by hu_quick */
+  }
+  return q;
+}
+
+HU_DEVICE uint32_t hu_quick_stepped(const hu_narrow &t, const hu_quick_step &q, uint32_t u) {
+  uint32_t fraction = ((uint32_t)1 << t.d0) - 1, odd = 0u - (((u >> t.d0) ^ t.odd0) & 1);
+  return (u + ((int32_t)u < 0 ? q.base_neg : q.base) + (odd & q.step)) & ~fraction;
+}
+
+HU_DEVICE uint32_t hu_lanes_events(const hu_lanes_result &r) {
+  return (r.overflow & HU_EVENT_OVERFLOW) | (r.saturated & HU_EVENT_SATURATED) | (r.underflow & HU_EVENT_UNDERFLOW) |
+         (r.to_zero & HU_EVENT_TO_ZERO) | (r.subnormal & HU_EVENT_SUBNORMAL) | (r.inexact & HU_EVENT_INEXACT) |
+         (r.invalid & HU_EVENT_INVALID) | (r.nan_in & HU_EVENT_NAN_IN) | (r.inf_in & HU_EVENT_INF_IN);
+}
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/base/launch.cuh - the one place that knows how a kernel is started.
+ *
+ * nvcc's build calls cudaLaunchKernelEx; the host-run build (tests/cuda_host) has its own cuda_runtime.h, which defines
+ * HU_HOST_LAUNCH and runs the same kernel text on the CPU. Kernels are plain CUDA C and take everything by value.
+ *
+ * Arithmetic of kernels: contraction is off (-fmad=false), subnormals are kept (nvcc's default -ftz=false) and every
+ * float operation that a result depends on is written as an intrinsic with its rounding in the name. */
+#ifndef HALFULP_GPU_LAUNCH_CUH
+#define HALFULP_GPU_LAUNCH_CUH
+
+#include <cuda_runtime.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "halfulp/status.h"
+
+#define HU_DEVICE static __device__ __forceinline__
+#define HU_KERNEL static __global__ void
+#define HU_BLOCK 256 /* threads of a block in every kernel */
+#define HU_ALL_LANES 0xFFFFFFFFu
+
+/* What went wrong first since hu_launched was asked last: the launches' own words. cudaGetLastError would have the
+ * errors of others, too: of a program that shares the runtime and did not ask for its own. */
+static inline cudaError_t *hu_launch_error(void) {
+  static thread_local cudaError_t e = cudaSuccess;
+  return &e;
+}
+
+static inline void hu_launch_note(cudaError_t e) {
+  if (e == cudaSuccess) return;
+  (void)cudaGetLastError(); /* the same once more: nobody else is blamed for it */
+  if (*hu_launch_error() == cudaSuccess) *hu_launch_error() = e;
+}
+
+#if defined(HU_HOST_LAUNCH)
+#define HU_LAUNCH(kernel, grid, shared, stream, ...) \
+  hu_launch_note(HU_HOST_LAUNCH(kernel, grid, HU_BLOCK, shared, stream, __VA_ARGS__))
+#else
+template <class... Formal, class... Actual>
+static inline cudaError_t hu_launch(void (*kernel)(Formal...), unsigned grid, size_t shared, void *stream,
+                                    Actual... args) {
+  cudaLaunchConfig_t how = {};
+  how.gridDim = dim3(grid);
+  how.blockDim = dim3(HU_BLOCK);
+  how.dynamicSmemBytes = shared;
+  how.stream = (cudaStream_t)stream;
+  return cudaLaunchKernelEx(&how, kernel, (Formal)args...);
+}
+#define HU_LAUNCH(kernel, grid, shared, stream, ...) \
+  hu_launch_note(hu_launch(kernel, (unsigned)(grid), (shared), (stream), __VA_ARGS__))
+#endif
+
+/* What the launches just made said. */
+static inline hu_status hu_launched(void) {
+  cudaError_t e = *hu_launch_error();
+  *hu_launch_error() = cudaSuccess;
+  switch (e) {
+    case cudaSuccess: return HU_OK;
+    case cudaErrorNoDevice:
+    case cudaErrorInsufficientDriver: return HU_E_DEVICE;
+    default: return HU_E_CUDA;
+  }
+}
+
+/* Blocks for `work` block-sized pieces, at most what fills the device `waves` times over: kernels stride over the rest.
+ * */
+static inline unsigned hu_grid_size(uint64_t work, unsigned waves) {
+  int device = 0, sms = 0;
+  if (cudaGetDevice(&device) != cudaSuccess) return 1;
+  if (cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) != cudaSuccess || sms < 1) return 1;
+  uint64_t most = (uint64_t)sms * waves;
+  return (unsigned)(work < 1 ? 1 : work < most ? work : most);
+}
+
+#endif

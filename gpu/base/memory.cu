@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/base/memory.cu - see memory.h. */
+#include "gpu/base/memory.h"
+
+#include "halfulp/device.h"
+
+#include <cuda_runtime.h>
+#include <stdio.h>
+
+/* What matrix instructions compute is what ptxas made of them: its version belongs to the result. */
+#if defined(__CUDACC_VER_MAJOR__)
+#define HU_TEXT_OF(x) #x
+#define HU_TEXT(x) HU_TEXT_OF(x)
+#define HU_NVCC \
+  ", nvcc " HU_TEXT(__CUDACC_VER_MAJOR__) "." HU_TEXT(__CUDACC_VER_MINOR__) "." HU_TEXT(__CUDACC_VER_BUILD__)
+#else
+#define HU_NVCC ""
+#endif
+
+static hu_status status_of(cudaError_t e) {
+  switch (e) {
+    case cudaSuccess: return HU_OK;
+    case cudaErrorMemoryAllocation: return HU_E_MEMORY;
+    case cudaErrorNoDevice:
+    case cudaErrorInsufficientDriver: return HU_E_DEVICE;
+    default: return HU_E_CUDA;
+  }
+}
+
+void *hu_memory_new(size_t n) {
+  void *p = NULL;
+  if (cudaMalloc(&p, n ? n : 1) != cudaSuccess) {
+    (void)cudaGetLastError(); /* said by NULL; a program's own next call is not blamed for it */
+    return NULL;
+  }
+  return p;
+}
+
+void hu_memory_free(void *p) { (void)cudaFree(p); }
+
+hu_status hu_memory_put(void *device, const void *host, size_t n) {
+  return n ? status_of(cudaMemcpy(device, host, n, cudaMemcpyHostToDevice)) : HU_OK;
+}
+
+hu_status hu_memory_get(void *host, const void *device, size_t n) {
+  return n ? status_of(cudaMemcpy(host, device, n, cudaMemcpyDeviceToHost)) : HU_OK;
+}
+
+hu_status hu_memory_wait(void) { return status_of(cudaDeviceSynchronize()); }
+
+void hu_device_versions(char *text, size_t size) {
+  int driver = 0, runtime = 0;
+  if (size) text[0] = '\0';
+  if (cudaDriverGetVersion(&driver) != cudaSuccess || cudaRuntimeGetVersion(&runtime) != cudaSuccess || !driver) return;
+  snprintf(text, size, "CUDA driver API %d.%d, runtime %d.%d" HU_NVCC, driver / 1000, driver % 1000 / 10,
+           runtime / 1000, runtime % 1000 / 10);
+}

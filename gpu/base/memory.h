@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/base/memory.h - device memory for programs that know no CUDA: tests, the digest, the calls on host arrays. */
+#ifndef HALFULP_GPU_BASE_MEMORY_H
+#define HALFULP_GPU_BASE_MEMORY_H
+
+#include <stddef.h>
+
+#include "halfulp/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* n bytes of device memory, NULL if there is none left. */
+HU_API void *hu_memory_new(size_t n);
+HU_API void hu_memory_free(void *p);
+/* Host to device and back; each waits until it is done. */
+HU_API HU_MUST_CHECK hu_status hu_memory_put(void *device, const void *host, size_t n);
+HU_API HU_MUST_CHECK hu_status hu_memory_get(void *host, const void *device, size_t n);
+/* Waits for everything started; HU_E_CUDA if something went wrong on the way. */
+HU_API HU_MUST_CHECK hu_status hu_memory_wait(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

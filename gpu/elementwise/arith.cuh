@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/elementwise/arith.cuh - arrays of codes in device memory: what arith.cu and function.cu have in common. */
+#ifndef HALFULP_GPU_ARITH_CUH
+#define HALFULP_GPU_ARITH_CUH
+
+#include "emu/core/arith.h"
+#include "gpu/base/check.h"
+#include "gpu/base/core_op.cuh"
+#include "halfulp/device.h"
+
+/* An array of codes; elements of `size` bytes. */
+typedef struct hu_device_codes {
+  const uint8_t *data;
+  ptrdiff_t stride;
+  uint32_t size;
+  hu_spec spec;
+} hu_device_codes;
+
+typedef struct hu_device_arith {
+  hu_device_codes x[3];
+  uint8_t *z;
+  ptrdiff_t incz;
+  uint32_t zsize;
+  hu_spec spec;
+  size_t n;
+  uint32_t stochastic;
+  hu_stream stream;
+  hu_events *events;
+} hu_device_arith;
+
+HU_DEVICE uint32_t hu_load_code(const hu_device_codes &x, size_t i) {
+  const uint8_t *p = x.data + (ptrdiff_t)i * x.stride * (ptrdiff_t)x.size;
+  if (x.size == 1) return *p;
+  if (x.size == 2) return *(const uint16_t *)(const void *)p;
+  return *(const uint32_t *)(const void *)p;
+}
+
+HU_DEVICE void hu_store_code(const hu_device_arith &c, size_t i, uint32_t code) {
+  uint8_t *p = c.z + (ptrdiff_t)i * c.incz * (ptrdiff_t)c.zsize;
+  if (c.zsize == 1) {
+    *p = (uint8_t)code;
+  } else if (c.zsize == 2) {
+    *(uint16_t *)(void *)p = (uint16_t)code;
+  } else {
+    *(uint32_t *)(void *)p = code;
+  }
+}
+
+HU_DEVICE hu_num hu_load_num(const hu_device_codes &x, size_t i) { return hu_unpack(&x.spec, hu_load_code(x, i)); }
+
+/* ---- arguments ---- */
+
+typedef struct hu_array_of_codes {
+  const void *data;
+  ptrdiff_t stride;
+  hu_format format;
+} hu_array_of_codes;
+
+static inline hu_array_of_codes hu_codes_at(const void *data, ptrdiff_t stride, hu_format f) {
+  hu_array_of_codes x;
+  x.data = data;
+  x.stride = stride;
+  x.format = f;
+  return x;
+}
+
+/* bytes: the results are bytes whatever z's format. Checks in the order of the CPU's calls. */
+static inline hu_status hu_arith_prepare(hu_device_arith *c, size_t n, void *z, hu_array_of_codes result, int bytes,
+                                         const hu_array_of_codes *x, int operands, hu_mode mode, const hu_exec *exec,
+                                         hu_events *events) {
+  hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
+  memset(c, 0, sizeof *c);
+  hu_status s = hu_check_rounding(result.format, rne, 0);
+  for (int k = 0; k < operands && s == HU_OK; k++) s = hu_check_rounding(x[k].format, rne, 0);
+  if (s == HU_OK) s = hu_mode_check(mode);
+  if (s != HU_OK) return s;
+  c->zsize = bytes ? 1 : hu_format_limits(result.format).storage / 8;
+  for (int k = 0; k < operands && s == HU_OK; k++) {
+    c->x[k].data = (const uint8_t *)x[k].data;
+    c->x[k].stride = x[k].stride;
+    c->x[k].size = hu_format_limits(x[k].format).storage / 8;
+    c->x[k].spec = hu_spec_of(x[k].format, rne);
+    s = hu_check_arrays(n, z, c->zsize, result.stride, x[k].data, c->x[k].size, x[k].stride);
+  }
+  if (s == HU_OK) s = hu_check_events(events);
+  c->z = (uint8_t *)z;
+  c->incz = result.stride;
+  c->spec = hu_spec_of(result.format, mode);
+  c->n = n;
+  c->stochastic = mode.round >= HU_SRA;
+  c->stream.key = exec ? exec->stream.key : 0;
+  c->stream.counter = exec ? exec->stream.counter : 0;
+  c->events = events;
+  return s;
+}
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/elementwise/decode.cu - codes to values. Eight-bit codes go through a table that each block makes with the
+ * core. */
+#include "emu/core/round.h"
+#include "gpu/base/check.h"
+#include "gpu/base/map.cuh"
+#include "halfulp/device.h"
+
+/* The bits of a code's value in Out's binary format. */
+HU_DEVICE void hu_value_of(const hu_spec &s, uint32_t code, uint32_t *z) { *z = hu_pack32(hu_unpack(&s, code)); }
+HU_DEVICE void hu_value_of(const hu_spec &s, uint32_t code, uint64_t *z) { *z = hu_pack64(hu_unpack(&s, code)); }
+
+template <class Out, class In>
+struct hu_decode_op {
+  static const int unroll = 2;
+  static const uint32_t stochastic = 0;
+  hu_spec s;
+  hu_stream stream;
+  hu_events *events;
+
+  __device__ __forceinline__ Out one(In x, uint32_t, hu_counts *) const {
+    Out z;
+    hu_value_of(s, x, &z);
+    return z;
+  }
+
+  __device__ __forceinline__ int quick(const In x[4], const uint32_t words[4], Out z[4], hu_counts *c) const {
+#pragma unroll
+    for (int i = 0; i < 4; i++) z[i] = one(x[i], words[i], c);
+    return 1;
+  }
+
+  __device__ __forceinline__ void slow(const In[4], const uint32_t[4], Out[4], hu_counts *) const {}
+};
+
+template <class Out>
+struct hu_decode_table_op {
+  static const int unroll = 4;
+  static const uint32_t stochastic = 0;
+  const Out *table; /* shared memory of the block */
+  hu_stream stream;
+  hu_events *events;
+
+  __device__ __forceinline__ Out one(uint8_t x, uint32_t, hu_counts *) const { return table[x]; }
+
+  __device__ __forceinline__ int quick(const uint8_t x[4], const uint32_t words[4], Out z[4], hu_counts *c) const {
+#pragma unroll
+    for (int i = 0; i < 4; i++) z[i] = one(x[i], words[i], c);
+    return 1;
+  }
+
+  __device__ __forceinline__ void slow(const uint8_t[4], const uint32_t[4], Out[4], hu_counts *) const {}
+};
+
+template <class Out>
+HU_DEVICE void hu_decode8(const hu_spec &s, const hu_extent &e, Out *z, const uint8_t *x, Out *table) {
+  hu_decode_table_op<Out> op;
+  hu_value_of(s, threadIdx.x, &table[threadIdx.x]); /* 256 threads, 256 codes */
+  __syncthreads();
+  op.table = table;
+  op.stream.key = op.stream.counter = 0;
+  op.events = NULL;
+  hu_map(op, e, z, x);
+}
+
+HU_KERNEL __launch_bounds__(HU_BLOCK) hu_decode8_binary32(hu_spec s, hu_extent e, uint32_t *z, const uint8_t *x) {
+  __shared__ uint32_t table[HU_BLOCK];
+  hu_decode8(s, e, z, x, table);
+}
+
+HU_KERNEL __launch_bounds__(HU_BLOCK) hu_decode8_binary64(hu_spec s, hu_extent e, uint64_t *z, const uint8_t *x) {
+  __shared__ uint64_t table[HU_BLOCK];
+  hu_decode8(s, e, z, x, table);
+}
+
+static unsigned hu_decode8_grid(const hu_extent &e) {
+  uint64_t groups = e.groups / (HU_BLOCK * 4) + 1, singles = (e.n - e.groups * 4) / HU_BLOCK + 1;
+  return hu_grid_size(groups > singles ? groups : singles, 8); /* few blocks: each makes a table */
+}
+
+static hu_status hu_decode_bytes(size_t n, uint32_t *z, ptrdiff_t incz, const uint8_t *x, ptrdiff_t incx, hu_spec s,
+                                 void *stream) {
+  hu_extent e = hu_extent_of(n, z, incz, x, incx);
+  HU_LAUNCH(hu_decode8_binary32, hu_decode8_grid(e), 0, stream, s, e, z, x);
+  return hu_launched();
+}
+
+static hu_status hu_decode_bytes(size_t n, uint64_t *z, ptrdiff_t incz, const uint8_t *x, ptrdiff_t incx, hu_spec s,
+                                 void *stream) {
+  hu_extent e = hu_extent_of(n, z, incz, x, incx);
+  HU_LAUNCH(hu_decode8_binary64, hu_decode8_grid(e), 0, stream, s, e, z, x);
+  return hu_launched();
+}
+
+template <class Out>
+static hu_status hu_decode_to(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
+                              int carrier, void *stream) {
+  hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
+  hu_status st = hu_check_rounding(f, rne, carrier);
+  if (st != HU_OK) return st;
+  uint32_t storage = hu_format_limits(f).storage;
+  st = hu_check_arrays(n, z, sizeof(Out), incz, x, storage / 8, incx);
+  if (st != HU_OK || n == 0) return st;
+  hu_spec s = hu_spec_of(f, rne);
+  if (storage == 8) return hu_decode_bytes(n, (Out *)z, incz, (const uint8_t *)x, incx, s, stream);
+  hu_stream none = {0, 0};
+  if (storage == 16) {
+    hu_decode_op<Out, uint16_t> op = {s, none, NULL};
+    return hu_map_launch(op, n, (Out *)z, incz, (const uint16_t *)x, incx, stream);
+  }
+  hu_decode_op<Out, uint32_t> op = {s, none, NULL};
+  return hu_map_launch(op, n, (Out *)z, incz, (const uint32_t *)x, incx, stream);
+}
+
+hu_status hu_device_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
+                             const hu_exec *, void *stream) {
+  return hu_decode_to<uint32_t>(n, z, incz, x, incx, f, 1, stream);
+}
+
+hu_status hu_device_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
+                               const hu_exec *, void *stream) {
+  return hu_decode_to<uint64_t>(n, z, incz, x, incx, f, 0, stream);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/elementwise/encode64.cu - binary64 to grid values or codes. */
+#include "gpu/base/check.h"
+#include "gpu/base/core_op.cuh"
+#include "halfulp/device.h"
+
+hu_status hu_device_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x, ptrdiff_t incx, hu_format f,
+                                 hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
+  hu_from_binary64 from;
+  hu_status s = hu_check_rounding(f, mode, 0);
+  if (s == HU_OK) s = hu_check_arrays(n, z, sizeof *z, incz, x, sizeof *x, incx);
+  if (s == HU_OK) s = hu_check_events(events);
+  if (s != HU_OK || n == 0) return s;
+  return hu_core_launch<hu_to_binary64>(from, n, z, incz, x, incx, f, mode, exec, events, stream);
+}
+
+hu_status hu_device_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx, hu_format f,
+                               hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
+  hu_from_binary64 from;
+  hu_status s = hu_check_rounding(f, mode, 0);
+  if (s != HU_OK) return s;
+  uint32_t storage = hu_format_limits(f).storage;
+  s = hu_check_arrays(n, z, storage / 8, incz, x, sizeof *x, incx);
+  if (s == HU_OK) s = hu_check_events(events);
+  if (s != HU_OK || n == 0) return s;
+  switch (storage) {
+    case 8: return hu_core_launch<hu_to_code<uint8_t>>(from, n, z, incz, x, incx, f, mode, exec, events, stream);
+    case 16: return hu_core_launch<hu_to_code<uint16_t>>(from, n, z, incz, x, incx, f, mode, exec, events, stream);
+    default: return hu_core_launch<hu_to_code<uint32_t>>(from, n, z, incz, x, incx, f, mode, exec, events, stream);
+  }
+}

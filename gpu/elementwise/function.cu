@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/elementwise/function.cu - elementary functions over arrays of codes: emu/arith/function_one.h for every element.
+ * One kernel for all of them, for they share the digits' way, which is long and called, not inlined; every thread of a
+ * launch does the same function. Binary64 there is IEEE 754's own, to nearest (gpu/meson.build: no contraction). */
+#include "emu/arith/function_one.h"
+#include "gpu/elementwise/arith.cuh"
+
+HU_KERNEL __launch_bounds__(HU_BLOCK, 1) hu_function_kernel(const __grid_constant__ hu_device_arith c, int32_t op) {
+  __shared__ unsigned long long sums[HU_EVENT_KINDS];
+  hu_counts counts;
+  hu_counts_clear(&counts);
+  size_t step = (size_t)gridDim.x * HU_BLOCK;
+  for (size_t i = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x; i < c.n; i += step) {
+    uint32_t events, random = c.stochastic ? hu_random_of(c.spec, hu_word(c.stream, i)) : 0;
+    hu_num x = hu_load_num(c.x[0], i), y = op == HU_OP_POW ? hu_load_num(c.x[1], i) : hu_num_special(HU_KIND_ZERO, 0);
+    hu_store_code(c, i, hu_function_code_of(&c.spec, op, x, y, random, &events));
+    if (c.events) hu_counts_add(&counts, events);
+  }
+  if (c.events) hu_counts_flush(&counts, c.events, sums);
+}
+
+static inline hu_status hu_function_launch(int32_t op, size_t n, void *z, hu_array_of_codes result,
+                                           const hu_array_of_codes *x, int operands, hu_mode mode, const hu_exec *exec,
+                                           hu_events *events, void *stream) {
+  hu_device_arith c;
+  hu_status s = hu_arith_prepare(&c, n, z, result, 0, x, operands, mode, exec, events);
+  if (s != HU_OK || n == 0) return s;
+  auto kernel = hu_function_kernel;
+  HU_LAUNCH(kernel, hu_grid_size(c.n / HU_BLOCK + 1, 16), 0, stream, c, op);
+  return hu_launched();
+}
+
+#define HU_FUNCTION(name, op)                                                                                        \
+  hu_status hu_device_##name##_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,     \
+                                 hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) { \
+    hu_array_of_codes codes = hu_codes_at(x, incx, fx);                                                              \
+    return hu_function_launch(op, n, z, hu_codes_at(z, incz, fz), &codes, 1, mode, exec, events, stream);            \
+  }
+
+HU_FUNCTION(exp, HU_OP_EXP)
+HU_FUNCTION(exp2, HU_OP_EXP2)
+HU_FUNCTION(expm1, HU_OP_EXPM1)
+HU_FUNCTION(log, HU_OP_LOG)
+HU_FUNCTION(log2, HU_OP_LOG2)
+HU_FUNCTION(log1p, HU_OP_LOG1P)
+HU_FUNCTION(tanh, HU_OP_TANH)
+HU_FUNCTION(sigmoid, HU_OP_SIGMOID)
+HU_FUNCTION(erf, HU_OP_ERF)
+HU_FUNCTION(gelu, HU_OP_GELU)
+HU_FUNCTION(rsqrt, HU_OP_RSQRT)
+HU_FUNCTION(reciprocal, HU_OP_RECIPROCAL)
+HU_FUNCTION(sin, HU_OP_SIN)
+HU_FUNCTION(cos, HU_OP_COS)
+
+hu_status hu_device_pow_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx, hu_format fx,
+                          const void *y, ptrdiff_t incy, hu_format fy, hu_mode mode, const hu_exec *exec,
+                          hu_events *events, void *stream) {
+  hu_array_of_codes codes[2] = {hu_codes_at(x, incx, fx), hu_codes_at(y, incy, fy)};
+  return hu_function_launch(HU_OP_POW, n, z, hu_codes_at(z, incz, fz), codes, 2, mode, exec, events, stream);
+}

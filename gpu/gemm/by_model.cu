@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/gemm/by_model.cu - every accumulation model, one thread an element: matrix products and dot products.
+ *
+ * The text is emu/core/accum.h, so the steps are those of the CPU. Its functions are called, not inlined, and take what
+ * they share by address: an element's state (lines, random words) lies in local memory, as do the waiting nodes of
+ * pairwise and strided and the wide integer of exact. Nothing is spilled. A block computes 16 x 16 elements; their
+ * operands stay in the first-level cache from one step to the next. */
+#include "gpu/gemm/by_model.cuh"
+
+#include "emu/base/shared.h"
+#include "emu/core/dot.h"
+#include "gpu/base/check.h"
+#include "halfulp/device.h"
+
+enum { HU_MODEL_SIDE = 16 };
+
+HU_DEVICE uint32_t hu_model_element(const hu_gemm_args &g, const hu_model_args &m, size_t i, size_t j) {
+  hu_lines in = hu_lines_of(g, i, j);
+  hu_draw d = hu_model_draw(g, i, j);
+  return hu_model_store(g, m, i, j, hu_accum_sum(&m.plan, &in, g.k, hu_model_start(g, m.c, i, j), &d));
+}
+
+HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
+    hu_gemm_model_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_model_args m) {
+  size_t down = (g.m + HU_MODEL_SIDE - 1) / HU_MODEL_SIDE, across = (g.n + HU_MODEL_SIDE - 1) / HU_MODEL_SIDE;
+  hu_counts c;
+  hu_counts_clear(&c);
+  for (size_t tile = blockIdx.x; tile < down * across; tile += gridDim.x) {
+    size_t i = tile / across * HU_MODEL_SIDE + threadIdx.x / HU_MODEL_SIDE;
+    size_t j = tile % across * HU_MODEL_SIDE + threadIdx.x % HU_MODEL_SIDE;
+    if (i >= g.m || j >= g.n) continue;
+    uint32_t events = hu_model_element(g, m, i, j);
+    if (g.events) hu_counts_add(&c, events);
+  }
+  if (g.events) {
+    __shared__ unsigned long long sums[HU_EVENT_KINDS];
+    hu_counts_flush(&c, g.events, sums);
+  }
+}
+
+hu_status hu_gemm_launch_model(const hu_gemm_args *g, const hu_model_args *m, void *stream) {
+  size_t down = (g->m - 1) / HU_MODEL_SIDE + 1, across = (g->n - 1) / HU_MODEL_SIDE + 1;
+  size_t tiles = across > SIZE_MAX / down ? SIZE_MAX : down * across;
+  HU_LAUNCH(hu_gemm_model_kernel, hu_grid_size(tiles, 64), 0, stream, *g, *m);
+  return hu_launched();
+}
+
+/* ---- products with scales ---- */
+
+HU_DEVICE uint32_t hu_scaled_model_element(const hu_gemm_args &g, const hu_model_args &m, const hu_model_scales &s,
+                                           size_t i, size_t j) {
+  hu_lines in = hu_lines_of(g, i, j);
+  hu_draw d = hu_model_draw(g, i, j);
+  in.sa = hu_line_of(s.a, i);
+  in.sb = hu_line_of(s.b, j);
+  hu_num c = hu_model_start(g, m.c, i, j), x = hu_accum_sum(&m.plan, &in, g.k, c, &d);
+  uint32_t made = 0;
+  if (x.kind == HU_KIND_NAN) {
+    made = c.kind != HU_KIND_NAN && !hu_line_has_nan(&m.plan.a, &in.a, g.k) &&
+           !hu_line_has_nan(&m.plan.b, &in.b, g.k) && !hu_line_has_nan(&m.plan.sa, &in.sa, s.count) &&
+           !hu_line_has_nan(&m.plan.sb, &in.sb, s.count);
+  }
+  return hu_gemm_store(g, i, j, x, made);
+}
+
+HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
+    hu_gemm_scaled_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_model_args m,
+                          const __grid_constant__ hu_model_scales s) {
+  hu_counts c;
+  hu_counts_clear(&c);
+  uint64_t count = (uint64_t)g.m * g.n, step = (uint64_t)gridDim.x * HU_BLOCK;
+  for (uint64_t e = (uint64_t)blockIdx.x * HU_BLOCK + threadIdx.x; e < count; e += step) {
+    uint32_t events = hu_scaled_model_element(g, m, s, e / g.n, e % g.n);
+    if (g.events) hu_counts_add(&c, events);
+  }
+  if (g.events) {
+    __shared__ unsigned long long sums[HU_EVENT_KINDS];
+    hu_counts_flush(&c, g.events, sums);
+  }
+}
+
+hu_status hu_gemm_launch_scaled(const hu_gemm_args *g, const hu_model_args *m, const hu_model_scales *s, void *stream) {
+  uint64_t blocks = ((uint64_t)g->m * g->n - 1) / HU_BLOCK + 1;
+  HU_LAUNCH(hu_gemm_scaled_kernel, hu_grid_size(blocks, 64), 0, stream, *g, *m, *s);
+  return hu_launched();
+}
+
+/* ---- dot products ---- */
+
+HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
+    hu_dot_kernel(uint64_t count, const __grid_constant__ hu_dot_plan t, hu_events *events) {
+  hu_counts c;
+  hu_counts_clear(&c);
+  for (uint64_t i = (uint64_t)blockIdx.x * HU_BLOCK + threadIdx.x; i < count; i += (uint64_t)gridDim.x * HU_BLOCK) {
+    uint32_t set = t.model.model.kind == HU_ACCUM_INT32 ? hu_dot_integers(&t, i, NULL) : hu_dot_sum(&t, i, NULL);
+    if (events) hu_counts_add(&c, set);
+  }
+  if (events) {
+    __shared__ unsigned long long sums[HU_EVENT_KINDS];
+    hu_counts_flush(&c, events, sums);
+  }
+}
+
+hu_status hu_device_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez, const hu_dot_operands *x,
+                          const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
+  hu_dot_plan t;
+  hu_status s = hu_dot_plan_make(&t, count, n, z, incz, ez, x, accum, mode, exec);
+  if (s == HU_OK) s = hu_check_events(events);
+  if (s != HU_OK || count == 0) return s;
+  HU_LAUNCH(hu_dot_kernel, hu_grid_size((count - 1) / HU_BLOCK + 1, 64), 0, stream, (uint64_t)count, t, events);
+  return hu_launched();
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/gemm/gemm.cu - hu_device_gemm: which kernel a product goes to. */
+#include "gpu/gemm/by_model.cuh"
+
+#include "emu/base/shared.h"
+#include "gpu/base/check.h"
+#include "gpu/gemm/choose.h"
+#include "gpu/gemm/seq.h"
+#include "halfulp/device_scaled.h"
+
+static const hu_mode plain = {0, 0, 0, 0, 0, 0, {0, 0}};
+
+static uint8_t code_size(hu_format f, uint8_t storage) {
+  return storage == HU_VALUES ? 0 : (uint8_t)(hu_format_limits(f).storage / 8);
+}
+
+/* along: whether the stored rows run along k (A as it is, B transposed). */
+static hu_matrix matrix_of(const hu_operand *x, int along) {
+  hu_matrix z;
+  z.data = x->data;
+  z.line_step = along ? x->ld : 1;
+  z.step = along ? 1 : x->ld;
+  z.spec = hu_spec_of(x->format, plain);
+  z.size = code_size(x->format, x->storage);
+  z.along = along ? 1 : 0;
+  size_t bytes = z.size ? z.size : sizeof(float);
+  z.quads = (uintptr_t)x->data % (4 * bytes) == 0 && x->ld % 4 == 0;
+  z.present = 1;
+  return z;
+}
+
+typedef struct range {
+  int32_t low, high; /* all values are multiples of 2^low and below 2^high */
+} range;
+
+static range range_of(hu_format f) {
+  hu_limits l = hu_format_limits(f);
+  range r = {l.emin - (int32_t)f.m, l.emax + 1};
+  return r;
+}
+
+/* Bits of a two's complement number that holds every sum, and the weight of the lowest. */
+static int32_t sum_bits(size_t k, hu_format fa, hu_format fb, const hu_format *fc, int32_t *low) {
+  range a = range_of(fa), b = range_of(fb);
+  range s = {a.low + b.low, a.high + b.high};
+  if (fc) {
+    range c = range_of(*fc);
+    if (c.low < s.low) s.low = c.low;
+    if (c.high > s.high) s.high = c.high;
+  }
+  int32_t log = 1; /* terms < 2^log */
+  while (log < 64 && (k >> (log - 1)) > 0) log++;
+  *low = s.low;
+  return s.high - s.low + log + 1;
+}
+
+/* Does the device's own fused multiply-add of pairs serve (seq_half.cu)? */
+enum { PAIR_NONE = 0, PAIR_HALF = 1, PAIR_BRAIN = 2 };
+
+static int pair_of(const hu_accum *x, const hu_operand *a, const hu_operand *b, const hu_operand *c) {
+  hu_format half = hu_format_ieee(5, 10, 0), brain = hu_format_ieee(8, 7, 0);
+  const hu_operand *in[3] = {a, b, c};
+  if (x->kind != HU_ACCUM_SEQ || x->promote || x->slices) return PAIR_NONE;
+  if (x->mode.round != HU_RNE || x->mode.saturate > HU_SAT_NONE) return PAIR_NONE;
+  if (!hu_format_equal(x->sum, half) && !hu_format_equal(x->sum, brain)) return PAIR_NONE;
+  for (int i = 0; i < 3; i++) {
+    if (in[i] && (in[i]->storage != HU_CODES || !hu_format_equal(in[i]->format, x->sum))) return PAIR_NONE;
+  }
+  return hu_format_equal(x->sum, half) ? PAIR_HALF : PAIR_BRAIN;
+}
+
+static hu_source source_of(const hu_operand *x) {
+  uint8_t values = x->storage == HU_VALUES;
+  return hu_source_of(x->format, values ? HU_STORED_VALUES : HU_STORED_CODES,
+                      (uint8_t)(values ? 4 : code_size(x->format, x->storage)));
+}
+
+static void plan_model(hu_model_args *m, size_t k, const hu_operand *a, const hu_operand *b, const hu_operand *c,
+                       const hu_accum *accum) {
+  m->plan.a = source_of(a);
+  m->plan.b = source_of(b);
+  m->plan.sa = m->plan.a;
+  m->plan.sb = m->plan.b;
+  m->c = c ? source_of(c) : m->plan.a;
+  hu_plan_model(&m->plan, accum, hu_accum_result(accum), k, &m->c);
+}
+
+static void fill(hu_gemm_args *g, size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
+                 const hu_operand *b, const hu_operand *c, hu_mode mode, const hu_exec *exec, hu_events *events) {
+  g->m = m;
+  g->n = n;
+  g->k = k;
+  g->a = matrix_of(a, !a->transposed);
+  g->b = matrix_of(b, b->transposed);
+  g->c = c ? matrix_of(c, !c->transposed) : g->a;
+  g->c.present = c != NULL;
+  g->d = d->data;
+  g->ldd = d->ld;
+  g->dspec = hu_spec_of(d->format, mode);
+  g->dsize = code_size(d->format, d->storage);
+  g->stochastic = mode.round >= HU_SRA;
+  g->low = 0;
+  g->stream.key = exec ? exec->stream.key : 0;
+  g->stream.counter = exec ? exec->stream.counter : 0;
+  g->events = events;
+}
+
+hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
+                         const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec,
+                         hu_events *events, void *stream) {
+  hu_status s = hu_check_gemm(m, n, k, d, a, b, c, accum, mode);
+  if (s == HU_OK) s = hu_check_events(events);
+  if (s != HU_OK || m == 0 || n == 0) return s;
+  hu_gemm_args g;
+  fill(&g, m, n, k, d, a, b, c, mode, exec, events);
+  const hu_format *fc = c ? &c->format : NULL;
+  hu_model_args model;
+  switch (hu_gemm_way(k, a->format, b->format, fc, accum)) {
+    case HU_WAY_FP32: return hu_gemm_launch_fp32(&g, stream);
+    case HU_WAY_EXACT32: return hu_gemm_launch_exact32(&g, stream);
+    case HU_WAY_EXACT64: return hu_gemm_launch_exact64(&g, stream);
+    case HU_WAY_WIDE: {
+      int32_t bits = sum_bits(k, a->format, b->format, fc, &g.low);
+      return hu_gemm_launch_wide(&g, bits, stream);
+    }
+    default: break;
+  }
+  int pair = pair_of(accum, a, b, c);
+  if (pair) return hu_gemm_launch_half(&g, &g.a.spec, pair == PAIR_BRAIN, stream);
+  plan_model(&model, k, a, b, c, accum);
+  hu_seq_args q;
+  if (hu_seq_plan(&q, a->format, b->format, fc, accum)) return hu_gemm_launch_seq(&g, &model, &q, stream);
+  if (hu_gemm_align_serves(&model, a->format, b->format)) return hu_gemm_launch_align(&g, &model, stream);
+  return hu_gemm_launch_model(&g, &model, stream);
+}
+
+hu_status hu_device_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
+                                const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
+                                const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,
+                                void *stream) {
+  hu_status s = hu_check_gemm_scaled(m, n, k, d, a, b, c, sa, sb, accum, mode);
+  if (s == HU_OK) s = hu_check_events(events);
+  if (s != HU_OK || m == 0 || n == 0) return s;
+  hu_gemm_args g;
+  hu_model_args model;
+  hu_model_scales scales;
+  fill(&g, m, n, k, d, a, b, c, mode, exec, events);
+  plan_model(&model, k, a, b, c, accum);
+  model.plan.sa = source_of(sa);
+  model.plan.sb = source_of(sb);
+  scales.a = matrix_of(sa, !sa->transposed);
+  scales.b = matrix_of(sb, sb->transposed);
+  uint64_t every = accum->scaled ? accum->promote : accum->block.every;
+  scales.count = k / every + (k % every != 0);
+  return hu_gemm_launch_scaled(&g, &model, &scales, stream);
+}

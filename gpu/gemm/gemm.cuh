@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/gemm/gemm.cuh - what the matrix kernels share: reading operands, the last rounding, special sums. */
+#ifndef HALFULP_GPU_GEMM_CUH
+#define HALFULP_GPU_GEMM_CUH
+
+#include "emu/core/round.h"
+#include "gpu/base/map.cuh"
+#include "halfulp/gemm.h"
+
+/* One matrix as a kernel sees it. Lines are rows of A, C and D but columns of B: element (line, p) of A and B, p along
+ * k, is at line * line_step + p * step. */
+typedef struct hu_matrix {
+  const void *data;
+  size_t line_step, step;
+  hu_spec spec;
+  uint8_t size;    /* bytes of a code; 0: binary32 values */
+  uint8_t along;   /* 1: neighbours in memory are neighbours along k */
+  uint8_t quads;   /* 1: fours of neighbours, from multiples of four on, may be loaded at once */
+  uint8_t present; /* 0: C is absent */
+} hu_matrix;
+
+typedef struct hu_gemm_args {
+  size_t m, n, k;
+  hu_matrix a, b, c; /* c: lines are rows, p the column */
+  void *d;
+  size_t ldd;
+  hu_spec dspec;
+  uint8_t dsize; /* bytes of a code; 0: binary32 values */
+  uint8_t stochastic;
+  int32_t low; /* wide: every term is a multiple of 2^low */
+  hu_stream stream;
+  hu_events *events;
+} hu_gemm_args;
+
+HU_DEVICE uint32_t hu_matrix_raw(const hu_matrix &x, size_t at) {
+  switch (x.size) {
+    case 1: return ((const uint8_t *)x.data)[at];
+    case 2: return ((const uint16_t *)x.data)[at];
+    default: return ((const uint32_t *)x.data)[at];
+  }
+}
+
+HU_DEVICE hu_num hu_matrix_num(const hu_matrix &x, size_t line, size_t p) {
+  uint32_t raw = hu_matrix_raw(x, line * x.line_step + p * x.step);
+  return x.size ? hu_unpack(&x.spec, raw) : hu_unpack32(raw);
+}
+
+/* ---- what a sum is made of ---- */
+
+enum {
+  HU_TERM_NAN = 1,     /* an operand is NaN */
+  HU_TERM_INVALID = 2, /* infinity times zero */
+  HU_TERM_INF = 4,     /* a term is +infinity */
+  HU_TERM_MINUS_INF = 8,
+  HU_TERM_NOT_MINUS_ZERO = 16, /* a term is not -0 */
+  HU_TERM_NOT_PLUS_ZERO = 32
+};
+
+HU_DEVICE uint32_t hu_term_flags(uint32_t kind, uint32_t sign) {
+  if (kind == HU_KIND_NAN) return HU_TERM_NAN;
+  if (kind == HU_KIND_INF) return sign ? HU_TERM_MINUS_INF : HU_TERM_INF;
+  if (kind == HU_KIND_ZERO) return sign ? HU_TERM_NOT_PLUS_ZERO : HU_TERM_NOT_MINUS_ZERO;
+  return HU_TERM_NOT_PLUS_ZERO | HU_TERM_NOT_MINUS_ZERO;
+}
+
+HU_DEVICE uint32_t hu_product_flags(hu_num a, hu_num b) {
+  uint32_t sign = (uint32_t)(a.sign ^ b.sign);
+  if (a.kind == HU_KIND_NAN || b.kind == HU_KIND_NAN) return HU_TERM_NAN;
+  if (a.kind == HU_KIND_INF || b.kind == HU_KIND_INF) {
+    if (a.kind == HU_KIND_ZERO || b.kind == HU_KIND_ZERO) return HU_TERM_INVALID;
+    return hu_term_flags(HU_KIND_INF, sign);
+  }
+  return hu_term_flags(a.kind == HU_KIND_ZERO || b.kind == HU_KIND_ZERO ? HU_KIND_ZERO : HU_KIND_FINITE, sign);
+}
+
+/* The flags of all terms of element (i, j); only for sums that turned out NaN or zero. */
+static __device__ __noinline__ uint32_t hu_sum_flags(const hu_gemm_args &g, size_t i, size_t j) {
+  uint32_t flags = HU_TERM_NOT_MINUS_ZERO; /* an absent C is +0 */
+  if (g.c.present) {
+    hu_num c = hu_matrix_num(g.c, i, j);
+    flags = hu_term_flags(c.kind, c.sign);
+  }
+  for (size_t p = 0; p < g.k; p++) flags |= hu_product_flags(hu_matrix_num(g.a, i, p), hu_matrix_num(g.b, j, p));
+  return flags;
+}
+
+/* ---- the last rounding ---- */
+
+/* Rounds the sum x of element (i, j) into D and returns the events; a NaN that no operand brought in (made) is an
+ * invalid operation. Called, not inlined: around it the sums of a tile hold most of the registers. */
+static __device__ __noinline__ uint32_t hu_gemm_store(const hu_gemm_args &g, size_t i, size_t j, hu_num x,
+                                                      uint32_t made) {
+  uint32_t ev, word = g.stochastic ? hu_word(g.stream, (uint64_t)i * g.n + j) : 0;
+  uint32_t code = hu_round(&g.dspec, x, word >> ((32u - g.dspec.bits) & 31u), &ev);
+  size_t at = i * g.ldd + j;
+  switch (g.dsize) {
+    case 0: ((uint32_t *)g.d)[at] = hu_pack32(hu_unpack(&g.dspec, code)); break;
+    case 1: ((uint8_t *)g.d)[at] = (uint8_t)code; break;
+    case 2: ((uint16_t *)g.d)[at] = (uint16_t)code; break;
+    default: ((uint32_t *)g.d)[at] = code; break;
+  }
+  return made ? (ev & ~(uint32_t)HU_EVENT_NAN_IN) | HU_EVENT_INVALID : ev;
+}
+
+/* ---- the kernels, by file ---- */
+
+hu_status hu_gemm_launch_fp32(const hu_gemm_args *g, void *stream);
+hu_status hu_gemm_launch_exact32(const hu_gemm_args *g, void *stream);
+hu_status hu_gemm_launch_exact64(const hu_gemm_args *g, void *stream);
+hu_status hu_gemm_launch_wide(const hu_gemm_args *g, int32_t bits,
+                              void *stream); /* bits: of the widest sum, sign included */
+struct hu_model_args;                        /* by_model.cuh */
+struct hu_model_scales;                      /* by_model.cuh */
+struct hu_seq_args;                          /* seq.h */
+hu_status hu_gemm_launch_seq(const hu_gemm_args *g, const struct hu_model_args *m, const struct hu_seq_args *q,
+                             void *stream);
+hu_status hu_gemm_launch_half(const hu_gemm_args *g, const hu_spec *f, int brain, void *stream);
+int hu_gemm_align_serves(const struct hu_model_args *m, hu_format fa, hu_format fb);
+hu_status hu_gemm_launch_align(const hu_gemm_args *g, const struct hu_model_args *m, void *stream);
+hu_status hu_gemm_launch_model(const hu_gemm_args *g, const struct hu_model_args *m, void *stream);
+hu_status hu_gemm_launch_scaled(const hu_gemm_args *g, const struct hu_model_args *m, const struct hu_model_scales *s,
+                                void *stream);
+
+#endif

@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/scaled/quantize.cu - scaled tensors made, any shape of blocks: a team of 1, 32 or 256 threads has a block and
+ * looks at it twice, the second time in the caches. Blocks of more than HU_TEAM_MOST elements are shared out over the
+ * device in pieces, in two kernels: their amax, then their elements; so is the tensor's amax. The largest of patterns
+ * needs no order, counts neither: same bits on every run. */
+#include "gpu/scaled/scaled.cuh"
+
+#include "emu/base/shared.h"
+#include "gpu/base/check.h"
+
+#define HU_TEAM_MOST ((size_t)1 << 14)
+#define HU_PIECE ((size_t)1 << 13)
+
+/* Part of a block, at most HU_TEAM_MOST elements, none where there is nothing. */
+typedef struct hu_rect {
+  size_t row, col;
+  uint32_t rows, cols;
+} hu_rect;
+
+/* ---- teams ---- */
+
+/* Every thread of the team must come here. */
+template <int G>
+HU_DEVICE uint32_t hu_team_largest(uint32_t v, uint32_t *parts) {
+  if constexpr (G > 1) {
+#pragma unroll
+    for (int d = 1; d < 32; d <<= 1) {
+      uint32_t other = __shfl_xor_sync(HU_ALL_LANES, v, d);
+      v = other > v ? other : v;
+    }
+  }
+  if constexpr (G > 32) {
+    __syncthreads();
+    if ((threadIdx.x & 31) == 0) parts[threadIdx.x / 32] = v;
+    __syncthreads();
+    for (int i = 0; i < HU_BLOCK / 32; i++) v = parts[i] > v ? parts[i] : v;
+  }
+  return v;
+}
+
+/* v up to 2^26 each. */
+template <int G>
+HU_DEVICE uint32_t hu_team_sum(uint32_t v, uint32_t *parts) {
+  if constexpr (G > 1) v = __reduce_add_sync(HU_ALL_LANES, v);
+  if constexpr (G > 32) {
+    __syncthreads();
+    if ((threadIdx.x & 31) == 0) parts[threadIdx.x / 32] = v;
+    __syncthreads();
+    v = 0;
+    for (int i = 0; i < HU_BLOCK / 32; i++) v += parts[i];
+  }
+  return v;
+}
+
+template <int G>
+HU_DEVICE void hu_team_wait(void) {
+  if (G == 32) __syncwarp();
+  if (G > 32) __syncthreads();
+}
+
+/* A thread's way through a rectangle: every Gth element, row by row. */
+typedef struct hu_walk {
+  uint32_t row, col, more_rows, more_cols;
+} hu_walk;
+
+template <int G>
+HU_DEVICE hu_walk hu_walk_begin(const hu_rect &r) {
+  uint32_t rank = threadIdx.x % G, cols = r.cols ? r.cols : 1;
+  hu_walk w;
+  w.row = rank / cols;
+  w.col = rank % cols;
+  w.more_rows = G / cols;
+  w.more_cols = G % cols;
+  return w;
+}
+
+HU_DEVICE void hu_walk_on(const hu_rect &r, hu_walk *w) {
+  w->col += w->more_cols;
+  w->row += w->more_rows;
+  if (w->col < r.cols) return;
+  w->col -= r.cols;
+  w->row++;
+}
+
+HU_DEVICE const uint32_t *hu_rect_x(const hu_scaled_args &a, const hu_rect &r, const hu_walk &w) {
+  return a.x + (r.row + w.row) * a.ldx + r.col + w.col;
+}
+
+/* amax of the rectangle, without infinities and NaN; counts those. */
+template <int G>
+HU_DEVICE uint32_t hu_rect_amax(const hu_scaled_args &a, const hu_rect &r, uint32_t *special, uint32_t *parts) {
+  uint32_t top = 0, limited = 0, count = 0;
+  for (hu_walk w = hu_walk_begin<G>(r); w.row < r.rows; hu_walk_on(r, &w)) {
+    uint32_t m = *hu_rect_x(a, r, w) & 0x7FFFFFFF;
+    top = m > top ? m : top;
+  }
+  top = hu_team_largest<G>(top, parts);
+  *special = 0;
+  if (top < 0x7F800000) return top;
+  for (hu_walk w = hu_walk_begin<G>(r); w.row < r.rows; hu_walk_on(r, &w)) {
+    uint32_t x = *hu_rect_x(a, r, w), m = hu_limited(a, x);
+    limited = m > limited ? m : limited;
+    count += (x & 0x7FFFFFFF) >= 0x7F800000;
+  }
+  *special = hu_team_sum<G>(count, parts);
+  return hu_team_largest<G>(limited, parts);
+}
+
+/* Elements saturated, and become zero, of one thread. */
+typedef struct hu_rect_counts {
+  uint32_t saturated, to_zero;
+} hu_rect_counts;
+
+template <int G>
+HU_DEVICE hu_rect_counts hu_rect_elements(const hu_scaled_args &a, const hu_scaled_tensor &t, const hu_rect &r,
+                                          const hu_way &way, const hu_shared *b, hu_counts *c) {
+  hu_rect_counts own = {0, 0};
+  for (hu_walk w = hu_walk_begin<G>(r); w.row < r.rows; hu_walk_on(r, &w)) {
+    uint32_t x = *hu_rect_x(a, r, w);
+    size_t row = r.row + w.row, col = r.col + w.col;
+    uint32_t word = a.stochastic ? hu_word(a.stream, (uint64_t)row * a.cols + col) : 0;
+    uint64_t z = way.kind == HU_WAY_CORE ? hu_core_element(&t.scaler, b, x, word, a.z != NULL)
+                 : a.nearest             ? hu_nearest_element(a, way, x)
+                                         : hu_lanes_element(a, way, x, word);
+    if (a.z) {
+      a.z[row * a.ldz + col] = (uint32_t)z;
+    } else {
+      hu_code_put(a.codes, a.code_size, row * a.ld + col, (uint32_t)z);
+    }
+    uint32_t events = (uint32_t)(z >> 32);
+    if (a.events) hu_counts_add(c, events);
+    own.saturated += (events & HU_EVENT_SATURATED) != 0;
+    own.to_zero += (events & HU_EVENT_TO_ZERO) != 0;
+  }
+  return own;
+}
+
+/* ---- a block ---- */
+
+HU_DEVICE uint32_t hu_block_amax(const hu_scaled_args &a, uint32_t own) {
+  return a.amax && !a.scaler.two ? hu_given_amax(a.amax) : own;
+}
+
+/* The way, and in *b the shared scale where the core goes it; every thread of the team must come here. */
+template <int G>
+HU_DEVICE hu_way hu_block_way(const hu_scaled_args &a, const hu_scaled_tensor &t, uint32_t own, uint64_t special,
+                              hu_shared *b) {
+  uint32_t amax = hu_block_amax(a, own);
+  hu_way w = hu_way_of(a, t, special ? 0x7F800000 : own, amax);
+  if (w.kind == HU_WAY_SHORT) return w;
+  hu_team_wait<G>();
+  if (threadIdx.x % G == 0) hu_core_shared(&t.scaler, amax, special != 0, b);
+  hu_team_wait<G>();
+  w.code = b->code;
+  return w;
+}
+
+HU_DEVICE void hu_block_store(const hu_scaled_args &a, size_t p, size_t q, uint32_t code) {
+  if (a.scales) hu_code_put(a.scales, a.scale_size, p * a.lds + q, code);
+}
+
+HU_DEVICE hu_rect hu_block_rect(const hu_scaled_args &a, size_t p, size_t q) {
+  hu_rect r;
+  r.row = p * a.side_rows;
+  r.col = q * a.side_cols;
+  r.rows = (uint32_t)(a.rows - r.row < a.side_rows ? a.rows - r.row : a.side_rows);
+  r.cols = (uint32_t)(a.cols - r.col < a.side_cols ? a.cols - r.col : a.side_cols);
+  return r;
+}
+
+HU_DEVICE void hu_stats_begin(hu_scaled_stats *s, uint32_t amax, uint32_t code, uint64_t special) {
+  s->amax = __uint_as_float(amax);
+  s->scale = code;
+  s->special = special;
+}
+
+/* ---- blocks of at most HU_TEAM_MOST elements ---- */
+
+template <int G>
+HU_KERNEL __launch_bounds__(HU_BLOCK, 1) hu_scaled_team_kernel(const __grid_constant__ hu_scaled_args a) {
+  __shared__ unsigned long long sums[HU_EVENT_KINDS];
+  __shared__ hu_scaled_tensor t;
+  __shared__ uint32_t parts[HU_BLOCK / 32];
+  __shared__ hu_shared slots[HU_BLOCK / G];
+  hu_counts c;
+  hu_counts_clear(&c);
+  hu_scaled_begin(a, &t);
+  size_t blocks = a.block_rows * a.block_cols, step = (size_t)gridDim.x * (HU_BLOCK / G);
+  for (size_t k = (size_t)blockIdx.x * (HU_BLOCK / G) + threadIdx.x / G; k < blocks; k += step) {
+    size_t p = a.block_rows > 1 ? k / a.block_cols : 0, q = k - p * a.block_cols;
+    hu_rect r = hu_block_rect(a, p, q);
+    uint32_t special, amax = hu_rect_amax<G>(a, r, &special, parts);
+    hu_shared *b = &slots[threadIdx.x / G];
+    hu_way w = hu_block_way<G>(a, t, amax, special, b);
+    if (threadIdx.x % G == 0) hu_block_store(a, p, q, w.code);
+    hu_rect_counts n = hu_rect_elements<G>(a, t, r, w, b, &c);
+    if (!a.stats) continue;
+    n.saturated = hu_team_sum<G>(n.saturated, parts);
+    n.to_zero = hu_team_sum<G>(n.to_zero, parts);
+    if (threadIdx.x % G) continue;
+    hu_stats_begin(&a.stats[k], amax, w.code, special);
+    a.stats[k].saturated = n.saturated;
+    a.stats[k].to_zero = n.to_zero;
+  }
+  if (a.events) hu_counts_flush(&c, a.events, sums);
+}
+
+/* ---- larger ones, in pieces ---- */
+
+/* Pieces of a block: `down` times `across` of them, of rows x cols each. */
+typedef struct hu_pieces {
+  size_t rows, cols, down, across;
+} hu_pieces;
+
+static hu_pieces hu_pieces_of(size_t side_rows, size_t side_cols) {
+  hu_pieces s;
+  s.cols = side_cols < HU_PIECE ? side_cols : HU_PIECE;
+  s.rows = HU_PIECE / s.cols < side_rows ? HU_PIECE / s.cols : side_rows;
+  s.down = (side_rows - 1) / s.rows + 1;
+  s.across = (side_cols - 1) / s.cols + 1;
+  return s;
+}
+
+/* Piece number i of all; *block: the one that it is of, *first: whether it is that one's first. */
+HU_DEVICE hu_rect hu_piece_rect(const hu_scaled_args &a, const hu_pieces &s, size_t i, size_t *block, int *first) {
+  size_t own = s.down * s.across, in = i % own, down = in / s.across * s.rows, across = in % s.across * s.cols;
+  *block = i / own;
+  *first = in == 0;
+  hu_rect r = hu_block_rect(a, *block / a.block_cols, *block % a.block_cols);
+  size_t rows = a.rows - r.row < a.side_rows ? a.rows - r.row : a.side_rows;
+  size_t cols = a.cols - r.col < a.side_cols ? a.cols - r.col : a.side_cols;
+  r.row += down;
+  r.col += across;
+  r.rows = (uint32_t)(down >= rows ? 0 : rows - down < s.rows ? rows - down : s.rows);
+  r.cols = (uint32_t)(across >= cols ? 0 : cols - across < s.cols ? cols - across : s.cols);
+  if (r.cols == 0) r.rows = 0;
+  return r;
+}
+
+HU_KERNEL __launch_bounds__(HU_BLOCK) hu_scaled_clear_kernel(hu_top *tops, size_t n, hu_scaled_stats *stats, size_t m) {
+  size_t step = (size_t)gridDim.x * HU_BLOCK, first = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x;
+  for (size_t i = first; i < n; i += step) {
+    tops[i].amax = tops[i].unused = 0;
+    tops[i].special = 0;
+  }
+  for (size_t i = first; i < m; i += step) stats[i].saturated = stats[i].to_zero = 0;
+}
+
+/* tops: one for each block of `a`. */
+HU_KERNEL __launch_bounds__(HU_BLOCK)
+    hu_scaled_look_kernel(const __grid_constant__ hu_scaled_args a, const __grid_constant__ hu_pieces s, hu_top *tops) {
+  __shared__ uint32_t parts[HU_BLOCK / 32];
+  size_t all = a.block_rows * a.block_cols * s.down * s.across, block;
+  for (size_t i = blockIdx.x; i < all; i += gridDim.x) {
+    int first;
+    uint32_t special;
+    hu_rect r = hu_piece_rect(a, s, i, &block, &first);
+    uint32_t amax = hu_rect_amax<HU_BLOCK>(a, r, &special, parts);
+    if (threadIdx.x) continue;
+    if (amax && !HU_WRONG(108)) atomicMax(&tops[block].amax, amax);
+    if (special) atomicAdd(&tops[block].special, (unsigned long long)special);
+  }
+}
+
+/* The one record of n neighbours, four fours at a time. */
+HU_KERNEL __launch_bounds__(HU_BLOCK)
+    hu_scaled_amax_kernel(const __grid_constant__ hu_scaled_args a, const __grid_constant__ hu_extent e, hu_top *top) {
+  __shared__ uint32_t parts[HU_BLOCK / 32];
+  uint32_t amax = 0, special = 0;
+  size_t step = (size_t)gridDim.x * HU_BLOCK, first = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x;
+  for (size_t g = first; g < e.groups; g += 4 * step) {
+    hu_four<uint32_t> v[4];
+    uint32_t most = 0;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+      v[j] =
+          *(const hu_four<uint32_t> *)(const void *)(a.x + e.head + (g + j * step < e.groups ? g + j * step : g) * 4);
+    }
+#pragma unroll
+    for (int j = 0; j < 16; j++) most = hu_larger(most, v[j / 4].v[j % 4]);
+    if (most < 0x7F800000) {
+      amax = most > amax ? most : amax;
+      continue;
+    }
+#pragma unroll
+    for (int j = 0; j < 16; j++) {
+      uint32_t u = v[j / 4].v[j % 4], m = hu_limited(a, u);
+      amax = m > amax ? m : amax;
+      special += (j < 4 || g + j / 4 * step < e.groups) && (u & 0x7FFFFFFF) >= 0x7F800000;
+    }
+  }
+  size_t singles = e.n - e.groups * 4;
+  for (size_t s = first; s < singles; s += step) {
+    uint32_t u = a.x[s < e.head ? s : s + e.groups * 4], m = hu_limited(a, u);
+    amax = m > amax ? m : amax;
+    special += (u & 0x7FFFFFFF) >= 0x7F800000;
+  }
+  special = hu_team_sum<HU_BLOCK>(special, parts);
+  amax = hu_team_largest<HU_BLOCK>(amax, parts);
+  if (threadIdx.x) return;
+  if (amax && !HU_WRONG(108)) atomicMax(&top->amax, amax);
+  if (special) atomicAdd(&top->special, (unsigned long long)special);
+}
+
+HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
+    hu_scaled_pieces_kernel(const __grid_constant__ hu_scaled_args a, const __grid_constant__ hu_pieces s) {
+  __shared__ unsigned long long sums[HU_EVENT_KINDS];
+  __shared__ hu_scaled_tensor t;
+  __shared__ uint32_t parts[HU_BLOCK / 32];
+  __shared__ hu_shared b;
+  hu_counts c;
+  hu_counts_clear(&c);
+  hu_scaled_begin(a, &t);
+  size_t all = a.block_rows * a.block_cols * s.down * s.across, block;
+  for (size_t i = blockIdx.x; i < all; i += gridDim.x) {
+    int first;
+    hu_rect r = hu_piece_rect(a, s, i, &block, &first);
+    const hu_top top = a.tops[block];
+    hu_way w = hu_block_way<HU_BLOCK>(a, t, top.amax, top.special, &b);
+    if (first && threadIdx.x == 0) hu_block_store(a, block / a.block_cols, block % a.block_cols, w.code);
+    hu_rect_counts n = hu_rect_elements<HU_BLOCK>(a, t, r, w, &b, &c);
+    if (!a.stats) continue;
+    n.saturated = hu_team_sum<HU_BLOCK>(n.saturated, parts);
+    n.to_zero = hu_team_sum<HU_BLOCK>(n.to_zero, parts);
+    if (threadIdx.x) continue;
+    if (first) hu_stats_begin(&a.stats[block], top.amax, w.code, top.special);
+    atomicAdd((unsigned long long *)&a.stats[block].saturated, (unsigned long long)n.saturated);
+    atomicAdd((unsigned long long *)&a.stats[block].to_zero, (unsigned long long)n.to_zero);
+  }
+  if (a.events) hu_counts_flush(&c, a.events, sums);
+}
+
+/* An empty tensor has a second-level scale all the same. */
+HU_KERNEL __launch_bounds__(HU_BLOCK, 1) hu_scaled_empty_kernel(const __grid_constant__ hu_scaled_args a) {
+  __shared__ hu_scaled_tensor t;
+  hu_scaled_begin(a, &t);
+}
+
+/* ---- a call ---- */
+
+static hu_status hu_scaled_clear(hu_top *tops, size_t n, hu_scaled_stats *stats, size_t m, void *stream) {
+  HU_LAUNCH(hu_scaled_clear_kernel, hu_grid_size((n > m ? n : m) / HU_BLOCK + 1, 16), 0, stream, tops, n, stats, m);
+  return hu_launched();
+}
+
+static hu_status hu_scaled_look(const hu_scaled_args *a, hu_top *tops, void *stream) {
+  if (a->block_rows * a->block_cols == 1 && (a->rows == 1 || a->ldx == a->cols)) {
+    hu_extent e = hu_extent_of(a->rows * a->cols, a->x, 1, a->x, 1);
+    HU_LAUNCH(hu_scaled_amax_kernel, hu_grid_size(e.groups / (4 * HU_BLOCK) + 1, 8), 0, stream, *a, e, tops);
+    return hu_launched();
+  }
+  hu_pieces s = hu_pieces_of(a->side_rows, a->side_cols);
+  HU_LAUNCH(hu_scaled_look_kernel, hu_grid_size(a->block_rows * a->block_cols * s.down * s.across, 16), 0, stream, *a,
+            s, tops);
+  return hu_launched();
+}
+
+/* The same matrix as one block. */
+static hu_status hu_scaled_look_whole(const hu_scaled_args *a, void *stream) {
+  hu_scaled_args whole = *a;
+  whole.side_rows = a->rows;
+  whole.side_cols = a->cols;
+  whole.block_rows = whole.block_cols = 1;
+  return hu_scaled_look(&whole, a->whole, stream);
+}
+
+static hu_status hu_scaled_teams(const hu_scaled_args *a, void *stream) {
+  size_t blocks = a->block_rows * a->block_cols, elements = a->side_rows * a->side_cols;
+  if (elements <= 8 || a->side_cols == 1) {
+    auto kernel = hu_scaled_team_kernel<1>;
+    HU_LAUNCH(kernel, hu_grid_size(blocks / HU_BLOCK + 1, 4), 0, stream, *a);
+  } else if (elements <= 2048) {
+    auto kernel = hu_scaled_team_kernel<32>;
+    HU_LAUNCH(kernel, hu_grid_size(blocks / (HU_BLOCK / 32) + 1, 4), 0, stream, *a);
+  } else {
+    auto kernel = hu_scaled_team_kernel<HU_BLOCK>;
+    HU_LAUNCH(kernel, hu_grid_size(blocks, 4), 0, stream, *a);
+  }
+  return hu_launched();
+}
+
+static hu_status hu_scaled_made(hu_scaled_args *a, void *stream) {
+  size_t blocks = a->block_rows * a->block_cols;
+  hu_status s = HU_OK;
+  if (a->rows == 0 || a->cols == 0) {
+    if (!a->tensor) return HU_OK;
+    HU_LAUNCH(hu_scaled_empty_kernel, 1, 0, stream, *a);
+    return hu_launched();
+  }
+  if (a->whole) {
+    s = hu_scaled_clear(a->whole, 1, NULL, 0, stream);
+    if (s == HU_OK) s = hu_scaled_look_whole(a, stream);
+  }
+  if (s != HU_OK) return s;
+  if (hu_scaled_rows_serves(a)) return hu_scaled_rows_launch(a, stream);
+  if (!a->tops) return hu_scaled_teams(a, stream);
+  s = hu_scaled_clear(a->tops, blocks, a->stats, a->stats ? blocks : 0, stream);
+  if (s == HU_OK) s = hu_scaled_look(a, a->tops, stream);
+  if (s != HU_OK) return s;
+  hu_pieces pieces = hu_pieces_of(a->side_rows, a->side_cols);
+  HU_LAUNCH(hu_scaled_pieces_kernel, hu_grid_size(blocks * pieces.down * pieces.across, 4), 0, stream, *a, pieces);
+  return hu_launched();
+}
+
+/* ---- arguments ---- */
+
+/* Rules of powers of two: what takes amax's pattern into the next binade where the rule wants that (docs/scaled.md
+ * section 3). m <= 22. */
+static uint32_t hu_carry_of(const hu_scaler *s, uint32_t top) {
+  if (s->rule == HU_SCALE_CEIL) return 0x7FFFFF;
+  if (s->rule == HU_SCALE_EVEN) return 1u << (22 - s->element.m);
+  if (s->rule == HU_SCALE_RCEIL) return 0x7FFFFF - (top & 0x7FFFFF);
+  return 0;
+}
+
+static int hu_saturates(const hu_spec *f) { return f->saturate != HU_SAT_NONE || f->overflow == HU_OVERFLOW_MAX; }
+
+static int hu_nearest_serves(const hu_spec *f) {
+  return f->round == HU_RNE && f->m >= 1 && f->zero == HU_ZERO_FIELD && f->subnormal == HU_SUBNORMAL_GRADUAL &&
+         hu_saturates(f);
+}
+
+/* Can steps in binary32 make the scales? M and the scales must be binary32 numbers. */
+static int hu_ratios_serve(hu_scaled_args *a, const hu_scaling *d) {
+  a->scale_is_binary32 = (uint8_t)hu_format_equal(d->scale, hu_format_binary32());
+  if (a->scaler.rule != HU_SCALE_RATIO || a->scaler.steps == HU_STEPS_EXACT) return 0;
+  return a->scale_is_binary32 || hu_narrow_of(&a->scale_narrow, &a->scaler.scale);
+}
+
+/* Can nearest round numbers up to the largest scale? */
+static int hu_scale_nearest_serves(const hu_spec *f) {
+  int32_t d0 = 23 - f->m, most = hu_exponent(hu_unpack(f, f->max_code));
+  return hu_nearest_serves(f) && f->m <= 22 && f->emin >= -125 && f->emin + d0 <= 126 && most + d0 <= 126;
+}
+
+/* Exponents of scales under which every sum of nearest is finite and exact; or emu/scaled/quantize.c's conditions.
+ * Scales are normal numbers of their format, and 2^e and 2^-e binary32 numbers. */
+static void hu_short_limits(hu_scaled_args *a) {
+  const hu_spec *f = &a->scaler.element, *s = &a->scaler.scale;
+  int32_t low = -125 - f->emin, high = 127 - a->scaler.emax;
+  if (a->nearest && high > 126 - a->narrow.d0 - f->emin) high = 126 - a->narrow.d0 - f->emin;
+  if (!a->nearest && low < f->m - f->emin - 92) low = f->m - f->emin - 92;
+  if (!a->nearest && f->emin - f->m < -92) high = INT32_MIN;
+  a->short_low = low > s->emin ? low : s->emin;
+  if (a->short_low < -126) a->short_low = -126;
+  a->short_high = high < 127 ? high : 127;
+  a->short_top = a->nearest ? 253 - a->narrow.d0 : 254;
+}
+
+void hu_scaled_args_of(hu_scaled_args *a, size_t rows, size_t cols, const hu_scaling *d, hu_mode mode) {
+  memset(a, 0, sizeof *a);
+  hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, d);
+  a->rows = rows;
+  a->cols = cols;
+  a->side_rows = d->rows && d->rows < rows ? d->rows : rows;
+  a->side_cols = d->cols && d->cols < cols ? d->cols : cols;
+  a->block_rows = n.block_rows;
+  a->block_cols = n.block_cols;
+  a->code_size = (uint32_t)n.code_bytes;
+  a->scale_size = (uint32_t)n.scale_bytes;
+  a->scaler = hu_scaler_of(*d, mode);
+  const hu_spec *f = &a->scaler.element;
+  a->top = hu_pack32(a->scaler.top);
+  a->low = (uint32_t)(f->emin + 127) << 23;
+  a->lanes = hu_narrow_of(&a->narrow, f) && hu_format_fits_binary32(d->element) && f->emin - f->m >= -126 &&
+             f->emin >= -125 && f->emin + a->narrow.d0 <= 126 && a->scaler.emax + a->narrow.d0 <= 126;
+  a->nearest = (uint8_t)hu_nearest_serves(f);
+  a->not_tiny = a->low - (f->tiny == HU_TINY_AFTER && f->m <= 22 ? 1u << (22 - f->m) : 0);
+  while (a->side_cols > (size_t)4 << a->span_log && a->span_log < 5) a->span_log++;
+  a->carry = a->lanes ? hu_carry_of(&a->scaler, a->top) : 0;
+  a->blank = d->blank == HU_BLANK_ZERO
+                 ? 0
+                 : hu_scale_code(&a->scaler, hu_power_of_two(d->blank == HU_BLANK_ONE ? 0 : a->scaler.low));
+  a->ratios = (uint8_t)hu_ratios_serve(a, d);
+  a->scale_nearest = (uint8_t)(a->ratios && !a->scale_is_binary32 && hu_scale_nearest_serves(&a->scaler.scale));
+  a->scale_low = (uint32_t)(a->scaler.scale.emin + 127) << 23;
+  a->scale_top = hu_pack32(hu_unpack(&a->scaler.scale, a->scaler.scale.max_code));
+  hu_short_limits(a);
+  a->stochastic = mode.round >= HU_SRA;
+}
+
+static int hu_in_pieces(const hu_scaled_args *a) {
+  size_t all;
+  return __builtin_mul_overflow(a->side_rows, a->side_cols, &all) || all > HU_TEAM_MOST;
+}
+
+size_t hu_device_scaled_work(size_t rows, size_t cols, const hu_scaling *scaling) {
+  hu_scaled_args a;
+  hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
+  if (hu_scaling_check(scaling, NULL) != HU_OK || rows == 0 || cols == 0) return 0;
+  hu_scaled_args_of(&a, rows, cols, scaling, rne);
+  return sizeof(hu_top) * ((a.scaler.two ? 1 : 0) + (hu_in_pieces(&a) ? a.block_rows * a.block_cols : 0));
+}
+
+typedef struct hu_scaled_rest {
+  const float *amax;
+  hu_scaled_stats *stats;
+  const hu_exec *exec;
+  hu_events *events;
+  void *work;
+} hu_scaled_rest;
+
+static hu_status hu_scaled_rest_check(size_t rows, size_t cols, const hu_scaling *scaling, const hu_scaled_rest *r) {
+  hu_status s = hu_check_events(r->events);
+  if (s != HU_OK) return s;
+  if (!r->work) return hu_device_scaled_work(rows, cols, scaling) ? HU_E_NULL : HU_OK;
+  return (uintptr_t)r->work % sizeof(uint64_t) ? HU_E_ALIGN : HU_OK;
+}
+
+/* Pointers of a checked call; the matrix is not empty. */
+static void hu_scaled_set(hu_scaled_args *a, const float *x, size_t ldx, const hu_scaled_rest *r) {
+  hu_top *work = (hu_top *)r->work;
+  a->x = (const uint32_t *)(const void *)x;
+  a->ldx = ldx;
+  a->amax = (const uint32_t *)(const void *)r->amax;
+  a->stats = r->stats;
+  a->events = r->events;
+  a->stream.key = r->exec ? r->exec->stream.key : 0;
+  a->stream.counter = r->exec ? r->exec->stream.counter : 0;
+  if (a->rows == 0 || a->cols == 0) return;
+  if (a->scaler.two) {
+    a->whole = r->amax ? NULL : work;
+    work++;
+  }
+  if (hu_in_pieces(a)) a->tops = work;
+  hu_scaled_flatten(a);
+  a->x_vectors = (uint8_t)hu_scaled_vectors(a->x, a->ldx, a->rows, 4);
+  a->z_vectors =
+      (uint8_t)(a->z ? hu_scaled_vectors(a->z, a->ldz, a->rows, 4) : hu_scaled_vectors(a->codes, a->ld, a->rows, 1));
+}
+
+hu_status hu_device_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x, size_t ldx,
+                                  const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
+                                  const hu_exec *exec, hu_events *events, void *work, void *stream) {
+  hu_scaled_args a;
+  hu_scaled_rest rest = {amax, stats, exec, events, work};
+  hu_status s = hu_scaled_made_check(rows, cols, z, NULL, 0, x, ldx, scaling, mode, amax, stats);
+  if (s == HU_OK) s = z ? hu_scaled_rest_check(rows, cols, scaling, &rest) : HU_E_NULL;
+  if (s != HU_OK) return s;
+  hu_scaled_args_of(&a, rows, cols, scaling, mode);
+  a.codes = (uint8_t *)z->codes;
+  a.ld = z->ld;
+  a.scales = (uint8_t *)z->scales;
+  a.lds = z->lds;
+  a.tensor = a.scaler.two ? (uint32_t *)(void *)z->tensor : NULL;
+  hu_scaled_set(&a, x, ldx, &rest);
+  return hu_scaled_made(&a, stream);
+}
+
+hu_status hu_device_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
+                                    const hu_scaling *scaling, hu_mode mode, const float *amax, hu_scaled_stats *stats,
+                                    const hu_exec *exec, hu_events *events, void *work, void *stream) {
+  hu_scaled_args a;
+  hu_scaled_rest rest = {amax, stats, exec, events, work};
+  hu_status s = hu_scaled_made_check(rows, cols, NULL, z, ldz, x, ldx, scaling, mode, amax, stats);
+  if (s == HU_OK) s = hu_scaled_rest_check(rows, cols, scaling, &rest);
+  if (s != HU_OK) return s;
+  hu_scaled_args_of(&a, rows, cols, scaling, mode);
+  a.z = (uint32_t *)(void *)z;
+  a.ldz = ldz;
+  hu_scaled_set(&a, x, ldx, &rest);
+  return hu_scaled_made(&a, stream);
+}

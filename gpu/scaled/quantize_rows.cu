@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/scaled/quantize_rows.cu - blocks of 16, 32, 64 or 128 along rows, made in one read and one write: MX, NVFP4,
+ * MSFP, 1x128.
+ *
+ * A warp takes strips of 512 neighbours, and fetches the next one while it treats one: four vectors of 128, four
+ * elements a lane. Blocks lie within vectors; their amax goes round their lanes by shuffles. There are at most 32
+ * blocks in a strip: lane b makes the scale of block b and stores it, then every lane fetches what its elements need.
+ * Bytes are joined, and events counted in bytes, four elements at a time. docs/device.md counts the instructions. */
+#include "gpu/scaled/scaled.cuh"
+
+#define HU_STRIP_VECTORS 4
+#define HU_VECTOR 128u
+#define HU_STRIP (HU_STRIP_VECTORS * HU_VECTOR)
+#define HU_SPECIAL_BLOCK 0x80000000u
+
+/* Counts in bytes, one for each of a lane's four elements: at most 4 a strip. */
+typedef struct hu_row_counts {
+  uint32_t inexact, underflow, to_zero, subnormal, overflow, strips;
+} hu_row_counts;
+
+HU_DEVICE uint32_t hu_bytes_sum(uint32_t v) {
+  v = (v & 0x00FF00FF) + ((v >> 8) & 0x00FF00FF);
+  return (v + (v >> 16)) & 0xFFFF;
+}
+
+/* sums: of the block of threads, in shared memory. */
+HU_DEVICE void hu_row_counts_settle(hu_row_counts *r, unsigned long long sums[HU_EVENT_KINDS]) {
+  uint32_t counts[6];
+  counts[0] = counts[1] = hu_bytes_sum(r->overflow);
+  counts[2] = hu_bytes_sum(r->underflow);
+  counts[3] = hu_bytes_sum(r->to_zero);
+  counts[4] = hu_bytes_sum(r->subnormal);
+  counts[5] = hu_bytes_sum(r->inexact);
+#pragma unroll
+  for (int i = 0; i < 6; i++)
+    if (counts[i]) atomicAdd(&sums[i], (unsigned long long)counts[i]);
+  r->inexact = r->underflow = r->to_zero = r->subnormal = r->overflow = r->strips = 0;
+}
+
+/* A lane's first four elements of a strip; those of vector u are u HU_VECTOR columns on. */
+typedef struct hu_row_place {
+  size_t row, col;
+  const uint32_t *x;
+  uint32_t *z;
+  uint8_t *codes;
+} hu_row_place;
+
+template <bool Value>
+HU_DEVICE hu_row_place hu_row_place_of(const hu_scaled_args &a, size_t row, size_t col) {
+  hu_row_place p;
+  p.row = row;
+  p.col = col + (threadIdx.x & 31) * 4;
+  p.x = a.x + row * a.ldx + p.col;
+  p.z = Value ? a.z + row * a.ldz + p.col : NULL;
+  p.codes = Value ? NULL : a.codes + row * a.ld + p.col;
+  return p;
+}
+
+/* How many of vector u's four there are. */
+HU_DEVICE int hu_row_count_of(const hu_scaled_args &a, const hu_row_place &p, uint32_t u) {
+  size_t col = p.col + u * HU_VECTOR;
+  return col + HU_WRONG(107) >= a.cols ? 0 : a.cols - col < 4 ? (int)(a.cols - col) : 4;
+}
+
+/* Whole: all of the strip is there, its vectors lie aligned. */
+template <bool Whole>
+HU_DEVICE hu_four<uint32_t> hu_row_load(const hu_scaled_args &a, const hu_row_place &p, uint32_t u) {
+  const uint32_t *x = p.x + u * HU_VECTOR;
+  if (Whole) return *(const hu_four<uint32_t> *)(const void *)x;
+  hu_four<uint32_t> v;
+  int n = hu_row_count_of(a, p, u);
+#pragma unroll
+  for (int i = 0; i < 4; i++) v.v[i] = i < n ? x[i] : 0;
+  return v;
+}
+
+template <bool Value, bool Whole>
+HU_DEVICE void hu_row_store(const hu_scaled_args &a, const hu_row_place &p, uint32_t u, const hu_four<uint32_t> &v,
+                            uint32_t codes) {
+  if (Whole && Value) {
+    *(hu_four<uint32_t> *)(void *)(p.z + u * HU_VECTOR) = v;
+  } else if (Whole) {
+    *(uint32_t *)(void *)(p.codes + u * HU_VECTOR) = codes;
+  } else {
+    int n = hu_row_count_of(a, p, u);
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      if (i < n && Value) p.z[u * HU_VECTOR + i] = v.v[i];
+      if (i < n && !Value) p.codes[u * HU_VECTOR + i] = (uint8_t)(codes >> (8 * i));
+    }
+  }
+}
+
+/* The bytes number `byte` of four words. */
+HU_DEVICE uint32_t hu_join_bytes(const uint32_t v[4], uint32_t selector) {
+  return __byte_perm(__byte_perm(v[0], v[1], selector), __byte_perm(v[2], v[3], selector), 0x5410);
+}
+
+/* ---- the four elements of a lane ---- */
+
+/* codes: limited, without signs. inexact, small (below not_tiny), beyond (the range): bytes of 0 and 1. */
+HU_DEVICE void hu_row_count(const hu_scaled_args &a, uint32_t codes, uint32_t inexact, uint32_t small, uint32_t beyond,
+                            hu_row_counts *r) {
+  uint32_t some = (codes + 0x7F7F7F7F) >> 7 & 0x01010101;
+  uint32_t normal = (codes + (0x80u - (1u << a.narrow.m)) * 0x01010101u) >> 7 & 0x01010101;
+  r->inexact += inexact;
+  r->underflow += inexact & small & ~beyond;
+  r->to_zero += inexact & ~some;
+  r->subnormal += some & ~normal & ~beyond;
+  r->overflow += beyond;
+}
+
+/* Ties to even. top: of the block. */
+template <bool Value, bool Powers>
+HU_DEVICE uint32_t hu_row_nearest(const hu_scaled_args &a, const hu_way &w, uint32_t top, hu_four<uint32_t> *x,
+                                  hu_row_counts *r) {
+  const hu_spec *f = &a.scaler.element;
+  uint32_t low = w.low, shift = low - a.low, limit = a.top + shift, small_below = a.not_tiny + shift;
+  uint32_t code[4], y[4], inexact = 0, small = 0, beyond = 0;
+  float value[4];
+  if (!Powers && a.scaler.steps == HU_STEPS_DIVIDE) {
+#pragma unroll
+    for (int i = 0; i < 4; i++) y[i] = hu_step_of(a, x->v[i], w.by);
+  } else {
+#pragma unroll
+    for (int i = 0; i < 4; i++) y[i] = Powers ? x->v[i] : __float_as_uint(__fmul_rn(__uint_as_float(x->v[i]), w.by));
+  }
+#pragma unroll
+  for (int i = 0; i < 4; i++) code[i] = hu_nearest(low, a.narrow.d0, y[i], &value[i]);
+  if (a.events) {
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      if (value[i] != fabsf(__uint_as_float(y[i]))) inexact += 1u << (8 * i);
+      if ((y[i] & 0x7FFFFFFF) < small_below) small += 1u << (8 * i);
+    }
+    if (Powers ? top > limit : 1) {
+#pragma unroll
+      for (int i = 0; i < 4; i++)
+        if (code[i] > f->max_code) beyond += 1u << (8 * i);
+      inexact |= beyond;
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < 4; i++) code[i] = code[i] < f->max_code ? code[i] : f->max_code;
+  if (a.events) hu_row_count(a, hu_join_bytes(code, 0x0040), inexact, small, beyond, r);
+  if (Value) {
+    float largest = __uint_as_float(limit);
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      uint32_t sign = code[i] || f->negzero ? y[i] & 0x80000000 : 0;
+      float v = __uint_as_float(__float_as_uint(fminf(value[i], largest)) | sign);
+      x->v[i] = __float_as_uint(Powers ? v : __fmul_rn(v, w.back));
+    }
+    return 0;
+  }
+  if (a.scaler.coding == HU_CODING_TWOS) {
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+      if ((int32_t)y[i] < 0 && code[i]) code[i] = (f->sign_mask << 1) - code[i];
+    return hu_join_bytes(code, 0x0040);
+  }
+  uint32_t codes = hu_join_bytes(code, 0x0040), signs = hu_join_bytes(y, 0x0073) & 0x80808080;
+  if (!f->negzero) signs &= codes + 0x7F7F7F7F;
+  return codes | signs >> a.narrow.sign_shift % 8;
+}
+
+/* ---- one element after another ---- */
+
+/* A block's shared memory: with sums of events, and a place for a shared scale for each thread. */
+typedef struct hu_row_memory {
+  hu_scaled_tensor t;
+  unsigned long long sums[HU_EVENT_KINDS];
+  hu_shared shared[HU_BLOCK];
+} hu_row_memory;
+
+HU_DEVICE hu_shared *hu_row_core(hu_row_memory *k, uint32_t top) {
+  hu_shared *b = &k->shared[threadIdx.x];
+  hu_core_shared(&k->t.scaler, top & ~HU_SPECIAL_BLOCK, (top & HU_SPECIAL_BLOCK) != 0, b);
+  return b;
+}
+
+/* A lane's four elements by the core; top: of their block, with its mark. They are read again, so that the usual way
+ * need not keep them. */
+template <bool Value>
+static __device__ __noinline__ void hu_row_left(const hu_scaled_args &a, hu_row_memory *k, uint32_t top, size_t row,
+                                                size_t col) {
+  size_t end = col >= a.cols ? col : a.cols - col < 4 ? a.cols : col + 4;
+  const hu_shared *b = hu_row_core(k, top);
+  for (; col < end; col++) {
+    uint64_t z = hu_core_element(&k->t.scaler, b, a.x[row * a.ldx + col], 0, Value);
+    if (Value) {
+      a.z[row * a.ldz + col] = (uint32_t)z;
+    } else {
+      a.codes[row * a.ld + col] = (uint8_t)z;
+    }
+    for (uint32_t e = a.events ? (uint32_t)(z >> 32) : 0; e; e &= e - 1) atomicAdd(&k->sums[__ffs((int)e) - 1], 1ull);
+  }
+}
+
+/* Other modes: n elements from `number` on; returns the codes joined. */
+template <bool Value>
+HU_DEVICE uint32_t hu_row_singly(const hu_scaled_args &a, hu_row_memory *k, const hu_way &w, uint32_t top,
+                                 uint64_t number, int n, hu_four<uint32_t> *x, hu_counts *c) {
+  uint32_t words[4] = {0, 0, 0, 0}, joined = 0;
+  if (a.stochastic) hu_words(a.stream, number, words);
+  const hu_shared *b = w.kind == HU_WAY_CORE ? hu_row_core(k, top) : NULL;
+#pragma unroll 1
+  for (int i = 0; i < n; i++) {
+    uint32_t u = i == 0 ? x->v[0] : i == 1 ? x->v[1] : i == 2 ? x->v[2] : x->v[3];
+    uint32_t word = i == 0 ? words[0] : i == 1 ? words[1] : i == 2 ? words[2] : words[3];
+    uint64_t z =
+        w.kind == HU_WAY_CORE ? hu_core_element(&k->t.scaler, b, u, word, Value) : hu_lanes_element(a, w, u, word);
+    if (a.events) hu_counts_add(c, (uint32_t)(z >> 32));
+    joined |= (uint32_t)z << (8 * i & 31);
+#pragma unroll
+    for (int j = 0; j < 4; j++) x->v[j] = i == j ? (uint32_t)z : x->v[j];
+  }
+  return joined;
+}
+
+/* ---- a strip ---- */
+
+/* The largest of the block's lanes, for every vector: span lanes hold a block. */
+HU_DEVICE void hu_row_tops(uint32_t span, uint32_t top[HU_STRIP_VECTORS]) {
+#pragma unroll
+  for (uint32_t d = 1; d < 32; d <<= 1) {
+    if (d >= span) break;
+#pragma unroll
+    for (int u = 0; u < HU_STRIP_VECTORS; u++)
+      top[u] = hu_larger(top[u], __shfl_xor_sync(HU_ALL_LANES, top[u], (int)d));
+  }
+}
+
+/* The word of a block with infinities or NaN: what counts of its elements, and a mark. Every lane must come here. */
+static __device__ __noinline__ uint32_t hu_row_special(const hu_scaled_args &a, uint32_t span, uint32_t top, size_t row,
+                                                       size_t col) {
+  uint32_t limited = 0;
+  for (size_t i = col; i < a.cols && i < col + 4; i++)
+    limited = hu_larger(limited, hu_limited(a, a.x[row * a.ldx + i]));
+  for (uint32_t d = 1; d < span; d <<= 1) limited = hu_larger(limited, __shfl_xor_sync(HU_ALL_LANES, limited, (int)d));
+  return top >= 0x7F800000 ? limited | HU_SPECIAL_BLOCK : top;
+}
+
+/* The way of block number `lane` of the strip, its scale stored. */
+HU_DEVICE hu_way hu_row_scale(const hu_scaled_args &a, hu_row_memory *k, uint32_t log,
+                              const uint32_t top[HU_STRIP_VECTORS], size_t row, size_t col) {
+  uint32_t lane = threadIdx.x & 31, in = 5 - log, own = 0; /* 2^in blocks in a vector */
+  int from = (int)((lane & ((1u << in) - 1)) << log);
+#pragma unroll
+  for (uint32_t u = 0; u < HU_STRIP_VECTORS; u++) {
+    uint32_t other = __shfl_sync(HU_ALL_LANES, top[u], from);
+    if (lane >> in == u) own = other;
+  }
+  int special = (own & HU_SPECIAL_BLOCK) != 0;
+  size_t block = (col >> (log + 2)) + lane;
+  hu_way w = hu_way_of(a, k->t, special ? 0x7F800000 : own, own & ~HU_SPECIAL_BLOCK);
+  if (!a.scales || lane >> in >= HU_STRIP_VECTORS || block >= a.block_cols) return w;
+  if (w.kind == HU_WAY_CORE) w.code = hu_row_core(k, own)->code;
+  hu_code_put(a.scales, a.scale_size, row * a.lds + block, w.code);
+  return w;
+}
+
+/* What lane `from` found for the block that this lane's elements are of. */
+HU_DEVICE hu_way hu_row_way(const hu_scaled_args &a, int powers, uint32_t key, float back, int from) {
+  hu_way w;
+  key = __shfl_sync(HU_ALL_LANES, key, from);
+  w.kind = key ? HU_WAY_SHORT : HU_WAY_CORE;
+  w.code = 0;
+  w.low = powers ? key : a.low;
+  w.by = __uint_as_float(key);
+  w.back = back;
+  return w;
+}
+
+template <bool Value, bool Nearest, bool Powers, bool Whole>
+HU_DEVICE void hu_row_strip(const hu_scaled_args &a, hu_row_memory *k, size_t row, size_t col,
+                            hu_four<uint32_t> x[HU_STRIP_VECTORS], hu_row_counts *r, hu_counts *c) {
+  uint32_t lane = threadIdx.x & 31, log = a.span_log, special = 0;
+  const int powers = Nearest ? Powers : a.scaler.steps == HU_STEPS_EXACT;
+  uint32_t top[HU_STRIP_VECTORS];
+  const hu_row_place p = hu_row_place_of<Value>(a, row, col);
+#pragma unroll
+  for (int u = 0; u < HU_STRIP_VECTORS; u++) {
+    top[u] = hu_larger(hu_larger(hu_larger(hu_larger(0, x[u].v[0]), x[u].v[1]), x[u].v[2]), x[u].v[3]);
+  }
+  hu_row_tops(1u << log, top);
+#pragma unroll
+  for (int u = 0; u < HU_STRIP_VECTORS; u++) special |= top[u] >= 0x7F800000;
+  if (__any_sync(HU_ALL_LANES, (int)special)) {
+#pragma unroll
+    for (uint32_t u = 0; u < HU_STRIP_VECTORS; u++) {
+      top[u] = hu_row_special(a, 1u << log, top[u], row, p.col + u * HU_VECTOR);
+    }
+  }
+  hu_way own = hu_row_scale(a, k, log, top, row, col);
+  uint32_t key = own.kind == HU_WAY_CORE ? 0 : powers ? own.low : __float_as_uint(own.by);
+#pragma unroll
+  for (uint32_t u = 0; u < HU_STRIP_VECTORS; u++) {
+    int from = (int)((u << (5 - log)) + (lane >> log));
+    float back = Value && !powers ? __shfl_sync(HU_ALL_LANES, own.back, from) : 1.0f;
+    hu_way w = hu_row_way(a, powers, key, back, from);
+    if (Nearest && w.kind == HU_WAY_CORE) {
+      hu_row_left<Value>(a, k, top[u], row, p.col + u * HU_VECTOR);
+    } else if (Nearest) {
+      uint32_t codes = hu_row_nearest<Value, Powers>(a, w, top[u], &x[u], r);
+      hu_row_store<Value, Whole>(a, p, u, x[u], codes);
+    } else {
+      uint64_t number = (uint64_t)row * a.cols + p.col + u * HU_VECTOR;
+      int n = Whole ? 4 : hu_row_count_of(a, p, u);
+      uint32_t codes = hu_row_singly<Value>(a, k, w, top[u], number, n, &x[u], c);
+      hu_row_store<Value, Whole>(a, p, u, x[u], codes);
+    }
+  }
+}
+
+/* Strip number i. */
+typedef struct hu_row_strips {
+  size_t across, all;
+} hu_row_strips;
+
+HU_DEVICE void hu_row_find(const hu_scaled_args &a, const hu_row_strips &s, size_t i, size_t *row, size_t *col) {
+  *row = a.rows > 1 ? i / s.across : 0;
+  *col = (i - *row * s.across) * HU_STRIP;
+}
+
+HU_DEVICE int hu_row_whole(const hu_scaled_args &a, size_t col) {
+  return a.x_vectors && a.z_vectors && a.cols - col >= HU_STRIP;
+}
+
+template <bool Value>
+HU_DEVICE void hu_row_fetch(const hu_scaled_args &a, size_t row, size_t col, hu_four<uint32_t> x[HU_STRIP_VECTORS]) {
+  const hu_row_place p = hu_row_place_of<Value>(a, row, col);
+  int whole = hu_row_whole(a, col);
+#pragma unroll
+  for (uint32_t u = 0; u < HU_STRIP_VECTORS; u++) {
+    x[u] = whole ? hu_row_load<true>(a, p, u) : hu_row_load<false>(a, p, u);
+  }
+}
+
+/* While a strip is treated the next one is on its way. */
+template <bool Value, bool Nearest, bool Powers>
+HU_KERNEL __launch_bounds__(HU_BLOCK, 2) hu_scaled_rows_kernel(const __grid_constant__ hu_scaled_args a) {
+  __shared__ hu_row_memory k;
+  hu_row_counts r = {0, 0, 0, 0, 0, 0};
+  hu_counts c;
+  hu_counts_clear(&c);
+  if (threadIdx.x < HU_EVENT_KINDS) k.sums[threadIdx.x] = 0;
+  hu_scaled_begin(a, &k.t);
+  hu_row_strips s;
+  s.across = (a.cols - 1) / HU_STRIP + 1;
+  s.all = s.across * a.rows;
+  size_t step = (size_t)gridDim.x * (HU_BLOCK / 32), i = (size_t)blockIdx.x * (HU_BLOCK / 32) + threadIdx.x / 32;
+  hu_four<uint32_t> x[HU_STRIP_VECTORS], next[HU_STRIP_VECTORS];
+  size_t row = 0, col = 0;
+  if (i < s.all) {
+    hu_row_find(a, s, i, &row, &col);
+    hu_row_fetch<Value>(a, row, col, x);
+  }
+  while (i < s.all) {
+    size_t next_row = 0, next_col = 0;
+    i += step;
+    if (i < s.all) {
+      hu_row_find(a, s, i, &next_row, &next_col);
+      hu_row_fetch<Value>(a, next_row, next_col, next);
+    }
+    if (hu_row_whole(a, col)) {
+      hu_row_strip<Value, Nearest, Powers, true>(a, &k, row, col, x, &r, &c);
+    } else {
+      hu_row_strip<Value, Nearest, Powers, false>(a, &k, row, col, x, &r, &c);
+    }
+    if (Nearest && a.events && ++r.strips == 60) hu_row_counts_settle(&r, k.sums);
+    row = next_row;
+    col = next_col;
+#pragma unroll
+    for (int u = 0; u < HU_STRIP_VECTORS; u++) x[u] = next[u];
+  }
+  if (!a.events) return;
+  if (!Nearest) {
+    hu_counts_flush(&c, a.events, k.sums);
+    return;
+  }
+  hu_row_counts_settle(&r, k.sums);
+  __syncthreads();
+  if (threadIdx.x < HU_EVENT_KINDS && k.sums[threadIdx.x]) {
+    atomicAdd((unsigned long long *)a.events + threadIdx.x, k.sums[threadIdx.x]);
+  }
+}
+
+int hu_scaled_rows_serves(const hu_scaled_args *a) {
+  int sides =
+      a->side_rows == 1 && (a->side_cols == 16 || a->side_cols == 32 || a->side_cols == 64 || a->side_cols == 128);
+  return sides && a->lanes && !a->stats && !a->tops && a->code_size == 1 &&
+         (a->scaler.rule != HU_SCALE_RATIO || a->ratios);
+}
+
+template <bool Value, bool Nearest, bool Powers>
+static hu_status hu_rows_start(const hu_scaled_args *a, void *stream) {
+  uint64_t strips = ((a->cols - 1) / HU_STRIP + 1) * (uint64_t)a->rows;
+  auto kernel = hu_scaled_rows_kernel<Value, Nearest, Powers>;
+  /* As many blocks as run at once: each has something to do before its first strip. */
+  HU_LAUNCH(kernel, hu_grid_size(strips / (HU_BLOCK / 32) + 1, 2), 0, stream, *a);
+  return hu_launched();
+}
+
+hu_status hu_scaled_rows_launch(const hu_scaled_args *a, void *stream) {
+  int powers = a->scaler.steps == HU_STEPS_EXACT;
+  if (!a->nearest)
+    return a->z ? hu_rows_start<true, false, false>(a, stream) : hu_rows_start<false, false, false>(a, stream);
+  if (powers) return a->z ? hu_rows_start<true, true, true>(a, stream) : hu_rows_start<false, true, true>(a, stream);
+  return a->z ? hu_rows_start<true, true, false>(a, stream) : hu_rows_start<false, true, false>(a, stream);
+}

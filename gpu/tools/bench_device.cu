@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/tools/bench_device.cu - times on a device: conversions and scaled tensors against cudaMemcpy of the same bytes,
+ * the fp32 model against cuBLAS SGEMM without TF32, where there is a libcublas, the other models against the limits
+ * that their kernels derive. Medians of events around single calls, after a warm-up. Exit 77 without a device. */
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "halfulp/device_scaled.h"
+
+namespace {
+
+void need(bool ok, const char *what) {
+  if (ok) return;
+  fprintf(stderr, "bench_device: %s failed: %s\n", what, cudaGetErrorString(cudaGetLastError()));
+  exit(2);
+}
+
+template <class T>
+T *device_array(size_t n) {
+  void *p = nullptr;
+  need(cudaMalloc(&p, n * sizeof(T)) == cudaSuccess, "cudaMalloc");
+  return (T *)p;
+}
+
+/* Median milliseconds of one call. */
+double median(int runs, const std::function<void()> &call) {
+  std::vector<float> times((size_t)runs);
+  cudaEvent_t from, to;
+  need(cudaEventCreate(&from) == cudaSuccess && cudaEventCreate(&to) == cudaSuccess, "cudaEventCreate");
+  for (int i = 0; i < 3; i++) call();
+  for (float &t : times) {
+    cudaEventRecord(from, 0);
+    call();
+    cudaEventRecord(to, 0);
+    need(cudaEventSynchronize(to) == cudaSuccess, "a timed call");
+    cudaEventElapsedTime(&t, from, to);
+  }
+  cudaEventDestroy(from);
+  cudaEventDestroy(to);
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+/* Values like a layer's weights: sums of four uniform numbers, scaled so that some fall below the 8-bit formats' normal
+ * range. */
+void fill(float *device, size_t n) {
+  std::vector<float> x(n);
+  uint64_t s = 1;
+  for (float &v : x) {
+    int32_t sum = 0;
+    s = s * 6364136223846793005u + 1442695040888963407u;
+    for (int i = 0; i < 4; i++) sum += (int32_t)((s >> (16 * i)) & 0xFFFF) - 32768;
+    v = (float)sum / 32768;
+  }
+  need(cudaMemcpy(device, x.data(), n * sizeof(float), cudaMemcpyHostToDevice) == cudaSuccess, "cudaMemcpy");
+}
+
+void conversions(void) {
+  const size_t n = (size_t)1 << 28;
+  const hu_format formats[] = {hu_format_fn(4, 3, 0), hu_format_ieee(5, 2, 0), hu_format_ieee(5, 10, 0),
+                               hu_format_ieee(8, 7, 0)};
+  const char *names[] = {"e4m3fn", "e5m2", "binary16", "bfloat16"};
+  float *x = device_array<float>(n), *z = device_array<float>(n);
+  hu_events *events = device_array<hu_events>(1);
+  need(cudaMemset(events, 0, sizeof *events) == cudaSuccess, "cudaMemset");
+  fill(x, n);
+  printf("%zu elements; ratio: time of a device-to-device copy of the same bytes over the call's time\n", n);
+  double copy4 = median(20, [&]() { cudaMemcpyAsync(z, x, n * 4, cudaMemcpyDeviceToDevice, 0); });
+  printf("copy binary32 to binary32: %.3f ms, %.0f GB/s\n", copy4, 8e-6 * (double)n / copy4);
+  for (int i = 0; i < 4; i++) {
+    for (int kind = 0; kind < 4; kind++) {
+      hu_mode mode = {0, 0, 0, 0, 0, 0, {0, 0}};
+      hu_exec exec = {0, 0, {1, 0}};
+      const char *what[] = {"quantize rne", "quantize rne, no events", "quantize sra:32", "encode rne"};
+      hu_status s = HU_OK;
+      if (kind == 2) mode.round = HU_SRA, mode.bits = 32;
+      double t = median(20, [&]() {
+        if (kind == 3) {
+          s = hu_device_encode_n(n, z, 1, x, 1, formats[i], mode, &exec, events, NULL);
+        } else {
+          s = hu_device_quantize_n(n, z, 1, x, 1, formats[i], mode, &exec, kind == 1 ? NULL : events, NULL);
+        }
+      });
+      need(s == HU_OK, what[kind]);
+      double bytes = kind == 3 ? 4 + hu_format_limits(formats[i]).storage / 8 : 8;
+      /* A copy moves each byte twice, so the same traffic is a copy of half of it. */
+      double copy =
+          median(20, [&]() { cudaMemcpyAsync(z, x, (size_t)(bytes / 2 * (double)n), cudaMemcpyDeviceToDevice, 0); });
+      printf("%-24s %-9s %.3f ms, %.0f GB/s, ratio %.2f\n", what[kind], names[i], t, bytes * 1e-6 * (double)n / t,
+             copy / t);
+    }
+    hu_status s = hu_device_encode_n(n, z, 1, x, 1, formats[i], hu_mode(), NULL, NULL, NULL);
+    double t = median(20, [&]() {
+      if (s == HU_OK) s = hu_device_decode_n(n, x, 1, z, 1, formats[i], NULL, NULL);
+    });
+    need(s == HU_OK, "decode");
+    double bytes = 4 + hu_format_limits(formats[i]).storage / 8;
+    printf("%-24s %-9s %.3f ms, %.0f GB/s\n", "decode", names[i], t, bytes * 1e-6 * (double)n / t);
+    fill(x, n);
+  }
+  cudaFree(x);
+  cudaFree(z);
+  cudaFree(events);
+}
+
+/* Scaled tensors of side x side values. given: with an amax, so that a second level does not look for it. */
+struct scaled_case {
+  const char *name;
+  int given;
+};
+
+void scaled(void) {
+  const size_t side = 16384, n = side * side;
+  const scaled_case cases[] = {{"mxfp8_e4m3", 0},   {"mxfp4", 0},     {"mxint8", 0},        {"nvfp4", 1},
+                               {"nvfp4", 0},        {"nvfp4_te", 1},  {"nvfp4_torchao", 1}, {"dsv3_1x128", 0},
+                               {"dsv3_128x128", 0}, {"fp8_tensor", 0}};
+  float *x = device_array<float>(n), *z = device_array<float>(n), *tensor = device_array<float>(1);
+  uint8_t *codes = device_array<uint8_t>(n), *scales = device_array<uint8_t>(n / 4),
+          *work = device_array<uint8_t>(4096);
+  float *amax = device_array<float>(1), four = 4;
+  hu_events *events = device_array<hu_events>(1);
+  need(cudaMemset(events, 0, sizeof *events) == cudaSuccess, "cudaMemset");
+  need(cudaMemcpy(amax, &four, sizeof four, cudaMemcpyHostToDevice) == cudaSuccess, "cudaMemcpy");
+  fill(x, n);
+  printf("scaled tensors, %zu x %zu; ratio: time of a device-to-device copy of the same bytes over the call's time\n",
+         side, side);
+  for (const scaled_case &t : cases) {
+    const char *what[] = {"encode", "encode, events", "encode sra:32", "quantize", "decode"};
+    hu_scaling d;
+    need(hu_scaling_parse(&d, t.name, NULL) == HU_OK, t.name);
+    hu_scaled_sizes sizes = hu_scaled_sizes_of(side, side, &d);
+    need(hu_device_scaled_work(side, side, &d) <= 4096, "a place to work");
+    hu_scaled q = {codes, side, scales, sizes.block_cols, d.tensor ? tensor : NULL};
+    double bytes = 4.0 + (double)(sizes.codes + sizes.scales) / (double)n;
+    for (int kind = 0; kind < 5; kind++) {
+      hu_mode mode = hu_mode();
+      hu_exec exec = {0, 0, {1, 0}};
+      hu_status s = HU_OK;
+      const float *given = t.given ? amax : NULL;
+      if (kind == 2) mode.round = HU_SRA, mode.bits = 32;
+      if (kind == 3) bytes = 8;
+      if (kind == 4) bytes = 4.0 + (double)(sizes.codes + sizes.scales) / (double)n;
+      double ms = median(20, [&]() {
+        if (kind < 3) {
+          s = hu_device_scaled_encode(side, side, &q, x, side, &d, mode, given, NULL, &exec, kind == 1 ? events : NULL,
+                                      work, NULL);
+        } else if (kind == 3) {
+          s = hu_device_scaled_quantize(side, side, z, side, x, side, &d, mode, given, NULL, &exec, NULL, work, NULL);
+        } else {
+          s = hu_device_scaled_decode(side, side, z, side, &q, &d, &exec, NULL);
+        }
+      });
+      need(s == HU_OK, t.name);
+      /* A copy moves each byte twice, so the same traffic is a copy of half of it. */
+      size_t half = (size_t)(bytes / 2 * (double)n);
+      double copy = median(20, [&]() { cudaMemcpyAsync(z, x, half, cudaMemcpyDeviceToDevice, 0); });
+      printf("%-15s %-14s%-13s %.3f ms, %.0f GB/s, ratio %.2f\n", what[kind], t.name, t.given ? ", amax given" : "", ms,
+             bytes * 1e-6 * (double)n / ms, copy / ms);
+    }
+  }
+  cudaFree(x);
+  cudaFree(z);
+  cudaFree(tensor);
+  cudaFree(codes);
+  cudaFree(scales);
+  cudaFree(work);
+  cudaFree(amax);
+  cudaFree(events);
+}
+
+/* cuBLAS as its documentation has it, opened while this runs: a CUDA toolkit has libcublas.so, Python's packages only
+ * the name with a number. */
+struct blas {
+  void *handle;
+  int (*sgemm)(void *, int, int, int, int, int, const float *, const float *, int, const float *, int, const float *,
+               float *, int);
+};
+const int BLAS_PLAIN = 0, BLAS_PEDANTIC = 2; /* CUBLAS_OP_N; CUBLAS_PEDANTIC_MATH */
+
+blas blas_open(void) {
+  const char *names[] = {"libcublas.so", "libcublas.so.13", "libcublas.so.12", "libcublas.so.11"};
+  void *library = nullptr;
+  blas b = {nullptr, nullptr};
+  for (const char *name : names)
+    if (!library) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (!library) return b;
+  auto create = (int (*)(void **))dlsym(library, "cublasCreate_v2");
+  auto set_math = (int (*)(void *, int))dlsym(library, "cublasSetMathMode");
+  auto sgemm = (decltype(b.sgemm))dlsym(library, "cublasSgemm_v2");
+  if (!create || !set_math || !sgemm || create(&b.handle) != 0) return b;
+  need(set_math(b.handle, BLAS_PEDANTIC) == 0, "cublasSetMathMode");
+  b.sgemm = sgemm;
+  return b;
+}
+
+void products(const blas &cublas, int n) {
+  size_t elements = (size_t)n * n;
+  float *a = device_array<float>(elements), *b = device_array<float>(elements), *d = device_array<float>(elements);
+  hu_format single = hu_format_ieee(8, 23, 0), eight = hu_format_fn(4, 3, 0);
+  hu_mode rne = hu_mode();
+  fill(a, elements);
+  fill(b, elements);
+  const float one = 1, zero = 0;
+  double flops = 2e-9 * n * n * n, reference = 0;
+  if (cublas.sgemm) {
+    reference = median(10, [&]() {
+      need(cublas.sgemm(cublas.handle, BLAS_PLAIN, BLAS_PLAIN, n, n, n, &one, b, n, a, n, &zero, d, n) == 0, "SGEMM");
+    });
+    printf("cuBLAS SGEMM, no TF32, %d^3: %.2f ms, %.1f TFLOP/s\n", n, reference, flops / reference);
+  }
+  hu_result dd = {d, (size_t)n, single, HU_VALUES};
+  hu_operand aa = {a, (size_t)n, single, HU_VALUES, 0}, bb = {b, (size_t)n, single, HU_VALUES, 0};
+  uint8_t *codes = device_array<uint8_t>(elements); /* of the values; equal bytes everywhere would draw less power */
+  need(hu_device_encode_n(elements, codes, 1, a, 1, eight, rne, NULL, NULL, NULL) == HU_OK, "encode");
+  hu_accum accum;
+  memset(&accum, 0, sizeof accum);
+  for (int kind = 0; kind < 3; kind++) {
+    const char *what[] = {"fp32, binary32 values", "fp32, e4m3fn codes", "exact, e4m3fn codes"};
+    hu_status s = HU_OK;
+    if (kind > 0) {
+      aa = {codes, (size_t)n, eight, HU_CODES, 0};
+      bb = aa;
+    }
+    accum.kind = kind < 2 ? HU_ACCUM_FP32 : HU_ACCUM_EXACT;
+    double t = median(10, [&]() { s = hu_device_gemm(n, n, n, &dd, &aa, &bb, NULL, &accum, rne, NULL, NULL, NULL); });
+    need(s == HU_OK, what[kind]);
+    printf("hu_device_gemm %-22s %d^3: %.2f ms, %.1f TFLOP/s", what[kind], n, t, flops / t);
+    if (cublas.sgemm) printf(", %.2f of SGEMM", reference / t);
+    printf("\n");
+  }
+  cudaFree(codes);
+  cudaFree(a);
+  cudaFree(b);
+  cudaFree(d);
+}
+
+/* What a multiprocessor does in a clock, and how often it ticks. */
+struct chip {
+  int sms, major;
+  double clock; /* Hz */
+};
+
+chip chip_of(void) {
+  int device = 0, khz = 0;
+  chip c = {0, 0, 0};
+  need(cudaGetDevice(&device) == cudaSuccess &&
+           cudaDeviceGetAttribute(&c.sms, cudaDevAttrMultiProcessorCount, device) == cudaSuccess &&
+           cudaDeviceGetAttribute(&c.major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+           cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, device) == cudaSuccess,
+       "cudaDeviceGetAttribute");
+  c.clock = 1e3 * khz;
+  return c;
+}
+
+/* A model on n^3. products: what a multiprocessor of compute capability 9.0 does in a clock at most, as the kernel's
+ * own text derives it; 0: no limit is derived. */
+struct model_case {
+  const char *model;
+  hu_format operands;
+  int n;
+  double products;
+};
+
+void models(void) {
+  const hu_format half = hu_format_ieee(5, 10, 0), brain = hu_format_ieee(8, 7, 0), e4m3 = hu_format_fn(4, 3, 0);
+  const hu_format single = hu_format_ieee(8, 23, 0), e2m1 = hu_format_finite(2, 1, 0);
+  const model_case cases[] = {{"seq(binary32)", half, 4096, 128},
+                              {"seq(binary16)", half, 4096, 256},
+                              {"seq(bfloat16)", brain, 4096, 256},
+                              {"seq(fp(6,9,0))", half, 4096, 64.0 / 6},
+                              {"seq(fp(5,7,0))", e4m3, 4096, 64.0 / 6},
+                              {"seq(dlfloat16)", half, 1024, 0}, /* no subnormals: by_model.cu, as what follows */
+                              {"exact", e4m3, 4096, 0},
+                              {"exact", e2m1, 4096, 128},
+                              {"exact", half, 512, 0},
+                              {"nv.ampere.f16.f32", half, 1024, 0},
+                              {"nv.hopper.f16.f32", half, 1024, 0},
+                              {"nv.hopper.bf16.f32", brain, 1024, 0},
+                              {"nv.hopper.e4m3.f32.wgmma", e4m3, 1024, 0},
+                              {"amd.cdna3.f16", half, 1024, 0},
+                              {"seq2(binary32)", half, 1024, 0},
+                              {"kahan(binary16)", half, 512, 0},
+                              {"pairwise(binary32)", half, 512, 0}};
+  const chip gpu = chip_of();
+  const size_t most = (size_t)4096 * 4096;
+  float *x = device_array<float>(most), *d = device_array<float>(most);
+  uint8_t *a = device_array<uint8_t>(2 * most), *b = device_array<uint8_t>(2 * most);
+  printf("%d multiprocessors at %.2f GHz at most\n", gpu.sms, gpu.clock * 1e-9);
+  fill(x, most);
+  for (const model_case &t : cases) {
+    hu_accum accum;
+    need(hu_accum_parse(&accum, t.model, NULL) == HU_OK, t.model);
+    size_t n = (size_t)t.n;
+    need(hu_device_encode_n(n * n, a, 1, x, 1, t.operands, hu_mode(), NULL, NULL, NULL) == HU_OK, "encode");
+    need(hu_device_encode_n(n * n, b, 1, x + (most - n * n), 1, t.operands, hu_mode(), NULL, NULL, NULL) == HU_OK,
+         "encode");
+    hu_operand aa = {a, n, t.operands, HU_CODES, 0}, bb = {b, n, t.operands, HU_CODES, 0};
+    hu_result dd = {d, n, single, HU_VALUES};
+    hu_status s = HU_OK;
+    double ms =
+        median(5, [&]() { s = hu_device_gemm(n, n, n, &dd, &aa, &bb, NULL, &accum, hu_mode(), NULL, NULL, NULL); });
+    need(s == HU_OK, t.model);
+    double rate = 1e3 * (double)n * (double)n * (double)n / ms, limit = t.products * gpu.sms * gpu.clock;
+    printf("hu_device_gemm %-26s %2d-bit operands %4d^3: %8.2f ms, %9.1f GFLOP/s", t.model,
+           (int)hu_format_limits(t.operands).width, t.n, ms, 2e-9 * rate);
+    if (limit > 0 && gpu.major == 9) printf(", %.2f of the instructions' limit, %.0f", rate / limit, 2e-9 * limit);
+    printf("\n");
+  }
+  cudaFree(x);
+  cudaFree(d);
+  cudaFree(a);
+  cudaFree(b);
+}
+
+}  // namespace
+
+int main(void) {
+  char name[128];
+  if (hu_device_available(name, sizeof name) != HU_OK) {
+    printf("bench_device: skipped: %s\n", name);
+    return 77;
+  }
+  setvbuf(stdout, NULL, _IOLBF, 0); /* a run that is stopped keeps its lines */
+  printf("device: %s\n", name);
+  conversions();
+  scaled();
+  const blas cublas = blas_open();
+  if (!cublas.sgemm) printf("no libcublas here: nothing is compared with it\n");
+  products(cublas, 4096);
+  products(cublas, 1024);
+  models();
+  return 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/tools/digest.h - one number for the codes and event counts of very many inputs, the same on the CPU and on a
+ * device.
+ *
+ * Inputs are the binary32 patterns 0, stride, 2 stride, ... Each (input, code) pair is mixed into 64 bits; the mixed
+ * words are added mod 2^64, so that the order does not matter; at the end the nine event counts that a conversion can
+ * have are mixed in, in their order. */
+#ifndef HALFULP_GPU_TOOLS_DIGEST_H
+#define HALFULP_GPU_TOOLS_DIGEST_H
+
+#include "emu/core/port.h"
+#include "halfulp/mode.h"
+
+HU_FN uint64_t hu_digest_mix(uint64_t z) {
+  z *= 0x9E3779B97F4A7C15u;
+  z ^= z >> 32;
+  z *= 0xD6E8FEB86659FD93u;
+  return z ^ (z >> 32);
+}
+
+HU_FN uint64_t hu_digest_pair(uint32_t input, uint32_t code) { return hu_digest_mix((uint64_t)input << 32 | code); }
+
+static inline uint64_t hu_digest_finish(uint64_t sum, const hu_events *e) {
+  const uint64_t counts[9] = {e->overflow, e->saturated, e->underflow, e->to_zero, e->subnormal,
+                              e->inexact,  e->invalid,   e->nan_in,    e->inf_in};
+  for (int i = 0; i < 9; i++) sum = hu_digest_mix(sum + counts[i] + 1);
+  return sum;
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* On the device, default stream. x[i] = pattern of input number first + i; then, from their codes of `storage` bits,
+ * *sum (device memory) grows by the mixed pairs. */
+hu_status hu_digest_inputs(uint32_t *x, uint64_t first, uint32_t stride, size_t n);
+hu_status hu_digest_add(unsigned long long *sum, const void *codes, uint32_t storage, uint64_t first, uint32_t stride,
+                        size_t n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

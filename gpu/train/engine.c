@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/train/engine.c - a CUDA device as an engine: the table of train/engine/engine.h by the device calls of
+ * libhalfulp-cuda.
+ *
+ * Everything goes through the default stream, in order; `get` waits for it. What the calls want as work, masks and the
+ * statistics of a tensor among it, is in one room, which grows. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/base/memory.h"
+#include "gpu/train/kernels.h"
+#include "halfulp/device_number.h"
+#include "halfulp/device_scaled.h"
+#include "halfulp/formats/ieee.h"
+#include "halfulp/train/device.h"
+
+typedef struct device {
+  void *room;
+  size_t bytes;
+} device;
+
+static hu_status device_open(void **self, uint32_t threads) {
+  (void)threads; /* are the processor's */
+  *self = calloc(1, sizeof(device));
+  return *self ? HU_OK : HU_E_MEMORY;
+}
+
+static void device_close(void *self) {
+  device *d = self;
+  if (d->room) hu_memory_free(d->room);
+  free(d);
+}
+
+static void *device_allocate(void *self, size_t bytes) {
+  (void)self;
+  void *p = hu_memory_new(bytes);
+  if (!p || hu_train_zero(p, bytes) == HU_OK) return p;
+  hu_memory_free(p);
+  return NULL;
+}
+
+static void device_release(void *self, void *p) {
+  (void)self;
+  hu_memory_free(p);
+}
+
+static hu_status device_put(void *self, void *z, const void *host, size_t bytes) {
+  (void)self;
+  return hu_memory_put(z, host, bytes);
+}
+
+/* Copies on the default stream wait for what is before them in it, and say what went wrong there. */
+static hu_status device_get(void *self, void *host, const void *x, size_t bytes) {
+  (void)self;
+  return hu_memory_get(host, x, bytes);
+}
+
+static hu_status device_run(void *self, int kernel, const hu_task *t) {
+  (void)self;
+  return hu_train_run(kernel, t);
+}
+
+/* At least so many bytes of device memory; what used it before is done with it in the stream's order. */
+static hu_status want_room(device *d, size_t bytes) {
+  if (bytes <= d->bytes) return HU_OK;
+  if (d->room) hu_memory_free(d->room);
+  d->room = hu_memory_new(bytes);
+  d->bytes = d->room ? bytes : 0;
+  return d->room ? HU_OK : HU_E_MEMORY;
+}
+
+static hu_exec exec_of(hu_stream words) {
+  hu_exec e;
+  memset(&e, 0, sizeof e);
+  e.stream = words;
+  return e;
+}
+
+/* ---- products ---- */
+
+static float *matrix(const hu_matrices *m, size_t i, size_t k) { return m->data + i * m->outer + k * m->inner; }
+
+static hu_status device_products(void *self, const hu_products *p) {
+  const hu_mode rne = {0};
+  hu_status s = HU_OK;
+  (void)self;
+  for (size_t i = 0; i < p->outer * p->inner && s == HU_OK; i++) {
+    size_t outer = i / p->inner, inner = i % p->inner;
+    hu_result d = {matrix(&p->z, outer, inner), p->z.ld, hu_binary32(), HU_VALUES};
+    hu_operand a = {matrix(&p->a, outer, inner), p->a.ld, p->a.format, HU_VALUES, (uint8_t)p->a.transposed};
+    hu_operand b = {matrix(&p->b, outer, inner), p->b.ld, p->b.format, HU_VALUES, (uint8_t)p->b.transposed};
+    hu_exec e = exec_of(hu_words_of_product(p, i));
+    s = hu_device_gemm(p->m, p->n, p->k, &d, &a, &b, NULL, p->accum, rne, &e, NULL, NULL);
+  }
+  return s;
+}
+
+/* ---- arrays ---- */
+
+typedef hu_status function_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,
+                             hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events, void *stream);
+
+static hu_status device_function(void *self, int which, size_t n, float *z, const float *x) {
+  static function_n *const functions[] = {hu_device_exp_n,     hu_device_log_n, hu_device_tanh_n,
+                                          hu_device_sigmoid_n, hu_device_erf_n, hu_device_gelu_n};
+  const hu_mode rne = {0};
+  (void)self;
+  return functions[which](n, z, 1, hu_binary32(), x, 1, hu_binary32(), rne, NULL, NULL, NULL);
+}
+
+static hu_status device_quantize(void *self, size_t n, float *x, hu_format f, hu_mode mode, hu_stream words) {
+  hu_exec e = exec_of(words);
+  (void)self;
+  return hu_device_quantize_n(n, x, 1, x, 1, f, mode, &e, NULL, NULL);
+}
+
+static hu_status into_scaled(device *d, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r,
+                             const hu_exec *e, hu_events *events) {
+  hu_scaling kind = r->scaling;
+  if (r->turned) {
+    kind.rows = r->scaling.cols;
+    kind.cols = r->scaling.rows;
+  }
+  hu_status s = want_room(d, hu_device_scaled_work(rows, cols, &kind));
+  if (s != HU_OK) return s;
+  return hu_device_scaled_quantize(rows, cols, z, cols, x, cols, &kind, r->mode, NULL, NULL, e, events, d->room, NULL);
+}
+
+/* The room: work, then sums, then the scale. */
+static hu_status into_s2fp8(device *d, size_t n, float *z, const float *x, const hu_rounding *r, const hu_exec *e,
+                            hu_events *events) {
+  hu_status s = want_room(d, HU_DEVICE_S2FP8_WORK + sizeof(hu_s2fp8_sums) + sizeof(hu_s2fp8_scale));
+  if (s != HU_OK) return s;
+  uint8_t *room = d->room;
+  hu_s2fp8_sums *sums = (hu_s2fp8_sums *)(void *)(room + HU_DEVICE_S2FP8_WORK);
+  hu_s2fp8_scale *scale = (hu_s2fp8_scale *)(void *)(sums + 1);
+  return hu_device_s2fp8_truncate_n(n, z, 1, x, 1, &r->s2fp8, r->mode, sums, scale, e, events, room, NULL);
+}
+
+static hu_status keep(size_t n, float *z, const float *x) {
+  hu_task t = hu_task_of(1, n, z, x, NULL);
+  return hu_train_run(HU_RUN_KEEP, &t);
+}
+
+/* z may be x, which is wanted once more: a copy is in the room. */
+static hu_status into_format(device *d, size_t n, float *z, const float *x, const hu_rounding *r, const hu_exec *e,
+                             hu_events *events) {
+  if (!r->over_inf && !r->keep_nan) return hu_device_quantize_n(n, z, 1, x, 1, r->format, r->mode, e, events, NULL);
+  hu_status s = want_room(d, n * sizeof *x);
+  if (s != HU_OK) return s;
+  hu_task copy = hu_task_of(1, n, d->room, x, NULL);
+  s = hu_train_run(HU_RUN_COPY, &copy);
+  if (s == HU_OK) s = hu_device_quantize_n(n, z, 1, d->room, 1, r->format, r->mode, e, events, NULL);
+  return s == HU_OK ? hu_train_widen(n, z, d->room, r, e->stream, events) : s;
+}
+
+static hu_status device_round(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r,
+                              hu_stream words, hu_rounding_counts *counts) {
+  hu_exec e = exec_of(words);
+  hu_events *events = counts ? &counts->events : NULL;
+  size_t n = rows * cols;
+  /* Before x, which z may be, is gone; only formats tell what is too large. */
+  float max = r->kind == HU_ROUND_FORMAT ? (float)hu_format_limits(r->format).max : HUGE_VALF;
+  hu_status s = counts ? hu_train_count(n, x, max, counts) : HU_OK;
+  if (s != HU_OK) return s;
+  switch (r->kind) {
+    case HU_ROUND_KEEP: return keep(n, z, x);
+    case HU_ROUND_FORMAT: return into_format(self, n, z, x, r, &e, events);
+    case HU_ROUND_SCALED: return into_scaled(self, rows, cols, z, x, r, &e, events);
+    case HU_ROUND_S2FP8: return into_s2fp8(self, n, z, x, r, &e, events);
+    case HU_ROUND_NUMBER: return hu_device_number_quantize_n(n, z, 1, x, 1, r->number, r->mode, &e, events, NULL);
+    default: return HU_E_TRAIN;
+  }
+}
+
+static hu_status device_transform(void *self, size_t rows, size_t cols, float *z, const float *x,
+                                  const hu_hadamard *transform) {
+  device *d = self;
+  hu_hadamard t = *transform;
+  size_t bytes = HU_HADAMARD_MAX / 8;
+  hu_status s = want_room(d, bytes);
+  if (s == HU_OK) s = hu_memory_put(d->room, transform->mask, bytes);
+  if (s != HU_OK) return s;
+  t.mask = d->room;
+  return hu_device_hadamard_forward(rows, cols, z, cols, x, cols, &t, NULL, NULL);
+}
+
+static hu_status device_unscale(void *self, size_t n, float *g, float scale, hu_gradient_found *found) {
+  (void)self;
+  return hu_train_unscale(n, g, 1 / scale, found);
+}
+
+static hu_status device_compare(void *self, size_t n, const float *u, const float *before, const float *after,
+                                hu_update_counts *counts) {
+  (void)self;
+  return hu_train_compare(n, u, before, after, counts);
+}
+
+static const hu_engine engine_of_device = {"cuda",
+                                           0,
+                                           device_open,
+                                           device_close,
+                                           device_allocate,
+                                           device_release,
+                                           device_put,
+                                           device_get,
+                                           device_run,
+                                           device_products,
+                                           device_function,
+                                           device_round,
+                                           device_quantize,
+                                           device_transform,
+                                           device_unscale,
+                                           device_compare,
+                                           NULL,
+                                           NULL};
+
+hu_status hu_engine_device(const hu_engine **engine) {
+  if (!engine) return HU_E_NULL;
+  hu_status s = hu_device_available(NULL, 0);
+  *engine = s == HU_OK ? &engine_of_device : NULL;
+  return s;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/train/kernels.h - the kernels of training on a device, for its engine. Pointers are to device memory; calls
+ * enqueue on the default stream and return. */
+#ifndef HALFULP_GPU_TRAIN_KERNELS_H
+#define HALFULP_GPU_TRAIN_KERNELS_H
+
+#include "train/engine/engine.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A kernel of train/engine/kernels.h. */
+hu_status hu_train_run(int kernel, const hu_task *t);
+/* x = 0 for n bytes. */
+hu_status hu_train_zero(void *x, size_t n);
+/* g = g back; *found takes the results in. */
+hu_status hu_train_unscale(size_t n, float *g, float back, hu_gradient_found *found);
+/* Adds how many u are not 0, and where of those before and after are equal. */
+hu_status hu_train_compare(size_t n, const float *u, const float *before, const float *after, hu_update_counts *counts);
+/* Adds n elements, and how many finite ones are of larger magnitude than max. */
+hu_status hu_train_count(size_t n, const float *x, float max, hu_rounding_counts *counts);
+/* over=inf and nan=keep of rounding.h: what z, which `before` was rounded to, is instead; events, which may be NULL, of
+ * what it did not become are taken back. */
+hu_status hu_train_widen(size_t n, float *z, const float *before, const hu_rounding *r, hu_stream words,
+                         hu_events *events);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Files whole into memory, sentences about them, room. */
+#include "train/data/file.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+hu_status hu_data_wrong(char *why, hu_status s, const char *name, const char *format, ...) {
+  enum { NAME_MAX_SHOWN = 240 };
+  size_t n = strlen(name);
+  va_list args;
+  if (!why) return s;
+  const char *end = n > NAME_MAX_SHOWN ? name + (n - NAME_MAX_SHOWN) : name;
+  int at = snprintf(why, HU_DATA_WHY_MAX, "%s%s: ", end == name ? "" : "...", end);
+  va_start(args, format);
+  vsnprintf(why + at, HU_DATA_WHY_MAX - (size_t)at, format, args);
+  va_end(args);
+  return s;
+}
+
+int hu_size_product(size_t *z, size_t a, size_t b) {
+  if (b && a > SIZE_MAX / 2 / b) return 0;
+  *z = a * b;
+  return 1;
+}
+
+void *hu_data_room(size_t n, size_t size) {
+  size_t bytes;
+  return hu_size_product(&bytes, n, size) ? calloc(bytes ? bytes : 1, 1) : NULL;
+}
+
+/* All bytes until the end, in room that grows; NULL: no memory, or *wrong is set. */
+static uint8_t *read_all(FILE *file, size_t *size, int *wrong) {
+  size_t room = 1 << 16, n = 0;
+  uint8_t *data = malloc(room);
+  *wrong = 0;
+  while (data) {
+    size_t got = fread(data + n, 1, room - n, file);
+    n += got;
+    if (n < room) break;
+    uint8_t *more = room > SIZE_MAX / 4 ? NULL : realloc(data, room *= 2);
+    if (!more) free(data);
+    data = more;
+  }
+  if (data && ferror(file)) {
+    *wrong = errno ? errno : EIO;
+    free(data);
+    data = NULL;
+  }
+  *size = n;
+  return data;
+}
+
+hu_status hu_bytes_read(hu_bytes *z, const char *path, char *why) {
+  size_t size;
+  int wrong;
+  if (!path) return hu_data_wrong(why, HU_E_NULL, "(no file)", "path: NULL");
+  errno = 0;
+  FILE *file = fopen(path, "rb");
+  if (!file) return hu_data_wrong(why, HU_E_FILE, path, "%s", strerror(errno));
+  uint8_t *data = read_all(file, &size, &wrong);
+  fclose(file);
+  if (!data && wrong) return hu_data_wrong(why, HU_E_FILE, path, "%s", strerror(wrong));
+  if (!data) return hu_data_wrong(why, HU_E_MEMORY, path, "out of memory");
+  *z = (hu_bytes){path, data, size};
+  return HU_OK;
+}
+
+void hu_bytes_free(hu_bytes *z) {
+  free((void *)(uintptr_t)z->data);
+  memset(z, 0, sizeof *z);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* train/data/file.h - bytes to data sets: the part of the loaders that touches no file, and what they share. */
+#ifndef HALFULP_TRAIN_DATA_FILE_H
+#define HALFULP_TRAIN_DATA_FILE_H
+
+#include "halfulp/function_n.h"
+#include "halfulp/train/data.h"
+
+/* A file in memory. */
+typedef struct hu_bytes {
+  const char *name;
+  const uint8_t *data;
+  size_t size;
+} hu_bytes;
+
+/* The whole file; name is the path. */
+hu_status hu_bytes_read(hu_bytes *z, const char *path, char *why);
+void hu_bytes_free(hu_bytes *z);
+
+/* "name: sentence" into why if it is not NULL, a long name's end alone; returns s. */
+__attribute__((format(printf, 4, 5))) hu_status hu_data_wrong(char *why, hu_status s, const char *name,
+                                                              const char *format, ...);
+
+/* Room for n elements of a size, at least one byte, zeroed; NULL where n size does not fit or there is no memory. */
+void *hu_data_room(size_t n, size_t size);
+/* *z = a b; 0 where that does not fit. */
+int hu_size_product(size_t *z, size_t a, size_t b);
+
+/* A data set of this shape with room for all its arrays, zeroed. HU_E_SHAPE, HU_E_MEMORY. */
+hu_status hu_data_make(hu_data *z, size_t count, const size_t shape[3], uint32_t classes, size_t targets);
+
+/* x[i] = f(x[i]), binary32 to binary32, ties to even. */
+typedef hu_status (*hu_function_n)(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,
+                                   hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events);
+void hu_apply_n(hu_function_n f, size_t n, float *x);
+
+/* What the loaders of data.h do with their files' bytes. labels of npy: NULL, or the file. */
+hu_status hu_data_read_cifar(hu_data *z, const hu_bytes *files, size_t n, unsigned classes, int coarse, char *why);
+hu_status hu_data_read_idx(hu_data *z, const hu_bytes *images, const hu_bytes *labels, uint32_t classes, int by_columns,
+                           char *why);
+hu_status hu_data_read_npy(hu_data *z, const hu_bytes *images, const hu_bytes *labels, uint32_t classes, float divisor,
+                           char *why);
+hu_status hu_text_read(hu_text *z, const hu_bytes *file, char *why);
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* Files of images: CIFAR, idx, .npy. Everything that a file says is checked before it is believed. */
+#include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "files/npy.h"
+#include "train/data/file.h"
+#include "train/environment.h"
+
+/* make, with the sentence that its failure deserves. */
+static hu_status make(hu_data *z, const char *name, size_t count, const size_t shape[3], uint32_t classes, char *why) {
+  hu_status s = hu_data_make(z, count, shape, classes, 0);
+  if (s == HU_E_SHAPE) {
+    return hu_data_wrong(why, HU_E_DATA, name, "sizes: %zu images of %zu x %zu x %zu do not fit", count, shape[0],
+                         shape[1], shape[2]);
+  }
+  if (s != HU_OK) hu_data_wrong(why, s, name, "out of memory for %zu images", count);
+  return s;
+}
+
+static hu_status check_plain(const hu_bytes *file, char *why) {
+  if (file->size == 0) return hu_data_wrong(why, HU_E_DATA, file->name, "size: the file is empty");
+  if (file->size > 2 && file->data[0] == 0x1F && file->data[1] == 0x8B) {
+    return hu_data_wrong(why, HU_E_DATA, file->name, "content: compressed by gzip; unpack it first");
+  }
+  return HU_OK;
+}
+
+static float unit(uint8_t byte) { return (float)byte / 255.0f; }
+
+/* ---- CIFAR ---- */
+
+enum { SIDE = 32, PLANE = SIDE * SIDE, COLOURS = 3 };
+
+static hu_status check_label(const hu_bytes *file, size_t record, const char *field, unsigned label, unsigned classes,
+                             char *why) {
+  if (label < classes) return HU_OK;
+  return hu_data_wrong(why, HU_E_DATA, file->name, "%s of record %zu: %u, not below %u", field, record, label, classes);
+}
+
+/* Labels of record i: of 10 classes one byte, of 100 the coarse and the fine one. */
+static hu_status check_record(const hu_bytes *file, size_t i, const uint8_t *record, unsigned classes, char *why) {
+  if (classes == 10) return check_label(file, i, "label", record[0], 10, why);
+  hu_status s = check_label(file, i, "coarse label", record[0], 20, why);
+  return s == HU_OK ? check_label(file, i, "fine label", record[1], 100, why) : s;
+}
+
+static hu_status check_cifar(const hu_bytes *file, size_t size, unsigned classes, char *why) {
+  hu_status s = check_plain(file, why);
+  if (s != HU_OK) return s;
+  if (file->size % size) {
+    return hu_data_wrong(why, HU_E_DATA, file->name, "size: %zu bytes are not a multiple of a record's %zu", file->size,
+                         size);
+  }
+  for (size_t i = 0; s == HU_OK && i < file->size / size; i++) {
+    s = check_record(file, i, file->data + i * size, classes, why);
+  }
+  return s;
+}
+
+static void put_planes(float *z, const uint8_t *planes) {
+  for (size_t p = 0; p < PLANE; p++) {
+    for (size_t c = 0; c < COLOURS; c++) z[p * COLOURS + c] = unit(planes[c * PLANE + p]);
+  }
+}
+
+hu_status hu_data_read_cifar(hu_data *z, const hu_bytes *files, size_t n, unsigned classes, int coarse, char *why) {
+  const size_t labels = classes == 10 ? 1 : 2, size = labels + COLOURS * PLANE, shape[3] = {SIDE, SIDE, COLOURS};
+  size_t count = 0, at = 0;
+  hu_data d;
+  for (size_t f = 0; f < n; f++) {
+    hu_status s = check_cifar(&files[f], size, classes, why);
+    if (s != HU_OK) return s;
+    count += files[f].size / size;
+  }
+  hu_status s = make(&d, files[0].name, count, shape, classes == 100 && coarse ? 20 : classes, why);
+  if (s != HU_OK) return s;
+  for (size_t f = 0; f < n; f++) {
+    for (const uint8_t *r = files[f].data; r < files[f].data + files[f].size; r += size, at++) {
+      d.labels[at] = r[classes == 100 && !coarse];
+      put_planes(d.x + at * COLOURS * PLANE, r + labels);
+    }
+  }
+  *z = d;
+  return HU_OK;
+}
+
+static HU_NOINLINE hu_status load_cifar(hu_data *z, const char *const *paths, size_t n, unsigned classes, int coarse,
+                                        char *why) {
+  hu_status s = HU_OK;
+  if (!z || !paths) return hu_data_wrong(why, HU_E_NULL, "cifar", "z, paths: NULL");
+  if (n == 0 || n > 1000) return hu_data_wrong(why, HU_E_SHAPE, "cifar", "files: %zu, not 1 to 1000", n);
+  hu_bytes *files = hu_data_room(n, sizeof *files);
+  if (!files) return hu_data_wrong(why, HU_E_MEMORY, "cifar", "out of memory");
+  for (size_t f = 0; s == HU_OK && f < n; f++) s = hu_bytes_read(&files[f], paths[f], why);
+  if (s == HU_OK) s = hu_data_read_cifar(z, files, n, classes, coarse, why);
+  for (size_t f = 0; f < n; f++) hu_bytes_free(&files[f]);
+  free(files);
+  return s;
+}
+
+hu_status hu_data_load_cifar10(hu_data *z, const char *const *paths, size_t files, char *why) {
+  HU_ENV_RETURN(hu_status, load_cifar(z, paths, files, 10, 0, why));
+}
+hu_status hu_data_load_cifar100(hu_data *z, const char *const *paths, size_t files, int coarse, char *why) {
+  HU_ENV_RETURN(hu_status, load_cifar(z, paths, files, 100, coarse, why));
+}
+
+/* ---- idx ---- */
+
+static uint32_t big32(const uint8_t *b) {
+  return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | (uint32_t)b[3];
+}
+
+/* Magic and sizes of an idx file of unsigned bytes in `dims` dimensions that fills the file to the last byte. */
+static hu_status check_idx(const hu_bytes *file, unsigned dims, size_t *sizes, char *why) {
+  static const char *const fields[] = {"count", "rows", "columns"};
+  size_t header = 4 + 4 * (size_t)dims, want = 1;
+  hu_status s = check_plain(file, why);
+  if (s != HU_OK) return s;
+  if (file->size < 4 || big32(file->data) != 0x800 + dims) {
+    return hu_data_wrong(why, HU_E_DATA, file->name, "magic: not 0x%08x (unsigned bytes in %u dimension%s)",
+                         0x800 + dims, dims, dims == 1 ? "" : "s");
+  }
+  if (file->size < header) return hu_data_wrong(why, HU_E_DATA, file->name, "header: truncated");
+  for (unsigned i = 0; i < dims; i++) {
+    sizes[i] = big32(file->data + 4 + 4 * i);
+    if (sizes[i] == 0) return hu_data_wrong(why, HU_E_DATA, file->name, "%s: 0", fields[i]);
+    if (!hu_size_product(&want, want, sizes[i])) {
+      return hu_data_wrong(why, HU_E_DATA, file->name, "%s: %zu do not fit the address space", fields[i], sizes[i]);
+    }
+  }
+  if (want == file->size - header) return HU_OK;
+  return hu_data_wrong(why, HU_E_DATA, file->name, "size: %zu bytes of data, count and sizes want %zu",
+                       file->size - header, want);
+}
+
+static void put_image(float *z, const uint8_t *bytes, size_t rows, size_t columns, int by_columns) {
+  for (size_t i = 0; i < rows; i++) {
+    for (size_t j = 0; j < columns; j++) {
+      z[i * columns + j] = unit(by_columns ? bytes[j * rows + i] : bytes[i * columns + j]);
+    }
+  }
+}
+
+hu_status hu_data_read_idx(hu_data *z, const hu_bytes *images, const hu_bytes *labels, uint32_t classes, int by_columns,
+                           char *why) {
+  size_t sizes[3] = {0, 0, 0}, count = 0;
+  hu_data d;
+  hu_status s = check_idx(images, 3, sizes, why);
+  if (s == HU_OK) s = check_idx(labels, 1, &count, why);
+  if (s != HU_OK) return s;
+  if (count != sizes[0]) {
+    return hu_data_wrong(why, HU_E_DATA, labels->name, "count: %zu labels for %zu images", count, sizes[0]);
+  }
+  for (size_t i = 0; s == HU_OK && i < count; i++) {
+    s = check_label(labels, i, "label", labels->data[8 + i], classes, why);
+  }
+  const size_t shape[3] = {sizes[1], sizes[2], 1}, pixels = sizes[1] * sizes[2];
+  if (s == HU_OK) s = make(&d, images->name, count, shape, classes, why);
+  if (s != HU_OK) return s;
+  for (size_t i = 0; i < count; i++) {
+    d.labels[i] = labels->data[8 + i];
+    put_image(d.x + i * pixels, images->data + 16 + i * pixels, sizes[1], sizes[2], by_columns);
+  }
+  *z = d;
+  return HU_OK;
+}
+
+static HU_NOINLINE hu_status load_idx(hu_data *z, const char *images, const char *labels, uint32_t classes,
+                                      int by_columns, char *why) {
+  hu_bytes a = {NULL, NULL, 0}, b = {NULL, NULL, 0};
+  if (!z) return hu_data_wrong(why, HU_E_NULL, "idx", "z: NULL");
+  if (classes == 0) return hu_data_wrong(why, HU_E_SHAPE, "idx", "classes: 0");
+  hu_status s = hu_bytes_read(&a, images, why);
+  if (s == HU_OK) s = hu_bytes_read(&b, labels, why);
+  if (s == HU_OK) s = hu_data_read_idx(z, &a, &b, classes, by_columns, why);
+  hu_bytes_free(&a);
+  hu_bytes_free(&b);
+  return s;
+}
+
+hu_status hu_data_load_idx(hu_data *z, const char *images, const char *labels, uint32_t classes, int by_columns,
+                           char *why) {
+  HU_ENV_RETURN(hu_status, load_idx(z, images, labels, classes, by_columns, why));
+}
+
+/* ---- .npy ---- */
+
+static hu_status parse(npy_info *info, const hu_bytes *file, char *why) {
+  char error[NPY_ERROR_MAX];
+  hu_status s = check_plain(file, why);
+  if (s != HU_OK) return s;
+  return npy_parse(info, file->data, file->size, error) ? HU_OK
+                                                        : hu_data_wrong(why, HU_E_DATA, file->name, "%s", error);
+}
+
+static hu_status check_images(const npy_info *info, const hu_bytes *file, size_t shape[3], char *why) {
+  char text[NPY_SHAPE_MAX];
+  if (info->dims < 2 || info->dims > 4 || info->count == 0) {
+    return hu_data_wrong(why, HU_E_DATA, file->name,
+                         "shape %.60s: not (n, d), (n, h, w) or (n, h, w, c), none of them 0", npy_shape(text, info));
+  }
+  if (info->fortran) return hu_data_wrong(why, HU_E_DATA, file->name, "fortran_order: True; row order is wanted");
+  if (!(info->kind == 'f' && info->size == 4) && !(info->kind == 'u' && info->size == 1)) {
+    return hu_data_wrong(why, HU_E_DATA, file->name, "dtype: %s, not float32 or uint8", npy_dtype(info));
+  }
+  shape[0] = info->dims > 2 ? info->shape[1] : 1;
+  shape[1] = info->dims > 2 ? info->shape[2] : 1;
+  shape[2] = info->dims == 2 ? info->shape[1] : info->dims == 3 ? 1 : info->shape[3];
+  return HU_OK;
+}
+
+static hu_status check_labels(const npy_info *info, const hu_bytes *file, size_t count, char *why) {
+  if (info->kind != 'u') return hu_data_wrong(why, HU_E_DATA, file->name, "dtype: %s, not unsigned", npy_dtype(info));
+  if (info->dims != 1) {
+    return hu_data_wrong(why, HU_E_DATA, file->name, "shape: %u dimensions, not 1", (unsigned)info->dims);
+  }
+  if (info->count == count) return HU_OK;
+  return hu_data_wrong(why, HU_E_DATA, file->name, "shape: %zu labels for %zu images", info->count, count);
+}
+
+/* Element i of an array of unsigned integers or binary32 patterns, whatever its byte order. */
+static uint32_t element(const npy_info *info, const hu_bytes *file, size_t i) {
+  const uint8_t *at = file->data + info->offset + i * info->size;
+  uint32_t u = 0;
+  for (unsigned k = 0; k < info->size; k++) u |= (uint32_t)at[k] << 8 * (info->big ? info->size - 1u - k : k);
+  return u;
+}
+
+static hu_status put_images(hu_data *d, const npy_info *info, const hu_bytes *file, float divisor, char *why) {
+  for (size_t i = 0; i < info->count; i++) {
+    uint32_t u = element(info, file, i);
+    float x = (float)u;
+    if (info->kind == 'f') memcpy(&x, &u, sizeof x);
+    if (!(x >= -FLT_MAX && x <= FLT_MAX)) {
+      return hu_data_wrong(why, HU_E_DATA, file->name, "element %zu: not finite", i);
+    }
+    d->x[i] = x / divisor;
+  }
+  return HU_OK;
+}
+
+static hu_status put_labels(hu_data *d, const npy_info *info, const hu_bytes *file, char *why) {
+  hu_status s = HU_OK;
+  for (size_t i = 0; s == HU_OK && i < d->count; i++) {
+    d->labels[i] = element(info, file, i);
+    s = check_label(file, i, "label", d->labels[i], d->classes, why);
+  }
+  return s;
+}
+
+hu_status hu_data_read_npy(hu_data *z, const hu_bytes *images, const hu_bytes *labels, uint32_t classes, float divisor,
+                           char *why) {
+  npy_info a, b;
+  size_t shape[3];
+  hu_data d;
+  hu_status s = parse(&a, images, why);
+  if (s == HU_OK) s = check_images(&a, images, shape, why);
+  if (s == HU_OK && labels) s = parse(&b, labels, why);
+  if (s == HU_OK && labels) s = check_labels(&b, labels, a.shape[0], why);
+  if (s == HU_OK) s = make(&d, images->name, a.shape[0], shape, labels ? classes : 0, why);
+  if (s != HU_OK) return s;
+  s = put_images(&d, &a, images, divisor, why);
+  if (s == HU_OK && labels) s = put_labels(&d, &b, labels, why);
+  if (s == HU_OK) {
+    *z = d;
+  } else {
+    hu_data_free(&d);
+  }
+  return s;
+}
+
+static HU_NOINLINE hu_status load_npy(hu_data *z, const char *images, const char *labels, uint32_t classes,
+                                      float divisor, char *why) {
+  hu_bytes a = {NULL, NULL, 0}, b = {NULL, NULL, 0};
+  if (!z) return hu_data_wrong(why, HU_E_NULL, ".npy", "z: NULL");
+  if (!labels != !classes) return hu_data_wrong(why, HU_E_SHAPE, ".npy", "classes: labels and classes go together");
+  if (!(divisor > 0 && divisor <= FLT_MAX)) {
+    return hu_data_wrong(why, HU_E_SHAPE, ".npy", "divisor: not positive and finite");
+  }
+  hu_status s = hu_bytes_read(&a, images, why);
+  if (s == HU_OK && labels) s = hu_bytes_read(&b, labels, why);
+  if (s == HU_OK) s = hu_data_read_npy(z, &a, labels ? &b : NULL, classes, divisor, why);
+  hu_bytes_free(&a);
+  hu_bytes_free(&b);
+  return s;
+}
+
+hu_status hu_data_load_npy(hu_data *z, const char *images, const char *labels, uint32_t classes, float divisor,
+                           char *why) {
+  HU_ENV_RETURN(hu_status, load_npy(z, images, labels, classes, divisor, why));
+}
+
+/* ---- the digits ---- */
+
+static HU_NOINLINE hu_status load_digits(hu_data *z, const char *folder, int raw, char *why) {
+  enum { ROOM = 4096 };
+  char images[ROOM], labels[ROOM];
+  hu_data d;
+  if (!z || !folder) return hu_data_wrong(why, HU_E_NULL, "digits", "z, folder: NULL");
+  int n = snprintf(images, sizeof images, "%s/digits_images.npy", folder);
+  int m = snprintf(labels, sizeof labels, "%s/digits_labels.npy", folder);
+  if (n < 0 || n >= ROOM || m < 0 || m >= ROOM) return hu_data_wrong(why, HU_E_FILE, folder, "path: too long");
+  hu_status s = load_npy(&d, images, labels, 10, raw ? 1 : 16, why);
+  if (s != HU_OK) return s;
+  size_t all = d.count * hu_data_features(&d), bad = 0;
+  while (bad < all && d.x[bad] >= 0 && d.x[bad] <= (raw ? 16.0f : 1.0f)) bad++;
+  if (hu_data_features(&d) != 64) {
+    s = hu_data_wrong(why, HU_E_DATA, images, "shape: %zu pixels an image, not 64", hu_data_features(&d));
+  } else if (bad < all) {
+    s = hu_data_wrong(why, HU_E_DATA, images, "pixel %zu of image %zu: not within 0 and 16", bad % 64, bad / 64);
+  }
+  if (s != HU_OK) {
+    hu_data_free(&d);
+    return s;
+  }
+  d.height = d.width = 8;
+  d.channels = 1;
+  *z = d;
+  return HU_OK;
+}
+
+hu_status hu_data_load_digits(hu_data *z, const char *folder, int raw, char *why) {
+  HU_ENV_RETURN(hu_status, load_digits(z, folder, raw, why));
+}

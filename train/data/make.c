@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* Data sets made up: least squares, gratings, a teacher with large answers, ratings. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "halfulp/array.h"
+#include "train/data/file.h"
+#include "train/environment.h"
+
+static float of(hu_function_n f, float x) {
+  hu_apply_n(f, 1, &x);
+  return x;
+}
+
+static hu_status check_grid(const hu_format *grid) {
+  if (!grid) return HU_OK;
+  hu_status s = hu_format_check(*grid, NULL);
+  if (s != HU_OK) return s;
+  return hu_format_fits_binary32(*grid) ? HU_OK : HU_E_CARRIER;
+}
+
+static void onto_grid(size_t n, float *x, const hu_format *grid) {
+  const hu_mode rne = {0};
+  hu_status s = grid ? hu_quantize_n(n, x, 1, x, 1, *grid, rne, NULL, NULL) : HU_OK;
+  (void)s; /* checked before */
+}
+
+/* Products of binary32 numbers are exact in binary64; one sum after another, k ascending. */
+static double dot(size_t n, const float *x, const float *w, size_t step) {
+  double sum = 0;
+  for (size_t k = 0; k < n; k++) sum += (double)x[k] * (double)w[k * step];
+  return sum;
+}
+
+static int is_finite(float x) { return x >= -FLT_MAX && x <= FLT_MAX; }
+
+/* ---- least squares ---- */
+
+hu_least_squares hu_least_squares_usual(void) {
+  hu_least_squares usual = {1000, 10, 0, 100, 0.5f, 0, NULL};
+  return usual;
+}
+
+/* Every row of a set with its norm 1, as far as binary32 can say. */
+static void to_unit_rows(hu_data *d) {
+  for (size_t i = 0; i < d->count; i++) {
+    float *x = d->x + i * d->channels;
+    double norm = sqrt(dot(d->channels, x, x, 1));
+    for (size_t k = 0; norm > 0 && k < d->channels; k++) x[k] = (float)((double)x[k] / norm);
+  }
+}
+
+static hu_status check_least_squares(const hu_least_squares *a) {
+  if (!is_finite(a->low) || !is_finite(a->high) || !is_finite(a->high - a->low) || !(a->low <= a->high))
+    return HU_E_SHAPE;
+  if (!(a->noise >= 0 && a->noise <= FLT_MAX)) return HU_E_SHAPE;
+  return check_grid(a->grid);
+}
+
+static HU_NOINLINE hu_status make_least_squares(hu_data *z, float *w, const hu_least_squares *what, uint64_t seed) {
+  if (!z || !what) return HU_E_NULL;
+  const size_t n = what->count, m = what->features, shape[3] = {1, 1, m};
+  hu_data d;
+  hu_status s = check_least_squares(what);
+  if (s == HU_OK) s = hu_data_make(&d, n, shape, 0, 1);
+  if (s != HU_OK) return s;
+  float *truth = hu_data_room(m, sizeof *truth);
+  if (!truth) {
+    hu_data_free(&d);
+    return HU_E_MEMORY;
+  }
+  hu_normal_n(n * m, d.x, 1, hu_stream_of_use(seed, HU_USE_DATA));
+  if (what->unit) to_unit_rows(&d);
+  hu_uniform_n(m, truth, what->low, what->high, hu_stream_of_use(seed, HU_USE_TRUTH));
+  onto_grid(n * m, d.x, what->grid);
+  onto_grid(m, truth, what->grid);
+  hu_normal_n(n, d.y, what->noise, hu_stream_of_use(seed, HU_USE_NOISE));
+  for (size_t i = 0; i < n; i++) d.y[i] = (float)(dot(m, d.x + i * m, truth, 1) + (double)d.y[i]);
+  if (w) memcpy(w, truth, m * sizeof *w);
+  free(truth);
+  *z = d;
+  return HU_OK;
+}
+
+hu_status hu_data_least_squares(hu_data *z, float *w, const hu_least_squares *what, uint64_t seed) {
+  HU_ENV_RETURN(hu_status, make_least_squares(z, w, what, seed));
+}
+
+/* ---- gratings ---- */
+
+static void grating(float *z, size_t size, uint32_t c, uint32_t classes, float phase) {
+  const float half_turn = 0x1.921fb6p+1f, frequency = 0x1.61de76p+0f; /* pi; 2 pi 0.22 */
+  float angle = half_turn * (float)c / (float)classes;
+  float sine = of(hu_sin_n, angle), cosine = of(hu_cos_n, angle);
+  for (size_t i = 0; i < size; i++) {
+    for (size_t j = 0; j < size; j++) {
+      float place = (float)i * sine + (float)j * cosine;
+      z[i * size + j] = frequency * place + phase;
+    }
+  }
+}
+
+static HU_NOINLINE hu_status make_gratings(hu_data *z, uint64_t first, size_t count, size_t size, uint32_t classes,
+                                           uint64_t seed) {
+  const size_t shape[3] = {size, size, 1}, pixels = size * size;
+  const hu_stream phases = hu_stream_of_use(seed, HU_USE_DATA), noises = hu_stream_of_use(seed, HU_USE_NOISE);
+  hu_data d;
+  if (!z) return HU_E_NULL;
+  if (classes == 0 || size > 4096 || first > UINT64_MAX - count) return HU_E_SHAPE;
+  hu_status s = hu_data_make(&d, count, shape, classes, 0);
+  if (s != HU_OK) return s;
+  float *noise = hu_data_room(pixels, sizeof *noise);
+  if (!noise) {
+    hu_data_free(&d);
+    return HU_E_MEMORY;
+  }
+  for (size_t e = 0; e < count; e++) {
+    const uint64_t i = first + e;
+    const hu_stream at = {phases.key, phases.counter + i};
+    float *x = d.x + e * pixels, phase;
+    hu_uniform_n(1, &phase, 0, 0x1.921fb6p+2f, at);
+    d.labels[e] = (uint32_t)(i % classes);
+    grating(x, size, d.labels[e], classes, phase);
+    hu_apply_n(hu_cos_n, pixels, x);
+    hu_normal_n(pixels, noise, 1, hu_stream_child(noises, i));
+    for (size_t k = 0; k < pixels; k++) x[k] += noise[k];
+  }
+  free(noise);
+  *z = d;
+  return HU_OK;
+}
+
+hu_status hu_data_gratings(hu_data *z, uint64_t first, size_t count, size_t size, uint32_t classes, uint64_t seed) {
+  HU_ENV_RETURN(hu_status, make_gratings(z, first, count, size, classes, seed));
+}
+
+/* ---- teacher ---- */
+
+hu_teacher hu_teacher_usual(void) {
+  hu_teacher usual = {2500, 8, 16, 25, NULL};
+  return usual;
+}
+
+/* y = tanh(1.5 x W1) W2 of one input; binary64 sums rounded to binary32 before each function. */
+static double answer(const hu_teacher *a, const float *x, const float *w1, const float *w2) {
+  double sum = 0;
+  for (size_t h = 0; h < a->hidden; h++) {
+    float t = (float)(1.5 * dot(a->features, x, w1 + h, a->hidden));
+    sum += (double)of(hu_tanh_n, t) * (double)w2[h];
+  }
+  return sum;
+}
+
+/* Scales answers to a standard deviation; 0: they have none. */
+static int scaled(size_t n, float *y, const double *raw, float deviation) {
+  double mean = 0, squares = 0;
+  for (size_t i = 0; i < n; i++) mean += raw[i];
+  mean /= (double)n;
+  for (size_t i = 0; i < n; i++) squares += (raw[i] - mean) * (raw[i] - mean);
+  if (!(squares > 0)) return 0;
+  double factor = (double)deviation / sqrt(squares / (double)n);
+  for (size_t i = 0; i < n; i++) y[i] = (float)(factor * raw[i]);
+  return 1;
+}
+
+static hu_status teach(hu_data *d, const hu_teacher *a, float *w, double *raw, uint64_t seed) {
+  const size_t first = a->features * a->hidden;
+  const hu_stream truth = hu_stream_of_use(seed, HU_USE_TRUTH);
+  hu_init_normal(first, w, 1, a->features, hu_stream_child(truth, 0));
+  hu_init_normal(a->hidden, w + first, 1, a->hidden, hu_stream_child(truth, 1));
+  hu_normal_n(a->count * a->features, d->x, 1, hu_stream_of_use(seed, HU_USE_DATA));
+  onto_grid(a->count * a->features, d->x, a->grid);
+  for (size_t i = 0; i < a->count; i++) raw[i] = answer(a, d->x + i * a->features, w, w + first);
+  return scaled(a->count, d->y, raw, a->deviation) ? HU_OK : HU_E_SHAPE;
+}
+
+static HU_NOINLINE hu_status make_teacher(hu_data *z, const hu_teacher *what, uint64_t seed) {
+  size_t weights;
+  hu_data d;
+  if (!z || !what) return HU_E_NULL;
+  const size_t shape[3] = {1, 1, what->features};
+  if (what->count < 2 || what->hidden == 0 || !(what->deviation > 0 && what->deviation <= FLT_MAX)) return HU_E_SHAPE;
+  if (what->features == SIZE_MAX || !hu_size_product(&weights, what->features + 1, what->hidden)) return HU_E_SHAPE;
+  hu_status s = check_grid(what->grid);
+  if (s == HU_OK) s = hu_data_make(&d, what->count, shape, 0, 1);
+  if (s != HU_OK) return s;
+  float *w = hu_data_room(weights, sizeof *w);
+  double *raw = hu_data_room(what->count, sizeof *raw);
+  s = w && raw ? teach(&d, what, w, raw, seed) : HU_E_MEMORY;
+  free(w);
+  free(raw);
+  if (s == HU_OK) {
+    *z = d;
+  } else {
+    hu_data_free(&d);
+  }
+  return s;
+}
+
+hu_status hu_data_teacher(hu_data *z, const hu_teacher *what, uint64_t seed) {
+  HU_ENV_RETURN(hu_status, make_teacher(z, what, seed));
+}
+
+/* ---- ratings ---- */
+
+hu_ratings hu_ratings_usual(void) {
+  hu_ratings usual = {4000, 100, 80, 4, 0.1f, 0};
+  return usual;
+}
+
+/* Examples from number `first` on; u, v: hidden rows of users and items. */
+static void rate(hu_data *d, const hu_ratings *a, uint64_t first, const float *u, const float *v, uint64_t seed) {
+  const hu_stream pairs = hu_stream_of_use(seed, HU_USE_DATA), noises = hu_stream_of_use(seed, HU_USE_NOISE);
+  for (size_t e = 0; e < d->count; e++) {
+    hu_stream s = hu_stream_child(pairs, first + e);
+    size_t user = hu_stream_below(&s, (uint32_t)a->users), item = hu_stream_below(&s, (uint32_t)a->items);
+    float noise;
+    hu_normal_n(1, &noise, a->noise, hu_stream_child(noises, first + e));
+    float score = (float)(dot(a->rank, u + user * a->rank, v + item * a->rank, 1) + (double)noise);
+    d->x[2 * e] = (float)user;
+    d->x[2 * e + 1] = (float)item;
+    if (a->labels) {
+      d->labels[e] = score > 0;
+    } else {
+      d->y[e] = score;
+    }
+  }
+}
+
+static HU_NOINLINE hu_status make_ratings(hu_data *z, uint64_t first, const hu_ratings *what, uint64_t seed) {
+  const size_t shape[3] = {1, 1, 2}, most = (size_t)1 << 24;
+  size_t users, items;
+  hu_data d;
+  if (!z || !what) return HU_E_NULL;
+  if (what->users == 0 || what->items == 0 || what->users > most || what->items > most) return HU_E_SHAPE;
+  if (what->rank == 0 || !(what->noise >= 0 && what->noise <= FLT_MAX)) return HU_E_SHAPE;
+  if (first > UINT64_MAX - what->count) return HU_E_SHAPE;
+  if (!hu_size_product(&users, what->users, what->rank) || !hu_size_product(&items, what->items, what->rank)) {
+    return HU_E_SHAPE;
+  }
+  hu_status s = hu_data_make(&d, what->count, shape, what->labels ? 2 : 0, what->labels ? 0 : 1);
+  if (s != HU_OK) return s;
+  const hu_stream truth = hu_stream_of_use(seed, HU_USE_TRUTH);
+  float *u = hu_data_room(users, sizeof *u), *v = hu_data_room(items, sizeof *v);
+  if (u && v) {
+    hu_init_normal(users, u, 1, what->rank, hu_stream_child(truth, 0));
+    hu_normal_n(items, v, 1, hu_stream_child(truth, 1));
+    rate(&d, what, first, u, v, seed);
+    *z = d;
+  } else {
+    s = HU_E_MEMORY;
+    hu_data_free(&d);
+  }
+  free(u);
+  free(v);
+  return s;
+}
+
+hu_status hu_data_ratings(hu_data *z, uint64_t first, const hu_ratings *what, uint64_t seed) {
+  HU_ENV_RETURN(hu_status, make_ratings(z, first, what, seed));
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* train/engine/convolve.h - convolutions without patches: what train/engine/convolve.c and convolve_round.c have in
+ * common. */
+#ifndef HALFULP_TRAIN_ENGINE_CONVOLVE_H
+#define HALFULP_TRAIN_ENGINE_CONVOLVE_H
+
+#include "train/engine/cpu.h"
+#include "train/engine/kernels_layers.h"
+
+/* An image with its zeros around it. */
+void hu_frame_image(const hu_convolution *c, const float *x, float *z);
+/* Rounding within a loop begins or ends. */
+static inline void hu_cpu_tell(const hu_cpu *cpu, const hu_convolution *c, int ends) {
+  if (c->tell && cpu->threads <= 1) c->tell(c->told, ends);
+}
+/* HU_CONVOLVE_ROUND. */
+int hu_cpu_round_image(const hu_cpu *cpu, const hu_convolution *c);
+/* HU_CONVOLVE_BLOCKS; HU_CONVOLVE_RESULT_BLOCKS and HU_CONVOLVE_WEIGHTS_BLOCKS. */
+int hu_cpu_blocks_possible(const hu_convolution *c);
+int hu_cpu_convolve_blocks(const hu_cpu *cpu, int what, const hu_convolution *c);
+
+#endif

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* The processor as an engine: which loop, how many threads. */
+#include "train/engine/cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "halfulp/formats/ieee.h"
+#include "halfulp/function_n.h"
+#include "halfulp/gemm.h"
+
+/* Work below which threads cost more than they save: numbers looked at, function values,
+ * weights. */
+enum { NUMBERS_MIN = 1 << 16, VALUES_MIN = 1 << 13, STEPS_MIN = 1 << 14 };
+
+uint32_t hu_cpu_levels_off;
+
+hu_cpu hu_cpu_alone(void) {
+  hu_cpu c = {1, NULL, &hu_loops_vector, hu_cpu_levels_off};
+#if defined(__x86_64__)
+  uint32_t levels = hu_levels() & ~c.levels_off;
+  if (levels & HU_LEVEL_AVX2) c.loops = &hu_loops_avx2;
+  if (levels & HU_LEVEL_AVX512) c.loops = &hu_loops_avx512;
+#endif
+  return c;
+}
+
+void hu_cpu_run(const hu_cpu *cpu, size_t parts, void (*work)(void *context, size_t part), void *context) {
+  hu_crew_run(cpu->crew, parts, work, context);
+}
+
+static hu_status cpu_open(void **self, uint32_t threads) {
+  hu_cpu *c = malloc(sizeof *c);
+  if (!c) return HU_E_MEMORY;
+  *c = hu_cpu_alone();
+  c->threads = threads;
+  c->crew = hu_crew_new(threads);
+  *self = c;
+  return HU_OK;
+}
+
+static void cpu_close(void *self) {
+  hu_cpu *c = self;
+  hu_crew_free(c->crew);
+  free(c);
+}
+
+static void *cpu_allocate(void *self, size_t bytes) {
+  (void)self;
+  return calloc(bytes ? bytes : 1, 1);
+}
+
+static void cpu_release(void *self, void *p) {
+  (void)self;
+  free(p);
+}
+
+static hu_status cpu_put(void *self, void *z, const void *x, size_t bytes) {
+  (void)self;
+  memcpy(z, x, bytes);
+  return HU_OK;
+}
+
+/* Threads for a call of the library. */
+static hu_exec exec_of(const hu_cpu *c, size_t work, size_t least, hu_stream words) {
+  hu_exec e;
+  memset(&e, 0, sizeof e);
+  e.threads = work < least ? 1 : c->threads;
+  e.levels_off = c->levels_off;
+  e.stream = words;
+  return e;
+}
+
+/* ---- kernels ---- */
+
+typedef struct kernel_call {
+  hu_kernel_loop *loop;
+  const hu_task *task;
+  int across; /* 1: parts are ranges of columns */
+  size_t part;
+} kernel_call;
+
+static void kernel_part(void *context, size_t part) {
+  const kernel_call *c = context;
+  size_t all = c->across ? c->task->cols : c->task->rows, from = part * c->part;
+  size_t to = all - from < c->part ? all : from + c->part;
+  if (c->across) {
+    c->loop(c->task, 0, c->task->rows, from, to);
+  } else {
+    c->loop(c->task, from, to, 0, c->task->cols);
+  }
+}
+
+static const uint8_t divided[HU_RUN_KERNELS] = {
+#define HU_DIVIDED(NAME, name, by) by,
+    HU_KERNELS(HU_DIVIDED)
+#undef HU_DIVIDED
+};
+
+static hu_status cpu_run(void *self, int kernel, const hu_task *t) {
+  const hu_cpu *c = self;
+  size_t work = t->work ? t->work : t->rows * t->cols;
+  kernel_call call = {c->loops->kernel[kernel], t, t->rows < c->threads && divided[kernel] == HU_BY_NUMBER, 0};
+  if (!c->crew || work < NUMBERS_MIN || kernel == HU_RUN_TOKENS) {
+    call.loop(t, 0, t->rows, 0, t->cols);
+    return HU_OK;
+  }
+  /* Whole cache lines of an aligned row. */
+  size_t all = call.across ? t->cols : t->rows, whole = call.across ? 64 : 1;
+  call.part = (all / c->threads / whole + 1) * whole;
+  hu_cpu_run(c, (all + call.part - 1) / call.part, kernel_part, &call);
+  return HU_OK;
+}
+
+/* ---- products ---- */
+
+typedef struct product_call {
+  const hu_cpu *cpu;
+  const hu_products *p;
+  uint32_t threads; /* of a call of hu_gemm */
+  size_t part;      /* many: products; one: rows */
+  hu_status status[HU_THREADS_MAX + 1];
+} product_call;
+
+/* Product i. */
+static hu_status by_library(const product_call *c, size_t i, float *z, const float *x, const float *y) {
+  const hu_products *p = c->p;
+  const hu_mode rne = {0};
+  hu_exec e;
+  memset(&e, 0, sizeof e);
+  e.threads = c->threads;
+  e.levels_off = c->cpu->levels_off;
+  e.stream = hu_words_of_product(p, i);
+  hu_result d = {z, p->z.ld, hu_binary32(), HU_VALUES};
+  hu_operand a = {x, p->a.ld, p->a.format, HU_VALUES, (uint8_t)p->a.transposed};
+  hu_operand b = {y, p->b.ld, p->b.format, HU_VALUES, (uint8_t)p->b.transposed};
+  return hu_gemm(p->m, p->n, p->k, &d, &a, &b, NULL, p->accum, rne, &e, NULL);
+}
+
+static float *matrix(const hu_matrices *m, size_t i, size_t inner) {
+  return m->data + i / inner * m->outer + i % inner * m->inner;
+}
+
+static void some_products(void *context, size_t part) {
+  product_call *c = context;
+  const hu_products *p = c->p;
+  size_t all = p->outer * p->inner, from = part * c->part, to = all - from < c->part ? all : from + c->part;
+  int quick = c->cpu->loops->product && hu_is_plain_fp32(p->accum);
+  for (size_t i = from; i < to && c->status[part] == HU_OK; i++) {
+    float *z = matrix(&p->z, i, p->inner);
+    const float *a = matrix(&p->a, i, p->inner), *b = matrix(&p->b, i, p->inner);
+    if (quick) {
+      c->cpu->loops->product(p, z, a, b, 0, p->m);
+    } else {
+      c->status[part] = by_library(c, i, z, a, b);
+    }
+  }
+}
+
+static void some_rows(void *context, size_t part) {
+  const product_call *c = context;
+  const hu_products *p = c->p;
+  size_t from = part * c->part, to = p->m - from < c->part ? p->m : from + c->part;
+  c->cpu->loops->product(p, p->z.data, p->a.data, p->b.data, from, to);
+}
+
+/* Large matrices want panels of both operands, which hu_gemm makes. */
+static int is_slender(const hu_products *p) { return p->m <= 128 || p->n <= 128 || p->k <= 128; }
+
+static hu_status cpu_products(void *self, const hu_products *p) {
+  const hu_cpu *c = self;
+  product_call call;
+  size_t all = p->outer * p->inner, work = p->m * p->n * p->k * all, parts = 1;
+  memset(&call, 0, sizeof call);
+  call.cpu = c;
+  call.p = p;
+  call.threads = 1;
+  if (c->crew && work >= HU_CPU_PRODUCTS_MIN) parts = c->threads < HU_THREADS_MAX ? c->threads : HU_THREADS_MAX;
+  if (all == 1) {
+    call.threads = (uint32_t)parts;
+    int quick = c->loops->product && hu_is_plain_fp32(p->accum) && is_slender(p);
+    if (!quick) return by_library(&call, 0, p->z.data, p->a.data, p->b.data);
+    call.part = (p->m / parts / 12 + 1) * 12;
+    hu_cpu_run(c, (p->m + call.part - 1) / call.part, some_rows, &call);
+    return HU_OK;
+  }
+  call.part = (all + parts - 1) / parts;
+  hu_cpu_run(c, (all + call.part - 1) / call.part, some_products, &call);
+  for (size_t i = 0; i < parts; i++) {
+    if (call.status[i] != HU_OK) return call.status[i];
+  }
+  return HU_OK;
+}
+
+/* ---- the library's arrays ---- */
+
+typedef hu_status function_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,
+                             hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events);
+
+static hu_status cpu_function(void *self, int which, size_t n, float *z, const float *x) {
+  static function_n *const functions[] = {hu_exp_n, hu_log_n, hu_tanh_n, hu_sigmoid_n, hu_erf_n, hu_gelu_n};
+  const hu_mode rne = {0};
+  const hu_stream none = {0, 0};
+  hu_exec e = exec_of(self, n, VALUES_MIN, none);
+  return functions[which](n, z, 1, hu_binary32(), x, 1, hu_binary32(), rne, &e, NULL);
+}
+
+static hu_status cpu_round(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r,
+                           hu_stream words, hu_rounding_counts *counts) {
+  hu_exec e = exec_of(self, rows * cols, NUMBERS_MIN, words);
+  if (r->kind != HU_ROUND_KEEP) return hu_rounding_apply(rows, cols, z, x, r, &e, counts);
+  hu_task t = hu_task_of(1, rows * cols, z, x, NULL);
+  if (counts) counts->elements += rows * cols;
+  return cpu_run(self, HU_RUN_KEEP, &t);
+}
+
+static hu_status cpu_quantize(void *self, size_t n, float *x, hu_format f, hu_mode mode, hu_stream words) {
+  if (hu_format_equal(f, hu_binary32()) && !mode.saturate && !mode.tiny && !mode.nan) {
+    /* Every number is one of the format. */
+    hu_task t = hu_task_of(1, n, x, x, NULL);
+    return cpu_run(self, HU_RUN_KEEP, &t);
+  }
+  hu_exec e = exec_of(self, n, NUMBERS_MIN, words);
+  return hu_quantize_n(n, x, 1, x, 1, f, mode, &e, NULL);
+}
+
+static hu_status cpu_transform(void *self, size_t rows, size_t cols, float *z, const float *x,
+                               const hu_hadamard *transform) {
+  const hu_stream none = {0, 0};
+  hu_exec e = exec_of(self, rows * cols, NUMBERS_MIN, none);
+  return hu_hadamard_forward(rows, cols, z, cols, x, cols, transform, &e);
+}
+
+static hu_status cpu_unscale(void *self, size_t n, float *g, float scale, hu_gradient_found *found) {
+  (void)self;
+  hu_gradient_unscale_n(n, g, scale, found);
+  return HU_OK;
+}
+
+static hu_status cpu_compare(void *self, size_t n, const float *u, const float *before, const float *after,
+                             hu_update_counts *counts) {
+  uint64_t moved = 0, lost = 0;
+  (void)self;
+  for (size_t i = 0; i < n; i++) {
+    moved += u[i] != 0;
+    lost += (u[i] != 0) & (before[i] == after[i]);
+  }
+  counts->moved += moved;
+  counts->lost += lost;
+  return HU_OK;
+}
+
+/* ---- steps of an optimizer ---- */
+
+typedef struct step_call {
+  const hu_optimizer_arrays *x;
+  const hu_optimizer *o;
+  const hu_optimizer_time *now;
+  hu_stream words;
+  size_t n, part;
+  hu_update_counts counts[HU_THREADS_MAX];
+  hu_status status[HU_THREADS_MAX];
+} step_call;
+
+static void step_part(void *context, size_t part) {
+  step_call *c = context;
+  size_t at = part * c->part, n = c->n - at < c->part ? c->n - at : c->part;
+  hu_optimizer_arrays x = *c->x;
+  x.w += at;
+  x.g += at;
+  if (x.m) x.m += at;
+  if (x.v) x.v += at;
+  if (x.c) x.c += at;
+  hu_stream words = {c->words.key, c->words.counter + at};
+  c->status[part] = hu_optimizer_step(n, &x, c->o, c->now, words, &c->counts[part]);
+}
+
+static hu_status cpu_step(void *self, size_t n, const hu_optimizer_arrays *x, const hu_optimizer *o,
+                          const hu_optimizer_time *now, hu_stream words, hu_update_counts *counts) {
+  const hu_cpu *c = self;
+  if (!c->crew || n < STEPS_MIN) return hu_optimizer_step(n, x, o, now, words, counts);
+  step_call call;
+  memset(&call, 0, sizeof call);
+  size_t threads = c->threads < HU_THREADS_MAX ? c->threads : HU_THREADS_MAX;
+  call.x = x;
+  call.o = o;
+  call.now = now;
+  call.words = words;
+  call.n = n;
+  call.part = (n / threads / 1024 + 1) * 1024;
+  size_t parts = (n + call.part - 1) / call.part;
+  hu_cpu_run(c, parts, step_part, &call);
+  for (size_t i = 0; i < parts; i++) {
+    if (call.status[i] != HU_OK) return call.status[i];
+    counts->moved += call.counts[i].moved;
+    counts->lost += call.counts[i].lost;
+  }
+  return HU_OK;
+}
+
+static const hu_engine cpu = {"cpu",        1,         cpu_open,       cpu_close,     cpu_allocate,
+                              cpu_release,  cpu_put,   cpu_put,        cpu_run,       cpu_products,
+                              cpu_function, cpu_round, cpu_quantize,   cpu_transform, cpu_unscale,
+                              cpu_compare,  cpu_step,  hu_cpu_convolve};
+
+const hu_engine *hu_engine_cpu(void) { return &cpu; }

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* train/engine/engine.h - what a network runs on: the one table of operations that the processor and a device both
+ * have.
+ *
+ * Tensors live in the engine's memory, and operators (linear, norms, losses, ...) are sequences of calls of this table:
+ * none looks at a number of a tensor but through `get`. Everything that is not a rounding, a product or an elementary
+ * function is a kernel of train/engine/kernels.h, written once; the engines differ in how they run through its
+ * elements, which are independent of each other. So the bits are the same. Calls return what can go wrong while running
+ * (HU_E_CUDA, a product's HU_E_GRID); sizes and records were checked when the network was built. */
+#ifndef HALFULP_TRAIN_ENGINE_ENGINE_H
+#define HALFULP_TRAIN_ENGINE_ENGINE_H
+
+#include <string.h>
+
+#include "halfulp/hadamard.h"
+#include "halfulp/train/net.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How the elements of a kernel may be divided: numbers of a matrix, each by itself; whole rows. */
+enum { HU_BY_NUMBER = 0, HU_BY_ROW = 1 };
+
+/* Kernels: what each does is said in kernels.h, kernels_layers.h. */
+#define HU_KERNELS(X)                               \
+  X(COPY, copy, HU_BY_NUMBER)                       \
+  X(FILL, fill, HU_BY_NUMBER)                       \
+  X(KEEP, keep, HU_BY_NUMBER)                       \
+  X(ADD, add, HU_BY_NUMBER)                         \
+  X(ACCUMULATE, accumulate, HU_BY_NUMBER)           \
+  X(ADD_ROW, add_row, HU_BY_NUMBER)                 \
+  X(SCALE, scale, HU_BY_NUMBER)                     \
+  X(TIMES, times, HU_BY_NUMBER)                     \
+  X(PLUS, plus, HU_BY_NUMBER)                       \
+  X(MINUS, minus, HU_BY_NUMBER)                     \
+  X(NEGATIVE_SUM, negative_sum, HU_BY_NUMBER)       \
+  X(OVER, over, HU_BY_NUMBER)                       \
+  X(DIVIDE, divide, HU_BY_NUMBER)                   \
+  X(ROOT, root, HU_BY_NUMBER)                       \
+  X(FUSED, fused, HU_BY_NUMBER)                     \
+  X(RELU, relu, HU_BY_NUMBER)                       \
+  X(RELU_BACK, relu_back, HU_BY_NUMBER)             \
+  X(GELU_PARTS, gelu_parts, HU_BY_NUMBER)           \
+  X(GELU_BACK, gelu_back, HU_BY_NUMBER)             \
+  X(TANH_BACK, tanh_back, HU_BY_NUMBER)             \
+  X(SIGMOID_BACK, sigmoid_back, HU_BY_NUMBER)       \
+  X(MASK, mask, HU_BY_NUMBER)                       \
+  X(COLUMNS, columns, HU_BY_NUMBER)                 \
+  X(COLUMNS_PRODUCT, columns_product, HU_BY_NUMBER) \
+  X(COLUMNS_SPREAD, columns_spread, HU_BY_NUMBER)   \
+  X(COLUMNS_GAIN, columns_gain, HU_BY_NUMBER)       \
+  X(COLUMNS_BOTH, columns_both, HU_BY_NUMBER)       \
+  X(SUM_ROWS, sum_rows, HU_BY_ROW)                  \
+  X(SPREAD, spread, HU_BY_NUMBER)                   \
+  X(MOVING, moving, HU_BY_NUMBER)                   \
+  X(INVERSE, inverse, HU_BY_NUMBER)                 \
+  X(NORMALISE, normalise, HU_BY_NUMBER)             \
+  X(BATCH_BACK, batch_back, HU_BY_NUMBER)           \
+  X(LAYER, layer, HU_BY_ROW)                        \
+  X(LAYER_BACK, layer_back, HU_BY_ROW)              \
+  X(PATCHES, patches, HU_BY_NUMBER)                 \
+  X(PATCHES_BACK, patches_back, HU_BY_NUMBER)       \
+  X(MAX_POOL, max_pool, HU_BY_NUMBER)               \
+  X(MAX_POOL_BACK, max_pool_back, HU_BY_NUMBER)     \
+  X(MEAN_POOL, mean_pool, HU_BY_NUMBER)             \
+  X(MEAN_POOL_BACK, mean_pool_back, HU_BY_NUMBER)   \
+  X(LESS_TOP, less_top, HU_BY_ROW)                  \
+  X(SHARES, shares, HU_BY_ROW)                      \
+  X(SHARES_BACK, shares_back, HU_BY_ROW)            \
+  X(ENTROPY, entropy, HU_BY_NUMBER)                 \
+  X(ENTROPY_BACK, entropy_back, HU_BY_NUMBER)       \
+  X(DISTANCE, distance, HU_BY_NUMBER)               \
+  X(DISTANCE_BACK, distance_back, HU_BY_NUMBER)     \
+  X(ABSOLUTE, absolute, HU_BY_NUMBER)               \
+  X(ABSOLUTE_BACK, absolute_back, HU_BY_NUMBER)     \
+  X(TOKENS, tokens, HU_BY_NUMBER)                   \
+  X(GATHER, gather, HU_BY_NUMBER)                   \
+  X(SCATTER, scatter, HU_BY_NUMBER)                 \
+  X(GRU_GATES, gru_gates, HU_BY_NUMBER)             \
+  X(GRU_CANDIDATE, gru_candidate, HU_BY_NUMBER)     \
+  X(GRU_STATE, gru_state, HU_BY_NUMBER)             \
+  X(GRU_BACK, gru_back, HU_BY_NUMBER)               \
+  X(LSTM_GATES, lstm_gates, HU_BY_NUMBER)           \
+  X(LSTM_CELL, lstm_cell, HU_BY_NUMBER)             \
+  X(LSTM_STATE, lstm_state, HU_BY_NUMBER)           \
+  X(LSTM_BACK, lstm_back, HU_BY_NUMBER)
+
+#define HU_KERNEL_NUMBER(NAME, name, by) HU_RUN_##NAME,
+enum { HU_KERNELS(HU_KERNEL_NUMBER) HU_RUN_KERNELS };
+#undef HU_KERNEL_NUMBER
+
+/* What a kernel runs over, and on what. Each kernel says which fields it looks at. */
+typedef struct hu_task {
+  size_t rows, cols;
+  float *z, *y, *w;                   /* results */
+  const float *a, *b, *c, *d, *e, *f; /* operands */
+  size_t ldz, lda;                    /* from one row to the next */
+  size_t n[8];                        /* sizes */
+  float p;
+  const uint32_t *labels;
+  uint32_t *flag;
+  uint64_t below;
+  hu_stream words;
+  size_t work; /* about how many numbers are looked at; 0: rows x cols */
+} hu_task;
+
+/* A matrix of many: number (i, k) is at data + i outer + k inner. */
+typedef struct hu_matrices {
+  float *data;
+  size_t ld, outer, inner;
+  hu_format format; /* on whose grid operands are; of results binary32 */
+  int transposed;   /* operands: as in gemm.h */
+} hu_matrices;
+
+/* outer x inner products Z = A B, A m x k, B k x n, each as hu_gemm has it, to nearest even. */
+typedef struct hu_products {
+  size_t m, n, k, outer, inner;
+  hu_matrices z, a, b;
+  const hu_accum *accum;
+  hu_stream words; /* of a model that rounds stochastically; product i of several takes hu_words_of_product */
+} hu_products;
+
+/* Binary32 sums and nothing else: no formats that operands must have, no promotion, no slices. */
+static inline int hu_is_plain_fp32(const hu_accum *x) {
+  hu_accum any = hu_accum_any(*x);
+  return x->kind == HU_ACCUM_FP32 && !x->promote && !x->slices && memcmp(x, &any, sizeof any) == 0;
+}
+
+/* The random words of product i: its own, since each has results from 0 on. (As hu_stream_child has it, which the
+ * device's library is without.) */
+static inline hu_stream hu_words_of_product(const hu_products *p, size_t i) {
+  if (!p->accum->mode.bits || p->outer * p->inner == 1) return p->words;
+  uint64_t low = hu_stream_word(p->words, 2 * i), high = hu_stream_word(p->words, 2 * i + 1);
+  hu_stream own = {high << 32 | low, 0};
+  return own;
+}
+
+enum { HU_FUNCTION_EXP, HU_FUNCTION_LOG, HU_FUNCTION_TANH, HU_FUNCTION_SIGMOID, HU_FUNCTION_ERF, HU_FUNCTION_GELU };
+
+/* A convolution of images, under `fp32`; what a call looks at: result: x, framed, w, z; weights: framed, dz, dw;
+ * images: dz, w, dx. framed: the images with their zeros around them, which `result` makes of x; x itself where there
+ * are none. room: the kernel's numbers, each side rounded up to 16.
+ * Round: rounded becomes x as `rounding` leaves it in patches (what no window sees as it was); counts is set to those
+ * of all patches; gathered is room for the images; 0: the rounding needs patches. Images: with `rounding` what windows
+ * give is rounded before it is added up, and counted (one that hu_rounds_alone says yes to). Gifts and scatter are the
+ * two halves of images: what windows give, a row a window, and its sums.
+ * Blocks: 1 if `rounding` may be done to an image's patches at a time; result and weights do that, from x, with
+ * patches of some images in `gathered`, counted. */
+enum {
+  HU_CONVOLVE_POSSIBLE,
+  HU_CONVOLVE_RESULT,
+  HU_CONVOLVE_WEIGHTS,
+  HU_CONVOLVE_IMAGES,
+  HU_CONVOLVE_ROUND,
+  HU_CONVOLVE_GIFTS,
+  HU_CONVOLVE_SCATTER,
+  HU_CONVOLVE_BLOCKS,
+  HU_CONVOLVE_RESULT_BLOCKS,
+  HU_CONVOLVE_WEIGHTS_BLOCKS
+};
+typedef struct hu_convolution {
+  size_t n[8]; /* as kernels_layers.h has them */
+  size_t images, channels, outputs;
+  const float *x, *w, *dz;
+  float *framed, *z, *dw, *dx, *room;
+  const hu_rounding *rounding;
+  float *rounded, *gathered, *gifts;
+  hu_rounding_counts *counts;
+  /* Told where rounding within a loop begins and ends, by an engine that computes in one thread; NULL: nobody asks. */
+  void (*tell)(void *const told[2], int ends);
+  void *told[2];
+} hu_convolution;
+
+/* self: what `open` made. Pointers are into the engine's memory unless said otherwise. */
+struct hu_engine {
+  const char *name;
+  int on_host; /* 1: its memory is the host's, too */
+  hu_status (*open)(void **self, uint32_t threads);
+  void (*close)(void *self);
+  /* Zeros; NULL: no memory. */
+  void *(*allocate)(void *self, size_t bytes);
+  void (*release)(void *self, void *p);
+  /* From and to the host; done when they return. */
+  hu_status (*put)(void *self, void *z, const void *host, size_t bytes);
+  hu_status (*get)(void *self, void *host, const void *x, size_t bytes);
+  hu_status (*run)(void *self, int kernel, const hu_task *t);
+  hu_status (*products)(void *self, const hu_products *p);
+  /* HU_FUNCTION_ of n numbers; z may be x. */
+  hu_status (*function)(void *self, int which, size_t n, float *z, const float *x);
+  /* hu_rounding_apply; z may be x; counts may be NULL. */
+  hu_status (*round)(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r,
+                     hu_stream words, hu_rounding_counts *counts);
+  /* hu_quantize_n in place. */
+  hu_status (*quantize)(void *self, size_t n, float *x, hu_format f, hu_mode mode, hu_stream words);
+  /* hu_hadamard_forward of contiguous matrices; the transform with its mask is on the host. */
+  hu_status (*transform)(void *self, size_t rows, size_t cols, float *z, const float *x, const hu_hadamard *transform);
+  /* hu_gradient_unscale_n. */
+  hu_status (*unscale)(void *self, size_t n, float *g, float scale, hu_gradient_found *found);
+  /* Adds how many u are not 0, and where of those before and after are equal. */
+  hu_status (*compare)(void *self, size_t n, const float *u, const float *before, const float *after,
+                       hu_update_counts *counts);
+  /* hu_optimizer_step by threads; its arguments are checked. NULL: hu_optimizer_step_on has to do. */
+  hu_status (*step)(void *self, size_t n, const hu_optimizer_arrays *x, const hu_optimizer *o,
+                    const hu_optimizer_time *now, hu_stream words, hu_update_counts *counts);
+  /* HU_CONVOLVE_ without patches, the bits those of patches and products. 1: done, or possible; 0: not of these sizes.
+   * NULL: never. */
+  int (*convolve)(void *self, int what, const hu_convolution *c);
+};
+
+/* The processor; never NULL. */
+const hu_engine *hu_engine_cpu(void);
+
+/* One step of an optimizer as calls of an engine, each for all n numbers. Four rooms of n numbers; counts may be NULL.
+ */
+hu_status hu_optimizer_step_on(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *x,
+                               const hu_optimizer *o, const hu_optimizer_time *now, hu_stream words,
+                               float *const room[4], hu_update_counts *counts);
+
+static inline hu_task hu_task_of(size_t rows, size_t cols, float *z, const float *a, const float *b) {
+  hu_task t;
+  memset(&t, 0, sizeof t);
+  t.rows = rows;
+  t.cols = t.ldz = t.lda = cols;
+  t.z = z;
+  t.a = a;
+  t.b = b;
+  return t;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* train/engine/kernels.h - the kernels of engines, each a function of a row and a range of its columns: numbers one at
+ * a time, sums. kernels_layers.h has those of layers.
+ *
+ * The same text is compiled as C11 into loops that compilers put into lanes, as C++17 into the test of the device's
+ * kernels, and as CUDA, where a range is one column. Arithmetic is one IEEE 754 binary32 operation after another; every
+ * build turns contraction off and keeps subnormal numbers. Results may be operands of the same index, else nothing
+ * overlaps. Matrices are row-major and contiguous unless a leading dimension is named. */
+#ifndef HALFULP_TRAIN_ENGINE_KERNELS_H
+#define HALFULP_TRAIN_ENGINE_KERNELS_H
+
+#include <math.h>
+#include <string.h>
+
+#include "train/engine/engine.h"
+
+#if defined(HU_TRAIN_DEVICE)
+#define HU_INSIDE static __device__ __forceinline__
+#else
+#define HU_INSIDE static inline __attribute__((always_inline, unused))
+/* Word i of a stream; a device has its own. */
+#define HU_TRAIN_WORD(words, i) hu_stream_word(words, i)
+#endif
+/* As emu/core/port.h has it: wrong lines, which the tests of copies must notice. */
+#ifndef HU_FAULT
+#define HU_FAULT 0
+#endif
+#ifndef HU_WRONG
+#define HU_WRONG(n) (HU_FAULT == (n))
+#endif
+/* Iterations of the loop behind it are independent. */
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#define HU_EACH _Pragma("GCC ivdep")
+#else
+#define HU_EACH
+#endif
+
+/* Columns j0 ... j1 - 1 of row r. */
+#define HU_AT(name) HU_INSIDE void hu_at_##name(const hu_task *t, size_t r, size_t j0, size_t j1)
+#define HU_EACH_COLUMN HU_EACH for (size_t j = j0; j < j1; j++)
+
+/* ---- numbers one at a time: z of a, b, ..., numbers at r cols + j ---- */
+
+HU_INSIDE float hu_canonical(float x) {
+  const uint32_t u = 0x7FC00000u;
+  float nan;
+  memcpy(&nan, &u, sizeof nan);
+  return x == x ? x : nan;
+}
+
+#define HU_ONE(name, value)              \
+  HU_AT(name) {                          \
+    const float *a = t->a + r * t->cols; \
+    float *z = t->z + r * t->cols;       \
+    HU_EACH_COLUMN z[j] = (value);       \
+  }
+#define HU_ONE_BY(name, value)           \
+  HU_AT(name) {                          \
+    const float *a = t->a + r * t->cols; \
+    const float p = t->p;                \
+    float *z = t->z + r * t->cols;       \
+    HU_EACH_COLUMN z[j] = (value);       \
+  }
+#define HU_TWO(name, value)                     \
+  HU_AT(name) {                                 \
+    const size_t at = r * t->cols;              \
+    const float *a = t->a + at, *b = t->b + at; \
+    float *z = t->z + at;                       \
+    HU_EACH_COLUMN z[j] = (value);              \
+  }
+
+HU_ONE(keep, hu_canonical(a[j]))
+HU_TWO(add, a[j] + b[j])
+HU_ONE_BY(scale, a[j] * p)
+HU_TWO(times, a[j] * b[j])
+HU_ONE_BY(plus, a[j] + p)
+HU_TWO(minus, a[j] - b[j])
+HU_TWO(negative_sum, -a[j] - b[j])
+HU_ONE_BY(over, a[j] / p)
+HU_TWO(divide, a[j] / b[j])
+HU_ONE(root, sqrtf(a[j]))
+HU_TWO(fused, fmaf(t->p, a[j], b[j]))
+HU_ONE(relu, a[j] > 0 || a[j] != a[j] ? a[j] : 0)
+HU_TWO(relu_back, a[j] > 0 ? b[j] : 0) /* a: what relu gave */
+HU_TWO(tanh_back, b[j] * (1 - a[j] * a[j]))
+HU_TWO(sigmoid_back, b[j] * (a[j] * (1 - a[j])))
+/* The running mean of a. */
+HU_ONE(moving, 0.9f * z[j] + 0.1f * a[j])
+HU_ONE(inverse, 1 / sqrtf(a[j] + 1e-5f))
+
+/* z at r ldz + j, a at r lda + j. */
+HU_AT(copy) {
+  float *z = t->z + r * t->ldz;
+  const float *a = t->a + r * t->lda;
+  HU_EACH_COLUMN z[j] = a[j];
+}
+
+HU_AT(fill) {
+  float *z = t->z + r * t->ldz;
+  const float p = t->p;
+  HU_EACH_COLUMN z[j] = p;
+}
+
+HU_AT(accumulate) {
+  float *z = t->z + r * t->ldz;
+  const float *a = t->a + r * t->lda;
+  HU_EACH_COLUMN z[j] += a[j];
+}
+
+/* a + the row b. */
+HU_AT(add_row) {
+  float *z = t->z + r * t->cols;
+  const float *a = t->a + r * t->cols, *b = t->b;
+  HU_EACH_COLUMN z[j] = a[j] + b[j];
+}
+
+/* Of x = a: what erf and exp are taken of, z and y. */
+HU_AT(gelu_parts) {
+  const size_t at = r * t->cols;
+  const float *a = t->a + at;
+  float *z = t->z + at, *y = t->y + at;
+  HU_EACH_COLUMN {
+    z[j] = a[j] * 0x1.6a09e6p-1f;
+    y[j] = -0.5f * a[j] * a[j];
+  }
+}
+
+/* From erf a, exp b, x = c, dy = d. */
+HU_AT(gelu_back) {
+  const size_t at = r * t->cols;
+  const float *a = t->a + at, *b = t->b + at, *c = t->c + at, *d = t->d + at;
+  float *z = t->z + at;
+  HU_EACH_COLUMN {
+    float density = b[j] * 0x1.988454p-2f, below = 0.5f + 0.5f * a[j];
+    z[j] = d[j] * (below + c[j] * density);
+  }
+}
+
+/* 0 where word i is less than `below`, else p. One row. */
+HU_AT(mask) {
+  (void)r;
+  for (size_t j = j0; j < j1; j++) t->z[j] = HU_TRAIN_WORD(t->words, j) < t->below ? 0 : t->p;
+}
+
+/* ---- sums ---- */
+
+enum { HU_SUM_LANES = 16, HU_SUM_CHUNK = 64 };
+
+/* docs/training.md section 2; of x y, or (y NULL) of x. */
+HU_INSIDE float hu_sum_of_row(size_t n, const float *x, const float *y) {
+  float s[HU_SUM_LANES] = {0};
+  size_t i = 0;
+  for (; y && i + HU_SUM_LANES <= n; i += HU_SUM_LANES) {
+    for (size_t k = 0; k < HU_SUM_LANES; k++) s[k] += x[i + k] * y[i + k];
+  }
+  for (; i + HU_SUM_LANES <= n; i += HU_SUM_LANES) {
+    for (size_t k = 0; k < HU_SUM_LANES; k++) s[k] += x[i + k];
+  }
+  /* No running index into s: it is to stay in registers. */
+  for (size_t k = 0; k < HU_SUM_LANES; k++) {
+    if (i + k < n) s[k] += y ? x[i + k] * y[i + k] : x[i + k];
+  }
+  for (size_t k = 0; k < 8; k++) s[k] += s[k + 8];
+  for (size_t k = 0; k < 4; k++) s[k] += s[k + 4];
+  return HU_WRONG(190) ? (s[0] + s[1]) + (s[2] + s[3]) : (s[0] + s[2]) + (s[1] + s[3]);
+}
+
+/* z[r] = p times the sum of the cols numbers of row r of a, z[r] before it if there are n[0]. */
+HU_AT(sum_rows) {
+  const float sum = hu_sum_of_row(t->cols, t->a + r * t->lda, NULL) * t->p;
+  (void)j0, (void)j1;
+  t->z[r] = t->n[0] ? t->z[r] + sum : sum;
+}
+
+/* Row r is b[r]. */
+HU_AT(spread) {
+  float *z = t->z + r * t->cols;
+  const float b = t->b[r];
+  HU_EACH_COLUMN z[j] = b;
+}
+
+/* Row r of z: the sums of rows r n[1] ... of the n[0] rows of terms, n[1] of them, from +0 downwards. `wide` columns
+ * are summed side by side. */
+#define HU_SUM_DOWN(wide, term)                                        \
+  for (; j + (wide) <= j1; j += (wide)) {                              \
+    float s[wide] = {0};                                               \
+    for (size_t i = first; i < end; i++) {                             \
+      const size_t at = i * cols + j;                                  \
+      for (size_t k = 0; k < (wide); k++) s[k] += (term);              \
+    }                                                                  \
+    for (size_t k = 0; k < (wide); k++) t->z[r * cols + j + k] = s[k]; \
+  }
+#if defined(HU_TRAIN_DEVICE)
+#define HU_SUM_SIDES(term) HU_SUM_DOWN(1, term)
+#else
+#define HU_SUM_SIDES(term) HU_SUM_DOWN(16, term) HU_SUM_DOWN(8, term) HU_SUM_DOWN(1, term)
+#endif
+#define HU_COLUMNS(name, term)                                                \
+  HU_AT(name) {                                                               \
+    const size_t cols = t->cols, first = r * t->n[1];                         \
+    const size_t end = t->n[0] - first < t->n[1] ? t->n[0] : first + t->n[1]; \
+    size_t j = j0;                                                            \
+    HU_SUM_SIDES(term)                                                        \
+  }
+
+HU_COLUMNS(columns, t->a[at + k])
+HU_COLUMNS(columns_product, t->a[at + k] * t->b[at + k])
+HU_COLUMNS(columns_spread, (t->a[at + k] - t->c[j + k]) * (t->a[at + k] - t->c[j + k]))
+HU_COLUMNS(columns_gain, t->a[at + k] * t->c[j + k])
+HU_COLUMNS(columns_both, t->a[at + k] * t->c[j + k] * t->b[at + k])
+
+#endif

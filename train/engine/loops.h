@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* train/engine/loops.h - the kernels run by the processor: tables of loops, one a kernel level (halfulp/array.h). */
+#ifndef HALFULP_TRAIN_ENGINE_LOOPS_H
+#define HALFULP_TRAIN_ENGINE_LOOPS_H
+
+#include "train/engine/engine.h"
+
+/* Columns j0 ... j1 - 1 of rows r0 ... r1 - 1. */
+typedef void hu_kernel_loop(const hu_task *t, size_t r0, size_t r1, size_t j0, size_t j1);
+
+/* Rows i0 ... i1 - 1 of one product of binary32 numbers under `fp32`, of pointers to its matrices: fma in increasing k
+ * from +0. NaN of any pattern: whoever stores the result makes it one. */
+typedef void hu_product_loop(const hu_products *p, float *z, const float *a, const float *b, size_t i0, size_t i1);
+
+/* rows x 16 sums of Z go on over k products: A's number (i, p) is at a + i down + p along, B's rows ldb apart. */
+typedef void hu_tile_loop(size_t rows, size_t k, float *z, size_t ldz, const float *a, size_t down, size_t along,
+                          const float *b, size_t ldb);
+
+typedef struct hu_loops {
+  hu_kernel_loop *kernel[HU_RUN_KERNELS];
+  hu_product_loop *product; /* NULL: no fused multiply-add here */
+  hu_tile_loop *tiles;      /* the same */
+} hu_loops;
+
+extern const hu_loops hu_loops_vector, hu_loops_avx2, hu_loops_avx512;
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* train/engine/loops_body.h - the text of every level's loops; whoever includes it names the table HU_LOOPS. */
+#include "train/engine/kernels_layers.h"
+#include "train/engine/loops.h"
+#include "train/engine/product_tile.h"
+
+#define HU_LOOP(NAME, name, by)                                                          \
+  static void run_##name(const hu_task *t, size_t r0, size_t r1, size_t j0, size_t j1) { \
+    const hu_task own = *t;                                                              \
+    for (size_t r = r0; r < r1; r++) hu_at_##name(&own, r, j0, j1);                      \
+  }
+HU_KERNELS(HU_LOOP)
+
+#define HU_LOOP_OF(NAME, name, by) run_##name,
+const hu_loops HU_LOOPS = {{HU_KERNELS(HU_LOOP_OF)}, HU_PRODUCT_LOOP, HU_TILE_LOOP};

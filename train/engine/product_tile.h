@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* train/engine/product_tile.h - products of small matrices, and of very long ones with few columns: a tile of rows x 16
+ * sums in registers, each one chain of fused multiply-adds as `fp32` has it. Rows of B lie beside each other in a
+ * panel, packed where B is transposed or its last columns do not fill one; k goes on block by block from what Z
+ * holds. */
+#ifndef HALFULP_TRAIN_ENGINE_PRODUCT_TILE_H
+#define HALFULP_TRAIN_ENGINE_PRODUCT_TILE_H
+
+#include "train/engine/loops.h"
+
+#if defined(__AVX512F__) || (defined(__AVX2__) && defined(__FMA__))
+#define HU_PRODUCT_LOOP product_rows
+#define HU_TILE_LOOP tile_rows
+#include <immintrin.h>
+#include <string.h>
+
+enum { PANEL = 16, DEEP = 256, BLOCK = 240 };
+
+/* A panel's row, and what a tile holds of one. */
+#if defined(__AVX512F__)
+enum { FOURS = 3 };
+typedef struct sums {
+  __m512 v;
+} sums;
+static inline __attribute__((always_inline)) sums sums_load(const float *x) {
+  sums s = {_mm512_loadu_ps(x)};
+  return s;
+}
+static inline __attribute__((always_inline)) void sums_store(float *z, sums s) { _mm512_storeu_ps(z, s.v); }
+static inline __attribute__((always_inline)) sums sums_fma(float a, sums b, sums c) {
+  sums s = {_mm512_fmadd_ps(_mm512_set1_ps(a), b.v, c.v)};
+  return s;
+}
+#else
+enum { FOURS = 1 };
+typedef struct sums {
+  __m256 v, w;
+} sums;
+static inline __attribute__((always_inline)) sums sums_load(const float *x) {
+  sums s = {_mm256_loadu_ps(x), _mm256_loadu_ps(x + 8)};
+  return s;
+}
+static inline __attribute__((always_inline)) void sums_store(float *z, sums s) {
+  _mm256_storeu_ps(z, s.v);
+  _mm256_storeu_ps(z + 8, s.w);
+}
+static inline __attribute__((always_inline)) sums sums_fma(float a, sums b, sums c) {
+  __m256 x = _mm256_set1_ps(a);
+  sums s = {_mm256_fmadd_ps(x, b.v, c.v), _mm256_fmadd_ps(x, b.w, c.w)};
+  return s;
+}
+#endif
+
+enum { TALL = 4 * FOURS };
+
+/* Where A's numbers are: (i, p) at a + i down + p along. */
+typedef struct left {
+  const float *a;
+  size_t down, along;
+} left;
+
+/* Four times `fours` rows of Z, 16 columns, go on over k products. Rows of A are reached from every fourth one, so that
+ * their addresses stay in registers. */
+static inline __attribute__((always_inline)) void tile(size_t fours, size_t k, float *z, size_t ldz, left a,
+                                                       const float *b, size_t ldb) {
+  sums s[4 * FOURS];
+  const float *x[FOURS];
+  const size_t down = a.down, thrice = 3 * a.down;
+  for (size_t i = 0; i < 4 * fours; i++) s[i] = sums_load(z + i * ldz);
+  for (size_t i = 0; i < fours; i++) x[i] = a.a + 4 * i * down;
+  for (size_t p = 0; p < k; p++) {
+    const sums row = sums_load(b);
+    for (size_t i = 0; i < fours; i++) {
+      s[4 * i] = sums_fma(x[i][0], row, s[4 * i]);
+      s[4 * i + 1] = sums_fma(x[i][down], row, s[4 * i + 1]);
+      s[4 * i + 2] = sums_fma(x[i][2 * down], row, s[4 * i + 2]);
+      s[4 * i + 3] = sums_fma(x[i][thrice], row, s[4 * i + 3]);
+      x[i] += a.along;
+    }
+    b += ldb;
+  }
+  for (size_t i = 0; i < 4 * fours; i++) sums_store(z + i * ldz, s[i]);
+}
+
+static void last_row(size_t k, float *z, left a, const float *b, size_t ldb) {
+  sums s = sums_load(z);
+  for (size_t p = 0; p < k; p++) s = sums_fma(a.a[p * a.along], sums_load(b + p * ldb), s);
+  sums_store(z, s);
+}
+
+static void tiles(size_t rows, size_t k, float *z, size_t ldz, left a, const float *b, size_t ldb) {
+  for (; rows >= TALL; rows -= TALL) {
+    tile(FOURS, k, z, ldz, a, b, ldb);
+    z += TALL * ldz;
+    a.a += TALL * a.down;
+  }
+  for (; rows >= 4; rows -= 4) {
+    tile(1, k, z, ldz, a, b, ldb);
+    z += 4 * ldz;
+    a.a += 4 * a.down;
+  }
+  for (; rows; rows--) {
+    last_row(k, z, a, b, ldb);
+    z += ldz;
+    a.a += a.down;
+  }
+}
+
+static void tile_rows(size_t rows, size_t k, float *z, size_t ldz, const float *a, size_t down, size_t along,
+                      const float *b, size_t ldb) {
+  left from = {a, down, along};
+  tiles(rows, k, z, ldz, from, b, ldb);
+}
+
+/* Tiles that fewer than 16 columns of Z belong to. */
+static void narrow_tiles(size_t rows, size_t wide, size_t k, float *z, size_t ldz, left a, const float *b) {
+  float room[TALL * PANEL];
+  for (size_t i = 0; i < rows; i += TALL) {
+    size_t n = rows - i < TALL ? rows - i : TALL;
+    memset(room, 0, sizeof room);
+    for (size_t r = 0; r < n; r++) memcpy(room + r * PANEL, z + (i + r) * ldz, wide * sizeof *room);
+    left from = {a.a + i * a.down, a.down, a.along};
+    tiles(n, k, room, PANEL, from, b, PANEL);
+    for (size_t r = 0; r < n; r++) memcpy(z + (i + r) * ldz, room + r * PANEL, wide * sizeof *room);
+  }
+}
+
+static void pack(const hu_matrices *m, size_t k, size_t wide, float *panel, const float *b) {
+  if (wide < PANEL) memset(panel, 0, k * PANEL * sizeof *panel);
+  for (size_t j = 0; j < wide; j++) {
+    for (size_t p = 0; p < k; p++) panel[p * PANEL + j] = m->transposed ? b[j * m->ld + p] : b[p * m->ld + j];
+  }
+}
+
+/* Rows of Z that stay in the second-level cache. */
+static void block(const hu_products *p, size_t rows, float *z, left from, const float *b) {
+  float panel[DEEP * PANEL];
+  for (size_t at = 0; at < p->k; at += DEEP) {
+    size_t k = p->k - at < DEEP ? p->k - at : DEEP;
+    for (size_t j = 0; j < p->n; j += PANEL) {
+      size_t wide = p->n - j < PANEL ? p->n - j : PANEL;
+      const float *first = p->b.transposed ? b + j * p->b.ld + at : b + at * p->b.ld + j;
+      int packed = p->b.transposed || wide < PANEL;
+      if (packed) pack(&p->b, k, wide, panel, first);
+      left part = {from.a + at * from.along, from.down, from.along};
+      if (wide < PANEL) {
+        narrow_tiles(rows, wide, k, z + j, p->z.ld, part, panel);
+      } else {
+        tiles(rows, k, z + j, p->z.ld, part, packed ? panel : first, packed ? PANEL : p->b.ld);
+      }
+    }
+  }
+}
+
+static void product_rows(const hu_products *p, float *z, const float *a, const float *b, size_t i0, size_t i1) {
+  left from = {a, p->a.transposed ? 1 : p->a.ld, p->a.transposed ? p->a.ld : 1};
+  for (size_t i = i0; i < i1; i += BLOCK) {
+    size_t rows = i1 - i < BLOCK ? i1 - i : BLOCK;
+    float *to = z + i * p->z.ld;
+    left part = {from.a + i * from.down, from.down, from.along};
+    for (size_t r = 0; r < rows; r++) memset(to + r * p->z.ld, 0, p->n * sizeof *z);
+    block(p, rows, to, part, b);
+  }
+}
+
+#else
+#define HU_PRODUCT_LOOP NULL
+#define HU_TILE_LOOP NULL
+#endif
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* train/experiment/experiment.h - an experiment from inside: what it consists of, and what a run of it may call.
+ *
+ * An experiment is a hu_plan in a file of its paper (experiment_*.c), listed in experiment.c. Its trials are runs of a
+ * trainer; a plan with a function `run` does something else besides (least squares, reductions). */
+#ifndef HALFULP_TRAIN_EXPERIMENT_EXPERIMENT_H
+#define HALFULP_TRAIN_EXPERIMENT_EXPERIMENT_H
+
+#include <fenv.h>
+
+#include "halfulp/train/experiment.h"
+#include "halfulp/train/trainer.h"
+
+/* What is recorded while a trial runs. Series have the name of the row; figures are shared by all rows. */
+enum {
+  HU_WATCH_LOSS = 1,        /* mean of the batches' losses between two readings */
+  HU_WATCH_TRAINING = 2,    /* loss over the training set, evaluated */
+  HU_WATCH_TEST = 4,        /* loss over the test set, evaluated */
+  HU_WATCH_ACCURACY = 8,    /* on the test set, evaluated; R2 where there are no classes */
+  HU_WATCH_SCALE = 16,      /* of the loss */
+  HU_WATCH_LARGEST = 32,    /* gradient of a parameter */
+  HU_WATCH_EXPONENTS = 64,  /* histogram over gradients of all values that an operator made */
+  HU_WATCH_ZEROS = 128,     /* share of zeros among the gradients of parameters */
+  HU_WATCH_STATISTICS = 256 /* mu and m, alpha and beta as S2FP8 has them, of the plan's tensors */
+};
+
+/* Key, value, key, value ... of a plan or a trial. */
+#define HU_PAIRS(...) \
+  (const char *const[]) { __VA_ARGS__, NULL }
+
+typedef struct hu_trial {
+  const char *name;
+  const char *const *pairs; /* key, value, key, value ... NULL; after those of the plan */
+  unsigned watch;           /* besides the plan's */
+} hu_trial;
+
+typedef struct hu_lab hu_lab;
+typedef struct hu_plan {
+  hu_experiment shown;      /* `runs` is filled in: trials and own */
+  const char *const *pairs; /* of all trials; NULL: none */
+  const hu_trial *trials;
+  size_t count;
+  unsigned watch;
+  size_t epochs; /* between two evaluations; 0: 1 */
+  size_t steps;  /* between two readings of the others, which the first and the last step have besides; 0: 1 */
+  /* up to a NULL: "linear1.weight", or "linear1.weight.gradient"; or values by number, "3", "3.gradient" */
+  const char *const *tensors;
+  hu_status (*run)(hu_lab *lab); /* NULL, or what is done after the trials */
+  size_t own;                    /* rows that it makes */
+  void (*judge)(hu_lab *lab);
+} hu_plan;
+
+struct hu_lab {
+  hu_experiment_report report;
+  const hu_plan *plan;
+  const hu_experiment_options *how;
+  const char *data;
+  char *why;        /* room for a sentence, never NULL */
+  hu_status status; /* the first failure of a call that returns nothing */
+  fenv_t caller;    /* his floating-point environment, which his callback has, too */
+};
+
+/* ---- for `run` ---- */
+
+/* A trial; *row, if not NULL, is the number of its row. */
+hu_status hu_lab_try(hu_lab *lab, const hu_trial *trial, size_t *row);
+/* Room for a row, all NaN and 0; NULL: no memory (and lab->status says so). It moves with the next one. */
+hu_experiment_row *hu_lab_add_row(hu_lab *lab, const char *name);
+/* The last row is complete: tells the caller's callback. */
+hu_status hu_lab_tell(hu_lab *lab);
+
+/* ---- figures and tables: numbers, -1 after a failure; given -1 they do nothing ---- */
+
+/* The figure of that name, made if there is none. */
+int hu_lab_figure(hu_lab *lab, const char *name, const char *title, const char *x, const char *y, int kind);
+void hu_lab_axes(hu_lab *lab, int figure, int x_axis, int y_axis);
+/* A new series. */
+int hu_lab_series(hu_lab *lab, int figure, const char *name);
+void hu_lab_point(hu_lab *lab, int figure, int series, double x, double y);
+/* Columns from the first to the last exponent that occurs. */
+void hu_lab_histogram(hu_lab *lab, int figure, int series, const uint64_t z[HU_EXPONENTS]);
+/* cols: names, up to a NULL. */
+int hu_lab_table(hu_lab *lab, const char *title, const char *const *cols);
+/* as many numbers as columns */
+void hu_lab_table_row(hu_lab *lab, int table, const char *name, const double *cells);
+
+/* ---- for `judge` ---- */
+
+const hu_experiment_row *hu_lab_row(const hu_lab *lab, size_t i);
+void hu_lab_claim(hu_lab *lab, int holds, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* |a - b| <= share b, of losses on the training set. */
+int hu_lab_near(const hu_lab *lab, size_t a, size_t b, double share);
+/* Of rows first ... end - 1, at most 1; NaN where one is NaN. */
+double hu_lab_least_accuracy(const hu_lab *lab, size_t first, size_t end);
+/* The series of a row in a figure, both by name; NULL: there is none. */
+const hu_experiment_series *hu_lab_find(const hu_lab *lab, const char *figure, const char *series);
+
+/* ---- recording (recording.c) ---- */
+
+typedef struct hu_watcher {
+  hu_lab *lab;
+  const hu_trial *trial;
+  unsigned watch;
+  uint64_t *exponents; /* HU_EXPONENTS, or NULL */
+  double losses;
+  size_t since;             /* steps whose losses are in it */
+  int figure[7], series[7]; /* of curves; -1: not watched */
+} hu_watcher;
+hu_status hu_watch_begin(hu_watcher *w, hu_lab *lab, const hu_trial *trial);
+/* After each step. */
+hu_status hu_watch_step(hu_watcher *w, hu_trainer *t, const hu_trainer_report *r);
+void hu_watch_end(hu_watcher *w);
+
+/* ---- the plans, by paper ---- */
+
+extern const hu_plan hu_plan_master_weights, hu_plan_loss_scale, hu_plan_conv_scale, hu_plan_gru_scale;
+extern const hu_plan hu_plan_scalers;
+extern const hu_plan hu_plan_s2fp8, hu_plan_s2fp8_conv, hu_plan_s2fp8_transformer;
+extern const hu_plan hu_plan_updates, hu_plan_adamw, hu_plan_adamw_transformer;
+extern const hu_plan hu_plan_least_squares, hu_plan_update_memory;
+extern const hu_plan hu_plan_promotion, hu_plan_assignments;
+extern const hu_plan hu_plan_blocks;
+extern const hu_plan hu_plan_accumulation, hu_plan_reduction;
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Wang et al., chunk-based accumulation, and the sums of matrix units, in every layer of a net. */
+#include "train/experiment/experiment.h"
+
+/* Gradients of weights are sums over all pixels of a batch, thousands of products long. As in the paper the first and
+ * the last layer are spared FP8, but for one run. */
+#define FP8(accum, exempt)                                                                                             \
+  HU_PAIRS("precision.system", "wang2018", "loss.scale", "static(1000)", "precision.accum", accum, "precision.exempt", \
+           exempt)
+#define FP16(accum) HU_PAIRS("precision.system", "fp16", "loss.scale", "static(1024)", "precision.accum", accum)
+#define CHUNKS_OF_64 "chunk(64,fp(6,9,0),fp(6,9,0))"
+static const hu_trial trials[] = {{"binary32", HU_PAIRS("precision.system", "binary32"), 0},
+                                  {"FP8, sums in binary32", FP8("fp32", "both"), 0},
+                                  {"FP8, sums in fp(6,9,0), chunks of 64", FP8(CHUNKS_OF_64, "both"), 0},
+                                  {"FP8, sums in fp(6,9,0), one by one", FP8("seq(fp(6,9,0))", "both"), 0},
+                                  {"FP8, chunks of 64, all layers", FP8(CHUNKS_OF_64, "none"), 0},
+                                  {"binary16, sums in binary32", FP16("fp32"), 0},
+                                  {"binary16, Ampere's sums in binary32", FP16("nv.ampere.f16.f32"), 0},
+                                  {"binary16, Volta's sums in binary16", FP16("nv.volta.f16.f16"), 0},
+                                  {"binary16, sums in binary16, one by one", FP16("seq(binary16)"), 0}};
+enum { EXACT, WIDE, CHUNKS, ONE_BY_ONE, ALL_LAYERS, HALF, AMPERE, VOLTA, HALF_SUMS };
+
+static void judge(hu_lab *lab) {
+  const hu_experiment_row *r = lab->report.row;
+  hu_lab_claim(lab, hu_lab_near(lab, CHUNKS, WIDE, 0.05),
+               "FP8: sums in fp(6,9,0) in chunks of 64: loss %.4f, within 5 %% of that of sums in binary32, %.4f",
+               r[CHUNKS].loss, r[WIDE].loss);
+  hu_lab_claim(lab, r[ONE_BY_ONE].loss > 1.1 * r[WIDE].loss, "one by one: %.4f, more than 10 %% above, %.1f %%",
+               r[ONE_BY_ONE].loss, 100 * (r[ONE_BY_ONE].loss / r[WIDE].loss - 1));
+  hu_lab_claim(lab, r[ALL_LAYERS].loss > r[CHUNKS].loss, "all layers in FP8, none spared: worse, %.4f",
+               r[ALL_LAYERS].loss);
+  hu_lab_claim(lab, hu_lab_near(lab, AMPERE, HALF, 0.01),
+               "binary16: Ampere's matrix unit, sums in binary32: %.4f, within 1 %% of plain binary32 sums, %.4f",
+               r[AMPERE].loss, r[HALF].loss);
+  hu_lab_claim(lab, hu_lab_near(lab, VOLTA, HALF, 0.05) && r[HALF_SUMS].loss > r[VOLTA].loss,
+               "sums in binary16: Volta's, four products at a time: %.4f, within 5 %%; one by one is worse: %.4f",
+               r[VOLTA].loss, r[HALF_SUMS].loss);
+}
+
+const hu_plan hu_plan_accumulation = {
+    {"accumulation", "Wang et al., Training Deep Neural Networks with 8-bit Floating Point Numbers (2018)",
+     "chunk-based accumulation; sums of matrix units as in docs/accumulators.md",
+     "long sums in a narrow format lose small products, unless they are taken in chunks",
+     "chunks and matrix units as binary32 sums; one by one in a narrow format worse", 45, 0, 0},
+    HU_PAIRS("data.set", "gratings", "data.count", "1600", "model.net", "conv(channels=8/8)", "optimizer.rate", "0.1",
+             "optimizer.momentum", "0.9", "run.batch", "100", "run.epochs", "8"),
+    trials,
+    sizeof trials / sizeof *trials,
+    HU_WATCH_LOSS,
+    0,
+    4,
+    NULL,
+    NULL,
+    0,
+    judge};

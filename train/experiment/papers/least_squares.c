@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* Zamirai et al., Revisiting BFloat16 Training, section 3: ten-dimensional least squares. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "halfulp/formats/ieee.h"
+#include "train/experiment/experiment.h"
+
+/* ---- which rounding matters ---- */
+
+#define BACKWARD "precision.gradients", "bfloat16", "precision.parameter_gradients", "bfloat16"
+#define WEIGHTS "optimizer.state", "bfloat16", "optimizer.weights", "bfloat16"
+#define SEEDED(seed) "data.seed", seed, "run.seed", seed
+#define OF_SEED(seed)                                                                                                 \
+  {"binary32, seed " seed, HU_PAIRS(SEEDED(seed)), 0},                                                                \
+      {"weight update to nearest, seed " seed, HU_PAIRS(SEEDED(seed), "optimizer.weights", "bfloat16"), 0},           \
+      {"forward and backward to nearest, seed " seed, HU_PAIRS(SEEDED(seed), BACKWARD), 0},                           \
+      {"all to nearest, seed " seed, HU_PAIRS(SEEDED(seed), BACKWARD, WEIGHTS), 0},                                   \
+      {"all, stochastic update, seed " seed, HU_PAIRS(SEEDED(seed), BACKWARD, WEIGHTS, "optimizer.update", "sra:16"), \
+       0},                                                                                                            \
+  {                                                                                                                   \
+    "all, Kahan update, seed " seed, HU_PAIRS(SEEDED(seed), BACKWARD, WEIGHTS, "optimizer.update", "kahan"), 0        \
+  }
+enum { EXACT, UPDATE, BACK, NEAREST, STOCHASTIC, KAHAN, KINDS, SEEDS = 3, TAIL = 4 };
+static const hu_trial trials[KINDS * SEEDS] = {OF_SEED("0"), OF_SEED("1"), OF_SEED("2")};
+
+/* The mean loss of the last 2000 steps. */
+static double tail(const hu_lab *lab, int kind, int seed) {
+  const hu_experiment_series *s = hu_lab_find(lab, "loss", hu_lab_row(lab, (size_t)(seed * KINDS + kind))->name);
+  double sum = 0;
+  if (!s || s->count < TAIL) return (double)NAN;
+  for (size_t i = s->count - TAIL; i < s->count; i++) sum += s->y[i];
+  return sum / TAIL;
+}
+
+/* Least and largest ratio to binary32's loss over the seeds; NaN where one is NaN. */
+static void ratios(const hu_lab *lab, int kind, double *least, double *largest) {
+  *least = INFINITY;
+  *largest = 0;
+  for (int seed = 0; seed < SEEDS; seed++) {
+    double r = tail(lab, kind, seed) / tail(lab, EXACT, seed);
+    if (!(r >= *least)) *least = r;
+    if (!(r <= *largest)) *largest = r;
+    if (isnan(r)) return;
+  }
+}
+
+/* The figure shows one seed: the curves of the others are taken out of it again. */
+static void keep_first_seed(hu_lab *lab) {
+  for (size_t i = 0; i < lab->report.figures; i++) {
+    hu_experiment_figure *f = &lab->report.figure[i];
+    while (f->count > KINDS) {
+      f->count--;
+      free(f->series[f->count].x);
+      free(f->series[f->count].y);
+    }
+  }
+}
+
+static void judge(hu_lab *lab) {
+  double least, largest;
+  int ordered = 1;
+  ratios(lab, UPDATE, &least, &largest);
+  hu_lab_claim(lab, least >= 5,
+               "only the weight update to nearest: loss at least 5 times binary32's: %.1f to %.1f times", least,
+               largest);
+  ratios(lab, BACK, &least, &largest);
+  hu_lab_claim(lab, largest <= 2.5, "only forward and backward: at most 2.5 times: %.3f to %.3f times", least, largest);
+  ratios(lab, KAHAN, &least, &largest);
+  hu_lab_claim(lab, largest <= 3.5, "all with Kahan summation: at most 3.5 times: %.2f to %.2f times", least, largest);
+  for (int s = 0; s < SEEDS; s++) {
+    ordered &= tail(lab, KAHAN, s) < tail(lab, STOCHASTIC, s) && tail(lab, STOCHASTIC, s) < tail(lab, NEAREST, s);
+  }
+  hu_lab_claim(lab, ordered, "for each seed: Kahan < stochastic < nearest");
+  keep_first_seed(lab);
+}
+
+const hu_plan hu_plan_least_squares = {
+    {"least-squares", "Zamirai et al., Revisiting BFloat16 Training (2021)", "section 3, figure 2",
+     "rounding the weight update to nearest stalls training; rounding everything else hardly matters",
+     "curves to nearest level off far above the noise of 0.125, stochastic and Kahan updates near it", 2, 0, 1},
+    HU_PAIRS("data.set", "least_squares", "data.count", "1000", "data.test", "200", "model.net", "linear(nobias)",
+             "run.batch", "1", "run.steps", "20000", "optimizer.rate", "0.01"),
+    trials,
+    sizeof trials / sizeof *trials,
+    HU_WATCH_LOSS,
+    1000,
+    500,
+    NULL,
+    NULL,
+    0,
+    judge};
+
+/* ---- memory against accuracy: which tensors have Kahan terms ---- */
+
+enum { HALF = 5, PARTS = 2, STEPS = 20000, LAST = 2000, CHOICES = 3, SETS = 3 };
+
+/* w = (w1, w2), five coordinates each: y = x1 w1 + x2 w2. */
+typedef struct halves {
+  hu_net *net;
+  int input[PARTS], loss;
+  hu_data data;
+} halves;
+
+static hu_status build(halves *h, size_t with_kahan) {
+  const hu_mode rne = {0}, random = {.round = HU_SRA, .bits = 16};
+  hu_rounding r = hu_rounding_format(hu_bfloat16(), rne), keep = hu_rounding_keep();
+  h->net = hu_net_new(1, 1);
+  if (!h->net) return HU_E_MEMORY;
+  for (int i = 0; i < PARTS; i++) h->input[i] = hu_net_input(h->net, 1, HALF);
+  int a = hu_net_linear(h->net, h->input[0], 1, 0), b = hu_net_linear(h->net, h->input[1], 1, 0);
+  int y = hu_net_add(h->net, a, b);
+  h->loss = hu_net_squared_error(h->net, y, 1);
+  hu_status s = hu_net_status(h->net, NULL);
+  for (int i = 0; i < h->loss && s == HU_OK; i++) s = hu_net_round_value(h->net, i, &keep, &r);
+  for (int i = 0; i < PARTS && s == HU_OK; i++) {
+    int kahan = (size_t)i < with_kahan;
+    s = hu_net_round_parameter(h->net, i, &keep, &r);
+    if (s == HU_OK) {
+      s = hu_net_update_parameter(h->net, i, kahan ? HU_UPDATE_KAHAN : HU_UPDATE_ROUND, kahan ? rne : random);
+    }
+  }
+  return s;
+}
+
+/* First weights are 0, as in the paper: what hu_net_initialize draws is taken back. */
+static hu_status from_zero(hu_net *net, uint64_t seed) {
+  hu_status s = hu_net_initialize(net, seed);
+  for (int i = 0; i < PARTS && s == HU_OK; i++) {
+    hu_net_tensor w = hu_net_parameter(net, i);
+    for (size_t k = 0; k < w.rows * w.cols; k++) w.numbers[k] = 0;
+  }
+  return s;
+}
+
+static hu_status one_step(halves *h, const uint32_t *index, const hu_optimizer *o, const hu_loss_rule *rule,
+                          hu_loss_scale *scale, hu_update_counts *counts, float *loss) {
+  float x[PARTS * HALF], y;
+  hu_data_gather(&h->data, 1, index, x, NULL, &y);
+  hu_status s = HU_OK;
+  for (int i = 0; i < PARTS && s == HU_OK; i++) s = hu_net_feed(h->net, h->input[i], x + i * HALF);
+  if (s == HU_OK) s = hu_net_targets(h->net, &y);
+  if (s == HU_OK) s = hu_net_forward(h->net, 1, loss);
+  if (s == HU_OK) s = hu_net_backward(h->net, 1);
+  return s == HU_OK ? hu_net_update(h->net, o, rule, scale, counts, NULL) : s;
+}
+
+/* Trains; the mean loss of the last steps is the row's. */
+static hu_status train(halves *h, uint64_t seed, hu_experiment_row *row) {
+  hu_optimizer o = hu_optimizer_sgd(hu_bfloat16());
+  hu_loss_rule rule;
+  hu_batches order;
+  hu_batch_state start = {seed, 0, 0};
+  hu_update_counts counts = {0, 0};
+  o.momentum = 0;
+  hu_status s = hu_loss_rule_parse(&rule, "none", NULL);
+  if (s == HU_OK) s = from_zero(h->net, seed);
+  if (s == HU_OK) s = hu_batches_open(&order, h->data.count, 1, start);
+  if (s != HU_OK) return s;
+  hu_loss_scale scale = hu_loss_scale_start(&rule);
+  row->loss = 0;
+  for (size_t t = 0; t < STEPS && s == HU_OK; t++) {
+    float loss;
+    s = one_step(h, hu_batches_next(&order), &o, &rule, &scale, &counts, &loss);
+    if (s == HU_OK && t >= STEPS - LAST) row->loss += (double)loss / LAST;
+  }
+  hu_batches_free(&order);
+  row->steps = STEPS;
+  row->lost = counts.moved ? (double)counts.lost / (double)counts.moved : 0;
+  row->digest = hu_net_digest(h->net);
+  return s;
+}
+
+static hu_status run_mix(hu_lab *lab) {
+  hu_least_squares what = hu_least_squares_usual();
+  hu_status s = HU_OK;
+  for (uint64_t seed = 0; seed < SETS && s == HU_OK; seed++) {
+    for (size_t kahan = 0; kahan < CHOICES && s == HU_OK; kahan++) {
+      halves h;
+      char name[HU_EXPERIMENT_NAME_MAX];
+      snprintf(name, sizeof name, "weights %.1fx, seed %d", 1 + (double)kahan / PARTS, (int)seed);
+      hu_experiment_row *row = hu_lab_add_row(lab, name);
+      if (!row) return lab->status;
+      s = hu_data_least_squares(&h.data, NULL, &what, seed);
+      if (s != HU_OK) return s;
+      s = build(&h, kahan);
+      if (s == HU_OK) s = train(&h, seed, row);
+      hu_net_free(h.net);
+      hu_data_free(&h.data);
+      if (s == HU_OK) s = hu_lab_tell(lab);
+    }
+  }
+  return s;
+}
+
+static void judge_mix(hu_lab *lab) {
+  int falls = 1,
+      figure = hu_lab_figure(lab, "memory", "Loss against memory of the weights", "weights and Kahan terms, relative",
+                             "mean loss of the last 2000 steps", HU_FIGURE_LINES);
+  for (size_t seed = 0; seed < SETS; seed++) {
+    char name[HU_EXPERIMENT_NAME_MAX];
+    snprintf(name, sizeof name, "seed %d", (int)seed);
+    int series = hu_lab_series(lab, figure, name);
+    for (size_t k = 0; k < CHOICES; k++) {
+      double loss = hu_lab_row(lab, seed * CHOICES + k)->loss;
+      hu_lab_point(lab, figure, series, 1 + (double)k / PARTS, loss);
+      falls &= k == 0 || loss < hu_lab_row(lab, seed * CHOICES + k - 1)->loss;
+    }
+  }
+  hu_lab_claim(lab, falls, "for each seed: the more weights have Kahan terms, the lower the loss");
+}
+
+const hu_plan hu_plan_update_memory = {
+    {"update-memory", "Zamirai et al., Revisiting BFloat16 Training (2021)", "section 4, figure 4",
+     "Kahan terms for some tensors, stochastic rounding for the others: memory buys accuracy",
+     "falling from weights of 1x (all stochastic) to 2x (all Kahan)", 2, 0, 1},
+    NULL,
+    NULL,
+    0,
+    0,
+    0,
+    0,
+    NULL,
+    run_mix,
+    SETS *CHOICES,
+    judge_mix};

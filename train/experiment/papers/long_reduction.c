@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* One long reduction, as that of a gradient of weights, summed in many ways; and sums of ones, which are exact. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "halfulp/formats/ieee.h"
+#include "halfulp/gemm.h"
+#include "train/experiment/experiment.h"
+
+enum { LONGEST = 32768, SIDE = 8 };
+
+/* X is LONGEST x SIDE, not negative, dZ the same, of both signs. Both on the grid of fp(5,2,0). */
+typedef struct operands {
+  float x[LONGEST * SIDE], dz[LONGEST * SIDE];
+  float ones[LONGEST];
+  float exact[SIDE * SIDE], z[SIDE * SIDE];
+  hu_format fp8;
+} operands;
+
+/* dZ's mean is a part of its deviation: 1/4 is what a direction that is being learnt looks like, sums grow. */
+static hu_status make(operands *o, float part) {
+  const hu_mode rne = {0};
+  hu_stream s = hu_stream_of_use(0, HU_USE_DATA), t = hu_stream_of_use(0, HU_USE_NOISE);
+  hu_status status = hu_format_parse(&o->fp8, "fp(5,2,0)", NULL);
+  hu_normal_n(LONGEST * SIDE, o->x, 1, s);
+  hu_normal_n(LONGEST * SIDE, o->dz, 0x1p-7f, t);
+  for (size_t i = 0; i < LONGEST * SIDE; i++) {
+    o->x[i] = o->x[i] > 0 ? o->x[i] : 0;
+    o->dz[i] += part * 0x1p-7f;
+  }
+  for (size_t i = 0; i < LONGEST; i++) o->ones[i] = 1;
+  if (status == HU_OK) status = hu_quantize_n(LONGEST * SIDE, o->x, 1, o->x, 1, o->fp8, rne, NULL, NULL);
+  if (status == HU_OK) status = hu_quantize_n(LONGEST * SIDE, o->dz, 1, o->dz, 1, o->fp8, rne, NULL, NULL);
+  return status;
+}
+
+/* z = the first k rows of X transposed, times those of dZ. */
+static hu_status reduce(const operands *o, size_t k, const char *model, float *z) {
+  const hu_mode rne = {0};
+  hu_accum a;
+  hu_status s = hu_accum_parse(&a, model, NULL);
+  if (s != HU_OK) return s;
+  hu_operand x = {o->x, SIDE, o->fp8, HU_VALUES, 1}, dz = {o->dz, SIDE, o->fp8, HU_VALUES, 0};
+  hu_result d = {z, SIDE, hu_binary32(), HU_VALUES};
+  return hu_gemm(SIDE, SIDE, k, &d, &x, &dz, NULL, &a, rne, NULL, NULL);
+}
+
+/* Root of the sum of squared errors over that of the exact sums. */
+static double error_of(const float *z, const float *exact) {
+  double errors = 0, sums = 0;
+  for (size_t i = 0; i < SIDE * SIDE; i++) {
+    double e = (double)z[i] - (double)exact[i];
+    errors += e * e;
+    sums += (double)exact[i] * (double)exact[i];
+  }
+  return sqrt(errors / sums);
+}
+
+static hu_status error_at(operands *o, size_t k, const char *model, double *error) {
+  hu_status s = reduce(o, k, "exact", o->exact);
+  if (s == HU_OK) s = reduce(o, k, model, o->z);
+  if (s == HU_OK) *error = error_of(o->z, o->exact);
+  return s;
+}
+
+/* ---- what is measured ---- */
+
+typedef struct way {
+  const char *name, *model;
+} way;
+enum { ONE_BY_ONE, CHUNKED, PAIRS, COMPENSATED, HOPPER, PROMOTED, BINARY32, WAYS };
+static const way ways[WAYS] = {{"one by one", "seq2(fp(6,9,0))"},
+                               {"chunks of 64", "chunk(64,fp(6,9,0),fp(6,9,0))"},
+                               {"pairwise", "pairwise(fp(6,9,0))"},
+                               {"Kahan", "kahan(fp(6,9,0))"},
+                               {"Hopper's FP8 unit", "nv.hopper.e5m2.f32.wgmma"},
+                               {"the same, promoted every 128", "promote(128,nv.hopper.e5m2.f32.wgmma,binary32)"},
+                               {"binary32", "fp32"}};
+
+static hu_status by_length(hu_lab *lab, operands *o, double errors[WAYS]) {
+  static const char *const cols[] = {"error at K = 512", "2048", "8192", "32768", NULL};
+  int figure = hu_lab_figure(lab, "reduction", "Error of a long sum of products", "length of the sum", "relative error",
+                             HU_FIGURE_LINES);
+  int table = hu_lab_table(lab, "Relative error of X^T dZ, K products long, sums in fp(6,9,0) unless said", cols);
+  hu_lab_axes(lab, figure, HU_AXIS_LOG2, HU_AXIS_LOG10);
+  for (size_t i = 0; i < WAYS; i++) {
+    double cells[4];
+    size_t n = 0;
+    int series = hu_lab_series(lab, figure, ways[i].name);
+    for (size_t k = 128; k <= LONGEST; k *= 2) {
+      hu_status s = error_at(o, k, ways[i].model, &errors[i]);
+      if (s != HU_OK) return s;
+      hu_lab_point(lab, figure, series, (double)k, errors[i]);
+      if (k == 512 || k == 2048 || k == 8192 || k == LONGEST) cells[n++] = errors[i];
+    }
+    hu_lab_table_row(lab, table, ways[i].name, cells);
+  }
+  return lab->status;
+}
+
+static hu_status by_chunk(hu_lab *lab, operands *o) {
+  int figure = hu_lab_figure(lab, "chunks", "Error of a sum of 32768 products", "products of a chunk", "relative error",
+                             HU_FIGURE_LINES);
+  int series = hu_lab_series(lab, figure, "fp(6,9,0) in chunks");
+  hu_lab_axes(lab, figure, HU_AXIS_LOG2, HU_AXIS_LOG10);
+  for (unsigned n = 1; n <= LONGEST; n *= 2) {
+    char model[64];
+    double error;
+    snprintf(model, sizeof model, "chunk(%u,fp(6,9,0),fp(6,9,0))", n);
+    hu_status s = error_at(o, LONGEST, model, &error);
+    if (s != HU_OK) return s;
+    hu_lab_point(lab, figure, series, n, error);
+  }
+  return lab->status;
+}
+
+/* The same where sums do not grow. */
+static hu_status without_mean(hu_lab *lab, operands *o, double errors[WAYS]) {
+  static const char *const cols[] = {"error at K = 32768", NULL};
+  int table = hu_lab_table(lab, "The same where the mean of dZ is 0", cols);
+  hu_status s = make(o, 0);
+  for (size_t i = 0; i < WAYS && s == HU_OK; i++) {
+    s = error_at(o, LONGEST, ways[i].model, &errors[i]);
+    if (s == HU_OK) hu_lab_table_row(lab, table, ways[i].name, &errors[i]);
+  }
+  return s == HU_OK ? lab->status : s;
+}
+
+static hu_status ones(hu_lab *lab, operands *o, double sums[3][3]) {
+  static const char *const cols[] = {"4096", "8192", "16384", NULL};
+  static const char *const models[] = {"chunk(1,fp(6,9,0),fp(6,9,0))", "chunk(8,fp(6,9,0),fp(6,9,0))",
+                                       "chunk(64,fp(6,9,0),fp(6,9,0))"};
+  static const char *const names[] = {"one by one", "chunks of 8", "chunks of 64"};
+  const hu_mode rne = {0};
+  int table = hu_lab_table(lab, "So many ones, added up in fp(6,9,0)", cols);
+  for (size_t i = 0; i < 3; i++) {
+    hu_accum a;
+    hu_status s = hu_accum_parse(&a, models[i], NULL);
+    for (size_t j = 0; j < 3 && s == HU_OK; j++) {
+      float z;
+      hu_operand x = {o->ones, LONGEST, o->fp8, HU_VALUES, 0}, y = {o->ones, 1, o->fp8, HU_VALUES, 0};
+      hu_result d = {&z, 1, hu_binary32(), HU_VALUES};
+      s = hu_gemm(1, 1, (size_t)4096 << j, &d, &x, &y, NULL, &a, rne, NULL, NULL);
+      if (s == HU_OK) sums[i][j] = (double)z;
+    }
+    if (s != HU_OK) return s;
+    hu_lab_table_row(lab, table, names[i], sums[i]);
+  }
+  return lab->status;
+}
+
+static hu_status run(hu_lab *lab) {
+  double errors[WAYS], level[WAYS], sums[3][3];
+  operands *o = malloc(sizeof *o);
+  hu_status s = o ? make(o, 0.25f) : HU_E_MEMORY;
+  if (s == HU_OK) s = by_length(lab, o, errors);
+  if (s == HU_OK) s = by_chunk(lab, o);
+  if (s == HU_OK) s = without_mean(lab, o, level);
+  if (s == HU_OK) s = ones(lab, o, sums);
+  free(o);
+  if (s != HU_OK) return s;
+  hu_lab_claim(lab, 5 * errors[CHUNKED] <= errors[ONE_BY_ONE],
+               "32768 products: chunks of 64 have at most a fifth of the error of one by one: %.2e and %.2e",
+               errors[CHUNKED], errors[ONE_BY_ONE]);
+  hu_lab_claim(lab, 2 * level[CHUNKED] <= level[ONE_BY_ONE],
+               "where the mean of dZ is 0, at most half of it: %.2e and %.2e", level[CHUNKED], level[ONE_BY_ONE]);
+  hu_lab_claim(lab, errors[BINARY32] < 1e-5, "in binary32 it is %.2e", errors[BINARY32]);
+  hu_lab_claim(lab, errors[PROMOTED] < errors[HOPPER],
+               "promotion every 128 products mends the 8-bit unit's sums: %.2e and %.2e", errors[PROMOTED],
+               errors[HOPPER]);
+  hu_lab_claim(lab, sums[0][0] == 1024 && sums[0][2] == 1024 && sums[1][2] == 8192 && sums[2][2] == 16384,
+               "ones: one by one stops at %g, 16384 of them in chunks of 8 at %g, in chunks of 64 are %g", sums[0][2],
+               sums[1][2], sums[2][2]);
+  return HU_OK;
+}
+
+static void judge(hu_lab *lab) { (void)lab; }
+
+const hu_plan hu_plan_reduction = {
+    {"long-reduction", "Wang et al., Training Deep Neural Networks with 8-bit Floating Point Numbers (2018)",
+     "chunk-based accumulation", "the error of a long sum in 16 bits comes from its length, and chunks shorten it",
+     "the error of one by one grows with the length, in chunks hardly; the best chunks are neither short nor long", 1,
+     0, 1},
+    NULL,
+    NULL,
+    0,
+    0,
+    0,
+    0,
+    NULL,
+    run,
+    0,
+    judge};

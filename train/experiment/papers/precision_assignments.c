@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Lee et al., Training with Mixed-Precision Floating-Point Assignments. */
+#include "train/experiment/experiment.h"
+
+enum { EXACT, HIGH, UNIFORM, UNPROMOTED, PROMOTED, HALF, OPERATOR, OPERATOR_PRIME, TRIALS };
+#define ASSIGNED(interval, ...) HU_PAIRS("loss.scale", "gradscaler(growth_interval=" interval ")", __VA_ARGS__)
+#define OF_INTERVAL(n)                                                                                             \
+  {                                                                                                                \
+    {"binary32", HU_PAIRS("assignment.kind", "none"), 0}, {"all high", ASSIGNED(n, "assignment.kind", "high"), 0}, \
+        {"uniform", ASSIGNED(n, "assignment.kind", "uniform", "assignment.promote", "1"), 0},                      \
+        {"theirs, r = 1, no promotion",                                                                            \
+         ASSIGNED(n, "assignment.kind", "demote", "assignment.ratio", "1", "assignment.promote", "1"), 0},         \
+        {"theirs, r = 1", ASSIGNED(n, "assignment.kind", "demote", "assignment.ratio", "1"), 0},                   \
+        {"theirs, r = 0.5", ASSIGNED(n, "assignment.kind", "demote", "assignment.ratio", "0.5"), 0},               \
+        {"operator", ASSIGNED(n, "assignment.kind", "operator", "assignment.promote", "1"), 0}, {                  \
+      "operator'", ASSIGNED(n, "assignment.kind", "operator'", "assignment.promote", "1"), 0                       \
+    }                                                                                                              \
+  }
+
+/* ---- targets beyond the low format: overflow and promotion ---- */
+
+static const hu_trial large_trials[TRIALS] = OF_INTERVAL("40");
+
+static void judge_large(hu_lab *lab) {
+  const hu_experiment_row *exact = hu_lab_row(lab, EXACT), *uniform = hu_lab_row(lab, UNIFORM),
+                          *theirs = hu_lab_row(lab, PROMOTED);
+  hu_lab_claim(lab, uniform->r2 < 0.8, "uniform: outputs stick at 30, training fails: test R2 %.3f, below 0.8",
+               uniform->r2);
+  hu_lab_claim(lab, uniform->digest == hu_lab_row(lab, UNPROMOTED)->digest,
+               "demotion to r = 1 without promotion is the uniform assignment, bit for bit");
+  hu_lab_claim(lab, theirs->promoted > 0 && theirs->r2 >= exact->r2 - 0.02,
+               "with promotion (%zu tensors): test R2 %.3f, within 0.02 of binary32's %.3f", theirs->promoted,
+               theirs->r2, exact->r2);
+  hu_lab_claim(lab, theirs->low >= 0.97 * uniform->low,
+               "promotion costs less than 3 %% of the low elements: %.3f and %.3f", theirs->low, uniform->low);
+  hu_lab_claim(
+      lab, hu_lab_row(lab, OPERATOR)->r2 >= exact->r2 - 0.02 && hu_lab_row(lab, OPERATOR_PRIME)->r2 >= exact->r2 - 0.02,
+      "operator and operator' train (R2 %.3f, %.3f), with fewer low elements: %.3f, %.3f",
+      hu_lab_row(lab, OPERATOR)->r2, hu_lab_row(lab, OPERATOR_PRIME)->r2, hu_lab_row(lab, OPERATOR)->low,
+      hu_lab_row(lab, OPERATOR_PRIME)->low);
+}
+
+#define SOURCE "Lee et al., Training with Mixed-Precision Floating-Point Assignments (TMLR 2023)"
+const hu_plan hu_plan_promotion = {
+    {"assignment-promotion", SOURCE, "section 3.2, figure 6",
+     "forward tensors that overflow ruin training in low precision; promoting them repairs it at little memory",
+     "uniform fails, all others are as binary32", 1, 0, 1},
+    HU_PAIRS("data.set", "teacher", "data.features", "8", "model.net", "mlp(layers=2,units=32)", "optimizer.rate",
+             "3e-4", "optimizer.momentum", "0.9", "run.batch", "50", "run.epochs", "40"),
+    large_trials,
+    TRIALS,
+    HU_WATCH_LOSS | HU_WATCH_SCALE,
+    0,
+    40,
+    NULL,
+    NULL,
+    0,
+    judge_large};
+
+/* ---- ratio and accuracy ---- */
+
+static const hu_trial digits_trials[TRIALS] = OF_INTERVAL("22");
+
+static void judge_digits(hu_lab *lab) {
+  double least = hu_lab_least_accuracy(lab, 0, TRIALS);
+  hu_lab_claim(lab, least >= hu_lab_row(lab, EXACT)->accuracy - 0.03,
+               "all assignments: accuracy at least %.3f, within 3 points of binary32's %.3f", least,
+               hu_lab_row(lab, EXACT)->accuracy);
+  hu_lab_claim(lab,
+               hu_lab_row(lab, PROMOTED)->low > hu_lab_row(lab, OPERATOR_PRIME)->low &&
+                   hu_lab_row(lab, OPERATOR_PRIME)->low > hu_lab_row(lab, OPERATOR)->low,
+               "share of low elements: theirs %.3f, operator' %.3f, operator %.3f", hu_lab_row(lab, PROMOTED)->low,
+               hu_lab_row(lab, OPERATOR_PRIME)->low, hu_lab_row(lab, OPERATOR)->low);
+}
+
+const hu_plan hu_plan_assignments = {
+    {"assignment-ratio", SOURCE, "section 5, figure 4",
+     "assignments chosen by size of groups reach more low elements than those chosen by operator, at the same accuracy",
+     "shares of low elements differ, accuracies do not", 1, 0, 1},
+    HU_PAIRS("data.raw", "yes", "model.net", "mlp(layers=4,units=64)", "optimizer.rate", "0.01", "optimizer.momentum",
+             "0.9", "optimizer.decay", "5e-4", "optimizer.schedule", "cosine", "run.batch", "64", "run.epochs", "20"),
+    digits_trials,
+    TRIALS,
+    HU_WATCH_LOSS,
+    0,
+    22,
+    NULL,
+    NULL,
+    0,
+    judge_digits};

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Cambier et al., Shifted and Squeezed 8-bit Floating Point: a convolutional net, a transformer. */
+#include <math.h>
+
+#include "train/experiment/experiment.h"
+
+/* What both tables have. */
+enum { EXACT, FP8, FP8_100, FP8_1000, S2FP8, TRIALS };
+static const hu_trial trials[TRIALS] = {
+    {"binary32", HU_PAIRS("precision.system", "binary32"), 0},
+    {"FP8 E5M2", HU_PAIRS("precision.system", "fp8_e5m2"), 0},
+    {"FP8 E5M2, loss scale 100", HU_PAIRS("precision.system", "fp8_e5m2", "loss.scale", "static(100)"), 0},
+    {"FP8 E5M2, loss scale 1000", HU_PAIRS("precision.system", "fp8_e5m2", "loss.scale", "static(1000)"), 0},
+    {"S2FP8", HU_PAIRS("precision.system", "s2fp8"), HU_WATCH_STATISTICS}};
+
+static void judge_s2fp8(hu_lab *lab) {
+  const hu_experiment_row *exact = hu_lab_row(lab, EXACT), *s = hu_lab_row(lab, S2FP8);
+  hu_lab_claim(lab, fabs(s->test_loss - exact->test_loss) <= 0.05 * exact->test_loss,
+               "S2FP8, no loss scale: test loss %.4f, within 5 %% of binary32's %.4f", s->test_loss, exact->test_loss);
+  hu_lab_claim(lab, fabs(s->accuracy - exact->accuracy) <= 0.015,
+               "S2FP8: accuracy %.3f, within 1.5 points of binary32's %.3f", s->accuracy, exact->accuracy);
+}
+
+/* The best of the loss scales. */
+static const hu_experiment_row *scaled(const hu_lab *lab) {
+  const hu_experiment_row *a = hu_lab_row(lab, FP8_100), *b = hu_lab_row(lab, FP8_1000);
+  return !(a->test_loss <= b->test_loss) ? b : a;
+}
+
+static void judge_order(hu_lab *lab) {
+  const hu_experiment_row *best = scaled(lab), *s = hu_lab_row(lab, S2FP8);
+  hu_lab_claim(lab, s->test_loss < best->test_loss && !(hu_lab_row(lab, FP8)->test_loss <= best->test_loss),
+               "order of test losses: S2FP8 %.4f, FP8 with its best loss scale %.4f, FP8 %.4f", s->test_loss,
+               best->test_loss, hu_lab_row(lab, FP8)->test_loss);
+}
+
+static void judge_conv(hu_lab *lab) {
+  judge_s2fp8(lab);
+  hu_lab_claim(lab, !(hu_lab_row(lab, FP8)->accuracy > hu_lab_row(lab, EXACT)->accuracy - 0.15),
+               "FP8 E5M2 without a loss scale: accuracy at least 15 points lower: %.3f",
+               hu_lab_row(lab, FP8)->accuracy);
+  judge_order(lab);
+}
+
+static void judge_transformer(hu_lab *lab) {
+  judge_s2fp8(lab);
+  hu_lab_claim(lab, !(hu_lab_row(lab, FP8)->test_loss < hu_lab_row(lab, EXACT)->test_loss + 0.5),
+               "FP8 E5M2 without a loss scale: test loss at least 0.5 higher: %.3f and %.3f",
+               hu_lab_row(lab, FP8)->test_loss, hu_lab_row(lab, EXACT)->test_loss);
+  judge_order(lab);
+}
+
+static const char *const conv_tensors[] = {"conv2.weight", "conv2.weight.gradient", NULL};
+const hu_plan hu_plan_s2fp8_conv = {
+    {"s2fp8-conv", "Cambier et al., Shifted and Squeezed 8-bit Floating Point (ICLR 2020)", "table 1, figure 5",
+     "a convolutional net with batch norm fails in FP8 for its own small gradients, and trains in S2FP8 as in binary32",
+     "S2FP8 on binary32's curve, FP8 with a loss scale a little above, FP8 far above", 18, 0, 0},
+    HU_PAIRS("data.set", "gratings", "model.net", "conv", "run.batch", "128", "run.epochs", "6", "optimizer.rate",
+             "0.1", "optimizer.momentum", "0.9", "optimizer.decay", "1e-4", "optimizer.schedule", "drop(0.667,0.1)"),
+    trials,
+    TRIALS,
+    HU_WATCH_LOSS,
+    0,
+    3,
+    conv_tensors,
+    NULL,
+    0,
+    judge_conv};
+
+static const char *const attention_tensors[] = {"block1.linear1.weight", "block1.linear1.weight.gradient", NULL};
+const hu_plan hu_plan_s2fp8_transformer = {
+    {"s2fp8-transformer", "Cambier et al., Shifted and Squeezed 8-bit Floating Point (ICLR 2020)", "table 3, figure 5",
+     "a transformer whose loss is a mean over 4096 tokens diverges in FP8, and trains in S2FP8 as in binary32",
+     "S2FP8 on binary32's curve, FP8 with a loss scale a little above, FP8 rising", 17, 0, 0},
+    HU_PAIRS("data.set", "text", "model.net", "transformer", "run.batch", "128", "run.steps", "150", "optimizer.kind",
+             "adamw", "optimizer.rate", "3e-3", "optimizer.beta2", "0.99", "optimizer.eps", "1e-12"),
+    trials,
+    TRIALS,
+    HU_WATCH_LOSS,
+    0,
+    5,
+    attention_tensors,
+    NULL,
+    0,
+    judge_transformer};

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* What an experiment's report is made of: rows, claims, figures, tables, grown as they come. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "train/experiment/experiment.h"
+
+/* Room for one more of count things, doubled at powers of two; NULL, and the lab's status says so: no memory. */
+static void *grown(hu_lab *lab, void *list, size_t count, size_t size) {
+  if (lab->status != HU_OK) return NULL;
+  if (count & (count - 1)) return list; /* there is room up to the next power of two */
+  void *z = realloc(list, (count ? 2 * count : 1) * size);
+  if (!z) lab->status = HU_E_MEMORY;
+  return z;
+}
+
+static void name_it(char *z, size_t size, const char *text) { snprintf(z, size, "%s", text); }
+
+/* ---- rows and claims ---- */
+
+hu_experiment_row *hu_lab_add_row(hu_lab *lab, const char *name) {
+  hu_experiment_report *r = &lab->report;
+  hu_experiment_row *list = grown(lab, r->row, r->rows, sizeof *list);
+  if (!list) return NULL;
+  r->row = list;
+  hu_experiment_row *z = &list[r->rows++];
+  memset(z, 0, sizeof *z);
+  name_it(z->name, sizeof z->name, name);
+  z->loss = z->test_loss = z->accuracy = z->r2 = (double)NAN;
+  z->lost = z->scale = z->low = (double)NAN;
+  return z;
+}
+
+const hu_experiment_row *hu_lab_row(const hu_lab *lab, size_t i) { return &lab->report.row[i]; }
+
+void hu_lab_claim(hu_lab *lab, int holds, const char *format, ...) {
+  hu_experiment_report *r = &lab->report;
+  va_list list;
+  hu_experiment_claim *claims = grown(lab, r->claim, r->claims, sizeof *claims);
+  if (!claims) return;
+  r->claim = claims;
+  hu_experiment_claim *z = &claims[r->claims++];
+  va_start(list, format);
+  vsnprintf(z->text, sizeof z->text, format, list);
+  va_end(list);
+  z->holds = holds != 0;
+  r->held += holds != 0;
+}
+
+int hu_lab_near(const hu_lab *lab, size_t a, size_t b, double share) {
+  double x = hu_lab_row(lab, a)->loss, y = hu_lab_row(lab, b)->loss;
+  return fabs(x - y) <= share * y;
+}
+
+double hu_lab_least_accuracy(const hu_lab *lab, size_t first, size_t end) {
+  double least = 1;
+  for (size_t i = first; i < end; i++) {
+    double x = hu_lab_row(lab, i)->accuracy;
+    if (!(x >= least)) least = x;
+    if (isnan(x)) break;
+  }
+  return least;
+}
+
+/* ---- figures ---- */
+
+int hu_lab_figure(hu_lab *lab, const char *name, const char *title, const char *x, const char *y, int kind) {
+  hu_experiment_report *r = &lab->report;
+  for (size_t i = 0; i < r->figures; i++) {
+    if (strcmp(r->figure[i].name, name) == 0) return (int)i;
+  }
+  hu_experiment_figure *list = grown(lab, r->figure, r->figures, sizeof *list);
+  if (!list) return -1;
+  r->figure = list;
+  hu_experiment_figure *z = &list[r->figures];
+  memset(z, 0, sizeof *z);
+  name_it(z->name, sizeof z->name, name);
+  name_it(z->title, sizeof z->title, title);
+  name_it(z->x, sizeof z->x, x);
+  name_it(z->y, sizeof z->y, y);
+  z->kind = (uint8_t)kind;
+  return (int)r->figures++;
+}
+
+void hu_lab_axes(hu_lab *lab, int figure, int x_axis, int y_axis) {
+  if (figure < 0) return;
+  lab->report.figure[figure].x_axis = (uint8_t)x_axis;
+  lab->report.figure[figure].y_axis = (uint8_t)y_axis;
+}
+
+int hu_lab_series(hu_lab *lab, int figure, const char *name) {
+  if (figure < 0) return -1;
+  hu_experiment_figure *f = &lab->report.figure[figure];
+  hu_experiment_series *list = grown(lab, f->series, f->count, sizeof *list);
+  if (!list) return -1;
+  f->series = list;
+  hu_experiment_series *z = &list[f->count];
+  memset(z, 0, sizeof *z);
+  name_it(z->name, sizeof z->name, name);
+  return (int)f->count++;
+}
+
+void hu_lab_point(hu_lab *lab, int figure, int series, double x, double y) {
+  if (figure < 0 || series < 0) return;
+  hu_experiment_series *s = &lab->report.figure[figure].series[series];
+  double *list = grown(lab, s->x, s->count, sizeof *list);
+  if (!list) return;
+  s->x = list;
+  list = grown(lab, s->y, s->count, sizeof *list);
+  if (!list) return;
+  s->y = list;
+  s->x[s->count] = x;
+  s->y[s->count++] = y;
+}
+
+void hu_lab_histogram(hu_lab *lab, int figure, int series, const uint64_t z[HU_EXPONENTS]) {
+  uint64_t all = 0;
+  int first = HU_EXPONENTS, last = 0;
+  if (figure < 0 || series < 0) return;
+  for (int i = 0; i < HU_EXPONENTS - 1; i++) { /* without what is not finite */
+    all += z[i];
+    if (!z[i] || i == 0) continue;
+    if (i < first) first = i;
+    last = i;
+  }
+  if (!all) return;
+  for (int i = first; i <= last; i++) hu_lab_point(lab, figure, series, i - 150, (double)z[i] / (double)all);
+  lab->report.figure[figure].series[series].zeros = (double)z[0] / (double)all;
+}
+
+const hu_experiment_series *hu_lab_find(const hu_lab *lab, const char *figure, const char *series) {
+  const hu_experiment_report *r = &lab->report;
+  for (size_t i = 0; i < r->figures; i++) {
+    const hu_experiment_figure *f = &r->figure[i];
+    for (size_t k = 0; k < f->count && strcmp(f->name, figure) == 0; k++) {
+      if (strcmp(f->series[k].name, series) == 0) return &f->series[k];
+    }
+  }
+  return NULL;
+}
+
+/* ---- tables ---- */
+
+int hu_lab_table(hu_lab *lab, const char *title, const char *const *cols) {
+  hu_experiment_report *r = &lab->report;
+  hu_experiment_table *list = grown(lab, r->table, r->tables, sizeof *list);
+  if (!list) return -1;
+  r->table = list;
+  hu_experiment_table *z = &list[r->tables++];
+  memset(z, 0, sizeof *z);
+  name_it(z->title, sizeof z->title, title);
+  size_t n = 0;
+  while (cols[n]) n++;
+  z->col_name = calloc(n + 1, sizeof *z->col_name);
+  if (!z->col_name) {
+    lab->status = HU_E_MEMORY;
+    return -1;
+  }
+  z->cols = n;
+  for (size_t j = 0; j < n; j++) name_it(z->col_name[j], sizeof z->col_name[j], cols[j]);
+  return (int)r->tables - 1;
+}
+
+void hu_lab_table_row(hu_lab *lab, int table, const char *name, const double *cells) {
+  if (table < 0) return;
+  hu_experiment_table *t = &lab->report.table[table];
+  char(*names)[HU_EXPERIMENT_NAME_MAX] = grown(lab, t->row_name, t->rows, sizeof *names);
+  if (!names) return;
+  t->row_name = names;
+  double *all = grown(lab, t->cell, t->rows, t->cols * sizeof *all);
+  if (!all) return;
+  t->cell = all;
+  name_it(names[t->rows], sizeof names[t->rows], name);
+  memcpy(&all[t->rows * t->cols], cells, t->cols * sizeof *all);
+  t->rows++;
+}
+
+/* ---- the end ---- */
+
+void hu_experiment_report_free(hu_experiment_report *r) {
+  if (!r) return;
+  for (size_t i = 0; i < r->rows; i++) free(r->row[i].keys);
+  for (size_t i = 0; i < r->figures; i++) {
+    hu_experiment_figure *f = &r->figure[i];
+    for (size_t k = 0; k < f->count; k++) {
+      free(f->series[k].x);
+      free(f->series[k].y);
+    }
+    free(f->series);
+  }
+  for (size_t i = 0; i < r->tables; i++) {
+    free(r->table[i].row_name);
+    free(r->table[i].col_name);
+    free(r->table[i].cell);
+  }
+  free(r->row);
+  free(r->claim);
+  free(r->figure);
+  free(r->table);
+  memset(r, 0, sizeof *r);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* train/model/builder.h - models from inside: kinds, and what their builders share. */
+#ifndef HALFULP_TRAIN_MODEL_BUILDER_H
+#define HALFULP_TRAIN_MODEL_BUILDER_H
+
+#include "halfulp/train/model.h"
+#include "train/text/keys.h"
+
+/* A model on its way into a net. */
+typedef struct hu_builder {
+  hu_net *net;
+  const hu_model *m;
+  const hu_model_sizes *sizes;
+  hu_model_ends *ends;
+  char base[HU_SCOPE_MAX]; /* the scope that the caller had set */
+} hu_builder;
+
+/* What of the sizes a kind wants to be there. */
+enum { HU_WANTS_IMAGE = 1, HU_WANTS_TOKENS = 2, HU_WANTS_PAIRS = 4 };
+
+typedef struct hu_model_kind {
+  const char *name, *alias; /* NULL: none */
+  const hu_key *keys;
+  size_t count;
+  unsigned wants;
+  int (*build)(hu_builder *b); /* returns the output, sets the inputs, leaves the scope as it was */
+} hu_model_kind;
+/* kind < HU_MODEL_KINDS */
+const hu_model_kind *hu_model_kind_of(uint8_t kind);
+/* hu_model_parse, and on an error a sentence that says what is wrong and what may stand there. */
+enum { HU_TEXT_WHY_MAX = 320 };
+hu_status hu_model_read(hu_model *m, const char *text, size_t *where, char why[HU_TEXT_WHY_MAX]);
+
+int hu_build_linear(hu_builder *b);
+int hu_build_mlp(hu_builder *b);
+int hu_build_conv(hu_builder *b);
+int hu_build_resnet(hu_builder *b);
+int hu_build_squeezenet(hu_builder *b);
+int hu_build_gru(hu_builder *b);
+int hu_build_lstm(hu_builder *b);
+int hu_build_transformer(hu_builder *b);
+int hu_build_ncf(hu_builder *b);
+
+/* Layers from here on are of this part of the model; "": of the model itself. */
+void hu_enter(hu_builder *b, const char *part);
+/* The number that the next parameter will have. */
+int hu_next(const hu_builder *b);
+/* First weights of parameter p: N(0, gain / fan_in); N(0, deviation^2); uniform between +-1/sqrt(hidden). */
+void hu_start_gain(hu_builder *b, int p, unsigned gain, size_t fan_in);
+void hu_start_deviation(hu_builder *b, int p);
+void hu_start_uniform(hu_builder *b, int p, size_t hidden);
+/* c channels times the model's width. */
+size_t hu_wide(const hu_builder *b, size_t c);
+int hu_activate(hu_builder *b, int x);
+
+#endif

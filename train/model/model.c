@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* Models: kinds, limits, sizes, ends. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "train/environment.h"
+#include "train/model/builder.h"
+
+/* ---- kinds ---- */
+
+static const char *const activations[] = {"relu", "gelu", "tanh", NULL};
+
+#define KEY(name, type) \
+  { #name, offsetof(hu_model, name), type, NULL }
+#define KEYS(a) a, sizeof(a) / sizeof *(a)
+static const hu_key linear_keys[] = {{"nobias", offsetof(hu_model, no_bias), 'w', NULL}};
+static const hu_key mlp_keys[] = {
+    KEY(layers, 'i'), KEY(units, 'i'), {"activation", offsetof(hu_model, activation), 'c', activations}};
+static const hu_key conv_keys[] = {KEY(channels, 'l'), KEY(kernel, 'i'), KEY(width, 'd')};
+static const hu_key resnet_keys[] = {KEY(blocks, 'i'), KEY(width, 'd'), KEY(projection, 'w')};
+static const hu_key squeezenet_keys[] = {KEY(width, 'd'), KEY(bypass, 'w')};
+static const hu_key gru_keys[] = {KEY(layers, 'i'), KEY(units, 'i')};
+static const hu_key lstm_keys[] = {KEY(layers, 'i'), KEY(units, 'i'), KEY(deviation, 'f')};
+static const hu_key transformer_keys[] = {KEY(layers, 'i'),
+                                          KEY(units, 'i'),
+                                          KEY(heads, 'i'),
+                                          KEY(hidden, 'i'),
+                                          {"activation", offsetof(hu_model, activation), 'c', activations},
+                                          KEY(deviation, 'f')};
+static const hu_key ncf_keys[] = {KEY(layers, 'i'), KEY(units, 'i'), KEY(deviation, 'f')};
+
+static const hu_model_kind kinds[HU_MODEL_KINDS] = {
+    {"linear", NULL, KEYS(linear_keys), HU_WANTS_IMAGE, hu_build_linear},
+    {"mlp", NULL, KEYS(mlp_keys), HU_WANTS_IMAGE, hu_build_mlp},
+    {"conv", NULL, KEYS(conv_keys), HU_WANTS_IMAGE, hu_build_conv},
+    {"resnet", "resnet20", KEYS(resnet_keys), HU_WANTS_IMAGE, hu_build_resnet},
+    {"squeezenet", NULL, KEYS(squeezenet_keys), HU_WANTS_IMAGE, hu_build_squeezenet},
+    {"gru", NULL, KEYS(gru_keys), HU_WANTS_IMAGE, hu_build_gru},
+    {"lstm", NULL, KEYS(lstm_keys), HU_WANTS_TOKENS, hu_build_lstm},
+    {"transformer", NULL, KEYS(transformer_keys), HU_WANTS_TOKENS, hu_build_transformer},
+    {"ncf", NULL, KEYS(ncf_keys), HU_WANTS_PAIRS, hu_build_ncf}};
+
+const hu_model_kind *hu_model_kind_of(uint8_t kind) { return &kinds[kind]; }
+
+hu_model hu_model_usual(uint8_t kind) {
+  static const struct {
+    uint32_t layers, units;
+    float deviation;
+  } usual[HU_MODEL_KINDS] = {{0, 0, 0},  {2, 64, 0},    {0, 0, 0},     {0, 0, 0},    {0, 0, 0},
+                             {1, 32, 0}, {1, 64, 0.1f}, {1, 32, 0.3f}, {3, 8, 0.01f}};
+  hu_model m;
+  memset(&m, 0, sizeof m);
+  if (kind >= HU_MODEL_KINDS) return m;
+  m.kind = kind;
+  m.layers = usual[kind].layers;
+  m.units = usual[kind].units;
+  m.deviation = usual[kind].deviation;
+  if (kind == HU_MODEL_CONV) {
+    m.channels[0] = 8;
+    m.channels[1] = m.channels[2] = 16;
+    m.kernel = 3;
+  }
+  if (kind == HU_MODEL_CONV || kind == HU_MODEL_RESNET || kind == HU_MODEL_SQUEEZENET) m.width = 1;
+  if (kind == HU_MODEL_RESNET) m.blocks = 3;
+  if (kind == HU_MODEL_TRANSFORMER) {
+    m.heads = 2;
+    m.hidden = 128;
+  }
+  return m;
+}
+
+/* ---- limits ---- */
+
+enum { SIDE_MAX = 65536, NUMBERS_MAX = 1 << 24 };
+
+static const char *wrong_key(const hu_model *m, const hu_key *k) {
+  static const struct {
+    const char *name;
+    double low, high;
+    const char *wrong;
+  } limits[] = {{"layers", 1, 64, "layers: not from 1 to 64"},
+                {"blocks", 1, 100, "blocks: not from 1 to 100"},
+                {"units", 1, SIDE_MAX, "units: not from 1 to 65536"},
+                {"hidden", 1, SIDE_MAX, "hidden: not from 1 to 65536"},
+                {"heads", 1, SIDE_MAX, "heads: not from 1 to 65536"},
+                {"kernel", 1, 15, "kernel: not from 1 to 15"},
+                {"width", DBL_MIN, 16, "width: not above 0 and up to 16"},
+                {"deviation", 0, 16, "deviation: not from 0 to 16"},
+                {"activation", 0, HU_ACTIVATION_TANH, "activation: unknown"},
+                {"", 0, 1, "nobias, projection, bypass: neither 0 nor 1"}};
+  size_t i = 0;
+  if (k->type == 'l') return NULL;
+  while (limits[i].name[0] && (k->type == 'w' || strcmp(limits[i].name, k->name) != 0)) i++;
+  double x = hu_key_number(m, k);
+  return x >= limits[i].low && x <= limits[i].high ? NULL : limits[i].wrong;
+}
+
+static const char *wrong_channels(const uint32_t *c) {
+  int ended = 0;
+  if (c[0] == 0) return "channels: none";
+  for (size_t i = 0; i < HU_MODEL_CHANNELS_MAX; i++) {
+    if (c[i] > SIDE_MAX || (ended && c[i])) return "channels: not from 1 to 65536";
+    ended |= c[i] == 0;
+  }
+  return NULL;
+}
+
+static const char *wrong(const hu_model *m) {
+  if (m->kind >= HU_MODEL_KINDS) return "kind: unknown";
+  const hu_model_kind *kind = &kinds[m->kind];
+  for (size_t i = 0; i < kind->count; i++) {
+    const char *what = wrong_key(m, &kind->keys[i]);
+    if (what) return what;
+  }
+  if (m->kind == HU_MODEL_CONV && m->kernel % 2 == 0) return "kernel: not odd";
+  if (m->kind == HU_MODEL_TRANSFORMER && m->units % m->heads != 0) return "heads: no divisor of units";
+  if (m->kind == HU_MODEL_TRANSFORMER && m->activation == HU_ACTIVATION_TANH)
+    return "activation: neither relu nor gelu";
+  if (m->kind == HU_MODEL_NCF && m->layers > 16) return "layers: above 16";
+  return m->kind == HU_MODEL_CONV ? wrong_channels(m->channels) : NULL;
+}
+
+static int outside(size_t x, size_t most) { return x == 0 || x > most; }
+
+static const char *wrong_sizes(const hu_model *m, const hu_model_sizes *s) {
+  unsigned wants = kinds[m->kind].wants;
+  if (wants & HU_WANTS_IMAGE) {
+    if (outside(s->height, SIDE_MAX)) return "height: not from 1 to 65536";
+    if (outside(s->width, SIDE_MAX)) return "width of images: not from 1 to 65536";
+    if (outside(s->channels, SIDE_MAX)) return "channels of images: not from 1 to 65536";
+    if ((uint64_t)s->height * s->width * s->channels > NUMBERS_MAX)
+      return "height, width, channels: above 2^24 numbers";
+    if (m->kind == HU_MODEL_SQUEEZENET && (s->height < 8 || s->width < 8)) return "height, width: below 8";
+  }
+  if (wants & HU_WANTS_TOKENS) {
+    if (outside(s->steps, SIDE_MAX)) return "steps: not from 1 to 65536";
+    if (outside(s->vocabulary, NUMBERS_MAX)) return "vocabulary: not from 1 to 2^24";
+    return s->outputs && s->outputs != s->vocabulary ? "outputs: neither the vocabulary nor 0" : NULL;
+  }
+  if (wants & HU_WANTS_PAIRS) {
+    if (outside(s->users, NUMBERS_MAX)) return "users: not from 1 to 2^24";
+    if (outside(s->items, NUMBERS_MAX)) return "items: not from 1 to 2^24";
+  }
+  return outside(s->outputs, SIDE_MAX) ? "outputs: not from 1 to 65536" : NULL;
+}
+
+static HU_NOINLINE hu_status check(const hu_model *m, const hu_model_sizes *sizes, const char **why) {
+  if (!m) return HU_E_NULL;
+  const char *what = wrong(m);
+  hu_status s = what ? HU_E_TRAIN : HU_OK;
+  if (!what && sizes) {
+    what = wrong_sizes(m, sizes);
+    if (what) s = HU_E_SHAPE;
+  }
+  if (what && why) *why = what;
+  return s;
+}
+
+hu_status hu_model_check(const hu_model *m, const hu_model_sizes *sizes, const char **why) {
+  HU_ENV_RETURN(hu_status, check(m, sizes, why));
+}
+
+/* ---- sizes ---- */
+
+hu_model_sizes hu_model_sizes_of_data(const hu_data *x) {
+  hu_model_sizes s;
+  memset(&s, 0, sizeof s);
+  if (!x) return s;
+  s.height = x->height;
+  s.width = x->width;
+  s.channels = x->channels;
+  s.outputs = x->classes ? x->classes : x->targets;
+  return s;
+}
+
+hu_model_sizes hu_model_sizes_of_text(const hu_text *x, size_t steps) {
+  hu_model_sizes s;
+  memset(&s, 0, sizeof s);
+  if (!x) return s;
+  s.steps = steps;
+  s.vocabulary = s.outputs = x->kinds;
+  return s;
+}
+
+/* ---- building ---- */
+
+void hu_enter(hu_builder *b, const char *part) {
+  char scope[2 * HU_SCOPE_MAX];
+  size_t n = strlen(b->base);
+  memcpy(scope, b->base, n);
+  if (n && part[0]) scope[n++] = '.';
+  strncpy(scope + n, part, HU_SCOPE_MAX - 1);
+  scope[n + HU_SCOPE_MAX - 1] = 0;
+  hu_net_scope(b->net, scope);
+}
+
+int hu_next(const hu_builder *b) { return hu_net_parameters(b->net); }
+
+/* The layers that these follow went wrong where a parameter is not there, and the net says why. */
+static void unless_refused(hu_status s) { (void)s; }
+
+void hu_start_gain(hu_builder *b, int p, unsigned gain, size_t fan_in) {
+  unless_refused(hu_net_start_normal(b->net, p, sqrtf((float)gain / (float)fan_in)));
+}
+
+void hu_start_deviation(hu_builder *b, int p) { unless_refused(hu_net_start_normal(b->net, p, b->m->deviation)); }
+
+void hu_start_uniform(hu_builder *b, int p, size_t hidden) { unless_refused(hu_net_start_uniform(b->net, p, hidden)); }
+
+size_t hu_wide(const hu_builder *b, size_t c) {
+  size_t n = (size_t)(b->m->width * (double)c + 0.5);
+  return n ? n : 1;
+}
+
+int hu_activate(hu_builder *b, int x) {
+  if (b->m->activation == HU_ACTIVATION_GELU) return hu_net_gelu(b->net, x);
+  return b->m->activation == HU_ACTIVATION_TANH ? hu_net_tanh(b->net, x) : hu_net_relu(b->net, x);
+}
+
+static HU_NOINLINE hu_status build(hu_net *net, const hu_model *m, const hu_model_sizes *sizes, hu_model_ends *ends,
+                                   const char **why) {
+  hu_model_ends z = {{-1, -1}, 1, -1};
+  if (!net || !m || !sizes || !ends) return HU_E_NULL;
+  hu_status s = hu_model_check(m, sizes, why);
+  if (s == HU_OK) s = hu_net_status(net, why);
+  if (s != HU_OK) return s;
+  hu_builder b = {net, m, sizes, &z, ""};
+  memcpy(b.base, hu_net_scope_of(net), strlen(hu_net_scope_of(net)) + 1);
+  z.output = kinds[m->kind].build(&b);
+  s = hu_net_status(net, why);
+  if (s == HU_OK) *ends = z;
+  return s;
+}
+
+hu_status hu_model_build(hu_net *net, const hu_model *m, const hu_model_sizes *sizes, hu_model_ends *ends,
+                         const char **why) {
+  HU_ENV_RETURN(hu_status, build(net, m, sizes, ends, why));
+}
+
+/* ---- feeding ---- */
+
+hu_status hu_model_feed(hu_net *net, const hu_model_ends *ends, const float *x) {
+  if (!net || !ends || !x) return HU_E_NULL;
+  if (ends->count == 1) return hu_net_feed(net, ends->inputs[0], x);
+  size_t count = (size_t)ends->count;
+  if (ends->count != 2) return HU_E_SHAPE;
+  for (size_t k = 0; k < count; k++) {
+    hu_net_tensor t = hu_net_value(net, ends->inputs[k]);
+    if (!t.numbers || t.cols != 1) return HU_E_SHAPE;
+    float *column = malloc(t.rows * sizeof *column);
+    if (!column) return HU_E_MEMORY;
+    for (size_t i = 0; i < t.rows; i++) column[i] = x[i * count + k];
+    hu_status s = hu_net_feed(net, ends->inputs[k], column);
+    free(column);
+    if (s != HU_OK) return s;
+  }
+  return HU_OK;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* Models as text. */
+#include <stdio.h>
+#include <string.h>
+
+#include "train/environment.h"
+#include "train/model/builder.h"
+#include "train/text/words.h"
+
+static int kind_named(const char *word, size_t n) {
+  for (uint8_t i = 0; i < HU_MODEL_KINDS; i++) {
+    const hu_model_kind *kind = hu_model_kind_of(i);
+    if (hu_same_word(word, n, kind->name) || (kind->alias && hu_same_word(word, n, kind->alias))) return i;
+  }
+  return -1;
+}
+
+static hu_status unknown(const char *text, size_t n, char *why) {
+  const char *names[HU_MODEL_KINDS + 1] = {NULL};
+  char word[64], list[160], perhaps[HU_PERHAPS_MAX];
+  for (uint8_t i = 0; i < HU_MODEL_KINDS; i++) names[i] = hu_model_kind_of(i)->name;
+  snprintf(word, sizeof word, "%.*s", (int)(n < 63 ? n : 63), text);
+  snprintf(why, HU_TEXT_WHY_MAX, "there is no model '%s'; the models are %s%s", word,
+           hu_words_text(list, sizeof list, names), hu_perhaps(perhaps, word, names));
+  return HU_E_NAME;
+}
+
+/* What stands between the parentheses, n characters. */
+static hu_status read_keys(hu_model *m, const hu_model_kind *kind, const char *text, size_t n, size_t *off, char *why) {
+  char said[HU_TEXT_WHY_MAX - 32];
+  unsigned seen = 0;
+  hu_status s = hu_keys_read(m, kind->keys, kind->count, &seen, text, n, off);
+  if (s == HU_OK) return s;
+  hu_keys_complain(said, sizeof said, kind->keys, kind->count, text, n, *off);
+  snprintf(why, HU_TEXT_WHY_MAX, "%s %s", kind->name, said);
+  return s;
+}
+
+static HU_NOINLINE hu_status read(hu_model *m, const char *text, size_t *where, char *why) {
+  *where = 0;
+  size_t word = strcspn(text, "("), all = strlen(text);
+  int kind = kind_named(text, word);
+  if (kind < 0) return unknown(text, word, why);
+  const hu_model_kind *known = hu_model_kind_of((uint8_t)kind);
+  hu_model z = hu_model_usual((uint8_t)kind);
+  if (word < all) {
+    size_t off = 0;
+    *where = all;
+    snprintf(why, HU_TEXT_WHY_MAX, "%s: a closing parenthesis is missing at the end", known->name);
+    if (text[all - 1] != ')') return HU_E_TEXT;
+    hu_status s = read_keys(&z, known, text + word + 1, all - word - 2, &off, why);
+    *where = word + 1 + off;
+    if (s != HU_OK) return s;
+    *where = 0;
+  }
+  const char *what = "";
+  hu_status s = hu_model_check(&z, NULL, &what);
+  if (s != HU_OK) snprintf(why, HU_TEXT_WHY_MAX, "%s: %s", known->name, what);
+  if (s == HU_OK) *m = z;
+  return s;
+}
+
+hu_status hu_model_read(hu_model *m, const char *text, size_t *where, char why[HU_TEXT_WHY_MAX]) {
+  HU_ENV_RETURN(hu_status, read(m, text, where, why));
+}
+
+hu_status hu_model_parse(hu_model *m, const char *text, size_t *where) {
+  char why[HU_TEXT_WHY_MAX];
+  size_t ignored;
+  if (!where) where = &ignored;
+  *where = 0;
+  return m && text ? hu_model_read(m, text, where, why) : HU_E_NULL;
+}
+
+static HU_NOINLINE size_t write(char *text, size_t size, const hu_model *m) {
+  char line[HU_MODEL_TEXT_MAX];
+  if (hu_model_check(m, NULL, NULL) != HU_OK) return 0;
+  const hu_model_kind *kind = hu_model_kind_of(m->kind);
+  hu_model usual = hu_model_usual(m->kind);
+  size_t n = (size_t)snprintf(line, sizeof line, "%s", kind->name);
+  n += hu_keys_write(line + n, sizeof line - n, m, &usual, kind->keys, kind->count);
+  if (size) snprintf(text, size, "%s", line);
+  return n;
+}
+
+size_t hu_model_text(char *text, size_t size, const hu_model *m) { HU_ENV_RETURN(size_t, write(text, size, m)); }

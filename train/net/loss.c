@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* Losses, and what they are compared with. */
+#include "train/environment.h"
+#include "train/net/net.h"
+
+/* weight / R, rounded once to binary32. */
+static float share(const hu_net *net, const hu_operator *op) {
+  return (float)(op->x / (double)net->value[op->in[0]].rows);
+}
+
+/* The loss: the sum of n numbers times p. */
+static hu_status set_loss(hu_net *net, hu_operator *op, size_t n, const float *x, float p) {
+  hu_task t = hu_task_of(1, n, net->loss, x, NULL);
+  t.p = p;
+  hu_do(net, HU_RUN_SUM_ROWS, &t);
+  hu_do_each(net, HU_RUN_COPY, 1, net->value[op->out].v, net->loss, NULL, 0);
+  return hu_done(net);
+}
+
+/* A kernel that makes the gradient of what was kept. */
+static hu_status give_kept(hu_net *net, hu_operator *op, int kernel) {
+  const hu_value *x = &net->value[op->in[0]];
+  float *dx = hu_gift(net, op->in[0], net->work[0]);
+  hu_task t = hu_task_of(x->rows, x->cols, dx, op->kept, net->value[op->out].dv);
+  t.p = share(net, op);
+  t.labels = net->labels;
+  hu_do(net, kernel, &t);
+  hu_give(net, op->in[0], dx);
+  return hu_done(net);
+}
+
+/* ---- cross entropy; `kept` holds the probabilities ---- */
+
+static hu_status entropy_forward(hu_net *net, hu_operator *op) {
+  const hu_value *x = &net->value[op->in[0]];
+  float *less = net->work[0], *sums = net->work[1];
+  hu_task t = hu_task_of(x->rows, x->cols, less, x->v, NULL);
+  hu_do(net, HU_RUN_LESS_TOP, &t);
+  hu_do_function(net, HU_FUNCTION_EXP, x->rows * x->cols, op->kept, less);
+  t = hu_task_of(x->rows, x->cols, op->kept, NULL, NULL);
+  t.w = sums;
+  hu_do(net, HU_RUN_SHARES, &t);
+  hu_do_function(net, HU_FUNCTION_LOG, x->rows, sums, sums);
+  t = hu_task_of(1, x->rows, sums, sums, less);
+  t.n[0] = x->cols;
+  t.labels = net->labels;
+  hu_do(net, HU_RUN_ENTROPY, &t);
+  return set_loss(net, op, x->rows, sums, share(net, op));
+}
+
+/* (p - 1 at the label) (dv weight / R) */
+static hu_status entropy_backward(hu_net *net, hu_operator *op) { return give_kept(net, op, HU_RUN_ENTROPY_BACK); }
+
+static const hu_operator_kind entropy = {"cross_entropy", entropy_forward, entropy_backward, NULL, 0, 1, 1};
+
+/* ---- squared error; `kept` holds x - target ---- */
+
+static hu_status error_forward(hu_net *net, hu_operator *op) {
+  const hu_value *x = &net->value[op->in[0]];
+  hu_task t = hu_task_of(1, x->rows * x->cols, op->kept, x->v, net->targets);
+  t.y = net->work[0];
+  hu_do(net, HU_RUN_DISTANCE, &t);
+  return set_loss(net, op, x->rows * x->cols, t.y, 0.5f * share(net, op));
+}
+
+static hu_status error_backward(hu_net *net, hu_operator *op) { return give_kept(net, op, HU_RUN_DISTANCE_BACK); }
+
+static const hu_operator_kind error = {"squared_error", error_forward, error_backward, NULL, 0, 1, 1};
+
+/* ---- absolute error; `kept` holds x - target ---- */
+
+static hu_status absolute_forward(hu_net *net, hu_operator *op) {
+  const hu_value *x = &net->value[op->in[0]];
+  hu_task t = hu_task_of(1, x->rows * x->cols, op->kept, x->v, net->targets);
+  t.y = net->work[0];
+  hu_do(net, HU_RUN_ABSOLUTE, &t);
+  return set_loss(net, op, x->rows * x->cols, t.y, share(net, op));
+}
+
+static hu_status absolute_backward(hu_net *net, hu_operator *op) { return give_kept(net, op, HU_RUN_ABSOLUTE_BACK); }
+
+static const hu_operator_kind absolute = {"absolute_error", absolute_forward, absolute_backward, NULL, 0, 1, 1};
+
+/* ---- building ---- */
+
+static HU_NOINLINE int add_loss(hu_net *net, const hu_operator_kind *kind, int x, double weight) {
+  if (!hu_usable(net, x)) return -1;
+  hu_value v = net->value[x];
+  if (net->labels) return hu_refuse(net, HU_E_SHAPE, "loss: there is one already");
+  if (!(weight > 0 && weight < 1e30)) return hu_refuse(net, HU_E_TRAIN, "loss: the weight is not positive and finite");
+  if (!v.made) return hu_refuse(net, HU_E_SHAPE, "loss: of an input");
+  int z = hu_new_value(net, 1, 1, 0, 0);
+  hu_operator *op = hu_new_operator(net, kind, x, -1, z, v.rows * v.cols);
+  if (!op) return -1;
+  op->x = weight;
+  net->labels = net->engine->allocate(net->self, v.rows * sizeof *net->labels);
+  net->targets = net->engine->allocate(net->self, v.rows * v.cols * sizeof *net->targets);
+  if (!net->labels || !net->targets) return hu_refuse(net, HU_E_MEMORY, "loss: no memory for labels");
+  return z;
+}
+
+int hu_net_cross_entropy(hu_net *net, int x, double weight) { HU_ENV_RETURN(int, add_loss(net, &entropy, x, weight)); }
+int hu_net_squared_error(hu_net *net, int x, double weight) { HU_ENV_RETURN(int, add_loss(net, &error, x, weight)); }
+int hu_net_absolute_error(hu_net *net, int x, double weight) {
+  HU_ENV_RETURN(int, add_loss(net, &absolute, x, weight));
+}
+
+/* What the loss looks at; NULL: there is none. */
+static const hu_value *compared(const hu_net *net) {
+  if (!net->operators || !net->op[net->operators - 1].kind->loss) return NULL;
+  return &net->value[net->op[net->operators - 1].in[0]];
+}
+
+hu_status hu_net_labels(hu_net *net, const uint32_t *labels) {
+  if (!net || !labels) return HU_E_NULL;
+  const hu_value *x = compared(net);
+  if (net->status != HU_OK || !x) return net->status != HU_OK ? net->status : HU_E_TRAIN;
+  for (size_t i = 0; i < x->rows; i++) {
+    if (labels[i] >= x->cols) return HU_E_SHAPE;
+  }
+  return net->engine->put(net->self, net->labels, labels, x->rows * sizeof *labels);
+}
+
+hu_status hu_net_targets(hu_net *net, const float *targets) {
+  if (!net || !targets) return HU_E_NULL;
+  const hu_value *x = compared(net);
+  if (net->status != HU_OK || !x) return net->status != HU_OK ? net->status : HU_E_TRAIN;
+  return net->engine->put(net->self, net->targets, targets, x->rows * x->cols * sizeof *targets);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Parameters by name, and the first weights that a user asks for. */
+#include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "train/environment.h"
+#include "train/net/net.h"
+
+/* ---- scopes ---- */
+
+static int is_scope(const char *text) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+  size_t n = strlen(text);
+  if (n >= HU_SCOPE_MAX) return 0;
+  for (size_t i = 0; i < n; i++) {
+    if (strchr(letters, text[i])) continue;
+    /* A dot stands between two words. */
+    if (text[i] != '.' || i == 0 || text[i - 1] == '.' || i + 1 == n) return 0;
+  }
+  return 1;
+}
+
+void hu_net_scope(hu_net *net, const char *scope) {
+  if (!net || net->status != HU_OK) return;
+  if (!scope) {
+    hu_refuse(net, HU_E_NULL, "scope: NULL");
+  } else if (!is_scope(scope)) {
+    hu_refuse(net, HU_E_NAME, "scope: not words of a to z, 0 to 9 and _ with dots between them, below 64 characters");
+  } else {
+    memcpy(net->scope, scope, strlen(scope) + 1);
+  }
+}
+
+const char *hu_net_scope_of(const hu_net *net) { return net ? net->scope : ""; }
+
+/* ---- names ---- */
+
+/* N of "layerN.part"; 0 if the name is that of another layer, or of one in a scope of that name. */
+static unsigned long number_in(const char *name, const char *layer, size_t n) {
+  char *end;
+  if (strncmp(name, layer, n) != 0 || name[n] < '0' || name[n] > '9') return 0;
+  unsigned long number = strtoul(name + n, &end, 10);
+  return *end == '.' && !strchr(end + 1, '.') ? number : 0;
+}
+
+/* The layer's number: one more than that of the last of its kind in this scope. */
+static unsigned long next_number(const hu_net *net, const char *layer, int before) {
+  size_t n = strlen(layer);
+  for (int i = before; i-- > 0;) {
+    unsigned long number = number_in(net->parameter[i].name, layer, n);
+    if (number) return number + 1;
+  }
+  return 1;
+}
+
+void hu_name_parameters(hu_net *net, const char *kind, int first, const char *parts) {
+  char layer[HU_SCOPE_MAX + 16];
+  if (net->status != HU_OK) return;
+  snprintf(layer, sizeof layer, "%s%s%.15s", net->scope, net->scope[0] ? "." : "", kind);
+  unsigned long number = next_number(net, layer, first);
+  for (int i = first; i < net->parameters; i++) {
+    size_t n = strcspn(parts, " ");
+    snprintf(net->parameter[i].name, HU_PARAMETER_NAME_MAX, "%s%lu.%.*s", layer, number, (int)n, parts);
+    parts += n + (parts[n] == ' ');
+  }
+}
+
+const char *hu_net_parameter_name(const hu_net *net, int parameter) {
+  return net && parameter >= 0 && parameter < net->parameters ? net->parameter[parameter].name : NULL;
+}
+
+int hu_net_parameter_named(const hu_net *net, const char *name) {
+  for (int i = 0; net && name && i < net->parameters; i++) {
+    if (strcmp(net->parameter[i].name, name) == 0) return i;
+  }
+  return -1;
+}
+
+/* ---- first weights ---- */
+
+static hu_status start(hu_net *net, int parameter, int drawn, float deviation, size_t hidden) {
+  if (!net) return HU_E_NULL;
+  if (parameter < 0 || parameter >= net->parameters) return HU_E_SHAPE;
+  hu_parameter *p = &net->parameter[parameter];
+  p->drawn = drawn;
+  p->deviation = deviation;
+  p->hidden = hidden;
+  if (drawn == HU_DRAWN_NORMAL) p->start = 0;
+  return HU_OK;
+}
+
+static HU_NOINLINE hu_status start_normal(hu_net *net, int parameter, float deviation) {
+  if (!(deviation >= 0 && deviation <= FLT_MAX)) return HU_E_TRAIN;
+  return start(net, parameter, HU_DRAWN_NORMAL, deviation, 0);
+}
+
+hu_status hu_net_start_normal(hu_net *net, int parameter, float deviation) {
+  HU_ENV_RETURN(hu_status, start_normal(net, parameter, deviation));
+}
+
+hu_status hu_net_start_uniform(hu_net *net, int parameter, size_t hidden) {
+  return hidden ? start(net, parameter, HU_DRAWN_UNIFORM, 0, hidden) : HU_E_TRAIN;
+}

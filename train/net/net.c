@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/* Networks built: memory, errors, tensors. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "halfulp/formats/ieee.h"
+#include "train/net/net.h"
+
+/* Zeros in the engine's memory. */
+static void *zeros(const hu_net *net, size_t n, size_t size) {
+  return n > SIZE_MAX / size ? NULL : net->engine->allocate(net->self, n * size);
+}
+
+static void release(const hu_net *net, void *p) {
+  if (p) net->engine->release(net->self, p);
+}
+
+static int has_rooms(hu_net *net) {
+  net->value = calloc(HU_TENSORS_MAX, sizeof *net->value);
+  net->parameter = calloc(HU_TENSORS_MAX, sizeof *net->parameter);
+  net->op = calloc(HU_TENSORS_MAX, sizeof *net->op);
+  net->loss = zeros(net, 1, sizeof *net->loss);
+  net->flag = zeros(net, 1, sizeof *net->flag);
+  net->found = zeros(net, 1, sizeof *net->found);
+  net->updates = zeros(net, 1, sizeof *net->updates);
+  return net->value && net->parameter && net->op && net->loss && net->flag && net->found && net->updates;
+}
+
+hu_net *hu_net_new_on(const hu_engine *engine, size_t batch, uint32_t threads) {
+  hu_net *net = batch ? calloc(1, sizeof *net) : NULL;
+  if (!net) return NULL;
+  net->engine = engine ? engine : hu_engine_cpu();
+  net->batch = batch;
+  net->threads = threads;
+  net->time.power1 = net->time.power2 = 1;
+  if (net->engine->open(&net->self, threads) != HU_OK) {
+    free(net);
+    return NULL;
+  }
+  if (has_rooms(net)) return net;
+  hu_net_free(net);
+  return NULL;
+}
+
+hu_net *hu_net_new(size_t batch, uint32_t threads) { return hu_net_new_on(NULL, batch, threads); }
+
+static void free_shown(float *shown[2]) {
+  free(shown[0]);
+  free(shown[1]);
+}
+
+static void free_tensors(hu_net *net) {
+  for (int i = 0; i < net->values; i++) {
+    hu_value *x = &net->value[i];
+    void *all[] = {x->v, x->dv, x->seen};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) release(net, all[k]);
+    free_shown(x->shown);
+  }
+  for (int i = 0; i < net->parameters; i++) {
+    hu_parameter *p = &net->parameter[i];
+    void *all[] = {p->master, p->theta, p->dtheta, p->m, p->second, p->kahan, p->seen};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) release(net, all[k]);
+    free_shown(p->shown);
+  }
+}
+
+void hu_net_free(hu_net *net) {
+  if (!net) return;
+  hu_free_operands(net);
+  free_tensors(net);
+  for (int i = 0; i < net->operators; i++) {
+    release(net, net->op[i].kept);
+    release(net, net->op[i].seen);
+    free(net->op[i].list);
+  }
+  for (int i = 0; i < HU_ROOMS; i++) release(net, net->work[i]);
+  void *all[] = {net->labels, net->targets, net->loss, net->flag, net->found, net->updates};
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++) release(net, all[k]);
+  net->engine->close(net->self);
+  free(net->value);
+  free(net->parameter);
+  free(net->op);
+  free(net);
+}
+
+hu_status hu_net_status(const hu_net *net, const char **why) {
+  if (!net) return HU_E_NULL;
+  if (net->status != HU_OK && why) *why = net->why;
+  return net->status;
+}
+
+int hu_refuse(hu_net *net, hu_status status, const char *what) {
+  if (net->status != HU_OK) return -1;
+  net->status = status;
+  snprintf(net->why, sizeof net->why, "operator %d: %s", net->operators, what);
+  return -1;
+}
+
+int hu_usable(hu_net *net, int x) {
+  if (!net || net->status != HU_OK) return 0;
+  if (x >= 0 && x < net->values) return 1;
+  hu_refuse(net, HU_E_SHAPE, "no value of that number");
+  return 0;
+}
+
+static float *numbers(const hu_net *net, size_t n) { return zeros(net, n, sizeof(float)); }
+
+/* Where an engine with a memory of its own counts; 0: no memory. */
+static int has_seen(const hu_net *net, hu_rounding_counts **seen) {
+  if (!net->engine->on_host) *seen = zeros(net, 2, sizeof **seen);
+  return net->engine->on_host || *seen;
+}
+
+int hu_new_value(hu_net *net, size_t rows, size_t cols, size_t height, size_t width) {
+  size_t n;
+  if (rows == 0 || cols == 0) return hu_refuse(net, HU_E_SHAPE, "a side of the result is 0");
+  if (__builtin_mul_overflow(rows, cols, &n) || n > ((size_t)1 << 40)) {
+    return hu_refuse(net, HU_E_SHAPE, "the result is too large");
+  }
+  if (net->values == HU_TENSORS_MAX) return hu_refuse(net, HU_E_SHAPE, "too many values");
+  hu_value *x = &net->value[net->values];
+  memset(x, 0, sizeof *x);
+  x->rows = rows;
+  x->cols = cols;
+  x->height = height;
+  x->width = width;
+  x->v = numbers(net, n);
+  x->dv = numbers(net, n);
+  net->values++;
+  if (!x->v || !x->dv || !has_seen(net, &x->seen) || hu_want_work(net, n) != HU_OK) {
+    return hu_refuse(net, HU_E_MEMORY, "no memory for the result");
+  }
+  return net->values - 1;
+}
+
+int hu_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t fan_in) {
+  size_t n;
+  if (__builtin_mul_overflow(rows, cols, &n)) return hu_refuse(net, HU_E_SHAPE, "parameters: too many");
+  if (net->parameters == HU_TENSORS_MAX) return hu_refuse(net, HU_E_SHAPE, "too many parameters");
+  hu_parameter *p = &net->parameter[net->parameters];
+  memset(p, 0, sizeof *p);
+  p->rows = rows;
+  p->cols = cols;
+  p->start = start;
+  p->fan_in = fan_in;
+  p->master = numbers(net, n);
+  p->theta = numbers(net, n);
+  p->dtheta = numbers(net, n);
+  p->m = numbers(net, n);
+  p->second = numbers(net, n);
+  p->kahan = numbers(net, n);
+  net->parameters++;
+  int all = p->master && p->theta && p->dtheta && p->m && p->second && p->kahan && has_seen(net, &p->seen);
+  if (!all || hu_want_work(net, n) != HU_OK) {
+    return hu_refuse(net, HU_E_MEMORY, "no memory for parameters");
+  }
+  return net->parameters - 1;
+}
+
+hu_operator *hu_new_operator(hu_net *net, const hu_operator_kind *kind, int x, int y, int out, size_t kept) {
+  if (net->status != HU_OK || out < 0) return NULL;
+  if (net->operators && net->op[net->operators - 1].kind->loss) {
+    hu_refuse(net, HU_E_SHAPE, "an operator after the loss");
+    return NULL;
+  }
+  if (!net->engine->on_host && !kind->anywhere) {
+    hu_refuse(net, HU_E_DEVICE, "this kind of operator computes on the processor only");
+    return NULL;
+  }
+  hu_operator *op = &net->op[net->operators];
+  memset(op, 0, sizeof *op);
+  op->kind = kind;
+  op->in[0] = x;
+  op->in[1] = y;
+  op->in[2] = -1;
+  op->out = out;
+  op->theta[0] = op->theta[1] = -1;
+  op->rounding = hu_product_rounding_plain();
+  op->number = (uint64_t)net->operators;
+  net->value[out].made = 1;
+  op->kept_size = kept;
+  op->kept = kept ? numbers(net, kept) : NULL;
+  net->operators++;
+  if ((kept && !op->kept) || (kind->product && !has_seen(net, &op->seen))) {
+    hu_refuse(net, HU_E_MEMORY, "no memory for what the gradient needs");
+    return NULL;
+  }
+  return op;
+}
+
+hu_status hu_want_work(hu_net *net, size_t n) {
+  if (n <= net->work_size) return HU_OK;
+  for (int i = 0; i < HU_ROOMS; i++) {
+    float *room = numbers(net, n);
+    if (!room) return HU_E_MEMORY;
+    release(net, net->work[i]);
+    net->work[i] = room;
+  }
+  net->work_size = n;
+  return HU_OK;
+}
+
+int hu_net_input(hu_net *net, size_t rows, size_t cols) {
+  if (!net || net->status != HU_OK) return -1;
+  size_t all;
+  if (__builtin_mul_overflow(net->batch, rows, &all)) return hu_refuse(net, HU_E_SHAPE, "input: too many rows");
+  return hu_new_value(net, all, cols, 0, 0);
+}
+
+int hu_net_image(hu_net *net, size_t height, size_t width, size_t channels) {
+  if (!net || net->status != HU_OK) return -1;
+  size_t pixels, all;
+  if (__builtin_mul_overflow(height, width, &pixels) || __builtin_mul_overflow(net->batch, pixels, &all)) {
+    return hu_refuse(net, HU_E_SHAPE, "image: too many pixels");
+  }
+  return hu_new_value(net, all, channels, height, width);
+}
+
+hu_product_rounding hu_product_rounding_plain(void) {
+  hu_product_rounding r;
+  memset(&r, 0, sizeof r);
+  r.z_accum.kind = r.dx_accum.kind = r.dw_accum.kind = HU_ACCUM_FP32;
+  return r;
+}
+
+/* ---- precision ---- */
+
+int hu_net_values(const hu_net *net) { return net ? net->values : 0; }
+int hu_net_parameters(const hu_net *net) { return net ? net->parameters : 0; }
+
+static hu_status set_rounding(hu_rounding *z, const hu_rounding *x) {
+  hu_status s = x ? hu_rounding_check(x) : HU_OK;
+  if (s == HU_OK && x) *z = *x;
+  return s;
+}
+
+static hu_status set_both(hu_rounding *z, const hu_rounding *x, hu_rounding *back, const hu_rounding *y) {
+  hu_status s = y ? hu_rounding_check(y) : HU_OK;
+  if (s == HU_OK) s = set_rounding(z, x);
+  return s == HU_OK ? set_rounding(back, y) : s;
+}
+
+hu_status hu_net_round_value(hu_net *net, int value, const hu_rounding *v, const hu_rounding *dv) {
+  if (!net) return HU_E_NULL;
+  if (value < 0 || value >= net->values) return HU_E_SHAPE;
+  return set_both(&net->value[value].round, v, &net->value[value].round_back, dv);
+}
+
+hu_status hu_net_round_parameter(hu_net *net, int parameter, const hu_rounding *theta, const hu_rounding *dtheta) {
+  if (!net) return HU_E_NULL;
+  if (parameter < 0 || parameter >= net->parameters) return HU_E_SHAPE;
+  return set_both(&net->parameter[parameter].round, theta, &net->parameter[parameter].round_back, dtheta);
+}
+
+hu_status hu_net_round_product(hu_net *net, int value, const hu_product_rounding *r) {
+  if (!net || !r) return HU_E_NULL;
+  const hu_rounding *all[] = {&r->x,    &r->w,     &r->dz,     &r->w_back, &r->x_back,
+                              &r->dz_w, &r->z_out, &r->dx_out, &r->dw_out};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    hu_status s = hu_rounding_check(all[i]);
+    if (s != HU_OK) return s;
+  }
+  hu_status s = hu_accum_check(&r->z_accum);
+  if (s == HU_OK) s = hu_accum_check(&r->dx_accum);
+  if (s == HU_OK) s = hu_accum_check(&r->dw_accum);
+  if (s != HU_OK) return s;
+  if (r->hadamard && r->hadamard != 16 && r->hadamard != 32 && r->hadamard != 64 && r->hadamard != 128) {
+    return HU_E_SHAPE;
+  }
+  for (int i = 0; i < net->operators; i++) {
+    if (net->op[i].out != value || !net->op[i].kind->product) continue;
+    net->op[i].rounding = *r;
+    return HU_OK;
+  }
+  return HU_E_SHAPE;
+}
+
+hu_status hu_net_update_parameter(hu_net *net, int parameter, unsigned update, hu_mode mode) {
+  if (!net) return HU_E_NULL;
+  if (parameter < 0 || parameter >= net->parameters) return HU_E_SHAPE;
+  hu_optimizer o = hu_optimizer_sgd(hu_binary32());
+  o.update = (uint8_t)update;
+  o.mode = mode;
+  hu_status s = update > HU_UPDATE_KAHAN ? HU_E_TRAIN : hu_optimizer_check(&o, NULL);
+  if (s != HU_OK) return s;
+  net->parameter[parameter].own_update = 1;
+  net->parameter[parameter].update = (uint8_t)update;
+  net->parameter[parameter].mode = mode;
+  return HU_OK;
+}
+
+/* ---- looking ---- */
+
+/* n numbers of the engine's as the host sees them; NULL: no memory, or the engine failed. */
+static float *look(const hu_net *net, size_t n, const float *x, float **shown) {
+  if (net->engine->on_host) return (float *)x;
+  if (!*shown) *shown = malloc((n ? n : 1) * sizeof **shown);
+  return *shown && net->engine->get(net->self, *shown, x, n * sizeof *x) == HU_OK ? *shown : NULL;
+}
+
+static int look_at_counts(const hu_net *net, const hu_rounding_counts *seen, hu_rounding_counts counts[2]) {
+  return net->engine->on_host || net->engine->get(net->self, counts, seen, 2 * sizeof *seen) == HU_OK;
+}
+
+static hu_net_tensor tensor(const hu_net *net, size_t rows, size_t cols, const float *x, const float *dx,
+                            float *shown[2], const hu_rounding_counts *seen, hu_rounding_counts counts,
+                            hu_rounding_counts counts_back) {
+  hu_rounding_counts both[2] = {counts, counts_back};
+  hu_net_tensor none;
+  memset(&none, 0, sizeof none);
+  hu_net_tensor z = {rows,   cols,       look(net, rows * cols, x, &shown[0]), look(net, rows * cols, dx, &shown[1]),
+                     counts, counts_back};
+  if (!z.numbers || !z.gradients || !look_at_counts(net, seen, both)) return none;
+  z.forward = both[0];
+  z.backward = both[1];
+  return z;
+}
+
+hu_net_tensor hu_net_value(const hu_net *net, int value) {
+  hu_net_tensor none;
+  memset(&none, 0, sizeof none);
+  if (!net || value < 0 || value >= net->values) return none;
+  hu_value *x = &net->value[value];
+  return tensor(net, x->rows, x->cols, x->v, x->dv, x->shown, x->seen, x->counts, x->counts_back);
+}
+
+hu_net_tensor hu_net_parameter(const hu_net *net, int parameter) {
+  hu_net_tensor none;
+  memset(&none, 0, sizeof none);
+  if (!net || parameter < 0 || parameter >= net->parameters) return none;
+  hu_parameter *p = &net->parameter[parameter];
+  return tensor(net, p->rows, p->cols, p->master, p->dtheta, p->shown, p->seen, p->counts, p->counts_back);
+}
+
+hu_status hu_net_set_parameter(hu_net *net, int parameter, const float *x) {
+  if (!net || !x) return HU_E_NULL;
+  if (parameter < 0 || parameter >= net->parameters) return HU_E_SHAPE;
+  const hu_parameter *p = &net->parameter[parameter];
+  if (x == p->master) return HU_OK; /* set where it is */
+  return net->engine->put(net->self, p->master, x, p->rows * p->cols * sizeof *x);
+}
+
+static void forget(const hu_net *net, hu_rounding_counts *seen) {
+  hu_rounding_counts none[2];
+  memset(none, 0, sizeof none);
+  hu_status s = seen ? net->engine->put(net->self, seen, none, sizeof none) : HU_OK;
+  (void)s; /* what is wrong with an engine, its next call tells */
+}
+
+void hu_net_forget_counts(hu_net *net) {
+  hu_rounding_counts none;
+  memset(&none, 0, sizeof none);
+  if (!net) return;
+  for (int i = 0; i < net->values; i++) {
+    net->value[i].counts = net->value[i].counts_back = none;
+    net->value[i].over_seen = 0;
+    forget(net, net->value[i].seen);
+  }
+  for (int i = 0; i < net->parameters; i++) {
+    net->parameter[i].counts = net->parameter[i].counts_back = none;
+    net->parameter[i].over_seen = 0;
+    forget(net, net->parameter[i].seen);
+  }
+  for (int i = 0; i < net->operators; i++) {
+    net->op[i].counts[0] = net->op[i].counts[1] = none;
+    forget(net, net->op[i].seen);
+  }
+}
+
+int hu_net_product_counts(const hu_net *net, int value, hu_rounding_counts counts[2]) {
+  for (int i = 0; net && i < net->operators; i++) {
+    const hu_operator *op = &net->op[i];
+    if (op->out != value || !op->kind->product) continue;
+    memcpy(counts, op->counts, sizeof op->counts);
+    return look_at_counts(net, op->seen, counts);
+  }
+  return 0;
+}
+
+uint64_t hu_net_digest(const hu_net *net) {
+  uint64_t h = 0xCBF29CE484222325u;
+  if (!net) return 0;
+  for (int i = 0; i < net->parameters; i++) {
+    hu_net_tensor t = hu_net_parameter(net, i);
+    for (size_t k = 0; k < t.rows * t.cols; k++) {
+      uint32_t u;
+      memcpy(&u, &t.numbers[k], sizeof u);
+      for (int byte = 0; byte < 4; byte++) h = (h ^ (u >> (8 * byte) & 0xFF)) * 0x100000001B3u;
+    }
+  }
+  return h;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* train/net/net.h - a network from inside: values, parameters, operators, and the order of sums. */
+#ifndef HALFULP_TRAIN_NET_NET_H
+#define HALFULP_TRAIN_NET_NET_H
+
+#include "train/engine/engine.h"
+
+/* An operand as one product had it, for the next one that has it rounded in the same way. */
+typedef struct hu_rounded {
+  float *numbers, *own; /* own: the engine's memory for this alone, or NULL */
+  size_t size;          /* of own */
+  hu_rounding by;
+  hu_rounding_counts counts;
+  int there;
+} hu_rounded;
+
+typedef struct hu_value {
+  size_t rows, cols;    /* of the whole batch */
+  size_t height, width; /* images: rows = batch height width; else 0 */
+  float *v, *dv;        /* as all numbers here in the engine's memory */
+  hu_rounding round, round_back;
+  hu_rounding_counts counts, counts_back;
+  hu_rounding_counts *seen; /* both, where the engine's memory is not the host's */
+  uint64_t over, over_seen; /* of counts, in the last pass alone; what counts had before it */
+  float *shown[2];          /* copies of v, dv for whoever looks, where the engine's memory is not the host's */
+  int made;                 /* 1: by an operator */
+  int tokens;               /* 1: an embedding reads it: names, not numbers */
+  int gradient;             /* 1: dv holds what readers have given so far */
+} hu_value;
+
+typedef struct hu_parameter {
+  size_t rows, cols;
+  float *master, *theta, *dtheta, *m, *second, *kahan;
+  hu_rounding round, round_back;
+  hu_rounding_counts counts, counts_back;
+  hu_rounding_counts *seen;
+  uint64_t over, over_seen; /* as of values */
+  float *shown[2];
+  float start;     /* gains 1, biases 0; weights: see fan_in */
+  size_t fan_in;   /* of weights that are drawn, else 0 */
+  int before_relu; /* 1: a ReLU or GELU reads what they give */
+  int drawn;       /* HU_DRAWN_: as asked for, in place of the three above */
+  float deviation; /* of HU_DRAWN_NORMAL */
+  size_t hidden;   /* of HU_DRAWN_UNIFORM */
+  int gradient;
+  hu_rounded rounded; /* theta, in this pass */
+  int own_update;     /* 1: updates end with `update` and `mode` instead of as the optimizer says */
+  uint8_t update;
+  hu_mode mode;
+  char name[HU_PARAMETER_NAME_MAX];
+} hu_parameter;
+
+enum { HU_DRAWN_USUAL = 0, HU_DRAWN_NORMAL = 1, HU_DRAWN_UNIFORM = 2 };
+
+struct hu_operator;
+
+typedef struct hu_operator_kind {
+  const char *name;
+  /* Fills v of the output, not rounded. */
+  hu_status (*forward)(hu_net *net, struct hu_operator *op);
+  /* From dv of the output: adds to those of inputs (hu_give) and of parameters (hu_give_parameter). */
+  hu_status (*backward)(hu_net *net, struct hu_operator *op);
+  /* What `kept` holds before the first step; normalisations alone have one. */
+  void (*start)(hu_net *net, struct hu_operator *op);
+  int product;  /* 1: linear, conv, the two of attention */
+  int loss;     /* 1: may end a net */
+  int anywhere; /* 1: computes by calls of the engine alone; 0: looks at numbers, on the host only */
+} hu_operator_kind;
+
+typedef struct hu_operator {
+  const hu_operator_kind *kind;
+  int in[3], out; /* values, -1: none */
+  int *list;      /* values that it reads, where they are more; n[0] of them */
+  int theta[2];   /* parameters, -1: none */
+  size_t n[4];    /* sizes that the kind knows */
+  double x;       /* a number that the kind knows */
+  float *kept;    /* what the forward pass leaves for the backward one */
+  size_t kept_size;
+  hu_product_rounding rounding;
+  hu_rounding_counts counts[2]; /* of roundings of operands and results of products, forward and backward */
+  hu_rounding_counts *seen;     /* the same, where the engine's memory is not the host's */
+  hu_rounded rounded;           /* X of the product, in this pass */
+  uint64_t number;              /* of the operator */
+} hu_operator;
+
+enum { HU_TENSORS_MAX = 4096, HU_ROOMS = 4 };
+
+struct hu_net {
+  size_t batch;
+  uint32_t threads;
+  const hu_engine *engine;
+  void *self; /* the engine's */
+  uint64_t seed, step;
+  hu_status status;
+  char why[128];
+  char scope[HU_SCOPE_MAX]; /* of layers that are added now */
+  hu_value *value;
+  hu_parameter *parameter;
+  hu_operator *op;
+  int values, parameters, operators;
+  float *work[HU_ROOMS]; /* rooms for tensors on the way, work_size numbers each; the last one is hu_do_columns's */
+  size_t work_size;
+  hu_rounded rounded; /* dZ of the product whose gradient is being made */
+  uint32_t *labels;
+  float *targets;
+  float *loss;               /* before its rounding */
+  uint32_t *flag;            /* for a kernel to set */
+  hu_gradient_found *found;  /* of a step */
+  hu_update_counts *updates; /* of a step */
+  hu_status fault;           /* of the pass: the first call of the engine that failed */
+  hu_optimizer_time time;
+  int planned;           /* 1: a precision plan wants to know what overflowed in each pass */
+  int training, trained; /* the last pass was for training; a backward pass has been made since */
+  hu_net_observer *observer;
+  void *observer_context;
+};
+
+/* ---- building ---- */
+
+/* The net's error, if it has none yet; returns -1. */
+int hu_refuse(hu_net *net, hu_status status, const char *what);
+/* A new value or parameter, zeros; -1 and the error. */
+int hu_new_value(hu_net *net, size_t rows, size_t cols, size_t height, size_t width);
+int hu_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t fan_in);
+/* Names for the parameters from `first` on, those of a new layer: "scope.kindN.part", N from 1 on in each scope;
+ * `parts` has a word for each of them. */
+void hu_name_parameters(hu_net *net, const char *kind, int first, const char *parts);
+/* A new operator that reads x (and y), made by its kind; NULL and the error. `kept` numbers are its own. */
+hu_operator *hu_new_operator(hu_net *net, const hu_operator_kind *kind, int x, int y, int out, size_t kept);
+/* X W + b with parameters that are there (bias -1: none), maybe those of another operator, too. */
+int hu_linear_of(hu_net *net, int x, int weights, int bias);
+/* The accumulation model of the product that a part (HU_PART_) belongs to. */
+const hu_accum *hu_accum_of(const hu_operator *op, unsigned part);
+/* The grid on which a rounding leaves numbers that were on that of `before`, of an operand (HU_PART_): what models of
+ * narrow units want to know; binary32 for fp32, which need not. */
+hu_format hu_grid_of(const hu_operator *op, unsigned part, const hu_rounding *r, const hu_rounding *before);
+/* Operand or result `part` (docs/training.md section 4) of the products of an operator rounded in place. */
+hu_status hu_round_product(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *x, const hu_rounding *r,
+                           unsigned part);
+/* Operands and results of the three products, as their random words are numbered. */
+enum {
+  HU_PART_Z_X = 0,
+  HU_PART_Z_W = 1,
+  HU_PART_DW_X = 2,
+  HU_PART_DW_DZ = 3,
+  HU_PART_DX_DZ = 4,
+  HU_PART_DX_W = 5,
+  HU_PART_Z_OUT = 6,
+  HU_PART_DX_OUT = 7,
+  HU_PART_DW_OUT = 8
+};
+/* What rounds an operand (HU_PART_) once more before its product, beside the rounding of the tensor that it is. */
+const hu_rounding *hu_own_rounding(const hu_operator *op, unsigned part);
+/* HU_OK; or what hu_gemm says of the formats of an operand and the model of its product, as they will be in a step:
+ * HU_E_OPERAND_A, HU_E_OPERAND_B, HU_E_ACCUM, ... Then *part and *format are the operand's. */
+hu_status hu_operands_taken(const hu_net *net, const hu_operator *op, unsigned *part, hu_format *format);
+/* The operand that a product sees: x itself, or x transformed or rounded once more, in `room` or where it is kept for
+ * the next product. The grid that a rounding leaves is told to the product, which models of narrow units want to
+ * know. */
+hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t cols, const float *x,
+                               const hu_rounding *r, const hu_rounding *before, float *room, unsigned part);
+/* 1 if roundings give equal bits; some that do are not seen. Random words are a part's own. */
+int hu_roundings_alike(const hu_rounding *a, const hu_rounding *b);
+/* 1 if what a number becomes depends on it alone, and 0 stays +0 without an event. */
+int hu_rounds_alone(const hu_rounding *r);
+/* Where the roundings of a part are counted. */
+hu_rounding_counts *hu_counts_of_part(const hu_net *net, hu_operator *op, unsigned part);
+/* 1 if patches were rounded in place, for another rounding than r. */
+int hu_patches_spoilt(const hu_operator *op, const hu_rounding *r);
+/* What operands were rounded to is forgotten: a pass begins. And the memory for it given back. */
+void hu_forget_operands(hu_net *net);
+void hu_free_operands(hu_net *net);
+/* Rooms of at least n numbers. */
+hu_status hu_want_work(hu_net *net, size_t n);
+/* 1 if x is a value of this net and nothing went wrong yet. */
+int hu_usable(hu_net *net, int x);
+
+/* ---- the engine: after a failure the calls of a pass do nothing, and hu_done tells ---- */
+
+hu_status hu_done(const hu_net *net);
+void hu_do(hu_net *net, int kernel, const hu_task *t);
+/* For the result `part` (HU_PART_) of an operator, which with the step decides the words of stochastic sums. */
+void hu_do_products(hu_net *net, const hu_operator *op, unsigned part, hu_products *p);
+void hu_do_function(hu_net *net, int which, size_t n, float *z, const float *x);
+void hu_do_round(hu_net *net, size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r, hu_stream words,
+                 hu_rounding_counts *counts);
+void hu_add_counts(hu_rounding_counts *sum, const hu_rounding_counts *x);
+/* From and to the host. */
+void hu_do_put(hu_net *net, void *z, const void *host, size_t bytes);
+void hu_do_get(hu_net *net, void *host, const void *x, size_t bytes);
+/* z = x for n numbers; z = a for rows x cols of matrices with leading dimensions. */
+void hu_do_fill(hu_net *net, size_t n, float *z, float x);
+void hu_do_copy(hu_net *net, size_t rows, size_t cols, float *z, size_t ldz, const float *a, size_t lda);
+/* One kernel of a (and b): rows = 1, cols = n. */
+void hu_do_each(hu_net *net, int kernel, size_t n, float *z, const float *a, const float *b, float p);
+/* z = the column sums of rows x cols terms, by one of HU_RUN_COLUMNS...; b, c as the kernel has them. */
+void hu_do_columns(hu_net *net, int kernel, size_t rows, size_t cols, float *z, const float *a, const float *b,
+                   const float *c);
+
+/* ---- running ---- */
+
+/* Where the gradient that an operator gives to a value may be written: in its place if it is the first one, else in
+ * `room`. hu_give comes next. */
+float *hu_gift(hu_net *net, int value, float *room);
+float *hu_gift_parameter(hu_net *net, int parameter, float *room);
+/* The numbers go to the dv of a value, the first time as they are, then added. */
+void hu_give(hu_net *net, int value, const float *x);
+void hu_give_parameter(hu_net *net, int parameter, const float *x);
+/* 1 if somebody wants the gradient of a value: it was computed from something. */
+int hu_wants_gradient(const hu_net *net, int value);
+/* Tells the observer that a phase of op (NULL: of none) begins or ends. */
+void hu_tell(hu_net *net, unsigned phase, const hu_operator *op, int ends);
+/* hu_do_round on a tensor that belongs to op (NULL: an input, a parameter) with the words of (of, number) where it
+ * draws any, the observer told. */
+void hu_round_of(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
+                 const hu_rounding *r, unsigned of, uint64_t number, hu_rounding_counts *counts);
+/* The optimizer as parameter i has it. */
+hu_optimizer hu_optimizer_of(const hu_net *net, int i, const hu_optimizer *o);
+/* Running statistics that an operator keeps from step to step, and how many numbers they are; NULL: none. */
+float *hu_running_of(const hu_net *net, const hu_operator *op, size_t *n);
+/* Random words for roundings and operators: of (seed, use, number), and of the step. */
+enum {
+  HU_OF_VALUE = 0,
+  HU_OF_GRADIENT = 1,
+  HU_OF_PARAMETER = 2,
+  HU_OF_PARAMETER_GRADIENT = 3,
+  HU_OF_UPDATE = 4,
+  HU_OF_PRODUCT = 5,
+  HU_OF_DROPOUT = 6,
+  HU_OF_SUM = 7 /* inside sums of products */
+};
+hu_stream hu_words_of(const hu_net *net, unsigned of, uint64_t number);
+
+/* What happens to dtheta of all parameters before the optimizer (gradient.h). */
+hu_status hu_prepare_gradients(hu_net *net, hu_net_gradient_rules *with, float scale, double rate,
+                               hu_gradient_found *found);
+
+/* ---- sums on the host, in the orders of docs/training.md section 2 ---- */
+
+/* The sum of n numbers side by side: 16 partial sums, number i to the partial sum i mod 16, these in halves. */
+float hu_sum_row(size_t n, const float *x);
+/* z[j] = the sum over rows of x[i cols + j] y[i cols + j] (y NULL: of x): chunks of 64 rows from zero, downwards, then
+ * the chunks' sums; each step a binary32 addition of a binary32 product. */
+void hu_sum_columns(size_t rows, size_t cols, float *z, const float *x, const float *y);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* Normalisations: over the rows of a column (batch), over the columns of a row (layer). */
+#include "train/net/net.h"
+
+/* What is kept: normalised numbers, then 1 / sqrt(variance + epsilon) of each column or row, then for batches the
+ * running mean and variance of each column. */
+static float *inverses(const hu_net *net, const hu_operator *op) {
+  const hu_value *z = &net->value[op->out];
+  return op->kept + z->rows * z->cols;
+}
+
+static void running_start(hu_net *net, hu_operator *op) {
+  size_t cols = net->value[op->out].cols;
+  float *mean = inverses(net, op) + cols;
+  hu_do_fill(net, cols, mean, 0);
+  hu_do_fill(net, cols, mean + cols, 1);
+}
+
+/* Column sums of dz, or of dz times what was kept. */
+static void give_sum(hu_net *net, int parameter, int kernel, const hu_operator *op) {
+  const hu_value *z = &net->value[op->out];
+  float *sum = hu_gift_parameter(net, parameter, net->work[0]);
+  hu_do_columns(net, kernel, z->rows, z->cols, sum, z->dv, op->kept, NULL);
+  hu_give_parameter(net, parameter, sum);
+}
+
+static void give_gains(hu_net *net, hu_operator *op) {
+  give_sum(net, op->theta[0], HU_RUN_COLUMNS_PRODUCT, op);
+  give_sum(net, op->theta[1], HU_RUN_COLUMNS, op);
+}
+
+/* ---- batch ---- */
+
+/* Mean and variance of each column; running ones follow. */
+static void moments(hu_net *net, const hu_value *x, float *mean, float *variance, float *running) {
+  float n = (float)x->rows;
+  hu_do_columns(net, HU_RUN_COLUMNS, x->rows, x->cols, mean, x->v, NULL, NULL);
+  hu_do_each(net, HU_RUN_OVER, x->cols, mean, mean, NULL, n);
+  hu_do_columns(net, HU_RUN_COLUMNS_SPREAD, x->rows, x->cols, variance, x->v, NULL, mean);
+  hu_do_each(net, HU_RUN_OVER, x->cols, variance, variance, NULL, n);
+  hu_do_each(net, HU_RUN_MOVING, x->cols, running, mean, NULL, 0);
+  hu_do_each(net, HU_RUN_MOVING, x->cols, running + x->cols, variance, NULL, 0);
+}
+
+static hu_status batch_forward(hu_net *net, hu_operator *op) {
+  const hu_value *x = &net->value[op->in[0]];
+  size_t cols = x->cols;
+  float *mean = net->work[0], *variance = net->work[1], *inverse = inverses(net, op), *running = inverse + cols;
+  if (net->training) {
+    moments(net, x, mean, variance, running);
+  } else {
+    mean = running;
+    variance = running + cols;
+  }
+  hu_do_each(net, HU_RUN_INVERSE, cols, inverse, variance, NULL, 0);
+  hu_task t = hu_task_of(x->rows, cols, net->value[op->out].v, x->v, net->parameter[op->theta[0]].theta);
+  t.y = op->kept;
+  t.c = mean;
+  t.d = inverse;
+  t.e = net->parameter[op->theta[1]].theta;
+  hu_do(net, HU_RUN_NORMALISE, &t);
+  return hu_done(net);
+}
+
+/* u = dy gain; dx = ((u - mean(u)) - xh mean(u xh)) inverse */
+static hu_status batch_backward(hu_net *net, hu_operator *op) {
+  const hu_value *z = &net->value[op->out];
+  size_t cols = z->cols;
+  const float *gain = net->parameter[op->theta[0]].theta;
+  float *plain = net->work[1], *with = net->work[2], n = (float)z->rows;
+  give_gains(net, op);
+  if (!hu_wants_gradient(net, op->in[0])) return hu_done(net);
+  hu_do_columns(net, HU_RUN_COLUMNS_GAIN, z->rows, cols, plain, z->dv, NULL, gain);
+  hu_do_columns(net, HU_RUN_COLUMNS_BOTH, z->rows, cols, with, z->dv, op->kept, gain);
+  hu_do_each(net, HU_RUN_OVER, cols, plain, plain, NULL, n);
+  hu_do_each(net, HU_RUN_OVER, cols, with, with, NULL, n);
+  hu_task t = hu_task_of(z->rows, cols, hu_gift(net, op->in[0], net->work[0]), z->dv, gain);
+  t.c = plain;
+  t.d = with;
+  t.e = inverses(net, op);
+  t.f = op->kept;
+  hu_do(net, HU_RUN_BATCH_BACK, &t);
+  hu_give(net, op->in[0], t.z);
+  return hu_done(net);
+}
+
+static const hu_operator_kind batch = {"batch_norm", batch_forward, batch_backward, running_start, 0, 0, 1};
+
+/* ---- layer ---- */
+
+static hu_status layer_forward(hu_net *net, hu_operator *op) {
+  const hu_value *x = &net->value[op->in[0]];
+  hu_task t = hu_task_of(x->rows, x->cols, net->value[op->out].v, x->v, net->parameter[op->theta[0]].theta);
+  t.y = op->kept;
+  t.w = inverses(net, op);
+  t.c = net->parameter[op->theta[1]].theta;
+  hu_do(net, HU_RUN_LAYER, &t);
+  return hu_done(net);
+}
+
+static hu_status layer_backward(hu_net *net, hu_operator *op) {
+  const hu_value *z = &net->value[op->out];
+  give_gains(net, op);
+  if (!hu_wants_gradient(net, op->in[0])) return hu_done(net);
+  float *dx = hu_gift(net, op->in[0], net->work[0]);
+  hu_task t = hu_task_of(z->rows, z->cols, dx, z->dv, net->parameter[op->theta[0]].theta);
+  t.c = op->kept;
+  t.d = inverses(net, op);
+  hu_do(net, HU_RUN_LAYER_BACK, &t);
+  hu_give(net, op->in[0], dx);
+  return hu_done(net);
+}
+
+static void nothing(hu_net *net, hu_operator *op) {
+  (void)net;
+  (void)op;
+}
+
+static const hu_operator_kind layer = {"layer_norm", layer_forward, layer_backward, nothing, 0, 0, 1};
+
+float *hu_running_of(const hu_net *net, const hu_operator *op, size_t *n) {
+  *n = 2 * net->value[op->out].cols;
+  return op->kind == &batch ? inverses(net, op) + net->value[op->out].cols : NULL;
+}
+
+/* ---- building ---- */
+
+static int add_norm(hu_net *net, const hu_operator_kind *kind, int x, size_t more) {
+  if (!hu_usable(net, x)) return -1;
+  hu_value v = net->value[x];
+  int z = hu_new_value(net, v.rows, v.cols, v.height, v.width);
+  hu_operator *op = hu_new_operator(net, kind, x, -1, z, v.rows * v.cols + more);
+  if (!op) return -1;
+  op->theta[0] = hu_new_parameter(net, 1, v.cols, 1, 0);
+  op->theta[1] = hu_new_parameter(net, 1, v.cols, 0, 0);
+  hu_name_parameters(net, kind->name, op->theta[0], "gain offset");
+  kind->start(net, op);
+  return net->status == HU_OK ? z : -1;
+}
+
+int hu_net_batch_norm(hu_net *net, int x) {
+  return hu_usable(net, x) ? add_norm(net, &batch, x, 3 * net->value[x].cols) : -1;
+}
+int hu_net_layer_norm(hu_net *net, int x) {
+  return hu_usable(net, x) ? add_norm(net, &layer, x, net->value[x].rows) : -1;
+}

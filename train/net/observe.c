@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Phases of a step told to whoever observes the net. */
+#include "train/net/net.h"
+
+void hu_net_observe(hu_net *net, hu_net_observer *observer, void *context) {
+  if (!net) return;
+  net->observer = observer;
+  net->observer_context = context;
+}
+
+void hu_tell(hu_net *net, unsigned phase, const hu_operator *op, int ends) {
+  if (!net->observer) return;
+  hu_net_phase p = {(uint8_t)phase, 0, "", 0};
+  if (op) {
+    p.product = op->kind->product != 0;
+    p.kind = op->kind->name;
+    p.number = op->number;
+  }
+  net->observer(net->observer_context, &p, ends);
+}
+
+void hu_round_of(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
+                 const hu_rounding *r, unsigned of, uint64_t number, hu_rounding_counts *counts) {
+  hu_stream words = {0, 0};
+  hu_tell(net, HU_PHASE_ROUNDING, op, 0);
+  if (r->mode.round >= HU_SRA) words = hu_words_of(net, of, number);
+  hu_do_round(net, rows, cols, z, x, r, words, counts);
+  hu_tell(net, HU_PHASE_ROUNDING, op, 1);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* Operands of products: transformed, rounded once more; once where several products would do the same. */
+#include <string.h>
+
+#include "train/net/net.h"
+
+/* Blocks of rows of x into `room`, transformed; the rows behind them as they are. */
+static void transform(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *room, const float *x) {
+  uint32_t n = op->rounding.hadamard, mask[HU_HADAMARD_MAX / 32];
+  for (size_t i = 0; i < HU_HADAMARD_MAX / 32; i++) mask[i] = op->rounding.signs;
+  hu_hadamard t = {n, HU_ALONG_COLUMNS, HU_HADAMARD_ROOT, HU_SIGNS_MASK, 0, mask};
+  size_t whole = rows / n * n;
+  hu_do_each(net, HU_RUN_COPY, (rows - whole) * cols, room + whole * cols, x + whole * cols, NULL, 0);
+  if (net->fault == HU_OK) net->fault = net->engine->transform(net->self, whole, cols, room, x, &t);
+}
+
+hu_rounding_counts *hu_counts_of_part(const hu_net *net, hu_operator *op, unsigned part) {
+  int back = part != HU_PART_Z_X && part != HU_PART_Z_W && part != HU_PART_Z_OUT;
+  return net->engine->on_host ? &op->counts[back] : op->seen + back;
+}
+
+/* A part of an operator's products rounded, told and counted. */
+static void round_part(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
+                       const hu_rounding *r, unsigned part, hu_rounding_counts *counts) {
+  hu_round_of(net, op, rows, cols, z, x, r, HU_OF_PRODUCT, op->number << 4 | part, counts);
+}
+
+hu_status hu_round_product(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *x, const hu_rounding *r,
+                           unsigned part) {
+  if (r->kind != HU_ROUND_KEEP) round_part(net, op, rows, cols, x, x, r, part, hu_counts_of_part(net, op, part));
+  return hu_done(net);
+}
+
+/* ---- operands that are kept ---- */
+
+int hu_roundings_alike(const hu_rounding *a, const hu_rounding *b) {
+  return a->mode.round < HU_SRA && memcmp(a, b, sizeof *a) == 0;
+}
+
+/* Where this operand is kept; NULL: it is not. X is kept for dW, unless that has it transformed. A device that counts
+ * in its own memory rounds anew, so that each product's roundings are counted everywhere. */
+static hu_rounded *slot_of(hu_net *net, hu_operator *op, const hu_rounding *r, unsigned part) {
+  if (r->mode.round >= HU_SRA || !net->engine->on_host) return NULL;
+  if (part == HU_PART_Z_W || part == HU_PART_DX_W) return &net->parameter[op->theta[0]].rounded;
+  if (part == HU_PART_DW_DZ || part == HU_PART_DX_DZ) {
+    return hu_roundings_alike(&op->rounding.dz, &op->rounding.dz_w) ? &net->rounded : NULL;
+  }
+  int kept = net->training && !op->rounding.hadamard && hu_roundings_alike(&op->rounding.x, &op->rounding.x_back);
+  return kept ? &op->rounded : NULL;
+}
+
+static void give_back(hu_net *net, hu_rounded *slot) {
+  if (slot->own) net->engine->release(net->self, slot->own);
+  slot->own = NULL;
+  slot->size = 0;
+}
+
+/* A place for n numbers; patches are an operator's own, and rounded in place. NULL: no memory, which is no error. */
+static float *place_in(hu_net *net, hu_rounded *slot, const hu_operator *op, size_t n, const float *x) {
+  slot->there = 0;
+  if (op->kept && x == op->kept) return op->kept;
+  if (slot->size < n) {
+    give_back(net, slot);
+    slot->own = net->engine->allocate(net->self, n * sizeof *slot->own);
+    slot->size = slot->own ? n : 0;
+  }
+  return slot->own;
+}
+
+hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t cols, const float *x,
+                               const hu_rounding *r, const hu_rounding *before, float *room, unsigned part) {
+  hu_rounding exact = hu_rounding_keep();
+  int turned = op->rounding.hadamard && (part == HU_PART_DW_X || part == HU_PART_DW_DZ);
+  hu_matrices z = {(float *)x, cols, 0, 0, hu_grid_of(op, part, r, turned ? &exact : before), 0};
+  if (turned) {
+    transform(net, op, rows, cols, room, x);
+    z.data = room;
+  }
+  if (r->kind == HU_ROUND_KEEP) return z;
+  hu_rounded *slot = turned ? NULL : slot_of(net, op, r, part);
+  hu_rounding_counts *counts = hu_counts_of_part(net, op, part);
+  if (slot && slot->there && hu_roundings_alike(&slot->by, r)) {
+    hu_add_counts(counts, &slot->counts);
+    z.data = slot->numbers;
+    return z;
+  }
+  float *place = slot ? place_in(net, slot, op, rows * cols, x) : NULL, *to = place ? place : room;
+  if (place) memset(&slot->counts, 0, sizeof slot->counts);
+  round_part(net, op, rows, cols, to, z.data, r, part, place ? &slot->counts : counts);
+  z.data = to;
+  if (!place) return z;
+  hu_add_counts(counts, &slot->counts);
+  slot->numbers = place;
+  memcpy(&slot->by, r, sizeof *r); /* padding, too, which hu_roundings_alike sees */
+  slot->there = 1;
+  return z;
+}
+
+int hu_patches_spoilt(const hu_operator *op, const hu_rounding *r) {
+  const hu_rounded *x = &op->rounded;
+  return x->there && x->numbers == op->kept && !hu_roundings_alike(&x->by, r);
+}
+
+void hu_forget_operands(hu_net *net) {
+  for (int i = 0; i < net->operators; i++) net->op[i].rounded.there = 0;
+  for (int i = 0; i < net->parameters; i++) net->parameter[i].rounded.there = 0;
+}
+
+void hu_free_operands(hu_net *net) {
+  for (int i = 0; i < net->operators; i++) give_back(net, &net->op[i].rounded);
+  for (int i = 0; i < net->parameters; i++) give_back(net, &net->parameter[i].rounded);
+  give_back(net, &net->rounded);
+}

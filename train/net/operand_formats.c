@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Are the operands of an operator's products what the accumulation models take? Asked before the first step: a matrix
+ * unit for binary16 says nothing about numbers of another format. */
+#include <string.h>
+
+#include "halfulp/formats/ieee.h"
+#include "halfulp/gemm.h"
+#include "train/net/net.h"
+
+const hu_rounding *hu_own_rounding(const hu_operator *op, unsigned part) {
+  const hu_product_rounding *r = &op->rounding;
+  switch (part) {
+    case HU_PART_Z_X: return &r->x;
+    case HU_PART_Z_W: return &r->w;
+    case HU_PART_DX_DZ: return &r->dz;
+    case HU_PART_DX_W: return &r->w_back;
+    case HU_PART_DW_X: return &r->x_back;
+    default: return &r->dz_w;
+  }
+}
+
+static int is_gradient(unsigned part) { return part == HU_PART_DX_DZ || part == HU_PART_DW_DZ; }
+
+static const hu_rounding *before_of(const hu_net *net, const hu_operator *op, unsigned part, const hu_rounding *keep) {
+  int weights = part == HU_PART_Z_W || part == HU_PART_DX_W, scores = strcmp(op->kind->name, "scores") == 0;
+  if (is_gradient(part)) return scores ? keep : &net->value[op->out].round_back; /* of scores: times the shrinkage */
+  if (weights && op->theta[0] >= 0) return &net->parameter[op->theta[0]].round;
+  return &net->value[op->in[weights && !scores]].round;
+}
+
+static hu_format format_of(const hu_net *net, const hu_operator *op, unsigned part) {
+  hu_rounding keep = hu_rounding_keep();
+  int turned = op->rounding.hadamard && (part == HU_PART_DW_X || part == HU_PART_DW_DZ);
+  return hu_grid_of(op, part, hu_own_rounding(op, part), turned ? &keep : before_of(net, op, part, &keep));
+}
+
+/* A product of nothing: its operands' formats and the model are looked at all the same. */
+static hu_status try_product(hu_format a, hu_format b, const hu_accum *accum) {
+  const hu_mode rne = {0};
+  const hu_operand x = {NULL, 1, a, HU_VALUES, 0}, y = {NULL, 1, b, HU_VALUES, 0};
+  const hu_result d = {NULL, 1, hu_binary32(), HU_VALUES};
+  return hu_gemm(0, 0, 0, &d, &x, &y, NULL, accum, rne, NULL, NULL);
+}
+
+hu_status hu_operands_taken(const hu_net *net, const hu_operator *op, unsigned *part, hu_format *format) {
+  static const unsigned parts[3][2] = {
+      {HU_PART_Z_X, HU_PART_Z_W}, {HU_PART_DX_DZ, HU_PART_DX_W}, {HU_PART_DW_X, HU_PART_DW_DZ}};
+  for (int i = 0; i < 3; i++) {
+    if (i == 1 && !hu_wants_gradient(net, op->in[0])) continue;
+    hu_format a = format_of(net, op, parts[i][0]), b = format_of(net, op, parts[i][1]);
+    hu_status s = try_product(a, b, hu_accum_of(op, parts[i][0]));
+    if (s == HU_OK) continue;
+    *part = parts[i][s == HU_E_OPERAND_B];
+    *format = s == HU_E_OPERAND_B ? b : a;
+    return s;
+  }
+  return HU_OK;
+}

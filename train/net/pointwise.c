@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Operators on one number at a time. */
+#include <string.h>
+
+#include "train/environment.h"
+#include "train/net/net.h"
+
+static size_t numbers(const hu_net *net, int value) { return net->value[value].rows * net->value[value].cols; }
+
+/* A value of the shape of x, and the operator that makes it. */
+static int add_alike(hu_net *net, const hu_operator_kind *kind, int x, int y, size_t kept, hu_operator **made) {
+  hu_value v = net->value[x];
+  int z = hu_new_value(net, v.rows, v.cols, v.height, v.width);
+  hu_operator *op = hu_new_operator(net, kind, x, y, z, kept);
+  if (made) *made = op;
+  return op ? z : -1;
+}
+
+/* The result, or the gradient of the operand, from what a kernel reads. */
+static hu_status forward(hu_net *net, hu_operator *op, int kernel, const float *a, const float *b) {
+  hu_do_each(net, kernel, numbers(net, op->out), net->value[op->out].v, a, b, 0);
+  return hu_done(net);
+}
+
+static hu_status backward(hu_net *net, hu_operator *op, int kernel, const float *a, const float *b) {
+  float *dx = hu_gift(net, op->in[0], net->work[0]);
+  hu_do_each(net, kernel, numbers(net, op->out), dx, a, b, 0);
+  hu_give(net, op->in[0], dx);
+  return hu_done(net);
+}
+
+static hu_status function(hu_net *net, hu_operator *op, int which) {
+  hu_do_function(net, which, numbers(net, op->out), net->value[op->out].v, net->value[op->in[0]].v);
+  return hu_done(net);
+}
+
+/* ---- ReLU ---- */
+
+static hu_status relu_forward(hu_net *net, hu_operator *op) {
+  return forward(net, op, HU_RUN_RELU, net->value[op->in[0]].v, NULL);
+}
+
+static hu_status relu_backward(hu_net *net, hu_operator *op) {
+  return backward(net, op, HU_RUN_RELU_BACK, net->value[op->out].v, net->value[op->out].dv);
+}
+
+static const hu_operator_kind relu = {"relu", relu_forward, relu_backward, NULL, 0, 0, 1};
+
+/* ---- GELU ---- */
+
+static hu_status gelu_forward(hu_net *net, hu_operator *op) { return function(net, op, HU_FUNCTION_GELU); }
+
+/* dx = dy (Phi(x) + x phi(x)): Phi = 0.5 + 0.5 erf(x sqrt(1/2)), phi = e^((-0.5 x) x) / sqrt(2 pi). */
+static hu_status gelu_backward(hu_net *net, hu_operator *op) {
+  size_t n = numbers(net, op->out);
+  float *erf = net->work[0], *exp = net->work[1];
+  hu_task t = hu_task_of(1, n, erf, net->value[op->in[0]].v, NULL);
+  t.y = exp;
+  hu_do(net, HU_RUN_GELU_PARTS, &t);
+  hu_do_function(net, HU_FUNCTION_ERF, n, erf, erf);
+  hu_do_function(net, HU_FUNCTION_EXP, n, exp, exp);
+  t = hu_task_of(1, n, hu_gift(net, op->in[0], net->work[2]), erf, exp);
+  t.c = net->value[op->in[0]].v;
+  t.d = net->value[op->out].dv;
+  hu_do(net, HU_RUN_GELU_BACK, &t);
+  hu_give(net, op->in[0], t.z);
+  return hu_done(net);
+}
+
+static const hu_operator_kind gelu = {"gelu", gelu_forward, gelu_backward, NULL, 0, 0, 1};
+
+/* ---- tanh and sigmoid, gradients from what was stored ---- */
+
+static hu_status tanh_forward(hu_net *net, hu_operator *op) { return function(net, op, HU_FUNCTION_TANH); }
+
+static hu_status tanh_backward(hu_net *net, hu_operator *op) {
+  return backward(net, op, HU_RUN_TANH_BACK, net->value[op->out].v, net->value[op->out].dv);
+}
+
+static const hu_operator_kind tanh_kind = {"tanh", tanh_forward, tanh_backward, NULL, 0, 0, 1};
+
+static hu_status sigmoid_forward(hu_net *net, hu_operator *op) { return function(net, op, HU_FUNCTION_SIGMOID); }
+
+static hu_status sigmoid_backward(hu_net *net, hu_operator *op) {
+  return backward(net, op, HU_RUN_SIGMOID_BACK, net->value[op->out].v, net->value[op->out].dv);
+}
+
+static const hu_operator_kind sigmoid = {"sigmoid", sigmoid_forward, sigmoid_backward, NULL, 0, 0, 1};
+
+/* ---- sums of two values ---- */
+
+static hu_status add_forward(hu_net *net, hu_operator *op) {
+  return forward(net, op, HU_RUN_ADD, net->value[op->in[0]].v, net->value[op->in[1]].v);
+}
+
+static hu_status add_backward(hu_net *net, hu_operator *op) {
+  const float *dz = net->value[op->out].dv;
+  if (hu_wants_gradient(net, op->in[1])) hu_give(net, op->in[1], dz);
+  if (hu_wants_gradient(net, op->in[0])) hu_give(net, op->in[0], dz);
+  return hu_done(net);
+}
+
+static const hu_operator_kind add = {"add", add_forward, add_backward, NULL, 0, 0, 1};
+
+/* ---- dropout; `kept` holds the factors ---- */
+
+static hu_status dropout_forward(hu_net *net, hu_operator *op) {
+  hu_task t = hu_task_of(1, numbers(net, op->out), op->kept, NULL, NULL);
+  t.words = hu_words_of(net, HU_OF_DROPOUT, op->number);
+  t.below = net->training ? (uint64_t)(op->x * 0x1p32) : 0;
+  t.p = net->training ? (float)(1 / (1 - op->x)) : 1;
+  hu_do(net, HU_RUN_MASK, &t);
+  return forward(net, op, HU_RUN_TIMES, net->value[op->in[0]].v, op->kept);
+}
+
+static hu_status dropout_backward(hu_net *net, hu_operator *op) {
+  return backward(net, op, HU_RUN_TIMES, net->value[op->out].dv, op->kept);
+}
+
+static const hu_operator_kind dropout = {"dropout", dropout_forward, dropout_backward, NULL, 0, 0, 1};
+
+/* ---- building ---- */
+
+/* The weights that lead to x, through normalisations, are drawn for a ReLU. */
+static void tell_weights(hu_net *net, int x) {
+  for (int i = net->operators; i-- > 0;) {
+    const hu_operator *op = &net->op[i];
+    if (op->out != x) continue;
+    if (op->kind->product && op->theta[0] >= 0) net->parameter[op->theta[0]].before_relu = 1;
+    if (op->kind->product || !op->kind->start) return;
+    x = op->in[0];
+  }
+}
+
+int hu_net_relu(hu_net *net, int x) {
+  if (!hu_usable(net, x)) return -1;
+  tell_weights(net, x);
+  return add_alike(net, &relu, x, -1, 0, NULL);
+}
+
+int hu_net_gelu(hu_net *net, int x) {
+  if (!hu_usable(net, x)) return -1;
+  tell_weights(net, x);
+  return add_alike(net, &gelu, x, -1, 0, NULL);
+}
+
+int hu_net_tanh(hu_net *net, int x) { return hu_usable(net, x) ? add_alike(net, &tanh_kind, x, -1, 0, NULL) : -1; }
+int hu_net_sigmoid(hu_net *net, int x) { return hu_usable(net, x) ? add_alike(net, &sigmoid, x, -1, 0, NULL) : -1; }
+
+int hu_net_add(hu_net *net, int a, int b) {
+  if (!hu_usable(net, a) || !hu_usable(net, b)) return -1;
+  const hu_value *x = &net->value[a], *y = &net->value[b];
+  if (x->rows != y->rows || x->cols != y->cols) return hu_refuse(net, HU_E_SHAPE, "add: operands of different shapes");
+  return add_alike(net, &add, a, b, 0, NULL);
+}
+
+static HU_NOINLINE int add_dropout(hu_net *net, int x, double p) {
+  hu_operator *op;
+  if (!hu_usable(net, x)) return -1;
+  if (!(p >= 0 && p < 1)) return hu_refuse(net, HU_E_TRAIN, "dropout: p is not from 0 to below 1");
+  int z = add_alike(net, &dropout, x, -1, numbers(net, x), &op);
+  if (z >= 0) op->x = p;
+  return z;
+}
+
+int hu_net_dropout(hu_net *net, int x, double p) { HU_ENV_RETURN(int, add_dropout(net, x, p)); }

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* A network run: forward, backward, a step. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "halfulp/train/data.h"
+#include "train/environment.h"
+#include "train/net/net.h"
+
+hu_stream hu_words_of(const hu_net *net, unsigned of, uint64_t number) {
+  hu_stream s = hu_stream_of_use(net->seed, of == HU_OF_DROPOUT ? HU_USE_DROPOUT : HU_USE_ROUNDING);
+  s = hu_stream_child(s, (uint64_t)of << 32 | number);
+  s.counter += net->step << 36; /* a tensor has less than 2^36 numbers */
+  return s;
+}
+
+/* Where the engine counts. */
+static hu_rounding_counts *counts_of(const hu_net *net, hu_rounding_counts *own, hu_rounding_counts *seen) {
+  return net->engine->on_host ? own : seen;
+}
+
+/* The backward ones of a pair of counts; there is none where the engine's memory is the host's. */
+static hu_rounding_counts *back_of(hu_rounding_counts *seen) { return seen ? seen + 1 : NULL; }
+
+/* op: that made it; NULL: an input. */
+static void round_value(hu_net *net, const hu_operator *op, int i) {
+  hu_value *x = &net->value[i];
+  hu_round_of(net, op, x->rows, x->cols, x->v, x->v, &x->round, HU_OF_VALUE, (uint64_t)i,
+              counts_of(net, &x->counts, x->seen));
+}
+
+/* ---- what goes in ---- */
+
+static HU_NOINLINE hu_status feed(hu_net *net, int input, const float *x) {
+  if (!net || !x) return HU_E_NULL;
+  if (net->status != HU_OK) return net->status;
+  if (input < 0 || input >= net->values || net->value[input].made) return HU_E_SHAPE;
+  hu_value *v = &net->value[input];
+  net->training = 0; /* gradients want a pass with what is fed now */
+  net->fault = HU_OK;
+  hu_do_put(net, v->v, x, v->rows * v->cols * sizeof *x);
+  round_value(net, NULL, input);
+  return hu_done(net);
+}
+
+hu_status hu_net_feed(hu_net *net, int input, const float *x) { HU_ENV_RETURN(hu_status, feed(net, input, x)); }
+
+/* First numbers of a parameter into z, on the host. */
+static void draw(const hu_net *net, int i, float *z) {
+  const hu_parameter *p = &net->parameter[i];
+  size_t n = p->rows * p->cols;
+  hu_stream words = hu_stream_child(hu_stream_of_use(net->seed, HU_USE_WEIGHTS), (uint64_t)i);
+  for (size_t k = 0; k < n; k++) z[k] = p->start;
+  if (p->drawn == HU_DRAWN_UNIFORM) {
+    hu_init_uniform(n, z, p->hidden, words);
+  } else if (p->drawn == HU_DRAWN_NORMAL) {
+    if (p->deviation > 0) hu_normal_n(n, z, p->deviation, words);
+  } else if (p->fan_in) {
+    hu_init_normal(n, z, p->before_relu ? 2 : 1, p->fan_in, words);
+  }
+}
+
+static hu_status start_parameter(hu_net *net, int i) {
+  hu_parameter *p = &net->parameter[i];
+  size_t n = p->rows * p->cols;
+  float *room = net->engine->on_host ? p->master : malloc((n ? n : 1) * sizeof *room);
+  if (!room) return HU_E_MEMORY;
+  draw(net, i, room);
+  if (room != p->master) {
+    hu_do_put(net, p->master, room, n * sizeof *room);
+    free(room);
+  }
+  hu_do_fill(net, n, p->m, 0);
+  hu_do_fill(net, n, p->second, 0);
+  hu_do_fill(net, n, p->kahan, 0);
+  return hu_done(net);
+}
+
+static HU_NOINLINE hu_status initialize(hu_net *net, uint64_t seed) {
+  if (!net) return HU_E_NULL;
+  if (net->status != HU_OK) return net->status;
+  net->seed = seed;
+  net->step = 0;
+  net->training = net->trained = 0;
+  memset(&net->time, 0, sizeof net->time);
+  net->time.power1 = net->time.power2 = 1;
+  hu_status s = net->fault = HU_OK;
+  for (int i = 0; i < net->parameters && s == HU_OK; i++) s = start_parameter(net, i);
+  for (int i = 0; i < net->operators; i++) {
+    if (net->op[i].kind->start) net->op[i].kind->start(net, &net->op[i]);
+  }
+  return s == HU_OK ? hu_done(net) : s;
+}
+
+hu_status hu_net_initialize(hu_net *net, uint64_t seed) { HU_ENV_RETURN(hu_status, initialize(net, seed)); }
+
+/* ---- forward ---- */
+
+static void round_parameters(hu_net *net) {
+  for (int i = 0; i < net->parameters; i++) {
+    hu_parameter *p = &net->parameter[i];
+    hu_rounding_counts *counts = counts_of(net, &p->counts, p->seen);
+    hu_round_of(net, NULL, p->rows, p->cols, p->theta, p->master, &p->round, HU_OF_PARAMETER, (uint64_t)i, counts);
+  }
+}
+
+/* What overflowed in this pass: counts since the end of the one before. */
+static void note_over(hu_net *net) {
+  for (int i = 0; i < net->values; i++) {
+    hu_value *x = &net->value[i];
+    if (!net->engine->on_host) hu_do_get(net, &x->counts, x->seen, sizeof x->counts);
+    x->over = x->counts.over - x->over_seen;
+    x->over_seen = x->counts.over;
+  }
+  for (int i = 0; i < net->parameters; i++) {
+    hu_parameter *p = &net->parameter[i];
+    if (!net->engine->on_host) hu_do_get(net, &p->counts, p->seen, sizeof p->counts);
+    p->over = p->counts.over - p->over_seen;
+    p->over_seen = p->counts.over;
+  }
+}
+
+static HU_NOINLINE hu_status forward(hu_net *net, int training, float *loss) {
+  if (!net) return HU_E_NULL;
+  if (net->status != HU_OK) return net->status;
+  net->training = training;
+  net->trained = 0;
+  net->fault = HU_OK;
+  hu_forget_operands(net);
+  round_parameters(net);
+  hu_status s = hu_done(net);
+  for (int i = 0; i < net->operators && s == HU_OK; i++) {
+    hu_operator *op = &net->op[i];
+    hu_tell(net, HU_PHASE_FORWARD, op, 0);
+    s = op->kind->forward(net, op);
+    hu_tell(net, HU_PHASE_FORWARD, op, 1);
+    if (s == HU_OK) round_value(net, op, op->out);
+    if (s == HU_OK) s = hu_done(net);
+  }
+  if (s == HU_OK && net->planned) note_over(net);
+  if (s == HU_OK && loss) {
+    hu_do_get(net, loss, net->loss, sizeof *loss);
+    s = hu_done(net);
+  }
+  if (s != HU_OK) net->training = 0;
+  return s;
+}
+
+hu_status hu_net_forward(hu_net *net, int training, float *loss) {
+  HU_ENV_RETURN(hu_status, forward(net, training, loss));
+}
+
+/* ---- backward ---- */
+
+int hu_wants_gradient(const hu_net *net, int value) { return net->value[value].made; }
+
+static void round_gradient(hu_net *net, const hu_operator *op) {
+  hu_value *x = &net->value[op->out];
+  hu_rounding_counts *counts = counts_of(net, &x->counts_back, back_of(x->seen));
+  hu_round_of(net, op, x->rows, x->cols, x->dv, x->dv, &x->round_back, HU_OF_GRADIENT, (uint64_t)op->out, counts);
+}
+
+static void round_parameter_gradients(hu_net *net) {
+  for (int i = 0; i < net->parameters; i++) {
+    hu_parameter *p = &net->parameter[i];
+    if (!p->gradient) hu_do_fill(net, p->rows * p->cols, p->dtheta, 0);
+    hu_rounding_counts *counts = counts_of(net, &p->counts_back, back_of(p->seen));
+    hu_round_of(net, NULL, p->rows, p->cols, p->dtheta, p->dtheta, &p->round_back, HU_OF_PARAMETER_GRADIENT,
+                (uint64_t)i, counts);
+  }
+}
+
+static HU_NOINLINE hu_status backward(hu_net *net, float scale) {
+  if (!net) return HU_E_NULL;
+  if (net->status != HU_OK) return net->status;
+  if (!net->training || !net->operators || !net->op[net->operators - 1].kind->loss) return HU_E_TRAIN;
+  for (int i = 0; i < net->values; i++) net->value[i].gradient = 0;
+  for (int i = 0; i < net->parameters; i++) net->parameter[i].gradient = 0;
+  net->fault = HU_OK;
+  hu_value *loss = &net->value[net->op[net->operators - 1].out];
+  hu_do_put(net, loss->dv, &scale, sizeof scale);
+  loss->gradient = 1;
+  hu_status s = HU_OK;
+  for (int i = net->operators; i-- > 0 && s == HU_OK;) {
+    hu_operator *op = &net->op[i];
+    if (!net->value[op->out].gradient) continue;
+    round_gradient(net, op);
+    s = hu_done(net);
+    hu_tell(net, HU_PHASE_BACKWARD, op, 0);
+    if (s == HU_OK) s = op->kind->backward(net, op);
+    hu_tell(net, HU_PHASE_BACKWARD, op, 1);
+  }
+  if (s == HU_OK) {
+    round_parameter_gradients(net);
+    s = hu_done(net);
+  }
+  net->trained = s == HU_OK;
+  return s;
+}
+
+hu_status hu_net_backward(hu_net *net, float scale) { HU_ENV_RETURN(hu_status, backward(net, scale)); }
+
+/* ---- a step ---- */
+
+hu_optimizer hu_optimizer_of(const hu_net *net, int i, const hu_optimizer *o) {
+  const hu_parameter *p = &net->parameter[i];
+  hu_optimizer z = *o;
+  if (p->own_update) {
+    z.update = p->update;
+    z.mode = p->mode;
+  }
+  return z;
+}
+
+static void step_parameter(hu_net *net, int i, const hu_optimizer *all) {
+  hu_parameter *p = &net->parameter[i];
+  const hu_optimizer own = hu_optimizer_of(net, i, all), *o = &own;
+  int adam = o->kind == HU_ADAMW;
+  hu_optimizer_arrays x = {p->master, p->dtheta, adam || o->momentum != 0 ? p->m : NULL, adam ? p->second : NULL,
+                           o->update == HU_UPDATE_KAHAN ? p->kahan : NULL};
+  hu_stream words = hu_words_of(net, HU_OF_UPDATE, (uint64_t)i);
+  if (net->fault != HU_OK) return;
+  size_t n = p->rows * p->cols;
+  net->fault = net->engine->step
+                   ? net->engine->step(net->self, n, &x, o, &net->time, words, net->updates)
+                   : hu_optimizer_step_on(net->engine, net->self, n, &x, o, &net->time, words, net->work, net->updates);
+}
+
+static hu_status step(hu_net *net, const hu_optimizer *o, hu_update_counts *counts) {
+  hu_update_counts sum = {0, 0};
+  hu_do_put(net, net->updates, &sum, sizeof sum);
+  for (int i = 0; i < net->parameters; i++) step_parameter(net, i, o);
+  if (!counts) return hu_done(net);
+  hu_do_get(net, &sum, net->updates, sizeof sum);
+  counts->moved += sum.moved;
+  counts->lost += sum.lost;
+  return hu_done(net);
+}
+
+static HU_NOINLINE hu_status update(hu_net *net, const hu_optimizer *o, const hu_loss_rule *rule, hu_loss_scale *scale,
+                                    hu_net_gradient_rules *with, hu_update_counts *counts, int *taken) {
+  hu_gradient_found found = {0, 0};
+  if (!net || !rule || !scale) return HU_E_NULL;
+  hu_status s = hu_optimizer_check(o, NULL);
+  if (s == HU_OK) s = hu_loss_rule_check(rule, NULL);
+  if (s == HU_OK && !net->trained) s = HU_E_TRAIN;
+  if (s != HU_OK) return s;
+  hu_tell(net, HU_PHASE_UPDATE, NULL, 0);
+  s = hu_prepare_gradients(net, with, scale->scale, o->rate, &found);
+  if (s != HU_OK) {
+    hu_tell(net, HU_PHASE_UPDATE, NULL, 1);
+    return s;
+  }
+  if (with) with->found = found;
+  net->trained = 0;
+  int go = hu_loss_scale_update(scale, rule, found);
+  if (go) {
+    hu_optimizer_tick(&net->time, o);
+    s = step(net, o, counts);
+  }
+  net->step++;
+  hu_tell(net, HU_PHASE_UPDATE, NULL, 1);
+  if (taken) *taken = go;
+  return s;
+}
+
+hu_status hu_net_update_with(hu_net *net, const hu_optimizer *o, const hu_loss_rule *rule, hu_loss_scale *scale,
+                             hu_net_gradient_rules *with, hu_update_counts *counts, int *taken) {
+  HU_ENV_RETURN(hu_status, update(net, o, rule, scale, with, counts, taken));
+}
+
+hu_status hu_net_update(hu_net *net, const hu_optimizer *o, const hu_loss_rule *rule, hu_loss_scale *scale,
+                        hu_update_counts *counts, int *taken) {
+  return hu_net_update_with(net, o, rule, scale, NULL, counts, taken);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules of loss scaling as text. */
+#include <float.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "halfulp/train/loss_scale.h"
+#include "train/environment.h"
+#include "train/step/loss_rule.h"
+#include "train/text/words.h"
+
+#define KEY(name, field, type) \
+  { name, offsetof(hu_loss_rule, field), type, NULL }
+static const hu_key backoff_keys[] = {KEY("scale_min", low, 'f'), KEY("scale_max", high, 'f'),
+                                      KEY("step_factor", grow, 'f'), KEY("step_window", window, 'u'),
+                                      KEY("start", start, 'f')};
+static const hu_key logmax_keys[] = {KEY("scale_min", low, 'f'),   KEY("scale_max", high, 'f'),
+                                     KEY("log_max", log_max, 'd'), KEY("beta1", beta1, 'd'),
+                                     KEY("beta2", beta2, 'd'),     KEY("overflow_std_dev", deviations, 'd'),
+                                     KEY("start", start, 'f'),     KEY("literal", literal, 'w')};
+static const hu_key gradscaler_keys[] = {KEY("init_scale", start, 'f'), KEY("growth_factor", grow, 'f'),
+                                         KEY("backoff_factor", shrink, 'f'), KEY("growth_interval", window, 'u')};
+static const hu_key static_keys[] = {KEY("", start, 'f'), KEY("unchecked", unchecked, 'w')};
+
+typedef struct rule_kind {
+  const char *name;
+  uint8_t kind;
+  const hu_key *keys;
+  size_t count;
+} rule_kind;
+#define KEYS(a) a, sizeof(a) / sizeof *(a)
+static const rule_kind kinds[] = {{"none", HU_LOSS_NONE, NULL, 0},
+                                  {"static", HU_LOSS_STATIC, KEYS(static_keys)},
+                                  {"backoff", HU_LOSS_BACKOFF, KEYS(backoff_keys)},
+                                  {"logmax", HU_LOSS_LOGMAX, KEYS(logmax_keys)},
+                                  {"gradscaler", HU_LOSS_GRADSCALER, KEYS(gradscaler_keys)},
+                                  {"lognormal", HU_LOSS_LOGMAX, KEYS(logmax_keys)}};
+
+static hu_loss_rule defaults(uint8_t kind) {
+  hu_loss_rule r;
+  memset(&r, 0, sizeof r);
+  r.kind = kind;
+  r.start = 1;
+  if (kind == HU_LOSS_BACKOFF || kind == HU_LOSS_LOGMAX) {
+    r.low = 1;
+    r.high = 16384;
+  }
+  if (kind == HU_LOSS_BACKOFF) {
+    r.grow = 2;
+    r.shrink = 0.5f;
+    r.window = 2000;
+    r.start = 16384;
+  } else if (kind == HU_LOSS_LOGMAX) {
+    r.log_max = 16;
+    r.beta1 = 0.99;
+    r.beta2 = 0.999;
+    r.deviations = 3.09;
+  } else if (kind == HU_LOSS_GRADSCALER) {
+    r.grow = 2;
+    r.shrink = 0.5f;
+    r.window = 2000;
+    r.start = 65536;
+  }
+  return r;
+}
+
+static int positive(float x) { return x >= FLT_MIN && x <= FLT_MAX; }
+
+static const char *wrong_limits(const hu_loss_rule *r) {
+  if (!positive(r->low)) return "scale_min: not a positive normal binary32 number";
+  if (!positive(r->high) || r->high < r->low) return "scale_max: not finite, or below scale_min";
+  if (r->start < r->low || r->start > r->high) return "start: not within scale_min and scale_max";
+  return NULL;
+}
+
+static HU_NOINLINE const char *wrong(const hu_loss_rule *r) {
+  if (r->kind > HU_LOSS_GRADSCALER) return "kind: unknown";
+  if (!positive(r->start)) return "the first scale: not a positive normal binary32 number";
+  if (r->unchecked > (r->kind == HU_LOSS_STATIC)) return "unchecked: only static knows it";
+  if (r->literal > (r->kind == HU_LOSS_LOGMAX)) return "literal: only logmax knows it";
+  if (r->kind == HU_LOSS_BACKOFF || r->kind == HU_LOSS_GRADSCALER) {
+    if (!(r->grow >= 1 && r->grow <= FLT_MAX)) return "step_factor, growth_factor: below 1 or not finite";
+    if (!(r->shrink > 0 && r->shrink <= 1)) return "backoff_factor: not above 0 and up to 1";
+    if (r->window == 0) return "step_window, growth_interval: 0";
+  }
+  if (r->kind == HU_LOSS_LOGMAX) {
+    if (!(r->beta1 >= 0 && r->beta1 < 1)) return "beta1: not from 0 to below 1";
+    if (!(r->beta2 >= 0 && r->beta2 < 1)) return "beta2: not from 0 to below 1";
+    if (!(r->log_max >= -126 && r->log_max <= 127)) return "log_max: not within -126 and 127";
+    if (!(r->deviations >= 0 && r->deviations <= FLT_MAX)) return "overflow_std_dev: negative or not finite";
+  }
+  return r->kind == HU_LOSS_BACKOFF || r->kind == HU_LOSS_LOGMAX ? wrong_limits(r) : NULL;
+}
+
+hu_status hu_loss_rule_check(const hu_loss_rule *rule, const char **why) {
+  if (!rule) return HU_E_NULL;
+  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  const char *what = wrong(rule);
+  hu_float_env_leave(saved);
+  if (what && why) *why = what;
+  return what ? HU_E_TRAIN : HU_OK;
+}
+
+static const rule_kind *kind_named(const char *word, size_t n) {
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    if (hu_same_word(word, n, kinds[i].name)) return &kinds[i];
+  }
+  return NULL;
+}
+
+/* What stands between the parentheses. */
+static hu_status take_all(hu_loss_rule *r, const rule_kind *kind, const char *text, size_t n, size_t *off) {
+  unsigned seen = 0;
+  hu_status s = hu_keys_read(r, kind->keys, kind->count, &seen, text, n, off);
+  if (s != HU_OK) return s;
+  if (kind->kind == HU_LOSS_BACKOFF) {
+    if (!(seen >> 4 & 1)) r->start = r->high;
+    r->shrink = 1 / r->grow;
+  }
+  if (kind->kind == HU_LOSS_LOGMAX && !(seen >> 6 & 1) && r->start < r->low) r->start = r->low;
+  return HU_OK;
+}
+
+static hu_status unknown(const char *text, size_t n, char *why) {
+  static const char *const names[] = {"none", "static", "backoff", "logmax", "lognormal", "gradscaler", NULL};
+  char word[64], perhaps[HU_PERHAPS_MAX];
+  snprintf(word, sizeof word, "%.*s", (int)(n < 63 ? n : 63), text);
+  snprintf(why, HU_RULE_WHY_MAX,
+           "there is no rule '%s'; the rules are none, static(SCALE), backoff(...), logmax(...), lognormal(...) and "
+           "gradscaler(...)%s",
+           word, hu_perhaps(perhaps, word, names));
+  return HU_E_NAME;
+}
+
+/* What stands between the parentheses, n characters. */
+static hu_status read_keys(hu_loss_rule *r, const rule_kind *kind, const char *text, size_t n, size_t *off, char *why) {
+  char said[HU_RULE_WHY_MAX - 32];
+  hu_status s = take_all(r, kind, text, n, off);
+  if (s == HU_OK) return s;
+  hu_keys_complain(said, sizeof said, kind->keys, kind->count, text, n, *off);
+  snprintf(why, HU_RULE_WHY_MAX, "%s %s", kind->name, said);
+  return s;
+}
+
+static HU_NOINLINE hu_status read(hu_loss_rule *rule, const char *text, size_t *where, char *why) {
+  *where = 0;
+  size_t word = strcspn(text, "("), all = strlen(text);
+  const rule_kind *kind = kind_named(text, word);
+  if (!kind) return unknown(text, word, why);
+  hu_loss_rule r = defaults(kind->kind);
+  *where = all;
+  if (word < all) {
+    size_t off = 0;
+    snprintf(why, HU_RULE_WHY_MAX, "none has nothing behind it");
+    if (kind->kind == HU_LOSS_NONE) return HU_E_TEXT;
+    snprintf(why, HU_RULE_WHY_MAX, "%s: a closing parenthesis is missing at the end", kind->name);
+    if (text[all - 1] != ')') return HU_E_TEXT;
+    hu_status s = read_keys(&r, kind, text + word + 1, all - word - 2, &off, why);
+    *where = word + 1 + off;
+    if (s != HU_OK) return s;
+  } else if (kind->kind == HU_LOSS_STATIC) {
+    snprintf(why, HU_RULE_WHY_MAX, "static has its scale in parentheses: static(1024)");
+    return HU_E_TEXT;
+  }
+  *where = 0;
+  const char *what = "";
+  hu_status s = hu_loss_rule_check(&r, &what);
+  if (s != HU_OK) snprintf(why, HU_RULE_WHY_MAX, "%s: %s", kind->name, what);
+  if (s == HU_OK) *rule = r;
+  return s;
+}
+
+hu_status hu_loss_rule_read(hu_loss_rule *rule, const char *text, size_t *where, char why[HU_RULE_WHY_MAX]) {
+  HU_ENV_RETURN(hu_status, read(rule, text, where, why));
+}
+
+hu_status hu_loss_rule_parse(hu_loss_rule *rule, const char *text, size_t *where) {
+  char why[HU_RULE_WHY_MAX];
+  size_t ignored;
+  if (!where) where = &ignored;
+  *where = 0;
+  return rule && text ? hu_loss_rule_read(rule, text, where, why) : HU_E_NULL;
+}
+
+static HU_NOINLINE size_t write(char *text, size_t size, const hu_loss_rule *rule) {
+  char line[HU_LOSS_RULE_TEXT_MAX];
+  if (hu_loss_rule_check(rule, NULL) != HU_OK) return 0;
+  const rule_kind *kind = &kinds[rule->kind];
+  hu_loss_rule usual = defaults(rule->kind);
+  if (rule->kind == HU_LOSS_BACKOFF) usual.start = rule->high;
+  if (rule->kind == HU_LOSS_LOGMAX && usual.start < rule->low) usual.start = rule->low;
+  size_t n = (size_t)snprintf(line, sizeof line, "%s", kind->name);
+  n += hu_keys_write(line + n, sizeof line - n, rule, &usual, kind->keys, kind->count);
+  if (size) snprintf(text, size, "%s", line);
+  return n;
+}
+
+size_t hu_loss_rule_text(char *text, size_t size, const hu_loss_rule *rule) {
+  HU_ENV_RETURN(size_t, write(text, size, rule));
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* A run's data: loaded or made, batch by batch into the net. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "train/trainer/trainer.h"
+
+enum { PATH_ROOM = 4096, TEST_WINDOWS = 8 };
+
+/* folder/path/name; path and name may be empty, an absolute path stands alone. */
+static hu_status join(char z[PATH_ROOM], const char *folder, const char *path, const char *name, char *why) {
+  const char *first = *path == '/' ? "" : folder, *gap = *path == '/' || !*path ? "" : "/", *end = *name ? "/" : "";
+  int n = snprintf(z, PATH_ROOM, "%s%s%s%s%s", first, gap, path, end, name);
+  return n > 0 && n < PATH_ROOM ? HU_OK : hu_say(why, HU_E_FILE, "data.path: too long");
+}
+
+/* ---- sets ---- */
+
+/* The first `count` examples for training, the others for testing. */
+static hu_status cut(hu_trainer *t, hu_data *all, size_t count) {
+  hu_status s = hu_data_part(&t->source.training, all, 0, count);
+  if (s == HU_OK) s = hu_data_part(&t->source.test, all, count, all->count - count);
+  hu_data_free(all);
+  return s;
+}
+
+/* Every fifth one for testing. */
+static hu_status split(hu_trainer *t, hu_data *all) {
+  hu_status s = hu_data_split(&t->source.training, &t->source.test, all, 5, 4);
+  hu_data_free(all);
+  return s;
+}
+
+static hu_status open_digits(hu_trainer *t, const char *folder, char *why) {
+  char path[PATH_ROOM];
+  hu_data all;
+  hu_status s = join(path, folder, t->keys.path, "", why);
+  if (s == HU_OK) s = hu_data_load_digits(&all, path, (int)t->keys.raw, why);
+  return s == HU_OK ? split(t, &all) : s;
+}
+
+static hu_status open_npy(hu_trainer *t, const char *folder, char *why) {
+  const hu_run_keys *k = &t->keys;
+  char images[PATH_ROOM], labels[PATH_ROOM];
+  hu_data all;
+  if (!*k->path || !*k->labels) return hu_say(why, HU_E_TRAIN, "data.path, data.labels: npy wants both");
+  hu_status s = join(images, folder, k->path, "", why);
+  if (s == HU_OK) s = join(labels, folder, k->labels, "", why);
+  if (s == HU_OK) s = hu_data_load_npy(&all, images, labels, (uint32_t)k->classes, 1, why);
+  return s == HU_OK ? split(t, &all) : s;
+}
+
+static hu_status open_mnist_part(hu_data *z, const hu_trainer *t, const char *folder, const char *part, char *why) {
+  char images[PATH_ROOM], labels[PATH_ROOM], name[64];
+  snprintf(name, sizeof name, "%s-images-idx3-ubyte", part);
+  hu_status s = join(images, folder, t->keys.path, name, why);
+  snprintf(name, sizeof name, "%s-labels-idx1-ubyte", part);
+  if (s == HU_OK) s = join(labels, folder, t->keys.path, name, why);
+  return s == HU_OK ? hu_data_load_idx(z, images, labels, 10, 0, why) : s;
+}
+
+static hu_status load_cifar(hu_data *z, const hu_trainer *t, size_t files, char path[][PATH_ROOM], char *why) {
+  const float mean10[] = HU_CIFAR10_MEAN, deviation10[] = HU_CIFAR10_DEVIATION;
+  const float mean100[] = HU_CIFAR100_MEAN, deviation100[] = HU_CIFAR100_DEVIATION;
+  const char *paths[5];
+  for (size_t i = 0; i < files; i++) paths[i] = path[i];
+  int ten = t->keys.set == SET_CIFAR10;
+  hu_status s = ten ? hu_data_load_cifar10(z, paths, files, why)
+                    : hu_data_load_cifar100(z, paths, files, (int)t->keys.coarse, why);
+  if (s != HU_OK) return s;
+  return hu_data_normalise(z, ten ? mean10 : mean100, ten ? deviation10 : deviation100);
+}
+
+static hu_status open_cifar(hu_trainer *t, const char *folder, char *why) {
+  char(*path)[PATH_ROOM] = malloc(5 * sizeof *path), name[32];
+  size_t files = t->keys.set == SET_CIFAR10 ? 5 : 1;
+  hu_status s = path ? HU_OK : HU_E_MEMORY;
+  for (size_t i = 0; i < files && s == HU_OK; i++) {
+    snprintf(name, sizeof name, files == 5 ? "data_batch_%zu.bin" : "train.bin", i + 1);
+    s = join(path[i], folder, t->keys.path, name, why);
+  }
+  if (s == HU_OK) s = load_cifar(&t->source.training, t, files, path, why);
+  if (s == HU_OK) s = join(path[0], folder, t->keys.path, files == 5 ? "test_batch.bin" : "test.bin", why);
+  if (s == HU_OK) s = load_cifar(&t->source.test, t, 1, path, why);
+  free(path);
+  return s;
+}
+
+static hu_status open_text(hu_trainer *t, const char *folder, char *why) {
+  const hu_run_keys *k = &t->keys;
+  char path[PATH_ROOM];
+  hu_status s = join(path, folder, *k->path ? k->path : "xz_file_format.txt", "", why);
+  if (s == HU_OK) s = hu_text_load(&t->source.tokens, path, why);
+  if (s != HU_OK) return s;
+  t->source.text = 1;
+  t->source.split = t->source.tokens.count / 10 * 9;
+  t->source.window = k->window;
+  if (t->source.tokens.count - t->source.split > t->source.window) return HU_OK;
+  return hu_say(why, HU_E_DATA, "%s: the last tenth is shorter than a window of %zu bytes", path, t->source.window + 1);
+}
+
+static hu_status open_least_squares(hu_trainer *t) {
+  const hu_run_keys *k = &t->keys;
+  hu_least_squares what = hu_least_squares_usual();
+  hu_data all;
+  what.count = k->count + k->test;
+  what.features = k->features;
+  what.noise = (float)k->noise;
+  hu_status s = hu_data_least_squares(&all, NULL, &what, k->data_seed);
+  return s == HU_OK ? cut(t, &all, k->count) : s;
+}
+
+static hu_status open_teacher(hu_trainer *t) {
+  const hu_run_keys *k = &t->keys;
+  hu_teacher what = hu_teacher_usual();
+  hu_data all;
+  what.count = k->count + k->test;
+  what.features = k->features;
+  what.deviation = (float)k->deviation;
+  hu_status s = hu_data_teacher(&all, &what, k->data_seed);
+  return s == HU_OK ? cut(t, &all, k->count) : s;
+}
+
+static hu_status open_gratings(hu_trainer *t) {
+  const hu_run_keys *k = &t->keys;
+  hu_status s = hu_data_gratings(&t->source.training, 0, k->count, k->size, (uint32_t)k->classes, k->data_seed);
+  if (s != HU_OK) return s;
+  return hu_data_gratings(&t->source.test, k->count, k->test, k->size, (uint32_t)k->classes, k->data_seed);
+}
+
+static hu_status open_ratings(hu_trainer *t) {
+  const hu_run_keys *k = &t->keys;
+  hu_ratings what = hu_ratings_usual();
+  what.users = k->users;
+  what.items = k->items;
+  what.rank = k->rank;
+  what.noise = (float)k->noise;
+  what.labels = (int)k->implicit;
+  what.count = k->count;
+  hu_status s = hu_data_ratings(&t->source.training, 0, &what, k->data_seed);
+  what.count = k->test;
+  return s == HU_OK ? hu_data_ratings(&t->source.test, k->count, &what, k->data_seed) : s;
+}
+
+static hu_status open_mnist(hu_trainer *t, const char *folder, char *why) {
+  hu_status s = open_mnist_part(&t->source.training, t, folder, "train", why);
+  return s == HU_OK ? open_mnist_part(&t->source.test, t, folder, "t10k", why) : s;
+}
+
+hu_status hu_open_source(hu_trainer *t, const char *folder, char *why) {
+  switch (t->keys.set) {
+    case SET_DIGITS: return open_digits(t, folder, why);
+    case SET_NPY: return open_npy(t, folder, why);
+    case SET_MNIST: return open_mnist(t, folder, why);
+    case SET_CIFAR10:
+    case SET_CIFAR100: return open_cifar(t, folder, why);
+    case SET_TEXT: return open_text(t, folder, why);
+    case SET_LEAST_SQUARES: return open_least_squares(t);
+    case SET_TEACHER: return open_teacher(t);
+    case SET_GRATINGS: return open_gratings(t);
+    default: return open_ratings(t);
+  }
+}
+
+void hu_close_source(hu_trainer *t) {
+  hu_source *x = &t->source;
+  hu_data_free(&x->training);
+  hu_data_free(&x->test);
+  hu_text_free(&x->tokens);
+  memset(x, 0, sizeof *x);
+}
+
+hu_model_sizes hu_sizes_of_source(const hu_trainer *t) {
+  const hu_source *x = &t->source;
+  hu_model_sizes z = x->text ? hu_model_sizes_of_text(&x->tokens, x->window) : hu_model_sizes_of_data(&x->training);
+  z.users = t->keys.users;
+  z.items = t->keys.items;
+  return z;
+}
+
+/* ---- batches ---- */
+
+hu_status hu_make_rooms(hu_trainer *t, char *why) {
+  size_t n = t->keys.batch, numbers = 0;
+  for (int i = 0; i < t->ends.count; i++) {
+    hu_net_tensor x = hu_net_value(t->net, t->ends.inputs[i]);
+    numbers += x.rows * x.cols;
+  }
+  hu_net_tensor out = hu_net_value(t->net, t->ends.output);
+  size_t rows = out.rows;
+  const hu_data *d = &t->source.training;
+  if (!t->source.text && numbers != n * hu_data_features(d)) {
+    return hu_say(why, HU_E_SHAPE, "model.net: reads %zu numbers a sample, and the data have %zu", numbers / n,
+                  hu_data_features(d));
+  }
+  if (!t->source.text && d->labels && (rows != n || out.cols < d->classes)) {
+    return hu_say(why, HU_E_SHAPE, "model.net: has %zu outputs, and the data %u classes", out.cols, d->classes);
+  }
+  if (!t->source.text && !d->labels && rows * out.cols != n * d->targets) {
+    return hu_say(why, HU_E_SHAPE, "model.net: has %zu outputs, and the data %zu targets", out.cols, d->targets);
+  }
+  t->x = calloc(numbers, sizeof *t->x);
+  t->y = calloc(rows * out.cols, sizeof *t->y);
+  t->labels = calloc(rows, sizeof *t->labels);
+  t->index = calloc(n, sizeof *t->index);
+  t->words = t->source.text ? calloc(n * (t->source.window + 1), sizeof *t->words) : t->words;
+  if (!t->x || !t->y || !t->labels || !t->index || (t->source.text && !t->words)) return HU_E_MEMORY;
+  return HU_OK;
+}
+
+static hu_status feed_examples(hu_trainer *t, const hu_data *d, const uint32_t *index, const hu_stream *augment) {
+  hu_status s = HU_OK;
+  hu_data_gather(d, t->keys.batch, index, t->x, d->labels ? t->labels : NULL, d->labels ? NULL : t->y);
+  if (augment) {
+    float *whole = malloc(t->keys.batch * hu_data_features(d) * sizeof *whole);
+    if (!whole) return HU_E_MEMORY;
+    memcpy(whole, t->x, t->keys.batch * hu_data_features(d) * sizeof *whole);
+    s = hu_augment(t->keys.batch, t->x, whole, d->height, d->width, d->channels, 4, 1, NULL, *augment);
+    free(whole);
+  }
+  if (s == HU_OK) s = hu_model_feed(t->net, &t->ends, t->x);
+  if (s != HU_OK) return s;
+  return d->labels ? hu_net_labels(t->net, t->labels) : hu_net_targets(t->net, t->y);
+}
+
+/* Windows of one more token than steps: inputs all but the last, labels all but the first. */
+static hu_status feed_windows(hu_trainer *t, size_t first, size_t count, hu_stream s) {
+  size_t n = t->keys.batch, w = t->source.window;
+  hu_status status = hu_text_windows(n, t->words, &t->source.tokens, first, count, w + 1, s);
+  if (status != HU_OK) return status;
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = 0; j < w; j++) {
+      t->x[i * w + j] = (float)t->words[i * (w + 1) + j];
+      t->labels[i * w + j] = t->words[i * (w + 1) + j + 1];
+    }
+  }
+  status = hu_model_feed(t->net, &t->ends, t->x);
+  return status == HU_OK ? hu_net_labels(t->net, t->labels) : status;
+}
+
+hu_status hu_feed_training(hu_trainer *t) {
+  hu_stream words = hu_stream_of_use(t->keys.seed, HU_USE_WINDOWS);
+  if (t->source.text) return feed_windows(t, 0, t->source.split, hu_stream_child(words, t->step));
+  const uint32_t *index = hu_batches_next(&t->order);
+  hu_stream augment = hu_batches_stream(&t->order, HU_USE_AUGMENT);
+  return feed_examples(t, &t->source.training, index, t->keys.augment ? &augment : NULL);
+}
+
+size_t hu_batches_to_see(const hu_trainer *t, int on) {
+  const hu_data *d = on == HU_ON_TEST ? &t->source.test : &t->source.training;
+  return t->source.text ? TEST_WINDOWS : (d->count + t->keys.batch - 1) / t->keys.batch;
+}
+
+hu_status hu_feed_to_see(hu_trainer *t, int on, size_t b, size_t *n) {
+  size_t batch = t->keys.batch;
+  *n = batch;
+  if (t->source.text) {
+    size_t first = on == HU_ON_TEST ? t->source.split : 0;
+    size_t count = on == HU_ON_TEST ? t->source.tokens.count - t->source.split : t->source.split;
+    hu_stream words = hu_stream_of_use(0, HU_USE_WINDOWS);
+    return feed_windows(t, first, count, hu_stream_child(words, ((uint64_t)(on + 1) << 40) + b));
+  }
+  const hu_data *d = on == HU_ON_TEST ? &t->source.test : &t->source.training;
+  if ((b + 1) * batch > d->count) *n = d->count - b * batch;
+  for (size_t i = 0; i < batch; i++) t->index[i] = (uint32_t)(i < *n ? b * batch + i : d->count - 1);
+  return feed_examples(t, d, t->index, NULL);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* The keys of a training run: names, defaults, what they say. */
+#include <stddef.h>
+#include <string.h>
+
+#include "train/trainer/keys.h"
+
+#define AT(field) offsetof(hu_run_keys, field)
+#define WHOLE (1 << 24)
+static const char *const no_yes[] = {"no", "yes", NULL};
+static const char *const devices[] = {"cpu", "cuda", NULL};
+static const char *const sets[] = {"digits",  "gratings", "text",  "least_squares", "teacher", "ratings",
+                                   "cifar10", "cifar100", "mnist", "npy",           NULL};
+static const char *const losses[] = {"default", "cross_entropy", "squared_error", NULL};
+static const char *const optimizers[] = {"sgd", "adamw", NULL};
+static const char *const penalties[] = {"none", "l2", "l2_half", "l1", NULL};
+static const char *const larcs[] = {"none", "clip", "scale", NULL};
+static const char *const exempts[] = {"none", "first", "last", "both", NULL};
+static const char *const assignments[] = {"none", "high", "uniform", "operator", "operator'", "demote", NULL};
+static const char *const orders[] = {"largest", "smallest", "random", NULL};
+static const char *const blocks[] = {"0", "16", "32", "64", "128", NULL};
+
+/* A field of hu_run_keys, a name, the default; then what the value may be; a sentence. */
+#define COUNT(field, name, standard, low, high, what) \
+  { {name, standard, what, 1, NULL, low, high}, HU_KEY_COUNT, AT(field) }
+#define NUMBER(field, name, standard, low, high, what) \
+  { {name, standard, what, 1, NULL, low, high}, HU_KEY_NUMBER, AT(field) }
+#define FACTOR(field, name, standard, low, high, what) \
+  { {name, standard, what, 1, NULL, low, high}, HU_KEY_FACTOR, AT(field) }
+#define WORD(field, name, standard, words, what) \
+  { {name, standard, what, 1, words, 0, 0}, HU_KEY_WORD, AT(field) }
+#define SIZE(field, name, standard, words, what) \
+  { {name, standard, what, 1, words, 0, 0}, HU_KEY_SIZE, AT(field) }
+#define OTHER(kind, field, name, standard, what) \
+  { {name, standard, what, 1, NULL, 0, 0}, HU_KEY_##kind, AT(field) }
+/* No weights depend on it, and no field holds it. */
+#define NOWHERE(kind, name, standard, what) \
+  { {name, standard, what, 0, NULL, 0, 0}, HU_KEY_##kind, SIZE_MAX }
+
+static const hu_run_key keys[] = {
+    NOWHERE(TEXT, "run.name", "run", "what the run is called in reports"),
+    COUNT(seed, "run.seed", "0", 0, 0x1p53, "first weights, order of the data, random words of roundings"),
+    COUNT(batch, "run.batch", "64", 1, WHOLE, "samples of a step"),
+    COUNT(epochs, "run.epochs", "10", 0, WHOLE, "passes over the training set"),
+    COUNT(steps, "run.steps", "0", 0, 0x1p40, "steps; 0: run.epochs decides"),
+    {{"run.threads", "1", "threads; 0: as many as there are processors, up to 256", 0, NULL, 0, 256},
+     HU_KEY_COUNT,
+     AT(threads)},
+    {{"run.device", "cpu", "what computes: cpu or cuda", 0, devices, 0, 0}, HU_KEY_WORD, AT(device)},
+
+    WORD(set, "data.set", "digits", sets,
+         "digits, gratings, text, least_squares, teacher, ratings, cifar10, cifar100, mnist or npy"),
+    OTHER(TEXT, path, "data.path", "",
+          "file (text, npy: the inputs) or folder (digits, cifar10, cifar100, mnist); empty: the folder"),
+    OTHER(TEXT, labels, "data.labels", "", "npy: file of the labels"),
+    COUNT(count, "data.count", "2000", 1, WHOLE, "generated sets: examples for training"),
+    COUNT(test, "data.test", "500", 1, WHOLE, "generated sets: examples for testing"),
+    COUNT(size, "data.size", "16", 4, 256, "gratings: pixels of a side"),
+    COUNT(classes, "data.classes", "10", 2, 65536, "gratings, npy: classes"),
+    COUNT(features, "data.features", "10", 1, 65536, "least_squares, teacher: features"),
+    COUNT(window, "data.window", "32", 1, 65536, "text: tokens of a sample"),
+    NUMBER(deviation, "data.deviation", "25", 1e-6, 1e6, "teacher: standard deviation of the targets"),
+    NUMBER(noise, "data.noise", "0.5", 0, 1e6, "least_squares, ratings: standard deviation of the noise"),
+    COUNT(users, "data.users", "100", 1, WHOLE, "ratings: users"),
+    COUNT(items, "data.items", "80", 1, WHOLE, "ratings: items"),
+    COUNT(rank, "data.rank", "4", 1, 256, "ratings: hidden features of users and items"),
+    WORD(implicit, "data.implicit", "no", no_yes, "ratings: yes: labels 0 and 1 in place of scores"),
+    WORD(raw, "data.raw", "no", no_yes, "digits: yes: pixels 0 to 16, not divided by 16"),
+    WORD(coarse, "data.coarse", "no", no_yes, "cifar100: yes: the 20 coarse labels"),
+    WORD(augment, "data.augment", "no", no_yes, "cifar10, cifar100: yes: padded by 4, cropped, mirrored"),
+    COUNT(data_seed, "data.seed", "0", 0, 0x1p53, "seed of generated data"),
+
+    OTHER(MODEL, model, "model.net", "mlp(layers=2,units=64)", "the network: docs/models.md"),
+
+    WORD(loss, "loss.kind", "default", losses,
+         "cross_entropy, squared_error, or default: cross_entropy where the data have labels, else squared_error"),
+    COUNT(power, "loss.power", "0", 0, 96,
+          "the loss is multiplied by 2 to the minus this: a large batch seen in small parts"),
+    OTHER(RULE, rule, "loss.scale", "none",
+          "rule of the loss scale: none, static(1024), backoff(...), logmax(...), gradscaler(...) (loss_scale.h), or "
+          "largest: static, chosen from the largest gradient of 8 batches before the first step"),
+    COUNT(margin, "loss.margin", "1", 0, 32, "loss.scale = largest: binades left free"),
+
+    WORD(optimizer, "optimizer.kind", "sgd", optimizers, "sgd or adamw"),
+    NUMBER(rate, "optimizer.rate", "0.1", 0, 1e6, "learning rate"),
+    FACTOR(momentum, "optimizer.momentum", "0", 0, 1, "sgd: factor of the momentum, below 1; 0: none"),
+    FACTOR(beta1, "optimizer.beta1", "0.9", 0, 1, "adamw: factor of the first moment, below 1"),
+    FACTOR(beta2, "optimizer.beta2", "0.999", 0, 1, "adamw: factor of the second moment, below 1"),
+    NUMBER(eps, "optimizer.eps", "1e-8", 0, 1, "adamw: number that is added to the square root of the second moment"),
+    NUMBER(decay, "optimizer.decay", "0", 0, 1, "weight decay"),
+    WORD(coupled, "optimizer.coupled", "no", no_yes, "adamw: yes: decay goes into the gradient"),
+    WORD(fused, "optimizer.fused", "no", no_yes, "sgd: yes: w - rate m with one rounding"),
+    OTHER(FORMAT, state, "optimizer.state", "binary32", "format of momenta and of the optimizer's arithmetic"),
+    OTHER(FORMAT, weight, "optimizer.weights", "binary32", "format of the weights that it keeps"),
+    OTHER(UPDATE, update, "optimizer.update", "rne",
+          "end of the weight update: a rounding mode (rne, sra:16, ...) or kahan"),
+    OTHER(TEXT, kahan_only, "optimizer.kahan", "",
+          "parameters that end with Kahan summation whatever optimizer.update says: names, commas between them"),
+    OTHER(SCHEDULE, schedule, "optimizer.schedule", "constant",
+          "constant; cosine: rate (1 + cos(pi epoch / epochs)) / 2; drop(at,by): rate times `by` from the share `at` "
+          "of the epochs on"),
+
+    NUMBER(clip, "gradient.clip", "0", 0, 1e30, "largest global norm of the unscaled gradients; 0: any"),
+    WORD(penalty, "gradient.penalty", "none", penalties,
+         "penalty of weights, on the master weights: none, l2 (lambda |w|^2), l2_half or l1"),
+    NUMBER(lambda, "gradient.lambda", "1e-5", 0, 1e300, "lambda of the penalty"),
+    WORD(literal, "gradient.literal", "no", no_yes,
+         "yes: penalties are added before the loss scale is divided out, as OpenSeq2Seq does"),
+    WORD(larc, "gradient.larc", "none", larcs, "layer-wise rates: none, clip or scale"),
+    NUMBER(eta, "gradient.eta", "0.001", 0, 1e6, "eta of LARC"),
+
+    NOWHERE(SYSTEM, "precision.system", "binary32",
+            "sets the keys below, as a paper or a library has them: binary32, fp16, bfloat16, fp8 (E4M3 forward, E5M2 "
+            "for gradients, no scales), fp8_e5m2 (E5M2 in both directions), s2fp8, fp8_tensor, mxfp8, mxfp6, mxfp4, "
+            "nvfp4, dsv3, hfp8 or wang2018"),
+    OTHER(ROUNDING, values, "precision.values", "keep", "rounding of every value, after its operator"),
+    OTHER(ROUNDING, gradients, "precision.gradients", "keep", "rounding of the gradient of every value"),
+    OTHER(ROUNDING, parameters, "precision.parameters", "keep", "rounding of the parameters that operators see"),
+    OTHER(ROUNDING, parameter_gradients, "precision.parameter_gradients", "keep",
+          "rounding of the gradients of parameters"),
+    OTHER(ROUNDING, embeddings, "precision.embeddings", "keep",
+          "rounding of the results of embeddings, in place of precision.values"),
+    OTHER(ROUNDING, x, "precision.x", "keep", "rounding of X in Z = X W of products and convolutions"),
+    OTHER(ROUNDING, w, "precision.w", "keep", "rounding of W in Z = X W"),
+    OTHER(ROUNDING, dz, "precision.dz", "keep", "rounding of dZ in dX = dZ W^T"),
+    OTHER(ROUNDING, w_back, "precision.w_back", "keep", "rounding of W in dX = dZ W^T"),
+    OTHER(ROUNDING, x_back, "precision.x_back", "keep", "rounding of X in dW = X^T dZ"),
+    OTHER(ROUNDING, dz_w, "precision.dz_w", "keep", "rounding of dZ in dW = X^T dZ"),
+    OTHER(ROUNDING, z_out, "precision.z_out", "keep", "rounding of the result Z, before the bias"),
+    OTHER(ROUNDING, dx_out, "precision.dx_out", "keep", "rounding of the result dX"),
+    OTHER(ROUNDING, dw_out, "precision.dw_out", "keep", "rounding of the result dW"),
+    OTHER(ACCUM, accum, "precision.accum", "fp32",
+          "accumulation model of products: a text of accum.h, or the name of a matrix unit (halfulp models)"),
+    OTHER(OWN_ACCUM, z_accum, "precision.z_accum", "", "accumulation model of Z = X W; empty: precision.accum"),
+    OTHER(OWN_ACCUM, dx_accum, "precision.dx_accum", "", "accumulation model of dX = dZ W^T; empty: precision.accum"),
+    OTHER(OWN_ACCUM, dw_accum, "precision.dw_accum", "", "accumulation model of dW = X^T dZ; empty: precision.accum"),
+    SIZE(hadamard, "precision.hadamard", "0", blocks,
+         "block of the Hadamard transform before dW: 0, 16, 32, 64 or 128"),
+    COUNT(signs, "precision.signs", "0", 0, 0xFFFFFFFFu, "signs of the Hadamard transform: bit i for row i mod 32"),
+    WORD(exempt, "precision.exempt", "none", exempts, "products that stay in binary32: none, first, last or both"),
+
+    OTHER(
+        TEXT, layers, "precision.layers", "",
+        "linear layers and convolutions whose products the keys above are for: names, commas between them; empty: all"),
+    WORD(attention, "precision.attention", "yes", no_yes, "no: the two products of attention stay in binary32"),
+
+    WORD(assignment, "assignment.kind", "none", assignments,
+         "which tensors are low: none (the keys above hold), high, uniform, operator, operator', demote"),
+    OTHER(RATIO, ratio, "assignment.ratio", "1/2", "demote: share of low elements to be reached"),
+    WORD(order, "assignment.order", "largest", orders, "demote: largest, smallest or random groups first"),
+    OTHER(RATIO, limit, "assignment.promote", "0.01",
+          "share of overflows above which a forward tensor becomes high; 1: never, as in the published baselines "
+          "(high, uniform, operator, operator')"),
+    WORD(keep_high, "assignment.keep_high", "yes", no_yes, "yes: gradients of parameters stay high"),
+    OTHER(ROUNDING, low_forward, "assignment.low_forward", "fp(4,3,4):finite,sat=finite",
+          "format of low values and parameters"),
+    OTHER(ROUNDING, low_backward, "assignment.low_backward", "fp(5,2,0):finite,over=inf", "format of low gradients"),
+    OTHER(ROUNDING, high_forward, "assignment.high_forward", "fp(6,9,0):finite,sat=finite",
+          "format of high values and parameters"),
+    OTHER(ROUNDING, high_backward, "assignment.high_backward", "fp(6,9,0):finite,over=inf", "format of high gradients"),
+};
+enum { KEYS = sizeof keys / sizeof *keys };
+
+size_t hu_trainer_key_count(void) { return KEYS; }
+
+const hu_run_key *hu_run_key_at(size_t i) { return &keys[i]; }
+
+hu_trainer_key hu_trainer_key_at(size_t i) {
+  const hu_trainer_key none = {NULL, NULL, NULL, 0, NULL, 0, 0};
+  hu_trainer_key z = i < KEYS ? keys[i].shown : none;
+  if (i < KEYS && keys[i].kind == HU_KEY_SYSTEM) z.words = hu_system_names();
+  return z;
+}
+
+size_t hu_find_key(const char *name) {
+  for (size_t i = 0; i < KEYS; i++) {
+    if (strcmp(keys[i].shown.name, name) == 0) return i;
+  }
+  return SIZE_MAX;
+}

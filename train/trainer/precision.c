@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* The precision of a run, put on its net. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "train/environment.h"
+#include "train/net/net.h"
+#include "train/trainer/trainer.h"
+
+/* ---- roundings of tensors ---- */
+
+static hu_status round_tensors(hu_trainer *t) {
+  const hu_run_keys *k = &t->keys;
+  hu_status s = HU_OK;
+  for (int i = 0; i < t->loss && s == HU_OK; i++) {
+    if (t->net->value[i].tokens) continue; /* names, not numbers */
+    s = hu_net_round_value(t->net, i, &k->values, &k->gradients);
+  }
+  for (int i = 0; i < t->net->operators && s == HU_OK && k->embeddings.kind != HU_ROUND_KEEP; i++) {
+    const hu_operator *op = &t->net->op[i];
+    if (strcmp(op->kind->name, "embedding") == 0) s = hu_net_round_value(t->net, op->out, &k->embeddings, NULL);
+  }
+  for (int i = 0; i < hu_net_parameters(t->net) && s == HU_OK; i++) {
+    s = hu_net_round_parameter(t->net, i, &k->parameters, &k->parameter_gradients);
+  }
+  return s;
+}
+
+/* ---- products ---- */
+
+/* Names the parameters that there are. */
+static hu_status no_name(const hu_trainer *t, char *why, const char *key, size_t n, const char *name) {
+  hu_status s =
+      hu_say(why, HU_E_TRAIN, "%s: nothing is called '%.*s'; parameters are", key, (int)(n < 80 ? n : 80), name);
+  for (int i = 0; why && i < hu_net_parameters(t->net); i++) {
+    size_t used = strlen(why);
+    snprintf(why + used, HU_DATA_WHY_MAX - used, " %s", hu_net_parameter_name(t->net, i));
+  }
+  return s;
+}
+
+static int is_attention(const hu_operator *op) {
+  return strcmp(op->kind->name, "scores") == 0 || strcmp(op->kind->name, "mix") == 0;
+}
+
+static hu_accum accum_of(const hu_run_keys *k, const hu_own_accum *own) { return own->own ? own->accum : k->accum; }
+
+static hu_product_rounding product_of(const hu_run_keys *k, const hu_operator *op) {
+  hu_product_rounding r = {k->x,
+                           k->w,
+                           k->dz,
+                           k->w_back,
+                           k->x_back,
+                           k->dz_w,
+                           k->z_out,
+                           k->dx_out,
+                           k->dw_out,
+                           accum_of(k, &k->z_accum),
+                           accum_of(k, &k->dx_accum),
+                           accum_of(k, &k->dw_accum),
+                           (uint32_t)k->hadamard,
+                           (uint32_t)k->signs};
+  if (strcmp(op->kind->name, "scores") == 0) { /* W is K^T; K and dK are stored */
+    r.dw_out.turned = r.dw_out.kind == HU_ROUND_SCALED ? !r.dw_out.turned : 0;
+    r.w.turned = r.w.kind == HU_ROUND_SCALED ? !r.w.turned : 0;
+    r.w_back.turned = r.w_back.kind == HU_ROUND_SCALED ? !r.w_back.turned : 0;
+  }
+  return r;
+}
+
+/* 1: one of the names of a list is that of the layer whose weights these are ("linear1" of "linear1.weight"). */
+static int is_listed(const char *list, const char *weights) {
+  const char *dot = strrchr(weights, '.');
+  size_t length = dot ? (size_t)(dot - weights) : strlen(weights);
+  for (; *list; list += *list == ',') {
+    size_t n = strcspn(list, ",");
+    if (n == length && strncmp(list, weights, n) == 0) return 1;
+    list += n;
+  }
+  return 0;
+}
+
+/* Are these one layer? Cells have an operator for each step, which share their weights. */
+static int same_layer(const hu_trainer *t, int i, int other) {
+  int weights = t->net->op[i].theta[0];
+  return i == other || (weights >= 0 && weights == t->net->op[other].theta[0]);
+}
+
+/* Is the product of operator i rounded? first, last: those of the net. */
+static int is_rounded(const hu_trainer *t, int i, int first, int last) {
+  const hu_run_keys *k = &t->keys;
+  const hu_operator *op = &t->net->op[i];
+  if ((k->exempt & EXEMPT_FIRST) && same_layer(t, i, first)) return 0;
+  if ((k->exempt & EXEMPT_LAST) && same_layer(t, i, last)) return 0;
+  if (is_attention(op)) return k->attention && !*k->layers;
+  return !*k->layers || is_listed(k->layers, hu_net_parameter_name(t->net, op->theta[0]));
+}
+
+/* Every name of precision.layers is one of a layer. */
+static hu_status check_layers(const hu_trainer *t, char *why) {
+  for (const char *name = t->keys.layers; *name;) {
+    size_t n = strcspn(name, ",");
+    char one[HU_PARAMETER_NAME_MAX];
+    int found = 0;
+    snprintf(one, sizeof one, "%.*s", (int)(n < sizeof one ? n : sizeof one - 1), name);
+    for (int i = 0; i < t->net->operators && !found; i++) {
+      const hu_operator *op = &t->net->op[i];
+      found = op->kind->product && op->theta[0] >= 0 && is_listed(one, hu_net_parameter_name(t->net, op->theta[0]));
+    }
+    if (!found) return no_name(t, why, "precision.layers", n, name);
+    name += n + (name[n] == ',');
+  }
+  return HU_OK;
+}
+
+/* Keys by the number of a part, and the key of its product's model. */
+static const char *operand_key(unsigned part) {
+  static const char *const names[] = {"x", "w", "x_back", "dz_w", "dz", "w_back"};
+  return names[part];
+}
+
+static const char *accum_key(const hu_run_keys *k, unsigned part) {
+  if (part == HU_PART_Z_X || part == HU_PART_Z_W) return k->z_accum.own ? "z_accum" : "accum";
+  if (part == HU_PART_DX_DZ || part == HU_PART_DX_W) return k->dx_accum.own ? "dx_accum" : "accum";
+  return k->dw_accum.own ? "dw_accum" : "accum";
+}
+
+static hu_status round_products(hu_trainer *t, char *why) {
+  int first = -1, last = -1;
+  for (int i = 0; i < t->net->operators; i++) {
+    if (!t->net->op[i].kind->product) continue;
+    if (first < 0) first = i;
+    last = i;
+  }
+  hu_status s = check_layers(t, why);
+  if (s != HU_OK) return s;
+  for (int i = 0; i < t->net->operators && s == HU_OK; i++) {
+    const hu_operator *op = &t->net->op[i];
+    if (!op->kind->product || !is_rounded(t, i, first, last)) continue;
+    hu_product_rounding r = product_of(&t->keys, op);
+    s = hu_net_round_product(t->net, op->out, &r);
+  }
+  return s == HU_OK ? HU_OK : hu_say(why, s, "precision: a product's roundings or accumulation: %s", hu_status_text(s));
+}
+
+/* ---- operands that models do not take ---- */
+
+/* The keys that say what an operand is: its own; else those of the assignment, where there is one. */
+static void remedy(const hu_trainer *t, char *text, size_t size, const hu_operator *op, unsigned part, int gradient) {
+  const char *operand = operand_key(part), *direction = gradient ? "backward" : "forward";
+  if (t->plan && hu_own_rounding(op, part)->kind == HU_ROUND_KEEP)
+    snprintf(text, size, "assignment.low_%s and high_%s or precision.%s", direction, direction, operand);
+  else
+    snprintf(text, size, "precision.%s", operand);
+}
+
+/* A model that does not take an operand: which, of which format, and the keys that can change it. */
+static hu_status not_taken(const hu_trainer *t, char *why, hu_status s, const hu_operator *op, unsigned part,
+                           hu_format f) {
+  char takes[HU_ACCUM_TEXT_MAX], text[HU_FORMAT_TEXT_MAX], keys[128];
+  const char *id = hu_format_id(f), *key = accum_key(&t->keys, part), *operand = operand_key(part);
+  if (!id && hu_format_text(text, sizeof text, f)) id = text;
+  if (s != HU_E_OPERAND_A && s != HU_E_OPERAND_B)
+    return hu_say(why, s, "precision.%s: %s (operand %s of %s is %s)", key, hu_status_text(s), operand, op->kind->name,
+                  id);
+  hu_accum_takes(takes, sizeof takes, hu_accum_of(op, part));
+  remedy(t, keys, sizeof keys, op, part, part == HU_PART_DX_DZ || part == HU_PART_DW_DZ);
+  return hu_say(why, s,
+                "precision.%s: the model takes %s, but operand %s of %s is %s; give %s that format, a model "
+                "per product (precision.z_accum, dx_accum, dw_accum), or insist with any(MODEL)",
+                key, takes, operand, op->kind->name, id, keys);
+}
+
+static hu_status check_products(const hu_trainer *t, char *why) {
+  for (int i = 0; i < t->net->operators; i++) {
+    const hu_operator *op = &t->net->op[i];
+    unsigned part = 0;
+    hu_format format;
+    if (!op->kind->product) continue;
+    hu_status s = hu_operands_taken(t->net, op, &part, &format);
+    if (s != HU_OK) return not_taken(t, why, s, op, part, format);
+  }
+  return HU_OK;
+}
+
+/* ---- parameters whose updates end with Kahan summation ---- */
+
+static hu_status choose_updates(hu_trainer *t, char *why) {
+  const hu_mode rne = {0};
+  for (const char *name = t->keys.kahan_only; *name;) {
+    size_t n = strcspn(name, ",");
+    int found = -1;
+    for (int i = 0; i < hu_net_parameters(t->net) && found < 0; i++) {
+      const char *its = hu_net_parameter_name(t->net, i);
+      if (strlen(its) == n && strncmp(its, name, n) == 0) found = i;
+    }
+    if (found < 0) return no_name(t, why, "optimizer.kahan", n, name);
+    hu_status s = hu_net_update_parameter(t->net, found, HU_UPDATE_KAHAN, rne);
+    if (s != HU_OK) return hu_say(why, s, "optimizer.kahan: %s", hu_status_text(s));
+    name += n + (name[n] == ',');
+  }
+  for (int i = 0; i < hu_net_parameters(t->net); i++) {
+    const char *said = NULL;
+    hu_optimizer own = hu_optimizer_of(t->net, i, &t->optimizer);
+    hu_status s = hu_optimizer_check(&own, &said);
+    if (s != HU_OK) return hu_say(why, s, "optimizer.kahan with the optimizer's other keys: %s", said ? said : "");
+  }
+  return HU_OK;
+}
+
+hu_status hu_set_precision(hu_trainer *t, char *why) {
+  hu_status s = round_tensors(t);
+  if (s != HU_OK) return hu_say(why, s, "precision: %s", hu_status_text(s));
+  s = round_products(t, why);
+  if (s == HU_OK) s = choose_updates(t, why);
+  if (s == HU_OK) s = hu_start_plan(t, why);
+  if (s == HU_OK) s = check_products(t, why);
+  return s == HU_OK ? hu_check_promoted(t, check_products, why) : s;
+}
+
+/* ---- the loss scale from the largest gradient ---- */
+
+static float larger(float largest, size_t n, const float *x) {
+  for (size_t i = 0; i < n; i++) {
+    float a = fabsf(x[i]);
+    if (a > largest && isfinite(a)) largest = a;
+  }
+  return largest;
+}
+
+static float largest_gradient(const hu_net *net, int loss) {
+  float z = 0;
+  for (int i = 0; i < loss; i++) {
+    hu_net_tensor x = hu_net_value(net, i);
+    z = larger(z, x.rows * x.cols, x.gradients);
+  }
+  for (int i = 0; i < hu_net_parameters(net); i++) {
+    hu_net_tensor x = hu_net_parameter(net, i);
+    z = larger(z, x.rows * x.cols, x.gradients);
+  }
+  return z;
+}
+
+/* The smallest of the largest numbers of the formats that gradients go into; binary16's if there is none. */
+static float smallest_range(const hu_run_keys *k) {
+  const hu_rounding *all[] = {&k->gradients, &k->parameter_gradients, &k->dx_out, &k->dw_out, &k->dz, &k->dz_w};
+  float max = 0;
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    if (all[i]->kind != HU_ROUND_FORMAT) continue;
+    float one = (float)hu_format_limits(all[i]->format).max;
+    if (max == 0 || one < max) max = one;
+  }
+  return max > 0 ? max : 65504.0f;
+}
+
+hu_status hu_choose_scale(hu_trainer *t) {
+  enum { BATCHES = 8 };
+  float largest = 0;
+  hu_status s = HU_OK;
+  for (t->step = 0; t->step < BATCHES && s == HU_OK; t->step++) {
+    s = hu_feed_training(t);
+    if (s == HU_OK) s = hu_net_forward(t->net, 1, NULL);
+    if (s == HU_OK) s = hu_net_backward(t->net, 1);
+    if (s == HU_OK) largest = fmaxf(largest, largest_gradient(t->net, t->loss));
+  }
+  t->step = 0;
+  if (s != HU_OK) return s;
+  float scale = hu_loss_scale_of_gmax(largest, smallest_range(&t->keys), (int)t->keys.margin);
+  t->rule.start = scale > 0 ? scale : 1;
+  if (!t->source.text) {
+    hu_batch_state start = {t->keys.seed, 0, 0};
+    hu_batches_free(&t->order);
+    s = hu_batches_open(&t->order, t->source.training.count, t->keys.batch, start);
+  }
+  return s == HU_OK ? hu_first_weights(t) : s;
+}
+
+/* ---- memory ---- */
+
+/* Bytes of the formats that the optimizer keeps, without the weight itself. */
+static double state_bytes(const hu_optimizer *o) {
+  hu_optimizer plain = hu_optimizer_sgd(o->state);
+  plain.weight = o->weight;
+  plain.momentum = 0;
+  return (double)hu_optimizer_bytes(o) - (double)hu_optimizer_bytes(&plain);
+}
+
+static HU_NOINLINE hu_trainer_memory memory_of(const hu_trainer *t) {
+  hu_trainer_memory z = {0, 0, 0, 0};
+  if (!t || !t->net) return z;
+  for (int i = 0; i < t->net->values; i++) {
+    const hu_value *x = &t->net->value[i];
+    z.values += (double)hu_rounding_bits(x->rows, x->cols, &x->round) / 8;
+    if (x->made) z.gradients += (double)hu_rounding_bits(x->rows, x->cols, &x->round_back) / 8;
+  }
+  for (int i = 0; i < t->net->parameters; i++) {
+    const hu_parameter *p = &t->net->parameter[i];
+    hu_optimizer o = hu_optimizer_of(t->net, i, &t->optimizer);
+    double n = (double)p->rows * (double)p->cols, master = n * hu_format_limits(o.weight).width / 8;
+    double seen = (double)hu_rounding_bits(p->rows, p->cols, &p->round) / 8;
+    z.weights += master + (seen < master ? seen : 0); /* a copy for the operators, if it is another one */
+    z.state += n * state_bytes(&o);
+    z.gradients += (double)hu_rounding_bits(p->rows, p->cols, &p->round_back) / 8;
+  }
+  return z;
+}
+
+hu_trainer_memory hu_trainer_memory_of(const hu_trainer *t) { HU_ENV_RETURN(hu_trainer_memory, memory_of(t)); }

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* precision.system: what the papers' systems round where, as values of keys. Sources: Micikevicius et al. 2018 (fp16),
+ * Zamirai et al. 2021 (bfloat16), Micikevicius et al. 2022 (fp8, without its scales), Cambier et al. 2020 (fp8_e5m2,
+ * s2fp8), Transformer Engine's current scaling (fp8_tensor),
+ * OCP Microscaling 2023 (mx*), NVIDIA 2025 (nvfp4), DeepSeek-V3 2024 (dsv3), Sun et al. 2019 (hfp8), Wang et al. 2018
+ * (wang2018). */
+#include <stddef.h>
+#include <string.h>
+
+#include "train/trainer/trainer.h"
+
+#define OPERANDS(r)                                                                                    \
+  "precision.x", r, "precision.w", r, "precision.dz", r, "precision.w_back", r, "precision.x_back", r, \
+      "precision.dz_w", r
+#define RESULTS(r) "precision.z_out", r, "precision.dx_out", r, "precision.dw_out", r
+#define STORED(r) \
+  "precision.values", r, "precision.gradients", r, "precision.parameters", r, "precision.parameter_gradients", r
+#define REST(accum) REST_OF(accum, "yes")
+#define REST_OF(accum, attention) \
+  SUMS(accum), "precision.hadamard", "0", "precision.signs", "0", "precision.attention", attention
+#define SUMS(accum) \
+  "precision.accum", accum, "precision.z_accum", "", "precision.dx_accum", "", "precision.dw_accum", ""
+/* One format for X and W, another for dZ. */
+#define FORWARD_BACKWARD(f, b)                                                                         \
+  "precision.x", f, "precision.w", f, "precision.dz", b, "precision.w_back", f, "precision.x_back", f, \
+      "precision.dz_w", b
+/* Scaled operands: blocks along the reduction. */
+#define BLOCKS(r)                                                                                             \
+  "precision.x", r, "precision.w", r ",turned", "precision.dz", r, "precision.w_back", r, "precision.x_back", \
+      r ",turned", "precision.dz_w", r ",turned"
+#define LOOKED_UP(r) "precision.embeddings", r
+#define PLAIN STORED("keep"), RESULTS("keep"), LOOKED_UP("keep")
+#define E5M2_TENSOR "scaled(float8_e5m2;scale=binary32;block=*x*;rule=ratio;steps=encode;special=element;zero=one)"
+#define NVFP4_TILES "scaled(float4_e2m1fn;scale=ue4m3;block=16x16;rule=ratio;steps=multiply;tensor;zero=zero)"
+
+static const char *const binary32_pairs[] = {PLAIN, OPERANDS("keep"), REST("fp32"), NULL};
+static const char *const fp16_pairs[] = {STORED("binary16"), RESULTS("keep"), LOOKED_UP("keep"),
+                                         OPERANDS("keep"),   REST("fp32"),    NULL};
+static const char *const bfloat16_pairs[] = {STORED("bfloat16"), RESULTS("keep"), LOOKED_UP("keep"),
+                                             OPERANDS("keep"),   REST("fp32"),    NULL};
+/* The formats alone: E4M3 saturates, E5M2 overflows to infinities, which a loss scale sees. */
+static const char *const fp8_pairs[] = {PLAIN, FORWARD_BACKWARD("float8_e4m3fn", "float8_e5m2"), REST("fp32"), NULL};
+static const char *const fp8_e5m2_pairs[] = {STORED("keep"),        RESULTS("fp(5,2,0)"), LOOKED_UP("fp(5,2,0)"),
+                                             OPERANDS("fp(5,2,0)"), REST("fp32"),         NULL};
+static const char *const s2fp8_pairs[] = {STORED("keep"),    RESULTS("s2fp8"), LOOKED_UP("s2fp8"),
+                                          OPERANDS("s2fp8"), REST("fp32"),     NULL};
+static const char *const mxfp8_pairs[] = {PLAIN, BLOCKS("mxfp8_e4m3"), REST("fp32"), NULL};
+static const char *const mxfp6_pairs[] = {PLAIN, BLOCKS("mxfp6_e3m2"), REST("fp32"), NULL};
+static const char *const mxfp4_pairs[] = {PLAIN, BLOCKS("mxfp4"), REST("fp32"), NULL};
+/* Whole-tensor scales: one of the tensor's largest number. */
+static const char *const tensor_pairs[] = {PLAIN, FORWARD_BACKWARD("fp8_tensor", E5M2_TENSOR), REST("fp32"), NULL};
+/* Weights in tiles, the same numbers forward and backward; gradients stochastically; dW behind a transform. */
+static const char *const nvfp4_pairs[] = {PLAIN,
+                                          "precision.x",
+                                          "nvfp4",
+                                          "precision.w",
+                                          NVFP4_TILES,
+                                          "precision.dz",
+                                          "nvfp4,sra:16",
+                                          "precision.w_back",
+                                          NVFP4_TILES,
+                                          "precision.x_back",
+                                          "nvfp4,turned",
+                                          "precision.dz_w",
+                                          "nvfp4,sra:16,turned",
+                                          SUMS("fp32"),
+                                          "precision.hadamard",
+                                          "16",
+                                          "precision.signs",
+                                          "3622361064", /* HU_SIGNS_TRANSFORMER_ENGINE, twice */
+                                          "precision.attention",
+                                          "no",
+                                          NULL};
+static const char *const dsv3_pairs[] = {PLAIN,
+                                         "precision.x",
+                                         "dsv3_1x128",
+                                         "precision.w",
+                                         "dsv3_128x128",
+                                         "precision.dz",
+                                         "dsv3_1x128",
+                                         "precision.w_back",
+                                         "dsv3_128x128",
+                                         "precision.x_back",
+                                         "dsv3_1x128,turned",
+                                         "precision.dz_w",
+                                         "dsv3_1x128,turned",
+                                         REST_OF("fp32", "no"),
+                                         NULL};
+static const char *const hfp8_pairs[] = {PLAIN, FORWARD_BACKWARD("fp(4,3,4):finite", "fp(5,2,0)"), REST("fp32"), NULL};
+static const char *const wang_pairs[] = {PLAIN, OPERANDS("fp(5,2,0)"), REST("chunk(64,fp(6,9,0),fp(6,9,0))"), NULL};
+
+/* In the order of the names. */
+static const char *const *const systems[] = {binary32_pairs, fp16_pairs,   bfloat16_pairs, fp8_pairs,   fp8_e5m2_pairs,
+                                             s2fp8_pairs,    tensor_pairs, mxfp8_pairs,    mxfp6_pairs, mxfp4_pairs,
+                                             nvfp4_pairs,    dsv3_pairs,   hfp8_pairs,     wang_pairs};
+enum { SYSTEMS = sizeof systems / sizeof *systems };
+static const char *const names[SYSTEMS + 1] = {"binary32", "fp16",       "bfloat16", "fp8",      "fp8_e5m2",
+                                               "s2fp8",    "fp8_tensor", "mxfp8",    "mxfp6",    "mxfp4",
+                                               "nvfp4",    "dsv3",       "hfp8",     "wang2018", NULL};
+
+const char *const *hu_system_names(void) { return names; }
+
+const char *const *hu_system_pairs(const char *name) {
+  for (size_t i = 0; i < SYSTEMS; i++) {
+    if (strcmp(names[i], name) == 0) return systems[i];
+  }
+  return NULL;
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/* A training run: keys set, begun, stepped, looked at. */
+#define _GNU_SOURCE /* _SC_NPROCESSORS_ONLN */
+#include "train/trainer/trainer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "halfulp/formats/ieee.h"
+#include "halfulp/function_n.h"
+#include "train/environment.h"
+#include "train/net/net.h"
+
+/* ---- keys ---- */
+
+static char *copied(const char *text) {
+  size_t n = strlen(text) + 1;
+  char *z = malloc(n);
+  if (z) memcpy(z, text, n);
+  return z;
+}
+
+static HU_NOINLINE hu_status set_value(hu_trainer *t, size_t i, const char *value, char *why) {
+  if (strlen(value) >= HU_LINE_MAX) return hu_say(why, HU_E_TRAIN, "%s: too long", hu_trainer_key_at(i).name);
+  if (strchr(value, '\n')) return hu_say(why, HU_E_TRAIN, "%s: a line end in its value", hu_trainer_key_at(i).name);
+  char *kept = copied(value);
+  if (!kept) return hu_say(why, HU_E_MEMORY, "no memory");
+  hu_status s = hu_read_key(&t->keys, i, kept, why);
+  if (s != HU_OK) {
+    free(kept);
+    return s;
+  }
+  free(t->value[i]);
+  t->value[i] = kept;
+  return HU_OK;
+}
+
+static hu_status put(hu_trainer *t, size_t i, const char *value, char *why) {
+  HU_ENV_RETURN(hu_status, set_value(t, i, value, why));
+}
+
+hu_trainer *hu_trainer_new(void) {
+  hu_trainer *t = calloc(1, sizeof *t);
+  if (!t) return NULL;
+  hu_status s = HU_E_MEMORY;
+  t->value = calloc(hu_trainer_key_count(), sizeof *t->value);
+  for (size_t i = 0; t->value && i < hu_trainer_key_count(); i++) {
+    s = put(t, i, hu_trainer_key_at(i).by_default, NULL);
+    if (s != HU_OK) break;
+  }
+  if (s == HU_OK) return t;
+  hu_trainer_free(t);
+  return NULL;
+}
+
+/* All of a run but its keys. */
+static void end_run(hu_trainer *t) {
+  void *rooms[] = {t->x, t->y, t->labels, t->index, t->words, t->penalty, t->slot};
+  for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) free(rooms[i]);
+  if (t->begun && !t->source.text) hu_batches_free(&t->order);
+  hu_close_source(t);
+  hu_precision_free(t->plan);
+  hu_net_free(t->net);
+  hu_trainer keys = {.value = t->value, .keys = t->keys, .engine = t->engine};
+  *t = keys;
+}
+
+void hu_trainer_free(hu_trainer *t) {
+  if (!t) return;
+  end_run(t);
+  for (size_t i = 0; t->value && i < hu_trainer_key_count(); i++) free(t->value[i]);
+  free(t->value);
+  free(t);
+}
+
+hu_status hu_trainer_set(hu_trainer *t, const char *name, const char *value, char *why) {
+  if (!t || !name || !value) return HU_E_NULL;
+  size_t i = hu_find_key(name);
+  if (i == SIZE_MAX) return hu_say(why, HU_E_NAME, "%s: no such key", name);
+  if (t->net) return hu_say(why, HU_E_SHAPE, "%s: the run has begun", name);
+  hu_status s = put(t, i, value, why);
+  if (s != HU_OK || strcmp(name, "precision.system") != 0) return s;
+  for (const char *const *p = hu_system_pairs(t->value[i]); *p && s == HU_OK; p += 2)
+    s = put(t, hu_find_key(p[0]), p[1], why);
+  return s;
+}
+
+const char *hu_trainer_get(const hu_trainer *t, const char *name) {
+  size_t i = t && name ? hu_find_key(name) : SIZE_MAX;
+  return i == SIZE_MAX ? NULL : t->value[i];
+}
+
+hu_status hu_trainer_set_engine(hu_trainer *t, const hu_engine *engine) {
+  if (!t) return HU_E_NULL;
+  if (t->net) return HU_E_SHAPE;
+  t->engine = engine;
+  return HU_OK;
+}
+
+/* ---- beginning ---- */
+
+static hu_optimizer optimizer_of(const hu_run_keys *k) {
+  hu_optimizer o = k->optimizer == 1 ? hu_optimizer_adamw(k->state) : hu_optimizer_sgd(k->state);
+  o.weight = k->weight;
+  o.rate = k->rate;
+  o.momentum = k->momentum;
+  o.beta1 = k->beta1;
+  o.beta2 = k->beta2;
+  o.eps = k->eps;
+  o.decay = k->decay;
+  o.coupled = (uint8_t)k->coupled;
+  o.fused = (uint8_t)k->fused;
+  o.update = k->kahan ? HU_UPDATE_KAHAN : HU_UPDATE_ROUND;
+  if (!k->kahan) o.mode = k->update;
+  return o;
+}
+
+hu_status hu_first_weights(hu_trainer *t) {
+  const hu_mode rne = {0};
+  hu_status s = hu_net_initialize(t->net, t->keys.seed);
+  for (int i = 0; i < hu_net_parameters(t->net) && s == HU_OK; i++) {
+    hu_net_tensor x = hu_net_parameter(t->net, i);
+    if (!x.numbers) return HU_E_CUDA;
+    s = hu_quantize_n(x.rows * x.cols, x.numbers, 1, x.numbers, 1, t->keys.weight, rne, NULL, NULL);
+    if (s == HU_OK) s = hu_net_set_parameter(t->net, i, x.numbers);
+  }
+  return s;
+}
+
+static uint32_t threads_of(const hu_run_keys *k) {
+  long processors = k->threads ? (long)k->threads : sysconf(_SC_NPROCESSORS_ONLN);
+  return processors < 1 ? 1 : processors > 256 ? 256 : (uint32_t)processors;
+}
+
+static hu_status build_net(hu_trainer *t, char *why) {
+  hu_run_keys *k = &t->keys;
+  const char *said = NULL;
+  int labels = t->source.text || t->source.training.labels != NULL;
+  hu_model_sizes sizes = hu_sizes_of_source(t);
+  if (k->device && !t->engine) return hu_say(why, HU_E_DEVICE, "run.device: cuda, and there is no device here");
+  t->net = hu_net_new_on(k->device ? t->engine : NULL, k->batch, threads_of(k));
+  if (!t->net) return hu_say(why, HU_E_MEMORY, "no memory for the net");
+  hu_status s = hu_model_build(t->net, &k->model, &sizes, &t->ends, &said);
+  if (s != HU_OK) return hu_say(why, s, "model.net: %s", said ? said : hu_status_text(s));
+  if (k->loss == LOSS_CROSS_ENTROPY && !labels) return hu_say(why, HU_E_TRAIN, "loss.kind: the data have no labels");
+  if (k->loss == LOSS_SQUARED_ERROR && labels) return hu_say(why, HU_E_TRAIN, "loss.kind: the data have no targets");
+  double weight = ldexp(1, -(int)k->power);
+  t->loss = labels ? hu_net_cross_entropy(t->net, t->ends.output, weight)
+                   : hu_net_squared_error(t->net, t->ends.output, weight);
+  s = hu_net_status(t->net, &said);
+  return s == HU_OK ? HU_OK : hu_say(why, s, "model.net: %s", said);
+}
+
+/* Penalties are of weights: not of biases, gains and offsets, which are a single row that is not drawn. */
+static hu_status set_rules(hu_trainer *t, char *why) {
+  const hu_run_keys *k = &t->keys;
+  const char *said = NULL;
+  int n = hu_net_parameters(t->net);
+  t->rules.rules = hu_gradient_rules_none();
+  t->rules.rules.clip = k->clip;
+  t->rules.rules.literal = (uint8_t)k->literal;
+  t->rules.rules.larc = (uint8_t)k->larc;
+  t->rules.rules.larc_eta = k->eta;
+  hu_status s = hu_gradient_rules_check(&t->rules.rules, &said);
+  if (s != HU_OK) return hu_say(why, s, "gradient: %s", said);
+  if (k->larc == HU_LARC_CLIP && k->rate == 0)
+    return hu_say(why, HU_E_TRAIN, "gradient.larc: clip wants a rate above 0");
+  if (!k->penalty) return HU_OK;
+  t->penalty = calloc((size_t)n, sizeof *t->penalty);
+  if (!t->penalty) return HU_E_MEMORY;
+  for (int i = 0; i < n; i++) {
+    hu_penalty p = {(uint8_t)k->penalty, k->lambda};
+    if (t->net->parameter[i].rows > 1 || t->net->parameter[i].fan_in) t->penalty[i] = p;
+    s = hu_penalty_check(&p, &said);
+  }
+  t->rules.penalties = t->penalty;
+  return s == HU_OK ? HU_OK : hu_say(why, s, "gradient.lambda: %s", said);
+}
+
+static void set_length(hu_trainer *t) {
+  const hu_run_keys *k = &t->keys;
+  size_t count = t->source.text ? t->source.split / t->source.window : t->source.training.count;
+  t->steps_an_epoch = count / k->batch;
+  t->steps = k->steps ? k->steps : k->epochs * t->steps_an_epoch;
+}
+
+static HU_NOINLINE hu_status begin(hu_trainer *t, const char *folder, char *why) {
+  const hu_run_keys *k = &t->keys;
+  const char *said = NULL;
+  t->optimizer = optimizer_of(k);
+  hu_status s = hu_optimizer_check(&t->optimizer, &said);
+  if (s != HU_OK) return hu_say(why, s, "optimizer: %s", said ? said : hu_status_text(s));
+  if (k->augment && k->set != SET_CIFAR10 && k->set != SET_CIFAR100) {
+    return hu_say(why, HU_E_TRAIN, "data.augment: only of cifar10 and cifar100");
+  }
+  s = hu_open_source(t, folder, why);
+  if (s == HU_OK) s = build_net(t, why);
+  if (s != HU_OK) return s;
+  set_length(t);
+  if (!t->steps_an_epoch) return hu_say(why, HU_E_SHAPE, "run.batch: more than the training set has");
+  hu_batch_state start = {k->seed, 0, 0};
+  if (!t->source.text) s = hu_batches_open(&t->order, t->source.training.count, k->batch, start);
+  if (s != HU_OK) return hu_say(why, s, "run.batch: %s", hu_status_text(s));
+  t->begun = 1;
+  s = hu_make_rooms(t, why);
+  if (s == HU_OK) s = set_rules(t, why);
+  if (s == HU_OK) s = hu_first_weights(t);
+  t->rule = k->rule;
+  if (s == HU_OK && k->largest) s = hu_choose_scale(t);
+  if (s == HU_OK) s = hu_set_precision(t, why);
+  if (s == HU_OK) s = hu_list_state(t);
+  t->scale = hu_loss_scale_start(&t->rule);
+  return s;
+}
+
+hu_status hu_trainer_begin(hu_trainer *t, const char *folder, char *why) {
+  char ignored[HU_DATA_WHY_MAX];
+  if (!t || !folder) return HU_E_NULL;
+  if (!why) why = ignored;
+  if (t->net) return hu_say(why, HU_E_SHAPE, "the run has begun");
+  *why = 0;
+  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  hu_status s = begin(t, folder, why);
+  hu_float_env_leave(saved);
+  if (s == HU_OK) return s;
+  if (!*why) hu_say(why, s, "%s", hu_status_text(s));
+  end_run(t);
+  return s;
+}
+
+/* ---- a step ---- */
+
+/* cos(pi x), x from 0 to 1: of a binary32 number, correctly rounded. */
+static double cosine(double x) {
+  const hu_mode rne = {0};
+  float angle = (float)(3.14159265358979323846 * x), z;
+  hu_status s = hu_cos_n(1, &z, 1, hu_binary32(), &angle, 1, hu_binary32(), rne, NULL, NULL);
+  return s == HU_OK ? (double)z : 0;
+}
+
+double hu_rate_of(const hu_trainer *t, uint64_t epoch, uint64_t steps) {
+  const hu_run_keys *k = &t->keys;
+  double epochs = (double)((steps + t->steps_an_epoch - 1) / t->steps_an_epoch);
+  double part = (double)epoch / (epochs > 0 ? epochs : 1);
+  if (k->schedule == SCHEDULE_COSINE) return k->rate * (0.5 * (1 + cosine(part)));
+  return k->schedule == SCHEDULE_DROP && part >= k->drop_at ? k->rate * k->drop_by : k->rate;
+}
+
+/* Forward and backward counts of a tensor, which may be in a device's memory: `seen`. */
+static void count_tensor(hu_net *net, hu_trainer_report *r, const hu_rounding_counts *forward,
+                         const hu_rounding_counts *backward, const hu_rounding_counts *seen) {
+  hu_rounding_counts both[2] = {*forward, *backward};
+  if (!net->engine->on_host) hu_do_get(net, both, seen, sizeof both);
+  hu_add_counts(&r->forward, &both[0]);
+  hu_add_counts(&r->backward, &both[1]);
+}
+
+static void count_tensors(hu_net *net, hu_trainer_report *r) {
+  for (int i = 0; i < net->values; i++) {
+    const hu_value *x = &net->value[i];
+    count_tensor(net, r, &x->counts, &x->counts_back, x->seen);
+  }
+  for (int i = 0; i < net->parameters; i++) {
+    const hu_parameter *p = &net->parameter[i];
+    count_tensor(net, r, &p->counts, &p->counts_back, p->seen);
+  }
+  for (int i = 0; i < net->operators; i++) {
+    const hu_operator *op = &net->op[i];
+    if (op->kind->product) count_tensor(net, r, &op->counts[0], &op->counts[1], op->seen);
+  }
+}
+
+static HU_NOINLINE hu_status step(hu_trainer *t, hu_trainer_report *report) {
+  hu_trainer_report ignored, *r = report ? report : &ignored;
+  float loss = 0;
+  if (!t) return HU_E_NULL;
+  if (!t->net) return HU_E_TRAIN;
+  memset(r, 0, sizeof *r);
+  t->optimizer.rate = hu_rate_of(t, t->step / t->steps_an_epoch, t->steps);
+  r->scale = t->scale.scale;
+  r->rate = t->optimizer.rate;
+  r->epoch = t->step / t->steps_an_epoch;
+  hu_net_forget_counts(t->net);
+  hu_status s = hu_feed_training(t);
+  if (s == HU_OK) s = hu_net_forward(t->net, 1, &loss);
+  if (s == HU_OK) s = hu_net_backward(t->net, t->scale.scale);
+  if (s != HU_OK) return s;
+  count_tensors(t->net, r);
+  s = hu_step_plan(t, r);
+  if (s == HU_OK) s = hu_net_update_with(t->net, &t->optimizer, &t->rule, &t->scale, &t->rules, &r->updates, &r->taken);
+  if (s != HU_OK) return s;
+  t->step++;
+  r->step = t->step;
+  r->loss = ldexp((double)loss, (int)t->keys.power);
+  r->skipped = t->scale.skipped;
+  r->norm = t->rules.norms.norm;
+  r->largest = t->rules.found.amax;
+  return HU_OK;
+}
+
+hu_status hu_trainer_step(hu_trainer *t, hu_trainer_report *report) { HU_ENV_RETURN(hu_status, step(t, report)); }
+
+uint64_t hu_trainer_steps(const hu_trainer *t) { return t && t->net ? t->steps : 0; }
+uint64_t hu_trainer_steps_an_epoch(const hu_trainer *t) { return t && t->net ? t->steps_an_epoch : 0; }
+uint64_t hu_trainer_at(const hu_trainer *t) { return t ? t->step : 0; }
+int hu_trainer_done(const hu_trainer *t) { return !t || !t->net || t->step >= t->steps; }
+hu_net *hu_trainer_net(const hu_trainer *t) { return t ? t->net : NULL; }
+uint64_t hu_trainer_digest(const hu_trainer *t) { return t ? hu_net_digest(t->net) : 0; }
+
+/* ---- looking ---- */
+
+typedef struct tally {
+  double loss, right, rows, squares, sum, sum_of_squares;
+  size_t whole;
+} tally;
+
+static void tally_labels(const hu_trainer *t, size_t n, tally *z) {
+  hu_net_tensor out = hu_net_value(t->net, t->ends.output);
+  size_t rows = out.rows / t->keys.batch * n;
+  for (size_t i = 0; i < rows; i++) {
+    const float *y = out.numbers + i * out.cols;
+    size_t best = 0;
+    for (size_t j = 1; j < out.cols; j++) {
+      if (y[j] > y[best]) best = j;
+    }
+    z->right += best == t->labels[i];
+  }
+  z->rows += (double)rows;
+}
+
+static void tally_targets(const hu_trainer *t, size_t n, tally *z) {
+  hu_net_tensor out = hu_net_value(t->net, t->ends.output);
+  size_t count = out.rows * out.cols / t->keys.batch * n;
+  for (size_t i = 0; i < count; i++) {
+    double y = (double)t->y[i], error = (double)out.numbers[i] - y;
+    z->squares += error * error;
+    z->sum += y;
+    z->sum_of_squares += y * y;
+  }
+  z->rows += (double)count;
+}
+
+static HU_NOINLINE hu_status evaluate(hu_trainer *t, int on, hu_trainer_seen *seen) {
+  tally z;
+  if (!t || !seen) return HU_E_NULL;
+  if (!t->net || on < HU_ON_TRAINING || on > HU_ON_TEST) return HU_E_TRAIN;
+  memset(&z, 0, sizeof z);
+  int labels = t->source.text || t->source.training.labels;
+  for (size_t b = 0; b < hu_batches_to_see(t, on); b++) {
+    size_t n;
+    float loss;
+    hu_status s = hu_feed_to_see(t, on, b, &n);
+    if (s == HU_OK) s = hu_net_forward(t->net, 0, &loss);
+    if (s != HU_OK) return s;
+    if (n == t->keys.batch) {
+      z.loss += ldexp((double)loss, (int)t->keys.power);
+      z.whole++;
+    }
+    if (labels) {
+      tally_labels(t, n, &z);
+    } else {
+      tally_targets(t, n, &z);
+    }
+  }
+  seen->loss = z.whole ? z.loss / (double)z.whole : (double)NAN;
+  seen->accuracy = labels ? z.right / z.rows : (double)NAN;
+  seen->r2 = labels ? (double)NAN : 1 - z.squares / (z.sum_of_squares - z.sum * z.sum / z.rows);
+  return HU_OK;
+}
+
+hu_status hu_trainer_evaluate(hu_trainer *t, int on, hu_trainer_seen *seen) {
+  HU_ENV_RETURN(hu_status, evaluate(t, on, seen));
+}
+
+static HU_NOINLINE void count_exponents(size_t n, const float *x, uint64_t z[HU_EXPONENTS]) {
+  for (size_t i = 0; i < n; i++) {
+    int e;
+    if (x[i] == 0) {
+      z[0]++;
+    } else if (!isfinite(x[i])) {
+      z[HU_EXPONENTS - 1]++;
+    } else {
+      (void)frexpf(x[i], &e);
+      z[e - 1 + 150]++;
+    }
+  }
+}
+
+void hu_exponents_of(size_t n, const float *x, uint64_t z[HU_EXPONENTS]) { HU_ENV_DO(count_exponents(n, x, z)); }

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* train/trainer/trainer.h - a trainer from inside: the values of its keys, its data, its net. */
+#ifndef HALFULP_TRAIN_TRAINER_TRAINER_H
+#define HALFULP_TRAIN_TRAINER_TRAINER_H
+
+#include "halfulp/train/model.h"
+#include "halfulp/train/precision.h"
+#include "halfulp/train/trainer.h"
+
+enum {
+  SET_DIGITS,
+  SET_GRATINGS,
+  SET_TEXT,
+  SET_LEAST_SQUARES,
+  SET_TEACHER,
+  SET_RATINGS,
+  SET_CIFAR10,
+  SET_CIFAR100,
+  SET_MNIST,
+  SET_NPY
+};
+enum { LOSS_DEFAULT, LOSS_CROSS_ENTROPY, LOSS_SQUARED_ERROR };
+enum { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_DROP };
+enum { EXEMPT_NONE = 0, EXEMPT_FIRST = 1, EXEMPT_LAST = 2, EXEMPT_BOTH = 3 };
+enum { ASSIGN_NONE, ASSIGN_HIGH, ASSIGN_UNIFORM, ASSIGN_OPERATOR, ASSIGN_OPERATOR_PRIME, ASSIGN_DEMOTE };
+
+/* The accumulation model of one product; own: 0: precision.accum's. */
+typedef struct hu_own_accum {
+  int own;
+  hu_accum accum;
+} hu_own_accum;
+
+/* The values of keys, read. Texts are those of the trainer's table. */
+typedef struct hu_run_keys {
+  uint64_t seed, batch, epochs, steps, threads, device;
+  uint64_t set, count, test, size, classes, features, window, users, items, rank, implicit, raw, coarse, augment,
+      data_seed;
+  double deviation, noise;
+  const char *path, *labels;
+  hu_model model;
+  uint64_t loss, power, margin, largest; /* largest: 1: the scale is chosen from the largest gradient */
+  hu_loss_rule rule;
+  uint64_t optimizer, coupled, fused, kahan, schedule;
+  double rate, momentum, beta1, beta2, eps, decay, drop_at, drop_by;
+  hu_format state, weight;
+  hu_mode update;
+  const char *kahan_only, *layers;
+  uint64_t penalty, literal, larc;
+  double clip, lambda, eta;
+  hu_rounding values, gradients, parameters, parameter_gradients, embeddings;
+  hu_rounding x, w, dz, w_back, x_back, dz_w, z_out, dx_out, dw_out;
+  hu_accum accum;
+  hu_own_accum z_accum, dx_accum, dw_accum;
+  uint64_t hadamard, signs, exempt, attention;
+  uint64_t assignment, order, keep_high;
+  hu_ratio ratio, limit;
+  hu_rounding low_forward, low_backward, high_forward, high_backward;
+} hu_run_keys;
+
+/* The value of key i read into *k, which keeps the pointer where it is a text. HU_OK, or the error, and a sentence in
+ * why (which may be NULL) that names the key, the part that is wrong and what the key takes (values.c). */
+hu_status hu_read_key(hu_run_keys *k, size_t i, const char *value, char *why);
+/* The number of a key; SIZE_MAX: none of that name. */
+size_t hu_find_key(const char *name);
+/* Pairs of key and value that "precision.system" sets, up to a NULL; NULL: no such system. */
+const char *const *hu_system_pairs(const char *name);
+/* All names, up to a NULL. */
+const char *const *hu_system_names(void);
+
+/* Where batches come from. */
+typedef struct hu_source {
+  int text;
+  hu_data training, test; /* unless text */
+  hu_text tokens;
+  size_t split; /* text: tokens for training */
+  size_t window;
+} hu_source;
+
+struct hu_trainer {
+  char **value; /* as set, one a key */
+  hu_run_keys keys;
+  int begun;
+  hu_source source;
+  const hu_engine *engine; /* of run.device = cuda; NULL: none */
+  hu_net *net;
+  hu_precision *plan; /* NULL: no assignment */
+  hu_model_ends ends;
+  int loss;
+  hu_batches order;
+  hu_loss_rule rule;
+  hu_loss_scale scale;
+  hu_optimizer optimizer;
+  hu_net_gradient_rules rules;
+  hu_penalty *penalty; /* one a parameter; NULL: none */
+  uint64_t step, steps, steps_an_epoch;
+  /* rooms of a batch */
+  float *x, *y;
+  uint32_t *labels, *index, *words;
+  struct hu_slot *slot; /* the tensors that are its state */
+  size_t slots;
+};
+
+/* ---- the state's text (state.c) ---- */
+
+/* Text that grows, or is only measured. */
+typedef struct hu_paper {
+  char *text;
+  size_t size, used;
+} hu_paper;
+void hu_print(hu_paper *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The value of the line `name=`, a whole number there; 0: there is none. */
+enum { HU_LINE_MAX = 8192 };
+int hu_line_of(const char *text, const char *name, char z[HU_LINE_MAX]);
+int hu_count_of(const char *text, const char *name, uint64_t *z);
+
+/* ---- data (data.c) ---- */
+hu_status hu_open_source(hu_trainer *t, const char *folder, char *why);
+void hu_close_source(hu_trainer *t);
+/* Rooms for batches; sizes are known. */
+hu_status hu_make_rooms(hu_trainer *t, char *why);
+/* The batch of step t->step into the net, and which examples they are. */
+hu_status hu_feed_training(hu_trainer *t);
+/* Batch b for looking, of the training or the test set; *n: how many of its examples count. Fails with HU_E_SHAPE
+ * behind the last one. */
+size_t hu_batches_to_see(const hu_trainer *t, int on);
+hu_status hu_feed_to_see(hu_trainer *t, int on, size_t b, size_t *n);
+hu_model_sizes hu_sizes_of_source(const hu_trainer *t);
+
+/* ---- precision (precision.c) ---- */
+hu_status hu_set_precision(hu_trainer *t, char *why);
+/* loss.scale = largest: gradients of some batches in binary32, then the first weights again. */
+hu_status hu_choose_scale(hu_trainer *t);
+
+/* ---- assignments (assignment.c) ---- */
+hu_status hu_start_plan(hu_trainer *t, char *why);
+/* What `check` says where every forward tensor is high, which is what promotion leads to; HU_OK where none is promoted.
+ * The assignment stays as it was. */
+hu_status hu_check_promoted(hu_trainer *t, hu_status (*check)(const hu_trainer *t, char *why), char *why);
+/* The assignment of this step counted, tensors promoted for the next one. */
+hu_status hu_step_plan(hu_trainer *t, hu_trainer_report *r);
+/* Which tensors are low, as lines of the state's text, and back. */
+void hu_print_plan(const hu_trainer *t, hu_paper *p);
+hu_status hu_read_plan(hu_trainer *t, const char *text, char *why);
+
+/* The rate in an epoch (from 0) of a run of so many steps. */
+double hu_rate_of(const hu_trainer *t, uint64_t epoch, uint64_t steps);
+/* First weights as the optimizer keeps them. */
+hu_status hu_first_weights(hu_trainer *t);
+
+/* ---- state (state.c) ---- */
+hu_status hu_list_state(hu_trainer *t);
+
+/* Writes the sentence, returns the status. */
+hu_status hu_say(char *why, hu_status s, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+#endif
