@@ -77,7 +77,7 @@ static int is_free(const char *folder, const char *runs) {
     int there = lstat(path, &info) == 0;
     free(path);
     if (there)
-      return !cli_fail(folder, "has a %s that is not of a sweep (no folder runs is beside it); give a new folder with -o",
+      return !cli_fail(folder, "has a %s that is not of a sweep (no folder runs is beside it); give another with -o",
                        names[i]);
   }
   return 1;
