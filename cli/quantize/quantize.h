@@ -61,7 +61,7 @@ int cli_decode_files(cli_quantize_state *state, const char *in, const char *out)
 int cli_ends(const char *name, const char *end);
 
 /* Codes in OUT.npy, of `info`, and their companions beside it: OUT.scales.npy, ..., and OUT.check.npy, a digest of them
- * all (cli/tensors/array_set.c). Written whole or not at all; read into the parts' room, the codes are there already. 0
+ * all (codes_set.c). Written whole or not at all; read into the parts' room, the codes are there already. 0
  * or an exit code after an error line. */
 int cli_parts_save(const char *path, const npy_info *info, const cli_parts *parts);
 int cli_parts_load(cli_parts *parts, const char *path);
