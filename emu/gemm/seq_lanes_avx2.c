@@ -3,8 +3,8 @@
 #include "emu/gemm/seq.h"
 
 #if HU_X86_LEVELS
-#include "emu/gemm/seq_lanes_body.h"
 #include "emu/simd/products_avx2.h"
+#include "emu/gemm/seq_lanes_body.h"
 
 const hu_seq_kernels hu_seq_avx2 = {tile, 0};
 #endif

@@ -3,8 +3,8 @@
 #include "emu/gemm/seq_modes.h"
 
 #if HU_X86_LEVELS
-#include "emu/gemm/seq_modes_lanes_body.h"
 #include "emu/simd/products_avx512.h"
+#include "emu/gemm/seq_modes_lanes_body.h"
 
 const hu_modes_kernels hu_modes_avx512 = {tile};
 #endif

@@ -6,11 +6,12 @@
  *   scales   of powers of two: amax + carry, in the binary32 pattern, has the exponent that the rule wants (carry takes
  *            what is at or above the rule's boundary over into the exponent field). Ratios: the steps are binary32
  *            operations, one IEEE 754 operation each; the last rounding is nearest's or that of emu/simd/round.h.
- *   nearest  (ties to even, gradual subnormals, saturating) |x| + anchor, the anchor 2^(23 - m) times the larger of the
- *            powers of two below |x| and at the bottom of the format, rounds x as the middle functions of
- *            emu/simd/round.h explain. Under a scale 2^e the bottom of the format is moved by e instead of x: the grid of
- *            the element times 2^e is one of binary32 numbers, so that sum and difference are exact as they are there,
- *            and the difference is the value. With steps y = x by or x / by is the binary32 number that is rounded.
+ *   nearest  (ties to even, gradual subnormals, saturating) |x| + anchor, the anchor 2^(23 - m) times the larger of
+ *            the powers of two below |x| and at the bottom of the format, rounds x as the middle functions of
+ *            emu/simd/round.h explain. Under a scale 2^e the bottom of the format is moved by e instead of x: the grid
+ *            of the element times 2^e is one of binary32 numbers, so that sum and difference are exact as they are
+ *            there, and the difference is the value. With steps y = x by or x / by is the binary32 number that is
+ *            rounded.
  *   lanes    every other mode and format that emu/simd/round.h takes: x 2^-e by its exponent field, as
  *            emu/scaled/quantize.c proves, or y; values times the scale, one product, which is the one rounding that
  *            decoding has.
