@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/unit_lanes_body.h - unit.h's kernels in vectors of BLK_LANES. Who includes it defines the types blk_d
- * (doubles) and blk_u (patterns) and, as static inline functions,
+/* unit.h's kernels in vectors of BLK_LANES; compiled once a level that has fused multiply-adds. The header of the level
+ * (emu/simd/avx2.h, ...) defines the types blk_d (doubles) and blk_u (patterns) and, as static inline functions,
  *
  *   blk_all(x), blk_each(u)          a double, a pattern in every lane
  *   blk_load, blk_store, blk_bits(d), blk_value(u), blk_widen(floats, mask)
@@ -12,7 +12,8 @@
  *   blk_flush(x, least)              numbers below `least` to zeros of their sign
  *   blk_sticky(x, low)               without some low digits, to odd
  *   blk_odd_sum(x, y)                the sum, to odd */
-
+#include "emu/gemm/unit.h"
+#include "emu/simd/lanes.h"
 #include "halfulp/accum.h"
 
 #define BLK_FN static inline __attribute__((always_inline))
@@ -439,3 +440,5 @@ static void join_scaled(const hu_block_grid *g, size_t rows, size_t columns, con
     }
   }
 }
+
+const hu_block_kernels HU_OF_LEVEL(hu_block) = {prepare, blocks, join, join_scaled};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/arith/function_loops_body.h - function_lanes.h as loops over emu/arith/function_quick.h, which compilers turn
- * into lanes of the level that the including file is compiled for. */
+/* function_lanes.h as loops over function_quick.h, which compilers turn into lanes; compiled once a level. */
 #include "emu/arith/function_lanes.h"
 #include "emu/arith/function_quick.h"
+#include "emu/simd/of_level.h"
 
 /* What stands for everything too small for formats that reach binary32's exponents at most. */
 #define LANES_TINY 0x0170000000000001u
@@ -70,3 +70,6 @@ static int nearest32(size_t n, uint32_t *restrict z, uint32_t *restrict left, co
   *inexact += count;
   return any != 0;
 }
+
+const hu_function_lane *HU_OF_LEVEL(hu_function_lanes)(void) { return lanes; }
+hu_function_nearest32 HU_OF_LEVEL(hu_function_nearest32)(void) { return nearest32; }

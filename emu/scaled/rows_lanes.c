@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of rows_lanes_*.c: the header of a level (emu/simd/avx2.h, ...) is included and HU_LANES, the table's name,
- * defined there. One element at a time what is left of a block; both ways do the same operations, so the bits do not
- * depend on W. */
+/* Rows of blocks (rows.h) in a level's lanes; compiled once a level. One element at a time what is left of a block;
+ * both ways do the same operations, so the bits do not depend on W. */
 #include <string.h>
 
 #include "emu/core/bits.h"
 #include "emu/core/port.h"
 #include "emu/scaled/rows.h"
+#include "emu/simd/lanes.h"
 
-#if defined(__GNUC__) || defined(__clang__)
+#if HU_LANES_HERE
 
 enum { W = HU_W };
 typedef hu_ilane vints;
@@ -157,11 +157,11 @@ static void spread(size_t n, size_t side, uint32_t *z, const uint32_t *x) {
   }
 }
 
-const hu_scaled_lanes *HU_LANES(void) {
+const hu_scaled_lanes *HU_OF_LEVEL(hu_scaled_lanes)(void) {
   static const hu_scaled_lanes lanes = {look, look_down, shift, shift_back, times, times_bounded, over_bounded, spread};
   return &lanes;
 }
 
 #else
-const hu_scaled_lanes *HU_LANES(void) { return NULL; }
+const hu_scaled_lanes *HU_OF_LEVEL(hu_scaled_lanes)(void) { return NULL; }
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/arith/wide_lanes_body.h - wide.h's operations in compiler vectors of W binary64 lanes. Who includes it defines W
- * (2, 4, 8) and, if there is one, wide_sqrt(x), the lanes' correctly rounded roots.
+/* The operations of wide.h in compiler vectors of W binary64 lanes (2, 4, 8), with correctly rounded roots where the
+ * level has them; compiled once a level.
  *
  * Why the results are right. Operands have 24 digits and exponents from -149 to 127, so nothing here meets the ends of
  * binary64's range.
@@ -18,6 +18,22 @@
 #include <string.h>
 
 #include "emu/arith/wide.h"
+#include "emu/simd/of_level.h"
+
+#if HU_X86
+#include <immintrin.h>
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+
+#define W (HU_LEVEL_BYTES / 8)
+#if HU_LEVEL_ID == 2
+#define wide_sqrt(x) ((wide_d)_mm512_sqrt_pd((__m512d)(x)))
+#elif HU_LEVEL_ID == 1
+#define wide_sqrt(x) ((wide_d)_mm256_sqrt_pd((__m256d)(x)))
+#elif HU_X86
+#define wide_sqrt(x) ((wide_d)_mm_sqrt_pd((__m128d)(x)))
+#endif
 
 typedef double wide_d __attribute__((vector_size(8 * W)));
 typedef uint64_t wide_u __attribute__((vector_size(8 * W)));
@@ -152,3 +168,11 @@ static int wide_root(size_t n, uint32_t *z, uint32_t *left, const uint32_t *a) {
 #endif
 
 static const hu_wide_arith table = {wide_add, wide_sub, wide_mul, wide_div, wide_root, wide_fma};
+
+const hu_wide_arith *HU_OF_LEVEL(hu_wide)(void) { return &table; }
+
+#else
+
+const hu_wide_arith *HU_OF_LEVEL(hu_wide)(void) { return NULL; }
+
+#endif

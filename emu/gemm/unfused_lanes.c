@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/unfused_lanes_body.h - unfused.h's tiles in the vectors of simd/products_*.h, SEQ_LANES columns a time. */
+/* unfused.h's tiles in the vectors that seq_lanes.c describes, SEQ_LANES columns a time; compiled as that is. */
+#include "emu/gemm/unfused.h"
+#include "emu/simd/lanes.h"
 
 #define STEP_FN static inline __attribute__((always_inline))
 
@@ -182,3 +184,5 @@ static int join(const hu_step_grid *g, size_t rows, size_t columns, float *sum, 
   for (size_t i = 0; i < rows * HU_GEMM32_NR; i += HU_GEMM32_NR) memcpy(sum + i, t.sum + i, columns * sizeof *sum);
   return 1;
 }
+
+const hu_steps_kernels HU_OF_LEVEL(hu_steps) = {tile, join};

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/scaled/strip_lanes_body.h - emu/scaled/strip.h at a vector level. Included by one strip_lanes_*.c after
- * the header of a level (avx2.h, avx512.h, vector.h), whose hooks it works with (emu/simd/loop.h). */
-#include "emu/base/float_env.h"
+/* Strips of blocks (strip.h) on the hooks of a level's lanes (emu/simd/loop.h); compiled once a level. */
 #include "emu/scaled/strip.h"
+#include "emu/simd/lanes.h"
+
+#if HU_LANES_HERE
+
+#include "emu/base/float_env.h"
 #include "emu/simd/loop.h"
 
 /* ---- rounding ---- */
@@ -340,3 +343,11 @@ static int strip_powers(const hu_scaled_powers *p, size_t n, const uint32_t *top
 }
 
 static const hu_scaled_strips table = {strip_round, strip_decode, strip_powers};
+
+const hu_scaled_strips *HU_OF_LEVEL(hu_scaled_strips)(void) { return &table; }
+
+#else
+
+const hu_scaled_strips *HU_OF_LEVEL(hu_scaled_strips)(void) { return NULL; }
+
+#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/number/loops_body.h - lanes.h for the level that the including file is compiled for: HU_BYTES, the bytes
- * of a vector of 64-bit integers, is defined there where it has shifts by lanes; else the same text is about one
- * element. Masks, no conditions.
+/* lanes.h in vectors of 64-bit integers for levels that have shifts by lanes; for the others the same text is about one
+ * element. Masks, no conditions. Compiled once a level.
  *
  * A finite binary32 operand not 0 is (1.frac) 2^k, subnormal ones counted with k = -127: they lie below everything that
  * is looked for here. Its candidates are P 2^-d cut off and the next integer, P < 2^63, 1 <= d <= 63. */
@@ -9,11 +8,12 @@
 
 #include "emu/core/port.h"
 #include "emu/number/lanes.h"
+#include "emu/simd/of_level.h"
 
-#if defined(HU_BYTES) && (defined(__GNUC__) || defined(__clang__))
-enum { W = HU_BYTES / 8 };
-typedef uint64_t wide __attribute__((vector_size(HU_BYTES)));
-typedef uint32_t narrow __attribute__((vector_size(HU_BYTES / 2)));
+#if HU_LEVEL_ID > 0 && (defined(__GNUC__) || defined(__clang__))
+enum { W = HU_LEVEL_BYTES / 8 };
+typedef uint64_t wide __attribute__((vector_size(HU_LEVEL_BYTES)));
+typedef uint32_t narrow __attribute__((vector_size(HU_LEVEL_BYTES / 2)));
 #define MASK(c) ((wide)(c))
 #define WIDE(x) __builtin_convertvector(x, wide)
 #define NARROW(x) __builtin_convertvector(x, narrow)
@@ -175,3 +175,5 @@ static void values_of_fixed(const hu_number_lane *restrict c, size_t n, uint32_t
 }
 
 static const hu_number_lanes lanes = {encode_posit, encode_fixed, find_places, values_of_posit, values_of_fixed};
+
+const hu_number_lanes *HU_OF_LEVEL(hu_number_lanes)(void) { return &lanes; }

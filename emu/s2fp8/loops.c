@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/s2fp8/lanes.h for levels whose lanes compilers find by themselves: the including file is compiled for one. */
+/* lanes.h for levels whose lanes compilers find by themselves; compiled once for each of them. */
 #include "emu/s2fp8/lanes_common.h"
 #include "emu/s2fp8/table_from_product.h"
+#include "emu/simd/of_level.h"
 
 enum { STRETCH = 64 };
 
@@ -187,3 +188,5 @@ static void rough(size_t n, const uint32_t *x, hu_s2_rough *z) {
 }
 
 static const hu_s2_lanes lanes = {powers, sum, quantize, encode, rough, near, NULL};
+
+const hu_s2_lanes *HU_OF_LEVEL(hu_s2_lanes)(void) { return &lanes; }

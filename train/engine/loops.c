@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* train/engine/loops_body.h - the text of every level's loops; whoever includes it names the table HU_LOOPS. */
-#include "train/engine/kernels_layers.h"
+/* Kernels as loops, compiled once a level. */
 #include "train/engine/loops.h"
+
+#include "emu/simd/of_level.h"
+#include "train/engine/kernels_layers.h"
 #include "train/engine/product_tile.h"
 
 #define HU_LOOP(NAME, name, by)                                                          \
@@ -12,4 +14,4 @@
 HU_KERNELS(HU_LOOP)
 
 #define HU_LOOP_OF(NAME, name, by) run_##name,
-const hu_loops HU_LOOPS = {{HU_KERNELS(HU_LOOP_OF)}, HU_PRODUCT_LOOP, HU_TILE_LOOP};
+const hu_loops HU_OF_LEVEL(hu_loops) = {{HU_KERNELS(HU_LOOP_OF)}, HU_PRODUCT_LOOP, HU_TILE_LOOP};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/seq_lanes_body.h - seq.h's tile in vectors of SEQ_LANES. Who includes it defines the types seq_f (floats)
- * and seq_u (patterns) and, as static inline functions (simd/products_*.h),
+/* seq.h's tile in vectors of SEQ_LANES; compiled once a level that has fused multiply-adds. The header of the level
+ * (emu/simd/avx2.h, ...) defines the types seq_f (floats) and seq_u (patterns) and, as static inline functions,
  *
  *   seq_all(x), seq_each(u)      a float, a pattern in every lane
  *   seq_load, seq_store, seq_bits(f), seq_value(u)
@@ -15,6 +15,8 @@
  *   seq_any_tie(x, word, y, u)   1 if a lane of x (word: a lower half) is 10...0, or one of y, as an integer, less than
  *                                u
  */
+#include "emu/gemm/seq.h"
+#include "emu/simd/lanes.h"
 
 #define SEQ_FN static inline __attribute__((always_inline))
 #define SEQ_ROWS HU_GEMM_MR
@@ -216,3 +218,5 @@ static int tile(const hu_seq *q, int way, size_t rows, size_t columns, size_t kc
   return SEQ_TILE(HU_SEQ_ODD, 0);
 #undef SEQ_TILE
 }
+
+const hu_seq_kernels HU_OF_LEVEL(hu_seq) = {tile, HU_LEVEL_ID == 2};

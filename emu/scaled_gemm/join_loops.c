@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of emu/scaled_join_*.c: HU_JOIN, the function's name, is defined there. The compiler makes the lanes; every
- * element has the same operations. */
+/* The lanes of a sum of parts: the compiler makes them, and every element has the same operations. Compiled once for
+ * each level that has fused multiply-adds. */
 #include "emu/scaled_gemm/join.h"
+#include "emu/simd/of_level.h"
 
 static inline __attribute__((always_inline)) void join_row(size_t n, float a, const float *restrict b,
                                                            const float *restrict part, float *restrict acc, int how) {
@@ -11,7 +12,8 @@ static inline __attribute__((always_inline)) void join_row(size_t n, float a, co
   }
 }
 
-void HU_JOIN(size_t rows, size_t cols, const float *a, const float *b, const float *part, float *acc, int how) {
+void HU_OF_LEVEL(hu_scaled_join)(size_t rows, size_t cols, const float *a, const float *b, const float *part,
+                                 float *acc, int how) {
   for (size_t i = 0; i < rows; i++, part += cols, acc += cols) {
     switch (how) {
       case 0: join_row(cols, a[i], b, part, acc, 0); break;

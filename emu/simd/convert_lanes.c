@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/simd/convert_lanes_body.h - the loops of a vector level. Included by one convert_lanes_*.c after avx2.h, avx512.h
- * or vector.h, whose hooks it works with (emu/simd/loop.h).
+/* The loops that convert arrays, on the hooks of a level's lanes (loop.h); compiled once a level.
  *
  * Each vector takes the cheapest way that all its lanes allow: quick, middle or slow (emu/simd/round.h). The ways agree
  * on every value that more than one accepts, so what a value's neighbours are does not show. */
-#include "emu/base/float_env.h"
 #include "emu/simd/convert.h"
+#include "emu/simd/lanes.h"
+
+#if HU_LANES_HERE
+
+#include "emu/base/float_env.h"
 #include "emu/simd/loop.h"
 
 /* Counts of one piece, in registers or the stack until the end. */
@@ -503,3 +506,11 @@ static void decode32(const hu_narrow *t, size_t n, uint32_t *z, const void *x) {
 }
 
 static const hu_kernels table = {quantize, encode8, encode16, encode32, decode8, decode16, decode32, to_odd};
+
+const hu_kernels *HU_OF_LEVEL(hu_kernels)(void) { return &table; }
+
+#else
+
+const hu_kernels *HU_OF_LEVEL(hu_kernels)(void) { return NULL; }
+
+#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of emu/hadamard_lanes_*.c: HU_BYTES, the bytes of a vector, and HU_LANES, the table's name, are defined
- * there.
+/* The transform in vectors of HU_LEVEL_BYTES; compiled once a level.
  *
  * u[i] - u[i+h] is u[i] + -u[i+h], and sums do not depend on the order of two terms: within a vector a step of distance
  * h is therefore one exchange of lanes i and i + h, one inversion of the upper lanes' signs and one addition, the same
@@ -9,6 +8,7 @@
 
 #include "emu/core/port.h"
 #include "emu/hadamard/lanes.h"
+#include "emu/simd/of_level.h"
 
 #if HU_X86
 #include <emmintrin.h>
@@ -16,15 +16,15 @@
 
 #if defined(__GNUC__) || defined(__clang__)
 
-enum { W = HU_BYTES / 4, MOST = 128, VECTORS = MOST / W, PANEL = HU_HADAMARD_PANEL };
+enum { W = HU_LEVEL_BYTES / 4, MOST = 128, VECTORS = MOST / W, PANEL = HU_HADAMARD_PANEL };
 enum { APART = 16 }; /* between rows of a panel: a power of two apart, they would contend for the same cache lines */
-typedef int32_t vints __attribute__((vector_size(HU_BYTES)));
-typedef float vfloats __attribute__((vector_size(HU_BYTES)));
+typedef int32_t vints __attribute__((vector_size(HU_LEVEL_BYTES)));
+typedef float vfloats __attribute__((vector_size(HU_LEVEL_BYTES)));
 
 #define FOUR(what, h, i) what(h, i), what(h, i + 1), what(h, i + 2), what(h, i + 3)
-#if HU_BYTES == 16
+#if HU_LEVEL_BYTES == 16
 #define ALL(what, h) FOUR(what, h, 0)
-#elif HU_BYTES == 32
+#elif HU_LEVEL_BYTES == 32
 #define ALL(what, h) FOUR(what, h, 0), FOUR(what, h, 4)
 #else
 #define ALL(what, h) FOUR(what, h, 0), FOUR(what, h, 4), FOUR(what, h, 8), FOUR(what, h, 12)
@@ -111,10 +111,10 @@ HU_FN void row_block(const hu_hadamard_piece *p, size_t n, uint32_t inverse, int
     if (!inverse) v = (vfloats)((vints)v ^ signs_at(p, at + i * W));
     v = WITHIN(v, 1);
     v = WITHIN(v, 2);
-#if HU_BYTES > 16
+#if HU_LEVEL_BYTES > 16
     v = WITHIN(v, 4);
 #endif
-#if HU_BYTES > 32
+#if HU_LEVEL_BYTES > 32
     v = WITHIN(v, 8);
 #endif
     u[i] = v;
@@ -209,11 +209,11 @@ static HU_NOINLINE void along_columns(const hu_hadamard_piece *p, size_t cols, f
   streamed(p);
 }
 
-const hu_hadamard_lanes *HU_LANES(void) {
+const hu_hadamard_lanes *HU_OF_LEVEL(hu_hadamard_lanes)(void) {
   static const hu_hadamard_lanes lanes = {along_rows, along_columns};
   return &lanes;
 }
 
 #else
-const hu_hadamard_lanes *HU_LANES(void) { return NULL; }
+const hu_hadamard_lanes *HU_OF_LEVEL(hu_hadamard_lanes)(void) { return NULL; }
 #endif

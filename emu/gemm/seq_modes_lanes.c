@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/seq_modes_lanes_body.h - seq_modes.h's tile in the vectors of simd/products_*.h, SEQ_LANES columns a
- * time. */
+/* seq_modes.h's tile in the vectors that seq_lanes.c describes, SEQ_LANES columns a time; compiled as that is. */
 #include "emu/base/float_env.h"
 #include "emu/core/stream.h"
+#include "emu/gemm/seq_modes.h"
+#include "emu/simd/lanes.h"
 
 #define MODE_FN static inline __attribute__((always_inline))
 
@@ -318,3 +319,5 @@ static void tile(const hu_modes *q, size_t rows, size_t columns, size_t kc, cons
   run(q, rows, columns, kc, a, b, acc, element, pitch, k);
   hu_float_env_leave(saved);
 }
+
+const hu_modes_kernels HU_OF_LEVEL(hu_modes) = {tile};
