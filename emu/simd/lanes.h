@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/simd/lanes.h - the vectors of the level that is being compiled (emu/simd/of_level.h). HU_LANES_HERE is 0 where the
+/* emu/simd/lanes.h - the vectors of the level that is being compiled (of_level.h). HU_LANES_HERE is 0 where the
  * compiler has none: the kernel is then left out, and its table is NULL. */
 #ifndef HALFULP_EMU_SIMD_LANES_H
 #define HALFULP_EMU_SIMD_LANES_H

@@ -34,7 +34,8 @@ FROM_EMU = ['emu/core/*', 'emu/base/shared.h', 'emu/simd/round.h', 'emu/arith/fu
 TRAINING = ['text', 'data', 'step', 'engine', 'net', 'precision', 'model', 'trainer', 'experiment']
 COMMAND = ['base', 'draw', 'tensors', 'target', 'explain', 'quantize', 'vectors', 'verify', 'train', 'sweep', 'experiment', 'command']
 # What stands against the order still, file by file; and the one header that compiles loops for a level.
-UPWARD = {'train/engine/loops.c': ['emu/simd/of_level.h'], 'train/step/optimizer.c': ['train/engine/cpu.h'], 'train/engine/convolve_round.c': ['train/net/net.h']}
+UPWARD = {'train/engine/loops.c': ['emu/simd/of_level.h'], 'train/step/optimizer.c': ['train/engine/cpu.h'],
+          'train/engine/convolve_round.c': ['train/net/net.h']}
 
 
 def left_of(folders, name, top):
