@@ -189,7 +189,7 @@ SEQ_OP int seq_any_tie(seq_u x, int word, seq_u y, uint32_t u) {
 }
 
 /* In binary64: the product is exact, the sum s has the error e by Knuth's two-sum, and s with its neighbour on e's
- * side has an odd one (emu/arith/wide_lanes_body.h). From there to binary32: toward zero, and odd if that lost
+ * side has an odd one (emu/arith/wide_lanes.c). From there to binary32: toward zero, and odd if that lost
  * something. Infinities have no error and stay what they are. */
 SEQ_OP __m128 seq_odd_half(__m128 a, __m128 b, __m128 c) {
   const __m256d sign = _mm256_set1_pd(-0.0);

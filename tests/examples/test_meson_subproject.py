@@ -46,4 +46,4 @@ with shell.copy_of(source, 'meson-subproject') as folder:
 
     shell.run('meson setup build-shared --wrap-mode=forcefallback -Ddefault_library=shared', folder, env)
     built = targets(folder / 'build-shared')
-    assert built['halfulp'] == 'shared library' and len(built) > 20, built
+    assert built['halfulp'] == 'shared library' and 'halfulp-lanes-vector' in built, built
