@@ -15,9 +15,12 @@ SETUP_PACKAGES = meson ninja-build gcc g++ dpkg-dev pkg-config libmpfr-dev libgm
 setup:
 	@scripts/setup.sh $(SETUP_PACKAGES)
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) -Dwerror=true $(MESON_ARGS)
+	@scripts/every_arch.sh $(BUILD)
 
-run: all
-	@scripts/run-demo.sh $(BUILD)
+# Builds what the main job needs and no more.
+run:
+	@scripts/setup.sh $(SETUP_PACKAGES)
+	@scripts/run.sh $(BUILD) $(JOBS) $(MESON_ARGS)
 
 # What tests use beyond the build. A test whose package cannot be had is left out, and the totals say so.
 CHECK_PACKAGES ?= valgrind verilator iverilog libsystemc-dev cmake doxygen groff man-db python3-venv

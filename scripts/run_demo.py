@@ -6,7 +6,8 @@ kernels.
     run_demo.py BUILD-DIRECTORY [RESULTS-DIRECTORY]
 
 Everything is done by the `halfulp` command; this script only calls it, compares and prints. The CUDA kernels run on the
-GPU where there is one, else on the CPU (halfulp-hostrun). Results (report.txt, report.json, .npy arrays, .svg drawings)
+GPU where there is one, else on the CPU (halfulp-hostrun). HALFULP_RUN=halfulp-hostrun in the environment: that program
+alone was built, and does both. Results (report.txt, report.json, .npy arrays, .svg drawings)
 go to BUILD-DIRECTORY/run by default. Exit code 1 if the CPU and the kernels differ in one bit.
 """
 
@@ -26,7 +27,7 @@ DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
 
 class Job:
     def __init__(self, build, results):
-        self.halfulp = build / "cli" / "halfulp"
+        self.halfulp = build / "cli" / os.environ.get("HALFULP_RUN", "halfulp")
         self.out = results
         self.lines = []
         self.compared = self.elements = self.differing = 0
