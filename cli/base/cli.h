@@ -109,6 +109,8 @@ const char *cli_mode_name(char text[CLI_NAME_MAX], hu_mode mode);
 
 /* How many of the first n bytes of UTF-8 text are whole characters: n, or less where the last one is cut. */
 size_t cli_whole_text(const char *text, size_t n);
+/* 1: the name ends so. */
+int cli_ends(const char *name, const char *end);
 /* Bytes of the character of UTF-8 at text, 1 to 4; 0: there is none. */
 size_t cli_character(const char *text);
 /* Text in double quotes with JSON's escapes; U+FFFD for what is not UTF-8. */

@@ -42,3 +42,12 @@ const char *cli_shown(char room[CLI_SHOWN_MAX], const char *name) {
   cli_clean(room);
   return room;
 }
+
+size_t cli_whole_text(const char *text, size_t n) {
+  size_t begin = n;
+  while (begin && ((unsigned char)text[begin - 1] & 0xC0) == 0x80) begin--;
+  if (!begin) return n;
+  unsigned char lead = (unsigned char)text[--begin];
+  size_t length = lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  return begin + length > n ? begin : n;
+}

@@ -29,15 +29,6 @@ const char *cli_mode_name(char text[CLI_NAME_MAX], hu_mode mode) {
   return text;
 }
 
-size_t cli_whole_text(const char *text, size_t n) {
-  size_t begin = n;
-  while (begin && ((unsigned char)text[begin - 1] & 0xC0) == 0x80) begin--;
-  if (!begin) return n;
-  unsigned char lead = (unsigned char)text[--begin];
-  size_t length = lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  return begin + length > n ? begin : n;
-}
-
 /* A character beyond ASCII; U+FFFD for a byte that is none of UTF-8, which no JSON may have. How many bytes it took. */
 static size_t put_character(FILE *out, const char *text) {
   size_t n = cli_character(text);
@@ -132,4 +123,9 @@ const char *cli_event_words(char text[CLI_EVENTS_MAX], uint32_t events) {
       used += (size_t)snprintf(text + used, CLI_EVENTS_MAX - used, "%s%s", used ? " " : "", event_names[i]);
   if (!used) snprintf(text, CLI_EVENTS_MAX, "none");
   return text;
+}
+
+int cli_ends(const char *name, const char *end) {
+  size_t n = strlen(name), m = strlen(end);
+  return n >= m && !strcmp(name + n - m, end);
 }

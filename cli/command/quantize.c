@@ -7,11 +7,6 @@
 #include "cli/base/numbers.h"
 #include "cli/quantize/quantize.h"
 
-int cli_ends(const char *name, const char *end) {
-  size_t n = strlen(name), m = strlen(end);
-  return n >= m && !strcmp(name + n - m, end);
-}
-
 static int read_amax(cli_quantize_state *s, const char *value) {
   number z;
   if (!number_parse(&z, value) || !(z.value >= 0) || isinf(z.value) || !z.exact || (double)(float)z.value != z.value)

@@ -57,9 +57,6 @@ const char *cli_quantize_out(const cli_quantize_state *state, char **operands, i
 int cli_quantize_files(cli_quantize_state *state, const char *in, const char *out);
 int cli_decode_files(cli_quantize_state *state, const char *in, const char *out);
 
-/* 1: the name ends so. */
-int cli_ends(const char *name, const char *end);
-
 /* Codes in OUT.npy, of `info`, and their companions beside it: OUT.scales.npy, ..., and OUT.check.npy, a digest of them
  * all (codes_set.c). Written whole or not at all; read into the parts' room, the codes are there already. 0
  * or an exit code after an error line. */

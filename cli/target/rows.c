@@ -25,18 +25,6 @@ int cli_job_shape(cli_job *job, const cli_target *target, int rows_out, uint32_t
   return 1;
 }
 
-static void turn_matrix(uint8_t *z, const uint8_t *x, size_t high, size_t wide, unsigned size) {
-  for (size_t i = 0; i < high; i++)
-    for (size_t j = 0; j < wide; j++) memcpy(z + (j * high + i) * size, x + (i * wide + j) * size, size);
-}
-
-void cli_turn_rows(void *z, const void *x, size_t rows, cli_turn turn, int back, unsigned size) {
-  size_t row = turn.channels * turn.places * size;
-  for (size_t i = 0; i < rows; i++)
-    turn_matrix((uint8_t *)z + i * row, (const uint8_t *)x + i * row, back ? turn.places : turn.channels,
-                back ? turn.channels : turn.places, size);
-}
-
 static double bits_of(const cli_target *target, const cli_job *job) {
   cli_parts parts;
   cli_parts_plan(&parts, target, job);

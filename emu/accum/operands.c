@@ -89,3 +89,10 @@ hu_status hu_accum_usable(const hu_accum *accum, const hu_element *a, const hu_e
   }
   return accum->kind == HU_ACCUM_BLOCK ? block_takes(accum, a->format, b->format, c) : HU_OK;
 }
+
+hu_accum hu_accum_any(hu_accum accum) {
+  memset(&accum.a, 0, sizeof accum.a);
+  memset(&accum.b, 0, sizeof accum.b);
+  memset(&accum.c, 0, sizeof accum.c);
+  return accum;
+}

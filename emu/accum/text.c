@@ -204,13 +204,6 @@ size_t hu_accum_text(char *text, size_t size, const hu_accum *accum) {
   return hu_accum_check(accum) == HU_OK ? write_text(text, size, accum) : 0;
 }
 
-hu_accum hu_accum_any(hu_accum accum) {
-  memset(&accum.a, 0, sizeof accum.a);
-  memset(&accum.b, 0, sizeof accum.b);
-  memset(&accum.c, 0, sizeof accum.c);
-  return accum;
-}
-
 size_t hu_accum_takes(char *text, size_t size, const hu_accum *accum) {
   static const char *const names[3] = {"A ", "B ", "C "};
   const hu_element any = {0}, e[3] = {accum->a, accum->b, accum->c};

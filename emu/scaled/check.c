@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which descriptions of scaled tensors make sense, and what a matrix under one takes. */
 #include "emu/core/scaled.h"
+#include "emu/scaled/call.h"
 
 static int is_binary32(hu_format f) { return hu_format_equal(f, hu_format_ieee(8, 23, 0)); }
 
@@ -91,4 +92,18 @@ hu_scaled_sizes hu_scaled_sizes_of(size_t rows, size_t cols, const hu_scaling *d
   z.packed_row = across == SIZE_MAX ? SIZE_MAX : hu_pack_size(across, width);
   z.packed = times(down, z.packed_row);
   return z;
+}
+
+/* hu_scaled_sizes_of would check the description once more. */
+hu_scaled_shape hu_scaled_shape_of(size_t rows, size_t cols, const hu_scaling *d) {
+  hu_scaled_shape s;
+  s.rows = rows;
+  s.cols = cols;
+  s.side_rows = d->rows && d->rows < rows ? d->rows : rows;
+  s.side_cols = d->cols && d->cols < cols ? d->cols : cols;
+  s.block_rows = hu_blocks_along(rows, d->rows);
+  s.block_cols = hu_blocks_along(cols, d->cols);
+  s.code_size = hu_code_bytes(d->element);
+  s.scale_size = hu_code_bytes(d->scale);
+  return s;
 }

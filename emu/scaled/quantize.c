@@ -174,20 +174,6 @@ static void run_one(hu_scaled_work *g) {
   }
 }
 
-/* hu_scaled_sizes_of would check the description once more. */
-hu_scaled_shape hu_scaled_shape_of(size_t rows, size_t cols, const hu_scaling *d) {
-  hu_scaled_shape s;
-  s.rows = rows;
-  s.cols = cols;
-  s.side_rows = d->rows && d->rows < rows ? d->rows : rows;
-  s.side_cols = d->cols && d->cols < cols ? d->cols : cols;
-  s.block_rows = hu_blocks_along(rows, d->rows);
-  s.block_cols = hu_blocks_along(cols, d->cols);
-  s.code_size = hu_code_bytes(d->element);
-  s.scale_size = hu_code_bytes(d->scale);
-  return s;
-}
-
 /* Rows of whole blocks, one after another, are one row. */
 static void flatten(hu_scaled_work *g) {
   hu_scaled_call *c = &g->c;

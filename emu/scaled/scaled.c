@@ -6,26 +6,8 @@
 #include "emu/core/bits.h"
 #include "emu/base/matrix_extent.h"
 #include "emu/simd/convert.h"
-#include "emu/scaled/rows.h"
 #include "emu/scaled/call.h"
 #include "emu/base/shared.h"
-#include "emu/scaled/strip.h"
-
-const hu_scaled_lanes *hu_scaled_lanes_for(uint32_t levels) {
-#if HU_X86_LEVELS
-  if (levels & HU_LEVEL_AVX512) return hu_scaled_lanes_avx512();
-  if (levels & HU_LEVEL_AVX2) return hu_scaled_lanes_avx2();
-#endif
-  return levels & HU_LEVEL_VECTOR ? hu_scaled_lanes_vector() : NULL;
-}
-
-const hu_scaled_strips *hu_scaled_strips_for(uint32_t levels) {
-#if HU_X86_LEVELS
-  if (levels & HU_LEVEL_AVX512) return hu_scaled_strips_avx512();
-  if (levels & HU_LEVEL_AVX2) return hu_scaled_strips_avx2();
-#endif
-  return levels & HU_LEVEL_VECTOR ? hu_scaled_strips_vector() : NULL;
-}
 
 /* ---- what is where ---- */
 

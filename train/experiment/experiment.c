@@ -100,19 +100,6 @@ static hu_status fill_row(hu_experiment_row *row, hu_trainer *t, const sums *z) 
   return keep_keys(row, t);
 }
 
-hu_status hu_lab_tell(hu_lab *lab) {
-  const hu_experiment_options *how = lab->how;
-  const hu_plan *plan = lab->plan;
-  size_t done = lab->report.rows;
-  if (!how->progress) return HU_OK;
-  hu_text_env_leave(lab->caller);
-  int on = how->progress(how->context, done, plan->count + plan->own, &lab->report.row[done - 1]);
-  lab->caller = hu_text_env_enter();
-  if (on) return HU_OK;
-  snprintf(lab->why, HU_DATA_WHY_MAX, "stopped after %zu of %zu runs", done, plan->count + plan->own);
-  return HU_E_TRAIN;
-}
-
 hu_status hu_lab_try(hu_lab *lab, const hu_trial *trial, size_t *number) {
   sums z;
   hu_trainer *t = hu_trainer_new();

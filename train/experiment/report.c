@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "train/environment.h"
 #include "train/experiment/experiment.h"
 
 /* Room for one more of count things, doubled at powers of two; NULL, and the lab's status says so: no memory. */
@@ -201,4 +202,17 @@ void hu_experiment_report_free(hu_experiment_report *r) {
   free(r->figure);
   free(r->table);
   memset(r, 0, sizeof *r);
+}
+
+hu_status hu_lab_tell(hu_lab *lab) {
+  const hu_experiment_options *how = lab->how;
+  const hu_plan *plan = lab->plan;
+  size_t done = lab->report.rows;
+  if (!how->progress) return HU_OK;
+  hu_text_env_leave(lab->caller);
+  int on = how->progress(how->context, done, plan->count + plan->own, &lab->report.row[done - 1]);
+  lab->caller = hu_text_env_enter();
+  if (on) return HU_OK;
+  snprintf(lab->why, HU_DATA_WHY_MAX, "stopped after %zu of %zu runs", done, plan->count + plan->own);
+  return HU_E_TRAIN;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Models: kinds, limits, sizes, ends. */
 #include <float.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,39 +184,6 @@ hu_model_sizes hu_model_sizes_of_text(const hu_text *x, size_t steps) {
 }
 
 /* ---- building ---- */
-
-void hu_enter(hu_builder *b, const char *part) {
-  char scope[2 * HU_SCOPE_MAX];
-  size_t n = strlen(b->base);
-  memcpy(scope, b->base, n);
-  if (n && part[0]) scope[n++] = '.';
-  strncpy(scope + n, part, HU_SCOPE_MAX - 1);
-  scope[n + HU_SCOPE_MAX - 1] = 0;
-  hu_net_scope(b->net, scope);
-}
-
-int hu_next(const hu_builder *b) { return hu_net_parameters(b->net); }
-
-/* The layers that these follow went wrong where a parameter is not there, and the net says why. */
-static void unless_refused(hu_status s) { (void)s; }
-
-void hu_start_gain(hu_builder *b, int p, unsigned gain, size_t fan_in) {
-  unless_refused(hu_net_start_normal(b->net, p, sqrtf((float)gain / (float)fan_in)));
-}
-
-void hu_start_deviation(hu_builder *b, int p) { unless_refused(hu_net_start_normal(b->net, p, b->m->deviation)); }
-
-void hu_start_uniform(hu_builder *b, int p, size_t hidden) { unless_refused(hu_net_start_uniform(b->net, p, hidden)); }
-
-size_t hu_wide(const hu_builder *b, size_t c) {
-  size_t n = (size_t)(b->m->width * (double)c + 0.5);
-  return n ? n : 1;
-}
-
-int hu_activate(hu_builder *b, int x) {
-  if (b->m->activation == HU_ACTIVATION_GELU) return hu_net_gelu(b->net, x);
-  return b->m->activation == HU_ACTIVATION_TANH ? hu_net_tanh(b->net, x) : hu_net_relu(b->net, x);
-}
 
 static HU_NOINLINE hu_status build(hu_net *net, const hu_model *m, const hu_model_sizes *sizes, hu_model_ends *ends,
                                    const char **why) {

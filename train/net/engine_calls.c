@@ -2,6 +2,7 @@
 /* A network's calls of its engine. */
 #include <string.h>
 
+#include "halfulp/train/data.h"
 #include "train/net/net.h"
 
 hu_status hu_done(const hu_net *net) { return net->fault; }
@@ -95,4 +96,11 @@ void hu_give(hu_net *net, int value, const float *x) {
 void hu_give_parameter(hu_net *net, int parameter, const float *x) {
   hu_parameter *p = &net->parameter[parameter];
   give(net, &p->gradient, p->rows * p->cols, p->dtheta, x);
+}
+
+hu_stream hu_words_of(const hu_net *net, unsigned of, uint64_t number) {
+  hu_stream s = hu_stream_of_use(net->seed, of == HU_OF_DROPOUT ? HU_USE_DROPOUT : HU_USE_ROUNDING);
+  s = hu_stream_child(s, (uint64_t)of << 32 | number);
+  s.counter += net->step << 36; /* a tensor has less than 2^36 numbers */
+  return s;
 }

@@ -90,20 +90,6 @@ hu_status hu_net_status(const hu_net *net, const char **why) {
   return net->status;
 }
 
-int hu_refuse(hu_net *net, hu_status status, const char *what) {
-  if (net->status != HU_OK) return -1;
-  net->status = status;
-  snprintf(net->why, sizeof net->why, "operator %d: %s", net->operators, what);
-  return -1;
-}
-
-int hu_usable(hu_net *net, int x) {
-  if (!net || net->status != HU_OK) return 0;
-  if (x >= 0 && x < net->values) return 1;
-  hu_refuse(net, HU_E_SHAPE, "no value of that number");
-  return 0;
-}
-
 static float *numbers(const hu_net *net, size_t n) { return zeros(net, n, sizeof(float)); }
 
 /* Where an engine with a memory of its own counts; 0: no memory. */

@@ -2,6 +2,7 @@
 /* Operands of products: transformed, rounded once more; once where several products would do the same. */
 #include <string.h>
 
+#include "halfulp/formats/ieee.h"
 #include "train/net/net.h"
 
 /* Blocks of rows of x into `room`, transformed; the rows behind them as they are. */
@@ -110,4 +111,32 @@ void hu_free_operands(hu_net *net) {
   for (int i = 0; i < net->operators; i++) give_back(net, &net->op[i].rounded);
   for (int i = 0; i < net->parameters; i++) give_back(net, &net->parameter[i].rounded);
   give_back(net, &net->rounded);
+}
+
+/* ---- models and grids ---- */
+
+const hu_accum *hu_accum_of(const hu_operator *op, unsigned part) {
+  const hu_product_rounding *r = &op->rounding;
+  if (part == HU_PART_Z_X || part == HU_PART_Z_W || part == HU_PART_Z_OUT) return &r->z_accum;
+  return part == HU_PART_DX_DZ || part == HU_PART_DX_W || part == HU_PART_DX_OUT ? &r->dx_accum : &r->dw_accum;
+}
+
+/* The format itself, or where infinities and NaN stay that it may lack, one with those and an exponent bit more. */
+static hu_format grid_left(const hu_rounding *r) {
+  hu_format f = r->format;
+  if (!r->over_inf && !r->keep_nan) return f;
+  if (f.e == 0) return hu_binary32();
+  f.b = (int16_t)(f.b - (1 << (f.e - 1)));
+  f.e++;
+  f.inf = HU_INF_IEEE;
+  f.nan = HU_NAN_IEEE;
+  f.overflow = HU_OVERFLOW_INF;
+  f.negative = 0;
+  return hu_format_check(f, NULL) == HU_OK && hu_format_fits_binary32(f) ? f : hu_binary32();
+}
+
+hu_format hu_grid_of(const hu_operator *op, unsigned part, const hu_rounding *r, const hu_rounding *before) {
+  const hu_rounding *last = r->kind == HU_ROUND_KEEP ? before : r;
+  int known = !hu_is_plain_fp32(hu_accum_of(op, part)) && last->kind == HU_ROUND_FORMAT;
+  return known ? grid_left(last) : hu_binary32();
 }

@@ -7,13 +7,6 @@
 #include "train/environment.h"
 #include "train/net/net.h"
 
-hu_stream hu_words_of(const hu_net *net, unsigned of, uint64_t number) {
-  hu_stream s = hu_stream_of_use(net->seed, of == HU_OF_DROPOUT ? HU_USE_DROPOUT : HU_USE_ROUNDING);
-  s = hu_stream_child(s, (uint64_t)of << 32 | number);
-  s.counter += net->step << 36; /* a tensor has less than 2^36 numbers */
-  return s;
-}
-
 /* Where the engine counts. */
 static hu_rounding_counts *counts_of(const hu_net *net, hu_rounding_counts *own, hu_rounding_counts *seen) {
   return net->engine->on_host ? own : seen;

@@ -178,3 +178,8 @@ size_t hu_find_key(const char *name) {
   }
   return SIZE_MAX;
 }
+
+const char *hu_trainer_get(const hu_trainer *t, const char *name) {
+  size_t i = t && name ? hu_find_key(name) : SIZE_MAX;
+  return i == SIZE_MAX ? NULL : t->value[i];
+}

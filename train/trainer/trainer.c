@@ -8,8 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "halfulp/formats/ieee.h"
-#include "halfulp/function_n.h"
 #include "train/environment.h"
 #include "train/net/net.h"
 
@@ -87,11 +85,6 @@ hu_status hu_trainer_set(hu_trainer *t, const char *name, const char *value, cha
   return s;
 }
 
-const char *hu_trainer_get(const hu_trainer *t, const char *name) {
-  size_t i = t && name ? hu_find_key(name) : SIZE_MAX;
-  return i == SIZE_MAX ? NULL : t->value[i];
-}
-
 hu_status hu_trainer_set_engine(hu_trainer *t, const hu_engine *engine) {
   if (!t) return HU_E_NULL;
   if (t->net) return HU_E_SHAPE;
@@ -115,18 +108,6 @@ static hu_optimizer optimizer_of(const hu_run_keys *k) {
   o.update = k->kahan ? HU_UPDATE_KAHAN : HU_UPDATE_ROUND;
   if (!k->kahan) o.mode = k->update;
   return o;
-}
-
-hu_status hu_first_weights(hu_trainer *t) {
-  const hu_mode rne = {0};
-  hu_status s = hu_net_initialize(t->net, t->keys.seed);
-  for (int i = 0; i < hu_net_parameters(t->net) && s == HU_OK; i++) {
-    hu_net_tensor x = hu_net_parameter(t->net, i);
-    if (!x.numbers) return HU_E_CUDA;
-    s = hu_quantize_n(x.rows * x.cols, x.numbers, 1, x.numbers, 1, t->keys.weight, rne, NULL, NULL);
-    if (s == HU_OK) s = hu_net_set_parameter(t->net, i, x.numbers);
-  }
-  return s;
 }
 
 static uint32_t threads_of(const hu_run_keys *k) {
@@ -231,22 +212,6 @@ hu_status hu_trainer_begin(hu_trainer *t, const char *folder, char *why) {
 }
 
 /* ---- a step ---- */
-
-/* cos(pi x), x from 0 to 1: of a binary32 number, correctly rounded. */
-static double cosine(double x) {
-  const hu_mode rne = {0};
-  float angle = (float)(3.14159265358979323846 * x), z;
-  hu_status s = hu_cos_n(1, &z, 1, hu_binary32(), &angle, 1, hu_binary32(), rne, NULL, NULL);
-  return s == HU_OK ? (double)z : 0;
-}
-
-double hu_rate_of(const hu_trainer *t, uint64_t epoch, uint64_t steps) {
-  const hu_run_keys *k = &t->keys;
-  double epochs = (double)((steps + t->steps_an_epoch - 1) / t->steps_an_epoch);
-  double part = (double)epoch / (epochs > 0 ? epochs : 1);
-  if (k->schedule == SCHEDULE_COSINE) return k->rate * (0.5 * (1 + cosine(part)));
-  return k->schedule == SCHEDULE_DROP && part >= k->drop_at ? k->rate * k->drop_by : k->rate;
-}
 
 /* Forward and backward counts of a tensor, which may be in a device's memory: `seen`. */
 static void count_tensor(hu_net *net, hu_trainer_report *r, const hu_rounding_counts *forward,

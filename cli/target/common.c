@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kinds of target.h share: errors, names, parts and their memory, codes in rows, blocks in words. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/numbers.h"
+#include "cli/target/target.h"
+
+int cli_target_fail(const char *text, hu_status status, size_t where) {
+  if (status == HU_OK) return CLI_OK;
+  if (status == HU_E_TEXT && where >= strlen(text))
+    return cli_fail(NULL, "format '%s': something is missing at the end", text);
+  if (status != HU_E_TEXT && status != HU_E_NAME && status != HU_E_FORMAT)
+    return cli_fail(NULL, "format '%s': well-formed, but its parts do not go together", text);
+  const char *why = status == HU_E_NAME     ? "no format of that name"
+                    : status == HU_E_FORMAT ? "no such format can be"
+                                            : "wrong";
+  return cli_fail(NULL, "format '%s': %s from character %zu on: '%s'", text, why, where + 1, text + where);
+}
+
+const char *cli_target_name(char text[CLI_TARGET_MAX], const cli_target *target) {
+  if (!strchr(target->given, '(') && strlen(target->given) < CLI_TARGET_MAX) return strcpy(text, target->given);
+  target->kind->text(text, target);
+  return text;
+}
+
+void cli_parts_plan(cli_parts *parts, const cli_target *target, const cli_job *job) {
+  memset(parts, 0, sizeof *parts);
+  target->kind->layout(parts, target, job->rows, job->cols);
+  parts->turn = job->turn;
+}
+
+int cli_parts_room(cli_parts *parts, const cli_target *target, const cli_job *job) {
+  cli_parts_plan(parts, target, job);
+  for (int i = 0; i < parts->count; i++) {
+    cli_part *p = &parts->part[i];
+    p->data = cli_room(p->dims ? p->rows * p->cols : 1, p->size);
+    if (!p->data) {
+      cli_parts_free(parts);
+      return CLI_BAD;
+    }
+  }
+  return CLI_OK;
+}
+
+void cli_parts_free(cli_parts *parts) {
+  for (int i = 0; i < parts->count; i++) {
+    free(parts->part[i].data);
+    parts->part[i].data = NULL;
+  }
+}
+
+void cli_codes_layout(cli_parts *parts, unsigned width, unsigned storage, size_t rows, size_t cols) {
+  parts->part[0] = (cli_part){"codes", 'u', (uint8_t)(storage / 8), 2, rows, cols, NULL};
+  parts->count = 1;
+  parts->width = width;
+  parts->packed_rows = width <= 8 ? rows : 0;
+  parts->packed_row = width <= 8 ? hu_pack_size(cols, width) : 0;
+  parts->bits = width <= 8 ? 8.0 * (double)rows * (double)parts->packed_row : (double)rows * (double)cols * storage;
+}
+
+hu_status cli_pack_rows(uint8_t *z, const cli_parts *x, const cli_target *target) {
+  const cli_part *codes = &x->part[0];
+  const uint8_t *data = codes->data;
+  hu_status status = HU_OK;
+  (void)target;
+  for (size_t i = 0; i < codes->rows && status == HU_OK; i++)
+    status = hu_pack_n(codes->cols, z + i * x->packed_row, data + i * codes->cols, x->width);
+  return status;
+}
+
+hu_status cli_unpack_rows(const cli_parts *z, const uint8_t *x, const cli_target *target) {
+  const cli_part *codes = &z->part[0];
+  uint8_t *data = codes->data;
+  hu_status status = HU_OK;
+  (void)target;
+  for (size_t i = 0; i < codes->rows && status == HU_OK; i++)
+    status = hu_unpack_n(codes->cols, data + i * codes->cols, x + i * z->packed_row, z->width);
+  return status;
+}
+
+int cli_values_by_codes(void *z, unsigned size, const cli_target *target, cli_job *job) {
+  cli_parts parts;
+  if (cli_parts_room(&parts, target, job)) return CLI_BAD;
+  int code = target->kind->encode(&parts, target, job);
+  if (code == CLI_OK) code = target->kind->decode(z, size, &parts, target, job);
+  cli_parts_free(&parts);
+  return code;
+}
+
+static int narrow(float *z, const double *x, size_t count, const char *name) {
+  for (size_t i = 0; i < count; i++) {
+    int beyond = isfinite(x[i]) && fabs(x[i]) > FLT_MAX;
+    z[i] = beyond ? 0 : (float)x[i];
+    if (beyond || (z[i] != x[i] && !isnan(x[i])))
+      return cli_fail(name,
+                      "element %zu is not a binary32 number, which this format is computed from; round it first "
+                      "(quantize -f binary32)",
+                      i);
+  }
+  return CLI_OK;
+}
+
+const float *cli_job_floats(float **owned, const cli_job *job) {
+  size_t count = job->rows * job->cols;
+  *owned = NULL;
+  if (job->x.kind == 'f' && job->x.size == sizeof(float)) return job->x.data;
+  float *z = cli_room(count, sizeof *z);
+  if (!z) return NULL;
+  int status = CLI_OK;
+  if (job->x.kind == 'f') {
+    status = narrow(z, job->x.data, count, job->name);
+  } else {
+    hu_status s = hu_decode_n(count, z, 1, job->x.data, 1, job->x.format, &job->exec);
+    if (s != HU_OK) status = cli_fail_status(job->name, s);
+  }
+  if (status != CLI_OK) {
+    free(z);
+    return NULL;
+  }
+  return *owned = z;
+}
+
+void cli_widen(void *z, size_t count) {
+  uint8_t *bytes = z;
+  for (size_t i = count; i-- > 0;) {
+    float x;
+    memcpy(&x, bytes + i * sizeof x, sizeof x);
+    double y = x;
+    memcpy(bytes + i * sizeof y, &y, sizeof y);
+  }
+}
+
+void cli_print_blocks(FILE *out, const char *indent, const cli_blocks *b) {
+  fprintf(out, "%sblocks         %llu\n", indent, (unsigned long long)b->count);
+  if (b->amax_high > 0)
+    fprintf(out, "%samax           %s to %s\n", indent, ROUNDED(b->amax_low, 9), ROUNDED(b->amax_high, 9));
+  if (b->count > 0)
+    fprintf(out, "%sscales         %s to %s\n", indent, ROUNDED(b->scale_low, 9), ROUNDED(b->scale_high, 9));
+  const struct {
+    const char *what;
+    uint64_t count;
+  } lines[] = {{"all zero", b->zero},
+               {"with Inf, NaN", b->special},
+               {"with saturated", b->saturated},
+               {"with to_zero", b->to_zero}};
+  for (int i = 0; i < 4; i++)
+    if (lines[i].count) fprintf(out, "%s%-14s %llu\n", indent, lines[i].what, (unsigned long long)lines[i].count);
+}
+
+void cli_json_blocks(FILE *out, const cli_blocks *b) {
+  fprintf(out, "{\"count\": %llu, \"zero\": %llu, \"special\": %llu, \"saturated\": %llu, \"to_zero\": %llu",
+          (unsigned long long)b->count, (unsigned long long)b->zero, (unsigned long long)b->special,
+          (unsigned long long)b->saturated, (unsigned long long)b->to_zero);
+  const struct {
+    const char *key;
+    double value;
+  } numbers[] = {{"amax_low", b->amax_low},
+                 {"amax_high", b->amax_high},
+                 {"scale_low", b->scale_low},
+                 {"scale_high", b->scale_high}};
+  for (int i = 0; i < 4; i++) {
+    fprintf(out, ", \"%s\": ", numbers[i].key);
+    cli_json_double(out, numbers[i].value);
+  }
+  fputc('}', out);
+}
+
+static void turn_matrix(uint8_t *z, const uint8_t *x, size_t high, size_t wide, unsigned size) {
+  for (size_t i = 0; i < high; i++)
+    for (size_t j = 0; j < wide; j++) memcpy(z + (j * high + i) * size, x + (i * wide + j) * size, size);
+}
+
+void cli_turn_rows(void *z, const void *x, size_t rows, cli_turn turn, int back, unsigned size) {
+  size_t row = turn.channels * turn.places * size;
+  for (size_t i = 0; i < rows; i++)
+    turn_matrix((uint8_t *)z + i * row, (const uint8_t *)x + i * row, back ? turn.places : turn.channels,
+                back ? turn.channels : turn.places, size);
+}

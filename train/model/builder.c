@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* What the builders of models share. */
+#include "train/model/builder.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The layers that these follow went wrong where a parameter is not there, and the net says why. */
+static void unless_refused(hu_status s) { (void)s; }
+
+void hu_enter(hu_builder *b, const char *part) {
+  char scope[2 * HU_SCOPE_MAX];
+  size_t n = strlen(b->base);
+  memcpy(scope, b->base, n);
+  if (n && part[0]) scope[n++] = '.';
+  strncpy(scope + n, part, HU_SCOPE_MAX - 1);
+  scope[n + HU_SCOPE_MAX - 1] = 0;
+  hu_net_scope(b->net, scope);
+}
+
+int hu_next(const hu_builder *b) { return hu_net_parameters(b->net); }
+
+void hu_start_gain(hu_builder *b, int p, unsigned gain, size_t fan_in) {
+  unless_refused(hu_net_start_normal(b->net, p, sqrtf((float)gain / (float)fan_in)));
+}
+
+void hu_start_deviation(hu_builder *b, int p) { unless_refused(hu_net_start_normal(b->net, p, b->m->deviation)); }
+
+void hu_start_uniform(hu_builder *b, int p, size_t hidden) { unless_refused(hu_net_start_uniform(b->net, p, hidden)); }
+
+size_t hu_wide(const hu_builder *b, size_t c) {
+  size_t n = (size_t)(b->m->width * (double)c + 0.5);
+  return n ? n : 1;
+}
+
+int hu_activate(hu_builder *b, int x) {
+  if (b->m->activation == HU_ACTIVATION_GELU) return hu_net_gelu(b->net, x);
+  return b->m->activation == HU_ACTIVATION_TANH ? hu_net_tanh(b->net, x) : hu_net_relu(b->net, x);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The learning rate over the epochs. */
+#include "halfulp/formats/ieee.h"
+#include "halfulp/function_n.h"
+#include "train/trainer/trainer.h"
+
+/* cos(pi x), x from 0 to 1: of a binary32 number, correctly rounded. */
+static double cosine(double x) {
+  const hu_mode rne = {0};
+  float angle = (float)(3.14159265358979323846 * x), z;
+  hu_status s = hu_cos_n(1, &z, 1, hu_binary32(), &angle, 1, hu_binary32(), rne, NULL, NULL);
+  return s == HU_OK ? (double)z : 0;
+}
+
+double hu_rate_of(const hu_trainer *t, uint64_t epoch, uint64_t steps) {
+  const hu_run_keys *k = &t->keys;
+  double epochs = (double)((steps + t->steps_an_epoch - 1) / t->steps_an_epoch);
+  double part = (double)epoch / (epochs > 0 ? epochs : 1);
+  if (k->schedule == SCHEDULE_COSINE) return k->rate * (0.5 * (1 + cosine(part)));
+  return k->schedule == SCHEDULE_DROP && part >= k->drop_at ? k->rate * k->drop_by : k->rate;
+}

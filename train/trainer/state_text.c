@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The lines of a state's text, written and found again. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "train/text/words.h"
+#include "train/trainer/trainer.h"
+
+void hu_print(hu_paper *p, const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  int room = p->text && p->used < p->size;
+  int n = vsnprintf(room ? p->text + p->used : NULL, room ? p->size - p->used : 0, format, list);
+  va_end(list);
+  p->used += n > 0 ? (size_t)n : 0;
+}
+
+int hu_line_of(const char *text, const char *name, char z[HU_LINE_MAX]) {
+  size_t n = strlen(name);
+  for (const char *line = text; *line;) {
+    const char *end = strchr(line, '\n');
+    size_t length = end ? (size_t)(end - line) : strlen(line);
+    if (length > n && strncmp(line, name, n) == 0 && line[n] == '=' && length - n - 1 < HU_LINE_MAX) {
+      memcpy(z, line + n + 1, length - n - 1);
+      z[length - n - 1] = 0;
+      return 1;
+    }
+    if (!end) return 0;
+    line = end + 1;
+  }
+  return 0;
+}
+
+int hu_count_of(const char *text, const char *name, uint64_t *z) {
+  char value[HU_LINE_MAX], *end;
+  if (!hu_line_of(text, name, value) || *value < '0' || *value > '9') return 0;
+  *z = strtoull(value, &end, 10);
+  return *end == 0;
+}
