@@ -31,7 +31,7 @@ if [ -n "$arch" ]; then
   echo "halfulp: building the command, its CUDA kernels for this GPU, and the same kernels for the CPU (some minutes on two cores)"
   targets='cli/halfulp cli/halfulp-hostrun'
 else
-  echo "halfulp: building the command, with its CUDA kernels compiled for the CPU (about a minute on two cores)"
+  echo "halfulp: building the command, with its CUDA kernels compiled for the CPU (a minute and a half on two cores)"
   targets=cli/halfulp-hostrun
   HALFULP_RUN=halfulp-hostrun
   export HALFULP_RUN
