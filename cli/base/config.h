@@ -53,6 +53,9 @@ const char *config_find(config *c, const char *key);
 int config_apply(hu_trainer *t, const config *c, const char *path);
 /* "section.key=value" of an option --set, after config_apply and in the order of the options. */
 int config_set(hu_trainer *t, const char *text);
+/* The error line of a value that a key does not take: `why`, as hu_trainer_set says it; more where the value is an
+ * accumulation model, a name of several formats, or one of something else. Returns an exit code. */
+int config_refuse(const char *where, const char *key, const char *value, const char *why);
 /* All keys with their values in force, as a file that config_read reads as the same. */
 void config_print(FILE *out, const hu_trainer *t);
 /* The key most like this one, NULL if none is. */

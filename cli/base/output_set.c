@@ -33,7 +33,10 @@ enum { PAUSE_MS = 2, TOLD_AFTER_MS = 1000 };
  * made (sysctl fs.protected_regular). */
 static int open_lock(const char *path) {
   int fd = open(path, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
-  return fd < 0 && errno == EACCES ? open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : fd;
+  if (fd >= 0 || errno != EACCES) return fd;
+  fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0 && errno == ENOENT) errno = EAGAIN; /* its owner has left it meanwhile */
+  return fd;
 }
 
 /* A lock file in the folder. It is removed by who holds it: one that waits looks whether it has locked the file that
@@ -41,17 +44,18 @@ static int open_lock(const char *path) {
  * second is told. 0 or errno. */
 static int take_lock(const char *path, int *fd) {
   struct stat ours, there;
-  for (int others = 0, waited = 0;; waited++) {
+  for (int others = 0, waited = 0;;) {
     *fd = open_lock(path);
-    if (*fd < 0) return errno;
-    int busy = flock(*fd, LOCK_EX | LOCK_NB) && (errno == EWOULDBLOCK || errno == EINTR);
+    if (*fd < 0 && errno != EAGAIN) return errno;
+    int busy = *fd < 0 || (flock(*fd, LOCK_EX | LOCK_NB) && (errno == EWOULDBLOCK || errno == EINTR));
     int same = !busy && fstat(*fd, &ours) == 0 && stat(path, &there) == 0 && ours.st_dev == there.st_dev &&
                ours.st_ino == there.st_ino;
     if (same || (!busy && ++others == 1000)) return 0;
-    close(*fd);
+    if (*fd >= 0) close(*fd);
     *fd = -1;
     if (output_interrupted()) return EINTR;
-    if (waited == TOLD_AFTER_MS / PAUSE_MS) (void)cli_fail(path, "another program holds this lock; waiting for it");
+    if (busy && waited++ == TOLD_AFTER_MS / PAUSE_MS)
+      (void)cli_fail(path, "another program holds this lock; waiting for it");
     nanosleep(&(struct timespec){0, PAUSE_MS * 1000000}, NULL);
   }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which runs there are, their keys and files, and what is done already: see sweep.h. */
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,19 +67,43 @@ static int make_folder(const char *path) {
   return cli_fail(path, "cannot make the folder: %s", strerror(errno));
 }
 
-/* A folder without runs is no sweep's: what has a result's name there is somebody's file. */
+/* 1 if a folder has the file of a run, NAME-seedN.json. */
+static int has_run(const char *folder) {
+  DIR *list = opendir(folder);
+  int found = 0;
+  for (const struct dirent *e; list && !found && (e = readdir(list));) {
+    const char *seed = strstr(e->d_name, "-seed"), *end = seed ? strrchr(seed, '.') : NULL;
+    found = end && !strcmp(end, ".json");
+  }
+  if (list) closedir(list);
+  return found;
+}
+
+/* 1 if a folder has the summary.json of a sweep, which begins as sweep_print_json has it. */
+static int has_summary(const char *folder) {
+  static const char *const begins = "{\n  \"key\": ";
+  char *path, head[16] = "";
+  if (asprintf(&path, "%s/summary.json", folder) < 0) return 0;
+  FILE *file = fopen(path, "r");
+  free(path);
+  size_t n = file ? fread(head, 1, sizeof head - 1, file) : 0;
+  if (file) fclose(file);
+  return n >= strlen(begins) && !strncmp(head, begins, strlen(begins));
+}
+
+/* What has a result's name in a folder that is no sweep's is somebody's file. */
 static int is_free(const char *folder, const char *runs) {
   static const char *const names[] = {SWEEP_FILES};
-  struct stat info;
-  if (stat(runs, &info) == 0) return 1;
+  if (has_run(runs) || has_summary(folder)) return 1;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    struct stat info;
     char *path;
     if (asprintf(&path, "%s/%s", folder, names[i]) < 0) return !cli_fail(NULL, "out of memory");
     int there = lstat(path, &info) == 0;
     free(path);
     if (there)
-      return !cli_fail(folder, "has a %s that is not of a sweep (no folder runs is beside it); give another with -o",
-                       names[i]);
+      return !cli_fail(
+          folder, "has a %s, but nothing of a sweep, and it would be replaced; give another folder with -o", names[i]);
   }
   return 1;
 }
@@ -98,7 +123,7 @@ static int make_folders(const sweep *s) {
 static int set_key(hu_trainer *t, const char *where, const char *key, const char *value) {
   char why[HU_DATA_WHY_MAX] = "";
   hu_status s = hu_trainer_set(t, key, value, why);
-  return s == HU_OK ? CLI_OK : cli_fail(where, "%s", *why ? why : hu_status_text(s));
+  return s == HU_OK ? CLI_OK : config_refuse(where, key, value, *why ? why : hu_status_text(s));
 }
 
 static int set_run(const sweep *s, hu_trainer *t, const sweep_run *r) {

@@ -17,10 +17,12 @@ static int has_suffix(const char *name, const char *suffix) {
   return n > m && !strcasecmp(name + n - m, suffix);
 }
 
-/* An archive or a pickled object by its first bytes, or a name that PyTorch alone gives; .bin and .zip say nothing. */
+/* A name that PyTorch alone gives; .bin and .pkl say it only where a pickled object begins. */
 static int is_torch(const char *name, const uint8_t *bytes, size_t size) {
   static const char *const suffixes[] = {".pt", ".pth", ".ckpt", ".jit"};
-  if (size >= 2 && bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 5) return 1;
+  if (size >= 2 && bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 5 &&
+      (has_suffix(name, ".bin") || has_suffix(name, ".pkl")))
+    return 1;
   for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
     if (has_suffix(name, suffixes[i])) return 1;
   return 0;
@@ -45,8 +47,8 @@ const char *cli_foreign(const char *name, const uint8_t *bytes, size_t size) {
     return has_suffix(name, ".zip") ? "a .zip archive; unpack it first" : TORCH;
   }
   if (has_suffix(name, ".onnx")) return ONNX;
-  if (is_torch(name, bytes, size)) return TORCH;
   if (is_safetensors(bytes, size)) return "a .safetensors file, whose name is to end in .safetensors";
+  if (is_torch(name, bytes, size)) return TORCH;
   if (has_suffix(name, ".json")) return "a list in JSON; the .safetensors files that it names are quantized one by one";
   return NULL;
 }

@@ -65,9 +65,9 @@ static void print_value(FILE *out, const char *key, const char *value) {
 
 /* ---- setting ---- */
 
-/* A value that its key does not take: `why`; more where it is an accumulation model, or a name of several formats. */
-static int wrong_value(const char *where, const char *key, const char *value, const char *why) {
-  char name[SUGGEST_WORD], *label = NULL;
+int config_refuse(const char *where, const char *key, const char *value, const char *why) {
+  char name[SUGGEST_WORD], hint[SUGGEST_MAX], *label = NULL;
+  const unsigned taken = CLI_NAMES_SCALED | CLI_NAMES_NUMBERS;
   hu_accum accum;
   size_t at = 0, n = strcspn(value, ",");
   hu_status s = hu_accum_parse(&accum, value, &at);
@@ -77,9 +77,14 @@ static int wrong_value(const char *where, const char *key, const char *value, co
     free(label);
     return status;
   }
-  snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : 0), value);
-  const char *several = strstr(why, "the name '") ? cli_ambiguous(name) : NULL;
-  return several ? cli_fail(where, "%s: '%s' is ambiguous; one of %s", key, name, several) : cli_fail(where, "%s", why);
+  if (!strstr(why, "is not a rounding") || memchr(value, '(', n) || !n || n >= sizeof name)
+    return cli_fail(where, "%s", why);
+  snprintf(name, sizeof name, "%.*s", (int)n, value);
+  const char *several = cli_ambiguous(name);
+  if (several) return cli_fail(where, "%s: '%s' is ambiguous; one of %s", key, name, several);
+  cli_name_hint(hint, name, taken);
+  return strncmp(hint, "a", 1) == 0 && !cli_is_name(name, taken) ? cli_fail(where, "%s: '%s' is %s", key, name, hint)
+                                                                 : cli_fail(where, "%s", why);
 }
 
 /* "FILE:12: " or "--set: " before the sentence. */
@@ -89,7 +94,7 @@ static int set(hu_trainer *t, const char *where, const char *key, const char *va
   if (s == HU_OK && fits_lines(value)) return CLI_OK;
   if (s == HU_OK)
     return cli_fail(where, "%s: more than %d bytes, and blanks wherever a line could be broken", key, ROOM);
-  if (hu_trainer_get(t, key)) return wrong_value(where, key, value, *why ? why : hu_status_text(s));
+  if (hu_trainer_get(t, key)) return config_refuse(where, key, value, *why ? why : hu_status_text(s));
   const char *nearest = config_nearest(key);
   return nearest ? cli_fail(where, "%s: there is no such key; perhaps %s is meant", key, nearest)
                  : cli_fail(where, "%s: there is no such key; `halfulp train --keys` lists them", key);

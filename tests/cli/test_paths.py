@@ -378,12 +378,17 @@ class Foreign(support.Case):
     """Files that are none of those that are read: what they are, and the way from them."""
 
     def test_what_is_read(self):
+        # A header of 640 bytes: the length begins as a pickled object does.
+        sizes = (safetensors([("t", "F32", (1,), floats([1.0]))], {"note": "x" * n}) for n in range(640))
+        like_a_pickle = next(data for data in sizes if data[:2] == b"\x80\x02")
         for name, data, says in (
             ("m.onnx", b"\x08\x07\x12\x07pytorch", ("an ONNX model", "onnx.load", "save_file")),
             ("m.pt", b"PK\x03\x04" + bytes(30), ("a PyTorch file", "torch.load", "save_file")),
             ("m.bin", b"\x80\x02\x8a\x0al\xfc\x9c", ("a PyTorch file",)),
             ("m.bin", b"PK\x03\x04" + bytes(30), ("a PyTorch file", "torch.load")),
             ("m.zip", b"PK\x03\x04" + bytes(30), ("a .zip archive; unpack it first",)),
+            ("640", like_a_pickle, ("a .safetensors file",)),
+            ("p.dat", b"\x80\x04\x95.", (".npy and .safetensors files are read",)),
             ("raw.bin", b"1 2 3\n", (".npy and .safetensors files are read",)),
             ("m.jit", b"PK\x03\x04" + bytes(30), ("torch.jit.load",)),
             ("m.npz", b"PK\x03\x04" + bytes(30), ("an .npz archive", "numpy.load")),

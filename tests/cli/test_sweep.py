@@ -85,13 +85,25 @@ class Sweep(support.Case):
         os.mkdir(self.path("mine"))
         for name in ("summary.csv", "report.html"):
             self.write(os.path.join("mine", name), b"my own")
-            self.bad(*self.args("mine"), says=["mine: has a %s that is not of a sweep" % name, "-o"])
+            self.bad(*self.args("mine"), says=["mine: has a %s, but nothing of a sweep" % name, "-o"])
             self.assertEqual(os.listdir(self.path("mine")), [name])
             self.assertEqual(self.read(os.path.join("mine", name)), b"my own")
             os.unlink(self.path(os.path.join("mine", name)))
         self.write(os.path.join("mine", "notes.txt"), b"my own")
         self.ok(*self.args("mine", values="0", seeds="1"))
         self.ok(*self.args("mine", values="0", seeds="1"))
+        shutil.rmtree(self.path("mine/runs"))  # put away: the summary is that of a sweep all the same
+        self.ok(*self.args("mine", values="0", seeds="1"))
+        os.makedirs(self.path("others/runs/of-something-else"))
+        self.write(os.path.join("others", "summary.csv"), b"my own")
+        self.bad(*self.args("others"), says=["others: has a summary.csv, but nothing of a sweep"])
+
+    def test_values_that_a_key_does_not_take(self):
+        for key, value, says in (
+            ("precision.x", "bf8", "'bf8' is ambiguous; one of float8_e5m2"),
+            ("precision.accum", "nv.hoper.f16.f32", "perhaps nv.hopper.f16.f32"),
+        ):
+            self.bad(*self.args("o", "--key", key, "--values", value), says=says)
 
     def test_results(self):
         text = self.ok(*self.args("o", "--jobs", "2"))

@@ -158,8 +158,9 @@ class Refused(TrainCase):
         for key, value, says in [
             ("precision.x", "qwertyuiop", "it takes keep, a format, a scaled format, s2fp8 or a number system"),
             ("precision.x", "fp8", "is ambiguous; one of float8_e4m3fn, float8_e5m2"),
-            ("optimizer.state", "e4m3", "is ambiguous; one of float8_e4m3fn"),
-            ("optimizer.state", "E4M3", "is ambiguous; one of float8_e4m3fn"),
+            ("precision.x", "nv.hopper.f16.f32", "is an accumulation model"),
+            ("optimizer.state", "e4m3", "the name 'e4m3' is unknown; `halfulp formats` lists the names"),
+            ("optimizer.state", "mxfp8", "the name 'mxfp8' is unknown; `halfulp formats` lists the names"),
             ("precision.x", "nvfp,sra:8", "the name 'nvfp' is unknown; perhaps nvfp4"),
             ("precision.w", "BFLOAT16", "the name 'BFLOAT16' is unknown; perhaps bfloat16 is meant"),
             ("precision.accum", "nv.hopper.e4m3.f32.wgma", "perhaps nv.hopper.e4m3.f32.wgmma is meant"),

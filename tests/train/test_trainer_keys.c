@@ -94,6 +94,16 @@ static void test_refused(void **state) {
   refused("precision.x", "posit_8", HU_E_NAME, "perhaps posit8 is meant");
   refused("optimizer.state", "binay32", HU_E_NAME, "perhaps binary32 is meant");
   refused("precision.accum", "nv.hoper.e4m3.f32.wgmma", HU_E_NAME, "perhaps nv.hopper.e4m3.f32.wgmma is meant");
+  refused("precision.accum", "binary16", HU_E_NAME, "'binary16' is a format; `halfulp models` lists them");
+  refused("precision.accum", "seq(exact)", HU_E_NAME, "the name 'exact' is unknown");
+  assert_null(strstr(why, "perhaps exact"));
+  refused("precision.x", "fp8", HU_E_NAME, "the name 'fp8' is unknown; it takes keep");
+  refused("precision.x", "bf8", HU_E_NAME, "the name 'bf8' is unknown; it takes keep");
+  refused("precision.x", "BFLOAT16,sra:8", HU_E_TEXT, "the name 'BFLOAT16' is unknown; perhaps bfloat16 is meant");
+  refused("precision.x", "FP(5,2,0)", HU_E_TEXT, "it takes keep, a format");
+  refused("precision.x", "bfloat16,sat=INF", HU_E_TEXT, "'sat=INF' is wrong, from character 10 on");
+  refused("optimizer.state", "fp(5,2,0):FINITE", HU_E_TEXT, "'FINITE' is wrong");
+  refused("optimizer.state", "mxfp8", HU_E_NAME, "the name 'mxfp8' is unknown; `halfulp formats`");
   refused("precision.accum", "promote(32,nv.hoper.f16.f32,fp32)", HU_E_NAME, "perhaps nv.hopper.f16.f32 is meant");
   refused("precision.values", "bfloat16,rnq", HU_E_TEXT, "'rnq' is wrong, from character 10 on");
   refused("precision.values", "scaled(", HU_E_TEXT, "something is missing at its end");
@@ -293,6 +303,14 @@ static void test_units_and_assignments(void **state) {
     if (!said || !strstr(said, "precision.z_accum: the model takes") || !strstr(said, rows[i].says))
       fail_msg("row %zu: %s", i, said ? said : "begins");
   }
+  const char *said = begins("binary32", "precision.hadamard", "16", "mlp(layers=2,units=48)");
+  assert_null(said);
+  hu_trainer *t = with(PAIRS("assignment.kind", "high", "assignment.high_forward", sixteen, "assignment.high_backward",
+                             sixteen, "precision.hadamard", "16", "precision.dw_accum", half, "model.net",
+                             "mlp(layers=2,units=48)", "run.steps", "2"));
+  assert_int_not_equal(hu_trainer_begin(t, folder, why), HU_OK);
+  if (!strstr(why, "; give precision.x_back that format")) fail_msg("%s", why); /* what is transformed is no tensor */
+  hu_trainer_free(t);
   assert_null(assigned("high", "1", eight, eight, e4m3));
   assert_null(assigned("high", "0.01", eight, eight, e4m3));
   assert_null(assigned("high", "1", six, sixteen, half)); /* low formats are never met */

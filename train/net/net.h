@@ -149,8 +149,8 @@ enum {
   HU_PART_DX_OUT = 7,
   HU_PART_DW_OUT = 8
 };
-/* What rounds an operand (HU_PART_) once more before its product, beside the rounding of the tensor that it is. */
-const hu_rounding *hu_own_rounding(const hu_operator *op, unsigned part);
+/* 1 if an operand (HU_PART_) is a tensor as that was rounded: nothing rounds or transforms it before its product. */
+int hu_operand_is_tensor(const hu_net *net, const hu_operator *op, unsigned part);
 /* HU_OK; or what hu_gemm says of the formats of an operand and the model of its product, as they will be in a step:
  * HU_E_OPERAND_A, HU_E_OPERAND_B, HU_E_ACCUM, ... Then *part and *format are the operand's. */
 hu_status hu_operands_taken(const hu_net *net, const hu_operator *op, unsigned *part, hu_format *format);

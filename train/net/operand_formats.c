@@ -7,7 +7,7 @@
 #include "halfulp/gemm.h"
 #include "train/net/net.h"
 
-const hu_rounding *hu_own_rounding(const hu_operator *op, unsigned part) {
+static const hu_rounding *own_of(const hu_operator *op, unsigned part) {
   const hu_product_rounding *r = &op->rounding;
   switch (part) {
     case HU_PART_Z_X: return &r->x;
@@ -28,10 +28,20 @@ static const hu_rounding *before_of(const hu_net *net, const hu_operator *op, un
   return &net->value[op->in[weights && !scores]].round;
 }
 
+/* Transformed (hadamard) before its own rounding. */
+static int is_turned(const hu_operator *op, unsigned part) {
+  return op->rounding.hadamard && (part == HU_PART_DW_X || part == HU_PART_DW_DZ);
+}
+
+int hu_operand_is_tensor(const hu_net *net, const hu_operator *op, unsigned part) {
+  hu_rounding keep;
+  if (own_of(op, part)->kind != HU_ROUND_KEEP || is_turned(op, part)) return 0;
+  return before_of(net, op, part, &keep) != &keep;
+}
+
 static hu_format format_of(const hu_net *net, const hu_operator *op, unsigned part) {
   hu_rounding keep = hu_rounding_keep();
-  int turned = op->rounding.hadamard && (part == HU_PART_DW_X || part == HU_PART_DW_DZ);
-  return hu_grid_of(op, part, hu_own_rounding(op, part), turned ? &keep : before_of(net, op, part, &keep));
+  return hu_grid_of(op, part, own_of(op, part), is_turned(op, part) ? &keep : before_of(net, op, part, &keep));
 }
 
 /* A product of nothing: its operands' formats and the model are looked at all the same. */

@@ -34,9 +34,14 @@ typedef struct hu_run_key {
 /* i < hu_trainer_key_count() */
 const hu_run_key *hu_run_key_at(size_t i);
 
-/* "the name 'mxfp8' is unknown; perhaps mxfp8_e4m3 or mxfp8_e5m2 is meant": of the name at the beginning of `rest`,
- * among formats and what `offered` adds; where none is near, "; " and `otherwise`. Returns text. */
-enum { HU_HINT_TENSORS = 1 /* roundings of whole tensors, number systems */, HU_HINT_MODELS = 2, HU_HINT_MAX = 380 };
+/* "the name 'nvfp' is unknown; perhaps nvfp4 is meant": of the name at the beginning of `rest`, among what is offered,
+ * which is what can stand there; where nothing is near, "; " and `otherwise`. Returns text. */
+enum {
+  HU_HINT_FORMATS = 1,
+  HU_HINT_TENSORS = 2, /* roundings of whole tensors, number systems */
+  HU_HINT_MODELS = 4,
+  HU_HINT_MAX = 380
+};
 char *hu_name_hint(char text[HU_HINT_MAX], const char *rest, unsigned offered, const char *otherwise);
 
 #endif

@@ -149,7 +149,7 @@ static hu_status round_products(hu_trainer *t, char *why) {
 /* The keys that say what an operand is: its own; else those of the assignment, where there is one. */
 static void remedy(const hu_trainer *t, char *text, size_t size, const hu_operator *op, unsigned part, int gradient) {
   const char *operand = operand_key(part), *direction = gradient ? "backward" : "forward";
-  if (t->plan && hu_own_rounding(op, part)->kind == HU_ROUND_KEEP)
+  if (t->plan && hu_operand_is_tensor(t->net, op, part))
     snprintf(text, size, "assignment.low_%s and high_%s or precision.%s", direction, direction, operand);
   else
     snprintf(text, size, "precision.%s", operand);

@@ -96,18 +96,20 @@ static hu_status read_ratio(const entry *e, hu_ratio *z) {
 
 /* ---- texts of the library ---- */
 
-/* A word with capitals, which the grammar has not; a name in small letters may be meant. */
+/* A name alone, but with capitals, which the grammar has not: one in small letters may be meant. */
 static int has_capitals(const char *text) {
-  size_t small = strcspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"), word = strcspn(text, ",;:()* ");
-  return small < word;
+  size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
+  return word && (!text[word] || text[word] == ',') && strcspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") < word;
 }
 
-/* Where a text went wrong, and what it should have been. */
+/* Where a text went wrong, and what it should have been. offered: what a name there may be; behind the first character
+ * of a text a name is one of a format, and in a model's text also of a model. */
 static hu_status refuse_text(const entry *e, hu_status s, size_t where, const char *what, unsigned offered,
                              const char *takes) {
   char hint[HU_HINT_MAX];
-  if (s == HU_E_NAME || (s == HU_E_TEXT && has_capitals(e->value + where)))
-    return refuse(e, s, "is not %s: %s", what, hu_name_hint(hint, e->value + where, offered, takes));
+  unsigned inside = HU_HINT_FORMATS | (offered & HU_HINT_MODELS);
+  if (s == HU_E_NAME || (s == HU_E_TEXT && where == 0 && has_capitals(e->value)))
+    return refuse(e, s, "is not %s: %s", what, hu_name_hint(hint, e->value + where, where ? inside : offered, takes));
   if (s != HU_E_TEXT) return refuse(e, s, "is not %s: %s; %s", what, hu_status_text(s), takes);
   if (where >= strlen(e->value)) return refuse(e, s, "is not %s: something is missing at its end; %s", what, takes);
   return refuse(e, s, "is not %s: '%.40s' is wrong, from character %zu on; %s", what, e->value + where, where + 1,
@@ -122,7 +124,8 @@ static hu_status read_format(const entry *e, hu_format *z) {
   const char *axis = "";
   hu_status s = hu_format_parse_why(&f, e->value, &where, &axis);
   if (s == HU_E_FORMAT) return refuse(e, s, "is no format that can be: %s", axis);
-  if (s != HU_OK) return refuse_text(e, s, where, "a format", 0, "`halfulp formats` lists the names; or fp(e,m,b)");
+  if (s != HU_OK)
+    return refuse_text(e, s, where, "a format", HU_HINT_FORMATS, "`halfulp formats` lists the names; or fp(e,m,b)");
   if (!hu_format_fits_binary32(f)) return refuse(e, HU_E_CARRIER, "has values that binary32 does not have");
   *z = f;
   return HU_OK;
@@ -134,7 +137,7 @@ static hu_status read_rounding(const entry *e, hu_rounding *z) {
   hu_status s = hu_rounding_parse(&r, e->value, &where);
   if (s == HU_OK) *z = r;
   return s == HU_OK ? s
-                    : refuse_text(e, s, where, "a rounding", HU_HINT_TENSORS,
+                    : refuse_text(e, s, where, "a rounding", HU_HINT_FORMATS | HU_HINT_TENSORS,
                                   "it takes keep, a format, a scaled format, s2fp8 or a number system, and behind it "
                                   "a mode (" MODES "), sat=POLICY, over=inf, nan=keep or turned");
 }

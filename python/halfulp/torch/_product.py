@@ -135,7 +135,7 @@ def _double(rows, shape, p) -> torch.Tensor:
             engine.dots64(n, k, _memory.at(d, i * n), (_memory.at(a, i * a.stride(0)), a.stride(1), 0),
                           (_memory.at(b, first), b.stride(1), b.stride(0)), p.sum.accum)
     except abi.HalfulpError as error:
-        raise _records.unit_error(error, p.sum) from None
+        raise _records.unit_error(error, p.sum, float64=True) from None
     return d
 
 

@@ -199,11 +199,21 @@ def sum_of(text: str) -> Sum:
     return Sum(text)
 
 
-def unit_error(error: abi.HalfulpError, total: Sum) -> abi.HalfulpError:
-    """The error of operands that a recipe's model does not take, with the fields that can change it."""
+_WAYS = ('parts({};...)', 'unit({})', 'decoded({})')
+
+
+def unit_error(error: abi.HalfulpError, total: Sum, float64: bool = False) -> abi.HalfulpError:
+    """The error of operands that a recipe's model does not take, with what can change it."""
     model = Accumulator._from_c(total.accum if total.scaled is None else total.scaled.inside)
+    if model.of_integers and 'binary64' in model.operands:
+        return explained(error, model, 'give float64 tensors (x.double()) without roundings')
+    if model.of_integers:
+        return explained(error, model, 'no tensor of torch is multiplied so; halfulp.dot takes such operands')
+    if float64:
+        return explained(error, model, 'float64 tensors are multiplied under exact and fp64 alone; x.float() for others')
+    insist = 'any(...)' if total.scaled is None else _WAYS[total.scaled.way].format('any(...)')
     return explained(error, model, 'give these formats as x= and w= of the recipe and, for the products of the backward '
-                     "pass, as g= (or accum_dx= and accum_dw= models of their own); or insist with accum='any(...)'")
+                     "pass, as g= (or accum_dx= and accum_dw= models of their own); or insist with accum='{}'".format(insist))
 
 
 class Product(NamedTuple):

@@ -49,9 +49,11 @@ def test_a_recipe_without_roundings_of_gradients():
 
 
 def test_scaled_units_are_asked_at_once():
-    """A unit of other elements or blocks is refused where the recipe is made."""
-    with pytest.raises(ValueError, match='the model takes A float8_e4m3fn'):
-        ht.Recipe(x='mxfp8_e5m2', w='mxfp8_e5m2', g='mxfp8_e5m2', accum='unit(nv.blackwell.mxfp8.e4m3)')
+    """A unit of other elements is refused where the recipe is made, and what the error proposes works."""
+    other = dict(x='mxfp8_e5m2', w='mxfp8_e5m2', g='mxfp8_e5m2')
+    with pytest.raises(ValueError, match=r"the model takes A float8_e4m3fn.*insist with accum='unit\(any\(...\)\)'"):
+        ht.Recipe(accum='unit(nv.blackwell.mxfp8.e4m3)', **other)
+    ht.Recipe(accum='unit(any(nv.blackwell.mxfp8.e4m3))', **other)
     ht.Recipe(x='mxfp8_e4m3', w='mxfp8_e4m3', g='mxfp8_e4m3', accum='unit(nv.blackwell.mxfp8.e4m3)')
     ht.Recipe(x='mxfp8_e4m3', w='mxfp8_e4m3', accum='unit(nv.blackwell.mxfp8.e4m3)')
 
@@ -73,13 +75,18 @@ def test_matrix_units():
         hopper.but(accum_dw=unit.format('e4m3'))
     for recipe in (ht.Recipe(accum=unit.format('e4m3')), ht.Recipe(x='float8_e4m3fn', accum=unit.format('e4m3')),
                    ht.Recipe(x='nvfp4', w='nvfp4', accum='decoded({})'.format(unit.format('e4m3')))):
-        with pytest.raises(ValueError, match="the model takes A float8_e4m3fn, B float8_e4m3fn.*accum='any"):
+        with pytest.raises(ValueError, match="the model takes A float8_e4m3fn, B float8_e4m3fn.*any\("):
             ht.matmul(a, b, recipe)
     same(ht.matmul(a, b, hopper.but(accum=halfulp.model(unit.format('e4m3')))), z)
     insisted = ht.matmul(a, b, ht.Recipe(accum='any({})'.format(unit.format('e4m3'))))
     assert (insisted - a @ b).abs().max() < (z - a @ b).abs().max() / 4
-    with pytest.raises(ValueError, match='the model takes A float8_e4m3fn, B float8_e4m3fn, C binary32: give these formats as x='):
+    with pytest.raises(ValueError, match='float64 tensors are multiplied under exact and fp64 alone; x.float'):
         ht.matmul(a.double(), b.double(), ht.Recipe(accum=unit.format('e4m3')))
+    with pytest.raises(ValueError, match='A s8, B s8.*halfulp.dot takes such operands'):
+        ht.matmul(a, b, ht.Recipe(accum='nv.turing.s8.s32'))
+    with pytest.raises(ValueError, match=r'A binary64, B binary64.*x.double\(\)'):
+        ht.matmul(a, b, ht.Recipe(accum='nv.ampere.f64.f64'))
+    ht.matmul(a.double(), b.double(), ht.Recipe(accum='nv.ampere.f64.f64'))
     with pytest.raises(ValueError,
                        match=r"the model 'int32' does not take operands of fp\(4,3,0\):fn and fp\(8,23,0\)"):
         ht.matmul(a, b, ht.Recipe(x='float8_e4m3fn', accum='int32'))
