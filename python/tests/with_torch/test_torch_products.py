@@ -75,7 +75,7 @@ def test_matrix_units():
         hopper.but(accum_dw=unit.format('e4m3'))
     for recipe in (ht.Recipe(accum=unit.format('e4m3')), ht.Recipe(x='float8_e4m3fn', accum=unit.format('e4m3')),
                    ht.Recipe(x='nvfp4', w='nvfp4', accum='decoded({})'.format(unit.format('e4m3')))):
-        with pytest.raises(ValueError, match="the model takes A float8_e4m3fn, B float8_e4m3fn.*any\("):
+        with pytest.raises(ValueError, match=r"the model takes A float8_e4m3fn, B float8_e4m3fn.*any\("):
             ht.matmul(a, b, recipe)
     same(ht.matmul(a, b, hopper.but(accum=halfulp.model(unit.format('e4m3')))), z)
     insisted = ht.matmul(a, b, ht.Recipe(accum='any({})'.format(unit.format('e4m3'))))
