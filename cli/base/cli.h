@@ -111,7 +111,7 @@ const char *cli_mode_name(char text[CLI_NAME_MAX], hu_mode mode);
 size_t cli_whole_text(const char *text, size_t n);
 /* 1: the name ends so. */
 int cli_ends(const char *name, const char *end);
-/* Bytes of the character of UTF-8 at text, 1 to 4; 0: there is none. */
+/* The number of bytes, 1 to 4, of the character at text; 0 if the bytes are not UTF-8. */
 size_t cli_character(const char *text);
 /* Text in double quotes with JSON's escapes; U+FFFD for what is not UTF-8. */
 void cli_json_string(FILE *out, const char *text);

@@ -79,8 +79,7 @@ int cli_is_name(const char *name, unsigned taken) {
          (taken & CLI_NAMES_PRESETS && hu_conversion_find(&conversion, name) == HU_OK);
 }
 
-/* What a name means that is something else; "" if it means nothing. */
-static void other_meaning(char text[SUGGEST_MAX], const char *name, unsigned taken) {
+int cli_other_meaning(char text[SUGGEST_MAX], const char *name, unsigned taken) {
   char element[CLI_NAME_MAX];
   hu_conversion conversion;
   hu_format f;
@@ -97,6 +96,7 @@ static void other_meaning(char text[SUGGEST_MAX], const char *name, unsigned tak
              "a preset of a conversion (`halfulp presets %s`), which encode, decode, explain and quantize take", name);
   else if (!(taken & CLI_NAMES_MODELS) && is_model(name))
     snprintf(text, SUGGEST_MAX, "an accumulation model (`halfulp models`), for gemm --accum, and no number format");
+  return *text != 0;
 }
 
 static void offer_all(suggest *s, unsigned taken) {
@@ -132,7 +132,7 @@ const char *cli_name_hint(char text[SUGGEST_MAX], const char *name, unsigned tak
   }
   lower(small, name);
   const char *several = cli_ambiguous(small), *capitals = strcmp(small, name) ? " (in small letters)" : "";
-  other_meaning(end, small, taken);
+  (void)cli_other_meaning(end, small, taken);
   if (several) {
     snprintf(text, SUGGEST_MAX, "ambiguous; one of %s", several);
   } else if (*end) {

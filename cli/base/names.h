@@ -20,6 +20,8 @@ enum {
 const char *cli_ambiguous(const char *name);
 /* 1: a name of what `taken` has, or of a number format. */
 int cli_is_name(const char *name, unsigned taken);
+/* What a name means that cannot stand where `taken` can: "an accumulation model ...". 0, and "": it means nothing. */
+int cli_other_meaning(char text[SUGGEST_MAX], const char *name, unsigned taken);
 /* What is to be said of a name that is no number format's: "a scaled format ...", "no such name; perhaps ...". */
 const char *cli_name_hint(char text[SUGGEST_MAX], const char *name, unsigned taken);
 /* An error line on a text that is no number format's name, of its first n bytes: "LABEL 'text': a scaled format, ...".

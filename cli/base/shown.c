@@ -5,7 +5,7 @@
 
 #include "cli/base/cli.h"
 
-/* Bytes of the character at text: 1 to 4; 0: it is none of UTF-8. */
+/* The number of bytes, 1 to 4, of the character at text; 0 if the bytes are not UTF-8. */
 static size_t character(uint32_t *z, const unsigned char *text) {
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   size_t n = *text < 0x80 ? 1 : *text < 0xC0 ? 0 : *text < 0xE0 ? 2 : *text < 0xF0 ? 3 : *text < 0xF8 ? 4 : 0;

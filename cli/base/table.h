@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/base/table.h - rows of numbers in memory, as CSV and as JSON lines. Rows are appended a whole line at a time
- * while work goes on; what an interrupted run wrote is read back and cut. Numbers are the shortest decimals that read
- * back as they were; NaN is an empty cell, or null; infinities are inf and -inf, or null. */
+ * during the run; a run that continues reads the files back and removes the rows behind its checkpoint. Numbers are the
+ * shortest decimals that read back as they were; NaN is an empty cell, or null; infinities are inf and -inf, or
+ * null. */
 #ifndef HALFULP_CLI_BASE_TABLE_H
 #define HALFULP_CLI_BASE_TABLE_H
 

@@ -29,7 +29,8 @@ const char *cli_mode_name(char text[CLI_NAME_MAX], hu_mode mode) {
   return text;
 }
 
-/* A character beyond ASCII; U+FFFD for a byte that is none of UTF-8, which no JSON may have. How many bytes it took. */
+/* Writes a character beyond ASCII, or U+FFFD for a byte that is not UTF-8, which JSON does not allow. Returns how many
+ * bytes of the text it used. */
 static size_t put_character(FILE *out, const char *text) {
   size_t n = cli_character(text);
   if (n)

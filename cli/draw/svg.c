@@ -8,8 +8,8 @@
 #include "cli/base/cli.h"
 #include "cli/base/io.h"
 
-/* XML has no control characters, C0, and no byte that is none of UTF-8; DEL and C1 show nothing. How many bytes were
- * taken. */
+/* XML allows neither control characters (C0) nor bytes that are not UTF-8; DEL and C1 would show nothing. Returns how
+ * many bytes of the text it used. */
 static size_t put_text(FILE *out, const unsigned char *text) {
   int wide = text[0] == 0xC2 && text[1] >= 0x80 && text[1] < 0xA0;
   size_t n = cli_character((const char *)text);

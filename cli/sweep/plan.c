@@ -79,7 +79,7 @@ static int has_run(const char *folder) {
   return found;
 }
 
-/* 1 if a folder has the summary.json of a sweep, which begins as sweep_print_json has it. */
+/* 1 if a folder has the summary.json of a sweep, which begins with the text that sweep_print_json writes first. */
 static int has_summary(const char *folder) {
   static const char *const begins = "{\n  \"key\": ";
   char *path, head[16] = "";

@@ -82,9 +82,9 @@ int config_refuse(const char *where, const char *key, const char *value, const c
   snprintf(name, sizeof name, "%.*s", (int)n, value);
   const char *several = cli_ambiguous(name);
   if (several) return cli_fail(where, "%s: '%s' is ambiguous; one of %s", key, name, several);
-  cli_name_hint(hint, name, taken);
-  return strncmp(hint, "a", 1) == 0 && !cli_is_name(name, taken) ? cli_fail(where, "%s: '%s' is %s", key, name, hint)
-                                                                 : cli_fail(where, "%s", why);
+  if (!cli_is_name(name, taken) && cli_other_meaning(hint, name, taken))
+    return cli_fail(where, "%s: '%s' is %s", key, name, hint);
+  return cli_fail(where, "%s", why);
 }
 
 /* "FILE:12: " or "--set: " before the sentence. */

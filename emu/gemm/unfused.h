@@ -5,7 +5,7 @@
  * lane is one of a grid: a format of at most 11 digits with gradual subnormals and a sign, whose range lies in
  * binary32's.
  *
- * Rounding a binary32 number t onto a grid: as seq.h has it, by an anchor.
+ * Rounding a binary32 number t onto a grid: by adding and subtracting an anchor, as seq.h explains.
  *
  * Products: those of operands of together at most 24 digits, whose lowest digits are not below 2^-149 (the caller has
  * looked), are binary32 numbers.

@@ -105,13 +105,12 @@ HU_API size_t hu_scaled_gemm_space(size_t m, size_t n, size_t k, const hu_scaled
  * those of hu_scaled_encode; nothing else counts.
  * m, n, k may be 0; k = 0: the sum is C, or the epilogue's of zero. D may be C's own array where both are plain, as
  * gemm.h has it.
- * Errors: HU_E_SCALING and HU_E_FORMAT (a description is none; an amax that D does not take), HU_E_MODE, HU_E_ACCUM (a
- * sum that is none, or whose model does not take these operands, block sides or scale formats, or a model `across`
- * that names formats: any(MODEL) is without), HU_E_OPERAND_A,
- * HU_E_OPERAND_B, HU_E_OPERAND_C (a model that takes elements of one format: parts and unit look at the elements',
- * decoded at the format that is decoded into), HU_E_CARRIER, HU_E_NULL, HU_E_SHAPE, HU_E_SPACE (bytes too few),
- * HU_E_ALIGN, HU_E_OVERLAP, HU_E_GRID; D and events are untouched then. No allocation; stack as gemm.h, and up to 64
- * KiB more. */
+ * Errors: HU_E_SCALING and HU_E_FORMAT (a description is none; an amax that D does not take), HU_E_MODE, HU_E_ACCUM
+ * (the sum is not valid; its model does not take these operands, block sides or scale formats; or the model `across`
+ * names formats of operands, which any(MODEL) removes), HU_E_OPERAND_A, HU_E_OPERAND_B, HU_E_OPERAND_C (a model that
+ * takes elements of one format: parts and unit look at the elements', decoded at the format that is decoded into),
+ * HU_E_CARRIER, HU_E_NULL, HU_E_SHAPE, HU_E_SPACE (bytes too few), HU_E_ALIGN, HU_E_OVERLAP, HU_E_GRID; D and events
+ * are untouched then. No allocation; stack as gemm.h, and up to 64 KiB more. */
 HU_API HU_MUST_CHECK hu_status hu_scaled_gemm(size_t m, size_t n, size_t k, const hu_scaled_result *d,
                                               const hu_scaled_operand *a, const hu_scaled_operand *b,
                                               const hu_scaled_operand *c, const hu_scaled_sum *sum, hu_mode mode,

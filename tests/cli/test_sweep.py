@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Sweeps: the same result however many processes, interrupts and resumptions there were; what is refused."""
+"""Sweeps: results, recommendations, reports, keys and values; what is refused."""
 
-import contextlib
 import csv
 import html
 import html.parser
@@ -10,76 +9,17 @@ import json
 import os
 import re
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
-import time
 import xml.etree.ElementTree as tree
 
 sys.dont_write_bytecode = True
 import support  # noqa: E402
-
-CONFIG = b"""
-[run]
-batch = 32
-steps = 12
-[data]
-set = digits
-raw = yes
-[model]
-net = mlp(layers=2,units=16)
-[optimizer]
-rate = 0.01
-momentum = 0.9
-[loss]
-scale = gradscaler(growth_interval=5)
-[assignment]
-kind = demote
-ratio = 1
-"""
-VALUES = ["0", "0.5", "1"]
-SEEDS = [0, 1]
-RESULTS = ("summary.csv", "summary.json", "plot.svg")
+from sweeps import RESULTS, SEEDS, SweepCase, VALUES  # noqa: E402
 
 
-class Sweep(support.Case):
-    def setUp(self):
-        super().setUp()
-        self.config = self.write("c.ini", CONFIG)
-
-    def args(self, out, *more, values="0,0.5,1", seeds="2"):
-        usual = [("--values", values), ("--seeds", seeds)]
-        chosen = [x for option in usual if option[0] not in more for x in option]
-        return ["sweep", self.config, "--data", support.DATA, *chosen, "-o", self.path(out), *more]
-
-    def results(self, out):
-        return [self.read(os.path.join(out, name)) for name in RESULTS]
-
-    def run_files(self, out):
-        folder = self.path(os.path.join(out, "runs"))
-        return sorted(f for f in os.listdir(folder) if f.endswith(".json")) if os.path.isdir(folder) else []
-
-    def processes(self, out):
-        """Processes that have this folder among their arguments."""
-        found = []
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open("/proc/%s/cmdline" % pid, "rb") as f:
-                    if self.path(out).encode() in f.read().split(b"\0"):
-                        found.append(int(pid))
-            except OSError:
-                pass
-        return found
-
-    def wait_until(self, condition, what, seconds=60):
-        end = time.time() + seconds
-        while not condition():
-            self.assertLess(time.time(), end, what)
-            time.sleep(0.01)
-
-    # ---- what comes out ----
-
+class Sweep(SweepCase):
     def test_files_of_somebody_else(self):
         """A folder that has a summary.csv and no runs is no sweep's: nothing in it is replaced."""
         os.mkdir(self.path("mine"))
@@ -292,16 +232,6 @@ class Sweep(support.Case):
         self.ok(*args, "--out", self.path("long"), "--jobs", "2")
         self.assertEqual(self.results("short"), self.results("long"))
 
-    def test_leftovers_of_killed_runs(self):
-        """Gone when the same command continues; other files stay."""
-        self.ok(*self.args("o"))
-        made = ["o/.halfulp-N04R3U", "o/runs/.halfulp-abcdef"]
-        other = ["o/.halfulp-abc", "o/runs/notes.txt"]
-        for name in made + other:
-            self.write(name, b"half")
-        self.ok(*self.args("o"))
-        self.assertEqual([os.path.exists(self.path(n)) for n in made + other], [False, False, True, True])
-
     def test_report(self):
         self.ok(*self.args("o"))
         page = self.read("o/report.html").decode()
@@ -393,15 +323,6 @@ class Sweep(support.Case):
             part = re.sub(r'data-v="[^"]*"', "", part)
             self.assertNotRegex(part, r"\d{9}\.")
 
-    # ---- processes ----
-
-    def test_number_of_processes(self):
-        self.ok(*self.args("a", "--jobs", "1"))
-        self.ok(*self.args("b", "--jobs", "2"))
-        self.ok(*self.args("c", "--jobs", "7", seeds="0,1"))
-        self.assertEqual(self.results("a"), self.results("b"))
-        self.assertEqual(self.results("a"), self.results("c"))
-
     def test_device(self):
         """The kernels of the device, here run by the processor: the same results; their files are those of the others."""
         self.ok(*self.args("a", values="1", seeds="1"))
@@ -412,166 +333,12 @@ class Sweep(support.Case):
         self.assertEqual((r.returncode, r.stderr), (0, b""))
         self.assertEqual(self.results("a"), self.results("b"))
 
-    def long(self, out, *more):
-        return self.args(out, "--jobs", "2", "--set", "run.steps=250", *more)
-
-    def stopped_in_the_middle(self, out, number):
-        """The run, stopped by a signal when some files were there; what they hold."""
-        for _ in range(6):
-            p = subprocess.Popen([support.HALFULP, *self.long(out)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            self.wait_until(lambda: len(self.run_files(out)) >= 2, "no run ends")
-            p.send_signal(number)
-            error = p.communicate()[1].decode()
-            self.wait_until(lambda: not self.processes(out), "processes go on")
-            done = {f: self.read("%s/runs/%s" % (out, f)) for f in self.run_files(out)}
-            if len(done) < 8:
-                break
-            shutil.rmtree(self.path(out))  # it was too fast for a machine that has other things to do
-        self.assertEqual(p.returncode, -number)
-        self.assertTrue(2 <= len(done) < 8, sorted(done))
-        self.assertEqual([f for f in os.listdir(self.path(out)) if f != "runs"], [])
-        return done, error
-
-    def test_stopped_and_gone_on(self):
-        self.ok(*self.long("whole"))
-        for number in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM):
-            out = "stopped%d" % number
-            done, error = self.stopped_in_the_middle(out, number)
-            if number != signal.SIGKILL:
-                self.assertEqual(
-                    error, "halfulp: stopped with %d of 8 runs done; the same command continues\n" % len(done)
-                )
-                self.assertEqual(sorted(os.listdir(self.path(out + "/runs"))), sorted(done))
-            self.ok(*self.long(out))
-            self.assertEqual(self.results(out), self.results("whole"))
-            for name, data in done.items():  # with their seconds: not done again
-                self.assertEqual(self.read("%s/runs/%s" % (out, name)), data)
-
-    def begun(self, out):
-        """The command with two runs that would take hours."""
-        args = self.args(out, "--jobs", "2", "--set", "run.steps=10000000")
-        p = subprocess.Popen([support.HALFULP, *args], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        self.addCleanup(p.stderr.close)
-        self.addCleanup(self.end_all, out)
-        self.wait_until(lambda: len(self.processes(out)) == 3, "no runs begin")
-        for pid in set(self.processes(out)) - {p.pid}:
-            self.wait_until(lambda: self.path(out) not in self.opened(pid), "the lock is kept")
-        return p
-
-    def opened(self, pid):
-        folder, found = "/proc/%d/fd" % pid, []
-        for fd in os.listdir(folder):
-            with contextlib.suppress(FileNotFoundError):  # closed in the meantime
-                found.append(os.readlink(os.path.join(folder, fd)))
-        return found
-
-    def end_all(self, out):
-        for pid in self.processes(out):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-
-    def test_runs_do_not_outlive_the_command(self):
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            p = self.begun("o")
-            p.send_signal(number)
-            p.communicate()
-            self.assertEqual(p.returncode, -number)
-            self.wait_until(lambda: not self.processes("o"), "processes go on")
-            self.assertEqual(os.listdir(self.path("o/runs")), [])
-
-    def test_killed_command(self):
-        """Its runs end by themselves; and while they have not yet, the folder is free."""
-        p = self.begun("o")
-        runs = set(self.processes("o")) - {p.pid}
-        for pid in runs:
-            os.kill(pid, signal.SIGSTOP)
-        p.kill()
-        p.wait()
-        self.ok(*self.args("o", "--set", "run.steps=1"))
-        self.assertEqual(len(self.run_files("o")), 8)
-        for pid in runs:
-            os.kill(pid, signal.SIGCONT)
-        self.wait_until(lambda: not self.processes("o"), "processes go on")
-        self.assertEqual(sorted(os.listdir(self.path("o/runs"))), self.run_files("o"))
-
     def test_example(self):
         example = os.path.join(support.DATA, "..", "examples", "train", "sweep-digits.ini")
         more = ["--values", "0,1", "--seeds", "1", "--set", "run.epochs=2", "-o", self.path("o"), "--json"]
         z = json.loads(self.ok("sweep", example, *more))
         self.assertTrue(all(row["mean"] > 0.7 for row in z["rows"]), z)
         self.assertEqual(self.left(), ["c.ini", "o"])
-
-    def test_done_is_not_done_again(self):
-        self.ok(*self.args("o"))
-        before = {f: self.read("o/runs/" + f) for f in self.run_files("o")}
-        # More seeds and values: what is there stays.
-        self.ok(*self.args("o", values="1,0.25,0", seeds="3,1,0"))
-        for name in before:
-            self.assertEqual(self.read("o/runs/" + name), before[name])
-        self.assertEqual(len(self.run_files("o")), 8 + 1 + 3 + 2)
-        # A damaged file is no result.
-        whole = self.read("o/runs/ratio-1-seed1.json")
-        for damage in (whole[:200], b"", b"[]\n", whole.replace(b'"digest"', b'"digests"')):
-            self.write("o/runs/ratio-1-seed1.json", damage)
-            self.ok(*self.args("o"))
-            again = json.loads(self.read("o/runs/ratio-1-seed1.json"))
-            self.assertEqual(again["digest"], json.loads(whole)["digest"])
-
-    def test_one_at_a_time(self):
-        p = self.begun("o")
-        self.bad(*self.args("o"), says=["another sweep is at work in this folder", self.path("o")])
-        p.kill()
-        p.wait()
-        self.wait_until(lambda: not self.processes("o"), "processes go on")
-
-    def test_progress_bar_only_on_a_terminal(self):
-        r = support.run(*self.long("o"))
-        self.assertEqual((r.returncode, r.stderr), (0, b""))
-        shown, took = support.on_terminal([support.HALFULP, *self.long("p", "--set", "run.steps=600")])
-        parts = re.findall(
-            r"sweep \[[#.]+\] +(\d+)% (?:\d+ s left +)?(\d) of 8 done, (\d) at work, 0 failed", shown.decode()
-        )
-        if took > 1.2:  # drawn after half a second
-            self.assertTrue(parts, shown)
-        for column in (0, 1):
-            seen = [int(p[column]) for p in parts]
-            self.assertEqual(seen, sorted(seen))
-        self.assertTrue(all(0 <= int(p[2]) <= 2 for p in parts))
-
-    # ---- what goes wrong ----
-
-    def test_failing_runs(self):
-        nowhere = self.path("nowhere")
-        args = self.args("o", "--key", "data.path", "--set", "assignment.kind=none", "--json",
-                         values="%s,%s" % (nowhere, support.DATA))
-        r = support.run(*args)
-        error = r.stderr.decode()
-        self.assertEqual(r.returncode, 1, error)
-        for seed in SEEDS:
-            self.assertRegex(error, r"(?m)^halfulp: data\.path = \S*nowhere, seed %d: .+$" % seed)
-        self.assertEqual(error.count("\n"), 2, error)
-        z = json.loads(r.stdout)
-        self.assertEqual([row["seeds"] for row in z["rows"]], [2, 0, 2])
-        self.assertEqual(z["rows"][1]["mean"], None)
-        for run in z["rows"][1]["runs"]:
-            self.assertTrue(run["failed"])
-        self.assertEqual(z["recommended"], support.DATA)
-        self.assertIn(z["rows"][1]["runs"][0]["failed"], html.unescape(self.read("o/report.html").decode()))
-        # What failed is tried again.
-        os.symlink(support.DATA, nowhere)
-        z = json.loads(self.ok(*args))
-        self.assertEqual([row["seeds"] for row in z["rows"]], [2, 2, 2])
-
-    def test_a_killed_run(self):
-        """It is told, and the next one begins."""
-        p = self.begun("o")
-        first = set(self.processes("o")) - {p.pid}
-        os.kill(min(first), signal.SIGKILL)
-        self.wait_until(lambda: len(set(self.processes("o")) - first - {p.pid}) == 1, "the others do not go on")
-        p.send_signal(signal.SIGINT)
-        error = p.communicate()[1].decode().splitlines()
-        self.assertRegex(error[0], r"^halfulp: binary32, seed [01]: ended by signal 9 \(Killed\)$")
-        self.assertEqual(error[1:], ["halfulp: stopped with 0 of 8 runs done; the same command continues"])
 
     def test_other_keys_are_refused(self):
         self.ok(*self.args("o"))
@@ -585,12 +352,6 @@ class Sweep(support.Case):
         self.assertEqual({f: self.read("o/runs/" + f) for f in self.run_files("o")}, before)
         self.ok(*self.args("o", "--set", "optimizer.rate=0.02", "--fresh"))
         self.assertNotEqual(self.read("o/runs/ratio-1-seed1.json"), before["ratio-1-seed1.json"])
-
-    def test_fresh_that_cannot_be(self):
-        self.ok(*self.args("o"))
-        os.unlink(self.path("o/runs/ratio-1-seed1.json"))
-        os.mkdir(self.path("o/runs/ratio-1-seed1.json"))
-        self.bad(*self.args("o", "--fresh"), says=["ratio-1-seed1.json", "cannot remove"])
 
     def test_wrong_words(self):
         for more, says in (

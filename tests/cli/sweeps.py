@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of sweeps share: a configuration, the command's arguments, its files and processes."""
+
+import os
+import sys
+import time
+
+sys.dont_write_bytecode = True
+import support  # noqa: E402
+
+CONFIG = b"""
+[run]
+batch = 32
+steps = 12
+[data]
+set = digits
+raw = yes
+[model]
+net = mlp(layers=2,units=16)
+[optimizer]
+rate = 0.01
+momentum = 0.9
+[loss]
+scale = gradscaler(growth_interval=5)
+[assignment]
+kind = demote
+ratio = 1
+"""
+VALUES = ["0", "0.5", "1"]
+SEEDS = [0, 1]
+RESULTS = ("summary.csv", "summary.json", "plot.svg")
+
+
+class SweepCase(support.Case):
+    def setUp(self):
+        super().setUp()
+        self.config = self.write("c.ini", CONFIG)
+
+    def args(self, out, *more, values="0,0.5,1", seeds="2"):
+        usual = [("--values", values), ("--seeds", seeds)]
+        chosen = [x for option in usual if option[0] not in more for x in option]
+        return ["sweep", self.config, "--data", support.DATA, *chosen, "-o", self.path(out), *more]
+
+    def results(self, out):
+        return [self.read(os.path.join(out, name)) for name in RESULTS]
+
+    def run_files(self, out):
+        folder = self.path(os.path.join(out, "runs"))
+        return sorted(f for f in os.listdir(folder) if f.endswith(".json")) if os.path.isdir(folder) else []
+
+    def processes(self, out):
+        """Processes that have this folder among their arguments."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open("/proc/%s/cmdline" % pid, "rb") as f:
+                    if self.path(out).encode() in f.read().split(b"\0"):
+                        found.append(int(pid))
+            except OSError:
+                pass
+        return found
+
+    def wait_until(self, condition, what, seconds=60):
+        end = time.time() + seconds
+        while not condition():
+            self.assertLess(time.time(), end, what)
+            time.sleep(0.01)
+
+    # ---- what comes out ----
