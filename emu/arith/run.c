@@ -17,6 +17,7 @@
 #include "emu/core/lane_constants.h"
 #include "emu/core/stream.h"
 #include "emu/simd/convert.h"
+#include "emu/simd/level.h"
 
 enum { PIECE = 64 * HU_WIDE_LANES, PART_MIN = 1 << 13 };
 
@@ -284,32 +285,16 @@ static int lanes_can(run *c) {
   return 1;
 }
 
-static const hu_wide_arith *wide_for(uint32_t levels) {
-#if HU_X86_LEVELS
-  if (levels & HU_LEVEL_AVX512) return hu_wide_avx512();
-  if (levels & HU_LEVEL_AVX2) return hu_wide_avx2();
-#endif
-  return levels & HU_LEVEL_VECTOR ? hu_wide_vector() : NULL;
-}
-
-static hu_function_lane function_for(uint32_t levels, int32_t op) {
+static hu_function_lane function_for(const hu_level *level, int32_t op) {
   if (op < HU_OP_FUNCTION || op >= HU_OP_FUNCTION + HU_FUNCTION_LANES) return NULL;
-#if HU_X86_LEVELS
-  if (levels & HU_LEVEL_AVX512) return hu_function_lanes_avx512()[op - HU_OP_FUNCTION];
-  if (levels & HU_LEVEL_AVX2) return hu_function_lanes_avx2()[op - HU_OP_FUNCTION];
-#endif
-  return levels & HU_LEVEL_VECTOR ? hu_function_lanes_vector()[op - HU_OP_FUNCTION] : NULL;
+  return level->function ? level->function->lane[op - HU_OP_FUNCTION] : NULL;
 }
 
 /* Of functions into binary32, ties to even. */
-static hu_function_nearest32 nearest32_for(uint32_t levels, const run *c) {
+static hu_function_nearest32 nearest32_for(const hu_level *level, const run *c) {
   if (!c->function || c->call.mode.round != HU_RNE || !hu_format_equal(c->call.result.format, hu_format_ieee(8, 23, 0)))
     return NULL;
-#if HU_X86_LEVELS
-  if (levels & HU_LEVEL_AVX512) return hu_function_nearest32_avx512();
-  if (levels & HU_LEVEL_AVX2) return hu_function_nearest32_avx2();
-#endif
-  return levels & HU_LEVEL_VECTOR ? hu_function_nearest32_vector() : NULL;
+  return level->function ? level->function->nearest32 : NULL;
 }
 
 /* Parts are whole multiples of 64 elements, so that neighbours never share a cache line of an aligned result. */
@@ -322,7 +307,8 @@ void hu_arith_run(const hu_arith_call *call, const hu_exec *exec, hu_events *eve
   run c;
   hu_events counts[HU_THREADS_MAX];
   hu_mode rne = {0};
-  uint32_t threads = exec && exec->threads > 1 ? exec->threads : 1, levels = hu_levels_for(exec);
+  uint32_t threads = exec && exec->threads > 1 ? exec->threads : 1;
+  const hu_level *level = hu_level_for(exec);
   if (threads > HU_THREADS_MAX) threads = HU_THREADS_MAX;
   memset(&c, 0, sizeof c);
   c.call = *call;
@@ -332,10 +318,10 @@ void hu_arith_run(const hu_arith_call *call, const hu_exec *exec, hu_events *eve
   c.nan = hu_arith_one(&c.spec, HU_OP_ADD, nan, nan, nan, 0, &c.nan_events);
   c.no_root = hu_arith_one(&c.spec, HU_OP_SQRT, minus, minus, minus, 0, &c.no_root_events);
   c.stochastic = call->mode.round >= HU_SRA;
-  c.kernels = hu_kernels_for(levels);
-  c.wide = wide_for(levels);
-  c.function = function_for(levels, call->op);
-  c.nearest32 = nearest32_for(levels, &c);
+  c.kernels = level->convert;
+  c.wide = level->wide;
+  c.function = function_for(level, call->op);
+  c.nearest32 = nearest32_for(level, &c);
   if (c.kernels && (!c.wide || !lanes_can(&c))) c.kernels = NULL;
   if (exec) c.stream = exec->stream;
   c.counts = counts;

@@ -7,6 +7,7 @@
 #include "emu/core/lane_constants.h"
 #include "emu/core/stream.h"
 #include "emu/simd/convert.h"
+#include "emu/simd/level.h"
 
 enum {
   PIECE = 1024,          /* elements of a buffered piece: all its buffers stay in the first-level cache */
@@ -199,7 +200,7 @@ void hu_array_run(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, hu_m
   c.ex = ex;
   c.spec = hu_spec_of(ez.format, mode);
   if (ex.kind == HU_ENDS_CODES) c.source = hu_spec_of(ex.format, rne);
-  c.kernels = hu_kernels_for(hu_levels_for(exec));
+  c.kernels = hu_level_for(exec)->convert;
   if (c.kernels && !kernels_can(&c)) c.kernels = NULL;
   if (exec) c.stream = exec->stream;
   c.stochastic = mode.round >= HU_SRA;
@@ -257,7 +258,7 @@ void hu_array_decode(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, c
   c.ez = ez;
   c.ex = ex;
   c.source = hu_spec_of(ex.format, rne);
-  c.kernels = hu_kernels_for(hu_levels_for(exec));
+  c.kernels = hu_level_for(exec)->convert;
   if (c.kernels && (!hu_format_fits_binary32(ex.format) || !hu_narrow_of(&c.undo, &c.source))) c.kernels = NULL;
   c.part = part_size(n, threads);
   hu_parallel(threads, n / c.part + (n % c.part != 0), decode_part, &c);

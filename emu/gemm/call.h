@@ -12,6 +12,7 @@
 #include "emu/gemm/unfused.h"
 #include "emu/gemm/unit.h"
 #include "emu/simd/convert.h"
+#include "emu/simd/level.h"
 #include "halfulp/gemm.h"
 
 /* An operand, checked. rows and columns are those of the product; element (i, j) is stored at i ld + j, or at j ld + i.
@@ -73,7 +74,7 @@ struct hu_gemm_call {
 };
 
 /* operand.c. Fills *x from a checked operand; absent: NULL. */
-void hu_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t columns, uint32_t levels,
+void hu_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t columns, const hu_level *level,
                     const hu_gemm_kernels *kernels);
 /* n elements of a stored row, exact. */
 void hu_gemm_read32(const hu_matrix *x, size_t row, size_t column, size_t n, float *z);
@@ -88,7 +89,7 @@ hu_span hu_gemm_span(const hu_matrix *x);
 size_t hu_gemm_stored_rows(const hu_matrix *x);
 size_t hu_gemm_stored_columns(const hu_matrix *x);
 
-void hu_gemm_set_result(hu_gemm_call *g, const hu_result *d, hu_mode mode, uint32_t levels);
+void hu_gemm_set_result(hu_gemm_call *g, const hu_result *d, hu_mode mode, const hu_level *level);
 /* Rounds n sums of row i from column j0 on into D. */
 void hu_gemm_finish32(const hu_gemm_call *g, size_t i, size_t j0, size_t n, float *sum, hu_events *events);
 void hu_gemm_finish64(const hu_gemm_call *g, size_t i, size_t j0, size_t n, double *sum, hu_events *events);
@@ -115,15 +116,15 @@ int hu_gemm_is_binary32(const hu_gemm_call *g); /* is the model fused multiply-a
 void hu_gemm_use_model(hu_gemm_call *g);
 void hu_gemm_model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, hu_events *events);
 /* seq.c: seq(F) in lanes; 0 if they do not serve. */
-int hu_gemm_use_seq(hu_gemm_call *g, uint32_t levels);
+int hu_gemm_use_seq(hu_gemm_call *g, const hu_level *level);
 /* Sums of row i; the NaN among them stand for elements still to be computed. */
 void hu_gemm_finish_open(const hu_gemm_call *g, size_t i, size_t j0, size_t n, float *sum, hu_events *events);
 /* unfused.c: models of unfused steps in lanes; 0 if they do not serve. */
-int hu_gemm_use_steps(hu_gemm_call *g, uint32_t levels);
+int hu_gemm_use_steps(hu_gemm_call *g, const hu_level *level);
 /* unit.c: block(...) in lanes; 0 if they do not serve. */
-int hu_gemm_use_block(hu_gemm_call *g, uint32_t levels);
+int hu_gemm_use_block(hu_gemm_call *g, const hu_level *level);
 /* seq_modes.c: seq(F), seq2(P,F) in modes other than ties to even in lanes; 0 if they do not serve. */
-int hu_gemm_use_modes(hu_gemm_call *g, uint32_t levels);
+int hu_gemm_use_modes(hu_gemm_call *g, const hu_level *level);
 
 /* The binary32 pattern of 2^e, -126 <= e <= 127. */
 static inline uint32_t hu_power_bits(int32_t e) { return (uint32_t)(e + 127) << 23; }
@@ -139,13 +140,5 @@ static inline int hu_on_grid_of(const hu_matrix *x, const hu_spec *f) {
 }
 static inline size_t hu_least(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t hu_up_to(size_t n, size_t step) { return (n + step - 1) / step * step; }
-
-/* The best table of lanes among `levels`; NULL: none of them has one. */
-#if HU_X86_LEVELS
-#define HU_LANES_FOR(levels, table) \
-  ((levels)&HU_LEVEL_AVX512 ? &table##_avx512 : (levels)&HU_LEVEL_AVX2 ? &table##_avx2 : NULL)
-#else
-#define HU_LANES_FOR(levels, table) ((void)(levels), NULL)
-#endif
 
 #endif

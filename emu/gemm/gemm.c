@@ -181,21 +181,21 @@ static void choose_exact(hu_gemm_call *g) {
 }
 
 /* The models that lanes serve. */
-static int use_lanes(hu_gemm_call *g, uint32_t levels) {
+static int use_lanes(hu_gemm_call *g, const hu_level *level) {
   int scaled = g->scale_a.data != NULL;
-  if (!scaled && (hu_gemm_use_seq(g, levels) || hu_gemm_use_steps(g, levels) || hu_gemm_use_modes(g, levels))) return 1;
-  return hu_gemm_use_block(g, levels);
+  if (!scaled && (hu_gemm_use_seq(g, level) || hu_gemm_use_steps(g, level) || hu_gemm_use_modes(g, level))) return 1;
+  return hu_gemm_use_block(g, level);
 }
 
 /* The way to take; its blocks are what run() goes through. */
-static void choose(hu_gemm_call *g, uint32_t levels) {
+static void choose(hu_gemm_call *g, const hu_level *level) {
   if (g->exact) {
     choose_exact(g);
   } else if (g->watches) {
     hu_gemm_use_model(g);
   } else if (hu_gemm_is_binary32(g)) {
     use_binary32(g);
-  } else if (!use_lanes(g, levels)) {
+  } else if (!use_lanes(g, level)) {
     hu_gemm_use_model(g);
   }
 }
@@ -215,33 +215,32 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *d, cons
   hu_status s = check(m, n, k, d, a, b, c, sa != NULL, accum, mode);
   if (s == HU_OK && sa) s = check_scales(m, n, k, d, sa, sb, accum);
   if (s != HU_OK) return s;
-  uint32_t levels = hu_levels_for(exec);
+  const hu_level *level = hu_level_for(exec);
   g.m = m;
   g.n = n;
   g.k = k;
   g.threads = exec && exec->threads > 1 ? exec->threads : 1;
   if (g.threads > HU_THREADS_MAX) g.threads = HU_THREADS_MAX;
-  g.kernels = HU_LANES_FOR(levels, hu_gemm);
-  if (!g.kernels) g.kernels = &hu_gemm_portable;
-  hu_gemm_matrix(&g.a, a, m, k, levels, g.kernels);
-  hu_gemm_matrix(&g.b, b, k, n, levels, g.kernels);
-  hu_gemm_matrix(&g.c, c, m, n, levels, g.kernels);
-  hu_gemm_matrix(&g.scale_a, sa, m, hu_gemm_scales(accum, k), levels, g.kernels);
-  hu_gemm_matrix(&g.scale_b, sb, hu_gemm_scales(accum, k), n, levels, g.kernels);
+  g.kernels = level->gemm ? level->gemm : &hu_gemm_portable;
+  hu_gemm_matrix(&g.a, a, m, k, level, g.kernels);
+  hu_gemm_matrix(&g.b, b, k, n, level, g.kernels);
+  hu_gemm_matrix(&g.c, c, m, n, level, g.kernels);
+  hu_gemm_matrix(&g.scale_a, sa, m, hu_gemm_scales(accum, k), level, g.kernels);
+  hu_gemm_matrix(&g.scale_b, sb, hu_gemm_scales(accum, k), n, level, g.kernels);
   g.a.unseen = unseen_by(accum, &g.a);
   g.b.unseen = unseen_by(accum, &g.b);
   g.accum = accum;
   g.exact = accum->kind == HU_ACCUM_EXACT;
   g.stream.key = exec ? exec->stream.key : 0;
   g.stream.counter = exec ? exec->stream.counter : 0;
-  hu_gemm_set_result(&g, d, mode, levels);
+  hu_gemm_set_result(&g, d, mode, level);
   hu_float_env saved = hu_float_env_enter(HU_NEAREST);
   s = on_grid(&g.a, g.threads) && on_grid(&g.b, g.threads) && on_grid(&g.c, g.threads) ? HU_OK : HU_E_GRID;
   if (!on_grid(&g.scale_a, g.threads) || !on_grid(&g.scale_b, g.threads)) s = HU_E_GRID;
   g.watches = watch ? watches : NULL;
   if (watch) memset(watches, 0, sizeof watches);
   if (s == HU_OK && m && n) {
-    choose(&g, levels);
+    choose(&g, level);
     run(&g, events);
   }
   for (size_t i = 0; watch && i < HU_THREADS_MAX; i++) hu_watch_add(watch, &watches[i]);

@@ -8,7 +8,7 @@
 
 enum { PIECE = 256 }; /* elements of a buffered piece */
 
-void hu_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t columns, uint32_t levels,
+void hu_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t columns, const hu_level *level,
                     const hu_gemm_kernels *kernels) {
   hu_mode rne = {0};
   memset(x, 0, sizeof *x);
@@ -26,7 +26,7 @@ void hu_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t co
   x->size = x->values ? 4 : hu_format_limits(from->format).storage / 8;
   x->least_normal = (uint32_t)(x->spec.bias > 1023 ? x->spec.bias - 1022 : 1) << x->spec.m;
   x->carried = (uint8_t)hu_format_fits_binary32(from->format);
-  if (x->carried && hu_narrow_of(&x->undo, &x->spec)) x->kernels = hu_kernels_for(levels);
+  if (x->carried && hu_narrow_of(&x->undo, &x->spec)) x->kernels = level->convert;
 }
 
 size_t hu_gemm_stored_rows(const hu_matrix *x) { return x->transposed ? x->columns : x->rows; }
@@ -160,14 +160,14 @@ hu_span hu_gemm_span(const hu_matrix *x) {
 
 /* ---- the result ---- */
 
-void hu_gemm_set_result(hu_gemm_call *g, const hu_result *d, hu_mode mode, uint32_t levels) {
+void hu_gemm_set_result(hu_gemm_call *g, const hu_result *d, hu_mode mode, const hu_level *level) {
   g->d = d->data;
   g->ldd = d->ld;
   g->d_values = d->storage == HU_VALUES;
   g->d_size = g->d_values ? 4 : hu_format_limits(d->format).storage / 8;
   g->d_binary32 = hu_format_equal(d->format, hu_format_ieee(8, 23, 0));
   g->spec = hu_spec_of(d->format, mode);
-  g->rounding = hu_narrow_of(&g->narrow, &g->spec) ? hu_kernels_for(levels) : NULL;
+  g->rounding = hu_narrow_of(&g->narrow, &g->spec) ? level->convert : NULL;
   g->odd_first = hu_odd_is_enough(&g->spec);
 }
 

@@ -56,9 +56,9 @@ static int way_of(const hu_gemm_call *g, const hu_spec *f, int32_t emax, reach r
 }
 
 /* 1 if the lanes serve the model. */
-static int choose(hu_gemm_call *g, uint32_t levels) {
+static int choose(hu_gemm_call *g, const hu_level *level) {
   const hu_accum *x = g->accum;
-  const hu_seq_kernels *kernels = HU_LANES_FOR(levels, hu_seq);
+  const hu_seq_kernels *kernels = level->seq;
   if (!kernels || x->kind != HU_ACCUM_SEQ || x->promote || x->slices || x->mode.round != HU_RNE || g->k == 0) return 0;
   if (!g->a.carried || !g->b.carried || (g->c.data && !g->c.carried)) return 0;
   hu_spec f = hu_spec_of(x->sum, x->mode);
@@ -137,8 +137,8 @@ void hu_gemm_finish_open(const hu_gemm_call *g, size_t i, size_t j0, size_t n, f
 #define HU_KERNEL(padded, columns, kc, a, b, acc, fresh, ahead) run_tiles(g, rows, columns, kc, a, b, acc, fresh, ahead)
 #include "emu/gemm/float_block32.h"
 
-int hu_gemm_use_seq(hu_gemm_call *g, uint32_t levels) {
-  if (!choose(g, levels)) return 0;
+int hu_gemm_use_seq(hu_gemm_call *g, const hu_level *level) {
+  if (!choose(g, level)) return 0;
   g->block = run_block;
   hu_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
   return 1;

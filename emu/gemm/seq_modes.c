@@ -57,10 +57,10 @@ static int products_are_exact(hu_gemm_call *g) {
 }
 
 /* 1 if the lanes serve the model. */
-static int choose(hu_gemm_call *g, uint32_t levels) {
+static int choose(hu_gemm_call *g, const hu_level *level) {
   const hu_accum *x = g->accum;
   hu_modes *q = &g->modes;
-  g->modes_kernels = HU_LANES_FOR(levels, hu_modes);
+  g->modes_kernels = level->seq_modes;
   q->unfused = x->kind == HU_ACCUM_SEQ2;
   if (!g->modes_kernels || (x->kind != HU_ACCUM_SEQ && !q->unfused) || x->promote || x->slices) return 0;
   if (x->mode.round == HU_RNE || g->k == 0) return 0;
@@ -94,8 +94,8 @@ static void run_tiles(const hu_gemm_call *g, size_t i0, size_t j0, size_t k0, si
 
 _Static_assert(HU_KC % 4 == 0, "pieces of K begin with whole blocks of random words");
 
-int hu_gemm_use_modes(hu_gemm_call *g, uint32_t levels) {
-  if (!choose(g, levels)) return 0;
+int hu_gemm_use_modes(hu_gemm_call *g, const hu_level *level) {
+  if (!choose(g, level)) return 0;
   g->block = run_block;
   hu_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
   return 1;

@@ -58,11 +58,11 @@ static int look(hu_gemm_call *g, const hu_spec *p, const hu_spec *f, int32_t ema
 }
 
 /* 1 if the lanes serve the model. */
-static int choose(hu_gemm_call *g, uint32_t levels) {
+static int choose(hu_gemm_call *g, const hu_level *level) {
   const hu_accum *x = g->accum;
   hu_steps *q = &g->steps;
   hu_format product, sum, joined = x->promote ? x->promoted : x->sum;
-  g->steps_kernels = HU_LANES_FOR(levels, hu_steps);
+  g->steps_kernels = level->unfused;
   q->kind = kind_of(x);
   if (!g->steps_kernels || q->kind < 0 || x->slices || x->mode.round != HU_RNE || g->k == 0) return 0;
   if (!g->a.carried || !g->b.carried || (g->c.data && !g->c.carried)) return 0;
@@ -153,8 +153,8 @@ static void run_tiles(const hu_gemm_call *g, size_t rows, size_t columns, size_t
 #define HU_KERNEL(padded, columns, kc, a, b, acc, fresh, ahead) run_tiles(g, rows, columns, k0, kc, a, b, acc)
 #include "emu/gemm/float_block32.h"
 
-int hu_gemm_use_steps(hu_gemm_call *g, uint32_t levels) {
-  if (!choose(g, levels)) return 0;
+int hu_gemm_use_steps(hu_gemm_call *g, const hu_level *level) {
+  if (!choose(g, level)) return 0;
   g->block = run_block;
   hu_gemm_set_blocks(g, STEPS_ROWS, HU_GEMM_MR, HU_NB, HU_NR);
   return 1;

@@ -138,11 +138,11 @@ static void set_rule(hu_block_plan *q, const hu_accum *x) {
 }
 
 /* 1 if the lanes serve the model. */
-static int choose(hu_gemm_call *g, uint32_t levels) {
+static int choose(hu_gemm_call *g, const hu_level *level) {
   const hu_accum *x = g->accum;
   hu_block_plan *q = &g->block_plan;
   const hu_mode rne = hu_plain_mode();
-  g->block_kernels = HU_LANES_FOR(levels, hu_block);
+  g->block_kernels = level->unit;
   if (!g->block_kernels || x->kind != HU_ACCUM_BLOCK || g->k == 0) return 0;
   memset(&g->block_scale, 0, sizeof g->block_scale);
   memset(q, 0, sizeof *q);
@@ -423,8 +423,8 @@ static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *ev
   }
 }
 
-int hu_gemm_use_block(hu_gemm_call *g, uint32_t levels) {
-  if (!choose(g, levels)) return 0;
+int hu_gemm_use_block(hu_gemm_call *g, const hu_level *level) {
+  if (!choose(g, level)) return 0;
   g->block = run_block;
   hu_gemm_set_blocks(g, MB, HU_BLOCK_MR, NB, NR);
   return 1;

@@ -8,7 +8,7 @@
 #include "emu/base/threads.h"
 #include "emu/core/bits.h"
 #include "emu/hadamard/lanes.h"
-#include "emu/simd/convert.h"
+#include "emu/simd/level.h"
 
 enum {
   SPAN = 4096,         /* elements of a row that are done at a time: whole blocks, and their signs fit a buffer */
@@ -27,14 +27,6 @@ typedef struct run {
   int bypass;
   size_t side_rows, side_cols, across, items, part; /* an item: side_rows x side_cols elements, `across` in a row */
 } run;
-
-static const hu_hadamard_lanes *lanes_for(uint32_t levels) {
-#if HU_X86_LEVELS
-  if (levels & HU_LEVEL_AVX512) return hu_hadamard_lanes_avx512();
-  if (levels & HU_LEVEL_AVX2) return hu_hadamard_lanes_avx2();
-#endif
-  return levels & HU_LEVEL_VECTOR ? hu_hadamard_lanes_vector() : NULL;
-}
 
 /* ---- checks ---- */
 
@@ -184,7 +176,7 @@ static hu_status transform(size_t rows, size_t cols, float *z, size_t ldz, const
   if (exec) r.stream = exec->stream;
   r.inverse = inverse;
   r.factor = hu_hadamard_factor(t->n, t->norm, inverse);
-  r.lanes = lanes_for(hu_levels_for(exec));
+  r.lanes = hu_level_for(exec)->hadamard;
   if (!t->whole) hu_hadamard_words(r.words, t->n, t->signs, t->mask, r.stream.key, r.stream.counter);
   r.bypass = z != x && rows * cols >= BYPASS_MIN;
   flatten(&r);

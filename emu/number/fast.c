@@ -11,15 +11,6 @@
 #include "emu/number/fast.h"
 
 #include "emu/base/float_env.h"
-#include "emu/simd/convert.h"
-
-static const hu_number_lanes *lanes_for(uint32_t levels) {
-#if HU_X86_LEVELS
-  if (levels & HU_LEVEL_AVX512) return hu_number_lanes_avx512();
-  if (levels & HU_LEVEL_AVX2) return hu_number_lanes_avx2();
-#endif
-  return levels & HU_LEVEL_VECTOR ? hu_number_lanes_vector() : NULL;
-}
 
 /* ---- constants ---- */
 
@@ -275,12 +266,12 @@ static int decode_way(hu_number_fast *f, const hu_number_spec *s, size_t n, unsi
 }
 
 void hu_number_fast_make(hu_number_fast *f, const hu_number_spec *to, const hu_number_spec *from, int reads32,
-                         unsigned values, size_t n, uint32_t levels) {
+                         unsigned values, size_t n, const hu_number_lanes *lanes) {
   const hu_number_spec *coded = to && values ? to : from; /* whose codes become something else */
   f->to = to;
   f->from = from;
   f->encode = f->decode = HU_NUMBER_ONE;
-  f->lanes = lanes_for(levels);
+  f->lanes = lanes;
   if (!f->lanes) return;
   if (to) set_constants(&f->constants, to);
   if (to && reads32) f->encode = encode_way(f, to, n);

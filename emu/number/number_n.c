@@ -7,7 +7,7 @@
 #include "emu/core/stream.h"
 #include "emu/number/call.h"
 #include "emu/number/fast.h"
-#include "emu/simd/convert.h"
+#include "emu/simd/level.h"
 
 enum { PART_MIN = 1 << 12 };
 
@@ -183,7 +183,7 @@ static void run(conversion *c, const hu_exec *exec, hu_events *events) {
                       c->ez.kind == CODES      ? 0
                       : c->ez.kind == VALUES32 ? 32
                                                : 64,
-                      c->n, hu_levels_for(exec));
+                      c->n, hu_level_for(exec)->number);
   c->counts = counts;
   c->part = (c->n / threads + 64) & ~(size_t)63;
   if (c->part < PART_MIN) c->part = PART_MIN;

@@ -53,7 +53,7 @@ HU_FN void multiply_in(product *f, const __m512i u[4]) {
   f->zeros += (uint64_t)__builtin_popcountll(_mm512_testn_epi8_mask(exponent, exponent));
 }
 
-void hu_s2_rough_bytes(size_t n, const uint32_t *x, hu_s2_rough *z) {
+static void rough(size_t n, const uint32_t *x, hu_s2_rough *z) {
   product f;
   __m512i u[4];
   const size_t all = n;
@@ -295,8 +295,8 @@ HU_FN void pass_64(const tables *t, const spots *s, uint32_t negzero, uint64_t u
   look_closely(s, &room, equal, z, close);
 }
 
-int hu_s2_pass_bytes(const hu_s2_table *table, const hu_s2_near *near, size_t n, uint32_t *z, const uint32_t *x,
-                     hu_s2_passed *counts) {
+static int pass(const hu_s2_table *table, const hu_s2_near *near, size_t n, uint32_t *z, const uint32_t *x,
+                hu_s2_passed *counts) {
   tables t;
   spots s;
   hu_s2_passed c = {0, 0, 0, 0}, close = {0, 0, 0, 0};
@@ -311,3 +311,5 @@ int hu_s2_pass_bytes(const hu_s2_table *table, const hu_s2_near *near, size_t n,
   counts->tops += c.tops + close.tops;
   return 1;
 }
+
+const hu_s2_bytes hu_s2_bytes_vbmi = {rough, pass};

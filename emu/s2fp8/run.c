@@ -10,7 +10,7 @@
 #include "emu/core/stream.h"
 #include "emu/s2fp8/lanes.h"
 #include "emu/s2fp8/table_binary64.h"
-#include "emu/simd/convert.h"
+#include "emu/simd/level.h"
 
 enum {
   PIECE = 1024,        /* elements of a buffered piece */
@@ -19,14 +19,6 @@ enum {
   QUICK_MIN = 16,      /* the same where binary64 makes it */
   BYPASS_MIN = 1 << 22 /* values from here on are written around the caches */
 };
-
-const hu_s2_lanes *hu_s2_lanes_for(uint32_t levels) {
-#if HU_X86_LEVELS
-  if (levels & HU_LEVEL_AVX512) return hu_s2_lanes_avx512();
-  if (levels & HU_LEVEL_AVX2) return hu_s2_lanes_avx2();
-#endif
-  return levels & HU_LEVEL_VECTOR ? hu_s2_lanes_vector() : NULL;
-}
 
 static uint32_t threads_of(const hu_exec *exec) {
   uint32_t threads = exec && exec->threads > 1 ? exec->threads : 1;
@@ -107,7 +99,7 @@ static void sum_part(void *context, size_t part) {
 void hu_s2_sum_run(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums, const hu_exec *exec) {
   hu_s2fp8_sums parts[HU_THREADS_MAX];
   uint32_t threads = threads_of(exec);
-  summing c = {n, part_size(n, threads), x, incx, hu_s2_lanes_for(hu_levels_for(exec)), parts};
+  summing c = {n, part_size(n, threads), x, incx, hu_level_for(exec)->s2fp8, parts};
   size_t count = n / c.part + (n % c.part != 0);
   hu_parallel(threads, count, sum_part, &c);
   for (size_t i = 0; i < count; i++) add_sums(sums, &parts[i]);
@@ -270,7 +262,7 @@ static void run_with(size_t n, void *z, ptrdiff_t incz, size_t size, const float
   c.incx = incx;
   c.map = map;
   if (known || (n >= (hu_s2_may_be_quick(map) ? QUICK_MIN : TABLE_MIN) && hu_s2_may_table(&map->spec)))
-    c.lanes = hu_s2_lanes_for(hu_levels_for(exec));
+    c.lanes = hu_level_for(exec)->s2fp8;
   if (c.lanes) {
     make_search(&search, &tree, map, c.lanes, known);
     c.search = &search;
@@ -296,7 +288,7 @@ typedef struct nearly {
   uint32_t *z;
   const uint32_t *x;
   const hu_s2_lanes *lanes;
-  int bytes; /* AVX-512 VBMI is there */
+  const hu_s2_bytes *bytes; /* NULL: none */
   const hu_s2_table *table;
   hu_s2_near near;
   hu_s2_rough rough[HU_THREADS_MAX];
@@ -313,19 +305,11 @@ static void rough_add(hu_s2_rough *z, const hu_s2_rough *x) {
 }
 
 static void rough(const nearly *c, size_t n, const uint32_t *x, hu_s2_rough *z) {
-#if HU_X86_LEVELS
-  if (c->bytes) {
-    hu_s2_rough_bytes(n, x, z);
-    return;
-  }
-#endif
-  c->lanes->rough(n, x, z);
+  (c->bytes ? c->bytes->rough : c->lanes->rough)(n, x, z);
 }
 
 static void pass(const nearly *c, size_t n, uint32_t *z, const uint32_t *x, hu_s2_passed *counts) {
-#if HU_X86_LEVELS
-  if (c->bytes && hu_s2_pass_bytes(c->table, &c->near, n, z, x, counts)) return;
-#endif
+  if (c->bytes && c->bytes->pass(c->table, &c->near, n, z, x, counts)) return;
   c->lanes->pass(c->table, &c->near, n, z, x, counts);
 }
 
@@ -404,7 +388,7 @@ static int by_statistics(hu_s2_table *table, const nearly *c, const hu_s2 *map, 
 
 int hu_s2_truncate(size_t n, float *z, const float *x, const hu_s2 *map, const hu_exec *exec, hu_events *events) {
   const hu_spec *s = &map->spec;
-  const hu_s2_lanes *lanes = hu_s2_lanes_for(hu_levels_for(exec));
+  const hu_s2_lanes *lanes = hu_level_for(exec)->s2fp8;
   hu_s2_table table;
   nearly c;
   if (!lanes || s->round != HU_RNE || s->m > 4 || !hu_s2_may_table(s)) return 0;
@@ -414,7 +398,7 @@ int hu_s2_truncate(size_t n, float *z, const float *x, const hu_s2 *map, const h
   c.z = (uint32_t *)(void *)z;
   c.x = (const uint32_t *)(const void *)x;
   c.lanes = lanes;
-  c.bytes = (hu_levels_for(exec) & HU_LEVEL_VBMI) != 0;
+  c.bytes = hu_level_for(exec)->s2fp8_bytes;
   size_t parts = n / c.part + (n % c.part != 0);
   memset(&c.rough[0], 0, sizeof c.rough[0]); /* n = 0 has no part */
   hu_parallel(threads, parts, rough_part, &c);
@@ -477,7 +461,7 @@ void hu_s2_undo(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t inc
                 const hu_exec *exec) {
   uint32_t values[2 * HU_S2_CODES], threads = threads_of(exec), mask = map->spec.mag_mask | map->spec.sign_mask;
   undoing c = {n, part_size(n, threads), size, z, x, incz, incx, map, NULL, mask};
-  if (mask < 2 * HU_S2_CODES && n > mask && hu_levels_for(exec)) {
+  if (mask < 2 * HU_S2_CODES && n > mask && hu_level_for(exec)->bits) {
     for (uint32_t i = 0; i < 2 * HU_S2_CODES; i++) values[i] = hu_s2_decoded(map, i & mask);
     c.values = values;
   }

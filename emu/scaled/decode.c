@@ -8,6 +8,7 @@
 #include "emu/scaled/rows.h"
 #include "emu/scaled/strip.h"
 #include "emu/simd/convert.h"
+#include "emu/simd/level.h"
 
 enum { PIECE = HU_STRIP, PART_MIN = 1 << 14, MADE = 64 };
 enum { SHIFT = HU_SHIFT, FLOATS = HU_TIMES, SLOW, UNKNOWN };
@@ -223,12 +224,12 @@ static void undo_part(void *context, size_t part) {
 /* Which lanes and kernels serve. */
 static void choose(undo *g) {
   const hu_spec *f = &g->scaler.element;
-  uint32_t levels = hu_levels_for(g->c.exec);
-  g->lanes = hu_scaled_lanes_for(levels);
+  const hu_level *level = hu_level_for(g->c.exec);
+  g->lanes = level->scaled_rows;
   if (!g->lanes || !hu_narrow_of(&g->narrow, f) || !hu_format_fits_binary32(g->c.scaling.element)) return;
   if (f->emin - f->m < -126) return;
-  if (hu_scaled_grid_of(&g->grid, &g->scaler)) g->strips = hu_scaled_strips_for(levels);
-  if (g->scaler.coding != HU_CODING_TWOS || g->s.code_size == 1) g->kernels = hu_kernels_for(levels);
+  if (hu_scaled_grid_of(&g->grid, &g->scaler)) g->strips = level->scaled_strips;
+  if (g->scaler.coding != HU_CODING_TWOS || g->s.code_size == 1) g->kernels = level->convert;
 }
 
 void hu_scaled_undo(const hu_scaled_call *call) {

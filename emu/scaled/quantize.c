@@ -4,6 +4,7 @@
 
 #include "emu/base/threads.h"
 #include "emu/scaled/work.h"
+#include "emu/simd/level.h"
 
 enum {
   PART_MIN = 1 << 14, /* elements that make a part of their own worth while */
@@ -192,13 +193,13 @@ static int kernels_can(const hu_scaled_work *g) {
 
 /* Which lanes and kernels serve. */
 static void choose(hu_scaled_work *g) {
-  uint32_t levels = hu_levels_for(g->c.exec);
-  g->kernels = hu_kernels_for(levels);
-  g->lanes = hu_scaled_lanes_for(levels);
+  const hu_level *level = hu_level_for(g->c.exec);
+  g->kernels = level->convert;
+  g->lanes = level->scaled_rows;
   int strips = hu_scaled_grid_of(&g->grid, &g->scaler), narrow = strips || hu_narrow_of(&g->narrow, &g->scaler.element);
   if (strips) g->narrow = g->grid.narrow;
   if (g->kernels && (!g->lanes || !narrow || !kernels_can(g))) g->kernels = NULL;
-  if (g->kernels && strips) g->strips = hu_scaled_strips_for(levels);
+  if (g->kernels && strips) g->strips = level->scaled_strips;
 }
 
 /* How many rows of blocks that have one row each go together: values under scales of powers of two, by strips, without

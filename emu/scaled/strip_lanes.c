@@ -342,12 +342,6 @@ static int strip_powers(const hu_scaled_powers *p, size_t n, const uint32_t *top
   return hu_lane_any(any);
 }
 
-static const hu_scaled_strips table = {strip_round, strip_decode, strip_powers};
-
-const hu_scaled_strips *HU_OF_LEVEL(hu_scaled_strips)(void) { return &table; }
-
-#else
-
-const hu_scaled_strips *HU_OF_LEVEL(hu_scaled_strips)(void) { return NULL; }
+const hu_scaled_strips HU_OF_LEVEL(hu_scaled_strips) = {strip_round, strip_decode, strip_powers};
 
 #endif

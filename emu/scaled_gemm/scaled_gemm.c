@@ -76,7 +76,7 @@ static void spread_scales(const hu_scaled_plan *t) {
 static int on_grid(const hu_operand *x, size_t rows, size_t cols, const hu_exec *exec) {
   hu_matrix z;
   if (x->storage != HU_VALUES || rows == 0 || cols == 0) return 1;
-  hu_gemm_matrix(&z, x, rows, cols, hu_levels_for(exec), &hu_gemm_portable);
+  hu_gemm_matrix(&z, x, rows, cols, hu_level_for(exec), &hu_gemm_portable);
   return hu_gemm_on_grid(&z, 0, hu_gemm_stored_rows(&z));
 }
 

@@ -6,21 +6,13 @@
 #include "emu/base/threads.h"
 #include "emu/core/bits.h"
 #include "emu/core/stream.h"
+#include "emu/simd/level.h"
 
 static size_t element_bytes(hu_format f, uint8_t storage) {
   return storage == HU_VALUES ? 4 : hu_format_limits(f).storage / 8;
 }
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-
-static hu_scaled_join *join_for(uint32_t levels) {
-#if HU_X86_LEVELS
-  if (levels & HU_LEVEL_AVX512) return hu_scaled_join_avx512;
-  if (levels & HU_LEVEL_AVX2) return hu_scaled_join_avx2;
-#endif
-  (void)levels;
-  return NULL;
-}
 
 void hu_tiles_make(hu_tiles *g, const hu_scaled_plan *t, const hu_exec *exec) {
   memset(g, 0, sizeof *g);
@@ -29,7 +21,7 @@ void hu_tiles_make(hu_tiles *g, const hu_scaled_plan *t, const hu_exec *exec) {
   if (exec) g->exec = *exec;
   g->exec.threads = 1;
   if (!t->d.scaling) g->spec = hu_spec_of(t->d.plain.format, t->mode);
-  g->join = join_for(hu_levels() & ~g->exec.levels_off);
+  g->join = hu_level_for(&g->exec)->join;
   g->c_carried = !t->has_c || hu_format_fits_binary32(t->c.operand.format);
 }
 
@@ -137,7 +129,7 @@ int hu_tile_epilogue(const hu_tiles *g, const hu_tile *z, float *sum, float *roo
   if (!hu_tile_read_c(g, z, room)) return 0;
   hu_float_env saved = hu_float_env_enter(HU_NEAREST);
   for (size_t i = 0; i < z->rows; i++) {
-    g->join(1, z->cols, &factor, one, sum + i * z->cols, room + i * z->cols, 0);
+    g->join->run(1, z->cols, &factor, one, sum + i * z->cols, room + i * z->cols, 0);
   }
   hu_float_env_leave(saved);
   memcpy(sum, room, z->rows * z->cols * sizeof *sum);

@@ -14,6 +14,7 @@
 
 #include "emu/s2fp8/run.h"
 #include "emu/s2fp8/table_binary64.h"
+#include "emu/simd/level.h"
 #include "halfulp/halfulp.h"
 #include "tests/support/support.h"
 
@@ -106,17 +107,13 @@ typedef int pass_call(const hu_s2_table *, const hu_s2_near *, size_t, uint32_t 
 
 /* Those of bytes, where the processor has them. */
 static rough_call *rough_of(const hu_s2_lanes *lanes) {
-#if HU_X86_LEVELS
-  if (hu_levels() & HU_LEVEL_VBMI) return hu_s2_rough_bytes;
-#endif
-  return lanes->rough;
+  const hu_s2_bytes *bytes = hu_level_for(NULL)->s2fp8_bytes;
+  return bytes ? bytes->rough : lanes->rough;
 }
 
 static pass_call *pass_of_bytes(void) {
-#if HU_X86_LEVELS
-  if (hu_levels() & HU_LEVEL_VBMI) return hu_s2_pass_bytes;
-#endif
-  return NULL;
+  const hu_s2_bytes *bytes = hu_level_for(NULL)->s2fp8_bytes;
+  return bytes ? bytes->pass : NULL;
 }
 
 /* What was decided by a product is what the statistics say; most tensors of such are. */
@@ -125,7 +122,7 @@ static void tables(void **state) {
   t_random r = {t_seed("s2fp8_near_tables", 93)};
   unsigned decided = 0, tensors = 60000;
   for (unsigned i = 0; i < tensors; i++) {
-    const hu_s2_lanes *lanes = hu_s2_lanes_for(hu_levels() & ~levels_off[i % LEVELS]);
+    const hu_s2_lanes *lanes = hu_level_for(&(hu_exec){.levels_off = levels_off[i % LEVELS]})->s2fp8;
     size_t n = 20 + t_below(&r, 60);
     int at = t_between(&r, -40, 40);
     hu_s2fp8 kind;
@@ -210,7 +207,7 @@ static void passes(void **state) {
   (void)state;
   static uint32_t u[1024];
   t_random r = {t_seed("s2fp8_near_passes", 94)};
-  const hu_s2_lanes *lanes = hu_s2_lanes_for(hu_levels());
+  const hu_s2_lanes *lanes = hu_level_for(NULL)->s2fp8;
   pass_call *bytes = pass_of_bytes();
   unsigned taken = 0, offered = 0;
   for (unsigned i = 0; lanes && lanes->pass && i < 4000; i++) {
