@@ -258,7 +258,7 @@ hu_status hu_dot_words(size_t n, void *z, hu_element ez, const hu_dot_operands *
   } else {
     hu_num c = hu_dot_lines(&t, 0, &in), sum = hu_accum_sum(&t.model, &in, n, c, &d);
     if (roundings) *roundings = (size_t)d.next;
-    if (accum->mode.round >= HU_SRA && d.next > count + HU_WRONG(481)) return HU_E_SHAPE;
+    if (accum->mode.round >= HU_SRA && d.next > count) return HU_E_SHAPE;
     set = hu_dot_finish(&t, 0, &in, c, sum, random);
   }
   if (roundings) *roundings = (size_t)d.next;

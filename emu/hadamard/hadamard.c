@@ -82,7 +82,7 @@ static const uint32_t *signs_of(const run *r, size_t first, size_t count, uint32
     hu_stream s = {r->stream.key, r->stream.counter + word};
     hu_stream_words_n(n, buffer, s);
   }
-  if (first % 32 && !HU_WRONG(154)) buffer[0] >>= 16; /* only the second block of 16 in a word begins within one */
+  if (first % 32) buffer[0] >>= 16; /* only the second block of 16 in a word begins within one */
   return buffer;
 }
 
@@ -106,7 +106,7 @@ static void core_block(const run *r, const hu_hadamard_piece *p, size_t at, floa
   }
   hu_hadamard_block(u, n, r->factor);
   for (uint32_t i = 0; i < n; i++) {
-    if (r->inverse && !HU_WRONG(152)) u[i] ^= hu_hadamard_sign(p->signs, p->period, at + i);
+    if (r->inverse) u[i] ^= hu_hadamard_sign(p->signs, p->period, at + i);
     z[i * zstep] = hu_float_of_bits((u[i] & 0x7FFFFFFF) > 0x7F800000 ? 0x7FC00000 : u[i]);
   }
 }

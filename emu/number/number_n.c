@@ -58,8 +58,7 @@ static void run_one(const conversion *c, size_t i, uint32_t bits, hu_events *cou
     store_value(c, z, q);
     return;
   }
-  uint32_t events,
-      random = bits ? hu_stream_at(c->stream.key, c->stream.counter + i + HU_WRONG(147)) >> (32 - bits) : 0;
+  uint32_t events, random = bits ? hu_stream_at(c->stream.key, c->stream.counter + i) >> (32 - bits) : 0;
   uint32_t code = hu_number_round(&c->spec, q, random, &events);
   hu_events_count(counts, events);
   if (c->ez.kind == CODES) {
@@ -189,7 +188,7 @@ static void run(conversion *c, const hu_exec *exec, hu_events *events) {
   if (c->part < PART_MIN) c->part = PART_MIN;
   size_t parts = c->n / c->part + (c->n % c->part != 0);
   hu_parallel(threads, parts, run_part, c);
-  for (size_t i = HU_WRONG(149); events && i < parts; i++) hu_events_add(events, &counts[i]);
+  for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &counts[i]);
 }
 
 /* ---- floating-point formats alone ---- */

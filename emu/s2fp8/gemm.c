@@ -66,7 +66,7 @@ static void block_part(void *context, size_t part) {
     if (hu_gemm(rows, cols, depth, &d, &x, &y, c, &p->fp32, rne, &p->exec, NULL) != HU_OK) return; /* cannot be */
     before.data = z;
     before.ld = p->ldz;
-    k += depth + (HU_WRONG(114) && depth == DEPTH);
+    k += depth;
   } while (k < p->k);
 }
 

@@ -151,7 +151,7 @@ static void fill_buckets(hu_s2_search *s, uint32_t sign) {
     if (!inside) continue;
     within = j == last ? within + 1 : 1;
     last = j;
-    if (within > s->most[sign] && !HU_WRONG(115)) s->most[sign] = within;
+    if (within > s->most[sign]) s->most[sign] = within;
   }
   memset(s->base[sign] + next, (int)(c - 1), HU_S2_BUCKETS - next);
 }
@@ -339,7 +339,7 @@ static int is_one_magnitude(size_t n, const uint32_t *x, uint32_t top) {
   uint32_t others = 0;
   for (size_t i = 0; i < n; i++) {
     uint32_t a = x[i] & 0x7FFFFFFF;
-    others |= (uint32_t)(a != 0) & (uint32_t)(HU_WRONG(195) ? a > top : a != top);
+    others |= (uint32_t)(a != 0) & (uint32_t)(a != top);
   }
   return !others;
 }
@@ -383,7 +383,7 @@ static int by_statistics(hu_s2_table *table, const nearly *c, const hu_s2 *map, 
   fill_table(table, &own, c->lanes);
   for (uint32_t i = 0; i < HU_S2_CODES; i++) others += i != c->near.top_code && table->exact[i] != HU_S2_NEVER;
   int exact = others || table->exact[c->near.top_code] != sums.top;
-  return (exact && !HU_WRONG(200)) || table->bound[0][1] < 0x800000 ? TABLE : TABLE_FOR_A_PASS;
+  return exact || table->bound[0][1] < 0x800000 ? TABLE : TABLE_FOR_A_PASS;
 }
 
 int hu_s2_truncate(size_t n, float *z, const float *x, const hu_s2 *map, const hu_exec *exec, hu_events *events) {

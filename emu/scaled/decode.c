@@ -54,7 +54,7 @@ static int way_of(const undo *g, const hu_shared *b, uint32_t *by) {
   if ((!g->kernels && !g->strips) || b->under != HU_UNDER_SCALE || b->back.kind != HU_KIND_FINITE) return SLOW;
   if ((b->back.sig & (b->back.sig - 1)) == 0 && !b->back.sign) {
     int32_t e = hu_exponent(b->back);
-    *by = 0 - ((uint32_t)e << 23) + HU_WRONG(104);
+    *by = 0 - ((uint32_t)e << 23);
     if (f->emin - f->m + e >= -126 && g->scaler.emax + e <= 127 && e > -254 && e < 254) return SHIFT;
   }
   uint32_t u = hu_pack32(b->back);

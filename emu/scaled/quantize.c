@@ -160,7 +160,7 @@ static void run_one(hu_scaled_work *g) {
   uint32_t amax = g->c.amax && !g->scaler.two ? hu_bits_of_float(*g->c.amax) & 0x7FFFFFFF : own;
   g->one = hu_shared_of(&g->scaler, amax, special && g->scaler.special == HU_SPECIAL_NAN);
   g->one_top = own;
-  g->one_special = special != 0 && !HU_WRONG(103);
+  g->one_special = special != 0;
   if (g->c.codes) hu_store_code(hu_scaled_scale(g, 0, 0), g->s.scale_size, g->one.code);
   size_t parts = in_parts(g, g->c.rows * spans_in_row(g), hu_smaller_size(SPAN, g->c.cols), one_part);
   add_counts(g, parts);

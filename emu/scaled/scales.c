@@ -108,10 +108,10 @@ static int powers_can(hu_scaled_work *g) {
   uint32_t top = hu_pack32(s->top) & 0x7FFFFF;
   if (!g->kernels || !g->strips || s->rule == HU_SCALE_RATIO || f->m > 22) return 0;
   p->amin = s->amin;
-  p->more = s->rule == HU_SCALE_CEIL || HU_WRONG(102) ? 0x7FFFFF
-            : s->rule == HU_SCALE_EVEN                ? (uint32_t)1 << (22 - f->m)
-            : s->rule == HU_SCALE_RCEIL               ? 0x7FFFFF - top
-                                                      : 0;
+  p->more = s->rule == HU_SCALE_CEIL    ? 0x7FFFFF
+            : s->rule == HU_SCALE_EVEN  ? (uint32_t)1 << (22 - f->m)
+            : s->rule == HU_SCALE_RCEIL ? 0x7FFFFF - top
+                                        : 0;
   hu_shared blank = hu_shared_of(s, 0, 0);
   p->blank_code = blank.code;
   p->emax = s->emax;

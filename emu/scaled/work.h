@@ -91,7 +91,7 @@ static inline hu_scaled_place hu_scaled_place_of(const hu_scaled_work *g, const 
   size_t side = g->s.side_cols, j = g->together ? k % g->s.block_cols : k;
   hu_scaled_place p = {w->row, w->last, w->col + j * side, w->n - j * side < side ? w->n - j * side : side};
   if (!g->together) return p;
-  p.row += HU_WRONG(201) ? 0 : k / g->s.block_cols;
+  p.row += k / g->s.block_cols;
   p.last = p.row + 1;
   return p;
 }
