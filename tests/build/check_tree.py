@@ -50,7 +50,8 @@ def rules():
         'include/halfulp/train': PUBLIC,
         'formats': PUBLIC,
         'files': ['files/*'],
-        'bench': PUBLIC + ['bench/*'],
+        'bench': PUBLIC + ['bench/*', 'tests/support/levels.h'],
+        'emu': PUBLIC + [f'emu/{one}/*' for one in ['core'] + LIBRARY],  # level_table.c knows all families
         'emu/core': CORE_TYPES + ['emu/core/*'],
         'emu/oracle': ['halfulp/%s.h' % name for name in ('format', 'mode', 'number', 'status', 'oracle')] + ['emu/oracle/*'],
         'gpu': PUBLIC + FROM_EMU + ['gpu/base/*', 'gpu/probe/*', 'cuda'],
