@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/base/array_extent.h"
+#include "emu/base/exec.h"
 #include "emu/core/bits.h"
 #include "emu/core/round.h"
 #include "halfulp/scalar.h"
@@ -214,12 +215,11 @@ static hu_status checked(size_t n, const void *z, ptrdiff_t incz, const void *x,
 
 static hu_status run(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, const ends *e,
                      const hu_conversion *c, const hu_exec *exec, hu_events *events) {
-  hu_exec part = {1, 0, {0, 0}};
+  hu_exec part = hu_exec_levels(exec);
   hu_events sum = {0};
   size_t size_z = e->values ? e->size_z : hu_code_bytes(c->format);
   block b;
-  if (exec) part.levels_off = exec->levels_off;
-  if (exec) part.stream = exec->stream;
+  part.stream = hu_exec_stream(exec);
   for (size_t i = 0; i < n; i += BLOCK) {
     size_t count = n - i < BLOCK ? n - i : BLOCK;
     const char *from = (const char *)x + (ptrdiff_t)i * incx * (ptrdiff_t)e->size_x;

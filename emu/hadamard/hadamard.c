@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The calls of halfulp/hadamard.h: check everything, cut into pieces, run them by lanes or by the core. */
+#include "emu/base/exec.h"
 #include "emu/core/hadamard.h"
 
 #include "emu/base/array_extent.h"
@@ -154,8 +155,7 @@ static void run_all(run *r, uint32_t threads) {
   r->across = (r->cols - 1) / r->side_cols + 1;
   r->items = ((r->rows - 1) / r->side_rows + 1) * r->across;
   size_t size = r->side_rows * (r->cols < r->side_cols ? r->cols : r->side_cols), least = (PART_MIN - 1) / size + 1;
-  if (threads > HU_THREADS_MAX) threads = HU_THREADS_MAX;
-  r->part = (r->items - 1) / (threads ? threads : 1) + 1;
+  r->part = (r->items - 1) / threads + 1;
   if (r->part < least) r->part = least;
   hu_parallel(threads, (r->items - 1) / r->part + 1, run_part, r);
 }
@@ -173,14 +173,14 @@ static hu_status transform(size_t rows, size_t cols, float *z, size_t ldz, const
   r.x = x;
   r.ldx = ldx;
   r.t = *t;
-  if (exec) r.stream = exec->stream;
+  r.stream = hu_exec_stream(exec);
   r.inverse = inverse;
   r.factor = hu_hadamard_factor(t->n, t->norm, inverse);
   r.lanes = hu_level_for(exec)->hadamard;
   if (!t->whole) hu_hadamard_words(r.words, t->n, t->signs, t->mask, r.stream.key, r.stream.counter);
   r.bypass = z != x && rows * cols >= BYPASS_MIN;
   flatten(&r);
-  run_all(&r, exec ? exec->threads : 1);
+  run_all(&r, hu_exec_threads(exec));
   return HU_OK;
 }
 

@@ -3,6 +3,7 @@
  * threads. Floating-point formats alone are the business of emu/array/array.c's kernels. */
 #include "emu/array/run.h"
 #include "emu/base/array_extent.h"
+#include "emu/base/exec.h"
 #include "emu/base/threads.h"
 #include "emu/core/stream.h"
 #include "emu/number/call.h"
@@ -171,12 +172,10 @@ static void run_part(void *context, size_t part) {
   c->counts[part] = counts;
 }
 
-/* Parts are whole multiples of 64 elements, so that neighbours never share a cache line of an aligned output. */
 static void run(conversion *c, const hu_exec *exec, hu_events *events) {
   hu_events counts[HU_THREADS_MAX];
-  uint32_t threads = exec && exec->threads > 1 ? exec->threads : 1;
-  if (threads > HU_THREADS_MAX) threads = HU_THREADS_MAX;
-  if (exec) c->stream = exec->stream;
+  uint32_t threads = hu_exec_threads(exec);
+  c->stream = hu_exec_stream(exec);
   hu_number_fast_make(&c->fast, c->rounds ? &c->spec : NULL, c->ex.kind == CODES ? &c->source : NULL,
                       c->ex.kind == VALUES32,
                       c->ez.kind == CODES      ? 0
@@ -184,9 +183,8 @@ static void run(conversion *c, const hu_exec *exec, hu_events *events) {
                                                : 64,
                       c->n, hu_level_for(exec)->number);
   c->counts = counts;
-  c->part = (c->n / threads + 64) & ~(size_t)63;
-  if (c->part < PART_MIN) c->part = PART_MIN;
-  size_t parts = c->n / c->part + (c->n % c->part != 0);
+  c->part = hu_part_size(c->n, threads, PART_MIN);
+  size_t parts = hu_parts(c->n, c->part);
   hu_parallel(threads, parts, run_part, c);
   for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &counts[i]);
 }
