@@ -31,7 +31,7 @@ _DECLARES = {'const', 'static', 'extern', 'inline', 'typedef', 'struct', 'union'
              'using', 'friend', 'namespace', 'constexpr', 'bool'}
 _BARRED_CALLS = {'_Static_assert', 'static_assert', '__attribute__', '__asm__', 'asm', 'HU_WRONG', '_Alignas', 'alignas',
                  '__align__', '__launch_bounds__', '_Pragma', 'defined'}
-_OPEN, _CLOSE = {'(': ')', '[': ']', '{': '}'}, {')', ']', '}'}
+_OPEN, _CLOSE = {'(', '[', '{'}, {')', ']', '}'}
 
 
 def units(text):
@@ -74,53 +74,48 @@ def _read_directive(seen, macros):
         macros[-1].append(seen[-1][0])
 
 
+def _level(token):
+    """1 for a bracket that opens, -1 for one that closes."""
+    return (token.text in _OPEN) - (token.text in _CLOSE) if token.kind == 'mark' else 0
+
+
 def _closing(tokens, i):
     """The index of the bracket that closes the one at i; the last token where none does."""
     depth = 0
     for j in range(i, len(tokens)):
-        depth += (tokens[j].text in _OPEN) - (tokens[j].text in _CLOSE) if tokens[j].kind == 'mark' else 0
+        depth += _level(tokens[j])
         if depth == 0:
             return j
     return len(tokens) - 1
 
 
 def _is_declaration(tokens):
-    words = [token.text for token in tokens[:3]] + ['', '', '']
-    if tokens[0].kind != 'word' or words[0] in _CONTROL:
+    first, words = tokens[0], [token.text for token in tokens]
+    if first.kind != 'word' or words[0] in _CONTROL:
         return False
     if words[0] in _DECLARES or (len(tokens) > 1 and tokens[1].kind == 'word'):
         return True
-    if words[1] == '*' and len(tokens) > 2 and (tokens[2].kind == 'word' or words[2] == '*'):
+    if words[1:2] == ['*'] and len(tokens) > 2 and (tokens[2].kind == 'word' or words[2] == '*'):
         return True
-    # A template's name: no blank before the bracket.
-    return words[1] in ('<', '::') and tokens[1].start == tokens[0].start + len(words[0]) and tokens[1].line == tokens[0].line and \
-        not any(token.text in _ASSIGNS for token in tokens) and words[1] == '<'
+    # A template's name has no blank before its bracket.
+    return words[1:2] == ['<'] and (tokens[1].line, tokens[1].start) == (first.line, first.start + len(words[0])) and \
+        not any(word in _ASSIGNS for word in words)
 
 
 def _barred(tokens):
     """Indices of tokens that no operator may touch."""
-    bad, i, start = set(), 0, 0
     wrong = {token.line for token in tokens if token.text == 'HU_WRONG'}
-    bad.update(i for i, token in enumerate(tokens) if token.line in wrong)
-    while i < len(tokens):
-        text = tokens[i].text
-        if text in _BARRED_CALLS and i + 1 < len(tokens) and tokens[i + 1].text == '(':
-            end = _closing(tokens, i + 1)
-            bad.update(range(i, end + 1))
-            i = end
-        elif text in ('(', '[') and tokens[i].kind == 'mark':
-            end = _closing(tokens, i)
-            for j in range(i, end + 1):  # calls that are barred, inside brackets
-                if tokens[j].text in _BARRED_CALLS and j + 1 < end and tokens[j + 1].text == '(':
-                    bad.update(range(j, _closing(tokens, j + 1) + 1))
-            i = end
-        elif text in (';', '{', '}') and tokens[i].kind == 'mark':
-            statement = tokens[start:i]
-            if statement and _is_declaration(statement):
-                value = next((j for j in range(start, i) if tokens[j].text == '='), i)
-                bad.update(range(start, value))
+    bad = {i for i, token in enumerate(tokens) if token.line in wrong}
+    depth, start = 0, 0
+    for i, token in enumerate(tokens):
+        if token.text in _BARRED_CALLS and i + 1 < len(tokens) and tokens[i + 1].text == '(':
+            bad.update(range(i, _closing(tokens, i + 1) + 1))
+        elif token.kind == 'mark' and token.text in ('(', '[', ')', ']'):
+            depth += _level(token)
+        elif token.kind == 'mark' and token.text in (';', '{', '}') and depth == 0:
+            if i > start and _is_declaration(tokens[start:i]):
+                bad.update(range(start, next((j for j in range(start, i) if tokens[j].text == '='), i)))
             start = i + 1
-        i += 1
     return bad
 
 
@@ -135,35 +130,32 @@ def _ends_value(token):
     return token.kind in ('number', 'char') or token.text in (')', ']') or (token.kind == 'word' and token.text not in _CONTROL)
 
 
+def _starts(tokens):
+    """Indices behind which a statement may begin, within braces and outside of other brackets."""
+    braces, opened = 0, []  # words before the brackets that are open
+    for i, token in enumerate(tokens):
+        text, begins = token.text, False
+        if token.kind != 'mark':
+            begins = text in ('else', 'do')
+        elif text in ('(', '['):
+            opened.append(tokens[i - 1].text if i else '')
+        elif text in (')', ']') and opened:
+            begins = opened.pop() in ('if', 'for', 'while', 'constexpr') and text == ')'
+        elif text in ('{', '}'):
+            braces += 1 if text == '{' else -1
+            begins = True
+        else:
+            begins = text == ';' or (text == ':' and _is_label(tokens, i))
+        if begins and not opened and braces > 0:
+            yield i + 1
+
+
 def _statements(tokens):
     """(start, end) of the simple statements of one line: end is the index of their semicolon."""
-    starts, braces = [], 0
-    for i, token in enumerate(tokens):
-        if token.kind != 'mark' and token.text not in ('else', 'do'):
-            continue
-        if token.text in (';', '{', '}', 'else', 'do', ':'):
-            starts.append(i + 1)
-        elif token.text == ')':
-            starts.append(i + 1)
-    depth, opened = 0, []
-    at = set(starts)
-    for i, token in enumerate(tokens):
-        if token.kind == 'mark' and token.text in ('(', '['):
-            opened.append(tokens[i - 1].text if i else '')
-        elif token.kind == 'mark' and token.text in (')', ']') and opened:
-            before = opened.pop()
-            if not opened and token.text == ')' and before not in ('if', 'for', 'while', 'constexpr'):
-                at.discard(i + 1)
-        elif token.text == ':' and not _is_label(tokens, i):
-            at.discard(i + 1)
-        braces += {'{': 1, '}': -1}.get(token.text, 0) if token.kind == 'mark' else 0
-        depth = len(opened)
-        if i + 1 in at and (depth > 0 or braces < 1):
-            at.discard(i + 1)
-    for start in sorted(at):
+    for start in _starts(tokens):
         end, level = start, 0
         while end < len(tokens) and (level > 0 or tokens[end].text not in (';', '{', '}')):
-            level += {'(': 1, '[': 1, '{': 1, ')': -1, ']': -1, '}': -1}.get(tokens[end].text, 0)
+            level += _level(tokens[end])
             end += 1
         if start < end < len(tokens) and tokens[end].text == ';' and tokens[start].line == tokens[end].line:
             yield start, end
@@ -186,11 +178,10 @@ def _is_deletable(statement):
         return False
     if first.text in _CONTROL or first.text in _BARRED_CALLS or _is_declaration(statement):
         return False
-    words = [token.text for token in statement]
-    level = 0
-    for word in words:
-        level += {'(': 1, '[': 1, '{': 1, ')': -1, ']': -1, '}': -1}.get(word, 0)
-        if level == 0 and word in _ASSIGNS:
+    words, level = [token.text for token in statement], 0
+    for token in statement:
+        level += _level(token)
+        if level == 0 and token.text in _ASSIGNS:
             return True
     return words[-1] == ')' or '++' in (words[0], words[-1]) or '--' in (words[0], words[-1])
 

@@ -137,9 +137,15 @@ def last_seed(path):
         return None
 
 
+def stopped(number, frame):
+    raise KeyboardInterrupt
+
+
 def main():
     options = arguments()
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, stopped)
     options.folder.mkdir(parents=True, exist_ok=True)
     lock = open(options.folder / 'lock', 'w')
     try:
