@@ -186,8 +186,13 @@ def _is_deletable(statement):
     return words[-1] == ')' or '++' in (words[0], words[-1]) or '--' in (words[0], words[-1])
 
 
+def _is_truth(tokens, i):
+    """The number of return 0; and return 1; , which 'return' exchanges: 2 is as true as 1."""
+    return tokens[i].text in ('0', '1') and tokens[i - 1].text == 'return' and tokens[i + 1].text == ';'
+
+
 def _is_zero(value):
-    return len(value) == 1 and (value[0].text in ('NULL', 'nullptr', 'false') or value[0].text.endswith('_OK'))
+    return len(value) == 1 and (value[0].text in ('0', 'NULL', 'nullptr', 'false') or value[0].text.endswith('_OK'))
 
 
 def sites(file, text):
@@ -214,7 +219,7 @@ def _of_unit(file, tokens, lines, in_macro):
                 continue
             if _spaced(tokens, i, lines):
                 yield Site(file, token.line, operator, token.start, end, EXCHANGED[text])
-        elif token.kind == 'number' and next_number(text):
+        elif token.kind == 'number' and next_number(text) and not _is_truth(tokens, i):
             yield Site(file, token.line, 'constant', token.start, end, next_number(text))
         elif token.kind == 'word' and i + 1 < len(tokens) and tokens[i + 1].text == '(':
             if text in ('if', 'while'):
@@ -230,7 +235,7 @@ def _of_unit(file, tokens, lines, in_macro):
             continue
         a, b = tokens[start].start, tokens[end].start
         if statement[0].text == 'return' and len(statement) > 1:
-            if not (len(statement) == 2 and statement[1].kind == 'number'):
+            if not (len(statement) == 2 and statement[1].kind == 'number' and statement[1].text not in ('0', '1')):
                 yield Site(file, tokens[start].line, 'return', statement[1].start, b, '1' if _is_zero(statement[1:]) else '0')
         elif _is_deletable(statement):
             yield Site(file, tokens[start].line, 'delete', a, b, '')

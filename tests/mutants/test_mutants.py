@@ -86,7 +86,9 @@ class COperators(unittest.TestCase):
     def test_return(self):
         self.expect('return a + b;', 'return', 'return 0;')
         self.expect('return HU_OK;', 'return', 'return 1;')
-        self.expect('return 0;', 'return')
+        self.expect('return 0;', None, 'return 1;')
+        self.expect('if (a) return 1;', 'return', 'if (a) return 0;')
+        self.expect('return 2;', None, 'return 3;')
         self.expect('return;', 'return')
         self.expect('case 1: return f(a);', 'return', 'case 1: return 0;')
 
