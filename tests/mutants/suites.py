@@ -29,7 +29,7 @@ _WIDER = {
              'conversion|memory|fault', '.*'), ('cuda_host', 'golden-digests-4.*')],
     'gpu': [('cli', '.*')],
     'train': [('cli', '.*(train|sweep|experiment|demo).*'), ('cuda_host', 'cuda-host-train'), ('memory', '.*train.*')],
-    'cli': [('fuzz|docs', '.*'), ('memory', '.*(quantize|gemm|train).*')],
+    'cli': [('fuzz|docs', '.*'), ('memory', 'memory-checked-.*')],
     'python': [],
 }
 _READS_ALL = ('docs',)  # tests of an installed copy: all that is installed must have been built
