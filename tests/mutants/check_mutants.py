@@ -100,7 +100,7 @@ def all_mutants(shop, sources, options, ledger, equivalents):
             if row is None:
                 line = sources.line(site)
                 report.doing(number, options.count, name)
-                if equivalents.reason(site, line):
+                if equivalents.reason(site, sources.text(site.file)):
                     row = {'at': name, 'operator': site.operator, 'before': line.strip(),
                            'after': operators.changed(line, site).strip(), 'result': 'listed'}
                 else:

@@ -50,14 +50,17 @@ class Ledger:
 
 
 class Equivalents:
-    """equivalent.txt: mutants that compute what the source computes, with the reason. Rows of four lines:
+    """equivalent.txt: mutants that compute what the source computes, with the reason. Rows of a few lines:
 
         file: emu/base/threads.c
+        above: uint32_t n = wanted;
         before: if (n < 1) n = 1;
         after: if (n <= 1) n = 1;
         reason: 1 becomes 1
+
+    The line above is given where the file has the same line in other places.
     """
-    WORDS = ('file', 'before', 'after', 'reason')
+    WORDS = ('file', 'above', 'before', 'after', 'reason')
 
     def __init__(self, path):
         self.rows, row = [], {}
@@ -65,31 +68,39 @@ class Equivalents:
             if not line.strip() or line.startswith('#'):
                 continue
             word, _, rest = line.partition(': ')
-            if word != self.WORDS[len(row)] or not rest.strip():
-                raise ValueError('{}:{}: {}: TEXT should stand here'.format(path, n, self.WORDS[len(row)]))
+            left = self.WORDS[self.WORDS.index(list(row)[-1]) + 1:] if row else self.WORDS[:1]
+            if word not in (left[:2] if left[0] == 'above' else left[:1]) or not rest.strip():
+                raise ValueError('{}:{}: {}: TEXT should stand here'.format(path, n, left[0]))
             row[word] = rest.strip()
-            if len(row) == len(self.WORDS):
+            if word == self.WORDS[-1]:
                 self.rows.append(row)
                 row = {}
         if row:
             raise ValueError('{}: the last row is not whole'.format(path))
 
-    def reason(self, site, line):
-        """Why a site is equivalent, or None."""
-        wanted = (site.file, line.strip(), operators.changed(line, site).strip())
-        return next((row['reason'] for row in self.rows if (row['file'], row['before'], row['after']) == wanted), None)
+    @staticmethod
+    def _fits(row, site, lines):
+        line = lines[site.line - 1]
+        return row['before'] == line.strip() and row['after'] == operators.changed(line, site).strip() and \
+            row.get('above') in (None, lines[site.line - 2].strip() if site.line > 1 else '')
+
+    def reason(self, site, text):
+        """Why a site of a file with this text is equivalent, or None."""
+        lines = text.split('\n')
+        return next((row['reason'] for row in self.rows if row['file'] == site.file and self._fits(row, site, lines)), None)
 
     def stale(self, sources):
-        """What is wrong with rows: the file is gone, the line is, or no operator makes the one of the other."""
+        """What is wrong with rows: the file is gone, the line is, it is in several places, or no operator makes the other."""
         for row in self.rows:
             try:
-                sites = sources.sites(row['file'])
+                sites, lines = sources.sites(row['file']), sources.text(row['file']).split('\n')
             except (ValueError, OSError) as error:
                 yield str(error)
                 continue
-            lines = [line.strip() for line in sources.text(row['file']).split('\n')]
-            if row['before'] not in lines:
-                yield '{}: no line {!r} any more'.format(row['file'], row['before'])
-            elif not any(sources.line(site).strip() == row['before'] and
-                         operators.changed(sources.line(site), site).strip() == row['after'] for site in sites):
+            places = [i for i, line in enumerate(lines) if line.strip() == row['before'] and
+                      row.get('above') in (None, lines[i - 1].strip() if i else '')]
+            if len(places) != 1:
+                yield '{}: {} lines {!r}{}'.format(row['file'], len(places), row['before'],
+                                                   '; say which by `above:`' if places else ' any more')
+            elif not any(self._fits(row, site, lines) for site in sites):
                 yield '{}: no operator makes {!r} of {!r}'.format(row['file'], row['after'], row['before'])

@@ -3,7 +3,6 @@
 
 usage: test_mutants.py SOURCE_ROOT
 """
-import itertools
 import pathlib
 import sys
 import tempfile
@@ -217,15 +216,21 @@ class Files(unittest.TestCase):
         sources = draw.Sources(ROOT)
         rows = Equivalents(HERE / 'equivalent.txt')
         self.assertEqual(list(rows.stale(sources)), [])
-        site = next(itertools.islice(draw.draws(sources, 'emu', '7', 'emu/base'), 1))
+        site = next(site for site in draw.draws(sources, 'emu', '7', 'emu/base')
+                    if sources.text(site.file).count(sources.line(site).strip()) == 1)
         line = sources.line(site)
+        above = sources.text(site.file).split('\n')[site.line - 2].strip()
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / 'equivalent.txt'
             text = 'file: {}\nbefore: {}\nafter: {}\nreason: none\n'
             path.write_text('# rows\n\n' + text.format(site.file, line.strip(), operators.changed(line, site).strip()))
-            self.assertEqual(Equivalents(path).reason(site, line), 'none')
+            self.assertEqual(Equivalents(path).reason(site, sources.text(site.file)), 'none')
             self.assertEqual(list(Equivalents(path).stale(sources)), [])
-            for row in (text.format(site.file, 'no such line', 'x'), text.format(site.file, line.strip(), line.strip() + ' x'),
+            named = text.replace('before', 'above: {}\nbefore', 1)
+            path.write_text(named.format(site.file, above or 'x', line.strip(), operators.changed(line, site).strip()))
+            self.assertEqual(Equivalents(path).reason(site, sources.text(site.file)), 'none' if above else None)
+            for row in (named.format(site.file, 'no such line', line.strip(), operators.changed(line, site).strip()),
+                        text.format(site.file, 'no such line', 'x'), text.format(site.file, line.strip(), line.strip() + ' x'),
                         text.format('emu/none.c', 'a', 'b')):
                 path.write_text(row)
                 self.assertEqual(len(list(Equivalents(path).stale(sources))), 1, row)
