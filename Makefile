@@ -45,9 +45,9 @@ check-exhaustive: setup
 	@scripts/check.sh $(BUILD)-exhaustive
 
 # Random wrong lines in a copy of the tree, and whether the nearest tests notice them: hours. SEED=, COUNT=, ONLY=emu/gemm,
-# AT=file:line:operator (one of them again), LEDGER=. A run that was stopped goes on where it was (CONTRIBUTING.md).
+# AT=file:line:operator (one of them), AGAIN=1 (the survivors), LEDGER=. A run that was stopped goes on where it was (CONTRIBUTING.md).
 MUTANT_OPTIONS = $(if $(SEED),--seed '$(SEED)') $(if $(COUNT),--count '$(COUNT)') $(if $(ONLY),--only '$(ONLY)') \
-  $(if $(AT),--at '$(AT)') $(if $(LEDGER),--ledger '$(LEDGER)')
+  $(if $(AT),--at '$(AT)') $(if $(AGAIN),--again) $(if $(LEDGER),--ledger '$(LEDGER)')
 check-mutants:
 	@scripts/setup.sh $(SETUP_PACKAGES)
 	@python3 -B tests/mutants/check_mutants.py . $(BUILD)-mutants --jobs $(JOBS) $(MUTANT_OPTIONS)

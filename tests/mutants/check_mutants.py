@@ -2,7 +2,7 @@
 """Whether the tests notice wrong lines: draws some, makes each in a copy of the checkout, and runs the nearest tests.
 
     check_mutants.py SOURCE FOLDER [--seed N] [--count N] [--only PATTERN] [--at file:line:operator] [--ledger FILE]
-                     [--jobs N] [--time SECONDS]
+                     [--again] [--jobs N] [--time SECONDS]
 
 FOLDER takes the copy, its build and the ledger. A mutant is killed by the first test that fails, crashes or takes ten
 times as long as it should. One that does not compile, or whose object code is that of the source, is replaced by the
@@ -114,14 +114,34 @@ def all_mutants(shop, sources, options, ledger, equivalents):
             print('{}: no line is left to draw'.format(part))
 
 
+def survivors_again(shop, options, ledger):
+    """Tries the survivors of a ledger again, with the tests as they are now."""
+    shop.refresh()
+    sources = draw.Sources(shop.root)
+    left = [row for row in ledger.counted() if row['result'] == SURVIVED]
+    shop.start([row['at'].split(':')[0] for row in left])
+    for row in left:
+        try:
+            site = operators.find(row['at'], sources.sites)
+            same = (sources.line(site).strip(), operators.changed(sources.line(site), site).strip()) == (row['before'], row['after'])
+        except ValueError:
+            same = False
+        if not same:
+            print('{}: the source has changed there'.format(row['at']))
+            continue
+        ledger.add(dict(one_mutant(shop, sources, site, options.time), number=row['number']))
+        report.row(ledger.rows[row['at']], options.count)
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('source', type=pathlib.Path)
     parser.add_argument('folder', type=pathlib.Path)
     parser.add_argument('--seed', help='of the draw; by default a new one, which is printed')
-    parser.add_argument('--count', type=int, default=60)
+    parser.add_argument('--count', type=int, help='of mutants, 60 by default')
     parser.add_argument('--only', help='files: a pattern (emu/gemm/*) or a folder')
     parser.add_argument('--at', help='one mutant: file:line:operator')
+    parser.add_argument('--again', action='store_true', help='the survivors of the ledger, with the tests as they are now')
     parser.add_argument('--ledger', type=pathlib.Path)
     parser.add_argument('--jobs', type=int, default=os.cpu_count())
     parser.add_argument('--time', type=float, default=600,
@@ -129,12 +149,15 @@ def arguments():
     return parser.parse_args()
 
 
-def last_seed(path):
-    """The seed of a ledger that is to be gone on with."""
+def header_of(path, options):
+    """What a ledger says of its run; of a new one, what is asked for."""
     try:
-        return json.loads(path.read_text().split('\n')[0])['seed']
-    except (OSError, ValueError, KeyError):
-        return None
+        have = json.loads(path.read_text().split('\n')[0])
+    except (OSError, ValueError):
+        have = {}
+    wanted = {'seed': options.seed, 'count': options.count, 'only': options.only}
+    usual = {'seed': str(random.SystemRandom().randrange(10 ** 6)), 'count': 60, 'only': None}
+    return {name: have.get(name, usual[name]) if value is None else value for name, value in wanted.items()}
 
 
 def stopped(number, frame):
@@ -165,8 +188,12 @@ def main():
         report.diff(row)
         return {KILLED: 0, SURVIVED: 1}.get(row['result'], 2)
     path = options.ledger or options.folder / 'ledger.jsonl'
-    options.seed = options.seed or last_seed(path) or str(random.SystemRandom().randrange(10 ** 6))
-    ledger = Ledger(path, {'seed': options.seed, 'count': options.count, 'only': options.only})
+    header = header_of(path, options)
+    options.seed, options.count, options.only = header['seed'], header['count'], header['only']
+    ledger = Ledger(path, header)
+    if options.again:
+        survivors_again(shop, options, ledger)
+        return report.end(ledger, options)
     if ledger.resumed:
         print('going on with {}, in the copy as it was ({} mutants done)'.format(path, len(ledger.counted())))
     else:
