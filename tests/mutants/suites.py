@@ -21,15 +21,15 @@ _NEAREST = [
     ('emu/core/', ['core', 'array', 'oracle', 'arith']), ('emu/arith/function', ['function']),
     ('emu/base/', ['format', 'array', 'scaled', 'memory', 'train']), ('emu/simd/', ['array', 'number', 'arith', 'function']),
     ('emu/gemm/', ['gemm', 'accum']), ('emu/accum/', ['accum', 'gemm']), ('emu/format/', ['format', 'core', 'oracle']),
-    ('gpu/', ['cuda_host']), ('train/', ['train']), ('cli/', ['cli']), ('python/', ['python']),
+    ('gpu/', ['cuda_host']), ('train/', ['train', 'memory']), ('cli/', ['cli', 'memory']), ('python/', ['python']),
 ]
 # What else belongs to a part: folders of tests, or of one folder the tests whose names fit.
 _WIDER = {
     'emu': [('core|format|array|oracle|arith|function|golden|gen|gemm|accum|scaled|scaled_gemm|s2fp8|hadamard|number|'
              'conversion|memory|fault', '.*'), ('cuda_host', 'golden-digests-4.*')],
     'gpu': [('cli', '.*')],
-    'train': [('cli', '.*(train|sweep|experiment|demo).*'), ('cuda_host', 'cuda-host-train'), ('memory', '.*train.*')],
-    'cli': [('fuzz|docs', '.*'), ('memory', 'memory-checked-.*')],
+    'train': [('cli', '.*(train|sweep|experiment|demo).*'), ('cuda_host', 'cuda-host-train')],
+    'cli': [('fuzz|docs', '.*')],
     'python': [],
 }
 _READS_ALL = ('docs',)  # tests of an installed copy: all that is installed must have been built
@@ -104,8 +104,7 @@ def nearest(file, tests, seconds):
 
     def key(test):
         own = set(re.findall(r'[a-z0-9]{3,}', test.name.lower()))
-        rank = near.index(test.folder) if test.folder in near else 0
-        return rank, -len(words & own), seconds[test.name], test.name
+        return -len(words & own), seconds[test.name], test.name
 
     return [sorted(first, key=key), sorted(wider, key=key)]
 
