@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/arith/function_lanes.h - elementary functions of binary32 operands in binary64 lanes. One table a level. */
+/* emu/arith/function_lanes.h - elementary functions of binary32 operands in binary64 lanes: one table per level. */
 #ifndef HALFULP_EMU_ARITH_FUNCTION_LANES_H
 #define HALFULP_EMU_ARITH_FUNCTION_LANES_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "emu/simd/of_level.h"
 
 /* z[i] = the pattern that stands for the function of the binary32 pattern x[i], as emu/arith/wide.h words it (the same
  * neighbours of 26 digits), for results that binary32's exponents or narrower ones will get; +0 and left[i] = 1 where
@@ -17,14 +19,12 @@ typedef int (*hu_function_lane)(size_t n, uint64_t *z, uint64_t *left, const uin
  * some are left. */
 typedef int (*hu_function_nearest32)(size_t n, uint32_t *z, uint32_t *left, const uint64_t *wide,
                                      const uint64_t *wide_left, uint64_t *inexact);
-hu_function_nearest32 hu_function_nearest32_vector(void);
-hu_function_nearest32 hu_function_nearest32_avx2(void);
-hu_function_nearest32 hu_function_nearest32_avx512(void);
 
-/* By HU_OP_ - HU_OP_FUNCTION, those of one operand; NULL: not here. */
 enum { HU_FUNCTION_LANES = 14 };
-const hu_function_lane *hu_function_lanes_vector(void);
-const hu_function_lane *hu_function_lanes_avx2(void);
-const hu_function_lane *hu_function_lanes_avx512(void);
+typedef struct hu_function_kernels {
+  hu_function_lane lane[HU_FUNCTION_LANES]; /* by HU_OP_ - HU_OP_FUNCTION, those of one operand; NULL: not here */
+  hu_function_nearest32 nearest32;
+} hu_function_kernels;
+extern const hu_function_kernels HU_OF_LEVEL(hu_function_kernels);
 
 #endif

@@ -49,10 +49,6 @@ LANES(rsqrt, hu_quick_settled(1 / __builtin_sqrt(x), x > 0), LANES_NOWHERE, 0)
 #define lanes_rsqrt NULL
 #endif
 
-static const hu_function_lane lanes[HU_FUNCTION_LANES] = {
-    lanes_exp,     lanes_exp2, lanes_expm1, lanes_log,   lanes_log2,       lanes_log1p, lanes_tanh,
-    lanes_sigmoid, lanes_erf,  lanes_gelu,  lanes_rsqrt, lanes_reciprocal, lanes_sin,   lanes_cos};
-
 /* The patterns have a last digit that is 1 wherever the result goes on behind it: one rounding. */
 static int nearest32(size_t n, uint32_t *restrict z, uint32_t *restrict left, const uint64_t *restrict wide,
                      const uint64_t *restrict wide_left, uint64_t *inexact) {
@@ -71,5 +67,7 @@ static int nearest32(size_t n, uint32_t *restrict z, uint32_t *restrict left, co
   return any != 0;
 }
 
-const hu_function_lane *HU_OF_LEVEL(hu_function_lanes)(void) { return lanes; }
-hu_function_nearest32 HU_OF_LEVEL(hu_function_nearest32)(void) { return nearest32; }
+const hu_function_kernels HU_OF_LEVEL(hu_function_kernels) = {
+    {lanes_exp, lanes_exp2, lanes_expm1, lanes_log, lanes_log2, lanes_log1p, lanes_tanh, lanes_sigmoid, lanes_erf,
+     lanes_gelu, lanes_rsqrt, lanes_reciprocal, lanes_sin, lanes_cos},
+    nearest32};

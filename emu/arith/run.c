@@ -12,11 +12,13 @@
 #include "emu/arith/function_call.h"
 #include "emu/arith/function_lanes.h"
 #include "emu/arith/wide.h"
+#include "emu/base/exec.h"
 #include "emu/base/float_env.h"
 #include "emu/base/threads.h"
 #include "emu/core/lane_constants.h"
 #include "emu/core/stream.h"
 #include "emu/simd/convert.h"
+#include "emu/simd/level.h"
 
 enum { PIECE = 64 * HU_WIDE_LANES, PART_MIN = 1 << 13 };
 
@@ -279,51 +281,29 @@ static int lanes_can(run *c) {
   for (int k = 0; k < c->call.operands; k++) {
     hu_format f = c->call.x[k].format;
     c->raw[k] = hu_format_equal(f, binary32);
-    if (!c->raw[k] && (!hu_format_fits_binary32(f) || !hu_narrow_of(&c->undo[k], &c->source[k]))) return 0;
+    if (!c->raw[k] && (!c->source[k].fits_binary32 || !hu_narrow_of(&c->undo[k], &c->source[k]))) return 0;
   }
   return 1;
 }
 
-static const hu_wide_arith *wide_for(uint32_t levels) {
-#if HU_X86_LEVELS
-  if (levels & HU_LEVEL_AVX512) return hu_wide_avx512();
-  if (levels & HU_LEVEL_AVX2) return hu_wide_avx2();
-#endif
-  return levels & HU_LEVEL_VECTOR ? hu_wide_vector() : NULL;
-}
-
-static hu_function_lane function_for(uint32_t levels, int32_t op) {
+static hu_function_lane function_for(const hu_level *level, int32_t op) {
   if (op < HU_OP_FUNCTION || op >= HU_OP_FUNCTION + HU_FUNCTION_LANES) return NULL;
-#if HU_X86_LEVELS
-  if (levels & HU_LEVEL_AVX512) return hu_function_lanes_avx512()[op - HU_OP_FUNCTION];
-  if (levels & HU_LEVEL_AVX2) return hu_function_lanes_avx2()[op - HU_OP_FUNCTION];
-#endif
-  return levels & HU_LEVEL_VECTOR ? hu_function_lanes_vector()[op - HU_OP_FUNCTION] : NULL;
+  return level->function ? level->function->lane[op - HU_OP_FUNCTION] : NULL;
 }
 
 /* Of functions into binary32, ties to even. */
-static hu_function_nearest32 nearest32_for(uint32_t levels, const run *c) {
+static hu_function_nearest32 nearest32_for(const hu_level *level, const run *c) {
   if (!c->function || c->call.mode.round != HU_RNE || !hu_format_equal(c->call.result.format, hu_format_ieee(8, 23, 0)))
     return NULL;
-#if HU_X86_LEVELS
-  if (levels & HU_LEVEL_AVX512) return hu_function_nearest32_avx512();
-  if (levels & HU_LEVEL_AVX2) return hu_function_nearest32_avx2();
-#endif
-  return levels & HU_LEVEL_VECTOR ? hu_function_nearest32_vector() : NULL;
-}
-
-/* Parts are whole multiples of 64 elements, so that neighbours never share a cache line of an aligned result. */
-static size_t part_size(size_t n, uint32_t threads) {
-  size_t part = (n / threads + 64) & ~(size_t)63;
-  return part < PART_MIN ? PART_MIN : part;
+  return level->function ? level->function->nearest32 : NULL;
 }
 
 void hu_arith_run(const hu_arith_call *call, const hu_exec *exec, hu_events *events) {
   run c;
   hu_events counts[HU_THREADS_MAX];
   hu_mode rne = {0};
-  uint32_t threads = exec && exec->threads > 1 ? exec->threads : 1, levels = hu_levels_for(exec);
-  if (threads > HU_THREADS_MAX) threads = HU_THREADS_MAX;
+  uint32_t threads = hu_exec_threads(exec);
+  const hu_level *level = hu_level_for(exec);
   memset(&c, 0, sizeof c);
   c.call = *call;
   c.spec = hu_spec_of(call->result.format, call->mode);
@@ -332,15 +312,15 @@ void hu_arith_run(const hu_arith_call *call, const hu_exec *exec, hu_events *eve
   c.nan = hu_arith_one(&c.spec, HU_OP_ADD, nan, nan, nan, 0, &c.nan_events);
   c.no_root = hu_arith_one(&c.spec, HU_OP_SQRT, minus, minus, minus, 0, &c.no_root_events);
   c.stochastic = call->mode.round >= HU_SRA;
-  c.kernels = hu_kernels_for(levels);
-  c.wide = wide_for(levels);
-  c.function = function_for(levels, call->op);
-  c.nearest32 = nearest32_for(levels, &c);
+  c.kernels = level->convert;
+  c.wide = level->wide;
+  c.function = function_for(level, call->op);
+  c.nearest32 = nearest32_for(level, &c);
   if (c.kernels && (!c.wide || !lanes_can(&c))) c.kernels = NULL;
-  if (exec) c.stream = exec->stream;
+  c.stream = hu_exec_stream(exec);
   c.counts = counts;
-  c.part = part_size(call->n, threads);
-  size_t parts = call->n / c.part + (call->n % c.part != 0);
+  c.part = hu_part_size(call->n, threads, PART_MIN);
+  size_t parts = hu_parts(call->n, c.part);
   hu_parallel(threads, parts, run_part, &c);
   for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &counts[i]);
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "emu/core/port.h"
+#include "emu/simd/of_level.h"
 
 enum { HU_WIDE_LANES = 8 }; /* arrays have room for a multiple of this many elements */
 
@@ -29,9 +30,6 @@ typedef struct hu_wide_arith {
   int (*fma)(size_t n, uint32_t *z, uint32_t *left, const uint32_t *a, const uint32_t *b, const uint32_t *c,
              uint32_t down);
 } hu_wide_arith;
-
-const hu_wide_arith *hu_wide_vector(void);
-const hu_wide_arith *hu_wide_avx2(void);
-const hu_wide_arith *hu_wide_avx512(void);
+extern const hu_wide_arith HU_OF_LEVEL(hu_wide);
 
 #endif

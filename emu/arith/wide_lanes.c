@@ -167,12 +167,6 @@ static int wide_root(size_t n, uint32_t *z, uint32_t *left, const uint32_t *a) {
 #define wide_root NULL
 #endif
 
-static const hu_wide_arith table = {wide_add, wide_sub, wide_mul, wide_div, wide_root, wide_fma};
-
-const hu_wide_arith *HU_OF_LEVEL(hu_wide)(void) { return &table; }
-
-#else
-
-const hu_wide_arith *HU_OF_LEVEL(hu_wide)(void) { return NULL; }
+const hu_wide_arith HU_OF_LEVEL(hu_wide) = {wide_add, wide_sub, wide_mul, wide_div, wide_root, wide_fma};
 
 #endif

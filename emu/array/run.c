@@ -2,11 +2,13 @@
 /* One array conversion: parts over threads, pieces over kernels, the one-value core where no kernel may go. */
 #include "emu/array/run.h"
 
+#include "emu/base/exec.h"
 #include "emu/base/threads.h"
 #include "emu/core/bits.h"
 #include "emu/core/lane_constants.h"
 #include "emu/core/stream.h"
 #include "emu/simd/convert.h"
+#include "emu/simd/level.h"
 
 enum {
   PIECE = 1024,          /* elements of a buffered piece: all its buffers stay in the first-level cache */
@@ -165,23 +167,17 @@ static void run_part(void *context, size_t part) {
   c->counts[part] = counts;
 }
 
-/* Parts are whole multiples of 64 elements, so that neighbours never share a cache line of an aligned output. */
-static size_t part_size(size_t n, uint32_t threads) {
-  size_t part = (n / (threads > HU_THREADS_MAX ? HU_THREADS_MAX : threads) + 64) & ~(size_t)63;
-  return part < PART_MIN ? PART_MIN : part;
-}
-
 /* ---- what may go which way ---- */
 
 static int kernels_can(conversion *c) {
   hu_mode rne = {0};
   hu_spec exact;
   if (!hu_narrow_of(&c->narrow, &c->spec)) return 0;
-  if (c->ez.kind != HU_ENDS_CODES && !hu_format_fits_binary32(c->ez.format)) return 0;
+  if (c->ez.kind != HU_ENDS_CODES && !c->spec.fits_binary32) return 0;
   if (c->ex.kind == HU_ENDS_BINARY64) return hu_odd_is_enough(&c->spec);
   if (c->ex.kind != HU_ENDS_CODES) return 1;
   exact = hu_spec_of(c->ex.format, rne);
-  return hu_format_fits_binary32(c->ex.format) && hu_narrow_of(&c->undo, &exact);
+  return exact.fits_binary32 && hu_narrow_of(&c->undo, &exact);
 }
 
 void hu_array_run(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, hu_mode mode, const hu_exec *exec,
@@ -189,8 +185,7 @@ void hu_array_run(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, hu_m
   conversion c;
   hu_events counts[HU_THREADS_MAX];
   hu_mode rne = {0};
-  uint32_t threads = exec && exec->threads > 1 ? exec->threads : 1;
-  if (threads > HU_THREADS_MAX) threads = HU_THREADS_MAX;
+  uint32_t threads = hu_exec_threads(exec);
   memset(&c, 0, sizeof c);
   c.n = n;
   c.z = z;
@@ -199,14 +194,14 @@ void hu_array_run(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, hu_m
   c.ex = ex;
   c.spec = hu_spec_of(ez.format, mode);
   if (ex.kind == HU_ENDS_CODES) c.source = hu_spec_of(ex.format, rne);
-  c.kernels = hu_kernels_for(hu_levels_for(exec));
+  c.kernels = hu_level_for(exec)->convert;
   if (c.kernels && !kernels_can(&c)) c.kernels = NULL;
-  if (exec) c.stream = exec->stream;
+  c.stream = hu_exec_stream(exec);
   c.stochastic = mode.round >= HU_SRA;
   c.bypass = z != x && n >= BYPASS_BYTES / ez.size;
   c.counts = counts;
-  c.part = part_size(n, threads);
-  size_t parts = n / c.part + (n % c.part != 0);
+  c.part = hu_part_size(n, threads, PART_MIN);
+  size_t parts = hu_parts(n, c.part);
   hu_parallel(threads, parts, run_part, &c);
   for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &counts[i]);
 }
@@ -249,7 +244,7 @@ static void decode_part(void *context, size_t part) {
 void hu_array_decode(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, const hu_exec *exec) {
   conversion c;
   hu_mode rne = {0};
-  uint32_t threads = exec && exec->threads > 1 ? exec->threads : 1;
+  uint32_t threads = hu_exec_threads(exec);
   memset(&c, 0, sizeof c);
   c.n = n;
   c.z = z;
@@ -257,8 +252,8 @@ void hu_array_decode(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, c
   c.ez = ez;
   c.ex = ex;
   c.source = hu_spec_of(ex.format, rne);
-  c.kernels = hu_kernels_for(hu_levels_for(exec));
-  if (c.kernels && (!hu_format_fits_binary32(ex.format) || !hu_narrow_of(&c.undo, &c.source))) c.kernels = NULL;
-  c.part = part_size(n, threads);
-  hu_parallel(threads, n / c.part + (n % c.part != 0), decode_part, &c);
+  c.kernels = hu_level_for(exec)->convert;
+  if (c.kernels && (!c.source.fits_binary32 || !hu_narrow_of(&c.undo, &c.source))) c.kernels = NULL;
+  c.part = hu_part_size(n, threads, PART_MIN);
+  hu_parallel(threads, hu_parts(n, c.part), decode_part, &c);
 }

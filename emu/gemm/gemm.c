@@ -1,94 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_gemm: arguments, the way to take, blocks over threads; the fp32 model. */
+/* hu_gemm: the record of a call, and the list of the ways to compute it. */
 #include "halfulp/gemm.h"
 
+#include "emu/base/exec.h"
 #include "emu/base/float_env.h"
-#include "emu/base/matrix_extent.h"
 #include "emu/base/threads.h"
 #include "emu/core/accum_step.h"
 #include "emu/gemm/call.h"
-
-/* ---- arguments ---- */
-
-static hu_status check_format(hu_format f, uint8_t storage, int fp32) {
-  if (hu_format_check(f, NULL) != HU_OK) return HU_E_FORMAT;
-  if ((storage == HU_VALUES || fp32) && !hu_format_fits_binary32(f)) return HU_E_CARRIER;
-  return HU_OK;
-}
-
-static size_t element_size(hu_format f, uint8_t storage) {
-  return storage == HU_VALUES ? 4 : hu_format_limits(f).storage / 8;
-}
-
-static hu_status operand_extent(hu_extent *e, const hu_operand *x, size_t rows, size_t columns) {
-  if (x->storage > HU_CODES || x->transposed > 1) return HU_E_SHAPE;
-  size_t size = element_size(x->format, x->storage);
-  return hu_extent_of(e, x->data, x->transposed ? columns : rows, x->transposed ? rows : columns, x->ld, size, size);
-}
-
-static hu_status result_extent(hu_extent *e, const hu_result *d, size_t m, size_t n) {
-  size_t size = element_size(d->format, d->storage);
-  return hu_extent_of(e, d->data, m, n, d->ld, size, size);
-}
-
-static int in_place(const hu_result *d, const hu_operand *c) {
-  return d->data == c->data && d->ld == c->ld && d->storage == c->storage && !c->transposed &&
-         hu_format_equal(d->format, c->format);
-}
-
-static hu_status check_formats(const hu_result *d, const hu_operand *a, const hu_operand *b, const hu_operand *c,
-                               int fp32) {
-  const hu_operand *in[3] = {a, b, c};
-  hu_status s = check_format(d->format, d->storage, 0);
-  for (int i = 0; i < 3; i++) {
-    if (s == HU_OK && in[i]) s = check_format(in[i]->format, in[i]->storage, fp32);
-  }
-  return s;
-}
-
-static hu_status check_memory(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
-                              const hu_operand *b, const hu_operand *c) {
-  hu_extent ed, e[3];
-  hu_status s = HU_E_SHAPE;
-  memset(e, 0, sizeof e);
-  if (d->storage <= HU_CODES) s = result_extent(&ed, d, m, n);
-  if (s == HU_OK) s = operand_extent(&e[0], a, m, k);
-  if (s == HU_OK) s = operand_extent(&e[1], b, k, n);
-  if (s == HU_OK && c) s = operand_extent(&e[2], c, m, n);
-  if (s != HU_OK) return s;
-  if (c && in_place(d, c)) memset(&e[2], 0, sizeof e[2]);
-  return hu_extents_overlap(&ed, &e[0]) || hu_extents_overlap(&ed, &e[1]) || hu_extents_overlap(&ed, &e[2])
-             ? HU_E_OVERLAP
-             : HU_OK;
-}
-
-/* Scales, where D is valid. */
-static hu_status check_scales(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *sa,
-                              const hu_operand *sb, const hu_accum *accum) {
-  size_t count = hu_gemm_scales(accum, k);
-  hu_extent ed, ea, eb;
-  hu_status s = check_format(sa->format, sa->storage, 0);
-  if (s == HU_OK) s = check_format(sb->format, sb->storage, 0);
-  if (s != HU_OK) return s;
-  int same = hu_format_equal(sa->format, accum->block.scale) && hu_format_equal(sb->format, accum->block.scale);
-  if (!accum->scaled && !same) return HU_E_ACCUM;
-  s = result_extent(&ed, d, m, n);
-  if (s == HU_OK) s = operand_extent(&ea, sa, m, count);
-  if (s == HU_OK) s = operand_extent(&eb, sb, count, n);
-  if (s != HU_OK) return s;
-  return hu_extents_overlap(&ed, &ea) || hu_extents_overlap(&ed, &eb) ? HU_E_OVERLAP : HU_OK;
-}
-
-static hu_status check(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
-                       const hu_operand *c, int scaled, const hu_accum *accum, hu_mode mode) {
-  if (!d || !a || !b || !accum) return HU_E_NULL;
-  hu_status s = hu_accum_check(accum);
-  if (s == HU_OK) s = hu_mode_check(mode);
-  if (s == HU_OK) s = check_formats(d, a, b, c, accum->kind == HU_ACCUM_FP32);
-  if (s == HU_OK && scaled != hu_accum_is_scaled(accum)) s = HU_E_ACCUM;
-  if (s == HU_OK) s = hu_gemm_model_check(accum, a, b, c);
-  return s == HU_OK ? check_memory(m, n, k, d, a, b, c) : s;
-}
 
 /* ---- the grid of binary32 operands ---- */
 
@@ -116,89 +34,20 @@ static int on_grid(const hu_matrix *x, uint32_t threads) {
   return 1;
 }
 
-/* ---- the fp32 model ---- */
+/* ---- the ways ---- */
 
-#define HU_FINISH hu_gemm_finish32
-#define HU_KERNEL g->kernels->fma32
-#include "emu/gemm/float_block32.h"
+/* The first that serves takes the call. Where the model is `exact`, they stand in the order of their cost. */
+static const hu_gemm_way *const ways[] = {&hu_way_fp32,      &hu_way_exact64, &hu_way_brackets,
+                                          &hu_way_wide,      &hu_way_seq,     &hu_way_unfused,
+                                          &hu_way_seq_modes, &hu_way_unit,    &hu_way_by_model};
 
-static void use_binary32(hu_gemm_call *g) {
-  g->block = run_block;
-  hu_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
-}
-
-/* ---- blocks over threads ---- */
-
-typedef struct block_work {
-  hu_gemm_call *g;
-  size_t blocks, parts;
-} block_work;
-
-static void run_part(void *context, size_t part) {
-  block_work *w = context;
-  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
-  for (size_t i = part; i < w->blocks; i += w->parts) {
-    w->g->block(w->g, i / w->g->across * w->g->block_rows, i % w->g->across * w->g->block_columns, &w->g->events[part]);
-  }
-  hu_float_env_leave(saved);
-}
-
-static void run(hu_gemm_call *g, hu_events *events) {
-  block_work w;
-  w.g = g;
-  w.blocks = (g->m + g->block_rows - 1) / g->block_rows * g->across;
-  /* A thread's next block is its neighbour's: one part a thread keeps the order along the rows where there is one
-   * thread. */
-  w.parts = hu_least(w.blocks, g->threads);
-  memset(g->events, 0, w.parts * sizeof g->events[0]);
-  hu_parallel(g->threads, w.parts, run_part, &w);
-  for (size_t i = 0; events && i < w.parts; i++) hu_events_add(events, &g->events[i]);
-}
-
-/* The cheapest way that is proved to give the exact sum. */
-static void choose_exact(hu_gemm_call *g) {
-  const hu_format *fc = g->c.data ? &g->c.format : NULL;
-  int carried = hu_format_fits_binary32(g->a.format) && hu_format_fits_binary32(g->b.format) &&
-                (!fc || hu_format_fits_binary32(*fc));
-  if (carried && hu_gemm_sums_fit(g->k, g->a.format, g->b.format, fc, 24, -149)) {
-    use_binary32(g);
-    return;
-  }
-  if (hu_gemm_exact64(g->k, g->a.format, g->b.format, fc)) {
-    hu_gemm_use_binary64(g);
-    return;
-  }
-  g->sa = hu_gemm_span(&g->a);
-  g->sb = hu_gemm_span(&g->b);
-  g->sc = hu_gemm_span(&g->c);
-  if (hu_gemm_spans_fit64(g)) {
-    hu_gemm_use_binary64(g);
-  } else if (hu_gemm_brackets_help(g)) {
-    hu_gemm_use_brackets(g);
-  } else {
-    hu_gemm_use_wide(g);
+static void run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    if (ways[i]->run(g, level, events)) return;
   }
 }
 
-/* The models that lanes serve. */
-static int use_lanes(hu_gemm_call *g, uint32_t levels) {
-  int scaled = g->scale_a.data != NULL;
-  if (!scaled && (hu_gemm_use_seq(g, levels) || hu_gemm_use_steps(g, levels) || hu_gemm_use_modes(g, levels))) return 1;
-  return hu_gemm_use_block(g, levels);
-}
-
-/* The way to take; its blocks are what run() goes through. */
-static void choose(hu_gemm_call *g, uint32_t levels) {
-  if (g->exact) {
-    choose_exact(g);
-  } else if (g->watches) {
-    hu_gemm_use_model(g);
-  } else if (hu_gemm_is_binary32(g)) {
-    use_binary32(g);
-  } else if (!use_lanes(g, levels)) {
-    hu_gemm_use_model(g);
-  }
-}
+/* ---- the call ---- */
 
 /* Trailing digits of x's codes that the model does not look at. */
 static uint32_t unseen_by(const hu_accum *accum, const hu_matrix *x) {
@@ -212,37 +61,33 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *d, cons
                           hu_mode mode, const hu_exec *exec, hu_events *events, hu_watch *watch) {
   hu_gemm_call g;
   hu_watch watches[HU_THREADS_MAX];
-  hu_status s = check(m, n, k, d, a, b, c, sa != NULL, accum, mode);
-  if (s == HU_OK && sa) s = check_scales(m, n, k, d, sa, sb, accum);
+  hu_status s = hu_gemm_check(m, n, k, d, a, b, c, sa, sb, accum, mode);
   if (s != HU_OK) return s;
-  uint32_t levels = hu_levels_for(exec);
+  const hu_level *level = hu_level_for(exec);
   g.m = m;
   g.n = n;
   g.k = k;
-  g.threads = exec && exec->threads > 1 ? exec->threads : 1;
-  if (g.threads > HU_THREADS_MAX) g.threads = HU_THREADS_MAX;
-  g.kernels = HU_LANES_FOR(levels, hu_gemm);
-  if (!g.kernels) g.kernels = &hu_gemm_portable;
-  hu_gemm_matrix(&g.a, a, m, k, levels, g.kernels);
-  hu_gemm_matrix(&g.b, b, k, n, levels, g.kernels);
-  hu_gemm_matrix(&g.c, c, m, n, levels, g.kernels);
-  hu_gemm_matrix(&g.scale_a, sa, m, hu_gemm_scales(accum, k), levels, g.kernels);
-  hu_gemm_matrix(&g.scale_b, sb, hu_gemm_scales(accum, k), n, levels, g.kernels);
+  g.threads = hu_exec_threads(exec);
+  g.kernels = level->gemm ? level->gemm : &hu_gemm_portable;
+  hu_gemm_matrix(&g.a, a, m, k, level, g.kernels);
+  hu_gemm_matrix(&g.b, b, k, n, level, g.kernels);
+  hu_gemm_matrix(&g.c, c, m, n, level, g.kernels);
+  hu_gemm_matrix(&g.scale_a, sa, m, hu_gemm_scales(accum, k), level, g.kernels);
+  hu_gemm_matrix(&g.scale_b, sb, hu_gemm_scales(accum, k), n, level, g.kernels);
   g.a.unseen = unseen_by(accum, &g.a);
   g.b.unseen = unseen_by(accum, &g.b);
   g.accum = accum;
   g.exact = accum->kind == HU_ACCUM_EXACT;
-  g.stream.key = exec ? exec->stream.key : 0;
-  g.stream.counter = exec ? exec->stream.counter : 0;
-  hu_gemm_set_result(&g, d, mode, levels);
+  g.looked = 0;
+  g.stream = hu_exec_stream(exec);
+  hu_gemm_set_result(&g, d, mode, level);
   hu_float_env saved = hu_float_env_enter(HU_NEAREST);
   s = on_grid(&g.a, g.threads) && on_grid(&g.b, g.threads) && on_grid(&g.c, g.threads) ? HU_OK : HU_E_GRID;
   if (!on_grid(&g.scale_a, g.threads) || !on_grid(&g.scale_b, g.threads)) s = HU_E_GRID;
   g.watches = watch ? watches : NULL;
   if (watch) memset(watches, 0, sizeof watches);
   if (s == HU_OK && m && n) {
-    choose(&g, levels);
-    run(&g, events);
+    run(&g, level, events);
   }
   for (size_t i = 0; watch && i < HU_THREADS_MAX; i++) hu_watch_add(watch, &watches[i]);
   hu_float_env_leave(saved);
@@ -264,6 +109,5 @@ hu_status hu_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d, const
 hu_status hu_gemm_watched(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
                           const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
                           hu_mode mode, const hu_exec *exec, hu_events *events, hu_watch *watch) {
-  if (!sa != !sb) return HU_E_NULL;
   return multiply(m, n, k, d, a, b, c, sa, sb, accum, mode, exec, events, watch);
 }

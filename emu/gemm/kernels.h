@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "emu/core/port.h"
+#include "emu/simd/of_level.h"
 
 #define HU_GEMM_MR 8
 
@@ -132,9 +133,6 @@ typedef struct hu_gemm_kernels {
 } hu_gemm_kernels;
 
 extern const hu_gemm_kernels hu_gemm_portable;
-#if HU_X86_LEVELS
-extern const hu_gemm_kernels hu_gemm_avx2;
-extern const hu_gemm_kernels hu_gemm_avx512;
-#endif
+extern const hu_gemm_kernels HU_OF_LEVEL(hu_gemm);
 
 #endif

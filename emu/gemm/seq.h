@@ -86,9 +86,6 @@ typedef struct hu_seq_kernels {
   int quick_odd; /* 1: rounding to odd costs less than to test for ties that are not rare */
 } hu_seq_kernels;
 
-#if HU_X86_LEVELS
-extern const hu_seq_kernels hu_seq_avx2;
-extern const hu_seq_kernels hu_seq_avx512;
-#endif
+extern const hu_seq_kernels HU_OF_LEVEL(hu_seq);
 
 #endif

@@ -50,9 +50,6 @@ typedef struct hu_modes_kernels {
                uint64_t element, uint64_t n, uint64_t k);
 } hu_modes_kernels;
 
-#if HU_X86_LEVELS
-extern const hu_modes_kernels hu_modes_avx2;
-extern const hu_modes_kernels hu_modes_avx512;
-#endif
+extern const hu_modes_kernels HU_OF_LEVEL(hu_modes);
 
 #endif

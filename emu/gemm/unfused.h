@@ -71,9 +71,6 @@ typedef struct hu_steps_kernels {
   int (*join)(const hu_step_grid *g, size_t rows, size_t columns, float *sum, const float *part);
 } hu_steps_kernels;
 
-#if HU_X86_LEVELS
-extern const hu_steps_kernels hu_steps_avx2;
-extern const hu_steps_kernels hu_steps_avx512;
-#endif
+extern const hu_steps_kernels HU_OF_LEVEL(hu_steps);
 
 #endif

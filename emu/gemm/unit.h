@@ -82,9 +82,6 @@ typedef struct hu_block_kernels {
                       const double *acc, double *sum);
 } hu_block_kernels;
 
-#if HU_X86_LEVELS
-extern const hu_block_kernels hu_block_avx2;
-extern const hu_block_kernels hu_block_avx512;
-#endif
+extern const hu_block_kernels HU_OF_LEVEL(hu_block);
 
 #endif

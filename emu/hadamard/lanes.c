@@ -209,11 +209,6 @@ static HU_NOINLINE void along_columns(const hu_hadamard_piece *p, size_t cols, f
   streamed(p);
 }
 
-const hu_hadamard_lanes *HU_OF_LEVEL(hu_hadamard_lanes)(void) {
-  static const hu_hadamard_lanes lanes = {along_rows, along_columns};
-  return &lanes;
-}
+const hu_hadamard_lanes HU_OF_LEVEL(hu_hadamard_lanes) = {along_rows, along_columns};
 
-#else
-const hu_hadamard_lanes *HU_OF_LEVEL(hu_hadamard_lanes)(void) { return NULL; }
 #endif

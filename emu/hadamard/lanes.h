@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/hadamard/lanes.h - blocks of docs/hadamard.md through vector lanes, in the surroundings of emu/base/float_env.h,
- * to nearest. One table a level; emu/hadamard/hadamard.c sees no instruction set. */
+ * to nearest: one table per level. */
 #ifndef HALFULP_EMU_HADAMARD_LANES_H
 #define HALFULP_EMU_HADAMARD_LANES_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "emu/simd/of_level.h"
 
 enum { HU_HADAMARD_PANEL = 8192 }; /* elements that are taken at a time where blocks lie in columns */
 
@@ -23,10 +25,6 @@ typedef struct hu_hadamard_lanes {
   /* One block in each of up to HU_HADAMARD_PANEL / n columns, n rows. z may be x with ldz = ldx. */
   void (*along_columns)(const hu_hadamard_piece *p, size_t cols, float *z, size_t ldz, const float *x, size_t ldx);
 } hu_hadamard_lanes;
-
-/* NULL where the build lacks them. */
-const hu_hadamard_lanes *hu_hadamard_lanes_vector(void);
-const hu_hadamard_lanes *hu_hadamard_lanes_avx2(void);
-const hu_hadamard_lanes *hu_hadamard_lanes_avx512(void);
+extern const hu_hadamard_lanes HU_OF_LEVEL(hu_hadamard_lanes);
 
 #endif

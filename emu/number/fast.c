@@ -11,15 +11,6 @@
 #include "emu/number/fast.h"
 
 #include "emu/base/float_env.h"
-#include "emu/simd/convert.h"
-
-static const hu_number_lanes *lanes_for(uint32_t levels) {
-#if HU_X86_LEVELS
-  if (levels & HU_LEVEL_AVX512) return hu_number_lanes_avx512();
-  if (levels & HU_LEVEL_AVX2) return hu_number_lanes_avx2();
-#endif
-  return levels & HU_LEVEL_VECTOR ? hu_number_lanes_vector() : NULL;
-}
 
 /* ---- constants ---- */
 
@@ -27,7 +18,7 @@ static hu_lane_rounding rounding_of(uint32_t round) {
   hu_lane_rounding r;
   memset(&r, 0, sizeof r);
   r.nearest = round <= HU_RNZ ? ~(uint64_t)0 : 0;
-  r.even = round == HU_RNE && !HU_WRONG(159);
+  r.even = round == HU_RNE;
   r.odd = round == HU_RTO;
   for (int sign = 0; sign < 2; sign++) {
     int away = round == HU_RAZ || (round == HU_RTP && !sign) || (round == HU_RTN && sign);
@@ -218,7 +209,7 @@ static void encode_binade(const hu_number_fast *f, size_t n, uint32_t *z, const 
     for (uint32_t half = (uint32_t)1 << s->fraction >> 1; half; half >>= 1) {
       at += steps[at + half - 1] <= fraction ? half : 0;
     }
-    at += steps[at] <= fraction && !HU_WRONG(158);
+    at += steps[at] <= fraction;
     int32_t k = ((int32_t)field - 127) * (1 << s->fraction) + (int32_t)at;
     if (HU_UNLIKELY(k < s->low_k)) {
       own = 0;
@@ -275,12 +266,12 @@ static int decode_way(hu_number_fast *f, const hu_number_spec *s, size_t n, unsi
 }
 
 void hu_number_fast_make(hu_number_fast *f, const hu_number_spec *to, const hu_number_spec *from, int reads32,
-                         unsigned values, size_t n, uint32_t levels) {
+                         unsigned values, size_t n, const hu_number_lanes *lanes) {
   const hu_number_spec *coded = to && values ? to : from; /* whose codes become something else */
   f->to = to;
   f->from = from;
   f->encode = f->decode = HU_NUMBER_ONE;
-  f->lanes = lanes_for(levels);
+  f->lanes = lanes;
   if (!f->lanes) return;
   if (to) set_constants(&f->constants, to);
   if (to && reads32) f->encode = encode_way(f, to, n);

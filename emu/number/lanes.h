@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/simd/of_level.h"
 /* A rounding of P 2^-d, d >= 1: what is added before the d digits are cut off. `full` and `minus` by the sign. */
 typedef struct hu_lane_rounding {
   uint64_t nearest;  /* all ones: 2^(d-1) */
@@ -47,10 +48,7 @@ typedef struct hu_number_lanes {
   void (*posit_values)(const hu_number_lane *c, size_t n, uint32_t *z, const uint32_t *x);
   void (*fixed_values)(const hu_number_lane *c, size_t n, uint32_t *z, const uint32_t *x);
 } hu_number_lanes;
-
-const hu_number_lanes *hu_number_lanes_vector(void);
-const hu_number_lanes *hu_number_lanes_avx2(void);
-const hu_number_lanes *hu_number_lanes_avx512(void);
+extern const hu_number_lanes HU_OF_LEVEL(hu_number_lanes);
 
 /* Binary32 patterns in the order of their values, as signed integers; -0 lies just below +0. */
 static inline int32_t hu_key_of(uint32_t u) { return (int32_t)(u ^ (0 - (u >> 31)) >> 1); }

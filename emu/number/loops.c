@@ -174,6 +174,5 @@ static void values_of_fixed(const hu_number_lane *restrict c, size_t n, uint32_t
   }
 }
 
-static const hu_number_lanes lanes = {encode_posit, encode_fixed, find_places, values_of_posit, values_of_fixed};
-
-const hu_number_lanes *HU_OF_LEVEL(hu_number_lanes)(void) { return &lanes; }
+const hu_number_lanes HU_OF_LEVEL(hu_number_lanes) = {encode_posit, encode_fixed, find_places, values_of_posit,
+                                                      values_of_fixed};

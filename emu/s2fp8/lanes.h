@@ -8,6 +8,7 @@
 
 #include "emu/core/bits.h"
 #include "emu/core/s2fp8_table.h"
+#include "emu/simd/of_level.h"
 
 /* Of at most HU_S2_PIECE elements. */
 enum { HU_S2_PIECE = 1 << 14 };
@@ -78,17 +79,15 @@ typedef struct hu_s2_lanes {
   int (*pass)(const hu_s2_table *t, const hu_s2_near *near, size_t n, uint32_t *z, const uint32_t *x,
               hu_s2_passed *counts);
 } hu_s2_lanes;
+extern const hu_s2_lanes HU_OF_LEVEL(hu_s2_lanes);
 
-/* The best among `levels` (hu_levels_for), NULL if there is none left. */
-const hu_s2_lanes *hu_s2_lanes_for(uint32_t levels);
-const hu_s2_lanes *hu_s2_lanes_vector(void);
-const hu_s2_lanes *hu_s2_lanes_avx2(void);
-const hu_s2_lanes *hu_s2_lanes_avx512(void);
-
-/* With AVX-512 VBMI: rough of hu_s2_lanes; its pass, by tables of bytes, 0: nothing done, they do not hold such a
- * table. */
-void hu_s2_rough_bytes(size_t n, const uint32_t *x, hu_s2_rough *z);
-int hu_s2_pass_bytes(const hu_s2_table *t, const hu_s2_near *near, size_t n, uint32_t *z, const uint32_t *x,
-                     hu_s2_passed *counts);
+/* Of a level that has tables of bytes in registers: rough and pass of hu_s2_lanes by them. pass returns 0, with nothing
+ * done, where such a table does not fit. */
+typedef struct hu_s2_bytes {
+  void (*rough)(size_t n, const uint32_t *x, hu_s2_rough *z);
+  int (*pass)(const hu_s2_table *t, const hu_s2_near *near, size_t n, uint32_t *z, const uint32_t *x,
+              hu_s2_passed *counts);
+} hu_s2_bytes;
+extern const hu_s2_bytes hu_s2_bytes_vbmi;
 
 #endif

@@ -53,7 +53,7 @@ HU_FN void multiply_in(product *f, const __m512i u[4]) {
   f->zeros += (uint64_t)__builtin_popcountll(_mm512_testn_epi8_mask(exponent, exponent));
 }
 
-void hu_s2_rough_bytes(size_t n, const uint32_t *x, hu_s2_rough *z) {
+static void rough(size_t n, const uint32_t *x, hu_s2_rough *z) {
   product f;
   __m512i u[4];
   const size_t all = n;
@@ -171,7 +171,7 @@ static int fill_buckets(tables *t, const __m512i bucket[2], const __m512i digits
       if (i == 2) crowded |= within;
     }
   }
-  return HU_WRONG(199) || !crowded;
+  return !crowded;
 }
 
 /* 0: not for such a table. */
@@ -223,7 +223,7 @@ static HU_NOINLINE void look_closely(const spots *s, const closely *c, uint64_t 
     const uint32_t lane = (uint32_t)__builtin_ctzll(mask);
     const uint32_t i = (lane & 12) << 2 | lane >> 4 << 2 | (lane & 3), a = c->u[i] & 0x7FFFFFFF;
     uint32_t place = c->place[lane];
-    if (HU_WRONG(198) || a >= s->bound[place]) continue;
+    if (a >= s->bound[place]) continue;
     count(counts, s, place, (uint64_t)0 - 1);
     while (a < s->bound[place]) place--;
     count(counts, s, place, 1);
@@ -295,8 +295,8 @@ HU_FN void pass_64(const tables *t, const spots *s, uint32_t negzero, uint64_t u
   look_closely(s, &room, equal, z, close);
 }
 
-int hu_s2_pass_bytes(const hu_s2_table *table, const hu_s2_near *near, size_t n, uint32_t *z, const uint32_t *x,
-                     hu_s2_passed *counts) {
+static int pass(const hu_s2_table *table, const hu_s2_near *near, size_t n, uint32_t *z, const uint32_t *x,
+                hu_s2_passed *counts) {
   tables t;
   spots s;
   hu_s2_passed c = {0, 0, 0, 0}, close = {0, 0, 0, 0};
@@ -311,3 +311,5 @@ int hu_s2_pass_bytes(const hu_s2_table *table, const hu_s2_near *near, size_t n,
   counts->tops += c.tops + close.tops;
   return 1;
 }
+
+const hu_s2_bytes hu_s2_bytes_vbmi = {rough, pass};

@@ -187,6 +187,4 @@ static void rough(size_t n, const uint32_t *x, hu_s2_rough *z) {
   hu_s2_rough_ends(z, FACTORS, product, (int32_t)exponents);
 }
 
-static const hu_s2_lanes lanes = {powers, sum, quantize, encode, rough, near, NULL};
-
-const hu_s2_lanes *HU_OF_LEVEL(hu_s2_lanes)(void) { return &lanes; }
+const hu_s2_lanes HU_OF_LEVEL(hu_s2_lanes) = {powers, sum, quantize, encode, rough, near, NULL};

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/simd/of_level.h"
 enum { HU_SPREAD = 16 };
 
 /* n elements in blocks of `side`, the last one maybe shorter; each array of the blocks has one entry a block.
@@ -29,11 +30,6 @@ typedef struct hu_scaled_lanes {
   /* z = each block's x, `side` times: n elements, and up to HU_SPREAD more that do not matter. */
   void (*spread)(size_t n, size_t side, uint32_t *z, const uint32_t *x);
 } hu_scaled_lanes;
-
-/* The best among `levels` (hu_levels_for), NULL if there is none left. */
-const hu_scaled_lanes *hu_scaled_lanes_for(uint32_t levels);
-const hu_scaled_lanes *hu_scaled_lanes_vector(void);
-const hu_scaled_lanes *hu_scaled_lanes_avx2(void);
-const hu_scaled_lanes *hu_scaled_lanes_avx512(void);
+extern const hu_scaled_lanes HU_OF_LEVEL(hu_scaled_lanes);
 
 #endif

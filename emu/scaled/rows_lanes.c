@@ -157,11 +157,7 @@ static void spread(size_t n, size_t side, uint32_t *z, const uint32_t *x) {
   }
 }
 
-const hu_scaled_lanes *HU_OF_LEVEL(hu_scaled_lanes)(void) {
-  static const hu_scaled_lanes lanes = {look, look_down, shift, shift_back, times, times_bounded, over_bounded, spread};
-  return &lanes;
-}
+const hu_scaled_lanes HU_OF_LEVEL(hu_scaled_lanes) = {look,  look_down,     shift,        shift_back,
+                                                      times, times_bounded, over_bounded, spread};
 
-#else
-const hu_scaled_lanes *HU_OF_LEVEL(hu_scaled_lanes)(void) { return NULL; }
 #endif

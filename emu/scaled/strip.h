@@ -18,6 +18,7 @@
 
 #include "emu/core/lane_constants.h"
 #include "emu/core/scaled.h"
+#include "emu/simd/of_level.h"
 
 enum { HU_STRIP_ROWS = 1 << 16 }; /* at most, which 32 bits of a lane count */
 enum { HU_STRIP = 1024 }; /* elements of a strip at most: all that belongs to it stays in the first-level cache */
@@ -68,6 +69,7 @@ typedef struct hu_scaled_strips {
   /* Arrays with room for n rounded up to 16; returns 1 if a block is bad. */
   int (*powers)(const hu_scaled_powers *p, size_t n, const uint32_t *top, uint32_t *codes, uint32_t *by, uint32_t *bad);
 } hu_scaled_strips;
+extern const hu_scaled_strips HU_OF_LEVEL(hu_scaled_strips);
 
 /* 1 if strips can round elements so. */
 static inline int hu_scaled_grid_of(hu_scaled_grid *g, const hu_scaler *s) {
@@ -87,11 +89,5 @@ static inline int hu_scaled_grid_of(hu_scaled_grid *g, const hu_scaler *s) {
   g->twos = s->coding == HU_CODING_TWOS;
   return (t->events_overflow & t->events_neg_overflow & HU_EVENT_SATURATED) != 0;
 }
-
-/* The best among `levels` (hu_levels_for), NULL if there is none left. */
-const hu_scaled_strips *hu_scaled_strips_for(uint32_t levels);
-const hu_scaled_strips *hu_scaled_strips_vector(void);
-const hu_scaled_strips *hu_scaled_strips_avx2(void);
-const hu_scaled_strips *hu_scaled_strips_avx512(void);
 
 #endif

@@ -2,7 +2,6 @@
 /* The lanes of a sum of parts: the compiler makes them, and every element has the same operations. Compiled once for
  * each level that has fused multiply-adds. */
 #include "emu/scaled_gemm/join.h"
-#include "emu/simd/of_level.h"
 
 static inline __attribute__((always_inline)) void join_row(size_t n, float a, const float *restrict b,
                                                            const float *restrict part, float *restrict acc, int how) {
@@ -12,8 +11,7 @@ static inline __attribute__((always_inline)) void join_row(size_t n, float a, co
   }
 }
 
-void HU_OF_LEVEL(hu_scaled_join)(size_t rows, size_t cols, const float *a, const float *b, const float *part,
-                                 float *acc, int how) {
+static void run(size_t rows, size_t cols, const float *a, const float *b, const float *part, float *acc, int how) {
   for (size_t i = 0; i < rows; i++, part += cols, acc += cols) {
     switch (how) {
       case 0: join_row(cols, a[i], b, part, acc, 0); break;
@@ -23,3 +21,5 @@ void HU_OF_LEVEL(hu_scaled_join)(size_t rows, size_t cols, const float *a, const
     }
   }
 }
+
+const hu_scaled_join HU_OF_LEVEL(hu_scaled_join) = {run};

@@ -2,7 +2,9 @@
 /* Products of scaled tensors: arguments checked, working space laid out. */
 #include "emu/scaled_gemm/plan.h"
 
-#include "emu/base/shared.h"
+#include "emu/base/exec.h"
+#include "emu/accum/check.h"
+#include "emu/gemm/check.h"
 #include "emu/scaled_gemm/join.h"
 
 /* ---- what a sum is ---- */
@@ -113,9 +115,7 @@ size_t hu_scaled_runs(size_t k, const hu_scaled_operand *a, const hu_scaled_oper
 
 /* ---- one matrix ---- */
 
-static size_t element_size(hu_format f, uint8_t storage) {
-  return storage == HU_VALUES ? 4 : hu_format_limits(f).storage / 8;
-}
+static size_t element_size(hu_format f, uint8_t storage) { return storage == HU_VALUES ? 4 : hu_code_bytes(f); }
 
 static hu_status check_plain(uint8_t storage, hu_format f) {
   if (storage > HU_CODES) return HU_E_SHAPE;
@@ -230,7 +230,7 @@ static hu_status unit_scales(hu_scaled_plan *t, const hu_scaled_view *v, const h
   }
   *spread = 1;
   z->ld = rows ? count : lines;
-  claim(&t->bytes, at, lines, count, hu_format_limits(f).storage / 8);
+  claim(&t->bytes, at, lines, count, hu_code_bytes(f));
   return HU_OK;
 }
 
@@ -342,8 +342,7 @@ hu_status hu_scaled_plan_make(hu_scaled_plan *t, size_t m, size_t n, size_t k, c
   t->sum = *sum;
   t->mode = mode;
   t->d = *d;
-  t->threads = exec && exec->threads > 1 ? exec->threads : 1;
-  if (t->threads > HU_THREADS_MAX) t->threads = HU_THREADS_MAX;
+  t->threads = hu_exec_threads(exec);
   s = make_views(t, a, b, c);
   if (s == HU_OK) s = check_models(t);
   if (s == HU_OK && sum->way == HU_SCALED_UNIT) {
@@ -427,8 +426,8 @@ int hu_scaled_plan_sums(hu_scaled_sums *s, const hu_scaled_plan *t, const hu_exe
   s->runs = t->runs;
   s->factor = t->sum.factor;
   s->alpha = t->alpha;
-  s->key = exec ? exec->stream.key : 0;
-  s->counter = exec ? exec->stream.counter : 0;
+  s->key = hu_exec_stream(exec).key;
+  s->counter = hu_exec_stream(exec).counter;
   s->inside.a = source_of(&t->a.operand);
   s->inside.b = source_of(&t->b.operand);
   s->inside.sa = s->inside.a;

@@ -2,25 +2,14 @@
 /* Products of scaled tensors: tiles over threads, the epilogue of tensor scales, the last rounding. */
 #include "emu/scaled_gemm/tiles.h"
 
+#include "emu/base/exec.h"
 #include "emu/base/float_env.h"
 #include "emu/base/threads.h"
 #include "emu/core/bits.h"
 #include "emu/core/stream.h"
+#include "emu/simd/level.h"
 
-static size_t element_bytes(hu_format f, uint8_t storage) {
-  return storage == HU_VALUES ? 4 : hu_format_limits(f).storage / 8;
-}
-
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-
-static hu_scaled_join *join_for(uint32_t levels) {
-#if HU_X86_LEVELS
-  if (levels & HU_LEVEL_AVX512) return hu_scaled_join_avx512;
-  if (levels & HU_LEVEL_AVX2) return hu_scaled_join_avx2;
-#endif
-  (void)levels;
-  return NULL;
-}
+static size_t element_bytes(hu_format f, uint8_t storage) { return storage == HU_VALUES ? 4 : hu_code_bytes(f); }
 
 void hu_tiles_make(hu_tiles *g, const hu_scaled_plan *t, const hu_exec *exec) {
   memset(g, 0, sizeof *g);
@@ -29,7 +18,7 @@ void hu_tiles_make(hu_tiles *g, const hu_scaled_plan *t, const hu_exec *exec) {
   if (exec) g->exec = *exec;
   g->exec.threads = 1;
   if (!t->d.scaling) g->spec = hu_spec_of(t->d.plain.format, t->mode);
-  g->join = join_for(hu_levels() & ~g->exec.levels_off);
+  g->join = hu_level_for(&g->exec)->join;
   g->c_carried = !t->has_c || hu_format_fits_binary32(t->c.operand.format);
 }
 
@@ -41,8 +30,8 @@ static void run_part(void *context, size_t part) {
     hu_tile z;
     z.i = at / g->across * g->tile_rows;
     z.j = at % g->across * g->tile_cols;
-    z.rows = least(g->t->m - z.i, g->tile_rows);
-    z.cols = least(g->t->n - z.j, g->tile_cols);
+    z.rows = hu_least(g->t->m - z.i, g->tile_rows);
+    z.cols = hu_least(g->t->n - z.j, g->tile_cols);
     z.work = g->t->work + part * g->t->each;
     z.events = &g->events[part];
     g->wrong[part] = !g->run(g, &z);
@@ -51,12 +40,12 @@ static void run_part(void *context, size_t part) {
 
 hu_status hu_tiles_run(hu_tiles *g, size_t most, hu_events *events) {
   size_t m = g->t->m, n = g->t->n, threads = g->t->threads;
-  g->tile_cols = least(least(n, HU_TILE_COLS), most);
-  g->tile_rows = least(m, most / g->tile_cols);
+  g->tile_cols = hu_least(hu_least(n, HU_TILE_COLS), most);
+  g->tile_rows = hu_least(m, most / g->tile_cols);
   g->across = (n - 1) / g->tile_cols + 1;
   while (((m - 1) / g->tile_rows + 1) * g->across < 2 * threads && g->tile_rows > 16 && threads > 1) g->tile_rows /= 2;
   g->tiles = ((m - 1) / g->tile_rows + 1) * g->across;
-  g->parts = least(g->tiles, threads);
+  g->parts = hu_least(g->tiles, threads);
   hu_parallel((uint32_t)threads, g->parts, run_part, g);
   for (size_t i = 0; i < g->parts; i++) {
     if (g->wrong[i]) return HU_E_GRID;
@@ -137,7 +126,7 @@ int hu_tile_epilogue(const hu_tiles *g, const hu_tile *z, float *sum, float *roo
   if (!hu_tile_read_c(g, z, room)) return 0;
   hu_float_env saved = hu_float_env_enter(HU_NEAREST);
   for (size_t i = 0; i < z->rows; i++) {
-    g->join(1, z->cols, &factor, one, sum + i * z->cols, room + i * z->cols, 0);
+    g->join->run(1, z->cols, &factor, one, sum + i * z->cols, room + i * z->cols, 0);
   }
   hu_float_env_leave(saved);
   memcpy(sum, room, z->rows * z->cols * sizeof *sum);
@@ -156,7 +145,6 @@ static int nan_given(const hu_tiles *g, size_t i, size_t j, hu_num c) {
 
 /* `made` NaN sums had no NaN operand: invalid, not nan_in. */
 static void recount(const hu_tiles *g, const hu_tile *z, uint64_t made) {
-  if (HU_WRONG(128)) return;
   z->events->nan_in -= made;
   if (g->spec.has_nan || g->spec.nan_to != HU_NAN_TO_ERROR) z->events->invalid += made;
 }

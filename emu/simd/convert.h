@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/simd/convert.h - contiguous arrays through the vector kernels. One table a level; emu/array/array.c sees no
- * instruction set. */
+/* emu/simd/convert.h - contiguous arrays through the vector kernels: one table per level (level.h). */
 #ifndef HALFULP_EMU_SIMD_CONVERT_H
 #define HALFULP_EMU_SIMD_CONVERT_H
 
@@ -9,6 +8,7 @@
 #include "halfulp/array.h"
 
 #include "emu/core/round.h"
+#include "emu/simd/of_level.h"
 
 typedef struct hu_narrow hu_narrow; /* the lane constants of a hu_spec (emu/core/lane_constants.h) */
 
@@ -34,14 +34,6 @@ typedef struct hu_kernels {
   /* binary64 to binary32 patterns, rounded to odd; returns 1 if an element was finite and at or beyond 2^127. */
   int (*to_odd)(size_t n, uint32_t *z, const uint64_t *x);
 } hu_kernels;
-
-/* The best kernels among `levels`, NULL if there is none left. */
-const hu_kernels *hu_kernels_for(uint32_t levels);
-uint32_t hu_levels_for(const hu_exec *exec);
-
-/* The levels' own tables; NULL where the build or the processor lacks them. */
-const hu_kernels *hu_kernels_vector(void);
-const hu_kernels *hu_kernels_avx2(void);
-const hu_kernels *hu_kernels_avx512(void);
+extern const hu_kernels HU_OF_LEVEL(hu_kernels);
 
 #endif

@@ -1,42 +1,62 @@
 /* SPDX-License-Identifier: MIT */
-/* Which kernels this build has and this processor can run. */
-#include "emu/simd/convert.h"
+/* Which levels this build has and this processor can run, the best first. */
+#include "emu/simd/level.h"
+#include "emu/simd/of_level.h"
 
+/* Whether the processor runs a level. */
 #if HU_X86_LEVELS
-static int has_avx2(void) {
+static int runs_avx2(void) {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2") &&
          __builtin_cpu_supports("popcnt");
 }
 
-static int has_avx512(void) {
-  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+static int runs_avx512(void) {
+  return runs_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
-static int has_vbmi(void) { return has_avx512() && __builtin_cpu_supports("avx512vbmi"); }
+static int runs_vbmi(void) { return runs_avx512() && __builtin_cpu_supports("avx512vbmi"); }
+extern const hu_level hu_level_vbmi;
 #endif
+
+static int runs_vector(void) { return 1; }
+
+#define DECLARE(name) extern const hu_level hu_level_##name;
+HU_EACH_LEVEL(DECLARE)
+
+static const struct {
+  const hu_level *level;
+  int (*runs)(void);
+} known[] = {
+#if HU_X86_LEVELS
+    {&hu_level_vbmi, runs_vbmi},
+#endif
+#define ROW(name) {&hu_level_##name, runs_##name},
+    HU_EACH_LEVEL(ROW)};
+enum { KNOWN = sizeof known / sizeof *known };
+
+/* A level without vectors of its own converts nothing: that of a compiler without them. */
+static int is_there(size_t i) { return known[i].level->convert && known[i].runs(); }
 
 uint32_t hu_levels(void) {
-  uint32_t levels = hu_kernels_vector() ? HU_LEVEL_VECTOR : 0;
-#if HU_X86_LEVELS
-  if (has_avx2()) levels |= HU_LEVEL_AVX2;
-  if (has_avx512()) levels |= HU_LEVEL_AVX512;
-  if (has_vbmi()) levels |= HU_LEVEL_VBMI;
-#endif
-  return levels;
+  uint32_t bits = 0;
+  for (size_t i = 0; i < KNOWN; i++) bits |= is_there(i) ? known[i].level->bits : 0;
+  return bits;
 }
 
-/* VBMI adds to AVX-512 and goes with it. */
-uint32_t hu_levels_for(const hu_exec *exec) {
+const hu_level *hu_level_for(const hu_exec *exec) {
+  static const hu_level none = {.name = "none"};
   uint32_t off = exec ? exec->levels_off : 0;
-  return hu_levels() & ~(off | (off & HU_LEVEL_AVX512 ? HU_LEVEL_VBMI : 0));
+  for (size_t i = 0; i < KNOWN; i++) {
+    if (!(known[i].level->bits & off) && is_there(i)) return known[i].level;
+  }
+  return &none;
 }
 
-const hu_kernels *hu_kernels_for(uint32_t levels) {
-#if HU_X86_LEVELS
-  if (levels & HU_LEVEL_AVX512) return hu_kernels_avx512();
-  if (levels & HU_LEVEL_AVX2) return hu_kernels_avx2();
-#endif
-  if (levels & HU_LEVEL_VECTOR) return hu_kernels_vector();
+/* An extension has the bits of what it extends, too; its own is the highest. */
+const char *hu_level_name(uint32_t level) {
+  for (size_t i = 0; i < KNOWN; i++) {
+    if (level == (uint64_t)1 << (63 - hu_clz64(known[i].level->bits))) return known[i].level->name;
+  }
   return NULL;
 }

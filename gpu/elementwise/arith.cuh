@@ -3,6 +3,7 @@
 #ifndef HALFULP_GPU_ARITH_CUH
 #define HALFULP_GPU_ARITH_CUH
 
+#include "emu/base/exec.h"
 #include "emu/core/arith.h"
 #include "gpu/base/check.h"
 #include "gpu/base/core_op.cuh"
@@ -74,11 +75,11 @@ static inline hu_status hu_arith_prepare(hu_device_arith *c, size_t n, void *z, 
   for (int k = 0; k < operands && s == HU_OK; k++) s = hu_check_rounding(x[k].format, rne, 0);
   if (s == HU_OK) s = hu_mode_check(mode);
   if (s != HU_OK) return s;
-  c->zsize = bytes ? 1 : hu_format_limits(result.format).storage / 8;
+  c->zsize = bytes ? 1 : hu_code_bytes(result.format);
   for (int k = 0; k < operands && s == HU_OK; k++) {
     c->x[k].data = (const uint8_t *)x[k].data;
     c->x[k].stride = x[k].stride;
-    c->x[k].size = hu_format_limits(x[k].format).storage / 8;
+    c->x[k].size = hu_code_bytes(x[k].format);
     c->x[k].spec = hu_spec_of(x[k].format, rne);
     s = hu_check_arrays(n, z, c->zsize, result.stride, x[k].data, c->x[k].size, x[k].stride);
   }
@@ -88,8 +89,7 @@ static inline hu_status hu_arith_prepare(hu_device_arith *c, size_t n, void *z, 
   c->spec = hu_spec_of(result.format, mode);
   c->n = n;
   c->stochastic = mode.round >= HU_SRA;
-  c->stream.key = exec ? exec->stream.key : 0;
-  c->stream.counter = exec ? exec->stream.counter : 0;
+  c->stream = hu_exec_stream(exec);
   c->events = events;
   return s;
 }

@@ -5,7 +5,7 @@
  * ones exchange with the lanes that have the rest of the block, 4 to 32 of a warp. Along columns a thread has a block
  * of one column, of 128 elements half a block. A piece is what a thread block does at a time: 1024 elements of a row,
  * or 256 (128) columns of one block's rows; the sign words of a piece are made or loaded once, into shared memory. */
-#include "emu/base/shared.h"
+#include "emu/hadamard/check.h"
 #include "emu/core/hadamard.h"
 #include "gpu/base/map.cuh"
 #include "halfulp/device_scaled.h"
@@ -83,7 +83,7 @@ HU_DEVICE void hu_row_steps(hu_quad &q, uint32_t n) {
   hu_step(&q.v[0], &q.v[2]);
   hu_step(&q.v[1], &q.v[3]);
   for (uint32_t h = 4; h < n; h <<= 1) {
-    uint32_t upper = threadIdx.x * 4 & h & (HU_WRONG(156) ? 0x3C : ~0u);
+    uint32_t upper = threadIdx.x * 4 & h;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
       float other = __shfl_xor_sync(HU_ALL_LANES, q.v[i], h / 4);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/scaled/pack.cu - codes of scaled tensors to the packed layout and back, row by row: a thread moves eight codes,
  * which are `width` bytes. */
-#include "emu/base/shared.h"
+#include "emu/scaled/check.h"
 #include "emu/core/port.h"
 #include "gpu/base/launch.cuh"
 #include "halfulp/device_scaled.h"
@@ -20,7 +20,7 @@ HU_KERNEL __launch_bounds__(HU_BLOCK)
     size_t row = i / runs, run = i % runs;
     uint64_t bits = 0;
     for (uint32_t k = 0; k < 8; k++) {
-      if (row < d.rows && run * 8 + k + HU_WRONG(109) < d.cols) {
+      if (row < d.rows && run * 8 + k < d.cols) {
         bits |= (uint64_t)(x[row * d.ld + run * 8 + k] & mask) << (k * d.width);
       }
     }

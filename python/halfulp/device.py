@@ -20,5 +20,6 @@ def device_available() -> Tuple[bool, str]:
 
 def levels() -> List[str]:
     """Kernel levels that the library has and this processor can run; results do not depend on them."""
-    found = abi.main().hu_levels()
-    return [name for bit, name in enumerate(('vector', 'avx2', 'avx512', 'vbmi')) if found >> bit & 1]
+    library = abi.main()
+    found = library.hu_levels()
+    return [library.hu_level_name(1 << bit).decode() for bit in range(32) if found >> bit & 1]

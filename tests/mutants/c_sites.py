@@ -2,8 +2,7 @@
 """Where a line of C, C++ or CUDA can be made wrong.
 
 Tokens are read as a compiler reads them: comments, strings and preprocessor lines are no code, but the bodies of macros
-are. Left alone are declarations without a value, the heads of functions, static assertions, attributes, assembly, and
-lines with HU_WRONG.
+are. Left alone are declarations without a value, the heads of functions, static assertions, attributes and assembly.
 """
 import collections
 import re
@@ -29,7 +28,7 @@ _CONTROL = {'if', 'else', 'for', 'while', 'do', 'switch', 'case', 'default', 're
 _DECLARES = {'const', 'static', 'extern', 'inline', 'typedef', 'struct', 'union', 'unsigned', 'signed', 'int', 'char',
              'short', 'long', 'float', 'double', 'void', 'register', 'auto', 'volatile', 'template', 'class', 'typename',
              'using', 'friend', 'namespace', 'constexpr', 'bool'}
-_BARRED_CALLS = {'_Static_assert', 'static_assert', '__attribute__', '__asm__', 'asm', 'HU_WRONG', '_Alignas', 'alignas',
+_BARRED_CALLS = {'_Static_assert', 'static_assert', '__attribute__', '__asm__', 'asm', '_Alignas', 'alignas',
                  '__align__', '__launch_bounds__', '_Pragma', 'defined'}
 _OPEN, _CLOSE = {'(', '[', '{'}, {')', ']', '}'}
 
@@ -104,9 +103,7 @@ def _is_declaration(tokens):
 
 def _barred(tokens):
     """Indices of tokens that no operator may touch."""
-    wrong = {token.line for token in tokens if token.text == 'HU_WRONG'}
-    bad = {i for i, token in enumerate(tokens) if token.line in wrong}
-    depth, start = 0, 0
+    bad, depth, start = set(), 0, 0
     for i, token in enumerate(tokens):
         if token.text in _BARRED_CALLS and i + 1 < len(tokens) and tokens[i + 1].text == '(':
             bad.update(range(i, _closing(tokens, i + 1) + 1))

@@ -26,7 +26,7 @@ _NEAREST = [
 # What else belongs to a part: folders of tests, or of one folder the tests whose names fit.
 _WIDER = {
     'emu': [('core|format|array|oracle|arith|function|golden|gen|gemm|accum|scaled|scaled_gemm|s2fp8|hadamard|number|'
-             'conversion|memory|fault', '.*'), ('cuda_host', 'golden-digests-4.*')],
+             'conversion|memory', '.*'), ('fault', 'fault-0'), ('cuda_host', 'golden-digests-4.*')],
     'gpu': [('cli', '.*')],
     'train': [('cli', '.*(train|sweep|experiment|demo).*'), ('cuda_host', 'cuda-host-train')],
     'cli': [('fuzz|docs', '.*')],

@@ -100,7 +100,6 @@ class COperators(unittest.TestCase):
         self.expect('f("a < 1 && b == 2 \\" + 3", \'<\');', None, ';')
         self.expect('__asm__("" : "+x"(a[1]));', None)
         self.expect('f(a /* < 1 */, b);', None, ';')
-        self.expect('if (a < 1 && !HU_WRONG(12)) f(2);', None)
 
     def test_macros(self):
         self.assertEqual(made('#define MOST 64\n'), ['#define MOST 65'])

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/simd/level.h - what one level of vector instructions has: a table of kernels per family. A call asks once for its
+ * level (hu_level_for) and takes its family's table; where that is NULL, the call computes value by value in the core,
+ * or, for products, through the loops that every processor runs. To add a level: CONTRIBUTING.md. */
+#ifndef HALFULP_EMU_SIMD_LEVEL_H
+#define HALFULP_EMU_SIMD_LEVEL_H
+
+#include <stddef.h>
+
+#include "halfulp/array.h"
+
+typedef struct hu_level {
+  const char *name; /* as hu_level_name() says */
+  uint32_t bits;    /* HU_LEVEL_ bits: a call that switches one of them off does without this level; 0: no vectors */
+  const struct hu_kernels *convert;             /* simd/convert.h */
+  const struct hu_wide_arith *wide;             /* arith/wide.h */
+  const struct hu_function_kernels *function;   /* arith/function_lanes.h */
+  const struct hu_hadamard_lanes *hadamard;     /* hadamard/lanes.h */
+  const struct hu_number_lanes *number;         /* number/lanes.h */
+  const struct hu_scaled_lanes *scaled_rows;    /* scaled/rows.h */
+  const struct hu_scaled_strips *scaled_strips; /* scaled/strip.h */
+  const struct hu_s2_lanes *s2fp8;              /* s2fp8/lanes.h */
+  const struct hu_s2_bytes *s2fp8_bytes;        /* the same header; NULL but for VBMI */
+  /* Of levels with fused multiply-adds; NULL otherwise. */
+  const struct hu_gemm_kernels *gemm;       /* gemm/kernels.h */
+  const struct hu_seq_kernels *seq;         /* gemm/seq.h */
+  const struct hu_modes_kernels *seq_modes; /* gemm/seq_modes.h */
+  const struct hu_steps_kernels *unfused;   /* gemm/unfused.h */
+  const struct hu_block_kernels *unit;      /* gemm/unit.h */
+  const struct hu_scaled_join *join;        /* scaled_gemm/join.h */
+} hu_level;
+
+/* The best level that this build has, this processor can run and the call allows; never NULL. exec may be NULL. */
+const hu_level *hu_level_for(const hu_exec *exec);
+
+#endif
