@@ -22,6 +22,8 @@
 
 #if HU_X86
 #include <immintrin.h>
+#elif HU_LEVEL_ID == 3
+#include <arm_neon.h>
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)
@@ -31,6 +33,8 @@
 #define wide_sqrt(x) ((wide_d)_mm512_sqrt_pd((__m512d)(x)))
 #elif HU_LEVEL_ID == 1
 #define wide_sqrt(x) ((wide_d)_mm256_sqrt_pd((__m256d)(x)))
+#elif HU_LEVEL_ID == 3
+#define wide_sqrt(x) ((wide_d)vsqrtq_f64((float64x2_t)(x)))
 #elif HU_X86
 #define wide_sqrt(x) ((wide_d)_mm_sqrt_pd((__m128d)(x)))
 #endif

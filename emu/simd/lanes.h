@@ -6,7 +6,10 @@
 
 #include "emu/simd/of_level.h"
 
-#if HU_LEVEL_ID == 2
+#if HU_LEVEL_ID == 3
+#include "emu/simd/neon.h"
+#define HU_LANES_HERE 1
+#elif HU_LEVEL_ID == 2
 #include "emu/simd/avx512.h"
 #define HU_LANES_HERE 1
 #elif HU_LEVEL_ID == 1

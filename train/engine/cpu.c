@@ -21,6 +21,8 @@ hu_cpu hu_cpu_alone(void) {
   uint32_t levels = hu_levels() & ~c.levels_off;
   if (levels & HU_LEVEL_AVX2) c.loops = &hu_loops_avx2;
   if (levels & HU_LEVEL_AVX512) c.loops = &hu_loops_avx512;
+#elif defined(__AARCH64EL__)
+  if (hu_levels() & ~c.levels_off & HU_LEVEL_NEON) c.loops = &hu_loops_neon;
 #endif
   return c;
 }

@@ -22,6 +22,6 @@ typedef struct hu_loops {
   hu_tile_loop *tiles;      /* the same */
 } hu_loops;
 
-extern const hu_loops hu_loops_vector, hu_loops_avx2, hu_loops_avx512;
+extern const hu_loops hu_loops_vector, hu_loops_avx2, hu_loops_avx512, hu_loops_neon;
 
 #endif
