@@ -9,6 +9,7 @@
 
 #include "halfulp/halfulp.h"
 
+#include "bench/levels.h"
 #include "bench/timing.h"
 
 typedef struct job {
@@ -66,14 +67,15 @@ static double time_one(job *j, uint32_t off, size_t n, int rounds, double *copy)
 }
 
 static void row(job *j, const char *format, const char *mode, size_t n, int rounds, int csv) {
-  static const uint32_t off[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2, UINT32_MAX};
-  double ns[4], copy = 0;
+  double ns[BENCH_LEVELS], copy = 0;
+  size_t levels = t_levels();
   unsigned size = hu_format_limits(j->f).storage / 8;
   j->bytes = n * size * (size_t)(operands[j->op] + 1) / 2; /* it reads and writes them */
-  for (int i = 3; i >= 0; i--) ns[i] = time_one(j, off[i], i == 3 ? n / 16 : n, rounds, &copy);
+  for (size_t i = levels; i-- > 0;) ns[i] = time_one(j, t_levels_off(i), t_level_bit(i) ? n : n / 16, rounds, &copy);
   double copied = 1e9 * copy / (double)n;
-  printf(csv ? "%s,%s,%s,%.3f,%.3f,%.3f,%.2f,%.3f\n" : "%-6s %-16s %-6s %8.3f %8.3f %8.3f %8.2f %8.3f\n", names[j->op],
-         format, mode, ns[0], ns[1], ns[2], ns[3], copied);
+  printf(csv ? "%s,%s,%s" : "%-6s %-16s %-6s", names[j->op], format, mode);
+  for (size_t i = 0; i < levels; i++) printf(csv ? ",%.3f" : " %8.3f", ns[i]);
+  printf(csv ? ",%.3f\n" : " %8.3f\n", copied);
   fflush(stdout);
 }
 
@@ -104,9 +106,9 @@ int main(int argc, char **argv) {
     }
     fill(*room[i], bytes, (uint64_t)i);
   }
-  puts(csv ? "operation,format,mode,best_level,avx2,portable,core,memcpy"
-           : "op     format           mode   AVX-512     AVX2 portable     core   memcpy  (ns an element; memcpy of as "
-             "many bytes)");
+  printf(csv ? "operation,format,mode" : "%-6s %-16s %-6s", "op", "format", "mode");
+  for (size_t i = 0; i < t_levels(); i++) printf(csv ? ",%s" : " %8s", t_level_name(i));
+  puts(csv ? ",memcpy" : "   memcpy  (ns per element; memcpy of as many bytes)");
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
     if (hu_format_find(&j.f, formats[i]) != HU_OK) return 2;
     memset(&j.mode, 0, sizeof j.mode);

@@ -8,6 +8,7 @@
 
 #include "halfulp/halfulp.h"
 
+#include "bench/levels.h"
 #include "bench/timing.h"
 
 typedef struct job {
@@ -169,18 +170,17 @@ int main(int argc, char **argv) {
   memset(j.codes, 1, big);
   /* Goals: grid, grid in L2, encode, stochastic, decode (time over the reference's). */
   static const double avx512[] = {1.10, 2.0, 1.3, 1.5, 1.2}, avx2[] = {1.15, 3.3, 1.6, 2.3, 1.3},
-                      portable[] = {3, 9, 9, 9, 9};
-  uint32_t have = hu_levels();
+                      vector[] = {3, 9, 9, 9, 9};
   if (o.csv)
     puts("level,operation,format,n,seconds,reference_seconds,ratio,goal");
   else
     printf("%-8s %-36s %-16s %12s %12s  %6s\n", "level", "operation (binary32, one thread)", "format", "time",
            "reference", "ratio");
-  if ((have & HU_LEVEL_AVX512) && (!only || !strcmp(only, "avx512"))) level_rows(&o, "avx512", 0, big, &j, avx512);
-  if ((have & HU_LEVEL_AVX2) && (!only || !strcmp(only, "avx2")))
-    level_rows(&o, "avx2", HU_LEVEL_AVX512, big, &j, avx2);
-  if ((have & HU_LEVEL_VECTOR) && (!only || !strcmp(only, "vector")))
-    level_rows(&o, "portable", HU_LEVEL_AVX512 | HU_LEVEL_AVX2, big, &j, portable);
+  for (size_t i = 0; t_level_bit(i); i++) {
+    const char *name = t_level_name(i);
+    const double *goals = !strcmp(name, "avx512") ? avx512 : strcmp(name, "vector") ? avx2 : vector;
+    if (bench_wants(only, i)) level_rows(&o, name, t_levels_off(i), big, &j, goals);
+  }
   free(j.x);
   free(j.z);
   free(j.codes);

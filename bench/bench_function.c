@@ -11,6 +11,7 @@
 
 #include "halfulp/halfulp.h"
 
+#include "bench/levels.h"
 #include "bench/timing.h"
 
 typedef hu_status (*function_n)(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,
@@ -67,13 +68,12 @@ static void fill(job *j, int positive, int all) {
 }
 
 static void row(job *j, size_t k, int all, const char *format, int rounds) {
-  static const uint32_t off[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2};
   double copy = 1e30;
   printf("%-10s %-9s %-10s", functions[k].name, format, all ? "all codes" : "ordinary");
   fill(j, functions[k].positive, all);
   j->call = functions[k].call;
-  for (int level = 0; level < 3; level++) {
-    j->exec.levels_off = off[level];
+  for (size_t level = 0; t_level_bit(level); level++) {
+    j->exec.levels_off = t_levels_off(level);
     bench_pair t = bench_against(run_function, run_memcpy, j, rounds, 1);
     if (j->status != HU_OK) exit(2);
     if (t.reference < copy) copy = t.reference;
@@ -99,7 +99,9 @@ int main(int argc, char **argv) {
   j.z = malloc(2 * j.n);
   if (!j.x || !j.y || !j.z) return 2;
   printf("ns an element; levels %x; %zu elements into the operands' format, ties to even\n", hu_levels(), j.n);
-  printf("%-10s %-9s %-10s %9s %9s %9s %9s\n", "function", "format", "operands", "all", "-avx512", "-avx2", "memcpy");
+  printf("%-10s %-9s %-10s", "function", "format", "operands");
+  for (size_t i = 0; t_level_bit(i); i++) printf(" %9s", t_level_name(i));
+  puts("    memcpy");
   for (int f = 0; f < 2; f++) {
     j.f = f ? hu_bfloat16() : hu_binary16();
     for (size_t k = 0; k < sizeof functions / sizeof functions[0]; k++)

@@ -14,6 +14,7 @@
 
 #include "halfulp/halfulp.h"
 
+#include "bench/levels.h"
 #include "bench/timing.h"
 
 #ifndef HU_HAVE_OPENBLAS
@@ -263,14 +264,6 @@ static void run_presets(job *j, int rounds, int csv, const char *only) {
   }
 }
 
-static uint32_t levels_off(const char *level) {
-  if (!strcmp(level, "avx512")) return 0;
-  if (!strcmp(level, "avx2")) return HU_LEVEL_AVX512;
-  if (!strcmp(level, "vector")) return HU_LEVEL_AVX512 | HU_LEVEL_AVX2;
-  fprintf(stderr, "bench_gemm: no level \"%s\"\n", level);
-  exit(2);
-}
-
 int main(int argc, char **argv) {
   job j;
   int csv = 0, rounds = 5, presets = 0;
@@ -287,7 +280,7 @@ int main(int argc, char **argv) {
     } else if (i + 1 < argc && !strcmp(argv[i], "--rounds")) {
       rounds = atoi(argv[++i]);
     } else if (i + 1 < argc && !strcmp(argv[i], "--level")) {
-      j.exec.levels_off = levels_off(argv[++i]);
+      j.exec.levels_off = bench_levels_off(argv[++i]);
     } else if (i + 1 < argc && !strcmp(argv[i], "--only")) {
       only = argv[++i];
     } else {

@@ -10,6 +10,7 @@
 
 #include "halfulp/halfulp.h"
 
+#include "bench/levels.h"
 #include "bench/timing.h"
 
 enum { COLS = 4096 };
@@ -83,9 +84,6 @@ int main(int argc, char **argv) {
       return 2;
     }
   }
-  static const char *const names[] = {"avx512", "avx2", "vector"};
-  static const uint32_t off[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2};
-  static const uint32_t level[] = {HU_LEVEL_AVX512, HU_LEVEL_AVX2, HU_LEVEL_VECTOR};
   job j = {0};
   j.rows = (size_t)1 << (log2 > 19 ? log2 - 12 : 7); /* 128 rows at least: a block of each size along columns */
   j.x = malloc(j.rows * COLS * sizeof *j.x);
@@ -94,10 +92,10 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < j.rows * COLS; i++) j.x[i] = (float)(i * 2654435761u % 65521) - 32760;
   memset(j.z, 0, j.rows * COLS * sizeof *j.z);
   j.exec.stream.key = 1;
-  for (int i = 0; i < 3; i++) {
-    if ((only && strcmp(only, names[i])) || !(hu_levels() & level[i])) continue;
-    j.exec.levels_off = off[i];
-    level_rows(csv, rounds, names[i], &j);
+  for (size_t i = 0; t_level_bit(i); i++) {
+    if (!bench_wants(only, i)) continue;
+    j.exec.levels_off = t_levels_off(i);
+    level_rows(csv, rounds, t_level_name(i), &j);
   }
   free(j.x);
   free(j.z);

@@ -11,6 +11,7 @@
 
 #include "halfulp/halfulp.h"
 
+#include "bench/levels.h"
 #include "bench/timing.h"
 
 typedef struct job {
@@ -90,8 +91,6 @@ int main(int argc, char **argv) {
       return 2;
     }
   }
-  static const char *const names[] = {"avx512", "avx2", "vector", "core"};
-  static const uint32_t off[] = {0, 4, 6, 7}, level[] = {HU_LEVEL_AVX512, HU_LEVEL_AVX2, HU_LEVEL_VECTOR, ~0u};
   job j = {0};
   size_t most = (size_t)1 << log2;
   j.x = malloc(most * sizeof *j.x);
@@ -100,11 +99,11 @@ int main(int argc, char **argv) {
   if (!j.x || !j.z || !j.codes) return 2;
   for (size_t i = 0; i < most; i++) j.x[i] = (float)(i * 2654435761u % 65521 + 1) / 32760 - 1;
   memset(j.codes, 0, most * sizeof *j.x);
-  for (int i = 0; i < 4; i++) {
-    if ((only && strcmp(only, names[i])) || (i < 3 && !(hu_levels() & level[i]))) continue;
-    j.exec.levels_off = off[i];
-    j.n = i < 3 || most < 4096 ? most : 4096;
-    level_rows(csv, rounds, names[i], &j);
+  for (size_t i = 0; i < t_levels(); i++) {
+    if (!bench_wants(only, i)) continue;
+    j.exec.levels_off = t_levels_off(i);
+    j.n = t_level_bit(i) || most < 4096 ? most : 4096;
+    level_rows(csv, rounds, t_level_name(i), &j);
   }
   free(j.x);
   free(j.z);

@@ -13,6 +13,7 @@
 
 #include "halfulp/halfulp.h"
 
+#include "bench/levels.h"
 #include "bench/options.h"
 #include "bench/timing.h"
 
@@ -105,9 +106,6 @@ static void row(int csv, int rounds, const char *level, const char *what, job *j
 int main(int argc, char **argv) {
   bench_options o = bench_options_of(argc, argv, "bench_s2fp8");
   if (o.bad) return 2;
-  static const char *const names[] = {"vbmi", "avx512", "avx2", "vector"};
-  static const uint32_t off[] = {0, HU_LEVEL_VBMI, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2};
-  static const uint32_t level[] = {HU_LEVEL_VBMI, HU_LEVEL_AVX512, HU_LEVEL_AVX2, HU_LEVEL_VECTOR};
   job j;
   memset(&j, 0, sizeof j);
   j.n = (size_t)1 << o.log2;
@@ -118,15 +116,16 @@ int main(int argc, char **argv) {
   fill(j.x, j.n);
   memset(j.z, 0, j.n * 4);
   memset(j.codes, 0, j.n);
-  for (int i = 0; i < 4; i++) {
-    if ((o.level && strcmp(o.level, names[i])) || !(hu_levels() & level[i])) continue;
-    j.exec.levels_off = off[i];
-    row(o.csv, o.rounds, names[i], "sum", &j, run_sum);
-    row(o.csv, o.rounds, names[i], "truncate", &j, run_truncate);
-    row(o.csv, o.rounds, names[i], "alone", &j, run_alone);
-    row(o.csv, o.rounds, names[i], "quantize", &j, run_quantize);
-    row(o.csv, o.rounds, names[i], "encode", &j, run_encode);
-    row(o.csv, o.rounds, names[i], "decode", &j, run_decode);
+  for (size_t i = 0; t_level_bit(i); i++) {
+    const char *name = t_level_name(i);
+    if (o.level && strcmp(o.level, name)) continue;
+    j.exec.levels_off = t_levels_off(i);
+    row(o.csv, o.rounds, name, "sum", &j, run_sum);
+    row(o.csv, o.rounds, name, "truncate", &j, run_truncate);
+    row(o.csv, o.rounds, name, "alone", &j, run_alone);
+    row(o.csv, o.rounds, name, "quantize", &j, run_quantize);
+    row(o.csv, o.rounds, name, "encode", &j, run_encode);
+    row(o.csv, o.rounds, name, "decode", &j, run_decode);
   }
   free(j.x);
   free(j.z);

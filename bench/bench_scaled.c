@@ -11,6 +11,7 @@
 
 #include "halfulp/halfulp.h"
 
+#include "bench/levels.h"
 #include "bench/options.h"
 #include "bench/timing.h"
 
@@ -140,9 +141,6 @@ static void level_rows(int csv, int rounds, const char *level, job *j) {
 int main(int argc, char **argv) {
   bench_options o = bench_options_of(argc, argv, "bench_scaled");
   if (o.bad) return 2;
-  static const char *const names[] = {"avx512", "avx2", "vector"};
-  static const uint32_t off[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2};
-  static const uint32_t level[] = {HU_LEVEL_AVX512, HU_LEVEL_AVX2, HU_LEVEL_VECTOR};
   job j = {0};
   j.rows = (size_t)1 << (o.log2 > 12 ? o.log2 - 12 : 0);
   j.x = malloc(j.rows * COLS * 4);
@@ -154,10 +152,10 @@ int main(int argc, char **argv) {
   memset(j.z, 0, j.rows * COLS * 4);
   memset(j.codes, 0, j.rows * COLS * 4);
   memset(j.scales, 0, j.rows * COLS * 4);
-  for (int i = 0; i < 3; i++) {
-    if ((o.level && strcmp(o.level, names[i])) || !(hu_levels() & level[i])) continue;
-    j.exec.levels_off = off[i];
-    level_rows(o.csv, o.rounds, names[i], &j);
+  for (size_t i = 0; t_level_bit(i); i++) {
+    if (!bench_wants(o.level, i)) continue;
+    j.exec.levels_off = t_levels_off(i);
+    level_rows(o.csv, o.rounds, t_level_name(i), &j);
   }
   free(j.x);
   free(j.z);

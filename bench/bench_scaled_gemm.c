@@ -10,6 +10,7 @@
 
 #include "halfulp/halfulp.h"
 
+#include "bench/levels.h"
 #include "bench/timing.h"
 
 #ifndef HU_HAVE_OPENBLAS
@@ -175,12 +176,6 @@ static double normal(uint64_t *state) {
   return sum;
 }
 
-static uint32_t levels_off(const char *level) {
-  if (strcmp(level, "avx2") == 0) return HU_LEVEL_AVX512;
-  if (strcmp(level, "vector") == 0) return HU_LEVEL_AVX512 | HU_LEVEL_AVX2;
-  return 0;
-}
-
 int main(int argc, char **argv) {
   job j;
   int csv = 0, rounds = 3;
@@ -195,7 +190,7 @@ int main(int argc, char **argv) {
     } else if (i + 1 < argc && !strcmp(argv[i], "--rounds")) {
       rounds = atoi(argv[++i]);
     } else if (i + 1 < argc && !strcmp(argv[i], "--level")) {
-      j.exec.levels_off = levels_off(argv[++i]);
+      j.exec.levels_off = bench_levels_off(argv[++i]);
     } else if (i + 1 < argc && !strcmp(argv[i], "--only")) {
       only = argv[++i];
     } else {

@@ -2,6 +2,7 @@
 /* hu_dot, hu_dot_n: arguments, elements, threads. A dot product is that of emu/core/dot.h. */
 #include "emu/accum/block_keys.h"
 #include "emu/accum/operands.h"
+#include "emu/base/exec.h"
 #include "emu/base/shared.h"
 #include "emu/base/threads.h"
 #include "emu/core/dot.h"
@@ -189,8 +190,8 @@ hu_status hu_dot_plan_make(hu_dot_plan *t, size_t count, size_t n, void *z, ptrd
   t->size = (uint8_t)hu_element_size(ez);
   t->z_step = (ptrdiff_t)((size_t)incz * t->size);
   t->spec = hu_spec_of(ez.kind == HU_ELEMENT_CODE ? ez.format : hu_format_ieee(8, 23, 0), mode);
-  t->key = exec ? exec->stream.key : 0;
-  t->counter = exec ? exec->stream.counter : 0;
+  t->key = hu_exec_stream(exec).key;
+  t->counter = hu_exec_stream(exec).counter;
   plan_model(t, x, accum, mode);
   return HU_OK;
 }
@@ -219,8 +220,7 @@ hu_status hu_dot_n_watched(size_t count, size_t n, void *z, ptrdiff_t incz, hu_e
   dot_call t;
   hu_status s = hu_dot_plan_make(&t.plan, count, n, z, incz, ez, x, accum, mode, exec);
   if (s != HU_OK || count == 0) return s;
-  uint32_t threads = exec && exec->threads > 1 ? exec->threads : 1;
-  if (threads > HU_THREADS_MAX) threads = HU_THREADS_MAX;
+  uint32_t threads = hu_exec_threads(exec);
   t.count = count;
   t.parts = count < threads ? count : threads;
   memset(t.events, 0, t.parts * sizeof t.events[0]);
@@ -258,7 +258,7 @@ hu_status hu_dot_words(size_t n, void *z, hu_element ez, const hu_dot_operands *
   } else {
     hu_num c = hu_dot_lines(&t, 0, &in), sum = hu_accum_sum(&t.model, &in, n, c, &d);
     if (roundings) *roundings = (size_t)d.next;
-    if (accum->mode.round >= HU_SRA && d.next > count + HU_WRONG(481)) return HU_E_SHAPE;
+    if (accum->mode.round >= HU_SRA && d.next > count) return HU_E_SHAPE;
     set = hu_dot_finish(&t, 0, &in, c, sum, random);
   }
   if (roundings) *roundings = (size_t)d.next;

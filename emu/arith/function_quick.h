@@ -65,7 +65,7 @@ enum { HU_QUICK_SPARE = 27 }; /* of a pattern's 53 digits, those that no roundin
 HU_FN hu_quick_result hu_quick_settled(double y, uint64_t fit) {
   hu_quick_result q;
   HU_QUICK_SEEN(y);
-  uint64_t u = hu_pattern64(y), reach = HU_WRONG(29) ? 0 : 512, low = (u - reach) >> HU_QUICK_SPARE;
+  uint64_t u = hu_pattern64(y), reach = 512, low = (u - reach) >> HU_QUICK_SPARE;
   q.bits = (u >> HU_QUICK_SPARE << HU_QUICK_SPARE) | 1;
   q.known = fit & (low == (u + reach) >> HU_QUICK_SPARE);
   return q;
@@ -156,7 +156,7 @@ HU_FN hu_quick_result hu_quick_log(double x, int binary) {
 
 HU_FN hu_quick_result hu_quick_log1p(double x) {
   hu_quick_result q = hu_quick_settled(hu_quick_log_value(1 + x, 0), x > -1);
-  q = hu_quick_or(q, hu_abs64(x) < 0x1p-27, (x > 0) ^ HU_WRONG(31) ? hu_quick_below(x) : hu_quick_above(x));
+  q = hu_quick_or(q, hu_abs64(x) < 0x1p-27, x > 0 ? hu_quick_below(x) : hu_quick_above(x));
   return hu_quick_or(q, x == 0, hu_pattern64(x));
 }
 

@@ -12,6 +12,7 @@
 #include "emu/arith/function_call.h"
 #include "emu/arith/function_lanes.h"
 #include "emu/arith/wide.h"
+#include "emu/base/exec.h"
 #include "emu/base/float_env.h"
 #include "emu/base/threads.h"
 #include "emu/core/lane_constants.h"
@@ -297,19 +298,12 @@ static hu_function_nearest32 nearest32_for(const hu_level *level, const run *c) 
   return level->function ? level->function->nearest32 : NULL;
 }
 
-/* Parts are whole multiples of 64 elements, so that neighbours never share a cache line of an aligned result. */
-static size_t part_size(size_t n, uint32_t threads) {
-  size_t part = (n / threads + 64) & ~(size_t)63;
-  return part < PART_MIN ? PART_MIN : part;
-}
-
 void hu_arith_run(const hu_arith_call *call, const hu_exec *exec, hu_events *events) {
   run c;
   hu_events counts[HU_THREADS_MAX];
   hu_mode rne = {0};
-  uint32_t threads = exec && exec->threads > 1 ? exec->threads : 1;
+  uint32_t threads = hu_exec_threads(exec);
   const hu_level *level = hu_level_for(exec);
-  if (threads > HU_THREADS_MAX) threads = HU_THREADS_MAX;
   memset(&c, 0, sizeof c);
   c.call = *call;
   c.spec = hu_spec_of(call->result.format, call->mode);
@@ -323,10 +317,10 @@ void hu_arith_run(const hu_arith_call *call, const hu_exec *exec, hu_events *eve
   c.function = function_for(level, call->op);
   c.nearest32 = nearest32_for(level, &c);
   if (c.kernels && (!c.wide || !lanes_can(&c))) c.kernels = NULL;
-  if (exec) c.stream = exec->stream;
+  c.stream = hu_exec_stream(exec);
   c.counts = counts;
-  c.part = part_size(call->n, threads);
-  size_t parts = call->n / c.part + (call->n % c.part != 0);
+  c.part = hu_part_size(call->n, threads, PART_MIN);
+  size_t parts = hu_parts(call->n, c.part);
   hu_parallel(threads, parts, run_part, &c);
   for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &counts[i]);
 }

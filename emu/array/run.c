@@ -2,6 +2,7 @@
 /* One array conversion: parts over threads, pieces over kernels, the one-value core where no kernel may go. */
 #include "emu/array/run.h"
 
+#include "emu/base/exec.h"
 #include "emu/base/threads.h"
 #include "emu/core/bits.h"
 #include "emu/core/lane_constants.h"
@@ -166,12 +167,6 @@ static void run_part(void *context, size_t part) {
   c->counts[part] = counts;
 }
 
-/* Parts are whole multiples of 64 elements, so that neighbours never share a cache line of an aligned output. */
-static size_t part_size(size_t n, uint32_t threads) {
-  size_t part = (n / (threads > HU_THREADS_MAX ? HU_THREADS_MAX : threads) + 64) & ~(size_t)63;
-  return part < PART_MIN ? PART_MIN : part;
-}
-
 /* ---- what may go which way ---- */
 
 static int kernels_can(conversion *c) {
@@ -190,8 +185,7 @@ void hu_array_run(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, hu_m
   conversion c;
   hu_events counts[HU_THREADS_MAX];
   hu_mode rne = {0};
-  uint32_t threads = exec && exec->threads > 1 ? exec->threads : 1;
-  if (threads > HU_THREADS_MAX) threads = HU_THREADS_MAX;
+  uint32_t threads = hu_exec_threads(exec);
   memset(&c, 0, sizeof c);
   c.n = n;
   c.z = z;
@@ -202,12 +196,12 @@ void hu_array_run(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, hu_m
   if (ex.kind == HU_ENDS_CODES) c.source = hu_spec_of(ex.format, rne);
   c.kernels = hu_level_for(exec)->convert;
   if (c.kernels && !kernels_can(&c)) c.kernels = NULL;
-  if (exec) c.stream = exec->stream;
+  c.stream = hu_exec_stream(exec);
   c.stochastic = mode.round >= HU_SRA;
   c.bypass = z != x && n >= BYPASS_BYTES / ez.size;
   c.counts = counts;
-  c.part = part_size(n, threads);
-  size_t parts = n / c.part + (n % c.part != 0);
+  c.part = hu_part_size(n, threads, PART_MIN);
+  size_t parts = hu_parts(n, c.part);
   hu_parallel(threads, parts, run_part, &c);
   for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &counts[i]);
 }
@@ -250,7 +244,7 @@ static void decode_part(void *context, size_t part) {
 void hu_array_decode(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, const hu_exec *exec) {
   conversion c;
   hu_mode rne = {0};
-  uint32_t threads = exec && exec->threads > 1 ? exec->threads : 1;
+  uint32_t threads = hu_exec_threads(exec);
   memset(&c, 0, sizeof c);
   c.n = n;
   c.z = z;
@@ -260,6 +254,6 @@ void hu_array_decode(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, c
   c.source = hu_spec_of(ex.format, rne);
   c.kernels = hu_level_for(exec)->convert;
   if (c.kernels && (!hu_format_fits_binary32(ex.format) || !hu_narrow_of(&c.undo, &c.source))) c.kernels = NULL;
-  c.part = part_size(n, threads);
-  hu_parallel(threads, n / c.part + (n % c.part != 0), decode_part, &c);
+  c.part = hu_part_size(n, threads, PART_MIN);
+  hu_parallel(threads, hu_parts(n, c.part), decode_part, &c);
 }

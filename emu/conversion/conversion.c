@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/base/array_extent.h"
+#include "emu/base/exec.h"
 #include "emu/core/bits.h"
 #include "emu/core/round.h"
 #include "halfulp/scalar.h"
@@ -55,10 +56,10 @@ static int is_nan(uint64_t u) { return (u & ~sign_of) > inf_of; }
 /* The steps of `operand` behind the narrowing, which flush says was done. */
 static uint64_t prepared(const hu_conversion *c, uint64_t u, int flush) {
   uint64_t magnitude = u & ~sign_of;
-  if (flush && magnitude < normal32 && !HU_WRONG(385)) u &= sign_of;
-  if ((c->operand & HU_OPERAND_MAGNITUDE) && !HU_WRONG(380)) u &= ~sign_of;
+  if (flush && magnitude < normal32) u &= sign_of;
+  if (c->operand & HU_OPERAND_MAGNITUDE) u &= ~sign_of;
   if ((c->operand & HU_OPERAND_ZERO_NAN) && !(u & ~sign_of)) u |= inf_of | quiet_of;
-  if ((c->operand & HU_OPERAND_INF_NAN) && magnitude == inf_of && !HU_WRONG(381)) u |= quiet_of;
+  if ((c->operand & HU_OPERAND_INF_NAN) && magnitude == inf_of) u |= quiet_of;
   if ((c->operand & HU_OPERAND_NEGATIVE_NAN) && (u & sign_of)) u |= inf_of | quiet_of;
   return u;
 }
@@ -66,13 +67,13 @@ static uint64_t prepared(const hu_conversion *c, uint64_t u, int flush) {
 /* The code of NaN u, where that of the format and mode is z. */
 static uint32_t nan_code(const hu_conversion *c, unsigned rule, uint64_t u, uint32_t z) {
   uint32_t sign_bit = mask_of(c->format) ^ mask_of(c->format) >> 1, m = c->format.m;
-  uint32_t sign = u & sign_of && !HU_WRONG(382) ? sign_bit : 0;
+  uint32_t sign = u & sign_of ? sign_bit : 0;
   if (rule == HU_NAN_BY_CODE) return c->nan_code;
   if (rule == HU_NAN_BY_SIGN) return (c->nan_code == HU_NO_CODE ? z : c->nan_code) ^ sign;
   if (rule != HU_NAN_BY_QUIET && rule != HU_NAN_BY_PAYLOAD) return z;
   uint32_t digits = (uint32_t)((u & (2 * quiet_of - 1)) >> (52 - m)), field = ((uint32_t)1 << c->format.e) - 1;
   if (rule == HU_NAN_BY_QUIET) digits |= (uint32_t)1 << (m - 1);
-  return sign | field << m | (HU_WRONG(383) ? 1 : digits ? digits : 1);
+  return sign | field << m | (digits ? digits : 1);
 }
 
 /* A block of operands on its way: as binary64, which holds binary32 and its NaNs. */
@@ -92,9 +93,7 @@ static uint64_t widened(const float *x) {
 
 static hu_format binary32(void) { return hu_format_ieee(8, 23, 0); }
 
-static int narrows(const hu_conversion *c, size_t size) {
-  return size == 8 && (c->operand & HU_OPERAND_BINARY32) && !HU_WRONG(386);
-}
+static int narrows(const hu_conversion *c, size_t size) { return size == 8 && (c->operand & HU_OPERAND_BINARY32); }
 
 static hu_status load(block *b, size_t n, const void *x, size_t size, ptrdiff_t incx, const hu_conversion *c,
                       const hu_exec *exec) {
@@ -180,8 +179,7 @@ static hu_status run_block(block *b, size_t n, void *z, ptrdiff_t incz, const en
                            const hu_exec *exec, hu_events *events) {
   size_t size = hu_code_bytes(c->format);
   hu_status s = HU_OK;
-  if (has_first(c) && !HU_WRONG(384))
-    s = hu_quantize64_n(n, b->value, 1, b->value, 1, c->first, c->first_mode, exec, NULL);
+  if (has_first(c)) s = hu_quantize64_n(n, b->value, 1, b->value, 1, c->first, c->first_mode, exec, NULL);
   for (size_t i = 0; has_first(c) && i < n; i++)
     if (is_nan(b->x[i])) b->value[i] = hu_double_of_bits(b->x[i]); /* the first format may lack NaN */
   if (is_direct(c, e->size_x))
@@ -217,12 +215,11 @@ static hu_status checked(size_t n, const void *z, ptrdiff_t incz, const void *x,
 
 static hu_status run(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, const ends *e,
                      const hu_conversion *c, const hu_exec *exec, hu_events *events) {
-  hu_exec part = {1, 0, {0, 0}};
+  hu_exec part = hu_exec_levels(exec);
   hu_events sum = {0};
   size_t size_z = e->values ? e->size_z : hu_code_bytes(c->format);
   block b;
-  if (exec) part.levels_off = exec->levels_off;
-  if (exec) part.stream = exec->stream;
+  part.stream = hu_exec_stream(exec);
   for (size_t i = 0; i < n; i += BLOCK) {
     size_t count = n - i < BLOCK ? n - i : BLOCK;
     const char *from = (const char *)x + (ptrdiff_t)i * incx * (ptrdiff_t)e->size_x;

@@ -76,7 +76,7 @@ HU_FN hu_num hu_sum_neumaier(const hu_accum_plan *p, const hu_lines *in, uint64_
   for (uint64_t k = k0; k < k1; k++) {
     hu_num v = hu_rounded_product(p, &p->sum, in, k, d), t = hu_accumulate(&p->sum, s, v, d);
     int32_t first = hu_magnitude_least(s, v);
-    hu_num big = first || HU_WRONG(56) ? s : v, small = first ? v : s;
+    hu_num big = first ? s : v, small = first ? v : s;
     hu_num error = hu_grid_add(&p->sum, hu_grid_sub(&p->sum, big, t, d), small, d);
     c = hu_grid_add(&p->sum, c, error, d);
     s = t;

@@ -53,7 +53,6 @@ HU_STEP hu_term hu_term_at(const hu_accum_plan *p, const hu_lines *in, uint64_t 
   t.e = 0;
   if (x.kind == HU_KIND_FINITE) {
     t.e = hu_later(hu_exponent(a), p->a.emin) + hu_later(hu_exponent(b), p->b.emin);
-    if (HU_WRONG(43)) t.e = t.exp + 63 - hu_clz64(t.sig);
   }
   if (p->model.block.every) {
     hu_num sa, sb;
@@ -83,10 +82,10 @@ HU_FN int64_t hu_cut(uint8_t rule, uint32_t sign, uint64_t sig, int32_t n) {
   if (n <= 0) return sign ? -(int64_t)(sig << -n) : (int64_t)(sig << -n);
   uint64_t q = hu_shift_right(sig, n);
   int32_t rest = (n > 63 ? sig : sig & (((uint64_t)1 << n) - 1)) != 0;
-  if (rule == HU_CUT_FLOOR) q += sign && rest && !HU_WRONG(40);
+  if (rule == HU_CUT_FLOOR) q += sign && rest;
   if (rule == HU_CUT_NEAREST && rest) {
     int32_t half = hu_against_half(sig, 0, n);
-    q += half > 0 || (half == 0 && ((q & 1) || HU_WRONG(41)));
+    q += half > 0 || (half == 0 && (q & 1));
   }
   return sign ? -(int64_t)q : (int64_t)q;
 }
@@ -112,7 +111,7 @@ typedef struct hu_picks {
 } hu_picks;
 
 HU_FN uint64_t hu_pick(const hu_picks *b, uint32_t i) {
-  return b->first + (b->mod4 && !HU_WRONG(46) ? 4 * (uint64_t)(i / 2) + i % 2 + 2 * (uint64_t)b->half : i);
+  return b->first + (b->mod4 ? 4 * (uint64_t)(i / 2) + i % 2 + 2 * (uint64_t)b->half : i);
 }
 
 /* A term cut to multiples of 2^q, where the largest exponent is `top`. */
@@ -129,7 +128,7 @@ HU_STEP hu_num hu_block_align(const hu_accum_plan *p, const hu_lines *in, const 
   const hu_block *o = &p->model.block;
   hu_term tc = hu_term_of_c(p, c);
   hu_marks marks = {0, 0, 0};
-  int32_t e = o->emin + HU_WRONG(42);
+  int32_t e = o->emin;
   hu_mark(&marks, tc.kind, tc.sign);
   if (tc.kind == HU_KIND_FINITE) e = hu_later(e, tc.e);
   for (uint32_t i = 0; i < b->count; i++) {
@@ -164,7 +163,7 @@ HU_FN int64_t hu_group_sum(const hu_accum_plan *p, const hu_lines *in, uint64_t 
     *there = 1;
     n += hu_cut(HU_CUT_TRUNC, (uint32_t)(a.sign ^ b.sign), sig, low - a.exp - b.exp);
   }
-  *there &= sa.sig != 0 && sb.sig != 0 && !(HU_WRONG(47) && n == 0);
+  *there &= sa.sig != 0 && sb.sig != 0;
   *exp = low + sa.exp + sb.exp;
   *e = sa.exp + p->sa.spec.m + sb.exp + p->sb.spec.m;
   return n * (int64_t)(sa.sig * sb.sig);
@@ -238,7 +237,7 @@ HU_FN hu_num hu_late_join(const hu_accum_plan *p, int64_t s, int32_t ed, hu_num 
   hu_term tc = hu_term_of_c(p, c);
   int32_t e = hu_later(ed, tc.e);
   int64_t n = ed == INT32_MIN ? 0 : hu_floor(s, (e - (f2 + 1)) - (ed - f));
-  int32_t near = !o->far || tc.e >= e - (int32_t)o->far + HU_WRONG(44);
+  int32_t near = !o->far || tc.e >= e - (int32_t)o->far;
   if (tc.kind == HU_KIND_FINITE && near) {
     n += hu_cut_term(HU_CUT_FLOOR, tc, e - f, e, d) * ((int64_t)1 << (f2 + 1 - f));
   } else if (tc.kind == HU_KIND_FINITE) {
@@ -247,7 +246,6 @@ HU_FN hu_num hu_late_join(const hu_accum_plan *p, int64_t s, int32_t ed, hu_num 
   if (n == 0) return hu_block_out(p, 0, 0, d);
   uint64_t magnitude = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
   int32_t x = hu_later(63 - hu_clz64(magnitude) + e - (f2 + 1), p->acc_emin);
-  if (HU_WRONG(45)) return hu_block_out(p, n, e - (f2 + 1), d);
   return hu_block_out(p, hu_floor(n, (x - f2) - (e - (f2 + 1))), x - f2, d);
 }
 
@@ -332,7 +330,7 @@ HU_FN hu_num hu_chain_step(const hu_accum_plan *p, const hu_lines *in, uint64_t 
 
 HU_STEP hu_num hu_block_chain(const hu_accum_plan *p, const hu_lines *in, const hu_picks *b, hu_num c, hu_draw *d) {
   for (uint32_t i = 0; i < b->count; i++) {
-    uint64_t k = b->first + (p->model.block.order == HU_ORDER_DOWN && !HU_WRONG(48) ? b->count - 1 - i : i);
+    uint64_t k = b->first + (p->model.block.order == HU_ORDER_DOWN ? b->count - 1 - i : i);
     if (k < b->past) c = hu_chain_step(p, in, k, c, d);
   }
   return c;
@@ -376,7 +374,7 @@ HU_FN hu_num hu_blocks(const hu_accum_plan *p, const hu_lines *in, uint64_t k0, 
     hu_num s = o->join == HU_JOIN_LAST ? hu_num_special(HU_KIND_ZERO, 0) : c;
     b.first = k;
     for (b.half = 0; b.half <= b.mod4; b.half++) s = hu_block_step(p, in, &b, s, d);
-    c = o->join == HU_JOIN_LAST ? hu_accumulate(HU_WRONG(49) ? &p->sum : &p->join, c, s, d) : s;
+    c = o->join == HU_JOIN_LAST ? hu_accumulate(&p->join, c, s, d) : s;
   }
   return c;
 }

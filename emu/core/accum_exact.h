@@ -31,8 +31,7 @@ HU_FN void hu_total_digits(hu_total *s, uint64_t digits, int32_t at, uint32_t si
   for (int32_t l = i; l < s->limbs && (l < i + 2 || carry); l++) {
     uint64_t add = l == i ? part : l == i + 1 ? above : 0, old = s->limb[l];
     s->limb[l] = sign ? old - add - carry : old + add + carry;
-    carry =
-        sign ? old < add || (carry && old == add && !HU_WRONG(55)) : s->limb[l] < old || (carry && s->limb[l] == old);
+    carry = sign ? old < add || (carry && old == add) : s->limb[l] < old || (carry && s->limb[l] == old);
   }
 }
 

@@ -144,7 +144,7 @@ HU_FN hu_num hu_settled(const hu_source *s, hu_num x) {
 HU_FN hu_num hu_flushed(uint8_t daz, int32_t emin, hu_num x) {
   if (daz == HU_DAZ_NONE || x.kind > HU_KIND_FINITE) return x;
   if (x.kind == HU_KIND_FINITE && hu_exponent(x) >= emin) return x;
-  return hu_num_special(HU_KIND_ZERO, daz == HU_DAZ_SIGN || HU_WRONG(54) ? x.sign : 0);
+  return hu_num_special(HU_KIND_ZERO, daz == HU_DAZ_SIGN ? x.sign : 0);
 }
 
 HU_STEP hu_num hu_source_read(const hu_source *s, const uint8_t *at) {

@@ -123,7 +123,7 @@ HU_FN hu_num hu_add_finite(hu_long x, hu_long y, uint32_t down) {
     uint64_t borrow = big.lo < small.lo;
     big.lo -= small.lo;
     big.hi -= small.hi + borrow;
-    if (sticky && !HU_WRONG(50)) { /* the true difference lies between this less one and this */
+    if (sticky) { /* the true difference lies between this less one and this */
       big.hi -= big.lo == 0;
       big.lo--;
     }
@@ -187,7 +187,7 @@ HU_FN hu_draw hu_draw_of(uint64_t key, uint64_t element, hu_watch *watch) {
 }
 
 HU_FN uint32_t hu_draw_word(const hu_draw *d) {
-  uint64_t block = 1 + (d->next >> (2 + HU_WRONG(51)));
+  uint64_t block = 1 + (d->next >> 2);
   hu_philox c;
   c.w[0] = (uint32_t)d->element;
   c.w[1] = (uint32_t)(d->element >> 32);
@@ -200,7 +200,7 @@ HU_FN uint32_t hu_draw_word(const hu_draw *d) {
  * code has streams only, and the compiler is told so. */
 HU_FN uint32_t hu_draw_digits(const hu_draw *d, uint32_t bits) {
 #ifndef __CUDA_ARCH__
-  if (d->words) return d->next < d->count ? d->words[d->next ^ HU_WRONG(480)] : 0;
+  if (d->words) return d->next < d->count ? d->words[d->next] : 0;
 #endif
   return hu_draw_word(d) >> (32 - bits);
 }
@@ -227,10 +227,10 @@ HU_STEP hu_num hu_grid_round(const hu_grid *g, hu_num x, hu_draw *d) {
   if (g->ftz == 3 && hu_grid_below(g, x)) return hu_num_special(HU_KIND_ZERO, x.sign);
   uint32_t code = hu_round(&g->spec, x, random, &events);
   d->events = events;
-  if (g->over && !HU_WRONG(52) && (events & HU_EVENT_OVERFLOW)) return hu_num_special(HU_KIND_INF, x.sign);
+  if (g->over && (events & HU_EVENT_OVERFLOW)) return hu_num_special(HU_KIND_INF, x.sign);
   hu_num z = hu_unpack(&g->spec, code);
   if (g->ftz == 1 && hu_grid_below(g, z)) return hu_num_special(HU_KIND_ZERO, z.sign);
-  if (g->ftz == 2 && (hu_grid_below(g, z) || (events & HU_EVENT_UNDERFLOW && !HU_WRONG(53))))
+  if (g->ftz == 2 && (hu_grid_below(g, z) || (events & HU_EVENT_UNDERFLOW)))
     return hu_num_special(HU_KIND_ZERO, x.sign);
   return z;
 }
@@ -270,7 +270,7 @@ HU_FN int32_t hu_same_value(hu_num x, hu_num y) {
 
 HU_FN void hu_watch_gap(hu_watch *w, int32_t gap) {
   uint64_t binades = (uint64_t)(gap < 0 ? -gap : gap);
-  if (binades > w->gap && !HU_WRONG(86)) w->gap = binades;
+  if (binades > w->gap) w->gap = binades;
 }
 
 /* The device's twins do not watch: there the compiler is told so. */
@@ -288,7 +288,7 @@ HU_FN void hu_watch_sum(hu_draw *d, hu_num s, int32_t e, hu_num z) {
   hu_watch *w = d->watch;
   if (s.kind > HU_KIND_FINITE) return;
   w->additions++;
-  if (d->events & HU_EVENT_OVERFLOW && !HU_WRONG(87)) {
+  if (d->events & HU_EVENT_OVERFLOW) {
     w->overflows++;
   } else if (hu_same_value(s, z)) {
     w->swamped++;
@@ -301,7 +301,7 @@ HU_FN void hu_watch_cut(hu_draw *d, int32_t top, int32_t e, int64_t kept) {
   hu_watch *w = d->watch;
   if (!hu_watched(d)) return;
   w->additions++;
-  if (kept == 0 && !HU_WRONG(88)) w->swamped++;
+  if (kept == 0) w->swamped++;
   hu_watch_gap(w, top - e);
 }
 
@@ -314,7 +314,7 @@ HU_FN hu_num hu_accumulate(const hu_grid *g, hu_num s, hu_num t, hu_draw *d) {
 
 /* rnd(x + y) of two that are each other's addend: the larger is the accumulator. */
 HU_FN hu_num hu_accumulate_pair(const hu_grid *g, hu_num x, hu_num y, hu_draw *d) {
-  int32_t first = !hu_watched(d) || hu_magnitude_least(x, y) || HU_WRONG(89);
+  int32_t first = !hu_watched(d) || hu_magnitude_least(x, y);
   return first ? hu_accumulate(g, x, y, d) : hu_accumulate(g, y, x, d);
 }
 

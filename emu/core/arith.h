@@ -58,7 +58,6 @@ HU_FN hu_num hu_exact_add_below(hu_num a, hu_num b) {
   int32_t la = hu_clz64(a.sig), lb = hu_clz64(b.sig), exp = a.exp - la - 64;
   hu_moved y = hu_move_down(b.sig << lb, (a.exp - la) - (b.exp - lb));
   uint64_t hi = a.sig << la, lo;
-  if (HU_WRONG(17)) y.lost = 0;
   if (a.sign == b.sign) {
     hi += y.hi;
     if (hi >= y.hi) return hu_num_two_words(a.sign, hi, y.lo, y.lost, exp);
@@ -77,7 +76,7 @@ HU_FN hu_num hu_exact_add(hu_num a, hu_num b, uint32_t down, uint32_t *raised) {
   if (a.kind == HU_KIND_INF && b.kind == HU_KIND_INF && a.sign != b.sign) return hu_exact_invalid(raised);
   if (a.kind == HU_KIND_INF) return a;
   if (b.kind == HU_KIND_INF) return b;
-  uint32_t zero_sign = a.sign == b.sign ? a.sign : down && !HU_WRONG(18);
+  uint32_t zero_sign = a.sign == b.sign ? a.sign : down;
   if (a.kind == HU_KIND_ZERO && b.kind == HU_KIND_ZERO) return hu_num_special(HU_KIND_ZERO, zero_sign);
   if (a.kind == HU_KIND_ZERO) return b;
   if (b.kind == HU_KIND_ZERO) return a;
@@ -138,7 +137,7 @@ HU_FN hu_num hu_exact_div(hu_num a, hu_num b, uint32_t *raised) {
   if (a.kind == HU_KIND_INF) return hu_num_special(HU_KIND_INF, sign);
   if (b.kind == HU_KIND_INF || a.kind == HU_KIND_ZERO) return hu_num_special(HU_KIND_ZERO, sign);
   if (b.kind == HU_KIND_ZERO) {
-    if (!HU_WRONG(19)) *raised |= HU_EVENT_DIVIDE_BY_ZERO;
+    *raised |= HU_EVENT_DIVIDE_BY_ZERO;
     return hu_num_special(HU_KIND_INF, sign);
   }
   return hu_quotient(sign, a, b);
@@ -149,7 +148,7 @@ HU_FN hu_num hu_exact_div(hu_num a, hu_num b, uint32_t *raised) {
 HU_FN hu_num hu_root(hu_num x) {
   int32_t lead = hu_clz64(x.sig), exp = x.exp - lead;
   uint64_t digits = x.sig << lead, root = 0, hi = 0, lo = 0;
-  if (exp & 1 && !HU_WRONG(20)) { /* the exponent becomes even; the lowest of the 64 places is free */
+  if (exp & 1) { /* the exponent becomes even; the lowest of the 64 places is free */
     digits >>= 1;
     exp++;
   }
@@ -192,7 +191,7 @@ HU_FN hu_num hu_exact_extreme(hu_num a, hu_num b, uint32_t larger, uint32_t numb
   if (a.kind == HU_KIND_NAN) return number ? b : a;
   if (b.kind == HU_KIND_NAN) return number ? a : b;
   int32_t c = hu_compare_numbers(a, b);
-  if (c == 0 && !HU_WRONG(21)) c = (int32_t)b.sign - (int32_t)a.sign;
+  if (c == 0) c = (int32_t)b.sign - (int32_t)a.sign;
   return (c > 0) == (larger != 0) ? a : b;
 }
 

@@ -154,7 +154,7 @@ HU_OUTLINE void hu_real_log1p(hu_real *v, hu_num x, int32_t f) {
   int32_t k = hu_exponent(x);
   if (!x.sign && k >= 30) {
     m = hu_big_scaled(x.sig, x.exp - k, f);
-    hu_big_down(&one, &one, k + HU_WRONG(30), f);
+    hu_big_down(&one, &one, k, f);
     hu_big_add(&m, &m, &one, f);
   } else {
     m = hu_magnitude(x, f);
@@ -280,7 +280,7 @@ HU_OUTLINE void hu_real_sin(hu_real *v, hu_num x, uint32_t cosine, int32_t f) {
   turned = a.w[f - 1] >> 31; /* more than an eighth of a turn: from the other end */
   if (turned) hu_big_sub(&a, &one, &a, f);
   hu_big_mul(&a, &a, &half_pi, f);
-  hu_series_sin(&v->z, &a, (quarter & 1) ^ (turned && !HU_WRONG(28)), f);
+  hu_series_sin(&v->z, &a, (quarter & 1) ^ turned, f);
   v->exp = 0;
   v->error = 33;
   v->sign = (quarter >> 1 & 1) ^ (cosine ? 0 : x.sign);

@@ -18,8 +18,8 @@ HU_FN uint32_t hu_hadamard_log2(uint32_t n) { return n == 16 ? 4 : n == 32 ? 5 :
 HU_FN uint32_t hu_hadamard_factor(uint32_t n, uint32_t norm, uint32_t inverse) {
   uint32_t k = hu_hadamard_log2(n), half = k >> 1, odd = k & 1;
   if (norm == HU_HADAMARD_SUM) return (127 - (inverse ? k : 0)) << 23;
-  if (norm == HU_HADAMARD_POWER) return (127 - half - (inverse && !HU_WRONG(150) ? odd : 0)) << 23;
-  return odd ? 0x3F3504F3 + HU_WRONG(151) - (half << 23) : (127 - half) << 23; /* 2^-0.5 is 0x3F3504F3 */
+  if (norm == HU_HADAMARD_POWER) return (127 - half - (inverse ? odd : 0)) << 23;
+  return odd ? 0x3F3504F3 - (half << 23) : (127 - half) << 23; /* 2^-0.5 is 0x3F3504F3 */
 }
 
 /* The words of n signs that all blocks share, as they repeat in every 32 elements. Those of a mask are given. */
@@ -28,7 +28,7 @@ HU_FN void hu_hadamard_words(uint32_t words[HU_HADAMARD_WORDS], uint32_t n, uint
   for (uint32_t i = 0; i < HU_HADAMARD_WORDS; i++) {
     words[i] = 0;
     if (i * 32 >= n || signs == HU_SIGNS_NONE) continue;
-    words[i] = signs == HU_SIGNS_MASK ? mask[i] : hu_stream_at(key, counter + (HU_WRONG(155) ? 0 : i));
+    words[i] = signs == HU_SIGNS_MASK ? mask[i] : hu_stream_at(key, counter + i);
     if (n == 16) words[i] = (words[i] & 0xFFFF) | words[i] << 16;
   }
 }
@@ -56,7 +56,7 @@ HU_FN uint32_t hu_hadamard_mul(uint32_t a, uint32_t b) {
 /* The steps between the signs, on n patterns. */
 HU_OUTLINE void hu_hadamard_block(uint32_t *u, uint32_t n, uint32_t factor) {
   for (uint32_t step = 1; step < n; step <<= 1) {
-    uint32_t h = HU_WRONG(153) ? n / 2 / step : step;
+    uint32_t h = step;
     for (uint32_t i = 0; i < n; i++) {
       if (i & h) continue;
       uint32_t a = u[i], b = u[i + h];

@@ -59,8 +59,7 @@ HU_FN hu_quantity hu_lns_unpack(const hu_number_spec *s, uint32_t code) {
   uint32_t field = code & (s->top - 1), sign = (code & s->top) != 0;
   uint32_t half = s->top >> 1, special = s->coding == HU_LNS_TWOS ? half : 0;
   hu_quantity q = hu_quantity_of(hu_num_finite(sign, 1, 0));
-  if (s->has_zero && field == special)
-    return hu_quantity_of(hu_num_special(sign && !HU_WRONG(146) ? HU_KIND_NAN : HU_KIND_ZERO, 0));
+  if (s->has_zero && field == special) return hu_quantity_of(hu_num_special(sign ? HU_KIND_NAN : HU_KIND_ZERO, 0));
   int64_t k = field;
   if (s->coding == HU_LNS_TWOS && field >= half) k -= s->top;
   if (s->coding == HU_LNS_OFFSET) k -= half;
@@ -89,8 +88,7 @@ HU_FN hu_quantity hu_number_unpack(const hu_number_spec *s, uint32_t code) {
 /* The value as a binary64 pattern; irrational ones to nearest. */
 HU_FN uint64_t hu_quantity_pack64(hu_quantity q) {
   hu_num x = hu_quantity_num(q);
-  return hu_pack64(x) +
-         (x.sticky && (x.sig & 0x400) != 0 && !HU_WRONG(142)); /* cut off to 53 digits, then up from the half on */
+  return hu_pack64(x) + (x.sticky && (x.sig & 0x400) != 0); /* cut off to 53 digits, then up from the half on */
 }
 
 /* The value rounded to a binary32 pattern, ties to even. */
@@ -107,7 +105,7 @@ HU_FN uint32_t hu_number_from_nan(const hu_number_spec *s, uint32_t *events) {
 
 HU_FN uint32_t hu_number_from_inf(const hu_number_spec *s, uint32_t sign, uint32_t *events) {
   *events |= HU_EVENT_INF_IN;
-  if (s->has_nan && (s->inf_to_nan ^ HU_WRONG(141))) {
+  if (s->has_nan && s->inf_to_nan) {
     *events |= HU_EVENT_INVALID;
     return s->nan_code;
   }
@@ -134,7 +132,7 @@ HU_FN uint32_t hu_posit_round(const hu_number_spec *s, hu_num x, uint32_t random
     if (k > top || more) *events |= HU_EVENT_OVERFLOW | HU_EVENT_SATURATED | HU_EVENT_INEXACT;
   } else if (-top > k || (k == -top && !more)) {
     c = 1;
-    if (-top > k || HU_WRONG(145)) *events |= HU_EVENT_UNDERFLOW | HU_EVENT_INEXACT;
+    if (-top > k) *events |= HU_EVENT_UNDERFLOW | HU_EVENT_INEXACT;
   } else {
     /* r and e of k = r 2^es + e; the regime and the bit that ends it fit into the n - 1 bits, or end with them. */
     int32_t r = k >= 0 ? k >> s->es : -((-k + (1 << s->es) - 1) >> s->es), e = k - r * (1 << s->es);
@@ -149,9 +147,9 @@ HU_FN uint32_t hu_posit_round(const hu_number_spec *s, hu_num x, uint32_t random
     c = regime << left | (uint32_t)(left ? tail >> (64 - left) : 0);
     uint64_t part = left ? tail << left : tail;
     if (part || sticky) *events |= HU_EVENT_INEXACT;
-    c += (uint32_t)hu_round_up(&s->f, part, sticky, 64, (c & 1) ^ HU_WRONG(131), x.sign, random);
+    c += (uint32_t)hu_round_up(&s->f, part, sticky, 64, c & 1, x.sign, random);
   }
-  return x.sign && !HU_WRONG(132) ? (~c + 1) & s->mask : c;
+  return x.sign ? (~c + 1) & s->mask : c;
 }
 
 /* ---- lns ---- */
@@ -168,7 +166,7 @@ HU_FN uint32_t hu_lns_below(const hu_number_spec *s, uint32_t sign, uint32_t *ev
     case HU_RTP: away = !sign; break;
     case HU_RTN: away = sign; break;
     case HU_RAZ:
-    case HU_RTO: away = !HU_WRONG(133); break;
+    case HU_RTO: away = 1; break;
     default: break;
   }
   if (away || !s->has_zero) return hu_lns_code(s, sign, s->low_k);
@@ -187,7 +185,7 @@ HU_FN uint32_t hu_lns_round(const hu_number_spec *s, hu_quantity q, uint32_t ran
   if (z.part || z.sticky) *events |= HU_EVENT_INEXACT;
   z.whole += hu_round_up(&s->f, z.part, z.sticky, 64, (uint32_t)z.whole & 1, sign, random);
   if (z.whole > s->high_k) return hu_number_beyond(s, sign, events);
-  if (z.whole < s->low_k + HU_WRONG(134)) return hu_lns_below(s, sign, events);
+  if (z.whole < s->low_k) return hu_lns_below(s, sign, events);
   return hu_lns_code(s, sign, z.whole);
 }
 
@@ -232,14 +230,14 @@ HU_FN uint32_t hu_fixed_round(const hu_number_spec *s, hu_quantity q, uint32_t r
   u.whole += (uint64_t)hu_round_up(&s->f, u.part, u.sticky, 64, (uint32_t)u.whole & 1, sign, random);
   uint64_t limit = sign ? (s->sign ? s->top : 0) : s->max_code;
   if (inexact) *events |= HU_EVENT_INEXACT;
-  if (!u.large && u.whole <= limit + HU_WRONG(135)) {
+  if (!u.large && u.whole <= limit) {
     if (u.whole == 0) *events |= HU_EVENT_TO_ZERO;
     return (uint32_t)(sign ? ~u.whole + 1 : u.whole) & s->mask;
   }
   *events |= HU_EVENT_INEXACT;
   if (s->wrap) {
     *events |= HU_EVENT_OVERFLOW;
-    return (uint32_t)(sign && !HU_WRONG(136) ? ~u.whole + 1 : u.whole) & s->mask;
+    return (uint32_t)(sign ? ~u.whole + 1 : u.whole) & s->mask;
   }
   if (!sign || s->sign) return hu_number_beyond(s, sign, events);
   *events |= HU_EVENT_INVALID | HU_EVENT_SATURATED;
@@ -294,7 +292,7 @@ HU_OUTLINE int32_t hu_table_up(const hu_number_spec *s, hu_quantity q, hu_num x,
   if (s->f.round == HU_RNE && s->ties == HU_TIES_LOW32) {
     hu_num sum = hu_exact_add(a, b, 0, &ignored);
     sum.exp--;
-    int32_t high = hu_table_compare(x, hu_unpack32(hu_pack32(sum))) > -HU_WRONG(143);
+    int32_t high = hu_table_compare(x, hu_unpack32(hu_pack32(sum))) > 0;
     return high == (int32_t)low_is_lower;
   }
   if (s->f.round == HU_RNE && s->ties == HU_TIES_GIVEN) {
@@ -304,7 +302,7 @@ HU_OUTLINE int32_t hu_table_up(const hu_number_spec *s, hu_quantity q, hu_num x,
   }
   hu_big rest = hu_table_distance(q, low_is_lower ? a : b, &sticky), gap;
   gap = hu_table_distance(hu_quantity_of(a), b, &ignored);
-  int32_t digits = s->f.round >= HU_SRA ? 34 - 30 * HU_WRONG(144) : 1; /* of nu; sticky says all else */
+  int32_t digits = s->f.round >= HU_SRA ? 34 : 1; /* of nu; sticky says all else */
   uint64_t part = 0;
   for (int32_t i = 1; i <= digits; i++) {
     hu_big_add(&rest, &rest, &rest, HU_TABLE_LIMBS);
@@ -314,7 +312,7 @@ HU_OUTLINE int32_t hu_table_up(const hu_number_spec *s, hu_quantity q, hu_num x,
   }
   sticky |= hu_big_lead(&rest, HU_TABLE_LIMBS) >= 0;
   if (s->f.round == HU_RNE && s->ties == HU_TIES_LOW && part == (uint64_t)1 << 63 && !sticky) {
-    return !low_is_lower ^ HU_WRONG(137);
+    return !low_is_lower;
   }
   return hu_round_up(&s->f, part, sticky, 64, (uint32_t)lower & 1, x.sign, random);
 }
@@ -323,7 +321,7 @@ HU_FN uint32_t hu_table_code(const hu_number_spec *s, int32_t place, hu_num x, u
   uint32_t code = s->order[place];
   if ((s->pattern[code] & 0x7FFFFFFF) != 0) return code;
   if (x.kind != HU_KIND_ZERO) *events |= HU_EVENT_TO_ZERO;
-  return x.sign && !HU_WRONG(138) ? s->minus_zero : s->zero_code;
+  return x.sign ? s->minus_zero : s->zero_code;
 }
 
 HU_FN uint32_t hu_table_round(const hu_number_spec *s, hu_quantity q, uint32_t random, uint32_t *events) {

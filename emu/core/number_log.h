@@ -32,7 +32,7 @@ HU_OUTLINE hu_num hu_power_num(uint32_t sign, int32_t k, int32_t f) {
     v.sign = sign;
     if (hu_real_decided(&z, &v, limbs)) break;
   }
-  z.sticky = !HU_WRONG(130);
+  z.sticky = 1;
   return z;
 }
 
@@ -44,7 +44,7 @@ HU_OUTLINE void hu_power_words(uint64_t *w, int32_t count, int32_t k, int32_t f,
     hu_real v;
     hu_big reach = hu_big_of(0, limbs), above;
     hu_power_real(&v, k, f, limbs);
-    int32_t from = 32 * limbs - low - v.exp + HU_WRONG(140), settled = 1; /* the place of the lowest digit */
+    int32_t from = 32 * limbs - low - v.exp, settled = 1; /* the place of the lowest digit */
     if (from < 0) continue;
     reach.w[v.error >> 5] = (uint32_t)1 << (v.error & 31);
     hu_big_add(&above, &v.z, &reach, limbs);
@@ -90,7 +90,7 @@ HU_FN hu_split hu_floor_split(hu_num t) {
   if (!t.sign) return z;
   z.whole = -z.whole;
   if (!z.part && !z.sticky) return z;
-  z.whole -= !HU_WRONG(139);
+  z.whole--;
   if (!z.sticky) {
     z.part = ~z.part + 1;
   } else { /* digits that are not known stay 0 */

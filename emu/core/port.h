@@ -67,12 +67,6 @@
 #define HU_NOINLINE
 #endif
 
-/* A test build (-Dfault=N) plants fault N, one wrong line of the core, and the tests must notice. */
-#ifndef HU_FAULT
-#define HU_FAULT 0
-#endif
-#define HU_WRONG(n) (HU_FAULT == (n))
-
 /* Leading zeros of x != 0. */
 HU_FN int32_t hu_clz64(uint64_t x) {
 #if defined(__CUDA_ARCH__)

@@ -138,7 +138,7 @@ HU_FN hu_num hu_unpack(const hu_spec *s, uint32_t code) {
   if (s->has_inf && c == s->inf_code) return hu_num_special(HU_KIND_INF, sign);
   if (s->zero == HU_ZERO_FIELD && field == 0) {
     if (s->subnormal != HU_SUBNORMAL_GRADUAL) frac = 0;
-    return hu_num_finite(frac == 0 && !s->negzero ? 0 : sign, frac, s->emin - s->m - HU_WRONG(12));
+    return hu_num_finite(frac == 0 && !s->negzero ? 0 : sign, frac, s->emin - s->m);
   }
   if (s->zero == HU_ZERO_CODE && c == 0) return hu_num_special(HU_KIND_ZERO, sign);
   return hu_num_finite(sign, frac | ((uint32_t)1 << s->m), (int32_t)field - s->bias - s->m);
@@ -151,7 +151,7 @@ HU_FN int32_t hu_against_half(uint64_t sig, uint32_t sticky, int32_t cut) {
   if (cut > 64) return -1;
   uint64_t half = (uint64_t)1 << (cut - 1), rem = sig & (half - 1 + half);
   if (rem != half) return rem > half ? 1 : -1;
-  return sticky && !HU_WRONG(1);
+  return sticky != 0;
 }
 
 HU_FN uint64_t hu_shift_right(uint64_t x, int32_t n) { return n > 63 ? 0 : x >> n; }
@@ -165,13 +165,13 @@ HU_FN uint64_t hu_leading(uint64_t sig, int32_t cut, int32_t n) {
 HU_FN int32_t hu_stochastic_up(const hu_spec *s, uint64_t sig, uint32_t sticky, int32_t cut, uint32_t random) {
   int32_t n = s->bits;
   uint64_t one = (uint64_t)1 << n, r = random & (one - 1);
-  if (s->round == HU_SRB) return hu_leading(sig, cut, n + 1) + 2 * r + !HU_WRONG(15) >= 2 * one;
+  if (s->round == HU_SRB) return hu_leading(sig, cut, n + 1) + 2 * r + 1 >= 2 * one;
   uint64_t z = hu_leading(sig, cut, n);
   if (s->round == HU_SRC) {
     int32_t h = hu_against_half(sig, sticky, cut - n);
-    z += h > 0 || (h == 0 && ((z & 1) || HU_WRONG(14)));
+    z += h > 0 || (h == 0 && (z & 1));
   }
-  return z + r >= one + HU_WRONG(2);
+  return z + r >= one;
 }
 
 /* Does the magnitude go to the upper candidate? The lower `cut` bits of sig (1 <= cut, may pass 64) and sticky are the
@@ -184,13 +184,13 @@ HU_FN int32_t hu_round_up(const hu_spec *s, uint64_t sig, uint32_t sticky, int32
   switch (s->round) {
     case HU_RNE: {
       int32_t h = hu_against_half(sig, sticky, cut);
-      return h > 0 || (h == 0 && (odd || HU_WRONG(3)));
+      return h > 0 || (h == 0 && odd);
     }
     case HU_RNA: return hu_against_half(sig, sticky, cut) >= 0;
     case HU_RNZ: return hu_against_half(sig, sticky, cut) > 0;
     case HU_RTZ: return 0;
     case HU_RTP: return !sign;
-    case HU_RTN: return (sign != 0) ^ HU_WRONG(4);
+    case HU_RTN: return sign != 0;
     case HU_RAZ: return 1;
     case HU_RTO: return !odd;
     default: return hu_stochastic_up(s, sig, sticky, cut, random);
@@ -202,12 +202,12 @@ HU_FN uint32_t hu_nan_signed(const hu_spec *s, uint32_t sign) {
 }
 
 HU_FN uint32_t hu_signed(const hu_spec *s, uint32_t magnitude, uint32_t sign) {
-  return magnitude | (sign && (magnitude || s->negzero || HU_WRONG(5)) ? s->sign_mask : 0);
+  return magnitude | (sign && (magnitude || s->negzero) ? s->sign_mask : 0);
 }
 
 HU_FN uint32_t hu_from_nan(const hu_spec *s, uint32_t *events) {
   *events |= HU_EVENT_NAN_IN;
-  if (s->has_nan && !HU_WRONG(16)) return s->nan_code;
+  if (s->has_nan) return s->nan_code;
   if (s->nan_to == HU_NAN_TO_ERROR) *events |= HU_EVENT_INVALID;
   return s->nan_to == HU_NAN_TO_ZERO ? 0 : s->max_code;
 }
@@ -224,7 +224,7 @@ HU_FN uint32_t hu_from_below(const hu_spec *s, uint32_t infinite, uint32_t *even
 HU_FN uint32_t hu_from_inf(const hu_spec *s, uint32_t sign, uint32_t *events) {
   *events |= HU_EVENT_INF_IN;
   if (sign && !s->sign_mask) return hu_from_below(s, 1, events);
-  if (s->has_inf && (s->saturate != HU_SAT_FINITE || HU_WRONG(10))) return hu_signed(s, s->inf_code, sign);
+  if (s->has_inf && s->saturate != HU_SAT_FINITE) return hu_signed(s, s->inf_code, sign);
   if (s->saturate == HU_SAT_NONE && s->overflow == HU_OVERFLOW_NAN) {
     *events |= HU_EVENT_INVALID;
     return hu_nan_signed(s, sign);
@@ -246,7 +246,7 @@ HU_FN int32_t hu_stops_at_max(const hu_spec *s, uint32_t sign) {
 
 HU_FN uint32_t hu_from_overflow(const hu_spec *s, uint32_t sign, uint32_t *events) {
   *events |= HU_EVENT_OVERFLOW | HU_EVENT_INEXACT;
-  if (s->saturate == HU_SAT_NONE && s->overflow != HU_OVERFLOW_MAX && (!hu_stops_at_max(s, sign) || HU_WRONG(11))) {
+  if (s->saturate == HU_SAT_NONE && s->overflow != HU_OVERFLOW_MAX && !hu_stops_at_max(s, sign)) {
     return s->overflow == HU_OVERFLOW_INF ? hu_signed(s, s->inf_code, sign) : hu_nan_signed(s, sign);
   }
   *events |= HU_EVENT_SATURATED;
@@ -258,7 +258,7 @@ HU_FN uint32_t hu_from_overflow(const hu_spec *s, uint32_t sign, uint32_t *event
 HU_FN int32_t hu_tiny(const hu_spec *s, uint64_t sig, uint32_t sticky, uint32_t sign, int32_t k, uint64_t f, int64_t c,
                       uint32_t random) {
   if (s->zero == HU_ZERO_CODE && k == s->emin) return s->tiny == HU_TINY_BEFORE ? f == (uint64_t)1 << s->m : c <= 0;
-  if (k != s->emin - 1 || s->tiny == HU_TINY_BEFORE || s->zero == HU_ZERO_CODE || HU_WRONG(6)) return k < s->emin;
+  if (k != s->emin - 1 || s->tiny == HU_TINY_BEFORE || s->zero == HU_ZERO_CODE) return k < s->emin;
   /* One binade below: rounding to full precision may still carry into the smallest normal value. */
   int32_t cut = 63 - s->m;
   uint64_t full = sig >> cut;
@@ -286,7 +286,7 @@ HU_FN uint32_t hu_round_finite(const hu_spec *s, hu_num x, uint32_t random, uint
   int64_t hidden = (int64_t)1 << s->m, field = above + (s->zero == HU_ZERO_FIELD);
   int64_t c = (int64_t)f - (s->zero == HU_ZERO_CODE ? hidden : 0);
   if (above >= 0) c = (field << s->m) + ((int64_t)f - hidden);
-  uint32_t odd = s->m || HU_WRONG(13) ? (uint32_t)f & 1 : f != 0 && (field & 1);
+  uint32_t odd = s->m ? (uint32_t)f & 1 : f != 0 && (field & 1);
   uint32_t inexact = x.sticky || (cut > 63 ? sig : sig & (((uint64_t)1 << cut) - 1)) != 0;
   int32_t up = hu_round_up(s, sig, x.sticky, cut, odd, x.sign, random);
   if (above < 0 && s->subnormal == HU_SUBNORMAL_NONE) {
@@ -295,7 +295,7 @@ HU_FN uint32_t hu_round_finite(const hu_spec *s, hu_num x, uint32_t random, uint
     c += up;
   }
   int32_t tiny = hu_tiny(s, sig, x.sticky, x.sign, k, f, c, random);
-  if (s->subnormal == HU_SUBNORMAL_FLUSH && c < (s->zero == HU_ZERO_CODE ? 1 : hidden) && !HU_WRONG(7)) {
+  if (s->subnormal == HU_SUBNORMAL_FLUSH && c < (s->zero == HU_ZERO_CODE ? 1 : hidden)) {
     c = 0;
     inexact = 1;
   }
@@ -303,7 +303,7 @@ HU_FN uint32_t hu_round_finite(const hu_spec *s, hu_num x, uint32_t random, uint
     *events |= HU_EVENT_INEXACT;
     return hu_from_below(s, 0, events);
   }
-  if (c > (int64_t)s->max_code + HU_WRONG(8)) return hu_from_overflow(s, x.sign, events);
+  if (c > (int64_t)s->max_code) return hu_from_overflow(s, x.sign, events);
   *events |= (inexact ? HU_EVENT_INEXACT : 0) | (inexact && tiny ? HU_EVENT_UNDERFLOW : 0);
   if (c == 0 && s->zero != HU_ZERO_NONE) *events |= HU_EVENT_TO_ZERO;
   if (c > 0 && c < hidden && s->zero == HU_ZERO_FIELD) *events |= HU_EVENT_SUBNORMAL;

@@ -32,7 +32,7 @@ HU_FN int64_t hu_s2_mean(int64_t high, uint64_t low, uint64_t count) {
     h = ~h + (low == 0);
   }
   q = hu_s2_divide(h, low, count, &rest);
-  q += rest > count - rest || (rest == count - rest && ((q & 1) || HU_WRONG(111)));
+  q += rest > count - rest || (rest == count - rest && (q & 1));
   return sign ? -(int64_t)q : (int64_t)q;
 }
 
@@ -56,7 +56,7 @@ HU_FN void hu_s2_moments(int64_t *mu, int64_t *m, int64_t high, uint64_t low, ui
   int64_t all = (int64_t)target * ((int64_t)1 << HU_S2_DIGITS);
   *m = count ? hu_s2_log2(top) : all;
   *mu = hu_s2_mean(high, low, count);
-  if (*mu == *m && !HU_WRONG(117)) *mu = *m - all; /* one magnitude */
+  if (*mu == *m) *mu = *m - all; /* one magnitude */
 }
 
 /* The integer nearest to x, ties to even; INT64_MAX if it is 2^52 or more. */
@@ -129,7 +129,7 @@ HU_OUTLINE uint32_t hu_s2_element(const hu_s2 *t, uint32_t u, uint32_t random, u
   hu_num x = hu_unpack32(u);
   if (x.kind == HU_KIND_INF && t->special_is_nan) {
     uint32_t code = hu_round(&t->spec, hu_num_special(HU_KIND_NAN, 0), random, events);
-    *events = HU_EVENT_INF_IN | (HU_WRONG(116) ? 0 : HU_EVENT_INVALID);
+    *events = HU_EVENT_INF_IN | HU_EVENT_INVALID;
     return code;
   }
   if (x.kind == HU_KIND_FINITE) x = hu_s2_y(t, x.sign, hu_s2_log2(u & 0x7FFFFFFF));

@@ -47,7 +47,7 @@ HU_FN int64_t hu_s2_log2(uint32_t pattern) {
   int32_t lead = hu_clz64(x.sig);
   uint32_t up;
   uint64_t part = hu_s2_log2_digits(x.sig << lead, HU_S2_DIGITS, &up);
-  return (int64_t)(x.exp + 63 - lead) * ((int64_t)1 << HU_S2_DIGITS) + (int64_t)(part + (HU_WRONG(110) ? 0 : up));
+  return (int64_t)(x.exp + 63 - lead) * ((int64_t)1 << HU_S2_DIGITS) + (int64_t)(part + up);
 }
 
 /* (ln 2)^k / k!, 64 digits behind the point, cut off: k = i + 1. */

@@ -90,7 +90,7 @@ HU_OUTLINE hu_s2_limit hu_s2_limit_of(const hu_s2 *t, hu_num low, hu_num high, u
   if (t->spec.round <= HU_RNZ) { /* to nearest: half-way */
     int32_t exp = low.kind == HU_KIND_ZERO ? high.exp : low.exp;
     at = hu_num_finite(0, low.sig + (high.sig << (high.exp - exp)), exp - 1);
-    b.equal = t->spec.round == HU_RNA || (t->spec.round == HU_RNE && (odd || HU_WRONG(112)));
+    b.equal = t->spec.round == HU_RNA || (t->spec.round == HU_RNE && odd);
   } else if (away) {
     at = low;
     b.equal = 0;
@@ -248,7 +248,7 @@ HU_FN uint32_t hu_s2_bucket(hu_s2_search *s, uint32_t sign, uint32_t j) {
   uint64_t low = s->first[sign] + ((uint64_t)j << s->shift[sign]), high = low + (((uint64_t)1 << s->shift[sign]) - 1);
   uint32_t c = hu_s2_reached(s, sign, low < HU_S2_NEVER ? (uint32_t)low : (uint32_t)HU_S2_NEVER);
   s->base[sign][j] = (uint8_t)c;
-  return HU_WRONG(115) ? 0 : hu_s2_reached(s, sign, high < HU_S2_NEVER ? (uint32_t)high : (uint32_t)HU_S2_NEVER) - c;
+  return hu_s2_reached(s, sign, high < HU_S2_NEVER ? (uint32_t)high : (uint32_t)HU_S2_NEVER) - c;
 }
 
 /* The code of the pattern u; sets *events. */

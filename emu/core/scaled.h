@@ -103,11 +103,11 @@ HU_OUTLINE void hu_scaler_tensor(hu_scaler *s, uint32_t amax) {
 HU_FN int32_t hu_scale_exponent(const hu_scaler *s, hu_num a) {
   uint64_t digits = hu_digits_of(a);
   int32_t e = hu_exponent(a) - s->emax;
-  if (s->rule == HU_SCALE_CEIL) e += digits << 1 != 0 || HU_WRONG(90);
-  if (s->rule == HU_SCALE_EVEN) e += digits + ((uint64_t)1 << (62 - s->element.m - HU_WRONG(91))) < digits;
-  if (s->rule == HU_SCALE_RCEIL) e += digits + HU_WRONG(92) > hu_digits_of(s->top);
+  if (s->rule == HU_SCALE_CEIL) e += digits << 1 != 0;
+  if (s->rule == HU_SCALE_EVEN) e += digits + ((uint64_t)1 << (62 - s->element.m)) < digits;
+  if (s->rule == HU_SCALE_RCEIL) e += digits > hu_digits_of(s->top);
   if (e < s->low) return s->low;
-  return e > s->high && !HU_WRONG(95) ? s->high : e;
+  return e > s->high ? s->high : e;
 }
 
 /* What rule ratio rounds into the scale format, for amax a > 0. */
@@ -121,7 +121,7 @@ HU_OUTLINE hu_num hu_scale_ratio(const hu_scaler *s, hu_num a) {
   }
   q = hu_step32(hu_quotient(0, a, s->top));
   if (!s->two || q.kind == HU_KIND_ZERO) return q;
-  if (s->steps == HU_STEPS_DIVIDE || HU_WRONG(94)) return hu_step32(hu_quotient(0, q, s->tensor));
+  if (s->steps == HU_STEPS_DIVIDE) return hu_step32(hu_quotient(0, q, s->tensor));
   return hu_step32(hu_product(0, q, s->tensor_code));
 }
 
@@ -129,7 +129,7 @@ HU_OUTLINE hu_num hu_scale_ratio(const hu_scaler *s, hu_num a) {
 HU_FN hu_num hu_scale_back(const hu_scaler *s, hu_num scale) {
   uint32_t ignored = 0;
   hu_num x = hu_exact_mul(scale, s->tensor, &ignored);
-  return s->steps == HU_STEPS_EXACT || HU_WRONG(97) ? x : hu_step32(x);
+  return s->steps == HU_STEPS_EXACT ? x : hu_step32(x);
 }
 
 HU_FN uint32_t hu_scale_code(const hu_scaler *s, hu_num x) {
@@ -186,7 +186,7 @@ HU_OUTLINE hu_shared hu_shared_of(const hu_scaler *s, uint32_t a, uint32_t nan) 
 
 /* Between the codes of a fixed-point format, sign and magnitude, and two's complement of the same width. */
 HU_FN uint32_t hu_twos_of(const hu_spec *s, uint32_t code) {
-  return code & s->sign_mask && !HU_WRONG(96) ? (s->sign_mask << 1) - (code & s->mag_mask) : code;
+  return code & s->sign_mask ? (s->sign_mask << 1) - (code & s->mag_mask) : code;
 }
 
 HU_FN hu_num hu_scaled_number(const hu_scaler *s, uint32_t code) {
@@ -204,7 +204,7 @@ HU_FN uint32_t hu_scaled_lost(const hu_scaler *s, const hu_shared *b, hu_num x, 
     return x.kind == HU_KIND_NAN && s->element.has_nan ? s->element.nan_code : 0;
   }
   uint32_t lost = x.kind == HU_KIND_FINITE ? HU_EVENT_INEXACT | HU_EVENT_UNDERFLOW | HU_EVENT_TO_ZERO : 0;
-  if (lost && !HU_WRONG(93)) x = hu_num_special(HU_KIND_ZERO, x.sign);
+  if (lost) x = hu_num_special(HU_KIND_ZERO, x.sign);
   uint32_t code = hu_round(&s->element, x, random, events);
   *events |= lost;
   return code;
@@ -212,7 +212,7 @@ HU_FN uint32_t hu_scaled_lost(const hu_scaler *s, const hu_shared *b, hu_num x, 
 
 /* The code, as it is stored, of the element with pattern u. */
 HU_OUTLINE uint32_t hu_scaled_element(const hu_scaler *s, const hu_shared *b, uint32_t u, uint32_t random,
-                                 uint32_t *events) {
+                                      uint32_t *events) {
   hu_num x = hu_unpack32(u);
   uint32_t more = 0;
   if (x.kind == HU_KIND_INF && s->special == HU_SPECIAL_SATURATE) {

@@ -47,13 +47,13 @@ HU_FN hu_num hu_scale_read(const hu_scale_source *s, size_t line, size_t l) {
 }
 
 HU_FN hu_num hu_scale_tensor(const hu_scale_source *s) {
-  return s->tensor && !HU_WRONG(120) ? hu_unpack32(hu_load_code(s->tensor, 4)) : hu_num_finite(0, 1, 0);
+  return s->tensor ? hu_unpack32(hu_load_code(s->tensor, 4)) : hu_num_finite(0, 1, 0);
 }
 
 /* Where the run that l belongs to ends. */
 HU_FN size_t hu_scale_run_end(const hu_scale_source *a, const hu_scale_source *b, size_t l, size_t k) {
   size_t left = a->run_side - l % a->run_side, other = b->run_side - l % b->run_side;
-  if (other < left && !HU_WRONG(121)) left = other;
+  if (other < left) left = other;
   return k - l > left ? l + left : k;
 }
 
@@ -61,7 +61,7 @@ HU_FN size_t hu_scale_run_end(const hu_scale_source *a, const hu_scale_source *b
 HU_FN uint32_t hu_scale_twos(uint32_t m, uint32_t code) {
   uint32_t sign = (uint32_t)1 << m;
   code &= 2 * sign - 1;
-  return code & sign && !HU_WRONG(129) ? (2 * sign - code) | 2 * sign : code;
+  return code & sign ? (2 * sign - code) | 2 * sign : code;
 }
 
 /* ---- factors ---- */
@@ -83,24 +83,24 @@ HU_OUTLINE hu_num hu_scale_factor(const hu_scale_source *a, const hu_scale_sourc
   if (factor == HU_FACTOR_EXACT) {
     hu_num x = hu_scale_product(sa, hu_scale_tensor(a)), y = hu_scale_product(sb, hu_scale_tensor(b));
     hu_num w = hu_scale_product(x, y);
-    return HU_WRONG(122) ? hu_scale_rne32(w) : w;
+    return w;
   }
   hu_num db = hu_scale_step(b, sb, factor);
   if (factor == HU_FACTOR_TWICE) return db;
   hu_num w = hu_scale_product(hu_scale_step(a, sa, factor), db);
-  return HU_WRONG(123) ? w : hu_scale_rne32(w);
+  return hu_scale_rne32(w);
 }
 
 /* What becomes of a partial sum, a pattern, before it meets its factor. */
 HU_OUTLINE uint32_t hu_scale_part(const hu_scale_source *a, uint8_t factor, hu_num sa, uint32_t part) {
-  if (factor != HU_FACTOR_TWICE || HU_WRONG(124)) return part;
+  if (factor != HU_FACTOR_TWICE) return part;
   return hu_pack32(hu_scale_product(hu_scale_step(a, sa, factor), hu_unpack32(part)));
 }
 
 /* The epilogue: rne32(alpha rne32(sum) + c). */
 HU_OUTLINE hu_num hu_scale_epilogue(const hu_scale_source *a, const hu_scale_source *b, hu_num sum, hu_num c) {
   hu_num alpha = hu_scale_rne32(hu_scale_product(hu_scale_tensor(a), hu_scale_tensor(b)));
-  hu_long p = hu_long_product(alpha, HU_WRONG(125) ? sum : hu_scale_rne32(sum));
+  hu_long p = hu_long_product(alpha, hu_scale_rne32(sum));
   return hu_scale_rne32(hu_long_add(p, hu_long_of(c), 0));
 }
 
@@ -161,7 +161,7 @@ HU_FN int32_t hu_scaled_plan_across(hu_scaled_sums *t, const hu_accum *x, hu_for
 /* The random words of what happens inside the parts of an element, and across them. */
 HU_FN hu_draw hu_scaled_draw(const hu_scaled_sums *t, uint64_t element, int32_t across) {
   hu_draw d = hu_draw_of(t->key, t->counter + element, NULL);
-  if (across && !HU_WRONG(126)) d.next = (uint64_t)1 << 63;
+  if (across) d.next = (uint64_t)1 << 63;
   return d;
 }
 
@@ -211,7 +211,7 @@ HU_STEP int32_t hu_scales_have_nan(const hu_scale_source *s, size_t line, size_t
 HU_STEP int32_t hu_scaled_nan_given(const hu_scaled_sums *t, const hu_lines *in, size_t i, size_t j, hu_num c) {
   return c.kind == HU_KIND_NAN || hu_line_has_nan(&t->inside.a, &in->a, t->k) ||
          hu_line_has_nan(&t->inside.b, &in->b, t->k) || hu_scales_have_nan(&t->a, i, t->k) ||
-         (hu_scales_have_nan(&t->b, j, t->k) && !HU_WRONG(127));
+         hu_scales_have_nan(&t->b, j, t->k);
 }
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef HALFULP_EMU_GEMM_CALL_H
 #define HALFULP_EMU_GEMM_CALL_H
 
+#include "emu/base/exec.h"
 #include "emu/base/shared.h"
 #include "emu/core/lane_constants.h"
 #include "emu/core/round.h"
@@ -138,7 +139,6 @@ static inline int hu_lanes_round_into(const hu_spec *f, int32_t emax, int32_t mo
 static inline int hu_on_grid_of(const hu_matrix *x, const hu_spec *f) {
   return !x->data || (x->spec.m <= f->m && x->spec.emin - x->spec.m >= f->emin - f->m);
 }
-static inline size_t hu_least(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t hu_up_to(size_t n, size_t step) { return (n + step - 1) / step * step; }
 
 #endif

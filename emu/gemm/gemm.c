@@ -2,6 +2,7 @@
 /* hu_gemm: arguments, the way to take, blocks over threads; the fp32 model. */
 #include "halfulp/gemm.h"
 
+#include "emu/base/exec.h"
 #include "emu/base/float_env.h"
 #include "emu/base/matrix_extent.h"
 #include "emu/base/threads.h"
@@ -219,8 +220,7 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *d, cons
   g.m = m;
   g.n = n;
   g.k = k;
-  g.threads = exec && exec->threads > 1 ? exec->threads : 1;
-  if (g.threads > HU_THREADS_MAX) g.threads = HU_THREADS_MAX;
+  g.threads = hu_exec_threads(exec);
   g.kernels = level->gemm ? level->gemm : &hu_gemm_portable;
   hu_gemm_matrix(&g.a, a, m, k, level, g.kernels);
   hu_gemm_matrix(&g.b, b, k, n, level, g.kernels);
@@ -231,8 +231,7 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *d, cons
   g.b.unseen = unseen_by(accum, &g.b);
   g.accum = accum;
   g.exact = accum->kind == HU_ACCUM_EXACT;
-  g.stream.key = exec ? exec->stream.key : 0;
-  g.stream.counter = exec ? exec->stream.counter : 0;
+  g.stream = hu_exec_stream(exec);
   hu_gemm_set_result(&g, d, mode, level);
   hu_float_env saved = hu_float_env_enter(HU_NEAREST);
   s = on_grid(&g.a, g.threads) && on_grid(&g.b, g.threads) && on_grid(&g.c, g.threads) ? HU_OK : HU_E_GRID;

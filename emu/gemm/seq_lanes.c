@@ -113,7 +113,7 @@ SEQ_FN int steps_tested(const hu_seq *q, const int way, const int word, seq_stat
       for (size_t i = 0; i < SEQ_TESTED; i++) {
         seq_f t = seq_fma(seq_all(a[k * HU_GEMM_MR + i]), y, acc[i]);
         seq_u e = field_of(t, SEQ_SUMS(way, i));
-        seq_u rest = word ? seq_bits(t) : seq_up(seq_bits(t), q->shift + HU_WRONG(61));
+        seq_u rest = word ? seq_bits(t) : seq_up(seq_bits(t), q->shift);
         ties = i == 0 ? rest : word ? seq_min16(ties, rest) : seq_min(ties, rest);
         if (way != HU_SEQ_TIES) low = i == 0 ? e : seq_min(low, e);
         if (way == HU_SEQ_TIES_TOP) s->most = seq_max(s->most, e);
@@ -179,8 +179,7 @@ SEQ_FN int strip(const hu_seq *q, const int way, const int word, size_t rows, si
     if (!steps_tested(q, way, word, &s, acc + i, kc, a + i, b)) return 0;
   }
   if (way == HU_SEQ_NEAR && seq_any_from(s.most, q->jump, n)) return 0;
-  if (bounded && !HU_WRONG(60) && seq_any_from(seq_minus(seq_each(0x7FFFFFFFu), s.most), 0x80000001u - q->least, n))
-    return 0;
+  if (bounded && seq_any_from(seq_minus(seq_each(0x7FFFFFFFu), s.most), 0x80000001u - q->least, n)) return 0;
   if ((way == HU_SEQ_FLOOR || way == HU_SEQ_TIES_TOP || way == HU_SEQ_ODD) && seq_any_from(s.most, q->top, n)) return 0;
   HU_UNROLL
   for (size_t i = 0; i < SEQ_ROWS; i++) {

@@ -196,7 +196,7 @@ MODE_FN mode_blocks blocks_of(const mode_keys *key, uint64_t element, uint64_t p
  * anything. */
 MODE_FN void words_of(const mode_keys *key, const mode_blocks *from, uint32_t q_low, seq_u *words) {
   const seq_u m0 = wide_all(HU_PHILOX_M0), m1 = wide_all(HU_PHILOX_M1);
-  const uint64_t p1 = (uint64_t)HU_PHILOX_M1 * (q_low + HU_WRONG(62));
+  const uint64_t p1 = (uint64_t)HU_PHILOX_M1 * q_low;
   seq_u c0[MODE_GROUPS], c1[MODE_GROUPS], c2[MODE_GROUPS], c3[MODE_GROUPS];
   HU_UNROLL
   for (size_t g = 0; g < MODE_GROUPS; g++) {

@@ -33,7 +33,7 @@ STEP_FN void settle(step_state *s, const int care, seq_f *t) {
   HU_UNROLL
   for (size_t i = 0; i < STEP_SIDE; i++) {
     e[i] = seq_and(seq_bits(t[i]), seq_each(0x7F800000u));
-    if (care & FLOOR && !HU_WRONG(57)) e[i] = seq_max(e[i], s->floor);
+    if (care & FLOOR) e[i] = seq_max(e[i], s->floor);
     if (care & WATCH) s->most = seq_max(s->most, e[i]);
   }
   HU_UNROLL
@@ -119,11 +119,10 @@ STEP_FN int strip(const hu_steps *q, const int kind, const int way, size_t rows,
       step(&product, &s, kind, way, a + k * HU_GEMM_MR + i, y, z + i, c + i);
   }
   if (way == HU_STEPS_FULL && seq_any_from(product.most, q->product.top, n)) return 0;
-  if (way != HU_STEPS_BARE && !HU_WRONG(58) && seq_any_from(s.most, way == HU_STEPS_LIGHT ? q->top : q->sum.top, n))
-    return 0;
+  if (way != HU_STEPS_BARE && seq_any_from(s.most, way == HU_STEPS_LIGHT ? q->top : q->sum.top, n)) return 0;
   HU_UNROLL
   for (size_t i = 0; i < STEP_ROWS; i++) {
-    if (i < rows && unsettled(z[i], way != HU_STEPS_FULL && q->minus && !HU_WRONG(59), n)) return 0;
+    if (i < rows && unsettled(z[i], way != HU_STEPS_FULL && q->minus, n)) return 0;
     if (i < rows && kind != HU_STEPS_SEQ2 && unsettled(c[i], 0, n)) return 0;
     seq_store(sum + i * HU_GEMM32_NR, z[i]);
     if (kind != HU_STEPS_SEQ2) seq_store(other + i * HU_GEMM32_NR, c[i]);

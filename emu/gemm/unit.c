@@ -170,7 +170,7 @@ static void order_of(order *z, const hu_block *o, size_t count) {
   for (size_t t = 0; t < z->padded; t++) {
     size_t first = t / step * step, i = t % step, half = i / o->length, past = hu_least(count - first, step);
     if (o->order == HU_ORDER_DOWN) i = past - 1 - i;
-    if (o->order == HU_ORDER_MOD4 && !HU_WRONG(69)) i = 4 * (i % o->length / 2) + i % 2 + 2 * half;
+    if (o->order == HU_ORDER_MOD4) i = 4 * (i % o->length / 2) + i % 2 + 2 * half;
     z->at[t] = (uint16_t)(first + i < count ? first + i : count);
   }
 }

@@ -63,7 +63,6 @@ BLK_FN void flush(double least, blk_d x[BLK_ROWS]) {
 
 /* Infinity for what passes the largest number. */
 BLK_FN blk_d beyond(const hu_block_grid *g, blk_d x) {
-  if (HU_WRONG(65)) return x;
   return blk_if_less(blk_all(g->max), size_of(x), blk_value(blk_each(BLK_EXPONENT)), x);
 }
 
@@ -106,7 +105,7 @@ BLK_FN void add_into(const hu_block_grid *g, blk_d x[BLK_ROWS], const blk_d y[BL
 /* ---- align, groups ---- */
 
 BLK_FN blk_d cut(const int rule, blk_d x) {
-  return rule == HU_CUT_NEAREST ? blk_near(x) : rule == HU_CUT_FLOOR && !HU_WRONG(63) ? blk_floor(x) : blk_trunc(x);
+  return rule == HU_CUT_NEAREST ? blk_near(x) : rule == HU_CUT_FLOOR ? blk_floor(x) : blk_trunc(x);
 }
 
 /* e = the largest of it and the powers of every `step`-th product. */
@@ -144,7 +143,7 @@ BLK_FN void block_align(const int rule, const int grouped, const hu_block_plan *
   HU_UNROLL
   BLK_EACH {
     e[r] = blk_max(power_of(c[r]), blk_all(q->acc_emin));
-    e[r] = HU_WRONG(64) ? emin : blk_max(emin, blk_if_same(c[r], zero, zero, e[r]));
+    e[r] = blk_max(emin, blk_if_same(c[r], zero, zero, e[r]));
   }
   largest(q->length, 1, a, b, e);
   HU_UNROLL
@@ -222,7 +221,7 @@ BLK_FN void block_late(const hu_block_plan *q, const double *a, const double *b,
     blk_d pc = blk_max(power_of(c[r]), acc_emin), both = blk_max(e[r], pc), down = over((uint64_t)2046 << 52, both);
     blk_d t = blk_floor(blk_mul(s[r], blk_mul(blk_mul(e[r], down), late)));
     blk_d w = blk_mul(blk_floor(blk_mul(c[r], over(q->top, both))), late);
-    if (!HU_WRONG(67)) w = blk_if_less(blk_mul(pc, blk_all(q->far)), both, blk_all(0), w);
+    w = blk_if_less(blk_mul(pc, blk_all(q->far)), both, blk_all(0), w);
     t = blk_if_less(m[r], blk_all(q->big), blk_add(t, w), blk_value(blk_each(BLK_EXPONENT)));
     blk_d v = blk_mul(blk_mul(t, blk_all(0.5)), lowered(both, q->kept2)), x = blk_max(power_of(v), acc_emin);
     c[r] = blk_mul(blk_floor(blk_mul(v, over(q->top2, x))), lowered(x, q->kept2));
@@ -308,7 +307,7 @@ BLK_FN void chain(const hu_block_plan *q, size_t count, size_t step, const doubl
     blk_d p[BLK_ROWS];
     products(a + k, b + k * HU_BLOCK_NR, p);
     HU_UNROLL
-    BLK_EACH c[r] = HU_WRONG(68) ? blk_add(p[r], c[r]) : blk_odd_sum(p[r], c[r]);
+    BLK_EACH c[r] = blk_odd_sum(p[r], c[r]);
     round_into(&q->out, c);
   }
 }
@@ -407,7 +406,7 @@ static void prepare(const hu_block_operand *o, size_t n, const float *x, double 
     y = blk_if_less(size_of(y), daz, flushed, y);
     blk_d power = blk_max(power_of(y), emin);
     blk_store(v + i, y);
-    blk_store(p + i, HU_WRONG(66) ? power : blk_if_same(y, zero, zero, power));
+    blk_store(p + i, blk_if_same(y, zero, zero, power));
   }
 }
 

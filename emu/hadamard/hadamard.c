@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The calls of halfulp/hadamard.h: check everything, cut into pieces, run them by lanes or by the core. */
+#include "emu/base/exec.h"
 #include "emu/core/hadamard.h"
 
 #include "emu/base/array_extent.h"
@@ -82,7 +83,7 @@ static const uint32_t *signs_of(const run *r, size_t first, size_t count, uint32
     hu_stream s = {r->stream.key, r->stream.counter + word};
     hu_stream_words_n(n, buffer, s);
   }
-  if (first % 32 && !HU_WRONG(154)) buffer[0] >>= 16; /* only the second block of 16 in a word begins within one */
+  if (first % 32) buffer[0] >>= 16; /* only the second block of 16 in a word begins within one */
   return buffer;
 }
 
@@ -106,7 +107,7 @@ static void core_block(const run *r, const hu_hadamard_piece *p, size_t at, floa
   }
   hu_hadamard_block(u, n, r->factor);
   for (uint32_t i = 0; i < n; i++) {
-    if (r->inverse && !HU_WRONG(152)) u[i] ^= hu_hadamard_sign(p->signs, p->period, at + i);
+    if (r->inverse) u[i] ^= hu_hadamard_sign(p->signs, p->period, at + i);
     z[i * zstep] = hu_float_of_bits((u[i] & 0x7FFFFFFF) > 0x7F800000 ? 0x7FC00000 : u[i]);
   }
 }
@@ -154,8 +155,7 @@ static void run_all(run *r, uint32_t threads) {
   r->across = (r->cols - 1) / r->side_cols + 1;
   r->items = ((r->rows - 1) / r->side_rows + 1) * r->across;
   size_t size = r->side_rows * (r->cols < r->side_cols ? r->cols : r->side_cols), least = (PART_MIN - 1) / size + 1;
-  if (threads > HU_THREADS_MAX) threads = HU_THREADS_MAX;
-  r->part = (r->items - 1) / (threads ? threads : 1) + 1;
+  r->part = (r->items - 1) / threads + 1;
   if (r->part < least) r->part = least;
   hu_parallel(threads, (r->items - 1) / r->part + 1, run_part, r);
 }
@@ -173,14 +173,14 @@ static hu_status transform(size_t rows, size_t cols, float *z, size_t ldz, const
   r.x = x;
   r.ldx = ldx;
   r.t = *t;
-  if (exec) r.stream = exec->stream;
+  r.stream = hu_exec_stream(exec);
   r.inverse = inverse;
   r.factor = hu_hadamard_factor(t->n, t->norm, inverse);
   r.lanes = hu_level_for(exec)->hadamard;
   if (!t->whole) hu_hadamard_words(r.words, t->n, t->signs, t->mask, r.stream.key, r.stream.counter);
   r.bypass = z != x && rows * cols >= BYPASS_MIN;
   flatten(&r);
-  run_all(&r, exec ? exec->threads : 1);
+  run_all(&r, hu_exec_threads(exec));
   return HU_OK;
 }
 

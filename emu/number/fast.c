@@ -18,7 +18,7 @@ static hu_lane_rounding rounding_of(uint32_t round) {
   hu_lane_rounding r;
   memset(&r, 0, sizeof r);
   r.nearest = round <= HU_RNZ ? ~(uint64_t)0 : 0;
-  r.even = round == HU_RNE && !HU_WRONG(159);
+  r.even = round == HU_RNE;
   r.odd = round == HU_RTO;
   for (int sign = 0; sign < 2; sign++) {
     int away = round == HU_RAZ || (round == HU_RTP && !sign) || (round == HU_RTN && sign);
@@ -209,7 +209,7 @@ static void encode_binade(const hu_number_fast *f, size_t n, uint32_t *z, const 
     for (uint32_t half = (uint32_t)1 << s->fraction >> 1; half; half >>= 1) {
       at += steps[at + half - 1] <= fraction ? half : 0;
     }
-    at += steps[at] <= fraction && !HU_WRONG(158);
+    at += steps[at] <= fraction;
     int32_t k = ((int32_t)field - 127) * (1 << s->fraction) + (int32_t)at;
     if (HU_UNLIKELY(k < s->low_k)) {
       own = 0;

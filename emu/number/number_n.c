@@ -3,6 +3,7 @@
  * threads. Floating-point formats alone are the business of emu/array/array.c's kernels. */
 #include "emu/array/run.h"
 #include "emu/base/array_extent.h"
+#include "emu/base/exec.h"
 #include "emu/base/threads.h"
 #include "emu/core/stream.h"
 #include "emu/number/call.h"
@@ -58,8 +59,7 @@ static void run_one(const conversion *c, size_t i, uint32_t bits, hu_events *cou
     store_value(c, z, q);
     return;
   }
-  uint32_t events,
-      random = bits ? hu_stream_at(c->stream.key, c->stream.counter + i + HU_WRONG(147)) >> (32 - bits) : 0;
+  uint32_t events, random = bits ? hu_stream_at(c->stream.key, c->stream.counter + i) >> (32 - bits) : 0;
   uint32_t code = hu_number_round(&c->spec, q, random, &events);
   hu_events_count(counts, events);
   if (c->ez.kind == CODES) {
@@ -172,12 +172,10 @@ static void run_part(void *context, size_t part) {
   c->counts[part] = counts;
 }
 
-/* Parts are whole multiples of 64 elements, so that neighbours never share a cache line of an aligned output. */
 static void run(conversion *c, const hu_exec *exec, hu_events *events) {
   hu_events counts[HU_THREADS_MAX];
-  uint32_t threads = exec && exec->threads > 1 ? exec->threads : 1;
-  if (threads > HU_THREADS_MAX) threads = HU_THREADS_MAX;
-  if (exec) c->stream = exec->stream;
+  uint32_t threads = hu_exec_threads(exec);
+  c->stream = hu_exec_stream(exec);
   hu_number_fast_make(&c->fast, c->rounds ? &c->spec : NULL, c->ex.kind == CODES ? &c->source : NULL,
                       c->ex.kind == VALUES32,
                       c->ez.kind == CODES      ? 0
@@ -185,11 +183,10 @@ static void run(conversion *c, const hu_exec *exec, hu_events *events) {
                                                : 64,
                       c->n, hu_level_for(exec)->number);
   c->counts = counts;
-  c->part = (c->n / threads + 64) & ~(size_t)63;
-  if (c->part < PART_MIN) c->part = PART_MIN;
-  size_t parts = c->n / c->part + (c->n % c->part != 0);
+  c->part = hu_part_size(c->n, threads, PART_MIN);
+  size_t parts = hu_parts(c->n, c->part);
   hu_parallel(threads, parts, run_part, c);
-  for (size_t i = HU_WRONG(149); events && i < parts; i++) hu_events_add(events, &counts[i]);
+  for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &counts[i]);
 }
 
 /* ---- floating-point formats alone ---- */

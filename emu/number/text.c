@@ -123,7 +123,7 @@ static uint32_t rounded(const decimal *d, uint32_t sign) {
   }
   while (top > 0) sticky |= d->w[--top] != 0;
   hu_num x = hu_num_finite(sign, sig, exponent - lead);
-  x.sticky = sticky != 0 && !HU_WRONG(148);
+  x.sticky = sticky != 0;
   return hu_pack32(x);
 }
 

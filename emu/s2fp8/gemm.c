@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "emu/base/array_extent.h"
+#include "emu/base/exec.h"
 #include "emu/base/threads.h"
 #include "emu/core/bits.h"
 #include "emu/core/s2fp8_table.h"
@@ -31,8 +32,6 @@ typedef struct product {
   hu_accum fp32;
 } product;
 
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-
 /* rows x cols values from (row, col) on. */
 static void decode_panel(float *z, const source *x, size_t row, size_t col, size_t rows, size_t cols) {
   for (size_t i = 0; i < rows; i++) {
@@ -49,7 +48,7 @@ static void block_part(void *context, size_t part) {
   static const hu_mode rne;
   float a[ROWS * DEPTH], b[DEPTH * COLS];
   size_t row = part / p->across * ROWS, col = part % p->across * COLS;
-  size_t rows = smaller(ROWS, p->m - row), cols = smaller(COLS, p->n - col), k = 0;
+  size_t rows = hu_least(ROWS, p->m - row), cols = hu_least(COLS, p->n - col), k = 0;
   float *z = p->z + row * p->ldz + col;
   hu_result d = {z, p->ldz, p->binary32, HU_VALUES};
   hu_operand before = {z, p->ldz, p->binary32, HU_VALUES, 0};
@@ -58,7 +57,7 @@ static void block_part(void *context, size_t part) {
     before.ld = p->ldc;
   }
   do {
-    size_t depth = smaller(DEPTH, p->k - k);
+    size_t depth = hu_least(DEPTH, p->k - k);
     hu_operand x = {a, depth, p->binary32, HU_VALUES, 0}, y = {b, cols, p->binary32, HU_VALUES, 0};
     decode_panel(a, &p->a, row, k, rows, depth);
     decode_panel(b, &p->b, k, col, depth, cols);
@@ -66,7 +65,7 @@ static void block_part(void *context, size_t part) {
     if (hu_gemm(rows, cols, depth, &d, &x, &y, c, &p->fp32, rne, &p->exec, NULL) != HU_OK) return; /* cannot be */
     before.data = z;
     before.ld = p->ldz;
-    k += depth + (HU_WRONG(114) && depth == DEPTH);
+    k += depth;
   } while (k < p->k);
 }
 
@@ -113,7 +112,7 @@ hu_status hu_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, size_t ldz, cons
                         const hu_s2fp8_operand *b, const float *c, size_t ldc, const hu_exec *exec) {
   product p;
   hu_covered sz, sa, sb, sc = {0, 0};
-  uint32_t threads = exec && exec->threads > 1 ? exec->threads : 1;
+  uint32_t threads = hu_exec_threads(exec);
   memset(&p, 0, sizeof p);
   hu_status s = make_source(&p.a, &sa, a, m, k);
   if (s == HU_OK) s = make_source(&p.b, &sb, b, k, n);
@@ -133,7 +132,7 @@ hu_status hu_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, size_t ldz, cons
   p.ldc = ldc;
   p.binary32 = hu_format_binary32();
   p.fp32.kind = HU_ACCUM_FP32;
-  if (exec) p.exec.levels_off = exec->levels_off;
+  p.exec = hu_exec_levels(exec);
   list_values(&p.a);
   list_values(&p.b);
   hu_parallel(threads, ((m - 1) / ROWS + 1) * p.across, block_part, &p);

@@ -171,7 +171,7 @@ static int fill_buckets(tables *t, const __m512i bucket[2], const __m512i digits
       if (i == 2) crowded |= within;
     }
   }
-  return HU_WRONG(199) || !crowded;
+  return !crowded;
 }
 
 /* 0: not for such a table. */
@@ -223,7 +223,7 @@ static HU_NOINLINE void look_closely(const spots *s, const closely *c, uint64_t 
     const uint32_t lane = (uint32_t)__builtin_ctzll(mask);
     const uint32_t i = (lane & 12) << 2 | lane >> 4 << 2 | (lane & 3), a = c->u[i] & 0x7FFFFFFF;
     uint32_t place = c->place[lane];
-    if (HU_WRONG(198) || a >= s->bound[place]) continue;
+    if (a >= s->bound[place]) continue;
     count(counts, s, place, (uint64_t)0 - 1);
     while (a < s->bound[place]) place--;
     count(counts, s, place, 1);

@@ -15,7 +15,7 @@
 
 #define S2_MAGIC 0x1.8p52
 #define S2_MAGIC_BITS 0x4338000000000000u
-#define S2_SURE (HU_WRONG(113) ? 0.5 : 0.5 - 0x1p-15)
+#define S2_SURE (0.5 - 0x1p-15)
 
 static inline double times_plus(double a, double b, double c) {
 #ifdef __FMA__

@@ -4,6 +4,7 @@
  * codes depend on nothing but their element, so parts, threads and levels do not show. */
 #include "emu/s2fp8/run.h"
 
+#include "emu/base/exec.h"
 #include "emu/base/float_env.h"
 #include "emu/base/threads.h"
 #include "emu/core/bits.h"
@@ -19,19 +20,6 @@ enum {
   QUICK_MIN = 16,      /* the same where binary64 makes it */
   BYPASS_MIN = 1 << 22 /* values from here on are written around the caches */
 };
-
-static uint32_t threads_of(const hu_exec *exec) {
-  uint32_t threads = exec && exec->threads > 1 ? exec->threads : 1;
-  return threads > HU_THREADS_MAX ? HU_THREADS_MAX : threads;
-}
-
-/* Whole multiples of 64 elements, so that neighbours share no cache line of an aligned output. */
-static size_t part_size(size_t n, uint32_t threads) {
-  size_t part = (n / threads + 64) & ~(size_t)63;
-  return part < PART_MIN ? PART_MIN : part;
-}
-
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 /* ---- sums ---- */
 
@@ -72,10 +60,10 @@ static void sum_core(size_t n, const uint32_t *x, hu_s2_part *z) {
 static void sum_part(void *context, size_t part) {
   const summing *c = context;
   hu_s2fp8_sums sums = {0};
-  size_t first = part * c->part, end = first + smaller(c->part, c->n - first);
+  size_t first = part * c->part, end = first + hu_least(c->part, c->n - first);
   uint32_t buffer[PIECE];
   while (first < end) {
-    size_t k = smaller(end - first, c->inc == 1 ? HU_S2_PIECE : PIECE);
+    size_t k = hu_least(end - first, c->inc == 1 ? HU_S2_PIECE : PIECE);
     const float *x = c->x + (ptrdiff_t)first * c->inc;
     const uint32_t *u = (const uint32_t *)(const void *)x;
     hu_s2_part p;
@@ -98,9 +86,9 @@ static void sum_part(void *context, size_t part) {
 
 void hu_s2_sum_run(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums, const hu_exec *exec) {
   hu_s2fp8_sums parts[HU_THREADS_MAX];
-  uint32_t threads = threads_of(exec);
-  summing c = {n, part_size(n, threads), x, incx, hu_level_for(exec)->s2fp8, parts};
-  size_t count = n / c.part + (n % c.part != 0);
+  uint32_t threads = hu_exec_threads(exec);
+  summing c = {n, hu_part_size(n, threads, PART_MIN), x, incx, hu_level_for(exec)->s2fp8, parts};
+  size_t count = hu_parts(n, c.part);
   hu_parallel(threads, count, sum_part, &c);
   for (size_t i = 0; i < count; i++) add_sums(sums, &parts[i]);
 }
@@ -151,7 +139,7 @@ static void fill_buckets(hu_s2_search *s, uint32_t sign) {
     if (!inside) continue;
     within = j == last ? within + 1 : 1;
     last = j;
-    if (within > s->most[sign] && !HU_WRONG(115)) s->most[sign] = within;
+    if (within > s->most[sign]) s->most[sign] = within;
   }
   memset(s->base[sign] + next, (int)(c - 1), HU_S2_BUCKETS - next);
 }
@@ -224,7 +212,7 @@ static void make_lanes(const making *c, size_t n, void *z, const uint32_t *x, hu
 
 static void make_part(void *context, size_t part) {
   const making *c = context;
-  size_t first = part * c->part, end = first + smaller(c->part, c->n - first);
+  size_t first = part * c->part, end = first + hu_least(c->part, c->n - first);
   uint32_t in[PIECE], out[PIECE];
   hu_events counts = {0};
   if (!c->lanes) {
@@ -235,7 +223,7 @@ static void make_part(void *context, size_t part) {
     first = end;
   }
   while (first < end) {
-    size_t k = smaller(end - first, PIECE);
+    size_t k = hu_least(end - first, PIECE);
     for (size_t i = 0; i < k; i++) in[i] = c->x[(ptrdiff_t)(first + i) * c->incx];
     make_lanes(c, k, out, in, &counts);
     for (size_t i = 0; i < k; i++) memcpy(z_at(c, first + i), (uint8_t *)out + i * out_size(c), out_size(c));
@@ -250,11 +238,11 @@ static void run_with(size_t n, void *z, ptrdiff_t incz, size_t size, const float
   hu_events counts[HU_THREADS_MAX];
   hu_s2_search search;
   hu_s2_tree tree;
-  uint32_t threads = threads_of(exec);
+  uint32_t threads = hu_exec_threads(exec);
   making c;
   memset(&c, 0, sizeof c);
   c.n = n;
-  c.part = part_size(n, threads);
+  c.part = hu_part_size(n, threads, PART_MIN);
   c.size = size;
   c.z = z;
   c.x = (const uint32_t *)(const void *)x;
@@ -268,10 +256,10 @@ static void run_with(size_t n, void *z, ptrdiff_t incz, size_t size, const float
     c.search = &search;
     c.tree = &tree;
   }
-  if (exec) c.stream = exec->stream;
+  c.stream = hu_exec_stream(exec);
   c.bypass = (const void *)z != (const void *)x && incz == 1 && incx == 1 && n >= BYPASS_MIN;
   c.counts = counts;
-  size_t parts = n / c.part + (n % c.part != 0);
+  size_t parts = hu_parts(n, c.part);
   hu_parallel(threads, parts, make_part, &c);
   for (size_t i = 0; events && i < parts; i++) hu_events_add(events, &counts[i]);
 }
@@ -316,10 +304,10 @@ static void pass(const nearly *c, size_t n, uint32_t *z, const uint32_t *x, hu_s
 static void rough_part(void *context, size_t part) {
   nearly *c = context;
   hu_s2_rough sum = {1, 0, 0, 0, 0}, piece;
-  size_t first = part * c->part, end = first + smaller(c->part, c->n - first);
+  size_t first = part * c->part, end = first + hu_least(c->part, c->n - first);
   hu_float_env saved = hu_float_env_enter(HU_NEAREST);
   for (; first < end && !sum.odd; first += HU_S2_ROUGH) {
-    rough(c, smaller(end - first, HU_S2_ROUGH), c->x + first, &piece);
+    rough(c, hu_least(end - first, HU_S2_ROUGH), c->x + first, &piece);
     rough_add(&sum, &piece);
   }
   hu_float_env_leave(saved);
@@ -328,7 +316,7 @@ static void rough_part(void *context, size_t part) {
 
 static void pass_part(void *context, size_t part) {
   nearly *c = context;
-  size_t first = part * c->part, n = smaller(c->part, c->n - first);
+  size_t first = part * c->part, n = hu_least(c->part, c->n - first);
   hu_s2_passed counts = {0, 0, 0, 0};
   pass(c, n, c->z + first, c->x + first, &counts);
   c->counts[part] = counts;
@@ -339,7 +327,7 @@ static int is_one_magnitude(size_t n, const uint32_t *x, uint32_t top) {
   uint32_t others = 0;
   for (size_t i = 0; i < n; i++) {
     uint32_t a = x[i] & 0x7FFFFFFF;
-    others |= (uint32_t)(a != 0) & (uint32_t)(HU_WRONG(195) ? a > top : a != top);
+    others |= (uint32_t)(a != 0) & (uint32_t)(a != top);
   }
   return !others;
 }
@@ -383,7 +371,7 @@ static int by_statistics(hu_s2_table *table, const nearly *c, const hu_s2 *map, 
   fill_table(table, &own, c->lanes);
   for (uint32_t i = 0; i < HU_S2_CODES; i++) others += i != c->near.top_code && table->exact[i] != HU_S2_NEVER;
   int exact = others || table->exact[c->near.top_code] != sums.top;
-  return (exact && !HU_WRONG(200)) || table->bound[0][1] < 0x800000 ? TABLE : TABLE_FOR_A_PASS;
+  return exact || table->bound[0][1] < 0x800000 ? TABLE : TABLE_FOR_A_PASS;
 }
 
 int hu_s2_truncate(size_t n, float *z, const float *x, const hu_s2 *map, const hu_exec *exec, hu_events *events) {
@@ -392,14 +380,14 @@ int hu_s2_truncate(size_t n, float *z, const float *x, const hu_s2 *map, const h
   hu_s2_table table;
   nearly c;
   if (!lanes || s->round != HU_RNE || s->m > 4 || !hu_s2_may_table(s)) return 0;
-  uint32_t threads = threads_of(exec);
+  uint32_t threads = hu_exec_threads(exec);
   c.n = n;
-  c.part = part_size(n, threads);
+  c.part = hu_part_size(n, threads, PART_MIN);
   c.z = (uint32_t *)(void *)z;
   c.x = (const uint32_t *)(const void *)x;
   c.lanes = lanes;
   c.bytes = hu_level_for(exec)->s2fp8_bytes;
-  size_t parts = n / c.part + (n % c.part != 0);
+  size_t parts = hu_parts(n, c.part);
   memset(&c.rough[0], 0, sizeof c.rough[0]); /* n = 0 has no part */
   hu_parallel(threads, parts, rough_part, &c);
   hu_s2_rough r = c.rough[0];
@@ -446,7 +434,7 @@ typedef struct undoing {
 
 static void undo_part(void *context, size_t part) {
   const undoing *c = context;
-  size_t first = part * c->part, end = first + smaller(c->part, c->n - first);
+  size_t first = part * c->part, end = first + hu_least(c->part, c->n - first);
   if (c->values && c->size == 1 && c->incx == 1 && c->incz == 1) {
     for (; first < end; first++) c->z[first] = hu_float_of_bits(c->values[c->x[first]]);
   }
@@ -459,11 +447,11 @@ static void undo_part(void *context, size_t part) {
 
 void hu_s2_undo(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, size_t size, const hu_s2 *map,
                 const hu_exec *exec) {
-  uint32_t values[2 * HU_S2_CODES], threads = threads_of(exec), mask = map->spec.mag_mask | map->spec.sign_mask;
-  undoing c = {n, part_size(n, threads), size, z, x, incz, incx, map, NULL, mask};
+  uint32_t values[2 * HU_S2_CODES], threads = hu_exec_threads(exec), mask = map->spec.mag_mask | map->spec.sign_mask;
+  undoing c = {n, hu_part_size(n, threads, PART_MIN), size, z, x, incz, incx, map, NULL, mask};
   if (mask < 2 * HU_S2_CODES && n > mask && hu_level_for(exec)->bits) {
     for (uint32_t i = 0; i < 2 * HU_S2_CODES; i++) values[i] = hu_s2_decoded(map, i & mask);
     c.values = values;
   }
-  hu_parallel(threads, n / c.part + (n % c.part != 0), undo_part, &c);
+  hu_parallel(threads, hu_parts(n, c.part), undo_part, &c);
 }

@@ -78,7 +78,7 @@ static uint32_t near_scale(near_ends *t, const hu_s2 *map, const hu_s2_rough *x)
   if (!(m - mean >= 0x1p-20 && m - mean <= 8 * target)) return 0;
   t->mu = mean;
   t->g = (m - mean) / target;
-  return HU_WRONG(194) ? 1 : 5001 + (uint32_t)(6500 * (1 + widest / target));
+  return 5001 + (uint32_t)(6500 * (1 + widest / target));
 }
 
 /* Is an end, or what is `above` it, so near to a pattern that it is not decided? The digit 2^63 of what is returned. */

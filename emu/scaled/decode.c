@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A scaled tensor read: codes to values, a row of blocks at a time. Values of codes are scaled by adding to the
  * exponent or by one product in binary32, where that is the one rounding; else by emu/core/scaled.h. */
+#include "emu/base/exec.h"
 #include "emu/base/float_env.h"
 #include "emu/base/threads.h"
 #include "emu/core/bits.h"
@@ -46,15 +47,13 @@ static const uint8_t *code_at(const undo *g, size_t row, size_t col) {
   return (const uint8_t *)g->c.codes->codes + (row * g->c.codes->ld + col) * g->s.code_size;
 }
 static uint32_t *z_at(const undo *g, size_t row, size_t col) { return g->c.z + row * g->c.ldz + col; }
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-
 /* back is a power of two under which all values are normal, or a binary32 number. */
 static int way_of(const undo *g, const hu_shared *b, uint32_t *by) {
   const hu_spec *f = &g->scaler.element;
   if ((!g->kernels && !g->strips) || b->under != HU_UNDER_SCALE || b->back.kind != HU_KIND_FINITE) return SLOW;
   if ((b->back.sig & (b->back.sig - 1)) == 0 && !b->back.sign) {
     int32_t e = hu_exponent(b->back);
-    *by = 0 - ((uint32_t)e << 23) + HU_WRONG(104);
+    *by = 0 - ((uint32_t)e << 23);
     if (f->emin - f->m + e >= -126 && g->scaler.emax + e <= 127 && e > -254 && e < 254) return SHIFT;
   }
   uint32_t u = hu_pack32(b->back);
@@ -124,9 +123,9 @@ static const factor *factor_of(const undo *g, factor made[MADE], uint32_t code) 
 static void undo_blocks(const undo *g, tile *t, size_t row, size_t first, size_t past) {
   size_t side = g->s.side_cols;
   for (size_t k = first; k < past; k++) {
-    size_t end = smaller((k + 1) * side, t->n);
+    size_t end = hu_least((k + 1) * side, t->n);
     for (size_t at = k * side, n; at < end; at += n) {
-      n = smaller(end - at, PIECE);
+      n = hu_least(end - at, PIECE);
       if (t->way[k] != SLOW && undo_piece(g, row, t->col + at, n, n, t->way[k], t->by + k)) continue;
       const factor *f = factor_of(g, t->made, scale_code(g, row, t->first + k));
       undo_core(g, row, t->col + at, n, &f->b, z_at(g, row, t->col + at));
@@ -136,7 +135,7 @@ static void undo_blocks(const undo *g, tile *t, size_t row, size_t first, size_t
 
 /* Those of one way, together where kernels take them so. */
 static void undo_kernels(const undo *g, tile *t, size_t first, size_t past) {
-  size_t side = g->s.side_cols, at = first * side, n = smaller(past * side, t->n) - at;
+  size_t side = g->s.side_cols, at = first * side, n = hu_least(past * side, t->n) - at;
   int way = t->way[first], together = way != SLOW && n <= PIECE;
   for (size_t row = t->row; row < t->last; row++) {
     if (together && undo_piece(g, row, t->col + at, n, side, way, t->by + first)) continue;
@@ -147,7 +146,7 @@ static void undo_kernels(const undo *g, tile *t, size_t first, size_t past) {
 /* By strips. */
 static void undo_strips(const undo *g, tile *t, size_t first, size_t past) {
   uint32_t spread[HU_STRIP + HU_SPREAD];
-  size_t side = g->s.side_cols, at = first * side, end = smaller(past * side, t->n), n = smaller(end - at, HU_STRIP);
+  size_t side = g->s.side_cols, at = first * side, end = hu_least(past * side, t->n), n = hu_least(end - at, HU_STRIP);
   const uint32_t *by = t->by + first;
   if (side > 1) {
     g->lanes->spread(n, side, spread, by);
@@ -155,7 +154,7 @@ static void undo_strips(const undo *g, tile *t, size_t first, size_t past) {
   }
   for (size_t row = t->row; row < t->last; row++) {
     for (size_t i = at; i < end; i += n) { /* more than one turn: within one block */
-      size_t col = t->col + i, m = smaller(end - i, n);
+      size_t col = t->col + i, m = hu_least(end - i, n);
       const uint8_t *x = code_at(g, row, col);
       g->strips->decode(&g->grid, t->way[first], (int)g->s.code_size, m, z_at(g, row, col), x, by);
     }
@@ -200,23 +199,23 @@ static void undo_rows(const undo *g, tile *t) {
   size_t side = g->s.side_cols, across = side < HU_STRIP ? HU_STRIP / side : 1;
   for (size_t q = 0; q < g->s.block_cols; q += across) {
     t->first = q;
-    t->count = smaller(across, g->s.block_cols - q);
+    t->count = hu_least(across, g->s.block_cols - q);
     t->col = q * side;
-    t->n = smaller(t->count * side, g->s.cols - t->col);
+    t->n = hu_least(t->count * side, g->s.cols - t->col);
     undo_tile(g, t);
   }
 }
 
 static void undo_part(void *context, size_t part) {
   const undo *g = context;
-  size_t row = part * g->part, last = smaller(row + g->part, g->s.rows), side = g->s.side_rows;
+  size_t row = part * g->part, last = hu_least(row + g->part, g->s.rows), side = g->s.side_rows;
   tile t;
   memset(t.made, 0, sizeof t.made);
   memset(t.byte_way, UNKNOWN, sizeof t.byte_way);
   int few = g->s.side_cols >= HU_SIDE_MIN; /* scales in a row: memory had better be gone through in order */
   for (; row < last; row = t.last) {
     t.row = row;
-    t.last = few ? row + 1 : smaller((row / side + 1) * side, last);
+    t.last = few ? row + 1 : hu_least((row / side + 1) * side, last);
     undo_rows(g, &t);
   }
 }
@@ -242,9 +241,9 @@ void hu_scaled_undo(const hu_scaled_call *call) {
   g.scaler = hu_scaler_of(call->scaling, rne);
   if (g.scaler.two) g.scaler.tensor = hu_unpack32(hu_bits_of_float(*call->codes->tensor));
   choose(&g);
-  uint32_t threads = call->exec && call->exec->threads > 1 ? call->exec->threads : 1;
+  uint32_t threads = hu_exec_threads(call->exec);
   size_t least = call->cols >= PART_MIN ? 1 : PART_MIN / call->cols;
-  g.part = (call->rows - 1) / (threads > HU_THREADS_MAX ? HU_THREADS_MAX : threads) + 1;
+  g.part = (call->rows - 1) / threads + 1;
   if (g.part < least) g.part = least;
   hu_parallel(threads, (call->rows - 1) / g.part + 1, undo_part, &g);
 }

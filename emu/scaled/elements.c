@@ -90,13 +90,13 @@ static void run_steps(const hu_scaled_work *g, const hu_scaled_span *s, size_t s
 /* A row of blocks first ... past - 1; block by block where statistics are wanted. */
 static void row_of_steps(const hu_scaled_work *g, const hu_scaled_group *w, size_t row, size_t first, size_t past,
                          hu_events *counts) {
-  size_t side = g->s.side_cols, end = hu_smaller_size(past * side, w->n), each = w->stats ? 1 : past - first;
+  size_t side = g->s.side_cols, end = hu_least(past * side, w->n), each = w->stats ? 1 : past - first;
   for (size_t k = first; k < past; k += each) {
-    size_t at = k * side, stop = hu_smaller_size(at + each * side, end);
+    size_t at = k * side, stop = hu_least(at + each * side, end);
     for (; at < stop; at += PIECE) {
       hu_events own = {0};
-      hu_scaled_span s = {row, w->col + at, hu_smaller_size(stop - at, PIECE)};
-      run_steps(g, &s, hu_smaller_size(side, PIECE), w->way[k], w->by + k, w->back + k, &own);
+      hu_scaled_span s = {row, w->col + at, hu_least(stop - at, PIECE)};
+      run_steps(g, &s, hu_least(side, PIECE), w->way[k], w->by + k, w->back + k, &own);
       hu_events_add(counts, &own);
       if (!w->stats) continue;
       w->stats[k].saturated += own.saturated;
@@ -109,7 +109,7 @@ static void row_of_steps(const hu_scaled_work *g, const hu_scaled_group *w, size
 
 static void add_marks(hu_scaled_stats *stats, size_t side, size_t n, const uint32_t *marks) {
   for (size_t i = 0; i < n; stats++) {
-    size_t end = hu_smaller_size(i + side, n);
+    size_t end = hu_least(i + side, n);
     uint64_t sum = 0;
     for (; i < end; i++) sum += marks[i];
     stats->saturated += sum & 0xFFFF;
@@ -187,10 +187,10 @@ static size_t rows_at_once(const hu_scaled_work *g, const hu_scaled_group *w, si
 static void run_strips(const hu_scaled_work *g, const hu_scaled_group *w, size_t first, size_t past,
                        hu_events *counts) {
   uint32_t by[HU_STRIP + HU_SPREAD], back[HU_STRIP + HU_SPREAD];
-  size_t end = hu_smaller_size(past * g->s.side_cols, w->n), at = first * g->s.side_cols;
+  size_t end = hu_least(past * g->s.side_cols, w->n), at = first * g->s.side_cols;
   hu_scaled_strip s;
   memset(&s, 0, sizeof s);
-  s.n = hu_smaller_size(HU_STRIP, end - at);
+  s.n = hu_least(HU_STRIP, end - at);
   s.by = w->by + first;
   s.back = g->c.codes || w->way[first] == HU_SHIFT ? NULL : w->back + first;
   give(g, w->way[first], &s, by, back);
@@ -198,9 +198,9 @@ static void run_strips(const hu_scaled_work *g, const hu_scaled_group *w, size_t
   s.ldz = g->c.ldz;
   size_t most = rows_at_once(g, w, first, s.n == end - at);
   for (size_t row = w->row, n = s.n; row < w->last; row += s.rows) {
-    s.rows = hu_smaller_size(most, w->last - row);
+    s.rows = hu_least(most, w->last - row);
     for (size_t i = at; i < end; i += n) { /* more than one turn: within one block */
-      s.n = hu_smaller_size(n, end - i);
+      s.n = hu_least(n, end - i);
       strip_of_row(g, w, first, row, w->col + i, &s, back, counts);
     }
   }
@@ -214,7 +214,7 @@ static void strip_of_rows(const hu_scaled_work *g, const hu_scaled_group *w, siz
   size_t side = g->s.side_cols;
   hu_scaled_strip s;
   memset(&s, 0, sizeof s);
-  s.n = hu_smaller_size(past * side, w->n) - k * side;
+  s.n = hu_least(past * side, w->n) - k * side;
   s.x = hu_scaled_x(g, w->row + first, k * side);
   s.z = z_at(g, w->row + first, k * side);
   s.by = w->by + first * g->s.block_cols + k;

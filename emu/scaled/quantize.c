@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A scaled tensor made: what may go fast, groups of blocks over threads, the whole matrix as one block. */
+#include "emu/base/exec.h"
 #include "emu/scaled/call.h"
 
 #include "emu/base/threads.h"
@@ -16,10 +17,10 @@ enum {
 static void run_group(const hu_scaled_work *g, size_t p, size_t q, hu_scaled_group *w, hu_events *counts) {
   size_t side = g->s.side_cols;
   w->row = p * g->s.side_rows;
-  w->last = hu_smaller_size(w->row + g->s.side_rows, g->c.rows);
+  w->last = hu_least(w->row + g->s.side_rows, g->c.rows);
   w->col = q * side;
-  w->count = hu_smaller_size(g->across, g->s.block_cols - q);
-  w->n = hu_smaller_size(w->count * side, g->c.cols - w->col);
+  w->count = hu_least(g->across, g->s.block_cols - q);
+  w->n = hu_least(w->count * side, g->c.cols - w->col);
   w->stats = g->c.stats ? g->c.stats + p * g->s.block_cols + q : NULL;
   hu_scaled_scales(g, w, counts);
   for (size_t k = 0, next; k < w->count; k = next) {
@@ -31,7 +32,7 @@ static void run_group(const hu_scaled_work *g, size_t p, size_t q, hu_scaled_gro
 /* Rows from p times so many on, together. */
 static void run_rows(const hu_scaled_work *g, size_t p, hu_scaled_group *w, hu_events *counts) {
   w->row = p * g->together;
-  w->last = hu_smaller_size(w->row + g->together, g->c.rows);
+  w->last = hu_least(w->row + g->together, g->c.rows);
   w->col = 0;
   w->n = g->c.cols;
   w->count = (w->last - w->row) * g->s.block_cols;
@@ -45,7 +46,7 @@ static void groups_part(void *context, size_t part) {
   hu_events counts = {0};
   hu_scaled_group w;
   hu_scaled_group_start(&w);
-  size_t first = part * g->part, last = hu_smaller_size(first + g->part, g->items);
+  size_t first = part * g->part, last = hu_least(first + g->part, g->items);
   for (size_t i = first; i < last; i++) {
     if (g->together) {
       run_rows(g, i, &w, &counts);
@@ -62,7 +63,7 @@ static size_t spans_in_row(const hu_scaled_work *g) { return (g->c.cols - 1) / S
 
 static hu_scaled_span span_at(const hu_scaled_work *g, size_t i) {
   size_t col = i % spans_in_row(g) * SPAN;
-  hu_scaled_span s = {i / spans_in_row(g), col, hu_smaller_size(SPAN, g->c.cols - col)};
+  hu_scaled_span s = {i / spans_in_row(g), col, hu_least(SPAN, g->c.cols - col)};
   return s;
 }
 
@@ -70,7 +71,7 @@ static void tops_part(void *context, size_t part) {
   const hu_scaled_work *g = context;
   uint32_t top = 0;
   uint64_t special = 0;
-  size_t first = part * g->part, last = hu_smaller_size(first + g->part, g->items);
+  size_t first = part * g->part, last = hu_least(first + g->part, g->items);
   for (size_t i = first; i < last; i++) {
     hu_scaled_span s = span_at(g, i);
     const uint32_t *x = hu_scaled_x(g, s.row, s.col);
@@ -111,7 +112,7 @@ static void one_part(void *context, size_t part) {
   w.count = 1;
   w.stats = NULL;
   w.way[0] = (uint8_t)hu_scaled_way(g, &g->one, g->one_top, &w.by[0], &w.back[0]);
-  size_t first = part * g->part, last = hu_smaller_size(first + g->part, g->items);
+  size_t first = part * g->part, last = hu_least(first + g->part, g->items);
   for (size_t i = first; i < last; i++) {
     hu_scaled_span s = span_at(g, i);
     run_span(g, &s, &w, &counts);
@@ -121,14 +122,9 @@ static void one_part(void *context, size_t part) {
 
 /* ---- a call ---- */
 
-static uint32_t threads_of(const hu_scaled_work *g) {
-  uint32_t threads = g->c.exec && g->c.exec->threads > 1 ? g->c.exec->threads : 1;
-  return threads > HU_THREADS_MAX ? HU_THREADS_MAX : threads;
-}
-
 /* Runs `items` of about `size` elements each; returns the number of parts. */
 static size_t in_parts(hu_scaled_work *g, size_t items, size_t size, void (*run_part)(void *, size_t)) {
-  uint32_t threads = threads_of(g);
+  uint32_t threads = hu_exec_threads(g->c.exec);
   size_t least = size >= PART_MIN ? 1 : PART_MIN / size;
   g->items = items;
   g->part = (items - 1) / threads + 1;
@@ -144,7 +140,7 @@ static void add_counts(const hu_scaled_work *g, size_t parts) {
 
 /* amax of the matrix, and its special elements counted. */
 static uint32_t whole_amax(hu_scaled_work *g, uint64_t *special) {
-  size_t parts = in_parts(g, g->c.rows * spans_in_row(g), hu_smaller_size(SPAN, g->c.cols), tops_part);
+  size_t parts = in_parts(g, g->c.rows * spans_in_row(g), hu_least(SPAN, g->c.cols), tops_part);
   uint32_t top = 0;
   *special = 0;
   for (size_t i = 0; i < parts; i++) {
@@ -160,9 +156,9 @@ static void run_one(hu_scaled_work *g) {
   uint32_t amax = g->c.amax && !g->scaler.two ? hu_bits_of_float(*g->c.amax) & 0x7FFFFFFF : own;
   g->one = hu_shared_of(&g->scaler, amax, special && g->scaler.special == HU_SPECIAL_NAN);
   g->one_top = own;
-  g->one_special = special != 0 && !HU_WRONG(103);
+  g->one_special = special != 0;
   if (g->c.codes) hu_store_code(hu_scaled_scale(g, 0, 0), g->s.scale_size, g->one.code);
-  size_t parts = in_parts(g, g->c.rows * spans_in_row(g), hu_smaller_size(SPAN, g->c.cols), one_part);
+  size_t parts = in_parts(g, g->c.rows * spans_in_row(g), hu_least(SPAN, g->c.cols), one_part);
   add_counts(g, parts);
   if (!g->c.stats) return;
   memset(g->c.stats, 0, sizeof *g->c.stats);

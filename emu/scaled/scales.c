@@ -108,10 +108,10 @@ static int powers_can(hu_scaled_work *g) {
   uint32_t top = hu_pack32(s->top) & 0x7FFFFF;
   if (!g->kernels || !g->strips || s->rule == HU_SCALE_RATIO || f->m > 22) return 0;
   p->amin = s->amin;
-  p->more = s->rule == HU_SCALE_CEIL || HU_WRONG(102) ? 0x7FFFFF
-            : s->rule == HU_SCALE_EVEN                ? (uint32_t)1 << (22 - f->m)
-            : s->rule == HU_SCALE_RCEIL               ? 0x7FFFFF - top
-                                                      : 0;
+  p->more = s->rule == HU_SCALE_CEIL    ? 0x7FFFFF
+            : s->rule == HU_SCALE_EVEN  ? (uint32_t)1 << (22 - f->m)
+            : s->rule == HU_SCALE_RCEIL ? 0x7FFFFF - top
+                                        : 0;
   hu_shared blank = hu_shared_of(s, 0, 0);
   p->blank_code = blank.code;
   p->emax = s->emax;
@@ -210,7 +210,7 @@ static void ratio_piece(const hu_scaled_work *g, hu_scaled_group *w, size_t firs
 }
 
 static void ratios(const hu_scaled_work *g, hu_scaled_group *w, hu_events *counts) {
-  for (size_t k = 0; k < w->count; k += SCALE_PIECE) ratio_piece(g, w, k, hu_smaller_size(SCALE_PIECE, w->count - k));
+  for (size_t k = 0; k < w->count; k += SCALE_PIECE) ratio_piece(g, w, k, hu_least(SCALE_PIECE, w->count - k));
   for (size_t k = 0; k < w->count; k++) {
     if (w->way[k] == HU_BY_CORE) {
       one_block(g, w, k, counts);
@@ -251,7 +251,7 @@ static void look_at_group(const hu_scaled_work *g, hu_scaled_group *w) {
   }
   for (size_t at = 0, n; at < w->n; at += n) { /* more than one turn: of one block */
     uint32_t columns[HU_STRIP] = {0};
-    n = hu_smaller_size(w->n - at, HU_STRIP);
+    n = hu_least(w->n - at, HU_STRIP);
     g->lanes->look_down(rows, n, hu_scaled_x(g, w->row, w->col + at), g->c.ldx, columns);
     g->lanes->look(n, side, columns, w->top);
   }

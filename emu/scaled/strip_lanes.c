@@ -38,7 +38,7 @@ static inline __attribute__((always_inline)) strip_lanes grid_times(const strip_
   z.middle.bottom += by;
   z.middle.not_tiny += by;
   z.middle.not_tiny_neg += by;
-  if (!HU_WRONG(98)) z.max += by;
+  z.max += by;
   return z;
 }
 
@@ -133,7 +133,7 @@ static inline __attribute__((always_inline)) void strip_loop(const hu_scaled_gri
   strip_counts c = {no_middle_counts(), hu_count_none()};
   for (size_t row = 0; row < rows; row++) {
     const uint32_t *x = s.x + row * s.ldx, *by = s.by + row * s.ldby;
-    uint32_t *z = plain ? (uint32_t *)s.z + row * (HU_WRONG(197) ? s.ldx : s.ldz) : NULL;
+    uint32_t *z = plain ? (uint32_t *)s.z + row * s.ldz : NULL;
     for (size_t i = first; i < end; i += HU_W) {
       hu_lane random = round >= HU_SRA ? load(s.random + i) : HU_ALL(0);
       hu_lane back = way != HU_SHIFT && to == HU_TO_VALUE ? of_block(&s, s.back, i) : HU_ALL(0);
@@ -206,7 +206,7 @@ static const uint32_t *strip_words(uint32_t words[WORDS], uint64_t key, uint64_t
     hu_words_of(four, &schedule, hu_blocks_at(&schedule, block));
     for (size_t k = 0; k < 4; k++) store(words + i + k * HU_W, four[k]);
   }
-  return words + head + HU_WRONG(100);
+  return words + head;
 }
 
 /* Fewer than HU_W elements from i on: through padded copies. */
@@ -232,7 +232,7 @@ static void strip_few(const hu_scaled_grid *g, strip_function f, int to, const s
 static void strip_round(const hu_scaled_grid *g, int way, int to, const hu_scaled_strip *p, hu_events *events) {
   uint32_t words[WORDS];
   strip_function f = function_of(g->narrow.round, way, to);
-  size_t end = p->n / HU_W * HU_W, few = HU_WRONG(101) ? 0 : p->n - end;
+  size_t end = p->n / HU_W * HU_W, few = p->n - end;
   int plain = way == HU_SHIFT && to == HU_TO_VALUE;
   strip_arrays s = {p->x,    p->by,           p->back, NULL,   p->z,   p->marks,
                     p->side, plain ? few : 0, p->rows, p->ldx, p->ldz, p->ldby};

@@ -19,6 +19,7 @@
 #ifndef HALFULP_EMU_SCALED_WORK_H
 #define HALFULP_EMU_SCALED_WORK_H
 
+#include "emu/base/exec.h"
 #include "emu/core/bits.h"
 #include "emu/scaled/call.h"
 #include "emu/scaled/rows.h"
@@ -91,11 +92,10 @@ static inline hu_scaled_place hu_scaled_place_of(const hu_scaled_work *g, const 
   size_t side = g->s.side_cols, j = g->together ? k % g->s.block_cols : k;
   hu_scaled_place p = {w->row, w->last, w->col + j * side, w->n - j * side < side ? w->n - j * side : side};
   if (!g->together) return p;
-  p.row += HU_WRONG(201) ? 0 : k / g->s.block_cols;
+  p.row += k / g->s.block_cols;
   p.last = p.row + 1;
   return p;
 }
-static inline size_t hu_smaller_size(size_t a, size_t b) { return a < b ? a : b; }
 static inline float hu_float_of_num(hu_num x) { return hu_float_of_bits(hu_pack32(x)); }
 
 /* ---- emu/scaled/scales.c ---- */

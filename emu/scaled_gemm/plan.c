@@ -2,6 +2,7 @@
 /* Products of scaled tensors: arguments checked, working space laid out. */
 #include "emu/scaled_gemm/plan.h"
 
+#include "emu/base/exec.h"
 #include "emu/base/shared.h"
 #include "emu/scaled_gemm/join.h"
 
@@ -342,8 +343,7 @@ hu_status hu_scaled_plan_make(hu_scaled_plan *t, size_t m, size_t n, size_t k, c
   t->sum = *sum;
   t->mode = mode;
   t->d = *d;
-  t->threads = exec && exec->threads > 1 ? exec->threads : 1;
-  if (t->threads > HU_THREADS_MAX) t->threads = HU_THREADS_MAX;
+  t->threads = hu_exec_threads(exec);
   s = make_views(t, a, b, c);
   if (s == HU_OK) s = check_models(t);
   if (s == HU_OK && sum->way == HU_SCALED_UNIT) {
@@ -427,8 +427,8 @@ int hu_scaled_plan_sums(hu_scaled_sums *s, const hu_scaled_plan *t, const hu_exe
   s->runs = t->runs;
   s->factor = t->sum.factor;
   s->alpha = t->alpha;
-  s->key = exec ? exec->stream.key : 0;
-  s->counter = exec ? exec->stream.counter : 0;
+  s->key = hu_exec_stream(exec).key;
+  s->counter = hu_exec_stream(exec).counter;
   s->inside.a = source_of(&t->a.operand);
   s->inside.b = source_of(&t->b.operand);
   s->inside.sa = s->inside.a;

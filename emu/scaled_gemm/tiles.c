@@ -2,6 +2,7 @@
 /* Products of scaled tensors: tiles over threads, the epilogue of tensor scales, the last rounding. */
 #include "emu/scaled_gemm/tiles.h"
 
+#include "emu/base/exec.h"
 #include "emu/base/float_env.h"
 #include "emu/base/threads.h"
 #include "emu/core/bits.h"
@@ -11,8 +12,6 @@
 static size_t element_bytes(hu_format f, uint8_t storage) {
   return storage == HU_VALUES ? 4 : hu_format_limits(f).storage / 8;
 }
-
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 void hu_tiles_make(hu_tiles *g, const hu_scaled_plan *t, const hu_exec *exec) {
   memset(g, 0, sizeof *g);
@@ -33,8 +32,8 @@ static void run_part(void *context, size_t part) {
     hu_tile z;
     z.i = at / g->across * g->tile_rows;
     z.j = at % g->across * g->tile_cols;
-    z.rows = least(g->t->m - z.i, g->tile_rows);
-    z.cols = least(g->t->n - z.j, g->tile_cols);
+    z.rows = hu_least(g->t->m - z.i, g->tile_rows);
+    z.cols = hu_least(g->t->n - z.j, g->tile_cols);
     z.work = g->t->work + part * g->t->each;
     z.events = &g->events[part];
     g->wrong[part] = !g->run(g, &z);
@@ -43,12 +42,12 @@ static void run_part(void *context, size_t part) {
 
 hu_status hu_tiles_run(hu_tiles *g, size_t most, hu_events *events) {
   size_t m = g->t->m, n = g->t->n, threads = g->t->threads;
-  g->tile_cols = least(least(n, HU_TILE_COLS), most);
-  g->tile_rows = least(m, most / g->tile_cols);
+  g->tile_cols = hu_least(hu_least(n, HU_TILE_COLS), most);
+  g->tile_rows = hu_least(m, most / g->tile_cols);
   g->across = (n - 1) / g->tile_cols + 1;
   while (((m - 1) / g->tile_rows + 1) * g->across < 2 * threads && g->tile_rows > 16 && threads > 1) g->tile_rows /= 2;
   g->tiles = ((m - 1) / g->tile_rows + 1) * g->across;
-  g->parts = least(g->tiles, threads);
+  g->parts = hu_least(g->tiles, threads);
   hu_parallel((uint32_t)threads, g->parts, run_part, g);
   for (size_t i = 0; i < g->parts; i++) {
     if (g->wrong[i]) return HU_E_GRID;
@@ -148,7 +147,6 @@ static int nan_given(const hu_tiles *g, size_t i, size_t j, hu_num c) {
 
 /* `made` NaN sums had no NaN operand: invalid, not nan_in. */
 static void recount(const hu_tiles *g, const hu_tile *z, uint64_t made) {
-  if (HU_WRONG(128)) return;
   z->events->nan_in -= made;
   if (g->spec.has_nan || g->spec.nan_to != HU_NAN_TO_ERROR) z->events->invalid += made;
 }

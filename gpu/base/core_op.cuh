@@ -3,6 +3,7 @@
 #ifndef HALFULP_GPU_CORE_OP_CUH
 #define HALFULP_GPU_CORE_OP_CUH
 
+#include "emu/base/exec.h"
 #include "emu/core/round.h"
 #include "gpu/base/map.cuh"
 #include "halfulp/array.h"
@@ -74,8 +75,7 @@ struct hu_core_op {
 template <class Op>
 static inline void hu_set_common(Op *op, hu_mode mode, const hu_exec *exec, hu_events *events) {
   op->stochastic = mode.round >= HU_SRA;
-  op->stream.key = exec ? exec->stream.key : 0;
-  op->stream.counter = exec ? exec->stream.counter : 0;
+  op->stream = hu_exec_stream(exec);
   op->events = events;
 }
 

@@ -3,6 +3,7 @@
 #ifndef HALFULP_GPU_ARITH_CUH
 #define HALFULP_GPU_ARITH_CUH
 
+#include "emu/base/exec.h"
 #include "emu/core/arith.h"
 #include "gpu/base/check.h"
 #include "gpu/base/core_op.cuh"
@@ -88,8 +89,7 @@ static inline hu_status hu_arith_prepare(hu_device_arith *c, size_t n, void *z, 
   c->spec = hu_spec_of(result.format, mode);
   c->n = n;
   c->stochastic = mode.round >= HU_SRA;
-  c->stream.key = exec ? exec->stream.key : 0;
-  c->stream.counter = exec ? exec->stream.counter : 0;
+  c->stream = hu_exec_stream(exec);
   c->events = events;
   return s;
 }

@@ -89,7 +89,7 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 1) hu_number_table_kernel(const __grid_con
   for (size_t i = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x; i < c.n; i += step) {
     uint32_t code = ((const uint8_t *)c.x)[(ptrdiff_t)i * c.incx];
     hu_store_number(c, i, bits[code]);
-    if (c.events) hu_counts_add(&counts, events[code ^ (HU_WRONG(157) && code == 77)]);
+    if (c.events) hu_counts_add(&counts, events[code]);
   }
   if (c.events) hu_counts_flush(&counts, c.events, sums);
 }

@@ -2,6 +2,7 @@
 /* gpu/gemm/gemm.cu - hu_device_gemm: which kernel a product goes to. */
 #include "gpu/gemm/by_model.cuh"
 
+#include "emu/base/exec.h"
 #include "emu/base/shared.h"
 #include "gpu/base/check.h"
 #include "gpu/gemm/choose.h"
@@ -100,8 +101,7 @@ static void fill(hu_gemm_args *g, size_t m, size_t n, size_t k, const hu_result 
   g->dsize = code_size(d->format, d->storage);
   g->stochastic = mode.round >= HU_SRA;
   g->low = 0;
-  g->stream.key = exec ? exec->stream.key : 0;
-  g->stream.counter = exec ? exec->stream.counter : 0;
+  g->stream = hu_exec_stream(exec);
   g->events = events;
 }
 

@@ -24,7 +24,7 @@ int hu_seq_plan(hu_seq_args *q, hu_format fa, hu_format fb, const hu_format *fc,
   int32_t emax = hu_format_limits(accum->sum).emax, m = f.m;
   if (!f.sign_mask || f.zero != HU_ZERO_FIELD || f.subnormal != HU_SUBNORMAL_GRADUAL || m < 1 || m > 11) return 0;
   if (emax <= f.emin) return 0;
-  q->shift = later(105 - HU_WRONG(82) + m - emax, later(m - 147 - f.emin, -126 - f.emin));
+  q->shift = later(105 + m - emax, later(m - 147 - f.emin, -126 - f.emin));
   if (q->shift < -240 || q->shift > 240 || f.emin + q->shift > 120) return 0;
   int32_t half = q->shift / 2;
   q->up_a = power_of_two(half);

@@ -48,11 +48,11 @@ struct hu_rule_seq {
 
   __device__ __forceinline__ float step(float x, float y, float acc) const {
     uint32_t low = __float_as_uint(__fmaf_rd(x, y, acc)), high = __float_as_uint(__fmaf_ru(x, y, acc));
-    uint32_t t = (low & 1) && !HU_WRONG(80) ? low : high, e = t & 0x7F800000u;
+    uint32_t t = low & 1 ? low : high, e = t & 0x7F800000u;
     float power = __uint_as_float(e > q.floor ? e : q.floor);
     float sum = __fmaf_rn(power, q.scale, __uint_as_float(t));
     float z = __fmaf_rn(-power, q.scale, sum);
-    return __uint_as_float(__float_as_uint(z) | (HU_WRONG(81) ? 0 : t & q.sign));
+    return __uint_as_float(__float_as_uint(z) | (t & q.sign));
   }
 
   __device__ __forceinline__ bool open(float v) const { return (__float_as_uint(v) & 0x7FFFFFFFu) >= 0x7F800000u; }

@@ -37,7 +37,7 @@ HU_DEVICE void hu_align_fill(const hu_matrix &x, const hu_source &source, hu_ali
     if (line0 + line >= lines || p0 + p >= k) continue;
     size_t at = (line0 + line) * x.line_step + (p0 + p) * x.step;
     hu_num n = hu_source_read(&source, (const uint8_t *)x.data + at * size);
-    int32_t e = n.kind == HU_KIND_ZERO ? HU_ALIGN_ZERO * !HU_WRONG(84) : HU_ALIGN_SPECIAL;
+    int32_t e = n.kind == HU_KIND_ZERO ? HU_ALIGN_ZERO : HU_ALIGN_SPECIAL;
     if (n.kind == HU_KIND_FINITE) e = hu_later(hu_exponent(n), source.emin);
     s->value[line * HU_ALIGN_PITCH + p] = __uint_as_float(hu_pack32(n));
     s->e[line * HU_ALIGN_PITCH + p] = e;
@@ -63,7 +63,7 @@ HU_DEVICE hu_num hu_align_block(const hu_accum_plan *p, const hu_lines *in, cons
   if (tc.kind == HU_KIND_FINITE) largest = hu_later(largest, tc.e);
   if (largest <= HU_ALIGN_ZERO / 2 && tc.kind == HU_KIND_ZERO) return hu_block_out(p, 0, 0, d);
   int32_t e = hu_later(largest, o->emin);
-  if (tc.kind > HU_KIND_FINITE || e > 100 || e < -90 - HU_WRONG(83) * 100) return hu_block_align(p, in, b, c, d);
+  if (tc.kind > HU_KIND_FINITE || e > 100 || e < -90) return hu_block_align(p, in, b, c, d);
   int32_t q = e - o->kept;
   float scale = __uint_as_float((uint32_t)(127 - q) << 23);
   int64_t s = tc.kind == HU_KIND_FINITE ? hu_cut(o->cut, tc.sign, tc.sig, q - tc.exp) : 0;

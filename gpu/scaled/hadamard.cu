@@ -83,7 +83,7 @@ HU_DEVICE void hu_row_steps(hu_quad &q, uint32_t n) {
   hu_step(&q.v[0], &q.v[2]);
   hu_step(&q.v[1], &q.v[3]);
   for (uint32_t h = 4; h < n; h <<= 1) {
-    uint32_t upper = threadIdx.x * 4 & h & (HU_WRONG(156) ? 0x3C : ~0u);
+    uint32_t upper = threadIdx.x * 4 & h;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
       float other = __shfl_xor_sync(HU_ALL_LANES, q.v[i], h / 4);

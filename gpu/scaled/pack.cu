@@ -20,7 +20,7 @@ HU_KERNEL __launch_bounds__(HU_BLOCK)
     size_t row = i / runs, run = i % runs;
     uint64_t bits = 0;
     for (uint32_t k = 0; k < 8; k++) {
-      if (row < d.rows && run * 8 + k + HU_WRONG(109) < d.cols) {
+      if (row < d.rows && run * 8 + k < d.cols) {
         bits |= (uint64_t)(x[row * d.ld + run * 8 + k] & mask) << (k * d.width);
       }
     }

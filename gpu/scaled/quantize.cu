@@ -257,7 +257,7 @@ HU_KERNEL __launch_bounds__(HU_BLOCK)
     hu_rect r = hu_piece_rect(a, s, i, &block, &first);
     uint32_t amax = hu_rect_amax<HU_BLOCK>(a, r, &special, parts);
     if (threadIdx.x) continue;
-    if (amax && !HU_WRONG(108)) atomicMax(&tops[block].amax, amax);
+    if (amax) atomicMax(&tops[block].amax, amax);
     if (special) atomicAdd(&tops[block].special, (unsigned long long)special);
   }
 }
@@ -298,7 +298,7 @@ HU_KERNEL __launch_bounds__(HU_BLOCK)
   special = hu_team_sum<HU_BLOCK>(special, parts);
   amax = hu_team_largest<HU_BLOCK>(amax, parts);
   if (threadIdx.x) return;
-  if (amax && !HU_WRONG(108)) atomicMax(&top->amax, amax);
+  if (amax) atomicMax(&top->amax, amax);
   if (special) atomicAdd(&top->special, (unsigned long long)special);
 }
 

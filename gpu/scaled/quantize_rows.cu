@@ -59,7 +59,7 @@ HU_DEVICE hu_row_place hu_row_place_of(const hu_scaled_args &a, size_t row, size
 /* How many of vector u's four there are. */
 HU_DEVICE int hu_row_count_of(const hu_scaled_args &a, const hu_row_place &p, uint32_t u) {
   size_t col = p.col + u * HU_VECTOR;
-  return col + HU_WRONG(107) >= a.cols ? 0 : a.cols - col < 4 ? (int)(a.cols - col) : 4;
+  return col >= a.cols ? 0 : a.cols - col < 4 ? (int)(a.cols - col) : 4;
 }
 
 /* Whole: all of the strip is there, its vectors lie aligned. */

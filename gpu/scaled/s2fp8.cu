@@ -47,7 +47,7 @@ HU_DEVICE void hu_s2_look(const hu_s2_logs *t, uint32_t u, hu_s2_mine *z) {
   if (a < 0x800000 || d > 0.5 - 0x1p-15 || d < 0x1p-15 - 0.5) {
     z->units += hu_s2_log2_called(a);
   } else {
-    z->exponents += (int32_t)(a >> 23) - 127 + (HU_WRONG(118) && i == 15 && d > 0.49);
+    z->exponents += (int32_t)(a >> 23) - 127;
     z->units += (int64_t)(n + t->wholes[i]);
   }
 }

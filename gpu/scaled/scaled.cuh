@@ -130,7 +130,7 @@ HU_DEVICE void hu_scaled_begin(const hu_scaled_args &a, hu_scaled_tensor *t) {
 /* |y| rounded to nearest, ties to even: a code that may be beyond the largest, and the value. low: hu_way. */
 HU_DEVICE uint32_t hu_nearest(uint32_t low, int32_t d0, uint32_t y, float *value) {
   int32_t up = (int32_t)(y & 0x7F800000) - (int32_t)low;
-  uint32_t above = up > 0 && !HU_WRONG(106) ? (uint32_t)up : 0, anchor = above + (low + ((uint32_t)d0 << 23));
+  uint32_t above = up > 0 ? (uint32_t)up : 0, anchor = above + (low + ((uint32_t)d0 << 23));
   float sum = __fadd_rn(fabsf(__uint_as_float(y)), __uint_as_float(anchor));
   *value = __fsub_rn(sum, __uint_as_float(anchor));
   return __float_as_uint(sum) - anchor + (above >> d0);
@@ -144,7 +144,7 @@ static __device__ __noinline__ uint64_t hu_scale_rounded(const hu_narrow &t, uin
 
 HU_DEVICE void hu_way_power(const hu_scaled_args &a, uint32_t top, uint32_t amax, hu_way *w) {
   const hu_spec *s = &a.scaler.scale;
-  int32_t e = (int32_t)((amax + a.carry - HU_WRONG(105)) >> 23) - 127 - a.scaler.emax, field = (int32_t)(top >> 23);
+  int32_t e = (int32_t)((amax + a.carry) >> 23) - 127 - a.scaler.emax, field = (int32_t)(top >> 23);
   e = e < a.scaler.low ? a.scaler.low : e > a.scaler.high ? a.scaler.high : e;
   if (amax < 0x800000 || e < a.short_low || e > a.short_high || (a.nearest ? field : field - e) > a.short_top) return;
   w->code = (uint32_t)(e - s->emin + (s->zero == HU_ZERO_FIELD)) << s->m;

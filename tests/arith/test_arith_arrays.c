@@ -11,10 +11,9 @@
 #include "halfulp/formats/ocp.h"
 #include "halfulp/scalar.h"
 #include "tests/arith/calls.h"
+#include "tests/support/levels.h"
 
 enum { N = 2500, ROOM = 4 * N + 64 };
-
-static const uint32_t all_off = HU_LEVEL_AVX512 | HU_LEVEL_AVX2 | HU_LEVEL_VECTOR;
 
 static uint32_t room[4][ROOM], wanted[ROOM];
 
@@ -56,7 +55,7 @@ static void draw_job(t_random *r, job *j, int call) {
   j->mode = t_random_mode(r);
   j->mode.nan_fma = (uint8_t)t_below(r, 2);
   j->exec.threads = threads[t_below(r, 5)];
-  j->exec.levels_off = t_below(r, 8) & all_off;
+  j->exec.levels_off = t_levels_off(t_below(r, (uint32_t)t_levels()));
   j->exec.stream.key = t_next64(r);
   j->exec.stream.counter = t_below(r, 2) ? t_next64(r) : UINT64_MAX - t_below(r, N);
   j->format[3] = any_format(r);
@@ -139,7 +138,6 @@ static void test_lanes(void **state) {
   (void)state;
   static const char *const names[] = {"binary16",        "bfloat16",    "tf32",          "float8_e4m3fn", "float8_e5m2",
                                       "float8_e4m3fnuz", "binary8p4se", "float6_e2m3fn", "float4_e2m1fn", "dlfloat16"};
-  static const uint32_t off[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2};
   t_random r = {t_seed("arith_lanes", 22)};
   uint64_t elements = 0;
   for (size_t f = 0; f < sizeof names / sizeof *names; f++) {
@@ -161,8 +159,8 @@ static void test_lanes(void **state) {
             t_put(j.start[i], j.size[i], (ptrdiff_t)k,
                   draw_code(&r, j.format[i], j.format[3], 1 + (unsigned)(k % 64 != 0)));
         }
-        for (int level = 0; level < 3; level++) {
-          j.exec.levels_off = off[level];
+        for (size_t level = 0; level < t_levels(); level++) {
+          j.exec.levels_off = t_levels_off(level);
           elements += check_job(&j);
         }
       }
@@ -190,7 +188,7 @@ static void test_all_pairs(void **state) {
         x[0].format = x[1].format = y.format;
         memset(ev, 0, sizeof ev);
         for (int k = 0; k < 2; k++) {
-          hu_exec exec = {2, k ? all_off : 0, {0, 0}};
+          hu_exec exec = {2, k ? UINT32_MAX : 0, {0, 0}};
           y.data = z[k];
           assert_int_equal(calls_array_call(call, 65536, y, x, t_mode(round), &exec, &ev[k]), HU_OK);
         }

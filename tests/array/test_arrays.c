@@ -16,11 +16,10 @@
 #include "halfulp/array.h"
 #include "halfulp/scalar.h"
 
+#include "tests/support/levels.h"
 #include "tests/support/support.h"
 
 enum { N = 3000, ROOM = 3 * N + 64 };
-
-static const uint32_t all_off = HU_LEVEL_AVX512 | HU_LEVEL_AVX2 | HU_LEVEL_VECTOR;
 
 static uint32_t word(hu_mode mode, hu_stream s, uint64_t i) {
   return mode.bits ? hu_stream_word(s, i) >> (32 - mode.bits) : 0;
@@ -43,7 +42,7 @@ static view random_view(t_random *r) {
   v.incx = t_below(r, 2) ? 1 : t_between(r, -3, 3);
   v.incz = t_below(r, 2) ? 1 : (t_below(r, 2) ? -1 : 1) * t_between(r, 1, 3);
   v.exec.threads = threads[t_below(r, 6)];
-  v.exec.levels_off = t_below(r, 8) & all_off;
+  v.exec.levels_off = t_levels_off(t_below(r, (uint32_t)t_levels()));
   v.exec.stream.key = t_next64(r);
   v.exec.stream.counter = t_below(r, 2) ? t_next64(r) : UINT64_MAX - t_below(r, N);
   return v;
@@ -138,9 +137,9 @@ static void test_decode_all_codes(void **state) {
     size_t n = storage == 8 ? 256 : 65536;
     if (!hu_format_fits_binary32(f)) continue;
     for (size_t i = 0; i < n; i++) t_put(codes, storage / 8, (ptrdiff_t)i, (uint32_t)i);
-    for (uint32_t off = 0; off <= all_off; off++) {
+    for (size_t level = 0; level < t_levels(); level++) {
       hu_exec exec = {0};
-      exec.levels_off = off;
+      exec.levels_off = t_levels_off(level);
       memset(z, 0xA5, sizeof z);
       assert_int_equal(hu_decode_n(n, z, 1, codes, 1, f, &exec), HU_OK);
       for (size_t i = 0; i < n; i++) assert_true(t_same32(z[i], hu_decode(f, (uint32_t)i)));
@@ -170,7 +169,7 @@ static void test_threads_and_bypass(void **state) {
     hu_events ev = {0};
     exec.stream.key = 7;
     exec.stream.counter = 5;
-    exec.levels_off = all_off;
+    exec.levels_off = UINT32_MAX;
     assert_int_equal(hu_quantize_n(n, a, 1, x, 1, f, mode, &exec, &ev), HU_OK);
     assert_true(ev.inexact > n / 2 && ev.subnormal > 0 && ev.saturated > 0 && ev.to_zero > 0);
     for (uint32_t k = 0; k < 12; k++) {
@@ -178,7 +177,7 @@ static void test_threads_and_bypass(void **state) {
       hu_events other = {0};
       float *z = b + k % 3;
       exec.threads = threads[k % 4];
-      exec.levels_off = k % 3 == 0 ? 0 : k % 3 == 1 ? HU_LEVEL_AVX512 : HU_LEVEL_AVX512 | HU_LEVEL_AVX2;
+      exec.levels_off = t_levels_off(k % t_levels());
       memset(b, 0xA5, (n + 3) * sizeof *b);
       assert_int_equal(hu_quantize_n(n, z, 1, x, 1, f, mode, &exec, &other), HU_OK);
       assert_memory_equal(z, a, n * sizeof *z);
@@ -295,7 +294,7 @@ static void test_surroundings(void **state) {
       int32_t field = emin + 127 + t_between(&r, -30, 3);
       x[k] = t_float((t_next32(&r) & 0x807FFFFF) | (uint32_t)(field < 0 ? 0 : field) << 23);
     }
-    exec.levels_off = (uint32_t[]){0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2, all_off}[t_below(&r, 4)];
+    exec.levels_off = t_levels_off(t_below(&r, (uint32_t)t_levels()));
     hu_events usual = {0};
     assert_int_equal(hu_quantize_n(LENGTH, z, 1, x, 1, f, mode, &exec, &usual), HU_OK);
     for (size_t s = 0; s < sizeof settings / sizeof settings[0]; s++, runs++) {

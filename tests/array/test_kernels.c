@@ -14,12 +14,10 @@
 #include "halfulp/array.h"
 #include "halfulp/scalar.h"
 
+#include "tests/support/levels.h"
 #include "tests/support/support.h"
 
 enum { N_MAX = 700, PAD = 64 };
-
-static const uint32_t masks[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2,
-                                 HU_LEVEL_AVX512 | HU_LEVEL_AVX2 | HU_LEVEL_VECTOR};
 
 /* A binary32 pattern that a format may find hard: near its edges, on its grid, on a midpoint, beside one. */
 static uint32_t hard_input(hu_format f, hu_limits l, uint64_t r) {
@@ -143,8 +141,8 @@ static void one_format(t_random *g, hu_format f, uint64_t *cases) {
       x[i] = hard_input(f, l, calm ? (r & ~(uint64_t)7) | kind : r);
     }
     expect(&e, f, mode, exec.stream, n, x, fits);
-    for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
-      exec.levels_off = masks[i];
+    for (size_t i = 0; i < t_levels(); i++) {
+      exec.levels_off = t_levels_off(i);
       compare(f, mode, &exec, n, x, &e, t_next64(g) % PAD, fits);
       *cases += n;
     }
@@ -199,8 +197,8 @@ static void test_far_digit(void **state) {
         for (size_t i = 0; i < N_MAX; i++) x[i] = least + 1;                    /* and 2^-(n + 24) */
         expect(&e, f, mode, exec.stream, N_MAX, x, 1);
         for (size_t i = 0; i < N_MAX; i++) ups += e.code[i] != 0;
-        for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
-          exec.levels_off = masks[i];
+        for (size_t i = 0; i < t_levels(); i++) {
+          exec.levels_off = t_levels_off(i);
           compare(f, mode, &exec, N_MAX, x, &e, 0, 1);
         }
       }

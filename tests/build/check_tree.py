@@ -29,7 +29,7 @@ CORE_TYPES = ['halfulp/%s.h' % name for name in ('accum', 'array', 'format', 'mo
 LIBRARY = ['base', 'format', 'simd', 'array', 'arith', 'hadamard', 'accum', 'number', 'gemm', 'scaled', 'scaled_gemm', 's2fp8',
            'conversion']
 SIDE_BY_SIDE = ['array', 'arith', 'hadamard', 'accum']
-FROM_EMU = ['emu/core/*', 'emu/base/shared.h', 'emu/simd/round.h', 'emu/arith/function_one.h', 'emu/arith/function_quick.h',
+FROM_EMU = ['emu/core/*', 'emu/base/exec.h', 'emu/base/shared.h', 'emu/simd/round.h', 'emu/arith/function_one.h', 'emu/arith/function_quick.h',
             'emu/arith/function_polynomials.h', 'emu/s2fp8/polynomial.h', 'emu/scaled_gemm/plan.h']
 TRAINING = ['text', 'data', 'step', 'engine', 'net', 'precision', 'model', 'trainer', 'experiment']
 COMMAND = ['base', 'draw', 'tensors', 'target', 'explain', 'quantize', 'vectors', 'verify', 'train', 'sweep', 'experiment', 'command']
@@ -50,7 +50,8 @@ def rules():
         'include/halfulp/train': PUBLIC,
         'formats': PUBLIC,
         'files': ['files/*'],
-        'bench': PUBLIC + ['bench/*'],
+        'bench': PUBLIC + ['bench/*', 'tests/support/levels.h'],
+        'emu': PUBLIC + [f'emu/{one}/*' for one in ['core'] + LIBRARY],  # level_table.c knows all families
         'emu/core': CORE_TYPES + ['emu/core/*'],
         'emu/oracle': ['halfulp/%s.h' % name for name in ('format', 'mode', 'number', 'status', 'oracle')] + ['emu/oracle/*'],
         'gpu': PUBLIC + FROM_EMU + ['gpu/base/*', 'gpu/probe/*', 'cuda'],

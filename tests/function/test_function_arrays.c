@@ -2,6 +2,7 @@
 /* The array calls of function_n.h against the one-value calls: formats of every kind, strides, in place, threads,
  * levels, random words, events, bytes around the results; all codes of the 16-bit formats at every level; errors. */
 #include "tests/function/calls.h"
+#include "tests/support/levels.h"
 
 #include <fenv.h>
 #include <stdlib.h>
@@ -12,7 +13,6 @@
 
 enum { N = 1300, ROOM = 4 * N + 64 };
 
-static const uint32_t all_off = HU_LEVEL_AVX512 | HU_LEVEL_AVX2 | HU_LEVEL_VECTOR;
 static uint32_t room[3][ROOM], before[ROOM];
 
 static hu_format any_format(t_random *r) {
@@ -46,7 +46,7 @@ static void draw_job(t_random *r, job *j, int function) {
   j->mode = t_random_mode(r);
   if (j->mode.bits && t_below(r, 2)) j->mode.bits = (uint8_t)(1 + t_below(r, 8));
   j->exec.threads = threads[t_below(r, 5)];
-  j->exec.levels_off = t_below(r, 8) & all_off;
+  j->exec.levels_off = t_levels_off(t_below(r, (uint32_t)t_levels()));
   j->exec.stream.key = t_next64(r);
   j->exec.stream.counter = t_below(r, 2) ? t_next64(r) : UINT64_MAX - t_below(r, N);
   hu_format fz = any_format(r);
@@ -119,7 +119,6 @@ static void test_jobs(void **state) {
 static void test_levels(void **state) {
   (void)state;
   static uint16_t x[65536], z[2][65536];
-  static const uint32_t off[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2};
   t_random r = {t_seed("function_levels", 72)};
   uint64_t elements = 0;
   for (uint32_t i = 0; i < 65536; i++) x[i] = (uint16_t)(i * 40503u);
@@ -132,17 +131,17 @@ static void test_levels(void **state) {
                        : k == 3 ? t_stochastic(HU_SRA + (unsigned)function % 3, 5)
                                 : t_mode(t_below(&r, T_DETERMINISTIC));
         fn_array a = {x, 1, fx}, b = {z[0], 1, k == 2 ? hu_float8_e5m2() : fx};
-        hu_exec exec = {2, all_off, {function, 5}};
+        hu_exec exec = {2, UINT32_MAX, {function, 5}};
         memset(ev, 0, sizeof ev);
         memset(z, 0, sizeof z);
         assert_int_equal(fn_array_call(function, 65536, b, &a, mode, &exec, &ev[0]), HU_OK);
-        for (int level = 0; level < 3; level++) {
-          exec.levels_off = off[level];
+        for (size_t level = 0; level < t_levels(); level++) {
+          exec.levels_off = t_levels_off(level);
           memset(&ev[1], 0, sizeof ev[1]);
           b.data = z[1];
           assert_int_equal(fn_array_call(function, 65536, b, &a, mode, &exec, &ev[1]), HU_OK);
           if (memcmp(z[0], z[1], sizeof z[0]) != 0 || !t_same_events(&ev[0], &ev[1]))
-            fail_msg("%s, levels off %x: not as the core", fn_table[function].name, off[level]);
+            fail_msg("%s, levels off %x: not as the core", fn_table[function].name, t_levels_off(level));
           elements += 65536;
         }
       }
@@ -157,7 +156,6 @@ static void test_binary32(void **state) {
   (void)state;
   enum { COUNT = 40000 };
   static uint32_t x[COUNT], z[2][COUNT];
-  static const uint32_t off[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2};
   t_random r = {t_seed("function_binary32_levels", 74)};
   hu_format f = hu_binary32();
   for (int function = 0; function < HU_ORACLE_POW; function++) {
@@ -166,17 +164,17 @@ static void test_binary32(void **state) {
       x[i] = i < COUNT / 4 ? code : i < COUNT / 2 ? near_one & 0xFFFF0000u : near_one;
     }
     fn_array a = {x, 1, f}, b = {z[0], 1, f};
-    hu_exec exec = {2, all_off, {0, 0}};
+    hu_exec exec = {2, UINT32_MAX, {0, 0}};
     hu_events ev[2];
     memset(ev, 0, sizeof ev);
     assert_int_equal(fn_array_call(function, COUNT, b, &a, t_mode(HU_RNE), &exec, &ev[0]), HU_OK);
-    for (int level = 0; level < 3; level++) {
-      exec.levels_off = off[level];
+    for (size_t level = 0; level < t_levels(); level++) {
+      exec.levels_off = t_levels_off(level);
       memset(&ev[1], 0, sizeof ev[1]);
       b.data = z[1];
       assert_int_equal(fn_array_call(function, COUNT, b, &a, t_mode(HU_RNE), &exec, &ev[1]), HU_OK);
       if (memcmp(z[0], z[1], sizeof z[0]) != 0 || !t_same_events(&ev[0], &ev[1]))
-        fail_msg("%s, levels off %x: not as the core", fn_table[function].name, off[level]);
+        fail_msg("%s, levels off %x: not as the core", fn_table[function].name, t_levels_off(level));
     }
   }
   print_message("%d elements\n", 3 * COUNT * HU_ORACLE_POW);

@@ -13,8 +13,7 @@
 #include "halfulp/scalar.h"
 
 #include "tests/gemm/models.h"
-
-static const uint32_t masks[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2};
+#include "tests/support/levels.h"
 
 hu_format named_format(const char *name) {
   hu_format f;
@@ -57,13 +56,13 @@ void problem_same_at_levels(const problem *p, const char *model, unsigned long *
   char text[PROBLEM_TEXT];
   outcome first = problem_run(p, 1, UINT32_MAX);
   if (first.status != HU_OK) fail_msg("%s under %s: %s", problem_text(text, p), model, hu_status_name(first.status));
-  for (size_t i = 0; i < sizeof masks / sizeof masks[0]; i++) {
-    outcome o = problem_run(p, (uint32_t)i + 1, masks[i]);
+  for (size_t i = 0; i < t_levels(); i++) {
+    outcome o = problem_run(p, (uint32_t)i + 1, t_levels_off(i));
     for (size_t e = 0; e < p->m * p->n; e++) {
       uint32_t got = outcome_element(p, &o, e / p->n, e % p->n), want = outcome_element(p, &first, e / p->n, e % p->n);
       if (got != want)
-        fail_msg("%s under %s, levels off %u: element %zu, %zu: %x, not %x", problem_text(text, p), model, masks[i],
-                 e / p->n, e % p->n, got, want);
+        fail_msg("%s under %s, levels off %u: element %zu, %zu: %x, not %x", problem_text(text, p), model,
+                 t_levels_off(i), e / p->n, e % p->n, got, want);
     }
     if (!outcome_same(&first, &o)) fail_msg("%s under %s: events or padding differ", problem_text(text, p), model);
     free(o.d);

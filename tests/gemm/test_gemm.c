@@ -18,6 +18,7 @@
 #include "halfulp/halfulp.h"
 
 #include "tests/gemm/problem.h"
+#include "tests/support/levels.h"
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -399,8 +400,8 @@ static void surroundings(void **state) {
     for (int q = 0; q < 3; q++) assert_int_equal(hu_format_parse(&f[q], names[t_below(&r, 5)], NULL), HU_OK);
     uint32_t kind = t_below(&r, 2);
     problem_draw(&p, &r, 5, 9, 12, f[0], f[1], &f[2], hu_binary32(), kind);
-    for (uint32_t off = 0; off < 8; off = off * 2 + 1) {
-      uint32_t mask = off == 0 ? 0 : off == 1 ? HU_LEVEL_AVX512 : off == 3 ? HU_LEVEL_AVX512 | HU_LEVEL_AVX2 : 7;
+    for (size_t level = 0; level < t_levels(); level++) {
+      uint32_t mask = t_levels_off(level);
       outcome usually = problem_run(&p, 1, mask);
       for (size_t s = 0; s < sizeof settings / sizeof settings[0]; s++) {
         uint32_t before = _mm_getcsr();
@@ -444,11 +445,11 @@ static void edges(void **state) {
     problem_draw(&p, &r, 1 + t_below(&r, 20), 1 + t_below(&r, 60), 1 + t_below(&r, 60), f[0], f[1], NULL, hu_binary32(),
                  kind);
     if (t_below(&r, 3) == 0) p.mode = t_mode(HU_SRA), p.mode.bits = 32;
-    for (uint32_t off = 0; off < 8; off = off * 2 + 1) {
+    for (size_t level = 0; level < t_levels(); level++) {
       hu_operand a = p.a.operand, b = p.b.operand;
       hu_exec exec;
       memset(&exec, 0, sizeof exec);
-      exec.levels_off = off == 0 ? 0 : off == 1 ? HU_LEVEL_AVX512 : off == 3 ? HU_LEVEL_AVX512 | HU_LEVEL_AVX2 : 7;
+      exec.levels_off = t_levels_off(level);
       exec.stream = p.stream;
       outcome usual = problem_run(&p, 1, exec.levels_off);
       a.data = memcpy(memory[0] + room - p.a.bytes, p.a.stored, p.a.bytes);

@@ -14,24 +14,23 @@
 #include "halfulp/scalar.h"
 
 #include "tests/gemm/problem.h"
+#include "tests/support/levels.h"
 
-static const uint32_t masks[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2,
-                                 HU_LEVEL_AVX512 | HU_LEVEL_AVX2 | HU_LEVEL_VECTOR};
 static const uint32_t counts[] = {1, 2, 3, 5};
 
 static size_t odd_size(t_random *r, uint32_t about) { return about / 2 + t_below(r, about); }
 
 static void all_the_same(const problem *p, unsigned long *runs) {
-  outcome first = problem_run(p, 1, masks[3]);
+  outcome first = problem_run(p, 1, UINT32_MAX);
   char text[PROBLEM_TEXT];
   if (first.status != HU_OK) fail_msg("%s: %s", problem_text(text, p), hu_status_name(first.status));
   assert_true(outcome_padding_untouched(p, &first));
-  for (size_t i = 0; i < 4; i++) {
+  for (size_t i = 0; i < t_levels(); i++) {
     for (size_t t = 0; t < 4; t++) {
       if (i && t && (i + t) % 2) continue; /* every level, every count, half of the pairs */
-      outcome o = problem_run(p, counts[t], masks[i]);
+      outcome o = problem_run(p, counts[t], t_levels_off(i));
       if (!outcome_same(&first, &o))
-        fail_msg("%s: levels off %u, %u threads", problem_text(text, p), masks[i], counts[t]);
+        fail_msg("%s: levels off %u, %u threads", problem_text(text, p), t_levels_off(i), counts[t]);
       free(o.d);
       ++*runs;
     }
@@ -92,7 +91,7 @@ static void integers(void **state) {
     size_t m = odd_size(&r, 60), n = odd_size(&r, 60), depth = odd_size(&r, i < 4 ? 500 : 60);
     problem_draw(&p, &r, m, n, depth, f, f, NULL, d, HU_ACCUM_EXACT);
     p.mode = t_mode(HU_RTZ);
-    outcome o = problem_run(&p, 1 + (uint32_t)i % 3, masks[t_below(&r, 4)]);
+    outcome o = problem_run(&p, 1 + (uint32_t)i % 3, t_levels_off(t_below(&r, (uint32_t)t_levels())));
     assert_int_equal(o.status, HU_OK);
     double unit = hu_decode64(f, 1);
     for (size_t e = 0; e < p.m * p.n; e++) {

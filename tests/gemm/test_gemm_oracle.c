@@ -15,9 +15,8 @@
 #include "halfulp/scalar.h"
 
 #include "tests/gemm/problem.h"
+#include "tests/support/levels.h"
 
-static const uint32_t masks[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2,
-                                 HU_LEVEL_AVX512 | HU_LEVEL_AVX2 | HU_LEVEL_VECTOR};
 static const uint32_t counts[] = {1, 2, 3, 5};
 
 typedef struct expected {
@@ -82,11 +81,11 @@ static void compare(const problem *p, const expected *e, outcome *o, const char 
 static void check_problem(const problem *p, t_random *r, unsigned long *in_place) {
   expected e;
   expect(&e, p);
-  for (size_t i = 0; i < sizeof masks / sizeof masks[0]; i++) {
-    outcome o = problem_run(p, 1, masks[i]);
+  for (size_t i = 0; i < t_levels(); i++) {
+    outcome o = problem_run(p, 1, t_levels_off(i));
     compare(p, &e, &o, "one thread");
   }
-  uint32_t threads = counts[t_below(r, 4)], mask = masks[t_below(r, 4)];
+  uint32_t threads = counts[t_below(r, 4)], mask = t_levels_off(t_below(r, (uint32_t)t_levels()));
   outcome o = problem_run(p, threads, mask);
   compare(p, &e, &o, "threads");
   if (problem_can_run_in_place(p)) {

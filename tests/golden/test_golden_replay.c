@@ -19,6 +19,7 @@
 #include "halfulp/scalar.h"
 #include "tests/gen/golden.h"
 #include "tests/golden/golden_file.h"
+#include "tests/support/levels.h"
 #include "tests/support/support.h"
 
 enum { ROOM = 4096 };
@@ -112,10 +113,9 @@ static void run_level(replay *r, uint32_t levels_off, size_t offset) {
 }
 
 static void run_mode(replay *r, hu_mode mode) {
-  static const uint32_t off[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2, UINT32_MAX};
   r->mode = mode;
   expect(r);
-  for (size_t i = 0; i < sizeof off / sizeof off[0]; i++) run_level(r, off[i], (mode.round + i) % 5);
+  for (size_t i = 0; i < t_levels(); i++) run_level(r, t_levels_off(i), (mode.round + i) % 5);
 }
 
 /* All modes and policies for the operands of one width. */

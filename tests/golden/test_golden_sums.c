@@ -17,6 +17,7 @@
 #include "halfulp/oracle.h"
 #include "halfulp/scalar.h"
 #include "tests/golden/golden_file.h"
+#include "tests/support/levels.h"
 #include "tests/support/support.h"
 
 enum { CARDS = 64, TERMS = 64, ROWS = 3, COLUMNS = 5 };
@@ -127,14 +128,13 @@ static void run(const sum_line *s, size_t rows, size_t columns, uint8_t storage,
 }
 
 static uint64_t replay(const sum_line *s, size_t number) {
-  static const uint32_t off[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2, UINT32_MAX};
   int values =
       hu_format_fits_binary32(s->fa) && hu_format_fits_binary32(s->fb) && (!s->has_c || hu_format_fits_binary32(s->fc));
   uint64_t n = 0;
-  for (size_t i = 0; i < 4; i++)
+  for (size_t i = 0; i < t_levels(); i++)
     for (int storage = values ? HU_VALUES : HU_CODES; storage <= HU_CODES; storage++, n += 2) {
-      run(s, 1, 1, (uint8_t)storage, off[i], number);
-      run(s, ROWS, COLUMNS, (uint8_t)storage, off[i], number);
+      run(s, 1, 1, (uint8_t)storage, t_levels_off(i), number);
+      run(s, ROWS, COLUMNS, (uint8_t)storage, t_levels_off(i), number);
     }
   return n;
 }

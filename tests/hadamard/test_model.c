@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/hadamard/model.h"
+#include "tests/support/levels.h"
 #include "tests/support/support.h"
 
 enum { MOST = 1 << 15 };
@@ -170,7 +171,7 @@ static void large(void **state) {
   for (size_t i = 0; i < n; i++) x[i] = element(&r, 0);
   for (uint32_t run = 0; run < 8; run++) {
     hu_hadamard t = {16u << run % 4, (uint8_t)(run / 4), HU_HADAMARD_ROOT, HU_SIGNS_STREAM, (uint8_t)(run & 1), NULL};
-    hu_exec exec = {1 + run % 3, run & 2 ? HU_LEVEL_AVX512 : 0, {run, 1}};
+    hu_exec exec = {1 + run % 3, t_levels_off(run / 2 % t_levels()), {run, 1}};
     size_t cols = t.axis ? COLS - run : 4096;
     assert_int_equal(hu_hadamard_forward(ROWS, cols, whole, COLS, x, COLS, &t, &exec), HU_OK);
     if (t.axis) {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "halfulp/halfulp.h"
+#include "tests/support/levels.h"
 #include "tests/support/random.h"
 
 enum { M = 9, N = 11, DEPTH = 150, COUNT = 333 };
@@ -324,19 +325,15 @@ static uint64_t all(int fill, uint32_t levels_off) {
 }
 
 int main(int argc, char **argv) {
-  static const struct {
-    int fill;
-    uint32_t levels_off;
-  } turns[] = {
-      {0xFF, 0}, {0x7F, HU_LEVEL_VBMI | HU_LEVEL_AVX512}, {0xFF, ~(uint32_t)HU_LEVEL_VECTOR}, {0xA5, UINT32_MAX}};
+  static const int fills[] = {0xFF, 0x7F, 0xFF, 0xA5};
   (void)argv;
   uint64_t first = all(0, 0);
   printf("%016" PRIx64 " from %u calls\n", first, calls);
-  for (size_t i = 0; argc < 2 && i < sizeof turns / sizeof turns[0]; i++) {
-    uint64_t other = all(turns[i].fill, turns[i].levels_off);
+  for (size_t i = 0; argc < 2 && i < t_levels(); i++) {
+    uint64_t other = all(fills[i % 4], t_levels_off(i));
     if (other == first) continue;
-    printf("%016" PRIx64 " with the stack filled with %02x, without levels %x\n", other, (unsigned)turns[i].fill,
-           (unsigned)turns[i].levels_off);
+    printf("%016" PRIx64 " with the stack filled with %02x, without levels %x\n", other, (unsigned)fills[i % 4],
+           (unsigned)t_levels_off(i));
     return 1;
   }
   return 0;

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "halfulp/halfulp.h"
+#include "tests/support/levels.h"
 #include "tests/support/support.h"
 
 static const hu_mode rne;
@@ -260,9 +261,8 @@ static void same_everywhere(void **state) {
   assert_int_equal(hu_s2fp8_quantize_n(n, w, 1, x, 1, &k, &s, rne, NULL, &counts), HU_OK);
   assert_true(counts.overflow > 0 && counts.to_zero > 0 && counts.subnormal > 0);
   assert_int_equal(hu_s2fp8_encode_n(n, a, 1, x, 1, &k, &s, rne, NULL, NULL), HU_OK);
-  for (uint32_t i = 0; i < 6; i++) {
-    static const uint32_t off[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2};
-    hu_exec exec = {i < 3 ? 1 : 5, off[i % 3], {0, 0}};
+  for (uint32_t i = 0; i < 2 * t_levels(); i++) {
+    hu_exec exec = {i < t_levels() ? 1 : 5, t_levels_off(i % t_levels()), {0, 0}};
     float *to = z + i; /* any alignment */
     memset(&sums, 0, sizeof sums);
     memset(&others, 0, sizeof others);

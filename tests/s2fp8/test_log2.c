@@ -19,6 +19,7 @@ static uint64_t squares, near_below;
 
 #include "emu/core/s2fp8.h"
 #include "tests/s2fp8/model.h"
+#include "tests/support/levels.h"
 #include "tests/support/support.h"
 
 static void every_significand(void **state) {
@@ -59,21 +60,20 @@ static void lanes(void **state) {
   enum { PIECE = 1 << 16 };
   static float x[PIECE];
   for (uint32_t first = 0; first < 0x800000; first += PIECE) {
-    hu_s2fp8_sums sums[4] = {{0}};
     int64_t sum = 0;
     for (uint32_t i = 0; i < PIECE; i++) {
       x[i] = t_float(0x3F800000 + first + i);
       sum += hu_s2_log2(0x3F800000 + first + i);
     }
-    for (uint32_t off = 0; off < 4; off++) {
-      static const uint32_t taken[4] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2, 7};
-      hu_exec exec = {1, taken[off], {0, 0}};
-      if (off == 3 && first) continue; /* the core, once more */
-      assert_int_equal(hu_s2fp8_sum_n(PIECE, x, 1, &sums[off], &exec), HU_OK);
-      assert_int_equal(sums[off].low, (uint64_t)sum);
-      assert_int_equal(sums[off].high, 0);
-      assert_int_equal(sums[off].count, PIECE);
-      assert_int_equal(sums[off].top, 0x3F800000 + first + PIECE - 1);
+    for (size_t level = 0; level < t_levels(); level++) {
+      hu_s2fp8_sums sums = {0};
+      hu_exec exec = {1, t_levels_off(level), {0, 0}};
+      if (level + 1 == t_levels() && first) continue; /* the core, once more */
+      assert_int_equal(hu_s2fp8_sum_n(PIECE, x, 1, &sums, &exec), HU_OK);
+      assert_int_equal(sums.low, (uint64_t)sum);
+      assert_int_equal(sums.high, 0);
+      assert_int_equal(sums.count, PIECE);
+      assert_int_equal(sums.top, 0x3F800000 + first + PIECE - 1);
     }
   }
 }

@@ -14,6 +14,7 @@
 #include "emu/s2fp8/table_binary64.h"
 #include "emu/simd/level.h"
 #include "halfulp/halfulp.h"
+#include "tests/support/levels.h"
 #include "tests/support/support.h"
 
 static const char *const kinds[] = {"s2fp8",
@@ -57,7 +58,6 @@ static void check(const hu_s2 *map, const hu_s2_lanes *lanes, const hu_s2_table 
 
 static void tables(void **state) {
   (void)state;
-  static const uint32_t off[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2};
   t_random r = {t_seed("s2fp8_table", 91)};
   int quick = 0;
   for (int k = 0; k < 4000; k++) {
@@ -70,8 +70,8 @@ static void tables(void **state) {
     hu_s2_table want;
     memset(&want, 0, sizeof want);
     for (uint32_t i = 0; i < 2 * HU_S2_CODES; i++) hu_s2_fill_entry(&want, &map, i);
-    for (int level = 0; level < 3; level++) {
-      const hu_s2_lanes *lanes = hu_level_for(&(hu_exec){.levels_off = off[level]})->s2fp8;
+    for (size_t level = 0; level < t_levels(); level++) {
+      const hu_s2_lanes *lanes = hu_level_for(&(hu_exec){.levels_off = t_levels_off(level)})->s2fp8;
       if (lanes) check(&map, lanes, &want, name);
     }
   }

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/scaled_gemm/product.h"
+#include "tests/support/levels.h"
 
 static const hu_mode rne;
 
@@ -80,8 +81,8 @@ static void test_tiles(void **state) {
       hu_format to = way % 2 ? hu_format_ieee(5, 10, 0) : hu_format_ieee(8, 23, 0);
       hu_events reference = {0};
       for (unsigned t = 0; t < 5; t++) {
-        static const uint32_t threads[] = {1, 2, 5, 1, 3}, off[] = {0, 0, 0, 7, 4};
-        hu_exec exec = {threads[t], off[t], {77, 123456789}};
+        static const uint32_t threads[] = {1, 2, 5, 1, 3};
+        hu_exec exec = {threads[t], t_levels_off(t % t_levels()), {77, 123456789}};
         hu_events ev = {0};
         hu_scaled_result d = plain_result(t ? other : first, N, to, 1);
         assert_int_equal(multiply(M, N, K, &d, &a, &b, way == 3 ? NULL : &c, &sum, mode, &exec, &ev), HU_OK);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Environments of the caller's, and jobs in them: environment.h. */
 #define _GNU_SOURCE /* feenableexcept */
+#include "tests/support/levels.h"
 #include "tests/train/environment.h"
 
 #include <fenv.h>
@@ -104,12 +105,11 @@ static int run_in(const job *j, uint64_t want, int which) {
 }
 
 int run_jobs(const job *jobs, size_t count) {
-  static const uint32_t off[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2, 0xFFFFFFFF};
   int bad = 0, runs = 0;
   for (size_t i = 0; i < count; i++) {
     uint64_t want = result_of(&jobs[i]);
-    for (size_t k = 0; k < (jobs[i].levels ? 4 : 1); k++) {
-      hu_cpu_levels_off = off[k];
+    for (size_t k = 0; k < (jobs[i].levels ? t_levels() : 1); k++) {
+      hu_cpu_levels_off = t_levels_off(k);
       for (int which = 0; which < ENVIRONMENTS; which++, runs++) bad += run_in(&jobs[i], want, which);
     }
     hu_cpu_levels_off = 0;

@@ -17,6 +17,7 @@
 
 #include "halfulp/formats/ieee.h"
 #include "halfulp/train.h"
+#include "tests/support/levels.h"
 #include "tests/support/support.h"
 #include "tests/train/environment.h"
 
@@ -188,19 +189,18 @@ static void job_roundings(digest *d) {
                                       "posit8",
                                       "fp(4,3,4):finite,nan=keep",
                                       "fp8_tensor"};
-  static const uint32_t off[] = {0, HU_LEVEL_AVX512, HU_LEVEL_AVX512 | HU_LEVEL_AVX2, 0xFFFFFFFF};
   const float *const from[] = {normal, small, wild};
   for (size_t i = 0; i < 3 * sizeof texts / sizeof *texts; i++) {
     hu_rounding r;
     uint64_t first = 0;
     if (hu_rounding_parse(&r, texts[i / 3], NULL) != HU_OK) fail_msg("%s", texts[i / 3]);
-    for (size_t k = 0; k < 4; k++) {
+    for (size_t k = 0; k < t_levels(); k++) {
       hu_exec exec;
       hu_rounding_counts counts;
       digest one = {1};
       memset(&exec, 0, sizeof exec);
       memset(&counts, 0, sizeof counts);
-      exec.levels_off = off[k];
+      exec.levels_off = t_levels_off(k);
       hu_status s = hu_rounding_apply(15, 100, room[0], from[i % 3], &r, &exec, &counts);
       add_word(&one, (uint64_t)s);
       if (s == HU_OK) ADD(&one, room[0]);

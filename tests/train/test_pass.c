@@ -185,7 +185,7 @@ static int roundings_of_convolution(const char *operands, const char *dx, uint32
 static void loops_tell(void **state) {
   (void)state;
   int plain = roundings_of_convolution(NULL, NULL, 1), silent = roundings_of_convolution("mxfp8_e4m3", NULL, 2);
-  if (hu_levels() & HU_LEVEL_AVX2) assert_int_equal(silent, plain);
+  if (hu_levels() & ~(uint32_t)HU_LEVEL_VECTOR) assert_int_equal(silent, plain);
   if (silent != plain) { /* an engine that makes patches: tensors of their own */
     assert_int_equal(roundings_of_convolution("mxfp8_e4m3", NULL, 1), silent);
     return;

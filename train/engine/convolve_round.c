@@ -117,7 +117,7 @@ static void add_times(hu_rounding_counts *z, const hu_rounding_counts *x, uint64
   hu_events e = x->events;
   uint64_t *const each[] = {&e.overflow, &e.saturated, &e.underflow, &e.to_zero, &e.subnormal,
                             &e.inexact,  &e.invalid,   &e.nan_in,    &e.inf_in,  &e.divide_by_zero};
-  for (size_t i = 0; i < sizeof each / sizeof *each; i++) *each[i] *= HU_WRONG(196) ? 1 : times;
+  for (size_t i = 0; i < sizeof each / sizeof *each; i++) *each[i] *= times;
   z->over += x->over * times;
   hu_events_add(&z->events, &e);
 }

@@ -21,13 +21,6 @@
 /* Word i of a stream; a device has its own. */
 #define HU_TRAIN_WORD(words, i) hu_stream_word(words, i)
 #endif
-/* As emu/core/port.h has it: wrong lines, which the tests of copies must notice. */
-#ifndef HU_FAULT
-#define HU_FAULT 0
-#endif
-#ifndef HU_WRONG
-#define HU_WRONG(n) (HU_FAULT == (n))
-#endif
 /* Iterations of the loop behind it are independent. */
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define HU_EACH _Pragma("GCC ivdep")
@@ -162,7 +155,7 @@ HU_INSIDE float hu_sum_of_row(size_t n, const float *x, const float *y) {
   }
   for (size_t k = 0; k < 8; k++) s[k] += s[k + 8];
   for (size_t k = 0; k < 4; k++) s[k] += s[k + 4];
-  return HU_WRONG(190) ? (s[0] + s[1]) + (s[2] + s[3]) : (s[0] + s[2]) + (s[1] + s[3]);
+  return (s[0] + s[2]) + (s[1] + s[3]);
 }
 
 /* z[r] = p times the sum of the cols numbers of row r of a, z[r] before it if there are n[0]. */

@@ -90,7 +90,7 @@ typedef struct hu_seen {
 HU_INSIDE hu_seen hu_seen_of(size_t at, size_t pad, size_t kernel, size_t stride, size_t windows) {
   hu_seen s;
   at += pad;
-  s.first = at < kernel ? HU_WRONG(191) : (at - kernel) / stride + 1;
+  s.first = at < kernel ? 0 : (at - kernel) / stride + 1;
   s.end = at / stride + 1 < windows ? at / stride + 1 : windows;
   return s;
 }

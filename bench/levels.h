@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* bench/levels.h - the levels that a benchmark compares: those of this machine (tests/support/levels.h). */
+#ifndef HALFULP_BENCH_LEVELS_H
+#define HALFULP_BENCH_LEVELS_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/levels.h"
+
+enum { BENCH_LEVELS = 33 }; /* the most that t_levels() returns */
+
+/* Is level number i one of those that --level (NULL: all) asks for? The extension VBMI changes S2FP8 alone, and is left
+ * out elsewhere. */
+static inline int bench_wants(const char *only, size_t i) {
+  const char *name = t_level_name(i);
+  return only ? !strcmp(only, name) : strcmp(name, "vbmi") != 0;
+}
+
+/* hu_exec.levels_off for the level of this name; ends the program where this machine has none. */
+static inline uint32_t bench_levels_off(const char *name) {
+  for (size_t i = 0; i < t_levels(); i++) {
+    if (!strcmp(name, t_level_name(i))) return t_levels_off(i);
+  }
+  fprintf(stderr, "no level \"%s\" on this machine\n", name);
+  exit(2);
+}
+
+#endif
