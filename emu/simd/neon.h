@@ -24,6 +24,7 @@ typedef int32_t hu_ilane __attribute__((vector_size(16)));
     held;                     \
   })
 #endif
+#define HU_SQRT64(x) vsqrtq_f64((float64x2_t)(x))
 #define HU_LANE_FN static inline __attribute__((always_inline, unused))
 
 /* Masks are all ones or all zeros in every lane; their sum is minus the number of lanes that are set. */
