@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "emu/gemm/check.h"
 #include "gpu/base/check.h"
 #include "gpu/base/launch.cuh"
 #include "gpu/base/memory.h"
@@ -116,11 +117,11 @@ hu_status hu_device_host_quantize_n(size_t n, float *z, const float *x, hu_forma
 hu_status hu_device_host_encode_n(size_t n, void *z, const float *x, hu_format f, hu_mode mode, const hu_exec *exec,
                                   hu_events *events) {
   hu_status s = hu_check_rounding(f, mode, 0);
-  return s == HU_OK ? host_convert(n, z, hu_format_limits(f).storage / 8, x, f, mode, exec, events, 1) : s;
+  return s == HU_OK ? host_convert(n, z, hu_code_bytes(f), x, f, mode, exec, events, 1) : s;
 }
 
 static size_t stored_bytes(size_t rows, size_t cols, size_t ld, hu_format f, uint8_t storage) {
-  size_t size = storage == HU_VALUES ? sizeof(float) : hu_format_limits(f).storage / 8;
+  size_t size = storage == HU_VALUES ? sizeof(float) : hu_code_bytes(f);
   return rows == 0 || cols == 0 ? 0 : ((rows - 1) * ld + cols) * size;
 }
 
@@ -137,7 +138,7 @@ hu_status hu_device_host_gemm(size_t m, size_t n, size_t k, const hu_result *d, 
                               const hu_exec *exec, hu_events *events) {
   twin ta = {NULL, 0}, tb = {NULL, 0}, tc = {NULL, 0}, td = {NULL, 0}, te = {NULL, 0};
   hu_operand da, db, dc;
-  hu_status s = hu_check_gemm(m, n, k, d, a, b, c, accum, mode);
+  hu_status s = hu_gemm_check(m, n, k, d, a, b, c, NULL, NULL, accum, mode);
   if (s != HU_OK || m == 0 || n == 0) return s;
   hu_result dd = *d;
   s = operand_new(&ta, &da, a, m, k);

@@ -2,7 +2,7 @@
 /* The keys of block(...). */
 #include "emu/accum/block_keys.h"
 
-#include "emu/base/shared.h"
+#include "emu/accum/check.h"
 
 #include <string.h>
 

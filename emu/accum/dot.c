@@ -3,7 +3,7 @@
 #include "emu/accum/block_keys.h"
 #include "emu/accum/operands.h"
 #include "emu/base/exec.h"
-#include "emu/base/shared.h"
+#include "emu/accum/check.h"
 #include "emu/base/threads.h"
 #include "emu/core/dot.h"
 
@@ -18,7 +18,7 @@ static int is_element(hu_element e) {
 
 size_t hu_element_size(hu_element e) {
   if (!is_element(e)) return 0;
-  if (e.kind == HU_ELEMENT_CODE) return hu_format_limits(e.format).storage / 8;
+  if (e.kind == HU_ELEMENT_CODE) return hu_code_bytes(e.format);
   return e.kind == HU_ELEMENT_BINARY64 ? 8 : e.kind == HU_ELEMENT_S32 ? 4 : 1;
 }
 

@@ -281,7 +281,7 @@ static int lanes_can(run *c) {
   for (int k = 0; k < c->call.operands; k++) {
     hu_format f = c->call.x[k].format;
     c->raw[k] = hu_format_equal(f, binary32);
-    if (!c->raw[k] && (!hu_format_fits_binary32(f) || !hu_narrow_of(&c->undo[k], &c->source[k]))) return 0;
+    if (!c->raw[k] && (!c->source[k].fits_binary32 || !hu_narrow_of(&c->undo[k], &c->source[k]))) return 0;
   }
   return 1;
 }

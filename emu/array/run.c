@@ -173,11 +173,11 @@ static int kernels_can(conversion *c) {
   hu_mode rne = {0};
   hu_spec exact;
   if (!hu_narrow_of(&c->narrow, &c->spec)) return 0;
-  if (c->ez.kind != HU_ENDS_CODES && !hu_format_fits_binary32(c->ez.format)) return 0;
+  if (c->ez.kind != HU_ENDS_CODES && !c->spec.fits_binary32) return 0;
   if (c->ex.kind == HU_ENDS_BINARY64) return hu_odd_is_enough(&c->spec);
   if (c->ex.kind != HU_ENDS_CODES) return 1;
   exact = hu_spec_of(c->ex.format, rne);
-  return hu_format_fits_binary32(c->ex.format) && hu_narrow_of(&c->undo, &exact);
+  return exact.fits_binary32 && hu_narrow_of(&c->undo, &exact);
 }
 
 void hu_array_run(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, hu_mode mode, const hu_exec *exec,
@@ -253,7 +253,7 @@ void hu_array_decode(size_t n, void *z, hu_ends ez, const void *x, hu_ends ex, c
   c.ex = ex;
   c.source = hu_spec_of(ex.format, rne);
   c.kernels = hu_level_for(exec)->convert;
-  if (c.kernels && (!hu_format_fits_binary32(ex.format) || !hu_narrow_of(&c.undo, &c.source))) c.kernels = NULL;
+  if (c.kernels && (!c.source.fits_binary32 || !hu_narrow_of(&c.undo, &c.source))) c.kernels = NULL;
   c.part = hu_part_size(n, threads, PART_MIN);
   hu_parallel(threads, hu_parts(n, c.part), decode_part, &c);
 }

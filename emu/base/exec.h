@@ -27,8 +27,8 @@ static inline hu_exec hu_exec_levels(const hu_exec *exec) {
   return alone;
 }
 
-/* Elements of a part of n, `least` at least (a multiple of 64), so that hu_parts() are no more than threads. A part is a
- * multiple of 64 elements: neighbours never share a cache line of an aligned result. */
+/* Elements of a part of n, at least `least` (a multiple of 64): hu_parts() are no more than threads. A part is a
+ * multiple of 64 elements, so that neighbours never share a cache line of an aligned result. */
 static inline size_t hu_part_size(size_t n, uint32_t threads, size_t least) {
   size_t part = (n / threads + 64) & ~(size_t)63;
   return part < least ? least : part;

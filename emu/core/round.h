@@ -16,7 +16,8 @@ typedef struct hu_spec {
   uint32_t sign_mask; /* the sign bit, 0 if unsigned */
   uint32_t mag_mask;  /* all bits below the sign */
   uint32_t max_code, inf_code, nan_code;
-  int32_t bias, emin;
+  int32_t bias, emin, emax;          /* emax: 2^emax is at most the largest number, 2^(emax+1) is not */
+  uint8_t code_bytes, fits_binary32; /* of a code in an array: 1, 2 or 4; whether binary32 has every value */
   uint8_t m, zero, subnormal, negzero, overflow, negative, nan, has_inf, has_nan, nan_signed;
   uint8_t round, bits, saturate, tiny, nan_to, nan_fma; /* saturate is never HU_SAT_DEFAULT here */
 } hu_spec;
@@ -35,6 +36,18 @@ HU_FN int32_t hu_format_bias(hu_format f) { return f.e == 0 ? f.b : (1 << (f.e -
 /* Bytes of a code of so many digits in an array of them. */
 HU_FN uint32_t hu_bytes_of_width(uint32_t width) { return width <= 8 ? 1 : width <= 16 ? 2 : 4; }
 HU_FN uint32_t hu_code_bytes(hu_format f) { return hu_bytes_of_width((uint32_t)f.sign + f.e + f.m); }
+
+/* The exponent of the largest number. Where field 0 holds it, all numbers are subnormal. */
+HU_FN int32_t hu_spec_emax(const hu_spec *s) {
+  uint32_t field = s->max_code >> s->m;
+  if (s->zero != HU_ZERO_FIELD) return s->emin + (int32_t)field;
+  return field ? s->emin + (int32_t)field - 1 : s->emin - s->m + 63 - hu_clz64(s->max_code | 1);
+}
+
+/* A sign, zero with exponent field 0, gradual subnormals: what most fast ways ask for first. */
+HU_FN uint32_t hu_spec_is_plain(const hu_spec *s) {
+  return s->sign_mask != 0 && s->zero == HU_ZERO_FIELD && s->subnormal == HU_SUBNORMAL_GRADUAL;
+}
 
 HU_FN hu_spec hu_spec_of(hu_format f, hu_mode mode) {
   hu_spec s;
@@ -70,6 +83,9 @@ HU_FN hu_spec hu_spec_of(hu_format f, hu_mode mode) {
   if (f.inf == HU_INF_IEEE) s.inf_code = field << f.m;
   if (f.inf == HU_INF_TOP) s.inf_code = (uint32_t)(s.nan_from - 1);
   if (s.has_inf) s.max_code = s.inf_code - 1;
+  s.emax = hu_spec_emax(&s);
+  s.code_bytes = (uint8_t)hu_code_bytes(f);
+  s.fits_binary32 = s.m <= 23 && s.emax <= 127 && s.emin - s.m >= -149;
   s.round = mode.round;
   s.bits = mode.bits;
   s.tiny = mode.tiny;

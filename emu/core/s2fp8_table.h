@@ -22,8 +22,7 @@ typedef struct hu_s2_table {
 
 /* May codes of this format in this mode be found so? */
 HU_FN uint32_t hu_s2_may_table(const hu_spec *s) {
-  return s->sign_mask != 0 && s->mag_mask < HU_S2_CODES && s->zero == HU_ZERO_FIELD &&
-         s->subnormal == HU_SUBNORMAL_GRADUAL && s->round < HU_SRA;
+  return hu_spec_is_plain(s) && s->mag_mask < HU_S2_CODES && s->round < HU_SRA;
 }
 
 /* The number of magnitude code c, as if the field of exponents went on: c = 0 is 0. */

@@ -104,7 +104,7 @@ hu_limits hu_format_limits(hu_format f) {
   hu_mode rne = {0};
   hu_spec s = hu_spec_of(f, rne);
   l.width = (uint32_t)f.sign + f.e + f.m;
-  l.storage = 8 * hu_code_bytes(f);
+  l.storage = 8u * s.code_bytes;
   l.sign_mask = s.sign_mask;
   l.max_code = s.max_code;
   l.min_code = smallest_code(f);
@@ -114,8 +114,7 @@ hu_limits hu_format_limits(hu_format f) {
   l.has_nan = s.has_nan;
   l.bias = s.bias;
   l.emin = s.emin;
-  hu_num high = hu_unpack(&s, s.max_code);
-  l.emax = high.exp + 63 - hu_clz64(high.sig);
+  l.emax = s.emax;
   l.max = value_of(&s, s.max_code);
   l.min = value_of(&s, l.min_code);
   /* Where max itself is subnormal (every exponent field but 0 is taken by specials) there is no normal value. */
@@ -136,11 +135,7 @@ int hu_format_equal(hu_format a, hu_format b) {
 int hu_format_fits_binary32(hu_format f) {
   const hu_mode rne = {0};
   if (hu_format_check(f, NULL) != HU_OK) return 0;
-  hu_spec s = hu_spec_of(f, rne);
-  hu_num high = hu_unpack(&s, s.max_code);
-  /* Precision, top and the last place of the lowest binade decide. Asked in every call: the limits' other parts are not
-   * worked out. */
-  return f.m <= 23 && hu_exponent(high) <= 127 && s.emin - f.m >= -149;
+  return hu_spec_of(f, rne).fits_binary32;
 }
 
 static hu_format family(unsigned sign, unsigned e, unsigned m, int b) {

@@ -1,37 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_gemm under any model: every element by emu/core/accum.h, in the order that docs/numerics.md section 11 states. */
-#include "emu/accum/block_keys.h"
-#include "emu/accum/operands.h"
+#include "emu/accum/check.h"
 #include "emu/core/accum.h"
 #include "emu/gemm/call.h"
 
 enum { BLOCK = 64 };
-
-static hu_element element_of(const hu_operand *x) {
-  hu_element e;
-  memset(&e, 0, sizeof e);
-  e.format = x->format;
-  return e;
-}
-
-hu_status hu_gemm_model_check(const hu_accum *accum, const hu_operand *a, const hu_operand *b, const hu_operand *c) {
-  hu_element ea = element_of(a), eb = element_of(b), ec = c ? element_of(c) : ea;
-  return hu_accum_usable(accum, &ea, &eb, c ? &ec : NULL);
-}
-
-size_t hu_gemm_scales(const hu_accum *accum, size_t k) {
-  size_t every = accum->scaled ? accum->promote : accum->block.every;
-  return every ? k / every + (k % every != 0) : 0;
-}
-
-int hu_gemm_is_binary32(const hu_gemm_call *g) {
-  const hu_accum *x = g->accum;
-  if (x->promote || x->slices) return 0;
-  if (x->kind == HU_ACCUM_FP32) return 1;
-  int plain = x->kind == HU_ACCUM_SEQ && hu_format_equal(x->sum, hu_format_ieee(8, 23, 0));
-  if (!plain || x->mode.round != HU_RNE || x->mode.saturate > HU_SAT_NONE) return 0;
-  return g->a.carried && g->b.carried && (!g->c.data || g->c.carried);
-}
 
 static hu_source source_of(const hu_matrix *x) {
   return hu_source_of(x->format, x->values ? HU_STORED_VALUES : HU_STORED_CODES, (uint8_t)x->size);

@@ -4,7 +4,7 @@
 #define HALFULP_EMU_GEMM_CALL_H
 
 #include "emu/base/exec.h"
-#include "emu/base/shared.h"
+#include "emu/gemm/check.h"
 #include "emu/core/lane_constants.h"
 #include "emu/core/round.h"
 #include "emu/gemm/kernels.h"
@@ -100,7 +100,7 @@ uint32_t hu_gemm_zero_sign(const hu_gemm_call *g, size_t i, size_t j);
 /* gemm.c. Sets the largest blocks that the model's stack allows, or smaller ones if the threads want more of them. */
 void hu_gemm_set_blocks(hu_gemm_call *g, size_t rows, size_t row_step, size_t columns, size_t column_step);
 
-/* exact.c (and emu/base/shared.h), exact_wide.c: choose the blocks and their function. */
+/* exact.c (and check.h), exact_wide.c: choose the blocks and their function. */
 int hu_gemm_spans_fit64(const hu_gemm_call *g);
 int hu_gemm_brackets_help(const hu_gemm_call *g);
 void hu_gemm_use_binary64(hu_gemm_call *g);
@@ -109,11 +109,7 @@ void hu_gemm_use_wide(hu_gemm_call *g);
 /* The elements with open[i ldo + j] = 1 of the block at (i0, j0), in integers. */
 void hu_gemm_sum_open(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, const uint8_t *open,
                       size_t ldo, hu_events *events);
-/* by_model.c (and emu/base/shared.h): every other model, one element at a time. scales: how many a row of k products
- * has.
- */
-size_t hu_gemm_scales(const hu_accum *accum, size_t k);
-int hu_gemm_is_binary32(const hu_gemm_call *g); /* is the model fused multiply-adds in binary32, operands that fit? */
+/* by_model.c: every other model, one element at a time. */
 void hu_gemm_use_model(hu_gemm_call *g);
 void hu_gemm_model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, hu_events *events);
 /* seq.c: seq(F) in lanes; 0 if they do not serve. */
@@ -131,9 +127,9 @@ int hu_gemm_use_modes(hu_gemm_call *g, const hu_level *level);
 static inline uint32_t hu_power_bits(int32_t e) { return (uint32_t)(e + 127) << 23; }
 /* Formats that binary32 lanes round into by an anchor: a sign, gradual subnormals, a range within binary32's, 2 to
  * most_m + 1 digits. */
-static inline int hu_lanes_round_into(const hu_spec *f, int32_t emax, int32_t most_m) {
-  if (!f->sign_mask || f->zero != HU_ZERO_FIELD || f->subnormal != HU_SUBNORMAL_GRADUAL) return 0;
-  return f->m >= 1 && f->m <= most_m && f->emin >= -126 && emax > f->emin && emax <= 127;
+static inline int hu_lanes_round_into(const hu_spec *f, int32_t most_m) {
+  if (!hu_spec_is_plain(f)) return 0;
+  return f->m >= 1 && f->m <= most_m && f->emin >= -126 && f->emax > f->emin && f->emax <= 127;
 }
 /* Does every value of x belong to F's grid, its upper end apart? */
 static inline int hu_on_grid_of(const hu_matrix *x, const hu_spec *f) {

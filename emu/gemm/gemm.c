@@ -4,92 +4,9 @@
 
 #include "emu/base/exec.h"
 #include "emu/base/float_env.h"
-#include "emu/base/matrix_extent.h"
 #include "emu/base/threads.h"
 #include "emu/core/accum_step.h"
 #include "emu/gemm/call.h"
-
-/* ---- arguments ---- */
-
-static hu_status check_format(hu_format f, uint8_t storage, int fp32) {
-  if (hu_format_check(f, NULL) != HU_OK) return HU_E_FORMAT;
-  if ((storage == HU_VALUES || fp32) && !hu_format_fits_binary32(f)) return HU_E_CARRIER;
-  return HU_OK;
-}
-
-static size_t element_size(hu_format f, uint8_t storage) {
-  return storage == HU_VALUES ? 4 : hu_format_limits(f).storage / 8;
-}
-
-static hu_status operand_extent(hu_extent *e, const hu_operand *x, size_t rows, size_t columns) {
-  if (x->storage > HU_CODES || x->transposed > 1) return HU_E_SHAPE;
-  size_t size = element_size(x->format, x->storage);
-  return hu_extent_of(e, x->data, x->transposed ? columns : rows, x->transposed ? rows : columns, x->ld, size, size);
-}
-
-static hu_status result_extent(hu_extent *e, const hu_result *d, size_t m, size_t n) {
-  size_t size = element_size(d->format, d->storage);
-  return hu_extent_of(e, d->data, m, n, d->ld, size, size);
-}
-
-static int in_place(const hu_result *d, const hu_operand *c) {
-  return d->data == c->data && d->ld == c->ld && d->storage == c->storage && !c->transposed &&
-         hu_format_equal(d->format, c->format);
-}
-
-static hu_status check_formats(const hu_result *d, const hu_operand *a, const hu_operand *b, const hu_operand *c,
-                               int fp32) {
-  const hu_operand *in[3] = {a, b, c};
-  hu_status s = check_format(d->format, d->storage, 0);
-  for (int i = 0; i < 3; i++) {
-    if (s == HU_OK && in[i]) s = check_format(in[i]->format, in[i]->storage, fp32);
-  }
-  return s;
-}
-
-static hu_status check_memory(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
-                              const hu_operand *b, const hu_operand *c) {
-  hu_extent ed, e[3];
-  hu_status s = HU_E_SHAPE;
-  memset(e, 0, sizeof e);
-  if (d->storage <= HU_CODES) s = result_extent(&ed, d, m, n);
-  if (s == HU_OK) s = operand_extent(&e[0], a, m, k);
-  if (s == HU_OK) s = operand_extent(&e[1], b, k, n);
-  if (s == HU_OK && c) s = operand_extent(&e[2], c, m, n);
-  if (s != HU_OK) return s;
-  if (c && in_place(d, c)) memset(&e[2], 0, sizeof e[2]);
-  return hu_extents_overlap(&ed, &e[0]) || hu_extents_overlap(&ed, &e[1]) || hu_extents_overlap(&ed, &e[2])
-             ? HU_E_OVERLAP
-             : HU_OK;
-}
-
-/* Scales, where D is valid. */
-static hu_status check_scales(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *sa,
-                              const hu_operand *sb, const hu_accum *accum) {
-  size_t count = hu_gemm_scales(accum, k);
-  hu_extent ed, ea, eb;
-  hu_status s = check_format(sa->format, sa->storage, 0);
-  if (s == HU_OK) s = check_format(sb->format, sb->storage, 0);
-  if (s != HU_OK) return s;
-  int same = hu_format_equal(sa->format, accum->block.scale) && hu_format_equal(sb->format, accum->block.scale);
-  if (!accum->scaled && !same) return HU_E_ACCUM;
-  s = result_extent(&ed, d, m, n);
-  if (s == HU_OK) s = operand_extent(&ea, sa, m, count);
-  if (s == HU_OK) s = operand_extent(&eb, sb, count, n);
-  if (s != HU_OK) return s;
-  return hu_extents_overlap(&ed, &ea) || hu_extents_overlap(&ed, &eb) ? HU_E_OVERLAP : HU_OK;
-}
-
-static hu_status check(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
-                       const hu_operand *c, int scaled, const hu_accum *accum, hu_mode mode) {
-  if (!d || !a || !b || !accum) return HU_E_NULL;
-  hu_status s = hu_accum_check(accum);
-  if (s == HU_OK) s = hu_mode_check(mode);
-  if (s == HU_OK) s = check_formats(d, a, b, c, accum->kind == HU_ACCUM_FP32);
-  if (s == HU_OK && scaled != hu_accum_is_scaled(accum)) s = HU_E_ACCUM;
-  if (s == HU_OK) s = hu_gemm_model_check(accum, a, b, c);
-  return s == HU_OK ? check_memory(m, n, k, d, a, b, c) : s;
-}
 
 /* ---- the grid of binary32 operands ---- */
 
@@ -159,9 +76,8 @@ static void run(hu_gemm_call *g, hu_events *events) {
 /* The cheapest way that is proved to give the exact sum. */
 static void choose_exact(hu_gemm_call *g) {
   const hu_format *fc = g->c.data ? &g->c.format : NULL;
-  int carried = hu_format_fits_binary32(g->a.format) && hu_format_fits_binary32(g->b.format) &&
-                (!fc || hu_format_fits_binary32(*fc));
-  if (carried && hu_gemm_sums_fit(g->k, g->a.format, g->b.format, fc, 24, -149)) {
+  int fit = hu_gemm_fit_binary32(g->a.format, g->b.format, fc);
+  if (fit && hu_gemm_sums_fit(g->k, g->a.format, g->b.format, fc, 24, -149)) {
     use_binary32(g);
     return;
   }
@@ -194,7 +110,7 @@ static void choose(hu_gemm_call *g, const hu_level *level) {
     choose_exact(g);
   } else if (g->watches) {
     hu_gemm_use_model(g);
-  } else if (hu_gemm_is_binary32(g)) {
+  } else if (hu_gemm_is_fp32(g->accum, g->a.carried && g->b.carried && (!g->c.data || g->c.carried))) {
     use_binary32(g);
   } else if (!use_lanes(g, level)) {
     hu_gemm_use_model(g);
@@ -213,8 +129,7 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *d, cons
                           hu_mode mode, const hu_exec *exec, hu_events *events, hu_watch *watch) {
   hu_gemm_call g;
   hu_watch watches[HU_THREADS_MAX];
-  hu_status s = check(m, n, k, d, a, b, c, sa != NULL, accum, mode);
-  if (s == HU_OK && sa) s = check_scales(m, n, k, d, sa, sb, accum);
+  hu_status s = hu_gemm_check(m, n, k, d, a, b, c, sa, sb, accum, mode);
   if (s != HU_OK) return s;
   const hu_level *level = hu_level_for(exec);
   g.m = m;
@@ -262,6 +177,5 @@ hu_status hu_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d, const
 hu_status hu_gemm_watched(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
                           const hu_operand *c, const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,
                           hu_mode mode, const hu_exec *exec, hu_events *events, hu_watch *watch) {
-  if (!sa != !sb) return HU_E_NULL;
   return multiply(m, n, k, d, a, b, c, sa, sb, accum, mode, exec, events, watch);
 }

@@ -23,9 +23,9 @@ void hu_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t co
   x->transposed = from->transposed;
   x->values = from->storage == HU_VALUES;
   x->patterns = x->values || hu_format_equal(from->format, hu_format_ieee(8, 23, 0));
-  x->size = x->values ? 4 : hu_format_limits(from->format).storage / 8;
+  x->size = x->values ? 4 : x->spec.code_bytes;
   x->least_normal = (uint32_t)(x->spec.bias > 1023 ? x->spec.bias - 1022 : 1) << x->spec.m;
-  x->carried = (uint8_t)hu_format_fits_binary32(from->format);
+  x->carried = x->spec.fits_binary32;
   if (x->carried && hu_narrow_of(&x->undo, &x->spec)) x->kernels = level->convert;
 }
 
@@ -164,7 +164,7 @@ void hu_gemm_set_result(hu_gemm_call *g, const hu_result *d, hu_mode mode, const
   g->d = d->data;
   g->ldd = d->ld;
   g->d_values = d->storage == HU_VALUES;
-  g->d_size = g->d_values ? 4 : hu_format_limits(d->format).storage / 8;
+  g->d_size = g->d_values ? 4 : hu_code_bytes(d->format);
   g->d_binary32 = hu_format_equal(d->format, hu_format_ieee(8, 23, 0));
   g->spec = hu_spec_of(d->format, mode);
   g->rounding = hu_narrow_of(&g->narrow, &g->spec) ? level->convert : NULL;

@@ -62,8 +62,8 @@ static int choose(hu_gemm_call *g, const hu_level *level) {
   if (!kernels || x->kind != HU_ACCUM_SEQ || x->promote || x->slices || x->mode.round != HU_RNE || g->k == 0) return 0;
   if (!g->a.carried || !g->b.carried || (g->c.data && !g->c.carried)) return 0;
   hu_spec f = hu_spec_of(x->sum, x->mode);
-  int32_t emax = hu_format_limits(x->sum).emax;
-  if (!hu_lanes_round_into(&f, emax, 11) || !hu_odd_is_enough(&f)) return 0;
+  int32_t emax = f.emax;
+  if (!hu_lanes_round_into(&f, 11) || !hu_odd_is_enough(&f)) return 0;
   reach r = reach_of(g);
   int32_t top = emax < 105 + f.m ? emax : 105 + f.m, limit = limit_of(&f, top, r.high);
   g->seq_kernels = kernels;

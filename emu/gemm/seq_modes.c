@@ -38,10 +38,9 @@ static int digits_suffice(const hu_spec *f) {
 static int grid_of(hu_mode_grid *z, hu_format format, hu_mode mode) {
   z->grid = hu_grid_of(format, mode);
   const hu_spec *f = &z->grid.spec;
-  int32_t emax = hu_format_limits(format).emax;
-  if (!hu_lanes_round_into(f, emax, 23) || !hu_format_fits_binary32(format) || !digits_suffice(f)) return 0;
+  if (!hu_lanes_round_into(f, 23) || !f->fits_binary32 || !digits_suffice(f)) return 0;
   z->floor = hu_power_bits(f->emin);
-  z->span = (uint32_t)(emax - f->emin) << 23;
+  z->span = (uint32_t)(f->emax - f->emin) << 23;
   z->d = (uint32_t)(23 - f->m);
   int32_t spare = (int32_t)z->d - f->bits; /* fraction digits below the random ones */
   z->keep = spare > 0 ? ~(((uint32_t)1 << spare) - 1) : 0xFFFFFFFFu;

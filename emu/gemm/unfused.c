@@ -9,11 +9,11 @@
 /* ---- the choice ---- */
 
 /* 1 if lanes can round to f. */
-static int grid_of(hu_step_grid *z, const hu_spec *f, int32_t emax) {
-  if (!hu_lanes_round_into(f, emax, 10)) return 0;
+static int grid_of(hu_step_grid *z, const hu_spec *f) {
+  if (!hu_lanes_round_into(f, 10)) return 0;
   z->scale = 1.5f * hu_float_of_bits(hu_power_bits(23 - f->m));
   z->floor = hu_power_bits(f->emin);
-  z->top = hu_power_bits(emax < 105 + f->m ? emax : 105 + f->m);
+  z->top = hu_power_bits(f->emax < 105 + f->m ? f->emax : 105 + f->m);
   z->sign = f->negzero ? 0x80000000u : 0;
   return 1;
 }
@@ -22,7 +22,7 @@ static int grid_of(hu_step_grid *z, const hu_spec *f, int32_t emax) {
 static int joined_of(hu_step_grid *z, hu_format format, const hu_spec *f, int32_t part_digits) {
   memset(z, 0, sizeof *z);
   if (hu_format_equal(format, hu_format_ieee(8, 23, 0))) return 1;
-  return grid_of(z, f, hu_format_limits(format).emax) && part_digits <= f->m;
+  return grid_of(z, f) && part_digits <= f->m;
 }
 
 static int kind_of(const hu_accum *x) {
@@ -39,7 +39,7 @@ static void formats_of(const hu_accum *x, hu_format *product, hu_format *sum) {
 }
 
 /* What the data have to say: whether products are exact, and how to begin. */
-static int look(hu_gemm_call *g, const hu_spec *p, const hu_spec *f, int32_t emax_p, int32_t emax_f) {
+static int look(hu_gemm_call *g, const hu_spec *p, const hu_spec *f) {
   hu_steps *q = &g->steps;
   g->sa = hu_gemm_span(&g->a);
   g->sb = hu_gemm_span(&g->b);
@@ -48,12 +48,12 @@ static int look(hu_gemm_call *g, const hu_spec *p, const hu_spec *f, int32_t ema
   int32_t low = some ? g->sa.low + g->sb.low : 0, high = some ? g->sa.high + g->sb.high : -1000;
   if (low < -149) return 0;
   if (g->sc.any && g->sc.low < low) low = g->sc.low;
-  int32_t top = emax_f < 105 + f->m ? emax_f : 105 + f->m;
+  int32_t top = f->emax < 105 + f->m ? f->emax : 105 + f->m;
   if (q->kind != HU_STEPS_SEQ2) top--;
   q->top = hu_power_bits(top);
   q->way = HU_STEPS_FULL;
-  if (high > emax_p || high > top || high > 104 + p->m || p->emin - p->m < f->emin - f->m) return 1;
-  q->way = low >= p->emin && low >= f->emin && emax_f >= 105 + f->m ? HU_STEPS_BARE : HU_STEPS_LIGHT;
+  if (high > p->emax || high > top || high > 104 + p->m || p->emin - p->m < f->emin - f->m) return 1;
+  q->way = low >= p->emin && low >= f->emin && f->emax >= 105 + f->m ? HU_STEPS_BARE : HU_STEPS_LIGHT;
   return 1;
 }
 
@@ -72,13 +72,12 @@ static int choose(hu_gemm_call *g, const hu_level *level) {
   memset(&rne, 0, sizeof rne);
   hu_spec p = hu_spec_of(product, x->mode), f = hu_spec_of(sum, x->mode);
   hu_spec h = hu_spec_of(joined, x->promote ? rne : x->mode);
-  int32_t emax_p = hu_format_limits(product).emax, emax_f = hu_format_limits(sum).emax;
-  if (!grid_of(&q->product, &p, emax_p) || !grid_of(&q->sum, &f, emax_f) || p.m > f.m) return 0;
+  if (!grid_of(&q->product, &p) || !grid_of(&q->sum, &f) || p.m > f.m) return 0;
   q->length = x->promote ? x->promote : x->kind == HU_ACCUM_CHUNK ? x->length : 0;
   if (q->length && !joined_of(&q->joined, joined, &h, f.m)) return 0;
   if (q->length ? q->joined.scale > 0 && !hu_on_grid_of(&g->c, &h) : !hu_on_grid_of(&g->c, &f)) return 0;
   q->minus = g->c.data != NULL && !q->length;
-  return look(g, &p, &f, emax_p, emax_f);
+  return look(g, &p, &f);
 }
 
 /* ---- blocks ---- */

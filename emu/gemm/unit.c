@@ -3,7 +3,7 @@
  * in the order of the blocks, pieces of K; elements that the lanes leave go to integers. */
 #include "emu/gemm/unit.h"
 
-#include "emu/accum/block_keys.h"
+#include "emu/accum/check.h"
 #include "emu/core/accum_plan.h"
 #include "emu/core/bits.h"
 #include "emu/gemm/call.h"
@@ -21,10 +21,10 @@ static int in_reach(int32_t e) { return e >= -300 && e <= 300; }
 /* Grids that lanes round into: of binary32's numbers, with gradual subnormals and zeros of both signs. */
 static int grid_of(hu_block_grid *z, hu_format f, hu_mode mode, uint8_t ftz) {
   hu_spec s = hu_spec_of(f, mode);
-  int plain = s.sign_mask && s.zero == HU_ZERO_FIELD && s.subnormal == HU_SUBNORMAL_GRADUAL && s.negzero;
+  int plain = hu_spec_is_plain(&s) && s.negzero;
   int direct = s.round == HU_RNE || s.round == HU_RTZ || s.round == HU_RTN || s.round == HU_RTP || s.round == HU_RTO;
   memset(z, 0, sizeof *z);
-  if (!plain || !direct || s.m == 0 || !hu_format_fits_binary32(f)) return 0;
+  if (!plain || !direct || s.m == 0 || !s.fits_binary32) return 0;
   z->emin = power_of_two(s.emin);
   z->max = hu_double_of_bits(hu_pack64(hu_unpack(&s, s.max_code)));
   z->top = (uint64_t)(2046 + s.m) << 52;

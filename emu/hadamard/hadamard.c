@@ -5,7 +5,7 @@
 
 #include "emu/base/array_extent.h"
 #include "emu/base/float_env.h"
-#include "emu/base/shared.h"
+#include "emu/hadamard/check.h"
 #include "emu/base/threads.h"
 #include "emu/core/bits.h"
 #include "emu/hadamard/lanes.h"

@@ -4,8 +4,8 @@
 #ifndef HALFULP_EMU_S2FP8_RUN_H
 #define HALFULP_EMU_S2FP8_RUN_H
 
-#include "emu/base/shared.h"
 #include "emu/core/s2fp8.h"
+#include "emu/s2fp8/kind.h"
 #include "halfulp/s2fp8.h"
 
 static inline hu_s2 hu_s2_of(const hu_s2fp8 *kind, int64_t mu, int64_t m, hu_mode mode) {

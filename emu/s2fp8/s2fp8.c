@@ -22,17 +22,11 @@ static hu_status refuse(const char **why, hu_status status, const char *sentence
   return status;
 }
 
-/* The exponent of a format's largest number; hu_format_limits would ask for far more. */
-static int32_t emax_of(const hu_spec *s) {
-  hu_num high = hu_unpack(s, s->max_code);
-  return high.exp + 63 - hu_clz64(high.sig);
-}
-
 hu_status hu_s2fp8_check(const hu_s2fp8 *kind, const char **why) {
   if (!kind) return refuse(why, HU_E_NULL, "no kind");
   if (hu_format_check(kind->element, NULL) != HU_OK) return refuse(why, HU_E_FORMAT, "element: not a format");
   hu_spec f = hu_spec_of(kind->element, nearest);
-  const int32_t emax = emax_of(&f), target = kind->target ? (int32_t)kind->target : emax;
+  const int32_t emax = f.emax, target = kind->target ? (int32_t)kind->target : emax;
   if (emax < 1) return refuse(why, HU_E_SCALING, "element: the format has no 2^1");
   if (kind->special > HU_S2FP8_ELEMENT) return refuse(why, HU_E_SCALING, "special: unknown");
   if (target > emax) return refuse(why, HU_E_SCALING, "target: beyond the format");
@@ -53,7 +47,7 @@ void hu_s2_make(hu_s2 *t, const hu_s2fp8 *kind, int64_t mu, int64_t m, hu_mode m
   t->gap = m - mu;
   t->special_is_nan = kind->special == HU_S2FP8_NAN;
   t->spec = hu_spec_of(kind->element, mode);
-  t->target = kind->target ? (int32_t)kind->target : emax_of(&t->spec);
+  t->target = kind->target ? (int32_t)kind->target : t->spec.emax;
 }
 
 /* ---- sums and scales ---- */

@@ -225,7 +225,7 @@ static void choose(undo *g) {
   const hu_spec *f = &g->scaler.element;
   const hu_level *level = hu_level_for(g->c.exec);
   g->lanes = level->scaled_rows;
-  if (!g->lanes || !hu_narrow_of(&g->narrow, f) || !hu_format_fits_binary32(g->c.scaling.element)) return;
+  if (!g->lanes || !hu_narrow_of(&g->narrow, f) || !f->fits_binary32) return;
   if (f->emin - f->m < -126) return;
   if (hu_scaled_grid_of(&g->grid, &g->scaler)) g->strips = level->scaled_strips;
   if (g->scaler.coding != HU_CODING_TWOS || g->s.code_size == 1) g->kernels = level->convert;

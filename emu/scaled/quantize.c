@@ -184,7 +184,7 @@ static void flatten(hu_scaled_work *g) {
 
 static int kernels_can(const hu_scaled_work *g) {
   const hu_spec *f = &g->scaler.element;
-  return !g->c.z || (hu_format_fits_binary32(g->c.scaling.element) && f->emin - f->m >= -126);
+  return !g->c.z || (f->fits_binary32 && f->emin - f->m >= -126);
 }
 
 /* Which lanes and kernels serve. */

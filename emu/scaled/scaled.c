@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The calls of halfulp/scaled.h: check everything, then run. The checks serve the CUDA calls, too
- * (emu/base/shared.h). */
+ * (emu/scaled/check.h). */
 #include "halfulp/scaled.h"
 
 #include "emu/core/bits.h"
 #include "emu/base/matrix_extent.h"
 #include "emu/simd/convert.h"
 #include "emu/scaled/call.h"
-#include "emu/base/shared.h"
+#include "emu/scaled/check.h"
 
 /* ---- what is where ---- */
 

@@ -64,7 +64,7 @@ static int run_steps(hu_tiles *g, const hu_tile *z) {
 
 static hu_line line_at(const hu_operand *x, size_t i, size_t j, int rows) {
   hu_operand at = hu_operand_from(x, i, j);
-  size_t size = x->storage == HU_VALUES ? 4 : hu_format_limits(x->format).storage / 8;
+  size_t size = x->storage == HU_VALUES ? 4 : hu_code_bytes(x->format);
   hu_line z = {at.data, (ptrdiff_t)((rows != (int)x->transposed ? 1 : x->ld) * size)};
   return z;
 }

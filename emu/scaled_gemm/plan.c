@@ -3,7 +3,8 @@
 #include "emu/scaled_gemm/plan.h"
 
 #include "emu/base/exec.h"
-#include "emu/base/shared.h"
+#include "emu/accum/check.h"
+#include "emu/gemm/check.h"
 #include "emu/scaled_gemm/join.h"
 
 /* ---- what a sum is ---- */
@@ -114,9 +115,7 @@ size_t hu_scaled_runs(size_t k, const hu_scaled_operand *a, const hu_scaled_oper
 
 /* ---- one matrix ---- */
 
-static size_t element_size(hu_format f, uint8_t storage) {
-  return storage == HU_VALUES ? 4 : hu_format_limits(f).storage / 8;
-}
+static size_t element_size(hu_format f, uint8_t storage) { return storage == HU_VALUES ? 4 : hu_code_bytes(f); }
 
 static hu_status check_plain(uint8_t storage, hu_format f) {
   if (storage > HU_CODES) return HU_E_SHAPE;
@@ -231,7 +230,7 @@ static hu_status unit_scales(hu_scaled_plan *t, const hu_scaled_view *v, const h
   }
   *spread = 1;
   z->ld = rows ? count : lines;
-  claim(&t->bytes, at, lines, count, hu_format_limits(f).storage / 8);
+  claim(&t->bytes, at, lines, count, hu_code_bytes(f));
   return HU_OK;
 }
 

@@ -18,7 +18,7 @@ static void widen_rows(void *context, size_t part) {
   const widening *w = context;
   const hu_scaled *x = &w->v->from.scaled;
   const hu_scaling *d = w->v->from.scaling;
-  size_t from = hu_format_limits(d->element).storage / 8, to = hu_format_limits(w->v->operand.format).storage / 8;
+  size_t from = hu_code_bytes(d->element), to = hu_code_bytes(w->v->operand.format);
   size_t past = hu_least((part + 1) * w->rows, w->v->rows);
   for (size_t i = part * w->rows; i < past; i++) {
     const uint8_t *at = (const uint8_t *)x->codes + i * x->ld * from;
@@ -47,7 +47,7 @@ static hu_status view_fill(const hu_scaled_plan *t, const hu_scaled_view *v, con
 
 /* One scale for each line and `every` products. */
 static void spread(const hu_operand *z, const hu_scale_source *s, size_t lines, size_t count, size_t every, int rows) {
-  size_t size = hu_format_limits(z->format).storage / 8;
+  size_t size = hu_code_bytes(z->format);
   hu_mode rne = {0};
   hu_spec spec = hu_spec_of(z->format, rne);
   uint32_t events, one = hu_round(&spec, hu_num_finite(0, 1, 0), 0, &events);

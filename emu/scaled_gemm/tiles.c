@@ -9,9 +9,7 @@
 #include "emu/core/stream.h"
 #include "emu/simd/level.h"
 
-static size_t element_bytes(hu_format f, uint8_t storage) {
-  return storage == HU_VALUES ? 4 : hu_format_limits(f).storage / 8;
-}
+static size_t element_bytes(hu_format f, uint8_t storage) { return storage == HU_VALUES ? 4 : hu_code_bytes(f); }
 
 void hu_tiles_make(hu_tiles *g, const hu_scaled_plan *t, const hu_exec *exec) {
   memset(g, 0, sizeof *g);

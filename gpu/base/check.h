@@ -3,7 +3,7 @@
 #ifndef HALFULP_GPU_BASE_CHECK_H
 #define HALFULP_GPU_BASE_CHECK_H
 
-#include "halfulp/gemm.h"
+#include "halfulp/array.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,12 +19,6 @@ hu_status hu_check_events(const hu_events *events);
 /* n codes of `width` bits, dense in one array of the two and a byte each in the other; sizes in bytes, SIZE_MAX: too
  * many. */
 hu_status hu_check_pack(size_t n, const void *z, size_t zbytes, const void *x, size_t xbytes, unsigned width);
-/* Everything hu_gemm checks but the operands' values. */
-hu_status hu_check_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
-                        const hu_operand *c, const hu_accum *accum, hu_mode mode);
-hu_status hu_check_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
-                               const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
-                               const hu_accum *accum, hu_mode mode);
 
 #ifdef __cplusplus
 }

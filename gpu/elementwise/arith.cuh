@@ -75,11 +75,11 @@ static inline hu_status hu_arith_prepare(hu_device_arith *c, size_t n, void *z, 
   for (int k = 0; k < operands && s == HU_OK; k++) s = hu_check_rounding(x[k].format, rne, 0);
   if (s == HU_OK) s = hu_mode_check(mode);
   if (s != HU_OK) return s;
-  c->zsize = bytes ? 1 : hu_format_limits(result.format).storage / 8;
+  c->zsize = bytes ? 1 : hu_code_bytes(result.format);
   for (int k = 0; k < operands && s == HU_OK; k++) {
     c->x[k].data = (const uint8_t *)x[k].data;
     c->x[k].stride = x[k].stride;
-    c->x[k].size = hu_format_limits(x[k].format).storage / 8;
+    c->x[k].size = hu_code_bytes(x[k].format);
     c->x[k].spec = hu_spec_of(x[k].format, rne);
     s = hu_check_arrays(n, z, c->zsize, result.stride, x[k].data, c->x[k].size, x[k].stride);
   }

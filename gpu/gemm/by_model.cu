@@ -7,7 +7,7 @@
  * operands stay in the first-level cache from one step to the next. */
 #include "gpu/gemm/by_model.cuh"
 
-#include "emu/base/shared.h"
+#include "emu/accum/check.h"
 #include "emu/core/dot.h"
 #include "gpu/base/check.h"
 #include "halfulp/device.h"

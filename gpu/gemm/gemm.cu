@@ -3,7 +3,8 @@
 #include "gpu/gemm/by_model.cuh"
 
 #include "emu/base/exec.h"
-#include "emu/base/shared.h"
+#include "emu/gemm/check.h"
+#include "emu/accum/check.h"
 #include "gpu/base/check.h"
 #include "gpu/gemm/choose.h"
 #include "gpu/gemm/seq.h"
@@ -12,7 +13,7 @@
 static const hu_mode plain = {0, 0, 0, 0, 0, 0, {0, 0}};
 
 static uint8_t code_size(hu_format f, uint8_t storage) {
-  return storage == HU_VALUES ? 0 : (uint8_t)(hu_format_limits(f).storage / 8);
+  return storage == HU_VALUES ? 0 : (uint8_t)(hu_code_bytes(f));
 }
 
 /* along: whether the stored rows run along k (A as it is, B transposed). */
@@ -35,8 +36,8 @@ typedef struct range {
 } range;
 
 static range range_of(hu_format f) {
-  hu_limits l = hu_format_limits(f);
-  range r = {l.emin - (int32_t)f.m, l.emax + 1};
+  hu_spec s = hu_spec_of(f, hu_plain_mode());
+  range r = {s.emin - s.m, s.emax + 1};
   return r;
 }
 
@@ -108,7 +109,7 @@ static void fill(hu_gemm_args *g, size_t m, size_t n, size_t k, const hu_result 
 hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,
                          const hu_operand *c, const hu_accum *accum, hu_mode mode, const hu_exec *exec,
                          hu_events *events, void *stream) {
-  hu_status s = hu_check_gemm(m, n, k, d, a, b, c, accum, mode);
+  hu_status s = hu_gemm_check(m, n, k, d, a, b, c, NULL, NULL, accum, mode);
   if (s == HU_OK) s = hu_check_events(events);
   if (s != HU_OK || m == 0 || n == 0) return s;
   hu_gemm_args g;
@@ -130,7 +131,7 @@ hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const
   plan_model(&model, k, a, b, c, accum);
   hu_seq_args q;
   if (hu_seq_plan(&q, a->format, b->format, fc, accum)) return hu_gemm_launch_seq(&g, &model, &q, stream);
-  if (hu_gemm_align_serves(&model, a->format, b->format)) return hu_gemm_launch_align(&g, &model, stream);
+  if (hu_gemm_align_serves(&model)) return hu_gemm_launch_align(&g, &model, stream);
   return hu_gemm_launch_model(&g, &model, stream);
 }
 
@@ -138,7 +139,8 @@ hu_status hu_device_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d
                                 const hu_operand *b, const hu_operand *c, const hu_operand *sa, const hu_operand *sb,
                                 const hu_accum *accum, hu_mode mode, const hu_exec *exec, hu_events *events,
                                 void *stream) {
-  hu_status s = hu_check_gemm_scaled(m, n, k, d, a, b, c, sa, sb, accum, mode);
+  if (!sa || !sb) return HU_E_NULL;
+  hu_status s = hu_gemm_check(m, n, k, d, a, b, c, sa, sb, accum, mode);
   if (s == HU_OK) s = hu_check_events(events);
   if (s != HU_OK || m == 0 || n == 0) return s;
   hu_gemm_args g;

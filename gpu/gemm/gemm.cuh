@@ -115,7 +115,7 @@ struct hu_seq_args;                          /* seq.h */
 hu_status hu_gemm_launch_seq(const hu_gemm_args *g, const struct hu_model_args *m, const struct hu_seq_args *q,
                              void *stream);
 hu_status hu_gemm_launch_half(const hu_gemm_args *g, const hu_spec *f, int brain, void *stream);
-int hu_gemm_align_serves(const struct hu_model_args *m, hu_format fa, hu_format fb);
+int hu_gemm_align_serves(const struct hu_model_args *m);
 hu_status hu_gemm_launch_align(const hu_gemm_args *g, const struct hu_model_args *m, void *stream);
 hu_status hu_gemm_launch_model(const hu_gemm_args *g, const struct hu_model_args *m, void *stream);
 hu_status hu_gemm_launch_scaled(const hu_gemm_args *g, const struct hu_model_args *m, const struct hu_model_scales *s,

@@ -21,8 +21,8 @@ int hu_seq_plan(hu_seq_args *q, hu_format fa, hu_format fb, const hu_format *fc,
   if (!hu_format_fits_binary32(fa) || !hu_format_fits_binary32(fb)) return 0;
   if (fc && !hu_format_fits_binary32(*fc)) return 0;
   hu_spec f = hu_spec_of(accum->sum, accum->mode);
-  int32_t emax = hu_format_limits(accum->sum).emax, m = f.m;
-  if (!f.sign_mask || f.zero != HU_ZERO_FIELD || f.subnormal != HU_SUBNORMAL_GRADUAL || m < 1 || m > 11) return 0;
+  int32_t emax = f.emax, m = f.m;
+  if (!hu_spec_is_plain(&f) || m < 1 || m > 11) return 0;
   if (emax <= f.emin) return 0;
   q->shift = later(105 + m - emax, later(m - 147 - f.emin, -126 - f.emin));
   if (q->shift < -240 || q->shift > 240 || f.emin + q->shift > 120) return 0;

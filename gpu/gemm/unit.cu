@@ -125,17 +125,17 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
   }
 }
 
-static int32_t hu_align_digits(const hu_source &s, hu_format f) {
-  return hu_format_fits_binary32(f) ? s.spec.m - (int32_t)s.cut + 1 : 25;
+static int32_t hu_align_digits(const hu_source &s) {
+  return s.spec.fits_binary32 ? s.spec.m - (int32_t)s.cut + 1 : 25;
 }
 
-int hu_gemm_align_serves(const hu_model_args *m, hu_format fa, hu_format fb) {
+int hu_gemm_align_serves(const hu_model_args *m) {
   const hu_accum &x = m->plan.model;
   const hu_block &o = x.block;
   if (x.kind != HU_ACCUM_BLOCK || o.rule != HU_BLOCK_ALIGN || x.promote || x.slices || o.every) return 0;
   uint32_t span = (uint32_t)o.length << (o.order == HU_ORDER_MOD4);
   if (o.cut != HU_CUT_TRUNC || o.kept > 28 || HU_ALIGN_DEPTH % span) return 0;
-  return hu_align_digits(m->plan.a, fa) + hu_align_digits(m->plan.b, fb) <= 24;
+  return hu_align_digits(m->plan.a) + hu_align_digits(m->plan.b) <= 24;
 }
 
 hu_status hu_gemm_launch_align(const hu_gemm_args *g, const hu_model_args *m, void *stream) {

@@ -2,7 +2,7 @@
 /* gpu/scaled/decode.cu - scaled tensors read: one product in binary32 where the scale (times the tensor's) is a
  * binary32 number and elements are, too, for rounding that product is the one rounding; else emu/core/scaled.h. Values
  * of 8-bit codes and of 8-bit scales come from tables that every block of threads makes with the core. */
-#include "emu/base/shared.h"
+#include "emu/scaled/check.h"
 #include "gpu/scaled/scaled.cuh"
 
 enum { HU_UNROLL_FOURS = 4 };
@@ -131,7 +131,7 @@ hu_status hu_device_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz
   if (s != HU_OK || rows == 0 || cols == 0) return s;
   hu_scaled_args *a = &u.a;
   hu_scaled_args_of(a, rows, cols, scaling, rne);
-  a->lanes = (uint8_t)hu_format_fits_binary32(scaling->element);
+  a->lanes = a->scaler.element.fits_binary32;
   a->z = (uint32_t *)(void *)z;
   a->ldz = ldz;
   a->codes = (uint8_t *)x->codes;

@@ -5,7 +5,7 @@
  * ones exchange with the lanes that have the rest of the block, 4 to 32 of a warp. Along columns a thread has a block
  * of one column, of 128 elements half a block. A piece is what a thread block does at a time: 1024 elements of a row,
  * or 256 (128) columns of one block's rows; the sign words of a piece are made or loaded once, into shared memory. */
-#include "emu/base/shared.h"
+#include "emu/hadamard/check.h"
 #include "emu/core/hadamard.h"
 #include "gpu/base/map.cuh"
 #include "halfulp/device_scaled.h"

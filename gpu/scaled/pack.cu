@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/scaled/pack.cu - codes of scaled tensors to the packed layout and back, row by row: a thread moves eight codes,
  * which are `width` bytes. */
-#include "emu/base/shared.h"
+#include "emu/scaled/check.h"
 #include "emu/core/port.h"
 #include "gpu/base/launch.cuh"
 #include "halfulp/device_scaled.h"

@@ -5,7 +5,7 @@
  * needs no order, counts neither: same bits on every run. */
 #include "gpu/scaled/scaled.cuh"
 
-#include "emu/base/shared.h"
+#include "emu/scaled/check.h"
 #include "gpu/base/check.h"
 
 #define HU_TEAM_MOST ((size_t)1 << 14)
@@ -462,7 +462,7 @@ void hu_scaled_args_of(hu_scaled_args *a, size_t rows, size_t cols, const hu_sca
   const hu_spec *f = &a->scaler.element;
   a->top = hu_pack32(a->scaler.top);
   a->low = (uint32_t)(f->emin + 127) << 23;
-  a->lanes = hu_narrow_of(&a->narrow, f) && hu_format_fits_binary32(d->element) && f->emin - f->m >= -126 &&
+  a->lanes = hu_narrow_of(&a->narrow, f) && f->fits_binary32 && f->emin - f->m >= -126 &&
              f->emin >= -125 && f->emin + a->narrow.d0 <= 126 && a->scaler.emax + a->narrow.d0 <= 126;
   a->nearest = (uint8_t)hu_nearest_serves(f);
   a->not_tiny = a->low - (f->tiny == HU_TINY_AFTER && f->m <= 22 ? 1u << (22 - f->m) : 0);

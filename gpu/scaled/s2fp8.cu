@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/scaled/s2fp8.cu - shifted and squeezed tensors: sums of logarithms; tables made by one block; elements looked up
  * in them, one read and one write. Sums are integers, so the order in which blocks add does not show. */
-#include "emu/base/shared.h"
+#include "emu/s2fp8/kind.h"
 #include "emu/core/s2fp8_table.h"
 #include "emu/s2fp8/polynomial.h"
 #include "gpu/base/check.h"
@@ -292,7 +292,7 @@ static hu_status hu_s2_call_check(const hu_s2fp8 *kind, const hu_s2fp8_scale *sc
   return s == HU_OK ? hu_s2_aligned(work, 16) : s;
 }
 
-static size_t hu_s2_code_size(const hu_s2fp8 *kind) { return hu_format_limits(kind->element).storage / 8; }
+static size_t hu_s2_code_size(const hu_s2fp8 *kind) { return hu_code_bytes(kind->element); }
 
 hu_status hu_device_s2fp8_sum_n(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums, void *stream) {
   hu_status s = hu_s2_aligned(sums, 8);

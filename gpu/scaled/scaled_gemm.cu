@@ -187,7 +187,7 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
 static unsigned blocks_for(uint64_t count) { return hu_grid_size((count - 1) / HU_BLOCK + 1, 64); }
 
 static size_t bytes_of(const hu_operand *x) {
-  return x->storage == HU_VALUES ? sizeof(float) : hu_format_limits(x->format).storage / 8;
+  return x->storage == HU_VALUES ? sizeof(float) : hu_code_bytes(x->format);
 }
 
 static hu_strides place_of(const hu_operand *x) {
@@ -213,7 +213,7 @@ static hu_status make_view(const hu_scaled_view *v, const hu_exec *exec, void *s
   if (v->how == HU_VIEW_TWOS) {
     const hu_scaling *d = v->from.scaling;
     HU_LAUNCH(hu_twos_kernel, blocks_for((uint64_t)v->rows * v->cols), 0, stream, v->rows, v->cols,
-              (const uint8_t *)v->from.scaled.codes, v->from.scaled.ld, hu_format_limits(d->element).storage / 8,
+              (const uint8_t *)v->from.scaled.codes, v->from.scaled.ld, hu_code_bytes(d->element),
               (uint8_t *)z, (uint32_t)bytes_of(&v->operand), (uint32_t)d->element.m);
     return hu_launched();
   }
@@ -252,7 +252,7 @@ static void fill_args(hu_sums_args *g, const hu_scaled_plan *t, const hu_exec *e
   g->spec = hu_spec_of(d->format, t->mode);
   g->d = (uint8_t *)d->data;
   g->ldd = d->ld;
-  g->dsize = (uint8_t)(d->storage == HU_VALUES ? 0 : hu_format_limits(d->format).storage / 8);
+  g->dsize = (uint8_t)(d->storage == HU_VALUES ? 0 : hu_code_bytes(d->format));
 }
 
 /* Run l ... end - 1 of `rows` rows from `row` on. */

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/hadamard/check.h - what the transforms ask of their arguments, for the CPU and the CUDA calls alike. */
+#ifndef HALFULP_EMU_HADAMARD_CHECK_H
+#define HALFULP_EMU_HADAMARD_CHECK_H
+
+#include "halfulp/hadamard.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The errors of halfulp/hadamard.h. */
+hu_status hu_hadamard_check(size_t rows, size_t cols, const void *z, size_t ldz, const void *x, size_t ldx,
+                            const hu_hadamard *transform);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* emu/scaled/check.h - what calls on scaled tensors ask of their arguments, for the CPU and the CUDA calls
+ * alike. */
+#ifndef HALFULP_EMU_SCALED_CHECK_H
+#define HALFULP_EMU_SCALED_CHECK_H
+
+#include "halfulp/scaled.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What hu_scaled_encode (z NULL) and hu_scaled_quantize (codes NULL) check, but for the number behind amax and a NULL
+ * in place of the codes of an empty tensor. */
+hu_status hu_scaled_made_check(size_t rows, size_t cols, const hu_scaled *codes, const float *z, size_t ldz,
+                               const float *x, size_t ldx, const hu_scaling *scaling, hu_mode mode, const float *amax,
+                               const hu_scaled_stats *stats);
+hu_status hu_scaled_decode_check(size_t rows, size_t cols, const float *z, size_t ldz, const hu_scaled *x,
+                                 const hu_scaling *scaling);
+/* hu_scaled_pack and unpack; *n is set where the description is valid. */
+hu_status hu_scaled_pack_check(hu_scaled_sizes *n, size_t rows, size_t cols, const uint8_t *wide, size_t ld,
+                               const uint8_t *dense, const hu_scaling *d);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
