@@ -56,7 +56,11 @@ static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *ev
   model_block(g, i0, j0, rows, columns, events, g->watches ? g->watches + (events - g->events) : NULL);
 }
 
-void hu_gemm_use_model(hu_gemm_call *g) {
-  g->block = run_block;
+static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
+  (void)level;
   hu_gemm_set_blocks(g, BLOCK, 1, BLOCK, 1);
+  hu_gemm_run(g, run_block, events);
+  return 1;
 }
+
+const hu_gemm_way hu_way_by_model = {"by_model", run};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/call.h - one call of hu_gemm between its files. */
+/* emu/gemm/call.h - the record of one hu_gemm call: arguments checked, operands and result unfolded. Every file of this
+ * folder includes it, and nobody else. */
 #ifndef HALFULP_EMU_GEMM_CALL_H
 #define HALFULP_EMU_GEMM_CALL_H
 
@@ -8,10 +9,6 @@
 #include "emu/core/lane_constants.h"
 #include "emu/core/round.h"
 #include "emu/gemm/kernels.h"
-#include "emu/gemm/seq.h"
-#include "emu/gemm/seq_modes.h"
-#include "emu/gemm/unfused.h"
-#include "emu/gemm/unit.h"
 #include "emu/simd/convert.h"
 #include "emu/simd/level.h"
 #include "halfulp/gemm.h"
@@ -56,20 +53,11 @@ struct hu_gemm_call {
   uint32_t threads;
   const hu_gemm_kernels *kernels;
   const hu_accum *accum;
-  int exact;                         /* accum is `exact` */
-  const hu_seq_kernels *seq_kernels; /* seq.c, and the constants and the way to begin with */
-  hu_seq seq;
-  int seq_way;
-  const hu_steps_kernels *steps_kernels; /* unfused.c */
-  hu_steps steps;
-  const hu_block_kernels *block_kernels; /* unit.c */
-  hu_block_plan block_plan;
-  hu_block_operand block_a, block_b, block_scale;
-  const hu_modes_kernels *modes_kernels; /* seq_modes.c */
-  hu_modes modes;
-  hu_span sa, sb, sc; /* where no format alone proves binary64 sums exact */
+  int exact;          /* accum is `exact` */
+  const void *way;    /* what the way that runs keeps of the call */
+  hu_span sa, sb, sc; /* once hu_gemm_look has been asked: looked is 1 */
+  int looked;
   size_t block_rows, block_columns, across;
-  void (*block)(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events);
   hu_events events[HU_THREADS_MAX]; /* one a part */
   hu_watch *watches;                /* likewise; NULL: nobody watches */
 };
@@ -85,8 +73,10 @@ const float *hu_gemm_direct32(const hu_matrix *x, size_t row, size_t column);
 hu_num hu_gemm_element(const hu_matrix *x, size_t i, size_t j);
 /* 1 if every element of these stored rows is a value of the matrix's format. */
 int hu_gemm_on_grid(const hu_matrix *x, size_t row, size_t rows);
-/* The span of a whole matrix. */
-hu_span hu_gemm_span(const hu_matrix *x);
+/* Is there a NaN, as the model reads elements, among the n elements from (i, j) on, (di, dj) apart? */
+int hu_gemm_nan_among(const hu_matrix *x, size_t i, size_t j, size_t di, size_t dj, size_t n);
+/* The spans of A, B and C, once a call. */
+void hu_gemm_look(hu_gemm_call *g);
 size_t hu_gemm_stored_rows(const hu_matrix *x);
 size_t hu_gemm_stored_columns(const hu_matrix *x);
 
@@ -97,32 +87,36 @@ void hu_gemm_finish64(const hu_gemm_call *g, size_t i, size_t j0, size_t n, doub
 void hu_gemm_finish(const hu_gemm_call *g, size_t i, size_t j, hu_num sum, hu_events *events);
 /* The sign of an exact zero sum. */
 uint32_t hu_gemm_zero_sign(const hu_gemm_call *g, size_t i, size_t j);
-/* gemm.c. Sets the largest blocks that the model's stack allows, or smaller ones if the threads want more of them. */
+/* blocks.c. Sets the largest blocks that the way's stack allows, or smaller ones if the threads want more of them. */
 void hu_gemm_set_blocks(hu_gemm_call *g, size_t rows, size_t row_step, size_t columns, size_t column_step);
+/* Computes the block of D at (i0, j0). */
+typedef void hu_gemm_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events);
+/* All blocks, over the call's threads. */
+void hu_gemm_run(hu_gemm_call *g, hu_gemm_block *block, hu_events *events);
 
-/* exact.c (and check.h), exact_wide.c: choose the blocks and their function. */
-int hu_gemm_spans_fit64(const hu_gemm_call *g);
-int hu_gemm_brackets_help(const hu_gemm_call *g);
-void hu_gemm_use_binary64(hu_gemm_call *g);
-void hu_gemm_use_brackets(hu_gemm_call *g);
-void hu_gemm_use_wide(hu_gemm_call *g);
-/* The elements with open[i ldo + j] = 1 of the block at (i0, j0), in integers. */
+/* A way of computing a product: a file, and a line in gemm.c's list. */
+typedef struct hu_gemm_way {
+  const char *name;
+  /* 1: D is computed. 0: the way does not serve this call, and has written nothing. */
+  int (*run)(hu_gemm_call *g, const hu_level *level, hu_events *events);
+} hu_gemm_way;
+extern const hu_gemm_way hu_way_fp32;                                  /* fp32.c */
+extern const hu_gemm_way hu_way_exact64, hu_way_brackets;              /* exact.c */
+extern const hu_gemm_way hu_way_wide;                                  /* exact_wide.c: any exact sum */
+extern const hu_gemm_way hu_way_seq, hu_way_seq_modes, hu_way_unfused; /* files of these names, in lanes */
+extern const hu_gemm_way hu_way_unit;                                  /* unit.c: block(...) in lanes */
+extern const hu_gemm_way hu_way_by_model;                              /* by_model.c: any model, value by value */
+
+/* What ways share: exact_wide.c. The elements with open[i ldo + j] = 1 of the block at (i0, j0), in integers. */
 void hu_gemm_sum_open(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, const uint8_t *open,
                       size_t ldo, hu_events *events);
-/* by_model.c: every other model, one element at a time. */
-void hu_gemm_use_model(hu_gemm_call *g);
+/* by_model.c: a block under any model. */
 void hu_gemm_model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, hu_events *events);
-/* seq.c: seq(F) in lanes; 0 if they do not serve. */
-int hu_gemm_use_seq(hu_gemm_call *g, const hu_level *level);
-/* Sums of row i; the NaN among them stand for elements still to be computed. */
+/* finish_open.c: as hu_gemm_finish32; sums that are NaN are left open, and computed by the model. */
 void hu_gemm_finish_open(const hu_gemm_call *g, size_t i, size_t j0, size_t n, float *sum, hu_events *events);
-/* unfused.c: models of unfused steps in lanes; 0 if they do not serve. */
-int hu_gemm_use_steps(hu_gemm_call *g, const hu_level *level);
-/* unit.c: block(...) in lanes; 0 if they do not serve. */
-int hu_gemm_use_block(hu_gemm_call *g, const hu_level *level);
-/* seq_modes.c: seq(F), seq2(P,F) in modes other than ties to even in lanes; 0 if they do not serve. */
-int hu_gemm_use_modes(hu_gemm_call *g, const hu_level *level);
 
+/* No scales, and nobody watches the steps: what lanes of chains ask for first. */
+static inline int hu_gemm_is_bare(const hu_gemm_call *g) { return !g->watches && !g->scale_a.data; }
 /* The binary32 pattern of 2^e, -126 <= e <= 127. */
 static inline uint32_t hu_power_bits(int32_t e) { return (uint32_t)(e + 127) << 23; }
 /* Formats that binary32 lanes round into by an anchor: a sign, gradual subnormals, a range within binary32's, 2 to

@@ -50,7 +50,7 @@ int hu_gemm_exact64(size_t k, hu_format fa, hu_format fb, const hu_format *fc) {
 }
 
 /* The same for the values that are there. All terms of one sum together stay below 2^(top + 1). */
-int hu_gemm_spans_fit64(const hu_gemm_call *g) {
+static int spans_fit64(const hu_gemm_call *g) {
   int32_t low = INT32_MAX, top = INT32_MIN;
   if (g->sa.any && g->sb.any && g->k) {
     low = g->sa.low + g->sb.low;
@@ -77,10 +77,19 @@ int hu_gemm_spans_fit64(const hu_gemm_call *g) {
 #define HU_KC HU_GEMM64_KC
 #include "emu/gemm/float_block.h"
 
-void hu_gemm_use_binary64(hu_gemm_call *g) {
-  g->block = run_block;
+static int run_exact64(hu_gemm_call *g, const hu_level *level, hu_events *events) {
+  (void)level;
+  if (!g->exact) return 0;
+  if (!hu_gemm_exact64(g->k, g->a.format, g->b.format, g->c.data ? &g->c.format : NULL)) {
+    hu_gemm_look(g);
+    if (!spans_fit64(g)) return 0;
+  }
   hu_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
+  hu_gemm_run(g, run_block, events);
+  return 1;
 }
+
+const hu_gemm_way hu_way_exact64 = {"exact64", run_exact64};
 
 /* ---- brackets ---- */
 
@@ -110,7 +119,7 @@ static int32_t cell_digits(const hu_gemm_call *g) {
 }
 
 /* No: out of range, or brackets would hardly ever do. */
-int hu_gemm_brackets_help(const hu_gemm_call *g) {
+static int brackets_help(const hu_gemm_call *g) {
   int32_t low = g->sa.low + g->sb.low, high = g->sa.high + g->sb.high, k = 64 - hu_clz64((uint64_t)g->k | 1);
   if (g->sc.any && g->sc.low < low) low = g->sc.low;
   if (g->sc.any && g->sc.high > high) high = g->sc.high;
@@ -197,7 +206,14 @@ static void bracket_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events
   }
 }
 
-void hu_gemm_use_brackets(hu_gemm_call *g) {
-  g->block = bracket_block;
+static int run_brackets(hu_gemm_call *g, const hu_level *level, hu_events *events) {
+  (void)level;
+  if (!g->exact) return 0;
+  hu_gemm_look(g);
+  if (!brackets_help(g)) return 0;
   hu_gemm_set_blocks(g, HALF, HU_GEMM_MR, HU_NB, HU_NR);
+  hu_gemm_run(g, bracket_block, events);
+  return 1;
 }
+
+const hu_gemm_way hu_way_brackets = {"brackets", run_brackets};

@@ -511,8 +511,14 @@ void hu_gemm_sum_open(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, 
   }
 }
 
-void hu_gemm_use_wide(hu_gemm_call *g) {
+static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
+  (void)level;
+  if (!g->exact) return 0;
+  hu_gemm_look(g);
   plan q = plan_of(g);
-  g->block = run_block;
   hu_gemm_set_blocks(g, q.rows, 1, q.columns, PANEL);
+  hu_gemm_run(g, run_block, events);
+  return 1;
 }
+
+const hu_gemm_way hu_way_wide = {"wide", run};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_gemm: arguments, the way to take, blocks over threads; the fp32 model. */
+/* hu_gemm: the record of a call, and the list of the ways to compute it. */
 #include "halfulp/gemm.h"
 
 #include "emu/base/exec.h"
@@ -34,88 +34,20 @@ static int on_grid(const hu_matrix *x, uint32_t threads) {
   return 1;
 }
 
-/* ---- the fp32 model ---- */
+/* ---- the ways ---- */
 
-#define HU_FINISH hu_gemm_finish32
-#define HU_KERNEL g->kernels->fma32
-#include "emu/gemm/float_block32.h"
+/* The first that serves takes the call. Where the model is `exact`, they stand in the order of their cost. */
+static const hu_gemm_way *const ways[] = {&hu_way_fp32,      &hu_way_exact64, &hu_way_brackets,
+                                          &hu_way_wide,      &hu_way_seq,     &hu_way_unfused,
+                                          &hu_way_seq_modes, &hu_way_unit,    &hu_way_by_model};
 
-static void use_binary32(hu_gemm_call *g) {
-  g->block = run_block;
-  hu_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
-}
-
-/* ---- blocks over threads ---- */
-
-typedef struct block_work {
-  hu_gemm_call *g;
-  size_t blocks, parts;
-} block_work;
-
-static void run_part(void *context, size_t part) {
-  block_work *w = context;
-  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
-  for (size_t i = part; i < w->blocks; i += w->parts) {
-    w->g->block(w->g, i / w->g->across * w->g->block_rows, i % w->g->across * w->g->block_columns, &w->g->events[part]);
-  }
-  hu_float_env_leave(saved);
-}
-
-static void run(hu_gemm_call *g, hu_events *events) {
-  block_work w;
-  w.g = g;
-  w.blocks = (g->m + g->block_rows - 1) / g->block_rows * g->across;
-  /* A thread's next block is its neighbour's: one part a thread keeps the order along the rows where there is one
-   * thread. */
-  w.parts = hu_least(w.blocks, g->threads);
-  memset(g->events, 0, w.parts * sizeof g->events[0]);
-  hu_parallel(g->threads, w.parts, run_part, &w);
-  for (size_t i = 0; events && i < w.parts; i++) hu_events_add(events, &g->events[i]);
-}
-
-/* The cheapest way that is proved to give the exact sum. */
-static void choose_exact(hu_gemm_call *g) {
-  const hu_format *fc = g->c.data ? &g->c.format : NULL;
-  int fit = hu_gemm_fit_binary32(g->a.format, g->b.format, fc);
-  if (fit && hu_gemm_sums_fit(g->k, g->a.format, g->b.format, fc, 24, -149)) {
-    use_binary32(g);
-    return;
-  }
-  if (hu_gemm_exact64(g->k, g->a.format, g->b.format, fc)) {
-    hu_gemm_use_binary64(g);
-    return;
-  }
-  g->sa = hu_gemm_span(&g->a);
-  g->sb = hu_gemm_span(&g->b);
-  g->sc = hu_gemm_span(&g->c);
-  if (hu_gemm_spans_fit64(g)) {
-    hu_gemm_use_binary64(g);
-  } else if (hu_gemm_brackets_help(g)) {
-    hu_gemm_use_brackets(g);
-  } else {
-    hu_gemm_use_wide(g);
+static void run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    if (ways[i]->run(g, level, events)) return;
   }
 }
 
-/* The models that lanes serve. */
-static int use_lanes(hu_gemm_call *g, const hu_level *level) {
-  int scaled = g->scale_a.data != NULL;
-  if (!scaled && (hu_gemm_use_seq(g, level) || hu_gemm_use_steps(g, level) || hu_gemm_use_modes(g, level))) return 1;
-  return hu_gemm_use_block(g, level);
-}
-
-/* The way to take; its blocks are what run() goes through. */
-static void choose(hu_gemm_call *g, const hu_level *level) {
-  if (g->exact) {
-    choose_exact(g);
-  } else if (g->watches) {
-    hu_gemm_use_model(g);
-  } else if (hu_gemm_is_fp32(g->accum, g->a.carried && g->b.carried && (!g->c.data || g->c.carried))) {
-    use_binary32(g);
-  } else if (!use_lanes(g, level)) {
-    hu_gemm_use_model(g);
-  }
-}
+/* ---- the call ---- */
 
 /* Trailing digits of x's codes that the model does not look at. */
 static uint32_t unseen_by(const hu_accum *accum, const hu_matrix *x) {
@@ -146,6 +78,7 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *d, cons
   g.b.unseen = unseen_by(accum, &g.b);
   g.accum = accum;
   g.exact = accum->kind == HU_ACCUM_EXACT;
+  g.looked = 0;
   g.stream = hu_exec_stream(exec);
   hu_gemm_set_result(&g, d, mode, level);
   hu_float_env saved = hu_float_env_enter(HU_NEAREST);
@@ -154,8 +87,7 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *d, cons
   g.watches = watch ? watches : NULL;
   if (watch) memset(watches, 0, sizeof watches);
   if (s == HU_OK && m && n) {
-    choose(&g, level);
-    run(&g, events);
+    run(&g, level, events);
   }
   for (size_t i = 0; watch && i < HU_THREADS_MAX; i++) hu_watch_add(watch, &watches[i]);
   hu_float_env_leave(saved);

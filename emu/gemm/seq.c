@@ -5,6 +5,13 @@
 #include "emu/core/bits.h"
 #include "emu/gemm/call.h"
 
+/* What the way keeps of a call. */
+typedef struct seq_way {
+  const hu_seq_kernels *kernels;
+  hu_seq seq;
+  int first; /* HU_SEQ_: how tiles begin */
+} seq_way;
+
 /* ---- the choice ---- */
 
 /* Operands few enough in digits for sums to nearest? */
@@ -19,9 +26,7 @@ typedef struct reach {
 
 static reach reach_of(hu_gemm_call *g) {
   reach r = {1000, -1000};
-  g->sa = hu_gemm_span(&g->a);
-  g->sb = hu_gemm_span(&g->b);
-  g->sc = hu_gemm_span(&g->c);
+  hu_gemm_look(g);
   if (g->sa.any && g->sb.any) {
     r.low = g->sa.low + g->sb.low;
     r.high = g->sa.high + g->sb.high;
@@ -41,13 +46,13 @@ static int32_t limit_of(const hu_spec *f, int32_t top, int32_t high) {
 
 /* Rounding to odd is quick under AVX-512: there testing for ties pays only where products have so many digits that ties
  * are rare. */
-static int way_of(const hu_gemm_call *g, const hu_spec *f, int32_t emax, reach r, int quick_odd) {
+static int way_of(const hu_gemm_call *g, const hu_spec *f, int limited, reach r, int quick_odd) {
   int32_t step = f->emin - f->m, least = r.low > step ? r.low : step, far = f->m <= 10 ? 24 : 12;
-  int limited = g->seq.limit != 0, quick = quick_odd && g->a.spec.m + g->b.spec.m + 2 <= 26;
+  int quick = quick_odd && g->a.spec.m + g->b.spec.m + 2 <= 26;
   if (digits_fit(g, f)) {
     if (r.high <= least + far && r.low >= step && limited) return HU_SEQ_BARE;
     if (r.low >= f->emin && limited && r.high - far > f->emin && r.high - far < 127) return HU_SEQ_LEAST;
-    if (r.low >= f->emin && emax >= 105 + f->m) return HU_SEQ_NEAR;
+    if (r.low >= f->emin && f->emax >= 105 + f->m) return HU_SEQ_NEAR;
     if (r.high <= least + far && step >= -120) return HU_SEQ_FLOOR;
   }
   if (quick) return limited ? HU_SEQ_PLAIN : HU_SEQ_ODD;
@@ -56,28 +61,30 @@ static int way_of(const hu_gemm_call *g, const hu_spec *f, int32_t emax, reach r
 }
 
 /* 1 if the lanes serve the model. */
-static int choose(hu_gemm_call *g, const hu_level *level) {
+static int choose(seq_way *w, hu_gemm_call *g, const hu_level *level) {
   const hu_accum *x = g->accum;
-  const hu_seq_kernels *kernels = level->seq;
-  if (!kernels || x->kind != HU_ACCUM_SEQ || x->promote || x->slices || x->mode.round != HU_RNE || g->k == 0) return 0;
+  w->kernels = level->seq;
+  if (!w->kernels || !hu_gemm_is_bare(g) || x->kind != HU_ACCUM_SEQ || x->promote || x->slices ||
+      x->mode.round != HU_RNE || g->k == 0)
+    return 0;
   if (!g->a.carried || !g->b.carried || (g->c.data && !g->c.carried)) return 0;
   hu_spec f = hu_spec_of(x->sum, x->mode);
   int32_t emax = f.emax;
   if (!hu_lanes_round_into(&f, 11) || !hu_odd_is_enough(&f)) return 0;
   reach r = reach_of(g);
   int32_t top = emax < 105 + f.m ? emax : 105 + f.m, limit = limit_of(&f, top, r.high);
-  g->seq_kernels = kernels;
-  g->seq.scale = 1.5f * hu_float_of_bits(hu_power_bits(23 - f.m));
-  g->seq.limit = limit > -1000 ? hu_power_bits(limit) : 0;
-  g->seq.floor = hu_power_bits(f.emin);
-  g->seq.top = hu_power_bits(top);
-  g->seq.jump = (uint32_t)(f.m <= 10 ? 24 : 13) << 23;
-  g->seq.sign = f.negzero ? 0x80000000u : 0;
-  g->seq.up = (uint32_t)(23 - f.m) << 23;
-  g->seq.shift = (uint32_t)f.m + 9;
-  g->seq.minus = g->c.data && f.negzero;
-  g->seq_way = way_of(g, &f, emax, r, kernels->quick_odd);
-  g->seq.least = g->seq_way == HU_SEQ_LEAST ? hu_power_bits(r.high - (f.m <= 10 ? 24 : 12)) : 0;
+  memset(&w->seq, 0, sizeof w->seq);
+  w->seq.scale = 1.5f * hu_float_of_bits(hu_power_bits(23 - f.m));
+  w->seq.limit = limit > -1000 ? hu_power_bits(limit) : 0;
+  w->seq.floor = hu_power_bits(f.emin);
+  w->seq.top = hu_power_bits(top);
+  w->seq.jump = (uint32_t)(f.m <= 10 ? 24 : 13) << 23;
+  w->seq.sign = f.negzero ? 0x80000000u : 0;
+  w->seq.up = (uint32_t)(23 - f.m) << 23;
+  w->seq.shift = (uint32_t)f.m + 9;
+  w->seq.minus = g->c.data && f.negzero;
+  w->first = way_of(g, &f, w->seq.limit != 0, r, w->kernels->quick_odd);
+  w->seq.least = w->first == HU_SEQ_LEAST ? hu_power_bits(r.high - (f.m <= 10 ? 24 : 12)) : 0;
   return 1;
 }
 
@@ -101,10 +108,11 @@ static int way_after(int way, int quick_odd) {
 static void run_tile(const hu_gemm_call *g, size_t rows, size_t columns, size_t kc, const float *a, const float *b,
                      float *acc, int fresh) {
   if (!fresh && given_up(acc)) return;
-  int way = g->seq_way;
+  const seq_way *w = g->way;
+  int way = w->first;
   do {
-    if (g->seq_kernels->tile(&g->seq, way, rows, columns, kc, a, b, acc, fresh)) return;
-    way = way_after(way, g->seq_kernels->quick_odd);
+    if (w->kernels->tile(&w->seq, way, rows, columns, kc, a, b, acc, fresh)) return;
+    way = way_after(way, w->kernels->quick_odd);
   } while (way);
   for (size_t i = 0; i < HU_GEMM_MR * HU_GEMM32_NR; i++) acc[i] = hu_float_of_bits(0x7FC00000u);
 }
@@ -121,25 +129,17 @@ static void run_tiles(const hu_gemm_call *g, size_t rows, size_t columns, size_t
   }
 }
 
-void hu_gemm_finish_open(const hu_gemm_call *g, size_t i, size_t j0, size_t n, float *sum, hu_events *events) {
-  for (size_t j = 0, past; j < n; j = past) {
-    int open = sum[j] != sum[j];
-    for (past = j + 1; past < n && (sum[past] != sum[past]) == open;) past++;
-    if (open) {
-      hu_gemm_model_block(g, i, j0 + j, 1, past - j, events);
-    } else {
-      hu_gemm_finish32(g, i, j0 + j, past - j, sum + j, events);
-    }
-  }
-}
-
 #define HU_FINISH hu_gemm_finish_open
 #define HU_KERNEL(padded, columns, kc, a, b, acc, fresh, ahead) run_tiles(g, rows, columns, kc, a, b, acc, fresh, ahead)
 #include "emu/gemm/float_block32.h"
 
-int hu_gemm_use_seq(hu_gemm_call *g, const hu_level *level) {
-  if (!choose(g, level)) return 0;
-  g->block = run_block;
+static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
+  seq_way w;
+  if (!choose(&w, g, level)) return 0;
+  g->way = &w;
   hu_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
+  hu_gemm_run(g, run_block, events);
   return 1;
 }
+
+const hu_gemm_way hu_way_seq = {"seq", run};

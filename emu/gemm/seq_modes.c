@@ -50,18 +50,25 @@ static int grid_of(hu_mode_grid *z, hu_format format, hu_mode mode) {
 
 static int products_are_exact(hu_gemm_call *g) {
   if (g->a.spec.m + g->b.spec.m + 2 > 24) return 0;
-  g->sa = hu_gemm_span(&g->a);
-  g->sb = hu_gemm_span(&g->b);
+  hu_gemm_look(g);
   return !g->sa.any || !g->sb.any || g->sa.low + g->sb.low >= -149;
 }
 
+/* What the way keeps of a call. */
+typedef struct modes_way {
+  const hu_modes_kernels *kernels;
+  hu_modes modes;
+} modes_way;
+
 /* 1 if the lanes serve the model. */
-static int choose(hu_gemm_call *g, const hu_level *level) {
+static int choose(modes_way *w, hu_gemm_call *g, const hu_level *level) {
   const hu_accum *x = g->accum;
-  hu_modes *q = &g->modes;
-  g->modes_kernels = level->seq_modes;
+  hu_modes *q = &w->modes;
+  w->kernels = level->seq_modes;
+  if (!w->kernels || !hu_gemm_is_bare(g)) return 0;
+  memset(q, 0, sizeof *q);
   q->unfused = x->kind == HU_ACCUM_SEQ2;
-  if (!g->modes_kernels || (x->kind != HU_ACCUM_SEQ && !q->unfused) || x->promote || x->slices) return 0;
+  if ((x->kind != HU_ACCUM_SEQ && !q->unfused) || x->promote || x->slices) return 0;
   if (x->mode.round == HU_RNE || g->k == 0) return 0;
   if (!g->a.carried || !g->b.carried || (g->c.data && !g->c.carried)) return 0;
   if (!grid_of(&q->sum, x->sum, x->mode) || !grid_of(&q->product, q->unfused ? x->product : x->sum, x->mode)) return 0;
@@ -75,13 +82,14 @@ static int choose(hu_gemm_call *g, const hu_level *level) {
 /* i0, j0, k0: where the block and the piece of K begin. */
 static void run_tiles(const hu_gemm_call *g, size_t i0, size_t j0, size_t k0, size_t rows, size_t columns, size_t kc,
                       const float *a, const float *b, float *acc, int fresh) {
+  const modes_way *w = g->way;
   for (size_t j = 0; j < columns; j += HU_GEMM32_NR) {
     for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
       float *z = acc + j * HU_GEMM32_MB + i * HU_GEMM32_NR;
       for (size_t t = 0; fresh && t < HU_GEMM_MR * HU_GEMM32_NR; t++) z[t] = 0;
       uint64_t element = g->stream.counter + (uint64_t)(i0 + i) * g->n + j0 + j;
-      g->modes_kernels->tile(&g->modes, hu_least(rows - i, HU_GEMM_MR), hu_least(columns - j, HU_GEMM32_NR), kc,
-                             a + i * HU_GEMM32_KC, b + j * HU_GEMM32_KC, z, element, g->n, k0);
+      w->kernels->tile(&w->modes, hu_least(rows - i, HU_GEMM_MR), hu_least(columns - j, HU_GEMM32_NR), kc,
+                       a + i * HU_GEMM32_KC, b + j * HU_GEMM32_KC, z, element, g->n, k0);
     }
   }
 }
@@ -93,9 +101,13 @@ static void run_tiles(const hu_gemm_call *g, size_t i0, size_t j0, size_t k0, si
 
 _Static_assert(HU_KC % 4 == 0, "pieces of K begin with whole blocks of random words");
 
-int hu_gemm_use_modes(hu_gemm_call *g, const hu_level *level) {
-  if (!choose(g, level)) return 0;
-  g->block = run_block;
+static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
+  modes_way w;
+  if (!choose(&w, g, level)) return 0;
+  g->way = &w;
   hu_gemm_set_blocks(g, HU_MB, HU_GEMM_MR, HU_NB, HU_NR);
+  hu_gemm_run(g, run_block, events);
   return 1;
 }
+
+const hu_gemm_way hu_way_seq_modes = {"seq_modes", run};

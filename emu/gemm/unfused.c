@@ -6,6 +6,12 @@
 #include "emu/core/bits.h"
 #include "emu/gemm/call.h"
 
+/* What the way keeps of a call. */
+typedef struct steps_way {
+  const hu_steps_kernels *kernels;
+  hu_steps steps;
+} steps_way;
+
 /* ---- the choice ---- */
 
 /* 1 if lanes can round to f. */
@@ -39,11 +45,8 @@ static void formats_of(const hu_accum *x, hu_format *product, hu_format *sum) {
 }
 
 /* What the data have to say: whether products are exact, and how to begin. */
-static int look(hu_gemm_call *g, const hu_spec *p, const hu_spec *f) {
-  hu_steps *q = &g->steps;
-  g->sa = hu_gemm_span(&g->a);
-  g->sb = hu_gemm_span(&g->b);
-  g->sc = hu_gemm_span(&g->c);
+static int look(hu_steps *q, hu_gemm_call *g, const hu_spec *p, const hu_spec *f) {
+  hu_gemm_look(g);
   int some = g->sa.any && g->sb.any;
   int32_t low = some ? g->sa.low + g->sb.low : 0, high = some ? g->sa.high + g->sb.high : -1000;
   if (low < -149) return 0;
@@ -58,13 +61,15 @@ static int look(hu_gemm_call *g, const hu_spec *p, const hu_spec *f) {
 }
 
 /* 1 if the lanes serve the model. */
-static int choose(hu_gemm_call *g, const hu_level *level) {
+static int choose(steps_way *w, hu_gemm_call *g, const hu_level *level) {
   const hu_accum *x = g->accum;
-  hu_steps *q = &g->steps;
+  hu_steps *q = &w->steps;
   hu_format product, sum, joined = x->promote ? x->promoted : x->sum;
-  g->steps_kernels = level->unfused;
+  w->kernels = level->unfused;
+  if (!w->kernels || !hu_gemm_is_bare(g)) return 0;
+  memset(q, 0, sizeof *q);
   q->kind = kind_of(x);
-  if (!g->steps_kernels || q->kind < 0 || x->slices || x->mode.round != HU_RNE || g->k == 0) return 0;
+  if (q->kind < 0 || x->slices || x->mode.round != HU_RNE || g->k == 0) return 0;
   if (!g->a.carried || !g->b.carried || (g->c.data && !g->c.carried)) return 0;
   if (g->a.spec.m + g->b.spec.m + 2 > 24) return 0;
   formats_of(x, &product, &sum);
@@ -77,7 +82,7 @@ static int choose(hu_gemm_call *g, const hu_level *level) {
   if (q->length && !joined_of(&q->joined, joined, &h, f.m)) return 0;
   if (q->length ? q->joined.scale > 0 && !hu_on_grid_of(&g->c, &h) : !hu_on_grid_of(&g->c, &f)) return 0;
   q->minus = g->c.data != NULL && !q->length;
-  return look(g, &p, &f);
+  return look(q, g, &p, &f);
 }
 
 /* ---- blocks ---- */
@@ -92,17 +97,19 @@ static void fill(float *z, uint32_t bits) {
 /* Up to kc steps, all of one part. */
 static int run_steps(const hu_gemm_call *g, size_t rows, size_t columns, size_t kc, const float *a, const float *b,
                      float *sum, float *other) {
-  const hu_steps *q = &g->steps;
-  if (g->steps_kernels->tile(q, q->way, rows, columns, kc, a, b, sum, other)) return 1;
-  return q->way != HU_STEPS_FULL && g->steps_kernels->tile(q, HU_STEPS_FULL, rows, columns, kc, a, b, sum, other);
+  const steps_way *w = g->way;
+  const hu_steps *q = &w->steps;
+  if (w->kernels->tile(q, q->way, rows, columns, kc, a, b, sum, other)) return 1;
+  return q->way != HU_STEPS_FULL && w->kernels->tile(q, HU_STEPS_FULL, rows, columns, kc, a, b, sum, other);
 }
 
 /* The end of a part, or of K. */
 static int end_part(const hu_gemm_call *g, size_t rows, size_t columns, float *sum, float *part, const float *other) {
-  const hu_steps *q = &g->steps;
+  const steps_way *w = g->way;
+  const hu_steps *q = &w->steps;
   float *z = q->length ? part : sum;
-  if (q->kind == HU_STEPS_NEUMAIER && !g->steps_kernels->join(&q->sum, rows, columns, z, other)) return 0;
-  return !q->length || g->steps_kernels->join(&q->joined, rows, columns, sum, part);
+  if (q->kind == HU_STEPS_NEUMAIER && !w->kernels->join(&q->sum, rows, columns, z, other)) return 0;
+  return !q->length || w->kernels->join(&q->joined, rows, columns, sum, part);
 }
 
 static int holds_special(size_t rows, size_t columns, const float *z) {
@@ -118,7 +125,7 @@ static int holds_special(size_t rows, size_t columns, const float *z) {
 static void run_tile(const hu_gemm_call *g, size_t rows, size_t columns, size_t k0, size_t kc, const float *a,
                      const float *b, float *sum) {
   float *part = sum + PLANE, *other = sum + 2 * PLANE;
-  const size_t length = g->steps.length;
+  const size_t length = ((const steps_way *)g->way)->steps.length;
   if (k0 == 0 && !g->c.data) fill(sum, 0);
   if (k0 == 0 && g->sc.special && holds_special(rows, columns, sum)) fill(sum, 0x7FC00000u);
   if (sum[0] != sum[0]) return;
@@ -152,9 +159,13 @@ static void run_tiles(const hu_gemm_call *g, size_t rows, size_t columns, size_t
 #define HU_KERNEL(padded, columns, kc, a, b, acc, fresh, ahead) run_tiles(g, rows, columns, k0, kc, a, b, acc)
 #include "emu/gemm/float_block32.h"
 
-int hu_gemm_use_steps(hu_gemm_call *g, const hu_level *level) {
-  if (!choose(g, level)) return 0;
-  g->block = run_block;
+static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
+  steps_way w;
+  if (!choose(&w, g, level)) return 0;
+  g->way = &w;
   hu_gemm_set_blocks(g, STEPS_ROWS, HU_GEMM_MR, HU_NB, HU_NR);
+  hu_gemm_run(g, run_block, events);
   return 1;
 }
+
+const hu_gemm_way hu_way_unfused = {"unfused", run};

@@ -10,6 +10,13 @@
 
 enum { MB = HU_BLOCK_MB, NB = HU_BLOCK_NB, KC = HU_BLOCK_KC, NR = HU_BLOCK_NR };
 
+/* What the way keeps of a call. */
+typedef struct unit_way {
+  const hu_block_kernels *kernels;
+  hu_block_plan plan;
+  hu_block_operand a, b, scale;
+} unit_way;
+
 /* ---- the choice ---- */
 
 static double power_of_two(int32_t e) { return hu_double_of_bits((uint64_t)(e + 1023) << 52); }
@@ -83,7 +90,7 @@ static int errors_fit(const hu_gemm_call *g, uint32_t length) {
 /* Products with their scales well inside binary64's range and less than 2^1000 apart, so that no cut loses a sign;
  * scales without infinities. A group has the scales of its first product, those of all where parts begin with new
  * scales. */
-static int scales_fit(hu_gemm_call *g, const hu_accum *x) {
+static int scales_fit(unit_way *w, const hu_gemm_call *g, const hu_accum *x) {
   const hu_matrix *in[4] = {&g->a, &g->b, &g->scale_a, &g->scale_b};
   int32_t low = 0, high = 0, every = x->block.every;
   if (!hu_accum_is_scaled(x)) return 1;
@@ -93,8 +100,8 @@ static int scales_fit(hu_gemm_call *g, const hu_accum *x) {
     low += s.emin - s.m;
     high += hu_exponent(hu_unpack(&s, s.max_code)) + 1;
   }
-  g->block_scale.mask = UINT32_MAX;
-  g->block_scale.emin = power_of_two(g->scale_a.spec.emin);
+  w->scale.mask = UINT32_MAX;
+  w->scale.emin = power_of_two(g->scale_a.spec.emin);
   if (x->scaled) return 1;
   if (x->block.rule == HU_BLOCK_GROUPS && (x->slices || x->promote % (uint32_t)every)) return 0;
   return low >= -600 && high <= 550 && high - low <= 1000;
@@ -138,16 +145,15 @@ static void set_rule(hu_block_plan *q, const hu_accum *x) {
 }
 
 /* 1 if the lanes serve the model. */
-static int choose(hu_gemm_call *g, const hu_level *level) {
+static int choose(unit_way *w, const hu_gemm_call *g, const hu_level *level) {
   const hu_accum *x = g->accum;
-  hu_block_plan *q = &g->block_plan;
+  hu_block_plan *q = &w->plan;
   const hu_mode rne = hu_plain_mode();
-  g->block_kernels = level->unit;
-  if (!g->block_kernels || x->kind != HU_ACCUM_BLOCK || g->k == 0) return 0;
-  memset(&g->block_scale, 0, sizeof g->block_scale);
-  memset(q, 0, sizeof *q);
-  if (!operand_of(&g->block_a, &g->a, &x->block) || !operand_of(&g->block_b, &g->b, &x->block)) return 0;
-  if ((g->c.data && !g->c.carried) || !rule_fits(g, x) || !scales_fit(g, x)) return 0;
+  memset(w, 0, sizeof *w);
+  w->kernels = level->unit;
+  if (!w->kernels || g->watches || x->kind != HU_ACCUM_BLOCK || g->k == 0) return 0;
+  if (!operand_of(&w->a, &g->a, &x->block) || !operand_of(&w->b, &g->b, &x->block)) return 0;
+  if ((g->c.data && !g->c.carried) || !rule_fits(g, x) || !scales_fit(w, g, x)) return 0;
   if (!grid_of(&q->out, x->sum, x->mode, x->block.ftz)) return 0;
   if (x->block.join == HU_JOIN_LAST && !grid_of(&q->join, x->product, rne, 0)) return 0;
   if ((x->promote || x->slices) && !grid_of(&q->part, hu_accum_result(x), rne, 0)) return 0;
@@ -180,36 +186,37 @@ typedef struct line {
   _Alignas(64) double v[KC + 8], p[KC + 8];
 } line;
 
-static void read_line(const hu_gemm_call *g, const hu_matrix *x, const hu_block_operand *o, size_t row, size_t column,
+static void read_line(const unit_way *u, const hu_matrix *x, const hu_block_operand *o, size_t row, size_t column,
                       size_t n, line *z) {
   float f[KC + 8];
   memset(f + n, 0, 8 * sizeof *f);
   hu_gemm_read32(x, row, column, n, f);
-  g->block_kernels->prepare(o, n, f, z->v, z->p);
+  u->kernels->prepare(o, n, f, z->v, z->p);
   z->v[n] = z->p[n] = 0;
 }
 
 /* The stored row of position t, where k runs over stored rows; zeros if there is none. */
-static void read_or_none(const hu_gemm_call *g, const hu_matrix *x, const hu_block_operand *how, size_t k0,
-                         const order *o, size_t t, size_t column, size_t n, line *z) {
+static void read_or_none(const unit_way *u, const hu_matrix *x, const hu_block_operand *how, size_t k0, const order *o,
+                         size_t t, size_t column, size_t n, line *z) {
   if (o->at[t] < o->count) {
-    read_line(g, x, how, k0 + o->at[t], column, n, z);
+    read_line(u, x, how, k0 + o->at[t], column, n, z);
   } else {
     memset(z, 0, sizeof *z);
   }
 }
 
 static void pack_a(const hu_gemm_call *g, size_t i0, size_t k0, size_t rows, const order *o, double *z) {
+  const unit_way *u = g->way;
   line x;
   for (size_t i = 0; !g->a.transposed && i < rows; i++) {
-    read_line(g, &g->a, &g->block_a, i0 + i, k0, o->count, &x);
+    read_line(u, &g->a, &u->a, i0 + i, k0, o->count, &x);
     for (size_t t = 0; t < o->padded; t++) {
       z[i * KC + t] = x.v[o->at[t]];
       z[MB * KC + i * KC + t] = x.p[o->at[t]];
     }
   }
   for (size_t t = 0; g->a.transposed && t < o->padded; t++) {
-    read_or_none(g, &g->a, &g->block_a, k0, o, t, i0, rows, &x);
+    read_or_none(u, &g->a, &u->a, k0, o, t, i0, rows, &x);
     for (size_t i = 0; i < rows; i++) {
       z[i * KC + t] = x.v[i];
       z[MB * KC + i * KC + t] = x.p[i];
@@ -218,17 +225,18 @@ static void pack_a(const hu_gemm_call *g, size_t i0, size_t k0, size_t rows, con
 }
 
 static void pack_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t columns, const order *o, double *z) {
+  const unit_way *u = g->way;
   line x;
   for (size_t j = 0; g->b.transposed && j < columns; j++) {
     double *to = z + j / NR * (KC * NR) + j % NR;
-    read_line(g, &g->b, &g->block_b, j0 + j, k0, o->count, &x);
+    read_line(u, &g->b, &u->b, j0 + j, k0, o->count, &x);
     for (size_t t = 0; t < o->padded; t++) {
       to[t * NR] = x.v[o->at[t]];
       to[NB * KC + t * NR] = x.p[o->at[t]];
     }
   }
   for (size_t t = 0; !g->b.transposed && t < o->padded; t++) {
-    read_or_none(g, &g->b, &g->block_b, k0, o, t, j0, columns, &x);
+    read_or_none(u, &g->b, &u->b, k0, o, t, j0, columns, &x);
     for (size_t j = 0; j < columns; j += NR) {
       memcpy(z + j * KC + t * NR, x.v + j, NR * sizeof *z);
       memcpy(z + NB * KC + j * KC + t * NR, x.p + j, NR * sizeof *z);
@@ -239,8 +247,7 @@ static void pack_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t columns, 
 /* ---- scales ---- */
 
 /* Elements (at, first) ... (at, first + n - 1) of x, or (first, at) ... if not `along`. */
-static void read_vector(const hu_gemm_call *g, const hu_matrix *x, int along, size_t at, size_t first, size_t n,
-                        line *z) {
+static void read_vector(const unit_way *u, const hu_matrix *x, int along, size_t at, size_t first, size_t n, line *z) {
   float f[KC + 8];
   memset(f + n, 0, 8 * sizeof *f);
   if (along != x->transposed) {
@@ -248,7 +255,7 @@ static void read_vector(const hu_gemm_call *g, const hu_matrix *x, int along, si
   } else {
     for (size_t i = 0; i < n; i++) hu_gemm_read32(x, first + i, at, 1, f + i);
   }
-  g->block_kernels->prepare(&g->block_scale, n, f, z->v, z->p);
+  u->kernels->prepare(&u->scale, n, f, z->v, z->p);
 }
 
 /* One element times its scale. align: the powers too. groups: a product that is not zero has its scales' power. */
@@ -259,11 +266,12 @@ static void scale_one(int grouped, double *v, double *p, double sv, double sp) {
 
 /* The packed piece of A from product k0 on, times its scales. */
 static void scale_a(const hu_gemm_call *g, size_t i0, size_t k0, size_t rows, const order *o, double *z) {
-  int grouped = g->block_plan.rule == HU_BLOCK_GROUPS;
+  const unit_way *u = g->way;
+  int grouped = u->plan.rule == HU_BLOCK_GROUPS;
   size_t every = g->accum->block.every, first = k0 / every, n = (k0 + o->count - 1) / every - first + 1;
   line s;
   for (size_t i = 0; i < rows; i++) {
-    read_vector(g, &g->scale_a, 1, i0 + i, first, n, &s);
+    read_vector(u, &g->scale_a, 1, i0 + i, first, n, &s);
     for (size_t t = 0; t < o->padded; t++) {
       size_t at = (k0 + o->at[t]) / every - first;
       if (o->at[t] >= o->count) continue;
@@ -273,13 +281,14 @@ static void scale_a(const hu_gemm_call *g, size_t i0, size_t k0, size_t rows, co
 }
 
 static void scale_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t columns, const order *o, double *z) {
-  int grouped = g->block_plan.rule == HU_BLOCK_GROUPS;
+  const unit_way *u = g->way;
+  int grouped = u->plan.rule == HU_BLOCK_GROUPS;
   size_t every = g->accum->block.every, last = SIZE_MAX;
   line s;
   for (size_t t = 0; t < o->padded; t++) {
     size_t at = (k0 + o->at[t]) / every;
     if (o->at[t] >= o->count) continue;
-    if (at != last) read_vector(g, &g->scale_b, 1, at, j0, columns, &s);
+    if (at != last) read_vector(u, &g->scale_b, 1, at, j0, columns, &s);
     last = at;
     for (size_t j = 0; j < columns; j++) {
       double *to = z + j / NR * (KC * NR) + t * NR + j % NR;
@@ -307,10 +316,11 @@ static void load_c(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, siz
 
 /* C as block(...) reads it. */
 static void flush_c(const hu_gemm_call *g, double *acc) {
+  const unit_way *way = g->way;
   uint8_t daz = g->accum->block.daz;
   for (size_t i = 0; daz && i < MB * NB; i++) {
     uint64_t u = hu_bits_of_double(acc[i]), sign = u >> 63 << 63;
-    if ((u & ~sign) < hu_bits_of_double(g->block_plan.out.emin)) {
+    if ((u & ~sign) < hu_bits_of_double(way->plan.out.emin)) {
       acc[i] = hu_double_of_bits(daz == HU_DAZ_SIGN ? sign : 0);
     }
   }
@@ -334,6 +344,7 @@ static void finish(const hu_gemm_call *g, size_t i, size_t j0, size_t n, const d
 /* One block of D. Packed operands; rows and columns of padding stay zeros. */
 typedef struct work {
   const hu_gemm_call *g;
+  const unit_way *u;
   size_t i0, j0, rows, columns;
   _Alignas(64) double a[2 * MB * KC], b[2 * NB * KC];
   double part[MB * NB], sum[MB * NB], total[MB * NB]; /* of a part, of a slice, of slices */
@@ -353,23 +364,24 @@ static void run_blocks(work *w, size_t k0, size_t k1, double *acc) {
       scale_a(g, w->i0, k, w->rows, &z, w->a);
       scale_b(g, w->j0, k, w->columns, &z, w->b);
     }
-    g->block_kernels->blocks(&g->block_plan, w->rows, w->columns, z.padded, w->a, w->b, acc);
+    w->u->kernels->blocks(&w->u->plan, w->rows, w->columns, z.padded, w->a, w->b, acc);
   }
 }
 
 /* sum = rnd(sum + part), or with scales number j rnd(sum + rnd(sa sb) part). */
 static void join_part(work *w, size_t j) {
   const hu_gemm_call *g = w->g;
+  const unit_way *u = w->u;
   line a, b;
   if (!g->accum->scaled) {
-    g->block_kernels->join(&g->block_plan.part, w->rows, w->columns, w->part, w->sum);
+    u->kernels->join(&u->plan.part, w->rows, w->columns, w->part, w->sum);
     return;
   }
   memset(&a, 0, sizeof a);
   memset(&b, 0, sizeof b);
-  read_vector(g, &g->scale_a, 0, j, w->i0, w->rows, &a);
-  read_vector(g, &g->scale_b, 1, j, w->j0, w->columns, &b);
-  g->block_kernels->join_scaled(&g->block_plan.part, w->rows, w->columns, a.v, b.v, w->part, w->sum);
+  read_vector(u, &g->scale_a, 0, j, w->i0, w->rows, &a);
+  read_vector(u, &g->scale_b, 1, j, w->j0, w->columns, &b);
+  u->kernels->join_scaled(&u->plan.part, w->rows, w->columns, a.v, b.v, w->part, w->sum);
 }
 
 /* Products k0 ... k1-1 on top of sum. */
@@ -390,22 +402,24 @@ static void run_slice(work *w, size_t k0, size_t k1) {
 /* The slices of splitk from nothing, one after another; C last. */
 static void run_slices(work *w) {
   const hu_gemm_call *g = w->g;
+  const unit_way *u = w->u;
   size_t slices = hu_least(g->accum->slices, g->k), at = 0;
   for (size_t i = 0; i < slices; i++) {
     size_t past = at + g->k / slices + (i < g->k % slices);
     memset(w->sum, 0, sizeof w->sum);
     run_slice(w, at, past);
-    if (i) g->block_kernels->join(&g->block_plan.part, w->rows, w->columns, w->sum, w->total);
+    if (i) u->kernels->join(&u->plan.part, w->rows, w->columns, w->sum, w->total);
     if (!i) memcpy(w->total, w->sum, sizeof w->total);
     at = past;
   }
   load_c(g, w->i0, w->j0, w->rows, w->columns, w->sum);
-  g->block_kernels->join(&g->block_plan.part, w->rows, w->columns, w->sum, w->total);
+  u->kernels->join(&u->plan.part, w->rows, w->columns, w->sum, w->total);
 }
 
 static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
   work w;
   w.g = g;
+  w.u = g->way;
   w.i0 = i0;
   w.j0 = j0;
   w.rows = hu_least(g->m - i0, g->block_rows);
@@ -423,9 +437,13 @@ static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *ev
   }
 }
 
-int hu_gemm_use_block(hu_gemm_call *g, const hu_level *level) {
-  if (!choose(g, level)) return 0;
-  g->block = run_block;
+static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
+  unit_way w;
+  if (!choose(&w, g, level)) return 0;
+  g->way = &w;
   hu_gemm_set_blocks(g, MB, HU_BLOCK_MR, NB, NR);
+  hu_gemm_run(g, run_block, events);
   return 1;
 }
+
+const hu_gemm_way hu_way_unit = {"unit", run};
