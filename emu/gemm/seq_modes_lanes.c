@@ -9,7 +9,7 @@
 #define MODE_FN static inline __attribute__((always_inline))
 
 /* Rows side by side in modes without random words. */
-#define MODE_ROWS (SEQ_LANES == 16 ? 8 : 4)
+#define MODE_ROWS (HU_LEVEL_REGISTERS == 32 ? 8 : 4)
 
 /* ---- one rounding ---- */
 
@@ -156,7 +156,7 @@ MODE_FN void strip(const hu_modes *q, const mode_lanes *v, const int round, cons
 /* ---- with random words ---- */
 
 /* Rows side by side in modes with random words. */
-#define MODE_DRAWN (SEQ_LANES == 16 ? 2 : 1)
+#define MODE_DRAWN (HU_LEVEL_REGISTERS == 32 ? 2 : 1)
 #define MODE_GROUPS (2 * MODE_DRAWN)
 
 /* The blocks of SEQ_LANES elements of MODE_DRAWN rows, of each those of even columns and those of odd ones, one to a

@@ -15,13 +15,16 @@ enum { NUMBERS_MIN = 1 << 16, VALUES_MIN = 1 << 13, STEPS_MIN = 1 << 14 };
 
 uint32_t hu_cpu_levels_off;
 
+/* The best first, that of every processor last. */
+#define LOOPS(name) &hu_loops_##name,
+static const hu_loops *const known[] = {HU_EACH_LEVEL(LOOPS)};
+
 hu_cpu hu_cpu_alone(void) {
   hu_cpu c = {1, NULL, &hu_loops_vector, hu_cpu_levels_off};
-#if defined(__x86_64__)
   uint32_t levels = hu_levels() & ~c.levels_off;
-  if (levels & HU_LEVEL_AVX2) c.loops = &hu_loops_avx2;
-  if (levels & HU_LEVEL_AVX512) c.loops = &hu_loops_avx512;
-#endif
+  for (size_t i = sizeof known / sizeof *known; i-- > 0;) {
+    if (levels & known[i]->level) c.loops = known[i];
+  }
   return c;
 }
 
