@@ -37,12 +37,12 @@
  *   splitk(S,M)       S slices of k, each by M from 0, added ascending, C last
  *   int32             integers, modulo 2^32; (sat,N): saturated once every N products
  *   block(...)        the sums of matrix units and dot product instructions, below
- *   takes(A,B,C,M)    M on operands of these formats alone, as hardware has it; "any": this operand may be anything.
+ *   takes(A,B,C,M)    M on operands of these formats alone, as on hardware; "any": this operand may be anything.
  *                     Every preset is such a model: a matrix unit for FP8 has no binary32 operands, and its model says
  *                     nothing about them. An operand of another format is refused with HU_E_OPERAND_A, HU_E_OPERAND_B
  *                     or HU_E_OPERAND_C. Formats count as the same where every code means the same, whatever NaN an
- *                     operation or an overflow gives. C is not looked at under promote and splitk, where M adds to 0.
- *                     A binary32 operand may be TF32. The result may have any format: one more rounding, of M's sum
+ *                     operation or an overflow gives. C is not looked at under promote and splitk, where M adds to 0. A
+ *                     binary32 operand may be TF32. The result may have any format: one more rounding, of M's sum
  *   any(M)            M without that restriction */
 #ifndef HALFULP_ACCUM_H
 #define HALFULP_ACCUM_H
@@ -142,7 +142,7 @@ typedef struct hu_block {
   uint8_t cut;       /* cut: what happens to the digits below the grid of an addend */
   uint8_t order;     /* order: of k; mod4: of 2 l products those with k mod 4 < 2 first, then the others */
   uint8_t join;      /* c: last: from +0, and c is added to the block's result (of both, with mod4), ties to even */
-  uint8_t over;      /* over: inf (1): overflow is infinity in every mode; mode (0): as the mode has it */
+  uint8_t over;      /* over: inf (1): overflow is infinity in every mode; mode (0): as the mode says */
   uint8_t daz;       /* daz: subnormal operands and C read as zero of their sign; plus: these and zeros as +0 */
   uint8_t ftz;       /* ftz: subnormal results become zero: after rounding, when tiny, before rounding */
   uint8_t products;  /* products: exact (1): tree of one pair whose products are not rounded; rounded (0) */
@@ -197,7 +197,7 @@ HU_API size_t hu_accum_takes(char *text, size_t size, const hu_accum *accum);
 /* 1 if the model wants scales (hu_dot and hu_gemm_scaled take them, hu_gemm does not). */
 HU_API int hu_accum_is_scaled(const hu_accum *accum);
 
-/* Bytes of an element in memory, 0 if it is none; and bits of its pattern. */
+/* Bytes of an element in memory, 0 if `e` is invalid; and bits of its pattern. */
 HU_API size_t hu_element_size(hu_element e);
 HU_API unsigned hu_element_width(hu_element e);
 
@@ -264,7 +264,7 @@ HU_API HU_MUST_CHECK hu_status hu_dot(size_t n, void *z, hu_element ez, const hu
                                       hu_mode mode, const hu_exec *exec, hu_events *events);
 
 /* hu_dot with random words of the caller's in place of a stream's: those that a design under test drew. Rounding r
- * inside the sum, counted as docs/numerics.md section 11.3 has it, takes the low N bits of words[r] as its R, the last
+ * inside the sum, counted as in docs/numerics.md section 11.3, takes the low N bits of words[r] as its R, the last
  * rounding the low N bits of `random`. *roundings, if not NULL, becomes the number of roundings inside, also with
  * HU_E_SHAPE: the model rounds stochastically and `count` words are too few; z and events are untouched then. Other
  * models look at no words (NULL, 0). Errors: hu_dot's, and HU_E_NULL: count > 0 without words. */

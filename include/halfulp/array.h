@@ -48,7 +48,7 @@ typedef struct hu_exec {
   hu_stream stream;    /* random words of the stochastic modes */
 } hu_exec;
 
-/* z[i] = the value of f that x[i] rounds to. -0, infinities and NaN as f has them (NaN as 0x7FC00000). */
+/* z[i] = the value of f that x[i] rounds to. -0, infinities and NaN become what f has for them (NaN is 0x7FC00000). */
 HU_API HU_MUST_CHECK hu_status hu_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
                                              hu_format f, hu_mode mode, const hu_exec *exec, hu_events *events);
 HU_API HU_MUST_CHECK hu_status hu_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,

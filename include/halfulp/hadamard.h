@@ -44,7 +44,7 @@ enum {
 enum {
   HU_HADAMARD_ROOT = 0,  /* both 1 / sqrt(n): exact for 16 and 64, for 32 and 128 rounded to binary32 */
   HU_HADAMARD_POWER = 1, /* 2^-floor(k/2), 2^-ceil(k/2): no rounding but beyond the range; as ROOT for 16 and 64 */
-  HU_HADAMARD_SUM = 2    /* 1, 1/n: the factor is the caller's business, for instance part of a scale */
+  HU_HADAMARD_SUM = 2    /* 1, 1/n: the caller applies the factor, for instance as part of a scale */
 };
 /* Where the signs come from. Number j of a vector of signs is bit j mod 32 (bit 0 the lowest) of its 32-bit word number
  * j div 32; a set bit is -1. */

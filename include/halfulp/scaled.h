@@ -47,7 +47,7 @@ enum {
   HU_SCALE_EVEN = 2,  /* even: floor of A rounded to m + 1 digits, ties up */
   HU_SCALE_RCEIL = 3, /* rceil: the least 2^e with A <= M 2^e: A / M rounded up  (CUDA, Blackwell) */
   HU_SCALE_RATIO = 4, /* ratio: A / M, or A / (M t), rounded into the scale format by `round`, beyond its range max */
-  HU_SCALE_RULES = 5  /* how many there are */
+  HU_SCALE_RULES = 5  /* (count) */
 };
 /* Where binary32 roundings happen; rules of powers of two want exact. docs/scaled.md section 4 has the formulas. */
 enum {
@@ -55,11 +55,11 @@ enum {
   HU_STEPS_DIVIDE = 1,   /* divide: A / M, that / t, s t, x / (s t)  (torchao's NVFP4; DeepSeek-V3's kernels) */
   HU_STEPS_MULTIPLY = 2, /* multiply: with reciprocals  (NVIDIA's NVFP4 recipe; DeepGEMM) */
   HU_STEPS_ENCODE = 3,   /* encode: with the encode scale M / A  (Transformer Engine) */
-  HU_STEPS_COUNT = 4     /* how many there are */
+  HU_STEPS_COUNT = 4     /* (count) */
 };
 /* How the element codes are stored. */
 enum {
-  HU_CODING_FORMAT = 0, /* as the element format has them */
+  HU_CODING_FORMAT = 0, /* codes of the element format */
   HU_CODING_TWOS = 1    /* code=twos: two's complement of the same width (MXINT8); the lowest code is never produced */
 };
 /* A block with an infinity or a NaN among its elements. */
@@ -91,8 +91,8 @@ typedef struct hu_scaling {
   uint32_t amin;       /* a binary32 pattern, positive and finite: A is at least this; 0: no such bound */
 } hu_scaling;
 
-/* HU_OK; HU_E_NULL, HU_E_FORMAT (one of the formats is none) or HU_E_SCALING (the parts do not go together); then, if
- * why is not NULL, *why is a static sentence. */
+/* HU_OK; HU_E_NULL, HU_E_FORMAT (one of the two formats is invalid) or HU_E_SCALING (the parts do not go together);
+ * then, if why is not NULL, *why is a static sentence. */
 HU_API HU_MUST_CHECK hu_status hu_scaling_check(const hu_scaling *scaling, const char **why);
 /* Text to record. HU_E_TEXT (not the grammar), HU_E_NAME (no preset or format of that name), HU_E_FORMAT, HU_E_SCALING
  * (well-formed, but hu_scaling_check refuses it); then, if where is not NULL, *where is the offset of the part that is

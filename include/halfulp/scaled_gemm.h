@@ -39,7 +39,7 @@ typedef struct hu_scaled_operand {
   hu_operand plain;          /* all zero where scaled */
 } hu_scaled_operand;
 
-/* D: plain, or m x n encoded. amax and stats as hu_scaled_encode has them, and NULL where plain. */
+/* D: plain, or m x n encoded. amax and stats are those of hu_scaled_encode, and NULL where plain. */
 typedef struct hu_scaled_result {
   const hu_scaling *scaling; /* NULL: plain */
   hu_scaled scaled;
@@ -53,7 +53,7 @@ enum {
   HU_SCALED_PARTS = 0,   /* parts: run by run, factors between them */
   HU_SCALED_UNIT = 1,    /* unit: a matrix unit that takes scales */
   HU_SCALED_DECODED = 2, /* decoded: values first, then hu_gemm */
-  HU_SCALED_WAYS = 3     /* how many there are */
+  HU_SCALED_WAYS = 3     /* (count) */
 };
 /* Way parts: w[r] of element (i, j) from the scales sA, sB of the run and tA, tB of the tensors (1: there is none).
  * d = rne32(s t); rne32: rounded into binary32, ties to even, overflow to infinity. */
@@ -62,7 +62,7 @@ enum {
   HU_FACTOR_ROUNDED = 1, /* w = rne32(dA dB): a scale first made of both, in binary32  (DeepGEMM's promotion) */
   HU_FACTOR_TWICE = 2,   /* P is first replaced by rne32(P dA); w = dB  (DeepSeek-V3's published kernels) */
   HU_FACTOR_ALPHA = 3,   /* w = rne32(rne32(sA) rne32(sB)); tA and tB as under `unit` */
-  HU_FACTORS = 4         /* how many there are */
+  HU_FACTORS = 4         /* (count) */
 };
 
 /* How D's elements are summed; a plain record without pointers. */
