@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Number systems over arrays: check everything, then pieces by emu/number/fast.h or an element at a time, parts over
- * threads. Floating-point formats alone are the business of emu/array/array.c's kernels. */
+ * threads. Where both are floating-point formats, the kernels of emu/array/array.c do the work. */
 #include "emu/array/run.h"
 #include "emu/base/array_extent.h"
 #include "emu/base/exec.h"

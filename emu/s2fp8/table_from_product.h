@@ -34,7 +34,7 @@ static double log2_units(double m, double *rest) {
 }
 
 /* 2^E: of the numbers and limits of codes 16 k + j as products of one for j and one for k, where 2^m divides 16; of
- * those of subnormal numbers; and where results begin to be tiny, in the place of the first of those, which is none. */
+ * those of subnormal numbers; and where results begin to be tiny, which stands in the unused first place of those. */
 enum { NEAR_NUMBER = 0, NEAR_LIMIT = 16, NEAR_STEP = 32, NEAR_LOW = 40, NEAR = 72 };
 typedef struct near_ends {
   double mu, g;

@@ -25,7 +25,7 @@ typedef struct hu_scaled_call {
 void hu_scaled_run(const hu_scaled_call *call);
 void hu_scaled_undo(const hu_scaled_call *call);
 
-/* Codes and values with everything stored as the scaling has it. */
+/* Codes and values, stored as the scaling says. */
 typedef struct hu_scaled_shape {
   size_t rows, cols;             /* of the matrix */
   size_t side_rows, side_cols;   /* of a block, at most the matrix's */

@@ -63,7 +63,7 @@ typedef struct hu_scaled_group {
   hu_scaled_stats *stats;                /* of the first, or NULL */
   uint32_t top[HU_GROUP];                /* the largest magnitude patterns */
   uint32_t codes[HU_GROUP];              /* of the scales */
-  uint32_t by[HU_GROUP], back[HU_GROUP]; /* as hu_scaled_strip has them */
+  uint32_t by[HU_GROUP], back[HU_GROUP]; /* those of hu_scaled_strip */
   uint8_t way[HU_GROUP];
   /* rules of powers of two: scales made before, by the low bits of e */
   hu_shared made[HU_POWERS_KEPT];

@@ -12,7 +12,7 @@
 
 typedef struct hu_narrow hu_narrow; /* the lane constants of a hu_spec (emu/core/lane_constants.h) */
 
-/* One contiguous piece of a call. Sizes are the kernels' business up to 2^31 elements. */
+/* One contiguous piece of a call, at most 2^31 elements; kernels split it as they like. */
 typedef struct hu_piece {
   size_t n;
   void *z;            /* float patterns, or codes of 1, 2 or 4 bytes */
