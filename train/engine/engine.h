@@ -113,7 +113,7 @@ typedef struct hu_matrices {
   int transposed;   /* operands: as in gemm.h */
 } hu_matrices;
 
-/* outer x inner products Z = A B, A m x k, B k x n, each as hu_gemm has it, to nearest even. */
+/* outer x inner products Z = A B, A m x k, B k x n, each as by hu_gemm, ties to even. */
 typedef struct hu_products {
   size_t m, n, k, outer, inner;
   hu_matrices z, a, b;
@@ -127,7 +127,7 @@ static inline int hu_is_plain_fp32(const hu_accum *x) {
   return x->kind == HU_ACCUM_FP32 && !x->promote && !x->slices && memcmp(x, &any, sizeof any) == 0;
 }
 
-/* The random words of product i: its own, since each has results from 0 on. (As hu_stream_child has it, which the
+/* The random words of product i: its own, since each has results from 0 on. (What hu_stream_child makes, which the
  * device's library is without.) */
 static inline hu_stream hu_words_of_product(const hu_products *p, size_t i) {
   if (!p->accum->mode.bits || p->outer * p->inner == 1) return p->words;
@@ -160,14 +160,14 @@ enum {
   HU_CONVOLVE_WEIGHTS_BLOCKS
 };
 typedef struct hu_convolution {
-  size_t n[8]; /* as kernels_layers.h has them */
+  size_t n[8]; /* the order of kernels_layers.h */
   size_t images, channels, outputs;
   const float *x, *w, *dz;
   float *framed, *z, *dw, *dx, *room;
   const hu_rounding *rounding;
   float *rounded, *gathered, *gifts;
   hu_rounding_counts *counts;
-  /* Told where rounding within a loop begins and ends, by an engine that computes in one thread; NULL: nobody asks. */
+  /* Told where rounding within a loop begins and ends, by an engine that computes in one thread; NULL: is not told. */
   void (*tell)(void *const told[2], int ends);
   void *told[2];
 } hu_convolution;
