@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Conversions as other programs do them: operands made ready and NaN codes put in around the array calls. */
+/* The calls of halfulp/conversion.h: they prepare operands, use the array calls, and put in the NaN codes. */
 #include "halfulp/conversion.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/seq_modes.h - the steps of hu_gemm's models seq(F) and seq2(P,F) in all modes but ties to even, in binary32
- * lanes: one table a level.
+/* emu/gemm/seq_modes.h - kernels for the models seq(F) and seq2(P,F) of hu_gemm in all modes but ties to even, in
+ * binary32 lanes. Each level has one table of them.
  *
  * F has gradual subnormals, a sign, a range within binary32's and m >= 1. Step: x = acc + a b exactly; acc = rnd_F(x).
  * With d = 23 - m digits of binary32 below F's, t in binary32 is

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/s2fp8/table_from_product.h - a tensor's own table without its exact statistics: lane text as
- * emu/s2fp8/lanes_common.h is.
+/* emu/s2fp8/table_from_product.h - builds the code table of a tensor from one product of all significands instead of
+ * the exact sum of logarithms, when the error bound below shows that no table entry can differ. Included by the lane
+ * sources only.
  *
  * mu is the mean of numbers within 2^-41 of the logarithms, rounded: within 2^-40 of the mean of the logarithms
  * themselves, which is the logarithm of a product, over N'. A product of N' significands in binary64 is off by 2^-53 N'

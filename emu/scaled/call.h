@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/scaled/call.h - a scaled tensor encoded, quantized or decoded: what the calls of emu/scaled/scaled.c have in
- * common. */
+/* emu/scaled/call.h - the record of one call that encodes, quantizes or decodes a scaled tensor; the calls of scaled.c
+ * fill it. */
 #ifndef HALFULP_EMU_SCALED_CALL_H
 #define HALFULP_EMU_SCALED_CALL_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/scaled_gemm/plan.h - a call of hu_scaled_gemm checked and laid out, for the processor and for CUDA. */
+/* emu/scaled_gemm/plan.h - checks a call of hu_scaled_gemm and lays out its working space; the processor and CUDA share
+ * it. */
 #ifndef HALFULP_EMU_SCALED_GEMM_PLAN_H
 #define HALFULP_EMU_SCALED_GEMM_PLAN_H
 

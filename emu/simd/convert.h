@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/simd/convert.h - contiguous arrays through the vector kernels: one table per level (level.h). */
+/* emu/simd/convert.h - kernels that convert contiguous arrays between binary32 and codes. Each level has one table of
+ * them (level.h). */
 #ifndef HALFULP_EMU_SIMD_CONVERT_H
 #define HALFULP_EMU_SIMD_CONVERT_H
 

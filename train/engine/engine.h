@@ -138,15 +138,25 @@ static inline hu_stream hu_words_of_product(const hu_products *p, size_t i) {
 
 enum { HU_FUNCTION_EXP, HU_FUNCTION_LOG, HU_FUNCTION_TANH, HU_FUNCTION_SIGMOID, HU_FUNCTION_ERF, HU_FUNCTION_GELU };
 
-/* A convolution of images, under `fp32`; what a call looks at: result: x, framed, w, z; weights: framed, dz, dw;
- * images: dz, w, dx. framed: the images with their zeros around them, which `result` makes of x; x itself where there
- * are none. room: the kernel's numbers, each side rounded up to 16.
- * Round: rounded becomes x as `rounding` leaves it in patches (what no window sees as it was); counts is set to those
- * of all patches; gathered is room for the images; 0: the rounding needs patches. Images: with `rounding` what windows
- * give is rounded before it is added up, and counted (one that hu_rounds_alone says yes to). Gifts and scatter are the
- * two halves of images: what windows give, a row a window, and its sums.
- * Blocks: 1 if `rounding` may be done to an image's patches at a time; result and weights do that, from x, with
- * patches of some images in `gathered`, counted. */
+/* A convolution of images, under `fp32`. Each operation reads and writes these fields of hu_convolution:
+ *
+ *   HU_CONVOLVE_     reads                    writes            what it does
+ *   POSSIBLE         n                                          returns 1 if the engine has the others
+ *   RESULT           x, w                     framed, z         Z, and x with its border of zeros in framed
+ *   WEIGHTS          framed, dz               dw                the gradient of the weights
+ *   IMAGES           dz, w                    dx                the gradient of the images; with `rounding` (one that
+ *                                                               hu_rounds_alone accepts) what each window contributes
+ *                                                               is rounded and counted before it is added
+ *   ROUND            x, rounding              rounded, counts   x rounded in patches; pixels in no window are copied;
+ *                                                               returns 0 if the rounding needs the patches themselves
+ *   GIFTS            dz, w                    gifts             first half of IMAGES: gradients per window, a row each
+ *   SCATTER          gifts                    dx                second half: adds them to the pixels
+ *   BLOCKS           rounding                                   returns 1 if images' patches can be rounded some images
+ *                                                               at a time
+ *   RESULT_BLOCKS, WEIGHTS_BLOCKS                               as RESULT and WEIGHTS, from x rounded so, and counted
+ *
+ * framed: x itself where there is no border. room: space for the kernel's numbers, each side rounded up to 16.
+ * gathered: space for the images (ROUND) or for the patches of some of them (..._BLOCKS). */
 enum {
   HU_CONVOLVE_POSSIBLE,
   HU_CONVOLVE_RESULT,
