@@ -22,7 +22,7 @@ extern "C" {
 /* *where: the offset of the part of the text that is wrong. */
 int hu_dpi_format(const char *text, void **handle, int *where);
 /* Texts of halfulp/mode.h and "after", "before" for tiny; "" is the default of each. nan_fma "invalid": infinity times
- * zero plus a NaN is invalid in hu_dpi_fma and the dot products, as RISC-V and Arm have it; the default is "quiet". */
+ * zero plus a NaN is invalid in hu_dpi_fma and the dot products, as on RISC-V and Arm; the default is "quiet". */
 int hu_dpi_mode(const char *round, const char *saturate, const char *nan, const char *tiny, const char *nan_fma,
                 void **handle);
 /* A model of halfulp/accum.h with the elements of A, B, C and D: a format, or binary64 s8 u8 s4 u4 s32. "": those of
@@ -91,7 +91,7 @@ int hu_dpi_round_to_integral(void *f, void *mode, unsigned int x, unsigned int r
                              unsigned int *events);
 /* The integer that x rounds to, hu_to_integer: of `width` digits, 1 to 64, two's complement (of 64 digits in *z) if
  * is_signed; invalid: HU_INTEGER_ of halfulp/arith.h, what an invalid conversion gives; exact 1: reports inexact.
- * HU_E_SHAPE: one of the four is none of these. */
+ * HU_E_SHAPE: one of the four is out of range. */
 int hu_dpi_to_integer(void *mode, int width, int is_signed, int invalid, int exact, void *fx, unsigned int x,
                       unsigned int random, unsigned long long *z, unsigned int *events);
 /* The code of an integer. */

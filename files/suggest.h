@@ -12,7 +12,7 @@ typedef struct suggest {
   size_t fewest;                           /* changes that lead to `nearest`; more are no likeness */
   char nearest[SUGGEST_WORD];              /* "": none is near */
   char begins[SUGGEST_LIKE][SUGGEST_WORD]; /* words that begin with the text */
-  size_t beginners;                        /* how many there are, also beyond SUGGEST_LIKE */
+  size_t beginners;                        /* their number, also beyond SUGGEST_LIKE */
 } suggest;
 void suggest_start(suggest *s, const char *text);
 void suggest_offer(suggest *s, const char *word);

@@ -23,7 +23,7 @@ typedef struct cli_form {
 } cli_form;
 extern const cli_form cli_forms[];
 extern const size_t cli_form_count;
-/* A format, or binary64, s8, u8, s4, u4, s32: 1, or 0 if it is none. */
+/* A format, or binary64, s8, u8, s4, u4, s32: returns 1, or 0 for another text. */
 int cli_parse_element(hu_element *e, const char *text);
 /* Likewise with an error line: 0, or an exit code. */
 int cli_read_element(hu_element *e, const char *text);

@@ -34,7 +34,7 @@ const size_t cli_form_count = sizeof cli_forms / sizeof cli_forms[0];
 
 static const char *const rules[HU_BLOCK_RULES] = {"align", "groups", "late", "exact", "tree", "chain", "lanes"};
 
-/* The keys of block(...), as halfulp/accum.h has them: bit r of the masks is rule r. */
+/* The keys of block(...), the table of halfulp/accum.h: bit r of the masks is rule r. */
 enum {
   ALIGN = 1 << HU_BLOCK_ALIGN,
   GROUPS = 1 << HU_BLOCK_GROUPS,
@@ -154,7 +154,7 @@ static int fail_block(const char *what, const char *text, const char *list, cons
                   what, text, (int)n, list);
 }
 
-/* The form of a model of n letters at `word`; NULL: it is none of those with arguments. */
+/* The form of a model of n letters at `word`; NULL: no model with arguments is called so. */
 static const char *form_of(const char *word, size_t n) {
   for (size_t i = 0; i < cli_form_count; i++)
     if (!strncmp(cli_forms[i].text, word, n) && cli_forms[i].text[n] == '(') return cli_forms[i].text;

@@ -115,8 +115,8 @@ int cli_ends(const char *name, const char *end);
 size_t cli_character(const char *text);
 /* Text in double quotes with JSON's escapes; U+FFFD for what is not UTF-8. */
 void cli_json_string(FILE *out, const char *text);
-/* A number as JSON has it (docs/json.md): in the fewest digits that read back as the same, whole numbers below 1e16
- * without a point or an exponent; "inf", "-inf", "nan" as texts; -0.0 for the zero with a sign. */
+/* Writes a number in JSON's form (docs/json.md): in the fewest digits that read back as the same, whole numbers below
+ * 1e16 without a point or an exponent; "inf", "-inf", "nan" as texts; -0.0 for the zero with a sign. */
 void cli_json_double(FILE *out, double x);
 /* The same where a NaN says that there is no such number: null. */
 void cli_json_known(FILE *out, double x);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a configuration file: see config.h. Lines and comments are libinih's business; what it would pass over in
- * silence (long lines, control characters, keys given twice) is looked for here. */
+/* Reading a configuration file: see config.h. libinih splits lines and comments; what it would pass over in silence
+ * (long lines, control characters, keys given twice) is looked for here. */
 #include "cli/base/config.h"
 
 #include <ini.h>
@@ -56,7 +56,7 @@ int config_is_text(const char *text, size_t size) {
 
 static int is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/* The next line, without its end, as fgets has it. NULL: no more, or none that libinih shall see. */
+/* Reads the next line like fgets, without its end. NULL: there is no more, or none that libinih shall see. */
 static char *next_line(char *line, int room, void *context) {
   reading *r = context;
   if (r->at == r->end || *r->error) return NULL;

@@ -18,8 +18,8 @@ typedef struct number {
   double toward_zero; /* the binary64 number next to the text's toward zero; value if exact */
 } number;
 
-/* Decimal, C99 hexadecimal, inf, infinity, nan (any case, signs allowed): the whole of text. 1, or 0 if it is none of
- * these. */
+/* Decimal, C99 hexadecimal, inf, infinity, nan (any case, signs allowed): the whole of text. Returns 1, or 0 for
+ * another text. */
 int number_parse(number *z, const char *text);
 /* 1 if rounding z.value into f by mode is rounding the text's own number. Always true of exact numbers; else the last
  * bit of value must lie below all digits that the mode looks at: m + 1 of the significand, N (and one more) random

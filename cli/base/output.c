@@ -19,13 +19,13 @@ static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGUSR1
 enum { SIGNALS = sizeof signals / sizeof signals[0] };
 
 /* One that is ignored (nohup, a job in the background) stays so: blocked, it would be pending, as if it were meant. One
- * that the command handles itself is the handler's business. */
+ * that the command handles itself is left to that handler. */
 static void add_default(sigset_t *set, int number) {
   struct sigaction now;
   if (sigaction(number, NULL, &now) || now.sa_handler == SIG_DFL) sigaddset(set, number);
 }
 
-/* SIGPIPE, too, which an error line to a pipe that nobody reads would bring: it is no reason to stop. */
+/* SIGPIPE, too, which an error line raises where no one reads the pipe: it is no reason to stop. */
 void output_hold(sigset_t *before) {
   sigset_t stop;
   sigemptyset(&stop);

@@ -40,7 +40,7 @@ static int open_lock(const char *path) {
 }
 
 /* A lock file in the folder. It is removed by who holds it: one that waits looks whether it has locked the file that
- * is there. Where the file system has no locks, or no lasting numbers of files, nobody waits. A wait of more than a
+ * is there. Where the file system has no locks, or no lasting numbers of files, no one waits. A wait of more than a
  * second is told. 0 or errno. */
 static int take_lock(const char *path, int *fd) {
   struct stat ours, there;

@@ -353,7 +353,7 @@ static int use_defaults(gemm_state *s) {
   return CLI_OK;
 }
 
-/* D is none of the files that are read. */
+/* D is not one of the files that are read. */
 static int spare_inputs(const gemm_state *s, char **operands) {
   const char *const inputs[] = {operands[0], operands[1], s->c_path, s->sa_path, s->sb_path};
   for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)

@@ -42,7 +42,7 @@ int chart_write(const char *path, const chart *c);
 /* A column for each exponent, of the share that its count has of all counts of the same set; zeros have one, too. */
 typedef struct exponents {
   const char *name;
-  const uint64_t *counts; /* as hu_exponents_of has them: 279 */
+  const uint64_t *counts; /* the bins of hu_exponents_of: 279 */
 } exponents;
 /* EXPONENT_SETS_MAX sets at most; the marks are lines at exponents, with their names. */
 typedef struct exponent_mark {

@@ -33,7 +33,8 @@ static uint64_t word_of(const uint8_t bytes[8]) {
   return word;
 }
 
-/* A part's bytes as a file has them, in words of eight, the last one filled up with zeros; before them their number. */
+/* A part's bytes as they lie in a file, in words of eight, the last one filled up with zeros; before them their
+ * number. */
 static uint64_t digest_part(uint64_t h, const uint8_t *data, size_t size) {
   uint8_t last[8] = {0};
   size_t i = 0;

@@ -23,7 +23,7 @@ static hu_status train(hu_trainer *t, sweep_result *z, sweep_shared *at, long pa
   hu_trainer_report report = {0};
   if (hu_trainer_done(t)) add_bytes(z->bytes, memory);
   while (!hu_trainer_done(t)) {
-    if (getppid() != parent) _exit(CLI_BAD); /* nobody waits for it any more */
+    if (getppid() != parent) _exit(CLI_BAD); /* no one waits for it any more */
     hu_status s = hu_trainer_step(t, &report);
     if (s != HU_OK) return s;
     add_bytes(z->bytes, memory);

@@ -121,7 +121,7 @@ const float *cli_job_floats(float **owned, const cli_job *job);
 void cli_widen(void *z, size_t count);
 /* The matrix that an array of this shape is; 0 x 0 if it is empty. */
 void cli_matrix(size_t *rows, size_t *cols, uint32_t dims, const size_t *shape);
-/* Rows, columns and turn of a job; rows_out: as --rows out has them, for formats with blocks. 1: this changed them. */
+/* Rows, columns and turn of a job; rows_out: those of --rows out, for formats with blocks. 1: this changed them. */
 int cli_job_shape(cli_job *job, const cli_target *target, int rows_out, uint32_t dims, const size_t *shape);
 /* Elements of `size` bytes in the matrix's order (back = 0), or from there in the array's. z and x do not overlap. */
 void cli_turn_rows(void *z, const void *x, size_t rows, cli_turn turn, int back, unsigned size);

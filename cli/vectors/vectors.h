@@ -81,7 +81,7 @@ typedef struct vectors_case {
 /* NULL if there is no such operation. */
 const vectors_operation *vectors_find(const char *name);
 /* "f32_mulAdd", "f16_to_f32", "i32_to_f16" with f16, bf16, f32, and in conversions f64, i32, ui32, i64, ui64: sets op
- * and types. 1, or 0 if it is none of these. */
+ * and types. Returns 1, or 0 for another name. */
 int vectors_find_testfloat(vectors *v, const char *function);
 /* CLI_OK if the operation takes and gives these types; else an error line. */
 int vectors_check(const vectors *v);

@@ -6,7 +6,8 @@
 #include "cli/base/cli.h"
 #include "halfulp/device.h"
 
-/* A number of tiles for one instruction: A and C, D row-major, B by columns, as hu_device_mma_run has them. */
+/* A number of tiles for one instruction: A, C and D are row-major, B is stored by columns, the layout of
+ * hu_device_mma_run. */
 typedef struct probe_run {
   size_t number; /* of the instruction */
   hu_device_mma mma;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/accum/block_keys.h - the keys of block(...): which rule takes which, their ranges and words, where a record keeps
- * them.
+/* emu/accum/block_keys.h - the table of the keys of block(...): which rule takes which key, its range and words, and
+ * where a record keeps its value.
  */
 #ifndef HALFULP_EMU_ACCUM_BLOCK_KEYS_H
 #define HALFULP_EMU_ACCUM_BLOCK_KEYS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/accum/check.h - what hu_dot_n asks of its arguments, for the CPU and the CUDA calls alike. */
+/* emu/accum/check.h - checks the arguments of hu_dot_n; the CPU and the CUDA calls share it. */
 #ifndef HALFULP_EMU_ACCUM_CHECK_H
 #define HALFULP_EMU_ACCUM_CHECK_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_dot, hu_dot_n: arguments, elements, threads. A dot product is that of emu/core/dot.h. */
+/* hu_dot and hu_dot_n: check the arguments and distribute the dot products over threads. emu/core/dot.h computes each
+ * of them. */
 #include "emu/accum/block_keys.h"
 #include "emu/accum/operands.h"
 #include "emu/base/exec.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which operands a model takes: those of its formats, those that its sums are made for. */
+/* Decides whether a model takes an operand: one of the formats that it names, and one that its sums can hold. */
 #include "emu/accum/operands.h"
 
 #include <string.h>

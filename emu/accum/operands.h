@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/accum/operands.h - which operands a model takes. */
+/* emu/accum/operands.h - decides which operands a model takes. */
 #ifndef HALFULP_EMU_ACCUM_OPERANDS_H
 #define HALFULP_EMU_ACCUM_OPERANDS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text to accumulation model. The grammar stands in halfulp/accum.h. */
+/* hu_accum_parse: turns a text into an accumulation model. The grammar stands in halfulp/accum.h. */
 #include <string.h>
 
 #include "emu/accum/block_keys.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Accumulation models to text, and the check that stands on it: a record is valid if its text says what it says. */
+/* hu_accum_text turns an accumulation model into its text, and hu_accum_check is built on it: a record is valid if its
+ * text parses to the same record. */
 #include <string.h>
 
 #include "emu/accum/block_keys.h"

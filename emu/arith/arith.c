@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Arithmetic, one operation at a time: check, unpack, the exact result, one rounding. */
+/* The calls of halfulp/arith.h on one value: each checks and unpacks its operands, forms the exact result and rounds it
+ * once. */
 #include "halfulp/arith.h"
 
 #include "emu/core/arith.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arithmetic over arrays: check everything, then run. */
+/* The calls of halfulp/arith_n.h on arrays: each checks everything, then runs run.c. */
 #include "halfulp/arith_n.h"
 
 #include "emu/arith/run.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Elementary functions, one value at a time: check, unpack, the exact result, one rounding. */
+/* The calls of halfulp/function.h on one value: each checks and unpacks its operands, forms the exact result and rounds
+ * it once. */
 #include "halfulp/function.h"
 
 #include "emu/arith/function_call.h"

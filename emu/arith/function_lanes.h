@@ -15,8 +15,8 @@
 typedef int (*hu_function_lane)(size_t n, uint64_t *z, uint64_t *left, const uint32_t *x);
 
 /* What that stands for rounded to binary32, ties to even: patterns; left[i], all bits set, also where the result is
- * below 2^-126 and not 0, whose events are the core's business. Adds to *inexact those that are not left. Returns 1 if
- * some are left. */
+ * below 2^-126 and not 0, whose events the core finds. Adds to *inexact those that are not left. Returns 1 if some are
+ * left. */
 typedef int (*hu_function_nearest32)(size_t n, uint32_t *z, uint32_t *left, const uint64_t *wide,
                                      const uint64_t *wide_left, uint64_t *inexact);
 

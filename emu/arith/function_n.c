@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Elementary functions over arrays: what arith_n.c does, for the operations of function_n.h. */
+/* The calls of halfulp/function_n.h on arrays, which do what those of arith_n.c do. */
 #include "halfulp/function_n.h"
 
 #include "emu/arith/run.h"

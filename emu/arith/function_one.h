@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/arith/function_one.h - one elementary function: quickly where that decides, else by its digits; then one
- * rounding. */
+/* emu/arith/function_one.h - computes one elementary function: in binary64 where that decides the result, else by as
+ * many digits as it takes; then it rounds once. */
 #ifndef HALFULP_EMU_ARITH_FUNCTION_ONE_H
 #define HALFULP_EMU_ARITH_FUNCTION_ONE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/arith/function_quick.h - the quick way of the elementary functions: binary64, an error bound, a test.
+/* emu/arith/function_quick.h - computes elementary functions in binary64 with a proved error bound, and tests whether
+ * the bound decides the result.
  *
  * Results are odd patterns of 53 digits, or exact ones, that stand for the exact result in any rounding that looks
  * at no more than 26 digits. Each function computes a y with |y - f(x)| < 2^-44 |f(x)|, less than 2^9 ulps of y.

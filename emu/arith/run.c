@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One array operation: parts over threads, pieces through binary64 lanes, the one-value core where those may not go.
+/* Runs one array operation: distributes parts over threads and computes pieces in binary64 lanes, or value by value in
+ * the core where the lanes cannot be used.
  *
  * The lanes' way: operands to binary32 (exact), the operation in binary64 rounded to odd, that to binary32 rounded
  * to odd (wide.h), and from there the conversion kernels, which round into the result's format. Rounding to

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/arith/run.h - one array operation, whatever its operands: what arith_n.c's calls have in common. */
+/* emu/arith/run.h - runs one array operation on operands of any formats; the calls of arith_n.c and function_n.c share
+ * it. */
 #ifndef HALFULP_EMU_ARITH_RUN_H
 #define HALFULP_EMU_ARITH_RUN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The array calls: check everything, then run. */
+/* The calls of halfulp/array.h: each checks everything, then runs run.c. */
 #include "halfulp/array.h"
 
 #include "emu/array/run.h"

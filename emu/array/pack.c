@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Codes of 1 to 8 bits to a dense bit string and back. */
+/* hu_pack_n and hu_unpack_n: codes of 1 to 8 bits become a dense bit string, and back. */
 #include <string.h>
 
 #include "halfulp/array.h"

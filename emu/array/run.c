@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One array conversion: parts over threads, pieces over kernels, the one-value core where no kernel may go. */
+/* Runs one array conversion: distributes parts over threads, gives pieces to kernels, and converts value by value in
+ * the core where no kernel can be used. */
 #include "emu/array/run.h"
 
 #include "emu/base/exec.h"

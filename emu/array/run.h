@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/array/run.h - one array conversion, whatever its ends: what array.c's calls have in common. */
+/* emu/array/run.h - runs one array conversion between any two kinds of ends; the calls of array.c share it. */
 #ifndef HALFULP_EMU_ARRAY_RUN_H
 #define HALFULP_EMU_ARRAY_RUN_H
 

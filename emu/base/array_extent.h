@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/base/array_extent.h - where a strided array lies in memory, and whether a result may be written while another is
- * read. */
+/* emu/base/array_extent.h - tells where a strided array lies in memory, and whether a result may be written while
+ * another is read. */
 #ifndef HALFULP_EMU_BASE_ARRAY_EXTENT_H
 #define HALFULP_EMU_BASE_ARRAY_EXTENT_H
 

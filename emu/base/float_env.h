@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/base/float_env.h - the floating-point surroundings of the kernels that compute in it: one direction of rounding,
- * subnormals kept, no traps, whatever the caller set; the caller's settings and flags come back afterwards. The work
- * itself belongs into a function that is not inlined between enter and leave. */
+/* emu/base/float_env.h - saves the caller's floating-point environment, sets one direction of rounding with subnormals
+ * kept and traps masked, and restores the caller's settings and flags. Call the arithmetic between enter and leave
+ * through a function that is not inlined, or the compiler may move it out. */
 #ifndef HALFULP_EMU_BASE_FLOAT_ENV_H
 #define HALFULP_EMU_BASE_FLOAT_ENV_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/base/text.h - text that may not fit its buffer: all of it is counted, what fits is kept. */
+/* emu/base/text.h - writes text that may not fit its buffer: all of it is counted, and what fits is kept. */
 #ifndef HALFULP_EMU_BASE_TEXT_H
 #define HALFULP_EMU_BASE_TEXT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/base/threads.h - a call's own threads: started for the call, joined before it returns, nothing kept. */
+/* emu/base/threads.h - runs parts of a call in threads that are started for the call and joined before it returns. */
 #ifndef HALFULP_EMU_BASE_THREADS_H
 #define HALFULP_EMU_BASE_THREADS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Conversions as other programs do them: operands made ready and NaN codes put in around the array calls. */
+/* The calls of halfulp/conversion.h: they prepare operands, use the array calls, and put in the NaN codes. */
 #include "halfulp/conversion.h"
 
 #include <string.h>
@@ -81,7 +81,7 @@ typedef struct block {
   uint64_t x[BLOCK]; /* after `operand` */
   double value[BLOCK];
   float narrow[BLOCK];  /* in place of values, where there is one rounding and binary32 operands */
-  uint32_t code[BLOCK]; /* in the low bytes of the array: storage as hu_encode64_n has it */
+  uint32_t code[BLOCK]; /* in the low bytes of the array: the storage of hu_encode64_n */
 } block;
 
 static uint64_t widened(const float *x) {
@@ -273,7 +273,7 @@ hu_status hu_conversion_quantize64_n(size_t n, double *z, ptrdiff_t incz, const 
   return run(n, z, incz, x, incx, &e, c, exec, events);
 }
 
-/* One operand of `size` bytes, given as binary64, as `operand` has it. */
+/* One operand of `size` bytes, given as binary64, changed as `operand` says. */
 static uint64_t seen(const hu_conversion *c, uint64_t u, size_t size) {
   static const hu_mode rne;
   int narrow = narrows(c, size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The presets of conversions: rows of texts made into records, families, and names with parameters. */
+/* Finds a conversion by its name: makes records of the rows of texts, and reads families and names with parameters. */
 #include <string.h>
 
 #include "emu/conversion/rows.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/core/accum_block.h - one block of a matrix unit, by every rule of block(...). Part of emu/core/accum.h.
+/* emu/core/accum_block.h - computes one block of a matrix unit, by each rule of block(...). Part of emu/core/accum.h.
  *
  * docs/numerics.md section 11.5 has the rules as formulas. All sums of cut terms fit 64 bits: a term is below 2^(F+2)
  * units (F <= 40), or as hu_accum_usable has checked for groups, and there are at most 4097 of them. */

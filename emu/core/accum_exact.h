@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/core/accum_exact.h - sums without rounding: a two's complement integer as wide as the formats require. Part of
- * emu/core/accum.h. */
+/* emu/core/accum_exact.h - adds products without rounding, in a two's complement integer as wide as the formats
+ * require. Part of emu/core/accum.h. */
 #ifndef HALFULP_EMU_CORE_ACCUM_EXACT_H
 #define HALFULP_EMU_CORE_ACCUM_EXACT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/core/accum_plan.h - a model and its operands unfolded once a call, and operands read. Part of
+/* emu/core/accum_plan.h - unfolds a model and its operands once a call, and reads operands. Part of
  * emu/core/accum.h. */
 #ifndef HALFULP_EMU_CORE_ACCUM_PLAN_H
 #define HALFULP_EMU_CORE_ACCUM_PLAN_H
@@ -132,7 +132,7 @@ HU_FN void hu_plan_model(hu_accum_plan *p, const hu_accum *x, hu_format result, 
 
 /* ---- operands ---- */
 
-/* A number on the grid of s that binary32 held, with the place of its last digit where the format has it. */
+/* x, a value of s's grid unpacked from binary32, rescaled so that its exponent is that of the format's last place. */
 HU_FN hu_num hu_settled(const hu_source *s, hu_num x) {
   if (x.kind != HU_KIND_FINITE) return x;
   int32_t e = hu_exponent(x);

@@ -168,7 +168,7 @@ HU_FN int32_t hu_magnitude_least(hu_num x, hu_num y) {
 typedef struct hu_draw {
   uint64_t key, element; /* random words, docs/numerics.md section 11.3: counter + number of the element */
   uint64_t next;         /* number of the next rounding */
-  hu_watch *watch;       /* section 11.7; NULL: nobody watches */
+  hu_watch *watch;       /* section 11.7; NULL: nothing is watched */
   const uint32_t *words; /* brought along: rounding r takes words[r], 0 from `count` on; NULL: the stream's */
   uint64_t count;
   uint32_t events; /* of the latest rounding */

@@ -117,8 +117,8 @@ HU_FN hu_num hu_exact_fma(hu_num a, hu_num b, hu_num c, uint32_t down, uint32_t 
 
 /* ---- quotients and roots ---- */
 
-/* a / b, the finite b of at most 32 digits as every code has them. The first division leaves 33 to 64 digits, the
- * second fills up to 64; what remains is sticky. */
+/* a / b, where a finite b has at most 32 digits, as the value of any code does. The first division leaves 33 to 64
+ * digits, the second fills up to 64; what remains is sticky. */
 HU_FN hu_num hu_quotient(uint32_t sign, hu_num a, hu_num b) {
   int32_t la = hu_clz64(a.sig);
   uint64_t n = a.sig << la, q = n / b.sig, r = n % b.sig;

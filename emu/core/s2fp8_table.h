@@ -32,8 +32,8 @@ HU_FN hu_num hu_s2_number(const hu_spec *s, uint32_t c) {
   return hu_num_finite(0, frac | (uint32_t)1 << s->m, s->emin - s->m + (int32_t)field - 1);
 }
 
-/* Is y > b, for equal 1 y >= b, where y is that of the pattern a? width = gap log2 b and part, as hu_s2_width has
- * them. */
+/* For the question whether y(a) > b, or y(a) >= b if b->equal, where y(a) is what the pattern a is squeezed to. width
+ * and part are those of hu_s2_width: gap log2 b. */
 typedef struct hu_s2_limit {
   hu_s2_power b;
   int64_t width;

@@ -148,7 +148,7 @@ static int read_widths(reader *r, fp_form *form) {
 
 static int is_word(const char *s, size_t n, const char *word) { return strlen(word) == n && memcmp(s, word, n) == 0; }
 
-/* The suffix is nobody's. Where its key is known, the value behind '=' is the wrong part. */
+/* The suffix is unknown. If the key before '=' is known, the position of the value is reported. */
 static void blame_value(reader *r, size_t n) {
   const char *s = r->text + r->at;
   const char *equals = memchr(s, '=', n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/gemm/call.h - the record of one hu_gemm call: arguments checked, operands and result unfolded. Every file of this
- * folder includes it, and nobody else. */
+ * folder includes it, and no other file does. */
 #ifndef HALFULP_EMU_GEMM_CALL_H
 #define HALFULP_EMU_GEMM_CALL_H
 
@@ -59,7 +59,7 @@ struct hu_gemm_call {
   int looked;
   size_t block_rows, block_columns, across;
   hu_events events[HU_THREADS_MAX]; /* one a part */
-  hu_watch *watches;                /* likewise; NULL: nobody watches */
+  hu_watch *watches;                /* likewise; NULL: nothing is watched */
 };
 
 /* operand.c. Fills *x from a checked operand; absent: NULL. */
@@ -115,7 +115,7 @@ void hu_gemm_model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t row
 /* finish_open.c: as hu_gemm_finish32; sums that are NaN are left open, and computed by the model. */
 void hu_gemm_finish_open(const hu_gemm_call *g, size_t i, size_t j0, size_t n, float *sum, hu_events *events);
 
-/* No scales, and nobody watches the steps: what lanes of chains ask for first. */
+/* Whether there are no scales and no step is watched, which lanes of chains ask for first. */
 static inline int hu_gemm_is_bare(const hu_gemm_call *g) { return !g->watches && !g->scale_a.data; }
 /* The binary32 pattern of 2^e, -126 <= e <= 127. */
 static inline uint32_t hu_power_bits(int32_t e) { return (uint32_t)(e + 127) << 23; }

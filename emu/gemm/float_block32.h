@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/float_block32.h - float_block.h for binary32 sums; who includes it defines HU_FINISH and HU_KERNEL. */
+/* emu/gemm/float_block32.h - float_block.h for binary32 sums; the including file must define HU_FINISH and
+ * HU_KERNEL. */
 #define HU_REAL float
 #define HU_READ hu_gemm_read32
 #define HU_COPY g->kernels->copy

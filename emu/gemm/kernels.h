@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/kernels.h - the inner loops of hu_gemm: one table a level, gemm.c and its relatives see no instruction set.
+/* emu/gemm/kernels.h - the inner loops of hu_gemm. Each level has one table of them; gemm.c and the other files of this
+ * folder call them through it and contain no instructions of a level.
  *
  * A block of D, at most MB x NB, has its accumulators on the stack for the whole of K; K comes in pieces of at most KC.
  * The layouts are the same for every level:
  *
- *   acc  panels of NR columns, row-major inside: element (i, j) at (j / NR) MB NR + i NR + j % NR. A tile is
- *        contiguous: at a distance of whole rows its lines would share cache sets.
+ *   acc panels of NR columns, row-major inside: element (i, j) at (j / NR) MB NR + i NR + j % NR. A tile is contiguous;
+ *        with rows a whole matrix apart, its lines would fall into the same cache sets.
  *   A    panels of MR rows, k-major inside: element (i, k) at (i / MR) KC MR + k MR + i % MR
  *   B    panels of NR columns, k-major inside: element (k, j) at (j / NR) KC NR + k NR + j % NR
  *

@@ -97,7 +97,7 @@ static void sum64(size_t rows, size_t columns, size_t kc, const double *a, const
   }
 }
 
-/* Lanes 0 ... n - 1. What lies behind the last element is nobody's to read. */
+/* The mask of the first n lanes. Memory behind the last element must not be read. */
 static inline __m256i first_lanes(size_t n) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }

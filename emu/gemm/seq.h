@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/seq.h - the steps of hu_gemm's model seq(F), ties to even, in binary32 lanes: one table a level.
+/* emu/gemm/seq.h - kernels for the model seq(F) of hu_gemm, ties to even, in binary32 lanes. Each level has one table
+ * of them.
  *
  * F has P = m + 1 <= 12 digits, gradual subnormals and a sign. Step: x = acc + p exactly, p = a b; acc = rnd_F(x). t
  * is x in binary32, rounded as the way asks; E = the larger of t's exponent and emin; Q = 2^(E - m), the step of F's

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/seq_modes.h - the steps of hu_gemm's models seq(F) and seq2(P,F) in all modes but ties to even, in binary32
- * lanes: one table a level.
+/* emu/gemm/seq_modes.h - kernels for the models seq(F) and seq2(P,F) of hu_gemm in all modes but ties to even, in
+ * binary32 lanes. Each level has one table of them.
  *
  * F has gradual subnormals, a sign, a range within binary32's and m >= 1. Step: x = acc + a b exactly; acc = rnd_F(x).
  * With d = 23 - m digits of binary32 below F's, t in binary32 is
@@ -10,10 +10,10 @@
  *   x toward positive, negative     rtp, rtn: F's grid is part of binary32's: the next grid point from t is that from x
  *   x rounded to odd                rnz, raz, rto, src: two digits more than any of them looks at (hu_odd_is_enough)
  *
- * and for 2^emin <= |t| < 2^emax acc is the pattern of t, an addend added and d digits cleared: emu/simd/round.h's
- * quick way, which see. The result is at most 2^emax: nothing overflows, and it is not zero. (x and t have one
- * exponent, or t is a power of two, a grid point, toward which x is rounded anyway.) All other steps, special operands,
- * subnormal and zero sums and overflow, go to the integers one by one: `lane`.
+ * and for 2^emin <= |t| < 2^emax acc is the pattern of t, an addend added and d digits cleared: the step of the quick
+ * path of emu/simd/round.h, explained there. The result is at most 2^emax: nothing overflows, and it is not zero. (x
+ * and t have one exponent, or t is a power of two, a grid point, toward which x is rounded anyway.) All other steps,
+ * special operands, subnormal and zero sums and overflow, go to the integers one by one: `lane`.
  *
  * seq2(P,F): products are binary32 numbers (operands of together at most 24 digits, the lowest not below 2^-149: the
  * caller has looked), and rounded onto P's grid in the same way; then x = acc + 1 v.

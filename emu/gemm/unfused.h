@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/unfused.h - hu_gemm's models that round products, too, ties to even, in binary32 lanes: one table a level.
+/* emu/gemm/unfused.h - kernels for accumulation models that round the product before adding it (seq2, chunk, kahan,
+ * neumaier, and promotions of them), ties to even, in binary32 lanes. Each level has one table of them.
  *
  * seq2(P,F), chunk(L,P,F), kahan(F), neumaier(F), and promote(N,M,G) of seq2, kahan and neumaier. Every number in a
  * lane is one of a grid: a format of at most 11 digits with gradual subnormals and a sign, whose range lies in
@@ -23,7 +24,8 @@
  * Below 2^emin sums need no care: both terms are multiples of F's least step 2^(emin-m) (where this is not so, FULL
  * serves), so is x, and an anchor finer than F's grid changes nothing. Products do: their anchor is held up.
  *
- * The ways, from the cheapest on; one that gives up leaves the tile to FULL, and FULL to integers.
+ * The ways below are sorted by cost, the cheapest last. One that gives up leaves the tile to FULL, and FULL to
+ * integers.
  *
  *   FULL   every rounding holds up its anchor, keeps the sign of what it rounds (that of the exact result), and gives
  *          up from `top` on, the lesser of 2^emax and 2^(105 + m), where the anchor would be infinite.

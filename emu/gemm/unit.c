@@ -49,7 +49,7 @@ static int grid_of(hu_block_grid *z, hu_format f, hu_mode mode, uint8_t ftz) {
   return 1;
 }
 
-/* How x's elements are read, as hu_source_block has it. */
+/* How x's elements are read: what hu_source_block sets. */
 static int operand_of(hu_block_operand *z, const hu_matrix *x, const hu_block *o) {
   hu_source s;
   memset(&s, 0, sizeof s);

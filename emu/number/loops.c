@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lanes.h in vectors of 64-bit integers for levels that have shifts by lanes; for the others the same text is about one
- * element. Masks, no conditions. Compiled once a level.
+/* The kernels of lanes.h in vectors of 64-bit integers. On levels without shifts by lanes the same code processes one
+ * element at a time. All decisions are masks; there are no branches. Compiled once per level.
  *
  * A finite binary32 operand not 0 is (1.frac) 2^k, subnormal ones counted with k = -127: they lie below everything that
  * is looked for here. Its candidates are P 2^-d cut off and the next integer, P < 2^63, 1 <= d <= 63. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Number systems: which make sense, what they have, one value at a time. */
+/* The calls of halfulp/number.h on one value: which number systems are valid, what they hold, and encoding and
+ * decoding. */
 #include "emu/core/bits.h"
 #include "emu/number/call.h"
 #include "halfulp/scalar.h"

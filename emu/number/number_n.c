@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Number systems over arrays: check everything, then pieces by emu/number/fast.h or an element at a time, parts over
- * threads. Floating-point formats alone are the business of emu/array/array.c's kernels. */
+/* The calls of halfulp/number.h on arrays: each checks everything, distributes parts over threads, and converts pieces
+ * by emu/number/fast.h or an element at a time. Where both are floating-point formats, the kernels of emu/array/array.c
+ * do the work. */
 #include "emu/array/run.h"
 #include "emu/base/array_extent.h"
 #include "emu/base/exec.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text of number systems, both ways. The grammar stands in halfulp/number.h. */
+/* hu_number_parse and hu_number_text. The grammar stands in halfulp/number.h. */
 #include <string.h>
 
 #include "emu/base/text.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_s2fp8_gemm: blocks of Z over threads; panels of A and B decoded onto the stack and given to hu_gemm, the block of
- * Z being its own C from the second panel on. Sums of fp32 go by ascending k, so where k is cut does not show. */
+ * Z being its own C from the second panel on. Sums of fp32 go by ascending k, so where k is cut does not affect the
+ * result. */
 #include <stdint.h>
 
 #include "emu/base/array_extent.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/s2fp8/kind.h - kinds of shifted and squeezed tensors checked and unfolded, for the CPU and the
- * CUDA calls alike. */
+/* emu/s2fp8/kind.h - checks and unfolds kinds of shifted and squeezed tensors; the CPU and the CUDA calls share it. */
 #ifndef HALFULP_EMU_S2FP8_KIND_H
 #define HALFULP_EMU_S2FP8_KIND_H
 

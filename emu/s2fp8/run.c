@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Passes over a shifted and squeezed tensor: elements in parts that threads take, contiguous pieces through
  * emu/s2fp8/lanes.h where there is a table for them, else one by one through emu/core/s2fp8.h. Sums are integers and
- * codes depend on nothing but their element, so parts, threads and levels do not show. */
+ * codes depend on nothing but their element, so the result does not depend on parts, threads and levels. */
 #include "emu/s2fp8/run.h"
 
 #include "emu/base/exec.h"

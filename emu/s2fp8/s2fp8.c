@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls on shifted and squeezed tensors: kinds and scales checked and made, arrays checked, then run. */
+/* The calls of halfulp/s2fp8.h: they check and make kinds and scales, check arrays, then run run.c. */
 #include "halfulp/s2fp8.h"
 
 #include "emu/base/array_extent.h"

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/s2fp8/table_binary64.h - the table of emu/core/s2fp8_table.h, ties to even, by binary64 where that decides: most
- * tensors of a network are so small that their table would cost more than they do.
+/* emu/s2fp8/table_binary64.h - builds the table of emu/core/s2fp8_table.h (ties to even) in binary64 and recomputes in
+ * integers the entries that lie closer to a rounding boundary than the error bound. This is worth it because most
+ * tensors of a network are so small that building the table in integers would take longer than using it.
  *
  * A bound is the least pattern a with L(a) > mu + g log2 b, where b is the number at which the rounding changes over
  * and g = gap / target; L(a) is within 2^-41 of log2 a. So it is the pattern above 2^E, E = mu + g log2 b, unless 2^E
  * lies within 2^-41 of itself of a pattern; and the value of a code is 2^E rounded, E = mu + g log2 of its number. E is
  * off by less than 2^-43: products up to 136 by three roundings, g up to 8 times the 2^-50 of a logarithm, a sum up to
- * 264 by one. What is nearer to a pattern (to the middle between two) than that, and what lies outside of binary32's
- * normal numbers, is emu/core/s2fp8_table.h's. */
+ * 264 by one. Entries nearer to a pattern (to the middle between two) than that, and entries outside of binary32's
+ * normal numbers, are computed by emu/core/s2fp8_table.h. */
 #ifndef HALFULP_EMU_S2FP8_TABLE_BINARY64_H
 #define HALFULP_EMU_S2FP8_TABLE_BINARY64_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/s2fp8/table_from_product.h - a tensor's own table without its exact statistics: lane text as
- * emu/s2fp8/lanes_common.h is.
+/* emu/s2fp8/table_from_product.h - builds the code table of a tensor from one product of all significands instead of
+ * the exact sum of logarithms, when the error bound below shows that no table entry can differ. Included by the lane
+ * sources only.
  *
  * mu is the mean of numbers within 2^-41 of the logarithms, rounded: within 2^-40 of the mean of the logarithms
  * themselves, which is the logarithm of a product, over N'. A product of N' significands in binary64 is off by 2^-53 N'
@@ -34,7 +35,7 @@ static double log2_units(double m, double *rest) {
 }
 
 /* 2^E: of the numbers and limits of codes 16 k + j as products of one for j and one for k, where 2^m divides 16; of
- * those of subnormal numbers; and where results begin to be tiny, in the place of the first of those, which is none. */
+ * those of subnormal numbers; and where results begin to be tiny, which stands in the unused first place of those. */
 enum { NEAR_NUMBER = 0, NEAR_LIMIT = 16, NEAR_STEP = 32, NEAR_LOW = 40, NEAR = 72 };
 typedef struct near_ends {
   double mu, g;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text of kinds of shifted and squeezed tensors, both ways. The grammar stands in halfulp/s2fp8.h. */
+/* hu_s2fp8_parse and hu_s2fp8_text. The grammar stands in halfulp/s2fp8.h. */
 #include <string.h>
 
 #include "emu/base/text.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/scaled/call.h - a scaled tensor encoded, quantized or decoded: what the calls of emu/scaled/scaled.c have in
- * common. */
+/* emu/scaled/call.h - the record of one call that encodes, quantizes or decodes a scaled tensor; the calls of scaled.c
+ * fill it. */
 #ifndef HALFULP_EMU_SCALED_CALL_H
 #define HALFULP_EMU_SCALED_CALL_H
 
@@ -25,7 +25,7 @@ typedef struct hu_scaled_call {
 void hu_scaled_run(const hu_scaled_call *call);
 void hu_scaled_undo(const hu_scaled_call *call);
 
-/* Codes and values with everything stored as the scaling has it. */
+/* Codes and values, stored as the scaling says. */
 typedef struct hu_scaled_shape {
   size_t rows, cols;             /* of the matrix */
   size_t side_rows, side_cols;   /* of a block, at most the matrix's */

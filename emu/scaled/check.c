@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which descriptions of scaled tensors make sense, and what a matrix under one takes. */
+/* Checks descriptions of scaled tensors, and computes the sizes of a matrix under one. */
 #include "emu/core/scaled.h"
 #include "emu/scaled/call.h"
 

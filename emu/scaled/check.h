@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/scaled/check.h - what calls on scaled tensors ask of their arguments, for the CPU and the CUDA calls
- * alike. */
+/* emu/scaled/check.h - checks the arguments of calls on scaled tensors; the CPU and the CUDA calls share it. */
 #ifndef HALFULP_EMU_SCALED_CHECK_H
 #define HALFULP_EMU_SCALED_CHECK_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A scaled tensor read: codes to values, a row of blocks at a time. Values of codes are scaled by adding to the
- * exponent or by one product in binary32, where that is the one rounding; else by emu/core/scaled.h. */
+/* hu_scaled_decode after its checks: turns codes into values, a row of blocks at a time. The value of a code is scaled
+ * by adding to its exponent or by one product in binary32, where that is the one rounding; else emu/core/scaled.h
+ * computes it. */
 #include "emu/base/exec.h"
 #include "emu/base/float_env.h"
 #include "emu/base/threads.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The elements of blocks whose scales are made, by the ways of emu/scaled/work.h: strips, where one kernel does all of
- * it; lanes and kernels one after another, for formats that strips do not take; the core. */
+/* Rounds the elements of blocks whose scales are known, by one of the ways of emu/scaled/work.h: strips, where one
+ * kernel does everything; lanes and conversion kernels one after the other, for formats that strips do not take; or the
+ * core. */
 #include "emu/base/float_env.h"
 #include "emu/core/stream.h"
 #include "emu/scaled/work.h"

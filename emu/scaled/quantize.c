@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A scaled tensor made: what may go fast, groups of blocks over threads, the whole matrix as one block. */
+/* hu_scaled_encode and hu_scaled_quantize after their checks: chooses kernels and distributes groups of blocks over
+ * threads. A single block that covers the matrix is handled separately. */
 #include "emu/base/exec.h"
 #include "emu/scaled/call.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/scaled/rows.h - rows of blocks through vector lanes: magnitudes looked at, elements scaled and scaled back. One
- * table a level; emu/scaled/quantize.c sees no instruction set. */
+/* emu/scaled/rows.h - kernels for rows of blocks: they find magnitudes and scale elements, forth and back. Each level
+ * has one table of them, through which emu/scaled/quantize.c calls them. */
 #ifndef HALFULP_EMU_SCALED_ROWS_H
 #define HALFULP_EMU_SCALED_ROWS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The scales of a group of blocks: powers of two and ratios in lanes where those do the same steps, else one by one. */
+/* Computes the scales of a group of blocks: powers of two and ratios in lanes where those do the same steps, else one
+ * by one. */
 #include "emu/base/float_env.h"
 #include "emu/scaled/work.h"
 

@@ -50,9 +50,9 @@ typedef struct hu_scaled_strip {
 } hu_scaled_strip;
 
 /* Scales that are powers of two. Of blocks with largest magnitudes top: A = max(top, amin), code = that of 2^e,
- * by = e 2^23, e = floor(log2 A'), A' = A with `more` added to its pattern, less emax and within low ... high. bad is
- * not 0 where the block is none of lanes' business: elements from `highest` on, A subnormal, e not within least ...
- * most. A = 0: blank_code. */
+ * by = e 2^23, e = floor(log2 A'), A' = A with `more` added to its pattern, less emax and within low ... high. bad[i]
+ * != 0: the lanes cannot handle block i (an element at or above `highest`, a subnormal A, or e outside least ... most),
+ * and the caller takes the core for it. A = 0: blank_code. */
 typedef struct hu_scaled_powers {
   uint32_t amin, more, highest, blank_code;
   int32_t emax, low, high, least, most;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text of scaled tensors, both ways. The grammar stands in halfulp/scaled.h. */
+/* hu_scaling_parse and hu_scaling_text. The grammar stands in halfulp/scaled.h. */
 #include <string.h>
 
 #include "emu/base/text.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/scaled/work.h - a scaled tensor in the making: what hu_scaled_run's files share. A group is a row of blocks whose
- * magnitudes are looked at, whose scales are made and whose elements are rounded before the next group's are, so that
- * its elements come from memory once. Rows of a few short blocks each are a group together.
+/* emu/scaled/work.h - the record that quantize.c, scales.c and elements.c share while they make a scaled tensor. A
+ * group is a row of blocks whose magnitudes are looked at, whose scales are made and whose elements are rounded before
+ * the next group's are, so that its elements come from memory once. Rows of a few short blocks each are a group
+ * together.
  *
  *   emu/scaled/quantize.c       the call: what may go fast, groups over threads, the whole matrix as one block
  *   emu/scaled/scales.c    amax, scales, and the way that each block's elements go
@@ -63,7 +64,7 @@ typedef struct hu_scaled_group {
   hu_scaled_stats *stats;                /* of the first, or NULL */
   uint32_t top[HU_GROUP];                /* the largest magnitude patterns */
   uint32_t codes[HU_GROUP];              /* of the scales */
-  uint32_t by[HU_GROUP], back[HU_GROUP]; /* as hu_scaled_strip has them */
+  uint32_t by[HU_GROUP], back[HU_GROUP]; /* those of hu_scaled_strip */
   uint8_t way[HU_GROUP];
   /* rules of powers of two: scales made before, by the low bits of e */
   hu_shared made[HU_POWERS_KEPT];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/scaled_gemm/join.h - partial sums times their factors onto sums in binary32 lanes, for levels with fused
- * multiply-adds. */
+/* emu/scaled_gemm/join.h - kernels that add partial sums times their factors to sums, in binary32 lanes, for levels
+ * with fused multiply-adds. */
 #ifndef HALFULP_EMU_SCALED_GEMM_JOIN_H
 #define HALFULP_EMU_SCALED_GEMM_JOIN_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The lanes of a sum of parts: the compiler makes them, and every element has the same operations. Compiled once for
- * each level that has fused multiply-adds. */
+/* The kernels of join.h as loops that the compiler puts into lanes; every element has the same operations. Compiled
+ * once for each level that has fused multiply-adds. */
 #include "emu/scaled_gemm/join.h"
 
 static inline __attribute__((always_inline)) void join_row(size_t n, float a, const float *restrict b,

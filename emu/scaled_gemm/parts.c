@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Products of scaled tensors by parts: every run is a product of hu_gemm for a tile, into binary32; then factors. Where
- * `across` is a chain of binary32 steps, lanes go from run to run; else the parts of all runs are kept, and each
- * element is summed by emu/core/scaled_sum.h. */
+/* Products of scaled tensors, way `parts`. Each run of constant scales is one hu_gemm into a binary32 tile. If `across`
+ * is a chain of binary32 operations, the tile is scaled and added by vector code run by run; otherwise the parts of all
+ * runs are stored and each element is summed by emu/core/scaled_sum.h. */
 #include "emu/base/float_env.h"
 #include "emu/core/bits.h"
 #include "emu/scaled_gemm/tiles.h"

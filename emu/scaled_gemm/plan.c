@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Products of scaled tensors: arguments checked, working space laid out. */
+/* Checks the arguments of a product of scaled tensors and lays out its working space. */
 #include "emu/scaled_gemm/plan.h"
 
 #include "emu/base/exec.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/scaled_gemm/plan.h - a call of hu_scaled_gemm checked and laid out, for the processor and for CUDA. */
+/* emu/scaled_gemm/plan.h - checks a call of hu_scaled_gemm and lays out its working space; the processor and CUDA share
+ * it. */
 #ifndef HALFULP_EMU_SCALED_GEMM_PLAN_H
 #define HALFULP_EMU_SCALED_GEMM_PLAN_H
 
@@ -43,8 +44,8 @@ typedef struct hu_scaled_plan {
 /* Elements of D that a thread has in work at a time, and a row of them at most. */
 enum { HU_TILE_MOST = 1 << 15, HU_TILE_COLS = 256, HU_TILE_PARTS = 1 << 18 };
 
-/* Everything but overlaps and working space: its size comes out in t->bytes. Nothing here looks at what a pointer
- * points to. * work: bytes that parts want, 0: as the processor has it. */
+/* Checks everything but overlaps and working space, whose size it leaves in t->bytes. No pointer to data is followed.
+ * work: bytes of workspace that each thread has for parts; 0 chooses the processor's own amount. */
 hu_status hu_scaled_plan_make(hu_scaled_plan *t, size_t m, size_t n, size_t k, const hu_scaled_result *d,
                               const hu_scaled_operand *a, const hu_scaled_operand *b, const hu_scaled_operand *c,
                               const hu_scaled_sum *sum, hu_mode mode, const hu_exec *exec, size_t work);

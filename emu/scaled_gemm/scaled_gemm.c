@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_scaled_gemm: operands made ready in working space, ways unit and decoded, results encoded. */
+/* hu_scaled_gemm: prepares operands in working space, computes the ways `unit` and `decoded`, and encodes results. */
 #include "halfulp/scaled_gemm.h"
 
 #include "emu/base/threads.h"

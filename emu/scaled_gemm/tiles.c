@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Products of scaled tensors: tiles over threads, the epilogue of tensor scales, the last rounding. */
+/* Distributes the tiles of a product of scaled tensors over threads, applies tensor scales as an epilogue, and does the
+ * last rounding. */
 #include "emu/scaled_gemm/tiles.h"
 
 #include "emu/base/exec.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/scaled_gemm/tiles.h - one call of hu_scaled_gemm between its files: D in tiles, a thread each. */
+/* emu/scaled_gemm/tiles.h - hu_scaled_gemm cut into tiles of D; each tile is computed by one thread. */
 #ifndef HALFULP_EMU_SCALED_GEMM_TILES_H
 #define HALFULP_EMU_SCALED_GEMM_TILES_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/simd/convert.h - contiguous arrays through the vector kernels: one table per level (level.h). */
+/* emu/simd/convert.h - kernels that convert contiguous arrays between binary32 and codes. Each level has one table of
+ * them (level.h). */
 #ifndef HALFULP_EMU_SIMD_CONVERT_H
 #define HALFULP_EMU_SIMD_CONVERT_H
 
@@ -12,7 +13,7 @@
 
 typedef struct hu_narrow hu_narrow; /* the lane constants of a hu_spec (emu/core/lane_constants.h) */
 
-/* One contiguous piece of a call. Sizes are the kernels' business up to 2^31 elements. */
+/* One contiguous piece of a call, at most 2^31 elements; kernels split it as they like. */
 typedef struct hu_piece {
   size_t n;
   void *z;            /* float patterns, or codes of 1, 2 or 4 bytes */

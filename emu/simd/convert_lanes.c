@@ -2,7 +2,7 @@
 /* The loops that convert arrays, on the hooks of a level's lanes (loop.h); compiled once a level.
  *
  * Each vector takes the cheapest way that all its lanes allow: quick, middle or slow (emu/simd/round.h). The ways agree
- * on every value that more than one accepts, so what a value's neighbours are does not show. */
+ * on every value that more than one accepts, so a result does not depend on a value's neighbours. */
 #include "emu/simd/convert.h"
 #include "emu/simd/lanes.h"
 
@@ -434,8 +434,8 @@ static int to_odd(size_t n, uint32_t *z, const uint64_t *x) {
     uint64_t u = x[i], a = u & 0x7FFFFFFFFFFFFFFFu, e = a >> 52;
     uint32_t sign = (uint32_t)(u >> 63) << 31;
     uint64_t sig = (a & 0xFFFFFFFFFFFFFu) | 0x10000000000000u;
-    /* Normal range: cut 29 digits; binary32's subnormals (field <= 896): more; the last kept digit takes what was lost.
-     * */
+    /* Normal range: cut 29 digits; binary32's subnormals (field <= 896): more; the last kept digit takes what was
+     * lost. */
     uint64_t shift = e > 896 ? 0 : e < 868 ? 29 : 897 - e;
     uint64_t down = (sig >> shift) >> 29, lost = sig != ((down << 29) << shift);
     uint64_t normal = ((a >> 29) - ((uint64_t)896 << 23)) | ((a & 0x1FFFFFFF) != 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/simd/loop.h - what loops over arrays have in common at a vector level. Who includes it has included
- * the header of a level (avx2.h, avx512.h, vector.h), which defines
+/* emu/simd/loop.h - what loops over arrays have in common at a vector level. Include the header of a level first
+ * (lanes.h does), which defines
  *
  *   HU_W                 lanes in a vector, a multiple of 4
  *   hu_lane, hu_ilane    vectors of HU_W 32-bit lanes

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/simd/round.h - binary32 to any format in 32-bit lanes: the arithmetic of every fast kernel, written once.
  *
- * The text compiles for a compiler vector (the CPU kernels) and for a plain uint32_t (CUDA, one value a thread). Who
- * includes it defines first
+ * The text compiles for a compiler vector (the CPU kernels) and for a plain uint32_t (CUDA, one value a thread). The
+ * including file must define first
  *
  *   hu_lane              unsigned 32-bit lanes; hu_ilane the same, signed
  *   HU_MASK(c)           a lane comparison as all-ones or all-zero lanes

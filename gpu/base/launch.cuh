@@ -29,7 +29,7 @@ static inline cudaError_t *hu_launch_error(void) {
 
 static inline void hu_launch_note(cudaError_t e) {
   if (e == cudaSuccess) return;
-  (void)cudaGetLastError(); /* the same once more: nobody else is blamed for it */
+  (void)cudaGetLastError(); /* the same once more, so that no other call is blamed for it */
   if (*hu_launch_error() == cudaSuccess) *hu_launch_error() = e;
 }
 
@@ -63,8 +63,8 @@ static inline hu_status hu_launched(void) {
   }
 }
 
-/* Blocks for `work` block-sized pieces, at most what fills the device `waves` times over: kernels stride over the rest.
- * */
+/* Blocks for `work` block-sized pieces, at most what fills the device `waves` times over: kernels stride over the
+ * rest. */
 static inline unsigned hu_grid_size(uint64_t work, unsigned waves) {
   int device = 0, sms = 0;
   if (cudaGetDevice(&device) != cudaSuccess) return 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/elementwise/function.cu - elementary functions over arrays of codes: emu/arith/function_one.h for every element.
- * One kernel for all of them, for they share the digits' way, which is long and called, not inlined; every thread of a
- * launch does the same function. Binary64 there is IEEE 754's own, to nearest (gpu/meson.build: no contraction). */
+ * One kernel serves all functions: they share the long multi-digit fallback, which is a call. Every thread of a launch
+ * computes the same function. Binary64 there is IEEE 754's own, to nearest (gpu/meson.build: no contraction). */
 #include "emu/arith/function_one.h"
 #include "gpu/elementwise/arith.cuh"
 

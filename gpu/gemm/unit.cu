@@ -74,7 +74,7 @@ HU_DEVICE hu_num hu_align_block(const hu_accum_plan *p, const hu_lines *in, cons
   return hu_block_out(p, s, q, d);
 }
 
-/* The blocks of products first ... past - 1, as hu_blocks has them. */
+/* The blocks of products first ... past - 1, cut as by hu_blocks. */
 HU_DEVICE hu_num hu_align_blocks(const hu_accum_plan *p, const hu_lines *in, const hu_align_terms &t, uint64_t past,
                                  uint64_t all, hu_num c, hu_draw *d) {
   const hu_block *o = &p->model.block;

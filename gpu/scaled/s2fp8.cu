@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/scaled/s2fp8.cu - shifted and squeezed tensors: sums of logarithms; tables made by one block; elements looked up
- * in them, one read and one write. Sums are integers, so the order in which blocks add does not show. */
+ * in them, one read and one write. Sums are integers, so the order in which blocks add does not affect the result. */
 #include "emu/s2fp8/kind.h"
 #include "emu/core/s2fp8_table.h"
 #include "emu/s2fp8/polynomial.h"

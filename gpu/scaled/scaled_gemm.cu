@@ -357,7 +357,7 @@ static hu_status run_whole(const hu_scaled_plan *t, const hu_sums_args *g, const
   return hu_launched();
 }
 
-/* Working space: as the plan has it, with room for whole rows of parts, and behind it that of encoding D. */
+/* The working space is that of the plan, with room for whole rows of parts, and behind it that of encoding D. */
 static size_t work_for(const hu_scaled_plan *t) {
   if (t->sum.way != HU_SCALED_PARTS) return 64;
   size_t row = row_bytes(t), rows = row ? HU_SLAB_BYTES / row : 1, bytes;

@@ -175,8 +175,8 @@ void scaled(void) {
   cudaFree(events);
 }
 
-/* cuBLAS as its documentation has it, opened while this runs: a CUDA toolkit has libcublas.so, Python's packages only
- * the name with a number. */
+/* cuBLAS, declared as in its documentation and opened while this runs: a CUDA toolkit has libcublas.so, Python's
+ * packages only the name with a number. */
 struct blas {
   void *handle;
   int (*sgemm)(void *, int, int, int, int, int, const float *, const float *, int, const float *, int, const float *,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/conversion.h - conversions as other programs do them, by name: presets of format, rounding, saturation, NaN
- * and scale rule.
+/* halfulp/conversion.h - convert as another program does, by the name of its conversion: a preset of format, rounding,
+ * saturation, NaN and scale rule.
  *
  *   hu_conversion c;
  *   if (hu_conversion_find(&c, "cuda.fp8_e4m3.satfinite") != HU_OK) ...
@@ -77,10 +77,9 @@ typedef struct hu_conversion {
  * hu_scaling_parse refuses or whose element format is another). */
 HU_API HU_MUST_CHECK hu_status hu_conversion_check(const hu_conversion *conversion);
 
-/* z[i] = the code that x[i] becomes; the value of that code. Arguments, strides, aliasing, events and errors as
- * hu_encode_n and hu_quantize_n have them, besides those of hu_conversion_check; HU_E_SCALING for presets of scaled
- * tensors. exec->threads is used where the conversion is one rounding and nothing else. No allocation; up to 64 KiB of
- * stack. */
+/* z[i] = the code that x[i] becomes; the value of that code. Arguments, strides, aliasing, events and errors are those
+ * of hu_encode_n and hu_quantize_n, besides those of hu_conversion_check; HU_E_SCALING for presets of scaled tensors.
+ * exec->threads is used where the conversion is one rounding and nothing else. No allocation; up to 64 KiB of stack. */
 HU_API HU_MUST_CHECK hu_status hu_conversion_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
                                                       const hu_conversion *conversion, const hu_exec *exec,
                                                       hu_events *events);
@@ -111,7 +110,8 @@ typedef struct hu_conversion_entry {
 HU_API size_t hu_conversion_count(void);
 HU_API hu_conversion_entry hu_conversion_at(size_t i); /* i < hu_conversion_count(), else name is NULL */
 /* By name, exact spelling; besides the list every qtorch.float(E,M) with E from 2 to 7 and M from 1 to 22, the
- * arguments of QPyTorch's float_quantize. HU_E_NAME if nobody has it, HU_E_NULL; *conversion is untouched then. */
+ * arguments of QPyTorch's float_quantize. HU_E_NAME if the name is unknown, HU_E_NULL; *conversion is untouched
+ * then. */
 HU_API HU_MUST_CHECK hu_status hu_conversion_find(hu_conversion *conversion, const char *name);
 
 #ifdef __cplusplus

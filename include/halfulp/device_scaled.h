@@ -48,9 +48,9 @@ HU_API HU_MUST_CHECK hu_status hu_device_scaled_unpack(size_t rows, size_t cols,
 /* ---- s2fp8.h ---- */
 
 /* Sums and scales lie in device memory: a tensor's statistics go from kernel to kernel and are never waited for. What
- * is refused on the host by looking at them is not seen here: sums that no elements have, and scales that are none,
- * count as mu = 0, m = T. `work` is device memory of so many bytes, aligned to 16, for tables; one call at a time may
- * use it, others on the same stream afterwards. */
+ * is refused on the host by looking at them is not seen here: sums that no elements have, and invalid scales, count as
+ * mu = 0, m = T. `work` is device memory of so many bytes, aligned to 16, for tables; one call at a time may use it,
+ * others on the same stream afterwards. */
 #define HU_DEVICE_S2FP8_WORK 8192
 /* ADDS to *sums. */
 HU_API HU_MUST_CHECK hu_status hu_device_s2fp8_sum_n(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums,
@@ -96,11 +96,10 @@ HU_API HU_MUST_CHECK hu_status hu_device_hadamard_inverse(size_t rows, size_t co
 /* ---- scaled_gemm.h ---- */
 
 /* The twin of hu_scaled_gemm. Descriptions, leading dimensions and the records of d, a, b, c and sum are on the host;
- * codes, scales, tensor, amax, stats, plain data, events and space point to device memory. amax is as
- * hu_device_scaled_encode has it; HU_E_GRID is not reported. A few kernels a run.
- * Where `across` is a chain of binary32 steps (fp32, seq(binary32), seq2(binary32), ties to even) and no step inside is
- * stochastic, 8 bytes an element of D are in work, else 20 for every run of an element: for as many rows as 256 MiB
- * hold, or one. space: aligned to 64. */
+ * codes, scales, tensor, amax, stats, plain data, events and space point to device memory. amax is that of
+ * hu_device_scaled_encode; HU_E_GRID is not reported. A few kernels a run. Where `across` is a chain of binary32 steps
+ * (fp32, seq(binary32), seq2(binary32), ties to even) and no step inside is stochastic, 8 bytes an element of D are in
+ * work, else 20 for every run of an element: for as many rows as 256 MiB hold, or one. space: aligned to 64. */
 HU_API size_t hu_device_scaled_gemm_space(size_t m, size_t n, size_t k, const hu_scaled_result *d,
                                           const hu_scaled_operand *a, const hu_scaled_operand *b,
                                           const hu_scaled_operand *c, const hu_scaled_sum *sum);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/format.h - a number format as a value.
+/* halfulp/format.h - name, describe and check a number format, and learn its limits.
  *
  *   hu_format f;
  *   if (hu_format_parse(&f, "float8_e4m3fn", NULL) != HU_OK) ...
@@ -144,8 +144,8 @@ HU_API hu_format hu_format_p3109(unsigned k, unsigned p, int is_signed, int exte
  * the offset in text of the part that is wrong: the number, separator or suffix, the value behind a known key and
  * '='; 0 for HU_E_NAME and HU_E_FORMAT. f is untouched on failure. */
 HU_API HU_MUST_CHECK hu_status hu_format_parse(hu_format *f, const char *text, size_t *where);
-/* The same; and with HU_E_FORMAT, if axis is not NULL, *axis is hu_format_check's sentence that names the wrong axis.
- * */
+/* The same; and with HU_E_FORMAT, if axis is not NULL, *axis is hu_format_check's sentence that names the wrong
+ * axis. */
 HU_API HU_MUST_CHECK hu_status hu_format_parse_why(hu_format *f, const char *text, size_t *where, const char **axis);
 
 /* Descriptor to its fp(...) text; hu_format_parse gives the descriptor back. Of the six presets the one that makes the
@@ -167,7 +167,7 @@ typedef struct hu_format_entry {
 /* How many there are; and one of them: i < hu_format_count(), else id is NULL. */
 HU_API size_t hu_format_count(void);
 HU_API hu_format_entry hu_format_at(size_t i);
-/* By id or alias, exact spelling. HU_E_NAME if nobody has it. P3109 names beyond the catalogue are found too
+/* By id or alias, exact spelling. HU_E_NAME if the name is unknown. P3109 names beyond the catalogue are found too
  * (HU_E_FORMAT for those that need more than 11 exponent bits). *f is untouched on failure. */
 HU_API HU_MUST_CHECK hu_status hu_format_find(hu_format *f, const char *name);
 /* The id of the first entry with this descriptor, or NULL. */

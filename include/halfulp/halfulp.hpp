@@ -83,7 +83,7 @@ inline hu_mode mode(const std::string &round) {
  *   static hu_format make();           // a valid format
  *
  * Construction and operators round to nearest, ties to even, and saturate as is the format's default; `rounded` and the
- * operations by name take a mode, random digits and a place for events as scalar.h and arith.h have them. */
+ * operations by name take a mode, random digits and a pointer for events, like the calls of scalar.h and arith.h. */
 template <class Format>
 class number {
  public:

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/mode.h - how a result is rounded, what happens beyond the range, random words, events.
+/* halfulp/mode.h - choose how results are rounded and what happens beyond the range; draw random words; count events.
  *
- * All values in a call; nothing global. The all-zero hu_mode is ties to even, the format's default saturation, tininess
- * after rounding, NaN to +max in formats without NaN. Definitions: docs/numerics.md sections 2 to 6. */
+ *   hu_mode mode = {0};                                                  // ties to even
+ *   if (hu_mode_parse_round(&mode, "sra:16") != HU_OK) ...               // stochastic, 16 random bits
+ *
+ * All of these are values of a call; nothing is global. The all-zero hu_mode is ties to even, the format's default
+ * saturation, tininess after rounding, NaN to +max in formats without NaN. Definitions: docs/numerics.md sections 2 to
+ * 6. */
 #ifndef HALFULP_MODE_H
 #define HALFULP_MODE_H
 
@@ -28,7 +32,7 @@ enum {
   HU_SRA = 8,         /* stochastic: add N random bits to the discarded ones, then truncate */
   HU_SRB = 9,         /* stochastic, half a unit of the last random bit added (P3109 StochasticB) */
   HU_SRC = 10,        /* stochastic, the discarded part rounded to N bits first (P3109 StochasticC) */
-  HU_ROUND_COUNT = 11 /* how many there are */
+  HU_ROUND_COUNT = 11 /* (count) */
 };
 /* Saturation policy (section 3). */
 enum {
@@ -44,7 +48,7 @@ enum {
 };
 /* A NaN into a format that has none (section 4). */
 enum {
-  HU_NAN_TO_MAX = 0,  /* +max, as CUDA, PTX and ONNX have it */
+  HU_NAN_TO_MAX = 0,  /* +max, as in CUDA, PTX and ONNX */
   HU_NAN_TO_ZERO = 1, /* code 0 */
   HU_NAN_TO_ERROR = 2 /* +max, and the event invalid */
 };
@@ -52,8 +56,8 @@ enum {
 /* The fused multiply-add infinity times zero plus a NaN: is it invalid? IEEE 754-2019 7.2 leaves that open for a quiet
  * NaN (section 10). The result is NaN either way. */
 enum {
-  HU_NAN_FMA_QUIET = 0,  /* no, as x86 has it: no event but nan_in and inf_in */
-  HU_NAN_FMA_INVALID = 1 /* yes, the event invalid, as RISC-V and Arm have it */
+  HU_NAN_FMA_QUIET = 0,  /* no, as on x86: no event but nan_in and inf_in */
+  HU_NAN_FMA_INVALID = 1 /* yes, the event invalid, as on RISC-V and Arm */
 };
 
 /* How a result is rounded. All zero: ties to even, the usual saturation, tininess after rounding, NaN to max, no

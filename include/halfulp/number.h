@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/number.h - number systems beside floating point: posits, logarithmic numbers, fixed point, tables of values.
+/* halfulp/number.h - compute with number systems beside floating point: posits, logarithmic numbers, fixed point,
+ * tables of values.
  *
  *   hu_number p;
  *   if (hu_number_parse(&p, "posit16", NULL, NULL) != HU_OK) ...
@@ -9,7 +10,7 @@
  * A hu_number says what the codes of a number system mean: a hu_format, or one of the kinds below. It is a small plain
  * record, passed by value; nothing global, nothing derived is stored. docs/numbers.md is normative. In short:
  *
- *   float   a hu_format, exactly as format.h and scalar.h have it
+ *   float   a hu_format, exactly as in format.h and scalar.h
  *   posit   posit(n,es): Standard for Posit Arithmetic (2022), es = 2 there; n 2..32, es 0..5, (n - 2) 2^es <= 1022
  *   lns     a sign and a logarithm to base 2 with f fraction bits: (-1)^s 2^(k / 2^f), w bits in all
  *   fixed   q(m.n): a two's complement integer of 1 + m + n bits times 2^-n; uq(m.n): of m + n bits, not negative
@@ -59,7 +60,7 @@ enum {
   HU_NUMBER_LNS = 2,   /* lns(w,f) */
   HU_NUMBER_FIXED = 3, /* q(m.n), uq(m.n) */
   HU_NUMBER_TABLE = 4, /* table(...) */
-  HU_NUMBER_KINDS = 5  /* how many there are */
+  HU_NUMBER_KINDS = 5  /* (count) */
 };
 /* Where k stands in the w - 1 bits below the sign of a logarithmic number, and which codes are special. */
 enum {
@@ -78,7 +79,7 @@ enum {
   HU_TIES_LOW = 1,   /* low: to the lower value */
   HU_TIES_LOW32 = 2, /* low32: the same, and the midpoint is first rounded to binary32 */
   /* given: not by the midpoint at all. `table` has 2 count numbers; number count + i is a limit, and x between the
-   * value of code i and the next larger value goes to the latter if x > limit. (Thresholds as a library has them.) */
+   * value of code i and the next larger value goes to the latter if x > limit. (A library's own thresholds.) */
   HU_TIES_GIVEN = 3
 };
 
@@ -141,7 +142,7 @@ HU_API hu_number_limits hu_number_limits_of(hu_number x);
  * *z is untouched on failure. */
 HU_API HU_MUST_CHECK hu_status hu_number_parse(hu_number *z, const char *text, float *room, size_t *where);
 /* Record to its one canonical text, which parses to an equal record: defaults (twos, saturate, even) left out, tables
- * as patterns, floats as hu_format_text has them. Returns the length needed, like snprintf; 0 if the record is not
+ * as patterns, floats in the form of hu_format_text. Returns the length needed, like snprintf; 0 if the record is not
  * valid. HU_NUMBER_TEXT_MAX bytes always suffice. */
 #define HU_NUMBER_TEXT_MAX 3072
 HU_API size_t hu_number_text(char *text, size_t size, hu_number x);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/s2fp8.h - shifted and squeezed tensors: codes of a small format and two numbers for all of them.
+/* halfulp/s2fp8.h - encode and decode shifted and squeezed tensors: codes of a small format, and two numbers for all of
+ * them.
  *
  *   hu_s2fp8 kind = hu_s2fp8_of(fp8);            // fp8 = fp(5,2,0): the format of the paper
  *   hu_s2fp8_sums sums = {0};
@@ -109,9 +110,8 @@ HU_API HU_MUST_CHECK hu_status hu_s2fp8_scale_stored(hu_s2fp8_scale *scale, floa
                                                      const hu_s2fp8 *kind);
 
 /* z[i] = the code of x[i]; stochastic modes take R from word i of exec->stream, with `exec` NULL of stream (0, 0): the
- * same words in every such call, here and below. An element above the tensor that the
- * scale is of overflows as docs/numerics.md section 3 has it. Events: those of rounding y; of infinities under
- * `special` nan: inf_in and invalid. */
+ * same words in every such call, here and below. An element above the tensor that the scale was made from overflows as
+ * in docs/numerics.md section 3. Events: those of rounding y; of infinities under `special` nan: inf_in and invalid. */
 HU_API HU_MUST_CHECK hu_status hu_s2fp8_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
                                                  const hu_s2fp8 *kind, const hu_s2fp8_scale *scale, hu_mode mode,
                                                  const hu_exec *exec, hu_events *events);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/scaled.h - tensors of small codes with shared scales: MX, NVFP4, block floating point, scaled FP8.
+/* halfulp/scaled.h - encode and decode tensors of small codes with shared scales: MX, NVFP4, block floating point,
+ * scaled FP8.
  *
  *   hu_scaling mx;
  *   if (hu_scaling_parse(&mx, "mxfp8_e4m3", NULL) != HU_OK) ...
@@ -47,7 +48,7 @@ enum {
   HU_SCALE_EVEN = 2,  /* even: floor of A rounded to m + 1 digits, ties up */
   HU_SCALE_RCEIL = 3, /* rceil: the least 2^e with A <= M 2^e: A / M rounded up  (CUDA, Blackwell) */
   HU_SCALE_RATIO = 4, /* ratio: A / M, or A / (M t), rounded into the scale format by `round`, beyond its range max */
-  HU_SCALE_RULES = 5  /* how many there are */
+  HU_SCALE_RULES = 5  /* (count) */
 };
 /* Where binary32 roundings happen; rules of powers of two want exact. docs/scaled.md section 4 has the formulas. */
 enum {
@@ -55,11 +56,11 @@ enum {
   HU_STEPS_DIVIDE = 1,   /* divide: A / M, that / t, s t, x / (s t)  (torchao's NVFP4; DeepSeek-V3's kernels) */
   HU_STEPS_MULTIPLY = 2, /* multiply: with reciprocals  (NVIDIA's NVFP4 recipe; DeepGEMM) */
   HU_STEPS_ENCODE = 3,   /* encode: with the encode scale M / A  (Transformer Engine) */
-  HU_STEPS_COUNT = 4     /* how many there are */
+  HU_STEPS_COUNT = 4     /* (count) */
 };
 /* How the element codes are stored. */
 enum {
-  HU_CODING_FORMAT = 0, /* as the element format has them */
+  HU_CODING_FORMAT = 0, /* codes of the element format */
   HU_CODING_TWOS = 1    /* code=twos: two's complement of the same width (MXINT8); the lowest code is never produced */
 };
 /* A block with an infinity or a NaN among its elements. */
@@ -91,8 +92,8 @@ typedef struct hu_scaling {
   uint32_t amin;       /* a binary32 pattern, positive and finite: A is at least this; 0: no such bound */
 } hu_scaling;
 
-/* HU_OK; HU_E_NULL, HU_E_FORMAT (one of the formats is none) or HU_E_SCALING (the parts do not go together); then, if
- * why is not NULL, *why is a static sentence. */
+/* HU_OK; HU_E_NULL, HU_E_FORMAT (one of the two formats is invalid) or HU_E_SCALING (the parts do not go together);
+ * then, if why is not NULL, *why is a static sentence. */
 HU_API HU_MUST_CHECK hu_status hu_scaling_check(const hu_scaling *scaling, const char **why);
 /* Text to record. HU_E_TEXT (not the grammar), HU_E_NAME (no preset or format of that name), HU_E_FORMAT, HU_E_SCALING
  * (well-formed, but hu_scaling_check refuses it); then, if where is not NULL, *where is the offset of the part that is
@@ -147,16 +148,21 @@ typedef struct hu_scaled_stats {
   uint64_t to_zero;
 } hu_scaled_stats;
 
-/* z = x in codes. Mode: of the elements; the saturation policy `default` is `finite` here, whatever the format (MX v1.0
- * section 6.3); stochastic modes take R from word i cols + j of exec->stream for element (i, j), with `exec` NULL of
- * stream (0, 0): the same words in every such call. amax: NULL, or the
- * amax to be used instead of the tensor's own (delayed scaling, calibration): of the second level, or of the one block
- * where a block is the whole matrix by its description (`*x*`); finite, not negative. stats: NULL or one a block.
- * exec, events as in array.h: events are those of the elements' roundings (docs/scaled.md section 6); the roundings of
- * scales count nowhere. The result does not depend on levels and threads. x may overlap nothing of z. rows or cols may
- * be 0; then nothing but the tensor scale (1, or from amax) is written. No allocation; up to 80 KiB of stack a thread.
- * Errors: HU_E_SCALING (also: amax where the scaling takes none, or not finite or negative), HU_E_FORMAT, HU_E_MODE,
- * HU_E_NULL, HU_E_SHAPE, HU_E_ALIGN, HU_E_OVERLAP; everything is untouched then. */
+/* z = x in codes. The result does not depend on levels and threads. No allocation; up to 80 KiB of stack a thread.
+ *
+ *   mode     of the elements; the saturation policy `default` is `finite` here, whatever the format (MX v1.0 section
+ *            6.3). Stochastic modes take R from word i cols + j of exec->stream for element (i, j), with `exec` NULL of
+ *            stream (0, 0): the same words in every such call
+ *   amax     NULL, or the amax to be used instead of the tensor's own (delayed scaling, calibration): of the second
+ *            level, or of the one block where a block is the whole matrix by its description (`*x*`); finite, not
+ *            negative
+ *   stats    NULL or one a block
+ *   events   as in array.h: those of the elements' roundings (docs/scaled.md section 6); the roundings of scales count
+ *            nowhere
+ *   overlap  x may overlap nothing of z
+ *   sizes    rows or cols may be 0; then nothing but the tensor scale (1, or from amax) is written
+ *   errors   HU_E_SCALING (also: amax where the scaling takes none, or not finite or negative), HU_E_FORMAT, HU_E_MODE,
+ *            HU_E_NULL, HU_E_SHAPE, HU_E_ALIGN, HU_E_OVERLAP; everything is untouched then */
 HU_API HU_MUST_CHECK hu_status hu_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x,
                                                 size_t ldx, const hu_scaling *scaling, hu_mode mode, const float *amax,
                                                 hu_scaled_stats *stats, const hu_exec *exec, hu_events *events);

@@ -31,7 +31,7 @@ typedef enum hu_status {
   HU_E_ALIGN = -42,     /* a pointer not aligned to its element's size */
   HU_E_GRID = -43,      /* an array said to hold values of a format holds one that the format lacks */
   HU_E_TEXT = -60,      /* a text that does not follow the grammar */
-  HU_E_NAME = -61,      /* a well-formed name that nobody has */
+  HU_E_NAME = -61,      /* an unknown name */
   HU_E_SPACE = -62,     /* a text buffer too small; the size needed is reported */
   HU_E_ACCUM = -70,     /* an accumulation model unknown, or not usable with these formats */
   HU_E_SCALING = -71,   /* a description of a scaled tensor whose parts do not go together */

@@ -113,7 +113,7 @@ typedef struct hu_matrices {
   int transposed;   /* operands: as in gemm.h */
 } hu_matrices;
 
-/* outer x inner products Z = A B, A m x k, B k x n, each as hu_gemm has it, to nearest even. */
+/* outer x inner products Z = A B, A m x k, B k x n, each as by hu_gemm, ties to even. */
 typedef struct hu_products {
   size_t m, n, k, outer, inner;
   hu_matrices z, a, b;
@@ -127,7 +127,7 @@ static inline int hu_is_plain_fp32(const hu_accum *x) {
   return x->kind == HU_ACCUM_FP32 && !x->promote && !x->slices && memcmp(x, &any, sizeof any) == 0;
 }
 
-/* The random words of product i: its own, since each has results from 0 on. (As hu_stream_child has it, which the
+/* The random words of product i: its own, since each has results from 0 on. (What hu_stream_child makes, which the
  * device's library is without.) */
 static inline hu_stream hu_words_of_product(const hu_products *p, size_t i) {
   if (!p->accum->mode.bits || p->outer * p->inner == 1) return p->words;
@@ -138,15 +138,25 @@ static inline hu_stream hu_words_of_product(const hu_products *p, size_t i) {
 
 enum { HU_FUNCTION_EXP, HU_FUNCTION_LOG, HU_FUNCTION_TANH, HU_FUNCTION_SIGMOID, HU_FUNCTION_ERF, HU_FUNCTION_GELU };
 
-/* A convolution of images, under `fp32`; what a call looks at: result: x, framed, w, z; weights: framed, dz, dw;
- * images: dz, w, dx. framed: the images with their zeros around them, which `result` makes of x; x itself where there
- * are none. room: the kernel's numbers, each side rounded up to 16.
- * Round: rounded becomes x as `rounding` leaves it in patches (what no window sees as it was); counts is set to those
- * of all patches; gathered is room for the images; 0: the rounding needs patches. Images: with `rounding` what windows
- * give is rounded before it is added up, and counted (one that hu_rounds_alone says yes to). Gifts and scatter are the
- * two halves of images: what windows give, a row a window, and its sums.
- * Blocks: 1 if `rounding` may be done to an image's patches at a time; result and weights do that, from x, with
- * patches of some images in `gathered`, counted. */
+/* A convolution of images, under `fp32`. Each operation reads and writes these fields of hu_convolution:
+ *
+ *   HU_CONVOLVE_     reads                    writes            what it does
+ *   POSSIBLE         n                                          returns 1 if the engine has the others
+ *   RESULT           x, w                     framed, z         Z, and x with its border of zeros in framed
+ *   WEIGHTS          framed, dz               dw                the gradient of the weights
+ *   IMAGES           dz, w                    dx                the gradient of the images; with `rounding` (one that
+ *                                                               hu_rounds_alone accepts) what each window contributes
+ *                                                               is rounded and counted before it is added
+ *   ROUND            x, rounding              rounded, counts   x rounded in patches; pixels in no window are copied;
+ *                                                               returns 0 if the rounding needs the patches themselves
+ *   GIFTS            dz, w                    gifts             first half of IMAGES: gradients per window, a row each
+ *   SCATTER          gifts                    dx                second half: adds them to the pixels
+ *   BLOCKS           rounding                                   returns 1 if images' patches can be rounded some images
+ *                                                               at a time
+ *   RESULT_BLOCKS, WEIGHTS_BLOCKS                               as RESULT and WEIGHTS, from x rounded so, and counted
+ *
+ * framed: x itself where there is no border. room: space for the kernel's numbers, each side rounded up to 16.
+ * gathered: space for the images (ROUND) or for the patches of some of them (..._BLOCKS). */
 enum {
   HU_CONVOLVE_POSSIBLE,
   HU_CONVOLVE_RESULT,
@@ -160,14 +170,14 @@ enum {
   HU_CONVOLVE_WEIGHTS_BLOCKS
 };
 typedef struct hu_convolution {
-  size_t n[8]; /* as kernels_layers.h has them */
+  size_t n[8]; /* the order of kernels_layers.h */
   size_t images, channels, outputs;
   const float *x, *w, *dz;
   float *framed, *z, *dw, *dx, *room;
   const hu_rounding *rounding;
   float *rounded, *gathered, *gifts;
   hu_rounding_counts *counts;
-  /* Told where rounding within a loop begins and ends, by an engine that computes in one thread; NULL: nobody asks. */
+  /* Told where rounding within a loop begins and ends, by an engine that computes in one thread; NULL: is not told. */
   void (*tell)(void *const told[2], int ends);
   void *told[2];
 } hu_convolution;

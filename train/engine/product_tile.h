@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* train/engine/product_tile.h - products of small matrices, and of very long ones with few columns: a tile of rows x 16
- * sums in registers, each one chain of fused multiply-adds as `fp32` has it. Rows of B lie beside each other in a
+ * sums in registers, each one chain of fused multiply-adds, the model `fp32`. Rows of B lie beside each other in a
  * panel, packed where B is transposed or its last columns do not fill one; k goes on block by block from what Z
  * holds. */
 #ifndef HALFULP_TRAIN_ENGINE_PRODUCT_TILE_H

@@ -21,7 +21,7 @@ enum {
   HU_WATCH_LARGEST = 32,    /* gradient of a parameter */
   HU_WATCH_EXPONENTS = 64,  /* histogram over gradients of all values that an operator made */
   HU_WATCH_ZEROS = 128,     /* share of zeros among the gradients of parameters */
-  HU_WATCH_STATISTICS = 256 /* mu and m, alpha and beta as S2FP8 has them, of the plan's tensors */
+  HU_WATCH_STATISTICS = 256 /* S2FP8's mu and m, alpha and beta of the plan's tensors */
 };
 
 /* Key, value, key, value ... of a plan or a trial. */

@@ -37,7 +37,7 @@ static void open_curve(hu_watcher *w, int i) {
 
 static void put(hu_watcher *w, int i, double x, double y) { hu_lab_point(w->lab, w->figure[i], w->series[i], x, y); }
 
-/* ---- statistics of tensors, as S2FP8 has them ---- */
+/* ---- statistics of tensors, those of S2FP8 ---- */
 
 /* A parameter by its name, a value by its number, or the gradient of either. NULL: there is none. */
 static const float *numbers_of(const hu_net *net, const char *text, size_t *n) {

@@ -33,8 +33,8 @@ int hu_build_conv(hu_builder *b) {
 
 /* ---- residual ---- */
 
-/* Every second pixel of every second row, and channels of zeros behind them: an image that nobody feeds. `halved`: how
- * often the image has been then, upwards. */
+/* Every second pixel of every second row, and channels of zeros behind them: an image that the net makes itself.
+ * `halved` counts how often the image has been halved by then. */
 static int add_padded(hu_builder *b, int x, size_t channels, unsigned halved) {
   int z = hu_net_average_pool(b->net, x, 1, 2);
   size_t there = channels_of(b, z), height = b->sizes->height, width = b->sizes->width;

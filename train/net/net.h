@@ -191,7 +191,7 @@ void hu_do_fill(hu_net *net, size_t n, float *z, float x);
 void hu_do_copy(hu_net *net, size_t rows, size_t cols, float *z, size_t ldz, const float *a, size_t lda);
 /* One kernel of a (and b): rows = 1, cols = n. */
 void hu_do_each(hu_net *net, int kernel, size_t n, float *z, const float *a, const float *b, float p);
-/* z = the column sums of rows x cols terms, by one of HU_RUN_COLUMNS...; b, c as the kernel has them. */
+/* z = the column sums of rows x cols terms, by one of HU_RUN_COLUMNS...; b, c are the kernel's operands. */
 void hu_do_columns(hu_net *net, int kernel, size_t rows, size_t cols, float *z, const float *a, const float *b,
                    const float *c);
 
@@ -212,7 +212,7 @@ void hu_tell(hu_net *net, unsigned phase, const hu_operator *op, int ends);
  * draws any, the observer told. */
 void hu_round_of(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *z, const float *x,
                  const hu_rounding *r, unsigned of, uint64_t number, hu_rounding_counts *counts);
-/* The optimizer as parameter i has it. */
+/* The optimizer of parameter i, with the formats of that parameter. */
 hu_optimizer hu_optimizer_of(const hu_net *net, int i, const hu_optimizer *o);
 /* Running statistics that an operator keeps from step to step, and how many numbers they are; NULL: none. */
 float *hu_running_of(const hu_net *net, const hu_operator *op, size_t *n);

@@ -97,7 +97,7 @@ HU_API HU_MUST_CHECK hu_status hu_data_load_cifar100(hu_data *z, const char *con
                                                      char *why);
 /* MNIST and its relatives in idx files: images of unsigned bytes in three dimensions (magic 0x00000803), labels in one
  * (0x00000801), sizes as big-endian 32-bit numbers. Labels are below classes (MNIST: 10; EMNIST letters, which count
- * from 1: 27). by_columns: 1: the bytes of an image go column by column, as EMNIST has them. x = byte / 255. */
+ * from 1: 27). by_columns: 1: the bytes of an image go column by column, as in EMNIST. x = byte / 255. */
 HU_API HU_MUST_CHECK hu_status hu_data_load_idx(hu_data *z, const char *images, const char *labels, uint32_t classes,
                                                 int by_columns, char *why);
 /* NumPy's .npy: images float32 or uint8 in row order, of shape (n, d), (n, h, w) or (n, h, w, c), labels uint8, uint16

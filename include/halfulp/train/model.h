@@ -61,7 +61,7 @@ enum {
   HU_MODEL_LSTM = 6,        /* lstm */
   HU_MODEL_TRANSFORMER = 7, /* transformer */
   HU_MODEL_NCF = 8,         /* ncf */
-  HU_MODEL_KINDS = 9        /* how many there are */
+  HU_MODEL_KINDS = 9        /* (count) */
 };
 /* Functions between layers. */
 enum {

@@ -260,7 +260,7 @@ typedef struct hu_net_phase {
   uint64_t number;  /* of the operator, in the order in which they were added; else 0 */
 } hu_net_phase;
 typedef void hu_net_observer(void *context, const hu_net_phase *phase, int ends);
-/* NULL: nobody observes any longer. */
+/* NULL ends the observation. */
 HU_API void hu_net_observe(hu_net *net, hu_net_observer *observer, void *context);
 
 #ifdef __cplusplus

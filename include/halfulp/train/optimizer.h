@@ -91,7 +91,7 @@ typedef struct hu_update_counts {
  * rounded to nearest even. */
 HU_API hu_optimizer hu_optimizer_sgd(hu_format f);
 HU_API hu_optimizer hu_optimizer_adamw(hu_format f);
-/* HU_OK; HU_E_FORMAT or HU_E_CARRIER (a format that is none, or not within binary32), HU_E_MODE, or HU_E_TRAIN: a
+/* HU_OK; HU_E_FORMAT or HU_E_CARRIER (a format that is invalid, or not within binary32), HU_E_MODE, or HU_E_TRAIN: a
  * number out of range, beta2 (beta1, momentum) that rounds to 1 in `state`, so that nothing would ever be forgotten.
  * Then *why, if why is not NULL, is a static sentence that names the field. */
 HU_API HU_MUST_CHECK hu_status hu_optimizer_check(const hu_optimizer *o, const char **why);

@@ -22,7 +22,7 @@
  *               counted together. Parameters that several operators share (those of cells) belong to the first of
  *               them; the others have none.
  *   inputs      but the first, and first states of cells, count as made by an operator without parameters that is no
- *               product. All inputs count with their gradients, as in the paper, although nobody computes those.
+ *               product. All inputs count with their gradients, as in the paper, although those are never computed.
  *   tokens      An input that an embedding reads holds names, not numbers: it has size 0 and is never rounded.
  *   first read  `input` of an operator is the value that it reads first: X of a product; of attention's products the
  *               queries' value and the softmax.
@@ -87,7 +87,7 @@ HU_API HU_MUST_CHECK hu_status hu_precision_rule_parse(hu_precision_rule *rule, 
 typedef struct hu_precision hu_precision;
 
 /* For a net that is built. Errors: HU_E_NULL, HU_E_MEMORY, the net's own status, hu_layout_check's (no operators),
- * HU_E_TRAIN (an unknown kind or order, a ratio that is none), hu_rounding_check's. *plan is NULL then. */
+ * HU_E_TRAIN (an unknown kind or order, an invalid ratio), hu_rounding_check's. *plan is NULL then. */
 HU_API HU_MUST_CHECK hu_status hu_precision_new(hu_precision **plan, hu_net *net, const hu_precision_rule *rule);
 /* NULL is allowed. */
 HU_API void hu_precision_free(hu_precision *plan);

@@ -132,9 +132,9 @@ HU_API void hu_exponents_of(size_t n, const float *x, uint64_t z[HU_EXPONENTS]);
 /* ---- stopping and going on ---- */
 
 /* Everything that the next step depends on: tensors (binary32, by name) and a text. A run that is stopped after any
- * step and gone on with has the same weights as one that was not. Tensors: weights ("conv1.weight", as
- * hu_net_parameter_name has it), then "NAME.momentum", "NAME.second", "NAME.kahan" where the optimizer has them,
- * running statistics of normalisations. Names are unique; shapes are rows x cols. */
+ * step and gone on with has the same weights as one that was not. Tensors: weights ("conv1.weight", the name of
+ * hu_net_parameter_name), then "NAME.momentum", "NAME.second", "NAME.kahan" where the optimizer has them, running
+ * statistics of normalisations. Names are unique; shapes are rows x cols. */
 typedef struct hu_trainer_tensor {
   const char *name; /* lives as long as the trainer */
   size_t rows, cols;
