@@ -62,12 +62,8 @@ void hu_gemm_read32(const hu_matrix *x, size_t row, size_t column, size_t n, flo
     x->moves->copy(n, z, (const float *)(const void *)p);
   } else if (!x->kernels) {
     for (size_t i = 0; i < n; i++) z[i] = hu_float_of_bits(hu_pack32(load(x, p + i * x->size)));
-  } else if (x->size == 1) {
-    x->kernels->decode8(&x->undo, n, (uint32_t *)(void *)z, p);
-  } else if (x->size == 2) {
-    x->kernels->decode16(&x->undo, n, (uint32_t *)(void *)z, p);
   } else {
-    x->kernels->decode32(&x->undo, n, (uint32_t *)(void *)z, p);
+    x->kernels->decode[hu_by_size(x->size)](&x->undo, n, (uint32_t *)(void *)z, p);
   }
 }
 
@@ -187,12 +183,8 @@ static void finish_kernel(const hu_gemm_call *g, size_t i, size_t j, size_t n, c
   hu_piece piece = {n, z, x, g->stream.key, g->stream.counter + (uint64_t)i * g->n + j, 0};
   if (g->d_values) {
     g->rounding->quantize(&g->narrow, &piece, events);
-  } else if (g->d_size == 1) {
-    g->rounding->encode8(&g->narrow, &piece, events);
-  } else if (g->d_size == 2) {
-    g->rounding->encode16(&g->narrow, &piece, events);
   } else {
-    g->rounding->encode32(&g->narrow, &piece, events);
+    g->rounding->encode[hu_by_size(g->d_size)](&g->narrow, &piece, events);
   }
 }
 
