@@ -39,7 +39,7 @@ def declarations(header):
 
 def definition(result, name, parameters):
     if result not in VALUES:
-        sys.exit(f'without_cuda: {name}: what a {result} is without a device has to be written by hand')
+        sys.exit(f'without_cuda: {name}: a result of {result} without a device has to be written by hand')
     names = [parameter_name(one, name) for one in parameters.split(',')] if parameters != 'void' else []
     unused = f'  {", ".join(f"(void){one}" for one in names)};\n' if names else ''
     return f'{result} {name}({parameters}) {{\n{unused}  return {VALUES[result]};\n}}\n'

@@ -117,14 +117,11 @@ static void load_operand(const run *c, int k, size_t first, size_t n, uint32_t *
     for (size_t i = 0; i < n; i++) memcpy((uint8_t *)gathered + i * x->size, at(x, first + i), x->size);
     codes = gathered;
   }
-  if (c->raw[k])
+  if (c->raw[k]) {
     memcpy(z, codes, n * 4);
-  else if (x->size == 1)
-    c->kernels->decode8(&c->undo[k], n, z, codes);
-  else if (x->size == 2)
-    c->kernels->decode16(&c->undo[k], n, z, codes);
-  else
-    c->kernels->decode32(&c->undo[k], n, z, codes);
+  } else {
+    c->kernels->decode[hu_by_size(x->size)](&c->undo[k], n, z, codes);
+  }
 }
 
 static int not_finite(uint32_t u) { return (u & 0x7FFFFFFF) >= 0x7F800000; }
@@ -214,12 +211,7 @@ static void round_piece(const run *c, size_t first, size_t n, piece *p, hu_event
   int direct = c->call.result.stride == 1;
   hu_piece q = {n, direct ? (void *)z_at(c, first) : p->out, p->odd, c->stream.key, c->stream.counter + first, 0};
   size_t size = c->call.result.size;
-  if (size == 1)
-    c->kernels->encode8(&c->narrow, &q, counts);
-  else if (size == 2)
-    c->kernels->encode16(&c->narrow, &q, counts);
-  else
-    c->kernels->encode32(&c->narrow, &q, counts);
+  c->kernels->encode[hu_by_size(size)](&c->narrow, &q, counts);
   for (size_t i = 0; !direct && i < n; i++) memcpy(z_at(c, first + i), (const uint8_t *)p->out + i * size, size);
 }
 

@@ -91,23 +91,15 @@ static const uint32_t *load_piece(const conversion *c, size_t first, size_t n, u
       memcpy(buffer, x, n * 4);
       return buffer;
     case HU_ENDS_BINARY64: return c->kernels->to_odd(n, buffer, x) ? NULL : buffer;
-    default:
-      if (c->ex.size == 1) c->kernels->decode8(&c->undo, n, buffer, x);
-      if (c->ex.size == 2) c->kernels->decode16(&c->undo, n, buffer, x);
-      if (c->ex.size == 4) c->kernels->decode32(&c->undo, n, buffer, x);
-      return buffer;
+    default: c->kernels->decode[hu_by_size(c->ex.size)](&c->undo, n, buffer, x); return buffer;
   }
 }
 
 static void call_kernel(const conversion *c, const hu_piece *p, hu_events *counts) {
   if (c->ez.kind != HU_ENDS_CODES) {
     c->kernels->quantize(&c->narrow, p, counts);
-  } else if (c->ez.size == 1) {
-    c->kernels->encode8(&c->narrow, p, counts);
-  } else if (c->ez.size == 2) {
-    c->kernels->encode16(&c->narrow, p, counts);
   } else {
-    c->kernels->encode32(&c->narrow, p, counts);
+    c->kernels->encode[hu_by_size(c->ez.size)](&c->narrow, p, counts);
   }
 }
 
@@ -231,9 +223,7 @@ static void decode_part(void *context, size_t part) {
   }
   if (c->ex.stride == 1 && c->ez.stride == 1 && c->ez.kind == HU_ENDS_BINARY32) {
     uint32_t *z = (uint32_t *)(void *)z_at(c, first);
-    if (c->ex.size == 1) c->kernels->decode8(&c->undo, end - first, z, x_at(c, first));
-    if (c->ex.size == 2) c->kernels->decode16(&c->undo, end - first, z, x_at(c, first));
-    if (c->ex.size == 4) c->kernels->decode32(&c->undo, end - first, z, x_at(c, first));
+    c->kernels->decode[hu_by_size(c->ex.size)](&c->undo, end - first, z, x_at(c, first));
     return;
   }
   for (; first < end; first += PIECE) {

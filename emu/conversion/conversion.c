@@ -149,23 +149,8 @@ static void put_nans(block *b, size_t n, const hu_conversion *c, unsigned rule, 
   if (rule == HU_NAN_BY_MODE) return;
   for (size_t i = 0; i < n; i++) {
     if (!is_nan(b->x[i])) continue;
-    char *at = (char *)b->code + i * size;
-    uint8_t z8;
-    uint16_t z16;
-    uint32_t z;
-    if (size == 1) {
-      memcpy(&z8, at, 1);
-      z8 = (uint8_t)nan_code(c, rule, b->x[i], z8);
-      memcpy(at, &z8, 1);
-    } else if (size == 2) {
-      memcpy(&z16, at, 2);
-      z16 = (uint16_t)nan_code(c, rule, b->x[i], z16);
-      memcpy(at, &z16, 2);
-    } else {
-      memcpy(&z, at, 4);
-      z = nan_code(c, rule, b->x[i], z);
-      memcpy(at, &z, 4);
-    }
+    uint8_t *at = (uint8_t *)b->code + i * size;
+    hu_store_code(at, size, nan_code(c, rule, b->x[i], hu_load_code(at, size)));
   }
 }
 

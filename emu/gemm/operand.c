@@ -62,12 +62,8 @@ void hu_gemm_read32(const hu_matrix *x, size_t row, size_t column, size_t n, flo
     x->moves->copy(n, z, (const float *)(const void *)p);
   } else if (!x->kernels) {
     for (size_t i = 0; i < n; i++) z[i] = hu_float_of_bits(hu_pack32(load(x, p + i * x->size)));
-  } else if (x->size == 1) {
-    x->kernels->decode8(&x->undo, n, (uint32_t *)(void *)z, p);
-  } else if (x->size == 2) {
-    x->kernels->decode16(&x->undo, n, (uint32_t *)(void *)z, p);
   } else {
-    x->kernels->decode32(&x->undo, n, (uint32_t *)(void *)z, p);
+    x->kernels->decode[hu_by_size(x->size)](&x->undo, n, (uint32_t *)(void *)z, p);
   }
 }
 

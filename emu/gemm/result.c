@@ -35,12 +35,8 @@ static void finish_kernel(const hu_gemm_call *g, size_t i, size_t j, size_t n, c
   hu_piece piece = {n, z, x, g->stream.key, g->stream.counter + (uint64_t)i * g->n + j, 0};
   if (g->d_values) {
     g->rounding->quantize(&g->narrow, &piece, events);
-  } else if (g->d_size == 1) {
-    g->rounding->encode8(&g->narrow, &piece, events);
-  } else if (g->d_size == 2) {
-    g->rounding->encode16(&g->narrow, &piece, events);
   } else {
-    g->rounding->encode32(&g->narrow, &piece, events);
+    g->rounding->encode[hu_by_size(g->d_size)](&g->narrow, &piece, events);
   }
 }
 

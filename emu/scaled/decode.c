@@ -90,9 +90,7 @@ static int undo_piece(const undo *g, size_t row, size_t col, size_t n, size_t si
     if (!from_twos(g, n, plain, x)) return 0;
     x = plain;
   }
-  if (g->s.code_size == 1) g->kernels->decode8(&g->narrow, n, v, x);
-  if (g->s.code_size == 2) g->kernels->decode16(&g->narrow, n, v, x);
-  if (g->s.code_size == 4) g->kernels->decode32(&g->narrow, n, v, x);
+  g->kernels->decode[hu_by_size(g->s.code_size)](&g->narrow, n, v, x);
   if (way == SHIFT) {
     g->lanes->shift_back(n, side, z, v, by);
     return 1;

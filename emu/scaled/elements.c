@@ -40,9 +40,7 @@ static void call_kernel(const hu_scaled_work *g, const hu_scaled_span *s, const 
     return;
   }
   p.z = hu_scaled_code(g, s->row, s->col);
-  if (g->s.code_size == 1) g->kernels->encode8(&g->narrow, &p, counts);
-  if (g->s.code_size == 2) g->kernels->encode16(&g->narrow, &p, counts);
-  if (g->s.code_size == 4) g->kernels->encode32(&g->narrow, &p, counts);
+  g->kernels->encode[hu_by_size(g->s.code_size)](&g->narrow, &p, counts);
 }
 
 static void to_twos(const hu_scaled_work *g, const hu_scaled_span *s) {

@@ -89,19 +89,17 @@ hu_status hu_scaled_made_check(size_t rows, size_t cols, const hu_scaled *codes,
   hu_status s = check_scaling(scaling, mode);
   if (s != HU_OK) return s;
   if (!codes && !z && rows && cols) return HU_E_NULL;
-  hu_scaled_call c = {rows,
-                      cols,
-                      *scaling,
-                      mode,
-                      (const uint32_t *)(const void *)x,
-                      ldx,
-                      (uint32_t *)(uintptr_t)z,
-                      ldz,
-                      codes,
-                      amax,
-                      (hu_scaled_stats *)(uintptr_t)stats,
-                      NULL,
-                      NULL};
+  hu_scaled_call c = {.rows = rows,
+                      .cols = cols,
+                      .scaling = *scaling,
+                      .mode = mode,
+                      .x = (const uint32_t *)(const void *)x,
+                      .ldx = ldx,
+                      .z = (uint32_t *)(uintptr_t)z,
+                      .ldz = ldz,
+                      .codes = codes,
+                      .amax = amax,
+                      .stats = (hu_scaled_stats *)(uintptr_t)stats};
   return check_made(&c);
 }
 
@@ -111,8 +109,17 @@ hu_status hu_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const f
   hu_status s = hu_scaled_made_check(rows, cols, z, NULL, 0, x, ldx, scaling, mode, amax, stats);
   if (s == HU_OK) s = z ? check_amax_value(amax) : HU_E_NULL;
   if (s != HU_OK) return s;
-  hu_scaled_call c = {rows, cols,  *scaling, mode,  (const uint32_t *)(const void *)x, ldx, NULL, 0, z,
-                      amax, stats, exec,     events};
+  hu_scaled_call c = {.rows = rows,
+                      .cols = cols,
+                      .scaling = *scaling,
+                      .mode = mode,
+                      .x = (const uint32_t *)(const void *)x,
+                      .ldx = ldx,
+                      .codes = z,
+                      .amax = amax,
+                      .stats = stats,
+                      .exec = exec,
+                      .events = events};
   hu_scaled_run(&c);
   return HU_OK;
 }
@@ -123,9 +130,18 @@ hu_status hu_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz, con
   hu_status s = hu_scaled_made_check(rows, cols, NULL, z, ldz, x, ldx, scaling, mode, amax, stats);
   if (s == HU_OK) s = check_amax_value(amax);
   if (s != HU_OK) return s;
-  hu_scaled_call c = {
-      rows, cols,  *scaling, mode,  (const uint32_t *)(const void *)x, ldx, (uint32_t *)(void *)z, ldz, NULL,
-      amax, stats, exec,     events};
+  hu_scaled_call c = {.rows = rows,
+                      .cols = cols,
+                      .scaling = *scaling,
+                      .mode = mode,
+                      .x = (const uint32_t *)(const void *)x,
+                      .ldx = ldx,
+                      .z = (uint32_t *)(void *)z,
+                      .ldz = ldz,
+                      .amax = amax,
+                      .stats = stats,
+                      .exec = exec,
+                      .events = events};
   hu_scaled_run(&c);
   return HU_OK;
 }
@@ -138,7 +154,7 @@ hu_status hu_scaled_decode_check(size_t rows, size_t cols, const float *z, size_
   if (s != HU_OK) return s;
   if (!x) return HU_E_NULL;
   if (rows == 0 || cols == 0) return HU_OK;
-  hu_scaled_call c = {rows, cols, *scaling, rne, NULL, 0, NULL, 0, x, NULL, NULL, NULL, NULL};
+  hu_scaled_call c = {.rows = rows, .cols = cols, .scaling = *scaling, .mode = rne, .codes = x};
   s = cover_scaled(list, &c);
   if (s == HU_OK) s = hu_extent_of(&list[3], z, rows, cols, ldz, 4, 4);
   for (size_t i = 0; i < 3 && s == HU_OK; i++) {
@@ -152,7 +168,14 @@ hu_status hu_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz, const
   hu_mode rne = {0};
   hu_status s = hu_scaled_decode_check(rows, cols, z, ldz, x, scaling);
   if (s != HU_OK) return s;
-  hu_scaled_call c = {rows, cols, *scaling, rne, NULL, 0, (uint32_t *)(void *)z, ldz, x, NULL, NULL, exec, NULL};
+  hu_scaled_call c = {.rows = rows,
+                      .cols = cols,
+                      .scaling = *scaling,
+                      .mode = rne,
+                      .z = (uint32_t *)(void *)z,
+                      .ldz = ldz,
+                      .codes = x,
+                      .exec = exec};
   hu_scaled_undo(&c);
   return HU_OK;
 }

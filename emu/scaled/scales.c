@@ -177,13 +177,9 @@ static void ratio_codes(const hu_scaled_work *g, size_t n, uint32_t *y, uint32_t
     memcpy(codes, y, n * sizeof *y);
     return;
   }
-  if (g->s.scale_size == 1) g->kernels->encode8(&g->scale_narrow, &p, &ignored);
-  if (g->s.scale_size == 2) g->kernels->encode16(&g->scale_narrow, &p, &ignored);
-  if (g->s.scale_size == 4) g->kernels->encode32(&g->scale_narrow, &p, &ignored);
+  g->kernels->encode[hu_by_size(g->s.scale_size)](&g->scale_narrow, &p, &ignored);
   for (size_t k = 0; k < n; k++) codes[k] = hu_load_code(narrow + k * g->s.scale_size, g->s.scale_size);
-  if (g->s.scale_size == 1) g->kernels->decode8(&g->scale_narrow, n, y, narrow);
-  if (g->s.scale_size == 2) g->kernels->decode16(&g->scale_narrow, n, y, narrow);
-  if (g->s.scale_size == 4) g->kernels->decode32(&g->scale_narrow, n, y, narrow);
+  g->kernels->decode[hu_by_size(g->s.scale_size)](&g->scale_narrow, n, y, narrow);
 }
 
 /* Scales, divisors or factors of blocks first ... first + n - 1 whose amax is a positive number; the others, and those

@@ -23,18 +23,17 @@ typedef struct hu_piece {
 } hu_piece;
 
 typedef struct hu_kernels {
-  /* Grid values; then codes in 1, 2, 4 bytes. Events are added. */
+  /* Grid values; then codes in 1, 2, 4 bytes, by hu_by_size. Events are added. */
   void (*quantize)(const hu_narrow *t, const hu_piece *p, hu_events *events);
-  void (*encode8)(const hu_narrow *t, const hu_piece *p, hu_events *events);
-  void (*encode16)(const hu_narrow *t, const hu_piece *p, hu_events *events);
-  void (*encode32)(const hu_narrow *t, const hu_piece *p, hu_events *events);
+  void (*encode[3])(const hu_narrow *t, const hu_piece *p, hu_events *events);
   /* n codes of 1, 2, 4 bytes to binary32 patterns; the format fits binary32. */
-  void (*decode8)(const hu_narrow *t, size_t n, uint32_t *z, const void *x);
-  void (*decode16)(const hu_narrow *t, size_t n, uint32_t *z, const void *x);
-  void (*decode32)(const hu_narrow *t, size_t n, uint32_t *z, const void *x);
+  void (*decode[3])(const hu_narrow *t, size_t n, uint32_t *z, const void *x);
   /* binary64 to binary32 patterns, rounded to odd; returns 1 if an element was finite and at or beyond 2^127. */
   int (*to_odd)(size_t n, uint32_t *z, const uint64_t *x);
 } hu_kernels;
 extern const hu_kernels HU_OF_LEVEL(hu_kernels);
+
+/* Where a table has codes of 1, 2 or 4 bytes: the logarithm, which for these is half of them. */
+static inline size_t hu_by_size(size_t bytes) { return bytes >> 1; }
 
 #endif

@@ -505,6 +505,7 @@ static void decode32(const hu_narrow *t, size_t n, uint32_t *z, const void *x) {
   without_flags(of_codes32, t, n, z, x);
 }
 
-const hu_kernels HU_OF_LEVEL(hu_kernels) = {quantize, encode8, encode16, encode32, decode8, decode16, decode32, to_odd};
+const hu_kernels HU_OF_LEVEL(hu_kernels) = {
+    quantize, {encode8, encode16, encode32}, {decode8, decode16, decode32}, to_odd};
 
 #endif
