@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/accum.h - how a sum of products is accumulated, as a value.
+/* halfulp/accum.h - choose how a sum of products is accumulated, and compute dot products under that choice.
  *
  *   hu_accum x;
  *   size_t where;
  *   if (hu_accum_parse(&x, "promote(128,nv.hopper.e4m3.f32.wgmma,binary32)", &where) != HU_OK) ...
+ *   hu_status s = hu_dot(n, &z, single, &operands, &x, rne, NULL, NULL);
  *
- * A hu_accum is a plain record without pointers; hu_dot, hu_gemm and the command take the same one. docs/numerics.md
- * section 11 defines every model as a formula, with each rounding, the order of the terms, where C enters, special
- * operands, the signs of zeros and the random word of each stochastic rounding. The all-zero record is `exact`. Text,
- * both ways (hu_accum_parse, hu_accum_text):
+ * hu_accum_parse reads an accumulation model from a text; hu_preset_find has that of a matrix unit by its name; hu_dot
+ * here, hu_gemm and the command all take the record that they give. A hu_accum is plain and without pointers. The
+ * all-zero record is `exact`. docs/numerics.md section 11 defines every model as a formula, with each rounding, the
+ * order of the terms, where C enters, special operands, the signs of zeros and the random word of each stochastic
+ * rounding. Text, both ways (hu_accum_parse, hu_accum_text):
  *
  *   model    = base | "promote(" N "," model "," format ["," "scaled"] ")" | "splitk(" N "," model ")"
  *   base     = "exact" | "fp32" | "fp64" | "int32" | "int32(sat," N ")"
@@ -85,7 +87,7 @@ enum {
   HU_ACCUM_NEUMAIER = 9, /* neumaier(F) */
   HU_ACCUM_BLOCK = 10,   /* block(...): matrix units */
   HU_ACCUM_INT32 = 11,   /* int32, int32(sat,N) */
-  HU_ACCUM_COUNT = 12    /* how many kinds there are */
+  HU_ACCUM_COUNT = 12    /* (count) */
 };
 
 /* What a block does with its `length` products and c (text: the rule's word in lower case). */
@@ -97,7 +99,7 @@ enum {
   HU_BLOCK_TREE = 4,   /* tree: products rounded, added by a tree of rounded additions, then to c */
   HU_BLOCK_CHAIN = 5,  /* chain: fused multiply-adds one after another */
   HU_BLOCK_LANES = 6,  /* lanes: two such chains over even and odd k from 0, added, then to c */
-  HU_BLOCK_RULES = 7   /* how many rules there are */
+  HU_BLOCK_RULES = 7   /* (count) */
 };
 /* What a cut does with the digits below the grid. */
 enum {
@@ -232,17 +234,27 @@ typedef struct hu_dot_operands {
 } hu_dot_operands;
 
 /* z[i incz] = C + the dot product of n elements, under the model, then rounded into ez's format by `mode`; `count` of
- * them. Random words: dot product i is element i of docs/numerics.md section 11 (its last rounding: word i of
- * exec->stream; `exec` NULL means stream (0, 0), the same words in every such call). Events: as hu_gemm counts them;
- * int32: overflow and saturated when a sum saturates; and under mode.nan_fma = HU_NAN_FMA_INVALID, where the sum is
- * NaN and the two elements of a product, as the model reads them, are an infinity and a zero, `invalid`, whatever NaNs
- * are beside it (hu_gemm does not look at nan_fma). ez HU_ELEMENT_BINARY64: ties to even only (HU_E_MODE). No
- * allocation. Errors: HU_E_NULL, HU_E_ACCUM (also: a model that does not take these elements or scales),
- * HU_E_OPERAND_A, HU_E_OPERAND_B, HU_E_OPERAND_C (an operand that is not of the format that the model takes),
- * HU_E_CARRIER (fp32: an operand's format does not fit binary32), HU_E_FORMAT, HU_E_MODE, HU_E_ALIGN, HU_E_SHAPE
- * (incz = 0; count, n and the strides lead beyond the address space), HU_E_OVERLAP: an element of z shares a byte with
- * one of an operand; z may be c's own array, and may lie between operands whose rows are as far apart as its elements.
- * Where z and an operand overlap as ranges and their rows are not so, that counts as overlap. */
+ * them. No allocation.
+ *
+ *   random words  dot product i is element i of docs/numerics.md section 11 (its last rounding: word i of
+ *                 exec->stream; `exec` NULL means stream (0, 0), the same words in every such call)
+ *   events        as hu_gemm counts them; int32: overflow and saturated when a sum saturates. Under mode.nan_fma =
+ *                 HU_NAN_FMA_INVALID also `invalid`, where the sum is NaN and the two elements of a product, as the
+ *                 model reads them, are an infinity and a zero, whatever NaNs are beside it (hu_gemm does not look at
+ *                 nan_fma)
+ *   overlap       z may be c's own array, and may lie between operands whose rows are as far apart as its elements.
+ *                 Where z and an operand overlap as ranges and their rows are not so, that counts as overlap
+ *
+ * Errors:
+ *
+ *   HU_E_NULL, HU_E_ALIGN     a pointer is missing, or not aligned to its element
+ *   HU_E_FORMAT               a format that hu_format_check refuses
+ *   HU_E_MODE                 a mode that hu_mode_check refuses; ez HU_ELEMENT_BINARY64: not ties to even
+ *   HU_E_ACCUM                a model that is invalid, or does not take these elements or scales
+ *   HU_E_OPERAND_A, _B, _C    an operand that is not of the format that the model takes
+ *   HU_E_CARRIER              fp32: an operand's format does not fit binary32
+ *   HU_E_SHAPE                incz = 0; or count, n and the strides lead beyond the address space
+ *   HU_E_OVERLAP              an element of z shares a byte with one of an operand */
 HU_API HU_MUST_CHECK hu_status hu_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
                                         const hu_dot_operands *x, const hu_accum *accum, hu_mode mode,
                                         const hu_exec *exec, hu_events *events);

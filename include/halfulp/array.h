@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/array.h - the conversions over arrays, at memory speed.
+/* halfulp/array.h - quantize, encode, decode and convert arrays, at memory speed.
  *
  *   hu_format f = hu_float8_e4m3fn();         // formats/ocp.h
  *   hu_mode rne = {0};
  *   hu_events ev = {0};
  *   hu_status s = hu_quantize_n(n, z, 1, x, 1, f, rne, NULL, &ev);
  *
- * Element i of x is x[i * incx], of z is z[i * incz]; strides count elements, incz must not be 0 and incx may be (one
- * value for all). Each element is what the one-value call of scalar.h returns, with R = the high N bits of word i of
- * exec->stream: the same bits for every thread count, instruction set, stride and device. Codes are stored one to a
- * uint8_t, uint16_t or uint32_t (hu_limits.storage), bits above the width 0; pointers are aligned to their element.
- * x and z may be the same array where the element sizes and strides are the same, else they must not overlap (elements
- * of equally strided arrays may interleave). n may be 0; then pointers may be NULL. `exec` may be NULL: one thread,
- * every kernel level, and the stream (0, 0), so that stochastic modes draw the same words in every such call; for words
- * of its own give each call a stream (the next one: counter + n). `events` may be NULL, else the counts are added to
- * it. No allocation.
- * Errors: HU_E_FORMAT, HU_E_MODE, HU_E_CARRIER (the format's grid does not fit the array's binary32), HU_E_NULL,
- * HU_E_SHAPE, HU_E_ALIGN, HU_E_OVERLAP; outputs and events are untouched then. */
+ * Each element is what the one-value call of scalar.h returns, with R = the high N bits of word i of exec->stream: the
+ * same bits for every thread count, instruction set, stride and device. No allocation. These rules hold for all array
+ * calls of the library:
+ *
+ *   elements   element i of x is x[i * incx], of z is z[i * incz]; strides count elements; incz must not be 0, and incx
+ *              may be (one value for all)
+ *   codes      are stored one to a uint8_t, uint16_t or uint32_t (hu_limits.storage), bits above the width 0
+ *   pointers   are aligned to their element; n may be 0, and then pointers may be NULL
+ *   overlap    x and z may be the same array where the element sizes and strides are the same, else they must not
+ *              overlap (elements of equally strided arrays may interleave)
+ *   exec       may be NULL: one thread, every kernel level, and the stream (0, 0), so that stochastic modes draw the
+ *              same words in every such call. For words of its own give each call a stream (the next one: counter + n)
+ *   events     may be NULL, else the counts are added to it
+ *   errors     HU_E_FORMAT, HU_E_MODE, HU_E_CARRIER (the format's grid does not fit the array's binary32), HU_E_NULL,
+ *              HU_E_SHAPE, HU_E_ALIGN, HU_E_OVERLAP; outputs and events are untouched then */
 #ifndef HALFULP_ARRAY_H
 #define HALFULP_ARRAY_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/conversion.h - conversions as other programs do them, by name: presets of format, rounding, saturation, NaN
- * and scale rule.
+/* halfulp/conversion.h - convert as another program does, by the name of its conversion: a preset of format, rounding,
+ * saturation, NaN and scale rule.
  *
  *   hu_conversion c;
  *   if (hu_conversion_find(&c, "cuda.fp8_e4m3.satfinite") != HU_OK) ...

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/core.h - the arithmetic of one value as inline functions, for loops and CUDA kernels of one's own.
+/* halfulp/core.h - encode, decode and compute with one value by inline functions, in your own loops and CUDA kernels.
  *
  *   hu_core c = hu_core_of(hu_float8_e4m3fn(), mode);                          // once, on the host
  *   __global__ void gelu(hu_core c, size_t n, uint8_t *z, const float *x) {    // by value into the kernel

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/device.h - the CUDA twins of array.h, arith_n.h, function_n.h, gemm.h and of hu_dot_n: same arguments, same
- * bits.
+/* halfulp/device.h - run the calls of array.h, arith_n.h, function_n.h, gemm.h and hu_dot_n on a CUDA device: the same
+ * arguments, the same bits.
  *
- * Pointers to data and to events are device pointers; `stream` is a cudaStream_t (as void *, so that this header needs
- * no CUDA), NULL the default stream; a stream is of the device that is current, or the call returns HU_E_CUDA
- * (cudaErrorInvalidResourceHandle). The calls check their arguments on the host, enqueue one kernel (gemm: a few) and
- * return; they allocate nothing themselves and never wait. The CUDA driver may, in the first call of a kernel: it loads
- * the kernel's code then, and gives the device the local memory (up to some hundred MiB: kernels of wide integers want
- * kilobytes a thread) that its threads want, for which it synchronises. Call once with small arrays before a stream is
- * captured or time is taken; CUDA_MODULE_LOADING=EAGER loads all code at the start. A launch that fails is reported by
- * its own call; errors that a program made before are left for it to ask. exec->threads and levels_off mean nothing
- * here; exec->stream is the random stream, and `exec` NULL means stream (0, 0), the same words in every such call.
- * Counts are added atomically to *events. Any n, any stride, pointers aligned to their element only.
+ *   pointers   to data and to events are device pointers; any n, any stride, aligned to their element only
+ *   stream     a cudaStream_t (as void *, so that this header needs no CUDA), NULL the default stream; it is of the
+ *              device that is current, or the call returns HU_E_CUDA (cudaErrorInvalidResourceHandle)
+ *   exec       threads and levels_off mean nothing here; exec->stream is the random stream, and `exec` NULL means
+ *              stream (0, 0), the same words in every such call
+ *   events     counts are added atomically to *events
+ *   errors     a launch that fails is reported by its own call; errors that a program made before stay for it to ask
+ *
+ * The calls check their arguments on the host, enqueue one kernel (gemm: a few) and return; they allocate nothing
+ * themselves and never wait. The CUDA driver may, in the first call of a kernel: it loads the kernel's code then, and
+ * gives the device the local memory (up to some hundred MiB: kernels of wide integers want kilobytes a thread) that its
+ * threads want, for which it synchronises. Call once with small arrays before a stream is captured or time is taken;
+ * CUDA_MODULE_LOADING=EAGER loads all code at the start.
+ *
  * hu_device_gemm does not look at values before it starts (that would need a synchronisation): a binary32 operand off
  * its grid is a caller's error that HU_E_GRID does not report here. Every model that hu_gemm and hu_dot_n take is
- * taken; docs/device.md says by which kernel.
- * Libraries built without CUDA have these functions too; each returns HU_E_DEVICE. */
+ * taken; docs/device.md says by which kernel. Libraries built without CUDA have these functions too; each returns
+ * HU_E_DEVICE. */
 #ifndef HALFULP_DEVICE_H
 #define HALFULP_DEVICE_H
 

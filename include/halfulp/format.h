@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/format.h - a number format as a value.
+/* halfulp/format.h - name, describe and check a number format, and learn its limits.
  *
  *   hu_format f;
  *   if (hu_format_parse(&f, "float8_e4m3fn", NULL) != HU_OK) ...

@@ -1,44 +1,73 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/gemm.h - D = A B + C with the order and the roundings of the sums stated.
+/* halfulp/gemm.h - multiply matrices, D = A B + C, with the order and the roundings of the sums stated.
  *
- * A is m x k, B is k x n, C and D are m x n, row-major. No alpha or beta: they would be roundings of their own. Each
- * matrix has its own format and is stored as codes of it or as binary32 values on its grid. The accumulation model
- * (accum.h) says what is computed; the last step is always one rounding of the model's sum into D's format by `mode`,
- * with R = the high N bits of word i*n + j of exec->stream for element (i, j). `exec` NULL means stream (0, 0), for
- * roundings inside the sums, too: the same random words in every such call.
+ *   hu_operand a = {codes_a, k, e4m3, HU_CODES, 0}, b = {codes_b, n, e4m3, HU_CODES, 0};
+ *   hu_result d = {z, n, hu_binary32(), HU_VALUES};
+ *   hu_accum fp32 = {.kind = HU_ACCUM_FP32};
+ *   hu_status s = hu_gemm(m, n, k, &d, &a, &b, NULL, &fp32, rne, NULL, NULL);
  *
- * `exact` works for every choice of formats. Where the products' range and k prove it (hu_gemm_exact64), or the values
- * that are there do, sums are formed in binary64 by a vector kernel, in any order, without rounding. Else they are
- * formed there with a proved bound of their error, which tells most results; the others, and where no bound would help,
- * are summed in a wide integer accumulator. The ways give the same bits and events and differ in speed alone.
- * `fp32` wants A, B and C to fit binary32 (hu_format_fits_binary32), else HU_E_CARRIER.
- * Every other model without scales is computed element by element as docs/numerics.md section 11 has it, with the
- * random words of element i*n + j there; HU_E_ACCUM: a model with scales, of integers, or that does not take these
- * formats (C's under align, groups and late must be one that the accumulator holds). With the same bits, vector lanes
- * serve formats with a sign, gradual subnormals and a range within binary32's, where A, B and C fit binary32: seq(F),
- * ties to even, of 2 to 12 digits; seq(F) and seq2(P,F) in other modes (sra:N, srb:N: as long as digits of F and N
- * together are at most 24, 23; rnz, raz, rto, src:N: F's and N 22, less near the lower end of binary32); ties to even
- * seq2, chunk, kahan, neumaier and promotions of them but chunk, in formats of 2 to 11 digits, each no finer than the
- * one it is added to (all but seq: for operands of together at most 24 digits); and block(...), alone or in promote
- * and splitk, formats of any digits, modes but RNA, RNZ, RAZ and the stochastic ones, F (F2) + log2 l not above about
- * 48, l (2 l with mod4) not above 128: every preset of NVIDIA's and AMD's units on matrices of codes. Models with
- * scales are for hu_gemm_scaled.
+ * A is m x k, B is k x n, C and D are m x n, row-major. There are no alpha and beta: they would be roundings of their
+ * own. Each matrix has its own format and is stored as codes of it or as binary32 values on its grid. The accumulation
+ * model (accum.h) says how each element is summed. The last step is always one rounding of the model's sum into D's
+ * format by `mode`, with R = the high N bits of word i*n + j of exec->stream for element (i, j). `exec` NULL means
+ * stream (0, 0), for roundings inside the sums, too: the same random words in every such call.
  *
- * Special operands, both models: a NaN operand, infinity times zero, or infinities of both signs in a sum give NaN; an
- * infinity otherwise gives an infinity. `exact`: an exact zero sum is -0 if every term (products and C) is -0; else,
- * when some term is not -0, it is -0 only if the mode is toward negative and the terms are not all +0; else +0. An
- * absent C is the term +0. `fp32`: the signs of IEEE 754 fused multiply-add, ties to even, step by step. Other models:
- * section 11.
- * Events: for each element those of the last rounding (nan_in, inf_in: the model's sum is NaN, infinite), except that a
- * NaN sum none of whose operands is NaN counts as invalid instead of nan_in (and as both invalid in one where the NaN
+ * What a model asks for, and what makes it fast. The bits and events are the same whether it is fast or not:
+ *
+ *   model       operands                   fast                                otherwise
+ *   exact       any formats                sums that are exact in binary64:    in binary64 with a proved bound of the
+ *                                          by hu_gemm_exact64, or by the       error, which decides most results; the
+ *                                          values that are there               rest in a wide integer
+ *   fp32        A, B, C fit binary32       always                              (HU_E_CARRIER)
+ *               (hu_format_fits_binary32)
+ *   any other   those that the model       in vector lanes: next table         element by element, as in
+ *               takes; no scales, no                                           docs/numerics.md section 11, with the
+ *               integers (HU_E_ACCUM)                                          random words of element i*n + j there
+ *
+ * Under align, groups and late of block(...), C's format must be one that the accumulator holds (HU_E_ACCUM). Models
+ * with scales are for hu_gemm_scaled.
+ *
+ * Vector lanes want A, B and C to fit binary32, and formats in the model with a sign, gradual subnormals and a range
+ * within binary32's. Beside that they want:
+ *
+ *   seq(F), ties to even                        F of 2 to 12 digits
+ *   seq(F), seq2(P,F), other modes              sra:N, srb:N: digits of F and N together at most 24, 23
+ *                                               rnz, raz, rto, src:N: digits of F and N together at most 22, fewer near
+ *                                               the lower end of binary32
+ *   seq2, chunk, kahan, neumaier, and           formats of 2 to 11 digits, each no finer than the one it is added to;
+ *   promotions of them but chunk,               all but seq: operands of together at most 24 digits
+ *   ties to even
+ *   block(...), alone, in promote or splitk     formats of any digits; modes but RNA, RNZ, RAZ and the stochastic ones;
+ *                                               F (F2) + log2 l at most about 48; l (2 l with mod4) at most 128.
+ *                                               Every preset of NVIDIA's and AMD's units on matrices of codes is such
+ *
+ * Special operands:
+ *
+ *   all models  a NaN operand, infinity times zero, or infinities of both signs in a sum give NaN; an infinity
+ *               otherwise gives an infinity
+ *   exact       an exact zero sum is -0 if every term (products and C) is -0, and, when some term is not -0, only if
+ *               the mode is toward negative and the terms are not all +0; else it is +0. An absent C is the term +0
+ *   fp32        the signs are those of IEEE 754 fused multiply-add, ties to even, step by step
+ *   others      docs/numerics.md section 11
+ *
+ * Events: for each element those of the last rounding count (nan_in, inf_in: the model's sum is NaN, infinite). A NaN
+ * sum none of whose operands is NaN counts as invalid instead of nan_in (and as both invalid in one where the NaN
  * policy is `error`).
  *
  * m, n, k may be 0: k = 0 gives D = C. D may be the same array as C (same storage, format, ld, C not transposed); no
- * other overlap of D with an operand. Errors: HU_E_FORMAT, HU_E_MODE, HU_E_ACCUM, HU_E_OPERAND_A, HU_E_OPERAND_B,
- * HU_E_OPERAND_C (a model that takes operands of one format, as matrix units do, and this is another), HU_E_CARRIER,
- * HU_E_NULL, HU_E_SHAPE (ld too small, or sizes that do not fit the address space), HU_E_ALIGN, HU_E_OVERLAP,
- * HU_E_GRID (a binary32 operand that is not a value of its format; -0 is one only where the format has it); D and
- * events are untouched then. No allocation; up to 512 KiB of stack in the calling thread and in each further one. */
+ * other overlap of D with an operand is allowed. Errors, after which D and events are untouched:
+ *
+ *   HU_E_FORMAT, HU_E_MODE      a format or mode that its check refuses
+ *   HU_E_ACCUM                  a model that is invalid, or that does not go with these matrices
+ *   HU_E_OPERAND_A, _B, _C      the model takes operands of one format, as matrix units do, and this is another
+ *   HU_E_CARRIER                fp32: an operand's format does not fit binary32
+ *   HU_E_NULL, HU_E_ALIGN       a pointer is missing, or not aligned to its element
+ *   HU_E_SHAPE                  ld is too small, or sizes do not fit the address space
+ *   HU_E_OVERLAP                D overlaps an operand
+ *   HU_E_GRID                   a binary32 operand that is not a value of its format; -0 is one only where the format
+ *                               has it
+ *
+ * No allocation; up to 512 KiB of stack in the calling thread and in each further one. */
 #ifndef HALFULP_GEMM_H
 #define HALFULP_GEMM_H
 

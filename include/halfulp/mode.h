@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/mode.h - how a result is rounded, what happens beyond the range, random words, events.
+/* halfulp/mode.h - choose how results are rounded and what happens beyond the range; draw random words; count events.
  *
- * All values in a call; nothing global. The all-zero hu_mode is ties to even, the format's default saturation, tininess
- * after rounding, NaN to +max in formats without NaN. Definitions: docs/numerics.md sections 2 to 6. */
+ *   hu_mode mode = {0};                                                  // ties to even
+ *   if (hu_mode_parse_round(&mode, "sra:16") != HU_OK) ...               // stochastic, 16 random bits
+ *
+ * All of these are values of a call; nothing is global. The all-zero hu_mode is ties to even, the format's default
+ * saturation, tininess after rounding, NaN to +max in formats without NaN. Definitions: docs/numerics.md sections 2 to
+ * 6. */
 #ifndef HALFULP_MODE_H
 #define HALFULP_MODE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/number.h - number systems beside floating point: posits, logarithmic numbers, fixed point, tables of values.
+/* halfulp/number.h - compute with number systems beside floating point: posits, logarithmic numbers, fixed point,
+ * tables of values.
  *
  *   hu_number p;
  *   if (hu_number_parse(&p, "posit16", NULL, NULL) != HU_OK) ...

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/oracle.h - the reference by MPFR and GMP that the emulator is held against (libhalfulp-oracle).
+/* halfulp/oracle.h - ask the reference, by MPFR and GMP, what a call of the library must return (libhalfulp-oracle).
  *
- * Slow and simple: the exact value is a rational, the format is its table of values, and the answer is found by
- * comparing exact numbers as docs/numerics.md words it. Shares no code with the emulator. May allocate (HU_E_MEMORY).
- * */
+ * It is slow and simple: the exact value is a rational, the format is its table of values, and the answer is found by
+ * comparing exact numbers as docs/numerics.md words it. It shares no code with the emulator. Calls may allocate
+ * (HU_E_MEMORY). */
 #ifndef HALFULP_ORACLE_H
 #define HALFULP_ORACLE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/s2fp8.h - shifted and squeezed tensors: codes of a small format and two numbers for all of them.
+/* halfulp/s2fp8.h - encode and decode shifted and squeezed tensors: codes of a small format, and two numbers for all of
+ * them.
  *
  *   hu_s2fp8 kind = hu_s2fp8_of(fp8);            // fp8 = fp(5,2,0): the format of the paper
  *   hu_s2fp8_sums sums = {0};

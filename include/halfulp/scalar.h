@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/scalar.h - one value at a time. Simple and total: any bit pattern in gives the documented result.
+/* halfulp/scalar.h - encode, decode and convert one value. Any bit pattern in gives the documented result.
  *
- * Each call rounds the exact operand once (docs/numerics.md section 2). `random` is R of the stochastic modes, its low
- * N bits are used, other modes ignore it. If `events` is not NULL, *events is set to the operation's HU_EVENT_ bits
+ *   uint32_t events, code = hu_encode(f, rne, 0.1f, 0, &events);
+ *   double value = hu_decode64(f, code);
+ *
+ * Each call rounds the exact operand once (docs/numerics.md section 2). `random` is R of the stochastic modes: its low
+ * N bits are used, and other modes ignore it. If `events` is not NULL, *events is set to the operation's HU_EVENT_ bits
  * (not added). A descriptor or mode that its check refuses gives code 0 (value NaN) and HU_EVENT_INVALID. */
 #ifndef HALFULP_SCALAR_H
 #define HALFULP_SCALAR_H

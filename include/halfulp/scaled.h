@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/scaled.h - tensors of small codes with shared scales: MX, NVFP4, block floating point, scaled FP8.
+/* halfulp/scaled.h - encode and decode tensors of small codes with shared scales: MX, NVFP4, block floating point,
+ * scaled FP8.
  *
  *   hu_scaling mx;
  *   if (hu_scaling_parse(&mx, "mxfp8_e4m3", NULL) != HU_OK) ...
@@ -147,16 +148,21 @@ typedef struct hu_scaled_stats {
   uint64_t to_zero;
 } hu_scaled_stats;
 
-/* z = x in codes. Mode: of the elements; the saturation policy `default` is `finite` here, whatever the format (MX v1.0
- * section 6.3); stochastic modes take R from word i cols + j of exec->stream for element (i, j), with `exec` NULL of
- * stream (0, 0): the same words in every such call. amax: NULL, or the
- * amax to be used instead of the tensor's own (delayed scaling, calibration): of the second level, or of the one block
- * where a block is the whole matrix by its description (`*x*`); finite, not negative. stats: NULL or one a block.
- * exec, events as in array.h: events are those of the elements' roundings (docs/scaled.md section 6); the roundings of
- * scales count nowhere. The result does not depend on levels and threads. x may overlap nothing of z. rows or cols may
- * be 0; then nothing but the tensor scale (1, or from amax) is written. No allocation; up to 80 KiB of stack a thread.
- * Errors: HU_E_SCALING (also: amax where the scaling takes none, or not finite or negative), HU_E_FORMAT, HU_E_MODE,
- * HU_E_NULL, HU_E_SHAPE, HU_E_ALIGN, HU_E_OVERLAP; everything is untouched then. */
+/* z = x in codes. The result does not depend on levels and threads. No allocation; up to 80 KiB of stack a thread.
+ *
+ *   mode     of the elements; the saturation policy `default` is `finite` here, whatever the format (MX v1.0 section
+ *            6.3). Stochastic modes take R from word i cols + j of exec->stream for element (i, j), with `exec` NULL of
+ *            stream (0, 0): the same words in every such call
+ *   amax     NULL, or the amax to be used instead of the tensor's own (delayed scaling, calibration): of the second
+ *            level, or of the one block where a block is the whole matrix by its description (`*x*`); finite, not
+ *            negative
+ *   stats    NULL or one a block
+ *   events   as in array.h: those of the elements' roundings (docs/scaled.md section 6); the roundings of scales count
+ *            nowhere
+ *   overlap  x may overlap nothing of z
+ *   sizes    rows or cols may be 0; then nothing but the tensor scale (1, or from amax) is written
+ *   errors   HU_E_SCALING (also: amax where the scaling takes none, or not finite or negative), HU_E_FORMAT, HU_E_MODE,
+ *            HU_E_NULL, HU_E_SHAPE, HU_E_ALIGN, HU_E_OVERLAP; everything is untouched then */
 HU_API HU_MUST_CHECK hu_status hu_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x,
                                                 size_t ldx, const hu_scaling *scaling, hu_mode mode, const float *amax,
                                                 hu_scaled_stats *stats, const hu_exec *exec, hu_events *events);

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/scaled_gemm.h - D = A B + C where the matrices are scaled tensors, with every rounding of the sums stated.
+/* halfulp/scaled_gemm.h - multiply scaled tensors, D = A B + C, with every rounding of the sums stated.
  *
  *   hu_scaled_sum dsv3 = hu_scaled_sum_parts(nv_hopper_wgmma, fp32, HU_FACTOR_ROUNDED);
  *   hu_scaled_operand a = {.scaling = &dsv3_1x128, .scaled = {codes, k, scales, (k + 127) / 128, NULL}};
  *   size_t bytes = hu_scaled_gemm_space(m, n, k, &d, &a, &b, NULL, &dsv3, NULL);
  *   hu_status s = hu_scaled_gemm(m, n, k, &d, &a, &b, NULL, &dsv3, rne, space, bytes, NULL, &events);
  *
- * A is m x k, B is k x n, C and D are m x n. A, B and C are scaled tensors (scaled.h) under any hu_scaling, ragged or
- * not, or plain operands (gemm.h); D is plain, or a scaled tensor into which the result is encoded. docs/scaled.md
- * section 9 is normative; element (i, j) is, in short, with a, b the numbers of the element codes, s and t the scales:
+ * Choose a way of summing (hu_scaled_sum), ask for the working space, then call hu_scaled_gemm. A is m x k, B is k x n,
+ * C and D are m x n. A, B and C are scaled tensors (scaled.h) under any hu_scaling, ragged or not, or plain operands
+ * (gemm.h). D is plain, or a scaled tensor into which the result is encoded. docs/scaled.md section 9 is normative;
+ * element (i, j) is, in short, with a, b the numbers of the element codes, s and t the scales:
  *
  *   parts     k is cut into the longest runs in which no scale of A or of B changes.
  *             P[r] = rne32(inside: sum of a b over run r, from +0);  across: C + sum of w[r] P[r], r ascending, where
  *             `factor` says how the scales make w[r]
- *   unit      the scales go into a model that takes them (block(...,scale=...), promote(N,...,scaled)), as the matrix
- *             units have it; tensor scales t are applied to the sum
+ *   unit      the scales go into a model that takes them (block(...,scale=...), promote(N,...,scaled)), as in matrix
+ *             units; tensor scales t are applied to the sum
  *   decoded   A and B are decoded into binary32 values (and these rounded into the format `as`, if there is one), then
  *             hu_gemm: what training with simulated quantization computes
  *
@@ -85,32 +86,43 @@ HU_API HU_MUST_CHECK hu_status hu_scaled_sum_check(const hu_scaled_sum *sum);
 HU_API size_t hu_scaled_runs(size_t k, const hu_scaled_operand *a, const hu_scaled_operand *b);
 HU_API size_t hu_scaled_run_at(size_t k, const hu_scaled_operand *a, const hu_scaled_operand *b, size_t r);
 
-/* Bytes of working space that the call wants: the same for the same shapes, formats, ways and threads, whatever the
- * data; pointers to data are not looked at. 0: none; SIZE_MAX: does not fit, or an argument is not valid. What it is
- * for: each thread has about 1 MiB where parts are summed or an epilogue is applied, or the parts of one element where
- * these are more; `decoded` takes 4 bytes an element of A and of B; a scaled C or D 4 bytes an element, as D under the
- * unit's tensor scales; the unit's scales where blocks are not one line of the model's length; elements in two's
- * complement. */
+/* Returns the bytes of working space that the call wants: the same for the same shapes, formats, ways and threads,
+ * whatever the data; no pointer to data is followed. 0: none; SIZE_MAX: does not fit, or an argument is not valid.
+ *
+ *   space for                                     bytes
+ *   parts that are summed, an epilogue            about 1 MiB a thread, or the parts of one element if more
+ *   way `decoded`                                 4 an element of A and of B
+ *   a scaled C or D, D under the unit's tensor    4 an element
+ *   scales
+ *   the unit's scales where blocks are not one    their copies
+ *   line of the model's length
+ *   elements in two's complement                  their copies */
 HU_API size_t hu_scaled_gemm_space(size_t m, size_t n, size_t k, const hu_scaled_result *d, const hu_scaled_operand *a,
                                    const hu_scaled_operand *b, const hu_scaled_operand *c, const hu_scaled_sum *sum,
                                    const hu_exec *exec);
 
-/* c may be NULL: absent. space: `bytes` >= hu_scaled_gemm_space(...) bytes aligned to 64, overwritten; overlaps
- * nothing. The same bits, events and stats at any number of threads and any level.
+/* Computes D. c may be NULL: absent. space: `bytes` >= hu_scaled_gemm_space(...) bytes aligned to 64, overwritten;
+ * overlaps nothing. The bits, events and stats are the same at any number of threads and any level. No allocation;
+ * stack as gemm.h, and up to 64 KiB more.
  *
- * Mode: of the last rounding, or of the elements of D (hu_scaled_encode; default is `finite` there); its random words
- * are those of element i n + j; `exec` NULL means stream (0, 0), the same words in every such call.
- * D scaled: y = the sum rounded into binary32, ties to even, then hu_scaled_encode of y.
- * Events: those of the last rounding as gemm.h has them (a NaN among scales and tensor scales is a NaN operand), or
- * those of hu_scaled_encode; nothing else counts.
- * m, n, k may be 0; k = 0: the sum is C, or the epilogue's of zero. D may be C's own array where both are plain, as
- * gemm.h has it.
- * Errors: HU_E_SCALING and HU_E_FORMAT (a description is none; an amax that D does not take), HU_E_MODE, HU_E_ACCUM
- * (the sum is not valid; its model does not take these operands, block sides or scale formats; or the model `across`
- * names formats of operands, which any(MODEL) removes), HU_E_OPERAND_A, HU_E_OPERAND_B, HU_E_OPERAND_C (a model that
- * takes elements of one format: parts and unit look at the elements', decoded at the format that is decoded into),
- * HU_E_CARRIER, HU_E_NULL, HU_E_SHAPE, HU_E_SPACE (bytes too few), HU_E_ALIGN, HU_E_OVERLAP, HU_E_GRID; D and events
- * are untouched then. No allocation; stack as gemm.h, and up to 64 KiB more. */
+ *   mode      of the last rounding, or of the elements of D (hu_scaled_encode; default is `finite` there); its random
+ *             words are those of element i n + j; `exec` NULL means stream (0, 0), the same words in every such call
+ *   D scaled  y = the sum rounded into binary32, ties to even, then hu_scaled_encode of y
+ *   events    those of the last rounding as in gemm.h (a NaN among scales and tensor scales is a NaN operand), or those
+ *             of hu_scaled_encode; nothing else counts
+ *   sizes     m, n, k may be 0; k = 0: the sum is C, or the epilogue's of zero
+ *   overlap   D may be C's own array where both are plain, as in gemm.h
+ *
+ * Errors, after which D and events are untouched:
+ *
+ *   HU_E_SCALING, HU_E_FORMAT   an invalid description; amax given although D takes none
+ *   HU_E_MODE                   a mode that hu_mode_check refuses
+ *   HU_E_ACCUM                  the sum is not valid; its model does not take these operands, block sides or scale
+ *                               formats; or the model `across` names formats of operands, which any(MODEL) removes
+ *   HU_E_OPERAND_A, _B, _C      a model that takes elements of one format: parts and unit look at the elements',
+ *                               decoded at the format that is decoded into
+ *   HU_E_SPACE                  bytes too few
+ *   HU_E_CARRIER, HU_E_NULL, HU_E_SHAPE, HU_E_ALIGN, HU_E_OVERLAP, HU_E_GRID: as in gemm.h */
 HU_API HU_MUST_CHECK hu_status hu_scaled_gemm(size_t m, size_t n, size_t k, const hu_scaled_result *d,
                                               const hu_scaled_operand *a, const hu_scaled_operand *b,
                                               const hu_scaled_operand *c, const hu_scaled_sum *sum, hu_mode mode,
