@@ -5,7 +5,7 @@
 
 #include "train/net/net.h"
 
-/* Gradients as the loss without its scale has them: all there is to do where no rule asks for more. */
+/* Gradients as of the loss without its scale: all there is to do where no rule asks for more. */
 static hu_status unscale(hu_net *net, float scale, hu_gradient_found *found) {
   hu_gradient_found none = {0, 0};
   hu_do_put(net, net->found, &none, sizeof none);
