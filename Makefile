@@ -4,7 +4,7 @@ BUILD ?= build
 MESON_ARGS ?=
 JOBS ?= $(shell nproc)
 
-.PHONY: all run check check-setup packages check-exhaustive bench bench-torch gpu-check docs wheel install setup bench-setup clean
+.PHONY: all run check check-setup packages check-exhaustive check-mutants bench bench-torch gpu-check docs wheel install setup bench-setup clean
 
 all: setup
 	ninja -C $(BUILD) -j $(JOBS)
@@ -44,6 +44,14 @@ check-exhaustive: setup
 	ninja -C $(BUILD)-exhaustive -j $(JOBS)
 	@scripts/check.sh $(BUILD)-exhaustive
 
+# Random wrong lines in a copy of the tree, and whether the nearest tests notice them: hours. SEED=, COUNT=, ONLY=emu/gemm,
+# AT=file:line:operator (one of them), AGAIN=1 (the survivors), LEDGER=. A run that was stopped goes on where it was (CONTRIBUTING.md).
+MUTANT_OPTIONS = $(if $(SEED),--seed '$(SEED)') $(if $(COUNT),--count '$(COUNT)') $(if $(ONLY),--only '$(ONLY)') \
+  $(if $(AT),--at '$(AT)') $(if $(AGAIN),--again) $(if $(LEDGER),--ledger '$(LEDGER)')
+check-mutants:
+	@scripts/setup.sh $(SETUP_PACKAGES)
+	@python3 -B tests/mutants/check_mutants.py . $(BUILD)-mutants --jobs $(JOBS) $(MUTANT_OPTIONS)
+
 bench-setup:
 	@scripts/setup.sh libopenblas-dev
 
@@ -77,4 +85,4 @@ wheel: setup
 	@scripts/wheel.sh $(BUILD)
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-exhaustive
+	rm -rf $(BUILD) $(BUILD)-exhaustive $(BUILD)-mutants

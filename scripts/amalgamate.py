@@ -6,7 +6,7 @@
 
 The header is the public headers that need no other library, in the order of their includes. The C file is the sources
 one after another: every header once, file-local names that another source has too, as whatever, told apart by a number, macros of
-a source undefined behind it. Kernels for AVX2 and AVX-512 stay out, since one file has one set of compiler flags: the
+a source undefined behind it. Kernels for AVX2, AVX-512 and NEON stay out, since one file has one set of compiler flags: the
 portable vector kernels compile to what the flags allow. The bits are the same.
 Beside them halfulp_core.h, the inline core (halfulp/core.h with all that it includes), with or without the two."""
 import os
@@ -54,7 +54,7 @@ class Tree:
                 lines.append(line)
             elif match[1].startswith('halfulp/') and not keep_public:
                 continue  # halfulp.h has it
-            elif re.fullmatch(r'emu/simd/avx\d+\.h', match[1]):
+            elif re.fullmatch(r'emu/simd/(avx\d+|neon)\.h', match[1]):
                 continue  # behind a condition that does not hold here
             else:
                 parts += [('\n'.join(lines) + '\n', own)] + self.parts(match[1], keep_public, own, os.path.dirname(name))

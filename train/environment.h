@@ -16,9 +16,9 @@
 #define HU_ENV_RETURN(type, call)                           \
   do {                                                      \
     hu_float_env hu_saved = hu_float_env_enter(HU_NEAREST); \
-    type hu_result = (call);                                \
+    type hu_given = (call);                                 \
     hu_float_env_leave(hu_saved);                           \
-    return hu_result;                                       \
+    return hu_given;                                        \
   } while (0)
 
 /* The same for one that returns nothing. */

@@ -62,11 +62,11 @@ enum {
 };
 #define CLI_OPTIONS_FORMAT \
   { 'f', "format", "FORMAT", "number format: a name (halfulp formats) or fp(e,m,b):suffixes" }
-#define CLI_OPTIONS_ROUND                                                                                   \
-  {'r', "round", "MODE", "rne rna rnz rtz rtp rtn raz rto sra:N srb:N src:N (sr:N is sra:N); default rne"}, \
-      {'s', "saturate", "POLICY", "default none finite propagate; default: the format's card"},             \
-      {CLI_KEY_NAN, "nan", "POLICY", "NaN into a format without NaN: max zero error; default max"}, {       \
-    CLI_KEY_TINY, "tiny", "WHEN", "tininess is detected before or after rounding; default after"            \
+#define CLI_OPTIONS_ROUND                                                                             \
+  {'r', "round", "MODE", HU_ROUND_TEXTS " (sr:N is sra:N); default rne"},                             \
+      {'s', "saturate", "POLICY", "default none finite propagate; default: the format's card"},       \
+      {CLI_KEY_NAN, "nan", "POLICY", "NaN into a format without NaN: max zero error; default max"}, { \
+    CLI_KEY_TINY, "tiny", "WHEN", "tininess is detected before or after rounding; default after"      \
   }
 #define CLI_OPTIONS_STREAM                                                                           \
   {CLI_KEY_SEED, "seed", "K", "stochastic modes: key of the random stream; default 0"}, {            \

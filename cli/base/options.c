@@ -224,8 +224,7 @@ static int set_shared(cli_numeric *n, int key, const char *value) {
     case CLI_KEY_JSON: n->json = 1; return CLI_OK;
     case 'r':
       if (hu_mode_parse_round(&n->mode, value) == HU_OK) return CLI_OK;
-      return cli_fail(NULL, "--round: '%s' is no rounding mode (rne rna rnz rtz rtp rtn raz rto sra:N srb:N src:N)",
-                      value);
+      return cli_fail(NULL, "--round: '%s' is no rounding mode (" HU_ROUND_TEXTS ")", value);
     case 's':
       if (hu_mode_parse_saturate(&n->mode, value) == HU_OK) return CLI_OK;
       return cli_fail(NULL, "--saturate: '%s' is no policy (default none finite propagate)", value);

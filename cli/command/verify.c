@@ -120,7 +120,6 @@ static verify_item *add(work *w, int kind, const char *name, const char *mode) {
 }
 
 static int add_format(work *w, const verify_state *s, hu_format f, int chosen) {
-  static const char *const modes[] = {"rne", "rna", "rnz", "rtz", "rtp", "rtn", "raz", "rto"};
   char name[CLI_NAME_MAX];
   unsigned width = hu_format_limits(f).width;
   verify_item *item = NULL;
@@ -129,8 +128,10 @@ static int add_format(work *w, const verify_state *s, hu_format f, int chosen) {
     if (!(item = add(w, VERIFY_WORLD, name, "-"))) return CLI_BAD;
     item->format = f;
   }
-  for (int i = 0; i < 8 && width <= STEP_WIDTH_MAX; i++) {
-    if (!(item = add(w, VERIFY_STEPS, name, modes[i]))) return CLI_BAD;
+  for (uint8_t round = HU_RNE; round < HU_SRA && width <= STEP_WIDTH_MAX; round++) {
+    char mode[8];
+    hu_mode_round_text(mode, (hu_mode){.round = round});
+    if (!(item = add(w, VERIFY_STEPS, name, mode))) return CLI_BAD;
     item->format = f;
   }
   if (s->device) {

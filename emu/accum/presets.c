@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The models of matrix units and dot product instructions, by name. A row is a family: one model, its operand types in
- * every pairing that the unit has. docs/accumulators.md says what stands behind each. */
+ * every pairing that the unit has. docs/accumulators.md says what stands behind each. Models stand here as texts, which
+ * parse.c reads, so that nothing here calls a reader. */
 #include <string.h>
 
+#include "emu/accum/presets.h"
 #include "emu/base/text.h"
-#include "halfulp/accum.h"
 #include "halfulp/formats/fnuz.h"
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"
@@ -363,8 +364,15 @@ static void write_name(hu_preset *z, const row *r, unsigned a, unsigned b) {
   (void)hu_put_end(&w);
 }
 
-/* Everything but the model. */
-static const row *describe(hu_preset *z, size_t i) {
+/* The elements of the operands, and those that the model takes, where any NaN of C reads the same. */
+static void put_elements(hu_preset *z, const row *r, unsigned a, unsigned b) {
+  z->a = z->accum.a = type_element(a);
+  z->b = z->accum.b = type_element(b);
+  z->c = z->accum.c = type_element(r->result);
+  if (r->result >= F32N) z->accum.c.format.nan = HU_NAN_IEEE;
+}
+
+const char *hu_preset_text(hu_preset *z, size_t i) {
   unsigned a, b;
   size_t index = i;
   for (size_t at = 0; at < ROWS; at++) {
@@ -372,14 +380,20 @@ static const row *describe(hu_preset *z, size_t i) {
     if (!find_pair(r, &index, &a, &b)) continue;
     memset(z, 0, sizeof *z);
     write_name(z, r, a, b);
-    z->a = type_element(a);
-    z->b = type_element(b);
-    z->c = type_element(r->result);
+    put_elements(z, r, a, b);
     z->k = r->k;
     z->unit = r->unit;
     z->confidence = r->confidence;
     z->source = r->source;
-    return r;
+    return r->model;
+  }
+  return NULL;
+}
+
+const char *hu_preset_text_of(hu_preset *z, const char *name) {
+  const char *model;
+  for (size_t i = 0; (model = hu_preset_text(z, i)); i++) {
+    if (strcmp(z->name, name) == 0) return model;
   }
   return NULL;
 }
@@ -393,26 +407,4 @@ size_t hu_preset_count(void) {
     }
   }
   return n;
-}
-
-hu_status hu_preset_at(hu_preset *preset, size_t i) {
-  hu_preset z;
-  if (!preset) return HU_E_NULL;
-  const row *r = describe(&z, i);
-  if (!r || hu_accum_parse(&z.accum, r->model, NULL) != HU_OK) return HU_E_NAME;
-  z.accum.a = z.a;
-  z.accum.b = z.b;
-  z.accum.c = z.c;
-  if (r->result >= F32N) z.accum.c.format.nan = HU_NAN_IEEE; /* as an operand it reads the same */
-  *preset = z;
-  return HU_OK;
-}
-
-hu_status hu_preset_find(hu_preset *preset, const char *name) {
-  hu_preset z;
-  if (!preset || !name) return HU_E_NULL;
-  for (size_t i = 0; describe(&z, i); i++) {
-    if (strcmp(z.name, name) == 0) return hu_preset_at(preset, i);
-  }
-  return HU_E_NAME;
 }

@@ -18,22 +18,11 @@
 #include <string.h>
 
 #include "emu/arith/wide.h"
-#include "emu/simd/of_level.h"
-
-#if HU_X86
-#include <immintrin.h>
-#endif
+#include "emu/simd/lanes.h"
 
 #if defined(__GNUC__) || defined(__clang__)
 
 #define W (HU_LEVEL_BYTES / 8)
-#if HU_LEVEL_ID == 2
-#define wide_sqrt(x) ((wide_d)_mm512_sqrt_pd((__m512d)(x)))
-#elif HU_LEVEL_ID == 1
-#define wide_sqrt(x) ((wide_d)_mm256_sqrt_pd((__m256d)(x)))
-#elif HU_X86
-#define wide_sqrt(x) ((wide_d)_mm_sqrt_pd((__m128d)(x)))
-#endif
 
 typedef double wide_d __attribute__((vector_size(8 * W)));
 typedef uint64_t wide_u __attribute__((vector_size(8 * W)));
@@ -111,7 +100,7 @@ static int wide_sub(size_t n, uint32_t *z, uint32_t *left, const uint32_t *a, co
   return down ? wide_add_or_sub(n, z, left, a, b, 0x80000000u, 1) : wide_add_or_sub(n, z, left, a, b, 0x80000000u, 0);
 }
 
-static int wide_mul(size_t n, uint32_t *z, uint32_t *left, const uint32_t *a, const uint32_t *b) {
+static int wide_times(size_t n, uint32_t *z, uint32_t *left, const uint32_t *a, const uint32_t *b) {
   wide_u any = {0};
   for (size_t i = 0; i < n; i += W) {
     wide_u special = {0};
@@ -150,14 +139,14 @@ static int wide_div(size_t n, uint32_t *z, uint32_t *left, const uint32_t *a, co
   return wide_any(any);
 }
 
-#ifdef wide_sqrt
+#ifdef HU_SQRT64
 static int wide_root(size_t n, uint32_t *z, uint32_t *left, const uint32_t *a) {
   wide_u any = {0};
   for (size_t i = 0; i < n; i += W) {
     wide_u special = {0};
     wide_d x = wide_load(a + i, 0, &special);
     special |= (wide_u)(x < 0);
-    wide_u t = (wide_u)wide_sqrt(x) & ~(((uint64_t)1 << 27) - 1);
+    wide_u t = (wide_u)HU_SQRT64(x) & ~(((uint64_t)1 << 27) - 1);
     wide_d r = x - (wide_d)t * (wide_d)t;
     wide_store(z + i, left + i, wide_beside(t, r, x), special, &any);
   }
@@ -167,6 +156,6 @@ static int wide_root(size_t n, uint32_t *z, uint32_t *left, const uint32_t *a) {
 #define wide_root NULL
 #endif
 
-const hu_wide_arith HU_OF_LEVEL(hu_wide) = {wide_add, wide_sub, wide_mul, wide_div, wide_root, wide_fma};
+const hu_wide_arith HU_OF_LEVEL(hu_wide) = {wide_add, wide_sub, wide_times, wide_div, wide_root, wide_fma};
 
 #endif

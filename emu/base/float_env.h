@@ -9,6 +9,11 @@
 
 #if HU_X86
 #include <xmmintrin.h>
+#define HU_FLOAT_ENV 1
+#elif (defined(__GNUC__) || defined(__clang__)) && (defined(__aarch64__) || defined(__riscv_float_abi_double))
+#define HU_FLOAT_ENV 1
+#else
+#define HU_FLOAT_ENV 0 /* a processor that is not known here: kernels that want a direction must stay out */
 #endif
 
 typedef struct hu_float_env {
@@ -21,10 +26,14 @@ static inline hu_float_env hu_float_env_enter(uint32_t direction) {
 #if HU_X86
   saved.control = _mm_getcsr();
   _mm_setcsr(0x1F80 | direction << 13); /* all traps masked */
-#elif defined(__aarch64__) && (defined(__GNUC__) || defined(__clang__))
+#elif HU_FLOAT_ENV && defined(__aarch64__)
   static const uint64_t modes[4] = {0, (uint64_t)2 << 22, (uint64_t)1 << 22, (uint64_t)3 << 22};
   __asm__ volatile("mrs %0, fpcr\n\tmrs %1, fpsr" : "=r"(saved.control), "=r"(saved.status));
   __asm__ volatile("msr fpcr, %0" : : "r"(modes[direction]) : "memory");
+#elif HU_FLOAT_ENV /* RISC-V: direction and flags are one register */
+  static const uint64_t modes[4] = {0, 2 << 5, 3 << 5, 1 << 5};
+  __asm__ volatile("frcsr %0" : "=r"(saved.control));
+  __asm__ volatile("fscsr %0" : : "r"(modes[direction]) : "memory");
 #else
   (void)direction;
 #endif
@@ -34,8 +43,10 @@ static inline hu_float_env hu_float_env_enter(uint32_t direction) {
 static inline void hu_float_env_leave(hu_float_env saved) {
 #if HU_X86
   _mm_setcsr((uint32_t)saved.control);
-#elif defined(__aarch64__) && (defined(__GNUC__) || defined(__clang__))
+#elif HU_FLOAT_ENV && defined(__aarch64__)
   __asm__ volatile("msr fpcr, %0\n\tmsr fpsr, %1" : : "r"(saved.control), "r"(saved.status) : "memory");
+#elif HU_FLOAT_ENV
+  __asm__ volatile("fscsr %0" : : "r"(saved.control) : "memory");
 #else
   (void)saved;
 #endif
@@ -46,19 +57,25 @@ static inline void hu_float_env_leave(hu_float_env saved) {
 static inline void hu_float_env_forget(void) {
 #if HU_X86
   _mm_setcsr(0x1F80);
-#elif defined(__aarch64__) && (defined(__GNUC__) || defined(__clang__))
+#elif HU_FLOAT_ENV && defined(__aarch64__)
   uint64_t none = 0;
   __asm__ volatile("msr fpsr, %0" : : "r"(none) : "memory");
+#elif HU_FLOAT_ENV
+  __asm__ volatile("fsflags zero" : : : "memory");
 #endif
 }
 
 static inline int hu_float_env_rounded(void) {
 #if HU_X86
   return (_mm_getcsr() & 0x20) != 0;
-#elif defined(__aarch64__) && (defined(__GNUC__) || defined(__clang__))
+#elif HU_FLOAT_ENV && defined(__aarch64__)
   uint64_t status;
   __asm__ volatile("mrs %0, fpsr" : "=r"(status) : : "memory");
   return (status & 0x10) != 0;
+#elif HU_FLOAT_ENV
+  uint64_t flags;
+  __asm__ volatile("frflags %0" : "=r"(flags) : : "memory");
+  return (flags & 1) != 0;
 #else
   return 1;
 #endif

@@ -52,6 +52,27 @@ static inline uint8_t hu_middle_of(const hu_narrow *t) {
   return (int32_t)(t->hi >> 23) + t->d0 <= 253 ? 2 : 0;
 }
 
+/* What a deterministic mode adds to a magnitude before its lowest d digits are dropped, 1 <= d < 32: base of the
+ * operand's sign, plus step (modulo 2^32) where the last digit kept is 1. */
+typedef struct hu_addend {
+  uint32_t base[2], step;
+} hu_addend;
+HU_FN hu_addend hu_addend_of(uint32_t round, int32_t d) {
+  uint32_t rest = ((uint32_t)1 << d) - 1, half = (uint32_t)1 << (d - 1);
+  hu_addend z = {{0, 0}, 0}; /* toward zero nothing; the stochastic modes add random digits */
+  switch (round) {
+    case HU_RNE: z.base[0] = z.base[1] = half - 1, z.step = 1; break;
+    case HU_RNA: z.base[0] = z.base[1] = half; break;
+    case HU_RNZ: z.base[0] = z.base[1] = half - 1; break;
+    case HU_RTP: z.base[0] = rest; break;
+    case HU_RTN: z.base[1] = rest; break;
+    case HU_RAZ: z.base[0] = z.base[1] = rest; break;
+    case HU_RTO: z.base[0] = z.base[1] = rest, z.step = 0 - rest; break; /* up if the last digit kept is 0 */
+    default: break;
+  }
+  return z;
+}
+
 /* The direction in which the sums of way 2 are rounded (emu/simd/round.h). */
 enum { HU_NEAREST = 0, HU_DOWN = 1, HU_UP = 2, HU_ZERO = 3 }; /* as x86 counts them */
 HU_FN uint32_t hu_direction_of(int round) {

@@ -41,6 +41,13 @@
 /* Kernels for AVX2 and AVX-512: sources compiled with flags of their own. */
 #define HU_X86_LEVELS (HU_X86 && !HU_PORTABLE)
 
+/* Kernels for NEON, which every 64-bit Arm processor has: sources compiled for a level of their own. */
+#if defined(__AARCH64EL__) && (defined(__GNUC__) || defined(__clang__))
+#define HU_ARM_LEVELS (!HU_PORTABLE)
+#else
+#define HU_ARM_LEVELS 0
+#endif
+
 /* Before a loop of few turns whose arrays should live in registers. */
 #if defined(__clang__)
 #define HU_UNROLL _Pragma("unroll")

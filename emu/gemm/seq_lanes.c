@@ -21,8 +21,8 @@
 #define SEQ_FN static inline __attribute__((always_inline))
 #define SEQ_ROWS HU_GEMM_MR
 /* Rows whose instructions stand side by side, as their chains are long; and rows tested at once for ties. */
-#define SEQ_SIDE (SEQ_LANES == 16 ? 4 : 2)
-#define SEQ_TESTED (SEQ_LANES == 16 ? 8 : 4)
+#define SEQ_SIDE (HU_LEVEL_REGISTERS == 32 ? 4 : 2)
+#define SEQ_TESTED (HU_LEVEL_REGISTERS == 32 ? 8 : 4)
 
 /* last: the exponent fields of the rows' latest sums; most: the largest so far, or (NEAR) the largest rise, or (LEAST)
  * the least. */

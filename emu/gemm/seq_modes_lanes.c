@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* seq_modes.h's tile in the vectors that seq_lanes.c describes, SEQ_LANES columns a time; compiled as that is. */
 #include "emu/base/float_env.h"
+#include "emu/core/lane_constants.h"
 #include "emu/core/stream.h"
 #include "emu/gemm/seq_modes.h"
 #include "emu/simd/lanes.h"
@@ -8,7 +9,7 @@
 #define MODE_FN static inline __attribute__((always_inline))
 
 /* Rows side by side in modes without random words. */
-#define MODE_ROWS (SEQ_LANES == 16 ? 8 : 4)
+#define MODE_ROWS (HU_LEVEL_REGISTERS == 32 ? 8 : 4)
 
 /* ---- one rounding ---- */
 
@@ -28,13 +29,14 @@ typedef struct mode_lanes {
 } mode_lanes;
 
 MODE_FN mode_lanes lanes_of(const hu_mode_grid *q, const int round) {
-  const uint32_t below = ((uint32_t)1 << q->d) - 1, half = (uint32_t)1 << (q->d - 1);
+  const uint32_t below = ((uint32_t)1 << q->d) - 1;
+  const hu_addend direct = hu_addend_of((uint32_t)round, (int32_t)q->d);
   mode_lanes z;
   z.floor = seq_each(q->floor);
   z.span = seq_each(q->span);
   z.kept = seq_each(~below);
   z.keep = seq_each(q->keep);
-  z.add = seq_each(round == HU_RNA ? half : round == HU_RNZ ? half - 1 : below);
+  z.add = seq_each(direct.base[round == HU_RTN]);
   z.half = seq_each(round == HU_SRC ? q->half - 1 : q->half);
   z.d = q->d;
   z.bits = q->grid.spec.bits;
@@ -44,13 +46,13 @@ MODE_FN mode_lanes lanes_of(const hu_mode_grid *q, const int round) {
 
 /* What is added to the pattern u before its lowest d digits are dropped (hu_quick_add of emu/simd/round.h). */
 MODE_FN seq_u addend(const mode_lanes *v, const int round, seq_u u, seq_u random) {
-  if (round == HU_RNA || round == HU_RNZ || round == HU_RAZ) return v->add;
   if (round == HU_RTP) return seq_and_not(v->add, seq_negative(u));
   if (round == HU_RTN) return seq_and(v->add, seq_negative(u));
   if (round == HU_RTO) { /* up if the last digit kept is 0 */
     seq_u last = seq_and(seq_down(u, v->d), seq_each(1));
     return seq_and(v->add, seq_minus(last, seq_each(1)));
   }
+  if (round < HU_SRA) return v->add;
   seq_u add = seq_and(seq_down(random, 32 - v->d), v->keep);
   if (round == HU_SRB) return seq_plus(add, v->half);
   if (round == HU_SRA || v->last == 0) return add;
@@ -154,7 +156,7 @@ MODE_FN void strip(const hu_modes *q, const mode_lanes *v, const int round, cons
 /* ---- with random words ---- */
 
 /* Rows side by side in modes with random words. */
-#define MODE_DRAWN (SEQ_LANES == 16 ? 2 : 1)
+#define MODE_DRAWN (HU_LEVEL_REGISTERS == 32 ? 2 : 1)
 #define MODE_GROUPS (2 * MODE_DRAWN)
 
 /* The blocks of SEQ_LANES elements of MODE_DRAWN rows, of each those of even columns and those of odd ones, one to a

@@ -6,8 +6,8 @@
 #define STEP_FN static inline __attribute__((always_inline))
 
 /* Rows with sums in registers, and those of them whose instructions stand side by side: their chains are long. */
-#define STEP_ROWS (SEQ_LANES == 16 ? 8 : 4)
-#define STEP_SIDE (SEQ_LANES == 16 ? 4 : 2)
+#define STEP_ROWS (HU_LEVEL_REGISTERS == 32 ? 8 : 4)
+#define STEP_SIDE (HU_LEVEL_REGISTERS == 32 ? 4 : 2)
 
 /* most: the largest exponent field so far, of those that are watched. */
 typedef struct step_state {

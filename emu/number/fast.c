@@ -11,19 +11,20 @@
 #include "emu/number/fast.h"
 
 #include "emu/base/float_env.h"
+#include "emu/core/lane_constants.h"
 
 /* ---- constants ---- */
 
 static hu_lane_rounding rounding_of(uint32_t round) {
   hu_lane_rounding r;
   memset(&r, 0, sizeof r);
-  r.nearest = round <= HU_RNZ ? ~(uint64_t)0 : 0;
-  r.even = round == HU_RNE;
-  r.odd = round == HU_RTO;
-  for (int sign = 0; sign < 2; sign++) {
-    int away = round == HU_RAZ || (round == HU_RTP && !sign) || (round == HU_RTN && sign);
-    r.full[sign] = away ? ~(uint64_t)0 : 0;
-    r.minus[sign] = away || round == HU_RNE || round == HU_RNZ ? ~(uint64_t)0 : 0;
+  const hu_addend q = hu_addend_of(round, 2); /* of two digits: half of the last place kept is 2, all but one 3 */
+  r.nearest = q.base[0] == 1 || q.base[0] == 2 ? ~(uint64_t)0 : 0;
+  r.even = q.step == 1;
+  r.odd = q.step > 1;
+  for (int sign = 0; sign < 2 && !r.odd; sign++) {
+    r.full[sign] = q.base[sign] == 3 ? ~(uint64_t)0 : 0;
+    r.minus[sign] = q.base[sign] & 1 ? ~(uint64_t)0 : 0;
   }
   return r;
 }

@@ -24,6 +24,7 @@ typedef int32_t hu_ilane __attribute__((vector_size(32)));
     held;                     \
   })
 #endif
+#define HU_SQRT64(x) _mm256_sqrt_pd((__m256d)(x))
 #define HU_LANE_FN static inline __attribute__((always_inline, unused))
 
 static inline uint32_t mask_bits(hu_lane m) { return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps((__m256i)m)); }

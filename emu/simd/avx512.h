@@ -24,6 +24,7 @@ typedef int32_t hu_ilane __attribute__((vector_size(64)));
     held;                     \
   })
 #endif
+#define HU_SQRT64(x) _mm512_sqrt_pd((__m512d)(x))
 #define HU_LANE_FN static inline __attribute__((always_inline, unused))
 
 static inline uint32_t mask_bits(hu_lane m) { return _mm512_movepi32_mask((__m512i)m); }

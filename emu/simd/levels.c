@@ -19,6 +19,9 @@ static int runs_vbmi(void) { return runs_avx512() && __builtin_cpu_supports("avx
 extern const hu_level hu_level_vbmi;
 #endif
 
+#if HU_ARM_LEVELS
+static int runs_neon(void) { return 1; }
+#endif
 static int runs_vector(void) { return 1; }
 
 #define DECLARE(name) extern const hu_level hu_level_##name;

@@ -19,6 +19,7 @@
  *   hu_larger(a, b), hu_smaller(a, b)    of signed lanes
  *   hu_lane_largest(a)   the largest signed lane
  *   hu_lane_over(a, b)   the bits of the quotient of two floats, as the processor rounds
+ *   HU_SQRT64(x)         the roots of a vector of doubles, correctly rounded, where there is an instruction
  */
 #ifndef HALFULP_EMU_SIMD_LOOP_H
 #define HALFULP_EMU_SIMD_LOOP_H

@@ -68,20 +68,22 @@ HU_LANE_FN hu_lane hu_quick_ok(const hu_narrow *t, hu_lane u) {
   return range | (HU_MASK((u & HU_ALL(t->zero_mask)) == HU_ALL(0)) & HU_ALL(t->quick_zero));
 }
 
+/* hu_addend_of for each lane. round is a constant, so that of the conditions one way is left. */
+HU_LANE_FN hu_lane hu_deterministic_add(int round, int32_t d, uint32_t odd0, hu_lane u) {
+  const hu_addend q = hu_addend_of((uint32_t)round, d);
+  hu_lane add = HU_ALL(q.base[0]), last = (u >> d) ^ odd0;
+  if (round == HU_RTP) add &= ~(hu_lane)((hu_ilane)u >> 31);
+  if (round == HU_RTN) add = HU_ALL(q.base[1]) & (hu_lane)((hu_ilane)u >> 31);
+  if (q.step == 1) return add + (last & 1);
+  if (q.step) return add + (q.step & (0 - (last & 1)));
+  return add;
+}
+
 /* What to add to the pattern u before its lowest d digits, the fraction, are dropped. Works in the magnitude: no sum
  * reaches the sign. */
 HU_LANE_FN hu_lane hu_quick_add(const hu_narrow *t, int round, int32_t d, uint32_t odd0, hu_lane u, hu_lane random) {
-  uint32_t mask = ((uint32_t)1 << d) - 1, half = (uint32_t)1 << (d - 1);
+  if (round < HU_SRA) return hu_deterministic_add(round, d, odd0, u);
   switch (round) {
-    case HU_RNE: return HU_ALL(half - 1) + (((u >> d) ^ odd0) & 1);
-    case HU_RNA: return HU_ALL(half);
-    case HU_RNZ: return HU_ALL(half - 1);
-    case HU_RTZ: return HU_ALL(0);
-    case HU_RTP: return HU_ALL(mask) & ~(hu_lane)((hu_ilane)u >> 31);
-    case HU_RTN: return HU_ALL(mask) & (hu_lane)((hu_ilane)u >> 31);
-    case HU_RAZ: return HU_ALL(mask);
-    case HU_RTO:
-      return HU_ALL(mask) & ((((u >> d) ^ odd0) & 1) - 1); /* up if the lower code is even */
     /* floor(nu 2^N) + R >= 2^N, both sides scaled to the d digits of the fraction: what R has below them cannot carry,
      * what the fraction has below R cannot either. */
     case HU_SRA: return (random >> (32 - d)) & t->stochastic_keep;

@@ -27,6 +27,9 @@ typedef float lane_floats __attribute__((vector_size(16)));
     held;                     \
   })
 #endif
+#if HU_X86
+#define HU_SQRT64(x) _mm_sqrt_pd((__m128d)(x))
+#endif
 #define HU_LANE_FN static inline __attribute__((always_inline, unused))
 
 /* Masks are all ones or all zeros in every lane. */

@@ -44,31 +44,11 @@ HU_DEVICE hu_lane hu_lane_uint(hu_lane v) { return __float2uint_rz(__uint_as_flo
 
 #include "emu/simd/round.h"
 
-/* hu_quick_add of every deterministic mode as one expression: base of the operand's sign, plus step if the lower
- * candidate is odd. No switch per element, so that ten integer instructions round one. */
-typedef struct hu_quick_step {
-  uint32_t base, base_neg, step;
-} hu_quick_step;
-
-static inline hu_quick_step hu_quick_step_of(const hu_narrow *t) {
-  uint32_t mask = ((uint32_t)1 << t->d0) - 1, half = (uint32_t)1 << (t->d0 - 1);
-  hu_quick_step q = {0, 0, 0};
-  switch (t->round) {
-    case HU_RNE: q.base = q.base_neg = half - 1, q.step = 1; break;
-    case HU_RNA: q.base = q.base_neg = half; break;
-    case HU_RNZ: q.base = q.base_neg = half - 1; break;
-    case HU_RTP: q.base = mask; break;
-    case HU_RTN: q.base_neg = mask; break;
-    case HU_RAZ: q.base = q.base_neg = mask; break;
-    case HU_RTO: q.base = q.base_neg = mask, q.step = 0u - mask; break; /* odd: stays */
-    default: break; /* toward zero adds nothing; the stochastic modes come by hu_quick */
-  }
-  return q;
-}
-
-HU_DEVICE uint32_t hu_quick_stepped(const hu_narrow &t, const hu_quick_step &q, uint32_t u) {
+/* hu_quick_add of every deterministic mode as one expression (hu_addend_of). No switch per element, so that ten integer
+ * instructions round one. */
+HU_DEVICE uint32_t hu_quick_stepped(const hu_narrow &t, const hu_addend &q, uint32_t u) {
   uint32_t fraction = ((uint32_t)1 << t.d0) - 1, odd = 0u - (((u >> t.d0) ^ t.odd0) & 1);
-  return (u + ((int32_t)u < 0 ? q.base_neg : q.base) + (odd & q.step)) & ~fraction;
+  return (u + ((int32_t)u < 0 ? q.base[1] : q.base[0]) + (odd & q.step)) & ~fraction;
 }
 
 HU_DEVICE uint32_t hu_lanes_events(const hu_lanes_result &r) {

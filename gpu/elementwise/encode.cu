@@ -30,7 +30,7 @@ template <class Out, bool Value>
 struct hu_encode_lanes {
   static const int unroll = 4;
   hu_narrow t;
-  hu_quick_step q;
+  hu_addend q;
   uint32_t stochastic;
   hu_stream stream;
   hu_events *events;
@@ -81,7 +81,7 @@ static hu_status hu_encode_to(size_t n, void *z, ptrdiff_t incz, const float *x,
   typedef typename To::type Out;
   hu_encode_lanes<Out, Value> lanes;
   if (hu_narrow_of(&lanes.t, &s)) {
-    lanes.q = hu_quick_step_of(&lanes.t);
+    lanes.q = hu_addend_of((uint32_t)lanes.t.round, lanes.t.d0);
     hu_set_common(&lanes, mode, exec, events);
     return hu_map_launch(lanes, n, (Out *)z, incz, (const uint32_t *)x, incx, stream);
   }

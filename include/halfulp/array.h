@@ -36,11 +36,13 @@ enum {
   HU_LEVEL_VECTOR = 1u << 0, /* compiler vectors of the baseline instruction set */
   HU_LEVEL_AVX2 = 1u << 1,   /* AVX2, FMA */
   HU_LEVEL_AVX512 = 1u << 2, /* AVX-512 F, BW, DQ, VL */
-  HU_LEVEL_VBMI = 1u << 3    /* AVX-512 VBMI, with the one before: off where that is */
+  HU_LEVEL_VBMI = 1u << 3,   /* AVX-512 VBMI, with the one before: off where that is */
+  HU_LEVEL_NEON = 1u << 4    /* NEON of 64-bit Arm processors */
 };
 /* The levels that this library has and this processor can run. */
 HU_API uint32_t hu_levels(void);
-/* The name of one bit of hu_levels(): "vector", "avx2", "avx512", "vbmi"; NULL for what is no level of this build. */
+/* The name of one bit of hu_levels(): "vector", "avx2", "avx512", "vbmi", "neon"; NULL for what is no level of this
+ * build. */
 HU_API const char *hu_level_name(uint32_t level);
 
 /* The most threads that a call uses. */

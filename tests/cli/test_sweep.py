@@ -157,6 +157,9 @@ class Sweep(SweepCase):
         self.assertIn("stored bytes, of binary32's", self.read("k/plot.svg").decode())
         z, text = self.swept("precision.system", "fp16,nvfp4")
         self.assertIn(" nvfp4 rounds only operands of products and stores binary32: ", z["text"])
+        stored = ["--set", "precision.system=fp8", "--set", "run.steps=2"]  # which bfloat16 values are beside the operands
+        z, text = self.swept("precision.values", "keep,bfloat16", *stored)
+        self.assertIn(" keep rounds only operands of products and stores binary32: ", z["text"])
         many = "fp16,fp8,mxfp8,mxfp6,mxfp4,nvfp4,s2fp8,hfp8,dsv3"
         z, text = self.swept("precision.system", many, "--set", "run.steps=2")
         self.assertIn(" fp8, mxfp8, mxfp6, mxfp4, nvfp4, s2fp8 and 2 more round only operands ", z["text"])

@@ -131,6 +131,9 @@ class Verify(support.Case):
         a, b, c, model = shown[0][0], shown[0][1], shown[0][2], shown[0][-1]
         said = self.ok("mma", "nv.ada.e4m3.f16", stdin="%s %s %s\n" % (a, b, c)).strip()
         self.assertEqual(said, model)
+        r = probe("-n", "2000", "nv.ada.e4m3.f16", "--json", HU_HOST_CAPABILITY="89", HU_HOST_WRONG="1999")
+        row, = json.loads(r.stdout)["instructions"]
+        self.assertEqual((r.returncode, row["agrees"], row["differing"]), (1, False, 1))
         r = probe(HU_HOST_CAPABILITY="70")
         self.assertEqual((r.returncode, r.stdout), (2, b""))
         r = probe("--golden", "/nonexistent", HU_HOST_CAPABILITY="90")

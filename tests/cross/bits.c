@@ -1,34 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* One line a format, an elementary function, an accumulation model: digests (FNV-1a, 64 bits) of array calls in every
- * mode and of small products, events included. Built by several compilers for several machines, it must print the same
- * lines (machines.py). */
+/* One line a format, an elementary function, an accumulation model, a number system, a scaled format, ...: digests
+ * (FNV-1a, 64 bits) of array calls in every mode and of small products, events included. Built by several compilers for
+ * several machines, it must print the same lines (machines.py), and at every level of vector instructions that a
+ * machine has.
+ *
+ *   bits --levels     the names of the levels, a line each
+ *   bits [LEVEL]      the digests at that level, without a name at the best one */
+#include "tests/cross/bits.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "halfulp/halfulp.h"
+#include "tests/support/levels.h"
 
 enum { N = 1500, M = 9, K = 37 };
 
 static uint64_t state = 1;
+uint32_t bits_off;
 
-static uint64_t next(void) {
+uint64_t bits_next(void) {
   uint64_t z = (state += 0x9E3779B97F4A7C15u);
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
   return z ^ (z >> 31);
 }
 
-static uint64_t digest(uint64_t h, const void *data, size_t size) {
+uint64_t bits_digest(uint64_t h, const void *data, size_t size) {
   const uint8_t *p = data;
   for (size_t i = 0; i < size; i++) h = (h ^ p[i]) * 0x100000001B3u;
   return h;
 }
 
+void bits_print(const char *what, const char *name, uint64_t h) { printf("%s %s %016" PRIx64 "\n", what, name, h); }
+
 /* Patterns about the bottom of the format, over its range, and anything. */
 static void draw(float *x, size_t n, hu_limits l) {
   for (size_t i = 0; i < n; i++) {
-    uint64_t r = next();
+    uint64_t r = bits_next();
     int32_t field = 127 + (r >> 33 & 1 ? l.emin - 9 + (int32_t)(r >> 34) % 12 : l.emin + (int32_t)(r >> 34) % 40);
     uint32_t u = (uint32_t)r;
     if (r >> 32 & 1) u = (u & 0x807FFFFF) | (uint32_t)(field < 0 ? 0 : field > 254 ? 254 : field) << 23;
@@ -46,14 +55,15 @@ static int conversions(uint64_t *h, hu_format f, int fits) {
     hu_exec exec = {0};
     hu_events events = {0};
     mode.round = (uint8_t)round;
-    mode.bits = (uint8_t)(round >= HU_SRA ? 1 + next() % 32 : 0);
-    exec.stream.key = next();
-    exec.stream.counter = next();
+    mode.bits = (uint8_t)(round >= HU_SRA ? 1 + bits_next() % 32 : 0);
+    exec.levels_off = bits_off;
+    exec.stream.key = bits_next();
+    exec.stream.counter = bits_next();
     if (hu_encode_n(N, codes, 1, x, 1, f, mode, &exec, &events) != HU_OK) return 0;
-    *h = digest(*h, codes, (size_t)N * l.storage / 8);
+    *h = bits_digest(*h, codes, (size_t)N * l.storage / 8);
     if (fits && hu_quantize_n(N, z, 1, x, 1, f, mode, &exec, &events) != HU_OK) return 0;
-    if (fits) *h = digest(*h, z, sizeof z);
-    *h = digest(*h, &events, sizeof events);
+    if (fits) *h = bits_digest(*h, z, sizeof z);
+    *h = bits_digest(*h, &events, sizeof events);
   }
   return 1;
 }
@@ -64,19 +74,21 @@ static int products(uint64_t *h, hu_format f, int fits) {
   hu_operand oa = {a, K, f, HU_CODES, 0}, ob = {b, M, f, HU_CODES, 0};
   hu_result od = {d, M, f, HU_CODES};
   for (size_t i = 0; i < sizeof a; i++) {
-    ((uint8_t *)a)[i] = (uint8_t)next();
-    ((uint8_t *)b)[i] = (uint8_t)next();
+    ((uint8_t *)a)[i] = (uint8_t)bits_next();
+    ((uint8_t *)b)[i] = (uint8_t)bits_next();
   }
   for (uint32_t kind = HU_ACCUM_EXACT; kind <= HU_ACCUM_FP32; kind++) {
     hu_accum accum;
     hu_mode mode = {0};
+    hu_exec exec = {0};
     hu_events events = {0};
+    exec.levels_off = bits_off;
     memset(&accum, 0, sizeof accum);
     accum.kind = kind;
-    mode.round = (uint8_t)(next() % HU_SRA);
+    mode.round = (uint8_t)(bits_next() % HU_SRA);
     if (kind == HU_ACCUM_FP32 && !fits) continue;
-    if (hu_gemm(M, M, K, &od, &oa, &ob, NULL, &accum, mode, NULL, &events) != HU_OK) return 0;
-    *h = digest(digest(*h, d, (size_t)M * M * l.storage / 8), &events, sizeof events);
+    if (hu_gemm(M, M, K, &od, &oa, &ob, NULL, &accum, mode, &exec, &events) != HU_OK) return 0;
+    *h = bits_digest(bits_digest(*h, d, (size_t)M * M * l.storage / 8), &events, sizeof events);
   }
   return 1;
 }
@@ -89,7 +101,7 @@ typedef hu_status (*function)(size_t, void *, ptrdiff_t, hu_format, const void *
 /* Every 53rd code of binary16 and of bfloat16. */
 static int call_function(const char *name, function f) {
   static uint16_t x[N], z[N];
-  uint64_t h = 0xCBF29CE484222325u;
+  uint64_t h = BITS_START;
   for (int round = 0; round < HU_ROUND_COUNT; round++) {
     hu_format fx = round & 1 ? hu_bfloat16() : hu_binary16();
     hu_mode mode = {0};
@@ -98,10 +110,11 @@ static int call_function(const char *name, function f) {
     size_t n = 65536 / 53;
     mode.round = (uint8_t)round;
     mode.bits = (uint8_t)(round >= HU_SRA ? 11 : 0);
-    exec.stream.key = next();
-    for (size_t i = 0; i < n; i++) x[i] = (uint16_t)(53 * i + next() % 53);
+    exec.levels_off = bits_off;
+    exec.stream.key = bits_next();
+    for (size_t i = 0; i < n; i++) x[i] = (uint16_t)(53 * i + bits_next() % 53);
     if (f(n, z, 1, hu_binary16(), x, 1, fx, mode, &exec, &events) != HU_OK) return 0;
-    h = digest(digest(h, z, n * sizeof *z), &events, sizeof events);
+    h = bits_digest(bits_digest(h, z, n * sizeof *z), &events, sizeof events);
   }
   printf("%s %016" PRIx64 "\n", name, h);
   return 1;
@@ -135,7 +148,7 @@ static int call_model(const char *text, const char *fa, const char *fd) {
   if (hu_format_find(&f, fa) != HU_OK || hu_format_find(&fz, fd) != HU_OK) return 0;
   hu_limits l = hu_format_limits(f);
   for (size_t i = 0; i < SIDE * DEPTH; i++) {
-    uint32_t code[2] = {(uint32_t)next() & (l.sign_mask * 2 - 1), (uint32_t)next() & (l.sign_mask * 2 - 1)};
+    uint32_t code[2] = {(uint32_t)bits_next() & (l.sign_mask * 2 - 1), (uint32_t)bits_next() & (l.sign_mask * 2 - 1)};
     /* Most of them finite, so that sums are not all NaN. */
     for (int k = 0; k < 2; k++)
       if ((code[k] & (l.sign_mask - 1)) > l.max_code - l.max_code / 8) code[k] -= l.max_code / 4;
@@ -145,10 +158,11 @@ static int call_model(const char *text, const char *fa, const char *fd) {
   }
   hu_operand oa = {a, DEPTH, f, HU_CODES, 0}, ob = {b, SIDE, f, HU_CODES, 0};
   hu_result od = {d, SIDE, fz, HU_CODES};
-  exec.stream.key = next();
+  exec.levels_off = bits_off;
+  exec.stream.key = bits_next();
   if (hu_gemm(SIDE, SIDE, DEPTH, &od, &oa, &ob, NULL, &accum, mode, &exec, &events) != HU_OK) return 0;
-  uint64_t h = digest(0xCBF29CE484222325u, d, (size_t)SIDE * SIDE * hu_format_limits(fz).storage / 8);
-  printf("%s %016" PRIx64 "\n", text, digest(h, &events, sizeof events));
+  uint64_t h = bits_digest(BITS_START, d, (size_t)SIDE * SIDE * hu_format_limits(fz).storage / 8);
+  printf("%s %016" PRIx64 "\n", text, bits_digest(h, &events, sizeof events));
   return 1;
 }
 
@@ -174,13 +188,31 @@ static int models(void) {
   return 1;
 }
 
-int main(void) {
+/* The best level is this one from here on; 0: there is none of that name. */
+static int choose_level(const char *name) {
+  for (size_t i = 0; i < t_levels(); i++) {
+    if (strcmp(t_level_name(i), name) != 0) continue;
+    bits_off = t_levels_off(i);
+    return 1;
+  }
+  return 0;
+}
+
+/* The core alone is for tests on this machine: it is slow. */
+static int list_levels(void) {
+  for (size_t i = 0; i + 1 < t_levels(); i++) printf("%s\n", t_level_name(i));
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], "--levels") == 0) return list_levels();
+  if (argc > 1 && !choose_level(argv[1])) return 1;
   for (size_t i = 0; i < hu_format_count(); i++) {
     hu_format_entry named = hu_format_at(i);
-    uint64_t h = 0xCBF29CE484222325u;
+    uint64_t h = BITS_START;
     int fits = hu_format_fits_binary32(named.format);
     if (!conversions(&h, named.format, fits) || !products(&h, named.format, fits)) return 1;
     printf("%s %016" PRIx64 "\n", named.id, h);
   }
-  return functions() && models() ? 0 : 1;
+  return functions() && models() && bits_arrays() && bits_products() && bits_scaled() ? 0 : 1;
 }

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The same bits from other machines and compilers: builds the library's sources and bits.c again, runs them (other
-machines under QEMU), and compares with what this build's own program printed.
+"""The same bits from other machines and compilers, and at every level of vector instructions that a machine has: builds
+the library's sources and those of `bits` again, runs them (other machines under QEMU), and compares with what this
+build's own program printed.
 
-usage: machines.py SOURCE_ROOT BITS machines|all SOURCE... [--level FLAGS SOURCE...]...    (exit 77 if nothing else is
-there). FLAGS: of a level of vector instructions, with commas between them; its kernels are for x86-64 alone.
+usage: machines.py SOURCE_ROOT BITS machines|all SOURCE... [--level MACHINE FLAGS SOURCE...]...    (exit 77 if nothing
+else is there). FLAGS: of a level of MACHINE, with commas between them; its kernels are for that machine alone.
 """
 import concurrent.futures
 import os
@@ -13,67 +14,92 @@ import subprocess
 import sys
 import tempfile
 
-OTHERS = [  # name, compiler, what runs its programs
-    ('gcc -O1, x86-64', ['gcc', '-O1'], []),
-    ('clang -O2, x86-64', ['clang', '-O2'], []),
-    ('gcc -O2, aarch64', ['aarch64-linux-gnu-gcc', '-O2'], ['qemu-aarch64-static']),
+OTHERS = [  # name, machine, compiler, what runs its programs
+    ('gcc -O1, x86-64', 'x86_64', ['gcc', '-O1'], []),
+    ('clang -O2, x86-64', 'x86_64', ['clang', '-O2'], []),
+    ('gcc -O2, aarch64', 'aarch64', ['aarch64-linux-gnu-gcc', '-O2'], ['qemu-aarch64-static']),
+    ('gcc -O1, riscv64', 'riscv64', ['riscv64-linux-gnu-gcc', '-O1'], ['qemu-riscv64-static']),
 ]
 
 
 def read_sources(words):
-    """Pairs of a source and its level's flags."""
-    sources, flags = [], []
+    """A source, the machine that it is for ('': any) and its level's flags."""
+    sources, machine, flags = [], '', []
     while words:
         if words[0] == '--level':
-            flags, words = words[1].split(','), words[2:]
+            machine, flags, words = words[1], words[2].split(','), words[3:]
         else:
-            sources.append((words[0], flags))
+            sources.append((words[0], machine, flags))
             words = words[1:]
     return sources
 
 
-def compile_all(folder, compiler, flags, sources):
-    def compile_one(source, extra, target):
-        subprocess.run(compiler + flags + extra + ['-c', '-o', target, source], check=True)
+class Program:
+    """`bits` for a machine, in a folder of its own, as objects and then linked."""
 
-    objects = []
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        running = []
-        for source, extra in sources:
-            objects.append(f'{folder}/{len(objects)}.o')
-            running.append(pool.submit(compile_one, source, extra, objects[-1]))
-        for one in running:
-            one.result()
-    subprocess.run(compiler + ['-static', '-o', folder + '/bits'] + objects + ['-lpthread'], check=True)
-    return folder + '/bits'
+    def __init__(self, folder, other, sources):
+        self.name, machine, self.compiler, self.runner = other
+        self.sources = [(source, extra) for source, where, extra in sources if where in ('', machine)]
+        self.folder = pathlib.Path(folder, machine + str(OTHERS.index(other)))
+        self.folder.mkdir()
+        self.objects = [self.folder / f'{i}.o' for i in range(len(self.sources))]
+
+    def compile(self, i, flags):
+        source, extra = self.sources[i]
+        subprocess.run(self.compiler + flags + extra + ['-c', '-o', self.objects[i], source], check=True)
+
+    def link(self):
+        program = str(self.folder / 'bits')
+        subprocess.run(self.compiler + ['-static', '-o', program] + self.objects + ['-lpthread'], check=True)
+        return self.runner + [program]
+
+
+def compile_all(pool, programs, flags):
+    """Kernels first: one of them takes longer than all else."""
+    jobs = [(program, i) for program in programs for i in range(len(program.sources))]
+    jobs.sort(key=lambda job: '_lanes' not in job[0].sources[job[1]][0])
+    for one in [pool.submit(program.compile, i, flags) for program, i in jobs]:
+        one.result()
+
+
+def lines_of(command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+def tell(name, want, got):
+    """1 if they differ."""
+    print(f'{name}: {"the same bits" if want == got else "DIFFERENT BITS"} in {len(want)} lines')
+    lines = [(w, g) for w, g in zip(want, got) if w != g]
+    for w, g in lines[:5]:
+        print(f'  here {w}\n  there {g}')
+    if want != got and not lines:
+        print(f'  there {len(got)} lines')
+    return want != got
 
 
 def main():
     root, bits = pathlib.Path(sys.argv[1]), sys.argv[2]
-    sources = [(str(root / 'tests/cross/bits.c'), [])] + read_sources(sys.argv[4:])
-    want = subprocess.run([bits], check=True, capture_output=True, text=True).stdout
-    assert len(want.splitlines()) > 100
+    sources = read_sources(sys.argv[4:])
+    want = lines_of([bits])
+    assert len(want) > 500
     flags = ['-std=c11', '-ffp-contract=off', '-Wall', '-Wextra', '-Wshadow', '-Wconversion', '-Wno-sign-conversion', '-Werror',
              f'-I{root}', f'-I{root}/include']
-    compared = different = 0
-    for name, compiler, runner in OTHERS:
-        if not runner and sys.argv[3] != 'all':
-            continue
-        if not all(shutil.which(tool) for tool in [compiler[0]] + runner):
-            print(f'{name}: not here')
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            program = compile_all(folder, compiler, flags, [one for one in sources if not runner or not one[1]])
-            got = subprocess.run(runner + [program], check=True, capture_output=True, text=True).stdout
-        lines = [(w, g) for w, g in zip(want.splitlines(), got.splitlines()) if w != g]
-        same = not lines and len(want) == len(got)
-        print(f'{name}: {"the same bits" if same else "DIFFERENT BITS"} in {len(want.splitlines())} lines')
-        for w, g in lines[:5]:
-            print(f'  here {w}\n  there {g}')
-        compared += 1
-        different += not same
-    print(f'{compared} compared, {different} different')
-    return 1 if different else 0 if compared else 77
+    programs = []
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for other in OTHERS:
+            if not other[3] and sys.argv[3] != 'all':
+                continue
+            if not all(shutil.which(tool) for tool in [other[2][0]] + other[3]):
+                print(f'{other[0]}: not here')
+                continue
+            programs.append(Program(folder, other, sources))
+        compile_all(pool, programs, flags)
+        commands = [('this build', [bits])] + [(one.name, one.link()) for one in programs]
+        runs = [(f'{name}, {level}', pool.submit(lines_of, command + [level]))
+                for name, command in commands for level in lines_of(command + ['--levels'])]
+        different = sum(tell(name, want, run.result()) for name, run in runs)
+    print(f'{len(runs)} compared, {different} different')
+    return 1 if different else 0 if programs else 77
 
 
 sys.exit(main())

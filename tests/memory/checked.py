@@ -4,7 +4,7 @@
     checked.py ROOT PROGRAM [ARGUMENT...]
 
 {root} in an argument is ROOT, the source. Ends with 1 where valgrind saw a value used that nothing had written or memory
-that is not the program's; with 77 where there is no valgrind."""
+that is not the program's, or where memory was lost; with 77 where there is no valgrind."""
 import os
 import shutil
 import subprocess
@@ -17,7 +17,8 @@ if not valgrind:
     print('skipped: there is no valgrind (Debian: valgrind)')
     sys.exit(77)
 with tempfile.TemporaryDirectory(prefix='halfulp-memory-') as folder:
-    done = subprocess.run([valgrind, '-q', '--error-exitcode=9', program] + [a.replace('{root}', root) for a in arguments],
+    done = subprocess.run([valgrind, '-q', '--leak-check=full', '--errors-for-leak-kinds=definite,possible', '--error-exitcode=9',
+                           program] + [a.replace('{root}', root) for a in arguments],
                           cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
 print(done.stdout[-6000:])
 sys.exit(0 if done.returncode == 0 else 1)

@@ -285,6 +285,21 @@ static void test_counted(void **state) {
   }
 }
 
+/* Bytes of a step's tensors: four a number, two of bfloat16. The input has no gradient; the loss's is never narrow. */
+static void test_memory(void **state) {
+  (void)state;
+  const double parameters = 64 * 16 + 16 + 16 * 10 + 10, made = 32 * (16 + 16 + 10), values = 32 * 64 + made + 1;
+  for (int narrow = 0; narrow < 2; narrow++) {
+    hu_trainer *t = with(PAIRS("model.net", "mlp(layers=1,units=16)", "run.batch", "32", "optimizer.momentum", "0.9"));
+    if (narrow) set(t, "precision.gradients", "bfloat16");
+    begin(t);
+    hu_trainer_memory m = hu_trainer_memory_of(t);
+    assert_true(m.weights == 4 * parameters && m.state == 4 * parameters && m.values == 4 * values);
+    assert_true(m.gradients == 4 * (parameters + 1) + (narrow ? 2 : 4) * made);
+    hu_trainer_free(t);
+  }
+}
+
 /* ---- learning ---- */
 
 static void test_learns(void **state) {
@@ -334,6 +349,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_resume_refused),
                                      cmocka_unit_test(test_layers),
                                      cmocka_unit_test(test_counted),
+                                     cmocka_unit_test(test_memory),
                                      cmocka_unit_test(test_names),
                                      cmocka_unit_test(test_exempt_cells),
                                      cmocka_unit_test(test_penalty_of_one_row),

@@ -57,19 +57,6 @@ static void broaden(size_t rows, size_t cols, float *z, size_t broad, const floa
 
 /* ---- the result: image by image ---- */
 
-void hu_frame_image(const hu_convolution *c, const float *x, float *z) {
-  const shape s = shape_of(c);
-  size_t side = s.pad * c->channels, inside = s.width * c->channels;
-  memset(z, 0, s.pad * s.row * sizeof *z);
-  for (size_t y = 0; y < s.height; y++) {
-    float *to = z + (s.pad + y) * s.row;
-    memset(to, 0, side * sizeof *z);
-    memcpy(to + side, x + y * inside, inside * sizeof *z);
-    memset(to + side + inside, 0, side * sizeof *z);
-  }
-  memset(z + (s.pad + s.height) * s.row, 0, s.pad * s.row * sizeof *z);
-}
-
 /* n windows from number `from` of a row of windows whose first pixels begin at x. */
 static void some_windows(const call *k, const float *x, size_t from, size_t n, float *z) {
   const shape *s = &k->s;

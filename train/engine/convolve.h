@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* train/engine/convolve.h - convolutions without patches: what train/engine/convolve.c and convolve_round.c have in
- * common. */
+/* train/engine/convolve.h - convolutions without patches: what convolve.c, which the engine calls, takes from the files
+ * beside it. None of them calls it. */
 #ifndef HALFULP_TRAIN_ENGINE_CONVOLVE_H
 #define HALFULP_TRAIN_ENGINE_CONVOLVE_H
 

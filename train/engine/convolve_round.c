@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "train/engine/convolve.h"
-#include "train/net/net.h"
+#include "train/step/rounding.h"
 
 enum { CLASSES = 64 };
 
@@ -98,20 +98,6 @@ static void gather(plan *p, float *classes, const float *from, float *to) {
 }
 
 /* ---- roundings ---- */
-
-int hu_rounds_alone(const hu_rounding *r) {
-  hu_rounding_counts counts;
-  float zero = 0;
-  uint32_t bits;
-  if (r->mode.round >= HU_SRA) return 0;
-  if (r->kind == HU_ROUND_KEEP) return 1;
-  if (r->kind != HU_ROUND_FORMAT && r->kind != HU_ROUND_NUMBER) return 0;
-  memset(&counts, 0, sizeof counts);
-  if (hu_rounding_apply(1, 1, &zero, &zero, r, NULL, &counts) != HU_OK) return 0;
-  const hu_events none = {0};
-  memcpy(&bits, &zero, sizeof bits);
-  return bits == 0 && counts.over == 0 && memcmp(&counts.events, &none, sizeof none) == 0;
-}
 
 static void add_times(hu_rounding_counts *z, const hu_rounding_counts *x, uint64_t times) {
   hu_events e = x->events;

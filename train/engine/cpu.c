@@ -8,26 +8,11 @@
 #include "halfulp/formats/ieee.h"
 #include "halfulp/function_n.h"
 #include "halfulp/gemm.h"
+#include "train/environment.h"
 
 /* Work below which threads cost more than they save: numbers looked at, function values,
  * weights. */
 enum { NUMBERS_MIN = 1 << 16, VALUES_MIN = 1 << 13, STEPS_MIN = 1 << 14 };
-
-uint32_t hu_cpu_levels_off;
-
-hu_cpu hu_cpu_alone(void) {
-  hu_cpu c = {1, NULL, &hu_loops_vector, hu_cpu_levels_off};
-#if defined(__x86_64__)
-  uint32_t levels = hu_levels() & ~c.levels_off;
-  if (levels & HU_LEVEL_AVX2) c.loops = &hu_loops_avx2;
-  if (levels & HU_LEVEL_AVX512) c.loops = &hu_loops_avx512;
-#endif
-  return c;
-}
-
-void hu_cpu_run(const hu_cpu *cpu, size_t parts, void (*work)(void *context, size_t part), void *context) {
-  hu_crew_run(cpu->crew, parts, work, context);
-}
 
 static hu_status cpu_open(void **self, uint32_t threads) {
   hu_cpu *c = malloc(sizeof *c);
@@ -250,7 +235,49 @@ static hu_status cpu_compare(void *self, size_t n, const float *u, const float *
   return HU_OK;
 }
 
-/* ---- steps of an optimizer ---- */
+/* ---- steps of an optimizer, in pieces that stay in the first-level cache ---- */
+
+enum { PIECE = 1024 };
+
+static hu_status check_arrays(const hu_optimizer_arrays *x, const hu_optimizer *o) {
+  int adam = o->kind == HU_ADAMW;
+  if (!x || !x->w || !x->g) return HU_E_NULL;
+  if (!x->m != !(adam || o->momentum != 0) || !x->v != !adam) return HU_E_NULL;
+  return !x->c != !(o->update == HU_UPDATE_KAHAN) ? HU_E_NULL : HU_OK;
+}
+
+static hu_optimizer_arrays part_of(const hu_optimizer_arrays *x, size_t at) {
+  hu_optimizer_arrays p = *x;
+  p.w += at;
+  p.g += at;
+  if (p.m) p.m += at;
+  if (p.v) p.v += at;
+  if (p.c) p.c += at;
+  return p;
+}
+
+static HU_NOINLINE hu_status step(size_t n, const hu_optimizer_arrays *x, const hu_optimizer *o,
+                                  const hu_optimizer_time *now, hu_stream stream, hu_update_counts *counts) {
+  hu_status s = hu_optimizer_check(o, NULL);
+  if (s == HU_OK && !now) s = HU_E_NULL;
+  if (s == HU_OK) s = check_arrays(x, o);
+  if (s == HU_OK && now->t == 0) s = HU_E_SHAPE;
+  if (s != HU_OK) return s;
+  hu_cpu cpu = hu_cpu_alone();
+  float rooms[4][PIECE], *const room[4] = {rooms[0], rooms[1], rooms[2], rooms[3]};
+  for (size_t at = 0; at < n && s == HU_OK; at += PIECE) {
+    size_t piece = n - at < PIECE ? n - at : PIECE;
+    hu_optimizer_arrays p = part_of(x, at);
+    hu_stream words = {stream.key, stream.counter + at};
+    s = hu_optimizer_step_on(hu_engine_cpu(), &cpu, piece, &p, o, now, words, room, counts);
+  }
+  return s;
+}
+
+hu_status hu_optimizer_step(size_t n, const hu_optimizer_arrays *x, const hu_optimizer *o, const hu_optimizer_time *now,
+                            hu_stream stream, hu_update_counts *counts) {
+  HU_ENV_RETURN(hu_status, step(n, x, o, now, stream, counts));
+}
 
 typedef struct step_call {
   const hu_optimizer_arrays *x;
@@ -265,12 +292,7 @@ typedef struct step_call {
 static void step_part(void *context, size_t part) {
   step_call *c = context;
   size_t at = part * c->part, n = c->n - at < c->part ? c->n - at : c->part;
-  hu_optimizer_arrays x = *c->x;
-  x.w += at;
-  x.g += at;
-  if (x.m) x.m += at;
-  if (x.v) x.v += at;
-  if (x.c) x.c += at;
+  hu_optimizer_arrays x = part_of(c->x, at);
   hu_stream words = {c->words.key, c->words.counter + at};
   c->status[part] = hu_optimizer_step(n, &x, c->o, c->now, words, &c->counts[part]);
 }

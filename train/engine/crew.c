@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that wait for work. */
-#include "train/engine/crew.h"
+/* Threads that wait for work; and the processor, alone or with such a crew, which loops run on and cpu.c makes an
+ * engine. */
+#include "train/engine/cpu.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -96,4 +97,25 @@ void hu_crew_run(hu_crew *crew, size_t parts, void (*work)(void *context, size_t
   pthread_mutex_lock(&crew->lock);
   while (crew->working) pthread_cond_wait(&crew->end, &crew->lock);
   pthread_mutex_unlock(&crew->lock);
+}
+
+/* ---- the processor with its crew ---- */
+
+uint32_t hu_cpu_levels_off;
+
+/* The best first, that of every processor last. */
+#define LOOPS(name) &hu_loops_##name,
+static const hu_loops *const known[] = {HU_EACH_LEVEL(LOOPS)};
+
+hu_cpu hu_cpu_alone(void) {
+  hu_cpu c = {1, NULL, &hu_loops_vector, hu_cpu_levels_off};
+  uint32_t levels = hu_levels() & ~c.levels_off;
+  for (size_t i = sizeof known / sizeof *known; i-- > 0;) {
+    if (levels & known[i]->level) c.loops = known[i];
+  }
+  return c;
+}
+
+void hu_cpu_run(const hu_cpu *cpu, size_t parts, void (*work)(void *context, size_t part), void *context) {
+  hu_crew_run(cpu->crew, parts, work, context);
 }

@@ -3,6 +3,7 @@
 #ifndef HALFULP_TRAIN_ENGINE_LOOPS_H
 #define HALFULP_TRAIN_ENGINE_LOOPS_H
 
+#include "emu/simd/of_level.h"
 #include "train/engine/engine.h"
 
 /* Columns j0 ... j1 - 1 of rows r0 ... r1 - 1. */
@@ -17,11 +18,14 @@ typedef void hu_tile_loop(size_t rows, size_t k, float *z, size_t ldz, const flo
                           const float *b, size_t ldb);
 
 typedef struct hu_loops {
+  uint32_t level; /* HU_LEVEL_ */
   hu_kernel_loop *kernel[HU_RUN_KERNELS];
   hu_product_loop *product; /* NULL: no fused multiply-add here */
   hu_tile_loop *tiles;      /* the same */
 } hu_loops;
 
-extern const hu_loops hu_loops_vector, hu_loops_avx2, hu_loops_avx512;
+#define HU_LOOPS_DECLARE(name) extern const hu_loops hu_loops_##name;
+HU_EACH_LEVEL(HU_LOOPS_DECLARE)
+extern const hu_loops HU_OF_LEVEL(hu_loops);
 
 #endif

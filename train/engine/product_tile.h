@@ -8,10 +8,14 @@
 
 #include "train/engine/loops.h"
 
-#if defined(__AVX512F__) || (defined(__AVX2__) && defined(__FMA__))
+#if defined(__AVX512F__) || (defined(__AVX2__) && defined(__FMA__)) || HU_LEVEL_ID == 3
 #define HU_PRODUCT_LOOP product_rows
 #define HU_TILE_LOOP tile_rows
+#if HU_LEVEL_ID == 3
+#include <arm_neon.h>
+#else
 #include <immintrin.h>
+#endif
 #include <string.h>
 
 enum { PANEL = 16, DEEP = 256, BLOCK = 240 };
@@ -30,6 +34,22 @@ static inline __attribute__((always_inline)) void sums_store(float *z, sums s) {
 static inline __attribute__((always_inline)) sums sums_fma(float a, sums b, sums c) {
   sums s = {_mm512_fmadd_ps(_mm512_set1_ps(a), b.v, c.v)};
   return s;
+}
+#elif HU_LEVEL_ID == 3
+enum { FOURS = 1 };
+typedef struct sums {
+  float32x4_t v[4];
+} sums;
+static inline __attribute__((always_inline)) sums sums_load(const float *x) {
+  sums s = {{vld1q_f32(x), vld1q_f32(x + 4), vld1q_f32(x + 8), vld1q_f32(x + 12)}};
+  return s;
+}
+static inline __attribute__((always_inline)) void sums_store(float *z, sums s) {
+  for (size_t i = 0; i < 4; i++) vst1q_f32(z + 4 * i, s.v[i]);
+}
+static inline __attribute__((always_inline)) sums sums_fma(float a, sums b, sums c) {
+  for (size_t i = 0; i < 4; i++) c.v[i] = vfmaq_n_f32(c.v[i], b.v[i], a);
+  return c;
 }
 #else
 enum { FOURS = 1 };

@@ -161,8 +161,6 @@ hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t
                                const hu_rounding *r, const hu_rounding *before, float *room, unsigned part);
 /* 1 if roundings give equal bits; some that do are not seen. Random words are a part's own. */
 int hu_roundings_alike(const hu_rounding *a, const hu_rounding *b);
-/* 1 if what a number becomes depends on it alone, and 0 stays +0 without an event. */
-int hu_rounds_alone(const hu_rounding *r);
 /* Where the roundings of a part are counted. */
 hu_rounding_counts *hu_counts_of_part(const hu_net *net, hu_operator *op, unsigned part);
 /* 1 if patches were rounded in place, for another rounding than r. */

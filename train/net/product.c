@@ -5,6 +5,7 @@
 #include "halfulp/formats/ieee.h"
 #include "train/engine/kernels_layers.h"
 #include "train/net/net.h"
+#include "train/step/rounding.h"
 
 /* z = a b in binary32, for the result `part`. */
 static void multiply(hu_net *net, const hu_operator *op, unsigned part, size_t m, size_t n, size_t k, float *z,

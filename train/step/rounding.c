@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tensors rounded. */
-#include "halfulp/train/rounding.h"
+#include "train/step/rounding.h"
 
 #include <math.h>
 #include <string.h>
@@ -186,6 +186,20 @@ static HU_NOINLINE hu_status apply(size_t rows, size_t cols, float *z, const flo
 hu_status hu_rounding_apply(size_t rows, size_t cols, float *z, const float *x, const hu_rounding *r,
                             const hu_exec *exec, hu_rounding_counts *counts) {
   HU_ENV_RETURN(hu_status, apply(rows, cols, z, x, r, exec, counts));
+}
+
+int hu_rounds_alone(const hu_rounding *r) {
+  hu_rounding_counts counts;
+  float zero = 0;
+  uint32_t bits;
+  if (r->mode.round >= HU_SRA) return 0;
+  if (r->kind == HU_ROUND_KEEP) return 1;
+  if (r->kind != HU_ROUND_FORMAT && r->kind != HU_ROUND_NUMBER) return 0;
+  memset(&counts, 0, sizeof counts);
+  if (hu_rounding_apply(1, 1, &zero, &zero, r, NULL, &counts) != HU_OK) return 0;
+  const hu_events none = {0};
+  memcpy(&bits, &zero, sizeof bits);
+  return bits == 0 && counts.over == 0 && memcmp(&counts.events, &none, sizeof none) == 0;
 }
 
 uint64_t hu_rounding_bits(size_t rows, size_t cols, const hu_rounding *r) {

@@ -116,8 +116,6 @@ static hu_status refuse_text(const entry *e, hu_status s, size_t where, const ch
                 takes);
 }
 
-#define MODES "rne rna rnz rtz rtp rtn raz rto sra:N srb:N src:N"
-
 static hu_status read_format(const entry *e, hu_format *z) {
   hu_format f;
   size_t where = 0;
@@ -139,7 +137,7 @@ static hu_status read_rounding(const entry *e, hu_rounding *z) {
   return s == HU_OK ? s
                     : refuse_text(e, s, where, "a rounding", HU_HINT_FORMATS | HU_HINT_TENSORS,
                                   "it takes keep, a format, a scaled format, s2fp8 or a number system, and behind it "
-                                  "a mode (" MODES "), sat=POLICY, over=inf, nan=keep or turned");
+                                  "a mode (" HU_ROUND_TEXTS "), sat=POLICY, over=inf, nan=keep or turned");
 }
 
 static hu_status read_accum(const entry *e, hu_accum *z) {
@@ -178,7 +176,7 @@ static hu_status read_update(const entry *e, hu_run_keys *z) {
   hu_mode mode = {0};
   int kahan = strcmp(e->value, "kahan") == 0;
   hu_status s = kahan ? HU_OK : hu_mode_parse_round(&mode, e->value);
-  if (s != HU_OK) return refuse(e, s, "is neither a rounding mode (" MODES ") nor kahan");
+  if (s != HU_OK) return refuse(e, s, "is neither a rounding mode (" HU_ROUND_TEXTS ") nor kahan");
   z->kahan = (uint64_t)kahan;
   z->update = mode;
   return HU_OK;

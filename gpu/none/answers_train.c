@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/none/none_train.c - libhalfulp-train-cuda where there is no nvcc. */
+/* libhalfulp-train-cuda where there is no nvcc: as answers.c. */
 #include "halfulp/train/device.h"
 
 hu_status hu_engine_device(const hu_engine **engine) {

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* libhalfulp-cuda where there is no nvcc: the functions that answer more than HU_E_DEVICE, or 0 bytes of room for work.
+ * scripts/without_cuda.py makes the others from the public headers. */
+#include "halfulp/device.h"
+
+#include <string.h>
+
+hu_status hu_device_available(char *name, size_t size) {
+  static const char text[] = "built without CUDA";
+  if (name && size) {
+    size_t n = sizeof text < size ? sizeof text : size;
+    memcpy(name, text, n);
+    name[n - 1] = '\0';
+  }
+  return HU_E_DEVICE;
+}
+
+void hu_device_versions(char *text, size_t size) {
+  if (size) text[0] = '\0';
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Images with their zeros around them, from which convolutions take rows of windows as they lie. */
+#include <string.h>
+
+#include "train/engine/convolve.h"
+
+void hu_frame_image(const hu_convolution *c, const float *x, float *z) {
+  size_t pad = c->n[HU_PAD], height = c->n[HU_HEIGHT];
+  size_t side = pad * c->channels, inside = c->n[HU_WIDTH] * c->channels, row = inside + 2 * side;
+  memset(z, 0, pad * row * sizeof *z);
+  for (size_t y = 0; y < height; y++) {
+    float *to = z + (pad + y) * row;
+    memset(to, 0, side * sizeof *z);
+    memcpy(to + side, x + y * inside, inside * sizeof *z);
+    memset(to + side + inside, 0, side * sizeof *z);
+  }
+  memset(z + (pad + height) * row, 0, pad * row * sizeof *z);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* train/step/optimizer.h - what the step of an optimizer needs from the record of one. */
+#ifndef HALFULP_TRAIN_STEP_OPTIMIZER_H
+#define HALFULP_TRAIN_STEP_OPTIMIZER_H
+
+#include "halfulp/train/optimizer.h"
+
+/* A rate or a factor as the format of the state keeps it, to which every step rounds it. */
+double hu_optimizer_scalar(const hu_optimizer *o, double x);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* train/step/rounding.h - what whoever shares a rounded number has to know of its rounding. */
+#ifndef HALFULP_TRAIN_STEP_ROUNDING_H
+#define HALFULP_TRAIN_STEP_ROUNDING_H
+
+#include "halfulp/train/rounding.h"
+
+/* 1 if what a number becomes depends on it alone, and 0 stays +0 without an event. */
+int hu_rounds_alone(const hu_rounding *r);
+
+#endif
