@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The gradients of a network's parameters before the optimizer. */
+/* Prepares the gradients of a network's parameters for the optimizer. */
 #include <stdlib.h>
 #include <string.h>
 
