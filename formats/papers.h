@@ -18,8 +18,8 @@ static inline hu_format hu_fp_5_2_0_finite(void) { return hu_format_finite(5, 2,
 static inline hu_format hu_fp_6_9_0_finite(void) { return hu_format_finite(6, 9, 0); }
 
 /* Sun et al., "Hybrid 8-bit floating point (HFP8) training and inference for deep neural networks" (NeurIPS 2019):
- * forward 1-4-3 with bias 11, backward 1-5-2. Edge codes are not given; here all codes are finite, as the emulations of
- * the paper have it. */
+ * forward 1-4-3 with bias 11, backward 1-5-2. Edge codes are not given; here all codes are finite, as in the emulations
+ * of the paper. */
 static inline hu_format hu_hfp8_fwd_143(void) { return hu_format_finite(4, 3, 4); }
 static inline hu_format hu_hfp8_bwd_152(void) { return hu_format_finite(5, 2, 0); }
 

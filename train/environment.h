@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* train/environment.h - the floating-point environment of the library's calls and threads: to nearest, subnormals kept,
- * no traps, whatever the caller has set. His settings and flags come back when the call returns.
+/* train/environment.h - sets the floating-point environment of the library's calls and threads: to nearest, subnormals
+ * kept, no traps, whatever the caller has set. The caller's settings and flags come back when the call returns.
  *
  * A public call that computes is a function of its own, which is not inlined, between the two ends. Calls within calls
  * enter once more, which costs some nanoseconds. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Accumulation models and elements of dot products as words. */
+/* Reads accumulation models and elements of dot products from words, and writes them. */
 #include "cli/base/accum_text.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/base/accum_text.h - accumulation models and elements of dot products as words. */
+/* cli/base/accum_text.h - reads accumulation models and elements of dot products from words, and writes them. */
 #ifndef HALFULP_CLI_BASE_ACCUM_TEXT_H
 #define HALFULP_CLI_BASE_ACCUM_TEXT_H
 

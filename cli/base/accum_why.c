@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why a text is no accumulation model: which rule, key or argument is missing, and what may stand there. */
+/* Says why a text is not an accumulation model: which rule, key or argument is missing, and what may stand there. */
 #include <string.h>
 
 #include "cli/base/accum_text.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The error line. */
+/* Writes the error line. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/base/names.h - names that a command cannot take: what they name instead, or which name is likely meant. */
+/* cli/base/names.h - explains a name that a command cannot take: what it names instead, or which name is likely
+ * meant. */
 #ifndef HALFULP_CLI_BASE_NAMES_H
 #define HALFULP_CLI_BASE_NAMES_H
 

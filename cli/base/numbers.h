@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/base/numbers.h - numbers and codes as text. Pure functions over strings. */
+/* cli/base/numbers.h - reads and writes numbers and codes as text. These are pure functions over strings. */
 #ifndef HALFULP_CLI_BASE_NUMBERS_H
 #define HALFULP_CLI_BASE_NUMBERS_H
 

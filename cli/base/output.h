@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/base/output.h - the steps by which files appear: for output.c and output_set.c. The rest writes by io.h. */
+/* cli/base/output.h - the steps by which a file is written, for output.c and output_set.c. All others write by io.h. */
 #ifndef HALFULP_CLI_BASE_OUTPUT_H
 #define HALFULP_CLI_BASE_OUTPUT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/base/path.h - what a name of a file leads to: for io.c, output.c and output_set.c. The rest asks by io.h. */
+/* cli/base/path.h - finds what a name of a file leads to, for io.c, output.c and output_set.c. All others ask io.h. */
 #ifndef HALFULP_CLI_BASE_PATH_H
 #define HALFULP_CLI_BASE_PATH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Words for formats, modes and events; JSON pieces. */
+/* Writes formats, modes and events as words, and pieces of JSON. */
 #include <math.h>
 #include <string.h>
 

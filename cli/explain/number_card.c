@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The card of a number system, and its codes one by one. */
+/* Prints the card of a number system, and its codes one by one. */
 #include <string.h>
 
 #include "cli/explain/number.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Codes in an .npy file and what they need beside it, as one set: see cli/quantize/quantize.h and docs/files.md section
- * 2. */
+/* Writes codes as an .npy file, and what they need beside it, as one set: see cli/quantize/quantize.h and docs/files.md
+ * section 2. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

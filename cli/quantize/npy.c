@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays in .npy into a target, as values or as codes with their scales beside them; and back. */
+/* Brings arrays in .npy into a target, as values or as codes with their scales beside them, and back. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One tensor into a target: see tensors.h. */
+/* Brings one tensor into a target: see tensors.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

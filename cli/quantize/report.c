@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The HTML report on a model: one file, nothing outside it, readable in light and dark and without its script. */
+/* Writes the HTML report on a .safetensors file: one file that loads nothing else, readable in light and dark and
+ * without its script. */
 #include "cli/quantize/report.h"
 
 #include <math.h>

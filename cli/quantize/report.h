@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/quantize/report.h - the parts of the HTML report on a model (report.c). */
+/* cli/quantize/report.h - the parts of the HTML report on a .safetensors file (report.c). */
 #ifndef HALFULP_CLI_QUANTIZE_REPORT_H
 #define HALFULP_CLI_QUANTIZE_REPORT_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A model, tensor by tensor, into a target: which tensors, where they go, who works. */
+/* Brings the tensors of a .safetensors file into a target: chooses tensors, names their results, and distributes them
+ * over threads. */
 #include "cli/quantize/tensors.h"
 
 #include <fnmatch.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `quantize --codes` wrote, back into values: the notes (tensors_notes.c) say how. */
+/* Turns what `quantize --codes` wrote back into values; the notes (tensors_notes.c) say how. */
 #include <stdlib.h>
 #include <string.h>
 

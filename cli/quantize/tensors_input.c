@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Models read, and names for what is made of them: see tensors.h. */
+/* Reads .safetensors files, and names what is made of their tensors: see tensors.h. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `quantize` says of a model on standard output. */
+/* Prints what `quantize` says of a .safetensors file on standard output. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The processes of a sweep: started, watched, stopped. See sweep.h. */
+/* Starts, watches and stops the processes of a sweep. See sweep.h. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which runs there are, their keys and files, and what is done already: see sweep.h. */
+/* Lists the runs of a sweep, their keys and files, and finds those that are done already: see sweep.h. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kinds of target.h share: errors, names, parts and their memory, codes in rows, blocks in words. */
+/* Functions that the kinds of target.h share: errors, names, parts and their memory, codes in rows, blocks in words. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of dot products judged. */
+/* Judges lines of dot products. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Results judged: what counts as right, what differs in which way, and the totals. */
+/* Judges results: decides what counts as right, says what differs in which way, and counts. */
 #include <stdlib.h>
 #include <string.h>
 

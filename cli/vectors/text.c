@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of test vectors: printed, and read with what is wrong told. */
+/* Prints lines of test vectors, and reads them, saying what is wrong. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -186,8 +186,8 @@ typedef struct hu_middle_result {
   hu_lane code;            /* full code */
 } hu_middle_result;
 
-/* Way 2: |x| + anchor, rounded as the mode asks. a = |x|; *anchor gets x's sign, u ^ a, in the modes that look at it.
- * */
+/* Way 2: |x| + anchor, rounded as the mode asks. a = |x|; *anchor gets x's sign, u ^ a, in the modes that look at
+ * it. */
 HU_LANE_FN hu_lane hu_anchored(const hu_narrow *t, const hu_middle_lanes *k, int round, hu_lane u, hu_lane a,
                                hu_lane field, hu_lane *anchor, hu_lane random) {
   if (round == HU_RTP || round == HU_RTN) {

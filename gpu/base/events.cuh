@@ -59,8 +59,8 @@ HU_DEVICE void hu_counts_add(hu_counts *c, uint32_t events) {
   if (++c->since == 255) hu_counts_settle(c);
 }
 
-/* Adds the counts of all threads of the block to *events. Every thread of the block must come here; `sums` is shared.
- * */
+/* Adds the counts of all threads of the block to *events. Every thread of the block must come here; `sums` is
+ * shared. */
 HU_DEVICE void hu_counts_flush(hu_counts *c, hu_events *events, unsigned long long sums[HU_EVENT_KINDS]) {
   hu_counts_settle(c);
   if (threadIdx.x < HU_EVENT_KINDS) sums[threadIdx.x] = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/scaled/decode.cu - scaled tensors read: one product in binary32 where the scale (times the tensor's) is a
+/* gpu/scaled/decode.cu - decodes scaled tensors: one product in binary32 where the scale (times the tensor's) is a
  * binary32 number and elements are, too, for rounding that product is the one rounding; else emu/core/scaled.h. Values
  * of 8-bit codes and of 8-bit scales come from tables that every block of threads makes with the core. */
 #include "emu/scaled/check.h"

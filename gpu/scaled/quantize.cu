@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/scaled/quantize.cu - scaled tensors made, any shape of blocks: a team of 1, 32 or 256 threads has a block and
- * looks at it twice, the second time in the caches. Blocks of more than HU_TEAM_MOST elements are shared out over the
- * device in pieces, in two kernels: their amax, then their elements; so is the tensor's amax. The largest of patterns
- * needs no order, counts neither: same bits on every run. */
+/* gpu/scaled/quantize.cu - encodes scaled tensors with blocks of any shape: a team of 1, 32 or 256 threads has a block
+ * and looks at it twice, the second time in the caches. Blocks of more than HU_TEAM_MOST elements are shared out over
+ * the device in pieces, in two kernels: their amax, then their elements; so is the tensor's amax. The largest of
+ * patterns needs no order, counts neither: same bits on every run. */
 #include "gpu/scaled/scaled.cuh"
 
 #include "emu/scaled/check.h"

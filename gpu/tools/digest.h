@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/tools/digest.h - one number for the codes and event counts of very many inputs, the same on the CPU and on a
- * device.
+/* gpu/tools/digest.h - computes one number from the codes and event counts of very many inputs, the same on the CPU and
+ * on a device.
  *
  * Inputs are the binary32 patterns 0, stride, 2 stride, ... Each (input, code) pair is mixed into 64 bits; the mixed
  * words are added mod 2^64, so that the order does not matter; at the end the nine event counts that a conversion can

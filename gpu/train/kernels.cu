@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu/train/kernels.cu - the kernels of train/engine/kernels.h, a thread a number or a row; and what is counted over
- * whole tensors, by integer sums and maxima, so that no order shows. */
+ * whole tensors, by integer sums and maxima, so that the order does not affect the result. */
 #include "gpu/train/kernels.h"
 
 #include "emu/core/round.h"

@@ -8,7 +8,7 @@
  *   exec       threads and levels_off mean nothing here; exec->stream is the random stream, and `exec` NULL means
  *              stream (0, 0), the same words in every such call
  *   events     counts are added atomically to *events
- *   errors     a launch that fails is reported by its own call; errors that a program made before are left for it to ask
+ *   errors     a launch that fails is reported by its own call; errors that a program made before stay for it to ask
  *
  * The calls check their arguments on the host, enqueue one kernel (gemm: a few) and return; they allocate nothing
  * themselves and never wait. The CUDA driver may, in the first call of a kernel: it loads the kernel's code then, and

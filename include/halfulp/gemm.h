@@ -110,10 +110,10 @@ HU_API HU_MUST_CHECK hu_status hu_gemm(size_t m, size_t n, size_t k, const hu_re
 
 /* The same under a model with scales (hu_accum_is_scaled; HU_E_ACCUM: another one): SA is m x s and SB s x n, s = k / N
  * rounded up, where one scale belongs to N consecutive products: `every` of block(...), N of promote(N,...,scaled).
- * Product k of element (i, j) has the scales SA(i, floor(k / N)) and SB(floor(k / N), j), as hu_dot has it: the
- * formulas and random words of docs/numerics.md section 11 hold element by element. Their format is the model's
- * (`scale`; HU_E_ACCUM: another), of promote(...,scaled) any; codes or values. A NaN scale is a NaN operand where
- * events are counted. Errors as above; D overlaps no scales. */
+ * Product k of element (i, j) has the scales SA(i, floor(k / N)) and SB(floor(k / N), j), as in hu_dot: the formulas
+ * and random words of docs/numerics.md section 11 hold element by element. Their format is the model's (`scale`;
+ * HU_E_ACCUM: another), of promote(...,scaled) any; codes or values. A NaN scale is a NaN operand where events are
+ * counted. Errors as above; D overlaps no scales. */
 HU_API HU_MUST_CHECK hu_status hu_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
                                               const hu_operand *b, const hu_operand *c, const hu_operand *sa,
                                               const hu_operand *sb, const hu_accum *accum, hu_mode mode,

@@ -68,11 +68,12 @@ typedef struct hu_hadamard {
 /* The 16 signs that Transformer Engine's NVFP4 recipe has built in, as a mask for n = 16, whole = 0. */
 #define HU_SIGNS_TRANSFORMER_ENGINE 0xD7E8u
 
-/* Transforms the blocks of a matrix, forward or back. exec as in array.h. No allocation; up to 64 KiB of stack a thread.
+/* Transforms the blocks of a matrix, forward or back. exec is that of array.h. No allocation; up to 64 KiB of stack a
+ * thread.
  *
  *   elements  element (i, j) of the matrix is x[i ldx + j]; rows or cols may be 0
- *   axis      its length (cols along rows, rows along columns) must be a multiple of n: a caller with a ragged end fills
- *             it up with zeros
+ *   axis      its length (cols along rows, rows along columns) must be a multiple of n: a caller with a ragged end
+ *             fills it up with zeros
  *   overlap   z may be x itself (then ldz = ldx), else must not overlap it; the mask must not overlap z
  *   errors    HU_E_SHAPE (n is invalid, the axis is not a multiple of it, ld < cols), HU_E_MODE (axis, norm, signs or
  *             whole unknown), HU_E_NULL, HU_E_ALIGN, HU_E_OVERLAP; z is untouched then */

@@ -76,8 +76,8 @@ typedef struct hu_mode {
 HU_API HU_MUST_CHECK hu_status hu_mode_check(hu_mode mode);
 /* The texts of all rounding modes, N from 1 to 32; for messages. */
 #define HU_ROUND_TEXTS "rne rna rnz rtz rtp rtn raz rto sra:N srb:N src:N"
-/* Reads one of HU_ROUND_TEXTS, or sr:N, which is sra:N. Sets round and bits, leaves the rest. HU_E_TEXT otherwise, *mode
- * untouched. */
+/* Reads one of HU_ROUND_TEXTS, or sr:N, which is sra:N. Sets round and bits, leaves the rest. HU_E_TEXT otherwise,
+ * *mode untouched. */
 HU_API HU_MUST_CHECK hu_status hu_mode_parse_round(hu_mode *mode, const char *text);
 /* Saturation text: default none finite propagate. NaN text: max zero error. Text of nan_fma: quiet invalid. Each sets
  * its field and leaves the rest. */

@@ -62,7 +62,7 @@ enum {
   HU_ORACLE_SQRT,              /* hu_sqrt */
   HU_ORACLE_ROUND_TO_INTEGRAL, /* hu_round_to_integral */
   HU_ORACLE_FMA,               /* hu_fma */
-  HU_ORACLE_OPERATIONS         /* how many there are */
+  HU_ORACLE_OPERATIONS         /* (count) */
 };
 /* An operand: a code of a format. */
 typedef struct hu_oracle_code {
@@ -101,7 +101,7 @@ enum {
   HU_ORACLE_SIN,        /* hu_sin */
   HU_ORACLE_COS,        /* hu_cos */
   HU_ORACLE_POW,        /* hu_pow */
-  HU_ORACLE_FUNCTIONS   /* how many there are */
+  HU_ORACLE_FUNCTIONS   /* (count) */
 };
 /* HU_E_SHAPE: no such function. */
 HU_API HU_MUST_CHECK hu_status hu_oracle_function(uint32_t *code, uint32_t *events, int function, hu_format fz,

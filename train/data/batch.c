@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches in an order that a stored state brings back, and what is drawn anew for each. */
+/* Draws batches in an order that a stored state brings back, and augments them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

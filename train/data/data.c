@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Data sets in memory. */
+/* Splits, gathers, normalises and frees data sets in memory. */
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files whole into memory, sentences about them, room. */
+/* Reads whole files into memory, allocates, and makes sentences about what is wrong with a file. */
 #include "train/data/file.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* train/data/file.h - bytes to data sets: the part of the loaders that touches no file, and what they share. */
+/* train/data/file.h - turns bytes into data sets: the part of the loaders that touches no file, and what they share. */
 #ifndef HALFULP_TRAIN_DATA_FILE_H
 #define HALFULP_TRAIN_DATA_FILE_H
 

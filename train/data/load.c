@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of images: CIFAR, idx, .npy. Everything that a file says is checked before it is believed. */
+/* Loads files of images: CIFAR, idx, .npy. Everything that a file says is checked before it is used. */
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>

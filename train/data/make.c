@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Data sets made up: least squares, gratings, a teacher with large answers, ratings. */
+/* Makes data sets: least squares, gratings, a teacher with large answers, ratings. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

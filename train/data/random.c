@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Random numbers and first weights, from the words of streams. */
+/* Makes random numbers and first weights from the words of streams. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text as tokens. */
+/* Loads text as tokens. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The processor as an engine: which loop, how many threads. */
+/* Makes the processor an engine: chooses the loop and the number of threads. */
 #include "train/engine/cpu.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* train/engine/cpu.h - the processor as an engine, for whoever has no network. */
+/* train/engine/cpu.h - the processor as an engine, for callers without a network. */
 #ifndef HALFULP_TRAIN_ENGINE_CPU_H
 #define HALFULP_TRAIN_ENGINE_CPU_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* train/engine/engine.h - what a network runs on: the one table of operations that the processor and a device both
- * have.
+/* train/engine/engine.h - the table of operations that a network runs on, which the processor and a device both fill.
  *
  * Tensors live in the engine's memory, and operators (linear, norms, losses, ...) are sequences of calls of this table:
  * none looks at a number of a tensor but through `get`. Everything that is not a rounding, a product or an elementary

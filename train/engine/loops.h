@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* train/engine/loops.h - the kernels run by the processor: tables of loops, one a kernel level (halfulp/array.h). */
+/* train/engine/loops.h - the kernels as loops on the processor. Each kernel level (halfulp/array.h) has one table of
+ * them. */
 #ifndef HALFULP_TRAIN_ENGINE_LOOPS_H
 #define HALFULP_TRAIN_ENGINE_LOOPS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* train/experiment/experiment.h - an experiment from inside: what it consists of, and what a run of it may call.
+/* train/experiment/experiment.h - the record of an experiment, and what a run of it may call.
  *
  * An experiment is a hu_plan in a file of its paper (experiment_*.c), listed in experiment.c. Its trials are runs of a
  * trainer; a plan with a function `run` does something else besides (least squares, reductions). */

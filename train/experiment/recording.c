@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is recorded while a trial runs: curves by step and by epoch, exponents of gradients, statistics of tensors. */
+/* Records curves by step and by epoch, exponents of gradients and statistics of tensors while a trial runs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an experiment's report is made of: rows, claims, figures, tables, grown as they come. */
+/* Collects what an experiment's report is made of: rows, claims, figures and tables, which grow as they come. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

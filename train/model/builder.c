@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the builders of models share. */
+/* Functions that the builders of models share. */
 #include "train/model/builder.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* train/model/builder.h - models from inside: kinds, and what their builders share. */
+/* train/model/builder.h - the table of kinds of models, and what their builders share. */
 #ifndef HALFULP_TRAIN_MODEL_BUILDER_H
 #define HALFULP_TRAIN_MODEL_BUILDER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Models of images: convolutions with batch norm, residual networks, fire modules. */
+/* Builds models of images: convolutions with batch norm, residual networks, fire modules. */
 #include <stdio.h>
 
 #include "train/model/builder.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Models: kinds, limits, sizes, ends. */
+/* Checks and builds models: the table of kinds, limits, sizes and ends. */
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>

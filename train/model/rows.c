@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Models of rows, steps, tokens and pairs. */
+/* Builds models of rows, steps, tokens and pairs. */
 #include <stdio.h>
 
 #include "train/model/builder.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Models as text. */
+/* hu_model_parse and hu_model_text. */
 #include <stdio.h>
 #include <string.h>
 

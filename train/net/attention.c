@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Attention: scores of queries and keys, softmax, sums of values. Products are one to a sample and head. */
+/* The operators of attention: scores of queries and keys, softmax, sums of values. There is one product for each sample
+ * and head. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A network's calls of its engine. */
+/* Functions through which a network calls its engine. */
 #include <string.h>
 
 #include "halfulp/train/data.h"

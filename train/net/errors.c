@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What went wrong while a net was built. */
+/* Keeps what went wrong while a net was built. */
 #include <stdio.h>
 
 #include "train/net/net.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The gradients of a network's parameters before the optimizer. */
+/* Prepares the gradients of a network's parameters for the optimizer. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "train/net/net.h"
 
-/* Gradients as the loss without its scale has them: all there is to do where no rule asks for more. */
+/* Gradients as of the loss without its scale: all there is to do where no rule asks for more. */
 static hu_status unscale(hu_net *net, float scale, hu_gradient_found *found) {
   hu_gradient_found none = {0, 0};
   hu_do_put(net, net->found, &none, sizeof none);

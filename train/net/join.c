@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Several values made one: side by side, as products, as sums. */
+/* Operators that make one value of several: side by side, as products, as sums. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Losses, and what they are compared with. */
+/* The losses, and the labels and targets that they are compared with. */
 #include "train/environment.h"
 #include "train/net/net.h"
 

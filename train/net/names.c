@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parameters by name, and the first weights that a user asks for. */
+/* Finds parameters by name, and sets the first weights that a user asks for. */
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>

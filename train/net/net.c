@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Networks built: memory, errors, tensors. */
+/* Builds networks: memory, errors, tensors. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* train/net/net.h - a network from inside: values, parameters, operators, and the order of sums. */
+/* train/net/net.h - the record of a network: values, parameters, operators, and the order of sums. */
 #ifndef HALFULP_TRAIN_NET_NET_H
 #define HALFULP_TRAIN_NET_NET_H
 

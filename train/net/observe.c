@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Phases of a step told to whoever observes the net. */
+/* Tells the observer of a net the phases of a step. */
 #include "train/net/net.h"
 
 void hu_net_observe(hu_net *net, hu_net_observer *observer, void *context) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Operands of products: transformed, rounded once more; once where several products would do the same. */
+/* Prepares the operands of products: transforms them and rounds them once more. Where several products would do the
+ * same, it is done once. */
 #include <string.h>
 
 #include "halfulp/formats/ieee.h"

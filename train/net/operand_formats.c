@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Are the operands of an operator's products what the accumulation models take? Asked before the first step: a matrix
- * unit for binary16 says nothing about numbers of another format. */
+/* Checks, before the first step, that the accumulation models take the operands of each operator's products: the model
+ * of a matrix unit for binary16 says nothing about numbers of another format. */
 #include <string.h>
 
 #include "halfulp/formats/ieee.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A network run: forward, backward, a step. */
+/* Runs a network: forward, backward, and the step of the optimizer. */
 #include <stdlib.h>
 #include <string.h>
 

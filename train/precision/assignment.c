@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Assignments of precision to tensors. */
+/* Assigns precision to tensors. */
 #include "halfulp/train/assignment.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Assignments of precision at work on a network. */
+/* Puts an assignment of precision to work on a network. */
 #include "halfulp/train/precision.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules of assignments as text. */
+/* Reads rules of assignments from text. */
 #include <string.h>
 
 #include "halfulp/train/precision.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Gradients between the backward pass and the optimizer: unscaled, penalised, clipped. */
+/* Prepares gradients between the backward pass and the optimizer: unscales, penalises and clips them. */
 #include "halfulp/train/gradient.h"
 
 #include <float.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules of loss scaling as text. */
+/* Reads and writes rules of loss scaling as text. */
 #include <float.h>
 #include <stdio.h>
 #include <string.h>

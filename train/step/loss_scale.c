@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The loss scale from step to step. */
+/* Moves the loss scale from step to step. */
 #include "halfulp/train/loss_scale.h"
 
 #include <float.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* train/step/optimizer.h - what the step of an optimizer needs from the record of one. */
+/* train/step/optimizer.h - reads from the record of an optimizer what its step needs. */
 #ifndef HALFULP_TRAIN_STEP_OPTIMIZER_H
 #define HALFULP_TRAIN_STEP_OPTIMIZER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tensors rounded. */
+/* Rounds tensors. */
 #include "train/step/rounding.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* train/step/rounding.h - what whoever shares a rounded number has to know of its rounding. */
+/* train/step/rounding.h - tells whether a number may be rounded once for several that share it. */
 #ifndef HALFULP_TRAIN_STEP_ROUNDING_H
 #define HALFULP_TRAIN_STEP_ROUNDING_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records as texts of keys. */
+/* Reads records from texts of keys, and writes them. */
 #include "train/text/keys.h"
 
 #include <stdio.h>

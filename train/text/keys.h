@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* train/text/keys.h - records as texts of keys: "layers=2,activation=gelu,bypass". */
+/* train/text/keys.h - reads records from texts of keys, and writes them: "layers=2,activation=gelu,bypass". */
 #ifndef HALFULP_TRAIN_TEXT_KEYS_H
 #define HALFULP_TRAIN_TEXT_KEYS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Words and numbers in texts. */
+/* Reads words and numbers in texts. */
 #define _GNU_SOURCE /* strtod_l, uselocale */
 #include "train/text/words.h"
 

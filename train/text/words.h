@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* train/text/words.h - words and numbers of the texts that describe training systems. */
+/* train/text/words.h - reads words and numbers in the texts that describe training systems. */
 #ifndef HALFULP_TRAIN_TEXT_WORDS_H
 #define HALFULP_TRAIN_TEXT_WORDS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Assignments in a run: which tensors are low, promotion on the way, both in the state's text. */
+/* Applies an assignment in a run: which tensors are low, which are promoted on the way, and both in the state's
+ * text. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A run's data: loaded or made, batch by batch into the net. */
+/* Loads or makes a run's data, and feeds it batch by batch into the net. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The keys of a training run: names, defaults, what they say. */
+/* The table of the keys of a training run: names, defaults, descriptions. */
 #include <stddef.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The name that was meant where a rounding, a format or a model has one that there is not. */
+/* Finds the name that was likely meant where a rounding, a format or a model has an unknown name. */
 #include <stdio.h>
 #include <string.h>
 

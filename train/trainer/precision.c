@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The precision of a run, put on its net. */
+/* Gives the net of a run its precision. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The learning rate over the epochs. */
+/* Computes the learning rate of an epoch. */
 #include "halfulp/formats/ieee.h"
 #include "halfulp/function_n.h"
 #include "train/trainer/trainer.h"

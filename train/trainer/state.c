@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All that the next step depends on, as tensors and a text. */
+/* Writes and reads all that the next step depends on, as tensors and a text. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

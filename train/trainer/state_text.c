@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines of a state's text, written and found again. */
+/* Writes the lines of a state's text, and finds them again. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A training run: keys set, begun, stepped, looked at. */
+/* The calls of halfulp/train/trainer.h: set the keys of a run, begin it, make its steps, evaluate it. */
 #define _GNU_SOURCE /* _SC_NPROCESSORS_ONLN */
 #include "train/trainer/trainer.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* train/trainer/trainer.h - a trainer from inside: the values of its keys, its data, its net. */
+/* train/trainer/trainer.h - the record of a trainer: the values of its keys, its data, its net. */
 #ifndef HALFULP_TRAIN_TRAINER_TRAINER_H
 #define HALFULP_TRAIN_TRAINER_TRAINER_H
 

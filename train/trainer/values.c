@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The values of a run's keys: read, or refused with a sentence that says what the key takes. */
+/* Reads the values of a run's keys, or refuses them with a sentence that says what the key takes. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

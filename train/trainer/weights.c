@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The first weights of a run. */
+/* Sets the first weights of a run. */
 #include "train/net/net.h"
 #include "train/trainer/trainer.h"
 
