@@ -19,7 +19,7 @@ static int is_element(hu_element e) {
 
 size_t hu_element_size(hu_element e) {
   if (!is_element(e)) return 0;
-  if (e.kind == HU_ELEMENT_CODE) return hu_code_bytes(e.format);
+  if (e.kind == HU_ELEMENT_CODE) return hu_format_check(e.format, NULL) == HU_OK ? hu_code_bytes(e.format) : 0;
   return e.kind == HU_ELEMENT_BINARY64 ? 8 : e.kind == HU_ELEMENT_S32 ? 4 : 1;
 }
 

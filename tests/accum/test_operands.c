@@ -277,8 +277,18 @@ static void units(void **state) {
   assert_string_equal(said, "");
 }
 
+/* A format that is none has no bytes: callers tell a missing format by that. */
+static void sizes(void **state) {
+  (void)state;
+  hu_element e = {0};
+  assert_int_equal(hu_element_size(e), 0);
+  assert_int_equal(hu_element_width(e), 0);
+  assert_int_equal(hu_format_find(&e.format, "binary16"), HU_OK);
+  assert_int_equal(hu_element_size(e), 2);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(errors), cmocka_unit_test(places), cmocka_unit_test(units),
-                                     cmocka_unit_test(largest_groups)};
+                                     cmocka_unit_test(largest_groups), cmocka_unit_test(sizes)};
   return cmocka_run_group_tests_name("accum_operands", tests, NULL, NULL);
 }
