@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "emu/core/round.h"
 #include "emu/gemm/check.h"
 #include "gpu/base/check.h"
 #include "gpu/base/launch.cuh"
