@@ -89,7 +89,7 @@ void conversions(void) {
         }
       });
       need(s == HU_OK, what[kind]);
-      double bytes = kind == 3 ? 4 + hu_code_bytes(formats[i]) : 8;
+      double bytes = kind == 3 ? 4 + hu_format_limits(formats[i]).storage / 8 : 8;
       /* A copy moves each byte twice, so the same traffic is a copy of half of it. */
       double copy =
           median(20, [&]() { cudaMemcpyAsync(z, x, (size_t)(bytes / 2 * (double)n), cudaMemcpyDeviceToDevice, 0); });
@@ -101,7 +101,7 @@ void conversions(void) {
       if (s == HU_OK) s = hu_device_decode_n(n, x, 1, z, 1, formats[i], NULL, NULL);
     });
     need(s == HU_OK, "decode");
-    double bytes = 4 + hu_code_bytes(formats[i]);
+    double bytes = 4 + hu_format_limits(formats[i]).storage / 8;
     printf("%-24s %-9s %.3f ms, %.0f GB/s\n", "decode", names[i], t, bytes * 1e-6 * (double)n / t);
     fill(x, n);
   }
