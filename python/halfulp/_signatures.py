@@ -55,6 +55,7 @@ for _name in FUNCTIONS:
 # libhalfulp: arguments, then what is returned.
 MAIN = {
     'status_name': 'int -> text', 'status_text': 'int -> text', 'levels': '-> u32',
+    'level_name': 'u32 -> text',
     'format_check': 'format pointer -> status', 'format_limits': 'format -> limits',
     'format_equal': 'format format -> int', 'format_fits_binary32': 'format -> int',
     'format_ieee': 'unsigned unsigned int -> format', 'format_finite': 'unsigned unsigned int -> format',
