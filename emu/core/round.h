@@ -37,11 +37,13 @@ HU_FN int32_t hu_format_bias(hu_format f) { return f.e == 0 ? f.b : (1 << (f.e -
 HU_FN uint32_t hu_bytes_of_width(uint32_t width) { return width <= 8 ? 1 : width <= 16 ? 2 : 4; }
 HU_FN uint32_t hu_code_bytes(hu_format f) { return hu_bytes_of_width((uint32_t)f.sign + f.e + f.m); }
 
-/* The exponent of the largest number. Where field 0 holds it, all numbers are subnormal. */
+/* The exponent of the largest number. Where field 0 holds it, all numbers are subnormal. hu_format_check asks about
+ * formats that hold no finite number, whose max_code is 2^32 - 1: the sum wraps there, and nobody reads it. */
 HU_FN int32_t hu_spec_emax(const hu_spec *s) {
   uint32_t field = s->max_code >> s->m;
-  if (s->zero != HU_ZERO_FIELD) return s->emin + (int32_t)field;
-  return field ? s->emin + (int32_t)field - 1 : s->emin - s->m + 63 - hu_clz64(s->max_code | 1);
+  if (s->zero != HU_ZERO_FIELD) return (int32_t)((uint32_t)s->emin + field);
+  if (field == 0) return s->emin - s->m + 63 - hu_clz64(s->max_code | 1);
+  return (int32_t)((uint32_t)s->emin + field - 1);
 }
 
 /* A sign, zero with exponent field 0, gradual subnormals: what most fast ways ask for first. */
