@@ -69,7 +69,7 @@ static double time_one(job *j, uint32_t off, size_t n, int rounds, double *copy)
 static void row(job *j, const char *format, const char *mode, size_t n, int rounds, int csv) {
   double ns[BENCH_LEVELS], copy = 0;
   size_t levels = t_levels();
-  unsigned size = hu_format_limits(j->f).storage / 8;
+  unsigned size = hu_limits_of(j->f).storage / 8;
   j->bytes = n * size * (size_t)(operands[j->op] + 1) / 2; /* it reads and writes them */
   for (size_t i = levels; i-- > 0;) ns[i] = time_one(j, t_levels_off(i), t_level_bit(i) ? n : n / 16, rounds, &copy);
   double copied = 1e9 * copy / (double)n;

@@ -103,7 +103,7 @@ static void level_rows(const settings *o, const char *level, uint32_t off, size_
   j->mode = rne;
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
     if (hu_format_find(&j->f, formats[i]) != HU_OK) exit(2);
-    hu_limits l = hu_format_limits(j->f);
+    hu_limits l = hu_limits_of(j->f);
     j->n = big;
     fill(j->x, big, l.emin, l.emax);
     row(o, level, "grid values, rne", formats[i], j, run_quantize, run_memcpy, goal[0]);

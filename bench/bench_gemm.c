@@ -179,7 +179,7 @@ static void fill_scales(hu_operand *to, size_t n, hu_format f) {
   to->data = p;
   to->ld = n;
   to->format = f;
-  to->storage = HU_VALUES;
+  to->storage = HU_STORAGE_VALUES;
 }
 
 /* n x n elements of format f into *to; codes or values. */
@@ -187,7 +187,7 @@ static void fill(hu_operand *to, size_t n, const char *name, int codes, int data
   hu_mode rne;
   memset(&rne, 0, sizeof rne);
   if (hu_format_parse(&to->format, name, NULL) != HU_OK) exit(1);
-  hu_limits l = hu_format_limits(to->format);
+  hu_limits l = hu_limits_of(to->format);
   uint8_t *p = must_have(n * n * 4);
   for (size_t i = 0; i < n * n; i++) {
     uint32_t code = (uint32_t)(next(&seed) >> 32);
@@ -202,7 +202,7 @@ static void fill(hu_operand *to, size_t n, const char *name, int codes, int data
   }
   to->data = p;
   to->ld = n;
-  to->storage = codes ? HU_CODES : HU_VALUES;
+  to->storage = codes ? HU_STORAGE_CODES : HU_STORAGE_VALUES;
 }
 
 static void run_row(const row *r, job *j, int rounds, int csv) {
@@ -212,7 +212,7 @@ static void run_row(const row *r, job *j, int rounds, int csv) {
   if (hu_format_parse(&j->d.format, r->fd, NULL) != HU_OK) exit(1);
   j->d.data = must_have(j->n * j->n * 4);
   j->d.ld = j->n;
-  j->d.storage = r->d_codes ? HU_CODES : HU_VALUES;
+  j->d.storage = r->d_codes ? HU_STORAGE_CODES : HU_STORAGE_VALUES;
   memset(&j->accum, 0, sizeof j->accum);
   memset(&j->mode, 0, sizeof j->mode);
   if (r->stochastic) {
@@ -251,8 +251,8 @@ static void run_row(const row *r, job *j, int rounds, int csv) {
 
 /* Every preset of block(...), with its own operands and result. */
 static void run_presets(job *j, int rounds, int csv, const char *only) {
-  hu_preset p;
-  for (size_t i = 0; hu_preset_at(&p, i) == HU_OK; i++) {
+  hu_accum_preset p;
+  for (size_t i = 0; hu_accum_preset_at(&p, i) == HU_OK; i++) {
     char fa[HU_FORMAT_TEXT_MAX], fb[HU_FORMAT_TEXT_MAX], fd[HU_FORMAT_TEXT_MAX];
     if (p.accum.kind != HU_ACCUM_BLOCK) continue;
     if (only && strncmp(only, p.name, strlen(only))) continue;

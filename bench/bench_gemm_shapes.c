@@ -100,7 +100,7 @@ static hu_operand operand(const float *x, size_t rows, size_t cols, int turned) 
   z.data = x;
   z.ld = turned ? rows : cols;
   z.format = hu_format_ieee(8, 23, 0);
-  z.storage = HU_VALUES;
+  z.storage = HU_STORAGE_VALUES;
   z.transposed = (uint8_t)turned;
   return z;
 }
@@ -117,7 +117,7 @@ static void row(const shape *s, const bench_options *o) {
   j.d.data = j.z;
   j.d.ld = s->n;
   j.d.format = j.a.format;
-  j.d.storage = HU_VALUES;
+  j.d.storage = HU_STORAGE_VALUES;
   j.accum.kind = HU_ACCUM_FP32;
   int repeat = 1 + (int)(2e8 / (2.0 * (double)(s->m * s->n * s->k) + 5e4));
   bench_pair t = bench_against(run_gemm, run_sgemm, &j, o->rounds, repeat);

@@ -54,13 +54,16 @@ static void level_rows(int csv, int rounds, const char *level, job *j) {
     const char *text;
     hu_hadamard transform;
   } subjects[] = {
-      {"rows, one vector of signs", {16, HU_ALONG_ROWS, HU_HADAMARD_ROOT, HU_SIGNS_STREAM, 0, NULL}},
-      {"rows, one vector of signs", {32, HU_ALONG_ROWS, HU_HADAMARD_ROOT, HU_SIGNS_STREAM, 0, NULL}},
-      {"rows, one vector of signs", {128, HU_ALONG_ROWS, HU_HADAMARD_ROOT, HU_SIGNS_STREAM, 0, NULL}},
-      {"rows, a sign a column", {16, HU_ALONG_ROWS, HU_HADAMARD_ROOT, HU_SIGNS_STREAM, 1, NULL}},
-      {"columns, one vector of signs", {16, HU_ALONG_COLUMNS, HU_HADAMARD_ROOT, HU_SIGNS_STREAM, 0, NULL}},
-      {"columns, one vector of signs", {32, HU_ALONG_COLUMNS, HU_HADAMARD_ROOT, HU_SIGNS_STREAM, 0, NULL}},
-      {"columns, one vector of signs", {128, HU_ALONG_COLUMNS, HU_HADAMARD_ROOT, HU_SIGNS_STREAM, 0, NULL}}};
+      {"rows, one vector of signs", {16, HU_HADAMARD_ALONG_ROWS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_STREAM, 0, NULL}},
+      {"rows, one vector of signs", {32, HU_HADAMARD_ALONG_ROWS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_STREAM, 0, NULL}},
+      {"rows, one vector of signs", {128, HU_HADAMARD_ALONG_ROWS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_STREAM, 0, NULL}},
+      {"rows, a sign a column", {16, HU_HADAMARD_ALONG_ROWS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_STREAM, 1, NULL}},
+      {"columns, one vector of signs",
+       {16, HU_HADAMARD_ALONG_COLUMNS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_STREAM, 0, NULL}},
+      {"columns, one vector of signs",
+       {32, HU_HADAMARD_ALONG_COLUMNS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_STREAM, 0, NULL}},
+      {"columns, one vector of signs",
+       {128, HU_HADAMARD_ALONG_COLUMNS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_STREAM, 0, NULL}}};
   for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
     j->transform = subjects[i].transform;
     row(csv, rounds, level, subjects[i].text, j);

@@ -28,20 +28,20 @@ typedef struct row {
 } row;
 
 static const row rows[] = {
-    {"mxfp8_e4m3", "mxfp8_e4m3", NULL, HU_SCALED_PARTS, HU_FACTOR_EXACT, "exact", "fp32"},
+    {"mxfp8_e4m3", "mxfp8_e4m3", NULL, HU_SCALED_PARTS, HU_SCALED_FACTOR_EXACT, "exact", "fp32"},
     {"mxfp8_e4m3", "mxfp8_e4m3", NULL, HU_SCALED_UNIT, 0, "nv.blackwell.mxfp8.e4m3", ""},
     {"mxfp8_e4m3", "mxfp8_e4m3", NULL, HU_SCALED_DECODED, 0, "fp32", ""},
-    {"mxfp8_e4m3", "mxfp8_e4m3", "mxfp8_e4m3", HU_SCALED_PARTS, HU_FACTOR_EXACT, "exact", "fp32"},
-    {"mxint8", "mxint8", NULL, HU_SCALED_PARTS, HU_FACTOR_EXACT, "exact", "fp32"},
-    {"nvfp4", "nvfp4", NULL, HU_SCALED_PARTS, HU_FACTOR_ROUNDED, "exact", "fp32"},
-    {"nvfp4", "nvfp4", NULL, HU_SCALED_PARTS, HU_FACTOR_ALPHA, "exact", "fp32"},
+    {"mxfp8_e4m3", "mxfp8_e4m3", "mxfp8_e4m3", HU_SCALED_PARTS, HU_SCALED_FACTOR_EXACT, "exact", "fp32"},
+    {"mxint8", "mxint8", NULL, HU_SCALED_PARTS, HU_SCALED_FACTOR_EXACT, "exact", "fp32"},
+    {"nvfp4", "nvfp4", NULL, HU_SCALED_PARTS, HU_SCALED_FACTOR_ROUNDED, "exact", "fp32"},
+    {"nvfp4", "nvfp4", NULL, HU_SCALED_PARTS, HU_SCALED_FACTOR_ALPHA, "exact", "fp32"},
     {"nvfp4", "nvfp4", NULL, HU_SCALED_UNIT, 0, "nv.blackwell.nvfp4.b16.ue4m3", ""},
     {"nvfp4", "nvfp4", NULL, HU_SCALED_DECODED, 0, "fp32", ""},
-    {"dsv3_1x128", "dsv3_128x128", NULL, HU_SCALED_PARTS, HU_FACTOR_ROUNDED, "nv.hopper.e4m3.f32.wgmma", "fp32"},
+    {"dsv3_1x128", "dsv3_128x128", NULL, HU_SCALED_PARTS, HU_SCALED_FACTOR_ROUNDED, "nv.hopper.e4m3.f32.wgmma", "fp32"},
     {"dsv3_1x128", "dsv3_128x128", NULL, HU_SCALED_UNIT, 0, "promote(128,nv.hopper.e4m3.f32.wgmma,binary32,scaled)",
      ""},
-    {"dsv3_1x128", "dsv3_128x128", NULL, HU_SCALED_PARTS, HU_FACTOR_TWICE, "fp32", "seq2(binary32)"},
-    {"fp8_tensor", "fp8_tensor", NULL, HU_SCALED_PARTS, HU_FACTOR_ROUNDED,
+    {"dsv3_1x128", "dsv3_128x128", NULL, HU_SCALED_PARTS, HU_SCALED_FACTOR_TWICE, "fp32", "seq2(binary32)"},
+    {"fp8_tensor", "fp8_tensor", NULL, HU_SCALED_PARTS, HU_SCALED_FACTOR_ROUNDED,
      "promote(128,nv.hopper.e4m3.f32.wgmma,binary32)", "fp32"},
 };
 
@@ -74,8 +74,9 @@ static void run_fp32(void *p) {
   hu_accum fp32;
   memset(&fp32, 0, sizeof fp32);
   fp32.kind = HU_ACCUM_FP32;
-  hu_operand a = {j->x, j->n, hu_binary32(), HU_VALUES, 0}, b = {j->y, j->n, hu_binary32(), HU_VALUES, 1};
-  hu_result d = {j->z, j->n, hu_binary32(), HU_VALUES};
+  hu_operand a = {j->x, j->n, hu_binary32(), HU_STORAGE_VALUES, 0},
+             b = {j->y, j->n, hu_binary32(), HU_STORAGE_VALUES, 1};
+  hu_result d = {j->z, j->n, hu_binary32(), HU_STORAGE_VALUES};
   j->status = hu_gemm(j->n, j->n, j->n, &d, &a, &b, NULL, &fp32, rne, &j->exec, &j->events);
 }
 

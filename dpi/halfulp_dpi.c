@@ -66,11 +66,11 @@ int hu_dpi_mode(const char *round, const char *saturate, const char *nan, const 
   hu_status s = HU_OK;
   memset(&m, 0, sizeof m);
   *out = NULL;
-  if (round && *round) s = hu_mode_parse_round(&m, round);
-  if (s == HU_OK && saturate && *saturate) s = hu_mode_parse_saturate(&m, saturate);
-  if (s == HU_OK && nan && *nan) s = hu_mode_parse_nan(&m, nan);
+  if (round && *round) s = hu_mode_round_parse(&m, round);
+  if (s == HU_OK && saturate && *saturate) s = hu_mode_saturate_parse(&m, saturate);
+  if (s == HU_OK && nan && *nan) s = hu_mode_nan_parse(&m, nan);
   if (s == HU_OK && tiny && *tiny) s = parse_tiny(&m, tiny);
-  if (s == HU_OK && nan_fma && *nan_fma) s = hu_mode_parse_nan_fma(&m, nan_fma);
+  if (s == HU_OK && nan_fma && *nan_fma) s = hu_mode_nan_fma_parse(&m, nan_fma);
   if (s != HU_OK) return s;
   handle *h = make(MODE);
   if (!h) return HU_E_MEMORY;
@@ -93,7 +93,7 @@ static hu_status parse_element(hu_element *e, const char *text, size_t *at) {
 
 enum { IN_A, IN_B, IN_C, OUT_D, ELEMENTS };
 
-static hu_status parse_elements(handle *h, const hu_preset *p, const char *const text[ELEMENTS], size_t *at,
+static hu_status parse_elements(handle *h, const hu_accum_preset *p, const char *const text[ELEMENTS], size_t *at,
                                 int *part) {
   hu_element *const e[ELEMENTS] = {&h->a, &h->b, &h->c, &h->d};
   for (int i = 0; i < ELEMENTS; i++) {
@@ -137,18 +137,18 @@ static hu_status check_elements(const handle *h, int *part) {
 }
 
 /* The preset of NAME and of any(NAME). */
-static int find_preset(hu_preset *p, const char *model) {
+static int find_preset(hu_accum_preset *p, const char *model) {
   char name[sizeof p->name];
   size_t length = strlen(model);
-  if (strncmp(model, "any(", 4) != 0) return hu_preset_find(p, model) == HU_OK;
+  if (strncmp(model, "any(", 4) != 0) return hu_accum_preset_find(p, model) == HU_OK;
   if (length < 5 || length - 5 >= sizeof name) return 0;
   memcpy(name, model + 4, length - 5);
   name[length - 5] = 0;
-  return hu_preset_find(p, name) == HU_OK;
+  return hu_accum_preset_find(p, name) == HU_OK;
 }
 
 static hu_status parse_model(handle *h, const char *model, const char *const text[ELEMENTS], size_t *at, int *part) {
-  hu_preset p;
+  hu_accum_preset p;
   hu_status s = hu_accum_parse(&h->accum, model, at);
   if (s != HU_OK) return s;
   int named = find_preset(&p, model);
@@ -191,13 +191,13 @@ int hu_dpi_takes(const char *model, void **out) {
   return HU_OK;
 }
 
-int hu_dpi_preset_count(void) { return (int)hu_preset_count(); }
+int hu_dpi_preset_count(void) { return (int)hu_accum_preset_count(); }
 
 int hu_dpi_preset(int i, void **out) {
-  hu_preset p;
+  hu_accum_preset p;
   int where, part;
   *out = NULL;
-  hu_status s = i < 0 ? HU_E_NAME : hu_preset_at(&p, (size_t)i);
+  hu_status s = i < 0 ? HU_E_NAME : hu_accum_preset_at(&p, (size_t)i);
   return s == HU_OK ? hu_dpi_model(p.name, "", "", "", "", out, &where, &part) : s;
 }
 
@@ -213,7 +213,7 @@ void hu_dpi_exit(int status) { exit(status); }
 
 int hu_dpi_width(void *p) {
   const handle *f = of_kind(p, FORMAT), *m = of_kind(p, MODEL);
-  return f ? (int)hu_format_limits(f->format).width : m ? (int)hu_element_width(m->d) : 0;
+  return f ? (int)hu_limits_of(f->format).width : m ? (int)hu_element_width(m->d) : 0;
 }
 
 int hu_dpi_depth(void *model) {
@@ -226,7 +226,7 @@ int hu_dpi_limits(void *format, unsigned int *max, unsigned int *min_normal, uns
   const handle *f = of_kind(format, FORMAT);
   *max = *min_normal = *min = *inf = *nan = 0;
   if (!f) return HU_E_NULL;
-  hu_limits l = hu_format_limits(f->format);
+  hu_limits l = hu_limits_of(f->format);
   *max = l.max_code;
   *min_normal = l.min_normal_code;
   *min = l.min_code;

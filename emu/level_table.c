@@ -32,7 +32,7 @@
 #if HU_LEVEL_FMA
 #define PRODUCTS                                                                                   \
   .gemm = &HU_OF_LEVEL(hu_gemm), .seq = &HU_OF_LEVEL(hu_seq), .seq_modes = &HU_OF_LEVEL(hu_modes), \
-  .unfused = &HU_OF_LEVEL(hu_steps), .unit = &HU_OF_LEVEL(hu_block), .join = &HU_OF_LEVEL(hu_scaled_join)
+  .unfused = &HU_OF_LEVEL(hu_unfused), .unit = &HU_OF_LEVEL(hu_unit), .join = &HU_OF_LEVEL(hu_scaled_join)
 #else
 #define PRODUCTS .gemm = NULL
 #endif

@@ -122,7 +122,7 @@ hu_status hu_device_host_encode_n(size_t n, void *z, const float *x, hu_format f
 }
 
 static size_t stored_bytes(size_t rows, size_t cols, size_t ld, hu_format f, uint8_t storage) {
-  size_t size = storage == HU_VALUES ? sizeof(float) : hu_code_bytes(f);
+  size_t size = storage == HU_STORAGE_VALUES ? sizeof(float) : hu_code_bytes(f);
   return rows == 0 || cols == 0 ? 0 : ((rows - 1) * ld + cols) * size;
 }
 

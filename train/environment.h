@@ -13,20 +13,20 @@
 #include "emu/core/port.h"
 
 /* The body of a public call: returns what `call` returns. */
-#define HU_ENV_RETURN(type, call)                           \
-  do {                                                      \
-    hu_float_env hu_saved = hu_float_env_enter(HU_NEAREST); \
-    type hu_given = (call);                                 \
-    hu_float_env_leave(hu_saved);                           \
-    return hu_given;                                        \
+#define HU_ENV_RETURN(type, call)                                \
+  do {                                                           \
+    hu_float_env hu_saved = hu_float_env_enter(HU_LANE_NEAREST); \
+    type hu_given = (call);                                      \
+    hu_float_env_leave(hu_saved);                                \
+    return hu_given;                                             \
   } while (0)
 
 /* The same for one that returns nothing. */
-#define HU_ENV_DO(call)                                     \
-  do {                                                      \
-    hu_float_env hu_saved = hu_float_env_enter(HU_NEAREST); \
-    call;                                                   \
-    hu_float_env_leave(hu_saved);                           \
+#define HU_ENV_DO(call)                                          \
+  do {                                                           \
+    hu_float_env hu_saved = hu_float_env_enter(HU_LANE_NEAREST); \
+    call;                                                        \
+    hu_float_env_leave(hu_saved);                                \
   } while (0)
 
 /* Where numbers are read from texts or written as texts: strtod and printf round by the direction of the C library,

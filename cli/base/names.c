@@ -110,9 +110,9 @@ static void offer_all(suggest *s, unsigned taken) {
   if (taken & CLI_NAMES_SCALED) suggest_offer(s, "s2fp8");
   for (size_t i = 0; taken & CLI_NAMES_PRESETS && i < hu_conversion_count(); i++)
     suggest_offer(s, hu_conversion_at(i).name);
-  for (size_t i = 0; taken & CLI_NAMES_MODELS && i < hu_preset_count(); i++) {
-    hu_preset p;
-    if (hu_preset_at(&p, i) == HU_OK) suggest_offer(s, p.name);
+  for (size_t i = 0; taken & CLI_NAMES_MODELS && i < hu_accum_preset_count(); i++) {
+    hu_accum_preset p;
+    if (hu_accum_preset_at(&p, i) == HU_OK) suggest_offer(s, p.name);
   }
 }
 
@@ -166,9 +166,9 @@ int cli_fail_model_name(const char *part) {
   char end[SUGGEST_MAX];
   suggest s;
   suggest_start(&s, part);
-  for (size_t i = 0; i < hu_preset_count(); i++) {
-    hu_preset p;
-    if (hu_preset_at(&p, i) == HU_OK) suggest_offer(&s, p.name);
+  for (size_t i = 0; i < hu_accum_preset_count(); i++) {
+    hu_accum_preset p;
+    if (hu_accum_preset_at(&p, i) == HU_OK) suggest_offer(&s, p.name);
   }
   return cli_fail(NULL, "models: no name contains '%s'%s", part, suggest_end(end, &s, "`halfulp models` lists all"));
 }

@@ -73,7 +73,7 @@ int number_parse(number *z, const char *text) {
 
 int number_suffices(number z, hu_format f, hu_mode mode) {
   if (z.exact) return 1;
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   int random = mode.bits + (mode.bits ? 1 : 0);
   int digits = f.m + 1 + random + 2; /* the last two: is it a tie, is there anything at all below */
   int normal = fabs(z.value) >= 0x1p-1022;
@@ -192,4 +192,4 @@ const char *number_rounded(char text[NUMBER_TEXT_MAX], double x, int most) {
   return decimal(text, x, whole > most && whole <= 16 ? whole : most);
 }
 
-unsigned code_digits(hu_format f) { return (hu_format_limits(f).width + 3) / 4; }
+unsigned code_digits(hu_format f) { return (hu_limits_of(f).width + 3) / 4; }

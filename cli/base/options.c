@@ -186,7 +186,7 @@ int cli_read_format(hu_format *f, const char *text) { return cli_read_format_or(
 int cli_read_format_or(hu_format *f, const char *text, unsigned taken) {
   size_t where = 0;
   const char *axis = "";
-  hu_status s = hu_format_parse_why(f, text, &where, &axis);
+  hu_status s = hu_format_parse_axis(f, text, &where, &axis);
   if (s == HU_OK) return CLI_OK;
   if (s == HU_E_NAME || (s == HU_E_TEXT && strncmp(text, "fp(", 3)))
     return cli_fail_name("format", text, strlen(text), taken);
@@ -223,13 +223,13 @@ static int set_shared(cli_numeric *n, int key, const char *value) {
     case CLI_KEY_COUNTER: return cli_read_u64(&n->stream.counter, "--counter", value, 0, UINT64_MAX);
     case CLI_KEY_JSON: n->json = 1; return CLI_OK;
     case 'r':
-      if (hu_mode_parse_round(&n->mode, value) == HU_OK) return CLI_OK;
+      if (hu_mode_round_parse(&n->mode, value) == HU_OK) return CLI_OK;
       return cli_fail(NULL, "--round: '%s' is no rounding mode (" HU_ROUND_TEXTS ")", value);
     case 's':
-      if (hu_mode_parse_saturate(&n->mode, value) == HU_OK) return CLI_OK;
+      if (hu_mode_saturate_parse(&n->mode, value) == HU_OK) return CLI_OK;
       return cli_fail(NULL, "--saturate: '%s' is no policy (default none finite propagate)", value);
     case CLI_KEY_NAN:
-      if (hu_mode_parse_nan(&n->mode, value) == HU_OK) return CLI_OK;
+      if (hu_mode_nan_parse(&n->mode, value) == HU_OK) return CLI_OK;
       return cli_fail(NULL, "--nan: '%s' is no policy (max zero error)", value);
     default: return -1;
   }

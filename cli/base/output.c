@@ -100,13 +100,13 @@ static int give_permissions(int fd, const char *path) {
   return fchmod(fd, wanted) ? errno : 0;
 }
 
-int draft_settle(const output_draft *d) {
+int draft_flush(const output_draft *d) {
   int error = give_permissions(d->fd, d->real);
   if (!error && fsync(d->fd) && errno != EINVAL) error = errno; /* EINVAL: this file system has no such thing */
   return error;
 }
 
-int draft_place(const output_draft *d) { return rename(d->temporary, d->real) ? errno : 0; }
+int draft_publish(const output_draft *d) { return rename(d->temporary, d->real) ? errno : 0; }
 
 void draft_end(output_draft *d, int discard) {
   if (d->fd >= 0 && discard) unlink(d->temporary);
@@ -118,9 +118,9 @@ void draft_end(output_draft *d, int discard) {
 
 /* The temporary file takes its name, unless there was an error. */
 static int finish(output_draft *d, int error) {
-  if (!error) error = draft_settle(d);
+  if (!error) error = draft_flush(d);
   if (!error && output_interrupted()) error = EINTR;
-  if (!error) error = draft_place(d);
+  if (!error) error = draft_publish(d);
   draft_end(d, error);
   return error;
 }

@@ -15,9 +15,9 @@ typedef struct output_draft {
 int draft_open(output_draft *d, const char *path);
 int draft_write(output_draft *d, const cli_piece *pieces, size_t count);
 /* The permissions that the file is to have, and its bytes on the disk. */
-int draft_settle(const output_draft *d);
+int draft_flush(const output_draft *d);
 /* Takes the name. */
-int draft_place(const output_draft *d);
+int draft_publish(const output_draft *d);
 /* Closes and frees; discard: the temporary file goes, too. Sets errno to nothing in particular. */
 void draft_end(output_draft *d, int discard);
 

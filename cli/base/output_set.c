@@ -93,7 +93,7 @@ static int move_away(member *m) {
 }
 
 static int place(member *m) {
-  int error = draft_place(&m->draft);
+  int error = draft_publish(&m->draft);
   m->placed = !error;
   return error;
 }
@@ -144,7 +144,7 @@ static int write_all(member *list, const cli_member *files, size_t count, size_t
     *at = i;
     error = draft_open(&list[i].draft, files[i].path);
     if (!error) error = draft_write(&list[i].draft, files[i].pieces, files[i].count);
-    if (!error) error = draft_settle(&list[i].draft);
+    if (!error) error = draft_flush(&list[i].draft);
   }
   return error;
 }

@@ -253,12 +253,12 @@ static int compare_arrays(const diff_state *s, cli_array *x, cli_array *y) {
   if (!comparable(x, y, json)) return CLI_DIFFERENT;
   if (x->info.dims > 1 && x->info.fortran != y->info.fortran && reorder(y)) return CLI_BAD;
   hu_format f = s->numeric.format;
-  if (x->info.kind == 'u' && s->numeric.format_text && x->info.size * 8 != hu_format_limits(f).storage)
+  if (x->info.kind == 'u' && s->numeric.format_text && x->info.size * 8 != hu_limits_of(f).storage)
     return cli_fail(x->name, "codes of %s are stored as uint%u, this is %s", s->numeric.format_text,
-                    hu_format_limits(f).storage, npy_dtype(&x->info));
+                    hu_limits_of(f).storage, npy_dtype(&x->info));
   scale sc = {source_of(x, s),     source_of(y, s), f, {0}, s->numeric.format_text != NULL,
               x->info.kind == 'u', x->info.size};
-  if (sc.by_format) sc.limits = hu_format_limits(f);
+  if (sc.by_format) sc.limits = hu_limits_of(f);
   if (json) printf("{\"comparable\": true, ");
   compare(&t, &sc, &x->info, s->shown, json);
   if (json)

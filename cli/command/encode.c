@@ -274,7 +274,7 @@ static const cli_command decode_command = {
 
 static int decode_line(const encode_state *s, cli_lines *lines) {
   char hex[NUMBER_TEXT_MAX];
-  uint64_t code, last = ((uint64_t)1 << hu_format_limits(s->numeric.format).width) - 1;
+  uint64_t code, last = ((uint64_t)1 << hu_limits_of(s->numeric.format).width) - 1;
   if (!hex_parse_any(&code, lines->line, last))
     return fail_text(lines, lines->line, "not a code in hex, or one wider than the format");
   double x = hu_decode64(s->numeric.format, (uint32_t)code);

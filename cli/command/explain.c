@@ -93,7 +93,7 @@ typedef struct neighbour {
 } neighbour;
 
 static void describe(neighbour *n, hu_format f, int negative, uint64_t steps, int unit) {
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   number_hex_parts(n->value, negative, steps, unit);
   n->number = ldexp((double)steps, unit) * (negative ? -1 : 1);
   uint32_t code = hu_encode64(f, (hu_mode){.saturate = HU_SAT_FINITE}, n->number, 0, NULL);
@@ -108,7 +108,7 @@ static void describe(neighbour *n, hu_format f, int negative, uint64_t steps, in
     snprintf(n->code, sizeof n->code, "no code: flushed");
 }
 
-static void fraction_text(char text[64], const place *p, int exact) {
+static void fraction_text(char text[64], const neighbours *p, int exact) {
   char hex[NUMBER_TEXT_MAX];
   double about = ldexp((double)p->part, -p->part_bits);
   if (!p->part)
@@ -121,8 +121,8 @@ static void fraction_text(char text[64], const place *p, int exact) {
     snprintf(text, 64, "%s (about %s)", number_hex_parts(hex, 0, p->part, -p->part_bits), ROUNDED(about, 9));
 }
 
-static const char *nearest_rule(const place *p, hu_mode mode) {
-  int half = place_half(p);
+static const char *nearest_rule(const neighbours *p, hu_mode mode) {
+  int half = neighbours_half(p);
   if (half < 0) return "less than half a step: the neighbour toward zero is nearer";
   if (half > 0) return "more than half a step: the neighbour away from zero is nearer";
   if (mode.round == HU_RNA) return "a tie: away from zero";
@@ -131,16 +131,16 @@ static const char *nearest_rule(const place *p, hu_mode mode) {
                       : "a tie: the neighbour toward zero is even";
 }
 
-static void stochastic_rule(char rule[RULE_MAX], const place *p, hu_mode mode, uint32_t random, int up) {
-  uint64_t all = (uint64_t)1 << mode.bits, n = place_upward(p, mode);
+static void stochastic_rule(char rule[RULE_MAX], const neighbours *p, hu_mode mode, uint32_t random, int up) {
+  uint64_t all = (uint64_t)1 << mode.bits, n = neighbours_upward(p, mode);
   unsigned long long r = random & (UINT32_MAX >> (32 - mode.bits));
   snprintf(rule, RULE_MAX, "away from zero for %llu of %llu values of R, those from 0x%llx on; R = 0x%llx goes %s",
            (unsigned long long)n, (unsigned long long)all, (unsigned long long)(all - n), r,
            up ? "away from zero" : "toward zero");
 }
 
-static void rounding_rule(char rule[RULE_MAX], const place *p, hu_mode mode, int negative, uint32_t random) {
-  int up = place_takes_upper(p, mode, negative, random);
+static void rounding_rule(char rule[RULE_MAX], const neighbours *p, hu_mode mode, int negative, uint32_t random) {
+  int up = neighbours_take_upper(p, mode, negative, random);
   const char *text = "";
   if (p->below_all)
     text = "below the smallest value of a format without zero: the smallest value";
@@ -202,7 +202,7 @@ static const char *nan_policy(hu_mode mode) {
 
 static void special_rule(char rule[RULE_MAX], hu_format f, hu_mode mode, double x) {
   rule[0] = 0;
-  if (isnan(x) && hu_format_limits(f).has_nan)
+  if (isnan(x) && hu_limits_of(f).has_nan)
     add_rule(rule, "NaN: the format's canonical NaN");
   else if (isnan(x))
     add_rule(rule, "NaN into a format without NaN: NaN policy %s", nan_policy(mode));
@@ -235,7 +235,7 @@ static void print_operand(const explain_state *s, const char *text, number z) {
          number_hex(b, away));
 }
 
-static void print_place(hu_format f, number z, const place *p) {
+static void print_neighbours(hu_format f, number z, const neighbours *p) {
   neighbour low, high;
   char decimal[NUMBER_TEXT_MAX], fraction[64], unit[NUMBER_TEXT_MAX];
   int negative = signbit(z.value) != 0;
@@ -262,7 +262,7 @@ static void json_neighbour(const char *key, const neighbour *n) {
   printf("}, ");
 }
 
-static void json_place(hu_format f, number z, const place *p) {
+static void json_neighbours(hu_format f, number z, const neighbours *p) {
   neighbour low, high;
   int negative = signbit(z.value) != 0;
   describe(&low, f, negative, p->steps, p->unit);
@@ -278,7 +278,7 @@ static void json_place(hu_format f, number z, const place *p) {
 }
 
 /* The result of one mode; CLI_DIFFERENT if the library's answer is not what the rule says. */
-static int explain_mode(const explain_state *s, number z, const place *p, hu_mode mode, int first) {
+static int explain_mode(const explain_state *s, number z, const neighbours *p, hu_mode mode, int first) {
   char rule[RULE_MAX], value[NUMBER_TEXT_MAX], decimal[NUMBER_TEXT_MAX], words[CLI_EVENTS_MAX], name[8];
   hu_format f = s->numeric.format;
   uint32_t events, random = (uint32_t)s->random;
@@ -313,7 +313,7 @@ static int explain_mode(const explain_state *s, number z, const place *p, hu_mod
   }
   int placed = finite && !beyond_binary64(z) && !p->below_all && f.subnormal != HU_SUBNORMAL_FLUSH;
   if (!placed || (events & (HU_EVENT_OVERFLOW | HU_EVENT_INVALID))) return CLI_OK;
-  uint64_t steps = p->steps + (unsigned)place_takes_upper(p, mode, negative, random);
+  uint64_t steps = p->steps + (unsigned)neighbours_take_upper(p, mode, negative, random);
   if (fabs(result) == ldexp((double)steps, p->unit)) return CLI_OK;
   cli_fail("explain", "the library's result is not the neighbour that the rule names; please report this");
   return CLI_DIFFERENT;
@@ -334,7 +334,7 @@ static int explain_other(explain_state *s, const char *text) {
 int cli_explain(int argc, char **argv) {
   explain_state s = {0};
   number z;
-  place p = {0};
+  neighbours p = {0};
   char **operands;
   int count, status = cli_parse(&command, &s, argc, argv, &operands, &count);
   if (status >= 0) return status;
@@ -350,7 +350,7 @@ int cli_explain(int argc, char **argv) {
     cli_preset_steps(&s.preset, &z, operands[0], s.numeric.json);
   }
   int finite = isfinite(z.value) && z.value != 0;
-  if (finite) p = place_find(s.numeric.format, z.value);
+  if (finite) p = neighbours_of(s.numeric.format, z.value);
   for (int i = 0; i < s.count; i++)
     if (!number_suffices(z, s.numeric.format, s.modes[i]))
       return cli_fail(NULL, "explain: the mode wants more digits of '%s' than binary64 holds", operands[0]);
@@ -358,11 +358,11 @@ int cli_explain(int argc, char **argv) {
     char name[CLI_NAME_MAX];
     printf("%s\"format\": \"%s\", ", s.preset.name ? "" : "{",
            cli_shown_name(name, s.numeric.format, s.numeric.format_text));
-    if (finite && !beyond_binary64(z)) json_place(s.numeric.format, z, &p);
+    if (finite && !beyond_binary64(z)) json_neighbours(s.numeric.format, z, &p);
     printf("\"results\": [");
   } else {
     print_operand(&s, operands[0], z);
-    if (finite && !beyond_binary64(z)) print_place(s.numeric.format, z, &p);
+    if (finite && !beyond_binary64(z)) print_neighbours(s.numeric.format, z, &p);
   }
   status = CLI_OK;
   for (int i = 0; i < s.count; i++) {

@@ -48,7 +48,7 @@ static void print_json(const hu_format_entry *entry, const char *text, int first
   cli_json_string(stdout, entry->id);
   printf(", \"text\": ");
   cli_json_string(stdout, text);
-  printf(", \"width\": %u, \"aliases\": ", hu_format_limits(entry->format).width);
+  printf(", \"width\": %u, \"aliases\": ", hu_limits_of(entry->format).width);
   cli_json_string(stdout, entry->aliases);
   printf(", \"source\": ");
   cli_json_string(stdout, entry->source);
@@ -58,7 +58,7 @@ static void print_json(const hu_format_entry *entry, const char *text, int first
 }
 
 static void print_line(const hu_format_entry *entry, const char *text, int sources) {
-  hu_limits l = hu_format_limits(entry->format);
+  hu_limits l = hu_limits_of(entry->format);
   printf("%-24s %4u  %-30s %23s %23s  %s\n", entry->id, l.width, text, DECIMAL(l.max), DECIMAL(l.min), entry->aliases);
   if (sources) printf("    defined: %s\n", entry->source);
   if (sources && *entry->open) printf("    open:    %s\n", entry->open);

@@ -120,7 +120,7 @@ typedef struct matrix {
 } matrix;
 
 static int check_codes(const cli_array *x, hu_format f) {
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   char name[CLI_NAME_MAX];
   if (x->info.size * 8 == l.storage) return CLI_OK;
   return cli_fail(x->name, "codes of %s are stored as uint%u, this is %s; --fa, --fb and --fc name the formats",
@@ -132,7 +132,7 @@ static int encode_matrix(matrix *m, hu_format f, const hu_exec *exec, int strict
   cli_errors errors;
   size_t n = m->array.info.count;
   hu_exec plain = {exec->threads, 0, {0, 0}};
-  m->codes = cli_room(n, hu_format_limits(f).storage / 8);
+  m->codes = cli_room(n, hu_limits_of(f).storage / 8);
   if (!m->codes) return CLI_BAD;
   cli_source x = cli_array_source(&m->array, f), z = cli_codes_source(m->codes, f);
   hu_status status = cli_encode_source(m->codes, &x, n, f, (hu_mode){0}, &plain, NULL);
@@ -153,7 +153,7 @@ static int load_matrix(matrix *m, const char *path, hu_format f, const hu_exec *
   m->columns = info->shape[1];
   int status = info->kind == 'u' ? check_codes(&m->array, f) : encode_matrix(m, f, exec, strict);
   size_t ld = info->fortran ? m->rows : m->columns;
-  m->operand = (hu_operand){m->codes ? m->codes : m->array.data, ld ? ld : 1, f, HU_CODES, info->fortran};
+  m->operand = (hu_operand){m->codes ? m->codes : m->array.data, ld ? ld : 1, f, HU_STORAGE_CODES, info->fortran};
   return status;
 }
 
@@ -249,7 +249,7 @@ static int save_result(const gemm_state *s, const void *codes, size_t rows, size
   info.shape[1] = columns;
   info.count = rows * columns;
   info.kind = s->codes ? 'u' : 'f';
-  info.size = (uint8_t)(s->codes ? hu_format_limits(f).storage / 8 : hu_format_fits_binary32(f) ? 4 : 8);
+  info.size = (uint8_t)(s->codes ? hu_limits_of(f).storage / 8 : hu_format_fits_binary32(f) ? 4 : 8);
   if (s->codes) return cli_array_save(s->d_path, &info, codes);
   void *z = cli_room(info.count, info.size);
   if (!z) return CLI_BAD;
@@ -262,7 +262,7 @@ static int save_result(const gemm_state *s, const void *codes, size_t rows, size
 
 static hu_operand from_row(const hu_operand *x, size_t row) {
   hu_operand part = *x;
-  size_t step = (x->transposed ? 1 : x->ld) * (hu_format_limits(x->format).storage / 8);
+  size_t step = (x->transposed ? 1 : x->ld) * (hu_limits_of(x->format).storage / 8);
   part.data = (const uint8_t *)x->data + row * step;
   return part;
 }
@@ -284,7 +284,7 @@ static hu_status on_cpu(const gemm_state *s, const factors *x, const hu_result *
     hu_exec e = *exec;
     if (x->has_c) c = from_row(&x->c.operand, row);
     if (x->scaled) sa = from_row(&x->sa.operand, row);
-    part.data = (uint8_t *)d->data + row * d->ld * (hu_format_limits(d->format).storage / 8);
+    part.data = (uint8_t *)d->data + row * d->ld * (hu_limits_of(d->format).storage / 8);
     e.stream.counter += row * n;
     status = hu_gemm_watched(m - row < rows ? m - row : rows, n, k, &part, &a, &x->b.operand, x->has_c ? &c : NULL,
                              x->scaled ? &sa : NULL, x->scaled ? &x->sb.operand : NULL, &s->accum, s->numeric.mode, &e,
@@ -312,9 +312,9 @@ static int multiply(const gemm_state *s, const factors *x, const hu_exec *exec, 
   if (check_shapes(&x->a, &x->b, c)) return CLI_BAD;
   if (x->scaled && check_scales(x, (k + every - 1) / every)) return CLI_BAD;
   if (n && m > SIZE_MAX / 16 / n) return cli_fail(s->d_path, "the result does not fit the address space");
-  void *codes = cli_room(m * n, hu_format_limits(s->numeric.format).storage / 8);
+  void *codes = cli_room(m * n, hu_limits_of(s->numeric.format).storage / 8);
   if (!codes) return CLI_BAD;
-  hu_result d = {codes, n ? n : 1, s->numeric.format, HU_CODES};
+  hu_result d = {codes, n ? n : 1, s->numeric.format, HU_STORAGE_CODES};
   hu_status status = s->device ? hu_device_host_gemm(m, n, k, &d, &x->a.operand, &x->b.operand, c ? &c->operand : NULL,
                                                      &s->accum, s->numeric.mode, exec, &events)
                                : on_cpu(s, x, &d, exec, &events, s->watch ? &watch : NULL);

@@ -135,7 +135,7 @@ static void print_same(hu_format f, const char *name) {
 
 static void print_card(hu_format f, const char *given) {
   char name[CLI_NAME_MAX], text[HU_FORMAT_TEXT_MAX];
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   hu_format_entry entry = find_entry(f, given);
   hu_format_text(text, sizeof text, f);
   cli_shown_name(name, f, entry.id ? entry.id : given);
@@ -158,7 +158,7 @@ static void json_code(const char *key, hu_format f, uint32_t code, int there) {
 
 static void json_card(hu_format f, const char *given) {
   char name[CLI_NAME_MAX], text[HU_FORMAT_TEXT_MAX];
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   hu_format_text(text, sizeof text, f);
   printf("{\"id\": \"%s\", \"text\": \"%s\", \"width\": %u, \"storage\": %u, ", cli_shown_name(name, f, given), text,
          l.width, l.storage);
@@ -179,7 +179,7 @@ static void json_card(hu_format f, const char *given) {
 
 static void print_table(hu_format f, int json) {
   char hex[NUMBER_TEXT_MAX];
-  uint32_t codes = (uint32_t)1 << hu_format_limits(f).width;
+  uint32_t codes = (uint32_t)1 << hu_limits_of(f).width;
   int digits = (int)code_digits(f);
   for (uint32_t c = 0; c < codes; c++) {
     double x = hu_decode64(f, c);
@@ -202,7 +202,7 @@ int cli_info(int argc, char **argv) {
   if (status >= 0) return status;
   int other = cli_read_system(&system, operands[0], room);
   if (other < 0 || (!other && cli_read_format_or(&f, operands[0], CLI_NAMES_NUMBERS))) return CLI_BAD;
-  unsigned width = other ? hu_number_limits_of(system).width : hu_format_limits(f).width;
+  unsigned width = other ? hu_number_limits_of(system).width : hu_limits_of(f).width;
   if (state.table && width > TABLE_WIDTH_MAX)
     return cli_fail(NULL, "format '%s': a table is printed for up to %d bits, this one has %u", operands[0],
                     TABLE_WIDTH_MAX, width);

@@ -37,7 +37,7 @@ static void print_string(const char *name, const char *value) {
   cli_json_string(stdout, value);
 }
 
-static void print_json(const hu_preset *p, const char *const text[4], int first) {
+static void print_json(const hu_accum_preset *p, const char *const text[4], int first) {
   printf("%s\n  {\"id\": ", first ? "" : ",");
   cli_json_string(stdout, p->name);
   print_string("accum", text[3]);
@@ -51,12 +51,12 @@ static void print_json(const hu_preset *p, const char *const text[4], int first)
   putchar('}');
 }
 
-static void print_lines(const hu_preset *p, const char *const text[4]) {
+static void print_lines(const hu_accum_preset *p, const char *const text[4]) {
   printf("%-34s %-4s %3u  %s x %s + %s\n", p->name, p->confidence, (unsigned)p->k, text[0], text[1], text[2]);
   printf("    %s\n    %s. %s\n", text[3], p->unit, p->source);
 }
 
-static void print_preset(const hu_preset *p, int json, int first) {
+static void print_preset(const hu_accum_preset *p, int json, int first) {
   char a[CLI_NAME_MAX], b[CLI_NAME_MAX], c[CLI_NAME_MAX], model[HU_ACCUM_TEXT_MAX] = "";
   hu_accum_text(model, sizeof model, &p->accum);
   const char *const text[4] = {cli_element_name(a, p->a), cli_element_name(b, p->b), cli_element_name(c, p->c), model};
@@ -92,9 +92,9 @@ int cli_models(int argc, char **argv) {
     printf("\n%-34s %-4s %3s  A x B + C; the model; hardware and source\n", "name", "", "K");
   }
   if (count && !state.json) formed = print_forms(operands[0]);
-  for (size_t i = 0; i < hu_preset_count(); i++) {
-    hu_preset p;
-    if (hu_preset_at(&p, i) != HU_OK || (count && !strstr(p.name, operands[0]))) continue;
+  for (size_t i = 0; i < hu_accum_preset_count(); i++) {
+    hu_accum_preset p;
+    if (hu_accum_preset_at(&p, i) != HU_OK || (count && !strstr(p.name, operands[0]))) continue;
     print_preset(&p, state.json, shown++ == 0);
   }
   if (state.json) printf("\n]\n");

@@ -485,7 +485,7 @@ static int as_format(drawing *d) {
 
 static int draw(const plot_state *s, const histogram *h) {
   char name[CLI_NAME_MAX];
-  drawing d = {{0}, s->numeric.format, hu_format_limits(s->numeric.format), 0, 0, 0, 0, h, s, 1};
+  drawing d = {{0}, s->numeric.format, hu_limits_of(s->numeric.format), 0, 0, 0, 0, h, s, 1};
   if (s->other && as_format(&d)) return cli_fail(NULL, "plot: there is no positive value");
   d.low = ilogb(d.l.min) - 2;
   d.high = d.l.emax + 3;

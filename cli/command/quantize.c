@@ -118,13 +118,13 @@ static const cli_command command = {
 static int from_array(const cli_quantize_state *s, const char *in, const char *out) {
   cli_array x;
   char device[CLI_DEVICE_MAX] = "CPU";
-  const char *models_alone = s->report     ? "report"
-                             : s->widen    ? "widen"
-                             : s->includes ? "include"
-                             : s->excludes ? "exclude"
-                             : s->any_rank ? "any-rank"
-                                           : NULL;
-  if (models_alone) return cli_fail(NULL, "--%s goes with a .safetensors file as OUT", models_alone);
+  const char *tensors_alone = s->report     ? "report"
+                              : s->widen    ? "widen"
+                              : s->includes ? "include"
+                              : s->excludes ? "exclude"
+                              : s->any_rank ? "any-rank"
+                                            : NULL;
+  if (tensors_alone) return cli_fail(NULL, "--%s goes with a .safetensors file as OUT", tensors_alone);
   if (s->device && cli_device_find(device)) return CLI_BAD;
   if (cli_array_load(&x, in)) return CLI_BAD;
   int status = x.info.kind == 'f'
@@ -137,13 +137,13 @@ static int from_array(const cli_quantize_state *s, const char *in, const char *o
 int cli_quantize_files(cli_quantize_state *s, const char *in, const char *out) {
   if (!s->target.kind) return cli_fail(NULL, "no format given; use -f FORMAT");
   if (cli_preset_mode(&s->numeric, &s->target)) return CLI_BAD;
-  if (cli_ends(out, ".safetensors")) return cli_quantize_model(s, in, out);
+  if (cli_ends(out, ".safetensors")) return cli_quantize_tensors(s, in, out);
   if (cli_ends(in, ".safetensors")) return cli_fail(out, "a .safetensors file becomes a .safetensors file");
   return from_array(s, in, out);
 }
 
 int cli_decode_files(cli_quantize_state *s, const char *in, const char *out) {
-  return cli_ends(in, ".safetensors") ? cli_decode_model(s, in, out) : cli_decode_array(s, in, out);
+  return cli_ends(in, ".safetensors") ? cli_decode_tensors(s, in, out) : cli_decode_array(s, in, out);
 }
 
 int cli_quantize(int argc, char **argv) {

@@ -46,7 +46,7 @@ static int set_nan_result(state *s, const char *value) {
 
 static int set_nan_fma(state *s, const char *value) {
   s->rules.fixed_nan_fma = strcmp(value, "any") != 0;
-  if (!s->rules.fixed_nan_fma || hu_mode_parse_nan_fma(&s->numeric.mode, value) == HU_OK) return CLI_OK;
+  if (!s->rules.fixed_nan_fma || hu_mode_nan_fma_parse(&s->numeric.mode, value) == HU_OK) return CLI_OK;
   return cli_fail(NULL, "--nan-fma: '%s' is none of any quiet invalid", value);
 }
 

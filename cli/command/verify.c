@@ -121,7 +121,7 @@ static verify_item *add(work *w, int kind, const char *name, const char *mode) {
 
 static int add_format(work *w, const verify_state *s, hu_format f, int chosen) {
   char name[CLI_NAME_MAX];
-  unsigned width = hu_format_limits(f).width;
+  unsigned width = hu_limits_of(f).width;
   verify_item *item = NULL;
   cli_format_name(name, f);
   if (width <= WORLD_WIDTH_MAX || chosen || s->level > VERIFY_QUICK) {

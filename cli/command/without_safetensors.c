@@ -8,12 +8,12 @@ static int refuse(const char *file) {
                   "(Debian: libjansson-dev)");
 }
 
-int cli_quantize_model(const cli_quantize_state *s, const char *in, const char *out) {
+int cli_quantize_tensors(const cli_quantize_state *s, const char *in, const char *out) {
   (void)s;
   return refuse(cli_ends(in, ".safetensors") ? in : out);
 }
 
-int cli_decode_model(const cli_quantize_state *s, const char *in, const char *out) {
+int cli_decode_tensors(const cli_quantize_state *s, const char *in, const char *out) {
   (void)s;
   (void)out;
   return refuse(in);

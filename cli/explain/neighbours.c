@@ -13,9 +13,9 @@ static int floor_log2(uint64_t x) {
   return n;
 }
 
-place place_find(hu_format f, double x) {
-  place p = {0};
-  hu_limits l = hu_format_limits(f);
+neighbours neighbours_of(hu_format f, double x) {
+  neighbours p = {0};
+  hu_limits l = hu_limits_of(f);
   int exponent;
   double fraction = frexp(fabs(x), &exponent);
   uint64_t significand = (uint64_t)ldexp(fraction, 53); /* |x| = significand 2^(exponent - 53), exact */
@@ -40,7 +40,7 @@ place place_find(hu_format f, double x) {
   return p;
 }
 
-uint64_t place_scaled(const place *p, int bits, int *rest) {
+uint64_t neighbours_scaled(const neighbours *p, int bits, int *rest) {
   *rest = 0;
   if (!p->part) return 0;
   int shift = p->part_bits - bits;
@@ -49,25 +49,25 @@ uint64_t place_scaled(const place *p, int bits, int *rest) {
   return shift >= 64 ? 0 : p->part >> shift;
 }
 
-int place_half(const place *p) {
+int neighbours_half(const neighbours *p) {
   int rest;
-  uint64_t half = place_scaled(p, 1, &rest);
+  uint64_t half = neighbours_scaled(p, 1, &rest);
   return half == 0 ? -1 : rest;
 }
 
-uint64_t place_upward(const place *p, hu_mode mode) {
+uint64_t neighbours_upward(const neighbours *p, hu_mode mode) {
   int rest, n = mode.bits;
-  uint64_t scaled = place_scaled(p, n, &rest);
+  uint64_t scaled = neighbours_scaled(p, n, &rest);
   if (mode.round == HU_SRA) return scaled;
-  uint64_t twice = place_scaled(p, n + 1, &rest);
+  uint64_t twice = neighbours_scaled(p, n + 1, &rest);
   /* B: R counts if 2R + 1 >= 2^(N+1) - twice, of which there are floor((twice + 1) / 2). */
   if (mode.round == HU_SRB) return (twice + 1) / 2;
   int up = (twice & 1) && (rest || (scaled & 1));
   return scaled + (uint64_t)up;
 }
 
-int place_takes_upper(const place *p, hu_mode mode, int negative, uint32_t random) {
-  int inexact = p->part != 0, half = place_half(p);
+int neighbours_take_upper(const neighbours *p, hu_mode mode, int negative, uint32_t random) {
+  int inexact = p->part != 0, half = neighbours_half(p);
   uint64_t r = mode.bits ? random & (UINT32_MAX >> (32 - mode.bits)) : 0;
   switch (mode.round) {
     case HU_RNE: return half > 0 || (half == 0 && inexact && p->lower_odd);
@@ -79,6 +79,7 @@ int place_takes_upper(const place *p, hu_mode mode, int negative, uint32_t rando
     case HU_RAZ: return inexact;
     case HU_RTO: return inexact && !p->lower_odd;
     default:
-      return place_upward(p, mode) + r >= (uint64_t)1 << mode.bits; /* the values of R that go up are the top ones */
+      return neighbours_upward(p, mode) + r >= (uint64_t)1
+                                                   << mode.bits; /* the values of R that go up are the top ones */
   }
 }

@@ -11,23 +11,23 @@
 
 /* |x| = (steps + fraction) 2^unit, 0 <= fraction = part / 2^part_bits < 1; the neighbours are steps 2^unit and
  * (steps + 1) 2^unit, the exponent unbounded above. */
-typedef struct place {
+typedef struct neighbours {
   uint64_t steps, part;
   int unit, part_bits; /* part_bits may exceed 64 when steps is 0: the fraction is tiny then */
   int lower_odd;
   int below_all; /* the format has no zero and |x| is below its smallest value: no rounding takes place */
   int gap;       /* the neighbours are 0 and the smallest normal value */
-} place;
+} neighbours;
 
 /* x finite and not 0. */
-place place_find(hu_format f, double x);
+neighbours neighbours_of(hu_format f, double x);
 /* The sign of fraction - 1/2; 2^-1 compared exactly. */
-int place_half(const place *p);
+int neighbours_half(const neighbours *p);
 /* Numerators over 2^bits: floor(fraction 2^bits), and 1 in *rest if something is left. bits <= 33. */
-uint64_t place_scaled(const place *p, int bits, int *rest);
+uint64_t neighbours_scaled(const neighbours *p, int bits, int *rest);
 /* 1 if mode takes the upper neighbour (random: R of the stochastic modes). */
-int place_takes_upper(const place *p, hu_mode mode, int negative, uint32_t random);
+int neighbours_take_upper(const neighbours *p, hu_mode mode, int negative, uint32_t random);
 /* How many of the 2^N values of R take the upper neighbour. */
-uint64_t place_upward(const place *p, hu_mode mode);
+uint64_t neighbours_upward(const neighbours *p, hu_mode mode);
 
 #endif

@@ -86,7 +86,7 @@ static const char *unit_of(hu_number n) {
   return n.kind == HU_NUMBER_POSIT ? "of the bit string" : n.kind == HU_NUMBER_LNS ? "of the logarithm" : "of the step";
 }
 
-static void print_place(const context *c) {
+static void print_neighbours(const context *c) {
   print_neighbour(c, "toward zero", c->lower);
   print_neighbour(c, "away from zero", c->upper);
   if (c->lower == c->upper) return;
@@ -94,7 +94,7 @@ static void print_place(const context *c) {
          unit_of(c->n), c->tie ? ", a tie" : " (32 binary digits, cut off)");
 }
 
-static void json_place(const context *c) {
+static void json_neighbours(const context *c) {
   int digits = cli_system_digits(c->n);
   printf("\"toward_zero\": ");
   cli_json_code(stdout, digits, c->lower, hu_number_decode64(c->n, c->lower));
@@ -153,13 +153,13 @@ int cli_system_explain(hu_number n, const char *given, const char *text, const h
   if (finite) find_place(&c);
   if (json) {
     printf("{\"format\": \"%s\", ", name);
-    if (finite) json_place(&c);
+    if (finite) json_neighbours(&c);
     printf("\"results\": [");
   } else {
     printf("%s in %s\n", text, name);
     printf("  %-18s %s%s = %s\n", "exact value", z.exact ? "" : "next to ", number_hex(hex, z.toward_zero),
            number_decimal(decimal, z.toward_zero));
-    if (finite) print_place(&c);
+    if (finite) print_neighbours(&c);
   }
   for (int i = 0; i < count; i++) explain_mode(&c, modes[i], i == 0);
   if (json) printf("]}\n");

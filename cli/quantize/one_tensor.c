@@ -7,7 +7,7 @@
 #include "cli/quantize/tensors.h"
 #include "halfulp/formats/ieee.h"
 
-static int put(const model_work *w, const char *name, const void *data) {
+static int put(const tensors_work *w, const char *name, const void *data) {
   const st_tensor *t = st_find(w->plan, name);
   const uint8_t *bytes = data;
   unsigned size = st_dtype_bits(t->dtype) / 8;
@@ -23,17 +23,17 @@ static int put(const model_work *w, const char *name, const void *data) {
   return code;
 }
 
-static int copy_tensor(const model_work *w, const st_tensor *t) {
+static int copy_tensor(const tensors_work *w, const st_tensor *t) {
   return cli_output_at(w->output, w->plan->data + st_find(w->plan, t->name)->begin, w->in->data + t->begin, t->size);
 }
 
 /* The exponent of a number, from its bits; numbers below 2^-1022 count at the low end, too. */
-static void count_exponents(model_exponents *e, uint64_t counts[MODEL_EXPONENTS], const double *x, size_t n,
+static void count_exponents(tensors_exponents *e, uint64_t counts[TENSORS_EXPONENTS], const double *x, size_t n,
                             double *amax) {
   for (size_t i = 0; i < n; i++) {
     uint64_t u;
     memcpy(&u, &x[i], sizeof u);
-    int place = (int)(u >> 52 & 0x7FF) - 1023 - MODEL_LOWEST;
+    int place = (int)(u >> 52 & 0x7FF) - 1023 - TENSORS_LOWEST;
     if (x[i] == 0) {
       e->zeros++;
       continue;
@@ -43,12 +43,12 @@ static void count_exponents(model_exponents *e, uint64_t counts[MODEL_EXPONENTS]
       continue;
     }
     if (amax && fabs(x[i]) > *amax) *amax = fabs(x[i]);
-    counts[place < 0 ? 0 : place < MODEL_EXPONENTS ? place : MODEL_EXPONENTS - 1]++;
+    counts[place < 0 ? 0 : place < TENSORS_EXPONENTS ? place : TENSORS_EXPONENTS - 1]++;
   }
 }
 
-int model_pack(model_exponents *e, const uint64_t counts[MODEL_EXPONENTS]) {
-  int low = 0, high = MODEL_EXPONENTS;
+int tensors_pack(tensors_exponents *e, const uint64_t counts[TENSORS_EXPONENTS]) {
+  int low = 0, high = TENSORS_EXPONENTS;
   while (low < high && !counts[low]) low++;
   while (high > low && !counts[high - 1]) high--;
   free(e->counts);
@@ -65,24 +65,24 @@ int model_pack(model_exponents *e, const uint64_t counts[MODEL_EXPONENTS]) {
   return CLI_OK;
 }
 
-void model_result_free(model_result *r) {
+void tensors_result_free(tensors_result *r) {
   free(r->before.counts);
   free(r->after.counts);
   r->before.counts = r->after.counts = NULL;
 }
 
-static int look(model_exponents *e, const cli_source *x, size_t count, double *amax) {
+static int look(tensors_exponents *e, const cli_source *x, size_t count, double *amax) {
   double block[CLI_BLOCK];
-  uint64_t counts[MODEL_EXPONENTS] = {0};
+  uint64_t counts[TENSORS_EXPONENTS] = {0};
   for (size_t i = 0; i < count; i += CLI_BLOCK) {
     size_t n = count - i < CLI_BLOCK ? count - i : CLI_BLOCK;
     cli_source_read(x, block, i, n);
     count_exponents(e, counts, block, n, amax);
   }
-  return model_pack(e, counts);
+  return tensors_pack(e, counts);
 }
 
-static int judge(model_result *r, const cli_source *x, const cli_source *z) {
+static int judge(tensors_result *r, const cli_source *x, const cli_source *z) {
   cli_measure(&r->errors, x, z, r->tensor->count);
   return look(&r->before, x, r->tensor->count, &r->amax) || look(&r->after, z, r->tensor->count, NULL) ? CLI_BAD
                                                                                                        : CLI_OK;
@@ -99,7 +99,7 @@ static int round_again(void *z, const cli_source *x, size_t count, hu_format f, 
   return CLI_OK;
 }
 
-static int make_values(const model_work *w, model_result *r, cli_job *job) {
+static int make_values(const tensors_work *w, tensors_result *r, cli_job *job) {
   const cli_target *t = &w->s->target;
   size_t count = r->tensor->count;
   int dtype = st_find(w->plan, r->tensor->name)->dtype, narrow = dtype == ST_F16 || dtype == ST_BF16;
@@ -122,7 +122,7 @@ static int make_values(const model_work *w, model_result *r, cli_job *job) {
   return code;
 }
 
-static int put_packed(const model_work *w, const char *name, const cli_parts *parts) {
+static int put_packed(const tensors_work *w, const char *name, const cli_parts *parts) {
   const cli_target *t = &w->s->target;
   uint8_t *packed = cli_room(parts->packed_rows * parts->packed_row, 1);
   if (!packed) return CLI_BAD;
@@ -132,11 +132,11 @@ static int put_packed(const model_work *w, const char *name, const cli_parts *pa
   return code;
 }
 
-static int put_parts(const model_work *w, const char *tensor, const cli_parts *parts) {
+static int put_parts(const tensors_work *w, const char *tensor, const cli_parts *parts) {
   int code = CLI_OK;
-  if (model_native(&w->s->target) >= 0) return put(w, tensor, parts->part[0].data);
+  if (tensors_native(&w->s->target) >= 0) return put(w, tensor, parts->part[0].data);
   for (int i = 0; i < parts->count && code == CLI_OK; i++) {
-    char *name = model_name(tensor, parts->part[i].suffix);
+    char *name = tensors_name(tensor, parts->part[i].suffix);
     if (!name) return CLI_BAD;
     code = i == 0 && parts->width <= 8 ? put_packed(w, name, parts) : put(w, name, parts->part[i].data);
     free(name);
@@ -144,7 +144,7 @@ static int put_parts(const model_work *w, const char *tensor, const cli_parts *p
   return code;
 }
 
-static int make_codes(const model_work *w, model_result *r, cli_job *job) {
+static int make_codes(const tensors_work *w, tensors_result *r, cli_job *job) {
   const cli_target *t = &w->s->target;
   unsigned size = t->kind->fits(t, 4) ? 4 : 8;
   cli_parts parts;
@@ -162,7 +162,7 @@ static int make_codes(const model_work *w, model_result *r, cli_job *job) {
   return code;
 }
 
-int model_tensor(const model_work *w, model_result *r) {
+int tensors_one(const tensors_work *w, tensors_result *r) {
   const cli_quantize_state *s = w->s;
   const cli_target *t = &s->target;
   char shown[ST_NAME_MAX], place[ST_NAME_MAX + 256];
@@ -170,10 +170,10 @@ int model_tensor(const model_work *w, model_result *r) {
   cli_parts sizes = {0};
   if (!r->done) return copy_tensor(w, r->tensor);
   snprintf(place, sizeof place, "%.240s: tensor '%s'", w->in->name, st_printable(shown, r->tensor->name));
-  const void *data = model_aligned(&owned, w->in, r->tensor);
+  const void *data = tensors_aligned(&owned, w->in, r->tensor);
   if (!data) return CLI_BAD;
   cli_job job = {.name = place,
-                 .x = model_source(r->tensor->dtype, data),
+                 .x = tensors_source(r->tensor->dtype, data),
                  .mode = s->numeric.mode,
                  .exec = {w->threads, 0, s->numeric.stream},
                  .amax = s->has_amax ? &s->amax : NULL};

@@ -70,7 +70,7 @@ int cli_parts_spare(const char *out, const cli_parts *of_out, const char *in, co
 int cli_quantize_array(const cli_quantize_state *s, cli_array *x, const char *in, const char *path, const char *device);
 int cli_decode_array(const cli_quantize_state *s, const char *in, const char *out);
 /* .safetensors, or one array, to .safetensors, and back (tensors.c, tensors_decode.c). */
-int cli_quantize_model(const cli_quantize_state *s, const char *in, const char *out);
-int cli_decode_model(const cli_quantize_state *s, const char *in, const char *out);
+int cli_quantize_tensors(const cli_quantize_state *s, const char *in, const char *out);
+int cli_decode_tensors(const cli_quantize_state *s, const char *in, const char *out);
 
 #endif

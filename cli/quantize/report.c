@@ -51,10 +51,10 @@ static void shape_cells(FILE *out, const st_tensor *t) {
 }
 
 /* Elements that the errors are not over. */
-static size_t left_out(const model_result *x) { return x->errors.count - x->errors.finite; }
+static size_t left_out(const tensors_result *x) { return x->errors.count - x->errors.finite; }
 
 /* total: some columns are there only if they are not all 0. */
-static void figures(FILE *out, const model_result *x, const model_result *total) {
+static void figures(FILE *out, const tensors_result *x, const tensors_result *total) {
   number_cell(out, x->amax);
   number_cell(out, x->errors.max_abs);
   number_cell(out, x->errors.rms);
@@ -67,10 +67,10 @@ static void figures(FILE *out, const model_result *x, const model_result *total)
   count_cell(out, x->blocks.count);
 }
 
-static void tensors(FILE *out, const model_results *r, const model_result *total) {
+static void tensors(FILE *out, const tensors_results *r, const tensors_result *total) {
   int low, high;
   report_range(&low, &high, total);
-  if (low > high) low = high = -MODEL_LOWEST;
+  if (low > high) low = high = -TENSORS_LOWEST;
   fputs(
       "<h2 id=\"tensors\">Tensors rounded</h2>\n<div class=\"wide\"><table class=\"sort\" aria-labelledby=\"tensors\">"
       "<thead><tr><th scope=\"col\">tensor</th><th scope=\"col\">dtype</th><th scope=\"col\">shape</th>"
@@ -85,7 +85,7 @@ static void tensors(FILE *out, const model_results *r, const model_result *total
       "</tr></thead>\n<tbody>\n",
       out);
   for (size_t i = 0; i < r->count; i++) {
-    const model_result *x = &r->list[i];
+    const tensors_result *x = &r->list[i];
     if (!x->done) continue;
     fputs("<tr>", out);
     name_cell(out, x->tensor->name);
@@ -101,7 +101,7 @@ static void tensors(FILE *out, const model_results *r, const model_result *total
   fputs("<td></td></tr></tfoot></table></div>\n", out);
 }
 
-static void short_rows(FILE *out, const model_results *r) {
+static void short_rows(FILE *out, const tensors_results *r) {
   size_t count = 0;
   for (size_t i = 0; i < r->count; i++) count += r->list[i].shape.block != 0;
   if (!count) return;
@@ -155,7 +155,7 @@ static void events(FILE *out, const hu_events *e) {
   fputs("</tbody></table>\n", out);
 }
 
-static void copied(FILE *out, const model_results *r) {
+static void copied(FILE *out, const tensors_results *r) {
   if (r->done == r->count) return;
   fprintf(
       out,
@@ -173,7 +173,7 @@ static void copied(FILE *out, const model_results *r) {
   fputs("</tbody></table></details>\n", out);
 }
 
-static void summary(FILE *out, const model_results *r, const model_result *total) {
+static void summary(FILE *out, const tensors_results *r, const tensors_result *total) {
   char name[CLI_TARGET_MAX], text[CLI_TARGET_MAX], mode[CLI_NAME_MAX];
   const cli_target *t = &r->asked->target;
   cli_target_name(name, t);
@@ -202,7 +202,7 @@ static void summary(FILE *out, const model_results *r, const model_result *total
   fputs("</dl>\n", out);
 }
 
-static void notes(FILE *out, const model_result *total) {
+static void notes(FILE *out, const tensors_result *total) {
   fputs(
       "<h2>Words</h2>\n<p>Errors are of what the file holds against what it held, over the elements finite in both; "
       "SQNR is ten times the decimal logarithm of the sum of the squares before over the sum of the squared errors. "
@@ -215,8 +215,8 @@ static void notes(FILE *out, const model_result *total) {
 }
 
 static void page(FILE *out, const void *what) {
-  const model_results *r = what;
-  model_result total = model_total(r);
+  const tensors_results *r = what;
+  tensors_result total = tensors_total(r);
   char name[CLI_TARGET_MAX];
   char *title = NULL;
   if (asprintf(&title, "%s to %s", r->in, cli_target_name(name, &r->asked->target)) < 0) title = NULL;
@@ -232,8 +232,8 @@ static void page(FILE *out, const void *what) {
   events(out, &total.events);
   copied(out, r);
   notes(out, &total);
-  model_result_free(&total);
+  tensors_result_free(&total);
   page_close(out, page_sorting);
 }
 
-int model_report(const char *path, const model_results *r) { return cli_text_write(path, page, r); }
+int tensors_report(const char *path, const tensors_results *r) { return cli_text_write(path, page, r); }

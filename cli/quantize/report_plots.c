@@ -15,21 +15,21 @@
 #define AFTER "var(--after)"
 enum { WIDTH = 960, LEFT = 64, RIGHT = 944 };
 
-void report_range(int *low, int *high, const model_result *x) {
-  *low = MODEL_EXPONENTS;
+void report_range(int *low, int *high, const tensors_result *x) {
+  *low = TENSORS_EXPONENTS;
   *high = -1;
-  for (int i = 0; i < MODEL_EXPONENTS; i++) {
-    if (!model_count(&x->before, i) && !model_count(&x->after, i)) continue;
+  for (int i = 0; i < TENSORS_EXPONENTS; i++) {
+    if (!tensors_count(&x->before, i) && !tensors_count(&x->after, i)) continue;
     if (i < *low) *low = i;
     *high = i;
   }
 }
 
-static uint64_t most(const model_result *x) {
+static uint64_t most(const tensors_result *x) {
   uint64_t z = x->before.zeros > x->after.zeros ? x->before.zeros : x->after.zeros;
-  for (int i = 0; i < MODEL_EXPONENTS; i++) {
-    if (model_count(&x->before, i) > z) z = model_count(&x->before, i);
-    if (model_count(&x->after, i) > z) z = model_count(&x->after, i);
+  for (int i = 0; i < TENSORS_EXPONENTS; i++) {
+    if (tensors_count(&x->before, i) > z) z = tensors_count(&x->before, i);
+    if (tensors_count(&x->after, i) > z) z = tensors_count(&x->after, i);
   }
   return z ? z : 1;
 }
@@ -72,7 +72,7 @@ static void draw_labels(svg *s, const axes *a, int low, int high) {
   while (steps[every] * a->step < 34 && every < 6) every++;
   svg_text(s, LEFT + a->step / 2, a->foot + 20, 12, SVG_MIDDLE, INK, "", "zero");
   for (int i = low; i <= high; i++) {
-    int k = i + MODEL_LOWEST;
+    int k = i + TENSORS_LOWEST;
     if (((k % steps[every]) + steps[every]) % steps[every]) continue;
     if ((i - low + 2) * a->step < 30) continue; /* beside "zero" */
     svg_power(s, LEFT + (i - low + 2.5) * a->step, a->foot + 20, 12, INK, "var(--paper)", k);
@@ -87,12 +87,12 @@ static void draw_legend(svg *s, double y) {
   svg_text(s, RIGHT, y, 12, SVG_END, GREY, "", "elements, logarithmic; columns are floor(log2 |x|)");
 }
 
-void report_exponents(FILE *out, const model_result *total) {
+void report_exponents(FILE *out, const tensors_result *total) {
   enum { HEIGHT = 320 };
   svg s;
   int low, high;
   report_range(&low, &high, total);
-  if (low > high) low = high = -MODEL_LOWEST;
+  if (low > high) low = high = -TENSORS_LOWEST;
   axes a = {(RIGHT - LEFT) / (high - low + 3.0), HEIGHT - 30, HEIGHT - 80, low, most(total)};
   page_begin_drawing(
       &s, out, "exponents", WIDTH, HEIGHT, "Exponents before and after",
@@ -101,7 +101,7 @@ void report_exponents(FILE *out, const model_result *total) {
   draw_scale(&s, &a);
   draw_pair(&s, &a, LEFT, total->before.zeros, total->after.zeros);
   for (int i = low; i <= high; i++)
-    draw_pair(&s, &a, LEFT + (i - low + 2) * a.step, model_count(&total->before, i), model_count(&total->after, i));
+    draw_pair(&s, &a, LEFT + (i - low + 2) * a.step, tensors_count(&total->before, i), tensors_count(&total->after, i));
   svg_line(&s, LEFT, a.foot, RIGHT, a.foot, GREY, 1);
   draw_labels(&s, &a, low, high);
   page_end_drawing(&s);
@@ -111,7 +111,7 @@ void report_exponents(FILE *out, const model_result *total) {
 static double place_of(const cli_errors *e) { return isfinite(e->sqnr) ? e->sqnr : e->changed ? -1e9 : 1e9; }
 
 static int by_sqnr(const void *x, const void *y) {
-  const model_result *a = *(const model_result *const *)x, *b = *(const model_result *const *)y;
+  const tensors_result *a = *(const tensors_result *const *)x, *b = *(const tensors_result *const *)y;
   double p = place_of(&a->errors), q = place_of(&b->errors);
   if (p != q) return p < q ? -1 : 1;
   return strcmp(a->tensor->name, b->tensor->name);
@@ -125,7 +125,7 @@ static void short_name(char text[64], const char *name) {
   snprintf(text, 64, "%s%s", from ? "\xe2\x80\xa6" : "", st_printable(shown, name + from));
 }
 
-static void draw_bar(svg *s, const model_result *x, double y, double top) {
+static void draw_bar(svg *s, const tensors_result *x, double y, double top) {
   enum { NAMES = 330 };
   char text[64];
   double place = place_of(&x->errors), share = place <= 0 ? 0 : isfinite(x->errors.sqnr) ? place / top : 1;
@@ -140,12 +140,12 @@ static void draw_bar(svg *s, const model_result *x, double y, double top) {
   svg_text(s, NAMES + (width > 1 ? width : 1) + 6, y + 13, 12, SVG_START, INK, "", text);
 }
 
-void report_sqnr(FILE *out, const model_results *r) {
+void report_sqnr(FILE *out, const tensors_results *r) {
   enum { ROW = 20, ROWS_MAX = 60 };
   svg s;
   size_t n = 0;
   double top = 1;
-  const model_result **list = malloc((r->count + 1) * sizeof *list);
+  const tensors_result **list = malloc((r->count + 1) * sizeof *list);
   if (!list) return;
   for (size_t i = 0; i < r->count; i++)
     if (r->list[i].done && r->list[i].tensor->count) list[n++] = &r->list[i];
@@ -161,7 +161,7 @@ void report_sqnr(FILE *out, const model_results *r) {
   free(list);
 }
 
-void report_sparkline(FILE *out, const model_result *x, int low, int high, size_t id) {
+void report_sparkline(FILE *out, const tensors_result *x, int low, int high, size_t id) {
   enum { SPARK_WIDTH = 150, SPARK_HEIGHT = 30 };
   svg s;
   char name[32];
@@ -171,6 +171,6 @@ void report_sparkline(FILE *out, const model_result *x, int low, int high, size_
   axes a = {SPARK_WIDTH / (high - low + 3.0), SPARK_HEIGHT, SPARK_HEIGHT - 2, low, most(x)};
   draw_pair(&s, &a, 0, x->before.zeros, x->after.zeros);
   for (int i = low; i <= high; i++)
-    draw_pair(&s, &a, (i - low + 2) * a.step, model_count(&x->before, i), model_count(&x->after, i));
+    draw_pair(&s, &a, (i - low + 2) * a.step, tensors_count(&x->before, i), tensors_count(&x->after, i));
   page_end_drawing(&s);
 }

@@ -19,17 +19,17 @@ static int matches(const char *const *globs, int count, const char *name) {
 }
 
 /* Biases and gains are few numbers, and blocks make nothing of them. */
-static int has_rank(const cli_quantize_state *s, const model_input *in, const st_tensor *t) {
+static int has_rank(const cli_quantize_state *s, const tensors_input *in, const st_tensor *t) {
   return in->is_array || s->any_rank || t->dims >= 2;
 }
 
-static int chosen(const cli_quantize_state *s, const model_input *in, const st_tensor *t) {
+static int chosen(const cli_quantize_state *s, const tensors_input *in, const st_tensor *t) {
   if (!is_float(t->dtype) || matches(s->exclude, s->excludes, t->name)) return 0;
   return has_rank(s, in, t) && (!s->includes || matches(s->include, s->includes, t->name));
 }
 
 /* A pattern that no tensor has is a slip of the pen. */
-static int check_globs(const char *option, const char *const *globs, int count, const model_input *in) {
+static int check_globs(const char *option, const char *const *globs, int count, const tensors_input *in) {
   for (int i = 0; i < count; i++) {
     int found = 0;
     for (size_t j = 0; j < in->file.count && !found; j++) found = matches(&globs[i], 1, in->file.tensors[j].name);
@@ -39,7 +39,7 @@ static int check_globs(const char *option, const char *const *globs, int count, 
 }
 
 /* So is one that chooses tensors of one axis alone, where those are not rounded. */
-static int check_ranks(const cli_quantize_state *s, const model_input *in) {
+static int check_ranks(const cli_quantize_state *s, const tensors_input *in) {
   for (int i = 0; i < s->includes; i++) {
     size_t low = 0, others = 0;
     for (size_t j = 0; j < in->file.count; j++) {
@@ -56,16 +56,16 @@ static int check_ranks(const cli_quantize_state *s, const model_input *in) {
 }
 
 /* Codes and scales of an earlier time stay as they are, or decode would give other values. */
-static int spare_codes(model_results *r, const model_input *in) {
-  model_notes notes;
-  int code = model_notes_read(&notes, in);
+static int spare_codes(tensors_results *r, const tensors_input *in) {
+  tensors_notes notes;
+  int code = tensors_notes_read(&notes, in);
   for (size_t i = 0; i < r->count && code == CLI_OK; i++)
-    if (r->list[i].done && model_is_part(&in->file.tensors[i], &notes)) r->list[i].done = 0;
-  model_notes_free(&notes);
+    if (r->list[i].done && tensors_is_part(&in->file.tensors[i], &notes)) r->list[i].done = 0;
+  tensors_notes_free(&notes);
   return code;
 }
 
-static int choose(model_results *r, const model_input *in) {
+static int choose(tensors_results *r, const tensors_input *in) {
   const cli_quantize_state *s = r->asked;
   uint64_t first = 0;
   if (check_globs("--include", s->include, s->includes, in) || check_globs("--exclude", s->exclude, s->excludes, in) ||
@@ -103,7 +103,7 @@ static int add_parts(st_file *plan, const st_tensor *t, const cli_quantize_state
                 : p->size == 1 ? ST_U8
                 : p->size == 2 ? ST_U16
                                : ST_U32;
-    char *name = model_name(t->name, p->suffix);
+    char *name = tensors_name(t->name, p->suffix);
     if (i == 0 && parts.width > 8)
       good = name && st_add(plan, name, dtype, t->dims, t->shape);
     else
@@ -115,17 +115,17 @@ static int add_parts(st_file *plan, const st_tensor *t, const cli_quantize_state
 
 /* "F32 [64, 10] scaled(...)" under halfulp.NAME: see tensors.h. */
 static int add_note(st_file *plan, const st_tensor *t, const cli_quantize_state *s) {
-  char format[CLI_TARGET_MAX], *key = model_key(t->name);
+  char format[CLI_TARGET_MAX], *key = tensors_key(t->name);
   size_t room = 24 * (size_t)t->dims + 64 + sizeof format, n = 0;
   cli_job job = {0};
-  int turned = cli_job_shape(&job, &s->target, s->rows_out, t->dims, t->shape);
+  int transposed = cli_job_shape(&job, &s->target, s->rows_out, t->dims, t->shape);
   char *note = cli_room(room, 1);
   s->target.kind->text(format, &s->target);
   if (note) {
     n += (size_t)snprintf(note, room, "%s [", st_dtype_name(t->dtype));
     for (uint32_t i = 0; i < t->dims; i++)
       n += (size_t)snprintf(note + n, room - n, "%s%zu", i ? ", " : "", t->shape[i]);
-    snprintf(note + n, room - n, "] %s%s", turned ? MODEL_ROWS_OUT : "", format);
+    snprintf(note + n, room - n, "] %s%s", transposed ? TENSORS_ROWS_OUT : "", format);
   }
   int good = note && key && st_set(plan, key, note);
   free(note);
@@ -134,13 +134,13 @@ static int add_note(st_file *plan, const st_tensor *t, const cli_quantize_state 
 }
 
 static int add_chosen(st_file *plan, const st_tensor *t, const cli_quantize_state *s) {
-  int wide = s->widen && (t->dtype == ST_F16 || t->dtype == ST_BF16), native = model_native(&s->target);
+  int wide = s->widen && (t->dtype == ST_F16 || t->dtype == ST_BF16), native = tensors_native(&s->target);
   if (!s->codes) return st_add(plan, t->name, wide ? ST_F32 : t->dtype, t->dims, t->shape);
   if (!add_note(plan, t, s)) return 0;
   return native >= 0 ? st_add(plan, t->name, native, t->dims, t->shape) : add_parts(plan, t, s);
 }
 
-static int make_plan(st_file *plan, const model_input *in, const model_results *r) {
+static int make_plan(st_file *plan, const tensors_input *in, const tensors_results *r) {
   int good = 1;
   memset(plan, 0, sizeof *plan);
   for (size_t i = 0; i < in->file.entries && good; i++)
@@ -150,7 +150,7 @@ static int make_plan(st_file *plan, const model_input *in, const model_results *
     good = r->list[i].done ? add_chosen(plan, t, r->asked) : st_add(plan, t->name, t->dtype, t->dims, t->shape);
   }
   if (!good) return cli_fail(r->out, "out of memory");
-  return model_layout(plan, r->out);
+  return tensors_layout(plan, r->out);
 }
 
 /* Workers take the next tensor until there is none, or something went wrong. */
@@ -163,8 +163,8 @@ static void lock(int on) {
 }
 
 typedef struct crew {
-  model_work work;
-  model_results *results;
+  tensors_work work;
+  tensors_results *results;
   progress bar;
   size_t next;
   uint64_t bytes;
@@ -176,10 +176,10 @@ static void *worker(void *arg) {
   for (;;) {
     lock(1);
     if (cli_output_stopped(c->work.output)) c->code = CLI_BAD;
-    model_result *r = c->code == CLI_OK && c->next < c->results->count ? &c->results->list[c->next++] : NULL;
+    tensors_result *r = c->code == CLI_OK && c->next < c->results->count ? &c->results->list[c->next++] : NULL;
     lock(0);
     if (!r) return NULL;
-    int code = model_tensor(&c->work, r);
+    int code = tensors_one(&c->work, r);
     lock(1);
     if (code != CLI_OK) c->code = code;
     c->bytes += r->tensor->size;
@@ -201,7 +201,7 @@ static int work_all(crew *c, size_t total) {
   return c->code;
 }
 
-static int write_model(model_results *r, const model_input *in, st_file *plan) {
+static int write_tensors(tensors_results *r, const tensors_input *in, st_file *plan) {
   cli_output output;
   size_t length, total = 0;
   char *header = st_header(plan, &length);
@@ -239,20 +239,20 @@ static int check_options(const cli_quantize_state *s, const char *in, const char
   return strcmp(out, "-") ? CLI_OK : cli_fail(NULL, "a .safetensors file cannot go to standard output");
 }
 
-int cli_quantize_model(const cli_quantize_state *s, const char *path, const char *out) {
-  model_input in;
+int cli_quantize_tensors(const cli_quantize_state *s, const char *path, const char *out) {
+  tensors_input in;
   st_file plan = {0};
-  if (check_options(s, path, out) || model_open(&in, path)) return CLI_BAD;
-  model_results r = {in.name, out, s, NULL, 0, 0};
+  if (check_options(s, path, out) || tensors_open(&in, path)) return CLI_BAD;
+  tensors_results r = {in.name, out, s, NULL, 0, 0};
   int code = choose(&r, &in);
   if (code == CLI_OK) code = make_plan(&plan, &in, &r);
-  if (code == CLI_OK) code = write_model(&r, &in, &plan);
-  if (code == CLI_OK && s->report) code = model_report(s->report, &r);
-  if (code == CLI_OK && s->numeric.json) model_json(stdout, &r);
-  if (code == CLI_OK && !s->numeric.json) model_print(stdout, &r);
+  if (code == CLI_OK) code = write_tensors(&r, &in, &plan);
+  if (code == CLI_OK && s->report) code = tensors_report(s->report, &r);
+  if (code == CLI_OK && s->numeric.json) tensors_json(stdout, &r);
+  if (code == CLI_OK && !s->numeric.json) tensors_print(stdout, &r);
   st_free(&plan);
-  for (size_t i = 0; r.list && i < r.count; i++) model_result_free(&r.list[i]);
+  for (size_t i = 0; r.list && i < r.count; i++) tensors_result_free(&r.list[i]);
   free(r.list);
-  model_close(&in);
+  tensors_close(&in);
   return code;
 }

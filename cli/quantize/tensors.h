@@ -7,19 +7,19 @@
 #include "cli/tensors/safetensors.h"
 
 /* Magnitudes by floor(log2 |x|), from 2^-160 to 2^159; what lies beyond counts at the ends. Most tensors have few. */
-enum { MODEL_EXPONENTS = 320, MODEL_LOWEST = -160 };
-typedef struct model_exponents {
+enum { TENSORS_EXPONENTS = 320, TENSORS_LOWEST = -160 };
+typedef struct tensors_exponents {
   uint64_t *counts; /* own memory: of places low .. low + count - 1; the others are 0 */
   int low, count;
   uint64_t zeros, others; /* others: infinities, NaN */
-} model_exponents;
-static inline uint64_t model_count(const model_exponents *e, int i) {
+} tensors_exponents;
+static inline uint64_t tensors_count(const tensors_exponents *e, int i) {
   return i < e->low || i - e->low >= e->count ? 0 : e->counts[i - e->low];
 }
 /* The counts of all places, what it had is forgotten. 0, or an exit code after an error line. */
-int model_pack(model_exponents *e, const uint64_t counts[MODEL_EXPONENTS]);
+int tensors_pack(tensors_exponents *e, const uint64_t counts[TENSORS_EXPONENTS]);
 
-typedef struct model_result {
+typedef struct tensors_result {
   const st_tensor *tensor;
   int done;          /* 1: rounded; 0: copied */
   uint64_t first;    /* random word of its element 0, from the stream's counter */
@@ -29,88 +29,88 @@ typedef struct model_result {
   hu_events events;
   cli_blocks blocks;
   cli_errors errors;
-  model_exponents before, after; /* of all that is copied: nothing */
-} model_result;
-void model_result_free(model_result *r);
+  tensors_exponents before, after; /* of all that is copied: nothing */
+} tensors_result;
+void tensors_result_free(tensors_result *r);
 
-typedef struct model_results {
+typedef struct tensors_results {
   const char *in, *out;
   const cli_quantize_state *asked;
-  model_result *list; /* one a tensor, in the order of the file */
+  tensors_result *list; /* one a tensor, in the order of the file */
   size_t count, done;
-} model_results;
+} tensors_results;
 
 /* A file, or an .npy array as one tensor of the file's name. 0, or an exit code after an error line. */
-typedef struct model_input {
+typedef struct tensors_input {
   const char *name;
   st_file file;
   const uint8_t *data;
   cli_bytes bytes;
   cli_array array;
   int is_array;
-} model_input;
-int model_open(model_input *in, const char *path);
-void model_close(model_input *in);
+} tensors_input;
+int tensors_open(tensors_input *in, const char *path);
+void tensors_close(tensors_input *in);
 
 /* The numbers of a tensor of dtype F64, F32, F16 or BF16. */
-cli_source model_source(int dtype, const void *data);
+cli_source tensors_source(int dtype, const void *data);
 /* The tensor's bytes where floats can be read, in this machine's order: its own, or a copy in *owned. NULL after an
  * error line. */
-const void *model_aligned(void **owned, const model_input *in, const st_tensor *t);
+const void *tensors_aligned(void **owned, const tensors_input *in, const st_tensor *t);
 /* A native dtype for codes of a plain format: F8_E4M3 for float8_e4m3fn; -1: none. */
-int model_native(const cli_target *target);
+int tensors_native(const cli_target *target);
 /* "NAME.codes"; "halfulp.NAME", the key of the metadata that say how to decode. To be freed; NULL: reported. */
-char *model_name(const char *name, const char *suffix);
-char *model_key(const char *name);
+char *tensors_name(const char *name, const char *suffix);
+char *tensors_key(const char *name);
 /* st_layout: 0, or an exit code after an error line. */
-int model_layout(st_file *plan, const char *out);
+int tensors_layout(st_file *plan, const char *out);
 
 /* What the metadata say of a tensor in codes: "F32 [64, 10] scaled(...)" under halfulp.NAME, or with --rows out, where
  * that matters, "F32 [64, 3, 3, 3] rows=out scaled(...)" (tensors_notes.c). */
-#define MODEL_ROWS_OUT "rows=out "
-typedef struct model_kind {
+#define TENSORS_ROWS_OUT "rows=out "
+typedef struct tensors_kind {
   cli_target target;
   cli_parts parts; /* their suffixes; sizes are those of an empty tensor */
-  int native;      /* model_native */
-} model_kind;
-typedef struct model_note {
+  int native;      /* tensors_native */
+} tensors_kind;
+typedef struct tensors_note {
   const char *name; /* of the tensor */
   int dtype;
   int rows_out; /* 1: --rows out */
   uint32_t dims;
   size_t shape[ST_DIMS_MAX];
-  const model_kind *kind; /* one for all notes with its text */
-} model_note;
-typedef struct model_notes {
-  model_note *list;
+  const tensors_kind *kind; /* one for all notes with its text */
+} tensors_note;
+typedef struct tensors_notes {
+  tensors_note *list;
   size_t count;
-  model_kind **kinds;
+  tensors_kind **kinds;
   size_t kind_count;
   struct json_t *texts, *names; /* st_place: of the kinds, of the notes */
-} model_notes;
+} tensors_notes;
 /* All of a file, maybe none; to be freed, after an error line, too. 0, or an exit code after an error line. */
-int model_notes_read(model_notes *notes, const model_input *in);
-void model_notes_free(model_notes *notes);
+int tensors_notes_read(tensors_notes *notes, const tensors_input *in);
+void tensors_notes_free(tensors_notes *notes);
 /* 1: the entry is one, right or wrong. */
-int model_is_note(const st_entry *e);
+int tensors_is_note(const st_entry *e);
 /* 1 if the tensor holds codes or scales of a note. */
-int model_is_part(const st_tensor *t, const model_notes *notes);
+int tensors_is_part(const st_tensor *t, const tensors_notes *notes);
 
 /* One tensor from in to its place in the output (one_tensor.c): 0, or an exit code after an error line. */
-typedef struct model_work {
+typedef struct tensors_work {
   const cli_quantize_state *s;
-  const model_input *in;
+  const tensors_input *in;
   const st_file *plan;
   cli_output *output;
   unsigned threads; /* within a tensor */
-} model_work;
-int model_tensor(const model_work *w, model_result *r);
+} tensors_work;
+int tensors_one(const tensors_work *w, tensors_result *r);
 
 /* What standard output gets, and the report. */
-void model_print(FILE *out, const model_results *r);
-void model_json(FILE *out, const model_results *r);
-int model_report(const char *path, const model_results *r);
+void tensors_print(FILE *out, const tensors_results *r);
+void tensors_json(FILE *out, const tensors_results *r);
+int tensors_report(const char *path, const tensors_results *r);
 /* Sums over all that was rounded; to be freed. */
-model_result model_total(const model_results *r);
+tensors_result tensors_total(const tensors_results *r);
 
 #endif

@@ -7,7 +7,7 @@
 #include "halfulp/formats/ieee.h"
 
 /* A part's tensor in the file, of the dtype and shape that it must have. */
-static int find_part(const st_tensor **t, const model_input *in, const char *name, const st_tensor *want) {
+static int find_part(const st_tensor **t, const tensors_input *in, const char *name, const st_tensor *want) {
   char shown[ST_NAME_MAX], has[ST_SHAPE_MAX], wants[ST_SHAPE_MAX];
   *t = st_find(&in->file, name);
   st_printable(shown, name);
@@ -20,7 +20,7 @@ static int find_part(const st_tensor **t, const model_input *in, const char *nam
                   st_shape(wants, want->dims, want->shape));
 }
 
-static int load_one(cli_parts *parts, int i, const model_input *in, model_note *n) {
+static int load_one(cli_parts *parts, int i, const tensors_input *in, tensors_note *n) {
   cli_part *p = &parts->part[i];
   const cli_target *target = &n->kind->target;
   int native = n->kind->native, packed = i == 0 && native < 0 && parts->width <= 8;
@@ -37,11 +37,11 @@ static int load_one(cli_parts *parts, int i, const model_input *in, model_note *
                : p->size == 1   ? ST_U8
                : p->size == 2   ? ST_U16
                                 : ST_U32;
-  char *name = native >= 0 ? strdup(n->name) : model_name(n->name, p->suffix);
+  char *name = native >= 0 ? strdup(n->name) : tensors_name(n->name, p->suffix);
   int code = name ? find_part(&t, in, name, &want) : CLI_BAD;
   free(name);
   if (code != CLI_OK) return code;
-  const void *data = model_aligned(&owned, in, t);
+  const void *data = tensors_aligned(&owned, in, t);
   if (!data) return CLI_BAD;
   if (packed) {
     hu_status status = target->kind->unpack(parts, data, target);
@@ -54,7 +54,7 @@ static int load_one(cli_parts *parts, int i, const model_input *in, model_note *
 }
 
 /* Values in the tensor's dtype, in *z: to be freed. */
-static int decode_values(void **z, cli_parts *parts, model_note *n, const cli_job *job) {
+static int decode_values(void **z, cli_parts *parts, tensors_note *n, const cli_job *job) {
   const cli_target *t = &n->kind->target;
   size_t count = job->rows * job->cols;
   unsigned size = n->dtype == ST_F64 || !t->kind->fits(t, 4) ? 8 : 4;
@@ -77,7 +77,7 @@ static int decode_values(void **z, cli_parts *parts, model_note *n, const cli_jo
   return code;
 }
 
-static int decode_tensor(void **z, const cli_quantize_state *s, const model_input *in, model_note *n) {
+static int decode_tensor(void **z, const cli_quantize_state *s, const tensors_input *in, tensors_note *n) {
   const cli_target *t = &n->kind->target;
   cli_parts parts;
   cli_job job = {.name = in->name, .exec = {s->numeric.threads, 0, {0, 0}}};
@@ -90,30 +90,30 @@ static int decode_tensor(void **z, const cli_quantize_state *s, const model_inpu
   return code;
 }
 
-static int make_plan(st_file *plan, const model_input *in, const char *out, const model_notes *notes) {
+static int make_plan(st_file *plan, const tensors_input *in, const char *out, const tensors_notes *notes) {
   int good = 1;
   for (size_t i = 0; i < in->file.entries && good; i++)
-    good = model_is_note(&in->file.metadata[i]) || st_set(plan, in->file.metadata[i].key, in->file.metadata[i].value);
+    good = tensors_is_note(&in->file.metadata[i]) || st_set(plan, in->file.metadata[i].key, in->file.metadata[i].value);
   for (size_t i = 0; i < notes->count && good; i++) {
-    const model_note *n = &notes->list[i];
+    const tensors_note *n = &notes->list[i];
     good = st_add(plan, n->name, n->dtype, n->dims, n->shape);
   }
   for (size_t i = 0; i < in->file.count && good; i++) {
     const st_tensor *t = &in->file.tensors[i];
-    good = model_is_part(t, notes) || st_add(plan, t->name, t->dtype, t->dims, t->shape);
+    good = tensors_is_part(t, notes) || st_add(plan, t->name, t->dtype, t->dims, t->shape);
   }
   if (!good) return cli_fail(in->name, "out of memory, or a shape beyond the address space");
-  return model_layout(plan, out);
+  return tensors_layout(plan, out);
 }
 
-static int put_values(cli_output *output, const st_file *plan, const model_note *n, void *z) {
+static int put_values(cli_output *output, const st_file *plan, const tensors_note *n, void *z) {
   const st_tensor *t = st_find(plan, n->name);
   if (CLI_HOST_BIG) cli_copy_swapped(z, z, t->count, st_dtype_bits(t->dtype) / 8);
   return cli_output_at(output, plan->data + t->begin, z, t->size);
 }
 
-static int write_all(const cli_quantize_state *s, const model_input *in, st_file *plan, const char *out,
-                     const model_notes *notes) {
+static int write_all(const cli_quantize_state *s, const tensors_input *in, st_file *plan, const char *out,
+                     const tensors_notes *notes) {
   cli_output output;
   size_t length;
   char *header = st_header(plan, &length);
@@ -129,7 +129,7 @@ static int write_all(const cli_quantize_state *s, const model_input *in, st_file
     }
     for (size_t i = 0; i < in->file.count && code == CLI_OK; i++) {
       const st_tensor *t = &in->file.tensors[i];
-      if (!model_is_part(t, notes))
+      if (!tensors_is_part(t, notes))
         code = cli_output_at(&output, plan->data + st_find(plan, t->name)->begin, in->data + t->begin, t->size);
     }
     int closed = cli_output_close(&output, code == CLI_OK || output.error);
@@ -139,7 +139,7 @@ static int write_all(const cli_quantize_state *s, const model_input *in, st_file
   return code;
 }
 
-static int write_npy(const cli_quantize_state *s, const model_input *in, const char *out, model_note *n,
+static int write_npy(const cli_quantize_state *s, const tensors_input *in, const char *out, tensors_note *n,
                      const st_tensor *t) {
   npy_info info = {0};
   void *z = NULL;
@@ -155,10 +155,10 @@ static int write_npy(const cli_quantize_state *s, const model_input *in, const c
   return code;
 }
 
-static int decode_open(const cli_quantize_state *s, const model_input *in, const char *out) {
-  model_notes notes;
+static int decode_open(const cli_quantize_state *s, const tensors_input *in, const char *out) {
+  tensors_notes notes;
   st_file plan = {0};
-  int code = model_notes_read(&notes, in);
+  int code = tensors_notes_read(&notes, in);
   if (code == CLI_OK && !notes.count)
     code = cli_fail(in->name, "holds no codes of `halfulp quantize --codes` (no metadata halfulp.NAME)");
   if (code == CLI_OK) code = make_plan(&plan, in, out, &notes);
@@ -168,17 +168,17 @@ static int decode_open(const cli_quantize_state *s, const model_input *in, const
     code = plan.count == 1 ? write_npy(s, in, out, &notes.list[0], &plan.tensors[0])
                            : cli_fail(in->name, "holds %zu tensors; an .npy file has one", plan.count);
   st_free(&plan);
-  model_notes_free(&notes);
+  tensors_notes_free(&notes);
   return code;
 }
 
-int cli_decode_model(const cli_quantize_state *s, const char *path, const char *out) {
-  model_input in;
+int cli_decode_tensors(const cli_quantize_state *s, const char *path, const char *out) {
+  tensors_input in;
   if (s->target.kind) return cli_fail(NULL, "decode: a .safetensors file says its formats itself; leave -f out");
   if (s->rows_out) return cli_fail(NULL, "decode: a .safetensors file says itself how its rows lie; leave --rows out");
   if (!strcmp(out, "-")) return cli_fail(NULL, "a .safetensors file is decoded into a file");
-  if (cli_parts_spare(out, NULL, path, NULL, s->in_place) || model_open(&in, path)) return CLI_BAD;
+  if (cli_parts_spare(out, NULL, path, NULL, s->in_place) || tensors_open(&in, path)) return CLI_BAD;
   int code = decode_open(s, &in, out);
-  model_close(&in);
+  tensors_close(&in);
   return code;
 }

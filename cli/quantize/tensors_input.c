@@ -9,7 +9,7 @@
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"
 
-static int open_file(model_input *in, const char *path) {
+static int open_file(tensors_input *in, const char *path) {
   char error[ST_ERROR_MAX];
   if (cli_bytes_read(&in->bytes, path)) return CLI_BAD;
   if (!st_parse(&in->file, in->bytes.data, in->bytes.size, error)) {
@@ -24,7 +24,7 @@ static int open_file(model_input *in, const char *path) {
 }
 
 /* The name of an array's one tensor: the file's, without folder and .npy. */
-static int add_array(model_input *in, const char *path) {
+static int add_array(tensors_input *in, const char *path) {
   const npy_info *info = &in->array.info;
   const char *slash = strrchr(path, '/');
   char *name = strdup(!strcmp(path, "-") ? "array" : slash ? slash + 1 : path);
@@ -43,7 +43,7 @@ static int add_array(model_input *in, const char *path) {
   return good ? CLI_OK : cli_fail(in->name, "a side beyond 2^63 - 1, or out of memory");
 }
 
-static int open_array(model_input *in, const char *path) {
+static int open_array(tensors_input *in, const char *path) {
   if (cli_array_load(&in->array, path)) return CLI_BAD;
   if (cli_array_in_rows(&in->array) || add_array(in, path)) {
     st_free(&in->file);
@@ -54,14 +54,14 @@ static int open_array(model_input *in, const char *path) {
   return CLI_OK;
 }
 
-int model_open(model_input *in, const char *path) {
+int tensors_open(tensors_input *in, const char *path) {
   memset(in, 0, sizeof *in);
   in->name = strcmp(path, "-") ? path : "standard input";
   in->is_array = !cli_ends(path, ".safetensors");
   return in->is_array ? open_array(in, path) : open_file(in, path);
 }
 
-void model_close(model_input *in) {
+void tensors_close(tensors_input *in) {
   st_free(&in->file);
   if (in->is_array)
     cli_array_free(&in->array);
@@ -69,13 +69,13 @@ void model_close(model_input *in) {
     cli_bytes_free(&in->bytes);
 }
 
-cli_source model_source(int dtype, const void *data) {
+cli_source tensors_source(int dtype, const void *data) {
   if (dtype == ST_F16) return cli_codes_source(data, hu_binary16());
   if (dtype == ST_BF16) return cli_codes_source(data, hu_bfloat16());
   return cli_floats_source(data, dtype == ST_F64 ? 8 : 4);
 }
 
-const void *model_aligned(void **owned, const model_input *in, const st_tensor *t) {
+const void *tensors_aligned(void **owned, const tensors_input *in, const st_tensor *t) {
   const uint8_t *data = in->data + t->begin;
   unsigned size = st_dtype_bits(t->dtype) / 8;
   int swapped = CLI_HOST_BIG && !in->is_array && size > 1;
@@ -87,7 +87,7 @@ const void *model_aligned(void **owned, const model_input *in, const st_tensor *
   return *owned;
 }
 
-int model_native(const cli_target *target) {
+int tensors_native(const cli_target *target) {
   const struct {
     hu_format format;
     int dtype;
@@ -112,10 +112,10 @@ static char *joined(const char *a, const char *dot, const char *b) {
   return z;
 }
 
-char *model_name(const char *name, const char *suffix) { return joined(name, ".", suffix); }
-char *model_key(const char *name) { return joined("halfulp", ".", name); }
+char *tensors_name(const char *name, const char *suffix) { return joined(name, ".", suffix); }
+char *tensors_key(const char *name) { return joined("halfulp", ".", name); }
 
-int model_layout(st_file *plan, const char *out) {
+int tensors_layout(st_file *plan, const char *out) {
   char shown[ST_NAME_MAX];
   const char *name = st_layout(plan);
   if (!name) return CLI_OK;

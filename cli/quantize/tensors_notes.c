@@ -5,12 +5,12 @@
 
 #include "cli/quantize/tensors.h"
 
-static int wrong_note(const model_input *in, const char *key, const char *what) {
+static int wrong_note(const tensors_input *in, const char *key, const char *what) {
   char shown[ST_NAME_MAX];
   return cli_fail(in->name, "__metadata__: '%s': %s", st_printable(shown, key), what);
 }
 
-static const char *take_shape(model_note *n, const char *at) {
+static const char *take_shape(tensors_note *n, const char *at) {
   if (*at++ != '[') return NULL;
   for (n->dims = 0; *at != ']'; n->dims++) {
     size_t x = 0;
@@ -29,23 +29,23 @@ static const char *take_shape(model_note *n, const char *at) {
   return at + 1;
 }
 
-static model_kind *new_kind(const char *text) {
-  model_kind *z = cli_room(1, sizeof *z);
+static tensors_kind *new_kind(const char *text) {
+  tensors_kind *z = cli_room(1, sizeof *z);
   if (!z || cli_target_read(&z->target, text)) {
     free(z);
     return NULL;
   }
   memset(&z->parts, 0, sizeof z->parts);
   z->target.kind->layout(&z->parts, &z->target, 0, 0);
-  z->native = model_native(&z->target);
+  z->native = tensors_native(&z->target);
   return z;
 }
 
 /* Most notes of a file have one text. */
-static int find_kind(const model_kind **kind, model_notes *notes, const char *text) {
+static int find_kind(const tensors_kind **kind, tensors_notes *notes, const char *text) {
   size_t i = st_place(notes->texts, text);
   if (i == SIZE_MAX) {
-    model_kind **more = realloc(notes->kinds, (notes->kind_count + 1) * sizeof *more), *z = new_kind(text);
+    tensors_kind **more = realloc(notes->kinds, (notes->kind_count + 1) * sizeof *more), *z = new_kind(text);
     if (more) notes->kinds = more;
     if (!more || !z) {
       free(z);
@@ -59,8 +59,8 @@ static int find_kind(const model_kind **kind, model_notes *notes, const char *te
   return CLI_OK;
 }
 
-static int read_note(model_notes *notes, const model_input *in, const st_entry *e) {
-  model_note *n = &notes->list[notes->count++];
+static int read_note(tensors_notes *notes, const tensors_input *in, const st_entry *e) {
+  tensors_note *n = &notes->list[notes->count++];
   char dtype[16];
   const char *blank = strchr(e->value, ' ');
   size_t length = blank ? (size_t)(blank - e->value) : 0;
@@ -75,20 +75,20 @@ static int read_note(model_notes *notes, const model_input *in, const st_entry *
     return wrong_note(in, e->key, "its dtype is none of F64, F32, F16, BF16");
   const char *at = take_shape(n, blank + 1);
   if (!at || *at != ' ') return wrong_note(in, e->key, "no shape");
-  n->rows_out = !strncmp(at + 1, MODEL_ROWS_OUT, strlen(MODEL_ROWS_OUT));
-  if (n->rows_out) at += strlen(MODEL_ROWS_OUT);
+  n->rows_out = !strncmp(at + 1, TENSORS_ROWS_OUT, strlen(TENSORS_ROWS_OUT));
+  if (n->rows_out) at += strlen(TENSORS_ROWS_OUT);
   return find_kind(&n->kind, notes, at + 1);
 }
 
-int model_is_note(const st_entry *e) { return !strncmp(e->key, "halfulp.", 8); }
+int tensors_is_note(const st_entry *e) { return !strncmp(e->key, "halfulp.", 8); }
 
-int model_notes_read(model_notes *notes, const model_input *in) {
+int tensors_notes_read(tensors_notes *notes, const tensors_input *in) {
   int code = CLI_OK;
-  *notes = (model_notes){NULL, 0, NULL, 0, NULL, NULL};
+  *notes = (tensors_notes){NULL, 0, NULL, 0, NULL, NULL};
   notes->list = cli_room(in->file.entries, sizeof *notes->list);
   if (!notes->list) return CLI_BAD;
   for (size_t i = 0; i < in->file.entries && code == CLI_OK; i++) {
-    if (!model_is_note(&in->file.metadata[i])) continue;
+    if (!tensors_is_note(&in->file.metadata[i])) continue;
     code = read_note(notes, in, &in->file.metadata[i]);
     if (code == CLI_OK && !st_place_set(&notes->names, notes->list[notes->count - 1].name, notes->count - 1))
       code = cli_fail(in->name, "out of memory");
@@ -96,7 +96,7 @@ int model_notes_read(model_notes *notes, const model_input *in) {
   return code;
 }
 
-void model_notes_free(model_notes *notes) {
+void tensors_notes_free(tensors_notes *notes) {
   for (size_t i = 0; i < notes->kind_count; i++) free(notes->kinds[i]);
   free(notes->kinds);
   free(notes->list);
@@ -104,13 +104,13 @@ void model_notes_free(model_notes *notes) {
   st_places_free(&notes->names);
 }
 
-static int has_part(const model_kind *kind, const char *suffix) {
+static int has_part(const tensors_kind *kind, const char *suffix) {
   for (int i = 0; i < kind->parts.count; i++)
     if (!strcmp(suffix, kind->parts.part[i].suffix)) return 1;
   return 0;
 }
 
-int model_is_part(const st_tensor *t, const model_notes *notes) {
+int tensors_is_part(const st_tensor *t, const tensors_notes *notes) {
   size_t i = st_place(notes->names, t->name);
   if (i != SIZE_MAX && notes->list[i].kind->native >= 0) return 1;
   const char *dot = strrchr(t->name, '.');

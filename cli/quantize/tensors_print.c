@@ -19,12 +19,12 @@ static void add_errors(cli_errors *z, const cli_errors *x, double *noise, double
   *signal += part > 0 ? part * pow(10, x->sqnr / 10) : 0;
 }
 
-model_result model_total(const model_results *r) {
-  model_result z = {0};
-  uint64_t before[MODEL_EXPONENTS] = {0}, after[MODEL_EXPONENTS] = {0};
+tensors_result tensors_total(const tensors_results *r) {
+  tensors_result z = {0};
+  uint64_t before[TENSORS_EXPONENTS] = {0}, after[TENSORS_EXPONENTS] = {0};
   double noise = 0, signal = 0, bits = 0;
   for (size_t i = 0; i < r->count; i++) {
-    const model_result *x = &r->list[i];
+    const tensors_result *x = &r->list[i];
     if (!x->done) continue;
     add_errors(&z.errors, &x->errors, &noise, &signal);
     hu_events_add(&z.events, &x->events);
@@ -39,14 +39,14 @@ model_result model_total(const model_results *r) {
     z.before.others += x->before.others;
     z.after.others += x->after.others;
   }
-  if (model_pack(&z.before, before) || model_pack(&z.after, after)) return z; /* reported */
+  if (tensors_pack(&z.before, before) || tensors_pack(&z.after, after)) return z; /* reported */
   z.bits = z.errors.count ? bits / (double)z.errors.count : 0;
   z.errors.rms = z.errors.finite ? sqrt(noise / (double)z.errors.finite) : 0;
   z.errors.sqnr = noise > 0 ? 10 * log10(signal / noise) : HUGE_VAL;
   return z;
 }
 
-static void print_row(FILE *out, int width, const char *name, const model_result *x) {
+static void print_row(FILE *out, int width, const char *name, const tensors_result *x) {
   fprintf(out, "  %-*s %12zu %12.6g %12.6g ", width, name, x->errors.count, x->errors.max_abs, x->errors.rms);
   if (isfinite(x->errors.sqnr))
     fprintf(out, "%9.2f", x->errors.sqnr);
@@ -60,12 +60,12 @@ static void print_row(FILE *out, int width, const char *name, const model_result
 }
 
 /* Tensors whose rows are shorter than a block. */
-static void print_short(FILE *out, const model_results *r) {
+static void print_short(FILE *out, const tensors_results *r) {
   enum { SHOWN = 20 };
   char shown[ST_NAME_MAX];
   size_t count = 0;
   for (size_t i = 0; i < r->count; i++) {
-    const model_result *x = &r->list[i];
+    const tensors_result *x = &r->list[i];
     if (!x->shape.block || ++count > SHOWN) continue;
     fprintf(out, "  note: %s: ", st_printable(shown, x->tensor->name));
     cli_print_row_shape(out, &x->shape);
@@ -73,9 +73,9 @@ static void print_short(FILE *out, const model_results *r) {
   if (count > SHOWN) fprintf(out, "  note: the same of %zu more tensors (--json has them all)\n", count - SHOWN);
 }
 
-void model_print(FILE *out, const model_results *r) {
+void tensors_print(FILE *out, const tensors_results *r) {
   char target[CLI_TARGET_MAX], mode[CLI_NAME_MAX], shown[ST_NAME_MAX], in[CLI_SHOWN_MAX], file[CLI_SHOWN_MAX];
-  model_result total = model_total(r);
+  tensors_result total = tensors_total(r);
   int width = 6;
   for (size_t i = 0; i < r->count; i++) {
     int n = (int)strlen(st_printable(shown, r->list[i].tensor->name));
@@ -91,10 +91,10 @@ void model_print(FILE *out, const model_results *r) {
     if (r->list[i].done) print_row(out, width, st_printable(shown, r->list[i].tensor->name), &r->list[i]);
   if (r->done > 1) print_row(out, width, "all", &total);
   print_short(out, r);
-  model_result_free(&total);
+  tensors_result_free(&total);
 }
 
-static void json_row(FILE *out, const model_result *x) {
+static void json_row(FILE *out, const tensors_result *x) {
   const st_tensor *t = x->tensor;
   fputs("{\"name\": ", out);
   cli_json_string(out, t->name);
@@ -117,7 +117,7 @@ static void json_row(FILE *out, const model_result *x) {
   fputc('}', out);
 }
 
-void model_json(FILE *out, const model_results *r) {
+void tensors_json(FILE *out, const tensors_results *r) {
   char target[CLI_TARGET_MAX], mode[CLI_NAME_MAX];
   fputs("{\"file\": ", out);
   cli_json_string(out, r->in);

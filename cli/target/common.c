@@ -29,7 +29,7 @@ const char *cli_target_name(char text[CLI_TARGET_MAX], const cli_target *target)
 void cli_parts_plan(cli_parts *parts, const cli_target *target, const cli_job *job) {
   memset(parts, 0, sizeof *parts);
   target->kind->layout(parts, target, job->rows, job->cols);
-  parts->turn = job->turn;
+  parts->transpose = job->transpose;
 }
 
 int cli_parts_room(cli_parts *parts, const cli_target *target, const cli_job *job) {
@@ -168,14 +168,14 @@ void cli_json_blocks(FILE *out, const cli_blocks *b) {
   fputc('}', out);
 }
 
-static void turn_matrix(uint8_t *z, const uint8_t *x, size_t high, size_t wide, unsigned size) {
+static void transpose_matrix(uint8_t *z, const uint8_t *x, size_t high, size_t wide, unsigned size) {
   for (size_t i = 0; i < high; i++)
     for (size_t j = 0; j < wide; j++) memcpy(z + (j * high + i) * size, x + (i * wide + j) * size, size);
 }
 
-void cli_turn_rows(void *z, const void *x, size_t rows, cli_turn turn, int back, unsigned size) {
-  size_t row = turn.channels * turn.places * size;
+void cli_transpose_rows(void *z, const void *x, size_t rows, cli_transpose transpose, int back, unsigned size) {
+  size_t row = transpose.channels * transpose.places * size;
   for (size_t i = 0; i < rows; i++)
-    turn_matrix((uint8_t *)z + i * row, (const uint8_t *)x + i * row, back ? turn.places : turn.channels,
-                back ? turn.channels : turn.places, size);
+    transpose_matrix((uint8_t *)z + i * row, (const uint8_t *)x + i * row, back ? transpose.places : transpose.channels,
+                     back ? transpose.channels : transpose.places, size);
 }

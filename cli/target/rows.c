@@ -16,12 +16,12 @@ void cli_matrix(size_t *rows, size_t *cols, uint32_t dims, const size_t *shape) 
 
 int cli_job_shape(cli_job *job, const cli_target *target, int rows_out, uint32_t dims, const size_t *shape) {
   cli_matrix(&job->rows, &job->cols, dims, shape);
-  job->turn = (cli_turn){0, 0};
+  job->transpose = (cli_transpose){0, 0};
   if (!rows_out || dims < 3 || !job->rows || target->kind != &cli_kind_scaled) return 0;
   size_t places = job->rows / shape[0] * job->cols / shape[1];
   job->rows = shape[0];
   job->cols = shape[1] * places;
-  if (shape[1] > 1 && places > 1) job->turn = (cli_turn){shape[1], places};
+  if (shape[1] > 1 && places > 1) job->transpose = (cli_transpose){shape[1], places};
   return 1;
 }
 

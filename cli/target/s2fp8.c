@@ -33,7 +33,7 @@ static int fits(const cli_target *target, unsigned size) {
 }
 
 static void layout(cli_parts *parts, const cli_target *target, size_t rows, size_t cols) {
-  hu_limits l = hu_format_limits(target->s2fp8.element);
+  hu_limits l = hu_limits_of(target->s2fp8.element);
   cli_codes_layout(parts, l.width, l.storage, rows, cols);
   parts->part[MU] = (cli_part){"mu", 'f', 8, 0, 1, 1, NULL};
   parts->part[M] = (cli_part){"m", 'f', 8, 0, 1, 1, NULL};

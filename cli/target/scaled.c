@@ -47,7 +47,7 @@ static void layout(cli_parts *parts, const cli_target *target, size_t rows, size
       "scales", binary32 ? 'f' : 'u', (uint8_t)sizes.scale_bytes, 2, sizes.block_rows, sizes.block_cols, NULL};
   parts->part[2] = (cli_part){"tensor", 'f', 4, 0, 1, 1, NULL};
   parts->count = s->tensor ? 3 : 2;
-  parts->width = hu_format_limits(s->element).width;
+  parts->width = hu_limits_of(s->element).width;
   parts->packed_row = sizes.packed_row;
   parts->packed_rows = sizes.packed_row ? sizes.packed / sizes.packed_row : 0;
   parts->bits =
@@ -83,27 +83,28 @@ static cli_blocks sum_up(const hu_scaled_stats *stats, size_t count, hu_format s
   return b;
 }
 
-static void *turn_room(size_t rows, cli_turn turn, unsigned size) {
-  return malloc(rows * turn.channels * turn.places * size); /* no more than the array has */
+static void *transpose_room(size_t rows, cli_transpose transpose, unsigned size) {
+  return malloc(rows * transpose.channels * transpose.places * size); /* no more than the array has */
 }
 
 /* What lies in the array's order, in the matrix's: x itself, or new room, which is *owned, too. NULL: out of memory. */
-static const void *turned(void **owned, const void *x, size_t rows, cli_turn turn, unsigned size) {
+static const void *transposed(void **owned, const void *x, size_t rows, cli_transpose transpose, unsigned size) {
   *owned = NULL;
-  if (!turn.channels) return x;
-  *owned = turn_room(rows, turn, size);
-  if (*owned) cli_turn_rows(*owned, x, rows, turn, 0, size);
+  if (!transpose.channels) return x;
+  *owned = transpose_room(rows, transpose, size);
+  if (*owned) cli_transpose_rows(*owned, x, rows, transpose, 0, size);
   return *owned;
 }
 
-/* Where to write what is to be in the array's order at z, and then end_turn brings it there. NULL: out of memory. */
-static void *begin_turn(void *z, size_t rows, cli_turn turn, unsigned size) {
-  return turn.channels ? turn_room(rows, turn, size) : z;
+/* Where to write what is to be in the array's order at z, and then end_transpose brings it there. NULL: out of
+ * memory. */
+static void *begin_transpose(void *z, size_t rows, cli_transpose transpose, unsigned size) {
+  return transpose.channels ? transpose_room(rows, transpose, size) : z;
 }
 
-static void end_turn(void *z, void *made, size_t rows, cli_turn turn, unsigned size, int good) {
+static void end_transpose(void *z, void *made, size_t rows, cli_transpose transpose, unsigned size, int good) {
   if (made == z) return;
-  if (good) cli_turn_rows(z, made, rows, turn, 1, size);
+  if (good) cli_transpose_rows(z, made, rows, transpose, 1, size);
   free(made);
 }
 
@@ -111,20 +112,20 @@ static hu_status encode_rows(const cli_parts *parts, const float *x, const hu_sc
                              hu_scaled_stats *stats) {
   const cli_part *codes = &parts->part[0];
   hu_scaled place = place_of(parts);
-  place.codes = begin_turn(codes->data, job->rows, job->turn, codes->size);
+  place.codes = begin_transpose(codes->data, job->rows, job->transpose, codes->size);
   if (!place.codes) return HU_E_MEMORY;
   hu_status status = hu_scaled_encode(job->rows, job->cols, &place, x, job->cols, s, job->mode, job->amax, stats,
                                       &job->exec, &job->events);
-  end_turn(codes->data, place.codes, job->rows, job->turn, codes->size, status == HU_OK);
+  end_transpose(codes->data, place.codes, job->rows, job->transpose, codes->size, status == HU_OK);
   return status;
 }
 
 static hu_status quantize_rows(float *z, const float *x, const hu_scaling *s, cli_job *job, hu_scaled_stats *stats) {
-  float *made = begin_turn(z, job->rows, job->turn, sizeof *z);
+  float *made = begin_transpose(z, job->rows, job->transpose, sizeof *z);
   if (!made) return HU_E_MEMORY;
   hu_status status = hu_scaled_quantize(job->rows, job->cols, made, job->cols, x, job->cols, s, job->mode, job->amax,
                                         stats, &job->exec, &job->events);
-  end_turn(z, made, job->rows, job->turn, sizeof *z, status == HU_OK);
+  end_transpose(z, made, job->rows, job->transpose, sizeof *z, status == HU_OK);
   return status;
 }
 
@@ -138,7 +139,7 @@ static int run(float *z, const cli_parts *parts, const cli_target *target, cli_j
   hu_status status = HU_E_MEMORY;
   hu_scaled_stats *stats = cli_room(blocks, sizeof *stats);
   const float *own = stats ? cli_job_floats(&owned, job) : NULL;
-  const float *x = own ? turned(&room, own, job->rows, job->turn, sizeof *own) : NULL;
+  const float *x = own ? transposed(&room, own, job->rows, job->transpose, sizeof *own) : NULL;
   if (x) status = parts ? encode_rows(parts, x, s, job, stats) : quantize_rows(z, x, s, job, stats);
   int code = !own ? CLI_BAD : status == HU_OK ? CLI_OK : cli_fail_status(job->name, status);
   if (code == CLI_OK) job->blocks = sum_up(stats, blocks, s->scale);
@@ -157,14 +158,14 @@ static int values(void *z, unsigned size, const cli_target *target, cli_job *job
 static int encode(const cli_parts *z, const cli_target *target, cli_job *job) { return run(NULL, z, target, job); }
 
 static int decode(void *z, unsigned size, const cli_parts *x, const cli_target *target, const cli_job *job) {
-  void *room, *made = begin_turn(z, job->rows, job->turn, sizeof(float));
+  void *room, *made = begin_transpose(z, job->rows, job->transpose, sizeof(float));
   hu_scaled place = place_of(x);
   hu_status status = HU_E_MEMORY;
-  int there = turned(&room, place.codes, job->rows, job->turn, x->part[0].size) != NULL;
+  int there = transposed(&room, place.codes, job->rows, job->transpose, x->part[0].size) != NULL;
   if (room) place.codes = room;
   if (made && there)
     status = hu_scaled_decode(job->rows, job->cols, made, job->cols, &place, &target->scaling, &job->exec);
-  if (made) end_turn(z, made, job->rows, job->turn, sizeof(float), status == HU_OK);
+  if (made) end_transpose(z, made, job->rows, job->transpose, sizeof(float), status == HU_OK);
   free(room);
   if (status != HU_OK) return cli_fail_status(job->name, status);
   if (size == 8) cli_widen(z, job->rows * job->cols);
@@ -174,7 +175,7 @@ static int decode(void *z, unsigned size, const cli_parts *x, const cli_target *
 static hu_status pack(uint8_t *z, const cli_parts *x, const cli_target *target) {
   const cli_part *part = &x->part[0];
   void *room;
-  const void *codes = turned(&room, part->data, part->rows, x->turn, part->size);
+  const void *codes = transposed(&room, part->data, part->rows, x->transpose, part->size);
   if (!codes) return HU_E_MEMORY;
   hu_status status = hu_scaled_pack(part->rows, part->cols, z, codes, part->cols, &target->scaling);
   free(room);
@@ -183,10 +184,10 @@ static hu_status pack(uint8_t *z, const cli_parts *x, const cli_target *target) 
 
 static hu_status unpack(const cli_parts *z, const uint8_t *x, const cli_target *target) {
   const cli_part *codes = &z->part[0];
-  void *made = begin_turn(codes->data, codes->rows, z->turn, codes->size);
+  void *made = begin_transpose(codes->data, codes->rows, z->transpose, codes->size);
   if (!made) return HU_E_MEMORY;
   hu_status status = hu_scaled_unpack(codes->rows, codes->cols, made, codes->cols, x, &target->scaling);
-  end_turn(codes->data, made, codes->rows, z->turn, codes->size, status == HU_OK);
+  end_transpose(codes->data, made, codes->rows, z->transpose, codes->size, status == HU_OK);
   return status;
 }
 

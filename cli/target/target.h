@@ -39,16 +39,16 @@ typedef struct cli_blocks {
 
 /* How a row of the matrix lies in the array: as it is, or `channels` x `places` of it turned into places x channels.
  * Codes, values and errors are in the array's own order; blocks, scales and random words in the matrix's. */
-typedef struct cli_turn {
+typedef struct cli_transpose {
   size_t channels, places; /* 0: as it is */
-} cli_turn;
+} cli_transpose;
 
 /* One array to be brought into a target. */
 typedef struct cli_job {
   const char *name; /* for error lines */
   cli_source x;
   size_t rows, cols;
-  cli_turn turn;
+  cli_transpose transpose;
   hu_mode mode;
   hu_exec exec;
   const float *amax; /* NULL: the array's own */
@@ -72,7 +72,7 @@ typedef struct cli_parts {
   unsigned width;                 /* bits of a code */
   size_t packed_rows, packed_row; /* the packed codes: rows, bytes of one; 0: wider than 8 bits, not packed */
   double bits;                    /* of all that is stored, packed */
-  cli_turn turn;                  /* of part 0 */
+  cli_transpose transpose;        /* of part 0 */
 } cli_parts;
 
 struct cli_target_kind {
@@ -124,7 +124,7 @@ void cli_matrix(size_t *rows, size_t *cols, uint32_t dims, const size_t *shape);
 /* Rows, columns and turn of a job; rows_out: those of --rows out, for formats with blocks. 1: this changed them. */
 int cli_job_shape(cli_job *job, const cli_target *target, int rows_out, uint32_t dims, const size_t *shape);
 /* Elements of `size` bytes in the matrix's order (back = 0), or from there in the array's. z and x do not overlap. */
-void cli_turn_rows(void *z, const void *x, size_t rows, cli_turn turn, int back, unsigned size);
+void cli_transpose_rows(void *z, const void *x, size_t rows, cli_transpose transpose, int back, unsigned size);
 /* Rows that are shorter than a block: each takes a scale of its own, and more bits than the format says. */
 typedef struct cli_row_shape {
   size_t rows, cols;

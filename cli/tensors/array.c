@@ -139,7 +139,7 @@ cli_source cli_floats_source(const void *data, unsigned size) {
 }
 
 cli_source cli_codes_source(const void *data, hu_format f) {
-  cli_source s = {data, f, hu_format_limits(f).storage / 8, 'c'};
+  cli_source s = {data, f, hu_limits_of(f).storage / 8, 'c'};
   return s;
 }
 

@@ -34,7 +34,7 @@ static double power(int exponent) { return ldexp(1, exponent); }
 
 static target draw_target(const vectors *v, uint32_t word, uint32_t part) {
   static const double parts[] = {0, 0.5, 0.25, 0.75, 0.5 + 0x1p-12, 0.5 - 0x1p-12, 0x1p-12, 1 - 0x1p-12};
-  hu_limits l = hu_format_limits(v->z.format);
+  hu_limits l = hu_limits_of(v->z.format);
   int64_t code = l.min_normal_code, any = (int64_t)(word >> 8) % (l.min_normal_code + 1);
   switch (word % 8) {
     case 0: code = any; break;
@@ -60,7 +60,7 @@ static double draw_number(const vectors_type *type, int low, int high, uint32_t 
 
 static double safe_ratio(double x, double y) { return y != 0 ? x / y : x; }
 
-static int lowest_of(const vectors_type *t) { return hu_format_limits(t->format).emin; }
+static int lowest_of(const vectors_type *t) { return hu_limits_of(t->format).emin; }
 
 /* A first factor of a product near `product`: no larger than what leaves a normal number to the second one. */
 static double draw_factor(const vectors *v, double product, uint32_t word) {

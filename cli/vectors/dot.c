@@ -118,7 +118,7 @@ static int cancel(const generator *g, uint64_t i, dot_case *c) {
   if (s != HU_OK) return cli_fail_status(NULL, s);
   uint32_t code = (uint32_t)cli_get_pattern(z, 0, hu_element_size(e));
   if (word & 1) code = word & 2 ? hu_next_up(e.format, code) : hu_next_down(e.format, code);
-  c->x[C][0] = masked(e, code ^ hu_format_limits(e.format).sign_mask);
+  c->x[C][0] = masked(e, code ^ hu_limits_of(e.format).sign_mask);
   return CLI_OK;
 }
 

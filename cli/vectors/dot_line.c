@@ -138,11 +138,11 @@ int cli_dot_line(uint64_t *d, hu_events *events, const cli_dot *s, char *const *
 }
 
 int cli_dot_model(cli_dot *s, const char *what, const char *text, int *named) {
-  hu_preset p;
+  hu_accum_preset p;
   if (cli_read_model(&s->accum, what, text)) return CLI_BAD;
   s->depth = 1;
   s->words = 0;
-  *named = hu_preset_find(&p, text) == HU_OK;
+  *named = hu_accum_preset_find(&p, text) == HU_OK;
   if (*named) {
     s->depth = p.k;
     s->a = p.a;

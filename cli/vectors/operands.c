@@ -40,7 +40,7 @@ static size_t trailing_of(uint32_t *list, hu_format f, int level) {
 static size_t fields_of(uint32_t *list, hu_format f, int level) {
   uint32_t top = ((uint32_t)1 << f.e) - 1;
   hu_mode rtz = {.round = HU_RTZ, .saturate = HU_SAT_FINITE};
-  uint32_t one = (hu_encode64(f, rtz, 1.0, 0, NULL) & ~hu_format_limits(f).sign_mask) >> f.m, m = f.m;
+  uint32_t one = (hu_encode64(f, rtz, 1.0, 0, NULL) & ~hu_limits_of(f).sign_mask) >> f.m, m = f.m;
   const uint32_t some[] = {0,       1,       2,       top,     top - 1,     top - 2,    one,
                            one - 1, one + 1, one + m, one - m, one + m + 1, one - m - 1};
   size_t n = 0;
@@ -55,7 +55,7 @@ static size_t fields_of(uint32_t *list, hu_format f, int level) {
 
 static size_t code_edges(uint64_t *list, hu_format f, int level) {
   uint32_t trailing[TRAILING_MAX], fields[FIELDS_MAX];
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   size_t t = trailing_of(trailing, f, level), e = fields_of(fields, f, level), n = 0;
   uint32_t magnitudes[] = {l.max_code, l.max_code - 1, l.inf_code, l.min_code, l.min_normal_code};
   for (size_t k = 0; k < sizeof magnitudes / sizeof *magnitudes; k++)

@@ -67,7 +67,7 @@ int vectors_is_signalling(const vectors_type *t, uint64_t x) {
 }
 
 uint64_t vectors_canonical_nan(const vectors_type *t) {
-  return t->kind == VECTORS_BINARY64 ? infinity64 | quiet64 : hu_format_limits(t->format).nan_code;
+  return t->kind == VECTORS_BINARY64 ? infinity64 | quiet64 : hu_limits_of(t->format).nan_code;
 }
 
 /* ---- numbers ---- */

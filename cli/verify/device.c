@@ -45,7 +45,7 @@ static void compare(verify_item *item, const bench *b, size_t n, size_t size, co
 
 static int check_encode(verify_item *item, const bench *b, hu_mode mode, const hu_exec *exec) {
   hu_events ev[2] = {{0}, {0}};
-  size_t size = hu_format_limits(item->format).storage / 8;
+  size_t size = hu_limits_of(item->format).storage / 8;
   memset(b->cpu, 0xA5, b->n * size);
   memset(b->device, 0x5A, b->n * size);
   hu_status s = hu_encode_n(b->n, b->cpu, 1, b->x, 1, item->format, mode, exec, &ev[0]);
@@ -73,12 +73,13 @@ static int check_gemm(verify_item *item, const bench *b, uint32_t accum_kind, hu
   hu_accum accum = {.kind = accum_kind};
   hu_format f = item->format, fd = hu_format_ieee(8, 23, 0);
   if (accum_kind == HU_ACCUM_FP32 && !hu_format_fits_binary32(f)) return CLI_OK;
-  size_t size = hu_format_limits(f).storage / 8;
+  size_t size = hu_limits_of(f).storage / 8;
   uint8_t *codes = cli_room(ROWS * DEPTH + DEPTH * COLUMNS, size);
   if (!codes) return CLI_BAD;
   hu_status s = hu_encode_n(ROWS * DEPTH + DEPTH * COLUMNS, codes, 1, b->x, 1, f, (hu_mode){0}, NULL, NULL);
-  hu_operand x = {codes, DEPTH, f, HU_CODES, 0}, y = {codes + ROWS * DEPTH * size, COLUMNS, f, HU_CODES, 0};
-  hu_result on_cpu = {b->cpu, COLUMNS, fd, HU_VALUES}, on_device = {b->device, COLUMNS, fd, HU_VALUES};
+  hu_operand x = {codes, DEPTH, f, HU_STORAGE_CODES, 0},
+             y = {codes + ROWS * DEPTH * size, COLUMNS, f, HU_STORAGE_CODES, 0};
+  hu_result on_cpu = {b->cpu, COLUMNS, fd, HU_STORAGE_VALUES}, on_device = {b->device, COLUMNS, fd, HU_STORAGE_VALUES};
   memset(b->cpu, 0xA5, ROWS * COLUMNS * sizeof(float));
   memset(b->device, 0x5A, ROWS * COLUMNS * sizeof(float));
   if (s == HU_OK) s = hu_gemm(ROWS, COLUMNS, DEPTH, &on_cpu, &x, &y, NULL, &accum, mode, exec, &ev[0]);
@@ -92,7 +93,7 @@ static int check_gemm(verify_item *item, const bench *b, uint32_t accum_kind, hu
 /* Half of the operands are any bit patterns, half lie near the format's range, where the rules differ most. */
 static void fill(const verify_item *item, bench *b) {
   hu_stream stream = {0x646576696365u, 0};
-  hu_limits l = hu_format_limits(item->format);
+  hu_limits l = hu_limits_of(item->format);
   int low = l.emin - item->format.m - 3, span = l.emax + 3 - low;
   for (size_t i = 0; i < b->n; i++) {
     uint32_t u = hu_stream_word(stream, i), exponent = (uint32_t)(low + (int)((u >> 8) % (uint32_t)span) + 127);

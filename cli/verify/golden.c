@@ -202,7 +202,7 @@ static void check_operand(golden *g, hu_format f, const hu_limits *l, const oper
 
 static void check_operands(golden *g) {
   hu_format f = g->cards[0].f;
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   hu_mode mode = {0};
   for (mode.round = HU_RNE; mode.round <= HU_RTO; mode.round++)
     for (mode.saturate = 0; mode.saturate <= HU_SAT_PROPAGATE; mode.saturate++)
@@ -247,7 +247,7 @@ static int check_stochastic(golden *g, const char *line) {
   int end = 0;
   if (sscanf(line, "%15s %x %16llx %x %x%n", round, &r, &bits, &want.code, &want.events, &end) != 5 || line[end])
     return 0;
-  if (hu_mode_parse_round(&mode, round) != HU_OK || !g->card_count) return 0;
+  if (hu_mode_round_parse(&mode, round) != HU_OK || !g->card_count) return 0;
   uint64_t u = bits;
   memcpy(&x, &u, sizeof x);
   uint32_t code = hu_encode64(g->cards[g->card_count - 1].f, mode, x, r, &events);
@@ -276,7 +276,7 @@ static void store(void *z, unsigned storage, size_t i, uint32_t code) {
 
 /* "-" for no codes, else n of them with commas. */
 static int read_codes(uint32_t *z, hu_format f, const char *text, size_t n) {
-  unsigned storage = hu_format_limits(f).storage;
+  unsigned storage = hu_limits_of(f).storage;
   if (n == 0) return !strcmp(text, "-");
   for (size_t i = 0; i < n; i++) {
     char *end;
@@ -314,14 +314,15 @@ static int check_sum(golden *g, sum *s, char *line) {
   int has_c = strcmp(s->fields[FC], "-") != 0;
   n = strtoull(s->fields[COUNT], NULL, 10);
   if (!fa || !fb || !fz || !fc || n > TERMS_MAX || hu_accum_parse(&accum, s->fields[MODEL], NULL) != HU_OK) return 0;
-  if (hu_mode_parse_round(&mode, s->fields[MODE]) != HU_OK || !read_codes(s->a, *fa, s->fields[A], n)) return 0;
+  if (hu_mode_round_parse(&mode, s->fields[MODE]) != HU_OK || !read_codes(s->a, *fa, s->fields[A], n)) return 0;
   if (!read_codes(s->b, *fb, s->fields[B], n) || (has_c && !read_codes(&s->c, *fc, s->fields[C], 1))) return 0;
   if (!hex_parse_any(&want_bits, s->fields[CODE], UINT32_MAX)) return 0;
   want.code = (uint32_t)want_bits;
   if (!hex_parse_any(&want_bits, s->fields[EVENTS], UINT32_MAX)) return 0;
   want.events = (uint32_t)want_bits;
-  hu_operand a = {s->a, n ? n : 1, *fa, HU_CODES, 0}, b = {s->b, 1, *fb, HU_CODES, 0}, c = {&s->c, 1, *fc, HU_CODES, 0};
-  hu_result d = {&s->d, 1, *fz, HU_CODES};
+  hu_operand a = {s->a, n ? n : 1, *fa, HU_STORAGE_CODES, 0}, b = {s->b, 1, *fb, HU_STORAGE_CODES, 0},
+             c = {&s->c, 1, *fc, HU_STORAGE_CODES, 0};
+  hu_result d = {&s->d, 1, *fz, HU_STORAGE_CODES};
   s->d = 0;
   hu_status status = hu_gemm(1, 1, n, &d, &a, &b, has_c ? &c : NULL, &accum, mode, NULL, &events);
   uint32_t stored = 0;
@@ -329,7 +330,7 @@ static int check_sum(golden *g, sum *s, char *line) {
   uint16_t u16;
   memcpy(&u8, &s->d, 1);
   memcpy(&u16, &s->d, 2);
-  unsigned storage = hu_format_limits(*fz).storage;
+  unsigned storage = hu_limits_of(*fz).storage;
   stored = storage == 8 ? u8 : storage == 16 ? u16 : s->d;
   hu_events_count(&want_events, want.events);
   int right = status == HU_OK && stored == want.code && !memcmp(&events, &want_events, sizeof events);

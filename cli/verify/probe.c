@@ -13,9 +13,9 @@
 enum { ROOM = 512 };
 
 int probe_run_start(probe_run *t) {
-  hu_preset p;
+  hu_accum_preset p;
   const hu_device_mma *x = &t->mma;
-  if (hu_preset_find(&p, x->model) != HU_OK) return cli_fail(NULL, "no model is named '%s'", x->model);
+  if (hu_accum_preset_find(&p, x->model) != HU_OK) return cli_fail(NULL, "no model is named '%s'", x->model);
   t->accum = p.accum;
   t->room = ROOM;
   t->a = cli_room(t->room * x->m * x->k, hu_element_size(x->a));
@@ -45,7 +45,7 @@ enum { CLOSE, WIDE, WIDER, TINY, HUGE_ONES, ANY, KINDS };
 
 /* A code: its exponent field by kind, its trailing significand with few digits at either end, or any. */
 static uint64_t draw_code(uint64_t *state, hu_format f, unsigned kind) {
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   uint64_t r = draw(state), ones = ((uint64_t)1 << f.m) - 1, t = r >> 8 & 0xFFFF;
   const uint64_t some[8] = {0, 1, ones, ones - 1, (ones + 1) / 2, ones / 2, r >> 32, r >> 32};
   const int64_t low[KINDS] = {l.bias - 2, l.bias - 12, l.bias - 30, 0, (int64_t)((uint64_t)1 << f.e) - 5, 0};
@@ -65,7 +65,7 @@ static void draw_vector(uint64_t *state, uint8_t *x, size_t n, hu_element e, uns
     unsigned now = draw(state) % 24 ? kind : (unsigned)(draw(state) % KINDS);
     uint64_t code = draw_code(state, e.format, now);
     if (cancels && (k & 1) && k % 4 == 1)
-      code = cli_get_pattern(x, k - 1, size) ^ (sign ? (uint64_t)hu_format_limits(e.format).sign_mask : 0);
+      code = cli_get_pattern(x, k - 1, size) ^ (sign ? (uint64_t)hu_limits_of(e.format).sign_mask : 0);
     cli_put_pattern(x, k, size, code);
   }
 }

@@ -96,7 +96,7 @@ static int check_edges(verify_item *item, hu_limits l, int level) {
 
 int verify_world(verify_item *item, const verify_setup *setup) {
   enum { SAMPLES = 256, WHOLE_WIDTH = 8 };
-  hu_limits l = hu_format_limits(item->format);
+  hu_limits l = hu_limits_of(item->format);
   hu_stream stream = {0x68616C66756C70u, 0};
   int whole = l.width <= WHOLE_WIDTH, status = CLI_OK;
   uint64_t codes = whole ? (uint64_t)l.max_code + 1 : SAMPLES;
@@ -135,7 +135,7 @@ static int check_end(verify_item *item, hu_mode mode, float x, uint32_t code) {
 }
 
 static int scan_block(verify_item *item, hu_mode mode, uint32_t block, float *x, void *codes, const hu_exec *exec) {
-  unsigned storage = hu_format_limits(item->format).storage;
+  unsigned storage = hu_limits_of(item->format).storage;
   for (uint32_t i = 0; i < BLOCK; i++) {
     uint32_t u = (block << BLOCK_BITS) + i;
     memcpy(&x[i], &u, sizeof u);
@@ -158,7 +158,7 @@ static int scan_block(verify_item *item, hu_mode mode, uint32_t block, float *x,
 int verify_steps(verify_item *item, const verify_setup *setup) {
   hu_mode mode = {0};
   hu_exec exec = {setup->threads, 0, {0, 0}};
-  if (hu_mode_parse_round(&mode, item->mode) != HU_OK) return cli_fail("verify", "mode '%s'", item->mode);
+  if (hu_mode_round_parse(&mode, item->mode) != HU_OK) return cli_fail("verify", "mode '%s'", item->mode);
   /* A stride with no common factor with the blocks meets every exponent. Full looks at all blocks in one mode. */
   uint32_t stride = setup->level == VERIFY_EXHAUSTIVE || (setup->level == VERIFY_FULL && mode.round == HU_RNE) ? 1
                     : setup->level == VERIFY_FULL                                                              ? 17

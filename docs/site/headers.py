@@ -101,7 +101,7 @@ def pieces(text, marks, top):
         elif text[at] == '#':
             end = re.compile(r'(?:\\\n|[^\n])*').match(text, at).end()
             line = text[at:end]
-            items.append(Item('macro' if re.match(r'#\s*define\s+HU_', line) else 'directive', line))
+            items.append(Item('macro' if re.match(r'#\s*define\s+(?:HU|hu)_', line) else 'directive', line))
             same_line = False
         elif top and re.compile(r'extern "C" \{|\}').match(text, at):
             end = re.compile(r'extern "C" \{|\}').match(text, at).end()

@@ -25,7 +25,7 @@ enum {
 
 #define NONE \
   { NULL, NULL, NULL, NULL }
-const hu_key hu_keys[HU_KEY_COUNT] = {
+const hu_block_key hu_block_keys[HU_BLOCK_KEY_COUNT] = {
     {"l", ALL, ALL, 1, 4096, NONE},
     {"f", CUTTING, CUTTING, 0, 40, NONE},
     {"f2", LATE, LATE, 0, 40, NONE},
@@ -53,44 +53,44 @@ const hu_key hu_keys[HU_KEY_COUNT] = {
 
 int hu_key_get(const hu_block *b, unsigned key) {
   switch (key) {
-    case HU_KEY_L: return b->length;
-    case HU_KEY_F: return b->kept;
-    case HU_KEY_F2: return b->kept2;
-    case HU_KEY_EMIN: return b->emin;
-    case HU_KEY_LANES: return b->lanes;
-    case HU_KEY_FAR: return b->far;
-    case HU_KEY_BIG: return b->big;
-    case HU_KEY_IN: return b->input;
-    case HU_KEY_G: return b->group;
-    case HU_KEY_EVERY: return b->every;
-    case HU_KEY_CUT: return b->cut;
-    case HU_KEY_ORDER: return b->order;
-    case HU_KEY_C: return b->join;
-    case HU_KEY_DAZ: return b->daz;
-    case HU_KEY_FTZ: return b->ftz;
-    case HU_KEY_PRODUCTS: return b->products;
+    case HU_BLOCK_KEY_L: return b->length;
+    case HU_BLOCK_KEY_F: return b->kept;
+    case HU_BLOCK_KEY_F2: return b->kept2;
+    case HU_BLOCK_KEY_EMIN: return b->emin;
+    case HU_BLOCK_KEY_LANES: return b->lanes;
+    case HU_BLOCK_KEY_FAR: return b->far;
+    case HU_BLOCK_KEY_BIG: return b->big;
+    case HU_BLOCK_KEY_IN: return b->input;
+    case HU_BLOCK_KEY_G: return b->group;
+    case HU_BLOCK_KEY_EVERY: return b->every;
+    case HU_BLOCK_KEY_CUT: return b->cut;
+    case HU_BLOCK_KEY_ORDER: return b->order;
+    case HU_BLOCK_KEY_C: return b->join;
+    case HU_BLOCK_KEY_DAZ: return b->daz;
+    case HU_BLOCK_KEY_FTZ: return b->ftz;
+    case HU_BLOCK_KEY_PRODUCTS: return b->products;
     default: return b->over;
   }
 }
 
 void hu_key_set(hu_block *b, unsigned key, int value) {
   switch (key) {
-    case HU_KEY_L: b->length = (uint16_t)value; break;
-    case HU_KEY_F: b->kept = (uint16_t)value; break;
-    case HU_KEY_F2: b->kept2 = (uint16_t)value; break;
-    case HU_KEY_EMIN: b->emin = (int16_t)value; break;
-    case HU_KEY_LANES: b->lanes = (uint8_t)value; break;
-    case HU_KEY_FAR: b->far = (uint16_t)value; break;
-    case HU_KEY_BIG: b->big = (uint16_t)value; break;
-    case HU_KEY_IN: b->input = (uint8_t)value; break;
-    case HU_KEY_G: b->group = (uint16_t)value; break;
-    case HU_KEY_EVERY: b->every = (uint16_t)value; break;
-    case HU_KEY_CUT: b->cut = (uint8_t)value; break;
-    case HU_KEY_ORDER: b->order = (uint8_t)value; break;
-    case HU_KEY_C: b->join = (uint8_t)value; break;
-    case HU_KEY_DAZ: b->daz = (uint8_t)value; break;
-    case HU_KEY_FTZ: b->ftz = (uint8_t)value; break;
-    case HU_KEY_PRODUCTS: b->products = (uint8_t)value; break;
+    case HU_BLOCK_KEY_L: b->length = (uint16_t)value; break;
+    case HU_BLOCK_KEY_F: b->kept = (uint16_t)value; break;
+    case HU_BLOCK_KEY_F2: b->kept2 = (uint16_t)value; break;
+    case HU_BLOCK_KEY_EMIN: b->emin = (int16_t)value; break;
+    case HU_BLOCK_KEY_LANES: b->lanes = (uint8_t)value; break;
+    case HU_BLOCK_KEY_FAR: b->far = (uint16_t)value; break;
+    case HU_BLOCK_KEY_BIG: b->big = (uint16_t)value; break;
+    case HU_BLOCK_KEY_IN: b->input = (uint8_t)value; break;
+    case HU_BLOCK_KEY_G: b->group = (uint16_t)value; break;
+    case HU_BLOCK_KEY_EVERY: b->every = (uint16_t)value; break;
+    case HU_BLOCK_KEY_CUT: b->cut = (uint8_t)value; break;
+    case HU_BLOCK_KEY_ORDER: b->order = (uint8_t)value; break;
+    case HU_BLOCK_KEY_C: b->join = (uint8_t)value; break;
+    case HU_BLOCK_KEY_DAZ: b->daz = (uint8_t)value; break;
+    case HU_BLOCK_KEY_FTZ: b->ftz = (uint8_t)value; break;
+    case HU_BLOCK_KEY_PRODUCTS: b->products = (uint8_t)value; break;
     default: b->over = (uint8_t)value; break;
   }
 }
@@ -104,26 +104,26 @@ static int is_absent(hu_format f) {
 /* Scales are unsigned, and their significands' products short: see hu_accum_usable. */
 static unsigned scale_clash(const hu_accum *accum) {
   const hu_block *b = &accum->block;
-  if (is_absent(b->scale)) return b->every ? HU_KEY_EVERY : HU_KEY_COUNT;
-  if (!b->every || b->scale.sign || b->scale.inf != HU_INF_NONE) return HU_KEY_SCALE;
-  return b->scale.m > (b->rule == HU_BLOCK_ALIGN ? 0 : 3) ? HU_KEY_SCALE : HU_KEY_COUNT;
+  if (is_absent(b->scale)) return b->every ? HU_BLOCK_KEY_EVERY : HU_BLOCK_KEY_COUNT;
+  if (!b->every || b->scale.sign || b->scale.inf != HU_INF_NONE) return HU_BLOCK_KEY_SCALE;
+  return b->scale.m > (b->rule == HU_BLOCK_ALIGN ? 0 : 3) ? HU_BLOCK_KEY_SCALE : HU_BLOCK_KEY_COUNT;
 }
 
 unsigned hu_key_clash(const hu_accum *accum) {
   const hu_block *b = &accum->block;
-  if (b->rule == HU_BLOCK_LATE && b->kept2 < b->kept) return HU_KEY_F2;
-  if (b->rule == HU_BLOCK_GROUPS && (b->length % b->group || b->every % b->group)) return HU_KEY_G;
-  if (b->rule == HU_BLOCK_TREE && (b->length & (b->length - 1))) return HU_KEY_L;
-  if (b->products && b->length != 2) return HU_KEY_PRODUCTS;
-  if (b->order == (b->rule == HU_BLOCK_CHAIN ? HU_ORDER_MOD4 : HU_ORDER_DOWN)) return HU_KEY_ORDER;
-  if (b->order == HU_ORDER_MOD4 && b->length % 2) return HU_KEY_L;
-  if (b->over && accum->sum.inf == HU_INF_NONE) return HU_KEY_OVER;
+  if (b->rule == HU_BLOCK_LATE && b->kept2 < b->kept) return HU_BLOCK_KEY_F2;
+  if (b->rule == HU_BLOCK_GROUPS && (b->length % b->group || b->every % b->group)) return HU_BLOCK_KEY_G;
+  if (b->rule == HU_BLOCK_TREE && (b->length & (b->length - 1))) return HU_BLOCK_KEY_L;
+  if (b->products && b->length != 2) return HU_BLOCK_KEY_PRODUCTS;
+  if (b->order == (b->rule == HU_BLOCK_CHAIN ? HU_BLOCK_ORDER_MOD4 : HU_BLOCK_ORDER_DOWN)) return HU_BLOCK_KEY_ORDER;
+  if (b->order == HU_BLOCK_ORDER_MOD4 && b->length % 2) return HU_BLOCK_KEY_L;
+  if (b->over && accum->sum.inf == HU_INF_NONE) return HU_BLOCK_KEY_OVER;
   return scale_clash(accum);
 }
 
 hu_format hu_accum_result(const hu_accum *accum) {
   int acc = accum->kind == HU_ACCUM_BLOCK && !is_absent(accum->product);
   if (accum->promote) return accum->promoted;
-  if (accum->kind == HU_ACCUM_FP32) return hu_format_ieee(8, 23, 0);
+  if (accum->kind == HU_ACCUM_FP32) return hu_format_binary32();
   return acc ? accum->product : accum->sum;
 }

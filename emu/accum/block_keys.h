@@ -5,45 +5,46 @@
 #ifndef HALFULP_EMU_ACCUM_BLOCK_KEYS_H
 #define HALFULP_EMU_ACCUM_BLOCK_KEYS_H
 
+#include "emu/core/round.h"
 #include "halfulp/accum.h"
 
 /* In the order in which hu_accum_text writes them: numbers, words, the rest. */
 enum {
-  HU_KEY_L,
-  HU_KEY_F,
-  HU_KEY_F2,
-  HU_KEY_EMIN,
-  HU_KEY_LANES,
-  HU_KEY_FAR,
-  HU_KEY_BIG,
-  HU_KEY_IN,
-  HU_KEY_G,
-  HU_KEY_EVERY,
-  HU_KEY_CUT,
-  HU_KEY_ORDER,
-  HU_KEY_C,
-  HU_KEY_DAZ,
-  HU_KEY_FTZ,
-  HU_KEY_PRODUCTS,
-  HU_KEY_AS,
-  HU_KEY_SCALE,
-  HU_KEY_ACC,
-  HU_KEY_OUT,
-  HU_KEY_ROUND,
-  HU_KEY_SAT,
-  HU_KEY_OVER,
-  HU_KEY_COUNT
+  HU_BLOCK_KEY_L,
+  HU_BLOCK_KEY_F,
+  HU_BLOCK_KEY_F2,
+  HU_BLOCK_KEY_EMIN,
+  HU_BLOCK_KEY_LANES,
+  HU_BLOCK_KEY_FAR,
+  HU_BLOCK_KEY_BIG,
+  HU_BLOCK_KEY_IN,
+  HU_BLOCK_KEY_G,
+  HU_BLOCK_KEY_EVERY,
+  HU_BLOCK_KEY_CUT,
+  HU_BLOCK_KEY_ORDER,
+  HU_BLOCK_KEY_C,
+  HU_BLOCK_KEY_DAZ,
+  HU_BLOCK_KEY_FTZ,
+  HU_BLOCK_KEY_PRODUCTS,
+  HU_BLOCK_KEY_AS,
+  HU_BLOCK_KEY_SCALE,
+  HU_BLOCK_KEY_ACC,
+  HU_BLOCK_KEY_OUT,
+  HU_BLOCK_KEY_ROUND,
+  HU_BLOCK_KEY_SAT,
+  HU_BLOCK_KEY_OVER,
+  HU_BLOCK_KEY_COUNT
 };
-#define HU_KEY_WORDS 4
+#define HU_BLOCK_KEY_WORDS 4
 
-typedef struct hu_key {
+typedef struct hu_block_key {
   const char *name;
-  uint8_t rules, wanted;           /* bit r: rule r takes it, must have it */
-  int16_t low, high;               /* numbers */
-  const char *words[HU_KEY_WORDS]; /* words, by value; NULL: none */
-} hu_key;
+  uint8_t rules, wanted;                 /* bit r: rule r takes it, must have it */
+  int16_t low, high;                     /* numbers */
+  const char *words[HU_BLOCK_KEY_WORDS]; /* words, by value; NULL: none */
+} hu_block_key;
 
-extern const hu_key hu_keys[HU_KEY_COUNT];
+extern const hu_block_key hu_block_keys[HU_BLOCK_KEY_COUNT];
 extern const char *const hu_rule_names[HU_BLOCK_RULES];
 
 /* Elements by kind: "any" in the place of CODE, whose name is a format's. */
@@ -53,7 +54,7 @@ extern const char *const hu_element_names[HU_ELEMENT_KINDS];
 /* Numbers and words of a record. */
 int hu_key_get(const hu_block *b, unsigned key);
 void hu_key_set(hu_block *b, unsigned key, int value);
-/* The first key whose value does not go with the others; HU_KEY_COUNT if there is none. */
+/* The first key whose value does not go with the others; HU_BLOCK_KEY_COUNT if there is none. */
 unsigned hu_key_clash(const hu_accum *accum);
 
 #endif

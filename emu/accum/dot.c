@@ -25,7 +25,7 @@ size_t hu_element_size(hu_element e) {
 
 unsigned hu_element_width(hu_element e) {
   if (!is_element(e)) return 0;
-  if (e.kind == HU_ELEMENT_CODE) return hu_format_limits(e.format).width;
+  if (e.kind == HU_ELEMENT_CODE) return hu_limits_of(e.format).width;
   if (e.kind == HU_ELEMENT_S4 || e.kind == HU_ELEMENT_U4) return 4;
   return (unsigned)hu_element_size(e) * 8;
 }
@@ -156,7 +156,7 @@ static hu_status check(size_t count, size_t n, const void *z, ptrdiff_t incz, hu
 
 static hu_source vector_source(const hu_vector *v) {
   uint8_t kind = v->element.kind == HU_ELEMENT_BINARY64 ? HU_STORED_BINARY64 : HU_STORED_CODES;
-  hu_format f = v->data ? v->element.format : hu_format_ieee(8, 23, 0);
+  hu_format f = v->data ? v->element.format : hu_format_binary32();
   return hu_source_of(f, v->data ? kind : HU_STORED_CODES, (uint8_t)(v->data ? hu_element_size(v->element) : 4));
 }
 
@@ -190,7 +190,7 @@ hu_status hu_dot_plan_make(hu_dot_plan *t, size_t count, size_t n, void *z, ptrd
   t->kind = ez.kind;
   t->size = (uint8_t)hu_element_size(ez);
   t->z_step = (ptrdiff_t)((size_t)incz * t->size);
-  t->spec = hu_spec_of(ez.kind == HU_ELEMENT_CODE ? ez.format : hu_format_ieee(8, 23, 0), mode);
+  t->spec = hu_spec_of(ez.kind == HU_ELEMENT_CODE ? ez.format : hu_format_binary32(), mode);
   t->key = hu_exec_stream(exec).key;
   t->counter = hu_exec_stream(exec).counter;
   plan_model(t, x, accum, mode);

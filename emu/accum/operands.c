@@ -58,7 +58,7 @@ static int read_alike(hu_format f, hu_format g) {
 
 /* A register for binary32 may hold a number rounded to TF32, which is what programs of TF32 units put there. */
 static int held(hu_format wanted, hu_format f) {
-  return read_alike(wanted, hu_format_ieee(8, 23, 0)) && read_alike(f, hu_format_ieee(8, 10, 0));
+  return read_alike(wanted, hu_format_binary32()) && read_alike(f, hu_format_ieee(8, 10, 0));
 }
 
 static int takes(const hu_element *wanted, const hu_element *e) {

@@ -121,9 +121,9 @@ static int read_rounding(reader *r, hu_mode *mode) {
     if (part > sat) return fail(r, r->at, HU_E_TEXT);
     if (sat) {
       r->at += 4;
-      return read_mode_word(r, mode, hu_mode_parse_saturate) && take(r, ')');
+      return read_mode_word(r, mode, hu_mode_saturate_parse) && take(r, ')');
     }
-    if (!read_mode_word(r, mode, hu_mode_parse_round)) return 0;
+    if (!read_mode_word(r, mode, hu_mode_round_parse)) return 0;
   }
   return take(r, ')');
 }
@@ -131,13 +131,13 @@ static int read_rounding(reader *r, hu_mode *mode) {
 /* ---- block ---- */
 
 typedef struct block_reader {
-  size_t at[HU_KEY_COUNT]; /* where each value stands */
+  size_t at[HU_BLOCK_KEY_COUNT]; /* where each value stands */
   uint32_t seen;
 } block_reader;
 
 static int read_word_key(reader *r, hu_block *b, unsigned key) {
-  for (int i = 0; i < HU_KEY_WORDS && hu_keys[key].words[i]; i++) {
-    if (!took_word(r, hu_keys[key].words[i])) continue;
+  for (int i = 0; i < HU_BLOCK_KEY_WORDS && hu_block_keys[key].words[i]; i++) {
+    if (!took_word(r, hu_block_keys[key].words[i])) continue;
     hu_key_set(b, key, i);
     return 1;
   }
@@ -147,24 +147,24 @@ static int read_word_key(reader *r, hu_block *b, unsigned key) {
 static int read_value(reader *r, hu_accum *x, unsigned key) {
   int64_t n;
   switch (key) {
-    case HU_KEY_AS: return read_format(r, &x->block.as);
-    case HU_KEY_SCALE: return read_format(r, &x->block.scale);
-    case HU_KEY_ACC: return read_format(r, &x->product);
-    case HU_KEY_OUT: return read_format(r, &x->sum);
-    case HU_KEY_ROUND: return read_mode_word(r, &x->mode, hu_mode_parse_round);
-    case HU_KEY_SAT: return read_mode_word(r, &x->mode, hu_mode_parse_saturate);
+    case HU_BLOCK_KEY_AS: return read_format(r, &x->block.as);
+    case HU_BLOCK_KEY_SCALE: return read_format(r, &x->block.scale);
+    case HU_BLOCK_KEY_ACC: return read_format(r, &x->product);
+    case HU_BLOCK_KEY_OUT: return read_format(r, &x->sum);
+    case HU_BLOCK_KEY_ROUND: return read_mode_word(r, &x->mode, hu_mode_round_parse);
+    case HU_BLOCK_KEY_SAT: return read_mode_word(r, &x->mode, hu_mode_saturate_parse);
     default: break;
   }
-  if (key > HU_KEY_EVERY) return read_word_key(r, &x->block, key);
-  if (!read_number(r, hu_keys[key].low, hu_keys[key].high, &n)) return 0;
+  if (key > HU_BLOCK_KEY_EVERY) return read_word_key(r, &x->block, key);
+  if (!read_number(r, hu_block_keys[key].low, hu_block_keys[key].high, &n)) return 0;
   hu_key_set(&x->block, key, (int)n);
   return 1;
 }
 
 static int read_key(reader *r, hu_accum *x, block_reader *b) {
   size_t n = strcspn(r->text + r->at, "=,)");
-  for (unsigned key = 0; key < HU_KEY_COUNT; key++) {
-    const hu_key *k = &hu_keys[key];
+  for (unsigned key = 0; key < HU_BLOCK_KEY_COUNT; key++) {
+    const hu_block_key *k = &hu_block_keys[key];
     if (strlen(k->name) != n || strncmp(r->text + r->at, k->name, n) != 0) continue;
     if (!(k->rules >> x->block.rule & 1) || b->seen >> key & 1) return fail(r, r->at, HU_E_TEXT);
     r->at += n;
@@ -190,20 +190,20 @@ static int read_block(reader *r, hu_accum *x) {
   block_reader b;
   memset(&b, 0, sizeof b);
   if (!read_rule(r, &x->block.rule)) return 0;
-  x->sum = hu_format_ieee(8, 23, 0);
+  x->sum = hu_format_binary32();
   size_t end = r->at;
   while (passed(r, ',')) {
     if (!read_key(r, x, &b)) return 0;
     end = r->at;
   }
   if (!take(r, ')')) return 0;
-  for (unsigned key = 0; key < HU_KEY_COUNT; key++) {
-    if (hu_keys[key].wanted >> x->block.rule & 1 && !(b.seen >> key & 1)) return fail(r, end, HU_E_TEXT);
+  for (unsigned key = 0; key < HU_BLOCK_KEY_COUNT; key++) {
+    if (hu_block_keys[key].wanted >> x->block.rule & 1 && !(b.seen >> key & 1)) return fail(r, end, HU_E_TEXT);
   }
-  int aligned = hu_keys[HU_KEY_ACC].rules >> x->block.rule & 1;
-  if (aligned && !(b.seen >> HU_KEY_ACC & 1)) x->product = x->sum;
+  int aligned = hu_block_keys[HU_BLOCK_KEY_ACC].rules >> x->block.rule & 1;
+  if (aligned && !(b.seen >> HU_BLOCK_KEY_ACC & 1)) x->product = x->sum;
   unsigned clash = hu_key_clash(x);
-  return clash == HU_KEY_COUNT || fail(r, b.at[clash] ? b.at[clash] : end, HU_E_TEXT);
+  return clash == HU_BLOCK_KEY_COUNT || fail(r, b.at[clash] ? b.at[clash] : end, HU_E_TEXT);
 }
 
 /* ---- the other models ---- */
@@ -252,7 +252,7 @@ static int read_int32(reader *r, hu_accum *x) {
 }
 
 static int read_preset(reader *r, hu_accum *x, size_t n) {
-  hu_preset found;
+  hu_accum_preset found;
   char name[sizeof found.name];
   size_t letters = strspn(r->text + r->at, "abcdefghijklmnopqrstuvwxyz0123456789_.");
   if (letters < n || strchr("0123456789_.", r->text[r->at]))
@@ -371,7 +371,7 @@ hu_status hu_accum_parse(hu_accum *accum, const char *text, size_t *where) {
   return HU_OK;
 }
 
-hu_status hu_preset_read(hu_preset *z, const char *model) {
+hu_status hu_preset_read(hu_accum_preset *z, const char *model) {
   hu_accum read;
   hu_status s = hu_accum_parse(&read, model, NULL);
   if (s != HU_OK) return s;

@@ -350,7 +350,7 @@ static int find_pair(const row *r, size_t *index, unsigned *a, unsigned *b) {
   return 0;
 }
 
-static void write_name(hu_preset *z, const row *r, unsigned a, unsigned b) {
+static void write_name(hu_accum_preset *z, const row *r, unsigned a, unsigned b) {
   hu_writer w = {z->name, sizeof z->name, 0};
   hu_put(&w, r->head);
   if (!r->hidden) {
@@ -365,14 +365,14 @@ static void write_name(hu_preset *z, const row *r, unsigned a, unsigned b) {
 }
 
 /* The elements of the operands, and those that the model takes, where any NaN of C reads the same. */
-static void put_elements(hu_preset *z, const row *r, unsigned a, unsigned b) {
+static void put_elements(hu_accum_preset *z, const row *r, unsigned a, unsigned b) {
   z->a = z->accum.a = type_element(a);
   z->b = z->accum.b = type_element(b);
   z->c = z->accum.c = type_element(r->result);
   if (r->result >= F32N) z->accum.c.format.nan = HU_NAN_IEEE;
 }
 
-const char *hu_preset_text(hu_preset *z, size_t i) {
+const char *hu_preset_text(hu_accum_preset *z, size_t i) {
   unsigned a, b;
   size_t index = i;
   for (size_t at = 0; at < ROWS; at++) {
@@ -390,7 +390,7 @@ const char *hu_preset_text(hu_preset *z, size_t i) {
   return NULL;
 }
 
-const char *hu_preset_text_of(hu_preset *z, const char *name) {
+const char *hu_preset_text_of(hu_accum_preset *z, const char *name) {
   const char *model;
   for (size_t i = 0; (model = hu_preset_text(z, i)); i++) {
     if (strcmp(z->name, name) == 0) return model;
@@ -398,7 +398,7 @@ const char *hu_preset_text_of(hu_preset *z, const char *name) {
   return NULL;
 }
 
-size_t hu_preset_count(void) {
+size_t hu_accum_preset_count(void) {
   size_t n = 0;
   for (size_t at = 0; at < ROWS; at++) {
     const pairing *p = &pairings[rows[at].pairs];

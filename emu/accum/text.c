@@ -40,19 +40,19 @@ static void put_plain(hu_writer *w, const char *name, const hu_accum *x) {
 
 static void put_key(hu_writer *w, unsigned key) {
   hu_put(w, ",");
-  hu_put(w, hu_keys[key].name);
+  hu_put(w, hu_block_keys[key].name);
   hu_put(w, "=");
 }
 
 static void put_number_or_word(hu_writer *w, const hu_block *b, unsigned key) {
-  const hu_key *k = &hu_keys[key];
+  const hu_block_key *k = &hu_block_keys[key];
   int value = hu_key_get(b, key);
   if (value == 0 && !(k->wanted >> b->rule & 1)) return;
   put_key(w, key);
-  if (key <= HU_KEY_EVERY) {
+  if (key <= HU_BLOCK_KEY_EVERY) {
     hu_put_number(w, value);
   } else {
-    hu_put(w, value < HU_KEY_WORDS && k->words[value] ? k->words[value] : "?");
+    hu_put(w, value < HU_BLOCK_KEY_WORDS && k->words[value] ? k->words[value] : "?");
   }
 }
 
@@ -67,20 +67,20 @@ static void put_formats(hu_writer *w, const hu_accum *x) {
   const hu_block *b = &x->block;
   hu_format none;
   memset(&none, 0, sizeof none);
-  put_format_key(w, HU_KEY_AS, b->as, none);
-  put_format_key(w, HU_KEY_SCALE, b->scale, none);
-  if (hu_keys[HU_KEY_ACC].rules >> b->rule & 1) put_format_key(w, HU_KEY_ACC, x->product, x->sum);
-  put_format_key(w, HU_KEY_OUT, x->sum, hu_format_ieee(8, 23, 0));
+  put_format_key(w, HU_BLOCK_KEY_AS, b->as, none);
+  put_format_key(w, HU_BLOCK_KEY_SCALE, b->scale, none);
+  if (hu_block_keys[HU_BLOCK_KEY_ACC].rules >> b->rule & 1) put_format_key(w, HU_BLOCK_KEY_ACC, x->product, x->sum);
+  put_format_key(w, HU_BLOCK_KEY_OUT, x->sum, hu_format_binary32());
 }
 
 static void put_block(hu_writer *w, const hu_accum *x) {
   hu_put(w, "block(");
   hu_put(w, x->block.rule < HU_BLOCK_RULES ? hu_rule_names[x->block.rule] : "?");
   if (x->block.rule < HU_BLOCK_RULES) {
-    for (unsigned key = 0; key < HU_KEY_AS; key++) put_number_or_word(w, &x->block, key);
+    for (unsigned key = 0; key < HU_BLOCK_KEY_AS; key++) put_number_or_word(w, &x->block, key);
     put_formats(w, x);
     put_rounding(w, x->mode, ",round=");
-    put_number_or_word(w, &x->block, HU_KEY_OVER);
+    put_number_or_word(w, &x->block, HU_BLOCK_KEY_OVER);
   }
   hu_put(w, ")");
 }

@@ -9,7 +9,7 @@
 
 uint32_t hu_function_code(const hu_spec *s, int32_t op, hu_num x, hu_num y, uint32_t random, uint32_t *events) {
   if (hu_quick_may(s, op, x, y)) {
-    hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+    hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
     hu_quick_result q;
     hu_quick_of(&q, op, hu_double64(hu_pack64(x)), hu_double64(hu_pack64(y)));
     hu_float_env_leave(saved);

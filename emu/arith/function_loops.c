@@ -44,7 +44,7 @@ LANES(sin, hu_quick_sin(x, 0), LANES_NOWHERE, 0)
 LANES(cos, hu_quick_sin(x, 1), LANES_NOWHERE, 0)
 /* The processor's own root, not a call of libm's: what is left without it goes to emu/arith/function_call.h. */
 #if defined(__NO_MATH_ERRNO__) && (HU_X86 || defined(__aarch64__))
-LANES(rsqrt, hu_quick_settled(1 / __builtin_sqrt(x), x > 0), LANES_NOWHERE, 0)
+LANES(rsqrt, hu_quick_decided(1 / __builtin_sqrt(x), x > 0), LANES_NOWHERE, 0)
 #else
 #define lanes_rsqrt NULL
 #endif

@@ -63,7 +63,7 @@ enum { HU_QUICK_SPARE = 27 }; /* of a pattern's 53 digits, those that no roundin
 #endif
 
 /* The pattern for y; known if `fit` (the operand is one for the function) and the test decides. */
-HU_FN hu_quick_result hu_quick_settled(double y, uint64_t fit) {
+HU_FN hu_quick_result hu_quick_decided(double y, uint64_t fit) {
   hu_quick_result q;
   HU_QUICK_SEEN(y);
   uint64_t u = hu_pattern64(y), reach = 512, low = (u - reach) >> HU_QUICK_SPARE;
@@ -114,7 +114,7 @@ HU_FN double hu_quick_expm1_value(double x) {
 
 HU_FN hu_quick_result hu_quick_exp(double x) {
   double a = hu_abs64(x);
-  hu_quick_result q = hu_quick_settled(hu_quick_exp_value(x), a < 700);
+  hu_quick_result q = hu_quick_decided(hu_quick_exp_value(x), a < 700);
   q = hu_quick_or(q, (a < 0x1p-21) & hu_quick_few(1 + x), hu_quick_above(1 + x)); /* 1 + x + x^2/2 */
   q = hu_quick_or(q, (a < 0x1p-28), x > 0 ? hu_quick_above(1) : hu_quick_below(1));
   return hu_quick_or(q, x == 0, hu_pattern64(1));
@@ -123,14 +123,14 @@ HU_FN hu_quick_result hu_quick_exp(double x) {
 HU_FN hu_quick_result hu_quick_exp2(double x) {
   double a = hu_abs64(x), shifted = x + HU_SHIFTER, r = (x - (shifted - HU_SHIFTER)) * 0x1.62e42fefa39efp-1;
   double power = hu_power_of_two64(shifted);
-  hu_quick_result q = hu_quick_settled(power + power * (r * hu_polynomial_expm1(r)), a < 1000);
+  hu_quick_result q = hu_quick_decided(power + power * (r * hu_polynomial_expm1(r)), a < 1000);
   q = hu_quick_or(q, (a < 0x1p-28), x > 0 ? hu_quick_above(1) : hu_quick_below(1));
   return hu_quick_or(q, x == 0, hu_pattern64(1));
 }
 
 HU_FN hu_quick_result hu_quick_expm1(double x) {
   double a = hu_abs64(x);
-  hu_quick_result q = hu_quick_settled(hu_quick_expm1_value(x), a < 700);
+  hu_quick_result q = hu_quick_decided(hu_quick_expm1_value(x), a < 700);
   q = hu_quick_or(q, x < -20, hu_quick_below(-1));
   q = hu_quick_or(q, (a < 0x1p-28), x > 0 ? hu_quick_above(x) : hu_quick_below(x));
   return hu_quick_or(q, x == 0, hu_pattern64(x));
@@ -152,11 +152,11 @@ HU_FN double hu_quick_log_value(double x, int binary) {
 }
 
 HU_FN hu_quick_result hu_quick_log(double x, int binary) {
-  return hu_quick_settled(hu_quick_log_value(x, binary), x > 0);
+  return hu_quick_decided(hu_quick_log_value(x, binary), x > 0);
 }
 
 HU_FN hu_quick_result hu_quick_log1p(double x) {
-  hu_quick_result q = hu_quick_settled(hu_quick_log_value(1 + x, 0), x > -1);
+  hu_quick_result q = hu_quick_decided(hu_quick_log_value(1 + x, 0), x > -1);
   q = hu_quick_or(q, hu_abs64(x) < 0x1p-27, x > 0 ? hu_quick_below(x) : hu_quick_above(x));
   return hu_quick_or(q, x == 0, hu_pattern64(x));
 }
@@ -167,7 +167,7 @@ HU_FN double hu_quick_signed(double y, double x) {
 
 HU_FN hu_quick_result hu_quick_tanh(double x) {
   double a = hu_abs64(x), d = hu_quick_expm1_value(a + a);
-  hu_quick_result q = hu_quick_settled(hu_quick_signed(d / (d + 2), x), a < 300);
+  hu_quick_result q = hu_quick_decided(hu_quick_signed(d / (d + 2), x), a < 300);
   q = hu_quick_or(q, a > 12, hu_quick_below(hu_quick_signed(1, x)));
   q = hu_quick_or(q, a < 0x1p-14, hu_quick_below(x));
   return hu_quick_or(q, x == 0, hu_pattern64(x));
@@ -175,7 +175,7 @@ HU_FN hu_quick_result hu_quick_tanh(double x) {
 
 HU_FN hu_quick_result hu_quick_sigmoid(double x) {
   double a = hu_abs64(x);
-  hu_quick_result q = hu_quick_settled(1 / (1 + hu_quick_exp_value(-x)), a < 700);
+  hu_quick_result q = hu_quick_decided(1 / (1 + hu_quick_exp_value(-x)), a < 700);
   double near = 0.5 + 0.25 * x; /* less x^3/48 */
   q = hu_quick_or(q, x > 20, hu_quick_below(1));
   q = hu_quick_or(q, (a < 0x1p-13) & hu_quick_few(near), x > 0 ? hu_quick_below(near) : hu_quick_above(near));
@@ -192,7 +192,7 @@ HU_FN double hu_quick_scaled_erfc(double t) {
 HU_FN hu_quick_result hu_quick_erf(double x) {
   double a = hu_abs64(x), square = a * a, small = a * hu_polynomial_erf(square);
   double large = 1 - hu_quick_exp_value(-square) * hu_quick_scaled_erfc(a);
-  hu_quick_result q = hu_quick_settled(hu_quick_signed(a < 0.5 ? small : large, x), a < 20);
+  hu_quick_result q = hu_quick_decided(hu_quick_signed(a < 0.5 ? small : large, x), a < 20);
   q = hu_quick_or(q, a > 4.25, hu_quick_below(hu_quick_signed(1, x)));
   return hu_quick_or(q, x == 0, hu_pattern64(x));
 }
@@ -200,13 +200,13 @@ HU_FN hu_quick_result hu_quick_erf(double x) {
 HU_FN hu_quick_result hu_quick_gelu(double x) {
   double a = hu_abs64(x), half = x * 0.5;
   double tail = hu_quick_exp_value(half * -x) * hu_quick_scaled_erfc(a * 0x1.6a09e667f3bcdp-1) * 0.5;
-  hu_quick_result q = hu_quick_settled(x * (x < 0 ? tail : 1 - tail), a < 37);
+  hu_quick_result q = hu_quick_decided(x * (x < 0 ? tail : 1 - tail), a < 37);
   q = hu_quick_or(q, x > 6, hu_quick_below(x));
   q = hu_quick_or(q, (a < 0x1p-28), x > 0 ? hu_quick_above(half) : hu_quick_below(half));
   return hu_quick_or(q, x == 0, hu_pattern64(x));
 }
 
-HU_FN hu_quick_result hu_quick_reciprocal(double x) { return hu_quick_settled(1 / x, x != 0); }
+HU_FN hu_quick_result hu_quick_reciprocal(double x) { return hu_quick_decided(1 / x, x != 0); }
 
 /* sin x, cos x. The parts of pi/2 have 33 digits each and what is left. */
 HU_FN hu_quick_result hu_quick_sin(double x, uint64_t cosine) {
@@ -215,7 +215,7 @@ HU_FN hu_quick_result hu_quick_sin(double x, uint64_t cosine) {
   uint64_t quarter = hu_pattern64(shifted) + cosine;
   double s = r * hu_polynomial_sin(t), c = hu_polynomial_cos(t), y = quarter & 1 ? c : s;
   uint64_t flip = (quarter & 2) << 62, sign = cosine ? 0 : hu_pattern64(x) & 0x8000000000000000u;
-  hu_quick_result q = hu_quick_settled(hu_double64(hu_pattern64(y) ^ flip ^ sign), a < 0x1p20);
+  hu_quick_result q = hu_quick_decided(hu_double64(hu_pattern64(y) ^ flip ^ sign), a < 0x1p20);
   q = hu_quick_or(q, a < 0x1p-14, cosine ? hu_quick_below(1) : hu_quick_below(x));
   return hu_quick_or(q, x == 0, cosine ? hu_pattern64(1) : hu_pattern64(x));
 }
@@ -249,7 +249,7 @@ HU_FN hu_quick_result hu_quick_pow(double x, double y) {
   el += low * y;
   double shifted = eh + HU_SHIFTER, r = ((eh - (shifted - HU_SHIFTER)) + el) * 0x1.62e42fefa39efp-1;
   double power = hu_power_of_two64(shifted), size = hu_abs64(eh);
-  hu_quick_result z = hu_quick_settled(power + power * (r * hu_polynomial_expm1(r)), size < 700);
+  hu_quick_result z = hu_quick_decided(power + power * (r * hu_polynomial_expm1(r)), size < 700);
   return hu_quick_or(z, (size < 0x1p-28), eh > 0 ? hu_quick_above(1) : hu_quick_below(1));
 }
 

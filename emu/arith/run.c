@@ -248,7 +248,7 @@ static void run_part(void *context, size_t part) {
   size_t first = part * c->part, n = c->call.n - first < c->part ? c->call.n - first : c->part;
   hu_events counts = {0};
   if (c->kernels) {
-    hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+    hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
     run_lanes(c, first, n, &counts);
     hu_float_env_leave(saved);
   } else if (c->call.op < HU_OP_ROUNDED) {
@@ -264,7 +264,7 @@ static void run_part(void *context, size_t part) {
 /* ---- what may go which way ---- */
 
 static int lanes_can(run *c) {
-  hu_format binary32 = hu_format_ieee(8, 23, 0);
+  hu_format binary32 = hu_format_binary32();
   int extreme = c->call.op >= HU_OP_MINIMUM && c->call.op <= HU_OP_MAXIMUM_NUMBER;
   if (!c->function && (c->call.op >= HU_OP_ROUNDED || (c->call.op == HU_OP_SQRT && !c->wide->sqrt))) return 0;
   if (c->spec.zero == HU_ZERO_NONE) return 0; /* there +0 would have an event */
@@ -286,7 +286,7 @@ static hu_function_lane function_for(const hu_level *level, int32_t op) {
 
 /* Of functions into binary32, ties to even. */
 static hu_function_nearest32 nearest32_for(const hu_level *level, const run *c) {
-  if (!c->function || c->call.mode.round != HU_RNE || !hu_format_equal(c->call.result.format, hu_format_ieee(8, 23, 0)))
+  if (!c->function || c->call.mode.round != HU_RNE || !hu_format_equal(c->call.result.format, hu_format_binary32()))
     return NULL;
   return level->function ? level->function->nearest32 : NULL;
 }

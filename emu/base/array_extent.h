@@ -20,7 +20,7 @@ typedef struct hu_covered {
   uintptr_t first, past;
 } hu_covered;
 
-static inline size_t hu_step_of(const hu_strided *x) {
+static inline size_t hu_strided_step(const hu_strided *x) {
   return x->stride < 0 ? (size_t)0 - (size_t)x->stride : (size_t)x->stride;
 }
 
@@ -29,7 +29,7 @@ static inline hu_status hu_cover(hu_covered *s, size_t n, const hu_strided *x) {
   size_t bytes;
   if (!x->data) return HU_E_NULL;
   if ((uintptr_t)x->data % x->size) return HU_E_ALIGN;
-  if (__builtin_mul_overflow(n - 1, hu_step_of(x), &bytes) || __builtin_mul_overflow(bytes, x->size, &bytes)) {
+  if (__builtin_mul_overflow(n - 1, hu_strided_step(x), &bytes) || __builtin_mul_overflow(bytes, x->size, &bytes)) {
     return HU_E_SHAPE;
   }
   if (bytes > PTRDIFF_MAX - x->size) return HU_E_SHAPE;
@@ -44,7 +44,7 @@ static inline int hu_may_share(const hu_strided *z, const hu_covered *sz, const 
   if (sz->past <= sx->first || sx->past <= sz->first) return 1;
   if (z->size != x->size || z->stride != x->stride) return 0;
   if (z->data == x->data) return 1;
-  size_t step = hu_step_of(z) * z->size;
+  size_t step = hu_strided_step(z) * z->size;
   uintptr_t a = (uintptr_t)z->data, b = (uintptr_t)x->data, apart = (a > b ? a - b : b - a) % step;
   return apart >= z->size && step - apart >= z->size;
 }

@@ -20,7 +20,7 @@ typedef struct hu_float_env {
   uint64_t control, status;
 } hu_float_env;
 
-/* direction: HU_NEAREST (ties to even) ... of emu/core/lane_constants.h. */
+/* direction: HU_LANE_NEAREST (ties to even) ... of emu/core/lane_constants.h. */
 static inline hu_float_env hu_float_env_enter(uint32_t direction) {
   hu_float_env saved = {0, 0};
 #if HU_X86

@@ -11,31 +11,31 @@
 #include "halfulp/status.h"
 
 /* The bytes of a matrix: rows of `width` bytes, `pitch` apart. */
-typedef struct hu_extent {
+typedef struct hu_matrix_extent {
   uintptr_t first, past; /* first = past: no elements */
   size_t width, pitch;
-} hu_extent;
+} hu_matrix_extent;
 
-static inline hu_status hu_extent_of(hu_extent *e, const void *data, size_t rows, size_t columns, size_t ld,
-                                     size_t size, size_t align) {
+static inline hu_status hu_matrix_extent_of(hu_matrix_extent *e, const void *data, size_t rows, size_t cols, size_t ld,
+                                            size_t size, size_t align) {
   size_t bytes;
   memset(e, 0, sizeof *e);
-  if (ld < columns) return HU_E_SHAPE;
-  if (rows == 0 || columns == 0) return HU_OK;
+  if (ld < cols) return HU_E_SHAPE;
+  if (rows == 0 || cols == 0) return HU_OK;
   if (!data) return HU_E_NULL;
   if ((uintptr_t)data % align) return HU_E_ALIGN;
-  if (__builtin_mul_overflow(rows - 1, ld, &bytes) || __builtin_add_overflow(bytes, columns, &bytes)) return HU_E_SHAPE;
+  if (__builtin_mul_overflow(rows - 1, ld, &bytes) || __builtin_add_overflow(bytes, cols, &bytes)) return HU_E_SHAPE;
   if (__builtin_mul_overflow(bytes, size, &bytes) || bytes > PTRDIFF_MAX) return HU_E_SHAPE;
   e->first = (uintptr_t)data;
   if (__builtin_add_overflow(e->first, bytes, &e->past)) return HU_E_SHAPE;
-  e->width = columns * size;
+  e->width = cols * size;
   /* A single row has no pitch: any that holds it will do, and ld may not fit the address space. */
   e->pitch = rows == 1 ? e->width : ld * size;
   return HU_OK;
 }
 
 /* Do the two share a byte? Matrices of one pitch may lie side by side in the same rows. */
-static inline int hu_extents_overlap(const hu_extent *x, const hu_extent *y) {
+static inline int hu_matrix_extents_overlap(const hu_matrix_extent *x, const hu_matrix_extent *y) {
   if (x->first >= y->past || y->first >= x->past) return 0;
   if (x->first == x->past || y->first == y->past) return 0;
   if (x->pitch != y->pitch) return 1;

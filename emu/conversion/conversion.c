@@ -91,7 +91,7 @@ static uint64_t widened(const float *x) {
   return hu_pack64(hu_unpack32(u)); /* by integers: the processor may be told to flush subnormal numbers */
 }
 
-static hu_format binary32(void) { return hu_format_ieee(8, 23, 0); }
+static hu_format binary32(void) { return hu_format_binary32(); }
 
 static int narrows(const hu_conversion *c, size_t size) { return size == 8 && (c->operand & HU_OPERAND_BINARY32); }
 

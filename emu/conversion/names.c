@@ -48,14 +48,14 @@ static hu_conversion record_of(const hu_conversion_row *row) {
   memset(&c, 0, sizeof c);
   const char *rest = split(head, row->mode);
   hu_status s = hu_format_parse(&c.format, row->format, NULL);
-  if (s == HU_OK) s = hu_mode_parse_round(&c.mode, head);
+  if (s == HU_OK) s = hu_mode_round_parse(&c.mode, head);
   rest = split(head, rest);
-  if (s == HU_OK && *head) s = hu_mode_parse_saturate(&c.mode, head);
+  if (s == HU_OK && *head) s = hu_mode_saturate_parse(&c.mode, head);
   c.nan_made = strcmp(rest, "canonical") == 0;
   if (s == HU_OK && *row->first) {
     rest = split(head, row->first);
     s = hu_format_parse(&c.first, head, NULL);
-    if (s == HU_OK) s = hu_mode_parse_round(&c.first_mode, rest);
+    if (s == HU_OK) s = hu_mode_round_parse(&c.first_mode, rest);
   }
   c.operand = row->operand;
   c.nan = s == HU_OK ? row->nan : UINT8_MAX;

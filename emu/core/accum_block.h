@@ -82,8 +82,8 @@ HU_FN int64_t hu_cut(uint8_t rule, uint32_t sign, uint64_t sig, int32_t n) {
   if (n <= 0) return sign ? -(int64_t)(sig << -n) : (int64_t)(sig << -n);
   uint64_t q = hu_shift_right(sig, n);
   int32_t rest = (n > 63 ? sig : sig & (((uint64_t)1 << n) - 1)) != 0;
-  if (rule == HU_CUT_FLOOR) q += sign && rest;
-  if (rule == HU_CUT_NEAREST && rest) {
+  if (rule == HU_BLOCK_CUT_FLOOR) q += sign && rest;
+  if (rule == HU_BLOCK_CUT_NEAREST && rest) {
     int32_t half = hu_against_half(sig, 0, n);
     q += half > 0 || (half == 0 && (q & 1));
   }
@@ -91,7 +91,7 @@ HU_FN int64_t hu_cut(uint8_t rule, uint32_t sign, uint64_t sig, int32_t n) {
 }
 
 HU_FN int64_t hu_floor(int64_t x, int32_t n) {
-  return x < 0 ? hu_cut(HU_CUT_FLOOR, 1, 0 - (uint64_t)x, n) : hu_cut(HU_CUT_FLOOR, 0, (uint64_t)x, n);
+  return x < 0 ? hu_cut(HU_BLOCK_CUT_FLOOR, 1, 0 - (uint64_t)x, n) : hu_cut(HU_BLOCK_CUT_FLOOR, 0, (uint64_t)x, n);
 }
 
 /* s 2^q rounded into the block's output format; an exact zero is +0. */
@@ -161,7 +161,7 @@ HU_FN int64_t hu_group_sum(const hu_accum_plan *p, const hu_lines *in, uint64_t 
     uint64_t sig = a.sig * b.sig;
     if (sig == 0) continue;
     *there = 1;
-    n += hu_cut(HU_CUT_TRUNC, (uint32_t)(a.sign ^ b.sign), sig, low - a.exp - b.exp);
+    n += hu_cut(HU_BLOCK_CUT_TRUNC, (uint32_t)(a.sign ^ b.sign), sig, low - a.exp - b.exp);
   }
   *there &= sa.sig != 0 && sb.sig != 0;
   *exp = low + sa.exp + sb.exp;
@@ -225,7 +225,7 @@ HU_FN int64_t hu_lane_sum(const hu_accum_plan *p, const hu_lines *in, const hu_p
   *e = top;
   for (uint32_t i = lane; i < b->count; i += step) {
     if (hu_pick(b, i) >= b->past) break;
-    s += hu_cut_term(HU_CUT_TRUNC, hu_term_at(p, in, hu_pick(b, i)), top - p->model.block.kept, top, d);
+    s += hu_cut_term(HU_BLOCK_CUT_TRUNC, hu_term_at(p, in, hu_pick(b, i)), top - p->model.block.kept, top, d);
   }
   return s;
 }
@@ -239,7 +239,7 @@ HU_FN hu_num hu_late_join(const hu_accum_plan *p, int64_t s, int32_t ed, hu_num 
   int64_t n = ed == INT32_MIN ? 0 : hu_floor(s, (e - (f2 + 1)) - (ed - f));
   int32_t near = !o->far || tc.e >= e - (int32_t)o->far;
   if (tc.kind == HU_KIND_FINITE && near) {
-    n += hu_cut_term(HU_CUT_FLOOR, tc, e - f, e, d) * ((int64_t)1 << (f2 + 1 - f));
+    n += hu_cut_term(HU_BLOCK_CUT_FLOOR, tc, e - f, e, d) * ((int64_t)1 << (f2 + 1 - f));
   } else if (tc.kind == HU_KIND_FINITE) {
     hu_watch_cut(d, e, tc.e, 0);
   }
@@ -330,7 +330,7 @@ HU_FN hu_num hu_chain_step(const hu_accum_plan *p, const hu_lines *in, uint64_t 
 
 HU_STEP hu_num hu_block_chain(const hu_accum_plan *p, const hu_lines *in, const hu_picks *b, hu_num c, hu_draw *d) {
   for (uint32_t i = 0; i < b->count; i++) {
-    uint64_t k = b->first + (p->model.block.order == HU_ORDER_DOWN ? b->count - 1 - i : i);
+    uint64_t k = b->first + (p->model.block.order == HU_BLOCK_ORDER_DOWN ? b->count - 1 - i : i);
     if (k < b->past) c = hu_chain_step(p, in, k, c, d);
   }
   return c;
@@ -367,14 +367,14 @@ HU_FN hu_num hu_blocks(const hu_accum_plan *p, const hu_lines *in, uint64_t k0, 
   const hu_block *o = &p->model.block;
   hu_picks b;
   b.count = o->length;
-  b.mod4 = o->order == HU_ORDER_MOD4;
+  b.mod4 = o->order == HU_BLOCK_ORDER_MOD4;
   b.past = k1;
   c = hu_flushed(o->daz, p->sum.spec.emin, c);
   for (uint64_t k = k0; k < k1; k += (uint64_t)b.count << b.mod4) {
-    hu_num s = o->join == HU_JOIN_LAST ? hu_num_special(HU_KIND_ZERO, 0) : c;
+    hu_num s = o->join == HU_BLOCK_JOIN_LAST ? hu_num_special(HU_KIND_ZERO, 0) : c;
     b.first = k;
     for (b.half = 0; b.half <= b.mod4; b.half++) s = hu_block_step(p, in, &b, s, d);
-    c = o->join == HU_JOIN_LAST ? hu_accumulate(&p->join, c, s, d) : s;
+    c = o->join == HU_BLOCK_JOIN_LAST ? hu_accumulate(&p->join, c, s, d) : s;
   }
   return c;
 }

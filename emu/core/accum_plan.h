@@ -15,7 +15,7 @@ typedef struct hu_source {
   int32_t emin;       /* of the format it is converted into first */
   uint32_t cut;       /* trailing digits that are not looked at */
   uint8_t size, kind; /* bytes of an element; HU_STORED_ */
-  uint8_t daz;        /* HU_DAZ_ */
+  uint8_t daz;        /* HU_BLOCK_DAZ_ */
 } hu_source;
 
 /* Element k is at at + k step. */
@@ -133,7 +133,7 @@ HU_FN void hu_plan_model(hu_accum_plan *p, const hu_accum *x, hu_format result, 
 /* ---- operands ---- */
 
 /* x, a value of s's grid unpacked from binary32, rescaled so that its exponent is that of the format's last place. */
-HU_FN hu_num hu_settled(const hu_source *s, hu_num x) {
+HU_FN hu_num hu_rescaled_to_grid(const hu_source *s, hu_num x) {
   if (x.kind != HU_KIND_FINITE) return x;
   int32_t e = hu_exponent(x);
   int32_t down = (e > s->spec.emin ? e : s->spec.emin) - s->spec.m - x.exp;
@@ -142,9 +142,9 @@ HU_FN hu_num hu_settled(const hu_source *s, hu_num x) {
 }
 
 HU_FN hu_num hu_flushed(uint8_t daz, int32_t emin, hu_num x) {
-  if (daz == HU_DAZ_NONE || x.kind > HU_KIND_FINITE) return x;
+  if (daz == HU_BLOCK_DAZ_NONE || x.kind > HU_KIND_FINITE) return x;
   if (x.kind == HU_KIND_FINITE && hu_exponent(x) >= emin) return x;
-  return hu_num_special(HU_KIND_ZERO, daz == HU_DAZ_SIGN ? x.sign : 0);
+  return hu_num_special(HU_KIND_ZERO, daz == HU_BLOCK_DAZ_SIGN ? x.sign : 0);
 }
 
 HU_STEP hu_num hu_source_read(const hu_source *s, const uint8_t *at) {
@@ -159,7 +159,7 @@ HU_STEP hu_num hu_source_read(const hu_source *s, const uint8_t *at) {
     memcpy(&u, at, 8);
     x = hu_unpack64(u);
   } else if (s->kind == HU_STORED_VALUES) {
-    x = hu_settled(s, hu_unpack32(hu_load_code(at, 4)));
+    x = hu_rescaled_to_grid(s, hu_unpack32(hu_load_code(at, 4)));
     if (mask) { /* digits of a code, which may be that of a zero or an infinity without them */
       uint32_t events;
       x = hu_unpack(&s->spec, hu_round(&s->spec, x, 0, &events) & ~mask);

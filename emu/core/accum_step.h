@@ -211,7 +211,7 @@ HU_FN uint32_t hu_draw_digits(const hu_draw *d, uint32_t bits) {
 typedef struct hu_grid {
   hu_spec spec;
   uint8_t over; /* 1: overflow is infinity in every mode */
-  uint8_t ftz;  /* HU_FTZ_ of halfulp/accum.h */
+  uint8_t ftz;  /* HU_BLOCK_FTZ_ of halfulp/accum.h */
 } hu_grid;
 
 HU_FN int32_t hu_grid_below(const hu_grid *g, hu_num x) {

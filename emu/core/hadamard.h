@@ -27,8 +27,8 @@ HU_FN void hu_hadamard_words(uint32_t words[HU_HADAMARD_WORDS], uint32_t n, uint
                              uint64_t key, uint64_t counter) {
   for (uint32_t i = 0; i < HU_HADAMARD_WORDS; i++) {
     words[i] = 0;
-    if (i * 32 >= n || signs == HU_SIGNS_NONE) continue;
-    words[i] = signs == HU_SIGNS_MASK ? mask[i] : hu_stream_at(key, counter + i);
+    if (i * 32 >= n || signs == HU_HADAMARD_SIGNS_NONE) continue;
+    words[i] = signs == HU_HADAMARD_SIGNS_MASK ? mask[i] : hu_stream_at(key, counter + i);
     if (n == 16) words[i] = (words[i] & 0xFFFF) | words[i] << 16;
   }
 }

@@ -74,11 +74,11 @@ HU_FN hu_addend hu_addend_of(uint32_t round, int32_t d) {
 }
 
 /* The direction in which the sums of way 2 are rounded (emu/simd/round.h). */
-enum { HU_NEAREST = 0, HU_DOWN = 1, HU_UP = 2, HU_ZERO = 3 }; /* as x86 counts them */
+enum { HU_LANE_NEAREST = 0, HU_LANE_DOWN = 1, HU_LANE_UP = 2, HU_LANE_ZERO = 3 }; /* as x86 counts them */
 HU_FN uint32_t hu_direction_of(int round) {
-  if (round == HU_RNE) return HU_NEAREST;
-  if (round == HU_RTN) return HU_DOWN;
-  return round == HU_RNZ || round == HU_RTP || round == HU_RAZ ? HU_UP : HU_ZERO;
+  if (round == HU_RNE) return HU_LANE_NEAREST;
+  if (round == HU_RTN) return HU_LANE_DOWN;
+  return round == HU_RNZ || round == HU_RTP || round == HU_RAZ ? HU_LANE_UP : HU_LANE_ZERO;
 }
 
 /* 1 if lanes can do what s asks. */

@@ -73,27 +73,27 @@ HU_FN hu_num hu_scale_rne32(hu_num x) { return hu_unpack32(hu_pack32(x)); }
 
 /* d: a scale with its tensor's, in binary32; alpha leaves the tensor's out. */
 HU_OUTLINE hu_num hu_scale_step(const hu_scale_source *s, hu_num scale, uint8_t factor) {
-  if (factor == HU_FACTOR_ALPHA || !s->tensor) return hu_scale_rne32(scale);
+  if (factor == HU_SCALED_FACTOR_ALPHA || !s->tensor) return hu_scale_rne32(scale);
   return hu_scale_rne32(hu_scale_product(scale, hu_scale_tensor(s)));
 }
 
 /* w of a run with scales sa, sb. */
 HU_OUTLINE hu_num hu_scale_factor(const hu_scale_source *a, const hu_scale_source *b, uint8_t factor, hu_num sa,
                                   hu_num sb) {
-  if (factor == HU_FACTOR_EXACT) {
+  if (factor == HU_SCALED_FACTOR_EXACT) {
     hu_num x = hu_scale_product(sa, hu_scale_tensor(a)), y = hu_scale_product(sb, hu_scale_tensor(b));
     hu_num w = hu_scale_product(x, y);
     return w;
   }
   hu_num db = hu_scale_step(b, sb, factor);
-  if (factor == HU_FACTOR_TWICE) return db;
+  if (factor == HU_SCALED_FACTOR_TWICE) return db;
   hu_num w = hu_scale_product(hu_scale_step(a, sa, factor), db);
   return hu_scale_rne32(w);
 }
 
 /* What becomes of a partial sum, a pattern, before it meets its factor. */
 HU_OUTLINE uint32_t hu_scale_part(const hu_scale_source *a, uint8_t factor, hu_num sa, uint32_t part) {
-  if (factor != HU_FACTOR_TWICE) return part;
+  if (factor != HU_SCALED_FACTOR_TWICE) return part;
   return hu_pack32(hu_scale_product(hu_scale_step(a, sa, factor), hu_unpack32(part)));
 }
 
@@ -143,7 +143,7 @@ HU_FN int32_t hu_scaled_plan_across(hu_scaled_sums *t, const hu_accum *x, hu_for
   if (x->kind != HU_ACCUM_EXACT) return 1;
   hu_scale_range(&t->a, &low, &high);
   hu_scale_range(&t->b, &low, &high);
-  if (t->factor != HU_FACTOR_EXACT) {
+  if (t->factor != HU_SCALED_FACTOR_EXACT) {
     low = -149;
     high = 128;
   }

@@ -97,7 +97,7 @@ static uint64_t count_finite_codes(hu_format f, const hu_spec *s) {
   return 2 * n - !f.negzero;
 }
 
-hu_limits hu_format_limits(hu_format f) {
+hu_limits hu_limits_of(hu_format f) {
   hu_limits l;
   memset(&l, 0, sizeof l);
   if (hu_format_check(f, NULL) != HU_OK) return l;

@@ -17,10 +17,10 @@ enum {
   AXIS_NEGATIVE,
   AXIS_COUNT
 };
-enum { PRESET_IEEE, PRESET_FINITE, PRESET_FN, PRESET_FNUZ, PRESET_P3109E, PRESET_P3109F, PRESET_COUNT };
+enum { FAMILY_IEEE, FAMILY_FINITE, FAMILY_FN, FAMILY_FNUZ, FAMILY_P3109E, FAMILY_P3109F, FAMILY_COUNT };
 
 /* Also the order in which hu_format_text prefers them among texts of one length. */
-static const char *const presets[PRESET_COUNT] = {"ieee", "finite", "fn", "fnuz", "p3109e", "p3109f"};
+static const char *const families[FAMILY_COUNT] = {"ieee", "finite", "fn", "fnuz", "p3109e", "p3109f"};
 
 typedef struct axis_word {
   const char *text;
@@ -72,25 +72,25 @@ static uint8_t *axis_of(hu_format *f, unsigned axis) {
   }
 }
 
-/* The family of a preset, with or without sign. */
-static hu_format preset_format(unsigned preset, unsigned e, unsigned m, int b, int is_unsigned) {
+/* The family of a family, with or without sign. */
+static hu_format family_format(unsigned family, unsigned e, unsigned m, int b, int is_unsigned) {
   hu_format f;
-  switch (preset) {
-    case PRESET_FINITE: f = hu_format_finite(e, m, b); break;
-    case PRESET_FN: f = hu_format_fn(e, m, b); break;
-    case PRESET_IEEE: f = hu_format_ieee(e, m, b); break;
+  switch (family) {
+    case FAMILY_FINITE: f = hu_format_finite(e, m, b); break;
+    case FAMILY_FN: f = hu_format_fn(e, m, b); break;
+    case FAMILY_IEEE: f = hu_format_ieee(e, m, b); break;
     default: f = hu_format_fnuz(e, m, b); break;
   }
-  if (preset == PRESET_P3109E) {
+  if (family == FAMILY_P3109E) {
     f.inf = HU_INF_TOP;
     f.overflow = HU_OVERFLOW_INF;
   }
-  if (preset == PRESET_P3109F) f.overflow = HU_OVERFLOW_MAX;
+  if (family == FAMILY_P3109F) f.overflow = HU_OVERFLOW_MAX;
   if (!is_unsigned) return f;
   f = hu_format_unsigned(f);
-  if (preset >= PRESET_P3109E) f.negative = HU_NEGATIVE_STOP;
+  if (family >= FAMILY_P3109E) f.negative = HU_NEGATIVE_STOP;
   /* fnuz names the place of -0, which an unsigned format lacks: left as it is, for hu_format_check to refuse. */
-  if (preset == PRESET_FNUZ) f.nan = HU_NAN_NEGZERO;
+  if (family == FAMILY_FNUZ) f.nan = HU_NAN_NEGZERO;
   return f;
 }
 
@@ -127,7 +127,7 @@ static int read_number(reader *r) {
 
 typedef struct fp_form {
   int e, m, b;
-  unsigned preset;
+  unsigned family;
   unsigned seen;             /* bit per axis */
   uint8_t value[AXIS_COUNT]; /* where seen */
 } fp_form;
@@ -161,14 +161,14 @@ static void blame_value(reader *r, size_t n) {
   }
 }
 
-/* One suffix; `preset_allowed` says whether a preset may stand here. */
-static int read_suffix(reader *r, fp_form *form, int preset_allowed) {
+/* One suffix; `family_allowed` says whether a family may stand here. */
+static int read_suffix(reader *r, fp_form *form, int family_allowed) {
   const char *s = r->text + r->at;
   size_t n = strcspn(s, ",");
-  for (unsigned i = 0; i < PRESET_COUNT; i++) {
-    if (!is_word(s, n, presets[i])) continue;
-    if (!preset_allowed) return 0;
-    form->preset = i;
+  for (unsigned i = 0; i < FAMILY_COUNT; i++) {
+    if (!is_word(s, n, families[i])) continue;
+    if (!family_allowed) return 0;
+    form->family = i;
     r->at += n;
     return 1;
   }
@@ -186,15 +186,15 @@ static int read_suffix(reader *r, fp_form *form, int preset_allowed) {
 
 static int read_suffixes(reader *r, fp_form *form) {
   for (unsigned i = 0;; i++) {
-    int preset_allowed = i == 0 || (i == 1 && form->seen == 1u << AXIS_SIGN);
-    if (!read_suffix(r, form, preset_allowed)) return 0;
+    int family_allowed = i == 0 || (i == 1 && form->seen == 1u << AXIS_SIGN);
+    if (!read_suffix(r, form, family_allowed)) return 0;
     if (!take(r, ',')) return 1; /* a suffix ends at a comma or at the end of the text */
   }
 }
 
 static hu_status build(hu_format *f, const fp_form *form, const char **axis) {
   hu_format built =
-      preset_format(form->preset, (unsigned)form->e, (unsigned)form->m, form->b, (int)(form->seen >> AXIS_SIGN & 1));
+      family_format(form->family, (unsigned)form->e, (unsigned)form->m, form->b, (int)(form->seen >> AXIS_SIGN & 1));
   for (unsigned i = 0; i < AXIS_COUNT; i++) {
     if (form->seen >> i & 1) *axis_of(&built, i) = form->value[i];
   }
@@ -230,10 +230,10 @@ static hu_status parse_name(hu_format *f, reader *r, const char **axis) {
 }
 
 hu_status hu_format_parse(hu_format *f, const char *text, size_t *where) {
-  return hu_format_parse_why(f, text, where, NULL);
+  return hu_format_parse_axis(f, text, where, NULL);
 }
 
-hu_status hu_format_parse_why(hu_format *f, const char *text, size_t *where, const char **axis) {
+hu_status hu_format_parse_axis(hu_format *f, const char *text, size_t *where, const char **axis) {
   if (!f || !text) return HU_E_NULL;
   reader r = {text, 0};
   hu_status s;
@@ -262,8 +262,8 @@ static void put_axis(hu_writer *w, unsigned *count, unsigned axis, uint8_t value
   }
 }
 
-static void put_form(hu_writer *w, hu_format f, unsigned preset) {
-  hu_format base = preset_format(preset, f.e, f.m, f.b, !f.sign);
+static void put_form(hu_writer *w, hu_format f, unsigned family) {
+  hu_format base = family_format(family, f.e, f.m, f.b, !f.sign);
   unsigned count = 0;
   hu_put(w, "fp(");
   hu_put_number(w, f.e);
@@ -272,7 +272,7 @@ static void put_form(hu_writer *w, hu_format f, unsigned preset) {
   hu_put(w, ",");
   hu_put_number(w, f.b);
   hu_put(w, ")");
-  if (preset != PRESET_IEEE) put_suffix(w, &count, presets[preset]);
+  if (family != FAMILY_IEEE) put_suffix(w, &count, families[family]);
   if (!f.sign) put_suffix(w, &count, "unsigned");
   for (unsigned axis = AXIS_ZERO; axis < AXIS_COUNT; axis++) {
     uint8_t value = *axis_of(&f, axis);
@@ -282,14 +282,14 @@ static void put_form(hu_writer *w, hu_format f, unsigned preset) {
 
 size_t hu_format_text(char *text, size_t size, hu_format f) {
   if (hu_format_check(f, NULL) != HU_OK) return 0;
-  unsigned best = PRESET_IEEE;
+  unsigned best = FAMILY_IEEE;
   size_t least = SIZE_MAX;
-  for (unsigned preset = 0; preset < PRESET_COUNT; preset++) {
+  for (unsigned family = 0; family < FAMILY_COUNT; family++) {
     hu_writer counter = {NULL, 0, 0};
-    put_form(&counter, f, preset);
+    put_form(&counter, f, family);
     if (counter.length >= least) continue;
     least = counter.length;
-    best = preset;
+    best = family;
   }
   hu_writer w = {text, text ? size : 0, 0};
   put_form(&w, f, best);

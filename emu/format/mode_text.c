@@ -29,7 +29,7 @@ static hu_status parse_stochastic(hu_mode *mode, const char *text) {
   return HU_OK;
 }
 
-hu_status hu_mode_parse_round(hu_mode *mode, const char *text) {
+hu_status hu_mode_round_parse(hu_mode *mode, const char *text) {
   if (!mode || !text) return HU_E_NULL;
   if (text[0] == 's' && text[1] == 'r') return parse_stochastic(mode, text);
   for (unsigned i = 0; i < HU_SRA; i++) {
@@ -49,7 +49,7 @@ static int index_of(const char *text, const char *const *names, int n) {
   return -1;
 }
 
-hu_status hu_mode_parse_saturate(hu_mode *mode, const char *text) {
+hu_status hu_mode_saturate_parse(hu_mode *mode, const char *text) {
   static const char *const names[] = {"default", "none", "finite", "propagate"};
   if (!mode || !text) return HU_E_NULL;
   int i = index_of(text, names, 4);
@@ -58,7 +58,7 @@ hu_status hu_mode_parse_saturate(hu_mode *mode, const char *text) {
   return HU_OK;
 }
 
-hu_status hu_mode_parse_nan(hu_mode *mode, const char *text) {
+hu_status hu_mode_nan_parse(hu_mode *mode, const char *text) {
   static const char *const names[] = {"max", "zero", "error"};
   if (!mode || !text) return HU_E_NULL;
   int i = index_of(text, names, 3);
@@ -67,7 +67,7 @@ hu_status hu_mode_parse_nan(hu_mode *mode, const char *text) {
   return HU_OK;
 }
 
-hu_status hu_mode_parse_nan_fma(hu_mode *mode, const char *text) {
+hu_status hu_mode_nan_fma_parse(hu_mode *mode, const char *text) {
   static const char *const names[] = {"quiet", "invalid"};
   if (!mode || !text) return HU_E_NULL;
   int i = index_of(text, names, 2);

@@ -5,8 +5,8 @@
 #include "emu/gemm/call.h"
 
 /* As many equal blocks as the largest size needs; smaller ones while that leaves threads without work. */
-void hu_gemm_set_blocks(hu_gemm_call *g, size_t rows, size_t row_step, size_t columns, size_t column_step) {
-  size_t down = (g->m + rows - 1) / rows, across = (g->n + columns - 1) / columns;
+void hu_gemm_set_blocks(hu_gemm_call *g, size_t rows, size_t row_step, size_t cols, size_t column_step) {
+  size_t down = (g->m + rows - 1) / rows, across = (g->n + cols - 1) / cols;
   while (down * across < 2 * (size_t)g->threads && g->threads > 1) {
     size_t high = (g->m + down - 1) / down, wide = (g->n + across - 1) / across;
     if (high <= row_step && wide <= column_step) break;
@@ -17,8 +17,8 @@ void hu_gemm_set_blocks(hu_gemm_call *g, size_t rows, size_t row_step, size_t co
     }
   }
   g->block_rows = hu_up_to((g->m + down - 1) / down, row_step);
-  g->block_columns = hu_up_to((g->n + across - 1) / across, column_step);
-  g->across = (g->n + g->block_columns - 1) / g->block_columns;
+  g->block_cols = hu_up_to((g->n + across - 1) / across, column_step);
+  g->across = (g->n + g->block_cols - 1) / g->block_cols;
 }
 
 typedef struct block_work {
@@ -29,9 +29,9 @@ typedef struct block_work {
 
 static void run_part(void *context, size_t part) {
   block_work *w = context;
-  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
   for (size_t i = part; i < w->blocks; i += w->parts) {
-    w->block(w->g, i / w->g->across * w->g->block_rows, i % w->g->across * w->g->block_columns, &w->g->events[part]);
+    w->block(w->g, i / w->g->across * w->g->block_rows, i % w->g->across * w->g->block_cols, &w->g->events[part]);
   }
   hu_float_env_leave(saved);
 }

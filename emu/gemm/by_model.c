@@ -18,7 +18,7 @@ static hu_line line_of(const hu_matrix *x, size_t i, int along) {
   return z;
 }
 
-static void model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, hu_events *events,
+static void model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, hu_events *events,
                         hu_watch *watch) {
   hu_accum_plan p;
   hu_lines in;
@@ -32,7 +32,7 @@ static void model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows
   for (size_t i = i0; i < i0 + rows; i++) {
     in.a = line_of(&g->a, i, !g->a.transposed);
     if (g->scale_a.data) in.sa = line_of(&g->scale_a, i, !g->scale_a.transposed);
-    for (size_t j = j0; j < j0 + columns; j++) {
+    for (size_t j = j0; j < j0 + cols; j++) {
       in.b = line_of(&g->b, j, g->b.transposed);
       if (g->scale_b.data) in.sb = line_of(&g->scale_b, j, g->scale_b.transposed);
       hu_draw d = hu_draw_of(g->stream.key, g->stream.counter + (uint64_t)i * g->n + j, watch);
@@ -46,14 +46,14 @@ static void model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows
   }
 }
 
-void hu_gemm_model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, hu_events *events) {
-  model_block(g, i0, j0, rows, columns, events, NULL);
+void hu_gemm_model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, hu_events *events) {
+  model_block(g, i0, j0, rows, cols, events, NULL);
 }
 
 /* A part's watch has the number of its events. */
 static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
-  size_t rows = hu_least(g->m - i0, g->block_rows), columns = hu_least(g->n - j0, g->block_columns);
-  model_block(g, i0, j0, rows, columns, events, g->watches ? g->watches + (events - g->events) : NULL);
+  size_t rows = hu_least(g->m - i0, g->block_rows), cols = hu_least(g->n - j0, g->block_cols);
+  model_block(g, i0, j0, rows, cols, events, g->watches ? g->watches + (events - g->events) : NULL);
 }
 
 static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {

@@ -16,8 +16,8 @@
 /* An operand, checked. rows and columns are those of the product; element (i, j) is stored at i ld + j, or at j ld + i.
  */
 typedef struct hu_matrix {
-  const void *data;               /* NULL: absent (C), or no elements */
-  size_t rows, columns, ld, size; /* size: bytes of an element */
+  const void *data;            /* NULL: absent (C), or no elements */
+  size_t rows, cols, ld, size; /* size: bytes of an element */
   hu_format format;
   hu_spec spec;
   hu_narrow undo;               /* lane constants of its codes */
@@ -57,13 +57,13 @@ struct hu_gemm_call {
   const void *way;    /* what the way that runs keeps of the call */
   hu_span sa, sb, sc; /* once hu_gemm_look has been asked: looked is 1 */
   int looked;
-  size_t block_rows, block_columns, across;
+  size_t block_rows, block_cols, across;
   hu_events events[HU_THREADS_MAX]; /* one a part */
   hu_watch *watches;                /* likewise; NULL: nothing is watched */
 };
 
 /* operand.c. Fills *x from a checked operand; absent: NULL. */
-void hu_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t columns, const hu_level *level,
+void hu_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t cols, const hu_level *level,
                     const hu_gemm_kernels *kernels);
 /* n elements of a stored row, exact. */
 void hu_gemm_read32(const hu_matrix *x, size_t row, size_t column, size_t n, float *z);
@@ -78,7 +78,7 @@ int hu_gemm_nan_among(const hu_matrix *x, size_t i, size_t j, size_t di, size_t 
 /* The spans of A, B and C, once a call. */
 void hu_gemm_look(hu_gemm_call *g);
 size_t hu_gemm_stored_rows(const hu_matrix *x);
-size_t hu_gemm_stored_columns(const hu_matrix *x);
+size_t hu_gemm_stored_cols(const hu_matrix *x);
 
 void hu_gemm_set_result(hu_gemm_call *g, const hu_result *d, hu_mode mode, const hu_level *level);
 /* Rounds n sums of row i from column j0 on into D. */
@@ -88,7 +88,7 @@ void hu_gemm_finish(const hu_gemm_call *g, size_t i, size_t j, hu_num sum, hu_ev
 /* The sign of an exact zero sum. */
 uint32_t hu_gemm_zero_sign(const hu_gemm_call *g, size_t i, size_t j);
 /* blocks.c. Sets the largest blocks that the way's stack allows, or smaller ones if the threads want more of them. */
-void hu_gemm_set_blocks(hu_gemm_call *g, size_t rows, size_t row_step, size_t columns, size_t column_step);
+void hu_gemm_set_blocks(hu_gemm_call *g, size_t rows, size_t row_step, size_t cols, size_t column_step);
 /* Computes the block of D at (i0, j0). */
 typedef void hu_gemm_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events);
 /* All blocks, over the call's threads. */
@@ -108,10 +108,10 @@ extern const hu_gemm_way hu_way_unit;                                  /* unit.c
 extern const hu_gemm_way hu_way_by_model;                              /* by_model.c: any model, value by value */
 
 /* What ways share: exact_wide.c. The elements with open[i ldo + j] = 1 of the block at (i0, j0), in integers. */
-void hu_gemm_sum_open(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, const uint8_t *open,
+void hu_gemm_sum_open(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, const uint8_t *open,
                       size_t ldo, hu_events *events);
 /* by_model.c: a block under any model. */
-void hu_gemm_model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, hu_events *events);
+void hu_gemm_model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, hu_events *events);
 /* finish_open.c: as hu_gemm_finish32; sums that are NaN are left open, and computed by the model. */
 void hu_gemm_finish_open(const hu_gemm_call *g, size_t i, size_t j0, size_t n, float *sum, hu_events *events);
 

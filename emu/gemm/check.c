@@ -41,21 +41,21 @@ int hu_gemm_is_fp32(const hu_accum *x, int fit) {
 
 static hu_status check_format(hu_format f, uint8_t storage, int fp32) {
   if (hu_format_check(f, NULL) != HU_OK) return HU_E_FORMAT;
-  if ((storage == HU_VALUES || fp32) && !hu_format_fits_binary32(f)) return HU_E_CARRIER;
+  if ((storage == HU_STORAGE_VALUES || fp32) && !hu_format_fits_binary32(f)) return HU_E_CARRIER;
   return HU_OK;
 }
 
-static size_t element_size(hu_format f, uint8_t storage) { return storage == HU_VALUES ? 4 : hu_code_bytes(f); }
+static size_t element_size(hu_format f, uint8_t storage) { return storage == HU_STORAGE_VALUES ? 4 : hu_code_bytes(f); }
 
-static hu_status operand_extent(hu_extent *e, const hu_operand *x, size_t rows, size_t columns) {
-  if (x->storage > HU_CODES || x->transposed > 1) return HU_E_SHAPE;
+static hu_status operand_extent(hu_matrix_extent *e, const hu_operand *x, size_t rows, size_t cols) {
+  if (x->storage > HU_STORAGE_CODES || x->transposed > 1) return HU_E_SHAPE;
   size_t size = element_size(x->format, x->storage);
-  return hu_extent_of(e, x->data, x->transposed ? columns : rows, x->transposed ? rows : columns, x->ld, size, size);
+  return hu_matrix_extent_of(e, x->data, x->transposed ? cols : rows, x->transposed ? rows : cols, x->ld, size, size);
 }
 
-static hu_status result_extent(hu_extent *e, const hu_result *d, size_t m, size_t n) {
+static hu_status result_extent(hu_matrix_extent *e, const hu_result *d, size_t m, size_t n) {
   size_t size = element_size(d->format, d->storage);
-  return hu_extent_of(e, d->data, m, n, d->ld, size, size);
+  return hu_matrix_extent_of(e, d->data, m, n, d->ld, size, size);
 }
 
 static int in_place(const hu_result *d, const hu_operand *c) {
@@ -75,16 +75,17 @@ static hu_status check_formats(const hu_result *d, const hu_operand *a, const hu
 
 static hu_status check_memory(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
                               const hu_operand *b, const hu_operand *c) {
-  hu_extent ed, e[3];
+  hu_matrix_extent ed, e[3];
   hu_status s = HU_E_SHAPE;
   memset(e, 0, sizeof e);
-  if (d->storage <= HU_CODES) s = result_extent(&ed, d, m, n);
+  if (d->storage <= HU_STORAGE_CODES) s = result_extent(&ed, d, m, n);
   if (s == HU_OK) s = operand_extent(&e[0], a, m, k);
   if (s == HU_OK) s = operand_extent(&e[1], b, k, n);
   if (s == HU_OK && c) s = operand_extent(&e[2], c, m, n);
   if (s != HU_OK) return s;
   if (c && in_place(d, c)) memset(&e[2], 0, sizeof e[2]);
-  return hu_extents_overlap(&ed, &e[0]) || hu_extents_overlap(&ed, &e[1]) || hu_extents_overlap(&ed, &e[2])
+  return hu_matrix_extents_overlap(&ed, &e[0]) || hu_matrix_extents_overlap(&ed, &e[1]) ||
+                 hu_matrix_extents_overlap(&ed, &e[2])
              ? HU_E_OVERLAP
              : HU_OK;
 }
@@ -93,7 +94,7 @@ static hu_status check_memory(size_t m, size_t n, size_t k, const hu_result *d, 
 static hu_status check_scales(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *sa,
                               const hu_operand *sb, const hu_accum *accum) {
   size_t count = hu_gemm_scales(accum, k);
-  hu_extent ed, ea, eb;
+  hu_matrix_extent ed, ea, eb;
   hu_status s = check_format(sa->format, sa->storage, 0);
   if (s == HU_OK) s = check_format(sb->format, sb->storage, 0);
   if (s != HU_OK) return s;
@@ -103,7 +104,7 @@ static hu_status check_scales(size_t m, size_t n, size_t k, const hu_result *d, 
   if (s == HU_OK) s = operand_extent(&ea, sa, m, count);
   if (s == HU_OK) s = operand_extent(&eb, sb, count, n);
   if (s != HU_OK) return s;
-  return hu_extents_overlap(&ed, &ea) || hu_extents_overlap(&ed, &eb) ? HU_E_OVERLAP : HU_OK;
+  return hu_matrix_extents_overlap(&ed, &ea) || hu_matrix_extents_overlap(&ed, &eb) ? HU_E_OVERLAP : HU_OK;
 }
 
 hu_status hu_gemm_check(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a, const hu_operand *b,

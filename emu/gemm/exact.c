@@ -68,9 +68,9 @@ static int spans_fit64(const hu_gemm_call *g) {
 #define HU_READ hu_gemm_read64
 #define HU_COPY g->kernels->widen
 #define HU_SPREAD g->kernels->spread64
-#define HU_TURN g->kernels->turn64
+#define HU_TRANSPOSE g->kernels->transpose64
 #define HU_FINISH hu_gemm_finish64
-#define HU_KERNEL g->kernels->sum64
+#define HU_TILE_KERNEL g->kernels->sum64
 #define HU_NR HU_GEMM64_NR
 #define HU_MB HU_GEMM64_MB
 #define HU_NB HU_GEMM64_NB
@@ -143,21 +143,21 @@ static void drop_signs(size_t panels, size_t apart, size_t n, double *x) {
 
 /* Rounds the elements that s decides, all if no step rounded; marks the others in open[i HU_NB + j] and returns how
  * many they are. */
-static size_t finish_decided(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns,
-                             const double *acc, int rounded, uint8_t *open, hu_events *events) {
+static size_t finish_decided(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, const double *acc,
+                             int rounded, uint8_t *open, hu_events *events) {
   double part = (double)(g->k + 4) * 0x1p-52, s[HU_NB], t[HU_NB];
   int32_t below = 52 - cell_digits(g);
   size_t left = 0;
   for (size_t i = 0; i < rows; i++) {
     uint8_t *mark = open + i * HU_NB;
-    get_row(i, columns, acc, s);
-    get_row(i + HALF, columns, acc, t);
-    for (size_t j = 0; j < columns; j++) {
+    get_row(i, cols, acc, s);
+    get_row(i + HALF, cols, acc, t);
+    for (size_t j = 0; j < cols; j++) {
       mark[j] = rounded && !in_one_cell(s[j], t[j], part, below);
       left += mark[j];
     }
-    for (size_t j = 0, past; j < columns; j = past + 1) {
-      for (past = j; past < columns && !mark[past];) past++;
+    for (size_t j = 0, past; j < cols; j = past + 1) {
+      for (past = j; past < cols && !mark[past];) past++;
       if (past > j) hu_gemm_finish64(g, i0 + i, j0 + j, past - j, s + j, events);
     }
   }
@@ -165,14 +165,14 @@ static size_t finish_decided(const hu_gemm_call *g, size_t i0, size_t j0, size_t
 }
 
 /* Out of line: the stack of this and that of the integer sums are not to add up. */
-static __attribute__((noinline)) size_t sum_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows,
-                                                  size_t columns, uint8_t *open, hu_events *events) {
+static __attribute__((noinline)) size_t sum_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols,
+                                                  uint8_t *open, hu_events *events) {
   _Alignas(64) double acc[HU_MB * HU_NB];
   _Alignas(64) double a[HU_KC * HALF];
   _Alignas(64) double b[HU_KC * HU_NB];
-  size_t padded = hu_up_to(rows, HU_GEMM_MR), panels = (columns + HU_NR - 1) / HU_NR;
+  size_t padded = hu_up_to(rows, HU_GEMM_MR), panels = (cols + HU_NR - 1) / HU_NR;
   int rounded = 0;
-  load_c(g, i0, j0, rows, columns, acc);
+  load_c(g, i0, j0, rows, cols, acc);
   if (g->c.data) {
     for (size_t p = 0; p < panels; p++) {
       double *z = acc + p * (HU_MB * HU_NR);
@@ -187,22 +187,22 @@ static __attribute__((noinline)) size_t sum_block(const hu_gemm_call *g, size_t 
     look_after(&ahead, g, i0, j0, k0);
     look_at_nothing(&nothing);
     pack_a(g, i0, k0, rows, kc, a);
-    pack_b(g, j0, k0, columns, kc, b);
+    pack_b(g, j0, k0, cols, kc, b);
     hu_float_env_forget();
-    HU_KERNEL(padded, columns, kc, a, b, acc, fresh, &ahead);
+    HU_TILE_KERNEL(padded, cols, kc, a, b, acc, fresh, &ahead);
     rounded |= hu_float_env_rounded();
     drop_signs(padded / HU_GEMM_MR, HU_KC * HU_GEMM_MR, kc * HU_GEMM_MR, a);
     drop_signs(panels, HU_KC * HU_NR, kc * HU_NR, b);
-    HU_KERNEL(padded, columns, kc, a, b, acc + HALF * HU_NR, fresh, &nothing);
+    HU_TILE_KERNEL(padded, cols, kc, a, b, acc + HALF * HU_NR, fresh, &nothing);
   }
-  return finish_decided(g, i0, j0, rows, columns, acc, rounded, open, events);
+  return finish_decided(g, i0, j0, rows, cols, acc, rounded, open, events);
 }
 
 static void bracket_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
   uint8_t open[HALF * HU_NB];
-  size_t rows = hu_least(g->m - i0, g->block_rows), columns = hu_least(g->n - j0, g->block_columns);
-  if (sum_block(g, i0, j0, rows, columns, open, events)) {
-    hu_gemm_sum_open(g, i0, j0, rows, columns, open, HU_NB, events);
+  size_t rows = hu_least(g->m - i0, g->block_rows), cols = hu_least(g->n - j0, g->block_cols);
+  if (sum_block(g, i0, j0, rows, cols, open, events)) {
+    hu_gemm_sum_open(g, i0, j0, rows, cols, open, HU_NB, events);
   }
 }
 

@@ -15,7 +15,7 @@
  * Entries of a row that share s are summed together, sixteen columns and several t at once, in binary64 registers: with
  * n <= KC products of less than 2^(p + W - 1) 2^W a sum stays below 2^53 and nothing rounds, whatever the order. Where
  * p is large, x = hi 2^W + lo is cut once (|lo| < 2^W, |hi| < 2^(p - 1)), so that W may stay large. Between carries a
- * bin gets SETTLE pieces, each of less than 2^54.
+ * bin gets CARRY_EVERY pieces, each of less than 2^54.
  *
  * By bins, where most of many digits would be zeros. Both factors are short significands far up, A = x 2^(W s) and
  * B = y 2^(W t) with |x| < 2^(p + W - 1), |y| < 2^(r + W - 1), r the precision of B's format: bins[s + t] += x y, one
@@ -23,15 +23,15 @@
  * halves, entries of their own 16 digits apart (|hi| < 2^(p + W - 1 - 16), |lo| < 2^16). */
 #include "emu/core/bits.h"
 #include "emu/gemm/call.h"
-#include "emu/gemm/wide_places.h"
+#include "emu/gemm/wide_bins.h"
 
 enum {
   KC = HU_WIDE_KC,
-  PANEL = HU_WIDE_COLUMNS,
-  ROWS = 48,     /* at most, in a block */
-  COLUMNS = 128, /* likewise */
-  BINS = 25600,  /* rows x columns x bins */
-  SETTLE = 128,
+  PANEL = HU_WIDE_COLS,
+  ROWS = 48,    /* at most, in a block */
+  COLS = 128,   /* likewise */
+  BINS = 25600, /* rows x columns x bins */
+  CARRY_EVERY = 128,
   HALF = 1 << 16,
   DEPTH = 1024, /* rows of B at once in the second method */
   SCATTER = 14, /* more products than this for every one: the second method */
@@ -41,13 +41,13 @@ enum {
 /* How a call is cut up; a function of the spans and formats alone. */
 typedef struct plan {
   int32_t w, digits, windows, bins, slabs; /* digits of B in all; slabs: how many times some of them */
-  int32_t settle;                          /* pieces of K between carries */
+  int32_t carry_every;                     /* pieces of K between carries */
   int cut;                                 /* 1: x = hi 2^W + lo */
   int scattered, halved, shift;            /* the second method; 1: A in halves; W = 2^shift */
   uint32_t
       inverse;  /* n / w is n * inverse >> 16: inverse w = 2^16 + e, e <= w <= 23, exact while n e < 2^16; n < 2200 */
   int32_t base; /* exponent of bin 0 */
-  size_t rows, columns;
+  size_t rows, cols;
 } plan;
 
 static int32_t ratio_up(int32_t a, int32_t b) { return a <= b ? 1 : (a + b - 1) / b; }
@@ -68,15 +68,15 @@ static void plan_digits(plan *q, const hu_gemm_call *g) {
   if (top > 62) q->bins += ratio_up(top - 62, q->w);
   q->inverse = 65536 / (uint32_t)q->w + 1;
   q->slabs = ratio_up(q->digits, HU_WIDE_BAND);
-  q->settle = SETTLE;
-  q->columns = COLUMNS;
-  while (q->columns > PANEL && BINS / ((size_t)q->bins * q->columns) < 28) q->columns -= PANEL;
-  q->rows = hu_least(BINS / ((size_t)q->bins * q->columns), ROWS);
+  q->carry_every = CARRY_EVERY;
+  q->cols = COLS;
+  while (q->cols > PANEL && BINS / ((size_t)q->bins * q->cols) < 28) q->cols -= PANEL;
+  q->rows = hu_least(BINS / ((size_t)q->bins * q->cols), ROWS);
 }
 
-/* Products are below 2^(p + 2 W - 2), p the digits of both factors: 2^62 has room for `settle` pieces of them beside
- * what carries leave. Sums stay below K 2^(ranges); with a digit for the sign, and that in whole limbs, no digit is
- * lost in joining. */
+/* Products are below 2^(p + 2 W - 2), p the digits of both factors: 2^62 has room for `carry_every` pieces of them
+ * beside what carries leave. Sums stay below K 2^(ranges); with a digit for the sign, and that in whole limbs, no
+ * digit is lost in joining. */
 static void plan_scatter(plan *q, const hu_gemm_call *g) {
   int32_t p = g->a.spec.m + g->b.spec.m + 2, k = 64 - hu_clz64((uint64_t)g->k | 1);
   q->scattered = 1;
@@ -86,9 +86,9 @@ static void plan_scatter(plan *q, const hu_gemm_call *g) {
   q->w = 1 << q->shift;
   q->bins = ratio_up(g->sa.high - g->sa.low + g->sb.high - g->sb.low + k + 1, 64) << (6 - q->shift);
   int32_t pieces = 62 - (p + 2 * q->w - 2) - 7 - q->halved; /* digits of their number; 2^7 terms a bin, or twice that */
-  q->settle = pieces < 7 ? 1 << pieces : SETTLE;
+  q->carry_every = pieces < 7 ? 1 << pieces : CARRY_EVERY;
   q->rows = ROWS;
-  q->columns = COLUMNS;
+  q->cols = COLS;
 }
 
 static plan plan_of(const hu_gemm_call *g) {
@@ -103,13 +103,13 @@ static plan plan_of(const hu_gemm_call *g) {
 /* ---- operands ---- */
 
 /* Elements (i0, j0) ... as binary64, row-major, `ld` apart. */
-static void read_tile(const hu_matrix *x, size_t i0, size_t j0, size_t rows, size_t columns, double *z, size_t ld) {
+static void read_tile(const hu_matrix *x, size_t i0, size_t j0, size_t rows, size_t cols, double *z, size_t ld) {
   double line[KC];
   if (!x->transposed) {
-    for (size_t i = 0; i < rows; i++) hu_gemm_read64(x, i0 + i, j0, columns, z + i * ld);
+    for (size_t i = 0; i < rows; i++) hu_gemm_read64(x, i0 + i, j0, cols, z + i * ld);
     return;
   }
-  for (size_t j = 0; j < columns; j++) {
+  for (size_t j = 0; j < cols; j++) {
     hu_gemm_read64(x, j0 + j, i0, rows, line);
     for (size_t i = 0; i < rows; i++) z[i * ld + j] = line[i];
   }
@@ -122,7 +122,7 @@ static double signed_double(uint64_t magnitude, uint64_t u) {
 }
 
 /* One entry: its window, or UINT16_MAX if it adds nothing. */
-static uint16_t place_entry(const hu_gemm_call *g, const plan *q, double x, double *hi, double *lo, uint8_t *special) {
+static uint16_t bin_entry(const hu_gemm_call *g, const plan *q, double x, double *hi, double *lo, uint8_t *special) {
   uint64_t u = hu_bits_of_double(x), sig;
   int32_t exp;
   if ((u << 1) == 0) return UINT16_MAX;
@@ -143,7 +143,7 @@ static void sort_row(const hu_gemm_call *g, const plan *q, const double *x, size
   double hi[KC], lo[KC];
   memset(next, 0, (size_t)q->windows * sizeof next[0]);
   for (size_t k = 0; k < kc; k++) {
-    window[k] = place_entry(g, q, x[k], &hi[k], &lo[k], &r->special);
+    window[k] = bin_entry(g, q, x[k], &hi[k], &lo[k], &r->special);
     if (window[k] != UINT16_MAX) next[window[k]]++;
   }
   r->cut = (uint8_t)q->cut;
@@ -167,10 +167,10 @@ static void sort_row(const hu_gemm_call *g, const plan *q, const double *x, size
 }
 
 /* A panel of B as it is; marks columns with infinities or NaN. */
-static void read_panel(const hu_gemm_call *g, size_t k0, size_t kc, size_t j0, size_t columns, double *x,
+static void read_panel(const hu_gemm_call *g, size_t k0, size_t kc, size_t j0, size_t cols, double *x,
                        uint8_t *special) {
-  if (columns < PANEL) memset(x, 0, kc * PANEL * sizeof *x);
-  read_tile(&g->b, k0, j0, kc, columns, x, PANEL);
+  if (cols < PANEL) memset(x, 0, kc * PANEL * sizeof *x);
+  read_tile(&g->b, k0, j0, kc, cols, x, PANEL);
   if (!g->sb.special) return;
   for (size_t i = 0; i < kc * PANEL; i++) {
     special[i % PANEL] |= (hu_bits_of_double(x[i]) << 1) >= 0xFFE0000000000000u;
@@ -186,19 +186,19 @@ typedef struct scatter_row {
   size_t count;
 } scatter_row;
 
-static hu_place place_in(const plan *q, const hu_matrix *x, int32_t low) {
-  hu_place p = {x->spec.m, x->spec.emin - x->spec.m, low, q->shift};
+static hu_bin_rule bin_rule_of(const plan *q, const hu_matrix *x, int32_t low) {
+  hu_bin_rule p = {x->spec.m, x->spec.emin - x->spec.m, low, q->shift};
   return p;
 }
 
 /* Zeros are left out; long significands are cut into halves, 16 digits below. */
 static void list_row(const hu_gemm_call *g, const plan *q, const double *x, size_t kc, scatter_row *r,
                      uint8_t *special) {
-  const hu_place p = place_in(q, &g->a, g->sa.low);
+  const hu_bin_rule p = bin_rule_of(q, &g->a, g->sa.low);
   int64_t y[KC];
   uint16_t at[KC];
   size_t n = 0;
-  g->kernels->place(&p, hu_up_to(kc, 8), x, 0, y, at);
+  g->kernels->to_bins(&p, hu_up_to(kc, 8), x, 0, y, at);
   for (size_t k = 0; k < kc; k++) {
     *special |= (hu_bits_of_double(x[k]) << 1) >= 0xFFE0000000000000u;
     r->x[n] = q->halved ? y[k] % HALF : y[k];
@@ -280,7 +280,7 @@ static hu_num leading(uint64_t *limb, size_t n, int32_t base) {
 }
 
 /* Limbs of an element, one above the other, to limb[0 ... n - 1], 2^at times as much. */
-static void place_limbs(const plan *q, const int64_t *joined, uint64_t *limb, size_t n, int32_t at) {
+static void put_limbs(const plan *q, const int64_t *joined, uint64_t *limb, size_t n, int32_t at) {
   size_t i = (size_t)at / 64, limbs = (size_t)q->bins >> (6 - q->shift);
   uint64_t low = 0, up = (uint64_t)at % 64, sign = (uint64_t)(joined[(limbs - 1) * PANEL] >> 63);
   for (size_t l = 0; i < n; i++, l++) {
@@ -290,7 +290,7 @@ static void place_limbs(const plan *q, const int64_t *joined, uint64_t *limb, si
   }
 }
 
-static void place_bins(const plan *q, const int64_t *bins, uint64_t *limb, size_t n, int32_t at) {
+static void put_bins(const plan *q, const int64_t *bins, uint64_t *limb, size_t n, int32_t at) {
   for (int32_t i = 0; i + 1 < q->bins; i++, at += q->w) {
     uint64_t d = (uint64_t)bins[i * PANEL];
     uint32_t up = (uint32_t)at % 64;
@@ -310,9 +310,9 @@ static hu_num collect(const hu_gemm_call *g, const plan *q, const int64_t *bins,
   size_t n = (size_t)(past - base) / 64 + 2;
   memset(limb, 0, n * sizeof limb[0]);
   if (q->scattered) {
-    place_limbs(q, bins, limb, n, q->base - base);
+    put_limbs(q, bins, limb, n, q->base - base);
   } else {
-    place_bins(q, bins, limb, n, q->base - base);
+    put_bins(q, bins, limb, n, q->base - base);
   }
   if (c.kind == HU_KIND_FINITE) add_at(limb, n, c.sig, c.sign, c.exp - base);
   return leading(limb, n, base);
@@ -345,24 +345,24 @@ static void finish(const hu_gemm_call *g, const plan *q, size_t i, size_t j, con
 
 /* What of a block is to be summed: rows i0 + row[0 ... rows - 1], the panels marked. */
 typedef struct share {
-  size_t i0, j0, columns, rows;
+  size_t i0, j0, cols, rows;
   const uint8_t *open; /* the elements wanted, ldo apart; NULL: all */
   size_t ldo;
   uint16_t row[ROWS];
-  uint8_t panel[COLUMNS / PANEL];
+  uint8_t panel[COLS / PANEL];
 } share;
 
-static void choose(share *b, size_t i0, size_t j0, size_t rows, size_t columns, const uint8_t *open, size_t ldo) {
+static void choose(share *b, size_t i0, size_t j0, size_t rows, size_t cols, const uint8_t *open, size_t ldo) {
   memset(b, 0, sizeof *b);
   b->i0 = i0;
   b->j0 = j0;
-  b->columns = columns;
+  b->cols = cols;
   b->open = open;
   b->ldo = ldo;
   memset(b->panel, !open, sizeof b->panel);
   for (size_t i = 0; i < rows; i++) {
     int wanted = !open;
-    for (size_t j = 0; open && j < columns; j++) {
+    for (size_t j = 0; open && j < cols; j++) {
       wanted |= open[i * ldo + j];
       b->panel[j / PANEL] |= open[i * ldo + j];
     }
@@ -371,12 +371,12 @@ static void choose(share *b, size_t i0, size_t j0, size_t rows, size_t columns, 
 }
 
 typedef struct marks {
-  uint8_t row[ROWS], column[COLUMNS];
+  uint8_t row[ROWS], column[COLS];
 } marks; /* infinities or NaN */
 
 /* One piece of K. */
 static void add_piece(const hu_gemm_call *g, const plan *q, const share *b, size_t k0, int64_t *bins, marks *special) {
-  size_t kc = hu_least(g->k - k0, KC), panels = (b->columns + PANEL - 1) / PANEL, apart = (size_t)q->bins * PANEL;
+  size_t kc = hu_least(g->k - k0, KC), panels = (b->cols + PANEL - 1) / PANEL, apart = (size_t)q->bins * PANEL;
   double x[KC * PANEL];
   hu_wide_row row[ROWS];
   for (size_t i = 0; i < b->rows; i++) {
@@ -388,7 +388,7 @@ static void add_piece(const hu_gemm_call *g, const plan *q, const share *b, size
   for (size_t p = 0; p < panels; p++) {
     if (!b->panel[p]) continue;
     size_t j = p * PANEL;
-    read_panel(g, k0, kc, b->j0 + j, hu_least(b->columns - j, PANEL), x, special->column + j);
+    read_panel(g, k0, kc, b->j0 + j, hu_least(b->cols - j, PANEL), x, special->column + j);
     add_panel(g, q, row, b->rows, kc, x, bins + p * apart, panels * apart);
   }
 }
@@ -397,7 +397,7 @@ static void add_piece(const hu_gemm_call *g, const plan *q, const share *b, size
 static void finish_panel(const hu_gemm_call *g, const plan *q, const share *b, size_t first, size_t rows, size_t p,
                          const int64_t *bins, size_t apart, const marks *special, hu_events *events) {
   for (size_t i = first; i < first + rows; i++, bins += apart) {
-    for (size_t j = p * PANEL; j < b->columns && j < (p + 1) * PANEL; j++) {
+    for (size_t j = p * PANEL; j < b->cols && j < (p + 1) * PANEL; j++) {
       if (b->open && !b->open[b->row[i] * b->ldo + j]) continue;
       finish(g, q, b->i0 + b->row[i], b->j0 + j, bins + j % PANEL, special->row[i] | special->column[j], events);
     }
@@ -408,42 +408,43 @@ static __attribute__((noinline)) void sum_digits(const hu_gemm_call *g, const pl
                                                  hu_events *events) {
   _Alignas(64) int64_t bins[BINS];
   marks special;
-  size_t panels = (b->columns + PANEL - 1) / PANEL, apart = (size_t)q->bins * PANEL;
+  size_t panels = (b->cols + PANEL - 1) / PANEL, apart = (size_t)q->bins * PANEL;
   memset(bins, 0, b->rows * panels * apart * sizeof bins[0]);
   memset(&special, 0, sizeof special);
   for (size_t k0 = 0; k0 < g->k; k0 += KC) {
     add_piece(g, q, b, k0, bins, &special);
-    if ((k0 / KC + 1) % (size_t)q->settle) continue;
-    for (size_t i = 0; i < b->rows * panels; i++) g->kernels->settle(q->w, (size_t)q->bins, bins + i * apart);
+    if ((k0 / KC + 1) % (size_t)q->carry_every) continue;
+    for (size_t i = 0; i < b->rows * panels; i++)
+      g->kernels->propagate_carries(q->w, (size_t)q->bins, bins + i * apart);
   }
-  for (size_t i = 0; i < b->rows * panels; i++) g->kernels->settle(q->w, (size_t)q->bins, bins + i * apart);
+  for (size_t i = 0; i < b->rows * panels; i++) g->kernels->propagate_carries(q->w, (size_t)q->bins, bins + i * apart);
   for (size_t p = 0; p < panels; p++) {
     finish_panel(g, q, b, 0, b->rows, p, bins + p * apart, panels * apart, &special, events);
   }
 }
 
 /* DEPTH rows of B in a panel, as integers. */
-typedef struct placed {
+typedef struct binned {
   int64_t y[DEPTH * PANEL];
   uint16_t at[DEPTH * PANEL];
   size_t k0, depth;
-} placed;
+} binned;
 
-static void place_panel(const hu_gemm_call *g, const plan *q, const share *b, size_t k0, size_t j, placed *v,
-                        uint8_t *special) {
-  const hu_place to = place_in(q, &g->b, g->sb.low);
+static void bin_panel(const hu_gemm_call *g, const plan *q, const share *b, size_t k0, size_t j, binned *v,
+                      uint8_t *special) {
+  const hu_bin_rule to = bin_rule_of(q, &g->b, g->sb.low);
   double x[KC * PANEL];
   v->k0 = k0;
   v->depth = hu_least(g->k - k0, DEPTH);
   for (size_t k = 0; k < v->depth; k += KC) {
     size_t kc = hu_least(v->depth - k, KC);
-    read_panel(g, k0 + k, kc, b->j0 + j, hu_least(b->columns - j, PANEL), x, special);
-    g->kernels->place(&to, kc * PANEL, x, 1, v->y + k * PANEL, v->at + k * PANEL);
+    read_panel(g, k0 + k, kc, b->j0 + j, hu_least(b->cols - j, PANEL), x, special);
+    g->kernels->to_bins(&to, kc * PANEL, x, 1, v->y + k * PANEL, v->at + k * PANEL);
   }
 }
 
 /* What row i of A makes of it. */
-static void scatter_placed(const hu_gemm_call *g, const plan *q, size_t i, const placed *v, int64_t *bins,
+static void scatter_binned(const hu_gemm_call *g, const plan *q, size_t i, const binned *v, int64_t *bins,
                            uint8_t *special) {
   scatter_row row;
   double x[KC];
@@ -453,7 +454,8 @@ static void scatter_placed(const hu_gemm_call *g, const plan *q, size_t i, const
     read_tile(&g->a, i, v->k0 + k, 1, kc, x, KC);
     list_row(g, q, x, kc, &row, special);
     scatter(&row, v->y + k * PANEL, v->at + k * PANEL, bins);
-    if (((v->k0 + k) / KC + 1) % (size_t)q->settle == 0) g->kernels->settle(q->w, (size_t)q->bins, bins);
+    if (((v->k0 + k) / KC + 1) % (size_t)q->carry_every == 0)
+      g->kernels->propagate_carries(q->w, (size_t)q->bins, bins);
   }
 }
 
@@ -462,19 +464,19 @@ static void scatter_placed(const hu_gemm_call *g, const plan *q, size_t i, const
 static __attribute__((noinline)) void sum_scattered(const hu_gemm_call *g, const plan *q, const share *b,
                                                     hu_events *events) {
   _Alignas(64) int64_t bins[BINS];
-  placed v;
+  binned v;
   marks special;
   size_t apart = (size_t)q->bins * PANEL, group = BINS / apart;
   memset(&special, 0, sizeof special);
-  for (size_t p = 0; p * PANEL < b->columns; p++) {
+  for (size_t p = 0; p * PANEL < b->cols; p++) {
     if (!b->panel[p]) continue;
     for (size_t i = 0; i < b->rows; i += group) {
       size_t rows = hu_least(b->rows - i, group);
       memset(bins, 0, rows * apart * sizeof bins[0]);
       for (size_t k0 = 0; k0 < g->k; k0 += DEPTH) {
-        if (i == 0 || g->k > DEPTH) place_panel(g, q, b, k0, p * PANEL, &v, special.column + p * PANEL);
+        if (i == 0 || g->k > DEPTH) bin_panel(g, q, b, k0, p * PANEL, &v, special.column + p * PANEL);
         for (size_t r = 0; r < rows; r++) {
-          scatter_placed(g, q, b->i0 + b->row[i + r], &v, bins + r * apart, &special.row[i + r]);
+          scatter_binned(g, q, b->i0 + b->row[i + r], &v, bins + r * apart, &special.row[i + r]);
         }
       }
       for (size_t r = 0; r < rows; r++) g->kernels->join(q->w, (size_t)q->bins, bins + r * apart);
@@ -495,17 +497,17 @@ static void sum_share(const hu_gemm_call *g, const plan *q, const share *b, hu_e
 static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
   const plan q = plan_of(g);
   share b;
-  choose(&b, i0, j0, hu_least(g->m - i0, g->block_rows), hu_least(g->n - j0, g->block_columns), NULL, 0);
+  choose(&b, i0, j0, hu_least(g->m - i0, g->block_rows), hu_least(g->n - j0, g->block_cols), NULL, 0);
   sum_share(g, &q, &b, events);
 }
 
-void hu_gemm_sum_open(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, const uint8_t *open,
+void hu_gemm_sum_open(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, const uint8_t *open,
                       size_t ldo, hu_events *events) {
   const plan q = plan_of(g);
   share b;
   for (size_t i = 0; i < rows; i += q.rows) {
-    for (size_t j = 0; j < columns; j += q.columns) {
-      choose(&b, i0 + i, j0 + j, hu_least(rows - i, q.rows), hu_least(columns - j, q.columns), open + i * ldo + j, ldo);
+    for (size_t j = 0; j < cols; j += q.cols) {
+      choose(&b, i0 + i, j0 + j, hu_least(rows - i, q.rows), hu_least(cols - j, q.cols), open + i * ldo + j, ldo);
       if (b.rows) sum_share(g, &q, &b, events);
     }
   }
@@ -516,7 +518,7 @@ static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
   if (!g->exact) return 0;
   hu_gemm_look(g);
   plan q = plan_of(g);
-  hu_gemm_set_blocks(g, q.rows, 1, q.columns, PANEL);
+  hu_gemm_set_blocks(g, q.rows, 1, q.cols, PANEL);
   hu_gemm_run(g, run_block, events);
   return 1;
 }

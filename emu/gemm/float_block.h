@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/gemm/float_block.h - one block of D in a floating accumulator: pack, multiply, finish. Written once for binary32
- * and binary64; the including file must define HU_REAL, HU_READ, HU_COPY, HU_SPREAD and HU_TURN (kernels from
- * binary32), HU_FINISH, HU_KERNEL and HU_NR, HU_MB, HU_NB, HU_KC. */
+ * and binary64; the including file must define HU_REAL, HU_READ, HU_COPY, HU_SPREAD and HU_TRANSPOSE (kernels from
+ * binary32), HU_FINISH, HU_TILE_KERNEL and HU_NR, HU_MB, HU_NB, HU_KC. */
 
 /* HU_GEMM_MR stored rows from `row` on (those past `rows` are zeros), `n` elements from `column` on, become columns:
  * z[c ldz + r]. */
-static void turn(const hu_gemm_call *g, const hu_matrix *x, size_t row, size_t rows, size_t column, size_t n,
-                 HU_REAL *z, size_t ldz) {
+static void transpose(const hu_gemm_call *g, const hu_matrix *x, size_t row, size_t rows, size_t column, size_t n,
+                      HU_REAL *z, size_t ldz) {
   const float *direct = rows >= HU_GEMM_MR ? hu_gemm_direct32(x, row, column) : NULL;
   float line[HU_GEMM_MR * HU_KC];
   HU_REAL wide[HU_KC];
   if (direct) {
-    HU_TURN(n, z, ldz, direct, x->ld);
+    HU_TRANSPOSE(n, z, ldz, direct, x->ld);
   } else if (x->carried) {
     memset(line, 0, sizeof line);
     for (size_t r = 0; r < hu_least(rows, HU_GEMM_MR); r++) hu_gemm_read32(x, row + r, column, n, line + r * HU_KC);
-    HU_TURN(n, z, ldz, line, HU_KC);
+    HU_TRANSPOSE(n, z, ldz, line, HU_KC);
   } else { /* values that only binary64 holds */
     for (size_t r = 0; r < HU_GEMM_MR; r++) {
       memset(wide, 0, sizeof wide);
@@ -29,7 +29,7 @@ static void pack_a(const hu_gemm_call *g, size_t i0, size_t k0, size_t rows, siz
   size_t padded = hu_up_to(rows, HU_GEMM_MR);
   if (!g->a.transposed) {
     for (size_t i = 0; i < padded; i += HU_GEMM_MR) {
-      turn(g, &g->a, i0 + i, hu_least(rows - i, HU_GEMM_MR), k0, kc, z + i * HU_KC, HU_GEMM_MR);
+      transpose(g, &g->a, i0 + i, hu_least(rows - i, HU_GEMM_MR), k0, kc, z + i * HU_KC, HU_GEMM_MR);
     }
     return;
   }
@@ -42,72 +42,72 @@ static void pack_a(const hu_gemm_call *g, size_t i0, size_t k0, size_t rows, siz
   }
 }
 
-static void pack_b_turned(const hu_gemm_call *g, size_t j0, size_t k0, size_t columns, size_t kc, HU_REAL *z) {
-  for (size_t j = 0; j < hu_up_to(columns, HU_NR); j += HU_GEMM_MR) {
+static void pack_b_transposed(const hu_gemm_call *g, size_t j0, size_t k0, size_t cols, size_t kc, HU_REAL *z) {
+  for (size_t j = 0; j < hu_up_to(cols, HU_NR); j += HU_GEMM_MR) {
     HU_REAL *to = z + j / HU_NR * (HU_KC * HU_NR) + j % HU_NR;
-    turn(g, &g->b, j0 + j, j < columns ? columns - j : 0, k0, kc, to, HU_NR);
+    transpose(g, &g->b, j0 + j, j < cols ? cols - j : 0, k0, kc, to, HU_NR);
   }
 }
 
-static void pack_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t columns, size_t kc, HU_REAL *z) {
+static void pack_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t cols, size_t kc, HU_REAL *z) {
   if (g->b.transposed) {
-    pack_b_turned(g, j0, k0, columns, kc, z);
+    pack_b_transposed(g, j0, k0, cols, kc, z);
     return;
   }
-  size_t whole = columns / HU_NR * HU_NR;
+  size_t whole = cols / HU_NR * HU_NR;
   for (size_t k = 0; k < kc; k++) {
     HU_REAL row[HU_NB], *to = z + k * HU_NR;
     const float *x = hu_gemm_direct32(&g->b, k0 + k, j0);
     if (x) {
       HU_SPREAD(whole / HU_NR, to, x);
-      if (whole < columns) HU_COPY(columns - whole, to + whole * HU_KC, x + whole);
+      if (whole < cols) HU_COPY(cols - whole, to + whole * HU_KC, x + whole);
     } else {
-      HU_READ(&g->b, k0 + k, j0, columns, row);
+      HU_READ(&g->b, k0 + k, j0, cols, row);
       for (size_t j = 0; j < whole; j += HU_NR) memcpy(to + j * HU_KC, row + j, HU_NR * sizeof *z);
-      if (whole < columns) memcpy(to + whole * HU_KC, row + whole, (columns - whole) * sizeof *z);
+      if (whole < cols) memcpy(to + whole * HU_KC, row + whole, (cols - whole) * sizeof *z);
     }
-    for (size_t j = columns; j < hu_up_to(columns, HU_NR); j++) to[whole * HU_KC + j - whole] = 0;
+    for (size_t j = cols; j < hu_up_to(cols, HU_NR); j++) to[whole * HU_KC + j - whole] = 0;
   }
 }
 
 /* Row i of the accumulators from, or to, one piece. */
-static void put_row(size_t i, size_t columns, const HU_REAL *row, HU_REAL *acc) {
-  for (size_t j = 0; j < columns; j += HU_NR) {
-    memcpy(acc + j * HU_MB + i * HU_NR, row + j, hu_least(HU_NR, columns - j) * sizeof *acc);
+static void put_row(size_t i, size_t cols, const HU_REAL *row, HU_REAL *acc) {
+  for (size_t j = 0; j < cols; j += HU_NR) {
+    memcpy(acc + j * HU_MB + i * HU_NR, row + j, hu_least(HU_NR, cols - j) * sizeof *acc);
   }
 }
 
-static void get_row(size_t i, size_t columns, const HU_REAL *acc, HU_REAL *row) {
-  for (size_t j = 0; j < columns; j += HU_NR) memcpy(row + j, acc + j * HU_MB + i * HU_NR, HU_NR * sizeof *acc);
+static void get_row(size_t i, size_t cols, const HU_REAL *acc, HU_REAL *row) {
+  for (size_t j = 0; j < cols; j += HU_NR) memcpy(row + j, acc + j * HU_MB + i * HU_NR, HU_NR * sizeof *acc);
 }
 
 /* acc = C; without C (and with products to come) the first piece starts from nothing. */
-static void load_c(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, HU_REAL *acc) {
+static void load_c(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, HU_REAL *acc) {
   HU_REAL line[HU_MB > HU_NB ? HU_MB : HU_NB];
   if (!g->c.data && g->k) return;
-  memset(acc, 0, HU_MB * hu_up_to(columns, HU_NR) * sizeof *acc);
+  memset(acc, 0, HU_MB * hu_up_to(cols, HU_NR) * sizeof *acc);
   if (!g->c.data) return;
   if (!g->c.transposed) {
     for (size_t i = 0; i < rows; i++) {
-      HU_READ(&g->c, i0 + i, j0, columns, line);
-      put_row(i, columns, line, acc);
+      HU_READ(&g->c, i0 + i, j0, cols, line);
+      put_row(i, cols, line, acc);
     }
     return;
   }
-  for (size_t j = 0; j < columns; j++) {
+  for (size_t j = 0; j < cols; j++) {
     HU_READ(&g->c, j0 + j, i0, rows, line);
     for (size_t i = 0; i < rows; i++) acc[j / HU_NR * (HU_MB * HU_NR) + i * HU_NR + j % HU_NR] = line[i];
   }
 }
 
 /* The stored rows that hold elements (i0, j0) ... of x. */
-static hu_ahead_run look_ahead(const hu_matrix *x, size_t i0, size_t j0, size_t rows, size_t columns) {
+static hu_ahead_run look_ahead(const hu_matrix *x, size_t i0, size_t j0, size_t rows, size_t cols) {
   hu_ahead_run run;
   size_t row = x->transposed ? j0 : i0, column = x->transposed ? i0 : j0;
   run.row = (const char *)x->data + (row * x->ld + column) * x->size;
   run.pitch = x->ld * x->size;
-  run.rows = x->transposed ? columns : rows;
-  run.lines = ((x->transposed ? rows : columns) * x->size + 63) / 64;
+  run.rows = x->transposed ? cols : rows;
+  run.lines = ((x->transposed ? rows : cols) * x->size + 63) / 64;
   return run;
 }
 
@@ -123,7 +123,7 @@ static void look_after(hu_ahead *ahead, const hu_gemm_call *g, size_t i0, size_t
   k0 += HU_KC;
   if (k0 >= g->k) {
     k0 = 0;
-    j0 += g->block_columns;
+    j0 += g->block_cols;
   }
   if (j0 >= g->n) {
     j0 = 0;
@@ -132,7 +132,7 @@ static void look_after(hu_ahead *ahead, const hu_gemm_call *g, size_t i0, size_t
   if (i0 >= g->m) return;
   size_t kc = hu_least(g->k - k0, HU_KC);
   ahead->runs[0] = look_ahead(&g->a, i0, k0, hu_least(g->m - i0, g->block_rows), kc);
-  ahead->runs[1] = look_ahead(&g->b, k0, j0, kc, hu_least(g->n - j0, g->block_columns));
+  ahead->runs[1] = look_ahead(&g->b, k0, j0, kc, hu_least(g->n - j0, g->block_cols));
   ahead->run = ahead->runs;
   ahead->past = ahead->runs + 2;
   ahead->at = ahead->row = ahead->run->row;
@@ -145,19 +145,19 @@ static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *ev
   _Alignas(64) HU_REAL acc[HU_MB * HU_NB];
   _Alignas(64) HU_REAL a[HU_KC * HU_MB];
   _Alignas(64) HU_REAL b[HU_KC * HU_NB];
-  size_t rows = hu_least(g->m - i0, g->block_rows), columns = hu_least(g->n - j0, g->block_columns);
-  load_c(g, i0, j0, rows, columns, acc);
+  size_t rows = hu_least(g->m - i0, g->block_rows), cols = hu_least(g->n - j0, g->block_cols);
+  load_c(g, i0, j0, rows, cols, acc);
   for (size_t k0 = 0; k0 < g->k; k0 += HU_KC) {
     size_t kc = hu_least(g->k - k0, HU_KC);
     hu_ahead ahead;
     look_after(&ahead, g, i0, j0, k0);
     pack_a(g, i0, k0, rows, kc, a);
-    pack_b(g, j0, k0, columns, kc, b);
-    HU_KERNEL(hu_up_to(rows, HU_GEMM_MR), columns, kc, a, b, acc, !g->c.data && k0 == 0, &ahead);
+    pack_b(g, j0, k0, cols, kc, b);
+    HU_TILE_KERNEL(hu_up_to(rows, HU_GEMM_MR), cols, kc, a, b, acc, !g->c.data && k0 == 0, &ahead);
   }
   for (size_t i = 0; i < rows; i++) {
     HU_REAL row[HU_NB];
-    get_row(i, columns, acc, row);
-    HU_FINISH(g, i0 + i, j0, columns, row, events);
+    get_row(i, cols, acc, row);
+    HU_FINISH(g, i0 + i, j0, cols, row, events);
   }
 }

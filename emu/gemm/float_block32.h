@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/gemm/float_block32.h - float_block.h for binary32 sums; the including file must define HU_FINISH and
- * HU_KERNEL. */
+ * HU_TILE_KERNEL. */
 #define HU_REAL float
 #define HU_READ hu_gemm_read32
 #define HU_COPY g->kernels->copy
 #define HU_SPREAD g->kernels->spread32
-#define HU_TURN g->kernels->turn32
+#define HU_TRANSPOSE g->kernels->transpose32
 #define HU_NR HU_GEMM32_NR
 #define HU_MB HU_GEMM32_MB
 #define HU_NB HU_GEMM32_NB

@@ -4,7 +4,7 @@
 #include "emu/gemm/call.h"
 
 #define HU_FINISH hu_gemm_finish32
-#define HU_KERNEL g->kernels->fma32
+#define HU_TILE_KERNEL g->kernels->fma32
 #include "emu/gemm/float_block32.h"
 
 static int serves(const hu_gemm_call *g) {

@@ -24,7 +24,7 @@ static void check_part(void *context, size_t part) {
 
 static int on_grid(const hu_matrix *x, uint32_t threads) {
   grid_check t;
-  if (!x->data || !x->values || x->rows == 0 || x->columns == 0) return 1;
+  if (!x->data || !x->values || x->rows == 0 || x->cols == 0) return 1;
   t.x = x;
   t.parts = hu_least(hu_gemm_stored_rows(x), threads);
   hu_parallel(threads, t.parts, check_part, &t);
@@ -81,7 +81,7 @@ static hu_status multiply(size_t m, size_t n, size_t k, const hu_result *d, cons
   g.looked = 0;
   g.stream = hu_exec_stream(exec);
   hu_gemm_set_result(&g, d, mode, level);
-  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
   s = on_grid(&g.a, g.threads) && on_grid(&g.b, g.threads) && on_grid(&g.c, g.threads) ? HU_OK : HU_E_GRID;
   if (!on_grid(&g.scale_a, g.threads) || !on_grid(&g.scale_b, g.threads)) s = HU_E_GRID;
   g.watches = watch ? watches : NULL;

@@ -51,7 +51,7 @@ typedef struct hu_ahead {
 } hu_ahead;
 
 /* The next row; called where left is 0. Inline, as a call would cost the kernels their registers. */
-static inline __attribute__((always_inline)) void hu_ahead_turn(hu_ahead *ahead) {
+static inline __attribute__((always_inline)) void hu_ahead_next_row(hu_ahead *ahead) {
   if (ahead->rows) {
     ahead->row += ahead->run->pitch;
     ahead->rows--;
@@ -72,12 +72,12 @@ static inline __attribute__((always_inline)) void hu_ahead_turn(hu_ahead *ahead)
 static inline __attribute__((always_inline)) void hu_fetch_line(hu_ahead *ahead) {
   __builtin_prefetch(ahead->at, 0, 2);
   ahead->at += ahead->step;
-  if (HU_UNLIKELY(--ahead->left == 0)) hu_ahead_turn(ahead);
+  if (HU_UNLIKELY(--ahead->left == 0)) hu_ahead_next_row(ahead);
 }
 
 /* Wide sums (exact_wide.c). Pieces of K, columns and digits of B at a time. */
 #define HU_WIDE_KC 128
-#define HU_WIDE_COLUMNS 16
+#define HU_WIDE_COLS 16
 #define HU_WIDE_BAND 6
 
 /* A row of A, its entries sorted: group g, entries first[g] ... first[g + 1] - 1, belongs to bin[g]. An entry stands
@@ -94,42 +94,42 @@ typedef struct hu_wide_cut {
   int32_t low, w, first, count; /* digits first ... first + count - 1, count <= HU_WIDE_BAND */
 } hu_wide_cut;
 
-/* How elements become integers (wide_places.h): of m + 1 digits, none below 2^q, in bins of 2^shift digits from 2^low
+/* How elements become integers (wide_bins.h): of m + 1 digits, none below 2^q, in bins of 2^shift digits from 2^low
  * on; low <= every last place. */
-typedef struct hu_place {
+typedef struct hu_bin_rule {
   int32_t m, q, low, shift;
-} hu_place;
+} hu_bin_rule;
 
 typedef struct hu_gemm_kernels {
   /* acc(i, j) = fma(a(i, k), b(k, j), acc(i, j)) for k = 0 ... kc - 1 in this order, one rounding each, ties to even.
    * fresh: acc holds nothing yet and counts as +0. */
-  void (*fma32)(size_t rows, size_t columns, size_t kc, const float *a, const float *b, float *acc, int fresh,
+  void (*fma32)(size_t rows, size_t cols, size_t kc, const float *a, const float *b, float *acc, int fresh,
                 hu_ahead *ahead);
   /* The same in binary64 where no step rounds, in any order, fused or not. */
-  void (*sum64)(size_t rows, size_t columns, size_t kc, const double *a, const double *b, double *acc, int fresh,
+  void (*sum64)(size_t rows, size_t cols, size_t kc, const double *a, const double *b, double *acc, int fresh,
                 hu_ahead *ahead);
   /* z[i] = x[i] */
   void (*copy)(size_t n, float *z, const float *x);
   void (*widen)(size_t n, double *z, const float *x);
   /* HU_GEMM_MR rows, ldx apart, become columns: z[c ldz + r] = x[r ldx + c], c < n. */
-  void (*turn32)(size_t n, float *z, size_t ldz, const float *x, size_t ldx);
-  void (*turn64)(size_t n, double *z, size_t ldz, const float *x, size_t ldx);
+  void (*transpose32)(size_t n, float *z, size_t ldz, const float *x, size_t ldx);
+  void (*transpose64)(size_t n, double *z, size_t ldz, const float *x, size_t ldx);
   /* One row of B into whole panels. */
   void (*spread32)(size_t panels, float *z, const float *x);
   void (*spread64)(size_t panels, double *z, const float *x);
   /* z[i] = x[i] rounded to nearest, ties to even; returns how many changed, or SIZE_MAX (and any z) if one is neither 0
    * nor between 2^-125 and 2^127 in magnitude. */
   size_t (*narrow)(size_t n, float *z, const double *x);
-  /* digits[(k count + t) HU_WIDE_COLUMNS + c] = digit first + t of x[k HU_WIDE_COLUMNS + c], k < kc; infinities and NaN
+  /* digits[(k count + t) HU_WIDE_COLS + c] = digit first + t of x[k HU_WIDE_COLS + c], k < kc; infinities and NaN
    * as 0. */
   void (*cut)(const hu_wide_cut *q, size_t kc, const double *x, double *digits);
   /* For each group and t < count: bins[bin + t] += sum of lo digit[t], bins[bin + t + 1] += sum of hi digit[t], for
-   * HU_WIDE_COLUMNS columns at once; no sum passes 2^53 in magnitude, that of 32 terms 2^51. */
+   * HU_WIDE_COLS columns at once; no sum passes 2^53 in magnitude, that of 32 terms 2^51. */
   void (*wide)(const hu_wide_row *row, size_t count, const double *digits, int64_t *bins);
-  /* wide_places.h: n elements, a multiple of 8; adds i % HU_WIDE_COLUMNS to at[i] if `spread`. */
-  void (*place)(const hu_place *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at);
+  /* wide_bins.h: n elements, a multiple of 8; adds i % HU_WIDE_COLS to at[i] if `spread`. */
+  void (*to_bins)(const hu_bin_rule *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at);
   /* wide_carries.h. */
-  void (*settle)(int32_t w, size_t bins, int64_t *z);
+  void (*propagate_carries)(int32_t w, size_t bins, int64_t *z);
   void (*join)(int32_t w, size_t bins, int64_t *z);
 } hu_gemm_kernels;
 

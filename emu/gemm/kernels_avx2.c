@@ -4,7 +4,7 @@
 #include "emu/gemm/kernels.h"
 #include "emu/gemm/transpose_x86.h"
 #include "emu/gemm/wide_carries.h"
-#include "emu/gemm/wide_places.h"
+#include "emu/gemm/wide_bins.h"
 
 #if HU_X86_LEVELS
 #include <immintrin.h>
@@ -38,9 +38,9 @@ static inline __attribute__((always_inline)) void tile32(size_t kc, const float 
   }
 }
 
-static void fma32(size_t rows, size_t columns, size_t kc, const float *a, const float *b, float *acc, int fresh,
+static void fma32(size_t rows, size_t cols, size_t kc, const float *a, const float *b, float *acc, int fresh,
                   hu_ahead *ahead) {
-  for (size_t j = 0; j < columns; j += 24) {
+  for (size_t j = 0; j < cols; j += 24) {
     size_t panel = j / HU_GEMM32_NR * HU_GEMM32_NR, in = j % HU_GEMM32_NR;
     const float *y = b + panel * HU_GEMM32_KC + in;
     float *z = acc + panel * HU_GEMM32_MB + in;
@@ -82,9 +82,9 @@ static inline __attribute__((always_inline)) void tile64(size_t kc, const double
   }
 }
 
-static void sum64(size_t rows, size_t columns, size_t kc, const double *a, const double *b, double *acc, int fresh,
+static void sum64(size_t rows, size_t cols, size_t kc, const double *a, const double *b, double *acc, int fresh,
                   hu_ahead *ahead) {
-  for (size_t j = 0; j < columns; j += 12) {
+  for (size_t j = 0; j < cols; j += 12) {
     size_t panel = j / HU_GEMM64_NR * HU_GEMM64_NR, in = j % HU_GEMM64_NR;
     const double *y = b + panel * HU_GEMM64_KC + in;
     double *z = acc + panel * HU_GEMM64_MB + in;
@@ -150,7 +150,7 @@ static void cut(const hu_wide_cut *q, size_t kc, const double *x, double *digits
   const __m256i fraction = _mm256_set1_epi64x(0xFFFFFFFFFFFFF), hidden = _mm256_set1_epi64x(0x10000000000000);
   const __m256i mask = _mm256_set1_epi64x(((int64_t)1 << q->w) - 1), zero = _mm256_setzero_si256();
   const __m256d big = _mm256_set1_pd(0x1p52);
-  for (size_t v = 0; v < kc * (HU_WIDE_COLUMNS / 4); v++) {
+  for (size_t v = 0; v < kc * (HU_WIDE_COLS / 4); v++) {
     __m256i u = _mm256_loadu_si256((const __m256i *)(const void *)(x + 4 * v));
     __m256i field = _mm256_and_si256(_mm256_srli_epi64(u, 52), _mm256_set1_epi64x(0x7FF));
     __m256i below = _mm256_cmpeq_epi64(field, zero), special = _mm256_cmpeq_epi64(field, _mm256_set1_epi64x(0x7FF));
@@ -159,11 +159,11 @@ static void cut(const hu_wide_cut *q, size_t kc, const double *x, double *digits
     field = _mm256_sub_epi64(field, below); /* field 0 has the last place of field 1 */
     __m256i up = _mm256_sub_epi64(field, _mm256_set1_epi64x(1075 + q->low + q->first * q->w));
     __m256d sign = _mm256_and_pd(_mm256_castsi256_pd(u), _mm256_set1_pd(-0.0));
-    double *z = digits + (v / 4 * (size_t)q->count) * HU_WIDE_COLUMNS + v % 4 * 4;
+    double *z = digits + (v / 4 * (size_t)q->count) * HU_WIDE_COLS + v % 4 * 4;
     for (int32_t t = 0; t < q->count; t++) {
       __m256i d = _mm256_or_si256(_mm256_sllv_epi64(sig, up), _mm256_srlv_epi64(sig, _mm256_sub_epi64(zero, up)));
       d = _mm256_or_si256(_mm256_and_si256(d, mask), _mm256_castpd_si256(big));
-      _mm256_storeu_pd(z + t * HU_WIDE_COLUMNS, _mm256_or_pd(_mm256_sub_pd(_mm256_castsi256_pd(d), big), sign));
+      _mm256_storeu_pd(z + t * HU_WIDE_COLS, _mm256_or_pd(_mm256_sub_pd(_mm256_castsi256_pd(d), big), sign));
       up = _mm256_sub_epi64(up, _mm256_set1_epi64x(q->w));
     }
   }
@@ -189,7 +189,7 @@ static inline __attribute__((always_inline)) void wide_pair(const hu_wide_row *r
     __m256d x = _mm256_broadcast_sd(row->lo + i), y = cut ? _mm256_broadcast_sd(row->hi + i) : x;
 #pragma GCC unroll 2
     for (int t = 0; t < count; t++) {
-      __m256d d0 = _mm256_loadu_pd(d + t * HU_WIDE_COLUMNS), d1 = _mm256_loadu_pd(d + t * HU_WIDE_COLUMNS + 4);
+      __m256d d0 = _mm256_loadu_pd(d + t * HU_WIDE_COLS), d1 = _mm256_loadu_pd(d + t * HU_WIDE_COLS + 4);
       lo[t][0] = _mm256_fmadd_pd(x, d0, lo[t][0]);
       lo[t][1] = _mm256_fmadd_pd(x, d1, lo[t][1]);
       if (cut) {
@@ -200,22 +200,22 @@ static inline __attribute__((always_inline)) void wide_pair(const hu_wide_row *r
   }
 #pragma GCC unroll 2
   for (int t = 0; t < count; t++) {
-    add_to(bins + t * HU_WIDE_COLUMNS, lo[t][0]);
-    add_to(bins + t * HU_WIDE_COLUMNS + 4, lo[t][1]);
+    add_to(bins + t * HU_WIDE_COLS, lo[t][0]);
+    add_to(bins + t * HU_WIDE_COLS + 4, lo[t][1]);
     if (cut) {
-      add_to(bins + (t + 1) * HU_WIDE_COLUMNS, hi[t][0]);
-      add_to(bins + (t + 1) * HU_WIDE_COLUMNS + 4, hi[t][1]);
+      add_to(bins + (t + 1) * HU_WIDE_COLS, hi[t][0]);
+      add_to(bins + (t + 1) * HU_WIDE_COLS + 4, hi[t][1]);
     }
   }
 }
 
 static void wide_group(const hu_wide_row *row, size_t first, size_t past, size_t count, const double *digits,
                        int64_t *bins) {
-  size_t step = count * HU_WIDE_COLUMNS;
+  size_t step = count * HU_WIDE_COLS;
   for (size_t t = 0; t < count; t += 2) {
-    for (size_t c = 0; c < HU_WIDE_COLUMNS; c += 8) {
-      const double *d = digits + t * HU_WIDE_COLUMNS + c;
-      int64_t *z = bins + t * HU_WIDE_COLUMNS + c;
+    for (size_t c = 0; c < HU_WIDE_COLS; c += 8) {
+      const double *d = digits + t * HU_WIDE_COLS + c;
+      int64_t *z = bins + t * HU_WIDE_COLS + c;
       if (t + 1 < count) {
         if (row->cut) wide_pair(row, first, past, step, 2, 1, d, z);
         if (!row->cut) wide_pair(row, first, past, step, 2, 0, d, z);
@@ -231,19 +231,19 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
   for (size_t g = 0; g < row->groups; g++) {
     size_t past = row->first[g + 1];
     for (size_t i = row->first[g]; i < past; i += 32) {
-      wide_group(row, i, i + 32 < past ? i + 32 : past, count, digits, bins + row->bin[g] * HU_WIDE_COLUMNS);
+      wide_group(row, i, i + 32 < past ? i + 32 : past, count, digits, bins + row->bin[g] * HU_WIDE_COLS);
     }
   }
 }
 
-static void place(const hu_place *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
-  hu_place_all(p, n, x, spread, y, at);
+static void to_bins(const hu_bin_rule *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
+  hu_bin_all(p, n, x, spread, y, at);
 }
 
-static void settle(int32_t w, size_t bins, int64_t *z) { hu_settle(w, bins, z); }
+static void propagate_carries(int32_t w, size_t bins, int64_t *z) { hu_propagate_carries(w, bins, z); }
 
 static void join(int32_t w, size_t bins, int64_t *z) { hu_join(w, bins, z); }
 
-const hu_gemm_kernels hu_gemm_avx2 = {fma32,    sum64,  copy, widen, hu_turn32, hu_turn64, spread32,
-                                      spread64, narrow, cut,  wide,  place,     settle,    join};
+const hu_gemm_kernels hu_gemm_avx2 = {fma32,    sum64,  copy, widen, hu_transpose32, hu_transpose64,    spread32,
+                                      spread64, narrow, cut,  wide,  to_bins,        propagate_carries, join};
 #endif

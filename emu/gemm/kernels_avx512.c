@@ -3,7 +3,7 @@
  * registers. */
 #include "emu/gemm/kernels.h"
 #include "emu/gemm/transpose_x86.h"
-#include "emu/gemm/wide_places.h"
+#include "emu/gemm/wide_bins.h"
 
 #if HU_X86_LEVELS
 #include <immintrin.h>
@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) void tile32(size_t kc, const int nv
     _mm_prefetch(far, _MM_HINT_T1);
     far += far_step;
     if (HU_UNLIKELY(--left == 0)) {
-      hu_ahead_turn(ahead);
+      hu_ahead_next_row(ahead);
       far = ahead->at;
       far_step = ahead->step;
       left = ahead->left;
@@ -73,16 +73,16 @@ static inline __attribute__((always_inline)) void tile32(size_t kc, const int nv
   }
 }
 
-static void fma32(size_t rows, size_t columns, size_t kc, const float *a, const float *b, float *acc, int fresh,
+static void fma32(size_t rows, size_t cols, size_t kc, const float *a, const float *b, float *acc, int fresh,
                   hu_ahead *ahead) {
-  for (size_t j = 0; j < columns; j += HU_GEMM32_NR) {
+  for (size_t j = 0; j < cols; j += HU_GEMM32_NR) {
     const float *y = b + j * HU_GEMM32_KC;
     for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
       const float *x = a + i * HU_GEMM32_KC;
       float *z = acc + j * HU_GEMM32_MB + i * HU_GEMM32_NR;
-      if (columns - j > 32) {
+      if (cols - j > 32) {
         tile32(kc, 3, x, y, z, fresh, ahead);
-      } else if (columns - j > 16) {
+      } else if (cols - j > 16) {
         tile32(kc, 2, x, y, z, fresh, ahead);
       } else {
         tile32(kc, 1, x, y, z, fresh, ahead);
@@ -126,7 +126,7 @@ static inline __attribute__((always_inline)) void tile64(size_t kc, const int nv
     _mm_prefetch(far, _MM_HINT_T1);
     far += far_step;
     if (HU_UNLIKELY(--left == 0)) {
-      hu_ahead_turn(ahead);
+      hu_ahead_next_row(ahead);
       far = ahead->at;
       far_step = ahead->step;
       left = ahead->left;
@@ -154,16 +154,16 @@ static inline __attribute__((always_inline)) void tile64(size_t kc, const int nv
   }
 }
 
-static void sum64(size_t rows, size_t columns, size_t kc, const double *a, const double *b, double *acc, int fresh,
+static void sum64(size_t rows, size_t cols, size_t kc, const double *a, const double *b, double *acc, int fresh,
                   hu_ahead *ahead) {
-  for (size_t j = 0; j < columns; j += HU_GEMM64_NR) {
+  for (size_t j = 0; j < cols; j += HU_GEMM64_NR) {
     const double *y = b + j * HU_GEMM64_KC;
     for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
       const double *x = a + i * HU_GEMM64_KC;
       double *z = acc + j * HU_GEMM64_MB + i * HU_GEMM64_NR;
-      if (columns - j > 16) {
+      if (cols - j > 16) {
         tile64(kc, 3, x, y, z, fresh, ahead);
-      } else if (columns - j > 8) {
+      } else if (cols - j > 8) {
         tile64(kc, 2, x, y, z, fresh, ahead);
       } else {
         tile64(kc, 1, x, y, z, fresh, ahead);
@@ -223,7 +223,7 @@ static size_t narrow(size_t n, float *z, const double *x) {
 static void cut(const hu_wide_cut *q, size_t kc, const double *x, double *digits) {
   const __m512i fraction = _mm512_set1_epi64(0xFFFFFFFFFFFFF), hidden = _mm512_set1_epi64(0x10000000000000);
   const __m512i mask = _mm512_set1_epi64(((int64_t)1 << q->w) - 1), zero = _mm512_setzero_si512();
-  for (size_t v = 0; v < kc * (HU_WIDE_COLUMNS / 8); v++) {
+  for (size_t v = 0; v < kc * (HU_WIDE_COLS / 8); v++) {
     __m512i u = _mm512_loadu_si512(x + 8 * v),
             field = _mm512_and_si512(_mm512_srli_epi64(u, 52), _mm512_set1_epi64(0x7FF));
     __m512i sig = _mm512_and_si512(u, fraction), up;
@@ -233,11 +233,11 @@ static void cut(const hu_wide_cut *q, size_t kc, const double *x, double *digits
     up = _mm512_sub_epi64(_mm512_max_epi64(field, _mm512_set1_epi64(1)),
                           _mm512_set1_epi64(1075 + q->low + q->first * q->w));
     u = _mm512_andnot_si512(_mm512_set1_epi64(INT64_MAX), u);
-    double *z = digits + (v / 2 * (size_t)q->count) * HU_WIDE_COLUMNS + v % 2 * 8;
+    double *z = digits + (v / 2 * (size_t)q->count) * HU_WIDE_COLS + v % 2 * 8;
     for (int32_t t = 0; t < q->count; t++) {
       __m512i d = _mm512_or_si512(_mm512_sllv_epi64(sig, up), _mm512_srlv_epi64(sig, _mm512_sub_epi64(zero, up)));
       __m512d r = _mm512_cvtepi64_pd(_mm512_and_si512(d, mask));
-      _mm512_storeu_pd(z + t * HU_WIDE_COLUMNS, _mm512_castsi512_pd(_mm512_or_si512(_mm512_castpd_si512(r), u)));
+      _mm512_storeu_pd(z + t * HU_WIDE_COLS, _mm512_castsi512_pd(_mm512_or_si512(_mm512_castpd_si512(r), u)));
       up = _mm512_sub_epi64(up, _mm512_set1_epi64(q->w));
     }
   }
@@ -254,11 +254,11 @@ static inline __attribute__((always_inline)) void wide_band(const hu_wide_row *r
 #pragma GCC unroll 6
     for (int t = 0; t < count; t++) lo[t][0] = lo[t][1] = hi[t][0] = hi[t][1] = _mm512_setzero_pd();
     for (size_t i = row->first[g]; i < row->first[g + 1]; i++) {
-      const double *d = digits + row->k[i] * (size_t)(count * HU_WIDE_COLUMNS);
+      const double *d = digits + row->k[i] * (size_t)(count * HU_WIDE_COLS);
       __m512d x = _mm512_set1_pd(row->lo[i]), y = cut ? _mm512_set1_pd(row->hi[i]) : x;
 #pragma GCC unroll 6
       for (int t = 0; t < count; t++) {
-        __m512d d0 = _mm512_loadu_pd(d + t * HU_WIDE_COLUMNS), d1 = _mm512_loadu_pd(d + t * HU_WIDE_COLUMNS + 8);
+        __m512d d0 = _mm512_loadu_pd(d + t * HU_WIDE_COLS), d1 = _mm512_loadu_pd(d + t * HU_WIDE_COLS + 8);
         lo[t][0] = _mm512_fmadd_pd(x, d0, lo[t][0]);
         lo[t][1] = _mm512_fmadd_pd(x, d1, lo[t][1]);
         if (cut) {
@@ -267,14 +267,14 @@ static inline __attribute__((always_inline)) void wide_band(const hu_wide_row *r
         }
       }
     }
-    int64_t *z = bins + row->bin[g] * HU_WIDE_COLUMNS;
+    int64_t *z = bins + row->bin[g] * HU_WIDE_COLS;
 #pragma GCC unroll 6
     for (int t = 0; t < count; t++) {
-      add_to(z + t * HU_WIDE_COLUMNS, lo[t][0]);
-      add_to(z + t * HU_WIDE_COLUMNS + 8, lo[t][1]);
+      add_to(z + t * HU_WIDE_COLS, lo[t][0]);
+      add_to(z + t * HU_WIDE_COLS + 8, lo[t][1]);
       if (cut) {
-        add_to(z + (t + 1) * HU_WIDE_COLUMNS, hi[t][0]);
-        add_to(z + (t + 1) * HU_WIDE_COLUMNS + 8, hi[t][1]);
+        add_to(z + (t + 1) * HU_WIDE_COLS, hi[t][0]);
+        add_to(z + (t + 1) * HU_WIDE_COLS + 8, hi[t][1]);
       }
     }
   }
@@ -301,7 +301,7 @@ static void wide(const hu_wide_row *row, size_t count, const double *digits, int
 }
 
 /* Eight at a time; where one has fewer digits than its exponent says, one at a time. */
-static void place(const hu_place *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
+static void to_bins(const hu_bin_rule *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
   const __m512i fraction = _mm512_set1_epi64(0xFFFFFFFFFFFFF), hidden = _mm512_set1_epi64(0x10000000000000);
   const __m512i within = _mm512_set1_epi64((1 << p->shift) - 1), zero = _mm512_setzero_si512();
   const __m512i lowest = _mm512_set1_epi64(1023 + p->m + p->low), special = _mm512_set1_epi64(0x7FF);
@@ -323,19 +323,19 @@ static void place(const hu_place *p, size_t n, const double *x, int spread, int6
     _mm_storeu_si128((__m128i *)(void *)(at + i), spread ? _mm_add_epi16(bin, lane) : bin);
     if (HU_UNLIKELY(odd & there)) {
       for (size_t l = i; l < i + 8; l++) {
-        hu_place_one(p, x[l], &y[l], &at[l]);
-        if (spread) at[l] = (uint16_t)(at[l] + l % HU_WIDE_COLUMNS);
+        hu_bin_one(p, x[l], &y[l], &at[l]);
+        if (spread) at[l] = (uint16_t)(at[l] + l % HU_WIDE_COLS);
       }
     }
   }
 }
 
 /* As in wide_carries.h, with the carries in registers. */
-static void settle(int32_t w, size_t bins, int64_t *z) {
+static void propagate_carries(int32_t w, size_t bins, int64_t *z) {
   const __m512i mask = _mm512_set1_epi64(((int64_t)1 << w) - 1);
   const __m128i down = _mm_cvtsi32_si128(w);
   __m512i c0 = _mm512_setzero_si512(), c1 = c0;
-  for (size_t i = 0; i + 1 < bins; i++, z += HU_WIDE_COLUMNS) {
+  for (size_t i = 0; i + 1 < bins; i++, z += HU_WIDE_COLS) {
     c0 = _mm512_add_epi64(c0, _mm512_loadu_si512(z));
     c1 = _mm512_add_epi64(c1, _mm512_loadu_si512(z + 8));
     _mm512_storeu_si512(z, _mm512_and_si512(c0, mask));
@@ -352,9 +352,9 @@ static void join(int32_t w, size_t bins, int64_t *z) {
   const __m128i down = _mm_cvtsi32_si128(w);
   __m512i c0 = _mm512_setzero_si512(), c1 = c0;
   const int64_t *from = z;
-  for (size_t i = 0; i < bins; i += 64 / (size_t)w, z += HU_WIDE_COLUMNS) {
+  for (size_t i = 0; i < bins; i += 64 / (size_t)w, z += HU_WIDE_COLS) {
     __m512i z0 = _mm512_setzero_si512(), z1 = z0;
-    for (int32_t at = 0; at < 64; at += w, from += HU_WIDE_COLUMNS) {
+    for (int32_t at = 0; at < 64; at += w, from += HU_WIDE_COLS) {
       c0 = _mm512_add_epi64(c0, _mm512_loadu_si512(from));
       c1 = _mm512_add_epi64(c1, _mm512_loadu_si512(from + 8));
       z0 = _mm512_or_si512(z0, _mm512_sll_epi64(_mm512_and_si512(c0, mask), _mm_cvtsi32_si128(at)));
@@ -367,6 +367,6 @@ static void join(int32_t w, size_t bins, int64_t *z) {
   }
 }
 
-const hu_gemm_kernels hu_gemm_avx512 = {fma32,    sum64,  copy, widen, hu_turn32, hu_turn64, spread32,
-                                        spread64, narrow, cut,  wide,  place,     settle,    join};
+const hu_gemm_kernels hu_gemm_avx512 = {fma32,    sum64,  copy, widen, hu_transpose32, hu_transpose64,    spread32,
+                                        spread64, narrow, cut,  wide,  to_bins,        propagate_carries, join};
 #endif

@@ -2,7 +2,7 @@
 /* emu/gemm/kernels_neon.c - inner loops in NEON: tiles of 8 rows by three vectors, 24 accumulators in registers. */
 #include "emu/gemm/kernels.h"
 #include "emu/gemm/wide_carries.h"
-#include "emu/gemm/wide_places.h"
+#include "emu/gemm/wide_bins.h"
 
 #if HU_ARM_LEVELS
 #include <arm_neon.h>
@@ -42,9 +42,9 @@ NEON_FN void tile32(size_t kc, const float *a, const float *b, float *acc, int f
   }
 }
 
-static void fma32(size_t rows, size_t columns, size_t kc, const float *a, const float *b, float *acc, int fresh,
+static void fma32(size_t rows, size_t cols, size_t kc, const float *a, const float *b, float *acc, int fresh,
                   hu_ahead *ahead) {
-  for (size_t j = 0; j < columns; j += 4 * NEON_V) {
+  for (size_t j = 0; j < cols; j += 4 * NEON_V) {
     size_t panel = j / HU_GEMM32_NR * HU_GEMM32_NR, in = j % HU_GEMM32_NR;
     const float *y = b + panel * HU_GEMM32_KC + in;
     float *z = acc + panel * HU_GEMM32_MB + in;
@@ -83,9 +83,9 @@ NEON_FN void tile64(size_t kc, const double *a, const double *b, double *acc, in
   }
 }
 
-static void sum64(size_t rows, size_t columns, size_t kc, const double *a, const double *b, double *acc, int fresh,
+static void sum64(size_t rows, size_t cols, size_t kc, const double *a, const double *b, double *acc, int fresh,
                   hu_ahead *ahead) {
-  for (size_t j = 0; j < columns; j += 2 * NEON_V) {
+  for (size_t j = 0; j < cols; j += 2 * NEON_V) {
     size_t panel = j / HU_GEMM64_NR * HU_GEMM64_NR, in = j % HU_GEMM64_NR;
     const double *y = b + panel * HU_GEMM64_KC + in;
     double *z = acc + panel * HU_GEMM64_MB + in;
@@ -122,7 +122,7 @@ NEON_FN void turn4(float32x4_t z[4], const float *x, size_t ldx) {
   z[3] = vzip2q_f32(even_high, odd_high);
 }
 
-static void turn32(size_t n, float *z, size_t ldz, const float *x, size_t ldx) {
+static void transpose32(size_t n, float *z, size_t ldz, const float *x, size_t ldx) {
   size_t c = 0;
   for (; c + 4 <= n; c += 4) {
     for (size_t r = 0; r < HU_GEMM_MR; r += 4) {
@@ -136,7 +136,7 @@ static void turn32(size_t n, float *z, size_t ldz, const float *x, size_t ldx) {
   }
 }
 
-static void turn64(size_t n, double *z, size_t ldz, const float *x, size_t ldx) {
+static void transpose64(size_t n, double *z, size_t ldz, const float *x, size_t ldx) {
   size_t c = 0;
   for (; c + 4 <= n; c += 4) {
     for (size_t r = 0; r < HU_GEMM_MR; r += 4) {
@@ -209,7 +209,7 @@ static void cut(const hu_wide_cut *q, size_t kc, const double *x, double *digits
   const uint64x2_t mask = vdupq_n_u64(((uint64_t)1 << q->w) - 1);
   const int32x4_t first = vdupq_n_s32(1075 + q->low + q->first * q->w), step = vdupq_n_s32(q->w);
   const int32x4_t most = vdupq_n_s32(64), least = vdupq_n_s32(-64);
-  for (size_t v = 0; v < kc * (HU_WIDE_COLUMNS / 4); v++) {
+  for (size_t v = 0; v < kc * (HU_WIDE_COLS / 4); v++) {
     uint64x2_t u0 = vld1q_u64((const uint64_t *)(const void *)(x + 4 * v));
     uint64x2_t u1 = vld1q_u64((const uint64_t *)(const void *)(x + 4 * v + 2));
     uint32x4_t field = vcombine_u32(vshrn_n_u64(u0, 32), vshrn_n_u64(u1, 32));
@@ -220,8 +220,8 @@ static void cut(const hu_wide_cut *q, size_t kc, const double *x, double *digits
     uint64x2_t sig1 = significand2(u1, high_mask(finite), high_mask(normal));
     /* Field 0 has the last place of field 1. */
     int32x4_t up = vsubq_s32((int32x4_t)vsubq_u32(field, below), first);
-    double *z = digits + (v / 4 * (size_t)q->count) * HU_WIDE_COLUMNS + v % 4 * 4;
-    for (int32_t t = 0; t < q->count; t++, z += HU_WIDE_COLUMNS) {
+    double *z = digits + (v / 4 * (size_t)q->count) * HU_WIDE_COLS + v % 4 * 4;
+    for (int32_t t = 0; t < q->count; t++, z += HU_WIDE_COLS) {
       int32x4_t by = vmaxq_s32(vminq_s32(up, most), least);
       vst1q_f64(z, digit2(u0, sig0, vmovl_s32(vget_low_s32(by)), mask));
       vst1q_f64(z + 2, digit2(u1, sig1, vmovl_high_s32(by), mask));
@@ -251,7 +251,7 @@ NEON_FN void wide_pair(const hu_wide_row *row, size_t first, size_t past, size_t
     for (int t = 0; t < count; t++) {
       HU_UNROLL
       for (int c = 0; c < 4; c++) {
-        float64x2_t e = vld1q_f64(d + t * HU_WIDE_COLUMNS + 2 * c);
+        float64x2_t e = vld1q_f64(d + t * HU_WIDE_COLS + 2 * c);
         lo[t][c] = vfmaq_f64(lo[t][c], x, e);
         if (cut) hi[t][c] = vfmaq_f64(hi[t][c], y, e);
       }
@@ -259,18 +259,18 @@ NEON_FN void wide_pair(const hu_wide_row *row, size_t first, size_t past, size_t
   }
   HU_UNROLL
   for (int t = 0; t < count; t++) {
-    add_to(bins + t * HU_WIDE_COLUMNS, lo[t]);
-    if (cut) add_to(bins + (t + 1) * HU_WIDE_COLUMNS, hi[t]);
+    add_to(bins + t * HU_WIDE_COLS, lo[t]);
+    if (cut) add_to(bins + (t + 1) * HU_WIDE_COLS, hi[t]);
   }
 }
 
 static void wide_group(const hu_wide_row *row, size_t first, size_t past, size_t count, const double *digits,
                        int64_t *bins) {
-  size_t step = count * HU_WIDE_COLUMNS;
+  size_t step = count * HU_WIDE_COLS;
   for (size_t t = 0; t < count; t += 2) {
-    for (size_t c = 0; c < HU_WIDE_COLUMNS; c += 8) {
-      const double *d = digits + t * HU_WIDE_COLUMNS + c;
-      int64_t *z = bins + t * HU_WIDE_COLUMNS + c;
+    for (size_t c = 0; c < HU_WIDE_COLS; c += 8) {
+      const double *d = digits + t * HU_WIDE_COLS + c;
+      int64_t *z = bins + t * HU_WIDE_COLS + c;
       if (t + 1 < count) {
         if (row->cut) wide_pair(row, first, past, step, 2, 1, d, z);
         if (!row->cut) wide_pair(row, first, past, step, 2, 0, d, z);
@@ -285,18 +285,18 @@ static void wide_group(const hu_wide_row *row, size_t first, size_t past, size_t
 /* No sum of a group passes 2^53. */
 static void wide(const hu_wide_row *row, size_t count, const double *digits, int64_t *bins) {
   for (size_t g = 0; g < row->groups; g++) {
-    wide_group(row, row->first[g], row->first[g + 1], count, digits, bins + row->bin[g] * HU_WIDE_COLUMNS);
+    wide_group(row, row->first[g], row->first[g + 1], count, digits, bins + row->bin[g] * HU_WIDE_COLS);
   }
 }
 
-static void place(const hu_place *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
-  hu_place_all(p, n, x, spread, y, at);
+static void to_bins(const hu_bin_rule *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
+  hu_bin_all(p, n, x, spread, y, at);
 }
 
-static void settle(int32_t w, size_t bins, int64_t *z) { hu_settle(w, bins, z); }
+static void propagate_carries(int32_t w, size_t bins, int64_t *z) { hu_propagate_carries(w, bins, z); }
 
 static void join(int32_t w, size_t bins, int64_t *z) { hu_join(w, bins, z); }
 
-const hu_gemm_kernels hu_gemm_neon = {fma32,    sum64,  copy, widen, turn32, turn64, spread32,
-                                      spread64, narrow, cut,  wide,  place,  settle, join};
+const hu_gemm_kernels hu_gemm_neon = {fma32,    sum64,  copy, widen, transpose32, transpose64,       spread32,
+                                      spread64, narrow, cut,  wide,  to_bins,     propagate_carries, join};
 #endif

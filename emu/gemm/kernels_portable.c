@@ -4,7 +4,7 @@
 #include "emu/core/bits.h"
 #include "emu/gemm/kernels.h"
 #include "emu/gemm/wide_carries.h"
-#include "emu/gemm/wide_places.h"
+#include "emu/gemm/wide_bins.h"
 
 /* fma(a, b, c) in binary32 from binary64 operations, without a fused instruction.
  *
@@ -23,9 +23,9 @@ static inline float fused(float a, float b, float c) {
   return (float)hu_double_of_bits(u);
 }
 
-static void fma32(size_t rows, size_t columns, size_t kc, const float *a, const float *b, float *acc, int fresh,
+static void fma32(size_t rows, size_t cols, size_t kc, const float *a, const float *b, float *acc, int fresh,
                   hu_ahead *ahead) {
-  for (size_t j = 0; j < columns; j += HU_GEMM32_NR) {
+  for (size_t j = 0; j < cols; j += HU_GEMM32_NR) {
     for (size_t i = 0; i < rows; i++) {
       const float *column = a + i / HU_GEMM_MR * (HU_GEMM_MR * HU_GEMM32_KC) + i % HU_GEMM_MR;
       float *z = acc + j * HU_GEMM32_MB + i * HU_GEMM32_NR;
@@ -39,9 +39,9 @@ static void fma32(size_t rows, size_t columns, size_t kc, const float *a, const 
   }
 }
 
-static void sum64(size_t rows, size_t columns, size_t kc, const double *a, const double *b, double *acc, int fresh,
+static void sum64(size_t rows, size_t cols, size_t kc, const double *a, const double *b, double *acc, int fresh,
                   hu_ahead *ahead) {
-  for (size_t j = 0; j < columns; j += HU_GEMM64_NR) {
+  for (size_t j = 0; j < cols; j += HU_GEMM64_NR) {
     for (size_t i = 0; i < rows; i++) {
       const double *column = a + i / HU_GEMM_MR * (HU_GEMM_MR * HU_GEMM64_KC) + i % HU_GEMM_MR;
       double *z = acc + j * HU_GEMM64_MB + i * HU_GEMM64_NR;
@@ -61,13 +61,13 @@ static void widen(size_t n, double *z, const float *x) {
   for (size_t i = 0; i < n; i++) z[i] = (double)x[i];
 }
 
-static void turn32(size_t n, float *z, size_t ldz, const float *x, size_t ldx) {
+static void transpose32(size_t n, float *z, size_t ldz, const float *x, size_t ldx) {
   for (size_t c = 0; c < n; c++) {
     for (size_t r = 0; r < HU_GEMM_MR; r++) z[c * ldz + r] = x[r * ldx + c];
   }
 }
 
-static void turn64(size_t n, double *z, size_t ldz, const float *x, size_t ldx) {
+static void transpose64(size_t n, double *z, size_t ldz, const float *x, size_t ldx) {
   for (size_t c = 0; c < n; c++) {
     for (size_t r = 0; r < HU_GEMM_MR; r++) z[c * ldz + r] = (double)x[r * ldx + c];
   }
@@ -105,39 +105,39 @@ static double digit(const hu_wide_cut *q, double x, int32_t t) {
 static void cut(const hu_wide_cut *q, size_t kc, const double *x, double *digits) {
   for (size_t k = 0; k < kc; k++) {
     for (int32_t t = q->first; t < q->first + q->count; t++) {
-      for (size_t c = 0; c < HU_WIDE_COLUMNS; c++) *digits++ = digit(q, x[k * HU_WIDE_COLUMNS + c], t);
+      for (size_t c = 0; c < HU_WIDE_COLS; c++) *digits++ = digit(q, x[k * HU_WIDE_COLS + c], t);
     }
   }
 }
 
 static void add_part(const hu_wide_row *row, const double *part, size_t group, size_t step, const double *digits,
                      int64_t *bins) {
-  double sum[HU_WIDE_COLUMNS] = {0};
+  double sum[HU_WIDE_COLS] = {0};
   for (size_t r = row->first[group]; r < row->first[group + 1]; r++) {
     const double *d = digits + row->k[r] * step;
-    for (size_t c = 0; c < HU_WIDE_COLUMNS; c++) sum[c] += part[r] * d[c];
+    for (size_t c = 0; c < HU_WIDE_COLS; c++) sum[c] += part[r] * d[c];
   }
-  for (size_t c = 0; c < HU_WIDE_COLUMNS; c++) bins[c] += (int64_t)sum[c];
+  for (size_t c = 0; c < HU_WIDE_COLS; c++) bins[c] += (int64_t)sum[c];
 }
 
 static void wide(const hu_wide_row *row, size_t count, const double *digits, int64_t *bins) {
-  size_t step = count * HU_WIDE_COLUMNS;
+  size_t step = count * HU_WIDE_COLS;
   for (size_t g = 0; g < row->groups; g++) {
-    int64_t *z = bins + row->bin[g] * HU_WIDE_COLUMNS;
-    for (size_t t = 0; t < step; t += HU_WIDE_COLUMNS) {
+    int64_t *z = bins + row->bin[g] * HU_WIDE_COLS;
+    for (size_t t = 0; t < step; t += HU_WIDE_COLS) {
       add_part(row, row->lo, g, step, digits + t, z + t);
-      if (row->cut) add_part(row, row->hi, g, step, digits + t, z + t + HU_WIDE_COLUMNS);
+      if (row->cut) add_part(row, row->hi, g, step, digits + t, z + t + HU_WIDE_COLS);
     }
   }
 }
 
-static void place(const hu_place *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
-  hu_place_all(p, n, x, spread, y, at);
+static void to_bins(const hu_bin_rule *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
+  hu_bin_all(p, n, x, spread, y, at);
 }
 
-static void settle(int32_t w, size_t bins, int64_t *z) { hu_settle(w, bins, z); }
+static void propagate_carries(int32_t w, size_t bins, int64_t *z) { hu_propagate_carries(w, bins, z); }
 
 static void join(int32_t w, size_t bins, int64_t *z) { hu_join(w, bins, z); }
 
-const hu_gemm_kernels hu_gemm_portable = {fma32,    sum64,  copy, widen, turn32, turn64, spread32,
-                                          spread64, narrow, cut,  wide,  place,  settle, join};
+const hu_gemm_kernels hu_gemm_portable = {fma32,    sum64,  copy, widen, transpose32, transpose64,       spread32,
+                                          spread64, narrow, cut,  wide,  to_bins,     propagate_carries, join};

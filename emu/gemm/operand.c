@@ -8,7 +8,7 @@
 
 enum { PIECE = 256 }; /* elements of a buffered piece */
 
-void hu_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t columns, const hu_level *level,
+void hu_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t cols, const hu_level *level,
                     const hu_gemm_kernels *kernels) {
   hu_mode rne = {0};
   memset(x, 0, sizeof *x);
@@ -16,21 +16,21 @@ void hu_gemm_matrix(hu_matrix *x, const hu_operand *from, size_t rows, size_t co
   x->moves = kernels;
   x->data = from->data;
   x->rows = rows;
-  x->columns = columns;
+  x->cols = cols;
   x->ld = from->ld;
   x->format = from->format;
   x->spec = hu_spec_of(from->format, rne);
   x->transposed = from->transposed;
-  x->values = from->storage == HU_VALUES;
-  x->patterns = x->values || hu_format_equal(from->format, hu_format_ieee(8, 23, 0));
+  x->values = from->storage == HU_STORAGE_VALUES;
+  x->patterns = x->values || hu_format_equal(from->format, hu_format_binary32());
   x->size = x->values ? 4 : x->spec.code_bytes;
   x->least_normal = (uint32_t)(x->spec.bias > 1023 ? x->spec.bias - 1022 : 1) << x->spec.m;
   x->carried = x->spec.fits_binary32;
   if (x->carried && hu_narrow_of(&x->undo, &x->spec)) x->kernels = level->convert;
 }
 
-size_t hu_gemm_stored_rows(const hu_matrix *x) { return x->transposed ? x->columns : x->rows; }
-size_t hu_gemm_stored_columns(const hu_matrix *x) { return x->transposed ? x->rows : x->columns; }
+size_t hu_gemm_stored_rows(const hu_matrix *x) { return x->transposed ? x->cols : x->rows; }
+size_t hu_gemm_stored_cols(const hu_matrix *x) { return x->transposed ? x->rows : x->cols; }
 
 static const uint8_t *stored_at(const hu_matrix *x, size_t row, size_t column) {
   return (const uint8_t *)x->data + (row * x->ld + column) * x->size;
@@ -109,12 +109,12 @@ static int piece_on_grid(const hu_matrix *x, const float *p, size_t n) {
 }
 
 int hu_gemm_on_grid(const hu_matrix *x, size_t row, size_t rows) {
-  size_t columns = hu_gemm_stored_columns(x);
-  if (hu_format_equal(x->format, hu_format_ieee(8, 23, 0))) return 1;
+  size_t cols = hu_gemm_stored_cols(x);
+  if (hu_format_equal(x->format, hu_format_binary32())) return 1;
   for (size_t i = row; i < row + rows; i++) {
-    for (size_t j = 0; j < columns; j += PIECE) {
+    for (size_t j = 0; j < cols; j += PIECE) {
       const float *p = (const float *)(const void *)stored_at(x, i, j);
-      if (!piece_on_grid(x, p, hu_least(columns - j, PIECE))) return 0;
+      if (!piece_on_grid(x, p, hu_least(cols - j, PIECE))) return 0;
     }
   }
   return 1;
@@ -136,11 +136,11 @@ static void widen_span(const double *p, size_t n, uint64_t *least, uint64_t *mos
 static hu_span span_of(const hu_matrix *x) {
   hu_span s = {0, 0, 0, 0};
   uint64_t least = 0x7FF, most = 0, special = 0;
-  size_t rows = x->data ? hu_gemm_stored_rows(x) : 0, columns = hu_gemm_stored_columns(x);
+  size_t rows = x->data ? hu_gemm_stored_rows(x) : 0, cols = hu_gemm_stored_cols(x);
   for (size_t i = 0; i < rows; i++) {
-    for (size_t j = 0; j < columns; j += PIECE) {
+    for (size_t j = 0; j < cols; j += PIECE) {
       double piece[PIECE];
-      size_t some = hu_least(columns - j, PIECE);
+      size_t some = hu_least(cols - j, PIECE);
       hu_gemm_read64(x, i, j, some, piece);
       widen_span(piece, some, &least, &most, &special);
     }

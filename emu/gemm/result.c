@@ -11,9 +11,9 @@ enum { PIECE = 256 }; /* elements of a buffered piece */
 void hu_gemm_set_result(hu_gemm_call *g, const hu_result *d, hu_mode mode, const hu_level *level) {
   g->d = d->data;
   g->ldd = d->ld;
-  g->d_values = d->storage == HU_VALUES;
+  g->d_values = d->storage == HU_STORAGE_VALUES;
   g->d_size = g->d_values ? 4 : hu_code_bytes(d->format);
-  g->d_binary32 = hu_format_equal(d->format, hu_format_ieee(8, 23, 0));
+  g->d_binary32 = hu_format_equal(d->format, hu_format_binary32());
   g->spec = hu_spec_of(d->format, mode);
   g->rounding = hu_narrow_of(&g->narrow, &g->spec) ? level->convert : NULL;
   g->odd_first = hu_odd_is_enough(&g->spec);
@@ -57,7 +57,7 @@ static int finish_same(const hu_gemm_call *g, size_t i, size_t j, size_t n, cons
 /* Is an operand of element (i, j) a NaN? */
 static int nan_given(const hu_gemm_call *g, size_t i, size_t j) {
   return (g->c.data && hu_gemm_nan_among(&g->c, i, j, 0, 0, 1)) || hu_gemm_nan_among(&g->a, i, 0, 0, 1, g->k) ||
-         hu_gemm_nan_among(&g->b, 0, j, 1, 0, g->k) || hu_gemm_nan_among(&g->scale_a, i, 0, 0, 1, g->scale_a.columns) ||
+         hu_gemm_nan_among(&g->b, 0, j, 1, 0, g->k) || hu_gemm_nan_among(&g->scale_a, i, 0, 0, 1, g->scale_a.cols) ||
          hu_gemm_nan_among(&g->scale_b, 0, j, 1, 0, g->scale_b.rows);
 }
 

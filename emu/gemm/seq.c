@@ -46,7 +46,7 @@ static int32_t limit_of(const hu_spec *f, int32_t top, int32_t high) {
 
 /* Rounding to odd is quick under AVX-512: there testing for ties pays only where products have so many digits that ties
  * are rare. */
-static int way_of(const hu_gemm_call *g, const hu_spec *f, int limited, reach r, int quick_odd) {
+static int variant_of(const hu_gemm_call *g, const hu_spec *f, int limited, reach r, int quick_odd) {
   int32_t step = f->emin - f->m, least = r.low > step ? r.low : step, far = f->m <= 10 ? 24 : 12;
   int quick = quick_odd && g->a.spec.m + g->b.spec.m + 2 <= 26;
   if (digits_fit(g, f)) {
@@ -83,7 +83,7 @@ static int choose(seq_way *w, hu_gemm_call *g, const hu_level *level) {
   w->seq.up = (uint32_t)(23 - f.m) << 23;
   w->seq.shift = (uint32_t)f.m + 9;
   w->seq.minus = g->c.data && f.negzero;
-  w->first = way_of(g, &f, w->seq.limit != 0, r, w->kernels->quick_odd);
+  w->first = variant_of(g, &f, w->seq.limit != 0, r, w->kernels->quick_odd);
   w->seq.least = w->first == HU_SEQ_LEAST ? hu_power_bits(r.high - (f.m <= 10 ? 24 : 12)) : 0;
   return 1;
 }
@@ -97,40 +97,40 @@ static int given_up(const float *acc) {
   return 1;
 }
 
-/* The way to try next; 0: none. */
-static int way_after(int way, int quick_odd) {
-  if (way == HU_SEQ_LEAST) return HU_SEQ_LEAST_OR_0;
-  if (way == HU_SEQ_ODD) return 0;
-  return quick_odd || way == HU_SEQ_TIES_TOP ? HU_SEQ_ODD : HU_SEQ_TIES_TOP;
+/* The variant to try next; 0: none. */
+static int variant_after(int variant, int quick_odd) {
+  if (variant == HU_SEQ_LEAST) return HU_SEQ_LEAST_OR_0;
+  if (variant == HU_SEQ_ODD) return 0;
+  return quick_odd || variant == HU_SEQ_TIES_TOP ? HU_SEQ_ODD : HU_SEQ_TIES_TOP;
 }
 
-/* A tile that no way could finish holds a NaN in every place from then on. */
-static void run_tile(const hu_gemm_call *g, size_t rows, size_t columns, size_t kc, const float *a, const float *b,
+/* A tile that no variant could finish holds a NaN in every place from then on. */
+static void run_tile(const hu_gemm_call *g, size_t rows, size_t cols, size_t kc, const float *a, const float *b,
                      float *acc, int fresh) {
   if (!fresh && given_up(acc)) return;
   const seq_way *w = g->way;
-  int way = w->first;
+  int variant = w->first;
   do {
-    if (w->kernels->tile(&w->seq, way, rows, columns, kc, a, b, acc, fresh)) return;
-    way = way_after(way, w->kernels->quick_odd);
-  } while (way);
+    if (w->kernels->tile(&w->seq, variant, rows, cols, kc, a, b, acc, fresh)) return;
+    variant = variant_after(variant, w->kernels->quick_odd);
+  } while (variant);
   for (size_t i = 0; i < HU_GEMM_MR * HU_GEMM32_NR; i++) acc[i] = hu_float_of_bits(0x7FC00000u);
 }
 
 /* Each tile asks for its share of the next piece's lines, 2,720 among 192 tiles. */
-static void run_tiles(const hu_gemm_call *g, size_t rows, size_t columns, size_t kc, const float *a, const float *b,
+static void run_tiles(const hu_gemm_call *g, size_t rows, size_t cols, size_t kc, const float *a, const float *b,
                       float *acc, int fresh, hu_ahead *ahead) {
-  for (size_t j = 0; j < columns; j += HU_GEMM32_NR) {
+  for (size_t j = 0; j < cols; j += HU_GEMM32_NR) {
     for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
       for (size_t t = 0; t < 15; t++) hu_fetch_line(ahead);
-      run_tile(g, hu_least(rows - i, HU_GEMM_MR), hu_least(columns - j, HU_GEMM32_NR), kc, a + i * HU_GEMM32_KC,
+      run_tile(g, hu_least(rows - i, HU_GEMM_MR), hu_least(cols - j, HU_GEMM32_NR), kc, a + i * HU_GEMM32_KC,
                b + j * HU_GEMM32_KC, acc + j * HU_GEMM32_MB + i * HU_GEMM32_NR, fresh);
     }
   }
 }
 
 #define HU_FINISH hu_gemm_finish_open
-#define HU_KERNEL(padded, columns, kc, a, b, acc, fresh, ahead) run_tiles(g, rows, columns, kc, a, b, acc, fresh, ahead)
+#define HU_TILE_KERNEL(padded, cols, kc, a, b, acc, fresh, ahead) run_tiles(g, rows, cols, kc, a, b, acc, fresh, ahead)
 #include "emu/gemm/float_block32.h"
 
 static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {

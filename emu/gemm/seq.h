@@ -3,8 +3,8 @@
  * of them.
  *
  * F has P = m + 1 <= 12 digits, gradual subnormals and a sign. Step: x = acc + p exactly, p = a b; acc = rnd_F(x). t
- * is x in binary32, rounded as the way asks; E = the larger of t's exponent and emin; Q = 2^(E - m), the step of F's
- * grid there. The anchor A = 1.5 2^(E + 23 - m) is an even multiple of Q in a binade where binary32 has the step Q,
+ * is x in binary32, rounded as the variant asks; E = the larger of t's exponent and emin; Q = 2^(E - m), the step of
+ * F's grid there. The anchor A = 1.5 2^(E + 23 - m) is an even multiple of Q in a binade where binary32 has the step Q,
  * and |t| < 2^(E + 1) does not leave that binade: A + t, rounded to even, is A + rnd_F(t), parity included, and A is
  * taken away exactly (emu/simd/round.h). What is left to show is rnd_F(t) = rnd_F(x).
  *
@@ -82,7 +82,7 @@ typedef struct hu_seq {
 typedef struct hu_seq_kernels {
   /* One tile of HU_GEMM_MR x HU_GEMM32_NR through kc steps; layouts as fma32's. 0: gave up, acc is untouched. rows,
    * columns: those that count. fresh: acc holds nothing yet and counts as +0. */
-  int (*tile)(const hu_seq *q, int way, size_t rows, size_t columns, size_t kc, const float *a, const float *b,
+  int (*tile)(const hu_seq *q, int variant, size_t rows, size_t cols, size_t kc, const float *a, const float *b,
               float *acc, int fresh);
   int quick_odd; /* 1: rounding to odd costs less than to test for ties that are not rare */
 } hu_seq_kernels;

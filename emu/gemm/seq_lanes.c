@@ -42,12 +42,12 @@ SEQ_FN seq_state state_of(const hu_seq *q) {
   return s;
 }
 
-/* Ways whose sums are below `limit`: every other row has its anchor made by an addition of integers, as there are more
- * instructions for sums than for products side by side. */
-#define SEQ_LIMITED(way) ((way) <= HU_SEQ_TIES_LOW && (way) != HU_SEQ_NEAR && (way) != HU_SEQ_FLOOR)
-#define SEQ_SUMS(way, i)                                                                         \
-  (SEQ_LANES == 16 && SEQ_LIMITED(way) && (way) != HU_SEQ_LEAST_OR_0 && (way) != HU_SEQ_LEAST && \
-   (way) != HU_SEQ_PLAIN && (i) % 2 == 1)
+/* Variants whose sums are below `limit`: every other row has its anchor made by an addition of integers, as there are
+ * more instructions for sums than for products side by side. */
+#define SEQ_LIMITED(variant) ((variant) <= HU_SEQ_TIES_LOW && (variant) != HU_SEQ_NEAR && (variant) != HU_SEQ_FLOOR)
+#define SEQ_SUMS(variant, i)                                                                                 \
+  (SEQ_LANES == 16 && SEQ_LIMITED(variant) && (variant) != HU_SEQ_LEAST_OR_0 && (variant) != HU_SEQ_LEAST && \
+   (variant) != HU_SEQ_PLAIN && (i) % 2 == 1)
 
 /* The exponent field of t; SEQ_SUMS: and half a step above. */
 SEQ_FN seq_u field_of(seq_f t, const int sums) {
@@ -55,15 +55,16 @@ SEQ_FN seq_u field_of(seq_f t, const int sums) {
   return seq_and(seq_bits(t), seq_each(0x7F800000u));
 }
 
-SEQ_FN seq_f settle(const seq_state *s, seq_f t, seq_u e, const int sums) {
+SEQ_FN seq_f round_by_anchor(const seq_state *s, seq_f t, seq_u e, const int sums) {
   if (!sums) return seq_fnma(seq_value(e), s->scale, seq_fma(seq_value(e), s->scale, t));
   seq_f anchor = seq_value(seq_plus(e, s->up));
   return seq_sub(seq_add(t, anchor), anchor);
 }
 
 /* One step of SEQ_SIDE rows. */
-SEQ_FN void step(const int way, seq_state *q, seq_f *acc, seq_u *last, const float *a, seq_f b) {
-  const int odd = way == HU_SEQ_ODD || way == HU_SEQ_PLAIN, signs = way == HU_SEQ_FLOOR || way == HU_SEQ_ODD;
+SEQ_FN void step(const int variant, seq_state *q, seq_f *acc, seq_u *last, const float *a, seq_f b) {
+  const int odd = variant == HU_SEQ_ODD || variant == HU_SEQ_PLAIN,
+            signs = variant == HU_SEQ_FLOOR || variant == HU_SEQ_ODD;
   seq_f t[SEQ_SIDE], z[SEQ_SIDE];
   seq_u e[SEQ_SIDE];
   HU_UNROLL
@@ -72,18 +73,18 @@ SEQ_FN void step(const int way, seq_state *q, seq_f *acc, seq_u *last, const flo
   }
   HU_UNROLL
   for (size_t i = 0; i < SEQ_SIDE; i++) {
-    e[i] = field_of(t[i], SEQ_SUMS(way, i));
-    if (way == HU_SEQ_NEAR) {
+    e[i] = field_of(t[i], SEQ_SUMS(variant, i));
+    if (variant == HU_SEQ_NEAR) {
       q->most = seq_max(q->most, seq_minus(e[i], last[i]));
       last[i] = e[i];
     }
-    if (way == HU_SEQ_LEAST) q->most = seq_least(q->most, e[i]);
-    if (way == HU_SEQ_LEAST_OR_0) q->most = seq_least(q->most, seq_minus(e[i], seq_each(1)));
-    if (signs || way == HU_SEQ_PLAIN) e[i] = seq_max(e[i], q->floor);
+    if (variant == HU_SEQ_LEAST) q->most = seq_least(q->most, e[i]);
+    if (variant == HU_SEQ_LEAST_OR_0) q->most = seq_least(q->most, seq_minus(e[i], seq_each(1)));
+    if (signs || variant == HU_SEQ_PLAIN) e[i] = seq_max(e[i], q->floor);
     if (signs) q->most = seq_max(q->most, e[i]);
   }
   HU_UNROLL
-  for (size_t i = 0; i < SEQ_SIDE; i++) z[i] = settle(q, t[i], e[i], SEQ_SUMS(way, i));
+  for (size_t i = 0; i < SEQ_SIDE; i++) z[i] = round_by_anchor(q, t[i], e[i], SEQ_SUMS(variant, i));
   HU_UNROLL
   for (size_t i = 0; i < SEQ_SIDE; i++) {
     acc[i] = signs ? seq_value(seq_or_and(seq_bits(z[i]), seq_bits(t[i]), q->sign)) : z[i];
@@ -102,7 +103,7 @@ HU_NOINLINE static int mend(const hu_seq *q, const float *a, const float *b, flo
 
 /* kc steps of SEQ_TESTED rows, tested. 0: gave up. The inner loop has no calls: they would cost it registers. It ends
  * before a step that is to be mended. */
-SEQ_FN int steps_tested(const hu_seq *q, const int way, const int word, seq_state *s, seq_f *acc, size_t kc,
+SEQ_FN int steps_tested(const hu_seq *q, const int variant, const int word, seq_state *s, seq_f *acc, size_t kc,
                         const float *a, const float *b) {
   int mends = 16;
   for (size_t k = 0; k < kc; k++) {
@@ -112,14 +113,14 @@ SEQ_FN int steps_tested(const hu_seq *q, const int way, const int word, seq_stat
       HU_UNROLL
       for (size_t i = 0; i < SEQ_TESTED; i++) {
         seq_f t = seq_fma(seq_all(a[k * HU_GEMM_MR + i]), y, acc[i]);
-        seq_u e = field_of(t, SEQ_SUMS(way, i));
+        seq_u e = field_of(t, SEQ_SUMS(variant, i));
         seq_u rest = word ? seq_bits(t) : seq_up(seq_bits(t), q->shift);
         ties = i == 0 ? rest : word ? seq_min16(ties, rest) : seq_min(ties, rest);
-        if (way != HU_SEQ_TIES) low = i == 0 ? e : seq_min(low, e);
-        if (way == HU_SEQ_TIES_TOP) s->most = seq_max(s->most, e);
-        z[i] = settle(s, t, e, SEQ_SUMS(way, i));
+        if (variant != HU_SEQ_TIES) low = i == 0 ? e : seq_min(low, e);
+        if (variant == HU_SEQ_TIES_TOP) s->most = seq_max(s->most, e);
+        z[i] = round_by_anchor(s, t, e, SEQ_SUMS(variant, i));
       }
-      if (HU_UNLIKELY(seq_any_tie(ties, word, low, way == HU_SEQ_TIES ? 0 : q->floor))) break;
+      if (HU_UNLIKELY(seq_any_tie(ties, word, low, variant == HU_SEQ_TIES ? 0 : q->floor))) break;
       HU_UNROLL
       for (size_t i = 0; i < SEQ_TESTED; i++) acc[i] = z[i];
     }
@@ -140,11 +141,11 @@ SEQ_FN seq_u start_of(seq_f acc) {
   return seq_if_zero(seq_and(seq_bits(acc), seq_each(0x7FFFFFFFu)), seq_each(0x7F800000u), e);
 }
 
-/* Is an element of the n first one that this way leaves? */
-SEQ_FN int leaves(const hu_seq *q, const int way, seq_f z, size_t n) {
+/* Is an element of the n first one that this variant leaves? */
+SEQ_FN int leaves(const hu_seq *q, const int variant, seq_f z, size_t n) {
   seq_u size = seq_and(seq_bits(z), seq_each(0x7FFFFFFFu));
-  int zeros = way <= HU_SEQ_NEAR || way == HU_SEQ_TIES;
-  if (!(zeros && q->minus) && !(way == HU_SEQ_PLAIN && q->sign)) return seq_any_from(size, 0x7F800000u, n);
+  int zeros = variant <= HU_SEQ_NEAR || variant == HU_SEQ_TIES;
+  if (!(zeros && q->minus) && !(variant == HU_SEQ_PLAIN && q->sign)) return seq_any_from(size, 0x7F800000u, n);
   return seq_any_from(seq_minus(size, seq_each(1)), 0x7F7FFFFFu, n); /* zeros, too */
 }
 
@@ -152,68 +153,70 @@ SEQ_FN int leaves(const hu_seq *q, const int way, seq_f z, size_t n) {
 SEQ_FN seq_f idle(const hu_seq *q) { return seq_value(seq_each(q->floor > q->least ? q->floor : q->least)); }
 
 /* Columns of one vector. */
-SEQ_FN int strip(const hu_seq *q, const int way, const int word, size_t rows, size_t n, size_t kc, const float *a,
+SEQ_FN int strip(const hu_seq *q, const int variant, const int word, size_t rows, size_t n, size_t kc, const float *a,
                  const float *b, float *z, const float *from) {
-  const int tested = way >= HU_SEQ_TIES && way <= HU_SEQ_TIES_TOP;
-  const int bounded = way == HU_SEQ_LEAST || way == HU_SEQ_LEAST_OR_0;
+  const int tested = variant >= HU_SEQ_TIES && variant <= HU_SEQ_TIES_TOP;
+  const int bounded = variant == HU_SEQ_LEAST || variant == HU_SEQ_LEAST_OR_0;
   seq_f acc[SEQ_ROWS];
   seq_state s = state_of(q);
   HU_UNROLL
   for (size_t i = 0; i < SEQ_ROWS; i++) {
     acc[i] = from ? seq_load(from + i * HU_GEMM32_NR) : seq_all(0);
     if (tested || bounded) acc[i] = i < rows ? seq_first(n, acc[i], idle(q)) : idle(q);
-    if (way == HU_SEQ_NEAR) s.last[i] = start_of(acc[i]);
-    if (SEQ_LIMITED(way)) s.most = seq_max(s.most, seq_and(seq_bits(acc[i]), seq_each(0x7FFFFFFFu)));
+    if (variant == HU_SEQ_NEAR) s.last[i] = start_of(acc[i]);
+    if (SEQ_LIMITED(variant)) s.most = seq_max(s.most, seq_and(seq_bits(acc[i]), seq_each(0x7FFFFFFFu)));
   }
-  if (SEQ_LIMITED(way) && seq_any_from(s.most, q->limit, SEQ_LANES)) return 0;
+  if (SEQ_LIMITED(variant) && seq_any_from(s.most, q->limit, SEQ_LANES)) return 0;
   s.most = seq_each(bounded ? 0x7F800000u : 0);
   HU_UNROLL
   for (size_t i = 0; bounded && i < SEQ_ROWS; i++) s.most = seq_least(s.most, start_of(acc[i]));
   for (size_t k = 0; !tested && k < kc; k++) {
     const float *x = a + k * HU_GEMM_MR, *y = b + k * HU_GEMM32_NR;
     HU_UNROLL
-    for (size_t i = 0; i < SEQ_ROWS; i += SEQ_SIDE) step(way, &s, acc + i, s.last + i, x + i, seq_load(y));
+    for (size_t i = 0; i < SEQ_ROWS; i += SEQ_SIDE) step(variant, &s, acc + i, s.last + i, x + i, seq_load(y));
   }
   HU_UNROLL
   for (size_t i = 0; tested && i < SEQ_ROWS; i += SEQ_TESTED) {
-    if (!steps_tested(q, way, word, &s, acc + i, kc, a + i, b)) return 0;
+    if (!steps_tested(q, variant, word, &s, acc + i, kc, a + i, b)) return 0;
   }
-  if (way == HU_SEQ_NEAR && seq_any_from(s.most, q->jump, n)) return 0;
+  if (variant == HU_SEQ_NEAR && seq_any_from(s.most, q->jump, n)) return 0;
   if (bounded && seq_any_from(seq_minus(seq_each(0x7FFFFFFFu), s.most), 0x80000001u - q->least, n)) return 0;
-  if ((way == HU_SEQ_FLOOR || way == HU_SEQ_TIES_TOP || way == HU_SEQ_ODD) && seq_any_from(s.most, q->top, n)) return 0;
+  if ((variant == HU_SEQ_FLOOR || variant == HU_SEQ_TIES_TOP || variant == HU_SEQ_ODD) &&
+      seq_any_from(s.most, q->top, n))
+    return 0;
   HU_UNROLL
   for (size_t i = 0; i < SEQ_ROWS; i++) {
-    if (i < rows && leaves(q, way, acc[i], n)) return 0;
+    if (i < rows && leaves(q, variant, acc[i], n)) return 0;
     seq_store(z + i * HU_GEMM32_NR, acc[i]);
   }
   return 1;
 }
 
-SEQ_FN int tile_by(const hu_seq *q, const int way, const int word, size_t rows, size_t columns, size_t kc,
+SEQ_FN int tile_by(const hu_seq *q, const int variant, const int word, size_t rows, size_t cols, size_t kc,
                    const float *a, const float *b, float *acc, int fresh) {
   float z[HU_GEMM_MR * HU_GEMM32_NR];
   size_t j = 0;
-  for (; j < columns; j += SEQ_LANES) {
-    size_t n = columns - j < SEQ_LANES ? columns - j : SEQ_LANES;
-    if (!strip(q, way, word, rows, n, kc, a, b + j, z + j, fresh ? NULL : acc + j)) return 0;
+  for (; j < cols; j += SEQ_LANES) {
+    size_t n = cols - j < SEQ_LANES ? cols - j : SEQ_LANES;
+    if (!strip(q, variant, word, rows, n, kc, a, b + j, z + j, fresh ? NULL : acc + j)) return 0;
   }
   for (size_t i = 0; i < HU_GEMM_MR; i++) memcpy(acc + i * HU_GEMM32_NR, z + i * HU_GEMM32_NR, j * sizeof *z);
   return 1;
 }
 
-static int tile(const hu_seq *q, int way, size_t rows, size_t columns, size_t kc, const float *a, const float *b,
+static int tile(const hu_seq *q, int variant, size_t rows, size_t cols, size_t kc, const float *a, const float *b,
                 float *acc, int fresh) {
-#define SEQ_TILE(way, word) tile_by(q, way, word, rows, columns, kc, a, b, acc, fresh)
+#define SEQ_TILE(variant, word) tile_by(q, variant, word, rows, cols, kc, a, b, acc, fresh)
   const int word = q->shift == 16;
-  if (way == HU_SEQ_BARE) return SEQ_TILE(HU_SEQ_BARE, 0);
-  if (way == HU_SEQ_LEAST) return SEQ_TILE(HU_SEQ_LEAST, 0);
-  if (way == HU_SEQ_LEAST_OR_0) return SEQ_TILE(HU_SEQ_LEAST_OR_0, 0);
-  if (way == HU_SEQ_PLAIN) return SEQ_TILE(HU_SEQ_PLAIN, 0);
-  if (way == HU_SEQ_NEAR) return SEQ_TILE(HU_SEQ_NEAR, 0);
-  if (way == HU_SEQ_FLOOR) return SEQ_TILE(HU_SEQ_FLOOR, 0);
-  if (way == HU_SEQ_TIES) return word ? SEQ_TILE(HU_SEQ_TIES, 1) : SEQ_TILE(HU_SEQ_TIES, 0);
-  if (way == HU_SEQ_TIES_LOW) return word ? SEQ_TILE(HU_SEQ_TIES_LOW, 1) : SEQ_TILE(HU_SEQ_TIES_LOW, 0);
-  if (way == HU_SEQ_TIES_TOP) return word ? SEQ_TILE(HU_SEQ_TIES_TOP, 1) : SEQ_TILE(HU_SEQ_TIES_TOP, 0);
+  if (variant == HU_SEQ_BARE) return SEQ_TILE(HU_SEQ_BARE, 0);
+  if (variant == HU_SEQ_LEAST) return SEQ_TILE(HU_SEQ_LEAST, 0);
+  if (variant == HU_SEQ_LEAST_OR_0) return SEQ_TILE(HU_SEQ_LEAST_OR_0, 0);
+  if (variant == HU_SEQ_PLAIN) return SEQ_TILE(HU_SEQ_PLAIN, 0);
+  if (variant == HU_SEQ_NEAR) return SEQ_TILE(HU_SEQ_NEAR, 0);
+  if (variant == HU_SEQ_FLOOR) return SEQ_TILE(HU_SEQ_FLOOR, 0);
+  if (variant == HU_SEQ_TIES) return word ? SEQ_TILE(HU_SEQ_TIES, 1) : SEQ_TILE(HU_SEQ_TIES, 0);
+  if (variant == HU_SEQ_TIES_LOW) return word ? SEQ_TILE(HU_SEQ_TIES_LOW, 1) : SEQ_TILE(HU_SEQ_TIES_LOW, 0);
+  if (variant == HU_SEQ_TIES_TOP) return word ? SEQ_TILE(HU_SEQ_TIES_TOP, 1) : SEQ_TILE(HU_SEQ_TIES_TOP, 0);
   return SEQ_TILE(HU_SEQ_ODD, 0);
 #undef SEQ_TILE
 }

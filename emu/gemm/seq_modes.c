@@ -80,23 +80,23 @@ static int choose(modes_way *w, hu_gemm_call *g, const hu_level *level) {
 /* ---- blocks ---- */
 
 /* i0, j0, k0: where the block and the piece of K begin. */
-static void run_tiles(const hu_gemm_call *g, size_t i0, size_t j0, size_t k0, size_t rows, size_t columns, size_t kc,
+static void run_tiles(const hu_gemm_call *g, size_t i0, size_t j0, size_t k0, size_t rows, size_t cols, size_t kc,
                       const float *a, const float *b, float *acc, int fresh) {
   const modes_way *w = g->way;
-  for (size_t j = 0; j < columns; j += HU_GEMM32_NR) {
+  for (size_t j = 0; j < cols; j += HU_GEMM32_NR) {
     for (size_t i = 0; i < rows; i += HU_GEMM_MR) {
       float *z = acc + j * HU_GEMM32_MB + i * HU_GEMM32_NR;
       for (size_t t = 0; fresh && t < HU_GEMM_MR * HU_GEMM32_NR; t++) z[t] = 0;
       uint64_t element = g->stream.counter + (uint64_t)(i0 + i) * g->n + j0 + j;
-      w->kernels->tile(&w->modes, hu_least(rows - i, HU_GEMM_MR), hu_least(columns - j, HU_GEMM32_NR), kc,
+      w->kernels->tile(&w->modes, hu_least(rows - i, HU_GEMM_MR), hu_least(cols - j, HU_GEMM32_NR), kc,
                        a + i * HU_GEMM32_KC, b + j * HU_GEMM32_KC, z, element, g->n, k0);
     }
   }
 }
 
 #define HU_FINISH hu_gemm_finish_open
-#define HU_KERNEL(padded, columns, kc, a, b, acc, fresh, ahead) \
-  run_tiles(g, i0, j0, k0, rows, columns, kc, a, b, acc, fresh)
+#define HU_TILE_KERNEL(padded, cols, kc, a, b, acc, fresh, ahead) \
+  run_tiles(g, i0, j0, k0, rows, cols, kc, a, b, acc, fresh)
 #include "emu/gemm/float_block32.h"
 
 _Static_assert(HU_KC % 4 == 0, "pieces of K begin with whole blocks of random words");

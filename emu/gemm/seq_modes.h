@@ -46,7 +46,7 @@ struct hu_modes {
 typedef struct hu_modes_kernels {
   /* One tile of HU_GEMM_MR x HU_GEMM32_NR through the steps k ... k + kc - 1, k a multiple of 4; layouts as fma32's.
    * Element (i, j) is number element + i n + j. */
-  void (*tile)(const hu_modes *q, size_t rows, size_t columns, size_t kc, const float *a, const float *b, float *acc,
+  void (*tile)(const hu_modes *q, size_t rows, size_t cols, size_t kc, const float *a, const float *b, float *acc,
                uint64_t element, uint64_t n, uint64_t k);
 } hu_modes_kernels;
 

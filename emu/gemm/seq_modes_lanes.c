@@ -22,7 +22,7 @@ MODE_FN seq_f sum_of(const int round, seq_f a, seq_f b, seq_f acc) {
   return rounds_to_odd(round) ? seq_odd(a, b, acc) : seq_fma(a, b, acc);
 }
 
-/* What settle and above_floor need, made once a tile: calls to `lane` would have it loaded again each time. */
+/* What round_by_anchor and above_floor need, made once a tile: calls to `lane` would have it loaded again each time. */
 typedef struct mode_lanes {
   seq_u floor, span, kept, keep, add, half;
   uint32_t d, bits, last;
@@ -61,7 +61,7 @@ MODE_FN seq_u addend(const mode_lanes *v, const int round, seq_u u, seq_u random
   return seq_plus(add, seq_minus(seq_and(seq_plus(seq_plus(u, v->half), even), v->keep), u));
 }
 
-MODE_FN seq_f settle(const mode_lanes *v, const int round, seq_f t, seq_u random) {
+MODE_FN seq_f round_by_anchor(const mode_lanes *v, const int round, seq_f t, seq_u random) {
   seq_u u = seq_bits(t);
   if (round == HU_RTZ) return seq_value(seq_and(u, v->kept));
   return seq_value(seq_and(seq_plus(u, addend(v, round, u, random)), v->kept));
@@ -80,7 +80,7 @@ MODE_FN seq_f begin_step(const mode_lanes *v, const int round, const int unfused
   if (!unfused) return sum_of(round, seq_all(a), b, acc);
   seq_f p = seq_mul(seq_all(a), b);
   *above = above_floor(v + 1, p);
-  return sum_of(round, seq_all(1), settle(v + 1, round, p, word), acc);
+  return sum_of(round, seq_all(1), round_by_anchor(v + 1, round, p, word), acc);
 }
 
 /* The lanes, a bit each, that are for integers. */
@@ -108,7 +108,8 @@ HU_NOINLINE static seq_f by_integers(const hu_modes *q, uint32_t open, float a, 
 MODE_FN seq_f careful_step(const hu_modes *q, const mode_lanes *v, const int round, const int unfused, uint32_t counts,
                            float a, seq_f b, seq_f acc, const seq_u *words, uint64_t element, uint64_t k) {
   seq_u above;
-  seq_f t = begin_step(v, round, unfused, a, b, acc, words[0], &above), z = settle(v, round, t, words[unfused]);
+  seq_f t = begin_step(v, round, unfused, a, b, acc, words[0], &above),
+        z = round_by_anchor(v, round, t, words[unfused]);
   uint32_t open = open_of(v, unfused, above_floor(v, t), above) & counts;
   return HU_UNLIKELY(open) ? by_integers(q, open, a, b, acc, z, element, k) : z;
 }
@@ -138,7 +139,7 @@ MODE_FN void strip(const hu_modes *q, const mode_lanes *v, const int round, cons
       }
       if (HU_UNLIKELY(open_of(v, unfused, sums, products))) break;
       HU_UNROLL
-      for (size_t i = 0; i < MODE_ROWS; i++) acc[i] = settle(v, round, t[i], no_words[0]);
+      for (size_t i = 0; i < MODE_ROWS; i++) acc[i] = round_by_anchor(v, round, t[i], no_words[0]);
     }
     if (k == kc) break;
     HU_UNROLL
@@ -266,12 +267,12 @@ MODE_FN void drawn_rows(const hu_modes *q, const mode_lanes *v, const mode_keys 
 
 /* ---- tiles ---- */
 
-MODE_FN void tile_by(const hu_modes *q, const int round, const int unfused, size_t rows, size_t columns, size_t kc,
+MODE_FN void tile_by(const hu_modes *q, const int round, const int unfused, size_t rows, size_t cols, size_t kc,
                      const float *a, const float *b, float *acc, uint64_t element, uint64_t pitch, uint64_t k) {
   const mode_keys key = keys_of(q->key);
   const mode_lanes v[2] = {lanes_of(&q->sum, round), lanes_of(&q->product, round)};
-  for (size_t j = 0; j < columns; j += SEQ_LANES) {
-    size_t n = columns - j < SEQ_LANES ? columns - j : SEQ_LANES;
+  for (size_t j = 0; j < cols; j += SEQ_LANES) {
+    size_t n = cols - j < SEQ_LANES ? cols - j : SEQ_LANES;
     for (size_t i = 0; i < rows; i += round >= HU_SRA ? MODE_DRAWN : MODE_ROWS) {
       float *z = acc + i * HU_GEMM32_NR + j;
       uint64_t at = element + i * pitch + j;
@@ -284,15 +285,15 @@ MODE_FN void tile_by(const hu_modes *q, const int round, const int unfused, size
   }
 }
 
-HU_NOINLINE static void run(const hu_modes *q, size_t rows, size_t columns, size_t kc, const float *a, const float *b,
+HU_NOINLINE static void run(const hu_modes *q, size_t rows, size_t cols, size_t kc, const float *a, const float *b,
                             float *acc, uint64_t element, uint64_t pitch, uint64_t k) {
-#define MODE_TILE(round)                                                     \
-  case round:                                                                \
-    if (q->unfused) {                                                        \
-      tile_by(q, round, 1, rows, columns, kc, a, b, acc, element, pitch, k); \
-    } else {                                                                 \
-      tile_by(q, round, 0, rows, columns, kc, a, b, acc, element, pitch, k); \
-    }                                                                        \
+#define MODE_TILE(round)                                                  \
+  case round:                                                             \
+    if (q->unfused) {                                                     \
+      tile_by(q, round, 1, rows, cols, kc, a, b, acc, element, pitch, k); \
+    } else {                                                              \
+      tile_by(q, round, 0, rows, cols, kc, a, b, acc, element, pitch, k); \
+    }                                                                     \
     break
   switch (q->sum.grid.spec.round) {
     MODE_TILE(HU_RNA);
@@ -310,15 +311,15 @@ HU_NOINLINE static void run(const hu_modes *q, size_t rows, size_t columns, size
 #undef MODE_TILE
 }
 
-static void tile(const hu_modes *q, size_t rows, size_t columns, size_t kc, const float *a, const float *b, float *acc,
+static void tile(const hu_modes *q, size_t rows, size_t cols, size_t kc, const float *a, const float *b, float *acc,
                  uint64_t element, uint64_t pitch, uint64_t k) {
   const int round = q->sum.grid.spec.round;
-  uint32_t direction = round == HU_RTP        ? HU_UP
-                       : round == HU_RTN      ? HU_DOWN
-                       : rounds_to_odd(round) ? HU_NEAREST
-                                              : HU_ZERO;
+  uint32_t direction = round == HU_RTP        ? HU_LANE_UP
+                       : round == HU_RTN      ? HU_LANE_DOWN
+                       : rounds_to_odd(round) ? HU_LANE_NEAREST
+                                              : HU_LANE_ZERO;
   hu_float_env saved = hu_float_env_enter(direction);
-  run(q, rows, columns, kc, a, b, acc, element, pitch, k);
+  run(q, rows, cols, kc, a, b, acc, element, pitch, k);
   hu_float_env_leave(saved);
 }
 

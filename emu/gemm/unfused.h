@@ -24,7 +24,7 @@
  * Below 2^emin sums need no care: both terms are multiples of F's least step 2^(emin-m) (where this is not so, FULL
  * serves), so is x, and an anchor finer than F's grid changes nothing. Products do: their anchor is held up.
  *
- * The ways below are sorted by cost, the cheapest last. One that gives up leaves the tile to FULL, and FULL to
+ * The variants below are sorted by cost, the cheapest last. One that gives up leaves the tile to FULL, and FULL to
  * integers.
  *
  *   FULL   every rounding holds up its anchor, keeps the sign of what it rounds (that of the exact result), and gives
@@ -46,33 +46,33 @@
 
 #include "emu/gemm/kernels.h"
 
-enum { HU_STEPS_SEQ2 = 0, HU_STEPS_KAHAN = 1, HU_STEPS_NEUMAIER = 2 };
-enum { HU_STEPS_BARE = 0, HU_STEPS_LIGHT = 1, HU_STEPS_FULL = 2 };
+enum { HU_UNFUSED_SEQ2 = 0, HU_UNFUSED_KAHAN = 1, HU_UNFUSED_NEUMAIER = 2 };
+enum { HU_UNFUSED_BARE = 0, HU_UNFUSED_LIGHT = 1, HU_UNFUSED_FULL = 2 };
 
-typedef struct hu_step_grid {
+typedef struct hu_unfused_grid {
   float scale;    /* 1.5 2^(23 - m); 0: binary32 itself */
   uint32_t floor; /* the pattern of 2^emin */
   uint32_t top;   /* that of the power of two from which on to give up */
   uint32_t sign;  /* 0x80000000 if the format has -0, else 0 */
-} hu_step_grid;
+} hu_unfused_grid;
 
-typedef struct hu_steps {
-  hu_step_grid product, sum, joined; /* joined: of the sum of parts */
-  int32_t kind, way;                 /* way: to begin with */
-  int32_t minus;                     /* 1: C may hold -0 */
-  uint32_t top;                      /* LIGHT: the pattern from which on to give up */
-  size_t length;                     /* products of a part; 0: there are no parts */
-} hu_steps;
+typedef struct hu_unfused {
+  hu_unfused_grid product, sum, joined; /* joined: of the sum of parts */
+  int32_t kind, variant;                /* variant: to begin with */
+  int32_t minus;                        /* 1: C may hold -0 */
+  uint32_t top;                         /* LIGHT: the pattern from which on to give up */
+  size_t length;                        /* products of a part; 0: there are no parts */
+} hu_unfused;
 
-typedef struct hu_steps_kernels {
+typedef struct hu_unfused_kernels {
   /* One tile of HU_GEMM_MR x HU_GEMM32_NR through kc steps; layouts as fma32's; `other`: kahan, neumaier: c. 0: gave
    * up, nothing is changed. rows, columns: those that count. */
-  int (*tile)(const hu_steps *q, int way, size_t rows, size_t columns, size_t kc, const float *a, const float *b,
+  int (*tile)(const hu_unfused *q, int variant, size_t rows, size_t cols, size_t kc, const float *a, const float *b,
               float *sum, float *other);
   /* sum = rnd(sum + part) for a tile. 0: gave up. */
-  int (*join)(const hu_step_grid *g, size_t rows, size_t columns, float *sum, const float *part);
-} hu_steps_kernels;
+  int (*join)(const hu_unfused_grid *g, size_t rows, size_t cols, float *sum, const float *part);
+} hu_unfused_kernels;
 
-extern const hu_steps_kernels HU_OF_LEVEL(hu_steps);
+extern const hu_unfused_kernels HU_OF_LEVEL(hu_unfused);
 
 #endif

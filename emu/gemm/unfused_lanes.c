@@ -15,7 +15,7 @@ typedef struct step_state {
   seq_u floor, sign, most;
 } step_state;
 
-STEP_FN step_state state_of(const hu_step_grid *g) {
+STEP_FN step_state state_of(const hu_unfused_grid *g) {
   step_state s;
   s.scale = seq_all(g->scale);
   s.floor = seq_each(g->floor);
@@ -27,7 +27,7 @@ STEP_FN step_state state_of(const hu_step_grid *g) {
 enum { FLOOR = 1, WATCH = 2, SIGN = 4, ALL = 7 };
 
 /* Each t rounded onto the grid. */
-STEP_FN void settle(step_state *s, const int care, seq_f *t) {
+STEP_FN void round_by_anchor(step_state *s, const int care, seq_f *t) {
   seq_u e[STEP_SIDE];
   seq_f z[STEP_SIDE];
   HU_UNROLL
@@ -47,52 +47,52 @@ STEP_FN void settle(step_state *s, const int care, seq_f *t) {
 
 #define EACH_ROW HU_UNROLL for (size_t r = 0; r < STEP_SIDE; r++)
 
-STEP_FN void add_kahan(step_state *s, const int way, const seq_f *p, seq_f *sum, seq_f *c) {
-  const int care = way == HU_STEPS_FULL ? ALL : 0, watched = way == HU_STEPS_LIGHT ? WATCH : care;
+STEP_FN void add_kahan(step_state *s, const int variant, const seq_f *p, seq_f *sum, seq_f *c) {
+  const int care = variant == HU_UNFUSED_FULL ? ALL : 0, watched = variant == HU_UNFUSED_LIGHT ? WATCH : care;
   seq_f y[STEP_SIDE], t[STEP_SIDE];
   EACH_ROW y[r] = seq_sub(p[r], c[r]);
-  settle(s, watched, y);
+  round_by_anchor(s, watched, y);
   EACH_ROW t[r] = seq_add(sum[r], y[r]);
-  settle(s, watched, t);
+  round_by_anchor(s, watched, t);
   EACH_ROW c[r] = seq_sub(t[r], sum[r]);
-  settle(s, care, c);
+  round_by_anchor(s, care, c);
   EACH_ROW c[r] = seq_sub(c[r], y[r]);
-  settle(s, care, c);
+  round_by_anchor(s, care, c);
   EACH_ROW sum[r] = t[r];
 }
 
-STEP_FN void add_neumaier(step_state *s, const int way, const seq_f *p, seq_f *sum, seq_f *c) {
-  const int care = way == HU_STEPS_FULL ? ALL : 0, watched = way == HU_STEPS_LIGHT ? WATCH : care;
+STEP_FN void add_neumaier(step_state *s, const int variant, const seq_f *p, seq_f *sum, seq_f *c) {
+  const int care = variant == HU_UNFUSED_FULL ? ALL : 0, watched = variant == HU_UNFUSED_LIGHT ? WATCH : care;
   seq_f t[STEP_SIDE], e[STEP_SIDE];
   EACH_ROW t[r] = seq_add(sum[r], p[r]);
-  settle(s, watched, t);
+  round_by_anchor(s, watched, t);
   EACH_ROW e[r] = seq_sub(seq_if_larger(sum[r], p[r], sum[r], p[r]), t[r]);
-  settle(s, care, e);
+  round_by_anchor(s, care, e);
   EACH_ROW e[r] = seq_add(e[r], seq_if_larger(sum[r], p[r], p[r], sum[r]));
-  settle(s, care, e);
+  round_by_anchor(s, care, e);
   EACH_ROW c[r] = seq_add(c[r], e[r]);
-  settle(s, watched, c);
+  round_by_anchor(s, watched, c);
   EACH_ROW sum[r] = t[r];
 }
 
 /* One step of STEP_SIDE rows. */
-STEP_FN void step(step_state *product, step_state *s, const int kind, const int way, const float *a, seq_f b,
+STEP_FN void step(step_state *product, step_state *s, const int kind, const int variant, const float *a, seq_f b,
                   seq_f *sum, seq_f *c) {
   seq_f p[STEP_SIDE];
   EACH_ROW p[r] = seq_mul(seq_all(a[r]), b);
-  settle(product, way == HU_STEPS_FULL ? ALL : way == HU_STEPS_LIGHT ? FLOOR : 0, p);
-  if (kind == HU_STEPS_KAHAN) {
-    add_kahan(s, way, p, sum, c);
-  } else if (kind == HU_STEPS_NEUMAIER) {
-    add_neumaier(s, way, p, sum, c);
+  round_by_anchor(product, variant == HU_UNFUSED_FULL ? ALL : variant == HU_UNFUSED_LIGHT ? FLOOR : 0, p);
+  if (kind == HU_UNFUSED_KAHAN) {
+    add_kahan(s, variant, p, sum, c);
+  } else if (kind == HU_UNFUSED_NEUMAIER) {
+    add_neumaier(s, variant, p, sum, c);
   } else {
     EACH_ROW sum[r] = seq_add(sum[r], p[r]);
-    settle(s, way == HU_STEPS_FULL ? ALL : way == HU_STEPS_LIGHT ? WATCH : 0, sum);
+    round_by_anchor(s, variant == HU_UNFUSED_FULL ? ALL : variant == HU_UNFUSED_LIGHT ? WATCH : 0, sum);
   }
 }
 
 /* Infinities, NaN, and zeros that may have the wrong sign. */
-STEP_FN int unsettled(const seq_f z, int zeros, size_t n) {
+STEP_FN int left_open(const seq_f z, int zeros, size_t n) {
   seq_u size = seq_and(seq_bits(z), seq_each(0x7FFFFFFFu));
   if (!zeros) return seq_any_from(size, 0x7F800000u, n);
   return seq_any_from(seq_minus(size, seq_each(1)), 0x7F7FFFFFu, n);
@@ -103,85 +103,87 @@ typedef struct step_tile {
 } step_tile;
 
 /* STEP_ROWS rows of one vector; rows, n: those that count. */
-STEP_FN int strip(const hu_steps *q, const int kind, const int way, size_t rows, size_t n, size_t kc, const float *a,
-                  const float *b, float *sum, float *other, const float *from, const float *from_other) {
+STEP_FN int strip(const hu_unfused *q, const int kind, const int variant, size_t rows, size_t n, size_t kc,
+                  const float *a, const float *b, float *sum, float *other, const float *from,
+                  const float *from_other) {
   seq_f z[STEP_ROWS], c[STEP_ROWS];
   step_state product = state_of(&q->product), s = state_of(&q->sum);
   HU_UNROLL
   for (size_t i = 0; i < STEP_ROWS; i++) {
     z[i] = seq_load(from + i * HU_GEMM32_NR);
-    c[i] = kind == HU_STEPS_SEQ2 ? z[i] : seq_load(from_other + i * HU_GEMM32_NR);
+    c[i] = kind == HU_UNFUSED_SEQ2 ? z[i] : seq_load(from_other + i * HU_GEMM32_NR);
   }
   for (size_t k = 0; k < kc; k++) {
     seq_f y = seq_load(b + k * HU_GEMM32_NR);
     HU_UNROLL
     for (size_t i = 0; i < STEP_ROWS; i += STEP_SIDE)
-      step(&product, &s, kind, way, a + k * HU_GEMM_MR + i, y, z + i, c + i);
+      step(&product, &s, kind, variant, a + k * HU_GEMM_MR + i, y, z + i, c + i);
   }
-  if (way == HU_STEPS_FULL && seq_any_from(product.most, q->product.top, n)) return 0;
-  if (way != HU_STEPS_BARE && seq_any_from(s.most, way == HU_STEPS_LIGHT ? q->top : q->sum.top, n)) return 0;
+  if (variant == HU_UNFUSED_FULL && seq_any_from(product.most, q->product.top, n)) return 0;
+  if (variant != HU_UNFUSED_BARE && seq_any_from(s.most, variant == HU_UNFUSED_LIGHT ? q->top : q->sum.top, n))
+    return 0;
   HU_UNROLL
   for (size_t i = 0; i < STEP_ROWS; i++) {
-    if (i < rows && unsettled(z[i], way != HU_STEPS_FULL && q->minus, n)) return 0;
-    if (i < rows && kind != HU_STEPS_SEQ2 && unsettled(c[i], 0, n)) return 0;
+    if (i < rows && left_open(z[i], variant != HU_UNFUSED_FULL && q->minus, n)) return 0;
+    if (i < rows && kind != HU_UNFUSED_SEQ2 && left_open(c[i], 0, n)) return 0;
     seq_store(sum + i * HU_GEMM32_NR, z[i]);
-    if (kind != HU_STEPS_SEQ2) seq_store(other + i * HU_GEMM32_NR, c[i]);
+    if (kind != HU_UNFUSED_SEQ2) seq_store(other + i * HU_GEMM32_NR, c[i]);
   }
   return 1;
 }
 
-STEP_FN int tile_by(const hu_steps *q, const int kind, const int way, size_t rows, size_t columns, size_t kc,
+STEP_FN int tile_by(const hu_unfused *q, const int kind, const int variant, size_t rows, size_t cols, size_t kc,
                     const float *a, const float *b, float *sum, float *other) {
   step_tile z;
   size_t j = 0;
-  for (; j < columns; j += SEQ_LANES) {
-    size_t n = columns - j < SEQ_LANES ? columns - j : SEQ_LANES;
+  for (; j < cols; j += SEQ_LANES) {
+    size_t n = cols - j < SEQ_LANES ? cols - j : SEQ_LANES;
     for (size_t i = 0; i < HU_GEMM_MR; i += STEP_ROWS) {
       size_t at = i * HU_GEMM32_NR + j;
-      if (!strip(q, kind, way, rows > i ? rows - i : 0, n, kc, a + i, b + j, z.sum + at, z.other + at, sum + at,
+      if (!strip(q, kind, variant, rows > i ? rows - i : 0, n, kc, a + i, b + j, z.sum + at, z.other + at, sum + at,
                  other + at))
         return 0;
     }
   }
   for (size_t i = 0; i < HU_GEMM_MR * HU_GEMM32_NR; i += HU_GEMM32_NR) {
     memcpy(sum + i, z.sum + i, j * sizeof *sum);
-    if (kind != HU_STEPS_SEQ2) memcpy(other + i, z.other + i, j * sizeof *other);
+    if (kind != HU_UNFUSED_SEQ2) memcpy(other + i, z.other + i, j * sizeof *other);
   }
   return 1;
 }
 
-static int tile(const hu_steps *q, int way, size_t rows, size_t columns, size_t kc, const float *a, const float *b,
+static int tile(const hu_unfused *q, int variant, size_t rows, size_t cols, size_t kc, const float *a, const float *b,
                 float *sum, float *other) {
-#define STEP_TILE(kind, way) tile_by(q, kind, way, rows, columns, kc, a, b, sum, other)
-#define STEP_WAYS(kind)                                     \
-  way == HU_STEPS_BARE    ? STEP_TILE(kind, HU_STEPS_BARE)  \
-  : way == HU_STEPS_LIGHT ? STEP_TILE(kind, HU_STEPS_LIGHT) \
-                          : STEP_TILE(kind, HU_STEPS_FULL)
-  if (q->kind == HU_STEPS_SEQ2) return STEP_WAYS(HU_STEPS_SEQ2);
-  if (q->kind == HU_STEPS_KAHAN) return STEP_WAYS(HU_STEPS_KAHAN);
-  return STEP_WAYS(HU_STEPS_NEUMAIER);
-#undef STEP_WAYS
+#define STEP_TILE(kind, variant) tile_by(q, kind, variant, rows, cols, kc, a, b, sum, other)
+#define STEP_VARIANTS(kind)                                         \
+  variant == HU_UNFUSED_BARE    ? STEP_TILE(kind, HU_UNFUSED_BARE)  \
+  : variant == HU_UNFUSED_LIGHT ? STEP_TILE(kind, HU_UNFUSED_LIGHT) \
+                                : STEP_TILE(kind, HU_UNFUSED_FULL)
+  if (q->kind == HU_UNFUSED_SEQ2) return STEP_VARIANTS(HU_UNFUSED_SEQ2);
+  if (q->kind == HU_UNFUSED_KAHAN) return STEP_VARIANTS(HU_UNFUSED_KAHAN);
+  return STEP_VARIANTS(HU_UNFUSED_NEUMAIER);
+#undef STEP_VARIANTS
 #undef STEP_TILE
 }
 
-static int join(const hu_step_grid *g, size_t rows, size_t columns, float *sum, const float *part) {
+static int join(const hu_unfused_grid *g, size_t rows, size_t cols, float *sum, const float *part) {
   step_tile t;
   step_state s = state_of(g);
-  for (size_t j = 0; j < columns; j += SEQ_LANES) {
-    size_t n = columns - j < SEQ_LANES ? columns - j : SEQ_LANES;
+  for (size_t j = 0; j < cols; j += SEQ_LANES) {
+    size_t n = cols - j < SEQ_LANES ? cols - j : SEQ_LANES;
     s.most = seq_each(0);
     for (size_t i = 0; i < HU_GEMM_MR; i += STEP_SIDE) {
       seq_f z[STEP_SIDE];
       size_t at = i * HU_GEMM32_NR + j;
       EACH_ROW z[r] = seq_add(seq_load(sum + at + r * HU_GEMM32_NR), seq_load(part + at + r * HU_GEMM32_NR));
-      if (g->scale > 0) settle(&s, ALL, z);
+      if (g->scale > 0) round_by_anchor(&s, ALL, z);
       EACH_ROW seq_store(t.sum + at + r * HU_GEMM32_NR, z[r]);
-      EACH_ROW if (i + r < rows && unsettled(z[r], 0, n)) return 0;
+      EACH_ROW if (i + r < rows && left_open(z[r], 0, n)) return 0;
     }
     if (g->scale > 0 && seq_any_from(s.most, g->top, n)) return 0;
   }
-  for (size_t i = 0; i < rows * HU_GEMM32_NR; i += HU_GEMM32_NR) memcpy(sum + i, t.sum + i, columns * sizeof *sum);
+  for (size_t i = 0; i < rows * HU_GEMM32_NR; i += HU_GEMM32_NR) memcpy(sum + i, t.sum + i, cols * sizeof *sum);
   return 1;
 }
 
-const hu_steps_kernels HU_OF_LEVEL(hu_steps) = {tile, join};
+const hu_unfused_kernels HU_OF_LEVEL(hu_unfused) = {tile, join};

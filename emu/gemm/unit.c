@@ -8,13 +8,13 @@
 #include "emu/core/bits.h"
 #include "emu/gemm/call.h"
 
-enum { MB = HU_BLOCK_MB, NB = HU_BLOCK_NB, KC = HU_BLOCK_KC, NR = HU_BLOCK_NR };
+enum { MB = HU_UNIT_MB, NB = HU_UNIT_NB, KC = HU_UNIT_KC, NR = HU_UNIT_NR };
 
 /* What the way keeps of a call. */
 typedef struct unit_way {
-  const hu_block_kernels *kernels;
-  hu_block_plan plan;
-  hu_block_operand a, b, scale;
+  const hu_unit_kernels *kernels;
+  hu_unit_plan plan;
+  hu_unit_operand a, b, scale;
 } unit_way;
 
 /* ---- the choice ---- */
@@ -26,7 +26,7 @@ static int32_t log2_up(uint64_t n) { return n <= 1 ? 0 : 64 - hu_clz64(n - 1); }
 static int in_reach(int32_t e) { return e >= -300 && e <= 300; }
 
 /* Grids that lanes round into: of binary32's numbers, with gradual subnormals and zeros of both signs. */
-static int grid_of(hu_block_grid *z, hu_format f, hu_mode mode, uint8_t ftz) {
+static int grid_of(hu_unit_grid *z, hu_format f, hu_mode mode, uint8_t ftz) {
   hu_spec s = hu_spec_of(f, mode);
   int plain = hu_spec_is_plain(&s) && s.negzero;
   int direct = s.round == HU_RNE || s.round == HU_RTZ || s.round == HU_RTN || s.round == HU_RTP || s.round == HU_RTO;
@@ -38,10 +38,10 @@ static int grid_of(hu_block_grid *z, hu_format f, hu_mode mode, uint8_t ftz) {
   z->step = (uint64_t)s.m << 52;
   z->round = s.round;
   z->narrow = s.round == HU_RNE && s.m == 23 && s.emin == -126 && s.max_code == 0x7F7FFFFF;
-  if (ftz == HU_FTZ_BEFORE) z->tiny = z->emin;
-  if (ftz == HU_FTZ_BEFORE && s.round == HU_RTO) z->sticky = ((uint64_t)1 << (52 - s.m)) - 1;
-  if (ftz == HU_FTZ_AFTER) z->least = z->emin;
-  if (ftz == HU_FTZ_TINY) {
+  if (ftz == HU_BLOCK_FTZ_BEFORE) z->tiny = z->emin;
+  if (ftz == HU_BLOCK_FTZ_BEFORE && s.round == HU_RTO) z->sticky = ((uint64_t)1 << (52 - s.m)) - 1;
+  if (ftz == HU_BLOCK_FTZ_AFTER) z->least = z->emin;
+  if (ftz == HU_BLOCK_FTZ_TINY) {
     /* What rounds to less than 2^emin at full precision: all below 2^emin less a quarter of the step there. */
     z->tiny = z->emin - power_of_two(s.emin - s.m - 2);
     return s.round == HU_RNE && s.tiny == HU_TINY_AFTER;
@@ -50,7 +50,7 @@ static int grid_of(hu_block_grid *z, hu_format f, hu_mode mode, uint8_t ftz) {
 }
 
 /* How x's elements are read: what hu_source_block sets. */
-static int operand_of(hu_block_operand *z, const hu_matrix *x, const hu_block *o) {
+static int operand_of(hu_unit_operand *z, const hu_matrix *x, const hu_block *o) {
   hu_source s;
   memset(&s, 0, sizeof s);
   s.spec = x->spec;
@@ -58,8 +58,8 @@ static int operand_of(hu_block_operand *z, const hu_matrix *x, const hu_block *o
   hu_source_block(&s, o);
   z->mask = ~(((uint32_t)1 << s.cut) - 1);
   z->emin = in_reach(s.emin) ? power_of_two(s.emin) : 0;
-  z->daz = s.daz == HU_DAZ_NONE ? 0 : z->emin;
-  z->zero = s.daz == HU_DAZ_SIGN ? (uint64_t)1 << 63 : 0;
+  z->daz = s.daz == HU_BLOCK_DAZ_NONE ? 0 : z->emin;
+  z->zero = s.daz == HU_BLOCK_DAZ_SIGN ? (uint64_t)1 << 63 : 0;
   /* Cut digits are those of binary32 patterns. */
   return x->carried && in_reach(s.emin) && (!s.cut || (x->spec.m == 23 && x->spec.emin == -126));
 }
@@ -110,8 +110,8 @@ static int scales_fit(unit_way *w, const hu_gemm_call *g, const hu_accum *x) {
 static int rule_fits(const hu_gemm_call *g, const hu_accum *x) {
   const hu_block *o = &x->block;
   int32_t acc_emin = hu_spec_of(x->product, x->mode).emin;
-  int steps = (int)o->length * (o->order == HU_ORDER_MOD4 ? 2 : 1);
-  if (steps > KC || (o->order == HU_ORDER_MOD4 && o->length % 2) || o->emin > 300) return 0;
+  int steps = (int)o->length * (o->order == HU_BLOCK_ORDER_MOD4 ? 2 : 1);
+  if (steps > KC || (o->order == HU_BLOCK_ORDER_MOD4 && o->length % 2) || o->emin > 300) return 0;
   switch (o->rule) {
     case HU_BLOCK_ALIGN:
     case HU_BLOCK_GROUPS:
@@ -121,15 +121,15 @@ static int rule_fits(const hu_gemm_call *g, const hu_accum *x) {
   }
 }
 
-static void set_rule(hu_block_plan *q, const hu_accum *x) {
+static void set_rule(hu_unit_plan *q, const hu_accum *x) {
   const hu_block *o = &x->block;
   int32_t f = o->kept, f2 = o->kept2;
   q->rule = o->rule;
   q->cut = o->cut;
   q->length = o->length;
   q->group = o->group;
-  q->halves = o->order == HU_ORDER_MOD4 ? 2 : 1;
-  q->last = o->join == HU_JOIN_LAST;
+  q->halves = o->order == HU_BLOCK_ORDER_MOD4 ? 2 : 1;
+  q->last = o->join == HU_BLOCK_JOIN_LAST;
   q->lanes = o->lanes;
   q->exact_pair = o->products;
   q->emin = power_of_two(o->emin < -700 ? -700 : o->emin); /* no product or C that counts lies lower */
@@ -147,7 +147,7 @@ static void set_rule(hu_block_plan *q, const hu_accum *x) {
 /* 1 if the lanes serve the model. */
 static int choose(unit_way *w, const hu_gemm_call *g, const hu_level *level) {
   const hu_accum *x = g->accum;
-  hu_block_plan *q = &w->plan;
+  hu_unit_plan *q = &w->plan;
   const hu_mode rne = hu_plain_mode();
   memset(w, 0, sizeof *w);
   w->kernels = level->unit;
@@ -155,7 +155,7 @@ static int choose(unit_way *w, const hu_gemm_call *g, const hu_level *level) {
   if (!operand_of(&w->a, &g->a, &x->block) || !operand_of(&w->b, &g->b, &x->block)) return 0;
   if ((g->c.data && !g->c.carried) || !rule_fits(g, x) || !scales_fit(w, g, x)) return 0;
   if (!grid_of(&q->out, x->sum, x->mode, x->block.ftz)) return 0;
-  if (x->block.join == HU_JOIN_LAST && !grid_of(&q->join, x->product, rne, 0)) return 0;
+  if (x->block.join == HU_BLOCK_JOIN_LAST && !grid_of(&q->join, x->product, rne, 0)) return 0;
   if ((x->promote || x->slices) && !grid_of(&q->part, hu_accum_result(x), rne, 0)) return 0;
   set_rule(q, x);
   return 1;
@@ -170,13 +170,13 @@ typedef struct order {
 } order;
 
 static void order_of(order *z, const hu_block *o, size_t count) {
-  size_t step = (size_t)o->length << (o->order == HU_ORDER_MOD4), blocks = (count + step - 1) / step;
+  size_t step = (size_t)o->length << (o->order == HU_BLOCK_ORDER_MOD4), blocks = (count + step - 1) / step;
   z->count = count;
   z->padded = o->rule >= HU_BLOCK_CHAIN ? count : blocks * step;
   for (size_t t = 0; t < z->padded; t++) {
     size_t first = t / step * step, i = t % step, half = i / o->length, past = hu_least(count - first, step);
-    if (o->order == HU_ORDER_DOWN) i = past - 1 - i;
-    if (o->order == HU_ORDER_MOD4) i = 4 * (i % o->length / 2) + i % 2 + 2 * half;
+    if (o->order == HU_BLOCK_ORDER_DOWN) i = past - 1 - i;
+    if (o->order == HU_BLOCK_ORDER_MOD4) i = 4 * (i % o->length / 2) + i % 2 + 2 * half;
     z->at[t] = (uint16_t)(first + i < count ? first + i : count);
   }
 }
@@ -186,7 +186,7 @@ typedef struct line {
   _Alignas(64) double v[KC + 8], p[KC + 8];
 } line;
 
-static void read_line(const unit_way *u, const hu_matrix *x, const hu_block_operand *o, size_t row, size_t column,
+static void read_line(const unit_way *u, const hu_matrix *x, const hu_unit_operand *o, size_t row, size_t column,
                       size_t n, line *z) {
   float f[KC + 8];
   memset(f + n, 0, 8 * sizeof *f);
@@ -196,7 +196,7 @@ static void read_line(const unit_way *u, const hu_matrix *x, const hu_block_oper
 }
 
 /* The stored row of position t, where k runs over stored rows; zeros if there is none. */
-static void read_or_none(const unit_way *u, const hu_matrix *x, const hu_block_operand *how, size_t k0, const order *o,
+static void read_or_none(const unit_way *u, const hu_matrix *x, const hu_unit_operand *how, size_t k0, const order *o,
                          size_t t, size_t column, size_t n, line *z) {
   if (o->at[t] < o->count) {
     read_line(u, x, how, k0 + o->at[t], column, n, z);
@@ -224,10 +224,10 @@ static void pack_a(const hu_gemm_call *g, size_t i0, size_t k0, size_t rows, con
   }
 }
 
-static void pack_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t columns, const order *o, double *z) {
+static void pack_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t cols, const order *o, double *z) {
   const unit_way *u = g->way;
   line x;
-  for (size_t j = 0; g->b.transposed && j < columns; j++) {
+  for (size_t j = 0; g->b.transposed && j < cols; j++) {
     double *to = z + j / NR * (KC * NR) + j % NR;
     read_line(u, &g->b, &u->b, j0 + j, k0, o->count, &x);
     for (size_t t = 0; t < o->padded; t++) {
@@ -236,8 +236,8 @@ static void pack_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t columns, 
     }
   }
   for (size_t t = 0; !g->b.transposed && t < o->padded; t++) {
-    read_or_none(u, &g->b, &u->b, k0, o, t, j0, columns, &x);
-    for (size_t j = 0; j < columns; j += NR) {
+    read_or_none(u, &g->b, &u->b, k0, o, t, j0, cols, &x);
+    for (size_t j = 0; j < cols; j += NR) {
       memcpy(z + j * KC + t * NR, x.v + j, NR * sizeof *z);
       memcpy(z + NB * KC + j * KC + t * NR, x.p + j, NR * sizeof *z);
     }
@@ -280,7 +280,7 @@ static void scale_a(const hu_gemm_call *g, size_t i0, size_t k0, size_t rows, co
   }
 }
 
-static void scale_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t columns, const order *o, double *z) {
+static void scale_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t cols, const order *o, double *z) {
   const unit_way *u = g->way;
   int grouped = u->plan.rule == HU_BLOCK_GROUPS;
   size_t every = g->accum->block.every, last = SIZE_MAX;
@@ -288,9 +288,9 @@ static void scale_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t columns,
   for (size_t t = 0; t < o->padded; t++) {
     size_t at = (k0 + o->at[t]) / every;
     if (o->at[t] >= o->count) continue;
-    if (at != last) read_vector(u, &g->scale_b, 1, at, j0, columns, &s);
+    if (at != last) read_vector(u, &g->scale_b, 1, at, j0, cols, &s);
     last = at;
-    for (size_t j = 0; j < columns; j++) {
+    for (size_t j = 0; j < cols; j++) {
       double *to = z + j / NR * (KC * NR) + t * NR + j % NR;
       scale_one(grouped, to, to + NB * KC, s.v[j], s.p[j]);
     }
@@ -300,15 +300,15 @@ static void scale_b(const hu_gemm_call *g, size_t j0, size_t k0, size_t columns,
 /* ---- blocks of D ---- */
 
 /* acc = C, or zeros. */
-static void load_c(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t columns, double *acc) {
+static void load_c(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows, size_t cols, double *acc) {
   float f[MB > NB ? MB : NB];
   memset(acc, 0, MB * NB * sizeof *acc);
   if (!g->c.data) return;
   for (size_t i = 0; !g->c.transposed && i < rows; i++) {
-    hu_gemm_read32(&g->c, i0 + i, j0, columns, f);
-    for (size_t j = 0; j < columns; j++) acc[i * NB + j] = (double)f[j];
+    hu_gemm_read32(&g->c, i0 + i, j0, cols, f);
+    for (size_t j = 0; j < cols; j++) acc[i * NB + j] = (double)f[j];
   }
-  for (size_t j = 0; g->c.transposed && j < columns; j++) {
+  for (size_t j = 0; g->c.transposed && j < cols; j++) {
     hu_gemm_read32(&g->c, j0 + j, i0, rows, f);
     for (size_t i = 0; i < rows; i++) acc[i * NB + j] = (double)f[i];
   }
@@ -321,7 +321,7 @@ static void flush_c(const hu_gemm_call *g, double *acc) {
   for (size_t i = 0; daz && i < MB * NB; i++) {
     uint64_t u = hu_bits_of_double(acc[i]), sign = u >> 63 << 63;
     if ((u & ~sign) < hu_bits_of_double(way->plan.out.emin)) {
-      acc[i] = hu_double_of_bits(daz == HU_DAZ_SIGN ? sign : 0);
+      acc[i] = hu_double_of_bits(daz == HU_BLOCK_DAZ_SIGN ? sign : 0);
     }
   }
 }
@@ -345,7 +345,7 @@ static void finish(const hu_gemm_call *g, size_t i, size_t j0, size_t n, const d
 typedef struct work {
   const hu_gemm_call *g;
   const unit_way *u;
-  size_t i0, j0, rows, columns;
+  size_t i0, j0, rows, cols;
   _Alignas(64) double a[2 * MB * KC], b[2 * NB * KC];
   double part[MB * NB], sum[MB * NB], total[MB * NB]; /* of a part, of a slice, of slices */
 } work;
@@ -354,17 +354,17 @@ typedef struct work {
 static void run_blocks(work *w, size_t k0, size_t k1, double *acc) {
   const hu_gemm_call *g = w->g;
   const hu_block *o = &g->accum->block;
-  size_t step = (size_t)o->length << (o->order == HU_ORDER_MOD4), most = KC / step * step;
+  size_t step = (size_t)o->length << (o->order == HU_BLOCK_ORDER_MOD4), most = KC / step * step;
   for (size_t k = k0; k < k1; k += most) {
     order z;
     order_of(&z, o, hu_least(k1 - k, most));
     pack_a(g, w->i0, k, w->rows, &z, w->a);
-    pack_b(g, w->j0, k, w->columns, &z, w->b);
+    pack_b(g, w->j0, k, w->cols, &z, w->b);
     if (o->every) {
       scale_a(g, w->i0, k, w->rows, &z, w->a);
-      scale_b(g, w->j0, k, w->columns, &z, w->b);
+      scale_b(g, w->j0, k, w->cols, &z, w->b);
     }
-    w->u->kernels->blocks(&w->u->plan, w->rows, w->columns, z.padded, w->a, w->b, acc);
+    w->u->kernels->blocks(&w->u->plan, w->rows, w->cols, z.padded, w->a, w->b, acc);
   }
 }
 
@@ -374,14 +374,14 @@ static void join_part(work *w, size_t j) {
   const unit_way *u = w->u;
   line a, b;
   if (!g->accum->scaled) {
-    u->kernels->join(&u->plan.part, w->rows, w->columns, w->part, w->sum);
+    u->kernels->join(&u->plan.part, w->rows, w->cols, w->part, w->sum);
     return;
   }
   memset(&a, 0, sizeof a);
   memset(&b, 0, sizeof b);
   read_vector(u, &g->scale_a, 0, j, w->i0, w->rows, &a);
-  read_vector(u, &g->scale_b, 1, j, w->j0, w->columns, &b);
-  u->kernels->join_scaled(&u->plan.part, w->rows, w->columns, a.v, b.v, w->part, w->sum);
+  read_vector(u, &g->scale_b, 1, j, w->j0, w->cols, &b);
+  u->kernels->join_scaled(&u->plan.part, w->rows, w->cols, a.v, b.v, w->part, w->sum);
 }
 
 /* Products k0 ... k1-1 on top of sum. */
@@ -408,12 +408,12 @@ static void run_slices(work *w) {
     size_t past = at + g->k / slices + (i < g->k % slices);
     memset(w->sum, 0, sizeof w->sum);
     run_slice(w, at, past);
-    if (i) u->kernels->join(&u->plan.part, w->rows, w->columns, w->sum, w->total);
+    if (i) u->kernels->join(&u->plan.part, w->rows, w->cols, w->sum, w->total);
     if (!i) memcpy(w->total, w->sum, sizeof w->total);
     at = past;
   }
-  load_c(g, w->i0, w->j0, w->rows, w->columns, w->sum);
-  u->kernels->join(&u->plan.part, w->rows, w->columns, w->sum, w->total);
+  load_c(g, w->i0, w->j0, w->rows, w->cols, w->sum);
+  u->kernels->join(&u->plan.part, w->rows, w->cols, w->sum, w->total);
 }
 
 static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events) {
@@ -423,17 +423,17 @@ static void run_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *ev
   w.i0 = i0;
   w.j0 = j0;
   w.rows = hu_least(g->m - i0, g->block_rows);
-  w.columns = hu_least(g->n - j0, g->block_columns);
+  w.cols = hu_least(g->n - j0, g->block_cols);
   memset(w.a, 0, sizeof w.a);
   memset(w.b, 0, sizeof w.b);
   if (g->accum->slices) {
     run_slices(&w);
   } else {
-    load_c(g, i0, j0, w.rows, w.columns, w.sum);
+    load_c(g, i0, j0, w.rows, w.cols, w.sum);
     run_slice(&w, 0, g->k);
   }
   for (size_t i = 0; i < w.rows; i++) {
-    finish(g, i0 + i, j0, w.columns, (g->accum->slices ? w.total : w.sum) + i * NB, events);
+    finish(g, i0 + i, j0, w.cols, (g->accum->slices ? w.total : w.sum) + i * NB, events);
   }
 }
 
@@ -441,7 +441,7 @@ static int run(hu_gemm_call *g, const hu_level *level, hu_events *events) {
   unit_way w;
   if (!choose(&w, g, level)) return 0;
   g->way = &w;
-  hu_gemm_set_blocks(g, MB, HU_BLOCK_MR, NB, NR);
+  hu_gemm_set_blocks(g, MB, HU_UNIT_MR, NB, NR);
   hu_gemm_run(g, run_block, events);
   return 1;
 }

@@ -11,7 +11,7 @@
  *
  *   cut to F digits below E   scale by 2^(F-E), round to an integer by the rule's direction
  *   groups                    the products of a group, whose scales are in the operands, are added first: few digits
- *   S 2^(E-F) into `out`      hu_block_grid: Q = 2^(max(e, emin) - m) the step of out's grid at x; x / Q to an integer
+ *   S 2^(E-F) into `out`      hu_unit_grid: Q = 2^(max(e, emin) - m) the step of out's grid at x; x / Q to an integer
  *                             in the mode's direction, times Q. Binary32, ties to even: the processor's conversion
  *
  * Rounded additions (tree, chain, lanes, c=last, promote) round s = x + y to odd in binary64 first: with two digits or
@@ -31,57 +31,57 @@
 
 #include "emu/gemm/kernels.h"
 
-#define HU_BLOCK_MR 4
-#define HU_BLOCK_NR 8
-#define HU_BLOCK_MB 64
-#define HU_BLOCK_NB 64
-#define HU_BLOCK_KC 128
+#define HU_UNIT_MR 4
+#define HU_UNIT_NR 8
+#define HU_UNIT_MB 64
+#define HU_UNIT_NB 64
+#define HU_UNIT_KC 128
 
 /* Where rounded steps go. */
-typedef struct hu_block_grid {
+typedef struct hu_unit_grid {
   double emin, max;      /* 2^emin, the largest number */
   double tiny;           /* exact results below become zeros of their sign; 0: none */
   double least;          /* rounded ones, likewise */
   uint64_t top, step;    /* (2046 + m) 2^52: the pattern of 1 / Q is this less that of 2^e; m 2^52 */
   uint64_t sticky;       /* to odd without subnormals: digits of binary64 that go; 0: another way */
   uint8_t round, narrow; /* HU_RNE ... HU_RTO; 1: binary32, ties to even */
-} hu_block_grid;
+} hu_unit_grid;
 
-typedef struct hu_block_plan {
-  hu_block_grid out, join, part; /* part: of promote and splitk */
-  double emin, acc_emin;         /* 2^emin of align, of c */
-  double far, big;               /* late: 2^far, 2^big; infinity: none */
-  uint64_t top, kept;            /* (2046 + F) 2^52, F 2^52 */
-  uint64_t top2, kept2;          /* late: the same of F2 */
-  double late;                   /* 2^(F2 + 1 - F) */
+typedef struct hu_unit_plan {
+  hu_unit_grid out, join, part; /* part: of promote and splitk */
+  double emin, acc_emin;        /* 2^emin of align, of c */
+  double far, big;              /* late: 2^far, 2^big; infinity: none */
+  uint64_t top, kept;           /* (2046 + F) 2^52, F 2^52 */
+  uint64_t top2, kept2;         /* late: the same of F2 */
+  double late;                  /* 2^(F2 + 1 - F) */
   uint32_t length, group;
   uint8_t rule, cut, lanes, exact_pair, last;
   uint8_t halves; /* blocks of a step: 2 with mod4 */
-} hu_block_plan;
+} hu_unit_plan;
 
 /* How elements are read: `mask` applies to binary32 patterns; |x| below `daz` keeps the bits `zero`; 2^emin. */
-typedef struct hu_block_operand {
+typedef struct hu_unit_operand {
   uint32_t mask;
   uint64_t zero;
   double daz, emin;
-} hu_block_operand;
+} hu_unit_operand;
 
 /* Layouts: A row-major, KC to a row, values and after MB KC of them the powers; B in panels of NR columns, k-major
  * inside, KC NR values to a panel, and after NB KC of them the powers; acc row-major, NB to a row. */
-typedef struct hu_block_kernels {
+typedef struct hu_unit_kernels {
   /* Values and powers of n elements; n is rounded up to 8 in all three arrays. */
-  void (*prepare)(const hu_block_operand *o, size_t n, const float *x, double *v, double *p);
+  void (*prepare)(const hu_unit_operand *o, size_t n, const float *x, double *v, double *p);
   /* acc = the blocks of products 0 ... count - 1 on top of acc. rows, columns: rounded up to MR, NR. count: a multiple
    * of the length (of a step of halves) but for chain and lanes. */
-  void (*blocks)(const hu_block_plan *q, size_t rows, size_t columns, size_t count, const double *a, const double *b,
+  void (*blocks)(const hu_unit_plan *q, size_t rows, size_t cols, size_t count, const double *a, const double *b,
                  double *acc);
   /* sum = rnd(sum + acc) */
-  void (*join)(const hu_block_grid *g, size_t rows, size_t columns, const double *acc, double *sum);
+  void (*join)(const hu_unit_grid *g, size_t rows, size_t cols, const double *acc, double *sum);
   /* sum = rnd(sum + rnd(sa sb) acc), sa of the row, sb of the column, the product in it not rounded */
-  void (*join_scaled)(const hu_block_grid *g, size_t rows, size_t columns, const double *sa, const double *sb,
+  void (*join_scaled)(const hu_unit_grid *g, size_t rows, size_t cols, const double *sa, const double *sb,
                       const double *acc, double *sum);
-} hu_block_kernels;
+} hu_unit_kernels;
 
-extern const hu_block_kernels HU_OF_LEVEL(hu_block);
+extern const hu_unit_kernels HU_OF_LEVEL(hu_unit);
 
 #endif

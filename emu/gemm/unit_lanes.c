@@ -23,7 +23,7 @@
 #endif
 
 #define BLK_FN static inline __attribute__((always_inline))
-#define BLK_ROWS HU_BLOCK_MR
+#define BLK_ROWS HU_UNIT_MR
 #define BLK_EACH for (size_t r = 0; r < BLK_ROWS; r++)
 
 #define BLK_EXPONENT 0x7FF0000000000000u
@@ -62,11 +62,11 @@ BLK_FN void flush(double least, blk_d x[BLK_ROWS]) {
 }
 
 /* Infinity for what passes the largest number. */
-BLK_FN blk_d beyond(const hu_block_grid *g, blk_d x) {
+BLK_FN blk_d beyond(const hu_unit_grid *g, blk_d x) {
   return blk_if_less(blk_all(g->max), size_of(x), blk_value(blk_each(BLK_EXPONENT)), x);
 }
 
-BLK_FN void round_into(const hu_block_grid *g, blk_d x[BLK_ROWS]) {
+BLK_FN void round_into(const hu_unit_grid *g, blk_d x[BLK_ROWS]) {
   blk_d power[BLK_ROWS];
   if (g->tiny > 0) flush(g->tiny, x);
   if (g->sticky) {
@@ -96,7 +96,7 @@ BLK_FN void round_into(const hu_block_grid *g, blk_d x[BLK_ROWS]) {
 }
 
 /* x = rnd(x + y) */
-BLK_FN void add_into(const hu_block_grid *g, blk_d x[BLK_ROWS], const blk_d y[BLK_ROWS]) {
+BLK_FN void add_into(const hu_unit_grid *g, blk_d x[BLK_ROWS], const blk_d y[BLK_ROWS]) {
   HU_UNROLL
   BLK_EACH x[r] = g->narrow ? blk_add(x[r], y[r]) : blk_odd_sum(x[r], y[r]);
   round_into(g, x);
@@ -105,40 +105,40 @@ BLK_FN void add_into(const hu_block_grid *g, blk_d x[BLK_ROWS], const blk_d y[BL
 /* ---- align, groups ---- */
 
 BLK_FN blk_d cut(const int rule, blk_d x) {
-  return rule == HU_CUT_NEAREST ? blk_near(x) : rule == HU_CUT_FLOOR ? blk_floor(x) : blk_trunc(x);
+  return rule == HU_BLOCK_CUT_NEAREST ? blk_near(x) : rule == HU_BLOCK_CUT_FLOOR ? blk_floor(x) : blk_trunc(x);
 }
 
 /* e = the largest of it and the powers of every `step`-th product. */
 BLK_FN void largest(size_t count, size_t step, const double *a, const double *b, blk_d e[BLK_ROWS]) {
   for (size_t k = 0; k < count; k += step) {
-    blk_d y = blk_load(b + HU_BLOCK_NB * HU_BLOCK_KC + k * HU_BLOCK_NR);
+    blk_d y = blk_load(b + HU_UNIT_NB * HU_UNIT_KC + k * HU_UNIT_NR);
     HU_UNROLL
     BLK_EACH {
-      blk_d x = blk_all(a[HU_BLOCK_MB * HU_BLOCK_KC + r * HU_BLOCK_KC + k]);
+      blk_d x = blk_all(a[HU_UNIT_MB * HU_UNIT_KC + r * HU_UNIT_KC + k]);
       e[r] = blk_max(e[r], blk_mul(x, y));
     }
   }
 }
 
 /* A group's products in all lanes of a row times `up`, cut. */
-BLK_FN void add_groups(const int rule, const hu_block_plan *q, const double *a, const double *b,
+BLK_FN void add_groups(const int rule, const hu_unit_plan *q, const double *a, const double *b,
                        const blk_d up[BLK_ROWS], blk_d s[BLK_ROWS]) {
   for (size_t k = 0; k < q->length;) {
     blk_d n[BLK_ROWS];
     HU_UNROLL
     BLK_EACH n[r] = blk_all(0);
     for (size_t past = k + q->group; k < past; k++) {
-      blk_d y = blk_load(b + k * HU_BLOCK_NR);
+      blk_d y = blk_load(b + k * HU_UNIT_NR);
       HU_UNROLL
-      BLK_EACH n[r] = blk_fma(blk_all(a[r * HU_BLOCK_KC + k]), y, n[r]);
+      BLK_EACH n[r] = blk_fma(blk_all(a[r * HU_UNIT_KC + k]), y, n[r]);
     }
     HU_UNROLL
     BLK_EACH s[r] = blk_add(s[r], cut(rule, blk_mul(n[r], up[r])));
   }
 }
 
-BLK_FN void block_align(const int rule, const int grouped, const hu_block_plan *q, const double *a, const double *b,
-                        blk_d c[BLK_ROWS]) {
+BLK_FN void unit_align(const int rule, const int grouped, const hu_unit_plan *q, const double *a, const double *b,
+                       blk_d c[BLK_ROWS]) {
   blk_d e[BLK_ROWS], s[BLK_ROWS], up[BLK_ROWS], zero = blk_all(0), emin = blk_all(q->emin);
   HU_UNROLL
   BLK_EACH {
@@ -155,10 +155,10 @@ BLK_FN void block_align(const int rule, const int grouped, const hu_block_plan *
     add_groups(rule, q, a, b, up, s);
   } else {
     for (size_t k = 0; k < q->length; k++) {
-      blk_d y = blk_load(b + k * HU_BLOCK_NR);
+      blk_d y = blk_load(b + k * HU_UNIT_NR);
       HU_UNROLL
       BLK_EACH {
-        blk_d p = blk_mul(blk_all(a[r * HU_BLOCK_KC + k]), y);
+        blk_d p = blk_mul(blk_all(a[r * HU_UNIT_KC + k]), y);
         s[r] = blk_add(s[r], cut(rule, blk_mul(p, up[r])));
       }
     }
@@ -171,7 +171,7 @@ BLK_FN void block_align(const int rule, const int grouped, const hu_block_plan *
 /* ---- late ---- */
 
 /* The truncated sum of every `step`-th of count products in units of 2^-F times its power e; m: the largest product. */
-BLK_FN void lane_sum(const hu_block_plan *q, size_t count, size_t step, const double *a, const double *b,
+BLK_FN void lane_sum(const hu_unit_plan *q, size_t count, size_t step, const double *a, const double *b,
                      blk_d e[BLK_ROWS], blk_d s[BLK_ROWS], blk_d m[BLK_ROWS]) {
   blk_d up[BLK_ROWS];
   HU_UNROLL
@@ -183,10 +183,10 @@ BLK_FN void lane_sum(const hu_block_plan *q, size_t count, size_t step, const do
   HU_UNROLL
   BLK_EACH up[r] = over(q->top, blk_max(e[r], blk_all(BLK_NONE)));
   for (size_t k = 0; k < count; k += step) {
-    blk_d y = blk_load(b + k * HU_BLOCK_NR);
+    blk_d y = blk_load(b + k * HU_UNIT_NR);
     HU_UNROLL
     BLK_EACH {
-      blk_d p = blk_mul(blk_all(a[r * HU_BLOCK_KC + k]), y);
+      blk_d p = blk_mul(blk_all(a[r * HU_UNIT_KC + k]), y);
       m[r] = blk_max(m[r], size_of(p));
       s[r] = blk_add(s[r], blk_trunc(blk_mul(p, up[r])));
     }
@@ -194,11 +194,11 @@ BLK_FN void lane_sum(const hu_block_plan *q, size_t count, size_t step, const do
 }
 
 /* Two such sums, the second one over odd k. */
-BLK_FN void two_lanes(const hu_block_plan *q, const double *a, const double *b, blk_d e[BLK_ROWS], blk_d s[BLK_ROWS],
+BLK_FN void two_lanes(const hu_unit_plan *q, const double *a, const double *b, blk_d e[BLK_ROWS], blk_d s[BLK_ROWS],
                       blk_d m[BLK_ROWS]) {
   blk_d odd[BLK_ROWS], z[BLK_ROWS];
   lane_sum(q, q->length, 2, a, b, e, s, m);
-  lane_sum(q, q->length - 1, 2, a + 1, b + HU_BLOCK_NR, odd, z, m);
+  lane_sum(q, q->length - 1, 2, a + 1, b + HU_UNIT_NR, odd, z, m);
   HU_UNROLL
   BLK_EACH {
     blk_d both = blk_max(e[r], odd[r]), down = over((uint64_t)2046 << 52, blk_max(both, blk_all(BLK_NONE)));
@@ -207,7 +207,7 @@ BLK_FN void two_lanes(const hu_block_plan *q, const double *a, const double *b, 
   }
 }
 
-BLK_FN void block_late(const hu_block_plan *q, const double *a, const double *b, blk_d c[BLK_ROWS]) {
+BLK_FN void unit_late(const hu_unit_plan *q, const double *a, const double *b, blk_d c[BLK_ROWS]) {
   blk_d e[BLK_ROWS], s[BLK_ROWS], m[BLK_ROWS], acc_emin = blk_all(q->acc_emin), late = blk_all(q->late);
   HU_UNROLL
   BLK_EACH m[r] = blk_all(0);
@@ -234,7 +234,7 @@ BLK_FN void block_late(const hu_block_plan *q, const double *a, const double *b,
 BLK_FN void products(const double *a, const double *b, blk_d p[BLK_ROWS]) {
   blk_d y = blk_load(b);
   HU_UNROLL
-  BLK_EACH p[r] = blk_mul(blk_all(a[r * HU_BLOCK_KC]), y);
+  BLK_EACH p[r] = blk_mul(blk_all(a[r * HU_UNIT_KC]), y);
 }
 
 /* *s + x and its error. */
@@ -245,7 +245,7 @@ BLK_FN blk_d two_sum(blk_d *s, blk_d x) {
 }
 
 /* h + low is the sum of the products, low at most half a digit of h; unit.h. */
-BLK_FN void block_exact(const hu_block_plan *q, const double *a, const double *b, blk_d c[BLK_ROWS]) {
+BLK_FN void unit_exact(const hu_unit_plan *q, const double *a, const double *b, blk_d c[BLK_ROWS]) {
   blk_d h[BLK_ROWS], low[BLK_ROWS], p[BLK_ROWS];
   products(a, b, h);
   HU_UNROLL
@@ -254,7 +254,7 @@ BLK_FN void block_exact(const hu_block_plan *q, const double *a, const double *b
     low[r] = blk_all(0);
   }
   for (size_t k = 1; k < q->length; k++) {
-    products(a + k, b + k * HU_BLOCK_NR, p);
+    products(a + k, b + k * HU_UNIT_NR, p);
     HU_UNROLL
     BLK_EACH low[r] = blk_add(low[r], two_sum(&h[r], p[r]));
   }
@@ -272,18 +272,18 @@ BLK_FN void block_exact(const hu_block_plan *q, const double *a, const double *b
 
 /* ---- tree, chain, lanes ---- */
 
-BLK_FN void block_tree(const hu_block_plan *q, const double *a, const double *b, blk_d c[BLK_ROWS]) {
+BLK_FN void unit_tree(const hu_unit_plan *q, const double *a, const double *b, blk_d c[BLK_ROWS]) {
   blk_d part[8][BLK_ROWS], p[BLK_ROWS];
   products(a, b, p);
   if (q->exact_pair) {
     blk_d other[BLK_ROWS];
-    products(a + 1, b + HU_BLOCK_NR, other);
+    products(a + 1, b + HU_UNIT_NR, other);
     HU_UNROLL
     BLK_EACH p[r] = blk_odd_sum(p[r], other[r]);
     round_into(&q->out, p);
   } else {
     for (size_t k = 0, level; k < q->length; k++) {
-      products(a + k, b + k * HU_BLOCK_NR, p);
+      products(a + k, b + k * HU_UNIT_NR, p);
       round_into(&q->out, p);
       for (level = 0; k >> level & 1; level++) {
         blk_d sum[BLK_ROWS];
@@ -301,23 +301,23 @@ BLK_FN void block_tree(const hu_block_plan *q, const double *a, const double *b,
 }
 
 /* c = rnd(a b + c) for every `step`-th of count products. */
-BLK_FN void chain(const hu_block_plan *q, size_t count, size_t step, const double *a, const double *b,
+BLK_FN void chain(const hu_unit_plan *q, size_t count, size_t step, const double *a, const double *b,
                   blk_d c[BLK_ROWS]) {
   for (size_t k = 0; k < count; k += step) {
     blk_d p[BLK_ROWS];
-    products(a + k, b + k * HU_BLOCK_NR, p);
+    products(a + k, b + k * HU_UNIT_NR, p);
     HU_UNROLL
     BLK_EACH c[r] = blk_odd_sum(p[r], c[r]);
     round_into(&q->out, c);
   }
 }
 
-BLK_FN void block_lanes(const hu_block_plan *q, size_t count, const double *a, const double *b, blk_d c[BLK_ROWS]) {
+BLK_FN void unit_lanes(const hu_unit_plan *q, size_t count, const double *a, const double *b, blk_d c[BLK_ROWS]) {
   blk_d u[BLK_ROWS], v[BLK_ROWS];
   HU_UNROLL
   BLK_EACH u[r] = v[r] = blk_all(0);
   chain(q, count, 2, a, b, u);
-  if (count > 1) chain(q, count - 1, 2, a + 1, b + HU_BLOCK_NR, v);
+  if (count > 1) chain(q, count - 1, 2, a + 1, b + HU_UNIT_NR, v);
   add_into(&q->out, u, v);
   add_into(&q->out, c, u);
 }
@@ -326,25 +326,25 @@ BLK_FN void block_lanes(const hu_block_plan *q, size_t count, const double *a, c
 
 enum { BLK_ALIGN, BLK_GROUPS, BLK_LATE, BLK_EXACT, BLK_TREE, BLK_CHAIN, BLK_PAIR };
 
-BLK_FN void block(const int kind, const int rule, const hu_block_plan *q, size_t count, const double *a,
-                  const double *b, blk_d c[BLK_ROWS]) {
+BLK_FN void block(const int kind, const int rule, const hu_unit_plan *q, size_t count, const double *a, const double *b,
+                  blk_d c[BLK_ROWS]) {
   switch (kind) {
-    case BLK_ALIGN: block_align(rule, 0, q, a, b, c); break;
-    case BLK_GROUPS: block_align(rule, 1, q, a, b, c); break;
-    case BLK_LATE: block_late(q, a, b, c); break;
-    case BLK_EXACT: block_exact(q, a, b, c); break;
-    case BLK_TREE: block_tree(q, a, b, c); break;
+    case BLK_ALIGN: unit_align(rule, 0, q, a, b, c); break;
+    case BLK_GROUPS: unit_align(rule, 1, q, a, b, c); break;
+    case BLK_LATE: unit_late(q, a, b, c); break;
+    case BLK_EXACT: unit_exact(q, a, b, c); break;
+    case BLK_TREE: unit_tree(q, a, b, c); break;
     case BLK_CHAIN: chain(q, count, 1, a, b, c); break;
-    default: block_lanes(q, count, a, b, c);
+    default: unit_lanes(q, count, a, b, c);
   }
 }
 
 /* MR rows, one vector of columns. */
-BLK_FN void strip(const int kind, const int rule, const hu_block_plan *q, size_t count, const double *a,
-                  const double *b, double *acc) {
+BLK_FN void strip(const int kind, const int rule, const hu_unit_plan *q, size_t count, const double *a, const double *b,
+                  double *acc) {
   blk_d c[BLK_ROWS], s[BLK_ROWS];
   HU_UNROLL
-  BLK_EACH c[r] = blk_load(acc + r * HU_BLOCK_NB);
+  BLK_EACH c[r] = blk_load(acc + r * HU_UNIT_NB);
   for (size_t k = 0; k < count;) {
     if (q->last) {
       HU_UNROLL
@@ -355,51 +355,51 @@ BLK_FN void strip(const int kind, const int rule, const hu_block_plan *q, size_t
     }
     for (size_t half = 0; half < q->halves; half++, k += q->length) {
       size_t left = count - k < q->length ? count - k : q->length;
-      block(kind, rule, q, left, a + k, b + k * HU_BLOCK_NR, c);
+      block(kind, rule, q, left, a + k, b + k * HU_UNIT_NR, c);
     }
     if (q->last) add_into(&q->join, c, s);
   }
   HU_UNROLL
-  BLK_EACH blk_store(acc + r * HU_BLOCK_NB, c[r]);
+  BLK_EACH blk_store(acc + r * HU_UNIT_NB, c[r]);
 }
 
-BLK_FN void blocks_by(const int kind, const int rule, const hu_block_plan *q, size_t rows, size_t columns, size_t count,
+BLK_FN void blocks_by(const int kind, const int rule, const hu_unit_plan *q, size_t rows, size_t cols, size_t count,
                       const double *a, const double *b, double *acc) {
-  for (size_t j = 0; j < columns; j += BLK_LANES) {
-    const double *panel = b + j / HU_BLOCK_NR * (HU_BLOCK_KC * HU_BLOCK_NR) + j % HU_BLOCK_NR;
-    for (size_t i = 0; i < rows; i += HU_BLOCK_MR) {
-      strip(kind, rule, q, count, a + i * HU_BLOCK_KC, panel, acc + i * HU_BLOCK_NB + j);
+  for (size_t j = 0; j < cols; j += BLK_LANES) {
+    const double *panel = b + j / HU_UNIT_NR * (HU_UNIT_KC * HU_UNIT_NR) + j % HU_UNIT_NR;
+    for (size_t i = 0; i < rows; i += HU_UNIT_MR) {
+      strip(kind, rule, q, count, a + i * HU_UNIT_KC, panel, acc + i * HU_UNIT_NB + j);
     }
   }
 }
 
 /* The same with the direction of cuts known. */
-#define BLK_CUTS(name, kind)                                                                           \
-  static void name(const hu_block_plan *q, size_t rows, size_t columns, size_t count, const double *a, \
-                   const double *b, double *acc) {                                                     \
-    if (q->cut == HU_CUT_TRUNC) blocks_by(kind, HU_CUT_TRUNC, q, rows, columns, count, a, b, acc);     \
-    if (q->cut == HU_CUT_FLOOR) blocks_by(kind, HU_CUT_FLOOR, q, rows, columns, count, a, b, acc);     \
-    if (q->cut == HU_CUT_NEAREST) blocks_by(kind, HU_CUT_NEAREST, q, rows, columns, count, a, b, acc); \
+#define BLK_CUTS(name, kind)                                                                                        \
+  static void name(const hu_unit_plan *q, size_t rows, size_t cols, size_t count, const double *a, const double *b, \
+                   double *acc) {                                                                                   \
+    if (q->cut == HU_BLOCK_CUT_TRUNC) blocks_by(kind, HU_BLOCK_CUT_TRUNC, q, rows, cols, count, a, b, acc);         \
+    if (q->cut == HU_BLOCK_CUT_FLOOR) blocks_by(kind, HU_BLOCK_CUT_FLOOR, q, rows, cols, count, a, b, acc);         \
+    if (q->cut == HU_BLOCK_CUT_NEAREST) blocks_by(kind, HU_BLOCK_CUT_NEAREST, q, rows, cols, count, a, b, acc);     \
   }
 BLK_CUTS(align, BLK_ALIGN)
 BLK_CUTS(groups, BLK_GROUPS)
 
-static void blocks(const hu_block_plan *q, size_t rows, size_t columns, size_t count, const double *a, const double *b,
+static void blocks(const hu_unit_plan *q, size_t rows, size_t cols, size_t count, const double *a, const double *b,
                    double *acc) {
   switch (q->rule) {
-    case HU_BLOCK_ALIGN: align(q, rows, columns, count, a, b, acc); break;
-    case HU_BLOCK_GROUPS: groups(q, rows, columns, count, a, b, acc); break;
-    case HU_BLOCK_LATE: blocks_by(BLK_LATE, 0, q, rows, columns, count, a, b, acc); break;
-    case HU_BLOCK_EXACT: blocks_by(BLK_EXACT, 0, q, rows, columns, count, a, b, acc); break;
-    case HU_BLOCK_TREE: blocks_by(BLK_TREE, 0, q, rows, columns, count, a, b, acc); break;
-    case HU_BLOCK_CHAIN: blocks_by(BLK_CHAIN, 0, q, rows, columns, count, a, b, acc); break;
-    default: blocks_by(BLK_PAIR, 0, q, rows, columns, count, a, b, acc);
+    case HU_BLOCK_ALIGN: align(q, rows, cols, count, a, b, acc); break;
+    case HU_BLOCK_GROUPS: groups(q, rows, cols, count, a, b, acc); break;
+    case HU_BLOCK_LATE: blocks_by(BLK_LATE, 0, q, rows, cols, count, a, b, acc); break;
+    case HU_BLOCK_EXACT: blocks_by(BLK_EXACT, 0, q, rows, cols, count, a, b, acc); break;
+    case HU_BLOCK_TREE: blocks_by(BLK_TREE, 0, q, rows, cols, count, a, b, acc); break;
+    case HU_BLOCK_CHAIN: blocks_by(BLK_CHAIN, 0, q, rows, cols, count, a, b, acc); break;
+    default: blocks_by(BLK_PAIR, 0, q, rows, cols, count, a, b, acc);
   }
 }
 
 /* ---- the rest ---- */
 
-static void prepare(const hu_block_operand *o, size_t n, const float *x, double *v, double *p) {
+static void prepare(const hu_unit_operand *o, size_t n, const float *x, double *v, double *p) {
   const blk_d zero = blk_all(0), daz = blk_all(o->daz), emin = blk_all(o->emin);
   for (size_t i = 0; i < n; i += BLK_LANES) {
     blk_d y = blk_widen(x + i, o->mask), flushed = blk_value(blk_and(blk_bits(y), blk_each(o->zero)));
@@ -410,40 +410,40 @@ static void prepare(const hu_block_operand *o, size_t n, const float *x, double 
   }
 }
 
-static void join(const hu_block_grid *g, size_t rows, size_t columns, const double *acc, double *sum) {
-  for (size_t i = 0; i < rows; i += HU_BLOCK_MR) {
-    for (size_t j = 0; j < columns; j += BLK_LANES) {
+static void join(const hu_unit_grid *g, size_t rows, size_t cols, const double *acc, double *sum) {
+  for (size_t i = 0; i < rows; i += HU_UNIT_MR) {
+    for (size_t j = 0; j < cols; j += BLK_LANES) {
       blk_d x[BLK_ROWS], y[BLK_ROWS];
       HU_UNROLL
       BLK_EACH {
-        x[r] = blk_load(sum + (i + r) * HU_BLOCK_NB + j);
-        y[r] = blk_odd_sum(x[r], blk_load(acc + (i + r) * HU_BLOCK_NB + j));
+        x[r] = blk_load(sum + (i + r) * HU_UNIT_NB + j);
+        y[r] = blk_odd_sum(x[r], blk_load(acc + (i + r) * HU_UNIT_NB + j));
       }
       round_into(g, y);
       HU_UNROLL
-      BLK_EACH blk_store(sum + (i + r) * HU_BLOCK_NB + j, y[r]);
+      BLK_EACH blk_store(sum + (i + r) * HU_UNIT_NB + j, y[r]);
     }
   }
 }
 
-static void join_scaled(const hu_block_grid *g, size_t rows, size_t columns, const double *sa, const double *sb,
+static void join_scaled(const hu_unit_grid *g, size_t rows, size_t cols, const double *sa, const double *sb,
                         const double *acc, double *sum) {
-  for (size_t i = 0; i < rows; i += HU_BLOCK_MR) {
-    for (size_t j = 0; j < columns; j += BLK_LANES) {
+  for (size_t i = 0; i < rows; i += HU_UNIT_MR) {
+    for (size_t j = 0; j < cols; j += BLK_LANES) {
       blk_d x[BLK_ROWS], y[BLK_ROWS];
       HU_UNROLL
       BLK_EACH y[r] = blk_mul(blk_all(sa[i + r]), blk_load(sb + j));
       round_into(g, y);
       HU_UNROLL
       BLK_EACH {
-        x[r] = blk_load(sum + (i + r) * HU_BLOCK_NB + j);
-        y[r] = blk_odd_sum(x[r], blk_mul(y[r], blk_load(acc + (i + r) * HU_BLOCK_NB + j)));
+        x[r] = blk_load(sum + (i + r) * HU_UNIT_NB + j);
+        y[r] = blk_odd_sum(x[r], blk_mul(y[r], blk_load(acc + (i + r) * HU_UNIT_NB + j)));
       }
       round_into(g, y);
       HU_UNROLL
-      BLK_EACH blk_store(sum + (i + r) * HU_BLOCK_NB + j, y[r]);
+      BLK_EACH blk_store(sum + (i + r) * HU_UNIT_NB + j, y[r]);
     }
   }
 }
 
-const hu_block_kernels HU_OF_LEVEL(hu_block) = {prepare, blocks, join, join_scaled};
+const hu_unit_kernels HU_OF_LEVEL(hu_unit) = {prepare, blocks, join, join_scaled};

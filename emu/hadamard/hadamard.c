@@ -42,7 +42,8 @@ static hu_status cover(hu_strided *a, hu_covered *s, const void *data, size_t ro
 
 static hu_status check_record(const hu_hadamard *t, size_t length) {
   if (t->n != 16 && t->n != 32 && t->n != 64 && t->n != 128) return HU_E_SHAPE;
-  if (t->axis > HU_ALONG_COLUMNS || t->norm > HU_HADAMARD_SUM || t->signs > HU_SIGNS_STREAM || t->whole > 1) {
+  if (t->axis > HU_HADAMARD_ALONG_COLUMNS || t->norm > HU_HADAMARD_SUM || t->signs > HU_HADAMARD_SIGNS_STREAM ||
+      t->whole > 1) {
     return HU_E_MODE;
   }
   return length % t->n ? HU_E_SHAPE : HU_OK;
@@ -53,7 +54,7 @@ hu_status hu_hadamard_check(size_t rows, size_t cols, const void *z, size_t ldz,
   hu_strided az, ax, am;
   hu_covered sz, sx, sm;
   if (!t) return HU_E_NULL;
-  size_t length = t->axis == HU_ALONG_COLUMNS ? rows : cols;
+  size_t length = t->axis == HU_HADAMARD_ALONG_COLUMNS ? rows : cols;
   hu_status s = check_record(t, length);
   if (s != HU_OK) return s;
   if (ldz < cols || ldx < cols) return HU_E_SHAPE;
@@ -62,7 +63,7 @@ hu_status hu_hadamard_check(size_t rows, size_t cols, const void *z, size_t ldz,
   if (s == HU_OK) s = cover(&ax, &sx, x, rows, cols, ldx);
   if (s != HU_OK) return s;
   if (!hu_may_share(&az, &sz, &ax, &sx) || (z == x && ldz != ldx && rows > 1)) return HU_E_OVERLAP;
-  if (t->signs != HU_SIGNS_MASK) return HU_OK;
+  if (t->signs != HU_HADAMARD_SIGNS_MASK) return HU_OK;
   size_t words = ((t->whole ? length : t->n) - 1) / 32 + 1;
   s = cover(&am, &sm, t->mask, 1, words, words);
   if (s != HU_OK) return s;
@@ -74,9 +75,9 @@ hu_status hu_hadamard_check(size_t rows, size_t cols, const void *z, size_t ldz,
 /* The signs of the elements from number `first` of the axis on, `count` of them, in whole words: shared, the mask's, or
  * made here. first is a multiple of 32, or of n where a piece is one block. */
 static const uint32_t *signs_of(const run *r, size_t first, size_t count, uint32_t *buffer) {
-  if (!r->t.whole || r->t.signs == HU_SIGNS_NONE) return r->words;
+  if (!r->t.whole || r->t.signs == HU_HADAMARD_SIGNS_NONE) return r->words;
   size_t word = first / 32, n = (first + count - 1) / 32 + 1 - word;
-  if (r->t.signs == HU_SIGNS_MASK) {
+  if (r->t.signs == HU_HADAMARD_SIGNS_MASK) {
     if (first % 32 == 0) return r->t.mask + word;
     memcpy(buffer, r->t.mask + word, n * sizeof *buffer);
   } else {
@@ -115,7 +116,7 @@ static void core_block(const run *r, const hu_hadamard_piece *p, size_t at, floa
 static void run_item(const run *r, size_t row, size_t col) {
   uint32_t buffer[SPAN / 32];
   size_t cols = r->cols - col < r->side_cols ? r->cols - col : r->side_cols;
-  int down = r->t.axis == HU_ALONG_COLUMNS;
+  int down = r->t.axis == HU_HADAMARD_ALONG_COLUMNS;
   hu_hadamard_piece p = piece_of(r, down ? signs_of(r, row, r->t.n, buffer) : signs_of(r, col, cols, buffer));
   float *z = r->z + row * r->ldz + col;
   const float *x = r->x + row * r->ldx + col;
@@ -133,7 +134,7 @@ static void run_item(const run *r, size_t row, size_t col) {
 static void run_part(void *context, size_t part) {
   const run *r = context;
   size_t first = part * r->part, last = r->items - first < r->part ? r->items : first + r->part;
-  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
   for (size_t i = first; i < last; i++) run_item(r, i / r->across * r->side_rows, i % r->across * r->side_cols);
   hu_float_env_leave(saved);
 }
@@ -142,14 +143,14 @@ static void run_part(void *context, size_t part) {
 
 /* Rows one after another are one row, where every block has the same signs. */
 static void flatten(run *r) {
-  if (r->t.axis != HU_ALONG_ROWS || (r->t.whole && r->t.signs != HU_SIGNS_NONE)) return;
+  if (r->t.axis != HU_HADAMARD_ALONG_ROWS || (r->t.whole && r->t.signs != HU_HADAMARD_SIGNS_NONE)) return;
   if (r->ldz != r->cols || r->ldx != r->cols) return;
   r->cols *= r->rows;
   r->rows = 1;
 }
 
 static void run_all(run *r, uint32_t threads) {
-  int down = r->t.axis == HU_ALONG_COLUMNS;
+  int down = r->t.axis == HU_HADAMARD_ALONG_COLUMNS;
   r->side_rows = down ? r->t.n : 1;
   r->side_cols = down ? HU_HADAMARD_PANEL / r->t.n : SPAN;
   r->across = (r->cols - 1) / r->side_cols + 1;

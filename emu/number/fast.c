@@ -302,7 +302,7 @@ void hu_number_fast_encode(const hu_number_fast *f, size_t n, uint32_t *z, const
 void hu_number_fast_decode(const hu_number_fast *f, size_t n, uint32_t *z, const uint32_t *x) {
   const hu_number_spec *s = f->to ? f->to : f->from;
   if (f->decode == HU_NUMBER_LANES) {
-    hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+    hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
     (s->kind == HU_NUMBER_POSIT ? f->lanes->posit_values : f->lanes->fixed_values)(&f->back, n, z, x);
     hu_float_env_leave(saved);
   } else if (f->decode == HU_NUMBER_BINADE) {

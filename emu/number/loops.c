@@ -55,7 +55,7 @@ typedef struct tally {
   wide left, inexact, over, saturated, under, to_zero, invalid;
 } tally;
 
-static uint64_t settle(const tally *t, hu_lane_counts *counts) {
+static uint64_t add_tallies(const tally *t, hu_lane_counts *counts) {
   counts->inexact += sum_of(t->inexact);
   counts->overflow += sum_of(t->over);
   counts->saturated += sum_of(t->saturated);
@@ -126,7 +126,7 @@ HU_FN narrow fixed_of(const hu_number_lane *c, wide u, tally *t) {
       v = code_of(&c, WIDE(v), &t);                                                           \
       memcpy(z + i, &v, (n - i) * sizeof *z);                                                 \
     }                                                                                         \
-    return settle(&t, counts);                                                                \
+    return add_tallies(&t, counts);                                                           \
   }
 
 ENCODE(encode_posit, posits_of)

@@ -196,7 +196,7 @@ static uint32_t smallest(const hu_number_spec *s) {
 }
 
 static void limits_of_float(hu_number_limits *l, hu_format f) {
-  hu_limits of = hu_format_limits(f);
+  hu_limits of = hu_limits_of(f);
   hu_mode rne = {0};
   l->max_code = of.max_code;
   l->min_code = of.min_code;

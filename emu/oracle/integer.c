@@ -28,8 +28,8 @@ static void remainder_of(exact *r, const exact *x, const exact *y, int *invalid)
     else
       ternary = mpfr_remainder(r->value, x->value, y->value, MPFR_RNDN);
     if (ternary != 0) r->kind = CODE_NAN; /* never */
-    int turned = !mpfr_zero_p(r->value) && mpfr_signbit(r->value) != 0;
-    r->negative = turned ? !x->negative : x->negative;
+    int flipped = !mpfr_zero_p(r->value) && mpfr_signbit(r->value) != 0;
+    r->negative = flipped ? !x->negative : x->negative;
     (void)mpfr_setsign(r->value, r->value, 0, MPFR_RNDN);
   }
 }

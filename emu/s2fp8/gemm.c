@@ -51,15 +51,15 @@ static void block_part(void *context, size_t part) {
   size_t row = part / p->across * ROWS, col = part % p->across * COLS;
   size_t rows = hu_least(ROWS, p->m - row), cols = hu_least(COLS, p->n - col), k = 0;
   float *z = p->z + row * p->ldz + col;
-  hu_result d = {z, p->ldz, p->binary32, HU_VALUES};
-  hu_operand before = {z, p->ldz, p->binary32, HU_VALUES, 0};
+  hu_result d = {z, p->ldz, p->binary32, HU_STORAGE_VALUES};
+  hu_operand before = {z, p->ldz, p->binary32, HU_STORAGE_VALUES, 0};
   if (p->c) {
     before.data = p->c + row * p->ldc + col;
     before.ld = p->ldc;
   }
   do {
     size_t depth = hu_least(DEPTH, p->k - k);
-    hu_operand x = {a, depth, p->binary32, HU_VALUES, 0}, y = {b, cols, p->binary32, HU_VALUES, 0};
+    hu_operand x = {a, depth, p->binary32, HU_STORAGE_VALUES, 0}, y = {b, cols, p->binary32, HU_STORAGE_VALUES, 0};
     decode_panel(a, &p->a, row, k, rows, depth);
     decode_panel(b, &p->b, k, col, depth, cols);
     const hu_operand *c = k || p->c ? &before : NULL;

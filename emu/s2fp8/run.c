@@ -72,7 +72,7 @@ static void sum_part(void *context, size_t part) {
       u = buffer;
     }
     if (c->lanes) {
-      hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+      hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
       c->lanes->sum(k, u, &p);
       hu_float_env_leave(saved);
     } else {
@@ -96,7 +96,7 @@ void hu_s2_sum_run(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums
 /* ---- a table for a call ---- */
 
 /* Seven digits, the last one first. */
-static uint32_t turned_over(uint32_t x) {
+static uint32_t reversed_digits(uint32_t x) {
   x = (x & 0x07) << 4 | (x & 0x08) | (x & 0x70) >> 4;
   return (x & 0x11) << 2 | (x & 0x2A) | (x & 0x44) >> 2;
 }
@@ -105,21 +105,21 @@ static uint32_t turned_over(uint32_t x) {
  * highest of the code, the first decision the highest of all. */
 static void make_tree(hu_s2_tree *t, const hu_s2_search *s) {
   for (uint32_t level = 0; level < 7; level++) {
-    for (uint32_t way = 0; way < (uint32_t)1 << level; way++) {
-      uint32_t c = (uint32_t)64 >> level | turned_over(way);
-      t->bound[((uint32_t)1 << level) - 1 + way] = c <= s->spec.max_code ? s->table.bound[0][c] : 0xFFFFFFFF;
+    for (uint32_t path = 0; path < (uint32_t)1 << level; path++) {
+      uint32_t c = (uint32_t)64 >> level | reversed_digits(path);
+      t->bound[((uint32_t)1 << level) - 1 + path] = c <= s->spec.max_code ? s->table.bound[0][c] : 0xFFFFFFFF;
     }
   }
-  for (uint32_t way = 0; way < HU_S2_CODES; way++) {
-    uint32_t c = turned_over(way);
-    t->leaf_code[way] = c;
-    t->leaf_value[way] = s->table.value[c];
+  for (uint32_t path = 0; path < HU_S2_CODES; path++) {
+    uint32_t c = reversed_digits(path);
+    t->leaf_code[path] = c;
+    t->leaf_value[path] = s->table.value[c];
   }
 }
 
 static void fill_table(hu_s2_table *z, const hu_s2 *map, const hu_s2_lanes *lanes) {
   if (hu_s2_may_be_quick(map)) {
-    hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+    hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
     hu_s2_fill_quickly(z, map, lanes);
     hu_float_env_leave(saved);
   } else {
@@ -305,7 +305,7 @@ static void rough_part(void *context, size_t part) {
   nearly *c = context;
   hu_s2_rough sum = {1, 0, 0, 0, 0}, piece;
   size_t first = part * c->part, end = first + hu_least(c->part, c->n - first);
-  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
   for (; first < end && !sum.odd; first += HU_S2_ROUGH) {
     rough(c, hu_least(end - first, HU_S2_ROUGH), c->x + first, &piece);
     rough_add(&sum, &piece);
@@ -391,7 +391,7 @@ int hu_s2_truncate(size_t n, float *z, const float *x, const hu_s2 *map, const h
   memset(&c.rough[0], 0, sizeof c.rough[0]); /* n = 0 has no part */
   hu_parallel(threads, parts, rough_part, &c);
   hu_s2_rough r = c.rough[0];
-  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
   for (size_t i = 1; i < parts; i++) rough_add(&r, &c.rough[i]);
   int found = !r.odd && r.count && lanes->near(&table, map, &r) ? TABLE_FOR_A_PASS : NO_TABLE;
   hu_float_env_leave(saved);

@@ -38,7 +38,7 @@ hu_status hu_s2fp8_check(const hu_s2fp8 *kind, const char **why) {
 
 unsigned hu_s2fp8_target(const hu_s2fp8 *kind) {
   if (hu_s2fp8_check(kind, NULL) != HU_OK) return 0;
-  return kind->target ? kind->target : (unsigned)hu_format_limits(kind->element).emax;
+  return kind->target ? kind->target : (unsigned)hu_limits_of(kind->element).emax;
 }
 
 void hu_s2_make(hu_s2 *t, const hu_s2fp8 *kind, int64_t mu, int64_t m, hu_mode mode) {

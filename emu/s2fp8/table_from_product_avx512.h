@@ -65,11 +65,11 @@ typedef struct keys {
 } keys;
 
 /* Leaves: the pairs of a code's first six digits turned over, the first pair lowest, and the last digit the highest. */
-#define TURNED(i) (((i)&3) << 5 | ((i)&12) << 1 | ((i)&48) >> 3 | (i) >> 6)
-#define TURNED4(i) TURNED((i)), TURNED((i + 1)), TURNED((i + 2)), TURNED((i + 3))
-#define TURNED16(i) TURNED4((i)), TURNED4((i + 4)), TURNED4((i + 8)), TURNED4((i + 12))
-#define TURNED64(i) TURNED16((i)), TURNED16((i + 16)), TURNED16((i + 32)), TURNED16((i + 48))
-static const uint16_t code_of_leaf[HU_S2_CODES] = {TURNED64(0), TURNED64(64)};
+#define REVERSED(i) (((i)&3) << 5 | ((i)&12) << 1 | ((i)&48) >> 3 | (i) >> 6)
+#define REVERSED4(i) REVERSED((i)), REVERSED((i + 1)), REVERSED((i + 2)), REVERSED((i + 3))
+#define REVERSED16(i) REVERSED4((i)), REVERSED4((i + 4)), REVERSED4((i + 8)), REVERSED4((i + 12))
+#define REVERSED64(i) REVERSED16((i)), REVERSED16((i + 16)), REVERSED16((i + 32)), REVERSED16((i + 48))
+static const uint16_t code_of_leaf[HU_S2_CODES] = {REVERSED64(0), REVERSED64(64)};
 
 /* z[leaf] = x[code] */
 HU_FN void by_leaf(__m512i *z, const __m512i *x) {

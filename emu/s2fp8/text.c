@@ -75,7 +75,7 @@ hu_status hu_s2fp8_parse(hu_s2fp8 *kind, const char *text, size_t *where) {
   if (text[at] != ')' || text[at + 1]) return fail(where, at, HU_E_TEXT);
   s = hu_s2fp8_check(&z, NULL);
   if (s != HU_OK) return fail(where, 0, s);
-  if (z.target == hu_format_limits(z.element).emax) z.target = 0;
+  if (z.target == hu_limits_of(z.element).emax) z.target = 0;
   *kind = z;
   return HU_OK;
 }
@@ -85,7 +85,7 @@ size_t hu_s2fp8_text(char *text, size_t size, const hu_s2fp8 *kind) {
   hu_format base;
   if (hu_s2fp8_check(kind, NULL) != HU_OK || hu_format_parse(&base, BASE, NULL) != HU_OK) return 0;
   hu_put(&w, NAME);
-  unsigned target = hu_s2fp8_target(kind), usual = (unsigned)hu_format_limits(kind->element).emax;
+  unsigned target = hu_s2fp8_target(kind), usual = (unsigned)hu_limits_of(kind->element).emax;
   if (!hu_format_equal(kind->element, base) || target != usual || kind->special) {
     hu_put(&w, "(");
     hu_put_format(&w, kind->element);

@@ -3,7 +3,7 @@
 #include "emu/core/scaled.h"
 #include "emu/scaled/call.h"
 
-static int is_binary32(hu_format f) { return hu_format_equal(f, hu_format_ieee(8, 23, 0)); }
+static int is_binary32(hu_format f) { return hu_format_equal(f, hu_format_binary32()); }
 
 static hu_status refuse(const char **why, hu_status status, const char *sentence) {
   if (why) *why = sentence;

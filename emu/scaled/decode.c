@@ -95,7 +95,7 @@ static int undo_piece(const undo *g, size_t row, size_t col, size_t n, size_t si
     g->lanes->shift_back(n, side, z, v, by);
     return 1;
   }
-  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
   g->lanes->times(n, side, z, v, by);
   hu_float_env_leave(saved);
   return 1;

@@ -58,14 +58,14 @@ static void divide(const hu_scaled_work *g, int way, size_t n, size_t side, uint
     g->lanes->shift(n, side, y, x, by);
     return;
   }
-  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
   (way == HU_OVER ? g->lanes->over_bounded : g->lanes->times_bounded)(n, side, y, x, by);
   hu_float_env_leave(saved);
 }
 
 static void multiply(const hu_scaled_work *g, size_t n, size_t side, uint32_t *z, const uint32_t *v,
                      const uint32_t *back) {
-  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
   g->lanes->times(n, side, z, v, back);
   hu_float_env_leave(saved);
 }
@@ -118,7 +118,7 @@ static void add_marks(hu_scaled_stats *stats, size_t side, size_t n, const uint3
 
 /* Where sums are rounded otherwise than to nearest, which products and quotients are not. */
 static int in_steps(const hu_scaled_work *g, int way) {
-  return way != HU_SHIFT && hu_direction_of(g->grid.narrow.round) != HU_NEAREST;
+  return way != HU_SHIFT && hu_direction_of(g->grid.narrow.round) != HU_LANE_NEAREST;
 }
 
 static uint32_t limited(uint32_t u, uint32_t limit) {
@@ -161,7 +161,7 @@ static void strip_of_row(const hu_scaled_work *g, const hu_scaled_group *w, size
 /* What scales an element, one an element where a block is no power of two of them. */
 static void give(const hu_scaled_work *g, int way, hu_scaled_strip *s, uint32_t *by, uint32_t *back) {
   size_t side = g->s.side_cols;
-  s->side = HU_EACH;
+  s->side = HU_SIDE_EACH;
   if (side == 1) return;
   if (in_steps(g, way)) {
     /* lanes and strips want them alike */

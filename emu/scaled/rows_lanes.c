@@ -21,7 +21,7 @@ static inline vints load(const uint32_t *x) {
   return v;
 }
 static inline void store(uint32_t *z, vints v) { memcpy(z, &v, sizeof v); }
-static inline vints larger(vints a, vints b) { return (vints)hu_larger((hu_lane)a, (hu_lane)b); }
+static inline vints larger(vints a, vints b) { return (vints)hu_lane_larger((hu_lane)a, (hu_lane)b); }
 
 /* Magnitude patterns are positive as signed integers. */
 HU_LANE_FN void look_block(size_t n, const uint32_t *x, uint32_t *top) {

@@ -11,26 +11,26 @@
 
 /* ---- what is where ---- */
 
-static int all_apart(const hu_extent *list, size_t n) {
+static int all_apart(const hu_matrix_extent *list, size_t n) {
   for (size_t i = 0; i < n; i++) {
     for (size_t k = 0; k < i; k++) {
-      if (hu_extents_overlap(&list[i], &list[k])) return 0;
+      if (hu_matrix_extents_overlap(&list[i], &list[k])) return 0;
     }
   }
   return 1;
 }
 
 /* Codes, scales and tensor scale into three entries of the list; none where nothing is stored. */
-static hu_status cover_scaled(hu_extent list[3], const hu_scaled_call *c) {
+static hu_status cover_scaled(hu_matrix_extent list[3], const hu_scaled_call *c) {
   hu_scaled_sizes n = hu_scaled_sizes_of(c->rows, c->cols, &c->scaling);
   const hu_scaled *z = c->codes;
-  hu_status s = hu_extent_of(&list[0], z->codes, c->rows, c->cols, z->ld, n.code_bytes, n.code_bytes);
+  hu_status s = hu_matrix_extent_of(&list[0], z->codes, c->rows, c->cols, z->ld, n.code_bytes, n.code_bytes);
   if (s == HU_OK) {
-    s = hu_extent_of(&list[1], z->scales, n.block_rows, n.block_cols, z->lds, n.scale_bytes, n.scale_bytes);
+    s = hu_matrix_extent_of(&list[1], z->scales, n.block_rows, n.block_cols, z->lds, n.scale_bytes, n.scale_bytes);
   }
   memset(&list[2], 0, sizeof list[2]);
   if (s != HU_OK || !c->scaling.tensor) return s;
-  return hu_extent_of(&list[2], z->tensor, 1, 1, 1, sizeof(float), sizeof(float));
+  return hu_matrix_extent_of(&list[2], z->tensor, 1, 1, 1, sizeof(float), sizeof(float));
 }
 
 static hu_status check_amax(const hu_scaled_call *c) {
@@ -45,12 +45,12 @@ static hu_status check_amax_value(const float *amax) {
   return u < 0x7F800000 || u == 0x80000000 ? HU_OK : HU_E_SCALING;
 }
 
-static hu_status check_stats(hu_extent *a, const hu_scaled_call *c) {
+static hu_status check_stats(hu_matrix_extent *a, const hu_scaled_call *c) {
   memset(a, 0, sizeof *a);
   if (!c->stats) return HU_OK;
   hu_scaled_sizes n = hu_scaled_sizes_of(c->rows, c->cols, &c->scaling);
-  return hu_extent_of(a, c->stats, n.block_rows, n.block_cols, n.block_cols, sizeof *c->stats,
-                      _Alignof(hu_scaled_stats));
+  return hu_matrix_extent_of(a, c->stats, n.block_rows, n.block_cols, n.block_cols, sizeof *c->stats,
+                             _Alignof(hu_scaled_stats));
 }
 
 static hu_status check_scaling(const hu_scaling *scaling, hu_mode mode) {
@@ -68,15 +68,15 @@ static hu_status check_empty(const hu_scaled_call *c) {
 
 /* Lists everything written, and x at last. */
 static hu_status check_made(const hu_scaled_call *c) {
-  hu_extent list[6];
+  hu_matrix_extent list[6];
   memset(list, 0, sizeof list);
   hu_status s = check_amax(c);
   if (s != HU_OK) return s;
   if (c->rows == 0 || c->cols == 0) return check_empty(c);
   if (c->codes) s = cover_scaled(list, c);
-  if (s == HU_OK && c->z) s = hu_extent_of(&list[3], c->z, c->rows, c->cols, c->ldz, 4, 4);
+  if (s == HU_OK && c->z) s = hu_matrix_extent_of(&list[3], c->z, c->rows, c->cols, c->ldz, 4, 4);
   if (s == HU_OK) s = check_stats(&list[4], c);
-  if (s == HU_OK) s = hu_extent_of(&list[5], c->x, c->rows, c->cols, c->ldx, 4, 4);
+  if (s == HU_OK) s = hu_matrix_extent_of(&list[5], c->x, c->rows, c->cols, c->ldx, 4, 4);
   if (s != HU_OK) return s;
   int in_place = c->z == c->x && c->ldz == c->ldx;
   if (in_place) memset(&list[3], 0, sizeof list[3]);
@@ -149,16 +149,16 @@ hu_status hu_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz, con
 hu_status hu_scaled_decode_check(size_t rows, size_t cols, const float *z, size_t ldz, const hu_scaled *x,
                                  const hu_scaling *scaling) {
   hu_mode rne = {0};
-  hu_extent list[4];
+  hu_matrix_extent list[4];
   hu_status s = check_scaling(scaling, rne);
   if (s != HU_OK) return s;
   if (!x) return HU_E_NULL;
   if (rows == 0 || cols == 0) return HU_OK;
   hu_scaled_call c = {.rows = rows, .cols = cols, .scaling = *scaling, .mode = rne, .codes = x};
   s = cover_scaled(list, &c);
-  if (s == HU_OK) s = hu_extent_of(&list[3], z, rows, cols, ldz, 4, 4);
+  if (s == HU_OK) s = hu_matrix_extent_of(&list[3], z, rows, cols, ldz, 4, 4);
   for (size_t i = 0; i < 3 && s == HU_OK; i++) {
-    if (hu_extents_overlap(&list[i], &list[3])) s = HU_E_OVERLAP;
+    if (hu_matrix_extents_overlap(&list[i], &list[3])) s = HU_E_OVERLAP;
   }
   return s;
 }
@@ -184,17 +184,18 @@ hu_status hu_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz, const
 
 hu_status hu_scaled_pack_check(hu_scaled_sizes *n, size_t rows, size_t cols, const uint8_t *wide, size_t ld,
                                const uint8_t *dense, const hu_scaling *d) {
-  hu_extent a, b;
+  hu_matrix_extent a, b;
   if (!d) return HU_E_NULL;
   hu_status s = hu_scaling_check(d, NULL);
   if (s != HU_OK) return s;
   if (1u + d->element.e + d->element.m > 8) return HU_E_SHAPE;
   *n = hu_scaled_sizes_of(rows, cols, d);
   if (rows == 0 || cols == 0) return HU_OK;
-  s = hu_extent_of(&a, wide, rows, cols, ld, 1, 1);
-  if (s == HU_OK) s = n->packed > PTRDIFF_MAX ? HU_E_SHAPE : hu_extent_of(&b, dense, 1, n->packed, n->packed, 1, 1);
+  s = hu_matrix_extent_of(&a, wide, rows, cols, ld, 1, 1);
+  if (s == HU_OK)
+    s = n->packed > PTRDIFF_MAX ? HU_E_SHAPE : hu_matrix_extent_of(&b, dense, 1, n->packed, n->packed, 1, 1);
   if (s != HU_OK) return s;
-  return hu_extents_overlap(&a, &b) ? HU_E_OVERLAP : HU_OK;
+  return hu_matrix_extents_overlap(&a, &b) ? HU_E_OVERLAP : HU_OK;
 }
 
 hu_status hu_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint8_t *x, size_t ld, const hu_scaling *scaling) {

@@ -157,7 +157,7 @@ static int ratios_can(hu_scaled_work *g) {
 static void ratio_steps(const hu_scaled_work *g, size_t n, uint32_t *y) {
   uint32_t top = hu_pack32(g->scaler.top), t = hu_pack32(g->scaler.tensor), code = hu_pack32(g->scaler.tensor_code);
   uint32_t part = hu_bits_of_float(g->part_factor);
-  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
   if (g->scaler.steps == HU_STEPS_ENCODE) {
     g->lanes->times_bounded(n, n, y, y, &part);
   } else {
@@ -193,7 +193,7 @@ static void ratio_piece(const hu_scaled_work *g, hu_scaled_group *w, size_t firs
   }
   ratio_steps(g, n, y);
   ratio_codes(g, n, y, w->codes + first);
-  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
   g->lanes->times_bounded(n, n, back, y, &t);
   if (g->scaler.steps == HU_STEPS_DIVIDE) {
     memcpy(by, back, n * sizeof *by);

@@ -34,7 +34,7 @@ typedef struct hu_scaled_grid {
 
 /* The scale is 2^e, by = e 2^23; x is multiplied by `by` or divided by it, and its value times `back`: the last two
  * only in modes whose sums are rounded to nearest. */
-enum { HU_SIDE_MIN = 16, HU_EACH = -1 };
+enum { HU_SIDE_MIN = 16, HU_SIDE_EACH = -1 };
 enum { HU_SHIFT = 0, HU_TIMES = 1, HU_OVER = 2 };
 
 typedef struct hu_scaled_strip {

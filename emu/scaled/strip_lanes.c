@@ -44,8 +44,8 @@ static inline __attribute__((always_inline)) strip_lanes grid_times(const strip_
 
 /* |x|, divided where the grid is not multiplied: patterns. */
 static inline __attribute__((always_inline)) hu_lane quotient(const strip_lanes *k, int way, hu_lane a, hu_lane by) {
-  if (way == HU_TIMES) return hu_smaller(hu_lane_times(a, by), k->limit);
-  if (way == HU_OVER) return hu_smaller(hu_lane_over(a, by), k->limit);
+  if (way == HU_TIMES) return hu_lane_smaller(hu_lane_times(a, by), k->limit);
+  if (way == HU_OVER) return hu_lane_smaller(hu_lane_over(a, by), k->limit);
   return a;
 }
 
@@ -81,7 +81,7 @@ static inline __attribute__((always_inline)) rounded strip_one(const hu_narrow *
   /* Zeros, of which a network has many, are below the normal numbers and raise nothing. */
   hu_mask over = hu_mask_lt(k->max, m.result);
   hu_mask small = hu_mask_andnot(hu_mask_lt(y, k->middle.bottom), hu_mask_eq(y, HU_ALL(0)));
-  hu_lane kept = hu_smaller(m.result, k->max);
+  hu_lane kept = hu_lane_smaller(m.result, k->max);
   hu_mask exact = hu_mask_eq(kept, y);
   c->middle.exact = hu_count_mask(c->middle.exact, exact);
   c->over = hu_count_mask(c->over, over);
@@ -203,7 +203,7 @@ static const uint32_t *strip_words(uint32_t words[WORDS], uint64_t key, uint64_t
   size_t head = (size_t)(word & 3);
   for (size_t i = 0; i < head + n; i += 4 * HU_W, block += HU_W) {
     hu_lane four[4];
-    hu_words_of(four, &schedule, hu_blocks_at(&schedule, block));
+    hu_philox_words(four, &schedule, hu_philox_blocks_at(&schedule, block));
     for (size_t k = 0; k < 4; k++) store(words + i + k * HU_W, four[k]);
   }
   return words + head;
@@ -214,7 +214,7 @@ static void strip_few(const hu_scaled_grid *g, strip_function f, int to, const s
                       hu_events *events) {
   uint32_t x[HU_W], by[HU_W], back[HU_W], random[HU_W], marks[HU_W], z[HU_W];
   size_t size = to == HU_TO_VALUE ? 4 : (size_t)to;
-  const strip_arrays few = {x, by, back, random, z, s->marks ? marks : NULL, HU_EACH, 0, 1, 0, 0, 0};
+  const strip_arrays few = {x, by, back, random, z, s->marks ? marks : NULL, HU_SIDE_EACH, 0, 1, 0, 0, 0};
   store(x, hu_load_few(s->x + i, n));
   store(by, few_of_block(s, s->by, i, n));
   for (size_t k = n; k < HU_W; k++) by[k] = by[0]; /* no division by zero */
@@ -315,7 +315,7 @@ static void decode_few(const hu_scaled_grid *g, int way, int size, size_t i, siz
 static void strip_decode(const hu_scaled_grid *g, int way, int size, size_t n, uint32_t *z, const void *codes,
                          const uint32_t *by) {
   size_t end = n / HU_W * HU_W;
-  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
   if (end) decode_run(g, way, size, 0, end, z, codes, by);
   if (end < n) decode_few(g, way, size, end, n - end, z, codes, by);
   hu_float_env_leave(saved);
@@ -327,9 +327,9 @@ static int strip_powers(const hu_scaled_powers *p, size_t n, const uint32_t *top
                         uint32_t *bad) {
   hu_lane any = HU_ALL(0);
   for (size_t k = 0; k < n; k += HU_W) {
-    hu_lane t = load(top + k), a = hu_larger(t, HU_ALL(p->amin)), none = HU_MASK(a == HU_ALL(0));
+    hu_lane t = load(top + k), a = hu_lane_larger(t, HU_ALL(p->amin)), none = HU_MASK(a == HU_ALL(0));
     hu_lane e = ((a + p->more) >> 23) - HU_ALL(127 + p->emax);
-    e = hu_smaller(hu_larger(e, HU_ALL(p->low)), HU_ALL(p->high));
+    e = hu_lane_smaller(hu_lane_larger(e, HU_ALL(p->low)), HU_ALL(p->high));
     hu_lane wrong = hu_gt(t, HU_ALL(p->highest - 1)) | hu_lt(a, HU_ALL(0x800000u)) | hu_lt(e, HU_ALL(p->least)) |
                     hu_gt(e, HU_ALL(p->most));
     wrong &= ~none;

@@ -147,7 +147,7 @@ static hu_status read_round(reader *r, hu_scaling *d) {
   char piece[PIECE_MAX];
   hu_mode mode = {0};
   size_t start = r->at;
-  if (read_piece(r, piece) != HU_OK || hu_mode_parse_round(&mode, piece) != HU_OK || mode.round > HU_RAZ) {
+  if (read_piece(r, piece) != HU_OK || hu_mode_round_parse(&mode, piece) != HU_OK || mode.round > HU_RAZ) {
     return fail(r, start, HU_E_TEXT);
   }
   d->round = mode.round;

@@ -10,7 +10,7 @@
 
 static int part_of(const hu_tiles *g, const hu_tile *z, size_t l, size_t end, float *to) {
   hu_operand a = hu_operand_from(&g->t->a.operand, z->i, l), b = hu_operand_from(&g->t->b.operand, l, z->j);
-  hu_result r = {to, z->cols, hu_format_ieee(8, 23, 0), HU_VALUES};
+  hu_result r = {to, z->cols, hu_format_binary32(), HU_STORAGE_VALUES};
   hu_mode rne = {0};
   return hu_gemm(z->rows, z->cols, end - l, &r, &a, &b, NULL, &g->t->sum.inside, rne, &g->exec, NULL) == HU_OK;
 }
@@ -52,7 +52,7 @@ static int run_steps(hu_tiles *g, const hu_tile *z) {
     if (!part_of(g, z, l, end, part)) return 0;
     steps_of(&s->a, s->factor, g->step_a, z->i, l, z->rows, a);
     steps_of(&s->b, s->factor, g->step_b, z->j, l, z->cols, b);
-    hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+    hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
     g->join->run(z->rows, z->cols, a, b, part, sum, g->how);
     hu_float_env_leave(saved);
   }
@@ -64,7 +64,7 @@ static int run_steps(hu_tiles *g, const hu_tile *z) {
 
 static hu_line line_at(const hu_operand *x, size_t i, size_t j, int rows) {
   hu_operand at = hu_operand_from(x, i, j);
-  size_t size = x->storage == HU_VALUES ? 4 : hu_code_bytes(x->format);
+  size_t size = x->storage == HU_STORAGE_VALUES ? 4 : hu_code_bytes(x->format);
   hu_line z = {at.data, (ptrdiff_t)((rows != (int)x->transposed ? 1 : x->ld) * size)};
   return z;
 }
@@ -149,9 +149,9 @@ hu_status hu_scaled_run_parts(const hu_scaled_plan *t, const hu_exec *exec, hu_e
   size_t runs = t->runs ? t->runs : 1, most = HU_TILE_PARTS / runs;
   int steps = hu_scaled_across_steps(&t->sum.across);
   if (most > HU_TILE_MOST) most = HU_TILE_MOST;
-  g.how = steps | (t->sum.factor == HU_FACTOR_TWICE ? HU_JOIN_TWICE : 0);
+  g.how = steps | (t->sum.factor == HU_SCALED_FACTOR_TWICE ? HU_JOIN_TWICE : 0);
   int lanes = g.join && steps >= 0 && (t->alpha || g.c_carried) && !hu_accum_is_random(&t->sum.inside);
-  if (lanes && t->sum.factor == HU_FACTOR_EXACT) lanes = exact_in_binary32(&g);
+  if (lanes && t->sum.factor == HU_SCALED_FACTOR_EXACT) lanes = exact_in_binary32(&g);
   if (lanes) make_table(&g.sums.a, t->sum.factor, g.step_a);
   if (lanes) make_table(&g.sums.b, t->sum.factor, g.step_b);
   g.run = lanes ? run_steps : run_elements;

@@ -32,7 +32,8 @@ hu_scaled_sum hu_scaled_sum_decoded(hu_accum model) { return sum_of(HU_SCALED_DE
 static hu_status check_parts(const hu_scaled_sum *s) {
   /* Across runs there are sums, no elements: formats of operands have nothing to hold for. */
   if (hu_accum_takes(NULL, 0, &s->across) != 0) return HU_E_ACCUM;
-  if (s->factor >= HU_FACTORS || s->inside.kind == HU_ACCUM_INT32 || hu_accum_is_scaled(&s->inside)) return HU_E_ACCUM;
+  if (s->factor >= HU_SCALED_FACTOR_COUNT || s->inside.kind == HU_ACCUM_INT32 || hu_accum_is_scaled(&s->inside))
+    return HU_E_ACCUM;
   if (s->across.kind >= HU_ACCUM_BLOCK || hu_accum_is_scaled(&s->across)) return HU_E_ACCUM;
   return hu_accum_check(&s->across);
 }
@@ -52,7 +53,7 @@ hu_status hu_scaled_sum_check(const hu_scaled_sum *s) {
 
 int hu_accum_is_random(const hu_accum *x) { return x->mode.round >= HU_SRA; }
 
-static int is_binary32(hu_format f) { return hu_format_equal(f, hu_format_ieee(8, 23, 0)); }
+static int is_binary32(hu_format f) { return hu_format_equal(f, hu_format_binary32()); }
 
 int hu_scaled_across_steps(const hu_accum *x) {
   if (x->promote || x->slices) return -1;
@@ -115,25 +116,28 @@ size_t hu_scaled_runs(size_t k, const hu_scaled_operand *a, const hu_scaled_oper
 
 /* ---- one matrix ---- */
 
-static size_t element_size(hu_format f, uint8_t storage) { return storage == HU_VALUES ? 4 : hu_code_bytes(f); }
+static size_t element_size(hu_format f, uint8_t storage) { return storage == HU_STORAGE_VALUES ? 4 : hu_code_bytes(f); }
 
 static hu_status check_plain(uint8_t storage, hu_format f) {
-  if (storage > HU_CODES) return HU_E_SHAPE;
+  if (storage > HU_STORAGE_CODES) return HU_E_SHAPE;
   if (hu_format_check(f, NULL) != HU_OK) return HU_E_FORMAT;
-  return storage == HU_VALUES && !hu_format_fits_binary32(f) ? HU_E_CARRIER : HU_OK;
+  return storage == HU_STORAGE_VALUES && !hu_format_fits_binary32(f) ? HU_E_CARRIER : HU_OK;
 }
 
 /* Codes, scales and tensor scale of a scaled tensor. */
-static hu_status cover_scaled(hu_extent e[3], const hu_scaling *d, const hu_scaled *x, size_t rows, size_t cols) {
+static hu_status cover_scaled(hu_matrix_extent e[3], const hu_scaling *d, const hu_scaled *x, size_t rows,
+                              size_t cols) {
   hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, d);
-  hu_status s = hu_extent_of(&e[0], x->codes, rows, cols, x->ld, n.code_bytes, n.code_bytes);
-  if (s == HU_OK) s = hu_extent_of(&e[1], x->scales, n.block_rows, n.block_cols, x->lds, n.scale_bytes, n.scale_bytes);
-  if (s == HU_OK && d->tensor) s = hu_extent_of(&e[2], x->tensor, 1, 1, 1, sizeof(uint32_t), sizeof(uint32_t));
+  hu_status s = hu_matrix_extent_of(&e[0], x->codes, rows, cols, x->ld, n.code_bytes, n.code_bytes);
+  if (s == HU_OK)
+    s = hu_matrix_extent_of(&e[1], x->scales, n.block_rows, n.block_cols, x->lds, n.scale_bytes, n.scale_bytes);
+  if (s == HU_OK && d->tensor) s = hu_matrix_extent_of(&e[2], x->tensor, 1, 1, 1, sizeof(uint32_t), sizeof(uint32_t));
   return s;
 }
 
 /* rows x cols of the product's matrix. Without what the way makes of it. */
-static hu_status view_make(hu_scaled_view *v, hu_extent e[3], const hu_scaled_operand *x, size_t rows, size_t cols) {
+static hu_status view_make(hu_scaled_view *v, hu_matrix_extent e[3], const hu_scaled_operand *x, size_t rows,
+                           size_t cols) {
   uint8_t transposed = x->scaling ? x->transposed : x->plain.transposed;
   v->from = *x;
   v->how = HU_VIEW_GIVEN;
@@ -145,13 +149,13 @@ static hu_status view_make(hu_scaled_view *v, hu_extent e[3], const hu_scaled_op
     v->operand = x->plain;
     if (s != HU_OK) return s;
     size_t size = element_size(x->plain.format, x->plain.storage);
-    return hu_extent_of(&e[0], x->plain.data, v->rows, v->cols, x->plain.ld, size, size);
+    return hu_matrix_extent_of(&e[0], x->plain.data, v->rows, v->cols, x->plain.ld, size, size);
   }
   hu_status s = hu_scaling_check(x->scaling, NULL);
   v->operand.data = x->scaled.codes;
   v->operand.ld = x->scaled.ld;
   v->operand.format = x->scaling->element;
-  v->operand.storage = HU_CODES;
+  v->operand.storage = HU_STORAGE_CODES;
   v->operand.transposed = transposed;
   return s == HU_OK ? cover_scaled(e, x->scaling, &x->scaled, v->rows, v->cols) : s;
 }
@@ -170,8 +174,8 @@ static void claim(size_t *total, size_t *at, size_t rows, size_t cols, size_t si
 static void view_as_values(hu_scaled_view *v, hu_format as) {
   v->how = HU_VIEW_DECODED;
   v->operand.ld = v->cols;
-  v->operand.format = is_given(as) ? as : hu_format_ieee(8, 23, 0);
-  v->operand.storage = HU_VALUES;
+  v->operand.format = is_given(as) ? as : hu_format_binary32();
+  v->operand.storage = HU_STORAGE_VALUES;
 }
 
 /* Two's complement as codes of the format with one exponent bit, whose magnitudes are the integers up to 2^(m+1) - 1.
@@ -209,12 +213,12 @@ static hu_status unit_scales(hu_scaled_plan *t, const hu_scaled_view *v, const h
   const hu_accum *x = &t->sum.inside;
   const hu_scaling *d = v->from.scaling;
   size_t every = scaled_every(x), count = t->k / every + (t->k % every != 0);
-  hu_format f = d ? d->scale : x->scaled ? hu_format_ieee(8, 23, 0) : x->block.scale;
+  hu_format f = d ? d->scale : x->scaled ? hu_format_binary32() : x->block.scale;
   if (!x->scaled && !hu_format_equal(f, x->block.scale)) return HU_E_ACCUM;
   if (d && s->run_side != SIZE_MAX && s->run_side % every) return HU_E_ACCUM;
   int rows = v == &t->a;
   z->format = f;
-  z->storage = HU_CODES;
+  z->storage = HU_STORAGE_CODES;
   if (d && s->line_side == 1 && s->run_side == every) {
     z->data = v->from.scaled.scales;
     z->ld = v->from.scaled.lds;
@@ -256,7 +260,7 @@ static hu_status check_result(hu_scaled_plan *t) {
     if (s == HU_OK && (d->amax || d->stats)) s = HU_E_SCALING;
     if (s != HU_OK) return s;
     size_t size = element_size(d->plain.format, d->plain.storage);
-    return hu_extent_of(&t->out[0], d->plain.data, t->m, t->n, d->plain.ld, size, size);
+    return hu_matrix_extent_of(&t->out[0], d->plain.data, t->m, t->n, d->plain.ld, size, size);
   }
   hu_status s = hu_scaling_check(d->scaling, NULL);
   if (s != HU_OK) return s;
@@ -265,10 +269,10 @@ static hu_status check_result(hu_scaled_plan *t) {
   s = cover_scaled(t->out, d->scaling, &d->scaled, t->m, t->n);
   hu_scaled_sizes z = hu_scaled_sizes_of(t->m, t->n, d->scaling);
   if (s == HU_OK && d->stats) {
-    s = hu_extent_of(&t->out[3], d->stats, z.block_rows, z.block_cols, z.block_cols, sizeof *d->stats,
-                     sizeof(uint64_t));
+    s = hu_matrix_extent_of(&t->out[3], d->stats, z.block_rows, z.block_cols, z.block_cols, sizeof *d->stats,
+                            sizeof(uint64_t));
   }
-  if (s == HU_OK && d->amax) s = hu_extent_of(&t->in[9], d->amax, 1, 1, 1, sizeof(uint32_t), sizeof(uint32_t));
+  if (s == HU_OK && d->amax) s = hu_matrix_extent_of(&t->in[9], d->amax, 1, 1, 1, sizeof(uint32_t), sizeof(uint32_t));
   return s;
 }
 
@@ -283,10 +287,10 @@ static hu_status check_apart(hu_scaled_plan *t) {
   if (in_place(t)) memset(&t->in[6], 0, sizeof t->in[6]);
   for (size_t i = 0; i < 4; i++) {
     for (size_t j = 0; j < 10; j++) {
-      if (hu_extents_overlap(&t->out[i], &t->in[j])) return HU_E_OVERLAP;
+      if (hu_matrix_extents_overlap(&t->out[i], &t->in[j])) return HU_E_OVERLAP;
     }
     for (size_t j = 0; j < i; j++) {
-      if (hu_extents_overlap(&t->out[i], &t->out[j])) return HU_E_OVERLAP;
+      if (hu_matrix_extents_overlap(&t->out[i], &t->out[j])) return HU_E_OVERLAP;
     }
   }
   return HU_OK;
@@ -312,7 +316,8 @@ static hu_status make_views(hu_scaled_plan *t, const hu_scaled_operand *a, const
   t->sa = hu_scale_source_of(a, 1);
   t->sb = hu_scale_source_of(b, 0);
   t->runs = t->sum.way == HU_SCALED_PARTS && t->m && t->n ? hu_scaled_runs(t->k, a, b) : 0;
-  int applied = t->sum.way == HU_SCALED_UNIT || (t->sum.way == HU_SCALED_PARTS && t->sum.factor == HU_FACTOR_ALPHA);
+  int applied =
+      t->sum.way == HU_SCALED_UNIT || (t->sum.way == HU_SCALED_PARTS && t->sum.factor == HU_SCALED_FACTOR_ALPHA);
   t->alpha = applied && (t->sa.tensor || t->sb.tensor);
   return HU_OK;
 }
@@ -387,17 +392,18 @@ hu_status hu_scaled_plan_size(hu_scaled_plan *t, size_t m, size_t n, size_t k, c
 }
 
 hu_status hu_scaled_plan_place(hu_scaled_plan *t, void *space, size_t bytes) {
-  hu_extent e;
+  hu_matrix_extent e;
   uint8_t *at = (uint8_t *)space;
   hu_status s = check_apart(t);
   if (s != HU_OK || t->bytes == 0) return s;
   if (!space) return HU_E_NULL;
   if ((uintptr_t)space % 64) return HU_E_ALIGN;
   if (bytes < t->bytes) return HU_E_SPACE;
-  s = hu_extent_of(&e, space, 1, t->bytes, t->bytes, 1, 64);
+  s = hu_matrix_extent_of(&e, space, 1, t->bytes, t->bytes, 1, 64);
   if (s != HU_OK) return s;
   for (size_t i = 0; i < 10; i++) {
-    if (hu_extents_overlap(&e, &t->in[i]) || (i < 4 && hu_extents_overlap(&e, &t->out[i]))) return HU_E_OVERLAP;
+    if (hu_matrix_extents_overlap(&e, &t->in[i]) || (i < 4 && hu_matrix_extents_overlap(&e, &t->out[i])))
+      return HU_E_OVERLAP;
   }
   if (t->a.how != HU_VIEW_GIVEN) t->a.operand.data = at + t->at_a;
   if (t->b.how != HU_VIEW_GIVEN) t->b.operand.data = at + t->at_b;
@@ -412,7 +418,7 @@ hu_status hu_scaled_plan_place(hu_scaled_plan *t, void *space, size_t bytes) {
 /* ---- sums ---- */
 
 static hu_source source_of(const hu_operand *x) {
-  int values = x->storage == HU_VALUES;
+  int values = x->storage == HU_STORAGE_VALUES;
   return hu_source_of(x->format, values ? HU_STORED_VALUES : HU_STORED_CODES,
                       (uint8_t)element_size(x->format, x->storage));
 }

@@ -38,7 +38,7 @@ typedef struct hu_scaled_plan {
   size_t bytes; /* of working space, all together; every offset below is in it */
   size_t at_a, at_b, at_c, at_scale_a, at_scale_b, at_y, at_work;
   uint8_t has_y;
-  hu_extent in[10], out[4]; /* bytes that the call reads, and writes */
+  hu_matrix_extent in[10], out[4]; /* bytes that the call reads, and writes */
 } hu_scaled_plan;
 
 /* Elements of D that a thread has in work at a time, and a row of them at most. */

@@ -33,7 +33,7 @@ static hu_status decode(const hu_scaled_view *v, const hu_exec *exec) {
   hu_mode rne = {0};
   float *z = (float *)(uintptr_t)v->operand.data;
   hu_status s = hu_scaled_decode(v->rows, v->cols, z, v->cols, &v->from.scaled, v->from.scaling, exec);
-  if (s != HU_OK || hu_format_equal(v->operand.format, hu_format_ieee(8, 23, 0))) return s;
+  if (s != HU_OK || hu_format_equal(v->operand.format, hu_format_binary32())) return s;
   return hu_quantize_n(v->rows * v->cols, z, 1, z, 1, v->operand.format, rne, exec, NULL);
 }
 
@@ -75,7 +75,7 @@ static void spread_scales(const hu_scaled_plan *t) {
 
 static int on_grid(const hu_operand *x, size_t rows, size_t cols, const hu_exec *exec) {
   hu_matrix z;
-  if (x->storage != HU_VALUES || rows == 0 || cols == 0) return 1;
+  if (x->storage != HU_STORAGE_VALUES || rows == 0 || cols == 0) return 1;
   hu_gemm_matrix(&z, x, rows, cols, hu_level_for(exec), &hu_gemm_portable);
   return hu_gemm_on_grid(&z, 0, hu_gemm_stored_rows(&z));
 }
@@ -91,7 +91,7 @@ static hu_status check_grids(const hu_scaled_plan *t, const hu_exec *exec) {
 
 /* The whole product, into y where there is one. */
 static hu_status multiply(const hu_scaled_plan *t, const hu_exec *exec, hu_events *events) {
-  hu_result y = {t->y, t->n, hu_format_ieee(8, 23, 0), HU_VALUES};
+  hu_result y = {t->y, t->n, hu_format_binary32(), HU_STORAGE_VALUES};
   hu_mode rne = {0}, mode = t->y ? rne : t->mode;
   const hu_result *d = t->y ? &y : &t->d.plain;
   const hu_operand *c = t->has_c && !t->alpha ? &t->c.operand : NULL;

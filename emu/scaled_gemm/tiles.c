@@ -10,7 +10,9 @@
 #include "emu/core/stream.h"
 #include "emu/simd/level.h"
 
-static size_t element_bytes(hu_format f, uint8_t storage) { return storage == HU_VALUES ? 4 : hu_code_bytes(f); }
+static size_t element_bytes(hu_format f, uint8_t storage) {
+  return storage == HU_STORAGE_VALUES ? 4 : hu_code_bytes(f);
+}
 
 void hu_tiles_make(hu_tiles *g, const hu_scaled_plan *t, const hu_exec *exec) {
   memset(g, 0, sizeof *g);
@@ -72,7 +74,7 @@ static int copy(const hu_tiles *g, size_t rows, size_t cols, const hu_result *z,
   hu_exec exec = g->exec;
   memset(&empty, 0, sizeof empty);
   memset(&fp32, 0, sizeof fp32);
-  empty.format = hu_format_ieee(8, 23, 0);
+  empty.format = hu_format_binary32();
   empty.ld = cols;
   fp32.kind = HU_ACCUM_FP32;
   exec.stream.counter += word;
@@ -80,7 +82,7 @@ static int copy(const hu_tiles *g, size_t rows, size_t cols, const hu_result *z,
 }
 
 int hu_tile_read_c(const hu_tiles *g, const hu_tile *z, float *to) {
-  hu_result r = {to, z->cols, hu_format_ieee(8, 23, 0), HU_VALUES};
+  hu_result r = {to, z->cols, hu_format_binary32(), HU_STORAGE_VALUES};
   hu_mode rne = {0};
   if (!g->t->has_c) {
     memset(to, 0, z->rows * z->cols * sizeof *to);
@@ -125,7 +127,7 @@ int hu_tile_epilogue(const hu_tiles *g, const hu_tile *z, float *sum, float *roo
   float factor = hu_float_of_bits(hu_pack32(alpha));
   for (size_t j = 0; j < z->cols; j++) one[j] = 1;
   if (!hu_tile_read_c(g, z, room)) return 0;
-  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
   for (size_t i = 0; i < z->rows; i++) {
     g->join->run(1, z->cols, &factor, one, sum + i * z->cols, room + i * z->cols, 0);
   }
@@ -168,7 +170,7 @@ void hu_tile_store(const hu_tiles *g, const hu_tile *z, size_t i, size_t j, hu_n
   }
   uint32_t code = hu_round(&g->spec, sum, random, &set);
   hu_result d = result_from(g, i, j);
-  int values = d.storage == HU_VALUES;
+  int values = d.storage == HU_STORAGE_VALUES;
   hu_store_code(d.data, element_bytes(d.format, d.storage), values ? hu_pack32(hu_unpack(&g->spec, code)) : code);
   hu_events_count(z->events, set);
   if (sum.kind == HU_KIND_NAN && !nan_given(g, i, j, c)) recount(g, z, 1);
@@ -193,7 +195,7 @@ int hu_tile_finish(const hu_tiles *g, const hu_tile *z, const float *sum) {
     }
     return 1;
   }
-  hu_operand from = {sum, z->cols, hu_format_ieee(8, 23, 0), HU_VALUES, 0};
+  hu_operand from = {sum, z->cols, hu_format_binary32(), HU_STORAGE_VALUES, 0};
   uint64_t made = made_in(g, z, sum);
   for (size_t i = 0; i < z->rows; i += step) { /* random words are those of a row of D */
     hu_result d = result_from(g, z->i + i, z->j);

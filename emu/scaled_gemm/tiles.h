@@ -21,7 +21,7 @@ struct hu_tiles {
   hu_spec spec;                   /* of a plain D */
   const hu_scaled_join *join;     /* lanes; NULL: none */
   int c_carried;                  /* C is absent, or binary32 holds it */
-  int how;                        /* HU_JOIN_ of the lanes */
+  int how;                        /* HU_BLOCK_JOIN_ of the lanes */
   float step_a[256], step_b[256]; /* d by code, where scales are bytes */
   size_t tile_rows, tile_cols, across, tiles, parts;
   int (*run)(hu_tiles *g, const hu_tile *z); /* 0: a call has refused */

@@ -70,8 +70,10 @@ static inline hu_lane hu_lane_plus(int round, hu_lane a, hu_lane b) {
 }
 static inline hu_lane hu_lane_minus(hu_lane a, hu_lane b) { return bits(_mm256_sub_ps(floats(a), floats(b))); }
 static inline hu_lane hu_lane_times(hu_lane a, hu_lane b) { return bits(_mm256_mul_ps(floats(a), floats(b))); }
-static inline hu_lane hu_larger(hu_lane a, hu_lane b) { return (hu_lane)_mm256_max_epi32((__m256i)a, (__m256i)b); }
-static inline hu_lane hu_smaller(hu_lane a, hu_lane b) { return (hu_lane)_mm256_min_epi32((__m256i)a, (__m256i)b); }
+static inline hu_lane hu_lane_larger(hu_lane a, hu_lane b) { return (hu_lane)_mm256_max_epi32((__m256i)a, (__m256i)b); }
+static inline hu_lane hu_lane_smaller(hu_lane a, hu_lane b) {
+  return (hu_lane)_mm256_min_epi32((__m256i)a, (__m256i)b);
+}
 static inline hu_lane hu_lane_over(hu_lane a, hu_lane b) { return bits(_mm256_div_ps(floats(a), floats(b))); }
 /* From 2^31 on less 2^31, which is exact, and its bit put back. */
 static inline hu_lane hu_lane_uint(hu_lane v) {
@@ -123,13 +125,15 @@ static inline void hu_store_few(uint32_t *z, hu_lane v, size_t n) {
   _mm256_maskstore_epi32((int *)(void *)z, first_lanes(n), (__m256i)v);
 }
 
-typedef uint64_t hu_wide __attribute__((vector_size(32)));
-static inline hu_wide hu_wide_all(uint64_t x) { return (hu_wide)_mm256_set1_epi64x((int64_t)x); }
-static inline hu_wide hu_wide_order(void) { return (hu_wide){0, 2, 1, 3}; }
-static inline hu_wide hu_wide_mul(hu_wide a, hu_wide b) { return (hu_wide)_mm256_mul_epu32((__m256i)a, (__m256i)b); }
-static inline hu_wide hu_wide_high(hu_wide a) { return a >> 32; }
-static inline hu_wide hu_wide_xor3(hu_wide a, hu_wide b, hu_wide c) { return a ^ b ^ c; }
-static inline void hu_wide_join(hu_lane z[2], hu_wide c0, hu_wide c1, hu_wide c2, hu_wide c3) {
+typedef uint64_t hu_lane64 __attribute__((vector_size(32)));
+static inline hu_lane64 hu_lane64_all(uint64_t x) { return (hu_lane64)_mm256_set1_epi64x((int64_t)x); }
+static inline hu_lane64 hu_lane64_order(void) { return (hu_lane64){0, 2, 1, 3}; }
+static inline hu_lane64 hu_lane64_mul(hu_lane64 a, hu_lane64 b) {
+  return (hu_lane64)_mm256_mul_epu32((__m256i)a, (__m256i)b);
+}
+static inline hu_lane64 hu_lane64_high(hu_lane64 a) { return a >> 32; }
+static inline hu_lane64 hu_lane64_xor3(hu_lane64 a, hu_lane64 b, hu_lane64 c) { return a ^ b ^ c; }
+static inline void hu_lane64_join(hu_lane z[2], hu_lane64 c0, hu_lane64 c1, hu_lane64 c2, hu_lane64 c3) {
   __m256i a = _mm256_blend_epi32((__m256i)c0, (__m256i)(c1 << 32), 0xAA);
   __m256i b = _mm256_blend_epi32((__m256i)c2, (__m256i)(c3 << 32), 0xAA);
   z[0] = (hu_lane)_mm256_unpacklo_epi64(a, b);

@@ -67,8 +67,10 @@ static inline hu_lane hu_lane_plus(int round, hu_lane a, hu_lane b) {
 }
 static inline hu_lane hu_lane_minus(hu_lane a, hu_lane b) { return bits(_mm512_sub_ps(floats(a), floats(b))); }
 static inline hu_lane hu_lane_times(hu_lane a, hu_lane b) { return bits(_mm512_mul_ps(floats(a), floats(b))); }
-static inline hu_lane hu_larger(hu_lane a, hu_lane b) { return (hu_lane)_mm512_max_epi32((__m512i)a, (__m512i)b); }
-static inline hu_lane hu_smaller(hu_lane a, hu_lane b) { return (hu_lane)_mm512_min_epi32((__m512i)a, (__m512i)b); }
+static inline hu_lane hu_lane_larger(hu_lane a, hu_lane b) { return (hu_lane)_mm512_max_epi32((__m512i)a, (__m512i)b); }
+static inline hu_lane hu_lane_smaller(hu_lane a, hu_lane b) {
+  return (hu_lane)_mm512_min_epi32((__m512i)a, (__m512i)b);
+}
 static inline hu_lane hu_lane_over(hu_lane a, hu_lane b) { return bits(_mm512_div_ps(floats(a), floats(b))); }
 static inline hu_lane hu_lane_uint(hu_lane v) { return (hu_lane)_mm512_cvttps_epu32(floats(v)); }
 static inline hu_lane hu_lane_float(hu_lane v) { return bits(_mm512_cvtepi32_ps((__m512i)v)); }
@@ -104,15 +106,17 @@ static inline void hu_store_few(uint32_t *z, hu_lane v, size_t n) {
   _mm512_mask_storeu_epi32(z, (__mmask16)((1u << n) - 1), (__m512i)v);
 }
 
-typedef uint64_t hu_wide __attribute__((vector_size(64)));
-static inline hu_wide hu_wide_all(uint64_t x) { return (hu_wide)_mm512_set1_epi64((int64_t)x); }
-static inline hu_wide hu_wide_order(void) { return (hu_wide){0, 4, 1, 5, 2, 6, 3, 7}; }
-static inline hu_wide hu_wide_mul(hu_wide a, hu_wide b) { return (hu_wide)_mm512_mul_epu32((__m512i)a, (__m512i)b); }
-static inline hu_wide hu_wide_high(hu_wide a) { return a >> 32; }
-static inline hu_wide hu_wide_xor3(hu_wide a, hu_wide b, hu_wide c) {
-  return (hu_wide)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)c, 0x96);
+typedef uint64_t hu_lane64 __attribute__((vector_size(64)));
+static inline hu_lane64 hu_lane64_all(uint64_t x) { return (hu_lane64)_mm512_set1_epi64((int64_t)x); }
+static inline hu_lane64 hu_lane64_order(void) { return (hu_lane64){0, 4, 1, 5, 2, 6, 3, 7}; }
+static inline hu_lane64 hu_lane64_mul(hu_lane64 a, hu_lane64 b) {
+  return (hu_lane64)_mm512_mul_epu32((__m512i)a, (__m512i)b);
 }
-static inline void hu_wide_join(hu_lane z[2], hu_wide c0, hu_wide c1, hu_wide c2, hu_wide c3) {
+static inline hu_lane64 hu_lane64_high(hu_lane64 a) { return a >> 32; }
+static inline hu_lane64 hu_lane64_xor3(hu_lane64 a, hu_lane64 b, hu_lane64 c) {
+  return (hu_lane64)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)c, 0x96);
+}
+static inline void hu_lane64_join(hu_lane z[2], hu_lane64 c0, hu_lane64 c1, hu_lane64 c2, hu_lane64 c3) {
   __m512i a = _mm512_mask_shuffle_epi32((__m512i)c0, 0xAAAA, (__m512i)c1, (_MM_PERM_ENUM)0xA0);
   __m512i b = _mm512_mask_shuffle_epi32((__m512i)c2, 0xAAAA, (__m512i)c3, (_MM_PERM_ENUM)0xA0);
   z[0] = (hu_lane)_mm512_unpacklo_epi64(a, b);

@@ -269,15 +269,15 @@ static inline __attribute__((always_inline)) void run_way_random(const hu_narrow
   const hu_middle_lanes k = hu_middle_lanes_of(t);
   hu_count exact = hu_count_none();
   middle_counts c = no_middle_counts();
-  uint64_t block = (words->word + p->i) >> 2, most = hu_block_run_length(block);
-  hu_block_run run = hu_block_run_at(words->key, block);
+  uint64_t block = (words->word + p->i) >> 2, most = hu_philox_run_length(block);
+  hu_philox_run run = hu_philox_run_at(words->key, block);
   size_t i = p->i, end = (last - i) / (4 * HU_W) <= most ? last : i + (size_t)most * 4 * HU_W;
   for (; end - i >= 4 * HU_W; i += 4 * HU_W) {
     hu_lane u[4], offset[4], random[4];
     HU_UNROLL for (int j = 0; j < 4; j++) u[j] = load(p->x + i + j * HU_W);
     HU_UNROLL for (int j = 0; j < 4; j++) offset[j] = (u[j] & range) - lo;
     if (HU_UNLIKELY(!hu_all_within4(offset, span))) break;
-    hu_words_of(random, &words->schedule, hu_block_run_next(&run, &words->schedule));
+    hu_philox_words(random, &words->schedule, hu_philox_run_next(&run, &words->schedule));
     HU_UNROLL for (int j = 0; j < 4; j++) {
       if (way)
         middle_one(t, &k, round, way, to, bypass, p->z, i + (size_t)j * HU_W, u[j], offset[j], random[j], &c);
@@ -296,7 +296,7 @@ static inline __attribute__((always_inline)) void run_way_random(const hu_narrow
 static inline __attribute__((always_inline)) void four_random(const hu_narrow *t, int round, int to, int bypass,
                                                               place *p, const random_words *words, tally *n) {
   hu_lane random[4];
-  hu_words_of(random, &words->schedule, hu_blocks_at(&words->schedule, (words->word + p->i) >> 2));
+  hu_philox_words(random, &words->schedule, hu_philox_blocks_at(&words->schedule, (words->word + p->i) >> 2));
   for (int j = 0; j < 4; j++, p->i += HU_W) {
     hu_lane u = load(p->x + p->i);
     if (t->quick && !hu_lane_any(~hu_quick_ok(t, u))) {
@@ -492,7 +492,7 @@ static HU_NOINLINE void of_codes32(const hu_narrow *t, size_t n, uint32_t *z, co
  * for SSE2), which raises the flag invalid, or a trap: neither may reach the caller. */
 static inline void without_flags(void (*work)(const hu_narrow *, size_t, uint32_t *, const void *), const hu_narrow *t,
                                  size_t n, uint32_t *z, const void *x) {
-  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
   work(t, n, z, x);
   hu_float_env_leave(saved);
 }

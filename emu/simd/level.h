@@ -25,8 +25,8 @@ typedef struct hu_level {
   const struct hu_gemm_kernels *gemm;       /* gemm/kernels.h */
   const struct hu_seq_kernels *seq;         /* gemm/seq.h */
   const struct hu_modes_kernels *seq_modes; /* gemm/seq_modes.h */
-  const struct hu_steps_kernels *unfused;   /* gemm/unfused.h */
-  const struct hu_block_kernels *unit;      /* gemm/unit.h */
+  const struct hu_unfused_kernels *unfused; /* gemm/unfused.h */
+  const struct hu_unit_kernels *unit;       /* gemm/unit.h */
   const struct hu_scaled_join *join;        /* scaled_gemm/join.h */
 } hu_level;
 

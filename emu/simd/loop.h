@@ -16,7 +16,7 @@
  *   hu_fence()           order bypassing stores
  *   hu_load_few(x, n), hu_store_few(z, v, n)   the first n < HU_W lanes, others 0
  *   hu_lane_signed(a, u) a, whose sign is 0, under the sign of u
- *   hu_larger(a, b), hu_smaller(a, b)    of signed lanes
+ *   hu_lane_larger(a, b), hu_lane_smaller(a, b)  of signed lanes
  *   hu_lane_largest(a)   the largest signed lane
  *   hu_lane_over(a, b)   the bits of the quotient of two floats, as the processor rounds
  *   HU_SQRT64(x)         the roots of a vector of doubles, correctly rounded, where there is an instruction

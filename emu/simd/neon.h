@@ -64,9 +64,9 @@ static inline hu_lane hu_lane_plus(int round, hu_lane a, hu_lane b) {
 }
 static inline hu_lane hu_lane_minus(hu_lane a, hu_lane b) { return bits(vsubq_f32(floats(a), floats(b))); }
 static inline hu_lane hu_lane_times(hu_lane a, hu_lane b) { return bits(vmulq_f32(floats(a), floats(b))); }
-static inline hu_lane hu_larger(hu_lane a, hu_lane b) { return (hu_lane)vmaxq_s32((int32x4_t)a, (int32x4_t)b); }
-static inline hu_lane hu_smaller(hu_lane a, hu_lane b) { return (hu_lane)vminq_s32((int32x4_t)a, (int32x4_t)b); }
-static inline hu_lane hu_mask_larger(hu_lane a, hu_lane b) { return hu_larger(a, b); }
+static inline hu_lane hu_lane_larger(hu_lane a, hu_lane b) { return (hu_lane)vmaxq_s32((int32x4_t)a, (int32x4_t)b); }
+static inline hu_lane hu_lane_smaller(hu_lane a, hu_lane b) { return (hu_lane)vminq_s32((int32x4_t)a, (int32x4_t)b); }
+static inline hu_lane hu_mask_larger(hu_lane a, hu_lane b) { return hu_lane_larger(a, b); }
 static inline hu_lane hu_lane_over(hu_lane a, hu_lane b) { return bits(vdivq_f32(floats(a), floats(b))); }
 static inline hu_lane hu_lane_uint(hu_lane v) { return (hu_lane)vcvtq_u32_f32(floats(v)); }
 static inline hu_lane hu_lane_float(hu_lane v) { return bits(vcvtq_f32_s32((int32x4_t)v)); }
@@ -102,15 +102,15 @@ static inline void hu_store_few(uint32_t *z, hu_lane v, size_t n) {
   for (size_t i = 0; i < n; i++) z[i] = v[i];
 }
 
-typedef uint64_t hu_wide __attribute__((vector_size(16)));
-static inline hu_wide hu_wide_all(uint64_t x) { return (hu_wide)vdupq_n_u64(x); }
-static inline hu_wide hu_wide_order(void) { return (hu_wide){0, 1}; }
-static inline hu_wide hu_wide_mul(hu_wide a, hu_wide b) {
-  return (hu_wide)vmull_u32(vmovn_u64((uint64x2_t)a), vmovn_u64((uint64x2_t)b));
+typedef uint64_t hu_lane64 __attribute__((vector_size(16)));
+static inline hu_lane64 hu_lane64_all(uint64_t x) { return (hu_lane64)vdupq_n_u64(x); }
+static inline hu_lane64 hu_lane64_order(void) { return (hu_lane64){0, 1}; }
+static inline hu_lane64 hu_lane64_mul(hu_lane64 a, hu_lane64 b) {
+  return (hu_lane64)vmull_u32(vmovn_u64((uint64x2_t)a), vmovn_u64((uint64x2_t)b));
 }
-static inline hu_wide hu_wide_high(hu_wide a) { return a >> 32; }
-static inline hu_wide hu_wide_xor3(hu_wide a, hu_wide b, hu_wide c) { return a ^ b ^ c; }
-static inline void hu_wide_join(hu_lane z[2], hu_wide c0, hu_wide c1, hu_wide c2, hu_wide c3) {
+static inline hu_lane64 hu_lane64_high(hu_lane64 a) { return a >> 32; }
+static inline hu_lane64 hu_lane64_xor3(hu_lane64 a, hu_lane64 b, hu_lane64 c) { return a ^ b ^ c; }
+static inline void hu_lane64_join(hu_lane z[2], hu_lane64 c0, hu_lane64 c1, hu_lane64 c2, hu_lane64 c3) {
   uint64x2_t a = (uint64x2_t)vtrn1q_u32((uint32x4_t)c0, (uint32x4_t)c1);
   uint64x2_t b = (uint64x2_t)vtrn1q_u32((uint32x4_t)c2, (uint32x4_t)c3);
   z[0] = (hu_lane)vzip1q_u64(a, b);
@@ -192,11 +192,11 @@ SEQ_OP seq_u seq_down(seq_u x, uint32_t n) { return vshlq_u32(x, vdupq_n_s32(-(i
 /* The same register as lanes of 64 bits, for random words (emu/simd/philox.h). */
 SEQ_OP seq_u wide_all(uint64_t x) { return (seq_u)vdupq_n_u64(x); }
 SEQ_OP seq_u wide_plus(seq_u x, seq_u y) { return (seq_u)vaddq_u64((uint64x2_t)x, (uint64x2_t)y); }
-SEQ_OP seq_u wide_mul(seq_u x, seq_u y) { return (seq_u)hu_wide_mul((hu_wide)x, (hu_wide)y); }
+SEQ_OP seq_u wide_mul(seq_u x, seq_u y) { return (seq_u)hu_lane64_mul((hu_lane64)x, (hu_lane64)y); }
 SEQ_OP seq_u wide_high(seq_u x) { return (seq_u)vshrq_n_u64((uint64x2_t)x, 32); }
 SEQ_OP seq_u wide_xor(seq_u x, seq_u y) { return veorq_u32(x, y); }
 SEQ_OP seq_u wide_xor3(seq_u x, seq_u y, seq_u z) { return veorq_u32(veorq_u32(x, y), z); }
-SEQ_OP seq_u wide_twice_order(void) { return (seq_u)(hu_wide){0, 2}; }
+SEQ_OP seq_u wide_twice_order(void) { return (seq_u)(hu_lane64){0, 2}; }
 /* The low halves of x in even lanes, of y in odd ones. */
 SEQ_OP seq_u wide_join(seq_u x, seq_u y) { return vtrn1q_u32(x, y); }
 /* The lanes of x, a bit each, that are those of u or more, as integers without a sign. */

@@ -4,13 +4,13 @@
  *
  *   HU_W                    32-bit lanes in a vector
  *   hu_lane                 vectors of them
- *   hu_wide                 the same register as HU_W / 2 lanes of 64 bits
- *   hu_wide_all(x)          the uint64_t x in every lane
- *   hu_wide_order()         the lanes' block numbers: lane 2l + h has h HU_W / 4 + l
- *   hu_wide_mul(a, b)       the 64-bit products of the low halves
- *   hu_wide_high(a)         a >> 32
- *   hu_wide_xor3(a, b, c)
- *   hu_wide_join(z, c0, c1, c2, c3)   z[0], z[1]: the low halves of the four, lane 0 first, grouped by block, in the
+ *   hu_lane64               the same register as HU_W / 2 lanes of 64 bits
+ *   hu_lane64_all(x)        the uint64_t x in every lane
+ *   hu_lane64_order()       the lanes' block numbers: lane 2l + h has h HU_W / 4 + l
+ *   hu_lane64_mul(a, b)     the 64-bit products of the low halves
+ *   hu_lane64_high(a)       a >> 32
+ *   hu_lane64_xor3(a, b, c)
+ *   hu_lane64_join(z, c0, c1, c2, c3)  z[0], z[1]: the low halves of the four, lane 0 first, grouped by block, in the
  *                           order of block numbers
  *
  * A block has a 64-bit lane in each of four vectors, its words in their low halves. So a product comes out in its
@@ -19,84 +19,87 @@
 #include "emu/core/stream.h"
 
 typedef struct hu_schedule {
-  hu_wide k0[HU_PHILOX_ROUNDS], k1[HU_PHILOX_ROUNDS];
+  hu_lane64 k0[HU_PHILOX_ROUNDS], k1[HU_PHILOX_ROUNDS];
 } hu_schedule;
 
 static inline hu_schedule hu_schedule_of(uint64_t key) {
   hu_schedule s;
   for (uint32_t r = 0; r < HU_PHILOX_ROUNDS; r++) {
-    s.k0[r] = hu_wide_all((uint32_t)key + r * HU_PHILOX_W0);
-    s.k1[r] = hu_wide_all((uint32_t)(key >> 32) + r * HU_PHILOX_W1);
+    s.k0[r] = hu_lane64_all((uint32_t)key + r * HU_PHILOX_W0);
+    s.k1[r] = hu_lane64_all((uint32_t)(key >> 32) + r * HU_PHILOX_W1);
   }
   return s;
 }
 
 /* Two groups of HU_W / 2 blocks side by side, as each waits for its own products. */
-typedef struct hu_block_words {
-  hu_wide c0[2], c1[2], c2[2], c3[2];
-} hu_block_words;
+typedef struct hu_philox_blocks {
+  hu_lane64 c0[2], c1[2], c2[2], c3[2];
+} hu_philox_blocks;
 
 /* The blocks block, block + 1, ... after the first two rounds, which know that words 2 and 3 of the counter are 0. */
-static inline __attribute__((always_inline)) hu_block_words hu_blocks_at(const hu_schedule *key, uint64_t block) {
-  const hu_wide m0 = hu_wide_all(HU_PHILOX_M0), m1 = hu_wide_all(HU_PHILOX_M1);
-  hu_block_words b;
+static inline __attribute__((always_inline)) hu_philox_blocks hu_philox_blocks_at(const hu_schedule *key,
+                                                                                  uint64_t block) {
+  const hu_lane64 m0 = hu_lane64_all(HU_PHILOX_M0), m1 = hu_lane64_all(HU_PHILOX_M1);
+  hu_philox_blocks b;
   HU_UNROLL for (int g = 0; g < 2; g++) {
-    hu_wide counter = hu_wide_all(block + (uint64_t)g * (HU_W / 2)) + hu_wide_order();
-    counter &= hu_wide_all(0x3FFFFFFFFFFFFFFFu);
-    hu_wide first = hu_wide_mul(counter, m0), second = hu_wide_mul(hu_wide_high(counter) ^ key->k0[0], m0);
-    b.c1[g] = hu_wide_mul(hu_wide_high(first) ^ key->k1[0], m1);
-    b.c0[g] = hu_wide_high(b.c1[g]) ^ key->k0[1];
-    b.c2[g] = hu_wide_xor3(hu_wide_high(second), first, key->k1[1]);
+    hu_lane64 counter = hu_lane64_all(block + (uint64_t)g * (HU_W / 2)) + hu_lane64_order();
+    counter &= hu_lane64_all(0x3FFFFFFFFFFFFFFFu);
+    hu_lane64 first = hu_lane64_mul(counter, m0), second = hu_lane64_mul(hu_lane64_high(counter) ^ key->k0[0], m0);
+    b.c1[g] = hu_lane64_mul(hu_lane64_high(first) ^ key->k1[0], m1);
+    b.c0[g] = hu_lane64_high(b.c1[g]) ^ key->k0[1];
+    b.c2[g] = hu_lane64_xor3(hu_lane64_high(second), first, key->k1[1]);
     b.c3[g] = second;
   }
   return b;
 }
 
 /* The remaining rounds; the 4 HU_W words, in order. */
-static inline __attribute__((always_inline)) void hu_words_of(hu_lane z[4], const hu_schedule *key, hu_block_words b) {
-  const hu_wide m0 = hu_wide_all(HU_PHILOX_M0), m1 = hu_wide_all(HU_PHILOX_M1);
+static inline __attribute__((always_inline)) void hu_philox_words(hu_lane z[4], const hu_schedule *key,
+                                                                  hu_philox_blocks b) {
+  const hu_lane64 m0 = hu_lane64_all(HU_PHILOX_M0), m1 = hu_lane64_all(HU_PHILOX_M1);
   HU_UNROLL for (int r = 2; r < HU_PHILOX_ROUNDS; r++) {
     HU_UNROLL for (int g = 0; g < 2; g++) {
-      hu_wide p0 = hu_wide_mul(b.c0[g], m0), p1 = hu_wide_mul(b.c2[g], m1);
-      b.c0[g] = hu_wide_xor3(hu_wide_high(p1), b.c1[g], key->k0[r]);
-      b.c2[g] = hu_wide_xor3(hu_wide_high(p0), b.c3[g], key->k1[r]);
+      hu_lane64 p0 = hu_lane64_mul(b.c0[g], m0), p1 = hu_lane64_mul(b.c2[g], m1);
+      b.c0[g] = hu_lane64_xor3(hu_lane64_high(p1), b.c1[g], key->k0[r]);
+      b.c2[g] = hu_lane64_xor3(hu_lane64_high(p0), b.c3[g], key->k1[r]);
       b.c1[g] = p1;
       b.c3[g] = p0;
     }
   }
-  HU_UNROLL for (int g = 0; g < 2; g++) hu_wide_join(z + 2 * g, b.c0[g], b.c1[g], b.c2[g], b.c3[g]);
+  HU_UNROLL for (int g = 0; g < 2; g++) hu_lane64_join(z + 2 * g, b.c0[g], b.c1[g], b.c2[g], b.c3[g]);
 }
 
 /* A run of consecutive blocks whose numbers have one upper half: what follows from it alone is made once, and the
  * product of the lower half goes up by steps. */
-typedef struct hu_block_run {
-  hu_wide first[2], c3, c2; /* the first round's product; word 3 after the second round; what word 2 is made with */
-} hu_block_run;
+typedef struct hu_philox_run {
+  hu_lane64 first[2], c3, c2; /* the first round's product; word 3 after the second round; what word 2 is made with */
+} hu_philox_run;
 
 /* How many times HU_W blocks such a run has from `block` on. */
-static inline uint64_t hu_block_run_length(uint64_t block) { return (0x100000000u - (uint32_t)block) / HU_W; }
+static inline uint64_t hu_philox_run_length(uint64_t block) { return (0x100000000u - (uint32_t)block) / HU_W; }
 
-static inline __attribute__((always_inline)) hu_block_run hu_block_run_at(uint64_t key, uint64_t block) {
-  hu_block_run r;
+static inline __attribute__((always_inline)) hu_philox_run hu_philox_run_at(uint64_t key, uint64_t block) {
+  hu_philox_run r;
   uint32_t upper = (uint32_t)(block >> 32) & 0x3FFFFFFFu;
   uint64_t second = (uint64_t)HU_PHILOX_M0 * (upper ^ (uint32_t)key);
   for (int g = 0; g < 2; g++) {
-    r.first[g] = hu_wide_mul(hu_wide_all((uint32_t)block + (uint64_t)g * (HU_W / 2)) + hu_wide_order(),
-                             hu_wide_all(HU_PHILOX_M0));
+    r.first[g] = hu_lane64_mul(hu_lane64_all((uint32_t)block + (uint64_t)g * (HU_W / 2)) + hu_lane64_order(),
+                               hu_lane64_all(HU_PHILOX_M0));
   }
-  r.c3 = hu_wide_all((uint32_t)second);
-  r.c2 = hu_wide_all((uint32_t)(second >> 32) ^ ((uint32_t)(key >> 32) + HU_PHILOX_W1));
+  r.c3 = hu_lane64_all((uint32_t)second);
+  r.c2 = hu_lane64_all((uint32_t)(second >> 32) ^ ((uint32_t)(key >> 32) + HU_PHILOX_W1));
   return r;
 }
 
-static inline __attribute__((always_inline)) hu_block_words hu_block_run_next(hu_block_run *r, const hu_schedule *key) {
-  hu_block_words b;
+static inline __attribute__((always_inline)) hu_philox_blocks hu_philox_run_next(hu_philox_run *r,
+                                                                                 const hu_schedule *key) {
+  hu_philox_blocks b;
   HU_UNROLL for (int g = 0; g < 2; g++) {
-    b.c1[g] = hu_wide_mul(hu_wide_high(r->first[g]) ^ key->k1[0], hu_wide_all(HU_PHILOX_M1));
-    b.c0[g] = hu_wide_high(b.c1[g]) ^ key->k0[1];
+    b.c1[g] = hu_lane64_mul(hu_lane64_high(r->first[g]) ^ key->k1[0], hu_lane64_all(HU_PHILOX_M1));
+    b.c0[g] = hu_lane64_high(b.c1[g]) ^ key->k0[1];
     b.c2[g] = r->first[g] ^ r->c2;
     b.c3[g] = r->c3;
-    r->first[g] += hu_wide_all((uint64_t)HU_W * HU_PHILOX_M0);
+    r->first[g] += hu_lane64_all((uint64_t)HU_W * HU_PHILOX_M0);
   }
   return b;
 }

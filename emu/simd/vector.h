@@ -83,8 +83,8 @@ static inline hu_lane hu_lane_plus(int round, hu_lane a, hu_lane b) {
 }
 static inline hu_lane hu_lane_minus(hu_lane a, hu_lane b) { return (hu_lane)((lane_floats)a - (lane_floats)b); }
 static inline hu_lane hu_lane_times(hu_lane a, hu_lane b) { return (hu_lane)((lane_floats)a * (lane_floats)b); }
-static inline hu_lane hu_larger(hu_lane a, hu_lane b) { return hu_mask_sel(hu_mask_lt(a, b), b, a); }
-static inline hu_lane hu_smaller(hu_lane a, hu_lane b) { return hu_mask_sel(hu_mask_lt(a, b), a, b); }
+static inline hu_lane hu_lane_larger(hu_lane a, hu_lane b) { return hu_mask_sel(hu_mask_lt(a, b), b, a); }
+static inline hu_lane hu_lane_smaller(hu_lane a, hu_lane b) { return hu_mask_sel(hu_mask_lt(a, b), a, b); }
 static inline hu_lane hu_lane_over(hu_lane a, hu_lane b) { return (hu_lane)((lane_floats)a / (lane_floats)b); }
 /* From 2^31 on less 2^31, which is exact, and its bit put back. */
 static inline hu_lane hu_lane_uint(hu_lane v) {
@@ -115,7 +115,7 @@ static inline void hu_fence(void) {}
 
 /* The largest lane, signed. */
 static inline uint32_t hu_lane_largest(hu_lane a) {
-  hu_lane half = hu_larger(a, (hu_lane){a[2], a[3], a[2], a[3]}), last = hu_larger(half, HU_ALL(half[1]));
+  hu_lane half = hu_lane_larger(a, (hu_lane){a[2], a[3], a[2], a[3]}), last = hu_lane_larger(half, HU_ALL(half[1]));
   return last[0];
 }
 
@@ -132,20 +132,22 @@ static inline void hu_store_few(uint32_t *z, hu_lane v, size_t n) {
   for (size_t i = 0; i < n; i++) z[i] = v[i];
 }
 
-typedef uint64_t hu_wide __attribute__((vector_size(16)));
-static inline hu_wide hu_wide_all(uint64_t x) { return (hu_wide){x, x}; }
-static inline hu_wide hu_wide_order(void) { return (hu_wide){0, 1}; }
-static inline hu_wide hu_wide_high(hu_wide a) { return a >> 32; }
-static inline hu_wide hu_wide_xor3(hu_wide a, hu_wide b, hu_wide c) { return a ^ b ^ c; }
+typedef uint64_t hu_lane64 __attribute__((vector_size(16)));
+static inline hu_lane64 hu_lane64_all(uint64_t x) { return (hu_lane64){x, x}; }
+static inline hu_lane64 hu_lane64_order(void) { return (hu_lane64){0, 1}; }
+static inline hu_lane64 hu_lane64_high(hu_lane64 a) { return a >> 32; }
+static inline hu_lane64 hu_lane64_xor3(hu_lane64 a, hu_lane64 b, hu_lane64 c) { return a ^ b ^ c; }
 #if HU_X86
-static inline hu_wide hu_wide_mul(hu_wide a, hu_wide b) { return (hu_wide)_mm_mul_epu32((__m128i)a, (__m128i)b); }
+static inline hu_lane64 hu_lane64_mul(hu_lane64 a, hu_lane64 b) {
+  return (hu_lane64)_mm_mul_epu32((__m128i)a, (__m128i)b);
+}
 #else
-static inline hu_wide hu_wide_mul(hu_wide a, hu_wide b) { return (a & 0xFFFFFFFFu) * (b & 0xFFFFFFFFu); }
+static inline hu_lane64 hu_lane64_mul(hu_lane64 a, hu_lane64 b) { return (a & 0xFFFFFFFFu) * (b & 0xFFFFFFFFu); }
 #endif
-static inline void hu_wide_join(hu_lane z[2], hu_wide c0, hu_wide c1, hu_wide c2, hu_wide c3) {
-  hu_wide a = (c0 & 0xFFFFFFFFu) | (c1 << 32), b = (c2 & 0xFFFFFFFFu) | (c3 << 32);
-  z[0] = (hu_lane)(hu_wide){a[0], b[0]};
-  z[1] = (hu_lane)(hu_wide){a[1], b[1]};
+static inline void hu_lane64_join(hu_lane z[2], hu_lane64 c0, hu_lane64 c1, hu_lane64 c2, hu_lane64 c3) {
+  hu_lane64 a = (c0 & 0xFFFFFFFFu) | (c1 << 32), b = (c2 & 0xFFFFFFFFu) | (c3 << 32);
+  z[0] = (hu_lane)(hu_lane64){a[0], b[0]};
+  z[1] = (hu_lane)(hu_lane64){a[1], b[1]};
 }
 
 #endif

@@ -12,7 +12,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "%s: %s (at character %zu)\n", text, hu_status_text(s), where + 1);
     return 1;
   }
-  hu_limits limits = hu_format_limits(f);
+  hu_limits limits = hu_limits_of(f);
   if (limits.width > 8) {
     fprintf(stderr, "%s: %u bits are too many for a page\n", text, (unsigned)limits.width);
     return 1;

@@ -45,7 +45,7 @@ int main(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "fp(5,8,0)";
   char model[HU_ACCUM_TEXT_MAX];
   design d = {hu_float8_e4m3fn(), {0}, {0}};
-  if (hu_format_parse(&d.sum, name, NULL) != HU_OK || hu_format_limits(d.sum).storage != 16) {
+  if (hu_format_parse(&d.sum, name, NULL) != HU_OK || hu_limits_of(d.sum).storage != 16) {
     fprintf(stderr, "%s: no format of 9 to 16 bits\n", name);
     return 1;
   }
@@ -57,8 +57,8 @@ int main(int argc, char **argv) {
   for (int cycle = 0; cycle < cycles; cycle++) one_cycle(&d, array, a, b, cycle);
 
   hu_accum accum;
-  hu_operand oa = {a, DEPTH, d.in, HU_CODES, 0}, ob = {b, DEPTH, d.in, HU_CODES, 1};
-  hu_result result = {want, SIDE, d.sum, HU_CODES};
+  hu_operand oa = {a, DEPTH, d.in, HU_STORAGE_CODES, 0}, ob = {b, DEPTH, d.in, HU_STORAGE_CODES, 1};
+  hu_result result = {want, SIDE, d.sum, HU_STORAGE_CODES};
   snprintf(model, sizeof model, "seq(%s)", name);
   if (s == HU_OK) s = hu_accum_parse(&accum, model, NULL);
   if (s == HU_OK) s = hu_gemm(SIDE, SIDE, DEPTH, &result, &oa, &ob, NULL, &accum, d.mode, NULL, NULL);

@@ -41,7 +41,7 @@ HU_DEVICE void hu_counts_clear(hu_counts *c) {
   for (int i = 0; i < HU_EVENT_KINDS; i++) c->total[i] = 0;
 }
 
-HU_DEVICE void hu_counts_settle(hu_counts *c) {
+HU_DEVICE void hu_counts_add_up(hu_counts *c) {
 #pragma unroll
   for (int i = 0; i < 4; i++) {
     c->total[i] += (c->some.low >> (8 * i)) & 0xFF;
@@ -56,13 +56,13 @@ HU_DEVICE void hu_counts_settle(hu_counts *c) {
 /* One element's events. */
 HU_DEVICE void hu_counts_add(hu_counts *c, uint32_t events) {
   hu_tally_add(&c->some, events);
-  if (++c->since == 255) hu_counts_settle(c);
+  if (++c->since == 255) hu_counts_add_up(c);
 }
 
 /* Adds the counts of all threads of the block to *events. Every thread of the block must come here; `sums` is
  * shared. */
 HU_DEVICE void hu_counts_flush(hu_counts *c, hu_events *events, unsigned long long sums[HU_EVENT_KINDS]) {
-  hu_counts_settle(c);
+  hu_counts_add_up(c);
   if (threadIdx.x < HU_EVENT_KINDS) sums[threadIdx.x] = 0;
   __syncthreads();
 #pragma unroll

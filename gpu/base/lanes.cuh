@@ -28,9 +28,9 @@ HU_DEVICE hu_lane hu_mask_larger(hu_lane a, hu_lane b) { return a > b ? a : b; }
 HU_DEVICE hu_lane hu_lane_plus(int round, hu_lane a, hu_lane b) {
   float x = __uint_as_float(a), y = __uint_as_float(b);
   switch (hu_direction_of(round)) {
-    case HU_NEAREST: return __float_as_uint(__fadd_rn(x, y));
-    case HU_DOWN: return __float_as_uint(__fadd_rd(x, y));
-    case HU_UP: return __float_as_uint(__fadd_ru(x, y));
+    case HU_LANE_NEAREST: return __float_as_uint(__fadd_rn(x, y));
+    case HU_LANE_DOWN: return __float_as_uint(__fadd_rd(x, y));
+    case HU_LANE_UP: return __float_as_uint(__fadd_ru(x, y));
     default: return __float_as_uint(__fadd_rz(x, y));
   }
 }

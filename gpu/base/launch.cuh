@@ -17,7 +17,7 @@
 
 #define HU_DEVICE static __device__ __forceinline__
 #define HU_KERNEL static __global__ void
-#define HU_BLOCK 256 /* threads of a block in every kernel */
+#define HU_THREADS 256 /* threads of a block in every kernel */
 #define HU_ALL_LANES 0xFFFFFFFFu
 
 /* What went wrong first since hu_launched was asked last: the launches' own words. cudaGetLastError would have the
@@ -35,14 +35,14 @@ static inline void hu_launch_note(cudaError_t e) {
 
 #if defined(HU_HOST_LAUNCH)
 #define HU_LAUNCH(kernel, grid, shared, stream, ...) \
-  hu_launch_note(HU_HOST_LAUNCH(kernel, grid, HU_BLOCK, shared, stream, __VA_ARGS__))
+  hu_launch_note(HU_HOST_LAUNCH(kernel, grid, HU_THREADS, shared, stream, __VA_ARGS__))
 #else
 template <class... Formal, class... Actual>
 static inline cudaError_t hu_launch(void (*kernel)(Formal...), unsigned grid, size_t shared, void *stream,
                                     Actual... args) {
   cudaLaunchConfig_t how = {};
   how.gridDim = dim3(grid);
-  how.blockDim = dim3(HU_BLOCK);
+  how.blockDim = dim3(HU_THREADS);
   how.dynamicSmemBytes = shared;
   how.stream = (cudaStream_t)stream;
   return cudaLaunchKernelEx(&how, kernel, (Formal)args...);

@@ -23,15 +23,15 @@ struct alignas(sizeof(T) * 4 > 16 ? 16 : sizeof(T) * 4) hu_four {
 };
 
 /* Which elements go which way: elements 0 .. head-1 singly, then `groups` fours, then the rest singly. */
-typedef struct hu_extent {
+typedef struct hu_map_extent {
   size_t n, head, groups;
   ptrdiff_t incz, incx;
   uint32_t z_aligned;
-} hu_extent;
+} hu_map_extent;
 
 template <class Out, class In>
-static inline hu_extent hu_extent_of(size_t n, const Out *z, ptrdiff_t incz, const In *x, ptrdiff_t incx) {
-  hu_extent e;
+static inline hu_map_extent hu_map_extent_of(size_t n, const Out *z, ptrdiff_t incz, const In *x, ptrdiff_t incx) {
+  hu_map_extent e;
   e.n = n;
   e.head = 0;
   e.groups = 0;
@@ -69,7 +69,7 @@ HU_DEVICE uint32_t hu_word(hu_stream s, uint64_t i) {
 }
 
 template <class Out>
-HU_DEVICE void hu_store_four(const hu_extent &e, Out *z, size_t first, const hu_four<Out> &out) {
+HU_DEVICE void hu_store_four(const hu_map_extent &e, Out *z, size_t first, const hu_four<Out> &out) {
   if (e.z_aligned) {
     *(hu_four<Out> *)(z + first) = out;
     return;
@@ -80,7 +80,7 @@ HU_DEVICE void hu_store_four(const hu_extent &e, Out *z, size_t first, const hu_
 
 /* One vector; 0 if it has to go the slow way. */
 template <class Op, class Out, class In>
-HU_DEVICE int hu_map_quick(const Op &op, const hu_extent &e, Out *z, size_t group, const hu_four<In> &in,
+HU_DEVICE int hu_map_quick(const Op &op, const hu_map_extent &e, Out *z, size_t group, const hu_four<In> &in,
                            hu_counts *c) {
   hu_four<Out> out;
   uint32_t words[4] = {0, 0, 0, 0};
@@ -92,7 +92,7 @@ HU_DEVICE int hu_map_quick(const Op &op, const hu_extent &e, Out *z, size_t grou
 }
 
 template <class Op, class Out, class In>
-HU_DEVICE void hu_map_slow(const Op &op, const hu_extent &e, Out *z, size_t group, const hu_four<In> &in,
+HU_DEVICE void hu_map_slow(const Op &op, const hu_map_extent &e, Out *z, size_t group, const hu_four<In> &in,
                            hu_counts *c) {
   hu_four<Out> out;
   uint32_t words[4] = {0, 0, 0, 0};
@@ -116,32 +116,32 @@ HU_DEVICE void hu_one_by_one(const Op &op, const In x[4], const uint32_t words[4
 }
 
 template <class Op, class Out, class In>
-HU_DEVICE void hu_map(const Op &op, const hu_extent &e, Out *z, const In *x) {
+HU_DEVICE void hu_map(const Op &op, const hu_map_extent &e, Out *z, const In *x) {
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   hu_counts c;
   hu_counts_clear(&c);
-  size_t step = (size_t)gridDim.x * HU_BLOCK;
-  for (size_t g = (size_t)blockIdx.x * (HU_BLOCK * Op::unroll) + threadIdx.x; g < e.groups; g += step * Op::unroll) {
+  size_t step = (size_t)gridDim.x * HU_THREADS;
+  for (size_t g = (size_t)blockIdx.x * (HU_THREADS * Op::unroll) + threadIdx.x; g < e.groups; g += step * Op::unroll) {
     hu_four<In> in[Op::unroll];
 #pragma unroll
     for (int i = 0; i < Op::unroll; i++)
-      if (g + i * HU_BLOCK < e.groups) in[i] = *(const hu_four<In> *)(x + e.head + (g + i * HU_BLOCK) * 4);
+      if (g + i * HU_THREADS < e.groups) in[i] = *(const hu_four<In> *)(x + e.head + (g + i * HU_THREADS) * 4);
     uint32_t slow = 0;
 #pragma unroll
     for (int i = 0; i < Op::unroll; i++)
-      if (g + i * HU_BLOCK < e.groups && !hu_map_quick(op, e, z, g + i * HU_BLOCK, in[i], &c)) slow |= 1u << i;
+      if (g + i * HU_THREADS < e.groups && !hu_map_quick(op, e, z, g + i * HU_THREADS, in[i], &c)) slow |= 1u << i;
     while (slow) {
       int i = __ffs((int)slow) - 1;
       hu_four<In> v = in[0];
 #pragma unroll
       for (int j = 1; j < Op::unroll; j++)
         if (i == j) v = in[j];
-      hu_map_slow(op, e, z, g + (size_t)i * HU_BLOCK, v, &c);
+      hu_map_slow(op, e, z, g + (size_t)i * HU_THREADS, v, &c);
       slow &= slow - 1;
     }
   }
   size_t singles = e.n - e.groups * 4;
-  for (size_t s = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x; s < singles; s += step) {
+  for (size_t s = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; s < singles; s += step) {
     size_t i = s < e.head ? s : s + e.groups * 4;
     uint32_t word = op.stochastic ? hu_word(op.stream, i) : 0;
     z[(ptrdiff_t)i * e.incz] = op.one(x[(ptrdiff_t)i * e.incx], word, &c);
@@ -150,16 +150,16 @@ HU_DEVICE void hu_map(const Op &op, const hu_extent &e, Out *z, const In *x) {
 }
 
 template <class Op, class Out, class In>
-HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
-    hu_map_kernel(const __grid_constant__ Op op, const __grid_constant__ hu_extent e, Out *z, const In *x) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 1)
+    hu_map_kernel(const __grid_constant__ Op op, const __grid_constant__ hu_map_extent e, Out *z, const In *x) {
   hu_map(op, e, z, x);
 }
 
 template <class Op, class Out, class In>
 static inline hu_status hu_map_launch(const Op &op, size_t n, Out *z, ptrdiff_t incz, const In *x, ptrdiff_t incx,
                                       void *stream) {
-  hu_extent e = hu_extent_of(n, z, incz, x, incx);
-  uint64_t pieces = e.groups / (HU_BLOCK * Op::unroll) + 1, singles = (n - e.groups * 4) / HU_BLOCK + 1;
+  hu_map_extent e = hu_map_extent_of(n, z, incz, x, incx);
+  uint64_t pieces = e.groups / (HU_THREADS * Op::unroll) + 1, singles = (n - e.groups * 4) / HU_THREADS + 1;
   auto kernel = hu_map_kernel<Op, Out, In>;
   HU_LAUNCH(kernel, hu_grid_size(pieces > singles ? pieces : singles, 16), 0, stream, op, e, z, x);
   return hu_launched();

@@ -10,10 +10,10 @@ template <int32_t Op>
 HU_DEVICE uint32_t hu_arith_element(const hu_device_arith &c, size_t i, uint32_t random, uint32_t *events) {
   hu_num none = hu_num_special(HU_KIND_ZERO, 0);
   *events = 0;
-  if (Op == HU_OP_INTEGRAL) return hu_round_to_integral_code(&c.spec, hu_load_code(c.x[0], i), random, events);
-  if (Op == HU_OP_NEXT_UP) return hu_next_code(&c.x[0].spec, hu_load_code(c.x[0], i), 0);
-  if (Op == HU_OP_NEXT_DOWN) return hu_next_code(&c.x[0].spec, hu_load_code(c.x[0], i), 1);
-  if (Op == HU_OP_CLASS) return hu_class_of(&c.x[0].spec, hu_load_code(c.x[0], i));
+  if (Op == HU_OP_INTEGRAL) return hu_round_to_integral_code(&c.spec, hu_device_load_code(c.x[0], i), random, events);
+  if (Op == HU_OP_NEXT_UP) return hu_next_code(&c.x[0].spec, hu_device_load_code(c.x[0], i), 0);
+  if (Op == HU_OP_NEXT_DOWN) return hu_next_code(&c.x[0].spec, hu_device_load_code(c.x[0], i), 1);
+  if (Op == HU_OP_CLASS) return hu_class_of(&c.x[0].spec, hu_device_load_code(c.x[0], i));
   hu_num a = hu_load_num(c.x[0], i);
   hu_num b = Op == HU_OP_COMPARE || HU_OPERANDS(Op) > 1 ? hu_load_num(c.x[1], i) : none;
   if (Op == HU_OP_COMPARE) {
@@ -25,14 +25,14 @@ HU_DEVICE uint32_t hu_arith_element(const hu_device_arith &c, size_t i, uint32_t
 }
 
 template <int32_t Op>
-HU_KERNEL __launch_bounds__(HU_BLOCK, 1) hu_arith_kernel(const __grid_constant__ hu_device_arith c) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 1) hu_arith_kernel(const __grid_constant__ hu_device_arith c) {
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   hu_counts counts;
   hu_counts_clear(&counts);
-  size_t step = (size_t)gridDim.x * HU_BLOCK;
-  for (size_t i = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x; i < c.n; i += step) {
+  size_t step = (size_t)gridDim.x * HU_THREADS;
+  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < c.n; i += step) {
     uint32_t events, random = c.stochastic ? hu_random_of(c.spec, hu_word(c.stream, i)) : 0;
-    hu_store_code(c, i, hu_arith_element<Op>(c, i, random, &events));
+    hu_device_store_code(c, i, hu_arith_element<Op>(c, i, random, &events));
     if (c.events) hu_counts_add(&counts, events);
   }
   if (c.events) hu_counts_flush(&counts, c.events, sums);
@@ -41,7 +41,7 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 1) hu_arith_kernel(const __grid_constant__
 template <int32_t Op>
 static inline hu_status hu_arith_launch(const hu_device_arith &c, void *stream) {
   auto kernel = hu_arith_kernel<Op>;
-  HU_LAUNCH(kernel, hu_grid_size(c.n / HU_BLOCK + 1, 16), 0, stream, c);
+  HU_LAUNCH(kernel, hu_grid_size(c.n / HU_THREADS + 1, 16), 0, stream, c);
   return hu_launched();
 }
 
@@ -65,7 +65,7 @@ static inline hu_status hu_arith_single(size_t n, void *z, hu_array_of_codes res
   return s != HU_OK || n == 0 ? s : hu_arith_launch<Op>(c, stream);
 }
 
-#define HU_TWO(name, op)                                                                                           \
+#define HU_ARITH_TWO(name, op)                                                                                     \
   hu_status hu_device_##name##_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca,   \
                                  hu_format fa, const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode,          \
                                  const hu_exec *exec, hu_events *events, void *stream) {                           \
@@ -73,14 +73,14 @@ static inline hu_status hu_arith_single(size_t n, void *z, hu_array_of_codes res
                             mode, exec, events, stream);                                                           \
   }
 
-HU_TWO(add, HU_OP_ADD)
-HU_TWO(sub, HU_OP_SUB)
-HU_TWO(mul, HU_OP_MUL)
-HU_TWO(div, HU_OP_DIV)
-HU_TWO(minimum, HU_OP_MINIMUM)
-HU_TWO(maximum, HU_OP_MAXIMUM)
-HU_TWO(minimum_number, HU_OP_MINIMUM_NUMBER)
-HU_TWO(maximum_number, HU_OP_MAXIMUM_NUMBER)
+HU_ARITH_TWO(add, HU_OP_ADD)
+HU_ARITH_TWO(sub, HU_OP_SUB)
+HU_ARITH_TWO(mul, HU_OP_MUL)
+HU_ARITH_TWO(div, HU_OP_DIV)
+HU_ARITH_TWO(minimum, HU_OP_MINIMUM)
+HU_ARITH_TWO(maximum, HU_OP_MAXIMUM)
+HU_ARITH_TWO(minimum_number, HU_OP_MINIMUM_NUMBER)
+HU_ARITH_TWO(maximum_number, HU_OP_MAXIMUM_NUMBER)
 
 hu_status hu_device_sqrt_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx, hu_format fx,
                            hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {

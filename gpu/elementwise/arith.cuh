@@ -29,14 +29,14 @@ typedef struct hu_device_arith {
   hu_events *events;
 } hu_device_arith;
 
-HU_DEVICE uint32_t hu_load_code(const hu_device_codes &x, size_t i) {
+HU_DEVICE uint32_t hu_device_load_code(const hu_device_codes &x, size_t i) {
   const uint8_t *p = x.data + (ptrdiff_t)i * x.stride * (ptrdiff_t)x.size;
   if (x.size == 1) return *p;
   if (x.size == 2) return *(const uint16_t *)(const void *)p;
   return *(const uint32_t *)(const void *)p;
 }
 
-HU_DEVICE void hu_store_code(const hu_device_arith &c, size_t i, uint32_t code) {
+HU_DEVICE void hu_device_store_code(const hu_device_arith &c, size_t i, uint32_t code) {
   uint8_t *p = c.z + (ptrdiff_t)i * c.incz * (ptrdiff_t)c.zsize;
   if (c.zsize == 1) {
     *p = (uint8_t)code;
@@ -47,7 +47,9 @@ HU_DEVICE void hu_store_code(const hu_device_arith &c, size_t i, uint32_t code) 
   }
 }
 
-HU_DEVICE hu_num hu_load_num(const hu_device_codes &x, size_t i) { return hu_unpack(&x.spec, hu_load_code(x, i)); }
+HU_DEVICE hu_num hu_load_num(const hu_device_codes &x, size_t i) {
+  return hu_unpack(&x.spec, hu_device_load_code(x, i));
+}
 
 /* ---- arguments ---- */
 

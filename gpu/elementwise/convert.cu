@@ -10,7 +10,7 @@ static hu_status hu_convert_from(size_t n, void *z, ptrdiff_t incz, hu_format fz
   hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
   hu_from_code<In> from;
   from.s = hu_spec_of(fx, rne);
-  switch (hu_format_limits(fz).storage) {
+  switch (hu_limits_of(fz).storage) {
     case 8: return hu_core_launch<hu_to_code<uint8_t>>(from, n, z, incz, x, incx, fz, mode, exec, events, stream);
     case 16: return hu_core_launch<hu_to_code<uint16_t>>(from, n, z, incz, x, incx, fz, mode, exec, events, stream);
     default: return hu_core_launch<hu_to_code<uint32_t>>(from, n, z, incz, x, incx, fz, mode, exec, events, stream);
@@ -23,7 +23,7 @@ hu_status hu_device_convert_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, c
   hu_status s = hu_check_rounding(fz, mode, 0);
   if (s == HU_OK) s = hu_check_rounding(fx, rne, 0);
   if (s != HU_OK) return s;
-  uint32_t from = hu_format_limits(fx).storage, to = hu_format_limits(fz).storage;
+  uint32_t from = hu_limits_of(fx).storage, to = hu_limits_of(fz).storage;
   s = hu_check_arrays(n, z, to / 8, incz, x, from / 8, incx);
   if (s == HU_OK) s = hu_check_events(events);
   if (s != HU_OK || n == 0) return s;

@@ -53,7 +53,7 @@ struct hu_decode_table_op {
 };
 
 template <class Out>
-HU_DEVICE void hu_decode8(const hu_spec &s, const hu_extent &e, Out *z, const uint8_t *x, Out *table) {
+HU_DEVICE void hu_decode8(const hu_spec &s, const hu_map_extent &e, Out *z, const uint8_t *x, Out *table) {
   hu_decode_table_op<Out> op;
   hu_value_of(s, threadIdx.x, &table[threadIdx.x]); /* 256 threads, 256 codes */
   __syncthreads();
@@ -63,31 +63,31 @@ HU_DEVICE void hu_decode8(const hu_spec &s, const hu_extent &e, Out *z, const ui
   hu_map(op, e, z, x);
 }
 
-HU_KERNEL __launch_bounds__(HU_BLOCK) hu_decode8_binary32(hu_spec s, hu_extent e, uint32_t *z, const uint8_t *x) {
-  __shared__ uint32_t table[HU_BLOCK];
+HU_KERNEL __launch_bounds__(HU_THREADS) hu_decode8_binary32(hu_spec s, hu_map_extent e, uint32_t *z, const uint8_t *x) {
+  __shared__ uint32_t table[HU_THREADS];
   hu_decode8(s, e, z, x, table);
 }
 
-HU_KERNEL __launch_bounds__(HU_BLOCK) hu_decode8_binary64(hu_spec s, hu_extent e, uint64_t *z, const uint8_t *x) {
-  __shared__ uint64_t table[HU_BLOCK];
+HU_KERNEL __launch_bounds__(HU_THREADS) hu_decode8_binary64(hu_spec s, hu_map_extent e, uint64_t *z, const uint8_t *x) {
+  __shared__ uint64_t table[HU_THREADS];
   hu_decode8(s, e, z, x, table);
 }
 
-static unsigned hu_decode8_grid(const hu_extent &e) {
-  uint64_t groups = e.groups / (HU_BLOCK * 4) + 1, singles = (e.n - e.groups * 4) / HU_BLOCK + 1;
+static unsigned hu_decode8_grid(const hu_map_extent &e) {
+  uint64_t groups = e.groups / (HU_THREADS * 4) + 1, singles = (e.n - e.groups * 4) / HU_THREADS + 1;
   return hu_grid_size(groups > singles ? groups : singles, 8); /* few blocks: each makes a table */
 }
 
 static hu_status hu_decode_bytes(size_t n, uint32_t *z, ptrdiff_t incz, const uint8_t *x, ptrdiff_t incx, hu_spec s,
                                  void *stream) {
-  hu_extent e = hu_extent_of(n, z, incz, x, incx);
+  hu_map_extent e = hu_map_extent_of(n, z, incz, x, incx);
   HU_LAUNCH(hu_decode8_binary32, hu_decode8_grid(e), 0, stream, s, e, z, x);
   return hu_launched();
 }
 
 static hu_status hu_decode_bytes(size_t n, uint64_t *z, ptrdiff_t incz, const uint8_t *x, ptrdiff_t incx, hu_spec s,
                                  void *stream) {
-  hu_extent e = hu_extent_of(n, z, incz, x, incx);
+  hu_map_extent e = hu_map_extent_of(n, z, incz, x, incx);
   HU_LAUNCH(hu_decode8_binary64, hu_decode8_grid(e), 0, stream, s, e, z, x);
   return hu_launched();
 }
@@ -98,7 +98,7 @@ static hu_status hu_decode_to(size_t n, void *z, ptrdiff_t incz, const void *x, 
   hu_mode rne = {0, 0, 0, 0, 0, 0, {0, 0}};
   hu_status st = hu_check_rounding(f, rne, carrier);
   if (st != HU_OK) return st;
-  uint32_t storage = hu_format_limits(f).storage;
+  uint32_t storage = hu_limits_of(f).storage;
   st = hu_check_arrays(n, z, sizeof(Out), incz, x, storage / 8, incx);
   if (st != HU_OK || n == 0) return st;
   hu_spec s = hu_spec_of(f, rne);

@@ -102,7 +102,7 @@ hu_status hu_device_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, 
                              hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
   hu_status s = hu_check_rounding(f, mode, 0);
   if (s != HU_OK) return s;
-  uint32_t storage = hu_format_limits(f).storage;
+  uint32_t storage = hu_limits_of(f).storage;
   s = hu_check_arrays(n, z, storage / 8, incz, x, sizeof *x, incx);
   if (s == HU_OK) s = hu_check_events(events);
   if (s != HU_OK || n == 0) return s;

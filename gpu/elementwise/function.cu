@@ -5,15 +5,15 @@
 #include "emu/arith/function_one.h"
 #include "gpu/elementwise/arith.cuh"
 
-HU_KERNEL __launch_bounds__(HU_BLOCK, 1) hu_function_kernel(const __grid_constant__ hu_device_arith c, int32_t op) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 1) hu_function_kernel(const __grid_constant__ hu_device_arith c, int32_t op) {
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   hu_counts counts;
   hu_counts_clear(&counts);
-  size_t step = (size_t)gridDim.x * HU_BLOCK;
-  for (size_t i = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x; i < c.n; i += step) {
+  size_t step = (size_t)gridDim.x * HU_THREADS;
+  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < c.n; i += step) {
     uint32_t events, random = c.stochastic ? hu_random_of(c.spec, hu_word(c.stream, i)) : 0;
     hu_num x = hu_load_num(c.x[0], i), y = op == HU_OP_POW ? hu_load_num(c.x[1], i) : hu_num_special(HU_KIND_ZERO, 0);
-    hu_store_code(c, i, hu_function_code_of(&c.spec, op, x, y, random, &events));
+    hu_device_store_code(c, i, hu_function_code_of(&c.spec, op, x, y, random, &events));
     if (c.events) hu_counts_add(&counts, events);
   }
   if (c.events) hu_counts_flush(&counts, c.events, sums);
@@ -26,7 +26,7 @@ static inline hu_status hu_function_launch(int32_t op, size_t n, void *z, hu_arr
   hu_status s = hu_arith_prepare(&c, n, z, result, 0, x, operands, mode, exec, events);
   if (s != HU_OK || n == 0) return s;
   auto kernel = hu_function_kernel;
-  HU_LAUNCH(kernel, hu_grid_size(c.n / HU_BLOCK + 1, 16), 0, stream, c, op);
+  HU_LAUNCH(kernel, hu_grid_size(c.n / HU_THREADS + 1, 16), 0, stream, c, op);
   return hu_launched();
 }
 

@@ -61,12 +61,12 @@ static __device__ __noinline__ hu_number_result hu_number_one(const hu_device_nu
   return r;
 }
 
-HU_KERNEL __launch_bounds__(HU_BLOCK, 1) hu_number_kernel(const __grid_constant__ hu_device_number c) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 1) hu_number_kernel(const __grid_constant__ hu_device_number c) {
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   hu_counts counts;
   hu_counts_clear(&counts);
-  size_t step = (size_t)gridDim.x * HU_BLOCK;
-  for (size_t i = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x; i < c.n; i += step) {
+  size_t step = (size_t)gridDim.x * HU_THREADS;
+  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < c.n; i += step) {
     hu_number_result r = hu_number_one(c, hu_load_number(c, i), c.stochastic ? hu_word(c.stream, i) : 0);
     hu_store_number(c, i, r.bits);
     if (c.events) hu_counts_add(&counts, r.events);
@@ -75,18 +75,18 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 1) hu_number_kernel(const __grid_constant_
 }
 
 /* Codes of up to 8 bits, one byte each; those above the width are their low bits. */
-HU_KERNEL __launch_bounds__(HU_BLOCK, 1) hu_number_table_kernel(const __grid_constant__ hu_device_number c) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 1) hu_number_table_kernel(const __grid_constant__ hu_device_number c) {
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
-  __shared__ uint64_t bits[HU_BLOCK];
-  __shared__ uint32_t events[HU_BLOCK];
+  __shared__ uint64_t bits[HU_THREADS];
+  __shared__ uint32_t events[HU_THREADS];
   hu_counts counts;
   hu_counts_clear(&counts);
   hu_number_result r = hu_number_one(c, threadIdx.x, 0);
   bits[threadIdx.x] = r.bits;
   events[threadIdx.x] = r.events;
   __syncthreads();
-  size_t step = (size_t)gridDim.x * HU_BLOCK;
-  for (size_t i = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x; i < c.n; i += step) {
+  size_t step = (size_t)gridDim.x * HU_THREADS;
+  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < c.n; i += step) {
     uint32_t code = ((const uint8_t *)c.x)[(ptrdiff_t)i * c.incx];
     hu_store_number(c, i, bits[code]);
     if (c.events) hu_counts_add(&counts, events[code]);
@@ -126,7 +126,7 @@ static hu_status hu_number_start(hu_device_number &c, const hu_number *to, const
   c.events = events;
   int small = from && c.read_bytes == 1 && !c.stochastic;
   auto kernel = small ? hu_number_table_kernel : hu_number_kernel;
-  HU_LAUNCH(kernel, hu_grid_size(c.n / HU_BLOCK + 1, small ? 8 : 16), 0, stream, c);
+  HU_LAUNCH(kernel, hu_grid_size(c.n / HU_THREADS + 1, small ? 8 : 16), 0, stream, c);
   return hu_launched();
 }
 

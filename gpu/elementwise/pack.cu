@@ -4,10 +4,10 @@
 #include "gpu/base/launch.cuh"
 #include "halfulp/device.h"
 
-HU_KERNEL __launch_bounds__(HU_BLOCK) hu_pack_kernel(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
-  size_t step = (size_t)gridDim.x * HU_BLOCK, runs = (n + 7) / 8;
+HU_KERNEL __launch_bounds__(HU_THREADS) hu_pack_kernel(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
+  size_t step = (size_t)gridDim.x * HU_THREADS, runs = (n + 7) / 8;
   uint32_t mask = (1u << width) - 1;
-  for (size_t r = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x; r < runs; r += step) {
+  for (size_t r = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; r < runs; r += step) {
     uint64_t bits = 0;
     unsigned codes = n - r * 8 < 8 ? (unsigned)(n - r * 8) : 8;
     for (unsigned i = 0; i < codes; i++) bits |= (uint64_t)(x[r * 8 + i] & mask) << (i * width);
@@ -16,10 +16,10 @@ HU_KERNEL __launch_bounds__(HU_BLOCK) hu_pack_kernel(size_t n, uint8_t *z, const
   }
 }
 
-HU_KERNEL __launch_bounds__(HU_BLOCK) hu_unpack_kernel(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
-  size_t step = (size_t)gridDim.x * HU_BLOCK, runs = (n + 7) / 8;
+HU_KERNEL __launch_bounds__(HU_THREADS) hu_unpack_kernel(size_t n, uint8_t *z, const uint8_t *x, unsigned width) {
+  size_t step = (size_t)gridDim.x * HU_THREADS, runs = (n + 7) / 8;
   uint32_t mask = (1u << width) - 1;
-  for (size_t r = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x; r < runs; r += step) {
+  for (size_t r = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; r < runs; r += step) {
     uint64_t bits = 0;
     unsigned codes = n - r * 8 < 8 ? (unsigned)(n - r * 8) : 8, bytes = (codes * width + 7) / 8;
     for (unsigned i = 0; i < bytes; i++) bits |= (uint64_t)x[r * width + i] << (8 * i);
@@ -30,13 +30,13 @@ HU_KERNEL __launch_bounds__(HU_BLOCK) hu_unpack_kernel(size_t n, uint8_t *z, con
 hu_status hu_device_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width, void *stream) {
   hu_status s = hu_check_pack(n, z, hu_pack_size(n, width), x, n, width);
   if (s != HU_OK || n == 0) return s;
-  HU_LAUNCH(hu_pack_kernel, hu_grid_size(n / (8 * HU_BLOCK) + 1, 16), 0, stream, n, z, x, width);
+  HU_LAUNCH(hu_pack_kernel, hu_grid_size(n / (8 * HU_THREADS) + 1, 16), 0, stream, n, z, x, width);
   return hu_launched();
 }
 
 hu_status hu_device_unpack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width, void *stream) {
   hu_status s = hu_check_pack(n, z, n, x, hu_pack_size(n, width), width);
   if (s != HU_OK || n == 0) return s;
-  HU_LAUNCH(hu_unpack_kernel, hu_grid_size(n / (8 * HU_BLOCK) + 1, 16), 0, stream, n, z, x, width);
+  HU_LAUNCH(hu_unpack_kernel, hu_grid_size(n / (8 * HU_THREADS) + 1, 16), 0, stream, n, z, x, width);
   return hu_launched();
 }

@@ -12,24 +12,24 @@
 #include "gpu/base/check.h"
 #include "halfulp/device.h"
 
-enum { HU_MODEL_SIDE = 16 };
+enum { HU_ACCUM_SIDE = 16 };
 
-HU_DEVICE uint32_t hu_model_element(const hu_gemm_args &g, const hu_model_args &m, size_t i, size_t j) {
+HU_DEVICE uint32_t hu_accum_element(const hu_gemm_args &g, const hu_accum_args &m, size_t i, size_t j) {
   hu_lines in = hu_lines_of(g, i, j);
-  hu_draw d = hu_model_draw(g, i, j);
-  return hu_model_store(g, m, i, j, hu_accum_sum(&m.plan, &in, g.k, hu_model_start(g, m.c, i, j), &d));
+  hu_draw d = hu_accum_draw(g, i, j);
+  return hu_accum_store(g, m, i, j, hu_accum_sum(&m.plan, &in, g.k, hu_accum_start(g, m.c, i, j), &d));
 }
 
-HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
-    hu_gemm_model_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_model_args m) {
-  size_t down = (g.m + HU_MODEL_SIDE - 1) / HU_MODEL_SIDE, across = (g.n + HU_MODEL_SIDE - 1) / HU_MODEL_SIDE;
+HU_KERNEL __launch_bounds__(HU_THREADS, 1)
+    hu_gemm_model_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_accum_args m) {
+  size_t down = (g.m + HU_ACCUM_SIDE - 1) / HU_ACCUM_SIDE, across = (g.n + HU_ACCUM_SIDE - 1) / HU_ACCUM_SIDE;
   hu_counts c;
   hu_counts_clear(&c);
   for (size_t tile = blockIdx.x; tile < down * across; tile += gridDim.x) {
-    size_t i = tile / across * HU_MODEL_SIDE + threadIdx.x / HU_MODEL_SIDE;
-    size_t j = tile % across * HU_MODEL_SIDE + threadIdx.x % HU_MODEL_SIDE;
+    size_t i = tile / across * HU_ACCUM_SIDE + threadIdx.x / HU_ACCUM_SIDE;
+    size_t j = tile % across * HU_ACCUM_SIDE + threadIdx.x % HU_ACCUM_SIDE;
     if (i >= g.m || j >= g.n) continue;
-    uint32_t events = hu_model_element(g, m, i, j);
+    uint32_t events = hu_accum_element(g, m, i, j);
     if (g.events) hu_counts_add(&c, events);
   }
   if (g.events) {
@@ -38,8 +38,8 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
   }
 }
 
-hu_status hu_gemm_launch_model(const hu_gemm_args *g, const hu_model_args *m, void *stream) {
-  size_t down = (g->m - 1) / HU_MODEL_SIDE + 1, across = (g->n - 1) / HU_MODEL_SIDE + 1;
+hu_status hu_gemm_launch_model(const hu_gemm_args *g, const hu_accum_args *m, void *stream) {
+  size_t down = (g->m - 1) / HU_ACCUM_SIDE + 1, across = (g->n - 1) / HU_ACCUM_SIDE + 1;
   size_t tiles = across > SIZE_MAX / down ? SIZE_MAX : down * across;
   HU_LAUNCH(hu_gemm_model_kernel, hu_grid_size(tiles, 64), 0, stream, *g, *m);
   return hu_launched();
@@ -47,13 +47,13 @@ hu_status hu_gemm_launch_model(const hu_gemm_args *g, const hu_model_args *m, vo
 
 /* ---- products with scales ---- */
 
-HU_DEVICE uint32_t hu_scaled_model_element(const hu_gemm_args &g, const hu_model_args &m, const hu_model_scales &s,
+HU_DEVICE uint32_t hu_scaled_model_element(const hu_gemm_args &g, const hu_accum_args &m, const hu_accum_scales &s,
                                            size_t i, size_t j) {
   hu_lines in = hu_lines_of(g, i, j);
-  hu_draw d = hu_model_draw(g, i, j);
+  hu_draw d = hu_accum_draw(g, i, j);
   in.sa = hu_line_of(s.a, i);
   in.sb = hu_line_of(s.b, j);
-  hu_num c = hu_model_start(g, m.c, i, j), x = hu_accum_sum(&m.plan, &in, g.k, c, &d);
+  hu_num c = hu_accum_start(g, m.c, i, j), x = hu_accum_sum(&m.plan, &in, g.k, c, &d);
   uint32_t made = 0;
   if (x.kind == HU_KIND_NAN) {
     made = c.kind != HU_KIND_NAN && !hu_line_has_nan(&m.plan.a, &in.a, g.k) &&
@@ -63,13 +63,13 @@ HU_DEVICE uint32_t hu_scaled_model_element(const hu_gemm_args &g, const hu_model
   return hu_gemm_store(g, i, j, x, made);
 }
 
-HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
-    hu_gemm_scaled_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_model_args m,
-                          const __grid_constant__ hu_model_scales s) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 1)
+    hu_gemm_scaled_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_accum_args m,
+                          const __grid_constant__ hu_accum_scales s) {
   hu_counts c;
   hu_counts_clear(&c);
-  uint64_t count = (uint64_t)g.m * g.n, step = (uint64_t)gridDim.x * HU_BLOCK;
-  for (uint64_t e = (uint64_t)blockIdx.x * HU_BLOCK + threadIdx.x; e < count; e += step) {
+  uint64_t count = (uint64_t)g.m * g.n, step = (uint64_t)gridDim.x * HU_THREADS;
+  for (uint64_t e = (uint64_t)blockIdx.x * HU_THREADS + threadIdx.x; e < count; e += step) {
     uint32_t events = hu_scaled_model_element(g, m, s, e / g.n, e % g.n);
     if (g.events) hu_counts_add(&c, events);
   }
@@ -79,19 +79,19 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
   }
 }
 
-hu_status hu_gemm_launch_scaled(const hu_gemm_args *g, const hu_model_args *m, const hu_model_scales *s, void *stream) {
-  uint64_t blocks = ((uint64_t)g->m * g->n - 1) / HU_BLOCK + 1;
+hu_status hu_gemm_launch_scaled(const hu_gemm_args *g, const hu_accum_args *m, const hu_accum_scales *s, void *stream) {
+  uint64_t blocks = ((uint64_t)g->m * g->n - 1) / HU_THREADS + 1;
   HU_LAUNCH(hu_gemm_scaled_kernel, hu_grid_size(blocks, 64), 0, stream, *g, *m, *s);
   return hu_launched();
 }
 
 /* ---- dot products ---- */
 
-HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
+HU_KERNEL __launch_bounds__(HU_THREADS, 1)
     hu_dot_kernel(uint64_t count, const __grid_constant__ hu_dot_plan t, hu_events *events) {
   hu_counts c;
   hu_counts_clear(&c);
-  for (uint64_t i = (uint64_t)blockIdx.x * HU_BLOCK + threadIdx.x; i < count; i += (uint64_t)gridDim.x * HU_BLOCK) {
+  for (uint64_t i = (uint64_t)blockIdx.x * HU_THREADS + threadIdx.x; i < count; i += (uint64_t)gridDim.x * HU_THREADS) {
     uint32_t set = t.model.model.kind == HU_ACCUM_INT32 ? hu_dot_integers(&t, i, NULL) : hu_dot_sum(&t, i, NULL);
     if (events) hu_counts_add(&c, set);
   }
@@ -107,6 +107,6 @@ hu_status hu_device_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_el
   hu_status s = hu_dot_plan_make(&t, count, n, z, incz, ez, x, accum, mode, exec);
   if (s == HU_OK) s = hu_check_events(events);
   if (s != HU_OK || count == 0) return s;
-  HU_LAUNCH(hu_dot_kernel, hu_grid_size((count - 1) / HU_BLOCK + 1, 64), 0, stream, (uint64_t)count, t, events);
+  HU_LAUNCH(hu_dot_kernel, hu_grid_size((count - 1) / HU_THREADS + 1, 64), 0, stream, (uint64_t)count, t, events);
   return hu_launched();
 }

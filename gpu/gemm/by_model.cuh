@@ -7,19 +7,19 @@
 #include "emu/core/accum.h"
 #include "gpu/gemm/gemm.cuh"
 
-typedef struct hu_model_args {
+typedef struct hu_accum_args {
   hu_accum_plan plan;
   hu_source c;
-} hu_model_args;
+} hu_accum_args;
 
 /* hu_gemm_scaled: scales as A and B lie, `count` to a row or column. */
-typedef struct hu_model_scales {
-  hu_matrix a, b;
+typedef struct hu_accum_scales {
+  hu_device_matrix a, b;
   uint64_t count;
-} hu_model_scales;
+} hu_accum_scales;
 
 /* Line `line` of A or B: a row, a column. */
-HU_DEVICE hu_line hu_line_of(const hu_matrix &x, size_t line) {
+HU_DEVICE hu_line hu_line_of(const hu_device_matrix &x, size_t line) {
   ptrdiff_t size = x.size ? x.size : 4;
   hu_line z;
   z.at = (const uint8_t *)x.data + (ptrdiff_t)(line * x.line_step) * size;
@@ -38,13 +38,13 @@ HU_DEVICE hu_lines hu_lines_of(const hu_gemm_args &g, size_t i, size_t j) {
 }
 
 /* C where the sum of element (i, j) begins. */
-HU_DEVICE hu_num hu_model_start(const hu_gemm_args &g, const hu_source &c, size_t i, size_t j) {
+HU_DEVICE hu_num hu_accum_start(const hu_gemm_args &g, const hu_source &c, size_t i, size_t j) {
   if (!g.c.present) return hu_num_special(HU_KIND_ZERO, 0);
   hu_line row = hu_line_of(g.c, i);
   return hu_source_read(&c, row.at + (ptrdiff_t)j * row.step);
 }
 
-HU_DEVICE hu_draw hu_model_draw(const hu_gemm_args &g, size_t i, size_t j) {
+HU_DEVICE hu_draw hu_accum_draw(const hu_gemm_args &g, size_t i, size_t j) {
   return hu_draw_of(g.stream.key, g.stream.counter + (uint64_t)i * g.n + j, NULL);
 }
 
@@ -55,11 +55,11 @@ HU_DEVICE uint32_t hu_plain_store(const hu_gemm_args &g, size_t i, size_t j, hu_
 }
 
 /* Likewise of any model: a NaN operand is one as the model reads it. */
-HU_DEVICE uint32_t hu_model_store(const hu_gemm_args &g, const hu_model_args &m, size_t i, size_t j, hu_num x) {
+HU_DEVICE uint32_t hu_accum_store(const hu_gemm_args &g, const hu_accum_args &m, size_t i, size_t j, hu_num x) {
   uint32_t made = 0;
   if (x.kind == HU_KIND_NAN) {
     hu_lines in = hu_lines_of(g, i, j);
-    made = hu_model_start(g, m.c, i, j).kind != HU_KIND_NAN && !hu_line_has_nan(&m.plan.a, &in.a, g.k) &&
+    made = hu_accum_start(g, m.c, i, j).kind != HU_KIND_NAN && !hu_line_has_nan(&m.plan.a, &in.a, g.k) &&
            !hu_line_has_nan(&m.plan.b, &in.b, g.k);
   }
   return hu_gemm_store(g, i, j, x, made);

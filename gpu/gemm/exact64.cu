@@ -2,13 +2,13 @@
 /* gpu/gemm/exact64.cu - the model `exact` where hu_gemm_exact64 proves that no sum in binary64 is ever rounded. */
 #include "gpu/gemm/tile.cuh"
 
-typedef hu_tile<double, 4, hu_rule_exact<double>> tile64;
+typedef hu_device_tile<double, 4, hu_rule_exact<double>> tile64;
 
-HU_KERNEL __launch_bounds__(HU_BLOCK, 2) hu_gemm_exact64_kernel(const __grid_constant__ hu_gemm_args g) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 2) hu_gemm_exact64_kernel(const __grid_constant__ hu_gemm_args g) {
   __shared__ __align__(16) double buffer[tile64::shared];
   __shared__ double table_a[256], table_b[256];
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
-  hu_gemm_block<double, 4>(g, hu_rule_exact<double>(), buffer, table_a, table_b, sums);
+  hu_gemm_tile<double, 4>(g, hu_rule_exact<double>(), buffer, table_a, table_b, sums);
 }
 
 hu_status hu_gemm_launch_exact64(const hu_gemm_args *g, void *stream) {

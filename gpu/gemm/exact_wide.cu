@@ -8,7 +8,7 @@
 #include "gpu/gemm/gemm.cuh"
 
 template <int SLOTS>
-struct hu_wide {
+struct hu_warp_integer {
   int64_t limb[SLOTS];
 
   __device__ __forceinline__ void clear(void) {
@@ -48,7 +48,7 @@ struct hu_wide {
     return __any_sync(HU_ALL_LANES, left);
   }
 
-  __device__ __forceinline__ void settle(void) {
+  __device__ __forceinline__ void propagate_carries(void) {
     while (carry()) {
     }
   }
@@ -65,12 +65,12 @@ struct hu_wide {
   /* The number's 64 leading digits and whether there are more. Settles. */
   __device__ __forceinline__ hu_num number(int32_t low) {
     uint32_t lane = threadIdx.x & 31;
-    settle();
+    propagate_carries();
     uint32_t sign = __shfl_sync(HU_ALL_LANES, (uint32_t)(limb[SLOTS - 1] < 0), 31);
     if (sign) {
 #pragma unroll
       for (int s = 0; s < SLOTS; s++) limb[s] = -limb[s];
-      settle();
+      propagate_carries();
     }
     int32_t mine = -1;
 #pragma unroll
@@ -112,7 +112,7 @@ template <int SLOTS>
 HU_DEVICE void hu_wide_element(const hu_gemm_args &g, size_t i, size_t j, hu_counts *c) {
   const size_t often = (size_t)1 << 30;
   uint32_t lane = threadIdx.x & 31, flags = 0;
-  hu_wide<SLOTS> sum;
+  hu_warp_integer<SLOTS> sum;
   sum.clear();
   for (size_t base = 0; base <= g.k; base += 32) {
     hu_num x = hu_wide_term(g, i, j, base + lane, &flags);
@@ -143,8 +143,8 @@ HU_DEVICE void hu_wide_element(const hu_gemm_args &g, size_t i, size_t j, hu_cou
 }
 
 template <int SLOTS>
-HU_KERNEL __launch_bounds__(HU_BLOCK, 1) hu_gemm_wide_kernel(const __grid_constant__ hu_gemm_args g) {
-  const size_t warps = HU_BLOCK / 32;
+HU_KERNEL __launch_bounds__(HU_THREADS, 1) hu_gemm_wide_kernel(const __grid_constant__ hu_gemm_args g) {
+  const size_t warps = HU_THREADS / 32;
   hu_counts c;
   hu_counts_clear(&c);
   size_t elements = g.m * g.n;
@@ -157,7 +157,7 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 1) hu_gemm_wide_kernel(const __grid_consta
 }
 
 hu_status hu_gemm_launch_wide(const hu_gemm_args *g, int32_t bits, void *stream) {
-  size_t blocks = (g->m * g->n - 1) / (HU_BLOCK / 32) + 1;
+  size_t blocks = (g->m * g->n - 1) / (HU_THREADS / 32) + 1;
   void (*kernel)(const hu_gemm_args) = hu_gemm_wide_kernel<5>; /* 5120 bits: the widest pair has under 4400 */
   if (bits <= 1024) {
     kernel = hu_gemm_wide_kernel<1>;

@@ -13,12 +13,12 @@
 static const hu_mode plain = {0, 0, 0, 0, 0, 0, {0, 0}};
 
 static uint8_t code_size(hu_format f, uint8_t storage) {
-  return storage == HU_VALUES ? 0 : (uint8_t)(hu_code_bytes(f));
+  return storage == HU_STORAGE_VALUES ? 0 : (uint8_t)(hu_code_bytes(f));
 }
 
 /* along: whether the stored rows run along k (A as it is, B transposed). */
-static hu_matrix matrix_of(const hu_operand *x, int along) {
-  hu_matrix z;
+static hu_device_matrix matrix_of(const hu_operand *x, int along) {
+  hu_device_matrix z;
   z.data = x->data;
   z.line_step = along ? x->ld : 1;
   z.step = along ? 1 : x->ld;
@@ -66,18 +66,18 @@ static int pair_of(const hu_accum *x, const hu_operand *a, const hu_operand *b, 
   if (x->mode.round != HU_RNE || x->mode.saturate > HU_SAT_NONE) return PAIR_NONE;
   if (!hu_format_equal(x->sum, half) && !hu_format_equal(x->sum, brain)) return PAIR_NONE;
   for (int i = 0; i < 3; i++) {
-    if (in[i] && (in[i]->storage != HU_CODES || !hu_format_equal(in[i]->format, x->sum))) return PAIR_NONE;
+    if (in[i] && (in[i]->storage != HU_STORAGE_CODES || !hu_format_equal(in[i]->format, x->sum))) return PAIR_NONE;
   }
   return hu_format_equal(x->sum, half) ? PAIR_HALF : PAIR_BRAIN;
 }
 
 static hu_source source_of(const hu_operand *x) {
-  uint8_t values = x->storage == HU_VALUES;
+  uint8_t values = x->storage == HU_STORAGE_VALUES;
   return hu_source_of(x->format, values ? HU_STORED_VALUES : HU_STORED_CODES,
                       (uint8_t)(values ? 4 : code_size(x->format, x->storage)));
 }
 
-static void plan_model(hu_model_args *m, size_t k, const hu_operand *a, const hu_operand *b, const hu_operand *c,
+static void plan_model(hu_accum_args *m, size_t k, const hu_operand *a, const hu_operand *b, const hu_operand *c,
                        const hu_accum *accum) {
   m->plan.a = source_of(a);
   m->plan.b = source_of(b);
@@ -115,12 +115,12 @@ hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const
   hu_gemm_args g;
   fill(&g, m, n, k, d, a, b, c, mode, exec, events);
   const hu_format *fc = c ? &c->format : NULL;
-  hu_model_args model;
-  switch (hu_gemm_way(k, a->format, b->format, fc, accum)) {
-    case HU_WAY_FP32: return hu_gemm_launch_fp32(&g, stream);
-    case HU_WAY_EXACT32: return hu_gemm_launch_exact32(&g, stream);
-    case HU_WAY_EXACT64: return hu_gemm_launch_exact64(&g, stream);
-    case HU_WAY_WIDE: {
+  hu_accum_args model;
+  switch (hu_gemm_choose_way(k, a->format, b->format, fc, accum)) {
+    case HU_GEMM_WAY_FP32: return hu_gemm_launch_fp32(&g, stream);
+    case HU_GEMM_WAY_EXACT32: return hu_gemm_launch_exact32(&g, stream);
+    case HU_GEMM_WAY_EXACT64: return hu_gemm_launch_exact64(&g, stream);
+    case HU_GEMM_WAY_WIDE: {
       int32_t bits = sum_bits(k, a->format, b->format, fc, &g.low);
       return hu_gemm_launch_wide(&g, bits, stream);
     }
@@ -144,8 +144,8 @@ hu_status hu_device_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d
   if (s == HU_OK) s = hu_check_events(events);
   if (s != HU_OK || m == 0 || n == 0) return s;
   hu_gemm_args g;
-  hu_model_args model;
-  hu_model_scales scales;
+  hu_accum_args model;
+  hu_accum_scales scales;
   fill(&g, m, n, k, d, a, b, c, mode, exec, events);
   plan_model(&model, k, a, b, c, accum);
   model.plan.sa = source_of(sa);

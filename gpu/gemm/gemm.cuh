@@ -9,7 +9,7 @@
 
 /* One matrix as a kernel sees it. Lines are rows of A, C and D but columns of B: element (line, p) of A and B, p along
  * k, is at line * line_step + p * step. */
-typedef struct hu_matrix {
+typedef struct hu_device_matrix {
   const void *data;
   size_t line_step, step;
   hu_spec spec;
@@ -17,11 +17,11 @@ typedef struct hu_matrix {
   uint8_t along;   /* 1: neighbours in memory are neighbours along k */
   uint8_t quads;   /* 1: fours of neighbours, from multiples of four on, may be loaded at once */
   uint8_t present; /* 0: C is absent */
-} hu_matrix;
+} hu_device_matrix;
 
 typedef struct hu_gemm_args {
   size_t m, n, k;
-  hu_matrix a, b, c; /* c: lines are rows, p the column */
+  hu_device_matrix a, b, c; /* c: lines are rows, p the column */
   void *d;
   size_t ldd;
   hu_spec dspec;
@@ -32,7 +32,7 @@ typedef struct hu_gemm_args {
   hu_events *events;
 } hu_gemm_args;
 
-HU_DEVICE uint32_t hu_matrix_raw(const hu_matrix &x, size_t at) {
+HU_DEVICE uint32_t hu_matrix_raw(const hu_device_matrix &x, size_t at) {
   switch (x.size) {
     case 1: return ((const uint8_t *)x.data)[at];
     case 2: return ((const uint16_t *)x.data)[at];
@@ -40,7 +40,7 @@ HU_DEVICE uint32_t hu_matrix_raw(const hu_matrix &x, size_t at) {
   }
 }
 
-HU_DEVICE hu_num hu_matrix_num(const hu_matrix &x, size_t line, size_t p) {
+HU_DEVICE hu_num hu_matrix_num(const hu_device_matrix &x, size_t line, size_t p) {
   uint32_t raw = hu_matrix_raw(x, line * x.line_step + p * x.step);
   return x.size ? hu_unpack(&x.spec, raw) : hu_unpack32(raw);
 }
@@ -109,16 +109,16 @@ hu_status hu_gemm_launch_exact32(const hu_gemm_args *g, void *stream);
 hu_status hu_gemm_launch_exact64(const hu_gemm_args *g, void *stream);
 hu_status hu_gemm_launch_wide(const hu_gemm_args *g, int32_t bits,
                               void *stream); /* bits: of the widest sum, sign included */
-struct hu_model_args;                        /* by_model.cuh */
-struct hu_model_scales;                      /* by_model.cuh */
+struct hu_accum_args;                        /* by_model.cuh */
+struct hu_accum_scales;                      /* by_model.cuh */
 struct hu_seq_args;                          /* seq.h */
-hu_status hu_gemm_launch_seq(const hu_gemm_args *g, const struct hu_model_args *m, const struct hu_seq_args *q,
+hu_status hu_gemm_launch_seq(const hu_gemm_args *g, const struct hu_accum_args *m, const struct hu_seq_args *q,
                              void *stream);
 hu_status hu_gemm_launch_half(const hu_gemm_args *g, const hu_spec *f, int brain, void *stream);
-int hu_gemm_align_serves(const struct hu_model_args *m);
-hu_status hu_gemm_launch_align(const hu_gemm_args *g, const struct hu_model_args *m, void *stream);
-hu_status hu_gemm_launch_model(const hu_gemm_args *g, const struct hu_model_args *m, void *stream);
-hu_status hu_gemm_launch_scaled(const hu_gemm_args *g, const struct hu_model_args *m, const struct hu_model_scales *s,
+int hu_gemm_align_serves(const struct hu_accum_args *m);
+hu_status hu_gemm_launch_align(const hu_gemm_args *g, const struct hu_accum_args *m, void *stream);
+hu_status hu_gemm_launch_model(const hu_gemm_args *g, const struct hu_accum_args *m, void *stream);
+hu_status hu_gemm_launch_scaled(const hu_gemm_args *g, const struct hu_accum_args *m, const struct hu_accum_scales *s,
                                 void *stream);
 
 #endif

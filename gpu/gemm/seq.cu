@@ -25,17 +25,17 @@
 #include "gpu/gemm/tile.cuh"
 
 /* The element in integers. */
-static __device__ __noinline__ hu_num hu_seq_element(const hu_gemm_args &g, const hu_model_args &m, size_t i,
+static __device__ __noinline__ hu_num hu_seq_element(const hu_gemm_args &g, const hu_accum_args &m, size_t i,
                                                      size_t j) {
   hu_lines in = hu_lines_of(g, i, j);
-  hu_draw d = hu_model_draw(g, i, j);
-  return hu_sum_seq(&m.plan, &in, 0, g.k, hu_model_start(g, m.c, i, j), &d);
+  hu_draw d = hu_accum_draw(g, i, j);
+  return hu_sum_seq(&m.plan, &in, 0, g.k, hu_accum_start(g, m.c, i, j), &d);
 }
 
 struct hu_rule_seq {
   static const bool zeros = false;
   const hu_seq_args &q; /* kernel arguments: constants of the instructions that use them */
-  const hu_model_args &m;
+  const hu_accum_args &m;
 
   /* v times a power of two; NaN if that is not exact. */
   static __device__ __forceinline__ float moved(float v, float up, float down) {
@@ -66,20 +66,20 @@ struct hu_rule_seq {
   }
 };
 
-typedef hu_tile<float, 8, hu_rule_seq> tile_seq;
+typedef hu_device_tile<float, 8, hu_rule_seq> tile_seq;
 
-HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
-    hu_gemm_seq_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_model_args m,
+HU_KERNEL __launch_bounds__(HU_THREADS, 1)
+    hu_gemm_seq_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_accum_args m,
                        const __grid_constant__ hu_seq_args q) {
   __shared__ __align__(16) float buffer[tile_seq::shared];
   __shared__ float table_a[256], table_b[256];
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   __shared__ uint32_t marks[tile_seq::lines * tile_seq::lines / 32];
   hu_rule_seq rule = {q, m};
-  hu_gemm_block<float, 8>(g, rule, buffer, table_a, table_b, sums, marks);
+  hu_gemm_tile<float, 8>(g, rule, buffer, table_a, table_b, sums, marks);
 }
 
-hu_status hu_gemm_launch_seq(const hu_gemm_args *g, const hu_model_args *m, const hu_seq_args *q, void *stream) {
+hu_status hu_gemm_launch_seq(const hu_gemm_args *g, const hu_accum_args *m, const hu_seq_args *q, void *stream) {
   unsigned tiles = hu_tile_count(g, tile_seq::lines);
   if (!tiles) return HU_E_SHAPE;
   HU_LAUNCH(hu_gemm_seq_kernel, tiles, 0, stream, *g, *m, *q);

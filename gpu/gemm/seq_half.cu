@@ -43,13 +43,13 @@ typedef struct hu_pair_codes {
 } hu_pair_codes;
 
 /* This thread's four codes of a slab: number n is element (line, p). */
-HU_DEVICE void hu_pair_place(const hu_matrix &x, int n, int *line, int *p) {
-  int t = (int)threadIdx.x + HU_BLOCK * n;
+HU_DEVICE void hu_pair_place(const hu_device_matrix &x, int n, int *line, int *p) {
+  int t = (int)threadIdx.x + HU_THREADS * n;
   *line = x.along ? t / HU_PAIR_DEPTH : t % HU_PAIR_LINES;
   *p = x.along ? t % HU_PAIR_DEPTH : t / HU_PAIR_LINES;
 }
 
-HU_DEVICE hu_pair_codes hu_pair_fetch(const hu_matrix &x, size_t line0, size_t lines, size_t p0, size_t k) {
+HU_DEVICE hu_pair_codes hu_pair_fetch(const hu_device_matrix &x, size_t line0, size_t lines, size_t p0, size_t k) {
   hu_pair_codes z;
 #pragma unroll
   for (int n = 0; n < 4; n++) {
@@ -61,7 +61,7 @@ HU_DEVICE hu_pair_codes hu_pair_fetch(const hu_matrix &x, size_t line0, size_t l
   return z;
 }
 
-HU_DEVICE void hu_pair_keep_a(const hu_matrix &x, const hu_pair_codes &z, uint32_t *slab) {
+HU_DEVICE void hu_pair_keep_a(const hu_device_matrix &x, const hu_pair_codes &z, uint32_t *slab) {
 #pragma unroll
   for (int n = 0; n < 4; n++) {
     int line, p;
@@ -70,7 +70,7 @@ HU_DEVICE void hu_pair_keep_a(const hu_matrix &x, const hu_pair_codes &z, uint32
   }
 }
 
-HU_DEVICE void hu_pair_keep_b(const hu_matrix &x, const hu_pair_codes &z, uint16_t *slab) {
+HU_DEVICE void hu_pair_keep_b(const hu_device_matrix &x, const hu_pair_codes &z, uint16_t *slab) {
 #pragma unroll
   for (int n = 0; n < 4; n++) {
     int line, p;
@@ -148,7 +148,7 @@ HU_DEVICE void hu_pair_finish(const hu_gemm_args &g, const hu_spec &f, uint16_t 
     }
     __syncthreads();
 #pragma unroll 1
-    for (int e = (int)threadIdx.x; e < 32 * HU_PAIR_LINES; e += HU_BLOCK) {
+    for (int e = (int)threadIdx.x; e < 32 * HU_PAIR_LINES; e += HU_THREADS) {
       int line = e / HU_PAIR_LINES, r = 2 * pass + line % 2;
       size_t i = row0 + r / 4 * 64 + line / 2 * 4 + r % 4, j = col0 + e % HU_PAIR_LINES;
       if (i >= g.m || j >= g.n) continue;
@@ -158,7 +158,7 @@ HU_DEVICE void hu_pair_finish(const hu_gemm_args &g, const hu_spec &f, uint16_t 
 }
 
 template <bool Brain>
-HU_KERNEL __launch_bounds__(HU_BLOCK, 2)
+HU_KERNEL __launch_bounds__(HU_THREADS, 2)
     hu_gemm_half_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_spec f) {
   __shared__ __align__(16) hu_pair_shared s;
   __shared__ __align__(16) uint16_t stage[32 * HU_PAIR_LINES];

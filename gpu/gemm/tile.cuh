@@ -25,13 +25,13 @@
 
 /* A code's value. Called, not inlined: the sums hold most of the registers where it is needed. */
 template <class T>
-static __device__ __noinline__ T hu_value_of_code(const hu_matrix &x, uint32_t raw);
+static __device__ __noinline__ T hu_value_of_code(const hu_device_matrix &x, uint32_t raw);
 template <>
-__device__ __noinline__ float hu_value_of_code<float>(const hu_matrix &x, uint32_t raw) {
+__device__ __noinline__ float hu_value_of_code<float>(const hu_device_matrix &x, uint32_t raw) {
   return __uint_as_float(hu_pack32(hu_unpack(&x.spec, raw)));
 }
 template <>
-__device__ __noinline__ double hu_value_of_code<double>(const hu_matrix &x, uint32_t raw) {
+__device__ __noinline__ double hu_value_of_code<double>(const hu_device_matrix &x, uint32_t raw) {
   return __longlong_as_double((long long)hu_pack64(hu_unpack(&x.spec, raw)));
 }
 
@@ -60,7 +60,7 @@ struct hu_rule_exact : hu_rule_fma<T> {
 };
 
 template <class T, int R, class Rule>
-struct hu_tile {
+struct hu_device_tile {
   static const int lines = 16 * R, depth = 64 / R, pitch = lines + 4, passes = R / 2;
   static const int slab = depth * pitch;
   static const int shared = 4 * slab > 32 * pitch ? 4 * slab : 32 * pitch;
@@ -72,7 +72,7 @@ struct hu_tile {
   uint32_t *marks;            /* shared, a bit for every element of the tile: left open */
   size_t row0, col0;
 
-  __device__ __forceinline__ hu_tile(const Rule &r) : rule(r) {}
+  __device__ __forceinline__ hu_device_tile(const Rule &r) : rule(r) {}
 
   struct quad {
     T v[4];
@@ -81,18 +81,20 @@ struct hu_tile {
   /* In binary64 exact, subnormals too. */
   static __device__ __forceinline__ T from_bits(uint32_t bits) { return (T)__uint_as_float(bits); }
 
-  static __device__ __forceinline__ T value(const hu_matrix &x, const T *table, uint32_t raw) {
+  static __device__ __forceinline__ T value(const hu_device_matrix &x, const T *table, uint32_t raw) {
     if (x.size == 0) return from_bits(raw);
     if (x.size == 1) return table[raw];
     return wide(x, raw);
   }
 
-  static __device__ __forceinline__ T wide(const hu_matrix &x, uint32_t raw) { return hu_value_of_code<T>(x, raw); }
+  static __device__ __forceinline__ T wide(const hu_device_matrix &x, uint32_t raw) {
+    return hu_value_of_code<T>(x, raw);
+  }
 
   /* ---- slabs ---- */
 
   /* The four elements of this thread: along k or along the lines, as they lie in memory. */
-  static __device__ __forceinline__ void place(const hu_matrix &x, int *line, int *p) {
+  static __device__ __forceinline__ void place(const hu_device_matrix &x, int *line, int *p) {
     int t = (int)threadIdx.x;
     if (x.along) {
       *line = t / (depth / 4);
@@ -103,8 +105,8 @@ struct hu_tile {
     }
   }
 
-  static __device__ __forceinline__ quad fetch(const hu_matrix &x, const T *table, size_t line0, size_t lines_all,
-                                               size_t p0, size_t k) {
+  static __device__ __forceinline__ quad fetch(const hu_device_matrix &x, const T *table, size_t line0,
+                                               size_t lines_all, size_t p0, size_t k) {
     int line, p;
     quad q;
     place(x, &line, &p);
@@ -133,7 +135,7 @@ struct hu_tile {
     return q;
   }
 
-  __device__ __forceinline__ void keep(const hu_matrix &x, quad q, T *slab_of, bool is_a) const {
+  __device__ __forceinline__ void keep(const hu_device_matrix &x, quad q, T *slab_of, bool is_a) const {
     int line, p;
     place(x, &line, &p);
 #pragma unroll
@@ -239,7 +241,7 @@ struct hu_tile {
     for (int pass = 0; pass < passes; pass++) {
       __syncthreads();
 #pragma unroll 1
-      for (int e = (int)threadIdx.x; e < 32 * lines; e += HU_BLOCK) {
+      for (int e = (int)threadIdx.x; e < 32 * lines; e += HU_THREADS) {
         int s = e / lines, col = e % lines;
         size_t i = row0 + tile_row(pass, s), j = col0 + col;
         if (i < g.m && j < g.n) {
@@ -266,7 +268,7 @@ struct hu_tile {
   __device__ __forceinline__ void close(const hu_gemm_args &g, hu_tally *c) {
     __syncthreads();
 #pragma unroll 1
-    for (int e = (int)threadIdx.x; e < lines * lines; e += HU_BLOCK) {
+    for (int e = (int)threadIdx.x; e < lines * lines; e += HU_THREADS) {
       if (!(marks[e / 32] >> e % 32 & 1)) continue;
       size_t i = row0 + e / lines, j = col0 + e % lines;
       hu_tally_add(c, store(g, i, j, rule.element(g, i, j)));
@@ -280,7 +282,7 @@ struct hu_tile {
       exchange(pass, true);
       __syncthreads();
 #pragma unroll 1
-      for (int e = (int)threadIdx.x; e < 32 * lines; e += HU_BLOCK) {
+      for (int e = (int)threadIdx.x; e < 32 * lines; e += HU_THREADS) {
         int s = e / lines, col = e % lines;
         size_t i = row0 + tile_row(pass, s), j = col0 + col;
         if (i >= g.m || j >= g.n) continue;
@@ -304,12 +306,12 @@ HU_DEVICE void hu_tile_place(size_t index, size_t rows, size_t cols, size_t *row
 }
 
 template <class T, int R, class Rule>
-HU_DEVICE void hu_gemm_block(const hu_gemm_args &g, const Rule &rule, T *buffer, T *table_a, T *table_b,
-                             unsigned long long *sums, uint32_t *marks = NULL) {
-  hu_tile<T, R, Rule> tile(rule);
+HU_DEVICE void hu_gemm_tile(const hu_gemm_args &g, const Rule &rule, T *buffer, T *table_a, T *table_b,
+                            unsigned long long *sums, uint32_t *marks = NULL) {
+  hu_device_tile<T, R, Rule> tile(rule);
   tile.marks = marks;
   if (marks) {
-    for (int e = (int)threadIdx.x; e < tile.lines * tile.lines / 32; e += HU_BLOCK) marks[e] = 0;
+    for (int e = (int)threadIdx.x; e < tile.lines * tile.lines / 32; e += HU_THREADS) marks[e] = 0;
   }
   size_t rows = (g.m + tile.lines - 1) / tile.lines, cols = (g.n + tile.lines - 1) / tile.lines, row, col;
   if (g.a.size == 1) table_a[threadIdx.x] = tile.wide(g.a, threadIdx.x);

@@ -28,11 +28,11 @@ typedef struct hu_align_slab {
   int32_t e[HU_ALIGN_SIDE * HU_ALIGN_PITCH];
 } hu_align_slab;
 
-HU_DEVICE void hu_align_fill(const hu_matrix &x, const hu_source &source, hu_align_slab *s, size_t line0, size_t lines,
-                             size_t p0, size_t k) {
+HU_DEVICE void hu_align_fill(const hu_device_matrix &x, const hu_source &source, hu_align_slab *s, size_t line0,
+                             size_t lines, size_t p0, size_t k) {
   size_t size = x.size ? x.size : 4;
 #pragma unroll 1
-  for (int t = (int)threadIdx.x; t < HU_ALIGN_SIDE * HU_ALIGN_DEPTH; t += HU_BLOCK) {
+  for (int t = (int)threadIdx.x; t < HU_ALIGN_SIDE * HU_ALIGN_DEPTH; t += HU_THREADS) {
     int line = x.along ? t / HU_ALIGN_DEPTH : t % HU_ALIGN_SIDE, p = x.along ? t % HU_ALIGN_DEPTH : t / HU_ALIGN_SIDE;
     if (line0 + line >= lines || p0 + p >= k) continue;
     size_t at = (line0 + line) * x.line_step + (p0 + p) * x.step;
@@ -80,19 +80,19 @@ HU_DEVICE hu_num hu_align_blocks(const hu_accum_plan *p, const hu_lines *in, con
   const hu_block *o = &p->model.block;
   hu_picks b;
   b.count = o->length;
-  b.mod4 = o->order == HU_ORDER_MOD4;
+  b.mod4 = o->order == HU_BLOCK_ORDER_MOD4;
   b.past = all;
   for (uint64_t k = t.first; k < past; k += (uint64_t)b.count << b.mod4) {
-    hu_num s = o->join == HU_JOIN_LAST ? hu_num_special(HU_KIND_ZERO, 0) : c;
+    hu_num s = o->join == HU_BLOCK_JOIN_LAST ? hu_num_special(HU_KIND_ZERO, 0) : c;
     b.first = k;
     for (b.half = 0; b.half <= b.mod4; b.half++) s = hu_align_block(p, in, t, &b, s, d);
-    c = o->join == HU_JOIN_LAST ? hu_grid_add(&p->join, s, c, d) : s;
+    c = o->join == HU_BLOCK_JOIN_LAST ? hu_grid_add(&p->join, s, c, d) : s;
   }
   return c;
 }
 
-HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
-    hu_gemm_align_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_model_args m) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 1)
+    hu_gemm_align_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_accum_args m) {
   __shared__ hu_align_slab a, b;
   size_t down = (g.m + HU_ALIGN_SIDE - 1) / HU_ALIGN_SIDE, across = (g.n + HU_ALIGN_SIDE - 1) / HU_ALIGN_SIDE;
   int y = (int)threadIdx.x / HU_ALIGN_SIDE, x = (int)threadIdx.x % HU_ALIGN_SIDE;
@@ -102,8 +102,8 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
     size_t row0 = tile / across * HU_ALIGN_SIDE, col0 = tile % across * HU_ALIGN_SIDE, i = row0 + y, j = col0 + x;
     bool there = i < g.m && j < g.n;
     hu_lines in = hu_lines_of(g, there ? i : 0, there ? j : 0);
-    hu_draw d = hu_model_draw(g, i, j);
-    hu_num c = there ? hu_model_start(g, m.c, i, j) : hu_num_special(HU_KIND_ZERO, 0);
+    hu_draw d = hu_accum_draw(g, i, j);
+    hu_num c = there ? hu_accum_start(g, m.c, i, j) : hu_num_special(HU_KIND_ZERO, 0);
     hu_align_terms t = {a.value + y * HU_ALIGN_PITCH, b.value + x * HU_ALIGN_PITCH, a.e + y * HU_ALIGN_PITCH,
                         b.e + x * HU_ALIGN_PITCH, 0};
     for (size_t p0 = 0; p0 < g.k; p0 += HU_ALIGN_DEPTH) {
@@ -116,7 +116,7 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
         c = hu_align_blocks(&m.plan, &in, t, g.k - p0 < HU_ALIGN_DEPTH ? g.k : p0 + HU_ALIGN_DEPTH, g.k, c, &d);
     }
     if (!there) continue;
-    uint32_t events = hu_model_store(g, m, i, j, c);
+    uint32_t events = hu_accum_store(g, m, i, j, c);
     if (g.events) hu_counts_add(&counts, events);
   }
   if (g.events) {
@@ -125,20 +125,18 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
   }
 }
 
-static int32_t hu_align_digits(const hu_source &s) {
-  return s.spec.fits_binary32 ? s.spec.m - (int32_t)s.cut + 1 : 25;
-}
+static int32_t hu_align_digits(const hu_source &s) { return s.spec.fits_binary32 ? s.spec.m - (int32_t)s.cut + 1 : 25; }
 
-int hu_gemm_align_serves(const hu_model_args *m) {
+int hu_gemm_align_serves(const hu_accum_args *m) {
   const hu_accum &x = m->plan.model;
   const hu_block &o = x.block;
   if (x.kind != HU_ACCUM_BLOCK || o.rule != HU_BLOCK_ALIGN || x.promote || x.slices || o.every) return 0;
-  uint32_t span = (uint32_t)o.length << (o.order == HU_ORDER_MOD4);
-  if (o.cut != HU_CUT_TRUNC || o.kept > 28 || HU_ALIGN_DEPTH % span) return 0;
+  uint32_t span = (uint32_t)o.length << (o.order == HU_BLOCK_ORDER_MOD4);
+  if (o.cut != HU_BLOCK_CUT_TRUNC || o.kept > 28 || HU_ALIGN_DEPTH % span) return 0;
   return hu_align_digits(m->plan.a) + hu_align_digits(m->plan.b) <= 24;
 }
 
-hu_status hu_gemm_launch_align(const hu_gemm_args *g, const hu_model_args *m, void *stream) {
+hu_status hu_gemm_launch_align(const hu_gemm_args *g, const hu_accum_args *m, void *stream) {
   size_t down = (g->m - 1) / HU_ALIGN_SIDE + 1, across = (g->n - 1) / HU_ALIGN_SIDE + 1;
   size_t tiles = across > SIZE_MAX / down ? SIZE_MAX : down * across;
   HU_LAUNCH(hu_gemm_align_kernel, hu_grid_size(tiles, 64), 0, stream, *g, *m);

@@ -82,7 +82,7 @@ template <int Op>
 HU_KERNEL hu_mma_kernel(size_t tiles, void *d, const void *a, const void *b, const void *c) {
   const hu_mma_shape s = hu_mma_shape_of(Op);
   uint32_t lane = threadIdx.x % 32, ra[4] = {0, 0, 0, 0}, rb[2] = {0, 0}, rc[4] = {0, 0, 0, 0}, rd[4];
-  size_t tile = (size_t)blockIdx.x * (HU_BLOCK / 32) + threadIdx.x / 32;
+  size_t tile = (size_t)blockIdx.x * (HU_THREADS / 32) + threadIdx.x / 32;
   if (tile >= tiles) return;
   size_t at_a = tile * s.m * s.k, at_b = tile * s.n * s.k, at_c = tile * s.m * s.n;
 #pragma unroll
@@ -109,7 +109,7 @@ static hu_mma_kernel_of hu_mma_find(int op) {
 
 hu_status hu_probe_mma(int op, size_t tiles, void *d, const void *a, const void *b, const void *c) {
   hu_mma_kernel_of kernel = hu_mma_find<HU_WGMMA_F16_F32 - 1>(op);
-  size_t blocks = (tiles - 1) / (HU_BLOCK / 32) + 1;
+  size_t blocks = (tiles - 1) / (HU_THREADS / 32) + 1;
   if (!kernel || blocks > 0x7FFFFFFF) return HU_E_SHAPE;
   HU_LAUNCH(kernel, blocks, 0, NULL, tiles, d, a, b, c);
   return hu_launched();

@@ -86,12 +86,12 @@ static const unit *unit_at(int capability, size_t i, const char **prefix) {
 hu_status hu_mma_of_capability(hu_device_mma *mma, int *op, int capability, size_t i) {
   const char *prefix = "";
   const unit *u = unit_at(capability, i, &prefix);
-  hu_preset p;
+  hu_accum_preset p;
   if (!u) return HU_E_NAME;
   memset(mma, 0, sizeof *mma);
   hu_mma_shape s = hu_mma_shape_of(u->op);
   snprintf(mma->model, sizeof mma->model, "%s%s", prefix, u->suffix);
-  if (hu_preset_find(&p, mma->model) != HU_OK) return HU_E_NAME;
+  if (hu_accum_preset_find(&p, mma->model) != HU_OK) return HU_E_NAME;
   snprintf(mma->instruction, sizeof mma->instruction, "%s.m%un%uk%u", s.wgmma ? "wgmma" : "mma.sync", s.m, s.n, s.k);
   mma->m = s.m;
   mma->n = s.n;

@@ -53,7 +53,7 @@ HU_WGMMA_H(HU_WGMMA_FP8_F16 + 1, "m64n8k32.f16.e4m3.e5m2", "")
 HU_WGMMA_H(HU_WGMMA_FP8_F16 + 2, "m64n8k32.f16.e5m2.e4m3", "")
 HU_WGMMA_H(HU_WGMMA_FP8_F16 + 3, "m64n8k32.f16.e5m2.e5m2", "")
 
-enum { HU_WARPGROUP = 128, HU_GROUPS = HU_BLOCK / HU_WARPGROUP, HU_BYTES_A = 64 * 32, HU_BYTES_B = 8 * 32 };
+enum { HU_WARPGROUP = 128, HU_GROUPS = HU_THREADS / HU_WARPGROUP, HU_BYTES_A = 64 * 32, HU_BYTES_B = 8 * 32 };
 
 /* rows lines of 32 bytes into the places that the descriptor says. */
 HU_DEVICE void hu_wgmma_fill(const hu_mma_shape &s, uint8_t *shared, const uint8_t *x, uint32_t rows, uint32_t thread) {

@@ -10,8 +10,8 @@ enum { HU_UNROLL_FOURS = 4 };
 
 typedef struct hu_undo_tables {
   hu_scaled_tensor t;
-  uint32_t value[HU_BLOCK]; /* of element codes */
-  uint32_t back[HU_BLOCK];  /* of scale codes; HU_NO_BACK: the core */
+  uint32_t value[HU_THREADS]; /* of element codes */
+  uint32_t back[HU_THREADS];  /* of scale codes; HU_NO_BACK: the core */
 } hu_undo_tables;
 
 /* What elements of a scale are multiplied by. */
@@ -97,19 +97,19 @@ HU_DEVICE void hu_undo_singly(const hu_undo_args &u, const hu_undo_tables &k, si
   }
 }
 
-HU_KERNEL __launch_bounds__(HU_BLOCK) hu_scaled_undo_kernel(const __grid_constant__ hu_undo_args u) {
+HU_KERNEL __launch_bounds__(HU_THREADS) hu_scaled_undo_kernel(const __grid_constant__ hu_undo_args u) {
   __shared__ hu_undo_tables k;
   const hu_scaled_args &a = u.a;
   hu_undo_begin(a, &k);
-  size_t across = (a.cols - 1) / 4 + 1, all = across * a.rows, step = (size_t)gridDim.x * HU_BLOCK * HU_UNROLL_FOURS;
+  size_t across = (a.cols - 1) / 4 + 1, all = across * a.rows, step = (size_t)gridDim.x * HU_THREADS * HU_UNROLL_FOURS;
   int quick = a.code_size == 1 && a.x_vectors && a.z_vectors && u.fours;
-  for (size_t i = (size_t)blockIdx.x * (HU_BLOCK * HU_UNROLL_FOURS) + threadIdx.x; i < all; i += step) {
+  for (size_t i = (size_t)blockIdx.x * (HU_THREADS * HU_UNROLL_FOURS) + threadIdx.x; i < all; i += step) {
     uint32_t codes[HU_UNROLL_FOURS];
     size_t row[HU_UNROLL_FOURS], col[HU_UNROLL_FOURS];
     int way[HU_UNROLL_FOURS]; /* 0: nothing; 1: singly; 2: together */
 #pragma unroll
     for (int j = 0; j < HU_UNROLL_FOURS; j++) {
-      size_t at = i + (size_t)(j * HU_BLOCK);
+      size_t at = i + (size_t)(j * HU_THREADS);
       row[j] = a.rows > 1 ? at / across : 0;
       col[j] = (at - row[j] * across) * 4;
       way[j] = at >= all ? 0 : quick && a.cols - col[j] >= 4 ? 2 : 1;
@@ -147,6 +147,6 @@ hu_status hu_device_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz
   for (int i = 0; i < 63; i++)
     if (a->side_cols == (size_t)1 << i) u.shift = i;
   uint64_t fours = ((a->cols - 1) / 4 + 1) * (uint64_t)a->rows;
-  HU_LAUNCH(hu_scaled_undo_kernel, hu_grid_size(fours / (HU_BLOCK * HU_UNROLL_FOURS) + 1, 4), 0, stream, u);
+  HU_LAUNCH(hu_scaled_undo_kernel, hu_grid_size(fours / (HU_THREADS * HU_UNROLL_FOURS) + 1, 4), 0, stream, u);
   return hu_launched();
 }

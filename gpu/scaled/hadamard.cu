@@ -10,7 +10,7 @@
 #include "gpu/base/map.cuh"
 #include "halfulp/device_scaled.h"
 
-#define HU_PIECE (HU_BLOCK * 4)
+#define HU_PIECE (HU_THREADS * 4)
 
 typedef struct hu_device_hadamard {
   size_t rows, cols, ldz, ldx, across, pieces;
@@ -28,12 +28,12 @@ HU_DEVICE void hu_find_signs(const hu_device_hadamard &c, size_t first, uint32_t
   __syncthreads(); /* whoever still reads those of the last piece */
   uint32_t i = threadIdx.x, n = ((uint32_t)(first & 31) + count - 1) / 32 + 1;
   if (c.t.whole) {
-    if (i < n && c.t.signs == HU_SIGNS_MASK) words[i] = c.t.mask[first / 32 + i];
-    if (i < n && c.t.signs == HU_SIGNS_STREAM) words[i] = hu_word(c.stream, first / 32 + i);
-    if (i < n && c.t.signs == HU_SIGNS_NONE) words[i] = 0;
+    if (i < n && c.t.signs == HU_HADAMARD_SIGNS_MASK) words[i] = c.t.mask[first / 32 + i];
+    if (i < n && c.t.signs == HU_HADAMARD_SIGNS_STREAM) words[i] = hu_word(c.stream, first / 32 + i);
+    if (i < n && c.t.signs == HU_HADAMARD_SIGNS_NONE) words[i] = 0;
   } else if (i == 0) {
-    if (c.t.signs == HU_SIGNS_MASK) {
-      hu_hadamard_words(words, c.t.n, HU_SIGNS_MASK, c.t.mask, 0, 0);
+    if (c.t.signs == HU_HADAMARD_SIGNS_MASK) {
+      hu_hadamard_words(words, c.t.n, HU_HADAMARD_SIGNS_MASK, c.t.mask, 0, 0);
     } else {
 #pragma unroll
       for (int j = 0; j < HU_HADAMARD_WORDS; j++) words[j] = c.words[j];
@@ -92,7 +92,7 @@ HU_DEVICE void hu_row_steps(hu_quad &q, uint32_t n) {
   }
 }
 
-HU_KERNEL __launch_bounds__(HU_BLOCK) hu_hadamard_rows(const __grid_constant__ hu_device_hadamard c) {
+HU_KERNEL __launch_bounds__(HU_THREADS) hu_hadamard_rows(const __grid_constant__ hu_device_hadamard c) {
   __shared__ uint32_t words[HU_PIECE / 32];
   size_t period = hu_hadamard_period(c.t.n, c.t.whole);
   float factor = __uint_as_float(c.factor);
@@ -157,11 +157,11 @@ HU_DEVICE void hu_column(const hu_device_hadamard &c, const uint32_t *words, siz
 }
 
 template <uint32_t N, uint32_t HALVES>
-HU_KERNEL __launch_bounds__(HU_BLOCK) hu_hadamard_columns(const __grid_constant__ hu_device_hadamard c) {
+HU_KERNEL __launch_bounds__(HU_THREADS) hu_hadamard_columns(const __grid_constant__ hu_device_hadamard c) {
   __shared__ uint32_t words[HU_HADAMARD_WORDS];
   uint32_t t = threadIdx.x, half = HALVES == 2 ? t >> 4 & 1 : 0, place = HALVES == 2 ? t >> 5 << 4 | (t & 15) : t;
   for (size_t p = blockIdx.x; p < c.pieces; p += gridDim.x) {
-    size_t row = p / c.across * (N * HALVES), col = p % c.across * (HU_BLOCK / HALVES) + place;
+    size_t row = p / c.across * (N * HALVES), col = p % c.across * (HU_THREADS / HALVES) + place;
     hu_find_signs(c, row, N * HALVES, words);
     hu_column<N, HALVES>(c, words, row, col, half);
   }
@@ -170,7 +170,7 @@ HU_KERNEL __launch_bounds__(HU_BLOCK) hu_hadamard_columns(const __grid_constant_
 /* ---- a call ---- */
 
 static hu_status hu_start_columns(hu_device_hadamard &c, void *stream) {
-  c.across = (c.cols - 1) / (c.t.n == 128 ? HU_BLOCK / 2 : HU_BLOCK) + 1;
+  c.across = (c.cols - 1) / (c.t.n == 128 ? HU_THREADS / 2 : HU_THREADS) + 1;
   c.pieces = c.rows / c.t.n * c.across;
   unsigned grid = hu_grid_size(c.pieces, 16);
   auto kernel = c.t.n == 16   ? hu_hadamard_columns<16, 1>
@@ -183,7 +183,7 @@ static hu_status hu_start_columns(hu_device_hadamard &c, void *stream) {
 
 /* Rows one after another are one row, where every block has the same signs. */
 static hu_status hu_start_rows(hu_device_hadamard &c, void *stream) {
-  if ((!c.t.whole || c.t.signs == HU_SIGNS_NONE) && c.ldz == c.cols && c.ldx == c.cols) {
+  if ((!c.t.whole || c.t.signs == HU_HADAMARD_SIGNS_NONE) && c.ldz == c.cols && c.ldx == c.cols) {
     c.cols *= c.rows;
     c.rows = 1;
   }
@@ -210,10 +210,10 @@ static hu_status hu_hadamard_start(size_t rows, size_t cols, float *z, size_t ld
   if (exec) c.stream = exec->stream;
   c.inverse = inverse;
   c.factor = hu_hadamard_factor(t->n, t->norm, inverse);
-  if (!t->whole && t->signs == HU_SIGNS_STREAM) {
+  if (!t->whole && t->signs == HU_HADAMARD_SIGNS_STREAM) {
     hu_hadamard_words(c.words, t->n, t->signs, NULL, c.stream.key, c.stream.counter);
   }
-  return t->axis == HU_ALONG_COLUMNS ? hu_start_columns(c, stream) : hu_start_rows(c, stream);
+  return t->axis == HU_HADAMARD_ALONG_COLUMNS ? hu_start_columns(c, stream) : hu_start_rows(c, stream);
 }
 
 hu_status hu_device_hadamard_forward(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,

@@ -12,11 +12,11 @@ typedef struct hu_dense {
   uint32_t width;
 } hu_dense;
 
-HU_KERNEL __launch_bounds__(HU_BLOCK)
+HU_KERNEL __launch_bounds__(HU_THREADS)
     hu_scaled_pack_kernel(const __grid_constant__ hu_dense d, uint8_t *z, const uint8_t *x) {
-  size_t runs = (d.row_bytes - 1) / d.width + 1, all = runs * d.down, step = (size_t)gridDim.x * HU_BLOCK;
+  size_t runs = (d.row_bytes - 1) / d.width + 1, all = runs * d.down, step = (size_t)gridDim.x * HU_THREADS;
   uint32_t mask = (1u << d.width) - 1;
-  for (size_t i = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x; i < all; i += step) {
+  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < all; i += step) {
     size_t row = i / runs, run = i % runs;
     uint64_t bits = 0;
     for (uint32_t k = 0; k < 8; k++) {
@@ -30,11 +30,11 @@ HU_KERNEL __launch_bounds__(HU_BLOCK)
   }
 }
 
-HU_KERNEL __launch_bounds__(HU_BLOCK)
+HU_KERNEL __launch_bounds__(HU_THREADS)
     hu_scaled_unpack_kernel(const __grid_constant__ hu_dense d, uint8_t *z, const uint8_t *x) {
-  size_t runs = (d.cols - 1) / 8 + 1, all = runs * d.rows, step = (size_t)gridDim.x * HU_BLOCK;
+  size_t runs = (d.cols - 1) / 8 + 1, all = runs * d.rows, step = (size_t)gridDim.x * HU_THREADS;
   uint32_t mask = (1u << d.width) - 1;
-  for (size_t i = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x; i < all; i += step) {
+  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < all; i += step) {
     size_t row = i / runs, run = i % runs, codes = d.cols - run * 8 < 8 ? d.cols - run * 8 : 8;
     uint64_t bits = 0;
     for (uint32_t k = 0; k * 8 < codes * d.width; k++) {
@@ -62,7 +62,7 @@ hu_status hu_device_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint
   hu_status s = hu_scaled_pack_check(&n, rows, cols, x, ld, z, scaling);
   if (s != HU_OK || rows == 0 || cols == 0) return s;
   hu_dense d = hu_dense_of(&n, rows, cols, ld, scaling);
-  HU_LAUNCH(hu_scaled_pack_kernel, hu_grid_size(n.packed / (d.width * HU_BLOCK) + 1, 16), 0, stream, d, z, x);
+  HU_LAUNCH(hu_scaled_pack_kernel, hu_grid_size(n.packed / (d.width * HU_THREADS) + 1, 16), 0, stream, d, z, x);
   return hu_launched();
 }
 
@@ -72,6 +72,6 @@ hu_status hu_device_scaled_unpack(size_t rows, size_t cols, uint8_t *z, size_t l
   hu_status s = hu_scaled_pack_check(&n, rows, cols, z, ld, x, scaling);
   if (s != HU_OK || rows == 0 || cols == 0) return s;
   hu_dense d = hu_dense_of(&n, rows, cols, ld, scaling);
-  HU_LAUNCH(hu_scaled_unpack_kernel, hu_grid_size(n.packed / (d.width * HU_BLOCK) + 1, 16), 0, stream, d, z, x);
+  HU_LAUNCH(hu_scaled_unpack_kernel, hu_grid_size(n.packed / (d.width * HU_THREADS) + 1, 16), 0, stream, d, z, x);
   return hu_launched();
 }

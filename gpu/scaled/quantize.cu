@@ -33,7 +33,7 @@ HU_DEVICE uint32_t hu_team_largest(uint32_t v, uint32_t *parts) {
     __syncthreads();
     if ((threadIdx.x & 31) == 0) parts[threadIdx.x / 32] = v;
     __syncthreads();
-    for (int i = 0; i < HU_BLOCK / 32; i++) v = parts[i] > v ? parts[i] : v;
+    for (int i = 0; i < HU_THREADS / 32; i++) v = parts[i] > v ? parts[i] : v;
   }
   return v;
 }
@@ -47,7 +47,7 @@ HU_DEVICE uint32_t hu_team_sum(uint32_t v, uint32_t *parts) {
     if ((threadIdx.x & 31) == 0) parts[threadIdx.x / 32] = v;
     __syncthreads();
     v = 0;
-    for (int i = 0; i < HU_BLOCK / 32; i++) v += parts[i];
+    for (int i = 0; i < HU_THREADS / 32; i++) v += parts[i];
   }
   return v;
 }
@@ -59,14 +59,14 @@ HU_DEVICE void hu_team_wait(void) {
 }
 
 /* A thread's way through a rectangle: every Gth element, row by row. */
-typedef struct hu_walk {
+typedef struct hu_rect_walk {
   uint32_t row, col, more_rows, more_cols;
-} hu_walk;
+} hu_rect_walk;
 
 template <int G>
-HU_DEVICE hu_walk hu_walk_begin(const hu_rect &r) {
+HU_DEVICE hu_rect_walk hu_rect_walk_begin(const hu_rect &r) {
   uint32_t rank = threadIdx.x % G, cols = r.cols ? r.cols : 1;
-  hu_walk w;
+  hu_rect_walk w;
   w.row = rank / cols;
   w.col = rank % cols;
   w.more_rows = G / cols;
@@ -74,7 +74,7 @@ HU_DEVICE hu_walk hu_walk_begin(const hu_rect &r) {
   return w;
 }
 
-HU_DEVICE void hu_walk_on(const hu_rect &r, hu_walk *w) {
+HU_DEVICE void hu_rect_walk_on(const hu_rect &r, hu_rect_walk *w) {
   w->col += w->more_cols;
   w->row += w->more_rows;
   if (w->col < r.cols) return;
@@ -82,7 +82,7 @@ HU_DEVICE void hu_walk_on(const hu_rect &r, hu_walk *w) {
   w->row++;
 }
 
-HU_DEVICE const uint32_t *hu_rect_x(const hu_scaled_args &a, const hu_rect &r, const hu_walk &w) {
+HU_DEVICE const uint32_t *hu_rect_x(const hu_scaled_args &a, const hu_rect &r, const hu_rect_walk &w) {
   return a.x + (r.row + w.row) * a.ldx + r.col + w.col;
 }
 
@@ -90,14 +90,14 @@ HU_DEVICE const uint32_t *hu_rect_x(const hu_scaled_args &a, const hu_rect &r, c
 template <int G>
 HU_DEVICE uint32_t hu_rect_amax(const hu_scaled_args &a, const hu_rect &r, uint32_t *special, uint32_t *parts) {
   uint32_t top = 0, limited = 0, count = 0;
-  for (hu_walk w = hu_walk_begin<G>(r); w.row < r.rows; hu_walk_on(r, &w)) {
+  for (hu_rect_walk w = hu_rect_walk_begin<G>(r); w.row < r.rows; hu_rect_walk_on(r, &w)) {
     uint32_t m = *hu_rect_x(a, r, w) & 0x7FFFFFFF;
     top = m > top ? m : top;
   }
   top = hu_team_largest<G>(top, parts);
   *special = 0;
   if (top < 0x7F800000) return top;
-  for (hu_walk w = hu_walk_begin<G>(r); w.row < r.rows; hu_walk_on(r, &w)) {
+  for (hu_rect_walk w = hu_rect_walk_begin<G>(r); w.row < r.rows; hu_rect_walk_on(r, &w)) {
     uint32_t x = *hu_rect_x(a, r, w), m = hu_limited(a, x);
     limited = m > limited ? m : limited;
     count += (x & 0x7FFFFFFF) >= 0x7F800000;
@@ -113,15 +113,15 @@ typedef struct hu_rect_counts {
 
 template <int G>
 HU_DEVICE hu_rect_counts hu_rect_elements(const hu_scaled_args &a, const hu_scaled_tensor &t, const hu_rect &r,
-                                          const hu_way &way, const hu_shared *b, hu_counts *c) {
+                                          const hu_element_way &way, const hu_shared *b, hu_counts *c) {
   hu_rect_counts own = {0, 0};
-  for (hu_walk w = hu_walk_begin<G>(r); w.row < r.rows; hu_walk_on(r, &w)) {
+  for (hu_rect_walk w = hu_rect_walk_begin<G>(r); w.row < r.rows; hu_rect_walk_on(r, &w)) {
     uint32_t x = *hu_rect_x(a, r, w);
     size_t row = r.row + w.row, col = r.col + w.col;
     uint32_t word = a.stochastic ? hu_word(a.stream, (uint64_t)row * a.cols + col) : 0;
-    uint64_t z = way.kind == HU_WAY_CORE ? hu_core_element(&t.scaler, b, x, word, a.z != NULL)
-                 : a.nearest             ? hu_nearest_element(a, way, x)
-                                         : hu_lanes_element(a, way, x, word);
+    uint64_t z = way.kind == HU_ELEMENT_WAY_CORE ? hu_core_element(&t.scaler, b, x, word, a.z != NULL)
+                 : a.nearest                     ? hu_nearest_element(a, way, x)
+                                                 : hu_lanes_element(a, way, x, word);
     if (a.z) {
       a.z[row * a.ldz + col] = (uint32_t)z;
     } else {
@@ -143,11 +143,11 @@ HU_DEVICE uint32_t hu_block_amax(const hu_scaled_args &a, uint32_t own) {
 
 /* The way, and in *b the shared scale where the core goes it; every thread of the team must come here. */
 template <int G>
-HU_DEVICE hu_way hu_block_way(const hu_scaled_args &a, const hu_scaled_tensor &t, uint32_t own, uint64_t special,
-                              hu_shared *b) {
+HU_DEVICE hu_element_way hu_block_way(const hu_scaled_args &a, const hu_scaled_tensor &t, uint32_t own,
+                                      uint64_t special, hu_shared *b) {
   uint32_t amax = hu_block_amax(a, own);
-  hu_way w = hu_way_of(a, t, special ? 0x7F800000 : own, amax);
-  if (w.kind == HU_WAY_SHORT) return w;
+  hu_element_way w = hu_element_way_of(a, t, special ? 0x7F800000 : own, amax);
+  if (w.kind == HU_ELEMENT_WAY_SHORT) return w;
   hu_team_wait<G>();
   if (threadIdx.x % G == 0) hu_core_shared(&t.scaler, amax, special != 0, b);
   hu_team_wait<G>();
@@ -177,21 +177,21 @@ HU_DEVICE void hu_stats_begin(hu_scaled_stats *s, uint32_t amax, uint32_t code, 
 /* ---- blocks of at most HU_TEAM_MOST elements ---- */
 
 template <int G>
-HU_KERNEL __launch_bounds__(HU_BLOCK, 1) hu_scaled_team_kernel(const __grid_constant__ hu_scaled_args a) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 1) hu_scaled_team_kernel(const __grid_constant__ hu_scaled_args a) {
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   __shared__ hu_scaled_tensor t;
-  __shared__ uint32_t parts[HU_BLOCK / 32];
-  __shared__ hu_shared slots[HU_BLOCK / G];
+  __shared__ uint32_t parts[HU_THREADS / 32];
+  __shared__ hu_shared slots[HU_THREADS / G];
   hu_counts c;
   hu_counts_clear(&c);
   hu_scaled_begin(a, &t);
-  size_t blocks = a.block_rows * a.block_cols, step = (size_t)gridDim.x * (HU_BLOCK / G);
-  for (size_t k = (size_t)blockIdx.x * (HU_BLOCK / G) + threadIdx.x / G; k < blocks; k += step) {
+  size_t blocks = a.block_rows * a.block_cols, step = (size_t)gridDim.x * (HU_THREADS / G);
+  for (size_t k = (size_t)blockIdx.x * (HU_THREADS / G) + threadIdx.x / G; k < blocks; k += step) {
     size_t p = a.block_rows > 1 ? k / a.block_cols : 0, q = k - p * a.block_cols;
     hu_rect r = hu_block_rect(a, p, q);
     uint32_t special, amax = hu_rect_amax<G>(a, r, &special, parts);
     hu_shared *b = &slots[threadIdx.x / G];
-    hu_way w = hu_block_way<G>(a, t, amax, special, b);
+    hu_element_way w = hu_block_way<G>(a, t, amax, special, b);
     if (threadIdx.x % G == 0) hu_block_store(a, p, q, w.code);
     hu_rect_counts n = hu_rect_elements<G>(a, t, r, w, b, &c);
     if (!a.stats) continue;
@@ -237,8 +237,9 @@ HU_DEVICE hu_rect hu_piece_rect(const hu_scaled_args &a, const hu_pieces &s, siz
   return r;
 }
 
-HU_KERNEL __launch_bounds__(HU_BLOCK) hu_scaled_clear_kernel(hu_top *tops, size_t n, hu_scaled_stats *stats, size_t m) {
-  size_t step = (size_t)gridDim.x * HU_BLOCK, first = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x;
+HU_KERNEL __launch_bounds__(HU_THREADS)
+    hu_scaled_clear_kernel(hu_top *tops, size_t n, hu_scaled_stats *stats, size_t m) {
+  size_t step = (size_t)gridDim.x * HU_THREADS, first = (size_t)blockIdx.x * HU_THREADS + threadIdx.x;
   for (size_t i = first; i < n; i += step) {
     tops[i].amax = tops[i].unused = 0;
     tops[i].special = 0;
@@ -247,15 +248,15 @@ HU_KERNEL __launch_bounds__(HU_BLOCK) hu_scaled_clear_kernel(hu_top *tops, size_
 }
 
 /* tops: one for each block of `a`. */
-HU_KERNEL __launch_bounds__(HU_BLOCK)
+HU_KERNEL __launch_bounds__(HU_THREADS)
     hu_scaled_look_kernel(const __grid_constant__ hu_scaled_args a, const __grid_constant__ hu_pieces s, hu_top *tops) {
-  __shared__ uint32_t parts[HU_BLOCK / 32];
+  __shared__ uint32_t parts[HU_THREADS / 32];
   size_t all = a.block_rows * a.block_cols * s.down * s.across, block;
   for (size_t i = blockIdx.x; i < all; i += gridDim.x) {
     int first;
     uint32_t special;
     hu_rect r = hu_piece_rect(a, s, i, &block, &first);
-    uint32_t amax = hu_rect_amax<HU_BLOCK>(a, r, &special, parts);
+    uint32_t amax = hu_rect_amax<HU_THREADS>(a, r, &special, parts);
     if (threadIdx.x) continue;
     if (amax) atomicMax(&tops[block].amax, amax);
     if (special) atomicAdd(&tops[block].special, (unsigned long long)special);
@@ -263,11 +264,11 @@ HU_KERNEL __launch_bounds__(HU_BLOCK)
 }
 
 /* The one record of n neighbours, four fours at a time. */
-HU_KERNEL __launch_bounds__(HU_BLOCK)
-    hu_scaled_amax_kernel(const __grid_constant__ hu_scaled_args a, const __grid_constant__ hu_extent e, hu_top *top) {
-  __shared__ uint32_t parts[HU_BLOCK / 32];
+HU_KERNEL __launch_bounds__(HU_THREADS) hu_scaled_amax_kernel(const __grid_constant__ hu_scaled_args a,
+                                                              const __grid_constant__ hu_map_extent e, hu_top *top) {
+  __shared__ uint32_t parts[HU_THREADS / 32];
   uint32_t amax = 0, special = 0;
-  size_t step = (size_t)gridDim.x * HU_BLOCK, first = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x;
+  size_t step = (size_t)gridDim.x * HU_THREADS, first = (size_t)blockIdx.x * HU_THREADS + threadIdx.x;
   for (size_t g = first; g < e.groups; g += 4 * step) {
     hu_four<uint32_t> v[4];
     uint32_t most = 0;
@@ -277,7 +278,7 @@ HU_KERNEL __launch_bounds__(HU_BLOCK)
           *(const hu_four<uint32_t> *)(const void *)(a.x + e.head + (g + j * step < e.groups ? g + j * step : g) * 4);
     }
 #pragma unroll
-    for (int j = 0; j < 16; j++) most = hu_larger(most, v[j / 4].v[j % 4]);
+    for (int j = 0; j < 16; j++) most = hu_larger_magnitude(most, v[j / 4].v[j % 4]);
     if (most < 0x7F800000) {
       amax = most > amax ? most : amax;
       continue;
@@ -295,18 +296,18 @@ HU_KERNEL __launch_bounds__(HU_BLOCK)
     amax = m > amax ? m : amax;
     special += (u & 0x7FFFFFFF) >= 0x7F800000;
   }
-  special = hu_team_sum<HU_BLOCK>(special, parts);
-  amax = hu_team_largest<HU_BLOCK>(amax, parts);
+  special = hu_team_sum<HU_THREADS>(special, parts);
+  amax = hu_team_largest<HU_THREADS>(amax, parts);
   if (threadIdx.x) return;
   if (amax) atomicMax(&top->amax, amax);
   if (special) atomicAdd(&top->special, (unsigned long long)special);
 }
 
-HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
+HU_KERNEL __launch_bounds__(HU_THREADS, 1)
     hu_scaled_pieces_kernel(const __grid_constant__ hu_scaled_args a, const __grid_constant__ hu_pieces s) {
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   __shared__ hu_scaled_tensor t;
-  __shared__ uint32_t parts[HU_BLOCK / 32];
+  __shared__ uint32_t parts[HU_THREADS / 32];
   __shared__ hu_shared b;
   hu_counts c;
   hu_counts_clear(&c);
@@ -316,12 +317,12 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
     int first;
     hu_rect r = hu_piece_rect(a, s, i, &block, &first);
     const hu_top top = a.tops[block];
-    hu_way w = hu_block_way<HU_BLOCK>(a, t, top.amax, top.special, &b);
+    hu_element_way w = hu_block_way<HU_THREADS>(a, t, top.amax, top.special, &b);
     if (first && threadIdx.x == 0) hu_block_store(a, block / a.block_cols, block % a.block_cols, w.code);
-    hu_rect_counts n = hu_rect_elements<HU_BLOCK>(a, t, r, w, &b, &c);
+    hu_rect_counts n = hu_rect_elements<HU_THREADS>(a, t, r, w, &b, &c);
     if (!a.stats) continue;
-    n.saturated = hu_team_sum<HU_BLOCK>(n.saturated, parts);
-    n.to_zero = hu_team_sum<HU_BLOCK>(n.to_zero, parts);
+    n.saturated = hu_team_sum<HU_THREADS>(n.saturated, parts);
+    n.to_zero = hu_team_sum<HU_THREADS>(n.to_zero, parts);
     if (threadIdx.x) continue;
     if (first) hu_stats_begin(&a.stats[block], top.amax, w.code, top.special);
     atomicAdd((unsigned long long *)&a.stats[block].saturated, (unsigned long long)n.saturated);
@@ -331,7 +332,7 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
 }
 
 /* An empty tensor has a second-level scale all the same. */
-HU_KERNEL __launch_bounds__(HU_BLOCK, 1) hu_scaled_empty_kernel(const __grid_constant__ hu_scaled_args a) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 1) hu_scaled_empty_kernel(const __grid_constant__ hu_scaled_args a) {
   __shared__ hu_scaled_tensor t;
   hu_scaled_begin(a, &t);
 }
@@ -339,14 +340,14 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 1) hu_scaled_empty_kernel(const __grid_con
 /* ---- a call ---- */
 
 static hu_status hu_scaled_clear(hu_top *tops, size_t n, hu_scaled_stats *stats, size_t m, void *stream) {
-  HU_LAUNCH(hu_scaled_clear_kernel, hu_grid_size((n > m ? n : m) / HU_BLOCK + 1, 16), 0, stream, tops, n, stats, m);
+  HU_LAUNCH(hu_scaled_clear_kernel, hu_grid_size((n > m ? n : m) / HU_THREADS + 1, 16), 0, stream, tops, n, stats, m);
   return hu_launched();
 }
 
-static hu_status hu_scaled_look(const hu_scaled_args *a, hu_top *tops, void *stream) {
+static hu_status hu_scaled_launch_look(const hu_scaled_args *a, hu_top *tops, void *stream) {
   if (a->block_rows * a->block_cols == 1 && (a->rows == 1 || a->ldx == a->cols)) {
-    hu_extent e = hu_extent_of(a->rows * a->cols, a->x, 1, a->x, 1);
-    HU_LAUNCH(hu_scaled_amax_kernel, hu_grid_size(e.groups / (4 * HU_BLOCK) + 1, 8), 0, stream, *a, e, tops);
+    hu_map_extent e = hu_map_extent_of(a->rows * a->cols, a->x, 1, a->x, 1);
+    HU_LAUNCH(hu_scaled_amax_kernel, hu_grid_size(e.groups / (4 * HU_THREADS) + 1, 8), 0, stream, *a, e, tops);
     return hu_launched();
   }
   hu_pieces s = hu_pieces_of(a->side_rows, a->side_cols);
@@ -356,30 +357,30 @@ static hu_status hu_scaled_look(const hu_scaled_args *a, hu_top *tops, void *str
 }
 
 /* The same matrix as one block. */
-static hu_status hu_scaled_look_whole(const hu_scaled_args *a, void *stream) {
+static hu_status hu_scaled_launch_look_whole(const hu_scaled_args *a, void *stream) {
   hu_scaled_args whole = *a;
   whole.side_rows = a->rows;
   whole.side_cols = a->cols;
   whole.block_rows = whole.block_cols = 1;
-  return hu_scaled_look(&whole, a->whole, stream);
+  return hu_scaled_launch_look(&whole, a->whole, stream);
 }
 
 static hu_status hu_scaled_teams(const hu_scaled_args *a, void *stream) {
   size_t blocks = a->block_rows * a->block_cols, elements = a->side_rows * a->side_cols;
   if (elements <= 8 || a->side_cols == 1) {
     auto kernel = hu_scaled_team_kernel<1>;
-    HU_LAUNCH(kernel, hu_grid_size(blocks / HU_BLOCK + 1, 4), 0, stream, *a);
+    HU_LAUNCH(kernel, hu_grid_size(blocks / HU_THREADS + 1, 4), 0, stream, *a);
   } else if (elements <= 2048) {
     auto kernel = hu_scaled_team_kernel<32>;
-    HU_LAUNCH(kernel, hu_grid_size(blocks / (HU_BLOCK / 32) + 1, 4), 0, stream, *a);
+    HU_LAUNCH(kernel, hu_grid_size(blocks / (HU_THREADS / 32) + 1, 4), 0, stream, *a);
   } else {
-    auto kernel = hu_scaled_team_kernel<HU_BLOCK>;
+    auto kernel = hu_scaled_team_kernel<HU_THREADS>;
     HU_LAUNCH(kernel, hu_grid_size(blocks, 4), 0, stream, *a);
   }
   return hu_launched();
 }
 
-static hu_status hu_scaled_made(hu_scaled_args *a, void *stream) {
+static hu_status hu_scaled_launch(hu_scaled_args *a, void *stream) {
   size_t blocks = a->block_rows * a->block_cols;
   hu_status s = HU_OK;
   if (a->rows == 0 || a->cols == 0) {
@@ -389,13 +390,13 @@ static hu_status hu_scaled_made(hu_scaled_args *a, void *stream) {
   }
   if (a->whole) {
     s = hu_scaled_clear(a->whole, 1, NULL, 0, stream);
-    if (s == HU_OK) s = hu_scaled_look_whole(a, stream);
+    if (s == HU_OK) s = hu_scaled_launch_look_whole(a, stream);
   }
   if (s != HU_OK) return s;
   if (hu_scaled_rows_serves(a)) return hu_scaled_rows_launch(a, stream);
   if (!a->tops) return hu_scaled_teams(a, stream);
   s = hu_scaled_clear(a->tops, blocks, a->stats, a->stats ? blocks : 0, stream);
-  if (s == HU_OK) s = hu_scaled_look(a, a->tops, stream);
+  if (s == HU_OK) s = hu_scaled_launch_look(a, a->tops, stream);
   if (s != HU_OK) return s;
   hu_pieces pieces = hu_pieces_of(a->side_rows, a->side_cols);
   HU_LAUNCH(hu_scaled_pieces_kernel, hu_grid_size(blocks * pieces.down * pieces.across, 4), 0, stream, *a, pieces);
@@ -462,8 +463,8 @@ void hu_scaled_args_of(hu_scaled_args *a, size_t rows, size_t cols, const hu_sca
   const hu_spec *f = &a->scaler.element;
   a->top = hu_pack32(a->scaler.top);
   a->low = (uint32_t)(f->emin + 127) << 23;
-  a->lanes = hu_narrow_of(&a->narrow, f) && f->fits_binary32 && f->emin - f->m >= -126 &&
-             f->emin >= -125 && f->emin + a->narrow.d0 <= 126 && a->scaler.emax + a->narrow.d0 <= 126;
+  a->lanes = hu_narrow_of(&a->narrow, f) && f->fits_binary32 && f->emin - f->m >= -126 && f->emin >= -125 &&
+             f->emin + a->narrow.d0 <= 126 && a->scaler.emax + a->narrow.d0 <= 126;
   a->nearest = (uint8_t)hu_nearest_serves(f);
   a->not_tiny = a->low - (f->tiny == HU_TINY_AFTER && f->m <= 22 ? 1u << (22 - f->m) : 0);
   while (a->side_cols > (size_t)4 << a->span_log && a->span_log < 5) a->span_log++;
@@ -544,7 +545,7 @@ hu_status hu_device_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, 
   a.lds = z->lds;
   a.tensor = a.scaler.two ? (uint32_t *)(void *)z->tensor : NULL;
   hu_scaled_set(&a, x, ldx, &rest);
-  return hu_scaled_made(&a, stream);
+  return hu_scaled_launch(&a, stream);
 }
 
 hu_status hu_device_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz, const float *x, size_t ldx,
@@ -559,5 +560,5 @@ hu_status hu_device_scaled_quantize(size_t rows, size_t cols, float *z, size_t l
   a.z = (uint32_t *)(void *)z;
   a.ldz = ldz;
   hu_scaled_set(&a, x, ldx, &rest);
-  return hu_scaled_made(&a, stream);
+  return hu_scaled_launch(&a, stream);
 }

@@ -10,7 +10,7 @@
 
 #define HU_STRIP_VECTORS 4
 #define HU_VECTOR 128u
-#define HU_STRIP (HU_STRIP_VECTORS * HU_VECTOR)
+#define HU_ROW_STRIP (HU_STRIP_VECTORS * HU_VECTOR)
 #define HU_SPECIAL_BLOCK 0x80000000u
 
 /* Counts in bytes, one for each of a lane's four elements: at most 4 a strip. */
@@ -24,7 +24,7 @@ HU_DEVICE uint32_t hu_bytes_sum(uint32_t v) {
 }
 
 /* sums: of the block of threads, in shared memory. */
-HU_DEVICE void hu_row_counts_settle(hu_row_counts *r, unsigned long long sums[HU_EVENT_KINDS]) {
+HU_DEVICE void hu_row_counts_add_up(hu_row_counts *r, unsigned long long sums[HU_EVENT_KINDS]) {
   uint32_t counts[6];
   counts[0] = counts[1] = hu_bytes_sum(r->overflow);
   counts[2] = hu_bytes_sum(r->underflow);
@@ -112,7 +112,7 @@ HU_DEVICE void hu_row_count(const hu_scaled_args &a, uint32_t codes, uint32_t in
 
 /* Ties to even. top: of the block. */
 template <bool Value, bool Powers>
-HU_DEVICE uint32_t hu_row_nearest(const hu_scaled_args &a, const hu_way &w, uint32_t top, hu_four<uint32_t> *x,
+HU_DEVICE uint32_t hu_row_nearest(const hu_scaled_args &a, const hu_element_way &w, uint32_t top, hu_four<uint32_t> *x,
                                   hu_row_counts *r) {
   const hu_spec *f = &a.scaler.element;
   uint32_t low = w.low, shift = low - a.low, limit = a.top + shift, small_below = a.not_tiny + shift;
@@ -120,7 +120,7 @@ HU_DEVICE uint32_t hu_row_nearest(const hu_scaled_args &a, const hu_way &w, uint
   float value[4];
   if (!Powers && a.scaler.steps == HU_STEPS_DIVIDE) {
 #pragma unroll
-    for (int i = 0; i < 4; i++) y[i] = hu_step_of(a, x->v[i], w.by);
+    for (int i = 0; i < 4; i++) y[i] = hu_quotient_of(a, x->v[i], w.by);
   } else {
 #pragma unroll
     for (int i = 0; i < 4; i++) y[i] = Powers ? x->v[i] : __float_as_uint(__fmul_rn(__uint_as_float(x->v[i]), w.by));
@@ -170,7 +170,7 @@ HU_DEVICE uint32_t hu_row_nearest(const hu_scaled_args &a, const hu_way &w, uint
 typedef struct hu_row_memory {
   hu_scaled_tensor t;
   unsigned long long sums[HU_EVENT_KINDS];
-  hu_shared shared[HU_BLOCK];
+  hu_shared shared[HU_THREADS];
 } hu_row_memory;
 
 HU_DEVICE hu_shared *hu_row_core(hu_row_memory *k, uint32_t top) {
@@ -199,17 +199,17 @@ static __device__ __noinline__ void hu_row_left(const hu_scaled_args &a, hu_row_
 
 /* Other modes: n elements from `number` on; returns the codes joined. */
 template <bool Value>
-HU_DEVICE uint32_t hu_row_singly(const hu_scaled_args &a, hu_row_memory *k, const hu_way &w, uint32_t top,
+HU_DEVICE uint32_t hu_row_singly(const hu_scaled_args &a, hu_row_memory *k, const hu_element_way &w, uint32_t top,
                                  uint64_t number, int n, hu_four<uint32_t> *x, hu_counts *c) {
   uint32_t words[4] = {0, 0, 0, 0}, joined = 0;
   if (a.stochastic) hu_words(a.stream, number, words);
-  const hu_shared *b = w.kind == HU_WAY_CORE ? hu_row_core(k, top) : NULL;
+  const hu_shared *b = w.kind == HU_ELEMENT_WAY_CORE ? hu_row_core(k, top) : NULL;
 #pragma unroll 1
   for (int i = 0; i < n; i++) {
     uint32_t u = i == 0 ? x->v[0] : i == 1 ? x->v[1] : i == 2 ? x->v[2] : x->v[3];
     uint32_t word = i == 0 ? words[0] : i == 1 ? words[1] : i == 2 ? words[2] : words[3];
-    uint64_t z =
-        w.kind == HU_WAY_CORE ? hu_core_element(&k->t.scaler, b, u, word, Value) : hu_lanes_element(a, w, u, word);
+    uint64_t z = w.kind == HU_ELEMENT_WAY_CORE ? hu_core_element(&k->t.scaler, b, u, word, Value)
+                                               : hu_lanes_element(a, w, u, word);
     if (a.events) hu_counts_add(c, (uint32_t)(z >> 32));
     joined |= (uint32_t)z << (8 * i & 31);
 #pragma unroll
@@ -227,7 +227,7 @@ HU_DEVICE void hu_row_tops(uint32_t span, uint32_t top[HU_STRIP_VECTORS]) {
     if (d >= span) break;
 #pragma unroll
     for (int u = 0; u < HU_STRIP_VECTORS; u++)
-      top[u] = hu_larger(top[u], __shfl_xor_sync(HU_ALL_LANES, top[u], (int)d));
+      top[u] = hu_larger_magnitude(top[u], __shfl_xor_sync(HU_ALL_LANES, top[u], (int)d));
   }
 }
 
@@ -236,14 +236,15 @@ static __device__ __noinline__ uint32_t hu_row_special(const hu_scaled_args &a, 
                                                        size_t col) {
   uint32_t limited = 0;
   for (size_t i = col; i < a.cols && i < col + 4; i++)
-    limited = hu_larger(limited, hu_limited(a, a.x[row * a.ldx + i]));
-  for (uint32_t d = 1; d < span; d <<= 1) limited = hu_larger(limited, __shfl_xor_sync(HU_ALL_LANES, limited, (int)d));
+    limited = hu_larger_magnitude(limited, hu_limited(a, a.x[row * a.ldx + i]));
+  for (uint32_t d = 1; d < span; d <<= 1)
+    limited = hu_larger_magnitude(limited, __shfl_xor_sync(HU_ALL_LANES, limited, (int)d));
   return top >= 0x7F800000 ? limited | HU_SPECIAL_BLOCK : top;
 }
 
 /* The way of block number `lane` of the strip, its scale stored. */
-HU_DEVICE hu_way hu_row_scale(const hu_scaled_args &a, hu_row_memory *k, uint32_t log,
-                              const uint32_t top[HU_STRIP_VECTORS], size_t row, size_t col) {
+HU_DEVICE hu_element_way hu_row_scale(const hu_scaled_args &a, hu_row_memory *k, uint32_t log,
+                                      const uint32_t top[HU_STRIP_VECTORS], size_t row, size_t col) {
   uint32_t lane = threadIdx.x & 31, in = 5 - log, own = 0; /* 2^in blocks in a vector */
   int from = (int)((lane & ((1u << in) - 1)) << log);
 #pragma unroll
@@ -253,18 +254,18 @@ HU_DEVICE hu_way hu_row_scale(const hu_scaled_args &a, hu_row_memory *k, uint32_
   }
   int special = (own & HU_SPECIAL_BLOCK) != 0;
   size_t block = (col >> (log + 2)) + lane;
-  hu_way w = hu_way_of(a, k->t, special ? 0x7F800000 : own, own & ~HU_SPECIAL_BLOCK);
+  hu_element_way w = hu_element_way_of(a, k->t, special ? 0x7F800000 : own, own & ~HU_SPECIAL_BLOCK);
   if (!a.scales || lane >> in >= HU_STRIP_VECTORS || block >= a.block_cols) return w;
-  if (w.kind == HU_WAY_CORE) w.code = hu_row_core(k, own)->code;
+  if (w.kind == HU_ELEMENT_WAY_CORE) w.code = hu_row_core(k, own)->code;
   hu_code_put(a.scales, a.scale_size, row * a.lds + block, w.code);
   return w;
 }
 
 /* What lane `from` found for the block that this lane's elements are of. */
-HU_DEVICE hu_way hu_row_way(const hu_scaled_args &a, int powers, uint32_t key, float back, int from) {
-  hu_way w;
+HU_DEVICE hu_element_way hu_row_way(const hu_scaled_args &a, int powers, uint32_t key, float back, int from) {
+  hu_element_way w;
   key = __shfl_sync(HU_ALL_LANES, key, from);
-  w.kind = key ? HU_WAY_SHORT : HU_WAY_CORE;
+  w.kind = key ? HU_ELEMENT_WAY_SHORT : HU_ELEMENT_WAY_CORE;
   w.code = 0;
   w.low = powers ? key : a.low;
   w.by = __uint_as_float(key);
@@ -281,7 +282,8 @@ HU_DEVICE void hu_row_strip(const hu_scaled_args &a, hu_row_memory *k, size_t ro
   const hu_row_place p = hu_row_place_of<Value>(a, row, col);
 #pragma unroll
   for (int u = 0; u < HU_STRIP_VECTORS; u++) {
-    top[u] = hu_larger(hu_larger(hu_larger(hu_larger(0, x[u].v[0]), x[u].v[1]), x[u].v[2]), x[u].v[3]);
+    top[u] = hu_larger_magnitude(
+        hu_larger_magnitude(hu_larger_magnitude(hu_larger_magnitude(0, x[u].v[0]), x[u].v[1]), x[u].v[2]), x[u].v[3]);
   }
   hu_row_tops(1u << log, top);
 #pragma unroll
@@ -292,14 +294,14 @@ HU_DEVICE void hu_row_strip(const hu_scaled_args &a, hu_row_memory *k, size_t ro
       top[u] = hu_row_special(a, 1u << log, top[u], row, p.col + u * HU_VECTOR);
     }
   }
-  hu_way own = hu_row_scale(a, k, log, top, row, col);
-  uint32_t key = own.kind == HU_WAY_CORE ? 0 : powers ? own.low : __float_as_uint(own.by);
+  hu_element_way own = hu_row_scale(a, k, log, top, row, col);
+  uint32_t key = own.kind == HU_ELEMENT_WAY_CORE ? 0 : powers ? own.low : __float_as_uint(own.by);
 #pragma unroll
   for (uint32_t u = 0; u < HU_STRIP_VECTORS; u++) {
     int from = (int)((u << (5 - log)) + (lane >> log));
     float back = Value && !powers ? __shfl_sync(HU_ALL_LANES, own.back, from) : 1.0f;
-    hu_way w = hu_row_way(a, powers, key, back, from);
-    if (Nearest && w.kind == HU_WAY_CORE) {
+    hu_element_way w = hu_row_way(a, powers, key, back, from);
+    if (Nearest && w.kind == HU_ELEMENT_WAY_CORE) {
       hu_row_left<Value>(a, k, top[u], row, p.col + u * HU_VECTOR);
     } else if (Nearest) {
       uint32_t codes = hu_row_nearest<Value, Powers>(a, w, top[u], &x[u], r);
@@ -320,11 +322,11 @@ typedef struct hu_row_strips {
 
 HU_DEVICE void hu_row_find(const hu_scaled_args &a, const hu_row_strips &s, size_t i, size_t *row, size_t *col) {
   *row = a.rows > 1 ? i / s.across : 0;
-  *col = (i - *row * s.across) * HU_STRIP;
+  *col = (i - *row * s.across) * HU_ROW_STRIP;
 }
 
 HU_DEVICE int hu_row_whole(const hu_scaled_args &a, size_t col) {
-  return a.x_vectors && a.z_vectors && a.cols - col >= HU_STRIP;
+  return a.x_vectors && a.z_vectors && a.cols - col >= HU_ROW_STRIP;
 }
 
 template <bool Value>
@@ -339,7 +341,7 @@ HU_DEVICE void hu_row_fetch(const hu_scaled_args &a, size_t row, size_t col, hu_
 
 /* While a strip is treated the next one is on its way. */
 template <bool Value, bool Nearest, bool Powers>
-HU_KERNEL __launch_bounds__(HU_BLOCK, 2) hu_scaled_rows_kernel(const __grid_constant__ hu_scaled_args a) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 2) hu_scaled_rows_kernel(const __grid_constant__ hu_scaled_args a) {
   __shared__ hu_row_memory k;
   hu_row_counts r = {0, 0, 0, 0, 0, 0};
   hu_counts c;
@@ -347,9 +349,9 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 2) hu_scaled_rows_kernel(const __grid_cons
   if (threadIdx.x < HU_EVENT_KINDS) k.sums[threadIdx.x] = 0;
   hu_scaled_begin(a, &k.t);
   hu_row_strips s;
-  s.across = (a.cols - 1) / HU_STRIP + 1;
+  s.across = (a.cols - 1) / HU_ROW_STRIP + 1;
   s.all = s.across * a.rows;
-  size_t step = (size_t)gridDim.x * (HU_BLOCK / 32), i = (size_t)blockIdx.x * (HU_BLOCK / 32) + threadIdx.x / 32;
+  size_t step = (size_t)gridDim.x * (HU_THREADS / 32), i = (size_t)blockIdx.x * (HU_THREADS / 32) + threadIdx.x / 32;
   hu_four<uint32_t> x[HU_STRIP_VECTORS], next[HU_STRIP_VECTORS];
   size_t row = 0, col = 0;
   if (i < s.all) {
@@ -368,7 +370,7 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 2) hu_scaled_rows_kernel(const __grid_cons
     } else {
       hu_row_strip<Value, Nearest, Powers, false>(a, &k, row, col, x, &r, &c);
     }
-    if (Nearest && a.events && ++r.strips == 60) hu_row_counts_settle(&r, k.sums);
+    if (Nearest && a.events && ++r.strips == 60) hu_row_counts_add_up(&r, k.sums);
     row = next_row;
     col = next_col;
 #pragma unroll
@@ -379,7 +381,7 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 2) hu_scaled_rows_kernel(const __grid_cons
     hu_counts_flush(&c, a.events, k.sums);
     return;
   }
-  hu_row_counts_settle(&r, k.sums);
+  hu_row_counts_add_up(&r, k.sums);
   __syncthreads();
   if (threadIdx.x < HU_EVENT_KINDS && k.sums[threadIdx.x]) {
     atomicAdd((unsigned long long *)a.events + threadIdx.x, k.sums[threadIdx.x]);
@@ -395,10 +397,10 @@ int hu_scaled_rows_serves(const hu_scaled_args *a) {
 
 template <bool Value, bool Nearest, bool Powers>
 static hu_status hu_rows_start(const hu_scaled_args *a, void *stream) {
-  uint64_t strips = ((a->cols - 1) / HU_STRIP + 1) * (uint64_t)a->rows;
+  uint64_t strips = ((a->cols - 1) / HU_ROW_STRIP + 1) * (uint64_t)a->rows;
   auto kernel = hu_scaled_rows_kernel<Value, Nearest, Powers>;
   /* As many blocks as run at once: each has something to do before its first strip. */
-  HU_LAUNCH(kernel, hu_grid_size(strips / (HU_BLOCK / 32) + 1, 2), 0, stream, *a);
+  HU_LAUNCH(kernel, hu_grid_size(strips / (HU_THREADS / 32) + 1, 2), 0, stream, *a);
   return hu_launched();
 }
 

@@ -59,7 +59,7 @@ HU_DEVICE void hu_s2_add_wide(unsigned long long *low, unsigned long long *high,
   if (carried) atomicAdd(high, (unsigned long long)carried);
 }
 
-HU_KERNEL __launch_bounds__(HU_BLOCK, 1) hu_s2_sum_kernel(hu_extent e, const uint32_t *x, hu_s2fp8_sums *sums) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 1) hu_s2_sum_kernel(hu_map_extent e, const uint32_t *x, hu_s2fp8_sums *sums) {
   __shared__ hu_s2_logs logs;
   __shared__ unsigned long long all[4];
   __shared__ unsigned top;
@@ -68,13 +68,13 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 1) hu_s2_sum_kernel(hu_extent e, const uin
   if (threadIdx.x == 4) top = 0;
   __syncthreads();
   hu_s2_mine mine = {0, 0, 0, 0, 0};
-  size_t step = (size_t)gridDim.x * HU_BLOCK, singles = e.n - e.groups * 4;
-  for (size_t g = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x; g < e.groups; g += step) {
+  size_t step = (size_t)gridDim.x * HU_THREADS, singles = e.n - e.groups * 4;
+  for (size_t g = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; g < e.groups; g += step) {
     hu_four<uint32_t> in = *(const hu_four<uint32_t> *)(x + e.head + g * 4);
 #pragma unroll
     for (int i = 0; i < 4; i++) hu_s2_look(&logs, in.v[i], &mine);
   }
-  for (size_t s = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x; s < singles; s += step) {
+  for (size_t s = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; s < singles; s += step) {
     size_t i = s < e.head ? s : s + e.groups * 4;
     hu_s2_look(&logs, x[(ptrdiff_t)i * e.incx], &mine);
   }
@@ -100,7 +100,8 @@ HU_KERNEL hu_s2_clear_kernel(hu_s2fp8_sums *sums) {
 
 /* ---- scales ---- */
 
-HU_KERNEL __launch_bounds__(HU_BLOCK, 1) hu_s2_scale_kernel(hu_s2 t, const hu_s2fp8_sums *sums, hu_s2fp8_scale *scale) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 1)
+    hu_s2_scale_kernel(hu_s2 t, const hu_s2fp8_sums *sums, hu_s2fp8_scale *scale) {
   if (threadIdx.x != 0) return;
   int64_t m;
   if (hu_s2_sums_fit(sums->high, sums->low, sums->count, sums->top)) {
@@ -122,7 +123,7 @@ HU_DEVICE void hu_s2_take(hu_s2 *t, const hu_s2fp8_scale *scale) {
 
 /* ---- tables: one block ---- */
 
-HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
+HU_KERNEL __launch_bounds__(HU_THREADS, 1)
     hu_s2_table_kernel(hu_s2 kind, const hu_s2fp8_scale *scale, hu_s2_search *work, uint32_t values_only) {
   __shared__ hu_s2 t;
   if (threadIdx.x == 0) {
@@ -139,7 +140,7 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
   if (threadIdx.x == 0) hu_s2_search_start(work, &t);
   __syncthreads();
 #pragma unroll 1
-  for (uint32_t i = threadIdx.x; i < 2 * HU_S2_BUCKETS; i += HU_BLOCK) {
+  for (uint32_t i = threadIdx.x; i < 2 * HU_S2_BUCKETS; i += HU_THREADS) {
     uint32_t sign = i / HU_S2_BUCKETS, within = hu_s2_bucket(work, sign, i % HU_S2_BUCKETS);
     if (within) atomicMax(&work->most[sign], within);
   }
@@ -171,10 +172,10 @@ struct hu_s2_found_op {
 };
 
 template <class Out, bool Value>
-HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
-    hu_s2_found_kernel(hu_extent e, Out *z, const uint32_t *x, const hu_s2_search *work, hu_events *events) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 1)
+    hu_s2_found_kernel(hu_map_extent e, Out *z, const uint32_t *x, const hu_s2_search *work, hu_events *events) {
   __shared__ hu_s2_search search;
-  for (uint32_t i = threadIdx.x; i < sizeof search / 4; i += HU_BLOCK) {
+  for (uint32_t i = threadIdx.x; i < sizeof search / 4; i += HU_THREADS) {
     ((uint32_t *)&search)[i] = ((const uint32_t *)work)[i];
   }
   __syncthreads();
@@ -187,9 +188,9 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
 
 /* Kinds and modes without a table. */
 template <class Out, bool Value>
-HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
-    hu_s2_core_kernel(hu_extent e, Out *z, const uint32_t *x, hu_s2 kind, const hu_s2fp8_scale *scale, hu_stream stream,
-                      hu_events *events) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 1)
+    hu_s2_core_kernel(hu_map_extent e, Out *z, const uint32_t *x, hu_s2 kind, const hu_s2fp8_scale *scale,
+                      hu_stream stream, hu_events *events) {
   __shared__ hu_s2 t;
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
   if (threadIdx.x == 0) {
@@ -199,8 +200,8 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
   __syncthreads();
   hu_counts counts;
   hu_counts_clear(&counts);
-  size_t step = (size_t)gridDim.x * HU_BLOCK;
-  for (size_t i = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x; i < e.n; i += step) {
+  size_t step = (size_t)gridDim.x * HU_THREADS;
+  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < e.n; i += step) {
     uint32_t events_of_one, random = t.spec.bits ? hu_word(stream, i) >> (32 - t.spec.bits) : 0;
     uint32_t code = hu_s2_element(&t, x[(ptrdiff_t)i * e.incx], random, &events_of_one);
     if (events) hu_counts_add(&counts, events_of_one);
@@ -229,9 +230,9 @@ struct hu_s2_listed_op {
   __device__ __forceinline__ void slow(const uint8_t[4], const uint32_t[4], uint32_t[4], hu_counts *) const {}
 };
 
-HU_KERNEL __launch_bounds__(HU_BLOCK)
-    hu_s2_listed_kernel(hu_extent e, uint32_t *z, const uint8_t *x, uint32_t mask, const hu_s2_search *work) {
-  __shared__ uint32_t values[HU_BLOCK];
+HU_KERNEL __launch_bounds__(HU_THREADS)
+    hu_s2_listed_kernel(hu_map_extent e, uint32_t *z, const uint8_t *x, uint32_t mask, const hu_s2_search *work) {
+  __shared__ uint32_t values[HU_THREADS];
   values[threadIdx.x] = work->table.value[threadIdx.x];
   __syncthreads();
   hu_s2_listed_op op;
@@ -244,24 +245,24 @@ HU_KERNEL __launch_bounds__(HU_BLOCK)
 
 /* Of wider codes, one by one. */
 template <class In>
-HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
-    hu_s2_value_kernel(hu_extent e, uint32_t *z, const In *x, hu_s2 kind, const hu_s2fp8_scale *scale) {
+HU_KERNEL __launch_bounds__(HU_THREADS, 1)
+    hu_s2_value_kernel(hu_map_extent e, uint32_t *z, const In *x, hu_s2 kind, const hu_s2fp8_scale *scale) {
   __shared__ hu_s2 t;
   if (threadIdx.x == 0) {
     t = kind;
     hu_s2_take(&t, scale);
   }
   __syncthreads();
-  size_t step = (size_t)gridDim.x * HU_BLOCK;
-  for (size_t i = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x; i < e.n; i += step) {
+  size_t step = (size_t)gridDim.x * HU_THREADS;
+  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < e.n; i += step) {
     z[(ptrdiff_t)i * e.incz] = hu_s2_decoded(&t, x[(ptrdiff_t)i * e.incx]);
   }
 }
 
 /* ---- calls ---- */
 
-static unsigned hu_s2_grid(const hu_extent &e) {
-  uint64_t groups = e.groups / (HU_BLOCK * 2) + 1, singles = (e.n - e.groups * 4) / HU_BLOCK + 1;
+static unsigned hu_s2_grid(const hu_map_extent &e) {
+  uint64_t groups = e.groups / (HU_THREADS * 2) + 1, singles = (e.n - e.groups * 4) / HU_THREADS + 1;
   return hu_grid_size(groups > singles ? groups : singles, 8);
 }
 
@@ -298,7 +299,7 @@ hu_status hu_device_s2fp8_sum_n(size_t n, const float *x, ptrdiff_t incx, hu_s2f
   hu_status s = hu_s2_aligned(sums, 8);
   if (s == HU_OK) s = hu_check_arrays(n, x, sizeof *x, incx ? incx : 1, x, sizeof *x, incx ? incx : 1);
   if (s != HU_OK || n == 0) return s;
-  hu_extent e = hu_extent_of(n, (const uint32_t *)x, incx, (const uint32_t *)x, incx);
+  hu_map_extent e = hu_map_extent_of(n, (const uint32_t *)x, incx, (const uint32_t *)x, incx);
   HU_LAUNCH(hu_s2_sum_kernel, hu_s2_grid(e), 0, stream, e, (const uint32_t *)x, sums);
   return hu_launched();
 }
@@ -317,7 +318,7 @@ template <class Out, bool Value>
 static hu_status hu_s2_launch(size_t n, Out *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, const hu_s2 &t,
                               const hu_s2fp8_scale *scale, const hu_exec *exec, hu_events *events, void *work,
                               void *stream) {
-  hu_extent e = hu_extent_of(n, z, incz, (const uint32_t *)x, incx);
+  hu_map_extent e = hu_map_extent_of(n, z, incz, (const uint32_t *)x, incx);
   hu_s2_search *search = (hu_s2_search *)work;
   (void)search;
   if constexpr (Value || sizeof(Out) == 1) { /* what has a table has codes of a byte */
@@ -331,7 +332,7 @@ static hu_status hu_s2_launch(size_t n, Out *z, ptrdiff_t incz, const float *x, 
   hu_stream words = {0, 0};
   if (exec) words = exec->stream;
   auto core = hu_s2_core_kernel<Out, Value>;
-  HU_LAUNCH(core, hu_grid_size(n / HU_BLOCK + 1, 16), 0, stream, e, z, (const uint32_t *)x, t, scale, words, events);
+  HU_LAUNCH(core, hu_grid_size(n / HU_THREADS + 1, 16), 0, stream, e, z, (const uint32_t *)x, t, scale, words, events);
   return hu_launched();
 }
 
@@ -362,7 +363,7 @@ hu_status hu_device_s2fp8_quantize_n(size_t n, float *z, ptrdiff_t incz, const f
 
 static hu_status hu_s2_decode_bytes(size_t n, float *z, ptrdiff_t incz, const uint8_t *x, ptrdiff_t incx,
                                     const hu_s2 &t, const hu_s2fp8_scale *scale, void *work, void *stream) {
-  hu_extent e = hu_extent_of(n, (uint32_t *)z, incz, x, incx);
+  hu_map_extent e = hu_map_extent_of(n, (uint32_t *)z, incz, x, incx);
   hu_s2_search *search = (hu_s2_search *)work;
   HU_LAUNCH(hu_s2_table_kernel, 1, 0, stream, t, scale, search, 1u);
   HU_LAUNCH(hu_s2_listed_kernel, hu_s2_grid(e), 0, stream, e, (uint32_t *)z, x, t.spec.mag_mask | t.spec.sign_mask,
@@ -373,9 +374,9 @@ static hu_status hu_s2_decode_bytes(size_t n, float *z, ptrdiff_t incz, const ui
 template <class In>
 static hu_status hu_s2_decode_wide(size_t n, float *z, ptrdiff_t incz, const In *x, ptrdiff_t incx, const hu_s2 &t,
                                    const hu_s2fp8_scale *scale, void *stream) {
-  hu_extent e = hu_extent_of(n, (uint32_t *)z, incz, x, incx);
+  hu_map_extent e = hu_map_extent_of(n, (uint32_t *)z, incz, x, incx);
   auto kernel = hu_s2_value_kernel<In>;
-  HU_LAUNCH(kernel, hu_grid_size(n / HU_BLOCK + 1, 16), 0, stream, e, (uint32_t *)z, x, t, scale);
+  HU_LAUNCH(kernel, hu_grid_size(n / HU_THREADS + 1, 16), 0, stream, e, (uint32_t *)z, x, t, scale);
   return hu_launched();
 }
 
@@ -429,8 +430,8 @@ static hu_status hu_s2_operand(hu_operand *z, float *values, const hu_s2fp8_oper
                                void *work, void *stream) {
   z->data = values;
   z->ld = x->ld;
-  z->format = hu_format_ieee(8, 23, 0);
-  z->storage = HU_VALUES;
+  z->format = hu_format_binary32();
+  z->storage = HU_STORAGE_VALUES;
   z->transposed = x->transposed;
   size_t down = x->transposed ? cols : rows, across = x->transposed ? rows : cols;
   if (down == 0 || across == 0) return HU_OK;
@@ -465,8 +466,8 @@ hu_status hu_device_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, size_t ld
   if (s == HU_OK) s = hu_s2_aligned(work, 16);
   if (s != HU_OK) return s;
   float *values = (float *)((uint8_t *)work + HU_DEVICE_S2FP8_WORK);
-  hu_operand da, db, dc = {c, ldc, hu_format_ieee(8, 23, 0), HU_VALUES, 0};
-  hu_result d = {z, ldz, hu_format_ieee(8, 23, 0), HU_VALUES};
+  hu_operand da, db, dc = {c, ldc, hu_format_binary32(), HU_STORAGE_VALUES, 0};
+  hu_result d = {z, ldz, hu_format_binary32(), HU_STORAGE_VALUES};
   hu_accum fp32;
   memset(&fp32, 0, sizeof fp32);
   fp32.kind = HU_ACCUM_FP32;

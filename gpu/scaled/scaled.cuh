@@ -71,13 +71,13 @@ typedef struct hu_scaled_tensor {
 } hu_scaled_tensor;
 
 /* How the elements of a block go. */
-enum { HU_WAY_CORE = 0, HU_WAY_SHORT = 1 };
-typedef struct hu_way {
+enum { HU_ELEMENT_WAY_CORE = 0, HU_ELEMENT_WAY_SHORT = 1 };
+typedef struct hu_element_way {
   uint32_t kind;  /* HU_WAY_ */
   uint32_t code;  /* of the scale, where the way is short */
   uint32_t low;   /* powers of two: the pattern of 2^(emin + e) */
   float by, back; /* steps: x by or x / by; values are the element's times this */
-} hu_way;
+} hu_element_way;
 
 HU_DEVICE uint32_t hu_code_get(const uint8_t *p, uint32_t size, size_t i) {
   if (size == 1) return p[i];
@@ -127,7 +127,7 @@ HU_DEVICE void hu_scaled_begin(const hu_scaled_args &a, hu_scaled_tensor *t) {
 
 /* ---- the scale of a block ---- */
 
-/* |y| rounded to nearest, ties to even: a code that may be beyond the largest, and the value. low: hu_way. */
+/* |y| rounded to nearest, ties to even: a code that may be beyond the largest, and the value. low: hu_element_way. */
 HU_DEVICE uint32_t hu_nearest(uint32_t low, int32_t d0, uint32_t y, float *value) {
   int32_t up = (int32_t)(y & 0x7F800000) - (int32_t)low;
   uint32_t above = up > 0 ? (uint32_t)up : 0, anchor = above + (low + ((uint32_t)d0 << 23));
@@ -142,19 +142,19 @@ static __device__ __noinline__ uint64_t hu_scale_rounded(const hu_narrow &t, uin
   return (uint64_t)r.code << 32 | r.value;
 }
 
-HU_DEVICE void hu_way_power(const hu_scaled_args &a, uint32_t top, uint32_t amax, hu_way *w) {
+HU_DEVICE void hu_element_way_power(const hu_scaled_args &a, uint32_t top, uint32_t amax, hu_element_way *w) {
   const hu_spec *s = &a.scaler.scale;
   int32_t e = (int32_t)((amax + a.carry) >> 23) - 127 - a.scaler.emax, field = (int32_t)(top >> 23);
   e = e < a.scaler.low ? a.scaler.low : e > a.scaler.high ? a.scaler.high : e;
   if (amax < 0x800000 || e < a.short_low || e > a.short_high || (a.nearest ? field : field - e) > a.short_top) return;
   w->code = (uint32_t)(e - s->emin + (s->zero == HU_ZERO_FIELD)) << s->m;
   w->low = a.low + ((uint32_t)e << 23);
-  w->kind = HU_WAY_SHORT;
+  w->kind = HU_ELEMENT_WAY_SHORT;
 }
 
 /* The steps of hu_scale_ratio, then s, d, and what elements are divided by or multiplied with. */
-HU_DEVICE void hu_way_ratio(const hu_scaled_args &a, const hu_scaled_tensor &t, uint32_t top, uint32_t amax,
-                            hu_way *w) {
+HU_DEVICE void hu_element_way_ratio(const hu_scaled_args &a, const hu_scaled_tensor &t, uint32_t top, uint32_t amax,
+                                    hu_element_way *w) {
   float y = __uint_as_float(amax), least = __uint_as_float(1);
   uint32_t steps = a.scaler.steps;
   if (steps == HU_STEPS_ENCODE && !a.scaler.two) {
@@ -184,14 +184,15 @@ HU_DEVICE void hu_way_ratio(const hu_scaled_args &a, const hu_scaled_tensor &t, 
   float largest =
       steps == HU_STEPS_DIVIDE ? __fdiv_rn(__uint_as_float(top), w->by) : __fmul_rn(__uint_as_float(top), w->by);
   int fits = !a.nearest || (int32_t)(__float_as_uint(largest) >> 23) + a.narrow.d0 <= 253;
-  if (w->back > 0 && fits) w->kind = HU_WAY_SHORT;
+  if (w->back > 0 && fits) w->kind = HU_ELEMENT_WAY_SHORT;
 }
 
 /* The way of a block whose largest magnitude pattern is `top` (infinity where there are specials) and whose scale comes
- * from amax; HU_WAY_CORE: it is not a short one, and its scale is left to emu/core/scaled.h. */
-HU_DEVICE hu_way hu_way_of(const hu_scaled_args &a, const hu_scaled_tensor &t, uint32_t top, uint32_t amax) {
-  hu_way w;
-  w.kind = HU_WAY_CORE;
+ * from amax; HU_ELEMENT_WAY_CORE: it is not a short one, and its scale is left to emu/core/scaled.h. */
+HU_DEVICE hu_element_way hu_element_way_of(const hu_scaled_args &a, const hu_scaled_tensor &t, uint32_t top,
+                                           uint32_t amax) {
+  hu_element_way w;
+  w.kind = HU_ELEMENT_WAY_CORE;
   w.code = 0;
   w.low = a.low;
   w.by = w.back = 1;
@@ -199,11 +200,11 @@ HU_DEVICE hu_way hu_way_of(const hu_scaled_args &a, const hu_scaled_tensor &t, u
   if (amax < a.scaler.amin) amax = a.scaler.amin;
   if (amax == 0) {
     w.code = a.blank;
-    if (top == 0) w.kind = HU_WAY_SHORT; /* zeros, under whatever scale */
+    if (top == 0) w.kind = HU_ELEMENT_WAY_SHORT; /* zeros, under whatever scale */
   } else if (a.scaler.rule != HU_SCALE_RATIO) {
-    hu_way_power(a, top, amax, &w);
+    hu_element_way_power(a, top, amax, &w);
   } else if (a.ratios) {
-    hu_way_ratio(a, t, top, amax, &w);
+    hu_element_way_ratio(a, t, top, amax, &w);
   }
   return w;
 }
@@ -211,7 +212,7 @@ HU_DEVICE hu_way hu_way_of(const hu_scaled_args &a, const hu_scaled_tensor &t, u
 /* ---- elements ---- */
 
 /* The binary32 number that steps round. */
-HU_DEVICE uint32_t hu_step_of(const hu_scaled_args &a, uint32_t x, float by) {
+HU_DEVICE uint32_t hu_quotient_of(const hu_scaled_args &a, uint32_t x, float by) {
   float y = fabsf(__uint_as_float(x));
   y = a.scaler.steps == HU_STEPS_DIVIDE ? __fdiv_rn(y, by) : __fmul_rn(y, by);
   return __float_as_uint(hu_bounded(y)) | (x & 0x80000000);
@@ -220,9 +221,9 @@ HU_DEVICE uint32_t hu_step_of(const hu_scaled_args &a, uint32_t x, float by) {
 /* Codes and values: the result below, the events above. */
 HU_DEVICE uint64_t hu_element_result(uint32_t events, uint32_t result) { return (uint64_t)events << 32 | result; }
 
-HU_DEVICE uint64_t hu_nearest_element(const hu_scaled_args &a, const hu_way &w, uint32_t x) {
+HU_DEVICE uint64_t hu_nearest_element(const hu_scaled_args &a, const hu_element_way &w, uint32_t x) {
   int powers = a.scaler.steps == HU_STEPS_EXACT;
-  uint32_t y = powers ? x : hu_step_of(a, x, w.by), magnitude = y & 0x7FFFFFFF, sign = y & 0x80000000,
+  uint32_t y = powers ? x : hu_quotient_of(a, x, w.by), magnitude = y & 0x7FFFFFFF, sign = y & 0x80000000,
            shift = w.low - a.low;
   const hu_spec *f = &a.scaler.element;
   float value;
@@ -253,10 +254,11 @@ HU_DEVICE uint32_t hu_shifted(uint32_t x, uint32_t less) {
   return (x & 0x80000000) | (m == 0 ? 0 : y > 0x800000 ? (uint32_t)y : 0x800000);
 }
 
-static __device__ __noinline__ uint64_t hu_lanes_element(const hu_scaled_args &a, hu_way w, uint32_t x, uint32_t word) {
+static __device__ __noinline__ uint64_t hu_lanes_element(const hu_scaled_args &a, hu_element_way w, uint32_t x,
+                                                         uint32_t word) {
   int powers = a.scaler.steps == HU_STEPS_EXACT;
   uint32_t less = w.low - a.low;
-  hu_lanes_result r = hu_lanes_round(&a.narrow, powers ? hu_shifted(x, less) : hu_step_of(a, x, w.by), word);
+  hu_lanes_result r = hu_lanes_round(&a.narrow, powers ? hu_shifted(x, less) : hu_quotient_of(a, x, w.by), word);
   uint32_t events = hu_lanes_events(r), code = r.code;
   if (a.z) {
     float back = powers ? __uint_as_float(0x3F800000 + less) : w.back;
@@ -278,7 +280,7 @@ static __device__ __noinline__ void hu_core_shared(const hu_scaler *s, uint32_t 
 }
 
 /* The larger magnitude; NaN is larger than everything. */
-HU_DEVICE uint32_t hu_larger(uint32_t most, uint32_t x) {
+HU_DEVICE uint32_t hu_larger_magnitude(uint32_t most, uint32_t x) {
 #if defined(__CUDA_ARCH__)
   float z;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(fabsf(__uint_as_float(x))), "f"(__uint_as_float(most)));

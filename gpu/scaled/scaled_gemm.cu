@@ -39,9 +39,9 @@ typedef struct hu_slab {
   float *sum;
 } hu_slab;
 
-#define HU_EACH(e, count)                                                                 \
-  for (uint64_t e = (uint64_t)blockIdx.x * HU_BLOCK + threadIdx.x; e < (uint64_t)(count); \
-       e += (uint64_t)gridDim.x * HU_BLOCK)
+#define HU_FOR_EACH(e, count)                                                             \
+  for (uint64_t e = (uint64_t)blockIdx.x * HU_THREADS + threadIdx.x; e < (uint64_t)(count); \
+       e += (uint64_t)gridDim.x * HU_THREADS)
 
 HU_DEVICE hu_lines hu_operand_lines(const hu_sums_args &g, size_t i, size_t j) {
   hu_lines in;
@@ -61,19 +61,19 @@ HU_DEVICE hu_num hu_operand_c(const hu_sums_args &g, size_t i, size_t j) {
 
 /* ---- operands made ready ---- */
 
-HU_KERNEL __launch_bounds__(HU_BLOCK) hu_twos_kernel(size_t rows, size_t cols, const uint8_t *x, size_t ldx,
+HU_KERNEL __launch_bounds__(HU_THREADS) hu_twos_kernel(size_t rows, size_t cols, const uint8_t *x, size_t ldx,
                                                      uint32_t from, uint8_t *z, uint32_t to, uint32_t m) {
-  HU_EACH(e, (uint64_t)rows * cols) {
+  HU_FOR_EACH(e, (uint64_t)rows * cols) {
     size_t i = e / cols, j = e % cols;
     hu_store_code(z + e * to, to, hu_scale_twos(m, hu_load_code(x + (i * ldx + j) * from, from)));
   }
 }
 
 /* One scale for each line and `every` products; one: the code of 1. */
-HU_KERNEL __launch_bounds__(HU_BLOCK)
+HU_KERNEL __launch_bounds__(HU_THREADS)
     hu_spread_kernel(const __grid_constant__ hu_scale_source s, uint8_t *z, size_t ld, uint32_t size, size_t lines,
                      size_t count, size_t every, int rows, uint32_t one) {
-  HU_EACH(e, (uint64_t)lines * count) {
+  HU_FOR_EACH(e, (uint64_t)lines * count) {
     size_t i = e / count, q = e % count;
     const uint8_t *at = s.at;
     if (s.size) at += (ptrdiff_t)(i / s.line_side) * s.line_step + (ptrdiff_t)(q * every / s.run_side) * s.run_step;
@@ -83,7 +83,7 @@ HU_KERNEL __launch_bounds__(HU_BLOCK)
 
 /* ---- the last rounding ---- */
 
-static __device__ __noinline__ uint32_t hu_scaled_made(const hu_sums_args &g, size_t i, size_t j, hu_num c) {
+static __device__ __noinline__ uint32_t hu_scaled_nan_made(const hu_sums_args &g, size_t i, size_t j, hu_num c) {
   hu_lines in = hu_operand_lines(g, i, j);
   return !hu_scaled_nan_given(&g.s, &in, i, j, c);
 }
@@ -100,18 +100,18 @@ static __device__ __noinline__ uint32_t hu_scaled_store(const hu_sums_args &g, s
   if (g.spec.round >= HU_SRA) random = hu_stream_at(g.s.key, g.s.counter + number) >> (32 - g.spec.bits);
   uint32_t code = hu_round(&g.spec, sum, random, &set), size = g.dsize ? g.dsize : 4;
   hu_store_code(g.d + (i * g.ldd + j) * size, size, g.dsize ? code : hu_pack32(hu_unpack(&g.spec, code)));
-  if (sum.kind == HU_KIND_NAN && hu_scaled_made(g, i, j, c)) {
+  if (sum.kind == HU_KIND_NAN && hu_scaled_nan_made(g, i, j, c)) {
     set = (set & ~(uint32_t)HU_EVENT_NAN_IN) | HU_EVENT_INVALID;
   }
   return set;
 }
 
 /* Sums in binary32 (of a whole matrix or a slab): the epilogue, if there is one, and the last rounding. */
-HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
+HU_KERNEL __launch_bounds__(HU_THREADS, 1)
     hu_scaled_finish_kernel(const __grid_constant__ hu_sums_args g, const __grid_constant__ hu_slab t) {
   hu_counts counts;
   hu_counts_clear(&counts);
-  HU_EACH(e, t.count) {
+  HU_FOR_EACH(e, t.count) {
     size_t i = t.row + e / g.n, j = e % g.n;
     hu_num c = hu_operand_c(g, i, j), x = hu_unpack32(__float_as_uint(t.sum[e]));
     if (g.s.alpha) x = hu_scale_epilogue(&g.s.a, &g.s.b, x, c);
@@ -125,18 +125,18 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
 
 /* ---- chains of binary32 steps ---- */
 
-HU_KERNEL __launch_bounds__(HU_BLOCK)
+HU_KERNEL __launch_bounds__(HU_THREADS)
     hu_scaled_start_kernel(const __grid_constant__ hu_sums_args g, const __grid_constant__ hu_slab t) {
-  HU_EACH(e, t.count) {
+  HU_FOR_EACH(e, t.count) {
     hu_num c = hu_operand_c(g, t.row + e / g.n, e % g.n);
     t.sum[e] = __uint_as_float(g.s.alpha ? 0 : hu_pack32(c));
   }
 }
 
 /* The parts of the run that begins at l. */
-HU_KERNEL __launch_bounds__(HU_BLOCK)
+HU_KERNEL __launch_bounds__(HU_THREADS)
     hu_scaled_join_kernel(const __grid_constant__ hu_sums_args g, const __grid_constant__ hu_slab t, size_t l) {
-  HU_EACH(e, t.count) {
+  HU_FOR_EACH(e, t.count) {
     size_t i = t.row + e / g.n, j = e % g.n;
     hu_num sa = hu_scale_read(&g.s.a, i, l), sb = hu_scale_read(&g.s.b, j, l);
     hu_num w = hu_scale_factor(&g.s.a, &g.s.b, g.s.factor, sa, sb);
@@ -150,9 +150,9 @@ HU_KERNEL __launch_bounds__(HU_BLOCK)
 
 /* ---- all parts of an element ---- */
 
-HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
+HU_KERNEL __launch_bounds__(HU_THREADS, 1)
     hu_scaled_parts_kernel(const __grid_constant__ hu_sums_args g, const __grid_constant__ hu_slab t) {
-  HU_EACH(e, t.count) {
+  HU_FOR_EACH(e, t.count) {
     size_t i = t.row + e / g.n, j = e % g.n;
     hu_draw d = hu_scaled_draw(&g.s, (uint64_t)i * g.n + j, 0);
     hu_lines in = hu_operand_lines(g, i, j);
@@ -164,11 +164,11 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
   }
 }
 
-HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
+HU_KERNEL __launch_bounds__(HU_THREADS, 1)
     hu_scaled_across_kernel(const __grid_constant__ hu_sums_args g, const __grid_constant__ hu_slab t) {
   hu_counts counts;
   hu_counts_clear(&counts);
-  HU_EACH(e, t.count) {
+  HU_FOR_EACH(e, t.count) {
     size_t i = t.row + e / g.n, j = e % g.n;
     hu_scaled_factors(&g.s, i, j, t.w + e, t.count, t.part + e, t.count);
     hu_num c = hu_operand_c(g, i, j);
@@ -184,10 +184,10 @@ HU_KERNEL __launch_bounds__(HU_BLOCK, 1)
 
 /* ---- the host's side ---- */
 
-static unsigned blocks_for(uint64_t count) { return hu_grid_size((count - 1) / HU_BLOCK + 1, 64); }
+static unsigned blocks_for(uint64_t count) { return hu_grid_size((count - 1) / HU_THREADS + 1, 64); }
 
 static size_t bytes_of(const hu_operand *x) {
-  return x->storage == HU_VALUES ? sizeof(float) : hu_code_bytes(x->format);
+  return x->storage == HU_STORAGE_VALUES ? sizeof(float) : hu_code_bytes(x->format);
 }
 
 static hu_strides place_of(const hu_operand *x) {
@@ -219,7 +219,7 @@ static hu_status make_view(const hu_scaled_view *v, const hu_exec *exec, void *s
   }
   hu_status s =
       hu_device_scaled_decode(v->rows, v->cols, (float *)z, v->cols, &v->from.scaled, v->from.scaling, exec, stream);
-  if (s != HU_OK || hu_format_equal(v->operand.format, hu_format_ieee(8, 23, 0))) return s;
+  if (s != HU_OK || hu_format_equal(v->operand.format, hu_format_binary32())) return s;
   return hu_device_quantize_n(v->rows * v->cols, (float *)z, 1, (float *)z, 1, v->operand.format, rne, exec, NULL,
                               stream);
 }
@@ -252,7 +252,7 @@ static void fill_args(hu_sums_args *g, const hu_scaled_plan *t, const hu_exec *e
   g->spec = hu_spec_of(d->format, t->mode);
   g->d = (uint8_t *)d->data;
   g->ldd = d->ld;
-  g->dsize = (uint8_t)(d->storage == HU_VALUES ? 0 : hu_code_bytes(d->format));
+  g->dsize = (uint8_t)(d->storage == HU_STORAGE_VALUES ? 0 : hu_code_bytes(d->format));
 }
 
 /* Run l ... end - 1 of `rows` rows from `row` on. */
@@ -263,7 +263,7 @@ static hu_status run_part(const hu_scaled_plan *t, size_t row, size_t rows, size
   memset(&r, 0, sizeof r);
   r.data = part;
   r.ld = t->n;
-  r.format = hu_format_ieee(8, 23, 0);
+  r.format = hu_format_binary32();
   return hu_device_gemm(rows, t->n, end - l, &r, &a, &b, NULL, &t->sum.inside, hu_plain_mode(), exec, NULL, stream);
 }
 
@@ -337,7 +337,7 @@ static hu_status run_whole(const hu_scaled_plan *t, const hu_sums_args *g, const
   memset(&y, 0, sizeof y);
   y.data = t->y;
   y.ld = t->n;
-  y.format = hu_format_ieee(8, 23, 0);
+  y.format = hu_format_binary32();
   const hu_result *d = t->y ? &y : &t->d.plain;
   const hu_operand *c = t->has_c && !t->alpha ? &t->c.operand : NULL;
   hu_mode mode = t->y ? hu_plain_mode() : t->mode;

@@ -89,7 +89,7 @@ void conversions(void) {
         }
       });
       need(s == HU_OK, what[kind]);
-      double bytes = kind == 3 ? 4 + hu_format_limits(formats[i]).storage / 8 : 8;
+      double bytes = kind == 3 ? 4 + hu_limits_of(formats[i]).storage / 8 : 8;
       /* A copy moves each byte twice, so the same traffic is a copy of half of it. */
       double copy =
           median(20, [&]() { cudaMemcpyAsync(z, x, (size_t)(bytes / 2 * (double)n), cudaMemcpyDeviceToDevice, 0); });
@@ -101,7 +101,7 @@ void conversions(void) {
       if (s == HU_OK) s = hu_device_decode_n(n, x, 1, z, 1, formats[i], NULL, NULL);
     });
     need(s == HU_OK, "decode");
-    double bytes = 4 + hu_format_limits(formats[i]).storage / 8;
+    double bytes = 4 + hu_limits_of(formats[i]).storage / 8;
     printf("%-24s %-9s %.3f ms, %.0f GB/s\n", "decode", names[i], t, bytes * 1e-6 * (double)n / t);
     fill(x, n);
   }
@@ -215,8 +215,8 @@ void products(const blas &cublas, int n) {
     });
     printf("cuBLAS SGEMM, no TF32, %d^3: %.2f ms, %.1f TFLOP/s\n", n, reference, flops / reference);
   }
-  hu_result dd = {d, (size_t)n, single, HU_VALUES};
-  hu_operand aa = {a, (size_t)n, single, HU_VALUES, 0}, bb = {b, (size_t)n, single, HU_VALUES, 0};
+  hu_result dd = {d, (size_t)n, single, HU_STORAGE_VALUES};
+  hu_operand aa = {a, (size_t)n, single, HU_STORAGE_VALUES, 0}, bb = {b, (size_t)n, single, HU_STORAGE_VALUES, 0};
   uint8_t *codes = device_array<uint8_t>(elements); /* of the values; equal bytes everywhere would draw less power */
   need(hu_device_encode_n(elements, codes, 1, a, 1, eight, rne, NULL, NULL, NULL) == HU_OK, "encode");
   hu_accum accum;
@@ -225,7 +225,7 @@ void products(const blas &cublas, int n) {
     const char *what[] = {"fp32, binary32 values", "fp32, e4m3fn codes", "exact, e4m3fn codes"};
     hu_status s = HU_OK;
     if (kind > 0) {
-      aa = {codes, (size_t)n, eight, HU_CODES, 0};
+      aa = {codes, (size_t)n, eight, HU_STORAGE_CODES, 0};
       bb = aa;
     }
     accum.kind = kind < 2 ? HU_ACCUM_FP32 : HU_ACCUM_EXACT;
@@ -301,15 +301,15 @@ void models(void) {
     need(hu_device_encode_n(n * n, a, 1, x, 1, t.operands, hu_mode(), NULL, NULL, NULL) == HU_OK, "encode");
     need(hu_device_encode_n(n * n, b, 1, x + (most - n * n), 1, t.operands, hu_mode(), NULL, NULL, NULL) == HU_OK,
          "encode");
-    hu_operand aa = {a, n, t.operands, HU_CODES, 0}, bb = {b, n, t.operands, HU_CODES, 0};
-    hu_result dd = {d, n, single, HU_VALUES};
+    hu_operand aa = {a, n, t.operands, HU_STORAGE_CODES, 0}, bb = {b, n, t.operands, HU_STORAGE_CODES, 0};
+    hu_result dd = {d, n, single, HU_STORAGE_VALUES};
     hu_status s = HU_OK;
     double ms =
         median(5, [&]() { s = hu_device_gemm(n, n, n, &dd, &aa, &bb, NULL, &accum, hu_mode(), NULL, NULL, NULL); });
     need(s == HU_OK, t.model);
     double rate = 1e3 * (double)n * (double)n * (double)n / ms, limit = t.products * gpu.sms * gpu.clock;
     printf("hu_device_gemm %-26s %2d-bit operands %4d^3: %8.2f ms, %9.1f GFLOP/s", t.model,
-           (int)hu_format_limits(t.operands).width, t.n, ms, 2e-9 * rate);
+           (int)hu_limits_of(t.operands).width, t.n, ms, 2e-9 * rate);
     if (limit > 0 && gpu.major == 9) printf(", %.2f of the instructions' limit, %.0f", rate / limit, 2e-9 * limit);
     printf("\n");
   }

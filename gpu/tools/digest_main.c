@@ -60,7 +60,7 @@ static uint64_t sum_codes(const void *codes, uint32_t storage, uint64_t first, u
 static void *cpu_task(void *argument) {
   task *t = argument;
   const options *o = t->o;
-  uint32_t storage = hu_format_limits(t->f).storage;
+  uint32_t storage = hu_limits_of(t->f).storage;
   uint32_t *x = malloc(CPU_CHUNK * sizeof *x), *z = malloc(CPU_CHUNK * sizeof *z);
   t->status = x && z ? HU_OK : HU_E_MEMORY;
   for (uint64_t first = (uint64_t)t->number * CPU_CHUNK; t->status == HU_OK && first < o->inputs;
@@ -114,7 +114,7 @@ typedef struct arena {
 static hu_status on_device(const options *o, const arena *a, hu_format f, hu_mode mode, uint64_t *digest) {
   unsigned long long sum = 0;
   hu_events events;
-  uint32_t storage = hu_format_limits(f).storage;
+  uint32_t storage = hu_limits_of(f).storage;
   memset(&events, 0, sizeof events);
   hu_status s = hu_memory_put(a->sum, &sum, sizeof sum);
   if (s == HU_OK) s = hu_memory_put(a->events, &events, sizeof events);
@@ -215,7 +215,7 @@ static uint64_t read_number(const char *text, uint64_t max) {
 static int read_mode(const char *text) {
   hu_mode mode;
   memset(&mode, 0, sizeof mode);
-  return hu_mode_parse_round(&mode, text) == HU_OK && mode.round < HU_SRA ? mode.round : -1;
+  return hu_mode_round_parse(&mode, text) == HU_OK && mode.round < HU_SRA ? mode.round : -1;
 }
 
 static int read_options(options *o, int argc, char **argv) {

@@ -87,9 +87,9 @@ static hu_status device_products(void *self, const hu_products *p) {
   (void)self;
   for (size_t i = 0; i < p->outer * p->inner && s == HU_OK; i++) {
     size_t outer = i / p->inner, inner = i % p->inner;
-    hu_result d = {matrix(&p->z, outer, inner), p->z.ld, hu_binary32(), HU_VALUES};
-    hu_operand a = {matrix(&p->a, outer, inner), p->a.ld, p->a.format, HU_VALUES, (uint8_t)p->a.transposed};
-    hu_operand b = {matrix(&p->b, outer, inner), p->b.ld, p->b.format, HU_VALUES, (uint8_t)p->b.transposed};
+    hu_result d = {matrix(&p->z, outer, inner), p->z.ld, hu_binary32(), HU_STORAGE_VALUES};
+    hu_operand a = {matrix(&p->a, outer, inner), p->a.ld, p->a.format, HU_STORAGE_VALUES, (uint8_t)p->a.transposed};
+    hu_operand b = {matrix(&p->b, outer, inner), p->b.ld, p->b.format, HU_STORAGE_VALUES, (uint8_t)p->b.transposed};
     hu_exec e = exec_of(hu_words_of_product(p, i));
     s = hu_device_gemm(p->m, p->n, p->k, &d, &a, &b, NULL, p->accum, rne, &e, NULL, NULL);
   }
@@ -161,7 +161,7 @@ static hu_status device_round(void *self, size_t rows, size_t cols, float *z, co
   hu_events *events = counts ? &counts->events : NULL;
   size_t n = rows * cols;
   /* Before x, which z may be, is gone; only formats tell what is too large. */
-  float max = r->kind == HU_ROUND_FORMAT ? (float)hu_format_limits(r->format).max : HUGE_VALF;
+  float max = r->kind == HU_ROUND_FORMAT ? (float)hu_limits_of(r->format).max : HUGE_VALF;
   hu_status s = counts ? hu_train_count(n, x, max, counts) : HU_OK;
   if (s != HU_OK) return s;
   switch (r->kind) {

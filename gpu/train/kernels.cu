@@ -11,16 +11,16 @@
 #include "train/engine/kernels_layers.h"
 
 #define HU_TRAIN_KERNEL(NAME, name, by)                                                                              \
-  HU_KERNEL __launch_bounds__(HU_BLOCK) hu_train_##name(const __grid_constant__ hu_task t) {                         \
-    const size_t step = (size_t)gridDim.x * HU_BLOCK, items = by == HU_BY_ROW ? t.rows : t.rows * t.cols;            \
-    for (size_t i = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x; i < items; i += step) {                             \
+  HU_KERNEL __launch_bounds__(HU_THREADS) hu_train_##name(const __grid_constant__ hu_task t) {                       \
+    const size_t step = (size_t)gridDim.x * HU_THREADS, items = by == HU_BY_ROW ? t.rows : t.rows * t.cols;          \
+    for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < items; i += step) {                           \
       const size_t r = by == HU_BY_ROW ? i : t.rows == 1 ? 0 : i / t.cols, j = by == HU_BY_ROW ? 0 : i - r * t.cols; \
       hu_at_##name(&t, r, j, by == HU_BY_ROW ? t.cols : j + 1);                                                      \
     }                                                                                                                \
   }
 HU_KERNELS(HU_TRAIN_KERNEL)
 
-static unsigned grid_of(size_t items) { return hu_grid_size(items / HU_BLOCK + 1, 16); }
+static unsigned grid_of(size_t items) { return hu_grid_size(items / HU_THREADS + 1, 16); }
 
 hu_status hu_train_run(int kernel, const hu_task *t) {
   if (t->rows == 0 || t->cols == 0) return HU_OK;
@@ -38,11 +38,11 @@ hu_status hu_train_run(int kernel, const hu_task *t) {
 hu_status hu_train_zero(void *x, size_t n) { return cudaMemset(x, 0, n) == cudaSuccess ? HU_OK : HU_E_CUDA; }
 
 /* Magnitudes of binary32 numbers are ordered as their patterns. */
-HU_KERNEL __launch_bounds__(HU_BLOCK)
+HU_KERNEL __launch_bounds__(HU_THREADS)
     hu_train_unscale_kernel(size_t n, float *g, float back, hu_gradient_found *found) {
-  const size_t step = (size_t)gridDim.x * HU_BLOCK;
+  const size_t step = (size_t)gridDim.x * HU_THREADS;
   unsigned top = 0, bad = 0;
-  for (size_t i = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x; i < n; i += step) {
+  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < n; i += step) {
     g[i] = hu_canonical(g[i] * back); /* a device's own NaN is another */
     const unsigned size = __float_as_uint(g[i]) & 0x7FFFFFFFu;
     bad |= size >= 0x7F800000u;
@@ -62,11 +62,11 @@ HU_DEVICE void hu_train_add(uint64_t *sum, unsigned n) {
   if (n) atomicAdd((unsigned long long *)sum, (unsigned long long)n);
 }
 
-HU_KERNEL __launch_bounds__(HU_BLOCK) hu_train_compare_kernel(size_t n, const float *u, const float *before,
-                                                              const float *after, hu_update_counts *counts) {
-  const size_t step = (size_t)gridDim.x * HU_BLOCK;
+HU_KERNEL __launch_bounds__(HU_THREADS) hu_train_compare_kernel(size_t n, const float *u, const float *before,
+                                                                const float *after, hu_update_counts *counts) {
+  const size_t step = (size_t)gridDim.x * HU_THREADS;
   unsigned moved = 0, lost = 0;
-  for (size_t i = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x; i < n; i += step) {
+  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < n; i += step) {
     moved += u[i] != 0;
     lost += u[i] != 0 && before[i] == after[i];
   }
@@ -80,9 +80,9 @@ hu_status hu_train_compare(size_t n, const float *u, const float *before, const 
   return hu_launched();
 }
 
-HU_KERNEL __launch_bounds__(HU_BLOCK)
+HU_KERNEL __launch_bounds__(HU_THREADS)
     hu_train_count_kernel(size_t n, const float *x, float max, hu_rounding_counts *counts) {
-  const size_t first = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x, step = (size_t)gridDim.x * HU_BLOCK;
+  const size_t first = (size_t)blockIdx.x * HU_THREADS + threadIdx.x, step = (size_t)gridDim.x * HU_THREADS;
   unsigned over = 0;
   for (size_t i = first; i < n; i += step) over += fabsf(x[i]) > max && fabsf(x[i]) < INFINITY;
   hu_train_add(&counts->over, over);
@@ -121,10 +121,10 @@ HU_DEVICE float hu_train_widened(const hu_widening &w, size_t i, float x, float 
   return __uint_as_float(0x7F800000u | (u & 0x80000000u));
 }
 
-HU_KERNEL __launch_bounds__(HU_BLOCK)
+HU_KERNEL __launch_bounds__(HU_THREADS)
     hu_train_widen_kernel(size_t n, float *z, const float *before, const __grid_constant__ hu_widening w) {
-  const size_t step = (size_t)gridDim.x * HU_BLOCK;
-  for (size_t i = (size_t)blockIdx.x * HU_BLOCK + threadIdx.x; i < n; i += step) {
+  const size_t step = (size_t)gridDim.x * HU_THREADS;
+  for (size_t i = (size_t)blockIdx.x * HU_THREADS + threadIdx.x; i < n; i += step) {
     const float x = before[i];
     if (!(fabsf(x) <= w.max)) z[i] = hu_train_widened(w, i, x, z[i]);
   }
@@ -134,7 +134,7 @@ hu_status hu_train_widen(size_t n, float *z, const float *before, const hu_round
                          hu_events *events) {
   hu_widening w;
   w.spec = hu_spec_of(r->format, r->mode);
-  w.max = (float)hu_format_limits(r->format).max;
+  w.max = (float)hu_limits_of(r->format).max;
   w.over_inf = r->over_inf;
   w.is_signed = r->format.sign;
   w.bits = r->mode.bits;

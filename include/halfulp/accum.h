@@ -6,9 +6,9 @@
  *   if (hu_accum_parse(&x, "promote(128,nv.hopper.e4m3.f32.wgmma,binary32)", &where) != HU_OK) ...
  *   hu_status s = hu_dot(n, &z, single, &operands, &x, rne, NULL, NULL);
  *
- * hu_accum_parse reads an accumulation model from a text; hu_preset_find has that of a matrix unit by its name; hu_dot
- * here, hu_gemm and the command all take the record that they give. A hu_accum is plain and without pointers. The
- * all-zero record is `exact`. docs/numerics.md section 11 defines every model as a formula, with each rounding, the
+ * hu_accum_parse reads an accumulation model from a text; hu_accum_preset_find has that of a matrix unit by its name;
+ * hu_dot here, hu_gemm and the command all take the record that they give. A hu_accum is plain and without pointers.
+ * The all-zero record is `exact`. docs/numerics.md section 11 defines every model as a formula, with each rounding, the
  * order of the terms, where C enters, special operands, the signs of zeros and the random word of each stochastic
  * rounding. Text, both ways (hu_accum_parse, hu_accum_text):
  *
@@ -20,7 +20,7 @@
  *            | "block(" rule { "," key "=" value } ")" | the name of a preset ("nv.ampere.tf32.f32")
  *            | "takes(" element "," element "," element "," base ")" | "any(" model ")"
  *   element  = format | "binary64" | "s8" | "u8" | "s4" | "u4" | "s32" | "any"
- *   rounding = ["," MODE] ["," "sat=" POLICY]     texts of hu_mode_parse_round, hu_mode_parse_saturate;
+ *   rounding = ["," MODE] ["," "sat=" POLICY]     texts of hu_mode_round_parse, hu_mode_saturate_parse;
  *                                                 absent: rne, default
  *   format   = text of hu_format_parse
  *
@@ -103,33 +103,33 @@ enum {
 };
 /* What a cut does with the digits below the grid. */
 enum {
-  HU_CUT_TRUNC = 0,  /* trunc: toward zero */
-  HU_CUT_FLOOR = 1,  /* floor: toward negative */
-  HU_CUT_NEAREST = 2 /* rne: to nearest, ties to even */
+  HU_BLOCK_CUT_TRUNC = 0,  /* trunc: toward zero */
+  HU_BLOCK_CUT_FLOOR = 1,  /* floor: toward negative */
+  HU_BLOCK_CUT_NEAREST = 2 /* rne: to nearest, ties to even */
 };
 /* Order of k within a block. */
 enum {
-  HU_ORDER_UP = 0,   /* up: ascending */
-  HU_ORDER_DOWN = 1, /* down: descending */
-  HU_ORDER_MOD4 = 2  /* mod4: two blocks, k mod 4 below 2 and the others */
+  HU_BLOCK_ORDER_UP = 0,   /* up: ascending */
+  HU_BLOCK_ORDER_DOWN = 1, /* down: descending */
+  HU_BLOCK_ORDER_MOD4 = 2  /* mod4: two blocks, k mod 4 below 2 and the others */
 };
 /* Where c joins a block. */
 enum {
-  HU_JOIN_FIRST = 0, /* first: among its terms */
-  HU_JOIN_LAST = 1   /* last: added to its result */
+  HU_BLOCK_JOIN_FIRST = 0, /* first: among its terms */
+  HU_BLOCK_JOIN_LAST = 1   /* last: added to its result */
 };
 /* What subnormal operands and C are read as. */
 enum {
-  HU_DAZ_NONE = 0, /* none: what they are */
-  HU_DAZ_SIGN = 1, /* sign: zeros of their sign */
-  HU_DAZ_PLUS = 2  /* plus: +0, and so are zeros */
+  HU_BLOCK_DAZ_NONE = 0, /* none: what they are */
+  HU_BLOCK_DAZ_SIGN = 1, /* sign: zeros of their sign */
+  HU_BLOCK_DAZ_PLUS = 2  /* plus: +0, and so are zeros */
 };
 /* When subnormal results become zero. */
 enum {
-  HU_FTZ_NONE = 0,  /* none: never */
-  HU_FTZ_AFTER = 1, /* after: those that are subnormal after rounding */
-  HU_FTZ_TINY = 2,  /* tiny: those, and those that are tiny after rounding */
-  HU_FTZ_BEFORE = 3 /* before: those that are below the smallest normal before rounding */
+  HU_BLOCK_FTZ_NONE = 0,  /* none: never */
+  HU_BLOCK_FTZ_AFTER = 1, /* after: those that are subnormal after rounding */
+  HU_BLOCK_FTZ_TINY = 2,  /* tiny: those, and those that are tiny after rounding */
+  HU_BLOCK_FTZ_BEFORE = 3 /* before: those that are below the smallest normal before rounding */
 };
 
 /* The parameters of block(...). Keys with an asterisk must be given where they are allowed; the others are 0 by
@@ -204,7 +204,7 @@ HU_API size_t hu_element_size(hu_element e);
 HU_API unsigned hu_element_width(hu_element e);
 
 /* A model with the operands that its hardware takes. */
-typedef struct hu_preset {
+typedef struct hu_accum_preset {
   char name[48];
   hu_accum accum;         /* a unit of the elements below; hu_accum_any(accum) takes others */
   hu_element a, b, c;     /* c: also of D */
@@ -213,11 +213,11 @@ typedef struct hu_preset {
   const char *confidence; /* "HW": reproduces results recorded on hardware; "SIM": tested on hardware by the model's
                              authors; "DOC": the vendor's manual; "OPEN": assumed in part */
   const char *source;     /* by whom */
-} hu_preset;
+} hu_accum_preset;
 /* The presets, 0 first; and by name, HU_E_NAME if there is none. */
-HU_API size_t hu_preset_count(void);
-HU_API HU_MUST_CHECK hu_status hu_preset_at(hu_preset *preset, size_t i); /* HU_E_NAME if there is none */
-HU_API HU_MUST_CHECK hu_status hu_preset_find(hu_preset *preset, const char *name);
+HU_API size_t hu_accum_preset_count(void);
+HU_API HU_MUST_CHECK hu_status hu_accum_preset_at(hu_accum_preset *preset, size_t i); /* HU_E_NAME if there is none */
+HU_API HU_MUST_CHECK hu_status hu_accum_preset_find(hu_accum_preset *preset, const char *name);
 
 /* Elements k = 0 ... n-1 of dot product number i are at i * step + k * stride. */
 typedef struct hu_vector {

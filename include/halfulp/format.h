@@ -3,7 +3,7 @@
  *
  *   hu_format f;
  *   if (hu_format_parse(&f, "float8_e4m3fn", NULL) != HU_OK) ...
- *   printf("max = %a\n", hu_format_limits(f).max);
+ *   printf("max = %a\n", hu_limits_of(f).max);
  *
  * A hu_format is a small plain record, passed by value: field widths, an additional bias and independent axes that say
  * what the codes at the edges mean. docs/numerics.md section 1 defines every axis; nothing else is stored, every limit
@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "halfulp/deprecated.h"
 #include "halfulp/status.h"
 
 #ifdef __cplusplus
@@ -101,7 +102,7 @@ typedef struct hu_limits {
  * is more than 30"). */
 HU_API HU_MUST_CHECK hu_status hu_format_check(hu_format f, const char **axis);
 /* Limits of a valid descriptor; all zero for an invalid one. */
-HU_API hu_limits hu_format_limits(hu_format f);
+HU_API hu_limits hu_limits_of(hu_format f);
 /* 1 if the two descriptors are the same format (all axes equal), else 0. */
 HU_API int hu_format_equal(hu_format a, hu_format b);
 /* 1 if every finite value of f is exact in binary32, so that float arrays can hold its grid. */
@@ -146,7 +147,7 @@ HU_API hu_format hu_format_p3109(unsigned k, unsigned p, int is_signed, int exte
 HU_API HU_MUST_CHECK hu_status hu_format_parse(hu_format *f, const char *text, size_t *where);
 /* The same; and with HU_E_FORMAT, if axis is not NULL, *axis is hu_format_check's sentence that names the wrong
  * axis. */
-HU_API HU_MUST_CHECK hu_status hu_format_parse_why(hu_format *f, const char *text, size_t *where, const char **axis);
+HU_API HU_MUST_CHECK hu_status hu_format_parse_axis(hu_format *f, const char *text, size_t *where, const char **axis);
 
 /* Descriptor to its fp(...) text; hu_format_parse gives the descriptor back. Of the six presets the one that makes the
  * shortest text, among equals the earlier of the table above; then "unsigned"; then the axes in which the descriptor

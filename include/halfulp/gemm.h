@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* halfulp/gemm.h - multiply matrices, D = A B + C, with the order and the roundings of the sums stated.
  *
- *   hu_operand a = {codes_a, k, e4m3, HU_CODES, 0}, b = {codes_b, n, e4m3, HU_CODES, 0};
- *   hu_result d = {z, n, hu_binary32(), HU_VALUES};
+ *   hu_operand a = {codes_a, k, e4m3, HU_STORAGE_CODES, 0}, b = {codes_b, n, e4m3, HU_STORAGE_CODES, 0};
+ *   hu_result d = {z, n, hu_binary32(), HU_STORAGE_VALUES};
  *   hu_accum fp32 = {.kind = HU_ACCUM_FP32};
  *   hu_status s = hu_gemm(m, n, k, &d, &a, &b, NULL, &fp32, rne, NULL, NULL);
  *
@@ -80,8 +80,8 @@ extern "C" {
 
 /* How a matrix is stored. */
 enum {
-  HU_VALUES = 0, /* binary32 values on its format's grid */
-  HU_CODES = 1   /* codes of its format */
+  HU_STORAGE_VALUES = 0, /* binary32 values on its format's grid */
+  HU_STORAGE_CODES = 1   /* codes of its format */
 };
 
 /* A matrix to read. Element (i, j) is at i * ld + j, or at j * ld + i if transposed. */
@@ -89,7 +89,7 @@ typedef struct hu_operand {
   const void *data; /* float, or uint8_t / uint16_t / uint32_t codes by hu_limits.storage */
   size_t ld;        /* elements from one stored row to the next, >= the stored row's length */
   hu_format format;
-  uint8_t storage;    /* HU_VALUES: binary32 values on the grid; HU_CODES */
+  uint8_t storage;    /* HU_STORAGE_VALUES: binary32 values on the grid; HU_STORAGE_CODES */
   uint8_t transposed; /* 1: stored as the transpose */
 } hu_operand;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* halfulp/hadamard.h - the random Hadamard transform of blocks of 16, 32, 64 or 128 elements, along rows or columns.
  *
- *   hu_hadamard t = {16, HU_ALONG_ROWS, HU_HADAMARD_ROOT, HU_SIGNS_STREAM, 0, NULL};
+ *   hu_hadamard t = {16, HU_HADAMARD_ALONG_ROWS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_STREAM, 0, NULL};
  *   hu_exec exec = {0, 0, {key, counter}};
  *   hu_status s = hu_hadamard_forward(rows, cols, z, ldz, x, ldx, &t, &exec);
  *
@@ -37,8 +37,8 @@ extern "C" {
 
 /* Which way blocks lie: elements next to each other in a row, or one above the other in a column. */
 enum {
-  HU_ALONG_ROWS = 0,   /* next to each other in a row */
-  HU_ALONG_COLUMNS = 1 /* one above the other in a column */
+  HU_HADAMARD_ALONG_ROWS = 0,   /* next to each other in a row */
+  HU_HADAMARD_ALONG_COLUMNS = 1 /* one above the other in a column */
 };
 /* The factor c (forward) and c' (inverse); n = 2^k. */
 enum {
@@ -49,24 +49,25 @@ enum {
 /* Where the signs come from. Number j of a vector of signs is bit j mod 32 (bit 0 the lowest) of its 32-bit word number
  * j div 32; a set bit is -1. */
 enum {
-  HU_SIGNS_NONE = 0,  /* all +1 */
-  HU_SIGNS_MASK = 1,  /* the words of `mask` */
-  HU_SIGNS_STREAM = 2 /* word i is random word i of exec->stream (hu_stream_word); exec NULL: of stream (0, 0) */
+  HU_HADAMARD_SIGNS_NONE = 0, /* all +1 */
+  HU_HADAMARD_SIGNS_MASK = 1, /* the words of `mask` */
+  HU_HADAMARD_SIGNS_STREAM =
+      2 /* word i is random word i of exec->stream (hu_stream_word); exec NULL: of stream (0, 0) */
 };
 
 /* A transform; a plain record. */
 typedef struct hu_hadamard {
   uint32_t n;           /* elements of a block: 16, 32, 64 or 128 */
-  uint8_t axis;         /* HU_ALONG_ */
+  uint8_t axis;         /* HU_HADAMARD_ALONG_ */
   uint8_t norm;         /* HU_HADAMARD_ */
-  uint8_t signs;        /* HU_SIGNS_ */
+  uint8_t signs;        /* HU_HADAMARD_SIGNS_ */
   uint8_t whole;        /* 0: one vector of n signs, the same for all blocks; 1: one as long as the axis, element j of
                            every row (column) has sign number j */
-  const uint32_t *mask; /* HU_SIGNS_MASK: ceil(length / 32) words, bits beyond are not used; else ignored */
+  const uint32_t *mask; /* HU_HADAMARD_SIGNS_MASK: ceil(length / 32) words, bits beyond are not used; else ignored */
 } hu_hadamard;
 
 /* The 16 signs that Transformer Engine's NVFP4 recipe has built in, as a mask for n = 16, whole = 0. */
-#define HU_SIGNS_TRANSFORMER_ENGINE 0xD7E8u
+#define HU_HADAMARD_SIGNS_TRANSFORMER_ENGINE 0xD7E8u
 
 /* Transforms the blocks of a matrix, forward or back. exec is that of array.h. No allocation; up to 64 KiB of stack a
  * thread.

@@ -53,7 +53,7 @@ class format {
   explicit format(const std::string &text) : axes_() { check(hu_format_parse(&axes_, text.c_str(), nullptr), text); }
 
   operator hu_format() const noexcept { return axes_; }
-  hu_limits limits() const noexcept { return hu_format_limits(axes_); }
+  hu_limits limits() const noexcept { return hu_limits_of(axes_); }
   /* The id of the catalogue where it has the format, else the fp(...) text; format(text()) is the same format. */
   std::string text() const {
     char buffer[HU_FORMAT_TEXT_MAX];
@@ -71,7 +71,7 @@ class format {
 /* A mode from its rounding's text ("rne", "rtz", "sra:8"); the rest by its fields. */
 inline hu_mode mode(const std::string &round) {
   hu_mode m{};
-  check(hu_mode_parse_round(&m, round.c_str()), round);
+  check(hu_mode_round_parse(&m, round.c_str()), round);
   return m;
 }
 
@@ -356,7 +356,7 @@ using element_of = std::remove_const_t<std::remove_pointer_t<decltype(std::declv
 /* Are the elements of A unsigned integers or numbers as wide as the format's storage? */
 template <class A>
 bool stores(hu_format f) noexcept {
-  return element<element_of<A>>::code_bits == hu_format_limits(f).storage;
+  return element<element_of<A>>::code_bits == hu_limits_of(f).storage;
 }
 }  // namespace inside
 

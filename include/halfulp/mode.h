@@ -2,7 +2,7 @@
 /* halfulp/mode.h - choose how results are rounded and what happens beyond the range; draw random words; count events.
  *
  *   hu_mode mode = {0};                                                  // ties to even
- *   if (hu_mode_parse_round(&mode, "sra:16") != HU_OK) ...               // stochastic, 16 random bits
+ *   if (hu_mode_round_parse(&mode, "sra:16") != HU_OK) ...               // stochastic, 16 random bits
  *
  * All of these are values of a call; nothing is global. The all-zero hu_mode is ties to even, the format's default
  * saturation, tininess after rounding, NaN to +max in formats without NaN. Definitions: docs/numerics.md sections 2 to
@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "halfulp/deprecated.h"
 #include "halfulp/status.h"
 
 #ifdef __cplusplus
@@ -78,12 +79,12 @@ HU_API HU_MUST_CHECK hu_status hu_mode_check(hu_mode mode);
 #define HU_ROUND_TEXTS "rne rna rnz rtz rtp rtn raz rto sra:N srb:N src:N"
 /* Reads one of HU_ROUND_TEXTS, or sr:N, which is sra:N. Sets round and bits, leaves the rest. HU_E_TEXT otherwise,
  * *mode untouched. */
-HU_API HU_MUST_CHECK hu_status hu_mode_parse_round(hu_mode *mode, const char *text);
+HU_API HU_MUST_CHECK hu_status hu_mode_round_parse(hu_mode *mode, const char *text);
 /* Saturation text: default none finite propagate. NaN text: max zero error. Text of nan_fma: quiet invalid. Each sets
  * its field and leaves the rest. */
-HU_API HU_MUST_CHECK hu_status hu_mode_parse_saturate(hu_mode *mode, const char *text);
-HU_API HU_MUST_CHECK hu_status hu_mode_parse_nan(hu_mode *mode, const char *text);
-HU_API HU_MUST_CHECK hu_status hu_mode_parse_nan_fma(hu_mode *mode, const char *text);
+HU_API HU_MUST_CHECK hu_status hu_mode_saturate_parse(hu_mode *mode, const char *text);
+HU_API HU_MUST_CHECK hu_status hu_mode_nan_parse(hu_mode *mode, const char *text);
+HU_API HU_MUST_CHECK hu_status hu_mode_nan_fma_parse(hu_mode *mode, const char *text);
 /* The rounding's text into a buffer of at least 8 bytes; returns it. */
 HU_API char *hu_mode_round_text(char text[8], hu_mode mode);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* halfulp/scaled_gemm.h - multiply scaled tensors, D = A B + C, with every rounding of the sums stated.
  *
- *   hu_scaled_sum dsv3 = hu_scaled_sum_parts(nv_hopper_wgmma, fp32, HU_FACTOR_ROUNDED);
+ *   hu_scaled_sum dsv3 = hu_scaled_sum_parts(nv_hopper_wgmma, fp32, HU_SCALED_FACTOR_ROUNDED);
  *   hu_scaled_operand a = {.scaling = &dsv3_1x128, .scaled = {codes, k, scales, (k + 127) / 128, NULL}};
  *   size_t bytes = hu_scaled_gemm_space(m, n, k, &d, &a, &b, NULL, &dsv3, NULL);
  *   hu_status s = hu_scaled_gemm(m, n, k, &d, &a, &b, NULL, &dsv3, rne, space, bytes, NULL, &events);
@@ -59,17 +59,18 @@ enum {
 /* Way parts: w[r] of element (i, j) from the scales sA, sB of the run and tA, tB of the tensors (1: there is none).
  * d = rne32(s t); rne32: rounded into binary32, ties to even, overflow to infinity. */
 enum {
-  HU_FACTOR_EXACT = 0,   /* w = sA sB tA tB, exact: its one rounding is across's own (of the product or the step) */
-  HU_FACTOR_ROUNDED = 1, /* w = rne32(dA dB): a scale first made of both, in binary32  (DeepGEMM's promotion) */
-  HU_FACTOR_TWICE = 2,   /* P is first replaced by rne32(P dA); w = dB  (DeepSeek-V3's published kernels) */
-  HU_FACTOR_ALPHA = 3,   /* w = rne32(rne32(sA) rne32(sB)); tA and tB as under `unit` */
-  HU_FACTORS = 4         /* (count) */
+  HU_SCALED_FACTOR_EXACT =
+      0, /* w = sA sB tA tB, exact: its one rounding is across's own (of the product or the step) */
+  HU_SCALED_FACTOR_ROUNDED = 1, /* w = rne32(dA dB): a scale first made of both, in binary32  (DeepGEMM's promotion) */
+  HU_SCALED_FACTOR_TWICE = 2,   /* P is first replaced by rne32(P dA); w = dB  (DeepSeek-V3's published kernels) */
+  HU_SCALED_FACTOR_ALPHA = 3,   /* w = rne32(rne32(sA) rne32(sB)); tA and tB as under `unit` */
+  HU_SCALED_FACTOR_COUNT = 4    /* (count) */
 };
 
 /* How D's elements are summed; a plain record without pointers. */
 typedef struct hu_scaled_sum {
   uint8_t way;     /* HU_SCALED_ */
-  uint8_t factor;  /* parts: HU_FACTOR_; else 0 */
+  uint8_t factor;  /* parts: HU_SCALED_FACTOR_; else 0 */
   hu_format as;    /* decoded: what A and B are decoded into, within binary32; all zero: binary32 values */
   hu_accum inside; /* parts: within a run, without scales; unit: a model with scales; decoded: any that hu_gemm takes */
   hu_accum across; /* parts: exact, fp32, fp64, seq ... neumaier, promote and splitk of these; else all zero */

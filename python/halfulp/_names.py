@@ -44,7 +44,7 @@ def _kinds(raw: bytes) -> List[str]:
         ('s2fp8', _parses(library.hu_s2fp8_parse, s.hu_s2fp8(), raw)),
         ('number', _parses(library.hu_number_parse, s.hu_number(), raw, ctypes.addressof(room))),
         ('accum', _parses(library.hu_accum_parse, s.hu_accum(), raw)),
-        ('mode', library.hu_mode_parse_round(ctypes.byref(s.hu_mode()), raw) == s.OK))
+        ('mode', library.hu_mode_round_parse(ctypes.byref(s.hu_mode()), raw) == s.OK))
     found += [kind for kind, good in checks if good]
     if not found and _is_rounding(raw):
         found.append('rounding')
@@ -75,9 +75,9 @@ def _names() -> Tuple[str, ...]:
 @functools.lru_cache(maxsize=1)
 def models() -> Tuple[str, ...]:
     """The accumulation models that are one word, and the names of matrix units."""
-    library, record, made = abi.main(), s.hu_preset(), ['exact', 'fp32', 'fp64', 'int32']
-    for place in range(library.hu_preset_count()):
-        if library.hu_preset_at(ctypes.byref(record), place) == s.OK:
+    library, record, made = abi.main(), s.hu_accum_preset(), ['exact', 'fp32', 'fp64', 'int32']
+    for place in range(library.hu_accum_preset_count()):
+        if library.hu_accum_preset_at(ctypes.byref(record), place) == s.OK:
             made.append(record.name.decode())
     return tuple(made)
 

@@ -85,7 +85,7 @@ class hu_accum(_Record):
                 ('c', hu_element), ('reserved', c.c_uint16)]
 
 
-class hu_preset(_Record):
+class hu_accum_preset(_Record):
     _fields_ = [('name', c.c_char * 48), ('accum', hu_accum), ('a', hu_element), ('b', hu_element), ('c', hu_element),
                 ('k', c.c_uint32), ('unit', c.c_char_p), ('confidence', c.c_char_p), ('source', c.c_char_p)]
 
@@ -289,7 +289,7 @@ CLASSES = ('nan', '-inf', '-normal', '-subnormal', '-0', '+0', '+subnormal', '+n
 
 # What test_abi.py holds against the headers.
 ENUMERATORS = {
-    'HU_OK': OK, 'HU_NO_CODE': NO_CODE, 'HU_THREADS_MAX': THREADS_MAX, 'HU_VALUES': VALUES, 'HU_CODES': CODES,
+    'HU_OK': OK, 'HU_NO_CODE': NO_CODE, 'HU_THREADS_MAX': THREADS_MAX, 'HU_STORAGE_VALUES': VALUES, 'HU_STORAGE_CODES': CODES,
     'HU_LESS': -1, 'HU_EQUAL': 0, 'HU_GREATER': 1, 'HU_UNORDERED': 2,
 }
 _ROWS = {
@@ -310,11 +310,11 @@ _ROWS = {
      'HU_CLASS_NEGATIVE_ZERO', 'HU_CLASS_POSITIVE_ZERO', 'HU_CLASS_POSITIVE_SUBNORMAL', 'HU_CLASS_POSITIVE_NORMAL',
      'HU_CLASS_POSITIVE_INFINITY'): CLASSES,
     ('HU_SCALED_PARTS', 'HU_SCALED_UNIT', 'HU_SCALED_DECODED'): ('parts', 'unit', 'decoded'),
-    ('HU_FACTOR_EXACT', 'HU_FACTOR_ROUNDED', 'HU_FACTOR_TWICE', 'HU_FACTOR_ALPHA'): ('exact', 'rounded', 'twice',
+    ('HU_SCALED_FACTOR_EXACT', 'HU_SCALED_FACTOR_ROUNDED', 'HU_SCALED_FACTOR_TWICE', 'HU_SCALED_FACTOR_ALPHA'): ('exact', 'rounded', 'twice',
         'alpha'),
-    ('HU_ALONG_ROWS', 'HU_ALONG_COLUMNS'): ('rows', 'columns'),
+    ('HU_HADAMARD_ALONG_ROWS', 'HU_HADAMARD_ALONG_COLUMNS'): ('rows', 'columns'),
     ('HU_HADAMARD_ROOT', 'HU_HADAMARD_POWER', 'HU_HADAMARD_SUM'): ('root', 'power', 'sum'),
-    ('HU_SIGNS_NONE', 'HU_SIGNS_MASK', 'HU_SIGNS_STREAM'): ('none', 'mask', 'stream'),
+    ('HU_HADAMARD_SIGNS_NONE', 'HU_HADAMARD_SIGNS_MASK', 'HU_HADAMARD_SIGNS_STREAM'): ('none', 'mask', 'stream'),
     ('HU_SGD', 'HU_ADAMW'): ('sgd', 'adamw'),
     ('HU_UPDATE_ROUND', 'HU_UPDATE_KAHAN'): ('round', 'kahan'),
     ('HU_DEMOTE_LARGEST', 'HU_DEMOTE_SMALLEST', 'HU_DEMOTE_RANDOM'): ('largest', 'smallest', 'random'),

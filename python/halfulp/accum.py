@@ -131,15 +131,15 @@ def _element(record: s.hu_element) -> Union[Format, str]:
     return Format._from_c(record.format) if record.kind == 0 else s.ELEMENTS[record.kind]
 
 
-def _model(record: s.hu_preset) -> Model:
+def _model(record: s.hu_accum_preset) -> Model:
     return Model(record.name.decode(), Accumulator._from_c(record.accum), _element(record.a), _element(record.b),
                  _element(record.c), record.k, record.unit.decode(), record.confidence.decode(), record.source.decode())
 
 
 def model(name: str) -> Model:
     """The matrix unit of that name; HalfulpValueError where there is no such unit."""
-    record = s.hu_preset()
-    status = abi.main().hu_preset_find(ctypes.byref(record), abi.raw_text('name', name))
+    record = s.hu_accum_preset()
+    status = abi.main().hu_accum_preset_find(ctypes.byref(record), abi.raw_text('name', name))
     if status != s.OK:
         abi.check(status, 'name', '; '.join(part for part in (repr(name), names.near(name, names.models())) if part))
     return _model(record)
@@ -148,9 +148,9 @@ def model(name: str) -> Model:
 def models() -> List[Model]:
     """All matrix units that are modelled (docs/accumulators.md)."""
     library, rows = abi.main(), []
-    for place in range(library.hu_preset_count()):
-        record = s.hu_preset()
-        abi.check(library.hu_preset_at(ctypes.byref(record), place), 'models')
+    for place in range(library.hu_accum_preset_count()):
+        record = s.hu_accum_preset()
+        abi.check(library.hu_accum_preset_at(ctypes.byref(record), place), 'models')
         rows.append(_model(record))
     return rows
 

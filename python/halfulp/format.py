@@ -88,12 +88,12 @@ class Format(Value):
             self._c = _parse(text)
         else:
             self._c = _of_dtype(name)
-        self._limits = abi.main().hu_format_limits(self._c)
+        self._limits = abi.main().hu_limits_of(self._c)
 
     @classmethod
     def _from_c(cls, record: s.hu_format) -> 'Format':
         made = super()._from_c(record)
-        made._limits = abi.main().hu_format_limits(made._c)
+        made._limits = abi.main().hu_limits_of(made._c)
         return made
 
     # -- names --
@@ -235,7 +235,7 @@ def _parse(text: str) -> s.hu_format:
     library = abi.main()
 
     def call(record_, raw, where):
-        return library.hu_format_parse_why(record_, raw, where, ctypes.byref(why))
+        return library.hu_format_parse_axis(record_, raw, where, ctypes.byref(why))
     try:
         names.parse('format', 'format', text, call, record)
     except abi.HalfulpError as error:

@@ -81,9 +81,9 @@ def _with_words(error: abi.HalfulpError, argument: str) -> abi.HalfulpError:
 @functools.lru_cache(maxsize=1024)
 def _mode(round_: str, saturate: str, nan: str, tiny: str) -> s.hu_mode:
     library, record = abi.main(), s.hu_mode()
-    for argument, text, call in (('round', round_, library.hu_mode_parse_round),
-                                 ('saturate', saturate, library.hu_mode_parse_saturate),
-                                 ('nan', nan, library.hu_mode_parse_nan)):
+    for argument, text, call in (('round', round_, library.hu_mode_round_parse),
+                                 ('saturate', saturate, library.hu_mode_saturate_parse),
+                                 ('nan', nan, library.hu_mode_nan_parse)):
         try:
             abi.parse(argument, text, lambda z, raw, where, call=call: call(z, raw), record)
         except abi.HalfulpValueError as error:

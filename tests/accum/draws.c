@@ -22,7 +22,7 @@ static fields fields_of(hu_element e) {
     fields i = {f.width, 0, (uint64_t)1 << (f.width - 1), ((uint64_t)1 << (f.width - 1)) - 1, 1};
     return i;
   }
-  hu_limits l = hu_format_limits(e.format);
+  hu_limits l = hu_limits_of(e.format);
   f.m = e.format.m;
   f.sign = l.sign_mask;
   f.max = l.max_code;
@@ -104,7 +104,7 @@ void draw_operands(dot *x, t_random *r) {
 
 /* ---- models ---- */
 
-void draw_preset(dot *x, const hu_preset *p) {
+void draw_preset(dot *x, const hu_accum_preset *p) {
   memset(x, 0, offsetof(dot, at));
   x->accum = p->accum;
   x->a = p->a;
@@ -168,7 +168,7 @@ static void draw_cutting(dot *x, t_random *r, hu_block *b) {
     draw_scale_format(b, r);
     return;
   }
-  b->order = t_below(r, 4) ? HU_ORDER_UP : HU_ORDER_MOD4;
+  b->order = t_below(r, 4) ? HU_BLOCK_ORDER_UP : HU_BLOCK_ORDER_MOD4;
   b->length = (uint16_t)(b->length + (b->order ? b->length % 2 : 0));
   b->join = (uint8_t)(t_below(r, 4) == 0);
   if (t_below(r, 3) == 0) draw_scale_format(b, r);

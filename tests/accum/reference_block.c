@@ -14,9 +14,9 @@
  * even; then times 2^q again. */
 static void cut(real *z, const real *x, long q, int rule) {
   mpfr_mul_2si(z->v, x->v, -q, MPFR_RNDN);
-  if (rule == HU_CUT_TRUNC) mpfr_trunc(z->v, z->v);
-  if (rule == HU_CUT_FLOOR) mpfr_floor(z->v, z->v);
-  if (rule == HU_CUT_NEAREST) mpfr_roundeven(z->v, z->v);
+  if (rule == HU_BLOCK_CUT_TRUNC) mpfr_trunc(z->v, z->v);
+  if (rule == HU_BLOCK_CUT_FLOOR) mpfr_floor(z->v, z->v);
+  if (rule == HU_BLOCK_CUT_NEAREST) mpfr_roundeven(z->v, z->v);
   mpfr_mul_2si(z->v, z->v, q, MPFR_RNDN);
   real_settle(z);
 }
@@ -188,7 +188,7 @@ static int lane(engine *g, const block *b, size_t first, size_t step, real *s, i
   for (size_t i = first; any && i < b->count; i += step) {
     const real *term = &b->term[i];
     if (term->kind != FINITE) continue;
-    cut(&t, term, *e - g->x->accum.block.kept, HU_CUT_TRUNC);
+    cut(&t, term, *e - g->x->accum.block.kept, HU_BLOCK_CUT_TRUNC);
     watch_cut(g, *e - term->e, &t);
     real_accumulate(s, &t);
   }
@@ -205,8 +205,8 @@ static int lanes_sum(engine *g, const block *b, real *s, int *e) {
   real_make(g, &s1);
   int any0 = lane(g, b, 0, 2, s, &e0), any1 = lane(g, b, 1, 2, &s1, &e1);
   *e = !any1 || (any0 && e0 > e1) ? e0 : e1;
-  if (any0) cut(s, s, *e - o->kept, HU_CUT_FLOOR);
-  if (any1) cut(&s1, &s1, *e - o->kept, HU_CUT_FLOOR);
+  if (any0) cut(s, s, *e - o->kept, HU_BLOCK_CUT_FLOOR);
+  if (any1) cut(&s1, &s1, *e - o->kept, HU_BLOCK_CUT_FLOOR);
   if (any1) real_accumulate(s, &s1);
   real_drop(&s1);
   return any0 || any1;
@@ -219,15 +219,15 @@ static void late(engine *g, const block *b, real *c) {
   real_make(g, &q);
   if (!block_special(b, c, &s)) {
     int ed = 0, ec = exponent_of_c(g, c), any = lanes_sum(g, b, &s, &ed), e = any && ed > ec ? ed : ec;
-    cut(&s, &s, e - o->kept2 - 1, HU_CUT_FLOOR);
+    cut(&s, &s, e - o->kept2 - 1, HU_BLOCK_CUT_FLOOR);
     if (c->kind == FINITE && !(o->far && ec < e - o->far)) {
-      cut(&q, c, e - o->kept, HU_CUT_FLOOR);
+      cut(&q, c, e - o->kept, HU_BLOCK_CUT_FLOOR);
       real_accumulate(&s, &q);
     }
     if (c->kind == FINITE) watch_cut(g, e - ec, &q);
     if (s.kind == FINITE) {
       int x = real_log2(&s) > g->product.t.emin ? real_log2(&s) : g->product.t.emin;
-      cut(&s, &s, x - o->kept2, HU_CUT_FLOOR);
+      cut(&s, &s, x - o->kept2, HU_BLOCK_CUT_FLOOR);
     }
   }
   real_copy(c, &s);
@@ -291,7 +291,7 @@ static void tree(engine *g, const block *b, real *c) {
 }
 
 static void chain(engine *g, const block *b, real *c) {
-  int down = g->x->accum.block.order == HU_ORDER_DOWN;
+  int down = g->x->accum.block.order == HU_BLOCK_ORDER_DOWN;
   for (size_t i = 0; i < b->count; i++) step_fused(g, &g->sum, b->k[down ? b->count - 1 - i : i], c);
 }
 
@@ -323,7 +323,7 @@ static void one_block(engine *g, block *b, real *c) {
 
 /* Which k of k ... k1 - 1 the block takes: half 0 or 1 of a mod4 pair, or all. */
 static void choose(const hu_block *o, block *b, size_t k, size_t k1, int half) {
-  int mod4 = o->order == HU_ORDER_MOD4;
+  int mod4 = o->order == HU_BLOCK_ORDER_MOD4;
   size_t past = k + (size_t)o->length * (mod4 ? 2 : 1);
   b->count = 0;
   for (size_t i = k; i < past && i < k1; i++)
@@ -333,12 +333,12 @@ static void choose(const hu_block *o, block *b, size_t k, size_t k1, int half) {
 void reference_blocks(engine *g, size_t k0, size_t k1, real *c) {
   static block b;
   const hu_block *o = &g->x->accum.block;
-  int halves = o->order == HU_ORDER_MOD4 ? 2 : 1;
+  int halves = o->order == HU_BLOCK_ORDER_MOD4 ? 2 : 1;
   real s;
   real_make(g, &s);
   real_flush(c, o->daz, g->sum.t.emin);
   for (size_t k = k0; k < k1; k += (size_t)o->length * (size_t)halves) {
-    if (o->join == HU_JOIN_LAST)
+    if (o->join == HU_BLOCK_JOIN_LAST)
       real_set(&s, ZERO, 0);
     else
       real_copy(&s, c);
@@ -346,7 +346,7 @@ void reference_blocks(engine *g, size_t k0, size_t k1, real *c) {
       choose(o, &b, k, k1, half);
       one_block(g, &b, &s);
     }
-    if (o->join == HU_JOIN_LAST)
+    if (o->join == HU_BLOCK_JOIN_LAST)
       join(g, &g->join, c, c, &s);
     else
       real_copy(c, &s);

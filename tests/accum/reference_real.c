@@ -121,8 +121,8 @@ void real_from_binary64(real *z, uint64_t bits) {
 }
 
 void real_flush(real *z, int daz, int emin) {
-  if (daz == HU_DAZ_NONE || z->kind > FINITE || (z->kind == FINITE && real_log2(z) >= emin)) return;
-  real_set(z, ZERO, daz == HU_DAZ_SIGN && z->negative);
+  if (daz == HU_BLOCK_DAZ_NONE || z->kind > FINITE || (z->kind == FINITE && real_log2(z) >= emin)) return;
+  real_set(z, ZERO, daz == HU_BLOCK_DAZ_SIGN && z->negative);
 }
 
 /* An operand of A or B, with everything that block(...) does to it. */
@@ -190,7 +190,7 @@ void step_round(engine *g, const grid *to, real *x) {
   uint64_t r = g->roundings++;
   g->events = 0;
   if (to->mode.bits) random = step_word(g, r) >> (32 - to->mode.bits);
-  if (to->ftz == HU_FTZ_BEFORE && below(x, to->t.emin)) {
+  if (to->ftz == HU_BLOCK_FTZ_BEFORE && below(x, to->t.emin)) {
     real_set(x, ZERO, negative);
     return;
   }
@@ -202,8 +202,8 @@ void step_round(engine *g, const grid *to, real *x) {
     return;
   }
   real_from_code(x, &to->t, code);
-  int tiny = below(x, to->t.emin) || (to->ftz == HU_FTZ_TINY && events & HU_EVENT_UNDERFLOW);
-  if ((to->ftz == HU_FTZ_AFTER || to->ftz == HU_FTZ_TINY) && tiny) real_set(x, ZERO, negative);
+  int tiny = below(x, to->t.emin) || (to->ftz == HU_BLOCK_FTZ_TINY && events & HU_EVENT_UNDERFLOW);
+  if ((to->ftz == HU_BLOCK_FTZ_AFTER || to->ftz == HU_BLOCK_FTZ_TINY) && tiny) real_set(x, ZERO, negative);
 }
 
 static int goes_down(const grid *to) { return to->mode.round == HU_RTN; }

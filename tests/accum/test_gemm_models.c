@@ -50,7 +50,8 @@ static hu_operand operand(const matrix *x, uint64_t *room, t_random *r) {
   for (size_t i = 0; i < x->rows; i++)
     for (size_t j = 0; j < x->columns; j++)
       put((uint8_t *)room, transposed ? j * ld + i : i * ld + j, x->element, values, x->code[i * x->columns + j]);
-  hu_operand z = {room, ld ? ld : 1, x->element.format, values ? HU_VALUES : HU_CODES, (uint8_t)transposed};
+  hu_operand z = {room, ld ? ld : 1, x->element.format, values ? HU_STORAGE_VALUES : HU_STORAGE_CODES,
+                  (uint8_t)transposed};
   return z;
 }
 
@@ -122,7 +123,7 @@ static void compare_watched(const dot *x, const hu_operand *oa, const hu_operand
                             const hu_operand s[2], const hu_exec *exec, const uint64_t *rd, const hu_events *events,
                             const hu_watch *want) {
   static uint64_t room[1000];
-  hu_result d = {room, c.columns, x->c.format, HU_CODES};
+  hu_result d = {room, c.columns, x->c.format, HU_STORAGE_CODES};
   hu_events got;
   hu_watch watch = {0, 0, 0, 0};
   int scaled = hu_accum_is_scaled(&x->accum);
@@ -150,7 +151,7 @@ static void compare(const dot *x, t_random *r, int has_c) {
     scales[0] = operand(&sa, rs[0], r);
     scales[1] = operand(&sb, rs[1], r);
   }
-  hu_result d = {rd, c.columns, x->c.format, HU_CODES};
+  hu_result d = {rd, c.columns, x->c.format, HU_STORAGE_CODES};
   hu_events got, want;
   hu_watch watch = {0, 0, 0, 0};
   hu_exec exec;
@@ -176,7 +177,7 @@ static void compare(const dot *x, t_random *r, int has_c) {
   if (!has_c) return;
   oc.data = rd;
   oc.ld = c.columns;
-  oc.storage = HU_CODES;
+  oc.storage = HU_STORAGE_CODES;
   oc.transposed = 0;
   static uint64_t first[1000];
   memcpy(first, rd, sizeof first);
@@ -197,10 +198,10 @@ static void products(void **state) {
     memset(&c, 0, sizeof c);
     a.columns = c.rows = c.columns = 1;
     uint32_t code = 0, result = 0;
-    hu_operand oa = {&code, 1, x.a.format, HU_CODES, 0}, ob = {&code, 1, x.b.format, HU_CODES, 0};
-    hu_operand oc = {&code, 1, x.c.format, HU_CODES, 0}, os = {&code, 1, x.scale, HU_CODES, 0};
+    hu_operand oa = {&code, 1, x.a.format, HU_STORAGE_CODES, 0}, ob = {&code, 1, x.b.format, HU_STORAGE_CODES, 0};
+    hu_operand oc = {&code, 1, x.c.format, HU_STORAGE_CODES, 0}, os = {&code, 1, x.scale, HU_STORAGE_CODES, 0};
     hu_operand both[2] = {os, os};
-    hu_result d = {&result, 1, x.c.format, HU_CODES};
+    hu_result d = {&result, 1, x.c.format, HU_STORAGE_CODES};
     hu_status s = multiply(&x, &d, &oa, &ob, &oc, both, NULL, NULL);
     if (s == HU_E_ACCUM || s == HU_E_CARRIER) {
       refused++;
@@ -223,9 +224,9 @@ static void preset_products(void **state) {
   t_random r = {t_seed("gemm presets", 10)};
   unsigned long done = 0, scaled = 0;
   (void)state;
-  for (size_t i = 0; i < hu_preset_count(); i++) {
-    hu_preset p;
-    assert_int_equal(hu_preset_at(&p, i), HU_OK);
+  for (size_t i = 0; i < hu_accum_preset_count(); i++) {
+    hu_accum_preset p;
+    assert_int_equal(hu_accum_preset_at(&p, i), HU_OK);
     draw_preset(&x, &p);
     if (p.a.kind || p.c.kind) continue;
     draw_matrices(&x, &r, 3, 4, p.k <= DEPTH / 2 ? 2 * p.k : p.k <= DEPTH ? p.k : DEPTH);
@@ -233,7 +234,7 @@ static void preset_products(void **state) {
     done++;
     static uint64_t ra[1000], rb[1000], rd[1000];
     hu_operand oa = operand(&a, ra, &r), ob = operand(&b, rb, &r);
-    hu_result d = {rd, 4, p.c.format, HU_CODES};
+    hu_result d = {rd, 4, p.c.format, HU_STORAGE_CODES};
     hu_status s = hu_accum_is_scaled(&p.accum)
                       ? hu_gemm(3, 4, a.columns, &d, &oa, &ob, NULL, &p.accum, x.mode, NULL, NULL)
                       : hu_gemm_scaled(3, 4, a.columns, &d, &oa, &ob, NULL, &oa, &ob, &p.accum, x.mode, NULL, NULL);
@@ -256,8 +257,9 @@ static void wrong_scales_of_products(void **state) {
   assert_int_equal(hu_format_parse(&f, "float8_e4m3fn", NULL), HU_OK);
   assert_int_equal(hu_format_parse(&e8, "float8_e8m0fnu", NULL), HU_OK);
   hu_mode rne = t_mode(HU_RNE);
-  const hu_operand oa = {da, 33, f, HU_CODES, 0}, ob = {db, 1, f, HU_CODES, 0}, good = {sc, 2, e8, HU_CODES, 0};
-  const hu_result d = {z, 1, model.sum, HU_CODES};
+  const hu_operand oa = {da, 33, f, HU_STORAGE_CODES, 0}, ob = {db, 1, f, HU_STORAGE_CODES, 0},
+                   good = {sc, 2, e8, HU_STORAGE_CODES, 0};
+  const hu_result d = {z, 1, model.sum, HU_STORAGE_CODES};
   memset(&events, 0, sizeof events);
   memset(&none, 0, sizeof none);
   for (unsigned i = 0; i < 8; i++) {
@@ -272,7 +274,7 @@ static void wrong_scales_of_products(void **state) {
     if (i == 4) s.data = z, want = HU_E_OVERLAP;
     if (i == 5) p = NULL, want = HU_E_NULL;
     if (i == 6) s.transposed = 2, want = HU_E_SHAPE;
-    if (i == 7) s.storage = HU_VALUES, s.data = da, da[0] = 1, want = HU_E_GRID;
+    if (i == 7) s.storage = HU_STORAGE_VALUES, s.data = da, da[0] = 1, want = HU_E_GRID;
     got = hu_gemm_scaled(1, 1, 33, &d, &oa, &ob, NULL, p, &good, &model, rne, NULL, &events);
     if (got != want) fail_msg("row %u: %s, not %s", i, hu_status_name(got), hu_status_name(want));
     if (want != HU_OK) assert_true(t_is_pattern(z, sizeof z) && t_same_events(&events, &none));
@@ -287,15 +289,15 @@ static void referenced_blocks(void **state) {
   t_random r = {t_seed("gemm blocks", 13)};
   unsigned long done = 0;
   (void)state;
-  for (size_t at = 0; at < 3 * hu_preset_count(); at++) {
-    hu_preset p;
-    assert_int_equal(hu_preset_at(&p, at / 3), HU_OK);
+  for (size_t at = 0; at < 3 * hu_accum_preset_count(); at++) {
+    hu_accum_preset p;
+    assert_int_equal(hu_accum_preset_at(&p, at / 3), HU_OK);
     draw_preset(&x, &p);
     if (p.accum.kind != HU_ACCUM_BLOCK) continue;
     size_t k = p.k < DEPTH / 2 ? 2 * p.k + t_below(&r, 3) : DEPTH - t_below(&r, 3);
     draw_matrices(&x, &r, 3, 4, k);
     hu_operand oa = operand(&a, ra, &r), ob = operand(&b, rb, &r), oc = operand(&c, rc, &r);
-    hu_result d = {rd, 4, p.c.format, HU_CODES};
+    hu_result d = {rd, 4, p.c.format, HU_STORAGE_CODES};
     hu_operand scales[2];
     memset(scales, 0, sizeof scales);
     if (hu_accum_is_scaled(&p.accum)) {

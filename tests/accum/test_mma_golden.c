@@ -48,16 +48,16 @@ static char *next_line(reader *r) {
 
 /* The model of a line, with its preset's own types where it is one. */
 static void use_model(dot *x, const char *model) {
-  hu_preset p;
+  hu_accum_preset p;
   size_t where = 0;
   if (hu_accum_parse(&x->accum, model, &where) != HU_OK) fail_msg("model %s, from %zu on", model, where);
-  if (hu_preset_find(&p, model) == HU_OK) x->c = p.c;
+  if (hu_accum_preset_find(&p, model) == HU_OK) x->c = p.c;
   x->scale = x->accum.scaled ? hu_format_ieee(8, 23, 0) : x->accum.block.scale;
 }
 
 static int is_nan(hu_element e, uint64_t bits) {
   if (e.kind == HU_ELEMENT_S32) return 0;
-  hu_limits l = hu_format_limits(e.format);
+  hu_limits l = hu_limits_of(e.format);
   if (e.kind == HU_ELEMENT_BINARY64) return (bits & 0x7FFFFFFFFFFFFFFFu) > 0x7FF0000000000000u;
   return (bits & ~(uint64_t)l.sign_mask) > l.inf_code;
 }
@@ -105,7 +105,7 @@ typedef struct layout {
 static layout layout_of(hu_element x) {
   layout l = {64, 11, 52, 1023, 1, 0, 0};
   if (x.kind == HU_ELEMENT_BINARY64) return l;
-  hu_limits limits = hu_format_limits(x.format);
+  hu_limits limits = hu_limits_of(x.format);
   l.w = limits.width;
   l.e = x.format.e;
   l.m = x.format.m;
@@ -189,11 +189,11 @@ static void check_hashes(const char *line) {
   unsigned number, k, hash[5], got[5];
   unsigned long long first[5];
   char model[64];
-  hu_preset p;
+  hu_accum_preset p;
   if (sscanf(line, "%u %63s %u %x %x %x %x %x %llx %llx %llx %llx %llx", &number, model, &k, &hash[0], &hash[1],
              &hash[2], &hash[3], &hash[4], &first[0], &first[1], &first[2], &first[3], &first[4]) != 13)
     fail_msg("line: %.80s", line);
-  assert_int_equal(hu_preset_find(&p, model), HU_OK);
+  assert_int_equal(hu_accum_preset_find(&p, model), HU_OK);
   memset(&x, 0, sizeof x);
   x.a = p.a;
   x.b = p.b;

@@ -253,14 +253,14 @@ static void units(void **state) {
     const char *text[3] = {rows[i].a, rows[i].b, rows[i].c};
     hu_operand x[3];
     hu_accum model;
-    hu_result d = {z, 2, hu_format_ieee(8, 23, 0), HU_VALUES};
+    hu_result d = {z, 2, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
     memset(x, 0, sizeof x);
     assert_int_equal(hu_accum_parse(&model, rows[i].model, NULL), HU_OK);
     for (int t = 0; t < 3 && text[t]; t++) {
       assert_int_equal(hu_format_parse(&x[t].format, text[t], NULL), HU_OK);
       x[t].data = data;
       x[t].ld = 4;
-      x[t].storage = HU_CODES;
+      x[t].storage = HU_STORAGE_CODES;
     }
     memset(z, 0x5A, sizeof z);
     hu_status s = hu_gemm(2, 2, 4, &d, &x[0], &x[1], text[2] ? &x[2] : NULL, &model, t_mode(HU_RNE), NULL, NULL);

@@ -44,7 +44,7 @@ static void compare(const dot *x, met *m) {
   m->inexact += (want_events & HU_EVENT_INEXACT) != 0;
 }
 
-static void one_preset(const hu_preset *p, unsigned number, met *m) {
+static void one_preset(const hu_accum_preset *p, unsigned number, met *m) {
   static dot x;
   t_random r = {number * UINT64_C(0x9E3779B97F4A7C15) + 7};
   draw_preset(&x, p);
@@ -63,9 +63,9 @@ static void presets(void **state) {
   met m = {0, 0, 0, 0, 0, 0, 0};
   unsigned done = 0;
   (void)state;
-  for (unsigned i = part; i < hu_preset_count(); i += parts, done++) {
-    hu_preset p;
-    assert_int_equal(hu_preset_at(&p, i), HU_OK);
+  for (unsigned i = part; i < hu_accum_preset_count(); i += parts, done++) {
+    hu_accum_preset p;
+    assert_int_equal(hu_accum_preset_at(&p, i), HU_OK);
     one_preset(&p, i, &m);
   }
   assert_true(done > 0 && m.zero > 0 && m.nan > 0 && m.inf > 0 && m.swamped > 0 && m.overflows > 0);

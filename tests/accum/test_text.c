@@ -222,12 +222,12 @@ static void presets(void **state) {
                                        "amd.cdna3.fp8xbf8",
                                        "intel.tdpbf16ps",
                                        "arm.bfmmla"};
-  hu_preset p, q;
-  size_t n = hu_preset_count();
+  hu_accum_preset p, q;
+  size_t n = hu_accum_preset_count();
   (void)state;
   for (size_t i = 0; i < n; i++) {
-    assert_int_equal(hu_preset_at(&p, i), HU_OK);
-    assert_int_equal(hu_preset_find(&q, p.name), HU_OK);
+    assert_int_equal(hu_accum_preset_at(&p, i), HU_OK);
+    assert_int_equal(hu_accum_preset_find(&q, p.name), HU_OK);
     assert_string_equal(p.name, q.name);
     assert_memory_equal(&p.accum, &q.accum, sizeof p.accum); /* names are unique */
     assert_true(q.unit == p.unit && q.k == p.k && memcmp(&p.a, &q.a, sizeof p.a) == 0 &&
@@ -240,10 +240,11 @@ static void presets(void **state) {
     assert_true(memcmp(&p.accum.a, &p.a, sizeof p.a) == 0 && memcmp(&p.accum.b, &p.b, sizeof p.b) == 0);
     assert_int_equal(p.accum.c.kind, p.c.kind);
   }
-  assert_int_equal(hu_preset_at(&p, n), HU_E_NAME);
-  assert_int_equal(hu_preset_find(&p, "nv.volta.f16"), HU_E_NAME);
-  assert_int_equal(hu_preset_find(NULL, "nv.volta.f16"), HU_E_NULL);
-  for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) assert_int_equal(hu_preset_find(&p, wanted[i]), HU_OK);
+  assert_int_equal(hu_accum_preset_at(&p, n), HU_E_NAME);
+  assert_int_equal(hu_accum_preset_find(&p, "nv.volta.f16"), HU_E_NAME);
+  assert_int_equal(hu_accum_preset_find(NULL, "nv.volta.f16"), HU_E_NULL);
+  for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+    assert_int_equal(hu_accum_preset_find(&p, wanted[i]), HU_OK);
   print_message("%zu presets\n", n);
 }
 

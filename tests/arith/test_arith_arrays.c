@@ -62,7 +62,7 @@ static void draw_job(t_random *r, job *j, int call) {
   int alike = (int)t_below(r, 3);
   for (int i = 0; i < 3; i++) j->format[i] = alike || calls_same_format(call) ? j->format[3] : any_format(r);
   for (int i = 0; i < 4; i++) {
-    j->size[i] = i == 3 && calls_bytes(call) ? 1 : hu_format_limits(j->format[i]).storage / 8;
+    j->size[i] = i == 3 && calls_bytes(call) ? 1 : hu_limits_of(j->format[i]).storage / 8;
     j->inc[i] = t_below(r, 2) ? 1 : i == 3 ? (t_below(r, 2) ? -1 : 1) * t_between(r, 1, 3) : t_between(r, -3, 3);
     j->start[i] = (uint8_t *)room[i] + origin(j->n, j->inc[i]) * (ptrdiff_t)j->size[i];
   }
@@ -152,7 +152,7 @@ static void test_lanes(void **state) {
         for (int i = 0; i < 4; i++) {
           if (i < 3) j.format[i] = t_below(&r, 3) ? j.format[3] : hu_binary32();
           if (calls_same_format(call)) j.format[i] = j.format[3];
-          j.size[i] = hu_format_limits(j.format[i]).storage / 8;
+          j.size[i] = hu_limits_of(j.format[i]).storage / 8;
           j.inc[i] = 1;
           j.start[i] = (uint8_t *)room[i] + 8 * j.size[i];
           for (size_t k = 0; i < 3 && k < j.n; k++)

@@ -132,8 +132,8 @@ static void test_neighbours(void **state) {
       assert_true(isnan(u));
       continue;
     }
-    assert_true(u > v || (u == v && (isinf(v) || v == hu_format_limits(f).max)) ||
-                (v == 0 && u == v && hu_format_limits(f).max == 0));
+    assert_true(u > v || (u == v && (isinf(v) || v == hu_limits_of(f).max)) ||
+                (v == 0 && u == v && hu_limits_of(f).max == 0));
     if (u == v || isinf(u) || isinf(v)) continue;
     /* A value strictly between v and u, rounded up and down, gives them back. */
     double middle = v + (u - v) / 2;

@@ -238,7 +238,7 @@ static uint32_t above_by_search(const double *values, uint32_t codes, uint32_t x
 }
 
 static int class_of(hu_format f, double v) {
-  double a = fabs(v), least = ldexp(1, hu_format_limits(f).emin);
+  double a = fabs(v), least = ldexp(1, hu_limits_of(f).emin);
   if (isnan(v)) return HU_CLASS_NAN;
   int subnormal = f.e == 0 || (f.zero == HU_ZERO_FIELD && f.subnormal == HU_SUBNORMAL_GRADUAL && a < least);
   int size = isinf(v) ? 3 : a == 0 ? 0 : subnormal ? 1 : 2;
@@ -255,7 +255,7 @@ static void check_neighbour(hu_format f, const double *values, uint32_t codes, u
   uint32_t got = up ? hu_next_up(f, c) : hu_next_down(f, c), want = above_by_search(values, codes, c, up);
   char text[T_FORMAT_TEXT];
   double v = isnan(values[c]) ? values[c] : values[want];
-  if (isnan(values[c]) ? got != (hu_format_limits(f).nan_code & (codes - 1)) : !t_same64(values[got], v))
+  if (isnan(values[c]) ? got != (hu_limits_of(f).nan_code & (codes - 1)) : !t_same64(values[got], v))
     fail_msg("%s: %s of %#x (%a) is %#x (%a), not %a", t_format_text(text, f), up ? "next_up" : "next_down", c,
              values[c], got, values[got], v);
   if (!isnan(v)) assert_int_equal(got, hu_encode64(f, t_policy(t_mode(0), HU_SAT_PROPAGATE, 0, 0), v, 0, NULL));

@@ -60,7 +60,7 @@ static void test_encode64(void **state) {
         t_below(&r, 3) ? hu_format_at(t_below(&r, (uint32_t)hu_format_count())).format : t_random_format(&r, 1, 32);
     hu_mode mode = t_random_mode(&r);
     view v = random_view(&r);
-    uint32_t storage = hu_format_limits(f).storage;
+    uint32_t storage = hu_limits_of(f).storage;
     double *x = (double *)(void *)room_x + origin(v.n, v.incx);
     hu_events ev = {0}, want = {0};
     for (size_t i = 0; i < v.n; i++) x[(ptrdiff_t)i * v.incx] = t_random_operand(&r, f);
@@ -96,7 +96,7 @@ static void test_convert_and_decode(void **state) {
         t_below(&r, 2) ? hu_format_at(t_below(&r, (uint32_t)hu_format_count())).format : t_random_format(&r, 1, 32);
     hu_mode mode = t_random_mode(&r);
     view v = random_view(&r);
-    hu_limits lx = hu_format_limits(fx), lz = hu_format_limits(fz);
+    hu_limits lx = hu_limits_of(fx), lz = hu_limits_of(fz);
     void *x = (uint8_t *)room_x + origin(v.n, v.incx) * (ptrdiff_t)(lx.storage / 8);
     void *z = (uint8_t *)room_z + origin(v.n, v.incz) * (ptrdiff_t)(lz.storage / 8);
     hu_events ev = {0}, want = {0};
@@ -133,7 +133,7 @@ static void test_decode_all_codes(void **state) {
   uint64_t cases = 0;
   for (size_t k = t_next_format(0, 16); k < hu_format_count(); k = t_next_format(k + 1, 16)) {
     hu_format f = hu_format_at(k).format;
-    uint32_t storage = hu_format_limits(f).storage;
+    uint32_t storage = hu_limits_of(f).storage;
     size_t n = storage == 8 ? 256 : 65536;
     if (!hu_format_fits_binary32(f)) continue;
     for (size_t i = 0; i < n; i++) t_put(codes, storage / 8, (ptrdiff_t)i, (uint32_t)i);
@@ -289,7 +289,7 @@ static void test_surroundings(void **state) {
     hu_mode mode = t_random_mode(&r);
     hu_exec exec = {0};
     assert_int_equal(hu_format_parse(&f, names[t_below(&r, 5)], NULL), HU_OK);
-    int32_t emin = hu_format_limits(f).emin;
+    int32_t emin = hu_limits_of(f).emin;
     for (size_t k = 0; k < LENGTH; k++) { /* mostly subnormal results, down to binary32's own */
       int32_t field = emin + 127 + t_between(&r, -30, 3);
       x[k] = t_float((t_next32(&r) & 0x807FFFFF) | (uint32_t)(field < 0 ? 0 : field) << 23);

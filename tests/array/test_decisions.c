@@ -26,7 +26,7 @@ static hu_format named(const char *text) {
 /* The code of x, and its events in last_events. */
 static uint32_t code(const char *format, const char *round, unsigned saturate, double x) {
   hu_mode mode = {0};
-  assert_int_equal(hu_mode_parse_round(&mode, round), HU_OK);
+  assert_int_equal(hu_mode_round_parse(&mode, round), HU_OK);
   mode.saturate = (uint8_t)saturate;
   return hu_encode64(named(format), mode, x, 0, &last_events);
 }
@@ -215,10 +215,10 @@ static void c22_unsigned(void **s) {
 
 static void c26_top_exponent(void **s) {
   (void)s;
-  assert_true(hu_format_limits(named("fp(5,2,0)")).max == 57344);
-  assert_true(hu_format_limits(named("fp(5,2,0):finite")).max == 114688);
-  assert_true(hu_format_limits(named("fp(4,3,4):finite")).max == 30);
-  assert_true(hu_format_limits(named("fp(6,9,0):finite")).max == 8581545984.0);
+  assert_true(hu_limits_of(named("fp(5,2,0)")).max == 57344);
+  assert_true(hu_limits_of(named("fp(5,2,0):finite")).max == 114688);
+  assert_true(hu_limits_of(named("fp(4,3,4):finite")).max == 30);
+  assert_true(hu_limits_of(named("fp(6,9,0):finite")).max == 8581545984.0);
 }
 
 static void refused_arguments(void **s) {

@@ -78,7 +78,7 @@ static void assert_padding(const uint8_t *buffer, size_t from, size_t to) {
 static void compare(hu_format f, hu_mode mode, const hu_exec *exec, size_t n, const uint32_t *x, const expected *e,
                     size_t offset, int fits) {
   static uint8_t out[(N_MAX + 2 * PAD) * 4 + 64] __attribute__((aligned(64)));
-  uint32_t storage = hu_format_limits(f).storage, size = storage / 8;
+  uint32_t storage = hu_limits_of(f).storage, size = storage / 8;
   hu_events ev = {0};
   memset(out, 0xA5, sizeof out);
   uint8_t *z = out + offset * size;
@@ -124,7 +124,7 @@ static void compare(hu_format f, hu_mode mode, const hu_exec *exec, size_t n, co
 static void one_format(t_random *g, hu_format f, uint64_t *cases) {
   static expected e;
   uint32_t x[N_MAX];
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   int fits = hu_format_fits_binary32(f);
   for (int k = 0; k < 11; k++) {
     hu_mode mode = t_random_mode(g);
@@ -170,7 +170,7 @@ static void test_bottoms(void **state) {
       hu_format f;
       snprintf(text, sizeof text, texts[k], (k == 2 ? 113 : 97) - low);
       if (hu_format_parse(&f, text, NULL) != HU_OK) fail_msg("%s", text);
-      assert_int_equal(hu_format_limits(f).emin + 127, low);
+      assert_int_equal(hu_limits_of(f).emin + 127, low);
       one_format(&g, f, &cases);
     }
   }

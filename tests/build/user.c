@@ -14,6 +14,6 @@ int main(void) {
   }
   for (int i = 0; i < 4; i++) printf("%a -> %a\n", x[i], z[i]);
   printf("inexact %lu\n", (unsigned long)events.inexact);
-  printf("%a %02x %g\n", z[2], (unsigned)hu_encode(f, rne, x[2], 0, NULL), hu_format_limits(f).max);
+  printf("%a %02x %g\n", z[2], (unsigned)hu_encode(f, rne, x[2], 0, NULL), hu_limits_of(f).max);
   return 0;
 }

@@ -10,5 +10,5 @@ int main() {
   std::vector<float> x{0.1f, 460.0f}, z(x.size());
   hu_mode mode{};
   if (hu_quantize_n(x.size(), z.data(), 1, x.data(), 1, f, mode, nullptr, nullptr) != HU_OK) return 1;
-  std::printf("%a %02x %g\n", z[1], hu_encode(f, mode, x[1], 0, nullptr), hu_format_limits(f).max);
+  std::printf("%a %02x %g\n", z[1], hu_encode(f, mode, x[1], 0, nullptr), hu_limits_of(f).max);
 }

@@ -42,7 +42,7 @@ static uint32_t raw(__nv_bfloat16 h) { return static_cast<__nv_bfloat16_raw>(h).
 template <class Convert>
 static void from_binary32(const char *name, Convert convert) {
   hu_conversion c = named(name);
-  bool small = hu_format_limits(c.format).storage == 8;
+  bool small = hu_limits_of(c.format).storage == 8;
   void *z = small ? static_cast<void *>(codes8) : codes16;
   cross_inputs in{0, HU_EXHAUSTIVE, 0};
   uint64_t total = 0;

@@ -43,7 +43,7 @@ static void make_operands(void) {
 }
 
 static int digests_of(uint64_t sums[2], const hu_conversion *c) {
-  size_t size = hu_format_limits(c->format).storage / 8;
+  size_t size = hu_limits_of(c->format).storage / 8;
   if (*c->scaling) {
     hu_scaling s;
     static uint32_t scales[ROWS * COLS];

@@ -83,7 +83,7 @@ static void test_names(void **state) {
       c = named(name);
       assert_int_equal(hu_conversion_check(&c), HU_OK);
       assert_true(c.format.e == e && c.format.m == m && c.mode.round == HU_RNA);
-      assert_int_equal(hu_format_limits(c.first).emin, hu_format_limits(c.format).emin);
+      assert_int_equal(hu_limits_of(c.first).emin, hu_limits_of(c.format).emin);
     }
 }
 
@@ -244,7 +244,7 @@ static uint32_t nan_of(const hu_conversion *c, unsigned rule, int negative, uint
 static uint32_t step_by_step(const hu_conversion *c, uint64_t bits, int wide, uint32_t *events) {
   const hu_mode rne = {0};
   double x = t_double(bits);
-  int negative = (int)(bits >> 63), nan = isnan(x), none = hu_format_limits(c->first).width == 0;
+  int negative = (int)(bits >> 63), nan = isnan(x), none = hu_limits_of(c->first).width == 0;
   uint64_t digits = bits & 0xFFFFFFFFFFFFF;
   if (wide && !nan && (c->operand & HU_OPERAND_BINARY32)) {
     x = hu_quantize64(hu_format_ieee(8, 23, 0), rne, x, 0, NULL);
@@ -331,7 +331,7 @@ static void test_arrays(void **state) {
   for (size_t i = 0; i < hu_conversion_count() + OWN; i++) {
     hu_conversion_entry e = entry_at(i);
     const hu_conversion *c = &e.conversion;
-    size_t size = hu_format_limits(c->format).storage / 8;
+    size_t size = hu_limits_of(c->format).storage / 8;
     hu_events sum = {0}, got = {0};
     if (*c->scaling) continue;
     for (int k = 0; k < BIG; k++) {

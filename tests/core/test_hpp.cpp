@@ -103,8 +103,7 @@ static void names() {
       if (found == all.end()) continue;
       const named &one = found->second;
       double third = hu_decode64(row.format, hu_encode64(row.format, hu_mode{}, 1.0 / 3, 0, nullptr));
-      is(hu_format_equal(one.format, row.format) && 8 * one.bytes == hu_format_limits(row.format).storage,
-         word.c_str());
+      is(hu_format_equal(one.format, row.format) && 8 * one.bytes == hu_limits_of(row.format).storage, word.c_str());
       is(one.third == third, word.c_str());
       seen++;
     }

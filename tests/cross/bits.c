@@ -48,7 +48,7 @@ static void draw(float *x, size_t n, hu_limits l) {
 static int conversions(uint64_t *h, hu_format f, int fits) {
   static float x[N], z[N];
   static uint32_t codes[N];
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   draw(x, N, l);
   for (int round = 0; round < HU_ROUND_COUNT; round++) {
     hu_mode mode = {0};
@@ -70,9 +70,9 @@ static int conversions(uint64_t *h, hu_format f, int fits) {
 
 static int products(uint64_t *h, hu_format f, int fits) {
   static uint32_t a[M * K], b[K * M], d[M * M];
-  hu_limits l = hu_format_limits(f);
-  hu_operand oa = {a, K, f, HU_CODES, 0}, ob = {b, M, f, HU_CODES, 0};
-  hu_result od = {d, M, f, HU_CODES};
+  hu_limits l = hu_limits_of(f);
+  hu_operand oa = {a, K, f, HU_STORAGE_CODES, 0}, ob = {b, M, f, HU_STORAGE_CODES, 0};
+  hu_result od = {d, M, f, HU_STORAGE_CODES};
   for (size_t i = 0; i < sizeof a; i++) {
     ((uint8_t *)a)[i] = (uint8_t)bits_next();
     ((uint8_t *)b)[i] = (uint8_t)bits_next();
@@ -146,7 +146,7 @@ static int call_model(const char *text, const char *fa, const char *fd) {
   hu_events events = {0};
   if (hu_accum_parse(&accum, text, &where) != HU_OK) return 0;
   if (hu_format_find(&f, fa) != HU_OK || hu_format_find(&fz, fd) != HU_OK) return 0;
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   for (size_t i = 0; i < SIDE * DEPTH; i++) {
     uint32_t code[2] = {(uint32_t)bits_next() & (l.sign_mask * 2 - 1), (uint32_t)bits_next() & (l.sign_mask * 2 - 1)};
     /* Most of them finite, so that sums are not all NaN. */
@@ -156,12 +156,12 @@ static int call_model(const char *text, const char *fa, const char *fd) {
     if (l.storage == 16) ((uint16_t *)a)[i] = (uint16_t)code[0], ((uint16_t *)b)[i] = (uint16_t)code[1];
     if (l.storage == 32) a[i] = code[0], b[i] = code[1];
   }
-  hu_operand oa = {a, DEPTH, f, HU_CODES, 0}, ob = {b, SIDE, f, HU_CODES, 0};
-  hu_result od = {d, SIDE, fz, HU_CODES};
+  hu_operand oa = {a, DEPTH, f, HU_STORAGE_CODES, 0}, ob = {b, SIDE, f, HU_STORAGE_CODES, 0};
+  hu_result od = {d, SIDE, fz, HU_STORAGE_CODES};
   exec.levels_off = bits_off;
   exec.stream.key = bits_next();
   if (hu_gemm(SIDE, SIDE, DEPTH, &od, &oa, &ob, NULL, &accum, mode, &exec, &events) != HU_OK) return 0;
-  uint64_t h = bits_digest(BITS_START, d, (size_t)SIDE * SIDE * hu_format_limits(fz).storage / 8);
+  uint64_t h = bits_digest(BITS_START, d, (size_t)SIDE * SIDE * hu_limits_of(fz).storage / 8);
   printf("%s %016" PRIx64 "\n", text, bits_digest(h, &events, sizeof events));
   return 1;
 }

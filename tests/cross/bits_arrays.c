@@ -41,7 +41,7 @@ static int decoded_and_binary64(void) {
     hu_exec exec = exec_now();
     hu_events events = {0};
     uint64_t h = BITS_START;
-    size_t bytes = hu_format_limits(f).storage / 8;
+    size_t bytes = hu_limits_of(f).storage / 8;
     for (size_t k = 0; k < sizeof codes; k++) ((uint8_t *)codes)[k] = (uint8_t)bits_next();
     if (hu_format_fits_binary32(f)) {
       if (hu_decode_n(N, z, 1, codes, 1, f, &exec) != HU_OK) return 0;
@@ -85,7 +85,7 @@ static int arithmetic_of(const char *name, binary *op, int more) {
       }
       if (!op && !more) s = hu_sqrt_n(N, z, 1, f, a, 1, wide, mode_of(round), &exec, &events);
       if (s != HU_OK) return 0;
-      h = bits_digest(bits_digest(h, z, N * (hu_format_limits(f).storage / 8u)), &events, sizeof events);
+      h = bits_digest(bits_digest(h, z, N * (hu_limits_of(f).storage / 8u)), &events, sizeof events);
     }
   }
   bits_print("arithmetic", name, h);
@@ -120,7 +120,8 @@ static int transforms(void) {
   draw(x, WIDE * WIDE);
   for (uint32_t n = 16; n <= HU_HADAMARD_MAX; n *= 2) {
     for (uint8_t k = 0; k < 6; k++) {
-      hu_hadamard t = {n, k & 1 ? HU_ALONG_COLUMNS : HU_ALONG_ROWS, k % 3, HU_SIGNS_STREAM, k / 4, NULL};
+      hu_hadamard t = {
+          n, k & 1 ? HU_HADAMARD_ALONG_COLUMNS : HU_HADAMARD_ALONG_ROWS, k % 3, HU_HADAMARD_SIGNS_STREAM, k / 4, NULL};
       size_t rows = k & 1 ? WIDE : ROWS, cols = k & 1 ? 75 : WIDE;
       hu_exec exec = exec_now();
       if (hu_hadamard_forward(rows, cols, z, WIDE, x, WIDE, &t, &exec) != HU_OK) return 0;

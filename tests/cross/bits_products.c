@@ -37,13 +37,14 @@ static int product_of(uint64_t *h, const hu_accum *accum, hu_format fa, hu_forma
   hu_mode mode = {0};
   hu_exec exec = {0};
   hu_events events = {0};
-  hu_operand a = {codes_a, turn & 1 ? m : k, fa, HU_CODES, turn & 1};
-  hu_operand b = {codes_b, turn & 2 ? k : n, fb, HU_CODES, turn >> 1 & 1}, c = {c_values, n, fc, HU_VALUES, 0};
-  hu_result d = {d_codes, n, fd, HU_CODES};
+  hu_operand a = {codes_a, turn & 1 ? m : k, fa, HU_STORAGE_CODES, turn & 1};
+  hu_operand b = {codes_b, turn & 2 ? k : n, fb, HU_STORAGE_CODES, turn >> 1 & 1},
+             c = {c_values, n, fc, HU_STORAGE_VALUES, 0};
+  hu_result d = {d_codes, n, fd, HU_STORAGE_CODES};
   exec.levels_off = bits_off;
   exec.stream.key = bits_next();
   if (hu_gemm(m, n, k, &d, &a, &b, turn & 1 ? &c : NULL, accum, mode, &exec, &events) != HU_OK) return 0;
-  *h = bits_digest(bits_digest(*h, d_codes, m * n * (hu_format_limits(fd).storage / 8u)), &events, sizeof events);
+  *h = bits_digest(bits_digest(*h, d_codes, m * n * (hu_limits_of(fd).storage / 8u)), &events, sizeof events);
   return 1;
 }
 
@@ -120,7 +121,7 @@ static int modes(void) {
 
 /* ---- matrix units ---- */
 
-static int scaled_unit(uint64_t *h, const hu_preset *p, size_t m, size_t n, size_t k) {
+static int scaled_unit(uint64_t *h, const hu_accum_preset *p, size_t m, size_t n, size_t k) {
   hu_mode mode = {0};
   hu_exec exec = {0};
   hu_events events = {0};
@@ -131,21 +132,20 @@ static int scaled_unit(uint64_t *h, const hu_preset *p, size_t m, size_t n, size
     hu_status s = hu_encode_n(runs * (t ? n : m), scale_codes[t], 1, scales[t], 1, f, mode, NULL, NULL);
     if (s != HU_OK) return 0;
   }
-  hu_operand a = {codes_a, k, p->a.format, HU_CODES, 0}, b = {codes_b, n, p->b.format, HU_CODES, 0};
-  hu_operand sa = {scale_codes[0], runs, f, HU_CODES, 0}, sb = {scale_codes[1], n, f, HU_CODES, 0};
-  hu_result d = {d_codes, n, p->c.format, HU_CODES};
+  hu_operand a = {codes_a, k, p->a.format, HU_STORAGE_CODES, 0}, b = {codes_b, n, p->b.format, HU_STORAGE_CODES, 0};
+  hu_operand sa = {scale_codes[0], runs, f, HU_STORAGE_CODES, 0}, sb = {scale_codes[1], n, f, HU_STORAGE_CODES, 0};
+  hu_result d = {d_codes, n, p->c.format, HU_STORAGE_CODES};
   exec.levels_off = bits_off;
   if (hu_gemm_scaled(m, n, k, &d, &a, &b, NULL, &sa, &sb, &p->accum, mode, &exec, &events) != HU_OK) return 0;
-  *h = bits_digest(bits_digest(*h, d_codes, m * n * (hu_format_limits(p->c.format).storage / 8u)), &events,
-                   sizeof events);
+  *h = bits_digest(bits_digest(*h, d_codes, m * n * (hu_limits_of(p->c.format).storage / 8u)), &events, sizeof events);
   return 1;
 }
 
 static int units(void) {
-  for (size_t i = 0; i < hu_preset_count(); i++) {
-    hu_preset p;
+  for (size_t i = 0; i < hu_accum_preset_count(); i++) {
+    hu_accum_preset p;
     uint64_t h = BITS_START;
-    if (hu_preset_at(&p, i) != HU_OK) return 0;
+    if (hu_accum_preset_at(&p, i) != HU_OK) return 0;
     if (p.a.kind != HU_ELEMENT_CODE || p.b.kind != HU_ELEMENT_CODE || p.c.kind != HU_ELEMENT_CODE) continue;
     if (!draw_operands(p.a.format, p.b.format, p.c.format, i & 1 ? -7 : 0, 3 + (uint32_t)i % 9)) return 0;
     if (hu_accum_is_scaled(&p.accum)) {

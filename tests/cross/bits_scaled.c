@@ -48,9 +48,9 @@ static int round_trip(uint64_t *h, const hu_scaling *scaling, const hu_scaled *t
 
 /* A as encoded, B another tensor of the same kind, stored the other way round. */
 static int products(uint64_t *h, const hu_scaling *scaling, hu_scaled a, hu_scaled b) {
-  static const uint8_t factors[] = {HU_FACTOR_ROUNDED, HU_FACTOR_TWICE};
+  static const uint8_t factors[] = {HU_SCALED_FACTOR_ROUNDED, HU_SCALED_FACTOR_TWICE};
   hu_scaled_operand oa = {scaling, a, 0, {0}}, ob = {scaling, b, 1, {0}};
-  hu_scaled_result d = {NULL, {0}, NULL, NULL, {d_values, OTHER, hu_binary32(), HU_VALUES}};
+  hu_scaled_result d = {NULL, {0}, NULL, NULL, {d_values, OTHER, hu_binary32(), HU_STORAGE_VALUES}};
   hu_mode mode = {0};
   hu_exec exec = {0};
   hu_accum inside, across;

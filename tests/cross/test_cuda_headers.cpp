@@ -48,7 +48,7 @@ template <class Convert>
 static void compare(const char *what, hu_format f, hu_mode mode, bool negative, Convert convert) {
   cross_inputs in{0, HU_EXHAUSTIVE, 0};
   uint64_t total = 0;
-  uint32_t storage = hu_format_limits(f).storage;
+  uint32_t storage = hu_limits_of(f).storage;
   for (size_t n; (n = cross_fill(&in, x)) != 0;) {
     int status = hu_encode_n(n, ours, 1, reinterpret_cast<const float *>(x), 1, f, mode, nullptr, nullptr);
     assert_int_equal(status, HU_OK);

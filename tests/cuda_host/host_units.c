@@ -40,13 +40,13 @@ static hu_status tile(const hu_device_mma *t, const hu_accum *accum, uint8_t *d,
 
 static hu_status run(int op, size_t tiles, uint8_t *d, const uint8_t *a, const uint8_t *b, const uint8_t *c) {
   hu_device_mma t;
-  hu_preset p;
+  hu_accum_preset p;
   hu_status s = HU_OK;
   int found = -1;
   for (size_t i = 0; found != op; i++) {
     if (hu_mma_of_capability(&t, &found, hu_device_capability(), i) != HU_OK) return HU_E_DEVICE;
   }
-  if (hu_preset_find(&p, t.model) != HU_OK) return HU_E_NAME;
+  if (hu_accum_preset_find(&p, t.model) != HU_OK) return HU_E_NAME;
   size_t size = hu_element_size(t.a) * t.k, result = hu_element_size(t.c) * t.m * t.n;
   for (size_t i = 0; i < tiles && s == HU_OK; i++) {
     s = tile(&t, &p.accum, d + i * result, a + i * size * t.m, b + i * size * t.n, c + i * result);

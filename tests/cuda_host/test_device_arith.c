@@ -49,7 +49,7 @@ typedef struct buffers {
 } buffers;
 
 static size_t size_of(int call, int i, hu_format f) {
-  return i == 3 && calls_bytes(call) ? 1 : hu_format_limits(f).storage / 8;
+  return i == 3 && calls_bytes(call) ? 1 : hu_limits_of(f).storage / 8;
 }
 
 static size_t bytes_before(size_t n, ptrdiff_t inc, size_t size) {

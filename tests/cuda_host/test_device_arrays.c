@@ -39,7 +39,7 @@ static size_t bytes_of(size_t n, ptrdiff_t stride, size_t size) {
   return (n ? (n - 1) * step + 1 : 0) * size;
 }
 
-static size_t storage_of(hu_format f) { return hu_format_limits(f).storage / 8; }
+static size_t storage_of(hu_format f) { return hu_limits_of(f).storage / 8; }
 
 static hu_format fitting(t_random *r) {
   for (;;) {

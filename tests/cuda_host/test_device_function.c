@@ -27,7 +27,7 @@ typedef struct buffers {
 } buffers;
 
 static void fill(t_random *r, const twin *t, hu_format f, int ordinary) {
-  size_t size = hu_format_limits(f).storage / 8;
+  size_t size = hu_limits_of(f).storage / 8;
   for (size_t k = 0; k < t->bytes; k++) t->host[k] = (uint8_t)t_next32(r);
   for (size_t k = 0; ordinary && k + size <= t->bytes; k += size) {
     double v = (1 + t_below(r, 1u << 20) * 0x1p-20) * (double)(1u << t_below(r, 10)) * 0x1p-6;
@@ -65,13 +65,13 @@ static void run_case(t_random *r, int function, size_t n) {
   for (int i = 0; i < 3; i++) {
     hu_format f = i == 2 || alike ? fz : t_random_format(r, 1, 32);
     ptrdiff_t inc = t_below(r, 3) ? 1 : i == 2 ? 5 - (ptrdiff_t)t_below(r, 3) : t_between(r, -3, 4);
-    size_t size = hu_format_limits(f).storage / 8, step = (size_t)(inc < 0 ? -inc : inc), skip = t_below(r, 8) * size;
+    size_t size = hu_limits_of(f).storage / 8, step = (size_t)(inc < 0 ? -inc : inc), skip = t_below(r, 8) * size;
     b.t[i] = twin_new((n * step + 1) * size + skip + 16);
     if (i < 2) fill(r, &b.t[i], f, (int)t_below(r, 2));
     fn_array a = {b.t[i].host + skip + (inc < 0 && n ? (n - 1) * step * size : 0), inc, f};
     host[i] = a;
   }
-  if (in_place && host[0].inc != 0 && hu_format_limits(host[0].format).storage == hu_format_limits(fz).storage) {
+  if (in_place && host[0].inc != 0 && hu_limits_of(host[0].format).storage == hu_limits_of(fz).storage) {
     host[2].data = host[0].data;
     host[2].inc = host[0].inc;
     out = 0;

@@ -10,12 +10,12 @@ typedef struct matrix {
 } matrix;
 
 static size_t size_of(hu_format f, uint8_t storage) {
-  return storage == HU_VALUES ? sizeof(float) : hu_format_limits(f).storage / 8;
+  return storage == HU_STORAGE_VALUES ? sizeof(float) : hu_limits_of(f).storage / 8;
 }
 
 /* A code of f: any (1), one of the lowest binade (2), or one near one (0), so that sums neither overflow nor drown. */
 static uint32_t draw_code(t_random *r, hu_format f, int wild) {
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   uint32_t code = t_next32(r);
   if (wild == 2) return (code & ((1u << t_between(r, 1, f.m)) - 1)) | (t_below(r, 2) ? 0 : l.sign_mask);
   if (wild && t_below(r, 4) == 0) {
@@ -42,7 +42,7 @@ static matrix draw_matrix(t_random *r, size_t rows, size_t cols, hu_format f, ui
   for (size_t i = 0; i < z.rows; i++) {
     for (size_t j = 0; j < z.cols; j++) {
       uint32_t u = draw_code(r, f, wild);
-      if (storage == HU_VALUES) u = t_bits32(hu_decode(f, u));
+      if (storage == HU_STORAGE_VALUES) u = t_bits32(hu_decode(f, u));
       memcpy(z.bytes.host + z.at + (i * z.ld + j) * size, &u, size);
     }
   }
@@ -132,7 +132,7 @@ static test_case draw_case(t_random *r, uint32_t kind) {
   t.with_c = t_below(r, 3) != 0;
   for (int i = 0; i < 4; i++) {
     t.f[i] = draw_format(r, kind == HU_ACCUM_FP32 && i < 3);
-    t.storage[i] = (uint8_t)(hu_format_fits_binary32(t.f[i]) && t_below(r, 2) ? HU_VALUES : HU_CODES);
+    t.storage[i] = (uint8_t)(hu_format_fits_binary32(t.f[i]) && t_below(r, 2) ? HU_STORAGE_VALUES : HU_STORAGE_CODES);
   }
   t.in_place = t.with_c && t_below(r, 4) == 0;
   if (t.in_place) {
@@ -178,7 +178,8 @@ static void exact_in_binary64(void **state) {
     test_case t = draw_case(&r, HU_ACCUM_EXACT);
     for (int i = 0; i < 3; i++) {
       if (t_below(&r, 2)) t.f[i] = t_random_format(&r, 2, 8);
-      t.storage[i] = (uint8_t)(hu_format_fits_binary32(t.f[i]) && t_below(&r, 2) ? HU_VALUES : HU_CODES);
+      t.storage[i] =
+          (uint8_t)(hu_format_fits_binary32(t.f[i]) && t_below(&r, 2) ? HU_STORAGE_VALUES : HU_STORAGE_CODES);
     }
     t.in_place = 0;
     t.m = t_below(&r, 100);
@@ -201,14 +202,14 @@ static void widest_formats(void **state) {
       const int *p = e[(i + j * (i / 4)) & 3];
       t.f[j] = hu_format_ieee((unsigned)p[0], (unsigned)p[1], p[2]);
       assert_int_equal(hu_format_check(t.f[j], NULL), HU_OK);
-      t.storage[j] = HU_CODES;
+      t.storage[j] = HU_STORAGE_CODES;
     }
     t.in_place = 0;
     t.wild = 1 + (i & 1);
     if (t.wild == 2) { /* sums that end in the lowest limbs, and a result that holds them */
       t.f[0] = t.f[1] = t.f[2] = hu_format_finite(8, 23, 0);
       t.f[3] = hu_format_ieee(11, 20, 0);
-      t.storage[3] = HU_CODES;
+      t.storage[3] = HU_STORAGE_CODES;
     }
     t.m = t_below(&r, 5);
     t.n = t_below(&r, 5);

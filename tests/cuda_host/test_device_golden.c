@@ -52,7 +52,7 @@ static void expect(replay *r, size_t size, int fits) {
 
 static void run_mode(replay *r, hu_mode mode) {
   hu_format f = r->g->card.f;
-  size_t size = hu_format_limits(f).storage / 8;
+  size_t size = hu_limits_of(f).storage / 8;
   int fits = hu_format_fits_binary32(f);
   r->mode = mode;
   expect(r, size, fits);
@@ -165,7 +165,7 @@ static sum_line parse(const cards *all, const char *line) {
                       word[1], word[2], word[3], word[4], word[5], &s.n, word[7], word[8], word[9], &s.code, &s.events);
   if (fields != 12) fail_msg("line: %.80s", line);
   assert_int_equal(hu_accum_parse(&s.accum, word[0], NULL), HU_OK);
-  assert_int_equal(hu_mode_parse_round(&s.mode, word[1]), HU_OK);
+  assert_int_equal(hu_mode_round_parse(&s.mode, word[1]), HU_OK);
   s.has_c = strcmp(word[4], "-") != 0;
   s.f[0] = named(all, word[2]);
   s.f[1] = named(all, word[3]);
@@ -177,7 +177,7 @@ static sum_line parse(const cards *all, const char *line) {
   return s;
 }
 
-static size_t size_of(hu_format f) { return hu_format_limits(f).storage / 8; }
+static size_t size_of(hu_format f) { return hu_limits_of(f).storage / 8; }
 
 static void product(const sum_line *s, size_t number, size_t rows, size_t columns) {
   size_t size[4], ld = s->n ? s->n : 1;
@@ -202,9 +202,9 @@ static void product(const sum_line *s, size_t number, size_t rows, size_t column
   twin_put(&a);
   twin_put(&b);
   twin_put(&c);
-  hu_operand oa = {a.device, ld, s->f[0], HU_CODES, 0}, ob = {b.device, ld, s->f[1], HU_CODES, 1};
-  hu_operand oc = {c.device, columns, s->f[2], HU_CODES, 0};
-  hu_result od = {d.device, columns, s->f[3], HU_CODES};
+  hu_operand oa = {a.device, ld, s->f[0], HU_STORAGE_CODES, 0}, ob = {b.device, ld, s->f[1], HU_STORAGE_CODES, 1};
+  hu_operand oc = {c.device, columns, s->f[2], HU_STORAGE_CODES, 0};
+  hu_result od = {d.device, columns, s->f[3], HU_STORAGE_CODES};
   assert_int_equal(hu_device_gemm(rows, columns, s->n, &od, &oa, &ob, s->has_c ? &oc : NULL, &s->accum, s->mode, NULL,
                                   (hu_events *)(void *)e.device, twin_stream()),
                    HU_OK);

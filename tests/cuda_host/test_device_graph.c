@@ -31,18 +31,18 @@ static hu_status quantize_cpu(room *r, hu_events *ev) {
 }
 
 static hu_operand square(const uint8_t *x) {
-  hu_operand o = {x, SIDE, hu_binary32(), HU_VALUES, 0};
+  hu_operand o = {x, SIDE, hu_binary32(), HU_STORAGE_VALUES, 0};
   return o;
 }
 static hu_status multiply(void *stream, void *context) {
   room *r = context;
   hu_operand a = square(r->x.device);
-  hu_result d = {r->z.device, SIDE, hu_binary32(), HU_VALUES};
+  hu_result d = {r->z.device, SIDE, hu_binary32(), HU_STORAGE_VALUES};
   return hu_device_gemm(SIDE, SIDE, SIDE, &d, &a, &a, NULL, &r->accum, t_mode(0), NULL, events(r->e.device), stream);
 }
 static hu_status multiply_cpu(room *r, hu_events *ev) {
   hu_operand a = square(r->x.host);
-  hu_result d = {r->z.host, SIDE, hu_binary32(), HU_VALUES};
+  hu_result d = {r->z.host, SIDE, hu_binary32(), HU_STORAGE_VALUES};
   return hu_gemm(SIDE, SIDE, SIDE, &d, &a, &a, NULL, &r->accum, t_mode(0), NULL, ev);
 }
 

@@ -70,7 +70,7 @@ static void against_cpu(void **state) {
 static void refusals(void **state) {
   (void)state;
   twin z = twin_new(4096), x = twin_new(4096);
-  hu_hadamard good = {16, HU_ALONG_ROWS, HU_HADAMARD_ROOT, HU_SIGNS_NONE, 0, NULL}, bad = good;
+  hu_hadamard good = {16, HU_HADAMARD_ALONG_ROWS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_NONE, 0, NULL}, bad = good;
   float *d = (float *)(void *)z.device, *e = (float *)(void *)x.device;
   twin_put(&z);
   for (int inverse = 0; inverse < 2; inverse++) {

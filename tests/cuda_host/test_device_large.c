@@ -21,19 +21,19 @@ typedef struct product {
   uint8_t storage, part;
 } product;
 
-static const product products[] = {{"fp32", "binary32", HU_VALUES, 1},
-                                   {"fp32", "float8_e4m3fn", HU_CODES, 1},
-                                   {"fp32", "binary16", HU_CODES, 1},
-                                   {"exact", "float4_e2m1fn", HU_CODES, 1},
-                                   {"exact", "float8_e4m3fn", HU_CODES, 1},
-                                   {"exact", "bfloat16", HU_CODES, 4},
-                                   {"seq(binary16)", "binary16", HU_CODES, 1},
-                                   {"seq(bfloat16)", "bfloat16", HU_CODES, 1},
-                                   {"seq(fp(6,9,0))", "float8_e4m3fn", HU_CODES, 1},
-                                   {"nv.hopper.f16.f32", "binary16", HU_CODES, 2},
-                                   {"nv.hopper.e4m3.f32.wgmma", "float8_e4m3fn", HU_CODES, 2},
-                                   {"amd.cdna3.f16", "binary16", HU_CODES, 4},
-                                   {"pairwise(binary32)", "binary16", HU_CODES, 4}};
+static const product products[] = {{"fp32", "binary32", HU_STORAGE_VALUES, 1},
+                                   {"fp32", "float8_e4m3fn", HU_STORAGE_CODES, 1},
+                                   {"fp32", "binary16", HU_STORAGE_CODES, 1},
+                                   {"exact", "float4_e2m1fn", HU_STORAGE_CODES, 1},
+                                   {"exact", "float8_e4m3fn", HU_STORAGE_CODES, 1},
+                                   {"exact", "bfloat16", HU_STORAGE_CODES, 4},
+                                   {"seq(binary16)", "binary16", HU_STORAGE_CODES, 1},
+                                   {"seq(bfloat16)", "bfloat16", HU_STORAGE_CODES, 1},
+                                   {"seq(fp(6,9,0))", "float8_e4m3fn", HU_STORAGE_CODES, 1},
+                                   {"nv.hopper.f16.f32", "binary16", HU_STORAGE_CODES, 2},
+                                   {"nv.hopper.e4m3.f32.wgmma", "float8_e4m3fn", HU_STORAGE_CODES, 2},
+                                   {"amd.cdna3.f16", "binary16", HU_STORAGE_CODES, 4},
+                                   {"pairwise(binary32)", "binary16", HU_STORAGE_CODES, 4}};
 
 static hu_exec all_threads(void) {
   hu_exec e;
@@ -45,10 +45,10 @@ static hu_exec all_threads(void) {
 
 /* Finite codes, or values, some of them small. */
 static void fill(t_random *r, twin *t, hu_format f, uint8_t storage) {
-  size_t size = storage == HU_VALUES ? 4 : hu_format_limits(f).storage / 8;
+  size_t size = storage == HU_STORAGE_VALUES ? 4 : hu_limits_of(f).storage / 8;
   for (size_t i = 0; i < t->bytes / size; i++) {
     float x = (float)t_between(r, -1000, 1000) / (t_below(r, 4) ? 256 : 65536);
-    if (storage == HU_VALUES)
+    if (storage == HU_STORAGE_VALUES)
       memcpy(t->host + 4 * i, &x, 4);
     else
       t_put(t->host, size, (ptrdiff_t)i, hu_encode64(f, t_mode(0), x, 0, NULL));
@@ -63,14 +63,14 @@ static void multiply(t_random *r, const product *c) {
   hu_accum accum;
   assert_int_equal(hu_format_parse(&f, c->format, NULL), HU_OK);
   assert_int_equal(hu_accum_parse(&accum, c->model, NULL), HU_OK);
-  size_t size = c->storage == HU_VALUES ? 4 : hu_format_limits(f).storage / 8;
+  size_t size = c->storage == HU_STORAGE_VALUES ? 4 : hu_limits_of(f).storage / 8;
   twin a = twin_new(m * k * size), b = twin_new(k * n * size), d = twin_new(4 * m * n), e = twin_new(sizeof(hu_events));
   hu_exec exec = all_threads();
   fill(r, &a, f, c->storage);
   fill(r, &b, f, c->storage);
   memset(e.host, 0, e.bytes);
   hu_operand ha = {a.host, k, f, c->storage, 0}, hb = {b.host, n, f, c->storage, 0}, da = ha, db = hb;
-  hu_result hd = {d.host, n, wide, HU_VALUES}, dd = {d.device, n, wide, HU_VALUES};
+  hu_result hd = {d.host, n, wide, HU_STORAGE_VALUES}, dd = {d.device, n, wide, HU_STORAGE_VALUES};
   da.data = a.device;
   db.data = b.device;
   twin_put(&d);

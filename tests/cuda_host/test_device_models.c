@@ -151,14 +151,14 @@ static void dot_presets(void **state) {
   static dot x;
   t_random r = {t_seed("dot_presets", 41)};
   (void)state;
-  for (size_t i = 0; i < hu_preset_count(); i++) {
-    hu_preset p;
-    assert_int_equal(hu_preset_at(&p, i), HU_OK);
+  for (size_t i = 0; i < hu_accum_preset_count(); i++) {
+    hu_accum_preset p;
+    assert_int_equal(hu_accum_preset_at(&p, i), HU_OK);
     draw_preset(&x, &p);
     run_batch(&x, &r, 64, 2 * p.k);
     run_batch(&x, &r, 9, 1 + t_below(&r, 2 * p.k));
   }
-  print_message("%zu presets' calls, sums in two batches each\n", hu_preset_count());
+  print_message("%zu presets' calls, sums in two batches each\n", hu_accum_preset_count());
 }
 
 /* ---- matrix products ---- */
@@ -177,10 +177,10 @@ static matrix matrix_new(t_random *r, size_t rows, size_t cols, hu_format f, int
   int values = hu_format_fits_binary32(f) && t_below(r, 2) && !codes_only, turned = !plain && t_below(r, 2);
   z.rows = rows;
   z.cols = cols;
-  z.size = values ? 4 : hu_format_limits(f).storage / 8;
+  z.size = values ? 4 : hu_limits_of(f).storage / 8;
   size_t ld = (turned ? rows : cols) + t_below(r, 4);
   z.bytes = twin_new(((turned ? cols : rows) * ld + 1) * z.size);
-  hu_operand x = {z.bytes.host, ld, f, values ? HU_VALUES : HU_CODES, (uint8_t)turned};
+  hu_operand x = {z.bytes.host, ld, f, values ? HU_STORAGE_VALUES : HU_STORAGE_CODES, (uint8_t)turned};
   z.cpu = z.device = x;
   z.device.data = z.bytes.device;
   return z;
@@ -188,7 +188,7 @@ static matrix matrix_new(t_random *r, size_t rows, size_t cols, hu_format f, int
 
 static void matrix_put(const matrix *z, size_t i, size_t j, uint64_t code) {
   size_t at = z->cpu.transposed ? j * z->cpu.ld + i : i * z->cpu.ld + j;
-  if (z->cpu.storage == HU_VALUES) code = t_bits32(hu_decode(z->cpu.format, (uint32_t)code));
+  if (z->cpu.storage == HU_STORAGE_VALUES) code = t_bits32(hu_decode(z->cpu.format, (uint32_t)code));
   dot_store(z->bytes.host, at, z->size, code);
 }
 
@@ -255,9 +255,9 @@ static void gemm_presets(void **state) {
   t_random r = {t_seed("gemm_presets", 43)};
   unsigned long done = 0;
   (void)state;
-  for (size_t i = 0; i < hu_preset_count(); i++) {
-    hu_preset p;
-    assert_int_equal(hu_preset_at(&p, i), HU_OK);
+  for (size_t i = 0; i < hu_accum_preset_count(); i++) {
+    hu_accum_preset p;
+    assert_int_equal(hu_accum_preset_at(&p, i), HU_OK);
     draw_preset(&x, &p);
     if (p.a.kind || p.c.kind || hu_accum_is_scaled(&p.accum)) continue;
     run_product(&x, &r, 17, 19, 2 * p.k, p.c.format);
@@ -335,9 +335,9 @@ static void align_blocks(void **state) {
   t_random r = {t_seed("align_blocks", 45)};
   unsigned long done = 0, presets = 0;
   (void)state;
-  for (size_t i = 0; i < hu_preset_count(); i++) {
-    hu_preset p;
-    assert_int_equal(hu_preset_at(&p, i), HU_OK);
+  for (size_t i = 0; i < hu_accum_preset_count(); i++) {
+    hu_accum_preset p;
+    assert_int_equal(hu_accum_preset_at(&p, i), HU_OK);
     if (p.accum.kind != HU_ACCUM_BLOCK || p.accum.block.rule != HU_BLOCK_ALIGN || p.accum.block.every) continue;
     for (int again = 0; again < 3; again++) {
       draw_preset(&x, &p);
@@ -352,13 +352,13 @@ static void align_blocks(void **state) {
     memset(&x.accum.promoted, 0, sizeof x.accum.promoted);
     memset(&b->scale, 0, sizeof b->scale);
     b->every = 0;
-    b->cut = HU_CUT_TRUNC;
+    b->cut = HU_BLOCK_CUT_TRUNC;
     b->length = (uint16_t)(1 << t_between(&r, b->order ? 1 : 0, 5));
     if (t_below(&r, 4)) b->kept = (uint16_t)t_between(&r, 8, 29);
-    hu_operand a = {&x, 100, x.a.format, HU_CODES, 0}, c = {&x, 100, x.c.format, HU_CODES, 0};
+    hu_operand a = {&x, 100, x.a.format, HU_STORAGE_CODES, 0}, c = {&x, 100, x.c.format, HU_STORAGE_CODES, 0};
     a.data = c.data = x.at;
-    hu_operand ob = {x.at, 100, x.b.format, HU_CODES, 0};
-    hu_result d = {x.bt, 100, x.c.format, HU_CODES};
+    hu_operand ob = {x.at, 100, x.b.format, HU_STORAGE_CODES, 0};
+    hu_result d = {x.bt, 100, x.c.format, HU_STORAGE_CODES};
     if (hu_gemm(0, 1, 1, &d, &a, &ob, &c, &x.accum, x.mode, NULL, NULL) != HU_OK) continue;
     run_product(&x, &r, 1 + t_below(&r, 30), 1 + t_below(&r, 30), t_below(&r, 90), x.c.format);
     done++;
@@ -379,9 +379,9 @@ static void both_refuse(hu_status want, size_t n, const dot *x, const hu_dot_ope
 static void dot_errors(void **state) {
   static dot x;
   static uint64_t room[8], sums[8];
-  hu_preset p;
+  hu_accum_preset p;
   (void)state;
-  assert_int_equal(hu_preset_find(&p, "nv.ampere.f16.f32"), HU_OK);
+  assert_int_equal(hu_accum_preset_find(&p, "nv.ampere.f16.f32"), HU_OK);
   draw_preset(&x, &p);
   hu_vector a = {room, 1, 1, p.a}, b = {room, 1, 1, p.b}, none = {NULL, 0, 0, p.c};
   hu_dot_operands in = {a, b, none, none, none}, bad = in;

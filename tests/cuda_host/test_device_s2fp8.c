@@ -58,7 +58,7 @@ static tensor tensor_new(t_random *r, const char *kind, size_t n) {
   memset(&t, 0, sizeof t);
   assert_int_equal(hu_s2fp8_parse(&t.kind, kind, NULL), HU_OK);
   t.n = n;
-  t.size = hu_format_limits(t.kind.element).storage / 8;
+  t.size = hu_limits_of(t.kind.element).storage / 8;
   t.incx = stride(r);
   t.incz = stride(r);
   t.incc = stride(r);

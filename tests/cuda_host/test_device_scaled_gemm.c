@@ -52,7 +52,7 @@ static void sink_half(const product *p, const sink *t, hu_scaled_result *d, int 
     d->plain.data = SIDE(t->codes);
     d->plain.ld = p->ld;
     d->plain.format = p->format;
-    d->plain.storage = p->values ? HU_VALUES : HU_CODES;
+    d->plain.storage = p->values ? HU_STORAGE_VALUES : HU_STORAGE_CODES;
     return;
   }
   d->scaling = &p->scaling;
@@ -151,17 +151,17 @@ static void test_products(void **state) {
 /* ---- the raw call ---- */
 
 static twin codes_of(t_random *r, size_t n, hu_format f) {
-  size_t size = hu_format_limits(f).storage / 8;
+  size_t size = hu_limits_of(f).storage / 8;
   twin t = twin_new(n * size + 1);
   for (size_t i = 0; i < n; i++) {
-    t_put(t.host, size, (ptrdiff_t)i, t_next32(r) & (uint32_t)((UINT64_C(1) << hu_format_limits(f).width) - 1));
+    t_put(t.host, size, (ptrdiff_t)i, t_next32(r) & (uint32_t)((UINT64_C(1) << hu_limits_of(f).width) - 1));
   }
   twin_put(&t);
   return t;
 }
 
 static hu_operand operand_of(const void *data, size_t ld, hu_format f, int transposed) {
-  hu_operand x = {data, ld, f, HU_CODES, (uint8_t)transposed};
+  hu_operand x = {data, ld, f, HU_STORAGE_CODES, (uint8_t)transposed};
   return x;
 }
 
@@ -170,16 +170,16 @@ static void test_raw(void **state) {
   t_random r = {t_seed("device-gemm-scaled", 2)};
   size_t presets = 0;
   (void)state;
-  for (size_t i = 0; i < hu_preset_count() + 2; i++) {
+  for (size_t i = 0; i < hu_accum_preset_count() + 2; i++) {
     static const char *const more[] = {"promote(24,seq(binary16,sra:6),bfloat16,scaled)",
                                        "splitk(2,promote(16,fp32,binary32,scaled))"};
-    hu_preset q;
+    hu_accum_preset q;
     memset(&q, 0, sizeof q);
-    if (i < hu_preset_count()) {
-      assert_int_equal(hu_preset_at(&q, i), HU_OK);
+    if (i < hu_accum_preset_count()) {
+      assert_int_equal(hu_accum_preset_at(&q, i), HU_OK);
       if (!hu_accum_is_scaled(&q.accum)) continue;
     } else {
-      assert_int_equal(hu_accum_parse(&q.accum, more[i - hu_preset_count()], NULL), HU_OK);
+      assert_int_equal(hu_accum_parse(&q.accum, more[i - hu_accum_preset_count()], NULL), HU_OK);
       q.a.format = q.b.format = hu_format_ieee(5, 2, 0);
     }
     size_t every = q.accum.scaled ? q.accum.promote : q.accum.block.every, count = (K + every - 1) / every;
@@ -197,7 +197,7 @@ static void test_raw(void **state) {
 #define AT(t) (side ? (t).device : (t).host)
       hu_operand oa = operand_of(AT(a), ta ? M : K, q.a.format, ta), ob = operand_of(AT(b), tb ? K : N, q.b.format, tb);
       hu_operand xa = operand_of(AT(sa), ta ? M : count, fs, ta), xb = operand_of(AT(sb), tb ? count : N, fs, tb);
-      hu_result z = {AT(d), N, fd, HU_VALUES};
+      hu_result z = {AT(d), N, fd, HU_STORAGE_VALUES};
       hu_events *e = (hu_events *)(void *)AT(ev);
       s[side] =
           side ? hu_device_gemm_scaled(M, N, K, &z, &oa, &ob, NULL, &xa, &xb, &q.accum, mode, &exec, e, twin_stream())
@@ -240,7 +240,7 @@ static void test_errors(void **state) {
   d.plain.data = bytes + 3072;
   d.plain.ld = 4;
   d.plain.format = hu_format_ieee(8, 23, 0);
-  hu_scaled_sum sum = hu_scaled_sum_parts(other, other, HU_FACTOR_ROUNDED), unit = hu_scaled_sum_unit(model);
+  hu_scaled_sum sum = hu_scaled_sum_parts(other, other, HU_SCALED_FACTOR_ROUNDED), unit = hu_scaled_sum_unit(model);
   size_t need = hu_device_scaled_gemm_space(4, 4, 32, &d, &a, &b, NULL, &sum);
   assert_true(need > 0 && need != SIZE_MAX);
   assert_int_equal(hu_device_scaled_gemm(4, 4, 32, &d, &a, &b, NULL, &sum, rne, NULL, need, NULL, NULL, twin_stream()),
@@ -255,7 +255,7 @@ static void test_errors(void **state) {
   assert_int_equal(hu_device_scaled_gemm(4, 4, 32, &d, &a, &b, NULL, &unit, rne, space, 64, NULL, NULL, twin_stream()),
                    HU_E_ACCUM);
   hu_operand x = operand_of(bytes, 32, mx.element, 0), s = operand_of(bytes, 32, mx.scale, 0);
-  hu_result z = {bytes + 3072, 4, hu_format_ieee(8, 23, 0), HU_VALUES};
+  hu_result z = {bytes + 3072, 4, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
   assert_int_equal(hu_device_gemm_scaled(4, 4, 32, &z, &x, &x, NULL, NULL, &s, &model, rne, NULL, NULL, twin_stream()),
                    HU_E_NULL);
   assert_int_equal(hu_device_gemm_scaled(4, 4, 32, &z, &x, &x, NULL, &s, &s, &other, rne, NULL, NULL, twin_stream()),

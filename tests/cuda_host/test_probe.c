@@ -121,12 +121,12 @@ static void lists(void **state) {
   } devices[] = {{80, 8}, {86, 8}, {89, 16}, {90, 28}, {100, 16}, {120, 16}, {75, 0}, {0, 0}};
   for (size_t d = 0; d < sizeof devices / sizeof devices[0]; d++) {
     hu_device_mma t;
-    hu_preset p;
+    hu_accum_preset p;
     int op;
     size_t i = 0;
     for (; hu_mma_of_capability(&t, &op, devices[d].capability, i) == HU_OK; i++) {
       hu_mma_shape s = hu_mma_shape_of(op);
-      assert_int_equal(hu_preset_find(&p, t.model), HU_OK);
+      assert_int_equal(hu_accum_preset_find(&p, t.model), HU_OK);
       assert_int_equal(t.k % p.k, 0);
       assert_int_equal(hu_element_size(t.a), 4 / s.each);
       assert_int_equal(hu_element_size(t.b), 4 / s.each);

@@ -54,7 +54,7 @@ static void *format_handle(hu_format f) {
   hu_format_text(text, sizeof text, f);
   assert_int_equal(hu_dpi_format(text, &h, &where), HU_OK);
   assert_string_equal(hu_dpi_name(h), text);
-  assert_int_equal(hu_dpi_width(h), hu_format_limits(f).width);
+  assert_int_equal(hu_dpi_width(h), hu_limits_of(f).width);
   return h;
 }
 
@@ -159,7 +159,7 @@ static void operations(void **state) {
     assert_int_equal(hu_dpi_next_down(h[0], x[0], &z), HU_OK);
     assert_int_equal(z, hu_next_down(f[0], x[0]));
     unsigned int max, min_normal, min, inf, nan;
-    hu_limits l = hu_format_limits(f[0]);
+    hu_limits l = hu_limits_of(f[0]);
     assert_int_equal(hu_dpi_limits(h[0], &max, &min_normal, &min, &inf, &nan), HU_OK);
     assert_true(max == l.max_code && min == l.min_code && min_normal == l.min_normal_code && inf == l.inf_code);
     assert_true(nan == (l.has_nan ? l.nan_code : HU_NO_CODE));
@@ -318,12 +318,12 @@ static void presets(void **state) {
   open_array no_words = {0, 1, 4, {0}};
   svBitVecVal none[BUS] = {0};
   int count = hu_dpi_preset_count(), checked = 0;
-  assert_int_equal(count, hu_preset_count());
+  assert_int_equal(count, hu_accum_preset_count());
   void *rne = mode_handle((hu_mode){0});
   for (int i = 0; i < count; i++) {
-    hu_preset p;
+    hu_accum_preset p;
     void *h;
-    assert_int_equal(hu_preset_at(&p, (size_t)i), HU_OK);
+    assert_int_equal(hu_accum_preset_at(&p, (size_t)i), HU_OK);
     assert_int_equal(hu_dpi_preset(i, &h), HU_OK);
     assert_string_equal(hu_dpi_name(h), p.name);
     assert_int_equal(hu_dpi_depth(h), p.k);

@@ -34,7 +34,7 @@ static void check(hu_format f, hu_mode mode, double x, uint32_t r) {
 
 /* A number of any digits within the range of f. */
 static double within_range(t_random *r, hu_format f) {
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   uint64_t field = (uint64_t)(1023 + t_between(r, l.emin, l.emax));
   return t_double((t_next64(r) & 0x800FFFFFFFFFFFFFu) | field << 52);
 }
@@ -76,7 +76,7 @@ static void test_sticky(void **state) {
   for (int k = 0; k < 200000; k++) {
     hu_format f = hu_format_at(t_below(&r, 30)).format;
     hu_mode mode = t_random_mode(&r);
-    if (f.m > 23 || hu_format_limits(f).width > 19) continue;
+    if (f.m > 23 || hu_limits_of(f).width > 19) continue;
     if (mode.bits > 20) mode.bits = 20;
     hu_spec s = hu_spec_of(f, mode);
     uint64_t kept = t_next64(&r) >> 63 << 40 | (t_next64(&r) & ~(uint64_t)0xFF);

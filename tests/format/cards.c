@@ -142,7 +142,7 @@ static void put_range_rules(page *p, hu_format f, hu_limits l) {
 
 static void put_card(page *p, hu_format_entry entry) {
   hu_format f = entry.format;
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   char text[HU_FORMAT_TEXT_MAX];
   hu_format_text(text, sizeof text, f);
   put(p, "\n### %s\n\n| | |\n|---|---|\n", entry.id);
@@ -173,7 +173,7 @@ static void put_card(page *p, hu_format_entry entry) {
 
 static void put_p3109_row(page *p, hu_format_entry entry) {
   hu_format f = entry.format;
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   char text[HU_FORMAT_TEXT_MAX];
   hu_format_text(text, sizeof text, f);
   put(p, "| %s | `%s` | %d | %a | ", entry.id, text, l.bias, l.max);
@@ -205,7 +205,7 @@ static void put_contents(page *p) {
   for (size_t i = 0; i < hu_format_count(); i++) {
     hu_format_entry entry = hu_format_at(i);
     if (is_p3109(entry)) continue;
-    hu_limits l = hu_format_limits(entry.format);
+    hu_limits l = hu_limits_of(entry.format);
     char text[HU_FORMAT_TEXT_MAX];
     hu_format_text(text, sizeof text, entry.format);
     put(p, "| [%s](#%s) | `%s` | %u | ", entry.id, entry.id, text, l.width);

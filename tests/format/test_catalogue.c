@@ -44,7 +44,7 @@ static void check_row(char *field[FIELDS]) {
   memset(&f, 0xA5, sizeof f);
   same_number(id, "hu_format_find", hu_format_find(&f, id), HU_OK);
   same_number(id, "hu_format_check", hu_format_check(f, NULL), HU_OK);
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   same_number(id, "width", l.width, number_of(field[1]));
   same_number(id, "sign", f.sign, number_of(field[2]));
   same_number(id, "sign_mask", l.sign_mask, f.sign ? 1ll << (l.width - 1) : 0);
@@ -249,9 +249,9 @@ static void functions_of_headers(void **state) {
   SAME(binary8p4se), SAME(binary8p3se), SAME(binary4p2sf), SAME(binary8p1uf), SAME(binary8p5se), SAME(binary8p4sf);
   SAME(binary8p3sf), SAME(binary6p4sf), SAME(binary6p3sf), SAME(binary4p2se);
 #undef SAME
-  assert_int_equal(hu_format_limits(hu_cfloat8_143_bias(0)).bias, 0);
-  assert_int_equal(hu_format_limits(hu_cfloat8_152_bias(63)).bias, 63);
-  assert_int_equal(hu_format_limits(hu_shp_cfloat16_bias(40)).bias, 40);
+  assert_int_equal(hu_limits_of(hu_cfloat8_143_bias(0)).bias, 0);
+  assert_int_equal(hu_limits_of(hu_cfloat8_152_bias(63)).bias, 63);
+  assert_int_equal(hu_limits_of(hu_shp_cfloat16_bias(40)).bias, 40);
 }
 
 /* P3109's own formulas, for every name of K = 3..16: bias, code of 1.0, NaN, infinity, largest code; the order. */
@@ -260,7 +260,7 @@ static void check_p3109(const char *name, unsigned k, unsigned p, unsigned is_si
   hu_limits l;
   assert_int_equal(hu_format_find(&f, name), HU_OK);
   assert_true(hu_format_equal(f, hu_format_p3109(k, p, (int)is_signed, (int)extended)));
-  l = hu_format_limits(f);
+  l = hu_limits_of(f);
   uint32_t nan = is_signed ? 1u << (k - 1) : (1u << k) - 1;
   uint32_t top = (is_signed ? 1u << (k - 1) : nan) - 1; /* the largest magnitude code that is not NaN */
   assert_int_equal(l.width, k);

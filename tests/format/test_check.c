@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_format_check: each of its sentences once, named after the axis that is wrong. hu_format_limits: against an
+/* hu_format_check: each of its sentences once, named after the axis that is wrong. hu_limits_of: against an
  * enumeration of all codes by hu_decode64. The constructors of halfulp/format.h. */
 #include <math.h>
 #include <setjmp.h>
@@ -87,7 +87,7 @@ static void wrong_descriptors_are_empty(void **state) {
   hu_limits none;
   memset(&none, 0, sizeof none);
   for (size_t i = 0; i < WRONGS; i++) {
-    hu_limits l = hu_format_limits(wrongs[i].f);
+    hu_limits l = hu_limits_of(wrongs[i].f);
     char text[8] = "kept";
     assert_memory_equal(&l, &none, sizeof l);
     assert_int_equal(hu_format_fits_binary32(wrongs[i].f), 0);
@@ -162,7 +162,7 @@ static tally enumerate(hu_format f, hu_limits l) {
 
 static void check_limits(hu_format f) {
   char text[T_FORMAT_TEXT];
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   tally t = enumerate(f, l);
   int same = l.finite_codes == t.finite && l.nan_codes == t.nan && l.max_code == t.max_code &&
              l.min_code == t.min_code && l.inf_code == t.inf_code && t_same64(l.max, t.max) && t_same64(l.min, t.min);
@@ -204,7 +204,7 @@ static void fits_binary32(void **state) {
   enum { COUNT = 5000 };
   for (int i = 0; i < COUNT; i++) {
     hu_format f = t_random_format(&r, 1, 10);
-    hu_limits l = hu_format_limits(f);
+    hu_limits l = hu_limits_of(f);
     int exact = 1;
     for (uint32_t code = 0; code < 1u << l.width; code++) {
       double x = hu_decode64(f, code);

@@ -61,7 +61,7 @@ static void check_bad(const char *text, const char *status, size_t offset) {
   assert_memory_equal(&f, &before, sizeof f);
   const char *axis = NULL;
   size_t again = UNTOUCHED;
-  assert_int_equal(hu_format_parse_why(&f, text, &again, &axis), s);
+  assert_int_equal(hu_format_parse_axis(&f, text, &again, &axis), s);
   assert_true(again == where);
   assert_memory_equal(&f, &before, sizeof f);
   if (s == HU_E_FORMAT && (!axis || !strstr(axis, ": "))) fail_msg("\"%s\": no axis is named", text);

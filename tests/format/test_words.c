@@ -22,14 +22,14 @@ static void check_round(const char *text, unsigned round, unsigned bits, const c
   hu_mode want = pattern(), got = pattern();
   want.round = (uint8_t)round;
   want.bits = (uint8_t)bits;
-  if (hu_mode_parse_round(&got, text) != HU_OK) fail_msg("%s: refused", text);
+  if (hu_mode_round_parse(&got, text) != HU_OK) fail_msg("%s: refused", text);
   assert_memory_equal(&got, &want, sizeof got);
   char written[9] = "~~~~~~~~";
   assert_ptr_equal(hu_mode_round_text(written, got), written);
   assert_string_equal(written, canonical);
   assert_true(strlen(canonical) < 8 && written[8] == 0);
   hu_mode plain = {0};
-  assert_int_equal(hu_mode_parse_round(&plain, text), HU_OK);
+  assert_int_equal(hu_mode_round_parse(&plain, text), HU_OK);
   assert_int_equal(hu_mode_check(plain), HU_OK);
 }
 
@@ -64,13 +64,13 @@ static void wrong_rounding_words(void **state) {
                                     "sra::8", "srd:8",  "sr`:8",  "srA:8",   "sraa:8",  "sr8",     "sr:8:8"};
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     hu_mode mode = pattern(), before = pattern();
-    if (hu_mode_parse_round(&mode, bad[i]) != HU_E_TEXT) fail_msg("\"%s\" was not refused", bad[i]);
+    if (hu_mode_round_parse(&mode, bad[i]) != HU_E_TEXT) fail_msg("\"%s\" was not refused", bad[i]);
     assert_memory_equal(&mode, &before, sizeof mode);
   }
   print_message("%zu words refused\n", sizeof bad / sizeof bad[0]);
   hu_mode mode;
-  assert_int_equal(hu_mode_parse_round(NULL, "rne"), HU_E_NULL);
-  assert_int_equal(hu_mode_parse_round(&mode, NULL), HU_E_NULL);
+  assert_int_equal(hu_mode_round_parse(NULL, "rne"), HU_E_NULL);
+  assert_int_equal(hu_mode_round_parse(&mode, NULL), HU_E_NULL);
 }
 
 static void text_of_invalid_mode(void **state) {
@@ -113,10 +113,10 @@ static void policy_words(void **state) {
   (void)state;
   static const char *const saturate[4] = {"default", "none", "finite", "propagate"};
   static const char *const nan[3] = {"max", "zero", "error"};
-  check_policy(hu_mode_parse_saturate, offsetof(hu_mode, saturate), saturate, 4);
-  check_policy(hu_mode_parse_nan, offsetof(hu_mode, nan), nan, 3);
+  check_policy(hu_mode_saturate_parse, offsetof(hu_mode, saturate), saturate, 4);
+  check_policy(hu_mode_nan_parse, offsetof(hu_mode, nan), nan, 3);
   static const char *const nan_fma[2] = {"quiet", "invalid"};
-  check_policy(hu_mode_parse_nan_fma, offsetof(hu_mode, nan_fma), nan_fma, 2);
+  check_policy(hu_mode_nan_fma_parse, offsetof(hu_mode, nan_fma), nan_fma, 2);
 }
 
 static void accumulation_words(void **state) {

@@ -55,7 +55,7 @@ static void draw_job(t_random *r, job *j, int function) {
     fn_array *a = &j->array[i];
     a->format = i == 2 || alike ? fz : any_format(r);
     a->inc = t_below(r, 2) ? 1 : i == 2 ? (t_below(r, 2) ? -1 : 1) * t_between(r, 1, 3) : t_between(r, -3, 3);
-    j->size[i] = hu_format_limits(a->format).storage / 8;
+    j->size[i] = hu_limits_of(a->format).storage / 8;
     a->data = (uint8_t *)room[i] + (a->inc < 0 ? -a->inc * (ptrdiff_t)j->n + 8 : 8) * (ptrdiff_t)j->size[i];
     for (size_t k = 0; i < 2 && k < j->n; k++)
       t_put(a->data, j->size[i], (ptrdiff_t)k * a->inc, draw_code(r, a->format));

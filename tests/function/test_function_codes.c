@@ -12,7 +12,7 @@
 static int function;
 
 static void every_code(hu_format fz, hu_format fx, unsigned stochastic, t_random *r, uint64_t *cases) {
-  uint32_t codes = (uint32_t)1 << hu_format_limits(fx).width;
+  uint32_t codes = (uint32_t)1 << hu_limits_of(fx).width;
   fn_modes m;
   for (uint32_t c = 0; c < codes; c++) {
     hu_oracle_code x[2] = {{fx, c}, {fx, 0}};
@@ -39,7 +39,7 @@ static void test_small(void **state) {
   for (size_t i = t_next_format(0, 15); i < hu_format_count(); i = t_next_format(i + 1, 15)) {
     hu_format f = hu_format_at(i).format;
     every_code(f, f, 8, &r, &cases);
-    if (hu_format_limits(f).width <= 8) every_code(others[i % 5], f, 3, &r, &cases);
+    if (hu_limits_of(f).width <= 8) every_code(others[i % 5], f, 3, &r, &cases);
   }
   print_message("%s: %llu cases\n", fn_table[function].name, (unsigned long long)cases);
 }

@@ -51,7 +51,7 @@ static double number(t_random *r, int low, int high) {
 }
 
 static double operand(t_random *r, int function, hu_format fz) {
-  hu_limits l = hu_format_limits(fz);
+  hu_limits l = hu_limits_of(fz);
   switch (t_below(r, 6)) {
     case 0: return number(r, -80, 12);
     case 1: return number(r, -8, 6);
@@ -66,7 +66,7 @@ static double operand(t_random *r, int function, hu_format fz) {
 
 static void draw_power(t_random *r, hu_format fz, hu_oracle_code *x) {
   double base = number(r, -20, 20), power = number(r, -10, 8);
-  hu_limits l = hu_format_limits(fz);
+  hu_limits l = hu_limits_of(fz);
   switch (t_below(r, 8)) {
     case 0: /* an odd number to a small power, a quarter, an eighth */
       base = (double)(2 * t_below(r, 40) + 1) * ldexp(1, t_between(r, -6, 6));
@@ -143,7 +143,7 @@ static void test_small_powers(void **state) {
   const hu_format formats[] = {hu_float4_e2m1fn(), hu_float6_e3m2fn(), hu_float8_e5m2(), hu_float8_e8m0fnu()};
   fn_modes m;
   for (unsigned i = 0; i < 4; i++) {
-    uint32_t codes = (uint32_t)1 << hu_format_limits(formats[i]).width, step = codes > 64 ? 5 : 1;
+    uint32_t codes = (uint32_t)1 << hu_limits_of(formats[i]).width, step = codes > 64 ? 5 : 1;
     for (uint32_t a = 0; a < codes; a++) {
       for (uint32_t b = a % step; b < codes; b += step, cases++) {
         hu_oracle_code x[2] = {{formats[i], a}, {formats[i], b}};

@@ -22,7 +22,7 @@ hu_format named_format(const char *name) {
 }
 
 void plain_refill(plain *x, t_random *r, int centre, uint32_t width) {
-  hu_limits l = hu_format_limits(x->format);
+  hu_limits l = hu_limits_of(x->format);
   hu_mode mode = t_mode(HU_RTZ);
   uint32_t coarse = t_below(r, 3), zeros = t_below(r, 4) ? 0 : 3;
   mode.saturate = HU_SAT_FINITE;
@@ -42,7 +42,7 @@ void plain_refill(plain *x, t_random *r, int centre, uint32_t width) {
 }
 
 void plain_spoil(plain *x, t_random *r) {
-  hu_limits l = hu_format_limits(x->format);
+  hu_limits l = hu_limits_of(x->format);
   size_t at = t_below(r, (uint32_t)(x->rows * x->columns));
   if (l.inf_code != HU_NO_CODE && t_below(r, 2)) {
     x->code[at] = l.inf_code;
@@ -77,9 +77,10 @@ void problem_same_at_levels(const problem *p, const char *model, unsigned long *
 }
 
 void problem_spot(const problem *p, t_random *r) {
-  if (p->storage != HU_CODES || p->a.operand.storage != HU_CODES || p->b.operand.storage != HU_CODES || p->k == 0)
+  if (p->storage != HU_STORAGE_CODES || p->a.operand.storage != HU_STORAGE_CODES ||
+      p->b.operand.storage != HU_STORAGE_CODES || p->k == 0)
     return;
-  if (p->has_c && p->c.operand.storage != HU_CODES) return;
+  if (p->has_c && p->c.operand.storage != HU_STORAGE_CODES) return;
   outcome o = problem_run(p, 1, 0);
   size_t i = t_below(r, (uint32_t)p->m), j = t_below(r, (uint32_t)p->n);
   const hu_operand *x[3] = {&p->a.operand, &p->b.operand, &p->c.operand};
@@ -95,8 +96,8 @@ void problem_spot(const problem *p, t_random *r) {
   for (size_t q = 0; q < (p->has_c ? 3u : 2u); q++) {
     size_t row = q == 1 ? 0 : i, column = q == 0 ? 0 : j, ld = x[q]->ld;
     v[q]->element.format = x[q]->format;
-    v[q]->data = (const uint8_t *)x[q]->data + (x[q]->transposed ? column * ld + row : row * ld + column) *
-                                                   hu_format_limits(x[q]->format).storage / 8;
+    v[q]->data = (const uint8_t *)x[q]->data +
+                 (x[q]->transposed ? column * ld + row : row * ld + column) * hu_limits_of(x[q]->format).storage / 8;
     v[q]->stride = (ptrdiff_t)((q == 0) != x[q]->transposed ? 1 : ld);
   }
   exec.stream = p->stream;

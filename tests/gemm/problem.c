@@ -33,7 +33,7 @@ static uint32_t draw_code(t_random *r, hu_limits l, int kind) {
 }
 
 void plain_draw(plain *x, t_random *r, size_t rows, size_t columns, hu_format f, int kind) {
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   memset(x, 0, sizeof *x);
   x->rows = rows;
   x->columns = columns;
@@ -46,7 +46,7 @@ void plain_draw(plain *x, t_random *r, size_t rows, size_t columns, hu_format f,
   }
 }
 
-static size_t code_size(hu_format f) { return hu_format_limits(f).storage / 8; }
+static size_t code_size(hu_format f) { return hu_limits_of(f).storage / 8; }
 
 static void put(uint8_t *z, size_t size, uint32_t code) {
   uint16_t half = (uint16_t)code;
@@ -58,7 +58,7 @@ static void put(uint8_t *z, size_t size, uint32_t code) {
 void plain_store(plain *x, t_random *r, int values, int transposed, size_t padding) {
   size_t rows = transposed ? x->columns : x->rows, columns = transposed ? x->rows : x->columns;
   size_t size = values ? 4 : code_size(x->format), ld = columns + padding;
-  uint32_t above = hu_format_limits(x->format).width < 8 * (uint32_t)size ? t_next32(r) : 0;
+  uint32_t above = hu_limits_of(x->format).width < 8 * (uint32_t)size ? t_next32(r) : 0;
   x->bytes = rows * ld * size;
   x->stored = must_have(x->bytes);
   memset(x->stored, 0xFF, x->bytes); /* padding is never read: NaN, and off most grids */
@@ -66,7 +66,7 @@ void plain_store(plain *x, t_random *r, int values, int transposed, size_t paddi
     for (size_t j = 0; j < x->columns; j++) {
       size_t at = transposed ? j * ld + i : i * ld + j;
       uint32_t code = x->code[i * x->columns + j];
-      uint32_t width = hu_format_limits(x->format).width;
+      uint32_t width = hu_limits_of(x->format).width;
       if (values) {
         code = t_bits32(hu_decode(x->format, code));
       } else if (above) {
@@ -78,7 +78,7 @@ void plain_store(plain *x, t_random *r, int values, int transposed, size_t paddi
   x->operand.data = x->stored;
   x->operand.ld = ld;
   x->operand.format = x->format;
-  x->operand.storage = values ? HU_VALUES : HU_CODES;
+  x->operand.storage = values ? HU_STORAGE_VALUES : HU_STORAGE_CODES;
   x->operand.transposed = (uint8_t)transposed;
 }
 
@@ -88,7 +88,7 @@ void plain_store_again(plain *x, t_random *r, int values, int transposed, size_t
 }
 
 void plain_keep_layout(plain *x, t_random *r, size_t padding) {
-  plain_store_again(x, r, x->operand.storage == HU_VALUES, x->operand.transposed, padding);
+  plain_store_again(x, r, x->operand.storage == HU_STORAGE_VALUES, x->operand.transposed, padding);
 }
 
 void plain_free(plain *x) {
@@ -123,7 +123,7 @@ void problem_draw(problem *p, t_random *r, size_t m, size_t n, size_t k, hu_form
     store_any(&p->c, r);
   }
   p->format = fd;
-  p->storage = hu_format_fits_binary32(fd) && t_below(r, 2) ? HU_VALUES : HU_CODES;
+  p->storage = hu_format_fits_binary32(fd) && t_below(r, 2) ? HU_STORAGE_VALUES : HU_STORAGE_CODES;
   p->ld = n + (t_below(r, 2) ? 0 : t_below(r, 5));
 }
 
@@ -142,7 +142,7 @@ static hu_status multiply(const problem *p, const hu_result *d, const hu_operand
   return hu_gemm_scaled(p->m, p->n, p->k, d, a, b, c, &p->sa.operand, &p->sb.operand, &p->accum, p->mode, exec, events);
 }
 
-static size_t d_size(const problem *p) { return p->storage == HU_VALUES ? 4 : code_size(p->format); }
+static size_t d_size(const problem *p) { return p->storage == HU_STORAGE_VALUES ? 4 : code_size(p->format); }
 
 static hu_exec exec_of(const problem *p, uint32_t threads, uint32_t levels_off) {
   hu_exec exec;
@@ -217,8 +217,8 @@ int outcome_padding_untouched(const problem *p, const outcome *o) {
 static int operand_text(char *text, size_t size, const char *name, const plain *x) {
   char f[T_FORMAT_TEXT];
   return snprintf(text, size, "%s: %s, %s%s, ld %zu; ", name, t_format_text(f, x->format),
-                  x->operand.storage == HU_VALUES ? "values" : "codes", x->operand.transposed ? ", transposed" : "",
-                  x->operand.ld);
+                  x->operand.storage == HU_STORAGE_VALUES ? "values" : "codes",
+                  x->operand.transposed ? ", transposed" : "", x->operand.ld);
 }
 
 const char *problem_text(char text[PROBLEM_TEXT], const problem *p) {
@@ -229,6 +229,6 @@ const char *problem_text(char text[PROBLEM_TEXT], const problem *p) {
   at += operand_text(text + at, PROBLEM_TEXT - (size_t)at, "B", &p->b);
   if (p->has_c) at += operand_text(text + at, PROBLEM_TEXT - (size_t)at, "C", &p->c);
   snprintf(text + at, PROBLEM_TEXT - (size_t)at, "D: %s, %s, ld %zu", t_format_text(f, p->format),
-           p->storage == HU_VALUES ? "values" : "codes", p->ld);
+           p->storage == HU_STORAGE_VALUES ? "values" : "codes", p->ld);
   return text;
 }

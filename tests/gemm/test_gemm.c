@@ -164,7 +164,7 @@ static void carrier_result(call *t) { t->d.format = hu_format_ieee(11, 10, 0); }
 static void carrier_fp32(call *t) {
   t->accum.kind = HU_ACCUM_FP32;
   t->b.format = hu_format_ieee(11, 10, 0);
-  t->b.storage = HU_CODES;
+  t->b.storage = HU_STORAGE_CODES;
 }
 static void null_a(call *t) { t->a.data = NULL; }
 static void null_c(call *t) { t->c.data = NULL; }

@@ -19,7 +19,7 @@
 /* Numbers of exponents `low` ... `low + width`, some of few digits, some zeros of either sign, some the negative of an
  * earlier one. */
 static void refill(plain *x, t_random *r, int low, uint32_t width) {
-  hu_limits l = hu_format_limits(x->format);
+  hu_limits l = hu_limits_of(x->format);
   hu_mode mode = t_mode(HU_RTZ);
   uint32_t digits = t_below(r, 3) ? 32 : 1 + t_below(r, 6), zeros = t_below(r, 3) ? 0 : 4;
   mode.saturate = HU_SAT_FINITE;
@@ -37,7 +37,7 @@ static void refill(plain *x, t_random *r, int low, uint32_t width) {
 
 /* Data about what a model's digits tell apart: products and C of exponents near each other, F apart, at the ends. */
 static void draw_data(problem *p, t_random *r) {
-  hu_limits la = hu_format_limits(p->a.format), lb = hu_format_limits(p->b.format);
+  hu_limits la = hu_limits_of(p->a.format), lb = hu_limits_of(p->b.format);
   uint32_t way = t_below(r, 8), width = t_below(r, 2) ? t_below(r, 6) : t_below(r, 34);
   int ea = 0, eb = 0;
   if (p->k == 0 || way == 0) return; /* any codes, as they were drawn */
@@ -86,9 +86,9 @@ static void presets(void **state) {
   (void)state;
   t_random r = {t_seed("gemm block presets", 61)};
   unsigned long runs = 0, taken = 0;
-  for (size_t i = 0; i < hu_preset_count(); i++) {
-    hu_preset x;
-    assert_int_equal(hu_preset_at(&x, i), HU_OK);
+  for (size_t i = 0; i < hu_accum_preset_count(); i++) {
+    hu_accum_preset x;
+    assert_int_equal(hu_accum_preset_at(&x, i), HU_OK);
     if (x.accum.kind != HU_ACCUM_BLOCK) continue;
     taken++;
     for (unsigned round = 0; round < 16; round++) {
@@ -262,7 +262,7 @@ static void remainders(void **state) {
     static const int apart[] = {0, 1, 2, 10, 14, 24, 29};
     problem p;
     hu_format f = named_format("binary16"), fc = named_format("binary32");
-    hu_limits l = hu_format_limits(f);
+    hu_limits l = hu_limits_of(f);
     size_t k = 4, n = 24, m = 12;
     problem_draw(&p, &r, m, n, k, f, f, &fc, fc, HU_ACCUM_EXACT);
     /* Rows: big, small, -big, small; columns the same numbers; C near their rest, or far below all. */

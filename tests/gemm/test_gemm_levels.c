@@ -106,7 +106,7 @@ static void integers(void **state) {
       if ((int64_t)sum == 0 && exact != 0) continue;
       if (exact > (int64_t)1 << 52 || exact < -((int64_t)1 << 52)) continue;
       uint32_t want = hu_encode64(d, p.mode, sum, 0, NULL), got = outcome_element(&p, &o, e / p.n, e % p.n);
-      if (p.storage == HU_VALUES) want = t_bits32(hu_decode(d, want));
+      if (p.storage == HU_STORAGE_VALUES) want = t_bits32(hu_decode(d, want));
       if (exact == 0) want &= 0x7FFFFFFFu, got &= 0x7FFFFFFFu; /* the sign of zero is another test's */
       assert_int_equal(got, want);
       elements++;

@@ -61,7 +61,7 @@ static void many(void **state) {
     write_model(model, i / SUMS, name, &r);
     set_model(&p, model);
     if (moderate && k) {
-      hu_limits l = hu_format_limits(f);
+      hu_limits l = hu_limits_of(f);
       int low = t_below(&r, 3) ? 0 : t_below(&r, 2) ? l.emin / 2 - 4 : l.emax / 2 - 6;
       uint32_t width = t_below(&r, 2) ? t_below(&r, 8) : t_below(&r, 24);
       plain_refill(&p.a, &r, low - (int)width / 2, width);
@@ -87,7 +87,7 @@ static void beside_the_grid(void **state) {
     char model[80];
     const char *name = sums[i % SUMS];
     hu_format f = named_format(name), x = named_format(t_below(&r, 2) ? "binary32" : "fp(8,11,0)");
-    hu_limits l = hu_format_limits(f);
+    hu_limits l = hu_limits_of(f);
     int m = f.m, places[] = {0, l.emin, l.emin - m, l.emax}, base = places[t_below(&r, 4)];
     if (base < l.emin - m || base > l.emax) base = l.emax;
     size_t k = 1 + t_below(&r, 2);
@@ -101,7 +101,7 @@ static void beside_the_grid(void **state) {
                 e % 3 == 0   ? 1
                 : e % 3 == 1 ? 1 + power_of_two(-(int)(e % 23))
                              : 2 - power_of_two(-(int)(e % 23)));
-      if (t_below(&r, 2)) p.b.code[e] |= hu_format_limits(x).sign_mask;
+      if (t_below(&r, 2)) p.b.code[e] |= hu_limits_of(x).sign_mask;
     }
     for (size_t e = 0; e < 12 * 48; e++) {
       plain_set(&p.c, e,

@@ -25,7 +25,7 @@ typedef struct expected {
 } expected;
 
 static uint32_t as_stored(const problem *p, uint32_t code) {
-  return p->storage == HU_VALUES ? t_bits32(hu_decode(p->format, code)) : code;
+  return p->storage == HU_STORAGE_VALUES ? t_bits32(hu_decode(p->format, code)) : code;
 }
 
 static void expect(expected *e, const problem *p) {
@@ -220,7 +220,7 @@ static void long_sums(void **state) {
       int both = way < 4 && way & 1;
       assert_int_equal(hu_format_parse(&fa, names[q][0], NULL), HU_OK);
       assert_int_equal(hu_format_parse(&fb, names[q][1], NULL), HU_OK);
-      hu_limits la = hu_format_limits(fa), lb = hu_format_limits(fb);
+      hu_limits la = hu_limits_of(fa), lb = hu_limits_of(fb);
       problem_draw(&p, &r, 1, 2, 20000, fa, fb, &fa, d, HU_ACCUM_EXACT);
       uint32_t xa = la.max_code, xb = lb.max_code;
       if (way >= 4 && fa.e > 2) xa -= (uint32_t)(way & 3) << fa.m;
@@ -356,8 +356,8 @@ static void zero_signs(void **state) {
       hu_format fd = f[t_below(&r, 3)];
       problem_draw(&p, &r, 1, 1, 2, fa, fb, bits & 64 ? &fc : NULL, fd, (uint32_t)(bits & 1));
       p.mode = t_mode(round);
-      uint32_t one = fa.e == 4 ? 0x38u : fa.e == 5 ? 0x3C00u : 0x3F800000u, sa = hu_format_limits(fa).sign_mask;
-      uint32_t sb = hu_format_limits(fb).sign_mask;
+      uint32_t one = fa.e == 4 ? 0x38u : fa.e == 5 ? 0x3C00u : 0x3F800000u, sa = hu_limits_of(fa).sign_mask;
+      uint32_t sb = hu_limits_of(fb).sign_mask;
       p.a.code[0] = bits & 2 ? sa : 0;
       p.a.code[1] = (bits & 4 ? sa : 0) | (t_below(&r, 2) ? one : 0);
       p.b.code[0] = bits & 8 ? sb : 0;
@@ -365,7 +365,7 @@ static void zero_signs(void **state) {
       plain_store_again(&p.a, &r, 0, 0, 0);
       plain_store_again(&p.b, &r, 0, 0, 0);
       if (p.has_c) {
-        p.c.code[0] = bits & 32 ? hu_format_limits(fc).sign_mask : 0;
+        p.c.code[0] = bits & 32 ? hu_limits_of(fc).sign_mask : 0;
         plain_store_again(&p.c, &r, 0, 0, 0);
       }
       check_problem(&p, &r, &in_place);

@@ -34,7 +34,7 @@ static void draw(problem *p, t_random *r, const char *sum, char model[64]) {
   snprintf(model, 64, "seq(%s%s)", sum, t_below(r, 4) ? "" : ",rne,sat=finite");
   assert_int_equal(hu_accum_parse(&p->accum, model, NULL), HU_OK);
   if (!moderate || k == 0) return;
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   int low = t_below(r, 3) ? 0 : t_below(r, 2) ? l.emin / 2 - 4 : l.emax / 2 - 6;
   uint32_t width = t_below(r, 2) ? t_below(r, 8) : t_below(r, 24);
   plain_refill(&p->a, r, low - (int)width / 2, width);
@@ -64,7 +64,7 @@ static void jumps(void **state) {
   t_random r = {t_seed("gemm seq jumps", 43)};
   unsigned long runs = 0;
   for (size_t q = 0; q < SUMS; q++) {
-    hu_limits l = hu_format_limits(named_format(sums[q]));
+    hu_limits l = hu_limits_of(named_format(sums[q]));
     for (int d = 8; d < 34; d++) {
       for (int at = 0; at < 4; at++) {
         problem p;
@@ -75,7 +75,7 @@ static void jumps(void **state) {
         for (size_t i = 0; i < 2; i++) {
           plain *x = i ? &p.b : &p.a;
           hu_mode mode = t_mode(HU_RTZ);
-          hu_limits lx = hu_format_limits(f);
+          hu_limits lx = hu_limits_of(f);
           mode.saturate = HU_SAT_FINITE;
           for (size_t e = 0; e < x->rows * x->columns; e++) {
             double v = 1 + t_below(&r, lx.max_code) % 256 / 256.;
@@ -104,7 +104,7 @@ static void jumps_from_c(void **state) {
   unsigned long runs = 0;
   for (size_t q = 0; q < SUMS; q++) {
     hu_format f = named_format(sums[q]), x = named_format(t_below(&r, 2) ? "fp(8,3,0)" : "fp(8,5,0)");
-    hu_limits l = hu_format_limits(f);
+    hu_limits l = hu_limits_of(f);
     int digits = 1;
     while (digits < 12 && l.min_normal_code >> digits) digits++; /* 2^m is the least normal code */
     for (int d = 10; d < 34; d++) {
@@ -142,7 +142,7 @@ static void near_ties(void **state) {
     for (size_t o = 0; o < OPERANDS * OPERANDS; o++) {
       problem p;
       char model[64];
-      hu_limits l = hu_format_limits(named_format(sums[q]));
+      hu_limits l = hu_limits_of(named_format(sums[q]));
       int digits = 1, base = l.emin > 0 ? l.emin + 2 : l.emax < 2 ? l.emax - 2 : 0;
       while (digits < 12 && l.min_normal_code >> digits) digits++; /* 2^m is the least normal code */
       problem_draw(&p, &r, 24, 48, 2, named_format(operands[o % OPERANDS]), named_format(operands[o / OPERANDS]), NULL,
@@ -152,7 +152,7 @@ static void near_ties(void **state) {
         plain_set(&p.a, 2 * i, start);
         plain_set(&p.a, 2 * i + 1,
                   (1 + power_of_two(-(int)(i % 12) - 1)) * power_of_two(base - digits - (int)t_below(&r, 2)));
-        if (i > 11) p.a.code[2 * i + 1] |= hu_format_limits(p.a.format).sign_mask;
+        if (i > 11) p.a.code[2 * i + 1] |= hu_limits_of(p.a.format).sign_mask;
       }
       for (size_t j = 0; j < 48; j++) {
         plain_set(&p.b, j, 1);
@@ -180,12 +180,12 @@ static void near_top(void **state) {
     for (int below = 4; below < 16; below++) {
       problem p;
       char model[64];
-      int e = hu_format_limits(f).emax - below;
+      int e = hu_limits_of(f).emax - below;
       hu_format x = below % 2 ? f : named_format("fp(8,3,0)"); /* few digits, so that more ways are open */
       problem_draw(&p, &r, 20, 60, 1 + t_below(&r, 100), x, x, &f, named_format("binary32"), HU_ACCUM_EXACT);
       plain_refill(&p.a, &r, e / 2, 0);
       plain_refill(&p.b, &r, e - e / 2, 0);
-      for (size_t i = 0; i < p.m * p.n; i++) p.c.code[i] = hu_format_limits(f).max_code - t_below(&r, 3);
+      for (size_t i = 0; i < p.m * p.n; i++) p.c.code[i] = hu_limits_of(f).max_code - t_below(&r, 3);
       plain_store_again(&p.c, &r, 0, 0, 0);
       snprintf(model, sizeof model, "seq(%s)", sums[q]);
       assert_int_equal(hu_accum_parse(&p.accum, model, NULL), HU_OK);

@@ -62,7 +62,7 @@ static void draw(problem *p, t_random *r, unsigned i, char model[160]) {
   write_model(model, i / FORMATS, name, formats[t_below(r, 3) ? i % FORMATS : t_below(r, FORMATS)], r);
   set_model(p, model);
   if (!moderate || k == 0) return;
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   int low = t_below(r, 3) ? 0 : t_below(r, 2) ? l.emin / 2 - 4 : l.emax / 2 - 6;
   uint32_t width = t_below(r, 2) ? t_below(r, 8) : t_below(r, 24);
   plain_refill(&p->a, r, low - (int)width / 2, width);
@@ -98,7 +98,7 @@ static void near_ties(void **state) {
     char model[160];
     const char *name = formats[i % FORMATS];
     hu_format f = named_format(name);
-    hu_limits l = hu_format_limits(f);
+    hu_limits l = hu_limits_of(f);
     int digits = 0, places[] = {0, l.emin + 1, l.emax - 2}, base = places[t_below(&r, 3)];
     while (digits < 12 && l.min_normal_code >> (digits + 1)) digits++; /* 2^m is the least normal code */
     if (base > l.emax - 2 || base < l.emin) base = l.emax - 2;
@@ -134,14 +134,14 @@ static void near_top(void **state) {
     char model[160];
     const char *name = formats[i % FORMATS];
     hu_format f = named_format(name);
-    int e = hu_format_limits(f).emax - 4 - (int)t_below(&r, 12);
+    int e = hu_limits_of(f).emax - 4 - (int)t_below(&r, 12);
     hu_format x = t_below(&r, 2) ? f : named_format("fp(8,3,0)");
     problem_draw(&p, &r, 20, 60, 1 + t_below(&r, 100), x, x, t_below(&r, 3) ? &f : NULL, named_format("binary32"),
                  HU_ACCUM_EXACT);
     plain_refill(&p.a, &r, e / 2, t_below(&r, 2));
     plain_refill(&p.b, &r, e - e / 2, t_below(&r, 2));
     if (p.has_c) {
-      for (size_t q = 0; q < p.m * p.n; q++) p.c.code[q] = hu_format_limits(f).max_code - t_below(&r, 3);
+      for (size_t q = 0; q < p.m * p.n; q++) p.c.code[q] = hu_limits_of(f).max_code - t_below(&r, 3);
       plain_store_again(&p.c, &r, 0, 0, 0);
     }
     write_model(model, i / FORMATS, name, formats[i % FORMATS], &r);
@@ -162,7 +162,7 @@ static void zeros(void **state) {
     char model[160];
     const char *name = formats[i % FORMATS];
     hu_format f = named_format(name), fd = named_format("binary32"), fc = t_below(&r, 2) ? f : named_format("bfloat16");
-    hu_limits l = hu_format_limits(f);
+    hu_limits l = hu_limits_of(f);
     uint32_t one = (l.max_code / 2) & ~7u, minus = f.negzero ? l.sign_mask : 0;
     problem_draw(&p, &r, 1 + t_below(&r, 12), 1 + t_below(&r, 60), 1 + t_below(&r, 90), f, f, &fc, fd, HU_ACCUM_EXACT);
     p.mode = t_mode(HU_RNE);

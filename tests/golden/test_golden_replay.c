@@ -74,7 +74,7 @@ static void run_level(replay *r, uint32_t levels_off, size_t offset) {
   static _Alignas(64) uint8_t codes[(ROOM + 16) * 4];
   static _Alignas(64) double values[ROOM + 16];
   hu_format f = r->g->card.f;
-  size_t storage = hu_format_limits(f).storage, element = storage / 8;
+  size_t storage = hu_limits_of(f).storage, element = storage / 8;
   int wide = r->from[0]->wide, fits = wide || hu_format_fits_binary32(f);
   hu_exec exec;
   hu_events by_encode, by_quantize;
@@ -172,7 +172,7 @@ static void test_stochastic(void **state) {
     }
     if (sscanf(line, "%15s %x %16llx %x %x", name, &r, &bits, &want, &want_events) != 5) fail_msg("line: %.60s", line);
     hu_mode mode = t_mode(0);
-    assert_int_equal(hu_mode_parse_round(&mode, name), HU_OK);
+    assert_int_equal(hu_mode_round_parse(&mode, name), HU_OK);
     uint32_t got = hu_encode64(card.f, mode, t_double(bits), r, &events);
     if (got != want || events != want_events)
       fail_msg("%s %s R %#x: %#x events %#x, the line says %#x events %#x", card.name, name, r, got, events, want,

@@ -61,7 +61,7 @@ static sum_line parse(const cards *all, const char *line) {
              b, c, &s.code, &s.events) != 12)
     fail_msg("line: %.80s", line);
   assert_int_equal(hu_accum_parse(&s.accum, model, NULL), HU_OK);
-  assert_int_equal(hu_mode_parse_round(&s.mode, round), HU_OK);
+  assert_int_equal(hu_mode_round_parse(&s.mode, round), HU_OK);
   s.fa = named(all, fa);
   s.fb = named(all, fb);
   s.fz = named(all, fz);
@@ -76,8 +76,8 @@ static sum_line parse(const cards *all, const char *line) {
 
 /* Element i of an array of codes or of values. */
 static void store(void *data, uint8_t storage, hu_format f, size_t i, uint32_t code) {
-  uint32_t width = hu_format_limits(f).storage;
-  if (storage == HU_VALUES)
+  uint32_t width = hu_limits_of(f).storage;
+  if (storage == HU_STORAGE_VALUES)
     ((float *)data)[i] = hu_decode(f, code);
   else if (width == 8)
     ((uint8_t *)data)[i] = (uint8_t)code;
@@ -88,7 +88,7 @@ static void store(void *data, uint8_t storage, hu_format f, size_t i, uint32_t c
 }
 
 static uint32_t load(const void *data, hu_format f, size_t i) {
-  uint32_t width = hu_format_limits(f).storage;
+  uint32_t width = hu_limits_of(f).storage;
   return width == 8    ? ((const uint8_t *)data)[i]
          : width == 16 ? ((const uint16_t *)data)[i]
                        : ((const uint32_t *)data)[i];
@@ -106,7 +106,7 @@ static void run(const sum_line *s, size_t rows, size_t columns, uint8_t storage,
   size_t lda = s->n ? s->n : 1;
   hu_operand oa = {a, lda, s->fa, storage, 0}, ob = {b, columns, s->fb, storage, 0},
              oc = {c, columns, s->fc, storage, 0};
-  hu_result od = {d, columns, s->fz, HU_CODES};
+  hu_result od = {d, columns, s->fz, HU_STORAGE_CODES};
   hu_events got, want;
   hu_exec exec;
   memset(&got, 0, sizeof got);
@@ -132,7 +132,7 @@ static uint64_t replay(const sum_line *s, size_t number) {
       hu_format_fits_binary32(s->fa) && hu_format_fits_binary32(s->fb) && (!s->has_c || hu_format_fits_binary32(s->fc));
   uint64_t n = 0;
   for (size_t i = 0; i < t_levels(); i++)
-    for (int storage = values ? HU_VALUES : HU_CODES; storage <= HU_CODES; storage++, n += 2) {
+    for (int storage = values ? HU_STORAGE_VALUES : HU_STORAGE_CODES; storage <= HU_STORAGE_CODES; storage++, n += 2) {
       run(s, 1, 1, (uint8_t)storage, t_levels_off(i), number);
       run(s, ROWS, COLUMNS, (uint8_t)storage, t_levels_off(i), number);
     }

@@ -51,7 +51,7 @@ static void against_model(void **state) {
     for (size_t i = 0; i < MOST / 32; i++) mask[i] = t_next32(&r);
     hu_hadamard t = any_transform(&r, mask);
     size_t along = t.n * (1 + t_below(&r, 4)), other = 1 + t_below(&r, c % 8 ? 9 : 40);
-    int inverse = (int)t_below(&r, 2), in_place = t_below(&r, 3) == 0, down = t.axis == HU_ALONG_COLUMNS;
+    int inverse = (int)t_below(&r, 2), in_place = t_below(&r, 3) == 0, down = t.axis == HU_HADAMARD_ALONG_COLUMNS;
     size_t rows = down ? along : other, cols = down ? other : along;
     size_t ldx = cols + (t_below(&r, 2) ? t_below(&r, 9) : 0);
     size_t ldz = in_place ? ldx : cols + (t_below(&r, 2) ? t_below(&r, 9) : 0);
@@ -97,7 +97,7 @@ static void exact_cases(void **state) {
       int v[128];
       for (int i = 0; i < 4; i++) mask[i] = t_next32(&r);
       uint8_t norm = (uint8_t)(n == 16 || n == 64 ? t_below(&r, 3) : 1 + t_below(&r, 2));
-      hu_hadamard t = {n, (uint8_t)(c & 1), norm, HU_SIGNS_MASK, 0, mask};
+      hu_hadamard t = {n, (uint8_t)(c & 1), norm, HU_HADAMARD_SIGNS_MASK, 0, mask};
       int k = n == 16 ? 4 : n == 32 ? 5 : n == 64 ? 6 : 7, down = norm == HU_HADAMARD_SUM ? 0 : k / 2;
       hu_exec exec = {1, t_below(&r, 8), {0, 0}};
       for (uint32_t i = 0; i < n; i++) {
@@ -125,7 +125,7 @@ static void orthogonal(void **state) {
   (void)state;
   for (uint32_t n = 16; n <= 128; n *= 2) {
     static float unit[128 * 128];
-    hu_hadamard t = {n, HU_ALONG_COLUMNS, HU_HADAMARD_ROOT, HU_SIGNS_STREAM, 0, NULL};
+    hu_hadamard t = {n, HU_HADAMARD_ALONG_COLUMNS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_STREAM, 0, NULL};
     hu_exec exec = {1, 0, {n, 5}};
     memset(unit, 0, sizeof unit);
     for (size_t i = 0; i < n; i++) unit[i * n + i] = 1;
@@ -144,8 +144,8 @@ static void orthogonal(void **state) {
 static void transformer_engine(void **state) {
   (void)state;
   static const int signs[16] = {1, 1, 1, -1, 1, -1, -1, -1, -1, -1, -1, 1, -1, 1, -1, -1};
-  uint32_t mask = HU_SIGNS_TRANSFORMER_ENGINE;
-  hu_hadamard t = {16, HU_ALONG_ROWS, HU_HADAMARD_ROOT, HU_SIGNS_MASK, 0, &mask};
+  uint32_t mask = HU_HADAMARD_SIGNS_TRANSFORMER_ENGINE;
+  hu_hadamard t = {16, HU_HADAMARD_ALONG_ROWS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_MASK, 0, &mask};
   float z[256];
   memset(z, 0, sizeof z);
   for (size_t i = 0; i < 16; i++) z[17 * i] = 1;
@@ -170,7 +170,8 @@ static void large(void **state) {
   assert_non_null(pieces);
   for (size_t i = 0; i < n; i++) x[i] = element(&r, 0);
   for (uint32_t run = 0; run < 8; run++) {
-    hu_hadamard t = {16u << run % 4, (uint8_t)(run / 4), HU_HADAMARD_ROOT, HU_SIGNS_STREAM, (uint8_t)(run & 1), NULL};
+    hu_hadamard t = {16u << run % 4,           (uint8_t)(run / 4), HU_HADAMARD_ROOT,
+                     HU_HADAMARD_SIGNS_STREAM, (uint8_t)(run & 1), NULL};
     hu_exec exec = {1 + run % 3, t_levels_off(run / 2 % t_levels()), {run, 1}};
     size_t cols = t.axis ? COLS - run : 4096;
     assert_int_equal(hu_hadamard_forward(ROWS, cols, whole, COLS, x, COLS, &t, &exec), HU_OK);
@@ -195,7 +196,7 @@ static void misuse(void **state) {
   (void)state;
   static float x[64 * 64], z[64 * 64];
   uint32_t mask[2] = {1, 2};
-  hu_hadamard good = {16, HU_ALONG_ROWS, HU_HADAMARD_ROOT, HU_SIGNS_NONE, 0, NULL}, bad;
+  hu_hadamard good = {16, HU_HADAMARD_ALONG_ROWS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_NONE, 0, NULL}, bad;
   t_fill_pattern(z, sizeof z);
   for (int inverse = 0; inverse < 2; inverse++) {
 #define REFUSED(status, rows, cols, zz, ldz, xx, ldx, t) \
@@ -218,7 +219,7 @@ static void misuse(void **state) {
       if (n != 16 && n != 32 && n != 64 && n != 128) REFUSED(HU_E_SHAPE, 0, 0, z, 0, x, 0, &bad);
     }
     bad = good;
-    bad.axis = HU_ALONG_COLUMNS;
+    bad.axis = HU_HADAMARD_ALONG_COLUMNS;
     REFUSED(HU_E_SHAPE, 20, 32, z, 32, x, 32, &bad);
     bad.axis = 2;
     REFUSED(HU_E_MODE, 4, 32, z, 32, x, 32, &bad);
@@ -231,7 +232,7 @@ static void misuse(void **state) {
     bad = good;
     bad.signs = 3;
     REFUSED(HU_E_MODE, 4, 32, z, 32, x, 32, &bad);
-    bad.signs = HU_SIGNS_MASK;
+    bad.signs = HU_HADAMARD_SIGNS_MASK;
     REFUSED(HU_E_NULL, 4, 32, z, 32, x, 32, &bad);
     bad.mask = (const uint32_t *)(const void *)(z + 3);
     REFUSED(HU_E_OVERLAP, 4, 32, z, 32, x, 32, &bad);

@@ -175,11 +175,11 @@ static void multiply(const hu_accum *x, hu_format fa, hu_format fb, hu_format fc
   hu_format scale = x->scaled ? format("binary32") : x->block.scale;
   for (size_t i = 0; i < 6; i++) {
     size_t k = depths[i], s = scales_of(x, k);
-    hu_operand a = {codes_a, i & 1 ? M : k, fa, HU_CODES, i & 1},
-               b = {codes_b, i & 2 ? k : N, fb, HU_CODES, i >> 1 & 1};
-    hu_operand c = {c_values, N, fc, HU_VALUES, 0};
-    hu_operand sa = {scales[0], s ? s : 1, scale, HU_CODES, 0}, sb = {scales[1], N, scale, HU_CODES, 0};
-    hu_result d = {d_values, N, format("binary32"), HU_VALUES};
+    hu_operand a = {codes_a, i & 1 ? M : k, fa, HU_STORAGE_CODES, i & 1},
+               b = {codes_b, i & 2 ? k : N, fb, HU_STORAGE_CODES, i >> 1 & 1};
+    hu_operand c = {c_values, N, fc, HU_STORAGE_VALUES, 0};
+    hu_operand sa = {scales[0], s ? s : 1, scale, HU_STORAGE_CODES, 0}, sb = {scales[1], N, scale, HU_STORAGE_CODES, 0};
+    hu_result d = {d_values, N, format("binary32"), HU_STORAGE_VALUES};
     hu_events e = {0};
     hu_watch watch = {0};
     if (s) {
@@ -221,9 +221,9 @@ static void products(void) {
 /* Every matrix unit: as products where it takes codes, as dot products in every case. */
 static void units(void) {
   static const uint64_t zeros[DEPTH];
-  for (size_t i = 0; i < hu_preset_count(); i++) {
-    hu_preset p;
-    done(hu_preset_at(&p, i));
+  for (size_t i = 0; i < hu_accum_preset_count(); i++) {
+    hu_accum_preset p;
+    done(hu_accum_preset_at(&p, i));
     if (p.a.kind == HU_ELEMENT_CODE && p.c.kind == HU_ELEMENT_CODE) {
       multiply(&p.accum, p.a.format, p.b.format, p.accum.c.format);
     } else {
@@ -239,12 +239,12 @@ static void units(void) {
 
 static void scaled_products(const hu_scaling *scaling, hu_scaled a, hu_scaled b) {
   hu_scaled_operand oa = {scaling, a, 0, {0}}, ob = {scaling, b, 1, {0}};
-  hu_scaled_result d = {NULL, {0}, NULL, NULL, {d_values, N, format("binary32"), HU_VALUES}};
+  hu_scaled_result d = {NULL, {0}, NULL, NULL, {d_values, N, format("binary32"), HU_STORAGE_VALUES}};
   hu_accum fp32, exact = {0};
   done(hu_accum_parse(&fp32, "fp32", NULL));
   for (int way = 0; way < 3; way++) {
-    hu_scaled_sum sum = way == 0   ? hu_scaled_sum_parts(fp32, fp32, HU_FACTOR_ROUNDED)
-                        : way == 1 ? hu_scaled_sum_parts(exact, exact, HU_FACTOR_EXACT)
+    hu_scaled_sum sum = way == 0   ? hu_scaled_sum_parts(fp32, fp32, HU_SCALED_FACTOR_ROUNDED)
+                        : way == 1 ? hu_scaled_sum_parts(exact, exact, HU_SCALED_FACTOR_EXACT)
                                    : hu_scaled_sum_decoded(fp32);
     hu_events e = {0};
     size_t bytes = hu_scaled_gemm_space(M, N, DEPTH, &d, &oa, &ob, NULL, &sum, &exec);
@@ -302,7 +302,7 @@ static void others(void) {
   CALL(hu_s2fp8_gemm(M, N, 30, d_values, N, &a, &b, NULL, 0, &exec));
   add(d_values, sizeof d_values);
   for (uint32_t n = 16; n <= 128; n *= 2) {
-    hu_hadamard t = {n, HU_ALONG_ROWS, 1, HU_SIGNS_STREAM, 1, NULL};
+    hu_hadamard t = {n, HU_HADAMARD_ALONG_ROWS, 1, HU_HADAMARD_SIGNS_STREAM, 1, NULL};
     CALL(hu_hadamard_forward(M, 128, z, 128, x, 128, &t, &exec));
     add(z, sizeof z);
   }

@@ -195,9 +195,9 @@ static void products(void) {
     hu_accum accum;
     hu_events e = {0};
     add_status(hu_accum_parse(&accum, models[i], NULL));
-    hu_operand oa = {a, K, f, HU_VALUES, 0}, ob = {b, K, f, HU_VALUES, 1};
+    hu_operand oa = {a, K, f, HU_STORAGE_VALUES, 0}, ob = {b, K, f, HU_STORAGE_VALUES, 1};
     for (int out = 0; out < 2; out++) {
-      hu_result d = {z, M, out ? hu_binary32() : hu_bfloat16(), HU_VALUES};
+      hu_result d = {z, M, out ? hu_binary32() : hu_bfloat16(), HU_STORAGE_VALUES};
       add_status(hu_gemm(M, M, K, &d, &oa, &ob, NULL, &accum, rne, &exec, &e));
       add(z, sizeof z);
     }
@@ -228,9 +228,9 @@ static void scaled(void) {
     add(sa, sizeof sa);
     add(w, sizeof w);
     hu_scaled_operand oa = {&scaling, a, 0, {0}}, ob = {&scaling, b, 1, {0}};
-    hu_scaled_result d = {NULL, {0}, NULL, NULL, {z, M, hu_binary32(), HU_VALUES}};
+    hu_scaled_result d = {NULL, {0}, NULL, NULL, {z, M, hu_binary32(), HU_STORAGE_VALUES}};
     for (int way = 0; way < 2; way++) {
-      hu_scaled_sum sum = way ? hu_scaled_sum_decoded(fp32) : hu_scaled_sum_parts(fp32, fp32, HU_FACTOR_ROUNDED);
+      hu_scaled_sum sum = way ? hu_scaled_sum_decoded(fp32) : hu_scaled_sum_parts(fp32, fp32, HU_SCALED_FACTOR_ROUNDED);
       size_t bytes = hu_scaled_gemm_space(M, M, K, &d, &oa, &ob, NULL, &sum, &exec);
       void *space = bytes != SIZE_MAX && bytes ? aligned_alloc(64, (bytes + 63) / 64 * 64) : NULL;
       add_status(hu_scaled_gemm(M, M, K, &d, &oa, &ob, NULL, &sum, rne, space, bytes, &exec, &e));
@@ -268,12 +268,12 @@ static void hadamard(void) {
   fill_finite(x, M * K, 12);
   for (uint32_t n = 16; n <= 128; n *= 2) {
     for (uint8_t norm = 0; norm < 3; norm++) {
-      hu_hadamard t = {n, HU_ALONG_ROWS, norm, HU_SIGNS_STREAM, 1, NULL};
+      hu_hadamard t = {n, HU_HADAMARD_ALONG_ROWS, norm, HU_HADAMARD_SIGNS_STREAM, 1, NULL};
       add_status(hu_hadamard_forward(M, K, z, K, x, K, &t, &exec));
       add(z, sizeof z);
       add_status(hu_hadamard_inverse(M, K, z, K, x, K, &t, &exec));
       add(z, sizeof z);
-      t.axis = HU_ALONG_COLUMNS;
+      t.axis = HU_HADAMARD_ALONG_COLUMNS;
       add_status(hu_hadamard_forward(K / n * n, 35, z, M, x, M, &t, &exec));
       add(z, sizeof z);
     }
@@ -289,9 +289,9 @@ static void texts(void) {
     add(e.id, strlen(e.id));
     add(text, hu_format_text(text, sizeof text, e.format));
   }
-  for (size_t i = 0; i < hu_preset_count(); i++) {
-    hu_preset p;
-    add_status(hu_preset_at(&p, i));
+  for (size_t i = 0; i < hu_accum_preset_count(); i++) {
+    hu_accum_preset p;
+    add_status(hu_accum_preset_at(&p, i));
     add(text, hu_accum_text(text, sizeof text, &p.accum));
   }
   for (size_t i = 0; i < hu_number_count(); i++) add(hu_number_at(i).name, strlen(hu_number_at(i).name));

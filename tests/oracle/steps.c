@@ -72,7 +72,7 @@ static int by_start(const void *a, const void *b) {
 
 /* Grid points of a format, flushed ones included: the decoded codes, then the lowest binade by its formula. */
 static size_t grid(hu_format f, double *g) {
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   size_t n = 0;
   double edge = ldexp(1, l.emin), unit = ldexp(edge, -(int)f.m);
   g[n++] = 0;
@@ -92,7 +92,7 @@ static size_t grid(hu_format f, double *g) {
 }
 
 steps steps_make(hu_format f) {
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   double *g = checked(malloc(((size_t)l.max_code + 8) * sizeof *g));
   size_t n = grid(f, g);
   double edge = ldexp(1, l.emin), near = edge - ldexp(1, l.emin - 1 - (int)f.m);

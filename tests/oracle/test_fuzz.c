@@ -57,7 +57,7 @@ static void check_convert(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, 
 
 /* A code near the interesting ones, or any. */
 static uint32_t draw_code(t_random *r, hu_format f) {
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   uint32_t near[5] = {0, l.min_code, l.min_normal_code, l.max_code, l.nan_code};
   uint32_t c = t_next32(r);
   if (t_below(r, 2)) c = near[t_below(r, 5)];
@@ -109,7 +109,7 @@ static void test_limits(void **state) {
   t_random r = {p->seed + 2};
   for (int i = 0; i < 50000; i++) {
     hu_format f = t_random_format(&r, 1, 32);
-    hu_limits l = hu_format_limits(f);
+    hu_limits l = hu_limits_of(f);
     char text[T_FORMAT_TEXT];
     double max, min, nan = 0, inf = INFINITY, normal = 0;
     hu_mode rtz = t_policy(t_mode(HU_RTZ), HU_SAT_FINITE, 0, 0);

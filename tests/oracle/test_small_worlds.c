@@ -42,7 +42,7 @@ static void test_decode(void **state) {
   for (size_t i = t_next_format(0, MAX_WIDTH); i < hu_format_count(); i = t_next_format(i + 1, MAX_WIDTH)) {
     if (!shard_has(w->part, i)) continue;
     hu_format f = hu_format_at(i).format;
-    hu_limits l = hu_format_limits(f);
+    hu_limits l = hu_limits_of(f);
     int narrow = hu_format_fits_binary32(f);
     formats++;
     for (uint32_t c = 0; c < 1u << l.width; c++, codes++) {
@@ -86,7 +86,7 @@ static void add_near(operands *o, double x) {
 static void make_operands(operands *o, hu_format f) {
   double values[MAX_CODES + 8];
   size_t n = 0;
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   uint32_t magnitudes = l.sign_mask ? l.sign_mask : 1u << l.width;
   o->n = 0;
   for (uint32_t c = 0; c < magnitudes; c++) {
@@ -190,7 +190,7 @@ static void test_encode(void **state) {
     if (!shard_has(w->part, i)) continue;
     hu_format f = hu_format_at(i).format;
     double decoded[MAX_CODES];
-    encode_case e = {f, hu_format_limits(f), hu_format_at(i).id, decoded, 0};
+    encode_case e = {f, hu_limits_of(f), hu_format_at(i).id, decoded, 0};
     for (uint32_t c = 0; c < 1u << e.l.width; c++) assert_int_equal(hu_oracle_decode64(&decoded[c], f, c), HU_OK);
     make_operands(&o, f);
     encode_world(&e, &o, &random);
@@ -253,7 +253,7 @@ static uint64_t convert_group(size_t destination, hu_mode mode, uint32_t r, cons
 }
 
 static uint64_t convert_world(size_t destination, const source_code *all, size_t n, t_random *random) {
-  hu_limits l = hu_format_limits(hu_format_at(destination).format);
+  hu_limits l = hu_limits_of(hu_format_at(destination).format);
   uint64_t count = 0;
   for (size_t i = 0, j; i < n; i = j) {
     double x = all[i].value;

@@ -248,7 +248,7 @@ static void prove_line(hu_format f, const steps *s, uint32_t sign, depth how, t_
   k.f = f;
   k.s = s;
   k.sign = sign;
-  k.size = hu_format_limits(f).storage / 8;
+  k.size = hu_limits_of(f).storage / 8;
   k.answers = malloc(T_DETERMINISTIC * s->count * sizeof *k.answers);
   k.changes = malloc(s->count * sizeof *k.changes);
   assert_non_null(k.answers);
@@ -296,7 +296,7 @@ static const char *const named[] = {"float8_e4m3fn", "float8_e5m2",     "float8_
 static hu_format draw_format(t_random *r) {
   for (;;) {
     hu_format f = t_random_format(r, 5, 16);
-    hu_limits l = hu_format_limits(f);
+    hu_limits l = hu_limits_of(f);
     if (f.e >= 2 && l.max > 0x1p-120 && l.min < 0x1p100) return f;
   }
 }

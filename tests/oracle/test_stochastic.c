@@ -57,7 +57,7 @@ static uint32_t with_sign(hu_limits l, hu_format f, uint32_t code, int negative)
 
 /* One operand, one mode, every R (up to 16 bits) or the two at the edge. */
 static void check_words(hu_format f, const gap *g, int negative, uint64_t p, hu_mode mode, tally *sum) {
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   double nu = (double)p * ldexp(1, -SHIFT), x = g->lower + (g->upper - g->lower) * nu;
   uint64_t all = UINT64_C(1) << mode.bits, ups = expected_ups(mode.round, mode.bits, p);
   uint64_t first = mode.bits <= 16 ? 0 : (all - ups > 2 ? all - ups - 2 : 0), last = mode.bits <= 16 ? all : first + 4;
@@ -91,7 +91,7 @@ static uint64_t draw_place(t_random *r, unsigned bits) {
 
 /* lower = upper where the gap is not a plain one: between codes that are flushed or not used (see test_flush). */
 static gap gap_above(hu_format f, uint32_t code) {
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   uint32_t next = code == 0 && f.subnormal == HU_SUBNORMAL_NONE && f.zero == HU_ZERO_FIELD ? l.min_code : code + 1;
   gap g = {hu_decode64(f, code), hu_decode64(f, next), code, next};
   int flushes = f.subnormal == HU_SUBNORMAL_FLUSH && code < l.min_normal_code;
@@ -130,7 +130,7 @@ static void check_gap(hu_format f, const gap *g, unsigned max_bits, t_random *r,
 }
 
 static void check_format(hu_format f, unsigned max_bits, unsigned gaps, t_random *r, tally *sum) {
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   uint32_t fixed[6] = {0, 1, l.min_normal_code - 1, l.min_normal_code, l.max_code - 1, l.max_code};
   for (unsigned i = 0; i < gaps; i++) {
     uint32_t code = i < 6 ? fixed[i] : t_below(r, l.max_code + 1);
@@ -172,7 +172,7 @@ static void test_random_formats(void **state) {
   tally sum = {0, 0, 0};
   for (int i = 0; i < 60; i++) {
     hu_format f = t_random_format(&r, 2, 13);
-    hu_limits l = hu_format_limits(f);
+    hu_limits l = hu_limits_of(f);
     if (f.m > 12 || l.emin < -950 || l.emax > 1000) continue;
     check_format(f, 10, 9, &r, &sum);
   }
@@ -187,7 +187,7 @@ static void test_flush(void **state) {
   for (size_t i = 0; i < 3; i++) {
     hu_format f;
     assert_int_equal(hu_format_parse(&f, names[i], NULL), HU_OK);
-    hu_limits l = hu_format_limits(f);
+    hu_limits l = hu_limits_of(f);
     double edge = ldexp(1, l.emin), unit = ldexp(edge, -(int)f.m);
     int code_zero = f.zero == HU_ZERO_CODE;
     /* The largest subnormal number and the smallest normal one; where zero = code, 2^emin and code 1. */

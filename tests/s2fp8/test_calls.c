@@ -292,7 +292,7 @@ static void one_product(t_random *r, size_t m, size_t n, size_t k, const char *t
   static float a[SIDE * DEEP], b[DEEP * SIDE], c[SIDE * SIDE], z[SIDE * (SIDE + 5)], w[SIDE * SIDE];
   hu_s2fp8 ka = parsed(ta), kb = parsed(tb);
   hu_s2fp8_scale sa, sb;
-  size_t za = hu_format_limits(ka.element).storage / 8, zb = hu_format_limits(kb.element).storage / 8;
+  size_t za = hu_limits_of(ka.element).storage / 8, zb = hu_limits_of(kb.element).storage / 8;
   assert_int_equal(hu_s2fp8_scale_from(&sa, -3 * one + 12345, 5 * one, &ka), HU_OK);
   assert_int_equal(hu_s2fp8_scale_from(&sb, -9 * one, -2 * one + 99, &kb), HU_OK);
   uint8_t at = (uint8_t)t_below(r, 2), bt = (uint8_t)t_below(r, 2);
@@ -317,8 +317,9 @@ static void one_product(t_random *r, size_t m, size_t n, size_t k, const char *t
     }
   fill(r, m * n, c, -3, 6);
   hu_format f = hu_format_ieee(8, 23, 0);
-  hu_result d = {w, n, f, HU_VALUES};
-  hu_operand va = {a, k ? k : 1, f, HU_VALUES, 0}, vb = {b, n, f, HU_VALUES, 0}, vc = {c, n, f, HU_VALUES, 0};
+  hu_result d = {w, n, f, HU_STORAGE_VALUES};
+  hu_operand va = {a, k ? k : 1, f, HU_STORAGE_VALUES, 0}, vb = {b, n, f, HU_STORAGE_VALUES, 0},
+             vc = {c, n, f, HU_STORAGE_VALUES, 0};
   hu_accum fp32;
   assert_int_equal(hu_accum_parse(&fp32, "fp32", NULL), HU_OK);
   int with = (int)t_below(r, 3), levels = (int)t_below(r, 2) * 6;

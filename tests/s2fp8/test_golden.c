@@ -34,7 +34,7 @@ static void parse_head(const char *text, hu_s2fp8 *kind, hu_mode *mode) {
   char word[256], round[16];
   memset(mode, 0, sizeof *mode);
   if (sscanf(text, "%255s %15s", word, round) != 2 || hu_s2fp8_parse(kind, word, NULL) != HU_OK ||
-      hu_mode_parse_round(mode, round) != HU_OK) {
+      hu_mode_round_parse(mode, round) != HU_OK) {
     stop(text);
   }
 }
@@ -102,7 +102,7 @@ static int check(const tensor *t) {
   hu_s2fp8_scale s;
   float x[MOST], z[MOST];
   uint32_t codes[MOST];
-  size_t size = hu_format_limits(t->kind.element).storage / 8;
+  size_t size = hu_limits_of(t->kind.element).storage / 8;
   for (size_t i = 0; i < t->n; i++) x[i] = t_float(t->x[i]);
   if (hu_s2fp8_sum_n(t->n, x, 1, &sums, NULL) != HU_OK || hu_s2fp8_scale_of(&s, &sums, &t->kind) != HU_OK) return 0;
   if (s.mu != t->mu || s.m != t->m || t_bits32(s.alpha) != t->alpha || t_bits32(s.beta) != t->beta) return 0;

@@ -144,7 +144,7 @@ static void check_codes(t_random *r, size_t n, const float *x, const hu_s2fp8 *k
   hu_mode mode = t_below(r, 3)
                      ? t_policy(t_mode(t_below(r, T_DETERMINISTIC)), t_below(r, 4), t_below(r, 2), t_below(r, 3))
                      : t_random_mode(r);
-  size_t size = hu_format_limits(kind->element).storage / 8;
+  size_t size = hu_limits_of(kind->element).storage / 8;
   place px = draw_place(r, n), pz = draw_place(r, n), pv = draw_place(r, n);
   hu_exec e = draw_exec(r);
   hu_events counted = {0}, again = {0}, events = {0};

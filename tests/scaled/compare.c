@@ -110,7 +110,7 @@ static const char *check_quantize(const model *m, const places *p) {
   return NULL;
 }
 
-static uint32_t width_mask(hu_format f) { return (uint32_t)(((uint64_t)1 << hu_format_limits(f).width) - 1); }
+static uint32_t width_mask(hu_format f) { return (uint32_t)(((uint64_t)1 << hu_limits_of(f).width) - 1); }
 
 /* Any codes and scales, and any t that is not negative, infinities and NaN among them. */
 static void draw_codes(t_random *r, model *m, const places *p, const hu_scaled_sizes *n, const hu_scaled *z) {

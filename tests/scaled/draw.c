@@ -65,7 +65,7 @@ hu_scaling random_scaling(t_random *r) {
 static uint32_t edge(t_random *r, const hu_scaling *d) {
   static const uint32_t fields[] = {0, 1, 2, 100, 119, 126, 127, 128, 150, 253, 254};
   uint32_t field = t_below(r, 2) ? fields[t_below(r, 11)] : t_below(r, 255), frac = 0, m = d->element.m;
-  double top = hu_format_limits(d->element).max;
+  double top = hu_limits_of(d->element).max;
   float t = (float)top;
   switch (t_below(r, 4)) {
     case 0: break;

@@ -34,7 +34,7 @@ static int test_edges(t_random *r) {
       snprintf(text, sizeof text, "scaled(%s;scale=%s;block=1x8;rule=%s)", elements[f],
                rule == HU_SCALE_RATIO ? "binary32" : "float8_e8m0fnu", rules[rule]);
       if (hu_scaling_parse(&d, text, NULL) != HU_OK) return 1;
-      uint32_t m = d.element.m, top = t_bits32((float)hu_format_limits(d.element).max) & 0x7FFFFF;
+      uint32_t m = d.element.m, top = t_bits32((float)hu_limits_of(d.element).max) & 0x7FFFFF;
       uint32_t fracs[] = {0, 0x7FFFFF & ~(((uint32_t)1 << (22 - m)) - 1), top, 0x400000, 0x7FFFFF};
       for (size_t i = 0; i < sizeof fields / sizeof *fields * 15; i++) {
         uint32_t a = (fields[i / 15] << 23 | fracs[i % 15 / 3]) + (uint32_t)(i % 3) - 1;

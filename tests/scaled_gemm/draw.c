@@ -53,8 +53,8 @@ static void encode(matrix *x, t_random *r) {
 }
 
 static void scramble(matrix *x, t_random *r, const hu_scaled_sizes *s, int kind) {
-  uint32_t mask = (uint32_t)((UINT64_C(1) << hu_format_limits(x->scaling.element).width) - 1), events;
-  uint32_t scale_mask = (uint32_t)((UINT64_C(1) << hu_format_limits(x->scaling.scale).width) - 1);
+  uint32_t mask = (uint32_t)((UINT64_C(1) << hu_limits_of(x->scaling.element).width) - 1), events;
+  uint32_t scale_mask = (uint32_t)((UINT64_C(1) << hu_limits_of(x->scaling.scale).width) - 1);
   for (size_t i = 0; i < x->stored_rows * x->stored_cols; i++) {
     size_t at = i / x->stored_cols * x->ld + i % x->stored_cols;
     t_put(x->codes, s->code_bytes, (ptrdiff_t)at, t_next32(r) & (kind == DRAW_NEAR ? mask : UINT32_MAX));
@@ -105,8 +105,8 @@ void matrix_plain(matrix *x, t_random *r, size_t rows, size_t cols, hu_format f,
   x->stored_rows = transposed ? cols : rows;
   x->stored_cols = transposed ? rows : cols;
   x->ld = x->stored_cols + t_below(r, 3);
-  size_t size = values ? 4 : hu_format_limits(f).storage / 8;
-  uint32_t mask = (uint32_t)((UINT64_C(1) << hu_format_limits(f).width) - 1);
+  size_t size = values ? 4 : hu_limits_of(f).storage / 8;
+  uint32_t mask = (uint32_t)((UINT64_C(1) << hu_limits_of(f).width) - 1);
   x->code_bytes = x->stored_rows * x->ld * size;
   x->codes = room(x->code_bytes);
   for (size_t i = 0; i < x->stored_rows * x->ld; i++) {
@@ -118,7 +118,7 @@ void matrix_plain(matrix *x, t_random *r, size_t rows, size_t cols, hu_format f,
   x->operand.plain.data = x->codes;
   x->operand.plain.ld = x->ld;
   x->operand.plain.format = f;
-  x->operand.plain.storage = values ? HU_VALUES : HU_CODES;
+  x->operand.plain.storage = values ? HU_STORAGE_VALUES : HU_STORAGE_CODES;
   x->operand.plain.transposed = (uint8_t)transposed;
 }
 
@@ -180,7 +180,7 @@ static void draw_parts(product *p, t_random *r, int kind) {
   draw_any(&p->a, r, p->m, p->k, kind);
   draw_any(&p->b, r, p->k, p->n, kind);
   p->sum = hu_scaled_sum_parts(some_model(r, HU_ACCUM_INT32, 1), some_model(r, HU_ACCUM_BLOCK, 1),
-                               (uint8_t)t_below(r, HU_FACTORS));
+                               (uint8_t)t_below(r, HU_SCALED_FACTOR_COUNT));
   if (t_below(r, 3) == 0) memset(&p->sum.inside, 0, sizeof p->sum.inside);
   if (t_below(r, 4) == 0) {
     memset(&p->sum.across, 0, sizeof p->sum.across);
@@ -224,9 +224,9 @@ static int draw_unit(product *p, t_random *r, int kind) {
   if (t_below(r, 3) == 0) {
     assert_int_equal(hu_accum_parse(&x, models[t_below(r, 4)], NULL), HU_OK);
   } else {
-    hu_preset preset;
+    hu_accum_preset preset;
     do {
-      assert_int_equal(hu_preset_at(&preset, t_below(r, (uint32_t)hu_preset_count())), HU_OK);
+      assert_int_equal(hu_accum_preset_at(&preset, t_below(r, (uint32_t)hu_accum_preset_count())), HU_OK);
     } while (!hu_accum_is_scaled(&preset.accum));
     x = preset.accum;
     fa = preset.a.format;
@@ -279,7 +279,7 @@ static hu_scaled_result result_of(const product *p) {
   }
   d.plain.ld = p->ld;
   d.plain.format = p->format;
-  d.plain.storage = p->values ? HU_VALUES : HU_CODES;
+  d.plain.storage = p->values ? HU_STORAGE_VALUES : HU_STORAGE_CODES;
   return d;
 }
 
@@ -391,9 +391,9 @@ const char *product_check(const product *p, const expected *e, uint32_t threads,
   hu_exec exec = {threads, levels_off, p->stream};
   hu_scaled_result d = result_of(p);
   memset(&z, 0, sizeof z);
-  z.size = p->scaled   ? hu_format_limits(p->scaling.element).storage / 8
+  z.size = p->scaled   ? hu_limits_of(p->scaling.element).storage / 8
            : p->values ? 4
-                       : hu_format_limits(p->format).storage / 8;
+                       : hu_limits_of(p->format).storage / 8;
   z.codes = room(p->m * p->ld * z.size);
   memset(z.codes, 0xA5, p->m * p->ld * z.size);
   z.scales = room(p->m * (p->lds + 1) * 4 + 64);

@@ -24,8 +24,8 @@ static size_t stored_col(const matrix *x, size_t i, size_t j) { return i + j - s
 
 static uint32_t raw(const matrix *x, size_t i, size_t j) {
   hu_format f = x->scaled ? x->scaling.element : x->operand.plain.format;
-  int values = !x->scaled && x->operand.plain.storage == HU_VALUES;
-  size_t size = values ? 4 : hu_format_limits(f).storage / 8;
+  int values = !x->scaled && x->operand.plain.storage == HU_STORAGE_VALUES;
+  size_t size = values ? 4 : hu_limits_of(f).storage / 8;
   return t_get(x->codes, size, (ptrdiff_t)(stored_row(x, i, j) * x->ld + stored_col(x, i, j)));
 }
 
@@ -38,7 +38,8 @@ static uint32_t code_of(hu_format f, float x) {
 /* The code of element (i, j) in the format of element_of. */
 static uint64_t pattern(const matrix *x, size_t i, size_t j) {
   uint32_t c = raw(x, i, j);
-  if (!x->scaled) return x->operand.plain.storage == HU_VALUES ? code_of(x->operand.plain.format, t_float(c)) : c;
+  if (!x->scaled)
+    return x->operand.plain.storage == HU_STORAGE_VALUES ? code_of(x->operand.plain.format, t_float(c)) : c;
   uint32_t width = 1u + x->scaling.element.e + x->scaling.element.m, top = (uint32_t)1 << (width - 1);
   c &= 2 * top - 1;
   if (x->scaling.coding == HU_CODING_TWOS && c >= top) return (2 * (uint64_t)top - c) | (uint64_t)2 * top;
@@ -57,7 +58,7 @@ static size_t block_at(size_t at, uint32_t side) { return side ? at / side : 0; 
 
 static uint32_t scale_code(const matrix *x, size_t i, size_t j) {
   size_t p = block_at(stored_row(x, i, j), x->scaling.rows), q = block_at(stored_col(x, i, j), x->scaling.cols);
-  return t_get(x->scales, hu_format_limits(x->scaling.scale).storage / 8, (ptrdiff_t)(p * x->lds + q));
+  return t_get(x->scales, hu_limits_of(x->scaling.scale).storage / 8, (ptrdiff_t)(p * x->lds + q));
 }
 
 static double scale_at(const matrix *x, size_t i, size_t j) {
@@ -111,7 +112,7 @@ static float rounded(volatile double x) { return (float)x; }
 
 /* d = rne32(s t): both fit binary64 together where there is a t. */
 static float step_of(const product *p, const matrix *x, double s) {
-  return p->sum.factor == HU_FACTOR_ALPHA ? rounded(s) : rounded(s * tensor_of(x));
+  return p->sum.factor == HU_SCALED_FACTOR_ALPHA ? rounded(s) : rounded(s * tensor_of(x));
 }
 
 static uint32_t bits_of(float x) { return x != x ? 0x7FC00000u : t_bits32(x); }
@@ -221,10 +222,10 @@ static size_t make_across(element *e, dot *d) {
     roundings = ends.roundings;
     double sa = scale_at(&p->a, e->i, l), sb = scale_at(&p->b, l, e->j);
     float da = step_of(p, &p->a, sa), db = step_of(p, &p->b, sb);
-    if (p->sum.factor == HU_FACTOR_TWICE) {
+    if (p->sum.factor == HU_SCALED_FACTOR_TWICE) {
       x = bits_of(rounded((double)t_float(x) * (double)da));
       d->at[r] = bits_of(db);
-    } else if (p->sum.factor != HU_FACTOR_EXACT) {
+    } else if (p->sum.factor != HU_SCALED_FACTOR_EXACT) {
       d->at[r] = bits_of(rounded((double)da * (double)db));
     } else {
       volatile long double w = ((long double)sa * tensor_of(&p->a)) * ((long double)sb * tensor_of(&p->b));
@@ -263,7 +264,7 @@ static uint32_t parts(element *e, hu_format to, hu_mode mode, uint32_t *events, 
   static dot d;
   const product *p = e->p;
   hu_format binary32 = hu_format_ieee(8, 23, 0);
-  int alpha = p->sum.factor == HU_FACTOR_ALPHA && (has_tensor(&p->a) || has_tensor(&p->b));
+  int alpha = p->sum.factor == HU_SCALED_FACTOR_ALPHA && (has_tensor(&p->a) || has_tensor(&p->b));
   reference_ends ends = {(uint64_t)1 << 63, &to, 0, 0};
   hu_watch watch;
   memset(&d, 0, sizeof d);
@@ -273,7 +274,7 @@ static uint32_t parts(element *e, hu_format to, hu_mode mode, uint32_t *events, 
   d.element = p->stream.counter + e->i * p->n + e->j;
   d.a.format = d.b.format = binary32;
   d.n = make_across(e, &d);
-  if (p->sum.factor == HU_FACTOR_EXACT) {
+  if (p->sum.factor == HU_SCALED_FACTOR_EXACT) {
     memset(&d.a, 0, sizeof d.a);
     d.a.kind = HU_ELEMENT_BINARY64;
   }

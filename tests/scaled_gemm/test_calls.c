@@ -34,7 +34,7 @@ static hu_scaled_result plain_result(void *z, size_t ld, hu_format f, int values
   d.plain.data = z;
   d.plain.ld = ld;
   d.plain.format = f;
-  d.plain.storage = values ? HU_VALUES : HU_CODES;
+  d.plain.storage = values ? HU_STORAGE_VALUES : HU_STORAGE_CODES;
   return d;
 }
 
@@ -75,7 +75,7 @@ static void test_tiles(void **state) {
     matrix_plain(&c, &r, M, N, hu_format_ieee(5, 10, 0), 0, 1, DRAW_ENCODED);
     for (size_t way = 0; way < 8; way++) {
       hu_scaled_sum sum = hu_scaled_sum_parts(accum(inside[way < 6 ? 0 : way - 5]), accum(across[way < 5 ? way : 0]),
-                                              (uint8_t)((way + i) % HU_FACTORS));
+                                              (uint8_t)((way + i) % HU_SCALED_FACTOR_COUNT));
       if (way == 4) sum = hu_scaled_sum_decoded(accum("seq(binary16,sra:4)"));
       hu_mode mode = way % 2 ? t_stochastic(HU_SRA, 9) : rne;
       hu_format to = way % 2 ? hu_format_ieee(5, 10, 0) : hu_format_ieee(8, 23, 0);
@@ -119,7 +119,7 @@ static void test_tiny_parts(void **state) {
   ob.plain.data = b;
   ob.plain.ld = 2;
   ob.plain.format = hu_format_ieee(8, 23, 0);
-  hu_scaled_sum sum = hu_scaled_sum_parts(accum("kahan(binary32)"), accum("exact"), HU_FACTOR_EXACT);
+  hu_scaled_sum sum = hu_scaled_sum_parts(accum("kahan(binary32)"), accum("exact"), HU_SCALED_FACTOR_EXACT);
   hu_scaled_result d = plain_result(z, 2, hu_format_ieee(8, 23, 0), 1);
   for (uint32_t off = 0; off < 8; off += 7) {
     hu_exec exec = {1, off, {0, 0}};
@@ -160,17 +160,17 @@ static void test_promotion(void **state) {
       codes[s].data = x->codes;
       codes[s].ld = x->ld;
       codes[s].format = da.element;
-      codes[s].storage = HU_CODES;
+      codes[s].storage = HU_STORAGE_CODES;
       scales[s].data = x->scales;
       scales[s].ld = x->lds;
       scales[s].format = da.scale;
-      scales[s].storage = HU_CODES;
+      scales[s].storage = HU_STORAGE_CODES;
     }
-    hu_result d = {z[0], COLS, hu_format_ieee(8, 23, 0), HU_VALUES};
+    hu_result d = {z[0], COLS, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
     assert_int_equal(hu_gemm_scaled(ROWS, COLS, DEPTH, &d, &codes[0], &codes[1], NULL, &scales[0], &scales[1], &raw,
                                     rne, NULL, &ev[0]),
                      HU_OK);
-    hu_scaled_sum parts = hu_scaled_sum_parts(accum(units[i]), accum("fp32"), HU_FACTOR_ROUNDED);
+    hu_scaled_sum parts = hu_scaled_sum_parts(accum(units[i]), accum("fp32"), HU_SCALED_FACTOR_ROUNDED);
     hu_scaled_sum unit = hu_scaled_sum_unit(raw);
     hu_scaled_result d1 = plain_result(z[1], COLS, d.format, 1), d2 = plain_result(z[2], COLS, d.format, 1);
     assert_int_equal(multiply(ROWS, COLS, DEPTH, &d1, &a, &b, NULL, &parts, rne, NULL, &ev[1]), HU_OK);
@@ -189,11 +189,11 @@ static void test_units(void **state) {
   t_random r = {t_seed("scaled-gemm-units", 4)};
   size_t presets = 0;
   (void)state;
-  for (size_t i = 0; i < hu_preset_count(); i++) {
-    hu_preset p;
+  for (size_t i = 0; i < hu_accum_preset_count(); i++) {
+    hu_accum_preset p;
     matrix a, b;
     static uint32_t z[ROWS * COLS];
-    assert_int_equal(hu_preset_at(&p, i), HU_OK);
+    assert_int_equal(hu_accum_preset_at(&p, i), HU_OK);
     if (!hu_accum_is_scaled(&p.accum)) continue;
     hu_scaling da;
     memset(&da, 0, sizeof da);
@@ -299,7 +299,7 @@ static void test_many_runs(void **state) {
 static void test_shapes(void **state) {
   t_random r = {t_seed("scaled-gemm-shapes", 6)};
   hu_scaling d = scaling("nvfp4");
-  hu_scaled_sum sum = hu_scaled_sum_parts(accum("exact"), accum("fp32"), HU_FACTOR_ROUNDED);
+  hu_scaled_sum sum = hu_scaled_sum_parts(accum("exact"), accum("fp32"), HU_SCALED_FACTOR_ROUNDED);
   static float z[40], before[40];
   matrix a, b, c;
   (void)state;
@@ -373,7 +373,7 @@ static void test_errors(void **state) {
   good.a = a.operand;
   good.b = b.operand;
   good.c = c.operand;
-  good.sum = hu_scaled_sum_parts(accum("exact"), accum("fp32"), HU_FACTOR_ROUNDED);
+  good.sum = hu_scaled_sum_parts(accum("exact"), accum("fp32"), HU_SCALED_FACTOR_ROUNDED);
   good.m = good.n = 8;
   good.k = 64;
   good.bytes = hu_scaled_gemm_space(8, 8, 64, &good.d, &good.a, &good.b, &good.c, &good.sum, NULL);
@@ -394,7 +394,7 @@ static void test_errors(void **state) {
   WRONG(HU_E_OVERLAP, x.d.plain.data = x.space);
   WRONG(HU_E_OVERLAP, x.d.plain.data = (void *)(uintptr_t)x.c.plain.data); /* other formats */
   WRONG(HU_E_OVERLAP, x.d.plain.data = a.scales, x.d.plain.format = hu_format_ieee(4, 3, 0),
-        x.d.plain.storage = HU_CODES);
+        x.d.plain.storage = HU_STORAGE_CODES);
   WRONG(HU_E_NULL, x.a.scaled.codes = NULL);
   WRONG(HU_E_NULL, x.b.scaled.scales = NULL);
   WRONG(HU_E_NULL, x.d.plain.data = NULL);
@@ -409,7 +409,7 @@ static void test_errors(void **state) {
   WRONG(HU_E_SCALING, bad = mx; bad.rule = 9; x.a.scaling = &bad);
   WRONG(HU_E_SCALING, x.d.amax = z);
   WRONG(HU_E_ACCUM, x.sum.way = 3);
-  WRONG(HU_E_ACCUM, x.sum.factor = HU_FACTORS);
+  WRONG(HU_E_ACCUM, x.sum.factor = HU_SCALED_FACTOR_COUNT);
   WRONG(HU_E_ACCUM, x.sum.as = hu_format_ieee(8, 7, 0));
   WRONG(HU_E_ACCUM, x.sum.across = accum("int32"));
   WRONG(HU_E_ACCUM, x.sum.across = accum("nv.hopper.e4m3.f32.wgmma"));

@@ -188,7 +188,7 @@ static double nudge(t_random *r, double x) {
 }
 
 double t_random_operand(t_random *r, hu_format f) {
-  hu_limits l = hu_format_limits(f);
+  hu_limits l = hu_limits_of(f);
   uint32_t code = t_next32(r);
   double sign = t_below(r, 2) ? 1.0 : -1.0;
   switch (t_below(r, 8)) {

@@ -43,7 +43,7 @@ static void limits(void **state) {
               {"fp(5,10,0):finite", 131008, 0x1p-14, 0x1p-24, 1e9, 131008}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     hu_format f = named(rows[i].name);
-    hu_limits l = hu_format_limits(f);
+    hu_limits l = hu_limits_of(f);
     if (l.max != rows[i].max || l.min_normal != rows[i].normal || l.min != rows[i].tiny ||
         hu_quantize64(f, rne, rows[i].beyond, 0, NULL) != rows[i].becomes) {
       fail_msg("%s: %a %a %a", rows[i].name, l.max, l.min_normal, l.min);

@@ -68,9 +68,9 @@ static void quantize(size_t rows, size_t cols, float *z, const float *from, cons
 static void multiply(size_t m, size_t n, size_t k, float *z, const float *a, int ta, const float *b, int tb) {
   hu_accum fp32;
   assert_int_equal(hu_accum_parse(&fp32, "fp32", NULL), HU_OK);
-  hu_operand left = {a, ta ? m : k, hu_binary32(), HU_VALUES, (uint8_t)ta};
-  hu_operand right = {b, tb ? k : n, hu_binary32(), HU_VALUES, (uint8_t)tb};
-  hu_result d = {z, n, hu_binary32(), HU_VALUES};
+  hu_operand left = {a, ta ? m : k, hu_binary32(), HU_STORAGE_VALUES, (uint8_t)ta};
+  hu_operand right = {b, tb ? k : n, hu_binary32(), HU_STORAGE_VALUES, (uint8_t)tb};
+  hu_result d = {z, n, hu_binary32(), HU_STORAGE_VALUES};
   assert_int_equal(hu_gemm(m, n, k, &d, &left, &right, NULL, &fp32, rne, NULL, NULL), HU_OK);
 }
 

@@ -190,7 +190,7 @@ static void all_random_numbers(void **state) {
 
 /* ---- the Hadamard transform ---- */
 
-static const uint32_t signs[4] = {HU_SIGNS_TRANSFORMER_ENGINE, 0x12345678, 0x9ABCDEF0, 0x0F1E2D3C};
+static const uint32_t signs[4] = {HU_HADAMARD_SIGNS_TRANSFORMER_ENGINE, 0x12345678, 0x9ABCDEF0, 0x0F1E2D3C};
 
 /* (X H)(H^T Y) = X Y, exactly for small integers. */
 static void around_a_product(void **state) {
@@ -201,15 +201,16 @@ static void around_a_product(void **state) {
   hu_accum fp32;
   assert_int_equal(hu_accum_parse(&fp32, "fp32", NULL), HU_OK);
   for (uint32_t n = 16; n <= 64; n *= 4) {
-    hu_hadamard t = {n, HU_ALONG_ROWS, HU_HADAMARD_ROOT, HU_SIGNS_MASK, 0, signs};
+    hu_hadamard t = {n, HU_HADAMARD_ALONG_ROWS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_MASK, 0, signs};
     unsigned moved = 0;
     for (int i = 0; i < M * K; i++) x[i] = (float)t_between(&r, -9, 9);
     for (int i = 0; i < N * K; i++) y[i] = (float)t_between(&r, -9, 9);
     assert_int_equal(hu_hadamard_forward(M, K, xh, K, x, K, &t, NULL), HU_OK);
     assert_int_equal(hu_hadamard_forward(N, K, yh, K, y, K, &t, NULL), HU_OK);
     for (int k = 0; k < 2; k++) {
-      hu_operand a = {k ? xh : x, K, hu_binary32(), HU_VALUES, 0}, b = {k ? yh : y, K, hu_binary32(), HU_VALUES, 1};
-      hu_result d = {z[k], N, hu_binary32(), HU_VALUES};
+      hu_operand a = {k ? xh : x, K, hu_binary32(), HU_STORAGE_VALUES, 0},
+                 b = {k ? yh : y, K, hu_binary32(), HU_STORAGE_VALUES, 1};
+      hu_result d = {z[k], N, hu_binary32(), HU_STORAGE_VALUES};
       assert_int_equal(hu_gemm(M, N, K, &d, &a, &b, NULL, &fp32, rne, NULL, NULL), HU_OK);
     }
     for (int i = 0; i < M * K; i++) moved += xh[i] != x[i];
@@ -218,7 +219,7 @@ static void around_a_product(void **state) {
   }
   /* An outlier of 6 becomes 16 numbers of magnitude 1.5. */
   float block[16] = {0}, out[16];
-  hu_hadamard t = {16, HU_ALONG_ROWS, HU_HADAMARD_ROOT, HU_SIGNS_MASK, 0, signs};
+  hu_hadamard t = {16, HU_HADAMARD_ALONG_ROWS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_MASK, 0, signs};
   block[5] = 6;
   assert_int_equal(hu_hadamard_forward(1, 16, out, 16, block, 16, &t, NULL), HU_OK);
   for (int i = 0; i < 16; i++) assert_true(fabsf(out[i]) == 1.5f);

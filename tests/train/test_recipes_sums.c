@@ -35,8 +35,8 @@ static hu_accum chunks(unsigned length) {
 
 /* z = A B, m x k and k x n in binary32 values of a format. */
 static void multiply(size_t m, size_t n, size_t k, float *z, const float *a, const float *b, hu_format f, hu_accum x) {
-  hu_operand left = {a, k, f, HU_VALUES, 0}, right = {b, n, f, HU_VALUES, 0};
-  hu_result d = {z, n, hu_binary32(), HU_VALUES};
+  hu_operand left = {a, k, f, HU_STORAGE_VALUES, 0}, right = {b, n, f, HU_STORAGE_VALUES, 0};
+  hu_result d = {z, n, hu_binary32(), HU_STORAGE_VALUES};
   assert_int_equal(hu_gemm(m, n, k, &d, &left, &right, NULL, &x, rne, NULL, NULL), HU_OK);
 }
 
@@ -54,9 +54,9 @@ static float sum_of_ones(size_t n, hu_accum how) { return sum(n, ones, how); }
 static void worked_accumulator(void **state) {
   (void)state;
   static const uint16_t x[2] = {0x2E66, 0xB99A}, w[2] = {0x3555, 0x0819};
-  hu_operand left = {x, 2, hu_binary16(), HU_CODES, 0}, right = {w, 1, hu_binary16(), HU_CODES, 0};
+  hu_operand left = {x, 2, hu_binary16(), HU_STORAGE_CODES, 0}, right = {w, 1, hu_binary16(), HU_STORAGE_CODES, 0};
   float z;
-  hu_result d = {&z, 1, hu_binary32(), HU_VALUES};
+  hu_result d = {&z, 1, hu_binary32(), HU_STORAGE_VALUES};
   hu_accum fp32 = model("fp32");
   assert_int_equal(hu_gemm(1, 1, 2, &d, &left, &right, NULL, &fp32, rne, NULL, NULL), HU_OK);
   assert_true(z == 0x1.10375p-5f);

@@ -226,7 +226,7 @@ static void bytes(void **state) {
     assert_int_equal(hu_optimizer_bytes(&o), want[adam][1]);
     o = adam ? hu_optimizer_adamw(hu_binary32()) : hu_optimizer_sgd(hu_binary32());
     assert_int_equal(hu_optimizer_bytes(&o), want[adam][2]);
-    assert_int_equal(hu_optimizer_bytes(&o) + hu_format_limits(hu_bfloat16()).storage / 8, want[adam][3]);
+    assert_int_equal(hu_optimizer_bytes(&o) + hu_limits_of(hu_bfloat16()).storage / 8, want[adam][3]);
   }
   hu_optimizer plain = hu_optimizer_sgd(hu_bfloat16()), kahan;
   plain.momentum = 0;

@@ -82,7 +82,7 @@ static void against_single_calls(void **state) {
     d.keep_nan = (uint8_t)t_below(&r, 2);
     size_t n = t_below(&r, N), found = 0;
     uint32_t rare = 1u << t_below(&r, 13);
-    float max = (float)hu_format_limits(d.format).max;
+    float max = (float)hu_limits_of(d.format).max;
     hu_rounding_counts got, model_counts;
     hu_exec e = {1 + t_below(&r, 3), 0, {t_next64(&r), t_next64(&r)}};
     memset(&got, 0, sizeof got);

@@ -199,7 +199,7 @@ static void scatter_part(void *context, size_t image) {
 
 /* ---- calls ---- */
 
-static void turn_weights(const call *k, float *z) {
+static void transpose_weights(const call *k, float *z) {
   const shape *s = &k->s;
   for (size_t o = 0; o < s->outputs; o++) {
     for (size_t p = 0; p < s->area; p++) z[o * s->deep + p] = k->c->w[p * s->outputs + o];
@@ -223,7 +223,7 @@ static void give_images(const hu_cpu *cpu, size_t work, call *k) {
     apart = calloc(c->images, sizeof *apart);
     k->counts = apart;
   }
-  turn_weights(k, c->room);
+  transpose_weights(k, c->room);
   k->w = c->room;
   run(cpu, c->images, k->rounding && !apart ? 0 : work, images_part, k);
   for (size_t i = 0; apart && i < c->images; i++) {
@@ -259,7 +259,7 @@ int hu_cpu_convolve(void *self, int what, const hu_convolution *c) {
   } else if (what == HU_CONVOLVE_IMAGES) {
     give_images(cpu, work, &k);
   } else if (what == HU_CONVOLVE_GIFTS) {
-    turn_weights(&k, c->room);
+    transpose_weights(&k, c->room);
     k.w = c->room;
     run(cpu, c->images, work, gifts_part, &k);
   } else {

@@ -116,9 +116,9 @@ static hu_status by_library(const product_call *c, size_t i, float *z, const flo
   e.threads = c->threads;
   e.levels_off = c->cpu->levels_off;
   e.stream = hu_words_of_product(p, i);
-  hu_result d = {z, p->z.ld, hu_binary32(), HU_VALUES};
-  hu_operand a = {x, p->a.ld, p->a.format, HU_VALUES, (uint8_t)p->a.transposed};
-  hu_operand b = {y, p->b.ld, p->b.format, HU_VALUES, (uint8_t)p->b.transposed};
+  hu_result d = {z, p->z.ld, hu_binary32(), HU_STORAGE_VALUES};
+  hu_operand a = {x, p->a.ld, p->a.format, HU_STORAGE_VALUES, (uint8_t)p->a.transposed};
+  hu_operand b = {y, p->b.ld, p->b.format, HU_STORAGE_VALUES, (uint8_t)p->b.transposed};
   return hu_gemm(p->m, p->n, p->k, &d, &a, &b, NULL, p->accum, rne, &e, NULL);
 }
 

@@ -35,7 +35,7 @@ static void take_parts(hu_crew *crew) {
 static void *wait_for_work(void *argument) {
   hu_crew *crew = argument;
   uint64_t turn = 0;
-  (void)hu_float_env_enter(HU_NEAREST); /* not the environment of the thread that started it */
+  (void)hu_float_env_enter(HU_LANE_NEAREST); /* not the environment of the thread that started it */
   pthread_mutex_lock(&crew->lock);
   for (;;) {
     while (!crew->over && crew->turn == turn) pthread_cond_wait(&crew->begin, &crew->lock);

@@ -23,14 +23,14 @@
 #endif
 /* Iterations of the loop behind it are independent. */
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
-#define HU_EACH _Pragma("GCC ivdep")
+#define HU_INDEPENDENT _Pragma("GCC ivdep")
 #else
-#define HU_EACH
+#define HU_INDEPENDENT
 #endif
 
 /* Columns j0 ... j1 - 1 of row r. */
 #define HU_AT(name) HU_INSIDE void hu_at_##name(const hu_task *t, size_t r, size_t j0, size_t j1)
-#define HU_EACH_COLUMN HU_EACH for (size_t j = j0; j < j1; j++)
+#define HU_EACH_COLUMN HU_INDEPENDENT for (size_t j = j0; j < j1; j++)
 
 /* ---- numbers one at a time: z of a, b, ..., numbers at r cols + j ---- */
 
@@ -54,7 +54,7 @@ HU_INSIDE float hu_canonical(float x) {
     float *z = t->z + r * t->cols;       \
     HU_EACH_COLUMN z[j] = (value);       \
   }
-#define HU_TWO(name, value)                     \
+#define HU_TWO_OPERANDS(name, value)            \
   HU_AT(name) {                                 \
     const size_t at = r * t->cols;              \
     const float *a = t->a + at, *b = t->b + at; \
@@ -63,20 +63,20 @@ HU_INSIDE float hu_canonical(float x) {
   }
 
 HU_ONE(keep, hu_canonical(a[j]))
-HU_TWO(add, a[j] + b[j])
+HU_TWO_OPERANDS(add, a[j] + b[j])
 HU_ONE_BY(scale, a[j] * p)
-HU_TWO(times, a[j] * b[j])
+HU_TWO_OPERANDS(times, a[j] * b[j])
 HU_ONE_BY(plus, a[j] + p)
-HU_TWO(minus, a[j] - b[j])
-HU_TWO(negative_sum, -a[j] - b[j])
+HU_TWO_OPERANDS(minus, a[j] - b[j])
+HU_TWO_OPERANDS(negative_sum, -a[j] - b[j])
 HU_ONE_BY(over, a[j] / p)
-HU_TWO(divide, a[j] / b[j])
+HU_TWO_OPERANDS(divide, a[j] / b[j])
 HU_ONE(root, sqrtf(a[j]))
-HU_TWO(fused, fmaf(t->p, a[j], b[j]))
+HU_TWO_OPERANDS(fused, fmaf(t->p, a[j], b[j]))
 HU_ONE(relu, a[j] > 0 || a[j] != a[j] ? a[j] : 0)
-HU_TWO(relu_back, a[j] > 0 ? b[j] : 0) /* a: what relu gave */
-HU_TWO(tanh_back, b[j] * (1 - a[j] * a[j]))
-HU_TWO(sigmoid_back, b[j] * (a[j] * (1 - a[j])))
+HU_TWO_OPERANDS(relu_back, a[j] > 0 ? b[j] : 0) /* a: what relu gave */
+HU_TWO_OPERANDS(tanh_back, b[j] * (1 - a[j] * a[j]))
+HU_TWO_OPERANDS(sigmoid_back, b[j] * (a[j] * (1 - a[j])))
 /* The running mean of a. */
 HU_ONE(moving, 0.9f * z[j] + 0.1f * a[j])
 HU_ONE(inverse, 1 / sqrtf(a[j] + 1e-5f))

@@ -77,7 +77,7 @@ HU_AT(patches) {
     const float *row = t->a + (r / per * n[HU_HEIGHT] + (from < to ? y - n[HU_PAD] : 0)) * across;
     const ptrdiff_t shift = (ptrdiff_t)start - (ptrdiff_t)(pad + i * line);
     for (size_t j = low; j < from; j++) z[j] = 0;
-    HU_EACH for (size_t j = from; j < to; j++) z[j] = row[(ptrdiff_t)j + shift];
+    HU_INDEPENDENT for (size_t j = from; j < to; j++) z[j] = row[(ptrdiff_t)j + shift];
     for (size_t j = to; j < high; j++) z[j] = 0;
   }
 }
@@ -196,7 +196,7 @@ HU_AT(less_top) {
   float *z = t->z + r * t->cols, top = a[0];
   (void)j0, (void)j1;
   for (size_t j = 1; j < n; j++) top = a[j] > top || a[j] != a[j] ? a[j] : top;
-  HU_EACH for (size_t j = 0; j < n; j++) z[j] = a[j] - top;
+  HU_INDEPENDENT for (size_t j = 0; j < n; j++) z[j] = a[j] - top;
   for (size_t j = n; j < t->cols; j++) z[j] = 0;
 }
 
@@ -207,7 +207,7 @@ HU_AT(shares) {
   const float sum = hu_sum_of_row(n, z, NULL);
   (void)j0, (void)j1;
   if (t->w) t->w[r] = sum;
-  HU_EACH for (size_t j = 0; j < n; j++) z[j] /= sum;
+  HU_INDEPENDENT for (size_t j = 0; j < n; j++) z[j] /= sum;
   for (size_t j = n; j < t->cols; j++) z[j] = 0;
 }
 

@@ -121,7 +121,7 @@ static void adamw(job *j, float *const room[4], const hu_optimizer_arrays *x) {
 /* ---- the end of the update: u is in room[0] ---- */
 
 /* The new weights s take their place. */
-static void settle(job *j, float *w, const float *u, const float *s, hu_update_counts *counts) {
+static void finish_update(job *j, float *w, const float *u, const float *s, hu_update_counts *counts) {
   if (counts && j->status == HU_OK) j->status = j->engine->compare(j->self, j->n, u, w, s, counts);
   each(j, HU_RUN_COPY, w, s, NULL, 0);
 }
@@ -134,7 +134,7 @@ static void subtract(job *j, float *w, float *const room[4], hu_stream words, hu
     each(j, HU_RUN_MINUS, s, w, u, 0);
   }
   rounded(j, s, j->o->weight, j->o->mode, words);
-  settle(j, w, u, s, counts);
+  finish_update(j, w, u, s, counts);
 }
 
 static void kahan(job *j, float *w, float *c, float *const room[4], hu_update_counts *counts) {
@@ -148,7 +148,7 @@ static void kahan(job *j, float *w, float *c, float *const room[4], hu_update_co
   nearest(j, c, f);
   each(j, HU_RUN_MINUS, c, c, y, 0);
   nearest(j, c, f);
-  settle(j, w, u, s, counts);
+  finish_update(j, w, u, s, counts);
 }
 
 hu_status hu_optimizer_step_on(const hu_engine *engine, void *self, size_t n, const hu_optimizer_arrays *x,

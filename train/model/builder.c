@@ -29,7 +29,7 @@ void hu_start_deviation(hu_builder *b, int p) { unless_refused(hu_net_start_norm
 
 void hu_start_uniform(hu_builder *b, int p, size_t hidden) { unless_refused(hu_net_start_uniform(b->net, p, hidden)); }
 
-size_t hu_wide(const hu_builder *b, size_t c) {
+size_t hu_builder_channels(const hu_builder *b, size_t c) {
   size_t n = (size_t)(b->m->width * (double)c + 0.5);
   return n ? n : 1;
 }

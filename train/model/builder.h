@@ -20,7 +20,7 @@ enum { HU_WANTS_IMAGE = 1, HU_WANTS_TOKENS = 2, HU_WANTS_PAIRS = 4 };
 
 typedef struct hu_model_kind {
   const char *name, *alias; /* NULL: none */
-  const hu_key *keys;
+  const hu_text_key *keys;
   size_t count;
   unsigned wants;
   int (*build)(hu_builder *b); /* returns the output, sets the inputs, leaves the scope as it was */
@@ -50,7 +50,7 @@ void hu_start_gain(hu_builder *b, int p, unsigned gain, size_t fan_in);
 void hu_start_deviation(hu_builder *b, int p);
 void hu_start_uniform(hu_builder *b, int p, size_t hidden);
 /* c channels times the model's width. */
-size_t hu_wide(const hu_builder *b, size_t c);
+size_t hu_builder_channels(const hu_builder *b, size_t c);
 int hu_activate(hu_builder *b, int x);
 
 #endif

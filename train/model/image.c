@@ -26,7 +26,7 @@ static int add_answer(hu_builder *b, int x) {
 int hu_build_conv(hu_builder *b) {
   int x = image_of(b);
   for (size_t i = 0; i < HU_MODEL_CHANNELS_MAX && b->m->channels[i]; i++) {
-    x = hu_net_relu(b->net, add_conv(b, x, hu_wide(b, b->m->channels[i]), b->m->kernel, 1));
+    x = hu_net_relu(b->net, add_conv(b, x, hu_builder_channels(b, b->m->channels[i]), b->m->kernel, 1));
   }
   return add_answer(b, x);
 }
@@ -58,12 +58,12 @@ static int add_block(hu_builder *b, int x, size_t channels, unsigned halved) {
 
 int hu_build_resnet(hu_builder *b) {
   char part[HU_SCOPE_MAX];
-  int x = hu_net_relu(b->net, add_conv(b, image_of(b), hu_wide(b, 16), 3, 1));
+  int x = hu_net_relu(b->net, add_conv(b, image_of(b), hu_builder_channels(b, 16), 3, 1));
   for (unsigned stage = 1; stage <= 3; stage++) {
     for (unsigned block = 1; block <= b->m->blocks; block++) {
       snprintf(part, sizeof part, "stage%u.block%u", stage, block);
       hu_enter(b, part);
-      x = add_block(b, x, hu_wide(b, (size_t)8 << stage), block == 1 ? stage - 1 : 0);
+      x = add_block(b, x, hu_builder_channels(b, (size_t)8 << stage), block == 1 ? stage - 1 : 0);
     }
   }
   hu_enter(b, "");
@@ -76,10 +76,10 @@ static int add_fire(hu_builder *b, unsigned number, int x, size_t squeeze, size_
   char part[HU_SCOPE_MAX];
   snprintf(part, sizeof part, "fire%u", number);
   hu_enter(b, part);
-  int s = hu_net_relu(b->net, add_conv(b, x, hu_wide(b, squeeze), 1, 1));
+  int s = hu_net_relu(b->net, add_conv(b, x, hu_builder_channels(b, squeeze), 1, 1));
   int both[2];
-  both[0] = hu_net_relu(b->net, add_conv(b, s, hu_wide(b, expand), 1, 1));
-  both[1] = hu_net_relu(b->net, add_conv(b, s, hu_wide(b, expand), 3, 1));
+  both[0] = hu_net_relu(b->net, add_conv(b, s, hu_builder_channels(b, expand), 1, 1));
+  both[1] = hu_net_relu(b->net, add_conv(b, s, hu_builder_channels(b, expand), 3, 1));
   int z = hu_net_concat(b->net, 2, both);
   return bypass && b->m->bypass ? hu_net_add(b->net, z, x) : z;
 }
@@ -92,7 +92,7 @@ int hu_build_squeezenet(hu_builder *b) {
     int pool;
   } fires[] = {{16, 64, 0},  {16, 64, 0},  {32, 128, 1}, {32, 128, 0},
                {48, 192, 0}, {48, 192, 0}, {64, 256, 1}, {64, 256, 0}};
-  int x = hu_net_relu(b->net, add_conv(b, image_of(b), hu_wide(b, 96), 3, 1));
+  int x = hu_net_relu(b->net, add_conv(b, image_of(b), hu_builder_channels(b, 96), 3, 1));
   x = hu_net_max_pool(b->net, x, 2, 2);
   for (unsigned i = 0; i < sizeof fires / sizeof *fires; i++) {
     x = add_fire(b, i + 2, x, fires[i].squeeze, fires[i].expand, i % 2);

@@ -14,21 +14,21 @@ static const char *const activations[] = {"relu", "gelu", "tanh", NULL};
 #define KEY(name, type) \
   { #name, offsetof(hu_model, name), type, NULL }
 #define KEYS(a) a, sizeof(a) / sizeof *(a)
-static const hu_key linear_keys[] = {{"nobias", offsetof(hu_model, no_bias), 'w', NULL}};
-static const hu_key mlp_keys[] = {
+static const hu_text_key linear_keys[] = {{"nobias", offsetof(hu_model, no_bias), 'w', NULL}};
+static const hu_text_key mlp_keys[] = {
     KEY(layers, 'i'), KEY(units, 'i'), {"activation", offsetof(hu_model, activation), 'c', activations}};
-static const hu_key conv_keys[] = {KEY(channels, 'l'), KEY(kernel, 'i'), KEY(width, 'd')};
-static const hu_key resnet_keys[] = {KEY(blocks, 'i'), KEY(width, 'd'), KEY(projection, 'w')};
-static const hu_key squeezenet_keys[] = {KEY(width, 'd'), KEY(bypass, 'w')};
-static const hu_key gru_keys[] = {KEY(layers, 'i'), KEY(units, 'i')};
-static const hu_key lstm_keys[] = {KEY(layers, 'i'), KEY(units, 'i'), KEY(deviation, 'f')};
-static const hu_key transformer_keys[] = {KEY(layers, 'i'),
-                                          KEY(units, 'i'),
-                                          KEY(heads, 'i'),
-                                          KEY(hidden, 'i'),
-                                          {"activation", offsetof(hu_model, activation), 'c', activations},
-                                          KEY(deviation, 'f')};
-static const hu_key ncf_keys[] = {KEY(layers, 'i'), KEY(units, 'i'), KEY(deviation, 'f')};
+static const hu_text_key conv_keys[] = {KEY(channels, 'l'), KEY(kernel, 'i'), KEY(width, 'd')};
+static const hu_text_key resnet_keys[] = {KEY(blocks, 'i'), KEY(width, 'd'), KEY(projection, 'w')};
+static const hu_text_key squeezenet_keys[] = {KEY(width, 'd'), KEY(bypass, 'w')};
+static const hu_text_key gru_keys[] = {KEY(layers, 'i'), KEY(units, 'i')};
+static const hu_text_key lstm_keys[] = {KEY(layers, 'i'), KEY(units, 'i'), KEY(deviation, 'f')};
+static const hu_text_key transformer_keys[] = {KEY(layers, 'i'),
+                                               KEY(units, 'i'),
+                                               KEY(heads, 'i'),
+                                               KEY(hidden, 'i'),
+                                               {"activation", offsetof(hu_model, activation), 'c', activations},
+                                               KEY(deviation, 'f')};
+static const hu_text_key ncf_keys[] = {KEY(layers, 'i'), KEY(units, 'i'), KEY(deviation, 'f')};
 
 static const hu_model_kind kinds[HU_MODEL_KINDS] = {
     {"linear", NULL, KEYS(linear_keys), HU_WANTS_IMAGE, hu_build_linear},
@@ -74,7 +74,7 @@ hu_model hu_model_usual(uint8_t kind) {
 
 enum { SIDE_MAX = 65536, NUMBERS_MAX = 1 << 24 };
 
-static const char *wrong_key(const hu_model *m, const hu_key *k) {
+static const char *wrong_key(const hu_model *m, const hu_text_key *k) {
   static const struct {
     const char *name;
     double low, high;

@@ -47,8 +47,8 @@ static hu_status scores_forward(hu_net *net, hu_operator *op) {
   hu_value *z = &net->value[op->out];
   size_t t = op->n[STEPS], h = op->n[HEAD], d = op->n[HEADS] * h;
   float *q = net->work[0], *k = net->work[1];
-  hu_format fq = hu_grid_of(op, HU_PART_Z_X, &op->rounding.x, &x->round);
-  hu_format fk = hu_grid_of(op, HU_PART_Z_W, &op->rounding.w, &x->round);
+  hu_format fq = hu_operand_grid(op, HU_PART_Z_X, &op->rounding.x, &x->round);
+  hu_format fk = hu_operand_grid(op, HU_PART_Z_W, &op->rounding.w, &x->round);
   take_columns(net, x, x->v, d, 0, q);
   take_columns(net, x, x->v, d, 1, k);
   (void)hu_round_product(net, op, x->rows, d, q, &op->rounding.x, HU_PART_Z_X);
@@ -61,7 +61,7 @@ static hu_status scores_forward(hu_net *net, hu_operator *op) {
 }
 
 /* The model of dW = X^T dZ for the product dW^T = dZ^T X: A and B have changed places. */
-static hu_accum turned(const hu_accum *accum) {
+static hu_accum swapped(const hu_accum *accum) {
   hu_accum z = *accum;
   z.a = accum->b;
   z.b = accum->a;
@@ -77,9 +77,9 @@ static hu_status scores_backward(hu_net *net, hu_operator *op) {
   for (size_t which = 0; which < 2; which++) {
     const hu_rounding *left = which ? &op->rounding.dz_w : &op->rounding.dz;
     const hu_rounding *right = which ? &op->rounding.x_back : &op->rounding.w_back, keep = hu_rounding_keep();
-    hu_format f = hu_grid_of(op, which ? HU_PART_DW_DZ : HU_PART_DX_DZ, left, &keep);
-    hu_format g = hu_grid_of(op, which ? HU_PART_DW_X : HU_PART_DX_W, right, &x->round);
-    const hu_accum accum = which ? turned(&op->rounding.dw_accum) : op->rounding.dx_accum;
+    hu_format f = hu_operand_grid(op, which ? HU_PART_DW_DZ : HU_PART_DX_DZ, left, &keep);
+    hu_format g = hu_operand_grid(op, which ? HU_PART_DW_X : HU_PART_DX_W, right, &x->round);
+    const hu_accum accum = which ? swapped(&op->rounding.dw_accum) : op->rounding.dx_accum;
     hu_do_each(net, HU_RUN_SCALE, z->rows * z->cols, ds, z->dv, NULL, shrink(op));
     take_columns(net, x, x->v, d, 1 - which, other);
     (void)hu_round_product(net, op, z->rows, z->cols, ds, left, which ? HU_PART_DW_DZ : HU_PART_DX_DZ);
@@ -129,8 +129,8 @@ static hu_status mix_forward(hu_net *net, hu_operator *op) {
   hu_value *z = &net->value[op->out];
   size_t t = op->n[STEPS], h = op->n[HEAD], d = op->n[HEADS] * h;
   float *a = net->work[0], *v = net->work[1];
-  hu_format f = hu_grid_of(op, HU_PART_Z_X, &op->rounding.x, &p->round);
-  hu_format g = hu_grid_of(op, HU_PART_Z_W, &op->rounding.w, &x->round);
+  hu_format f = hu_operand_grid(op, HU_PART_Z_X, &op->rounding.x, &p->round);
+  hu_format g = hu_operand_grid(op, HU_PART_Z_W, &op->rounding.w, &x->round);
   hu_do_each(net, HU_RUN_COPY, p->rows * p->cols, a, p->v, NULL, 0);
   take_columns(net, x, x->v, d, 2, v);
   (void)hu_round_product(net, op, p->rows, p->cols, a, &op->rounding.x, HU_PART_Z_X);
@@ -145,8 +145,8 @@ static void give_values(hu_net *net, hu_operator *op) {
   const hu_value *p = &net->value[op->in[0]], *x = &net->value[op->in[1]], *z = &net->value[op->out];
   size_t t = op->n[STEPS], h = op->n[HEAD], d = op->n[HEADS] * h;
   float *dz = net->work[0], *other = net->work[1], *part = net->work[2], *dx = op->kept;
-  hu_format f = hu_grid_of(op, HU_PART_DW_X, &op->rounding.x_back, &p->round);
-  hu_format g = hu_grid_of(op, HU_PART_DW_DZ, &op->rounding.dz_w, &z->round_back);
+  hu_format f = hu_operand_grid(op, HU_PART_DW_X, &op->rounding.x_back, &p->round);
+  hu_format g = hu_operand_grid(op, HU_PART_DW_DZ, &op->rounding.dz_w, &z->round_back);
   hu_do_each(net, HU_RUN_COPY, z->rows * d, dz, z->dv, NULL, 0);
   hu_do_each(net, HU_RUN_COPY, p->rows * p->cols, other, p->v, NULL, 0);
   (void)hu_round_product(net, op, z->rows, d, dz, &op->rounding.dz_w, HU_PART_DW_DZ);
@@ -166,8 +166,8 @@ static hu_status mix_backward(hu_net *net, hu_operator *op) {
   float *dz = net->work[0], *other = net->work[1];
   give_values(net, op);
   float *dp = hu_gift(net, op->in[0], net->work[2]);
-  hu_format f = hu_grid_of(op, HU_PART_DX_DZ, &op->rounding.dz, &z->round_back);
-  hu_format g = hu_grid_of(op, HU_PART_DX_W, &op->rounding.w_back, &x->round);
+  hu_format f = hu_operand_grid(op, HU_PART_DX_DZ, &op->rounding.dz, &z->round_back);
+  hu_format g = hu_operand_grid(op, HU_PART_DX_W, &op->rounding.w_back, &x->round);
   hu_do_each(net, HU_RUN_COPY, z->rows * d, dz, z->dv, NULL, 0);
   take_columns(net, x, x->v, d, 2, other);
   (void)hu_round_product(net, op, z->rows, d, dz, &op->rounding.dz, HU_PART_DX_DZ);

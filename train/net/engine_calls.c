@@ -12,7 +12,7 @@ void hu_do(hu_net *net, int kernel, const hu_task *t) {
 }
 
 void hu_do_products(hu_net *net, const hu_operator *op, unsigned part, hu_products *p) {
-  if (p->accum->mode.bits) p->words = hu_words_of(net, HU_OF_SUM, op->number << 4 | part);
+  if (p->accum->mode.bits) p->words = hu_net_words(net, HU_OF_SUM, op->number << 4 | part);
   if (net->fault == HU_OK) net->fault = net->engine->products(net->self, p);
 }
 
@@ -98,7 +98,7 @@ void hu_give_parameter(hu_net *net, int parameter, const float *x) {
   give(net, &p->gradient, p->rows * p->cols, p->dtheta, x);
 }
 
-hu_stream hu_words_of(const hu_net *net, unsigned of, uint64_t number) {
+hu_stream hu_net_words(const hu_net *net, unsigned of, uint64_t number) {
   hu_stream s = hu_stream_of_use(net->seed, of == HU_OF_DROPOUT ? HU_USE_DROPOUT : HU_USE_ROUNDING);
   s = hu_stream_child(s, (uint64_t)of << 32 | number);
   s.counter += net->step << 36; /* a tensor has less than 2^36 numbers */

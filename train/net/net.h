@@ -133,7 +133,7 @@ int hu_linear_of(hu_net *net, int x, int weights, int bias);
 const hu_accum *hu_accum_of(const hu_operator *op, unsigned part);
 /* The grid on which a rounding leaves numbers that were on that of `before`, of an operand (HU_PART_): what models of
  * narrow units want to know; binary32 for fp32, which need not. */
-hu_format hu_grid_of(const hu_operator *op, unsigned part, const hu_rounding *r, const hu_rounding *before);
+hu_format hu_operand_grid(const hu_operator *op, unsigned part, const hu_rounding *r, const hu_rounding *before);
 /* Operand or result `part` (docs/training.md section 4) of the products of an operator rounded in place. */
 hu_status hu_round_product(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *x, const hu_rounding *r,
                            unsigned part);
@@ -227,7 +227,7 @@ enum {
   HU_OF_DROPOUT = 6,
   HU_OF_SUM = 7 /* inside sums of products */
 };
-hu_stream hu_words_of(const hu_net *net, unsigned of, uint64_t number);
+hu_stream hu_net_words(const hu_net *net, unsigned of, uint64_t number);
 
 /* What happens to dtheta of all parameters before the optimizer (gradient.h). */
 hu_status hu_prepare_gradients(hu_net *net, hu_net_gradient_rules *with, float scale, double rate,

@@ -23,7 +23,7 @@ void hu_round_of(hu_net *net, const hu_operator *op, size_t rows, size_t cols, f
                  const hu_rounding *r, unsigned of, uint64_t number, hu_rounding_counts *counts) {
   hu_stream words = {0, 0};
   hu_tell(net, HU_PHASE_ROUNDING, op, 0);
-  if (r->mode.round >= HU_SRA) words = hu_words_of(net, of, number);
+  if (r->mode.round >= HU_SRA) words = hu_net_words(net, of, number);
   hu_do_round(net, rows, cols, z, x, r, words, counts);
   hu_tell(net, HU_PHASE_ROUNDING, op, 1);
 }

@@ -10,7 +10,7 @@
 static void transform(hu_net *net, const hu_operator *op, size_t rows, size_t cols, float *room, const float *x) {
   uint32_t n = op->rounding.hadamard, mask[HU_HADAMARD_MAX / 32];
   for (size_t i = 0; i < HU_HADAMARD_MAX / 32; i++) mask[i] = op->rounding.signs;
-  hu_hadamard t = {n, HU_ALONG_COLUMNS, HU_HADAMARD_ROOT, HU_SIGNS_MASK, 0, mask};
+  hu_hadamard t = {n, HU_HADAMARD_ALONG_COLUMNS, HU_HADAMARD_ROOT, HU_HADAMARD_SIGNS_MASK, 0, mask};
   size_t whole = rows / n * n;
   hu_do_each(net, HU_RUN_COPY, (rows - whole) * cols, room + whole * cols, x + whole * cols, NULL, 0);
   if (net->fault == HU_OK) net->fault = net->engine->transform(net->self, whole, cols, room, x, &t);
@@ -72,14 +72,14 @@ static float *place_in(hu_net *net, hu_rounded *slot, const hu_operator *op, siz
 hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t cols, const float *x,
                                const hu_rounding *r, const hu_rounding *before, float *room, unsigned part) {
   hu_rounding exact = hu_rounding_keep();
-  int turned = op->rounding.hadamard && (part == HU_PART_DW_X || part == HU_PART_DW_DZ);
-  hu_matrices z = {(float *)x, cols, 0, 0, hu_grid_of(op, part, r, turned ? &exact : before), 0};
-  if (turned) {
+  int transformed = op->rounding.hadamard && (part == HU_PART_DW_X || part == HU_PART_DW_DZ);
+  hu_matrices z = {(float *)x, cols, 0, 0, hu_operand_grid(op, part, r, transformed ? &exact : before), 0};
+  if (transformed) {
     transform(net, op, rows, cols, room, x);
     z.data = room;
   }
   if (r->kind == HU_ROUND_KEEP) return z;
-  hu_rounded *slot = turned ? NULL : slot_of(net, op, r, part);
+  hu_rounded *slot = transformed ? NULL : slot_of(net, op, r, part);
   hu_rounding_counts *counts = hu_counts_of_part(net, op, part);
   if (slot && slot->there && hu_roundings_alike(&slot->by, r)) {
     hu_add_counts(counts, &slot->counts);
@@ -136,7 +136,7 @@ static hu_format grid_left(const hu_rounding *r) {
   return hu_format_check(f, NULL) == HU_OK && hu_format_fits_binary32(f) ? f : hu_binary32();
 }
 
-hu_format hu_grid_of(const hu_operator *op, unsigned part, const hu_rounding *r, const hu_rounding *before) {
+hu_format hu_operand_grid(const hu_operator *op, unsigned part, const hu_rounding *r, const hu_rounding *before) {
   const hu_rounding *last = r->kind == HU_ROUND_KEEP ? before : r;
   int known = !hu_is_plain_fp32(hu_accum_of(op, part)) && last->kind == HU_ROUND_FORMAT;
   return known ? grid_left(last) : hu_binary32();

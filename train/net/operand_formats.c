@@ -29,26 +29,27 @@ static const hu_rounding *before_of(const hu_net *net, const hu_operator *op, un
 }
 
 /* Transformed (hadamard) before its own rounding. */
-static int is_turned(const hu_operator *op, unsigned part) {
+static int is_transformed(const hu_operator *op, unsigned part) {
   return op->rounding.hadamard && (part == HU_PART_DW_X || part == HU_PART_DW_DZ);
 }
 
 int hu_operand_is_tensor(const hu_net *net, const hu_operator *op, unsigned part) {
   hu_rounding keep;
-  if (own_of(op, part)->kind != HU_ROUND_KEEP || is_turned(op, part)) return 0;
+  if (own_of(op, part)->kind != HU_ROUND_KEEP || is_transformed(op, part)) return 0;
   return before_of(net, op, part, &keep) != &keep;
 }
 
 static hu_format format_of(const hu_net *net, const hu_operator *op, unsigned part) {
   hu_rounding keep = hu_rounding_keep();
-  return hu_grid_of(op, part, own_of(op, part), is_turned(op, part) ? &keep : before_of(net, op, part, &keep));
+  return hu_operand_grid(op, part, own_of(op, part),
+                         is_transformed(op, part) ? &keep : before_of(net, op, part, &keep));
 }
 
 /* A product of nothing: its operands' formats and the model are looked at all the same. */
 static hu_status try_product(hu_format a, hu_format b, const hu_accum *accum) {
   const hu_mode rne = {0};
-  const hu_operand x = {NULL, 1, a, HU_VALUES, 0}, y = {NULL, 1, b, HU_VALUES, 0};
-  const hu_result d = {NULL, 1, hu_binary32(), HU_VALUES};
+  const hu_operand x = {NULL, 1, a, HU_STORAGE_VALUES, 0}, y = {NULL, 1, b, HU_STORAGE_VALUES, 0};
+  const hu_result d = {NULL, 1, hu_binary32(), HU_STORAGE_VALUES};
   return hu_gemm(0, 0, 0, &d, &x, &y, NULL, accum, rne, NULL, NULL);
 }
 

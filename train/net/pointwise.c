@@ -106,7 +106,7 @@ static const hu_operator_kind add = {"add", add_forward, add_backward, NULL, 0, 
 
 static hu_status dropout_forward(hu_net *net, hu_operator *op) {
   hu_task t = hu_task_of(1, numbers(net, op->out), op->kept, NULL, NULL);
-  t.words = hu_words_of(net, HU_OF_DROPOUT, op->number);
+  t.words = hu_net_words(net, HU_OF_DROPOUT, op->number);
   t.below = net->training ? (uint64_t)(op->x * 0x1p32) : 0;
   t.p = net->training ? (float)(1 / (1 - op->x)) : 1;
   hu_do(net, HU_RUN_MASK, &t);

@@ -211,7 +211,7 @@ static void step_parameter(hu_net *net, int i, const hu_optimizer *all) {
   int adam = o->kind == HU_ADAMW;
   hu_optimizer_arrays x = {p->master, p->dtheta, adam || o->momentum != 0 ? p->m : NULL, adam ? p->second : NULL,
                            o->update == HU_UPDATE_KAHAN ? p->kahan : NULL};
-  hu_stream words = hu_words_of(net, HU_OF_UPDATE, (uint64_t)i);
+  hu_stream words = hu_net_words(net, HU_OF_UPDATE, (uint64_t)i);
   if (net->fault != HU_OK) return;
   size_t n = p->rows * p->cols;
   net->fault = net->engine->step

@@ -257,7 +257,7 @@ hu_status hu_precision_memory_of(hu_precision_memory *z, const hu_precision *p, 
   hu_status s = o ? hu_optimizer_check(o, NULL) : HU_OK;
   if (s != HU_OK) return s;
   const hu_candidate *c = &p->rule.formats;
-  uint64_t master = o ? hu_format_limits(o->weight).storage : 0, each = o ? 8 * hu_optimizer_bytes(o) : 0;
+  uint64_t master = o ? hu_limits_of(o->weight).storage : 0, each = o ? 8 * hu_optimizer_bytes(o) : 0;
   for (size_t k = 0; k <= p->layout.operators; k++) {
     const hu_value *x = &p->net->value[k];
     if (p->values[k] == 0) continue;

@@ -11,21 +11,21 @@
 
 #define KEY(name, field, type) \
   { name, offsetof(hu_loss_rule, field), type, NULL }
-static const hu_key backoff_keys[] = {KEY("scale_min", low, 'f'), KEY("scale_max", high, 'f'),
-                                      KEY("step_factor", grow, 'f'), KEY("step_window", window, 'u'),
-                                      KEY("start", start, 'f')};
-static const hu_key logmax_keys[] = {KEY("scale_min", low, 'f'),   KEY("scale_max", high, 'f'),
-                                     KEY("log_max", log_max, 'd'), KEY("beta1", beta1, 'd'),
-                                     KEY("beta2", beta2, 'd'),     KEY("overflow_std_dev", deviations, 'd'),
-                                     KEY("start", start, 'f'),     KEY("literal", literal, 'w')};
-static const hu_key gradscaler_keys[] = {KEY("init_scale", start, 'f'), KEY("growth_factor", grow, 'f'),
-                                         KEY("backoff_factor", shrink, 'f'), KEY("growth_interval", window, 'u')};
-static const hu_key static_keys[] = {KEY("", start, 'f'), KEY("unchecked", unchecked, 'w')};
+static const hu_text_key backoff_keys[] = {KEY("scale_min", low, 'f'), KEY("scale_max", high, 'f'),
+                                           KEY("step_factor", grow, 'f'), KEY("step_window", window, 'u'),
+                                           KEY("start", start, 'f')};
+static const hu_text_key logmax_keys[] = {KEY("scale_min", low, 'f'),   KEY("scale_max", high, 'f'),
+                                          KEY("log_max", log_max, 'd'), KEY("beta1", beta1, 'd'),
+                                          KEY("beta2", beta2, 'd'),     KEY("overflow_std_dev", deviations, 'd'),
+                                          KEY("start", start, 'f'),     KEY("literal", literal, 'w')};
+static const hu_text_key gradscaler_keys[] = {KEY("init_scale", start, 'f'), KEY("growth_factor", grow, 'f'),
+                                              KEY("backoff_factor", shrink, 'f'), KEY("growth_interval", window, 'u')};
+static const hu_text_key static_keys[] = {KEY("", start, 'f'), KEY("unchecked", unchecked, 'w')};
 
 typedef struct rule_kind {
   const char *name;
   uint8_t kind;
-  const hu_key *keys;
+  const hu_text_key *keys;
   size_t count;
 } rule_kind;
 #define KEYS(a) a, sizeof(a) / sizeof *(a)
@@ -94,7 +94,7 @@ static HU_NOINLINE const char *wrong(const hu_loss_rule *r) {
 
 hu_status hu_loss_rule_check(const hu_loss_rule *rule, const char **why) {
   if (!rule) return HU_E_NULL;
-  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
   const char *what = wrong(rule);
   hu_float_env_leave(saved);
   if (what && why) *why = what;

@@ -94,7 +94,7 @@ void hu_optimizer_tick(hu_optimizer_time *now, const hu_optimizer *o) { HU_ENV_D
 
 size_t hu_optimizer_bytes(const hu_optimizer *o) {
   if (hu_optimizer_check(o, NULL) != HU_OK) return 0;
-  size_t state = hu_format_limits(o->state).storage / 8, weight = hu_format_limits(o->weight).storage / 8;
+  size_t state = hu_limits_of(o->state).storage / 8, weight = hu_limits_of(o->weight).storage / 8;
   size_t states = o->kind == HU_ADAMW ? 2 : o->momentum != 0;
   return weight * (1 + (o->update == HU_UPDATE_KAHAN)) + state * states;
 }

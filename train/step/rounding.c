@@ -130,7 +130,7 @@ static hu_status into_wider(size_t n, float *z, const float *x, const hu_roundin
 /* One pass to look, one to round; over=inf and nan=keep cost nothing more where they change nothing. */
 static hu_status into_format(size_t n, float *z, const float *x, const hu_rounding *r, const hu_exec *exec,
                              hu_rounding_counts *counts) {
-  float max = (float)hu_format_limits(r->format).max;
+  float max = (float)hu_limits_of(r->format).max;
   beyond b = look(n, x, max);
   int wider = r->over_inf ? b.over || b.inf || b.nan : r->keep_nan && b.nan;
   hu_status s = wider ? into_wider(n, z, x, r, max, exec, &counts->events)
@@ -205,14 +205,14 @@ int hu_rounds_alone(const hu_rounding *r) {
 uint64_t hu_rounding_bits(size_t rows, size_t cols, const hu_rounding *r) {
   uint64_t n = (uint64_t)rows * cols;
   if (hu_rounding_check(r) != HU_OK) return 0;
-  if (r->kind == HU_ROUND_FORMAT) return n * hu_format_limits(r->format).width;
-  if (r->kind == HU_ROUND_S2FP8) return n * hu_format_limits(r->s2fp8.element).width + 64;
+  if (r->kind == HU_ROUND_FORMAT) return n * hu_limits_of(r->format).width;
+  if (r->kind == HU_ROUND_S2FP8) return n * hu_limits_of(r->s2fp8.element).width + 64;
   if (r->kind == HU_ROUND_NUMBER) return n * hu_number_limits_of(r->number).width;
   if (r->kind == HU_ROUND_KEEP) return 32 * n;
   hu_scaling d = scaling_of(r);
   hu_scaled_sizes z = hu_scaled_sizes_of(rows, cols, &d);
-  uint64_t scales = (uint64_t)z.block_rows * z.block_cols * hu_format_limits(d.scale).storage;
-  return n * hu_format_limits(d.element).width + scales + (d.tensor ? 32 : 0);
+  uint64_t scales = (uint64_t)z.block_rows * z.block_cols * hu_limits_of(d.scale).storage;
+  return n * hu_limits_of(d.element).width + scales + (d.tensor ? 32 : 0);
 }
 
 /* ---- text ---- */
@@ -243,8 +243,8 @@ static hu_status option(hu_rounding *r, const char *word) {
     *flag = 1;
     return HU_OK;
   }
-  if (strncmp(word, "sat=", 4) == 0) return hu_mode_parse_saturate(&r->mode, word + 4);
-  return hu_mode_parse_round(&r->mode, word);
+  if (strncmp(word, "sat=", 4) == 0) return hu_mode_saturate_parse(&r->mode, word + 4);
+  return hu_mode_round_parse(&r->mode, word);
 }
 
 /* One word as what it names. *at: where hu_format_parse, hu_scaling_parse or hu_number_parse saw something wrong. */

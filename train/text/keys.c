@@ -68,7 +68,7 @@ static int set_list(char *at, const char *text, size_t n) {
   return 1;
 }
 
-static int set(void *record, const hu_key *k, const char *text, size_t n) {
+static int set(void *record, const hu_text_key *k, const char *text, size_t n) {
   char *at = (char *)record + k->at;
   if (k->type == 'f' || k->type == 'd') return set_number(at, k->type, text, n);
   if (k->type == 'u' || k->type == 'i') return set_whole(at, k->type, text, n);
@@ -77,12 +77,12 @@ static int set(void *record, const hu_key *k, const char *text, size_t n) {
 }
 
 /* One "key=value" or word. */
-static hu_status take(void *record, const hu_key *keys, size_t count, unsigned *seen, const char *text, size_t n,
+static hu_status take(void *record, const hu_text_key *keys, size_t count, unsigned *seen, const char *text, size_t n,
                       size_t *off) {
   const char *equals = memchr(text, '=', n);
   size_t word = equals ? (size_t)(equals - text) : n;
   for (size_t i = 0; word && i < count; i++) {
-    const hu_key *k = &keys[i];
+    const hu_text_key *k = &keys[i];
     if (strlen(k->name) != word || memcmp(text, k->name, word) != 0) continue;
     if (*seen >> i & 1 || (k->type == 'w') != !equals) return HU_E_TEXT;
     *seen |= 1u << i;
@@ -96,7 +96,7 @@ static hu_status take(void *record, const hu_key *keys, size_t count, unsigned *
   return word ? HU_E_NAME : HU_E_TEXT;
 }
 
-hu_status hu_keys_read(void *record, const hu_key *keys, size_t count, unsigned *seen, const char *text, size_t n,
+hu_status hu_keys_read(void *record, const hu_text_key *keys, size_t count, unsigned *seen, const char *text, size_t n,
                        size_t *off) {
   int bare = count && !keys[0].name[0];
   for (size_t at = 0; at <= n;) {
@@ -136,7 +136,7 @@ char *hu_perhaps(char z[HU_PERHAPS_MAX], const char *word, const char *const *wo
 enum { SHOWN = 60, NAMES = 16 };
 
 /* What a value of this key is; room for a list of words. */
-static const char *type_text(char room[200], const hu_key *k) {
+static const char *type_text(char room[200], const hu_text_key *k) {
   char words[160];
   switch (k->type) {
     case 'f':
@@ -148,7 +148,7 @@ static const char *type_text(char room[200], const hu_key *k) {
   }
 }
 
-static void no_such_key(char *z, size_t size, const hu_key *keys, size_t count, const char *word) {
+static void no_such_key(char *z, size_t size, const hu_text_key *keys, size_t count, const char *word) {
   const char *names[NAMES + 1] = {NULL};
   char list[160], perhaps[HU_PERHAPS_MAX];
   size_t n = 0;
@@ -162,7 +162,8 @@ static void no_such_key(char *z, size_t size, const hu_key *keys, size_t count, 
   }
 }
 
-void hu_keys_complain(char *z, size_t size, const hu_key *keys, size_t count, const char *text, size_t n, size_t off) {
+void hu_keys_complain(char *z, size_t size, const hu_text_key *keys, size_t count, const char *text, size_t n,
+                      size_t off) {
   char name[SHOWN + 1], value[SHOWN + 1], room[200];
   size_t at = off < n ? off : n, end = at;
   while (at > 0 && text[at - 1] != ',') at--;
@@ -171,7 +172,7 @@ void hu_keys_complain(char *z, size_t size, const hu_key *keys, size_t count, co
   size_t word = equals ? (size_t)(equals - text) - at : end - at, behind = equals ? at + word + 1 : end;
   snprintf(name, sizeof name, "%.*s", (int)(word < SHOWN ? word : SHOWN), text + at);
   snprintf(value, sizeof value, "%.*s", (int)(end - behind < SHOWN ? end - behind : SHOWN), text + behind);
-  const hu_key *k = NULL;
+  const hu_text_key *k = NULL;
   for (size_t i = 0; i < count && !k; i++) k = strcmp(keys[i].name, name) == 0 ? &keys[i] : NULL;
   if (count && !keys[0].name[0] && at == 0) { /* a value alone, first */
     snprintf(z, size, "takes %s first, not '%.*s'", type_text(room, &keys[0]), (int)(end < SHOWN ? end : SHOWN), text);
@@ -192,7 +193,7 @@ void hu_keys_complain(char *z, size_t size, const hu_key *keys, size_t count, co
 
 /* ---- out ---- */
 
-static int same(const void *a, const void *b, const hu_key *k) {
+static int same(const void *a, const void *b, const hu_text_key *k) {
   double x[2];
   float f[2];
   const char *p = (const char *)a + k->at, *q = (const char *)b + k->at;
@@ -209,7 +210,7 @@ static int same(const void *a, const void *b, const hu_key *k) {
   return memcmp(p, q, size_of(k->type)) == 0;
 }
 
-double hu_key_number(const void *record, const hu_key *k) {
+double hu_key_number(const void *record, const hu_text_key *k) {
   const char *at = (const char *)record + k->at;
   float f = 0;
   double d = 0;
@@ -226,7 +227,7 @@ double hu_key_number(const void *record, const hu_key *k) {
 
 enum { VALUE_MAX = HU_KEY_LIST * 11 + HU_DECIMAL_TEXT_MAX };
 
-static const char *value_text(char text[VALUE_MAX], const void *record, const hu_key *k) {
+static const char *value_text(char text[VALUE_MAX], const void *record, const hu_text_key *k) {
   uint32_t list[HU_KEY_LIST];
   if (k->type == 'c') return k->words[*((const uint8_t *)record + k->at)];
   if (k->type == 'f') return hu_write_single(text, (float)hu_key_number(record, k));
@@ -240,12 +241,13 @@ static const char *value_text(char text[VALUE_MAX], const void *record, const hu
   return text;
 }
 
-size_t hu_keys_write(char *text, size_t size, const void *record, const void *usual, const hu_key *keys, size_t count) {
+size_t hu_keys_write(char *text, size_t size, const void *record, const void *usual, const hu_text_key *keys,
+                     size_t count) {
   char value[VALUE_MAX], line[64 + VALUE_MAX];
   size_t n = 0, room = size ? size : 1;
   if (size) text[0] = 0;
   for (size_t i = 0; i < count; i++) {
-    const hu_key *k = &keys[i];
+    const hu_text_key *k = &keys[i];
     int bare = !k->name[0];
     if (!bare && same(record, usual, k)) continue;
     const char *right = k->type == 'w' ? "" : value_text(value, record, k);

@@ -12,23 +12,24 @@
  *   f, d: a float, a double               u, i: a whole number, uint64_t, uint32_t
  *   w: a word that sets a uint8_t to 1    c: one of `words`, whose place in them goes to a uint8_t
  *   l: HU_KEY_LIST uint32_t, written with '/' between them; zeros behind the last one */
-typedef struct hu_key {
+typedef struct hu_text_key {
   const char *name;
   size_t at;
   char type;
   const char *const *words; /* of c, ended by NULL */
-} hu_key;
+} hu_text_key;
 enum { HU_KEY_LIST = 8 };
 
 /* A key with the name "" stands first, as its value alone, always. */
 
 /* Keys between commas, n characters, into the record, which keeps what is not named. Bit i of *seen is set for key i.
  * HU_E_NAME: no such key; HU_E_TEXT: a key twice, or none, or a value that is not of its type; *off is then where. */
-hu_status hu_keys_read(void *record, const hu_key *keys, size_t count, unsigned *seen, const char *text, size_t n,
+hu_status hu_keys_read(void *record, const hu_text_key *keys, size_t count, unsigned *seen, const char *text, size_t n,
                        size_t *off);
 /* What hu_keys_read refused, as the end of a sentence: "has no 'layer'; it takes layers, units, activation; perhaps
  * layers is meant". text: the keys alone, n characters; off: what it said. */
-void hu_keys_complain(char *z, size_t size, const hu_key *keys, size_t count, const char *text, size_t n, size_t off);
+void hu_keys_complain(char *z, size_t size, const hu_text_key *keys, size_t count, const char *text, size_t n,
+                      size_t off);
 /* Words up to a NULL with a comma between them; returns z. */
 char *hu_words_text(char *z, size_t size, const char *const *words);
 /* "; perhaps layers is meant", or "" where no word is near; returns z. */
@@ -37,8 +38,9 @@ char *hu_perhaps(char z[HU_PERHAPS_MAX], const char *word, const char *const *wo
 
 /* "(key=value,...)" of the keys whose values are others than the usual record's; "" if there is none. Returns the
  * length, which is written up to size - 1. */
-size_t hu_keys_write(char *text, size_t size, const void *record, const void *usual, const hu_key *keys, size_t count);
+size_t hu_keys_write(char *text, size_t size, const void *record, const void *usual, const hu_text_key *keys,
+                     size_t count);
 /* The value of a key that is a number, a choice or a word. */
-double hu_key_number(const void *record, const hu_key *k);
+double hu_key_number(const void *record, const hu_text_key *k);
 
 #endif

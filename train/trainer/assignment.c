@@ -106,7 +106,7 @@ void hu_print_plan(const hu_trainer *t, hu_paper *p) {
 /* n digits 0 and 1. */
 static int read_digits(const char *text, const char *name, size_t n, uint8_t *z) {
   char line[HU_LINE_MAX];
-  if (!hu_line_of(text, name, line) || strlen(line) != n || strspn(line, "01") != n) return 0;
+  if (!hu_state_line(text, name, line) || strlen(line) != n || strspn(line, "01") != n) return 0;
   for (size_t i = 0; i < n; i++) z[i] = line[i] == '1';
   return 1;
 }
@@ -123,8 +123,8 @@ hu_status hu_read_plan(hu_trainer *t, const char *text, char *why) {
   parts_of(t, &a, part, n);
   int ok = 1;
   for (size_t i = 0; i < PARTS; i++) ok = ok && read_digits(text, names[i], n[i], part[i]);
-  ok = ok && hu_count_of(text, "low.steps", &past.steps) && hu_count_of(text, "low.elements", &past.low) &&
-       hu_count_of(text, "low.promoted", &past.promoted);
+  ok = ok && hu_state_count(text, "low.steps", &past.steps) && hu_state_count(text, "low.elements", &past.low) &&
+       hu_state_count(text, "low.promoted", &past.promoted);
   hu_status s = ok ? hu_precision_set(t->plan, &a, &past) : HU_E_TEXT;
   free(room);
   return s == HU_OK ? HU_OK : hu_say(why, s, "the state does not say which tensors are low");

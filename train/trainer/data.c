@@ -164,7 +164,7 @@ hu_status hu_open_source(hu_trainer *t, const char *folder, char *why) {
 }
 
 void hu_close_source(hu_trainer *t) {
-  hu_source *x = &t->source;
+  hu_trainer_source *x = &t->source;
   hu_data_free(&x->training);
   hu_data_free(&x->test);
   hu_text_free(&x->tokens);
@@ -172,7 +172,7 @@ void hu_close_source(hu_trainer *t) {
 }
 
 hu_model_sizes hu_sizes_of_source(const hu_trainer *t) {
-  const hu_source *x = &t->source;
+  const hu_trainer_source *x = &t->source;
   hu_model_sizes z = x->text ? hu_model_sizes_of_text(&x->tokens, x->window) : hu_model_sizes_of_data(&x->training);
   z.users = t->keys.users;
   z.items = t->keys.items;

@@ -39,10 +39,10 @@ static void offer_tensors(search *s) {
 
 static void offer_models(search *s) {
   static const char *const words[] = {"exact", "fp32", "fp64", "pairwise", "strided", "kahan", "neumaier", NULL};
-  hu_preset p;
+  hu_accum_preset p;
   offer_all(s, words);
-  for (size_t i = 0; i < hu_preset_count(); i++)
-    if (hu_preset_at(&p, i) == HU_OK) offer(s, p.name);
+  for (size_t i = 0; i < hu_accum_preset_count(); i++)
+    if (hu_accum_preset_at(&p, i) == HU_OK) offer(s, p.name);
 }
 
 /* "fp8", "e4m3", "bf8": several things go by such words, and the one that is spelt most alike is as likely another. */

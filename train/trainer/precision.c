@@ -248,7 +248,7 @@ static float smallest_range(const hu_run_keys *k) {
   float max = 0;
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     if (all[i]->kind != HU_ROUND_FORMAT) continue;
-    float one = (float)hu_format_limits(all[i]->format).max;
+    float one = (float)hu_limits_of(all[i]->format).max;
     if (max == 0 || one < max) max = one;
   }
   return max > 0 ? max : 65504.0f;
@@ -297,7 +297,7 @@ static HU_NOINLINE hu_trainer_memory memory_of(const hu_trainer *t) {
   for (int i = 0; i < t->net->parameters; i++) {
     const hu_parameter *p = &t->net->parameter[i];
     hu_optimizer o = hu_optimizer_of(t->net, i, &t->optimizer);
-    double n = (double)p->rows * (double)p->cols, master = n * hu_format_limits(o.weight).width / 8;
+    double n = (double)p->rows * (double)p->cols, master = n * hu_limits_of(o.weight).width / 8;
     double seen = (double)hu_rounding_bits(p->rows, p->cols, &p->round) / 8;
     z.weights += master + (seen < master ? seen : 0); /* a copy for the operators, if it is another one */
     z.state += n * state_bytes(&o);

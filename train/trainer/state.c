@@ -118,7 +118,7 @@ size_t hu_trainer_state(const hu_trainer *t, char *text, size_t size) { HU_ENV_R
 
 static int number_of(const char *text, const char *name, double *z) {
   char value[HU_LINE_MAX];
-  if (!hu_line_of(text, name, value)) return 0;
+  if (!hu_state_line(text, name, value)) return 0;
   if (strlen(value) != 16 || strspn(value, "0123456789abcdef") != 16) return 0;
   uint64_t u = strtoull(value, NULL, 16);
   memcpy(z, &u, sizeof u);
@@ -133,7 +133,7 @@ static hu_status same_keys(const hu_trainer *t, const char *text, char *why) {
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key k = hu_trainer_key_at(i);
     if (!k.weights) continue;
-    if (!hu_line_of(text, k.name, value)) {
+    if (!hu_state_line(text, k.name, value)) {
       if (!*t->value[i]) continue; /* an empty value */
       return hu_say(why, HU_E_TEXT, "no line %s", k.name);
     }
@@ -147,7 +147,7 @@ static hu_status same_keys(const hu_trainer *t, const char *text, char *why) {
 /* A key's number, in whatever way it was written ("2^10"). */
 static int key_of(const char *text, const char *name, double *x) {
   char value[HU_LINE_MAX];
-  return hu_line_of(text, name, value) && hu_read_number(value, strlen(value), x) && *x >= 0 && *x <= 0x1p40;
+  return hu_state_line(text, name, value) && hu_read_number(value, strlen(value), x) && *x >= 0 && *x <= 0x1p40;
 }
 
 /* Steps of the run that wrote the text; 0: it does not say. */
@@ -180,8 +180,9 @@ static hu_status same_rates(const hu_trainer *t, const char *text, uint64_t step
 static int read_scale(hu_loss_scale *s, const char *text) {
   double scale;
   int ok = number_of(text, "scale", &scale) && scale > 0 && scale <= 0x1.fffffep127;
-  ok = ok && hu_count_of(text, "scale.iteration", &s->iteration) && hu_count_of(text, "scale.skipped", &s->skipped);
-  ok = ok && hu_count_of(text, "scale.since", &s->since) && number_of(text, "scale.xh", &s->xh);
+  ok = ok && hu_state_count(text, "scale.iteration", &s->iteration) &&
+       hu_state_count(text, "scale.skipped", &s->skipped);
+  ok = ok && hu_state_count(text, "scale.since", &s->since) && number_of(text, "scale.xh", &s->xh);
   ok = ok && number_of(text, "scale.sh", &s->sh) && number_of(text, "scale.qh", &s->qh);
   ok = ok && number_of(text, "scale.c1", &s->c1) && number_of(text, "scale.c2", &s->c2);
   if (ok) s->scale = (float)scale;
@@ -205,9 +206,9 @@ static HU_NOINLINE hu_status resume(hu_trainer *t, const char *text, char *why) 
   if (s != HU_OK) return s;
   memset(&scale, 0, sizeof scale);
   state.seed = t->keys.seed;
-  int ok =
-      hu_count_of(text, "step", &step) && hu_count_of(text, "net.step", &net_step) && hu_count_of(text, "time", &time);
-  ok = ok && hu_count_of(text, "epoch", &state.epoch) && hu_count_of(text, "position", &state.position);
+  int ok = hu_state_count(text, "step", &step) && hu_state_count(text, "net.step", &net_step) &&
+           hu_state_count(text, "time", &time);
+  ok = ok && hu_state_count(text, "epoch", &state.epoch) && hu_state_count(text, "position", &state.position);
   ok = ok && read_scale(&scale, text) && time <= step;
   if (!ok) return hu_say(why, HU_E_TEXT, "the state is not whole");
   s = same_rates(t, text, step, why);

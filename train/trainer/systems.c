@@ -67,7 +67,7 @@ static const char *const nvfp4_pairs[] = {PLAIN,
                                           "precision.hadamard",
                                           "16",
                                           "precision.signs",
-                                          "3622361064", /* HU_SIGNS_TRANSFORMER_ENGINE, twice */
+                                          "3622361064", /* HU_HADAMARD_SIGNS_TRANSFORMER_ENGINE, twice */
                                           "precision.attention",
                                           "no",
                                           NULL};

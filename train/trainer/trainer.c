@@ -202,7 +202,7 @@ hu_status hu_trainer_begin(hu_trainer *t, const char *folder, char *why) {
   if (!why) why = ignored;
   if (t->net) return hu_say(why, HU_E_SHAPE, "the run has begun");
   *why = 0;
-  hu_float_env saved = hu_float_env_enter(HU_NEAREST);
+  hu_float_env saved = hu_float_env_enter(HU_LANE_NEAREST);
   hu_status s = begin(t, folder, why);
   hu_float_env_leave(saved);
   if (s == HU_OK) return s;

@@ -68,19 +68,19 @@ const char *const *hu_system_pairs(const char *name);
 const char *const *hu_system_names(void);
 
 /* Where batches come from. */
-typedef struct hu_source {
+typedef struct hu_trainer_source {
   int text;
   hu_data training, test; /* unless text */
   hu_text tokens;
   size_t split; /* text: tokens for training */
   size_t window;
-} hu_source;
+} hu_trainer_source;
 
 struct hu_trainer {
   char **value; /* as set, one a key */
   hu_run_keys keys;
   int begun;
-  hu_source source;
+  hu_trainer_source source;
   const hu_engine *engine; /* of run.device = cuda; NULL: none */
   hu_net *net;
   hu_precision *plan; /* NULL: no assignment */
@@ -110,8 +110,8 @@ typedef struct hu_paper {
 void hu_print(hu_paper *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The value of the line `name=`, a whole number there; 0: there is none. */
 enum { HU_LINE_MAX = 8192 };
-int hu_line_of(const char *text, const char *name, char z[HU_LINE_MAX]);
-int hu_count_of(const char *text, const char *name, uint64_t *z);
+int hu_state_line(const char *text, const char *name, char z[HU_LINE_MAX]);
+int hu_state_count(const char *text, const char *name, uint64_t *z);
 
 /* ---- data (data.c) ---- */
 hu_status hu_open_source(hu_trainer *t, const char *folder, char *why);

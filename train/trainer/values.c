@@ -120,7 +120,7 @@ static hu_status read_format(const entry *e, hu_format *z) {
   hu_format f;
   size_t where = 0;
   const char *axis = "";
-  hu_status s = hu_format_parse_why(&f, e->value, &where, &axis);
+  hu_status s = hu_format_parse_axis(&f, e->value, &where, &axis);
   if (s == HU_E_FORMAT) return refuse(e, s, "is no format that can be: %s", axis);
   if (s != HU_OK)
     return refuse_text(e, s, where, "a format", HU_HINT_FORMATS, "`halfulp formats` lists the names; or fp(e,m,b)");
@@ -175,7 +175,7 @@ static hu_status read_rule(const entry *e, hu_run_keys *z) {
 static hu_status read_update(const entry *e, hu_run_keys *z) {
   hu_mode mode = {0};
   int kahan = strcmp(e->value, "kahan") == 0;
-  hu_status s = kahan ? HU_OK : hu_mode_parse_round(&mode, e->value);
+  hu_status s = kahan ? HU_OK : hu_mode_round_parse(&mode, e->value);
   if (s != HU_OK) return refuse(e, s, "is neither a rounding mode (" HU_ROUND_TEXTS ") nor kahan");
   z->kahan = (uint64_t)kahan;
   z->update = mode;

@@ -61,7 +61,7 @@ class Rounding:
         self.fits32 = True
         self.low = self.high = None
         if self.kind == FORMAT:
-            limits = main.hu_format_limits(record.format)
+            limits = main.hu_limits_of(record.format)
             self.low, self.high = limits.low, limits.max
             self.fits32 = bool(main.hu_format_fits_binary32(record.format))
         elif self.kind == NUMBER:
@@ -113,7 +113,7 @@ def _wide_format(text: str):
     r.kind, r.format = FORMAT, format_of(','.join(parts))
     for word in words:
         policy = word.startswith('sat=')
-        call = main.hu_mode_parse_saturate if policy else main.hu_mode_parse_round
+        call = main.hu_mode_saturate_parse if policy else main.hu_mode_round_parse
         abi.check(call(abi.address(r.mode), (word[4:] if policy else word).encode()), 'rounding', repr(text))
     return r
 

@@ -146,7 +146,7 @@ def inside(x: torch.Tensor, r: _records.Rounding, dim: int) -> torch.Tensor:
 def largest(m: torch.Tensor, r: _records.Rounding, scaling) -> torch.Tensor:
     """The value that the largest element code would have at each place of a scaled matrix."""
     engine, made = _calls.engine(m.device), encoded(m, r, scaling, Words(0, 0), None)
-    made.codes.fill_(_calls.main.hu_format_limits(scaling.element).max_code)
+    made.codes.fill_(_calls.main.hu_limits_of(scaling.element).max_code)
     bounds = torch.empty(m.shape, dtype=torch.float32, device=m.device)
     rows, cols = m.shape
     engine.scaled_decode(rows, cols, bounds.data_ptr(), max(cols, 1), made.record, scaling)

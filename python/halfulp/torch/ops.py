@@ -201,7 +201,7 @@ def _kind(dtype: torch.dtype):
 
 
 def _code_type(f) -> torch.dtype:
-    return _rounding._CODES[_calls.main.hu_format_limits(f).storage // 8]
+    return _rounding._CODES[_calls.main.hu_limits_of(f).storage // 8]
 
 
 @operator('encode(Tensor x, Tensor? stream, str rounding, SymInt use, bool count) -> (Tensor, Tensor)')

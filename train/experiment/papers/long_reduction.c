@@ -42,8 +42,8 @@ static hu_status reduce(const operands *o, size_t k, const char *model, float *z
   hu_accum a;
   hu_status s = hu_accum_parse(&a, model, NULL);
   if (s != HU_OK) return s;
-  hu_operand x = {o->x, SIDE, o->fp8, HU_VALUES, 1}, dz = {o->dz, SIDE, o->fp8, HU_VALUES, 0};
-  hu_result d = {z, SIDE, hu_binary32(), HU_VALUES};
+  hu_operand x = {o->x, SIDE, o->fp8, HU_STORAGE_VALUES, 1}, dz = {o->dz, SIDE, o->fp8, HU_STORAGE_VALUES, 0};
+  hu_result d = {z, SIDE, hu_binary32(), HU_STORAGE_VALUES};
   return hu_gemm(SIDE, SIDE, k, &d, &x, &dz, NULL, &a, rne, NULL, NULL);
 }
 
@@ -140,8 +140,8 @@ static hu_status ones(hu_lab *lab, operands *o, double sums[3][3]) {
     hu_status s = hu_accum_parse(&a, models[i], NULL);
     for (size_t j = 0; j < 3 && s == HU_OK; j++) {
       float z;
-      hu_operand x = {o->ones, LONGEST, o->fp8, HU_VALUES, 0}, y = {o->ones, 1, o->fp8, HU_VALUES, 0};
-      hu_result d = {&z, 1, hu_binary32(), HU_VALUES};
+      hu_operand x = {o->ones, LONGEST, o->fp8, HU_STORAGE_VALUES, 0}, y = {o->ones, 1, o->fp8, HU_STORAGE_VALUES, 0};
+      hu_result d = {&z, 1, hu_binary32(), HU_STORAGE_VALUES};
       s = hu_gemm(1, 1, (size_t)4096 << j, &d, &x, &y, NULL, &a, rne, NULL, NULL);
       if (s == HU_OK) sums[i][j] = (double)z;
     }

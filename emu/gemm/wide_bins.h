@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/wide_places.h - elements as integers at their places, for wide sums. */
-#ifndef HALFULP_EMU_GEMM_WIDE_PLACES_H
-#define HALFULP_EMU_GEMM_WIDE_PLACES_H
+/* emu/gemm/wide_bins.h - elements as integers at their places, for wide sums. */
+#ifndef HALFULP_EMU_GEMM_WIDE_BINS_H
+#define HALFULP_EMU_GEMM_WIDE_BINS_H
 
 #include "emu/core/bits.h"
 #include "emu/core/round.h"
@@ -24,7 +24,7 @@ static inline void hu_digits_at(int32_t m, int32_t q, uint64_t u, uint64_t *sig,
 }
 
 /* *y 2^(low + W s) = x with *y < 2^(m + W) in magnitude, *at = 16 s; zeros for zeros, infinities and NaN. */
-static inline void hu_place_one(const hu_place *p, double x, int64_t *y, uint16_t *at) {
+static inline void hu_bin_one(const hu_bin_rule *p, double x, int64_t *y, uint16_t *at) {
   uint64_t u = hu_bits_of_double(x), sig = 0;
   int32_t exp = p->low;
   int64_t minus = (int64_t)u >> 63;
@@ -35,10 +35,10 @@ static inline void hu_place_one(const hu_place *p, double x, int64_t *y, uint16_
 }
 
 /* Each element; spread: *at + the column. */
-static inline void hu_place_all(const hu_place *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
+static inline void hu_bin_all(const hu_bin_rule *p, size_t n, const double *x, int spread, int64_t *y, uint16_t *at) {
   for (size_t i = 0; i < n; i++) {
-    hu_place_one(p, x[i], &y[i], &at[i]);
-    if (spread) at[i] = (uint16_t)(at[i] + i % HU_WIDE_COLUMNS);
+    hu_bin_one(p, x[i], &y[i], &at[i]);
+    if (spread) at[i] = (uint16_t)(at[i] + i % HU_WIDE_COLS);
   }
 }
 
