@@ -8,7 +8,7 @@
 #include "emu/gemm/check.h"
 #include "emu/core/lane_constants.h"
 #include "emu/core/round.h"
-#include "emu/gemm/kernels.h"
+#include "emu/gemm/tiles/kernels.h"
 #include "emu/simd/convert.h"
 #include "emu/simd/level.h"
 #include "halfulp/gemm.h"
@@ -87,7 +87,8 @@ void hu_gemm_finish64(const hu_gemm_call *g, size_t i, size_t j0, size_t n, doub
 void hu_gemm_finish(const hu_gemm_call *g, size_t i, size_t j, hu_num sum, hu_events *events);
 /* The sign of an exact zero sum. */
 uint32_t hu_gemm_zero_sign(const hu_gemm_call *g, size_t i, size_t j);
-/* blocks.c. Sets the largest blocks that the way's stack allows, or smaller ones if the threads want more of them. */
+/* blocks.c. Sets the largest blocks that the way's stack allows, or smaller ones, where there would be too few for the
+ * threads. */
 void hu_gemm_set_blocks(hu_gemm_call *g, size_t rows, size_t row_step, size_t cols, size_t column_step);
 /* Computes the block of D at (i0, j0). */
 typedef void hu_gemm_block(const hu_gemm_call *g, size_t i0, size_t j0, hu_events *events);

@@ -4,7 +4,7 @@
  * Let a = A 2^(la) and b = B 2^(lb) with integers A, B (la, lb: the lowest places there are, hu_gemm_span). Bins of W
  * digits, bin i for multiples of 2^(la + lb + W i), are 64-bit integers, sixteen columns side by side. Carries go up
  * long before a bin can overflow. At the end they are settled, bins become one two's complement integer, C is added,
- * and its leading 64 digits with a sticky bit are what hu_round wants.
+ * and its leading 64 digits with a sticky bit are what hu_round takes.
  *
  * By digits, where B's range is moderate. |B| is cut into digits of W bits, B = sum of b_t 2^(W t), each with B's sign.
  * A is a short significand far up: A = x 2^(W s) with s = floor(place of A's last digit / W), so |x| < 2^(p + W - 1), p
@@ -23,7 +23,7 @@
  * halves, entries of their own 16 digits apart (|hi| < 2^(p + W - 1 - 16), |lo| < 2^16). */
 #include "emu/core/bits.h"
 #include "emu/gemm/call.h"
-#include "emu/gemm/wide_bins.h"
+#include "emu/gemm/tiles/wide_bins.h"
 
 enum {
   KC = HU_WIDE_KC,

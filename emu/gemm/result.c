@@ -40,7 +40,7 @@ static void finish_kernel(const hu_gemm_call *g, size_t i, size_t j, size_t n, c
   }
 }
 
-/* Binary32 sums into binary32 are themselves; 0 if one is special and wants the rules of the mode. */
+/* Binary32 sums into binary32 are themselves; 0 if one is special, so that the mode's rules decide. */
 static int finish_same(const hu_gemm_call *g, size_t i, size_t j, size_t n, const float *x, hu_events *events) {
   uint32_t special = 0, subnormal = 0;
   for (size_t c = 0; c < n; c++) {
@@ -90,7 +90,7 @@ uint32_t hu_gemm_zero_sign(const hu_gemm_call *g, size_t i, size_t j) {
   return plus && minus ? g->spec.round == HU_RTN : (uint32_t)minus;
 }
 
-/* Do zero sums of the exact model want a second look? */
+/* Do zero sums of the exact model need hu_round's sign of zero? */
 static int zeros_matter(const hu_gemm_call *g) { return g->exact && g->spec.round == HU_RTN && g->spec.negzero; }
 
 /* Before rounding: zero sums of the exact model get the sign of `toward negative`; returns the NaN sums without NaN
@@ -131,7 +131,7 @@ static uint64_t mend64(const hu_gemm_call *g, size_t i, size_t j0, size_t n, dou
 }
 
 /* Ties to even into binary32 is the processor's own conversion; 0 if an element is special or near the ends of the
- * range, where events want more care. */
+ * range, where events are to be counted too. */
 static int finish_near(const hu_gemm_call *g, size_t i, size_t j, size_t n, const double *sum, hu_events *events) {
   float z[PIECE];
   size_t inexact = g->kernels->narrow(n, z, sum);

@@ -9,8 +9,8 @@
  * taken away exactly (emu/simd/round.h). What is left to show is rnd_F(t) = rnd_F(x).
  *
  * ODD, PLAIN: t is x rounded to odd: of x rounded down and up, which are equal or neighbours, the odd one. Grid points
- *   of F and midpoints between them are even there: binary32 has two digits more than any of them wants, at its lower
- *   end too (hu_odd_is_enough). None lies strictly between x's neighbours, so t is on x's side of each.
+ *   of F and midpoints between them are even there: binary32 has two digits more than any of them requires, at its
+ *   lower end too (hu_odd_is_enough). None lies strictly between x's neighbours, so t is on x's side of each.
  *
  * All others: t is x rounded to nearest. No grid point or midpoint lies strictly between x and t, so only a t that is
  *   a midpoint, while x is not t, could round to another number.
@@ -51,7 +51,7 @@
 #ifndef HALFULP_EMU_GEMM_SEQ_H
 #define HALFULP_EMU_GEMM_SEQ_H
 
-#include "emu/gemm/kernels.h"
+#include "emu/gemm/tiles/kernels.h"
 
 enum {
   HU_SEQ_BARE = 0,

@@ -25,7 +25,7 @@
 #define HALFULP_EMU_GEMM_SEQ_MODES_H
 
 #include "emu/core/accum_step.h"
-#include "emu/gemm/kernels.h"
+#include "emu/gemm/tiles/kernels.h"
 
 typedef struct hu_mode_grid {
   hu_grid grid;         /* the format and the mode */

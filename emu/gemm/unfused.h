@@ -44,7 +44,7 @@
 #ifndef HALFULP_EMU_GEMM_UNFUSED_H
 #define HALFULP_EMU_GEMM_UNFUSED_H
 
-#include "emu/gemm/kernels.h"
+#include "emu/gemm/tiles/kernels.h"
 
 enum { HU_UNFUSED_SEQ2 = 0, HU_UNFUSED_KAHAN = 1, HU_UNFUSED_NEUMAIER = 2 };
 enum { HU_UNFUSED_BARE = 0, HU_UNFUSED_LIGHT = 1, HU_UNFUSED_FULL = 2 };

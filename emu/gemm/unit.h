@@ -29,7 +29,7 @@
 #ifndef HALFULP_EMU_GEMM_UNIT_H
 #define HALFULP_EMU_GEMM_UNIT_H
 
-#include "emu/gemm/kernels.h"
+#include "emu/gemm/tiles/kernels.h"
 
 #define HU_UNIT_MR 4
 #define HU_UNIT_NR 8

@@ -22,7 +22,7 @@ typedef struct hu_level {
   const struct hu_s2_lanes *s2fp8;              /* s2fp8/lanes.h */
   const struct hu_s2_bytes *s2fp8_bytes;        /* the same header; NULL but for VBMI */
   /* Of levels with fused multiply-adds; NULL otherwise. */
-  const struct hu_gemm_kernels *gemm;       /* gemm/kernels.h */
+  const struct hu_gemm_kernels *gemm;       /* gemm/tiles/kernels.h */
   const struct hu_seq_kernels *seq;         /* gemm/seq.h */
   const struct hu_modes_kernels *seq_modes; /* gemm/seq_modes.h */
   const struct hu_unfused_kernels *unfused; /* gemm/unfused.h */

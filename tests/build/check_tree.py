@@ -26,7 +26,7 @@ def files(*patterns):
 # the folder that its name has in the line that includes it.
 PUBLIC = ['halfulp/*', 'halfulp/formats/*', 'halfulp/train/*', 'halfulp/core/*']
 CORE_TYPES = ['halfulp/%s.h' % name for name in ('accum', 'array', 'format', 'mode', 'number', 'scaled', 'scaled_gemm', 'hadamard')]
-LIBRARY = ['base', 'format', 'simd', 'array', 'arith', 'hadamard', 'accum', 'number', 'gemm', 'scaled', 'scaled_gemm', 's2fp8',
+LIBRARY = ['base', 'format', 'simd', 'array', 'arith', 'hadamard', 'accum', 'number', 'gemm/tiles', 'gemm', 'scaled', 'scaled_gemm', 's2fp8',
            'conversion']
 SIDE_BY_SIDE = ['array', 'arith', 'hadamard', 'accum']
 FROM_EMU = ['emu/core/*', 'emu/base/exec.h', 'emu/base/array_extent.h', 'emu/accum/check.h', 'emu/gemm/check.h', 'emu/hadamard/check.h',

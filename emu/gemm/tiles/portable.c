@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/kernels_portable.c - inner loops in plain C, for any processor; written so that compilers can use what
+/* emu/gemm/tiles/portable.c - inner loops in plain C, for any processor; written so that compilers can use what
  * vectors there are. */
 #include "emu/core/bits.h"
-#include "emu/gemm/kernels.h"
-#include "emu/gemm/wide_carries.h"
-#include "emu/gemm/wide_bins.h"
+#include "emu/gemm/tiles/kernels.h"
+#include "emu/gemm/tiles/wide_carries.h"
+#include "emu/gemm/tiles/wide_bins.h"
 
 /* fma(a, b, c) in binary32 from binary64 operations, without a fused instruction.
  *

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/wide_carries.h - carries between the bins of wide sums, sixteen columns side by side: one text that every
- * level compiles with its own vectors. */
-#ifndef HALFULP_EMU_GEMM_WIDE_CARRIES_H
-#define HALFULP_EMU_GEMM_WIDE_CARRIES_H
+/* emu/gemm/tiles/wide_carries.h - carries between the bins of wide sums, sixteen columns side by side: one text
+ * that every level compiles with its own vectors. */
+#ifndef HALFULP_EMU_GEMM_TILES_WIDE_CARRIES_H
+#define HALFULP_EMU_GEMM_TILES_WIDE_CARRIES_H
 
-#include "emu/gemm/kernels.h"
+#include "emu/gemm/tiles/kernels.h"
 
 #define HU_CARRY_FN static inline __attribute__((always_inline)) void
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/kernels.h - the inner loops of hu_gemm. Each level has one table of them; gemm.c and the other files of this
- * folder call them through it and contain no instructions of a level.
+/* emu/gemm/tiles/kernels.h - the inner loops of hu_gemm. Each level has one table of them; the files of emu/gemm call
+ * them through it and contain no instructions of a level.
  *
  * A block of D, at most MB x NB, has its accumulators on the stack for the whole of K; K comes in pieces of at most KC.
  * The layouts are the same for every level:
@@ -12,8 +12,8 @@
  *
  * Rows are padded to a multiple of MR, columns to NR, with zeros: padding may be computed and is never read. K is never
  * padded. */
-#ifndef HALFULP_EMU_GEMM_KERNELS_H
-#define HALFULP_EMU_GEMM_KERNELS_H
+#ifndef HALFULP_EMU_GEMM_TILES_KERNELS_H
+#define HALFULP_EMU_GEMM_TILES_KERNELS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/wide_bins.h - elements as integers at their places, for wide sums. */
-#ifndef HALFULP_EMU_GEMM_WIDE_BINS_H
-#define HALFULP_EMU_GEMM_WIDE_BINS_H
+/* emu/gemm/tiles/wide_bins.h - elements as integers at their places, for wide sums. */
+#ifndef HALFULP_EMU_GEMM_TILES_WIDE_BINS_H
+#define HALFULP_EMU_GEMM_TILES_WIDE_BINS_H
 
 #include "emu/core/bits.h"
 #include "emu/core/round.h"
-#include "emu/gemm/kernels.h"
+#include "emu/gemm/tiles/kernels.h"
 
 /* |x| = *sig 2^*exp with the last place no lower than q, *sig < 2^(m + 1), for a finite x of m + 1 digits that is not
  * zero. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/kernels_avx2.c - inner loops in AVX2 and FMA: tiles of 4 rows by three vectors, 12 accumulators in
+/* emu/gemm/tiles/avx2.c - inner loops in AVX2 and FMA: tiles of 4 rows by three vectors, 12 accumulators in
  * registers. */
-#include "emu/gemm/kernels.h"
-#include "emu/gemm/transpose_x86.h"
-#include "emu/gemm/wide_carries.h"
-#include "emu/gemm/wide_bins.h"
+#include "emu/gemm/tiles/kernels.h"
+#include "emu/gemm/tiles/transpose_x86.h"
+#include "emu/gemm/tiles/wide_carries.h"
+#include "emu/gemm/tiles/wide_bins.h"
 
 #if HU_X86_LEVELS
 #include <immintrin.h>

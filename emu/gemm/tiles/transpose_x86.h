@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/transpose_x86.h - eight rows of binary32 to columns by AVX2 shuffles, for the x86 levels of kernels.h. */
-#ifndef HALFULP_EMU_GEMM_TRANSPOSE_X86_H
-#define HALFULP_EMU_GEMM_TRANSPOSE_X86_H
+/* emu/gemm/tiles/transpose_x86.h - eight rows of binary32 to columns by AVX2 shuffles, for the x86 levels of
+ * kernels.h. */
+#ifndef HALFULP_EMU_GEMM_TILES_TRANSPOSE_X86_H
+#define HALFULP_EMU_GEMM_TILES_TRANSPOSE_X86_H
 
-#include "emu/gemm/kernels.h"
+#include "emu/gemm/tiles/kernels.h"
 
 #if HU_X86_LEVELS
 #include <immintrin.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/kernels_avx512.c - inner loops in AVX-512: tiles of 8 rows by three vectors, 24 accumulators in
+/* emu/gemm/tiles/avx512.c - inner loops in AVX-512: tiles of 8 rows by three vectors, 24 accumulators in
  * registers. */
-#include "emu/gemm/kernels.h"
-#include "emu/gemm/transpose_x86.h"
-#include "emu/gemm/wide_bins.h"
+#include "emu/gemm/tiles/kernels.h"
+#include "emu/gemm/tiles/transpose_x86.h"
+#include "emu/gemm/tiles/wide_bins.h"
 
 #if HU_X86_LEVELS
 #include <immintrin.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/kernels_neon.c - inner loops in NEON: tiles of 8 rows by three vectors, 24 accumulators in registers. */
-#include "emu/gemm/kernels.h"
-#include "emu/gemm/wide_carries.h"
-#include "emu/gemm/wide_bins.h"
+/* emu/gemm/tiles/neon.c - inner loops in NEON: tiles of 8 rows by three vectors, 24 accumulators in registers. */
+#include "emu/gemm/tiles/kernels.h"
+#include "emu/gemm/tiles/wide_carries.h"
+#include "emu/gemm/tiles/wide_bins.h"
 
 #if HU_ARM_LEVELS
 #include <arm_neon.h>
@@ -10,7 +10,7 @@
 #define NEON_FN static inline __attribute__((always_inline))
 #define NEON_V 3 /* vectors of a tile's row */
 
-/* Row i of a tile goes on by lane `lane` of x; the instruction wants a constant there. */
+/* Row i of a tile goes on by lane `lane` of x; the instruction takes a constant only. */
 #define NEON_ROW(fma, i, x, lane) \
   z[i][0] = fma(z[i][0], b0, x, lane), z[i][1] = fma(z[i][1], b1, x, lane), z[i][2] = fma(z[i][2], b2, x, lane)
 
