@@ -3,8 +3,8 @@
  *
  *   bench_function [--log2 18] [--rounds 7]
  *
- * Operands: the values of the format nearest to numbers drawn between -8 and 8 (their magnitudes where a function wants
- * none below 0), and all codes in turn, special ones, overflows and all. */
+ * Operands: the values of the format nearest to numbers drawn between -8 and 8 (their magnitudes where a function
+ * requires none below 0), and all codes in turn, special ones, overflows and all. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

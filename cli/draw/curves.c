@@ -55,7 +55,7 @@ static int find_range(frame *f, const chart *c) {
   return f->x0 <= f->x1;
 }
 
-/* Powers of ten want more than one of them. */
+/* Powers of ten require more than one of them. */
 static int find_frame(frame *f, const chart *c) {
   *f = (frame){c->axis, c->x_axis, 0, 0, 0, 0, 0, 0, &palette_page};
   int found = find_range(f, c);

@@ -147,7 +147,7 @@ static int has_signalling(const generator *g, const dot_case *c) {
   return 0;
 }
 
-/* How many roundings there are inside, where the model wants words of its own. */
+/* How many roundings there are inside, where the model requires words of its own. */
 static int count_inside(const generator *g, dot_case *c, const hu_dot_operands *in) {
   const cli_dot *t = &g->v->dot;
   uint64_t z[1];

@@ -260,8 +260,8 @@ static int read_preset(reader *r, hu_accum *x, size_t n) {
   if (n >= sizeof name) return fail(r, r->at, HU_E_NAME);
   memcpy(name, r->text + r->at, n);
   name[n] = 0;
-  const char *model = hu_preset_text_of(&found, name);
-  if (!model || hu_preset_read(&found, model) != HU_OK) return fail(r, r->at, HU_E_NAME);
+  const char *model = hu_accum_preset_text_of(&found, name);
+  if (!model || hu_accum_preset_read(&found, model) != HU_OK) return fail(r, r->at, HU_E_NAME);
   *x = found.accum;
   r->at += n;
   return 1;
@@ -371,7 +371,7 @@ hu_status hu_accum_parse(hu_accum *accum, const char *text, size_t *where) {
   return HU_OK;
 }
 
-hu_status hu_preset_read(hu_accum_preset *z, const char *model) {
+hu_status hu_accum_preset_read(hu_accum_preset *z, const char *model) {
   hu_accum read;
   hu_status s = hu_accum_parse(&read, model, NULL);
   if (s != HU_OK) return s;

@@ -372,7 +372,7 @@ static void put_elements(hu_accum_preset *z, const row *r, unsigned a, unsigned 
   if (r->result >= F32N) z->accum.c.format.nan = HU_NAN_IEEE;
 }
 
-const char *hu_preset_text(hu_accum_preset *z, size_t i) {
+const char *hu_accum_preset_text(hu_accum_preset *z, size_t i) {
   unsigned a, b;
   size_t index = i;
   for (size_t at = 0; at < ROWS; at++) {
@@ -390,9 +390,9 @@ const char *hu_preset_text(hu_accum_preset *z, size_t i) {
   return NULL;
 }
 
-const char *hu_preset_text_of(hu_accum_preset *z, const char *name) {
+const char *hu_accum_preset_text_of(hu_accum_preset *z, const char *name) {
   const char *model;
-  for (size_t i = 0; (model = hu_preset_text(z, i)); i++) {
+  for (size_t i = 0; (model = hu_accum_preset_text(z, i)); i++) {
     if (strcmp(z->name, name) == 0) return model;
   }
   return NULL;

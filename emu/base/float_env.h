@@ -13,7 +13,7 @@
 #elif (defined(__GNUC__) || defined(__clang__)) && (defined(__aarch64__) || defined(__riscv_float_abi_double))
 #define HU_FLOAT_ENV 1
 #else
-#define HU_FLOAT_ENV 0 /* a processor that is not known here: kernels that want a direction must stay out */
+#define HU_FLOAT_ENV 0 /* on any other processor: kernels that need a rounding direction are not compiled */
 #endif
 
 typedef struct hu_float_env {

@@ -2,7 +2,7 @@
 /* emu/core/accum.h - computes one dot product under any accumulation model, from stored operands to the model's sum.
  *
  * Integers only; C11, C++17 and CUDA compile the same text. hu_accum_sum is docs/numerics.md section 11 line by line;
- * the number it returns wants one hu_round into the result's format. The plan (hu_plan_model) is made once a call, on
+ * the number it returns needs one hu_round into the result's format. The plan (hu_plan_model) is made once a call, on
  * the host: plain data that goes to a kernel by value. */
 #ifndef HALFULP_EMU_CORE_ACCUM_H
 #define HALFULP_EMU_CORE_ACCUM_H

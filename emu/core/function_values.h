@@ -177,7 +177,7 @@ HU_OUTLINE void hu_real_log1p(hu_real *v, hu_num x, int32_t f) {
 HU_OUTLINE int32_t hu_real_pow(hu_real *v, hu_num x, hu_num y, int32_t f) {
   hu_real l;
   hu_real_log_of(&l, x, 1, f);
-  v->sign = l.sign ^ y.sign; /* of the exponent: what the callers of the two ends want to know */
+  v->sign = l.sign ^ y.sign;                                     /* of the exponent: for the callers of the two ends */
   int32_t size = hu_big_lead(&l.z, f) - 32 * f + hu_exponent(y); /* the product is below 2^(size + 2) */
   if (size < -69) return -1;
   if (size >= 13) return 1;

@@ -38,7 +38,7 @@ HU_FN uint32_t hu_bytes_of_width(uint32_t width) { return width <= 8 ? 1 : width
 HU_FN uint32_t hu_code_bytes(hu_format f) { return hu_bytes_of_width((uint32_t)f.sign + f.e + f.m); }
 
 /* The exponent of the largest number. Where field 0 holds it, all numbers are subnormal. hu_format_check asks about
- * formats that hold no finite number, whose max_code is 2^32 - 1: the sum wraps there, and nobody reads it. */
+ * formats that hold no finite number, whose max_code is 2^32 - 1: the sum wraps there and is not used. */
 HU_FN int32_t hu_spec_emax(const hu_spec *s) {
   uint32_t field = s->max_code >> s->m;
   if (s->zero != HU_ZERO_FIELD) return (int32_t)((uint32_t)s->emin + field);

@@ -72,7 +72,7 @@ static uint8_t *axis_of(hu_format *f, unsigned axis) {
   }
 }
 
-/* The family of a family, with or without sign. */
+/* The format of a family, with or without sign. */
 static hu_format family_format(unsigned family, unsigned e, unsigned m, int b, int is_unsigned) {
   hu_format f;
   switch (family) {

@@ -92,7 +92,7 @@ static void over_ten(decimal *d) {
   d->sticky |= rest != 0;
 }
 
-/* A negative power wants digits below the point: 2^480 10^-139 > 2^18 leaves 64 digits more than those of 1. */
+/* A negative power requires digits below the point: 2^480 10^-139 > 2^18 leaves 64 digits more than those of 1. */
 static void scale(decimal *d, int power) {
   if (power < 0) {
     memmove(d->w + 15, d->w, (LIMBS - 15) * sizeof *d->w);

@@ -54,7 +54,7 @@ typedef struct hu_s2_passed {
   uint64_t none, low, tiny, tops;
 } hu_s2_passed;
 
-/* Numbers of a table that the pass wants: pattern of the largest element, least one with a normal number. */
+/* Numbers of a table that the pass needs: pattern of the largest element, least one with a normal number. */
 typedef struct hu_s2_near {
   uint32_t top, normal, negzero;
   uint32_t first_normal, top_code; /* codes */

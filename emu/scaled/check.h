@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* What hu_scaled_encode (z NULL) and hu_scaled_quantize (codes NULL) check, but for the number behind amax and a NULL
- * in place of the codes of an empty tensor. */
+/* Checks the arguments of hu_scaled_encode (z NULL) and hu_scaled_quantize (codes NULL). Two things are left to the
+ * caller: the number that amax points at, and codes that are NULL where the tensor is empty. */
 hu_status hu_scaled_made_check(size_t rows, size_t cols, const hu_scaled *codes, const float *z, size_t ldz,
                                const float *x, size_t ldx, const hu_scaling *scaling, hu_mode mode, const float *amax,
                                const hu_scaled_stats *stats);

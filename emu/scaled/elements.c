@@ -164,7 +164,7 @@ static void give(const hu_scaled_work *g, int way, hu_scaled_strip *s, uint32_t 
   s->side = HU_SIDE_EACH;
   if (side == 1) return;
   if (in_steps(g, way)) {
-    /* lanes and strips want them alike */
+    /* lanes and strips use the same ones */
   } else if (side >= HU_STRIP || (side >= HU_SIDE_MIN && (side & (side - 1)) == 0)) {
     s->side = side >= HU_STRIP ? 31 : 63 - hu_clz64(side);
     return;

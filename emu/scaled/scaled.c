@@ -83,23 +83,29 @@ static hu_status check_made(const hu_scaled_call *c) {
   return all_apart(list, 6) ? HU_OK : HU_E_OVERLAP;
 }
 
+/* What a call that makes a scaled tensor takes; what it gives is still to be set. */
+static hu_scaled_call call_of(size_t rows, size_t cols, const float *x, size_t ldx, const hu_scaling *scaling,
+                              hu_mode mode, const float *amax) {
+  return (hu_scaled_call){.rows = rows,
+                          .cols = cols,
+                          .scaling = *scaling,
+                          .mode = mode,
+                          .x = (const uint32_t *)(const void *)x,
+                          .ldx = ldx,
+                          .amax = amax};
+}
+
 hu_status hu_scaled_made_check(size_t rows, size_t cols, const hu_scaled *codes, const float *z, size_t ldz,
                                const float *x, size_t ldx, const hu_scaling *scaling, hu_mode mode, const float *amax,
                                const hu_scaled_stats *stats) {
   hu_status s = check_scaling(scaling, mode);
   if (s != HU_OK) return s;
   if (!codes && !z && rows && cols) return HU_E_NULL;
-  hu_scaled_call c = {.rows = rows,
-                      .cols = cols,
-                      .scaling = *scaling,
-                      .mode = mode,
-                      .x = (const uint32_t *)(const void *)x,
-                      .ldx = ldx,
-                      .z = (uint32_t *)(uintptr_t)z,
-                      .ldz = ldz,
-                      .codes = codes,
-                      .amax = amax,
-                      .stats = (hu_scaled_stats *)(uintptr_t)stats};
+  hu_scaled_call c = call_of(rows, cols, x, ldx, scaling, mode, amax);
+  c.z = (uint32_t *)(uintptr_t)z;
+  c.ldz = ldz;
+  c.codes = codes;
+  c.stats = (hu_scaled_stats *)(uintptr_t)stats;
   return check_made(&c);
 }
 
@@ -109,17 +115,11 @@ hu_status hu_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const f
   hu_status s = hu_scaled_made_check(rows, cols, z, NULL, 0, x, ldx, scaling, mode, amax, stats);
   if (s == HU_OK) s = z ? check_amax_value(amax) : HU_E_NULL;
   if (s != HU_OK) return s;
-  hu_scaled_call c = {.rows = rows,
-                      .cols = cols,
-                      .scaling = *scaling,
-                      .mode = mode,
-                      .x = (const uint32_t *)(const void *)x,
-                      .ldx = ldx,
-                      .codes = z,
-                      .amax = amax,
-                      .stats = stats,
-                      .exec = exec,
-                      .events = events};
+  hu_scaled_call c = call_of(rows, cols, x, ldx, scaling, mode, amax);
+  c.codes = z;
+  c.stats = stats;
+  c.exec = exec;
+  c.events = events;
   hu_scaled_run(&c);
   return HU_OK;
 }
@@ -130,18 +130,12 @@ hu_status hu_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz, con
   hu_status s = hu_scaled_made_check(rows, cols, NULL, z, ldz, x, ldx, scaling, mode, amax, stats);
   if (s == HU_OK) s = check_amax_value(amax);
   if (s != HU_OK) return s;
-  hu_scaled_call c = {.rows = rows,
-                      .cols = cols,
-                      .scaling = *scaling,
-                      .mode = mode,
-                      .x = (const uint32_t *)(const void *)x,
-                      .ldx = ldx,
-                      .z = (uint32_t *)(void *)z,
-                      .ldz = ldz,
-                      .amax = amax,
-                      .stats = stats,
-                      .exec = exec,
-                      .events = events};
+  hu_scaled_call c = call_of(rows, cols, x, ldx, scaling, mode, amax);
+  c.z = (uint32_t *)(void *)z;
+  c.ldz = ldz;
+  c.stats = stats;
+  c.exec = exec;
+  c.events = events;
   hu_scaled_run(&c);
   return HU_OK;
 }

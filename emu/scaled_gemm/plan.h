@@ -31,7 +31,7 @@ typedef struct hu_scaled_plan {
   hu_operand scale_a, scale_b; /* unit: one scale to N products, given or spread out in working space */
   uint8_t spread_a, spread_b;  /* 1: spread out */
   uint8_t has_c, alpha;        /* alpha: there is an epilogue */
-  float *y;                    /* m x n sums, where D is scaled or the unit's epilogue wants them; else NULL */
+  float *y;                    /* m x n sums, where D is scaled or the unit's epilogue requires them; else NULL */
   uint8_t *work;               /* room for parts */
   size_t each;                 /* bytes of a thread's */
   uint32_t threads;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The values of a small format, as a hardware designer wants them on one page: ./table "fp(2,1,0):finite" */
+/* The values of a small format, as a hardware designer has them on one page: ./table "fp(2,1,0):finite" */
 #include <halfulp/halfulp.h>
 #include <stdio.h>
 

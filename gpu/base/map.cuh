@@ -9,7 +9,7 @@
  *   void slow(const In x[4], const uint32_t words[4], Out z[4], hu_counts *c) const;  any four elements
  *   Out one(In x, uint32_t word, hu_counts *c) const;                                 any element
  *   static const int unroll;       vectors that a thread loads before it looks at the first
- *   uint32_t stochastic;           whether it wants random words
+ *   uint32_t stochastic;           whether it requires random words
  *   hu_stream stream; hu_events *events;                                              events may be NULL */
 #ifndef HALFULP_GPU_MAP_CUH
 #define HALFULP_GPU_MAP_CUH
@@ -42,7 +42,7 @@ static inline hu_map_extent hu_map_extent_of(size_t n, const Out *z, ptrdiff_t i
   e.head = (4 - (uintptr_t)x / sizeof(In) % 4) % 4;
   if (e.head > n) e.head = n;
   e.groups = (n - e.head) / 4;
-  /* hu_four<double> wants 16 bytes, which four elements' alignment gives. */
+  /* hu_four<double> requires 16 bytes, which four elements' alignment gives. */
   e.z_aligned = (uintptr_t)(z + e.head) % alignof(hu_four<Out>) == 0;
   return e;
 }

@@ -3,7 +3,7 @@
  *
  * Step: x = acc + a b exactly, acc = rnd_F(x). t is x in binary32 rounded to odd: of x rounded down and up, which are
  * equal or neighbours, the odd one. Grid points of F and midpoints between them are even in binary32, which has two
- * digits more than they want, so t lies on x's side of each of them. E = the larger of t's exponent and emin; the
+ * digits more than they require, so t lies on x's side of each of them. E = the larger of t's exponent and emin; the
  * anchor A = 1.5 2^(E + 23 - m) is an even multiple of F's step there, in a binade where binary32 has that same step,
  * so that A + t to nearest even is A + rnd_F(t); A is taken away exactly. (emu/gemm/seq.h proves the same for the CPU's
  * lanes.)

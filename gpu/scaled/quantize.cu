@@ -405,7 +405,7 @@ static hu_status hu_scaled_launch(hu_scaled_args *a, void *stream) {
 
 /* ---- arguments ---- */
 
-/* Rules of powers of two: what takes amax's pattern into the next binade where the rule wants that (docs/scaled.md
+/* Rules of powers of two: what takes amax's pattern into the next binade where the rule asks for that (docs/scaled.md
  * section 3). m <= 22. */
 static uint32_t hu_carry_of(const hu_scaler *s, uint32_t top) {
   if (s->rule == HU_SCALE_CEIL) return 0x7FFFFF;

@@ -3,7 +3,7 @@
  *
  * emu/core/scaled.h says what is computed. Its shorter ways here, for blocks of finite elements:
  *
- *   scales   of powers of two: amax + carry, in the binary32 pattern, has the exponent that the rule wants (carry takes
+ *   scales   of powers of two: amax + carry, in the binary32 pattern, has the exponent that the rule needs (carry takes
  *            what is at or above the rule's boundary over into the exponent field). Ratios: the steps are binary32
  *            operations, one IEEE 754 operation each; the last rounding is nearest's or that of emu/simd/round.h.
  *   nearest  (ties to even, gradual subnormals, saturating) |x| + anchor, the anchor 2^(23 - m) times the larger of

@@ -2,7 +2,7 @@
 /* gpu/train/engine.c - a CUDA device as an engine: the table of train/engine/engine.h by the device calls of
  * libhalfulp-cuda.
  *
- * Everything goes through the default stream, in order; `get` waits for it. What the calls want as work, masks and the
+ * Everything goes through the default stream, in order; `get` waits for it. What the calls need as work, masks and the
  * statistics of a tensor among it, is in one room, which grows. */
 #include <math.h>
 #include <stdlib.h>

@@ -94,7 +94,7 @@ hu_status hu_train_count(size_t n, const float *x, float max, hu_rounding_counts
   return hu_launched();
 }
 
-/* What rounding elements that their format has no number for wants to know. */
+/* What rounding needs to know of elements that their format has no number for. */
 typedef struct hu_widening {
   hu_spec spec;
   float max;

@@ -196,7 +196,7 @@ HU_API hu_accum hu_accum_any(hu_accum accum);
 /* What a model takes, for messages: "A float8_e4m3fn, B float8_e4m3fn, C binary32"; operands that may be anything are
  * left out. Returns the length needed, like snprintf; 0 if every operand may be anything. */
 HU_API size_t hu_accum_takes(char *text, size_t size, const hu_accum *accum);
-/* 1 if the model wants scales (hu_dot and hu_gemm_scaled take them, hu_gemm does not). */
+/* 1 if the model requires scales (hu_dot and hu_gemm_scaled take them, hu_gemm does not). */
 HU_API int hu_accum_is_scaled(const hu_accum *accum);
 
 /* Bytes of an element in memory, 0 if `e` is invalid; and bits of its pattern. */

@@ -60,8 +60,8 @@ HU_API uint32_t hu_maximum_number(hu_format fz, hu_mode mode, hu_format fa, uint
                                   uint32_t random, uint32_t *events);
 
 /* How a stands to b; -0 and +0 are equal, a NaN is unordered with everything. Exact, no events: formats here have one
- * NaN, so IEEE 754's quiet and signalling predicates give the same answers, and who wants the latter's exception tests
- * for HU_UNORDERED. */
+ * NaN, so IEEE 754's quiet and signalling predicates give the same answers, and a caller that needs the latter's
+ * exception tests for HU_UNORDERED. */
 enum {
   HU_LESS = -1,    /* a < b */
   HU_EQUAL = 0,    /* a = b */

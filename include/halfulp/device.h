@@ -12,9 +12,9 @@
  *
  * The calls check their arguments on the host, enqueue one kernel (gemm: a few) and return; they allocate nothing
  * themselves and never wait. The CUDA driver may, in the first call of a kernel: it loads the kernel's code then, and
- * gives the device the local memory (up to some hundred MiB: kernels of wide integers want kilobytes a thread) that its
- * threads want, for which it synchronises. Call once with small arrays before a stream is captured or time is taken;
- * CUDA_MODULE_LOADING=EAGER loads all code at the start.
+ * gives the device the local memory (up to some hundred MiB: kernels of wide integers require kilobytes a thread) that
+ * its threads require, for which it synchronises. Call once with small arrays before a stream is captured or time is
+ * taken; CUDA_MODULE_LOADING=EAGER loads all code at the start.
  *
  * hu_device_gemm does not look at values before it starts (that would need a synchronisation): a binary32 operand off
  * its grid is a caller's error that HU_E_GRID does not report here. Every model that hu_gemm and hu_dot_n take is

@@ -27,8 +27,8 @@
  * Under align, groups and late of block(...), C's format must be one that the accumulator holds (HU_E_ACCUM). Models
  * with scales are for hu_gemm_scaled.
  *
- * Vector lanes want A, B and C to fit binary32, and formats in the model with a sign, gradual subnormals and a range
- * within binary32's. Beside that they want:
+ * Vector lanes require A, B and C to fit binary32, and formats in the model with a sign, gradual subnormals and a range
+ * within binary32's. Beside that they require:
  *
  *   seq(F), ties to even                        F of 2 to 12 digits
  *   seq(F), seq2(P,F), other modes              sra:N, srb:N: digits of F and N together at most 24, 23

@@ -49,10 +49,10 @@ enum {
 /* Where the signs come from. Number j of a vector of signs is bit j mod 32 (bit 0 the lowest) of its 32-bit word number
  * j div 32; a set bit is -1. */
 enum {
-  HU_HADAMARD_SIGNS_NONE = 0, /* all +1 */
-  HU_HADAMARD_SIGNS_MASK = 1, /* the words of `mask` */
-  HU_HADAMARD_SIGNS_STREAM =
-      2 /* word i is random word i of exec->stream (hu_stream_word); exec NULL: of stream (0, 0) */
+  HU_HADAMARD_SIGNS_NONE = 0,  /* all +1 */
+  HU_HADAMARD_SIGNS_MASK = 1,  /* the words of `mask` */
+  HU_HADAMARD_SIGNS_STREAM = 2 /* word i is random word i of exec->stream (hu_stream_word), of stream (0, 0) if exec
+                                  is NULL */
 };
 
 /* A transform; a plain record. */

@@ -42,7 +42,7 @@ inline void check(hu_status s, const std::string &about = std::string()) {
 
 /* ---- formats and modes ---- */
 
-/* A valid format, which converts to hu_format wherever the C calls want one. */
+/* A valid format, which converts to hu_format wherever the C calls require one. */
 class format {
  public:
   format(hu_format axes) : axes_(axes) {

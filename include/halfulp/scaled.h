@@ -50,7 +50,7 @@ enum {
   HU_SCALE_RATIO = 4, /* ratio: A / M, or A / (M t), rounded into the scale format by `round`, beyond its range max */
   HU_SCALE_RULES = 5  /* (count) */
 };
-/* Where binary32 roundings happen; rules of powers of two want exact. docs/scaled.md section 4 has the formulas. */
+/* Where binary32 roundings happen; rules of powers of two require exact. docs/scaled.md section 4 has the formulas. */
 enum {
   HU_STEPS_EXACT = 0,    /* exact: nowhere but in t and in what is stored */
   HU_STEPS_DIVIDE = 1,   /* divide: A / M, that / t, s t, x / (s t)  (torchao's NVFP4; DeepSeek-V3's kernels) */

@@ -59,8 +59,8 @@ enum {
 /* Way parts: w[r] of element (i, j) from the scales sA, sB of the run and tA, tB of the tensors (1: there is none).
  * d = rne32(s t); rne32: rounded into binary32, ties to even, overflow to infinity. */
 enum {
-  HU_SCALED_FACTOR_EXACT =
-      0, /* w = sA sB tA tB, exact: its one rounding is across's own (of the product or the step) */
+  HU_SCALED_FACTOR_EXACT = 0,   /* w = sA sB tA tB, exact: across's own rounding (of the product or the step) is the
+                                   only one */
   HU_SCALED_FACTOR_ROUNDED = 1, /* w = rne32(dA dB): a scale first made of both, in binary32  (DeepGEMM's promotion) */
   HU_SCALED_FACTOR_TWICE = 2,   /* P is first replaced by rne32(P dA); w = dB  (DeepSeek-V3's published kernels) */
   HU_SCALED_FACTOR_ALPHA = 3,   /* w = rne32(rne32(sA) rne32(sB)); tA and tB as under `unit` */
@@ -87,7 +87,7 @@ HU_API HU_MUST_CHECK hu_status hu_scaled_sum_check(const hu_scaled_sum *sum);
 HU_API size_t hu_scaled_runs(size_t k, const hu_scaled_operand *a, const hu_scaled_operand *b);
 HU_API size_t hu_scaled_run_at(size_t k, const hu_scaled_operand *a, const hu_scaled_operand *b, size_t r);
 
-/* Returns the bytes of working space that the call wants: the same for the same shapes, formats, ways and threads,
+/* Returns the bytes of working space that the call requires: the same for the same shapes, formats, ways and threads,
  * whatever the data; no pointer to data is followed. 0: none; SIZE_MAX: does not fit, or an argument is not valid.
  *
  *   space for                                     bytes

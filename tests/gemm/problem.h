@@ -54,7 +54,7 @@ void problem_free(problem *p);
 
 /* Runs hu_gemm into a fresh D filled with the pattern. */
 outcome problem_run(const problem *p, uint32_t threads, uint32_t levels_off);
-/* The same with C's place as D's; wants C plain, of D's format and storage. */
+/* The same with C's place as D's; requires C plain, of D's format and storage. */
 int problem_can_run_in_place(const problem *p);
 outcome problem_run_in_place(const problem *p, uint32_t threads, uint32_t levels_off);
 int outcome_same(const outcome *x, const outcome *y);

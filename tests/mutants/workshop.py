@@ -193,19 +193,19 @@ class Workshop:
         """Seconds of each test, and whether it passes without a change; known ones are not run again."""
         memory = self.folder / 'tests.json'
         known = json.loads(memory.read_text()) if memory.exists() else {}
-        todo = []
+        waiting = []
         for test in self.tests:
             self.signatures[test.name] = self.signature(test)
             row = known.get(test.name)
             if not row or row['result'] not in ('OK', 'EXPECTEDFAIL', 'SKIP') or (row['signature'] and row['signature'] != self.signatures[test.name]):
-                todo.append(test)
-        if todo:
-            self.say('{} tests run once without a change'.format(len(todo)))
-        for test in [one for one in todo if one.folder == 'python']:
+                waiting.append(test)
+        if waiting:
+            self.say('{} tests run once without a change'.format(len(waiting)))
+        for test in [one for one in waiting if one.folder == 'python']:
             out = self.try_test(test, 600)
             known[test.name] = {'result': 'OK' if out.passed else 'SKIP' if 'exit 5' in out.how else 'FAIL',
                                 'seconds': out.seconds, 'signature': self.signatures[test.name]}
-        names = [one.name for one in todo if one.folder != 'python']
+        names = [one.name for one in waiting if one.folder != 'python']
         for i in range(0, len(names), 20):
             run(['meson', 'test', '-C', str(self.build), '--no-rebuild', '--num-processes', str(self.jobs)] + names[i:i + 20],
                 24 * 3600, self.log, env=self.test_env)

@@ -133,7 +133,7 @@ static void refused(void **state) {
   assert_int_equal(hu_rounding_check(&r), HU_E_TRAIN);
 }
 
-/* Infinite gradients reach the optimizer, which skips the step; also through models that want to know the grid. */
+/* Infinite gradients reach the optimizer, which skips the step; also through models that use the grid. */
 static void gradients_overflow(void **state) {
   (void)state;
   static const char *const models[] = {"fp32", "seq(binary16,rne)", "chunk(4,binary32,binary32,rne)"};

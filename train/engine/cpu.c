@@ -149,7 +149,7 @@ static void some_rows(void *context, size_t part) {
   c->cpu->loops->product(p, p->z.data, p->a.data, p->b.data, from, to);
 }
 
-/* Large matrices want panels of both operands, which hu_gemm makes. */
+/* Large matrices require panels of both operands, which hu_gemm makes. */
 static int is_slender(const hu_products *p) { return p->m <= 128 || p->n <= 128 || p->k <= 128; }
 
 static hu_status cpu_products(void *self, const hu_products *p) {

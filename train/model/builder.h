@@ -15,7 +15,7 @@ typedef struct hu_builder {
   char base[HU_SCOPE_MAX]; /* the scope that the caller had set */
 } hu_builder;
 
-/* What of the sizes a kind wants to be there. */
+/* Which of the sizes a kind needs. */
 enum { HU_WANTS_IMAGE = 1, HU_WANTS_TOKENS = 2, HU_WANTS_PAIRS = 4 };
 
 typedef struct hu_model_kind {

@@ -109,7 +109,7 @@ struct hu_net {
   hu_update_counts *updates; /* of a step */
   hu_status fault;           /* of the pass: the first call of the engine that failed */
   hu_optimizer_time time;
-  int planned;           /* 1: a precision plan wants to know what overflowed in each pass */
+  int planned;           /* 1: a precision plan asks what overflowed in each pass */
   int training, trained; /* the last pass was for training; a backward pass has been made since */
   hu_net_observer *observer;
   void *observer_context;
@@ -132,7 +132,7 @@ int hu_linear_of(hu_net *net, int x, int weights, int bias);
 /* The accumulation model of the product that a part (HU_PART_) belongs to. */
 const hu_accum *hu_accum_of(const hu_operator *op, unsigned part);
 /* The grid on which a rounding leaves numbers that were on that of `before`, of an operand (HU_PART_): what models of
- * narrow units want to know; binary32 for fp32, which need not. */
+ * narrow units need; binary32 for fp32, which need not. */
 hu_format hu_operand_grid(const hu_operator *op, unsigned part, const hu_rounding *r, const hu_rounding *before);
 /* Operand or result `part` (docs/training.md section 4) of the products of an operator rounded in place. */
 hu_status hu_round_product(hu_net *net, hu_operator *op, size_t rows, size_t cols, float *x, const hu_rounding *r,
@@ -155,7 +155,7 @@ int hu_operand_is_tensor(const hu_net *net, const hu_operator *op, unsigned part
  * HU_E_OPERAND_A, HU_E_OPERAND_B, HU_E_ACCUM, ... Then *part and *format are the operand's. */
 hu_status hu_operands_taken(const hu_net *net, const hu_operator *op, unsigned *part, hu_format *format);
 /* The operand that a product sees: x itself, or x transformed or rounded once more, in `room` or where it is kept for
- * the next product. The grid that a rounding leaves is told to the product, which models of narrow units want to
+ * the next product. The grid that a rounding leaves is told to the product, which models of narrow units have to
  * know. */
 hu_matrices hu_product_operand(hu_net *net, hu_operator *op, size_t rows, size_t cols, const float *x,
                                const hu_rounding *r, const hu_rounding *before, float *room, unsigned part);
@@ -204,7 +204,7 @@ float *hu_gift_parameter(hu_net *net, int parameter, float *room);
 /* The numbers go to the dv of a value, the first time as they are, then added. */
 void hu_give(hu_net *net, int value, const float *x);
 void hu_give_parameter(hu_net *net, int parameter, const float *x);
-/* 1 if somebody wants the gradient of a value: it was computed from something. */
+/* 1 if the gradient of a value is needed: it was computed from something. */
 int hu_wants_gradient(const hu_net *net, int value);
 /* Tells the observer that a phase of op (NULL: of none) begins or ends. */
 void hu_tell(hu_net *net, unsigned phase, const hu_operator *op, int ends);

@@ -249,7 +249,7 @@ static hu_status conv_forward(hu_net *net, hu_operator *op) {
   return product_forward(net, op, z->rows, in, op->kept, &x->round);
 }
 
-/* Are the framed images what dW wants of them? */
+/* Do the framed images fit what dW needs? */
 static int frames_serve(const hu_operator *op) {
   const hu_rounding *r = &op->rounding.x_back;
   if (op->rounding.hadamard || !op->n[FRAMED]) return 0;

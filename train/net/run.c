@@ -29,7 +29,7 @@ static HU_NOINLINE hu_status feed(hu_net *net, int input, const float *x) {
   if (net->status != HU_OK) return net->status;
   if (input < 0 || input >= net->values || net->value[input].made) return HU_E_SHAPE;
   hu_value *v = &net->value[input];
-  net->training = 0; /* gradients want a pass with what is fed now */
+  net->training = 0; /* gradients need a pass with what is fed now */
   net->fault = HU_OK;
   hu_do_put(net, v->v, x, v->rows * v->cols * sizeof *x);
   round_value(net, NULL, input);

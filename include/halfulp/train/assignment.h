@@ -60,7 +60,7 @@ enum {
 
 /* num / den in lowest terms; 0 / 1 if den is 0. */
 HU_API hu_ratio hu_ratio_of(uint64_t num, uint64_t den);
-/* 1 if r is between 0 and 1 with a denominator up to 10^6, as demotion and promotion want it. */
+/* 1 if r is between 0 and 1 with a denominator up to 10^6, as demotion and promotion require it. */
 HU_API int hu_ratio_usable(hu_ratio r);
 /* HU_OK, HU_E_NULL, or HU_E_SHAPE: no operators, an input that is not there yet, or more than 2^42 elements. */
 HU_API HU_MUST_CHECK hu_status hu_layout_check(const hu_layout *layout);

@@ -88,7 +88,7 @@ enum {
   HU_FIGURE_LINES = 0, /* lines through points */
   HU_FIGURE_BARS = 1   /* a histogram */
 };
-/* How an axis wants to be drawn. */
+/* How an axis is drawn. */
 enum {
   HU_AXIS_PLAIN = 0, /* evenly */
   HU_AXIS_LOG2 = 1,  /* by powers of two */

@@ -124,7 +124,7 @@ HU_API int hu_net_cross_entropy(hu_net *net, int x, double weight);
 HU_API int hu_net_squared_error(hu_net *net, int x, double weight);
 HU_API int hu_net_absolute_error(hu_net *net, int x, double weight);
 
-/* ---- names of parameters, as checkpoints and assignments want them ---- */
+/* ---- names of parameters, as checkpoints and assignments require them ---- */
 
 /* Every parameter has a name of its own, "scope.layerN.part": `layer` is the building call that made it (linear, conv,
  * batch_norm, layer_norm, embedding, position, gru, lstm), N counts the layers of that kind in their scope from 1 on,

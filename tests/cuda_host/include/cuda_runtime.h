@@ -3,9 +3,10 @@
  *
  * One fiber per CUDA thread, one block at a time, all in the calling thread: barriers, shuffles and votes hold a fiber
  * until the others have arrived, so a run is deterministic. The order in which fibers and blocks get their turn is a
- * permutation drawn from a seed (host_order.h), so that a kernel that wants a barrier it does not have gives different
- * results under different seeds. Shared memory is filled with a pattern before each block. Misuse (a thread that leaves
- * while others wait at a block barrier, a shuffle that does not name its own lane) stops the program with a message. */
+ * permutation drawn from a seed (host_order.h), so that a kernel that requires a barrier it does not have gives
+ * different results under different seeds. Shared memory is filled with a pattern before each block. Misuse (a thread
+ * that leaves while others wait at a block barrier, a shuffle that does not name its own lane) stops the program with
+ * a message. */
 #ifndef HALFULP_TESTS_CUDA_HOST_CUDA_RUNTIME_H
 #define HALFULP_TESTS_CUDA_HOST_CUDA_RUNTIME_H
 
