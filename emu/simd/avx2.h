@@ -101,6 +101,8 @@ static inline hu_lane hu_load8(const uint8_t *x) {
 static inline hu_lane hu_load16(const uint16_t *x) {
   return (hu_lane)_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)x));
 }
+#define HU_BYPASSES 1
+#define HU_LOOP_PER_WIDTH 1
 static inline void hu_bypass(uint32_t *z, hu_lane v) { _mm256_stream_si256((__m256i *)(void *)z, (__m256i)v); }
 static inline void hu_fence(void) { _mm_sfence(); }
 

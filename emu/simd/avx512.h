@@ -87,6 +87,8 @@ static inline hu_lane hu_load8(const uint8_t *x) {
 static inline hu_lane hu_load16(const uint16_t *x) {
   return (hu_lane)_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)x));
 }
+#define HU_BYPASSES 1
+#define HU_LOOP_PER_WIDTH 1
 static inline void hu_bypass(uint32_t *z, hu_lane v) { _mm512_stream_si512((__m512i *)(void *)z, (__m512i)v); }
 static inline void hu_fence(void) { _mm_sfence(); }
 

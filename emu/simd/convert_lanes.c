@@ -232,7 +232,7 @@ static inline __attribute__((always_inline)) void loop(const hu_narrow *narrow, 
   const hu_narrow t = *narrow;
   tally n = {0};
   place at_vector = {0, 0, p->z, p->x};
-  if (to == HU_TO_VALUE && p->bypass && !HU_PORTABLE) {
+  if (HU_BYPASSES && to == HU_TO_VALUE && p->bypass) {
     size_t head = unaligned_head(p);
     if (head) few(&t, to, head, p->z, p->x, NULL, &n);
     at_vector.i = head;
@@ -329,7 +329,7 @@ static inline __attribute__((always_inline)) void loop_random(const hu_narrow *n
   tally n = {0};
   uint32_t words[HU_W];
   size_t head = (size_t)(-p->word & 3), aligned = unaligned_head(p); /* head: elements before a block's first word */
-  int bypass = to == HU_TO_VALUE && p->bypass && !HU_PORTABLE && ((aligned - head) & 3) == 0;
+  int bypass = HU_BYPASSES && to == HU_TO_VALUE && p->bypass && ((aligned - head) & 3) == 0;
   if (bypass) head = aligned;
   if (head > p->n) head = p->n;
   if (head) {
@@ -385,14 +385,13 @@ static inline __attribute__((always_inline)) void modes(const hu_narrow *t, int 
 }
 #endif
 
-#if HU_PORTABLE
-/* All widths of codes by one copy of the loops. */
-static HU_NOINLINE void to_codes(const hu_narrow *t, int to, const hu_piece *p, hu_events *events) {
+#if HU_LOOP_PER_WIDTH
+static inline __attribute__((always_inline)) void to_codes(const hu_narrow *t, int to, const hu_piece *p,
+                                                           hu_events *events) {
   modes(t, to, p, events);
 }
 #else
-static inline __attribute__((always_inline)) void to_codes(const hu_narrow *t, int to, const hu_piece *p,
-                                                           hu_events *events) {
+static HU_NOINLINE void to_codes(const hu_narrow *t, int to, const hu_piece *p, hu_events *events) {
   modes(t, to, p, events);
 }
 #endif

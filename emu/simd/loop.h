@@ -12,8 +12,9 @@
  *                        mask, hu_count_sum(c) is the sum after at most 2^28 such calls
  *   hu_load8(x), hu_load16(x)            HU_W elements into lanes
  *   hu_store8(z, v), hu_store16(z, v)    the low 8 (16) bits of each lane, HU_W elements
- *   hu_bypass(z, v)      store HU_W lanes around the caches, z aligned to the vector
- *   hu_fence()           order bypassing stores
+ *   HU_BYPASSES          1: there are stores around the caches. hu_bypass(z, v) stores HU_W lanes, z aligned to the
+ *                        vector; hu_fence() puts what was stored so before all that follows
+ *   HU_LOOP_PER_WIDTH    1: codes of each width have loops of their own; 0: the same loops store all widths
  *   hu_load_few(x, n), hu_store_few(z, v, n)   the first n < HU_W lanes, others 0
  *   hu_lane_signed(a, u) a, whose sign is 0, under the sign of u
  *   hu_lane_larger(a, b), hu_lane_smaller(a, b)  of signed lanes
@@ -38,6 +39,11 @@ static inline hu_lane load(const uint32_t *x) {
 static inline size_t hu_min_size(size_t a, size_t b) { return a < b ? a : b; }
 
 static inline void store(uint32_t *z, hu_lane v) { memcpy(z, &v, sizeof v); }
+
+#if !HU_BYPASSES /* for the compiler alone: loops ask HU_BYPASSES first */
+static inline void hu_bypass(uint32_t *z, hu_lane v) { store(z, v); }
+static inline void hu_fence(void) {}
+#endif
 
 typedef struct rounded {
   hu_lane value, code;

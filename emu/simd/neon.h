@@ -83,9 +83,8 @@ static inline hu_lane hu_load8(const uint8_t *x) {
   return (hu_lane)vmovl_u16(vget_low_u16(vmovl_u8((uint8x8_t)vdup_n_u32(w))));
 }
 static inline hu_lane hu_load16(const uint16_t *x) { return (hu_lane)vmovl_u16(vld1_u16(x)); }
-/* There is no store of one vector around the caches. */
-static inline void hu_bypass(uint32_t *z, hu_lane v) { vst1q_u32(z, (uint32x4_t)v); }
-static inline void hu_fence(void) {}
+#define HU_BYPASSES 0 /* no instruction stores one vector around the caches */
+#define HU_LOOP_PER_WIDTH 1
 
 /* The largest lane, signed. */
 static inline uint32_t hu_lane_largest(hu_lane a) { return (uint32_t)vmaxvq_s32((int32x4_t)a); }

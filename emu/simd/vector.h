@@ -105,13 +105,15 @@ static inline void hu_store16(uint16_t *z, hu_lane v) {
 static inline hu_lane hu_load8(const uint8_t *x) { return (hu_lane){x[0], x[1], x[2], x[3]}; }
 static inline hu_lane hu_load16(const uint16_t *x) { return (hu_lane){x[0], x[1], x[2], x[3]}; }
 
-#if HU_X86
+#if HU_X86 && !HU_PORTABLE
+#define HU_BYPASSES 1
 static inline void hu_bypass(uint32_t *z, hu_lane v) { _mm_stream_si128((__m128i *)(void *)z, (__m128i)v); }
 static inline void hu_fence(void) { _mm_sfence(); }
 #else
-static inline void hu_bypass(uint32_t *z, hu_lane v) { memcpy(z, &v, sizeof v); }
-static inline void hu_fence(void) {}
+#define HU_BYPASSES 0
 #endif
+/* Few processors have no better level, and loops for each width take a compiler three times as long. */
+#define HU_LOOP_PER_WIDTH 0
 
 /* The largest lane, signed. */
 static inline uint32_t hu_lane_largest(hu_lane a) {
