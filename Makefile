@@ -15,7 +15,7 @@ SETUP_PACKAGES = meson ninja-build gcc g++ dpkg-dev pkg-config libmpfr-dev libgm
 setup:
 	@scripts/setup.sh $(SETUP_PACKAGES)
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) -Dwerror=true $(MESON_ARGS)
-	@scripts/every_arch.sh $(BUILD)
+	@scripts/every_machine.sh $(BUILD)
 
 # Builds what the main job needs and no more.
 run:

@@ -42,4 +42,9 @@ install requirements-bare.txt --no-deps
 for packages in "$venv"/lib/python3*/site-packages; do
   (cd "$lists/../../python" && pwd) > "$packages/halfulp-source.pth"
 done
-[ "$extra" != torch ] || install requirements-torch.txt ''
+[ "$extra" = torch ] || exit 0
+# Minutes, for which no one else waits: they go without PyTorch until it is there.
+exec 8> "$build/venv-torch.lock"
+flock 8
+exec 9>&-
+install requirements-torch.txt ''

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # usage: run.sh BUILD JOBS [MESON-ARGUMENT...]
-# The main job from nothing: sets BUILD up, builds what the job needs and no more (no tests, no benchmarks; CUDA's kernels
-# only where there is a GPU, and for it alone), and runs it. What else there is `make` and `make check` build.
+# The main job from nothing: sets BUILD up, builds what the job needs and no more (no tests, no benchmarks; of the levels of
+# vector instructions this processor's best and the one that every processor has; CUDA's kernels only where there is a GPU,
+# and for it alone), and runs it. What else there is `make` and `make check` build.
 set -eu
 build=$1
 jobs=$2
@@ -18,14 +19,14 @@ fi
 if [ ! -f "$build/build.ninja" ]; then
   one=
   case "$*" in
-    *gpu_archs*) ;; # as the caller says
-    *) one=$arch ;;
+    *gpu_archs* | *levels*) ;; # as the caller says
+    *) one="-Dlevels=native${arch:+ -Dgpu_archs=$arch}" ;;
   esac
   echo "halfulp: looking at compilers and libraries (some ten seconds)"
   mkdir -p "$build"
-  meson setup "$build" -Dwerror=true ${one:+"-Dgpu_archs=$one"} "$@" > "$build/setup.log" 2>&1 ||
-    { cat "$build/setup.log" >&2; exit 1; }
-  [ -z "$one" ] || echo "$one" > "$build/one-gpu-arch" # for every_arch.sh
+  # shellcheck disable=SC2086 # options without blanks in them
+  meson setup "$build" -Dwerror=true $one "$@" > "$build/setup.log" 2>&1 || { cat "$build/setup.log" >&2; exit 1; }
+  [ -z "$one" ] || echo "$one" > "$build/one-machine" # for every_machine.sh
 fi
 if [ -n "$arch" ]; then
   echo "halfulp: building the command, its CUDA kernels for this GPU, and the same kernels for the CPU (some minutes on two cores)"

@@ -2,28 +2,11 @@
 /* Which levels this build has and this processor can run, the best first. */
 #include "emu/simd/level.h"
 #include "emu/simd/of_level.h"
+#include "emu/simd/processor.h"
 
-/* Whether the processor runs a level. */
 #if HU_X86_LEVELS
-static int runs_avx2(void) {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2") &&
-         __builtin_cpu_supports("popcnt");
-}
-
-static int runs_avx512(void) {
-  return runs_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-}
-
-static int runs_vbmi(void) { return runs_avx512() && __builtin_cpu_supports("avx512vbmi"); }
 extern const hu_level hu_level_vbmi;
 #endif
-
-#if HU_ARM_LEVELS
-static int runs_neon(void) { return 1; }
-#endif
-static int runs_vector(void) { return 1; }
-
 #define DECLARE(name) extern const hu_level hu_level_##name;
 HU_EACH_LEVEL(DECLARE)
 
@@ -32,13 +15,14 @@ static const struct {
   int (*runs)(void);
 } known[] = {
 #if HU_X86_LEVELS
-    {&hu_level_vbmi, runs_vbmi},
+    {&hu_level_vbmi, hu_runs_vbmi},
 #endif
-#define ROW(name) {&hu_level_##name, runs_##name},
+#define ROW(name) {&hu_level_##name, hu_runs_##name},
     HU_EACH_LEVEL(ROW)};
 enum { KNOWN = sizeof known / sizeof *known };
 
-/* A level without vectors of its own converts nothing: that of a compiler without them. */
+/* A level that converts nothing is not there: that of a compiler without vectors, and one that this build leaves out
+ * (emu/level_absent.c). */
 static int is_there(size_t i) { return known[i].level->convert && known[i].runs(); }
 
 uint32_t hu_levels(void) {

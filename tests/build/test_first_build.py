@@ -30,7 +30,7 @@ class FirstBuild(unittest.TestCase):
         self.root = pathlib.Path(folder.name)
         (self.root / 'bin').mkdir()
         (self.root / 'tree' / 'scripts').mkdir(parents=True)
-        for name in ('run.sh', 'every_arch.sh'):
+        for name in ('run.sh', 'every_machine.sh'):
             shutil.copy(SCRIPTS / name, self.root / 'tree' / 'scripts')
         shutil.copy(SCRIPTS.parent / 'meson_options.txt', self.root / 'tree')
         self.program('bin/meson', MESON)
@@ -59,31 +59,34 @@ class FirstBuild(unittest.TestCase):
 
     def test_without_a_gpu(self):
         told, shown = self.script('run.sh', 'build', '2', '-Db_lto=true')
-        self.assertEqual(told, ['meson setup build -Dwerror=true -Db_lto=true', 'ninja -C build -j 2 cli/halfulp-hostrun',
+        self.assertEqual(told, ['meson setup build -Dwerror=true -Dlevels=native -Db_lto=true', 'ninja -C build -j 2 cli/halfulp-hostrun',
                                 'demo build halfulp-hostrun'])
         self.assertIn('compiled for the CPU', shown)
         told, _ = self.script('run.sh', 'build', '2')
         self.assertEqual(told, ['ninja -C build -j 2 cli/halfulp-hostrun', 'demo build halfulp-hostrun'])
-        self.assertEqual(self.script('every_arch.sh', 'build')[0], [])
+        self.assertEqual(self.script('every_machine.sh', 'build')[0], ['meson configure build -Dlevels=all'])
+        self.assertEqual(self.script('every_machine.sh', 'build')[0], [])  # once
 
     def test_for_the_gpu_alone(self):
         self.gpu('9.0')
         told, shown = self.script('run.sh', 'build', '2')
-        self.assertEqual(told, ['meson setup build -Dwerror=true -Dgpu_archs=90', 'ninja -C build -j 2 cli/halfulp cli/halfulp-hostrun',
+        self.assertEqual(told, ['meson setup build -Dwerror=true -Dlevels=native -Dgpu_archs=90', 'ninja -C build -j 2 cli/halfulp cli/halfulp-hostrun',
                                 'demo build '])
         self.assertIn('kernels for this GPU', shown)
-        self.assertEqual(self.script('every_arch.sh', 'build')[0], ['meson configure build -Dgpu_archs=80,90,100'])
-        self.assertEqual(self.script('every_arch.sh', 'build')[0], [])  # once
+        self.assertEqual(self.script('every_machine.sh', 'build')[0], ['meson configure build -Dlevels=all -Dgpu_archs=80,90,100'])
+        self.assertEqual(self.script('every_machine.sh', 'build')[0], [])  # once
 
-    def test_the_callers_architectures(self):
+    def test_the_callers_choice(self):
         self.gpu('9.0')
-        told, _ = self.script('run.sh', 'build', '2', '-Dgpu_archs=90')
-        self.assertEqual(told[0], 'meson setup build -Dwerror=true -Dgpu_archs=90')
-        self.assertEqual(self.script('every_arch.sh', 'build')[0], [])
+        for option in ('-Dgpu_archs=90', '-Dlevels=all'):
+            with self.subTest(option):
+                told, _ = self.script('run.sh', option[2:6], '2', option)
+                self.assertEqual(told[0], 'meson setup {} -Dwerror=true {}'.format(option[2:6], option))
+                self.assertEqual(self.script('every_machine.sh', option[2:6])[0], [])
 
     def test_no_set_up(self):
         told, shown = self.script('run.sh', 'build', '2', code=1, MESON_FAILS='yes')
-        self.assertEqual(told, ['meson setup build -Dwerror=true'])
+        self.assertEqual(told, ['meson setup build -Dwerror=true -Dlevels=native'])
         self.assertIn('no compiler', shown)
 
 

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* The record of a level that the build leaves out (Meson's option `levels`): it has no kernels, so that no call takes
+ * it. */
+#include "emu/simd/level.h"
+#include "emu/simd/of_level.h"
+
+extern const hu_level HU_OF_LEVEL(hu_level);
+const hu_level HU_OF_LEVEL(hu_level) = {.name = HU_LEVEL_NAME, .bits = HU_LEVEL_BIT};
+
+#if HU_LEVEL_ID == 2
+extern const hu_level hu_level_vbmi;
+const hu_level hu_level_vbmi = {.name = "vbmi", .bits = HU_LEVEL_AVX512 | HU_LEVEL_VBMI};
+#endif
