@@ -5,6 +5,7 @@ build's own program printed.
 
 usage: machines.py SOURCE_ROOT BITS machines|all SOURCE... [--level MACHINE FLAGS SOURCE...]...    (exit 77 if nothing
 else is there). FLAGS: of a level of MACHINE, with commas between them; its kernels are for that machine alone.
+machines: each other machine at its best level; all: at every level, and this machine's other compilers.
 """
 import concurrent.futures
 import os
@@ -66,6 +67,12 @@ def lines_of(command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
 
 
+def levels_of(command, everything):
+    """The levels to run: under an emulator, where each takes most of a minute, the first (the best) unless `everything`."""
+    levels = lines_of(command + ['--levels'])
+    return levels if everything or len(command) == 1 else levels[:1]
+
+
 def tell(name, want, got):
     """1 if they differ."""
     print(f'{name}: {"the same bits" if want == got else "DIFFERENT BITS"} in {len(want)} lines')
@@ -78,7 +85,7 @@ def tell(name, want, got):
 
 
 def main():
-    root, bits = pathlib.Path(sys.argv[1]), sys.argv[2]
+    root, bits, everything = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3] == 'all'
     sources = read_sources(sys.argv[4:])
     want = lines_of([bits])
     assert len(want) > 500
@@ -87,7 +94,7 @@ def main():
     programs = []
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for other in OTHERS:
-            if not other[3] and sys.argv[3] != 'all':
+            if not other[3] and not everything:
                 continue
             if not all(shutil.which(tool) for tool in [other[2][0]] + other[3]):
                 print(f'{other[0]}: not here')
@@ -96,7 +103,7 @@ def main():
         compile_all(pool, programs, flags)
         commands = [('this build', [bits])] + [(one.name, one.link()) for one in programs]
         runs = [(f'{name}, {level}', pool.submit(lines_of, command + [level]))
-                for name, command in commands for level in lines_of(command + ['--levels'])]
+                for name, command in commands for level in levels_of(command, everything)]
         different = sum(tell(name, want, run.result()) for name, run in runs)
     print(f'{len(runs)} compared, {different} different')
     return 1 if different else 0 if programs else 77
