@@ -264,23 +264,7 @@ NEON_FN void wide_pair(const hu_wide_row *row, size_t first, size_t past, size_t
   }
 }
 
-static void wide_group(const hu_wide_row *row, size_t first, size_t past, size_t count, const double *digits,
-                       int64_t *bins) {
-  size_t step = count * HU_WIDE_COLS;
-  for (size_t t = 0; t < count; t += 2) {
-    for (size_t c = 0; c < HU_WIDE_COLS; c += 8) {
-      const double *d = digits + t * HU_WIDE_COLS + c;
-      int64_t *z = bins + t * HU_WIDE_COLS + c;
-      if (t + 1 < count) {
-        if (row->cut) wide_pair(row, first, past, step, 2, 1, d, z);
-        if (!row->cut) wide_pair(row, first, past, step, 2, 0, d, z);
-      } else {
-        if (row->cut) wide_pair(row, first, past, step, 1, 1, d, z);
-        if (!row->cut) wide_pair(row, first, past, step, 1, 0, d, z);
-      }
-    }
-  }
-}
+#include "emu/gemm/tiles/wide_group.h"
 
 /* No sum of a group passes 2^53. */
 static void wide(const hu_wide_row *row, size_t count, const double *digits, int64_t *bins) {
