@@ -28,7 +28,7 @@ typedef struct explain_state {
 
 static int add_mode(explain_state *s, const char *value) {
   if (!strcmp(value, "all")) {
-    for (uint8_t r = HU_RNE; r <= HU_RTO && s->count < MODES_MAX; r++) s->modes[s->count++] = (hu_mode){.round = r};
+    for (uint8_t r = HU_RNE; r < HU_SRA && s->count < MODES_MAX; r++) s->modes[s->count++] = (hu_mode){.round = r};
     return CLI_OK;
   }
   if (s->count == MODES_MAX) return cli_fail(NULL, "--round: more than %d modes", MODES_MAX);

@@ -54,7 +54,7 @@ static int check_modes(verify_item *item, double x, int level) {
   hu_mode mode = {0};
   int status = CLI_OK, policies = level == VERIFY_QUICK ? 2 : 4, tiny = level == VERIFY_QUICK ? 1 : 2;
   int nans = isnan(x) && item->format.nan == HU_NAN_NONE ? 3 : 1;
-  for (mode.round = HU_RNE; mode.round <= HU_RTO; mode.round++)
+  for (mode.round = HU_RNE; mode.round < HU_SRA; mode.round++)
     for (mode.saturate = 0; mode.saturate < policies; mode.saturate++)
       for (mode.tiny = 0; mode.tiny < tiny; mode.tiny++)
         for (mode.nan = 0; mode.nan < nans; mode.nan++)
