@@ -110,6 +110,15 @@ HU_FN int32_t hu_scale_exponent(const hu_scaler *s, hu_num a) {
   return e > s->high ? s->high : e;
 }
 
+/* The same in binary32 patterns: what takes that of A into the next binade where the rule goes up (docs/scaled.md
+ * section 3). m <= 22. */
+HU_FN uint32_t hu_scale_carry(const hu_scaler *s) {
+  if (s->rule == HU_SCALE_CEIL) return 0x7FFFFF;
+  if (s->rule == HU_SCALE_EVEN) return (uint32_t)1 << (22 - s->element.m);
+  if (s->rule == HU_SCALE_RCEIL) return 0x7FFFFF - (hu_pack32(s->top) & 0x7FFFFF);
+  return 0;
+}
+
 /* What rule ratio rounds into the scale format, for amax a > 0. */
 HU_OUTLINE hu_num hu_scale_ratio(const hu_scaler *s, hu_num a) {
   hu_num q;

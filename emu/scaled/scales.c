@@ -106,13 +106,9 @@ static int powers_can(hu_scaled_work *g) {
   const hu_scaler *s = &g->scaler;
   const hu_spec *f = &s->element, *d = &s->scale;
   hu_scaled_powers *p = &g->powers;
-  uint32_t top = hu_pack32(s->top) & 0x7FFFFF;
   if (!g->kernels || !g->strips || s->rule == HU_SCALE_RATIO || f->m > 22) return 0;
   p->amin = s->amin;
-  p->more = s->rule == HU_SCALE_CEIL    ? 0x7FFFFF
-            : s->rule == HU_SCALE_EVEN  ? (uint32_t)1 << (22 - f->m)
-            : s->rule == HU_SCALE_RCEIL ? 0x7FFFFF - top
-                                        : 0;
+  p->more = hu_scale_carry(s);
   hu_shared blank = hu_shared_of(s, 0, 0);
   p->blank_code = blank.code;
   p->emax = s->emax;

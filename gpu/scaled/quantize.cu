@@ -405,15 +405,6 @@ static hu_status hu_scaled_launch(hu_scaled_args *a, void *stream) {
 
 /* ---- arguments ---- */
 
-/* Rules of powers of two: what takes amax's pattern into the next binade where the rule asks for that (docs/scaled.md
- * section 3). m <= 22. */
-static uint32_t hu_carry_of(const hu_scaler *s, uint32_t top) {
-  if (s->rule == HU_SCALE_CEIL) return 0x7FFFFF;
-  if (s->rule == HU_SCALE_EVEN) return 1u << (22 - s->element.m);
-  if (s->rule == HU_SCALE_RCEIL) return 0x7FFFFF - (top & 0x7FFFFF);
-  return 0;
-}
-
 static int hu_saturates(const hu_spec *f) { return f->saturate != HU_SAT_NONE || f->overflow == HU_OVERFLOW_MAX; }
 
 static int hu_nearest_serves(const hu_spec *f) {
@@ -468,7 +459,7 @@ void hu_scaled_args_of(hu_scaled_args *a, size_t rows, size_t cols, const hu_sca
   a->nearest = (uint8_t)hu_nearest_serves(f);
   a->not_tiny = a->low - (f->tiny == HU_TINY_AFTER && f->m <= 22 ? 1u << (22 - f->m) : 0);
   while (a->side_cols > (size_t)4 << a->span_log && a->span_log < 5) a->span_log++;
-  a->carry = a->lanes ? hu_carry_of(&a->scaler, a->top) : 0;
+  a->carry = a->lanes ? hu_scale_carry(&a->scaler) : 0;
   a->blank = d->blank == HU_BLANK_ZERO
                  ? 0
                  : hu_scale_code(&a->scaler, hu_power_of_two(d->blank == HU_BLANK_ONE ? 0 : a->scaler.low));
