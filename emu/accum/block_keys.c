@@ -2,8 +2,6 @@
 /* The keys of block(...). */
 #include "emu/accum/block_keys.h"
 
-#include "emu/accum/check.h"
-
 #include <string.h>
 
 const char *const hu_rule_names[HU_BLOCK_RULES] = {"align", "groups", "late", "exact", "tree", "chain", "lanes"};
@@ -119,11 +117,4 @@ unsigned hu_key_clash(const hu_accum *accum) {
   if (b->order == HU_BLOCK_ORDER_MOD4 && b->length % 2) return HU_BLOCK_KEY_L;
   if (b->over && accum->sum.inf == HU_INF_NONE) return HU_BLOCK_KEY_OVER;
   return scale_clash(accum);
-}
-
-hu_format hu_accum_result(const hu_accum *accum) {
-  int acc = accum->kind == HU_ACCUM_BLOCK && !is_absent(accum->product);
-  if (accum->promote) return accum->promoted;
-  if (accum->kind == HU_ACCUM_FP32) return hu_format_binary32();
-  return acc ? accum->product : accum->sum;
 }

@@ -14,8 +14,6 @@ struct hu_dot_plan; /* emu/core/dot.h */
 /* hu_dot_n's errors; HU_OK: *t is made. Nothing here looks at what a pointer points to. */
 hu_status hu_dot_plan_make(struct hu_dot_plan *t, size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
                            const hu_dot_operands *x, const hu_accum *accum, hu_mode mode, const hu_exec *exec);
-/* The format that a model's sums have before the last rounding; all zero: none (exact, fp64, int32). */
-hu_format hu_accum_result(const hu_accum *accum);
 
 #ifdef __cplusplus
 }

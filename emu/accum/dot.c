@@ -171,7 +171,7 @@ static void plan_model(hu_dot_plan *t, const hu_dot_operands *x, const hu_accum 
   p->sa = vector_source(&x->sa);
   p->sb = vector_source(&x->sb);
   t->c_source = vector_source(&x->c);
-  hu_plan_model(p, accum, hu_accum_result(accum), t->n, &t->c_source);
+  hu_plan_model(p, accum, t->n, &t->c_source);
   p->down = mode.round == HU_RTN;
 }
 

@@ -97,14 +97,21 @@ HU_FN void hu_plan_exact(hu_accum_plan *p, uint64_t n, const hu_source *c) {
   p->limbs = (high - p->low) / 64 + 2;
 }
 
-/* The rest of the plan, where a, b (sa, sb) and the formats are valid. result: hu_accum_result's. c: also where a block
- * takes its own former result for c. */
-HU_FN void hu_plan_model(hu_accum_plan *p, const hu_accum *x, hu_format result, uint64_t n, const hu_source *c) {
+/* The format that a model's sums have before the last rounding; all zero: none (exact, fp64, int32). */
+HU_FN hu_format hu_accum_result(const hu_accum *x) {
+  if (x->promote) return x->promoted;
+  if (x->kind == HU_ACCUM_FP32) return hu_format_binary32();
+  return x->kind == HU_ACCUM_BLOCK && (x->product.e || x->product.m) ? x->product : x->sum;
+}
+
+/* The rest of the plan, where a, b (sa, sb) and the formats are valid. c: also where a block takes its own former
+ * result for c. */
+HU_FN void hu_plan_model(hu_accum_plan *p, const hu_accum *x, uint64_t n, const hu_source *c) {
   hu_mode rne = hu_plain_mode();
   p->model = *x;
   p->product = hu_grid_of(x->product, x->mode);
   p->sum = hu_grid_of(x->sum, x->mode);
-  p->plain = hu_grid_of(result, rne);
+  p->plain = hu_grid_of(hu_accum_result(x), rne);
   p->join = hu_grid_of(x->product, rne);
   p->acc_emin = p->product.spec.emin;
   p->down = 0;

@@ -130,7 +130,7 @@ HU_FN void hu_scale_range(const hu_scale_source *s, int32_t *low, int32_t *high)
 }
 
 /* The model across as a plan for numbers and binary32 patterns; 0 if its exact sums would be too wide. */
-HU_FN int32_t hu_scaled_plan_across(hu_scaled_sums *t, const hu_accum *x, hu_format result, uint32_t down) {
+HU_FN int32_t hu_scaled_plan_across(hu_scaled_sums *t, const hu_accum *x, uint32_t down) {
   hu_format binary32 = hu_format_binary32();
   int32_t low = 0, high = 0, lc, hc;
   t->across.a = hu_source_of(binary32, HU_STORED_CODES, 4);
@@ -138,7 +138,7 @@ HU_FN int32_t hu_scaled_plan_across(hu_scaled_sums *t, const hu_accum *x, hu_for
   t->across.sa = t->across.a;
   t->across.sb = t->across.a;
   t->across.a.kind = HU_STORED_NUMBERS;
-  hu_plan_model(&t->across, x, result, t->runs, &t->c);
+  hu_plan_model(&t->across, x, t->runs, &t->c);
   t->across.down = down;
   if (x->kind != HU_ACCUM_EXACT) return 1;
   hu_scale_range(&t->a, &low, &high);

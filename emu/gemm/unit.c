@@ -3,7 +3,6 @@
  * in the order of the blocks, pieces of K; elements that the lanes leave go to integers. */
 #include "emu/gemm/unit.h"
 
-#include "emu/accum/check.h"
 #include "emu/core/accum_plan.h"
 #include "emu/core/bits.h"
 #include "emu/gemm/call.h"

@@ -3,7 +3,6 @@
 #include "emu/scaled_gemm/plan.h"
 
 #include "emu/base/exec.h"
-#include "emu/accum/check.h"
 #include "emu/gemm/check.h"
 #include "emu/scaled_gemm/join.h"
 
@@ -439,8 +438,8 @@ int hu_scaled_plan_sums(hu_scaled_sums *s, const hu_scaled_plan *t, const hu_exe
   s->inside.sa = s->inside.a;
   s->inside.sb = s->inside.b;
   s->c = t->has_c ? source_of(&t->c.operand) : hu_source_of(hu_format_binary32(), HU_STORED_CODES, 4);
-  hu_plan_model(&s->inside, x, hu_accum_result(x), t->k, &s->inside.a);
+  hu_plan_model(&s->inside, x, t->k, &s->inside.a);
   if (t->sum.way != HU_SCALED_PARTS) return 1;
   uint32_t down = !t->alpha && !t->d.scaling && t->mode.round == HU_RTN;
-  return hu_scaled_plan_across(s, &t->sum.across, hu_accum_result(&t->sum.across), down);
+  return hu_scaled_plan_across(s, &t->sum.across, down);
 }

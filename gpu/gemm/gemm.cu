@@ -4,7 +4,6 @@
 
 #include "emu/base/exec.h"
 #include "emu/gemm/check.h"
-#include "emu/accum/check.h"
 #include "gpu/base/check.h"
 #include "gpu/gemm/choose.h"
 #include "gpu/gemm/seq.h"
@@ -84,7 +83,7 @@ static void plan_model(hu_accum_args *m, size_t k, const hu_operand *a, const hu
   m->plan.sa = m->plan.a;
   m->plan.sb = m->plan.b;
   m->c = c ? source_of(c) : m->plan.a;
-  hu_plan_model(&m->plan, accum, hu_accum_result(accum), k, &m->c);
+  hu_plan_model(&m->plan, accum, k, &m->c);
 }
 
 static void fill(hu_gemm_args *g, size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,

@@ -10,7 +10,7 @@ extern "C" uint32_t hu_test_scaled_sum_cpp(const hu_scaled_operand *a, hu_scaled
                                            const hu_accum *across, hu_num *w, uint32_t *part) {
   hu_num c = hu_num_special(HU_KIND_ZERO, 0);
   t->a = hu_scale_source_of(a, 1);
-  if (!hu_scaled_plan_across(t, across, across->sum, 0)) return 0;
+  if (!hu_scaled_plan_across(t, across, 0)) return 0;
   hu_draw d = hu_scaled_draw(t, 1, 0);
   part[0] = hu_scaled_part(t, in, 0, hu_scale_run_end(&t->a, &t->b, 0, t->k), &d);
   hu_scaled_factors(t, 0, 0, w, 1, part, 1);
