@@ -2,22 +2,25 @@
 /* Which levels this build has and this processor can run, the best first. */
 #include "emu/simd/level.h"
 #include "emu/simd/of_level.h"
-#include "emu/simd/processor.h"
+
+#define DECLARE(name)                    \
+  extern const hu_level hu_level_##name; \
+  static int runs_##name(void) { return HU_RUNS_##name; }
+HU_EACH_LEVEL(DECLARE)
 
 #if HU_X86_LEVELS
 extern const hu_level hu_level_vbmi;
+static int runs_vbmi(void) { return runs_avx512() && __builtin_cpu_supports("avx512vbmi"); }
 #endif
-#define DECLARE(name) extern const hu_level hu_level_##name;
-HU_EACH_LEVEL(DECLARE)
 
 static const struct {
   const hu_level *level;
   int (*runs)(void);
 } known[] = {
 #if HU_X86_LEVELS
-    {&hu_level_vbmi, hu_runs_vbmi},
+    {&hu_level_vbmi, runs_vbmi},
 #endif
-#define ROW(name) {&hu_level_##name, hu_runs_##name},
+#define ROW(name) {&hu_level_##name, runs_##name},
     HU_EACH_LEVEL(ROW)};
 enum { KNOWN = sizeof known / sizeof *known };
 

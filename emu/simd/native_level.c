@@ -2,16 +2,13 @@
 /* Prints the name of this processor's best level. Meson runs it for -Dlevels=native; it is no part of the library. */
 #include <stdio.h>
 
-#include "emu/simd/processor.h"
+#include "emu/simd/of_level.h"
 
 int main(void) {
-  const char *best = "vector";
-#if HU_X86_LEVELS
-  best = hu_runs_avx512() ? "avx512" : hu_runs_avx2() ? "avx2" : best;
-#endif
-#if HU_ARM_LEVELS
-  if (hu_runs_neon()) best = "neon";
-#endif
-  printf("%s", best);
-  return 0;
+#define PRINT(name)      \
+  if (HU_RUNS_##name) {  \
+    printf("%s", #name); \
+    return 0;            \
+  }
+  HU_EACH_LEVEL(PRINT)
 }

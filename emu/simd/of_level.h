@@ -45,6 +45,16 @@
 #define HU_LEVEL_FMA 0
 #endif
 
+/* HU_RUNS_ and the suffix of a level's names: whether the processor runs it. */
+#define HU_RUNS_vector 1
+#define HU_RUNS_neon 1
+#define HU_RUNS_avx2                                                                                    \
+  (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2") && \
+   __builtin_cpu_supports("popcnt"))
+#define HU_RUNS_avx512                                                                        \
+  (HU_RUNS_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && \
+   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+
 /* The levels that this build has, the best first: X(the suffix of their names). */
 #if HU_X86_LEVELS
 #define HU_EACH_LEVEL(X) X(avx512) X(avx2) X(vector)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* emu/gemm/tiles/wide_group.h - one group of a row of wide sums, by the function wide_pair of a level: at a time it takes
- * eight columns of two pieces of the digits, or of the last one. A level includes this behind its wide_pair. */
+/* emu/gemm/tiles/wide_group.h - one group of a row of wide sums, by the function wide_pair of a level: at a time it
+ * takes eight columns of two pieces of the digits, or of the last one. A level includes this behind its wide_pair. */
 #ifndef HALFULP_EMU_GEMM_TILES_WIDE_GROUP_H
 #define HALFULP_EMU_GEMM_TILES_WIDE_GROUP_H
 
