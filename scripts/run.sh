@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 # usage: run.sh BUILD JOBS [MESON-ARGUMENT...]
 # The main job from nothing: sets BUILD up, builds what the job needs and no more (no tests, no benchmarks; of the levels of
-# vector instructions this processor's best and the one that every processor has; CUDA's kernels only where there is a GPU,
-# and for it alone), and runs it. What else there is `make` and `make check` build.
+# vector instructions this processor's best alone; CUDA's kernels only where there is a GPU, and for it alone), and runs it. What else there is `make` and `make check` build.
 set -eu
 build=$1
 jobs=$2
