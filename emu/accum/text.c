@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_accum_text turns an accumulation model into its text, and hu_accum_check is built on it: a record is valid if its
- * text parses to the same record. */
+/* hu_accum_text turns an accumulation model into its text. */
+#include "emu/accum/text.h"
+
 #include <string.h>
 
 #include "emu/accum/block_keys.h"
@@ -169,7 +170,7 @@ static void put_takes(hu_writer *w, const hu_accum *x) {
   hu_put(w, ")");
 }
 
-static size_t write_text(char *text, size_t size, const hu_accum *x) {
+size_t hu_accum_write(char *text, size_t size, const hu_accum *x) {
   hu_writer w = {text, text ? size : 0, 0};
   if (x->slices) {
     hu_put(&w, "splitk(");
@@ -191,18 +192,8 @@ static size_t write_text(char *text, size_t size, const hu_accum *x) {
   return hu_put_end(&w);
 }
 
-hu_status hu_accum_check(const hu_accum *accum) {
-  char text[HU_ACCUM_TEXT_MAX];
-  hu_accum read;
-  if (!accum) return HU_E_NULL;
-  if (write_text(text, sizeof text, accum) >= sizeof text) return HU_E_ACCUM;
-  if (hu_accum_parse(&read, text, NULL) != HU_OK) return HU_E_ACCUM;
-  /* Neither record has padding. */
-  return memcmp(&read, accum, sizeof read) == 0 ? HU_OK : HU_E_ACCUM;
-}
-
 size_t hu_accum_text(char *text, size_t size, const hu_accum *accum) {
-  return hu_accum_check(accum) == HU_OK ? write_text(text, size, accum) : 0;
+  return hu_accum_check(accum) == HU_OK ? hu_accum_write(text, size, accum) : 0;
 }
 
 size_t hu_accum_takes(char *text, size_t size, const hu_accum *accum) {

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "emu/accum/text.h"
 #include "tests/accum/draws.h"
 
 /* text, canonical text */
@@ -145,6 +146,48 @@ static void bad_texts(void **state) {
   }
 }
 
+/* The meaning of a valid record: its text parses to it. */
+static int is_its_text(const hu_accum *x) {
+  char text[HU_ACCUM_TEXT_MAX];
+  hu_accum back;
+  return hu_accum_write(text, sizeof text, x) < sizeof text && hu_accum_parse(&back, text, NULL) == HU_OK &&
+         memcmp(&back, x, sizeof back) == 0;
+}
+
+/* The kind and the rounding are often changed; the other changes are of any byte of the record. */
+static void change_somewhere(hu_accum *x, t_random *r) {
+  uint8_t *bytes = (uint8_t *)x;
+  size_t at = t_below(r, sizeof *x);
+  switch (t_below(r, 4)) {
+    case 0: x->mode.round = (uint8_t)t_below(r, HU_ROUND_COUNT + 1); break;
+    case 1: x->kind = t_below(r, HU_ACCUM_COUNT + 1); break;
+    case 2: bytes[at] = (uint8_t)t_below(r, 4); break;
+    default: bytes[at] = (uint8_t)(bytes[at] ^ (1u << t_below(r, 8))); break;
+  }
+}
+
+/* hu_accum_check, which makes no text, against that meaning, over records with up to four changed fields. */
+static void check_is_text(void **state) {
+  static dot x;
+  t_random r = {t_seed("accum check", 7)};
+  unsigned long valid = 0, invalid = 0;
+  (void)state;
+  for (unsigned i = 0; i < 50000; i++) {
+    draw_model(&x, &r, i % HU_ACCUM_COUNT, (uint8_t)(i / HU_ACCUM_COUNT % HU_BLOCK_RULES));
+    for (unsigned change = t_below(&r, 5); change--;) change_somewhere(&x.accum, &r);
+    int is_valid = is_its_text(&x.accum);
+    if ((hu_accum_check(&x.accum) == HU_OK) != is_valid) {
+      char text[HU_ACCUM_TEXT_MAX];
+      (void)hu_accum_write(text, sizeof text, &x.accum);
+      fail_msg("%s: %s, checked otherwise", text, is_valid ? "valid" : "not valid");
+    }
+    valid += is_valid;
+    invalid += !is_valid;
+  }
+  assert_true(valid > 5000 && invalid > 5000);
+  print_message("%lu valid records, %lu not\n", valid, invalid);
+}
+
 /* Records of every kind with every parameter, and their neighbours: a changed byte gives an invalid record or another
  * text. */
 static void random_records(void **state) {
@@ -249,8 +292,8 @@ static void presets(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(good_texts), cmocka_unit_test(bad_texts),
-                                     cmocka_unit_test(random_records), cmocka_unit_test(mangled_texts),
-                                     cmocka_unit_test(presets)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(good_texts),    cmocka_unit_test(bad_texts),
+                                     cmocka_unit_test(check_is_text), cmocka_unit_test(random_records),
+                                     cmocka_unit_test(mangled_texts), cmocka_unit_test(presets)};
   return cmocka_run_group_tests_name("accum_text", tests, NULL, NULL);
 }
