@@ -4,7 +4,7 @@ BUILD ?= build
 MESON_ARGS ?=
 JOBS ?= $(shell nproc)
 
-.PHONY: all run check check-setup packages check-exhaustive check-mutants bench bench-torch gpu-check docs wheel install setup bench-setup clean
+.PHONY: all run check check-setup packages check-exhaustive check-mutants check-emulated bench bench-torch gpu-check docs wheel install setup bench-setup clean
 
 all: setup
 	ninja -C $(BUILD) -j $(JOBS)
@@ -52,6 +52,13 @@ check-mutants:
 	@scripts/setup.sh $(SETUP_PACKAGES)
 	@python3 -B tests/mutants/check_mutants.py . $(BUILD)-mutants --jobs $(JOBS) $(MUTANT_OPTIONS)
 
+# The library's cmocka suites on another machine under QEMU: hours. MACHINE=aarch64 or riscv64; SUITES= some of them. A run that was
+# stopped goes on.
+MACHINE ?= aarch64
+check-emulated:
+	@scripts/setup.sh $(SETUP_PACKAGES)
+	@JOBS=$(JOBS) scripts/emulated.sh $(MACHINE) $(BUILD)-$(MACHINE) $(SUITES)
+
 bench-setup:
 	@scripts/setup.sh libopenblas-dev
 
@@ -85,4 +92,4 @@ wheel: setup
 	@scripts/wheel.sh $(BUILD)
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-exhaustive $(BUILD)-mutants
+	rm -rf $(BUILD) $(BUILD)-exhaustive $(BUILD)-mutants $(BUILD)-aarch64 $(BUILD)-riscv64
