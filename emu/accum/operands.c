@@ -96,3 +96,5 @@ hu_accum hu_accum_any(hu_accum accum) {
   memset(&accum.c, 0, sizeof accum.c);
   return accum;
 }
+
+int hu_accum_is_scaled(const hu_accum *accum) { return accum && (accum->scaled || accum->block.every); }

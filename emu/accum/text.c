@@ -208,5 +208,3 @@ size_t hu_accum_takes(char *text, size_t size, const hu_accum *accum) {
   }
   return hu_put_end(&w);
 }
-
-int hu_accum_is_scaled(const hu_accum *accum) { return accum && (accum->scaled || accum->block.every); }

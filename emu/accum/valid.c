@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* hu_accum_check: a record is valid if it is the one that its text parses to. Here that is decided without the text: the
- * fields that mean something in the record's kind are looked at and copied, and the copy must be the record, so that
- * all others are 0. */
+/* hu_accum_check: a record is valid if it is the one that its text parses to. Here that is decided without the text:
+ * the fields that mean something in the record's kind are looked at and copied, and the copy must be the record, so
+ * that all others are 0. */
 #include <string.h>
 
 #include "emu/accum/block_keys.h"

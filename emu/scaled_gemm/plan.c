@@ -30,7 +30,8 @@ hu_scaled_sum hu_scaled_sum_decoded(hu_accum model) { return sum_of(HU_SCALED_DE
 
 static hu_status check_parts(const hu_scaled_sum *s) {
   /* Across runs there are sums, no elements: formats of operands have nothing to hold for. */
-  if (hu_accum_takes(NULL, 0, &s->across) != 0) return HU_E_ACCUM;
+  const hu_accum any = hu_accum_any(s->across);
+  if (memcmp(&any, &s->across, sizeof any) != 0) return HU_E_ACCUM;
   if (s->factor >= HU_SCALED_FACTOR_COUNT || s->inside.kind == HU_ACCUM_INT32 || hu_accum_is_scaled(&s->inside))
     return HU_E_ACCUM;
   if (s->across.kind >= HU_ACCUM_BLOCK || hu_accum_is_scaled(&s->across)) return HU_E_ACCUM;
