@@ -81,8 +81,8 @@ HU_API uint32_t hu_round_to_integral(hu_format f, hu_mode mode, uint32_t x, uint
 HU_API uint32_t hu_remainder(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, hu_format fy, uint32_t y,
                              uint32_t random, uint32_t *events);
 
-/* The next value of f above, below x (IEEE 754-2019 5.3.1); x itself where there is none (beyond the last finite value
- * stands the infinity, if f has one); of a NaN the canonical NaN. A zero from below is -0 where f has it. No events. */
+/* The next value of f above, below x (IEEE 754-2019 5.3.1); x itself where there is none (above the last finite value
+ * comes the infinity, if f has one); of a NaN the canonical NaN. A zero from below is -0 if f has -0. No events. */
 HU_API uint32_t hu_next_up(hu_format f, uint32_t x);
 HU_API uint32_t hu_next_down(hu_format f, uint32_t x);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* halfulp/deprecated.h - names of version 0.1 that have another name now. Programs that use them compile as they are:
  * each is a macro for the new name, and each function's old symbol is still in the library. The headers that hold the
- * new names include this one. The next version no longer has it.
+ * new names include this one. It is removed in the next version.
  *
  * Define HU_NO_DEPRECATED before the first include to find what is left to rename: the old names are unknown then. */
 #ifndef HALFULP_DEPRECATED_H

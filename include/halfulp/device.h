@@ -202,7 +202,7 @@ HU_API HU_MUST_CHECK hu_status hu_device_gemm(size_t m, size_t n, size_t k, cons
                                               const hu_operand *b, const hu_operand *c, const hu_accum *accum,
                                               hu_mode mode, const hu_exec *exec, hu_events *events, void *stream);
 
-/* The twin of hu_dot_n; z and the data pointers inside x are device pointers. */
+/* hu_dot_n on the device, with the same bits; z and the data pointers inside x are device pointers. */
 HU_API HU_MUST_CHECK hu_status hu_device_dot_n(size_t count, size_t n, void *z, ptrdiff_t incz, hu_element ez,
                                                const hu_dot_operands *x, const hu_accum *accum, hu_mode mode,
                                                const hu_exec *exec, hu_events *events, void *stream);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/device_number.h - the CUDA twins of number.h's arrays: same arguments, same bits.
+/* halfulp/device_number.h - the array calls of number.h on a CUDA device: same arguments, same bits.
  *
- * Everything said in device.h holds (`exec` NULL: stream (0, 0)).
- * A number system is a record on the host, and so is the table that it points to:
- * it is read before the call returns. Codes of up to 8 bits are decoded and converted (but for stochastic modes) by a
- * table that every thread block makes; everything else is the integer text of emu/core/number.h, a thread an
- * element. */
+ * The rules of device.h hold (`exec` NULL: stream (0, 0)). A number system is a record on the host, and so is the table
+ * that it points to: the table is read before the call returns. Codes of up to 8 bits are decoded and converted (except
+ * in stochastic modes) by a table that every thread block makes. Everything else is computed by the integer code of
+ * emu/core/number.h, one thread per element. */
 #ifndef HALFULP_DEVICE_NUMBER_H
 #define HALFULP_DEVICE_NUMBER_H
 

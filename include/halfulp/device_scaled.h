@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp/device_scaled.h - the CUDA twins of scaled.h and of what stands on it: same arguments, same bits.
+/* halfulp/device_scaled.h - scaled.h, hadamard.h, s2fp8.h and scaled_gemm.h on a CUDA device: same arguments,
+ * same bits.
  *
- * Everything said in device.h holds, of `exec` NULL too: data, scales, amax, stats and events are device pointers,
+ * The rules of device.h hold, also for `exec` NULL: data, scales, amax, stats and events are device pointers,
  * records are on the host, calls enqueue and return, never allocate, never synchronise. */
 #ifndef HALFULP_DEVICE_SCALED_H
 #define HALFULP_DEVICE_SCALED_H
@@ -95,11 +96,12 @@ HU_API HU_MUST_CHECK hu_status hu_device_hadamard_inverse(size_t rows, size_t co
 
 /* ---- scaled_gemm.h ---- */
 
-/* The twin of hu_scaled_gemm. Descriptions, leading dimensions and the records of d, a, b, c and sum are on the host;
- * codes, scales, tensor, amax, stats, plain data, events and space point to device memory. amax is that of
- * hu_device_scaled_encode; HU_E_GRID is not reported. A few kernels a run. Where `across` is a chain of binary32 steps
- * (fp32, seq(binary32), seq2(binary32), ties to even) and no step inside is stochastic, 8 bytes an element of D are in
- * work, else 20 for every run of an element: for as many rows as 256 MiB hold, or one. space: aligned to 64. */
+/* hu_scaled_gemm on the device, with the same bits. Descriptions, leading dimensions and the records of d, a, b, c and
+ * sum are on the host; codes, scales, tensor, amax, stats, plain data, events and space point to device memory. amax is
+ * that of hu_device_scaled_encode; HU_E_GRID is not reported. A few kernels run per run of `parts`. Where `across` is a
+ * chain of binary32 steps (fp32, seq(binary32), seq2(binary32), ties to even) and no step inside is stochastic, the
+ * working space is 8 bytes per element of D, else 20 bytes per element and run: for as many rows as 256 MiB hold, or
+ * one. space: aligned to 64. */
 HU_API size_t hu_device_scaled_gemm_space(size_t m, size_t n, size_t k, const hu_scaled_result *d,
                                           const hu_scaled_operand *a, const hu_scaled_operand *b,
                                           const hu_scaled_operand *c, const hu_scaled_sum *sum);
@@ -108,7 +110,7 @@ HU_API HU_MUST_CHECK hu_status hu_device_scaled_gemm(size_t m, size_t n, size_t 
                                                      const hu_scaled_operand *c, const hu_scaled_sum *sum, hu_mode mode,
                                                      void *space, size_t bytes, const hu_exec *exec, hu_events *events,
                                                      void *stream);
-/* The twin of hu_gemm_scaled of gemm.h: data of d, a, b, c, sa, sb are device pointers. */
+/* hu_gemm_scaled of gemm.h on the device, with the same bits: data of d, a, b, c, sa, sb are device pointers. */
 HU_API HU_MUST_CHECK hu_status hu_device_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d,
                                                      const hu_operand *a, const hu_operand *b, const hu_operand *c,
                                                      const hu_operand *sa, const hu_operand *sb, const hu_accum *accum,

@@ -108,7 +108,7 @@ HU_API int hu_format_equal(hu_format a, hu_format b);
 /* 1 if every finite value of f is exact in binary32, so that float arrays can hold its grid. */
 HU_API int hu_format_fits_binary32(hu_format f);
 
-/* Constructors of the usual families, fp(e,m,b) with the edges of: */
+/* Constructors of the common families, fp(e,m,b) with the edges of: */
 HU_API hu_format hu_format_ieee(unsigned e, unsigned m, int b);   /* IEEE 754: infinities, NaNs, -0 */
 HU_API hu_format hu_format_finite(unsigned e, unsigned m, int b); /* every code finite, -0, overflow to max */
 HU_API hu_format hu_format_fn(unsigned e, unsigned m, int b);     /* OCP E4M3: NaN at all ones, overflow to NaN */

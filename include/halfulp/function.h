@@ -14,7 +14,7 @@
  * Special operands: IEEE 754-2019 9.2 and 9.2.1; of tanh, sigmoid, erf and gelu, which it does not have, the limits
  * (docs/numerics.md section 12). In short:
  *
- *   NaN       gives NaN (pow: but for 1^y and x^0, which are 1).
+ *   NaN       gives NaN (pow: except 1^y and x^0, which are 1).
  *   a pole    (log of a zero, ...) is an infinity with `divide_by_zero`; it goes into fz like an infinite operand.
  *   no value  (log of a negative number, sine of an infinity, ...) is NaN with `invalid`.
  *   events    those of the rounding, these two, and `nan_in`, `inf_in` where an OPERAND is a NaN, an infinity.
@@ -65,7 +65,7 @@ HU_API uint32_t hu_cos(hu_format fz, hu_mode mode, hu_format fx, uint32_t x, uin
  *
  *   x^+-0 = 1 and 1^y = 1, even for a NaN                (-1)^+-inf = 1
  *   x^+inf = +inf, x^-inf = +0 for |x| > 1               x^+inf = +0, x^-inf = +inf for |x| < 1, zeros too
- *   a zero to y < 0: a pole, + but for odd y             a zero to y > 0: +0, but for odd y the zero itself
+ *   a zero to y < 0: a pole, + unless y is odd           a zero to y > 0: +0, for odd y the zero itself
  *   +inf to y: +0 for y < 0, +inf for y > 0              -inf to y: the same, with - for odd y
  *   x < 0 finite, y finite and no integer: invalid       otherwise the sign is - for x < 0 and odd y
  */

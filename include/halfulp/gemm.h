@@ -64,8 +64,8 @@
  *   HU_E_NULL, HU_E_ALIGN       a pointer is missing, or not aligned to its element
  *   HU_E_SHAPE                  ld is too small, or sizes do not fit the address space
  *   HU_E_OVERLAP                D overlaps an operand
- *   HU_E_GRID                   a binary32 operand that is not a value of its format; -0 is one only where the format
- *                               has it
+ *   HU_E_GRID                   a binary32 operand that is not a value of its format; -0 is one only if the format
+ *                               has -0
  *
  * No allocation; up to 512 KiB of stack in the calling thread and in each further one. */
 #ifndef HALFULP_GEMM_H

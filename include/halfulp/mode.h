@@ -61,8 +61,8 @@ enum {
   HU_NAN_FMA_INVALID = 1 /* yes, the event invalid, as on RISC-V and Arm */
 };
 
-/* How a result is rounded. All zero: ties to even, the usual saturation, tininess after rounding, NaN to max, no
- * invalid for infinity times zero plus a NaN. */
+/* How a result is rounded. All zero: ties to even, the format's default saturation, tininess after rounding, NaN to
+ * max, no invalid for infinity times zero plus a NaN. */
 typedef struct hu_mode {
   uint8_t round;       /* HU_RNE ... HU_SRC */
   uint8_t saturate;    /* HU_SAT_ */

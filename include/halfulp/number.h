@@ -171,8 +171,8 @@ HU_API uint32_t hu_number_encode64(hu_number z, hu_mode mode, double x, uint32_t
 /* The code in z of the value of code x of fx: one rounding, whatever the two kinds, irrational values included. */
 HU_API uint32_t hu_number_convert(hu_number z, hu_mode mode, hu_number fx, uint32_t x, uint32_t random,
                                   uint32_t *events);
-/* The value of a code; exact but for lns, whose irrational values are rounded to nearest (limits: exact64). NaN, NaR
- * and codes of a table beyond its last value: 0x7FF8000000000000. */
+/* The value of a code; exact, except for lns, whose irrational values are rounded to nearest (limits: exact64). NaN,
+ * NaR and codes of a table beyond its last value: 0x7FF8000000000000. */
 HU_API double hu_number_decode64(hu_number f, uint32_t code);
 /* The same, the value itself rounded once to binary32, ties to even, IEEE overflow and underflow. */
 HU_API float hu_number_decode(hu_number f, uint32_t code);

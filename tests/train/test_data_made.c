@@ -161,7 +161,7 @@ static double product(const hu_data *d, size_t i, const float *w) {
 
 static void least_squares(void **state) {
   (void)state;
-  hu_least_squares what = hu_least_squares_usual();
+  hu_least_squares what = hu_least_squares_default();
   hu_format grid = hu_bfloat16(), wide = hu_format_ieee(11, 20, 0);
   hu_data d;
   float w[10];
@@ -235,7 +235,7 @@ static void gratings(void **state) {
 
 static void teacher(void **state) {
   (void)state;
-  hu_teacher what = hu_teacher_usual();
+  hu_teacher what = hu_teacher_default();
   hu_format grid = hu_fp_4_3_4_finite();
   hu_data d;
   float w1[8 * 16], w2[16];
@@ -277,7 +277,7 @@ static void teacher(void **state) {
 /* Scores by the C library's arithmetic in binary64 from the hidden rows; labels are their signs. */
 static void ratings(void **state) {
   (void)state;
-  hu_ratings what = hu_ratings_usual();
+  hu_ratings what = hu_ratings_default();
   hu_data a, b;
   float u[100 * 4], v[80 * 4], noise;
   unsigned users[100] = {0}, items[80] = {0};

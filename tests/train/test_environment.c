@@ -254,7 +254,7 @@ static void add_data(digest *d, hu_status s, hu_data *x) {
 static void job_generators(digest *d) {
   hu_data x;
   hu_format grid = hu_bfloat16();
-  hu_least_squares lines = hu_least_squares_usual();
+  hu_least_squares lines = hu_least_squares_default();
   lines.count = 60;
   lines.noise = 0x1p-130f;
   add_data(d, hu_data_least_squares(&x, NULL, &lines, 3), &x);
@@ -272,7 +272,7 @@ static void job_gratings(digest *d) {
 
 static void job_teacher(digest *d) {
   hu_data x;
-  hu_teacher a = hu_teacher_usual();
+  hu_teacher a = hu_teacher_default();
   a.count = 60;
   add_data(d, hu_data_teacher(&x, &a, 3), &x);
   a.deviation = 0x1p-140f;
@@ -281,7 +281,7 @@ static void job_teacher(digest *d) {
 
 static void job_ratings(digest *d) {
   hu_data x;
-  hu_ratings a = hu_ratings_usual();
+  hu_ratings a = hu_ratings_default();
   a.count = 200;
   add_data(d, hu_data_ratings(&x, 5, &a, 3), &x);
   a.noise = 0x1p-140f;
@@ -391,7 +391,7 @@ static void job_models(digest *d) {
 static void job_model_check(digest *d) {
   const double width[] = {1e-320, 0x1p-1022, 1, (double)NAN};
   for (size_t i = 0; i < 4; i++) {
-    hu_model m = hu_model_usual(HU_MODEL_RESNET);
+    hu_model m = hu_model_default(HU_MODEL_RESNET);
     m.width = width[i];
     add_word(d, (uint64_t)hu_model_check(&m, NULL, NULL));
   }

@@ -32,7 +32,7 @@ static int prepare(void **state) {
 /* ---- networks ---- */
 
 static void job_model_build(digest *d) {
-  hu_model m = hu_model_usual(HU_MODEL_CONV);
+  hu_model m = hu_model_default(HU_MODEL_CONV);
   hu_model_sizes sizes = {9, 9, 2, 0, 0, 0, 0, 5};
   hu_model_ends ends;
   m.width = 0.35;

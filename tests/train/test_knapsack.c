@@ -72,7 +72,7 @@ static problem build(const instance *c) {
   for (size_t i = 0; i < c->n; i++) part[i] = hu_net_columns(z.net, z.x, i, 1);
   for (size_t i = 0; i < c->n; i++) product[i] = hu_net_linear(z.net, part[i], c->w[i], 0);
   (void)hu_net_absolute_error(z.net, hu_net_sum(z.net, c->n, product), ldexp(1, -c->k));
-  hu_precision_rule rule = hu_precision_rule_usual();
+  hu_precision_rule rule = hu_precision_rule_default();
   rule.formats.low = rule.formats.low_back = hu_rounding_format(low(), rne);
   rule.formats.high = rule.formats.high_back = hu_rounding_format(high(), rne);
   assert_int_equal(hu_precision_new(&z.plan, z.net, &rule), HU_OK);

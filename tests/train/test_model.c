@@ -359,7 +359,7 @@ static void texts(void **state) {
   }
   for (uint8_t k = 0; k < HU_MODEL_KINDS; k++) { /* the usual ones are texts of one word */
     char text[HU_MODEL_TEXT_MAX];
-    hu_model m = hu_model_usual(k);
+    hu_model m = hu_model_default(k);
     assert_true(hu_model_text(text, sizeof text, &m) && !strchr(text, '(') && model_of(text).kind == k);
   }
 }
@@ -419,24 +419,24 @@ static void bad_texts(void **state) {
 static void refused_records(void **state) {
   (void)state;
   const char *why = NULL;
-  hu_model m = hu_model_usual(HU_MODEL_MLP);
+  hu_model m = hu_model_default(HU_MODEL_MLP);
   m.activation = 3;
   assert_int_equal(hu_model_check(&m, NULL, &why), HU_E_TRAIN);
   assert_non_null(strstr(why, "activation"));
   assert_int_equal(hu_model_text(NULL, 0, &m), 0);
-  m = hu_model_usual(HU_MODEL_KINDS);
+  m = hu_model_default(HU_MODEL_KINDS);
   assert_int_equal(m.kind, HU_MODEL_LINEAR);
   m.kind = HU_MODEL_KINDS;
   assert_int_equal(hu_model_check(&m, NULL, &why), HU_E_TRAIN);
   assert_non_null(strstr(why, "kind"));
-  m = hu_model_usual(HU_MODEL_CONV);
+  m = hu_model_default(HU_MODEL_CONV);
   m.channels[4] = 8; /* behind the end */
   assert_int_equal(hu_model_check(&m, NULL, &why), HU_E_TRAIN);
   assert_non_null(strstr(why, "channels"));
-  m = hu_model_usual(HU_MODEL_RESNET);
+  m = hu_model_default(HU_MODEL_RESNET);
   m.projection = 2;
   assert_int_equal(hu_model_check(&m, NULL, &why), HU_E_TRAIN);
-  m = hu_model_usual(HU_MODEL_SQUEEZENET);
+  m = hu_model_default(HU_MODEL_SQUEEZENET);
   m.width = NAN;
   assert_int_equal(hu_model_check(&m, NULL, &why), HU_E_TRAIN);
   assert_non_null(strstr(why, "width"));

@@ -245,7 +245,7 @@ static task task_of(const hu_data *d) {
 static int set_up(void **state) {
   (void)state;
   static hu_data gratings, rated, liked;
-  hu_ratings what = hu_ratings_usual();
+  hu_ratings what = hu_ratings_default();
   what.count = BATCH;
   assert_int_equal(hu_data_gratings(&gratings, 0, BATCH, 16, 10, 1), HU_OK);
   assert_int_equal(hu_data_ratings(&rated, 0, &what, 1), HU_OK);

@@ -272,7 +272,7 @@ static double stalled(const hu_data *data, const float *truth, double a, double 
 
 /* One data set; adds the distances after runs with step sizes 1/2 ... 1/32. */
 static void one_floor(uint64_t seed, double distance[5]) {
-  hu_least_squares what = hu_least_squares_usual();
+  hu_least_squares what = hu_least_squares_default();
   hu_data data;
   float truth[D], least = INFINITY;
   what.count = 40;
@@ -414,7 +414,7 @@ static void one_step_bound(const setting *s, size_t i, const exact *w, const exa
 
 /* Unit rows on the grid; returns the smallest eigenvalue. */
 static double prepare(setting *s, uint64_t seed) {
-  hu_least_squares what = hu_least_squares_usual();
+  hu_least_squares what = hu_least_squares_default();
   hu_data data;
   hu_format grid = hu_bfloat16();
   float truth[D];

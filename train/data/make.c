@@ -38,7 +38,7 @@ static int is_finite(float x) { return x >= -FLT_MAX && x <= FLT_MAX; }
 
 /* ---- least squares ---- */
 
-hu_least_squares hu_least_squares_usual(void) {
+hu_least_squares hu_least_squares_default(void) {
   hu_least_squares usual = {1000, 10, 0, 100, 0.5f, 0, NULL};
   return usual;
 }
@@ -138,7 +138,7 @@ hu_status hu_data_gratings(hu_data *z, uint64_t first, size_t count, size_t size
 
 /* ---- teacher ---- */
 
-hu_teacher hu_teacher_usual(void) {
+hu_teacher hu_teacher_default(void) {
   hu_teacher usual = {2500, 8, 16, 25, NULL};
   return usual;
 }
@@ -205,7 +205,7 @@ hu_status hu_data_teacher(hu_data *z, const hu_teacher *what, uint64_t seed) {
 
 /* ---- ratings ---- */
 
-hu_ratings hu_ratings_usual(void) {
+hu_ratings hu_ratings_default(void) {
   hu_ratings usual = {4000, 100, 80, 4, 0.1f, 0};
   return usual;
 }

@@ -43,7 +43,7 @@ static const hu_model_kind kinds[HU_MODEL_KINDS] = {
 
 const hu_model_kind *hu_model_kind_of(uint8_t kind) { return &kinds[kind]; }
 
-hu_model hu_model_usual(uint8_t kind) {
+hu_model hu_model_default(uint8_t kind) {
   static const struct {
     uint32_t layers, units;
     float deviation;

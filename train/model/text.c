@@ -42,7 +42,7 @@ static HU_NOINLINE hu_status read(hu_model *m, const char *text, size_t *where, 
   int kind = kind_named(text, word);
   if (kind < 0) return unknown(text, word, why);
   const hu_model_kind *known = hu_model_kind_of((uint8_t)kind);
-  hu_model z = hu_model_usual((uint8_t)kind);
+  hu_model z = hu_model_default((uint8_t)kind);
   if (word < all) {
     size_t off = 0;
     *where = all;
@@ -76,7 +76,7 @@ static HU_NOINLINE size_t write(char *text, size_t size, const hu_model *m) {
   char line[HU_MODEL_TEXT_MAX];
   if (hu_model_check(m, NULL, NULL) != HU_OK) return 0;
   const hu_model_kind *kind = hu_model_kind_of(m->kind);
-  hu_model usual = hu_model_usual(m->kind);
+  hu_model usual = hu_model_default(m->kind);
   size_t n = (size_t)snprintf(line, sizeof line, "%s", kind->name);
   n += hu_keys_write(line + n, sizeof line - n, m, &usual, kind->keys, kind->count);
   if (size) snprintf(text, size, "%s", line);

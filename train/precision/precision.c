@@ -31,18 +31,18 @@ static hu_rounding finite(unsigned e, unsigned m, int b, int gradient) {
   return r;
 }
 
-hu_candidate hu_candidate_usual(void) {
+hu_candidate hu_candidate_default(void) {
   hu_candidate c = {finite(4, 3, 4, 0), finite(5, 2, 0, 1), finite(6, 9, 0, 0), finite(6, 9, 0, 1)};
   return c;
 }
 
-hu_precision_rule hu_precision_rule_usual(void) {
+hu_precision_rule hu_precision_rule_default(void) {
   hu_precision_rule r;
   memset(&r, 0, sizeof r);
   r.r.num = r.r.den = 1;
   r.limit.num = 1;
   r.limit.den = 100;
-  r.formats = hu_candidate_usual();
+  r.formats = hu_candidate_default();
   return r;
 }
 

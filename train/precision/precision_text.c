@@ -75,7 +75,7 @@ hu_status hu_precision_rule_parse(hu_precision_rule *rule, const char *text, siz
   if (!where) where = &ignored;
   *where = 0;
   if (!rule || !text) return HU_E_NULL;
-  hu_precision_rule r = hu_precision_rule_usual();
+  hu_precision_rule r = hu_precision_rule_default();
   size_t name = strcspn(text, "(");
   int kind = place_of(text, name, kinds, 5);
   if (kind < 0) return HU_E_NAME;

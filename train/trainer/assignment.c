@@ -9,7 +9,7 @@
 #include "train/trainer/trainer.h"
 
 static hu_precision_rule rule_of(const hu_run_keys *k) {
-  hu_precision_rule r = hu_precision_rule_usual();
+  hu_precision_rule r = hu_precision_rule_default();
   r.kind = (uint8_t)(k->assignment - ASSIGN_HIGH); /* in the order of HU_PRECISION_ */
   r.order = (uint8_t)k->order;
   r.low_dtheta = !k->keep_high;

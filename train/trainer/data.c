@@ -102,7 +102,7 @@ static hu_status open_text(hu_trainer *t, const char *folder, char *why) {
 
 static hu_status open_least_squares(hu_trainer *t) {
   const hu_run_keys *k = &t->keys;
-  hu_least_squares what = hu_least_squares_usual();
+  hu_least_squares what = hu_least_squares_default();
   hu_data all;
   what.count = k->count + k->test;
   what.features = k->features;
@@ -113,7 +113,7 @@ static hu_status open_least_squares(hu_trainer *t) {
 
 static hu_status open_teacher(hu_trainer *t) {
   const hu_run_keys *k = &t->keys;
-  hu_teacher what = hu_teacher_usual();
+  hu_teacher what = hu_teacher_default();
   hu_data all;
   what.count = k->count + k->test;
   what.features = k->features;
@@ -131,7 +131,7 @@ static hu_status open_gratings(hu_trainer *t) {
 
 static hu_status open_ratings(hu_trainer *t) {
   const hu_run_keys *k = &t->keys;
-  hu_ratings what = hu_ratings_usual();
+  hu_ratings what = hu_ratings_default();
   what.users = k->users;
   what.items = k->items;
   what.rank = k->rank;

@@ -29,6 +29,7 @@
 
 #include "halfulp/format.h"
 #include "halfulp/mode.h"
+#include "halfulp/train/deprecated.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -158,7 +159,7 @@ typedef struct hu_least_squares {
   const hu_format *grid;  /* NULL */
 } hu_least_squares;
 /* The numbers above, which are the paper's (count apart). */
-HU_API hu_least_squares hu_least_squares_usual(void);
+HU_API hu_least_squares hu_least_squares_default(void);
 /* w: NULL, or room for w*. One target. Errors too: HU_E_FORMAT, HU_E_CARRIER. */
 HU_API HU_MUST_CHECK hu_status hu_data_least_squares(hu_data *z, float *w, const hu_least_squares *what, uint64_t seed);
 
@@ -175,7 +176,7 @@ typedef struct hu_teacher {
   float deviation;                /* 25 */
   const hu_format *grid;          /* NULL */
 } hu_teacher;
-HU_API hu_teacher hu_teacher_usual(void);
+HU_API hu_teacher hu_teacher_default(void);
 HU_API HU_MUST_CHECK hu_status hu_data_teacher(hu_data *z, const hu_teacher *what, uint64_t seed);
 
 /* Ratings: example i, counted from `first`, is a pair (user, item), two features, both drawn alike; its score is the
@@ -188,7 +189,7 @@ typedef struct hu_ratings {
   float noise;                      /* 0.1 */
   int labels;                       /* 0 */
 } hu_ratings;
-HU_API hu_ratings hu_ratings_usual(void);
+HU_API hu_ratings hu_ratings_default(void);
 HU_API HU_MUST_CHECK hu_status hu_data_ratings(hu_data *z, uint64_t first, const hu_ratings *what, uint64_t seed);
 
 /* ---- batches ---- */

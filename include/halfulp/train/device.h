@@ -3,12 +3,12 @@
  *
  *   const hu_engine *device;
  *   if (hu_engine_device(&device) != HU_OK) ...            // HU_E_DEVICE: none, or a library without CUDA
- *   hu_net *net = hu_net_new_on(device, 64, 1);            // everything else as on the processor
+ *   hu_net *net = hu_net_new_on(device, 64, 1);            // everything else as on the CPU
  *
  * All tensors of such a net live in the device's memory, every operator, rounding and step of the optimizer runs there,
- * and every bit is the processor's: weights, values, gradients, counts, losses (docs/training.md section 6). What goes
- * in and comes out is copied: hu_net_feed, hu_net_labels, hu_net_targets, hu_net_set_parameter; the loss of
- * hu_net_forward where it is asked for, the largest gradient of a step, and hu_net_value, hu_net_parameter,
+ * and every bit is the same as on the CPU: weights, values, gradients, counts, losses (docs/training.md section 6).
+ * These calls copy data between host and device: hu_net_feed, hu_net_labels, hu_net_targets, hu_net_set_parameter; the
+ * loss of hu_net_forward where it is asked for, the largest gradient of a step, and hu_net_value, hu_net_parameter,
  * hu_net_digest, which wait for the device. A net with an embedding waits for it once a pass, too. */
 #ifndef HALFULP_TRAIN_DEVICE_H
 #define HALFULP_TRAIN_DEVICE_H

@@ -66,7 +66,7 @@ typedef struct hu_experiment_row {
   double low;       /* share of low elements, mean over the steps (assignments) */
   size_t promoted;  /* tensors promoted */
   uint64_t digest;  /* of the weights (hu_net_digest) */
-  char *keys; /* lines "key = value", those that are not usual: the run, for `halfulp train`; NULL: no trainer's */
+  char *keys;       /* lines "key = value" that differ from the defaults, for `halfulp train`; NULL: no trainer's */
 } hu_experiment_row;
 
 /* What the paper says, judged. */

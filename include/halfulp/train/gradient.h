@@ -14,7 +14,7 @@
  * hu_net_update_with (net.h) does the same for a network. With rn a binary32 rounding and S the loss scale, in this
  * order:
  *
- *   1. unscaled   g = rn(g rn(1 / S))                              hu_gradient_unscale_n; `found` is told
+ *   1. unscaled   g = rn(g rn(1 / S))                              hu_gradient_unscale_n sets `found`
  *   2. penalties  g = rn(g + R')         R' of a tensor: L2 rn(rn(2 lambda) w), of lambda |w|^2
  *                                                        L2_HALF rn(rn(lambda) w), of lambda |w|^2 / 2
  *                                                        L1 rn(lambda) with the sign of w, +0 where w is 0

@@ -8,9 +8,9 @@
  *     gradients of s.scale times the loss; then per array hu_gradient_unscale_n(n, g, s.scale, &found);
  *     if (hu_loss_scale_update(&s, &rule, found)) the optimizer's step; else nothing changes but s
  *
- * A rule is a plain record, and so is the state that it moves; neither is hidden, both can be stored. What `update` is
- * told is what the unscaled gradients of one step contained. The scale is always a positive binary32 number. The
- * caller's floating-point environment changes nothing (train.h).
+ * A rule is a plain record, and so is the state that it moves; neither is hidden, both can be stored. The argument
+ * `found` of `update` says what the unscaled gradients of one step contained. The scale is always a positive binary32
+ * number. The caller's floating-point environment changes nothing (train.h).
  *
  * Rules, their text, and the keys with their defaults (no blanks; keys in any order, each at most once):
  *

@@ -44,6 +44,7 @@
 #define HALFULP_TRAIN_MODEL_H
 
 #include "halfulp/train/data.h"
+#include "halfulp/train/deprecated.h"
 #include "halfulp/train/net.h"
 
 #ifdef __cplusplus
@@ -74,7 +75,7 @@ enum {
 enum {
   HU_MODEL_CHANNELS_MAX = 8 /* with them */
 };
-/* A network. Fields that a kind's text does not have are not looked at; hu_model_usual leaves them 0. */
+/* A network. Fields that a kind's text does not have are not looked at; hu_model_default leaves them 0. */
 typedef struct hu_model {
   uint8_t kind;                             /* HU_MODEL_ */
   uint8_t activation;                       /* HU_ACTIVATION_; transformer: not tanh */
@@ -108,7 +109,7 @@ HU_API hu_model_sizes hu_model_sizes_of_data(const hu_data *x);
 HU_API hu_model_sizes hu_model_sizes_of_text(const hu_text *x, size_t steps);
 
 /* The model of a text that is a kind alone; linear for a kind that there is not. */
-HU_API hu_model hu_model_usual(uint8_t kind);
+HU_API hu_model hu_model_default(uint8_t kind);
 /* sizes: NULL, or checked too. *why, if why is not NULL and the model is refused, is a static sentence that names the
  * field. */
 HU_API HU_MUST_CHECK hu_status hu_model_check(const hu_model *m, const hu_model_sizes *sizes, const char **why);
@@ -116,8 +117,8 @@ HU_API HU_MUST_CHECK hu_status hu_model_check(const hu_model *m, const hu_model_
 /* On an error *where, if where is not NULL, is the offset of what is wrong. HU_E_NULL, HU_E_NAME (no such model or
  * key), HU_E_TEXT, or hu_model_check's (*where is 0 then). *m is set on success. */
 HU_API HU_MUST_CHECK hu_status hu_model_parse(hu_model *m, const char *text, size_t *where);
-/* The shortest text that hu_model_parse turns into the same model: keys that are as usual are left out. Returns its
- * length; 0 for a model that hu_model_check refuses. Writes at most size characters with the 0; HU_MODEL_TEXT_MAX
+/* The shortest text that hu_model_parse turns into the same model: keys that have their defaults are left out. Returns
+ * its length; 0 for a model that hu_model_check refuses. Writes at most size characters with the 0; HU_MODEL_TEXT_MAX
  * always suffice. */
 #define HU_MODEL_TEXT_MAX 256
 HU_API size_t hu_model_text(char *text, size_t size, const hu_model *m);

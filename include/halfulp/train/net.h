@@ -47,13 +47,13 @@ extern "C" {
 /* A network; opaque. */
 typedef struct hu_net hu_net;
 
-/* What computes: NULL is the processor, hu_engine_device of train/device.h a CUDA device. All bits are the same
+/* What computes: NULL is the CPU, hu_engine_device of train/device.h a CUDA device. All bits are the same
  * (docs/training.md section 6). */
 typedef struct hu_engine hu_engine;
 
 /* NULL: no memory, or batch is 0. */
 HU_API hu_net *hu_net_new(size_t batch, uint32_t threads);
-/* The same on an engine, which keeps the tensors in its memory. `threads` are the processor's. NULL also if the engine
+/* The same on an engine, which keeps the tensors in its memory. `threads` are the CPU's. NULL also if the engine
  * has gone. */
 HU_API hu_net *hu_net_new_on(const hu_engine *engine, size_t batch, uint32_t threads);
 /* NULL is allowed. */
@@ -211,7 +211,7 @@ typedef struct hu_net_gradient_rules {
   hu_gradient_rules rules;
   const hu_penalty *penalties; /* one for every parameter of the net, in order; NULL: none */
   hu_gradient_norms norms;     /* of the last update; written by it, as is `found` */
-  hu_gradient_found found;     /* what the loss scale was told */
+  hu_gradient_found found;     /* what the unscaled gradients contained: the loss scale's input */
 } hu_net_gradient_rules;
 HU_API HU_MUST_CHECK hu_status hu_net_update_with(hu_net *net, const hu_optimizer *o, const hu_loss_rule *rule,
                                                   hu_loss_scale *scale, hu_net_gradient_rules *with,
@@ -220,7 +220,7 @@ HU_API HU_MUST_CHECK hu_status hu_net_update_with(hu_net *net, const hu_optimize
 /* ---- looking ---- */
 
 /* A value's or a parameter's matrix; NULL for a wrong number, and where a device failed. They live as long as the net.
- * On the processor they are the net's own and change with it. Of a net on a device they are copies, made (waiting for
+ * On the CPU they are the net's own and change with it. Of a net on a device they are copies, made (waiting for
  * the device) by each of these calls; what is written into them is not seen: hu_net_set_parameter. */
 typedef struct hu_net_tensor {
   size_t rows, cols;
@@ -243,10 +243,10 @@ HU_API uint64_t hu_net_digest(const hu_net *net);
 
 /* What a step is doing, for those who measure it: called when a phase begins and when it ends. Roundings of operands
  * and results of products lie inside the phases of their operators, all other phases side by side; what is not in one
- * is the engine's own. What a convolution rounds on its way (patches in blocks, dX as it is made) is told piece by
- * piece where one thread computes; with several, that time is its operator's. No bits depend on it, and the library
- * reads no clock. The observer is called in the thread of the call that it observes and in the library's floating-point
- * environment (train.h), not in the caller's. */
+ * is the engine's own. What a convolution rounds on its way (patches in blocks, dX as it is made) is reported piece by
+ * piece if one thread computes; with several threads that time belongs to its operator. No bits depend on it, and the
+ * library reads no clock. The observer is called in the thread of the call that it observes and in the library's
+ * floating-point environment (train.h), not in the caller's. */
 enum {
   HU_PHASE_FORWARD = 0,  /* an operator computes */
   HU_PHASE_BACKWARD = 1, /* its gradients are computed */

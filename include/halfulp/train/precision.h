@@ -33,6 +33,7 @@
 #define HALFULP_TRAIN_PRECISION_H
 
 #include "halfulp/train/assignment.h"
+#include "halfulp/train/deprecated.h"
 #include "halfulp/train/net.h"
 
 #ifdef __cplusplus
@@ -46,7 +47,7 @@ typedef struct hu_candidate {
 } hu_candidate;
 /* The paper's: fp(4,3,4), fp(5,2,0), fp(6,9,0), fp(6,9,0), every code finite, ties to even; NaN stays; gradients with
  * over=inf, so that an automatic loss scale sees their overflow. */
-HU_API hu_candidate hu_candidate_usual(void);
+HU_API hu_candidate hu_candidate_default(void);
 
 /* Kinds of rules. */
 enum {
@@ -69,9 +70,9 @@ typedef struct hu_precision_rule {
   hu_candidate formats;
 } hu_precision_rule;
 
-/* High in all; the usual candidate; limit 1/100; no promotion. */
-HU_API hu_precision_rule hu_precision_rule_usual(void);
-/* Text to rule, all but the formats, which are the usual ones:
+/* High in all; the default candidate; limit 1/100; no promotion. */
+HU_API hu_precision_rule hu_precision_rule_default(void);
+/* Text to rule, except the formats, which are the default ones:
  *
  *   rule = ( "high" | "uniform" | "operator" | "operator_prime" | "demote" ) [ "(" part { "," part } ")" ]
  *   part = ratio                                   of demote alone, first: r (default 1)
@@ -137,7 +138,7 @@ typedef struct hu_precision_past {
 } hu_precision_past;
 /* The past so far. */
 HU_API hu_precision_past hu_precision_past_of(const hu_precision *plan);
-/* The plan goes on with this assignment (its arrays as long as the layout says; copied) and this past (NULL: none).
+/* The plan continues with this assignment (its arrays as long as the layout says; copied) and this past (NULL: none).
  * The rule of dtheta is not applied to it. */
 HU_API HU_MUST_CHECK hu_status hu_precision_set(hu_precision *plan, const hu_assignment *a,
                                                 const hu_precision_past *past);

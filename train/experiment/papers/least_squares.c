@@ -173,7 +173,7 @@ static hu_status train(halves *h, uint64_t seed, hu_experiment_row *row) {
 }
 
 static hu_status run_mix(hu_lab *lab) {
-  hu_least_squares what = hu_least_squares_usual();
+  hu_least_squares what = hu_least_squares_default();
   hu_status s = HU_OK;
   for (uint64_t seed = 0; seed < SETS && s == HU_OK; seed++) {
     for (size_t kahan = 0; kahan < CHOICES && s == HU_OK; kahan++) {
