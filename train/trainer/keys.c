@@ -70,7 +70,7 @@ static const hu_run_key keys[] = {
     WORD(augment, "data.augment", "no", no_yes, "cifar10, cifar100: yes: padded by 4, cropped, mirrored"),
     COUNT(data_seed, "data.seed", "0", 0, 0x1p53, "seed of generated data"),
 
-    OTHER(MODEL, model, "model.net", "mlp(layers=2,units=64)", "the network: docs/models.md"),
+    OTHER(MODEL, model, "model.net", "mlp(layers=2,units=64)", "the network: docs/networks.md"),
 
     WORD(loss, "loss.kind", "default", losses,
          "cross_entropy, squared_error, or default: cross_entropy where the data have labels, else squared_error"),

@@ -14,7 +14,7 @@
  *
  * A model is what is chosen, its sizes are what the data are; together they determine every layer, its parameters'
  * names (hu_net_parameter_name) and first weights. Models are built from the public calls of net.h alone; the loss, and
- * roundings, are the caller's. docs/models.md draws each of them layer by layer, with its source.
+ * roundings, are the caller's. docs/networks.md draws each of them layer by layer, with its source.
  *
  * Texts, with all keys and what they are where nothing is said (no blanks; keys in any order, each at most once; a
  * model without keys has no parentheses):
