@@ -109,8 +109,15 @@ def long_lines(page):
                     yield number, 'a line of %d characters; at most %d' % (len(line), COLUMNS)
 
 
+def broken_links(page):
+    """Links of two lines, which the tests of links do not see."""
+    for part in page:
+        for found in re.finditer(r'\[[^\[\]]*\n[^\[\]]*\]\(', without_code(part.text)):
+            yield part.line + part.text.count('\n', 0, found.start()), 'a link broken over two lines'
+
+
 def linked(text):
-    return [(m.start(2), m.end(2)) for m in pages.LINK.finditer(text)]
+    return [m.span() for m in pages.LINK.finditer(text)]
 
 
 def terms_without_link(page):
@@ -132,7 +139,8 @@ def of_page(text):
     """(line, fault) of a page, by line."""
     page = parts(text)
     found = [fault for part in page for fault in private_words(without_targets(without_code(part.text)), part.line)]
-    return sorted(found + list(long_paragraphs(page)) + list(long_lines(page)) + list(terms_without_link(page)))
+    rules = (long_paragraphs, long_lines, broken_links, terms_without_link)
+    return sorted(found + [fault for rule in rules for fault in rule(page)])
 
 
 def of_glossary(text):

@@ -29,6 +29,7 @@ WRONG = [
     ('| cell | ' + 'word ' * 111 + '|', 'a cell of 111 words'),
     ('letters ' * 16, 'a line of 128 characters'),
     ('- ' + 'letters ' * 16, 'a line of 130 characters'),
+    ('A link [of two\nlines](x.md).', 'a link broken over two lines'),
     ('A digest is printed.', 'glossary.md#digest'),
     ('A digest is printed; see [digest](glossary.md#digest).', 'glossary.md#digest'),
 ]
