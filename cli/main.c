@@ -21,6 +21,7 @@ static const entry table[] = {
     {"decode", cli_decode, "codes to numbers, one a line; arrays and models"},
     {"explain", cli_explain, "why a number becomes the code it becomes"},
     {"quantize", cli_quantize, "put an array or a model on a format's grid, with events and errors"},
+    {"compare", cli_compare, "what several formats do to an array or a model, side by side"},
     {"gemm", cli_gemm, "D = A B + C of .npy matrices under an accumulation model"},
     {"train", cli_train, "train a network in low precision, as a configuration file says"},
     {"experiments", cli_experiments, "list papers' claims on training that can be tried here"},

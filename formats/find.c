@@ -40,7 +40,7 @@ typedef struct named_row {
 #define NO_NAN_RULE "The result of a NaN operand; here the mode's NaN policy, +max by default, as CUDA and PTX do."
 #define TESLA_OPEN                                                                                                    \
   "The bias is a register, 0 to 63 (here 2^(e-1) - 1; see the _bias functions). NaN, -0 and the scale of subnormals " \
-  "are told in two ways; here every code is finite, -0 exists, subnormals follow IEEE 754."
+  "are described in two ways; here every code is finite, -0 exists, subnormals follow IEEE 754."
 
 static const named_row named[] = {
     {hu_binary16, "binary16", "fp16 half float16 e5m10", IEEE754,
@@ -106,11 +106,11 @@ static const named_row named[] = {
     {hu_float5_e2m2, "float5_e2m2", "e2m2", "Weight quantization studies (quant-llm)", NO_NAN_RULE},
     {hu_float5_e3m1, "float5_e3m1", "e3m1", "Weight quantization studies (quant-llm)", NO_NAN_RULE},
     {hu_float4_e1m2, "float4_e1m2", "ascend_e1m2", "Ascend C built-in data types, fp4x2_e1m2_t",
-     "The bias, told in two ways for one exponent bit; here 1 (largest value 1.75). A NaN operand; here the mode's NaN "
-     "policy."},
+     "The bias, described in two ways for one exponent bit; here 1 (largest value 1.75). A NaN operand; here the "
+     "mode's NaN policy."},
     {hu_float4_e3m0, "float4_e3m0", "e3m0",
      "Chmiel et al., Accurate neural training with 4-bit matrix multiplications (LUQ, ICLR 2023)",
-     "Nearest is told in value and in logarithm; here in value, the midpoint at 1.5 times a power of two."},
+     "Nearest is described in value and in logarithm; here in value, the midpoint at 1.5 times a power of two."},
     {hu_float3_e2m0, "float3_e2m0", "e2m0", "Weight quantization studies", NO_NAN_RULE},
     {hu_uint1, "uint1", "", UNSIGNED_INTEGER, UINT_OPEN},
     {hu_uint2, "uint2", "", UNSIGNED_INTEGER, UINT_OPEN},

@@ -115,7 +115,7 @@ static int make_values(const tensors_work *w, tensors_result *r, cli_job *job) {
   }
   if (code == CLI_OK) {
     code = judge(r, &job->x, &y);
-    if (code == CLI_OK) code = put(w, r->tensor->name, z ? z : values);
+    if (code == CLI_OK && w->output) code = put(w, r->tensor->name, z ? z : values);
   }
   free(values);
   free(z);
@@ -168,7 +168,7 @@ int tensors_one(const tensors_work *w, tensors_result *r) {
   char shown[ST_NAME_MAX], place[ST_NAME_MAX + 256];
   void *owned;
   cli_parts sizes = {0};
-  if (!r->done) return copy_tensor(w, r->tensor);
+  if (!r->done) return w->output ? copy_tensor(w, r->tensor) : CLI_OK;
   snprintf(place, sizeof place, "%.240s: tensor '%s'", w->in->name, st_printable(shown, r->tensor->name));
   const void *data = tensors_aligned(&owned, w->in, r->tensor);
   if (!data) return CLI_BAD;

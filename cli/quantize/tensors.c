@@ -65,7 +65,7 @@ static int spare_codes(tensors_results *r, const tensors_input *in) {
   return code;
 }
 
-static int choose(tensors_results *r, const tensors_input *in) {
+int tensors_choose(tensors_results *r, const tensors_input *in) {
   const cli_quantize_state *s = r->asked;
   uint64_t first = 0;
   if (check_globs("--include", s->include, s->includes, in) || check_globs("--exclude", s->exclude, s->excludes, in) ||
@@ -175,7 +175,7 @@ static void *worker(void *arg) {
   crew *c = arg;
   for (;;) {
     lock(1);
-    if (cli_output_stopped(c->work.output)) c->code = CLI_BAD;
+    if (c->work.output && cli_output_stopped(c->work.output)) c->code = CLI_BAD;
     tensors_result *r = c->code == CLI_OK && c->next < c->results->count ? &c->results->list[c->next++] : NULL;
     lock(0);
     if (!r) return NULL;
@@ -188,12 +188,12 @@ static void *worker(void *arg) {
   }
 }
 
-static int work_all(crew *c, size_t total) {
+static int work_all(crew *c, const char *doing, size_t total) {
   pthread_t threads[HU_THREADS_MAX];
   unsigned want = c->work.s->numeric.threads ? c->work.s->numeric.threads : 1, started = 0;
   unsigned crowd = want < c->results->done ? want : (unsigned)c->results->done;
   c->work.threads = want / crowd;
-  progress_start(&c->bar, "quantize", total);
+  progress_start(&c->bar, doing, total);
   while (started + 1 < crowd && pthread_create(&threads[started], NULL, worker, c) == 0) started++;
   worker(c);
   for (unsigned i = 0; i < started; i++) pthread_join(threads[i], NULL);
@@ -210,13 +210,26 @@ static int write_tensors(tensors_results *r, const tensors_input *in, st_file *p
   int code = cli_output_open(&output, r->out);
   if (code == CLI_OK) {
     crew c = {{r->asked, in, plan, &output, 1}, r, {0}, 0, 0, cli_output_at(&output, 0, header, length)};
-    code = work_all(&c, total);
+    code = work_all(&c, "quantize", total);
     /* An error in a tensor has had its line; one in writing gets it here. */
     int closed = cli_output_close(&output, code == CLI_OK || output.error);
     if (code == CLI_OK) code = closed;
   }
   free(header);
   return code;
+}
+
+int tensors_measure(tensors_results *r, const tensors_input *in, const char *doing) {
+  size_t total = 0;
+  for (size_t i = 0; i < r->count; i++) total += r->list[i].tensor->size;
+  crew c = {{r->asked, in, &in->file, NULL, 1}, r, {0}, 0, 0, CLI_OK};
+  return work_all(&c, doing, total);
+}
+
+void tensors_results_free(tensors_results *r) {
+  for (size_t i = 0; r->list && i < r->count; i++) tensors_result_free(&r->list[i]);
+  free(r->list);
+  r->list = NULL;
 }
 
 /* The report is written last: it must not take the place of a model. */
@@ -244,15 +257,14 @@ int cli_quantize_tensors(const cli_quantize_state *s, const char *path, const ch
   st_file plan = {0};
   if (check_options(s, path, out) || tensors_open(&in, path)) return CLI_BAD;
   tensors_results r = {in.name, out, s, NULL, 0, 0};
-  int code = choose(&r, &in);
+  int code = tensors_choose(&r, &in);
   if (code == CLI_OK) code = make_plan(&plan, &in, &r);
   if (code == CLI_OK) code = write_tensors(&r, &in, &plan);
   if (code == CLI_OK && s->report) code = tensors_report(s->report, &r);
   if (code == CLI_OK && s->numeric.json) tensors_json(stdout, &r);
   if (code == CLI_OK && !s->numeric.json) tensors_print(stdout, &r);
   st_free(&plan);
-  for (size_t i = 0; r.list && i < r.count; i++) tensors_result_free(&r.list[i]);
-  free(r.list);
+  tensors_results_free(&r);
   tensors_close(&in);
   return code;
 }

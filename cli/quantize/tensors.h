@@ -101,10 +101,16 @@ typedef struct tensors_work {
   const cli_quantize_state *s;
   const tensors_input *in;
   const st_file *plan;
-  cli_output *output;
-  unsigned threads; /* within a tensor */
+  cli_output *output; /* NULL: nothing is written */
+  unsigned threads;   /* within a tensor */
 } tensors_work;
 int tensors_one(const tensors_work *w, tensors_result *r);
+
+/* All of a file (tensors.c): which tensors are rounded, into a new r->list; and what the target makes of them, as
+ * values that are not written anywhere. doing: what the progress line says. 0, or an exit code after an error line. */
+int tensors_choose(tensors_results *r, const tensors_input *in);
+int tensors_measure(tensors_results *r, const tensors_input *in, const char *doing);
+void tensors_results_free(tensors_results *r);
 
 /* What standard output gets, and the report. */
 void tensors_print(FILE *out, const tensors_results *r);

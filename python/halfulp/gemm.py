@@ -52,7 +52,7 @@ class _Operand:
         if ld is None:
             if one.array is None:
                 raise abi.HalfulpValueError(
-                    '{}: a matrix of a device wants contiguous rows or columns'.format(self.argument))
+                    '{}: a matrix of a device requires contiguous rows or columns'.format(self.argument))
             one = one.copied()
             ld, transposed = _leading(one)
         assert ld is not None

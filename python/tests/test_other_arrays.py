@@ -198,6 +198,9 @@ def test_cuda_strides_and_types(x, stand):
 
 def test_cuda_misuse(x, stand):
     z = np.zeros_like(x)
+    wide = np.zeros((8, 8), np.float32)
+    with pytest.raises(ValueError, match='^b: .*requires contiguous rows or columns'):
+        halfulp.gemm(Cuda(wide[:4, :4].copy()), Cuda(wide[::2, ::2]), accum='fp32', out=Cuda(wide[:4, :4].copy()))
     for call, kind, words in [
             (lambda: halfulp.quantize(Cuda(x), 'bfloat16'), TypeError, 'give out='),
             (lambda: halfulp.quantize(Cuda(x), 'bfloat16', out=z), ValueError, 'on the host and on a device'),

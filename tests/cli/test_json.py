@@ -136,6 +136,7 @@ class Json(support.Case):
         self.holds("quantize", "encode", "-f", "mxfp4", x, z)
         if os.environ["HALFULP_SAFETENSORS"] == "1":
             self.holds("quantize", "quantize", "-f", "mxfp4", x, self.path("z.safetensors"))
+            self.holds("compare", "compare", "-f", "mxfp4", "-f", "binary32", "-f", "torch.float8_e4m3fn", x)
         report = self.holds("gemm", "gemm", x, w, "-o", z, "--watch")
         self.assertIn("watch", report)
         self.holds("gemm", "gemm", x, w, "-o", z)

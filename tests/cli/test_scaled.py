@@ -137,7 +137,11 @@ class Scaled(support.Case):
             entries = json.loads(self.ok("formats", option, "--json"))
             lines = self.ok("formats", option).splitlines()
             self.assertEqual([line.split()[0] for line in lines], [e["id"] for e in entries])
-            self.assertIn("    defined: " + entries[0]["source"], self.ok("formats", option, "-v"))
+            verbose = self.ok("formats", option, "-v")
+            for e in entries:
+                self.assertIn("    defined: " + e["source"], verbose)
+                if e["open"]:
+                    self.assertIn("    open:    " + e["open"], verbose)
             for e in entries:
                 self.ok("quantize", "-f", e["id"], x, self.path("a.npy"))
                 self.ok("quantize", "-f", e["text"], x, self.path("b.npy"))

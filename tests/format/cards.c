@@ -126,7 +126,7 @@ static const char *saturation_text(hu_format f) {
 
 static const char *nan_operand_text(hu_limits l) {
   if (l.has_nan) return "gives the canonical NaN";
-  return "gives +max unless the mode says `zero` or `error`: there is no NaN code; CUDA, PTX and ONNX do so";
+  return "gives +max unless the mode has `zero` or `error`: there is no NaN code; CUDA, PTX and ONNX do the same";
 }
 
 static void put_range_rules(page *p, hu_format f, hu_limits l) {
@@ -190,14 +190,17 @@ static int is_p3109(hu_format_entry entry) { return strncmp(entry.aliases, "p310
 
 static void put_head(page *p, size_t cards, size_t family) {
   put(p, "# Formats\n\n");
-  put(p, "Generated from the code by `tests/format/cards.c` (`ninja format-cards`); a test holds the two equal.\n\n");
-  put(p, "%zu named formats with a card each, and the %zu IEEE P3109 formats of 3 to 8 bits. ", cards, family);
-  put(p, "`hu_format_find` takes every id\nand alias below and P3109 names of up to 16 bits; ");
-  put(p, "`hu_format_parse` takes these and `fp(e,m,b):...` (grammar:\n`include/halfulp/format.h`). ");
-  put(p, "Each header of this directory gives one function per format: `hu_float8_e4m3fn()`.\n");
-  put(p, "Names that several formats claim (fp8, e4m3, e3m4, fp4, e1m2) name none here.\n\n");
-  put(p, "The axes are those of `docs/numerics.md` section 1, the policies those of sections 3 and 4. ");
-  put(p, "Values are C99 hex\nfloats, codes hexadecimal; max and min are those of positive values.\n");
+  put(p, "Every named format has a [card](../docs/glossary.md#card) on this page: its fields, special codes,\n");
+  put(p, "limits, source, and what the source leaves open. The page is generated from the code by\n");
+  put(p, "`tests/format/cards.c` (`ninja format-cards`); a test checks that they agree.\n\n");
+  put(p, "There are %zu named formats, and %zu IEEE P3109 formats of 3 to 8 bits. `hu_format_find` takes every id\n",
+      cards, family);
+  put(p, "and alias below and P3109 names of up to 16 bits. `hu_format_parse` takes these and `fp(e,m,b):...`\n");
+  put(p, "(grammar: `include/halfulp/format.h`). Each header of this directory gives one function per format:\n");
+  put(p, "`hu_float8_e4m3fn()`. Names that are used for several formats (fp8, e4m3, e3m4, fp4, e1m2) name no format\n");
+  put(p, "here.\n\n");
+  put(p, "[Numerics](../docs/numerics.md#1-a-format-is-a-set-of-codes-with-values) defines the fields of the cards\n");
+  put(p, "and the policies. Values are C99 hex floats, codes hexadecimal; max and min are those of positive values.\n");
 }
 
 static void put_contents(page *p) {
@@ -219,13 +222,15 @@ static void put_contents(page *p) {
 
 static void put_family(page *p) {
   put(p, "\n## IEEE P3109\n\n");
-  put(p, "Draft v4.0 (June 2026), binary{K}p{P}{s|u}{e|f}: K bits, precision P, signed or unsigned, extended or\n");
-  put(p, "finite. Aliases: p3109_k{K}p{P}{s|u}{e|f}. One NaN, one zero without sign, subnormals for P > 1.\n\n");
-  put(p, "Default saturation: `none` for extended formats (infinities stand for what lies beyond), `finite` for\n");
-  put(p, "finite ones. Policy `none` gives infinity in extended formats, the largest value in finite ones, and NaN\n");
-  put(p, "for what lies below zero in unsigned ones; there the modes `rtz` and `rtp` give 0 for numbers. A NaN\n");
-  put(p, "operand gives NaN. The draft requires binary8p4se, binary8p3se and binary4p2sf, and binary8p1uf for\n");
-  put(p, "scales. K = 9 to 16 follow the same rules and are found by name.\n\n");
+  put(p, "These formats are those of draft v4.0 (June 2026). In binary{K}p{P}{s|u}{e|f}, K is the number of bits\n");
+  put(p, "and P the precision; s is signed, u unsigned, e extended and f finite. Aliases are\n");
+  put(p, "p3109_k{K}p{P}{s|u}{e|f}. Each format has one NaN, one zero without sign, and subnormals if P > 1. K = 9\n");
+  put(p, "to 16 follow the same rules and are found by name. The draft requires binary8p4se, binary8p3se and\n");
+  put(p, "binary4p2sf, and binary8p1uf for scales.\n\n");
+  put(p, "The default saturation is `none` for extended formats (infinities stand for what lies beyond the range)\n");
+  put(p, "and `finite` for finite ones. Policy `none` gives infinity in extended formats and the largest value in\n");
+  put(p, "finite ones. In unsigned formats it gives NaN for what lies below zero, except that the modes `rtz` and\n");
+  put(p, "`rtp` give 0 for numbers. A NaN operand gives NaN.\n\n");
   put(p, "| id | descriptor | bias | max | its code | min normal | min | NaN | infinities | finite codes |\n");
   put(p, "|---|---|---|---|---|---|---|---|---|---|\n");
   for (size_t i = 0; i < hu_format_count(); i++) {

@@ -134,6 +134,40 @@ static void test_tiny_parts(void **state) {
   }
 }
 
+/* Exact factors of two scales that binary32 does not hold, beside those that it does: 2^e of every e from -190 to 190,
+ * times a part that brings the product back into binary32. */
+static void test_exact_factors(void **state) {
+  hu_scaling mx = scaling("mxfp8_e5m2");
+  hu_scaled_sum sum = hu_scaled_sum_parts(accum("exact"), accum("fp32"), HU_SCALED_FACTOR_EXACT);
+  (void)state;
+  for (int e = -190; e <= 190; e++) {
+    uint8_t codes[32], sa = (uint8_t)(127 + e / 2), sb = (uint8_t)(127 + e - e / 2);
+    double part = e < 0 ? 32 * 57344.0 * 57344.0 : 0x1p-32; /* elements: all the largest, one the smallest */
+    memset(codes, e < 0 ? 0x7B : 0, sizeof codes);
+    if (e >= 0) codes[0] = 0x01;
+    hu_scaled_operand oa, ob;
+    memset(&oa, 0, sizeof oa);
+    memset(&ob, 0, sizeof ob);
+    oa.scaling = &mx;
+    oa.scaled = (hu_scaled){codes, 32, &sa, 1, NULL};
+    ob.scaling = &mx;
+    ob.scaled = (hu_scaled){codes, 32, &sb, 1, NULL};
+    ob.transposed = 1;
+    float z = 0;
+    hu_scaled_result d = plain_result(&z, 1, hu_format_ieee(8, 23, 0), 1);
+    for (unsigned level = 0; level < t_levels(); level++) {
+      hu_exec exec = {1, t_levels_off(level), {0, 0}};
+      size_t bytes = hu_scaled_gemm_space(1, 1, 32, &d, &oa, &ob, NULL, &sum, &exec);
+      assert_true(bytes != SIZE_MAX);
+      void *space = aligned_alloc(64, bytes / 64 * 64 + 64);
+      assert_non_null(space);
+      assert_int_equal(hu_scaled_gemm(1, 1, 32, &d, &oa, &ob, NULL, &sum, rne, space, bytes, &exec, NULL), HU_OK);
+      free(space);
+      if (z != (float)ldexp(part, e)) fail_msg("2^%d: %a instead of %a", e, z, ldexp(part, e));
+    }
+  }
+}
+
 /* ---- what a way equals ---- */
 
 /* parts in runs of 128 is promote(128,...,scaled) of the raw call; so is unit, in one go. */
@@ -440,9 +474,9 @@ static void test_errors(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_tiles),     cmocka_unit_test(test_promotion),
-                                     cmocka_unit_test(test_units),     cmocka_unit_test(test_runs),
-                                     cmocka_unit_test(test_many_runs), cmocka_unit_test(test_shapes),
-                                     cmocka_unit_test(test_errors),    cmocka_unit_test(test_tiny_parts)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_tiles),  cmocka_unit_test(test_promotion),  cmocka_unit_test(test_units),
+      cmocka_unit_test(test_runs),   cmocka_unit_test(test_many_runs),  cmocka_unit_test(test_shapes),
+      cmocka_unit_test(test_errors), cmocka_unit_test(test_tiny_parts), cmocka_unit_test(test_exact_factors)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* Compares formats on an array or a model: rounds its tensors into each of them, and prints a table of tensors by
+ * formats. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/numbers.h"
+#include "cli/quantize/compare_table.h"
+
+enum { NAME_MAX_SHOWN = 40 };
+
+/* One format's column: the common state with its target, and the preset's mode if it is one. */
+static int prepare(compare_column *c, const compare_asked *asked, const char *text, const char *in) {
+  c->asked = asked->common;
+  if (cli_target_read(&c->asked.target, text) || cli_preset_mode(&c->asked.numeric, &c->asked.target)) return CLI_BAD;
+  c->asked.numeric.format_text = text;
+  c->asked.numeric.format = c->asked.target.format;
+  cli_job job = {0};
+  if (c->asked.target.kind->check(&c->asked.target, &job)) return CLI_BAD;
+  cli_target_name(c->name, &c->asked.target);
+  c->results = (tensors_results){in, NULL, &c->asked, NULL, 0, 0};
+  return CLI_OK;
+}
+
+static int measure(compare_column *c, const tensors_input *in) {
+  char doing[64];
+  snprintf(doing, sizeof doing, "compare %.40s", c->name);
+  if (tensors_choose(&c->results, in) || tensors_measure(&c->results, in, doing)) return CLI_BAD;
+  c->total = tensors_total(&c->results);
+  return CLI_OK;
+}
+
+/* ---- text ---- */
+
+typedef void (*cell)(char text[32], const tensors_result *x);
+
+static void sqnr_cell(char text[32], const tensors_result *x) {
+  if (isfinite(x->errors.sqnr))
+    snprintf(text, 32, "%.2f", x->errors.sqnr);
+  else
+    snprintf(text, 32, "%s", x->errors.changed ? cli_no_sqnr(&x->errors) : "exact");
+}
+static void bits_cell(char text[32], const tensors_result *x) { snprintf(text, 32, "%s", ROUNDED(x->bits, 4)); }
+static void error_cell(char text[32], const tensors_result *x) { snprintf(text, 32, "%.4g", x->errors.max_abs); }
+static void zeros_cell(char text[32], const tensors_result *x) { snprintf(text, 32, "%zu", x->errors.zeros); }
+static void to_zero_cell(char text[32], const tensors_result *x) {
+  snprintf(text, 32, "%llu", (unsigned long long)x->events.to_zero);
+}
+static void overflow_cell(char text[32], const tensors_result *x) {
+  snprintf(text, 32, "%llu", (unsigned long long)x->events.overflow);
+}
+
+/* The end of a long name is where names of tensors differ. */
+static const char *short_name(char text[ST_NAME_MAX], const char *name) {
+  size_t n = strlen(st_printable(text, name)), from = n > NAME_MAX_SHOWN ? n - NAME_MAX_SHOWN : 0;
+  while (from && ((unsigned char)text[from] & 0xC0) == 0x80) from++;
+  return text + from;
+}
+
+static int width_of(const compare_column *c) {
+  int n = (int)strlen(c->name);
+  return n < 10 ? 10 : n;
+}
+
+static void print_total(const compare_table *t, int names, const char *name, cell make) {
+  printf("  %-*s", names, name);
+  for (int f = 0; f < t->count; f++) {
+    char text[32];
+    make(text, &t->columns[f].total);
+    printf("  %*s", width_of(&t->columns[f]), text);
+  }
+  putchar('\n');
+}
+
+static int names_width(const tensors_results *r) {
+  char room[ST_NAME_MAX];
+  int width = (int)strlen("overflow of elements");
+  for (size_t i = 0; i < r->count; i++) {
+    int n = r->list[i].done ? (int)strlen(short_name(room, r->list[i].tensor->name)) : 0;
+    if (n > width) width = n;
+  }
+  return width;
+}
+
+static void print_table(const compare_table *t) {
+  char room[ST_NAME_MAX], in[CLI_SHOWN_MAX];
+  const tensors_results *first = &t->columns[0].results;
+  int names = names_width(first);
+  printf("%s: %zu of %zu tensors, %zu elements\n  %-*s", cli_shown(in, t->in), first->done, first->count,
+         t->columns[0].total.errors.count, names, "SQNR, dB");
+  for (int f = 0; f < t->count; f++) printf("  %*s", width_of(&t->columns[f]), t->columns[f].name);
+  putchar('\n');
+  for (size_t i = 0; i < first->count; i++) {
+    if (!first->list[i].done) continue;
+    printf("  %-*s", names, short_name(room, first->list[i].tensor->name));
+    for (int f = 0; f < t->count; f++) {
+      char text[32];
+      sqnr_cell(text, &t->columns[f].results.list[i]);
+      printf("  %*s", width_of(&t->columns[f]), text);
+    }
+    putchar('\n');
+  }
+  if (first->done > 1) print_total(t, names, "all", sqnr_cell);
+  printf("\n");
+  print_total(t, names, "bits per element", bits_cell);
+  print_total(t, names, "largest error", error_cell);
+  print_total(t, names, "zeros", zeros_cell);
+  print_total(t, names, "  that were not 0", to_zero_cell);
+  print_total(t, names, "overflow of elements", overflow_cell);
+}
+
+/* ---- JSON ---- */
+
+static void json_figures(const tensors_result *x) {
+  fputs("\"bits_per_element\": ", stdout);
+  cli_json_double(stdout, x->bits);
+  fputs(", \"events\": ", stdout);
+  cli_json_events(stdout, &x->events);
+  fputs(", \"errors\": ", stdout);
+  cli_json_errors(stdout, &x->errors);
+}
+
+static void json_column(const compare_column *c) {
+  char mode[CLI_NAME_MAX];
+  int first = 1;
+  fputs("{\"format\": ", stdout);
+  cli_json_string(stdout, c->name);
+  printf(", \"mode\": \"%s\", ", cli_mode_name(mode, c->asked.numeric.mode));
+  json_figures(&c->total);
+  fputs(", \"tensors\": [", stdout);
+  for (size_t i = 0; i < c->results.count; i++) {
+    const tensors_result *x = &c->results.list[i];
+    if (!x->done) continue;
+    fputs(first ? "{\"name\": " : ", {\"name\": ", stdout);
+    cli_json_string(stdout, x->tensor->name);
+    fputs(", ", stdout);
+    json_figures(x);
+    putchar('}');
+    first = 0;
+  }
+  fputs("]}", stdout);
+}
+
+static void json_table(const compare_table *t) {
+  fputs("{\"file\": ", stdout);
+  cli_json_string(stdout, t->in);
+  fputs(", \"formats\": [", stdout);
+  for (int f = 0; f < t->count; f++) {
+    if (f) fputs(", ", stdout);
+    json_column(&t->columns[f]);
+  }
+  fputs("]}\n", stdout);
+}
+
+/* ---- the command ---- */
+
+static int check_report(const compare_asked *asked, const char *in) {
+  const char *report = asked->common.report;
+  if (!report) return CLI_OK;
+  if (cli_spare_input(report, in, "give --report another name")) return CLI_BAD;
+  if (!strcmp(report, "-") && asked->common.numeric.json)
+    return cli_fail(NULL, "--report - and --json both write to standard output");
+  return cli_file_try(report);
+}
+
+static int compare(compare_table *t, const tensors_input *in) {
+  for (int f = 0; f < t->count; f++)
+    if (measure(&t->columns[f], in)) return CLI_BAD;
+  const char *report = t->asked->common.report;
+  int code = report ? compare_report(report, t) : CLI_OK;
+  if (code == CLI_OK && t->asked->common.numeric.json) json_table(t);
+  if (code == CLI_OK && !t->asked->common.numeric.json && !(report && !strcmp(report, "-"))) print_table(t);
+  return code;
+}
+
+int cli_compare_file(const compare_asked *asked, const char *path) {
+  tensors_input in;
+  if (check_report(asked, path)) return CLI_BAD;
+  compare_table t = {path, asked, calloc((size_t)asked->count, sizeof *t.columns), asked->count};
+  if (!t.columns) return cli_fail(NULL, "out of memory");
+  int code = CLI_OK;
+  for (int f = 0; f < t.count && code == CLI_OK; f++) code = prepare(&t.columns[f], asked, asked->formats[f], path);
+  if (code == CLI_OK) code = tensors_open(&in, path);
+  if (code == CLI_OK) {
+    t.in = in.name;
+    code = compare(&t, &in);
+    for (int f = 0; f < t.count; f++) {
+      tensors_results_free(&t.columns[f].results);
+      tensors_result_free(&t.columns[f].total);
+    }
+    tensors_close(&in);
+  }
+  free(t.columns);
+  return code;
+}
