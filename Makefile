@@ -23,7 +23,7 @@ run:
 	@scripts/run.sh $(BUILD) $(JOBS) $(MESON_ARGS)
 
 # What tests use beyond the build. A test whose package cannot be had is left out, and the totals say so.
-CHECK_PACKAGES ?= valgrind verilator iverilog libsystemc-dev cmake doxygen groff man-db python3-venv
+CHECK_PACKAGES ?= codespell valgrind verilator iverilog libsystemc-dev cmake doxygen groff man-db python3-venv
 
 # All packages of `make run` and `make check`, for a user who may install them on behalf of one who may not.
 packages:

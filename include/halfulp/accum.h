@@ -24,7 +24,7 @@
  *                                                 absent: rne, default
  *   format   = text of hu_format_parse
  *
- * A splitk may hold a promote, not the other way round, and neither holds itself, exact, fp64 or int32; takes holds
+ * A splitk may hold a promote, but a promote no splitk, and neither holds itself, exact, fp64 or int32; takes holds
  * neither of them, nor itself, nor a preset. N: decimal, 1 to 2^31 - 1. No blanks.
  *
  *   exact             c + sum of a[k] b[k], no rounding until the one into the result

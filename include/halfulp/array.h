@@ -77,7 +77,8 @@ HU_API HU_MUST_CHECK hu_status hu_convert_n(size_t n, void *z, ptrdiff_t incz, h
 /* Dense packing of codes of `width` bits (1..8): code i occupies bits i*width .. i*width + width - 1 of the output seen
  * as one little-endian bit string (two 4-bit codes a byte, the first in the low half; four 6-bit codes in three bytes).
  * hu_pack_size gives the bytes, ceil(n * width / 8), or SIZE_MAX if that overflows; spare bits of the last byte are 0.
- * x holds one code a byte; bits above width are ignored. z and x must not overlap. HU_E_SHAPE if width is not 1..8. */
+ * x holds one code per byte; bits above width are ignored. z and x must not overlap. HU_E_SHAPE if width is not
+ * 1..8. */
 HU_API size_t hu_pack_size(size_t n, unsigned width);
 HU_API HU_MUST_CHECK hu_status hu_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width);
 HU_API HU_MUST_CHECK hu_status hu_unpack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width);

@@ -76,9 +76,9 @@ typedef struct hu_format {
   int16_t b;         /* additional bias: bias = 2^(e-1) - 1 + b, or b when e = 0 */
 } hu_format;
 
-/* In the place of a code that a format lacks. */
+/* What stands where a format lacks a code. */
 #define HU_NO_CODE UINT32_MAX
-/* Everything derived from a descriptor. Codes are magnitude codes (sign bit clear) unless said otherwise; a code the
+/* Everything derived from a descriptor. Codes are magnitude codes (sign bit clear) unless stated otherwise; a code the
  * format lacks is HU_NO_CODE. Values are exact in binary64. */
 typedef struct hu_limits {
   uint32_t width;           /* bits in a code, 1..32 */
@@ -165,7 +165,7 @@ typedef struct hu_format_entry {
   const char *open;    /* what the source leaves open and what was decided here, "" if nothing */
   hu_format format;
 } hu_format_entry;
-/* How many there are; and one of them: i < hu_format_count(), else id is NULL. */
+/* The number of formats; and one of them: i < hu_format_count(), else id is NULL. */
 HU_API size_t hu_format_count(void);
 HU_API hu_format_entry hu_format_at(size_t i);
 /* By id or alias, exact spelling. HU_E_NAME if the name is unknown. P3109 names beyond the catalogue are found too

@@ -71,7 +71,7 @@ enum {
 /* What an integer beyond the range of a fixed-point number becomes. */
 enum {
   HU_FIXED_SATURATE = 0, /* saturate: the end of the range */
-  HU_FIXED_WRAP = 1      /* wrap: its low bits. Infinities go to the ends all the same */
+  HU_FIXED_WRAP = 1      /* wrap: its low bits. Infinities go to the ends in both */
 };
 /* Where `rne` takes a value midway between two neighbours of a table. */
 enum {
@@ -155,7 +155,7 @@ typedef struct hu_number_entry {
   const char *open; /* what the source leaves open and what was decided here, "" if nothing */
   hu_number number;
 } hu_number_entry;
-/* How many there are; and one of them: i < hu_number_count(), else name is NULL. */
+/* The number of systems; and one of them: i < hu_number_count(), else name is NULL. */
 HU_API size_t hu_number_count(void);
 HU_API hu_number_entry hu_number_at(size_t i);
 /* By name, of this catalogue first, then hu_format_find's. *z is untouched on failure. */

@@ -112,7 +112,7 @@ typedef struct hu_scaling_entry {
   const char *open; /* what the source leaves open and what was decided here, "" if nothing */
   const char *text; /* parses to the record */
 } hu_scaling_entry;
-/* How many there are; and one of them. */
+/* The number of scalings; and one of them. */
 HU_API size_t hu_scaling_count(void);
 HU_API hu_scaling_entry hu_scaling_at(size_t i); /* i < hu_scaling_count(), else name is NULL */
 
@@ -156,7 +156,7 @@ typedef struct hu_scaled_stats {
  *   amax     NULL, or the amax to be used instead of the tensor's own (delayed scaling, calibration): of the second
  *            level, or of the one block where a block is the whole matrix by its description (`*x*`); finite, not
  *            negative
- *   stats    NULL or one a block
+ *   stats    NULL or one per block
  *   events   as in array.h: those of the elements' roundings (docs/scaled.md section 6); the roundings of scales count
  *            nowhere
  *   overlap  x may overlap nothing of z
@@ -177,10 +177,11 @@ HU_API HU_MUST_CHECK hu_status hu_scaled_quantize(size_t rows, size_t cols, floa
                                                   const float *amax, hu_scaled_stats *stats, const hu_exec *exec,
                                                   hu_events *events);
 
-/* Codes of up to 8 bits (one a byte, ld bytes a row) to the packed layout and back. Row i occupies bytes i packed_row
- * and on: hu_pack_n of its codes, spare bits 0, so that every row begins at a byte. With `pad` a row has the codes of
- * whole blocks, and there are rows of whole blocks, codes 0 beyond the matrix. Unpacking reads only the matrix's own
- * codes. Scales are not packed: their own array. z and x must not overlap. HU_E_SHAPE: wider codes, ld < cols. */
+/* Codes of up to 8 bits (one per byte, ld bytes per row) to the packed layout and back. Row i occupies bytes i
+ * packed_row and on: hu_pack_n of its codes, spare bits 0, so that every row begins at a byte. With `pad` a row has the
+ * codes of whole blocks, and there are rows of whole blocks, codes 0 beyond the matrix. Unpacking reads only the
+ * matrix's own codes. Scales are not packed: their own array. z and x must not overlap. HU_E_SHAPE: wider codes, ld <
+ * cols. */
 HU_API HU_MUST_CHECK hu_status hu_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint8_t *x, size_t ld,
                                               const hu_scaling *scaling);
 HU_API HU_MUST_CHECK hu_status hu_scaled_unpack(size_t rows, size_t cols, uint8_t *z, size_t ld, const uint8_t *x,

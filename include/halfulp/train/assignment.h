@@ -85,8 +85,8 @@ HU_API void hu_assign_keep_parameter_gradients(const hu_layout *layout, hu_assig
 /* Low elements among all: values and their gradients, parameters and theirs. */
 HU_API hu_ratio hu_assign_ratio(const hu_layout *layout, const hu_assignment *a);
 /* Algorithm 2. over_v (m + 1) and over_theta (m): elements of each forward tensor whose magnitude before rounding was
- * above the largest number of its format. Those low tensors whose share of them is above the limit become high, for
- * good. Returns how many did. */
+ * above the largest number of its format. Those low tensors whose share of them is above the limit become high
+ * permanently. Returns how many did. */
 HU_API size_t hu_assign_promote(const hu_layout *layout, hu_assignment *a, const uint64_t *over_v,
                                 const uint64_t *over_theta, hu_ratio limit);
 

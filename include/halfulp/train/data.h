@@ -15,9 +15,9 @@
  * binary32 and binary64 additions, products, quotients and roots. docs/training-data.md says each of them to the bit.
  * The caller's floating-point environment changes nothing (train.h).
  *
- * A call that makes a data set allocates it; *z is wholly written on success and untouched on an error. Whoever has the
- * record frees it, with hu_data_free or hu_text_free. `why`, if not NULL, has room for HU_DATA_WHY_MAX bytes and gets a
- * sentence that names the file and the field ("train.bin: label of record 3: 12, not below 10") when a call that
+ * A call that makes a data set allocates it; *z is wholly written on success and untouched on an error. The caller
+ * frees the record, with hu_data_free or hu_text_free. `why`, if not NULL, has room for HU_DATA_WHY_MAX bytes and gets
+ * a sentence that names the file and the field ("train.bin: label of record 3: 12, not below 10") when a call that
  * reads files does not return HU_OK, and is untouched else. Errors of all calls: HU_E_NULL, HU_E_MEMORY, HU_E_SHAPE (a
  * size that makes no sense or does not fit); of calls that read files too: HU_E_FILE (cannot be opened or read),
  * HU_E_DATA (content that is not what the format says). */
@@ -221,7 +221,7 @@ HU_API hu_stream hu_batches_stream(const hu_batches *b, uint64_t use);
 /* And sets it to all zero. */
 HU_API void hu_batches_free(hu_batches *b);
 
-/* "seed=1,epoch=2,position=3" and back. HU_E_TEXT: not that, to the letter; *z is untouched then. */
+/* "seed=1,epoch=2,position=3" and back. HU_E_TEXT: not exactly that; *z is untouched then. */
 #define HU_BATCH_STATE_TEXT_MAX 96
 HU_API char *hu_batch_state_text(char text[HU_BATCH_STATE_TEXT_MAX], hu_batch_state state);
 HU_API HU_MUST_CHECK hu_status hu_batch_state_parse(hu_batch_state *z, const char *text);

@@ -40,7 +40,7 @@ typedef struct hu_experiment {
   size_t runs;          /* rows that it will have */
   int quick;            /* 1: part of `make check` */
 } hu_experiment;
-/* How many there are; and one of them: i < hu_experiment_count(), else name is NULL. */
+/* The number of experiments; and one of them: i < hu_experiment_count(), else name is NULL. */
 HU_API size_t hu_experiment_count(void);
 HU_API hu_experiment hu_experiment_at(size_t i);
 
@@ -134,7 +134,7 @@ typedef int hu_experiment_progress(void *context, size_t done, size_t of, const 
 typedef struct hu_experiment_options {
   const char *data;         /* folder with digits_images.npy, digits_labels.npy, xz_file_format.txt; NULL: "data" */
   const char *const *pairs; /* NULL, or key, value, key, value ... NULL: set in every run, after its own; with
-                               "run.threads" and "run.device" no number changes. Judged all the same. */
+                               "run.threads" and "run.device" no number changes. The claims are judged nevertheless. */
   hu_experiment_progress *progress; /* may be NULL */
   void *context;
   const struct hu_engine *engine; /* of runs with "run.device", "cuda" (train/device.h); may be NULL */

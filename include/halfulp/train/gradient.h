@@ -18,7 +18,7 @@
  *   2. penalties  g = rn(g + R')         R' of a tensor: L2 rn(rn(2 lambda) w), of lambda |w|^2
  *                                                        L2_HALF rn(rn(lambda) w), of lambda |w|^2 / 2
  *                                                        L1 rn(lambda) with the sign of w, +0 where w is 0
- *      literal    g = rn(g + rn(S R')) before 1, as published: the same but for roundings, and `found` sees the sum
+ *      literal    g = rn(g + rn(S R')) before 1, as published: the same except for roundings, and `found` sees the sum
  *   3. clipping   N = square root of the sum of g^2 over all tensors; where N > clip: g = rn(g rn(clip / N))
  *   4. LARC       of each tensor, n_w and n_g the norms of w and g:   f = (eta n_w) / (rate (n_g + eps))
  *                 f = max(f, least), and at most binary32's largest number; HU_LARC_CLIP: at most 1 (HU_LARC_SCALE:

@@ -108,7 +108,7 @@ typedef struct hu_model_sizes {
 HU_API hu_model_sizes hu_model_sizes_of_data(const hu_data *x);
 HU_API hu_model_sizes hu_model_sizes_of_text(const hu_text *x, size_t steps);
 
-/* The model of a text that is a kind alone; linear for a kind that there is not. */
+/* The model of a text that is a kind alone; linear for an unknown kind. */
 HU_API hu_model hu_model_default(uint8_t kind);
 /* sizes: NULL, or checked too. *why, if why is not NULL and the model is refused, is a static sentence that names the
  * field. */

@@ -23,7 +23,7 @@
  *   dv    = rnd(the sum of what its readers give, last reader first)       dtheta = rnd(...)
  *
  * (Lee et al., Training with Mixed-Precision Floating-Point Assignments, equation (1); all keep: plain binary32.)
- * Matrix products and convolutions have an accumulation model (accum.h; fp32 unless said) and six more roundings, of
+ * Matrix products and convolutions have an accumulation model (accum.h; default fp32) and six more roundings, of
  * the operands of their three products Z = X W, dX = dZ W^T, dW = X^T dZ, for systems that round there (S2FP8, MX).
  * Random words come from (seed, tensor, step), so that nothing depends on threads or order of calls: the same bits for
  * any number of threads. Elementary functions are the library's, correctly rounded.
@@ -160,10 +160,10 @@ HU_API int hu_net_parameters(const hu_net *net);
 HU_API HU_MUST_CHECK hu_status hu_net_round_value(hu_net *net, int value, const hu_rounding *v, const hu_rounding *dv);
 HU_API HU_MUST_CHECK hu_status hu_net_round_parameter(hu_net *net, int parameter, const hu_rounding *theta,
                                                       const hu_rounding *dtheta);
-/* Of the products of the operator that makes `value` (linear, conv, the two of attention): operands of Z = X W, of
- * dX = dZ W^T, of dW = X^T dZ, rounded once more before each, and the results, before a bias is added to Z and before
+/* Of the products of the operator that makes `value` (linear, conv, the two of attention): operands of Z = X W, of dX =
+ * dZ W^T, of dW = X^T dZ, rounded once more before each, and the results, before a bias is added to Z and before
  * gradients of several readers are added up. Blocks of scaled roundings lie along rows of these matrices, or columns
- * where the rounding is `turned`. Of attention's scores, K and dK are meant as they are stored, in the places of W^T
+ * where the rounding is `turned`. Of attention's scores, K and dK are meant as they are stored: they are used as W^T
  * and dW^T. Each product has an accumulation model of its own: a unit of 8-bit formats has one instruction per pair of
  * formats, so that E4M3 forward and E5M2 backward are three of them. */
 typedef struct hu_product_rounding {

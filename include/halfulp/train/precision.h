@@ -128,7 +128,7 @@ typedef struct hu_precision_memory {
 HU_API HU_MUST_CHECK hu_status hu_precision_memory_of(hu_precision_memory *z, const hu_precision *plan,
                                                       const hu_optimizer *o);
 
-/* ---- other assignments, and going on where a run stopped ---- */
+/* ---- other assignments, and resuming a run ---- */
 
 /* What a mean ratio is made of. */
 typedef struct hu_precision_past {

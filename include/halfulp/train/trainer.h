@@ -38,7 +38,7 @@ typedef struct hu_trainer_key {
   const char *what;         /* what it says: a sentence */
   int weights;              /* 1: the weights depend on it */
   const char *const *words; /* the values that it takes, up to a NULL; NULL: others */
-  double low, high;         /* the least and the largest number that it takes; 0 and 0: it is no number */
+  double low, high;         /* the least and the largest number that it takes; 0 and 0: not a number */
 } hu_trainer_key;
 /* How many keys there are; and one of them. */
 HU_API size_t hu_trainer_key_count(void);
@@ -129,7 +129,7 @@ enum {
 };
 HU_API void hu_exponents_of(size_t n, const float *x, uint64_t z[HU_EXPONENTS]);
 
-/* ---- stopping and going on ---- */
+/* ---- stopping and resuming ---- */
 
 /* Everything that the next step depends on: tensors (binary32, by name) and a text. A run that is stopped after any
  * step and gone on with has the same weights as one that was not. Tensors: weights ("conv1.weight", the name of
