@@ -19,6 +19,7 @@ import numpy as np
 
 from . import _abi as abi
 from . import _pointer as pointer
+from . import _small as small
 from ._elementwise import finished, how, made_or_given, run
 from ._targets import quantize_whole, whole
 from ._views import VALUES, View, size_of, target, view
@@ -112,6 +113,10 @@ def quantize(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike]
     >>> quantize(np.float32([0.1, 500.0]), 'float8_e4m3fn')
     array([1.015625e-01, 4.480000e+02], dtype=float32)
     """
+    if out is None and not options:
+        result = small.quantize(x, format, mode)
+        if result is not None:
+            return result
     other = whole(format)
     if other is not None:
         return _quantize_whole(x, other, mode, out, options)
@@ -155,6 +160,10 @@ def encode(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike] =
     array of x's shape: uint8, uint16 or uint32 (`Format.dtype`), or of the type that `format` was given as
     (``encode(x, ml_dtypes.float8_e5m2)`` is an array of that type), or `out`.
     """
+    if out is None and not options:
+        result = small.encode(x, format, mode)
+        if result is not None:
+            return result
     preset = preset_of(format, mode, options)
     operand = view('x', x, options.get('cuda_stream'))
     if operand.name not in CODE_DTYPES:
