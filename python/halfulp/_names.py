@@ -13,9 +13,9 @@ from . import _structs as s
 # Kinds of texts: what they are called, and who takes them.
 _KINDS: Dict[str, Tuple[str, str]] = {
     'format': ('a format', 'halfulp.quantize and halfulp.encode take it'),
-    'scaling': ('a scaled format', 'halfulp.scaled.quantize, halfulp.scaled.encode and halfulp.round_tensor take it'),
-    's2fp8': ('a shifted and squeezed format', 'halfulp.s2fp8_encode and halfulp.round_tensor take it'),
-    'number': ('a number system', 'halfulp.number.quantize, halfulp.number.encode and halfulp.round_tensor take it'),
+    'scaling': ('a scaled format', 'halfulp.quantize, halfulp.scaled.encode and halfulp.round_tensor take it'),
+    's2fp8': ('a shifted and squeezed format', 'halfulp.quantize, halfulp.s2fp8_encode and halfulp.round_tensor take it'),
+    'number': ('a number system', 'halfulp.quantize, halfulp.number.encode and halfulp.round_tensor take it'),
     'preset': ("a preset of another program's conversion", 'halfulp.quantize and halfulp.encode take it'),
     'scaled preset': ("a preset of another program's scaled format",
                       'halfulp.scaled.encode(x, p.scaling, p.mode) does it, with p = halfulp.preset({!r})'),

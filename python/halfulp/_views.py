@@ -7,6 +7,7 @@ integers or NumPy's own float types in a NumPy array that shares their memory; t
 from __future__ import annotations
 
 import ctypes as c
+import functools
 from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
@@ -80,9 +81,14 @@ def dtype_of(argument: str, name: str) -> np.dtype:
     return np.dtype(getattr(ml_dtypes, name))
 
 
+@functools.lru_cache(maxsize=256)
+def _name(kind: np.dtype) -> str:
+    return kind.name  # which NumPy puts together anew every time
+
+
 def _raw(array: np.ndarray) -> np.ndarray:
     """The array itself if its type is NumPy's own; else its elements as unsigned integers."""
-    own = array.dtype.name in _SIZES and array.dtype.name != 'bfloat16'
+    own = _name(array.dtype) in _SIZES and _name(array.dtype) != 'bfloat16'
     return array if own else array.view('u{}'.format(array.itemsize))
 
 
@@ -97,7 +103,7 @@ def _regular(array: np.ndarray) -> bool:
 
 
 def _of_numpy(argument: str, array: np.ndarray) -> View:
-    name = array.dtype.name
+    name = _name(array.dtype)
     if array.dtype.kind in 'OSUMm' or array.dtype.fields or (name not in _SIZES and name not in CODE_DTYPES):
         raise abi.HalfulpTypeError('{}: an array of {} holds no numbers that halfulp knows'.format(argument,
             array.dtype))

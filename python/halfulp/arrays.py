@@ -19,9 +19,11 @@ import numpy as np
 
 from . import _abi as abi
 from . import _pointer as pointer
+from . import _small as small
 from ._elementwise import finished, how, made_or_given, run
+from ._targets import quantize_whole, whole
 from ._views import VALUES, View, size_of, target, view
-from .conversion import Preset, preset_of
+from .conversion import Preset, alone, preset_of
 from .format import CODE_DTYPES, Format, FormatLike, torch_name
 from .mode import ModeLike
 from .options import EXACT, Options, with_options
@@ -77,16 +79,28 @@ def _way(preset: Optional[Preset], mode: Optional[ModeLike], options: Options, v
     return way
 
 
+def _quantize_whole(x: Any, other: Any, mode: Optional[ModeLike], out: Any, options: Any) -> Any:
+    kind, preset = other
+    if preset is None:
+        return quantize_whole(x, kind, 'rne' if mode is None else mode, out, options)
+    alone(preset, mode, options)
+    return quantize_whole(x, kind, preset.mode, out, options)
+
+
 @with_options()
 def quantize(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike] = None, *, out: Any = None,
              **options: Unpack[Options]) -> Any:
-    """The values of a format that x rounds to, in x's own type: one rounding (docs/numerics.md section 2).
+    """The values that x rounds to, in x's own type (docs/numerics.md section 2).
 
     Parameters
     ----------
     x : array of float16, bfloat16, float32 or float64, any shape and strides
-    format : Format, str or dtype; Preset or its name
-        Its finite values must all be values of x's type; HalfulpValueError (HU_E_CARRIER) otherwise.
+    format : Format, str or dtype; Scaling, Number; Preset or its name
+        Every text that the command takes: a floating-point format ("float8_e4m3fn"), a scaled format ("nvfp4",
+        "mxfp8_e4m3"), "s2fp8", another number system ("posit8"), a preset ("torch.float8_e4m3fn", "mx.mxfp4").
+        The finite values of a floating-point format must all be values of x's type; HalfulpValueError (HU_E_CARRIER)
+        otherwise. Blocks of a scaled format lie along the last axis; for scaled formats and S2FP8 x is float32, or is
+        float16 or bfloat16 and the result is float32.
     mode : Mode or str, optional
         The rounding ("rne", "rtz", "sra:8", ...; see `Mode`): "rne" without it; none may stand beside a preset.
     out : array, optional
@@ -99,6 +113,13 @@ def quantize(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike]
     >>> quantize(np.float32([0.1, 500.0]), 'float8_e4m3fn')
     array([1.015625e-01, 4.480000e+02], dtype=float32)
     """
+    if out is None and not options:
+        result = small.quantize(x, format, mode)
+        if result is not None:
+            return result
+    other = whole(format)
+    if other is not None:
+        return _quantize_whole(x, other, mode, out, options)
     preset = preset_of(format, mode, options)
     operand = view('x', x, options.get('cuda_stream'))
     _numbers('x', operand)
@@ -139,6 +160,10 @@ def encode(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike] =
     array of x's shape: uint8, uint16 or uint32 (`Format.dtype`), or of the type that `format` was given as
     (``encode(x, ml_dtypes.float8_e5m2)`` is an array of that type), or `out`.
     """
+    if out is None and not options:
+        result = small.encode(x, format, mode)
+        if result is not None:
+            return result
     preset = preset_of(format, mode, options)
     operand = view('x', x, options.get('cuda_stream'))
     if operand.name not in CODE_DTYPES:

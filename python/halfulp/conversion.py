@@ -98,16 +98,21 @@ def names_preset(text: str) -> bool:
     return bool(dot) and family in _families()
 
 
+def alone(preset: Preset, mode: Any, options: Mapping[str, Any]) -> None:
+    """HalfulpValueError where a mode or a part of one is given beside a preset."""
+    for argument, given in [('mode', mode)] + [(name, options.get(name)) for name in ('saturate', 'nan', 'tiny')]:
+        if given is not None:
+            raise abi.HalfulpValueError('{}: the preset {} says how it is rounded; nothing may stand beside it'.format(
+                argument, preset.name))
+
+
 def preset_of(thing: Any, mode: Any, options: Mapping[str, Any]) -> Optional[Preset]:
     """The preset that a `format` argument is or names, if it does; one that goes without a mode beside it."""
     if isinstance(thing, str) and names_preset(thing):
         thing = preset(thing)
     if not isinstance(thing, Preset):
         return None
-    for argument, given in [('mode', mode)] + [(name, options.get(name)) for name in ('saturate', 'nan', 'tiny')]:
-        if given is not None:
-            raise abi.HalfulpValueError('{}: the preset {} says how it is rounded; nothing may stand beside it'.format(
-                argument, thing.name))
+    alone(thing, mode, options)
     if thing.scaling:
         raise abi.HalfulpValueError('format: the preset {0} is a scaled tensor; halfulp.scaled.encode(x, p.scaling, '
                                     'p.mode) with p = halfulp.preset({0!r})'.format(thing.name))

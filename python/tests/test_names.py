@@ -14,15 +14,15 @@ X = np.float32([[1.0, 2.0]])
 
 
 def formats(text):
-    return halfulp.quantize(X, text)
+    return halfulp.encode(X, text)
 
 
 @pytest.mark.parametrize('call, text, words', [
-    (formats, 'nvfp4', "format: 'nvfp4' is a scaled format: halfulp.scaled.quantize, .* and halfulp.round_tensor take"),
+    (formats, 'nvfp4', "format: 'nvfp4' is a scaled format: halfulp.quantize, .* and halfulp.round_tensor take"),
     (formats, 'scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=1x32;rule=floor)', 'is a scaled format'),
-    (formats, 'posit8', 'is a number system: halfulp.number.quantize'),
-    (formats, 'q(3.4)', 'is a number system: halfulp.number.quantize'),
-    (formats, 's2fp8', 'halfulp.s2fp8_encode and halfulp.round_tensor take it'),
+    (formats, 'posit8', 'is a number system: halfulp.quantize, halfulp.number.encode'),
+    (formats, 'q(3.4)', 'is a number system: halfulp.quantize, halfulp.number.encode'),
+    (formats, 's2fp8', 'halfulp.quantize, halfulp.s2fp8_encode and halfulp.round_tensor take it'),
     (formats, 'float8_e4m3fn,sra:8', 'halfulp.round_tensor takes it; elsewhere a mode is an argument of its own'),
     (formats, 'rtz', "'rtz' is a rounding mode: mode= takes it"),
     (formats, 'nv.hopper.e4m3.f32.wgmma', 'is an accumulation model: accum= takes it'),

@@ -32,6 +32,12 @@ def step(**more):
 CALLS = {
     'quantize': lambda **more: halfulp.quantize(X, 'float8_e4m3fn', 'sra:8', **more),
     'quantize, a mode': lambda **more: halfulp.quantize(HALVES, 'float8_e4m3fn', halfulp.Mode('srb:8'), **more),
+    'quantize, a scaled format': lambda **more: halfulp.quantize(X, 'nvfp4', 'sra:8', **more),
+    'quantize, S2FP8': lambda **more: halfulp.quantize(X, 's2fp8', 'sra:8', **more),
+    'quantize, another number system': lambda **more: halfulp.quantize(X, 'posit8', 'sra:8', **more),
+    'compare': lambda **more: np.array([row[2:] for row in halfulp.compare(X, ['nvfp4', 'posit8'], 'sra:8', **more)]),
+    'gemm_errors, the sums': lambda **more: np.array([row[1:] for row in halfulp.gemm_errors(
+        X, X.T, ['seq(bfloat16,sra:8)'], **more)]),
     'encode': lambda **more: halfulp.encode(X, 'float8_e4m3fn', 'sra:8', **more),
     'convert': lambda **more: halfulp.convert(HALVES, 'float8_e4m3fn', 'src:8', **more),
     'codes.add': lambda **more: codes.add(BYTES, BYTES[::-1], of='float8_e4m3fn', mode='sra:8', **more),

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from .. import _abi as abi
-from . import _convolution, ops
+from . import _convolution, _small, ops
 from ._calls import EVENTS
 from ._records import text_of
 from ._streams import StreamLike, draws, missing, stream, taken
@@ -52,6 +52,10 @@ def quantize(x: Tensor, rounding='keep', *, backward='keep', dim: int = -1, grad
         Random words of stochastic modes; of the gradient: child 1 of `stream` without it.
     """
     forward, back = text_of(rounding), text_of(backward)
+    if stream is None and backward_stream is None and back == 'keep' and gradient == 'straight_through':
+        small = _small.quantize(x, forward)
+        if small is not None:
+            return small
     if backward_stream is None:
         words = taken(stream, draws(forward) or draws(back))
         return ops.quantize(x, words, None, forward, back, dim, gradient, -1, 1, False)[0]

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: MIT
+"""Formats side by side on arrays, and accumulation models side by side on a product."""
+from __future__ import annotations
+
+import html
+import math
+from typing import TYPE_CHECKING, Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from . import _abi as abi
+from ._host import float32
+from ._targets import Target, target_of, whole
+from .accum import Accumulator, AccumulatorLike, Watch
+from .arrays import quantize
+from .conversion import preset_of
+from .events import Events
+from .format import FormatLike
+from .gemm import gemm
+from .mode import ModeLike
+from .options import Options, with_options
+from .scaling import Scaling
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class _Table:
+    """Rows of named figures, printed as text and, in a notebook, as HTML."""
+
+    rows: Tuple[Any, ...]
+
+    def __init__(self, rows: Sequence[Any]) -> None:
+        self.rows = tuple(rows)
+
+    def __iter__(self):
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, place):
+        return self.rows[place]
+
+    def _cells(self) -> List[List[str]]:
+        head = list(self.rows[0]._fields) if self.rows else []
+        return [head] + [[_shown(figure) for figure in row] for row in self.rows]
+
+    def __str__(self) -> str:
+        cells = self._cells()
+        texts = sum(isinstance(figure, str) for figure in self.rows[0]) if self.rows else 0
+        widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
+        lines = ['  '.join(cell.ljust(width) if i < texts else cell.rjust(width)
+                           for i, (cell, width) in enumerate(zip(row, widths))).rstrip() for row in cells]
+        return '\n'.join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        def line(tag: str, row: Sequence[str]) -> str:
+            return '<tr>{}</tr>'.format(''.join('<{0}>{1}</{0}>'.format(tag, html.escape(cell)) for cell in row))
+        head, *body = self._cells()
+        return '<table><thead>{}</thead><tbody>{}</tbody></table>'.format(
+            line('th', head), ''.join(line('td', row) for row in body))
+
+
+def _shown(figure: Any) -> str:
+    return '{:.4g}'.format(figure) if isinstance(figure, float) else str(figure)
+
+
+def _only(name: str, options: Mapping[str, Any]) -> None:
+    for option in options:
+        if option not in ('stream', 'threads'):
+            raise abi.HalfulpTypeError('{}: there is no argument {!r}; there are stream, threads'.format(name, option))
+
+
+# ---- formats ----
+class Compared(NamedTuple):
+    """What one format does to one tensor, as a row of `compare`.
+
+    sqnr_db : the signal-to-quantization-noise ratio in dB over elements that are finite before and after; infinite
+        without an error
+    bits : bits per element, scales included
+    zeros : how many results are 0
+    overflow : how many elements were beyond the format's range (of scaled formats: beyond the elements' range)
+    max_error : the largest magnitude of a difference
+    """
+
+    tensor: str
+    format: str
+    sqnr_db: float
+    bits: float
+    zeros: int
+    overflow: int
+    max_error: float
+
+
+class Comparison(_Table):
+    """The rows of `compare`; `str` and notebooks show them as a table."""
+
+
+def _bits(kind: Target, shape: Tuple[int, ...]) -> float:
+    """Bits of an array with the codes of each row (its last axis) packed densely, and its scales."""
+    cols = shape[-1] if shape else 1
+    rows = math.prod(shape) // cols if cols else 0
+    if isinstance(kind, Scaling):
+        sizes = kind.sizes(rows, cols)
+        codes = sizes.packed if kind.element.width <= 8 else sizes.codes
+        return 8 * (codes + sizes.scales) + 32 * kind.two_level
+    if isinstance(kind, str):
+        return _codes(8, 8, rows, cols) + 64  # S2FP8: two numbers of 32 bits, alpha and beta
+    return _codes(kind.width, kind.storage, rows, cols)
+
+
+def _codes(width: int, storage: int, rows: int, cols: int) -> int:
+    return 8 * rows * -(-cols * width // 8) if width <= 8 else rows * cols * storage
+
+
+def _named(format: Any) -> str:
+    return format if isinstance(format, str) else getattr(format, 'name', None) or getattr(format, 'text', str(format))
+
+
+def _target(format: Any) -> Target:
+    found = whole(format)
+    if found is not None:
+        return found[0]
+    given = preset_of(format, None, {})
+    return target_of(format) if given is None else given.format
+
+
+def _errors(x: np.ndarray, y: np.ndarray) -> Tuple[float, float]:
+    """The ratio in dB and the largest error."""
+    a, b = x.astype(np.longdouble), y.astype(np.longdouble)
+    good = np.isfinite(a) & np.isfinite(b)
+    a, error = a[good], b[good] - a[good]
+    noise = np.sum(error * error)
+    ratio = np.sum(a * a) / noise if noise > 0 else None
+    sqnr = math.inf if ratio is None else float(10 * np.log10(ratio)) if ratio > 0 else -math.inf
+    return sqnr, float(np.max(np.abs(error))) if error.size else 0.0
+
+
+def _compared(tensor: str, x: np.ndarray, format: Any, mode: Any, options: Mapping[str, Any]) -> Compared:
+    events, kind = Events(), _target(format)
+    y = quantize(x, format, mode, events=events, **options)
+    sqnr, most = _errors(x, y)
+    return Compared(tensor, _named(format), sqnr, _bits(kind, x.shape) / x.size if x.size else 0.0,
+                    int(np.count_nonzero(y == 0)), events.overflow, most)
+
+
+@with_options('stream', 'threads')
+def compare(x: Any, formats: Sequence[Any], mode: Optional[ModeLike] = None,
+            **options: Unpack[Options]) -> Comparison:
+    """Formats side by side: each tensor is rounded into each format, and the errors are measured.
+
+    Parameters
+    ----------
+    x : array, or a dict of arrays by their names
+        float32, float16, bfloat16 or a type of ml_dtypes. Blocks of scaled formats lie along the last axis.
+    formats : list of what `quantize` takes
+        Such as ``['nvfp4', 'mxfp8_e4m3', 'float8_e4m3fn', 'posit8']``.
+    mode : Mode or str, optional
+        The rounding, "rne" without it. Presets round as they say, so none may be given beside a preset.
+        Every tensor and format takes the same random words of `stream`.
+
+    Returns
+    -------
+    Comparison
+        A row (`Compared`) per tensor and format. ``print`` and notebooks show a table; ``for row in ...`` and
+        ``row._asdict()`` give the figures.
+    """
+    if isinstance(formats, str):
+        raise abi.HalfulpTypeError("formats: give a list, such as [{!r}, 'nvfp4']".format(formats))
+    tensors = x if isinstance(x, Mapping) else {'x': x}
+    _only('compare', options)
+    return Comparison([_compared(str(name), float32(str(name), one), format, mode, options)
+                       for name, one in tensors.items() for format in formats])
+
+
+# ---- accumulation models ----
+class SumError(NamedTuple):
+    """What one accumulation model does to a product, as a row of `gemm_errors`.
+
+    max, rms : the largest and the root mean square of the differences from the reference
+    ulps : the largest difference in units in the last place of binary32 at the reference
+    swamped : additions that left the accumulator unchanged
+    differing : how many elements differ from the reference
+    """
+
+    accum: str
+    max: float
+    rms: float
+    ulps: float
+    swamped: int
+    differing: int
+
+
+class SumErrors(_Table):
+    """The rows of `gemm_errors`; `str` and notebooks show them as a table."""
+
+
+@with_options('stream', 'threads')
+def gemm_errors(a: Any, b: Any, accums: Sequence[AccumulatorLike], *, against: AccumulatorLike = 'exact',
+                mode: ModeLike = 'rne', a_format: Optional[FormatLike] = None, b_format: Optional[FormatLike] = None,
+                **options: Unpack[Options]) -> SumErrors:
+    """How far a product A B under several accumulation models is from the same product under `against`.
+
+    Use it to choose an accumulator. Every model gets the same operands: give values that all of them take (round them
+    with `quantize` first), or write "any(MODEL)".
+
+    Parameters
+    ----------
+    a, b : arrays
+        As `gemm` takes them. The results are binary32.
+    accums : list of Accumulator, Model or str
+        Such as ``['fp32', 'seq(binary16)', 'any(nv.hopper.e4m3.f32.wgmma)']``.
+    against : Accumulator, Model or str, default "exact"
+        The reference.
+    mode : Mode or str, default "rne"
+        The last rounding, into binary32.
+    a_format, b_format : Format, str or dtype, optional
+        The formats of a and b, as in `gemm`.
+
+    Returns
+    -------
+    SumErrors
+        A row (`SumError`) per model. Differences are taken over elements that are finite in both results.
+    """
+    if isinstance(accums, (str, Accumulator)):
+        raise abi.HalfulpTypeError('accums: give a list of models')
+    _only('gemm_errors', options)
+    more = dict(options, mode=mode, a_format=a_format, b_format=b_format)
+    want = np.asarray(gemm(a, b, accum=against, **more), np.float64)
+    return SumErrors([_sum_error(a, b, accum, want, more) for accum in accums])
+
+
+def _sum_error(a: Any, b: Any, accum: AccumulatorLike, want: np.ndarray, options: Mapping[str, Any]) -> SumError:
+    watch = Watch()
+    got = np.asarray(gemm(a, b, accum=accum, watch=watch, **options), np.float64)
+    good = np.isfinite(got) & np.isfinite(want)
+    error = np.abs(got[good] - want[good])
+    differing = int(np.count_nonzero(~((got == want) | (np.isnan(got) & np.isnan(want)))))
+    unit = np.spacing(np.abs(want[good]).astype(np.float32)).astype(np.float64)
+    figures = (0.0, 0.0, 0.0)
+    if error.size:
+        figures = (float(error.max()), float(np.sqrt(np.mean(error * error))), float((error / unit).max()))
+    return SumError(accum if isinstance(accum, str) else accum.text, *figures,
+                    watch.swamped, differing)
