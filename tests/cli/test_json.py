@@ -141,6 +141,7 @@ class Json(support.Case):
         report = self.holds("gemm", "gemm", x, w, "-o", z, "--watch")
         self.assertIn("watch", report)
         self.holds("gemm", "gemm", x, w, "-o", z)
+        self.holds("gemm", "gemm", x, w, "--against", "exact", "--accum", "fp32", "--accum", "seq(bfloat16)")
         self.assertNotIn("errors", self.holds("diff", "diff", x, x))
         self.assertIn("errors", self.holds("diff", "diff", x, y, code=1))
         self.assertIn("why", self.holds("diff", "diff", x, w, code=1))

@@ -10,6 +10,7 @@ sys.dont_write_bytecode = True
 import support  # noqa: E402
 
 REPEATED = {
+    "gemm": {"--accum"},
     "compare": {"--format", "--include", "--exclude"},
     "explain": {"--round"},
     "quantize": {"--include", "--exclude"},
