@@ -110,9 +110,9 @@ static const hu_run_key keys[] = {
     NUMBER(eta, "gradient.eta", "0.001", 0, 1e6, "eta of LARC"),
 
     NOWHERE(SYSTEM, "precision.system", "binary32",
-            "sets the keys below, as a paper or a library has them: binary32, fp16, bfloat16, fp8 (E4M3 forward, E5M2 "
-            "for gradients, no scales), fp8_e5m2 (E5M2 in both directions), s2fp8, fp8_tensor, mxfp8, mxfp6, mxfp4, "
-            "nvfp4, dsv3, hfp8 or wang2018"),
+            "sets the keys below, as a paper or a library defines them: binary32, fp16, bfloat16, fp8 (E4M3 forward, "
+            "E5M2 for gradients, no scales), fp8_e5m2 (E5M2 in both directions), s2fp8, fp8_tensor, mxfp8, mxfp6, "
+            "mxfp4, nvfp4, dsv3, hfp8 or wang2018"),
     OTHER(ROUNDING, values, "precision.values", "keep", "rounding of every value, after its operator"),
     OTHER(ROUNDING, gradients, "precision.gradients", "keep", "rounding of the gradient of every value"),
     OTHER(ROUNDING, parameters, "precision.parameters", "keep", "rounding of the parameters that operators see"),

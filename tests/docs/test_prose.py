@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""Pages, comments of public headers, docstrings and --help texts in plain English, as prose.py sees it.
+
+usage: test_prose.py SOURCE_ROOT                      the files of prose_pages.txt, after a test of the rules themselves
+       test_prose.py SOURCE_ROOT --help-of HALFULP    its commands, with their --help
+       test_prose.py SOURCE_ROOT --spelling           the same files by codespell; 77 without it
+       test_prose.py SOURCE_ROOT --report [HALFULP]   no test: the faults of every file there is"""
+import pathlib
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+root = pathlib.Path(sys.argv[1]).resolve()
+sys.path.insert(0, str(root / 'tests' / 'docs'))
+import prose  # noqa: E402
+
+# A fault each, and a word of what is then said.
+WRONG = [
+    ('A format wants zeros.', '"wants"'),
+    ('Nothing else\ngoes on here.', '"goes on"'),
+    ('- An item\n  with 8 bits an element', '"bits an element"'),
+    ('| cell | the usual value |', '"usual"'),
+    ('# Whoever reads this', '"Whoever"'),
+    ('A [link that wants](x.md#y) more.', '"wants"'),
+    (('word ' * 20 + '\n') * 5 + 'word ' * 11, 'a paragraph of 111 words'),
+    ('word\n' * 111, 'a paragraph of 111 words'),
+    ('- ' + 'word\n  ' * 111, 'an item of 111 words'),
+    ('| cell | ' + 'word ' * 111 + '|', 'a cell of 111 words'),
+    ('letters ' * 16, 'a line of 128 characters'),
+    ('- ' + 'letters ' * 16, 'a line of 130 characters'),
+    ('A link [of two\nlines](x.md).', 'a link broken over two lines'),
+    ('A digest is printed.', 'glossary.md#digest'),
+    ('A digest is printed; see [digest](glossary.md#digest).', 'glossary.md#digest'),
+]
+RIGHT = [
+    'That is what you want. `A format wants more.` ``goes on ` here``',
+    '```text\nA format wants more, and goes on.\n```',
+    '<!-- not run: the usual -->',
+    'word ' * 12 + '\n' + ('word ' * 12 + '\n') * 7,
+    ('word ' * 12 + '\n') * 8 + '\n' + ('word ' * 12 + '\n') * 8,
+    ('- ' + 'word ' * 20 + '\n') * 8,
+    '[A link of one word](' + 'x' * 130 + '.md)',
+    '- `' + 'x ' * 70 + '`',
+    '| ' + 'letters ' * 16 + ' | a digest |',
+    'A [digest](glossary.md#digest) is a digest.',
+    '# Digests\n\nA digest is a number.',
+]
+
+
+def shown(name, found):
+    return '\n'.join('%s, line %d: %s' % (name, line, fault) for line, fault in found)
+
+
+def test_rules():
+    for text, word in WRONG:
+        found = [fault for _, fault in prose.of_page(text)]
+        assert len(found) == 1 and word in found[0], (text, word, found)
+    for text in RIGHT:
+        assert not prose.of_page(text), (text, prose.of_page(text))
+    assert prose.of_page('x\n\nA line.\nIt\nwants more.')[0][0] == 5
+    assert prose.of_header('int x;\n/* a rounding that\n * wants more */\nint wants;')[0][0] == 3
+    assert not prose.of_header('int wants; /* as `wants` is */')
+    assert prose.of_python('def f():\n    """Text.\n\n    It wants more."""\n')[0][0] == 4
+    assert not prose.of_python('def f():\n    """Text."""\n    wants = "goes on"\n')
+    assert prose.of_help('Usage: x\nIt wants more.\n') and not prose.of_help('Usage: x\n\nExamples:\n  x wants\n')
+    for found, advice in prose.PHRASES:
+        assert not found.search(''), found.pattern
+    anchors = prose.pages.anchors((root / 'docs' / 'glossary.md').read_text(encoding='utf-8'))
+    assert not {anchor for anchor, _ in prose.TERMS} - anchors, 'a term that docs/glossary.md does not have'
+
+
+def faults(name):
+    text = (root / name).read_text(encoding='utf-8')
+    if name == 'docs/glossary.md':
+        return prose.of_glossary(text)
+    return {'.md': prose.of_page, '.py': prose.of_python}.get(pathlib.Path(name).suffix, prose.of_header)(text)
+
+
+def listed():
+    return list(prose.rows('prose_pages.txt'))
+
+
+def files():
+    return [name for name in listed() if not name.startswith('halfulp ')]
+
+
+def test_files():
+    assert len(set(listed())) == len(listed()) and 'docs/glossary.md' in files(), 'prose_pages.txt'
+    wrong = [shown(name, faults(name)) for name in files() if faults(name)]
+    assert not wrong, '\n'.join(wrong)
+    print('%d files clean, of %d' % (len(files()), len(everything())))
+
+
+def everything():
+    names = ['README.md', 'CONTRIBUTING.md', 'bench/README.md']
+    for folder, suffixes in (('docs', ['*.md']), ('include', ['*.h', '*.hpp']), ('python/halfulp', ['*.py'])):
+        for suffix in suffixes:
+            names += [str(path.relative_to(root)) for path in sorted((root / folder).rglob(suffix))]
+    return names
+
+
+def run(*command):
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def commands(halfulp):
+    text = run(halfulp, '--help').split('Commands:\n')[1].split('\n\n')[0]
+    return [line.split()[0] for line in text.split('\n')]
+
+
+def faults_of_help(halfulp, name):
+    return prose.of_help(run(halfulp, *name.split()[1:], '--help'))
+
+
+def help_texts(halfulp):
+    names = [name for name in listed() if name.startswith('halfulp ')]
+    unknown = {name.split()[1] for name in names} - set(commands(halfulp))
+    assert not unknown, 'not a command: %s' % ', '.join(sorted(unknown))
+    wrong = [shown(name, faults_of_help(halfulp, name)) for name in names if faults_of_help(halfulp, name)]
+    assert not wrong, '\n'.join(wrong)
+    print('%d help texts clean, of %d' % (len(names), len(commands(halfulp))))
+
+
+def spelling():
+    if not shutil.which('codespell'):
+        print('codespell is not installed (Debian: codespell): spelling is not checked')
+        sys.exit(77)
+    call = ['codespell', '--ignore-words', str(root / 'tests' / 'docs' / 'spelling.txt')]
+    misspelt = subprocess.run(call + ['-'], input='This is teh word.\n', stdout=subprocess.PIPE, text=True)
+    assert 'teh' in misspelt.stdout, 'codespell does not find a wrong word'
+    done = subprocess.run(call + everything(), cwd=root, stdout=subprocess.PIPE, text=True)
+    assert not done.returncode, done.stdout
+    print('%d files without a misspelt word that codespell knows' % len(everything()))
+
+
+def report(halfulp):
+    found = {name: faults(name) for name in everything()}
+    if halfulp:
+        found.update({'halfulp ' + c: faults_of_help(halfulp, 'halfulp ' + c) for c in commands(halfulp)})
+    for name, wrong in found.items():
+        print('%4d %s%s' % (len(wrong), name, '' if name in listed() or wrong else ' (clean; not in prose_pages.txt)'))
+    for name, wrong in found.items():
+        print(shown(name, wrong), end='\n' if wrong else '')
+
+
+if __name__ == '__main__':
+    what = sys.argv[2:3]
+    if what == ['--report']:
+        report(sys.argv[3] if sys.argv[3:] else None)
+    elif what == ['--help-of']:
+        help_texts(sys.argv[3])
+    elif what == ['--spelling']:
+        spelling()
+    else:
+        test_rules()
+        test_files()
