@@ -45,7 +45,7 @@ static int print_usage(void) {
       "Low-precision floating point, bit for bit.\n\nCommands:\n");
   for (int i = 0; i < TABLE_SIZE; i++) printf("  %-14s%s\n", table[i].name, table[i].summary);
   printf(
-      "\n`halfulp COMMAND --help` describes a command, with an example. `halfulp --version` prints the version.\n"
+      "\n`halfulp help COMMAND` describes a command, with examples. `halfulp version` prints the version.\n"
       "Exit codes: 0 done, 1 differences found or a check failed, 2 wrong usage or input.\n");
   return CLI_OK;
 }
@@ -58,16 +58,49 @@ static int unknown(const char *name) {
   return cli_fail(NULL, "unknown command '%s'%s", name, suggest_end(end, &s, "`halfulp --help` lists them"));
 }
 
+static int one_of(const char *name, const char *const names[3]) {
+  for (int i = 0; i < 3; i++)
+    if (!strcmp(name, names[i])) return 1;
+  return 0;
+}
+
+/* -1: no such command. */
+static int run_named(int argc, char **argv) {
+  for (int i = 0; i < TABLE_SIZE; i++)
+    if (!strcmp(argv[0], table[i].name)) return table[i].run(argc, argv);
+  return -1;
+}
+
+/* `help COMMAND` is `COMMAND --help`. */
+static int help(int argc, char **argv) {
+  char option[] = "--help";
+  char *const asked[] = {argc > 1 ? argv[1] : NULL, option, NULL};
+  char *arguments[3];
+  memcpy(arguments, asked, sizeof arguments);
+  if (argc < 2) return print_usage();
+  if (argc > 2) return cli_fail(NULL, "help: '%s' is one operand too many; it takes COMMAND", argv[2]);
+  int status = run_named(2, arguments);
+  return status < 0 ? unknown(argv[1]) : status;
+}
+
+static int version(int argc, char **argv) {
+  if (argc > 1) return cli_fail(NULL, "%s: '%s' is one operand too many; it takes none", argv[0], argv[1]);
+  return printf("halfulp %s\n", HU_VERSION_STRING) < 0 ? CLI_BAD : CLI_OK;
+}
+
 int main(int argc, char **argv) {
   if (argc < 2) return cli_fail(NULL, "no command given; `halfulp --help` lists them");
-  const char *name = argv[1];
-  int status = -1;
+  static const char *const help_names[3] = {"--help", "-h", "help"}, *const version_names[3] = {"--version", "-V",
+                                                                                                "version"};
+  int status;
   signal(SIGXFSZ, SIG_IGN); /* a file beyond `ulimit -f` is an error of the write, which leaves nothing */
-  if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) status = print_usage();
-  if (!strcmp(name, "--version") || !strcmp(name, "-V")) status = printf("halfulp %s\n", HU_VERSION_STRING) < 0;
-  for (int i = 0; status < 0 && i < TABLE_SIZE; i++)
-    if (!strcmp(name, table[i].name)) status = table[i].run(argc - 1, argv + 1);
-  if (status < 0) return unknown(name);
+  if (one_of(argv[1], help_names))
+    status = help(argc - 1, argv + 1);
+  else if (one_of(argv[1], version_names))
+    status = version(argc - 1, argv + 1);
+  else
+    status = run_named(argc - 1, argv + 1);
+  if (status < 0) return unknown(argv[1]);
   if (fflush(stdout) || ferror(stdout)) return cli_fail("standard output", "cannot write");
   return status;
 }

@@ -74,6 +74,24 @@ static const struct {
     {"over", ALL, 0, "mode, inf (where out= has infinities)"}};
 enum { KEYS = sizeof keys / sizeof keys[0], LINE = 512 };
 
+void cli_print_grammar(void) {
+  printf(
+      "block(align,l=4,f=13,emin=-28,out=binary16)\n"
+      "        |     |    |      |       `-- the accumulator: the sum is rounded into it (round=, sat= choose how)\n"
+      "        |     |    |      `-- the largest exponent is never taken lower than this\n"
+      "        |     |    `-- 13 digits kept below the largest exponent (cut=trunc, floor or rne)\n"
+      "        |     `-- 4 products and C at a time, then the result is the next C\n"
+      "        `-- align to the largest exponent; or another rule\n\n"
+      "%-10s %-76s %s\n",
+      "key", "values", "rules (*: required)");
+  for (size_t i = 0; i < KEYS; i++) {
+    printf("%-10s %-76s", keys[i].name, keys[i].value);
+    for (unsigned r = 0; r < HU_BLOCK_RULES; r++)
+      if (keys[i].rules >> r & 1) printf(" %s%s", rules[r], keys[i].required >> r & 1 ? "*" : "");
+    putchar('\n');
+  }
+}
+
 /* Where the argument list begins that character `at` is in: behind its parenthesis; 0: in none. */
 static size_t list_begin(const char *text, size_t at) {
   int depth = 0;

@@ -10,10 +10,11 @@
 #include "cli/base/numbers.h"
 #include "cli/explain/neighbours.h"
 #include "cli/explain/number.h"
+#include "cli/explain/operation.h"
 #include "cli/target/preset_names.h"
 #include "halfulp/scalar.h"
 
-enum { MODES_MAX = 32, RULE_MAX = 256 };
+enum { MODES_MAX = 32, RULE_MAX = 256, KEY_FA = CLI_KEY_FREE, KEY_FB, KEY_FC };
 
 typedef struct explain_state {
   cli_numeric numeric;
@@ -24,6 +25,8 @@ typedef struct explain_state {
   int other; /* 1: a number system beside floating point */
   hu_number system;
   float room[HU_TABLE_MAX];
+  operation operation;
+  const char *operand_formats[OPERATION_OPERANDS]; /* as given, NULL: that of the result */
 } explain_state;
 
 static int add_mode(explain_state *s, const char *value) {
@@ -40,6 +43,10 @@ static int add_mode(explain_state *s, const char *value) {
 
 static int set(void *state, int key, const char *value) {
   explain_state *s = state;
+  if (key >= KEY_FA && key <= KEY_FC) {
+    s->operand_formats[key - KEY_FA] = value;
+    return cli_read_format(&s->operation.format[key - KEY_FA], value);
+  }
   if (key == 'r') return add_mode(s, value);
   if (key == 'f') s->preset.name = NULL;
   if (key == 'f' && cli_preset_claims(value)) {
@@ -69,20 +76,28 @@ static const cli_option options[] = {
     {CLI_KEY_NAN, "nan", "POLICY", "NaN into a format without NaN: max zero error; default max"},
     {CLI_KEY_TINY, "tiny", "WHEN", "tininess is detected before or after rounding; default after"},
     {CLI_KEY_RANDOM, "random", "R", "stochastic modes: the random digits, in hex; default 0"},
+    {KEY_FA, "fa", "FORMAT", "operations: the format of A; default: that of the result"},
+    {KEY_FB, "fb", "FORMAT", "operations: the format of B; default likewise"},
+    {KEY_FC, "fc", "FORMAT", "operations: the format of C; default likewise"},
     CLI_OPTION_JSON,
     {0}};
 static const cli_command command = {
     "explain",
-    "VALUE",
+    "VALUE | OPERATION A [B [C]]",
     "Show where a number lies between two values of a format, and which rule decides",
     "VALUE is decimal, C99 hexadecimal, inf or nan, with a sign or without: -0.1, -inf.\n"
-    "FORMAT may be any number system that `halfulp formats` lists, or a preset (`halfulp presets`).",
+    "FORMAT may be any number system that `halfulp formats` lists, or a preset (`halfulp presets`).\n"
+    "OPERATION is one of " OPERATION_NAMES
+    " (A * B + C is fma): its exact result is rounded once into FORMAT.\n"
+    "Each operand is first rounded into its own format, ties to even; the output says so. Operations take\n"
+    "floating-point formats alone.",
     "  halfulp explain -f float8_e4m3fn 0.3\n  halfulp explain -f float8_e5m2 -r all 1.125\n"
     "  halfulp explain -f float4_e2m1fn -r sra:8 --random 9a 2.7\n"
-    "  halfulp explain -f torch.bfloat16 0x1.0100000001p+0",
+    "  halfulp explain -f torch.bfloat16 0x1.0100000001p+0\n"
+    "  halfulp explain -f bfloat16 --fa float8_e4m3fn --fb float8_e4m3fn fma 3.5 -0.1 1000",
     options,
     1,
-    1,
+    1 + OPERATION_OPERANDS,
     set};
 
 /* The two neighbours as texts, and their codes where they have some. */
@@ -200,8 +215,10 @@ static const char *nan_policy(hu_mode mode) {
   return names[mode.nan % 3];
 }
 
-static void special_rule(char rule[RULE_MAX], hu_format f, hu_mode mode, double x) {
+/* because: what made the operand so, or NULL. */
+static void special_rule(char rule[RULE_MAX], const char *because, hu_format f, hu_mode mode, double x) {
   rule[0] = 0;
+  if (because) add_rule(rule, "%s", because);
   if (isnan(x) && hu_limits_of(f).has_nan)
     add_rule(rule, "NaN: the format's canonical NaN");
   else if (isnan(x))
@@ -233,6 +250,30 @@ static void print_operand(const explain_state *s, const char *text, number z) {
   }
   printf("  %-18s %s, between the binary64 numbers %s and %s\n", "exact value", text, number_hex(a, z.toward_zero),
          number_hex(b, away));
+}
+
+static void print_factors(const explain_state *s) {
+  char name[CLI_NAME_MAX], value[NUMBER_TEXT_MAX];
+  const operation *o = &s->operation;
+  for (int i = 0; i < o->count; i++) {
+    const char *given = s->operand_formats[i] ? s->operand_formats[i] : s->numeric.format_text;
+    printf("  %-18c 0x%0*x = %s in %s%s\n", 'A' + i, (int)code_digits(o->format[i]), o->code[i],
+           number_decimal(value, o->value[i]), cli_shown_name(name, o->format[i], given),
+           o->rounded[i] ? ", rounded into it first" : "");
+  }
+}
+
+static void json_factors(const explain_state *s) {
+  char name[CLI_NAME_MAX], text[OPERATION_TEXT_MAX];
+  const operation *o = &s->operation;
+  printf("\"operation\": \"%s\", \"operands\": [", operation_text(text, o));
+  for (int i = 0; i < o->count; i++) {
+    const char *given = s->operand_formats[i] ? s->operand_formats[i] : s->numeric.format_text;
+    printf("%s{\"format\": \"%s\", ", i ? ", " : "", cli_shown_name(name, o->format[i], given));
+    cli_json_code_fields(stdout, (int)code_digits(o->format[i]), o->code[i], o->value[i]);
+    printf(", \"rounded\": %s}", o->rounded[i] ? "true" : "false");
+  }
+  printf("], ");
 }
 
 static void print_neighbours(hu_format f, number z, const neighbours *p) {
@@ -283,7 +324,8 @@ static int explain_mode(const explain_state *s, number z, const neighbours *p, h
   hu_format f = s->numeric.format;
   uint32_t events, random = (uint32_t)s->random;
   int finite = isfinite(z.value) && z.value != 0, negative = signbit(z.value) != 0;
-  uint32_t code = cli_preset_code(&s->preset, f, mode, z.value, random, &events);
+  uint32_t code = s->operation.count ? operation_code(&s->operation, f, mode, random, &events)
+                                     : cli_preset_code(&s->preset, f, mode, z.value, random, &events);
   double result = hu_decode64(f, code);
   if (finite && beyond_binary64(z))
     snprintf(rule, sizeof rule, "beyond all formats");
@@ -292,7 +334,7 @@ static int explain_mode(const explain_state *s, number z, const neighbours *p, h
   else if (s->preset.name && isnan(z.value))
     snprintf(rule, sizeof rule, "NaN: as the preset says");
   else
-    special_rule(rule, f, mode, z.value);
+    special_rule(rule, s->operation.count ? operation_special(&s->operation) : NULL, f, mode, z.value);
   later_rules(rule, f, mode, z.value, events);
   number_hex(value, result);
   cli_event_words(words, events);
@@ -331,15 +373,43 @@ static int explain_other(explain_state *s, const char *text) {
                             s->numeric.json);
 }
 
+static int read_operation(explain_state *s, char **operands, int count) {
+  if (s->other || s->preset.name)
+    return cli_fail(NULL, "explain: operations take floating-point formats, and '%s' is none", s->numeric.format_text);
+  for (int i = 0; i < OPERATION_OPERANDS; i++)
+    if (!s->operand_formats[i]) s->operation.format[i] = s->numeric.format;
+  return operation_read(&s->operation, operands, count);
+}
+
+/* A number, or an operation and its operands, whose exact result is then the number. */
+static int read_operands(explain_state *s, number *z, char **operands, int count) {
+  static const char *const names[OPERATION_OPERANDS] = {"--fa", "--fb", "--fc"};
+  if (operation_find(&s->operation, operands[0])) {
+    for (int i = s->operation.count; i < OPERATION_OPERANDS; i++)
+      if (s->operand_formats[i]) return cli_fail(NULL, "explain: %s: %s has no such operand", names[i], operands[0]);
+    if (read_operation(s, operands + 1, count - 1)) return CLI_BAD;
+    *z = operation_exact(&s->operation);
+    return CLI_OK;
+  }
+  if (count > 1 && number_parse(z, operands[0]))
+    return cli_fail(NULL, "explain: '%s' is one operand too many; it takes VALUE, or an operation and its operands",
+                    operands[1]);
+  if (count > 1) return cli_fail(NULL, "explain: '%s' is no operation (" OPERATION_NAMES ")", operands[0]);
+  for (int i = 0; i < OPERATION_OPERANDS; i++)
+    if (s->operand_formats[i]) return cli_fail(NULL, "explain: %s is for operations", names[i]);
+  if (number_parse(z, operands[0])) return CLI_OK;
+  return cli_fail(NULL, "explain: '%s' is not a number", operands[0]);
+}
+
 int cli_explain(int argc, char **argv) {
   explain_state s = {0};
   number z;
   neighbours p = {0};
+  char result[OPERATION_TEXT_MAX];
   char **operands;
   int count, status = cli_parse(&command, &s, argc, argv, &operands, &count);
   if (status >= 0) return status;
-  if (cli_want_format(&s.numeric)) return CLI_BAD;
-  if (!number_parse(&z, operands[0])) return cli_fail(NULL, "explain: '%s' is not a number", operands[0]);
+  if (cli_want_format(&s.numeric) || read_operands(&s, &z, operands, count)) return CLI_BAD;
   if (!s.count) s.modes[s.count++] = (hu_mode){0};
   if (s.other) return explain_other(&s, operands[0]);
   if (s.preset.name) {
@@ -349,19 +419,22 @@ int cli_explain(int argc, char **argv) {
     if (cli_preset_only(&s.preset, &s.numeric, &s.modes[0])) return CLI_BAD;
     cli_preset_steps(&s.preset, &z, operands[0], s.numeric.json);
   }
+  const char *text = s.operation.count ? operation_text(result, &s.operation) : operands[0];
   int finite = isfinite(z.value) && z.value != 0;
   if (finite) p = neighbours_of(s.numeric.format, z.value);
   for (int i = 0; i < s.count; i++)
     if (!number_suffices(z, s.numeric.format, s.modes[i]))
-      return cli_fail(NULL, "explain: the mode wants more digits of '%s' than binary64 holds", operands[0]);
+      return cli_fail(NULL, "explain: the mode requires more digits of '%s' than binary64 holds", text);
   if (s.numeric.json) {
     char name[CLI_NAME_MAX];
     printf("%s\"format\": \"%s\", ", s.preset.name ? "" : "{",
            cli_shown_name(name, s.numeric.format, s.numeric.format_text));
+    if (s.operation.count) json_factors(&s);
     if (finite && !beyond_binary64(z)) json_neighbours(s.numeric.format, z, &p);
     printf("\"results\": [");
   } else {
-    print_operand(&s, operands[0], z);
+    print_operand(&s, text, z);
+    print_factors(&s);
     if (finite && !beyond_binary64(z)) print_neighbours(s.numeric.format, z, &p);
   }
   status = CLI_OK;

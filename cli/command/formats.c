@@ -11,7 +11,8 @@
 enum { KEY_SCALED = CLI_KEY_FREE, KEY_NUMBERS };
 
 typedef struct formats_state {
-  int json, sources, scaled, numbers;
+  int json, sources, scaled, numbers, shown, headed;
+  const char *part; /* only names that contain it */
 } formats_state;
 
 static int set(void *state, int key, const char *value) {
@@ -32,16 +33,21 @@ static const cli_option options[] = {
     {0}};
 static const cli_command command = {
     "formats",
-    "",
+    "[PART]",
     "List the named formats and number systems",
     "Every P3109 name binary{K}p{P}{s|u}{e|f}, K = 3..16, and every fp(e,m,b):suffixes is a format too; so are\n"
     "posit(n,es), lns(w,f), q(m.n), uq(m.n) and table(value,...), the number systems at the end of the list,\n"
-    "where a command says so.",
-    "  halfulp formats\n  halfulp formats --json\n  halfulp formats --scaled",
+    "where a command says so. With PART, only entries whose name, or other name, contains it, scaled formats\n"
+    "among them.",
+    "  halfulp formats\n  halfulp formats e4m3\n  halfulp formats --json\n  halfulp formats --scaled",
     options,
     0,
-    0,
+    1,
     set};
+
+static int is_asked(const formats_state *s, const char *name, const char *aliases) {
+  return !s->part || strstr(name, s->part) || strstr(aliases, s->part);
+}
 
 static void print_json(const hu_format_entry *entry, const char *text, int first) {
   printf("%s\n  {\"id\": ", first ? "" : ",");
@@ -64,16 +70,24 @@ static void print_line(const hu_format_entry *entry, const char *text, int sourc
   if (sources && *entry->open) printf("    open:    %s\n", entry->open);
 }
 
-static void list_formats(const formats_state *s) {
-  if (!s->json) printf("%-24s %4s  %-30s %23s %23s  %s\n", "name", "bits", "as text", "max", "min > 0", "other names");
+/* Above the first line that has these columns. */
+static void print_head(formats_state *s) {
+  if (!s->json && !s->numbers && !s->headed++)
+    printf("%-24s %4s  %-30s %23s %23s  %s\n", "name", "bits", "as text", "max", "min > 0", "other names");
+}
+
+static void list_formats(formats_state *s) {
   for (size_t i = 0; i < hu_format_count(); i++) {
     char text[HU_FORMAT_TEXT_MAX] = "";
     hu_format_entry entry = hu_format_at(i);
+    if (!is_asked(s, entry.id, entry.aliases)) continue;
     hu_format_text(text, sizeof text, entry.format);
+    print_head(s);
     if (s->json)
-      print_json(&entry, text, i == 0);
+      print_json(&entry, text, s->shown == 0);
     else
       print_line(&entry, text, s->sources);
+    s->shown++;
   }
 }
 
@@ -94,13 +108,14 @@ static void print_named(const formats_state *s, const char *name, const char *te
   if (s->sources && *open) printf("    open:    %s\n", open);
 }
 
-static void list_scaled(const formats_state *s) {
+static void list_scaled(formats_state *s) {
   char text[HU_SCALING_TEXT_MAX];
   hu_scaling scaling;
   for (size_t i = 0; i < hu_scaling_count(); i++) {
     hu_scaling_entry entry = hu_scaling_at(i);
+    if (!is_asked(s, entry.name, "")) continue;
     if (hu_scaling_parse(&scaling, entry.text, NULL) == HU_OK) hu_scaling_text(text, sizeof text, &scaling);
-    print_named(s, entry.name, text, entry.source, entry.open, i == 0);
+    print_named(s, entry.name, text, entry.source, entry.open, s->shown++ == 0);
   }
 }
 
@@ -127,11 +142,20 @@ static void print_system(const formats_state *s, const hu_number_entry *entry, i
   if (s->sources && *entry->open) printf("    open:    %s\n", entry->open);
 }
 
-static void list_numbers(const formats_state *s, int first) {
+static void list_numbers(formats_state *s) {
   for (size_t i = 0; i < hu_number_count(); i++) {
     hu_number_entry entry = hu_number_at(i);
-    print_system(s, &entry, first && i == 0);
+    if (!is_asked(s, entry.name, "")) continue;
+    print_head(s);
+    print_system(s, &entry, s->shown++ == 0);
   }
+}
+
+/* Scaled formats stand in a list of their own, but a part of a name is looked for in all lists. */
+static void list_all(formats_state *s) {
+  list_formats(s);
+  list_numbers(s);
+  if (s->part && !s->json) list_scaled(s);
 }
 
 int cli_formats(int argc, char **argv) {
@@ -140,15 +164,15 @@ int cli_formats(int argc, char **argv) {
   int count, status = cli_parse(&command, &state, argc, argv, &operands, &count);
   if (status >= 0) return status;
   if (state.scaled && state.numbers) return cli_fail(NULL, "--scaled and --numbers are two lists; give one");
+  if (count) state.part = operands[0];
   if (state.json) putchar('[');
   if (state.scaled)
     list_scaled(&state);
   else if (state.numbers)
-    list_numbers(&state, 1);
-  else {
-    list_formats(&state);
-    list_numbers(&state, 0);
-  }
+    list_numbers(&state);
+  else
+    list_all(&state);
   if (state.json) printf("\n]\n");
-  return CLI_OK;
+  if (state.shown || state.json) return CLI_OK;
+  return cli_fail(NULL, "no name contains '%s'; `halfulp formats` lists the formats", state.part);
 }

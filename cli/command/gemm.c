@@ -10,6 +10,7 @@
 #include "cli/base/numbers.h"
 #include "cli/base/progress.h"
 #include "cli/tensors/array.h"
+#include "cli/tensors/differences.h"
 #include "halfulp/gemm.h"
 
 enum {
@@ -23,7 +24,9 @@ enum {
   KEY_STRICT,
   KEY_WATCH,
   KEY_SA,
-  KEY_SB
+  KEY_SB,
+  KEY_AGAINST,
+  MODELS_MAX = 64
 };
 
 typedef struct gemm_state {
@@ -32,11 +35,22 @@ typedef struct gemm_state {
   int has_fa, has_fb, has_fc, device, codes, strict, watch;
   hu_accum accum;
   const char *fa_text, *fb_text, *fc_text, *accum_text, *c_path, *d_path, *sa_path, *sb_path;
+  hu_accum reference; /* --against */
+  const char *reference_text, *models[MODELS_MAX];
+  int model_count;
 } gemm_state;
 
+/* The last of several models stays in accum. */
 static int set_accum(gemm_state *s, const char *value) {
+  if (s->model_count == MODELS_MAX) return cli_fail(NULL, "--accum: more than %d models", MODELS_MAX);
+  s->models[s->model_count++] = value;
   s->accum_text = value;
   return cli_read_model(&s->accum, "--accum", value);
+}
+
+static int set_reference(gemm_state *s, const char *value) {
+  s->reference_text = value;
+  return cli_read_model(&s->reference, "--against", value);
 }
 
 static int set(void *state, int key, const char *value) {
@@ -59,6 +73,7 @@ static int set(void *state, int key, const char *value) {
       s->fc_text = value;
       return cli_read_format(&s->fc, value);
     case KEY_ACCUM: return set_accum(s, value);
+    case KEY_AGAINST: return set_reference(s, value);
     case KEY_DEVICE: return cli_device_read(&s->device, value);
     case KEY_CODES: s->codes = 1; return CLI_OK;
     case KEY_WATCH: s->watch = 1; return CLI_OK;
@@ -75,7 +90,9 @@ static const cli_option options[] = {
     {KEY_FB, "fb", "FORMAT", "format of B; default likewise"},
     {KEY_FC, "fc", "FORMAT", "format of C; default: what the model takes, else D's"},
     {KEY_FD, "fd", "FORMAT", "format of D; default: the unit's or the promotion's, else binary32"},
-    {KEY_ACCUM, "accum", "MODEL", "how sums are formed: exact, fp32, seq(F,MODE), ... (halfulp models); default exact"},
+    {KEY_ACCUM | CLI_REPEATS, "accum", "MODEL",
+     "how sums are formed: exact, fp32, seq(F,MODE), ... (halfulp models); default exact"},
+    {KEY_AGAINST, "against", "MODEL", "compare each --accum with this model, instead of writing D"},
     {KEY_SA, "sa", "SA.npy",
      "scales of A, for a model that has scales: a row for each of A's, a column for a block of k"},
     {KEY_SB, "sb", "SB.npy", "scales of B: a row for a block of k, a column for each of B's"},
@@ -99,13 +116,21 @@ static const cli_command command = {
     "A float array's elements that are not values of its format are first rounded into it, ties to even,\n"
     "with the card's saturation; the report says how many. An unsigned array holds codes. -r and -s are\n"
     "those of the one rounding into D. D is float32, or float64 where binary32 cannot hold its format's\n"
-    "values.",
+    "values.\n"
+    "With --against, the products of A and B under each --accum are compared with those under the model\n"
+    "given there, `exact` for instance, which gets the same rounded operands and the same format of D. For\n"
+    "each model the table shows the largest and the rms difference, the largest difference in ulps (steps\n"
+    "from one value of D's format to the next), how many elements differ, and the share of swamped\n"
+    "additions, those inside the sums that left the accumulator as it was. Infinities and NaNs are counted\n"
+    "apart.",
     "  halfulp gemm digits_images.npy digits_weights.npy -o /tmp/d.npy\n"
     "  halfulp gemm digits_images.npy digits_weights.npy -o /tmp/d.npy --fa float8_e4m3fn --fb float8_e4m3fn \\\n"
     "    --fd bfloat16 --accum exact\n"
     "  halfulp gemm digits_images.npy digits_weights.npy -o /tmp/d.npy --fa bfloat16 --fb bfloat16 --fd binary32 \\\n"
     "    --accum fp32 -j 2 --json\n"
-    "  halfulp gemm digits_images.npy digits_weights.npy -o /tmp/d.npy --accum nv.hopper.e4m3.f32.wgmma",
+    "  halfulp gemm digits_images.npy digits_weights.npy -o /tmp/d.npy --accum nv.hopper.e4m3.f32.wgmma\n"
+    "  halfulp gemm sums_a.npy sums_b.npy --against exact --accum fp32 --accum nv.volta.f16.f32 \\\n"
+    "    --accum nv.hopper.f16.f32 --accum 'seq(bfloat16)' --fa binary16 --fb binary16",
     options,
     2,
     2,
@@ -167,6 +192,11 @@ typedef struct factors {
   matrix a, b, c, sa, sb;
   int has_c, scaled;
 } factors;
+
+static void free_factors(factors *x) {
+  matrix *const all[] = {&x->a, &x->b, &x->c, &x->sa, &x->sb};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) free_matrix(all[i]);
+}
 
 static int check_scales(const factors *x, size_t scales) {
   const matrix *sa = &x->sa, *sb = &x->sb;
@@ -325,6 +355,8 @@ static int multiply(const gemm_state *s, const factors *x, const hu_exec *exec, 
 }
 
 static int check_options(const gemm_state *s) {
+  if (s->model_count > 1)
+    return cli_fail(NULL, "gemm: several --accum are for a comparison; give --against MODEL, too");
   if (!s->d_path) return cli_fail(NULL, "gemm: no output given; use -o D.npy");
   int scaled = hu_accum_is_scaled(&s->accum);
   if (scaled && (!s->sa_path || !s->sb_path))
@@ -374,6 +406,110 @@ static int load_factors(const gemm_state *s, factors *x, char **operands, const 
   return status;
 }
 
+/* One model's line. */
+typedef struct judged {
+  differences error;
+  hu_watch watch;
+  char format[CLI_NAME_MAX];
+} judged;
+
+/* The product under s->accum as codes; free() them. NULL after an error line. */
+static void *product(const gemm_state *s, const factors *x, const hu_exec *exec, hu_watch *watch) {
+  size_t m = x->a.rows, n = x->b.columns;
+  hu_events events = {0};
+  void *codes = cli_room(m * n, hu_limits_of(s->numeric.format).storage / 8);
+  if (!codes) return NULL;
+  hu_result d = {codes, n ? n : 1, s->numeric.format, HU_STORAGE_CODES};
+  hu_status status = on_cpu(s, x, &d, exec, &events, watch);
+  if (status == HU_OK) return codes;
+  refused(s, status);
+  free(codes);
+  return NULL;
+}
+
+static int judge(judged *z, const gemm_state *s, const factors *x, const hu_exec *exec) {
+  gemm_state other = *s;
+  size_t m = x->a.rows, n = x->b.columns;
+  other.accum = s->reference;
+  other.accum_text = s->reference_text;
+  if (check_shapes(&x->a, &x->b, x->has_c ? &x->c : NULL)) return CLI_BAD;
+  if (n && m > SIZE_MAX / 16 / n) return cli_fail(NULL, "the result does not fit the address space");
+  void *reference = product(&other, x, exec, NULL), *codes = reference ? product(s, x, exec, &z->watch) : NULL;
+  if (codes) z->error = differences_of(m * n, codes, reference, s->numeric.format);
+  free(reference);
+  free(codes);
+  return codes ? CLI_OK : CLI_BAD;
+}
+
+static int judge_model(judged *z, const gemm_state *asked, const char *text, char **operands) {
+  gemm_state s = *asked;
+  factors x = {0};
+  hu_exec exec = {s.numeric.threads, 0, s.numeric.stream};
+  s.accum_text = text;
+  s.accum = (hu_accum){0};
+  if (cli_read_model(&s.accum, "--accum", text) || use_defaults(&s)) return CLI_BAD;
+  if (hu_accum_is_scaled(&s.accum)) return cli_fail(NULL, "gemm: %s has scales, which --against does not take", text);
+  int status = load_factors(&s, &x, operands, &exec);
+  if (status == CLI_OK) status = judge(z, &s, &x, &exec);
+  if (status == CLI_OK) cli_shown_name(z->format, s.numeric.format, s.numeric.format_text);
+  free_factors(&x);
+  return status;
+}
+
+static void print_judged(const judged *z, const char *text) {
+  double share = z->watch.additions ? 100 * (double)z->watch.swamped / (double)z->watch.additions : 0;
+  printf("%-32s %12s %12s %10s %9zu %10s", text, ROUNDED(z->error.max, 5), ROUNDED(z->error.rms, 5),
+         ROUNDED(z->error.steps, 6), z->error.different, z->watch.additions ? ROUNDED(share, 3) : "-");
+  if (z->error.not_finite) printf("  %zu not finite", z->error.not_finite);
+  putchar('\n');
+}
+
+static void json_judged(const judged *z, const char *text, int first) {
+  printf("%s{\"accum\": ", first ? "" : ", ");
+  cli_json_string(stdout, text);
+  printf(", \"fd\": \"%s\", \"max_abs\": ", z->format);
+  cli_json_double(stdout, z->error.max);
+  printf(", \"rms\": ");
+  cli_json_double(stdout, z->error.rms);
+  printf(", \"ulps\": ");
+  cli_json_double(stdout, z->error.steps);
+  printf(", \"count\": %zu, \"different\": %zu, \"not_finite\": %zu, \"watch\": {", z->error.count, z->error.different,
+         z->error.not_finite);
+  printf("\"additions\": %" PRIu64 ", \"swamped\": %" PRIu64 ", ", z->watch.additions, z->watch.swamped);
+  printf("\"overflows\": %" PRIu64 ", \"gap\": %" PRIu64 "}}", z->watch.overflows, z->watch.gap);
+}
+
+static int check_comparison(const gemm_state *s, char **operands) {
+  if (!s->model_count) return cli_fail(NULL, "gemm: --against requires a model to compare: --accum MODEL");
+  if (s->d_path) return cli_fail(NULL, "gemm: --against writes no matrix; leave -o out");
+  if (s->codes || s->device) return cli_fail(NULL, "gemm: --against takes neither --codes nor --device cuda");
+  if (s->sa_path || s->sb_path || hu_accum_is_scaled(&s->reference))
+    return cli_fail(NULL, "gemm: --against takes no scales");
+  if (!strcmp(operands[0], "-") || !strcmp(operands[1], "-") || (s->c_path && !strcmp(s->c_path, "-")))
+    return cli_fail(NULL, "gemm: --against reads its matrices once per model; give files");
+  return CLI_OK;
+}
+
+/* Every model is judged before anything is printed, so that an error leaves no half of a table. */
+static int compare_models(gemm_state *s, char **operands) {
+  judged z[MODELS_MAX] = {0};
+  if (check_comparison(s, operands)) return CLI_BAD;
+  for (int i = 0; i < s->model_count; i++)
+    if (judge_model(&z[i], s, s->models[i], operands)) return CLI_BAD;
+  if (s->numeric.json) {
+    printf("{\"against\": ");
+    cli_json_string(stdout, s->reference_text);
+    printf(", \"models\": [");
+    for (int i = 0; i < s->model_count; i++) json_judged(&z[i], s->models[i], i == 0);
+    printf("]}\n");
+    return CLI_OK;
+  }
+  printf("%zu elements against %s\n", z[0].error.count, s->reference_text);
+  printf("%-32s %12s %12s %10s %9s %10s\n", "model", "max", "rms", "ulps", "different", "swamped %");
+  for (int i = 0; i < s->model_count; i++) print_judged(&z[i], s->models[i]);
+  return CLI_OK;
+}
+
 int cli_gemm(int argc, char **argv) {
   gemm_state s = {0};
   factors x = {0};
@@ -381,15 +517,12 @@ int cli_gemm(int argc, char **argv) {
   char **operands;
   int count, status = cli_parse(&command, &s, argc, argv, &operands, &count);
   if (status >= 0) return status;
+  if (s.reference_text) return compare_models(&s, operands);
   if (use_defaults(&s) || check_options(&s) || spare_inputs(&s, operands)) return CLI_BAD;
   if (s.device && cli_device_find(device)) return CLI_BAD;
   hu_exec exec = {s.numeric.threads, 0, s.numeric.stream};
   status = load_factors(&s, &x, operands, &exec);
   if (status == CLI_OK) status = multiply(&s, &x, &exec, device);
-  free_matrix(&x.a);
-  free_matrix(&x.b);
-  free_matrix(&x.c);
-  free_matrix(&x.sa);
-  free_matrix(&x.sb);
+  free_factors(&x);
   return status;
 }

@@ -5,18 +5,24 @@
 #include "cli/base/accum_text.h"
 #include "cli/base/names.h"
 
+enum { KEY_GRAMMAR = CLI_KEY_FREE };
+
 typedef struct models_state {
-  int json;
+  int json, grammar;
 } models_state;
 
 static int set(void *state, int key, const char *value) {
   models_state *s = state;
   (void)value;
   if (key == CLI_KEY_JSON) s->json = 1;
+  if (key == KEY_GRAMMAR) s->grammar = 1;
   return CLI_OK;
 }
 
-static const cli_option options[] = {CLI_OPTION_JSON, {0}};
+static const cli_option options[] = {
+    {KEY_GRAMMAR, "grammar", NULL, "the texts of models of your own: their forms, and the keys of block(...)"},
+    CLI_OPTION_JSON,
+    {0}};
 static const cli_command command = {
     "models",
     "[PART]",
@@ -26,7 +32,7 @@ static const cli_command command = {
     "tested on hardware by the model's authors; DOC, the vendor's manual; OPEN, assumed in part. PART keeps the\n"
     "models whose names or forms contain it. A named model is that of a unit: it begins with takes(A,B,C, and\n"
     "refuses operands of other formats; `any(MODEL)` is the same model without that.",
-    "  halfulp models\n  halfulp models nv.hopper\n  halfulp models --json",
+    "  halfulp models\n  halfulp models nv.hopper\n  halfulp models --grammar\n  halfulp models --json",
     options,
     0,
     1,
@@ -79,11 +85,21 @@ static int print_forms(const char *part) {
   return shown;
 }
 
+static int print_grammar(void) {
+  printf("F, P, A, B, C: formats; MODE: a rounding, absent: rne; docs/numerics.md section 11\n");
+  for (size_t i = 0; i < cli_form_count; i++) print_form(&cli_forms[i]);
+  putchar('\n');
+  cli_print_grammar();
+  return CLI_OK;
+}
+
 int cli_models(int argc, char **argv) {
   models_state state = {0};
   char **operands;
   int count, shown = 0, formed = 0, status = cli_parse(&command, &state, argc, argv, &operands, &count);
   if (status >= 0) return status;
+  if (state.grammar && (state.json || count)) return cli_fail(NULL, "models: --grammar takes neither PART nor --json");
+  if (state.grammar) return print_grammar();
   if (state.json)
     putchar('[');
   else if (!count) {

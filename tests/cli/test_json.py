@@ -110,6 +110,7 @@ class Json(support.Case):
             for x in ("0.3", "1e9", "-0.001", "inf", "nan", "0", "-0", "1e-50"):
                 self.holds("explain", "explain", "-f", f, "-r", "all", "--", x)
         self.holds("explain", "explain", "-f", "torch.bfloat16", "0.3")
+        self.holds("explain", "explain", "-f", "bfloat16", "--fa", "float8_e5m2", "fma", "0.3", "inf", "-2")
         self.holds("explain", "explain", "-f", "float8_e4m3fn", "1e999")
         got = self.holds("encode", "encode", "-f", "float8_e4m3", "1000", "-0.1", "nan")
         self.assertEqual([x["code"] for x in got], ["0x78", "0x9d", "0x7c"])
@@ -140,6 +141,7 @@ class Json(support.Case):
         report = self.holds("gemm", "gemm", x, w, "-o", z, "--watch")
         self.assertIn("watch", report)
         self.holds("gemm", "gemm", x, w, "-o", z)
+        self.holds("gemm", "gemm", x, w, "--against", "exact", "--accum", "fp32", "--accum", "seq(bfloat16)")
         self.assertNotIn("errors", self.holds("diff", "diff", x, x))
         self.assertIn("errors", self.holds("diff", "diff", x, y, code=1))
         self.assertIn("why", self.holds("diff", "diff", x, w, code=1))

@@ -297,6 +297,35 @@ class Models(support.Case):
         files = (self.path("a.npy"), self.path("b.npy"), "-o", self.path("d.npy"))
         self.assertIn("swamped", self.ok("gemm", *files, *formats, "--accum", "fp32", "--watch"))
 
+    def test_grammar(self):
+        """Keys of all named models are in the table, with their rules; a rule's required keys make a model, and each of
+        them is missed."""
+        text = self.ok("models", "--grammar")
+        table = text.split("rules (*: required)\n")[1]
+        keys = {}
+        for line in table.splitlines():
+            words = re.split(r"  +", line)
+            keys[words[0]] = re.findall(r"(align|groups|late|exact|tree|chain|lanes)(\*?)(?= |$)", line[86:])
+        seen = 0
+        for model in json.loads(self.ok("models", "--json")):
+            for rule, rest in re.findall(r"block\((\w+)((?:[^()]|\([^()]*\))*)\)", model["accum"]):
+                for key in re.findall(r",(\w+)=", re.sub(r"\([^()]*\)", "", rest)):
+                    self.assertIn(rule, [r for r, _ in keys[key]], model["accum"])
+                    seen += 1
+        self.assertGreater(seen, 1000)
+        values = {"l": "4", "f": "24", "f2": "26", "emin": "-126", "g": "4", "every": "4", "scale": "ue4m3"}
+        half = [w for name in ("--fa", "--fb", "--fd") for w in (name, "float4_e2m1fn")]
+        for rule in ("align", "groups", "late", "exact", "tree", "chain", "lanes"):
+            needed = [k for k in keys if (rule, "*") in keys[k]]
+            self.assertIn("l", needed)
+            for left_out in needed:
+                others = ["%s=%s" % (k, values[k]) for k in needed if k != left_out]
+                model = "block(%s)" % ",".join([rule] + others)
+                self.bad("mma", model, *half, says=left_out + "=")
+            model = "block(%s)" % ",".join([rule] + ["%s=%s" % (k, values[k]) for k in needed])
+            self.ok("mma", model, *half)
+        self.bad("models", "--grammar", "nv", says="--grammar")
+
 
 if __name__ == "__main__":
     support.main()

@@ -285,6 +285,13 @@ class Numbers(support.Case):
         for name in ("formats", "info", "encode", "decode", "explain", "quantize", "gemm", "diff", "plot", "verify"):
             self.assertRegex(text, r"(?m)^  %s " % name)
             self.assertIn("Examples:\n", self.ok(name, "--help"))
+            self.assertEqual(self.ok("help", name), self.ok(name, "--help"))
+        self.assertEqual(self.ok("help"), text)
+        for word in ("version", "-V"):
+            self.assertEqual(self.ok(word), self.ok("--version"))
+        self.bad("help", "inof", says="perhaps info")
+        self.bad("help", "info", "encode", says="one operand too many")
+        self.bad("version", "info", says="one operand too many")
 
     def test_formats(self):
         entries = json.loads(self.ok("formats", "--json"))
@@ -293,6 +300,24 @@ class Numbers(support.Case):
         for name in ("float8_e4m3fn", "float8_e5m2", "hfp8_fwd_143", "bfloat16", "binary8p4se"):
             self.assertIn(name, names)
         self.assertEqual(len(self.ok("formats").splitlines()), len(names) + 1)
+
+    def test_part_of_a_name(self):
+        everything = self.ok("formats").splitlines()
+        lines = self.ok("formats", "e4m3").splitlines()
+        self.assertEqual(lines[0], everything[0])
+        for name in ("float8_e4m3fn", "float8_e4m3", "ue4m3", "mxfp8_e4m3"):
+            self.assertEqual(sum(line.split()[0] == name for line in lines), 1, name)
+        for line in lines[1:]:
+            self.assertIn("e4m3", line)
+        of_all = [e["id"] for e in json.loads(self.ok("formats", "--json")) if "posit" in e["id"]]
+        self.assertEqual([line.split()[0] for line in self.ok("formats", "posit").splitlines()[1:]], of_all)
+        self.assertEqual([e["id"] for e in json.loads(self.ok("formats", "--json", "posit"))], of_all)
+        scaled = [e["id"] for e in json.loads(self.ok("formats", "--scaled", "--json")) if "nvfp" in e["id"]]
+        self.assertGreater(len(scaled), 0)
+        self.assertEqual([e["id"] for e in json.loads(self.ok("formats", "--scaled", "--json", "nvfp"))], scaled)
+        self.assertEqual(self.ok("formats", "hf8").splitlines()[1].split()[0], "float8_e4m3fn")
+        self.assertEqual(self.bad("formats", "fp9"), "")
+        self.assertEqual(json.loads(self.ok("formats", "--json", "fp9")), [])
 
     def test_other_systems(self):
         """Cards, tables and explanations of posits, logarithmic and fixed-point numbers and tables."""

@@ -10,6 +10,8 @@ sys.dont_write_bytecode = True
 import support  # noqa: E402
 
 REPEATED = {
+    "gemm": {"--accum"},
+    "compare": {"--format", "--include", "--exclude"},
     "explain": {"--round"},
     "quantize": {"--include", "--exclude"},
     "encode": {"--include", "--exclude"},
@@ -183,7 +185,7 @@ class Options(support.Case):
             (("info", "--json", "-tq"), "info: -q is not an option of this command"),
             (("explain", "1", "-f"), "explain: -f requires an argument"),
             (("explain", "1", "--format"), "explain: --format requires an argument"),
-            (("explain",), "explain: requires VALUE; see `halfulp explain --help`"),
+            (("explain",), "explain: requires VALUE | OPERATION A [B [C]]; see `halfulp explain --help`"),
         ):
             if args == ("quantize", "--includ=x"):
                 self.bad(*args, "a.safetensors", "b.safetensors", says=says)

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* Operations to be explained: see operation.h. */
+#include "cli/explain/operation.h"
+
+#include <fenv.h>
+#include <math.h>
+#include <string.h>
+
+#include "halfulp/arith.h"
+#include "halfulp/scalar.h"
+
+enum { ADD, SUB, MUL, DIV, FMA, SQRT, KINDS };
+
+static const struct kind {
+  const char *name;
+  int count;
+} kinds[KINDS] = {{"add", 2}, {"sub", 2}, {"mul", 2}, {"div", 2}, {"fma", 3}, {"sqrt", 1}};
+
+int operation_find(operation *z, const char *name) {
+  for (int i = 0; i < KINDS; i++) {
+    if (strcmp(name, kinds[i].name) != 0) continue;
+    z->which = i;
+    z->count = kinds[i].count;
+    return 1;
+  }
+  return 0;
+}
+
+static int read_operand(operation *z, int i, const char *text) {
+  number x;
+  uint32_t events;
+  if (!number_parse(&x, text)) return cli_fail(NULL, "explain: '%s' is not a number", text);
+  if (!number_suffices(x, z->format[i], (hu_mode){0}))
+    return cli_fail(NULL, "explain: the format requires more digits of '%s' than binary64 holds", text);
+  z->code[i] = hu_encode64(z->format[i], (hu_mode){0}, x.value, 0, &events);
+  z->value[i] = hu_decode64(z->format[i], z->code[i]);
+  z->rounded[i] = !x.exact || (z->value[i] != x.value && !(isnan(z->value[i]) && isnan(x.value)));
+  return CLI_OK;
+}
+
+int operation_read(operation *z, char **texts, int count) {
+  if (count != z->count)
+    return cli_fail(NULL, "explain: %s takes %d operand%s, and %d %s given", kinds[z->which].name, z->count,
+                    z->count == 1 ? "" : "s", count, count == 1 ? "is" : "are");
+  for (int i = 0; i < count; i++)
+    if (read_operand(z, i, texts[i])) return CLI_BAD;
+  return CLI_OK;
+}
+
+const char *operation_text(char text[OPERATION_TEXT_MAX], const operation *x) {
+  static const char signs[KINDS] = {'+', '-', '*', '/', '*', 0};
+  char a[NUMBER_TEXT_MAX], b[NUMBER_TEXT_MAX], c[NUMBER_TEXT_MAX];
+  number_decimal(a, x->value[0]);
+  number_decimal(b, x->value[1]);
+  number_decimal(c, x->value[2]);
+  if (x->which == SQRT)
+    snprintf(text, OPERATION_TEXT_MAX, "sqrt(%s)", a);
+  else
+    snprintf(text, OPERATION_TEXT_MAX, "%s %c %s%s%s", a, signs[x->which], b, x->which == FMA ? " + " : "",
+             x->which == FMA ? c : "");
+  return text;
+}
+
+/* In the rounding direction in force; volatile, so that no compiler computes it before. */
+static double compute(const operation *x) {
+  volatile double a = x->value[0], b = x->value[1], c = x->value[2], z;
+  switch (x->which) {
+    case ADD: z = a + b; break;
+    case SUB: z = a - b; break;
+    case MUL: z = a * b; break;
+    case DIV: z = a / b; break;
+    case FMA: z = fma(a, b, c); break;
+    default: z = sqrt(a); break;
+  }
+  return z;
+}
+
+/* Toward zero binary64 drops digits alone; if it dropped some, the last bit is set. */
+number operation_exact(const operation *x) {
+  fenv_t before;
+  feholdexcept(&before);
+  fesetround(FE_TOWARDZERO);
+  volatile double toward = compute(x);
+  int exact = !fetestexcept(FE_INEXACT);
+  fesetenv(&before);
+  double zero = toward;
+  if (exact) return (number){zero, 1, zero};
+  uint64_t u;
+  double odd;
+  memcpy(&u, &zero, sizeof u);
+  u |= 1;
+  memcpy(&odd, &u, sizeof odd);
+  return (number){odd, 0, zero};
+}
+
+uint32_t operation_code(const operation *x, hu_format f, hu_mode mode, uint32_t random, uint32_t *events) {
+  const hu_format *g = x->format;
+  const uint32_t *c = x->code;
+  switch (x->which) {
+    case ADD: return hu_add(f, mode, g[0], c[0], g[1], c[1], random, events);
+    case SUB: return hu_sub(f, mode, g[0], c[0], g[1], c[1], random, events);
+    case MUL: return hu_mul(f, mode, g[0], c[0], g[1], c[1], random, events);
+    case DIV: return hu_div(f, mode, g[0], c[0], g[1], c[1], random, events);
+    case FMA: return hu_fma(f, mode, g[0], c[0], g[1], c[1], g[2], c[2], random, events);
+    default: return hu_sqrt(f, mode, g[0], c[0], random, events);
+  }
+}
+
+const char *operation_special(const operation *x) {
+  static const char *const no_value[KINDS] = {"inf - inf has no value: NaN",
+                                              "inf - inf has no value: NaN",
+                                              "0 * inf has no value: NaN",
+                                              "0 / 0 and inf / inf have no value: NaN",
+                                              "0 * inf and inf - inf have no value: NaN",
+                                              "a negative number has no root: NaN"};
+  for (int i = 0; i < x->count; i++)
+    if (isnan(x->value[i])) return "an operand is a NaN";
+  if (isnan(operation_exact(x).value)) return no_value[x->which];
+  if (x->which == DIV && x->value[1] == 0 && isfinite(x->value[0])) return "a finite number over 0 is an infinity";
+  return NULL;
+}

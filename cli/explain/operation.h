@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/explain/operation.h - one operation of halfulp/arith.h for `halfulp explain`: its operands from text, its exact
+ * value, and the library's result. The exact value is for the explanation alone. */
+#ifndef HALFULP_CLI_EXPLAIN_OPERATION_H
+#define HALFULP_CLI_EXPLAIN_OPERATION_H
+
+#include "cli/base/cli.h"
+#include "cli/base/numbers.h"
+
+#define OPERATION_NAMES "add, sub, mul, div, fma, sqrt"
+enum { OPERATION_OPERANDS = 3, OPERATION_TEXT_MAX = 160 };
+
+typedef struct operation {
+  int which, count; /* count: operands; 0: no operation */
+  hu_format format[OPERATION_OPERANDS];
+  uint32_t code[OPERATION_OPERANDS];
+  double value[OPERATION_OPERANDS]; /* of the codes, exact */
+  int rounded[OPERATION_OPERANDS];  /* the text was no value of the format */
+} operation;
+
+/* 1 and which, count: the name of an operation. */
+int operation_find(operation *z, const char *name);
+/* Texts to codes of z->format, ties to even, saturation by the format's card. Returns CLI_OK, or CLI_BAD after an error
+ * line. */
+int operation_read(operation *z, char **texts, int count);
+/* "0.3125 * 0.75 + 1" */
+const char *operation_text(char text[OPERATION_TEXT_MAX], const operation *x);
+/* Rounded to odd where binary64 does not hold it, as number_parse reads text. */
+number operation_exact(const operation *x);
+/* hu_add, ..., hu_sqrt */
+uint32_t operation_code(const operation *x, hu_format f, hu_mode mode, uint32_t random, uint32_t *events);
+/* Why operands that are no NaN have a NaN as result, or a finite one an infinity: "inf - inf has no value"; NULL. */
+const char *operation_special(const operation *x);
+
+#endif
