@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The library's sources compile for macOS (by clang, x86-64 and arm64) and for Windows (by MinGW): every file of libhalfulp, the kernels once
-for each level of the machine, and the two files (onefile/), without a warning. For macOS there is no C library here: headers/ declares what
+for each level that is given, and the two files (onefile/), without a warning. For macOS there is no C library here: headers/ declares what
 the library calls, and nothing is linked. For Windows the two files become a program, which Wine runs: its digests are this machine's.
 
 usage: test_systems.py apple|windows ROOT ONE_FILE_FOLDER DIGESTS FILE... [--level NAME FLAGS FILE...]...
@@ -52,7 +52,7 @@ def apple(root, one_file, sources, levels):
     common = [clang, *STRICT, '-ffreestanding', '-nostdlibinc', '-isystem', str(HERE / 'headers'), '-I' + root, '-I' + root + '/include']
     for target, names in APPLE.items():
         jobs = [[*common, '--target=' + target, '-fsyntax-only', file] for file in sources]
-        for name in names:
+        for name in (one for one in names if one in levels):
             flags, files = levels[name]
             jobs += [[*common, '--target=' + target, *flags, '-fsyntax-only', file] for file in files]
         with tempfile.TemporaryDirectory() as scratch:
