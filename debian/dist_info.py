@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""dist_info.py FOLDER: writes what pip and importlib.metadata read about the Python package, into FOLDER/halfulp-VERSION.dist-info."""
+"""dist_info.py FOLDER: writes what pip and importlib.metadata read about the Python package, into
+FOLDER/halfulp-VERSION.dist-info."""
 import pathlib
 import re
 import sys

@@ -6,9 +6,10 @@
     abi.py BUILD --update   writes packaging/abi/ anew, for a change that is meant
     abi.py BUILD --tag      compares with the last tag of git instead, built in the same way
 
-Exit code 0: programs that were linked with the old libraries run with the new ones (functions may be new). 1: they may not: a function is
-gone, or it or a record of it has another form; such a change takes another soname (emu/meson.build) and a line in NEWS.md. 77: no abidiff.
-Optimization changes nothing here, and kernels have no public names: the libraries are compiled without both, which takes seconds."""
+Exit code 0: programs that were linked with the old libraries run with the new ones (functions may be new). 1: they
+may not: a function is gone, or it or a record of it has another form; such a change takes another soname
+(emu/meson.build) and a line in NEWS.md. 77: no abidiff. Optimization changes nothing here, and kernels have no
+public names: the libraries are compiled without both, which takes seconds."""
 import argparse
 import concurrent.futures
 import os
@@ -29,7 +30,8 @@ LIBRARIES = {
     'libhalfulp-cuda': ((), ()),
     'libhalfulp-train-cuda': ((), ()),
 }
-# Their calls without CUDA, which have the same form: a file with the answers, and headers whose other calls scripts/without_cuda.py answers.
+# Their calls without CUDA, which have the same form: a file with the answers, and headers whose other calls
+# scripts/without_cuda.py answers.
 WITHOUT_CUDA = {
     'libhalfulp-cuda': ('gpu/none/answers.c', 'include/halfulp/device*.h'),
     'libhalfulp-train-cuda': ('gpu/none/answers_train.c', 'include/halfulp/train/device.h'),

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# deb.sh FOLDER: builds the Debian packages of debian/ from a copy of the source in FOLDER/halfulp, as Debian's machines do (the packages
-# lie in FOLDER then), and lets lintian judge them. DEB_BUILD_OPTIONS is Debian's own; JOBS says how many compilers run at once;
-# DEB_NO_CLEAN=1 keeps what an earlier call built.
+# deb.sh FOLDER: builds the Debian packages of debian/ from a copy of the source in FOLDER/halfulp, as Debian's
+# machines do (the packages lie in FOLDER then), and lets lintian judge them. DEB_BUILD_OPTIONS is Debian's own; JOBS
+# says how many compilers run at once; DEB_NO_CLEAN=1 keeps what an earlier call built.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 "$here/setup.sh" debhelper dh-python dpkg-dev fakeroot lintian meson doxygen pkgconf libgmp-dev libinih-dev libjansson-dev libmpfr-dev

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""glibc_floor.py FOLDER COMPILER: makes libraries to link with in FOLDER, so that what is linked runs with glibc 2.17, or newer ones.
+"""glibc_floor.py FOLDER COMPILER: makes libraries to link with in FOLDER, so that what is linked runs with glibc 2.17,
+or newer ones.
 
-glibc gives a function a new version when it moves or changes, and a linker takes the newest. FOLDER/libfloor_pthread.so and libfloor_m.so name
-themselves libpthread.so.0 and libm.so.6, and have every function in its oldest version alone: threads, which moved into libc.so.6 in 2.34, and
-those of libm, of which log2 has a new version since 2.29. They are never loaded: systems have the real ones, with these versions, too.
-auditwheel checks the result."""
+glibc gives a function a new version when it moves or changes, and a linker takes the newest.
+FOLDER/libfloor_pthread.so and libfloor_m.so name themselves libpthread.so.0 and libm.so.6, and have every function
+in its oldest version alone: threads, which moved into libc.so.6 in 2.34, and those of libm, of which log2 has a new
+version since 2.29. They are never loaded: systems have the real ones, with these versions, too. auditwheel checks
+the result."""
 import collections
 import pathlib
 import re

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""source_copy.py FOLDER: makes FOLDER a copy of the source as it stands: what git tracks, and new files that git does not ignore; without
-git, everything but build folders. A file that is the same keeps its time, so that a second build there is quick."""
+"""source_copy.py FOLDER: makes FOLDER a copy of the source as it stands: what git tracks, and new files that git does
+not ignore; without git, everything but build folders. A file that is the same keeps its time, so that a second build
+there is quick."""
 import filecmp
 import pathlib
 import shutil

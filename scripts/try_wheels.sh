@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# try_wheels.sh BUILD: imports the wheels of BUILD/wheel and compares what they compute: x86_64 by this machine's Python with NumPy from the package
-# index, aarch64 by Debian's Python and NumPy for that machine under QEMU.
+# try_wheels.sh BUILD: imports the wheels of BUILD/wheel and compares what they compute: x86_64 by this machine's
+# Python with NumPy from the package index, aarch64 by Debian's Python and NumPy for that machine under QEMU.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""wheel_audit.py WHEEL MACHINE: fails unless auditwheel finds that the wheel is what its name says, manylinux_2_17 or an older one, and that it
-holds libraries of that machine and no other file that is compiled."""
+"""wheel_audit.py WHEEL MACHINE: fails unless auditwheel finds that the wheel is what its name says, manylinux_2_17 or
+an older one, and that it holds libraries of that machine and no other file that is compiled."""
 import pathlib
 import re
 import subprocess

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# wheels.sh BUILD [MACHINE...]: wheels for x86_64 and aarch64 (or those named) in BUILD/wheel that run on every Linux with glibc 2.17 or newer,
-# which auditwheel judges. One wheel serves every CPython from 3.9 on. aarch64 is compiled by Debian's cross compiler and tried under QEMU: a Python
-# of Debian for that machine imports the wheel, and its digests must be those of this machine.
+# wheels.sh BUILD [MACHINE...]: wheels for x86_64 and aarch64 (or those named) in BUILD/wheel that run on every Linux
+# with glibc 2.17 or newer, which auditwheel judges. One wheel serves every CPython from 3.9 on. aarch64 is compiled
+# by Debian's cross compiler and tried under QEMU: a Python of Debian for that machine imports the wheel, and its
+# digests must be those of this machine.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(dirname "$here")

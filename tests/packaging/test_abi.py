@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""No public symbol of packaging/abi is gone from the libraries of this build. (Forms of functions and records: scripts/abi.py.)
+"""No public symbol of packaging/abi is gone from the libraries of this build. (Forms of functions and records:
+scripts/abi.py.)
 
 usage: test_abi.py ROOT LIBRARY..."""
 import pathlib

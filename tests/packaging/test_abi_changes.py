@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""scripts/abi.py goes red for what breaks programs, and only for that: on copies of the oracle's library with a function renamed, with
-one argument more, and as it stands.
+"""scripts/abi.py goes red for what breaks programs, and only for that: on copies of the oracle's library with a
+function renamed, with one argument more, and as it stands.
 
 usage: test_abi_changes.py ROOT FOLDER        77 where abidiff is missing"""
 import pathlib

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The library's sources compile for macOS (by clang, x86-64 and arm64) and for Windows (by MinGW): every file of libhalfulp, the kernels once
-for each level that is given, and the two files (onefile/), without a warning. For macOS there is no C library here: headers/ declares what
-the library calls, and nothing is linked. For Windows the two files become a program, which Wine runs: its digests are this machine's.
+"""The library's sources compile for macOS (by clang, x86-64 and arm64) and for Windows (by MinGW): every file of
+libhalfulp, the kernels once for each level that is given, and the two files (onefile/), without a warning. For macOS
+there is no C library here: headers/ declares what the library calls, and nothing is linked. For Windows the two
+files become a program, which Wine runs: its digests are this machine's.
 
 usage: test_systems.py apple|windows ROOT ONE_FILE_FOLDER DIGESTS FILE... [--level NAME FLAGS FILE...]...
 Ends with 77 where the compiler is missing."""

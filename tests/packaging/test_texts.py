@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Descriptions of the packages: every one names the version of include/halfulp/version.h and the licence, options that recipes give to Meson are
-options, and each is well formed as far as a reader for it is found here (cffconvert, nix-instantiate, ruby, shells).
+"""Descriptions of the packages: every one names the version of include/halfulp/version.h and the licence, options that
+recipes give to Meson are options, and each is well formed as far as a reader for it is found here (cffconvert,
+nix-instantiate, ruby, shells).
 
 usage: test_texts.py ROOT [TOOLS]        TOOLS: a folder with programs of tests/packaging/requirements.txt"""
 import ast

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Digests of what a wheel computes, one a line: what all machines must agree on. Run it with the wheel's folder in PYTHONPATH."""
+"""Digests of what a wheel computes, one a line: what all machines must agree on. Run it with the wheel's folder in
+PYTHONPATH."""
 import hashlib
 
 import numpy as np
