@@ -4,7 +4,7 @@ BUILD ?= build
 MESON_ARGS ?=
 JOBS ?= $(shell nproc)
 
-.PHONY: all run check check-setup packages check-exhaustive check-mutants check-emulated bench bench-torch gpu-check docs wheel install setup bench-setup clean
+.PHONY: all run check check-setup packages check-exhaustive check-mutants check-emulated bench bench-torch gpu-check docs wheel deb abi-check reproducible install setup bench-setup clean
 
 all: setup
 	ninja -C $(BUILD) -j $(JOBS)
@@ -85,11 +85,24 @@ docs:
 install: all
 	meson install -C $(BUILD)
 
-# The Python package, from the libraries of the build folder: $(BUILD)/wheel/halfulp-VERSION-py3-none-PLATFORM.whl.
-wheel: setup
-	@ninja -C $(BUILD) -j $(JOBS) --quiet python-libraries
-	@scripts/python_env.sh $(BUILD)
-	@scripts/wheel.sh $(BUILD)
+# The Python package as wheels for every Linux with glibc 2.17 or newer: $(BUILD)/wheel/*.whl. MACHINES= one of them.
+MACHINES ?= x86_64 aarch64
+wheel:
+	@scripts/setup.sh $(SETUP_PACKAGES) python3-venv
+	@JOBS=$(JOBS) scripts/wheels.sh $(BUILD) $(MACHINES)
+
+# The Debian packages: $(BUILD)/deb/*.deb.
+deb:
+	@JOBS=$(JOBS) scripts/deb.sh $(BUILD)/deb
+
+# Whether programs that are linked with the stored version (packaging/abi) or the last tag run with this one. UPDATE=1 stores this one.
+abi-check:
+	@scripts/setup.sh abigail-tools gcc libgmp-dev libmpfr-dev
+	@JOBS=$(JOBS) scripts/abi.py $(BUILD) $(if $(UPDATE),--update,--tag)
+
+# Whether two builds, in other folders, give the same packages and wheels.
+reproducible:
+	@scripts/packages_check.sh $(BUILD) reproducible
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-exhaustive $(BUILD)-mutants $(BUILD)-aarch64 $(BUILD)-riscv64

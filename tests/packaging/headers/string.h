@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions of string.h that the library calls, for compilers of another system that have no C library here. */
+#ifndef TESTS_PACKAGING_STRING_H
+#define TESTS_PACKAGING_STRING_H
+
+#include <stddef.h>
+
+void *memchr(const void *s, int c, size_t n);
+int memcmp(const void *a, const void *b, size_t n);
+void *memcpy(void *to, const void *from, size_t n);
+void *memmove(void *to, const void *from, size_t n);
+void *memset(void *s, int c, size_t n);
+char *strchr(const char *s, int c);
+int strcmp(const char *a, const char *b);
+size_t strcspn(const char *s, const char *set);
+size_t strlen(const char *s);
+int strncmp(const char *a, const char *b, size_t n);
+char *strpbrk(const char *s, const char *set);
+size_t strspn(const char *s, const char *set);
+
+#endif
