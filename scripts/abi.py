@@ -78,9 +78,10 @@ def compiled(root, library, out):
 
 
 def description(root, shared):
-    """abidw's text of a library: what the public headers say of it."""
-    return run('abidw', '--headers-dir', root / 'include', '--drop-private-types', '--no-show-locs', '--no-corpus-path',
+    """abidw's text of a library: what the public headers say of it. Folders of this machine are left out."""
+    text = run('abidw', '--headers-dir', root / 'include', '--drop-private-types', '--no-show-locs', '--no-corpus-path',
                '--no-comp-dir-path', '--type-id-style', 'hash', shared)
+    return re.sub(r"(?<= path=')/[^']*/(?=[^'/]*/[^'/]*')", '', text)
 
 
 def compare(old, new, root):

@@ -49,7 +49,7 @@ static const cli_command encode_command = {
     "With IN and OUT it is `halfulp quantize --codes`: .npy or .safetensors files, scaled formats too. Else\n"
     "a number is decimal, C99 hexadecimal, inf or nan, and is rounded once, straight from its text. Numbers\n"
     "are operands, or lines of FILE, which is standard input if absent or -. An operand that is the name of\n"
-    "a file is one: then the lines are read. Output goes on up to a line that is wrong; then the error\n"
+    "a file is one: then the lines are read. Output continues up to a line that is wrong; then the error\n"
     "names it.",
     "  halfulp encode -f float8_e4m3fn 0.3 -1e9\n"
     "  echo 0.3 | halfulp encode -f float8_e4m3fn\n"

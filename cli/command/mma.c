@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* halfulp mma - dot products as a matrix unit computes them, one a line, patterns in and out. */
+/* halfulp mma - dot products as a matrix unit computes them, one per line, patterns in and out. */
 #include <stdio.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ static const cli_option options[] = {
 static const cli_command command = {
     "mma",
     "MODEL [FILE]",
-    "Dot products under an accumulation model, one a line",
+    "Dot products under an accumulation model, one per line",
     "A line is A B C [SCALES_A SCALES_B], each the patterns of its elements in hex: a fixed number of digits each,\n"
     "element 0 first, no separators; 4-bit elements one digit; tf32 and xf32 operands as binary32 patterns; C may be\n"
     "- (absent, +0). Any multiple of the instruction's K: blocks are chained, k ascending. D is printed in hex.\n"

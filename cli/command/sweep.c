@@ -70,7 +70,7 @@ static const cli_option options[] = {
     {KEY_KEY, "key", "KEY", "the key that is varied; default assignment.ratio"},
     {KEY_VALUES, "values", "LIST", "its values; 0,0.1,...,1 counts; semicolons where a value has commas"},
     {KEY_SEEDS, "seeds", "N", "so many seeds, from 0; or a list: 3,7 or 3, ; default 3"},
-    {'j', "jobs", "N", "processes at once; default: one a processor"},
+    {'j', "jobs", "N", "processes at once; default: one per CPU"},
     {KEY_LOSS, "loss", "POINTS", "accuracy that may be lost against binary32; default 1"},
     {'o', "out", "FOLDER", "where results go; default: CONFIG's name with .sweep for its suffix"},
     {KEY_SET | CLI_REPEATS, "set", "KEY=VALUE", "another key of the configuration"},
@@ -113,8 +113,8 @@ static int write_one(const sweep *s, const char *name, void (*print)(FILE *out, 
 
 static int report(const sweep *s, int json) {
   static const char *const names[] = {SWEEP_FILES};
-  static void (*const print[])(FILE *out, const void *what) = {sweep_print_csv, sweep_print_json, NULL,
-                                                               sweep_print_page};
+  static void (*const print[])(FILE * out, const void *what) = {sweep_print_csv, sweep_print_json, NULL,
+                                                                sweep_print_page};
   sweep_summary z;
   int status = sweep_summarize(&z, s);
   for (size_t i = 0; i < sizeof names / sizeof *names && status == CLI_OK; i++)

@@ -24,7 +24,7 @@ static const cli_option options[] = {
     {KEY_SET | CLI_REPEATS, "set", "KEY=VALUE", "section.key=value, after what CONFIG says, in this order"},
     {KEY_RESUME, "resume", NULL,
      "continue from the folder's checkpoint; a larger run.epochs or run.steps makes the run longer"},
-    {KEY_OVERWRITE, "overwrite", NULL, "begin anew in the folder of an earlier run, whose files are lost"},
+    {KEY_OVERWRITE, "overwrite", NULL, "start again in the folder of an earlier run, whose files are lost"},
     {KEY_EVERY, "every", "N", "a row of the log every N steps; default 10"},
     {KEY_CHECKPOINT, "checkpoint", "N", "a checkpoint every N steps, 0: at the end only; default: after each epoch"},
     {KEY_EVALUATE, "evaluate", "N",
@@ -174,15 +174,15 @@ static int check_earlier(const train_run *r) {
   if (found == TRAIN_FOUND_STOPPED)
     return cli_fail(r->out,
                     "holds a run that was stopped after step %llu of %llu: --resume continues it, --overwrite begins "
-                    "anew, --out names another folder",
+                    "again, --out names another folder",
                     (unsigned long long)step, (unsigned long long)steps);
   if (found == TRAIN_FOUND_ENDED)
     return cli_fail(r->out,
                     "holds a run that ended after step %llu: --resume with a larger run.epochs or run.steps makes it "
-                    "longer, --overwrite begins anew, --out names another folder",
+                    "longer, --overwrite starts again, --out names another folder",
                     (unsigned long long)step);
   if (found == TRAIN_FOUND_FILES)
-    return cli_fail(r->out, "holds files of an earlier run: --overwrite begins anew, --out names another folder");
+    return cli_fail(r->out, "holds files of an earlier run: --overwrite starts again, --out names another folder");
   return CLI_OK;
 }
 
@@ -236,7 +236,7 @@ int cli_train(int argc, char **argv) {
   } else if (status < 0 && !count) {
     status = cli_fail(NULL, "train: wants CONFIG; see `halfulp train --help`");
   } else if (status < 0 && r.resume && r.overwrite) {
-    status = cli_fail(NULL, "train: --resume continues a run, --overwrite begins anew: only one of them");
+    status = cli_fail(NULL, "train: --resume continues a run, --overwrite starts again: only one of them");
   } else if (status < 0) {
     r.config = operands[0];
     r.out_asked = r.out != NULL;

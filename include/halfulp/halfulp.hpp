@@ -3,7 +3,7 @@
  *
  *   using e4m3 = halfulp::float8_e4m3fn;
  *   e4m3 a = 1.3f, b = 0.4f, c = a * b + a;              // each operation exact, then rounded once, ties to even
- *   halfulp::format f("fp(4,3,0):fn");                   // throws halfulp::error where that is no format
+ *   halfulp::format f("fp(4,3,0):fn");                   // throws halfulp::error if that is not a format
  *   halfulp::quantize(x, z, f, halfulp::mode("sra:8"));  // std::vector, std::array, std::span, number arrays
  *
  * A thin layer, header only, beside the library: what a call returns is said by the header of the C call that stands

@@ -47,7 +47,7 @@ class Taken(NamedTuple):
 
 
 def take(argument: str, thing: Any, cuda_stream: Optional[int]) -> Taken:
-    """The tensor of an object with __dlpack__. A CUDA producer is told the stream on which its data will be used."""
+    """The tensor of an object with __dlpack__. A CUDA producer gets the stream on which its data will be used."""
     kind = int(thing.__dlpack_device__()[0])
     if kind not in (CPU, CUDA, CUDA_HOST, CUDA_MANAGED):
         raise abi.HalfulpTypeError(

@@ -58,7 +58,7 @@ def shape_of(arguments: Sequence[str], views: Sequence[View]) -> Tuple[int, ...]
 
 
 def _merged(shape: Tuple[int, ...], strides: List[Tuple[int, ...]], reorder: bool) -> Tuple[List[int], List[List[int]]]:
-    """Axes joined where all arrays go on with one stride: sides, and a row of strides for each array."""
+    """Axes joined where all arrays continue with one stride: sides, and a row of strides for each array."""
     axes = [axis for axis, side in enumerate(shape) if side != 1]
     if reorder:
         axes.sort(key=lambda axis: (-abs(strides[0][axis]), axis))

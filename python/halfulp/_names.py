@@ -116,7 +116,7 @@ def _meant(kind: str, text: str) -> str:
 
 
 def parse(kind: str, argument: str, text: str, call: Callable[..., int], record: Any, *more: Any) -> None:
-    """abi.parse; where the text is no name or does not follow the grammar, its error says what helps."""
+    """abi.parse; where the text is not a name or does not follow the grammar, its error says what helps."""
     try:
         abi.parse(argument, text, call, record, *more)
     except abi.HalfulpValueError as error:

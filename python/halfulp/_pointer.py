@@ -113,7 +113,7 @@ def quantize(n: int, z: int, incz: int, x: int, incx: int, dtype: str, format: F
              work: Optional[int] = None) -> None:
     """z[i] = the value of `format` that x[i] rounds to, z and x of one type; z may be x with the same stride.
 
-    float16 and bfloat16 go through codes (one rounding; the way back is exact), which want room for n of them: made
+    float16 and bfloat16 go through codes (one rounding; the way back is exact), which require room for n of them: made
     here on the CPU; on a device `work` is its address there.
     """
     _known(dtype)

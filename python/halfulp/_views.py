@@ -98,7 +98,7 @@ def _of_raw(raw: np.ndarray, name: str, keep: Any = None) -> View:
 
 
 def _regular(array: np.ndarray) -> bool:
-    """Whether a stride can say in elements where things are, with pointers as the C library wants them."""
+    """Whether a stride can say in elements where things are, with pointers as the C library requires."""
     return (array.flags.aligned and array.dtype.isnative and all(step % array.itemsize == 0 for step in array.strides))
 
 

@@ -92,7 +92,7 @@ def explained(error: abi.HalfulpError, model: Accumulator, remedy: str) -> abi.H
 
 
 def with_words(model: Accumulator, options: Mapping[str, Any]) -> None:
-    """Random words are an argument: a model that draws some wants a stream among a call's options."""
+    """Random words are an argument: a model that draws some requires a stream among a call's options."""
     if model.stochastic and options.get('stream') is None:
         raise abi.HalfulpValueError(
             'stream: {} draws random words; give stream=Stream(key, counter)'.format(model.text))

@@ -8,7 +8,7 @@ What every function here takes:
     events  an Events whose counts are added to
     threads how many threads the C library may use; the result is the same bits with any number
     out     an array to write to, of the result's shape and type; it may be the operand itself
-    cuda_stream  the stream (an integer, cudaStream_t) for arrays on a CUDA device, which want `out`; the call is
+    cuda_stream  the stream (an integer, cudaStream_t) for arrays on a CUDA device, which require `out`; the call is
     enqueued
 """
 from __future__ import annotations

@@ -120,7 +120,7 @@ def gemm(a: Any, b: Any, c: Any = None, *, accum: AccumulatorLike = 'exact', to:
          c_format: Optional[FormatLike] = None, scale_a: Any = None, scale_b: Any = None,
          scale_format: Optional[FormatLike] = None, dtype: Any = None, out: Any = None, watch: Optional[Watch] = None,
          **options: Unpack[Options]) -> Any:
-    """D = A B + C: sums as the accumulation model has them, then one rounding into the format `to`.
+    """D = A B + C: sums as the accumulation model defines them, then one rounding into the format `to`.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def _one(m, n, k, d, a, b, c, sa, sb, model: Accumulator, way: How, watch: Optio
 
 
 def _apart(made: View, operands: List[_Operand], addend: Optional[_Operand]) -> None:
-    """Operands that share memory with the result are copied, but for C where it is the result itself."""
+    """Operands that share memory with the result are copied, except C where it is the result itself."""
     if made.array is None:
         return
     for operand in operands:

@@ -164,7 +164,7 @@ def encode(x: Any, number: NumberLike, mode: ModeLike = 'rne', *, out: Any = Non
 @with_options(*EXACT)
 def decode(codes: Any, number: NumberLike, *, dtype: Any = 'float32', out: Any = None,
            **options: Unpack[Options]) -> Any:
-    """The values of codes as float32 or float64: exact, but for irrational values of logarithmic systems, and what
+    """The values of codes as float32 or float64: exact, except for irrational values of logarithmic systems, and what
     float32 lacks, which are rounded to nearest."""
     operand, source = view('codes', codes, options.get('cuda_stream')), _of(number)
     _codes(operand, source)

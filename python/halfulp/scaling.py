@@ -101,7 +101,7 @@ class Rounding(Value):
         "keep"; "float8_e5m2,sra:16"; "mxfp8_e4m3,turned"; "s2fp8"; "fp(4,3,4):finite,over=inf,nan=keep". The grammar
         is in halfulp/train/rounding.h.
 
-    Wants libhalfulp-train.
+    Requires libhalfulp-train.
     """
 
     __slots__ = ('_text',)

@@ -64,7 +64,7 @@ class LossScaler:
         return bool(abi.train().hu_loss_scale_update(abi.address(self._state), abi.address(self._rule), record))
 
     def state_dict(self) -> Dict[str, Any]:
-        """The state as numbers; `load_state_dict` goes on with it."""
+        """The state as numbers; `load_state_dict` continues with it."""
         return {name: getattr(self._state, name) for name, _ in self._state._fields_}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -111,7 +111,7 @@ class Optimizer:
     stream : Stream or key, optional
         Step t and tensor number i draw from the key (stream.key + i), counter (stream.counter + t 2^32).
     rate, momentum, beta1, beta2, eps, decay : float
-        Usual ones: 0.01 (AdamW 0.001), 0.9, 0.9, 0.999, 1e-8, 0.
+        Defaults: 0.01 (AdamW 0.001), 0.9, 0.9, 0.999, 1e-8, 0.
     coupled, fused : bool
         AdamW: decay goes into the gradient; SGD: w - rate m has one rounding.
     """
@@ -201,7 +201,7 @@ class Optimizer:
                                                 drawn, abi.address(counts)), 'weights[{}]'.format(number))
 
     def state_dict(self) -> Dict[str, Any]:
-        """Steps, powers of beta and the state's arrays; `load_state_dict` goes on with them."""
+        """Steps, powers of beta and the state's arrays; `load_state_dict` continues with them."""
         return {'t': self._now.t, 'power1': self._now.power1, 'power2': self._now.power2,
                 'state': [{name: array.copy() for name, array in one.items()} for one in self._more]}
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the C library of MinGW lacks of C11, for tests/onefile/digests.c: aligned memory, which has a free of its own there. */
+/* What the C library of MinGW lacks of C11, for tests/onefile/digests.c: aligned memory, with a free of its own. */
 #ifndef TESTS_PACKAGING_WINDOWS_ALLOC_H
 #define TESTS_PACKAGING_WINDOWS_ALLOC_H
 

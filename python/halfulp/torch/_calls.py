@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The C calls on the memory of tensors: one engine for the processor, one for CUDA devices, with the same methods.
+"""The C calls on the memory of tensors: one engine for the CPU, one for CUDA devices, with the same methods.
 
 Everything here takes addresses, counts of elements and parsed texts (_records.py); which part of a tensor a call
-gets is _rounding.py's and _product.py's business. `events` is the address of 10 counts on the tensor's device, or
+gets is decided in _rounding.py and _product.py. `events` is the address of 10 counts on the tensor's device, or
 None.
 """
 import ctypes
@@ -46,7 +46,7 @@ ref = ctypes.addressof
 
 
 def threads(work: int) -> int:
-    """How many threads a call of so much work takes: torch's own number; results do not depend on it."""
+    """The number of threads for so much work: torch's own number; results do not depend on it."""
     return min(torch.get_num_threads(), structs.THREADS_MAX) if work >= _ALONE else 1
 
 

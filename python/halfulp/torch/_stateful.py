@@ -27,7 +27,7 @@ def own_key(key: Optional[int], stochastic: bool) -> int:
 
 
 class Stateful(nn.Module):
-    """Buffers: `stream`, key and counter, part of the state (a run that goes on draws the words that it would have
+    """Buffers: `stream`, key and counter, part of the state (a run that is resumed draws the words that it would have
     drawn); `seen` and `tap`, counts of forward and backward passes, which are not. All stay on the CPU, in their own
     types, whatever the module is moved to. A forward call that draws random words moves the counter on by 2^36; the
     backward pass uses other children of the stream at the counter of its forward pass. With the key "torch" every

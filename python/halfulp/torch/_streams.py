@@ -12,7 +12,7 @@ StreamLike = Union[Tensor, Tuple[int, int], int, str, torch.Generator]
 
 
 def signed(x: int) -> int:
-    """A number of 64 bits as int64 has it."""
+    """A number of 64 bits as the int64 of the same bits."""
     if not 0 <= x < 1 << 64:
         raise abi.HalfulpValueError('stream: key and counter are integers of 64 bits, not {}'.format(x))
     return x - (1 << 64) if x >> 63 else x

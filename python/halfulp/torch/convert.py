@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A model with other layers in the places of its own."""
+"""A model whose layers are replaced by others."""
 import copy
 from typing import Any, Callable, Optional, Sequence, Union
 

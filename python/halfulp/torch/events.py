@@ -26,5 +26,5 @@ def reset_events(model: torch.nn.Module) -> None:
 
 
 def rows(parts, table: torch.Tensor) -> Dict[str, Dict[str, int]]:
-    """A table of counts, a row a part, as words."""
+    """A table of counts, one row per part, as words."""
     return {part: dict(zip(EVENTS, map(int, row))) for part, row in zip(parts, table.reshape(-1, len(EVENTS)).tolist())}

@@ -107,7 +107,7 @@ def _of_codes(dtype: torch.dtype) -> torch.dtype:
 def encode(x: Tensor, format, *, stream: Optional[StreamLike] = None) -> Tensor:
     """Codes of a format, of x's shape: uint8, uint16 or uint32; of that type where `format` is a type of torch.
 
-    The rounding is halfulp's, with saturation as the format has it by default (docs/numerics.md section 3); the presets
+    The rounding is halfulp's, with the format's default saturation (docs/numerics.md section 3); the presets
     "torch.float8_e4m3fn" ... are torch's own conversions."""
     text = text_of(format)
     kind = _of_codes(format) if isinstance(format, torch.dtype) else None
@@ -132,7 +132,7 @@ def decode(codes: Tensor, format=None, dtype: torch.dtype = torch.float32) -> Te
 class ScaledTensor(NamedTuple):
     """A tensor of small codes with shared scales (halfulp/scaled.h).
 
-    codes : rows x cols; scales : one code a block; tensor : the second-level scale, float32 of shape (), 1 where
+    codes : rows x cols; scales : one code per block; tensor : the second-level scale, float32 of shape (), 1 where
     there is none.
     """
 

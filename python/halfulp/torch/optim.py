@@ -235,7 +235,7 @@ class Rounded(torch.optim.Optimizer):
     weight, gradient, state : str
         Roundings.
     master : str, optional
-        Rounding of separate master weights; "keep": as the parameters' type has them (float32).
+        Rounding of separate master weights; "keep": the parameters' own type (float32).
     update : str
         "round" or "kahan": with d what the optimizer added to the master w (as a difference in the parameters' type)
         and Q the rounding of the masters: y = Q(d - c), s = Q(w + y), c = Q(Q(s - w) - y), w = s.

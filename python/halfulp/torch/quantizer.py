@@ -13,7 +13,7 @@ class Quantizer(Stateful):
     Parameters
     ----------
     forward, backward : str, torch.dtype, halfulp.Format, ...
-        Roundings, as `halfulp.torch.quantize` has them.
+        Roundings, as `halfulp.torch.quantize` takes them.
     dim : int
         The dimension along which blocks of a scaled tensor lie.
     gradient : str
