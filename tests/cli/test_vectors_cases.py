@@ -103,6 +103,8 @@ class Cases(support.Case):
                     self.assertEqual(struct.pack(">f", value).hex().upper(), z)
                 self.assertEqual(bool(int(flags, 16)), Fraction(got) != value)
             self.assertTrue({0, 1, low, high} <= seen)
+            # Random ones have random digits in their upper half.
+            self.assertGreater(len({abs(value) >> 32 for value in seen}), 1000 if kind == "i64" else 0)
         self.assertEqual(self.ok("testfloat", "f16_to_ui32", "--notexact", stdin="3E00\n"), "3E00 00000002 00\n")
         self.assertEqual(self.ok("testfloat", "f16_to_i32", stdin="BE00\n"), "BE00 FFFFFFFE 01\n")
         for function, x, z in (("f32_to_ui64", "BF800000", "0" * 16 + " 10"), ("i64_to_f16", "8" + "0" * 15, "FC00 05"),
