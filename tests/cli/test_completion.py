@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""What the shells offer for beginnings of command lines: test_completion.py BASH ZSH FISH, the made files. bash is asked
+itself; zsh and fish are where they are installed."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+import support  # noqa: E402
+
+BASH, ZSH, FISH = sys.argv[1:4]
+del sys.argv[1:4]
+
+ASK = """source "$1"; shift
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _halfulp; printf '%s\\n' "${COMPREPLY[@]}" """
+
+
+def offered(*words):
+    done = subprocess.run(["bash", "-c", ASK, "bash", BASH, "halfulp", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    return done.stdout.split()
+
+
+class Completion(support.Case):
+    def test_commands(self):
+        self.assertEqual(offered("qu"), ["quantize"])
+        self.assertEqual(set(offered("co")), {"compare"})
+        self.assertEqual(offered("help", "check"), ["check-vectors"])
+        listed = re.findall(r"(?m)^  ([a-z-]+) +\S", self.ok("--help").partition("Commands:")[2])
+        self.assertTrue(set(listed) <= set(offered("")), set(listed) - set(offered("")))
+
+    def test_options(self):
+        """Every option that --help lists is offered, and nothing else."""
+        for command in ("gemm", "quantize", "train", "vectors", "verify", "plot"):
+            text = self.ok(command, "--help").partition("Options:")[2].partition("Examples:")[0]
+            want = {word for line in re.findall(r"(?m)^  (?:(-\w), |    )(--[\w-]+)", text) for word in line if word}
+            self.assertEqual(set(offered(command, "-")), want, command)
+
+    def test_values(self):
+        formats = [entry["id"] for entry in json.loads(self.ok("formats", "--json"))]
+        models = [entry["id"] for entry in json.loads(self.ok("models", "--json"))]
+        self.assertEqual(set(offered("info", "")), set(formats))
+        self.assertEqual(set(offered("gemm", "--accum", "")), set(models))
+        self.assertEqual(offered("gemm", "x.npy", "--accum", "nv.volta.f16.f16"), ["nv.volta.f16.f16"])
+        self.assertIn("nvfp4", offered("quantize", "-f", "nv"))
+        self.assertIn("torch.float8_e4m3fn", offered("quantize", "--format", "torch.float8"))
+        self.assertNotIn("nvfp4", offered("explain", "-f", "nv"))
+        self.assertEqual(offered("quantize", "--device", "c"), ["cpu", "cuda"])
+        self.assertEqual(offered("quantize", "-r", "rt"), ["rtz", "rtp", "rtn", "rto"])
+        self.assertEqual(offered("quantize", "--seed", ""), [])
+
+    def test_other_shells(self):
+        for shell, path in (("zsh", ZSH), ("fish", FISH)):
+            if shutil.which(shell):
+                done = subprocess.run([shell, "-n", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                self.assertEqual((done.returncode, done.stdout), (0, ""), shell)
+            else:
+                print("not here:", shell)
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            for word in ("nv.volta.f16.f32", "float8_e4m3fn", "against", "check-vectors"):
+                self.assertIn(word, text, shell)
+        if shutil.which("fish"):
+            ask = "source %s; complete -C 'halfulp gemm --against nv.volta.f16.f16'" % FISH
+            self.assertIn("nv.volta.f16.f16", subprocess.run(["fish", "-c", ask], stdout=subprocess.PIPE, text=True).stdout)
+
+
+if __name__ == "__main__":
+    support.main()
