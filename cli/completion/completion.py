@@ -6,6 +6,7 @@ usage: completion.py BASH ZSH FISH HALFULP    (three files to write, and the bui
 import json
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 
@@ -124,7 +125,7 @@ def zsh_text(text):
 
 def zsh(every, table):
     lines = ['#compdef halfulp', '# SPDX-License-Identifier: MIT', '# Completion of halfulp for zsh.', '']
-    lines += ['_halfulp_%s() { compadd -- %s }' % (kind, ' '.join(table[kind])) for kind in sorted(table)]
+    lines += ['_halfulp_%s() { compadd -- %s }' % (kind, ' '.join(map(shlex.quote, table[kind]))) for kind in sorted(table)]
     lines += ['', '_halfulp() {', '  if (( CURRENT == 2 )); then', '    _halfulp_command', '    return', '  fi',
               '  local command=$words[2]', '  shift words', '  (( CURRENT-- ))', '  case $command in']
     for command, all_options in every.items():
@@ -147,7 +148,8 @@ def fish_text(text):
 
 def fish(every, table, summaries):
     lines = ['# SPDX-License-Identifier: MIT', '# Completion of halfulp for fish.']
-    lines += ["set -g _halfulp_%s %s" % (kind, ' '.join(table[kind])) for kind in sorted(table)]
+    # fish runs what stands in parentheses, also in the values of a list.
+    lines += ["set -g _halfulp_%s %s" % (kind, ' '.join(name for name in table[kind] if '(' not in name)) for kind in sorted(table)]
     for command, all_options in every.items():
         lines.append("complete -c halfulp -n __fish_use_subcommand -f -a %s -d '%s'" % (command, fish_text(summaries.get(command, ''))))
         seen = "complete -c halfulp -n '__fish_seen_subcommand_from %s'" % command

@@ -64,8 +64,11 @@ class Completion(support.Case):
             for word in ("nv.volta.f16.f32", "float8_e4m3fn", "against", "check-vectors"):
                 self.assertIn(word, text, shell)
         if shutil.which("fish"):
-            ask = "source %s; complete -C 'halfulp gemm --against nv.volta.f16.f16'" % FISH
-            self.assertIn("nv.volta.f16.f16", subprocess.run(["fish", "-c", ask], stdout=subprocess.PIPE, text=True).stdout)
+            for line, want in (("gemm --against nv.volta.f16.f1", "nv.volta.f16.f16"), ("quantize -f nvf", "nvfp4"), ("expl", "explain")):
+                done = subprocess.run(["fish", "-c", "source %s; complete -C 'halfulp %s'" % (FISH, line)], stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, text=True)
+                self.assertEqual(done.stderr, "")
+                self.assertIn(want, done.stdout)
 
 
 if __name__ == "__main__":
