@@ -104,6 +104,8 @@ class Json(support.Case):
     def test_numbers(self):
         for f in ("float8_e4m3fn", "binary32", "float8_e8m0fnu", "uint4", "fp(3,4,0)", "posit8", "lns16", "nf4", "int8"):
             self.holds("info", "info", f)
+        for f in ("nvfp4", "mxint8", "fp8_tensor", "bfp(3,8,16)"):
+            self.assertEqual(self.holds("info", "info", f)["kind"], "scaled")
         for f in ("float4_e2m1fn", "float8_e5m2", "posit8", "nf4"):
             self.holds("info --table", "info", f, "--table")
         for f in ("float8_e4m3fn", "float8_e4m3", "ue4m3", "dlfloat16", "posit8", "nf4", "int8", "binary32"):

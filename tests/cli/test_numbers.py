@@ -90,7 +90,8 @@ class Numbers(support.Case):
             ("bfloat61", "no such name; perhaps bfloat16 is meant"),
             ("xyzzy", "no such name; `halfulp formats` lists them"),
         ):
-            for args in (("info", name), ("plot", "-f", name, "-o", "x.svg"), ("explain", "-f", name, "1"),
+            whole = ("info", name, "--table") if name in ("nvfp4", "mxfp8_e4m3") else ("info", name)  # which has their cards
+            for args in (whole, ("plot", "-f", name, "-o", "x.svg"), ("explain", "-f", name, "1"),
                          ("gemm", "a.npy", "b.npy", "--fa", name), ("verify", "--format", name)):
                 self.bad(*args, says="format '%s': %s" % (name, says))
         self.bad("gemm", "a.npy", "b.npy", "--fa", "posit8", says="a number system beside floating point")

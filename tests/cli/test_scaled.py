@@ -150,6 +150,29 @@ class Scaled(support.Case):
         self.assertGreater(done, 35)
         self.bad("formats", "--scaled", "--numbers", says="give one")
 
+    def test_cards(self):
+        """The card of every scaled format: its bits per element are those of a matrix of whole blocks."""
+        side = 384
+        x = self.put("x.npy", self.numbers(side * side), (side, side))
+        for e in json.loads(self.ok("formats", "--scaled", "--json")):
+            card = json.loads(self.ok("info", e["id"], "--json"))
+            self.assertEqual((card["id"], card["text"]), (e["id"], e["text"]))
+            self.assertEqual(json.loads(self.ok("info", e["text"], "--json"))["text"], e["text"])
+            done = json.loads(self.ok("quantize", "--json", "-f", e["id"], x, self.path("z.npy")))
+            whole = side % (card["rows"] or 1) == 0 and side % (card["cols"] or 1) == 0
+            self.assertTrue(whole, e["id"])
+            if card["bits_per_element"] is not None:
+                want = card["bits_per_element"] + 32 * card["tensor"] / side**2
+                self.assertAlmostEqual(done["bits_per_element"], want, places=9, msg=e["id"])
+            element = json.loads(self.ok("info", card["element"], "--json"))
+            scale = json.loads(self.ok("info", card["scale"], "--json"))
+            self.assertEqual(card["max"], element["max"]["value"] * scale["max"]["value"])
+            text = self.ok("info", e["id"])
+            for word in (card["element"], card["rule"], card["special"], e["source"]):
+                self.assertIn(word, text)
+        self.bad("info", "nvfp4", "--table", says="scaled format")
+        self.bad("info", "scaled(float4_e2m1fn)", says="scaled")
+
     def test_matrix_of_any_rank(self):
         """Only the last axis is a row."""
         values = self.numbers(240)
