@@ -8,6 +8,7 @@
 #include "cli/base/cli.h"
 #include "cli/base/device.h"
 #include "cli/base/progress.h"
+#include "cli/base/shipped.h"
 #include "cli/experiment/experiment.h"
 #include "files/suggest.h"
 #include "halfulp/train/data.h"
@@ -86,7 +87,7 @@ int cli_experiments(int argc, char **argv) {
 /* ---- running ---- */
 
 static const cli_option options[] = {
-    {KEY_DATA, "data", "FOLDER", "where the data files are; default data"},
+    {KEY_DATA, "data", "FOLDER", "where the data files are; default ./data, or the installed ones"},
     {'o', "out", "FOLDER", "report.html, rows.csv, series.csv and a drawing of each figure go there"},
     {KEY_ALL, "all", NULL, "no NAME: run all of them; with --out each has a folder in FOLDER"},
     {KEY_QUICK, "quick", NULL, "with --all: those that `make check` runs"},
@@ -150,7 +151,7 @@ static int find_device(experiment_state *s) {
 }
 
 static int run_one(experiment_state *s, hu_experiment what, const char *folder) {
-  const hu_experiment_options how = {s->data, s->pairs, told, s, s->engine};
+  const hu_experiment_options how = {s->data ? s->data : cli_shipped("data", CLI_DIGITS), s->pairs, told, s, s->engine};
   char why[HU_DATA_WHY_MAX] = "";
   hu_experiment_report report;
   double start = progress_seconds();

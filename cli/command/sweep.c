@@ -74,7 +74,7 @@ static const cli_option options[] = {
     {KEY_LOSS, "loss", "POINTS", "accuracy that may be lost against binary32; default 1"},
     {'o', "out", "FOLDER", "where results go; default: CONFIG's name with .sweep for its suffix"},
     {KEY_SET | CLI_REPEATS, "set", "KEY=VALUE", "another key of the configuration"},
-    {KEY_DATA, "data", "FOLDER", "where its files are; default: the folder of CONFIG"},
+    {KEY_DATA, "data", "FOLDER", "where its files are; default: the folder of CONFIG, ./data, the installed ones"},
     {KEY_FRESH, "fresh", NULL, "runs that are done already are done again"},
     CLI_OPTION_JSON,
     {0}};
@@ -169,6 +169,7 @@ int cli_sweep(int argc, char **argv) {
   if (status < 0) {
     a.sweep.config = operands[0];
     if (!a.sweep.out) a.sweep.out = out = config_beside(operands[0], "sweep");
+    a.sweep.any_data = !a.sweep.data;
     if (!a.sweep.data) a.sweep.data = data = config_folder(operands[0]);
     status = a.sweep.out && a.sweep.data ? run_sweep(&a.sweep, a.json) : cli_fail(NULL, "out of memory");
   }

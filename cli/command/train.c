@@ -13,6 +13,7 @@
 #include "cli/base/device.h"
 #include "cli/base/io.h"
 #include "cli/base/progress.h"
+#include "cli/train/data_folder.h"
 #include "cli/train/train.h"
 #include "halfulp/train/device.h"
 #include "halfulp/version.h"
@@ -20,7 +21,8 @@
 enum { KEY_DATA = CLI_KEY_FREE, KEY_SET, KEY_RESUME, KEY_OVERWRITE, KEY_EVERY, KEY_CHECKPOINT, KEY_EVALUATE, KEY_KEYS };
 static const cli_option options[] = {
     {'o', "out", "FOLDER", "where its files go; default: CONFIG's name with .run for its suffix"},
-    {KEY_DATA, "data", "FOLDER", "where data files are looked for; default: the folder of CONFIG"},
+    {KEY_DATA, "data", "FOLDER",
+     "where data files are looked for; default: the folder of CONFIG, ./data, the installed ones"},
     {KEY_SET | CLI_REPEATS, "set", "KEY=VALUE", "section.key=value, after what CONFIG says, in this order"},
     {KEY_RESUME, "resume", NULL,
      "continue from the folder's checkpoint; a larger run.epochs or run.steps makes the run longer"},
@@ -113,7 +115,7 @@ static int begin(train_run *r) {
   if (find_device(r)) return CLI_BAD;
   char why[HU_DATA_WHY_MAX] = "", *folder = r->data ? strdup(r->data) : config_folder(r->config);
   if (!folder) return cli_fail(NULL, "out of memory");
-  hu_status s = hu_trainer_begin(r->t, folder, why);
+  hu_status s = hu_trainer_begin(r->t, r->data ? folder : train_data_folder(r->t, folder), why);
   free(folder);
   return s == HU_OK ? CLI_OK : cli_fail(r->config, "%s", *why ? why : hu_status_text(s));
 }

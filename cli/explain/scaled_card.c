@@ -36,7 +36,7 @@ static hu_scaling_entry entry_of(const hu_scaling *s, const char *text) {
   return none;
 }
 
-/* Bits per element of whole blocks as they are stored, the scale of the tensor aside. 0: a block is the whole matrix. */
+/* Bits per element of whole blocks as they are stored, without the scale of the tensor. 0: one block is the matrix. */
 static double bits_of(const hu_scaling *s) {
   hu_limits e = hu_limits_of(s->element);
   double width = e.width > 8 ? e.storage : e.width; /* codes of up to 8 bits are packed */

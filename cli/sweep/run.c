@@ -9,6 +9,7 @@
 #include "cli/base/progress.h"
 #include "cli/base/device.h"
 #include "cli/sweep/sweep.h"
+#include "cli/train/data_folder.h"
 
 static void add_bytes(double z[4], hu_trainer_memory m) {
   z[0] += m.weights;
@@ -69,7 +70,8 @@ int sweep_do(const sweep *s, sweep_run *r, sweep_shared *at, long parent) {
   double start = progress_seconds();
   sweep_result z = {0};
   if (set_engine(r->trainer)) return CLI_BAD;
-  hu_status status = hu_trainer_begin(r->trainer, s->data, why);
+  const char *data = s->any_data ? train_data_folder(r->trainer, s->data) : s->data;
+  hu_status status = hu_trainer_begin(r->trainer, data, why);
   if (status == HU_OK) {
     atomic_store(&at->of, hu_trainer_steps(r->trainer));
     status = train(r->trainer, &z, at, parent);

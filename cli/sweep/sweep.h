@@ -46,7 +46,8 @@ typedef struct sweep {
   double loss; /* accepted, in points */
   unsigned jobs;
   int fresh;
-  int lock; /* an open folder */
+  int any_data; /* 1: nobody named the folder of the data (train/data_folder.h) */
+  int lock;     /* an open folder */
   /* seeds of the baseline, then of each value in turn */
   sweep_run *run;
   size_t runs;

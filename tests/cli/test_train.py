@@ -185,9 +185,20 @@ class Refused(TrainCase):
         text = SMALL + "[precision]\nsystem = fp8\n"
         self.refused(text, "--set", "precision.accum=" + unit, says=["precision.accum: the model takes A float8_e4m3fn"])
 
+    def test_data_that_is_elsewhere(self):
+        """Beside the configuration first, then in ./data."""
+        config = self.config("[data]\nset = digits\n[model]\nnet = mlp(layers=2,units=8)\n[run]\nsteps = 2\n")
+        os.symlink(support.DATA, self.path("data"))
+        self.assertIn("digest", self.ok("train", config, "--out", self.path("a.run"), cwd=self.folder.name))
+        os.unlink(self.path("data"))
+        for name in ("digits_images.npy", "digits_labels.npy"):
+            os.symlink(os.path.join(support.DATA, name), self.path(name))
+        self.assertIn("digest", self.ok("train", config, "--out", self.path("b.run"), cwd="/"))
+
     def test_data(self):
         digits = "[data]\nset = digits\n"
-        self.refused(digits, says=["x.ini", "digits_images.npy", "No such file"])
+        if not os.path.exists(os.path.join(os.environ["HALFULP_INSTALLED_DATA"], "digits_images.npy")):
+            self.refused(digits, says=["x.ini", "digits_images.npy", "No such file"])
         self.refused(digits, "--data", "/nowhere", says=["/nowhere/digits_images.npy"])
         self.refused(digits + "path = sub\n", says=["sub/digits_images.npy"])
         self.refused(SMALL + "[loss]\nkind = squared_error\n", says=["loss.kind"])
