@@ -46,7 +46,7 @@ typedef struct sweep {
   double loss; /* accepted, in points */
   unsigned jobs;
   int fresh;
-  int any_data; /* 1: nobody named the folder of the data (train/data_folder.h) */
+  int any_data; /* 1: --data was not given (train/data_folder.h) */
   int lock;     /* an open folder */
   /* seeds of the baseline, then of each value in turn */
   sweep_run *run;
