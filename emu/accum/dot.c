@@ -210,7 +210,8 @@ static void run_part(void *context, size_t part) {
   hu_watch *watch = t->watch ? &t->watches[part] : NULL;
   int integers = t->plan.model.model.kind == HU_ACCUM_INT32;
   for (size_t i = part; i < t->count; i += t->parts) {
-    uint32_t set = integers ? hu_dot_integers(&t->plan, i, watch) : hu_dot_sum(&t->plan, i, watch);
+    hu_draw d = hu_draw_of(0, 0, watch);
+    uint32_t set = integers ? hu_dot_integers(&t->plan, i, &d) : hu_dot_sum(&t->plan, i, watch);
     hu_events_count(&t->events[part], set);
   }
 }

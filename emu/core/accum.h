@@ -11,13 +11,23 @@
 
 /* ---- sums of the whole ---- */
 
-HU_STEP hu_num hu_sum_exact(const hu_accum_plan *p, const hu_lines *in, uint64_t n, hu_num c) {
+HU_STEP hu_num hu_sum_exact(const hu_accum_plan *p, const hu_lines *in, uint64_t n, hu_num c, hu_draw *d) {
   hu_total s;
+  hu_trace_whole_terms(p, in, 0, n, c, d);
   hu_total_start(&s, p->low, p->limbs);
   hu_total_add(&s, hu_long_of(c));
   for (uint64_t k = 0; k < n; k++) hu_total_add(&s, hu_product_at(p, in, k));
   hu_num z = hu_total_value(&s);
   return z.kind == HU_KIND_ZERO ? hu_total_zero(&s, p->down) : z;
+}
+
+HU_FN void hu_trace_fp64(const hu_accum_plan *p, const hu_lines *in, uint64_t k, hu_num c, hu_num exact, hu_num z,
+                         hu_draw *d) {
+  if (!hu_is_traced(d)) return;
+  hu_trace_product(k, d);
+  hu_trace_operands(d->trace, HU_TRACE_FMA, hu_read_a(p, in, k), hu_read_b(p, in, k), c);
+  d->trace->step.element.kind = HU_ELEMENT_BINARY64;
+  hu_trace_result(d->trace, exact, z, d->events, 0);
 }
 
 HU_STEP hu_num hu_sum_fp64(const hu_accum_plan *p, const hu_lines *in, uint64_t n, hu_num c, hu_draw *d) {
@@ -26,6 +36,7 @@ HU_STEP hu_num hu_sum_fp64(const hu_accum_plan *p, const hu_lines *in, uint64_t 
     hu_num x = hu_long_add(t, hu_long_of(c), 0), z = hu_unpack64(hu_round64(x));
     d->events = x.kind == HU_KIND_FINITE && z.kind == HU_KIND_INF ? HU_EVENT_OVERFLOW : 0;
     if (hu_watched(d) && t.kind == HU_KIND_FINITE) hu_watch_sum(d, c, hu_exponent(hu_long_num(t)), z);
+    hu_trace_fp64(p, in, k, c, x, z, d);
     c = z;
   }
   return c;
@@ -40,6 +51,7 @@ HU_FN hu_num hu_sum_seq(const hu_accum_plan *p, const hu_lines *in, uint64_t k0,
 
 /* Product k rounded into g. */
 HU_FN hu_num hu_rounded_product(const hu_accum_plan *p, const hu_grid *g, const hu_lines *in, uint64_t k, hu_draw *d) {
+  hu_trace_product(k, d);
   return hu_grid_mul(g, hu_read_a(p, in, k), hu_read_b(p, in, k), d);
 }
 
@@ -52,6 +64,7 @@ HU_FN hu_num hu_sum_seq2(const hu_accum_plan *p, const hu_grid *sum, const hu_li
 HU_FN hu_num hu_sum_chunk(const hu_accum_plan *p, const hu_lines *in, uint64_t k0, uint64_t k1, hu_num c, hu_draw *d) {
   for (uint64_t k = k0; k < k1; k += p->model.length) {
     uint64_t past = k1 - k > p->model.length ? k + p->model.length : k1;
+    hu_trace_inner(HU_TRACE_CHUNK, k, past, d);
     hu_num t = hu_sum_seq2(p, &p->product, in, k, past, hu_num_special(HU_KIND_ZERO, 0), d);
     c = hu_accumulate(&p->sum, c, t, d);
   }
@@ -184,6 +197,7 @@ HU_STEP hu_num hu_sum_promoted(const hu_accum_plan *p, const hu_lines *in, uint6
   if (!step) return hu_sum_base(p, in, k0, k1, c, d);
   for (uint64_t k = k0, j = k0 / step; k < k1; k += step, j++) {
     uint64_t past = k1 - k > step ? k + step : k1;
+    hu_trace_inner(HU_TRACE_PART, k, past, d);
     hu_num part = hu_sum_base(p, in, k, past, hu_num_special(HU_KIND_ZERO, 0), d);
     c = hu_promote_part(p, in, j, part, c, d);
   }
@@ -195,6 +209,7 @@ HU_STEP hu_num hu_sum_slices(const hu_accum_plan *p, const hu_lines *in, uint64_
   hu_num zero = hu_num_special(HU_KIND_ZERO, 0), sum = zero;
   for (uint64_t i = 0; i < slices; i++) {
     uint64_t past = at + n / slices + (i < n % slices);
+    hu_trace_inner(HU_TRACE_SLICE, at, past, d);
     hu_num part = hu_sum_promoted(p, in, at, past, zero, d);
     sum = i ? hu_accumulate(&p->plain, sum, part, d) : part;
     at = past;
@@ -204,7 +219,7 @@ HU_STEP hu_num hu_sum_slices(const hu_accum_plan *p, const hu_lines *in, uint64_
 
 /* The model's sum of n products and c. */
 HU_STEP hu_num hu_accum_sum(const hu_accum_plan *p, const hu_lines *in, uint64_t n, hu_num c, hu_draw *d) {
-  if (p->model.kind == HU_ACCUM_EXACT) return hu_sum_exact(p, in, n, c);
+  if (p->model.kind == HU_ACCUM_EXACT) return hu_sum_exact(p, in, n, c, d);
   if (p->model.kind == HU_ACCUM_FP64) return hu_sum_fp64(p, in, n, c, d);
   if (p->model.slices) return hu_sum_slices(p, in, n, c, d);
   return hu_sum_promoted(p, in, 0, n, c, d);

@@ -77,6 +77,26 @@ HU_FN hu_term hu_term_of_c(const hu_accum_plan *p, hu_num c) {
   return t;
 }
 
+/* ---- what a block passes to a trace ---- */
+
+HU_FN void hu_trace_factors(const hu_accum_plan *p, const hu_lines *in, uint64_t k, hu_draw *d) {
+  if (!hu_is_traced(d)) return;
+  hu_trace_products(d->trace, k, k + 1);
+  hu_trace_operands(d->trace, HU_TRACE_TERM, hu_read_a(p, in, k), hu_read_b(p, in, k), hu_num_special(HU_KIND_ZERO, 0));
+}
+
+HU_FN void hu_trace_align(int32_t top, int32_t unit, hu_draw *d) {
+  hu_num none = hu_num_special(HU_KIND_ZERO, 0);
+  if (hu_is_traced(d)) hu_trace_cut(d->trace, HU_TRACE_ALIGN, none, none, top, unit);
+}
+
+/* A term that stays whole. */
+HU_FN void hu_trace_whole(hu_num x, hu_draw *d) {
+  if (hu_is_traced(d)) hu_trace_cut(d->trace, HU_TRACE_TERM, x, x, 0, 0);
+}
+
+/* ---- cuts ---- */
+
 /* +-sig without its n lowest digits (n may be negative: exact). */
 HU_FN int64_t hu_cut(uint8_t rule, uint32_t sign, uint64_t sig, int32_t n) {
   if (n <= 0) return sign ? -(int64_t)(sig << -n) : (int64_t)(sig << -n);
@@ -94,11 +114,18 @@ HU_FN int64_t hu_floor(int64_t x, int32_t n) {
   return x < 0 ? hu_cut(HU_BLOCK_CUT_FLOOR, 1, 0 - (uint64_t)x, n) : hu_cut(HU_BLOCK_CUT_FLOOR, 0, (uint64_t)x, n);
 }
 
+/* n 2^unit without its digits below 2^(unit + down), in units of those. */
+HU_FN int64_t hu_floor_sum(int64_t n, int32_t down, int32_t unit, hu_draw *d) {
+  int64_t z = hu_floor(n, down);
+  if (hu_is_traced(d) && down > 0) {
+    hu_trace_cut(d->trace, HU_TRACE_CUT, hu_num_of_integer(n, unit), hu_num_of_integer(z, unit + down), 0, unit + down);
+  }
+  return z;
+}
+
 /* s 2^q rounded into the block's output format; an exact zero is +0. */
 HU_FN hu_num hu_block_out(const hu_accum_plan *p, int64_t s, int32_t q, hu_draw *d) {
-  hu_num x = hu_num_special(HU_KIND_ZERO, 0);
-  if (s) x = hu_num_finite(s < 0, s < 0 ? 0 - (uint64_t)s : (uint64_t)s, q);
-  x = hu_grid_round(&p->sum, x, d);
+  hu_num x = hu_grid_round(&p->sum, hu_num_of_integer(s, q), d);
   if (hu_watched(d) && d->events & HU_EVENT_OVERFLOW) d->watch->overflows++;
   return x;
 }
@@ -116,9 +143,12 @@ HU_FN uint64_t hu_pick(const hu_picks *b, uint32_t i) {
 
 /* A term cut to multiples of 2^q, where the largest exponent is `top`. */
 HU_FN int64_t hu_cut_term(uint8_t rule, hu_term t, int32_t q, int32_t top, hu_draw *d) {
-  if (t.kind != HU_KIND_FINITE) return 0;
-  int64_t kept = hu_cut(rule, t.sign, t.sig, q - t.exp);
-  hu_watch_cut(d, top, t.e, kept);
+  int64_t kept = t.kind == HU_KIND_FINITE ? hu_cut(rule, t.sign, t.sig, q - t.exp) : 0;
+  if (t.kind == HU_KIND_FINITE) hu_watch_cut(d, top, t.e, kept);
+  if (hu_is_traced(d)) {
+    hu_num exact = t.kind ? hu_num_finite(t.sign, t.sig, t.exp) : hu_num_special(HU_KIND_ZERO, t.sign);
+    hu_trace_cut(d->trace, HU_TRACE_TERM, exact, hu_num_of_integer(kept, q), top, q);
+  }
   return kept;
 }
 
@@ -139,9 +169,12 @@ HU_STEP hu_num hu_block_align(const hu_accum_plan *p, const hu_lines *in, const 
   }
   if (hu_marked(&marks)) return hu_grid_round(&p->sum, hu_marks_value(&marks), d);
   int32_t q = e - o->kept;
+  hu_trace_align(e, q, d);
   int64_t s = hu_cut_term(o->cut, tc, q, e, d);
   for (uint32_t i = 0; i < b->count; i++) {
-    if (hu_pick(b, i) < b->past) s += hu_cut_term(o->cut, hu_term_at(p, in, hu_pick(b, i)), q, e, d);
+    if (hu_pick(b, i) >= b->past) continue;
+    hu_trace_factors(p, in, hu_pick(b, i), d);
+    s += hu_cut_term(o->cut, hu_term_at(p, in, hu_pick(b, i)), q, e, d);
   }
   return hu_block_out(p, s, q, d);
 }
@@ -183,6 +216,15 @@ HU_FN hu_marks hu_groups_marks(const hu_accum_plan *p, const hu_lines *in, const
   return marks;
 }
 
+/* The sum of a group, a term like any other. */
+HU_FN void hu_trace_group(const hu_accum_plan *p, uint64_t k, uint64_t end, hu_num exact, hu_num kept, int32_t top,
+                          int32_t unit, hu_draw *d) {
+  uint64_t past = end - k < p->model.block.group ? end : k + p->model.block.group;
+  if (!hu_is_traced(d)) return;
+  hu_trace_products(d->trace, k, past);
+  hu_trace_cut(d->trace, HU_TRACE_TERM, exact, kept, top, unit);
+}
+
 HU_STEP hu_num hu_block_groups(const hu_accum_plan *p, const hu_lines *in, const hu_picks *b, hu_num c, hu_draw *d) {
   const hu_block *o = &p->model.block;
   hu_term tc = hu_term_of_c(p, c);
@@ -196,12 +238,14 @@ HU_STEP hu_num hu_block_groups(const hu_accum_plan *p, const hu_lines *in, const
     if (there) top = hu_later(top, e);
   }
   int32_t q = top - o->kept;
+  hu_trace_align(top, q, d);
   int64_t s = hu_cut_term(o->cut, tc, q, top, d);
   for (uint64_t k = b->first; k < end; k += o->group) {
     int64_t n = hu_group_sum(p, in, k, end, &exp, &e, &there);
     if (n == 0) continue;
     int64_t kept = hu_cut(o->cut, n < 0, n < 0 ? 0 - (uint64_t)n : (uint64_t)n, q - exp);
     hu_watch_cut(d, top, e, kept);
+    hu_trace_group(p, k, end, hu_num_of_integer(n, exp), hu_num_of_integer(kept, q), top, q, d);
     s += kept;
   }
   return hu_block_out(p, s, q, d);
@@ -223,8 +267,10 @@ HU_FN int64_t hu_lane_sum(const hu_accum_plan *p, const hu_lines *in, const hu_p
   }
   if (none) return 0;
   *e = top;
+  hu_trace_align(top, top - p->model.block.kept, d);
   for (uint32_t i = lane; i < b->count; i += step) {
     if (hu_pick(b, i) >= b->past) break;
+    hu_trace_factors(p, in, hu_pick(b, i), d);
     s += hu_cut_term(HU_BLOCK_CUT_TRUNC, hu_term_at(p, in, hu_pick(b, i)), top - p->model.block.kept, top, d);
   }
   return s;
@@ -236,17 +282,18 @@ HU_FN hu_num hu_late_join(const hu_accum_plan *p, int64_t s, int32_t ed, hu_num 
   int32_t f = o->kept, f2 = o->kept2;
   hu_term tc = hu_term_of_c(p, c);
   int32_t e = hu_later(ed, tc.e);
-  int64_t n = ed == INT32_MIN ? 0 : hu_floor(s, (e - (f2 + 1)) - (ed - f));
+  int64_t n = ed == INT32_MIN ? 0 : hu_floor_sum(s, (e - (f2 + 1)) - (ed - f), ed - f, d);
   int32_t near = !o->far || tc.e >= e - (int32_t)o->far;
   if (tc.kind == HU_KIND_FINITE && near) {
     n += hu_cut_term(HU_BLOCK_CUT_FLOOR, tc, e - f, e, d) * ((int64_t)1 << (f2 + 1 - f));
   } else if (tc.kind == HU_KIND_FINITE) {
     hu_watch_cut(d, e, tc.e, 0);
+    if (hu_is_traced(d)) hu_trace_cut(d->trace, HU_TRACE_TERM, c, hu_num_of_integer(0, 0), e, e - f);
   }
   if (n == 0) return hu_block_out(p, 0, 0, d);
   uint64_t magnitude = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
   int32_t x = hu_later(63 - hu_clz64(magnitude) + e - (f2 + 1), p->acc_emin);
-  return hu_block_out(p, hu_floor(n, (x - f2) - (e - (f2 + 1))), x - f2, d);
+  return hu_block_out(p, hu_floor_sum(n, (x - f2) - (e - (f2 + 1)), e - (f2 + 1), d), x - f2, d);
 }
 
 HU_STEP hu_num hu_block_late(const hu_accum_plan *p, const hu_lines *in, const hu_picks *b, hu_num c, hu_draw *d) {
@@ -264,7 +311,9 @@ HU_STEP hu_num hu_block_late(const hu_accum_plan *p, const hu_lines *in, const h
   }
   int64_t s0 = hu_lane_sum(p, in, b, 0, 2, &e0, d), s1 = hu_lane_sum(p, in, b, 1, 2, &e1, d);
   int32_t ed = hu_later(e0, e1);
-  int64_t s = (e0 == INT32_MIN ? 0 : hu_floor(s0, ed - e0)) + (e1 == INT32_MIN ? 0 : hu_floor(s1, ed - e1));
+  int32_t f = p->model.block.kept;
+  int64_t s = e0 == INT32_MIN ? 0 : hu_floor_sum(s0, ed - e0, e0 - f, d);
+  s += e1 == INT32_MIN ? 0 : hu_floor_sum(s1, ed - e1, e1 - f, d);
   return hu_late_join(p, s, ed, c, d);
 }
 
@@ -279,8 +328,22 @@ HU_STEP void hu_block_total(const hu_accum_plan *p, const hu_lines *in, const hu
   }
 }
 
+/* c and products k to past - 1, none of which is cut. */
+HU_FN void hu_trace_whole_terms(const hu_accum_plan *p, const hu_lines *in, uint64_t k, uint64_t past, hu_num c,
+                                hu_draw *d) {
+  if (!hu_is_traced(d)) return;
+  hu_trace_whole(c, d);
+  for (; k < past; k++) {
+    hu_trace_factors(p, in, k, d);
+    hu_trace_whole(hu_long_num(hu_product_at(p, in, k)), d);
+  }
+}
+
+HU_FN uint64_t hu_picks_end(const hu_picks *b) { return b->past - b->first < b->count ? b->past : b->first + b->count; }
+
 HU_STEP hu_num hu_block_exact(const hu_accum_plan *p, const hu_lines *in, const hu_picks *b, hu_num c, hu_draw *d) {
   hu_total s;
+  hu_trace_whole_terms(p, in, b->first, hu_picks_end(b), c, d);
   hu_block_total(p, in, b, c, &s);
   hu_num z = hu_grid_round(&p->sum, hu_total_value(&s), d);
   if (!hu_watched(d)) return z;
@@ -296,6 +359,7 @@ HU_STEP hu_num hu_block_exact(const hu_accum_plan *p, const hu_lines *in, const 
 HU_FN hu_num hu_tree_leaf(const hu_accum_plan *p, const hu_lines *in, uint64_t k, uint64_t past, hu_draw *d) {
   hu_num zero = hu_num_special(HU_KIND_ZERO, 0);
   if (k >= past) return hu_grid_round(&p->sum, zero, d);
+  hu_trace_product(k, d);
   return hu_grid_mul(&p->sum, hu_read_a(p, in, k), hu_read_b(p, in, k), d);
 }
 
@@ -312,10 +376,18 @@ HU_FN hu_num hu_tree_sum(const hu_accum_plan *p, const hu_lines *in, const hu_pi
   return x;
 }
 
+HU_FN void hu_trace_pair(const hu_accum_plan *p, const hu_lines *in, const hu_picks *b, hu_draw *d) {
+  for (uint64_t k = b->first; k < hu_picks_end(b); k++) {
+    hu_trace_factors(p, in, k, d);
+    hu_trace_whole(hu_long_num(hu_product_at(p, in, k)), d);
+  }
+}
+
 HU_STEP hu_num hu_block_tree(const hu_accum_plan *p, const hu_lines *in, const hu_picks *b, hu_num c, hu_draw *d) {
   hu_num s;
   if (p->model.block.products) {
     hu_long zero = hu_long_special(HU_KIND_ZERO, 0), x = hu_product_at(p, in, b->first);
+    hu_trace_pair(p, in, b, d);
     hu_long y = b->first + 1 < b->past ? hu_product_at(p, in, b->first + 1) : zero;
     s = hu_grid_round(&p->sum, hu_long_add(x, y, hu_grid_down(&p->sum)), d);
   } else {
@@ -325,6 +397,7 @@ HU_STEP hu_num hu_block_tree(const hu_accum_plan *p, const hu_lines *in, const h
 }
 
 HU_FN hu_num hu_chain_step(const hu_accum_plan *p, const hu_lines *in, uint64_t k, hu_num c, hu_draw *d) {
+  hu_trace_product(k, d);
   return hu_accumulate_product(&p->sum, hu_read_a(p, in, k), hu_read_b(p, in, k), c, d);
 }
 
@@ -373,7 +446,11 @@ HU_FN hu_num hu_blocks(const hu_accum_plan *p, const hu_lines *in, uint64_t k0, 
   for (uint64_t k = k0; k < k1; k += (uint64_t)b.count << b.mod4) {
     hu_num s = o->join == HU_BLOCK_JOIN_LAST ? hu_num_special(HU_KIND_ZERO, 0) : c;
     b.first = k;
-    for (b.half = 0; b.half <= b.mod4; b.half++) s = hu_block_step(p, in, &b, s, d);
+    for (b.half = 0; b.half <= b.mod4; b.half++) {
+      uint64_t past = k1 - k < (uint64_t)b.count << b.mod4 ? k1 : k + ((uint64_t)b.count << b.mod4);
+      if (hu_is_traced(d)) hu_trace_begin(d->trace, HU_TRACE_BLOCK, k, past);
+      s = hu_block_step(p, in, &b, s, d);
+    }
     c = o->join == HU_BLOCK_JOIN_LAST ? hu_accumulate(&p->join, c, s, d) : s;
   }
   return c;

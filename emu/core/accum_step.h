@@ -6,6 +6,7 @@
 #ifndef HALFULP_EMU_CORE_ACCUM_STEP_H
 #define HALFULP_EMU_CORE_ACCUM_STEP_H
 
+#include "emu/core/accum_trace.h"
 #include "emu/core/round.h"
 #include "emu/core/stream.h"
 #include "halfulp/accum.h"
@@ -169,6 +170,7 @@ typedef struct hu_draw {
   uint64_t key, element; /* random words, docs/numerics.md section 11.3: counter + number of the element */
   uint64_t next;         /* number of the next rounding */
   hu_watch *watch;       /* section 11.7; NULL: nothing is watched */
+  hu_tracing *trace;     /* NULL: steps are not passed on */
   const uint32_t *words; /* brought along: rounding r takes words[r], 0 from `count` on; NULL: the stream's */
   uint64_t count;
   uint32_t events; /* of the latest rounding */
@@ -180,6 +182,7 @@ HU_FN hu_draw hu_draw_of(uint64_t key, uint64_t element, hu_watch *watch) {
   d.element = element;
   d.next = 0;
   d.watch = watch;
+  d.trace = NULL;
   d.words = NULL;
   d.count = 0;
   d.events = 0;
@@ -205,6 +208,16 @@ HU_FN uint32_t hu_draw_digits(const hu_draw *d, uint32_t bits) {
   return hu_draw_word(d) >> (32 - bits);
 }
 
+/* Device code does not trace, and the compiler is told so. */
+HU_FN int32_t hu_is_traced(const hu_draw *d) {
+#ifdef __CUDA_ARCH__
+  (void)d;
+  return 0;
+#else
+  return d->trace != NULL;
+#endif
+}
+
 /* ---- rounded steps ---- */
 
 /* Where the steps of a model round to. */
@@ -218,8 +231,18 @@ HU_FN int32_t hu_grid_below(const hu_grid *g, hu_num x) {
   return x.kind == HU_KIND_FINITE && hu_exponent(x) < g->spec.emin;
 }
 
+/* The rounding that comes next has product k. */
+HU_FN void hu_trace_product(uint64_t k, hu_draw *d) {
+  if (hu_is_traced(d)) hu_trace_products(d->trace, k, k + 1);
+}
+
+/* Products k to past - 1 follow, added on their own. */
+HU_FN void hu_trace_inner(uint32_t kind, uint64_t k, uint64_t past, hu_draw *d) {
+  if (hu_is_traced(d)) hu_trace_begin(d->trace, kind, k, past);
+}
+
 /* x rounded onto the grid; its random word is counted whether it is wanted or not. */
-HU_STEP hu_num hu_grid_round(const hu_grid *g, hu_num x, hu_draw *d) {
+HU_FN hu_num hu_grid_rounded(const hu_grid *g, hu_num x, hu_draw *d) {
   uint32_t events, random = 0;
   if (g->spec.round >= HU_SRA) random = hu_draw_digits(d, g->spec.bits);
   d->next++;
@@ -235,9 +258,26 @@ HU_STEP hu_num hu_grid_round(const hu_grid *g, hu_num x, hu_draw *d) {
   return z;
 }
 
+/* R of the latest rounding. */
+HU_FN uint32_t hu_draw_latest(const hu_grid *g, const hu_draw *d) {
+  hu_draw before = *d;
+  before.next--;
+  return g->spec.round >= HU_SRA ? hu_draw_digits(&before, g->spec.bits) : 0;
+}
+
+HU_STEP hu_num hu_grid_round(const hu_grid *g, hu_num x, hu_draw *d) {
+  hu_num z = hu_grid_rounded(g, x, d);
+  if (hu_is_traced(d)) {
+    hu_trace_element(d->trace, g);
+    hu_trace_result(d->trace, x, z, d->events, hu_draw_latest(g, d));
+  }
+  return z;
+}
+
 HU_FN uint32_t hu_grid_down(const hu_grid *g) { return g->spec.round == HU_RTN; }
 
 HU_FN hu_num hu_grid_add(const hu_grid *g, hu_num x, hu_num y, hu_draw *d) {
+  if (hu_is_traced(d)) hu_trace_operands(d->trace, HU_TRACE_ADD, x, y, hu_num_special(HU_KIND_ZERO, 0));
   return hu_grid_round(g, hu_long_add(hu_long_of(x), hu_long_of(y), hu_grid_down(g)), d);
 }
 
@@ -246,10 +286,12 @@ HU_FN hu_num hu_grid_sub(const hu_grid *g, hu_num x, hu_num y, hu_draw *d) {
 }
 
 HU_FN hu_num hu_grid_fma(const hu_grid *g, hu_num a, hu_num b, hu_num c, hu_draw *d) {
+  if (hu_is_traced(d)) hu_trace_operands(d->trace, HU_TRACE_FMA, a, b, c);
   return hu_grid_round(g, hu_long_add(hu_long_product(a, b), hu_long_of(c), hu_grid_down(g)), d);
 }
 
 HU_FN hu_num hu_grid_mul(const hu_grid *g, hu_num a, hu_num b, hu_draw *d) {
+  if (hu_is_traced(d)) hu_trace_operands(d->trace, HU_TRACE_MUL, a, b, hu_num_special(HU_KIND_ZERO, 0));
   return hu_grid_round(g, hu_long_num(hu_long_product(a, b)), d);
 }
 

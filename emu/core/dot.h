@@ -145,30 +145,50 @@ HU_FN int32_t hu_read_integer(const uint8_t *p, uint8_t kind) {
   }
 }
 
-/* The sum s of an instruction goes into c. */
-HU_FN uint32_t hu_join_integer(uint32_t c, int64_t s, uint32_t length, uint32_t *events, hu_watch *watch) {
-  uint32_t beyond = 0;
-  if (watch && s) {
-    (void)hu_int_join(c, s, 1, &beyond);
-    watch->additions++;
-    watch->overflows += beyond != 0;
-  }
-  return hu_int_join(c, s, length != 0, events);
+HU_FN hu_num hu_num_of_s32(uint32_t x) {
+  return hu_num_of_integer((int64_t)(x ^ 0x80000000u) - (int64_t)0x80000000u, 0);
 }
 
-/* Dot product i of integers; its events. */
-HU_FN uint32_t hu_dot_integers(const hu_dot_plan *t, uint64_t i, hu_watch *watch) {
+/* Products k to past - 1, whose sum is s, went into c and made z. */
+HU_FN void hu_trace_integers(uint64_t k, uint64_t past, uint32_t c, int64_t s, uint32_t z, uint32_t events,
+                             hu_draw *d) {
+  hu_num x = hu_num_of_s32(c), y = hu_num_of_integer(s, 0);
+  hu_trace_products(d->trace, k, past);
+  hu_trace_operands(d->trace, HU_TRACE_ADD, x, y, hu_num_special(HU_KIND_ZERO, 0));
+  d->trace->step.element.kind = HU_ELEMENT_S32;
+  hu_trace_result(d->trace, hu_long_add(hu_long_of(x), hu_long_of(y), 0), hu_num_of_s32(z), events, 0);
+}
+
+/* The sum s of an instruction, of products k to past - 1, goes into c. d: NULL on a device. */
+HU_FN uint32_t hu_join_integer(uint64_t k, uint64_t past, uint32_t c, int64_t s, uint32_t length, uint32_t *events,
+                               hu_draw *d) {
+  uint32_t beyond = 0, saturated = 0;
+  if (d && hu_watched(d) && s) {
+    (void)hu_int_join(c, s, 1, &beyond);
+    d->watch->additions++;
+    d->watch->overflows += beyond != 0;
+  }
+  uint32_t z = hu_int_join(c, s, length != 0, &saturated);
+  if (d && hu_is_traced(d) && k < past) hu_trace_integers(k, past, c, s, z, saturated, d);
+  *events |= saturated;
+  return z;
+}
+
+/* Dot product i of integers; its events. d: what goes along, NULL on a device. */
+HU_FN uint32_t hu_dot_integers(const hu_dot_plan *t, uint64_t i, hu_draw *d) {
   hu_line a = hu_walk_line(&t->a, i), b = hu_walk_line(&t->b, i);
   uint32_t c = t->c.at ? hu_load_code(hu_walk_line(&t->c, i).at, 4) : 0, set = 0, length = t->model.model.length;
   int64_t s = 0;
+  uint64_t first = 0;
   for (uint64_t k = 0; k < t->n; k++) {
     s += (int64_t)hu_read_integer(a.at + (ptrdiff_t)k * a.step, t->a.kind) *
          hu_read_integer(b.at + (ptrdiff_t)k * b.step, t->b.kind);
     if (length && (k + 1) % length) continue;
-    c = hu_join_integer(c, s, length, &set, watch);
+    c = hu_join_integer(first, k + 1, c, s, length, &set, d);
+    first = k + 1;
     s = 0;
   }
-  hu_dot_store(t, i, hu_join_integer(c, s, length, &set, watch));
+  hu_dot_store(t, i, hu_join_integer(first, t->n, c, s, length, &set, d));
   return set;
 }
 

@@ -15,6 +15,7 @@
 #include "halfulp/function.h"
 #include "halfulp/function_n.h"
 #include "halfulp/accum.h"
+#include "halfulp/trace.h"
 #include "halfulp/gemm.h"
 #include "halfulp/scaled.h"
 #include "halfulp/hadamard.h"

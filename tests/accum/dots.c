@@ -77,34 +77,63 @@ static hu_vector pack(uint64_t *room, const uint64_t *x, size_t n, hu_element e)
   return v;
 }
 
-uint64_t dot_watched(const dot *x, uint32_t *events, hu_watch *watch) {
-  static uint64_t a[2 * DOT_TERMS], b[2 * DOT_TERMS], c[2], sa[2 * DOT_SCALES], sb[2 * DOT_SCALES];
-  uint64_t z = 0xA5A5A5A5A5A5A5A5u;
+static struct { uint64_t a[2 * DOT_TERMS], b[2 * DOT_TERMS], c[2], sa[2 * DOT_SCALES], sb[2 * DOT_SCALES]; } room;
+
+/* The operands of x, in `room`. */
+static hu_dot_operands operands_of(const dot *x) {
   hu_element scale;
   hu_dot_operands in;
-  hu_exec exec;
-  hu_events counts;
   memset(&scale, 0, sizeof scale);
   memset(&in, 0, sizeof in);
-  memset(&exec, 0, sizeof exec);
-  memset(&counts, 0, sizeof counts);
   scale.format = x->scale;
-  in.a = pack(a, x->at, x->n, x->a);
-  in.b = pack(b, x->bt, x->n, x->b);
-  if (x->has_c) in.c = pack(c, &x->ct, 1, x->c);
-  if (x->scales) in.sa = pack(sa, x->sa, x->scales, scale);
-  if (x->scales) in.sb = pack(sb, x->sb, x->scales, scale);
+  in.a = pack(room.a, x->at, x->n, x->a);
+  in.b = pack(room.b, x->bt, x->n, x->b);
+  if (x->has_c) in.c = pack(room.c, &x->ct, 1, x->c);
+  if (x->scales) in.sa = pack(room.sa, x->sa, x->scales, scale);
+  if (x->scales) in.sb = pack(room.sb, x->sb, x->scales, scale);
+  return in;
+}
+
+static hu_exec exec_of(const dot *x) {
+  hu_exec exec;
+  memset(&exec, 0, sizeof exec);
   exec.stream.key = x->key;
   exec.stream.counter = x->element;
-  hu_status s = compute(x, &z, &in, &exec, &counts, watch);
+  return exec;
+}
+
+/* Ends the test unless s is HU_OK. */
+static uint64_t answer(const dot *x, hu_status s, uint64_t z, const hu_events *counts, uint32_t *events) {
   if (s != HU_OK) fail_msg("hu_dot says %s: %s", hu_status_name(s), dot_text(x));
-  uint64_t set[9] = {counts.overflow, counts.saturated, counts.underflow, counts.to_zero, counts.subnormal,
-                     counts.inexact,  counts.invalid,   counts.nan_in,    counts.inf_in};
+  uint64_t set[9] = {counts->overflow, counts->saturated, counts->underflow, counts->to_zero, counts->subnormal,
+                     counts->inexact,  counts->invalid,   counts->nan_in,    counts->inf_in};
   *events = 0;
   for (unsigned i = 0; i < 9; i++) *events |= (uint32_t)(set[i] != 0) << i;
   size_t size = hu_element_size(x->c);
   return size == 8 ? z : z & (((uint64_t)1 << 8 * size) - 1);
 }
+
+uint64_t dot_watched(const dot *x, uint32_t *events, hu_watch *watch) {
+  uint64_t z = 0xA5A5A5A5A5A5A5A5u;
+  hu_dot_operands in = operands_of(x);
+  hu_exec exec = exec_of(x);
+  hu_events counts;
+  memset(&counts, 0, sizeof counts);
+  hu_status s = compute(x, &z, &in, &exec, &counts, watch);
+  return answer(x, s, z, &counts, events);
+}
+
+#ifndef DOT_CALL
+uint64_t dot_traced(const dot *x, uint32_t *events, hu_trace_visit *visit, void *context) {
+  uint64_t z = 0xA5A5A5A5A5A5A5A5u;
+  hu_dot_operands in = operands_of(x);
+  hu_exec exec = exec_of(x);
+  hu_events counts;
+  memset(&counts, 0, sizeof counts);
+  hu_status s = hu_dot_trace(x->n, &z, x->c, &in, &x->accum, x->mode, &exec, &counts, visit, context);
+  return answer(x, s, z, &counts, events);
+}
+#endif
 
 uint64_t dot_library(const dot *x, uint32_t *events) { return dot_watched(x, events, NULL); }
 

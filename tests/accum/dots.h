@@ -3,7 +3,7 @@
 #ifndef HALFULP_TESTS_DOTS_H
 #define HALFULP_TESTS_DOTS_H
 
-#include "halfulp/accum.h"
+#include "halfulp/trace.h"
 #include "tests/support/support.h"
 
 enum { DOT_TERMS = 1100, DOT_SCALES = 80 };
@@ -28,6 +28,8 @@ size_t dot_read_hex(uint64_t *z, size_t room, const char *text, unsigned width);
 uint64_t dot_library(const dot *x, uint32_t *events);
 /* Likewise hu_dot_n_watched's. */
 uint64_t dot_watched(const dot *x, uint32_t *events, hu_watch *watch);
+/* Likewise hu_dot_trace's. */
+uint64_t dot_traced(const dot *x, uint32_t *events, hu_trace_visit *visit, void *context);
 /* tests/cuda_host/device_dot.c: hu_dot by the device's twin; dots.c compiled with DOT_CALL=dot_on_device calls it. */
 hu_status dot_on_device(size_t n, void *z, hu_element ez, const hu_dot_operands *x, const hu_accum *accum, hu_mode mode,
                         const hu_exec *exec, hu_events *events);

@@ -349,6 +349,8 @@ uint64_t reference_between(const dot *x, reference_ends *ends, uint32_t *events,
   uint32_t code = 0, random = 0;
   start(&g, x);
   g.roundings = ends->roundings;
+  g.visit = ends->visit;
+  g.context = ends->context;
   real_make(&g, &c);
   if (x->has_c && x->c.kind == HU_ELEMENT_BINARY64) real_from_binary64(&c, x->ct);
   if (x->has_c && x->c.kind == HU_ELEMENT_CODE) real_from_code(&c, &g.tc, (uint32_t)x->ct);
@@ -380,7 +382,7 @@ uint64_t reference_between(const dot *x, reference_ends *ends, uint32_t *events,
 }
 
 uint64_t reference_watched(const dot *x, uint32_t *events, hu_watch *watch) {
-  reference_ends ends = {0, NULL, 0, 0};
+  reference_ends ends = {0, NULL, 0, 0, NULL, NULL};
   memset(watch, 0, sizeof *watch);
   if (x->accum.kind == HU_ACCUM_INT32) return integers(x, events, watch);
   uint64_t z = reference_between(x, &ends, events, watch);

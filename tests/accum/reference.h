@@ -4,6 +4,7 @@
 #ifndef HALFULP_TESTS_REFERENCE_H
 #define HALFULP_TESTS_REFERENCE_H
 
+#include "halfulp/trace.h"
 #include "tests/accum/dots.h"
 
 /* What hu_dot must return, and its events. */
@@ -11,11 +12,16 @@ uint64_t reference_dot(const dot *x, uint32_t *events);
 /* Likewise, and what its additions did. */
 uint64_t reference_watched(const dot *x, uint32_t *events, hu_watch *watch);
 
+/* A rounding inside the sum: exact became z. In order. */
+typedef void reference_visit(void *context, hu_traced exact, hu_traced z);
+
 /* A piece of a longer sum. */
 typedef struct reference_ends {
   uint64_t roundings;      /* the number of its first rounding; then, of the next one */
   const hu_format *result; /* what the sum is rounded into; NULL: C's format */
   int nan, nan_given;      /* the sum is NaN; an operand is */
+  reference_visit *visit;  /* NULL: roundings are not passed on */
+  void *context;
 } reference_ends;
 /* Not for models of integers. events: a NaN sum's are nan_in, whoever made it. */
 uint64_t reference_between(const dot *x, reference_ends *ends, uint32_t *events, hu_watch *watch);

@@ -182,8 +182,24 @@ void real_to_exact(exact *z, const real *x) {
 
 static int below(const real *x, int emin) { return x->kind == FINITE && real_log2(x) < emin; }
 
-/* x becomes what the step's format makes of it. */
-void step_round(engine *g, const grid *to, real *x) {
+hu_traced real_traced(const real *x) {
+  static const uint8_t kinds[] = {HU_TRACE_ZERO, HU_TRACE_FINITE, HU_TRACE_INFINITY, HU_TRACE_NAN};
+  hu_traced z;
+  mpfr_t lead;
+  memset(&z, 0, sizeof z);
+  z.kind = kinds[x->kind];
+  z.sign = x->kind != NOT_A_NUMBER && x->negative;
+  if (x->kind != FINITE) return z;
+  mpfr_init2(lead, 64);
+  z.more = mpfr_abs(lead, x->v, MPFR_RNDZ) != 0;
+  z.exponent = (int32_t)mpfr_get_exp(lead) - 64;
+  mpfr_mul_2si(lead, lead, -z.exponent, MPFR_RNDN);
+  z.significand = mpfr_get_uj(lead, MPFR_RNDN);
+  mpfr_clear(lead);
+  return z;
+}
+
+static void round_into(engine *g, const grid *to, real *x) {
   exact e;
   uint32_t code, events, random = 0;
   int negative = x->negative;
@@ -204,6 +220,14 @@ void step_round(engine *g, const grid *to, real *x) {
   real_from_code(x, &to->t, code);
   int tiny = below(x, to->t.emin) || (to->ftz == HU_BLOCK_FTZ_TINY && events & HU_EVENT_UNDERFLOW);
   if ((to->ftz == HU_BLOCK_FTZ_AFTER || to->ftz == HU_BLOCK_FTZ_TINY) && tiny) real_set(x, ZERO, negative);
+}
+
+/* x becomes what the step's format makes of it. */
+void step_round(engine *g, const grid *to, real *x) {
+  hu_traced before;
+  if (g->visit) before = real_traced(x);
+  round_into(g, to, x);
+  if (g->visit) g->visit(g->context, before, real_traced(x));
 }
 
 static int goes_down(const grid *to) { return to->mode.round == HU_RTN; }

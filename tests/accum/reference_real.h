@@ -34,6 +34,8 @@ typedef struct engine {
   uint64_t roundings; /* so far */
   uint32_t events;    /* of the latest */
   hu_watch watch;     /* section 11.7 */
+  reference_visit *visit;
+  void *context;
 } engine;
 
 enum { BLOCK_MAX = 4096 };
@@ -66,6 +68,8 @@ void real_read_b(const engine *g, real *z, size_t k);
 /* The exact product of pair k; e: both exponents together. */
 void real_product(const engine *g, real *z, size_t k);
 void real_to_exact(exact *z, const real *x);
+/* Its 64 leading digits, the highest of them 1. */
+hu_traced real_traced(const real *x);
 /* x becomes what the step's format makes of it. One rounding is counted. */
 void step_round(engine *g, const grid *to, real *x);
 /* z = rnd(x + y), rnd(x - y), rnd(a[k] b[k]); c = rnd(a[k] b[k] + c). */

@@ -25,7 +25,8 @@ def files(*patterns):
 # Who may include whom: each folder, and beside itself the folders (F/*) or files that it may include. A header counts by
 # the folder that its name has in the line that includes it.
 PUBLIC = ['halfulp/*', 'halfulp/formats/*', 'halfulp/train/*', 'halfulp/core/*']
-CORE_TYPES = ['halfulp/%s.h' % name for name in ('accum', 'array', 'format', 'mode', 'number', 'scaled', 'scaled_gemm', 'hadamard')]
+CORE_TYPES = ['halfulp/%s.h' % name for name in ('accum', 'array', 'format', 'mode', 'number', 'scaled', 'scaled_gemm', 'hadamard',
+                                                  'trace')]
 LIBRARY = ['base', 'format', 'simd', 'array', 'arith', 'hadamard', 'accum', 'number', 'gemm/tiles', 'gemm', 'scaled', 'scaled_gemm', 's2fp8',
            'conversion']
 SIDE_BY_SIDE = ['array', 'arith', 'hadamard', 'accum']

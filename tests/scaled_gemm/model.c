@@ -120,7 +120,7 @@ static uint32_t bits_of(float x) { return x != x ? 0x7FC00000u : t_bits32(x); }
 /* rne32(alpha rne32(x) + c): one fused multiply-add of the reference. */
 static uint32_t epilogue(const product *p, uint32_t x, hu_element ec, uint64_t c) {
   static dot d;
-  reference_ends ends = {0, NULL, 0, 0};
+  reference_ends ends = {0, NULL, 0, 0, NULL, NULL};
   hu_format binary32 = hu_format_ieee(8, 23, 0);
   hu_watch watch;
   uint32_t events;
@@ -164,7 +164,7 @@ static void rows_of(const element *e, dot *d, size_t l, size_t end) {
 static void look_for_nan(element *e) {
   static dot d;
   const product *p = e->p;
-  reference_ends ends = {0, NULL, 0, 0};
+  reference_ends ends = {0, NULL, 0, 0, NULL, NULL};
   hu_watch watch;
   uint32_t events;
   memset(&d, 0, sizeof d);
@@ -207,7 +207,7 @@ static size_t make_across(element *e, dot *d) {
   uint64_t roundings = 0;
   size_t r = 0;
   for (size_t l = 0, end; l < p->k; l = end, r++) {
-    reference_ends ends = {roundings, &binary32, 0, 0};
+    reference_ends ends = {roundings, &binary32, 0, 0, NULL, NULL};
     hu_watch watch;
     uint32_t events;
     end = run_end(p, l);
@@ -243,7 +243,7 @@ static size_t make_across(element *e, dot *d) {
 static uint32_t after_epilogue(const element *e, uint32_t sum, hu_format to, hu_mode mode, uint32_t *events, int *nan) {
   static dot d;
   const product *p = e->p;
-  reference_ends ends = {0, &to, 0, 0};
+  reference_ends ends = {0, &to, 0, 0, NULL, NULL};
   hu_watch watch;
   memset(&d, 0, sizeof d);
   memset(&watch, 0, sizeof watch);
@@ -265,7 +265,7 @@ static uint32_t parts(element *e, hu_format to, hu_mode mode, uint32_t *events, 
   const product *p = e->p;
   hu_format binary32 = hu_format_ieee(8, 23, 0);
   int alpha = p->sum.factor == HU_SCALED_FACTOR_ALPHA && (has_tensor(&p->a) || has_tensor(&p->b));
-  reference_ends ends = {(uint64_t)1 << 63, &to, 0, 0};
+  reference_ends ends = {(uint64_t)1 << 63, &to, 0, 0, NULL, NULL};
   hu_watch watch;
   memset(&d, 0, sizeof d);
   memset(&watch, 0, sizeof watch);
@@ -300,7 +300,7 @@ static uint32_t whole(element *e, hu_format to, hu_mode mode, uint32_t *events, 
   const hu_accum *x = &p->sum.inside;
   hu_format binary32 = hu_format_ieee(8, 23, 0);
   int unit = p->sum.way == HU_SCALED_UNIT, alpha = unit && (has_tensor(&p->a) || has_tensor(&p->b));
-  reference_ends ends = {0, &to, 0, 0};
+  reference_ends ends = {0, &to, 0, 0, NULL, NULL};
   hu_watch watch;
   memset(&d, 0, sizeof d);
   memset(&watch, 0, sizeof watch);

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* hu_dot_trace: its result and events are hu_dot's; its roundings are the reference's, in their order, before and
+ * after; terms and cuts add up to what is rounded. All presets, all kinds of models, all rules of block(...). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <mpfr.h>
+
+#include "halfulp/scalar.h"
+#include "halfulp/trace.h"
+#include "tests/accum/draws.h"
+#include "tests/accum/reference.h"
+
+enum { ROUNDINGS = 16384, VECTORS = 60, DIGITS = 4608 };
+
+typedef struct trace {
+  const dot *x;
+  size_t seen, wanted; /* roundings of the library, and of the reference */
+  hu_traced exact[ROUNDINGS], z[ROUNDINGS];
+  mpfr_t total; /* of terms, as far as they are cut */
+  int terms, finite, last;
+  hu_traced value; /* of the latest rounding */
+  uint64_t kinds[HU_TRACE_KINDS];
+} trace;
+
+static trace t;
+
+static hu_traced normalised(hu_traced x) {
+  if (x.kind != HU_TRACE_FINITE) x.significand = 0, x.exponent = 0;
+  while (x.kind == HU_TRACE_FINITE && !(x.significand >> 63)) {
+    x.significand <<= 1;
+    x.exponent--;
+  }
+  if (x.kind == HU_TRACE_NAN) x.sign = 0;
+  return x;
+}
+
+static int same(hu_traced x, hu_traced y) {
+  x = normalised(x);
+  y = normalised(y);
+  return memcmp(&x, &y, sizeof x) == 0;
+}
+
+/* The number without `more`. */
+static void number(mpfr_t z, hu_traced x) {
+  mpfr_set_uj_2exp(z, x.kind == HU_TRACE_FINITE ? x.significand : 0, x.exponent, MPFR_RNDN);
+  if (x.sign) mpfr_neg(z, z, MPFR_RNDN);
+}
+
+/* What is rounded is the sum of the terms. */
+static void check_total(hu_traced exact) {
+  mpfr_t x;
+  if (t.terms && t.finite && exact.kind <= HU_TRACE_FINITE) {
+    mpfr_init2(x, DIGITS);
+    number(x, exact);
+    if (exact.more) mpfr_prec_round(t.total, 64, MPFR_RNDZ);
+    if (mpfr_cmp(x, t.total) != 0) fail_msg("terms do not add up: %s", dot_text(t.x));
+    mpfr_clear(x);
+  }
+  mpfr_set_prec(t.total, DIGITS);
+  mpfr_set_zero(t.total, 1);
+  t.terms = 0;
+  t.finite = 1;
+}
+
+static void check_term(const hu_trace_step *s) {
+  mpfr_t exact, z;
+  mpfr_inits2(DIGITS, exact, z, (mpfr_ptr)0);
+  number(exact, s->exact);
+  number(z, s->z);
+  t.finite &= s->exact.kind <= HU_TRACE_FINITE && !s->exact.more; /* products of binary64 have more digits */
+  mpfr_add(t.total, t.total, z, MPFR_RNDN);
+  if (s->kind == HU_TRACE_CUT) mpfr_sub(t.total, t.total, exact, MPFR_RNDN);
+  int dropped = t.x->accum.block.far && s->k == HU_TRACE_NO_PRODUCT && mpfr_zero_p(z); /* C, whole */
+  if (!dropped && !mpfr_equal_p(exact, z)) { /* cut: a multiple of the unit, less than one unit away */
+    mpfr_sub(exact, exact, z, MPFR_RNDN);
+    assert_true(mpfr_cmp_ui_2exp(exact, 1, s->unit) < 0 && mpfr_cmp_si_2exp(exact, -1, s->unit) > 0);
+    mpfr_mul_2si(z, z, -s->unit, MPFR_RNDN);
+    assert_true(mpfr_integer_p(z));
+  }
+  mpfr_clears(exact, z, (mpfr_ptr)0);
+  t.terms = 1;
+}
+
+static void check_rounding(const hu_trace_step *s) {
+  if (s->kind == HU_TRACE_ROUND) check_total(s->exact);
+  t.value = s->z;
+  if (t.x->accum.kind == HU_ACCUM_FP64 || t.x->accum.kind == HU_ACCUM_INT32) return;
+  assert_true(t.seen < t.wanted);
+  if (!same(s->exact, t.exact[t.seen]) || !same(s->z, t.z[t.seen]))
+    fail_msg("rounding %zu: %llx 2^%d, the reference has %llx 2^%d: %s", t.seen, (unsigned long long)s->z.significand,
+             s->z.exponent, (unsigned long long)t.z[t.seen].significand, t.z[t.seen].exponent, dot_text(t.x));
+  t.seen++;
+}
+
+/* The latest rounding of kahan is that of its correction. */
+static int ends_with_correction(const hu_accum *x) { return x->kind == HU_ACCUM_KAHAN && !x->promote && !x->slices; }
+
+static void visit(void *context, const hu_trace_step *s) {
+  assert_ptr_equal(context, &t);
+  assert_false(t.last);
+  assert_true(s->kind < HU_TRACE_KINDS);
+  t.kinds[s->kind]++;
+  if (s->k != HU_TRACE_NO_PRODUCT) assert_true(s->k < s->past && s->past <= t.x->n);
+  switch (s->kind) {
+    case HU_TRACE_SLICE:
+    case HU_TRACE_PART:
+    case HU_TRACE_CHUNK:
+    case HU_TRACE_BLOCK: assert_true(s->k != HU_TRACE_NO_PRODUCT); break;
+    case HU_TRACE_ALIGN: assert_true(s->unit <= s->top); break;
+    case HU_TRACE_TERM:
+    case HU_TRACE_CUT: check_term(s); break;
+    case HU_TRACE_LAST:
+      check_total(s->exact);
+      if (t.value.kind != 255 && !ends_with_correction(&t.x->accum)) assert_true(same(s->exact, t.value));
+      t.value = s->z;
+      t.last = 1;
+      break;
+    default: check_rounding(s); break;
+  }
+}
+
+static void record(void *context, hu_traced exact, hu_traced z) {
+  assert_ptr_equal(context, &t);
+  assert_true(t.wanted < ROUNDINGS);
+  t.exact[t.wanted] = exact;
+  t.z[t.wanted++] = z;
+}
+
+/* The number of a code of the result. */
+static hu_traced stored(const dot *x, uint64_t code) {
+  hu_traced z;
+  double value;
+  int exponent;
+  memset(&z, 0, sizeof z);
+  memcpy(&value, &code, sizeof value);
+  if (x->c.kind == HU_ELEMENT_CODE) value = hu_decode64(x->c.format, (uint32_t)code);
+  if (x->c.kind == HU_ELEMENT_S32) value = (int32_t)(uint32_t)code;
+  z.sign = value != value ? 0 : (uint8_t)(__builtin_signbit(value) != 0);
+  z.kind = value != value ? HU_TRACE_NAN : value == 0 ? HU_TRACE_ZERO : value - value != 0 ? HU_TRACE_INFINITY : 1;
+  if (z.kind != HU_TRACE_FINITE) return z;
+  value = __builtin_frexp(z.sign ? -value : value, &exponent);
+  z.significand = (uint64_t)__builtin_ldexp(value, 64);
+  z.exponent = exponent - 64;
+  return z;
+}
+
+static void check(const dot *x) {
+  reference_ends ends = {0, NULL, 0, 0, record, &t};
+  uint32_t events, want_events, unused;
+  hu_watch watch = {0, 0, 0, 0};
+  t.x = x;
+  t.seen = t.wanted = 0;
+  t.last = 0;
+  t.value.kind = 255;
+  check_total(t.value);
+  if (x->accum.kind != HU_ACCUM_INT32) (void)reference_between(x, &ends, &unused, &watch);
+  uint64_t want = dot_library(x, &want_events), got = dot_traced(x, &events, visit, &t);
+  if (got != want || events != want_events) fail_msg("traced %llx: %s", (unsigned long long)got, dot_text(x));
+  assert_true(t.last);
+  assert_int_equal(t.seen, x->accum.kind == HU_ACCUM_FP64 ? 0 : t.wanted);
+  assert_true(same(t.value, stored(x, got)));
+}
+
+static void presets(void **state) {
+  static dot x;
+  (void)state;
+  for (unsigned i = 0; i < hu_accum_preset_count(); i++) {
+    hu_accum_preset p;
+    t_random r = {i * UINT64_C(0x9E3779B97F4A7C15) + 11};
+    assert_int_equal(hu_accum_preset_at(&p, i), HU_OK);
+    draw_preset(&x, &p);
+    for (unsigned v = 0; v < VECTORS; v++) {
+      memset(&x.mode, 0, sizeof x.mode);
+      if (x.c.kind != HU_ELEMENT_BINARY64 && v % 4 == 0) x.mode = t_random_mode(&r);
+      x.n = v % 8 ? p.k : t_below(&r, 2 * p.k + 1);
+      x.key = v;
+      draw_operands(&x, &r);
+      check(&x);
+    }
+  }
+  assert_true(t.kinds[HU_TRACE_TERM] > 0 && t.kinds[HU_TRACE_CUT] > 0 && t.kinds[HU_TRACE_BLOCK] > 0);
+}
+
+/* Drawn models that do not take the drawn elements are drawn again. */
+static int takes(const dot *x) {
+  hu_dot_operands in;
+  uint64_t room = 0;
+  memset(&in, 0, sizeof in);
+  in.a.data = in.b.data = in.c.data = &room;
+  in.a.element = x->a;
+  in.b.element = x->b;
+  in.c.element = x->c;
+  if (x->accum.scaled || x->accum.block.every) {
+    in.sa.data = in.sb.data = &room;
+    in.sa.element.format = in.sb.element.format = x->scale;
+  }
+  return hu_dot(0, &room, x->c, &in, &x->accum, x->mode, NULL, NULL) == HU_OK;
+}
+
+static void models(void **state) {
+  static dot x;
+  (void)state;
+  for (uint32_t i = 0; i < HU_ACCUM_COUNT + HU_BLOCK_RULES; i++) {
+    t_random r = {i * UINT64_C(0xD1342543DE82EF95) + 5};
+    unsigned refused = 0;
+    for (unsigned v = 0; v < 2 * VECTORS && i != HU_ACCUM_BLOCK;) {
+      draw_model(&x, &r, i < HU_ACCUM_COUNT ? i : HU_ACCUM_BLOCK,
+                 (uint8_t)(i < HU_ACCUM_COUNT ? 0 : i - HU_ACCUM_COUNT));
+      if (!takes(&x)) {
+        assert_true(++refused < 5000);
+        continue;
+      }
+      x.n = t_below(&r, x.accum.block.every || x.accum.scaled ? 40 : 70);
+      draw_operands(&x, &r);
+      check(&x);
+      v++;
+    }
+  }
+  for (unsigned k = 0; k < HU_TRACE_KINDS; k++)
+    if (!t.kinds[k]) fail_msg("no step of kind %u", k);
+}
+
+static void ignore(void *context, const hu_trace_step *s) {
+  (void)s;
+  ++*(int *)context;
+}
+
+static void errors(void **state) {
+  hu_accum exact;
+  hu_dot_operands in;
+  hu_element e = dot_element("binary32");
+  float z = 7;
+  int steps = 0;
+  (void)state;
+  memset(&exact, 0, sizeof exact);
+  memset(&in, 0, sizeof in);
+  hu_mode rne = {0}, bad = {0};
+  bad.round = 99;
+  assert_int_equal(hu_dot_trace(0, &z, e, &in, &exact, rne, NULL, NULL, NULL, &steps), HU_E_NULL);
+  assert_int_equal(hu_dot_trace(1, &z, e, &in, &exact, rne, NULL, NULL, ignore, &steps), HU_E_NULL);
+  assert_int_equal(hu_dot_trace(0, &z, e, &in, &exact, bad, NULL, NULL, ignore, &steps), HU_E_MODE);
+  assert_true(z == 7 && steps == 0);
+  assert_int_equal(hu_dot_trace(0, &z, e, &in, &exact, rne, NULL, NULL, ignore, &steps), HU_OK);
+  assert_true(z == 0 && steps == 2); /* C, which is +0, and the last rounding */
+}
+
+static int start(void **state) {
+  (void)state;
+  mpfr_init2(t.total, DIGITS);
+  return 0;
+}
+
+static int finish(void **state) {
+  (void)state;
+  mpfr_clear(t.total);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(presets), cmocka_unit_test(models), cmocka_unit_test(errors)};
+  return cmocka_run_group_tests_name("trace", tests, start, finish);
+}
