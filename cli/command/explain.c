@@ -2,7 +2,6 @@
 /* halfulp explain - why a number becomes the code it becomes. */
 #include <float.h>
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "cli/base/cli.h"
@@ -11,10 +10,11 @@
 #include "cli/explain/neighbours.h"
 #include "cli/explain/number.h"
 #include "cli/explain/operation.h"
+#include "cli/explain/rules.h"
 #include "cli/target/preset_names.h"
 #include "halfulp/scalar.h"
 
-enum { MODES_MAX = 32, RULE_MAX = 256, KEY_FA = CLI_KEY_FREE, KEY_FB, KEY_FC };
+enum { MODES_MAX = 32, KEY_FA = CLI_KEY_FREE, KEY_FB, KEY_FC };
 
 typedef struct explain_state {
   cli_numeric numeric;
@@ -136,101 +136,6 @@ static void fraction_text(char text[64], const neighbours *p, int exact) {
     snprintf(text, 64, "%s (about %s)", number_hex_parts(hex, 0, p->part, -p->part_bits), ROUNDED(about, 9));
 }
 
-static const char *nearest_rule(const neighbours *p, hu_mode mode) {
-  int half = neighbours_half(p);
-  if (half < 0) return "less than half a step: the neighbour toward zero is nearer";
-  if (half > 0) return "more than half a step: the neighbour away from zero is nearer";
-  if (mode.round == HU_RNA) return "a tie: away from zero";
-  if (mode.round == HU_RNZ) return "a tie: toward zero";
-  return p->lower_odd ? "a tie: the neighbour toward zero is odd, so the other, even one"
-                      : "a tie: the neighbour toward zero is even";
-}
-
-static void stochastic_rule(char rule[RULE_MAX], const neighbours *p, hu_mode mode, uint32_t random, int up) {
-  uint64_t all = (uint64_t)1 << mode.bits, n = neighbours_upward(p, mode);
-  unsigned long long r = random & (UINT32_MAX >> (32 - mode.bits));
-  snprintf(rule, RULE_MAX, "away from zero for %llu of %llu values of R, those from 0x%llx on; R = 0x%llx goes %s",
-           (unsigned long long)n, (unsigned long long)all, (unsigned long long)(all - n), r,
-           up ? "away from zero" : "toward zero");
-}
-
-static void rounding_rule(char rule[RULE_MAX], const neighbours *p, hu_mode mode, int negative, uint32_t random) {
-  int up = neighbours_take_upper(p, mode, negative, random);
-  const char *text = "";
-  if (p->below_all)
-    text = "below the smallest value of a format without zero: the smallest value";
-  else if (!p->part)
-    text = "exactly there: nothing to round";
-  else if (mode.round <= HU_RNZ)
-    text = nearest_rule(p, mode);
-  else if (mode.round == HU_RTO)
-    text = p->lower_odd ? "the neighbour toward zero is odd" : "the neighbour away from zero is odd";
-  else if (mode.round == HU_RTZ)
-    text = "toward zero";
-  else if (mode.round == HU_RAZ)
-    text = "away from zero";
-  else if (mode.round == HU_RTP)
-    text = up ? "toward positive: away from zero" : "toward positive: toward zero";
-  else if (mode.round == HU_RTN)
-    text = up ? "toward negative: away from zero" : "toward negative: toward zero";
-  else {
-    stochastic_rule(rule, p, mode, random, up);
-    return;
-  }
-  snprintf(rule, RULE_MAX, "%s", text);
-}
-
-__attribute__((format(printf, 2, 3))) static void add_rule(char rule[RULE_MAX], const char *format, ...) {
-  va_list args;
-  size_t n = strlen(rule);
-  if (n) n += (size_t)snprintf(rule + n, RULE_MAX - n, "; then ");
-  if (n >= RULE_MAX) return;
-  va_start(args, format);
-  vsnprintf(rule + n, RULE_MAX - n, format, args);
-  va_end(args);
-}
-
-static const char *policy_of(hu_format f, hu_mode mode) {
-  static const char *const names[] = {"", "none", "finite", "propagate"};
-  if (mode.saturate == HU_SAT_DEFAULT) return f.inf ? "none, the default" : "finite, the default";
-  return names[mode.saturate];
-}
-
-/* What happened after the rounding proper, told by the events. */
-static void later_rules(char rule[RULE_MAX], hu_format f, hu_mode mode, double x, uint32_t events) {
-  const char *policy = policy_of(f, mode);
-  if (events & HU_EVENT_OVERFLOW) add_rule(rule, "beyond max: overflow under policy %s", policy);
-  if (x < 0 && !f.sign && (events & HU_EVENT_INVALID))
-    add_rule(rule, "below the range of an unsigned format, policy %s", policy);
-  else if (isinf(x))
-    add_rule(rule, "an infinity under policy %s", policy);
-  if (f.subnormal == HU_SUBNORMAL_FLUSH && (events & HU_EVENT_TO_ZERO))
-    add_rule(rule, "subnormals are flushed to zero");
-}
-
-/* The NaN policy that decided, and whether it was asked for. */
-static const char *nan_policy(hu_mode mode) {
-  static const char *const names[] = {"max, the default: +max", "zero: the code 0",
-                                      "error: +max, and the event invalid"};
-  return names[mode.nan % 3];
-}
-
-/* because: what made the operand so, or NULL. */
-static void special_rule(char rule[RULE_MAX], const char *because, hu_format f, hu_mode mode, double x) {
-  rule[0] = 0;
-  if (because) add_rule(rule, "%s", because);
-  if (isnan(x) && hu_limits_of(f).has_nan)
-    add_rule(rule, "NaN: the format's canonical NaN");
-  else if (isnan(x))
-    add_rule(rule, "NaN into a format without NaN: NaN policy %s", nan_policy(mode));
-  else if (x == 0 && f.zero == HU_ZERO_NONE)
-    add_rule(rule, "zero into a format without zero: the smallest value");
-  else if (x == 0 && signbit(x) && !f.negzero)
-    add_rule(rule, "zero; the format has no negative one");
-  else if (x == 0)
-    add_rule(rule, "zero");
-}
-
 /* Such a number has no place that could be told: it is known only to lie beyond. */
 static int beyond_binary64(number z) { return !z.exact && fabs(z.toward_zero) == DBL_MAX; }
 
@@ -330,12 +235,12 @@ static int explain_mode(const explain_state *s, number z, const neighbours *p, h
   if (finite && beyond_binary64(z))
     snprintf(rule, sizeof rule, "beyond all formats");
   else if (finite)
-    rounding_rule(rule, p, mode, negative, random);
+    rule_of_rounding(rule, p, mode, negative, random);
   else if (s->preset.name && isnan(z.value))
     snprintf(rule, sizeof rule, "NaN: as the preset says");
   else
-    special_rule(rule, s->operation.count ? operation_special(&s->operation) : NULL, f, mode, z.value);
-  later_rules(rule, f, mode, z.value, events);
+    rule_of_special(rule, s->operation.count ? operation_special(&s->operation) : NULL, f, mode, z.value);
+  rule_of_range(rule, f, mode, z.value, events);
   number_hex(value, result);
   cli_event_words(words, events);
   hu_mode_round_text(name, mode);
