@@ -2,11 +2,14 @@
 /* halfulp explain - why a number becomes the code it becomes. */
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/base/cli.h"
 #include "cli/base/names.h"
 #include "cli/base/numbers.h"
+#include "cli/command/explain_dot.h"
+#include "cli/explain/link.h"
 #include "cli/explain/neighbours.h"
 #include "cli/explain/number.h"
 #include "cli/explain/operation.h"
@@ -14,7 +17,7 @@
 #include "cli/target/preset_names.h"
 #include "halfulp/scalar.h"
 
-enum { MODES_MAX = 32, KEY_FA = CLI_KEY_FREE, KEY_FB, KEY_FC };
+enum { MODES_MAX = 32, KEY_FA = CLI_KEY_FREE, KEY_FB, KEY_FC, KEY_FD, KEY_ACCUM, KEY_CODES, KEY_OPEN };
 
 typedef struct explain_state {
   cli_numeric numeric;
@@ -27,6 +30,9 @@ typedef struct explain_state {
   float room[HU_TABLE_MAX];
   operation operation;
   const char *operand_formats[OPERATION_OPERANDS]; /* as given, NULL: that of the result */
+  explain_dot dot;
+  int open;               /* print a link to the playground instead */
+  const char *round_text; /* of --round, the last one */
 } explain_state;
 
 static int add_mode(explain_state *s, const char *value) {
@@ -43,11 +49,21 @@ static int add_mode(explain_state *s, const char *value) {
 
 static int set(void *state, int key, const char *value) {
   explain_state *s = state;
-  if (key >= KEY_FA && key <= KEY_FC) {
-    s->operand_formats[key - KEY_FA] = value;
-    return cli_read_format(&s->operation.format[key - KEY_FA], value);
+  if (key >= KEY_FA && key <= KEY_CODES) {
+    if (key <= KEY_FC) s->operand_formats[key - KEY_FA] = value; /* read when the operation is known */
+    if (key == KEY_FD) s->dot.fd = value;
+    if (key == KEY_ACCUM) s->dot.model = value;
+    if (key == KEY_CODES) s->dot.codes = 1;
+    return CLI_OK;
   }
-  if (key == 'r') return add_mode(s, value);
+  if (key == KEY_OPEN) {
+    s->open = 1;
+    return CLI_OK;
+  }
+  if (key == 'r') {
+    s->round_text = strcmp(value, "all") ? value : NULL;
+    return add_mode(s, value);
+  }
   if (key == 'f') s->preset.name = NULL;
   if (key == 'f' && cli_preset_claims(value)) {
     s->other = 0;
@@ -79,25 +95,34 @@ static const cli_option options[] = {
     {KEY_FA, "fa", "FORMAT", "operations: the format of A; default: that of the result"},
     {KEY_FB, "fb", "FORMAT", "operations: the format of B; default likewise"},
     {KEY_FC, "fc", "FORMAT", "operations: the format of C; default likewise"},
+    {KEY_FD, "fd", "FORMAT", "dot: the format of C and of the result; default: the model's own"},
+    {KEY_ACCUM, "accum", "MODEL", "dot: an accumulation model or a unit (halfulp models)"},
+    {KEY_CODES, "codes", NULL, "dot: operands are patterns in hex, as halfulp mma reads them"},
+    {KEY_OPEN, "open", NULL, "print a link to the playground that shows the same in a browser"},
+    CLI_OPTIONS_STREAM,
     CLI_OPTION_JSON,
     {0}};
 static const cli_command command = {
     "explain",
-    "VALUE | OPERATION A [B [C]]",
+    "VALUE | OPERATION A [B [C]] | dot A B [C [SCALES_A SCALES_B]]",
     "Show where a number lies between two values of a format, and which rule decides",
     "VALUE is decimal, C99 hexadecimal, inf or nan, with a sign or without: -0.1, -inf.\n"
     "FORMAT may be any number system that `halfulp formats` lists, or a preset (`halfulp presets`).\n"
     "OPERATION is one of " OPERATION_NAMES
     " (A * B + C is fma): its exact result is rounded once into FORMAT.\n"
     "Each operand is first rounded into its own format, ties to even; the output says so. Operations take\n"
-    "floating-point formats alone.",
+    "floating-point formats alone.\n"
+    "dot prints every step of one dot product under --accum MODEL: terms, cuts, each rounding. A and B are lists of\n"
+    "numbers with commas between them; a row shorter than the unit's instruction is filled up with zeros.",
     "  halfulp explain -f float8_e4m3fn 0.3\n  halfulp explain -f float8_e5m2 -r all 1.125\n"
     "  halfulp explain -f float4_e2m1fn -r sra:8 --random 9a 2.7\n"
     "  halfulp explain -f torch.bfloat16 0x1.0100000001p+0\n"
-    "  halfulp explain -f bfloat16 --fa float8_e4m3fn --fb float8_e4m3fn fma 3.5 -0.1 1000",
+    "  halfulp explain -f bfloat16 --fa float8_e4m3fn --fb float8_e4m3fn fma 3.5 -0.1 1000\n"
+    "  halfulp explain dot --accum nv.hopper.e4m3.f32.wgmma 448,0.125,1 448,0.25,1 1\n"
+    "  halfulp explain dot --accum 'seq(bfloat16)' -f float8_e4m3fn 448,0.125,1 448,0.25,1",
     options,
     1,
-    1 + OPERATION_OPERANDS,
+    6,
     set};
 
 /* The two neighbours as texts, and their codes where they have some. */
@@ -281,8 +306,10 @@ static int explain_other(explain_state *s, const char *text) {
 static int read_operation(explain_state *s, char **operands, int count) {
   if (s->other || s->preset.name)
     return cli_fail(NULL, "explain: operations take floating-point formats, and '%s' is none", s->numeric.format_text);
-  for (int i = 0; i < OPERATION_OPERANDS; i++)
-    if (!s->operand_formats[i]) s->operation.format[i] = s->numeric.format;
+  for (int i = 0; i < OPERATION_OPERANDS; i++) {
+    s->operation.format[i] = s->numeric.format;
+    if (s->operand_formats[i] && cli_read_format(&s->operation.format[i], s->operand_formats[i])) return CLI_BAD;
+  }
   return operation_read(&s->operation, operands, count);
 }
 
@@ -306,6 +333,73 @@ static int read_operands(explain_state *s, number *z, char **operands, int count
   return cli_fail(NULL, "explain: '%s' is not a number", operands[0]);
 }
 
+/* ---- --open ---- */
+
+static void link_sum(char link[LINK_MAX], const explain_state *s, char **operands, int count) {
+  static const char *const keys[] = {"ma", "mb", "mc", "sa", "sb"};
+  for (int i = 1; i < count && i <= 5; i++) {
+    char *list = strdup(operands[i]);
+    for (char *c = list; c && *c; c++) *c = *c == ',' ? ' ' : *c;
+    link_add(link, keys[i - 1], list && !strcmp(list, "-") ? "" : list);
+    free(list);
+  }
+  if (count < 4) link_add(link, "mc", "");
+  link_add(link, "m", s->dot.model);
+  link_add(link, "shown", "0");
+  link_add(link, "fe", s->operand_formats[0] ? s->operand_formats[0] : s->numeric.format_text);
+  link_add(link, "fd", s->dot.fd ? s->dot.fd : s->numeric.format_text);
+}
+
+static void link_operation(char link[LINK_MAX], const explain_state *s, char **operands, int count) {
+  static const char *const values[] = {"a", "b", "c"}, *const formats[] = {"fa", "fb", "fc"};
+  link_add(link, "op", operands[0]);
+  link_add(link, "fz", s->numeric.format_text);
+  for (int i = 0; i < OPERATION_OPERANDS; i++) {
+    if (i + 1 < count) link_add(link, values[i], operands[i + 1]);
+    link_add(link, formats[i], s->operand_formats[i]);
+  }
+}
+
+static int print_link(explain_state *s, char **operands, int count) {
+  char link[LINK_MAX], random[16];
+  int found, sum = !strcmp(operands[0], "dot"), codes = !sum && operation_find(&s->operation, operands[0]);
+  if (s->preset.name || s->dot.codes)
+    return cli_fail(NULL, "explain: --open: the playground takes no %s", s->dot.codes ? "--codes" : "presets");
+  if (!sum && cli_want_format(&s->numeric)) return CLI_BAD;
+  if (sum && !s->dot.model)
+    return cli_fail(NULL, "explain dot: --accum is missing: a model or a unit of `halfulp models`");
+  link_begin(link, sum ? "sum" : codes ? "operation" : "number", &found);
+  if (!sum) link_add(link, "f", s->numeric.format_text);
+  link_add(link, "r", s->round_text);
+  snprintf(random, sizeof random, "%llx", (unsigned long long)s->random);
+  if (s->random) link_add(link, "x", random);
+  if (sum)
+    link_sum(link, s, operands, count);
+  else if (codes)
+    link_operation(link, s, operands, count);
+  else
+    link_add(link, "v", operands[0]);
+  printf("%s\n", link);
+  if (!found)
+    fputs(
+        "halfulp: note: the playground is not beside this program: `make docs` makes it, and HALFULP_PLAYGROUND may "
+        "name its address\n",
+        stderr);
+  return CLI_OK;
+}
+
+static int explain_sum(explain_state *s, char **operands, int count) {
+  if (s->other || s->preset.name)
+    return cli_fail(NULL, "explain: dot products take floating-point formats, and '%s' is none",
+                    s->numeric.format_text);
+  if (s->operand_formats[2])
+    return cli_fail(NULL, "explain: dot: --fc is no option here; --fd is the format of C and of the result");
+  if (s->count > 1) return cli_fail(NULL, "explain: dot takes one rounding mode, that of the last rounding");
+  s->dot.fa = s->operand_formats[0];
+  s->dot.fb = s->operand_formats[1];
+  return cli_explain_dot(&s->dot, &s->numeric, operands, count);
+}
+
 int cli_explain(int argc, char **argv) {
   explain_state s = {0};
   number z;
@@ -314,6 +408,10 @@ int cli_explain(int argc, char **argv) {
   char **operands;
   int count, status = cli_parse(&command, &s, argc, argv, &operands, &count);
   if (status >= 0) return status;
+  if (s.open) return print_link(&s, operands, count);
+  if (!strcmp(operands[0], "dot")) return explain_sum(&s, operands + 1, count - 1);
+  if (s.dot.fd || s.dot.model || s.dot.codes)
+    return cli_fail(NULL, "explain: --accum, --fd and --codes are for dot, not for '%s'", operands[0]);
   if (cli_want_format(&s.numeric) || read_operands(&s, &z, operands, count)) return CLI_BAD;
   if (!s.count) s.modes[s.count++] = (hu_mode){0};
   if (s.other) return explain_other(&s, operands[0]);

@@ -97,8 +97,14 @@ static int sum_of(uint64_t *d, hu_events *events, const cli_dot *s, const row *r
   uint64_t z[1] = {0};
   hu_vector *v[OPERANDS] = {&in.a, &in.b, &in.c, &in.sa, &in.sb};
   for (int i = 0; i < OPERANDS; i++) *v[i] = (hu_vector){r->x[i].data, 1, 0, element_of(s, i)};
-  hu_status status = s->words ? sum_by_words(z, s, r, &in, events)
-                              : hu_dot(r->x[A].count, z, s->d, &in, &s->accum, s->mode, exec, events);
+  size_t n = r->x[A].count;
+  hu_status status;
+  if (s->words)
+    status = sum_by_words(z, s, r, &in, events);
+  else if (s->visit)
+    status = hu_dot_trace(n, z, s->d, &in, &s->accum, s->mode, exec, events, s->visit, s->context);
+  else
+    status = hu_dot(n, z, s->d, &in, &s->accum, s->mode, exec, events);
   if (status == HU_E_SHAPE) return cli_lines_fail(lines, "not as many random words as the row has random roundings");
   if (status != HU_OK) return cli_fail_status(NULL, status);
   *d = cli_get_pattern(z, 0, hu_element_size(s->d));

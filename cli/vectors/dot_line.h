@@ -6,7 +6,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/io.h"
-#include "halfulp/accum.h"
+#include "halfulp/trace.h"
 
 /* What the lines of a file have in common. */
 typedef struct cli_dot {
@@ -16,6 +16,8 @@ typedef struct cli_dot {
   size_t depth; /* n is a multiple of it */
   int words;    /* 1: random words are a field, 8 digits each: one for every rounding inside a model that rounds
                    stochastically, then one for the last rounding if that does */
+  hu_trace_visit *visit; /* not NULL, without words: receives the steps of each line's sum, with `context` */
+  void *context;
 } cli_dot;
 
 /* The model of this text, with the elements and the depth of a unit where it names one; *named says whether. */

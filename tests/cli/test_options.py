@@ -185,7 +185,7 @@ class Options(support.Case):
             (("info", "--json", "-tq"), "info: -q is not an option of this command"),
             (("explain", "1", "-f"), "explain: -f requires an argument"),
             (("explain", "1", "--format"), "explain: --format requires an argument"),
-            (("explain",), "explain: requires VALUE | OPERATION A [B [C]]; see `halfulp explain --help`"),
+            (("explain",), "explain: requires VALUE | OPERATION A [B [C]] | dot A B [C [SCALES_A SCALES_B]]; see `halfulp explain --help`"),
         ):
             if args == ("quantize", "--includ=x"):
                 self.bad(*args, "a.safetensors", "b.safetensors", says=says)

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* See dot_steps.h. */
+#include "cli/explain/dot_steps.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/base/accum_text.h"
+#include "cli/base/cli.h"
+#include "cli/base/numbers.h"
+
+static const char *const kinds[HU_TRACE_KINDS] = {"slice", "part",  "chunk", "block", "align", "term",
+                                                  "cut",   "round", "mul",   "add",   "fma",   "last"};
+
+enum { VALUE_MAX = NUMBER_TEXT_MAX + 16, PRODUCTS_MAX = 64 };
+
+/* The significand without its trailing zeros, so that binary64 holds it where that is possible. */
+static hu_traced shortened(hu_traced x) {
+  while (x.kind == HU_TRACE_FINITE && !(x.significand & 1)) {
+    x.significand >>= 1;
+    x.exponent++;
+  }
+  return x;
+}
+
+static int is_binary64(hu_traced x) {
+  return !x.more && x.significand < (uint64_t)1 << 53 && x.exponent >= -1074 && x.exponent <= 960;
+}
+
+static double special(hu_traced x) {
+  double z = x.kind == HU_TRACE_NAN ? NAN : x.kind == HU_TRACE_INFINITY ? INFINITY : 0;
+  return x.sign ? -z : z;
+}
+
+/* Decimal where binary64 holds the number, else hexadecimal; "about" where digits are left out. */
+static const char *value(char text[VALUE_MAX], hu_traced x) {
+  char digits[NUMBER_TEXT_MAX];
+  if (x.kind != HU_TRACE_FINITE) return number_decimal(text, x.kind == HU_TRACE_NAN ? NAN : special(x));
+  x = shortened(x);
+  double whole = ldexp((double)x.significand, x.exponent);
+  if (is_binary64(x)) return number_decimal(text, x.sign ? -whole : whole);
+  snprintf(text, VALUE_MAX, "%s%s", x.more ? "about " : "",
+           number_hex_parts(digits, x.sign, x.significand, x.exponent));
+  return text;
+}
+
+static int changed(const hu_trace_step *s) {
+  hu_traced x = shortened(s->exact), z = shortened(s->z);
+  if (x.kind != z.kind) return 1;
+  return x.kind == HU_TRACE_FINITE &&
+         (x.more || x.sign != z.sign || x.significand != z.significand || x.exponent != z.exponent);
+}
+
+static const char *products(char text[PRODUCTS_MAX], const hu_trace_step *s) {
+  if (s->k == HU_TRACE_NO_PRODUCT)
+    snprintf(text, PRODUCTS_MAX, "%s", s->kind == HU_TRACE_TERM ? "C" : "");
+  else if (s->past - s->k == 1)
+    snprintf(text, PRODUCTS_MAX, "product %" PRIu64, s->k);
+  else
+    snprintf(text, PRODUCTS_MAX, "products %" PRIu64 " to %" PRIu64, s->k, s->past - 1);
+  return text;
+}
+
+/* ---- lines ---- */
+
+static int has_factors(const hu_trace_step *s) {
+  return s->kind != HU_TRACE_TERM || s->x.kind != HU_TRACE_ZERO || s->y.kind != HU_TRACE_ZERO;
+}
+
+/* What the operation is formed of: "0.5 * 3 + 1 = ". */
+static void print_operation(const hu_trace_step *s) {
+  char x[VALUE_MAX], y[VALUE_MAX], c[VALUE_MAX];
+  if (s->kind == HU_TRACE_ADD)
+    printf("%s + %s = ", value(x, s->x), value(y, s->y));
+  else if (s->kind == HU_TRACE_FMA)
+    printf("%s * %s + %s = ", value(x, s->x), value(y, s->y), value(c, s->c));
+  else if (s->kind == HU_TRACE_MUL || (s->kind == HU_TRACE_TERM && s->k != HU_TRACE_NO_PRODUCT && has_factors(s)))
+    printf("%s * %s = ", value(x, s->x), value(y, s->y));
+}
+
+static void print_element(const hu_trace_step *s) {
+  char name[CLI_NAME_MAX];
+  hu_element none;
+  memset(&none, 0, sizeof none);
+  if (memcmp(&none, &s->element, sizeof none) != 0) printf(" in %s", cli_element_name(name, s->element));
+}
+
+static void print_rounding(const hu_trace_step *s) {
+  char exact[VALUE_MAX], z[VALUE_MAX];
+  int cut = s->kind == HU_TRACE_TERM || s->kind == HU_TRACE_CUT;
+  print_operation(s);
+  printf("%s", value(exact, s->exact));
+  if (changed(s)) printf(", %s %s", cut ? "cut to" : "rounded to", value(z, s->z));
+  print_element(s);
+  if (s->random) printf(" (R = 0x%x)", (unsigned)s->random);
+}
+
+static void print_line(const hu_trace_step *s) {
+  char text[PRODUCTS_MAX];
+  const char *kind = s->kind == HU_TRACE_LAST ? "result" : kinds[s->kind];
+  if (s->kind < HU_TRACE_ALIGN) {
+    printf("  %-7s %s\n", kind, products(text, s));
+    return;
+  }
+  printf("  %-7s %-18s ", kind, products(text, s));
+  if (s->kind == HU_TRACE_ALIGN)
+    printf("to 2^%d; the last digit kept is 2^%d", s->top, s->unit);
+  else
+    print_rounding(s);
+  putchar('\n');
+}
+
+/* ---- JSON ---- */
+
+static void json_number(const char *key, hu_traced x) {
+  char text[VALUE_MAX];
+  x = shortened(x);
+  printf(", \"%s\": ", key);
+  if (x.kind != HU_TRACE_FINITE)
+    cli_json_double(stdout, x.kind == HU_TRACE_NAN ? NAN : special(x));
+  else
+    printf("\"%s\"", number_hex_parts(text, x.sign, x.significand, x.exponent));
+}
+
+static void json_step(const hu_trace_step *s, int first) {
+  char name[CLI_NAME_MAX];
+  hu_element none;
+  memset(&none, 0, sizeof none);
+  printf("%s\n  {\"step\": \"%s\"", first ? "" : ",", kinds[s->kind]);
+  if (s->k != HU_TRACE_NO_PRODUCT) printf(", \"first\": %" PRIu64 ", \"past\": %" PRIu64, s->k, s->past);
+  if (s->kind >= HU_TRACE_ALIGN && s->kind <= HU_TRACE_CUT && s->unit | s->top)
+    printf(", \"top\": %d, \"unit\": %d", s->top, s->unit);
+  if (s->kind > HU_TRACE_ALIGN) {
+    int factors = s->kind >= HU_TRACE_MUL && s->kind <= HU_TRACE_FMA;
+    if (factors || (s->kind == HU_TRACE_TERM && s->k != HU_TRACE_NO_PRODUCT && has_factors(s))) {
+      json_number("x", s->x);
+      json_number("y", s->y);
+    }
+    if (s->kind == HU_TRACE_FMA) json_number("c", s->c);
+    json_number("exact", s->exact);
+    if (s->exact.more) printf(", \"exact_is_cut\": true");
+    json_number("result", s->z);
+    if (memcmp(&none, &s->element, sizeof none) != 0)
+      printf(", \"format\": \"%s\"", cli_element_name(name, s->element));
+    if (s->random) printf(", \"random\": \"0x%x\"", (unsigned)s->random);
+  }
+  putchar('}');
+}
+
+static int fills_up(const dot_steps *steps, const hu_trace_step *s) {
+  return s->kind == HU_TRACE_TERM && s->k != HU_TRACE_NO_PRODUCT && s->k >= steps->given &&
+         s->exact.kind == HU_TRACE_ZERO;
+}
+
+void dot_steps_print(void *context, const hu_trace_step *s) {
+  dot_steps *steps = context;
+  int first = steps->count++ == 0;
+  steps->lost += s->kind > HU_TRACE_ALIGN && changed(s);
+  if (steps->json)
+    json_step(s, first);
+  else if (!fills_up(steps, s))
+    print_line(s);
+}
