@@ -21,7 +21,9 @@ CALLS = 200
 
 def numpy_calls(n):
     x = np.linspace(-3, 3, n, dtype=np.float32)
+    strided, out, events = np.repeat(x, 2)[::2], np.empty_like(x), halfulp.Events()
     format = halfulp.Format("float8_e4m3fn")
+    codes = halfulp.encode(x, format)
     return {
         "numpy.add(x, x)": lambda: np.add(x, x),
         "x.astype(numpy.float16)": lambda: x.astype(np.float16),
@@ -29,8 +31,15 @@ def numpy_calls(n):
         "halfulp.quantize(x, Format(...))": lambda: halfulp.quantize(x, format),
         "halfulp.encode(x, 'float8_e4m3fn')": lambda: halfulp.encode(x, "float8_e4m3fn"),
         "halfulp.quantize(0.3, 'float8_e4m3fn')": lambda: halfulp.quantize(0.3, "float8_e4m3fn"),
-        "halfulp.quantize(..., threads=1), the general way":
-            lambda: halfulp.quantize(x, "float8_e4m3fn", threads=1),
+        "halfulp.quantize(..., saturate='finite', threads=1)":
+            lambda: halfulp.quantize(x, "float8_e4m3fn", saturate="finite", threads=1),
+        "halfulp.quantize(..., 'sra:8', stream=7)": lambda: halfulp.quantize(x, "float8_e4m3fn", "sra:8", stream=7),
+        "halfulp.quantize(..., events=...)": lambda: halfulp.quantize(x, "float8_e4m3fn", events=events),
+        "halfulp.quantize(..., out=...)": lambda: halfulp.quantize(x, "float8_e4m3fn", out=out),
+        "halfulp.decode(codes, 'float8_e4m3fn')": lambda: halfulp.decode(codes, "float8_e4m3fn"),
+        "halfulp.convert(codes, 'float8_e5m2', of=...)":
+            lambda: halfulp.convert(codes, "float8_e5m2", of="float8_e4m3fn"),
+        "halfulp.quantize(x[::2], ...), the general way": lambda: halfulp.quantize(strided, "float8_e4m3fn"),
         "halfulp.quantize(x, 'posit8')": lambda: halfulp.quantize(x, "posit8"),
         "halfulp.quantize(x, 'nvfp4')": lambda: halfulp.quantize(x, "nvfp4"),
     }
@@ -47,7 +56,7 @@ def torch_calls(n):
         "torch.add(x, x)": lambda: torch.add(x, x),
         "x.to(torch.float8_e4m3fn).to(torch.float32)": lambda: x.to(torch.float8_e4m3fn).to(torch.float32),
         "ht.quantize(x, 'float8_e4m3fn')": lambda: ht.quantize(x, "float8_e4m3fn"),
-        "ht.quantize(x, 'nvfp4'), an operator of torch": lambda: ht.quantize(x, "nvfp4"),
+        "ht.quantize(x, 'nvfp4')": lambda: ht.quantize(x, "nvfp4"),
     }
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""A short way through quantize and encode for what most calls are: a float or a contiguous float32 or float64 array of
-the host, a floating-point format, no options. Texts are parsed once. Anything else, and every error, is left to the
-general way, which this one's tests compare it with."""
+"""A short way through quantize, encode, decode and convert for what most calls are: a float or a contiguous array of
+NumPy's own type on the host, and options that need no more than a look. Texts are parsed once. Anything else, and every
+error, is left to the general way, with which this one's tests compare it."""
 from __future__ import annotations
 
 import ctypes
 import functools
-from typing import Any, NamedTuple, Optional
+from typing import Any, Mapping, NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -14,78 +14,182 @@ from . import _abi as abi
 from . import _structs as s
 from ._targets import target_of
 from .conversion import names_preset
+from .events import Events
 from .format import Format
-from .mode import Mode, mode_of
+from .mode import Mode, Stream, mode_of, stream_of
+from .number import Number
+from .scaling import Scaling
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 _EXEC = s.hu_exec(1, 0, s.hu_stream(0, 0))
 _EXEC_REF = ctypes.byref(_EXEC)  # calls read it only
+_OPTIONS = frozenset(('saturate', 'nan', 'tiny', 'stream', 'events', 'threads'))
 
 
-class _Plan(NamedTuple):
-    format: s.hu_format
-    mode: s.hu_mode
+class _Target(NamedTuple):
+    """A format or a number system: its record, its codes' type, and the library's calls for float32 and float64."""
+
+    record: Any
     codes: np.dtype
-    quantize32: Any
-    quantize64: Any
-    encode32: Any
-    encode64: Any
+    quantize: Mapping[np.dtype, Any]
+    encode: Mapping[np.dtype, Any]
+    decode: Mapping[np.dtype, Any]
+    keep: Any  # what the record points to
+    scaling: Optional[int] = None  # the address of a hu_scaling: then only float32 is quantized
 
 
 @functools.lru_cache(maxsize=4096)
-def _plan(format: Any, mode: Any) -> Optional[_Plan]:
-    """What a call with these arguments needs, or None where the general way must look at them."""
+def _target(format: Any) -> Optional[_Target]:
+    """What calls with this format need, or None where the general way must look at it."""
     if isinstance(format, str) and names_preset(format):
         return None
     try:
-        goal, way = target_of(format), mode_of('rne' if mode is None else mode)
+        goal = target_of(format)
     except abi.HalfulpError:
         return None
-    if not isinstance(goal, Format) or way.stochastic:
-        return None
     library = abi.main()
-    return _Plan(goal._c, way._c, goal.dtype, library.hu_quantize_n, library.hu_quantize64_n, library.hu_encode_n,
-                 library.hu_encode64_n)
-
-
-def _planned(format: Any, mode: Any) -> Optional[_Plan]:
-    if (type(format) is str or type(format) is Format) and (mode is None or type(mode) is str or type(mode) is Mode):
-        return _plan(format, mode)
+    if isinstance(goal, Format):
+        return _Target(goal._c, goal.dtype, {_F32: library.hu_quantize_n, _F64: library.hu_quantize64_n},
+                       {_F32: library.hu_encode_n, _F64: library.hu_encode64_n},
+                       {_F32: library.hu_decode_n, _F64: library.hu_decode64_n}, goal)
+    if isinstance(goal, Number):
+        return _Target(goal._c, goal.dtype, {_F32: library.hu_number_quantize_n, _F64: library.hu_number_quantize64_n},
+                       {}, {}, goal)
+    if isinstance(goal, Scaling):
+        return _Target(None, _F32, {_F32: library.hu_scaled_quantize}, {}, {}, goal, abi.address(goal._c))
     return None
 
 
-def quantize(x: Any, format: Any, mode: Any) -> Any:
+def _planned(format: Any) -> Optional[_Target]:
+    kind = type(format)
+    return _target(format) if kind is str or kind is Format or kind is Number or kind is Scaling else None
+
+
+@functools.lru_cache(maxsize=4096)
+def _mode(mode: Any, saturate: Any, nan: Any, tiny: Any) -> Optional[Mode]:
+    try:
+        return mode_of('rne' if mode is None else mode, saturate, nan, tiny)
+    except abi.HalfulpError:
+        return None
+
+
+def _way(mode: Any, options: Mapping[str, Any]) -> Optional[Tuple[Any, Any, Any]]:
+    """The mode, the exec and the counts of a call, as the library takes them; None for the general way."""
+    if mode is not None and type(mode) is not str and type(mode) is not Mode:
+        return None
+    if not options:
+        full = _mode(mode, None, None, None)
+        return None if full is None or full.stochastic else (full._c, _EXEC_REF, None)
+    if not _OPTIONS.issuperset(options):
+        return None
+    words = options.get('saturate'), options.get('nan'), options.get('tiny')
+    if any(word is not None and type(word) is not str for word in words):
+        return None
+    full = _mode(mode, *words)
+    stream, events, threads = options.get('stream'), options.get('events'), options.get('threads', 1)
+    if full is None or (full.stochastic and stream is None) or (events is not None and type(events) is not Events):
+        return None
+    if type(threads) is not int or not 0 <= threads <= s.THREADS_MAX:
+        return None
+    counts = None if events is None else abi.address(events._c)
+    if stream is None and threads == 1:
+        return full._c, _EXEC_REF, counts
+    if stream is None:
+        return full._c, ctypes.byref(s.hu_exec(threads, 0, s.hu_stream(0, 0))), counts
+    if type(stream) is not Stream and type(stream) is not int:
+        return None
+    try:
+        record = stream_of(stream)._record()
+    except abi.HalfulpError:
+        return None
+    return full._c, ctypes.byref(s.hu_exec(threads, 0, record)), counts
+
+
+def _is_plain(x: Any) -> bool:
+    """A contiguous array of NumPy itself that holds something."""
+    if type(x) is not np.ndarray or not x.size:
+        return False
+    flags = x.flags
+    return flags.c_contiguous and flags.aligned
+
+
+def _room(out: Any, x: np.ndarray, kind: np.dtype) -> Optional[np.ndarray]:
+    """A new array like x, or `out` where it is x itself or lies apart from it; None for the general way."""
+    if out is None:
+        return np.empty_like(x) if kind is x.dtype else np.empty(x.shape, kind)
+    if out is x and x.flags.writeable and kind is x.dtype:
+        return out
+    if not _is_plain(out) or out.dtype is not kind or out.shape != x.shape or not out.flags.writeable:
+        return None
+    z, a = out.ctypes.data, x.ctypes.data
+    return out if z + out.nbytes <= a or a + x.nbytes <= z else None
+
+
+def quantize(x: Any, format: Any, mode: Any, out: Any, options: Mapping[str, Any]) -> Any:
     """What halfulp.quantize returns, or None where the general way must be gone."""
-    plan = _planned(format, mode)
-    if plan is None:
+    target = _planned(format)
+    way = None if target is None else _way(mode, options)
+    if way is None:
         return None
     if type(x) is float:
-        return _number(x, plan) if x == x else None
-    if type(x) is not np.ndarray or not x.size:
+        return _number(x, target, way) if x == x and out is None and target.scaling is None else None
+    call = target.quantize.get(x.dtype) if _is_plain(x) else None
+    z = None if call is None else _room(out, x, x.dtype)
+    if z is None:
         return None
-    kind, flags = x.dtype, x.flags
-    call = plan.quantize32 if kind is _F32 else plan.quantize64 if kind is _F64 else None
-    if call is None or not (flags.c_contiguous and flags.aligned):
-        return None
-    z = np.empty_like(x)
-    return z if call(x.size, z.ctypes.data, 1, x.ctypes.data, 1, plan.format, plan.mode, _EXEC_REF, None) == 0 else None
+    if target.scaling is not None:
+        cols = x.shape[-1] if x.ndim else 1
+        done = call(x.size // cols, cols, z.ctypes.data, cols, x.ctypes.data, cols, target.scaling, way[0], None, None,
+                    way[1], way[2])
+    else:
+        done = call(x.size, z.ctypes.data, 1, x.ctypes.data, 1, target.record, *way)
+    return z if done == s.OK else None
 
 
-def _number(x: float, plan: _Plan) -> Any:
+def _number(x: float, target: _Target, way: Tuple[Any, Any, Any]) -> Any:
     z = ctypes.c_double()
-    status = plan.quantize64(1, ctypes.byref(z), 1, ctypes.byref(ctypes.c_double(x)), 1, plan.format, plan.mode,
-                             _EXEC_REF, None)
-    return np.float64(z.value) if status == 0 else None
+    status = target.quantize[_F64](1, ctypes.byref(z), 1, ctypes.byref(ctypes.c_double(x)), 1, target.record, *way)
+    return np.float64(z.value) if status == s.OK else None
 
 
-def encode(x: Any, format: Any, mode: Any) -> Optional[np.ndarray]:
+def encode(x: Any, format: Any, mode: Any, out: Any, options: Mapping[str, Any]) -> Optional[np.ndarray]:
     """What halfulp.encode returns, or None where the general way must be gone."""
-    plan = _planned(format, mode)
-    if plan is None or type(x) is not np.ndarray or not x.size:
+    target = _planned(format)
+    call = target.encode.get(x.dtype) if target is not None and _is_plain(x) else None
+    way = None if call is None else _way(mode, options)
+    z = None if way is None else _room(out, x, target.codes)
+    if z is None:
         return None
-    kind, flags = x.dtype, x.flags
-    call = plan.encode32 if kind is _F32 else plan.encode64 if kind is _F64 else None
-    if call is None or not (flags.c_contiguous and flags.aligned):
+    return z if call(x.size, z.ctypes.data, 1, x.ctypes.data, 1, target.record, *way) == s.OK else None
+
+
+_VALUES = {'float32': _F32, 'float64': _F64}
+
+
+def decode(codes: Any, format: Any, dtype: Any, out: Any, options: Mapping[str, Any]) -> Optional[np.ndarray]:
+    """What halfulp.decode returns, or None where the general way must be gone."""
+    target = _planned(format)
+    if target is None or not _is_plain(codes) or codes.dtype is not target.codes:
         return None
-    z = np.empty(x.shape, plan.codes)
-    return z if call(x.size, z.ctypes.data, 1, x.ctypes.data, 1, plan.format, plan.mode, _EXEC_REF, None) == 0 else None
+    kind = _VALUES.get(dtype) if type(dtype) is str and out is None else None
+    call = target.decode.get(kind)
+    way = None if call is None or not {'threads'}.issuperset(options) else _way(None, options)
+    if way is None:
+        return None
+    z = np.empty(codes.shape, kind)
+    return z if call(codes.size, z.ctypes.data, 1, codes.ctypes.data, 1, target.record, way[1]) == s.OK else None
+
+
+def convert(codes: Any, to: Any, mode: Any, of: Any, out: Any, options: Mapping[str, Any]) -> Optional[np.ndarray]:
+    """What halfulp.convert returns, or None where the general way must be gone."""
+    goal, source = _planned(to), _planned(of)
+    if goal is None or source is None or not goal.encode or not source.encode:  # formats alone
+        return None
+    if not _is_plain(codes) or codes.dtype is not source.codes:
+        return None
+    way = _way(mode, options)
+    z = None if way is None else _room(out, codes, goal.codes)
+    if z is None:
+        return None
+    done = abi.main().hu_convert_n(codes.size, z.ctypes.data, 1, goal.record, codes.ctypes.data, 1, source.record, *way)
+    return z if done == s.OK else None

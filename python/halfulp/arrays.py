@@ -113,10 +113,9 @@ def quantize(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike]
     >>> quantize(np.float32([0.1, 500.0]), 'float8_e4m3fn')
     array([1.015625e-01, 4.480000e+02], dtype=float32)
     """
-    if out is None and not options:
-        result = small.quantize(x, format, mode)
-        if result is not None:
-            return result
+    result = small.quantize(x, format, mode, out, options)
+    if result is not None:
+        return result
     other = whole(format)
     if other is not None:
         return _quantize_whole(x, other, mode, out, options)
@@ -160,10 +159,9 @@ def encode(x: Any, format: Union[FormatLike, Preset], mode: Optional[ModeLike] =
     array of x's shape: uint8, uint16 or uint32 (`Format.dtype`), or of the type that `format` was given as
     (``encode(x, ml_dtypes.float8_e5m2)`` is an array of that type), or `out`.
     """
-    if out is None and not options:
-        result = small.encode(x, format, mode)
-        if result is not None:
-            return result
+    result = small.encode(x, format, mode, out, options)
+    if result is not None:
+        return result
     preset = preset_of(format, mode, options)
     operand = view('x', x, options.get('cuda_stream'))
     if operand.name not in CODE_DTYPES:
@@ -207,6 +205,9 @@ def decode(codes: Any, format: Optional[FormatLike] = None, *, dtype: Any = 'flo
     -------
     array of the codes' shape and of `dtype`, or `out` (whose type then counts).
     """
+    result = small.decode(codes, format, dtype, out, options)
+    if result is not None:
+        return result
     operand, source = codes_view('codes', view('codes', codes, options.get('cuda_stream')), format)
     given = None if out is None else target('out', out, operand.shape, VALUES, options.get('cuda_stream'))
     name = given.name if given else np.dtype(dtype).name if not isinstance(dtype, str) else dtype
@@ -242,6 +243,9 @@ def convert(codes: Any, to: FormatLike, mode: ModeLike = 'rne', *, of: Optional[
     -------
     array of codes, as `encode` returns them.
     """
+    result = small.convert(codes, to, mode, of, out, options)
+    if result is not None:
+        return result
     operand, source = codes_view('codes', view('codes', codes, options.get('cuda_stream')), of)
     goal, kind = format_and_type(to)
     given = None if out is None else target('out', out, operand.shape, code_types(goal), options.get('cuda_stream'))

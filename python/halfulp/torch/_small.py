@@ -40,16 +40,35 @@ def _watched(x: torch.Tensor) -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def _plan(text: str) -> Any:
-    """Format and mode of a rounding that this way knows, else None."""
+    """The call for a rounding that this way knows, else None."""
     try:
         r = _records.rounding(text)
     except abi.HalfulpError:
         return None
-    plain = r.kind == _records.FORMAT and r.preset is None and not r.special and not r.stochastic and r.fits32
-    return (r.record.format, r.mode) if plain else None
+    if r.preset is not None or r.special or r.stochastic or not r.fits32:
+        return None
+    if r.kind == _records.SCALED and not r.record.turned:
+        return _of_blocks(r.scaling(False), r.mode)
+    if r.kind == _records.FORMAT:
+        return _of_each(main.hu_quantize_n, r.record.format, r.mode)
+    return _of_each(main.hu_number_quantize_n, r.record.number, r.mode) if r.kind == _records.NUMBER else None
 
 
-def quantize(x: Any, text: str) -> Optional[torch.Tensor]:
+def _of_each(call: Any, record: Any, mode: Any) -> Any:
+    return lambda x, z: call(x.numel(), z.data_ptr(), 1, x.data_ptr(), 1, record, mode, _EXEC_REF, None)
+
+
+def _of_blocks(scaling: Any, mode: Any) -> Any:
+    place = ctypes.addressof(scaling)
+
+    def call(x: torch.Tensor, z: torch.Tensor, keep: Any = scaling) -> int:
+        cols = x.shape[-1] if x.ndim else 1
+        return main.hu_scaled_quantize(x.numel() // cols, cols, z.data_ptr(), cols, x.data_ptr(), cols, place, mode, None,
+                                       None, _EXEC_REF, None)
+    return call
+
+
+def quantize(x: Any, text: str, dim: int) -> Optional[torch.Tensor]:
     """x rounded, or None where the operator must do it."""
     if torch.compiler.is_compiling() or type(x) is not torch.Tensor or _watched(x):
         return None
@@ -57,8 +76,7 @@ def quantize(x: Any, text: str) -> Optional[torch.Tensor]:
             or (x.requires_grad and torch.is_grad_enabled()) or x.is_neg() or not x.is_contiguous()):
         return None
     plan = _plan(text)
-    if plan is None:
+    if plan is None or dim != -1:
         return None
     z = torch.empty_like(x)
-    done = main.hu_quantize_n(x.numel(), z.data_ptr(), 1, x.data_ptr(), 1, plan[0], plan[1], _EXEC_REF, None)
-    return z if done == structs.OK else None
+    return z if plan(x, z) == structs.OK else None

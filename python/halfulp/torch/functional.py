@@ -53,7 +53,7 @@ def quantize(x: Tensor, rounding='keep', *, backward='keep', dim: int = -1, grad
     """
     forward, back = text_of(rounding), text_of(backward)
     if stream is None and backward_stream is None and back == 'keep' and gradient == 'straight_through':
-        small = _small.quantize(x, forward)
+        small = _small.quantize(x, forward, dim)
         if small is not None:
             return small
     if backward_stream is None:

@@ -10,25 +10,27 @@ def operator(x, text):
 
 
 @pytest.mark.parametrize('text', ['float8_e4m3fn', 'float8_e5m2,rtz', 'bfloat16', 'float4_e2m1fn,sat=finite',
-                                  'fp(3,2,0):fnuz'])
+                                  'fp(3,2,0):fnuz', 'nvfp4', 'mxfp8_e4m3', 'mxfp4,rtz', 'dsv3_128x128', 'posit8', 'nf4'])
 def test_the_same_bits(text):
     x = numbers(500)
     x[:6] = torch.tensor([0.0, -0.0, float('inf'), float('-inf'), float('nan'), 1e30])
     for y in (x, x.reshape(20, 25), x[:1], x[0]):
-        same(small.quantize(y, text), operator(y, text))
+        same(small.quantize(y, text, -1), operator(y, text))
         same(ht.quantize(y, text), operator(y, text))
-    assert small.quantize(x, text).data_ptr() != x.data_ptr()
+    assert small.quantize(x, text, -1).data_ptr() != x.data_ptr()
 
 
 def test_what_the_operator_must_do():
     x, text = numbers(64).reshape(8, 8), 'float8_e4m3fn'
-    assert small.quantize(x, text) is not None
+    assert small.quantize(x, text, -1) is not None
     for y in (x.t(), x[:, ::2], x.double(), x.half(), x[:0], x.to('meta'), x.to_sparse(), torch.nn.Parameter(x),
               x.clone().requires_grad_(), torch._neg_view(x), torch.zeros(1 << 16), None, 1.0):
-        assert small.quantize(y, text) is None
-    for other in ('keep', 'nvfp4', 's2fp8', 'posit8', 'bfloat16,sra:8', 'torch.float8_e4m3fn', 'nothing',
+        assert small.quantize(y, text, -1) is None
+    for other in ('keep', 's2fp8', 'bfloat16,sra:8', 'mxfp4,sra:8', 'torch.float8_e4m3fn', 'nothing',
                   'fp(4,3,4):finite,over=inf', 'binary64'):
-        assert small.quantize(x, other) is None
+        assert small.quantize(x, other, -1) is None
+    assert small.quantize(x, 'nvfp4', -1) is not None and small.quantize(x, 'nvfp4', 0) is None
+    same(ht.quantize(x, 'nvfp4', dim=0), ht.quantize(x.t().contiguous(), 'nvfp4').t())
     with torch.no_grad():
         y = x.clone().requires_grad_()
         same(ht.quantize(y, text), operator(x, text))
