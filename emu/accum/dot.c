@@ -3,10 +3,15 @@
  * of them. */
 #include "emu/accum/block_keys.h"
 #include "emu/accum/operands.h"
+#include "emu/accum/sum.h"
 #include "emu/base/exec.h"
 #include "emu/accum/check.h"
 #include "emu/base/threads.h"
 #include "emu/core/dot.h"
+
+hu_num hu_model_sum(const hu_accum_plan *p, const hu_lines *in, uint64_t n, hu_num c, hu_draw *d) {
+  return hu_accum_sum(p, in, n, c, d);
+}
 
 /* ---- elements ---- */
 

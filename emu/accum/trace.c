@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_dot_trace: hu_dot with a visitor. emu/core/accum_trace.h passes the steps on; the last one is added here. */
 #include "emu/accum/check.h"
+#include "emu/accum/sum.h"
 #include "emu/base/exec.h"
 #include "emu/core/dot.h"
 
@@ -62,7 +63,7 @@ hu_status hu_dot_trace(size_t n, void *z, hu_element ez, const hu_dot_operands *
   } else {
     hu_lines in;
     hu_num c = hu_dot_lines(&t, 0, &in);
-    sum = hu_accum_sum(&t.model, &in, t.n, c, &d);
+    sum = hu_model_sum(&t.model, &in, t.n, c, &d);
     if (t.spec.round >= HU_SRA) random = hu_stream_at(t.key, t.counter) >> (32 - t.spec.bits);
     set = hu_dot_finish(&t, 0, &in, c, sum, random);
   }

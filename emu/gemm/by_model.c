@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_gemm under any model: every element by emu/core/accum.h, in the order that docs/numerics.md section 11 states. */
-#include "emu/core/accum.h"
+#include "emu/accum/sum.h"
 #include "emu/gemm/call.h"
 
 enum { BLOCK = 64 };
@@ -40,7 +40,7 @@ static void model_block(const hu_gemm_call *g, size_t i0, size_t j0, size_t rows
         const uint8_t *at = line_of(&g->c, g->c.transposed ? j : i, 1).at;
         start = hu_source_read(&c, at + (g->c.transposed ? i : j) * g->c.size);
       }
-      hu_gemm_finish(g, i, j, hu_accum_sum(&p, &in, g->k, start, &d), events);
+      hu_gemm_finish(g, i, j, hu_model_sum(&p, &in, g->k, start, &d), events);
     }
   }
 }
