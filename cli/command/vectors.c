@@ -7,7 +7,6 @@
 
 enum {
   KEY_LEVEL = CLI_KEY_FREE,
-  KEY_TO,
   KEY_FIRST,
   KEY_CHECK,
   KEY_NOTEXACT,
@@ -24,12 +23,13 @@ enum {
   KEY_CASES,
   KEY_NAN_RESULT,
   KEY_NAN_FMA,
-  KEY_INTEGER
+  KEY_INTEGER,
+  KEY_ELEMENTS
 };
 
 typedef struct state {
   cli_numeric numeric;
-  const char *from, *to; /* types as given */
+  const char *from; /* type as given */
   uint64_t level, cases;
   vectors_rules rules;
   int check, notexact, words, joined, count, complete, integer;
@@ -69,7 +69,6 @@ static int set(void *context, int key, const char *value) {
     case KEY_NAN_RESULT: return set_nan_result(s, value);
     case KEY_NAN_FMA: return set_nan_fma(s, value);
     case KEY_INTEGER: return set_integer(s, value);
-    case KEY_TO: s->to = value; break;
     case KEY_CHECK: s->check = 1; break;
     case KEY_NOTEXACT: s->notexact = 1; break;
     case KEY_WORDS: s->words = 1; break;
@@ -81,7 +80,7 @@ static int set(void *context, int key, const char *value) {
     case KEY_FB: s->fb = value; break;
     case KEY_FC: s->fc = value; break;
     case KEY_FD: s->fd = value; break;
-    case 'n': return cli_read_u64(&s->n, "-n", value, 1, 4096);
+    case KEY_ELEMENTS: return cli_read_u64(&s->n, "--elements", value, 1, 4096);
     default: s->rules.no_flags = 1; break;
   }
   return CLI_OK;
@@ -89,16 +88,15 @@ static int set(void *context, int key, const char *value) {
 
 #define OPTIONS_TYPES                                                                                           \
   {'f', "format", "FORMAT", "format of operands and result; convert: also binary64, i8 ... i64, ui8 ... ui64"}, \
-      {KEY_TO, "to", "FORMAT", "format of the results; default that of -f"},                                    \
       {KEY_FA, "fa", "FORMAT", "format of operand A, default -f; dot: elements of A, as in mma"},               \
       {KEY_FB, "fb", "FORMAT", "format of operand B"}, {KEY_FC, "fc", "FORMAT", "format of operand C of fma"},  \
-      {KEY_FD, "fd", "FORMAT", "dot: elements of C and D"}, {                                                   \
+      {KEY_FD, "fd", "FORMAT", "format of the result, default -f; dot: elements of C and D, as in mma"}, {      \
     KEY_ACCUM, "accum", "MODEL", "dot: an accumulation model or preset (halfulp models)"                        \
   }
 #define OPTION_N \
-  { 'n', "elements", "N", "dot: elements of a row; default the instruction's K, or 4" }
+  { KEY_ELEMENTS, "elements", "N", "dot: elements of a row; default the instruction's K, or 4" }
 #define OPTION_LEVEL \
-  { KEY_LEVEL, "level", "N", "1: some tens of thousands of cases; 2: many more; --count tells; default 1" }
+  { KEY_LEVEL, "level", "LEVEL", "1: some tens of thousands of cases; 2: many more; --count tells; default 1" }
 #define OPTION_COUNT \
   { KEY_COUNT, "count", NULL, "print how many cases there are, and no case" }
 #define OPTION_FIRST \
@@ -143,9 +141,9 @@ static const cli_command vectors_command = {
     "Generate operands, results and flags of an operation, in Berkeley TestFloat's text form",
     OPERATIONS LINES CASES,
     "  halfulp vectors add -f float8_e4m3fn\n"
-    "  halfulp vectors convert -f binary16 --to float8_e5m2 -r rtz\n"
-    "  halfulp vectors convert -f binary16 --to i32 -r rtz\n"
-    "  halfulp vectors fma --fa float8_e5m2 --fb float8_e5m2 --fc binary16 --to binary16\n"
+    "  halfulp vectors convert -f binary16 --fd float8_e5m2 -r rtz\n"
+    "  halfulp vectors convert -f binary16 --fd i32 -r rtz\n"
+    "  halfulp vectors fma --fa float8_e5m2 --fb float8_e5m2 --fc binary16 --fd binary16\n"
     "  halfulp vectors gelu -f bfloat16\n"
     "  halfulp vectors dot --accum nv.volta.f16.f32\n"
     "  halfulp vectors add -f bfloat16 -r sra:8 --words --joined\n"
@@ -330,8 +328,8 @@ static int choose_types(const state *s, vectors *v) {
     if (!s->from && k && !vectors_same_type(&v->x[k], &v->x[0])) last = NULL;
   }
   if (v->op->kind == VECTORS_RELATION) return v->z.kind = VECTORS_TRUTH, CLI_OK;
-  if (!s->to && !last) return cli_fail(NULL, "operands of several formats: give the result's by --to FORMAT");
-  if (vectors_read_type(&v->z, s->to ? s->to : last)) return CLI_BAD;
+  if (!s->fd && !last) return cli_fail(NULL, "operands of several formats: give the result's by --fd FORMAT");
+  if (vectors_read_type(&v->z, s->fd ? s->fd : last)) return CLI_BAD;
   v->z.integer.invalid = (uint8_t)s->integer;
   return CLI_OK;
 }
@@ -340,7 +338,7 @@ static int choose_types(const state *s, vectors *v) {
 static int choose(const state *s, const char *name, vectors *v) {
   v->op = vectors_find(name);
   if (!v->op) return cli_fail(NULL, "'%s' is no operation; see `halfulp vectors --help`", name);
-  if (s->accum || s->fd || s->n) return cli_fail(NULL, "--accum, --fd and -n belong to dot");
+  if (s->accum || s->n) return cli_fail(NULL, "--accum and --elements belong to dot");
   if (choose_types(s, v) || vectors_check(v)) return CLI_BAD;
   v->mode = s->numeric.mode;
   v->stream = s->numeric.stream;
@@ -356,7 +354,7 @@ static int choose_dot(const state *s, vectors_dot *v) {
   const char *const given[] = {s->fa, s->fb, s->fd};
   hu_element *const element[] = {&v->dot.a, &v->dot.b, &v->dot.d};
   if (!s->accum) return cli_fail(NULL, "dot: no model given; use --accum MODEL");
-  if (s->from || s->to || s->fc) return cli_fail(NULL, "dot: use --fa, --fb and --fd for its formats");
+  if (s->from || s->fc) return cli_fail(NULL, "dot: use --fa, --fb and --fd for its formats");
   if (cli_dot_model(&v->dot, "--accum", s->accum, &named)) return CLI_BAD;
   for (int i = 0; i < 3; i++) {
     if (!given[i] && !named)
@@ -369,7 +367,8 @@ static int choose_dot(const state *s, vectors_dot *v) {
   v->n = s->n ? s->n : named ? v->dot.depth : 4;
   v->stream = s->numeric.stream;
   v->joined = s->joined;
-  if (v->n % v->dot.depth) return cli_fail(NULL, "-n: not a multiple of the instruction's K, %zu", v->dot.depth);
+  if (v->n % v->dot.depth)
+    return cli_fail(NULL, "--elements: not a multiple of the instruction's K, %zu", v->dot.depth);
   if (s->words && !v->dot.mode.bits && !v->dot.accum.mode.bits)
     return cli_fail(NULL, "--words: no rounding is stochastic");
   return CLI_OK;

@@ -7,7 +7,7 @@ import sys
 sys.dont_write_bytecode = True
 import support  # noqa: E402
 
-EXACT = ("dot", "--accum", "exact", "-n", "2", "--fa", "fp(5,2,0)", "--fb", "fp(5,2,0)", "--fd", "binary16")
+EXACT = ("dot", "--accum", "exact", "--elements", "2", "--fa", "fp(5,2,0)", "--fb", "fp(5,2,0)", "--fd", "binary16")
 
 
 class Judge(support.Case):
@@ -105,7 +105,7 @@ class Judge(support.Case):
         self.assertEqual(self.ok(*add, stdin="  57 38  58 00\n"), "1 cases, 0 differ\n")
 
     def test_units_take_their_own_formats(self):
-        dot = ("dot", "--accum", "nv.hopper.e4m3.f32.wgmma", "-n", "32")
+        dot = ("dot", "--accum", "nv.hopper.e4m3.f32.wgmma", "--elements", "32")
         dot += ("--fa", "binary32", "--fb", "binary32", "--fd", "binary32")
         for command in ("vectors", "check-vectors"):
             self.bad(command, *dot, says=("--fa", "float8_e4m3fn", "binary32"))

@@ -161,7 +161,7 @@ class Json(support.Case):
         # A run that comes to nothing has a loss that is no number, and says so.
         wild = self.write("w.ini", b"[data]\nset = teacher\n[model]\nnet = linear\n[run]\nsteps = 400\n[optimizer]\nrate = 1e6\n")
         self.assertIn(self.holds("train", "train", wild)["training"]["loss"], ("inf", "nan"))
-        self.holds("sweep", "sweep", config, "--key", "precision.system", "--values", "fp16", "--out", self.path("s"))
+        self.holds("sweep", "sweep", config, "--key", "precision.system", "--values", "fp16", "--output", self.path("s"))
 
     def test_the_checker(self):
         good = {"code": "0x7e", "value": 448, "hex": "0x1.cp+8"}
