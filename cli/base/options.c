@@ -111,7 +111,7 @@ static void fill_tables(const cli_command *c, tables *t) {
   add_letter(t, 'h', 0);
 }
 
-/* The number of an old letter's entry, negative if it is none. */
+/* The number of an old letter's entry; negative where the letter is not an old one. */
 static int old_letter(const cli_command *c, int letter) {
   const cli_renamed *old;
   for (int i = 0; (old = cli_renamed_at(i)) != NULL; i++)

@@ -131,10 +131,17 @@ static int set(void *context, int key, const char *value) {
   "of the operands against each other, then, for add sub mul div sqrt fma convert, results about the smallest\n"    \
   "normal number and below it, on and beside the points where rounding turns; then random operands."
 
-static const cli_option vectors_options[] = {
-    OPTIONS_TYPES,      OPTION_N,     CLI_OPTIONS_ROUND, OPTION_NAN_FMA("; default quiet"),
-    CLI_OPTIONS_STREAM, OPTION_LEVEL, OPTION_INTEGER,    OPTION_COUNT,
-    OPTIONS_LINES,      {0}};
+static const cli_option vectors_options[] = {OPTIONS_TYPES,
+                                             OPTION_N,
+                                             CLI_OPTIONS_ROUND,
+                                             OPTION_NAN_FMA("; default quiet"),
+                                             CLI_OPTIONS_STREAM,
+                                             OPTION_LEVEL,
+                                             OPTION_INTEGER,
+                                             OPTION_COUNT,
+                                             OPTIONS_LINES,
+                                             CLI_OPTION_JSON,
+                                             {0}};
 static const cli_command vectors_command = {
     "vectors",
     "OP",
@@ -207,15 +214,33 @@ static const cli_command testfloat_command = {
     2,
     set};
 
-static int generate(const vectors *v, int level) {
+static const char *operands_text(char text[80], const vectors *v, const vectors_case *c) {
+  size_t at = 0;
+  for (int k = 0; k < v->op->operands; k++)
+    at += (size_t)snprintf(text + at, 80 - at, "%s%0*llX", k ? " " : "", (int)vectors_digits(&v->x[k]),
+                           (unsigned long long)c->x[k]);
+  if (v->words) snprintf(text + at, 80 - at, " %08X", c->word);
+  return text;
+}
+
+static void print_case(const vectors *v, const vectors_case *c, int json, int first) {
+  char text[80];
+  if (json)
+    vectors_json_case(first, operands_text(text, v, c), &v->z, c->z, c->flags);
+  else
+    vectors_print(v, c);
+}
+
+static int generate(const vectors *v, int level, int json) {
   vectors_source source;
   vectors_case c = {0};
   if (vectors_source_open(&source, v, level)) return CLI_BAD;
   for (uint64_t i = 0; vectors_source_case(&source, i, &c) && !ferror(stdout); i++) {
     c.word = vectors_word(v, i);
     vectors_solve(v, i, &c);
-    vectors_print(v, &c);
+    print_case(v, &c, json, i == 0);
   }
+  if (json) printf("]\n");
   vectors_source_close(&source);
   return CLI_OK;
 }
@@ -240,15 +265,6 @@ static int check_operands(const expected *e, const vectors *v, cli_lines *lines,
   return CLI_OK;
 }
 
-static const char *operands_text(char text[80], const vectors *v, const vectors_case *c) {
-  size_t at = 0;
-  for (int k = 0; k < v->op->operands; k++)
-    at += (size_t)snprintf(text + at, 80 - at, "%s%0*llX", k ? " " : "", (int)vectors_digits(&v->x[k]),
-                           (unsigned long long)c->x[k]);
-  if (v->words) snprintf(text + at, 80 - at, " %08X", c->word);
-  return text;
-}
-
 static int judge(const vectors_rules *rules, const expected *e, const vectors *v, cli_lines *lines,
                  vectors_verdict *sum) {
   vectors_line read;
@@ -266,12 +282,12 @@ static int judge(const vectors_rules *rules, const expected *e, const vectors *v
   return CLI_OK;
 }
 
-static int answer(const vectors *v, cli_lines *lines) {
+static int answer(const vectors *v, cli_lines *lines, int json, int first) {
   vectors_line read;
   if (!vectors_read(v, lines->line, &read)) return cli_lines_fail(lines, read.wrong);
   if (read.fields < v->op->operands) return cli_lines_fail(lines, "fewer fields than the operation has operands");
   vectors_solve(v, lines->number - 1, &read.c);
-  vectors_print(v, &read.c);
+  print_case(v, &read.c, json, first);
   return CLI_OK;
 }
 
@@ -302,11 +318,15 @@ static int judge_lines(const state *s, const vectors *v, const char *id, const c
   return vectors_report(&sum, &s->rules, id, path, status, missing(s, e.source.count, sum.cases));
 }
 
-static int answer_lines(const vectors *v, const char *path) {
+static int answer_lines(const vectors *v, const char *path, int json) {
   cli_lines lines;
-  int next, status = CLI_OK;
+  int next, status = CLI_OK, first = 1;
   if (cli_lines_open(&lines, path)) return CLI_BAD;
-  while (status == CLI_OK && (next = cli_lines_next(&lines)) != 0) status = next < 0 ? -next : answer(v, &lines);
+  while (status == CLI_OK && (next = cli_lines_next(&lines)) != 0) {
+    status = next < 0 ? -next : answer(v, &lines, json, first);
+    if (status == CLI_OK) first = 0;
+  }
+  if (json) printf(first ? "[]\n" : "]\n");
   cli_lines_close(&lines);
   return status;
 }
@@ -385,18 +405,26 @@ static int judge_dot(const state *s, const char *path) {
   return vectors_report(&sum, &s->rules, "dot", path, status, missing(s, vectors_dot_cases((int)s->level), sum.cases));
 }
 
-static int generate_dot(const state *s) {
-  vectors_dot v = {0};
-  if (choose_dot(s, &v)) return CLI_BAD;
-  if (!s->count) return vectors_dot_generate(&v, (int)s->level);
-  printf("%llu\n", (unsigned long long)vectors_dot_cases((int)s->level));
+static int print_count(const char *id, uint64_t cases, int json) {
+  if (json)
+    printf("{\"id\": \"%s\", \"cases\": %llu}\n", id, (unsigned long long)cases);
+  else
+    printf("%llu\n", (unsigned long long)cases);
   return CLI_OK;
 }
 
-static int count_cases(const vectors *v, int level) {
+static int generate_dot(const state *s) {
+  vectors_dot v = {0};
+  if (choose_dot(s, &v)) return CLI_BAD;
+  v.json = s->numeric.json;
+  if (!s->count) return vectors_dot_generate(&v, (int)s->level);
+  return print_count("dot", vectors_dot_cases((int)s->level), s->numeric.json);
+}
+
+static int count_cases(const vectors *v, int level, int json) {
   vectors_source source;
   if (vectors_source_open(&source, v, level)) return CLI_BAD;
-  printf("%llu\n", (unsigned long long)source.count);
+  print_count(v->op->name, source.count, json);
   vectors_source_close(&source);
   return CLI_OK;
 }
@@ -407,9 +435,11 @@ int cli_vectors(int argc, char **argv) {
   char **operands;
   int count, status = cli_parse(&vectors_command, &s, argc, argv, &operands, &count);
   if (status >= 0) return status;
+  if (s.joined && s.numeric.json) return cli_fail(NULL, "vectors: --joined is about lines; leave it or --json out");
   if (!strcmp(operands[0], "dot")) return generate_dot(&s);
   if (choose(&s, operands[0], &v)) return CLI_BAD;
-  return s.count ? count_cases(&v, (int)s.level) : generate(&v, (int)s.level);
+  int json = s.numeric.json, level = (int)s.level;
+  return s.count ? count_cases(&v, level, json) : generate(&v, level, json);
 }
 
 int cli_check_vectors(int argc, char **argv) {
@@ -439,6 +469,6 @@ int cli_testfloat(int argc, char **argv) {
   const char *path = count > 1 ? operands[1] : "-";
   if (s.level && (count > 1 || s.check))
     return cli_fail(NULL, "--level makes the operands; it goes with no FILE and no --check");
-  if (s.level) return generate(&v, (int)s.level);
-  return s.check ? judge_lines(&s, &v, operands[0], path) : answer_lines(&v, path);
+  if (s.level) return generate(&v, (int)s.level, s.numeric.json);
+  return s.check ? judge_lines(&s, &v, operands[0], path) : answer_lines(&v, path, s.numeric.json);
 }

@@ -50,9 +50,8 @@ static void print_answer(FILE *out, const vectors_rules *rules, const vectors_ty
   fputc(')', out);
 }
 
-static void json_answer(FILE *out, const char *name, const vectors_type *t, vectors_answer x) {
+void vectors_json_answer(FILE *out, const vectors_type *t, vectors_answer x) {
   char value[VECTORS_VALUE_MAX];
-  fprintf(out, ", \"%s\": {", name);
   if (x.unknown) {
     fputs("\"text\": ", out);
     cli_json_string(out, x.unknown);
@@ -64,7 +63,20 @@ static void json_answer(FILE *out, const char *name, const vectors_type *t, vect
       cli_json_double(out, vectors_value(t, x.z));
     fprintf(out, ", \"flags\": \"0x%02x\"", x.flags);
   }
+}
+
+static void json_answer(FILE *out, const char *name, const vectors_type *t, vectors_answer x) {
+  fprintf(out, ", \"%s\": {", name);
+  vectors_json_answer(out, t, x);
   fputc('}', out);
+}
+
+void vectors_json_case(int first, const char *operands, const vectors_type *t, uint64_t z, uint32_t flags) {
+  printf("%s{\"operands\": ", first ? "[" : ",\n ");
+  cli_json_string(stdout, operands);
+  printf(", ");
+  vectors_json_answer(stdout, t, (vectors_answer){z, flags, NULL});
+  putchar('}');
 }
 
 static void print_difference(const vectors_verdict *sum, const vectors_rules *rules, const vectors_type *t,

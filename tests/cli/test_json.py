@@ -79,6 +79,7 @@ class Json(support.Case):
         self.holds("formats", "formats", "--numbers")
         self.holds("presets", "presets")
         self.holds("models", "models")
+        self.holds("models --grammar", "models", "--grammar")
         self.holds("verify --list", "verify", "--list")
 
     def test_a_name_that_is_not_utf8(self):
@@ -96,10 +97,33 @@ class Json(support.Case):
         self.assertEqual(got["first"][0]["is"], {"code": "0xa1", "value": -0.140625, "flags": "0x01"})
         self.assertEqual(got["first"][2]["should_be"]["value"], "nan")
         lines = "3C00 00000002 00\n"
-        got = self.holds("testfloat", "testfloat", "f16_to_i32", "--check", stdin=lines, code=1)
+        got = self.holds("testfloat --check", "testfloat", "f16_to_i32", "--check", stdin=lines, code=1)
         self.assertEqual(got["first"][0]["should_be"], {"code": "0x00000001", "value": 1, "flags": "0x00"})
         got = self.holds("check-vectors", "check-vectors", "lt", "-f", "binary16", stdin="3C00 4000 0 00\n", code=1)
         self.assertEqual(got["first"][0]["should_be"]["value"], True)
+
+    def test_generated_vectors(self):
+        """The same cases as the lines, in every form that lines have."""
+        dot = ("dot", "--accum", "nv.volta.f16.f32")
+        own = ("dot", "--accum", "seq(binary16,sra:5)", "--fa", "binary16", "--fb", "binary16", "--fd", "binary16")
+        for args, value in ((("add", "-f", "float4_e2m1fn"), -6), (("lt", "-f", "float4_e2m1fn"), False),
+                            (("sqrt", "-f", "float8_e4m3fn", "-r", "sra:5", "--words"), "nan"), (dot, None), ((*own, "--words"), None),
+                            (("convert", "-f", "float8_e4m3fn", "--fd", "i8"), 127), (("convert", "-f", "float8_e4m3fn", "--fd", "binary64"), "nan")):
+            lines = [line.rsplit(" ", 2) for line in self.ok("vectors", *args).splitlines()]
+            made = self.holds("vectors", "vectors", *args)
+            self.assertEqual([(x["operands"], x["code"][2:].upper(), x["flags"][2:].upper()) for x in made], [tuple(x) for x in lines])
+            if value is not None:
+                self.assertEqual(made[-1]["value"], value, args)
+            self.assertEqual(self.holds("vectors --count", "vectors", "--count", *args), {"id": args[0], "cases": len(made)})
+        self.bad("vectors", "add", "-f", "float4_e2m1fn", "--json", "--joined", says="--joined")
+        made = self.holds("testfloat", "testfloat", "f16_add", stdin="3C00 3C01\n7E00 3C00\n")
+        self.assertEqual([x["value"] for x in made], [2, "nan"])
+        self.assertEqual(self.holds("testfloat", "testfloat", "f16_add", stdin=""), [])
+        self.assertEqual(len(self.holds("testfloat", "testfloat", "bf16_sqrt", "--level", "1")), 65536)
+        # A list that an error ends is still one.
+        for stdin, count in ((b"3C00 3C01\nx\n", 1), (b"x\n", 0)):
+            r = support.run("testfloat", "f16_add", "--json", stdin=stdin)
+            self.assertEqual((r.returncode, len(json.loads(r.stdout))), (2, count))
 
     def test_numbers(self):
         for f in ("float8_e4m3fn", "binary32", "float8_e8m0fnu", "uint4", "fp(3,4,0)", "posit8", "lns16", "nf4", "int8"):
@@ -185,8 +209,8 @@ class Json(support.Case):
         page = read("json.md")
         for command in commands:
             has = "--json" in support.run(command, "--help").stdout.decode()
-            if has and command not in ("vectors", "check-vectors", "testfloat"):
-                self.assertIn(command, SCHEMA)
+            self.assertEqual(has, command in SCHEMA, command)
+            self.assertTrue(has or command == "plot", command)
             self.assertIn("`%s`" % command, page)
 
 

@@ -71,7 +71,7 @@ class Cases(support.Case):
         self.assertGreater(checked, 10000)
         out = self.ok("vectors", "fma", *args)
         self.assertIn(", 0 differ\n", self.ok("check-vectors", "fma", *args, "--complete", stdin=out))
-        self.bad("vectors", "add", "--fa", "binary16", "--fb", "bfloat16", says="give the result's by --to")
+        self.bad("vectors", "add", "--fa", "binary16", "--fb", "bfloat16", says="give the result's by --fd")
         self.bad("vectors", "sqrt", "-f", "binary16", "--fb", "bfloat16", says="no operand B")
         self.bad("vectors", "add", "--fa", "binary16", says="no format given")
         self.bad("vectors", "add", "-f", "i32", says="belong to convert")
