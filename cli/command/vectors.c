@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/base/accum_text.h"
+#include "cli/command/explain_case.h"
 #include "cli/vectors/vectors.h"
 
 enum {
@@ -24,7 +25,8 @@ enum {
   KEY_NAN_RESULT,
   KEY_NAN_FMA,
   KEY_INTEGER,
-  KEY_ELEMENTS
+  KEY_ELEMENTS,
+  KEY_EXPLAIN
 };
 
 typedef struct state {
@@ -32,7 +34,7 @@ typedef struct state {
   const char *from; /* type as given */
   uint64_t level, cases;
   vectors_rules rules;
-  int check, notexact, words, joined, count, complete, integer;
+  int check, notexact, words, joined, count, complete, integer, explain;
   const char *accum, *fa, *fb, *fc, *fd;
   uint64_t n;
 } state;
@@ -70,6 +72,7 @@ static int set(void *context, int key, const char *value) {
     case KEY_NAN_FMA: return set_nan_fma(s, value);
     case KEY_INTEGER: return set_integer(s, value);
     case KEY_CHECK: s->check = 1; break;
+    case KEY_EXPLAIN: s->explain = 1; break;
     case KEY_NOTEXACT: s->notexact = 1; break;
     case KEY_WORDS: s->words = 1; break;
     case KEY_JOINED: s->joined = 1; break;
@@ -101,16 +104,19 @@ static int set(void *context, int key, const char *value) {
   { KEY_COUNT, "count", NULL, "print how many cases there are, and no case" }
 #define OPTION_FIRST \
   { KEY_FIRST, "first", "N", "differences to print; default 20" }
+#define OPTION_EXPLAIN \
+  { KEY_EXPLAIN, "explain", NULL, "below the first difference, what `halfulp explain` says about its operands" }
 #define OPTION_NO_FLAGS \
   { KEY_NO_FLAGS, "no-flags", NULL, "look at results only; lines may end before the flags" }
 #define OPTION_NAN_FMA(DEFAULT) \
   { KEY_NAN_FMA, "nan-fma", "RULE", "infinity times zero plus a NaN: quiet (x86), invalid (RISC-V, Arm)" DEFAULT }
 #define OPTION_INTEGER \
   { KEY_INTEGER, "integer", "RULE", "result of an invalid conversion to an integer: riscv arm x86; default riscv" }
-#define OPTIONS_JUDGE                                                              \
-  {KEY_NAN_RESULT, "nan-result", "RULE",                                           \
-   "NaN results that are right: any, quiet ones, the canonical one; default any"}, \
-      OPTION_NAN_FMA(", any: either is right; default any"), OPTION_FIRST, OPTION_NO_FLAGS, CLI_OPTION_JSON
+#define OPTIONS_JUDGE                                                                                       \
+  {KEY_NAN_RESULT, "nan-result", "RULE",                                                                    \
+   "NaN results that are right: any, quiet ones, the canonical one; default any"},                          \
+      OPTION_NAN_FMA(", any: either is right; default any"), OPTION_FIRST, OPTION_EXPLAIN, OPTION_NO_FLAGS, \
+      CLI_OPTION_JSON
 
 #define OPTIONS_LINES                                                                                                 \
   {KEY_WORDS, "words", NULL, "a field more behind the operands: random words, 8 digits each; R is the low N bits"}, { \
@@ -302,20 +308,31 @@ static int too_many(const state *s, const char *path, uint64_t cases) {
   return cli_fail(path, "%llu cases; --cases asks for %llu", (unsigned long long)cases, (unsigned long long)s->cases);
 }
 
+static vectors_rules rules_of(const state *s, void (*explain)(const void *, unsigned long, const char *),
+                              const explained *context) {
+  vectors_rules rules = s->rules;
+  rules.json = s->numeric.json;
+  rules.context = context;
+  if (s->explain) rules.explain = explain;
+  return rules;
+}
+
 static int judge_lines(const state *s, const vectors *v, const char *id, const char *path) {
   cli_lines lines;
   vectors_verdict sum;
   expected e = {.complete = s->complete};
   int next, status = CLI_OK;
-  if (vectors_judge_open(&sum, &s->rules) || (s->complete && vectors_source_open(&e.source, v, (int)s->level)) ||
+  explained context = {v, NULL, s->numeric.json};
+  vectors_rules rules = rules_of(s, explain_case, &context);
+  if (vectors_judge_open(&sum, &rules) || (s->complete && vectors_source_open(&e.source, v, (int)s->level)) ||
       cli_lines_open(&lines, path))
     return CLI_BAD;
   while (status == CLI_OK && (next = cli_lines_next(&lines)) != 0)
-    status = next < 0 ? -next : judge(&s->rules, &e, v, &lines, &sum);
+    status = next < 0 ? -next : judge(&rules, &e, v, &lines, &sum);
   cli_lines_close(&lines);
   if (s->complete) vectors_source_close(&e.source);
   if (status == CLI_OK) status = too_many(s, path, sum.cases);
-  return vectors_report(&sum, &s->rules, id, path, status, missing(s, e.source.count, sum.cases));
+  return vectors_report(&sum, &rules, id, path, status, missing(s, e.source.count, sum.cases));
 }
 
 static int answer_lines(const vectors *v, const char *path, int json) {
@@ -398,11 +415,13 @@ static int judge_dot(const state *s, const char *path) {
   vectors_dot v = {0};
   vectors_verdict sum;
   cli_lines lines;
-  if (choose_dot(s, &v) || vectors_judge_open(&sum, &s->rules) || cli_lines_open(&lines, path)) return CLI_BAD;
-  int status = vectors_dot_judge(&v, &s->rules, &lines, s->complete ? (int)s->level : 0, &sum);
+  explained context = {NULL, &v, s->numeric.json};
+  vectors_rules rules = rules_of(s, explain_dot_case, &context);
+  if (choose_dot(s, &v) || vectors_judge_open(&sum, &rules) || cli_lines_open(&lines, path)) return CLI_BAD;
+  int status = vectors_dot_judge(&v, &rules, &lines, s->complete ? (int)s->level : 0, &sum);
   cli_lines_close(&lines);
   if (status == CLI_OK) status = too_many(s, path, sum.cases);
-  return vectors_report(&sum, &s->rules, "dot", path, status, missing(s, vectors_dot_cases((int)s->level), sum.cases));
+  return vectors_report(&sum, &rules, "dot", path, status, missing(s, vectors_dot_cases((int)s->level), sum.cases));
 }
 
 static int print_count(const char *id, uint64_t cases, int json) {
@@ -449,7 +468,6 @@ int cli_check_vectors(int argc, char **argv) {
   int count, status = cli_parse(&check_command, &s, argc, argv, &operands, &count);
   if (status >= 0) return status;
   const char *path = count > 1 ? operands[1] : "-";
-  s.rules.json = s.numeric.json;
   if (!strcmp(operands[0], "dot")) return judge_dot(&s, path);
   return choose(&s, operands[0], &v) ? CLI_BAD : judge_lines(&s, &v, operands[0], path);
 }
@@ -465,7 +483,6 @@ int cli_testfloat(int argc, char **argv) {
   v.mode = s.numeric.mode;
   v.quiet_integral = s.notexact;
   v.z.integer.invalid = (uint8_t)s.integer;
-  s.rules.json = s.numeric.json;
   const char *path = count > 1 ? operands[1] : "-";
   if (s.level && (count > 1 || s.check))
     return cli_fail(NULL, "--level makes the operands; it goes with no FILE and no --check");

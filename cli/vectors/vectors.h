@@ -157,6 +157,10 @@ typedef struct vectors_rules {
   int fixed_nan_fma; /* mode.nan_fma holds; else 0 x inf + NaN may be invalid or not */
   int no_flags, json;
   uint64_t first; /* differences to print */
+  /* NULL, or explains the first difference that is printed: as text below its line, with JSON as one value. `operands`:
+   * the fields of the line before the result. */
+  void (*explain)(const void *context, unsigned long line, const char *operands);
+  const void *context; /* of explain */
 } vectors_rules;
 
 typedef struct vectors_verdict {
@@ -165,6 +169,8 @@ typedef struct vectors_verdict {
   FILE *out;                              /* differences: standard output, or text kept for JSON */
   char *text;
   size_t length;
+  unsigned long first_line; /* of the first difference */
+  char *first_operands;     /* with JSON, where it is to be explained; else NULL */
 } vectors_verdict;
 
 typedef struct vectors_answer {

@@ -34,6 +34,7 @@ WORDS = {
     "evaluate": ("", "N", "epochs between evaluations", r"every N epochs"),
     "every": ("", "N", "steps between rows of the log", r"every N steps"),
     "exclude": ("", "GLOB", "tensors left out by name", r"not the tensors of these names"),
+    "explain": ("", "", "explanation of the first difference", r"what `halfulp explain` says"),
     "fa": ("", "FORMAT", "format of A", r"A\b"),
     "fb": ("", "FORMAT", "format of B", r"B\b"),
     "fc": ("", "FORMAT", "format of C", r"C\b"),
