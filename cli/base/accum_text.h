@@ -23,7 +23,7 @@ typedef struct cli_form {
 } cli_form;
 extern const cli_form cli_forms[];
 extern const size_t cli_form_count;
-/* The parts of block(...): one example with its parts named and computed, and each key with values, meaning and rules. */
+/* The parts of block(...): an example with its parts named and computed; each key with values, meaning and rules. */
 void cli_print_grammar(void);
 /* The forms and the keys as one JSON object. */
 void cli_json_grammar(void);

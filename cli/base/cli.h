@@ -23,7 +23,7 @@ void cli_clean(char *text);
 enum { CLI_SHOWN_MAX = 4096 };
 const char *cli_shown(char room[CLI_SHOWN_MAX], const char *name);
 
-/* 1 after --quiet: standard error gets errors only, no progress, no note and no summary. Standard output is the same. */
+/* 1 after --quiet: standard error gets errors only, no progress, no note, no summary. Standard output is unchanged. */
 int cli_quiet(void);
 /* Prints "halfulp: note" on stderr, one line, cleaned; nothing after --quiet. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));

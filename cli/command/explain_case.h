@@ -11,8 +11,8 @@ typedef struct explained {
   const vectors_dot *dot; /* of explain_dot_case */
   int json;
 } explained;
-/* For vectors_rules. Print the command line of `halfulp explain` and what it prints; with JSON its value alone, or null where it explains
- * no such operation. `operands`: the fields of the line before the result. */
+/* For vectors_rules. Print the command line of `halfulp explain` and what that prints; with JSON its value alone, or
+ * null where it explains no such operation. */
 void explain_case(const void *context, unsigned long line, const char *operands);
 void explain_dot_case(const void *context, unsigned long line, const char *operands);
 
