@@ -53,7 +53,7 @@ static const cli_command encode_command = {
     "a file is one: then the lines are read. Output continues up to a line that is wrong; then the error\n"
     "names it.\n"
     "\n"
-    "With --words a number is followed by a blank and R, the random digits: up to as many bits as the mode has,\n"
+    "With --words each number is followed by a blank and R, the random digits: up to as many bits as the mode has,\n"
     "or a word of 8 hex digits whose low bits are R, as `halfulp vectors --words` writes them.",
     "  halfulp encode -f float8_e4m3fn 0.3 -1e9\n"
     "  echo 0.3 | halfulp encode -f float8_e4m3fn\n"

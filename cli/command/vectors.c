@@ -136,7 +136,7 @@ static int set(void *context, int key, const char *value) {
   "\nCases: every code of one operand of up to 16 bits, every pair of up to 6 bits (level 2: 8); else edge codes\n" \
   "of the operands against each other, then, for add sub mul div sqrt fma convert, results about the smallest\n"    \
   "normal number and below it, on and beside the points where rounding turns; then random operands.\n"              \
-  "docs/vectors.md says how many there are of each."
+  "docs/vectors.md gives the number of each."
 
 static const cli_option vectors_options[] = {OPTIONS_TYPES,
                                              OPTION_N,
