@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/accum_text.h"
 #include "cli/base/numbers.h"
+#include "cli/command/explain_dot.h"
 
 enum { WORDS_MAX = 24, WORD_MAX = CLI_NAME_MAX };
 
@@ -33,15 +35,15 @@ static void add_format(command_line *c, const char *option, const vectors_type *
   add_two(c, option, cli_format_name(name, t->format));
 }
 
-static void add_mode(command_line *c, const vectors *v, uint32_t random) {
+/* random: NULL, or R. */
+static void add_mode(command_line *c, hu_mode m, const uint32_t *random) {
   static const char *const saturate[] = {"default", "none", "finite", "propagate"}, *const nan[] = {"max", "zero",
                                                                                                     "error"};
   char round[8], digits[16];
-  hu_mode m = v->mode;
   hu_mode_round_text(round, m);
-  if (m.bits) snprintf(digits, sizeof digits, "%x", random & (UINT32_MAX >> (32 - m.bits)));
+  if (m.bits && random) snprintf(digits, sizeof digits, "%x", *random & (UINT32_MAX >> (32 - m.bits)));
   if (m.round != HU_RNE) add_two(c, "-r", round);
-  if (m.bits) add_two(c, "--random", digits);
+  if (m.bits && random) add_two(c, "--random", digits);
   if (m.saturate) add_two(c, "-s", saturate[m.saturate % 4]);
   if (m.nan) add_two(c, "--nan", nan[m.nan % 3]);
   if (m.tiny == HU_TINY_BEFORE) add_two(c, "--tiny", "before");
@@ -72,15 +74,17 @@ static void make(command_line *c, const vectors *v, const uint64_t *x, uint32_t 
   add_format(c, "-f", &v->z);
   for (int k = 0; !converts && k < v->op->operands; k++)
     if (!vectors_same_type(&v->x[k], &v->z)) add_format(c, options[k], &v->x[k]);
-  add_mode(c, v, random);
+  add_mode(c, v->mode, &random);
   if (!converts) add(c, v->op->name);
   for (int k = 0; k < v->op->operands; k++) add_value(c, &v->x[k], x[k]);
   c->word[c->count] = NULL;
 }
 
+static void print_word(const char *word) { printf(strpbrk(word, "();*") ? "'%s'" : "%s", word); }
+
 static void print_command(const command_line *c) {
   printf("  halfulp");
-  for (int i = 0; i < c->count; i++) printf(strpbrk(c->word[i], "();*") ? " '%s'" : " %s", c->word[i]);
+  for (int i = 0; i < c->count; i++) putchar(' '), print_word(c->word[i]);
   putchar('\n');
 }
 
@@ -124,10 +128,58 @@ void explain_case(const void *context, unsigned long line, const char *operands)
   free(c);
 }
 
-/* ---- dot products: a row's fields as they stand are operands of `halfulp explain` once it takes them ---- */
+/* ---- dot products ---- */
+
+/* The command line that explains the row again. */
+static void print_dot_command(const explained *e, unsigned long line, char *const *word, int count) {
+  const vectors_dot *v = e->dot;
+  const hu_element element[] = {v->dot.a, v->dot.b, v->dot.d};
+  static const char *const options[] = {"--fa", "--fb", "--fd"};
+  command_line c = {.count = 0};
+  char name[CLI_NAME_MAX], text[32];
+  for (int i = 0; i < 3; i++) add_two(&c, options[i], cli_element_name(name, element[i]));
+  add_mode(&c, v->dot.mode, NULL);
+  if (v->dot.mode.bits || v->dot.accum.mode.bits) {
+    snprintf(text, sizeof text, "%llu", (unsigned long long)v->stream.key);
+    add_two(&c, "--seed", text);
+    snprintf(text, sizeof text, "%llu", (unsigned long long)(v->stream.counter + line - 1));
+    add_two(&c, "--counter", text);
+  }
+  printf("  halfulp explain dot --accum ");
+  print_word(e->model);
+  for (int i = 0; i < c.count; i++) putchar(' '), print_word(c.word[i]);
+  printf(" --codes");
+  for (int i = 0; i < count; i++) printf(" %s", word[i]);
+  putchar('\n');
+}
+
+/* Step by step; JSON as `halfulp explain dot` has it. */
+static int explain_row(const explained *e, unsigned long line, char *operands) {
+  const vectors_dot *v = e->dot;
+  cli_lines lines = {.name = "explain", .number = line};
+  hu_exec exec = {1, 0, v->stream};
+  char *word[CLI_DOT_WORDS], model[HU_ACCUM_TEXT_MAX] = "";
+  int count = cli_split(operands, word, CLI_DOT_WORDS);
+  exec.stream.counter += line - 1;
+  if (e->json) {
+    hu_accum_text(model, sizeof model, &v->dot.accum);
+    printf("{\"model\": ");
+    cli_json_string(stdout, model);
+    printf(", \"products\": %zu, ", v->n);
+  } else {
+    print_dot_command(e, line, word, count);
+  }
+  int status = cli_explain_dot_line(&v->dot, word, count, &lines, &exec, 0, e->json);
+  if (e->json) putchar('}');
+  return status;
+}
 
 void explain_dot_case(const void *context, unsigned long line, const char *operands) {
-  (void)line;
-  (void)operands;
-  explain_none(context, "dot products");
+  const explained *e = context;
+  char *copy = e->dot->dot.words ? NULL : strdup(operands);
+  if (copy)
+    (void)explain_row(e, line, copy); /* it has been judged, so it can be computed */
+  else
+    explain_none(e, "rows with --words");
+  free(copy);
 }

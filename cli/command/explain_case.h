@@ -9,6 +9,7 @@
 typedef struct explained {
   const vectors *v;       /* of explain_case */
   const vectors_dot *dot; /* of explain_dot_case */
+  const char *model;      /* likewise, as given */
   int json;
 } explained;
 /* For vectors_rules. Print the command line of `halfulp explain` and what that prints; with JSON its value alone, or

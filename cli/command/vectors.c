@@ -323,7 +323,7 @@ static int judge_lines(const state *s, const vectors *v, const char *id, const c
   vectors_verdict sum;
   expected e = {.complete = s->complete};
   int next, status = CLI_OK;
-  explained context = {v, NULL, s->numeric.json};
+  explained context = {v, NULL, NULL, s->numeric.json};
   vectors_rules rules = rules_of(s, explain_case, &context);
   if (vectors_judge_open(&sum, &rules) || (s->complete && vectors_source_open(&e.source, v, (int)s->level)) ||
       cli_lines_open(&lines, path))
@@ -416,7 +416,7 @@ static int judge_dot(const state *s, const char *path) {
   vectors_dot v = {0};
   vectors_verdict sum;
   cli_lines lines;
-  explained context = {NULL, &v, s->numeric.json};
+  explained context = {NULL, &v, s->accum, s->numeric.json};
   vectors_rules rules = rules_of(s, explain_dot_case, &context);
   if (choose_dot(s, &v) || vectors_judge_open(&sum, &rules) || cli_lines_open(&lines, path)) return CLI_BAD;
   int status = vectors_dot_judge(&v, &rules, &lines, s->complete ? (int)s->level : 0, &sum);

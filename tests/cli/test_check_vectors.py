@@ -182,6 +182,27 @@ class Judge(support.Case):
         print("explained: %d" % checked)
         self.assertGreater(checked, 250)
 
+    def test_explained_rows(self):
+        """Rows of dot products: the command line that is printed prints the same steps, which end with the right code."""
+        for args in (("--accum", "nv.volta.f16.f32"), ("--accum", "nv.hopper.e4m3.f32.wgmma", "-r", "rtz"), ("--accum", "nv.turing.s8.s32"),
+                     ("--accum", "nv.blackwell.mxfp8.e4m3"), ("--accum", "nv.blackwell.f16.f16.mma", "-s", "finite", "--joined"),
+                     ("--accum", "seq(binary16,sra:5)", *"--fa binary16 --fb bfloat16 --fd binary16 -r sra:3 --seed 4 --counter 9".split()),
+                     ("--accum", "exact", *"--fa binary64 --fb binary64 --fd binary32 --tiny before".split())):
+            lines = self.ok("vectors", "dot", *args).splitlines()
+            for at in (0, 7000, 14999):
+                moved = [str(9 + at) if word == "9" else word for word in args]
+                line = lines[at][:-2] + ("02" if lines[at].endswith("00") else "00") + "\n"
+                said = self.judge(line, "dot", *moved, "--explain", code=1).splitlines()
+                steps = said[2:-1]
+                self.assertEqual(self.ok(*shlex.split(said[1])[1:]).splitlines()[-len(steps) :], steps, said)
+                made = json.loads(self.judge(line, "dot", *moved, "--explain", "--json", code=1))
+                self.assertEqual(made["explanation"]["code"], made["first"][0]["should_be"]["code"])
+                self.assertEqual(made["explanation"], json.loads(self.ok(*shlex.split(said[1])[1:], "--json")))
+        words = ("dot", "--accum", "seq(binary16,sra:5)", *"--fa binary16 --fb binary16 --fd binary16 --words".split())
+        line = self.ok("vectors", *words).splitlines()[0][:-2] + "1E\n"
+        self.assertIn("\n  `halfulp explain` does not explain rows with --words\n", self.judge(line, *words, "--explain", code=1))
+        self.assertIsNone(json.loads(self.judge(line, *words, "--explain", "--json", code=1))["explanation"])
+
 
 if __name__ == "__main__":
     support.main()

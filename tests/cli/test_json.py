@@ -99,6 +99,10 @@ class Json(support.Case):
         lines = "3C00 00000002 00\n"
         got = self.holds("testfloat --check", "testfloat", "f16_to_i32", "--check", stdin=lines, code=1)
         self.assertEqual(got["first"][0]["should_be"], {"code": "0x00000001", "value": 1, "flags": "0x00"})
+        for args, line in ((("add", "-f", "float8_e4m3fn"), "57 38 A1 01\n"), (("lt", "-f", "binary16"), "3C00 4000 0 00\n"),
+                           (("dot", "--accum", "nv.turing.s8.s32"), "01" * 16 + " " + "02" * 16 + " 00000000 00000000 00\n")):
+            got = self.holds("check-vectors", "check-vectors", *args, "--explain", stdin=line, code=1)
+            self.assertEqual(got["explanation"] is None, args[0] == "lt")
         got = self.holds("check-vectors", "check-vectors", "lt", "-f", "binary16", stdin="3C00 4000 0 00\n", code=1)
         self.assertEqual(got["first"][0]["should_be"]["value"], True)
 
@@ -138,6 +142,11 @@ class Json(support.Case):
         self.holds("explain", "explain", "-f", "torch.bfloat16", "0.3")
         self.holds("explain", "explain", "-f", "bfloat16", "--fa", "float8_e5m2", "fma", "0.3", "inf", "-2")
         self.holds("explain", "explain", "-f", "float8_e4m3fn", "1e999")
+        for args in (("nv.hopper.e4m3.f32.wgmma",), ("seq(bfloat16,sra:5)", "-f", "float8_e4m3fn"), ("pairwise(binary16)", "-f", "binary16"),
+                     ("exact", "-f", "binary32"), ("nv.turing.s8.s32",), ("promote(2,seq(binary16),binary32)", "-f", "binary16"),
+                     ("splitk(2,chunk(2,binary16,binary16))", "-f", "binary16"), ("block(late,l=4,f=8,f2=10)", "-f", "bfloat16")):
+            for a in ("448,0.125,1,-7", "inf,1,0,0", "nan,1,0,0", "0,0,-0,0"):
+                self.holds("explain dot", "explain", "dot", "--accum", *args, a, "100,0.25,1,1")
         got = self.holds("encode", "encode", "-f", "float8_e4m3", "1000", "-0.1", "nan")
         self.assertEqual([x["code"] for x in got], ["0x78", "0x9d", "0x7c"])
         self.assertEqual([x["value"] for x in got], ["inf", -0.1015625, "nan"])
