@@ -91,6 +91,10 @@ class Quiet(support.Case):
         self.assertIn(b"is an old name", want.stderr)
         self.assertEqual((got.stdout, got.stderr), (want.stdout, b""))
 
+        want = support.run("explain", "--open", "-f", "bfloat16", "0.3")
+        got = support.run("explain", "--open", "-q", "-f", "bfloat16", "0.3")
+        self.assertEqual((got.stdout, got.stderr), (want.stdout, b""))
+
     # ---- on a terminal ----
 
     def on_terminal(self, *args):
