@@ -25,6 +25,7 @@ const char *cli_shown(char room[CLI_SHOWN_MAX], const char *name);
 
 /* 1 after --quiet: standard error gets errors only, no progress, no note, no summary. Standard output is unchanged. */
 int cli_quiet(void);
+void cli_be_quiet(void);
 /* Prints "halfulp: note" on stderr, one line, cleaned; nothing after --quiet. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

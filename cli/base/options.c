@@ -19,10 +19,6 @@ static const cli_option common[] = {
     {'h', "help", NULL, "this text"},
     {0}};
 
-static int quiet; /* of the command that this process is */
-
-int cli_quiet(void) { return quiet; }
-
 static int key_of(const cli_option *o) { return o->key & ~CLI_REPEATS; }
 
 /* "-f, --format", or where it has no letter "--amax". */
@@ -226,7 +222,7 @@ int cli_parse(const cli_command *command, void *state, int argc, char **argv, ch
     if (key == OPERAND) continue;
     if (key == KEY_HELP || key == 'h') return print_help(command);
     if (key == KEY_QUIET || key == 'q') {
-      quiet = 1;
+      cli_be_quiet();
       continue;
     }
     if (key == '?' || key == ':') return wrong_option(command, key, argv[optind - 1]);

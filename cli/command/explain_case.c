@@ -153,7 +153,7 @@ static void print_dot_command(const explained *e, unsigned long line, char *cons
   putchar('\n');
 }
 
-/* Step by step; JSON as `halfulp explain dot` has it. */
+/* Step by step; JSON like that of `halfulp explain dot`. */
 static int explain_row(const explained *e, unsigned long line, char *operands) {
   const vectors_dot *v = e->dot;
   cli_lines lines = {.name = "explain", .number = line};

@@ -35,6 +35,13 @@ static hu_element element_of(const vectors_dot *v, int i) {
   return i == A ? v->dot.a : i == B ? v->dot.b : i == C ? v->dot.d : v->dot.scale;
 }
 
+vectors_type vectors_dot_result(const vectors_dot *v) {
+  hu_element e = v->dot.d;
+  if (e.kind == HU_ELEMENT_CODE) return (vectors_type){VECTORS_CODE, e.format, {0}};
+  if (e.kind == HU_ELEMENT_BINARY64) return (vectors_type){VECTORS_BINARY64, {0}, {0}};
+  return (vectors_type){VECTORS_INTEGER, {0}, {(uint8_t)hu_element_width(e), e.kind == HU_ELEMENT_S32, 0, 1}};
+}
+
 unsigned vectors_dot_digits(const vectors_dot *v, int i) { return (hu_element_width(element_of(v, i)) + 3) / 4; }
 
 size_t vectors_dot_scales(const vectors_dot *v) {

@@ -22,13 +22,6 @@ static hu_element element_of(const vectors_dot *v, int i) {
   return i == A ? v->dot.a : i == B ? v->dot.b : i == C ? v->dot.d : v->dot.scale;
 }
 
-vectors_type vectors_dot_result(const vectors_dot *v) {
-  hu_element e = v->dot.d;
-  if (e.kind == HU_ELEMENT_CODE) return (vectors_type){VECTORS_CODE, e.format, {0}};
-  if (e.kind == HU_ELEMENT_BINARY64) return (vectors_type){VECTORS_BINARY64, {0}, {0}};
-  return (vectors_type){VECTORS_INTEGER, {0}, {(uint8_t)hu_element_width(e), e.kind == HU_ELEMENT_S32, 0, 1}};
-}
-
 /* Fields of a line without blanks; the words' number is what is left. */
 static char *spread(const vectors_dot *v, const char *line) {
   size_t digits[OPERANDS + 3], sum = vectors_dot_digits(v, C) + 2, length = strlen(line);
