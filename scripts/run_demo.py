@@ -241,7 +241,7 @@ def main():
     for fmt in FORMATS:
         for label, path in (("images", images), ("weights", weights)):
             drawings.append("%s.%s.svg" % (fmt, label))
-            job.call("plot", "-f", fmt, "--data", os.path.relpath(path), "-o", results / drawings[-1])
+            job.call("plot", "-f", fmt, "--array", os.path.relpath(path), "-o", results / drawings[-1])
     verdict = "EQUAL bit for bit" if job.differing == 0 else "DIFFERENT in %d elements" % job.differing
     job.say(
         "CPU against %s: %d arrays, %d elements, events included: %s"

@@ -23,8 +23,10 @@ typedef struct cli_form {
 } cli_form;
 extern const cli_form cli_forms[];
 extern const size_t cli_form_count;
-/* The parts of block(...): one example with its parts named, and each key with its values and rules. */
+/* The parts of block(...): an example with its parts named and computed; each key with values, meaning and rules. */
 void cli_print_grammar(void);
+/* The forms and the keys as one JSON object. */
+void cli_json_grammar(void);
 /* A format, or binary64, s8, u8, s4, u4, s32: returns 1, or 0 for another text. */
 int cli_parse_element(hu_element *e, const char *text);
 /* Likewise with an error line: 0, or an exit code. */

@@ -47,49 +47,106 @@ enum {
 static const struct {
   const char *name;
   unsigned rules, required;
-  const char *value;
+  const char *value, *meaning;
 } keys[] = {
-    {"l", ALL, ALL, "1 to 4096 (tree: a power of two; order=mod4: even)"},
-    {"f", ALIGN | GROUPS | LATE, ALIGN | GROUPS | LATE, "0 to 40"},
-    {"f2", LATE, LATE, "f to 40"},
-    {"emin", ALIGN | GROUPS, ALIGN | GROUPS, "-4096 to 4096"},
-    {"lanes", LATE, 0, "2"},
-    {"far", LATE, 0, "1 to 64"},
-    {"big", LATE, 0, "1 to 1023"},
-    {"in", ALL & ~GROUPS, 0, "1 to 30"},
-    {"g", GROUPS, GROUPS, "1 to 4096, a divisor of l and of every"},
-    {"every", ALIGN | GROUPS, GROUPS, "1 to 4096, with scale="},
-    {"cut", ALIGN | GROUPS, 0, "trunc, floor, rne"},
-    {"order", ALIGN | CHAIN, 0, "up, mod4 (chain: up, down)"},
-    {"c", ALIGN, 0, "first, last"},
-    {"daz", TREE | CHAIN | LANES, 0, "none, sign, plus"},
-    {"ftz", TREE | CHAIN | LANES, 0, "none, after, tiny, before"},
-    {"products", TREE, 0, "rounded, exact (with l=2)"},
-    {"as", ALL & ~GROUPS, 0, "a format"},
-    {"scale", ALIGN | GROUPS, GROUPS, "an unsigned format without infinities, of m up to 3 (align: 0), with every="},
-    {"acc", ALIGN | GROUPS | LATE, 0, "a format"},
-    {"out", ALL, 0, "a format"},
-    {"round", ALL, 0, "a rounding mode"},
-    {"sat", ALL, 0, "default, none, finite, propagate"},
-    {"over", ALL, 0, "mode, inf (where out= has infinities)"}};
+    {"l", ALL, ALL, "1 to 4096 (tree: a power of two; order=mod4: even)",
+     "products in a block; the result of a block is the C of the next one"},
+    {"f", ALIGN | GROUPS | LATE, ALIGN | GROUPS | LATE, "0 to 40",
+     "binary digits kept below the largest exponent E: what lies below 2^(E-f) is cut"},
+    {"f2", LATE, LATE, "f to 40", "digits kept where the sum of the products meets C"},
+    {"emin", ALIGN | GROUPS, ALIGN | GROUPS, "-4096 to 4096", "E is never taken lower than this"},
+    {"lanes", LATE, 0, "2", "2: even and odd k are aligned apart, each to its own largest exponent; default: together"},
+    {"far", LATE, 0, "1 to 64", "C more than this many binades below the products is dropped; default: never"},
+    {"big", LATE, 0, "1 to 1023", "a finite product of 2^big or more counts as an infinity; default: none does"},
+    {"in", ALL & ~GROUPS, 0, "1 to 30",
+     "trailing significand bits of A and B that are looked at, the rest are read as 0; default: all"},
+    {"g", GROUPS, GROUPS, "1 to 4096, a divisor of l and of every", "products in a group, which are added exactly"},
+    {"every", ALIGN | GROUPS, GROUPS, "1 to 4096, with scale=", "products that share a scale"},
+    {"cut", ALIGN | GROUPS, 0, "trunc, floor, rne",
+     "how the digits below 2^(E-f) are cut: toward zero, toward minus infinity, to nearest even; default trunc"},
+    {"order", ALIGN | CHAIN, 0, "up, mod4 (chain: up, down)",
+     "order of k in a block; mod4: of 2 l products those with k mod 4 = 0, 1 first; default up"},
+    {"c", ALIGN, 0, "first, last",
+     "C is among the terms that are aligned, or added (rne) to the block's result; default first"},
+    {"daz", TREE | CHAIN | LANES, 0, "none, sign, plus",
+     "subnormal operands and C are read as 0 of their sign, or these and all zeros as +0; default none"},
+    {"ftz", TREE | CHAIN | LANES, 0, "none, after, tiny, before",
+     "subnormal results become 0 of their sign: seen after rounding, when tiny, before rounding; default none"},
+    {"products", TREE, 0, "rounded, exact (with l=2)",
+     "products are rounded into out before the tree, or the two of them added exactly; default rounded"},
+    {"as", ALL & ~GROUPS, 0, "a format",
+     "operands are taken as values of this format, which holds theirs; default: their own"},
+    {"scale", ALIGN | GROUPS, GROUPS,
+     "an unsigned format without infinities, of m up to 3 (align: 0), with every=", "format of the scales of A and B"},
+    {"acc", ALIGN | GROUPS | LATE, 0, "a format",
+     "format of C: its smallest exponent takes part in E; default that of out"},
+    {"out", ALL, 0, "a format", "format into which each block's sum is rounded; default binary32"},
+    {"round", ALL, 0, "a rounding mode", "rounding into out; default rne"},
+    {"sat", ALL, 0, "default, none, finite, propagate",
+     "what becomes of sums beyond out's range; default: as the card of out says"},
+    {"over", ALL, 0, "mode, inf (where out= has infinities)",
+     "inf: overflow gives infinity in every mode; default mode: as the rounding mode says"}};
 enum { KEYS = sizeof keys / sizeof keys[0], LINE = 512 };
 
 void cli_print_grammar(void) {
   printf(
-      "block(align,l=4,f=13,emin=-28,out=binary16)\n"
-      "        |     |    |      |       `-- the accumulator: the sum is rounded into it (round=, sat= choose how)\n"
-      "        |     |    |      `-- the largest exponent is never taken lower than this\n"
-      "        |     |    `-- 13 digits kept below the largest exponent (cut=trunc, floor or rne)\n"
+      "block(align,l=4,f=3,emin=-28,out=binary16)\n"
+      "        |     |   |     |      `-- the accumulator: the sum is rounded into it (round=, sat= choose how)\n"
+      "        |     |   |     `-- the largest exponent is never taken lower than this\n"
+      "        |     |   `-- 3 digits are kept below the largest exponent (cut=trunc, floor or rne)\n"
       "        |     `-- 4 products and C at a time, then the result is the next C\n"
-      "        `-- align to the largest exponent; or another rule\n\n"
+      "        `-- the terms are aligned to the largest exponent; or another rule\n\n"
+      "A = 8 1.25 0.75 0.125, B = 1 1 -1 1, C = 1 in it, step by step:\n\n"
+      "  term    value   exponent   in binary   cut below 2^(3-3)\n"
+      "  C           1          0    0001.000    0001 =  1\n"
+      "  a0 b0       8          3    1000.000    1000 =  8\n"
+      "  a1 b1    1.25          0    0001.010    0001 =  1\n"
+      "  a2 b2   -0.75         -1   -0000.110    0000 =  0\n"
+      "  a3 b3   0.125         -3    0000.001    0000 =  0\n"
+      "  sum     9.625    E =   3                       10, which binary16 holds: 0x4900\n\n"
+      "  echo 48003d003a003000 3c003c00bc003c00 3c00 | halfulp mma 'block(align,l=4,f=3,emin=-28,out=binary16)' \\\n"
+      "      --fa binary16 --fb binary16 --fd binary16\n\n"
       "%-10s %-76s %s\n",
-      "key", "values", "rules (*: required)");
+      "key", "values; below, what it is", "rules (*: required)");
   for (size_t i = 0; i < KEYS; i++) {
     printf("%-10s %-76s", keys[i].name, keys[i].value);
     for (unsigned r = 0; r < HU_BLOCK_RULES; r++)
       if (keys[i].rules >> r & 1) printf(" %s%s", rules[r], keys[i].required >> r & 1 ? "*" : "");
-    putchar('\n');
+    printf("\n%10s %s\n", "", keys[i].meaning);
   }
+}
+
+static void json_rules(const char *name, unsigned mask) {
+  const char *before = "";
+  printf(", \"%s\": [", name);
+  for (unsigned r = 0; r < HU_BLOCK_RULES; r++) {
+    if (!(mask >> r & 1)) continue;
+    printf("%s\"%s\"", before, rules[r]);
+    before = ", ";
+  }
+  putchar(']');
+}
+
+void cli_json_grammar(void) {
+  printf("{\"forms\": [");
+  for (size_t i = 0; i < cli_form_count; i++) {
+    printf("%s\n  {\"form\": ", i ? "," : "");
+    cli_json_string(stdout, cli_forms[i].text);
+    printf(", \"meaning\": ");
+    cli_json_string(stdout, cli_forms[i].meaning);
+    putchar('}');
+  }
+  printf("\n ], \"keys\": [");
+  for (size_t i = 0; i < KEYS; i++) {
+    printf("%s\n  {\"key\": \"%s\", \"values\": ", i ? "," : "", keys[i].name);
+    cli_json_string(stdout, keys[i].value);
+    printf(", \"meaning\": ");
+    cli_json_string(stdout, keys[i].meaning);
+    json_rules("rules", keys[i].rules);
+    json_rules("required", keys[i].required);
+    putchar('}');
+  }
+  printf("\n ]}\n");
 }
 
 /* Where the argument list begins that character `at` is in: behind its parenthesis; 0: in none. */

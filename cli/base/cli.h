@@ -23,6 +23,16 @@ void cli_clean(char *text);
 enum { CLI_SHOWN_MAX = 4096 };
 const char *cli_shown(char room[CLI_SHOWN_MAX], const char *name);
 
+/* 1 after --quiet: standard error gets errors only, no progress, no note, no summary. Standard output is unchanged. */
+int cli_quiet(void);
+void cli_be_quiet(void);
+/* Prints "halfulp: note" on stderr, one line, cleaned; nothing after --quiet. */
+void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Where the summary of a command goes that writes its result to `path`: standard output, or standard error where that
+ * is taken by the result (-), or NULL there after --quiet. */
+FILE *cli_summary_file(const char *path);
+
 /* One option of a subcommand. key: the short letter, or a number >= 256 for an option without one; with CLI_REPEATS
  * added it may be given more than once, which --help says. Others with an argument are an error the second time. */
 enum { CLI_REPEATS = 1 << 16 };
@@ -47,6 +57,7 @@ typedef struct cli_command {
 
 /* Reads options and operands of argv[1..], in any order; *operands gets the first operand, *count their number. A
  * negative number (-0.1, -inf, -nan) is an operand, unless the command has an option of that letter; behind -- all are.
+ * Every command also takes -h, --help and -q, --quiet; old names of options (renamed.h) are taken with a note.
  * Returns -1 to go on, else the exit code (--help has been printed, or an error). */
 int cli_parse(const cli_command *command, void *state, int argc, char **argv, char ***operands, int *count);
 
@@ -57,6 +68,7 @@ enum {
   CLI_KEY_SEED,
   CLI_KEY_COUNTER,
   CLI_KEY_RANDOM,
+  CLI_KEY_WORDS,
   CLI_KEY_JSON,
   CLI_KEY_FREE = 400
 };
@@ -75,7 +87,7 @@ enum {
 #define CLI_OPTION_JSON \
   { CLI_KEY_JSON, "json", NULL, "machine-readable output" }
 #define CLI_OPTION_THREADS \
-  { 'j', "threads", "N", "threads, 1 to 256; the result is the same for any number; default 1" }
+  { 'j', "threads", "N", "threads, 1 to 256, 0: one per processor; the result is the same for any number; default 1" }
 
 typedef struct cli_numeric {
   hu_format format;
@@ -96,6 +108,8 @@ int cli_read_format_or(hu_format *f, const char *text, unsigned taken);
 int cli_read_u64(uint64_t *z, const char *what, const char *text, uint64_t low, uint64_t high);
 /* Error line for a library call that refused its arguments. */
 int cli_fail_status(const char *file, hu_status status);
+/* The processors of the machine, 1 to `most`. */
+unsigned cli_processors(unsigned most);
 /* CLI_OK if a format was given. */
 int cli_want_format(const cli_numeric *numeric);
 

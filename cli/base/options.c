@@ -5,12 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "cli/base/cli.h"
 #include "cli/base/names.h"
+#include "cli/base/renamed.h"
 #include "files/suggest.h"
 
-enum { KEY_HELP = 299, OPTIONS_MAX = 48 };
+enum { KEY_HELP = 299, KEY_QUIET = 298, KEY_OLD = 1 << 20, OPTIONS_MAX = 48 };
+
+static const cli_option common[] = {
+    {'q', "quiet", NULL, "standard error gets errors only: no progress, no notes, no summary"},
+    {'h', "help", NULL, "this text"},
+    {0}};
 
 static int key_of(const cli_option *o) { return o->key & ~CLI_REPEATS; }
 
@@ -46,38 +53,72 @@ static void print_modes(const cli_command *c) {
 }
 
 static int print_help(const cli_command *c) {
-  static const cli_option help = {'h', "help", NULL, "this text"};
   printf("Usage: halfulp %s [OPTION...]%s%s\n%s.\n", c->name, *c->operands ? " " : "", c->operands, c->summary);
   if (*c->details) printf("\n%s\n", c->details);
   print_modes(c);
   printf("\nOptions:\n");
   for (const cli_option *o = c->options; o->key; o++) print_option(o);
-  print_option(&help);
+  for (const cli_option *o = common; o->key; o++) print_option(o);
   printf("\nExamples:\n%s\n", c->examples);
   return CLI_OK;
 }
 
+static const cli_option *option_named(const cli_command *c, const char *name) {
+  for (const cli_option *o = c->options; o->key; o++)
+    if (!strcmp(o->name, name)) return o;
+  return NULL;
+}
+
+/* What getopt_long reads: a letter's text and the long names. */
+typedef struct tables {
+  char letters[2 * OPTIONS_MAX + 4];
+  struct option longs[OPTIONS_MAX];
+  size_t letter_count, long_count;
+} tables;
+
+static void add_letter(tables *t, char letter, int takes) {
+  if (t->letter_count + 3 > sizeof t->letters) return;
+  t->letters[t->letter_count++] = letter;
+  if (takes) t->letters[t->letter_count++] = ':';
+}
+
+static void add_long(tables *t, const char *name, int takes, int value) {
+  if (t->long_count + 1 == OPTIONS_MAX) return;
+  t->longs[t->long_count++] = (struct option){name, takes ? required_argument : no_argument, NULL, value};
+}
+
 /* The operands come one by one (-), and a missing argument is told apart from an unknown option (:). */
-static void fill_tables(const cli_command *c, char *letters, struct option *longs) {
-  int n = 0;
-  *letters++ = '-';
-  *letters++ = ':';
-  for (const cli_option *o = c->options; o->key && n < OPTIONS_MAX - 2; o++, n++) {
-    longs[n] = (struct option){o->name, o->value ? required_argument : no_argument, NULL, key_of(o)};
-    if (key_of(o) >= 256) continue;
-    *letters++ = (char)key_of(o);
-    if (o->value) *letters++ = ':';
+static void fill_tables(const cli_command *c, tables *t) {
+  const cli_renamed *old;
+  memset(t, 0, sizeof *t);
+  add_letter(t, '-', 1);
+  for (const cli_option *o = c->options; o->key; o++) {
+    add_long(t, o->name, o->value != NULL, key_of(o));
+    if (key_of(o) < 256) add_letter(t, (char)key_of(o), o->value != NULL);
   }
-  longs[n] = (struct option){"help", no_argument, NULL, KEY_HELP};
-  longs[n + 1] = (struct option){NULL, 0, NULL, 0};
-  *letters++ = 'h';
-  *letters = 0;
+  for (int i = 0; (old = cli_renamed_at(i)) != NULL; i++) {
+    const cli_option *o = strcmp(old->command, c->name) ? NULL : option_named(c, old->now + 2);
+    if (o && old->was[1] == '-') add_long(t, old->was + 2, o->value != NULL, KEY_OLD + i);
+    if (o && old->was[1] != '-') add_letter(t, old->was[1], o->value != NULL);
+  }
+  add_long(t, "quiet", 0, KEY_QUIET);
+  add_long(t, "help", 0, KEY_HELP);
+  add_letter(t, 'q', 0);
+  add_letter(t, 'h', 0);
+}
+
+/* The number of an old letter's entry; negative where the letter is not an old one. */
+static int old_letter(const cli_command *c, int letter) {
+  const cli_renamed *old;
+  for (int i = 0; (old = cli_renamed_at(i)) != NULL; i++)
+    if (!strcmp(old->command, c->name) && old->was[1] == letter && letter != '-') return i;
+  return -1;
 }
 
 static int has_letter(const cli_command *c, char letter) {
   for (const cli_option *o = c->options; o->key; o++)
     if (key_of(o) == letter) return 1;
-  return letter == 'h';
+  return letter == 'h' || letter == 'q' || old_letter(c, letter) >= 0;
 }
 
 /* -0.1, -.5, -0x1p-3, -inf, -nan: whether all of it is a number is for who reads it. */
@@ -96,13 +137,16 @@ static int wrong_word(const cli_command *c, const char *argument) {
   snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), argument);
   snprintf(otherwise, sizeof otherwise, "see `halfulp %s --help`", c->name);
   suggest_start(&s, word);
-  if (!strcmp(word, "--help")) return cli_fail(NULL, "%s: --help takes no argument", c->name);
   for (const cli_option *o = c->options; o->key; o++) {
     if (!strcmp(word + 2, o->name)) return cli_fail(NULL, "%s: %s takes no argument; %s", c->name, word, otherwise);
     snprintf(offered, sizeof offered, "--%s", o->name);
     suggest_offer(&s, offered);
   }
-  suggest_offer(&s, "--help");
+  for (const cli_option *o = common; o->key; o++) {
+    if (!strcmp(word + 2, o->name)) return cli_fail(NULL, "%s: %s takes no argument", c->name, word);
+    snprintf(offered, sizeof offered, "--%s", o->name);
+    suggest_offer(&s, offered);
+  }
   return cli_fail(NULL, "%s: %s is not an option of this command%s", c->name, word, suggest_end(end, &s, otherwise));
 }
 
@@ -143,30 +187,53 @@ static int check_count(const cli_command *c, char **operands, int count) {
   return -1;
 }
 
+/* The option that an old name stands for now, noted in *used. */
+static int renewed(const cli_command *c, int key, uint64_t *used) {
+  int i = key >= KEY_OLD ? key - KEY_OLD : old_letter(c, key);
+  if (i < 0) return key;
+  *used |= (uint64_t)1 << i;
+  return key_of(option_named(c, cli_renamed_at(i)->now + 2));
+}
+
+static void note_old_names(uint64_t used) {
+  const cli_renamed *old;
+  for (int i = 0; (old = cli_renamed_at(i)) != NULL; i++)
+    if (used >> i & 1)
+      cli_note("note: %s: %s is an old name, and the next version will not take it; use %s", old->command, old->was,
+               old->now);
+}
+
 /* Operands move to the front, over arguments that have been read. */
 int cli_parse(const cli_command *command, void *state, int argc, char **argv, char ***operands, int *count) {
   enum { OPERAND = 1 }; /* what getopt_long calls one */
-  char letters[2 * OPTIONS_MAX + 4];
-  struct option longs[OPTIONS_MAX];
+  tables t;
   given g = {{NULL}};
-  fill_tables(command, letters, longs);
+  uint64_t old = 0;
+  fill_tables(command, &t);
   *operands = argv + 1;
   *count = 0;
   opterr = 0;
   optind = 1;
   for (;;) {
     int negative = optind < argc && is_negative(command, argv[optind]);
-    int key = negative ? OPERAND : getopt_long(argc, argv, letters, longs, NULL);
+    int key = negative ? OPERAND : getopt_long(argc, argv, t.letters, t.longs, NULL);
     if (key == -1) break;
     if (key == OPERAND) (*operands)[(*count)++] = negative ? argv[optind++] : optarg;
     if (key == OPERAND) continue;
     if (key == KEY_HELP || key == 'h') return print_help(command);
+    if (key == KEY_QUIET || key == 'q') {
+      cli_be_quiet();
+      continue;
+    }
     if (key == '?' || key == ':') return wrong_option(command, key, argv[optind - 1]);
+    key = renewed(command, key, &old);
     if (check_again(&g, command, key, optarg)) return CLI_BAD;
     if (command->set(state, key, optarg) != CLI_OK) return CLI_BAD;
   }
   while (optind < argc) (*operands)[(*count)++] = argv[optind++];
-  return check_count(command, *operands, *count);
+  int status = check_count(command, *operands, *count);
+  if (status < 0) note_old_names(old);
+  return status;
 }
 
 int cli_read_u64(uint64_t *z, const char *what, const char *text, uint64_t low, uint64_t high) {
@@ -207,10 +274,15 @@ static int set_tiny(hu_mode *mode, const char *value) {
   return CLI_OK;
 }
 
+unsigned cli_processors(unsigned most) {
+  long n = sysconf(_SC_NPROCESSORS_ONLN);
+  return n < 1 ? 1 : n > (long)most ? most : (unsigned)n;
+}
+
 static int set_threads(cli_numeric *n, const char *value) {
   uint64_t x;
-  if (cli_read_u64(&x, "--threads", value, 1, HU_THREADS_MAX)) return CLI_BAD;
-  n->threads = (unsigned)x;
+  if (cli_read_u64(&x, "--threads", value, 0, HU_THREADS_MAX)) return CLI_BAD;
+  n->threads = x ? (unsigned)x : cli_processors(HU_THREADS_MAX);
   return CLI_OK;
 }
 

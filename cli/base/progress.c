@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/base/cli.h"
+
 double progress_seconds(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -23,7 +25,7 @@ static int columns(void) {
 
 void progress_start(progress *p, const char *what, uint64_t total) {
   double t = progress_seconds();
-  *p = (progress){what, total, t, t, isatty(STDERR_FILENO), 0, NULL, 0};
+  *p = (progress){what, total, t, t, !cli_quiet() && isatty(STDERR_FILENO), 0, NULL, 0};
 }
 
 /* "12 s left  "; from some minutes and hours on in these. */

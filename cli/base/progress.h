@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/base/progress.h - a progress bar on stderr, drawn only if stderr is a terminal and the work is long. */
+/* cli/base/progress.h - a progress bar on stderr, drawn only if stderr is a terminal and the work is long, and not
+ * after --quiet. */
 #ifndef HALFULP_CLI_BASE_PROGRESS_H
 #define HALFULP_CLI_BASE_PROGRESS_H
 

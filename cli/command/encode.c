@@ -9,12 +9,12 @@
 #include "cli/quantize/quantize.h"
 #include "halfulp/scalar.h"
 
-enum { KEY_BITS32 = CLI_KEY_OWN, KEY_BITS64, CLI_VALUES_MAX = 1 << 20 };
+enum { KEY_BITS32 = CLI_KEY_OWN, KEY_BITS64, CLI_VALUES_MAX = 1 << 20, WORD_DIGITS = 8 };
 
 typedef struct encode_state {
   cli_numeric numeric;
   cli_quantize_state files; /* the same options, for IN OUT */
-  int bits, random, verbose;
+  int bits, words, verbose;
 } encode_state;
 
 static int set(void *state, int key, const char *value) {
@@ -23,7 +23,7 @@ static int set(void *state, int key, const char *value) {
   s->numeric = s->files.numeric;
   if (key == KEY_BITS32) s->bits = 32;
   if (key == KEY_BITS64) s->bits = 64;
-  if (key == CLI_KEY_RANDOM) s->random = 1;
+  if (key == CLI_KEY_WORDS) s->words = 1;
   if (key == 'v') s->verbose = 1;
   return CLI_OK;
 }
@@ -32,7 +32,8 @@ static const cli_option encode_options[] = {
     CLI_OPTION_TARGET,
     CLI_OPTIONS_ROUND,
     CLI_OPTIONS_STREAM,
-    {CLI_KEY_RANDOM, "random", NULL, "stochastic modes: a second field of each line is R, the random digits, in hex"},
+    {CLI_KEY_WORDS, "words", NULL,
+     "stochastic modes: a field more in each line: R in hex, or a random word of 8 digits"},
     {KEY_BITS32, "bits32", NULL, "a line is eight hex digits: a binary32 operand"},
     {KEY_BITS64, "bits64", NULL, "a line is sixteen hex digits: a binary64 operand"},
     {'v', "verbose", NULL, "also print the value of the code and the events"},
@@ -50,12 +51,15 @@ static const cli_command encode_command = {
     "a number is decimal, C99 hexadecimal, inf or nan, and is rounded once, straight from its text. Numbers\n"
     "are operands, or lines of FILE, which is standard input if absent or -. An operand that is the name of\n"
     "a file is one: then the lines are read. Output continues up to a line that is wrong; then the error\n"
-    "names it.",
+    "names it.\n"
+    "\n"
+    "With --words each number is followed by a blank and R, the random digits: up to as many bits as the mode has,\n"
+    "or a word of 8 hex digits whose low bits are R, as `halfulp vectors --words` writes them.",
     "  halfulp encode -f float8_e4m3fn 0.3 -1e9\n"
     "  echo 0.3 | halfulp encode -f float8_e4m3fn\n"
     "  echo 0x1.8p-10 | halfulp encode -f float8_e5m2 -r rtz -v\n"
     "  echo 3e9c0000 | halfulp encode -f bfloat16 --bits32\n"
-    "  echo 0.3 ff | halfulp encode -f float8_e4m3fn -r sra:8 --random\n"
+    "  echo 0.3 ff | halfulp encode -f float8_e4m3fn -r sra:8 --words\n"
     "  echo 1000 | halfulp encode -f cuda.fp8_e4m3.nosat\n"
     "  halfulp encode -f mxfp4 digits_weights.npy /tmp/w4.npy",
     encode_options,
@@ -77,8 +81,8 @@ static int check_lines(const encode_state *s) {
 }
 
 static int check_files(const encode_state *s) {
-  if (!s->bits && !s->random && !s->verbose) return CLI_OK;
-  return cli_fail(NULL, "--bits32, --bits64, --random and --verbose go with numbers one a line, not with IN and OUT");
+  if (!s->bits && !s->words && !s->verbose) return CLI_OK;
+  return cli_fail(NULL, "--bits32, --bits64, --words and --verbose go with numbers one a line, not with IN and OUT");
 }
 
 static uint32_t random_digits(const encode_state *s, unsigned long line) {
@@ -166,12 +170,14 @@ static int encode_line(const encode_state *s, cli_lines *lines) {
   uint64_t r = random_digits(s, lines->number);
   uint32_t events;
   if (!*lines->line) return cli_lines_fail(lines, "empty line, a number is wanted");
-  if (s->random) {
+  if (s->words) {
     unsigned bits = s->numeric.mode.bits;
     char *field = second_field(lines->line);
     if (!field) return fail_text(lines, lines->line, "two fields are wanted: a number and R in hex");
-    if (!hex_parse_any(&r, field, bits ? UINT32_MAX >> (32 - bits) : 0))
-      return fail_text(lines, field, "R is not a hex number of as many bits as the mode has");
+    uint64_t last = bits ? UINT32_MAX >> (32 - bits) : 0;
+    if (!hex_parse_any(&r, field, strlen(field) == WORD_DIGITS ? UINT32_MAX : last))
+      return fail_text(lines, field, "R is not a hex number of as many bits as the mode has, nor a word of 8 digits");
+    r &= last;
   }
   if (!read_operand(&x, s, lines->line, &wrong)) return fail_text(lines, lines->line, wrong);
   uint32_t code = code_of(s, x, (uint32_t)r, &events);
@@ -188,7 +194,7 @@ static int is_number(const encode_state *s, const char *text) {
   char field[CLI_SHOWN_MAX];
   number z;
   uint64_t u;
-  snprintf(field, sizeof field, "%.*s", s->random ? (int)strcspn(text, " \t") : (int)sizeof field - 1, text);
+  snprintf(field, sizeof field, "%.*s", s->words ? (int)strcspn(text, " \t") : (int)sizeof field - 1, text);
   return s->bits ? hex_parse(&u, field, (unsigned)s->bits / 4) : number_parse(&z, field);
 }
 
@@ -242,13 +248,12 @@ int cli_encode(int argc, char **argv) {
     return check_files(&state) ? CLI_BAD : cli_quantize_files(&state.files, operands[0], out);
   }
   if (check_lines(&state) || cli_preset_mode(&state.numeric, &state.files.target)) return CLI_BAD;
-  if (state.random && !state.numeric.mode.bits) return cli_fail(NULL, "--random wants a stochastic mode (-r sra:N)");
+  if (state.words && !state.numeric.mode.bits) return cli_fail(NULL, "--words requires a stochastic mode (-r sra:N)");
   return each(&state, operands, count, values, encode_line);
 }
 
 static const cli_option decode_options[] = {CLI_OPTION_TARGET,
                                             {'v', "verbose", NULL, "also print the value in decimal"},
-                                            {CLI_KEY_JOBS, "jobs", "N", "the same as --threads"},
                                             CLI_OPTION_ROWS,
                                             CLI_OPTION_IN_PLACE,
                                             CLI_OPTION_THREADS,

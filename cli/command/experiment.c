@@ -88,8 +88,8 @@ int cli_experiments(int argc, char **argv) {
 
 static const cli_option options[] = {
     {KEY_DATA, "data", "FOLDER", "where the data files are; default ./data, or the installed ones"},
-    {'o', "out", "FOLDER", "report.html, rows.csv, series.csv and a drawing of each figure go there"},
-    {KEY_ALL, "all", NULL, "no NAME: run all of them; with --out each has a folder in FOLDER"},
+    {'o', "output", "OUT", "folder where report.html, rows.csv, series.csv and a drawing of each figure go"},
+    {KEY_ALL, "all", NULL, "no NAME: run all of them; with --output each has a folder in OUT"},
     {KEY_QUICK, "quick", NULL, "with --all: those that `make check` runs"},
     {KEY_SET | CLI_REPEATS, "set", "KEY=VALUE", "in every run, after its own keys (halfulp train --keys lists them)"},
     {'j', "threads", "N", "as --set run.threads=N: the result is the same for any number"},
@@ -104,8 +104,8 @@ static const cli_command command = {
     "which is the same on every machine; then other tables, and the paper's claims with the numbers measured. Exits\n"
     "with 1 if one does not hold.",
     "  halfulp experiment bfloat16-updates --data . -j 2\n"
-    "  halfulp experiment s2fp8 --data . --out /tmp/s2fp8 --json\n"
-    "  halfulp experiment long-reduction --out /tmp/reduction",
+    "  halfulp experiment s2fp8 --data . --output /tmp/s2fp8 --json\n"
+    "  halfulp experiment long-reduction --output /tmp/reduction",
     options,
     0,
     1,

@@ -381,10 +381,9 @@ static int print_link(explain_state *s, char **operands, int count) {
     link_add(link, "v", operands[0]);
   printf("%s\n", link);
   if (!found)
-    fputs(
-        "halfulp: note: the playground is not beside this program: `make docs` makes it, and HALFULP_PLAYGROUND may "
-        "name its address\n",
-        stderr);
+    cli_note(
+        "note: the playground is not beside this program: `make docs` makes it, and HALFULP_PLAYGROUND may name its "
+        "address");
   return CLI_OK;
 }
 

@@ -85,7 +85,7 @@ static int set(void *state, int key, const char *value) {
 
 static const cli_option options[] = {
     {'C', "add", "C.npy", "the matrix to add; absent: +0"},
-    {'o', "output", "D.npy", "the result"},
+    {'o', "output", "OUT", "the result D, an .npy file"},
     {KEY_FA, "fa", "FORMAT", "format of A; default: what the model takes (a named unit), else binary32"},
     {KEY_FB, "fb", "FORMAT", "format of B; default likewise"},
     {KEY_FC, "fc", "FORMAT", "format of C; default: what the model takes, else D's"},
@@ -239,9 +239,11 @@ static void json_watch(FILE *out, const hu_watch *w) {
   fprintf(out, "\"overflows\": %" PRIu64 ", \"gap\": %" PRIu64 "}", w->overflows, w->gap);
 }
 
-static void report(FILE *out, const gemm_state *s, const matrix *a, const matrix *b, const matrix *c,
-                   const hu_events *events, const hu_watch *watch, const char *device) {
+static void report(const gemm_state *s, const matrix *a, const matrix *b, const matrix *c, const hu_events *events,
+                   const hu_watch *watch, const char *device) {
   char fa[CLI_NAME_MAX], fb[CLI_NAME_MAX], fd[CLI_NAME_MAX], mode[CLI_NAME_MAX], model[HU_ACCUM_TEXT_MAX];
+  FILE *out = cli_summary_file(s->d_path);
+  if (!out) return;
   cli_shown_name(fa, s->fa, s->fa_text);
   cli_shown_name(fb, s->fb, s->fb_text);
   cli_shown_name(fd, s->numeric.format, s->numeric.format_text);
@@ -349,7 +351,7 @@ static int multiply(const gemm_state *s, const factors *x, const hu_exec *exec, 
                                                      &s->accum, s->numeric.mode, exec, &events)
                                : on_cpu(s, x, &d, exec, &events, s->watch ? &watch : NULL);
   int code = status == HU_OK ? save_result(s, codes, m, n) : refused(s, status);
-  if (code == CLI_OK) report(strcmp(s->d_path, "-") ? stdout : stderr, s, &x->a, &x->b, c, &events, &watch, device);
+  if (code == CLI_OK) report(s, &x->a, &x->b, c, &events, &watch, device);
   free(codes);
   return code;
 }

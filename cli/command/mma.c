@@ -43,9 +43,15 @@ static const cli_command command = {
     "MODEL as in gemm: a named unit, or a model with `takes(A,B,C,...)`, has elements of its own and takes no\n"
     "others; `any(MODEL)` takes others, too. -r and -s are those of the last rounding into D's format. Stochastic "
     "models: line i is element i.\n"
-    "FILE is standard input if absent or -.",
+    "FILE is standard input if absent or -.\n\n"
+    "A model of your own, for a unit that aligns its terms to the largest exponent:\n\n"
+    "  block(align,l=4,f=3,emin=-28,out=binary16)   l: 4 products and C at a time; f: 3 digits are kept below the\n"
+    "                                               largest exponent, which is at least emin; out: the accumulator\n\n"
+    "`halfulp models --grammar` explains every key of block(...) and computes the last example below step by step.",
     "  echo 3c003c003c003c00 3c003c003c003c00 3f800000 | halfulp mma nv.volta.f16.f32\n"
-    "  echo 3c003c00 3c003c00 0000 | halfulp mma 'seq(binary16,rtz)' --fa binary16 --fb binary16 --fd binary16",
+    "  echo 3c003c00 3c003c00 0000 | halfulp mma 'seq(binary16,rtz)' --fa binary16 --fb binary16 --fd binary16\n"
+    "  echo 48003d003a003000 3c003c00bc003c00 3c00 | \\\n"
+    "      halfulp mma 'block(align,l=4,f=3,emin=-28,out=binary16)' --fa binary16 --fb binary16 --fd binary16",
     options,
     1,
     2,

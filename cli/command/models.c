@@ -85,7 +85,11 @@ static int print_forms(const char *part) {
   return shown;
 }
 
-static int print_grammar(void) {
+static int print_grammar(int json) {
+  if (json) {
+    cli_json_grammar();
+    return CLI_OK;
+  }
   printf("F, P, A, B, C: formats; MODE: a rounding, absent: rne; docs/numerics.md section 11\n");
   for (size_t i = 0; i < cli_form_count; i++) print_form(&cli_forms[i]);
   putchar('\n');
@@ -98,8 +102,8 @@ int cli_models(int argc, char **argv) {
   char **operands;
   int count, shown = 0, formed = 0, status = cli_parse(&command, &state, argc, argv, &operands, &count);
   if (status >= 0) return status;
-  if (state.grammar && (state.json || count)) return cli_fail(NULL, "models: --grammar takes neither PART nor --json");
-  if (state.grammar) return print_grammar();
+  if (state.grammar && count) return cli_fail(NULL, "models: --grammar takes no PART");
+  if (state.grammar) return print_grammar(state.json);
   if (state.json)
     putchar('[');
   else if (!count) {

@@ -14,7 +14,7 @@
 #include "cli/tensors/array.h"
 #include "halfulp/scalar.h"
 
-enum { KEY_DATA = CLI_KEY_FREE };
+enum { KEY_ARRAY = CLI_KEY_FREE };
 enum {
   WIDTH = 1120,
   LEFT = 70,
@@ -53,8 +53,8 @@ static int set(void *state, int key, const char *value) {
 
 static const cli_option options[] = {
     CLI_OPTIONS_FORMAT,
-    {'o', "output", "FILE.svg", "the drawing"},
-    {KEY_DATA, "data", "IN.npy", "a float array: draw the histogram of its magnitudes"},
+    {'o', "output", "OUT", "the drawing, an .svg file"},
+    {KEY_ARRAY, "array", "IN.npy", "a float array: draw the histogram of its magnitudes"},
     CLI_OPTIONS_ROUND,
     CLI_OPTIONS_STREAM,
     {0}};
@@ -62,10 +62,10 @@ static const cli_command command = {
     "plot",
     "",
     "Draw the positive values of a format on a logarithmic line, as SVG",
-    "With --data: also the data's magnitudes over it, what becomes a normal or a subnormal number, zero,\n"
+    "With --array: also the data's magnitudes over it, what becomes a normal or a subnormal number, zero,\n"
     "or overflows when rounded by MODE. FORMAT may be any number system that `halfulp formats` lists.",
     "  halfulp plot -f float8_e4m3fn -o /tmp/e4m3.svg\n"
-    "  halfulp plot -f float8_e5m2 --data digits_weights.npy -o /tmp/weights.svg",
+    "  halfulp plot -f float8_e5m2 --array digits_weights.npy -o /tmp/weights.svg",
     options,
     0,
     0,

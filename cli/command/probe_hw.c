@@ -12,7 +12,7 @@
 #define HU_CLI_GOLDEN ""
 #endif
 
-enum { KEY_GOLDEN = CLI_KEY_FREE, SHOWN_MAX = 5 };
+enum { KEY_GOLDEN = CLI_KEY_FREE, KEY_SAMPLES, SHOWN_MAX = 5 };
 
 typedef struct probe_state {
   cli_numeric numeric;
@@ -22,7 +22,7 @@ typedef struct probe_state {
 
 static int set(void *state, int key, const char *value) {
   probe_state *s = state;
-  if (key == 'n') return cli_read_u64(&s->count, "--count", value, 0, (uint64_t)1 << 32);
+  if (key == KEY_SAMPLES) return cli_read_u64(&s->count, "--samples", value, 0, (uint64_t)1 << 32);
   if (key == KEY_GOLDEN) {
     s->golden = value;
     return CLI_OK;
@@ -31,9 +31,9 @@ static int set(void *state, int key, const char *value) {
 }
 
 static const cli_option options[] = {
-    {'n', "count", "N", "random dot products of each instruction, at least; default 100000"},
-    {CLI_KEY_SEED, "seed", "K", "of the random operands; default 0"},
-    {KEY_GOLDEN, "golden", "DIR", "where mma/probes.txt is; default: the installed golden files"},
+    {KEY_SAMPLES, "samples", "N", "random dot products per instruction, at least; default 100000"},
+    {CLI_KEY_SEED, "seed", "K", "key of the random operands; default 0"},
+    {KEY_GOLDEN, "golden", "FOLDER", "where mma/probes.txt is; default: the installed golden files"},
     CLI_OPTION_JSON,
     {0}};
 static const cli_command command = {
@@ -45,7 +45,7 @@ static const cli_command command = {
     "exponents close, far apart, at both ends of the range, cancelling, and any patterns. Each result is compared\n"
     "bit for bit with the model's. Differences are shown as lines for `halfulp mma`: A B C, then both results.",
     "  halfulp probe-hw\n"
-    "  halfulp probe-hw -n 10000000 nv.hopper.e4m3",
+    "  halfulp probe-hw --samples 10000000 nv.hopper.e4m3",
     options,
     0,
     256,

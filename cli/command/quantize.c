@@ -38,9 +38,6 @@ static int set_target(cli_quantize_state *s, const char *value) {
 
 int cli_quantize_set(cli_quantize_state *s, int key, const char *value) {
   if (key == 'f') return set_target(s, value);
-  if ((key == 'j' || key == CLI_KEY_JOBS) && s->numeric.threads)
-    return cli_fail(NULL, "--jobs and --threads are one option; give it once");
-  if (key == CLI_KEY_JOBS) key = 'j';
   int shared = cli_set_numeric(&s->numeric, key, value);
   if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
   switch (key) {

@@ -18,7 +18,7 @@ typedef struct sweep_asked {
 } sweep_asked;
 
 enum { JOBS_MAX = 256, SETS_MAX = 256 };
-enum { KEY_KEY = CLI_KEY_FREE, KEY_VALUES, KEY_SEEDS, KEY_JOBS, KEY_LOSS, KEY_SET, KEY_DATA, KEY_FRESH };
+enum { KEY_KEY = CLI_KEY_FREE, KEY_VALUES, KEY_SEEDS, KEY_JOBS, KEY_LOSS, KEY_SET, KEY_DATA, KEY_OVERWRITE };
 
 static int set_loss(sweep *s, const char *value) {
   number x;
@@ -30,7 +30,7 @@ static int set_loss(sweep *s, const char *value) {
 
 static int set_jobs(sweep *s, const char *value) {
   uint64_t x;
-  if (cli_read_u64(&x, "--jobs", value, 1, JOBS_MAX)) return CLI_BAD;
+  if (cli_read_u64(&x, "--jobs", value, 0, JOBS_MAX)) return CLI_BAD;
   s->jobs = (unsigned)x;
   return CLI_OK;
 }
@@ -58,9 +58,9 @@ static int set(void *state, int key, const char *value) {
     case KEY_LOSS: return set_loss(s, value);
     case KEY_SET: return add_set(s, value);
     case KEY_DATA: s->data = value; return CLI_OK;
-    case KEY_FRESH: s->fresh = 1; return CLI_OK;
+    case KEY_OVERWRITE: s->fresh = 1; return CLI_OK;
     case CLI_KEY_JSON: a->json = 1; return CLI_OK;
-    case 'j': return set_jobs(s, value);
+    case KEY_JOBS: return set_jobs(s, value);
     case 'o': s->out = value; return CLI_OK;
     default: return CLI_BAD;
   }
@@ -70,28 +70,28 @@ static const cli_option options[] = {
     {KEY_KEY, "key", "KEY", "the key that is varied; default assignment.ratio"},
     {KEY_VALUES, "values", "LIST", "its values; 0,0.1,...,1 counts; semicolons where a value has commas"},
     {KEY_SEEDS, "seeds", "N", "so many seeds, from 0; or a list: 3,7 or 3, ; default 3"},
-    {'j', "jobs", "N", "processes at once; default: one per CPU"},
+    {KEY_JOBS, "jobs", "N", "training runs at once, each a process; default 0: one per processor"},
     {KEY_LOSS, "loss", "POINTS", "accuracy that may be lost against binary32; default 1"},
-    {'o', "out", "FOLDER", "where results go; default: CONFIG's name with .sweep for its suffix"},
+    {'o', "output", "OUT", "folder where results go; default: CONFIG's name with .sweep for its suffix"},
     {KEY_SET | CLI_REPEATS, "set", "KEY=VALUE", "another key of the configuration"},
     {KEY_DATA, "data", "FOLDER", "where its files are; default: the folder of CONFIG, ./data, the installed ones"},
-    {KEY_FRESH, "fresh", NULL, "runs that are done already are done again"},
+    {KEY_OVERWRITE, "overwrite", NULL, "start again: runs that are done already are done again"},
     CLI_OPTION_JSON,
     {0}};
 static const cli_command command = {
     "sweep",
     "CONFIG",
     "Train for many values of one key, with several seeds, and compare with binary32",
-    "Each run is a process of its own and leaves a file in FOLDER/runs. A run whose file is there is not done again:\n"
-    "after an interrupt the same command continues. Then FOLDER has summary.csv, summary.json, plot.svg and "
+    "Each run is a process of its own and leaves a file in OUT/runs. A run whose file is there is not done again:\n"
+    "after an interrupt the same command continues. Then OUT has summary.csv, summary.json, plot.svg and "
     "report.html.\n"
     "Among the values whose mean accuracy is within the accepted loss of binary32's, recommends the one that stores\n"
     "the fewest bytes; where the key does not change these, the most accurate one. Exits with 1 if a run failed.\n"
     "docs/sweep.md explains all of it.",
     "  printf '[data]\\nset = gratings\\n[run]\\nsteps = 20\\n[assignment]\\nkind = demote\\n' | \\\n"
-    "      halfulp sweep - --values 0,0.5,1 --seeds 2 --out /tmp/ratios.sweep\n"
+    "      halfulp sweep - --values 0,0.5,1 --seeds 2 --output /tmp/ratios.sweep\n"
     "  printf '[data]\\nset = gratings\\n[run]\\nsteps = 20\\n' | \\\n"
-    "      halfulp sweep - --key precision.system --values fp16,nvfp4 --seeds 7, --out /tmp/systems.sweep",
+    "      halfulp sweep - --key precision.system --values fp16,nvfp4 --seeds 7, --output /tmp/systems.sweep",
     options,
     1,
     1,

@@ -20,7 +20,7 @@
 
 enum { KEY_DATA = CLI_KEY_FREE, KEY_SET, KEY_RESUME, KEY_OVERWRITE, KEY_EVERY, KEY_CHECKPOINT, KEY_EVALUATE, KEY_KEYS };
 static const cli_option options[] = {
-    {'o', "out", "FOLDER", "where its files go; default: CONFIG's name with .run for its suffix"},
+    {'o', "output", "OUT", "folder where its files go; default: CONFIG's name with .run for its suffix"},
     {KEY_DATA, "data", "FOLDER",
      "where data files are looked for; default: the folder of CONFIG, ./data, the installed ones"},
     {KEY_SET | CLI_REPEATS, "set", "KEY=VALUE", "section.key=value, after what CONFIG says, in this order"},
@@ -76,9 +76,9 @@ static const cli_command command = {
     "continues from there, and ends with the same weights and log as a run that was not stopped. The folder of an\n"
     "earlier run is left alone without --resume or --overwrite.",
     "  halfulp train --keys\n"
-    "  printf '[data]\\nset = gratings\\n[run]\\nsteps = 20\\n' | halfulp train - --out /tmp/first.run\n"
+    "  printf '[data]\\nset = gratings\\n[run]\\nsteps = 20\\n' | halfulp train - --output /tmp/first.run\n"
     "  halfulp train /tmp/first.run/config.ini --set precision.system=fp16 --set loss.scale=backoff \\\n"
-    "      --out /tmp/fp16.run --json",
+    "      --output /tmp/fp16.run --json",
     options,
     0,
     1,
@@ -144,7 +144,7 @@ static int is_empty(const char *folder) {
   return d && !others;
 }
 
-/* The folder is there. A run writes over nothing but what a run wrote: `--out .` among one's own files is a slip. */
+/* The folder is there. A run writes over nothing but what a run wrote: `--output .` among one's own files is a slip. */
 static int check_folder(const train_run *r) {
   char *path = train_path(r, "config.ini"), line[sizeof MARK] = "";
   if (!path) return CLI_BAD;
@@ -153,7 +153,7 @@ static int check_folder(const train_run *r) {
   if (f) fclose(f);
   free(path);
   if (ours || is_empty(r->out)) return CLI_OK;
-  return cli_fail(r->out, "is no folder of a run, and not an empty one; name another with --out");
+  return cli_fail(r->out, "is no folder of a run, and not an empty one; name another with --output");
 }
 
 /* What an earlier run left: at no time does a checkpoint stand beside another run's log. */
@@ -176,15 +176,15 @@ static int check_earlier(const train_run *r) {
   if (found == TRAIN_FOUND_STOPPED)
     return cli_fail(r->out,
                     "holds a run that was stopped after step %llu of %llu: --resume continues it, --overwrite begins "
-                    "again, --out names another folder",
+                    "again, --output names another folder",
                     (unsigned long long)step, (unsigned long long)steps);
   if (found == TRAIN_FOUND_ENDED)
     return cli_fail(r->out,
                     "holds a run that ended after step %llu: --resume with a larger run.epochs or run.steps makes it "
-                    "longer, --overwrite starts again, --out names another folder",
+                    "longer, --overwrite starts again, --output names another folder",
                     (unsigned long long)step);
   if (found == TRAIN_FOUND_FILES)
-    return cli_fail(r->out, "holds files of an earlier run: --overwrite starts again, --out names another folder");
+    return cli_fail(r->out, "holds files of an earlier run: --overwrite starts again, --output names another folder");
   return CLI_OK;
 }
 
@@ -208,6 +208,7 @@ static int start_again(train_run *r) {
 /* ---- the run ---- */
 
 static void say(const train_run *r, int stopped, double seconds) {
+  if (stopped && cli_quiet()) return;
   if (stopped)
     train_print_stopped(stderr, r, strsignal(stopped));
   else if (r->json)
@@ -236,7 +237,7 @@ int cli_train(int argc, char **argv) {
     train_print_keys(stdout, r.json);
     status = CLI_OK;
   } else if (status < 0 && !count) {
-    status = cli_fail(NULL, "train: wants CONFIG; see `halfulp train --help`");
+    status = cli_fail(NULL, "train: requires CONFIG; see `halfulp train --help`");
   } else if (status < 0 && r.resume && r.overwrite) {
     status = cli_fail(NULL, "train: --resume continues a run, --overwrite starts again: only one of them");
   } else if (status < 0) {

@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "cli/base/accum_text.h"
+#include "cli/command/explain_case.h"
 #include "cli/vectors/vectors.h"
 
 enum {
   KEY_LEVEL = CLI_KEY_FREE,
-  KEY_TO,
   KEY_FIRST,
   KEY_CHECK,
   KEY_NOTEXACT,
@@ -24,15 +24,17 @@ enum {
   KEY_CASES,
   KEY_NAN_RESULT,
   KEY_NAN_FMA,
-  KEY_INTEGER
+  KEY_INTEGER,
+  KEY_ELEMENTS,
+  KEY_EXPLAIN
 };
 
 typedef struct state {
   cli_numeric numeric;
-  const char *from, *to; /* types as given */
+  const char *from; /* type as given */
   uint64_t level, cases;
   vectors_rules rules;
-  int check, notexact, words, joined, count, complete, integer;
+  int check, notexact, words, joined, count, complete, integer, explain;
   const char *accum, *fa, *fb, *fc, *fd;
   uint64_t n;
 } state;
@@ -69,8 +71,8 @@ static int set(void *context, int key, const char *value) {
     case KEY_NAN_RESULT: return set_nan_result(s, value);
     case KEY_NAN_FMA: return set_nan_fma(s, value);
     case KEY_INTEGER: return set_integer(s, value);
-    case KEY_TO: s->to = value; break;
     case KEY_CHECK: s->check = 1; break;
+    case KEY_EXPLAIN: s->explain = 1; break;
     case KEY_NOTEXACT: s->notexact = 1; break;
     case KEY_WORDS: s->words = 1; break;
     case KEY_JOINED: s->joined = 1; break;
@@ -81,7 +83,7 @@ static int set(void *context, int key, const char *value) {
     case KEY_FB: s->fb = value; break;
     case KEY_FC: s->fc = value; break;
     case KEY_FD: s->fd = value; break;
-    case 'n': return cli_read_u64(&s->n, "-n", value, 1, 4096);
+    case KEY_ELEMENTS: return cli_read_u64(&s->n, "--elements", value, 1, 4096);
     default: s->rules.no_flags = 1; break;
   }
   return CLI_OK;
@@ -89,30 +91,32 @@ static int set(void *context, int key, const char *value) {
 
 #define OPTIONS_TYPES                                                                                           \
   {'f', "format", "FORMAT", "format of operands and result; convert: also binary64, i8 ... i64, ui8 ... ui64"}, \
-      {KEY_TO, "to", "FORMAT", "format of the results; default that of -f"},                                    \
       {KEY_FA, "fa", "FORMAT", "format of operand A, default -f; dot: elements of A, as in mma"},               \
       {KEY_FB, "fb", "FORMAT", "format of operand B"}, {KEY_FC, "fc", "FORMAT", "format of operand C of fma"},  \
-      {KEY_FD, "fd", "FORMAT", "dot: elements of C and D"}, {                                                   \
+      {KEY_FD, "fd", "FORMAT", "format of the result, default -f; dot: elements of C and D, as in mma"}, {      \
     KEY_ACCUM, "accum", "MODEL", "dot: an accumulation model or preset (halfulp models)"                        \
   }
 #define OPTION_N \
-  { 'n', "elements", "N", "dot: elements of a row; default the instruction's K, or 4" }
+  { KEY_ELEMENTS, "elements", "N", "dot: elements of a row; default the instruction's K, or 4" }
 #define OPTION_LEVEL \
-  { KEY_LEVEL, "level", "N", "1: some tens of thousands of cases; 2: many more; --count tells; default 1" }
+  { KEY_LEVEL, "level", "LEVEL", "1: some tens of thousands of cases; 2: many more; --count tells; default 1" }
 #define OPTION_COUNT \
   { KEY_COUNT, "count", NULL, "print how many cases there are, and no case" }
 #define OPTION_FIRST \
   { KEY_FIRST, "first", "N", "differences to print; default 20" }
+#define OPTION_EXPLAIN \
+  { KEY_EXPLAIN, "explain", NULL, "below the first difference, what `halfulp explain` says about its operands" }
 #define OPTION_NO_FLAGS \
   { KEY_NO_FLAGS, "no-flags", NULL, "look at results only; lines may end before the flags" }
 #define OPTION_NAN_FMA(DEFAULT) \
   { KEY_NAN_FMA, "nan-fma", "RULE", "infinity times zero plus a NaN: quiet (x86), invalid (RISC-V, Arm)" DEFAULT }
 #define OPTION_INTEGER \
   { KEY_INTEGER, "integer", "RULE", "result of an invalid conversion to an integer: riscv arm x86; default riscv" }
-#define OPTIONS_JUDGE                                                              \
-  {KEY_NAN_RESULT, "nan-result", "RULE",                                           \
-   "NaN results that are right: any, quiet ones, the canonical one; default any"}, \
-      OPTION_NAN_FMA(", any: either is right; default any"), OPTION_FIRST, OPTION_NO_FLAGS, CLI_OPTION_JSON
+#define OPTIONS_JUDGE                                                                                       \
+  {KEY_NAN_RESULT, "nan-result", "RULE",                                                                    \
+   "NaN results that are right: any, quiet ones, the canonical one; default any"},                          \
+      OPTION_NAN_FMA(", any: either is right; default any"), OPTION_FIRST, OPTION_EXPLAIN, OPTION_NO_FLAGS, \
+      CLI_OPTION_JSON
 
 #define OPTIONS_LINES                                                                                                 \
   {KEY_WORDS, "words", NULL, "a field more behind the operands: random words, 8 digits each; R is the low N bits"}, { \
@@ -131,21 +135,29 @@ static int set(void *context, int key, const char *value) {
 #define CASES                                                                                                       \
   "\nCases: every code of one operand of up to 16 bits, every pair of up to 6 bits (level 2: 8); else edge codes\n" \
   "of the operands against each other, then, for add sub mul div sqrt fma convert, results about the smallest\n"    \
-  "normal number and below it, on and beside the points where rounding turns; then random operands."
+  "normal number and below it, on and beside the points where rounding turns; then random operands.\n"              \
+  "docs/vectors.md gives the number of each."
 
-static const cli_option vectors_options[] = {
-    OPTIONS_TYPES,      OPTION_N,     CLI_OPTIONS_ROUND, OPTION_NAN_FMA("; default quiet"),
-    CLI_OPTIONS_STREAM, OPTION_LEVEL, OPTION_INTEGER,    OPTION_COUNT,
-    OPTIONS_LINES,      {0}};
+static const cli_option vectors_options[] = {OPTIONS_TYPES,
+                                             OPTION_N,
+                                             CLI_OPTIONS_ROUND,
+                                             OPTION_NAN_FMA("; default quiet"),
+                                             CLI_OPTIONS_STREAM,
+                                             OPTION_LEVEL,
+                                             OPTION_INTEGER,
+                                             OPTION_COUNT,
+                                             OPTIONS_LINES,
+                                             CLI_OPTION_JSON,
+                                             {0}};
 static const cli_command vectors_command = {
     "vectors",
     "OP",
     "Generate operands, results and flags of an operation, in Berkeley TestFloat's text form",
     OPERATIONS LINES CASES,
     "  halfulp vectors add -f float8_e4m3fn\n"
-    "  halfulp vectors convert -f binary16 --to float8_e5m2 -r rtz\n"
-    "  halfulp vectors convert -f binary16 --to i32 -r rtz\n"
-    "  halfulp vectors fma --fa float8_e5m2 --fb float8_e5m2 --fc binary16 --to binary16\n"
+    "  halfulp vectors convert -f binary16 --fd float8_e5m2 -r rtz\n"
+    "  halfulp vectors convert -f binary16 --fd i32 -r rtz\n"
+    "  halfulp vectors fma --fa float8_e5m2 --fb float8_e5m2 --fc binary16 --fd binary16\n"
     "  halfulp vectors gelu -f bfloat16\n"
     "  halfulp vectors dot --accum nv.volta.f16.f32\n"
     "  halfulp vectors add -f bfloat16 -r sra:8 --words --joined\n"
@@ -209,15 +221,33 @@ static const cli_command testfloat_command = {
     2,
     set};
 
-static int generate(const vectors *v, int level) {
+static const char *operands_text(char text[80], const vectors *v, const vectors_case *c) {
+  size_t at = 0;
+  for (int k = 0; k < v->op->operands; k++)
+    at += (size_t)snprintf(text + at, 80 - at, "%s%0*llX", k ? " " : "", (int)vectors_digits(&v->x[k]),
+                           (unsigned long long)c->x[k]);
+  if (v->words) snprintf(text + at, 80 - at, " %08X", c->word);
+  return text;
+}
+
+static void print_case(const vectors *v, const vectors_case *c, int json, int first) {
+  char text[80];
+  if (json)
+    vectors_json_case(first, operands_text(text, v, c), &v->z, c->z, c->flags);
+  else
+    vectors_print(v, c);
+}
+
+static int generate(const vectors *v, int level, int json) {
   vectors_source source;
   vectors_case c = {0};
   if (vectors_source_open(&source, v, level)) return CLI_BAD;
   for (uint64_t i = 0; vectors_source_case(&source, i, &c) && !ferror(stdout); i++) {
     c.word = vectors_word(v, i);
     vectors_solve(v, i, &c);
-    vectors_print(v, &c);
+    print_case(v, &c, json, i == 0);
   }
+  if (json) printf("]\n");
   vectors_source_close(&source);
   return CLI_OK;
 }
@@ -242,15 +272,6 @@ static int check_operands(const expected *e, const vectors *v, cli_lines *lines,
   return CLI_OK;
 }
 
-static const char *operands_text(char text[80], const vectors *v, const vectors_case *c) {
-  size_t at = 0;
-  for (int k = 0; k < v->op->operands; k++)
-    at += (size_t)snprintf(text + at, 80 - at, "%s%0*llX", k ? " " : "", (int)vectors_digits(&v->x[k]),
-                           (unsigned long long)c->x[k]);
-  if (v->words) snprintf(text + at, 80 - at, " %08X", c->word);
-  return text;
-}
-
 static int judge(const vectors_rules *rules, const expected *e, const vectors *v, cli_lines *lines,
                  vectors_verdict *sum) {
   vectors_line read;
@@ -268,12 +289,12 @@ static int judge(const vectors_rules *rules, const expected *e, const vectors *v
   return CLI_OK;
 }
 
-static int answer(const vectors *v, cli_lines *lines) {
+static int answer(const vectors *v, cli_lines *lines, int json, int first) {
   vectors_line read;
   if (!vectors_read(v, lines->line, &read)) return cli_lines_fail(lines, read.wrong);
   if (read.fields < v->op->operands) return cli_lines_fail(lines, "fewer fields than the operation has operands");
   vectors_solve(v, lines->number - 1, &read.c);
-  vectors_print(v, &read.c);
+  print_case(v, &read.c, json, first);
   return CLI_OK;
 }
 
@@ -288,27 +309,42 @@ static int too_many(const state *s, const char *path, uint64_t cases) {
   return cli_fail(path, "%llu cases; --cases asks for %llu", (unsigned long long)cases, (unsigned long long)s->cases);
 }
 
+static vectors_rules rules_of(const state *s, void (*explain)(const void *, unsigned long, const char *),
+                              const explained *context) {
+  vectors_rules rules = s->rules;
+  rules.json = s->numeric.json;
+  rules.context = context;
+  if (s->explain) rules.explain = explain;
+  return rules;
+}
+
 static int judge_lines(const state *s, const vectors *v, const char *id, const char *path) {
   cli_lines lines;
   vectors_verdict sum;
   expected e = {.complete = s->complete};
   int next, status = CLI_OK;
-  if (vectors_judge_open(&sum, &s->rules) || (s->complete && vectors_source_open(&e.source, v, (int)s->level)) ||
+  explained context = {v, NULL, NULL, s->numeric.json};
+  vectors_rules rules = rules_of(s, explain_case, &context);
+  if (vectors_judge_open(&sum, &rules) || (s->complete && vectors_source_open(&e.source, v, (int)s->level)) ||
       cli_lines_open(&lines, path))
     return CLI_BAD;
   while (status == CLI_OK && (next = cli_lines_next(&lines)) != 0)
-    status = next < 0 ? -next : judge(&s->rules, &e, v, &lines, &sum);
+    status = next < 0 ? -next : judge(&rules, &e, v, &lines, &sum);
   cli_lines_close(&lines);
   if (s->complete) vectors_source_close(&e.source);
   if (status == CLI_OK) status = too_many(s, path, sum.cases);
-  return vectors_report(&sum, &s->rules, id, path, status, missing(s, e.source.count, sum.cases));
+  return vectors_report(&sum, &rules, id, path, status, missing(s, e.source.count, sum.cases));
 }
 
-static int answer_lines(const vectors *v, const char *path) {
+static int answer_lines(const vectors *v, const char *path, int json) {
   cli_lines lines;
-  int next, status = CLI_OK;
+  int next, status = CLI_OK, first = 1;
   if (cli_lines_open(&lines, path)) return CLI_BAD;
-  while (status == CLI_OK && (next = cli_lines_next(&lines)) != 0) status = next < 0 ? -next : answer(v, &lines);
+  while (status == CLI_OK && (next = cli_lines_next(&lines)) != 0) {
+    status = next < 0 ? -next : answer(v, &lines, json, first);
+    if (status == CLI_OK) first = 0;
+  }
+  if (json) printf(first ? "[]\n" : "]\n");
   cli_lines_close(&lines);
   return status;
 }
@@ -330,8 +366,8 @@ static int choose_types(const state *s, vectors *v) {
     if (!s->from && k && !vectors_same_type(&v->x[k], &v->x[0])) last = NULL;
   }
   if (v->op->kind == VECTORS_RELATION) return v->z.kind = VECTORS_TRUTH, CLI_OK;
-  if (!s->to && !last) return cli_fail(NULL, "operands of several formats: give the result's by --to FORMAT");
-  if (vectors_read_type(&v->z, s->to ? s->to : last)) return CLI_BAD;
+  if (!s->fd && !last) return cli_fail(NULL, "operands of several formats: give the result's by --fd FORMAT");
+  if (vectors_read_type(&v->z, s->fd ? s->fd : last)) return CLI_BAD;
   v->z.integer.invalid = (uint8_t)s->integer;
   return CLI_OK;
 }
@@ -340,7 +376,7 @@ static int choose_types(const state *s, vectors *v) {
 static int choose(const state *s, const char *name, vectors *v) {
   v->op = vectors_find(name);
   if (!v->op) return cli_fail(NULL, "'%s' is no operation; see `halfulp vectors --help`", name);
-  if (s->accum || s->fd || s->n) return cli_fail(NULL, "--accum, --fd and -n belong to dot");
+  if (s->accum || s->n) return cli_fail(NULL, "--accum and --elements belong to dot");
   if (choose_types(s, v) || vectors_check(v)) return CLI_BAD;
   v->mode = s->numeric.mode;
   v->stream = s->numeric.stream;
@@ -356,7 +392,7 @@ static int choose_dot(const state *s, vectors_dot *v) {
   const char *const given[] = {s->fa, s->fb, s->fd};
   hu_element *const element[] = {&v->dot.a, &v->dot.b, &v->dot.d};
   if (!s->accum) return cli_fail(NULL, "dot: no model given; use --accum MODEL");
-  if (s->from || s->to || s->fc) return cli_fail(NULL, "dot: use --fa, --fb and --fd for its formats");
+  if (s->from || s->fc) return cli_fail(NULL, "dot: use --fa, --fb and --fd for its formats");
   if (cli_dot_model(&v->dot, "--accum", s->accum, &named)) return CLI_BAD;
   for (int i = 0; i < 3; i++) {
     if (!given[i] && !named)
@@ -369,7 +405,8 @@ static int choose_dot(const state *s, vectors_dot *v) {
   v->n = s->n ? s->n : named ? v->dot.depth : 4;
   v->stream = s->numeric.stream;
   v->joined = s->joined;
-  if (v->n % v->dot.depth) return cli_fail(NULL, "-n: not a multiple of the instruction's K, %zu", v->dot.depth);
+  if (v->n % v->dot.depth)
+    return cli_fail(NULL, "--elements: not a multiple of the instruction's K, %zu", v->dot.depth);
   if (s->words && !v->dot.mode.bits && !v->dot.accum.mode.bits)
     return cli_fail(NULL, "--words: no rounding is stochastic");
   return CLI_OK;
@@ -379,25 +416,35 @@ static int judge_dot(const state *s, const char *path) {
   vectors_dot v = {0};
   vectors_verdict sum;
   cli_lines lines;
-  if (choose_dot(s, &v) || vectors_judge_open(&sum, &s->rules) || cli_lines_open(&lines, path)) return CLI_BAD;
-  int status = vectors_dot_judge(&v, &s->rules, &lines, s->complete ? (int)s->level : 0, &sum);
+  explained context = {NULL, &v, s->accum, s->numeric.json};
+  vectors_rules rules = rules_of(s, explain_dot_case, &context);
+  if (choose_dot(s, &v) || vectors_judge_open(&sum, &rules) || cli_lines_open(&lines, path)) return CLI_BAD;
+  int status = vectors_dot_judge(&v, &rules, &lines, s->complete ? (int)s->level : 0, &sum);
   cli_lines_close(&lines);
   if (status == CLI_OK) status = too_many(s, path, sum.cases);
-  return vectors_report(&sum, &s->rules, "dot", path, status, missing(s, vectors_dot_cases((int)s->level), sum.cases));
+  return vectors_report(&sum, &rules, "dot", path, status, missing(s, vectors_dot_cases((int)s->level), sum.cases));
+}
+
+static int print_count(const char *id, uint64_t cases, int json) {
+  if (json)
+    printf("{\"id\": \"%s\", \"cases\": %llu}\n", id, (unsigned long long)cases);
+  else
+    printf("%llu\n", (unsigned long long)cases);
+  return CLI_OK;
 }
 
 static int generate_dot(const state *s) {
   vectors_dot v = {0};
   if (choose_dot(s, &v)) return CLI_BAD;
+  v.json = s->numeric.json;
   if (!s->count) return vectors_dot_generate(&v, (int)s->level);
-  printf("%llu\n", (unsigned long long)vectors_dot_cases((int)s->level));
-  return CLI_OK;
+  return print_count("dot", vectors_dot_cases((int)s->level), s->numeric.json);
 }
 
-static int count_cases(const vectors *v, int level) {
+static int count_cases(const vectors *v, int level, int json) {
   vectors_source source;
   if (vectors_source_open(&source, v, level)) return CLI_BAD;
-  printf("%llu\n", (unsigned long long)source.count);
+  print_count(v->op->name, source.count, json);
   vectors_source_close(&source);
   return CLI_OK;
 }
@@ -408,9 +455,11 @@ int cli_vectors(int argc, char **argv) {
   char **operands;
   int count, status = cli_parse(&vectors_command, &s, argc, argv, &operands, &count);
   if (status >= 0) return status;
+  if (s.joined && s.numeric.json) return cli_fail(NULL, "vectors: --joined is about lines; leave it or --json out");
   if (!strcmp(operands[0], "dot")) return generate_dot(&s);
   if (choose(&s, operands[0], &v)) return CLI_BAD;
-  return s.count ? count_cases(&v, (int)s.level) : generate(&v, (int)s.level);
+  int json = s.numeric.json, level = (int)s.level;
+  return s.count ? count_cases(&v, level, json) : generate(&v, level, json);
 }
 
 int cli_check_vectors(int argc, char **argv) {
@@ -420,7 +469,6 @@ int cli_check_vectors(int argc, char **argv) {
   int count, status = cli_parse(&check_command, &s, argc, argv, &operands, &count);
   if (status >= 0) return status;
   const char *path = count > 1 ? operands[1] : "-";
-  s.rules.json = s.numeric.json;
   if (!strcmp(operands[0], "dot")) return judge_dot(&s, path);
   return choose(&s, operands[0], &v) ? CLI_BAD : judge_lines(&s, &v, operands[0], path);
 }
@@ -436,10 +484,9 @@ int cli_testfloat(int argc, char **argv) {
   v.mode = s.numeric.mode;
   v.quiet_integral = s.notexact;
   v.z.integer.invalid = (uint8_t)s.integer;
-  s.rules.json = s.numeric.json;
   const char *path = count > 1 ? operands[1] : "-";
   if (s.level && (count > 1 || s.check))
     return cli_fail(NULL, "--level makes the operands; it goes with no FILE and no --check");
-  if (s.level) return generate(&v, (int)s.level);
-  return s.check ? judge_lines(&s, &v, operands[0], path) : answer_lines(&v, path);
+  if (s.level) return generate(&v, (int)s.level, s.numeric.json);
+  return s.check ? judge_lines(&s, &v, operands[0], path) : answer_lines(&v, path, s.numeric.json);
 }

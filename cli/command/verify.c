@@ -12,7 +12,7 @@
 #include "cli/base/progress.h"
 #include "cli/verify/verify.h"
 
-enum { KEY_DEVICE = CLI_KEY_FREE, KEY_LEVEL, KEY_SHARD, KEY_MERGE, KEY_GOLDEN, KEY_REPORT, KEY_LIST, KEY_ONLY };
+enum { KEY_DEVICE = CLI_KEY_FREE, KEY_LEVEL, KEY_SHARD, KEY_MERGE, KEY_GOLDEN, KEY_LIST, KEY_ONLY };
 enum { FORMATS_MAX = 256, GOLDEN_MAX = 4096, STEP_WIDTH_MAX = 16, WORLD_WIDTH_MAX = 8 };
 
 typedef struct verify_state {
@@ -62,7 +62,7 @@ static int set(void *state, int key, const char *value) {
     case KEY_MERGE: s->merge = 1; return CLI_OK;
     case KEY_LIST: s->list = 1; return CLI_OK;
     case KEY_GOLDEN: s->golden = value; return CLI_OK;
-    case KEY_REPORT: s->report = value; return CLI_OK;
+    case 'o': s->report = value; return CLI_OK;
     default: return cli_set_numeric(&s->numeric, key, value) < 0 ? CLI_BAD : CLI_OK;
   }
 }
@@ -73,9 +73,9 @@ static const cli_option options[] = {
     {KEY_LEVEL, "level", "LEVEL", "quick (seconds), full (an hour or so), exhaustive (many hours); default quick"},
     {KEY_ONLY | CLI_REPEATS, "only", "KIND", "golden, world, steps or device items alone"},
     {KEY_SHARD, "shard", "I/N", "do part I of N of the work, 1 <= I <= N"},
-    {KEY_REPORT, "report", "FILE", "write a report that --merge reads"},
+    {'o', "output", "OUT", "a file for the report that --merge reads"},
     {KEY_MERGE, "merge", NULL, "put the reports of all shards together"},
-    {KEY_GOLDEN, "golden", "DIR", "where the golden files are; default: the installed ones"},
+    {KEY_GOLDEN, "golden", "FOLDER", "where the golden files are; default: the installed ones"},
     {KEY_LIST, "list", NULL, "print the work items and do nothing"},
     CLI_OPTION_THREADS,
     CLI_OPTION_JSON,
@@ -90,7 +90,7 @@ static const cli_command command = {
     "rne in full). device: codes, values, matrix products and events of the CUDA kernels against the\n"
     "CPU's. What cannot run here is listed as skipped, never as passed.",
     "  halfulp verify -f float4_e2m1fn\n"
-    "  halfulp verify --level full --shard 3/16 --report shard3.txt\n"
+    "  halfulp verify --level full --shard 3/16 -o shard3.txt\n"
     "  halfulp verify --merge shard*.txt",
     options,
     0,
@@ -259,8 +259,7 @@ static int run(work *w, const verify_state *s) {
   if (do_work(w, s)) return CLI_BAD;
   verify_run result = {level_names[s->level], device, s->shard, s->shards, w->count, w->items};
   if (s->report && verify_report_write(s->report, &result)) return CLI_BAD;
-  int report_on_output = s->report && !strcmp(s->report, "-");
-  return verify_summary(report_on_output ? stderr : stdout, &result, s->numeric.json);
+  return verify_summary(s->report ? cli_summary_file(s->report) : stdout, &result, s->numeric.json);
 }
 
 int cli_verify(int argc, char **argv) {

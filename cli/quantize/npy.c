@@ -70,6 +70,7 @@ static void report_json(FILE *out, const cli_quantize_state *s, const cli_array 
 
 static void report(FILE *out, const cli_quantize_state *s, const cli_array *x, const outcome *o) {
   char name[CLI_TARGET_MAX], mode[CLI_NAME_MAX], shape[NPY_SHAPE_MAX], shown[CLI_SHOWN_MAX];
+  if (!out) return;
   if (s->numeric.json) {
     report_json(out, s, x, o);
     return;
@@ -154,7 +155,7 @@ int cli_quantize_array(const cli_quantize_state *s, cli_array *x, const char *in
   o.info.kind = s->codes ? 'u' : 'f';
   o.info.size = s->codes ? o.parts.part[0].size : (uint8_t)value_size(s, x->info.size);
   int code = s->codes ? make_codes(&o, s, path) : make_values(&o, s, path);
-  if (code == CLI_OK) report(strcmp(path, "-") ? stdout : stderr, s, x, &o);
+  if (code == CLI_OK) report(cli_summary_file(path), s, x, &o);
   return code;
 }
 

@@ -27,7 +27,6 @@ enum {
   CLI_KEY_REPORT,
   CLI_KEY_INCLUDE,
   CLI_KEY_EXCLUDE,
-  CLI_KEY_JOBS,
   CLI_KEY_IN_PLACE,
   CLI_KEY_ROWS,
   CLI_KEY_ANY_RANK,
@@ -39,9 +38,8 @@ enum {
   {CLI_KEY_AMAX, "amax", "A", "scales from this amax of the tensor instead of its own (delayed scaling)"},      \
       {CLI_KEY_INCLUDE | CLI_REPEATS, "include", "GLOB", ".safetensors: of the tensors, those of these names"}, \
       {CLI_KEY_EXCLUDE | CLI_REPEATS, "exclude", "GLOB", ".safetensors: not the tensors of these names"},       \
-      {CLI_KEY_ANY_RANK, "any-rank", NULL, ".safetensors: also tensors with fewer than two axes"},              \
-      {CLI_KEY_REPORT, "report", "FILE.html", "tables and drawings of the errors, a file that stands alone"}, { \
-    CLI_KEY_JOBS, "jobs", "N", "the same as --threads"                                                          \
+      {CLI_KEY_ANY_RANK, "any-rank", NULL, ".safetensors: also tensors with fewer than two axes"}, {            \
+    CLI_KEY_REPORT, "report", "FILE.html", "tables and drawings of the errors, a file that stands alone"        \
   }
 #define CLI_OPTION_ROWS                                                                      \
   {                                                                                          \

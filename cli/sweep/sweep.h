@@ -67,7 +67,7 @@ int sweep_is_numeric(const sweep *s);
 /* All runs with their keys and the names of their files, and the folders for these. */
 int sweep_plan(sweep *s);
 /* Marks runs whose result file exists as done. Refuses a file that was written for other keys, and names one of them.
- * With --fresh it deletes such files instead. */
+ * With --overwrite it deletes such files instead. */
 int sweep_find(sweep *s);
 void sweep_free(sweep *s);
 /* "assignment.ratio = 0.3, seed 1" */

@@ -215,7 +215,7 @@ static void print_source(FILE *out, const train_run *r) {
   print_word(out, there ? there : config);
   free(there);
   free(copy);
-  if (r->out_asked || piped) print_option(out, "--out", r->out);
+  if (r->out_asked || piped) print_option(out, "--output", r->out);
   if (r->data || piped) print_option(out, "--data", r->data ? r->data : ".");
   for (size_t i = 0; i < r->set_count && !piped; i++) print_option(out, "--set", r->sets[i]);
   if (r->threads && !piped) print_option(out, "-j", r->threads);

@@ -60,7 +60,7 @@ typedef struct train_run {
   const char *config;  /* path */
   const char *data;    /* folder; NULL: the configuration's own */
   const char *out;     /* folder */
-  int out_asked;       /* by --out */
+  int out_asked;       /* by --output */
   const char *threads; /* NULL: as the configuration says */
   uint64_t every, checkpoint, evaluate;
   int checkpoint_asked, resume, overwrite, json, keys;

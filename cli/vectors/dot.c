@@ -35,6 +35,13 @@ static hu_element element_of(const vectors_dot *v, int i) {
   return i == A ? v->dot.a : i == B ? v->dot.b : i == C ? v->dot.d : v->dot.scale;
 }
 
+vectors_type vectors_dot_result(const vectors_dot *v) {
+  hu_element e = v->dot.d;
+  if (e.kind == HU_ELEMENT_CODE) return (vectors_type){VECTORS_CODE, e.format, {0}};
+  if (e.kind == HU_ELEMENT_BINARY64) return (vectors_type){VECTORS_BINARY64, {0}, {0}};
+  return (vectors_type){VECTORS_INTEGER, {0}, {(uint8_t)hu_element_width(e), e.kind == HU_ELEMENT_S32, 0, 1}};
+}
+
 unsigned vectors_dot_digits(const vectors_dot *v, int i) { return (hu_element_width(element_of(v, i)) + 3) / 4; }
 
 size_t vectors_dot_scales(const vectors_dot *v) {
@@ -201,6 +208,20 @@ static void write_fields(FILE *out, const generator *g, const dot_case *c) {
   for (size_t k = 0; v->dot.words && k < c->inside + (v->dot.mode.bits ? 1 : 0); k++) fprintf(out, "%08X", c->words[k]);
 }
 
+/* 0 or an exit code. */
+static int json_case(const generator *g, const dot_case *c, int first) {
+  vectors_type t = vectors_dot_result(g->v);
+  char *text = NULL;
+  size_t length;
+  FILE *out = open_memstream(&text, &length);
+  if (!out) return cli_fail(NULL, "out of memory");
+  write_fields(out, g, c);
+  int failed = fclose(out);
+  if (!failed) vectors_json_case(first, text, &t, c->d, c->flags);
+  free(text);
+  return failed ? cli_fail(NULL, "out of memory") : CLI_OK;
+}
+
 static void print_case(const generator *g, const dot_case *c) {
   const char *blank = g->v->joined ? "" : " ";
   write_fields(stdout, g, c);
@@ -253,8 +274,10 @@ int vectors_dot_generate(const vectors_dot *v, int level) {
   for (uint64_t i = 0; i < vectors_dot_cases(level) && status == CLI_OK && !ferror(stdout); i++) {
     status = draw_case(&g, i, &c);
     if (status == CLI_OK) status = solve(&g, i, &c);
-    if (status == CLI_OK) print_case(&g, &c);
+    if (status == CLI_OK && v->json) status = json_case(&g, &c, i == 0);
+    if (status == CLI_OK && !v->json) print_case(&g, &c);
   }
+  if (v->json) printf("]\n");
   close_all(&g, &c);
   return status;
 }

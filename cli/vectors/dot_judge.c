@@ -22,12 +22,6 @@ static hu_element element_of(const vectors_dot *v, int i) {
   return i == A ? v->dot.a : i == B ? v->dot.b : i == C ? v->dot.d : v->dot.scale;
 }
 
-static vectors_type type_of(hu_element e) {
-  if (e.kind == HU_ELEMENT_CODE) return (vectors_type){VECTORS_CODE, e.format, {0}};
-  if (e.kind == HU_ELEMENT_BINARY64) return (vectors_type){VECTORS_BINARY64, {0}, {0}};
-  return (vectors_type){VECTORS_INTEGER, {0}, {(uint8_t)hu_element_width(e), e.kind == HU_ELEMENT_S32, 0, 1}};
-}
-
 /* Fields of a line without blanks; the words' number is what is left. */
 static char *spread(const vectors_dot *v, const char *line) {
   size_t digits[OPERANDS + 3], sum = vectors_dot_digits(v, C) + 2, length = strlen(line);
@@ -138,7 +132,7 @@ static int judge_line(const judging *j, char *line) {
 
 int vectors_dot_judge(const vectors_dot *v, const vectors_rules *rules, cli_lines *lines, int complete,
                       vectors_verdict *sum) {
-  judging j = {v, rules, NULL, type_of(v->dot.d), lines, sum};
+  judging j = {v, rules, NULL, vectors_dot_result(v), lines, sum};
   int next, status = CLI_OK;
   if (complete && !(j.source = vectors_dot_open(v, complete))) return CLI_BAD;
   while (status == CLI_OK && (next = cli_lines_next(lines)) != 0) {

@@ -50,9 +50,8 @@ static void print_answer(FILE *out, const vectors_rules *rules, const vectors_ty
   fputc(')', out);
 }
 
-static void json_answer(FILE *out, const char *name, const vectors_type *t, vectors_answer x) {
+void vectors_json_answer(FILE *out, const vectors_type *t, vectors_answer x) {
   char value[VECTORS_VALUE_MAX];
-  fprintf(out, ", \"%s\": {", name);
   if (x.unknown) {
     fputs("\"text\": ", out);
     cli_json_string(out, x.unknown);
@@ -64,7 +63,20 @@ static void json_answer(FILE *out, const char *name, const vectors_type *t, vect
       cli_json_double(out, vectors_value(t, x.z));
     fprintf(out, ", \"flags\": \"0x%02x\"", x.flags);
   }
+}
+
+static void json_answer(FILE *out, const char *name, const vectors_type *t, vectors_answer x) {
+  fprintf(out, ", \"%s\": {", name);
+  vectors_json_answer(out, t, x);
   fputc('}', out);
+}
+
+void vectors_json_case(int first, const char *operands, const vectors_type *t, uint64_t z, uint32_t flags) {
+  printf("%s{\"operands\": ", first ? "[" : ",\n ");
+  cli_json_string(stdout, operands);
+  printf(", ");
+  vectors_json_answer(stdout, t, (vectors_answer){z, flags, NULL});
+  putchar('}');
 }
 
 static void print_difference(const vectors_verdict *sum, const vectors_rules *rules, const vectors_type *t,
@@ -85,13 +97,24 @@ static void print_difference(const vectors_verdict *sum, const vectors_rules *ru
   fputc('\n', out);
 }
 
+/* JSON has the explanation behind all differences. */
+static void explain_first(vectors_verdict *sum, const vectors_rules *rules, unsigned long line, const char *operands) {
+  sum->first_line = line;
+  if (rules->json)
+    sum->first_operands = strdup(operands);
+  else
+    rules->explain(rules->context, line, operands);
+}
+
 void vectors_judge(vectors_verdict *sum, const vectors_rules *rules, const vectors_type *t, unsigned long line,
                    const char *operands, vectors_answer want, vectors_answer given, int open) {
   uint64_t *kind = kind_of(sum, rules, t, want, given, open);
   sum->cases++;
   if (!kind) return;
   ++*kind;
-  if (sum->wrong++ < rules->first) print_difference(sum, rules, t, line, operands, want, given);
+  if (sum->wrong++ >= rules->first) return;
+  print_difference(sum, rules, t, line, operands, want, given);
+  if (sum->wrong == 1 && rules->explain) explain_first(sum, rules, line, operands);
 }
 
 /* ---- totals ---- */
@@ -124,9 +147,17 @@ static void print_totals(const vectors_verdict *sum, const vectors_rules *rules,
   fputs("{\"id\": ", stdout);
   cli_json_string(stdout, id);
   printf(", \"cases\": %llu, \"missing\": %llu, \"differ\": %llu", cases, (unsigned long long)missing, wrong);
-  printf(", \"kinds\": {\"result\": %llu, \"nan\": %llu, \"flags\": %llu, \"unknown\": %llu}, \"first\": [%s]}\n",
+  printf(", \"kinds\": {\"result\": %llu, \"nan\": %llu, \"flags\": %llu, \"unknown\": %llu}, \"first\": [%s]",
          (unsigned long long)sum->results, (unsigned long long)sum->nans, (unsigned long long)sum->flags,
          (unsigned long long)sum->unknown, sum->text ? sum->text : "");
+  if (rules->explain) {
+    printf(", \"explanation\": ");
+    if (sum->first_operands)
+      rules->explain(rules->context, sum->first_line, sum->first_operands);
+    else
+      printf("null");
+  }
+  printf("}\n");
 }
 
 int vectors_report(vectors_verdict *sum, const vectors_rules *rules, const char *id, const char *path, int status,
@@ -143,5 +174,6 @@ int vectors_report(vectors_verdict *sum, const vectors_rules *rules, const char 
     if (status == CLI_OK && (sum->wrong || missing)) status = CLI_DIFFERENT;
   }
   free(sum->text);
+  free(sum->first_operands);
   return status;
 }

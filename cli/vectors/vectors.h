@@ -157,6 +157,10 @@ typedef struct vectors_rules {
   int fixed_nan_fma; /* mode.nan_fma holds; else 0 x inf + NaN may be invalid or not */
   int no_flags, json;
   uint64_t first; /* differences to print */
+  /* NULL, or explains the first difference that is printed: as text below its line, with JSON as one value. `operands`:
+   * the fields of the line before the result. */
+  void (*explain)(const void *context, unsigned long line, const char *operands);
+  const void *context; /* of explain */
 } vectors_rules;
 
 typedef struct vectors_verdict {
@@ -165,6 +169,8 @@ typedef struct vectors_verdict {
   FILE *out;                              /* differences: standard output, or text kept for JSON */
   char *text;
   size_t length;
+  unsigned long first_line; /* of the first difference */
+  char *first_operands;     /* with JSON, where it is to be explained; else NULL */
 } vectors_verdict;
 
 typedef struct vectors_answer {
@@ -173,6 +179,10 @@ typedef struct vectors_answer {
   const char *unknown; /* the text of both where there are digits X or Z, else NULL */
 } vectors_answer;
 
+/* Result and flags as fields of a JSON object. */
+void vectors_json_answer(FILE *out, const vectors_type *t, vectors_answer x);
+/* A case as an element of a JSON list, which the first one begins; the operands as in a line. */
+void vectors_json_case(int first, const char *operands, const vectors_type *t, uint64_t z, uint32_t flags);
 /* CLI_OK, or out of memory. */
 int vectors_judge_open(vectors_verdict *sum, const vectors_rules *rules);
 /* Counts a case and prints it where it is wrong. `open`: it may be invalid or not. */
@@ -189,7 +199,7 @@ typedef struct vectors_dot {
   cli_dot dot;
   size_t n; /* elements of a row */
   hu_stream stream;
-  int joined;
+  int joined, json;
 } vectors_dot;
 typedef struct vectors_dot_source vectors_dot_source;
 uint64_t vectors_dot_cases(int level);
@@ -203,6 +213,8 @@ char *vectors_dot_fields(vectors_dot_source *s, uint64_t i);
 void vectors_dot_close(vectors_dot_source *s);
 unsigned vectors_dot_digits(const vectors_dot *v, int operand);
 size_t vectors_dot_scales(const vectors_dot *v);
+/* What the result is. */
+vectors_type vectors_dot_result(const vectors_dot *v);
 int vectors_dot_is_signalling(const hu_element *e, uint64_t x);
 
 #endif

@@ -91,6 +91,18 @@ static void add_item(kind_sum *s, const verify_item *item) {
   s->digest = verify_digest(s->digest, item->digest);
 }
 
+static void print_summary(FILE *out, const verify_run *run, const kind_sum *sums, const kind_sum *all, int json) {
+  if (json)
+    fprintf(out, "{\"version\": \"%s\", \"level\": \"%s\", \"device\": \"%s\", \"shard\": \"%u/%u\", \"kinds\": [",
+            HU_VERSION_STRING, run->level, run->device, run->shard, run->shards);
+  else
+    fprintf(out, "halfulp %s, level %s, device %s, shard %u/%u\n%-8s %8s %8s %14s %10s  %s\n", HU_VERSION_STRING,
+            run->level, run->device, run->shard, run->shards, "kind", "items", "skipped", "cases", "failures",
+            "digest");
+  for (int k = 0; k < VERIFY_KINDS; k++) print_sum(out, verify_kind_name(k), &sums[k], json, k == 0);
+  print_sum(out, "all", all, json, 0);
+}
+
 int verify_summary(FILE *out, const verify_run *run, int json) {
   kind_sum sums[VERIFY_KINDS], all = {0, 0, 0, 0, VERIFY_DIGEST_START};
   for (int k = 0; k < VERIFY_KINDS; k++) sums[k] = (kind_sum){0, 0, 0, 0, VERIFY_DIGEST_START};
@@ -102,20 +114,12 @@ int verify_summary(FILE *out, const verify_run *run, int json) {
   /* A shard of a short list may have nothing to do; that the others did it all is for --merge to see. */
   int idle = run->shards > 1 && all.items + all.skipped == 0;
   int pass = all.failures == 0 && (all.cases > 0 || idle);
-  if (json)
-    fprintf(out, "{\"version\": \"%s\", \"level\": \"%s\", \"device\": \"%s\", \"shard\": \"%u/%u\", \"kinds\": [",
-            HU_VERSION_STRING, run->level, run->device, run->shard, run->shards);
-  else
-    fprintf(out, "halfulp %s, level %s, device %s, shard %u/%u\n%-8s %8s %8s %14s %10s  %s\n", HU_VERSION_STRING,
-            run->level, run->device, run->shard, run->shards, "kind", "items", "skipped", "cases", "failures",
-            "digest");
-  for (int k = 0; k < VERIFY_KINDS; k++) print_sum(out, verify_kind_name(k), &sums[k], json, k == 0);
-  print_sum(out, "all", &all, json, 0);
-  if (json)
+  if (out) print_summary(out, run, sums, &all, json);
+  if (out && json)
     fprintf(out, "], \"pass\": %s}\n", pass ? "true" : "false");
-  else if (idle)
+  else if (out && idle)
     fprintf(out, "this shard has no work\n");
-  else
+  else if (out)
     fprintf(out, "%s\n", pass ? "all checks passed" : all.failures ? "FAILED" : "nothing was checked");
   return pass ? CLI_OK : CLI_DIFFERENT;
 }

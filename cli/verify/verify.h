@@ -55,7 +55,7 @@ typedef struct verify_run {
 } verify_run;
 int verify_report_write(const char *path, const verify_run *run);
 int verify_report_merge(int count, char **paths, int json);
-/* Prints the table of kinds; 0, or CLI_DIFFERENT if anything failed. */
+/* Prints the table of kinds, nothing where `out` is NULL; 0, or CLI_DIFFERENT if anything failed. */
 int verify_summary(FILE *out, const verify_run *run, int json);
 
 #endif

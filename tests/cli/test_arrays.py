@@ -97,7 +97,7 @@ class Quantize(support.Case):
         self.bad("quantize", "-f", "bfloat16", x, self.path("z.npy"), says=(x, "this is uint8"))
         self.bad("quantize", x, self.path("z.npy"), says="no format given")
         self.bad("quantize", "-f", "bfloat16", x, says="requires IN.npy OUT.npy")
-        self.bad("quantize", "-f", "bfloat16", "-j", "0", x, x, says="--threads")
+        self.bad("quantize", "-f", "bfloat16", "-j", "257", x, x, says="--threads")
         self.bad("quantize", "-f", "bfloat16", "--device", "tpu", x, x, says="neither cpu nor cuda")
         self.bad("quantize", "-f", "bfloat16", self.path("none.npy"), self.path("z.npy"), says="none.npy: No such file")
         f = self.put("f.npy", [1.0])
@@ -176,7 +176,7 @@ class Quantize(support.Case):
 
     def test_progress_bar_only_on_a_terminal(self):
         x = self.write("x.npy", npy("<f8", (1 << 22,), floats([0.3] * 1024, "<d") * (1 << 12)))
-        args = [support.HALFULP, "plot", "-f", "bfloat16", "--data", x, "-o", self.path("o.svg")]
+        args = [support.HALFULP, "plot", "-f", "bfloat16", "--array", x, "-o", self.path("o.svg")]
         r = subprocess.run(args, stderr=subprocess.PIPE, check=True)
         self.assertEqual(r.stderr, b"")
         shown, took = support.on_terminal(args)
@@ -459,7 +459,7 @@ class Plot(Quantize):
 
     def test_data_in_other_systems(self):
         x = self.write("x.npy", npy("<f4", (6,), floats([0, 1e-30, 0.3, -0.75, 2, 1e30])))
-        self.ok("plot", "-f", "posit8", "--data", x, "-o", self.path("p.svg"))
+        self.ok("plot", "-f", "posit8", "--array", x, "-o", self.path("p.svg"))
         root = tree.fromstring(self.read("p.svg"))
         texts = ["".join(t.itertext()) for t in root.iter("{http://www.w3.org/2000/svg}text")]
         for name, count in (("numbers", "3"), ("too small", "1"), ("beyond max: becomes max", "1")):
@@ -469,7 +469,7 @@ class Plot(Quantize):
 
     def test_data_counts(self):
         x = self.put("x.npy", [1.0, 1e6, 1e-6, 0.002, 0.0, float("inf"), float("nan"), -3.0])
-        self.ok("plot", "-f", "float8_e4m3fn", "--data", x, "-o", self.path("p.svg"))
+        self.ok("plot", "-f", "float8_e4m3fn", "--array", x, "-o", self.path("p.svg"))
         root = tree.fromstring(self.read("p.svg"))
         texts = ["".join(t.itertext()) for t in root.iter("{http://www.w3.org/2000/svg}text")]
         for name, count in (
@@ -487,7 +487,7 @@ class Plot(Quantize):
         self.bad("plot", "-o", self.path("p.svg"), says="no format given")
         self.bad("plot", "-f", "bfloat16", "-o", self.path("none/p.svg"), says="none/p.svg: cannot write")
         x = self.put("x.npy", [1], "<B")
-        self.bad("plot", "-f", "bfloat16", "--data", x, "-o", self.path("p.svg"), says="this is uint8")
+        self.bad("plot", "-f", "bfloat16", "--array", x, "-o", self.path("p.svg"), says="this is uint8")
         self.assertEqual(self.left(), ["x.npy"])
 
 

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: MIT
 """check-vectors: files that end too early, which NaN is right, infinity times zero plus a NaN, digits of four-state
-simulators, signalling NaNs in rows, and what is said about a line."""
+simulators, signalling NaNs in rows, what is said about a line, and the explanation of the first difference."""
 
+import json
+import random
+import re
+import shlex
 import sys
 
 sys.dont_write_bytecode = True
 import support  # noqa: E402
 
-EXACT = ("dot", "--accum", "exact", "-n", "2", "--fa", "fp(5,2,0)", "--fb", "fp(5,2,0)", "--fd", "binary16")
+EXACT = ("dot", "--accum", "exact", "--elements", "2", "--fa", "fp(5,2,0)", "--fb", "fp(5,2,0)", "--fd", "binary16")
 
 
 class Judge(support.Case):
@@ -105,10 +109,99 @@ class Judge(support.Case):
         self.assertEqual(self.ok(*add, stdin="  57 38  58 00\n"), "1 cases, 0 differ\n")
 
     def test_units_take_their_own_formats(self):
-        dot = ("dot", "--accum", "nv.hopper.e4m3.f32.wgmma", "-n", "32")
+        dot = ("dot", "--accum", "nv.hopper.e4m3.f32.wgmma", "--elements", "32")
         dot += ("--fa", "binary32", "--fb", "binary32", "--fd", "binary32")
         for command in ("vectors", "check-vectors"):
             self.bad(command, *dot, says=("--fa", "float8_e4m3fn", "binary32"))
+
+    # ---- --explain ----
+
+    def test_explain(self):
+        """Below the first difference that is printed stands a command line, and what it prints."""
+        lines = "57 38 58 00\n57 38 A1 01\n57 38 A2 01\n"
+        add = ("add", "-f", "float8_e4m3fn")
+        plain = self.judge(lines, *add, code=1).splitlines(True)
+        said = self.judge(lines, *add, "--explain", code=1)
+        self.assertTrue(said.startswith(plain[0] + "  halfulp explain -f float8_e4m3fn add 0x1.ep+3 0x1p+0\n15 + 1 in float8_e4m3fn\n"), said)
+        command = said.splitlines()[1].split()
+        self.assertEqual(said, plain[0] + said.splitlines(True)[1] + self.ok(*command[1:]) + "".join(plain[1:]))
+        # None is printed, or none is wrong: nothing to explain.
+        self.assertEqual(self.judge(lines, *add, "--explain", "--first", "0", code=1), plain[2])
+        self.assertEqual(self.judge("57 38 58 00\n", *add, "--explain"), "1 cases, 0 differ\n")
+        self.assertIn("  A is a signalling NaN, which is invalid as an operand\nnan * 1 in binary16\n",
+                      self.judge("7D00 3C00 7E00 00\n", "mul", "-f", "binary16", "--explain", code=1))
+        said = self.judge("3C00 4500 000000FF 3D 00\n", "div", "-f", "fp(5,10,0)", "--fd", "fp(3,5,-1)", "-r", "sra:4", "--words",
+                          "--explain", code=1)
+        self.assertIn(" -f 'fp(3,5,-1)' --fa binary16 --fb binary16 -r sra:4 --random f div ", said)
+        self.assertIn("1 / 5 in fp(3,5,-1)\n", said)
+        for args, line, what in ((("lt", "-f", "binary16"), "3C00 4000 0 00\n", "lt"), (("exp", "-f", "binary16"), "3C00 4000 00\n", "exp"),
+                                 (("convert", "-f", "binary16", "--fd", "i8"), "3C00 02 00\n", "conversions to integers and to binary64")):
+            self.assertIn("\n  `halfulp explain` does not explain %s\n" % what, self.judge(line, *args, "--explain", code=1))
+            self.assertIsNone(json.loads(self.judge(line, *args, "--explain", "--json", code=1))["explanation"])
+        self.assertIn("\n15 + 1 in", self.ok("testfloat", "f16_add", "--check", "--explain", stdin="4B80 3C00 0000 00\n", code=1))
+
+    def explained(self, line, args):
+        """The object of JSON, which is what the command line of the text prints."""
+        text = self.judge(line, *args, "--explain", code=1).splitlines()[1]
+        made = json.loads(self.judge(line, *args, "--explain", "--json", code=1))
+        self.assertEqual(made["explanation"], json.loads(self.ok(*shlex.split(text)[1:], "--json")), (args, text))
+        return made["explanation"], made["first"][0]["should_be"]
+
+    def test_explanations_are_right(self):
+        """The result explained is the right one, with its flags, whatever the operation, the formats and the mode."""
+        draw, checked = random.Random(17), 0
+        ops = [(op, "-f", f) for op in ("add", "sub", "mul", "div", "fma", "sqrt") for f in ("float8_e4m3fn", "bfloat16", "float8_e5m2fnuz")]
+        ops += [("fma", "--fa", "float8_e5m2", "--fb", "float8_e4m3fn", "--fc", "binary16", "--fd", "bfloat16"),
+                ("sqrt", "-f", "binary16", "--fd", "float8_e5m2")]
+        ops += [("convert", "-f", f, "--fd", z) for f, z in (("binary16", "float8_e4m3fn"), ("binary32", "bfloat16"), ("binary64", "binary16"),
+                                                               ("i64", "binary32"), ("ui8", "float8_e5m2"), ("float8_e5m2", "binary16"))]
+        modes = ((), ("-r", "rtp", "-s", "finite"), ("-r", "sra:8", "--seed", "5", "--counter", "9"), ("-r", "srb:3", "--words"),
+                 ("--tiny", "before", "-s", "propagate", "--nan", "zero"))
+        flags = (("inexact", 1), ("underflow", 2), ("overflow", 4), ("divide_by_zero", 8), ("invalid", 16))
+        for op in ops:
+            for mode in modes:
+                args = (*op, *mode)
+                lines = self.ok("vectors", *args).splitlines()
+                for at in draw.sample(range(len(lines)), 3):
+                    *fields, code, flag = lines[at].split()
+                    wrong = "%0*X" % (len(code), int(code, 16) ^ 1)
+                    moved = list(args)  # line `at` becomes the first one
+                    if "--counter" in args:
+                        moved[args.index("--counter") + 1] = str(9 + at)
+                    text = " ".join([*fields, wrong, flag]) + "\n"
+                    r = support.run("check-vectors", *moved, "--explain", "--json", stdin=text)
+                    if r.returncode == 0:  # any NaN is as good as another
+                        continue
+                    made, right = self.explained(text, moved)
+                    got = made["results"][0]
+                    self.assertEqual((got["code"], len(made["results"])), (right["code"], 1), (args, text))
+                    events = sum(bit for name, bit in flags if got["events"][name])
+                    signals = "is a signalling NaN" in self.judge(text, *moved, "--explain", code=1)
+                    self.assertEqual(events | (16 if signals else 0), int(right["flags"], 16), (args, text))
+                    checked += 1
+        print("explained: %d" % checked)
+        self.assertGreater(checked, 250)
+
+    def test_explained_rows(self):
+        """Rows of dot products: the command line that is printed prints the same steps, which end with the right code."""
+        for args in (("--accum", "nv.volta.f16.f32"), ("--accum", "nv.hopper.e4m3.f32.wgmma", "-r", "rtz"), ("--accum", "nv.turing.s8.s32"),
+                     ("--accum", "nv.blackwell.mxfp8.e4m3"), ("--accum", "nv.blackwell.f16.f16.mma", "-s", "finite", "--joined"),
+                     ("--accum", "seq(binary16,sra:5)", *"--fa binary16 --fb bfloat16 --fd binary16 -r sra:3 --seed 4 --counter 9".split()),
+                     ("--accum", "exact", *"--fa binary64 --fb binary64 --fd binary32 --tiny before".split())):
+            lines = self.ok("vectors", "dot", *args).splitlines()
+            for at in (0, 7000, 14999):
+                moved = [str(9 + at) if word == "9" else word for word in args]
+                line = lines[at][:-2] + ("02" if lines[at].endswith("00") else "00") + "\n"
+                said = self.judge(line, "dot", *moved, "--explain", code=1).splitlines()
+                steps = said[2:-1]
+                self.assertEqual(self.ok(*shlex.split(said[1])[1:]).splitlines()[-len(steps) :], steps, said)
+                made = json.loads(self.judge(line, "dot", *moved, "--explain", "--json", code=1))
+                self.assertEqual(made["explanation"]["code"], made["first"][0]["should_be"]["code"])
+                self.assertEqual(made["explanation"], json.loads(self.ok(*shlex.split(said[1])[1:], "--json")))
+        words = ("dot", "--accum", "seq(binary16,sra:5)", *"--fa binary16 --fb binary16 --fd binary16 --words".split())
+        line = self.ok("vectors", *words).splitlines()[0][:-2] + "1E\n"
+        self.assertIn("\n  `halfulp explain` does not explain rows with --words\n", self.judge(line, *words, "--explain", code=1))
+        self.assertIsNone(json.loads(self.judge(line, *words, "--explain", "--json", code=1))["explanation"])
 
 
 if __name__ == "__main__":

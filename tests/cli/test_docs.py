@@ -60,7 +60,7 @@ class Docs(support.Case):
                     os.environ["HALFULP_GOLDEN"],
                     "--shard",
                     "%d/2" % i,
-                    "--report",
+                    "-o",
                     self.path("shard%d.txt" % i),
                 )
 

@@ -93,13 +93,13 @@ class Experiments(support.Case):
                 self.assertIn("`%s`" % name, page)
 
     def test_short_options(self):
-        for option in ("-o", "--out"):
+        for option in ("-o", "--output"):
             self.brief("fp16-master-weights", option, self.path(option), code=1)
         for name in ("rows.csv", "series.csv"):
-            self.assertEqual(*(self.read(os.path.join(option, name)) for option in ("-o", "--out")))
+            self.assertEqual(*(self.read(os.path.join(option, name)) for option in ("-o", "--output")))
         # The same letter in all three commands.
         for command in ("train", "sweep", "experiment"):
-            self.assertRegex(self.ok(command, "--help"), r"(?m)^  -o, --out FOLDER  ", command)
+            self.assertRegex(self.ok(command, "--help"), r"(?m)^  -o, --output OUT  ", command)
 
     def test_refused(self):
         self.bad("experiment", "nothing", says="no experiment 'nothing'; `halfulp experiments` lists them")
@@ -138,7 +138,7 @@ class Experiments(support.Case):
 
     def test_files(self):
         folder = self.path("out")
-        made = json.loads(self.brief("fp16-loss-scale", "--json", "--out", folder, "-j", "2"))
+        made = json.loads(self.brief("fp16-loss-scale", "--json", "--output", folder, "-j", "2"))
         self.assertEqual(
             sorted(os.listdir(folder)),
             ["exponents.svg", "loss.svg", "report.html", "rows.csv", "series.csv", "zero-gradients.svg"],
@@ -190,7 +190,7 @@ class Experiments(support.Case):
         ones = [t for t in made["tables"] if "ones" in t["title"]][0]
         self.assertEqual(ones["columns"], ["4096", "8192", "16384"])
         self.assertEqual(ones["rows"][0]["cells"], [1024, 1024, 1024])
-        text = self.ok("experiment", "long-reduction", "--out", self.path("r"))
+        text = self.ok("experiment", "long-reduction", "--output", self.path("r"))
         self.assertIn("one by one stops at 1024", text)
         for name in ("reduction.svg", "chunks.svg"):
             tree.parse(self.path(os.path.join("r", name)))
@@ -198,7 +198,7 @@ class Experiments(support.Case):
     def test_all(self):
         """Quick ones, cut short: a line and a folder each, the exit status of the worst."""
         quick = [e["id"] for e in json.loads(self.ok("experiments", "--json")) if e["quick"]]
-        text = self.ok("experiment", "--all", "--quick", "--data", support.DATA, "--set", "run.steps=2", "--out",
+        text = self.ok("experiment", "--all", "--quick", "--data", support.DATA, "--set", "run.steps=2", "--output",
                        self.path("all"), code=1)
         self.assertEqual([line.split()[0] for line in text.split("\n") if "claims hold" in line], quick)
         self.assertEqual(sorted(os.listdir(self.path("all"))), sorted(quick))

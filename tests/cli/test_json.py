@@ -79,6 +79,7 @@ class Json(support.Case):
         self.holds("formats", "formats", "--numbers")
         self.holds("presets", "presets")
         self.holds("models", "models")
+        self.holds("models --grammar", "models", "--grammar")
         self.holds("verify --list", "verify", "--list")
 
     def test_a_name_that_is_not_utf8(self):
@@ -96,10 +97,37 @@ class Json(support.Case):
         self.assertEqual(got["first"][0]["is"], {"code": "0xa1", "value": -0.140625, "flags": "0x01"})
         self.assertEqual(got["first"][2]["should_be"]["value"], "nan")
         lines = "3C00 00000002 00\n"
-        got = self.holds("testfloat", "testfloat", "f16_to_i32", "--check", stdin=lines, code=1)
+        got = self.holds("testfloat --check", "testfloat", "f16_to_i32", "--check", stdin=lines, code=1)
         self.assertEqual(got["first"][0]["should_be"], {"code": "0x00000001", "value": 1, "flags": "0x00"})
+        for args, line in ((("add", "-f", "float8_e4m3fn"), "57 38 A1 01\n"), (("lt", "-f", "binary16"), "3C00 4000 0 00\n"),
+                           (("dot", "--accum", "nv.turing.s8.s32"), "01" * 16 + " " + "02" * 16 + " 00000000 00000000 00\n")):
+            got = self.holds("check-vectors", "check-vectors", *args, "--explain", stdin=line, code=1)
+            self.assertEqual(got["explanation"] is None, args[0] == "lt")
         got = self.holds("check-vectors", "check-vectors", "lt", "-f", "binary16", stdin="3C00 4000 0 00\n", code=1)
         self.assertEqual(got["first"][0]["should_be"]["value"], True)
+
+    def test_generated_vectors(self):
+        """The same cases as the lines, in every form that lines have."""
+        dot = ("dot", "--accum", "nv.volta.f16.f32")
+        own = ("dot", "--accum", "seq(binary16,sra:5)", "--fa", "binary16", "--fb", "binary16", "--fd", "binary16")
+        for args, value in ((("add", "-f", "float4_e2m1fn"), -6), (("lt", "-f", "float4_e2m1fn"), False),
+                            (("sqrt", "-f", "float8_e4m3fn", "-r", "sra:5", "--words"), "nan"), (dot, None), ((*own, "--words"), None),
+                            (("convert", "-f", "float8_e4m3fn", "--fd", "i8"), 127), (("convert", "-f", "float8_e4m3fn", "--fd", "binary64"), "nan")):
+            lines = [line.rsplit(" ", 2) for line in self.ok("vectors", *args).splitlines()]
+            made = self.holds("vectors", "vectors", *args)
+            self.assertEqual([(x["operands"], x["code"][2:].upper(), x["flags"][2:].upper()) for x in made], [tuple(x) for x in lines])
+            if value is not None:
+                self.assertEqual(made[-1]["value"], value, args)
+            self.assertEqual(self.holds("vectors --count", "vectors", "--count", *args), {"id": args[0], "cases": len(made)})
+        self.bad("vectors", "add", "-f", "float4_e2m1fn", "--json", "--joined", says="--joined")
+        made = self.holds("testfloat", "testfloat", "f16_add", stdin="3C00 3C01\n7E00 3C00\n")
+        self.assertEqual([x["value"] for x in made], [2, "nan"])
+        self.assertEqual(self.holds("testfloat", "testfloat", "f16_add", stdin=""), [])
+        self.assertEqual(len(self.holds("testfloat", "testfloat", "bf16_sqrt", "--level", "1")), 65536)
+        # A list that an error ends is still one.
+        for stdin, count in ((b"3C00 3C01\nx\n", 1), (b"x\n", 0)):
+            r = support.run("testfloat", "f16_add", "--json", stdin=stdin)
+            self.assertEqual((r.returncode, len(json.loads(r.stdout))), (2, count))
 
     def test_numbers(self):
         for f in ("float8_e4m3fn", "binary32", "float8_e8m0fnu", "uint4", "fp(3,4,0)", "posit8", "lns16", "nf4", "int8"):
@@ -114,6 +142,11 @@ class Json(support.Case):
         self.holds("explain", "explain", "-f", "torch.bfloat16", "0.3")
         self.holds("explain", "explain", "-f", "bfloat16", "--fa", "float8_e5m2", "fma", "0.3", "inf", "-2")
         self.holds("explain", "explain", "-f", "float8_e4m3fn", "1e999")
+        for args in (("nv.hopper.e4m3.f32.wgmma",), ("seq(bfloat16,sra:5)", "-f", "float8_e4m3fn"), ("pairwise(binary16)", "-f", "binary16"),
+                     ("exact", "-f", "binary32"), ("nv.turing.s8.s32",), ("promote(2,seq(binary16),binary32)", "-f", "binary16"),
+                     ("splitk(2,chunk(2,binary16,binary16))", "-f", "binary16"), ("block(late,l=4,f=8,f2=10)", "-f", "bfloat16")):
+            for a in ("448,0.125,1,-7", "inf,1,0,0", "nan,1,0,0", "0,0,-0,0"):
+                self.holds("explain dot", "explain", "dot", "--accum", *args, a, "100,0.25,1,1")
         got = self.holds("encode", "encode", "-f", "float8_e4m3", "1000", "-0.1", "nan")
         self.assertEqual([x["code"] for x in got], ["0x78", "0x9d", "0x7c"])
         self.assertEqual([x["value"] for x in got], ["inf", -0.1015625, "nan"])
@@ -161,7 +194,7 @@ class Json(support.Case):
         # A run that comes to nothing has a loss that is no number, and says so.
         wild = self.write("w.ini", b"[data]\nset = teacher\n[model]\nnet = linear\n[run]\nsteps = 400\n[optimizer]\nrate = 1e6\n")
         self.assertIn(self.holds("train", "train", wild)["training"]["loss"], ("inf", "nan"))
-        self.holds("sweep", "sweep", config, "--key", "precision.system", "--values", "fp16", "--out", self.path("s"))
+        self.holds("sweep", "sweep", config, "--key", "precision.system", "--values", "fp16", "--output", self.path("s"))
 
     def test_the_checker(self):
         good = {"code": "0x7e", "value": 448, "hex": "0x1.cp+8"}
@@ -185,8 +218,8 @@ class Json(support.Case):
         page = read("json.md")
         for command in commands:
             has = "--json" in support.run(command, "--help").stdout.decode()
-            if has and command not in ("vectors", "check-vectors", "testfloat"):
-                self.assertIn(command, SCHEMA)
+            self.assertEqual(has, command in SCHEMA, command)
+            self.assertTrue(has or command == "plot", command)
             self.assertIn("`%s`" % command, page)
 
 

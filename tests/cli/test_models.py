@@ -2,6 +2,7 @@
 """models, mma, and gemm under accumulation models."""
 
 import json
+import math
 import os
 import re
 import struct
@@ -305,6 +306,9 @@ class Models(support.Case):
         keys = {}
         for line in table.splitlines():
             words = re.split(r"  +", line)
+            if line.startswith(" "):  # what the key above is
+                self.assertGreater(len(line.strip()), 10)
+                continue
             keys[words[0]] = re.findall(r"(align|groups|late|exact|tree|chain|lanes)(\*?)(?= |$)", line[86:])
         seen = 0
         for model in json.loads(self.ok("models", "--json")):
@@ -325,6 +329,38 @@ class Models(support.Case):
             model = "block(%s)" % ",".join([rule] + ["%s=%s" % (k, values[k]) for k in needed])
             self.ok("mma", model, *half)
         self.bad("models", "--grammar", "nv", says="--grammar")
+        with open(os.path.join(os.environ["HALFULP_DOCS"], "guide-hardware.md"), encoding="utf-8") as file:
+            guide = file.read()
+        told = re.findall(r"`(\w+)`", "".join(re.findall(r"(?m)^\| (`\w+`(?:, `\w+`)*) \|", guide)))
+        self.assertEqual(sorted(told), sorted(keys))
+        self.assertIn(text.split("\n\n")[1].split("`-- the terms")[0], guide)
+        made = json.loads(self.ok("models", "--grammar", "--json"))
+        self.assertEqual({k["key"]: [(r, "*" if r in k["required"] else "") for r in k["rules"]] for k in made["keys"]}, keys)
+        for k in made["keys"]:
+            self.assertIn(" " * 11 + k["meaning"] + "\n", table)
+            self.assertEqual(re.search(r"(?m)^%s {2,}(.*?)  " % k["key"], table)[1], k["values"])
+        self.assertEqual(len(made["forms"]), len(re.findall(r"(?m)^  \S", text.split("\n\n")[0])))
+
+    def test_grammar_example(self):
+        """The sum that --grammar computes: its command gives the code that it names, and its lines are right."""
+        text = self.ok("models", "--grammar")
+        command = re.search(r"  echo (\S+ \S+ \S+) \| halfulp mma '([^']+)' \\\n +(.*)\n", text)
+        self.assertEqual("0x" + self.ok("mma", command[2], *command[3].split(), stdin=command[1] + "\n").strip(),
+                         re.search(r"which binary16 holds: (0x\w+)", text)[1])
+        a, b, c = (re.findall("....", word) for word in command[1].split())
+
+        def values(codes):
+            return [struct.unpack(">e", bytes.fromhex(code))[0] for code in codes]
+
+        terms = values(c) + [x * y for x, y in zip(values(a), values(b))]
+        lines = re.findall(r"(?m)^  (?:C|a\d b\d) +(\S+) +(\S+) +(-?)([01]+)\.([01]+) +\d+ = +(\d+)$", text)
+        self.assertEqual([float(line[0]) for line in lines], terms)
+        for value, exponent, sign, whole, part, cut in lines:
+            self.assertEqual(float(value), (-1 if sign else 1) * int(whole + part, 2) / 2 ** len(part))
+            self.assertEqual(math.floor(math.log2(abs(float(value)))), int(exponent))
+            self.assertEqual(math.trunc(float(value)), int(cut))
+        self.assertEqual(float(re.search(r"(?m)^  sum +(\S+)", text)[1]), sum(terms))
+        self.assertEqual(int(re.search(r"(\d+), which binary16", text)[1]), sum(int(line[5]) for line in lines))
 
 
 if __name__ == "__main__":

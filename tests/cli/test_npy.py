@@ -76,7 +76,7 @@ class Npy(support.Case):
             for args in (
                 ("quantize", "-f", "bfloat16", path, self.path("out.npy")),
                 ("diff", path, path),
-                ("plot", "-f", "bfloat16", "--data", path, "-o", self.path("out.svg")),
+                ("plot", "-f", "bfloat16", "--array", path, "-o", self.path("out.svg")),
                 (
                     "gemm",
                     path,

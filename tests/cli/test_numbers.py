@@ -172,7 +172,7 @@ class Numbers(support.Case):
         # 2.75 in float4_e2m1fn lies 3/4 of the way from 2 to 3: with N = 4, twelve values of R go up.
         text = "".join("2.75 %x\n" % r for r in range(16))
         for mode in ("sra:4", "sr:4", "srb:4", "src:4"):
-            out = self.encode(text, "-r", mode, "--random", fmt="float4_e2m1fn").split()
+            out = self.encode(text, "-r", mode, "--words", fmt="float4_e2m1fn").split()
             self.assertEqual(out.count("5"), 12, mode)
             self.assertEqual(out.count("4"), 4, mode)
             self.assertEqual(out, sorted(out), mode)
@@ -216,9 +216,13 @@ class Numbers(support.Case):
         self.bad("decode", "-f", "float8_e4m3fn", stdin="100\n", says="standard input:1: ")
         self.bad("encode", "-f", "float8_e4m3fn", "--bits32", stdin="3f80000\n", says="eight hex digits")
         self.bad("encode", "-f", "float8_e4m3fn", "--bits64", stdin="3f800000\n", says="sixteen hex digits")
-        self.bad("encode", "-f", "float8_e4m3fn", "-r", "sra:4", "--random", stdin="1\n", says="two fields")
-        self.bad("encode", "-f", "float8_e4m3fn", "-r", "sra:4", "--random", stdin="1 10\n", says="R is not")
-        self.bad("encode", "-f", "float8_e4m3fn", "--random", stdin="1 1\n", says="--random wants a stochastic mode")
+        self.bad("encode", "-f", "float8_e4m3fn", "-r", "sra:4", "--words", stdin="1\n", says="two fields")
+        self.bad("encode", "-f", "float8_e4m3fn", "-r", "sra:4", "--words", stdin="1 10\n", says="R is not")
+        self.bad("encode", "-f", "float8_e4m3fn", "-r", "sra:4", "--words", stdin="1 123456789\n", says="R is not")
+        for r in range(16):  # the low bits of a word are R
+            short, word = (self.encode("0.3 " + text, "-r", "sra:4", "--words") for text in ("%x" % r, "ABCDEF0%x" % r))
+            self.assertEqual(short, word)
+        self.bad("encode", "-f", "float8_e4m3fn", "--words", stdin="1 1\n", says="--words requires a stochastic mode")
         self.bad("encode", "-f", "fp(6,24,0)", "-r", "sra:32", stdin="0.1\n", says="more digits")
         self.ok("encode", "-f", "fp(6,24,0)", "-r", "sra:32", stdin="0x1.999999999999ap-4\n")
 
@@ -468,7 +472,7 @@ class Numbers(support.Case):
                 results = json.loads(r)["results"]
                 self.assertEqual(len(results), 11)
                 for entry in results:
-                    args = ["--random"] if ":" in entry["mode"] else []
+                    args = ["--words"] if ":" in entry["mode"] else []
                     want = self.encode(x + (" 5" if args else "") + "\n", "-r", entry["mode"], *args, fmt=fmt).strip()
                     self.assertEqual(entry["code"], "0x" + want, (fmt, x, entry))
                     checked += 1

@@ -116,10 +116,10 @@ class Options(support.Case):
             "-j",
             "2",
             "--jobs",
-            "2",
+            "3",
             x,
             self.path("z.npy"),
-            says="--jobs and --threads are one option",
+            says="-j, --threads is given twice, '2' and '3'",
         )
         self.assertEqual(self.left(), [])
 
@@ -179,10 +179,11 @@ class Options(support.Case):
             ),
             (("explain", "--json=3", "1"), "explain: --json takes no argument"),
             (("quantize", "--help=3"), "quantize: --help takes no argument"),
+            (("quantize", "--quiet=3"), "quantize: --quiet takes no argument"),
             (("formats", "x", "y", "z"), "operand too many; it takes"),
-            (("explain", "-q", "1"), "explain: -q is not an option of this command; see `halfulp explain --help`"),
-            (("encode", "-vq"), "encode: -q is not an option of this command"),
-            (("info", "--json", "-tq"), "info: -q is not an option of this command"),
+            (("explain", "-Q", "1"), "explain: -Q is not an option of this command; see `halfulp explain --help`"),
+            (("encode", "-vQ"), "encode: -Q is not an option of this command"),
+            (("info", "--json", "-tQ"), "info: -Q is not an option of this command"),
             (("explain", "1", "-f"), "explain: -f requires an argument"),
             (("explain", "1", "--format"), "explain: --format requires an argument"),
             (("explain",), "explain: requires VALUE | OPERATION A [B [C]] | dot A B [C [SCALES_A SCALES_B]]; see `halfulp explain --help`"),

@@ -185,7 +185,7 @@ class Same(support.Case):
                 "plot",
                 "-f",
                 "bfloat16",
-                "--data",
+                "--array",
                 self.path("x.npy"),
                 "-o",
                 self.path(out),
@@ -448,7 +448,7 @@ class Foreign(support.Case):
         self.assertEqual(self.ok("encode", "-f", "bfloat16", "0.3", "-0.3", "inf"), "3e9a\nbe9a\n7f80\n")
         self.assertEqual(self.ok("encode", "-f", "bfloat16", "1", "2"), "3f80\n4000\n")  # two are not IN and OUT
         self.assertEqual(self.ok("encode", "-f", "bfloat16", "--bits32", "3e9c0000"), "3e9c\n")
-        self.assertEqual(self.ok("encode", "-f", "float8_e4m3fn", "-r", "sra:8", "--random", "0.3 ff"), "2a\n")
+        self.assertEqual(self.ok("encode", "-f", "float8_e4m3fn", "-r", "sra:8", "--words", "0.3 ff"), "2a\n")
         self.assertEqual(self.ok("decode", "-f", "float8_e4m3fn", "7e", "0x01"), "0x1.cp+8\n0x1p-9\n")
         # Random words go with the operands as with lines.
         values = ["0.%d" % i for i in range(1, 40)]

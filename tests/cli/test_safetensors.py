@@ -228,7 +228,7 @@ class Model(Base):
         ):
             self.quantize("nvfp4", *args)
             first = self.read("o.safetensors")
-            self.quantize("nvfp4", *args, "--jobs", "3")
+            self.quantize("nvfp4", *args, "--threads", "3")
             self.assertEqual(self.read("o.safetensors"), first)
             seen.add(first)
         self.assertEqual(len(seen), 6)

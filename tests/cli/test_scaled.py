@@ -417,7 +417,7 @@ class Scaled(support.Case):
         self.bad("quantize", "-f", "mxfp4", "--exclude", "a", x, self.path("z.npy"), says="--exclude goes with")
         self.bad("quantize", "-f", "mxfp4", "--widen", x, self.path("z.npy"), says="--widen goes with")
         self.assertEqual(self.left(), ["x.npy"])
-        self.ok("quantize", "-f", "mxfp4", "--jobs", "2", x, "-o", self.path("z.npy"))
+        self.ok("quantize", "-f", "mxfp4", "--threads", "2", x, "-o", self.path("z.npy"))
 
     def test_decode_wants_its_companions(self):
         x = self.put("x.npy", [1.0] * 70, (2, 35))

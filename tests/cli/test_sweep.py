@@ -115,7 +115,7 @@ class Sweep(SweepCase):
     def swept(self, key, values, *more):
         """A sweep without an assignment: its summary, and what it prints."""
         plain = ["--set", "assignment.kind=none", "--set", "loss.scale=none", "--loss", "100"]
-        args = self.args("k", "--key", key, "--fresh", *plain, *more, values=values)
+        args = self.args("k", "--key", key, "--overwrite", *plain, *more, values=values)
         text = self.ok(*args)
         return json.loads(self.read("k/summary.json")), text
 
@@ -231,8 +231,8 @@ class Sweep(SweepCase):
 
     def test_long_and_short_options(self):
         args = ["sweep", self.config, "--data", support.DATA, "--values", "1", "--seeds", "1"]
-        self.ok(*args, "-o", self.path("short"), "-j", "2")
-        self.ok(*args, "--out", self.path("long"), "--jobs", "2")
+        self.ok(*args, "-o", self.path("short"), "--jobs", "2")
+        self.ok(*args, "--output", self.path("long"), "--jobs", "2")
         self.assertEqual(self.results("short"), self.results("long"))
 
     def test_report(self):
@@ -284,7 +284,7 @@ class Sweep(SweepCase):
     def test_values(self):
         def values(text, *more):
             z = self.ok("sweep", self.config, "--data", support.DATA, "--key", "optimizer.rate", "--seeds", "1", "--set",
-                        "run.steps=0", "--set", "run.epochs=0", "--json", "--fresh", "-o", self.path("v"), "--values", text)
+                        "run.steps=0", "--set", "run.epochs=0", "--json", "--overwrite", "-o", self.path("v"), "--values", text)
             return [r["value"] for r in json.loads(z)["rows"][1:]]
 
         self.assertEqual(values("0,0.1,...,1"), ["0"] + ["0.%d" % i for i in range(1, 10)] + ["1"])
@@ -347,13 +347,13 @@ class Sweep(SweepCase):
         self.ok(*self.args("o"))
         before = {f: self.read("o/runs/" + f) for f in self.run_files("o")}
         self.bad(*self.args("o", "--set", "optimizer.rate=0.02"),
-                 says=["optimizer.rate = 0.01, not 0.02", "--fresh", "baseline-seed0.json"])
+                 says=["optimizer.rate = 0.01, not 0.02", "--overwrite", "baseline-seed0.json"])
         self.bad(*self.args("o", "--set", "assignment.order=random"), says=["assignment.order = largest, not random"])
         self.assertEqual({f: self.read("o/runs/" + f) for f in self.run_files("o")}, before)
         # Keys that weights do not depend on are not looked at.
         self.ok(*self.args("o", "--set", "run.threads=2", "--set", "run.name=x"))
         self.assertEqual({f: self.read("o/runs/" + f) for f in self.run_files("o")}, before)
-        self.ok(*self.args("o", "--set", "optimizer.rate=0.02", "--fresh"))
+        self.ok(*self.args("o", "--set", "optimizer.rate=0.02", "--overwrite"))
         self.assertNotEqual(self.read("o/runs/ratio-1-seed1.json"), before["ratio-1-seed1.json"])
 
     def test_wrong_words(self):
@@ -375,7 +375,7 @@ class Sweep(SweepCase):
             (["--seeds", "0" * 30 + "12,3"], "--seeds: '000"),
             (["--key", "run.name"], "run.name changes nothing"),
             (["--key", "run.threads"], "run.threads changes nothing"),
-            (["--jobs", "0"], "--jobs"),
+            (["--jobs", "257"], "--jobs"),
             (["--loss", "-1"], "--loss: '-1'"),
             (["--key", "optimizer.rat"], "perhaps optimizer.rate is meant"),
             (["--key", "run.seed"], "--seeds"),

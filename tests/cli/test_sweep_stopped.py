@@ -190,7 +190,7 @@ class Stopped(SweepCase):
         self.ok(*self.args("o"))
         os.unlink(self.path("o/runs/ratio-1-seed1.json"))
         os.mkdir(self.path("o/runs/ratio-1-seed1.json"))
-        self.bad(*self.args("o", "--fresh"), says=["ratio-1-seed1.json", "cannot remove"])
+        self.bad(*self.args("o", "--overwrite"), says=["ratio-1-seed1.json", "cannot remove"])
 
 
 if __name__ == "__main__":

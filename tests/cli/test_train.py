@@ -63,7 +63,7 @@ class TrainCase(support.Case):
 
     def train(self, text, *more, name="x.ini", code=0):
         out = self.path(name.rsplit(".", 1)[0] + ".run")
-        return self.ok("train", self.config(text, name), "--out", out, *more, code=code)
+        return self.ok("train", self.config(text, name), "--output", out, *more, code=code)
 
     def digest(self, text, *more, name="x.ini"):
         shutil.rmtree(self.path(name.rsplit(".", 1)[0] + ".run"), ignore_errors=True)
@@ -89,20 +89,20 @@ class Refused(TrainCase):
         self.bad("train", says="CONFIG")
         self.bad("train", self.path("none.ini"), says=["none.ini", "No such file"])
         self.bad("train", self.folder.name, says=[self.folder.name])
-        self.bad("train", self.config(SMALL), "--out", self.path("x.ini/y"), says=["x.ini/y", "cannot make"])
+        self.bad("train", self.config(SMALL), "--output", self.path("x.ini/y"), says=["x.ini/y", "cannot make"])
         self.config("", "taken")
-        self.bad("train", self.config(SMALL), "--out", self.path("taken"), says=["taken"])
+        self.bad("train", self.config(SMALL), "--output", self.path("taken"), says=["taken"])
         self.assertEqual(self.left(), ["taken", "x.ini"])
 
     def test_own_files_are_left_alone(self):
         self.config(SMALL, "config.ini")
         for name in ("report.html", "checkpoint.safetensors"):
             self.write(name, b"mine")
-        self.bad("train", self.path("config.ini"), "--out", self.folder.name, says=["no folder of a run"])
-        self.bad("train", self.path("config.ini"), "--out", ".", cwd=self.folder.name, says=["no folder of a run"])
+        self.bad("train", self.path("config.ini"), "--output", self.folder.name, says=["no folder of a run"])
+        self.bad("train", self.path("config.ini"), "--output", ".", cwd=self.folder.name, says=["no folder of a run"])
         self.assertEqual((self.read("config.ini"), self.read("report.html")), (SMALL.encode(), b"mine"))
         os.mkdir(self.path("empty"))
-        self.ok("train", self.path("config.ini"), "--out", self.path("empty"))
+        self.ok("train", self.path("config.ini"), "--output", self.path("empty"))
 
     def test_keys(self):
         self.refused("[run]\nsteps = 3\nsede = 1\n", says=["x.ini:3", "run.sede", "no such key", "run.seed"])
@@ -189,11 +189,11 @@ class Refused(TrainCase):
         """Beside the configuration first, then in ./data."""
         config = self.config("[data]\nset = digits\n[model]\nnet = mlp(layers=2,units=8)\n[run]\nsteps = 2\n")
         os.symlink(support.DATA, self.path("data"))
-        self.assertIn("digest", self.ok("train", config, "--out", self.path("a.run"), cwd=self.folder.name))
+        self.assertIn("digest", self.ok("train", config, "--output", self.path("a.run"), cwd=self.folder.name))
         os.unlink(self.path("data"))
         for name in ("digits_images.npy", "digits_labels.npy"):
             os.symlink(os.path.join(support.DATA, name), self.path(name))
-        self.assertIn("digest", self.ok("train", config, "--out", self.path("b.run"), cwd="/"))
+        self.assertIn("digest", self.ok("train", config, "--output", self.path("b.run"), cwd="/"))
 
     def test_data(self):
         digits = "[data]\nset = digits\n"
@@ -376,9 +376,9 @@ class Left(TrainCase):
         self.assertEqual(names, fields)
 
     def test_short_options(self):
-        """-o and --out are the same."""
+        """-o and --output are the same."""
         self.ok("train", self.config(SMALL), "-o", self.path("short"), "-j", "2")
-        self.ok("train", self.config(SMALL), "--out", self.path("long"), "--threads", "2")
+        self.ok("train", self.config(SMALL), "--output", self.path("long"), "--threads", "2")
         self.assertEqual(self.files("short"), self.files("long"))
 
     def test_regression_has_r2(self):
@@ -486,7 +486,7 @@ class Left(TrainCase):
         self.train(SMALL)
         os.unlink(self.path("x.run/checkpoint.safetensors"))
         os.mkdir(self.path("x.run/checkpoint.safetensors"))
-        out = ["--overwrite", "--out", self.path("x.run")]
+        out = ["--overwrite", "--output", self.path("x.run")]
         self.bad("train", self.path("x.ini"), *out, says=["checkpoint.safetensors"])
 
 
@@ -551,7 +551,7 @@ class Keys(TrainCase):
         self.assertGreaterEqual(len(names), 6)
         for name in names:
             out = self.path(name + ".run")
-            r = self.ok("train", os.path.join(folder, name), "--set", "run.steps=3", "--out", out, "--json")
+            r = self.ok("train", os.path.join(folder, name), "--set", "run.steps=3", "--output", out, "--json")
             self.assertEqual(json.loads(r)["steps"], 3, name)
             self.assertEqual(sorted(os.listdir(out)), FILES)
 

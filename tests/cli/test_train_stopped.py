@@ -38,7 +38,7 @@ RUNS = {
 
 class Stopped(TrainCase):
     def command(self, out, *more, program=support.HALFULP):
-        options = ["--every", "2", "--checkpoint", "5", "--data", support.DATA, "--out", self.path(out)]
+        options = ["--every", "2", "--checkpoint", "5", "--data", support.DATA, "--output", self.path(out)]
         return [program, "train", self.path("x.ini"), *options, *more]
 
     def run_whole(self, out, *more, program=support.HALFULP):
@@ -153,9 +153,9 @@ class Stopped(TrainCase):
 
     def test_left_alone(self):
         before = self.make_stopped()
-        out = ["--data", support.DATA, "--out", self.path("b.run")]
+        out = ["--data", support.DATA, "--output", self.path("b.run")]
         self.bad(
-            "train", self.path("x.ini"), *out, says=["b.run", "stopped after step", "--resume", "--overwrite", "--out"]
+            "train", self.path("x.ini"), *out, says=["b.run", "stopped after step", "--resume", "--overwrite", "--output"]
         )
         self.bad("train", self.path("x.ini"), *out, "--resume", "--overwrite", says=["--resume", "--overwrite"])
         for key, value in (("optimizer.rate", "0.2"), ("model.net", "linear"), ("run.seed", "1")):
@@ -258,7 +258,7 @@ class Stopped(TrainCase):
         self.run_whole("a.run")
         want = self.files("a.run")
         self.config(SMALL + "[optimizer]\nrate = 0.05\n")
-        told = ["a.run", "ended after step 8", "--resume", "run.epochs", "--overwrite", "--out"]
+        told = ["a.run", "ended after step 8", "--resume", "run.epochs", "--overwrite", "--output"]
         self.bad(*self.command("a.run")[1:], says=told)
         self.assertEqual(self.files("a.run"), want)
         # Either of the two files that a run has in the end is enough.
@@ -268,7 +268,7 @@ class Stopped(TrainCase):
         ):
             os.unlink(self.path("a.run/" + gone))
             some = self.files("a.run")
-            self.bad(*self.command("a.run")[1:], says=["a.run", told, "--overwrite", "--out"])
+            self.bad(*self.command("a.run")[1:], says=["a.run", told, "--overwrite", "--output"])
             self.assertEqual(self.files("a.run"), some)
             self.write("a.run/" + gone, want[gone])
         self.run_whole("a.run", "--overwrite")
@@ -278,7 +278,7 @@ class Stopped(TrainCase):
             self.assertNotEqual(got[name], want[name], name)
         # Not even then what no run wrote.
         self.write("config.ini", b"mine")
-        self.bad("train", self.path("x.ini"), "--overwrite", "--out", self.folder.name, says=["no folder of a run"])
+        self.bad("train", self.path("x.ini"), "--overwrite", "--output", self.folder.name, says=["no folder of a run"])
 
     def test_overwrite_a_stopped_run(self):
         self.make_stopped()
@@ -450,7 +450,7 @@ class Stopped(TrainCase):
         words = shlex.split(said.split("to continue: ")[1])
         self.assertEqual(
             words,
-            ["halfulp", "train", "halfulp.run/config.ini", "--out", "halfulp.run", "--data", ".", "--json", "--resume"],
+            ["halfulp", "train", "halfulp.run/config.ini", "--output", "halfulp.run", "--data", ".", "--json", "--resume"],
         )
         at = int(
             json.loads(support.parse_safetensors(self.read("halfulp.run/checkpoint.safetensors"))[1]["state"])["step"]

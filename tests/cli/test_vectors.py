@@ -219,7 +219,7 @@ class Vectors(support.Case):
         """Sums without rounding are exact in Python's fractions, and its binary16 rounds them once."""
         left, right = self.values("float8_e4m3fn"), self.values("float8_e5m2")
         checked = inexact = 0
-        for line in self.ok("vectors", *self.EXACT, "-n", "5").splitlines():
+        for line in self.ok("vectors", *self.EXACT, "--elements", "5").splitlines():
             a, b, c, d, flags = line.split()
             x = [left[i] for i in bytes.fromhex(a)]
             y = [right[i] for i in bytes.fromhex(b)]
@@ -247,10 +247,10 @@ class Vectors(support.Case):
         self.assertGreater(inexact, 2000)
 
     def test_rows_round_trip(self):
-        seq = ("--fa", "bfloat16", "--fb", "bfloat16", "--fd", "float8_e5m2", "-n", "3")
+        seq = ("--fa", "bfloat16", "--fb", "bfloat16", "--fd", "float8_e5m2", "--elements", "3")
         for args in (
             ("--accum", "nv.volta.f16.f32"),
-            ("--accum", "nv.ampere.f16.f16", "-n", "16", "--joined"),
+            ("--accum", "nv.ampere.f16.f16", "--elements", "16", "--joined"),
             ("--accum", "seq(binary16,sra:8)", "--words", *seq),
             ("--accum", "seq2(binary16,src:5)", "--words", "--joined", "-r", "srb:3", *seq),
             ("--accum", "fp64", "--fa", "binary64", "--fb", "binary64", "--fd", "binary64"),
@@ -269,7 +269,7 @@ class Vectors(support.Case):
             self.assertGreater(int(judged.split()[2]), 50)
 
     def test_rows_at_level_2(self):
-        self.assertEqual(self.ok("vectors", *self.EXACT, "-n", "2", "--level", "2").count("\n"), 300000)
+        self.assertEqual(self.ok("vectors", *self.EXACT, "--elements", "2", "--level", "2").count("\n"), 300000)
 
     def test_random_words(self):
         """1 + 2^-12 in binary16, a quarter of a step past 1: up for the largest quarter of R alone."""
@@ -279,7 +279,7 @@ class Vectors(support.Case):
             self.assertEqual(self.ok("check-vectors", *args, stdin=line), "1 cases, 0 differ\n")
             joined = line.replace(" ", "")
             self.assertEqual(self.ok("check-vectors", *args, "--joined", stdin=joined), "1 cases, 0 differ\n")
-            dot = ("dot", "--accum", "seq(binary16,sra:2)", "-n", "1", *"--fa binary16 --fb binary16 --fd binary16".split(), "--words")
+            dot = ("dot", "--accum", "seq(binary16,sra:2)", "--elements", "1", *"--fa binary16 --fb binary16 --fd binary16".split(), "--words")
             self.ok("check-vectors", *dot, "--no-flags", stdin="0C00 3C00 3C00 %08X %s\n" % (word, code))
         # The words are those that the stream has, so that results are the same without them.
         with_words = [s.split() for s in self.ok("vectors", *args).splitlines()]
@@ -292,10 +292,10 @@ class Vectors(support.Case):
         self.bad("vectors", "dot", says="no model given")
         self.bad("vectors", "dot", "--accum", "exact", says="leaves the elements open")
         self.bad("vectors", "dot", *exact, "-f", "binary16", says="--fa, --fb and --fd")
-        self.bad("vectors", "dot", "--accum", "nv.volta.f16.f32", "-n", "3", says="multiple")
+        self.bad("vectors", "dot", "--accum", "nv.volta.f16.f32", "--elements", "3", says="multiple")
         self.bad("vectors", "dot", *exact, "--words", says="no rounding is stochastic")
         self.bad("vectors", "add", "-f", "binary16", "--words", says="not stochastic")
-        self.bad("vectors", "add", "-f", "binary16", "-n", "4", says="belong to dot")
+        self.bad("vectors", "add", "-f", "binary16", "--elements", "4", says="belong to dot")
         self.bad("check-vectors", "dot", *exact, stdin="00 00 0000 0000\n", says=":1: ")
         self.bad("check-vectors", "dot", *exact, stdin="0000 00 0000 0000 00\n", says=":1: ")
         self.bad("check-vectors", "dot", *exact, "--joined", stdin="0\n", says=":1: ")
@@ -308,7 +308,7 @@ class Vectors(support.Case):
         self.bad("vectors", "foo", "-f", "binary16", says="no operation")
         self.bad("vectors", "add", says="no format given")
         self.bad("vectors", "add", "-f", "binary16", "--level", "3", says="--level")
-        self.bad("vectors", "round_to_integral", "-f", "binary16", "--to", "bfloat16", says="one format")
+        self.bad("vectors", "round_to_integral", "-f", "binary16", "--fd", "bfloat16", says="one format")
         self.bad("check-vectors", "add", "-f", "binary16", stdin="", says="no cases")
         self.bad("check-vectors", "add", "-f", "binary16", stdin="3C00 3C00 4000\n", says=":1: not as many fields")
         self.bad("check-vectors", "add", "-f", "binary16", stdin="3C00 3C00 14000 00\n", says=":1: ")

@@ -38,7 +38,7 @@ class Cases(support.Case):
         for args in (("convert", "-f", "binary32"), ("convert", "-f", "binary64"), ("add", "-f", "binary32"),
                      ("sub", "-f", "binary32"), ("sqrt", "-f", "binary32")):
             for z in ("binary16", "float8_e5m2"):
-                up, turned, count = self.border(z, *args, "--to", z)
+                up, turned, count = self.border(z, *args, "--fd", z)
                 self.assertGreater(min(up, turned), count / 100, (args, z))
 
     def test_every_code(self):
@@ -47,12 +47,12 @@ class Cases(support.Case):
                 codes = [int(x[0], 16) for x in self.lines("sqrt", "-f", f, "--level", level)]
                 self.assertEqual(codes, list(range(16**digits)))
         self.assertEqual(self.ok("vectors", "exp", "-f", "bfloat16", "--count"), "65536\n")
-        self.assertEqual(self.ok("vectors", "convert", "-f", "binary16", "--to", "float8_e5m2", "--count"), "65536\n")
+        self.assertEqual(self.ok("vectors", "convert", "-f", "binary16", "--fd", "float8_e5m2", "--count"), "65536\n")
 
     def test_several_formats(self):
         """FP8 x FP8 + FP16: each field of its own width; sums by exact fractions where nothing is special."""
         e5m2 = [struct.unpack(">e", bytes([c, 0]))[0] for c in range(256)]
-        args = ("--fa", "float8_e5m2", "--fb", "float8_e5m2", "--fc", "binary16", "--to", "binary16")
+        args = ("--fa", "float8_e5m2", "--fb", "float8_e5m2", "--fc", "binary16", "--fd", "binary16")
         checked = 0
         for a, b, c, z, flags in self.lines("fma", *args):
             self.assertEqual((len(a), len(b), len(c), len(z)), (2, 2, 4, 4))
@@ -71,17 +71,17 @@ class Cases(support.Case):
         self.assertGreater(checked, 10000)
         out = self.ok("vectors", "fma", *args)
         self.assertIn(", 0 differ\n", self.ok("check-vectors", "fma", *args, "--complete", stdin=out))
-        self.bad("vectors", "add", "--fa", "binary16", "--fb", "bfloat16", says="give the result's by --to")
+        self.bad("vectors", "add", "--fa", "binary16", "--fb", "bfloat16", says="give the result's by --fd")
         self.bad("vectors", "sqrt", "-f", "binary16", "--fb", "bfloat16", says="no operand B")
         self.bad("vectors", "add", "--fa", "binary16", says="no format given")
         self.bad("vectors", "add", "-f", "i32", says="belong to convert")
-        self.bad("vectors", "convert", "-f", "i32", "--to", "i64", says="a format of up to 32 bits")
+        self.bad("vectors", "convert", "-f", "i32", "--fd", "i64", says="a format of up to 32 bits")
 
     def test_integers(self):
         """To and from integers: IEEE 754's flags, what RISC-V, Arm and x86 put in the place of what does not fit."""
         special = {"riscv": (127, -128, 127), "arm": (0, -128, 127), "x86": (-128, -128, -128)}
         for rule, (nan, below, above) in special.items():
-            for code, z, flags in self.lines("convert", "-f", "binary16", "--to", "i8", "--integer", rule):
+            for code, z, flags in self.lines("convert", "-f", "binary16", "--fd", "i8", "--integer", rule):
                 x = struct.unpack(">e", bytes.fromhex(code))[0]
                 value = int(z, 16) - 256 * (int(z, 16) > 127)
                 if x != x:
@@ -93,7 +93,7 @@ class Cases(support.Case):
                 self.assertEqual((value, int(flags, 16)), want, (rule, code))
         for kind, low, high in (("i64", -(2**63), 2**63 - 1), ("ui32", 0, 2**32 - 1)):
             seen = set()
-            for x, z, flags in self.lines("convert", "-f", kind, "--to", "binary32"):
+            for x, z, flags in self.lines("convert", "-f", kind, "--fd", "binary32"):
                 value = int(x, 16)
                 value -= 2 ** (4 * len(x)) * (low < 0 and value > high)
                 seen.add(value)
@@ -119,7 +119,7 @@ class Cases(support.Case):
         self.assertEqual(self.ok("testfloat", "f16_rem", stdin="4500 4000\n4600 4000\n3C00 0000\n"),
                          "4500 4000 3C00 00\n4600 4000 0000 00\n3C00 0000 7E00 10\n")
         checked = 0
-        for x, z, flags in self.lines("convert", "-f", "binary64", "--to", "binary16"):
+        for x, z, flags in self.lines("convert", "-f", "binary64", "--fd", "binary16"):
             value = struct.unpack(">d", bytes.fromhex(x))[0]
             try:
                 want = struct.pack(">e", value)

@@ -103,7 +103,7 @@ class Verify(support.Case):
 
     def test_probe_without_device(self):
         """Where there are no matrix instructions, none is said to agree."""
-        r = support.run("probe-hw", "-n", "128", "no.such.model")
+        r = support.run("probe-hw", "--samples", "128", "no.such.model")
         self.assertEqual((r.returncode, r.stdout), (2, b""))
         self.assertIn(b"halfulp: probe-hw: ", r.stderr)
 
@@ -115,7 +115,7 @@ class Verify(support.Case):
             command = [HOSTRUN, "probe-hw", "--golden", os.environ["HALFULP_GOLDEN"], *args]
             return subprocess.run(command, capture_output=True, env=dict(os.environ, **env), timeout=250, check=False)
 
-        r = probe("-n", "700", HU_HOST_CAPABILITY="90")
+        r = probe("--samples", "700", HU_HOST_CAPABILITY="90")
         self.assertEqual((r.returncode, r.stderr), (0, b""))
         lines = r.stdout.decode().splitlines()
         self.assertIn("host-run", lines[0])
@@ -124,14 +124,14 @@ class Verify(support.Case):
         vectors = sum(int(line.split("golden ")[1].split()[0]) for line in agree)
         self.assertGreater(vectors, 100)
         print("%d instructions, %d golden vectors" % (len(agree), vectors))
-        r = probe("-n", "2000", "nv.ada.e4m3.f16", HU_HOST_CAPABILITY="89", HU_HOST_WRONG="1999")
+        r = probe("--samples", "2000", "nv.ada.e4m3.f16", HU_HOST_CAPABILITY="89", HU_HOST_WRONG="1999")
         self.assertEqual((r.returncode, r.stderr), (1, b""))
         self.assertIn(b"DIFFERS", r.stdout)
         shown = [line.split() for line in r.stdout.decode().splitlines() if "device" in line and "model" in line]
         a, b, c, model = shown[0][0], shown[0][1], shown[0][2], shown[0][-1]
         said = self.ok("mma", "nv.ada.e4m3.f16", stdin="%s %s %s\n" % (a, b, c)).strip()
         self.assertEqual(said, model)
-        r = probe("-n", "2000", "nv.ada.e4m3.f16", "--json", HU_HOST_CAPABILITY="89", HU_HOST_WRONG="1999")
+        r = probe("--samples", "2000", "nv.ada.e4m3.f16", "--json", HU_HOST_CAPABILITY="89", HU_HOST_WRONG="1999")
         row, = json.loads(r.stdout)["instructions"]
         self.assertEqual((r.returncode, row["agrees"], row["differing"]), (1, False, 1))
         r = probe(HU_HOST_CAPABILITY="70")
@@ -185,7 +185,7 @@ class Verify(support.Case):
         paths = []
         for i in (3, 1, 2):
             paths.append(self.path("r%d" % i))
-            self.ok("verify", *self.work(), "--shard", "%d/3" % i, "--report", paths[-1])
+            self.ok("verify", *self.work(), "--shard", "%d/3" % i, "--output", paths[-1])
         merged = json.loads(self.ok("verify", "--merge", "--json", *paths))
         self.assertEqual(merged["kinds"], whole["kinds"])
         self.assertTrue(merged["pass"])
@@ -211,7 +211,7 @@ class Verify(support.Case):
         self.assertIn("FAILED", self.ok("verify", "--merge", self.path("bad"), *paths[1:], code=1))
 
     def test_report_on_output(self):
-        out = self.ok("verify", *self.work(), "--report", "-")
+        out = self.ok("verify", *self.work(), "--output", "-")
         self.assertTrue(out.startswith("halfulp-verify 2\nversion "))
         self.assertRegex(out, r"\nend \d+\n$")
 
@@ -224,9 +224,9 @@ class Verify(support.Case):
             shutil.copy(os.path.join(GOLDEN, "convert_ue5m3.txt"), self.path(name))
             lists.append(["verify", "--only", "golden", "--golden", self.path(name)])
         for i in (0, 1):
-            self.ok(*lists[i], "--shard", "%d/2" % (i + 1), "--report", self.path("r%d" % i))
+            self.ok(*lists[i], "--shard", "%d/2" % (i + 1), "--output", self.path("r%d" % i))
         self.bad("verify", "--merge", self.path("r0"), self.path("r1"), says="not those of the first")
-        self.ok(*lists[0], "--shard", "2/2", "--report", self.path("r1"))
+        self.ok(*lists[0], "--shard", "2/2", "--output", self.path("r1"))
         self.ok("verify", "--merge", self.path("r0"), self.path("r1"))
 
     def test_idle_shard(self):
@@ -234,13 +234,13 @@ class Verify(support.Case):
         folder = self.copy_golden("convert_float4_e2m1fn.txt", "count", "count")
         work = ["verify", "--only", "golden", "--golden", folder]
         for i in (1, 2, 3):
-            out = self.ok(*work, "--shard", "%d/3" % i, "--report", self.path("r%d" % i))
+            out = self.ok(*work, "--shard", "%d/3" % i, "--output", self.path("r%d" % i))
             self.assertEqual("no work" in out, i > 1)
         self.ok("verify", "--merge", *(self.path("r%d" % i) for i in (1, 2, 3)))
         self.bad("verify", "--merge", self.path("r2"), self.path("r3"), says="1 of 1 items are in none")
 
     def test_report_is_tried_first(self):
-        r = support.run("verify", "--level", "exhaustive", "--golden", GOLDEN, "--report", self.path("no/r.txt"))
+        r = support.run("verify", "--level", "exhaustive", "--golden", GOLDEN, "--output", self.path("no/r.txt"))
         self.assertEqual((r.returncode, r.stdout), (2, b""))
         self.assertIn(b"no/r.txt: cannot write", r.stderr)
         self.assertEqual(self.left(), [])

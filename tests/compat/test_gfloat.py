@@ -55,7 +55,7 @@ for mode, theirs in (('src', gfloat.RoundMode.Stochastic), ('srb', gfloat.RoundM
     digits = rng.integers(0, 256, 4000)
     with open(run.path('lines'), 'w', encoding='ascii') as f:
         f.writelines('%s %x\n' % (float(v).hex(), r) for v, r in zip(x, digits))
-    said = run.halfulp('encode', '-f', 'fp(5,2,0)', '-r', mode + ':8', '-s', 'finite', '--random', run.path('lines'))
+    said = run.halfulp('encode', '-f', 'fp(5,2,0)', '-r', mode + ':8', '-s', 'finite', '--words', run.path('lines'))
     ours = np.array([int(line, 16) for line in said.split()])
     there = np.array([gfloat.encode_float(kind, gfloat.round_float(kind, float(v), theirs, True, int(r), 8)) for v, r in zip(x, digits)])
     run.presets += 1

@@ -108,7 +108,7 @@ class Page:
     def ini(self, block):
         name = self.folder / ('block%d.ini' % block.line)
         name.write_text(block.text)
-        self.call('line %d' % block.line, ['halfulp', 'train', str(name), '--data', 'data', '--set', 'run.steps=2', '--out',
+        self.call('line %d' % block.line, ['halfulp', 'train', str(name), '--data', 'data', '--set', 'run.steps=2', '--output',
                                            str(name) + '.out'])
 
     def sh(self, blocks):

@@ -21,7 +21,7 @@ def operands(name):
 def write_vectors(tools, folder):
     """A sample of each operation's vectors, three operands a line."""
     for name in TWO + ONE + ('fma',):
-        to = [] if name == 'round_to_integral' else ['--to', 'float8_e5m2']
+        to = [] if name == 'round_to_integral' else ['--fd', 'float8_e5m2']
         lines = tools.run('halfulp', 'vectors', name, '-f', 'bfloat16', *to, '-r', 'srb:5', '-s', 'none', '--words')
         wide = []
         for line in lines.splitlines()[::7]:

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* Makes the command line of `halfulp explain` for a case of vectors, and runs it. */
+#include "cli/command/explain_case.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/accum_text.h"
+#include "cli/base/numbers.h"
+#include "cli/command/explain_dot.h"
+
+enum { WORDS_MAX = 24, WORD_MAX = CLI_NAME_MAX };
+
+/* The words of a command line. */
+typedef struct command_line {
+  char text[WORDS_MAX][WORD_MAX];
+  char *word[WORDS_MAX + 1];
+  int count;
+} command_line;
+
+static void add(command_line *c, const char *text) {
+  if (c->count == WORDS_MAX) return;
+  snprintf(c->text[c->count], WORD_MAX, "%s", text);
+  c->word[c->count] = c->text[c->count];
+  c->count++;
+}
+
+static void add_two(command_line *c, const char *option, const char *value) {
+  add(c, option);
+  add(c, value);
+}
+
+static void add_format(command_line *c, const char *option, const vectors_type *t) {
+  char name[CLI_NAME_MAX];
+  add_two(c, option, cli_format_name(name, t->format));
+}
+
+/* random: NULL, or R. */
+static void add_mode(command_line *c, hu_mode m, const uint32_t *random) {
+  static const char *const saturate[] = {"default", "none", "finite", "propagate"}, *const nan[] = {"max", "zero",
+                                                                                                    "error"};
+  char round[8], digits[16];
+  hu_mode_round_text(round, m);
+  if (m.bits && random) snprintf(digits, sizeof digits, "%x", *random & (UINT32_MAX >> (32 - m.bits)));
+  if (m.round != HU_RNE) add_two(c, "-r", round);
+  if (m.bits && random) add_two(c, "--random", digits);
+  if (m.saturate) add_two(c, "-s", saturate[m.saturate % 4]);
+  if (m.nan) add_two(c, "--nan", nan[m.nan % 3]);
+  if (m.tiny == HU_TINY_BEFORE) add_two(c, "--tiny", "before");
+}
+
+/* An operand as a number that its format holds. */
+static void add_value(command_line *c, const vectors_type *t, uint64_t x) {
+  char text[VECTORS_VALUE_MAX], hex[NUMBER_TEXT_MAX];
+  if (t->kind == VECTORS_INTEGER)
+    add(c, vectors_value_text(text, t, x));
+  else
+    add(c, number_hex(hex, vectors_value(t, x)));
+}
+
+/* `halfulp explain` has the operation. */
+static int is_explained(const vectors *v) {
+  static const char *const names[] = {"add", "sub", "mul", "div", "fma", "sqrt", "convert"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (!strcmp(v->op->name, names[i])) return v->z.kind == VECTORS_CODE;
+  return 0;
+}
+
+static void make(command_line *c, const vectors *v, const uint64_t *x, uint32_t random) {
+  static const char *const options[] = {"--fa", "--fb", "--fc"};
+  int converts = v->op->kind == VECTORS_CONVERT;
+  c->count = 0;
+  add(c, "explain");
+  add_format(c, "-f", &v->z);
+  for (int k = 0; !converts && k < v->op->operands; k++)
+    if (!vectors_same_type(&v->x[k], &v->z)) add_format(c, options[k], &v->x[k]);
+  add_mode(c, v->mode, &random);
+  if (!converts) add(c, v->op->name);
+  for (int k = 0; k < v->op->operands; k++) add_value(c, &v->x[k], x[k]);
+  c->word[c->count] = NULL;
+}
+
+static void print_word(const char *word) { printf(strpbrk(word, "();*") ? "'%s'" : "%s", word); }
+
+static void print_command(const command_line *c) {
+  printf("  halfulp");
+  for (int i = 0; i < c->count; i++) putchar(' '), print_word(c->word[i]);
+  putchar('\n');
+}
+
+/* What the operands are, where their values alone do not say it. */
+static void print_signalling(const vectors *v, const uint64_t *x) {
+  for (int k = 0; k < v->op->operands; k++)
+    if (vectors_is_signalling(&v->x[k], x[k]))
+      printf("  %c is a signalling NaN, which is invalid as an operand\n", 'A' + k);
+}
+
+static void explain_none(const explained *e, const char *what) {
+  if (e->json)
+    printf("null");
+  else
+    printf("  `halfulp explain` does not explain %s\n", what);
+}
+
+void explain_case(const void *context, unsigned long line, const char *operands) {
+  const explained *e = context;
+  const vectors *v = e->v;
+  uint64_t x[VECTORS_OPERANDS + 1] = {0};
+  command_line *c = is_explained(v) ? malloc(sizeof *c) : NULL;
+  if (!c) {
+    explain_none(e, v->op->kind == VECTORS_CONVERT ? "conversions to integers and to binary64" : v->op->name);
+    return;
+  }
+  for (int k = 0; k < vectors_given(v); k++) {
+    char *end;
+    x[k] = strtoull(operands, &end, 16);
+    operands = end;
+  }
+  make(c, v, x, v->words ? (uint32_t)x[v->op->operands] : vectors_word(v, line - 1));
+  if (e->json) {
+    add(c, "--json");
+    c->word[c->count] = NULL;
+  } else {
+    print_command(c);
+    print_signalling(v, x);
+  }
+  if (cli_explain(c->count, c->word) == CLI_BAD && e->json) printf("null");
+  free(c);
+}
+
+/* ---- dot products ---- */
+
+/* The command line that explains the row again. */
+static void print_dot_command(const explained *e, unsigned long line, char *const *word, int count) {
+  const vectors_dot *v = e->dot;
+  const hu_element element[] = {v->dot.a, v->dot.b, v->dot.d};
+  static const char *const options[] = {"--fa", "--fb", "--fd"};
+  command_line c = {.count = 0};
+  char name[CLI_NAME_MAX], text[32];
+  for (int i = 0; i < 3; i++) add_two(&c, options[i], cli_element_name(name, element[i]));
+  add_mode(&c, v->dot.mode, NULL);
+  if (v->dot.mode.bits || v->dot.accum.mode.bits) {
+    snprintf(text, sizeof text, "%llu", (unsigned long long)v->stream.key);
+    add_two(&c, "--seed", text);
+    snprintf(text, sizeof text, "%llu", (unsigned long long)(v->stream.counter + line - 1));
+    add_two(&c, "--counter", text);
+  }
+  printf("  halfulp explain dot --accum ");
+  print_word(e->model);
+  for (int i = 0; i < c.count; i++) putchar(' '), print_word(c.word[i]);
+  printf(" --codes");
+  for (int i = 0; i < count; i++) printf(" %s", word[i]);
+  putchar('\n');
+}
+
+/* Step by step; JSON like that of `halfulp explain dot`. */
+static int explain_row(const explained *e, unsigned long line, char *operands) {
+  const vectors_dot *v = e->dot;
+  cli_lines lines = {.name = "explain", .number = line};
+  hu_exec exec = {1, 0, v->stream};
+  char *word[CLI_DOT_WORDS], model[HU_ACCUM_TEXT_MAX] = "";
+  int count = cli_split(operands, word, CLI_DOT_WORDS);
+  exec.stream.counter += line - 1;
+  if (e->json) {
+    hu_accum_text(model, sizeof model, &v->dot.accum);
+    printf("{\"model\": ");
+    cli_json_string(stdout, model);
+    printf(", \"products\": %zu, ", v->n);
+  } else {
+    print_dot_command(e, line, word, count);
+  }
+  int status = cli_explain_dot_line(&v->dot, word, count, &lines, &exec, 0, e->json);
+  if (e->json) putchar('}');
+  return status;
+}
+
+void explain_dot_case(const void *context, unsigned long line, const char *operands) {
+  const explained *e = context;
+  char *copy = e->dot->dot.words ? NULL : strdup(operands);
+  if (copy)
+    (void)explain_row(e, line, copy); /* it has been judged, so it can be computed */
+  else
+    explain_none(e, "rows with --words");
+  free(copy);
+}

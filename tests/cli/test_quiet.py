@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""--quiet of every command: standard error gets errors only, and standard output is the same."""
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+import support  # noqa: E402
+
+WEIGHTS = os.path.join(support.DATA, "digits_weights.npy")
+CONFIG = b"[data]\nset = teacher\n[model]\nnet = linear\n[run]\nsteps = 20\n"
+LONG = "[data]\nset = gratings\n[run]\nsteps = %d\n"
+SECONDS = r"\b[0-9.]+ s\b"
+
+
+class Quiet(support.Case):
+    def commands(self):
+        text = self.ok("--help").partition("\nCommands:\n")[2].partition("\n\n")[0]
+        return [c for c in re.findall(r"(?m)^  ([a-z-]+) +\S", text) if support.run(c, "--help").returncode == 0]
+
+    def examples(self):
+        """{command: its arguments, standard input}"""
+        z, config = self.path("z.npy"), self.write("x.ini", CONFIG)
+        return {
+            "formats": (["e4m3"], ""),
+            "presets": (["cuda"], ""),
+            "info": (["bfloat16"], ""),
+            "encode": (["-f", "bfloat16", "-v"], "0.3\n"),
+            "decode": (["-f", "bfloat16"], "3e9a\n"),
+            "explain": (["-f", "bfloat16", "0.3"], ""),
+            "quantize": (["-f", "nvfp4", WEIGHTS, z], ""),
+            "compare": (["-f", "nvfp4", "-f", "mxfp4", WEIGHTS], ""),
+            "gemm": ([WEIGHTS, self.identity(), "-o", z], ""),
+            "train": ([config, "--overwrite", "-o", self.path("run")], ""),
+            "experiments": ([], ""),
+            "experiment": (["long-reduction"], ""),
+            "sweep": ([config, "--key", "precision.system", "--values", "fp16", "--seeds", "1", "-o", self.path("sweep"), "--overwrite"], ""),
+            "models": (["volta"], ""),
+            "mma": (["nv.volta.f16.f32"], "3c003c003c003c00 3c003c003c003c00 3f800000\n"),
+            "diff": ([WEIGHTS, WEIGHTS], ""),
+            "plot": (["-f", "bfloat16", "-o", self.path("z.svg")], ""),
+            "vectors": (["add", "-f", "float4_e2m1fn"], ""),
+            "check-vectors": (["add", "-f", "float8_e4m3fn"], "38 38 40 00\n"),
+            "testfloat": (["f16_add"], "3C00 3C01\n"),
+            "verify": (["--only", "golden", "--golden", os.environ["HALFULP_GOLDEN"], "--list"], ""),
+            "probe-hw": (["no.such.model"], ""),
+        }
+
+    def identity(self):
+        unit = [1.0 if i == j else 0.0 for i in range(10) for j in range(10)]
+        return self.write("unit.npy", support.npy("<f4", (10, 10), support.floats(unit)))
+
+    def test_every_command(self):
+        examples = self.examples()
+        for command in self.commands():
+            args, stdin = examples[command]
+            want = support.run(command, *args, stdin=stdin)
+            for option in ("-q", "--quiet"):
+                got = support.run(command, option, *args, stdin=stdin)
+                self.assertEqual(got.returncode, want.returncode, (command, got.stderr))
+                shown = [re.sub(SECONDS, "", r.stdout.decode()) for r in (want, got)]
+                self.assertEqual(shown[0], shown[1], command)
+                self.assertEqual(got.stderr, want.stderr if want.returncode == 2 else b"", command)
+            self.assertRegex(self.ok(command, "--help"), r"(?m)^  -q, --quiet  ", command)
+
+    def test_errors_remain(self):
+        for args in (("info", "no-such-format"), ("explain", "-f", "bfloat16", "x"), ("diff", "none.npy", "none.npy"),
+                     ("quantize", "-f", "bfloat16", "none.npy", self.path("z.npy")), ("encode", "--nonsense")):
+            want = support.run(*args)
+            got = support.run(args[0], "-q", *args[1:])
+            self.assertEqual((got.returncode, got.stdout, got.stderr), (2, want.stdout, want.stderr))
+            self.assertTrue(want.stderr)
+
+    def test_summaries(self):
+        """Where the result takes standard output the summary goes to standard error, and only there."""
+        for args in (("quantize", "-f", "mxfp4", WEIGHTS, "-"), ("quantize", "-f", "bfloat16", "--json", WEIGHTS, "-"),
+                     ("gemm", WEIGHTS, self.identity(), "-o", "-"),
+                     ("verify", "--only", "world", "-f", "float4_e2m1fn", "-o", "-")):
+            want, got = support.run(*args), support.run(args[0], "-q", *args[1:])
+            self.assertEqual((got.returncode, got.stdout, got.stderr), (want.returncode, want.stdout, b""), args)
+            self.assertGreater(len(want.stderr), 40, args)
+
+    def test_notes(self):
+        want = support.run("vectors", "convert", "-f", "float8_e5m2", "--to", "binary16")
+        got = support.run("vectors", "-q", "convert", "-f", "float8_e5m2", "--to", "binary16")
+        self.assertIn(b"is an old name", want.stderr)
+        self.assertEqual((got.stdout, got.stderr), (want.stdout, b""))
+
+        want = support.run("explain", "--open", "-f", "bfloat16", "0.3")
+        got = support.run("explain", "--open", "-q", "-f", "bfloat16", "0.3")
+        self.assertEqual((got.stdout, got.stderr), (want.stdout, b""))
+
+    # ---- on a terminal ----
+
+    def on_terminal(self, *args):
+        host, terminal = pty.openpty()
+        with subprocess.Popen([support.HALFULP, *args], stdout=subprocess.PIPE, stderr=terminal) as p:
+            os.close(terminal)
+            shown = b""
+            while True:
+                try:
+                    part = os.read(host, 65536)
+                except OSError:
+                    part = b""
+                if not part:
+                    break
+                shown += part
+            out = p.stdout.read().decode()
+        os.close(host)
+        return p.returncode, re.sub(SECONDS, "", out), shown
+
+    def test_progress(self):
+        if os.environ["HALFULP_TRAIN"] != "1":
+            return
+        for steps in (400, 1600, 6400, 25600):  # until a run is long enough for a bar
+            config = self.write("long.ini", (LONG % steps).encode())
+            args = ["train", config, "--overwrite", "-o", self.path("r")]
+            code, _, shown = self.on_terminal(*args)
+            self.assertEqual(code, 0)
+            if shown:
+                break
+        self.assertIn(b"%", shown)
+        code, _, shown = self.on_terminal(*args, "--quiet")
+        self.assertEqual((code, shown), (0, b""))
+
+    def test_stopped(self):
+        """The end of a stopped run says how to continue it; with --quiet it does not."""
+        if os.environ["HALFULP_TRAIN"] != "1":
+            return
+        config = self.write("long.ini", (LONG % 10000000).encode())
+        for more in ([], ["-q"]):
+            args = [support.HALFULP, "train", config, "-o", self.path("r" + "".join(more)), *more]
+            with subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
+                log = os.path.join(args[4], "log.csv")
+                while not (os.path.exists(log) and os.path.getsize(log)):
+                    self.assertIsNone(p.poll())
+                    time.sleep(0.02)
+                p.send_signal(signal.SIGINT)
+                out, err = p.communicate(timeout=200)
+            self.assertEqual((p.returncode, out), (-signal.SIGINT, b""))
+            self.assertEqual(b"to continue" in err, not more)
+            self.assertEqual(err == b"", bool(more))
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: MIT
+"""One vocabulary over all commands: a long name has one meaning, one kind of argument and one letter, and a meaning has
+one name. Names of the version before are still taken, with a note."""
+
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True
+import support  # noqa: E402
+
+# name: (letter, name of the argument, meaning, what the text of --help says in every command). A new option is a new
+# line here: whoever adds one reads which word there is already.
+WORDS = {
+    "accum": ("", "MODEL", "accumulation model", r"accumulation model|how sums are formed"),
+    "add": ("C", "C.npy", "the matrix C of A B + C", r"matrix to add"),
+    "against": ("", "MODEL", "model to compare with", r"compare each"),
+    "all": ("", "", "every experiment", r"run all"),
+    "amax": ("", "A", "largest magnitude that scales are made from", r"amax of the tensor"),
+    "any-rank": ("", "", "tensors of few axes, too", r"fewer than two axes"),
+    "array": ("", "IN.npy", "array that is drawn", r"float array"),
+    "bits32": ("", "", "operands as binary32 patterns", r"binary32 operand"),
+    "bits64": ("", "", "operands as binary64 patterns", r"binary64 operand"),
+    "cases": ("", "N", "lines that there must be", r"must be N lines"),
+    "check": ("", "", "judge instead of answering", r"judge lines"),
+    "checkpoint": ("", "N", "steps between checkpoints", r"checkpoint every N steps"),
+    "codes": ("", "", "codes in place of values", r"write (D as )?codes|operands are patterns in hex"),
+    "complete": ("", "", "all generated lines must be there", r"all of them"),
+    "count": ("", "", "number of cases alone", r"how many cases"),
+    "counter": ("", "C", "first word of the random stream", r"random word C \+ i"),
+    "data": ("", "FOLDER", "folder of data files", r"where (its|data|the data) files are"),
+    "device": ("", "DEVICE", "cpu or cuda", r"cuda.*default cpu"),
+    "elements": ("", "N", "length of a row", r"elements of a row"),
+    "evaluate": ("", "N", "epochs between evaluations", r"every N epochs"),
+    "every": ("", "N", "steps between rows of the log", r"every N steps"),
+    "exclude": ("", "GLOB", "tensors left out by name", r"not the tensors of these names"),
+    "explain": ("", "", "explanation of the first difference", r"what `halfulp explain` says"),
+    "fa": ("", "FORMAT", "format of A", r"A\b"),
+    "fb": ("", "FORMAT", "format of B", r"B\b"),
+    "fc": ("", "FORMAT", "format of C", r"C\b"),
+    "fd": ("", "FORMAT", "format of the result D", r"format of D|format of the result|elements of C and D|format of C and of the result"),
+    "first": ("n", "N", "differences shown", r"differences to print|first N differing"),
+    "format": ("f", "FORMAT", "number format", r"format"),
+    "golden": ("", "FOLDER", "folder of golden files", r"golden files"),
+    "grammar": ("", "", "grammar of models", r"texts of models"),
+    "help": ("h", "", "help", r"this text"),
+    "in-place": ("", "", "the input may be replaced", r"OUT may be IN"),
+    "include": ("", "GLOB", "tensors chosen by name", r"those of these names"),
+    "integer": ("", "RULE", "result of an invalid conversion to an integer", r"invalid conversion to an integer"),
+    "jobs": ("", "N", "processes at once", r"at once, each a process"),
+    "joined": ("", "", "lines without blanks", r"without blanks"),
+    "json": ("", "", "JSON", r"machine-readable output"),
+    "key": ("", "KEY", "key that a sweep varies", r"key that is varied"),
+    "keys": ("", "", "list of keys", r"print all keys"),
+    "level": ("", "LEVEL", "how much is tried", r"default (1|quick)$"),
+    "list": ("", "", "work items alone", r"work items"),
+    "loss": ("", "POINTS", "accuracy that may be lost", r"may be lost"),
+    "merge": ("", "", "reports put together", r"reports of all shards"),
+    "nan": ("", "POLICY", "NaN into a format without NaN", r"NaN into a format without NaN"),
+    "nan-fma": ("", "RULE", "infinity times zero plus a NaN", r"infinity times zero plus a NaN"),
+    "nan-result": ("", "RULE", "NaN results that are right", r"NaN results that are right"),
+    "no-flags": ("", "", "flags are not judged", r"results only"),
+    "notexact": ("", "", "roundToInt without inexact", r"without the flag inexact"),
+    "numbers": ("", "", "list of number systems", r"number systems"),
+    "open": ("", "", "link to the playground", r"link to the playground"),
+    "only": ("", "KIND", "kinds of work items", r"items alone"),
+    "output": ("o", "OUT", "where the result goes", r"the same as the second operand|the result D|the drawing|folder where|report that --merge"),
+    "overwrite": ("", "", "an earlier run is lost", r"start again"),
+    "quick": ("", "", "quick experiments alone", r"with --all"),
+    "quiet": ("q", "", "errors alone on standard error", r"errors only"),
+    "random": ("", "R", "the random digits R", r"the random digits"),
+    "report": ("", "FILE.html", "page of tables and drawings", r"stands alone"),
+    "resume": ("", "", "continue a run", r"continue"),
+    "round": ("r", "MODE", "rounding mode", r"rne|rounding mode"),
+    "rows": ("", "WHICH", "axis along which blocks lie", r"blocks lie along"),
+    "sa": ("", "SA.npy", "scales of A", r"scales of A"),
+    "samples": ("", "N", "random dot products", r"random dot products"),
+    "saturate": ("s", "POLICY", "values beyond the range", r"default none finite propagate"),
+    "sb": ("", "SB.npy", "scales of B", r"scales of B"),
+    "scaled": ("", "", "list of scaled formats", r"scaled formats"),
+    "seed": ("", "K", "key of the random numbers", r"key of the random"),
+    "seeds": ("", "N", "seeds of the runs", r"so many seeds"),
+    "set": ("", "KEY=VALUE", "key of the configuration", r"section\.key=value|in every run|key of the configuration"),
+    "shard": ("", "I/N", "part of the work", r"part I of N"),
+    "strict": ("", "", "operands off the grid are errors", r"is an error"),
+    "table": ("t", "", "every code", r"every code"),
+    "threads": ("j", "N", "threads", r"the result is the same for any number"),
+    "tiny": ("", "WHEN", "when tininess is detected", r"tininess"),
+    "values": ("", "LIST", "values of the key", r"its values"),
+    "verbose": ("v", "", "more columns", r"also print|where each format"),
+    "watch": ("", "", "additions counted", r"count the additions"),
+    "widen": ("", "", "dtypes become F32", r"become F32"),
+    "words": ("", "", "a field of random digits", r"a field more .*(random words|a random word)"),
+}
+# What the version before called them.
+OLD = {
+    ("quantize", "--jobs"): "--threads",
+    ("encode", "--jobs"): "--threads",
+    ("decode", "--jobs"): "--threads",
+    ("encode", "--random"): "--words",
+    ("train", "--out"): "--output",
+    ("experiment", "--out"): "--output",
+    ("sweep", "--out"): "--output",
+    ("sweep", "-j"): "--jobs",
+    ("sweep", "--fresh"): "--overwrite",
+    ("plot", "--data"): "--array",
+    ("vectors", "-n"): "--elements",
+    ("vectors", "--to"): "--fd",
+    ("check-vectors", "-n"): "--elements",
+    ("check-vectors", "--to"): "--fd",
+    ("verify", "--report"): "--output",
+    ("probe-hw", "--count"): "--samples",
+    ("probe-hw", "-n"): "--samples",
+}
+NOTE = "halfulp: note: %s: %s is an old name, and the next version will not take it; use %s\n"
+
+
+class Vocabulary(support.Case):
+    def tables(self):
+        """{command: [(letter, long name, argument, text)]} of those that this build has."""
+        out = {}
+        for command in re.findall(r"(?m)^  ([a-z-]+) +\S", self.ok("--help").partition("\nCommands:\n")[2].partition("\n\n")[0]):
+            r = support.run(command, "--help")
+            if r.returncode == 0:
+                text = r.stdout.decode().split("\nOptions:\n")[1].split("\nExamples:\n")[0]
+                out[command] = re.findall(r"(?m)^  (?:-(\w), |    )--([\w-]+)(?: ([A-Z][\w./=]*))?(?:  +| )(.*)$", text)
+        return out
+
+    def test_one_meaning(self):
+        meanings = [entry[2] for entry in WORDS.values()]
+        self.assertEqual(len(set(meanings)), len(meanings), "two names of one meaning")
+        seen = {}
+        for command, options in self.tables().items():
+            for letter, name, argument, text in options:
+                self.assertIn(name, WORDS, "%s: a new word: %s" % (command, text))
+                short, value, meaning, says = WORDS[name]
+                self.assertEqual(argument, value, (command, name, meaning))
+                self.assertRegex(text, says, (command, name, meaning))
+                if letter:
+                    self.assertEqual(letter, short, (command, name, meaning))
+                    seen.setdefault(letter, set()).add(name)
+        self.assertEqual({letter: names for letter, names in seen.items() if len(names) > 1}, {})
+        print("options: %d names" % len(WORDS))
+
+    def test_no_word_is_left_over(self):
+        if os.environ["HALFULP_TRAIN"] == "1" and os.environ["HALFULP_SAFETENSORS"] == "1":
+            used = {name for options in self.tables().values() for _, name, _, _ in options}
+            self.assertEqual(set(WORDS) - used, set())
+
+    def test_threads(self):
+        """0 is one per processor wherever there are threads or jobs."""
+        told = 0
+        for command, options in self.tables().items():
+            for _, name, _, text in options:
+                if name in ("threads", "jobs") and command not in ("train", "experiment"):
+                    self.assertRegex(text, r"\b0: one per processor", (command, name))
+                    told += 1
+        self.assertGreaterEqual(told, 6)
+        x = os.path.join(support.DATA, "digits_weights.npy")
+        one = self.ok("quantize", "-f", "bfloat16", "-j", "1", x, self.path("a.npy"))
+        self.assertEqual(self.ok("quantize", "-f", "bfloat16", "-j", "0", x, self.path("b.npy")), one)
+        self.assertEqual(self.read("a.npy"), self.read("b.npy"))
+        if os.environ["HALFULP_TRAIN"] == "1":
+            self.assertRegex(self.ok("train", "--keys"), r"(?m)^threads = 1\n +threads; 0: as many as there are processors")
+
+    # ---- the names of the version before ----
+
+    def both(self, command, old, *args, stdin="", code=0):
+        """With the old and the new name, the same output; the note names both."""
+        new = OLD[command, old]
+        got = {}
+        for name in (old, new):
+            words = [w.replace("@", name) for w in args]
+            r = support.run(command, *words, stdin=stdin)
+            self.assertEqual(r.returncode, code, (words, r.stderr))
+            got[name] = r.stdout
+            note = NOTE % (command, old, new) if name == old else ""
+            if code == 0:
+                self.assertEqual(r.stderr.decode(), note)
+            else:
+                self.assertTrue(r.stderr.decode().startswith(note), r.stderr)
+        self.assertEqual(got[old], got[new])
+        words = [w.replace("@", old) for w in args]
+        r = support.run(command, *words, "-q", stdin=stdin)
+        self.assertNotIn(b"note:", r.stderr)
+        self.assertEqual((r.returncode, r.stdout), (code, got[old]))
+        self.tried.add((command, old))
+
+    def test_old_names(self):
+        self.tried = set()
+        x, z = os.path.join(support.DATA, "digits_weights.npy"), self.path("z.npy")
+        self.both("quantize", "--jobs", "-f", "bfloat16", "@", "2", x, z)
+        self.both("encode", "--jobs", "-f", "bfloat16", "@=2", x, z)
+        self.ok("encode", "-f", "bfloat16", x, z)
+        self.both("decode", "--jobs", "-f", "bfloat16", "@", "2", z, self.path("y.npy"))
+        self.both("encode", "--random", "-f", "bfloat16", "-r", "sra:4", "@", stdin="0.3 f\n")
+        self.both("plot", "--data", "-f", "float8_e5m2", "@", x, "-o", self.path("z.svg"))
+        self.both("vectors", "--to", "convert", "-f", "float8_e5m2", "@", "float8_e4m3fn")
+        self.both("check-vectors", "--to", "convert", "-f", "float8_e5m2", "@=float8_e4m3fn", stdin="3C 38 00\n")
+        for name in ("vectors", "check-vectors"):
+            self.both(name, "-n", "dot", "--accum", "nv.volta.f16.f32", "@", "8", *(["--count"] if name == "vectors" else []),
+                      stdin="3C003C003C003C003C003C003C003C00 3C003C003C003C003C003C003C003C00 00000000 41000000 00\n")
+        self.both("verify", "--report", "--list", "--only", "world", "@", self.path("r.txt"))
+        for old in ("--count", "-n"):
+            self.both("probe-hw", old, "@", "1", "no.such.model", code=2)
+        if os.environ["HALFULP_TRAIN"] == "1":
+            self.both("train", "--out", "--keys", "@", self.path("t"))
+            self.both("experiment", "--out", "long-reduction", "--all", "@", self.path("t"), code=2)
+        if os.environ["HALFULP_CONFIG"] == "1":
+            for old in ("--out", "-j"):
+                self.both("sweep", old, "none.ini", "@", "3", code=2)
+            self.both("sweep", "--fresh", "none.ini", "@", code=2)
+            self.assertEqual(self.tried, set(OLD))
+
+    def test_old_names_are_not_shown(self):
+        tables = self.tables()
+        for command, old in OLD:
+            for letter, name, _, _ in tables.get(command, ()):
+                self.assertNotIn(old, ("-" + letter, "--" + name), command)
+
+    def test_old_and_new(self):
+        """They are one option, so both are one too many."""
+        self.bad("vectors", "convert", "-f", "float8_e5m2", "--to", "binary16", "--fd", "binary16", says="--fd is given twice")
+        self.bad("vectors", "convert", "-f", "float8_e5m2", "--to", says="--to requires an argument")
+        self.bad("diff", "--to", "x", says="--to is not an option of this command")
+
+
+if __name__ == "__main__":
+    support.main()
