@@ -17,7 +17,12 @@ extern "C" {
 #endif
 
 /* What a traced number is. */
-enum { HU_TRACE_ZERO = 0, HU_TRACE_FINITE = 1, HU_TRACE_INFINITY = 2, HU_TRACE_NAN = 3 };
+enum {
+  HU_TRACE_ZERO = 0,     /* a zero of its sign */
+  HU_TRACE_FINITE = 1,   /* finite, and not zero */
+  HU_TRACE_INFINITY = 2, /* an infinity of its sign */
+  HU_TRACE_NAN = 3       /* a NaN */
+};
 /* A number inside a sum: (-1)^sign (significand + s) 2^exponent, with s = 0, or 0 < s < 1 where `more` is 1: digits
  * below the leading 64 are left out. Not finite: significand and exponent mean nothing. */
 typedef struct hu_traced {
