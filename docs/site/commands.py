@@ -26,8 +26,12 @@ def file_of(name):
 
 
 def executable(build):
+    """The command, where it is built and runs on this machine."""
     exe = pathlib.Path(os.environ.get('HALFULP') or build / 'cli' / 'halfulp')
-    return exe if exe.is_file() else None
+    try:
+        return exe if exe.is_file() and subprocess.run([str(exe), 'version'], stdout=subprocess.DEVNULL).returncode == 0 else None
+    except OSError:
+        return None
 
 
 def helps(build):

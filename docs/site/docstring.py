@@ -16,6 +16,15 @@ def dedented(lines):
     return [x[room:] for x in lines]
 
 
+def columns(lines):
+    """Lines of two columns as a table; else as they stand."""
+    rows = [re.split(r' {3,}|  +', line, maxsplit=1) for line in lines]
+    if any(len(row) != 2 or not row[0] for row in rows):
+        return highlight.block('\n'.join(lines), 'text', True)
+    return '<div class="table facts"><table>%s</table></div>' % ''.join(
+        '<tr><td>%s</td><td>%s</td></tr>' % (inline(a), inline(b)) for a, b in rows)
+
+
 def paragraphs(lines):
     """Prose; what is indented, or begins with >>>, is a block."""
     out, group = [], []
@@ -28,7 +37,7 @@ def paragraphs(lines):
             code = bool(re.search(r'[=(]|>>>|import ', '\n'.join(group)))
             out.append(highlight.block('\n'.join(dedented(group)), 'sh' if shell else 'python' if code else 'text', not code))
         elif group and any(re.search(r'\S {3,}\S', x) for x in group):  # columns
-            out.append(highlight.block('\n'.join(dedented(group)), 'text', True))
+            out.append(columns(dedented(group)))
         elif group and group[0].lstrip().startswith('- '):
             items = re.split(r'(?m)^\s*- ', '\n'.join(group))[1:]
             out.append('<ul>%s</ul>' % ''.join('<li>%s</li>' % inline(i) for i in items))

@@ -47,6 +47,8 @@ class Reader:
             return '<mrow><mo stretchy="false">%s</mo>%s<mo stretchy="false">%s</mo></mrow>' % (left, inside, right)
         self.at += 1
         if token.isspace():
+            if len(token) == 1 and re.search(r'[-+*/=<>]', self.tokens[self.at - 2] + self.peek()):
+                return ''  # operators bring their own
             return '<mspace width="%s"/>' % ('.28em' if len(token) == 1 else '2em')
         if re.match(r'\d', token):
             return '<mn>%s</mn>' % token
@@ -62,7 +64,9 @@ class Reader:
             name, _, below = token.partition('_')
             made = '<mi>%s</mi>' % name
             return '<msub>%s<mi>%s</mi></msub>' % (made, below) if name and below else made
-        return '<mo%s>%s</mo>' % (' form="infix"' if token in '-+' else '', html.escape(SIGNS.get(token, token)))
+        before = ''.join(self.tokens[:self.at - 1]).rstrip()
+        form = ' form="%s"' % ('prefix' if not before or before[-1] in '(=<>,;:+-*/' else 'infix') if token in ('-', '+') else ''
+        return '<mo%s>%s</mo>' % (form, html.escape(SIGNS.get(token, token)))
 
     def power(self):
         base = self.atom()
@@ -86,9 +90,11 @@ def mathml(text, block=False):
 
 
 def lines(text):
-    """A block of formulas."""
-    rows = [mathml(line.strip(), True) for line in text.strip('\n').split('\n')]
-    return '<div class="formula" tabindex="0" role="group" aria-label="Formula">%s</div>' % '\n'.join(rows)
+    """A block of formulas; its columns stand below one another where there is no room beside."""
+    rows = []
+    for line in text.strip('\n').split('\n'):
+        rows.append('<div>%s</div>' % '\n'.join(mathml(part, True) for part in re.split(r'\s{2,}', line.strip())))
+    return '<div class="formula">%s</div>' % '\n'.join(rows)
 
 
 def tokens(text):

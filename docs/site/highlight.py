@@ -23,7 +23,7 @@ class Shell(Filter):
     def filter(self, lexer, stream):
         begins = True
         for kind, value in stream:
-            if kind in Token.Text and not value.isspace() or kind in Token.Name and kind not in Token.Name.Variable:
+            if kind in Token.Text and not value.isspace() or kind in Token.Name and kind not in Token.Name.Variable or kind in Token.Literal.Number:
                 for word in re.findall(r'\s+|\S+', value):
                     if word.isspace():
                         begins = begins or '\n' in word

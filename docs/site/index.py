@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What search.js looks through: [kind, title, address, text, page] of the sections of the pages, the headers and their
+"""What search.js looks through: [kind, title, address, text, page, code, words] of the sections of the pages, the headers and their
 names, the commands with their options, the Python names and the man pages."""
 import re
 
@@ -37,8 +37,19 @@ def plain(title):
     return pages.LINK.sub(lambda m: m[2], title).replace('`', '').replace('*', '')
 
 
+def words():
+    """{(page, anchor): [word]} of words.txt."""
+    out = {}
+    for line in (ROOT / 'docs' / 'site' / 'words.txt').read_text(encoding='utf-8').split('\n'):
+        if line.strip() and not line.startswith('#'):
+            place, said = line.split(None, 1)
+            path, _, anchor = place.partition('#')
+            out[path, anchor] = [w.strip().lower() for w in said.split(',')]
+    return out
+
+
 def of_pages():
-    found = []
+    found, more = [], words()
     short = {path: title for _, lines in pages.navigation() for path, title in lines}
     for path in pages.on_site():
         text = (ROOT / path).read_text(encoding='utf-8')
@@ -48,7 +59,8 @@ def of_pages():
             first = h is heads[0]
             anchor = '' if first else '#%s__%s' % (pages.label(path), re.sub(r'\W', '_', h.anchor))
             found.append(['page' if first else 'section', plain(h.title), pages.label(path) + '.html' + anchor, excerpt(body),
-                          short[path] if not first or short[path] != plain(h.title) else '', code(body)])
+                          short[path] if not first or short[path] != plain(h.title) else '', code(body),
+                          '|'.join(more.get((path, '' if first else h.anchor), []))])
     return found
 
 

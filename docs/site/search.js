@@ -1,69 +1,89 @@
 /* SPDX-License-Identifier: MIT */
-/* Search without a server: search-index.js is loaded at the first key; entries are [kind, title, address, text, page, code]. */
+/* Search without a server: search-index.js is loaded at the first key; entries are [kind, title, address, text, page, code, words]. */
 (function () {
   'use strict';
   var box = document.getElementById('search'), list = document.getElementById('found'), at = -1;
   /* What a reader most likely looks for, where words alone do not tell: a page before its sections, a name before its use. */
-  var KIND = { page: 16, command: 14, section: 6, Python: 7, C: 5, header: 3, option: 0, 'man page': -4 };
+  var KIND = { page: 14, command: 14, section: 6, Python: 7, C: 5, header: 3, option: 1, 'man page': -6 };
+
+  function stem(word) { return word.length > 4 ? word.replace(/(?:ing|ed|es|s|e)$/, '') : word; }
 
   function prepare() {
     if (!window.halfulpIndex || window.halfulpIndex.ready) return;
     window.halfulpIndex.forEach(function (e) {
-      e.title = e[1].toLowerCase();
-      e.words = e.title.split(/[^\w]+/).filter(Boolean);
-      e.parts = e.title.split(/[^a-z0-9]+/).filter(Boolean);
-      e.last = e.words[e.words.length - 1];
-      e.page = (e[4] || '').toLowerCase();
+      var title = e[1].toLowerCase(), short = (e[4] || '').toLowerCase();
+      e.title = title;
+      e.short = e[0] === 'page' ? short : '';
+      e.place = e[0] === 'page' ? '' : short;
+      e.words = (title + ' ' + e.short).split(/[^\w]+/).filter(Boolean);
+      e.parts = (title + ' ' + e.short).split(/[^a-z0-9]+/).filter(Boolean);
+      e.last = title.split(/[^\w]+/).filter(Boolean).pop();
       e.text = e[3].toLowerCase();
+      e.index = e[6] ? e[6].split('|') : [];
       e.code = (e[5] || '').toLowerCase();
     });
     window.halfulpIndex.ready = true;
   }
 
+  /* How often a word begins in a text, at most five times. */
   function count(text, word) {
     var n = 0, place = text.indexOf(word);
-    while (place >= 0 && n < 6) { n++; place = text.indexOf(word, place + word.length); }
+    while (place >= 0 && n < 5) {
+      if (!place || !/[a-z0-9_]/.test(text[place - 1])) n++;
+      place = text.indexOf(word, place + word.length);
+    }
     return n;
+  }
+
+  function inTitle(e, w) {
+    var s = stem(w), many = Math.min(e.words.length, 8);
+    if (e.title === w || e.short === w) return 60;
+    if (e.last === w && e.words.length < 3) return e[0] === 'command' ? 60 : 42;
+    if (e.words.indexOf(w) >= 0) return 34 - many;
+    if (e.words.some(function (p) { return stem(p) === s; })) return 32 - many;
+    if (e.parts.indexOf(w) >= 0) return 22 - Math.min(e.parts.length, 8);
+    if (e.parts.some(function (p) { return p.indexOf(s) === 0; })) return 17 - Math.min(e.parts.length, 8);
+    return w.length > 2 && e.title.indexOf(w) >= 0 ? 6 : 0;
   }
 
   /* How well an entry answers one word; 0: not at all. */
   function answers(e, w) {
-    var stem = w.length > 4 ? w.replace(/(ing|s)$/, '') : w, sum = 0;
-    if (e.title === w) sum = 60;
-    else if (e.last === w && e.words.length < 3) sum = 42;
-    else if (e.words.indexOf(w) >= 0) sum = 34 - Math.min(e.words.length, 8);
-    else if (e.parts.indexOf(w) >= 0) sum = 24 - Math.min(e.parts.length, 8);
-    else if (e.parts.some(function (p) { return p.indexOf(stem) === 0; })) sum = 18 - Math.min(e.parts.length, 8);
-    else if (e.title.indexOf(w) >= 0) sum = 6;
-    var more = count(e.text, w);
-    if (!more && stem !== w) more = count(e.text, stem) / 2;
-    if (more) sum += 2 + 1.5 * more + (e.text.indexOf(w) >= 0 && e.text.indexOf(w) < 120 ? 3 : 0);
-    if (!sum && e.code.indexOf(w) >= 0) sum = 1.5;
-    if (e.page.split(/\W+/).indexOf(w) >= 0) sum += 5;
-    return sum;
+    var title = inTitle(e, w), more = count(e.text, w), sum = title;
+    if (!more) more = count(e.text, stem(w)) / 2;
+    if (more) sum += 2 + 1.5 * more + (count(e.text.slice(0, 120), w) ? 3 : 0);
+    if (!title && count(e.code, w)) sum += 1.5;
+    if (!sum) return 0;
+    if (e.place.split(/\W+/).some(function (p) { return stem(p) === stem(w); })) sum += 5;
+    if (e.place === 'glossary' && title > 20) sum += 4; // a word's own meaning
+    return sum + (title ? KIND[e[0]] || 0 : Math.min(KIND[e[0]] || 0, 3));
   }
 
   function score(e, words) {
     var sum = 0;
     for (var i = 0; i < words.length; i++) {
-      var one = answers(e, words[i]);
-      if (!one) return 0;
-      sum += one;
+      var w = words[i].replace(/^-+(?=\w)/, ''), one = answers(e, w);
+      if (!one && e.index.indexOf(words.join(' ')) < 0) return 0;
+      sum += one + (w !== words[i] && e[0] === 'option' ? 30 : 0);
     }
-    if (words.length > 1 && e.title.indexOf(words.join(' ')) >= 0) sum += 25;
-    return sum + Math.max(0, KIND[e[0]] || 0) + Math.min(0, KIND[e[0]] || 0);
+    if (e.index.indexOf(words.join(' ')) >= 0) sum += 60; // words.txt says that this answers it
+    return sum + (words.length > 1 && (e.title + ' ' + e.short).indexOf(words.join(' ')) >= 0 ? 25 : 0);
   }
 
+  /* The best entries, of one page not more than four, of one option of several commands not more than three. */
   function found(text) {
     prepare();
-    var words = text.toLowerCase().split(/\s+/).filter(Boolean), hits = [];
+    var words = text.toLowerCase().split(/\s+/).filter(Boolean), hits = [], shown = {};
     if (!words.length || !window.halfulpIndex) return hits;
-    window.halfulpIndex.forEach(function (e) {
+    window.halfulpIndex.forEach(function (e, i) {
       var s = score(e, words);
-      if (s > 0) hits.push({ score: s, entry: e });
+      if (s > 0) hits.push({ score: s, entry: e, at: i });
     });
-    hits.sort(function (a, b) { return b.score - a.score || a.entry[1].length - b.entry[1].length || (a.entry[1] < b.entry[1] ? -1 : 1); });
-    return hits.slice(0, 24);
+    hits.sort(function (a, b) { return b.score - a.score || a.at - b.at; });
+    return hits.filter(function (hit) {
+      var option = hit.entry[0] === 'option', key = option ? hit.entry[1].replace(/.* /, '') : hit.entry[2].split('#')[0];
+      shown[key] = (shown[key] || 0) + 1;
+      return shown[key] <= (option ? 3 : 4);
+    }).slice(0, 20);
   }
 
   /* A piece of the text round the first word that is in it, from the begin of a sentence or word; words marked. */

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+"""What making the site takes: for its tests, which are left out where it is missing."""
+import importlib.util
+import shutil
+import sys
+
+
+def missing():
+    """[what is not there (its package of Debian)]"""
+    out = ['%s (Debian: %s)' % (name, name) for name in ('doxygen', 'mandoc') if not shutil.which(name)]
+    return out + (['Pygments (Debian: python3-pygments)'] if importlib.util.find_spec('pygments') is None else [])
+
+
+def skip_without(names):
+    if names:
+        print('no %s: the site was not made' % ', '.join(names))
+        sys.exit(77)
