@@ -97,11 +97,21 @@ def framed(html, made, version):
     for _, files in made:
         for file, title, body in files:
             (html / file).write_text(around.page(file, title, body), encoding='utf-8')
+    links_of_listings(html)
     for name in LEFT_OVER:
         for path in html.glob(name):
             path.unlink()
     for name in ('style.css', 'reference.css', 'page.js', 'search.js'):
         shutil.copy(SITE / name, html / name)
+
+
+def links_of_listings(html):
+    """Doxygen's listings link to the places of members that have no text, too, and so no place."""
+    places = {path.name: set(re.findall(r' id="([^"]+)"', path.read_text(encoding='utf-8'))) for path in html.glob('*.html')}
+    for path in html.glob('*_source.html'):
+        text = re.sub(r'href="([\w.]+\.html)#([^"]+)"', lambda m: m[0] if m[2] in places.get(m[1], ()) else 'href="%s"' % m[1],
+                      path.read_text(encoding='utf-8'))
+        path.write_text(text, encoding='utf-8')
 
 
 def copy_extra(folder, html):
@@ -179,4 +189,7 @@ if __name__ == '__main__':
     parser.add_argument('version', nargs='?', default=version_of())
     parser.add_argument('--extra', type=lambda p: pathlib.Path(p).resolve(), action='append', default=[], metavar='FOLDER')
     given = parser.parse_args()
+    for program in ('doxygen', 'mandoc'):
+        if not shutil.which(program):
+            sys.exit('build.py: no %s (Debian: %s)' % (program, program))
     sys.exit(run(given.out, given.version, given.extra))

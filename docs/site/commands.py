@@ -67,16 +67,17 @@ def described(paragraphs):
     """Paragraphs; what is indented is a list as the terminal shows it, a line that ends with a colon above it its title."""
     out = []
     for i, paragraph in enumerate(paragraphs):
-        listed = paragraphs[i + 1].startswith('  ') if i + 1 < len(paragraphs) else False
+        is_title = paragraphs[i + 1].startswith('  ') if i + 1 < len(paragraphs) else False
         if paragraph.startswith('  '):
             lines = paragraph.split('\n')
             out.append(highlight.block('\n'.join(line[2:] for line in lines), 'text', True))
-        elif listed and re.fullmatch(r'[^.:]+:', paragraph):
+        elif is_title and re.fullmatch(r'[^.:]+:', paragraph):
             title = paragraph.rstrip(':')
             out.append(finish.heading(2, re.sub(r'\W+', '-', title.lower()), html.escape(title)))
         elif re.search(r'(?m)^  ', paragraph):  # words above a list without a blank line
             words, _, lines = paragraph.partition('\n  ')
-            out += ['<p>%s</p>' % prose(words), highlight.block('\n'.join(x[2:] if x.startswith('  ') else x for x in ('  ' + lines).split('\n')), 'text', True)]
+            listed = '\n'.join(x[2:] if x.startswith('  ') else x for x in ('  ' + lines).split('\n'))
+            out += ['<p>%s</p>' % prose(words), highlight.block(listed, 'text', True)]
         else:
             out.append('<p>%s</p>' % prose(paragraph))
     return out

@@ -72,11 +72,12 @@ def named(lines):
             continue
         if not line.startswith(' '):
             name, _, kind = line.partition(' : ')
-            shown = '<b>%s</b>' % html.escape(name) if kind else html.escape(name)
+            shown = '<b>%s</b>' % html.escape(name) if kind else '<span class="value">%s</span>' % inline(name)
             out.append(['%s%s' % (shown, ' <span class="value">%s</span>' % inline(kind) if kind else ''), []])
         elif out:
             out[-1][1].append(line)
-    return '<dl class="names">%s</dl>' % ''.join('<dt>%s</dt><dd>%s</dd>' % (n, '\n'.join(paragraphs(dedented(t))) or '&#160;') for n, t in out)
+    return '<dl class="names">%s</dl>' % ''.join(
+        '<dt>%s</dt>' % n + ('<dd>%s</dd>' % '\n'.join(paragraphs(dedented(t))) if t else '') for n, t in out)
 
 
 def as_html(text):

@@ -55,7 +55,15 @@ def members(text):
     text = re.sub(r'(?s)<a id="([^"]+)" name="\1"></a>\s*<h2 class="memtitle"><span class="permalink">.*?</span>(.*?)</h2>',
                   lambda m: member_name(original, m[1], m[2]), text)
     text = re.sub(r'<a name="details" id="details"></a><h2 class="groupheader">\s*</h2>', '<a id="details"></a>', text)
-    return re.sub(r'(?s)<h2 class="groupheader">(.*?)</h2>', r'<h2>\1</h2>', text)
+    taken = {}
+
+    def group(found):
+        """A group's heading that Doxygen gives no anchor."""
+        name = re.sub(r'\W+', '-', words(found[1]).lower()).strip('-')
+        taken[name] = taken.get(name, 0) + 1
+        return heading(2, name + ('-%d' % taken[name] if taken[name] > 1 else ''), found[1]) if name else ''
+
+    return re.sub(r'(?s)<h2 class="groupheader">(.*?)</h2>', group, text)
 
 
 def line_texts(inside):

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Blocks of code as HTML, coloured by Pygments (Debian: python3-pygments) when the site is made."""
 import html
+import importlib.util
 import re
+import sys
 
-from pygments import lex
-from pygments.filter import Filter
-from pygments.lexers import get_lexer_by_name
-from pygments.token import Token
+if importlib.util.find_spec('pygments') is None:  # another Python than Debian's: the package has no compiled parts
+    sys.path.append('/usr/lib/python3/dist-packages')
+from pygments import lex                        # noqa: E402
+from pygments.filter import Filter              # noqa: E402
+from pygments.lexers import get_lexer_by_name   # noqa: E402
+from pygments.token import Token                # noqa: E402
 
 LEXERS = {'sh': 'bash', 'python': 'python', 'c': 'c', 'cpp': 'cpp', 'cuda': 'cuda', 'systemverilog': 'systemverilog', 'ini': 'ini', 'json': 'json'}
 # Classes of style.css; the first that fits.

@@ -28,9 +28,9 @@
   var places = links.map(function (a) { return document.getElementById(decodeURIComponent(a.hash.slice(1))); });
   var marked = null, asked = false;
 
-  /* The last heading above the upper quarter of the window; at the page's end the last one. */
+  /* The last heading that has reached the place where a link to it puts it; at the page's end the last one. */
   function follow() {
-    var at = 0, limit = Math.min(200, window.innerHeight / 4);
+    var at = 0, limit = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) + 24;
     asked = false;
     places.forEach(function (place, i) { if (place && place.getBoundingClientRect().top < limit) at = i; });
     if (window.innerHeight + window.scrollY >= document.documentElement.scrollHeight - 4 && window.scrollY > 0) {

@@ -90,6 +90,7 @@
   function excerpt(e, words) {
     var text = e[3], lower = text.toLowerCase(), place = -1;
     words.forEach(function (w) { var p = lower.indexOf(w); if (p >= 0 && (place < 0 || p < place)) place = p; });
+    if (e[0] !== 'section' && e[0] !== 'page' && e.title.indexOf(words[0]) >= 0) place = -1; // what the name says at first
     var begin = 0;
     if (place > 90) {
       begin = text.lastIndexOf('. ', place) + 2;
