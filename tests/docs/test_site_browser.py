@@ -48,7 +48,8 @@ WORDS = [
     ('NaN', 'page_numerics.html#page_numerics__4_nan_operands'),
     ('overflow', 'page_numerics.html#page_numerics__3_beyond_the_range_saturation_policies'), ('compare', 'command_compare.html'),
     ('hu_quantize', 'scalar_8h.html'), ('halfulp.quantize', 'python_halfulp.html#halfulp.quantize'), ('posit', 'page_numbers.html'),
-    ('tensor core', 'page_accumulators.html'), ('--against', 'command_gemm.html#option-against'), ('subnormal', 'page_glossary.html#page_glossary__subnormal'),
+    ('tensor core', 'page_accumulators.html'), ('--against', 'command_gemm.html#option-against'),
+    ('subnormal', 'page_glossary.html#page_glossary__subnormal'),
     ('halfulp.torch.Linear', 'python_halfulp_torch.html#halfulp.torch.Linear'), ('hu_gemm', 'gemm_8h.html'),
 ]
 # Of a loaded page: what it refers to, what can be referred to, headings without a link to themselves, the pages before and behind.
@@ -138,7 +139,8 @@ class Browser:
 
 
 def made():
-    done = subprocess.run([sys.executable, '-B', str(root / 'docs/site/build.py'), str(SITE.parent)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    command = [sys.executable, '-B', str(root / 'docs/site/build.py'), str(SITE.parent)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           env=dict(os.environ, HALFULP=os.environ.get('HALFULP') or str(build / 'cli' / 'halfulp')))
     assert done.returncode == 0, done.stdout
 
@@ -146,11 +148,12 @@ def made():
 def test_every_page(browser):
     """Loads each once; the sizes and colours change under it."""
     seen, wrong = {}, []
+    browser.view(WIDTHS[0])
     for path in sorted(SITE.glob('*.html')):
         browser.open(path.name)
         seen[path.name] = look = browser.run(LOOK)
-        for i, width in enumerate(WIDTHS):
-            for theme in THEMES[::1 - 2 * i]:  # the fewest changes
+        for width in sorted(WIDTHS, key=lambda w: w != browser.width):  # the fewest changes
+            for theme in sorted(THEMES, key=lambda t: t != browser.media[0]):
                 browser.view(width, theme)
                 wrong += ['%s at %d, %s: %s' % (path.name, width, theme, out) for out in browser.run(OUTSIDE, width)]
         wrong += ['%s: %s' % (path.name, text) for text in browser.complaints()]
@@ -300,7 +303,8 @@ def test_contents_follow(browser):
         browser.view(1400, motion='reduce')
         browser.open(name)
         assert browser.run("return getComputedStyle(document.documentElement).scrollBehavior") == 'auto'
-        places = browser.run("return [].slice.call(document.querySelectorAll('.onpage a')).map(function (a) { return decodeURIComponent(a.hash.slice(1)); })")
+        places = browser.run("""return [].slice.call(document.querySelectorAll('.onpage a')).map(
+            function (a) { return decodeURIComponent(a.hash.slice(1)); })""")
         assert len(places) > 4, (name, places)
         for place in places[::max(1, len(places) // 6)]:
             browser.run("document.getElementById(arguments[0]).scrollIntoView({ block: 'start' })", place)
@@ -380,7 +384,8 @@ def main():
         seen = test_every_page(browser)
         print('every page: %.0f s' % (time.time() - begin))
         test_one_behind_the_other(seen)
-        for test in (test_faults_are_seen, test_search, test_search_by_keyboard, test_copy, test_contents_follow, test_narrow, test_focus_and_colours):
+        for test in (test_faults_are_seen, test_search, test_search_by_keyboard, test_copy, test_contents_follow, test_narrow,
+                     test_focus_and_colours):
             test(browser)
     finally:
         browser.driver.quit()
