@@ -2,6 +2,7 @@
 """The reference of the Python package: every public name with its signature and docstring, read from python/halfulp by ast
 (the package need not be built), and what of it the search finds."""
 import ast
+import functools
 import html
 import re
 
@@ -196,11 +197,31 @@ def resolved(module, name):
 def title_of(module):
     """A group's title: the first sentence of the module that has the names."""
     text = re.sub(r'\s+', ' ', re.split(r'\n\s*\n', ast.get_docstring(tree(module)) or module)[0])
-    return re.sub(r'\s*\([^()]*$', '', re.split(r'[.:;](?:\s|$)', text)[0]).strip().replace('halfulp.torch', 'torch')
+    return re.sub(r'\s*\((?:halfulp|docs)/[^()]*\)?$', '', re.split(r'[.:;](?:\s|$)', text)[0]).strip().replace('halfulp.torch', 'torch')
 
 
 def file_of(module):
     return 'python_%s.html' % module.replace('.', '_')
+
+
+def linked(text, module):
+    """`Mode` and docs/python.md as links, where there is such a name or page."""
+    def name(found):
+        full = next((f for f in (module + '.' + found[1], 'halfulp.' + found[1]) if f in places()), None)
+        return '<a href="%s#%s">%s</a>' % (places()[full], full, found[0]) if full else found[0]
+
+    def page_of(found):
+        return '<a href="%s.html">%s</a>' % (pages.label(found[0]), found[0]) if found[0] in pages.on_site() else found[0]
+
+    parts = re.split(r'(?s)(<pre.*?</pre>|<h[2-5].*?</h[2-5]>|<div class="signature">.*?</div>)', text)
+    return ''.join(part if i % 2 else re.sub(r'\bdocs/[\w-]+\.md\b', page_of, re.sub(r'<code>([\w.]+)</code>', name, part))
+                   for i, part in enumerate(parts))
+
+
+@functools.lru_cache(maxsize=None)
+def places():
+    """{full name: the file of its page}"""
+    return {full: file_of(module) for module, _ in MODULES for full, _, _ in listed(module)}
 
 
 def place(introduction, full):
@@ -227,7 +248,7 @@ def page(module):
             text = what.text if isinstance(what, Function) else ast.get_docstring(what) or ''
             entries.append(['Python', full, '%s#%s' % (file_of(module), full), docstring.first(text), ''])
             entries += methods(full, what, file_of(module))
-    return '\n'.join(out), entries
+    return linked('\n'.join(out), module), entries
 
 
 def methods(full, what, file):

@@ -370,24 +370,29 @@ def test_formulas():
 
 
 def test_extra_files():
-    """A folder of the lead's own is copied; a name that the site has is refused; the playground gets its entry."""
+    """A folder beside the pages is copied; a name that the site has is refused; the playground gets its entry."""
     import build as made
     import frame
     with tempfile.TemporaryDirectory() as folder:
         extra, site = pathlib.Path(folder) / 'extra', pathlib.Path(folder) / 'site'
         (extra / 'play').mkdir(parents=True)
         site.mkdir()
-        (extra / 'playground.html').write_text('<p>here</p>')
+        (extra / 'playground.html').write_text('<!-- framed: Play -->\n<p>here</p>')
+        (extra / 'bare.html').write_text('<p>bare</p>')
         (extra / 'play' / 'a.wasm').write_bytes(b'\0asm')
         assert not any(f == 'playground.html' for g in made.groups(site, []) for f, _ in g.pages)
         made.copy_extra(extra, site)
         assert (site / 'play' / 'a.wasm').read_bytes() == b'\0asm'
         assert any(f == 'playground.html' for g in made.groups(site, []) for f, _ in g.pages)
         assert 'playground.html' in frame.Frame(made.groups(site, []), '1').page('a.html', 'A', '<p>a</p>')
+        made.framed(site, [], '1')
+        page = (site / 'playground.html').read_text(encoding='utf-8')
+        assert '<h1>Play</h1>' in page and '<p>here</p>' in page and 'aria-current="page">Playground' in page, page
+        assert (site / 'bare.html').read_text(encoding='utf-8') == '<p>bare</p>'
         try:
             made.copy_extra(extra, site)
         except SystemExit as refused:
-            assert 'playground.html' in str(refused) or 'a.wasm' in str(refused)
+            assert 'the site has a file of that name' in str(refused)
         else:
             raise AssertionError('a file was written over')
 
