@@ -38,7 +38,7 @@ def helps(build):
     """{command: its --help}; a command that this build was made without is not there."""
     exe, out = executable(build), {}
     for name, _ in command_pages.commands() if exe else []:
-        done = subprocess.run([str(exe), name, '--help'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        done = subprocess.run([str(exe), name, '--help'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding='utf-8')
         if done.returncode == 0:
             out[name] = done.stdout
     return out

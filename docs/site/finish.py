@@ -69,7 +69,7 @@ def members(text):
 def line_texts(inside):
     """The lines of a block of Doxygen's, as HTML, with its links and colours."""
     inside = re.sub(r' (?:class="(?:code|el)\b[^"]*"|name="[^"]*")', '', TOOLTIP.sub('', inside))
-    return [line.replace('&#160;', ' ').replace('<br />', '') for line in re.findall(r'(?s)<div class="line">(.*?)</div>', inside)]
+    return [line.replace('&#160;', ' ').replace('<br />', '').rstrip() for line in re.findall(r'(?s)<div class="line">(.*?)</div>', inside)]
 
 
 def blocks(text, source):

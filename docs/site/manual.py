@@ -42,7 +42,7 @@ def sources(build):
 
 
 def rendered(roff):
-    done = subprocess.run(['mandoc', '-Thtml', '-Ofragment'], input=roff, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(['mandoc', '-Thtml', '-Ofragment'], input=roff, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8', check=True)
     text = done.stdout
     return text[text.index('<div class="manual-text">'):text.rindex('<table class="foot">')]
 

@@ -75,7 +75,9 @@
     copy.setAttribute('aria-label', 'Copy this block');
     copy.setAttribute('aria-live', 'polite');
     copy.addEventListener('click', function () {
-      copied(pre.textContent + '\n').then(function () { copy.textContent = 'Copied'; }, function () { copy.textContent = 'Not copied'; }).then(function () {
+      var text = pre.cloneNode(true);
+      text.querySelectorAll('.lineno').forEach(function (number) { number.remove(); });
+      copied(text.textContent + '\n').then(function () { copy.textContent = 'Copied'; }, function () { copy.textContent = 'Not copied'; }).then(function () {
         copy.focus();
         window.setTimeout(function () { copy.textContent = 'Copy'; }, 1600);
       });

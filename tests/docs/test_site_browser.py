@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.parse
@@ -103,7 +104,9 @@ class Browser:
         for word in ('--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-extensions', '--hide-scrollbars'):
             options.add_argument(word)
         options.set_capability('goog:loggingPrefs', {'browser': 'ALL'})
-        self.driver = webdriver.Chrome(service=Service(shutil.which('chromedriver')), options=options)
+        self.home = tempfile.TemporaryDirectory()  # where the browser may write, whoever runs the test
+        environment = dict(os.environ, HOME=self.home.name, XDG_CONFIG_HOME=self.home.name, XDG_CACHE_HOME=self.home.name)
+        self.driver = webdriver.Chrome(service=Service(shutil.which('chromedriver'), env=environment), options=options)
         self.run = self.driver.execute_script
         self.width = self.media = None
 
@@ -271,17 +274,17 @@ def test_search_by_keyboard(browser):
     print('the search by keyboard')
 
 
-def copied_by_keyboard(browser, base):
-    browser.open('page_guide_simulator.html', base)
-    text = browser.run("""var c = document.querySelector('.code:not(.output)');
-        c.querySelector('.copy').focus(); return c.querySelector('pre').textContent""")
+def copied_by_keyboard(browser, base, wanted, name):
+    """wanted: the block's text; the first one of the page."""
+    browser.open(name, base)
+    browser.run("document.querySelector('.code:not(.output) .copy').focus()")
     assert float(browser.until("getComputedStyle(document.activeElement).opacity")) == 1
     browser.press(Keys.ENTER)
     browser.until("document.activeElement.textContent === 'Copied'")
     browser.run("""var t = document.body.appendChild(document.createElement('textarea')); t.id = 'pasted'; t.focus()""")
     browser.press(Keys.CONTROL, 'v')
     pasted = browser.until("document.getElementById('pasted').value")
-    assert pasted == text + '\n', (text, pasted)
+    assert pasted == wanted, (wanted, pasted)
 
 
 def test_copy(browser):
@@ -291,8 +294,11 @@ def test_copy(browser):
     server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), quiet)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        copied_by_keyboard(browser, None)
-        copied_by_keyboard(browser, 'http://127.0.0.1:%d' % server.server_port)
+        guide = next(b for b in pages.blocks((root / 'docs/guide-simulator.md').read_text(encoding='utf-8')) if b.comment != 'output')
+        header = (root / 'include/halfulp/version.h').read_text(encoding='utf-8')
+        for base in (None, 'http://127.0.0.1:%d' % server.server_port):
+            copied_by_keyboard(browser, base, guide.text, 'page_guide_simulator.html')
+        copied_by_keyboard(browser, None, header, 'version_8h_source.html')
     finally:
         server.shutdown()
     print('blocks are copied')
@@ -389,6 +395,7 @@ def main():
             test(browser)
     finally:
         browser.driver.quit()
+        browser.home.cleanup()
     print('%.0f s' % (time.time() - begin))
 
 
