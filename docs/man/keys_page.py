@@ -45,6 +45,12 @@ def page(keys):
     return '\n'.join(out) + '\n'
 
 
+def keys_of(halfulp):
+    """The command's table; none where it was built without training."""
+    done = subprocess.run([halfulp, 'train', '--keys', '--json'], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return json.loads(done.stdout) if done.returncode == 0 else []
+
+
 if __name__ == '__main__':
     done = subprocess.run([sys.argv[2], 'train', '--keys', '--json'], stdout=subprocess.PIPE, check=True)
     pathlib.Path(sys.argv[1]).write_text(page(json.loads(done.stdout)), encoding='ascii')

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes the site: reference of the public headers and the pages of docs/, by Doxygen, without a warning.
+"""Makes the site: the pages of docs/ and the reference of the headers by Doxygen, without a warning; the reference of the
+command and of the Python package and the man pages; a frame and a search for all.
 
-    build.py OUT [VERSION]        OUT/html/index.html
+    build.py OUT [VERSION] [--extra FOLDER]...        OUT/html/index.html
 
-Exit code 1 with Doxygen's words if it warns. OUT/xml is Doxygen's view of the headers, which tests/docs/test_site.py reads."""
+The files of an extra folder are copied into the site (copy_extra). Exit code 1 with Doxygen's words if it warns. OUT/xml is
+Doxygen's view of the headers, which tests/docs/test_site.py reads."""
+import argparse
 import json
 import os
 import pathlib
@@ -16,8 +19,16 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import headers  # noqa: E402
-import names    # noqa: E402
 import pages    # noqa: E402
+try:
+    import commands
+    import finish
+    import frame
+    import index
+    import manual
+    import python_names
+except ModuleNotFoundError as missing:
+    sys.exit('build.py: no %s (Debian: python3-%s)' % (missing.name, missing.name))
 
 ROOT = pages.ROOT
 SITE = pathlib.Path(__file__).resolve().parent
@@ -29,6 +40,10 @@ LIBRARIES = [
     ('libhalfulp-train', 'training in low precision', r'halfulp/train(\.h|/\w+\.h)'),
     ('libhalfulp-oracle', 'the reference by MPFR', r'halfulp/oracle\.h'),
 ]
+PLAYGROUND = 'playground.html'
+FRAMED = re.compile(r'<!-- framed: (.*?) -->\n')
+# What Doxygen's own frame loads.
+LEFT_OVER = ('jquery.js', 'dynsections.js', 'tabs.css', 'doxygen.svg', 'doxygen.css', '*.png', 'clipboard.js', 'cookie.js', 'menu*.js', 'navtree*')
 
 
 def about(path):
@@ -52,69 +67,68 @@ def reference():
     return '\n'.join(out)
 
 
-def navigation():
-    out = []
-    for section, lines in pages.navigation():
-        out += ['<h2>%s</h2>' % section, '<ul>']
-        out += ['<li><a href="$relpath^%s.html">%s</a></li>' % (pages.label(path), title) for path, title in lines]
-        out.append('</ul>')
-    out += ['<h2>Reference</h2>', '<ul>', '<li><a href="$relpath^page_reference.html">All headers</a></li>']
-    out.append('<li><a href="$relpath^page_command.html">The command</a></li>')
-    out.append('<li><a href="$relpath^page_python_names.html">Python names</a></li>')
-    for name in ('format.h', 'mode.h', 'scalar.h', 'array.h', 'arith.h', 'core.h', 'conversion.h', 'function.h', 'accum.h', 'gemm.h', 'scaled.h', 'number.h',
-                 'halfulp.hpp', 'device.h', 'train/net.h', 'train/trainer.h', 'oracle.h'):
-        out.append('<li><a href="$relpath^%s">%s</a></li>' % (headers.html_of('halfulp/' + name, ROOT), name))
-    return '\n'.join(out + ['</ul>'])
-
-
-def excerpt(body):
-    """The words of a section, as a reader sees them: without marks of Markdown, code as it stands, pipes among it."""
-    out, closing = [], None
-    for line in body.split('\n'):
-        fence = pages.FENCE.match(line)
-        if closing is None and fence:
-            closing = fence.group(2)
-        elif closing is not None:
-            closing = None if line.strip() == closing else closing
-            out.append(line if closing else '')
-        elif not re.match(r'\s*<!--.*-->\s*$|\|[-| :]+$', line):
-            prose = pages.LINK.sub(lambda m: m[2], line)
-            if prose.startswith('|'):
-                prose = re.sub(r'(?<!\\)\|', ' ', prose).replace('\\|', '|')
-            out.append(re.sub(r'[`*]', '', re.sub(r'^#+ ', '', prose)))
-    return re.sub(r'\s+', ' ', ' '.join(out))
-
-
-def entries(html):
-    """What search.js looks through: sections of the pages, headers, names."""
-    found = []
-    for path in pages.on_site():
-        text = (ROOT / path).read_text(encoding='utf-8')
-        lines, heads = text.split('\n'), pages.headings(text)
-        for h, after in zip(heads, heads[1:] + [None]):
-            body = '\n'.join(lines[h.line:after.line - 1 if after else len(lines)])
-            body = excerpt(body)
-            first = h is heads[0]
-            anchor = '' if first else '#%s__%s' % (pages.label(path), re.sub(r'\W', '_', h.anchor))
-            name = h.title.replace('`', '') if first else '%s: %s' % (heads[0].title, h.title)
-            found.append(['page', pages.LINK.sub(lambda m: m[2], name).replace('`', ''), pages.label(path) + '.html' + anchor, body.strip()])
-    tags = (html.parent / 'halfulp.tag').read_text(encoding='utf-8')
-    places = {m[1]: (m[2], m[3]) for m in re.finditer(
-        r'<name>(\w+)</name>\s*<anchorfile>([^<]+)</anchorfile>\s*<anchor>([^<]*)</anchor>', tags)}
-    places.update({m[1]: (m[2], '') for m in re.finditer(r'<compound kind="struct">\s*<name>(\w+)</name>\s*<filename>([^<]+)</filename>', tags)})
+def groups(html, made):
+    """The navigation: the pages, then the references, folded. A playground is there if a file of that name is."""
+    out = [frame.Group(name, [(pages.label(path) + '.html', title) for path, title in lines]) for name, lines in pages.navigation()]
+    if (html / PLAYGROUND).is_file():
+        out[0].pages.append((PLAYGROUND, 'Playground'))
+    for title, files in made:
+        out.append(frame.Group(title, [(file, said) for file, said, _ in files], True))
+    named = [('page_reference.html', 'All headers')]
     for path in headers.public_headers(ROOT) + headers.wrappers(ROOT):
-        name = str(path.relative_to(ROOT / 'include'))
-        found.append(['header', name, headers.html_of(name, ROOT), about(path)])
-        for item in headers.declared(headers.parse(path)[1]) if path.suffix == '.h' else []:
-            names = [(item.name(), item)]
-            if item.kind == 'enum':
-                names += [(re.match(r'\w+', m.text).group(), m) for m in headers.declared(item.members)]
-            for word, what in names:
-                if word in places:
-                    file, anchor = places[word]
-                    said = re.sub(r'\s+', ' ', ' '.join(p for p in (what.behind, what.before) if p))[:200]
-                    found.append(['name', word, file + ('#' + anchor if anchor else ''), said])
-    return found
+        name = str(path.relative_to(ROOT / 'include' / 'halfulp'))
+        named.append((headers.html_of('halfulp/' + name, ROOT), name))
+    out.insert(-1, frame.Group('C and C++', named, True))
+    return out
+
+
+def framed(html, made, version):
+    """Doxygen's pages finished, and our own beside them, all in the one frame."""
+    source = {pages.label(path) + '.html': pages.blocks((ROOT / path).read_text(encoding='utf-8')) for path in pages.on_site()}
+    around = frame.Frame(groups(html, made), version)
+    for path in sorted(html.glob('*.html')):
+        text = path.read_text(encoding='utf-8')
+        own = FRAMED.match(text)
+        if own:
+            path.write_text(around.page(path.name, own[1], text[own.end():]), encoding='utf-8')
+        if '<!-- Generated by Doxygen' not in text:
+            continue
+        if path.name.startswith('dir_'):
+            path.unlink()  # folders of headers: the page of all headers lists them
+            continue
+        title, body = finish.finished(text, source.get(path.name, ()))
+        path.write_text(around.page(path.name, title, body), encoding='utf-8')
+    for _, files in made:
+        for file, title, body in files:
+            (html / file).write_text(around.page(file, title, body), encoding='utf-8')
+    links_of_listings(html)
+    for name in LEFT_OVER:
+        for path in html.glob(name):
+            path.unlink()
+    for name in ('style.css', 'reference.css', 'page.js', 'search.js'):
+        shutil.copy(SITE / name, html / name)
+
+
+def links_of_listings(html):
+    """Doxygen's listings link to the places of members that have no text, too, and so no place."""
+    places = {path.name: set(re.findall(r' id="([^"]+)"', path.read_text(encoding='utf-8'))) for path in html.glob('*.html')}
+    for path in html.glob('*_source.html'):
+        text = re.sub(r'href="([\w.]+\.html)#([^"]+)"', lambda m: m[0] if m[2] in places.get(m[1], ()) else 'href="%s"' % m[1],
+                      path.read_text(encoding='utf-8'))
+        path.write_text(text, encoding='utf-8')
+
+
+def copy_extra(folder, html):
+    """Copies a folder's files into the site, folders within it, too: a page of its own with what it loads. A file that the
+    site already has is an error. playground.html gets an entry of the navigation and of the search. A page whose first line is
+    `<!-- framed: TITLE -->` is what stands below the title: it gets the site's frame; others stay as they are."""
+    for path in sorted(folder.rglob('*')):
+        if path.is_file():
+            aim = html / path.relative_to(folder)
+            if aim.exists():
+                sys.exit('build.py: %s: the site has a file of that name' % path)
+            aim.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, aim)
 
 
 def sources(html):
@@ -133,19 +147,13 @@ def sources(html):
                 shutil.copy(aim, html / 'source' / name)
 
 
-def run(out, version):
+def run(out, version, extra=()):
     out.mkdir(parents=True, exist_ok=True)
     for old in ('html', 'xml'):
         shutil.rmtree(out / old, ignore_errors=True)
     (out / 'reference.md').write_text(reference(), encoding='utf-8')
-    command, of_command = names.command_page(out.parent)
-    python, of_python = names.python_page()
-    (out / 'command.md').write_text(command, encoding='utf-8')
-    (out / 'python_names.md').write_text(python, encoding='utf-8')
-    frame = (SITE / 'header.html').read_text(encoding='utf-8')
-    (out / 'header.html').write_text(frame.replace('@NAVIGATION@', navigation()), encoding='utf-8')
     inputs = [str(p) for p in headers.public_headers(ROOT) + headers.wrappers(ROOT)] + [str(ROOT / p) for p in pages.on_site()]
-    inputs += [str(out / name) for name in ('reference.md', 'command.md', 'python_names.md')]
+    inputs += [str(out / name) for name in ('reference.md',)]
     settings = (SITE / 'Doxyfile').read_text(encoding='utf-8')
     for name, value in {'ROOT': ROOT, 'OUT': out, 'INPUT': ' '.join('"%s"' % i for i in inputs), 'PYTHON': sys.executable,
                         'VERSION': version}.items():
@@ -159,12 +167,20 @@ def run(out, version):
         print(done.stdout + warnings)
         return 1
     html = out / 'html'
+    made, entries = [], index.of_pages() + index.of_headers(html)
+    for title, (files, found) in (('The command', commands.made(out.parent)), ('Python', python_names.made()), ('Man pages', manual.made(out.parent))):
+        made.append((title, files))
+        entries += found
+    for folder in extra:
+        copy_extra(folder, html)
+    if (html / PLAYGROUND).is_file():
+        entries.append(['page', 'Playground', PLAYGROUND, 'The library itself in the browser: formats, rounding, arithmetic and sums.', '', ''])
+    framed(html, made, version)
     sources(html)
-    index = of_command + of_python + entries(html)
-    (html / 'search-index.js').write_text('window.halfulpIndex = %s;\n' % json.dumps(index, ensure_ascii=False, separators=(',', ':')),
+    (html / 'search-index.js').write_text('window.halfulpIndex = %s;\n' % json.dumps(entries, ensure_ascii=False, separators=(',', ':')),
                                           encoding='utf-8')
     print('%d pages, %d headers, %d entries to search: %s' % (
-        len(pages.on_site()), len(headers.public_headers(ROOT)), len(index), html / 'index.html'))
+        len(list(html.glob('*.html'))), len(headers.public_headers(ROOT)), len(entries), html / 'index.html'))
     return 0
 
 
@@ -173,4 +189,12 @@ def version_of():
 
 
 if __name__ == '__main__':
-    sys.exit(run(pathlib.Path(sys.argv[1]).resolve(), sys.argv[2] if len(sys.argv) > 2 else version_of()))
+    parser = argparse.ArgumentParser(description='Makes the site.')
+    parser.add_argument('out', type=lambda p: pathlib.Path(p).resolve())
+    parser.add_argument('version', nargs='?', default=version_of())
+    parser.add_argument('--extra', type=lambda p: pathlib.Path(p).resolve(), action='append', default=[], metavar='FOLDER')
+    given = parser.parse_args()
+    for program in ('doxygen', 'mandoc'):
+        if not shutil.which(program):
+            sys.exit('build.py: no %s (Debian: %s)' % (program, program))
+    sys.exit(run(given.out, given.version, given.extra))

@@ -76,15 +76,6 @@ def block(language, body):
     return ['@code{.unparsed}', *body, '@endcode']
 
 
-def contents(path, titles):
-    """The sections of a long page, to be shown beside it or at its top."""
-    sections = [h for h in titles if h.level == 2]
-    if len(sections) < 5:
-        return []
-    lines = ['<li><a href="#%s">%s</a></li>' % (anchor_label(path, h.anchor), plain(h.title.replace('`', ''))) for h in sections]
-    return ['', '<div class="onpage"><ul>', *lines, '</ul></div>', '']
-
-
 def page(path):
     text = (ROOT / path).read_text(encoding='utf-8')
     titles = {h.line: h for h in pages.headings(text)}
@@ -110,7 +101,6 @@ def page(path):
             h = titles[number]
             name = pages.label(path) if h.level == 1 else anchor_label(path, h.anchor)
             out.append('%s %s {#%s}' % ('#' * h.level, prose(path, h.title), name if name != 'index' else 'mainpage'))
-            out.extend(contents(path, titles.values()) if h.level == 1 else [])
         elif re.match(r'\s*<!--.*-->\s*$', line):
             out.append('')
         elif re.match(r'\|[-| :]+$', line):

@@ -2,13 +2,13 @@
 """The site is made without a warning; every public name has a text; every link of every page leads somewhere; nothing comes from
 elsewhere.
 
-usage: test_site.py SOURCE_ROOT BUILD_ROOT     exit code 77: no doxygen"""
+usage: test_site.py SOURCE_ROOT BUILD_ROOT     exit code 77: no doxygen, mandoc or Pygments"""
+import ast
 import html
 import html.parser
 import json
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,13 +17,16 @@ import xml.etree.ElementTree as tree
 
 sys.dont_write_bytecode = True
 root, build = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
-sys.path.insert(0, str(root / 'docs' / 'site'))
+sys.path[:0] = [str(root / 'docs' / 'site'), str(root / 'tests' / 'docs')]
 import headers  # noqa: E402
 import pages    # noqa: E402
 
-if not shutil.which('doxygen'):
-    print('no doxygen (Debian: doxygen): the site was not made')
-    sys.exit(77)
+import site_needs  # noqa: E402
+
+site_needs.skip_without(site_needs.missing())
+import formula       # noqa: E402
+import index         # noqa: E402
+import python_names  # noqa: E402
 
 
 class Anchors(html.parser.HTMLParser):
@@ -45,32 +48,33 @@ class Anchors(html.parser.HTMLParser):
 
 
 class Fragments(html.parser.HTMLParser):
-    """The blocks of code of a page, as a reader sees them."""
+    """The blocks of code of a page, as a reader sees them, and those of formulas by their source."""
 
     def __init__(self):
         super().__init__()
-        self.found, self.depth, self.line = [], 0, False
+        self.found, self.inside, self.formula = [], False, 0
 
     def handle_starttag(self, tag, attributes):
-        name = dict(attributes).get('class', '')
-        if tag == 'div' and (self.depth or name == 'fragment'):
-            self.depth += 1
-            if name == 'fragment':
-                self.found.append([])
-            elif name == 'line':
-                self.found[-1].append('')
-                self.line = True
-        elif tag == 'br' and self.line:
-            self.found[-1][-1] += ' '
+        a = dict(attributes)
+        if tag == 'pre':
+            self.found.append('')
+            self.inside = True
+        elif tag == 'div' and (self.formula or a.get('class') == 'formula'):
+            if not self.formula:
+                self.found.append('')
+            self.formula += 1
+        elif tag == 'math' and self.formula:
+            self.found[-1] += a['alttext'] + '\n'
 
     def handle_endtag(self, tag):
-        if tag == 'div' and self.depth:
-            self.depth -= 1
-            self.line = False
+        if tag == 'pre':
+            self.inside = False
+        elif tag == 'div' and self.formula:
+            self.formula -= 1
 
     def handle_data(self, data):
-        if self.line:
-            self.found[-1][-1] += data
+        if self.inside:
+            self.found[-1] += data
 
 
 def text_of(node):
@@ -151,7 +155,7 @@ def test_links_and_resources():
     wrong, inside, outside = [], 0, 0
     for name, page in seen.items():
         for target in page.loaded:
-            if re.match(r'(\w+:)?//', target) or not (site / target).is_file():
+            if not target.startswith('data:') and (re.match(r'(\w+:)?//', target) or not (site / target).is_file()):
                 wrong.append('%s: loads %s' % (name, target))
         for target in page.links:
             file, _, anchor = target.partition('#')
@@ -166,30 +170,43 @@ def test_links_and_resources():
             else:
                 inside += 1
     assert not wrong, '\n'.join(wrong[:40])
-    for path in list(site.glob('*.css')) + [site / 'search.js']:
+    for path in list(site.glob('*.css')) + [site / 'search.js', site / 'page.js']:
         assert not re.search(r'(https?:)?//\w+\.', path.read_text(encoding='utf-8')), path
     print('%d pages, %d links within, %d to elsewhere' % (len(seen), inside, outside))
 
 
+def squeezed(text):
+    """A formula's letters without its columns."""
+    return ''.join(text.split())
+
+
 def test_blocks_are_shown_as_they_are():
-    count = 0
+    count, formulas = 0, 0
     for path in pages.on_site(root):
         shown = Fragments()
         shown.feed((build / 'docs' / 'html' / (pages.label(path) + '.html')).read_text(encoding='utf-8'))
-        wanted = [[line.rstrip() for line in textwrap.dedent(b.text).rstrip('\n').split('\n')] for b in pages.blocks((root / path).read_text(encoding='utf-8'))]
-        seen = [[line.replace('\xa0', ' ').rstrip() for line in lines] for lines in shown.found]
-        for block, lines in zip(wanted, seen):
-            assert block == lines, '%s:\n%s\nbecame\n%s' % (path, '\n'.join(block), '\n'.join(lines))
-        assert len(wanted) == len(seen), (path, len(wanted), len(seen))
-        count += len(wanted)
-    print('%d blocks of code, shown as they stand' % count)
+        blocks = pages.blocks((root / path).read_text(encoding='utf-8'))
+        assert len(blocks) == len(shown.found), (path, len(blocks), len(shown.found))
+        for block, seen in zip(blocks, shown.found):
+            if block.comment == 'formula':
+                assert squeezed(block.text) == squeezed(seen), (path, block.text, seen)
+                formulas += 1
+                continue
+            wanted = [line.rstrip() for line in textwrap.dedent(block.text).strip('\n').split('\n')]
+            lines = [line.replace('\xa0', ' ').rstrip() for line in textwrap.dedent(seen).split('\n')]
+            assert wanted == lines, '%s:\n%s\nbecame\n%s' % (path, '\n'.join(wanted), '\n'.join(lines))
+            count += 1
+    assert formulas >= 6, formulas
+    print('%d blocks of code and %d of formulas, shown as they stand' % (count, formulas))
 
 
 def shown_text(path):
-    """The letters of a page of the site, without frame, tables of contents and the boxes behind links."""
+    """The letters of a page of the site, without frame, contents and the links to headings; of a formula its source."""
     text = path.read_text(encoding='utf-8')
-    text = text[text.index('<main>'):text.index('</main>')]
-    return letters(re.sub(r'(?s)<div class="onpage">.*?</div>|<div class="ttc".*?</div>\s*</div>|<[^>]+>', ' ', text))
+    text = text[text.index('<main'):text.index('</main>')]
+    text = re.sub(r'(?s)<nav .*?</nav>|<a class="self".*?</a>', ' ', text)
+    text = re.sub(r'(?s)<math [^>]*?alttext="([^"]*)".*?</math>', r'\1', text)
+    return letters(re.sub(r'<[^>]+>', ' ', text))
 
 
 def letters(text):
@@ -240,48 +257,147 @@ def test_narrow_screens():
     long_words, wide_tables = 0, 0
     for path in pages.on_site(root):
         text = (site / (pages.label(path) + '.html')).read_text(encoding='utf-8')
-        text = text[text.index('<main>'):text.index('</main>')]
-        prose = re.sub(r'(?s)<table.*?</table>|<div class="fragment">.*?</div><!-- fragment -->', ' ', text)
+        text = text[text.index('<main'):text.index('</main>')]
+        prose = re.sub(r'(?s)<table.*?</table>|<pre.*?</pre>', ' ', text)
         long_words += sum(len(w) > 40 for w in re.sub(r'<[^>]+>', ' ', prose).split())
         wide_tables += sum(row.count('<th') >= 3 for row in re.findall(r'(?s)<tr class="markdownTableHead">.*?</tr>', text))
     assert long_words and wide_tables, (long_words, wide_tables)
     assert re.search(r'(?m)^main \{[^}]*overflow-wrap: break-word', style)
     narrow = style[style.index('@media (max-width: 56rem)'):]
     assert re.search(r'\.cards td \{ display: block', narrow) and 'attr(data-head)' in narrow
-    assert "classList.add('cards')" in (site / 'search.js').read_text(encoding='utf-8')
+    assert any('<div class="table cards"' in p.read_text(encoding='utf-8') and 'data-head="' in p.read_text(encoding='utf-8') for p in site.glob('page_*.html'))
 
 
 def test_search_index():
     site = build / 'docs' / 'html'
     entries = json.loads((site / 'search-index.js').read_text(encoding='utf-8').partition('= ')[2].rstrip(';\n'))
-    names = {e[1] for e in entries if e[0] == 'name'}
+    names = {e[1] for e in entries if e[0] == 'C'}
     for name in ('hu_gemm', 'hu_format', 'HU_RNE', 'HU_E_SHAPE', 'hu_net_linear', 'HU_ACCUM_TEXT_MAX', 'hu_float8_e4m3fn', 'hu_device_gemm'):
         assert name in names, name
     places = {}
-    for kind, title, address, text in entries:
+    for kind, title, address, text, *_ in entries:
         file, _, anchor = address.partition('#')
         if file not in places:
             places[file] = Anchors()
             places[file].feed((site / file).read_text(encoding='utf-8'))
         assert not anchor or anchor in places[file].names, (title, address)
-    assert sum(e[0] == 'page' for e in entries) > 150, len(entries)
+    assert sum(e[0] in ('page', 'section') for e in entries) > 150, len(entries)
     said = {e[1]: e[3] for e in entries}
     for title in ('halfulp encode', 'halfulp encode --bits32', 'halfulp gemm --accum', 'halfulp.quantize', 'halfulp.scaled.encode', 'halfulp.torch.matmul'):
         assert title in said, title
-    for kind, title, _, text in entries:
-        if kind == 'page' and not title.startswith('Contributing'):  # which describes such marks
-            assert not re.search(r'<!--|```|^(sh|text|python|c|ini) ', text), (title, text[:80])
-    assert any('echo 1000 | halfulp encode' in text for text in said.values()), 'pipes of commands'
+    for kind, title, _, text, *_ in entries:
+        if kind in ('page', 'section') and address != pages.label('CONTRIBUTING.md') + '.html' and 'contributing' not in address:  # which describes such marks
+            assert not re.search(r'<!--|```|\]\(|^(sh|text|python|c|ini) |<[a-z/]', text), (title, text[:80])
+    assert any(len(e) > 5 and 'echo 1000 | halfulp encode' in e[5] for e in entries), 'pipes of commands'
     assert all(any(e[2].startswith(pages.label(p) + '.html') for e in entries) for p in pages.on_site()), 'a page that is not found'
 
 
+def test_words_of_the_index():
+    """Each place of words.txt is there, and no word stands at two places."""
+    seen = {}
+    for (path, anchor), words in index.words().items():
+        assert path in pages.on_site(root), path
+        assert not anchor or anchor in pages.anchors((root / path).read_text(encoding='utf-8')), (path, anchor)
+        for word in words:
+            assert word not in seen, (word, path, seen[word])
+            seen[word] = path
+    assert len(seen) > 50, len(seen)
+
+
+def test_python_names():
+    """Every name of __all__ that is no module stands on its page, with a signature and a text."""
+    site = build / 'docs' / 'html'
+    count = 0
+    for module, folder in (('halfulp', ''), ('halfulp.torch', 'torch/')):
+        text = (root / 'python/halfulp' / folder / '__init__.py').read_text(encoding='utf-8')
+        public = ast.literal_eval(re.search(r'(?s)__all__ = (\[.*?\])', text)[1])
+        page = (site / python_names.file_of(module)).read_text(encoding='utf-8')
+        for name in public:
+            if 'halfulp.' + name in dict(python_names.MODULES):
+                assert (site / python_names.file_of('halfulp.' + name)).is_file(), name
+                continue
+            if name == 'EVENTS':
+                continue  # a tuple
+            found = re.search(r'(?s)<h3 id="%s">.*?<div class="signature">(.*?)</div>\s*<p>(.*?)</p>' % re.escape(module + '.' + name), page)
+            assert found and found[1].strip() and found[2].strip(), (module, name)
+            count += 1
+    assert count > 90, count
+    add = python_names.find('arithmetic', 'add')
+    assert add.signature() == 'add(a, b, to, mode=\'rne\', *, dtype=None, out=None, ' + ', '.join(
+        '%s=%s' % (o, 1 if o == 'threads' else None) for o in python_names.OPTIONS) + ')', add.signature()
+    print('%d Python names with signature and text' % count)
+
+
+def test_command_pages():
+    """Each option that --help lists stands on the command's page, and each command has a man page; where the command is built."""
+    site, exe = build / 'docs' / 'html', build / 'cli' / 'halfulp'
+    if not exe.is_file():
+        return
+    count = 0
+    for name in re.findall(r'(?m)^  ([a-z-]+) +\S', subprocess.run([str(exe), '--help'], stdout=subprocess.PIPE, text=True, check=True).stdout.split(
+            'Commands:\n')[1].split('\n\n')[0]):
+        said = subprocess.run([str(exe), name, '--help'], stdout=subprocess.PIPE, text=True)
+        page = (site / ('command_%s.html' % name.replace('-', '_'))).read_text(encoding='utf-8')
+        assert (site / ('man_halfulp_%s_1.html' % name.replace('-', '_'))).is_file(), name
+        for option in re.findall(r'(?m)^  (?:-\w, |    )--([\w-]+)', said.stdout):
+            assert '<dt id="option-%s">' % option in page, (name, option)
+            count += 1
+        shown = squeezed(html.unescape(re.sub(r'<[^>]+>', '', page)))
+        for line in said.stdout.split('\n'):
+            for part in re.split(r'  +', line.replace('Usage:', '').strip()):
+                assert squeezed(part.replace('`', '')).rstrip(':') in shown, (name, part)
+    assert count > 100, count
+    print('%d options of commands' % count)
+
+
+def test_formulas():
+    """What becomes a formula in the prose, and what stays words."""
+    for text, wanted in (('The candidates are f 2^Q and (f+1) 2^Q; their', ['f 2^Q', '(f+1) 2^Q']), ('or it is a 2^emin that has', ['2^emin']),
+                         ('counted (mod 2^64): one', ['(mod 2^64)']), ('nu = |x| 2^-emin;', ['nu = |x| 2^-emin']), ('x^2, e^x.', ['x^2', 'e^x']),
+                         ('2^(mu + log2 b (m - mu) / T), rounded', ['2^(mu + log2 b (m - mu) / T)']), ('a - b and c', [])):
+        found = [text[a:b] for a, b in formula.spans(text)]
+        assert found == wanted, (text, found)
+    assert '<msup><mn>2</mn><mrow><mo form="prefix">−</mo><mi>m</mi></mrow></msup>' in formula.mathml('2^-m')
+    assert '<mo stretchy="false">⌊</mo>' in formula.mathml('floor(t)') and formula.typeset('1 &lt; 2') == '1 &lt; 2'
+    count = 0
+    for path in pages.on_site(root):
+        text = (build / 'docs' / 'html' / (pages.label(path) + '.html')).read_text(encoding='utf-8')
+        count += text.count('<math')
+        for found in re.findall(r'(?s)<math.*?</math>', text):
+            tree.fromstring(html.unescape(re.sub(r'&(lt|gt|amp|quot);', r'&amp;\1;', found)).replace('&nbsp;', ' '))  # well-formed
+    assert count > 250, count
+    print('%d formulas' % count)
+
+
+def test_extra_files():
+    """A folder beside the pages is copied; a name that the site has is refused; the playground gets its entry."""
+    import build as made
+    import frame
+    with tempfile.TemporaryDirectory() as folder:
+        extra, site = pathlib.Path(folder) / 'extra', pathlib.Path(folder) / 'site'
+        (extra / 'play').mkdir(parents=True)
+        site.mkdir()
+        (extra / 'playground.html').write_text('<!-- framed: Play -->\n<p>here</p>')
+        (extra / 'bare.html').write_text('<p>bare</p>')
+        (extra / 'play' / 'a.wasm').write_bytes(b'\0asm')
+        assert not any(f == 'playground.html' for g in made.groups(site, []) for f, _ in g.pages)
+        made.copy_extra(extra, site)
+        assert (site / 'play' / 'a.wasm').read_bytes() == b'\0asm'
+        assert any(f == 'playground.html' for g in made.groups(site, []) for f, _ in g.pages)
+        assert 'playground.html' in frame.Frame(made.groups(site, []), '1').page('a.html', 'A', '<p>a</p>')
+        made.framed(site, [], '1')
+        page = (site / 'playground.html').read_text(encoding='utf-8')
+        assert '<h1>Play</h1>' in page and '<p>here</p>' in page and 'aria-current="page">Playground' in page, page
+        assert (site / 'bare.html').read_text(encoding='utf-8') == '<p>bare</p>'
+        try:
+            made.copy_extra(extra, site)
+        except SystemExit as refused:
+            assert 'the site has a file of that name' in str(refused)
+        else:
+            raise AssertionError('a file was written over')
+
+
 if __name__ == '__main__':
-    test_made_without_a_warning()
-    test_every_name_has_a_text()
-    test_a_name_without_text_is_seen()
-    test_links_and_resources()
-    test_blocks_are_shown_as_they_are()
-    test_prose_is_shown_as_it_is()
-    test_comments_are_shown_as_they_are()
-    test_narrow_screens()
-    test_search_index()
+    for name, test in list(globals().items()):
+        if name.startswith('test_'):
+            test()
