@@ -23,7 +23,7 @@ run:
 	@scripts/run.sh $(BUILD) $(JOBS) $(MESON_ARGS)
 
 # What tests use beyond the build. A test whose package cannot be had is left out, and the totals say so.
-CHECK_PACKAGES ?= codespell valgrind verilator iverilog libsystemc-dev cmake doxygen groff man-db python3-venv \
+CHECK_PACKAGES ?= codespell valgrind verilator iverilog libsystemc-dev cmake doxygen groff man-db python3-venv mandoc python3-pygments \
   emscripten chromium chromium-driver python3-selenium
 
 # All packages of `make run` and `make check`, for a user who may install them on behalf of one who may not.
@@ -80,10 +80,9 @@ gpu-check:
 
 # The documentation as a site: BUILD/docs/html/index.html.
 docs:
-	@scripts/setup.sh doxygen python3
-	@python3 docs/site/build.py $(BUILD)/docs
+	@scripts/setup.sh $(SETUP_PACKAGES) doxygen mandoc python3-pygments python3
 	@scripts/setup.sh emscripten || echo "halfulp: the site is made without the playground"
-	@python3 -B docs/playground/build.py $(BUILD)/docs/html || test $$? -eq 77
+	@scripts/docs.sh $(BUILD) $(JOBS) $(MESON_ARGS)
 
 install: all
 	meson install -C $(BUILD)

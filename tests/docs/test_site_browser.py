@@ -143,6 +143,10 @@ class Browser:
 
 def made():
     command = [sys.executable, '-B', str(root / 'docs/site/build.py'), str(SITE.parent)]
+    if shutil.which('emcc'):
+        playground = SITE.parent / 'playground'
+        subprocess.run([sys.executable, '-B', str(root / 'docs/playground/build.py'), str(playground)], check=True)
+        command += ['--extra', str(playground)]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           env=dict(os.environ, HALFULP=os.environ.get('HALFULP') or str(build / 'cli' / 'halfulp')))
     assert done.returncode == 0, done.stdout
