@@ -8,6 +8,7 @@ import re
 import finish
 
 FRAME = (pathlib.Path(__file__).resolve().parent / 'frame.html').read_text(encoding='utf-8')
+ALONE = ('playground.html',)  # in the navigation, but without this frame, and so not one of the pages that are turned
 HEADING = re.compile(r'(?s)<h([23]) id="([^"]+)">(.*?)<a class="self"')
 
 
@@ -37,7 +38,7 @@ class Frame:
 
     def turn(self, file):
         """Links to the page before and the page behind: of the whole of the pages that are read, or of a folded group."""
-        chain = [p for g in self.groups if not g.folded for p in g.pages]
+        chain = [p for g in self.groups if not g.folded for p in g.pages if p[0] not in ALONE]
         if file not in [f for f, _ in chain]:
             chain = next((g.pages for g in self.groups if g.folded and file in [f for f, _ in g.pages]), [])
         at = next((i for i, (f, _) in enumerate(chain) if f == file), None)
