@@ -288,22 +288,27 @@ static void draw_leader(drawing *d, double x, double to, const char *colour) {
   svg_line(&d->out, x, foot + LABEL_FOOT, x, to, colour, 1);
 }
 
-/* One row each, so that labels never meet. */
+/* One row each, so that labels never meet. A label has an edge, a text of its own below it, against the leaders of the
+ * rows further down, which are drawn before. */
 static void draw_mark(drawing *d, int row, double value, const char *name, const char *colour) {
   char text[96];
   double x = x_of(d, value), y = d->band + BAND_HEIGHT + 50 + 20 * row;
   snprintf(text, sizeof text, "%s %s", name, DECIMAL(value));
   draw_leader(d, x, y - 4, colour);
   int right = x > (LEFT + RIGHT) / 2;
+  enum svg_anchor anchor = right ? SVG_END : SVG_START;
   svg_line(&d->out, x, y - 4, right ? x - 8 : x + 8, y - 4, colour, 1);
-  svg_text(&d->out, right ? x - 12 : x + 12, y, 12, right ? SVG_END : SVG_START, colour, "font-weight=\"bold\"", text);
+  svg_text(&d->out, right ? x - 12 : x + 12, y, 12, anchor, "#ffffff",
+           "font-weight=\"bold\" stroke=\"#ffffff\" stroke-width=\"5\" stroke-linejoin=\"round\" aria-hidden=\"true\"",
+           text);
+  svg_text(&d->out, right ? x - 12 : x + 12, y, 12, anchor, colour, "font-weight=\"bold\"", text);
 }
 
 static void draw_marks(drawing *d) {
-  draw_mark(d, 0, d->l.max, "max", colours[OVERFLOW]);
-  if (has_subnormals(d) && d->l.min_normal > 0) draw_mark(d, 1, d->l.min_normal, "min normal", colours[NORMAL]);
   draw_mark(d, 2, d->l.min, has_subnormals(d) ? "min subnormal" : "min > 0",
             has_subnormals(d) ? "#a06a10" : colours[NORMAL]);
+  if (has_subnormals(d) && d->l.min_normal > 0) draw_mark(d, 1, d->l.min_normal, "min normal", colours[NORMAL]);
+  draw_mark(d, 0, d->l.max, "max", colours[OVERFLOW]);
 }
 
 /* A round step: 1, 2 or 5 times a power of ten, at most five of them up to top. */

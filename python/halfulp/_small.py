@@ -106,8 +106,8 @@ def _way(mode: Any, options: Mapping[str, Any]) -> Optional[Tuple[Any, Any, Any]
 
 
 def _is_plain(x: Any) -> bool:
-    """A contiguous array of NumPy itself that holds something."""
-    if type(x) is not np.ndarray or not x.size:
+    """A contiguous array of NumPy itself that has axes and holds something."""
+    if type(x) is not np.ndarray or not x.size or not x.ndim:
         return False
     flags = x.flags
     return flags.c_contiguous and flags.aligned
@@ -138,7 +138,7 @@ def quantize(x: Any, format: Any, mode: Any, out: Any, options: Mapping[str, Any
     if z is None:
         return None
     if target.scaling is not None:
-        cols = x.shape[-1] if x.ndim else 1
+        cols = x.shape[-1]
         done = call(x.size // cols, cols, z.ctypes.data, cols, x.ctypes.data, cols, target.scaling, way[0], None, None,
                     way[1], way[2])
     else:

@@ -98,7 +98,7 @@ def test_one_number(general):
 def test_what_goes_the_general_way(random):
     x = random.normal(size=(4, 6)).astype(np.float32)
     unaligned = np.frombuffer(b'\0' + x.tobytes(), np.uint8)[1:].view(np.float32)
-    for y in (x.T, x[:, ::2], x.astype('>f4'), x.astype(np.float16), unaligned, x[:0], x.tolist(), np.float32(1),
+    for y in (x.T, x[:, ::2], x.astype('>f4'), x.astype(np.float16), unaligned, x[:0], x.tolist(), np.float32(1), np.array(1, np.float32),
               np.ma.masked_array(x), 1):
         for name in ('quantize', 'encode'):
             assert getattr(small, name)(y, 'float8_e4m3fn', None, None, {}) is None
