@@ -5,7 +5,7 @@
 # says how many compilers run at once; DEB_NO_CLEAN=1 keeps what an earlier call built.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-"$here/setup.sh" debhelper dh-python dpkg-dev fakeroot lintian meson doxygen pkgconf libgmp-dev libinih-dev libjansson-dev libmpfr-dev
+"$here/setup.sh" debhelper dh-python dpkg-dev fakeroot lintian meson doxygen mandoc emscripten python3-pygments pkgconf libgmp-dev libinih-dev libjansson-dev libmpfr-dev
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 python3 -B "$here/source_copy.py" "$folder/halfulp"

@@ -121,7 +121,8 @@ static void job_unscale(digest *d) {
     copy(room[0], i ? small : normal);
     hu_gradient_unscale_n(COUNT, room[0], scales[i], &found);
     ADD(d, room[0]);
-    ADD(d, found);
+    ADD(d, found.amax); /* the record has bytes that belong to no field */
+    add_word(d, found.bad);
   }
 }
 
@@ -160,7 +161,8 @@ static void job_gradients(digest *d) {
     add_word(d, (uint64_t)hu_gradient_prepare(2, x, &rules, 3, 0.1, &found, &norms));
     ADD(d, room[0]);
     ADD(d, room[1]);
-    ADD(d, found);
+    ADD(d, found.amax); /* the record has bytes that belong to no field */
+    add_word(d, found.bad);
     ADD(d, norms.norm);
     add_word(d, norms.smaller);
   }
