@@ -13,10 +13,10 @@ import subprocess
 import sys
 import time
 
-# Enumerations, which take this machine minutes and an emulator days; and what runs programs of this machine.
+# Enumerations, which take this machine minutes and an emulator days; and what runs programs of this machine, or must fail.
 LONG = ('steps-', 'arith-worlds-', 'accum-reference-', 'small-worlds-', 'function-codes-', 'number-worlds-', 'stochastic',
         'oracle-fuzz', 'function-random', 'function-binary32', 'mma-golden', 'stack')
-FOREIGN = ('cuda', 'cli', 'build', 'examples', 'docs', 'compat', 'cross')
+FOREIGN = ('cuda', 'cli', 'build', 'examples', 'docs', 'compat', 'cross', 'fault')
 LIMIT = 14400  # seconds a suite
 
 
