@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Descriptions of the packages: every one names the version of include/halfulp/version.h and the licence, options that
-recipes give to Meson are options, and each is well formed as far as a reader for it is found here (cffconvert,
-nix-instantiate, ruby, shells).
+recipes give to Meson are options, and each is well formed as far as a reader for it is found here (rattler-build,
+cffconvert, nix-instantiate, ruby, shells).
 
 usage: test_texts.py ROOT [TOOLS]        TOOLS: a folder with programs of tests/packaging/requirements.txt"""
 import ast
@@ -71,6 +71,7 @@ def check(root, tools):
         if done.returncode:
             said.append('%s: %s' % (name, done.stdout.strip()))
 
+    read_by_rattler(root, tools, said, absent)
     reads('cffconvert', 'CITATION.cff', '--validate', '-i', 'CITATION.cff')
     reads('nix-instantiate', RECIPES[5], '--parse', RECIPES[5])
     reads('ruby', RECIPES[4], '-c', RECIPES[4])
@@ -83,6 +84,27 @@ def check(root, tools):
     if sorted(tests) != sorted(path.name for path in (root / 'debian/tests').iterdir() if path.name != 'control'):
         said.append('debian/tests/control: other tests than the files beside it')
     return said, absent
+
+
+RENDER = """
+import sys
+import rattler_build as rattler
+recipe = rattler.Stage0Recipe.from_file(sys.argv[1])
+variants = rattler.VariantConfig({'c_stdlib': ['sysroot'], 'c_stdlib_version': ['2.17']})
+rendered = recipe.render(variants, rattler.RenderConfig())
+assert len(rendered) == 1, rendered
+"""
+
+
+def read_by_rattler(root, tools, said, absent):
+    """conda-forge's recipe by rattler-build's own parser, and rendered."""
+    python = shutil.which('python3', path=tools) if tools else None
+    if not python or subprocess.run([python, '-c', 'import rattler_build'], stderr=subprocess.DEVNULL).returncode:
+        absent.append('rattler-build')
+        return
+    done = subprocess.run([python, '-c', RENDER, str(root / RECIPES[1])], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        said.append('%s: %s' % (RECIPES[1], done.stdout.strip().splitlines()[-1]))
 
 
 def main(root, tools=None):
