@@ -36,16 +36,14 @@ panels.number = (() => {
   }
 
   /* ---- what the code means ---- */
-  function fields(card, code) {
+  function fields(card, code, x) {
     const f = card.format;
     if (!f) return [];
-    const field = Math.floor(code / 2 ** f.m) % 2 ** f.e, digits = code % 2 ** f.m;
-    const low = field === 0 && f.zero === 0;
-    return [
-      f.sign ? ['sign', code >= 2 ** (card.width - 1) ? '1, negative' : '0, positive'] : null,
-      f.e ? ['exponent field', `${field}, so ${low ? f.emin : field - f.bias}`] : null,
-      ['significand', `${low ? 0 : 1}.${digits.toString(2).padStart(f.m, '0').slice(0, f.m)}` + ' in binary'],
-    ];
+    const field = Math.floor(code / 2 ** f.m) % 2 ** f.e, digits = f.m ? (code % 2 ** f.m).toString(2).padStart(f.m, '0') : '';
+    const low = field === 0 && f.zero === 0, sign = f.sign ? ['sign', code >= 2 ** (card.width - 1) ? '1, negative' : '0, positive'] : null;
+    if (!Number.isFinite(x)) return [sign, f.e ? ['exponent field', String(field)] : null, f.m ? ['trailing significand', `${digits} in binary`] : null];
+    return [sign, f.e ? ['exponent field', `${field}, so the exponent is ${low ? f.emin : field - f.bias}`] : null,
+      ['significand', `${low ? 0 : 1}${digits && '.' + digits} in binary`]];
   }
   function kindOf(card, code, x) {
     const f = card.format;
@@ -56,8 +54,9 @@ panels.number = (() => {
   }
   function around(card, code) {
     const x = engine.decode(0, code);
+    if (Number.isNaN(x)) return [code, code];
     if (card.kind === 'float') return [engine.next(0, code, false), engine.next(0, code, true)];
-    if (card.width > 16 || Number.isNaN(x)) return [code, code];
+    if (card.width > 16) return [code, code];
     const list = panels.format.values(card), i = list.findIndex((p) => p.x === x);
     return [(list[i - 1] || list[i]).code, (list[i + 1] || list[i]).code];
   }
@@ -66,7 +65,7 @@ panels.number = (() => {
     const gap = (c) => (c === code || !Number.isFinite(x) ? '' : show.value(Math.abs(engine.decode(0, c) - x)));
     return dom.card([
       ['code', show.code(code, card.width)], ['value', `${show.value(x)}` + (Number.isFinite(x) ? `  (${show.hex(x)})` : '')], ['class', kindOf(card, code, x)],
-      ...fields(card, code),
+      ...fields(card, code, x),
       down === code ? null : ['next value below', `${coded(down)}, ${gap(down)} away`],
       up === code ? null : ['next value above', `${coded(up)}, ${gap(up)} away`],
     ]);

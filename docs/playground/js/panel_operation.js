@@ -52,7 +52,7 @@ panels.operation = (() => {
     const whole = exactResult(op, given.list.map((o) => o.number)), odd = exact.toOdd(whole), codes = given.list.map((o) => o.code);
     const rows = show.modes().map((m) => {
       const r = engine.operate(op, codes, m.options), x = engine.decode(0, r.code), special = whole.kind !== 'finite' || whole.n === 0n;
-      const why = special && whole.kind !== 'finite' ? 'the exact result is no finite number' : engine.rule(0, odd.value, m.options, r.events);
+      const why = special && whole.kind !== 'finite' ? (whole.kind === 'inf' ? 'the exact result is infinite' : 'the operation has no value') : engine.rule(0, odd.value, m.options, r.events);
       return { class: m.name === state.get('r') ? 'chosen' : null, cells: [m.name, show.code(r.code, result.width), show.value(x, 24), [why, 'words'], [show.events(r.events), 'words']] };
     });
     out.replaceChildren(

@@ -164,7 +164,7 @@ panels.sum = (() => {
   function details(one) {
     if (!one || one.error) return [];
     const notes = [];
-    if (one.rounded) notes.push(`${one.rounded} operands were rounded into their formats first.`);
+    if (one.rounded) notes.push(one.rounded === 1 ? 'One operand was rounded into its format first.' : `${one.rounded} operands were rounded into their formats first.`);
     if (one.padded) notes.push(`The row is filled up with ${one.padded} zeros to the ${one.n} products of the instruction.`);
     return [make('h2', {}, `Every step of ${one.name}`), make('p', { class: 'note' }, `A ${one.elements.a}, B ${one.elements.b}, C and the result ${one.elements.c}. ${notes.join(' ')} ${one.card.unit}`),
       make('p', { class: 'code', style: 'overflow-wrap: anywhere' }, one.card.text), ...stepList(one)];
