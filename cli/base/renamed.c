@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of options as halfulp 0.1 had them: taken in this version, with a note; the next one will not take them. */
+/* Former names of options: this version takes them, with a note; the next one will not. */
 #include "cli/base/renamed.h"
 
 #include <stddef.h>
