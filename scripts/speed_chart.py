@@ -24,6 +24,7 @@ PRODUCTS = [
     ('FP8 as an H100 computes it', 'nv.hopper.e4m3.f32.wgmma', 'float8_e4m3fn x float8_e4m3fn -> binary32 codes nn'),
 ]
 WIDTH, LEFT, BAR, STEP = 760, 250, 16, 26
+FIGURE = 34  # the width of "0.92"
 STYLE = ('text{font:13px sans-serif;fill:#1f2430}.t{font-weight:bold;font-size:15px}.s{fill:#5b6472}'
          '@media(prefers-color-scheme:dark){text{fill:#e6e8ec}.s{fill:#a5adba}}')
 
@@ -65,7 +66,10 @@ def panel(top, title, note, ratios):
     for label, ratio in ratios:
         text.append('<text x="{}" y="{}" text-anchor="end">{}</text>'.format(LEFT - 12, y + 13, escape(label)))
         text.append('<rect x="{}" y="{}" width="{:.1f}" height="{}" rx="2" fill="#2f6eb5"/>'.format(LEFT, y, ratio * unit, BAR))
-        text.append('<text x="{:.1f}" y="{}">{:.2f}</text>'.format(LEFT + ratio * unit + 8, y + 13, ratio))
+        place = LEFT + ratio * unit + 8
+        if place - 4 <= LEFT + unit <= place + FIGURE:  # behind the line instead of on it
+            place = LEFT + unit + 8
+        text.append('<text x="{:.1f}" y="{}">{:.2f}</text>'.format(place, y + 13, ratio))
         y += STEP
     line = LEFT + unit
     text.append('<line x1="{0:.1f}" x2="{0:.1f}" y1="{1}" y2="{2}" stroke="#c8323c" stroke-width="1.5"/>'.format(line, top + 28, y - 4))
