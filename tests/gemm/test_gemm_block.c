@@ -188,7 +188,7 @@ static void models(void **state) {
   (void)state;
   t_random r = {t_seed("gemm block models", 62)};
   unsigned long runs = 0, refused = 0;
-  for (unsigned i = 0; i < (HU_EXHAUSTIVE ? 3000 : 1500); i++) {
+  for (unsigned i = 0; i < (HU_EXHAUSTIVE ? 3000 : 800); i++) {
     problem p;
     char text[400];
     size_t m, n, k;
