@@ -47,6 +47,9 @@ static char tiny_mark(const writer *w, double x) {
   return a < middle ? '<' : a == middle ? 'h' : '>';
 }
 
+/* The bits of x in binary32. A conversion may lose the sign of a NaN (it does on RISC-V). */
+static uint32_t single_of(double x) { return isnan(x) ? (signbit(x) ? 0xFFC00000u : 0x7FC00000u) : bits32((float)x); }
+
 /* One line. An operand that is exact in binary32 is written as binary32. */
 static void put(writer *w, double x) {
   hu_place p = {0, isnan(x) ? 'n' : 'i'};
@@ -57,7 +60,7 @@ static void put(writer *w, double x) {
   }
   int narrow = isnan(x) || fabs(x) <= 0x1.fffffep+127 || isinf(x) ? (isnan(x) || (double)(float)x == x) : 0;
   if (narrow)
-    text_add(&w->lines, "%08x %x %c %c\n", bits32((float)x), p.below, p.where, mark);
+    text_add(&w->lines, "%08x %x %c %c\n", single_of(x), p.below, p.where, mark);
   else
     text_add(&w->lines, "%016llx %x %c %c\n", (unsigned long long)bits64(x), p.below, p.where, mark);
   w->count++;
