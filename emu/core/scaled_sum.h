@@ -155,7 +155,7 @@ HU_FN int32_t hu_scaled_plan_across(hu_scaled_sums *t, const hu_accum *x, uint32
   high += 66 - hu_clz64(t->runs | 1);
   t->across.low = low;
   t->across.limbs = (high - low) / 64 + 2;
-  return t->across.limbs <= HU_SUM_LIMBS;
+  return t->across.limbs <= HU_SUM_WORDS;
 }
 
 /* The random words of what happens inside the parts of an element, and across them. */

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* hu_sum: one rounding of the exact sum, for terms in any order, in any groups, through bytes, in arrays. */
+#include <gmp.h>
+#include <mpfr.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "halfulp/oracle.h"
+#include "halfulp/scalar.h"
+#include "halfulp/sum.h"
+#include "tests/support/random.h"
+#include "tests/support/support.h"
+
+enum { TERMS = 12, PARTS = 3 };
+
+static hu_format binary64_like(void) {
+  hu_format f = {1, 11, 20, HU_ZERO_FIELD, HU_SUBNORMAL_GRADUAL, HU_INF_IEEE, HU_NAN_IEEE, 1, HU_OVERFLOW_INF, 0, 0};
+  return f;
+}
+
+static uint32_t random_code(t_random *r, hu_format f) {
+  unsigned width = hu_limits_of(f).width;
+  return t_next32(r) & (width == 32 ? UINT32_MAX : ((uint32_t)1 << width) - 1);
+}
+
+/* Terms of one sum: products, and one value. */
+typedef struct terms {
+  hu_format fa, fb, fc;
+  size_t n;
+  uint32_t a[TERMS], b[TERMS], c;
+} terms;
+
+static terms random_terms(t_random *r) {
+  terms t;
+  t.fa = t_below(r, 8) ? t_random_format(r, 3, 16) : binary64_like();
+  t.fb = t_below(r, 4) ? t_random_format(r, 3, 32) : t.fa;
+  t.fc = t_below(r, 2) ? t.fa : t_random_format(r, 3, 32);
+  t.n = t_below(r, TERMS + 1);
+  for (size_t i = 0; i < t.n; i++) {
+    t.a[i] = random_code(r, t.fa);
+    t.b[i] = random_code(r, t.fb);
+    if (i && t_below(r, 4) == 0) { /* what cancels an earlier product, where formats have signs */
+      t.a[i] = t.a[i - 1] ^ (t.fa.sign ? (uint32_t)1 << (hu_limits_of(t.fa).width - 1) : 0);
+      t.b[i] = t.b[i - 1];
+    }
+  }
+  t.c = random_code(r, t.fc);
+  return t;
+}
+
+/* All terms, in random order, into sums that are merged in random order; through bytes now and then. */
+static hu_sum summed(const terms *t, t_random *r) {
+  hu_sum part[PARTS], z = {{0}, 0, 0};
+  size_t order[TERMS + 1];
+  memset(part, 0, sizeof part);
+  for (size_t i = 0; i <= t->n; i++) order[i] = i;
+  for (size_t i = t->n; i > 0; i--) {
+    size_t j = t_below(r, (uint32_t)i + 1), swap = order[i];
+    order[i] = order[j];
+    order[j] = swap;
+  }
+  for (size_t i = 0; i <= t->n; i++) {
+    hu_sum *s = &part[t_below(r, PARTS)];
+    size_t k = order[i];
+    if (k == t->n) {
+      hu_sum_add(s, t->fc, t->c);
+    } else if (t_below(r, 2)) {
+      hu_sum_add_product(s, t->fa, t->a[k], t->fb, t->b[k]);
+    } else {
+      hu_sum_add_product(s, t->fb, t->b[k], t->fa, t->a[k]);
+    }
+  }
+  for (size_t i = 0; i < PARTS; i++) {
+    uint8_t bytes[HU_SUM_BYTES_MAX];
+    size_t n = hu_sum_write(bytes, sizeof bytes, &part[i]);
+    hu_sum back;
+    assert_true(n <= sizeof bytes);
+    assert_int_equal(hu_sum_read(&back, bytes, n), HU_OK);
+    assert_memory_equal(&back, &part[i], sizeof back);
+    hu_sum_merge(&z, &back);
+  }
+  return z;
+}
+
+static void test_oracle(void **state) {
+  t_random r = {t_seed("sum", 1)};
+  unsigned runs = t_runs(200000), specials = 0, zeros = 0;
+  (void)state;
+  for (unsigned i = 0; i < runs; i++) {
+    terms t = random_terms(&r);
+    hu_format fz = t_random_format(&r, 2, 32);
+    hu_mode mode = t_random_mode(&r);
+    uint32_t random = mode.bits ? t_next32(&r) >> (32 - mode.bits) : 0, want, want_events, events;
+    hu_sum s = summed(&t, &r), again = summed(&t, &r);
+    assert_memory_equal(&s, &again, sizeof s);
+    assert_int_equal(hu_oracle_dot(&want, &want_events, fz, mode, random, t.n, t.fa, t.a, t.fb, t.b, &t.fc, t.c),
+                     HU_OK);
+    uint32_t got = hu_sum_round(&s, fz, mode, random, &events);
+    if (got != want || events != want_events) {
+      char text[T_FORMAT_TEXT], seen[T_EVENTS_TEXT], hoped[T_EVENTS_TEXT];
+      fail_msg("case %u: %zu products into %s: 0x%x %s, not 0x%x %s", i, t.n, t_format_text(text, fz), got,
+               t_events_text(seen, events), want, t_events_text(hoped, want_events));
+    }
+    specials += (s.terms & ~(uint32_t)(HU_SUM_NUMBER | HU_SUM_PLUS_ZERO | HU_SUM_MINUS_ZERO)) != 0;
+    zeros += hu_sum_round64(&s) == 0;
+  }
+  printf("%u sums equal to the oracle's, %u with special terms, %u zeros\n", runs, specials, zeros);
+  if (t_part(100) == 100) assert_true(specials > runs / 100 && zeros > runs / 200);
+}
+
+/* binary64 numbers and products against fractions. */
+static void test_binary64(void **state) {
+  t_random r = {t_seed("sum64", 2)};
+  unsigned runs = t_runs(20000);
+  mpq_t sum, x, y;
+  mpfr_t whole;
+  (void)state;
+  mpq_inits(sum, x, y, NULL);
+  mpfr_init2(whole, 5000);
+  for (unsigned i = 0; i < runs; i++) {
+    hu_sum s = {{0}, 0, 0};
+    mpq_set_ui(sum, 0, 1);
+    unsigned narrow = t_below(&r, 2);
+    for (unsigned k = t_below(&r, TERMS); k; k--) {
+      double a = t_double(t_next64(&r) & ~(narrow ? (uint64_t)0x0F0 << 52 : 0)), b = t_double(t_next64(&r));
+      if (a - a != 0 || b - b != 0) continue;
+      mpq_set_d(x, a);
+      mpq_set_d(y, b);
+      if (t_below(&r, 2)) {
+        hu_sum_add64(&s, a);
+      } else {
+        hu_sum_add_product64(&s, a, b);
+        mpq_mul(x, x, y);
+      }
+      mpq_add(sum, sum, x);
+      hu_sum_add32(&s, 0.5f);
+      mpq_set_ui(x, 1, 2);
+      mpq_add(sum, sum, x);
+    }
+    assert_int_equal(mpfr_set_q(whole, sum, MPFR_RNDN), 0);
+    assert_true(t_same64(hu_sum_round64(&s), mpfr_get_d(whole, MPFR_RNDN)));
+  }
+  mpq_clears(sum, x, y, NULL);
+  mpfr_clear(whole);
+}
+
+static void test_zeros(void **state) {
+  hu_format f = binary64_like();
+  hu_mode down = t_mode(HU_RTN), rne = t_mode(HU_RNE);
+  hu_sum s = {{0}, 0, 0};
+  uint32_t minus_zero = (uint32_t)1 << 31, one = (uint32_t)0x3FF << 20, events;
+  (void)state;
+  assert_int_equal(hu_sum_round(&s, f, down, 0, &events), 0); /* empty */
+  assert_int_equal(events, 0);
+  hu_sum_add(&s, f, minus_zero);
+  assert_int_equal(hu_sum_round(&s, f, rne, 0, NULL), minus_zero);
+  hu_sum_add(&s, f, 0);
+  assert_int_equal(hu_sum_round(&s, f, rne, 0, NULL), 0);
+  assert_int_equal(hu_sum_round(&s, f, down, 0, NULL), minus_zero);
+  memset(&s, 0, sizeof s);
+  hu_sum_add(&s, f, 0);
+  assert_int_equal(hu_sum_round(&s, f, down, 0, NULL), 0);
+  hu_sum_add(&s, f, one);
+  hu_sum_add(&s, f, one | minus_zero);
+  assert_int_equal(hu_sum_round(&s, f, down, 0, NULL), minus_zero);
+  f.e = 99;
+  assert_int_equal(hu_sum_round(&s, f, down, 0, &events), 0);
+  assert_int_equal(events, HU_EVENT_INVALID);
+  hu_sum_add(&s, f, 0);
+  assert_true(s.terms & HU_SUM_NAN);
+}
+
+/* Bytes that hu_sum_write does not write. */
+static void test_bytes(void **state) {
+  t_random r = {t_seed("sum bytes", 3)};
+  unsigned refused = 0, taken = 0;
+  (void)state;
+  for (unsigned i = 0; i < t_part(20000); i++) {
+    uint8_t bytes[HU_SUM_BYTES_MAX + 8], again[HU_SUM_BYTES_MAX];
+    hu_sum s = {{0}, 0, 0}, back, before;
+    for (unsigned k = t_below(&r, 4); k; k--) hu_sum_add64(&s, t_double(t_next64(&r)));
+    size_t n = hu_sum_write(bytes, sizeof bytes, &s);
+    assert_int_equal(hu_sum_write(bytes, n - 1, &s), n);
+    bytes[t_below(&r, n < 16 ? (uint32_t)n : 16)] ^= (uint8_t)(1u << t_below(&r, 8));
+    if (t_below(&r, 4) == 0) n += t_below(&r, 8);
+    t_fill_pattern(&before, sizeof before);
+    back = before;
+    if (hu_sum_read(&back, bytes, n) == HU_OK) { /* another sum, whose only text this is */
+      assert_int_equal(hu_sum_write(again, sizeof again, &back), n);
+      assert_memory_equal(again, bytes, n);
+      taken++;
+    } else {
+      assert_memory_equal(&back, &before, sizeof back);
+      refused++;
+    }
+  }
+  assert_true(refused > taken / 2 && taken > 0);
+}
+
+/* Arrays: each sum what the calls for one give, for any threads and strides. */
+static void test_arrays(void **state) {
+  enum { N = 1500, ROUNDS = 3 };
+  t_random r = {t_seed("sum arrays", 4)};
+  (void)state;
+  for (unsigned i = 0; i < t_part(60); i++) {
+    hu_format fa = t_random_format(&r, 2, 32), fb = t_random_format(&r, 2, 16), fz = t_random_format(&r, 2, 32);
+    hu_sum_range range = hu_sum_range_of_both(hu_sum_range_of(fa), hu_sum_range_of_product(fa, fb));
+    hu_mode mode = t_random_mode(&r);
+    hu_exec exec = {1 + t_below(&r, 4), 0, {t_next64(&r), t_next64(&r)}};
+    size_t words = 1 + range.words, sa = hu_limits_of(fa).storage / 8, sb = hu_limits_of(fb).storage / 8;
+    uint64_t *sums = calloc(N, 8 * words), *other = calloc(N, 8 * words);
+    uint32_t *a = calloc(2 * N, 4), *b = calloc(N, 4), *z = calloc(N, 4);
+    hu_sum *one = calloc(N, sizeof *one);
+    hu_events events = {0}, want = {0};
+    for (int k = 0; k < ROUNDS; k++) {
+      for (size_t j = 0; j < N; j++) {
+        t_put(a, sa, 2 * (ptrdiff_t)j, random_code(&r, fa));
+        t_put(b, sb, (ptrdiff_t)j, random_code(&r, fb));
+        hu_sum_add_product(&one[j], fa, t_get(a, sa, 2 * (ptrdiff_t)j), fb, t_get(b, sb, (ptrdiff_t)j));
+        hu_sum_add(&one[j], fa, t_get(a, sa, 2 * (ptrdiff_t)j));
+      }
+      assert_int_equal(hu_sum_add_n(N, k == 1 ? other : sums, range, a, 2, fa, &exec), HU_OK);
+      assert_int_equal(hu_sum_add_product_n(N, k == 1 ? other : sums, range, a, 2, fa, b, 1, fb, &exec), HU_OK);
+    }
+    assert_int_equal(hu_sum_merge_n(N, sums, range, other, &exec), HU_OK);
+    assert_int_equal(hu_sum_round_n(N, z, 1, fz, sums, range, mode, &exec, &events), HU_OK);
+    hu_sum whole = {{0}, 0, 0}, alone = {{0}, 0, 0};
+    assert_int_equal(hu_sum_add_all(&whole, N, a, 2, fa), HU_OK);
+    assert_int_equal(hu_sum_add_dot(&whole, N, a, 2, fa, b, 1, fb), HU_OK);
+    for (size_t j = 0; j < N; j++) {
+      hu_sum_add(&alone, fa, t_get(a, sa, 2 * (ptrdiff_t)j));
+      hu_sum_add_product(&alone, fa, t_get(a, sa, 2 * (ptrdiff_t)j), fb, t_get(b, sb, (ptrdiff_t)j));
+    }
+    assert_memory_equal(&whole, &alone, sizeof whole);
+    for (size_t j = 0; j < N; j++) {
+      uint32_t set, random = mode.bits ? hu_stream_word(exec.stream, j) >> (32 - mode.bits) : 0;
+      uint32_t code = hu_sum_round(&one[j], fz, mode, random, &set);
+      assert_int_equal(t_get(z, hu_limits_of(fz).storage / 8, (ptrdiff_t)j), code);
+      hu_events_count(&want, set);
+    }
+    assert_true(t_same_events(&events, &want));
+    free(sums);
+    free(other);
+    free(a);
+    free(b);
+    free(z);
+    free(one);
+  }
+}
+
+static void test_errors(void **state) {
+  uint64_t sums[64] = {0};
+  uint32_t x[8] = {0};
+  hu_format f = binary64_like(), wrong = f, small = {1, 4, 3, 0, 0, HU_INF_NONE, HU_NAN_ONES, 1, HU_OVERFLOW_NAN, 0, 0};
+  hu_mode rne = {0}, none = {.round = 99};
+  hu_sum_range wide = hu_sum_range_of(f), narrow = hu_sum_range_of(small), zero = {0, 0}, beyond = {0, 100};
+  (void)state;
+  wrong.e = 99;
+  assert_int_equal(hu_sum_range_of(wrong).words, 0);
+  assert_int_equal(hu_sum_range_of_product(f, wrong).words, 0);
+  assert_true(wide.words > narrow.words);
+  assert_int_equal(hu_sum_add_n(1, sums, wide, x, 1, wrong, NULL), HU_E_FORMAT);
+  assert_int_equal(hu_sum_add_n(1, sums, narrow, x, 1, f, NULL), HU_E_SHAPE);
+  assert_int_equal(hu_sum_add_n(1, sums, zero, x, 1, small, NULL), HU_E_SHAPE);
+  assert_int_equal(hu_sum_add_n(1, sums, beyond, x, 1, small, NULL), HU_E_SHAPE);
+  assert_int_equal(hu_sum_add_product_n(1, sums, narrow, x, 1, small, x, 1, small, NULL), HU_E_SHAPE);
+  assert_int_equal(hu_sum_add_n(1, NULL, narrow, x, 1, small, NULL), HU_E_NULL);
+  assert_int_equal(hu_sum_add_n(1, sums, narrow, NULL, 1, small, NULL), HU_E_NULL);
+  assert_int_equal(hu_sum_add_n(4, sums, narrow, sums, 1, small, NULL), HU_E_OVERLAP);
+  assert_int_equal(hu_sum_merge_n(2, sums, narrow, sums + 1, NULL), HU_E_OVERLAP);
+  assert_int_equal(hu_sum_merge_n(2, sums, narrow, sums, NULL), HU_OK);
+  assert_int_equal(hu_sum_round_n(2, sums, 1, small, sums, narrow, rne, NULL, NULL), HU_E_OVERLAP);
+  assert_int_equal(hu_sum_round_n(2, x, 0, small, sums, narrow, rne, NULL, NULL), HU_E_SHAPE);
+  assert_int_equal(hu_sum_round_n(2, x, 1, small, sums, narrow, none, NULL, NULL), HU_E_MODE);
+  assert_int_equal(hu_sum_round_n(2, x, 1, wrong, sums, narrow, rne, NULL, NULL), HU_E_FORMAT);
+  assert_int_equal(hu_sum_add_all(NULL, 1, x, 1, small), HU_E_NULL);
+  assert_int_equal(hu_sum_add_all((hu_sum *)sums, 1, NULL, 1, small), HU_E_NULL);
+  assert_int_equal(hu_sum_add_all((hu_sum *)sums, 1, x, 1, wrong), HU_E_FORMAT);
+  assert_int_equal(hu_sum_add_dot((hu_sum *)sums, 1, x, 1, small, NULL, 1, small), HU_E_NULL);
+  assert_int_equal(hu_sum_add_dot((hu_sum *)sums, 1, x, 1, small, x, 1, wrong), HU_E_FORMAT);
+  assert_int_equal(hu_sum_add_n(0, NULL, narrow, NULL, 1, small, NULL), HU_OK);
+  assert_int_equal(hu_sum_read((hu_sum *)sums, NULL, 1), HU_E_NULL);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_oracle), cmocka_unit_test(test_binary64),
+                                     cmocka_unit_test(test_zeros),  cmocka_unit_test(test_bytes),
+                                     cmocka_unit_test(test_arrays), cmocka_unit_test(test_errors)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
