@@ -16,6 +16,7 @@
 #include "halfulp/function_n.h"
 #include "halfulp/accum.h"
 #include "halfulp/trace.h"
+#include "halfulp/sum.h"
 #include "halfulp/gemm.h"
 #include "halfulp/scaled.h"
 #include "halfulp/hadamard.h"
@@ -23,6 +24,7 @@
 #include "halfulp/s2fp8.h"
 #include "halfulp/scaled_gemm.h"
 #include "halfulp/conversion.h"
+#include "halfulp/collective.h"
 
 #include "halfulp/formats/ieee.h"
 #include "halfulp/formats/ocp.h"
