@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* halfulp collective - what an all-reduce over many participants gives, and how far that is from the exact sum. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/numbers.h"
+#include "cli/tensors/array.h"
+#include "cli/tensors/differences.h"
+#include "halfulp/collective.h"
+
+enum { KEY_REDUCE = CLI_KEY_FREE, MODELS_MAX = 64, FILES_MAX = 4096 };
+
+typedef struct asked {
+  cli_numeric numeric;
+  const char *output, *texts[MODELS_MAX];
+  hu_collective models[MODELS_MAX];
+  int count;
+} asked;
+
+/* "--reduce 'ring(bf16)': no format of that name: 'bf16)'" */
+static int read_model(hu_collective *z, const char *text) {
+  size_t where = 0;
+  hu_status s = hu_collective_parse(z, text, &where);
+  const char *part = text + where;
+  if (s == HU_OK) return CLI_OK;
+  if (s == HU_E_NAME)
+    return cli_fail(NULL, "--reduce '%s': no %s of that name: '%s'", text,
+                    where && text[where - 1] != ',' ? "format or scaled format" : "model or format", part);
+  if (s == HU_E_CARRIER)
+    return cli_fail(NULL, "--reduce '%s': scales travel with binary32 numbers, which cannot hold the sum's format",
+                    text);
+  if (s != HU_E_TEXT) return cli_fail(NULL, "--reduce '%s': %s", text, hu_status_text(s));
+  if (!*part) return cli_fail(NULL, "--reduce '%s': ends too early; --help has the forms", text);
+  return cli_fail(NULL, "--reduce '%s': '%s' cannot stand there; --help has the forms", text, part);
+}
+
+static int set(void *state, int key, const char *value) {
+  asked *s = state;
+  int shared = cli_set_numeric(&s->numeric, key, value);
+  if (shared) return shared > 0 ? CLI_OK : CLI_BAD;
+  if (key == 'o') {
+    s->output = value;
+    return CLI_OK;
+  }
+  if (s->count == MODELS_MAX) return cli_fail(NULL, "--reduce: more than %d models", MODELS_MAX);
+  s->texts[s->count] = value;
+  return read_model(&s->models[s->count++], value);
+}
+
+static const cli_option options[] = {
+    {KEY_REDUCE | CLI_REPEATS, "reduce", "REDUCE", "the all-reduce model, forms above; default exact"},
+    {'o', "output", "OUT", "write the sums under the one model given, an .npy file of the shape of one buffer"},
+    {'f', "format", "FORMAT", "format of the buffers and of the sums; default binary32"},
+    CLI_OPTIONS_ROUND,
+    CLI_OPTIONS_STREAM,
+    CLI_OPTION_THREADS,
+    CLI_OPTION_JSON,
+    {0}};
+static const cli_command command = {
+    "collective",
+    "X.npy...",
+    "Compute what an all-reduce over many machines gives, and its distance from the exact sum",
+    "Each file is what one participant holds; of one file the first axis counts the participants. The\n"
+    "table shows, for each --reduce, the largest and the rms difference from the exact sums, the largest\n"
+    "difference in ulps (steps of FORMAT), how many sums differ, and the events of the roundings.\n"
+    "Elements that are no values of FORMAT are first rounded into it, ties to even; a note says how many.\n"
+    "-r and -s are those of the last rounding, into FORMAT.\n\n"
+    "  exact                            one rounding in all\n"
+    "  ring(F,MODE,sat=POLICY,wire=W)   reduce-scatter, then all-gather; each sum rounded into F; numbers\n"
+    "                                   travel in W, a format or a scaled format (mxfp8_e4m3)\n"
+    "  tree(F,...)                      a binomial tree\n"
+    "  doubling(F,...)                  recursive doubling\n"
+    "  pairwise(F,...)                  halves, recursively\n"
+    "  hierarchical(N,REDUCE,REDUCE)      the first within groups of N participants, the second over the groups\n\n"
+    "MODE, sat= and wire= may be left out. halfulp/collective.h defines each step.",
+    "  halfulp collective digits_images.npy --reduce 'ring(bfloat16)' --reduce 'tree(bfloat16)' \\\n"
+    "      --reduce 'ring(binary32,wire=float8_e5m2)' --reduce 'hierarchical(8,exact,ring(bfloat16))'\n"
+    "  halfulp collective digits_images.npy --reduce 'ring(bfloat16)' -f bfloat16 -o /tmp/sums.npy --json",
+    options,
+    1,
+    FILES_MAX,
+    set};
+
+/* ---- buffers ---- */
+
+/* What all participants hold, as codes one after another. */
+typedef struct buffers {
+  size_t ranks, n, off_grid;
+  npy_info shape; /* of one buffer */
+  uint8_t *codes;
+  const void **rows;
+} buffers;
+
+static int take_shape(buffers *b, const cli_array *x, int files) {
+  char shape[NPY_SHAPE_MAX];
+  b->shape = x->info;
+  b->ranks = (size_t)files;
+  if (files == 1) {
+    if (x->info.dims == 0) return cli_fail(x->name, "a single number has no participants");
+    b->ranks = x->info.shape[0];
+    b->shape.dims--;
+    memmove(b->shape.shape, b->shape.shape + 1, b->shape.dims * sizeof b->shape.shape[0]);
+    b->shape.count = b->ranks ? x->info.count / b->ranks : 0;
+  }
+  if (b->ranks == 0) return cli_fail(x->name, "shape %s: no participants", npy_shape(shape, &x->info));
+  b->n = b->shape.count;
+  return CLI_OK;
+}
+
+static int same_shape(const buffers *b, const cli_array *x, const char *first) {
+  char shape[NPY_SHAPE_MAX], other[NPY_SHAPE_MAX];
+  int same = x->info.dims == b->shape.dims &&
+             memcmp(x->info.shape, b->shape.shape, b->shape.dims * sizeof b->shape.shape[0]) == 0;
+  if (same) return CLI_OK;
+  return cli_fail(x->name, "shape %s, but %s has %s", npy_shape(shape, &x->info), first, npy_shape(other, &b->shape));
+}
+
+/* A file's elements, in rows, into codes. */
+static int load(buffers *b, cli_array *x, hu_format f, uint8_t *codes) {
+  char name[CLI_NAME_MAX];
+  hu_limits l = hu_limits_of(f);
+  size_t count = x->info.count;
+  if (cli_array_in_rows(x)) return CLI_BAD;
+  if (x->info.kind == 'u') {
+    if (x->info.size * 8 != l.storage)
+      return cli_fail(x->name, "codes of %s are stored as uint%u, this is %s; -f names the format",
+                      cli_format_name(name, f), l.storage, npy_dtype(&x->info));
+    memcpy(codes, x->data, count * x->info.size);
+    return CLI_OK;
+  }
+  cli_errors errors;
+  cli_source from = cli_array_source(x, f), to = cli_codes_source(codes, f);
+  hu_status s = cli_encode_source(codes, &from, count, f, (hu_mode){0}, NULL, NULL);
+  if (s != HU_OK) return cli_fail_status(x->name, s);
+  cli_measure(&errors, &from, &to, count);
+  b->off_grid += errors.changed;
+  return CLI_OK;
+}
+
+static int make_room(buffers *b, hu_format f) {
+  size_t size = hu_limits_of(f).storage / 8;
+  if (b->n && b->ranks > SIZE_MAX / size / b->n) return cli_fail(NULL, "the buffers do not fit the address space");
+  b->codes = cli_room(b->ranks * b->n, size);
+  b->rows = cli_room(b->ranks, sizeof *b->rows);
+  if (!b->codes || !b->rows) return CLI_BAD;
+  for (size_t r = 0; r < b->ranks; r++) b->rows[r] = b->codes + r * b->n * size;
+  return CLI_OK;
+}
+
+static int load_all(buffers *b, int files, char **names, hu_format f) {
+  int status = CLI_OK;
+  for (int i = 0; i < files && status == CLI_OK; i++) {
+    cli_array x;
+    if (cli_array_load(&x, names[i])) return CLI_BAD;
+    status = i == 0 ? take_shape(b, &x, files) : same_shape(b, &x, names[0]);
+    if (status == CLI_OK && i == 0) status = make_room(b, f);
+    if (status == CLI_OK) status = load(b, &x, f, (uint8_t *)(uintptr_t)b->rows[i]);
+    cli_array_free(&x);
+  }
+  return status;
+}
+
+/* ---- results ---- */
+
+/* One model's line. */
+typedef struct judged {
+  differences error;
+  hu_events events;
+} judged;
+
+static int reduce(void *z, const asked *s, const buffers *b, const hu_collective *model, hu_events *events) {
+  hu_exec exec = {s->numeric.threads, 0, s->numeric.stream};
+  hu_status status =
+      hu_collective_reduce(b->ranks, b->n, z, s->numeric.format, b->rows, model, s->numeric.mode, &exec, events);
+  if (status == HU_E_CARRIER)
+    return cli_fail(NULL, "collective: scales travel with binary32 numbers, which cannot hold the buffers' format");
+  return status == HU_OK ? CLI_OK : cli_fail_status("collective", status);
+}
+
+static int judge_all(judged *z, const asked *s, const buffers *b, void *codes) {
+  static const hu_collective exact; /* all zero */
+  void *reference = cli_room(b->n, hu_limits_of(s->numeric.format).storage / 8);
+  int status = reference ? reduce(reference, s, b, &exact, NULL) : CLI_BAD;
+  for (int i = 0; i < s->count && status == CLI_OK; i++) {
+    status = reduce(codes, s, b, &s->models[i], &z[i].events);
+    if (status == CLI_OK) z[i].error = differences_of(b->n, codes, reference, s->numeric.format);
+  }
+  free(reference);
+  return status;
+}
+
+static int save(const asked *s, const buffers *b, const void *codes) {
+  npy_info info = b->shape;
+  hu_format f = s->numeric.format;
+  info.kind = 'f';
+  info.size = hu_format_fits_binary32(f) ? 4 : 8;
+  info.fortran = 0;
+  void *z = cli_room(info.count, info.size);
+  if (!z) return CLI_BAD;
+  hu_status status = info.size == 8 ? hu_decode64_n(info.count, z, 1, codes, 1, f, NULL)
+                                    : hu_decode_n(info.count, z, 1, codes, 1, f, NULL);
+  int code = status == HU_OK ? cli_array_save(s->output, &info, z) : cli_fail_status(s->output, status);
+  free(z);
+  return code;
+}
+
+static void json_report(FILE *out, const asked *s, const buffers *b, const judged *z) {
+  char name[CLI_NAME_MAX], mode[CLI_NAME_MAX], model[HU_COLLECTIVE_TEXT_MAX];
+  fprintf(out, "{\"participants\": %zu, \"elements\": %zu, \"format\": \"%s\", ", b->ranks, b->n,
+          cli_shown_name(name, s->numeric.format, s->numeric.format_text));
+  fprintf(out, "\"mode\": \"%s\", \"off_grid\": %zu, \"models\": [", cli_mode_name(mode, s->numeric.mode), b->off_grid);
+  for (int i = 0; i < s->count; i++) {
+    fputs(i ? ", {\"model\": " : "{\"model\": ", out);
+    (void)hu_collective_text(model, sizeof model, &s->models[i]);
+    cli_json_string(out, model);
+    fprintf(out, ", \"max_abs\": ");
+    cli_json_double(out, z[i].error.max);
+    fprintf(out, ", \"rms\": ");
+    cli_json_double(out, z[i].error.rms);
+    fprintf(out, ", \"ulps\": ");
+    cli_json_double(out, z[i].error.steps);
+    fprintf(out, ", \"different\": %zu, \"not_finite\": %zu, \"events\": ", z[i].error.different,
+            z[i].error.not_finite);
+    cli_json_events(out, &z[i].events);
+    fputs("}", out);
+  }
+  fputs("]}\n", out);
+}
+
+static void print_report(FILE *out, const asked *s, const buffers *b, const judged *z) {
+  char name[CLI_NAME_MAX];
+  fprintf(out, "%zu participants, %zu elements of %s, against exact sums\n", b->ranks, b->n,
+          cli_shown_name(name, s->numeric.format, s->numeric.format_text));
+  if (b->off_grid)
+    fprintf(out, "  note: %zu elements were not values of the format and were rounded first\n", b->off_grid);
+  fprintf(out, "%-48s %12s %12s %10s %9s\n", "model", "max", "rms", "ulps", "different");
+  for (int i = 0; i < s->count; i++) {
+    fprintf(out, "%-48s %12s %12s %10s %9zu", s->texts[i], ROUNDED(z[i].error.max, 5), ROUNDED(z[i].error.rms, 5),
+            ROUNDED(z[i].error.steps, 6), z[i].error.different);
+    if (z[i].error.not_finite) fprintf(out, "  %zu not finite", z[i].error.not_finite);
+    if (z[i].events.overflow) fprintf(out, "  %llu overflows", (unsigned long long)z[i].events.overflow);
+    fputc('\n', out);
+  }
+}
+
+static int run(asked *s, int files, char **names) {
+  judged z[MODELS_MAX] = {0};
+  buffers b = {0};
+  int status = load_all(&b, files, names, s->numeric.format);
+  void *codes = status == CLI_OK ? cli_room(b.n, hu_limits_of(s->numeric.format).storage / 8) : NULL;
+  status = codes ? judge_all(z, s, &b, codes) : CLI_BAD;
+  if (status == CLI_OK && s->output) status = save(s, &b, codes);
+  FILE *out = cli_summary_file(s->output ? s->output : "");
+  if (status == CLI_OK && out && s->numeric.json) json_report(out, s, &b, z);
+  if (status == CLI_OK && out && !s->numeric.json) print_report(out, s, &b, z);
+  free(codes);
+  free(b.codes);
+  free(b.rows);
+  return status;
+}
+
+int cli_collective(int argc, char **argv) {
+  asked s = {0};
+  char **operands;
+  int count, status = cli_parse(&command, &s, argc, argv, &operands, &count);
+  if (status >= 0) return status;
+  if (!s.numeric.format_text) s.numeric.format = hu_format_ieee(8, 23, 0);
+  if (!s.count) s.texts[s.count++] = "exact"; /* the record of all zeros */
+  if (s.output && s.count > 1) return cli_fail(NULL, "collective: -o writes the sums of one model; give one --reduce");
+  for (int i = 0; s.output && i < count; i++)
+    if (cli_spare_input(s.output, operands[i], "give -o another name")) return CLI_BAD;
+  return run(&s, count, operands);
+}
