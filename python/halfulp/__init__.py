@@ -9,7 +9,7 @@ Other programs'       Preset, presets, preset: conversions with their bits, take
 How it is rounded     Mode, Stream, Events
 By their names        format(...), mode(...), scaling(...), number.Number(...), model(...), preset(...)
 Arithmetic            add, sub, mul, div, fma, sqrt, minimum, ..., exp, log, tanh, ..., pow; halfulp.codes: on codes
-Sums                  gemm, gemm_errors, dot, Accumulator, Watch, models, model
+Sums                  gemm, gemm_errors, dot, Accumulator, Watch, models, model; all_reduce, Collective, ExactSum
 Scaled tensors        halfulp.scaled, Scaling, scalings
 Other number systems  halfulp.number, Number, numbers
 Whole tensors         hadamard, s2fp8_encode, round_tensor, Rounding
@@ -23,6 +23,7 @@ from .accum import Accumulator, Model, Watch, model, models
 from .arithmetic import (add, cos, div, erf, exp, exp2, expm1, fma, gelu, log, log1p, log2, maximum, maximum_number,
                          minimum, minimum_number, mul, pow, reciprocal, rsqrt, sigmoid, sin, sqrt, sub, tanh)
 from .arrays import as_codes, as_ml_dtypes, convert, decode, encode, pack, quantize, unpack
+from .collective import Collective, ExactSum, all_reduce
 from .comparison import Compared, Comparison, SumError, SumErrors, compare, gemm_errors
 from .conversion import Preset, preset, presets
 from .device import device_available, levels
@@ -40,9 +41,9 @@ format, mode, scaling = Format, Mode, Scaling
 
 __version__ = '0.1.0'
 __all__ = [
-    'Accumulator', 'Compared', 'Comparison', 'Events', 'Format', 'HalfulpDeviceError', 'HalfulpError', 'HalfulpMemoryError',
+    'Accumulator', 'Collective', 'Compared', 'Comparison', 'Events', 'ExactSum', 'Format', 'HalfulpDeviceError', 'HalfulpError', 'HalfulpMemoryError',
     'HalfulpTypeError', 'HalfulpValueError', 'Mode', 'Model', 'Number', 'Preset', 'Rounding', 'S2FP8Tensor',
-    'Scaling', 'Stream', 'SumError', 'SumErrors', 'Watch', 'add', 'as_codes', 'as_ml_dtypes', 'codes', 'compare', 'convert', 'cos', 'decode',
+    'Scaling', 'Stream', 'SumError', 'SumErrors', 'Watch', 'add', 'all_reduce', 'as_codes', 'as_ml_dtypes', 'codes', 'compare', 'convert', 'cos', 'decode',
     'device_available', 'div', 'dot', 'encode', 'erf', 'exp', 'exp2', 'expm1', 'fma', 'formats', 'gelu', 'gemm', 'gemm_errors',
     'hadamard', 'levels', 'log', 'log1p', 'log2', 'maximum', 'maximum_number', 'minimum', 'minimum_number', 'model',
     'models', 'mul', 'number', 'numbers', 'pack', 'pow', 'preset', 'presets', 'quantize', 'reciprocal',

@@ -96,7 +96,14 @@ MAIN = {
     'number_limits_of': 'number -> number_limits', 'number_parse': 'pointer text pointer pointer -> status',
     'number_text': 'pointer size number -> size', 'number_count': '-> size', 'number_at': 'size -> number_entry',
     'number_id': 'number -> text', 'conversion_count': '-> size', 'conversion_at': 'size -> conversion_entry',
-    'conversion_find': 'pointer text -> status',
+    'conversion_find': 'pointer text -> status', 'decode64': 'format u32 -> double',
+    'collective_parse': 'pointer text pointer -> status', 'collective_text': 'pointer size pointer -> size',
+    'collective_reduce': 'size size pointer format pointer pointer mode pointer pointer -> status',
+    'sum_add_all': 'pointer size pointer step format -> status',
+    'sum_add_dot': 'pointer size pointer step format pointer step format -> status',
+    'sum_merge': 'pointer pointer -> none', 'sum_round': 'pointer format mode u32 pointer -> u32',
+    'sum_round64': 'pointer -> double', 'sum_write': 'pointer size pointer -> size',
+    'sum_read': 'pointer pointer size -> status',
 }
 for _name in ('encode_n', 'encode64_n', 'quantize_n', 'quantize64_n'):
     MAIN['conversion_' + _name] = _MADE + ' pointer pointer pointer -> status'

@@ -138,6 +138,20 @@ class hu_scaled_stats(_Record):
                 ('to_zero', c.c_uint64)]
 
 
+# ---- sum.h, collective.h ----
+class hu_sum(_Record):
+    _fields_ = [('word', c.c_uint64 * 72), ('terms', c.c_uint32), ('reserved', c.c_uint32)]
+
+
+class hu_collective_base(_Record):
+    _fields_ = [('kind', c.c_uint8), ('wired', c.c_uint8), ('reserved', c.c_uint8 * 2), ('sum', hu_format),
+                ('mode', hu_mode), ('wire', hu_format), ('scaling', hu_scaling)]
+
+
+class hu_collective(_Record):
+    _fields_ = [('base', hu_collective_base), ('group', c.c_uint32), ('outer', hu_collective_base)]
+
+
 class hu_scaled_operand(_Record):
     _fields_ = [('scaling', c.POINTER(hu_scaling)), ('scaled', hu_scaled), ('transposed', c.c_uint8),
                 ('plain', hu_operand)]
