@@ -4,8 +4,12 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/launched.h"
 #include "files/suggest.h"
 #include "halfulp/version.h"
+#ifdef HU_CLI_MPI
+#include "mpi/ranks.h"
+#endif
 
 typedef struct entry {
   const char *name;
@@ -23,6 +27,7 @@ static const entry table[] = {
     {"quantize", cli_quantize, "put an array or a model on a format's grid, with events and errors"},
     {"compare", cli_compare, "what several formats do to an array or a model, side by side"},
     {"gemm", cli_gemm, "D = A B + C of .npy matrices under an accumulation model"},
+    {"collective", cli_collective, "what an all-reduce over many machines gives, against the exact sums"},
     {"train", cli_train, "train a network in low precision, as a configuration file says"},
     {"experiments", cli_experiments, "list papers' claims on training that can be tried here"},
     {"experiment", cli_experiment, "run one of them and judge it"},
@@ -35,6 +40,7 @@ static const entry table[] = {
     {"check-vectors", cli_check_vectors, "judge results of an operation from elsewhere"},
     {"testfloat", cli_testfloat, "operands in, results out, in TestFloat's text form"},
     {"verify", cli_verify, "self-test of this build on this machine"},
+    {"campaign", cli_campaign, "a long list of checks on many processes, with a ledger"},
     {"probe-hw", cli_probe_hw, "the device's matrix instructions against their models"},
 };
 enum { TABLE_SIZE = sizeof table / sizeof table[0] };
@@ -88,7 +94,8 @@ static int version(int argc, char **argv) {
   return printf("halfulp %s\n", HU_VERSION_STRING) < 0 ? CLI_BAD : CLI_OK;
 }
 
-int main(int argc, char **argv) {
+/* All of the command. */
+static int halfulp(int argc, char **argv) {
   if (argc < 2) return cli_fail(NULL, "no command given; `halfulp --help` lists them");
   static const char *const help_names[3] = {"--help", "-h", "help"}, *const version_names[3] = {"--version", "-V",
                                                                                                 "version"};
@@ -104,3 +111,15 @@ int main(int argc, char **argv) {
   if (fflush(stdout) || ferror(stdout)) return cli_fail("standard output", "cannot write");
   return status;
 }
+
+#ifdef HU_CLI_MPI
+int main(int argc, char **argv) {
+  mpi_ranks_start(&argc, &argv);
+  return mpi_ranks_stop(halfulp(argc, argv));
+}
+#else
+int main(int argc, char **argv) {
+  int status = cli_launched(argc, argv);
+  return status == CLI_OK ? halfulp(argc, argv) : status;
+}
+#endif

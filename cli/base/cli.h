@@ -155,6 +155,8 @@ int cli_encode(int argc, char **argv);
 int cli_decode(int argc, char **argv);
 int cli_explain(int argc, char **argv);
 int cli_quantize(int argc, char **argv);
+int cli_campaign(int argc, char **argv);
+int cli_collective(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_gemm(int argc, char **argv);
 int cli_models(int argc, char **argv);

@@ -16,7 +16,7 @@ import command_pages  # noqa: E402
 
 # The name of an option's argument in --help: the list that it is completed from. Others are files.
 KINDS = {'FORMAT': 'format', 'MODEL': 'model', 'MODE': 'mode', 'POLICY': 'policy', 'WHEN': 'when', 'DEVICE': 'device'}
-FREE = ('N', 'K', 'C', 'R', 'I/N', 'A', 'SEED', 'KEY=VALUE', 'KEY', 'VALUES', 'LEVEL', 'GLOB', 'RULE', 'WHICH', 'LIST', 'POINTS', 'KIND')
+FREE = ('N', 'K', 'C', 'R', 'I/N', 'A', 'SEED', 'KEY=VALUE', 'KEY', 'VALUES', 'LEVEL', 'GLOB', 'RULE', 'WHICH', 'LIST', 'POINTS', 'KIND', 'REDUCE')
 # Commands whose first operand is a name.
 OPERANDS = {'info': 'format', 'mma': 'model', 'models': 'model', 'presets': 'preset', 'experiment': 'experiment', 'help': 'command'}
 # Where FORMAT may also be a scaled format, another number system or a preset.

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/base/launched.h - is this one of the processes that an MPI launcher has started? */
+#ifndef HALFULP_CLI_BASE_LAUNCHED_H
+#define HALFULP_CLI_BASE_LAUNCHED_H
+
+/* CLI_OK: it is not, or the command knows nothing of processes. Else `halfulp-mpi` beside this program takes over and
+ * this does not return; where there is none, an exit code after an error line, as N processes would all do the same. */
+int cli_launched(int argc, char **argv);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Kinds of items: which arguments each requires, and who runs it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/campaign/campaign.h"
+#include "cli/verify/verify.h"
+
+int campaign_shard(const char *text, uint64_t *i, uint64_t *n) {
+  char *end;
+  if (strspn(text, "0123456789/") != strlen(text)) return 0;
+  *i = strtoull(text, &end, 10);
+  if (*end != '/' || end == text) return 0;
+  *n = strtoull(end + 1, &end, 10);
+  return *end == 0 && *i >= 1 && *i <= *n && *n <= 65536;
+}
+
+/* Worlds and step proofs are those of `halfulp verify`. */
+static int run_verify(const campaign_item *item, int kind, campaign_result *z) {
+  verify_setup setup = {VERIFY_EXHAUSTIVE, 1, NULL};
+  verify_item *v = calloc(1, sizeof *v);
+  if (!v) return cli_fail(NULL, "out of memory");
+  v->kind = kind;
+  v->digest = VERIFY_DIGEST_START;
+  snprintf(v->name, sizeof v->name, "%s", item->argument[0]);
+  snprintf(v->mode, sizeof v->mode, "%s", kind == VERIFY_STEPS ? item->argument[1] : "-");
+  int status = cli_read_format(&v->format, item->argument[0]);
+  if (status == CLI_OK) status = kind == VERIFY_STEPS ? verify_steps(v, &setup) : verify_world(v, &setup);
+  if (status == CLI_OK && v->skipped) status = cli_fail(item->name, "this build has no oracle (MPFR, GMP)");
+  z->cases = v->cases;
+  z->wrong = v->failures;
+  z->digest = v->digest;
+  free(v);
+  return status;
+}
+
+static int run_world(const campaign_item *item, campaign_result *z) { return run_verify(item, VERIFY_WORLD, z); }
+static int run_steps(const campaign_item *item, campaign_result *z) { return run_verify(item, VERIFY_STEPS, z); }
+static int run_program(const campaign_item *item, campaign_result *z) { return campaign_program(item, 0, z); }
+static int run_fails(const campaign_item *item, campaign_result *z) { return campaign_program(item, 1, z); }
+
+/* Arguments: a letter each. f: a format, m: a mode, s: I/N, o: an operation, p: one or more words. */
+static const struct kind {
+  const char *name, *arguments, *usage;
+  int (*run)(const campaign_item *item, campaign_result *z);
+} kinds[] = {{"world", "f", "FORMAT", run_world},
+             {"steps", "fm", "FORMAT MODE", run_steps},
+             {"pairs", "ofms", "add|sub|mul|div FORMAT MODE I/N", campaign_pairs},
+             {"triples", "fms", "FORMAT MODE I/N", campaign_triples},
+             {"program", "p", "PATH ARGUMENT...", run_program},
+             {"program-fails", "p", "PATH ARGUMENT...", run_fails}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static const struct kind *kind_of(const char *name) {
+  for (size_t i = 0; i < KINDS; i++)
+    if (!strcmp(kinds[i].name, name)) return &kinds[i];
+  return NULL;
+}
+
+static int is_argument(char letter, const char *text) {
+  hu_format f;
+  hu_mode mode = {0};
+  uint64_t i, n;
+  switch (letter) {
+    case 'f': return hu_format_parse(&f, text, NULL) == HU_OK;
+    case 'm': return hu_mode_round_parse(&mode, text) == HU_OK;
+    case 's': return campaign_shard(text, &i, &n);
+    case 'o': return !strcmp(text, "add") || !strcmp(text, "sub") || !strcmp(text, "mul") || !strcmp(text, "div");
+    default: return 1;
+  }
+}
+
+int campaign_item_check(const campaign_item *item, const char *file, unsigned long line) {
+  const struct kind *k = kind_of(item->kind);
+  if (!k) return cli_fail(NULL, "%s:%lu: '%s' is no kind of item", file, line, item->kind);
+  int many = k->arguments[0] == 'p', wanted = (int)strlen(k->arguments);
+  if (many ? item->arguments < 1 : item->arguments != wanted)
+    return cli_fail(NULL, "%s:%lu: %s takes %s", file, line, k->name, k->usage);
+  for (int i = 0; !many && i < wanted; i++)
+    if (!is_argument(k->arguments[i], item->argument[i]))
+      return cli_fail(NULL, "%s:%lu: '%s' cannot stand there: %s takes %s", file, line, item->argument[i], k->name,
+                      k->usage);
+  return CLI_OK;
+}
+
+int campaign_item_run(const campaign_item *item, campaign_result *z) {
+  memset(z, 0, sizeof *z);
+  return kind_of(item->kind)->run(item, z);
+}

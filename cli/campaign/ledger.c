@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* Ledgers: read and merged, written whole, and the parts that processes append to. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/io.h"
+#include "cli/campaign/campaign.h"
+
+/* ---- entries ---- */
+
+const campaign_entry *campaign_ledger_find(const campaign_ledger *ledger, const char *name) {
+  for (size_t i = 0; i < ledger->count; i++)
+    if (!strcmp(ledger->entry[i].field[CAMPAIGN_ITEM], name)) return &ledger->entry[i];
+  return NULL;
+}
+
+static int is_state(const campaign_entry *e, const char *state) { return !strcmp(e->field[CAMPAIGN_STATE], state); }
+
+/* Results of the same sources that differ: one of two machines is wrong, and nobody can say which. */
+static int disagree(const campaign_entry *a, const campaign_entry *b) {
+  if (is_state(a, "open") || is_state(b, "open")) return 0;
+  if (!strcmp(a->field[CAMPAIGN_SOURCES], "-") || strcmp(a->field[CAMPAIGN_SOURCES], b->field[CAMPAIGN_SOURCES]))
+    return 0;
+  return strcmp(a->field[CAMPAIGN_DIGEST], b->field[CAMPAIGN_DIGEST]) != 0;
+}
+
+/* A result is better than a stale one, that better than none; of two results the later. */
+static int takes_the_place(const campaign_entry *now, const campaign_entry *old) {
+  int ranks[2] = {0, 0};
+  const campaign_entry *both[2] = {now, old};
+  for (int i = 0; i < 2; i++) ranks[i] = is_state(both[i], "done") ? 2 : is_state(both[i], "stale");
+  if (ranks[0] != ranks[1]) return ranks[0] > ranks[1];
+  return strcmp(now->field[CAMPAIGN_DATE], old->field[CAMPAIGN_DATE]) >= 0;
+}
+
+static int add(campaign_ledger *ledger, campaign_entry entry, const char *path) {
+  campaign_entry *old = (campaign_entry *)campaign_ledger_find(ledger, entry.field[CAMPAIGN_ITEM]);
+  if (old && disagree(&entry, old)) {
+    (void)cli_fail(path, "%s: digest %s, but %s in another ledger of the same sources", entry.field[CAMPAIGN_ITEM],
+                   entry.field[CAMPAIGN_DIGEST], old->field[CAMPAIGN_DIGEST]);
+    free(entry.line);
+    return CLI_BAD;
+  }
+  if (old) {
+    campaign_entry worse = takes_the_place(&entry, old) ? *old : entry;
+    if (worse.line == old->line) *old = entry;
+    free(worse.line);
+    return CLI_OK;
+  }
+  if (ledger->count == ledger->room) {
+    size_t room = ledger->room ? 2 * ledger->room : 256;
+    campaign_entry *more = realloc(ledger->entry, room * sizeof *more);
+    if (!more) return cli_fail(NULL, "out of memory");
+    ledger->entry = more;
+    ledger->room = room;
+  }
+  ledger->entry[ledger->count++] = entry;
+  return CLI_OK;
+}
+
+static int add_line(campaign_ledger *ledger, const char *text, const char *path, unsigned long number) {
+  campaign_entry entry;
+  char *own = strdup(text);
+  if (!own) return cli_fail(NULL, "out of memory");
+  const char *wrong = campaign_entry_read(&entry, own);
+  if (!wrong) return add(ledger, entry, path);
+  free(own);
+  return cli_fail(NULL, "%s:%lu: %s", path, number, wrong);
+}
+
+void campaign_ledger_free(campaign_ledger *ledger) {
+  for (size_t i = 0; i < ledger->count; i++) free(ledger->entry[i].line);
+  free(ledger->entry);
+}
+
+/* ---- files ---- */
+
+static int read_lines(campaign_ledger *ledger, cli_lines *lines) {
+  int status = CLI_OK, more;
+  while (status == CLI_OK && (more = cli_lines_next(lines)) != 0) {
+    if (more < 0) return -more;
+    if (lines->number == 1 && strncmp(lines->line, "halfulp-ledger ", 15)) return cli_lines_fail(lines, "is no ledger");
+    if (lines->number == 1 && strcmp(lines->line, CAMPAIGN_LEDGER_HEAD))
+      return cli_lines_fail(lines, "a ledger of another version; this program reads " CAMPAIGN_LEDGER_HEAD);
+    if (lines->number == 2 && strcmp(lines->line, CAMPAIGN_COLUMNS)) return cli_lines_fail(lines, "other columns");
+    if (lines->number > 2) status = add_line(ledger, lines->line, lines->name, lines->number);
+  }
+  return status == CLI_OK && lines->number < 2 ? cli_fail(lines->name, "is no ledger") : status;
+}
+
+int campaign_ledger_read(campaign_ledger *ledger, const char *path, int absent) {
+  cli_lines lines;
+  if (absent && access(path, F_OK) && errno == ENOENT) return CLI_OK;
+  int status = cli_lines_open(&lines, path);
+  if (status != CLI_OK) return status;
+  status = read_lines(ledger, &lines);
+  cli_lines_close(&lines);
+  return status;
+}
+
+static void print_ledger(FILE *out, const void *what) {
+  const campaign_ledger *ledger = what;
+  fprintf(out, "%s\n%s\n", CAMPAIGN_LEDGER_HEAD, CAMPAIGN_COLUMNS);
+  for (size_t i = 0; i < ledger->count; i++)
+    for (int k = 0; k < CAMPAIGN_FIELDS; k++)
+      fprintf(out, "%s%c", ledger->entry[i].field[k], k + 1 < CAMPAIGN_FIELDS ? '\t' : '\n');
+}
+
+/* ---- parts ---- */
+
+static char *parts_folder(const char *path) {
+  char *folder = malloc(strlen(path) + 7);
+  if (folder) sprintf(folder, "%s.parts", path);
+  return folder;
+}
+
+static int is_part(const char *name) {
+  size_t n = strlen(name);
+  return n > 5 && !strcmp(name + n - 5, ".part");
+}
+
+/* Calls `each` with the path of every part. */
+static int for_parts(const char *path, int (*each)(void *context, const char *part), void *context) {
+  char *folder = parts_folder(path);
+  DIR *open = folder ? opendir(folder) : NULL;
+  int status = folder ? CLI_OK : cli_fail(NULL, "out of memory");
+  for (struct dirent *e = open ? readdir(open) : NULL; e && status == CLI_OK; e = readdir(open)) {
+    char *part = is_part(e->d_name) ? malloc(strlen(folder) + strlen(e->d_name) + 2) : NULL;
+    if (!part) continue;
+    sprintf(part, "%s/%s", folder, e->d_name);
+    status = each(context, part);
+    free(part);
+  }
+  if (open) closedir(open);
+  free(folder);
+  return status;
+}
+
+/* Lines of a part; the last one is left out where it has no end: its process was killed while it wrote. */
+static int read_part(void *context, const char *part) {
+  cli_bytes bytes;
+  unsigned long number = 0;
+  int status = cli_bytes_read(&bytes, part);
+  if (status != CLI_OK) return status;
+  for (size_t i = 0, n; i < bytes.size && status == CLI_OK; i += n + 1) {
+    const uint8_t *end = memchr(bytes.data + i, '\n', bytes.size - i);
+    n = end ? (size_t)(end - bytes.data) - i : bytes.size - i;
+    number++;
+    char *line = end ? strndup((const char *)bytes.data + i, n) : NULL;
+    if (line) status = add_line(context, line, part, number);
+    free(line);
+  }
+  cli_bytes_free(&bytes);
+  return status;
+}
+
+int campaign_parts_read(campaign_ledger *ledger, const char *path) { return for_parts(path, read_part, ledger); }
+
+static int remove_part(void *context, const char *part) {
+  (void)context;
+  return unlink(part) == 0 ? CLI_OK : cli_fail(part, "cannot be removed: %s", strerror(errno));
+}
+
+int campaign_ledger_write(const campaign_ledger *ledger, const char *path) {
+  int status = cli_text_write(path, print_ledger, ledger);
+  return status == CLI_OK ? for_parts(path, remove_part, NULL) : status;
+}
+
+int campaign_part_open(campaign_part *part, const char *path, int rank) {
+  char *folder = parts_folder(path);
+  part->fd = -1;
+  part->size = 0;
+  part->name = folder ? malloc(strlen(folder) + 80) : NULL;
+  if (!part->name) {
+    free(folder);
+    return cli_fail(NULL, "out of memory");
+  }
+  if (mkdir(folder, 0777) && errno != EEXIST) {
+    int status = cli_fail(folder, "cannot be made: %s", strerror(errno));
+    free(folder);
+    return status;
+  }
+  sprintf(part->name, "%s/%d.%ld.part", folder, rank, (long)getpid());
+  free(folder);
+  part->fd = open(part->name, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+  return part->fd < 0 ? cli_fail(part->name, "cannot be written: %s", strerror(errno)) : CLI_OK;
+}
+
+int campaign_part_append(campaign_part *part, const char *line, size_t length) {
+  struct stat now;
+  ssize_t n = write(part->fd, line, length);
+  if (n < 0 || (size_t)n != length || fsync(part->fd))
+    return cli_fail(part->name, "cannot be written: %s", strerror(errno));
+  part->size += length;
+  if (fstat(part->fd, &now)) return cli_fail(part->name, "cannot be read: %s", strerror(errno));
+  if ((uint64_t)now.st_size == part->size) return CLI_OK;
+  return cli_fail(part->name, "%llu bytes after %llu were appended: this file system does not append",
+                  (unsigned long long)now.st_size, (unsigned long long)part->size);
+}
+
+void campaign_part_close(campaign_part *part) {
+  if (part->fd >= 0) close(part->fd);
+  free(part->name);
+}
