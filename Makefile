@@ -24,7 +24,7 @@ run:
 
 # What tests use beyond the build. A test whose package cannot be had is left out, and the totals say so.
 CHECK_PACKAGES ?= codespell valgrind verilator iverilog libsystemc-dev cmake doxygen groff man-db python3-venv mandoc python3-pygments \
-  emscripten chromium chromium-driver python3-selenium
+  emscripten chromium chromium-driver python3-selenium libopenmpi-dev openmpi-bin libmpich-dev mpich
 
 # All packages of `make run` and `make check`, for a user who may install them on behalf of one who may not.
 packages:
@@ -43,7 +43,7 @@ check-exhaustive: setup
 	@scripts/check_setup.sh $(BUILD)-exhaustive $(CHECK_PACKAGES)
 	@test -f $(BUILD)-exhaustive/build.ninja || meson setup $(BUILD)-exhaustive -Dexhaustive=true -Dwerror=true $(MESON_ARGS)
 	ninja -C $(BUILD)-exhaustive -j $(JOBS)
-	@scripts/check.sh $(BUILD)-exhaustive
+	@scripts/exhaustive.sh $(BUILD)-exhaustive
 
 # Random wrong lines in a copy of the tree, and whether the nearest tests notice them: hours. SEED=, COUNT=, ONLY=emu/gemm,
 # AT=file:line:operator (one of them), AGAIN=1 (the survivors), LEDGER=. A run that was stopped goes on where it was (CONTRIBUTING.md).

@@ -1,10 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs the tests of a build folder and prints the totals: tests, cmocka cases, and what was left out and why.
+# Runs the tests of a build folder, all or those named behind it, and prints the totals: tests, cmocka cases, and what was left
+# out and why.
 set -u
 build=$1
+shift
 # The limits are those of an idle machine; a busy one takes longer.
-meson test -C "$build" --print-errorlogs --no-rebuild --num-processes "$(nproc)" -t 4
+meson test -C "$build" --print-errorlogs --no-rebuild --num-processes "$(nproc)" -t 4 "$@"
 status=$?
 python3 "$(dirname "$0")/totals.py" "$build/meson-logs/testlog.json" || status=1
 grep -q '"name": "cuda", "value": "disabled"' "$build/meson-info/intro-buildoptions.json" 2>/dev/null && echo "CUDA: left out (disabled)"

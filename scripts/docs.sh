@@ -19,7 +19,7 @@ if [ -z "$HALFULP" ]; then
   echo "halfulp: building the command, whose options the pages show (a minute on two cores)"
   folder=$build/docs/command
   mkdir -p "$folder"
-  [ -f "$folder/build.ninja" ] || meson setup "$folder" "$root" -Dlevels=native -Dcuda=disabled -Dtests=disabled -Dbench=disabled \
+  [ -f "$folder/build.ninja" ] || meson setup "$folder" "$root" -Dlevels=native -Dcuda=disabled -Dmpi=disabled -Dtests=disabled -Dbench=disabled \
     -Dplanted=false "$@" > "$folder/setup.log" 2>&1 || { cat "$folder/setup.log" >&2; exit 1; }
   ninja -C "$folder" -j "$jobs" cli/halfulp
   HALFULP=$folder/cli/halfulp

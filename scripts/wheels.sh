@@ -47,7 +47,7 @@ END
   fi
   quiet python3 -B "$here/glibc_floor.py" "$build/wheel-floor-$machine" ${cc##* }
   [ -f "$out/build.ninja" ] || quiet meson setup "$out" "$source" ${cross:+--cross-file "$cross"} -Dlevels=all -Dcuda=disabled -Dtests=disabled \
-    -Dbench=disabled -Dplanted=false -Doracle=disabled -Dsafetensors=disabled -Dconfig=disabled -Dpython=disabled -Doptimization=2 ${MESON_ARGS:-} \
+    -Dbench=disabled -Dmpi=disabled -Dplanted=false -Doracle=disabled -Dsafetensors=disabled -Dconfig=disabled -Dpython=disabled -Doptimization=2 ${MESON_ARGS:-} \
     "-Dc_link_args=['-L$build/wheel-floor-$machine', '-Wl,--as-needed', '-lfloor_pthread', '-lfloor_m']"
   quiet ninja -C "$out" -j "${JOBS:-$(nproc)}" python-libraries
 }

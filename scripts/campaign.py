@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The exhaustive campaign: its list of items, the sources that each depends on, and the ledger that is kept in the tree.
+
+usage: campaign.py list BUILD          the list for `halfulp campaign`, with the programs of a build with -Dexhaustive=true
+       campaign.py sources             NAME HASH of every item, for --sources
+       campaign.py mark LEDGER         entries whose sources have changed become stale, items without one open
+       campaign.py check LEDGER        nothing is missing, and nothing that has changed is called done
+       campaign.py totals LEDGER       items, cases, hours, wrong results
+"""
+import functools
+import hashlib
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / 'tests' / 'build'))
+from folders import rules  # noqa: E402
+
+PROGRAMS = ROOT / 'tests' / 'campaign' / 'programs.txt'
+HEAD = ['halfulp-ledger 1', 'item\tstate\twrong\tcases\tdigest\tseconds\tsources\tversion\tlevel\tdate\tprocessor']
+COLUMNS = HEAD[1].split('\t')
+MODES = ('rne', 'rna', 'rnz', 'rtz', 'rtp', 'rtn', 'raz', 'rto')
+STOCHASTIC = ('sra:8', 'srb:8', 'src:8')
+WIDE = ('binary16', 'bfloat16', 'dlfloat16', 'fp(6,9,0):finite')
+SMALL = ('float8_e4m3fn', 'float8_e5m2')
+STEPS = ('binary16', 'bfloat16', 'dlfloat16', 'fp(6,9,0):finite', 'float8_e4m3fn', 'float8_e5m2', 'float8_e4m3fnuz', 'float8_e5m2fnuz')
+
+
+def programs():
+    """[(name of a Meson test, subjects)]: enumerations, which `make check` has in part or not at all."""
+    rows = [line.split() for line in PROGRAMS.read_text().splitlines() if line and not line.startswith('#')]
+    return [(row[0], row[1]) for row in rows]
+
+
+def built_in():
+    """[(name, kind, subjects, arguments)]: items of the command itself."""
+    rows = [('steps/{}/{}'.format(f, m), 'steps', 'array', [f, m]) for f in STEPS for m in MODES]
+    rows += [('triples/{}/{}'.format(f, m), 'triples', 'arith,array', [f, m, '1/1']) for f in SMALL for m in MODES + STOCHASTIC]
+    rows += [('pairs/{}/{}/{}'.format(op, f, m), 'pairs', 'arith,array', [op, f, m, '1/1'])
+             for f in WIDE for op in ('add', 'sub', 'mul', 'div') for m in MODES]
+    return rows
+
+
+def items():
+    """{name: subjects} of the whole campaign."""
+    return dict([(row[0], row[2]) for row in built_in()] + [('test/' + name, subjects) for name, subjects in programs()])
+
+
+# ---- sources ----
+
+def stripped(text):
+    """C without comments and blanks: what changes no result changes no hash."""
+    text = re.sub(r'/\*.*?\*/|//[^\n]*', ' ', text, flags=re.S)
+    return ' '.join(text.split())
+
+
+@functools.lru_cache(maxsize=None)
+def folder_hash(folder):
+    whole = hashlib.sha256()
+    for path in sorted((ROOT / folder).glob('*.[ch]')) + sorted((ROOT / folder).glob('*.cpp')):
+        whole.update(path.name.encode() + b'\0' + stripped(path.read_text()).encode() + b'\0')
+    return whole.digest()
+
+
+def reached(folders):
+    """The folders, and all whose sources they may use."""
+    table, found, left = rules(), set(), list(folders)
+    while left:
+        folder = left.pop()
+        if folder in found:
+            continue
+        found.add(folder)
+        if folder.startswith('train'):  # which calls the library by its public headers
+            left += [path.relative_to(ROOT).as_posix() for path in (ROOT / 'emu').iterdir() if path.is_dir() and path.name != 'oracle']
+        for used in table.get(folder, []):
+            used = used.rpartition('/')[0]
+            if used.split('/')[0] in ('emu', 'gpu', 'train') and (ROOT / used).is_dir():
+                left.append(used)
+    return sorted(found)
+
+
+def folder_of(subject):
+    for top in ('emu', 'train', 'gpu', ''):
+        if (ROOT / top / subject).is_dir():
+            return (top + '/' + subject).lstrip('/')
+    sys.exit('campaign.py: no folder has the subject ' + subject)
+
+
+@functools.lru_cache(maxsize=None)
+def sources(subjects):
+    """16 hexadecimal digits of what an item with these subjects depends on."""
+    whole = hashlib.sha256()
+    for folder in reached([folder_of(subject) for subject in subjects.split(',')]) + ['formats']:
+        whole.update(folder.encode() + b'\0' + folder_hash(folder))
+    return whole.hexdigest()[:16]
+
+
+# ---- lists ----
+
+def command_of(build, test):
+    """A Meson test as arguments of `program`."""
+    environment = ['{}={}'.format(name, value) for name, value in sorted(test['env'].items())]
+    return ['env', '-C', test['workdir'] or str(build)] + environment + test['cmd']
+
+
+def print_list(build):
+    said = subprocess.run(['meson', 'introspect', '--tests', str(build)], stdout=subprocess.PIPE, check=True).stdout
+    tests = {test['name']: test for test in json.loads(said)}
+    options = json.loads((build / 'meson-info' / 'intro-buildoptions.json').read_text())
+    if not any(o['name'] == 'exhaustive' and o['value'] for o in options):
+        sys.exit('campaign.py: {} was not set up with -Dexhaustive=true'.format(build))
+    for name, kind, subjects, arguments in built_in():
+        print('\t'.join([name, kind, subjects] + arguments))
+    for name, subjects in programs():
+        if name not in tests:
+            sys.exit('campaign.py: {}: {} is no test of {}'.format(PROGRAMS.name, name, build))
+        print('\t'.join(['test/' + name, 'program', subjects] + command_of(build, tests[name])))
+
+
+# ---- the ledger ----
+
+def read(path):
+    lines = pathlib.Path(path).read_text().splitlines()
+    if lines[:2] != HEAD:
+        sys.exit('{}: is no ledger of this version'.format(path))
+    return {line.split('\t')[0]: dict(zip(COLUMNS, line.split('\t'))) for line in lines[2:]}
+
+
+def complaints(entries):
+    found = []
+    for name, subjects in items().items():
+        entry = entries.get(name)
+        if entry is None:
+            found.append('{}: has no entry'.format(name))
+        elif entry['state'] == 'done' and entry['sources'] != sources(subjects):
+            found.append('{}: its sources have changed since, and it is not marked stale'.format(name))
+    return found + ['{}: is no item'.format(name) for name in entries if name not in items()]
+
+
+def mark(path):
+    entries, rows = read(path), []
+    for name, subjects in items().items():
+        entry = entries.get(name) or dict(dict.fromkeys(COLUMNS, '-'), item=name, state='open')
+        if entry['state'] == 'done' and entry['sources'] != sources(subjects):
+            entry['state'] = 'stale'
+        elif entry['state'] == 'stale' and entry['sources'] == sources(subjects):
+            entry['state'] = 'done'
+        rows.append('\t'.join(entry[column] for column in COLUMNS))
+    pathlib.Path(path).write_text('\n'.join(HEAD + rows) + '\n')
+
+
+def totals(entries):
+    ran = [entry for entry in entries.values() if entry['state'] != 'open']
+    states = ', '.join('{} {}'.format(sum(e['state'] == s for e in entries.values()), s) for s in ('done', 'stale', 'open'))
+    return '{} items: {}; {} cases, {:.2f} hours of processes, {} wrong results'.format(
+        len(entries), states, sum(int(e['cases']) for e in ran), sum(float(e['seconds']) for e in ran) / 3600,
+        sum(int(e['wrong']) for e in ran))
+
+
+def main():
+    what, rest = sys.argv[1:2], sys.argv[2:]
+    if what == ['list'] and len(rest) == 1:
+        print_list(pathlib.Path(rest[0]).resolve())
+    elif what == ['sources'] and not rest:
+        for name, subjects in items().items():
+            print(name, sources(subjects))
+    elif what == ['mark'] and len(rest) == 1:
+        mark(rest[0])
+    elif what == ['check'] and len(rest) == 1:
+        entries = read(rest[0])
+        found = complaints(entries)
+        print('\n'.join(found + [totals(entries)]))
+        sys.exit(1 if found else 0)
+    elif what == ['totals'] and len(rest) == 1:
+        print(totals(read(rest[0])))
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == '__main__':
+    main()

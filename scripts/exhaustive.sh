@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Runs the exhaustive campaign of a build folder (-Dexhaustive=true) and then its other tests. One process a processor where
+# there is MPI, else one after the other. BUILD/campaign.txt keeps what is done: the same command goes on after an interrupt.
+set -u
+build=$1
+here=$(dirname "$0")
+jobs=${JOBS:-$(nproc)}
+python3 "$here/campaign.py" list "$build" > "$build/campaign.list" || exit 1
+python3 "$here/campaign.py" sources > "$build/campaign.sources" || exit 1
+set -- "$build/cli/halfulp" campaign "$build/campaign.list" --ledger "$build/campaign.txt" --sources "$build/campaign.sources"
+if [ -x "$build/mpi/halfulp-mpi" ] && command -v mpirun > /dev/null 2>&1; then
+  # Open MPI refuses root and more processes than cores unless told; other launchers do not read these.
+  export HALFULP_MPI="$build/mpi/halfulp-mpi" OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+  [ "$(id -u)" -ne 0 ] || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  mpirun -n "$jobs" "$@"
+else
+  echo "MPI: none here; the campaign runs in one process"
+  "$@"
+fi
+status=$?
+[ $status -le 1 ] || exit $status
+# The rest: tests that the campaign does not have.
+rest=$(meson introspect --tests "$build" | python3 -c 'import json, sys
+sys.path.insert(0, sys.argv[1])
+import campaign
+ran = {name for name, _ in campaign.programs()}
+print("\n".join(test["name"] for test in json.load(sys.stdin) if test["name"] not in ran))' "$here")
+# shellcheck disable=SC2086
+"$here/check.sh" "$build" $rest || status=1
+exit $status
