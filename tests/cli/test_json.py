@@ -177,6 +177,8 @@ class Json(support.Case):
         self.assertIn("watch", report)
         self.holds("gemm", "gemm", x, w, "-o", z)
         self.holds("gemm", "gemm", x, w, "--against", "exact", "--accum", "fp32", "--accum", "seq(bfloat16)")
+        self.holds("campaign", "campaign", self.write("some.list", b"a triples arith float4_e2m1fn rne 1/1\nb program - false\n"), code=1)
+        self.holds("collective", "collective", x, "--reduce", "exact", "--reduce", "ring(bfloat16,wire=mxfp8_e4m3)")
         self.assertNotIn("errors", self.holds("diff", "diff", x, x))
         self.assertIn("errors", self.holds("diff", "diff", x, y, code=1))
         self.assertIn("why", self.holds("diff", "diff", x, w, code=1))

@@ -11,6 +11,8 @@ import support  # noqa: E402
 
 REPEATED = {
     "gemm": {"--accum"},
+    "campaign": {"--include"},
+    "collective": {"--reduce"},
     "compare": {"--format", "--include", "--exclude"},
     "explain": {"--round"},
     "quantize": {"--include", "--exclude"},
@@ -35,6 +37,9 @@ ARGUMENTS = {
     "WHICH": "out",
     "DEVICE": "cpu",
     "MODEL": "exact",
+    "REDUCE": "exact",
+    "LEDGER": "some.ledger",
+    "FILE": "some.txt",
     "KEY": "run.seed",
     "LIST": "1",
     "POINTS": "1",

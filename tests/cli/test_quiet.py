@@ -36,6 +36,8 @@ class Quiet(support.Case):
             "quantize": (["-f", "nvfp4", WEIGHTS, z], ""),
             "compare": (["-f", "nvfp4", "-f", "mxfp4", WEIGHTS], ""),
             "gemm": ([WEIGHTS, self.identity(), "-o", z], ""),
+            "campaign": ([self.write("some.list", b"a triples arith float4_e2m1fn rne 1/1\n")], ""),
+            "collective": ([WEIGHTS, "--reduce", "ring(bfloat16)"], ""),
             "train": ([config, "--overwrite", "-o", self.path("run")], ""),
             "experiments": ([], ""),
             "experiment": (["long-reduction"], ""),

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: MIT
+"""`halfulp campaign`: items, ledgers, what is left after a kill; and the same over MPI where there is some."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+import support  # noqa: E402
+
+HEAD = "halfulp-ledger 1\n"
+COLUMNS = "item\tstate\twrong\tcases\tdigest\tseconds\tsources\tversion\tlevel\tdate\tprocessor\n"
+SMALL = "".join("t%d triples arith float4_e2m1fn %s %d/4\n" % (4 * k + i, mode, i) for k, mode in enumerate(("rne", "sra:3")) for i in range(1, 5))
+PAIRS = "".join("p-%s pairs arith float6_e2m3fn %s 1/1\n".replace("pairs arith", "pairs arith " + op) % (op, "rtz") for op in ("add", "sub", "mul", "div"))
+# (how it is started, its program) of each MPI library that the tests were built with.
+LAUNCHERS = [one.split("=") for one in os.environ.get("HALFULP_MPIS", "").split(":") if one]
+
+
+def entry(item, state="done", wrong=0, digest="0" * 16, sources="-", date="2026-01-01"):
+    return "\t".join((item, state, str(wrong), "1", digest, "1.00", sources, "0.1.0", "core", date, "a processor")) + "\n"
+
+
+class Campaign(support.Case):
+    def list(self, text, name="some.list"):
+        return self.write(name, text.encode())
+
+    def ledger(self, *entries, name="other.ledger"):
+        return self.write(name, (HEAD + COLUMNS + "".join(entries)).encode())
+
+    def report(self, *words, code=0):
+        r = support.run("campaign", *words, "--json")
+        self.assertEqual(r.returncode, code, r.stderr)
+        return json.loads(r.stdout)
+
+    def entries(self, path):
+        lines = self.read(path).decode().splitlines()
+        self.assertEqual(lines[:2], [HEAD.strip(), COLUMNS.strip()])
+        return {line.split("\t")[0]: dict(zip(COLUMNS.strip().split("\t"), line.split("\t"))) for line in lines[2:]}
+
+    def bits(self, path):
+        return {name: (e["wrong"], e["cases"], e["digest"]) for name, e in self.entries(path).items()}
+
+    def test_items(self):
+        path = self.list("# a comment\n\nw world codes float4_e2m1fn\n" + SMALL + PAIRS)
+        report = self.report(path)
+        self.assertEqual((report["items"], report["done"], report["open"], report["wrong"]), (13, 13, 0, 0))
+        entries = self.entries(path + ".ledger")
+        self.assertEqual({e["cases"] for n, e in entries.items() if n[0] == "t"}, {"1024"})
+        self.assertEqual({e["cases"] for n, e in entries.items() if n[0] == "p"}, {"4096"})
+        self.assertEqual(len({e["digest"] for n, e in entries.items() if n[0] == "p"}), 4)
+        self.assertFalse(os.path.exists(path + ".ledger.parts"))
+
+    def test_done_is_not_done_again(self):
+        mark = self.path("runs")
+        path = self.list("a\tprogram\t-\tsh\t-c\techo x >> '%s'; echo campaign: cases=7 wrong=0 digest=00000000000000ff\n" % mark)
+        self.report(path)
+        self.assertEqual(self.report(path)["cases"], 7)
+        self.assertEqual(self.read(mark).decode(), "x\n")
+        self.assertEqual(self.entries(path + ".ledger")["a"]["digest"], "00000000000000ff")
+        self.report(path, "--overwrite")
+        self.assertEqual(self.read(mark).decode(), "x\nx\n")
+
+    def test_changed_sources_are_run_again(self):
+        mark = self.path("runs")
+        path = self.list("a\tprogram\tarith\tsh\t-c\techo x >> '%s'\n" % mark)
+        for digits in ("1" * 16, "1" * 16, "2" * 16):
+            self.report(path, "--sources", self.write("sources", b"a " + digits.encode() + b"\n"))
+        self.assertEqual(self.read(mark).decode(), "x\nx\n")
+        self.assertEqual(self.entries(path + ".ledger")["a"]["sources"], "2" * 16)
+
+    def test_wrong_stops_nothing(self):
+        path = self.list("bad\tprogram\t-\tsh\t-c\techo it says why; exit 3\n"
+                         "worse\tprogram\t-\tsh\t-c\techo campaign: cases=9 wrong=4 digest=1; exit 1\n"
+                         "good program - true\nmust program-fails - false\n")
+        r = support.run("campaign", path)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn(b"4 items: 4 done", r.stdout)
+        self.assertIn(b"bad: it says why", r.stderr)
+        self.assertIn(b"worse: 4 wrong of 9, again with\n    halfulp campaign '%s' --include 'worse'" % path.encode(), r.stdout)
+        self.assertEqual([e["id"] for e in self.report(path, "--status", code=1)["wrong_items"]], ["bad", "worse"])
+        r = support.run("campaign", path, "--include", "worse", "--ledger", self.path("again.txt"))
+        self.assertEqual(r.returncode, 1)
+
+    def test_killed(self):
+        """After SIGKILL in the middle the next start goes on; a line that was cut is done again."""
+        path = self.list("".join("t%d triples arith float4_e2m1fn rne %d/9\n" % (i, i) for i in range(1, 9)) + "long\tprogram\t-\tsleep\t60\n")
+        job = subprocess.Popen([support.HALFULP, "campaign", path], stdout=subprocess.DEVNULL, start_new_session=True)
+        parts, deadline = path + ".ledger.parts", time.time() + 20
+        while time.time() < deadline:
+            files = [os.path.join(parts, f) for f in os.listdir(parts)] if os.path.isdir(parts) else []
+            if files and self.read(files[0]).count(b"\n") == 8:
+                break
+            time.sleep(0.02)
+        os.killpg(job.pid, signal.SIGKILL)
+        job.wait()
+        with open(files[0], "r+") as part:
+            text = part.read()
+            part.truncate(len(text) - 5)
+        path = self.list("".join("t%d triples arith float4_e2m1fn rne %d/9\n" % (i, i) for i in range(1, 10)))
+        self.assertEqual(self.report(path, "--status")["done"], 7)
+        report = self.report(path)
+        self.assertEqual((report["done"], report["wrong"]), (9, 0))
+
+    def test_merge(self):
+        one = self.ledger(entry("a"), entry("b", date="2026-01-02", wrong=1), name="1")
+        two = self.ledger(entry("b"), entry("c", "open"), name="2")
+        self.ok("campaign", "--merge", one, two, "--ledger", self.path("all"))
+        entries = self.entries(self.path("all"))
+        self.assertEqual((sorted(entries), entries["b"]["date"], entries["c"]["state"]), (["a", "b", "c"], "2026-01-02", "open"))
+        odd = self.ledger(entry("a", digest="1" * 16, sources="2" * 16), name="3")
+        other = self.ledger(entry("a", digest="3" * 16, sources="2" * 16), name="4")
+        self.bad("campaign", "--merge", odd, other, "--ledger", self.path("none"), says="digest " + "3" * 16)
+        self.assertFalse(os.path.exists(self.path("none")))
+
+    def test_wrong_lists(self):
+        for text, says in (("", "no items"), ("a program\n", "some.list:1: "), ("a prgram - x\n", "'prgram' is no kind"),
+                           ("a pairs arith add bf16x rne 1/1\n", "bf16x"), ("a pairs arith add bfloat16 rne 2/1\n", "2/1"),
+                           ("a pairs arith add bfloat16 up 1/1\n", "'up'"), ("a pairs arith pow bfloat16 rne 1/1\n", "'pow'"),
+                           ("a triples arith bfloat16 rne\n", "FORMAT MODE I/N"), ("a program - x\na program - y\n", "some.list:2: an item of this name"),
+                           ("a%s program - x\n" % ("b" * 200), "200 characters")):
+            self.bad("campaign", self.list(text), says=says)
+        self.bad("campaign", self.path("absent"), says="absent")
+
+    def test_wrong_ledgers(self):
+        path = self.list("a program - true\n")
+        for text, says in ((b"", "is no ledger"), (b"x\n", "is no ledger"), (b"halfulp-ledger 2\n", "another version"),
+                           ((HEAD + "item\n").encode(), "l.txt:2: "), ((HEAD + COLUMNS + "a\tdone\n").encode(), "l.txt:3: too few"),
+                           ((HEAD + COLUMNS + entry("a", "finished")).encode(), "l.txt:3: the state"),
+                           ((HEAD + COLUMNS + entry("a", wrong="x")).encode(), "l.txt:3: wrong and cases"),
+                           ((HEAD + COLUMNS + entry("a", digest="12")).encode(), "l.txt:3: the digest")):
+            ledger = self.write("l.txt", text)
+            self.bad("campaign", path, "--ledger", ledger, says=says)
+            self.assertEqual(self.read(ledger), text)
+
+    def test_one_at_a_time(self):
+        path = self.list("a program - sleep 5\n")
+        job = subprocess.Popen([support.HALFULP, "campaign", path], stdout=subprocess.DEVNULL, start_new_session=True)
+        for _ in range(200):
+            if os.path.isdir(path + ".ledger.parts") and os.listdir(path + ".ledger.parts"):
+                break
+            time.sleep(0.02)
+        self.bad("campaign", path, says="another campaign")
+        os.killpg(job.pid, signal.SIGKILL)
+        job.wait()
+
+    # ---- MPI ----
+
+    def mpi(self, launcher, n, *words, shell=None):
+        start, program = launcher
+        environment = dict(os.environ, HALFULP_MPI=program, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                           OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_plm="isolated", OMPI_MCA_btl_vader_single_copy_mechanism="none", LC_ALL="C")
+        command = [start, "-n", str(n)] + (shell or [support.HALFULP]) + list(words)
+        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, timeout=60, check=False)
+
+    def test_any_number_of_processes(self):
+        path = self.list(SMALL + PAIRS + "odd\tprogram\t-\tsh\t-c\techo campaign: cases=3 wrong=1 digest=5; exit 1\n")
+        self.assertEqual(support.run("campaign", path).returncode, 1)
+        want = self.bits(path + ".ledger")
+        for launcher in LAUNCHERS:
+            for n in (1, 2, 3, 8):
+                ledger = self.path("l%d" % n)
+                r = self.mpi(launcher, n, "campaign", path, "--ledger", ledger)
+                self.assertEqual(r.returncode, 1, r.stderr)
+                self.assertEqual(r.stdout.count(b"13 items: 13 done"), 1, r.stdout)
+                self.assertEqual(self.bits(ledger), want)
+                os.unlink(ledger)
+
+    def test_different_lists(self):
+        for launcher in LAUNCHERS:
+            self.list("a program - true\n", "list.0")
+            self.list("a program - false\n", "list.1")
+            script = 'exec "$0" campaign "$1.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" --ledger "$1.ledger"'
+            r = self.mpi(launcher, 2, self.path("list"), shell=["sh", "-c", script, support.HALFULP])
+            self.assertNotEqual(r.returncode, 0)
+            self.assertIn(b"process 1 has another list", r.stderr)
+            self.assertEqual(self.entries(self.path("list.ledger")), {})
+
+    def test_lost_process(self):
+        """A process that dies takes the job along; what was done is kept, and the next job does the rest."""
+        for launcher in LAUNCHERS:
+            ledger, flag = self.path("lost.ledger"), self.path("flag")
+            kill = "test -e '%s' || { touch '%s'; kill -9 $PPID; sleep 1; }" % (flag, flag)
+            path = self.list(SMALL + "last\tprogram\t-\tsh\t-c\t%s\n" % kill)
+            self.assertNotEqual(self.mpi(launcher, 2, "campaign", path, "--ledger", ledger).returncode, 0)
+            self.assertTrue(os.path.exists(flag))
+            r = self.mpi(launcher, 2, "campaign", path, "--ledger", ledger)
+            self.assertEqual((r.returncode, len(self.entries(ledger))), (0, 9), r.stderr)
+            os.unlink(ledger)
+            os.unlink(flag)
+
+    def test_without_mpi(self):
+        path = self.list("a program - true\n")
+        alone = self.path("halfulp")
+        shutil.copy(support.HALFULP, alone)
+        r = subprocess.run([alone, "campaign", path], env={"PMI_SIZE": "2", "PATH": os.environ["PATH"]}, stderr=subprocess.PIPE, check=False)
+        self.assertEqual(r.returncode, 2)
+        self.assertIn(b"built without MPI", r.stderr)
+        r = subprocess.run([alone, "formats"], env={"PMI_SIZE": "2", "PATH": os.environ["PATH"]}, stdout=subprocess.DEVNULL, check=False)
+        self.assertEqual(r.returncode, 0)
+
+
+if __name__ == "__main__":
+    support.main()
