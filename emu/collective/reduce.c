@@ -22,7 +22,7 @@ typedef struct walk {
   uint32_t group;        /* participants of a group; 0: these are participants themselves */
 } walk;
 
-static hu_partial solve(const walk *w, hu_piece *z);
+static hu_partial solve(const walk *w, hu_collective_room *z);
 
 /* ---- leaves ---- */
 
@@ -30,7 +30,7 @@ static hu_partial solve(const walk *w, hu_piece *z);
 static uint64_t participant(const walk *w, uint64_t i) { return w->group ? i * w->group : w->first + i; }
 
 /* What number i of the base begins with: a participant's own numbers, or the sum of a group, which may lie in z. */
-static hu_partial leaf(const walk *w, uint64_t i, hu_piece *z) {
+static hu_partial leaf(const walk *w, uint64_t i, hu_collective_room *z) {
   const hu_collective_call *c = w->call;
   if (!w->group) {
     hu_partial own = {c->x[w->first + i] + (w->step.first - c->offset) * c->size, c->format};
@@ -46,8 +46,8 @@ static hu_partial leaf(const walk *w, uint64_t i, hu_piece *z) {
 }
 
 /* p and what arrives of q, the sum of number i, joined into z, where p may lie. */
-static hu_partial join(const walk *w, hu_partial p, hu_partial q, uint64_t i, int both, hu_piece *z) {
-  hu_piece there, here, sum;
+static hu_partial join(const walk *w, hu_partial p, hu_partial q, uint64_t i, int both, hu_collective_room *z) {
+  hu_collective_room there, here, sum;
   uint64_t b = participant(w, i);
   q = hu_step_send(&w->step, q, b, HU_STEP_WIRE, &there);
   if (both) p = hu_step_send(&w->step, p, b, HU_STEP_OTHER_WIRE, &here);
@@ -61,8 +61,8 @@ static hu_partial join(const walk *w, hu_partial p, hu_partial q, uint64_t i, in
 /* ---- trees ---- */
 
 /* Numbers l to h - 1, halves first. */
-static hu_partial pairwise(const walk *w, uint64_t l, uint64_t h, hu_piece *z) {
-  hu_piece right;
+static hu_partial pairwise(const walk *w, uint64_t l, uint64_t h, hu_collective_room *z) {
+  hu_collective_room right;
   if (h - l == 1) return leaf(w, l, z);
   uint64_t m = l + (h - l + 1) / 2;
   hu_partial p = pairwise(w, l, m, z), q = pairwise(w, m, h, &right);
@@ -70,8 +70,8 @@ static hu_partial pairwise(const walk *w, uint64_t l, uint64_t h, hu_piece *z) {
 }
 
 /* The sum that number i has when all that lie less than `span` behind it have gone into it. */
-static hu_partial tree(const walk *w, uint64_t i, uint64_t span, hu_piece *z) {
-  hu_piece right;
+static hu_partial tree(const walk *w, uint64_t i, uint64_t span, hu_collective_room *z) {
+  hu_collective_room right;
   if (span == 1) return leaf(w, i, z);
   uint64_t half = span / 2;
   hu_partial p = tree(w, i, half, z);
@@ -83,8 +83,8 @@ static hu_partial tree(const walk *w, uint64_t i, uint64_t span, hu_piece *z) {
 /* Doubling over the largest power of two: `extra` of its numbers first take in a neighbour. */
 static uint64_t doubling_number(uint64_t i, uint64_t extra) { return i < extra ? 2 * i : extra + i; }
 
-static hu_partial doubling(const walk *w, uint64_t i, uint64_t span, uint64_t extra, hu_piece *z) {
-  hu_piece right;
+static hu_partial doubling(const walk *w, uint64_t i, uint64_t span, uint64_t extra, hu_collective_room *z) {
+  hu_collective_room right;
   uint64_t number = doubling_number(i, extra), half = span / 2;
   if (span == 1) {
     hu_partial p = leaf(w, number, z);
@@ -97,8 +97,8 @@ static hu_partial doubling(const walk *w, uint64_t i, uint64_t span, uint64_t ex
 }
 
 /* The piece lies in one chunk, whose number is where it begins. */
-static hu_partial ring(const walk *w, hu_piece *z) {
-  hu_piece own, other;
+static hu_partial ring(const walk *w, hu_collective_room *z) {
+  hu_collective_room own, other;
   uint64_t chunk = hu_chunk_of(w->step.first, w->call->n, w->count), at = chunk;
   hu_partial sum = leaf(w, chunk, &other);
   for (uint64_t t = 1; t < w->count; t++) {
@@ -126,7 +126,7 @@ static hu_sum_range sums_range(const walk *w) {
 /* Formats, ranges and pieces are checked: the calls cannot fail. */
 static void must(hu_status s) { (void)s; }
 
-static hu_partial exact(const walk *w, hu_piece *z) {
+static hu_partial exact(const walk *w, hu_collective_room *z) {
   const hu_collective_call *c = w->call;
   uint64_t sums[HU_COLLECTIVE_PIECE * (1 + SUM_WORDS)];
   hu_sum_range range = sums_range(w);
@@ -150,8 +150,8 @@ static uint64_t power_below(uint64_t count) {
 }
 
 /* What all participants of the base hold in the end. Doubling sends it only to those that it took in first. */
-static hu_partial everywhere(const walk *w, hu_partial sum, hu_piece *z) {
-  hu_piece sent;
+static hu_partial everywhere(const walk *w, hu_partial sum, hu_collective_room *z) {
+  hu_collective_room sent;
   if (w->step.base->kind == HU_COLLECTIVE_DOUBLING && power_below(w->count) == w->count) return sum;
   hu_partial x = hu_step_send(&w->step, sum, participant(w, 0), HU_STEP_LAST_WIRE, &sent);
   if (x.data != sent.word) return x;
@@ -160,7 +160,7 @@ static hu_partial everywhere(const walk *w, hu_partial sum, hu_piece *z) {
   return x;
 }
 
-static hu_partial solve(const walk *w, hu_piece *z) {
+static hu_partial solve(const walk *w, hu_collective_room *z) {
   uint64_t p = power_below(w->count);
   hu_partial sum;
   if (w->step.base->kind == HU_COLLECTIVE_EXACT) return exact(w, z);
@@ -181,7 +181,7 @@ static hu_partial solve(const walk *w, hu_piece *z) {
 /* ---- the call ---- */
 
 static void reduce_piece(const hu_collective_call *c, size_t first, size_t n, hu_events *events) {
-  hu_piece z;
+  hu_collective_room z;
   walk w = {{&c->model->base, first, n, 0, c->stream, events}, c, 0, c->ranks, 0};
   if (c->model->group) {
     w.step.base = &c->model->outer;

@@ -29,13 +29,13 @@ static hu_mode wire_mode(const hu_step *s) {
   return mode;
 }
 
-static hu_partial send_format(const hu_step *s, hu_partial x, const hu_exec *exec, hu_piece *z) {
+static hu_partial send_format(const hu_step *s, hu_partial x, const hu_exec *exec, hu_collective_room *z) {
   hu_partial arrived = {z->word, s->base->wire};
   must(hu_convert_n(s->n, z->word, 1, s->base->wire, x.data, 1, x.format, wire_mode(s), exec, s->events));
   return arrived;
 }
 
-static hu_partial send_scaled(const hu_step *s, hu_partial x, const hu_exec *exec, hu_piece *z) {
+static hu_partial send_scaled(const hu_step *s, hu_partial x, const hu_exec *exec, hu_collective_room *z) {
   hu_partial arrived = {z->word, hu_format_binary32()};
   float *values = (float *)z->word;
   must(hu_decode_n(s->n, values, 1, x.data, 1, x.format, NULL));
@@ -44,13 +44,13 @@ static hu_partial send_scaled(const hu_step *s, hu_partial x, const hu_exec *exe
   return arrived;
 }
 
-hu_partial hu_step_send(const hu_step *s, hu_partial x, uint64_t b, int which, hu_piece *z) {
+hu_partial hu_step_send(const hu_step *s, hu_partial x, uint64_t b, int which, hu_collective_room *z) {
   hu_exec exec = words_of(s, b, which);
   if (s->base->wired == HU_COLLECTIVE_WIRE_FORMAT) return send_format(s, x, &exec, z);
   return s->base->wired == HU_COLLECTIVE_WIRE_SCALED ? send_scaled(s, x, &exec, z) : x;
 }
 
-hu_partial hu_step_join(const hu_step *s, hu_partial p, hu_partial q, uint64_t b, hu_piece *z) {
+hu_partial hu_step_join(const hu_step *s, hu_partial p, hu_partial q, uint64_t b, hu_collective_room *z) {
   hu_exec exec = words_of(s, b, HU_STEP_SUM);
   hu_partial sum = {z->word, s->base->sum};
   must(hu_add_n(s->n, z->word, 1, s->base->sum, p.data, 1, p.format, q.data, 1, q.format, s->base->mode, &exec,

@@ -13,9 +13,9 @@ typedef struct hu_partial {
 } hu_partial;
 
 /* Room for a piece in any format. */
-typedef struct hu_piece {
+typedef struct hu_collective_room {
   _Alignas(64) uint32_t word[HU_COLLECTIVE_PIECE];
-} hu_piece;
+} hu_collective_room;
 
 /* Where a step takes place. */
 typedef struct hu_step {
@@ -31,9 +31,9 @@ enum { HU_STEP_WIRE = 0, HU_STEP_OTHER_WIRE = 1, HU_STEP_SUM = 2, HU_STEP_LAST_W
 
 /* What arrives where x is sent; participant b's rounding number `which`. Without a wire it is x itself, else it lies in
  * z. */
-hu_partial hu_step_send(const hu_step *s, hu_partial x, uint64_t b, int which, hu_piece *z);
+hu_partial hu_step_send(const hu_step *s, hu_partial x, uint64_t b, int which, hu_collective_room *z);
 /* z = rnd_F(p + q), q having arrived from participant b. p may lie in z, if its format is F. */
-hu_partial hu_step_join(const hu_step *s, hu_partial p, hu_partial q, uint64_t b, hu_piece *z);
+hu_partial hu_step_join(const hu_step *s, hu_partial p, hu_partial q, uint64_t b, hu_collective_room *z);
 
 /* Chunks of a ring of `count` participants: that of element i, and where a chunk begins. */
 size_t hu_chunk_of(size_t i, size_t n, size_t count);
