@@ -101,6 +101,7 @@ void hu_give_parameter(hu_net *net, int parameter, const float *x) {
 hu_stream hu_net_words(const hu_net *net, unsigned of, uint64_t number) {
   hu_stream s = hu_stream_of_use(net->seed, of == HU_OF_DROPOUT ? HU_USE_DROPOUT : HU_USE_ROUNDING);
   s = hu_stream_child(s, (uint64_t)of << 32 | number);
-  s.counter += net->step << 36; /* a tensor has less than 2^36 numbers */
+  if (net->shard && of != HU_OF_PARAMETER) s = hu_stream_child(s, net->shard); /* all shards see the same weights */
+  s.counter += net->step << 36;                                                /* a tensor has less than 2^36 numbers */
   return s;
 }

@@ -33,6 +33,7 @@ hu_net *hu_net_new_on(const hu_engine *engine, size_t batch, uint32_t threads) {
   net->engine = engine ? engine : hu_engine_cpu();
   net->batch = batch;
   net->threads = threads;
+  net->passes = 1;
   net->time.power1 = net->time.power2 = 1;
   if (net->engine->open(&net->self, threads) != HU_OK) {
     free(net);

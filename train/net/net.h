@@ -109,6 +109,9 @@ struct hu_net {
   hu_update_counts *updates; /* of a step */
   hu_status fault;           /* of the pass: the first call of the engine that failed */
   hu_optimizer_time time;
+  size_t passes;         /* the batch of a step is so many batches of the net, its shards; 1: no shards */
+  uint64_t shard;        /* the one in hand: words for roundings of values and gradients are its own */
+  int same_weights;      /* 1: theta stays as the last pass rounded it */
   int planned;           /* 1: a precision plan asks what overflowed in each pass */
   int training, trained; /* the last pass was for training; a backward pass has been made since */
   hu_net_observer *observer;
@@ -225,7 +228,8 @@ enum {
   HU_OF_UPDATE = 4,
   HU_OF_PRODUCT = 5,
   HU_OF_DROPOUT = 6,
-  HU_OF_SUM = 7 /* inside sums of products */
+  HU_OF_SUM = 7, /* inside sums of products */
+  HU_OF_JOIN = 8 /* the gradients of shards become those of the batch */
 };
 hu_stream hu_net_words(const hu_net *net, unsigned of, uint64_t number);
 

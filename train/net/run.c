@@ -120,7 +120,7 @@ static HU_NOINLINE hu_status forward(hu_net *net, int training, float *loss) {
   net->trained = 0;
   net->fault = HU_OK;
   hu_forget_operands(net);
-  round_parameters(net);
+  if (!net->same_weights) round_parameters(net);
   hu_status s = hu_done(net);
   for (int i = 0; i < net->operators && s == HU_OK; i++) {
     hu_operator *op = &net->op[i];

@@ -77,7 +77,7 @@ static void lay_operator(hu_precision *p, const hu_operator *op) {
 static void lay_out(hu_precision *p) {
   const hu_net *net = p->net;
   for (size_t k = 0; k <= p->layout.operators; k++) {
-    p->values[k] = net->value[k].tokens ? 0 : (uint64_t)net->value[k].rows * net->value[k].cols;
+    p->values[k] = net->value[k].tokens ? 0 : (uint64_t)net->value[k].rows * net->value[k].cols * net->passes;
     if (k && !net->value[k].made) p->row[k - 1].input = k - 1;
   }
   for (int i = 0; i < net->parameters; i++) p->owner[i] = SIZE_MAX;

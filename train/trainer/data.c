@@ -182,7 +182,7 @@ hu_model_sizes hu_sizes_of_source(const hu_trainer *t) {
 /* ---- batches ---- */
 
 hu_status hu_make_rooms(hu_trainer *t, char *why) {
-  size_t n = t->keys.batch, numbers = 0;
+  size_t n = t->batch, all = t->keys.batch, shards = t->shards.count, numbers = 0;
   for (int i = 0; i < t->ends.count; i++) {
     hu_net_tensor x = hu_net_value(t->net, t->ends.inputs[i]);
     numbers += x.rows * x.cols;
@@ -200,33 +200,30 @@ hu_status hu_make_rooms(hu_trainer *t, char *why) {
   if (!t->source.text && !d->labels && rows * out.cols != n * d->targets) {
     return hu_say(why, HU_E_SHAPE, "model.net: has %zu outputs, and the data %zu targets", out.cols, d->targets);
   }
-  t->x = calloc(numbers, sizeof *t->x);
-  t->y = calloc(rows * out.cols, sizeof *t->y);
-  t->labels = calloc(rows, sizeof *t->labels);
-  t->index = calloc(n, sizeof *t->index);
-  t->words = t->source.text ? calloc(n * (t->source.window + 1), sizeof *t->words) : t->words;
+  t->x = calloc(shards * numbers, sizeof *t->x);
+  t->y = calloc(shards * rows * out.cols, sizeof *t->y);
+  t->labels = calloc(shards * rows, sizeof *t->labels);
+  t->index = calloc(all, sizeof *t->index);
+  t->words = t->source.text ? calloc(all * (t->source.window + 1), sizeof *t->words) : t->words;
   if (!t->x || !t->y || !t->labels || !t->index || (t->source.text && !t->words)) return HU_E_MEMORY;
   return HU_OK;
 }
 
-static hu_status feed_examples(hu_trainer *t, const hu_data *d, const uint32_t *index, const hu_stream *augment) {
-  hu_status s = HU_OK;
-  hu_data_gather(d, t->keys.batch, index, t->x, d->labels ? t->labels : NULL, d->labels ? NULL : t->y);
-  if (augment) {
-    float *whole = malloc(t->keys.batch * hu_data_features(d) * sizeof *whole);
-    if (!whole) return HU_E_MEMORY;
-    memcpy(whole, t->x, t->keys.batch * hu_data_features(d) * sizeof *whole);
-    s = hu_augment(t->keys.batch, t->x, whole, d->height, d->width, d->channels, 4, 1, NULL, *augment);
-    free(whole);
-  }
-  if (s == HU_OK) s = hu_model_feed(t->net, &t->ends, t->x);
-  if (s != HU_OK) return s;
-  return d->labels ? hu_net_labels(t->net, t->labels) : hu_net_targets(t->net, t->y);
+/* n examples into the rooms. */
+static hu_status gather(hu_trainer *t, const hu_data *d, size_t n, const uint32_t *index, const hu_stream *augment) {
+  hu_data_gather(d, n, index, t->x, d->labels ? t->labels : NULL, d->labels ? NULL : t->y);
+  if (!augment) return HU_OK;
+  float *whole = malloc(n * hu_data_features(d) * sizeof *whole);
+  if (!whole) return HU_E_MEMORY;
+  memcpy(whole, t->x, n * hu_data_features(d) * sizeof *whole);
+  hu_status s = hu_augment(n, t->x, whole, d->height, d->width, d->channels, 4, 1, NULL, *augment);
+  free(whole);
+  return s;
 }
 
-/* Windows of one more token than steps: inputs all but the last, labels all but the first. */
-static hu_status feed_windows(hu_trainer *t, size_t first, size_t count, hu_stream s) {
-  size_t n = t->keys.batch, w = t->source.window;
+/* n windows of one more token than steps: inputs all but the last, labels all but the first. */
+static hu_status gather_windows(hu_trainer *t, size_t n, size_t first, size_t count, hu_stream s) {
+  size_t w = t->source.window;
   hu_status status = hu_text_windows(n, t->words, &t->source.tokens, first, count, w + 1, s);
   if (status != HU_OK) return status;
   for (size_t i = 0; i < n; i++) {
@@ -235,34 +232,50 @@ static hu_status feed_windows(hu_trainer *t, size_t first, size_t count, hu_stre
       t->labels[i * w + j] = t->words[i * (w + 1) + j + 1];
     }
   }
-  status = hu_model_feed(t->net, &t->ends, t->x);
-  return status == HU_OK ? hu_net_labels(t->net, t->labels) : status;
+  return HU_OK;
 }
 
-hu_status hu_feed_training(hu_trainer *t) {
+hu_status hu_draw_training(hu_trainer *t) {
   hu_stream words = hu_stream_of_use(t->keys.seed, HU_USE_WINDOWS);
-  if (t->source.text) return feed_windows(t, 0, t->source.split, hu_stream_child(words, t->step));
+  if (t->source.text) return gather_windows(t, t->keys.batch, 0, t->source.split, hu_stream_child(words, t->step));
   const uint32_t *index = hu_batches_next(&t->order);
   hu_stream augment = hu_batches_stream(&t->order, HU_USE_AUGMENT);
-  return feed_examples(t, &t->source.training, index, t->keys.augment ? &augment : NULL);
+  return gather(t, &t->source.training, t->keys.batch, index, t->keys.augment ? &augment : NULL);
+}
+
+hu_status hu_feed_part(hu_trainer *t, size_t part) {
+  const hu_data *d = &t->source.training;
+  int labels = t->source.text || d->labels;
+  size_t numbers = t->source.text ? t->source.window : hu_data_features(d);
+  hu_net_tensor out = hu_net_value(t->net, t->ends.output);
+  hu_status s = hu_model_feed(t->net, &t->ends, t->x + part * t->batch * numbers);
+  if (s != HU_OK) return s;
+  return labels ? hu_net_labels(t->net, t->labels + part * out.rows)
+                : hu_net_targets(t->net, t->y + part * out.rows * out.cols);
 }
 
 size_t hu_batches_to_see(const hu_trainer *t, int on) {
   const hu_data *d = on == HU_ON_TEST ? &t->source.test : &t->source.training;
-  return t->source.text ? TEST_WINDOWS : (d->count + t->keys.batch - 1) / t->keys.batch;
+  return t->source.text ? TEST_WINDOWS : (d->count + t->batch - 1) / t->batch;
 }
 
-hu_status hu_feed_to_see(hu_trainer *t, int on, size_t b, size_t *n) {
-  size_t batch = t->keys.batch;
+/* Batch b of the set into the rooms. */
+static hu_status gather_to_see(hu_trainer *t, int on, size_t b, size_t *n) {
+  size_t batch = t->batch;
   *n = batch;
   if (t->source.text) {
     size_t first = on == HU_ON_TEST ? t->source.split : 0;
     size_t count = on == HU_ON_TEST ? t->source.tokens.count - t->source.split : t->source.split;
     hu_stream words = hu_stream_of_use(0, HU_USE_WINDOWS);
-    return feed_windows(t, first, count, hu_stream_child(words, ((uint64_t)(on + 1) << 40) + b));
+    return gather_windows(t, batch, first, count, hu_stream_child(words, ((uint64_t)(on + 1) << 40) + b));
   }
   const hu_data *d = on == HU_ON_TEST ? &t->source.test : &t->source.training;
   if ((b + 1) * batch > d->count) *n = d->count - b * batch;
   for (size_t i = 0; i < batch; i++) t->index[i] = (uint32_t)(i < *n ? b * batch + i : d->count - 1);
-  return feed_examples(t, d, t->index, NULL);
+  return gather(t, d, batch, t->index, NULL);
+}
+
+hu_status hu_feed_to_see(hu_trainer *t, int on, size_t b, size_t *n) {
+  hu_status s = gather_to_see(t, on, b, n);
+  return s == HU_OK ? hu_feed_part(t, 0) : s;
 }

@@ -158,6 +158,12 @@ static const hu_run_key keys[] = {
     OTHER(ROUNDING, high_forward, "assignment.high_forward", "fp(6,9,0):finite,sat=finite",
           "format of high values and parameters"),
     OTHER(ROUNDING, high_backward, "assignment.high_backward", "fp(6,9,0):finite,over=inf", "format of high gradients"),
+
+    COUNT(shards, "parallel.shards", "1", 1, 65536,
+          "parts that the batch of a step is cut into, each with gradients and batch statistics of its own; any number "
+          "of processes up to this gives the same weights"),
+    OTHER(COLLECTIVE, reduce, "parallel.reduce", "exact",
+          "how the gradients of the shards become one: exact, or a model of collective.h such as ring(bfloat16)"),
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 

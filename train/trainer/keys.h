@@ -7,22 +7,23 @@
 
 /* What a value is read as, and into what of hu_run_keys. */
 typedef enum hu_key_kind {
-  HU_KEY_TEXT,      /* as it is: const char * */
-  HU_KEY_COUNT,     /* a whole number: uint64_t */
-  HU_KEY_NUMBER,    /* double */
-  HU_KEY_FACTOR,    /* double, below the range's end */
-  HU_KEY_WORD,      /* one of the words: its number, uint64_t */
-  HU_KEY_SIZE,      /* one of the words, which are numbers: that number, uint64_t */
-  HU_KEY_MODEL,     /* hu_model */
-  HU_KEY_RULE,      /* the loss scale: `rule` and `largest` */
-  HU_KEY_FORMAT,    /* hu_format within binary32 */
-  HU_KEY_UPDATE,    /* the end of the weight update: `update` and `kahan` */
-  HU_KEY_ROUNDING,  /* hu_rounding */
-  HU_KEY_ACCUM,     /* hu_accum */
-  HU_KEY_OWN_ACCUM, /* hu_own_accum */
-  HU_KEY_RATIO,     /* hu_ratio */
-  HU_KEY_SCHEDULE,  /* `schedule`, `drop_at`, `drop_by` */
-  HU_KEY_SYSTEM     /* nothing: the keys that it sets are set one by one */
+  HU_KEY_TEXT,       /* as it is: const char * */
+  HU_KEY_COUNT,      /* a whole number: uint64_t */
+  HU_KEY_NUMBER,     /* double */
+  HU_KEY_FACTOR,     /* double, below the range's end */
+  HU_KEY_WORD,       /* one of the words: its number, uint64_t */
+  HU_KEY_SIZE,       /* one of the words, which are numbers: that number, uint64_t */
+  HU_KEY_MODEL,      /* hu_model */
+  HU_KEY_RULE,       /* the loss scale: `rule` and `largest` */
+  HU_KEY_FORMAT,     /* hu_format within binary32 */
+  HU_KEY_UPDATE,     /* the end of the weight update: `update` and `kahan` */
+  HU_KEY_ROUNDING,   /* hu_rounding */
+  HU_KEY_ACCUM,      /* hu_accum */
+  HU_KEY_OWN_ACCUM,  /* hu_own_accum */
+  HU_KEY_RATIO,      /* hu_ratio */
+  HU_KEY_COLLECTIVE, /* hu_collective */
+  HU_KEY_SCHEDULE,   /* `schedule`, `drop_at`, `drop_by` */
+  HU_KEY_SYSTEM      /* nothing: the keys that it sets are set one by one */
 } hu_key_kind;
 
 typedef struct hu_run_key {

@@ -221,27 +221,6 @@ hu_status hu_set_precision(hu_trainer *t, char *why) {
 
 /* ---- the loss scale from the largest gradient ---- */
 
-static float larger(float largest, size_t n, const float *x) {
-  for (size_t i = 0; i < n; i++) {
-    float a = fabsf(x[i]);
-    if (a > largest && isfinite(a)) largest = a;
-  }
-  return largest;
-}
-
-static float largest_gradient(const hu_net *net, int loss) {
-  float z = 0;
-  for (int i = 0; i < loss; i++) {
-    hu_net_tensor x = hu_net_value(net, i);
-    z = larger(z, x.rows * x.cols, x.gradients);
-  }
-  for (int i = 0; i < hu_net_parameters(net); i++) {
-    hu_net_tensor x = hu_net_parameter(net, i);
-    z = larger(z, x.rows * x.cols, x.gradients);
-  }
-  return z;
-}
-
 /* The smallest of the largest numbers of the formats that gradients go into; binary16's if there is none. */
 static float smallest_range(const hu_run_keys *k) {
   const hu_rounding *all[] = {&k->gradients, &k->parameter_gradients, &k->dx_out, &k->dw_out, &k->dz, &k->dz_w};
@@ -259,10 +238,9 @@ hu_status hu_choose_scale(hu_trainer *t) {
   float largest = 0;
   hu_status s = HU_OK;
   for (t->step = 0; t->step < BATCHES && s == HU_OK; t->step++) {
-    s = hu_feed_training(t);
-    if (s == HU_OK) s = hu_net_forward(t->net, 1, NULL);
-    if (s == HU_OK) s = hu_net_backward(t->net, 1);
-    if (s == HU_OK) largest = fmaxf(largest, largest_gradient(t->net, t->loss));
+    hu_pass pass = {.wants_largest = 1};
+    s = hu_make_pass(t, 1, &pass);
+    largest = fmaxf(largest, pass.largest);
   }
   t->step = 0;
   if (s != HU_OK) return s;

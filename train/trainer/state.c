@@ -128,6 +128,9 @@ static int number_of(const char *text, const char *name, double *z) {
 /* The length of a run is no property of its steps: another one may be gone on with, if its rates are the same. */
 static int is_length(const char *key) { return strcmp(key, "run.epochs") == 0 || strcmp(key, "run.steps") == 0; }
 
+/* Keys that states of earlier versions have not, whose runs were what the default says. */
+static int is_later_key(const char *key) { return strncmp(key, "parallel.", 9) == 0; }
+
 static hu_status same_keys(const hu_trainer *t, const char *text, char *why) {
   char value[HU_LINE_MAX];
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
@@ -135,6 +138,7 @@ static hu_status same_keys(const hu_trainer *t, const char *text, char *why) {
     if (!k.weights) continue;
     if (!hu_state_line(text, k.name, value)) {
       if (!*t->value[i]) continue; /* an empty value */
+      if (is_later_key(k.name) && strcmp(t->value[i], k.by_default) == 0) continue;
       return hu_say(why, HU_E_TEXT, "no line %s", k.name);
     }
     if (strcmp(value, t->value[i]) != 0 && !is_length(k.name)) {

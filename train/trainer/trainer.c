@@ -43,6 +43,7 @@ hu_trainer *hu_trainer_new(void) {
   hu_trainer *t = calloc(1, sizeof *t);
   if (!t) return NULL;
   hu_status s = HU_E_MEMORY;
+  t->ranks.size = 1;
   t->value = calloc(hu_trainer_key_count(), sizeof *t->value);
   for (size_t i = 0; t->value && i < hu_trainer_key_count(); i++) {
     s = put(t, i, hu_trainer_key_at(i).by_default, NULL);
@@ -59,9 +60,10 @@ static void end_run(hu_trainer *t) {
   for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) free(rooms[i]);
   if (t->begun && !t->source.text) hu_batches_free(&t->order);
   hu_close_source(t);
+  hu_close_shards(t);
   hu_precision_free(t->plan);
   hu_net_free(t->net);
-  hu_trainer keys = {.value = t->value, .keys = t->keys, .engine = t->engine};
+  hu_trainer keys = {.value = t->value, .keys = t->keys, .engine = t->engine, .ranks = t->ranks};
   *t = keys;
 }
 
@@ -89,6 +91,14 @@ hu_status hu_trainer_set_engine(hu_trainer *t, const hu_engine *engine) {
   if (!t) return HU_E_NULL;
   if (t->net) return HU_E_SHAPE;
   t->engine = engine;
+  return HU_OK;
+}
+
+hu_status hu_trainer_set_ranks(hu_trainer *t, const hu_trainer_ranks *ranks) {
+  if (!t || !ranks) return HU_E_NULL;
+  if (t->net || ranks->size < 1 || ranks->rank < 0 || ranks->rank >= ranks->size) return HU_E_SHAPE;
+  if (ranks->size > 1 && (!ranks->join || !ranks->sum)) return HU_E_NULL;
+  t->ranks = *ranks;
   return HU_OK;
 }
 
@@ -121,13 +131,14 @@ static hu_status build_net(hu_trainer *t, char *why) {
   int labels = t->source.text || t->source.training.labels != NULL;
   hu_model_sizes sizes = hu_sizes_of_source(t);
   if (k->device && !t->engine) return hu_say(why, HU_E_DEVICE, "run.device: cuda, and there is no device here");
-  t->net = hu_net_new_on(k->device ? t->engine : NULL, k->batch, threads_of(k));
+  t->net = hu_net_new_on(k->device ? t->engine : NULL, t->batch, threads_of(k));
   if (!t->net) return hu_say(why, HU_E_MEMORY, "no memory for the net");
+  t->net->passes = t->shards.count;
   hu_status s = hu_model_build(t->net, &k->model, &sizes, &t->ends, &said);
   if (s != HU_OK) return hu_say(why, s, "model.net: %s", said ? said : hu_status_text(s));
   if (k->loss == LOSS_CROSS_ENTROPY && !labels) return hu_say(why, HU_E_TRAIN, "loss.kind: the data have no labels");
   if (k->loss == LOSS_SQUARED_ERROR && labels) return hu_say(why, HU_E_TRAIN, "loss.kind: the data have no targets");
-  double weight = ldexp(1, -(int)k->power);
+  double weight = ldexp(1, -(int)k->power) / (double)t->shards.count; /* a shard's part of the batch's mean */
   t->loss = labels ? hu_net_cross_entropy(t->net, t->ends.output, weight)
                    : hu_net_squared_error(t->net, t->ends.output, weight);
   s = hu_net_status(t->net, &said);
@@ -176,7 +187,8 @@ static HU_NOINLINE hu_status begin(hu_trainer *t, const char *folder, char *why)
   if (k->augment && k->set != SET_CIFAR10 && k->set != SET_CIFAR100) {
     return hu_say(why, HU_E_TRAIN, "data.augment: only of cifar10 and cifar100");
   }
-  s = hu_open_source(t, folder, why);
+  s = hu_open_shards(t, why);
+  if (s == HU_OK) s = hu_open_source(t, folder, why);
   if (s == HU_OK) s = build_net(t, why);
   if (s != HU_OK) return s;
   set_length(t);
@@ -186,6 +198,7 @@ static HU_NOINLINE hu_status begin(hu_trainer *t, const char *folder, char *why)
   if (s != HU_OK) return hu_say(why, s, "run.batch: %s", hu_status_text(s));
   t->begun = 1;
   s = hu_make_rooms(t, why);
+  if (s == HU_OK) s = hu_make_shards(t);
   if (s == HU_OK) s = set_rules(t, why);
   if (s == HU_OK) s = hu_first_weights(t);
   t->rule = k->rule;
@@ -213,23 +226,25 @@ hu_status hu_trainer_begin(hu_trainer *t, const char *folder, char *why) {
 
 /* ---- a step ---- */
 
-/* Forward and backward counts of a tensor, which may be in a device's memory: `seen`. */
+/* Forward (NULL: not counted here) and backward counts of a tensor, which may be in a device's memory: `seen`. */
 static void count_tensor(hu_net *net, hu_trainer_report *r, const hu_rounding_counts *forward,
                          const hu_rounding_counts *backward, const hu_rounding_counts *seen) {
-  hu_rounding_counts both[2] = {*forward, *backward};
+  hu_rounding_counts both[2] = {forward ? *forward : *backward, *backward};
   if (!net->engine->on_host) hu_do_get(net, both, seen, sizeof both);
-  hu_add_counts(&r->forward, &both[0]);
+  if (forward) hu_add_counts(&r->forward, &both[0]);
   hu_add_counts(&r->backward, &both[1]);
 }
 
-static void count_tensors(hu_net *net, hu_trainer_report *r) {
+void hu_count_tensors(const hu_trainer *t, hu_trainer_report *r) {
+  hu_net *net = t->net;
   for (int i = 0; i < net->values; i++) {
     const hu_value *x = &net->value[i];
     count_tensor(net, r, &x->counts, &x->counts_back, x->seen);
   }
   for (int i = 0; i < net->parameters; i++) {
     const hu_parameter *p = &net->parameter[i];
-    count_tensor(net, r, &p->counts, &p->counts_back, p->seen);
+    /* Weights are rounded once a step for all processes: the first one counts them. */
+    count_tensor(net, r, t->ranks.rank == 0 ? &p->counts : NULL, &p->counts_back, p->seen);
   }
   for (int i = 0; i < net->operators; i++) {
     const hu_operator *op = &net->op[i];
@@ -239,7 +254,7 @@ static void count_tensors(hu_net *net, hu_trainer_report *r) {
 
 static HU_NOINLINE hu_status step(hu_trainer *t, hu_trainer_report *report) {
   hu_trainer_report ignored, *r = report ? report : &ignored;
-  float loss = 0;
+  hu_pass pass = {0};
   if (!t) return HU_E_NULL;
   if (!t->net) return HU_E_TRAIN;
   memset(r, 0, sizeof *r);
@@ -247,18 +262,16 @@ static HU_NOINLINE hu_status step(hu_trainer *t, hu_trainer_report *report) {
   r->scale = t->scale.scale;
   r->rate = t->optimizer.rate;
   r->epoch = t->step / t->steps_an_epoch;
-  hu_net_forget_counts(t->net);
-  hu_status s = hu_feed_training(t);
-  if (s == HU_OK) s = hu_net_forward(t->net, 1, &loss);
-  if (s == HU_OK) s = hu_net_backward(t->net, t->scale.scale);
+  hu_status s = hu_make_pass(t, t->scale.scale, &pass);
   if (s != HU_OK) return s;
-  count_tensors(t->net, r);
+  r->forward = pass.counted.forward;
+  r->backward = pass.counted.backward;
   s = hu_step_plan(t, r);
   if (s == HU_OK) s = hu_net_update_with(t->net, &t->optimizer, &t->rule, &t->scale, &t->rules, &r->updates, &r->taken);
   if (s != HU_OK) return s;
   t->step++;
   r->step = t->step;
-  r->loss = ldexp((double)loss, (int)t->keys.power);
+  r->loss = ldexp(pass.loss, (int)t->keys.power);
   r->skipped = t->scale.skipped;
   r->norm = t->rules.norms.norm;
   r->largest = t->rules.found.amax;
@@ -283,7 +296,7 @@ typedef struct tally {
 
 static void tally_labels(const hu_trainer *t, size_t n, tally *z) {
   hu_net_tensor out = hu_net_value(t->net, t->ends.output);
-  size_t rows = out.rows / t->keys.batch * n;
+  size_t rows = out.rows / t->batch * n;
   for (size_t i = 0; i < rows; i++) {
     const float *y = out.numbers + i * out.cols;
     size_t best = 0;
@@ -297,7 +310,7 @@ static void tally_labels(const hu_trainer *t, size_t n, tally *z) {
 
 static void tally_targets(const hu_trainer *t, size_t n, tally *z) {
   hu_net_tensor out = hu_net_value(t->net, t->ends.output);
-  size_t count = out.rows * out.cols / t->keys.batch * n;
+  size_t count = out.rows * out.cols / t->batch * n;
   for (size_t i = 0; i < count; i++) {
     double y = (double)t->y[i], error = (double)out.numbers[i] - y;
     z->squares += error * error;
@@ -307,28 +320,61 @@ static void tally_targets(const hu_trainer *t, size_t n, tally *z) {
   z->rows += (double)count;
 }
 
+static hu_status tally_batch(hu_trainer *t, int on, size_t b, int labels, tally *z) {
+  size_t n;
+  float loss;
+  hu_status s = hu_feed_to_see(t, on, b, &n);
+  if (s == HU_OK) s = hu_net_forward(t->net, 0, &loss);
+  if (s != HU_OK) return s;
+  if (n == t->batch) {
+    z->loss += ldexp((double)loss * (double)t->shards.count, (int)t->keys.power);
+    z->whole++;
+  }
+  if (labels) {
+    tally_labels(t, n, z);
+  } else {
+    tally_targets(t, n, z);
+  }
+  return HU_OK;
+}
+
+/* Processes take every size-th batch each; of every batch they tell its loss, whether it is whole, and its answers, so
+ * that the sums are made in one order by all. */
+static hu_status tally_shared(hu_trainer *t, int on, tally *z) {
+  enum { TELL = 4 };
+  size_t batches = hu_batches_to_see(t, on), size = (size_t)t->ranks.size;
+  double *told = calloc(batches * TELL + 1, sizeof *told);
+  if (!told) return HU_E_MEMORY;
+  hu_status s = HU_OK;
+  for (size_t b = (size_t)t->ranks.rank; b < batches && s == HU_OK; b += size) {
+    tally one = {0};
+    s = tally_batch(t, on, b, 1, &one);
+    const double of_batch[TELL] = {one.loss, (double)one.whole, one.right, one.rows};
+    memcpy(told + b * TELL, of_batch, sizeof of_batch);
+  }
+  if (s == HU_OK) s = t->ranks.sum(t->ranks.context, batches * TELL, told);
+  for (size_t b = 0; b < batches; b++) {
+    z->loss += told[b * TELL];
+    z->whole += (size_t)told[b * TELL + 1];
+    z->right += told[b * TELL + 2];
+    z->rows += told[b * TELL + 3];
+  }
+  free(told);
+  return s;
+}
+
 static HU_NOINLINE hu_status evaluate(hu_trainer *t, int on, hu_trainer_seen *seen) {
   tally z;
+  hu_status s = HU_OK;
   if (!t || !seen) return HU_E_NULL;
   if (!t->net || on < HU_ON_TRAINING || on > HU_ON_TEST) return HU_E_TRAIN;
   memset(&z, 0, sizeof z);
   int labels = t->source.text || t->source.training.labels;
-  for (size_t b = 0; b < hu_batches_to_see(t, on); b++) {
-    size_t n;
-    float loss;
-    hu_status s = hu_feed_to_see(t, on, b, &n);
-    if (s == HU_OK) s = hu_net_forward(t->net, 0, &loss);
-    if (s != HU_OK) return s;
-    if (n == t->keys.batch) {
-      z.loss += ldexp((double)loss, (int)t->keys.power);
-      z.whole++;
-    }
-    if (labels) {
-      tally_labels(t, n, &z);
-    } else {
-      tally_targets(t, n, &z);
-    }
-  }
+  if (labels && t->ranks.size > 1)
+    s = tally_shared(t, on, &z);
+  else
+    for (size_t b = 0; b < hu_batches_to_see(t, on) && s == HU_OK; b++) s = tally_batch(t, on, b, labels, &z);
+  if (s != HU_OK) return s;
   seen->loss = z.whole ? z.loss / (double)z.whole : (double)NAN;
   seen->accuracy = labels ? z.right / z.rows : (double)NAN;
   seen->r2 = labels ? (double)NAN : 1 - z.squares / (z.sum_of_squares - z.sum * z.sum / z.rows);

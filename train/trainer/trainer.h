@@ -3,6 +3,7 @@
 #ifndef HALFULP_TRAIN_TRAINER_TRAINER_H
 #define HALFULP_TRAIN_TRAINER_TRAINER_H
 
+#include "halfulp/collective.h"
 #include "halfulp/train/model.h"
 #include "halfulp/train/precision.h"
 #include "halfulp/train/trainer.h"
@@ -55,6 +56,8 @@ typedef struct hu_run_keys {
   uint64_t assignment, order, keep_high;
   hu_ratio ratio, limit;
   hu_rounding low_forward, low_backward, high_forward, high_backward;
+  uint64_t shards;
+  hu_collective reduce;
 } hu_run_keys;
 
 /* The value of key i read into *k, which keeps the pointer where it is a text. HU_OK, or the error, and a sentence in
@@ -76,12 +79,26 @@ typedef struct hu_trainer_source {
   size_t window;
 } hu_trainer_source;
 
+/* The parts that the batch of a step is cut into, and which of them this process computes. */
+typedef struct hu_shards {
+  size_t count, first, own;    /* all; this process's: first ... first + own - 1 */
+  size_t gradients, running;   /* numbers of the gradients of all parameters, of all running statistics */
+  float *gradient, *statistic; /* own times as many, shard after shard; NULL where count is 1, as what follows */
+  float *before;               /* running statistics before the step */
+  float *joined;               /* what a collective model gives */
+  const void **part;           /* of each own shard */
+  double *told;                /* what processes tell each other */
+} hu_shards;
+
 struct hu_trainer {
   char **value; /* as set, one a key */
   hu_run_keys keys;
   int begun;
   hu_trainer_source source;
   const hu_engine *engine; /* of run.device = cuda; NULL: none */
+  hu_trainer_ranks ranks;  /* alone: 0 of 1 */
+  size_t batch;            /* samples of a pass of the net: run.batch, or a shard of it */
+  hu_shards shards;
   hu_net *net;
   hu_precision *plan; /* NULL: no assignment */
   hu_model_ends ends;
@@ -118,13 +135,31 @@ hu_status hu_open_source(hu_trainer *t, const char *folder, char *why);
 void hu_close_source(hu_trainer *t);
 /* Rooms for batches; sizes are known. */
 hu_status hu_make_rooms(hu_trainer *t, char *why);
-/* The batch of step t->step into the net, and which examples they are. */
-hu_status hu_feed_training(hu_trainer *t);
+/* The batch of step t->step into the rooms; and a part of what is in them, t->batch samples, into the net. */
+hu_status hu_draw_training(hu_trainer *t);
+hu_status hu_feed_part(hu_trainer *t, size_t part);
 /* Batch b for looking, of the training or the test set; *n: how many of its examples count. Fails with HU_E_SHAPE
  * behind the last one. */
 size_t hu_batches_to_see(const hu_trainer *t, int on);
 hu_status hu_feed_to_see(hu_trainer *t, int on, size_t b, size_t *n);
 hu_model_sizes hu_sizes_of_source(const hu_trainer *t);
+
+/* ---- shards (shards.c) ---- */
+/* Which shards there are, before the net is built; rooms for them, afterwards. */
+hu_status hu_open_shards(hu_trainer *t, char *why);
+hu_status hu_make_shards(hu_trainer *t);
+void hu_close_shards(hu_trainer *t);
+/* What a pass over a batch found. */
+typedef struct hu_pass {
+  int wants_largest;
+  float largest; /* if it was asked for: the largest magnitude of gradients, of values and parameters of all shards */
+  double loss;   /* of the batch, with the factor of loss.power */
+  hu_trainer_report counted; /* forward and backward counts alone */
+} hu_pass;
+/* The batch of step t->step forward and backward; the gradients of the parameters are those of the whole batch. */
+hu_status hu_make_pass(hu_trainer *t, float scale, hu_pass *p);
+/* Adds the counts of all tensors to those of r (trainer.c). */
+void hu_count_tensors(const hu_trainer *t, hu_trainer_report *r);
 
 /* ---- precision (precision.c) ---- */
 hu_status hu_set_precision(hu_trainer *t, char *why);

@@ -155,6 +155,17 @@ static hu_status read_own_accum(const entry *e, hu_own_accum *z) {
   return s;
 }
 
+static hu_status read_collective(const entry *e, hu_collective *z) {
+  hu_collective c;
+  size_t where = 0;
+  hu_status s = hu_collective_parse(&c, e->value, &where);
+  if (s == HU_OK) *z = c;
+  return s == HU_OK ? s
+                    : refuse_text(e, s, where, "a collective model", HU_HINT_FORMATS,
+                                  "it takes exact, pairwise(F), ring(F), tree(F), doubling(F), F a format, or "
+                                  "hierarchical(N,MODEL,MODEL)");
+}
+
 static hu_status read_model(const entry *e, hu_model *z) {
   char said[HU_TEXT_WHY_MAX];
   size_t where;
@@ -221,6 +232,7 @@ hu_status hu_read_key(hu_run_keys *z, size_t i, const char *value, char *why) {
     case HU_KEY_ROUNDING: return read_rounding(&e, at);
     case HU_KEY_ACCUM: return read_accum(&e, at);
     case HU_KEY_OWN_ACCUM: return read_own_accum(&e, at);
+    case HU_KEY_COLLECTIVE: return read_collective(&e, at);
     case HU_KEY_SCHEDULE: return read_schedule(&e, z);
     case HU_KEY_RATIO: return read_ratio(&e, at);
     case HU_KEY_SYSTEM: return read_system(&e);

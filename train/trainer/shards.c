@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* A step whose batch is cut into shards: each has gradients of its own, which a collective model joins. Which process
+ * computes a shard changes nothing. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "halfulp/formats/ieee.h"
+#include "train/net/net.h"
+#include "train/trainer/trainer.h"
+
+/* ---- rooms ---- */
+
+static size_t gradient_numbers(const hu_net *net) {
+  size_t n = 0;
+  for (int i = 0; i < net->parameters; i++) n += net->parameter[i].rows * net->parameter[i].cols;
+  return n;
+}
+
+static size_t running_numbers(const hu_net *net) {
+  size_t all = 0, n;
+  for (int i = 0; i < net->operators; i++) all += hu_running_of(net, &net->op[i], &n) ? n : 0;
+  return all;
+}
+
+/* What processes tell each other after a pass: of each shard the loss and the largest gradient, of each tensor what
+ * overflowed, and the counts of the roundings. */
+enum { COUNTS = sizeof(hu_rounding_counts) / sizeof(uint64_t) };
+_Static_assert(sizeof(hu_rounding_counts) == COUNTS * sizeof(uint64_t), "counts are whole numbers of 64 bits");
+
+static size_t told_numbers(const hu_trainer *t) {
+  return 2 * t->shards.count + (size_t)t->net->values + (size_t)t->net->parameters + 2 * COUNTS;
+}
+
+static double *told_losses(const hu_shards *s) { return s->told; }
+static double *told_largest(const hu_shards *s) { return s->told + s->count; }
+static double *told_overflows(const hu_shards *s) { return s->told + 2 * s->count; }
+static double *told_counts(const hu_trainer *t) {
+  return told_overflows(&t->shards) + t->net->values + t->net->parameters;
+}
+
+static float *numbers(size_t n) { return malloc((n ? n : 1) * sizeof(float)); }
+
+hu_status hu_open_shards(hu_trainer *t, char *why) {
+  hu_shards *s = &t->shards;
+  uint64_t ranks = (uint64_t)t->ranks.size, rank = (uint64_t)t->ranks.rank;
+  s->count = t->keys.shards;
+  if (t->keys.batch % s->count)
+    return hu_say(why, HU_E_TRAIN, "run.batch: %zu is no multiple of parallel.shards, %zu", (size_t)t->keys.batch,
+                  s->count);
+  if (ranks > s->count)
+    return hu_say(why, HU_E_TRAIN, "parallel.shards: %zu, and there are %zu processes: each takes at least one",
+                  s->count, (size_t)ranks);
+  t->batch = t->keys.batch / s->count;
+  size_t each = s->count / ranks, more = s->count % ranks;
+  s->first = rank * each + (rank < more ? rank : more);
+  s->own = each + (rank < more);
+  return HU_OK;
+}
+
+hu_status hu_make_shards(hu_trainer *t) {
+  hu_shards *s = &t->shards;
+  if (s->count == 1) return HU_OK;
+  s->gradients = gradient_numbers(t->net);
+  s->running = running_numbers(t->net);
+  size_t larger = s->gradients > s->running ? s->gradients : s->running;
+  s->gradient = numbers(s->own * s->gradients);
+  s->statistic = numbers(s->own * s->running);
+  s->before = numbers(s->running);
+  s->joined = numbers(larger);
+  s->part = malloc(s->own * sizeof *s->part);
+  s->told = calloc(told_numbers(t), sizeof *s->told);
+  return s->gradient && s->statistic && s->before && s->joined && s->part && s->told ? HU_OK : HU_E_MEMORY;
+}
+
+void hu_close_shards(hu_trainer *t) {
+  hu_shards *s = &t->shards;
+  void *rooms[] = {s->gradient, s->statistic, s->before, s->joined, (void *)s->part, s->told};
+  for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) free(rooms[i]);
+  memset(s, 0, sizeof *s);
+}
+
+/* ---- tensors in and out of the net ---- */
+
+static void get_gradients(hu_net *net, float *z) {
+  for (int i = 0; i < net->parameters; i++) {
+    size_t n = net->parameter[i].rows * net->parameter[i].cols;
+    hu_do_get(net, z, net->parameter[i].dtheta, n * sizeof *z);
+    z += n;
+  }
+}
+
+static void put_gradients(hu_net *net, const float *x) {
+  for (int i = 0; i < net->parameters; i++) {
+    size_t n = net->parameter[i].rows * net->parameter[i].cols;
+    hu_do_put(net, net->parameter[i].dtheta, x, n * sizeof *x);
+    x += n;
+  }
+}
+
+static void get_running(hu_net *net, float *z) {
+  size_t n;
+  for (int i = 0; i < net->operators; i++) {
+    const float *running = hu_running_of(net, &net->op[i], &n);
+    if (!running) continue;
+    hu_do_get(net, z, running, n * sizeof *z);
+    z += n;
+  }
+}
+
+static void put_running(hu_net *net, const float *x) {
+  size_t n;
+  for (int i = 0; i < net->operators; i++) {
+    float *running = hu_running_of(net, &net->op[i], &n);
+    if (!running) continue;
+    hu_do_put(net, running, x, n * sizeof *x);
+    x += n;
+  }
+}
+
+/* ---- one shard ---- */
+
+static float larger(float largest, size_t n, const float *x) {
+  for (size_t i = 0; i < n; i++) {
+    float a = fabsf(x[i]);
+    if (a > largest && isfinite(a)) largest = a;
+  }
+  return largest;
+}
+
+static float largest_gradient(const hu_net *net, int loss) {
+  float z = 0;
+  for (int i = 0; i < loss; i++) {
+    hu_net_tensor x = hu_net_value(net, i);
+    z = larger(z, x.rows * x.cols, x.gradients);
+  }
+  for (int i = 0; i < hu_net_parameters(net); i++) {
+    hu_net_tensor x = hu_net_parameter(net, i);
+    z = larger(z, x.rows * x.cols, x.gradients);
+  }
+  return z;
+}
+
+/* The weights are the same for all shards, so that their overflows count once: those of the first shard's process. */
+static void tell_overflows(const hu_trainer *t) {
+  double *z = told_overflows(&t->shards);
+  const hu_net *net = t->net;
+  for (int i = 0; i < net->values; i++) z[i] += (double)net->value[i].over;
+  for (int i = 0; i < net->parameters && t->ranks.rank == 0; i++) z[net->values + i] += (double)net->parameter[i].over;
+}
+
+static hu_status pass_shard(hu_trainer *t, size_t k, float scale, int largest) {
+  hu_shards *s = &t->shards;
+  float loss;
+  t->net->shard = s->first + k;
+  put_running(t->net, s->before);
+  hu_status status = hu_feed_part(t, t->net->shard);
+  if (status == HU_OK) status = hu_net_forward(t->net, 1, &loss);
+  if (status == HU_OK) status = hu_net_backward(t->net, scale);
+  if (status != HU_OK) return status;
+  told_losses(s)[s->first + k] = (double)loss;
+  if (largest) told_largest(s)[s->first + k] = (double)largest_gradient(t->net, t->loss);
+  if (t->net->planned) tell_overflows(t);
+  get_gradients(t->net, s->gradient + k * s->gradients);
+  get_running(t->net, s->statistic + k * s->running);
+  return hu_done(t->net);
+}
+
+/* From the last one to the first, so that what stays in the net of the first process is always that of shard 0. The
+ * weights are rounded for the first of them alone. */
+static hu_status pass_own(hu_trainer *t, float scale, int largest) {
+  hu_shards *s = &t->shards;
+  hu_status status = HU_OK;
+  memset(s->told, 0, told_numbers(t) * sizeof *s->told);
+  t->net->fault = HU_OK;
+  get_running(t->net, s->before);
+  for (size_t k = s->own; k-- > 0 && status == HU_OK;) {
+    status = pass_shard(t, k, scale, largest);
+    t->net->same_weights = 1;
+  }
+  t->net->same_weights = 0;
+  t->net->shard = 0;
+  return status;
+}
+
+/* ---- all of them ---- */
+
+/* joined = the model's sum over all shards of n numbers each, of which `own` has this process's. */
+static hu_status join(hu_trainer *t, size_t n, const float *own, const hu_collective *model, hu_stream words) {
+  hu_shards *s = &t->shards;
+  hu_mode rne;
+  hu_exec exec = {t->net->threads, 0, words};
+  memset(&rne, 0, sizeof rne);
+  for (size_t k = 0; k < s->own; k++) s->part[k] = own + k * n;
+  if (t->ranks.join) return t->ranks.join(t->ranks.context, n, s->joined, s->own, s->part, model, &exec);
+  return hu_collective_reduce(s->own, n, s->joined, hu_binary32(), s->part, model, rne, &exec, NULL);
+}
+
+/* The mean of the running statistics that the shards have: their exact sum, rounded, over their number. */
+static hu_status join_running(hu_trainer *t) {
+  hu_shards *s = &t->shards;
+  hu_collective exact;
+  hu_stream none = {0, 0};
+  if (!s->running) return HU_OK;
+  memset(&exact, 0, sizeof exact);
+  hu_status status = join(t, s->running, s->statistic, &exact, none);
+  if (status != HU_OK) return status;
+  for (size_t i = 0; i < s->running; i++) s->joined[i] /= (float)s->count;
+  put_running(t->net, s->joined);
+  return hu_done(t->net);
+}
+
+static hu_status join_gradients(hu_trainer *t) {
+  hu_shards *s = &t->shards;
+  hu_stream words = hu_net_words(t->net, HU_OF_JOIN, 0);
+  hu_status status = join(t, s->gradients, s->gradient, &t->keys.reduce, words);
+  if (status != HU_OK) return status;
+  put_gradients(t->net, s->joined);
+  return hu_done(t->net);
+}
+
+static void put_counts(double *z, const hu_rounding_counts *x) {
+  uint64_t u[COUNTS];
+  memcpy(u, x, sizeof u);
+  for (size_t i = 0; i < COUNTS; i++) z[i] = (double)u[i];
+}
+
+static void take_counts(hu_rounding_counts *z, const double *x) {
+  uint64_t u[COUNTS];
+  for (size_t i = 0; i < COUNTS; i++) u[i] = (uint64_t)x[i];
+  memcpy(z, u, sizeof u);
+}
+
+/* What every process needs of the others' shards; alone there is nobody to ask. */
+static hu_status tell(hu_trainer *t, hu_trainer_report *r) {
+  double *counts = told_counts(t);
+  put_counts(counts, &r->forward);
+  put_counts(counts + COUNTS, &r->backward);
+  if (t->ranks.sum) {
+    hu_status status = t->ranks.sum(t->ranks.context, told_numbers(t), t->shards.told);
+    if (status != HU_OK) return status;
+  }
+  take_counts(&r->forward, counts);
+  take_counts(&r->backward, counts + COUNTS);
+  const double *over = told_overflows(&t->shards);
+  for (int i = 0; i < t->net->values; i++) t->net->value[i].over = (uint64_t)over[i];
+  for (int i = 0; i < t->net->parameters; i++) t->net->parameter[i].over = (uint64_t)over[t->net->values + i];
+  return HU_OK;
+}
+
+static hu_status pass_shards(hu_trainer *t, float scale, hu_pass *p) {
+  const hu_shards *s = &t->shards;
+  hu_status status = pass_own(t, scale, p->wants_largest);
+  if (status != HU_OK) return status;
+  hu_count_tensors(t, &p->counted);
+  status = tell(t, &p->counted);
+  if (status == HU_OK) status = join_gradients(t);
+  if (status == HU_OK) status = join_running(t);
+  for (size_t i = 0; i < s->count; i++) {
+    p->loss += told_losses(s)[i];
+    p->largest = fmaxf(p->largest, (float)told_largest(s)[i]);
+  }
+  return status;
+}
+
+static hu_status pass_whole(hu_trainer *t, float scale, hu_pass *p) {
+  float loss = 0;
+  hu_status status = hu_feed_part(t, 0);
+  if (status == HU_OK) status = hu_net_forward(t->net, 1, &loss);
+  if (status == HU_OK) status = hu_net_backward(t->net, scale);
+  if (status != HU_OK) return status;
+  hu_count_tensors(t, &p->counted);
+  p->loss = (double)loss;
+  if (p->wants_largest) p->largest = largest_gradient(t->net, t->loss);
+  return HU_OK;
+}
+
+hu_status hu_make_pass(hu_trainer *t, float scale, hu_pass *p) {
+  p->loss = 0;
+  p->largest = 0;
+  memset(&p->counted, 0, sizeof p->counted);
+  hu_net_forget_counts(t->net);
+  hu_status status = hu_draw_training(t);
+  if (status != HU_OK) return status;
+  return t->shards.count > 1 ? pass_shards(t, scale, p) : pass_whole(t, scale, p);
+}
