@@ -30,6 +30,7 @@ static const status_row rows[] = {
     {HU_E_MEMORY, "HU_E_MEMORY", "out of memory"},
     {HU_E_DEVICE, "HU_E_DEVICE", "no CUDA device is usable, or the library was built without CUDA"},
     {HU_E_CUDA, "HU_E_CUDA", "the CUDA runtime reported an error"},
+    {HU_E_MPI, "HU_E_MPI", "a call of MPI failed, or a rank did not answer in time"},
     {HU_E_TRAIN, "HU_E_TRAIN", "the description of a training system has a field out of range"},
     {HU_E_FILE, "HU_E_FILE", "a file cannot be read"},
     {HU_E_DATA, "HU_E_DATA", "the content of a file is not what its format says"},

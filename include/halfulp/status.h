@@ -42,6 +42,7 @@ typedef enum hu_status {
   HU_E_MEMORY = -80,    /* a call that may allocate (oracle, device set-up) could not */
   HU_E_DEVICE = -90,    /* no CUDA device, or this library was built without CUDA */
   HU_E_CUDA = -91,      /* the CUDA runtime reported an error */
+  HU_E_MPI = -92,       /* a call of MPI failed, or a rank did not answer in time (mpi.h) */
   HU_E_TRAIN = -100,    /* a description of a training system with a field out of range */
   HU_E_FILE = -110,     /* a file that cannot be read */
   HU_E_DATA = -111      /* a file whose content is not what its format says, or a label out of range */

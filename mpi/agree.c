@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranks compare the arguments of a call before anything else, so that a wrong one ends it everywhere. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "halfulp/version.h"
+#include "mpi/allreduce.h"
+
+/* What must be equal on all ranks, as 64 bits each. */
+enum {
+  SAME_VERSION,
+  SAME_N,
+  SAME_FORMAT,
+  SAME_MODE,
+  SAME_MODEL,
+  SAME_KEY,
+  SAME_COUNTER,
+  SAME_WAY,
+  SAMES,
+  OWN_STATUS = SAMES, /* and what need not be */
+  OWN_COUNT,
+  WORDS
+};
+static const char *const same_names[SAMES] = {
+    "version of halfulp", "n", "format f", "mode", "model", "key of the stream", "counter of the stream", "way"};
+
+/* FNV-1a: tells other arguments apart, no more. */
+static uint64_t digest(const void *data, size_t n) {
+  const unsigned char *p = data;
+  uint64_t h = 0xCBF29CE484222325u;
+  for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 0x100000001B3u;
+  return h;
+}
+
+static uint64_t digest_of_model(const hu_collective *model) {
+  char text[HU_COLLECTIVE_TEXT_MAX];
+  size_t n = model ? hu_collective_text(text, sizeof text, model) : 0;
+  return digest(text, n);
+}
+
+static void tell(const mpi_call *c, hu_status s, uint64_t z[WORDS]) {
+  const hu_collective_call *r = &c->reduce;
+  z[SAME_VERSION] = digest(HU_VERSION_STRING, strlen(HU_VERSION_STRING));
+  z[SAME_N] = r->n;
+  z[SAME_FORMAT] = digest(&r->format, sizeof r->format);
+  z[SAME_MODE] = digest(&r->mode, sizeof r->mode);
+  z[SAME_MODEL] = digest_of_model(r->model);
+  z[SAME_KEY] = r->stream.key;
+  z[SAME_COUNTER] = r->stream.counter;
+  z[SAME_WAY] = c->where->way;
+  z[OWN_STATUS] = (uint64_t)(int64_t)s;
+  z[OWN_COUNT] = c->own;
+}
+
+static hu_status refuse(hu_mpi *where, hu_status s, int rank, const char *format, const char *what) {
+  where->rank = rank;
+  snprintf(where->why, sizeof where->why, format, rank, what);
+  return s;
+}
+
+/* The first rank that is wrong by itself, then the first one that differs from rank 0. */
+static hu_status compare(mpi_call *c, const uint64_t *all) {
+  for (int r = 0; r < c->size; r++) {
+    hu_status s = (hu_status)(int64_t)all[r * WORDS + OWN_STATUS];
+    if (s != HU_OK) return refuse(c->where, s, r, "rank %d: %s", hu_status_text(s));
+  }
+  for (int r = 1; r < c->size; r++) {
+    for (int i = 0; i < SAMES; i++) {
+      if (all[r * WORDS + i] != all[i])
+        return refuse(c->where, HU_E_SHAPE, r, "rank %d has another %s than rank 0", same_names[i]);
+    }
+  }
+  return HU_OK;
+}
+
+static hu_status count_participants(mpi_call *c, const uint64_t *all) {
+  c->reduce.ranks = 0;
+  for (int r = 0; r < c->size; r++) {
+    c->owns[r] = all[r * WORDS + OWN_COUNT];
+    c->reduce.ranks += c->owns[r];
+  }
+  if (c->reduce.ranks > 0 && c->reduce.ranks <= 1 << 24) return HU_OK;
+  return refuse(c->where, HU_E_SHAPE, 0, "rank %d and all others: %s", "the number of participants is 0 or above 2^24");
+}
+
+hu_status mpi_no_memory(const mpi_call *c) {
+  return refuse(c->where, HU_E_MEMORY, c->rank, "rank %d: %s", "no memory");
+}
+
+hu_status mpi_agree(mpi_call *c, hu_status s) {
+  uint64_t own[WORDS];
+  MPI_Request request;
+  uint64_t *all = malloc((size_t)c->size * sizeof own);
+  c->owns = malloc((size_t)c->size * sizeof *c->owns);
+  if (!all || !c->owns) { /* the others are told by the timeout */
+    free(all);
+    return mpi_no_memory(c);
+  }
+  tell(c, s, own);
+  s = mpi_made(c->where, MPI_Iallgather(own, WORDS, MPI_UINT64_T, all, WORDS, MPI_UINT64_T, c->where->comm, &request),
+               "MPI_Iallgather");
+  if (s == HU_OK) s = mpi_wait(c->where, &request, -1, "make the call");
+  if (s != HU_OK) return s; /* `all` may still be written */
+  s = compare(c, all);
+  if (s == HU_OK) s = count_participants(c, all);
+  free(all);
+  return s;
+}
+
+hu_status mpi_sum_events(mpi_call *c, hu_events *sum) {
+  enum { COUNTS = sizeof(hu_events) / sizeof(uint64_t) };
+  uint64_t own[COUNTS], all[COUNTS];
+  MPI_Request request;
+  memcpy(own, &c->events, sizeof own);
+  hu_status s = mpi_made(c->where, MPI_Iallreduce(own, all, COUNTS, MPI_UINT64_T, MPI_SUM, c->where->comm, &request),
+                         "MPI_Iallreduce");
+  if (s == HU_OK) s = mpi_wait(c->where, &request, -1, "tell its events");
+  if (s == HU_OK) memcpy(sum, all, sizeof all);
+  return s;
+}

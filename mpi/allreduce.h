@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* mpi/allreduce.h - the parts of hu_mpi_allreduce: waiting, agreement, and its two ways. */
+#ifndef HALFULP_MPI_ALLREDUCE_H
+#define HALFULP_MPI_ALLREDUCE_H
+
+#include "emu/collective/step.h"
+#include "emu/core/round.h"
+#include "halfulp/mpi.h"
+
+/* A call: checked, agreed upon by all ranks. */
+typedef struct mpi_call {
+  hu_mpi *where;
+  hu_collective_call reduce; /* ranks: participants */
+  const hu_exec *exec;
+  hu_events events; /* of this rank's part of the work */
+  int rank, size;
+  size_t own;           /* participants of this rank */
+  uint64_t *owns;       /* of each rank */
+  const void *const *x; /* own buffers */
+} mpi_call;
+
+/* HU_E_MPI, and the sentence; rank -1: not known. */
+hu_status mpi_fail(hu_mpi *where, int rank, const char *what);
+/* HU_OK where an MPI call returned MPI_SUCCESS. */
+hu_status mpi_made(hu_mpi *where, int code, const char *what);
+/* Until the request is done, asleep in between, or the time is up: HU_E_MPI, and what is still under way must stay in
+ * memory. `rank` is who is waited for, `what` the rest of the sentence "rank 3 did not ... within 300 s". */
+hu_status mpi_wait(hu_mpi *where, MPI_Request *request, int rank, const char *what);
+
+/* All ranks tell their arguments (agree.c). s: what this rank's own check says. Fills owns. The same status on all ranks
+ * unless that is HU_E_MPI. */
+hu_status mpi_agree(mpi_call *c, hu_status s);
+
+/* HU_E_MEMORY of this rank; the others find out by their timeout. */
+hu_status mpi_no_memory(const mpi_call *c);
+
+/* Sums of the events of all ranks. */
+hu_status mpi_sum_events(mpi_call *c, hu_events *sum);
+
+/* Can the model's messages be carried out? And the two ways. */
+int mpi_can_follow(const mpi_call *c);
+hu_status mpi_follow_model(mpi_call *c);
+hu_status mpi_by_segments(mpi_call *c);
+
+#endif

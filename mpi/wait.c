@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Waits for MPI without keeping a processor busy, and not for ever. */
+#define _GNU_SOURCE /* clock_gettime */
+#include <stdio.h>
+#include <time.h>
+
+#include "mpi/allreduce.h"
+
+enum { SPINS = 2000, LEAST = 20000, MOST = 1000000 }; /* tests before the first sleep; nanoseconds of a sleep */
+static const double usual_timeout = 300;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+hu_status mpi_fail(hu_mpi *where, int rank, const char *what) {
+  where->rank = rank;
+  snprintf(where->why, sizeof where->why, "%s", what);
+  return HU_E_MPI;
+}
+
+hu_status mpi_made(hu_mpi *where, int code, const char *what) {
+  char text[HU_MPI_WHY_MAX];
+  if (code == MPI_SUCCESS) return HU_OK;
+  snprintf(text, sizeof text, "%s failed with MPI's error %d", what, code);
+  return mpi_fail(where, -1, text);
+}
+
+static hu_status too_late(hu_mpi *where, int rank, const char *what, double timeout) {
+  char who[32] = "some rank", text[HU_MPI_WHY_MAX];
+  if (rank >= 0) snprintf(who, sizeof who, "rank %d", rank);
+  snprintf(text, sizeof text, "%s did not %s within %g s", who, what, timeout);
+  return mpi_fail(where, rank, text);
+}
+
+hu_status mpi_wait(hu_mpi *where, MPI_Request *request, int rank, const char *what) {
+  double timeout = where->timeout > 0 ? where->timeout : usual_timeout, end = now() + timeout;
+  struct timespec pause = {0, LEAST};
+  for (unsigned i = 0;; i++) {
+    int done = 0;
+    hu_status s = mpi_made(where, MPI_Test(request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (s != HU_OK || done) return s;
+    if (i < SPINS) continue;
+    if (now() > end) return too_late(where, rank, what, timeout);
+    nanosleep(&pause, NULL);
+    if (pause.tv_nsec < MOST) pause.tv_nsec *= 2;
+  }
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* One rank of an MPI job, which test_mpi.py starts: `bits` compares hu_mpi_allreduce with hu_collective_reduce on the
+ * buffers of all ranks, which every rank makes; the others let a rank go wrong and expect to be told. */
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "halfulp/formats/ieee.h"
+#include "halfulp/mpi.h"
+#include "halfulp/scalar.h"
+
+enum { N_MAX = 9000, ALL_MAX = 24 };
+
+static int rank, size;
+static uint32_t buffer[ALL_MAX][N_MAX], want[N_MAX], got[N_MAX];
+static unsigned long compared;
+
+static void fail(const char *what, const char *model, size_t n) {
+  fprintf(stderr, "rank %d of %d: %s: %s, %zu elements\n", rank, size, what, model, n);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static hu_collective model_of(const char *text) {
+  hu_collective c;
+  size_t where;
+  if (hu_collective_parse(&c, text, &where) != HU_OK) fail("not a model", text, where);
+  return c;
+}
+
+/* The buffers of all participants: values of several magnitudes, zeros, now and then a special one. */
+static void draw(size_t all, size_t n, hu_format f, uint64_t seed) {
+  hu_mode rne = {0};
+  for (size_t p = 0; p < all; p++) {
+    hu_stream s = {seed, p << 32};
+    for (size_t i = 0; i < n; i++) {
+      uint32_t w = hu_stream_word(s, i);
+      float x = (float)(int32_t)(w << 8) * (w & 7 ? 0x1p-31f : 0x1p-24f);
+      if (w >> 24 == 7) x = 0;
+      uint32_t code = hu_encode(f, rne, x, 0, NULL);
+      if (f.e == 8 && f.m == 23)
+        buffer[p][i] = code;
+      else
+        ((uint16_t *)(void *)buffer[p])[i] = (uint16_t)code;
+    }
+  }
+}
+
+/* Ranks have owns(r) participants each. */
+static size_t owns(int r, int many) { return many ? (size_t)(r + many) % 3 : 1; }
+
+static void compare(const char *text, size_t n, hu_format f, int many, uint32_t way, hu_stream stream) {
+  hu_collective c = model_of(text);
+  hu_mode rne = {0};
+  hu_events expected = {0}, events = {0};
+  hu_exec exec = {2, 0, stream};
+  hu_mpi where = {MPI_COMM_WORLD, 60, way, 0, ""};
+  const void *x[ALL_MAX];
+  size_t all = 0, first = 0, bytes = n * (f.m == 23 ? 4 : 2);
+  for (int r = 0; r < size; r++) {
+    if (r == rank) first = all;
+    all += owns(r, many);
+  }
+  if (!all || all > ALL_MAX) return;
+  draw(all, n, f, stream.key + n);
+  for (size_t p = 0; p < all; p++) x[p] = buffer[p];
+  memset(got, 0xA5, sizeof got);
+  memset(want, 0xA5, sizeof want);
+  if (hu_collective_reduce(all, n, want, f, x, &c, rne, &exec, &expected) != HU_OK) fail("the model fails", text, n);
+  hu_status s = hu_mpi_allreduce_many(&where, n, got, f, owns(rank, many), x + first, &c, rne, &exec, &events);
+  if (s != HU_OK) fail(where.why, text, n);
+  if (memcmp(got, want, sizeof got) != 0) fail("other bits", text, n);
+  if (memcmp(&events, &expected, sizeof events) != 0) fail("other events", text, n);
+  compared += bytes;
+}
+
+static const char *const models[] = {
+    "exact",
+    "pairwise(bfloat16)",
+    "pairwise(binary32,wire=float8_e5m2)",
+    "ring(bfloat16)",
+    "ring(bfloat16,sra:16,wire=float8_e4m3fn)",
+    "ring(binary32,wire=mxfp8_e4m3)",
+    "tree(binary16)",
+    "tree(bfloat16,sra:8,wire=bfloat16)",
+    "doubling(bfloat16)",
+    "doubling(binary32)",
+    "doubling(binary16,srb:8,wire=float8_e5m2)",
+    "hierarchical(2,exact,ring(bfloat16))",
+    "hierarchical(3,tree(binary16),doubling(bfloat16,wire=float8_e5m2))",
+};
+
+static void bits(void) {
+  static const size_t lengths[] = {0, 1, 2, 7, 511, 512, 513, 1537, 5000};
+  for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+      hu_stream stream = {m * 77 + 5, i};
+      for (uint32_t way = HU_MPI_AS_MODEL; way <= HU_MPI_SEGMENTS; way++) {
+        compare(models[m], lengths[i], hu_binary32(), 0, way, stream);
+        compare(models[m], lengths[i], hu_binary16(), 0, way, stream);
+      }
+      compare(models[m], lengths[i], hu_binary32(), 1, HU_MPI_AS_MODEL, stream);
+      compare(models[m], lengths[i], hu_binary16(), 2, HU_MPI_AS_MODEL, stream);
+    }
+  }
+  if (rank == 0) printf("%lu bytes compared\n", compared);
+}
+
+/* A buffer of several messages and rounds, in place. */
+static void large(void) {
+  const size_t n = 700001;
+  float *all = malloc((size_t)size * n * sizeof *all), *z = malloc(n * sizeof *z);
+  const void *x[ALL_MAX];
+  hu_mode rne = {0};
+  if (!all || !z) fail("no memory", "", n);
+  for (size_t i = 0; i < (size_t)size * n; i++) all[i] = (float)((i * 2654435761u) % 100003) - 50001.5f;
+  for (int r = 0; r < size; r++) x[r] = all + (size_t)r * n;
+  for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+    hu_collective c = model_of(models[m]);
+    hu_mpi where = {MPI_COMM_WORLD, 60, 0, 0, ""};
+    if (hu_collective_reduce((size_t)size, n, z, hu_binary32(), x, &c, rne, NULL, NULL) != HU_OK)
+      fail("fails", models[m], n);
+    float *own = malloc(n * sizeof *own);
+    if (!own) fail("no memory", "", n);
+    memcpy(own, x[rank], n * sizeof *own);
+    if (hu_mpi_allreduce(&where, n, own, hu_binary32(), own, &c, rne, NULL, NULL) != HU_OK)
+      fail(where.why, models[m], n);
+    if (memcmp(own, z, n * sizeof *own) != 0) fail("other bits", models[m], n);
+    free(own);
+  }
+  free(all);
+  free(z);
+}
+
+/* The last rank differs in one argument: all are told, and nothing is written. */
+static void differ(void) {
+  hu_collective exact = model_of("exact"), ring = model_of("ring(bfloat16)");
+  hu_mode rne = {0}, up = {.round = HU_RTP}, none = {.round = 99};
+  int last = rank == size - 1;
+  const struct {
+    hu_status status;
+    const char *why;
+  } expected[] = {{HU_E_SHAPE, "another n than rank 0"},     {HU_E_SHAPE, "another model than rank 0"},
+                  {HU_E_SHAPE, "another mode than rank 0"},  {HU_E_SHAPE, "another format f than rank 0"},
+                  {HU_E_MODE, "unknown rounding"},           {HU_E_NULL, "must not be NULL"},
+                  {HU_E_SHAPE, "another key of the stream"}, {HU_E_OVERLAP, "overlap"}};
+  for (int k = 0; k < 8; k++) {
+    hu_mpi where = {MPI_COMM_WORLD, 60, 0, 0, ""};
+    hu_exec exec = {1, 0, {k == 6 && last, 0}};
+    hu_events events = {0};
+    memset(got, 0xA5, sizeof got);
+    uint32_t first = got[0];
+    hu_mode mode = k == 2 && last ? up : k == 4 && last ? none : rne;
+    hu_status s = hu_mpi_allreduce(&where, k == 0 && last ? 99 : 100, k == 7 && last ? buffer[0] + 1 : got,
+                                   k == 3 && last ? hu_binary16() : hu_binary32(), k == 5 && last ? NULL : buffer[0],
+                                   k == 1 && last ? &ring : &exact, mode, &exec, &events);
+    if (s != expected[k].status || where.rank != size - 1 || !strstr(where.why, expected[k].why))
+      fail(where.why, "differ", (size_t)k);
+    if (got[0] != first || events.inexact) fail("something was written", "differ", (size_t)k);
+  }
+}
+
+/* The last rank never calls: the others are told within the timeout. */
+static void late(void) {
+  hu_collective exact = model_of("exact");
+  hu_mode rne = {0};
+  hu_mpi where = {MPI_COMM_WORLD, 1, 0, 0, ""};
+  if (rank == size - 1) {
+    sleep(4);
+  } else {
+    hu_status s = hu_mpi_allreduce(&where, 100, got, hu_binary32(), buffer[0], &exact, rne, NULL, NULL);
+    if (s != HU_E_MPI || !strstr(where.why, "did not make the call within 1 s")) fail(where.why, "late", 0);
+    if (rank == 0) puts(where.why);
+  }
+  fflush(stdout);
+  _exit(0); /* the communicator is not to be used any more, by MPI_Finalize neither */
+}
+
+int main(int argc, char **argv) {
+  int threads;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &threads);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const char *what = argc > 1 ? argv[1] : "bits";
+  if (!strcmp(what, "bits")) bits();
+  if (!strcmp(what, "large")) large();
+  if (!strcmp(what, "differ")) differ();
+  if (!strcmp(what, "late")) late();
+  if (!strcmp(what, "killed") && rank == size - 1) abort();
+  if (!strcmp(what, "killed")) late();
+  MPI_Finalize();
+  return 0;
+}
