@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "cli/campaign/campaign.h"
+#include "mpi/train.h"
 
 enum { TAG_ASK = 1, TAG_ANSWER = 2, DONE_NUMBERS = sizeof(campaign_done) / sizeof(double) };
 static const double none = -1; /* campaign_done.item of the first question, and the answer when nothing is left */
@@ -161,6 +162,7 @@ void mpi_ranks_start(int *argc, char ***argv) {
   ranks.rank = rank;
   ranks.size = size;
   campaign_ranks_set(&ranks);
+  mpi_train_start();
 }
 
 int mpi_ranks_stop(int status) {

@@ -14,6 +14,7 @@
 #include "cli/base/io.h"
 #include "cli/base/progress.h"
 #include "cli/train/data_folder.h"
+#include "cli/train/ranks.h"
 #include "cli/train/train.h"
 #include "halfulp/train/device.h"
 #include "halfulp/version.h"
@@ -217,12 +218,58 @@ static void say(const train_run *r, int stopped, double seconds) {
     train_print(stdout, r, seconds);
 }
 
+static int prepare(train_run *r) {
+  int status = configure(r);
+  hu_status s = status == CLI_OK ? hu_trainer_set_ranks(r->t, &train_ranks_get()->trainer) : HU_OK;
+  if (s != HU_OK) return cli_fail_status(r->config, s);
+  return status == CLI_OK ? begin(r) : status;
+}
+
+/* FNV-1a, the final 0 included. */
+static uint64_t digest_of(const char *text, uint64_t h) {
+  for (const char *p = text;; p++) {
+    h = (h ^ (unsigned char)*p) * 0x100000001B3u;
+    if (!*p) return h;
+  }
+}
+
+static uint64_t digest_of_keys(const hu_trainer *t) {
+  uint64_t h = 0xCBF29CE484222325u;
+  for (size_t i = 0; i < hu_trainer_key_count(); i++) {
+    hu_trainer_key k = hu_trainer_key_at(i);
+    if (k.weights) h = digest_of(hu_trainer_get(t, k.name), h);
+  }
+  return h;
+}
+
+/* The first process is asked before the others, so that what is wrong everywhere is said once. Then: do all have the
+ * same run? */
+static int prepare_together(train_run *r) {
+  int status = CLI_OK;
+  if (train_ranks_get()->trainer.size == 1) return prepare(r);
+  if (train_speaks()) status = prepare(r);
+  status = train_largest(status);
+  if (status == CLI_OK && !train_speaks()) status = prepare(r);
+  status = train_largest(status);
+  if (status != CLI_OK) return status;
+  status = train_same(digest_of(HU_VERSION_STRING, 0xCBF29CE484222325u), "version of halfulp");
+  if (status == CLI_OK) status = train_same(digest_of_keys(r->t), "keys in CONFIG or --set");
+  return status == CLI_OK ? train_same(hu_trainer_data_digest(r->t), "numbers in its data files") : status;
+}
+
+static int start_together(train_run *r) {
+  int status = CLI_OK;
+  if (train_speaks()) status = r->resume ? start_again(r) : start_fresh(r);
+  status = train_largest(status);
+  return status == CLI_OK && r->resume ? train_spread(r->t) : status;
+}
+
 static int run(train_run *r, int *stopped) {
   double start = progress_seconds();
-  int status = configure(r);
-  if (status == CLI_OK) status = begin(r);
-  if (status == CLI_OK) status = r->resume ? start_again(r) : start_fresh(r);
+  int status = prepare_together(r);
+  if (status == CLI_OK) status = start_together(r);
   if (status == CLI_OK) status = train_steps(r, stopped);
+  if (!train_speaks()) return status;
   if (status == CLI_OK) status = train_log_exponents(r);
   if (status == CLI_OK) status = train_report(r);
   if (status == CLI_OK) say(r, *stopped, progress_seconds() - start);
@@ -244,7 +291,14 @@ int cli_train(int argc, char **argv) {
     r.config = operands[0];
     r.out_asked = r.out != NULL;
     if (!r.out) r.out = out = config_beside(r.config, "run");
-    status = r.out ? run(&r, &stopped) : cli_fail(NULL, "out of memory");
+    if (!r.out)
+      status = cli_fail(NULL, "out of memory");
+    else if (train_ranks_get()->trainer.size > 1 && !strcmp(r.config, "-"))
+      status = train_speaks()
+                   ? cli_fail(NULL, "train: several processes cannot share standard input: CONFIG is to be a file")
+                   : CLI_BAD;
+    else
+      status = run(&r, &stopped);
   }
   if (r.lock >= 0) close(r.lock);
   hu_trainer_free(r.t);
@@ -252,6 +306,8 @@ int cli_train(int argc, char **argv) {
   table_free(&r.seen);
   free(r.sets);
   free(out);
-  if (status == CLI_OK && stopped) raise(stopped); /* takes its usual effect now */
+  if (status != CLI_OK || !stopped) return status;
+  if (train_ranks_get()->trainer.size > 1) return 128 + stopped; /* as shells tell it: MPI is to end in order */
+  raise(stopped);                                                /* takes its usual effect now */
   return status;
 }

@@ -6,6 +6,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/io.h"
+#include "cli/train/ranks.h"
 #include "cli/train/train.h"
 
 static const char *const log_names[LOG_COLUMNS] = {
@@ -136,7 +137,7 @@ int train_log_evaluation(train_run *r, int at_end) {
                                     test.accuracy, test.r2};
   r->totals.seen++;
   r->totals.end_seen = at_end;
-  return table_add(&r->seen, row);
+  return train_speaks() ? table_add(&r->seen, row) : CLI_OK;
 }
 
 const double *train_last_seen(const train_run *r) {

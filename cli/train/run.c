@@ -6,6 +6,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/numbers.h"
+#include "cli/train/ranks.h"
 #include "cli/train/train.h"
 
 /* ---- interrupts ---- */
@@ -71,39 +72,57 @@ static int checkpoint_is_due(const train_run *r, uint64_t at) {
   return is_epochs_end(r, at, 1);
 }
 
-/* All that belongs to one step, so that log and checkpoint agree wherever the run ends. */
+static int worse(int a, int b) { return a > b ? a : b; }
+
+/* A process that cannot make its step ends all: the others would wait for it. */
+static int fail_step(const train_run *r, hu_status s) {
+  int status = cli_fail_status(r->config, s);
+  if (train_ranks_get()->end) train_ranks_get()->end(status);
+  return status;
+}
+
+/* All that belongs to one step, so that log and checkpoint agree wherever the run ends. Evaluations are made by all
+ * processes, the rest by the first one. */
 static int do_step(train_run *r) {
   hu_status s = hu_trainer_step(r->t, &r->last);
-  if (s != HU_OK) return cli_fail_status(r->config, s);
+  if (s != HU_OK) return fail_step(r, s);
   uint64_t at = r->last.step;
   int done = hu_trainer_done(r->t), status = CLI_OK, is_row = at % r->every == 0;
   int is_seen = is_epochs_end(r, at, r->evaluate);
   add(&r->totals, &r->last);
-  if (done || is_row) {
+  if (train_speaks() && (done || is_row)) {
     train_sample_gradients(r, !is_row);
     status = train_log_step(r, &r->last);
   }
-  if (status == CLI_OK && (done || is_seen)) status = train_log_evaluation(r, !is_seen);
-  if (status == CLI_OK && checkpoint_is_due(r, at)) status = train_checkpoint(r);
+  if (done || is_seen) status = worse(status, train_log_evaluation(r, !is_seen));
+  if (train_speaks() && status == CLI_OK && checkpoint_is_due(r, at)) status = train_checkpoint(r);
   return status;
+}
+
+/* What one process was told, or could not do, holds for all of them from the same step on. */
+static int do_step_together(train_run *r, int *stop) {
+  int status = do_step(r), one = train_ranks_get()->trainer.size == 1;
+  *stop = one ? told : train_largest(told);
+  return one ? status : train_largest(status);
 }
 
 int train_steps(train_run *r, int *stopped) {
   struct sigaction before[SIGNALS];
-  int status = CLI_OK;
+  int status = CLI_OK, stop = 0;
   hear_signals(before);
-  progress_start(&r->bar, "train", hu_trainer_steps(r->t));
+  if (train_speaks()) progress_start(&r->bar, "train", hu_trainer_steps(r->t));
   r->bar.note = r->note;
   r->bar.first = hu_trainer_at(r->t);
-  while (status == CLI_OK && !told && !hu_trainer_done(r->t)) {
-    status = do_step(r);
-    if (status == CLI_OK) show(r);
+  while (status == CLI_OK && !stop && !hu_trainer_done(r->t)) {
+    status = do_step_together(r, &stop);
+    if (status == CLI_OK && train_speaks()) show(r);
   }
-  progress_end(&r->bar);
-  *stopped = hu_trainer_done(r->t) ? 0 : told;
+  if (train_speaks()) progress_end(&r->bar);
+  *stopped = hu_trainer_done(r->t) ? 0 : stop;
   /* Weights of no step, too, have been seen, and can be gone on with. */
-  if (status == CLI_OK && hu_trainer_done(r->t) && !r->seen.rows) status = train_log_evaluation(r, 1);
-  if (status == CLI_OK && (*stopped || !hu_trainer_steps(r->t))) status = train_checkpoint(r);
+  if (status == CLI_OK && hu_trainer_done(r->t) && !train_largest(r->seen.rows > 0))
+    status = train_log_evaluation(r, 1);
+  if (status == CLI_OK && train_speaks() && (*stopped || !hu_trainer_steps(r->t))) status = train_checkpoint(r);
   leave_signals(before);
   return status;
 }

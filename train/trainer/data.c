@@ -179,6 +179,31 @@ hu_model_sizes hu_sizes_of_source(const hu_trainer *t) {
   return z;
 }
 
+/* FNV-1a over words of 64 bits, of which the last may have zeros behind it. */
+static uint64_t digest(uint64_t h, size_t bytes, const void *data) {
+  const uint8_t *p = data;
+  for (size_t i = 0; p && i < bytes; i += 8) {
+    uint64_t word = 0;
+    memcpy(&word, p + i, bytes - i < 8 ? bytes - i : 8);
+    h = (h ^ word) * 0x100000001B3u;
+  }
+  return h;
+}
+
+static uint64_t digest_set(uint64_t h, const hu_data *d) {
+  h = digest(h, d->count * hu_data_features(d) * sizeof *d->x, d->x);
+  h = digest(h, d->count * sizeof *d->labels, d->labels);
+  return digest(h, d->count * d->targets * sizeof *d->y, d->y);
+}
+
+uint64_t hu_trainer_data_digest(const hu_trainer *t) {
+  uint64_t h = 0xCBF29CE484222325u;
+  if (!t || !t->begun) return 0;
+  if (t->source.text)
+    return digest(h, t->source.tokens.count * sizeof *t->source.tokens.tokens, t->source.tokens.tokens);
+  return digest_set(digest_set(h, &t->source.training), &t->source.test);
+}
+
 /* ---- batches ---- */
 
 hu_status hu_make_rooms(hu_trainer *t, char *why) {

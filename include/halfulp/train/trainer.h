@@ -137,6 +137,9 @@ typedef struct hu_trainer_seen {
 /* Evaluation: dropout off, running statistics. Changes nothing. (Text: a fixed set of windows.) */
 HU_API HU_MUST_CHECK hu_status hu_trainer_evaluate(hu_trainer *t, int on, hu_trainer_seen *seen);
 
+/* A digest of the numbers, labels and tokens that the run reads (64 bits, FNV-1a over words of 64 bits), by which
+ * processes tell that they have the same data; 0 before hu_trainer_begin. */
+HU_API uint64_t hu_trainer_data_digest(const hu_trainer *t);
 /* The net, for looking; NULL before hu_trainer_begin. */
 HU_API hu_net *hu_trainer_net(const hu_trainer *t);
 /* hu_net_digest of it. */

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* What the processes of a training run tell each other besides gradients: sums of whole numbers, of which each process
+ * fills its own places. See ranks.h. */
+#include "cli/train/ranks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+
+static const train_ranks alone = {{0, 1, NULL, NULL, NULL}, NULL};
+static const train_ranks *given = &alone;
+
+const train_ranks *train_ranks_get(void) { return given; }
+void train_ranks_set(const train_ranks *ranks) { given = ranks; }
+
+int train_speaks(void) { return given->trainer.rank == 0; }
+
+/* x[i] = the sum over the processes. */
+static int sum(size_t n, double *x) {
+  if (given->trainer.size == 1 || given->trainer.sum(given->trainer.context, n, x) == HU_OK) return CLI_OK;
+  return CLI_BAD;
+}
+
+/* z[r] = what process r gives, a whole number up to 2^53. */
+static int collect(double *z, double x) {
+  memset(z, 0, (size_t)given->trainer.size * sizeof *z);
+  z[given->trainer.rank] = x;
+  return sum((size_t)given->trainer.size, z);
+}
+
+static double *places(void) {
+  double *z = malloc((size_t)given->trainer.size * sizeof *z);
+  if (!z && given->end) given->end(CLI_BAD);
+  return z;
+}
+
+int train_largest(int x) {
+  if (given->trainer.size == 1) return x;
+  double *all = places();
+  if (!all || collect(all, (double)x)) x = CLI_BAD;
+  for (int r = 0; all && r < given->trainer.size; r++) {
+    if (all[r] > (double)x) x = (int)all[r];
+  }
+  free(all);
+  return x;
+}
+
+static int other(const double *all) {
+  for (int r = 1; r < given->trainer.size; r++) {
+    if (all[r] != all[0]) return r;
+  }
+  return 0;
+}
+
+int train_same(uint64_t x, const char *what) {
+  double *low = places(), *high = places();
+  int status = low && high ? collect(low, (double)(x & 0xFFFFFFFFu)) : CLI_BAD, rank = 0;
+  if (status == CLI_OK) status = collect(high, (double)(x >> 32));
+  if (status == CLI_OK) rank = other(low) ? other(low) : other(high);
+  free(low);
+  free(high);
+  if (!rank) return status;
+  return train_speaks() ? cli_fail(NULL, "train: rank %d has other %s than rank 0", rank, what) : CLI_BAD;
+}
+
+/* ---- the state ---- */
+
+/* The bits of a tensor are whole numbers, which sums keep; as values a -0 would be lost. */
+static int spread_tensor(hu_trainer *t, size_t i, size_t n) {
+  float *x = malloc((n + 1) * sizeof *x);
+  double *bits = calloc(n + 1, sizeof *bits);
+  int status = x && bits ? CLI_OK : cli_fail(NULL, "out of memory");
+  if (status == CLI_OK && train_speaks()) {
+    if (hu_trainer_read(t, i, x) != HU_OK) status = CLI_BAD;
+    for (size_t k = 0; k < n; k++) {
+      uint32_t u;
+      memcpy(&u, &x[k], sizeof u);
+      bits[k] = (double)u;
+    }
+  }
+  if (status == CLI_OK) status = sum(n, bits);
+  for (size_t k = 0; k < n && status == CLI_OK; k++) {
+    uint32_t u = (uint32_t)bits[k];
+    memcpy(&x[k], &u, sizeof u);
+  }
+  if (status == CLI_OK && !train_speaks() && hu_trainer_write(t, i, x) != HU_OK) status = CLI_BAD;
+  free(x);
+  free(bits);
+  return status;
+}
+
+static int spread_text(hu_trainer *t) {
+  double length = train_speaks() ? (double)hu_trainer_state(t, NULL, 0) : 0;
+  if (sum(1, &length)) return CLI_BAD;
+  size_t n = (size_t)length;
+  char *text = calloc(n + 1, 1), why[HU_DATA_WHY_MAX] = "";
+  double *letters = calloc(n + 1, sizeof *letters);
+  int status = text && letters ? CLI_OK : cli_fail(NULL, "out of memory");
+  if (status == CLI_OK && train_speaks()) (void)hu_trainer_state(t, text, n + 1);
+  for (size_t i = 0; i < n && status == CLI_OK; i++) letters[i] = (double)(unsigned char)text[i];
+  if (status == CLI_OK) status = sum(n, letters);
+  for (size_t i = 0; i < n && status == CLI_OK; i++) text[i] = (char)(unsigned char)letters[i];
+  if (status == CLI_OK && !train_speaks() && hu_trainer_resume(t, text, why) != HU_OK)
+    status = cli_fail(NULL, "%s", why);
+  free(text);
+  free(letters);
+  return status;
+}
+
+int train_spread(hu_trainer *t) {
+  int status = CLI_OK;
+  if (given->trainer.size == 1) return CLI_OK;
+  for (size_t i = 0; i < hu_trainer_tensor_count(t) && status == CLI_OK; i++) {
+    hu_trainer_tensor x = hu_trainer_tensor_at(t, i);
+    status = spread_tensor(t, i, x.rows * x.cols);
+  }
+  if (status == CLI_OK) status = spread_text(t);
+  return train_largest(status);
+}

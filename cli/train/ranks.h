@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/train/ranks.h - the processes that train one net together: one alone, or those of an MPI job (mpi/train.c). The
+ * first one writes the files and speaks; the others compute their shards. */
+#ifndef HALFULP_CLI_TRAIN_RANKS_H
+#define HALFULP_CLI_TRAIN_RANKS_H
+
+#include "halfulp/train/trainer.h"
+
+typedef struct train_ranks {
+  hu_trainer_ranks trainer; /* with its calls, if size is above 1 */
+  void (*end)(int status);  /* ends all processes at once: one of them cannot go on */
+} train_ranks;
+
+const train_ranks *train_ranks_get(void);
+void train_ranks_set(const train_ranks *ranks);
+
+/* 1 for the first process. */
+int train_speaks(void);
+/* The largest of what the processes give: exit codes, signals. All call it. */
+int train_largest(int x);
+/* CLI_OK, or an error line of the first process that names the first one whose x is another than its own: "rank 2 has
+ * other WHAT than rank 0". All call it and get the same. */
+int train_same(uint64_t x, const char *what);
+/* The state of the first process's trainer becomes that of all, bit for bit. Exit code, the same for all. */
+int train_spread(hu_trainer *t);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Gradients and counts of shards, joined over MPI. A process that cannot go on ends the job, as the others would wait. */
+#include "mpi/train.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/train/ranks.h"
+#include "halfulp/formats/ieee.h"
+#include "mpi/allreduce.h"
+
+/* How long a process waits for another one: for its shards of a step, a checkpoint, an evaluation. */
+static const double timeout = 600;
+
+static MPI_Comm comm; /* of this library alone */
+
+static hu_mpi here(void) {
+  hu_mpi where = {comm, timeout, HU_MPI_AS_MODEL, -1, ""};
+  return where;
+}
+
+static hu_status told(const hu_mpi *where, hu_status s) {
+  int rank;
+  if (s != HU_OK && MPI_Comm_rank(comm, &rank) == MPI_SUCCESS)
+    fprintf(stderr, "halfulp: train: rank %d: %s\n", rank, where->why);
+  return s;
+}
+
+static hu_status join(void *context, size_t n, float *z, size_t own, const void *const *x, const hu_collective *model,
+                      const hu_exec *exec) {
+  hu_mpi where = here();
+  hu_mode rne;
+  (void)context;
+  memset(&rne, 0, sizeof rne);
+  return told(&where, hu_mpi_allreduce_many(&where, n, z, hu_binary32(), own, x, model, rne, exec, NULL));
+}
+
+/* In any order: at most one number is not zero, or all are whole and small. */
+static hu_status sum(void *context, size_t n, double *x) {
+  enum { PART = 1 << 20 };
+  hu_mpi where = here();
+  hu_status s = HU_OK;
+  (void)context;
+  for (size_t i = 0; i < n && s == HU_OK; i += PART) {
+    MPI_Request request;
+    int count = n - i < PART ? (int)(n - i) : PART;
+    s = mpi_made(&where, MPI_Iallreduce(MPI_IN_PLACE, x + i, count, MPI_DOUBLE, MPI_SUM, comm, &request),
+                 "MPI_Iallreduce");
+    if (s == HU_OK) s = mpi_wait(&where, &request, -1, "answer");
+  }
+  return told(&where, s);
+}
+
+static void end(int status) { MPI_Abort(MPI_COMM_WORLD, status); }
+
+static train_ranks ranks = {{0, 1, NULL, join, sum}, end};
+
+void mpi_train_start(void) {
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_rank(comm, &ranks.trainer.rank);
+  MPI_Comm_size(comm, &ranks.trainer.size);
+  train_ranks_set(&ranks);
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* mpi/train.h - makes the processes of an MPI job those that `halfulp train` shares the shards of a run among. */
+#ifndef HALFULP_MPI_TRAIN_H
+#define HALFULP_MPI_TRAIN_H
+
+/* After MPI_Init. */
+void mpi_train_start(void);
+
+#endif
