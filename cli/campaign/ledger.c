@@ -22,7 +22,7 @@ const campaign_entry *campaign_ledger_find(const campaign_ledger *ledger, const 
 
 static int is_state(const campaign_entry *e, const char *state) { return !strcmp(e->field[CAMPAIGN_STATE], state); }
 
-/* Results of the same sources that differ: one of two machines is wrong, and nobody can say which. */
+/* Results of the same sources that differ: one of two machines is wrong, and it is unknown which. */
 static int disagree(const campaign_entry *a, const campaign_entry *b) {
   if (is_state(a, "open") || is_state(b, "open")) return 0;
   if (!strcmp(a->field[CAMPAIGN_SOURCES], "-") || strcmp(a->field[CAMPAIGN_SOURCES], b->field[CAMPAIGN_SOURCES]))

@@ -68,8 +68,8 @@ static const cli_command command = {
     "SUBJECTS are the folders whose claims an item checks; they are for --sources. Items that the ledger\n"
     "has are not run again: after an interrupt the same command continues. A wrong result is written to the\n"
     "ledger and stops nothing. The exit status is 1 if there is one.\n"
-    "`mpirun -n N halfulp campaign ...` shares the items among N processes; the ledger is the same but for\n"
-    "seconds, machines and dates. docs/cluster.md explains ledgers and large machines.",
+    "`mpirun -n N halfulp campaign ...` shares the items among N processes; the entries of the ledger are\n"
+    "the same except seconds, machines and dates. docs/cluster.md explains ledgers and large machines.",
     "  printf 'w world codes float4_e2m1fn\\nt triples arith float4_e2m1fn rne 1/1\\n' > /tmp/some.list\n"
     "  halfulp campaign /tmp/some.list\n"
     "  halfulp campaign /tmp/some.list --status --json",

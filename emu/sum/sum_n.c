@@ -92,7 +92,7 @@ static hu_num value_at(const operand *x, size_t i) {
 
 static uint64_t *sum_at(const run *r, size_t i) { return r->sums + i * (1 + r->range.words); }
 
-/* Term i; infinity times zero is none, and sets its bit. */
+/* Term i; infinity times zero is no term, and sets its bit. */
 static hu_long term_at(const operand *x, int operands, size_t i, uint32_t *terms) {
   hu_num a = value_at(&x[0], i), b = operands > 1 ? value_at(&x[1], i) : a;
   if (operands == 1) return hu_long_of(a);

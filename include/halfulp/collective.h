@@ -122,10 +122,10 @@ HU_API size_t hu_collective_text(char *text, size_t size, const hu_collective *m
 HU_API HU_MUST_CHECK hu_status hu_collective_reduce(size_t ranks, size_t n, void *z, hu_format f, const void *const *x,
                                                     const hu_collective *model, hu_mode mode, const hu_exec *exec,
                                                     hu_events *events);
-/* Elements first to first + count - 1 of what hu_collective_reduce gives for buffers of n elements; z and each x[r] hold
- * these elements alone. So large buffers are reduced in parts, and several machines can each do one. HU_E_SHAPE also:
- * first is no multiple of HU_COLLECTIVE_PIECE; count is none, and the part does not end with the buffer; or it goes
- * beyond. */
+/* Elements first to first + count - 1 of what hu_collective_reduce gives for buffers of n elements; z and each x[r]
+ * hold these elements alone. So large buffers are reduced in parts, and several machines can each do one. HU_E_SHAPE
+ * also: first is not a multiple of HU_COLLECTIVE_PIECE; count is not one either, and the part does not end with the
+ * buffer; or it goes beyond. */
 HU_API HU_MUST_CHECK hu_status hu_collective_reduce_part(size_t ranks, size_t n, size_t first, size_t count, void *z,
                                                          hu_format f, const void *const *x, const hu_collective *model,
                                                          hu_mode mode, const hu_exec *exec, hu_events *events);

@@ -12,7 +12,8 @@ A fenced block's language says what becomes of it (CONTRIBUTING.md has the same 
     text          output, formulas, grammars: nothing
 
 A comment in the line before a fence: `<!-- file: NAME -->` puts the block into the folder of the sh blocks under that name,
-`<!-- not run: REASON -->` leaves it out; reasons: gpu, root, long, network. Before a text block `<!-- output -->`: what the
+`<!-- not run: REASON -->` leaves it out; reasons: gpu, root, long, network. `<!-- needs: mpi -->` leaves it out where there is no
+mpirun or no halfulp-mpi. Before a text block `<!-- output -->`: what the
 block before it prints, to the letter; a line of three points stands for any lines. Any other language, a block without one,
 and a block by indentation fail. Exit code 77, after all else was done, where a tool or a Python module is missing."""
 import collections
@@ -30,6 +31,11 @@ import pages   # noqa: E402
 import staged  # noqa: E402
 
 REASONS = ('gpu', 'root', 'long', 'network')
+# Programs that a block says it needs.
+NEEDS = {'mpi': ('mpirun', 'halfulp-mpi')}
+# Open MPI refuses root and more processes than cores unless asked; other launchers do not read these.
+MPI = {'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1', 'OMPI_MCA_rmaps_base_oversubscribe': '1',
+       'OMPI_MCA_plm': 'isolated', 'OMPI_MCA_btl_vader_single_copy_mechanism': 'none'}
 # Commands of sh blocks that a machine may lack.
 TOOLS = ('verilator', 'iverilog', 'cmake', 'nvcc', 'doxygen')
 LANGUAGES = ('c', 'cpp', 'cuda', 'python', 'sh', 'systemverilog', 'ini', 'text')
@@ -48,7 +54,7 @@ class Page:
         self.copy = staged.Staged(build)
         # The package as it stands in the source, with the installed libraries.
         self.env = self.copy.environment(PYTHONPATH=str(source / 'python'), HALFULP_LIBRARY=str(self.copy.libdir), MPLBACKEND='Agg',
-                                         PYTHONDONTWRITEBYTECODE='1')
+                                         PYTHONDONTWRITEBYTECODE='1', **MPI)
         self.seen = collections.Counter()
         self.absent = []
         self.printed = {}
@@ -195,15 +201,20 @@ class Page:
     def look_at(self, block, scripts, single):
         reason = re.fullmatch(r'not run: (\w+)', block.comment)
         file = re.fullmatch(r'file: ([\w./-]+)', block.comment)
+        needs = re.fullmatch(r'needs: (\w+)', block.comment)
         if block.language not in LANGUAGES:
             raise Failed('line %d: %s' % (block.line, 'a block of "%s"' % block.language if block.language else 'a block without a language'))
         if block.comment.startswith('not run') and (not reason or reason[1] not in REASONS):
             raise Failed('line %d: "%s": reasons are %s' % (block.line, block.comment, ', '.join(REASONS)))
+        if block.comment.startswith('needs') and (not needs or needs[1] not in NEEDS):
+            raise Failed('line %d: "%s": a block can need %s' % (block.line, block.comment, ', '.join(NEEDS)))
         if file:
             (self.folder / file[1]).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / file[1]).write_text(block.text)
         if reason:
             self.seen['not run: ' + reason[1]] += 1
+            return
+        if needs and any([self.lacks('line %d' % block.line, program) for program in NEEDS[needs[1]]]):
             return
         self.seen[block.language] += 1
         if block.language in ('sh', 'python'):

@@ -62,6 +62,7 @@ WRONG = [
     ('```text\n2a', '\n    indented\n\n```text\n2a', 'a block by indentation'),
     ('not run: network', 'not run: lazy', 'reasons are gpu, root, long, network'),
     ('not run: network', 'network', 'exit code 1'),
+    ('not run: network', 'needs: luck', 'a block can need mpi'),
     ('test -f a.ini', 'test -f b.ini', 'exit code 1'),
     ('\n2a', '\n2b', 'the page says'),
     ('== 0x2a', '== 0x2b', 'exit code 1'),
