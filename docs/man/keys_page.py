@@ -15,6 +15,7 @@ import roff  # noqa: E402
 SECTIONS = {
     'run': 'The run', 'data': 'What it learns from', 'model': 'The network', 'loss': 'The loss and its scale', 'optimizer': 'The optimizer',
     'gradient': 'Between gradients and optimizer', 'precision': 'What is rounded where', 'assignment': 'Which tensors are low',
+    'parallel': 'How a batch is shared',
 }
 EXAMPLE = ['[data]', 'set = digits', '[model]', 'net = mlp(layers=2,units=64)', '[precision]', 'system = s2fp8   ; or fp16, bfloat16, nvfp4, ...',
            '[run]', 'epochs = 5']
