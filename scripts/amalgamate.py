@@ -18,7 +18,7 @@ SYSTEM = re.compile(r'\s*#\s*include\s+<([^>]+)>')
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[A-Za-z_]\w*|0[xX][\w.]+|\d[\w.]*|\s+|.',
                    re.S)
 # Public headers of parts that are libraries of their own.
-APART = ('halfulp/core.h', 'halfulp/device', 'halfulp/oracle', 'halfulp/train')
+APART = ('halfulp/core.h', 'halfulp/device', 'halfulp/mpi', 'halfulp/oracle', 'halfulp/train')
 
 
 class Tree:
