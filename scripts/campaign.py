@@ -43,6 +43,10 @@ def built_in():
     rows += [('triples/{}/{}'.format(f, m), 'triples', 'arith,array', [f, m, '1/1']) for f in SMALL for m in MODES + STOCHASTIC]
     rows += [('pairs/{}/{}/{}'.format(op, f, m), 'pairs', 'arith,array', [op, f, m, '1/1'])
              for f in WIDE for op in ('add', 'sub', 'mul', 'div') for m in MODES]
+    rows += [('mixed/{}/binary16/{}'.format(f, m), 'mixed', 'arith,array', [f, 'binary16', m, '1/1'])
+             for f in SMALL for m in MODES + STOCHASTIC]
+    rows += [('powers/{}/binary16/{}'.format(f, m), 'powers', 'arith,array', [f, 'binary16', m, '1/4096', '1/1'])
+             for f in WIDE[:2] for m in MODES]
     return rows
 
 

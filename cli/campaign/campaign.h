@@ -47,14 +47,20 @@ typedef struct campaign_result {
 int campaign_item_check(const campaign_item *item, const char *file, unsigned long line);
 /* CLI_OK, or an exit code after an error line: then there is no result. A wrong bit is a result. */
 int campaign_item_run(const campaign_item *item, campaign_result *z);
-/* Items of a kind: pairs OP FORMAT MODE I/N, triples FORMAT MODE I/N. */
+/* Items of a kind: pairs OP FORMAT MODE I/N, triples FORMAT MODE I/N, mixed FORMAT FORMAT MODE I/N, powers FORMAT FORMAT
+ * MODE 1/EVERY I/N. */
 int campaign_pairs(const campaign_item *item, campaign_result *z);
 int campaign_triples(const campaign_item *item, campaign_result *z);
+int campaign_mixed(const campaign_item *item, campaign_result *z);
+int campaign_powers(const campaign_item *item, campaign_result *z);
 /* program PATH ARGUMENT..., and program-fails: the exit status says whether it is right. A last line of its output
  * "campaign: cases=N wrong=N digest=HEX" is taken over. */
 int campaign_program(const campaign_item *item, int fails, campaign_result *z);
 /* "I/N" with 1 <= I <= N: 1, or 0. */
 int campaign_shard(const char *text, uint64_t *i, uint64_t *n);
+/* Code i of an array of codes of 1, 2 or 4 bytes. */
+uint32_t campaign_code(const uint8_t *x, size_t size, size_t i);
+void campaign_put(uint8_t *x, size_t size, size_t i, uint32_t code);
 
 /* ---- the ledger ---- */
 

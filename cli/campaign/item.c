@@ -40,7 +40,7 @@ static int run_steps(const campaign_item *item, campaign_result *z) { return run
 static int run_program(const campaign_item *item, campaign_result *z) { return campaign_program(item, 0, z); }
 static int run_fails(const campaign_item *item, campaign_result *z) { return campaign_program(item, 1, z); }
 
-/* Arguments: a letter each. f: a format, m: a mode, s: I/N, o: an operation, p: one or more words. */
+/* Arguments: a letter each. f: a format, m: a mode, s: I/N, e: 1/N, o: an operation, p: one or more words. */
 static const struct kind {
   const char *name, *arguments, *usage;
   int (*run)(const campaign_item *item, campaign_result *z);
@@ -48,6 +48,8 @@ static const struct kind {
              {"steps", "fm", "FORMAT MODE", run_steps},
              {"pairs", "ofms", "add|sub|mul|div FORMAT MODE I/N", campaign_pairs},
              {"triples", "fms", "FORMAT MODE I/N", campaign_triples},
+             {"mixed", "ffms", "FORMAT FORMAT MODE I/N", campaign_mixed},
+             {"powers", "ffmes", "FORMAT FORMAT MODE 1/EVERY I/N", campaign_powers},
              {"program", "p", "PATH ARGUMENT...", run_program},
              {"program-fails", "p", "PATH ARGUMENT...", run_fails}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -66,6 +68,7 @@ static int is_argument(char letter, const char *text) {
     case 'f': return hu_format_parse(&f, text, NULL) == HU_OK;
     case 'm': return hu_mode_round_parse(&mode, text) == HU_OK;
     case 's': return campaign_shard(text, &i, &n);
+    case 'e': return campaign_shard(text, &i, &n) && i == 1;
     case 'o': return !strcmp(text, "add") || !strcmp(text, "sub") || !strcmp(text, "mul") || !strcmp(text, "div");
     default: return 1;
   }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All pairs, and all triples, of codes: lanes against the one-value core, and every 2^16th against the oracle. */
+/* All pairs, and all triples, of codes of one format or two: lanes against the one-value core, and every 2^16th against the oracle. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,21 +23,22 @@ static const struct operation {
                   {"mul", hu_mul_n, HU_ORACLE_MUL},
                   {"div", hu_div_n, HU_ORACLE_DIV}};
 
-/* A row of results: `many` values of the last operand, the others fixed. */
+/* A row of results: `many` values of the last operand, the others fixed. Results have the last one's format. */
 typedef struct row {
-  hu_format f;
+  hu_format fixed_format, f;
   hu_mode mode;
-  size_t many, size; /* bytes of a code */
-  uint32_t fixed[2]; /* as stored */
+  size_t codes, fixed_size; /* of the fixed operands' format: how many, bytes of one */
+  size_t many, size;        /* of f */
+  uint32_t fixed[2];        /* as stored */
   uint8_t last[ROW_MAX * STORED], z[ROW_MAX * STORED], core[ROW_MAX * STORED];
   int operation; /* -1: fma */
 } row;
 
-static uint32_t code_at(const uint8_t *x, size_t size, size_t i) {
+uint32_t campaign_code(const uint8_t *x, size_t size, size_t i) {
   return size == 1 ? x[i] : size == 2 ? ((const uint16_t *)(const void *)x)[i] : ((const uint32_t *)(const void *)x)[i];
 }
 
-static void put_code(uint8_t *x, size_t size, size_t i, uint32_t code) {
+void campaign_put(uint8_t *x, size_t size, size_t i, uint32_t code) {
   uint8_t low = (uint8_t)code;
   uint16_t half = (uint16_t)code;
   if (size == 1) memcpy(x + i, &low, 1);
@@ -48,25 +49,25 @@ static void put_code(uint8_t *x, size_t size, size_t i, uint32_t code) {
 static hu_status compute(const row *r, uint8_t *z, uint32_t levels_off, hu_events *events) {
   hu_exec exec = {0, levels_off, {0, 0}};
   if (r->operation < 0)
-    return hu_fma_n(r->many, z, 1, r->f, &r->fixed[0], 0, r->f, &r->fixed[1], 0, r->f, r->last, 1, r->f, r->mode, &exec,
-                    events);
-  return operations[r->operation].run(r->many, z, 1, r->f, &r->fixed[0], 0, r->f, r->last, 1, r->f, r->mode, &exec,
-                                      events);
+    return hu_fma_n(r->many, z, 1, r->f, &r->fixed[0], 0, r->fixed_format, &r->fixed[1], 0, r->fixed_format, r->last, 1,
+                    r->f, r->mode, &exec, events);
+  return operations[r->operation].run(r->many, z, 1, r->f, &r->fixed[0], 0, r->fixed_format, r->last, 1, r->f, r->mode,
+                                      &exec, events);
 }
 
 /* Result i is the oracle's. A stochastic mode's word is that of the element. */
 static int check_one(const row *r, size_t i, campaign_result *z) {
 #if HU_CLI_ORACLE
   uint32_t want, events, word = 0;
-  hu_oracle_code x[3] = {{r->f, code_at((const uint8_t *)&r->fixed[0], r->size, 0)},
-                         {r->f, code_at((const uint8_t *)&r->fixed[1], r->size, 0)},
-                         {r->f, code_at(r->last, r->size, i)}};
+  hu_oracle_code x[3] = {{r->fixed_format, campaign_code((const uint8_t *)&r->fixed[0], r->fixed_size, 0)},
+                         {r->fixed_format, campaign_code((const uint8_t *)&r->fixed[1], r->fixed_size, 0)},
+                         {r->f, campaign_code(r->last, r->size, i)}};
   if (r->operation >= 0) x[1] = x[2];
   if (r->mode.bits) word = hu_stream_word((hu_stream){0, 0}, i) >> (32 - r->mode.bits);
   hu_status s = hu_oracle_arith(&want, &events, r->operation < 0 ? HU_ORACLE_FMA : operations[r->operation].oracle,
                                 r->f, r->mode, word, x);
   if (s != HU_OK) return cli_fail_status("oracle", s);
-  z->wrong += want != code_at(r->z, r->size, i);
+  z->wrong += want != campaign_code(r->z, r->size, i);
 #else
   (void)r, (void)i, (void)z;
 #endif
@@ -79,7 +80,7 @@ static int check_row(row *r, uint64_t number, campaign_result *z) {
   if (s == HU_OK) s = compute(r, r->core, UINT32_MAX, &core);
   if (s != HU_OK) return cli_fail_status("campaign", s);
   for (size_t i = 0; i < r->many && memcmp(r->z, r->core, r->many * r->size) != 0; i++)
-    z->wrong += code_at(r->z, r->size, i) != code_at(r->core, r->size, i);
+    z->wrong += campaign_code(r->z, r->size, i) != campaign_code(r->core, r->size, i);
   z->wrong += memcmp(&lanes, &core, sizeof lanes) != 0;
   z->cases += r->many;
   for (size_t i = 0; i + 8 <= r->many * r->size; i += 8) {
@@ -92,26 +93,30 @@ static int check_row(row *r, uint64_t number, campaign_result *z) {
   return number % every ? CLI_OK : check_one(r, (number * 40503u) % r->many, z);
 }
 
-static row *row_of(const campaign_item *item, int operation, const char *format, const char *mode) {
+/* The number of codes of a format with up to 2^16 of them, and the bytes of one; 0 after an error line. */
+static size_t codes_of(const campaign_item *item, hu_format *f, const char *text, size_t *size) {
+  if (hu_format_parse(f, text, NULL) != HU_OK) abort(); /* checked */
+  hu_limits l = hu_limits_of(*f);
+  *size = l.storage / 8;
+  if (l.width <= 16) return (size_t)1 << l.width;
+  (void)cli_fail(item->name, "%s has more than 2^16 codes", text);
+  return 0;
+}
+
+static row *row_of(const campaign_item *item, int operation, const char *fixed, const char *last, const char *mode) {
   row *r = calloc(1, sizeof *r);
   if (!r) {
     (void)cli_fail(NULL, "out of memory");
     return NULL;
   }
-  hu_limits l;
-  if (hu_format_parse(&r->f, format, NULL) != HU_OK || hu_mode_round_parse(&r->mode, mode) != HU_OK)
-    abort(); /* checked */
-  l = hu_limits_of(r->f);
-  if (l.width > 16) {
-    (void)cli_fail(item->name, "%s has more than 2^16 codes", format);
-    free(r);
-    return NULL;
-  }
+  if (hu_mode_round_parse(&r->mode, mode) != HU_OK) abort(); /* checked */
   r->operation = operation;
-  r->many = (size_t)1 << l.width;
-  r->size = l.storage / 8;
-  for (size_t i = 0; i < r->many; i++) put_code(r->last, r->size, i, (uint32_t)i);
-  return r;
+  r->codes = codes_of(item, &r->fixed_format, fixed, &r->fixed_size);
+  if (r->codes) r->many = codes_of(item, &r->f, last, &r->size);
+  for (size_t i = 0; i < r->many; i++) campaign_put(r->last, r->size, i, (uint32_t)i);
+  if (r->many) return r;
+  free(r);
+  return NULL;
 }
 
 int campaign_pairs(const campaign_item *item, campaign_result *z) {
@@ -119,30 +124,42 @@ int campaign_pairs(const campaign_item *item, campaign_result *z) {
   int operation = 0, status = CLI_OK;
   while (strcmp(operations[operation].name, item->argument[0])) operation++;
   (void)campaign_shard(item->argument[3], &shard, &shards);
-  row *r = row_of(item, operation, item->argument[1], item->argument[2]);
+  row *r = row_of(item, operation, item->argument[1], item->argument[1], item->argument[2]);
   if (!r) return CLI_BAD;
   z->digest = VERIFY_DIGEST_START;
   for (uint64_t a = (shard - 1) * r->many / shards; a < shard * r->many / shards && status == CLI_OK; a++) {
-    put_code((uint8_t *)&r->fixed[0], r->size, 0, (uint32_t)a);
+    campaign_put((uint8_t *)&r->fixed[0], r->fixed_size, 0, (uint32_t)a);
     status = check_row(r, a, z);
   }
   free(r);
   return status;
 }
 
-int campaign_triples(const campaign_item *item, campaign_result *z) {
+/* Fused multiply-adds: two codes of `fixed`, one of `last`, into the latter. */
+static int run_fma(const campaign_item *item, const char *fixed, const char *last, const char *mode, const char *part,
+                   campaign_result *z) {
   uint64_t shard = 1, shards = 1;
   int status = CLI_OK;
-  (void)campaign_shard(item->argument[2], &shard, &shards);
-  row *r = row_of(item, -1, item->argument[0], item->argument[1]);
+  (void)campaign_shard(part, &shard, &shards);
+  row *r = row_of(item, -1, fixed, last, mode);
   if (!r) return CLI_BAD;
-  uint64_t rows = (uint64_t)r->many * r->many;
+  uint64_t rows = (uint64_t)r->codes * r->codes;
   z->digest = VERIFY_DIGEST_START;
   for (uint64_t k = (shard - 1) * rows / shards; k < shard * rows / shards && status == CLI_OK; k++) {
-    put_code((uint8_t *)&r->fixed[0], r->size, 0, (uint32_t)(k / r->many));
-    put_code((uint8_t *)&r->fixed[1], r->size, 0, (uint32_t)(k % r->many));
+    campaign_put((uint8_t *)&r->fixed[0], r->fixed_size, 0, (uint32_t)(k / r->codes));
+    campaign_put((uint8_t *)&r->fixed[1], r->fixed_size, 0, (uint32_t)(k % r->codes));
     status = check_row(r, k, z);
   }
   free(r);
   return status;
+}
+
+int campaign_triples(const campaign_item *item, campaign_result *z) {
+  char *const *x = item->argument;
+  return run_fma(item, x[0], x[0], x[1], x[2], z);
+}
+
+int campaign_mixed(const campaign_item *item, campaign_result *z) {
+  char *const *x = item->argument;
+  return run_fma(item, x[0], x[1], x[2], x[3], z);
 }

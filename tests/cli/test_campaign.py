@@ -54,6 +54,18 @@ class Campaign(support.Case):
         self.assertEqual(len({e["digest"] for n, e in entries.items() if n[0] == "p"}), 4)
         self.assertFalse(os.path.exists(path + ".ledger.parts"))
 
+    def test_two_formats(self):
+        path = self.list("".join("m%d mixed arith float4_e2m1fn float6_e3m2fn rtz %d/3\n" % (i, i) for i in (1, 2, 3)) +
+                         "p powers arith float6_e2m3fn float4_e2m1fn rne 1/4 1/1\n"
+                         "w powers arith float6_e2m3fn float4_e2m1fn rne 1/1 1/1\n"
+                         "q pairs arith mul float4_e2m1fn rne 1/1\nt triples arith float4_e2m1fn rne 1/1\ns mixed arith float4_e2m1fn float4_e2m1fn rne 1/1\n")
+        self.assertEqual(self.report(path)["wrong"], 0)
+        entries = self.entries(path + ".ledger")
+        self.assertEqual(sum(int(entries["m%d" % i]["cases"]) for i in (1, 2, 3)), 16 * 16 * 64)
+        self.assertEqual((entries["p"]["cases"], entries["w"]["cases"]), ("256", "1024"))
+        self.assertEqual(entries["t"]["digest"], entries["s"]["digest"])
+        self.assertEqual(len({entries[name]["digest"] for name in ("m1", "m2", "m3", "p", "w", "q", "t")}), 7)
+
     def test_done_is_not_done_again(self):
         mark = self.path("runs")
         path = self.list("a\tprogram\t-\tsh\t-c\techo x >> '%s'; echo campaign: cases=7 wrong=0 digest=00000000000000ff\n" % mark)
@@ -120,7 +132,8 @@ class Campaign(support.Case):
         for text, says in (("", "no items"), ("a program\n", "some.list:1: "), ("a prgram - x\n", "'prgram' is no kind"),
                            ("a pairs arith add bf16x rne 1/1\n", "bf16x"), ("a pairs arith add bfloat16 rne 2/1\n", "2/1"),
                            ("a pairs arith add bfloat16 up 1/1\n", "'up'"), ("a pairs arith pow bfloat16 rne 1/1\n", "'pow'"),
-                           ("a triples arith bfloat16 rne\n", "FORMAT MODE I/N"), ("a program - x\na program - y\n", "some.list:2: an item of this name"),
+                           ("a triples arith bfloat16 rne\n", "FORMAT MODE I/N"),
+                           ("a powers arith bfloat16 bfloat16 rne 2/4 1/1\n", "2/4"), ("a mixed arith bfloat16 rne 1/1\n", "FORMAT FORMAT MODE I/N"), ("a program - x\na program - y\n", "some.list:2: an item of this name"),
                            ("a%s program - x\n" % ("b" * 200), "200 characters")):
             self.bad("campaign", self.list(text), says=says)
         self.bad("campaign", self.path("absent"), says="absent")
