@@ -27,8 +27,8 @@ hu_status mpi_made(hu_mpi *where, int code, const char *what);
  * memory. `rank` is who is waited for, `what` the rest of the sentence "rank 3 did not ... within 300 s". */
 hu_status mpi_wait(hu_mpi *where, MPI_Request *request, int rank, const char *what);
 
-/* All ranks tell their arguments (agree.c). s: what this rank's own check says. Fills owns. The same status on all ranks
- * unless that is HU_E_MPI. */
+/* All ranks tell their arguments (agree.c). s: what this rank's own check says. Fills owns. The same status on all
+ * ranks unless that is HU_E_MPI. */
 hu_status mpi_agree(mpi_call *c, hu_status s);
 
 /* HU_E_MEMORY of this rank; the others find out by their timeout. */

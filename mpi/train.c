@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Gradients and counts of shards, joined over MPI. A process that cannot go on ends the job, as the others would wait. */
+/* Gradients and counts of shards, joined over MPI. A process that cannot go on ends the job, as the others
+ * would wait. */
 #include "mpi/train.h"
 
 #include <stdio.h>

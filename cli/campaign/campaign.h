@@ -47,8 +47,8 @@ typedef struct campaign_result {
 int campaign_item_check(const campaign_item *item, const char *file, unsigned long line);
 /* CLI_OK, or an exit code after an error line: then there is no result. A wrong bit is a result. */
 int campaign_item_run(const campaign_item *item, campaign_result *z);
-/* Items of a kind: pairs OP FORMAT MODE I/N, triples FORMAT MODE I/N, mixed FORMAT FORMAT MODE I/N, powers FORMAT FORMAT
- * MODE 1/EVERY I/N. */
+/* Items of a kind: pairs OP FORMAT MODE I/N, triples FORMAT MODE I/N, mixed FORMAT FORMAT MODE I/N, powers FORMAT
+ * FORMAT MODE 1/EVERY I/N. */
 int campaign_pairs(const campaign_item *item, campaign_result *z);
 int campaign_triples(const campaign_item *item, campaign_result *z);
 int campaign_mixed(const campaign_item *item, campaign_result *z);

@@ -7,15 +7,6 @@
 #include "cli/campaign/campaign.h"
 #include "cli/verify/verify.h"
 
-int campaign_shard(const char *text, uint64_t *i, uint64_t *n) {
-  char *end;
-  if (strspn(text, "0123456789/") != strlen(text)) return 0;
-  *i = strtoull(text, &end, 10);
-  if (*end != '/' || end == text) return 0;
-  *n = strtoull(end + 1, &end, 10);
-  return *end == 0 && *i >= 1 && *i <= *n && *n <= 65536;
-}
-
 /* Worlds and step proofs are those of `halfulp verify`. */
 static int run_verify(const campaign_item *item, int kind, campaign_result *z) {
   verify_setup setup = {VERIFY_EXHAUSTIVE, 1, NULL};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All pairs, and all triples, of codes of one format or two: lanes against the one-value core, and every 2^16th against the oracle. */
+/* All pairs, and all triples, of codes of one format or two: lanes against the one-value core, and every 2^16th against
+ * the oracle. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,18 +34,6 @@ typedef struct row {
   uint8_t last[ROW_MAX * STORED], z[ROW_MAX * STORED], core[ROW_MAX * STORED];
   int operation; /* -1: fma */
 } row;
-
-uint32_t campaign_code(const uint8_t *x, size_t size, size_t i) {
-  return size == 1 ? x[i] : size == 2 ? ((const uint16_t *)(const void *)x)[i] : ((const uint32_t *)(const void *)x)[i];
-}
-
-void campaign_put(uint8_t *x, size_t size, size_t i, uint32_t code) {
-  uint8_t low = (uint8_t)code;
-  uint16_t half = (uint16_t)code;
-  if (size == 1) memcpy(x + i, &low, 1);
-  if (size == 2) memcpy(x + 2 * i, &half, 2);
-  if (size == 4) memcpy(x + 4 * i, &code, 4);
-}
 
 static hu_status compute(const row *r, uint8_t *z, uint32_t levels_off, hu_events *events) {
   hu_exec exec = {0, levels_off, {0, 0}};

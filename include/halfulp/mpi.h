@@ -5,16 +5,17 @@
  *   hu_status s = hu_mpi_allreduce(&where, n, z, bfloat16, x, &ring, rne, NULL, &events);
  *   if (s != HU_OK) fprintf(stderr, "rank %d: %s\n", where.rank, where.why);
  *
- * Every rank gets in z what hu_collective_reduce (collective.h) gives for the buffers of all ranks, bit for bit, and the
- * same events, whatever the MPI library does. So `exact` and `pairwise` of the same numbers have the same bits however
- * they lie on ranks, and `ring` has those of a ring of so many participants.
+ * Every rank gets in z what hu_collective_reduce (collective.h) gives for the buffers of all ranks, bit for bit, and
+ * the same events, whatever the MPI library does. So `exact` and `pairwise` of the same numbers have the same bits
+ * however they lie on ranks, and `ring` has those of a ring of so many participants.
  *
  *   ways      with one participant a rank, pairwise, ring, tree and doubling are carried out as collective.h says: the
- *             messages between ranks are those of the model, rounded into its wire (what a scaled wire leaves travels as
- *             binary32 numbers). exact, hierarchical, and ranks with several participants go by segments: each rank gets
- *             a part of all buffers, reduces it and hands its sums out. Both ways give the same bits
- *   together  a call is collective: all ranks of the communicator make it. First they compare their arguments, so that a
- *             rank with wrong ones hangs nobody: all ranks return the error. z and events are untouched then
+ *             messages between ranks are those of the model, rounded into its wire (what a scaled wire leaves travels
+ *             as binary32 numbers). exact, hierarchical, and ranks with several participants go by segments: each rank
+ *             gets a part of all buffers, reduces it and hands its sums out. Both ways give the same bits
+ *   together  a call is collective: all ranks of the communicator make it. First they compare their arguments, so that
+ *             a rank with wrong ones keeps no other one waiting: all ranks return the error. z and events are untouched
+ *             then
  *   failure   no rank waits for another one longer than the timeout. After HU_E_MPI the state of the communicator is
  *             unknown, z may be partly written, and some memory stays allocated, which messages under way may still
  *             use: the job is to be ended. Errors that the MPI library notices go to the communicator's error handler
@@ -61,8 +62,9 @@ typedef struct hu_mpi {
 HU_API HU_MUST_CHECK hu_status hu_mpi_allreduce(hu_mpi *where, size_t n, void *z, hu_format f, const void *x,
                                                 const hu_collective *model, hu_mode mode, const hu_exec *exec,
                                                 hu_events *events);
-/* The same with `own` participants on this rank, whose buffers are x[0] ... x[own - 1]; ranks may have different numbers
- * of them, also none, but not all none. Participants are counted from rank 0 on, on a rank in the order of x. */
+/* The same with `own` participants on this rank, whose buffers are x[0] ... x[own - 1]; ranks may have different
+ * numbers of them, also none, but not all none. Participants are counted from rank 0 on, and on a rank in the order
+ * of x. */
 HU_API HU_MUST_CHECK hu_status hu_mpi_allreduce_many(hu_mpi *where, size_t n, void *z, hu_format f, size_t own,
                                                      const void *const *x, const hu_collective *model, hu_mode mode,
                                                      const hu_exec *exec, hu_events *events);

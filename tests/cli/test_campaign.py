@@ -133,7 +133,9 @@ class Campaign(support.Case):
                            ("a pairs arith add bf16x rne 1/1\n", "bf16x"), ("a pairs arith add bfloat16 rne 2/1\n", "2/1"),
                            ("a pairs arith add bfloat16 up 1/1\n", "'up'"), ("a pairs arith pow bfloat16 rne 1/1\n", "'pow'"),
                            ("a triples arith bfloat16 rne\n", "FORMAT MODE I/N"),
-                           ("a powers arith bfloat16 bfloat16 rne 2/4 1/1\n", "2/4"), ("a mixed arith bfloat16 rne 1/1\n", "FORMAT FORMAT MODE I/N"), ("a program - x\na program - y\n", "some.list:2: an item of this name"),
+                           ("a powers arith bfloat16 bfloat16 rne 2/4 1/1\n", "2/4"),
+                           ("a mixed arith bfloat16 rne 1/1\n", "FORMAT FORMAT MODE I/N"),
+                           ("a program - x\na program - y\n", "some.list:2: an item of this name"),
                            ("a%s program - x\n" % ("b" * 200), "200 characters")):
             self.bad("campaign", self.list(text), says=says)
         self.bad("campaign", self.path("absent"), says="absent")

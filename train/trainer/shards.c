@@ -231,7 +231,7 @@ static void take_counts(hu_rounding_counts *z, const double *x) {
   memcpy(z, u, sizeof u);
 }
 
-/* What every process needs of the others' shards; alone there is nobody to ask. */
+/* What every process needs of the others' shards; one process has them all. */
 static hu_status tell(hu_trainer *t, hu_trainer_report *r) {
   double *counts = told_counts(t);
   put_counts(counts, &r->forward);

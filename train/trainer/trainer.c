@@ -226,32 +226,6 @@ hu_status hu_trainer_begin(hu_trainer *t, const char *folder, char *why) {
 
 /* ---- a step ---- */
 
-/* Forward (NULL: not counted here) and backward counts of a tensor, which may be in a device's memory: `seen`. */
-static void count_tensor(hu_net *net, hu_trainer_report *r, const hu_rounding_counts *forward,
-                         const hu_rounding_counts *backward, const hu_rounding_counts *seen) {
-  hu_rounding_counts both[2] = {forward ? *forward : *backward, *backward};
-  if (!net->engine->on_host) hu_do_get(net, both, seen, sizeof both);
-  if (forward) hu_add_counts(&r->forward, &both[0]);
-  hu_add_counts(&r->backward, &both[1]);
-}
-
-void hu_count_tensors(const hu_trainer *t, hu_trainer_report *r) {
-  hu_net *net = t->net;
-  for (int i = 0; i < net->values; i++) {
-    const hu_value *x = &net->value[i];
-    count_tensor(net, r, &x->counts, &x->counts_back, x->seen);
-  }
-  for (int i = 0; i < net->parameters; i++) {
-    const hu_parameter *p = &net->parameter[i];
-    /* Weights are rounded once a step for all processes: the first one counts them. */
-    count_tensor(net, r, t->ranks.rank == 0 ? &p->counts : NULL, &p->counts_back, p->seen);
-  }
-  for (int i = 0; i < net->operators; i++) {
-    const hu_operator *op = &net->op[i];
-    if (op->kind->product) count_tensor(net, r, &op->counts[0], &op->counts[1], op->seen);
-  }
-}
-
 static HU_NOINLINE hu_status step(hu_trainer *t, hu_trainer_report *report) {
   hu_trainer_report ignored, *r = report ? report : &ignored;
   hu_pass pass = {0};

@@ -63,14 +63,14 @@ HU_API HU_MUST_CHECK hu_status hu_trainer_set_engine(hu_trainer *t, const hu_eng
 
 /* ---- shards and processes ----
  *
- * With parallel.shards = S the batch of a step is cut into S shards of run.batch / S samples each, in order. A shard is a
- * pass of its own: its values, its gradients, the statistics of its batch norms, its random words (shard 0 has those of
- * a run without shards). Its loss has the factor 1 / S, so that the sum over the shards is the loss of the batch. The
- * gradients of all parameters, one after another in the order of the net, are then joined over the shards under
- * parallel.reduce (hu_collective_reduce, collective.h: numbers are binary32, the result is rounded to nearest even), and
- * the optimizer sees what that gives. Running statistics of batch norms become the mean over the shards of what each
- * would have: the exact sum, rounded to binary32, over S. So the run is a function of its keys, and it does not matter
- * which process computes a shard. */
+ * With parallel.shards = S the batch of a step is cut into S shards of run.batch / S samples each, in order. A shard is
+ * a pass of its own: its values, its gradients, the statistics of its batch norms, its random words (shard 0 has those
+ * of a run without shards). Its loss has the factor 1 / S, so that the sum over the shards is the loss of the batch.
+ * The gradients of all parameters, one after another in the order of the net, are then joined over the shards under
+ * parallel.reduce (hu_collective_reduce, collective.h: numbers are binary32, the result is rounded to nearest even),
+ * and the optimizer sees what that gives. Running statistics of batch norms become the mean over the shards of what
+ * each would have: the exact sum, rounded to binary32, over S. So the run is a function of its keys, and it does not
+ * matter which process computes a shard. */
 
 /* Processes that share the shards of a run: process `rank` of `size` takes consecutive ones, the first S mod size of
  * them one more. All processes have the same keys and make the same calls; each has the same weights, reports and
@@ -79,15 +79,15 @@ HU_API HU_MUST_CHECK hu_status hu_trainer_set_engine(hu_trainer *t, const hu_eng
 typedef struct hu_trainer_ranks {
   int rank, size;
   void *context; /* the first argument of the two calls */
-  /* z = what hu_collective_reduce gives to binary32 numbers of all shards, to nearest even: x[0] ... x[own - 1] are those
-   * of this process's, n numbers each. */
+  /* z = what hu_collective_reduce gives to binary32 numbers of all shards, to nearest even: x[0] ... x[own - 1] are
+   * those of this process's, n numbers each. */
   hu_status (*join)(void *context, size_t n, float *z, size_t own, const void *const *x, const hu_collective *model,
                     const hu_exec *exec);
   /* x[i] = the sum of x[i] over the processes. At most one of them is not zero, or all are whole numbers. */
   hu_status (*sum)(void *context, size_t n, double *x);
 } hu_trainer_ranks;
 /* Before hu_trainer_begin, which fails with HU_E_TRAIN where there are more processes than shards. HU_E_NULL: no calls,
- * and size is above 1; HU_E_SHAPE: the run has begun, or rank is none of 0 ... size - 1. */
+ * and size is above 1; HU_E_SHAPE: the run has begun, or rank is not from 0 to size - 1. */
 HU_API HU_MUST_CHECK hu_status hu_trainer_set_ranks(hu_trainer *t, const hu_trainer_ranks *ranks);
 
 /* ---- a run ---- */
