@@ -32,7 +32,7 @@ import staged  # noqa: E402
 
 REASONS = ('gpu', 'root', 'long', 'network')
 # Programs that a block says it needs.
-NEEDS = {'mpi': ('mpirun', 'halfulp-mpi')}
+NEEDS = {'mpi': ('mpirun', 'mpicc', 'halfulp-mpi')}
 # Open MPI refuses root and more processes than cores unless asked; other launchers do not read these.
 MPI = {'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1', 'OMPI_MCA_rmaps_base_oversubscribe': '1',
        'OMPI_MCA_plm': 'isolated', 'OMPI_MCA_btl_vader_single_copy_mechanism': 'none'}
