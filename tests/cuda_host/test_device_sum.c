@@ -55,6 +55,18 @@ static void fill_near(t_random *r, const twin *t, hu_format f) {
   }
 }
 
+static void draw_operands(t_random *r, const setup *s) {
+  int any = t_below(r, 2) != 0;
+  for (int i = A; i <= B; i++) {
+    if (any) {
+      fill(r, &s->t[i]);
+    } else {
+      fill_near(r, &s->t[i], i == A ? s->fa : s->fb);
+    }
+    twin_put(&s->t[i]);
+  }
+}
+
 static hu_sum_range widened(t_random *r, hu_sum_range z) {
   int32_t down = t_below(r, 2) ? 0 : t_between(r, 0, z.low - HU_SUM_LOW < 130 ? z.low - HU_SUM_LOW : 130);
   z.low -= down;
@@ -151,17 +163,9 @@ static void every_call(void **state) {
   for (unsigned i = 0; i < t_part(150); i++) {
     setup s = setup_new(&r, t_below(&r, 8) ? t_below(&r, 600) : 4000);
     for (int step = 0; step < 12; step++) {
-      int near = t_below(&r, 2) != 0, call = step < 2 ? step : (int)t_below(&r, CALLS);
+      int call = step < 2 ? step : (int)t_below(&r, CALLS);
       if (call == TWICE && t_below(&r, 2)) call = ROUND;
-      if (near) {
-        fill_near(&r, &s.t[A], s.fa);
-        fill_near(&r, &s.t[B], s.fb);
-      } else {
-        fill(&r, &s.t[A]);
-        fill(&r, &s.t[B]);
-      }
-      twin_put(&s.t[A]);
-      twin_put(&s.t[B]);
+      draw_operands(&r, &s);
       compare(&s, call);
     }
     compare(&s, ROUND);
@@ -234,15 +238,7 @@ static void totals(void **state) {
     setup s = setup_new(&r, t_below(&r, 4) ? t_below(&r, 700) : t_below(&r, 20000));
     twin record = record_new();
     for (int step = 0; step < 4; step++) {
-      if (t_below(&r, 3)) {
-        fill_near(&r, &s.t[A], s.fa);
-        fill_near(&r, &s.t[B], s.fb);
-      } else {
-        fill(&r, &s.t[A]);
-        fill(&r, &s.t[B]);
-      }
-      twin_put(&s.t[A]);
-      twin_put(&s.t[B]);
+      draw_operands(&r, &s);
       another_order(&r);
       add_total(&s, (int)t_below(&r, 2), &record);
     }
