@@ -40,7 +40,8 @@ def hook(reduce: CollectiveLike = 'exact', *, divide: Optional[float] = None, st
     into the gradients' type, to nearest even; then it is divided by `divide` and rounded once more. The buffer of the
     model is a bucket of DistributedDataParallel. (Where its chunks and blocks begin therefore depends on bucket_cap_mb,
     and after the first step on the order in which gradients became ready.) Under `exact` the order of processes does
-    not matter, but their number does: every process has added up its own samples. `Shards` is without that.
+    not matter, but their number does: every process has added up its own samples (and, under no_sync(), those of
+    several backward passes). With `Shards` it does not.
 
     Parameters
     ----------

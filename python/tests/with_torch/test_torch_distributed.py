@@ -296,6 +296,13 @@ def test_wrong(call, says):
         call()
 
 
+def test_nccl_is_not_enough(monkeypatch):
+    for name, value in (('is_initialized', True), ('get_rank', 0), ('get_world_size', 2), ('get_backend', 'nccl')):
+        monkeypatch.setattr(dist, name, lambda *group, value=value: value)
+    with pytest.raises(ValueError, match='group: nccl moves no tensors of the host'):
+        hd.Shards(net(), 2)
+
+
 def test_a_loop_that_is_left_leaves_no_gradient():
     model = net()
     shards = hd.Shards(model, 4)
