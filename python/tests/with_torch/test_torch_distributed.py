@@ -191,6 +191,20 @@ def test_shards_are_their_join(alone):
         assert states[4]['norm.num_batches_tracked'] == 5 and states[4]['noise.stream'].tolist() == [3, 10 << 36]
 
 
+def test_steps_are_apart():
+    """A step draws words of its own, and nothing stays of the gradients of the step before."""
+    x = torch.rand(3, 600, generator=torch.Generator().manual_seed(1))
+    p = torch.nn.ParameterList([torch.zeros(600), torch.zeros(600)])
+    shards = hd.Shards(p, 3, 'ring(bfloat16,sra:8)', stream=STREAM)
+    for step in range(3):
+        for shard in shards:
+            (p[step != shard] * x[shard]).sum().backward()
+        zero, rows = torch.zeros(600), list(x)
+        want = [torch.cat([row if (step != shard) == which else zero for which in (0, 1)])
+                for shard, row in enumerate(rows)]
+        same(torch.cat([p[0].grad, p[1].grad]), expected(want, 'ring(bfloat16,sra:8)', 3, words(0, step)))
+
+
 # ---- what is refused ----
 
 def step_of(model, shards):
