@@ -210,12 +210,15 @@ static hu_status join_running(hu_trainer *t) {
   return hu_done(t->net);
 }
 
-static hu_status join_gradients(hu_trainer *t) {
-  hu_shards *s = &t->shards;
+hu_status hu_join_under(hu_trainer *t, const hu_collective *model, hu_stream words) {
+  return join(t, t->shards.gradients, t->shards.gradient, model, words);
+}
+
+static hu_status join_gradients(hu_trainer *t, float scale) {
   hu_stream words = hu_net_words(t->net, HU_OF_JOIN, 0);
-  hu_status status = join(t, s->gradients, s->gradient, &t->keys.reduce, words);
+  hu_status status = hu_join_with_feedback(t, scale, words);
   if (status != HU_OK) return status;
-  put_gradients(t->net, s->joined);
+  put_gradients(t->net, t->shards.joined);
   return hu_done(t->net);
 }
 
@@ -254,7 +257,7 @@ static hu_status pass_shards(hu_trainer *t, float scale, hu_pass *p) {
   if (status != HU_OK) return status;
   hu_count_tensors(t, &p->counted);
   status = tell(t, &p->counted);
-  if (status == HU_OK) status = join_gradients(t);
+  if (status == HU_OK) status = join_gradients(t, scale);
   if (status == HU_OK) status = join_running(t);
   for (size_t i = 0; i < s->count; i++) {
     p->loss += told_losses(s)[i];
