@@ -14,7 +14,7 @@ static const hu_plan *const plans[] = {
     &hu_plan_scalers,           &hu_plan_s2fp8,         &hu_plan_s2fp8_conv,  &hu_plan_s2fp8_transformer,
     &hu_plan_least_squares,     &hu_plan_update_memory, &hu_plan_updates,     &hu_plan_adamw,
     &hu_plan_adamw_transformer, &hu_plan_promotion,     &hu_plan_assignments, &hu_plan_blocks,
-    &hu_plan_accumulation,      &hu_plan_reduction};
+    &hu_plan_accumulation,      &hu_plan_reduction,     &hu_plan_all_reduce,  &hu_plan_feedback};
 enum { PLANS = sizeof plans / sizeof *plans };
 
 size_t hu_experiment_count(void) { return PLANS; }
@@ -100,14 +100,21 @@ static hu_status fill_row(hu_experiment_row *row, hu_trainer *t, const sums *z) 
   return keep_keys(row, t);
 }
 
-hu_status hu_lab_try(hu_lab *lab, const hu_trial *trial, size_t *number) {
-  sums z;
+hu_status hu_lab_begin(hu_lab *lab, const char *const *pairs, hu_trainer **begun) {
   hu_trainer *t = hu_trainer_new();
   hu_status s = t ? set_pairs(lab, t, lab->plan->pairs) : HU_E_MEMORY;
-  if (s == HU_OK) s = set_pairs(lab, t, trial->pairs);
+  if (s == HU_OK) s = set_pairs(lab, t, pairs);
   if (s == HU_OK) s = set_pairs(lab, t, lab->how->pairs);
   if (s == HU_OK) s = hu_trainer_set_engine(t, lab->how->engine);
   if (s == HU_OK) s = hu_trainer_begin(t, lab->data, lab->why);
+  *begun = t;
+  return s;
+}
+
+hu_status hu_lab_try(hu_lab *lab, const hu_trial *trial, size_t *number) {
+  sums z;
+  hu_trainer *t;
+  hu_status s = hu_lab_begin(lab, trial->pairs, &t);
   if (s == HU_OK) s = train(lab, trial, t, &z);
   hu_experiment_row *row = s == HU_OK ? hu_lab_add_row(lab, trial->name) : NULL;
   if (s == HU_OK) s = row ? fill_row(row, t, &z) : lab->status;
