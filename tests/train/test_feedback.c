@@ -51,19 +51,30 @@ static int piece_begins(const hu_collective *c, size_t i, size_t n) {
          (outer && chunk_begins(i, n, groups));
 }
 
+/* Random words of a step: 8 of the join, 9 of a shard's message. */
+static hu_stream words_of(size_t step, uint64_t of, uint64_t shard) {
+  hu_stream words = hu_stream_child(hu_stream_of_use(0, HU_USE_ROUNDING), of << 32);
+  if (shard) words = hu_stream_child(words, shard);
+  words.counter += (uint64_t)step << 36;
+  return words;
+}
+
 /* z = x as it travels, scaled wires in the pieces of the model. */
-static void as_message(const hu_collective *c, size_t n, float *z, const float *x) {
+static void as_message(const hu_collective *c, size_t n, float *z, const float *x, hu_stream words) {
   const hu_collective_base *b = &c->base;
   hu_mode mode = b->mode;
+  hu_exec exec = {1, 0, words};
   if (b->wired) mode.saturate = HU_SAT_DEFAULT;
   if (b->wired != HU_COLLECTIVE_WIRE_SCALED) {
     hu_format f = b->wired ? b->wire : b->sum;
-    assert_int_equal(hu_quantize_n(n, z, 1, x, 1, f, mode, NULL, NULL), HU_OK);
+    assert_int_equal(hu_quantize_n(n, z, 1, x, 1, f, mode, &exec, NULL), HU_OK);
     return;
   }
   for (size_t i = 0, end; i < n; i = end) {
-    for (end = i + 1; end < n && !piece_begins(c, end, n);) end++;
-    assert_int_equal(hu_scaled_quantize(1, end - i, z + i, n, x + i, n, &b->scaling, mode, NULL, NULL, NULL, NULL),
+    end = i + 1;
+    while (end < n && !piece_begins(c, end, n)) end++;
+    exec.stream.counter = words.counter + i;
+    assert_int_equal(hu_scaled_quantize(1, end - i, z + i, n, x + i, n, &b->scaling, mode, NULL, NULL, &exec, NULL),
                      HU_OK);
   }
 }
@@ -79,6 +90,7 @@ static void join_by_hand(const hu_collective *c, int one, size_t step, size_t n,
   const void *part[SHARDS];
   hu_collective exact;
   hu_mode rne;
+  hu_exec exec = {1, 0, words_of(step, 8, 0)};
   memset(&rne, 0, sizeof rne);
   memset(&exact, 0, sizeof exact);
   for (size_t k = 0; k < SHARDS; k++) {
@@ -87,11 +99,11 @@ static void join_by_hand(const hu_collective *c, int one, size_t step, size_t n,
       x[i] = one && k > 0 ? a : a + s * e[k][i];
     }
     memcpy(m[k], x, sizeof x);
-    if (!one) as_message(c, n, m[k], x);
+    if (!one) as_message(c, n, m[k], x, words_of(step, 9, k));
     for (size_t i = 0; i < n && !one; i++) e[k][i] = left(x[i], m[k][i], 1 / s);
     part[k] = m[k];
   }
-  assert_int_equal(hu_collective_reduce(SHARDS, n, z, hu_binary32(), part, c, rne, NULL, NULL), HU_OK);
+  assert_int_equal(hu_collective_reduce(SHARDS, n, z, hu_binary32(), part, c, rne, &exec, NULL), HU_OK);
   assert_int_equal(hu_collective_reduce(SHARDS, n, x, hu_binary32(), part, &exact, rne, NULL, NULL), HU_OK);
   for (size_t i = 0; i < n && one; i++) e[0][i] = left(x[i], z[i], 1 / s);
 }
@@ -152,6 +164,10 @@ static void test_as_defined(void **state) {
                                 "pairwise(float8_e4m3fn,rtz,sat=finite)",
                                 "ring(binary32,wire=mxfp8_e4m3)",
                                 "doubling(bfloat16,wire=nvfp4)",
+                                "tree(binary32,sat=none,wire=fp(4,3,9):fn)",
+                                "ring(bfloat16,sra:8)",
+                                "ring(bfloat16,sra:8,wire=mxfp8_e4m3)",
+                                "hierarchical(2,ring(binary32,wire=mxfp8_e4m3),ring(bfloat16))",
                                 "hierarchical(3,ring(binary32,wire=mxfp8_e4m3),ring(bfloat16))"};
   for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
     as_defined(models[i], "own");
@@ -233,7 +249,9 @@ typedef struct seat {
   uint64_t digest;
 } seat;
 
+/* Whatever there was before. */
 static void load(hu_trainer *t, const seat *s) {
+  steps(t, 1);
   for (size_t i = 0; i < hu_trainer_tensor_count(t); i++) assert_int_equal(hu_trainer_write(t, i, s->tensor[i]), HU_OK);
   assert_int_equal(hu_trainer_resume(t, s->text, why), HU_OK);
 }
@@ -264,14 +282,16 @@ static void *train(void *context) {
   if (several) assert_int_equal(hu_trainer_set_ranks(t, &s->at.ranks), HU_OK);
   begin(t);
   if (s->tensor) load(t, s);
-  if (s->at.ranks.rank == 0) assert_int_equal(hu_trainer_read(t, a_residual(t), z), HU_OK);
+  size_t i = a_residual(t), n = hu_trainer_tensor_at(t, i).rows * hu_trainer_tensor_at(t, i).cols;
+  if (s->at.ranks.rank == 0) assert_int_equal(hu_trainer_read(t, i, z), HU_OK);
+  if (s->at.ranks.rank == 0 && s->tensor) assert_memory_equal(z, s->tensor[i], n * sizeof *z);
   steps(t, s->past - s->first);
-  assert_int_equal(hu_trainer_read(t, a_residual(t), z), several && !one ? HU_E_TRAIN : HU_OK);
+  assert_int_equal(hu_trainer_read(t, i, z), several && !one ? HU_E_TRAIN : HU_OK);
   assert_int_equal(hu_trainer_collect(t), HU_OK);
   if (s->at.ranks.rank == 0)
     save(t, s);
   else
-    assert_int_equal(hu_trainer_read(t, a_residual(t), z), one ? HU_OK : HU_E_TRAIN);
+    assert_int_equal(hu_trainer_read(t, i, z), one ? HU_OK : HU_E_TRAIN);
   s->digest = hu_trainer_digest(t);
   hu_trainer_free(t);
   return NULL;
