@@ -12,8 +12,7 @@
 
 #include <cmocka.h>
 
-#include "meeting.h"
-#include "trainers.h"
+#include "tests/train/processes.h"
 
 #define NET "model.net", "mlp(layers=2,units=32)"
 enum { ROOM = 8192, SHARDS = 8 };
@@ -240,30 +239,29 @@ static void test_skipped(void **state) {
 
 /* ---- processes, checkpoints ---- */
 
-typedef struct seat {
-  place at;
-  const char *const *pairs;
-  size_t first, past; /* steps */
-  float **tensor;     /* from which it goes on, and which it leaves (process 0); NULL: from the beginning */
+/* A part of a run on one of several processes. */
+typedef struct leg {
+  seat at; /* the first field: join and sum are given it */
+  size_t first, past;
+  float **tensor; /* from which it goes on, and which process 0 leaves; NULL: from the beginning */
   char *text;
-  uint64_t digest;
-} seat;
+} leg;
 
 /* Whatever there was before. */
-static void load(hu_trainer *t, const seat *s) {
+static void load(hu_trainer *t, const leg *l) {
   steps(t, 1);
-  for (size_t i = 0; i < hu_trainer_tensor_count(t); i++) assert_int_equal(hu_trainer_write(t, i, s->tensor[i]), HU_OK);
-  assert_int_equal(hu_trainer_resume(t, s->text, why), HU_OK);
+  for (size_t i = 0; i < hu_trainer_tensor_count(t); i++) assert_int_equal(hu_trainer_write(t, i, l->tensor[i]), HU_OK);
+  assert_int_equal(hu_trainer_resume(t, l->text, why), HU_OK);
 }
 
-static void save(const hu_trainer *t, seat *s) {
-  s->tensor = calloc(hu_trainer_tensor_count(t), sizeof *s->tensor);
+static void save(const hu_trainer *t, leg *l) {
+  l->tensor = calloc(hu_trainer_tensor_count(t), sizeof *l->tensor);
   for (size_t i = 0; i < hu_trainer_tensor_count(t); i++) {
     hu_trainer_tensor x = hu_trainer_tensor_at(t, i);
-    s->tensor[i] = calloc(x.rows * x.cols, sizeof **s->tensor);
-    assert_int_equal(hu_trainer_read(t, i, s->tensor[i]), HU_OK);
+    l->tensor[i] = calloc(x.rows * x.cols, sizeof **l->tensor);
+    assert_int_equal(hu_trainer_read(t, i, l->tensor[i]), HU_OK);
   }
-  s->text = state_of(t);
+  l->text = state_of(t);
 }
 
 static size_t a_residual(const hu_trainer *t) {
@@ -273,43 +271,49 @@ static size_t a_residual(const hu_trainer *t) {
   return i;
 }
 
-static void *train(void *context) {
-  seat *s = context;
+static void *run_leg(void *context) {
+  leg *l = context;
   static float room[RANKS_MAX][SHARDS * ROOM];
-  float *z = room[s->at.ranks.rank];
-  hu_trainer *t = with(s->pairs);
-  int several = s->at.ranks.size > 1, one = strcmp(hu_trainer_get(t, "parallel.feedback"), "sum") == 0;
-  if (several) assert_int_equal(hu_trainer_set_ranks(t, &s->at.ranks), HU_OK);
+  int several = l->at.ranks.size > 1, first = l->at.ranks.rank == 0;
+  float *z = room[l->at.ranks.rank];
+  hu_trainer *t = with(l->at.pairs);
+  int one = strcmp(hu_trainer_get(t, "parallel.feedback"), "sum") == 0;
+  if (several) assert_int_equal(hu_trainer_set_ranks(t, &l->at.ranks), HU_OK);
   begin(t);
-  if (s->tensor) load(t, s);
+  if (l->tensor) load(t, l);
   size_t i = a_residual(t), n = hu_trainer_tensor_at(t, i).rows * hu_trainer_tensor_at(t, i).cols;
-  if (s->at.ranks.rank == 0) assert_int_equal(hu_trainer_read(t, i, z), HU_OK);
-  if (s->at.ranks.rank == 0 && s->tensor) assert_memory_equal(z, s->tensor[i], n * sizeof *z);
-  steps(t, s->past - s->first);
+  if (first) assert_int_equal(hu_trainer_read(t, i, z), HU_OK);
+  if (first && l->tensor) assert_memory_equal(z, l->tensor[i], n * sizeof *z);
+  steps(t, l->past - l->first);
   assert_int_equal(hu_trainer_read(t, i, z), several && !one ? HU_E_TRAIN : HU_OK);
   assert_int_equal(hu_trainer_collect(t), HU_OK);
-  if (s->at.ranks.rank == 0)
-    save(t, s);
-  else
-    assert_int_equal(hu_trainer_read(t, i, z), one ? HU_OK : HU_E_TRAIN);
-  s->digest = hu_trainer_digest(t);
+  assert_int_equal(hu_trainer_read(t, i, z), first || one ? HU_OK : HU_E_TRAIN);
+  if (first) save(t, l);
+  l->at.digest = hu_trainer_digest(t);
   hu_trainer_free(t);
   return NULL;
 }
 
-/* Steps up to `past` on so many processes, going on from a run, or from the beginning. */
-static seat train_on(int size, const char *const *pairs, const seat *from, size_t past) {
-  seat seats[RANKS_MAX];
-  memset(seats, 0, sizeof seats);
+/* Steps up to `past` on so many processes, going on from a part of the run, or from the beginning: process 0's. */
+static leg run_on(int size, const char *const *pairs, const leg *from, size_t past) {
+  leg legs[RANKS_MAX];
+  meeting m;
+  pthread_t thread[RANKS_MAX];
+  memset(legs, 0, sizeof legs);
+  pthread_barrier_init(&m.barrier, NULL, (unsigned)size);
   for (int r = 0; r < size; r++) {
-    if (from) seats[r] = *from;
-    seats[r].first = from ? from->past : 0;
-    seats[r].pairs = pairs;
-    seats[r].past = past;
+    if (from) legs[r] = *from;
+    legs[r].first = from ? from->past : 0;
+    legs[r].past = past;
+    legs[r].at.pairs = pairs;
+    legs[r].at.m = &m;
+    legs[r].at.ranks = (hu_trainer_ranks){r, size, &legs[r].at, join, sum};
+    assert_int_equal(pthread_create(&thread[r], NULL, run_leg, &legs[r]), 0);
   }
-  meet(size, seats, sizeof *seats, train);
-  for (int r = 1; r < size; r++) assert_true(seats[r].digest == seats[0].digest);
-  return seats[0];
+  for (int r = 0; r < size; r++) pthread_join(thread[r], NULL);
+  pthread_barrier_destroy(&m.barrier);
+  for (int r = 1; r < size; r++) assert_true(legs[r].at.digest == legs[0].at.digest);
+  return legs[0];
 }
 
 static size_t tensors_of(const char *const *pairs, size_t sizes[64]) {
@@ -322,35 +326,35 @@ static size_t tensors_of(const char *const *pairs, size_t sizes[64]) {
   return count;
 }
 
-static void same_seats(const char *const *pairs, const seat *a, const seat *b) {
+static void same_legs(const char *const *pairs, const leg *a, const leg *b) {
   size_t sizes[64], count = tensors_of(pairs, sizes);
-  assert_true(a->digest == b->digest);
+  assert_true(a->at.digest == b->at.digest);
   assert_string_equal(a->text, b->text);
   for (size_t i = 0; i < count; i++) assert_memory_equal(a->tensor[i], b->tensor[i], sizes[i] * sizeof(float));
 }
 
-static void free_seat(const char *const *pairs, seat *s) {
+static void free_leg(const char *const *pairs, leg *l) {
   size_t sizes[64], count = tensors_of(pairs, sizes);
-  for (size_t i = 0; i < count; i++) free(s->tensor[i]);
-  free(s->tensor);
-  free(s->text);
+  for (size_t i = 0; i < count; i++) free(l->tensor[i]);
+  free(l->tensor);
+  free(l->text);
 }
 
 /* Five steps, and three and two, of which each part has a number of processes of its own. */
 static void same_for_any(const char *const *pairs) {
   static const int counts[][2] = {{1, 1}, {2, 3}, {3, 1}, {8, 2}, {1, 8}};
-  seat whole = train_on(1, pairs, NULL, 5);
+  leg whole = run_on(1, pairs, NULL, 5);
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-    seat one = train_on(counts[i][0], pairs, NULL, 5);
-    same_seats(pairs, &whole, &one);
-    free_seat(pairs, &one);
-    one = train_on(counts[i][0], pairs, NULL, 3);
-    seat other = train_on(counts[i][1], pairs, &one, 5);
-    same_seats(pairs, &whole, &other);
-    free_seat(pairs, &one);
-    free_seat(pairs, &other);
+    leg one = run_on(counts[i][0], pairs, NULL, 5);
+    same_legs(pairs, &whole, &one);
+    free_leg(pairs, &one);
+    one = run_on(counts[i][0], pairs, NULL, 3);
+    leg other = run_on(counts[i][1], pairs, &one, 5);
+    same_legs(pairs, &whole, &other);
+    free_leg(pairs, &one);
+    free_leg(pairs, &other);
   }
-  free_seat(pairs, &whole);
+  free_leg(pairs, &whole);
 }
 
 static void test_same_for_any(void **state) {

@@ -3,6 +3,7 @@
  * processes, which are threads here that meet at barriers. */
 #define _GNU_SOURCE /* barriers of threads */
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,15 +14,22 @@
 #include <cmocka.h>
 
 #include "halfulp/formats/ieee.h"
-#include "meeting.h"
 #include "trainers.h"
 
-enum { STEPS = 5 };
+enum { RANKS_MAX = 8, STEPS = 5, SHARDS_MAX = 16 };
 
 /* ---- processes ---- */
 
+typedef struct meeting {
+  pthread_barrier_t barrier;
+  size_t own[RANKS_MAX];
+  const void *const *x[RANKS_MAX];
+  double *told[RANKS_MAX];
+} meeting;
+
 typedef struct seat {
-  place at;
+  meeting *m;
+  hu_trainer_ranks ranks;
   const char *const *pairs;
   uint64_t digest;
   hu_trainer_report report[STEPS];
@@ -29,10 +37,52 @@ typedef struct seat {
   char *state;
 } seat;
 
+static hu_status join(void *context, size_t n, float *z, size_t own, const void *const *x, const hu_collective *model,
+                      const hu_exec *exec) {
+  seat *s = context;
+  meeting *m = s->m;
+  const void *all[SHARDS_MAX];
+  size_t count = 0;
+  hu_mode rne;
+  memset(&rne, 0, sizeof rne);
+  m->own[s->ranks.rank] = own;
+  m->x[s->ranks.rank] = x;
+  pthread_barrier_wait(&m->barrier);
+  for (int r = 0; r < s->ranks.size; r++) {
+    for (size_t k = 0; k < m->own[r]; k++) all[count++] = m->x[r][k];
+  }
+  hu_status status = hu_collective_reduce(count, n, z, hu_binary32(), all, model, rne, exec, NULL);
+  pthread_barrier_wait(&m->barrier);
+  return status;
+}
+
+static hu_status sum(void *context, size_t n, double *x) {
+  seat *s = context;
+  meeting *m = s->m;
+  double *z = calloc(n + 1, sizeof *z);
+  m->told[s->ranks.rank] = x;
+  pthread_barrier_wait(&m->barrier);
+  for (int r = 0; r < s->ranks.size; r++) {
+    for (size_t i = 0; i < n; i++) z[i] += m->told[r][i];
+  }
+  pthread_barrier_wait(&m->barrier);
+  memcpy(x, z, n * sizeof *z);
+  free(z);
+  return HU_OK;
+}
+
+static char *state_of(const hu_trainer *t) {
+  size_t size = hu_trainer_state(t, NULL, 0) + 1;
+  char *text = malloc(size);
+  assert_non_null(text);
+  assert_true(hu_trainer_state(t, text, size) < size);
+  return text;
+}
+
 static void *train(void *context) {
   seat *s = context;
   hu_trainer *t = with(s->pairs);
-  if (s->at.ranks.size > 1) assert_int_equal(hu_trainer_set_ranks(t, &s->at.ranks), HU_OK);
+  if (s->ranks.size > 1) assert_int_equal(hu_trainer_set_ranks(t, &s->ranks), HU_OK);
   begin(t);
   for (size_t i = 0; i < STEPS; i++) assert_int_equal(hu_trainer_step(t, &s->report[i]), HU_OK);
   assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &s->seen), HU_OK);
@@ -44,11 +94,18 @@ static void *train(void *context) {
 
 /* The run of these keys on so many processes, into seats. */
 static void train_on(int size, seat seats[], const char *const *pairs) {
+  meeting m;
+  pthread_t thread[RANKS_MAX];
+  pthread_barrier_init(&m.barrier, NULL, (unsigned)size);
   for (int r = 0; r < size; r++) {
     memset(&seats[r], 0, sizeof seats[r]);
+    seats[r].m = &m;
     seats[r].pairs = pairs;
+    seats[r].ranks = (hu_trainer_ranks){r, size, &seats[r], join, sum};
+    assert_int_equal(pthread_create(&thread[r], NULL, train, &seats[r]), 0);
   }
-  meet(size, seats, sizeof *seats, train);
+  for (int r = 0; r < size; r++) pthread_join(thread[r], NULL);
+  pthread_barrier_destroy(&m.barrier);
 }
 
 static void same_seats(const seat *a, const seat *b) {

@@ -6,7 +6,6 @@
 #define HALFULP_TESTS_TRAIN_TRAINERS_H
 
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "halfulp/train/trainer.h"
@@ -37,15 +36,6 @@ static inline void begin(hu_trainer *t) {
 
 static inline void steps(hu_trainer *t, size_t n) {
   for (size_t i = 0; i < n; i++) assert_int_equal(hu_trainer_step(t, NULL), HU_OK);
-}
-
-/* The text of its state, to be freed. */
-static inline char *state_of(const hu_trainer *t) {
-  size_t size = hu_trainer_state(t, NULL, 0) + 1;
-  char *text = malloc(size);
-  assert_non_null(text);
-  assert_true(hu_trainer_state(t, text, size) < size);
-  return text;
 }
 
 /* The gradients of all parameters, one after another; how many they are. */
