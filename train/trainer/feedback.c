@@ -106,28 +106,7 @@ static hu_status send_shard(hu_trainer *t, size_t k, float scale) {
   return HU_OK;
 }
 
-/* ---- the two kinds ---- */
-
-static hu_status join_messages(hu_trainer *t, float scale, hu_stream words) {
-  hu_status s = HU_OK;
-  for (size_t k = 0; k < t->feedback.own && s == HU_OK; k++) s = send_shard(t, k, scale);
-  return s == HU_OK ? hu_join_under(t, &t->keys.reduce, words) : s;
-}
-
-static hu_status join_against_exact(hu_trainer *t, float scale, hu_stream words) {
-  const hu_feedback *f = &t->feedback;
-  const float *joined = t->shards.joined;
-  float *g = t->shards.gradient, inverse = 1 / scale;
-  hu_collective exact;
-  memset(&exact, 0, sizeof exact);
-  for (size_t i = 0; i < f->each && t->shards.first == 0; i++) g[i] += scale * f->kept[i];
-  hu_status s = hu_join_under(t, &exact, words);
-  if (s != HU_OK) return s;
-  memcpy(f->next, joined, f->each * sizeof *joined);
-  s = hu_join_under(t, &t->keys.reduce, words);
-  for (size_t i = 0; i < f->each && s == HU_OK; i++) f->next[i] = left(f->next[i], joined[i], inverse);
-  return s;
-}
+/* ---- a step ---- */
 
 /* Where nothing is rounded there is nothing to be kept: not even the sign of a zero changes. */
 static int loses(const hu_trainer *t) {
@@ -136,9 +115,26 @@ static int loses(const hu_trainer *t) {
   return m->base.kind != HU_COLLECTIVE_EXACT || (t->keys.feedback == FEEDBACK_SUM && m->group);
 }
 
-hu_status hu_join_with_feedback(hu_trainer *t, float scale, hu_stream words) {
-  if (!loses(t)) return hu_join_under(t, &t->keys.reduce, words);
-  return t->keys.feedback == FEEDBACK_OWN ? join_messages(t, scale, words) : join_against_exact(t, scale, words);
+int hu_feedback_is_of_sums(const hu_trainer *t) { return loses(t) && t->keys.feedback == FEEDBACK_SUM; }
+
+hu_status hu_feed_back(hu_trainer *t, float scale) {
+  const hu_feedback *f = &t->feedback;
+  hu_status s = HU_OK;
+  if (!loses(t)) return s;
+  if (!hu_feedback_is_of_sums(t)) {
+    for (size_t k = 0; k < f->own && s == HU_OK; k++) s = send_shard(t, k, scale);
+    return s;
+  }
+  for (size_t i = 0; i < f->each && t->shards.first == 0; i++) t->shards.gradient[i] += scale * f->kept[i];
+  return s;
+}
+
+void hu_feedback_exact(hu_trainer *t, const float *z) { memcpy(t->feedback.next, z, t->feedback.each * sizeof *z); }
+
+void hu_feedback_joined(hu_trainer *t, const float *z, float scale) {
+  const hu_feedback *f = &t->feedback;
+  if (!hu_feedback_is_of_sums(t)) return;
+  for (size_t i = 0; i < f->each; i++) f->next[i] = left(f->next[i], z[i], 1 / scale);
 }
 
 void hu_keep_feedback(hu_trainer *t) {

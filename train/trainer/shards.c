@@ -210,15 +210,20 @@ static hu_status join_running(hu_trainer *t) {
   return hu_done(t->net);
 }
 
-hu_status hu_join_under(hu_trainer *t, const hu_collective *model, hu_stream words) {
-  return join(t, t->shards.gradients, t->shards.gradient, model, words);
-}
-
 static hu_status join_gradients(hu_trainer *t, float scale) {
+  hu_shards *s = &t->shards;
   hu_stream words = hu_net_words(t->net, HU_OF_JOIN, 0);
-  hu_status status = hu_join_with_feedback(t, scale, words);
+  hu_collective exact;
+  memset(&exact, 0, sizeof exact);
+  hu_status status = hu_feed_back(t, scale);
+  if (status == HU_OK && hu_feedback_is_of_sums(t)) {
+    status = join(t, s->gradients, s->gradient, &exact, words);
+    if (status == HU_OK) hu_feedback_exact(t, s->joined);
+  }
+  if (status == HU_OK) status = join(t, s->gradients, s->gradient, &t->keys.reduce, words);
   if (status != HU_OK) return status;
-  put_gradients(t->net, t->shards.joined);
+  hu_feedback_joined(t, s->joined, scale);
+  put_gradients(t->net, s->joined);
   return hu_done(t->net);
 }
 

@@ -172,16 +172,18 @@ typedef struct hu_pass {
 hu_status hu_make_pass(hu_trainer *t, float scale, hu_pass *p);
 /* Adds the counts of all tensors to those of r (trainer.c). */
 void hu_count_tensors(const hu_trainer *t, hu_trainer_report *r);
-/* shards.joined = the sum of all shards' gradients under a model. */
-hu_status hu_join_under(hu_trainer *t, const hu_collective *model, hu_stream words);
 
 /* ---- error feedback (feedback.c) ---- */
 /* Rooms, all residuals 0; the shards have theirs. */
 hu_status hu_make_feedback(hu_trainer *t);
 void hu_close_feedback(hu_trainer *t);
-/* shards.joined as hu_join_under gives it under parallel.reduce, with what residuals add to the gradients of shards,
- * which become what was given to the model. */
-hu_status hu_join_with_feedback(hu_trainer *t, float scale, hu_stream words);
+/* The gradients of the shards become what is given to the model. */
+hu_status hu_feed_back(hu_trainer *t, float scale);
+/* 1: parallel.feedback = sum, and the model rounds. Then z, the exact sum of what is given to the model, comes before
+ * z, what the model gives. Else both calls do nothing. */
+int hu_feedback_is_of_sums(const hu_trainer *t);
+void hu_feedback_exact(hu_trainer *t, const float *z);
+void hu_feedback_joined(hu_trainer *t, const float *z, float scale);
 /* The step was taken: what it has lost is what the next one gets. */
 void hu_keep_feedback(hu_trainer *t);
 /* n numbers from number `first` on of every residual, one after another. */
