@@ -167,8 +167,7 @@ static const hu_run_key keys[] = {
           "how the gradients of the shards become one: exact, or a model of collective.h such as ring(bfloat16)"),
     WORD(feedback, "parallel.feedback", "none", feedbacks,
          "what roundings of parallel.reduce lose and the next step gets back: none, own (of each shard's own message) "
-         "or "
-         "sum (of the whole all-reduce)"),
+         "or sum (of the whole all-reduce)"),
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 

@@ -179,8 +179,8 @@ hu_status hu_make_feedback(hu_trainer *t);
 void hu_close_feedback(hu_trainer *t);
 /* The gradients of the shards become what is given to the model. */
 hu_status hu_feed_back(hu_trainer *t, float scale);
-/* 1: parallel.feedback = sum, and the model rounds. Then z, the exact sum of what is given to the model, comes before
- * z, what the model gives. Else both calls do nothing. */
+/* 1: parallel.feedback = sum, and the model rounds. Then come the exact sum of what is given to the model, and what the
+ * model gives, which is nothing to the other kinds. */
 int hu_feedback_is_of_sums(const hu_trainer *t);
 void hu_feedback_exact(hu_trainer *t, const float *z);
 void hu_feedback_joined(hu_trainer *t, const float *z, float scale);
