@@ -88,7 +88,7 @@ HU_API HU_MUST_CHECK hu_status hu_trainer_set_engine(hu_trainer *t, const hu_eng
  *   sum      the run has one residual e. Shard 0 gives the model a = g + s e in place of its gradients g. With z what
  *            the model gives and x the exact sum of the same numbers (`exact`), the next e = (x - z) (1/s): what all
  *            roundings of the all-reduce have lost. On a cluster each participant would keep what its own roundings of
- *            partial sums lose: in all the same sum
+ *            partial sums lose, and the sum of these is the same
  *
  * A number of the next residual that is not finite becomes 0. A step that is not taken leaves residuals as they are.
  * Random words of messages: shard k's rounding of number i takes word i of a stream of the shard and the step, which no
