@@ -64,7 +64,7 @@ class Parts(Shared):
         self.addCleanup(p.stderr.close)
         self.addCleanup(p.wait)
         self.addCleanup(self.end_all, out)
-        self.wait_until(lambda: self.is_locked(out), "nothing begins")
+        self.wait_until(lambda: self.is_locked(out) and len(self.processes(out)) > 1, "nothing begins")
         return p
 
     def test_one_at_a_time(self):
