@@ -3,6 +3,7 @@
 
     test_slurm.py SOURCE_ROOT HALFULP [LAUNCHER=HALFULP_MPI:...]
 """
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -172,9 +173,12 @@ def main():
         for name, out in (('c', 'whole'), ('long', 'long')):
             test.here('sweep', name + '.ini', '-o', out, *SWEEP)
         test.here('train', 'train.ini', '-o', 'trained', '--every', '10')
-        steps = [test.array, test.array_again] + ([test.sweep, test.sweep_again, test.campaign, test.train] if program else [])
-        for step in steps:
-            print('%-26s %5.1f s' % (step(), time.monotonic() - start), flush=True)
+        # Side by side; but one takes the whole machine.
+        together = ([test.array, test.sweep, test.campaign], [test.array_again, test.train], [test.sweep_again])
+        for steps in together if program else ([test.array], [test.array_again]):
+            with concurrent.futures.ThreadPoolExecutor() as pool:
+                for done in concurrent.futures.as_completed([pool.submit(step) for step in steps]):
+                    print('%-26s %5.1f s' % (done.result(), time.monotonic() - start), flush=True)
     if not program:
         print('left out: the jobs over MPI, as there is no mpirun or no halfulp-mpi')
 
