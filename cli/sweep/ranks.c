@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The runs of a sweep in the processes of an MPI job, each in one of them or in a group: see sweep.h. Processes tell the
- * first one at the end how their runs came out, as a file that another machine has written may not be seen yet. */
+/* The runs of a sweep in the processes of an MPI job, each in one of them or in a group: see sweep.h. At the end
+ * processes tell the first one how their runs came out, as a file that another machine has written may not be seen
+ * yet. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -102,8 +102,8 @@ typedef struct sweep_shared { /* between the processes */
 } sweep_shared;
 enum { SWEEP_WHY_MAX = 512 };
 /* Trains and writes the file; the exit code, and why it failed, if that is not on standard error yet. In a process of
- * its own it stops when process `parent` is gone; 0: no one waits. With the others of train_ranks_get() (train/ranks.h),
- * the first of which writes the file. */
+ * its own it stops when process `parent` is gone; 0: no one waits. All processes of train_ranks_get() (train/ranks.h)
+ * call it together, and the first of them writes the file. */
 int sweep_do(const sweep *s, sweep_run *r, sweep_shared *at, long parent, char why[SWEEP_WHY_MAX]);
 
 typedef struct sweep_pair {

@@ -173,7 +173,7 @@ class Cluster:
         """The number of the job; what it prints goes to NUMBER.out (of a job array: NUMBER_TASK.out)."""
         said = self.ask('sbatch', '--parsable', '--output=%s/%%%s.out' % (self.folder, 'A_%a' if any('array' in word for word in words) else 'j'),
                         *words)
-        print('$ sbatch', *words, '->', said.strip(), flush=True)
+        print('$ sbatch %s -> %s' % (' '.join(words), said.strip()), flush=True)
         if not said.strip().isdigit():
             raise SystemExit('sbatch: ' + said)
         return said.strip()
