@@ -15,25 +15,6 @@ import time
 sys.dont_write_bytecode = True
 import slurm
 
-CONFIG = '''
-[run]
-batch = 32
-steps = 12
-[data]
-set = digits
-path = {data}
-raw = yes
-[model]
-net = mlp(layers=2,units=16)
-[optimizer]
-rate = 0.01
-momentum = 0.9
-[assignment]
-kind = demote
-ratio = 1
-[parallel]
-shards = 2
-'''
 SWEEP = ['--values', '0,0.5,1', '--seeds', '2']
 RESULTS = ('summary.csv', 'summary.json', 'plot.svg')
 ITEMS = ''.join('t%d triples arith float4_e2m1fn rne %d/4\n' % (i, i) for i in range(1, 5))
@@ -86,10 +67,11 @@ class Test:
         """A task that was put back into the queue continues; and one that is near its time limit puts itself there."""
         job = self.cluster.submit('--array=1-2', '--cpus-per-task=1', 'sweep-array.sh', 'long.ini', 'again', *SWEEP)
         before = self.begun(job, 'again', 1)
+        self.cluster.wait_until((self.folder / 'again' / 'runs' / '.shard-2-of-2').exists, 'the second task is at work')
         first, second = ('%s_%d' % (job, task) for task in (1, 2))
         self.cluster.ask('scontrol', 'requeue', first)
         self.cluster.ask('scancel', '--batch', '--signal=USR1', second)
-        self.cluster.wait_until(lambda: self.restarts(job) == [1, 1], 'both tasks are put back: %s' % self.cluster.fields(job))
+        self.cluster.wait_until(lambda: self.restarts(job) == [1, 1], 'both tasks are put back')
         self.cluster.wait(job)
         self.kept('again', before)
         self.here('sweep', 'long.ini', '-o', 'again', *SWEEP)
@@ -139,11 +121,11 @@ def prepare(folder, source, halfulp):
         shutil.copy(script, folder)
     (folder / 'bin').mkdir()
     (folder / 'bin' / 'halfulp').symlink_to(halfulp)
-    config = CONFIG.format(data=folder / 'data')
     (folder / 'data').symlink_to(source / 'data')
-    (folder / 'c.ini').write_text(config)
-    (folder / 'long.ini').write_text(config.replace('steps = 12', 'steps = 1500'))
-    (folder / 'train.ini').write_text(config.replace('steps = 12', 'steps = 400'))
+    config = (source / 'examples' / 'train' / 'sweep-digits.ini').read_text() + '\n[parallel]\nshards = 2\n'
+    for name, epochs in (('c', 1), ('long', 20), ('train', 10)):
+        text = config.replace('path = ../../data', 'path = %s' % (folder / 'data')).replace('epochs = 20', 'epochs = %d' % epochs)
+        (folder / (name + '.ini')).write_text(text)
     (folder / 'some.list').write_text(ITEMS)
 
 
