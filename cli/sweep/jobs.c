@@ -67,6 +67,7 @@ static void be_child(jobs *z, job *j, int to, const struct sigaction before[STOP
     if (z->list[i].pid) close(z->list[i].from);
   }
   close(z->sweep->lock); /* it is the parent's alone */
+  if (z->sweep->part >= 0) close(z->sweep->part);
   dup2(to, STDERR_FILENO);
   close(to);
   release_signals(before);

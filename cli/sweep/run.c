@@ -83,7 +83,7 @@ static int begin(const sweep *s, hu_trainer *t, char why[SWEEP_WHY_MAX]) {
   int all = train_largest(status);
   if (all != CLI_OK && status == CLI_OK) fail(why, "", "another rank of its group could not begin");
   if (all != CLI_OK) return all;
-  int other = train_other(hu_trainer_data_digest(t));
+  int other = train_ranks_get()->trainer.size > 1 ? train_other(hu_trainer_data_digest(t)) : 0;
   if (other == 0) return CLI_OK;
   char rank[80] = "the ranks of its group could not be asked for their data files";
   if (other > 0) snprintf(rank, sizeof rank, "rank %d of its group has other numbers in its data files", other);

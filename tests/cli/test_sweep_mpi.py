@@ -84,6 +84,17 @@ class Parts(Shared):
         self.assertIn(b"the same command continues", p.stderr.read())
         self.ok(*self.args("o", "--shard", "1/2"))
 
+    def test_killed_part(self):
+        """While its runs have not ended yet, the part is free."""
+        p = self.begun("o", "--shard", "1/2")
+        runs = set(self.processes("o")) - {p.pid}
+        for pid in runs:
+            self.wait_until(lambda: not any(name.startswith(self.path("o")) for name in self.opened(pid)), "the lock is kept")
+            os.kill(pid, signal.SIGSTOP)
+        p.kill()
+        p.wait()
+        self.ok(*self.args("o", "--shard", "1/2", "--set", "run.steps=1"))
+
     def test_parts_of_other_sweeps(self):
         self.ok(*self.args("o", "--shard", "1/2"))
         self.bad(*self.args("o", "--set", "optimizer.rate=0.02", "--shard", "2/2"), says="optimizer.rate = 0.01, not 0.02")
