@@ -30,7 +30,7 @@ typedef struct seat {
   const char *const *pairs;
   void (*look)(struct seat *s, hu_trainer *t); /* after the steps; NULL: nothing is looked at */
   void *seen_by_look;
-  const hu_engine *engine; /* of run.device = cuda; NULL: none */
+  const hu_engine *engine; /* of the last process, whose run.device is cuda; NULL: none */
   uint64_t digest;
   hu_trainer_report report[STEPS];
   hu_trainer_seen seen;
@@ -82,7 +82,10 @@ static inline char *state_of(const hu_trainer *t) {
 static inline void *train(void *context) {
   seat *s = context;
   hu_trainer *t = with(s->pairs);
-  if (s->engine) assert_int_equal(hu_trainer_set_engine(t, s->engine), HU_OK);
+  if (s->engine && s->ranks.rank == s->ranks.size - 1) {
+    assert_int_equal(hu_trainer_set_engine(t, s->engine), HU_OK);
+    set(t, "run.device", "cuda");
+  }
   if (s->ranks.size > 1) assert_int_equal(hu_trainer_set_ranks(t, &s->ranks), HU_OK);
   begin(t);
   for (size_t i = 0; i < STEPS; i++) assert_int_equal(hu_trainer_step(t, &s->report[i]), HU_OK);
