@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs whose batch is cut into shards on the device, alone and beside a process on the CPU: what the CPU alone has, with
- * statistics of shards and of whole batches.
+/* Runs whose batch is cut into shards on the device, alone and beside a process on the CPU: what the CPU alone has,
+ * with statistics of shards and of whole batches.
  *
  *   test_device_shards FOLDER_OF_DATA */
 #define _GNU_SOURCE /* barriers of threads */

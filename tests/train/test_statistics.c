@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Batch norms with statistics of the whole batch: their numbers computed by hand from the rows of all shards, and the same
- * run for any number of processes, which are threads here. */
+/* Batch norms with statistics of the whole batch: their numbers computed by hand from the rows of all shards, and the
+ * same run for any number of processes, which are threads here. */
 #define _GNU_SOURCE /* barriers of threads */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -130,8 +130,8 @@ struct hu_net {
 
 /* ---- building ---- */
 
-/* A net that is to be built as `first` was, layer by layer. It reads the weights of `first`, which rounds them, and must
- * be freed before it. It has values and gradients of its own. NULL: no memory. */
+/* A net that is to be built as `first` was, layer by layer. It reads the weights of `first`, which rounds them, and
+ * must be freed before it. It has values and gradients of its own. NULL: no memory. */
 hu_net *hu_net_new_beside(hu_net *first);
 /* Roundings, seed, step, statistics and the observer of its `first`. */
 void hu_net_follow(hu_net *net);
@@ -252,8 +252,8 @@ enum {
 };
 hu_stream hu_net_words(const hu_net *net, unsigned of, uint64_t number);
 
-/* Before operator i of any of these nets is run, forward or (back: 1) backward: a batch norm of nets that have `whole` gets
- * what it must know of the whole batch. */
+/* Before operator i of any of these nets is run, forward or (back: 1) backward: a batch norm of nets that have `whole`
+ * gets what it must know of the whole batch. */
 hu_status hu_whole_statistics(hu_net *const *nets, size_t count, int i, int back);
 /* Column sums of terms of several nets, exact until they are rounded once. */
 typedef struct hu_exact_columns {
@@ -264,8 +264,8 @@ typedef struct hu_exact_columns {
 } hu_exact_columns;
 hu_status hu_exact_columns_open(hu_exact_columns *c, size_t cols);
 void hu_exact_columns_close(hu_exact_columns *c);
-/* Adds +0 and the rows t->rows x t->cols terms of a net, which are those of kernel HU_RUN_COLUMNS... with the operands of
- * t. The last of the net's rooms is used. */
+/* Adds the t.rows x t.cols terms of a net, +0 before each: those of kernel HU_RUN_COLUMNS... with the operands of t.
+ * The last of the net's rooms is used. */
 hu_status hu_exact_columns_add(hu_exact_columns *c, hu_net *net, int kernel, hu_task t);
 /* c->z = the sums over all nets that were added, and over all processes. */
 hu_status hu_exact_columns_round(hu_exact_columns *c, const hu_whole *whole);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Column sums over the nets of all shards. They are exact until the one rounding, so that it does not matter which net or
- * process has a row. */
+/* Column sums over the nets of all shards. They are exact until the one rounding, so that it does not matter which net
+ * or process has a row. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -172,8 +172,8 @@ static hu_status pass_shard(hu_trainer *t, size_t k, float scale, int largest) {
   return status == HU_OK ? hu_done(t->net) : status;
 }
 
-/* One after another, from the last one to the first, so that what stays in the net of the first process is always that of shard 0. The
- * weights are rounded for the first of them alone. */
+/* One after another, from the last one to the first, so that what stays in the net of the first process is always that
+ * of shard 0. The weights are rounded for the first of them alone. */
 static hu_status pass_own(hu_trainer *t, float scale, int largest) {
   hu_shards *s = &t->shards;
   hu_status status = HU_OK;
