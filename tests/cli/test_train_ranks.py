@@ -35,7 +35,7 @@ CONV = (
 )
 RUNS = {
     "rounded gradients": MLP + "reduce = ring(bfloat16)\n[precision]\nsystem = fp16\n[loss]\nscale = backoff\n",
-    "statistics of the batch": CONV,
+    "statistics of the batch": CONV + "[precision]\nvalues = bfloat16,sra:8\n",
     "statistics of shards, stochastic": CONV.replace("statistics = batch\n", "").replace(
         "momentum = 0.9\n", "momentum = 0.9\nupdate = sra:8\nweights = bfloat16\n"
     ),
