@@ -27,6 +27,7 @@ typedef struct run {
   hu_spec spec;
   hu_stream stream;
   void (*one)(const struct run *r, size_t i, hu_events *counts);
+  void (*some)(const struct run *r, size_t first, size_t past); /* NULL, or what does the same for all of a part */
   hu_events counts[HU_THREADS_MAX];
 } run;
 
@@ -47,6 +48,45 @@ static void add_one(const run *r, size_t i, hu_events *counts) {
   uint64_t *sum = sum_at(r, i);
   (void)counts;
   sum[0] |= add_term(sum + 1, (int32_t)r->range.words, r->range.low, r->x, r->operands, i);
+}
+
+/* What add_one adds for binary32, without a record of the number: its bits are the digits, its exponent their place.
+ * They lie in at most two words, and what is carried goes on from there. */
+static void add_bits(uint64_t *sum, uint32_t words, int32_t low, uint32_t u) {
+  uint32_t e = u >> 23 & 0xFF, m = u & 0x7FFFFF, sign = u >> 31;
+  if (e == 0xFF || (e == 0 && m == 0)) {
+    sum[0] |= e == 0 ? sign ? HU_SUM_MINUS_ZERO : HU_SUM_PLUS_ZERO
+              : m    ? HU_SUM_NAN
+              : sign ? HU_SUM_MINUS_INFINITY
+                     : HU_SUM_PLUS_INFINITY;
+    return;
+  }
+  uint32_t at = (e ? e - 1 : 0) + (uint32_t)(-149 - low), up = at % 64, l = at / 64 + 1;
+  uint64_t digits = m | (uint64_t)(e != 0) << 23, part = digits << up, above = digits >> 1 >> (63 - up), carry;
+  sum[0] |= HU_SUM_NUMBER;
+  if (sign) {
+    carry = sum[l] < part;
+    sum[l] -= part;
+    for (above += carry; above && ++l <= words; above = carry) {
+      carry = sum[l] < above;
+      sum[l] -= above;
+    }
+  } else {
+    sum[l] += part;
+    carry = sum[l] < part;
+    for (above += carry; above && ++l <= words; above = carry) {
+      sum[l] += above;
+      carry = sum[l] < above;
+    }
+  }
+}
+
+static void add_binary32(const run *r, size_t first, size_t past) {
+  for (size_t i = first; i < past; i++) {
+    uint32_t u;
+    memcpy(&u, r->x[0].data + (ptrdiff_t)i * r->x[0].step, sizeof u);
+    add_bits(sum_at(r, i), r->range.words, r->range.low, u);
+  }
 }
 
 static void merge_one(const run *r, size_t i, hu_events *counts) {
@@ -70,6 +110,10 @@ static void round_one(const run *r, size_t i, hu_events *counts) {
 static void run_part(void *context, size_t part) {
   run *r = context;
   size_t first = part * r->part, past = first + hu_least(r->n - first, r->part);
+  if (r->some) {
+    r->some(r, first, past);
+    return;
+  }
   for (size_t i = first; i < past; i++) r->one(r, i, &r->counts[part]);
 }
 
@@ -127,6 +171,8 @@ static hu_status add_arrays(size_t n, uint64_t *sums, hu_sum_range range, const 
   r.operands = operands;
   for (int k = 0; k < operands; k++) r.x[k] = operand_of(&x[k]);
   r.one = add_one;
+  int core = exec && ~exec->levels_off == 0;
+  if (operands == 1 && hu_format_equal(x->format, hu_format_binary32()) && !core) r.some = add_binary32;
   run_all(&r, exec, NULL);
   return HU_OK;
 }
