@@ -50,35 +50,39 @@ static void add_one(const run *r, size_t i, hu_events *counts) {
   sum[0] |= add_term(sum + 1, (int32_t)r->range.words, r->range.low, r->x, r->operands, i);
 }
 
-/* What add_one adds for binary32, without a record of the number: its bits are the digits, its exponent their place.
- * They lie in at most two words, and what is carried goes on from there. */
+/* What is not finite. */
+static uint32_t special_bit(uint32_t u) {
+  if (u << 9) return HU_SUM_NAN;
+  return u >> 31 ? HU_SUM_MINUS_INFINITY : HU_SUM_PLUS_INFINITY;
+}
+
+/* Adds 1 or -1 in word l. */
+static void carry_on(uint64_t *sum, uint32_t words, uint32_t l, int64_t by) {
+  for (; by && l <= words; l++) {
+    uint64_t old = sum[l];
+    sum[l] = old + (uint64_t)by;
+    by = by > 0 ? sum[l] == 0 : -(int64_t)(old == 0);
+  }
+}
+
+/* What add_one adds for binary32, without a record of the number and with few branches: its bits are the digits, its
+ * exponent their place. They lie in two words at most, behind which there is another one, as a range has 64 digits
+ * above its numbers. A negative one is its two's complement: the two words, and -1 in what is above. */
 static void add_bits(uint64_t *sum, uint32_t words, int32_t low, uint32_t u) {
-  uint32_t e = u >> 23 & 0xFF, m = u & 0x7FFFFF, sign = u >> 31;
-  if (e == 0xFF || (e == 0 && m == 0)) {
-    sum[0] |= e == 0 ? sign ? HU_SUM_MINUS_ZERO : HU_SUM_PLUS_ZERO
-              : m    ? HU_SUM_NAN
-              : sign ? HU_SUM_MINUS_INFINITY
-                     : HU_SUM_PLUS_INFINITY;
+  uint32_t e = u >> 23 & 0xFF, sign = u >> 31, normal = e != 0;
+  if (e == 0xFF) {
+    sum[0] |= special_bit(u);
     return;
   }
-  uint32_t at = (e ? e - 1 : 0) + (uint32_t)(-149 - low), up = at % 64, l = at / 64 + 1;
-  uint64_t digits = m | (uint64_t)(e != 0) << 23, part = digits << up, above = digits >> 1 >> (63 - up), carry;
-  sum[0] |= HU_SUM_NUMBER;
-  if (sign) {
-    carry = sum[l] < part;
-    sum[l] -= part;
-    for (above += carry; above && ++l <= words; above = carry) {
-      carry = sum[l] < above;
-      sum[l] -= above;
-    }
-  } else {
-    sum[l] += part;
-    carry = sum[l] < part;
-    for (above += carry; above && ++l <= words; above = carry) {
-      sum[l] += above;
-      carry = sum[l] < above;
-    }
-  }
+  uint32_t at = e - normal + (uint32_t)(-149 - low), up = at % 64, l = at / 64 + 1;
+  uint64_t digits = (u & 0x7FFFFF) | normal << 23, part = digits << up, above = digits >> 1 >> (63 - up);
+  uint64_t minus = sign & (digits != 0), mask = 0 - minus, lo = (part ^ mask) + minus;
+  uint64_t hi = (above ^ mask) + (minus & (lo == 0));
+  sum[0] |= digits ? HU_SUM_NUMBER : HU_SUM_PLUS_ZERO << sign;
+  sum[l] += lo;
+  uint64_t carry = sum[l] < lo, high = sum[l + 1] + hi, whole = high + carry;
+  sum[l + 1] = whole;
+  carry_on(sum, words, l + 2, (int64_t)((uint64_t)(high < hi) + (uint64_t)(whole < high) + mask));
 }
 
 static void add_binary32(const run *r, size_t first, size_t past) {

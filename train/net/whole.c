@@ -9,7 +9,7 @@
 #include "train/net/net.h"
 
 enum {
-  AT_ONCE = 512, /* terms that one call adds, each to a sum of its own: a call has its price */
+  AT_ONCE = 256, /* terms that one call adds, each to a sum of its own: a call has its price */
   DIGITS = 2,    /* of 32 bits in a word */
   KINDS = 7      /* of terms: bits of HU_SUM_ */
 };
