@@ -159,8 +159,6 @@ hu_status hu_net_forward(hu_net *net, int training, float *loss) {
 
 /* ---- backward ---- */
 
-int hu_wants_gradient(const hu_net *net, int value) { return net->value[value].made; }
-
 static void round_gradient(hu_net *net, const hu_operator *op) {
   hu_value *x = &net->value[op->out];
   hu_rounding_counts *counts = counts_of(net, &x->counts_back, back_of(x->seen));
