@@ -134,6 +134,17 @@ static inline void same_seats(const seat *a, const seat *b) {
   assert_true(memcmp(&a->seen, &b->seen, sizeof a->seen) == 0);
 }
 
+/* A step with these calls returns HU_E_DEVICE; nothing is updated. */
+static inline void step_fails(const hu_trainer_ranks *ranks, const char *const *pairs) {
+  hu_trainer *t = with(pairs);
+  assert_int_equal(hu_trainer_set_ranks(t, ranks), HU_OK);
+  begin(t);
+  uint64_t before = hu_trainer_digest(t);
+  assert_int_equal(hu_trainer_step(t, NULL), HU_E_DEVICE);
+  assert_true(hu_trainer_digest(t) == before && hu_trainer_at(t) == 0);
+  hu_trainer_free(t);
+}
+
 /* 1 process and others, up to a 0: every one has what the one process has. Returns the digest. */
 static inline uint64_t same_for(const int *sizes, const char *const *pairs) {
   seat one, some[RANKS_MAX];
