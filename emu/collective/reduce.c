@@ -133,7 +133,7 @@ static int is_quick(const walk *w) {
   static const hu_mode nearest;
   const hu_collective_call *c = w->call;
   return w->quick && !w->group && hu_format_equal(c->format, hu_format_binary32()) &&
-         memcmp(&c->mode, &nearest, sizeof nearest) == 0 && hu_quick_possible();
+         memcmp(&c->mode, &nearest, sizeof nearest) == 0 && hu_quick_sums_possible();
 }
 
 /* Number i of the piece, as the sum of any terms is made. */
@@ -150,9 +150,9 @@ static float one_exact(const walk *w, size_t i) {
 
 static void exact_quickly(const walk *w, float *z) {
   hu_quick_sums sums;
-  hu_quick_begin(&sums, w->step.n, leaf(w, 0, NULL).data);
-  for (uint64_t k = 1; k < w->count; k++) hu_quick_add(&sums, w->step.n, leaf(w, k, NULL).data);
-  uint64_t inexact = hu_quick_round(&sums, w->step.n, z);
+  hu_quick_sums_begin(&sums, w->step.n, leaf(w, 0, NULL).data);
+  for (uint64_t k = 1; k < w->count; k++) hu_quick_sums_add(&sums, w->step.n, leaf(w, k, NULL).data);
+  uint64_t inexact = hu_quick_sums_round(&sums, w->step.n, z);
   w->step.events->inexact += inexact;
   for (size_t i = 0; i < w->step.n; i++) {
     if (sums.lost[i] != 0) z[i] = one_exact(w, i);

@@ -35,6 +35,8 @@ CONV = (
 )
 RUNS = {
     "rounded gradients": MLP + "reduce = ring(bfloat16)\n[precision]\nsystem = fp16\n[loss]\nscale = backoff\n",
+    "feedback": MLP + "reduce = ring(bfloat16)\nfeedback = own\n",
+    "feedback, statistics of the batch": CONV + "reduce = ring(bfloat16)\nfeedback = sum\n",
     "statistics of the batch": CONV + "[precision]\nvalues = bfloat16,sra:8\n",
     "statistics of shards, stochastic": CONV.replace("statistics = batch\n", "").replace(
         "momentum = 0.9\n", "momentum = 0.9\nupdate = sra:8\nweights = bfloat16\n"
@@ -88,7 +90,12 @@ class Ranks(TrainCase):
 
     def test_other_ranks_go_on(self):
         """2 ranks stop half-way; 3 ranks, 8 and one process go on from there."""
-        self.config(CONV)
+        for text in (CONV, RUNS["feedback"]):
+            with self.subTest(text):
+                self.go_on(text)
+
+    def go_on(self, text):
+        self.config(text)
         self.alone("one.run")
         want = self.files("one.run")
         for launcher in LAUNCHERS:
@@ -104,6 +111,7 @@ class Ranks(TrainCase):
                     self.assertEqual(self.files("rest.run"), want)
                     self.remove("rest.run")
             self.remove("half.run")
+        self.remove("one.run")
 
     def start(self, launcher, *words):
         """2 ranks, whose process numbers are in pid.0 and pid.1."""
