@@ -305,7 +305,8 @@ static int explain_other(explain_state *s, const char *text) {
 
 static int read_operation(explain_state *s, char **operands, int count) {
   if (s->other || s->preset.name)
-    return cli_fail(NULL, "explain: operations take floating-point formats, and '%s' is none", s->numeric.format_text);
+    return cli_fail(NULL, "explain: operations take floating-point formats, and '%s' is not one",
+                    s->numeric.format_text);
   for (int i = 0; i < OPERATION_OPERANDS; i++) {
     s->operation.format[i] = s->numeric.format;
     if (s->operand_formats[i] && cli_read_format(&s->operation.format[i], s->operand_formats[i])) return CLI_BAD;
@@ -389,7 +390,7 @@ static int print_link(explain_state *s, char **operands, int count) {
 
 static int explain_sum(explain_state *s, char **operands, int count) {
   if (s->other || s->preset.name)
-    return cli_fail(NULL, "explain: dot products take floating-point formats, and '%s' is none",
+    return cli_fail(NULL, "explain: dot products take floating-point formats, and '%s' is not one",
                     s->numeric.format_text);
   if (s->operand_formats[2])
     return cli_fail(NULL, "explain: dot: --fc is no option here; --fd is the format of C and of the result");
