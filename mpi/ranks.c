@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Items shared among the processes of an MPI job. Process 0 hands them out: its main thread answers, a second thread
- * works. So nobody waits for an item of process 0 to end, which a counter in its memory may require where the network
- * does not serve it by itself (bench/README.md has the comparison). Whoever waits sleeps: MPI's own waiting keeps a
- * processor busy. */
+/* Items shared among the processes of an MPI job, or among groups of them, whose first processes ask for all. Process 0
+ * hands them out: its main thread answers, a second thread works. So no one waits for an item of process 0 to end, as a
+ * counter in its memory may require where the network does not serve it by itself (bench/README.md has the comparison).
+ * Whoever waits sleeps: MPI's own waiting keeps a processor busy. */
 #include "mpi/ranks.h"
 
 #include <mpi.h>
@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "cli/campaign/campaign.h"
@@ -32,21 +33,41 @@ static void wait_for(MPI_Request *request) {
     sleep_some(&pause);
 }
 
+static int rank, size, threads;
+static MPI_Comm team = MPI_COMM_NULL; /* the processes of an item; none: each is alone */
+static int team_rank, team_size = 1;
+
+/* What an item is done with. */
+typedef struct trade {
+  campaign_done (*work)(void *context, uint64_t i);
+  void (*told)(void *context, const campaign_done *done);
+  void *context;
+} trade;
+
+/* Together with the others of the group, to whom its first process tells the item; `none`: there is no more. */
+static campaign_done do_item(const trade *t, double *item) {
+  const campaign_done nothing = {none, 0, 0, 0};
+  if (team_size > 1) {
+    MPI_Request request;
+    MPI_Ibcast(item, 1, MPI_DOUBLE, 0, team, &request);
+    wait_for(&request);
+  }
+  return *item >= 0 ? t->work(t->context, (uint64_t)*item) : nothing;
+}
+
 /* ---- process 0 ---- */
 
 typedef struct office {
   pthread_mutex_t mutex;
   uint64_t next, count;
   int working; /* this process's own thread */
-  campaign_done (*work)(void *context, uint64_t i);
-  void (*told)(void *context, const campaign_done *done);
-  void *context;
+  trade trade;
 } office;
 
 /* Notes what is done and hands out the next item: its number, or `none`. */
 static double hand_out(office *o, const campaign_done *done) {
   pthread_mutex_lock(&o->mutex);
-  if (done->item >= 0) o->told(o->context, done);
+  if (done->item >= 0) o->trade.told(o->trade.context, done);
   double item = o->next < o->count ? (double)o->next++ : none;
   pthread_mutex_unlock(&o->mutex);
   return item;
@@ -55,8 +76,10 @@ static double hand_out(office *o, const campaign_done *done) {
 static void *work_here(void *context) {
   office *o = context;
   campaign_done done = {none, 0, 0, 0};
-  for (double item = hand_out(o, &done); item >= 0; item = hand_out(o, &done))
-    done = o->work(o->context, (uint64_t)item);
+  for (double item = 0; item >= 0;) {
+    item = hand_out(o, &done);
+    done = do_item(&o->trade, &item);
+  }
   pthread_mutex_lock(&o->mutex);
   o->working = 0;
   pthread_mutex_unlock(&o->mutex);
@@ -86,7 +109,7 @@ static void serve(office *o, int others) {
   long pause = 0;
   pthread_t thread;
   int threaded = pthread_create(&thread, NULL, work_here, o) == 0, answered;
-  if (!threaded) o->working = 0; /* the others do it all */
+  if (!threaded) o->working = 0; /* the others do it all, where there are some */
   while (others || is_working(o)) {
     others -= answer(o, &answered);
     if (answered)
@@ -94,7 +117,10 @@ static void serve(office *o, int others) {
     else
       sleep_some(&pause);
   }
-  if (threaded) pthread_join(thread, NULL);
+  if (threaded)
+    pthread_join(thread, NULL);
+  else
+    work_here(o);
 }
 
 /* ---- the others ---- */
@@ -108,18 +134,68 @@ static double ask(const campaign_done *done) {
   return item;
 }
 
-static int rank, size;
+static void follow(const trade *t) {
+  campaign_done done = {none, 0, 0, 0};
+  for (double item = 0; item >= 0;) {
+    if (team_rank == 0) item = ask(&done);
+    done = do_item(t, &item);
+  }
+}
 
 static void share(uint64_t count, campaign_done (*work)(void *context, uint64_t i),
                   void (*told)(void *context, const campaign_done *done), void *context) {
-  campaign_done done = {none, 0, 0, 0};
+  const trade t = {work, told, context};
   if (rank == 0) {
-    office o = {PTHREAD_MUTEX_INITIALIZER, 0, count, 1, work, told, context};
-    serve(&o, size - 1);
-    if (o.next < o.count) work_here(&o); /* alone, and without a thread */
-    return;
+    office o = {PTHREAD_MUTEX_INITIALIZER, 0, count, 1, t};
+    serve(&o, size / team_size - 1);
+  } else {
+    follow(&t);
   }
-  for (double item = ask(&done); item >= 0; item = ask(&done)) done = work(context, (uint64_t)item);
+}
+
+/* The second thread of process 0 speaks to its group while the first one answers, so that both are in MPI. */
+static int group(int n) {
+  if (n < 1 || size % n || (n > 1 && threads < MPI_THREAD_MULTIPLE)) return 0;
+  if (team != MPI_COMM_NULL) MPI_Comm_free(&team);
+  MPI_Comm_split(MPI_COMM_WORLD, rank / n, rank, &team);
+  team_rank = rank % n;
+  team_size = n;
+  mpi_train_start(team);
+  return 1;
+}
+
+static void spread(void *bytes, size_t length) {
+  MPI_Request request;
+  MPI_Ibcast(bytes, (int)length, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+  wait_for(&request);
+}
+
+static void *lay_out(const uint64_t *lengths, int *counts, int *places, size_t *all) {
+  *all = 0;
+  for (int i = 0; i < size; i++) {
+    counts[i] = (int)lengths[i];
+    places[i] = (int)*all;
+    *all += lengths[i];
+  }
+  return malloc(*all + 1);
+}
+
+static void *collect(const void *bytes, size_t length, size_t *all) {
+  uint64_t own = length, *lengths = calloc((size_t)size, sizeof *lengths);
+  int *counts = calloc((size_t)size, sizeof *counts), *places = calloc((size_t)size, sizeof *places);
+  MPI_Request request;
+  void *z = NULL;
+  if (!lengths || !counts || !places) MPI_Abort(MPI_COMM_WORLD, 2);
+  MPI_Igather(&own, 1, MPI_UINT64_T, lengths, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD, &request);
+  wait_for(&request);
+  *all = 0;
+  if (rank == 0 && !(z = lay_out(lengths, counts, places, all))) MPI_Abort(MPI_COMM_WORLD, 2);
+  MPI_Igatherv(bytes, (int)length, MPI_BYTE, z, counts, places, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+  wait_for(&request);
+  free(lengths);
+  free(counts);
+  free(places);
+  return z;
 }
 
 static int same(uint64_t x, int *other) {
@@ -148,11 +224,15 @@ static int largest(int x) {
 
 /* ---- the job ---- */
 
-static campaign_ranks ranks = {0, 1, share, same, largest};
+static campaign_ranks ranks = {0, 1, share, same, largest, group, spread, collect};
+
+/* Groups are a matter of sweeps alone. */
+static int threads_for(int argc, char **argv) {
+  return argc > 1 && !strcmp(argv[1], "sweep") ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
+}
 
 void mpi_ranks_start(int *argc, char ***argv) {
-  int threads;
-  MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &threads);
+  MPI_Init_thread(argc, argv, threads_for(*argc, *argv), &threads);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (threads < MPI_THREAD_FUNNELED && rank == 0) {
@@ -162,7 +242,7 @@ void mpi_ranks_start(int *argc, char ***argv) {
   ranks.rank = rank;
   ranks.size = size;
   campaign_ranks_set(&ranks);
-  mpi_train_start();
+  mpi_train_start(MPI_COMM_WORLD);
 }
 
 int mpi_ranks_stop(int status) {

@@ -13,7 +13,7 @@
 /* How long a process waits for another one: for its shards of a step, a checkpoint, an evaluation. */
 static const double timeout = 600;
 
-static MPI_Comm comm; /* of this library alone */
+static MPI_Comm comm = MPI_COMM_NULL; /* of this library alone */
 
 static hu_mpi here(void) {
   hu_mpi where = {comm, timeout, HU_MPI_AS_MODEL, -1, ""};
@@ -56,8 +56,9 @@ static void end(int status) { MPI_Abort(MPI_COMM_WORLD, status); }
 
 static train_ranks ranks = {{0, 1, NULL, join, sum}, end};
 
-void mpi_train_start(void) {
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+void mpi_train_start(MPI_Comm of) {
+  if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+  MPI_Comm_dup(of, &comm);
   MPI_Comm_rank(comm, &ranks.trainer.rank);
   MPI_Comm_size(comm, &ranks.trainer.size);
   train_ranks_set(&ranks);

@@ -3,7 +3,9 @@
 #ifndef HALFULP_MPI_TRAIN_H
 #define HALFULP_MPI_TRAIN_H
 
-/* After MPI_Init. */
-void mpi_train_start(void);
+#include <mpi.h>
+
+/* Those of a communicator; once more for another one. */
+void mpi_train_start(MPI_Comm of);
 
 #endif

@@ -259,6 +259,7 @@ class Check:
             return self.note('digests', 'there is no hu-digest')
         with self.file('digests') as out:
             wrong = [execute([tool, '--device', 'cuda', '--stride', stride], limit('digests'), out)]
+            wrong.append(execute([tool, '--device', 'cuda', '--mode', 'sum', '--stride', '16', '--check', golden], limit('digests'), out))
             # And device against CPU here, on every 1009th input, whether or not there is a golden file.
             wrong.append(execute(['python3', 'tests/cuda_host/compare_digests.py', tool, '--stride', '1009'], limit('digests'), out))
             if stride in ('1', '4096', '4099'):

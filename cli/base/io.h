@@ -76,6 +76,8 @@ int cli_spare_input(const char *out, const char *in, const char *remedy);
  * ends. `who` is what another one is called in the error line. File systems without locks have none. 0, or an exit
  * code after an error line; *lock, where not negative, is to be closed in any case. */
 int cli_folder_lock(int *lock, const char *folder, const char *who);
+/* The same for several commands at a time, none of which has it alone. */
+int cli_folder_share(int *lock, const char *folder, const char *who);
 /* Removes the temporary files that killed runs left in a folder which the caller has locked. Those that another command
  * is still writing stay: they are locked, too. How many were removed. */
 size_t cli_folder_clean(int lock);

@@ -19,7 +19,7 @@ static int is_launched(void) {
 }
 
 static int knows_ranks(const char *name) {
-  static const char *const names[] = {"campaign", "train"};
+  static const char *const names[] = {"campaign", "sweep", "train"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (!strcmp(name, names[i])) return 1;
   return 0;

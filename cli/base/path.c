@@ -85,12 +85,15 @@ int cli_spare_input(const char *out, const char *in, const char *remedy) {
   return cli_fail(out, "is the same file as %s, which it would replace; %s", also, remedy);
 }
 
-int cli_folder_lock(int *lock, const char *folder, const char *who) {
+static int lock_folder(int *lock, const char *folder, const char *who, int how) {
   *lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (*lock < 0) return cli_fail(folder, "%s", strerror(errno));
-  if (flock(*lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return CLI_OK;
+  if (flock(*lock, how | LOCK_NB) == 0 || errno != EWOULDBLOCK) return CLI_OK;
   return cli_fail(folder, "another %s is at work in this folder", who);
 }
+
+int cli_folder_lock(int *lock, const char *folder, const char *who) { return lock_folder(lock, folder, who, LOCK_EX); }
+int cli_folder_share(int *lock, const char *folder, const char *who) { return lock_folder(lock, folder, who, LOCK_SH); }
 
 void cli_folder_sync(const char *path) {
   const char *slash = strrchr(path, '/');

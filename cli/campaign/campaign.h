@@ -129,14 +129,23 @@ typedef struct campaign_done {
 /* The processes of a job. Those of one process are in ranks.c, those of MPI in mpi/ranks.c. */
 typedef struct campaign_ranks {
   int rank, size;
-  /* Runs work(context, i) for i from 0 to count - 1, each in one of the processes, in this order as they become free;
-   * what it returns is passed to told(context, ...) in process 0. Returns when all have been run. */
+  /* Runs work(context, i) for i from 0 to count - 1, each in one of the processes (after `group`: in all processes of
+   * one group), in this order as they become free; what it returns (in the first process of the group) is passed to
+   * told(context, ...) in process 0. Returns when all have been run. */
   void (*share)(uint64_t count, campaign_done (*work)(void *context, uint64_t i),
                 void (*told)(void *context, const campaign_done *done), void *context);
   /* 1 if all processes gave the same number; else 0 and the lowest one that gave another than process 0. */
   int (*same)(uint64_t x, int *other);
   /* The largest of the numbers that the processes gave. */
   int (*largest)(int x);
+  /* From now on consecutive processes, n at a time, share an item, and train_ranks_get() (cli/train/ranks.h) has those
+   * of this process's group. n divides the number of processes. 0: the MPI library cannot do it; 1 else. */
+  int (*group)(int n);
+  /* The bytes of process 0 become those of all processes. */
+  void (*spread)(void *bytes, size_t size);
+  /* In process 0: the bytes of all processes, one after another, *all of them; to be freed. NULL in the others, and
+   * where there is no memory. */
+  void *(*collect)(const void *bytes, size_t size, size_t *all);
 } campaign_ranks;
 /* One process, or those of campaign_ranks_set. */
 const campaign_ranks *campaign_ranks_get(void);

@@ -225,23 +225,6 @@ static int prepare(train_run *r) {
   return status == CLI_OK ? begin(r) : status;
 }
 
-/* FNV-1a, the final 0 included. */
-static uint64_t digest_of(const char *text, uint64_t h) {
-  for (const char *p = text;; p++) {
-    h = (h ^ (unsigned char)*p) * 0x100000001B3u;
-    if (!*p) return h;
-  }
-}
-
-static uint64_t digest_of_keys(const hu_trainer *t) {
-  uint64_t h = 0xCBF29CE484222325u;
-  for (size_t i = 0; i < hu_trainer_key_count(); i++) {
-    hu_trainer_key k = hu_trainer_key_at(i);
-    if (k.weights) h = digest_of(hu_trainer_get(t, k.name), h);
-  }
-  return h;
-}
-
 /* The first process is asked before the others, so that what is wrong everywhere is said once. Then: do all have the
  * same run? */
 static int prepare_together(train_run *r) {
@@ -252,8 +235,8 @@ static int prepare_together(train_run *r) {
   if (status == CLI_OK && !train_speaks()) status = prepare(r);
   status = train_largest(status);
   if (status != CLI_OK) return status;
-  status = train_same(digest_of(HU_VERSION_STRING, 0xCBF29CE484222325u), "version of halfulp");
-  if (status == CLI_OK) status = train_same(digest_of_keys(r->t), "keys in CONFIG or --set");
+  status = train_same(train_digest(HU_VERSION_STRING, TRAIN_DIGEST), "version of halfulp");
+  if (status == CLI_OK) status = train_same(train_digest_keys(r->t, TRAIN_DIGEST), "keys in CONFIG or --set");
   return status == CLI_OK ? train_same(hu_trainer_data_digest(r->t), "numbers in its data files") : status;
 }
 

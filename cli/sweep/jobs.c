@@ -67,11 +67,14 @@ static void be_child(jobs *z, job *j, int to, const struct sigaction before[STOP
     if (z->list[i].pid) close(z->list[i].from);
   }
   close(z->sweep->lock); /* it is the parent's alone */
+  if (z->sweep->part >= 0) close(z->sweep->part);
   dup2(to, STDERR_FILENO);
   close(to);
   release_signals(before);
   sigprocmask(SIG_SETMASK, mask, NULL);
-  int status = sweep_do(z->sweep, j->run, &z->at[j - z->list], parent);
+  char why[SWEEP_WHY_MAX];
+  int status = sweep_do(z->sweep, j->run, &z->at[j - z->list], parent, why);
+  if (status != CLI_OK && *why) cli_fail(NULL, "%s", why);
   fflush(stderr);
   _exit(status);
 }
@@ -205,7 +208,7 @@ static int work(jobs *z) {
   struct sigaction before[STOPS];
   int status = CLI_OK, told = 0;
   catch_signals(before);
-  progress_start(&z->bar, "sweep", (uint64_t)(z->sweep->runs - z->before) * UNITS);
+  progress_start(&z->bar, "sweep", (uint64_t)sweep_count(z->sweep, SWEEP_TO_DO) * UNITS);
   z->bar.note = z->note;
   do {
     if (status == CLI_OK) status = fill(z, before);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists the runs of a sweep, their keys and files, and finds those that are done already: see sweep.h. */
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/base/cli.h"
 #include "cli/base/config.h"
 #include "cli/sweep/sweep.h"
+#include "cli/train/ranks.h"
 #include "halfulp/version.h"
 
 /* What makes a run one in binary32, whatever the file says: no assignment, no rounding, nothing scaled. */
@@ -62,61 +61,6 @@ static char *path_of(const sweep *s, const sweep_run *r) {
   return length < 0 ? NULL : path;
 }
 
-static int make_folder(const char *path) {
-  if (mkdir(path, 0777) == 0 || errno == EEXIST) return CLI_OK;
-  return cli_fail(path, "cannot make the folder: %s", strerror(errno));
-}
-
-/* 1 if a folder has the file of a run, NAME-seedN.json. */
-static int has_run(const char *folder) {
-  DIR *list = opendir(folder);
-  int found = 0;
-  for (const struct dirent *e; list && !found && (e = readdir(list));) {
-    const char *seed = strstr(e->d_name, "-seed"), *end = seed ? strrchr(seed, '.') : NULL;
-    found = end && !strcmp(end, ".json");
-  }
-  if (list) closedir(list);
-  return found;
-}
-
-/* 1 if a folder has the summary.json of a sweep, which begins with the text that sweep_print_json writes first. */
-static int has_summary(const char *folder) {
-  static const char *const begins = "{\n  \"key\": ";
-  char *path, head[16] = "";
-  if (asprintf(&path, "%s/summary.json", folder) < 0) return 0;
-  FILE *file = fopen(path, "r");
-  free(path);
-  size_t n = file ? fread(head, 1, sizeof head - 1, file) : 0;
-  if (file) fclose(file);
-  return n >= strlen(begins) && !strncmp(head, begins, strlen(begins));
-}
-
-/* What has a result's name in a folder that is no sweep's is somebody's file. */
-static int is_free(const char *folder, const char *runs) {
-  static const char *const names[] = {SWEEP_FILES};
-  if (has_run(runs) || has_summary(folder)) return 1;
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    struct stat info;
-    char *path;
-    if (asprintf(&path, "%s/%s", folder, names[i]) < 0) return !cli_fail(NULL, "out of memory");
-    int there = lstat(path, &info) == 0;
-    free(path);
-    if (there)
-      return !cli_fail(
-          folder, "has a %s, but nothing of a sweep, and it would be replaced; give another folder with -o", names[i]);
-  }
-  return 1;
-}
-
-static int make_folders(const sweep *s) {
-  char *runs;
-  if (asprintf(&runs, "%s/runs", s->out) < 0) return cli_fail(NULL, "out of memory");
-  int status = is_free(s->out, runs) ? make_folder(s->out) : CLI_BAD;
-  if (status == CLI_OK) status = make_folder(runs);
-  free(runs);
-  return status;
-}
-
 /* ---- keys ---- */
 
 /* A key that the command itself sets. */
@@ -137,14 +81,20 @@ static int set_run(const sweep *s, hu_trainer *t, const sweep_run *r) {
   return CLI_OK;
 }
 
-static int set_all(const sweep *s, const config *c, sweep_run *r) {
-  r->trainer = hu_trainer_new();
-  if (!r->trainer) return cli_fail(NULL, "out of memory");
-  if (config_apply(r->trainer, c, s->config)) return CLI_BAD;
+static int set_all(const sweep *s, hu_trainer *t, const sweep_run *r) {
+  if (config_apply(t, &s->file, s->config)) return CLI_BAD;
   for (size_t i = 0; i < s->sets; i++) {
-    if (config_set(r->trainer, s->set[i])) return CLI_BAD;
+    if (config_set(t, s->set[i])) return CLI_BAD;
   }
-  return set_run(s, r->trainer, r);
+  return set_run(s, t, r);
+}
+
+hu_trainer *sweep_trainer(const sweep *s, const sweep_run *r) {
+  hu_trainer *t = hu_trainer_new();
+  if (!t) cli_fail(NULL, "out of memory");
+  if (!t || set_all(s, t, r) == CLI_OK) return t;
+  hu_trainer_free(t);
+  return NULL;
 }
 
 static int depends_on(const char *key) {
@@ -190,14 +140,20 @@ static int refuse_file(const sweep_run *r, const char *name, const char *was) {
                   version ? HU_VERSION_STRING : hu_trainer_get(r->trainer, name));
 }
 
+int sweep_is_own(const sweep *s, const sweep_run *r) {
+  return !s->shards || (size_t)(r - s->run) % s->shards == s->shard - 1;
+}
+
 static int look_for(const sweep *s, sweep_run *r) {
   sweep_file f;
   const char *was, *name = NULL;
-  if (s->fresh && unlink(r->path) && errno != ENOENT) return cli_fail(r->path, "cannot remove: %s", strerror(errno));
+  if (!sweep_is_own(s, r) && r->state == SWEEP_TO_DO) r->state = SWEEP_ELSEWHERE;
+  if (s->fresh && sweep_is_own(s, r) && unlink(r->path) && errno != ENOENT)
+    return cli_fail(r->path, "cannot remove: %s", strerror(errno));
   if (!sweep_file_read(&f, r->path)) return CLI_OK;
   if (sweep_file_result(&f, &r->result)) {
     name = other_key(&f, r->trainer, &was);
-    r->state = name ? SWEEP_TO_DO : SWEEP_DONE;
+    if (!name) r->state = SWEEP_DONE;
   }
   int status = name ? refuse_file(r, name, was) : CLI_OK;
   sweep_file_free(&f);
@@ -206,13 +162,23 @@ static int look_for(const sweep *s, sweep_run *r) {
 
 /* ---- all runs ---- */
 
-static int plan_run(const sweep *s, const config *c, sweep_run *r) {
-  if (set_all(s, c, r)) return CLI_BAD;
+/* Processes that share a run take a shard each at least. */
+static int check_shards(const sweep *s, const sweep_run *r) {
+  char name[SWEEP_NAME_MAX];
+  const char *shards = hu_trainer_get(r->trainer, "parallel.shards");
+  if (!shards || strtoul(shards, NULL, 10) >= s->ranks_per_run) return CLI_OK;
+  return cli_fail(NULL, "--ranks-per-run: %u, and %s has parallel.shards = %s: each rank takes at least one shard",
+                  s->ranks_per_run, sweep_run_name(name, s, r), shards);
+}
+
+static int plan_run(const sweep *s, sweep_run *r) {
+  r->trainer = sweep_trainer(s, r);
+  if (!r->trainer || check_shards(s, r)) return CLI_BAD;
   r->path = path_of(s, r);
   return r->path ? CLI_OK : cli_fail(NULL, "out of memory");
 }
 
-static int plan_runs(sweep *s, const config *c) {
+static int plan_runs(sweep *s) {
   s->run = calloc((s->values + 1) * s->seeds, sizeof *s->run);
   if (!s->run) return cli_fail(NULL, "out of memory");
   s->runs = (s->values + 1) * s->seeds;
@@ -223,20 +189,23 @@ static int plan_runs(sweep *s, const config *c) {
   }
   /* The key before its values, so that the line says what is wrong. */
   hu_trainer *t = hu_trainer_new();
-  int status = t ? config_apply(t, c, s->config) : cli_fail(NULL, "out of memory");
+  int status = t ? config_apply(t, &s->file, s->config) : cli_fail(NULL, "out of memory");
   for (size_t i = 0; i < s->sets && status == CLI_OK; i++) status = config_set(t, s->set[i]);
   if (status == CLI_OK) status = check_key(s, t);
   hu_trainer_free(t);
-  for (size_t i = 0; i < s->runs && status == CLI_OK; i++) status = plan_run(s, c, &s->run[i]);
+  for (size_t i = 0; i < s->runs && status == CLI_OK; i++) status = plan_run(s, &s->run[i]);
   return status;
 }
 
 int sweep_plan(sweep *s) {
-  config c = {0};
-  int status = config_read(&c, s->config);
-  if (status == CLI_OK) status = plan_runs(s, &c);
-  config_free(&c);
-  return status == CLI_OK ? make_folders(s) : status;
+  int status = config_read(&s->file, s->config);
+  return status == CLI_OK ? plan_runs(s) : status;
+}
+
+uint64_t sweep_digest(const sweep *s) {
+  uint64_t h = train_digest(s->key, TRAIN_DIGEST);
+  for (size_t i = 0; i < s->runs; i++) h = train_digest_keys(s->run[i].trainer, train_digest(s->run[i].path, h));
+  return h;
 }
 
 int sweep_find(sweep *s) {
@@ -252,6 +221,7 @@ void sweep_free(sweep *s) {
     free(s->run[i].said);
   }
   for (size_t i = 0; i < s->values; i++) free(s->value[i]);
+  config_free(&s->file);
   free(s->run);
   free(s->value);
   free(s->seed);

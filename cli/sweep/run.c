@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One run of a sweep, in its process: see sweep.h. */
+/* One run of a sweep, in its process or in those of a group: see sweep.h. */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "cli/base/device.h"
 #include "cli/sweep/sweep.h"
 #include "cli/train/data_folder.h"
+#include "cli/train/ranks.h"
 
 static void add_bytes(double z[4], hu_trainer_memory m) {
   z[0] += m.weights;
@@ -24,7 +25,7 @@ static hu_status train(hu_trainer *t, sweep_result *z, sweep_shared *at, long pa
   hu_trainer_report report = {0};
   if (hu_trainer_done(t)) add_bytes(z->bytes, memory);
   while (!hu_trainer_done(t)) {
-    if (getppid() != parent) _exit(CLI_BAD); /* no one waits for it any more */
+    if (parent && getppid() != parent) _exit(CLI_BAD); /* no one waits for it any more */
     hu_status s = hu_trainer_step(t, &report);
     if (s != HU_OK) return s;
     add_bytes(z->bytes, memory);
@@ -54,32 +55,52 @@ static hu_status evaluate(hu_trainer *t, sweep_result *z) {
   return HU_OK;
 }
 
+static int fail(char why[SWEEP_WHY_MAX], const char *where, const char *text) {
+  snprintf(why, SWEEP_WHY_MAX, "%s%s", where, text);
+  why[cli_whole_text(why, strlen(why))] = 0;
+  return CLI_BAD;
+}
+
 /* The device is looked for here, in the process of the run, since what it opens does not survive a fork. */
-static int set_engine(hu_trainer *t) {
+static int set_engine(hu_trainer *t, char why[SWEEP_WHY_MAX]) {
   const hu_engine *engine;
   char name[CLI_DEVICE_MAX];
   const char *device = hu_trainer_get(t, "run.device");
   if (!device || strcmp(device, "cuda") != 0) return CLI_OK;
-  if (!cli_device_engine(&engine, name)) return cli_fail(NULL, "run.device: cuda: %s", name);
+  if (!cli_device_engine(&engine, name)) return fail(why, "run.device: cuda: ", name);
   hu_status s = hu_trainer_set_engine(t, engine);
-  return s == HU_OK ? CLI_OK : cli_fail(NULL, "run.device: %s", hu_status_text(s));
+  return s == HU_OK ? CLI_OK : fail(why, "run.device: ", hu_status_text(s));
 }
 
-int sweep_do(const sweep *s, sweep_run *r, sweep_shared *at, long parent) {
-  char why[HU_DATA_WHY_MAX] = "";
+/* As far as the first step: alike in all processes of a group, which one that stays behind would keep waiting. */
+static int begin(const sweep *s, hu_trainer *t, char why[SWEEP_WHY_MAX]) {
+  char text[HU_DATA_WHY_MAX] = "";
+  const char *data = s->any_data ? train_data_folder(t, s->data) : s->data;
+  int status = set_engine(t, why);
+  hu_status z = status == CLI_OK ? hu_trainer_set_ranks(t, &train_ranks_get()->trainer) : HU_OK;
+  if (z == HU_OK && status == CLI_OK) z = hu_trainer_begin(t, data, text);
+  if (z != HU_OK) status = fail(why, "", *text ? text : hu_status_text(z));
+  int all = train_largest(status);
+  if (all != CLI_OK && status == CLI_OK) fail(why, "", "another rank of its group could not begin");
+  if (all != CLI_OK) return all;
+  int other = train_ranks_get()->trainer.size > 1 ? train_other(hu_trainer_data_digest(t)) : 0;
+  if (other == 0) return CLI_OK;
+  char rank[80] = "the ranks of its group could not be asked for their data files";
+  if (other > 0) snprintf(rank, sizeof rank, "rank %d of its group has other numbers in its data files", other);
+  return fail(why, "", rank);
+}
+
+int sweep_do(const sweep *s, sweep_run *r, sweep_shared *at, long parent, char why[SWEEP_WHY_MAX]) {
   double start = progress_seconds();
   sweep_result z = {0};
-  if (set_engine(r->trainer)) return CLI_BAD;
-  const char *data = s->any_data ? train_data_folder(r->trainer, s->data) : s->data;
-  hu_status status = hu_trainer_begin(r->trainer, data, why);
-  if (status == HU_OK) {
-    atomic_store(&at->of, hu_trainer_steps(r->trainer));
-    status = train(r->trainer, &z, at, parent);
-  }
+  *why = 0;
+  if (begin(s, r->trainer, why)) return CLI_BAD;
+  atomic_store(&at->of, hu_trainer_steps(r->trainer));
+  hu_status status = train(r->trainer, &z, at, parent);
   if (status == HU_OK) status = evaluate(r->trainer, &z);
-  if (status != HU_OK) return cli_fail(NULL, "%s", *why ? why : hu_status_text(status));
+  if (status != HU_OK) return fail(why, "", hu_status_text(status));
   z.digest = hu_trainer_digest(r->trainer);
   z.seconds = progress_seconds() - start;
   r->result = z;
-  return sweep_file_write(s, r);
+  return train_speaks() ? sweep_file_write(s, r) : CLI_OK;
 }

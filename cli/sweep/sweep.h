@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/sweep/sweep.h - `halfulp sweep`: training runs for values of one key and several seeds, in processes of their
- * own, with a file for each that is not computed again, and what they say together (docs/sweep.md). */
+ * own or in those of an MPI job, with a file for each that is not computed again, and what they say together
+ * (docs/sweep.md). */
 #ifndef HALFULP_CLI_SWEEP_SWEEP_H
 #define HALFULP_CLI_SWEEP_SWEEP_H
 
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cli/base/config.h"
 #include "halfulp/train/trainer.h"
 
 /* What the folder has at the end, beside the runs. */
@@ -23,7 +25,8 @@ typedef struct sweep_result {
   double seconds;
 } sweep_result;
 
-enum { SWEEP_TO_DO, SWEEP_RUNNING, SWEEP_DONE, SWEEP_FAILED };
+/* SWEEP_ELSEWHERE: it belongs to another part of the sweep (--shard), and there is no file. */
+enum { SWEEP_TO_DO, SWEEP_RUNNING, SWEEP_DONE, SWEEP_FAILED, SWEEP_ELSEWHERE };
 
 typedef struct sweep_run {
   const char *value; /* NULL: the baseline in binary32 */
@@ -46,8 +49,12 @@ typedef struct sweep {
   double loss; /* accepted, in points */
   unsigned jobs;
   int fresh;
-  int any_data; /* 1: --data was not given (train/data_folder.h) */
-  int lock;     /* an open folder */
+  int any_data;           /* 1: --data was not given (train/data_folder.h) */
+  int lock;               /* an open folder */
+  unsigned shard, shards; /* --shard: this part of so many; 0 of 0: all of it */
+  int part;               /* of such a part: an open folder, which is its lock */
+  unsigned ranks_per_run; /* processes of an MPI job that share a run */
+  config file;            /* what `config` says */
   /* seeds of the baseline, then of each value in turn */
   sweep_run *run;
   size_t runs;
@@ -64,10 +71,16 @@ int sweep_is_numeric(const sweep *s);
 
 /* ---- the runs (plan.c) ---- */
 
-/* All runs with their keys and the names of their files, and the folders for these. */
+/* All runs with their keys and the names of their files. */
 int sweep_plan(sweep *s);
-/* Marks runs whose result file exists as done. Refuses a file that was written for other keys, and names one of them.
- * With --overwrite it deletes such files instead. */
+/* Of all that the runs depend on but data files. */
+uint64_t sweep_digest(const sweep *s);
+/* A trainer with the keys of a run, to be freed; NULL after an error line. */
+hu_trainer *sweep_trainer(const sweep *s, const sweep_run *r);
+/* Does this run belong to the part --shard? */
+int sweep_is_own(const sweep *s, const sweep_run *r);
+/* Marks runs whose result file exists as done, and those of other parts. Refuses a file that was written for other
+ * keys, and names one of them. With --overwrite it deletes such files of its own part instead. */
 int sweep_find(sweep *s);
 void sweep_free(sweep *s);
 /* "assignment.ratio = 0.3, seed 1" */
@@ -75,13 +88,23 @@ enum { SWEEP_NAME_MAX = 256 };
 const char *sweep_run_name(char text[SWEEP_NAME_MAX], const sweep *s, const sweep_run *r);
 size_t sweep_count(const sweep *s, int state);
 
+/* ---- the folder (folder.c) ---- */
+
+/* Makes OUT and OUT/runs, and locks them: for a whole sweep against all others, for a part of one against the same part
+ * and whole sweeps. A whole sweep removes what killed ones have left. */
+int sweep_open(sweep *s);
+void sweep_close(sweep *s);
+
 /* ---- one run, and its file (run.c, file.c) ---- */
 
 typedef struct sweep_shared { /* between the processes */
   _Atomic uint64_t done, of;  /* steps */
 } sweep_shared;
-/* In a process of its own: trains and writes the file; the exit code. Stops when process `parent` is gone. */
-int sweep_do(const sweep *s, sweep_run *r, sweep_shared *at, long parent);
+enum { SWEEP_WHY_MAX = 512 };
+/* Trains and writes the file; the exit code, and why it failed, if that is not on standard error yet. In a process of
+ * its own it stops when process `parent` is gone; 0: no one waits. All processes of train_ranks_get() (train/ranks.h)
+ * call it together, and the first of them writes the file. */
+int sweep_do(const sweep *s, sweep_run *r, sweep_shared *at, long parent, char why[SWEEP_WHY_MAX]);
 
 typedef struct sweep_pair {
   char *name, *text;
@@ -104,6 +127,15 @@ int sweep_file_result(const sweep_file *f, sweep_result *z);
 /* Does what is to do, as many at once as there are jobs; failed runs are told on standard error, the others go on. An
  * interrupt ends the processes, then takes its usual effect. 0, or an exit code after an error line. */
 int sweep_work(sweep *s);
+
+/* ---- processes of an MPI job (ranks.c) ---- */
+
+/* CLI_OK, or an exit code after an error line of the first process that names one which differs: "sweep: rank 2 has
+ * WHAT". All processes call it. */
+int sweep_same(uint64_t x, const char *what);
+/* The same as sweep_work for all processes of a job together; all runs have the state that they have in the first
+ * process, which gets the results. */
+int sweep_share(sweep *s);
 
 /* ---- what they say (summary.c, print.c) ---- */
 

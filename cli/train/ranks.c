@@ -53,15 +53,36 @@ static int other(const double *all) {
   return 0;
 }
 
-int train_same(uint64_t x, const char *what) {
+int train_other(uint64_t x) {
   double *low = places(), *high = places();
   int status = low && high ? collect(low, (double)(x & 0xFFFFFFFFu)) : CLI_BAD, rank = 0;
   if (status == CLI_OK) status = collect(high, (double)(x >> 32));
   if (status == CLI_OK) rank = other(low) ? other(low) : other(high);
   free(low);
   free(high);
-  if (!rank) return status;
+  return status == CLI_OK ? rank : -1;
+}
+
+int train_same(uint64_t x, const char *what) {
+  int rank = train_other(x);
+  if (rank <= 0) return rank ? CLI_BAD : CLI_OK;
   return train_speaks() ? cli_fail(NULL, "train: rank %d has other %s than rank 0", rank, what) : CLI_BAD;
+}
+
+/* FNV-1a, the final 0 included. */
+uint64_t train_digest(const char *text, uint64_t h) {
+  for (const char *p = text;; p++) {
+    h = (h ^ (unsigned char)*p) * 0x100000001B3u;
+    if (!*p) return h;
+  }
+}
+
+uint64_t train_digest_keys(const hu_trainer *t, uint64_t h) {
+  for (size_t i = 0; i < hu_trainer_key_count(); i++) {
+    hu_trainer_key k = hu_trainer_key_at(i);
+    if (k.weights) h = train_digest(hu_trainer_get(t, k.name), h);
+  }
+  return h;
 }
 
 /* ---- the state ---- */

@@ -21,6 +21,12 @@ int train_largest(int x);
 /* CLI_OK, or an error line of the first process that names the first one whose x is another than its own: "rank 2 has
  * other WHAT than rank 0". All call it and get the same. */
 int train_same(uint64_t x, const char *what);
+/* The first process whose x is another than the first one's; 0: all are the same; -1: a process could not be asked. */
+int train_other(uint64_t x);
+/* What to give it: of a text, and of all keys that weights depend on. h: TRAIN_DIGEST, or that of what comes before. */
+#define TRAIN_DIGEST UINT64_C(0xCBF29CE484222325)
+uint64_t train_digest(const char *text, uint64_t h);
+uint64_t train_digest_keys(const hu_trainer *t, uint64_t h);
 /* The state of the first process's trainer becomes that of all, bit for bit. Exit code, the same for all. */
 int train_spread(hu_trainer *t);
 

@@ -81,6 +81,12 @@ static int fail_step(const train_run *r, hu_status s) {
   return status;
 }
 
+/* What a checkpoint needs of the other processes; all of them call it. */
+static int collect(const train_run *r) {
+  hu_status s = hu_trainer_collect(r->t);
+  return s == HU_OK ? CLI_OK : fail_step(r, s);
+}
+
 /* All that belongs to one step, so that log and checkpoint agree wherever the run ends. Evaluations are made by all
  * processes, the rest by the first one. */
 static int do_step(train_run *r) {
@@ -88,14 +94,15 @@ static int do_step(train_run *r) {
   if (s != HU_OK) return fail_step(r, s);
   uint64_t at = r->last.step;
   int done = hu_trainer_done(r->t), status = CLI_OK, is_row = at % r->every == 0;
-  int is_seen = is_epochs_end(r, at, r->evaluate);
+  int is_seen = is_epochs_end(r, at, r->evaluate), is_due = checkpoint_is_due(r, at);
   add(&r->totals, &r->last);
   if (train_speaks() && (done || is_row)) {
     train_sample_gradients(r, !is_row);
     status = train_log_step(r, &r->last);
   }
   if (done || is_seen) status = worse(status, train_log_evaluation(r, !is_seen));
-  if (train_speaks() && status == CLI_OK && checkpoint_is_due(r, at)) status = train_checkpoint(r);
+  if (is_due) status = worse(status, collect(r));
+  if (train_speaks() && status == CLI_OK && is_due) status = train_checkpoint(r);
   return status;
 }
 
@@ -119,6 +126,7 @@ int train_steps(train_run *r, int *stopped) {
   }
   if (train_speaks()) progress_end(&r->bar);
   *stopped = hu_trainer_done(r->t) ? 0 : stop;
+  if (status == CLI_OK && *stopped) status = collect(r);
   /* Weights of no step, too, have been seen, and can be gone on with. */
   if (status == CLI_OK && hu_trainer_done(r->t) && !train_largest(r->seen.rows > 0))
     status = train_log_evaluation(r, 1);

@@ -14,7 +14,8 @@ PACKAGE = pages.ROOT / 'python' / 'halfulp'
 INDEX = 'page_python_names.html'
 # Modules with names of their own; what `import halfulp` gives stands on the page of halfulp.
 MODULES = [('halfulp', 'the package itself'), ('halfulp.codes', 'operations on codes'), ('halfulp.scaled', 'scaled tensors'),
-           ('halfulp.number', 'other number systems'), ('halfulp.train', 'training'), ('halfulp.torch', 'PyTorch')]
+           ('halfulp.number', 'other number systems'), ('halfulp.train', 'training'), ('halfulp.torch', 'PyTorch'),
+           ('halfulp.torch.distributed', 'processes of PyTorch')]
 
 
 def tree(module):
@@ -171,7 +172,7 @@ def listed(module):
             if name in where:
                 out.append((module + '.' + name, folder + where[name], resolved(folder + where[name], name)))
     else:
-        own = module.split('.')[1]
+        own = '/'.join(module.split('.')[1:])
         for node in tree(own).body:
             name = node.name if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else ast.unparse(node.targets[0]) if isinstance(node, ast.Assign) else '_'
             if not name.startswith('_') and name not in HELPERS:
@@ -232,7 +233,7 @@ def place(introduction, full):
 
 def page(module):
     """(body, entries)"""
-    path = PACKAGE / ('__init__.py' if module == 'halfulp' else 'torch/__init__.py' if module == 'halfulp.torch' else module.split('.')[1] + '.py')
+    path = PACKAGE / ('__init__.py' if module == 'halfulp' else 'torch/__init__.py' if module == 'halfulp.torch' else '/'.join(module.split('.')[1:]) + '.py')
     out = [docstring.as_html(ast.get_docstring(ast.parse(path.read_text(encoding='utf-8'))))]
     entries, groups = [], {}
     for full, where, what in listed(module):

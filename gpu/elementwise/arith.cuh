@@ -6,16 +6,9 @@
 #include "emu/base/exec.h"
 #include "emu/core/arith.h"
 #include "gpu/base/check.h"
+#include "gpu/base/codes.cuh"
 #include "gpu/base/core_op.cuh"
 #include "halfulp/device.h"
-
-/* An array of codes; elements of `size` bytes. */
-typedef struct hu_device_codes {
-  const uint8_t *data;
-  ptrdiff_t stride;
-  uint32_t size;
-  hu_spec spec;
-} hu_device_codes;
 
 typedef struct hu_device_arith {
   hu_device_codes x[3];
@@ -29,26 +22,8 @@ typedef struct hu_device_arith {
   hu_events *events;
 } hu_device_arith;
 
-HU_DEVICE uint32_t hu_device_load_code(const hu_device_codes &x, size_t i) {
-  const uint8_t *p = x.data + (ptrdiff_t)i * x.stride * (ptrdiff_t)x.size;
-  if (x.size == 1) return *p;
-  if (x.size == 2) return *(const uint16_t *)(const void *)p;
-  return *(const uint32_t *)(const void *)p;
-}
-
 HU_DEVICE void hu_device_store_code(const hu_device_arith &c, size_t i, uint32_t code) {
-  uint8_t *p = c.z + (ptrdiff_t)i * c.incz * (ptrdiff_t)c.zsize;
-  if (c.zsize == 1) {
-    *p = (uint8_t)code;
-  } else if (c.zsize == 2) {
-    *(uint16_t *)(void *)p = (uint16_t)code;
-  } else {
-    *(uint32_t *)(void *)p = code;
-  }
-}
-
-HU_DEVICE hu_num hu_load_num(const hu_device_codes &x, size_t i) {
-  return hu_unpack(&x.spec, hu_device_load_code(x, i));
+  hu_device_put_code(c.z, c.incz, c.zsize, i, code);
 }
 
 /* ---- arguments ---- */

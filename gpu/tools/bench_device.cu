@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "halfulp/device_scaled.h"
+#include "halfulp/device_sum.h"
 
 namespace {
 
@@ -175,6 +176,56 @@ void scaled(void) {
   cudaFree(events);
 }
 
+/* What is read, and the time of a copy of as many bytes over the call's. */
+void sum_line(const char *what, const char *format, double ms, double bytes, double copy) {
+  printf("%-24s %-9s %.3f ms, %.0f GB/s, ratio %.2f\n", what, format, ms, bytes * 1e-6 / ms, copy / ms);
+}
+
+void sums(void) {
+  const size_t n = (size_t)1 << 28, rows = (size_t)1 << 24;
+  const hu_format formats[] = {hu_format_fn(4, 3, 0), hu_format_ieee(8, 7, 0), hu_format_ieee(8, 23, 0)};
+  const char *names[] = {"e4m3fn", "bfloat16", "binary32"};
+  float *x = device_array<float>(n), *codes = device_array<float>(n), *z = device_array<float>(rows);
+  hu_sum *total = device_array<hu_sum>(1);
+  hu_events *events = device_array<hu_events>(1);
+  need(cudaMemset(total, 0, sizeof *total) == cudaSuccess, "cudaMemset");
+  need(cudaMemset(events, 0, sizeof *events) == cudaSuccess, "cudaMemset");
+  fill(x, n);
+  printf("sums without rounding, totals of %zu elements, %zu sums; ratio as above\n", n, rows);
+  for (int i = 0; i < 3; i++) {
+    hu_sum_range range = hu_sum_range_of_product(formats[i], formats[i]);
+    size_t words = 1 + range.words, width = hu_limits_of(formats[i]).storage / 8;
+    uint64_t *each = device_array<uint64_t>(rows * words);
+    hu_status s = hu_device_encode_n(n, codes, 1, x, 1, formats[i], hu_mode(), NULL, NULL, NULL);
+    need(s == HU_OK && cudaMemset(each, 0, rows * words * 8) == cudaSuccess, "sums to begin with");
+    const char *what[] = {"sum_add_all", "sum_add_dot", "sum_add_n", "sum_add_product_n", "sum_round_n"};
+    for (int kind = 0; kind < 5 && s == HU_OK; kind++) {
+      double bytes = (double)((kind < 2 ? n : rows) * (kind == 1 || kind == 3 ? 2 : 1) * width);
+      if (kind > 1) bytes += (double)rows * 8 * (double)words; /* of the sums; what is written is not counted */
+      double ms = median(20, [&]() {
+        const void *other = (const uint8_t *)(const void *)codes + n / 2 * width;
+        if (kind == 0) s = hu_device_sum_add_all(total, n, codes, 1, formats[i], NULL);
+        if (kind == 1) s = hu_device_sum_add_dot(total, n, codes, 1, formats[i], codes, 1, formats[i], NULL);
+        if (kind == 2) s = hu_device_sum_add_n(rows, each, range, codes, 1, formats[i], NULL);
+        if (kind == 3)
+          s = hu_device_sum_add_product_n(rows, each, range, codes, 1, formats[i], other, 1, formats[i], NULL);
+        if (kind == 4) s = hu_device_sum_round_n(rows, z, 1, formats[i], each, range, hu_mode(), NULL, events, NULL);
+      });
+      need(s == HU_OK, what[kind]);
+      size_t half = (size_t)(bytes / 2) < n * 4 ? (size_t)(bytes / 2) : n * 4;
+      double copy = median(20, [&]() { cudaMemcpyAsync(codes, x, half, cudaMemcpyDeviceToDevice, 0); });
+      need(hu_device_encode_n(n, codes, 1, x, 1, formats[i], hu_mode(), NULL, NULL, NULL) == HU_OK, "encode");
+      sum_line(what[kind], names[i], ms, bytes, copy);
+    }
+    cudaFree(each);
+  }
+  cudaFree(x);
+  cudaFree(codes);
+  cudaFree(z);
+  cudaFree(total);
+  cudaFree(events);
+}
+
 /* cuBLAS, declared as in its documentation and opened while this runs: a CUDA toolkit has libcublas.so, Python's
  * packages only the name with a number. */
 struct blas {
@@ -331,6 +382,7 @@ int main(void) {
   printf("device: %s\n", name);
   conversions();
   scaled();
+  sums();
   const blas cublas = blas_open();
   if (!cublas.sgemm) printf("no libcublas here: nothing is compared with it\n");
   products(cublas, 4096);

@@ -4,12 +4,13 @@
  *
  * Inputs are the binary32 patterns 0, stride, 2 stride, ... Each (input, code) pair is mixed into 64 bits; the mixed
  * words are added mod 2^64, so that the order does not matter; at the end the nine event counts that a conversion can
- * have are mixed in, in their order. */
+ * have are mixed in, in their order. The digest of a sum without rounding is that of the words of its record. */
 #ifndef HALFULP_GPU_TOOLS_DIGEST_H
 #define HALFULP_GPU_TOOLS_DIGEST_H
 
 #include "emu/core/port.h"
 #include "halfulp/mode.h"
+#include "halfulp/sum.h"
 
 HU_FN uint64_t hu_digest_mix(uint64_t z) {
   z *= 0x9E3779B97F4A7C15u;
@@ -25,6 +26,12 @@ static inline uint64_t hu_digest_finish(uint64_t sum, const hu_events *e) {
                               e->inexact,  e->invalid,   e->nan_in,    e->inf_in};
   for (int i = 0; i < 9; i++) sum = hu_digest_mix(sum + counts[i] + 1);
   return sum;
+}
+
+static inline uint64_t hu_digest_sum(const hu_sum *s) {
+  uint64_t z = hu_digest_mix(s->terms + (uint64_t)1);
+  for (int i = 0; i < HU_SUM_WORDS; i++) z = hu_digest_mix(z + s->word[i] + 1);
+  return z;
 }
 
 #ifdef __cplusplus

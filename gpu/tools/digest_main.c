@@ -3,9 +3,10 @@
  *
  *   hu-digest [--device cpu|cuda] [--stride S] [--limit N] [--format NAME]... [--mode MODE] [--jobs J] [--check FILE]
  *
- * One line per format and deterministic mode: FORMAT MODE INPUTS DIGEST (gpu/tools/digest.h). With --check each line
- * must stand in FILE too; other lines of FILE are not looked at. Exit: 0, 1 a digest differs, 2 usage or failure, 77 no
- * device. */
+ * One line per format and deterministic mode: FORMAT MODE INPUTS DIGEST (gpu/tools/digest.h). With --mode sum, one line
+ * per format: the digest of the exact sum of all codes that the inputs round to, ties to even, and of the products of
+ * each input and its code. With --check each line must stand in FILE too; other lines of FILE are not looked at. Exit:
+ * 0, 1 a digest differs, 2 usage or failure, 77 no device. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -15,10 +16,11 @@
 
 #include "gpu/base/memory.h"
 #include "gpu/tools/digest.h"
-#include "halfulp/device.h"
+#include "halfulp/device_sum.h"
+#include "halfulp/formats/ieee.h"
 #include "halfulp/halfulp.h"
 
-enum { FORMATS_MAX = 32, JOBS_MAX = 256, CPU_CHUNK = 1 << 16, DEVICE_CHUNK = 1 << 26 };
+enum { FORMATS_MAX = 32, JOBS_MAX = 256, CPU_CHUNK = 1 << 16, DEVICE_CHUNK = 1 << 26, SUMS = HU_SRA };
 
 static const char *const usual[] = {"float8_e4m3fn",   "float8_e5m2",   "float8_e4m3fnuz", "float8_e5m2fnuz",
                                     "float6_e3m2fn",   "float6_e2m3fn", "float4_e2m1fn",   "float8_e8m0fnu",
@@ -31,7 +33,7 @@ typedef struct options {
   uint64_t inputs;
   const char *names[FORMATS_MAX];
   size_t n;
-  int only; /* one rounding mode, or -1: all of them */
+  int only; /* one rounding mode, SUMS, or -1: all modes */
   unsigned jobs;
   char *expected; /* the text of --check, or NULL */
 } options;
@@ -43,6 +45,7 @@ typedef struct task {
   unsigned number; /* of the thread: it takes every jobs-th chunk */
   uint64_t sum;
   hu_events events;
+  hu_sum exact;
   hu_status status;
 } task;
 
@@ -69,6 +72,9 @@ static void *cpu_task(void *argument) {
     for (size_t i = 0; i < n; i++) x[i] = (uint32_t)((first + i) * o->stride);
     t->status = hu_encode_n(n, z, 1, (const float *)(const void *)x, 1, t->f, t->mode, NULL, &t->events);
     t->sum += sum_codes(z, storage, first, o->stride, n);
+    if (o->only != SUMS) continue;
+    if (t->status == HU_OK) t->status = hu_sum_add_all(&t->exact, n, z, 1, t->f);
+    if (t->status == HU_OK) t->status = hu_sum_add_dot(&t->exact, n, x, 1, hu_binary32(), z, 1, t->f);
   }
   free(x);
   free(z);
@@ -81,8 +87,10 @@ static hu_status on_cpu(const options *o, hu_format f, hu_mode mode, uint64_t *d
   hu_status s = HU_OK;
   uint64_t sum = 0;
   hu_events events;
+  hu_sum exact;
   unsigned started = 0;
   memset(&events, 0, sizeof events);
+  memset(&exact, 0, sizeof exact);
   memset(tasks, 0, sizeof tasks);
   for (unsigned i = 0; i < o->jobs; i++) {
     tasks[i].o = o;
@@ -97,8 +105,9 @@ static hu_status on_cpu(const options *o, hu_format f, hu_mode mode, uint64_t *d
     if (tasks[i].status != HU_OK) s = tasks[i].status;
     sum += tasks[i].sum;
     hu_events_add(&events, &tasks[i].events);
+    hu_sum_merge(&exact, &tasks[i].exact);
   }
-  *digest = hu_digest_finish(sum, &events);
+  *digest = o->only == SUMS ? hu_digest_sum(&exact) : hu_digest_finish(sum, &events);
   return s;
 }
 
@@ -108,28 +117,36 @@ typedef struct arena {
   void *codes;
   unsigned long long *sum;
   hu_events *events;
+  hu_sum *exact;
   size_t chunk;
 } arena;
 
 static hu_status on_device(const options *o, const arena *a, hu_format f, hu_mode mode, uint64_t *digest) {
   unsigned long long sum = 0;
   hu_events events;
+  hu_sum exact;
   uint32_t storage = hu_limits_of(f).storage;
   memset(&events, 0, sizeof events);
+  memset(&exact, 0, sizeof exact);
   hu_status s = hu_memory_put(a->sum, &sum, sizeof sum);
   if (s == HU_OK) s = hu_memory_put(a->events, &events, sizeof events);
+  if (s == HU_OK) s = hu_memory_put(a->exact, &exact, sizeof exact);
   for (uint64_t first = 0; s == HU_OK && first < o->inputs; first += a->chunk) {
     size_t n = o->inputs - first < a->chunk ? (size_t)(o->inputs - first) : a->chunk;
     s = hu_digest_inputs(a->x, first, o->stride, n);
     if (s == HU_OK) {
       s = hu_device_encode_n(n, a->codes, 1, (const float *)(const void *)a->x, 1, f, mode, NULL, a->events, NULL);
     }
-    if (s == HU_OK) s = hu_digest_add(a->sum, a->codes, storage, first, o->stride, n);
+    if (s == HU_OK && o->only != SUMS) s = hu_digest_add(a->sum, a->codes, storage, first, o->stride, n);
+    if (o->only != SUMS) continue;
+    if (s == HU_OK) s = hu_device_sum_add_all(a->exact, n, a->codes, 1, f, NULL);
+    if (s == HU_OK) s = hu_device_sum_add_dot(a->exact, n, a->x, 1, hu_binary32(), a->codes, 1, f, NULL);
   }
   if (s == HU_OK) s = hu_memory_wait();
   if (s == HU_OK) s = hu_memory_get(&sum, a->sum, sizeof sum);
   if (s == HU_OK) s = hu_memory_get(&events, a->events, sizeof events);
-  *digest = hu_digest_finish(sum, &events);
+  if (s == HU_OK) s = hu_memory_get(&exact, a->exact, sizeof exact);
+  *digest = o->only == SUMS ? hu_digest_sum(&exact) : hu_digest_finish(sum, &events);
   return s;
 }
 
@@ -139,7 +156,8 @@ static hu_status arena_new(arena *a, size_t chunk) {
   a->codes = hu_memory_new(chunk * sizeof(uint32_t));
   a->sum = hu_memory_new(sizeof *a->sum);
   a->events = hu_memory_new(sizeof *a->events);
-  return a->x && a->codes && a->sum && a->events ? HU_OK : HU_E_MEMORY;
+  a->exact = hu_memory_new(sizeof *a->exact);
+  return a->x && a->codes && a->sum && a->events && a->exact ? HU_OK : HU_E_MEMORY;
 }
 
 static void arena_free(arena *a) {
@@ -147,6 +165,7 @@ static void arena_free(arena *a) {
   hu_memory_free(a->codes);
   hu_memory_free(a->sum);
   hu_memory_free(a->events);
+  hu_memory_free(a->exact);
 }
 
 /* 1 if the line is one of the text's. */
@@ -160,22 +179,23 @@ static int stands_in(const char *text, const char *line) {
 static int run(const options *o, const arena *a) {
   int wrong = 0;
   for (size_t i = 0; i < o->n; i++) {
-    for (unsigned round = 0; round < HU_SRA; round++) {
-      if (o->only >= 0 && (unsigned)o->only != round) continue;
+    for (unsigned round = 0; round <= SUMS; round++) {
+      if (o->only >= 0 ? (unsigned)o->only != round : round == SUMS) continue;
       hu_format f;
       hu_mode mode;
       char line[256], name[8];
       uint64_t digest;
       memset(&mode, 0, sizeof mode);
-      mode.round = (uint8_t)round;
+      mode.round = (uint8_t)(round == SUMS ? HU_RNE : round);
       hu_status s = hu_format_parse(&f, o->names[i], NULL);
       if (s == HU_OK) s = o->cuda ? on_device(o, a, f, mode, &digest) : on_cpu(o, f, mode, &digest);
       if (s != HU_OK) {
         fprintf(stderr, "hu-digest: %s: %s\n", o->names[i], hu_status_text(s));
         return 2;
       }
-      snprintf(line, sizeof line, "%s %s %llu %016llx", o->names[i], hu_mode_round_text(name, mode),
-               (unsigned long long)o->inputs, (unsigned long long)digest);
+      snprintf(line, sizeof line, "%s %s %llu %016llx", o->names[i],
+               round == SUMS ? "sum" : hu_mode_round_text(name, mode), (unsigned long long)o->inputs,
+               (unsigned long long)digest);
       int known = !o->expected || stands_in(o->expected, line);
       printf("%s%s\n", line, known ? "" : "  DIFFERS");
       fflush(stdout);
@@ -211,10 +231,11 @@ static uint64_t read_number(const char *text, uint64_t max) {
   return *text < '0' || *text > '9' || *end || errno || number > max ? 0 : number;
 }
 
-/* A deterministic mode's number, or -1. */
+/* A deterministic mode's number, SUMS, or -1. */
 static int read_mode(const char *text) {
   hu_mode mode;
   memset(&mode, 0, sizeof mode);
+  if (strcmp(text, "sum") == 0) return SUMS;
   return hu_mode_round_parse(&mode, text) == HU_OK && mode.round < HU_SRA ? mode.round : -1;
 }
 

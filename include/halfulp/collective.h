@@ -44,7 +44,7 @@
  *          hu_scaled_quantize. A piece ends at every multiple of HU_COLLECTIVE_PIECE elements of the buffer, and where
  *          a chunk of a `ring` of the model ends
  * result   the last sum is rounded into the format of the buffers by the call's mode, unless it is in that format. With
- *          one participant and no wire, z is its x
+ *          one participant nothing travels, so that z is its x
  * random   stochastic MODEs: rounding r of element i takes word i of the stream (key + (r + 1) 0x9E3779B97F4A7C15,
  *          counter) of exec->stream (key, counter); with a scaled format, word j of the stream whose counter is that
  *          plus the piece's first element. r = 4 (b + k ranks) + j: k is 0, and 1 for the second base of hierarchical;

@@ -99,6 +99,7 @@ MAIN = {
     'conversion_find': 'pointer text -> status', 'decode64': 'format u32 -> double',
     'collective_parse': 'pointer text pointer -> status', 'collective_text': 'pointer size pointer -> size',
     'collective_reduce': 'size size pointer format pointer pointer mode pointer pointer -> status',
+    'collective_reduce_part': 'size size size size pointer format pointer pointer mode pointer pointer -> status',
     'sum_add_all': 'pointer size pointer step format -> status',
     'sum_add_dot': 'pointer size pointer step format pointer step format -> status',
     'sum_merge': 'pointer pointer -> none', 'sum_round': 'pointer format mode u32 pointer -> u32',

@@ -47,6 +47,8 @@ CALLS = {
     'mul': lambda **more: halfulp.mul(X, X, 'float8_e4m3fn', 'sra:8', **more),
     'tanh': lambda **more: halfulp.tanh(X, 'float8_e4m3fn', 'sra:8', **more),
     'fma': lambda **more: halfulp.fma(X, X, X, 'float8_e4m3fn', 'sra:8', **more),
+    'all_reduce, the sums': lambda **more: halfulp.all_reduce(X, 'ring(bfloat16,sra:8)', **more),
+    'all_reduce, the result': lambda **more: halfulp.all_reduce(HALVES, 'ring(binary32)', mode='sra:8', **more),
     'gemm, the result': lambda **more: halfulp.gemm(X, X.T, to='bfloat16', mode='sra:8', **more),
     'gemm, the sums': lambda **more: halfulp.gemm(X, X.T, accum='seq(bfloat16,sra:8)', **more),
     'gemm, inside promote': lambda **more: halfulp.gemm(X, X.T, accum='promote(16,seq(bfloat16,sra:8),fp32)', **more),

@@ -11,8 +11,8 @@ LIBRARY = ['base', 'format', 'simd', 'array', 'arith', 'hadamard', 'accum', 'sum
            'conversion', 'collective']
 SIDE_BY_SIDE = ['array', 'arith', 'hadamard', 'accum', 'sum']
 FROM_EMU = ['emu/core/*', 'emu/base/exec.h', 'emu/base/array_extent.h', 'emu/accum/check.h', 'emu/gemm/check.h', 'emu/hadamard/check.h',
-            'emu/scaled/check.h', 'emu/s2fp8/kind.h', 'emu/simd/round.h', 'emu/arith/function_one.h', 'emu/arith/function_quick.h',
-            'emu/arith/function_polynomials.h', 'emu/s2fp8/polynomial.h', 'emu/scaled_gemm/plan.h']
+            'emu/scaled/check.h', 'emu/sum/check.h', 'emu/sum/term.h', 'emu/s2fp8/kind.h', 'emu/simd/round.h', 'emu/arith/function_one.h',
+            'emu/arith/function_quick.h', 'emu/arith/function_polynomials.h', 'emu/s2fp8/polynomial.h', 'emu/scaled_gemm/plan.h']
 TRAINING = ['text', 'data', 'step', 'engine', 'net', 'precision', 'model', 'trainer', 'experiment']
 COMMAND = ['base', 'draw', 'tensors', 'target', 'explain', 'quantize', 'vectors', 'verify', 'campaign', 'train', 'sweep', 'experiment', 'command']
 # What stands against the order, file by file: the one header that compiles loops for a level.
@@ -50,7 +50,7 @@ def rules():
     for one in LIBRARY:
         beside = [f'emu/{other}/*' for other in SIDE_BY_SIDE if one in SIDE_BY_SIDE and other != one]
         made[f'emu/{one}'] = PUBLIC + ['emu/core/*'] + [f for f in left_of(LIBRARY, one, 'emu') if f not in beside]
-    for one in ('elementwise', 'gemm', 'scaled'):
+    for one in ('elementwise', 'gemm', 'scaled', 'sum'):
         made[f'gpu/{one}'] = PUBLIC + FROM_EMU + ['gpu/base/*', f'gpu/{one}/*', 'cuda']
     for one in TRAINING:
         made[f'train/{one}'] = PUBLIC + ['files/*', 'train/environment.h'] + left_of(TRAINING, one, 'train')

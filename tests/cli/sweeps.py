@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What the tests of sweeps share: a configuration, the command's arguments, its files and processes."""
 
+import contextlib
+import json
 import os
+import signal
 import sys
 import time
 
@@ -44,6 +47,13 @@ class SweepCase(support.Case):
     def results(self, out):
         return [self.read(os.path.join(out, name)) for name in RESULTS]
 
+    def runs(self, out):
+        """What the files of the runs say, without their seconds."""
+        found = {f: json.loads(self.read("%s/runs/%s" % (out, f))) for f in self.run_files(out)}
+        for run in found.values():
+            del run["seconds"]
+        return found
+
     def run_files(self, out):
         folder = self.path(os.path.join(out, "runs"))
         return sorted(f for f in os.listdir(folder) if f.endswith(".json")) if os.path.isdir(folder) else []
@@ -59,6 +69,18 @@ class SweepCase(support.Case):
             except OSError:
                 pass
         return found
+
+    def opened(self, pid):
+        folder, found = "/proc/%d/fd" % pid, []
+        for fd in os.listdir(folder):
+            with contextlib.suppress(FileNotFoundError):  # closed in the meantime
+                found.append(os.readlink(os.path.join(folder, fd)))
+        return found
+
+    def end_all(self, out, number=signal.SIGKILL):
+        for pid in self.processes(out):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
 
     def wait_until(self, condition, what, seconds=60):
         end = time.time() + seconds

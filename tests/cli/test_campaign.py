@@ -10,14 +10,14 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
+import launchers  # noqa: E402
 import support  # noqa: E402
+from launchers import LAUNCHERS  # noqa: E402
 
 HEAD = "halfulp-ledger 1\n"
 COLUMNS = "item\tstate\twrong\tcases\tdigest\tseconds\tsources\tversion\tlevel\tdate\tprocessor\n"
 SMALL = "".join("t%d triples arith float4_e2m1fn %s %d/4\n" % (4 * k + i, mode, i) for k, mode in enumerate(("rne", "sra:3")) for i in range(1, 5))
 PAIRS = "".join("p-%s pairs arith float6_e2m3fn %s 1/1\n".replace("pairs arith", "pairs arith " + op) % (op, "rtz") for op in ("add", "sub", "mul", "div"))
-# (how it is started, its program) of each MPI library that the tests were built with.
-LAUNCHERS = [one.split("=") for one in os.environ.get("HALFULP_MPIS", "").split(":") if one]
 
 
 def entry(item, state="done", wrong=0, digest="0" * 16, sources="-", date="2026-01-01"):
@@ -165,10 +165,7 @@ class Campaign(support.Case):
     # ---- MPI ----
 
     def mpi(self, launcher, n, *words, shell=None):
-        start, program = launcher
-        environment = dict(os.environ, HALFULP_MPI=program, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                           OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_plm="isolated", OMPI_MCA_btl_vader_single_copy_mechanism="none", LC_ALL="C")
-        command = [start, "-n", str(n)] + (shell or [support.HALFULP]) + list(words)
+        command, environment = launchers.job(launcher, n, *words, shell=shell)
         return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, timeout=60, check=False)
 
     def test_any_number_of_processes(self):

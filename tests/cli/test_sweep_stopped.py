@@ -80,18 +80,6 @@ class Stopped(SweepCase):
             self.wait_until(lambda: self.path(out) not in self.opened(pid), "the lock is kept")
         return p
 
-    def opened(self, pid):
-        folder, found = "/proc/%d/fd" % pid, []
-        for fd in os.listdir(folder):
-            with contextlib.suppress(FileNotFoundError):  # closed in the meantime
-                found.append(os.readlink(os.path.join(folder, fd)))
-        return found
-
-    def end_all(self, out):
-        for pid in self.processes(out):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-
     def test_runs_do_not_outlive_the_command(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             p = self.begun("o")

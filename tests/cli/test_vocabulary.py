@@ -70,6 +70,7 @@ WORDS = {
     "quick": ("", "", "quick experiments alone", r"with --all"),
     "quiet": ("q", "", "errors alone on standard error", r"errors only"),
     "random": ("", "R", "the random digits R", r"the random digits"),
+    "ranks-per-run": ("", "N", "ranks that share a training run", r"ranks of an MPI job that share a run"),
     "reduce": ("", "REDUCE", "model of an all-reduce", r"all-reduce model"),
     "report": ("", "FILE.html", "page of tables and drawings", r"stands alone"),
     "resume": ("", "", "continue a run", r"continue"),

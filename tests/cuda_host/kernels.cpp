@@ -21,3 +21,5 @@
 #include "gpu/host.cu"
 #include "gpu/scaled/hadamard.cu"
 #include "gpu/scaled/s2fp8.cu"
+#include "gpu/sum/arrays.cu"
+#include "gpu/sum/total.cu"

@@ -5,6 +5,7 @@
 
 #include "halfulp/accum.h"
 #include "halfulp/device_scaled.h"
+#include "halfulp/device_sum.h"
 #include "halfulp/formats/ieee.h"
 
 enum { SIDE = 96, N = SIDE * SIDE, WORK = 1 << 16, TIMES = 2 };
@@ -72,6 +73,19 @@ static hu_status squeeze_cpu(room *r, hu_events *ev) {
                              ev);
 }
 
+/* Each run adds to the record, which is at the head of z. */
+static hu_status total(void *stream, void *context) {
+  room *r = context;
+  return hu_device_sum_add_all((hu_sum *)(void *)r->z.device, N, r->x.device, 1, hu_binary32(), stream);
+}
+static hu_status total_cpu(room *r, hu_events *ev) {
+  hu_status s = HU_OK;
+  (void)ev;
+  for (int i = 0; i < TIMES && s == HU_OK; i++)
+    s = hu_sum_add_all((hu_sum *)(void *)r->z.host, N, r->x.host, 1, hu_binary32());
+  return s;
+}
+
 typedef struct captured {
   const char *name;
   hu_status (*device)(void *stream, void *context);
@@ -97,7 +111,8 @@ static void graphs(void **state) {
   static const captured calls[] = {{"quantize", quantize, quantize_cpu},
                                    {"gemm", multiply, multiply_cpu},
                                    {"scaled_quantize", scale, scale_cpu},
-                                   {"s2fp8_truncate", squeeze, squeeze_cpu}};
+                                   {"s2fp8_truncate", squeeze, squeeze_cpu},
+                                   {"sum_add_all", total, total_cpu}};
   t_random random = {t_seed("graphs", 3)};
   room r = {.x = twin_new(4 * N),
             .z = twin_new(4 * N),

@@ -6,6 +6,7 @@
 #include "halfulp/device.h"
 #include "halfulp/device_number.h"
 #include "halfulp/device_scaled.h"
+#include "halfulp/device_sum.h"
 #include "halfulp/train/device.h"
 
 static int calls, wrong;

@@ -30,7 +30,7 @@ sys.path[:0] = [str(source / 'docs' / 'site'), str(source / 'tests' / 'examples'
 import pages   # noqa: E402
 import staged  # noqa: E402
 
-REASONS = ('gpu', 'root', 'long', 'network')
+REASONS = ('gpu', 'root', 'long', 'network', 'cluster')
 # Programs that a block says it needs.
 NEEDS = {'mpi': ('mpirun', 'mpicc', 'halfulp-mpi')}
 # Open MPI refuses root and more processes than cores unless asked; other launchers do not read these.

@@ -73,6 +73,7 @@ static void experiments(void) {
   experiment("s2fp8", 0, 1);
   experiment("least-squares", 0, 1);
   experiment("long-reduction", 1, 1);
+  experiment("error-feedback", 1, 0);
   assert_int_equal(hu_experiment_run(&r, "fp16-loss-scale", &how, NULL), HU_E_TRAIN); /* nothing is left of it */
 }
 
@@ -96,6 +97,8 @@ static void runs(void) {
   RUN(1, "data.set", "text", "model.net", "transformer(units=8,hidden=8)", "run.batch", "2", "optimizer.kind", "adamw");
   RUN(1, "assignment.kind", "demote", "gradient.penalty", "l2", "gradient.clip", "1", "loss.scale", "largest");
   RUN(1, "data.set", "ratings", "model.net", "ncf", "optimizer.update", "kahan");
+  RUN(1, "parallel.shards", "4", "parallel.reduce", "ring(bfloat16)", "parallel.feedback", "own");
+  RUN(1, "parallel.shards", "4", "parallel.reduce", "ring(bfloat16)", "parallel.feedback", "sum");
   RUN(0, "data.set", "gratings", "loss.kind", "squared_error");
   RUN(0, "data.path", "nowhere");
   RUN(0, "precision.layers", "nothing");

@@ -1,141 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Shards of a batch: the joined gradients against those of the shards one by one, and the same run for any number of
- * processes, which are threads here that meet at barriers. */
+ * processes, which are threads here. */
 #define _GNU_SOURCE /* barriers of threads */
-#include <math.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
-#include "halfulp/formats/ieee.h"
-#include "trainers.h"
+#include "tests/train/processes.h"
 
-enum { RANKS_MAX = 8, STEPS = 5, SHARDS_MAX = 16 };
-
-/* ---- processes ---- */
-
-typedef struct meeting {
-  pthread_barrier_t barrier;
-  size_t own[RANKS_MAX];
-  const void *const *x[RANKS_MAX];
-  double *told[RANKS_MAX];
-} meeting;
-
-typedef struct seat {
-  meeting *m;
-  hu_trainer_ranks ranks;
-  const char *const *pairs;
-  uint64_t digest;
-  hu_trainer_report report[STEPS];
-  hu_trainer_seen seen;
-  char *state;
-} seat;
-
-static hu_status join(void *context, size_t n, float *z, size_t own, const void *const *x, const hu_collective *model,
-                      const hu_exec *exec) {
-  seat *s = context;
-  meeting *m = s->m;
-  const void *all[SHARDS_MAX];
-  size_t count = 0;
-  hu_mode rne;
-  memset(&rne, 0, sizeof rne);
-  m->own[s->ranks.rank] = own;
-  m->x[s->ranks.rank] = x;
-  pthread_barrier_wait(&m->barrier);
-  for (int r = 0; r < s->ranks.size; r++) {
-    for (size_t k = 0; k < m->own[r]; k++) all[count++] = m->x[r][k];
-  }
-  hu_status status = hu_collective_reduce(count, n, z, hu_binary32(), all, model, rne, exec, NULL);
-  pthread_barrier_wait(&m->barrier);
-  return status;
-}
-
-static hu_status sum(void *context, size_t n, double *x) {
-  seat *s = context;
-  meeting *m = s->m;
-  double *z = calloc(n + 1, sizeof *z);
-  m->told[s->ranks.rank] = x;
-  pthread_barrier_wait(&m->barrier);
-  for (int r = 0; r < s->ranks.size; r++) {
-    for (size_t i = 0; i < n; i++) z[i] += m->told[r][i];
-  }
-  pthread_barrier_wait(&m->barrier);
-  memcpy(x, z, n * sizeof *z);
-  free(z);
-  return HU_OK;
-}
-
-static char *state_of(const hu_trainer *t) {
-  size_t size = hu_trainer_state(t, NULL, 0) + 1;
-  char *text = malloc(size);
-  assert_non_null(text);
-  assert_true(hu_trainer_state(t, text, size) < size);
-  return text;
-}
-
-static void *train(void *context) {
-  seat *s = context;
-  hu_trainer *t = with(s->pairs);
-  if (s->ranks.size > 1) assert_int_equal(hu_trainer_set_ranks(t, &s->ranks), HU_OK);
-  begin(t);
-  for (size_t i = 0; i < STEPS; i++) assert_int_equal(hu_trainer_step(t, &s->report[i]), HU_OK);
-  assert_int_equal(hu_trainer_evaluate(t, HU_ON_TEST, &s->seen), HU_OK);
-  s->digest = hu_trainer_digest(t);
-  s->state = state_of(t);
-  hu_trainer_free(t);
-  return NULL;
-}
-
-/* The run of these keys on so many processes, into seats. */
-static void train_on(int size, seat seats[], const char *const *pairs) {
-  meeting m;
-  pthread_t thread[RANKS_MAX];
-  pthread_barrier_init(&m.barrier, NULL, (unsigned)size);
-  for (int r = 0; r < size; r++) {
-    memset(&seats[r], 0, sizeof seats[r]);
-    seats[r].m = &m;
-    seats[r].pairs = pairs;
-    seats[r].ranks = (hu_trainer_ranks){r, size, &seats[r], join, sum};
-    assert_int_equal(pthread_create(&thread[r], NULL, train, &seats[r]), 0);
-  }
-  for (int r = 0; r < size; r++) pthread_join(thread[r], NULL);
-  pthread_barrier_destroy(&m.barrier);
-}
-
-static void same_seats(const seat *a, const seat *b) {
-  assert_true(a->digest == b->digest);
-  assert_string_equal(a->state, b->state);
-  for (size_t i = 0; i < STEPS; i++) {
-    const hu_trainer_report *x = &a->report[i], *y = &b->report[i];
-    assert_true(memcmp(&x->loss, &y->loss, sizeof x->loss) == 0);
-    assert_memory_equal(&x->forward, &y->forward, sizeof x->forward);
-    assert_memory_equal(&x->backward, &y->backward, sizeof x->backward);
-    assert_memory_equal(&x->updates, &y->updates, sizeof x->updates);
-    assert_true(x->largest == y->largest && x->scale == y->scale && x->taken == y->taken && x->low == y->low);
-    assert_true(x->promoted == y->promoted && isfinite(x->loss));
-  }
-  assert_true(memcmp(&a->seen, &b->seen, sizeof a->seen) == 0);
-}
-
-/* 1 process and others: every one has what the one process has. */
 static void same_for_any(const char *const *pairs) {
-  static const int sizes[] = {2, 3, 4};
-  seat one, some[RANKS_MAX];
-  train_on(1, &one, pairs);
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-    train_on(sizes[i], some, pairs);
-    for (int r = 0; r < sizes[i]; r++) {
-      same_seats(&one, &some[r]);
-      free(some[r].state);
-    }
-  }
-  free(one.state);
+  static const int sizes[] = {2, 3, 4, 0};
+  (void)same_for(sizes, pairs);
 }
 
 #define NET "model.net", "mlp(layers=2,units=32)"
@@ -161,17 +39,6 @@ static void test_same_for_any(void **state) {
 }
 
 /* ---- the joined gradients ---- */
-
-static size_t gradients_of(const hu_trainer *t, float *z) {
-  hu_net *net = hu_trainer_net(t);
-  size_t n = 0;
-  for (int i = 0; i < hu_net_parameters(net); i++) {
-    hu_net_tensor x = hu_net_parameter(net, i);
-    memcpy(z + n, x.gradients, x.rows * x.cols * sizeof *z);
-    n += x.rows * x.cols;
-  }
-  return n;
-}
 
 /* A run of batches of B / S at rate 0 sees the shards of the first batch of B one after another: its order is the same.
  * Its loss has the factor 1 / S. */
@@ -287,17 +154,11 @@ static hu_status alone(void *context, size_t n, double *x) {
   return HU_OK;
 }
 
-/* What the processes' calls return comes back; nothing is updated. */
+/* What the processes' calls return comes back. */
 static void test_failing(void **state) {
   (void)state;
-  hu_trainer *t = with(PAIRS(NET, "parallel.shards", "4"));
-  hu_trainer_ranks ranks = {1, 2, NULL, fails, alone};
-  assert_int_equal(hu_trainer_set_ranks(t, &ranks), HU_OK);
-  begin(t);
-  uint64_t before = hu_trainer_digest(t);
-  assert_int_equal(hu_trainer_step(t, NULL), HU_E_DEVICE);
-  assert_true(hu_trainer_digest(t) == before && hu_trainer_at(t) == 0);
-  hu_trainer_free(t);
+  const hu_trainer_ranks ranks = {1, 2, NULL, fails, alone};
+  step_fails(&ranks, PAIRS(NET, "parallel.shards", "4"));
 }
 
 /* A state of a version that had no shards is that of a run without them. */

@@ -6,6 +6,7 @@
 #define HALFULP_TESTS_TRAIN_TRAINERS_H
 
 #include <stddef.h>
+#include <string.h>
 
 #include "halfulp/train/trainer.h"
 
@@ -35,6 +36,18 @@ static inline void begin(hu_trainer *t) {
 
 static inline void steps(hu_trainer *t, size_t n) {
   for (size_t i = 0; i < n; i++) assert_int_equal(hu_trainer_step(t, NULL), HU_OK);
+}
+
+/* The gradients of all parameters, one after another; how many they are. */
+static inline size_t gradients_of(const hu_trainer *t, float *z) {
+  hu_net *net = hu_trainer_net(t);
+  size_t n = 0;
+  for (int i = 0; i < hu_net_parameters(net); i++) {
+    hu_net_tensor x = hu_net_parameter(net, i);
+    memcpy(z + n, x.gradients, x.rows * x.cols * sizeof *z);
+    n += x.rows * x.cols;
+  }
+  return n;
 }
 
 #endif

@@ -62,6 +62,8 @@ struct hu_lab {
 
 /* ---- for `run` ---- */
 
+/* A run of the plan's keys, these pairs and the caller's, begun. *t is to be freed, whatever is returned. */
+hu_status hu_lab_begin(hu_lab *lab, const char *const *pairs, hu_trainer **t);
 /* A trial; *row, if not NULL, is the number of its row. */
 hu_status hu_lab_try(hu_lab *lab, const hu_trial *trial, size_t *row);
 /* Room for a row, all NaN and 0; NULL: no memory (and lab->status says so). It moves with the next one. */
@@ -121,5 +123,6 @@ extern const hu_plan hu_plan_least_squares, hu_plan_update_memory;
 extern const hu_plan hu_plan_promotion, hu_plan_assignments;
 extern const hu_plan hu_plan_blocks;
 extern const hu_plan hu_plan_accumulation, hu_plan_reduction;
+extern const hu_plan hu_plan_all_reduce, hu_plan_feedback;
 
 #endif

@@ -229,7 +229,8 @@ enum {
   HU_OF_PRODUCT = 5,
   HU_OF_DROPOUT = 6,
   HU_OF_SUM = 7, /* inside sums of products */
-  HU_OF_JOIN = 8 /* the gradients of shards become those of the batch */
+  HU_OF_JOIN = 8,   /* the gradients of shards become those of the batch */
+  HU_OF_MESSAGE = 9 /* the gradients of a shard become what travels */
 };
 hu_stream hu_net_words(const hu_net *net, unsigned of, uint64_t number);
 

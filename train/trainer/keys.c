@@ -18,6 +18,7 @@ static const char *const larcs[] = {"none", "clip", "scale", NULL};
 static const char *const exempts[] = {"none", "first", "last", "both", NULL};
 static const char *const assignments[] = {"none", "high", "uniform", "operator", "operator'", "demote", NULL};
 static const char *const orders[] = {"largest", "smallest", "random", NULL};
+static const char *const feedbacks[] = {"none", "own", "sum", NULL};
 static const char *const blocks[] = {"0", "16", "32", "64", "128", NULL};
 
 /* A field of hu_run_keys, a name, the default; then what the value may be; a sentence. */
@@ -164,6 +165,9 @@ static const hu_run_key keys[] = {
           "of processes up to this gives the same weights"),
     OTHER(COLLECTIVE, reduce, "parallel.reduce", "exact",
           "how the gradients of the shards become one: exact, or a model of collective.h such as ring(bfloat16)"),
+    WORD(feedback, "parallel.feedback", "none", feedbacks,
+         "what roundings of parallel.reduce lose and the next step gets back: none, own (of each shard's own message) "
+         "or sum (of the whole all-reduce)"),
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 

@@ -210,11 +210,19 @@ static hu_status join_running(hu_trainer *t) {
   return hu_done(t->net);
 }
 
-static hu_status join_gradients(hu_trainer *t) {
+static hu_status join_gradients(hu_trainer *t, float scale) {
   hu_shards *s = &t->shards;
   hu_stream words = hu_net_words(t->net, HU_OF_JOIN, 0);
-  hu_status status = join(t, s->gradients, s->gradient, &t->keys.reduce, words);
+  hu_collective exact;
+  memset(&exact, 0, sizeof exact);
+  hu_status status = hu_feed_back(t, scale);
+  if (status == HU_OK && hu_feedback_is_of_sums(t)) {
+    status = join(t, s->gradients, s->gradient, &exact, words);
+    if (status == HU_OK) hu_feedback_exact(t, s->joined);
+  }
+  if (status == HU_OK) status = join(t, s->gradients, s->gradient, &t->keys.reduce, words);
   if (status != HU_OK) return status;
+  hu_feedback_joined(t, s->joined, scale);
   put_gradients(t->net, s->joined);
   return hu_done(t->net);
 }
@@ -254,7 +262,7 @@ static hu_status pass_shards(hu_trainer *t, float scale, hu_pass *p) {
   if (status != HU_OK) return status;
   hu_count_tensors(t, &p->counted);
   status = tell(t, &p->counted);
-  if (status == HU_OK) status = join_gradients(t);
+  if (status == HU_OK) status = join_gradients(t, scale);
   if (status == HU_OK) status = join_running(t);
   for (size_t i = 0; i < s->count; i++) {
     p->loss += told_losses(s)[i];

@@ -14,7 +14,8 @@
 typedef struct hu_slot {
   char name[HU_PARAMETER_NAME_MAX + 16]; /* a parameter's, ".momentum" */
   size_t rows, cols;
-  float *numbers; /* in the engine's memory */
+  float *numbers; /* in the engine's memory; NULL: residuals */
+  size_t first;   /* residuals: the first of the parameter's numbers among all gradients */
 } hu_slot;
 
 /* ---- tensors ---- */
@@ -28,12 +29,21 @@ static hu_status add_slot(hu_trainer *t, const char *name, const char *part, siz
   s->rows = rows;
   s->cols = cols;
   s->numbers = numbers;
+  s->first = 0;
   return HU_OK;
+}
+
+static hu_status add_residual(hu_trainer *t, const char *name, const hu_parameter *p, size_t *first) {
+  hu_status s = add_slot(t, name, "residual", t->feedback.residuals * p->rows, p->cols, NULL);
+  if (s == HU_OK) t->slot[t->slots - 1].first = *first;
+  *first += p->rows * p->cols;
+  return s;
 }
 
 hu_status hu_list_state(hu_trainer *t) {
   int adam = t->optimizer.kind == HU_ADAMW, momentum = adam || t->optimizer.momentum != 0;
   hu_status s = HU_OK;
+  size_t first = 0;
   for (int i = 0; i < t->net->parameters && s == HU_OK; i++) {
     hu_parameter *p = &t->net->parameter[i];
     const char *name = hu_net_parameter_name(t->net, i);
@@ -42,6 +52,7 @@ hu_status hu_list_state(hu_trainer *t) {
     if (s == HU_OK && momentum) s = add_slot(t, name, "momentum", p->rows, p->cols, p->m);
     if (s == HU_OK && adam) s = add_slot(t, name, "second", p->rows, p->cols, p->second);
     if (s == HU_OK && kahan) s = add_slot(t, name, "kahan", p->rows, p->cols, p->kahan);
+    if (s == HU_OK && t->feedback.kept) s = add_residual(t, name, p, &first);
   }
   for (int i = 0; i < t->net->operators && s == HU_OK; i++) {
     size_t n;
@@ -67,16 +78,20 @@ hu_trainer_tensor hu_trainer_tensor_at(const hu_trainer *t, size_t i) {
 hu_status hu_trainer_read(const hu_trainer *t, size_t i, float *numbers) {
   if (!t || !numbers) return HU_E_NULL;
   if (i >= t->slots) return HU_E_SHAPE;
+  const hu_slot *s = &t->slot[i];
+  if (!s->numbers) return hu_read_residual(t, s->first, s->rows * s->cols / t->feedback.residuals, numbers);
   t->net->fault = HU_OK;
-  hu_do_get(t->net, numbers, t->slot[i].numbers, t->slot[i].rows * t->slot[i].cols * sizeof *numbers);
+  hu_do_get(t->net, numbers, s->numbers, s->rows * s->cols * sizeof *numbers);
   return hu_done(t->net);
 }
 
 hu_status hu_trainer_write(hu_trainer *t, size_t i, const float *numbers) {
   if (!t || !numbers) return HU_E_NULL;
   if (i >= t->slots) return HU_E_SHAPE;
+  const hu_slot *s = &t->slot[i];
+  if (!s->numbers) return hu_write_residual(t, s->first, s->rows * s->cols / t->feedback.residuals, numbers);
   t->net->fault = HU_OK;
-  hu_do_put(t->net, t->slot[i].numbers, numbers, t->slot[i].rows * t->slot[i].cols * sizeof *numbers);
+  hu_do_put(t->net, s->numbers, numbers, s->rows * s->cols * sizeof *numbers);
   return hu_done(t->net);
 }
 
@@ -231,6 +246,7 @@ static HU_NOINLINE hu_status resume(hu_trainer *t, const char *text, char *why) 
     t->order = order;
   }
   t->step = step;
+  t->feedback.stale = 0; /* all residuals were written */
   t->scale = scale;
   t->net->step = net_step;
   t->net->time = time_after(time, &t->optimizer);

@@ -60,6 +60,7 @@ static void end_run(hu_trainer *t) {
   for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) free(rooms[i]);
   if (t->begun && !t->source.text) hu_batches_free(&t->order);
   hu_close_source(t);
+  hu_close_feedback(t);
   hu_close_shards(t);
   hu_precision_free(t->plan);
   hu_net_free(t->net);
@@ -199,6 +200,7 @@ static HU_NOINLINE hu_status begin(hu_trainer *t, const char *folder, char *why)
   t->begun = 1;
   s = hu_make_rooms(t, why);
   if (s == HU_OK) s = hu_make_shards(t);
+  if (s == HU_OK) s = hu_make_feedback(t);
   if (s == HU_OK) s = set_rules(t, why);
   if (s == HU_OK) s = hu_first_weights(t);
   t->rule = k->rule;
@@ -243,6 +245,7 @@ static HU_NOINLINE hu_status step(hu_trainer *t, hu_trainer_report *report) {
   s = hu_step_plan(t, r);
   if (s == HU_OK) s = hu_net_update_with(t->net, &t->optimizer, &t->rule, &t->scale, &t->rules, &r->updates, &r->taken);
   if (s != HU_OK) return s;
+  if (r->taken) hu_keep_feedback(t);
   t->step++;
   r->step = t->step;
   r->loss = ldexp(pass.loss, (int)t->keys.power);

@@ -23,6 +23,7 @@ enum {
 enum { LOSS_DEFAULT, LOSS_CROSS_ENTROPY, LOSS_SQUARED_ERROR };
 enum { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_DROP };
 enum { EXEMPT_NONE = 0, EXEMPT_FIRST = 1, EXEMPT_LAST = 2, EXEMPT_BOTH = 3 };
+enum { FEEDBACK_NONE, FEEDBACK_OWN, FEEDBACK_SUM };
 enum { ASSIGN_NONE, ASSIGN_HIGH, ASSIGN_UNIFORM, ASSIGN_OPERATOR, ASSIGN_OPERATOR_PRIME, ASSIGN_DEMOTE };
 
 /* The accumulation model of one product; own: 0: precision.accum's. */
@@ -58,6 +59,7 @@ typedef struct hu_run_keys {
   hu_rounding low_forward, low_backward, high_forward, high_backward;
   uint64_t shards;
   hu_collective reduce;
+  uint64_t feedback;
 } hu_run_keys;
 
 /* The value of key i read into *k, which keeps the pointer where it is a text. HU_OK, or the error, and a sentence in
@@ -90,6 +92,15 @@ typedef struct hu_shards {
   double *told;                /* what processes tell each other */
 } hu_shards;
 
+/* What roundings of an all-reduce have lost and the next step gets back: a residual a shard, or one for all. */
+typedef struct hu_feedback {
+  size_t residuals, first, own; /* all; those that are here: first ... first + own - 1 */
+  size_t each;                  /* numbers of one */
+  float *kept, *next;           /* own: in force; of the step that is being made. NULL: no feedback */
+  float *whole;                 /* all, in process 0 of several; else NULL */
+  int stale;                    /* 1: a step has changed what `whole` has */
+} hu_feedback;
+
 struct hu_trainer {
   char **value; /* as set, one a key */
   hu_run_keys keys;
@@ -99,6 +110,7 @@ struct hu_trainer {
   hu_trainer_ranks ranks;  /* alone: 0 of 1 */
   size_t batch;            /* samples of a pass of the net: run.batch, or a shard of it */
   hu_shards shards;
+  hu_feedback feedback;
   hu_net *net;
   hu_precision *plan; /* NULL: no assignment */
   hu_model_ends ends;
@@ -160,6 +172,23 @@ typedef struct hu_pass {
 hu_status hu_make_pass(hu_trainer *t, float scale, hu_pass *p);
 /* Adds the counts of all tensors to those of r (trainer.c). */
 void hu_count_tensors(const hu_trainer *t, hu_trainer_report *r);
+
+/* ---- error feedback (feedback.c) ---- */
+/* Rooms, all residuals 0; the shards have theirs. */
+hu_status hu_make_feedback(hu_trainer *t);
+void hu_close_feedback(hu_trainer *t);
+/* The gradients of the shards become what is given to the model. */
+hu_status hu_feed_back(hu_trainer *t, float scale);
+/* 1: parallel.feedback = sum, and the model rounds. Then come the exact sum of what is given to the model, and what the
+ * model gives, which is nothing to the other kinds. */
+int hu_feedback_is_of_sums(const hu_trainer *t);
+void hu_feedback_exact(hu_trainer *t, const float *z);
+void hu_feedback_joined(hu_trainer *t, const float *z, float scale);
+/* The step was taken: what it has lost is what the next one gets. */
+void hu_keep_feedback(hu_trainer *t);
+/* n numbers from number `first` on of every residual, one after another. */
+hu_status hu_read_residual(const hu_trainer *t, size_t first, size_t n, float *z);
+hu_status hu_write_residual(hu_trainer *t, size_t first, size_t n, const float *x);
 
 /* ---- precision (precision.c) ---- */
 hu_status hu_set_precision(hu_trainer *t, char *why);

@@ -70,7 +70,29 @@ HU_API HU_MUST_CHECK hu_status hu_trainer_set_engine(hu_trainer *t, const hu_eng
  * parallel.reduce (hu_collective_reduce, collective.h: numbers are binary32, the result is rounded to nearest even),
  * and the optimizer sees what that gives. Running statistics of batch norms become the mean over the shards of what
  * each would have: the exact sum, rounded to binary32, over S. So the run is a function of its keys, and it does not
- * matter which process computes a shard. */
+ * matter which process computes a shard.
+ *
+ * Error feedback: parallel.feedback says what becomes of what the roundings of parallel.reduce lose. Residuals are
+ * binary32 numbers, 0 at first, in units of gradients without the loss scale s: they outlive a change of s. Each
+ * operation on them is one of binary32, to nearest even; 1/s is rounded once.
+ *
+ *   none     nothing: it is lost
+ *   own      shard k has a residual e_k. In place of its gradients g it gives the model a message m. Per number
+ *              a = g + s e_k    m = a rounded    the next e_k = (a - m) (1/s)
+ *            m is a rounded once as the first base of the model rounds what travels: into its wire W, in its MODE and
+ *            with W's own saturation; a scaled W in the pieces of the model; without a wire into F, in its MODE and
+ *            POLICY. It is then taken back into binary32, which is exact where W (F) fits binary32. What is in W stays
+ *            what it is when the model rounds it into W, unless W takes its scales from other bits than powers of
+ *            two. What roundings of partial sums lose is lost. Where the first base is exact nothing is rounded: all
+ *            residuals stay 0, and the run has the bits of `none`
+ *   sum      the run has one residual e. Shard 0 gives the model a = g + s e in place of its gradients g. With z what
+ *            the model gives and x the exact sum of the same numbers (`exact`), the next e = (x - z) (1/s): what all
+ *            roundings of the all-reduce have lost. On a cluster each participant would keep what its own roundings of
+ *            partial sums lose, and the sum of these is the same
+ *
+ * A number of the next residual that is not finite becomes 0. A step that is not taken leaves residuals as they are.
+ * Random words of messages: shard k's rounding of number i takes word i of a stream of the shard and the step, which no
+ * other rounding has. With parallel.shards = 1 nothing is joined, and there are no residuals. */
 
 /* Processes that share the shards of a run: process `rank` of `size` takes consecutive ones, the first S mod size of
  * them one more. All processes have the same keys and make the same calls; each has the same weights, reports and
@@ -166,15 +188,21 @@ HU_API void hu_exponents_of(size_t n, const float *x, uint64_t z[HU_EXPONENTS]);
 
 /* Everything that the next step depends on: tensors (binary32, by name) and a text. A run that is stopped after any
  * step and gone on with has the same weights as one that was not. Tensors: weights ("conv1.weight", the name of
- * hu_net_parameter_name), then "NAME.momentum", "NAME.second", "NAME.kahan" where the optimizer has them, running
- * statistics of normalisations. Names are unique; shapes are rows x cols. */
+ * hu_net_parameter_name), then "NAME.momentum", "NAME.second", "NAME.kahan" where the optimizer has them, with
+ * parallel.feedback "NAME.residual" (own: those of the shards, one below the other), running statistics of
+ * normalisations. Names are unique; shapes are rows x cols. */
 typedef struct hu_trainer_tensor {
   const char *name; /* lives as long as the trainer */
   size_t rows, cols;
 } hu_trainer_tensor;
 HU_API size_t hu_trainer_tensor_count(const hu_trainer *t);
 HU_API hu_trainer_tensor hu_trainer_tensor_at(const hu_trainer *t, size_t i);
-/* Its numbers copied out, or in. HU_E_SHAPE: no tensor i. */
+/* Residuals of parallel.feedback = own are with the processes that compute their shards. After this call, which all
+ * processes make, process 0 can read them until its next step. Does nothing where there is nothing to be collected.
+ * HU_E_NULL, HU_E_TRAIN (the run has not begun), or what the call `sum` returns. */
+HU_API HU_MUST_CHECK hu_status hu_trainer_collect(hu_trainer *t);
+/* Its numbers copied out, or in. HU_E_SHAPE: no tensor i. HU_E_TRAIN: residuals that have to be collected before they
+ * are read, or are read by another process than 0; a residual that is not finite is written: nothing is changed. */
 HU_API HU_MUST_CHECK hu_status hu_trainer_read(const hu_trainer *t, size_t i, float *numbers);
 HU_API HU_MUST_CHECK hu_status hu_trainer_write(hu_trainer *t, size_t i, const float *numbers);
 /* "key=value" lines: step, batches, loss scale, times, which tensors are low, and the keys of the run that weights

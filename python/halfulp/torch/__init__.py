@@ -5,7 +5,8 @@
     fp8 = ht.Recipe(x='float8_e4m3fn', w='float8_e4m3fn', g='float8_e5m2', accum='seq(binary16)')
     layer = ht.Linear(64, 10, recipe=fp8)
 
-Importing halfulp does not import torch; importing this does.
+Importing halfulp does not import torch; importing this does. halfulp.torch.distributed, which is imported by its own
+name, joins the gradients of several processes.
 """
 MINIMUM = (2, 4)  # torch.library.custom_op, register_autograd, opcheck
 

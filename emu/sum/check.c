@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranges of digits, and the arguments of the calls on arrays of sums. */
+#include "emu/sum/check.h"
+
+#include "emu/base/array_extent.h"
+#include "emu/sum/term.h"
+
+/* ---- ranges ---- */
+
+/* Exponents between which the values of a format lie: all are multiples of 2^low and below 2^high. */
+typedef struct span {
+  int32_t low, high;
+} span;
+
+static span span_of(hu_format f) {
+  hu_spec s = hu_sum_spec(f);
+  span z = {s.emin - s.m, s.emax + 1};
+  return z;
+}
+
+/* Room for 2^63 terms and a sign. */
+static hu_sum_range range_of(span s) {
+  hu_sum_range z = {s.low, (uint32_t)(s.high + 64 - s.low + 63) / 64};
+  return z;
+}
+
+hu_sum_range hu_sum_range_of(hu_format f) {
+  hu_sum_range none = {0, 0};
+  return hu_format_check(f, NULL) == HU_OK ? range_of(span_of(f)) : none;
+}
+
+hu_sum_range hu_sum_range_of_product(hu_format fa, hu_format fb) {
+  hu_sum_range none = {0, 0};
+  if (hu_format_check(fa, NULL) != HU_OK || hu_format_check(fb, NULL) != HU_OK) return none;
+  span a = span_of(fa), b = span_of(fb), both = {a.low + b.low, a.high + b.high};
+  return range_of(both);
+}
+
+static int32_t range_end(hu_sum_range r) { return r.low + 64 * (int32_t)r.words; }
+
+hu_sum_range hu_sum_range_of_both(hu_sum_range a, hu_sum_range b) {
+  hu_sum_range z = a;
+  if (a.words == 0 || b.words == 0) return a.words ? a : b;
+  if (b.low < z.low) z.low = b.low;
+  int32_t past = range_end(a) > range_end(b) ? range_end(a) : range_end(b);
+  z.words = (uint32_t)(past - z.low + 63) / 64;
+  return z;
+}
+
+static int is_range(hu_sum_range r) {
+  return r.words >= 1 && r.words <= HU_SUM_WORDS && r.low >= HU_SUM_LOW && r.low <= -HU_SUM_LOW;
+}
+
+static int holds(hu_sum_range r, hu_sum_range inner) { return r.low <= inner.low && range_end(r) >= range_end(inner); }
+
+/* ---- arrays ---- */
+
+/* The words of n sums as one element each. */
+static hu_status cover_sums(hu_covered *s, size_t n, const uint64_t *sums, hu_sum_range range) {
+  hu_strided words = {sums, sizeof *sums, 1};
+  size_t count;
+  if (__builtin_mul_overflow(n, (size_t)range.words + 1, &count)) return HU_E_SHAPE;
+  return hu_cover(s, count, &words);
+}
+
+static hu_status cover_codes(hu_covered *s, size_t n, const hu_sum_codes *x) {
+  hu_strided codes = {x->data, hu_code_bytes(x->format), x->stride};
+  return hu_cover(s, n, &codes);
+}
+
+static int apart(const hu_covered *a, const hu_covered *b) { return a->past <= b->first || b->past <= a->first; }
+
+/* An array of codes beside sums. */
+static hu_status check_codes(size_t n, const uint64_t *sums, hu_sum_range range, const hu_sum_codes *x) {
+  hu_covered sz, sx;
+  if (n == 0) return HU_OK;
+  hu_status s = cover_sums(&sz, n, sums, range);
+  if (s == HU_OK) s = cover_codes(&sx, n, x);
+  if (s != HU_OK) return s;
+  return apart(&sz, &sx) ? HU_OK : HU_E_OVERLAP;
+}
+
+static hu_status check_formats(const hu_sum_codes *x, int operands) {
+  for (int i = 0; i < operands; i++) {
+    if (hu_format_check(x[i].format, NULL) != HU_OK) return HU_E_FORMAT;
+  }
+  return HU_OK;
+}
+
+hu_status hu_sum_check_add(size_t n, const uint64_t *sums, hu_sum_range range, const hu_sum_codes *x, int operands) {
+  hu_status s = check_formats(x, operands);
+  if (s != HU_OK) return s;
+  hu_sum_range least = operands > 1 ? hu_sum_range_of_product(x[0].format, x[1].format) : hu_sum_range_of(x[0].format);
+  if (!is_range(range) || !holds(range, least)) return HU_E_SHAPE;
+  for (int i = 0; i < operands && s == HU_OK; i++) s = check_codes(n, sums, range, &x[i]);
+  return s;
+}
+
+hu_status hu_sum_check_merge(size_t n, const uint64_t *sums, hu_sum_range range, const uint64_t *x) {
+  hu_covered sz, sx;
+  if (!is_range(range)) return HU_E_SHAPE;
+  if (n == 0) return HU_OK;
+  hu_status s = cover_sums(&sz, n, sums, range);
+  if (s == HU_OK) s = cover_sums(&sx, n, x, range);
+  if (s != HU_OK) return s;
+  return sums == x || apart(&sz, &sx) ? HU_OK : HU_E_OVERLAP;
+}
+
+hu_status hu_sum_check_round(size_t n, const hu_sum_codes *z, const uint64_t *sums, hu_sum_range range, hu_mode mode) {
+  hu_status s = check_formats(z, 1);
+  if (s == HU_OK) s = hu_mode_check(mode);
+  if (s != HU_OK) return s;
+  if (!is_range(range) || z->stride == 0) return HU_E_SHAPE;
+  return check_codes(n, sums, range, z);
+}
+
+hu_status hu_sum_check_total(const hu_sum *sum, size_t n, const hu_sum_codes *x, int operands) {
+  hu_covered covered;
+  hu_status s = check_formats(x, operands);
+  if (s != HU_OK) return s;
+  if (!sum) return HU_E_NULL;
+  for (int i = 0; n && i < operands && s == HU_OK; i++) s = cover_codes(&covered, n, &x[i]);
+  return s;
+}
