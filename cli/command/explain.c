@@ -279,9 +279,9 @@ static int explain_mode(const explain_state *s, number z, const neighbours *p, h
     putchar('}');
   } else {
     printf("  %-18s %s\n", name, rule);
-    printf("  %-18s 0x%0*x = %s", "", (int)code_digits(f), code, value);
+    printf("  %-18s %s0x%0*x = %s", "", cli_ink_on(stdout, CLI_INK_STRONG), (int)code_digits(f), code, value);
     if (isfinite(result)) printf(" = %s", number_decimal(decimal, result));
-    printf("; events: %s\n", words);
+    printf("%s; events: %s\n", cli_ink_on(stdout, CLI_INK_END), words);
   }
   int placed = finite && !beyond_binary64(z) && !p->below_all && f.subnormal != HU_SUBNORMAL_FLUSH;
   if (!placed || (events & (HU_EVENT_OVERFLOW | HU_EVENT_INVALID))) return CLI_OK;

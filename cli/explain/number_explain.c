@@ -121,9 +121,10 @@ static void explain_mode(const context *c, hu_mode mode, int first) {
     putchar('}');
     return;
   }
-  printf("  %-18s %s\n  %-18s 0x%0*x = %s", name, rule, "", cli_system_digits(c->n), (unsigned)code, value);
+  printf("  %-18s %s\n  %-18s %s0x%0*x = %s", name, rule, "", cli_ink_on(stdout, CLI_INK_STRONG),
+         cli_system_digits(c->n), (unsigned)code, value);
   if (isfinite(result)) printf(" = %s", number_decimal(decimal, result));
-  printf("; events: %s\n", words);
+  printf("%s; events: %s\n", cli_ink_on(stdout, CLI_INK_END), words);
 }
 
 /* Is every result the same for all numbers next to the text's own? */
