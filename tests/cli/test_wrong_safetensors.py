@@ -201,7 +201,7 @@ class Wrong(support.Case):
         for text, says in (
             ("", (here, "'halfulp.x': no dtype")),
             ("F32", (here, "'halfulp.x': no dtype")),
-            ("U8 [2, 20] " + format_text, (here, "none of F64, F32, F16, BF16")),
+            ("U8 [2, 20] " + format_text, (here, "not one of F64, F32, F16, BF16")),
             ("F32 2x20 " + format_text, (here, "'halfulp.x': no shape")),
             ("F32 [2, 20 " + format_text, (here, "'halfulp.x': no shape")),
             ("F32 [2, ] " + format_text, (here, "'halfulp.x': no shape")),
