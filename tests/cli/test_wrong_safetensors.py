@@ -220,7 +220,7 @@ class Wrong(support.Case):
         attempt((here, "tensor 'x.tensor' is missing"), drop="x.tensor")
         attempt((here, "tensor 'x.scales': U8 [4], its codes require U8 [2, 2]"), scales=("U8", (4,), b"1234"))
         attempt((here, "tensor 'x.scales': I8"), scales=("I8", (2, 2), b"1234"))
-        attempt((here, "tensor 'x.tensor': F32 [1], its codes want F32 []"), tensor=("F32", (1,), b"1234"))
+        attempt((here, "tensor 'x.tensor': F32 [1], its codes require F32 []"), tensor=("F32", (1,), b"1234"))
         self.write("w.safetensors", safetensors([("x", "F32", (2, 2), DATA)], {"k": "v"}))
         self.bad("decode", here, self.path("z.npy"), says=(here, "holds no codes of"))
         self.bad("decode", "-f", "nvfp4", here, self.path("z.npy"), says="leave -f out")
