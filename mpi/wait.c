@@ -7,6 +7,7 @@
 #include "mpi/allreduce.h"
 
 enum { SPINS = 2000, LEAST = 20000, MOST = 1000000 }; /* tests before the first sleep; nanoseconds of a sleep */
+static const double share = 0.125;                    /* of the time waited so far: a sleep is not longer */
 static const double usual_timeout = 300;
 
 static double now(void) {
@@ -35,16 +36,21 @@ static hu_status too_late(hu_mpi *where, int rank, const char *what, double time
   return mpi_fail(where, rank, text);
 }
 
+static void sleep_after(double waited) {
+  double ns = 1e9 * share * waited;
+  struct timespec pause = {0, ns < LEAST ? LEAST : ns > MOST ? MOST : (long)ns};
+  nanosleep(&pause, NULL);
+}
+
 hu_status mpi_wait(hu_mpi *where, MPI_Request *request, int rank, const char *what) {
-  double timeout = where->timeout > 0 ? where->timeout : usual_timeout, end = now() + timeout;
-  struct timespec pause = {0, LEAST};
+  double timeout = where->timeout > 0 ? where->timeout : usual_timeout, start = now();
   for (unsigned i = 0;; i++) {
     int done = 0;
     hu_status s = mpi_made(where, MPI_Test(request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (s != HU_OK || done) return s;
     if (i < SPINS) continue;
-    if (now() > end) return too_late(where, rank, what, timeout);
-    nanosleep(&pause, NULL);
-    if (pause.tv_nsec < MOST) pause.tv_nsec *= 2;
+    double waited = now() - start;
+    if (waited > timeout) return too_late(where, rank, what, timeout);
+    sleep_after(waited);
   }
 }

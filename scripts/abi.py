@@ -95,7 +95,10 @@ def compare(old, new, root):
 
 def last_tag(out):
     """The source of the last tag, in a folder; None where there is no tag."""
-    tag = subprocess.run(['git', 'describe', '--tags', '--abbrev=0'], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        tag = subprocess.run(['git', 'describe', '--tags', '--abbrev=0'], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    except FileNotFoundError:  # there is no git
+        return None
     if tag.returncode:
         return None
     folder = out / 'tag'

@@ -11,8 +11,7 @@ folder=$(cd "$1" && pwd)
 locale=$2
 shift 2
 
-(cd "$here" && git ls-files -z --cached --others --exclude-standard) |
-  (cd "$here" && tar --null --ignore-failed-read -T - -cf - 2> /dev/null) | tar -xf - -C "$folder"
+python3 -B "$here/scripts/source_copy.py" "$folder"
 
 # The locale need not be installed: it is made beside the copy, where the packages allow it.
 places=$folder/../locale

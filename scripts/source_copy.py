@@ -12,13 +12,17 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
-def names():
-    listed = subprocess.run(['git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'], cwd=ROOT, stdout=subprocess.PIPE,
-                            stderr=subprocess.DEVNULL)
-    if listed.returncode == 0:
-        return [name for name in listed.stdout.decode().split('\0') if name and ((ROOT / name).is_file() or (ROOT / name).is_symlink())]
-    every = (path.relative_to(ROOT) for path in ROOT.rglob('*') if path.is_file() or path.is_symlink())
-    return [str(path) for path in every if not path.parts[0].startswith(('build', '.git')) and '__pycache__' not in path.parts]
+def names(root=ROOT):
+    """The files of a source, seen from its root."""
+    try:
+        listed = subprocess.run(['git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'], cwd=root, stdout=subprocess.PIPE,
+                                stderr=subprocess.DEVNULL)
+    except FileNotFoundError:  # there is no git
+        listed = None
+    if listed and listed.returncode == 0:
+        return [name for name in listed.stdout.decode().split('\0') if name and ((root / name).is_file() or (root / name).is_symlink())]
+    every = (path.relative_to(root) for path in root.rglob('*') if path.is_file() or path.is_symlink())
+    return [str(path) for path in every if path.parts[0] != '.git' and not path.parts[0].startswith('build') and '__pycache__' not in path.parts]
 
 
 def main(folder):

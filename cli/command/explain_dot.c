@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/accum_text.h"
+#include "cli/accum/text.h"
 #include "cli/base/names.h"
 #include "cli/base/numbers.h"
 #include "cli/explain/dot_steps.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/accum_text.h"
+#include "cli/accum/text.h"
 #include "cli/base/cli.h"
 #include "cli/base/device.h"
 #include "cli/base/numbers.h"

@@ -6,6 +6,7 @@
 #include "cli/base/names.h"
 #include "cli/base/numbers.h"
 #include "cli/explain/number.h"
+#include "cli/explain/s2fp8_card.h"
 #include "cli/explain/scaled_card.h"
 #include "halfulp/scalar.h"
 
@@ -31,9 +32,10 @@ static const cli_command command = {
     "info",
     "FORMAT",
     "Print the card of a format or another number system: every axis, limits, special codes",
-    "Of a scaled format the card has elements, scales, blocks, bits per element, and how a scale is made.",
+    "Of a scaled format the card has elements, scales, blocks, bits per element, and how a scale is made;\n"
+    "of s2fp8 the two statistics of a tensor and how codes are made of them.",
     "  halfulp info float8_e4m3fn\n  halfulp info 'fp(4,3,4):finite' --table\n  halfulp info bfloat16 --json\n  "
-    "halfulp info posit16\n  halfulp info nvfp4",
+    "halfulp info posit16\n  halfulp info nvfp4\n  halfulp info s2fp8",
     options,
     1,
     1,
@@ -201,7 +203,8 @@ int cli_info(int argc, char **argv) {
   hu_format f;
   int count, status = cli_parse(&command, &state, argc, argv, &operands, &count);
   if (status >= 0) return status;
-  if (!state.table && cli_scaled_card(operands[0], state.json)) return CLI_OK;
+  if (!state.table && (cli_scaled_card(operands[0], state.json) || cli_s2fp8_card(operands[0], state.json)))
+    return CLI_OK;
   int other = cli_read_system(&system, operands[0], room);
   if (other < 0 || (!other && cli_read_format_or(&f, operands[0], CLI_NAMES_NUMBERS))) return CLI_BAD;
   unsigned width = other ? hu_number_limits_of(system).width : hu_limits_of(f).width;

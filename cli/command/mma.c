@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/base/accum_text.h"
+#include "cli/accum/text.h"
 #include "cli/vectors/dot_line.h"
 #include "halfulp/scalar.h"
 

@@ -2,7 +2,7 @@
 /* halfulp models - the accumulation models: those with parameters of one's own, and the presets. */
 #include <string.h>
 
-#include "cli/base/accum_text.h"
+#include "cli/accum/text.h"
 #include "cli/base/names.h"
 
 enum { KEY_GRAMMAR = CLI_KEY_FREE };

@@ -57,6 +57,7 @@ static const cli_option options[] = {
     {KEY_ARRAY, "array", "IN.npy", "a float array: draw the histogram of its magnitudes"},
     CLI_OPTIONS_ROUND,
     CLI_OPTIONS_STREAM,
+    CLI_OPTION_JSON,
     {0}};
 static const cli_command command = {
     "plot",
@@ -375,18 +376,27 @@ static const char *values_of(const drawing *d) {
   return symmetric(d) ? "values of each sign" : "positive values";
 }
 
+/* How many values of a sign are subnormal numbers, and how many are not. */
+static uint32_t subnormal_values(const drawing *d) {
+  uint32_t normal = (uint32_t)1 << d->f.m;
+  return !has_subnormals(d) ? 0 : normal <= d->l.max_code ? normal - 1 : d->l.max_code;
+}
+
+static uint32_t normal_values(const drawing *d) {
+  uint32_t first = has_subnormals(d) ? 1 : d->l.min_code;
+  return d->l.max_code - first + 1 - subnormal_values(d);
+}
+
 static void draw_table(drawing *d, double y, hu_mode mode) {
   char text[160];
-  uint32_t smallest = has_subnormals(d) ? (uint32_t)1 << d->f.m : d->l.min_code;
   svg_text(&d->out, LEFT + 560, y, 12, SVG_END, GREY, "", values_of(d));
   if (d->data) svg_text(&d->out, LEFT + 720, y, 12, SVG_END, GREY, "", "data");
   if (d->data) svg_text(&d->out, LEFT + 830, y, 12, SVG_END, GREY, "", "share");
   svg_line(&d->out, LEFT, y + 7, d->data ? LEFT + 830 : LEFT + 560, y + 7, "#c5cad3", 1);
   y += 28;
-  if (smallest > d->l.max_code) smallest = d->l.max_code + 1;
-  snprintf(text, sizeof text, "%u", d->l.max_code - smallest + 1);
+  snprintf(text, sizeof text, "%u", normal_values(d));
   draw_row(d, y, NORMAL, d->state->other ? "numbers" : "normal numbers", text);
-  snprintf(text, sizeof text, "%u", has_subnormals(d) ? smallest - 1 : 0);
+  snprintf(text, sizeof text, "%u", subnormal_values(d));
   if (!d->state->other) draw_row(d, y + 24, SUBNORMAL, "subnormal numbers", text);
   if (d->state->other) y -= 24;
   draw_row(d, y + 48, TO_ZERO, d->f.zero == HU_ZERO_NONE ? "too small" : "too small: becomes zero", "");
@@ -488,6 +498,33 @@ static int as_format(drawing *d) {
   return 0;
 }
 
+static void json_data(const histogram *h, const plot_state *s) {
+  static const char *const names[CLASSES] = {"to_zero", "subnormal", "normal", "overflow", "below"};
+  char mode[CLI_NAME_MAX];
+  fputs("{\"file\": ", stdout);
+  cli_json_string(stdout, s->data);
+  printf(", \"mode\": \"%s\", \"count\": %llu, \"zeros\": %llu, \"infinities\": %llu, \"nans\": %llu",
+         cli_mode_name(mode, s->numeric.mode), (unsigned long long)h->count, (unsigned long long)h->zeros,
+         (unsigned long long)h->infinities, (unsigned long long)h->nans);
+  for (int c = 0; c < CLASSES; c++) printf(", \"%s\": %llu", names[c], (unsigned long long)h->classes[c]);
+  fputs("}", stdout);
+}
+
+/* The numbers of the drawing's table. */
+static void json_table(const drawing *d) {
+  char name[CLI_NAME_MAX];
+  fputs("{\"out\": ", stdout);
+  cli_json_string(stdout, d->state->output);
+  fputs(", \"format\": ", stdout);
+  cli_json_string(stdout, shown_name(name, d->state));
+  printf(", \"normal\": %u, \"subnormal\": %u, \"data\": ", normal_values(d), subnormal_values(d));
+  if (d->data)
+    json_data(d->data, d->state);
+  else
+    fputs("null", stdout);
+  fputs("}\n", stdout);
+}
+
 static int draw(const plot_state *s, const histogram *h) {
   char name[CLI_NAME_MAX];
   drawing d = {{0}, s->numeric.format, hu_limits_of(s->numeric.format), 0, 0, 0, 0, h, s, 1};
@@ -509,7 +546,9 @@ static int draw(const plot_state *s, const histogram *h) {
   draw_marks(&d);
   draw_axis(&d);
   draw_table(&d, table, s->numeric.mode);
-  return svg_close(&d.out, s->output);
+  int status = svg_close(&d.out, s->output);
+  if (status == CLI_OK && s->numeric.json) json_table(&d);
+  return status;
 }
 
 static int draw_with_data(const plot_state *s) {
@@ -532,6 +571,8 @@ static int check_output(const plot_state *s) {
   const char *slash = strrchr(s->output, '/'), *name = slash ? slash + 1 : s->output, *dot = strrchr(name, '.');
   int stem = dot ? (int)(dot - s->output) : 0;
   if (s->data && cli_spare_input(s->output, s->data, "give -o another name")) return CLI_BAD;
+  if (!strcmp(s->output, "-") && s->numeric.json)
+    return cli_fail(NULL, "-o - and --json both write to standard output");
   if (!dot || dot == name || !strcasecmp(dot, ".svg")) return CLI_OK;
   return cli_fail(s->output,
                   "drawings are SVG: give -o '%.*s.svg', and make another format of it, as with `rsvg-convert -o "

@@ -2,7 +2,7 @@
 /* halfulp vectors, check-vectors, testfloat - test vectors out, results judged, operands in and results out. */
 #include <string.h>
 
-#include "cli/base/accum_text.h"
+#include "cli/accum/text.h"
 #include "cli/command/explain_case.h"
 #include "cli/vectors/vectors.h"
 

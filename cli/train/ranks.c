@@ -22,44 +22,49 @@ static int sum(size_t n, double *x) {
   return CLI_BAD;
 }
 
-/* z[r] = what process r gives, a whole number up to 2^53. */
-static int collect(double *z, double x) {
-  memset(z, 0, (size_t)given->trainer.size * sizeof *z);
-  z[given->trainer.rank] = x;
-  return sum((size_t)given->trainer.size, z);
+/* z[r n + i] = x[i] of process r, whole numbers up to 2^53. */
+static int collect(size_t n, double *z, const double *x) {
+  memset(z, 0, (size_t)given->trainer.size * n * sizeof *z);
+  memcpy(z + (size_t)given->trainer.rank * n, x, n * sizeof *z);
+  return sum((size_t)given->trainer.size * n, z);
 }
 
-static double *places(void) {
-  double *z = malloc((size_t)given->trainer.size * sizeof *z);
+static double *places(size_t n) {
+  double *z = malloc((size_t)given->trainer.size * n * sizeof *z);
   if (!z && given->end) given->end(CLI_BAD);
   return z;
 }
 
-int train_largest(int x) {
-  if (given->trainer.size == 1) return x;
-  double *all = places();
-  if (!all || collect(all, (double)x)) x = CLI_BAD;
-  for (int r = 0; all && r < given->trainer.size; r++) {
-    if (all[r] > (double)x) x = (int)all[r];
+void train_largest_two(int x[2]) {
+  const double own[2] = {(double)x[0], (double)x[1]};
+  if (given->trainer.size == 1) return;
+  double *all = places(2);
+  if (!all || collect(2, all, own)) x[1] = CLI_BAD;
+  for (int r = 0; all && r < 2 * given->trainer.size; r++) {
+    if (all[r] > (double)x[r % 2]) x[r % 2] = (int)all[r];
   }
   free(all);
-  return x;
 }
 
+int train_largest(int x) {
+  int two[2] = {0, x};
+  train_largest_two(two);
+  return two[1];
+}
+
+/* The first process whose two numbers are not those of process 0. */
 static int other(const double *all) {
   for (int r = 1; r < given->trainer.size; r++) {
-    if (all[r] != all[0]) return r;
+    if (all[2 * r] != all[0] || all[2 * r + 1] != all[1]) return r;
   }
   return 0;
 }
 
 int train_other(uint64_t x) {
-  double *low = places(), *high = places();
-  int status = low && high ? collect(low, (double)(x & 0xFFFFFFFFu)) : CLI_BAD, rank = 0;
-  if (status == CLI_OK) status = collect(high, (double)(x >> 32));
-  if (status == CLI_OK) rank = other(low) ? other(low) : other(high);
-  free(low);
-  free(high);
+  const double halves[2] = {(double)(x & 0xFFFFFFFFu), (double)(x >> 32)};
+  double *all = places(2);
+  int status = all ? collect(2, all, halves) : CLI_BAD, rank = status == CLI_OK ? other(all) : 0;
+  free(all);
   return status == CLI_OK ? rank : -1;
 }
 

@@ -16,8 +16,10 @@ void train_ranks_set(const train_ranks *ranks);
 
 /* 1 for the first process. */
 int train_speaks(void);
-/* The largest of what the processes give: exit codes, signals. All call it. */
+/* The largest of what the processes give: exit codes, signals, from 0 on; and of two numbers each by itself, where x[1]
+ * becomes CLI_BAD if they cannot be told. All call it. */
 int train_largest(int x);
+void train_largest_two(int x[2]);
 /* CLI_OK, or an error line of the first process that names the first one whose x is another than its own: "rank 2 has
  * other WHAT than rank 0". All call it and get the same. */
 int train_same(uint64_t x, const char *what);

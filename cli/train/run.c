@@ -108,9 +108,10 @@ static int do_step(train_run *r) {
 
 /* What one process was told, or could not do, holds for all of them from the same step on. */
 static int do_step_together(train_run *r, int *stop) {
-  int status = do_step(r), one = train_ranks_get()->trainer.size == 1;
-  *stop = one ? told : train_largest(told);
-  return one ? status : train_largest(status);
+  int status = do_step(r), both[2] = {told, status};
+  train_largest_two(both);
+  *stop = both[0];
+  return both[1];
 }
 
 int train_steps(train_run *r, int *stopped) {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/base/accum_text.h"
+#include "cli/accum/text.h"
 #include "cli/base/cli.h"
 #include "cli/base/numbers.h"
 #include "cli/vectors/dot_line.h"

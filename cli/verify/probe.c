@@ -8,7 +8,7 @@
 #include "cli/tensors/array.h"
 #include "cli/vectors/dot_line.h"
 #include "cli/base/numbers.h"
-#include "cli/base/accum_text.h"
+#include "cli/accum/text.h"
 
 enum { ROOM = 512 };
 

@@ -49,7 +49,7 @@ LANES(rsqrt, hu_quick_decided(1 / __builtin_sqrt(x), x > 0), LANES_NOWHERE, 0)
 #define lanes_rsqrt NULL
 #endif
 
-/* The patterns have a last digit that is 1 wherever the result goes on behind it: one rounding. */
+/* The patterns have a last digit that is 1 wherever digits of the result follow it: one rounding. */
 static int nearest32(size_t n, uint32_t *restrict z, uint32_t *restrict left, const uint64_t *restrict wide,
                      const uint64_t *restrict wide_left, uint64_t *inexact) {
   uint64_t any = 0, count = 0;

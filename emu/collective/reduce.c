@@ -6,6 +6,7 @@
 #include "emu/base/array_extent.h"
 #include "emu/base/exec.h"
 #include "emu/base/threads.h"
+#include "emu/collective/quick.h"
 #include "emu/collective/step.h"
 #include "emu/core/round.h"
 
@@ -20,6 +21,7 @@ typedef struct walk {
   const hu_collective_call *call;
   uint64_t first, count; /* participants: of a group those from number `first` on; else groups */
   uint32_t group;        /* participants of a group; 0: these are participants themselves */
+  int quick;             /* 1: exact sums may be binary64 numbers (quick.h) */
 } walk;
 
 static hu_partial solve(const walk *w, hu_collective_room *z);
@@ -126,12 +128,47 @@ static hu_sum_range sums_range(const walk *w) {
 /* Formats, ranges and pieces are checked: the calls cannot fail. */
 static void must(hu_status s) { (void)s; }
 
+/* binary32 numbers of participants, rounded to nearest even. */
+static int is_quick(const walk *w) {
+  static const hu_mode nearest;
+  const hu_collective_call *c = w->call;
+  return w->quick && !w->group && hu_format_equal(c->format, hu_format_binary32()) &&
+         memcmp(&c->mode, &nearest, sizeof nearest) == 0 && hu_quick_sums_possible();
+}
+
+/* Number i of the piece, as the sum of any terms is made. */
+static float one_exact(const walk *w, size_t i) {
+  hu_sum sum = {{0}, 0, 0};
+  uint32_t events, code;
+  float z;
+  for (uint64_t k = 0; k < w->count; k++) hu_sum_add32(&sum, ((const float *)leaf(w, k, NULL).data)[i]);
+  code = hu_sum_round(&sum, w->call->format, w->call->mode, 0, &events);
+  hu_events_count(w->step.events, events);
+  memcpy(&z, &code, sizeof z);
+  return z;
+}
+
+static void exact_quickly(const walk *w, float *z) {
+  hu_quick_sums sums;
+  hu_quick_sums_begin(&sums, w->step.n, leaf(w, 0, NULL).data);
+  for (uint64_t k = 1; k < w->count; k++) hu_quick_sums_add(&sums, w->step.n, leaf(w, k, NULL).data);
+  uint64_t inexact = hu_quick_sums_round(&sums, w->step.n, z);
+  w->step.events->inexact += inexact;
+  for (size_t i = 0; i < w->step.n; i++) {
+    if (sums.lost[i] != 0) z[i] = one_exact(w, i);
+  }
+}
+
 static hu_partial exact(const walk *w, hu_collective_room *z) {
   const hu_collective_call *c = w->call;
   uint64_t sums[HU_COLLECTIVE_PIECE * (1 + SUM_WORDS)];
   hu_sum_range range = sums_range(w);
   hu_exec exec = {0, 0, {c->stream.key, c->stream.counter + w->step.first}};
   hu_partial result = {z->word, c->format};
+  if (is_quick(w)) {
+    exact_quickly(w, (float *)(void *)z->word);
+    return result;
+  }
   memset(sums, 0, w->step.n * (1 + range.words) * sizeof *sums);
   for (uint64_t i = 0; i < w->count; i++) {
     hu_partial x = leaf(w, i, z);
@@ -180,9 +217,9 @@ static hu_partial solve(const walk *w, hu_collective_room *z) {
 
 /* ---- the call ---- */
 
-static void reduce_piece(const hu_collective_call *c, size_t first, size_t n, hu_events *events) {
+static void reduce_piece(const hu_collective_call *c, int quick, size_t first, size_t n, hu_events *events) {
   hu_collective_room z;
-  walk w = {{&c->model->base, first, n, 0, c->stream, events}, c, 0, c->ranks, 0};
+  walk w = {{&c->model->base, first, n, 0, c->stream, events}, c, 0, c->ranks, 0, quick};
   if (c->model->group) {
     w.step.base = &c->model->outer;
     w.step.rounding = (uint64_t)HU_STEP_ROUNDINGS * c->ranks;
@@ -194,6 +231,7 @@ static void reduce_piece(const hu_collective_call *c, size_t first, size_t n, hu
 
 typedef struct run {
   hu_collective_call call;
+  int quick;
   size_t past, part; /* elements of the buffer; of a part, a multiple of HU_COLLECTIVE_PIECE */
   hu_events counts[HU_THREADS_MAX];
 } run;
@@ -203,7 +241,7 @@ static void run_part(void *context, size_t part) {
   size_t first = r->call.offset + part * r->part, past = hu_least(r->past, first + r->part);
   for (size_t end; first < past; first = end) {
     end = hu_piece_end(&r->call, first);
-    reduce_piece(&r->call, first, end - first, &r->counts[part]);
+    reduce_piece(&r->call, r->quick, first, end - first, &r->counts[part]);
   }
 }
 
@@ -256,6 +294,7 @@ hu_status hu_collective_reduce_part(size_t ranks, size_t n, size_t first, size_t
   hu_collective_call c = {ranks, n,     first, (const uint8_t *const *)x, z, hu_code_bytes(f),
                           f,     model, mode,  hu_exec_stream(exec)};
   r.call = c;
+  r.quick = !(exec && ~exec->levels_off == 0);
   r.past = first + count;
   r.part = (count / threads / HU_COLLECTIVE_PIECE + 1) * HU_COLLECTIVE_PIECE;
   size_t parts = hu_parts(count, r.part);

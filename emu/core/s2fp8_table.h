@@ -25,7 +25,7 @@ HU_FN uint32_t hu_s2_may_table(const hu_spec *s) {
   return hu_spec_is_plain(s) && s->mag_mask < HU_S2_CODES && s->round < HU_SRA;
 }
 
-/* The number of magnitude code c, as if the field of exponents went on: c = 0 is 0. */
+/* The number of magnitude code c, as if codes above the largest finite one were numbers, too: c = 0 is 0. */
 HU_FN hu_num hu_s2_number(const hu_spec *s, uint32_t c) {
   uint32_t field = c >> s->m, frac = c & (((uint32_t)1 << s->m) - 1);
   if (field == 0) return hu_num_finite(0, frac, s->emin - s->m);

@@ -3,8 +3,8 @@
  *
  * Let a = A 2^(la) and b = B 2^(lb) with integers A, B (la, lb: the lowest places there are, hu_gemm_span). Bins of W
  * digits, bin i for multiples of 2^(la + lb + W i), are 64-bit integers, sixteen columns side by side. Carries go up
- * long before a bin can overflow. At the end they are settled, bins become one two's complement integer, C is added,
- * and its leading 64 digits with a sticky bit are what hu_round takes.
+ * long before a bin can overflow. At the end all carries are propagated, bins become one two's complement integer, C is
+ * added, and its leading 64 digits with a sticky bit are what hu_round takes.
  *
  * By digits, where B's range is moderate. |B| is cut into digits of W bits, B = sum of b_t 2^(W t), each with B's sign.
  * A is a short significand far up: A = x 2^(W s) with s = floor(place of A's last digit / W), so |x| < 2^(p + W - 1), p
@@ -301,7 +301,7 @@ static void put_bins(const plan *q, const int64_t *bins, uint64_t *limb, size_t 
   add_at(limb, n, last < 0 ? 0 - (uint64_t)last : (uint64_t)last, last < 0, at);
 }
 
-/* The settled bins, or the limbs, of one element and c as a number. */
+/* The bins, their carries propagated, or the limbs, of one element and c as a number. */
 static hu_num collect(const hu_gemm_call *g, const plan *q, const int64_t *bins, hu_num c) {
   uint64_t limb[LIMBS];
   int32_t base = g->sc.any && g->sc.low < q->base ? g->sc.low : q->base;

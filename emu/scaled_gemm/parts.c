@@ -69,7 +69,7 @@ static hu_line line_at(const hu_operand *x, size_t i, size_t j, int rows) {
   return z;
 }
 
-/* The parts of one element, whose random words go on from run to run. */
+/* The parts of one element, whose random words continue from run to run. */
 static void random_parts(const hu_tiles *g, size_t i, size_t j, uint32_t *part, size_t step) {
   const hu_scaled_sums *s = &g->sums;
   hu_draw d = hu_scaled_draw(s, (uint64_t)i * g->t->n + j, 0);

@@ -27,6 +27,7 @@ typedef struct run {
   hu_spec spec;
   hu_stream stream;
   void (*one)(const struct run *r, size_t i, hu_events *counts);
+  void (*some)(const struct run *r, size_t first, size_t past); /* NULL, or what does the same for all of a part */
   hu_events counts[HU_THREADS_MAX];
 } run;
 
@@ -47,6 +48,49 @@ static void add_one(const run *r, size_t i, hu_events *counts) {
   uint64_t *sum = sum_at(r, i);
   (void)counts;
   sum[0] |= add_term(sum + 1, (int32_t)r->range.words, r->range.low, r->x, r->operands, i);
+}
+
+/* What is not finite. */
+static uint32_t special_bit(uint32_t u) {
+  if (u << 9) return HU_SUM_NAN;
+  return u >> 31 ? HU_SUM_MINUS_INFINITY : HU_SUM_PLUS_INFINITY;
+}
+
+/* Adds 1 or -1 in word l. */
+static void carry_on(uint64_t *sum, uint32_t words, uint32_t l, int64_t by) {
+  for (; by && l <= words; l++) {
+    uint64_t old = sum[l];
+    sum[l] = old + (uint64_t)by;
+    by = by > 0 ? sum[l] == 0 : -(int64_t)(old == 0);
+  }
+}
+
+/* What add_one adds for binary32, without a record of the number and with few branches: its bits are the digits, its
+ * exponent their place. They lie in two words at most, behind which there is another one, as a range has 64 digits
+ * above its numbers. A negative one is its two's complement: the two words, and -1 in what is above. */
+static void add_bits(uint64_t *sum, uint32_t words, int32_t low, uint32_t u) {
+  uint32_t e = u >> 23 & 0xFF, sign = u >> 31, normal = e != 0;
+  if (e == 0xFF) {
+    sum[0] |= special_bit(u);
+    return;
+  }
+  uint32_t at = e - normal + (uint32_t)(-149 - low), up = at % 64, l = at / 64 + 1;
+  uint64_t digits = (u & 0x7FFFFF) | normal << 23, part = digits << up, above = digits >> 1 >> (63 - up);
+  uint64_t minus = sign & (digits != 0), mask = 0 - minus, lo = (part ^ mask) + minus;
+  uint64_t hi = (above ^ mask) + (minus & (lo == 0));
+  sum[0] |= digits ? HU_SUM_NUMBER : HU_SUM_PLUS_ZERO << sign;
+  sum[l] += lo;
+  uint64_t carry = sum[l] < lo, high = sum[l + 1] + hi, whole = high + carry;
+  sum[l + 1] = whole;
+  carry_on(sum, words, l + 2, (int64_t)((uint64_t)(high < hi) + (uint64_t)(whole < high) + mask));
+}
+
+static void add_binary32(const run *r, size_t first, size_t past) {
+  for (size_t i = first; i < past; i++) {
+    uint32_t u;
+    memcpy(&u, r->x[0].data + (ptrdiff_t)i * r->x[0].step, sizeof u);
+    add_bits(sum_at(r, i), r->range.words, r->range.low, u);
+  }
 }
 
 static void merge_one(const run *r, size_t i, hu_events *counts) {
@@ -70,6 +114,10 @@ static void round_one(const run *r, size_t i, hu_events *counts) {
 static void run_part(void *context, size_t part) {
   run *r = context;
   size_t first = part * r->part, past = first + hu_least(r->n - first, r->part);
+  if (r->some) {
+    r->some(r, first, past);
+    return;
+  }
   for (size_t i = first; i < past; i++) r->one(r, i, &r->counts[part]);
 }
 
@@ -127,6 +175,8 @@ static hu_status add_arrays(size_t n, uint64_t *sums, hu_sum_range range, const 
   r.operands = operands;
   for (int k = 0; k < operands; k++) r.x[k] = operand_of(&x[k]);
   r.one = add_one;
+  int core = exec && ~exec->levels_off == 0;
+  if (operands == 1 && hu_format_equal(x->format, hu_format_binary32()) && !core) r.some = add_binary32;
   run_all(&r, exec, NULL);
   return HU_OK;
 }

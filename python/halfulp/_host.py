@@ -7,10 +7,11 @@ from typing import Any, Mapping, Optional, Tuple
 import numpy as np
 
 from . import _abi as abi
-from ._elementwise import how
+from . import _pointer as pointer
+from ._elementwise import how, run
 from ._pointer import How
-from ._views import target, view
-from .format import CODE_DTYPES
+from ._views import View, fresh, target, view
+from .format import CODE_DTYPES, Format
 
 
 def float32(argument: str, thing: Any) -> np.ndarray:
@@ -21,12 +22,22 @@ def float32(argument: str, thing: Any) -> np.ndarray:
     if x.name == 'float32':
         return x.array
     if x.name in CODE_DTYPES:
-        from .arrays import decode
-        return decode(thing)
+        return _decoded(x)
     if x.name == 'float64' and not hasattr(thing, 'dtype'):  # numbers of Python
         return x.array.astype(np.float32)
     raise abi.HalfulpTypeError('{}: an array of {} instead of float32, float16, bfloat16 or a type of ml_dtypes'.format(
         argument, x.name))
+
+
+def _decoded(codes: View) -> np.ndarray:
+    made, room = fresh('decode', 'float32', codes.shape, codes)
+    source = Format(codes.name)
+
+    def call(n, places, way):
+        (z, incz), (a, inca) = places
+        pointer.decode(n, z, incz, 'float32', a, inca, source, way)
+    run(call, room, [codes], How())
+    return made
 
 
 def matrix(argument: str, thing: Any) -> Tuple[np.ndarray, Tuple[int, ...]]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _abi as abi
 from . import _structs as s
+from . import number, scaled, transform
 from ._host import float32, float32_result
 from .conversion import Preset, names_preset, preset
 from .format import Format
@@ -64,7 +65,6 @@ def _rows(x: Any) -> Tuple[np.ndarray, Tuple[int, ...]]:
 
 def quantize_whole(x: Any, kind: Target, mode: Any, out: Any, options: Any) -> Any:
     """x rounded into a target that is no floating-point format; scales are those of its last axis."""
-    from . import number, scaled, transform
     if isinstance(kind, Number):
         return number.quantize(x, kind, mode, out=out, **options)
     full, shape = _rows(x)

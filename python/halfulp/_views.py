@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _abi as abi
 from . import _dlpack as dlpack
-from .format import CODE_DTYPES, Format
+from .format import CODE_DTYPES, Format, FormatLike, torch_name
 
 VALUES = ('float32', 'float64', 'float16', 'bfloat16')
 _SIZES = {'float64': 8, 'float32': 4, 'float16': 2, 'bfloat16': 2, 'uint8': 1, 'uint16': 2, 'uint32': 4, 'int8': 1,
@@ -235,3 +235,32 @@ def fresh(argument: str, name: str, shape: Tuple[int, ...], like: Optional[View]
     else:
         made = np.empty(shape, kind)
     return made, _of_raw(_raw(made), name)
+
+
+def format_and_type(format: FormatLike) -> 'tuple[Format, Optional[str]]':
+    """A format, and the name of the array type that it was given as ("float8_e5m2" for ml_dtypes.float8_e5m2); types of
+    torch name no type of arrays."""
+    made = format if isinstance(format, Format) else Format(format)
+    given = isinstance(format, (Format, str)) or torch_name(format) is not None
+    return made, None if given else np.dtype(format).name
+
+
+def codes_view(argument: str, x: View, format: Optional[FormatLike]) -> 'tuple[View, Format]':
+    """x as codes of a format: unsigned integers of its storage, or the type of that very format."""
+    own = Format(x.name) if x.name in CODE_DTYPES or x.name == 'float32' else None
+    if format is None:
+        if own is None:
+            raise abi.HalfulpTypeError('{}: an array of {} says no format; name it'.format(argument, x.name))
+        return x, own
+    wanted = format if isinstance(format, Format) else Format(format)
+    if own is not None and own != wanted:
+        raise abi.HalfulpTypeError('{}: an array of {} holds no codes of {}'.format(argument, x.name, wanted))
+    if own is None and x.name != wanted.dtype.name:
+        raise abi.HalfulpTypeError('{}: codes of {} are {}, not {}'.format(argument, wanted, wanted.dtype.name, x.name))
+    return x, wanted
+
+
+def code_types(format: Format) -> Sequence[str]:
+    """Array types that hold codes of a format: unsigned integers, and the type of that format if there is one."""
+    own = [name for name in CODE_DTYPES + ('float32',) if Format(name) == format]
+    return [format.dtype.name] + own

@@ -18,8 +18,7 @@ import numpy as np
 from . import _abi as abi
 from . import _pointer as pointer
 from ._elementwise import finished, how, made_or_given, run, shape_of
-from ._views import VALUES, View, target, view
-from .arrays import format_and_type
+from ._views import VALUES, View, format_and_type, target, view
 from .codes import named, place_and_call
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike

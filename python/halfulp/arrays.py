@@ -22,43 +22,14 @@ from . import _pointer as pointer
 from . import _small as small
 from ._elementwise import finished, how, made_or_given, run
 from ._targets import quantize_whole, whole
-from ._views import VALUES, View, size_of, target, view
+from ._views import VALUES, View, code_types, codes_view, dtype_of, format_and_type, size_of, target, view
 from .conversion import Preset, alone, preset_of
-from .format import CODE_DTYPES, Format, FormatLike, torch_name
+from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike
 from .options import EXACT, Options, with_options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-
-def format_and_type(format: FormatLike) -> 'tuple[Format, Optional[str]]':
-    """A format, and the name of the array type that it was given as ("float8_e5m2" for ml_dtypes.float8_e5m2); types of
-    torch name no type of arrays."""
-    made = format if isinstance(format, Format) else Format(format)
-    given = isinstance(format, (Format, str)) or torch_name(format) is not None
-    return made, None if given else np.dtype(format).name
-
-
-def codes_view(argument: str, x: View, format: Optional[FormatLike]) -> 'tuple[View, Format]':
-    """x as codes of a format: unsigned integers of its storage, or the type of that very format."""
-    own = Format(x.name) if x.name in CODE_DTYPES or x.name == 'float32' else None
-    if format is None:
-        if own is None:
-            raise abi.HalfulpTypeError('{}: an array of {} says no format; name it'.format(argument, x.name))
-        return x, own
-    wanted = format if isinstance(format, Format) else Format(format)
-    if own is not None and own != wanted:
-        raise abi.HalfulpTypeError('{}: an array of {} holds no codes of {}'.format(argument, x.name, wanted))
-    if own is None and x.name != wanted.dtype.name:
-        raise abi.HalfulpTypeError('{}: codes of {} are {}, not {}'.format(argument, wanted, wanted.dtype.name, x.name))
-    return x, wanted
-
-
-def code_types(format: Format) -> Sequence[str]:
-    """Array types that hold codes of a format: unsigned integers, and the type of that format if there is one."""
-    own = [name for name in CODE_DTYPES + ('float32',) if Format(name) == format]
-    return [format.dtype.name] + own
 
 
 def _numbers(argument: str, x: View) -> None:
@@ -265,7 +236,6 @@ def as_ml_dtypes(codes: np.ndarray, format: FormatLike) -> np.ndarray:
     codes_view('codes', view('codes', codes), goal)
     for name in CODE_DTYPES:
         if Format(name) == goal:
-            from ._views import dtype_of
             return np.asarray(codes).view(dtype_of('format', name))
     raise abi.HalfulpTypeError('format: ml_dtypes has no type for {}'.format(goal))
 

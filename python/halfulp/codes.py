@@ -18,8 +18,7 @@ from . import _abi as abi
 from . import _structs as s
 from ._elementwise import finished, how, made_or_given, run, shape_of
 from ._pointer import How
-from ._views import View, target, view
-from .arrays import code_types, codes_view, format_and_type
+from ._views import View, code_types, codes_view, format_and_type, target, view
 from .format import Format, FormatLike
 from .mode import ModeLike
 from .options import EXACT, Options, with_options

@@ -175,16 +175,22 @@ class Format(Value):
         """The values of all codes in order: float64 of shape (2^width,). Formats of up to 16 bits."""
         if self.width > 16:
             raise abi.HalfulpValueError('values: {} has 2^{} codes; decode those you want'.format(self, self.width))
-        from .arrays import decode
-        return decode(np.arange(1 << self.width, dtype=self.dtype), self, dtype='float64')
+        return self._of_all_codes('decode64_n', np.float64, 'decode')
 
     def table(self) -> List[Row]:
         """Every code with its bits, value and class; formats of up to 16 bits."""
-        from .codes import classify
         values = self.values()
-        kinds = classify(np.arange(len(values), dtype=self.dtype), self)
+        kinds = self._of_all_codes('class_n', np.uint8, 'classify')
         return [Row(code, format(code, '0{}b'.format(self.width)), float(values[code]), s.CLASSES[kinds[code]])
                 for code in range(len(values))]
+
+    def _of_all_codes(self, call: str, kind: type, argument: str) -> np.ndarray:
+        codes = np.arange(1 << self.width, dtype=self.dtype)
+        made: np.ndarray = np.empty(codes.shape, kind)
+        alone = s.hu_exec(1, 0, s.hu_stream(0, 0))
+        abi.check(getattr(abi.main(), 'hu_' + call)(codes.size, made.ctypes.data, 1, codes.ctypes.data, 1, self._c,
+                                                    abi.address(alone)), argument)
+        return made
 
     def plot(self, axes: Any = None, *, log: bool = True) -> Any:
         """Draw the positive finite values against the distance to the next one above, relative to the value, as

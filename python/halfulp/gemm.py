@@ -10,9 +10,8 @@ from . import _abi as abi
 from . import _structs as s
 from ._elementwise import finished, how
 from ._pointer import How, Matrix
-from ._views import View, dtype_of, fresh, target, view
+from ._views import View, code_types, dtype_of, format_and_type, fresh, target, view
 from .accum import Accumulator, AccumulatorLike, Watch, explained, with_words
-from .arrays import code_types, format_and_type
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike
 from .options import ON_HOST, Options, with_options

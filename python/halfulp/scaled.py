@@ -19,8 +19,8 @@ import numpy as np
 from . import _abi as abi
 from . import _structs as s
 from ._host import amax_record, float32, float32_result, host_how, leading, matrix, rows_apart
+from ._views import code_types, dtype_of, format_and_type
 from .accum import Accumulator, AccumulatorLike, explained, with_words
-from .arrays import code_types, format_and_type
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike
 from .options import ON_HOST, Options, with_options
@@ -297,7 +297,6 @@ def gemm(a: Any, b: Any, c: Any = None, *, sum: Sum = Sum(), to: Union[FormatLik
 def _plain_result(result: s.hu_scaled_result, to: FormatLike, m: int, n: int) -> np.ndarray:
     goal, kind = format_and_type(to)
     name = kind or 'float32'
-    from ._views import dtype_of
     made = np.empty((m, n), dtype_of('to', name))
     assert name == 'float32' or name in code_types(goal)
     result.plain = s.hu_result(made.ctypes.data, max(n, 1), goal._c, s.VALUES if name == 'float32' else s.CODES)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tree's own rules: who may include whom, integers only in the core, SPDX lines, line ends.
+"""The tree's own rules: who may include whom, how many files a folder has, integers only in the core, SPDX lines, line ends.
 
 usage: check_tree.py SOURCE_ROOT CC
 """
@@ -56,6 +56,23 @@ for name, used in UPWARD.items():
     for one in used:
         if not (root / name).exists() or one not in include.findall((root / name).read_text()):
             bad.append(f'{name}: no longer includes {one}: take it out of UPWARD')
+
+# A folder that can be seen at a glance, and that says what it is.
+MOST = 32
+folders = [folder for top in ('emu', 'gpu', 'train', 'cli', 'mpi', 'python/halfulp')
+           for folder in sorted([root / top, *(root / top).rglob('*')]) if folder.is_dir() and folder.name != '__pycache__']
+for folder in folders:
+    name = folder.relative_to(root).as_posix()
+    sources = [path for path in folder.iterdir() if path.suffix in ('.c', '.h', '.cu', '.cuh', '.py')]
+    if len(sources) > MOST:
+        bad.append(f'{name}: {len(sources)} source files, more than {MOST}: move a subject to a folder of its own')
+    if name.startswith('python/'):
+        continue
+    lists = folder / 'meson.build'
+    if not lists.exists() or not re.match(r'# SPDX.*\n# [A-Za-z].*[a-z]', lists.read_text()):
+        bad.append(f'{name}: its meson.build does not begin with the sentence that says what the folder is')
+if len(folders) < 50:
+    bad.append(f'only {len(folders)} folders were seen')
 
 # The integer core, compiled whole, must hold no floating-point or vector instruction.
 core = list(files('emu/core/*.h'))

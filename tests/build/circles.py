@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""No circles of files: none whose code calls each other round, none of headers that include each other.
+"""No circles of files: none whose code calls each other round, none of headers that include each other, none of modules of
+Python that import each other.
 
 usage: circles.py SOURCE_ROOT CC PROGRAM_OR_ARCHIVE...
 
@@ -11,6 +12,9 @@ import pathlib
 import re
 import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+from python_imports import imports  # noqa: E402
 
 root = pathlib.Path(sys.argv[1])
 # The compiler's own, which reads its objects on whatever machine they are for.
@@ -100,7 +104,7 @@ def code():
 def included():
     """Who includes whom, of the whole tree; a name without a folder is one beside the file."""
     calls = {}
-    for top in ('include', 'formats', 'files', 'emu', 'gpu', 'train', 'cli'):
+    for top in ('include', 'formats', 'files', 'emu', 'gpu', 'train', 'cli', 'mpi'):
         for path in sorted((root / top).rglob('*')):
             name = path.relative_to(root).as_posix()
             if path.suffix not in ('.c', '.h', '.cu', '.cuh') or name.startswith('include/halfulp/core/'):
@@ -121,10 +125,13 @@ for part in circles(calls):
 headers = included()
 for part in circles(headers):
     bad.append(f'{len(part)} files include each other: ' + ' -> '.join(round_trip(headers, part)))
-n, m = sum(map(len, calls.values())), sum(map(len, headers.values()))
-if n < 500 or m < 500:
+modules = imports(root / 'python/halfulp')
+for part in circles(modules):
+    bad.append(f'{len(part)} modules import each other round: ' + ' -> '.join(round_trip(modules, part)))
+n, m, k = (sum(map(len, one.values())) for one in (calls, headers, modules))
+if n < 500 or m < 500 or k < 200:
     bad.append('too little was seen to have been checked')
 for line in bad:
     print(line)
-print(f'{n} pairs of files by calls, {m} by includes: {len(bad)} against the rule')
+print(f'{n} pairs of files by calls, {m} by includes, {k} by imports: {len(bad)} against the rule')
 sys.exit(1 if bad else 0)

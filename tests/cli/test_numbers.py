@@ -90,7 +90,7 @@ class Numbers(support.Case):
             ("bfloat61", "no such name; perhaps bfloat16 is meant"),
             ("xyzzy", "no such name; `halfulp formats` lists them"),
         ):
-            whole = ("info", name, "--table") if name in ("nvfp4", "mxfp8_e4m3") else ("info", name)  # which has their cards
+            whole = ("info", name, "--table") if name in ("nvfp4", "mxfp8_e4m3", "s2fp8") else ("info", name)  # which has their cards
             for args in (whole, ("plot", "-f", name, "-o", "x.svg"), ("explain", "-f", name, "1"),
                          ("gemm", "a.npy", "b.npy", "--fa", name), ("verify", "--format", name)):
                 self.bad(*args, says="format '%s': %s" % (name, says))

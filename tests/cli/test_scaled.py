@@ -173,6 +173,23 @@ class Scaled(support.Case):
         self.bad("info", "nvfp4", "--table", says="scaled format")
         self.bad("info", "scaled(float4_e2m1fn)", says="scaled")
 
+    def test_card_of_s2fp8(self):
+        """Its bits are those that quantize says of a tensor; the largest magnitude gets the code of 2^T."""
+        x = self.put("x.npy", self.numbers(240), (6, 40))
+        for kind, target, special in (("s2fp8", 15, "nan"), ("s2fp8(float8_e4m3fn)", 8, "nan"), ("s2fp8(float6_e3m2fn;target=3)", 3, "nan"),
+                                      ("s2fp8(binary16;special=element)", 15, "element")):
+            card = json.loads(self.ok("info", kind, "--json"))
+            self.assertEqual((card["id"], card["kind"], card["text"], card["target"], card["special"]), (kind, "s2fp8", kind, target, special))
+            done = json.loads(self.ok("quantize", "--json", "-f", kind, x, self.path("z.npy")))
+            self.assertAlmostEqual(done["bits_per_element"], card["bits_per_element"] + card["bits_per_tensor"] / 240, places=9)
+            text = self.ok("info", kind)
+            for word in (card["element"], "ICLR 2020", "T = %d:" % target, special + ":", "the largest L(x)", "the mean of these L(x)"):
+                self.assertIn(word, text)
+            for name in card["statistics"]:
+                self.assertIn("tensor, %s " % name, text)
+        self.bad("info", "s2fp8", "--table", says="scaled format")
+        self.bad("info", "s2fp8(posit8)", says="format 's2fp8(posit8)'")
+
     def test_matrix_of_any_rank(self):
         """Only the last axis is a row."""
         values = self.numbers(240)

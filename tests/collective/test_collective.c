@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_collective_reduce against participants that send each other messages, step by step, as halfulp/collective.h says:
  * every participant must end with the same numbers, which are those of the call. And the texts of models. */
+#include <fenv.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -358,6 +359,51 @@ static void test_scaled_messages(void **state) {
   for (unsigned i = 0; i < t_runs(600); i++) check_case(&r, 1);
 }
 
+/* Exact sums of binary32 numbers: as binary64 numbers where these hold them, and by the core. Exponents near each other
+ * and far apart, numbers that cancel, halves between neighbours, zeros, subnormal numbers, the ends of the range. */
+static float addend(t_random *r, unsigned spread, float last) {
+  uint32_t sign = t_next32(r) & 0x80000000, digits = t_next32(r) & 0x7FFFFF;
+  switch (t_below(r, 12)) {
+    case 0: return -last;
+    case 1: return t_float(sign | (t_below(r, 4) ? 0 : t_next32(r) & 7));
+    case 2: return t_float(sign | 0x3F800000);
+    case 3: return t_float(sign | (127 - 24) << 23);
+    case 4: return t_below(r, 40) ? last : t_float(sign | 0x7F000000 | digits | t_below(r, 2) << 23);
+    case 5: return t_float(sign | (t_below(r, 2) ? 0x00800000 : 0x00000000) | digits >> t_below(r, 24));
+    default: return t_float(sign | (127 - t_below(r, spread)) << 23 | digits);
+  }
+}
+
+static void test_quick(void **state) {
+  enum { LONG = 3 * HU_COLLECTIVE_PIECE + 5 };
+  static float x[RANKS][LONG], z[2][LONG];
+  static const int directions[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+  t_random r = {t_seed("collective quick", 5)};
+  const hu_mode rne = {0};
+  hu_collective exactly;
+  (void)state;
+  memset(&exactly, 0, sizeof exactly);
+  for (unsigned i = 0; i < t_part(240); i++) {
+    size_t ranks = 1 + i % RANKS;
+    unsigned spread = i % 3 == 0 ? 1 + t_below(&r, 6) : i % 3 == 1 ? 30 : 126;
+    const void *rows[RANKS];
+    hu_events events[2] = {{0}, {0}};
+    for (size_t k = 0; k < ranks; k++) {
+      rows[k] = x[k];
+      for (size_t j = 0; j < LONG; j++) x[k][j] = addend(&r, spread, k ? x[k - 1][j] : 1);
+    }
+    fesetround(directions[t_below(&r, 4)]);
+    for (int core = 0; core < 2; core++) {
+      hu_exec exec = {1 + t_below(&r, 3), core ? UINT32_MAX : 0, {0, 0}};
+      assert_int_equal(
+          hu_collective_reduce(ranks, LONG, z[core], hu_binary32(), rows, &exactly, rne, &exec, &events[core]), HU_OK);
+    }
+    fesetround(FE_TONEAREST);
+    assert_memory_equal(z[0], z[1], sizeof z[0]);
+    assert_true(t_same_events(&events[0], &events[1]));
+  }
+}
+
 /* A buffer in parts is the whole buffer. */
 static void test_parts(void **state) {
   enum { RANKS_HERE = 5, LONG = 4 * HU_COLLECTIVE_PIECE + 77 };
@@ -496,8 +542,9 @@ static void test_errors(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_messages),    cmocka_unit_test(test_scaled_messages),
-                                     cmocka_unit_test(test_parts),       cmocka_unit_test(test_texts),
-                                     cmocka_unit_test(test_wrong_texts), cmocka_unit_test(test_errors)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_quick),           cmocka_unit_test(test_messages),
+                                     cmocka_unit_test(test_scaled_messages), cmocka_unit_test(test_parts),
+                                     cmocka_unit_test(test_texts),           cmocka_unit_test(test_wrong_texts),
+                                     cmocka_unit_test(test_errors)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

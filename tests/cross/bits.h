@@ -15,6 +15,8 @@ uint64_t bits_digest(uint64_t h, const void *data, size_t size);
 void bits_print(const char *what, const char *name, uint64_t h);
 /* The levels that no call uses. */
 extern uint32_t bits_off;
+/* Whether the next case is to be computed: each of them, or with --every N the first of every N. */
+int bits_chosen(void);
 
 /* One line a case; 0: a call failed. */
 int bits_arrays(void);

@@ -37,6 +37,7 @@ static int decoded_and_binary64(void) {
   static double x64[N], z64[N];
   static uint32_t codes[N];
   for (size_t i = 0; i < hu_format_count(); i++) {
+    if (!bits_chosen()) continue;
     hu_format f = hu_format_at(i).format;
     hu_exec exec = exec_now();
     hu_events events = {0};
@@ -69,6 +70,7 @@ static int arithmetic_of(const char *name, binary *op, int more) {
   static uint32_t z[N];
   uint64_t h = BITS_START;
   hu_format wide = hu_binary32();
+  if (!bits_chosen()) return 1;
   draw(a, N);
   draw(b, N);
   draw(c, N);
@@ -97,6 +99,7 @@ static int numbers(void) {
   static uint32_t codes[N];
   draw(x, N);
   for (size_t i = 0; i < hu_number_count(); i++) {
+    if (!bits_chosen()) continue;
     hu_number f = hu_number_at(i).number;
     size_t bytes = hu_number_limits_of(f).storage / 8;
     hu_exec exec = exec_now();
@@ -143,6 +146,7 @@ static int squeezed(const char *name, int special) {
   hu_s2fp8_scale scale;
   hu_events events = {0};
   uint64_t h = BITS_START;
+  if (!bits_chosen()) return 1;
   if (hu_s2fp8_parse(&kind, name, NULL) != HU_OK) return 0;
   draw(x, MANY);
   for (size_t i = 0; i < MANY && !special; i++) {

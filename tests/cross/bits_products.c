@@ -52,6 +52,7 @@ static int model(const char *text, const char *a, const char *b, const char *d, 
   hu_accum accum;
   hu_format fa, fb, fd;
   uint64_t h = BITS_START;
+  if (!bits_chosen()) return 1;
   if (hu_accum_parse(&accum, text, NULL) != HU_OK || hu_format_find(&fa, a) != HU_OK) return 0;
   if (hu_format_find(&fb, b) != HU_OK || hu_format_find(&fd, d) != HU_OK) return 0;
   if (!draw_operands(fa, fb, hu_bfloat16(), at, binades)) return 0;
@@ -143,6 +144,7 @@ static int scaled_unit(uint64_t *h, const hu_accum_preset *p, size_t m, size_t n
 
 static int units(void) {
   for (size_t i = 0; i < hu_accum_preset_count(); i++) {
+    if (!bits_chosen()) continue;
     hu_accum_preset p;
     uint64_t h = BITS_START;
     if (hu_accum_preset_at(&p, i) != HU_OK) return 0;

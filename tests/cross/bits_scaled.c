@@ -71,6 +71,7 @@ static int products(uint64_t *h, const hu_scaling *scaling, hu_scaled a, hu_scal
 
 int bits_scaled(void) {
   for (size_t i = 0; i < hu_scaling_count(); i++) {
+    if (!bits_chosen()) continue;
     hu_scaling scaling;
     float tensors[2] = {0.75f, 1.5f};
     uint64_t h = BITS_START;

@@ -3,10 +3,12 @@
 
 usage: test_mutants.py SOURCE_ROOT
 """
+import os
 import pathlib
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import c_sites
 import check_mutants
@@ -15,6 +17,7 @@ import operators
 import py_sites
 import suites
 from ledger import Equivalents, Ledger
+from workshop import Workshop, source_copy
 
 ROOT = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -190,6 +193,27 @@ class Nearest(unittest.TestCase):
     def test_build_that_fails(self):
         self.assertEqual(check_mutants.unbuilt('x\nFAILED: emu/a.c.o\nerror', 1)['result'], 'no compile')
         self.assertEqual(check_mutants.unbuilt('FAILED: docs/halfulp.1\nexit 1', 1)['by'], 'the build of docs/halfulp.1')
+
+
+class Copy(unittest.TestCase):
+    def test_source_that_git_does_not_know(self):
+        """The copy has every file but builds, links as links, and loses what the source loses; with and without a git."""
+        for path in (os.environ['PATH'], '/nowhere'):
+            with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(os.environ, PATH=path):
+                source = pathlib.Path(folder) / 'source'
+                for name in ('emu/a.c', 'tests/b.py', 'build/x.o', 'tests/__pycache__/b.pyc'):
+                    (source / name).parent.mkdir(parents=True, exist_ok=True)
+                    (source / name).write_text(name)
+                (source / 'include').symlink_to('emu')
+                shop = Workshop(source, pathlib.Path(folder) / 'copy', 1)
+                shop.refresh()
+                self.assertEqual(sorted(source_copy.names(shop.root)), ['emu/a.c', 'include', 'tests/b.py'])
+                self.assertTrue((shop.root / 'include').is_symlink())
+                (source / 'tests/b.py').unlink()
+                (source / 'emu/a.c').write_text('other')
+                shop.refresh()
+                self.assertEqual(sorted(source_copy.names(shop.root)), ['emu/a.c', 'include'])
+                self.assertEqual((shop.root / 'emu/a.c').read_text(), 'other')
 
 
 class Files(unittest.TestCase):

@@ -8,9 +8,13 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 import suites
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'scripts'))
+import source_copy  # noqa: E402
 
 # What a build of the copy leaves out; an option that the tree does not have is passed over.
 OPTIONS = {'planted': 'false', 'bench': 'disabled', 'cuda': 'disabled'}
@@ -70,9 +74,7 @@ class Workshop:
     def refresh(self):
         """Makes the copy like the checkout: files that differ are written, files that are gone are removed."""
         self.root.mkdir(parents=True, exist_ok=True)
-        listed = subprocess.run(['git', '-C', str(self.source), 'ls-files', '-co', '--exclude-standard', '-z'],
-                                check=True, stdout=subprocess.PIPE).stdout.decode()
-        names = {name for name in listed.split('\0') if name and os.path.lexists(self.source / name)}
+        names = set(source_copy.names(self.source))
         for name in names:
             here, there = self.source / name, self.root / name
             if here.is_symlink():

@@ -11,6 +11,7 @@
 
 #include "halfulp/oracle.h"
 #include "halfulp/scalar.h"
+#include "halfulp/formats/ieee.h"
 #include "halfulp/sum.h"
 #include "tests/support/random.h"
 #include "tests/support/support.h"
@@ -208,9 +209,10 @@ static void test_arrays(void **state) {
   (void)state;
   for (unsigned i = 0; i < t_part(60); i++) {
     hu_format fa = t_random_format(&r, 2, 32), fb = t_random_format(&r, 2, 16), fz = t_random_format(&r, 2, 32);
+    if (i % 3 == 0) fa = hu_binary32(); /* which has a way of its own */
     hu_sum_range range = hu_sum_range_of_both(hu_sum_range_of(fa), hu_sum_range_of_product(fa, fb));
     hu_mode mode = t_random_mode(&r);
-    hu_exec exec = {1 + t_below(&r, 4), 0, {t_next64(&r), t_next64(&r)}};
+    hu_exec exec = {1 + t_below(&r, 4), i % 2 ? UINT32_MAX : 0, {t_next64(&r), t_next64(&r)}};
     size_t words = 1 + range.words, sa = hu_limits_of(fa).storage / 8, sb = hu_limits_of(fb).storage / 8;
     uint64_t *sums = calloc(N, 8 * words), *other = calloc(N, 8 * words);
     uint32_t *a = calloc(2 * N, 4), *b = calloc(N, 4), *z = calloc(N, 4);
@@ -252,6 +254,38 @@ static void test_arrays(void **state) {
   }
 }
 
+/* binary32 numbers in the narrowest range: signs, carries through all words, zeros, what is not finite; with the way of
+ * its own and without it. */
+static void test_binary32(void **state) {
+  enum { N = 4000 };
+  t_random r = {t_seed("sum binary32", 5)};
+  const hu_sum_range range = hu_sum_range_of(hu_binary32());
+  const hu_exec core = {1, UINT32_MAX, {0, 0}};
+  uint64_t *sums = calloc(2 * N, 8 * (1 + (size_t)range.words)), *other = sums + N * (1 + range.words);
+  static uint32_t x[N], back[N], z[N];
+  hu_sum *one = calloc(N, sizeof *one);
+  (void)state;
+  for (int k = 0; k < 60; k++) {
+    for (size_t j = 0; j < N; j++) {
+      uint32_t any = t_next32(&r), near = 0x3F800000 + (any & 0x80FFFFFF), last = x[j];
+      x[j] = k % 5 == 0 ? any : k % 5 == 1 ? last ^ 0x80000000 : k % 5 == 2 ? any & 0x80000FFF : near;
+      if (k > 3 && (x[j] & 0x7F800000) == 0x7F800000) x[j] = j % 7 ? 0x80000000 : x[j] & 0xFF7FFFFF;
+    }
+    for (size_t j = 0; j < N; j++) back[j] = x[N - 1 - j];
+    assert_int_equal(hu_sum_add_n(N, sums, range, x, 1, hu_binary32(), NULL), HU_OK);
+    assert_int_equal(hu_sum_add_n(N, other, range, back + N - 1, -1, hu_binary32(), &core), HU_OK);
+    for (size_t j = 0; j < N; j++) hu_sum_add(&one[j], hu_binary32(), x[j]);
+    assert_memory_equal(sums, other, N * 8 * (1 + (size_t)range.words));
+  }
+  assert_int_equal(hu_sum_round_n(N, z, 1, hu_binary32(), sums, range, (hu_mode){0}, NULL, NULL), HU_OK);
+  for (size_t j = 0; j < N; j++) {
+    hu_mode rne = {0};
+    assert_int_equal(z[j], hu_sum_round(&one[j], hu_binary32(), rne, 0, NULL));
+  }
+  free(sums);
+  free(one);
+}
+
 static void test_errors(void **state) {
   uint64_t sums[64] = {0};
   uint32_t x[8] = {0};
@@ -289,6 +323,7 @@ static void test_errors(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_oracle), cmocka_unit_test(test_binary64),
                                      cmocka_unit_test(test_zeros),  cmocka_unit_test(test_bytes),
-                                     cmocka_unit_test(test_arrays), cmocka_unit_test(test_errors)};
+                                     cmocka_unit_test(test_arrays), cmocka_unit_test(test_binary32),
+                                     cmocka_unit_test(test_errors)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,7 +103,7 @@ static void images_part(void *context, size_t part) {
   for (size_t image = part; image < b->c->images; image += b->images) one_image(b, image, part);
 }
 
-/* Some rows of a panel of dW go on over the group's windows. */
+/* Adds the products of the group's windows to some rows of a panel of dW. */
 static void strip_part(void *context, size_t part) {
   const blocks *b = context;
   size_t panels = b->broad / PANEL, row = part / panels * STRIP, j = part % panels * PANEL;

@@ -14,7 +14,7 @@ typedef void hu_kernel_loop(const hu_task *t, size_t r0, size_t r1, size_t j0, s
  * from +0. NaN of any pattern: whoever stores the result makes it one. */
 typedef void hu_product_loop(const hu_products *p, float *z, const float *a, const float *b, size_t i0, size_t i1);
 
-/* rows x 16 sums of Z go on over k products: A's number (i, p) is at a + i down + p along, B's rows ldb apart. */
+/* Adds k products to each of rows x 16 sums of Z: A's number (i, p) is at a + i down + p along, B's rows ldb apart. */
 typedef void hu_tile_loop(size_t rows, size_t k, float *z, size_t ldz, const float *a, size_t down, size_t along,
                           const float *b, size_t ldb);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* train/engine/product_tile.h - products of small matrices, and of very long ones with few columns: a tile of rows x 16
  * sums in registers, each one chain of fused multiply-adds, the model `fp32`. Rows of B lie beside each other in a
- * panel, packed where B is transposed or its last columns do not fill one; k goes on block by block from what Z
- * holds. */
+ * panel, packed where B is transposed or its last columns do not fill one. Each block of k continues the
+ * sums that Z holds. */
 #ifndef HALFULP_TRAIN_ENGINE_PRODUCT_TILE_H
 #define HALFULP_TRAIN_ENGINE_PRODUCT_TILE_H
 
@@ -79,8 +79,8 @@ typedef struct left {
   size_t down, along;
 } left;
 
-/* Four times `fours` rows of Z, 16 columns, go on over k products. Rows of A are reached from every fourth one, so that
- * their addresses stay in registers. */
+/* Adds k products to each sum of four times `fours` rows of Z, 16 columns. Rows of A are reached from every fourth one,
+ * so that their addresses stay in registers. */
 static inline __attribute__((always_inline)) void tile(size_t fours, size_t k, float *z, size_t ldz, left a,
                                                        const float *b, size_t ldb) {
   sums s[4 * FOURS];

@@ -27,21 +27,50 @@ static int has_rooms(hu_net *net) {
   return net->value && net->parameter && net->op && net->loss && net->flag && net->found && net->updates;
 }
 
-hu_net *hu_net_new_on(const hu_engine *engine, size_t batch, uint32_t threads) {
+/* first: NULL, or whose engine it takes. */
+static hu_net *new_net(const hu_engine *engine, size_t batch, uint32_t threads, hu_net *first) {
   hu_net *net = batch ? calloc(1, sizeof *net) : NULL;
   if (!net) return NULL;
-  net->engine = engine ? engine : hu_engine_cpu();
+  net->engine = engine;
   net->batch = batch;
   net->threads = threads;
   net->passes = 1;
   net->time.power1 = net->time.power2 = 1;
-  if (net->engine->open(&net->self, threads) != HU_OK) {
+  net->first = first;
+  if (first) net->self = first->self;
+  if (!first && engine->open(&net->self, threads) != HU_OK) {
     free(net);
     return NULL;
   }
   if (has_rooms(net)) return net;
   hu_net_free(net);
   return NULL;
+}
+
+hu_net *hu_net_new_on(const hu_engine *engine, size_t batch, uint32_t threads) {
+  return new_net(engine ? engine : hu_engine_cpu(), batch, threads, NULL);
+}
+
+hu_net *hu_net_new_beside(hu_net *first) { return new_net(first->engine, first->batch, first->threads, first); }
+
+void hu_net_follow(hu_net *net) {
+  const hu_net *first = net->first;
+  for (int i = 0; i < net->values; i++) {
+    net->value[i].round = first->value[i].round;
+    net->value[i].round_back = first->value[i].round_back;
+  }
+  for (int i = 0; i < net->parameters; i++) {
+    net->parameter[i].round = first->parameter[i].round;
+    net->parameter[i].round_back = first->parameter[i].round_back;
+  }
+  for (int i = 0; i < net->operators; i++) net->op[i].rounding = first->op[i].rounding;
+  net->seed = first->seed;
+  net->step = first->step;
+  net->passes = first->passes;
+  net->planned = first->planned;
+  net->whole = first->whole;
+  net->observer = first->observer;
+  net->observer_context = first->observer_context;
 }
 
 hu_net *hu_net_new(size_t batch, uint32_t threads) { return hu_net_new_on(NULL, batch, threads); }
@@ -60,8 +89,9 @@ static void free_tensors(hu_net *net) {
   }
   for (int i = 0; i < net->parameters; i++) {
     hu_parameter *p = &net->parameter[i];
-    void *all[] = {p->master, p->theta, p->dtheta, p->m, p->second, p->kahan, p->seen};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) release(net, all[k]);
+    void *all[] = {p->dtheta, p->seen, p->master, p->theta, p->m, p->second, p->kahan};
+    size_t own = net->first ? 2 : sizeof all / sizeof *all;
+    for (size_t k = 0; k < own; k++) release(net, all[k]);
     free_shown(p->shown);
   }
 }
@@ -78,7 +108,7 @@ void hu_net_free(hu_net *net) {
   for (int i = 0; i < HU_ROOMS; i++) release(net, net->work[i]);
   void *all[] = {net->labels, net->targets, net->loss, net->flag, net->found, net->updates};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) release(net, all[k]);
-  net->engine->close(net->self);
+  if (!net->first) net->engine->close(net->self);
   free(net->value);
   free(net->parameter);
   free(net->op);
@@ -121,6 +151,16 @@ int hu_new_value(hu_net *net, size_t rows, size_t cols, size_t height, size_t wi
   return net->values - 1;
 }
 
+/* Weights and the state of the optimizer; 0: no memory. */
+static int has_weights(const hu_net *net, hu_parameter *p, size_t n, const hu_parameter *first) {
+  p->master = first ? first->master : numbers(net, n);
+  p->theta = first ? first->theta : numbers(net, n);
+  p->m = first ? first->m : numbers(net, n);
+  p->second = first ? first->second : numbers(net, n);
+  p->kahan = first ? first->kahan : numbers(net, n);
+  return p->master && p->theta && p->m && p->second && p->kahan;
+}
+
 int hu_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t fan_in) {
   size_t n;
   if (__builtin_mul_overflow(rows, cols, &n)) return hu_refuse(net, HU_E_SHAPE, "parameters: too many");
@@ -131,15 +171,10 @@ int hu_new_parameter(hu_net *net, size_t rows, size_t cols, float start, size_t 
   p->cols = cols;
   p->start = start;
   p->fan_in = fan_in;
-  p->master = numbers(net, n);
-  p->theta = numbers(net, n);
   p->dtheta = numbers(net, n);
-  p->m = numbers(net, n);
-  p->second = numbers(net, n);
-  p->kahan = numbers(net, n);
+  int all = has_weights(net, p, n, net->first ? &net->first->parameter[net->parameters] : NULL);
   net->parameters++;
-  int all = p->master && p->theta && p->dtheta && p->m && p->second && p->kahan && has_seen(net, &p->seen);
-  if (!all || hu_want_work(net, n) != HU_OK) {
+  if (!all || !p->dtheta || !has_seen(net, &p->seen) || hu_want_work(net, n) != HU_OK) {
     return hu_refuse(net, HU_E_MEMORY, "no memory for parameters");
   }
   return net->parameters - 1;

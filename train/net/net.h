@@ -85,11 +85,21 @@ typedef struct hu_operator {
 
 enum { HU_TENSORS_MAX = 4096, HU_ROOMS = 4 };
 
+/* Statistics of the batch that all nets of a pass, here and in other processes, have together: of net->passes times as
+ * many rows as a net has. */
+typedef struct hu_whole {
+  /* x[i] = the sum of x[i] over the processes: whole numbers, less than 2^48 in all. NULL: there is one process. */
+  hu_status (*sum)(void *context, size_t n, double *x);
+  void *context;
+} hu_whole;
+
 struct hu_net {
   size_t batch;
   uint32_t threads;
   const hu_engine *engine;
-  void *self; /* the engine's */
+  void *self;            /* the engine's */
+  struct hu_net *first;  /* whose weights and state of the optimizer these are, and whose `self`; NULL: its own */
+  const hu_whole *whole; /* NULL: batch norms have statistics of the net's own batch */
   uint64_t seed, step;
   hu_status status;
   char why[128];
@@ -120,6 +130,11 @@ struct hu_net {
 
 /* ---- building ---- */
 
+/* A net that is to be built as `first` was, layer by layer. It reads the weights of `first`, which rounds them, and
+ * must be freed before it. It has values and gradients of its own. NULL: no memory. */
+hu_net *hu_net_new_beside(hu_net *first);
+/* Roundings, seed, step, statistics and the observer of its `first`. */
+void hu_net_follow(hu_net *net);
 /* The net's error, if it has none yet; returns -1. */
 int hu_refuse(hu_net *net, hu_status status, const char *what);
 /* A new value or parameter, zeros; -1 and the error. */
@@ -200,6 +215,10 @@ void hu_do_columns(hu_net *net, int kernel, size_t rows, size_t cols, float *z, 
 
 /* ---- running ---- */
 
+/* The passes of several nets, the first of them and those beside it, an operator at a time. loss: one a net, or NULL.
+ * The calls of halfulp/train/net.h are those for one net. */
+hu_status hu_net_forward_all(hu_net *const *nets, size_t count, int training, float *loss);
+hu_status hu_net_backward_all(hu_net *const *nets, size_t count, float scale);
 /* Where the gradient that an operator gives to a value may be written: in its place if it is the first one, else in
  * `room`. hu_give comes next. */
 float *hu_gift(hu_net *net, int value, float *room);
@@ -233,6 +252,24 @@ enum {
   HU_OF_MESSAGE = 9 /* the gradients of a shard become what travels */
 };
 hu_stream hu_net_words(const hu_net *net, unsigned of, uint64_t number);
+
+/* Before operator i of any of these nets is run, forward or (back: 1) backward: a batch norm of nets that have `whole`
+ * gets what it must know of the whole batch. */
+hu_status hu_whole_statistics(hu_net *const *nets, size_t count, int i, int back);
+/* Column sums of terms of several nets, exact until they are rounded once. */
+typedef struct hu_exact_columns {
+  size_t cols, side; /* sums of a column side by side, each of every side-th row */
+  uint64_t *sums;
+  float *terms; /* of a net, on the host, where its engine's memory is not the host's */
+  float *z;     /* the sums, rounded to binary32 (ties to even) */
+} hu_exact_columns;
+hu_status hu_exact_columns_open(hu_exact_columns *c, size_t cols);
+void hu_exact_columns_close(hu_exact_columns *c);
+/* Adds the t.rows x t.cols terms of a net, +0 before each: those of kernel HU_RUN_COLUMNS... with the operands of t.
+ * The last of the net's rooms is used. */
+hu_status hu_exact_columns_add(hu_exact_columns *c, hu_net *net, int kernel, hu_task t);
+/* c->z = the sums over all nets that were added, and over all processes. */
+hu_status hu_exact_columns_round(hu_exact_columns *c, const hu_whole *whole);
 
 /* What happens to dtheta of all parameters before the optimizer (gradient.h). */
 hu_status hu_prepare_gradients(hu_net *net, hu_net_gradient_rules *with, float scale, double rate,

@@ -31,23 +31,27 @@ static void give_gains(hu_net *net, hu_operator *op) {
 
 /* ---- batch ---- */
 
-/* Mean and variance of each column; running ones follow. */
-static void moments(hu_net *net, const hu_value *x, float *mean, float *variance, float *running) {
+/* Mean and variance of each column. */
+static void moments(hu_net *net, const hu_value *x, float *mean, float *variance) {
   float n = (float)x->rows;
   hu_do_columns(net, HU_RUN_COLUMNS, x->rows, x->cols, mean, x->v, NULL, NULL);
   hu_do_each(net, HU_RUN_OVER, x->cols, mean, mean, NULL, n);
   hu_do_columns(net, HU_RUN_COLUMNS_SPREAD, x->rows, x->cols, variance, x->v, NULL, mean);
   hu_do_each(net, HU_RUN_OVER, x->cols, variance, variance, NULL, n);
-  hu_do_each(net, HU_RUN_MOVING, x->cols, running, mean, NULL, 0);
-  hu_do_each(net, HU_RUN_MOVING, x->cols, running + x->cols, variance, NULL, 0);
 }
+
+/* The rooms in which the two passes have means: of x, of (x - mean)^2; of u, of u xh. */
+enum { MEAN = 0, VARIANCE = 1, PLAIN = 1, WITH = 2 };
 
 static hu_status batch_forward(hu_net *net, hu_operator *op) {
   const hu_value *x = &net->value[op->in[0]];
   size_t cols = x->cols;
-  float *mean = net->work[0], *variance = net->work[1], *inverse = inverses(net, op), *running = inverse + cols;
+  float *mean = net->work[MEAN], *variance = net->work[VARIANCE], *inverse = inverses(net, op);
+  float *running = inverse + cols;
   if (net->training) {
-    moments(net, x, mean, variance, running);
+    if (!net->whole) moments(net, x, mean, variance);
+    hu_do_each(net, HU_RUN_MOVING, cols, running, mean, NULL, 0);
+    hu_do_each(net, HU_RUN_MOVING, cols, running + cols, variance, NULL, 0);
   } else {
     mean = running;
     variance = running + cols;
@@ -62,19 +66,25 @@ static hu_status batch_forward(hu_net *net, hu_operator *op) {
   return hu_done(net);
 }
 
-/* u = dy gain; dx = ((u - mean(u)) - xh mean(u xh)) inverse */
+/* Means of u = dz gain and of u xh. */
+static void slopes(hu_net *net, const hu_operator *op, float *plain, float *with) {
+  const hu_value *z = &net->value[op->out];
+  const float *gain = net->parameter[op->theta[0]].theta, n = (float)z->rows;
+  hu_do_columns(net, HU_RUN_COLUMNS_GAIN, z->rows, z->cols, plain, z->dv, NULL, gain);
+  hu_do_columns(net, HU_RUN_COLUMNS_BOTH, z->rows, z->cols, with, z->dv, op->kept, gain);
+  hu_do_each(net, HU_RUN_OVER, z->cols, plain, plain, NULL, n);
+  hu_do_each(net, HU_RUN_OVER, z->cols, with, with, NULL, n);
+}
+
+/* dx = ((u - mean(u)) - xh mean(u xh)) inverse */
 static hu_status batch_backward(hu_net *net, hu_operator *op) {
   const hu_value *z = &net->value[op->out];
-  size_t cols = z->cols;
-  const float *gain = net->parameter[op->theta[0]].theta;
-  float *plain = net->work[1], *with = net->work[2], n = (float)z->rows;
+  float *plain = net->work[PLAIN], *with = net->work[WITH];
   give_gains(net, op);
   if (!hu_wants_gradient(net, op->in[0])) return hu_done(net);
-  hu_do_columns(net, HU_RUN_COLUMNS_GAIN, z->rows, cols, plain, z->dv, NULL, gain);
-  hu_do_columns(net, HU_RUN_COLUMNS_BOTH, z->rows, cols, with, z->dv, op->kept, gain);
-  hu_do_each(net, HU_RUN_OVER, cols, plain, plain, NULL, n);
-  hu_do_each(net, HU_RUN_OVER, cols, with, with, NULL, n);
-  hu_task t = hu_task_of(z->rows, cols, hu_gift(net, op->in[0], net->work[0]), z->dv, gain);
+  if (!net->whole) slopes(net, op, plain, with);
+  hu_task t =
+      hu_task_of(z->rows, z->cols, hu_gift(net, op->in[0], net->work[0]), z->dv, net->parameter[op->theta[0]].theta);
   t.c = plain;
   t.d = with;
   t.e = inverses(net, op);
@@ -85,6 +95,43 @@ static hu_status batch_backward(hu_net *net, hu_operator *op) {
 }
 
 static const hu_operator_kind batch = {"batch_norm", batch_forward, batch_backward, running_start, 0, 0, 1};
+
+/* ---- a batch of several nets ---- */
+
+/* Terms of x and its mean; of dz, the gain and xh. */
+static hu_task terms_of(const hu_net *net, const hu_operator *op, int kernel) {
+  const hu_value *x = &net->value[op->in[0]], *z = &net->value[op->out];
+  int back = kernel == HU_RUN_COLUMNS_GAIN || kernel == HU_RUN_COLUMNS_BOTH;
+  hu_task t = hu_task_of(z->rows, z->cols, NULL, back ? z->dv : x->v, op->kept);
+  t.c = back ? net->parameter[op->theta[0]].theta : net->work[MEAN];
+  return t;
+}
+
+/* The mean of a kernel's terms over the rows of all nets and processes, into a room of each net. */
+static hu_status mean_of_all(hu_net *const *nets, size_t count, int i, int kernel, int room) {
+  hu_exact_columns c;
+  size_t cols = nets[0]->value[nets[0]->op[i].out].cols;
+  hu_status s = hu_exact_columns_open(&c, cols);
+  for (size_t k = 0; k < count && s == HU_OK; k++)
+    s = hu_exact_columns_add(&c, nets[k], kernel, terms_of(nets[k], &nets[k]->op[i], kernel));
+  if (s == HU_OK) s = hu_exact_columns_round(&c, nets[0]->whole);
+  for (size_t k = 0; k < count && s == HU_OK; k++) {
+    float *z = nets[k]->work[room], n = (float)(nets[k]->value[nets[k]->op[i].out].rows * nets[k]->passes);
+    hu_do_put(nets[k], z, c.z, cols * sizeof *z);
+    hu_do_each(nets[k], HU_RUN_OVER, cols, z, z, NULL, n);
+    s = hu_done(nets[k]);
+  }
+  hu_exact_columns_close(&c);
+  return s;
+}
+
+hu_status hu_whole_statistics(hu_net *const *nets, size_t count, int i, int back) {
+  const hu_operator *op = &nets[0]->op[i];
+  if (!nets[0]->whole || op->kind != &batch || (back && !hu_wants_gradient(nets[0], op->in[0]))) return HU_OK;
+  hu_status s = mean_of_all(nets, count, i, back ? HU_RUN_COLUMNS_GAIN : HU_RUN_COLUMNS, back ? PLAIN : MEAN);
+  if (s != HU_OK) return s;
+  return mean_of_all(nets, count, i, back ? HU_RUN_COLUMNS_BOTH : HU_RUN_COLUMNS_SPREAD, back ? WITH : VARIANCE);
+}
 
 /* ---- layer ---- */
 

@@ -113,30 +113,44 @@ static void note_over(hu_net *net) {
   }
 }
 
-static HU_NOINLINE hu_status forward(hu_net *net, int training, float *loss) {
-  if (!net) return HU_E_NULL;
-  if (net->status != HU_OK) return net->status;
+static hu_status begin_forward(hu_net *net, int training) {
   net->training = training;
   net->trained = 0;
   net->fault = HU_OK;
   hu_forget_operands(net);
-  if (!net->same_weights) round_parameters(net);
-  hu_status s = hu_done(net);
-  for (int i = 0; i < net->operators && s == HU_OK; i++) {
-    hu_operator *op = &net->op[i];
-    hu_tell(net, HU_PHASE_FORWARD, op, 0);
-    s = op->kind->forward(net, op);
-    hu_tell(net, HU_PHASE_FORWARD, op, 1);
-    if (s == HU_OK) round_value(net, op, op->out);
-    if (s == HU_OK) s = hu_done(net);
+  if (!net->same_weights && !net->first) round_parameters(net);
+  return hu_done(net);
+}
+
+static hu_status forward_operator(hu_net *net, hu_operator *op) {
+  hu_tell(net, HU_PHASE_FORWARD, op, 0);
+  hu_status s = op->kind->forward(net, op);
+  hu_tell(net, HU_PHASE_FORWARD, op, 1);
+  if (s == HU_OK) round_value(net, op, op->out);
+  return s == HU_OK ? hu_done(net) : s;
+}
+
+static hu_status end_forward(hu_net *net, float *loss) {
+  if (net->planned) note_over(net);
+  if (loss) hu_do_get(net, loss, net->loss, sizeof *loss);
+  return hu_done(net);
+}
+
+hu_status hu_net_forward_all(hu_net *const *nets, size_t count, int training, float *loss) {
+  hu_status s = HU_OK;
+  for (size_t k = 0; k < count && s == HU_OK; k++) s = begin_forward(nets[k], training);
+  for (int i = 0; i < nets[0]->operators && s == HU_OK; i++) {
+    if (training) s = hu_whole_statistics(nets, count, i, 0);
+    for (size_t k = 0; k < count && s == HU_OK; k++) s = forward_operator(nets[k], &nets[k]->op[i]);
   }
-  if (s == HU_OK && net->planned) note_over(net);
-  if (s == HU_OK && loss) {
-    hu_do_get(net, loss, net->loss, sizeof *loss);
-    s = hu_done(net);
-  }
-  if (s != HU_OK) net->training = 0;
+  for (size_t k = 0; k < count && s == HU_OK; k++) s = end_forward(nets[k], loss ? &loss[k] : NULL);
+  for (size_t k = 0; k < count && s != HU_OK; k++) nets[k]->training = 0;
   return s;
+}
+
+static HU_NOINLINE hu_status forward(hu_net *net, int training, float *loss) {
+  if (!net) return HU_E_NULL;
+  return net->status == HU_OK ? hu_net_forward_all(&net, 1, training, loss) : net->status;
 }
 
 hu_status hu_net_forward(hu_net *net, int training, float *loss) {
@@ -144,8 +158,6 @@ hu_status hu_net_forward(hu_net *net, int training, float *loss) {
 }
 
 /* ---- backward ---- */
-
-int hu_wants_gradient(const hu_net *net, int value) { return net->value[value].made; }
 
 static void round_gradient(hu_net *net, const hu_operator *op) {
   hu_value *x = &net->value[op->out];
@@ -163,32 +175,52 @@ static void round_parameter_gradients(hu_net *net) {
   }
 }
 
-static HU_NOINLINE hu_status backward(hu_net *net, float scale) {
-  if (!net) return HU_E_NULL;
-  if (net->status != HU_OK) return net->status;
-  if (!net->training || !net->operators || !net->op[net->operators - 1].kind->loss) return HU_E_TRAIN;
+static hu_status begin_backward(hu_net *net, float scale) {
   for (int i = 0; i < net->values; i++) net->value[i].gradient = 0;
   for (int i = 0; i < net->parameters; i++) net->parameter[i].gradient = 0;
   net->fault = HU_OK;
   hu_value *loss = &net->value[net->op[net->operators - 1].out];
   hu_do_put(net, loss->dv, &scale, sizeof scale);
   loss->gradient = 1;
-  hu_status s = HU_OK;
-  for (int i = net->operators; i-- > 0 && s == HU_OK;) {
-    hu_operator *op = &net->op[i];
-    if (!net->value[op->out].gradient) continue;
-    round_gradient(net, op);
-    s = hu_done(net);
-    hu_tell(net, HU_PHASE_BACKWARD, op, 0);
-    if (s == HU_OK) s = op->kind->backward(net, op);
-    hu_tell(net, HU_PHASE_BACKWARD, op, 1);
-  }
-  if (s == HU_OK) {
-    round_parameter_gradients(net);
-    s = hu_done(net);
-  }
-  net->trained = s == HU_OK;
+  return hu_done(net);
+}
+
+static hu_status backward_operator(hu_net *net, hu_operator *op) {
+  hu_tell(net, HU_PHASE_BACKWARD, op, 0);
+  hu_status s = op->kind->backward(net, op);
+  hu_tell(net, HU_PHASE_BACKWARD, op, 1);
   return s;
+}
+
+static hu_status backward_operators(hu_net *const *nets, size_t count, int i) {
+  hu_status s = HU_OK;
+  if (!nets[0]->value[nets[0]->op[i].out].gradient) return HU_OK;
+  for (size_t k = 0; k < count && s == HU_OK; k++) {
+    round_gradient(nets[k], &nets[k]->op[i]);
+    s = hu_done(nets[k]);
+  }
+  if (s == HU_OK) s = hu_whole_statistics(nets, count, i, 1);
+  for (size_t k = 0; k < count && s == HU_OK; k++) s = backward_operator(nets[k], &nets[k]->op[i]);
+  return s;
+}
+
+hu_status hu_net_backward_all(hu_net *const *nets, size_t count, float scale) {
+  hu_status s = HU_OK;
+  for (size_t k = 0; k < count && s == HU_OK; k++) s = begin_backward(nets[k], scale);
+  for (int i = nets[0]->operators; i-- > 0 && s == HU_OK;) s = backward_operators(nets, count, i);
+  for (size_t k = 0; k < count && s == HU_OK; k++) {
+    round_parameter_gradients(nets[k]);
+    s = hu_done(nets[k]);
+  }
+  for (size_t k = 0; k < count; k++) nets[k]->trained = s == HU_OK;
+  return s;
+}
+
+static HU_NOINLINE hu_status backward(hu_net *net, float scale) {
+  if (!net) return HU_E_NULL;
+  if (net->status != HU_OK) return net->status;
+  if (!net->training || !net->operators || !net->op[net->operators - 1].kind->loss) return HU_E_TRAIN;
+  return hu_net_backward_all(&net, 1, scale);
 }
 
 hu_status hu_net_backward(hu_net *net, float scale) { HU_ENV_RETURN(hu_status, backward(net, scale)); }

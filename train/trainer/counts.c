@@ -12,19 +12,25 @@ static void count_tensor(hu_net *net, hu_trainer_report *r, const hu_rounding_co
   hu_add_counts(&r->backward, &both[1]);
 }
 
-void hu_count_tensors(const hu_trainer *t, hu_trainer_report *r) {
-  hu_net *net = t->net;
+/* weights: 1: those of the parameters are counted here. */
+static void count_net(hu_net *net, int weights, hu_trainer_report *r) {
   for (int i = 0; i < net->values; i++) {
     const hu_value *x = &net->value[i];
     count_tensor(net, r, &x->counts, &x->counts_back, x->seen);
   }
   for (int i = 0; i < net->parameters; i++) {
     const hu_parameter *p = &net->parameter[i];
-    /* Weights are rounded once a step for all processes: the first one counts them. */
-    count_tensor(net, r, t->ranks.rank == 0 ? &p->counts : NULL, &p->counts_back, p->seen);
+    count_tensor(net, r, weights ? &p->counts : NULL, &p->counts_back, p->seen);
   }
   for (int i = 0; i < net->operators; i++) {
     const hu_operator *op = &net->op[i];
     if (op->kind->product) count_tensor(net, r, &op->counts[0], &op->counts[1], op->seen);
   }
+}
+
+/* Weights are rounded once a step for all processes: the first one's first net counts them. */
+void hu_count_tensors(const hu_trainer *t, hu_trainer_report *r) {
+  const hu_shards *s = &t->shards;
+  count_net(t->net, t->ranks.rank == 0, r);
+  for (size_t k = 1; s->net && k < s->own; k++) count_net(s->net[k], 0, r);
 }

@@ -268,15 +268,15 @@ hu_status hu_draw_training(hu_trainer *t) {
   return gather(t, &t->source.training, t->keys.batch, index, t->keys.augment ? &augment : NULL);
 }
 
-hu_status hu_feed_part(hu_trainer *t, size_t part) {
+hu_status hu_feed_part(hu_trainer *t, hu_net *net, size_t part) {
   const hu_data *d = &t->source.training;
   int labels = t->source.text || d->labels;
   size_t numbers = t->source.text ? t->source.window : hu_data_features(d);
   hu_net_tensor out = hu_net_value(t->net, t->ends.output);
-  hu_status s = hu_model_feed(t->net, &t->ends, t->x + part * t->batch * numbers);
+  hu_status s = hu_model_feed(net, &t->ends, t->x + part * t->batch * numbers);
   if (s != HU_OK) return s;
-  return labels ? hu_net_labels(t->net, t->labels + part * out.rows)
-                : hu_net_targets(t->net, t->y + part * out.rows * out.cols);
+  return labels ? hu_net_labels(net, t->labels + part * out.rows)
+                : hu_net_targets(net, t->y + part * out.rows * out.cols);
 }
 
 size_t hu_batches_to_see(const hu_trainer *t, int on) {
@@ -302,5 +302,5 @@ static hu_status gather_to_see(hu_trainer *t, int on, size_t b, size_t *n) {
 
 hu_status hu_feed_to_see(hu_trainer *t, int on, size_t b, size_t *n) {
   hu_status s = gather_to_see(t, on, b, n);
-  return s == HU_OK ? hu_feed_part(t, 0) : s;
+  return s == HU_OK ? hu_feed_part(t, t->net, 0) : s;
 }

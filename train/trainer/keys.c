@@ -19,6 +19,7 @@ static const char *const exempts[] = {"none", "first", "last", "both", NULL};
 static const char *const assignments[] = {"none", "high", "uniform", "operator", "operator'", "demote", NULL};
 static const char *const orders[] = {"largest", "smallest", "random", NULL};
 static const char *const feedbacks[] = {"none", "own", "sum", NULL};
+static const char *const statistics[] = {"shard", "batch", NULL};
 static const char *const blocks[] = {"0", "16", "32", "64", "128", NULL};
 
 /* A field of hu_run_keys, a name, the default; then what the value may be; a sentence. */
@@ -161,13 +162,15 @@ static const hu_run_key keys[] = {
     OTHER(ROUNDING, high_backward, "assignment.high_backward", "fp(6,9,0):finite,over=inf", "format of high gradients"),
 
     COUNT(shards, "parallel.shards", "1", 1, 65536,
-          "parts that the batch of a step is cut into, each with gradients and batch statistics of its own; any number "
-          "of processes up to this gives the same weights"),
+          "parts that the batch of a step is cut into, each with gradients of its own; any number of processes up "
+          "to this gives the same weights"),
     OTHER(COLLECTIVE, reduce, "parallel.reduce", "exact",
           "how the gradients of the shards become one: exact, or a model of collective.h such as ring(bfloat16)"),
     WORD(feedback, "parallel.feedback", "none", feedbacks,
          "what roundings of parallel.reduce lose and the next step gets back: none, own (of each shard's own message) "
          "or sum (of the whole all-reduce)"),
+    WORD(statistics, "parallel.statistics", "shard", statistics,
+         "whose mean and variance a batch norm has: shard, or batch: exact sums over all shards of the step"),
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 

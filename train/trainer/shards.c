@@ -75,7 +75,8 @@ hu_status hu_make_shards(hu_trainer *t) {
 
 void hu_close_shards(hu_trainer *t) {
   hu_shards *s = &t->shards;
-  void *rooms[] = {s->gradient, s->statistic, s->before, s->joined, (void *)s->part, s->told};
+  for (size_t k = 1; s->net && k < s->own; k++) hu_net_free(s->net[k]);
+  void *rooms[] = {(void *)s->net, s->loss, s->gradient, s->statistic, s->before, s->joined, (void *)s->part, s->told};
   for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) free(rooms[i]);
   memset(s, 0, sizeof *s);
 }
@@ -142,11 +143,20 @@ static float largest_gradient(const hu_net *net, int loss) {
 }
 
 /* The weights are the same for all shards, so that their overflows count once: those of the first shard's process. */
-static void tell_overflows(const hu_trainer *t) {
+static void tell_overflows(const hu_trainer *t, const hu_net *net) {
   double *z = told_overflows(&t->shards);
-  const hu_net *net = t->net;
   for (int i = 0; i < net->values; i++) z[i] += (double)net->value[i].over;
   for (int i = 0; i < net->parameters && t->ranks.rank == 0; i++) z[net->values + i] += (double)net->parameter[i].over;
+}
+
+/* What own shard k leaves in a net. */
+static hu_status keep_shard(hu_trainer *t, hu_net *net, size_t k, float loss, int largest) {
+  hu_shards *s = &t->shards;
+  told_losses(s)[s->first + k] = (double)loss;
+  if (largest) told_largest(s)[s->first + k] = (double)largest_gradient(net, t->loss);
+  if (net->planned) tell_overflows(t, net);
+  get_gradients(net, s->gradient + k * s->gradients);
+  return hu_done(net);
 }
 
 static hu_status pass_shard(hu_trainer *t, size_t k, float scale, int largest) {
@@ -154,24 +164,19 @@ static hu_status pass_shard(hu_trainer *t, size_t k, float scale, int largest) {
   float loss;
   t->net->shard = s->first + k;
   put_running(t->net, s->before);
-  hu_status status = hu_feed_part(t, t->net->shard);
+  hu_status status = hu_feed_part(t, t->net, t->net->shard);
   if (status == HU_OK) status = hu_net_forward(t->net, 1, &loss);
   if (status == HU_OK) status = hu_net_backward(t->net, scale);
-  if (status != HU_OK) return status;
-  told_losses(s)[s->first + k] = (double)loss;
-  if (largest) told_largest(s)[s->first + k] = (double)largest_gradient(t->net, t->loss);
-  if (t->net->planned) tell_overflows(t);
-  get_gradients(t->net, s->gradient + k * s->gradients);
+  if (status == HU_OK) status = keep_shard(t, t->net, k, loss, largest);
   get_running(t->net, s->statistic + k * s->running);
-  return hu_done(t->net);
+  return status == HU_OK ? hu_done(t->net) : status;
 }
 
-/* From the last one to the first, so that what stays in the net of the first process is always that of shard 0. The
- * weights are rounded for the first of them alone. */
+/* One after another, from the last one to the first, so that what stays in the net of the first process is always that
+ * of shard 0. The weights are rounded for the first of them alone. */
 static hu_status pass_own(hu_trainer *t, float scale, int largest) {
   hu_shards *s = &t->shards;
   hu_status status = HU_OK;
-  memset(s->told, 0, told_numbers(t) * sizeof *s->told);
   t->net->fault = HU_OK;
   get_running(t->net, s->before);
   for (size_t k = s->own; k-- > 0 && status == HU_OK;) {
@@ -179,6 +184,22 @@ static hu_status pass_own(hu_trainer *t, float scale, int largest) {
     t->net->same_weights = 1;
   }
   t->net->same_weights = 0;
+  t->net->shard = 0;
+  return status;
+}
+
+/* All at once, an operator at a time, each in a net of its own: batch norms have statistics of the whole batch. */
+static hu_status pass_together(hu_trainer *t, float scale, int largest) {
+  hu_shards *s = &t->shards;
+  hu_status status = HU_OK;
+  for (size_t k = 0; k < s->own && status == HU_OK; k++) {
+    if (k) hu_net_follow(s->net[k]);
+    s->net[k]->shard = s->first + k;
+    status = hu_feed_part(t, s->net[k], s->first + k);
+  }
+  if (status == HU_OK) status = hu_net_forward_all(s->net, s->own, 1, s->loss);
+  if (status == HU_OK) status = hu_net_backward_all(s->net, s->own, scale);
+  for (size_t k = 0; k < s->own && status == HU_OK; k++) status = keep_shard(t, s->net[k], k, s->loss[k], largest);
   t->net->shard = 0;
   return status;
 }
@@ -201,7 +222,7 @@ static hu_status join_running(hu_trainer *t) {
   hu_shards *s = &t->shards;
   hu_collective exact;
   hu_stream none = {0, 0};
-  if (!s->running) return HU_OK;
+  if (!s->running || s->net) return HU_OK; /* those of the whole batch are the same everywhere */
   memset(&exact, 0, sizeof exact);
   hu_status status = join(t, s->running, s->statistic, &exact, none);
   if (status != HU_OK) return status;
@@ -258,7 +279,8 @@ static hu_status tell(hu_trainer *t, hu_trainer_report *r) {
 
 static hu_status pass_shards(hu_trainer *t, float scale, hu_pass *p) {
   const hu_shards *s = &t->shards;
-  hu_status status = pass_own(t, scale, p->wants_largest);
+  memset(s->told, 0, told_numbers(t) * sizeof *s->told);
+  hu_status status = s->net ? pass_together(t, scale, p->wants_largest) : pass_own(t, scale, p->wants_largest);
   if (status != HU_OK) return status;
   hu_count_tensors(t, &p->counted);
   status = tell(t, &p->counted);
@@ -273,7 +295,7 @@ static hu_status pass_shards(hu_trainer *t, float scale, hu_pass *p) {
 
 static hu_status pass_whole(hu_trainer *t, float scale, hu_pass *p) {
   float loss = 0;
-  hu_status status = hu_feed_part(t, 0);
+  hu_status status = hu_feed_part(t, t->net, 0);
   if (status == HU_OK) status = hu_net_forward(t->net, 1, &loss);
   if (status == HU_OK) status = hu_net_backward(t->net, scale);
   if (status != HU_OK) return status;
@@ -288,6 +310,7 @@ hu_status hu_make_pass(hu_trainer *t, float scale, hu_pass *p) {
   p->largest = 0;
   memset(&p->counted, 0, sizeof p->counted);
   hu_net_forget_counts(t->net);
+  for (size_t k = 1; t->shards.net && k < t->shards.own; k++) hu_net_forget_counts(t->shards.net[k]);
   hu_status status = hu_draw_training(t);
   if (status != HU_OK) return status;
   return t->shards.count > 1 ? pass_shards(t, scale, p) : pass_whole(t, scale, p);

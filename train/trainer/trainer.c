@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The calls of halfulp/train/trainer.h: set the keys of a run, begin it, make its steps, evaluate it. */
-#define _GNU_SOURCE /* _SC_NPROCESSORS_ONLN */
 #include "train/trainer/trainer.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "train/environment.h"
 #include "train/net/net.h"
@@ -121,31 +119,6 @@ static hu_optimizer optimizer_of(const hu_run_keys *k) {
   return o;
 }
 
-static uint32_t threads_of(const hu_run_keys *k) {
-  long processors = k->threads ? (long)k->threads : sysconf(_SC_NPROCESSORS_ONLN);
-  return processors < 1 ? 1 : processors > 256 ? 256 : (uint32_t)processors;
-}
-
-static hu_status build_net(hu_trainer *t, char *why) {
-  hu_run_keys *k = &t->keys;
-  const char *said = NULL;
-  int labels = t->source.text || t->source.training.labels != NULL;
-  hu_model_sizes sizes = hu_sizes_of_source(t);
-  if (k->device && !t->engine) return hu_say(why, HU_E_DEVICE, "run.device: cuda, and there is no device here");
-  t->net = hu_net_new_on(k->device ? t->engine : NULL, t->batch, threads_of(k));
-  if (!t->net) return hu_say(why, HU_E_MEMORY, "no memory for the net");
-  t->net->passes = t->shards.count;
-  hu_status s = hu_model_build(t->net, &k->model, &sizes, &t->ends, &said);
-  if (s != HU_OK) return hu_say(why, s, "model.net: %s", said ? said : hu_status_text(s));
-  if (k->loss == LOSS_CROSS_ENTROPY && !labels) return hu_say(why, HU_E_TRAIN, "loss.kind: the data have no labels");
-  if (k->loss == LOSS_SQUARED_ERROR && labels) return hu_say(why, HU_E_TRAIN, "loss.kind: the data have no targets");
-  double weight = ldexp(1, -(int)k->power) / (double)t->shards.count; /* a shard's part of the batch's mean */
-  t->loss = labels ? hu_net_cross_entropy(t->net, t->ends.output, weight)
-                   : hu_net_squared_error(t->net, t->ends.output, weight);
-  s = hu_net_status(t->net, &said);
-  return s == HU_OK ? HU_OK : hu_say(why, s, "model.net: %s", said);
-}
-
 /* Penalties are of weights: not of biases, gains and offsets, which are a single row that is not drawn. */
 static hu_status set_rules(hu_trainer *t, char *why) {
   const hu_run_keys *k = &t->keys;
@@ -190,7 +163,7 @@ static HU_NOINLINE hu_status begin(hu_trainer *t, const char *folder, char *why)
   }
   s = hu_open_shards(t, why);
   if (s == HU_OK) s = hu_open_source(t, folder, why);
-  if (s == HU_OK) s = build_net(t, why);
+  if (s == HU_OK) s = hu_build_nets(t, why);
   if (s != HU_OK) return s;
   set_length(t);
   if (!t->steps_an_epoch) return hu_say(why, HU_E_SHAPE, "run.batch: more than the training set has");

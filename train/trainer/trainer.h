@@ -7,6 +7,7 @@
 #include "halfulp/train/model.h"
 #include "halfulp/train/precision.h"
 #include "halfulp/train/trainer.h"
+#include "train/net/net.h"
 
 enum {
   SET_DIGITS,
@@ -57,7 +58,7 @@ typedef struct hu_run_keys {
   uint64_t assignment, order, keep_high;
   hu_ratio ratio, limit;
   hu_rounding low_forward, low_backward, high_forward, high_backward;
-  uint64_t shards;
+  uint64_t shards, statistics; /* statistics: 1: of the whole batch */
   hu_collective reduce;
   uint64_t feedback;
 } hu_run_keys;
@@ -89,7 +90,10 @@ typedef struct hu_shards {
   float *before;               /* running statistics before the step */
   float *joined;               /* what a collective model gives */
   const void **part;           /* of each own shard */
-  double *told;                /* what processes tell each other */
+  hu_net **net;   /* statistics of the whole batch: own ones, one a shard, of which the first is the trainer's */
+  hu_whole whole; /* the same */
+  float *loss;    /* of each of these nets */
+  double *told;   /* what processes tell each other */
 } hu_shards;
 
 /* What roundings of an all-reduce have lost and the next step gets back: a residual a shard, or one for all. */
@@ -147,9 +151,9 @@ hu_status hu_open_source(hu_trainer *t, const char *folder, char *why);
 void hu_close_source(hu_trainer *t);
 /* Rooms for batches; sizes are known. */
 hu_status hu_make_rooms(hu_trainer *t, char *why);
-/* The batch of step t->step into the rooms; and a part of what is in them, t->batch samples, into the net. */
+/* The batch of step t->step into the rooms; and a part of what is in them, t->batch samples, into a net. */
 hu_status hu_draw_training(hu_trainer *t);
-hu_status hu_feed_part(hu_trainer *t, size_t part);
+hu_status hu_feed_part(hu_trainer *t, hu_net *net, size_t part);
 /* Batch b for looking, of the training or the test set; *n: how many of its examples count. Fails with HU_E_SHAPE
  * behind the last one. */
 size_t hu_batches_to_see(const hu_trainer *t, int on);
@@ -170,7 +174,7 @@ typedef struct hu_pass {
 } hu_pass;
 /* The batch of step t->step forward and backward; the gradients of the parameters are those of the whole batch. */
 hu_status hu_make_pass(hu_trainer *t, float scale, hu_pass *p);
-/* Adds the counts of all tensors to those of r (trainer.c). */
+/* Adds the counts of all tensors to those of r (counts.c). */
 void hu_count_tensors(const hu_trainer *t, hu_trainer_report *r);
 
 /* ---- error feedback (feedback.c) ---- */
@@ -189,6 +193,10 @@ void hu_keep_feedback(hu_trainer *t);
 /* n numbers from number `first` on of every residual, one after another. */
 hu_status hu_read_residual(const hu_trainer *t, size_t first, size_t n, float *z);
 hu_status hu_write_residual(hu_trainer *t, size_t first, size_t n, const float *x);
+
+/* ---- nets (build.c) ---- */
+/* The trainer's, and where batch norms have statistics of the whole batch one a shard. */
+hu_status hu_build_nets(hu_trainer *t, char *why);
 
 /* ---- precision (precision.c) ---- */
 hu_status hu_set_precision(hu_trainer *t, char *why);

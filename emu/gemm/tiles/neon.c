@@ -10,7 +10,7 @@
 #define NEON_FN static inline __attribute__((always_inline))
 #define NEON_V 3 /* vectors of a tile's row */
 
-/* Row i of a tile goes on by lane `lane` of x; the instruction takes a constant only. */
+/* Adds to row i of a tile the products of lane `lane` of x; the instruction takes a constant only. */
 #define NEON_ROW(fma, i, x, lane) \
   z[i][0] = fma(z[i][0], b0, x, lane), z[i][1] = fma(z[i][1], b1, x, lane), z[i][2] = fma(z[i][2], b2, x, lane)
 

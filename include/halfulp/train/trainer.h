@@ -68,9 +68,21 @@ HU_API HU_MUST_CHECK hu_status hu_trainer_set_engine(hu_trainer *t, const hu_eng
  * of a run without shards). Its loss has the factor 1 / S, so that the sum over the shards is the loss of the batch.
  * The gradients of all parameters, one after another in the order of the net, are then joined over the shards under
  * parallel.reduce (hu_collective_reduce, collective.h: numbers are binary32, the result is rounded to nearest even),
- * and the optimizer sees what that gives. Running statistics of batch norms become the mean over the shards of what
- * each would have: the exact sum, rounded to binary32, over S. So the run is a function of its keys, and it does not
- * matter which process computes a shard.
+ * and the optimizer sees what that gives. So the run is a function of its keys, and it does not matter which process
+ * computes a shard.
+ *
+ * With parallel.statistics = shard a batch norm has the mean and the variance of its shard, and its running statistics
+ * become the mean over the shards of what each would have: the exact sum, rounded to binary32, over S. With
+ * parallel.statistics = batch it has those of the whole batch. Let R be the rows of all shards as binary32, and let the
+ * sum of terms be their exact sum, rounded once to binary32, ties to even, where a zero is +0. Terms are binary32
+ * numbers: each operation on the way is rounded. Then
+ *
+ *   forward    mean = sum of x, / R; variance = sum of (x - mean)(x - mean), / R
+ *   backward   s = sum of u, t = sum of u h, where u = dz g and h is normalised x (docs/training.md section 3)
+ *
+ * over the rows of all shards. The running statistics follow this mean and variance once a step. One shard is a batch
+ * of one shard: its sums are exact, too. Values, gradients, and the gradients of gains and offsets remain those of a
+ * shard. A process holds the values of all of its shards at the same time; with `shard` it holds those of one.
  *
  * Error feedback: parallel.feedback says what becomes of what the roundings of parallel.reduce lose. Residuals are
  * binary32 numbers, 0 at first, in units of gradients without the loss scale s: they outlive a change of s. Each
@@ -105,7 +117,8 @@ typedef struct hu_trainer_ranks {
    * those of this process's, n numbers each. */
   hu_status (*join)(void *context, size_t n, float *z, size_t own, const void *const *x, const hu_collective *model,
                     const hu_exec *exec);
-  /* x[i] = the sum of x[i] over the processes. At most one of them is not zero, or all are whole numbers. */
+  /* x[i] = the sum of x[i] over the processes. At most one of them is not zero, or all are whole numbers whose sum is
+   * less than 2^53. */
   hu_status (*sum)(void *context, size_t n, double *x);
 } hu_trainer_ranks;
 /* Before hu_trainer_begin, which fails with HU_E_TRAIN where there are more processes than shards. HU_E_NULL: no calls,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/base/accum_text.h - reads accumulation models and elements of dot products from words, and writes them. */
-#ifndef HALFULP_CLI_BASE_ACCUM_TEXT_H
-#define HALFULP_CLI_BASE_ACCUM_TEXT_H
+/* cli/accum/text.h - reads accumulation models and elements of dot products from words, and writes them. */
+#ifndef HALFULP_CLI_ACCUM_TEXT_H
+#define HALFULP_CLI_ACCUM_TEXT_H
 
 #include "cli/base/cli.h"
 #include "halfulp/accum.h"

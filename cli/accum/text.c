@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads accumulation models and elements of dot products from words, and writes them. */
-#include "cli/base/accum_text.h"
+#include "cli/accum/text.h"
 
 #include <string.h>
 

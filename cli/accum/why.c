@@ -2,7 +2,7 @@
 /* Says why a text is not an accumulation model: which rule, key or argument is missing, and what may stand there. */
 #include <string.h>
 
-#include "cli/base/accum_text.h"
+#include "cli/accum/text.h"
 #include "cli/base/names.h"
 #include "files/suggest.h"
 

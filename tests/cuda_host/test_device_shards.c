@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs whose batch is cut into shards on the device, alone and beside a process on the CPU: what the CPU alone has,
+ * with statistics of shards and of whole batches.
+ *
+ *   test_device_shards FOLDER_OF_DATA */
+#define _GNU_SOURCE /* barriers of threads */
+#include "tests/cuda_host/twin.h"
+
+#include "halfulp/train/device.h"
+#include "tests/train/processes.h"
+
+static const hu_engine *device;
+
+/* On the device, then (processes: 2) on both. */
+static void same_on_device(int processes, const char *const *pairs) {
+  seat cpu, like, seats[2];
+  memset(&like, 0, sizeof like);
+  like.pairs = pairs;
+  train_like(&like, 1, &cpu);
+  like.engine = device;
+  for (int size = 1; size <= processes; size++) {
+    train_like(&like, size, seats);
+    for (int r = 0; r < size; r++) {
+      same_seats(&cpu, &seats[r]);
+      free(seats[r].state);
+    }
+  }
+  free(cpu.state);
+}
+
+#define IMAGES "data.set", "gratings", "data.count", "64", "data.test", "20", "data.size", "4", "run.batch", "16"
+
+static void test_shards(void **state) {
+  (void)state;
+  same_on_device(2, PAIRS(IMAGES, "model.net", "conv(channels=4)", "parallel.shards", "4"));
+  same_on_device(
+      1, PAIRS("model.net", "mlp(layers=2,units=16)", "parallel.shards", "3", "run.batch", "12", "parallel.reduce",
+               "tree(bfloat16,sra:16)", "precision.system", "fp16", "loss.scale", "backoff"));
+}
+
+static void test_batches(void **state) {
+  (void)state;
+  same_on_device(
+      1, PAIRS(IMAGES, "model.net", "conv(channels=4)", "parallel.statistics", "batch", "parallel.shards", "1"));
+  same_on_device(2, PAIRS(IMAGES, "model.net", "conv(channels=4/6)", "parallel.statistics", "batch", "parallel.shards",
+                          "4", "optimizer.momentum", "0.9"));
+  same_on_device(2, PAIRS(IMAGES, "model.net", "conv(channels=4)", "parallel.statistics", "batch", "parallel.shards",
+                          "2", "precision.system", "s2fp8"));
+  same_on_device(2, PAIRS(IMAGES, "model.net", "conv(channels=4)", "parallel.statistics", "batch", "parallel.shards",
+                          "2", "precision.values", "bfloat16,sra:8", "precision.parameters", "bfloat16,sra:8"));
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_shards), cmocka_unit_test(test_batches)};
+  if (argc < 2) return 2;
+  folder = argv[1];
+  int skip = twin_skip("training on the device");
+  if (skip) return skip;
+  if (hu_engine_device(&device) != HU_OK) return 1;
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
