@@ -26,6 +26,10 @@ const char *cli_shown(char room[CLI_SHOWN_MAX], const char *name);
 /* 1 after --quiet: standard error gets errors only, no progress, no note, no summary. Standard output is unchanged. */
 int cli_quiet(void);
 void cli_be_quiet(void);
+/* The sequence that begins a colour of text on a terminal, and for CLI_INK_END ends it. "" if out is no terminal, if
+ * NO_COLOR is set and not empty, or if TERM is dumb or not set. */
+typedef enum cli_ink { CLI_INK_END, CLI_INK_WRONG, CLI_INK_RIGHT, CLI_INK_STRONG } cli_ink;
+const char *cli_ink_on(FILE *out, cli_ink ink);
 /* Prints "halfulp: note" on stderr, one line, cleaned; nothing after --quiet. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -67,7 +67,7 @@ static char *next_line(char *line, int room, void *context) {
   if (n && begin[n - 1] == '\r') n--;
   if (!config_is_text(begin, n)) wrong(r, "not UTF-8 text, or a control character");
   if (n > CONFIG_LINE_MAX || (int)n + 2 > room)
-    wrong(r, "%zu bytes; a line has at most %d, and an indented line goes on with a value", n, CONFIG_LINE_MAX);
+    wrong(r, "%zu bytes; a line has at most %d, and an indented line continues a value", n, CONFIG_LINE_MAX);
   if (*r->error) return NULL;
   memcpy(line, begin, n);
   line[n] = 0;

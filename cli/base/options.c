@@ -296,7 +296,7 @@ static int set_shared(cli_numeric *n, int key, const char *value) {
     case CLI_KEY_JSON: n->json = 1; return CLI_OK;
     case 'r':
       if (hu_mode_round_parse(&n->mode, value) == HU_OK) return CLI_OK;
-      return cli_fail(NULL, "--round: '%s' is no rounding mode (" HU_ROUND_TEXTS ")", value);
+      return cli_fail(NULL, "--round: '%s' is not a rounding mode (" HU_ROUND_TEXTS ")", value);
     case 's':
       if (hu_mode_saturate_parse(&n->mode, value) == HU_OK) return CLI_OK;
       return cli_fail(NULL, "--saturate: '%s' is no policy (default none finite propagate)", value);

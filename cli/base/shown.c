@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of files and other foreign text as a terminal may be given it: see cli.h. */
+/* Names of files and other foreign text as a terminal may be given it, and its colours: see cli.h. */
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/base/cli.h"
 
@@ -50,4 +52,11 @@ size_t cli_whole_text(const char *text, size_t n) {
   unsigned char lead = (unsigned char)text[--begin];
   size_t length = lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
   return begin + length > n ? begin : n;
+}
+
+const char *cli_ink_on(FILE *out, cli_ink ink) {
+  static const char *const sequences[] = {"\033[0m", "\033[31m", "\033[32m", "\033[1m"};
+  const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
+  if ((none && *none) || !term || !strcmp(term, "dumb") || !isatty(fileno(out))) return "";
+  return sequences[ink];
 }

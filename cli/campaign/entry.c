@@ -24,7 +24,7 @@ const char *campaign_entry_read(campaign_entry *z, char *line) {
   if (at) return "too many columns";
   const char *state = z->field[CAMPAIGN_STATE];
   if (strcmp(state, "done") && strcmp(state, "stale") && strcmp(state, "open"))
-    return "the state is none of done, stale, open";
+    return "the state is not one of done, stale, open";
   if (!strcmp(state, "open")) return NULL;
   if (!is_number(z->field[CAMPAIGN_WRONG], "0123456789") || !is_number(z->field[CAMPAIGN_CASES], "0123456789"))
     return "wrong and cases are numbers";

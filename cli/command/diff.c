@@ -160,7 +160,8 @@ static void compare(tally *t, const scale *s, const npy_info *info, uint64_t sho
 }
 
 static void print_tally(const tally *t, const npy_info *info) {
-  printf("%llu of %zu elements differ\n", (unsigned long long)t->differing, info->count);
+  printf("%s%llu of %zu elements differ%s\n", cli_ink_on(stdout, t->differing ? CLI_INK_WRONG : CLI_INK_RIGHT),
+         (unsigned long long)t->differing, info->count, cli_ink_on(stdout, CLI_INK_END));
   if (!t->differing) return;
   printf("distance in ulps\n");
   if (t->zero_signs) printf("  %-22s %llu\n", "0 (signs of zero)", (unsigned long long)t->zero_signs);

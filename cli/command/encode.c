@@ -72,7 +72,7 @@ static int check_lines(const encode_state *s) {
   const cli_quantize_state *f = &s->files;
   if (cli_want_format(&s->numeric)) return CLI_BAD;
   if (f->target.kind != &cli_kind_format && f->target.kind != &cli_kind_conversion)
-    return cli_fail(NULL, "'%s' is for arrays: give IN.npy OUT.npy; numbers one a line want a plain format",
+    return cli_fail(NULL, "'%s' is for arrays: give IN.npy OUT.npy; numbers, one per line, require a plain format",
                     f->target.given);
   if (f->has_amax || f->includes || f->excludes || f->any_rank || f->rows_out || f->report)
     return cli_fail(NULL, "--amax, --include, --exclude, --any-rank, --rows and --report go with IN and OUT");
@@ -82,7 +82,7 @@ static int check_lines(const encode_state *s) {
 
 static int check_files(const encode_state *s) {
   if (!s->bits && !s->words && !s->verbose) return CLI_OK;
-  return cli_fail(NULL, "--bits32, --bits64, --words and --verbose go with numbers one a line, not with IN and OUT");
+  return cli_fail(NULL, "--bits32, --bits64, --words and --verbose go with numbers, one per line, not with IN and OUT");
 }
 
 static uint32_t random_digits(const encode_state *s, unsigned long line) {
@@ -122,7 +122,7 @@ static int read_operand(operand *x, const encode_state *s, const char *text, con
     return 1;
   }
   if (!number_parse(&z, text)) return 0;
-  *wrong = "the mode wants more digits of this number than binary64 holds; give it exactly in binary64";
+  *wrong = "the mode requires more digits of this number than binary64 holds; give it exactly in binary64";
   if (!number_suffices(z, s->numeric.format, s->numeric.mode)) return 0;
   x->value = z.value;
   return 1;

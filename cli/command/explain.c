@@ -279,9 +279,9 @@ static int explain_mode(const explain_state *s, number z, const neighbours *p, h
     putchar('}');
   } else {
     printf("  %-18s %s\n", name, rule);
-    printf("  %-18s 0x%0*x = %s", "", (int)code_digits(f), code, value);
+    printf("  %-18s %s0x%0*x = %s", "", cli_ink_on(stdout, CLI_INK_STRONG), (int)code_digits(f), code, value);
     if (isfinite(result)) printf(" = %s", number_decimal(decimal, result));
-    printf("; events: %s\n", words);
+    printf("%s; events: %s\n", cli_ink_on(stdout, CLI_INK_END), words);
   }
   int placed = finite && !beyond_binary64(z) && !p->below_all && f.subnormal != HU_SUBNORMAL_FLUSH;
   if (!placed || (events & (HU_EVENT_OVERFLOW | HU_EVENT_INVALID))) return CLI_OK;
@@ -305,7 +305,8 @@ static int explain_other(explain_state *s, const char *text) {
 
 static int read_operation(explain_state *s, char **operands, int count) {
   if (s->other || s->preset.name)
-    return cli_fail(NULL, "explain: operations take floating-point formats, and '%s' is none", s->numeric.format_text);
+    return cli_fail(NULL, "explain: operations take floating-point formats, and '%s' is not one",
+                    s->numeric.format_text);
   for (int i = 0; i < OPERATION_OPERANDS; i++) {
     s->operation.format[i] = s->numeric.format;
     if (s->operand_formats[i] && cli_read_format(&s->operation.format[i], s->operand_formats[i])) return CLI_BAD;
@@ -389,7 +390,7 @@ static int print_link(explain_state *s, char **operands, int count) {
 
 static int explain_sum(explain_state *s, char **operands, int count) {
   if (s->other || s->preset.name)
-    return cli_fail(NULL, "explain: dot products take floating-point formats, and '%s' is none",
+    return cli_fail(NULL, "explain: dot products take floating-point formats, and '%s' is not one",
                     s->numeric.format_text);
   if (s->operand_formats[2])
     return cli_fail(NULL, "explain: dot: --fc is no option here; --fd is the format of C and of the result");

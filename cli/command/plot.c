@@ -556,7 +556,7 @@ static int draw_with_data(const plot_state *s) {
   if (cli_array_load(&x, s->data)) return CLI_BAD;
   histogram *h = x.info.kind == 'f' ? cli_room(1, sizeof *h) : NULL;
   int status = CLI_BAD;
-  if (x.info.kind != 'f') cli_fail(x.name, "plot wants float16, float32 or float64, this is %s", npy_dtype(&x.info));
+  if (x.info.kind != 'f') cli_fail(x.name, "plot requires float16, float32 or float64, this is %s", npy_dtype(&x.info));
   if (h) {
     gather(h, s, &x);
     status = draw(s, h);

@@ -45,7 +45,7 @@ static void operand_text(char text[CLI_NAME_MAX], unsigned operand) {
 }
 
 static void nan_text(char text[CLI_NAME_MAX], const hu_conversion *c, unsigned rule) {
-  static const char *const words[] = {"as the format and mode have it", "", "", "sign and leading digits, made quiet",
+  static const char *const words[] = {"as the format and mode define it", "", "", "sign and leading digits, made quiet",
                                       "sign and leading digits"};
   const char *code = c->nan_code == HU_NO_CODE ? "the canonical one" : "";
   if (rule == HU_NAN_BY_CODE)

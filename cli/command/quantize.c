@@ -126,7 +126,7 @@ static int from_array(const cli_quantize_state *s, const char *in, const char *o
   if (cli_array_load(&x, in)) return CLI_BAD;
   int status = x.info.kind == 'f'
                    ? cli_quantize_array(s, &x, in, out, device)
-                   : cli_fail(x.name, "quantize wants float16, float32 or float64, this is %s", npy_dtype(&x.info));
+                   : cli_fail(x.name, "quantize requires float16, float32 or float64, this is %s", npy_dtype(&x.info));
   cli_array_free(&x);
   return status;
 }

@@ -43,20 +43,20 @@ static int set_nan_result(state *s, const char *value) {
   static const char *const names[] = {"any", "quiet", "canonical"};
   for (int i = 0; i < 3; i++)
     if (!strcmp(value, names[i])) return s->rules.nan_result = i, CLI_OK;
-  return cli_fail(NULL, "--nan-result: '%s' is none of any quiet canonical", value);
+  return cli_fail(NULL, "--nan-result: '%s' is not one of any quiet canonical", value);
 }
 
 static int set_nan_fma(state *s, const char *value) {
   s->rules.fixed_nan_fma = strcmp(value, "any") != 0;
   if (!s->rules.fixed_nan_fma || hu_mode_nan_fma_parse(&s->numeric.mode, value) == HU_OK) return CLI_OK;
-  return cli_fail(NULL, "--nan-fma: '%s' is none of any quiet invalid", value);
+  return cli_fail(NULL, "--nan-fma: '%s' is not one of any quiet invalid", value);
 }
 
 static int set_integer(state *s, const char *value) {
   static const char *const names[] = {"riscv", "arm", "x86"};
   for (int i = 0; i < 3; i++)
     if (!strcmp(value, names[i])) return s->integer = i, CLI_OK;
-  return cli_fail(NULL, "--integer: '%s' is none of riscv arm x86", value);
+  return cli_fail(NULL, "--integer: '%s' is not one of riscv arm x86", value);
 }
 
 static int set(void *context, int key, const char *value) {

@@ -38,7 +38,7 @@ static int set_shard(verify_state *s, const char *value) {
 static int set_level(verify_state *s, const char *value) {
   for (s->level = 0; s->level < 3; s->level++)
     if (!strcmp(value, level_names[s->level])) return CLI_OK;
-  return cli_fail(NULL, "--level: '%s' is none of quick, full, exhaustive", value);
+  return cli_fail(NULL, "--level: '%s' is not one of quick, full, exhaustive", value);
 }
 
 static int set_only(verify_state *s, const char *value) {
@@ -46,7 +46,7 @@ static int set_only(verify_state *s, const char *value) {
     if (!strcmp(value, verify_kind_name(k))) s->only |= 1 << k;
   for (int k = 0; k < VERIFY_KINDS; k++)
     if (!strcmp(value, verify_kind_name(k))) return CLI_OK;
-  return cli_fail(NULL, "--only: '%s' is none of golden, world, steps, device", value);
+  return cli_fail(NULL, "--only: '%s' is not one of golden, world, steps, device", value);
 }
 
 static int set(void *state, int key, const char *value) {
@@ -83,7 +83,8 @@ static const cli_option options[] = {
 static const cli_command command = {
     "verify",
     "[REPORT...]",
-    "Test this build on this machine: golden files, small worlds, step proofs, device against CPU",
+    "Check this build on this machine: recorded results, every value of small formats, proofs between rounding "
+    "thresholds, CUDA against CPU",
     "world: every value of a format of up to 8 bits (256 of a wider one), the steps between and their\n"
     "quarters, in every mode against the oracle. steps: codes of binary32 numbers in order; the oracle\n"
     "decides on both sides of each step, which proves the run between (all 2^32 inputs: exhaustive, and\n"

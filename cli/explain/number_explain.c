@@ -68,7 +68,7 @@ static const char *rule_of(const context *c, hu_mode mode, uint32_t code, uint32
   if (events & HU_EVENT_INVALID) return "below the range of unsigned numbers";
   if (events & HU_EVENT_OVERFLOW)
     return events & HU_EVENT_SATURATED ? "beyond the range: its end" : "beyond the range: wrapped";
-  if (c->x == 0) return events & HU_EVENT_INEXACT ? "zero, which is no value here" : "zero";
+  if (c->x == 0) return events & HU_EVENT_INEXACT ? "zero, which is not a value here" : "zero";
   if (events & HU_EVENT_UNDERFLOW) return "below the smallest value";
   if (c->exact) return "exactly there: nothing to round";
   if (mode.round <= HU_RNZ) return nearest_rule(c);
@@ -121,9 +121,10 @@ static void explain_mode(const context *c, hu_mode mode, int first) {
     putchar('}');
     return;
   }
-  printf("  %-18s %s\n  %-18s 0x%0*x = %s", name, rule, "", cli_system_digits(c->n), (unsigned)code, value);
+  printf("  %-18s %s\n  %-18s %s0x%0*x = %s", name, rule, "", cli_ink_on(stdout, CLI_INK_STRONG),
+         cli_system_digits(c->n), (unsigned)code, value);
   if (isfinite(result)) printf(" = %s", number_decimal(decimal, result));
-  printf("; events: %s\n", words);
+  printf("%s; events: %s\n", cli_ink_on(stdout, CLI_INK_END), words);
 }
 
 /* Is every result the same for all numbers next to the text's own? */
@@ -146,7 +147,7 @@ int cli_system_explain(hu_number n, const char *given, const char *text, const h
   context c = {n, 0, random, json, 0, 0, 0, 0, 0};
   if (!number_parse(&z, text)) return cli_fail(NULL, "explain: '%s' is not a number", text);
   if (!z.exact && !suffices(n, z, modes, count, random))
-    return cli_fail(NULL, "explain: the mode wants more digits of '%s' than binary64 holds", text);
+    return cli_fail(NULL, "explain: the mode requires more digits of '%s' than binary64 holds", text);
   c.x = z.value;
   int finite = isfinite(c.x) && c.x != 0;
   cli_system_name(name, n, given);

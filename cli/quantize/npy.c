@@ -83,7 +83,7 @@ static void report(FILE *out, const cli_quantize_state *s, const cli_array *x, c
   if (!s->target.kind->elementwise) {
     fprintf(out, "  matrix of %zu rows of %zu\n", o->job.rows, o->job.cols);
     if (o->job.blocks.count) cli_print_blocks(out, "    ", &o->job.blocks);
-    if (o->info.count) fprintf(out, "    bits an element %s\n", ROUNDED(o->parts.bits / (double)o->info.count, 4));
+    if (o->info.count) fprintf(out, "    bits per element %s\n", ROUNDED(o->parts.bits / (double)o->info.count, 4));
   }
   fprintf(out, "  errors\n");
   cli_print_errors(out, "    ", &o->errors);

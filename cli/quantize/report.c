@@ -81,7 +81,7 @@ static void tensors(FILE *out, const tensors_results *r, const tensors_result *t
   fputs("<th scope=\"col\">saturated</th><th scope=\"col\">to zero</th>", out);
   if (total->again) fputs("<th scope=\"col\">rounded again</th>", out);
   fputs(
-      "<th scope=\"col\">bits an element</th><th scope=\"col\">blocks</th><th scope=\"col\" data-fixed>exponents</th>"
+      "<th scope=\"col\">bits per element</th><th scope=\"col\">blocks</th><th scope=\"col\" data-fixed>exponents</th>"
       "</tr></thead>\n<tbody>\n",
       out);
   for (size_t i = 0; i < r->count; i++) {
@@ -190,7 +190,7 @@ static void summary(FILE *out, const tensors_results *r, const tensors_result *t
           HU_VERSION_STRING);
   page_card(out, "tensors rounded", "%zu of %zu", r->done, r->count);
   page_card(out, "elements", "%zu", total->errors.count);
-  page_card(out, "bits an element", "%s", ROUNDED(total->bits, 4));
+  page_card(out, "bits per element", "%s", ROUNDED(total->bits, 4));
   if (isfinite(total->errors.sqnr))
     page_card(out, "SQNR", "%.2f dB", total->errors.sqnr);
   else
@@ -204,9 +204,9 @@ static void summary(FILE *out, const tensors_results *r, const tensors_result *t
 
 static void notes(FILE *out, const tensors_result *total) {
   fputs(
-      "<h2>Words</h2>\n<p>Errors are of what the file holds against what it held, over the elements finite in both; "
+      "<h2>Words</h2>\n<p>Errors compare each tensor before and after, over the elements that are finite in both; "
       "SQNR is ten times the decimal logarithm of the sum of the squares before over the sum of the squared errors. "
-      "Saturated and to zero count elements. Bits an element are those of packed codes and scales.",
+      "Saturated and to zero count elements. Bits per element are those of packed codes and scales.",
       out);
   if (left_out(total)) fputs(" Left out: elements that are not finite before or after.", out);
   if (total->again)

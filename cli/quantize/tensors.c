@@ -237,7 +237,7 @@ static int check_report(const cli_quantize_state *s, const char *in, const char 
   if (cli_spare_input(s->report, in, "give --report another name")) return CLI_BAD;
   if (cli_same_file(s->report, out)) return cli_fail(s->report, "--report would replace the output");
   if (!strcmp(s->report, "-") && s->numeric.json)
-    return cli_fail(NULL, "--report - and --json both want standard output");
+    return cli_fail(NULL, "--report - and --json both require standard output");
   return cli_file_try(s->report);
 }
 

@@ -23,7 +23,7 @@ typedef struct tensors_result {
   const st_tensor *tensor;
   int done;          /* 1: rounded; 0: copied */
   uint64_t first;    /* random word of its element 0, from the stream's counter */
-  double amax, bits; /* of the finite elements; bits an element as codes */
+  double amax, bits; /* of the finite elements; bits per element as codes */
   cli_row_shape shape;
   uint64_t again; /* elements whose value the dtype lacks */
   hu_events events;

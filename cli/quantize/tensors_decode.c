@@ -15,7 +15,7 @@ static int find_part(const st_tensor **t, const tensors_input *in, const char *n
   int same = (*t)->dtype == want->dtype && (*t)->dims == want->dims;
   for (uint32_t i = 0; i < want->dims && same; i++) same = (*t)->shape[i] == want->shape[i];
   if (same) return CLI_OK;
-  return cli_fail(in->name, "tensor '%s': %s %s, its codes want %s %s", shown, st_dtype_name((*t)->dtype),
+  return cli_fail(in->name, "tensor '%s': %s %s, its codes require %s %s", shown, st_dtype_name((*t)->dtype),
                   st_shape(has, (*t)->dims, (*t)->shape), st_dtype_name(want->dtype),
                   st_shape(wants, want->dims, want->shape));
 }

@@ -31,12 +31,12 @@ static int add_array(tensors_input *in, const char *path) {
   int dtype = info->kind != 'f' ? -1 : info->size == 2 ? ST_F16 : info->size == 4 ? ST_F32 : ST_F64;
   if (dtype < 0) {
     free(name);
-    return cli_fail(in->name, "quantize wants float16, float32 or float64, this is %s", npy_dtype(info));
+    return cli_fail(in->name, "quantize requires float16, float32 or float64, this is %s", npy_dtype(info));
   }
   if (name && cli_ends(name, ".npy")) name[strlen(name) - 4] = 0;
   if (name && !strcmp(name, ST_METADATA)) {
     free(name);
-    return cli_fail(in->name, "no tensor can be named '%s'; the array wants another name", ST_METADATA);
+    return cli_fail(in->name, "no tensor can be named '%s'; give the array another name", ST_METADATA);
   }
   int good = name && st_add(&in->file, name, dtype, info->dims, info->shape);
   free(name);

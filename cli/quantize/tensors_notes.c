@@ -72,7 +72,7 @@ static int read_note(tensors_notes *notes, const tensors_input *in, const st_ent
   n->name = e->key + strlen("halfulp.");
   n->dtype = st_dtype_find(dtype);
   if (n->dtype != ST_F64 && n->dtype != ST_F32 && n->dtype != ST_F16 && n->dtype != ST_BF16)
-    return wrong_note(in, e->key, "its dtype is none of F64, F32, F16, BF16");
+    return wrong_note(in, e->key, "its dtype is not one of F64, F32, F16, BF16");
   const char *at = take_shape(n, blank + 1);
   if (!at || *at != ' ') return wrong_note(in, e->key, "no shape");
   n->rows_out = !strncmp(at + 1, TENSORS_ROWS_OUT, strlen(TENSORS_ROWS_OUT));

@@ -81,7 +81,7 @@ void tensors_print(FILE *out, const tensors_results *r) {
     int n = (int)strlen(st_printable(shown, r->list[i].tensor->name));
     if (r->list[i].done && n > width) width = n;
   }
-  fprintf(out, "%s to %s, %s: %zu of %zu tensors, %zu elements, %s bits an element as codes; %s written to %s\n",
+  fprintf(out, "%s to %s, %s: %zu of %zu tensors, %zu elements, %s bits per element as codes; %s written to %s\n",
           cli_shown(in, r->in), cli_target_name(target, &r->asked->target), cli_mode_name(mode, r->asked->numeric.mode),
           r->done, r->count, total.errors.count, ROUNDED(total.bits, 4), r->asked->codes ? "codes" : "values",
           cli_shown(file, r->out));

@@ -89,7 +89,7 @@ static int add_progression(sweep *s, const char *last) {
   decimal a, b, c;
   if (s->values < 2 || !read_decimal(&a, s->value[s->values - 2]) || !read_decimal(&b, s->value[s->values - 1]) ||
       !read_decimal(&c, last))
-    return cli_fail(NULL, "--values: '...' wants two decimal numbers before it and one behind it");
+    return cli_fail(NULL, "--values: '...' requires two decimal numbers before it and one behind it");
   int places = a.places > b.places ? a.places : b.places;
   if (c.places > places) places = c.places;
   if (!bring_to(&a, places) || !bring_to(&b, places) || !bring_to(&c, places))

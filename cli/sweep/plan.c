@@ -135,7 +135,7 @@ static const char *other_key(const sweep_file *f, const hu_trainer *t, const cha
 
 static int refuse_file(const sweep_run *r, const char *name, const char *was) {
   int version = strcmp(name, "halfulp") == 0;
-  return cli_fail(r->path, "was made with %s%s%s, not %s; --overwrite begins anew", version ? "halfulp" : name,
+  return cli_fail(r->path, "was made with %s%s%s, not %s; --overwrite begins again", version ? "halfulp" : name,
                   version ? " " : " = ", was ? was : "(nothing)",
                   version ? HU_VERSION_STRING : hu_trainer_get(r->trainer, name));
 }

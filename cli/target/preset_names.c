@@ -52,7 +52,7 @@ void cli_preset_steps(cli_preset *preset, number *z, const char *text, int json)
     cli_json_double(stdout, x);
     printf(", ");
   } else {
-    printf("%s as %s has it\n", text, preset->name);
+    printf("%s converted as in %s\n", text, preset->name);
     if (!same && isfinite(x))
       printf("  %-18s %s = %s\n", "becomes first", hex, number_decimal(decimal, x));
     else if (!same && !isnan(z->value))

@@ -7,7 +7,7 @@
 
 #define TORCH                                                                                                        \
   "a PyTorch file; in Python: safetensors.torch.save_file(torch.load(FILE, weights_only=True), 'OUT.safetensors'), " \
-  "or torch.jit.load(FILE).state_dict() in the place of torch.load"
+  "or torch.jit.load(FILE).state_dict() instead of torch.load"
 #define ONNX                                                                                               \
   "an ONNX model; in Python: safetensors.numpy.save_file({t.name: onnx.numpy_helper.to_array(t) for t in " \
   "onnx.load(FILE).graph.initializer}, 'OUT.safetensors')"

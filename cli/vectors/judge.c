@@ -90,11 +90,11 @@ static void print_difference(const vectors_verdict *sum, const vectors_rules *ru
     fputc('}', out);
     return;
   }
-  fprintf(out, "line %lu: %s is ", line, operands);
+  fprintf(out, "line %lu: %s is %s", line, operands, cli_ink_on(out, CLI_INK_WRONG));
   print_answer(out, rules, t, given);
-  fputs(", should be ", out);
+  fprintf(out, "%s, should be %s", cli_ink_on(out, CLI_INK_END), cli_ink_on(out, CLI_INK_RIGHT));
   print_answer(out, rules, t, want);
-  fputc('\n', out);
+  fprintf(out, "%s\n", cli_ink_on(out, CLI_INK_END));
 }
 
 /* JSON has the explanation behind all differences. */
@@ -139,7 +139,8 @@ static void print_kinds(const vectors_verdict *sum) {
 static void print_totals(const vectors_verdict *sum, const vectors_rules *rules, const char *id, uint64_t missing) {
   unsigned long long cases = sum->cases, wrong = sum->wrong;
   if (!rules->json) {
-    printf("%llu cases, %llu differ", cases, wrong);
+    printf("%llu cases, %s%llu differ%s", cases, cli_ink_on(stdout, wrong ? CLI_INK_WRONG : CLI_INK_RIGHT), wrong,
+           cli_ink_on(stdout, CLI_INK_END));
     print_kinds(sum);
     putchar('\n');
     return;

@@ -24,13 +24,13 @@ EXAMPLE = ['[data]', 'set = digits', '[model]', 'net = mlp(layers=2,units=64)', 
 def page(keys):
     out = roff.head('halfulp-train.ini', 5, 'File formats')
     out += ['.SH NAME', 'halfulp\\-train.ini \\- configuration of a training run', '.SH DESCRIPTION', roff.paragraph(
-        'halfulp train CONFIG runs what such a file says: sections in brackets, below them a key and its value a line, = or : between them. '
-        'Comments begin with ; or # at the begin of a line, and with ; behind a blank; an indented line continues the value above it. '
-        'Order does not matter, but that precision.system is set before the other keys of its section, wherever it stands. What is not said '
-        'has its default. An unknown key, a value that its key does not take and a key given twice are refused with file and line.'),
+        'halfulp train CONFIG runs what such a file says: sections in brackets, below them one key and its value per line, = or : between them. '
+        'Comments begin with ; or # at the beginning of a line, and with ; behind a blank; an indented line continues the value above it. '
+        'Order does not matter, except that precision.system is set before the other keys of its section, wherever it stands. A key that '
+        'is left out has its default. An unknown key, a value that its key does not take and a key given twice are refused with file and line.'),
         '.PP', roff.paragraph('--set section.key=value sets a key after the file. Texts of formats, roundings, accumulation models and networks are those of '
                               'the library: halfulp formats, halfulp models, and the headers.'),
-        '.PP', roff.paragraph('The weights of a run are a function of its keys, but for those marked "no weights".')]
+        '.PP', roff.paragraph('The weights of a run are a function of its keys, except for those marked "no weights".')]
     section = ''
     for key in keys:
         name = key['id'].split('.')[0]

@@ -44,7 +44,7 @@ enum {
   HU_MPI_SEGMENTS = 1  /* by segments */
 };
 
-/* Where a call takes place, and what went wrong. {comm, 0, 0, 0, ""} is a usual one. */
+/* Where a call takes place, and what went wrong. Begin with {comm, 0, 0, 0, ""}. */
 #define HU_MPI_WHY_MAX 200
 typedef struct hu_mpi {
   MPI_Comm comm;

@@ -329,11 +329,14 @@ class Models(support.Case):
             model = "block(%s)" % ",".join([rule] + ["%s=%s" % (k, values[k]) for k in needed])
             self.ok("mma", model, *half)
         self.bad("models", "--grammar", "nv", says="--grammar")
+        with open(os.path.join(os.environ["HALFULP_DOCS"], "accumulators.md"), encoding="utf-8") as file:
+            page = file.read().split("\n## Describe a unit of your own\n")[1].split("\n## ")[0]
         with open(os.path.join(os.environ["HALFULP_DOCS"], "guide-hardware.md"), encoding="utf-8") as file:
             guide = file.read()
-        told = re.findall(r"`(\w+)`", "".join(re.findall(r"(?m)^\| (`\w+`(?:, `\w+`)*) \|", guide)))
+        told = re.findall(r"`(\w+)`", "".join(re.findall(r"(?m)^\| (`\w+`(?:, `\w+`)*) \|", page)))
         self.assertEqual(sorted(told), sorted(keys))
-        self.assertIn(text.split("\n\n")[1].split("`-- the terms")[0], guide)
+        for place in (page, guide):
+            self.assertIn(text.split("\n\n")[1].split("`-- the terms")[0], place)
         made = json.loads(self.ok("models", "--grammar", "--json"))
         self.assertEqual({k["key"]: [(r, "*" if r in k["required"] else "") for r in k["rules"]] for k in made["keys"]}, keys)
         for k in made["keys"]:

@@ -271,7 +271,7 @@ class Numbers(support.Case):
         self.bad("encode", "-f", "fp(4,3,0):fn,ovf=inf", says="overflow: inf wants infinities")
         self.bad("encode", "-f", "binary16p1se", says="e: a P3109 format")
         self.bad("encode", "-f", "fp(4,3,0", says="something is missing at the end")
-        self.bad("encode", "-f", "bfloat16", "-r", "up", says="'up' is no rounding mode")
+        self.bad("encode", "-f", "bfloat16", "-r", "up", says="'up' is not a rounding mode")
         self.bad("encode", "-f", "bfloat16", "-s", "up", says="'up' is no policy")
         self.bad("encode", "-f", "bfloat16", "--nan", "up", says="'up' is no policy")
         self.bad("encode", "-f", "bfloat16", "--tiny", "up", says="neither before nor after")
@@ -379,7 +379,7 @@ class Numbers(support.Case):
         self.bad("explain", "-f", "posit8", "abc", says="'abc' is not a number")
         # A third of a table's gap has digits without end: binary64 cannot tell an odd 1/3 from its neighbours there.
         self.assertIn("toward zero", self.ok("explain", "-f", "table(0,1)", "0." + "3" * 30))
-        self.bad("explain", "-f", "table(0,1)", "0.5" + "0" * 30 + "1", says="wants more digits")
+        self.bad("explain", "-f", "table(0,1)", "0.5" + "0" * 30 + "1", says="requires more digits")
 
     def test_info_without_exponents(self):
         out = self.ok("info", "uint4")

@@ -300,7 +300,7 @@ class Model(Base):
         there = os.path.join(self.folder.name, ".", "o.safetensors")
         for report, says in ((m, "the same file"), (self.path("link"), "the same file"), (o, "the output"), (there, "output")):
             self.bad("quantize", "-f", "mxfp4", m, o, "--report", report, says=(report, "would replace", says))
-        self.bad("quantize", "-f", "mxfp4", m, o, "--report", "-", "--json", says="both want standard output")
+        self.bad("quantize", "-f", "mxfp4", m, o, "--report", "-", "--json", says="both require standard output")
         self.assertEqual((self.left(), self.read("m.safetensors")), (["link", "m.safetensors"], before))
         self.quantize("mxfp4")
         self.bad("quantize", "-f", "mxfp4", m, o, "--report", there, says=(there, "would replace the output"))

@@ -267,7 +267,7 @@ class Scaled(support.Case):
             "with Inf, NaN  1",
             "with to_zero   1",
             "amax           1 to 448",
-            "bits an element 8.32",
+            "bits per element 8.32",
         ):
             self.assertIn(part, text)
         r = json.loads(self.ok("quantize", "-f", "mxfp8_e4m3", "--json", x, self.path("z.npy")))
@@ -336,7 +336,7 @@ class Scaled(support.Case):
         values = [v for v in self.numbers(300) if v] + [0.0, -0.0]
         x = self.put("x.npy", values, (1, len(values)))
         report = self.ok("quantize", "-f", "s2fp8", "--codes", x, self.path("c.npy"))
-        self.assertIn("bits an element", report)
+        self.assertIn("bits per element", report)
         mu, m = self.get("c.mu.npy")[2][0], self.get("c.m.npy")[2][0]
         alpha, beta = self.get("c.alpha.npy")[2][0], self.get("c.beta.npy")[2][0]
         logs = [math.log2(abs(v)) for v in values if v]
@@ -416,9 +416,9 @@ class Scaled(support.Case):
         x = self.put("x.npy", [1.0] * 4)
         self.bad("encode", "-f", "mxfp4", stdin="1\n", says="'mxfp4' is for arrays")
         self.bad("decode", "-f", "mxfp4", stdin="1\n", says="'mxfp4' is for arrays")
-        self.bad("encode", "-f", "bfloat16", "--bits32", x, self.path("z.npy"), says="go with numbers one a line")
+        self.bad("encode", "-f", "bfloat16", "--bits32", x, self.path("z.npy"), says="go with numbers, one per line")
         self.bad("encode", "-f", "bfloat16", "--amax", "1", stdin="1\n", says="go with IN and OUT")
-        self.bad("decode", "-f", "mxfp4", "-v", x, self.path("z.npy"), says="go with numbers one a line")
+        self.bad("decode", "-f", "mxfp4", "-v", x, self.path("z.npy"), says="go with numbers, one per line")
         self.bad("decode", x, self.path("z.npy"), says="no format given")
         self.bad("quantize", "-f", "mxfp4", "--device", "cuda", x, self.path("z.npy"), says="--device cuda")
         self.bad("quantize", "-f", "mxfp4", "--codes", x, "-", says="several files")

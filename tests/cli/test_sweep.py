@@ -363,7 +363,7 @@ class Sweep(SweepCase):
             (["--values", "0,,1"], "--values: value 2 is empty"),
             (["--values", ""], "--values: value 1 is empty"),
             (["--values", "0,0.5,0"], "--values: '0' is there twice"),
-            (["--values", "0,...,1"], "'...' wants two decimal numbers before it"),
+            (["--values", "0,...,1"], "'...' requires two decimal numbers before it"),
             (["--values", "0,0.3,...,1"], "'1' is not reached from '0' in steps"),
             (["--values", "0,0.1,...,-1"], "is not reached"),
             (["--values", "0,0,...,1"], "is there twice"),

@@ -201,7 +201,7 @@ class Wrong(support.Case):
         for text, says in (
             ("", (here, "'halfulp.x': no dtype")),
             ("F32", (here, "'halfulp.x': no dtype")),
-            ("U8 [2, 20] " + format_text, (here, "none of F64, F32, F16, BF16")),
+            ("U8 [2, 20] " + format_text, (here, "not one of F64, F32, F16, BF16")),
             ("F32 2x20 " + format_text, (here, "'halfulp.x': no shape")),
             ("F32 [2, 20 " + format_text, (here, "'halfulp.x': no shape")),
             ("F32 [2, ] " + format_text, (here, "'halfulp.x': no shape")),
@@ -210,7 +210,7 @@ class Wrong(support.Case):
             ("F32 [2, 20]" + format_text, (here, "'halfulp.x': no shape")),
             ("F32 [2, 20] nosuch", "format 'nosuch': no such name"),
             ("F32 [2, 20] scaled(\n", (here, "unprintable")),
-            ("F32 [2, 22] " + format_text, (here, "tensor 'x.codes': U8 [2, 10], its codes want U8 [2, 11]")),
+            ("F32 [2, 22] " + format_text, (here, "tensor 'x.codes': U8 [2, 10], its codes require U8 [2, 11]")),
             ("F32 [3, 20] " + format_text, (here, "tensor 'x.codes'")),
             ("F32 [9000000000, 9000000000] " + format_text, ""),
             ("F32 [9000000000000000000, 2] " + format_text, ""),
@@ -218,9 +218,9 @@ class Wrong(support.Case):
             attempt(says, text)
         attempt((here, "tensor 'x.scales' is missing"), drop="x.scales")
         attempt((here, "tensor 'x.tensor' is missing"), drop="x.tensor")
-        attempt((here, "tensor 'x.scales': U8 [4], its codes want U8 [2, 2]"), scales=("U8", (4,), b"1234"))
+        attempt((here, "tensor 'x.scales': U8 [4], its codes require U8 [2, 2]"), scales=("U8", (4,), b"1234"))
         attempt((here, "tensor 'x.scales': I8"), scales=("I8", (2, 2), b"1234"))
-        attempt((here, "tensor 'x.tensor': F32 [1], its codes want F32 []"), tensor=("F32", (1,), b"1234"))
+        attempt((here, "tensor 'x.tensor': F32 [1], its codes require F32 []"), tensor=("F32", (1,), b"1234"))
         self.write("w.safetensors", safetensors([("x", "F32", (2, 2), DATA)], {"k": "v"}))
         self.bad("decode", here, self.path("z.npy"), says=(here, "holds no codes of"))
         self.bad("decode", "-f", "nvfp4", here, self.path("z.npy"), says="leave -f out")

@@ -166,6 +166,50 @@ def of_python(text):
     return sorted(found)
 
 
+STRING = r'"(?:[^"\\\n]|\\.)*"'
+# What is printed in place of it, or is a name of the C language, is no word.
+FORMAT = re.compile(r'%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?[hlzjt]*[a-zA-Z]')
+
+
+def of_source(text):
+    """Of the sentences that a C program prints: string literals with a blank, neighbours put together. Examples of a help
+    text, which begin with the command's name, are code."""
+    found = []
+    text = re.sub(r'/\*.*?\*/', lambda m: re.sub(r'[^\n]', ' ', m[0]), text, flags=re.S)
+    text = re.sub(r'(?m)^#include.*', '', text)
+    for literal in re.finditer(STRING + r'(?:(?:\s|PRI\w+)*' + STRING + ')*', text):
+        words = ''.join(part[1:-1] if part[0] == '"' else re.sub(r'[^\n]', '', part) for part in re.split('(' + STRING + ')', literal[0]) if part)
+        words = FORMAT.sub('\u00b7', re.sub(r'\\[nt]', ' ', words).replace('\\"', '"'))
+        if ' ' in words.strip() and not words.startswith('  halfulp '):
+            found += private_words(without_code(words), text.count('\n', 0, literal.start()) + 1)
+    return found
+
+
+def of_roff(text):
+    """Of a man page: text, and what stands in roman letters in requests; bold and italic words are code."""
+    lines = []
+    for line in text.split('\n'):
+        request = re.match(r'\.\s*([A-Z]{1,2})\b\s*(.*)', line)
+        if not request:
+            lines.append('' if line.startswith('.') else line)
+        elif request[1] in ('RB', 'BR', 'RI', 'IR'):
+            pieces = re.findall(r'"[^"]*"|\S+', request[2])
+            lines.append(''.join(p.strip('"') if request[1][i % 2] == 'R' else '\u00b7' for i, p in enumerate(pieces)))
+        else:
+            lines.append('\u00b7' if request[1] in ('B', 'I', 'BI') else '')
+    flat = re.sub(r'\\f[BI].*?(?:\\fR|\\fP|$)', '\u00b7', '\n'.join(lines), flags=re.M).replace('\\-', '-').replace('\\&', '')
+    return list(private_words(flat))
+
+
+def of_script(text):
+    """Of a Python script that writes prose: every string with a blank, docstrings among them."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and ' ' in node.value.strip():
+            found += private_words(without_code(re.sub(r'\\f[BI].*?\\fR', '\u00b7', node.value)), node.lineno)
+    return sorted(found)
+
+
 def of_help(text):
     """Of what a command prints for --help; the examples at its end are code."""
     return list(private_words(text.split('\nExamples:')[0]))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Pages, comments of public headers, docstrings and --help texts in plain English, as prose.py sees it.
+"""Pages, comments of public headers, docstrings, man pages, and what the command prints in plain English, as prose.py
+sees it; every page, public header and Python module is in the list.
 
 usage: test_prose.py SOURCE_ROOT                      the files of prose_pages.txt, after a test of the rules themselves
        test_prose.py SOURCE_ROOT --help-of HALFULP    its commands, with their --help
@@ -63,6 +64,12 @@ def test_rules():
     assert not prose.of_header('int wants; /* as `wants` is */')
     assert prose.of_python('def f():\n    """Text.\n\n    It wants more."""\n')[0][0] == 4
     assert not prose.of_python('def f():\n    """Text."""\n    wants = "goes on"\n')
+    assert prose.of_source('int wants;\nf("%s: it "\n  "wants more");')[0][0] == 3
+    assert not prose.of_source('/* "it wants more" */ f("wants", "  halfulp x wants more", "`it wants`");')
+    assert prose.of_roff('.TP\n.BR wants " (it wants it),"\nA format\nthat wants more')[0][0] == 2
+    assert not prose.of_roff('.B it wants\n\\fBit wants\\fR')
+    assert prose.of_script('x = 1\ny = f("wants", "it wants more")')[0][0] == 2
+    assert missing(everything()[1:]) == everything()[:1] and not missing(everything())
     assert prose.of_help('Usage: x\nIt wants more.\n') and not prose.of_help('Usage: x\n\nExamples:\n  x wants\n')
     for found, advice in prose.PHRASES:
         assert not found.search(''), found.pattern
@@ -74,7 +81,10 @@ def faults(name):
     text = (root / name).read_text(encoding='utf-8')
     if name == 'docs/glossary.md':
         return prose.of_glossary(text)
-    return {'.md': prose.of_page, '.py': prose.of_python}.get(pathlib.Path(name).suffix, prose.of_header)(text)
+    if name.startswith('docs/man/'):
+        return prose.of_script(text)
+    return {'.md': prose.of_page, '.py': prose.of_python, '.c': prose.of_source, '.1': prose.of_roff}.get(
+        pathlib.Path(name).suffix, prose.of_header)(text)
 
 
 def listed():
@@ -82,22 +92,37 @@ def listed():
 
 
 def files():
-    return [name for name in listed() if not name.startswith('halfulp ')]
+    """Those of the list; a row with a star stands for all that it matches."""
+    names = []
+    for name in listed():
+        if '*' in name:
+            found = sorted(str(path.relative_to(root)) for path in root.glob(name))
+            assert found, 'prose_pages.txt: no file is %s' % name
+            names += found
+        elif not name.startswith('halfulp '):
+            names.append(name)
+    return names
+
+
+def missing(names):
+    return sorted(set(everything()) - set(names))
 
 
 def test_files():
     assert len(set(listed())) == len(listed()) and 'docs/glossary.md' in files(), 'prose_pages.txt'
+    assert not missing(files()), 'not in prose_pages.txt: ' + ' '.join(missing(files()))
     wrong = [shown(name, faults(name)) for name in files() if faults(name)]
     assert not wrong, '\n'.join(wrong)
-    print('%d files clean, of %d' % (len(files()), len(everything())))
+    print('%d files clean' % len(files()))
 
 
 def everything():
-    names = ['README.md', 'CONTRIBUTING.md', 'bench/README.md']
-    for folder, suffixes in (('docs', ['*.md']), ('include', ['*.h', '*.hpp']), ('python/halfulp', ['*.py'])):
-        for suffix in suffixes:
-            names += [str(path.relative_to(root)) for path in sorted((root / folder).rglob(suffix))]
-    return names
+    """What users read. The headers of single formats are made from the cards, and core/ is not part of the interface."""
+    names = ['README.md', 'CONTRIBUTING.md', 'NEWS.md', 'bench/README.md', 'data/README.md', 'cli/halfulp.1']
+    for folder, suffix in (('docs', 'md'), ('docs/man', 'py'), ('examples', 'md'), ('formats', 'md'), ('include', 'h'), ('include', 'hpp'),
+                           ('python/halfulp', 'py'), ('cli', 'c')):
+        names += [str(path.relative_to(root)) for path in sorted((root / folder).rglob('*.' + suffix))]
+    return [name for name in names if not name.startswith(('include/halfulp/formats/', 'include/halfulp/core/'))]
 
 
 def run(*command):

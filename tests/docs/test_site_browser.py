@@ -39,6 +39,8 @@ from selenium.webdriver.common.keys import Keys                   # noqa: E402
 
 SITE = build / 'docs-browser' / 'html'
 WIDTHS, THEMES = (1400, 390), ('light', 'dark')
+# What a reader sees first, and how many windows of 1400 x 1000 its text may fill: two, and what other fonts may add.
+FIRST, SCREENS = ('page_readme.html', 'index.html', 'page_guide_hardware.html', 'page_guide_researcher.html', 'page_guide_simulator.html'), 2.3
 # What a newcomer types, and the page (and place) that is to come first.
 WORDS = [
     ('quantize', 'command_quantize.html'), ('stochastic', 'page_glossary.html#page_glossary__stochastic_rounding'),
@@ -291,6 +293,19 @@ def copied_by_keyboard(browser, base, wanted, name):
     assert pasted == wanted, (wanted, pasted)
 
 
+def test_two_screens(browser):
+    """The pages that a reader sees first: the text, without the site's own frame, in a window of 1400 x 1000."""
+    browser.view(1400)
+    heights = {}
+    for name in FIRST:
+        browser.open(name)
+        heights[name] = browser.run("return document.querySelector('.body').getBoundingClientRect().height")
+        assert browser.run("return document.querySelectorAll('.body img').length") > 0, '%s: no picture' % name
+    long = {name: height for name, height in heights.items() if not 1000 < height <= 1000 * SCREENS}
+    assert not long, long
+    print('the first pages are %.1f to %.1f screens long' % (min(heights.values()) / 1000, max(heights.values()) / 1000))
+
+
 def test_copy(browser):
     """From a file, and from a server, where the browser has another way."""
     browser.view(1400)
@@ -394,8 +409,8 @@ def main():
         seen = test_every_page(browser)
         print('every page: %.0f s' % (time.time() - begin))
         test_one_behind_the_other(seen)
-        for test in (test_faults_are_seen, test_search, test_search_by_keyboard, test_copy, test_contents_follow, test_narrow,
-                     test_focus_and_colours):
+        for test in (test_faults_are_seen, test_two_screens, test_search, test_search_by_keyboard, test_copy, test_contents_follow,
+                     test_narrow, test_focus_and_colours):
             test(browser)
     finally:
         browser.driver.quit()

@@ -224,7 +224,8 @@ static void put_family(page *p) {
   put(p, "\n## IEEE P3109\n\n");
   put(p, "These formats are those of draft v4.0 (June 2026). In binary{K}p{P}{s|u}{e|f}, K is the number of bits\n");
   put(p, "and P the precision; s is signed, u unsigned, e extended and f finite. Aliases are\n");
-  put(p, "p3109_k{K}p{P}{s|u}{e|f}. Each format has one NaN, one zero without sign, and subnormals if P > 1. K = 9\n");
+  put(p, "p3109_k{K}p{P}{s|u}{e|f}. Each format has one NaN, one zero without sign, and\n");
+  put(p, "[subnormals](../docs/glossary.md#subnormal) if P > 1. K = 9\n");
   put(p, "to 16 follow the same rules and are found by name. The draft requires binary8p4se, binary8p3se and\n");
   put(p, "binary4p2sf, and binary8p1uf for scales.\n\n");
   put(p, "The default saturation is `none` for extended formats (infinities stand for what lies beyond the range)\n");

@@ -15,6 +15,7 @@ import golden_cases
 
 CONVERSIONS, OPERATIONS, SUMS = 10000, 1000, 200
 LARGEST = 600 * 1024  # bytes of WebAssembly
+SLOWEST = 1000  # milliseconds until something is seen
 
 
 class Page:
@@ -184,8 +185,16 @@ def check_layout(page):
                 unnamed = page.run('''return [...document.querySelectorAll('main button, main input, main select, main textarea')].filter((e) =>
                     !(e.labels && e.labels.length) && !e.textContent.trim() && !e.getAttribute('aria-label')).map((e) => e.outerHTML)''')
                 assert not unnamed, unnamed
-    paint = page.run('return performance.getEntriesByName("first-contentful-paint").map((e) => e.startTime)[0]')
-    print('first paint after %.0f ms' % paint)
+
+
+def check_first_paint(page):
+    """From the file; a second time where the machine was busy."""
+    times = []
+    while len(times) < 2 and (not times or times[-1] >= SLOWEST):
+        page.open()
+        times.append(page.run('return performance.getEntriesByName("first-contentful-paint").map((e) => e.startTime)[0]'))
+    assert times[-1] < SLOWEST, 'first paint after %s ms' % times
+    print('first paint after %.0f ms' % times[-1])
 
 
 def main():
@@ -206,6 +215,7 @@ def main():
             check_npy(page)
             check_use(page, work)
             check_layout(page)
+            check_first_paint(page)
             assert not browser.errors(page.driver), browser.errors(page.driver)
         finally:
             page.driver.quit()
