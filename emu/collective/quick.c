@@ -3,7 +3,6 @@
 #include "emu/collective/quick.h"
 
 #include <float.h>
-#include <math.h>
 
 #include "emu/base/float_env.h"
 #include "emu/core/port.h"
@@ -33,7 +32,7 @@ static HU_NOINLINE void add(size_t n, double *restrict sum, double *restrict los
 static HU_NOINLINE uint64_t finish(size_t n, const double *sum, double *lost, float *z) {
   uint64_t inexact = 0;
   for (size_t i = 0; i < n; i++) {
-    double x = sum[i], size = fabs(x);
+    double x = sum[i], size = x < 0 ? -x : x;
     z[i] = (float)x;
     int inside = size == 0 || (size >= 0x1p-126 && size < 0x1p127);
     lost[i] = inside ? lost[i] : 1;
