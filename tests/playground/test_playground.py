@@ -187,12 +187,23 @@ def check_layout(page):
                 assert not unnamed, unnamed
 
 
+def first_paint(page):
+    """Milliseconds; the browser reports it some time after the page is ready."""
+    page.open()
+    end = time.time() + 20
+    while time.time() < end:
+        times = page.run('return performance.getEntriesByName("first-contentful-paint").map((e) => e.startTime)')
+        if times:
+            return times[0]
+        time.sleep(0.05)
+    raise AssertionError('no first paint in 20 seconds')
+
+
 def check_first_paint(page):
     """From the file; a second time where the machine was busy."""
-    times = []
-    while len(times) < 2 and (not times or times[-1] >= SLOWEST):
-        page.open()
-        times.append(page.run('return performance.getEntriesByName("first-contentful-paint").map((e) => e.startTime)[0]'))
+    times = [first_paint(page)]
+    if times[0] >= SLOWEST:
+        times.append(first_paint(page))
     assert times[-1] < SLOWEST, 'first paint after %s ms' % times
     print('first paint after %.0f ms' % times[-1])
 
