@@ -78,7 +78,7 @@ static void add_bits(uint64_t *sum, uint32_t words, int32_t low, uint32_t u) {
   uint64_t digits = (u & 0x7FFFFF) | normal << 23, part = digits << up, above = digits >> 1 >> (63 - up);
   uint64_t minus = sign & (digits != 0), mask = 0 - minus, lo = (part ^ mask) + minus;
   uint64_t hi = (above ^ mask) + (minus & (lo == 0));
-  sum[0] |= digits ? HU_SUM_NUMBER : HU_SUM_PLUS_ZERO << sign;
+  sum[0] |= digits ? HU_SUM_NUMBER : (uint32_t)HU_SUM_PLUS_ZERO << sign;
   sum[l] += lo;
   uint64_t carry = sum[l] < lo, high = sum[l + 1] + hi, whole = high + carry;
   sum[l + 1] = whole;
