@@ -89,19 +89,20 @@ hu_status mpi_no_memory(const mpi_call *c) {
 }
 
 hu_status mpi_agree(mpi_call *c, hu_status s) {
-  uint64_t own[WORDS];
   MPI_Request request;
-  uint64_t *all = malloc((size_t)c->size * sizeof own);
+  uint64_t *all =
+      malloc(((size_t)c->size + 1) * WORDS * sizeof *all); /* of each rank; then this one's, as it is sent */
   c->owns = malloc((size_t)c->size * sizeof *c->owns);
   if (!all || !c->owns) { /* the others are told by the timeout */
     free(all);
     return mpi_no_memory(c);
   }
+  uint64_t *own = all + (size_t)c->size * WORDS;
   tell(c, s, own);
   s = mpi_made(c->where, MPI_Iallgather(own, WORDS, MPI_UINT64_T, all, WORDS, MPI_UINT64_T, c->where->comm, &request),
                "MPI_Iallgather");
   if (s == HU_OK) s = mpi_wait(c->where, &request, -1, "make the call");
-  if (s != HU_OK) return s; /* `all` may still be written */
+  if (s != HU_OK) return s; /* `all` may still be read and written */
   s = compare(c, all);
   if (s == HU_OK) s = count_participants(c, all);
   free(all);
@@ -110,12 +111,14 @@ hu_status mpi_agree(mpi_call *c, hu_status s) {
 
 hu_status mpi_sum_events(mpi_call *c, hu_events *sum) {
   enum { COUNTS = sizeof(hu_events) / sizeof(uint64_t) };
-  uint64_t own[COUNTS], all[COUNTS];
   MPI_Request request;
-  memcpy(own, &c->events, sizeof own);
+  hu_events *own = malloc(2 * sizeof *own), *all = own + 1; /* what is sent, what comes back */
+  if (!own) return mpi_no_memory(c);
+  *own = c->events;
   hu_status s = mpi_made(c->where, MPI_Iallreduce(own, all, COUNTS, MPI_UINT64_T, MPI_SUM, c->where->comm, &request),
                          "MPI_Iallreduce");
   if (s == HU_OK) s = mpi_wait(c->where, &request, -1, "tell its events");
-  if (s == HU_OK) memcpy(sum, all, sizeof all);
+  if (s == HU_OK) *sum = *all;
+  if (s != HU_E_MPI) free(own); /* else the message under way may use it */
   return s;
 }

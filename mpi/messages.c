@@ -274,11 +274,15 @@ static hu_status gather(block *b) {
 
 /* ---- the call ---- */
 
+/* The most elements of a chunk; a message counts its bytes as int. */
+static size_t ring_chunk(const mpi_call *c) { return c->reduce.n / c->reduce.ranks + 1; }
+
 int mpi_can_follow(const mpi_call *c) {
   if (c->where->way == HU_MPI_SEGMENTS || c->reduce.model->group || c->size == 1) return 0;
   for (int r = 0; r < c->size; r++) {
     if (c->owns[r] != 1) return 0;
   }
+  if (c->reduce.model->base.kind == HU_COLLECTIVE_RING && ring_chunk(c) > INT32_MAX / sizeof(uint32_t)) return 0;
   return c->reduce.model->base.kind != HU_COLLECTIVE_EXACT;
 }
 
@@ -305,9 +309,8 @@ static hu_status do_blocks(block *b) {
 
 hu_status mpi_follow_model(mpi_call *c) {
   int is_ring = c->reduce.model->base.kind == HU_COLLECTIVE_RING;
-  size_t each = is_ring ? c->reduce.n / c->reduce.ranks + 1 : BLOCK, bytes = each * sizeof(uint32_t);
+  size_t bytes = (is_ring ? ring_chunk(c) : BLOCK) * sizeof(uint32_t);
   block b = {.c = c};
-  if (each > INT32_MAX / sizeof(uint32_t)) return mpi_fail(c->where, c->rank, "a chunk of the ring is above 2 GiB");
   uint8_t *rooms = malloc(3 * bytes);
   if (!rooms) return mpi_no_memory(c);
   b.room = rooms;

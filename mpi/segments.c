@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The way by segments: in each round every rank gets the same part of all participants' buffers, a part of its own,
  * reduces it as one machine would, and hands the sums out. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mpi/allreduce.h"
 
-enum { ROOM = 4 << 20 }; /* bytes that a rank holds of all participants in a round */
+enum { ROOM = 4 << 20 }; /* bytes that a rank sends, and gets, in a round, unless a piece of each is more */
 
 /* What a call needs from round to round. */
 typedef struct rounds {
@@ -26,9 +27,25 @@ static size_t length(const rounds *w, size_t first, int r, size_t *from) {
   return least(n - *from, w->each);
 }
 
+/* The most segments that a rank sends or gets in a round. */
+static size_t most_segments(const mpi_call *c) {
+  size_t ranks = (size_t)c->size, most = c->reduce.ranks;
+  for (size_t r = 0; r < ranks; r++) {
+    if (c->owns[r] * ranks > most) most = c->owns[r] * ranks;
+  }
+  return most;
+}
+
+/* Messages count their bytes as int. All ranks come to the same answer. */
+static hu_status check_sizes(const mpi_call *c) {
+  if (most_segments(c) <= INT_MAX / (c->reduce.size * HU_COLLECTIVE_PIECE)) return HU_OK;
+  (void)mpi_fail(c->where, -1, "the participants of one rank, times the ranks, are more than a message holds");
+  return HU_E_SHAPE;
+}
+
 static int open_rounds(rounds *w, mpi_call *c) {
   size_t size = c->reduce.size, all = c->reduce.ranks, ranks = (size_t)c->size;
-  size_t pieces = ROOM / (all * size * HU_COLLECTIVE_PIECE),
+  size_t pieces = ROOM / (most_segments(c) * size * HU_COLLECTIVE_PIECE),
          whole = (c->reduce.n - 1) / ranks / HU_COLLECTIVE_PIECE + 1;
   w->c = c;
   w->each = HU_COLLECTIVE_PIECE * (pieces < 1 ? 1 : least(pieces, whole));
@@ -109,7 +126,8 @@ static hu_status do_round(rounds *w, size_t first) {
 
 hu_status mpi_by_segments(mpi_call *c) {
   rounds w;
-  hu_status s = HU_OK;
+  hu_status s = check_sizes(c);
+  if (s != HU_OK) return s;
   memset(&w, 0, sizeof w);
   if (!open_rounds(&w, c)) {
     close_rounds(&w);

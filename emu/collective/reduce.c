@@ -110,6 +110,10 @@ static hu_partial ring(const walk *w, hu_collective_room *z) {
     sum = join(w, p, sum, at, 0, sum.data == z->word ? &other : z);
     at = next;
   }
+  if (sum.data != z->word) { /* the other place ends with this function */
+    memcpy(z, sum.data, w->step.n * sizeof *z->word);
+    sum.data = z->word;
+  }
   return sum;
 }
 
@@ -207,10 +211,6 @@ static hu_partial solve(const walk *w, hu_collective_room *z) {
     case HU_COLLECTIVE_TREE: sum = tree(w, 0, p == w->count ? p : 2 * p, z); break;
     case HU_COLLECTIVE_DOUBLING: sum = doubling(w, 0, p, w->count - p, z); break;
     default: sum = ring(w, z); break;
-  }
-  if (sum.data != z->word) {
-    memcpy(z, sum.data, w->step.n * sizeof *z->word); /* a ring's other place */
-    sum.data = z->word;
   }
   return everywhere(w, sum, z);
 }

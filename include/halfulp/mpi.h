@@ -18,9 +18,11 @@
  *             then
  *   failure   no rank waits for another one longer than the timeout. After HU_E_MPI the state of the communicator is
  *             unknown, z may be partly written, and some memory stays allocated, which messages under way may still
- *             use: the job is to be ended. Errors that the MPI library notices go to the communicator's error handler
- *             first, which ends the job unless it was set to MPI_ERRORS_RETURN
- *   memory    allocates up to 4 MiB, or 512 elements of every participant, and with ring a chunk of the buffer
+ *             use, as they may x and z, which therefore stay where they are: the job is to be ended. Errors that the
+ *             MPI library notices go to the communicator's error handler first, which ends the job unless it was set to
+ *             MPI_ERRORS_RETURN
+ *   memory    allocates up to 12 MiB, or more where 512 elements of every participant, or of each participant of a rank
+ *             for every rank, are more than 4 MiB; with ring as messages three chunks, 4 bytes per element
  *   threads   MPI is called in the calling thread alone (MPI_THREAD_FUNNELED suffices). Messages between two ranks have
  *             the tag HU_MPI_TAG: a communicator of its own keeps them apart from others
  *
@@ -57,8 +59,8 @@ typedef struct hu_mpi {
 /* z = what every participant holds after an all-reduce of x over all ranks: rank r is participant r. Arguments as those
  * of hu_collective_reduce; z may be x. All ranks give the same n, f, model, mode, stream and way; each may have threads
  * and levels of its own, and events or NULL. Errors: those of hu_collective_reduce, on all ranks; HU_E_SHAPE: the ranks
- * do not agree; HU_E_MEMORY; HU_E_MPI: a call of MPI failed, or a rank did not answer in time. where->rank and
- * where->why say who and what. */
+ * do not agree, or 512 elements of one rank's participants, times the ranks, are above 2 GiB; HU_E_MEMORY; HU_E_MPI: a
+ * call of MPI failed, or a rank did not answer in time. where->rank and where->why say who and what. */
 HU_API HU_MUST_CHECK hu_status hu_mpi_allreduce(hu_mpi *where, size_t n, void *z, hu_format f, const void *x,
                                                 const hu_collective *model, hu_mode mode, const hu_exec *exec,
                                                 hu_events *events);

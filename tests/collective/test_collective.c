@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_collective_reduce against participants that send each other messages, step by step, as halfulp/collective.h says:
  * every participant must end with the same numbers, which are those of the call. And the texts of models. */
+#define _GNU_SOURCE /* sigaction, setitimer */
 #include <fenv.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/time.h>
 
 #include <cmocka.h>
 
@@ -541,10 +544,43 @@ static void test_errors(void **state) {
   assert_int_equal(hu_collective_text(NULL, 0, &bad), 0);
 }
 
+/* ---- signals ---- */
+
+/* Uses the stack below whatever it interrupts. */
+static void scribble(int signal) {
+  volatile unsigned char below[1 << 14];
+  (void)signal;
+  for (size_t i = 0; i < sizeof below; i++) below[i] = 0xA5;
+}
+
+/* A sum is in no place that a function has left: a handler would write over it. */
+static void test_signals(void **state) {
+  enum { LONG = 4096, ROUNDS = 400 };
+  static float x[LONG], z[LONG];
+  const void *ranks[3] = {x, x, x};
+  struct sigaction act = {.sa_handler = scribble}, before;
+  struct itimerval soon = {{0, 50}, {0, 50}}, never = {{0, 0}, {0, 0}};
+  hu_collective ring;
+  size_t wrong = 0;
+  (void)state;
+  for (size_t i = 0; i < LONG; i++) x[i] = 1;
+  assert_int_equal(hu_collective_parse(&ring, "ring(binary32)", NULL), HU_OK);
+  act.sa_flags = SA_RESTART;
+  assert_int_equal(sigaction(SIGALRM, &act, &before), 0);
+  assert_int_equal(setitimer(ITIMER_REAL, &soon, NULL), 0);
+  for (int k = 0; k < ROUNDS; k++) {
+    hu_status s = hu_collective_reduce(3, LONG, z, hu_binary32(), ranks, &ring, t_mode(HU_RNE), NULL, NULL);
+    for (size_t i = 0; i < LONG; i++) wrong += s != HU_OK || z[i] != 3;
+  }
+  assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+  assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
+  assert_int_equal(wrong, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_quick),           cmocka_unit_test(test_messages),
                                      cmocka_unit_test(test_scaled_messages), cmocka_unit_test(test_parts),
                                      cmocka_unit_test(test_texts),           cmocka_unit_test(test_wrong_texts),
-                                     cmocka_unit_test(test_errors)};
+                                     cmocka_unit_test(test_errors),          cmocka_unit_test(test_signals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
