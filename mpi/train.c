@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/base/cli.h"
 #include "cli/train/ranks.h"
 #include "halfulp/formats/ieee.h"
 #include "mpi/allreduce.h"
@@ -20,10 +21,14 @@ static hu_mpi here(void) {
   return where;
 }
 
+static void end(int status) { MPI_Abort(MPI_COMM_WORLD, status); }
+
+/* After HU_E_MPI messages may be under way in memory that callers free: the job ends here. */
 static hu_status told(const hu_mpi *where, hu_status s) {
   int rank;
   if (s != HU_OK && MPI_Comm_rank(comm, &rank) == MPI_SUCCESS)
     fprintf(stderr, "halfulp: train: rank %d: %s\n", rank, where->why);
+  if (s == HU_E_MPI) end(CLI_BAD);
   return s;
 }
 
@@ -51,8 +56,6 @@ static hu_status sum(void *context, size_t n, double *x) {
   }
   return told(&where, s);
 }
-
-static void end(int status) { MPI_Abort(MPI_COMM_WORLD, status); }
 
 static train_ranks ranks = {{0, 1, NULL, join, sum}, end};
 

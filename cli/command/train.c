@@ -2,6 +2,7 @@
 /* halfulp train - one training run, as a configuration file says. */
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -225,6 +226,14 @@ static int prepare(train_run *r) {
   return status == CLI_OK ? begin(r) : status;
 }
 
+/* What decides which steps the processes meet at besides their own. */
+static uint64_t digest_intervals(const train_run *r) {
+  char text[100];
+  snprintf(text, sizeof text, "%" PRIu64 " %d %" PRIu64 " %d", r->evaluate, r->checkpoint_asked, r->checkpoint,
+           r->resume);
+  return train_digest(text, TRAIN_DIGEST);
+}
+
 /* The first process is asked before the others, so that what is wrong everywhere is said once. Then: do all have the
  * same run? */
 static int prepare_together(train_run *r) {
@@ -237,6 +246,7 @@ static int prepare_together(train_run *r) {
   if (status != CLI_OK) return status;
   status = train_same(train_digest(HU_VERSION_STRING, TRAIN_DIGEST), "version of halfulp");
   if (status == CLI_OK) status = train_same(train_digest_keys(r->t, TRAIN_DIGEST), "keys in CONFIG or --set");
+  if (status == CLI_OK) status = train_same(digest_intervals(r), "--evaluate, --checkpoint or --resume");
   return status == CLI_OK ? train_same(hu_trainer_data_digest(r->t), "numbers in its data files") : status;
 }
 

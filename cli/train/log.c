@@ -130,7 +130,7 @@ int train_log_evaluation(train_run *r, int at_end) {
   uint64_t at = hu_trainer_at(r->t);
   hu_status s = hu_trainer_evaluate(r->t, HU_ON_TRAINING, &training);
   if (s == HU_OK) s = hu_trainer_evaluate(r->t, HU_ON_TEST, &test);
-  if (s != HU_OK) return cli_fail_status(r->config, s);
+  if (s != HU_OK) return train_fail(r->config, s);
   const double row[SEEN_COLUMNS] = {(double)at,    (double)at / (double)hu_trainer_steps_an_epoch(r->t),
                                     training.loss, training.accuracy,
                                     training.r2,   test.loss,

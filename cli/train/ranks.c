@@ -14,6 +14,12 @@ static const train_ranks *given = &alone;
 const train_ranks *train_ranks_get(void) { return given; }
 void train_ranks_set(const train_ranks *ranks) { given = ranks; }
 
+int train_fail(const char *config, hu_status s) {
+  int status = cli_fail_status(config, s);
+  if (given->end) given->end(status);
+  return status;
+}
+
 int train_speaks(void) { return given->trainer.rank == 0; }
 
 /* x[i] = the sum over the processes. */
@@ -134,13 +140,19 @@ static int spread_text(hu_trainer *t) {
   return status;
 }
 
+/* A process that cannot go on ends all: the others are in a sum that it does not make. */
+static int all_or_none(int status) {
+  if (status != CLI_OK && given->end) given->end(status);
+  return status;
+}
+
 int train_spread(hu_trainer *t) {
   int status = CLI_OK;
   if (given->trainer.size == 1) return CLI_OK;
   for (size_t i = 0; i < hu_trainer_tensor_count(t) && status == CLI_OK; i++) {
     hu_trainer_tensor x = hu_trainer_tensor_at(t, i);
-    status = spread_tensor(t, i, x.rows * x.cols);
+    status = all_or_none(spread_tensor(t, i, x.rows * x.cols));
   }
-  if (status == CLI_OK) status = spread_text(t);
+  if (status == CLI_OK) status = all_or_none(spread_text(t));
   return train_largest(status);
 }

@@ -14,6 +14,8 @@ typedef struct train_ranks {
 const train_ranks *train_ranks_get(void);
 void train_ranks_set(const train_ranks *ranks);
 
+/* The error line of a call that failed in this process, which ends all of them: the others would wait for it. */
+int train_fail(const char *config, hu_status s);
 /* 1 for the first process. */
 int train_speaks(void);
 /* The largest of what the processes give: exit codes, signals, from 0 on; and of two numbers each by itself, where x[1]

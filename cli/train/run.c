@@ -74,24 +74,17 @@ static int checkpoint_is_due(const train_run *r, uint64_t at) {
 
 static int worse(int a, int b) { return a > b ? a : b; }
 
-/* A process that cannot make its step ends all: the others would wait for it. */
-static int fail_step(const train_run *r, hu_status s) {
-  int status = cli_fail_status(r->config, s);
-  if (train_ranks_get()->end) train_ranks_get()->end(status);
-  return status;
-}
-
 /* What a checkpoint needs of the other processes; all of them call it. */
 static int collect(const train_run *r) {
   hu_status s = hu_trainer_collect(r->t);
-  return s == HU_OK ? CLI_OK : fail_step(r, s);
+  return s == HU_OK ? CLI_OK : train_fail(r->config, s);
 }
 
 /* All that belongs to one step, so that log and checkpoint agree wherever the run ends. Evaluations are made by all
  * processes, the rest by the first one. */
 static int do_step(train_run *r) {
   hu_status s = hu_trainer_step(r->t, &r->last);
-  if (s != HU_OK) return fail_step(r, s);
+  if (s != HU_OK) return train_fail(r->config, s);
   uint64_t at = r->last.step;
   int done = hu_trainer_done(r->t), status = CLI_OK, is_row = at % r->every == 0;
   int is_seen = is_epochs_end(r, at, r->evaluate), is_due = checkpoint_is_due(r, at);

@@ -88,6 +88,14 @@ class Ranks(TrainCase):
                         self.remove("some.run")
             self.remove("one.run")
 
+    def test_threads_of_ranks(self):
+        self.config(RUNS["statistics of the batch"])
+        self.alone("one.run")
+        files = self.files("one.run")
+        self.trained(self.mpi(LAUNCHERS[0], 2, *self.options("some.run", "-j", "3")))
+        some = self.files("some.run")
+        self.assertEqual({name for name in files if some[name] != files[name]}, {"config.ini", "report.html"})
+
     def test_other_ranks_go_on(self):
         """2 ranks stop half-way; 3 ranks, 8 and one process go on from there."""
         for text in (CONV, RUNS["feedback"]):
@@ -181,6 +189,13 @@ class Ranks(TrainCase):
                 says = ["rank %d has other keys in CONFIG or --set than rank 0" % r]
                 self.refused(launcher, 3, *self.options("some.run"), shell=shell, says=says)
                 self.assertEqual(self.left(), ["x.ini"])
+
+    def test_other_intervals_on_one_rank(self):
+        self.config(MLP)
+        for words in ("--evaluate 0", "--checkpoint 3"):
+            script = 'if [ "%s" = 1 ]; then exec "$0" "$@" %s; else exec "$0" "$@"; fi' % (RANK, words)
+            says = ["rank 1 has other --evaluate, --checkpoint or --resume than rank 0"]
+            self.refused(LAUNCHERS[0], 2, *self.options("some.run"), shell=["sh", "-c", script, support.HALFULP], says=says)
 
     def test_other_data_on_one_rank(self):
         self.config(

@@ -142,6 +142,7 @@ static inline void step_fails(const hu_trainer_ranks *ranks, const char *const *
   uint64_t before = hu_trainer_digest(t);
   assert_int_equal(hu_trainer_step(t, NULL), HU_E_DEVICE);
   assert_true(hu_trainer_digest(t) == before && hu_trainer_at(t) == 0);
+  assert_int_equal(hu_trainer_step(t, NULL), HU_E_TRAIN); /* batches and statistics are half-done */
   hu_trainer_free(t);
 }
 

@@ -246,6 +246,7 @@ static HU_NOINLINE hu_status resume(hu_trainer *t, const char *text, char *why) 
     t->order = order;
   }
   t->step = step;
+  t->failed = 0;
   t->feedback.stale = 0; /* all residuals were written */
   t->scale = scale;
   t->net->step = net_step;

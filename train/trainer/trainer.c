@@ -205,8 +205,9 @@ static HU_NOINLINE hu_status step(hu_trainer *t, hu_trainer_report *report) {
   hu_trainer_report ignored, *r = report ? report : &ignored;
   hu_pass pass = {0};
   if (!t) return HU_E_NULL;
-  if (!t->net) return HU_E_TRAIN;
+  if (!t->net || t->failed) return HU_E_TRAIN;
   memset(r, 0, sizeof *r);
+  t->failed = 1; /* until it has succeeded */
   t->optimizer.rate = hu_rate_of(t, t->step / t->steps_an_epoch, t->steps);
   r->scale = t->scale.scale;
   r->rate = t->optimizer.rate;
@@ -219,6 +220,7 @@ static HU_NOINLINE hu_status step(hu_trainer *t, hu_trainer_report *report) {
   if (s == HU_OK) s = hu_net_update_with(t->net, &t->optimizer, &t->rule, &t->scale, &t->rules, &r->updates, &r->taken);
   if (s != HU_OK) return s;
   if (r->taken) hu_keep_feedback(t);
+  t->failed = 0;
   t->step++;
   r->step = t->step;
   r->loss = ldexp(pass.loss, (int)t->keys.power);

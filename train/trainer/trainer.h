@@ -109,6 +109,7 @@ struct hu_trainer {
   char **value; /* as set, one a key */
   hu_run_keys keys;
   int begun;
+  int failed; /* 1: a step failed half-way */
   hu_trainer_source source;
   const hu_engine *engine; /* of run.device = cuda; NULL: none */
   hu_trainer_ranks ranks;  /* alone: 0 of 1 */

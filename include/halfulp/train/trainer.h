@@ -150,7 +150,10 @@ typedef struct hu_trainer_report {
   size_t promoted; /* tensors promoted so far */
 } hu_trainer_report;
 
-/* One step. *report, if report is not NULL, is set. HU_E_TRAIN: the run has not begun; else the net's own errors. */
+/* One step. *report, if report is not NULL, is set. HU_E_TRAIN: the run has not begun, or an earlier step failed; else
+ * the net's own errors, and those of hu_trainer_ranks. A step that failed has moved the order of the batches on, and
+ * running statistics are those of one shard. The run continues only from a state: hu_trainer_write and
+ * hu_trainer_resume. */
 HU_API HU_MUST_CHECK hu_status hu_trainer_step(hu_trainer *t, hu_trainer_report *report);
 /* Steps of the whole run (0: not begun), of an epoch, done so far; and 1 where all are done. */
 HU_API uint64_t hu_trainer_steps(const hu_trainer *t);
@@ -182,7 +185,7 @@ HU_API uint64_t hu_trainer_digest(const hu_trainer *t);
 /* Bytes of the tensors of a step, each element of values, weights and gradients counted with
  * the bits of its format, scales included, of the state with its storage (8, 16 or 32 bits): weights (master
  * weights, and the copy that operators see where it is narrower), optimizer state, values, gradients of values and
- * parameters. */
+ * parameters. With shards these are the values and gradients of one; residuals of error feedback are not counted. */
 typedef struct hu_trainer_memory {
   double weights, state, values, gradients;
 } hu_trainer_memory;
