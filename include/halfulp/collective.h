@@ -44,13 +44,14 @@
  *          hu_scaled_quantize. A piece ends at every multiple of HU_COLLECTIVE_PIECE elements of the buffer, and where
  *          a chunk of a `ring` of the model ends
  * result   the last sum is rounded into the format of the buffers by the call's mode, unless it is in that format. With
- *          one participant nothing travels, so that z is its x
+ *          one participant nothing travels: z is its x, and NaNs become those of the format; with `exact` the sum of
+ *          one term, rounded by the call's mode, whose policy may saturate infinities
  * random   stochastic MODEs: rounding r of element i takes word i of the stream (key + (r + 1) 0x9E3779B97F4A7C15,
  *          counter) of exec->stream (key, counter); with a scaled format, word j of the stream whose counter is that
  *          plus the piece's first element. r = 4 (b + k ranks) + j: k is 0, and 1 for the second base of hierarchical;
- *          b is the participant whose sum travels (of a group, and of those that hold the same sum, the first); j is 0
- *          for q into the wire, 1 for p into it, 2 for the sum, 3 for the wire of the last sum, of which b is the first
- *          participant of the base. The result's rounding, and those of `exact`, take word i of exec->stream itself
+ *          b is the participant whose sum is q (of a group, and of those that hold the same sum, the first), also where
+ *          p travels; j is 0 for q into the wire, 1 for p into it, 2 for the sum, 3 for the wire of the last sum, of
+ *          which b is the first participant of the base. The result's rounding, and those of `exact`, take word i of exec->stream itself
  * special  operands, signs of zeros and events are those of hu_add (arith.h), hu_convert_n and, for exact, sum.h */
 #ifndef HALFULP_COLLECTIVE_H
 #define HALFULP_COLLECTIVE_H
@@ -98,10 +99,10 @@ typedef struct hu_collective {
   hu_collective_base outer; /* of the groups; all zero where group is 0 */
 } hu_collective;
 
-/* HU_OK; HU_E_NULL, HU_E_FORMAT, HU_E_MODE, HU_E_SCALING (a part that its own check refuses) or HU_E_ACCUM (a field out
- * of range, or not 0 where it means nothing). */
+/* HU_OK; HU_E_NULL, HU_E_FORMAT, HU_E_MODE, HU_E_SCALING (a part that its own check refuses), HU_E_CARRIER (a scaled
+ * wire, and F does not fit binary32) or HU_E_ACCUM (a field out of range, or not 0 where it means nothing). */
 HU_API HU_MUST_CHECK hu_status hu_collective_check(const hu_collective *model);
-/* Text to record. HU_E_TEXT, HU_E_NAME, HU_E_FORMAT, HU_E_SCALING; then *where, if where is not NULL, is the offset of
+/* Text to record. HU_E_TEXT, HU_E_NAME, HU_E_FORMAT, HU_E_SCALING, HU_E_CARRIER; then *where, if where is not NULL, is the offset of
  * the part that is wrong. *model is untouched on failure. */
 HU_API HU_MUST_CHECK hu_status hu_collective_parse(hu_collective *model, const char *text, size_t *where);
 /* Record to its one canonical text: formats by their first name, defaults left out. Returns the length needed, like

@@ -18,7 +18,7 @@
  *            makes it an infinity
  *   zero     an exact zero is -0 if there are terms and every one is -0; else, if not all are +0 and the mode is toward
  *            negative, -0; else +0. The empty sum is +0
- *   events   of the one rounding; a NaN sum without a NaN term is `invalid`, with one `nan_in` (under
+ *   events   of the one rounding; a NaN sum without a NaN term is `invalid`, with a NaN term `nan_in` (under
  *            HU_NAN_FMA_INVALID also `invalid`, where an infinity was multiplied by zero)
  *
  * A record takes 584 bytes. Arrays of sums (the calls with _n) have a range of digits as narrow as their terms allow:
