@@ -51,7 +51,8 @@
  *          plus the piece's first element. r = 4 (b + k ranks) + j: k is 0, and 1 for the second base of hierarchical;
  *          b is the participant whose sum is q (of a group, and of those that hold the same sum, the first), also where
  *          p travels; j is 0 for q into the wire, 1 for p into it, 2 for the sum, 3 for the wire of the last sum, of
- *          which b is the first participant of the base. The result's rounding, and those of `exact`, take word i of exec->stream itself
+ *          which b is the first participant of the base. The result's rounding, and those of `exact`, take word i of
+ *          exec->stream itself
  * special  operands, signs of zeros and events are those of hu_add (arith.h), hu_convert_n and, for exact, sum.h */
 #ifndef HALFULP_COLLECTIVE_H
 #define HALFULP_COLLECTIVE_H
@@ -102,8 +103,8 @@ typedef struct hu_collective {
 /* HU_OK; HU_E_NULL, HU_E_FORMAT, HU_E_MODE, HU_E_SCALING (a part that its own check refuses), HU_E_CARRIER (a scaled
  * wire, and F does not fit binary32) or HU_E_ACCUM (a field out of range, or not 0 where it means nothing). */
 HU_API HU_MUST_CHECK hu_status hu_collective_check(const hu_collective *model);
-/* Text to record. HU_E_TEXT, HU_E_NAME, HU_E_FORMAT, HU_E_SCALING, HU_E_CARRIER; then *where, if where is not NULL, is the offset of
- * the part that is wrong. *model is untouched on failure. */
+/* Text to record. HU_E_TEXT, HU_E_NAME, HU_E_FORMAT, HU_E_SCALING, HU_E_CARRIER; then *where, if where is not NULL, is
+ * the offset of the part that is wrong. *model is untouched on failure. */
 HU_API HU_MUST_CHECK hu_status hu_collective_parse(hu_collective *model, const char *text, size_t *where);
 /* Record to its one canonical text: formats by their first name, defaults left out. Returns the length needed, like
  * snprintf; 0 if the model is not valid. HU_COLLECTIVE_TEXT_MAX bytes always suffice. */
