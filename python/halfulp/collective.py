@@ -96,8 +96,8 @@ def _buffers(buffers: Any) -> Tuple[List[np.ndarray], View]:
     if not whole.shape or not whole.shape[0]:
         raise abi.HalfulpValueError('buffers: the first axis counts the participants, and there are none')
     rows = _contiguous(whole)
-    one = View(whole.name, rows.ctypes.data, whole.shape[1:], tuple(whole.strides[1:]), array=rows[0])
-    return list(rows), one
+    each = [rows[i:i + 1].reshape(whole.shape[1:]) for i in range(len(rows))]  # rows[i] of one number is no array
+    return each, View(whole.name, rows.ctypes.data, whole.shape[1:], tuple(whole.strides[1:]), array=each[0])
 
 
 @with_options(*ON_HOST)

@@ -67,6 +67,18 @@ def test_types(random):
     assert halfulp.all_reduce(rows, out=out) is out and out.any()
 
 
+def test_one_number_for_each(random):
+    """A whole array of one axis, whose rows are no arrays but NumPy's numbers."""
+    x = np.array([1.5, 2, 4, 8], np.float32)
+    for rows in (x, np.repeat(x, 2)[::2], list(x)):
+        z = halfulp.all_reduce(rows, 'ring(bfloat16)')
+        assert z == 15.5 and z.shape == () and z.dtype == np.float32
+    out = np.zeros((), np.float32)
+    assert halfulp.all_reduce(x, out=out) is out and out == 15.5
+    assert halfulp.all_reduce(halfulp.encode(x, 'binary16'), format='binary16') == halfulp.encode(15.5, 'binary16')
+    assert halfulp.all_reduce(np.zeros((3, 0), np.float32)).shape == (0,)
+
+
 def test_stochastic_requires_words(random):
     rows = draws(random, 4, 300)
     with pytest.raises(halfulp.HalfulpValueError, match='stream'):

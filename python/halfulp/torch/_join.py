@@ -8,7 +8,7 @@ bits are those of hu_collective_reduce on one machine.
 """
 import ctypes
 import math
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import torch
 import torch.distributed as dist
@@ -65,6 +65,7 @@ class Join:
     def enter(self) -> None:
         """Which process of how many this is; alone where no group was made."""
         if not (dist.is_available() and dist.is_initialized()):
+            self.rank, self.world = 0, 1
             return
         self.rank, self.world = dist.get_rank(self.group), dist.get_world_size(self.group)
         if self.rank < 0:
@@ -73,11 +74,11 @@ class Join:
             raise abi.HalfulpValueError("group: nccl moves no tensors of the host, where gradients are joined; give "
                                         "group=torch.distributed.new_group(backend='gloo')")
 
-    def agree(self, who: str, settings: Dict[str, Any]) -> None:
-        """ValueError, on all processes, where one has other settings than process 0; compared once."""
+    def agree(self, who: str, settings: Callable[[], Dict[str, Any]]) -> None:
+        """ValueError, on all processes, where one has other settings than process 0; asked for and compared once."""
         if self.agreed:
             return
-        own = dict(settings, reduce=self.model.text, divide=self.divide,
+        own = dict(settings(), reduce=self.model.text, divide=self.divide,
                    stream=(self.words.key, self.words.counter), version=__version__)
         every: List[Any] = [own] * self.world
         if self.world > 1:

@@ -11,7 +11,7 @@ on all processes together, over gloo or MPI; gradients on a CUDA device are copi
 examples.
 """
 import hashlib
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 import torch
 from torch import Tensor, nn
@@ -53,11 +53,17 @@ def hook(reduce: CollectiveLike = 'exact', *, divide: Optional[float] = None, st
         Random words, which stochastic models require. In its step t bucket b draws from child b of the stream, at
         counter + t 2^36. A run that is resumed after t steps continues with the stream (key, counter + (t << 36)).
     group : ProcessGroup, optional
-        The processes, where they are not those of the default group. One of gloo where the default is NCCL.
+        The processes, where they are not those of the default group: those of DistributedDataParallel's own
+        process_group. One of gloo where the default is NCCL.
+
+    A run that is resumed need not have the bits of one that was not interrupted. A new DistributedDataParallel makes
+    its buckets from the order of parameters, and after its first step again from the order in which gradients became
+    ready, so that its first step has other buckets than the same step of the other run. `Shards` has no buckets.
 
     Gradients are float32, bfloat16 or float16. A hook is for one model. When it is called first, the processes compare
-    its settings; HalfulpValueError on all of them names one that differs. Nothing is sent while gradients are computed:
-    a bucket is joined before the next one is. A process sends and receives about twice the bytes of a bucket.
+    its settings and the weights of the first bucket; HalfulpValueError on all of them names one that differs. Nothing
+    is sent while gradients are computed: a bucket is joined before the next one is. A process sends and receives about
+    twice the bytes of a bucket.
     """
     join = _join.Join(reduce, divide, stream, group)
     calls: Dict[int, int] = {}
@@ -66,7 +72,8 @@ def hook(reduce: CollectiveLike = 'exact', *, divide: Optional[float] = None, st
         buffer, index = bucket.buffer(), bucket.index()
         _join.format_of('hook', buffer.dtype)
         join.enter()
-        join.agree('hook', {'bucket': (index, buffer.numel(), str(buffer.dtype))})
+        join.agree('hook', lambda: {'bucket': (index, buffer.numel(), str(buffer.dtype)),
+                                    'weights': _digest(('', p) for p in bucket.parameters())})
         step = calls[index] = calls.get(index, -1) + 1
         made = join.sums(buffer.detach().cpu().reshape(1, -1), join.model, join.divide or join.world,
                          join.words_of(index, step))
@@ -103,6 +110,65 @@ def _by_type(tensors: Sequence[Tensor]) -> Dict[torch.dtype, List[int]]:
     for i, x in enumerate(tensors):
         found.setdefault(x.dtype, []).append(i)
     return found
+
+
+class _Before:
+    """Buffers and streams of a model before a loop over shards. Every shard begins with them, and so does the next loop
+    where this one is left."""
+
+    def __init__(self, model: nn.Module) -> None:
+        self._model = model
+        self._places = self._found()
+        self.buffers = [m._buffers[name] for _, m, name in self._places]
+        self.values = self.now()
+        self._drawing = _drawing(model)
+        self.streams = [ops.words(m.stream, -1) for m in self._drawing]
+
+    def _found(self) -> List[Tuple[str, nn.Module, str]]:
+        """Where buffers are, all but the streams and counts of halfulp's own modules."""
+        return [('{}.{}'.format(prefix, name).lstrip('.'), m, name) for prefix, m in self._model.named_modules()
+                if not isinstance(m, Stateful) for name, b in m._buffers.items() if b is not None]
+
+    def now(self) -> List[Tensor]:
+        """Copies of what buffers hold. Where forward() has assigned one, it is another tensor than before the loop."""
+        found = self._found()
+        if found != self._places:
+            names, others = {place[0] for place in self._places}, {place[0] for place in found}
+            raise abi.HalfulpValueError('Shards: buffers came or went in the loop over shards: {}'.format(
+                ', '.join(sorted(names ^ others)) or 'a module was exchanged'))
+        made = [m._buffers[name].detach().clone() for _, m, name in found]
+        for (full, _, _), old, new in zip(found, self.buffers, made):
+            if (old.shape, old.dtype, old.device) != (new.shape, new.dtype, new.device):
+                raise abi.HalfulpValueError('Shards: the buffer {} was {} of {} before the loop and is {} of {}'.format(
+                    full, tuple(old.shape), old.dtype, tuple(new.shape), new.dtype))
+        return made
+
+    def put(self, values: Sequence[Tensor]) -> None:
+        """The buffers, the tensors that they were, with these values."""
+        with torch.no_grad():
+            for (_, m, name), b, value in zip(self._places, self.buffers, values):
+                if m._buffers.get(name) is not b:
+                    m._buffers[name] = b
+                b.copy_(value)
+
+    def begin(self, shard: int) -> None:
+        self.put(self.values)
+        for m, words in zip(self._drawing, self.streams):
+            m.seed(_records.child(words.key, _OF_SHARD + shard), words.counter)
+
+    def moved(self) -> List[int]:
+        """How far a shard has moved the counters of the streams."""
+        return [(ops.words(m.stream, -1).counter - words.counter) % (1 << 64)
+                for m, words in zip(self._drawing, self.streams)]
+
+    def move(self, by: Sequence[int]) -> None:
+        """The streams, so much further than before the loop."""
+        for m, words, moved in zip(self._drawing, self.streams, by):
+            m.seed(words.key, words.after(moved).counter)
+
+    def put_back(self) -> None:
+        self.put(self.values)
+        self.move([0] * len(self.streams))
 
 
 class Shards:
@@ -151,6 +217,11 @@ class Shards:
     last shard. Random numbers of torch, as for dropout, belong to the program: torch.manual_seed in the loop, with a
     number made from the step and the shard.
 
+    A loop that is left early, by break or an exception, leaves no gradients, and buffers and streams as they were
+    before it, so that it does not count as a step. The trainable parameters and their types, and the number of
+    processes, are those when Shards was made; a loop that finds others raises a HalfulpValueError. After unfreezing
+    layers, make another Shards, and continue its stream as a resumed run does.
+
     A process keeps the gradients of all its shards on the host, and sends and receives about as much. Where, in the
     first loop, the settings, weights or streams of processes differ, all raise a HalfulpValueError that names one.
     """
@@ -169,15 +240,16 @@ class Shards:
             raise abi.HalfulpValueError('shards: {} is not a multiple of the number of processes, {}'.format(
                 shards, self._join.world))
         self._own = shards // self._join.world
-        self._step = 0
-        self._named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
+        self._process, self._step = (self._join.rank, self._join.world), 0
+        self._loop: Optional[_Before] = None  # the one that is under way
+        self._named = self._trainable()
+        self._looked = _looks(self._named)
         for name, p in self._named:
             _join.format_of('model, {}'.format(name), p.dtype)
         self._parameters = [p for _, p in self._named]
         self._types = _by_type(self._parameters)
         self._rows = {kind: _Rows([self._parameters[i] for i in which], self._own)
                       for kind, which in self._types.items()}
-        self._drawing = [m for m in model.modules() if isinstance(m, Stateful) and m.stochastic and not m.from_torch]
 
     @property
     def own(self) -> range:
@@ -186,45 +258,68 @@ class Shards:
 
     def __iter__(self) -> Iterator[int]:
         """One step: the numbers of this process's shards, and behind the last one the join."""
-        self._join.agree('Shards', {'shards': self.shards, 'weights': self._digest()})
-        buffers, streams = self._buffers(), [ops.words(m.stream, -1) for m in self._drawing]
-        before = [b.clone() for b in buffers]
-        seen = torch.zeros(len(self._parameters) + len(buffers) + len(streams), dtype=torch.int64, device='cpu')
+        self._leave()  # a loop that was left, whose iterator someone holds
+        self._same_as_made()
+        self._join.agree('Shards', lambda: {'shards': self.shards, 'weights': self._weights()})
+        before = self._loop = _Before(self.model)
+        try:
+            yield from self._pass(before)
+        finally:  # unless it was completed: a step must not take what some shards left
+            if self._loop is before:
+                self._leave()
+
+    def _pass(self, before: _Before) -> Iterator[int]:
+        """The loop; the last that it does is to forget that it is under way."""
+        seen = torch.zeros(len(self._parameters) + len(before.buffers) + len(before.streams), dtype=torch.int64,
+                           device='cpu')
         after: List[List[Tensor]] = []
         for row, shard in enumerate(self.own):
-            self._begin(shard, buffers, before, streams)
+            self._clear()
+            before.begin(shard)
             weights = [p._version for p in self._parameters]
-            try:
-                yield shard
-            except GeneratorExit:  # the loop was left: a step must not take what one shard left
-                self._clear()
-                raise
+            yield shard
+            if self._loop is not before:
+                raise abi.HalfulpValueError('Shards: another loop over the same shards began within this one')
             if weights != [p._version for p in self._parameters]:
                 raise abi.HalfulpValueError('Shards: a weight was changed in the loop over shards; step behind it')
-            after.append([b.clone() for b in buffers])
-            self._take(row, shard, seen, zip(before, after[-1]), streams)
+            after.append(before.now())
+            self._take(row, shard, seen, before, after[-1])
         self._join.largest(seen)
-        grads, changed, calls = seen.split([len(self._parameters), len(buffers), len(streams)])
+        grads, changed, calls = seen.split([len(self._parameters), len(before.buffers), len(before.streams)])
         self._join_gradients(grads)
-        self._join_buffers([i for i, one in enumerate(changed.tolist()) if one], buffers, after)
-        for m, words, moved in zip(self._drawing, streams, calls.tolist()):
-            m.seed(words.key, words.after(moved).counter)
+        before.put(after[-1])
+        self._join_buffers([i for i, one in enumerate(changed.tolist()) if one], before.buffers, after)
+        before.move(calls.tolist())
         self._step += 1
+        self._loop = None
+
+    def _leave(self) -> None:
+        """Everything as before the loop that is under way, without gradients."""
+        if self._loop is not None:
+            left, self._loop = self._loop, None
+            self._clear()
+            left.put_back()
 
     def _clear(self) -> None:
         for p in self._parameters:
             p.grad = None
 
-    def _begin(self, shard: int, buffers: List[Tensor], before: List[Tensor], streams: List[Words]) -> None:
-        self._clear()
-        with torch.no_grad():
-            for b, kept in zip(buffers, before):
-                b.copy_(kept)
-        for m, words in zip(self._drawing, streams):
-            m.seed(_records.child(words.key, _OF_SHARD + shard), words.counter)
+    def _trainable(self) -> List[Tuple[str, Tensor]]:
+        return [(name, p) for name, p in self.model.named_parameters() if p.requires_grad]
 
-    def _take(self, row: int, shard: int, seen: Tensor, buffers: Iterator[Tuple[Tensor, Tensor]],
-              streams: List[Words]) -> None:
+    def _same_as_made(self) -> None:
+        self._join.enter()
+        if (self._join.rank, self._join.world) != self._process:
+            raise abi.HalfulpValueError('Shards: made as process {} of {}, and now this is process {} of {}; make it '
+                                        'behind init_process_group'.format(*self._process, self._join.rank,
+                                                                           self._join.world))
+        looks = _looks(self._trainable())
+        if looks != self._looked:
+            name = next(name for name in {**self._looked, **looks} if self._looked.get(name) != looks.get(name))
+            raise abi.HalfulpValueError('Shards: the trainable parameters are not those that it was made with, see {}; '
+                                        'make another one'.format(name))
+
+    def _take(self, row: int, shard: int, seen: Tensor, before: _Before, buffers: Sequence[Tensor]) -> None:
         """A shard's gradients into its row; in `seen` what there was."""
         grads = [p.grad for p in self._parameters]
         for (name, p), g in zip(self._named, grads):
@@ -237,9 +332,8 @@ class Shards:
         for kind, which in self._types.items():
             self._rows[kind].put(row, [grads[i] for i in which])
         found = [int(g is not None) for g in grads]
-        found += [int(not _equal(old, new)) for old, new in buffers]
-        found += [(ops.words(m.stream, -1).counter - words.counter) % (1 << 64)
-                  for m, words in zip(self._drawing, streams)]
+        found += [int(not _equal(old, new)) for old, new in zip(before.values, buffers)]
+        found += before.moved()
         torch.maximum(seen, torch.tensor(found, dtype=torch.int64, device='cpu'), out=seen)
 
     def _join_gradients(self, grads: Tensor) -> None:
@@ -264,18 +358,28 @@ class Shards:
                 for i, part in zip(chosen, rows.parts(z)):
                     buffers[i].copy_(part)
 
-    def _buffers(self) -> List[Tensor]:
-        """All but the streams and counts of halfulp's own modules."""
-        return [b for m in self.model.modules() if not isinstance(m, Stateful)
-                for b in m.buffers(recurse=False)]
+    def _weights(self) -> str:
+        """A digest of parameters and streams."""
+        return _digest(self._named + [('stream', m.stream) for m in _drawing(self.model)])
 
-    def _digest(self) -> str:
-        """Of names, types and bits of parameters, and of streams."""
-        made = hashlib.sha256()
-        for name, x in self._named + [('stream', m.stream) for m in self._drawing]:
-            made.update('{} {} {}\n'.format(name, tuple(x.shape), x.dtype).encode())
-            made.update(x.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
-        return made.hexdigest()
+
+def _drawing(model: nn.Module) -> List[Stateful]:
+    """The modules that draw from a stream of their own."""
+    return [m for m in model.modules() if isinstance(m, Stateful) and m.stochastic and not m.from_torch]
+
+
+def _looks(named: Iterable[Tuple[str, Tensor]]) -> Dict[str, Tuple[Any, ...]]:
+    """What rows were made for; the types and shapes of a parameter can change while it remains the same object."""
+    return {name: (id(p), p.dtype, p.shape) for name, p in named}
+
+
+def _digest(named: Iterable[Tuple[str, Tensor]]) -> str:
+    """Of names, types and bits of tensors."""
+    made = hashlib.sha256()
+    for name, x in named:
+        made.update('{} {} {}\n'.format(name, tuple(x.shape), x.dtype).encode())
+        made.update(x.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+    return made.hexdigest()
 
 
 def _equal(a: Tensor, b: Tensor) -> bool:

@@ -205,6 +205,185 @@ def test_steps_are_apart():
         same(torch.cat([p[0].grad, p[1].grad]), expected(want, 'ring(bfloat16,sra:8)', 3, words(0, step)))
 
 
+class Leaving(Exception):
+    pass
+
+
+def leave(model, shards, way, x, labels):
+    """A loop over shards that is not completed."""
+    try:
+        for shard in shards:
+            loss_of(model(x[shard::8], shard), labels[shard::8]).backward()
+            if way == 'break':
+                break
+            if way == 'exception':
+                raise Leaving
+            if way == 'no backward':
+                for p in model.parameters():
+                    p.grad = None
+    except (Leaving, halfulp.HalfulpError) as error:
+        assert ('no parameter has a gradient' in str(error)) == (way == 'no backward')
+
+
+def left(rank, world, ways):
+    """The state after a step behind a loop that was left, and its stream and statistics right after leaving."""
+    made = []
+    for way in ways:
+        model = Net(torch.float32)
+        shards = hd.Shards(model, 8)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.3)
+        for step in range(2):
+            x, labels = batch(step, 32)
+            held = None
+            if way == 'held':  # its iterator lives, and ends while the next loop is under way
+                held = iter(shards)
+                shard = next(held)
+                loss_of(model(x[shard::8], shard), labels[shard::8]).backward()
+            elif way in ('largest', '_join_buffers'):  # the join fails
+                at = shards if way == '_join_buffers' else shards._join
+                whole = getattr(at, way)
+
+                def fails(*arguments):
+                    whole(*arguments)
+                    raise Leaving
+
+                setattr(at, way, fails)
+                leave(model, shards, way, x, labels)
+                delattr(at, way)
+            elif way:
+                leave(model, shards, way, x, labels)
+            assert way in ('', 'held') or all(p.grad is None for p in model.parameters())
+            if step == 0 and way != 'held':
+                made.append({name: z.clone() for name, z in model.state_dict().items()})
+            for shard in shards:
+                held = None
+                loss_of(model(x[shard::8], shard), labels[shard::8]).backward()
+            optimizer.step()
+        made.append(model.state_dict())
+    return made
+
+
+def test_a_loop_that_is_left_is_no_step():
+    """Weights, running statistics and streams are those of a run without it, for any number of processes."""
+    ways = ['', 'break', 'exception', 'no backward', 'largest', '_join_buffers', 'held']
+    one, two = (processes.run(world, left, ways) for world in (1, 2))
+    first = Net(torch.float32).state_dict()
+    last = one[0][1]
+    assert not torch.equal(first['norm.running_mean'], last['norm.running_mean'])
+    for of_process in one + two:
+        for i, state in enumerate(of_process):
+            want = last if i % 2 or i == len(of_process) - 1 else first
+            assert state.keys() == want.keys()
+            for name, x in state.items():
+                same(x, want[name])
+
+
+def test_loops_in_one_another():
+    model = net()
+    shards, rounds = hd.Shards(model, 2), 0
+    with pytest.raises(ValueError, match='another loop over the same shards began'):
+        for _ in shards:
+            rounds += 1
+            step_of(model, shards)
+    assert rounds == 1
+
+
+class Assigns(torch.nn.Module):
+    """Running means that forward() assigns instead of changing them in place: with a graph, and without."""
+
+    def __init__(self, change=None):
+        super().__init__()
+        torch.manual_seed(0)
+        self.layer, self.change = torch.nn.Linear(30, 10), change
+        self.register_buffer('ema', torch.zeros(10))
+        self.register_buffer('last', torch.zeros((), dtype=torch.int64))
+
+    def forward(self, x):
+        z = self.layer(x)
+        self.ema = 0.75 * self.ema + 0.25 * z.mean(0)
+        self.last = self.last + 1
+        if self.change == 'shape':
+            self.ema = self.ema[:5]
+        if self.change == 'more':
+            self.register_buffer('more', torch.zeros(1))
+        return z - self.ema[0]
+
+
+def assigned(rank, world):
+    model = Assigns()
+    shards, optimizer = hd.Shards(model, 4), torch.optim.SGD(model.parameters(), lr=0.5)
+    ema = model.ema
+    for step in range(3):
+        x, labels = batch(step)
+        for shard in shards:
+            loss_of(model(x[shard::4]), labels[shard::4]).backward()
+        optimizer.step()
+        assert model.ema is ema and not ema.requires_grad
+    return model.state_dict()
+
+
+def test_buffers_that_are_assigned():
+    (one,), two = (processes.run(world, assigned) for world in (1, 2))
+    assert one['last'] == 3 and one['ema'].any()
+    for state in two:
+        for name, x in state.items():
+            same(x, one[name])
+    model = Assigns()
+    x, labels = batch(0)
+    means = [0.25 * model.layer(x[shard::4]).detach().mean(0) for shard in range(4)]
+    step = hd.Shards(model, 4)
+    for shard in step:
+        loss_of(model(x[shard::4]), labels[shard::4]).backward()
+    same(model.ema, expected(means, 'exact', 4, None))
+
+
+@pytest.mark.parametrize('change, says', [('shape', r'the buffer ema was \(10,\) of torch.float32 before the loop and '
+                                                    r'is \(5,\)'), ('more', 'came or went .*: more$')])
+def test_buffers_that_cannot_be_joined(change, says):
+    model = Assigns(change)
+    with pytest.raises(ValueError, match=says):
+        step_of(model, hd.Shards(model, 2))
+    assert model.ema.shape == (10,) and not model.ema.any() and model.layer.weight.grad is None
+
+
+def freeze(model):
+    model[2].requires_grad_(False)
+
+
+def unfreeze(model):
+    model[0].requires_grad_(True)
+
+
+def retype(model):
+    model[2].to(torch.bfloat16)
+
+
+def exchange(model):
+    model[4] = torch.nn.Linear(50, 10)
+
+
+@pytest.mark.parametrize('change, name', [(freeze, '2.weight'), (unfreeze, '0.weight'), (retype, '2.weight'),
+                                          (exchange, '4.weight')])
+def test_other_parameters_than_before(change, name):
+    model = net()
+    model[0].requires_grad_(False)
+    shards = hd.Shards(model, 2)
+    step_of(model, shards)
+    change(model)
+    with pytest.raises(ValueError, match='trainable parameters are not those .*see {}; make another'.format(name)):
+        step_of(model, shards)
+
+
+def test_weights_are_compared_once(monkeypatch):
+    digests, whole = [], hd._digest
+    monkeypatch.setattr(hd, '_digest', lambda named: digests.append(whole(named)) or digests[-1])
+    model = net()
+    shards = hd.Shards(model, 2)
+    for _ in range(3):
+        step_of(model, shards)
+    assert len(digests) == 1
+
+
 # ---- what is refused ----
 
 def step_of(model, shards):
@@ -277,6 +456,22 @@ def test_groups():
     assert 'group: ' in one[1] and 'does not belong to it' in one[1]
 
 
+def wrong_group(rank, world):
+    """Two models, each of two processes, and a hook over all four."""
+    groups = [dist.new_group(ranks) for ranks in ((0, 1), (2, 3))]
+    ddp = DistributedDataParallel(net(seed=rank // 2), process_group=groups[rank // 2])
+    ddp.register_comm_hook(None, hd.hook())
+    try:
+        ddp(torch.ones(1, 30)).sum().backward()
+    except ValueError as error:
+        return str(error)
+
+
+def test_hook_over_another_group_than_the_model():
+    for said in processes.run(4, wrong_group):
+        assert said is not None and 'hook: process 2 differs from process 0 in weights: ' in said
+
+
 def changes_a_weight(model):
     for _ in hd.Shards(model, 2):
         model(torch.ones(1, 30)).sum().backward()
@@ -315,6 +510,20 @@ def test_nccl_is_not_enough(monkeypatch):
         monkeypatch.setattr(dist, name, lambda *group, value=value: value)
     with pytest.raises(ValueError, match='group: nccl moves no tensors of the host'):
         hd.Shards(net(), 2)
+
+
+def test_made_before_the_group(monkeypatch):
+    model = net()
+    shards = hd.Shards(model, 2)
+    with monkeypatch.context() as later:
+        for name, value in (('is_initialized', True), ('get_rank', 1), ('get_world_size', 2), ('get_backend', 'gloo')):
+            later.setattr(dist, name, lambda *group, value=value: value)
+        with pytest.raises(ValueError, match='made as process 0 of 1, and now this is process 1 of 2; make it behind'):
+            step_of(model, shards)
+        of_two = hd.Shards(model, 2)
+    with pytest.raises(ValueError, match='made as process 1 of 2, and now this is process 0 of 1'):
+        step_of(model, of_two)
+    step_of(model, shards)
 
 
 def test_a_loop_that_is_left_leaves_no_gradient():
