@@ -85,7 +85,7 @@ int cli_spare_input(const char *out, const char *in, const char *remedy) {
   return cli_fail(out, "is the same file as %s, which it would replace; %s", also, remedy);
 }
 
-/* What flock says where a file system has no locks; EBADF: of a folder, on an NFS that locks only what can be written. */
+/* What flock says where a file system has no locks; EBADF: of a folder, on NFS, which locks what can be written. */
 static int lacks_locks(int error) {
   return error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS || error == EINVAL || error == EBADF;
 }

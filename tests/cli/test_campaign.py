@@ -283,18 +283,17 @@ class Campaign(support.Case):
         self.assertIn(b"cannot be locked: Input/output error", r.stderr)
 
     def test_folder_that_goes(self):
-        """Between opening the folder and locking it the job before has ended, and removed it."""
-        path = self.list("a program - true\n")
-        parts = path + ".ledger.parts"
-        env = support.fault(FAULT_ONLY="flock", FAULT_WAIT="700")
-        os.mkdir(parts)
-        job = subprocess.Popen([support.HALFULP, "campaign", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
-        time.sleep(0.35)
-        os.rmdir(parts)
-        time.sleep(0.7)
-        self.assertTrue(os.path.isdir(parts))  # which is waited for a second time, and this one is locked
-        out, said = job.communicate()
-        self.assertEqual((job.returncode, said), (0, b""), out)
+        """Between opening the folder and locking it the job before has ended, and removed it: the new folder is locked."""
+        parts = self.path("some.list.ledger.parts")
+        is_free = "import fcntl, os; fcntl.flock(os.open(%r, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)" % parts
+        path = self.list("a\tprogram-fails\t-\tenv\t-u\tLD_PRELOAD\t%s\t-c\t%s\n" % (sys.executable, is_free))
+        env = support.fault(FAULT_ONLY="flock", FAULT_AT="0", FAULT_DO=str(int(signal.SIGSTOP)))
+        with subprocess.Popen([support.HALFULP, "campaign", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env) as job:
+            self.assertTrue(os.WIFSTOPPED(os.waitpid(job.pid, os.WUNTRACED)[1]))
+            os.rmdir(parts)
+            job.send_signal(signal.SIGCONT)
+            said = job.communicate()[1]
+        self.assertEqual((job.returncode, said), (0, b""))
 
     # ---- MPI ----
 
