@@ -32,9 +32,9 @@ STEPS = ('binary16', 'bfloat16', 'dlfloat16', 'fp(6,9,0):finite', 'float8_e4m3fn
 
 
 def programs():
-    """[(name of a Meson test, subjects)]: enumerations, which `make check` has in part or not at all."""
+    """[(name of a Meson test, subjects, folder of its source in tests)]: enumerations, which `make check` has in part or not at all."""
     rows = [line.split() for line in PROGRAMS.read_text().splitlines() if line and not line.startswith('#')]
-    return [(row[0], row[1]) for row in rows]
+    return [(row[0], row[1], row[2]) for row in rows]
 
 
 def built_in():
@@ -51,8 +51,10 @@ def built_in():
 
 
 def items():
-    """{name: subjects} of the whole campaign."""
-    return dict([(row[0], row[2]) for row in built_in()] + [('test/' + name, subjects) for name, subjects in programs()])
+    """{name: (subjects, folders of what does the checking)} of the whole campaign."""
+    rows = [(name, (subjects, ('cli/campaign', 'cli/verify'))) for name, _, subjects, _ in built_in()]
+    rows += [('test/' + name, (subjects, ('tests/' + folder, 'tests/support'))) for name, subjects, folder in programs()]
+    return dict(rows)
 
 
 # ---- sources ----
@@ -67,6 +69,8 @@ def stripped(text):
 def folder_hash(folder):
     whole = hashlib.sha256()
     for path in sorted((ROOT / folder).glob('*.[ch]')) + sorted((ROOT / folder).glob('*.cpp')):
+        if path.name == 'version.h':  # a ledger has the version in a column of its own
+            continue
         whole.update(path.name.encode() + b'\0' + stripped(path.read_text()).encode() + b'\0')
     return whole.digest()
 
@@ -95,11 +99,21 @@ def folder_of(subject):
     sys.exit('campaign.py: no folder has the subject ' + subject)
 
 
+def hashed(item):
+    """All folders that an item, a value of items(), depends on."""
+    subjects, checkers = item
+    folders = reached([folder_of(subject) for subject in subjects.split(',')])
+    public = ['include/halfulp', 'include/halfulp/core', 'include/halfulp/formats']
+    if any(folder.startswith('train') for folder in folders):
+        public.append('include/halfulp/train')
+    return folders + ['formats'] + public + list(checkers)
+
+
 @functools.lru_cache(maxsize=None)
-def sources(subjects):
-    """16 hexadecimal digits of what an item with these subjects depends on."""
+def sources(item):
+    """16 hexadecimal digits of what an item depends on."""
     whole = hashlib.sha256()
-    for folder in reached([folder_of(subject) for subject in subjects.split(',')]) + ['formats']:
+    for folder in hashed(item):
         whole.update(folder.encode() + b'\0' + folder_hash(folder))
     return whole.hexdigest()[:16]
 
@@ -120,7 +134,7 @@ def print_list(build):
         sys.exit('campaign.py: {} was not set up with -Dexhaustive=true'.format(build))
     for name, kind, subjects, arguments in built_in():
         print('\t'.join([name, kind, subjects] + arguments))
-    for name, subjects in programs():
+    for name, subjects, _ in programs():
         if name not in tests:
             sys.exit('campaign.py: {}: {} is no test of {}'.format(PROGRAMS.name, name, build))
         print('\t'.join(['test/' + name, 'program', subjects] + command_of(build, tests[name])))
@@ -137,22 +151,22 @@ def read(path):
 
 def complaints(entries):
     found = []
-    for name, subjects in items().items():
+    for name, item in items().items():
         entry = entries.get(name)
         if entry is None:
             found.append('{}: has no entry'.format(name))
-        elif entry['state'] == 'done' and entry['sources'] != sources(subjects):
+        elif entry['state'] == 'done' and entry['sources'] != sources(item):
             found.append('{}: its sources have changed since, and it is not marked stale'.format(name))
     return found + ['{}: is no item'.format(name) for name in entries if name not in items()]
 
 
 def mark(path):
     entries, rows = read(path), []
-    for name, subjects in items().items():
+    for name, item in items().items():
         entry = entries.get(name) or dict(dict.fromkeys(COLUMNS, '-'), item=name, state='open')
-        if entry['state'] == 'done' and entry['sources'] != sources(subjects):
+        if entry['state'] == 'done' and entry['sources'] != sources(item):
             entry['state'] = 'stale'
-        elif entry['state'] == 'stale' and entry['sources'] == sources(subjects):
+        elif entry['state'] == 'stale' and entry['sources'] == sources(item):
             entry['state'] = 'done'
         rows.append('\t'.join(entry[column] for column in COLUMNS))
     pathlib.Path(path).write_text('\n'.join(HEAD + rows) + '\n')
@@ -171,8 +185,8 @@ def main():
     if what == ['list'] and len(rest) == 1:
         print_list(pathlib.Path(rest[0]).resolve())
     elif what == ['sources'] and not rest:
-        for name, subjects in items().items():
-            print(name, sources(subjects))
+        for name, item in items().items():
+            print(name, sources(item))
     elif what == ['mark'] and len(rest) == 1:
         mark(rest[0])
     elif what == ['check'] and len(rest) == 1:

@@ -73,8 +73,9 @@ int cli_same_file(const char *x, const char *y);
 int cli_spare_input(const char *out, const char *in, const char *remedy);
 
 /* A folder is one command's at a time: the lock goes with *lock, an open folder, and with the process however that
- * ends. `who` is what another one is called in the error line. File systems without locks have none. 0, or an exit
- * code after an error line; *lock, where not negative, is to be closed in any case. */
+ * ends. `who` is what another one is called in the error line. File systems without locks have none, which a note
+ * says; a folder that is removed before it is locked is made anew. 0, or an exit code after an error line; *lock, where
+ * not negative, is to be closed in any case. */
 int cli_folder_lock(int *lock, const char *folder, const char *who);
 /* The same for several commands at a time, none of which has it alone. */
 int cli_folder_share(int *lock, const char *folder, const char *who);

@@ -18,6 +18,14 @@ static int is_launched(void) {
   return 0;
 }
 
+/* Those above, and what goes with them, which without them would be half of a launch. */
+int cli_is_from_launcher(const char *variable) {
+  static const char *const starts[] = {"OMPI_COMM_WORLD_", "PMI_", "PMIX_"};
+  for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+    if (!strncmp(variable, starts[i], strlen(starts[i]))) return 1;
+  return 0;
+}
+
 static int knows_ranks(const char *name) {
   static const char *const names[] = {"campaign", "sweep", "train"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -6,5 +6,7 @@
 /* CLI_OK: it is not, or the command knows nothing of processes. Else `halfulp-mpi` beside this program takes over and
  * this does not return; where there is none, an exit code after an error line, as N processes would all do the same. */
 int cli_launched(int argc, char **argv);
+/* Is "NAME=VALUE" one of the variables that launchers set for each of their processes? */
+int cli_is_from_launcher(const char *variable);
 
 #endif

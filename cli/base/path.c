@@ -85,11 +85,37 @@ int cli_spare_input(const char *out, const char *in, const char *remedy) {
   return cli_fail(out, "is the same file as %s, which it would replace; %s", also, remedy);
 }
 
+/* What flock says where a file system has no locks; EBADF: of a folder, on NFS, which locks what can be written. */
+static int lacks_locks(int error) {
+  return error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS || error == EINVAL || error == EBADF;
+}
+
+static int lock_error(const char *folder, const char *who, int error) {
+  static int is_told;
+  if (error == EWOULDBLOCK) return cli_fail(folder, "another %s is at work in this folder", who);
+  if (!lacks_locks(error)) return cli_fail(folder, "cannot be locked: %s", strerror(error));
+  if (!is_told++) cli_note("%s: this file system has no locks: do not start two jobs here", folder);
+  return CLI_OK;
+}
+
+/* 1: the name leads to what is open. */
+static int is_still_there(int open, const char *path) {
+  struct stat now, then;
+  return fstat(open, &then) == 0 && stat(path, &now) == 0 && same_place(&now, &then);
+}
+
+/* Who held the lock before may have removed the folder between open and flock: a lock on that keeps no one out. */
 static int lock_folder(int *lock, const char *folder, const char *who, int how) {
-  *lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (*lock < 0) return cli_fail(folder, "%s", strerror(errno));
-  if (flock(*lock, how | LOCK_NB) == 0 || errno != EWOULDBLOCK) return CLI_OK;
-  return cli_fail(folder, "another %s is at work in this folder", who);
+  for (int attempt = 0; attempt < 100; attempt++) {
+    *lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*lock < 0) return cli_fail(folder, "%s", strerror(errno));
+    if (flock(*lock, how | LOCK_NB)) return lock_error(folder, who, errno);
+    if (is_still_there(*lock, folder)) return CLI_OK;
+    (void)close(*lock);
+    (void)mkdir(folder, 0777);
+  }
+  *lock = -1;
+  return cli_fail(folder, "is removed again and again");
 }
 
 int cli_folder_lock(int *lock, const char *folder, const char *who) { return lock_folder(lock, folder, who, LOCK_EX); }

@@ -54,7 +54,10 @@ int campaign_triples(const campaign_item *item, campaign_result *z);
 int campaign_mixed(const campaign_item *item, campaign_result *z);
 int campaign_powers(const campaign_item *item, campaign_result *z);
 /* program PATH ARGUMENT..., and program-fails: the exit status says whether it is right. A last line of its output
- * "campaign: cases=N wrong=N digest=HEX" is taken over. */
+ * "campaign: cases=N wrong=N digest=HEX" is taken over, except that nothing is wrong where a program failed that must.
+ * There is no result, but an error line, where it could not be run (exit status 126 or 127), was skipped (77), or was
+ * ended by SIGKILL, SIGTERM, SIGINT or SIGHUP, which say nothing of what it checks. It is no process of the MPI job
+ * that runs it. */
 int campaign_program(const campaign_item *item, int fails, campaign_result *z);
 /* "I/N" with 1 <= I <= N: 1, or 0. */
 int campaign_shard(const char *text, uint64_t *i, uint64_t *n);
@@ -84,12 +87,20 @@ enum {
 /* A line of a ledger, its columns as texts. State: done; stale: sources have changed since; open: never run. */
 typedef struct campaign_entry {
   char *field[CAMPAIGN_FIELDS];
-  char *line; /* where they lie */
+  char *line;  /* where they lie */
+  size_t file; /* which of the ledger's files has it */
 } campaign_entry;
+
+/* A file that was read. */
+typedef struct campaign_file {
+  char *path;
+  int is_part;
+} campaign_file;
 
 typedef struct campaign_ledger {
   campaign_entry *entry;
-  size_t count, room;
+  campaign_file *file;
+  size_t count, room, files;
 } campaign_ledger;
 
 /* An entry from its line, which it takes over; 0, or what is wrong with it. */
@@ -103,13 +114,17 @@ int campaign_entry_write(char line[CAMPAIGN_LINE_MAX], const campaign_item *item
 int campaign_ledger_read(campaign_ledger *ledger, const char *path, int absent);
 /* Adds what an earlier job left in PATH.parts, whose last line may be cut. */
 int campaign_parts_read(campaign_ledger *ledger, const char *path);
-/* Writes the whole ledger; then removes the parts that it holds. */
-int campaign_ledger_write(const campaign_ledger *ledger, const char *path);
+/* Both without a job's lock, and nothing is written: those of a ledger that another job may be at work on. An absent
+ * file is an empty ledger. */
+int campaign_ledger_look(campaign_ledger *ledger, const char *path);
+/* Writes the whole ledger; then removes the parts that were read into it, and no other files. */
+int campaign_ledger_write(campaign_ledger *ledger, const char *path);
 const campaign_entry *campaign_ledger_find(const campaign_ledger *ledger, const char *name);
 void campaign_ledger_free(campaign_ledger *ledger);
 
 /* A part, in PATH.parts. Each line is written at once and is on the disk when append returns; a file system that says
- * it has appended and has not is an error. CLI_OK, or an exit code after an error line. */
+ * it has appended and has not is an error, and so is a part that has been removed. After a write that failed the part
+ * is as it was before the line. CLI_OK, or an exit code after an error line. */
 typedef struct campaign_part {
   int fd;
   char *name;

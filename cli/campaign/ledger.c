@@ -39,11 +39,14 @@ static int takes_the_place(const campaign_entry *now, const campaign_entry *old)
   return strcmp(now->field[CAMPAIGN_DATE], old->field[CAMPAIGN_DATE]) >= 0;
 }
 
-static int add(campaign_ledger *ledger, campaign_entry entry, const char *path) {
+/* From the file that was opened last. */
+static int add(campaign_ledger *ledger, campaign_entry entry) {
   campaign_entry *old = (campaign_entry *)campaign_ledger_find(ledger, entry.field[CAMPAIGN_ITEM]);
+  entry.file = ledger->files - 1;
   if (old && disagree(&entry, old)) {
-    (void)cli_fail(path, "%s: digest %s, but %s in another ledger of the same sources", entry.field[CAMPAIGN_ITEM],
-                   entry.field[CAMPAIGN_DIGEST], old->field[CAMPAIGN_DIGEST]);
+    (void)cli_fail(ledger->file[entry.file].path, "%s: digest %s, but with the same sources %s in %s",
+                   entry.field[CAMPAIGN_ITEM], entry.field[CAMPAIGN_DIGEST], old->field[CAMPAIGN_DIGEST],
+                   ledger->file[old->file].path);
     free(entry.line);
     return CLI_BAD;
   }
@@ -69,17 +72,28 @@ static int add_line(campaign_ledger *ledger, const char *text, const char *path,
   char *own = strdup(text);
   if (!own) return cli_fail(NULL, "out of memory");
   const char *wrong = campaign_entry_read(&entry, own);
-  if (!wrong) return add(ledger, entry, path);
+  if (!wrong) return add(ledger, entry);
   free(own);
   return cli_fail(NULL, "%s:%lu: %s", path, number, wrong);
 }
 
 void campaign_ledger_free(campaign_ledger *ledger) {
   for (size_t i = 0; i < ledger->count; i++) free(ledger->entry[i].line);
+  for (size_t i = 0; i < ledger->files; i++) free(ledger->file[i].path);
   free(ledger->entry);
+  free(ledger->file);
 }
 
 /* ---- files ---- */
+
+static int add_file(campaign_ledger *ledger, const char *path, int is_part) {
+  campaign_file *more = realloc(ledger->file, (ledger->files + 1) * sizeof *more);
+  if (more) ledger->file = more;
+  char *own = more ? strdup(path) : NULL;
+  if (!own) return cli_fail(NULL, "out of memory");
+  ledger->file[ledger->files++] = (campaign_file){own, is_part};
+  return CLI_OK;
+}
 
 static int read_lines(campaign_ledger *ledger, cli_lines *lines) {
   int status = CLI_OK, more;
@@ -97,7 +111,8 @@ static int read_lines(campaign_ledger *ledger, cli_lines *lines) {
 int campaign_ledger_read(campaign_ledger *ledger, const char *path, int absent) {
   cli_lines lines;
   if (absent && access(path, F_OK) && errno == ENOENT) return CLI_OK;
-  int status = cli_lines_open(&lines, path);
+  int status = add_file(ledger, path, 0);
+  if (status == CLI_OK) status = cli_lines_open(&lines, path);
   if (status != CLI_OK) return status;
   status = read_lines(ledger, &lines);
   cli_lines_close(&lines);
@@ -146,7 +161,9 @@ static int for_parts(const char *path, int (*each)(void *context, const char *pa
 static int read_part(void *context, const char *part) {
   cli_bytes bytes;
   unsigned long number = 0;
-  int status = cli_bytes_read(&bytes, part);
+  if (access(part, F_OK) && errno == ENOENT) return CLI_OK; /* it went into the ledger, which is read again */
+  int status = add_file(context, part, 1);
+  if (status == CLI_OK) status = cli_bytes_read(&bytes, part);
   if (status != CLI_OK) return status;
   for (size_t i = 0, n; i < bytes.size && status == CLI_OK; i += n + 1) {
     const uint8_t *end = memchr(bytes.data + i, '\n', bytes.size - i);
@@ -162,14 +179,39 @@ static int read_part(void *context, const char *part) {
 
 int campaign_parts_read(campaign_ledger *ledger, const char *path) { return for_parts(path, read_part, ledger); }
 
-static int remove_part(void *context, const char *part) {
-  (void)context;
-  return unlink(part) == 0 ? CLI_OK : cli_fail(part, "cannot be removed: %s", strerror(errno));
+/* What tells two versions of a file apart; each has a new one, since ledgers are replaced whole. */
+static struct stat version_of(const char *path) {
+  struct stat info;
+  if (stat(path, &info)) memset(&info, 0, sizeof info);
+  return info;
 }
 
-int campaign_ledger_write(const campaign_ledger *ledger, const char *path) {
+static int is_same(struct stat a, struct stat b) {
+  return a.st_ino == b.st_ino && a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
+         a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
+}
+
+/* A job writes the ledger and then removes parts, so that a result is missed only where the ledger has changed. */
+int campaign_ledger_look(campaign_ledger *ledger, const char *path) {
+  for (int attempt = 0; attempt < 10; attempt++) {
+    struct stat before = version_of(path);
+    int status = campaign_ledger_read(ledger, path, 1);
+    if (status == CLI_OK) status = campaign_parts_read(ledger, path);
+    if (status != CLI_OK || is_same(before, version_of(path))) return status;
+    campaign_ledger_free(ledger);
+    memset(ledger, 0, sizeof *ledger);
+  }
+  return cli_fail(path, "changes again and again");
+}
+
+int campaign_ledger_write(campaign_ledger *ledger, const char *path) {
   int status = cli_text_write(path, print_ledger, ledger);
-  return status == CLI_OK ? for_parts(path, remove_part, NULL) : status;
+  for (size_t i = 0; i < ledger->files && status == CLI_OK; i++) {
+    campaign_file *file = &ledger->file[i];
+    if (file->is_part && unlink(file->path)) status = cli_fail(file->path, "cannot be removed: %s", strerror(errno));
+    file->is_part = 0;
+  }
+  return status;
 }
 
 int campaign_part_open(campaign_part *part, const char *path, int rank) {
@@ -192,13 +234,27 @@ int campaign_part_open(campaign_part *part, const char *path, int rank) {
   return part->fd < 0 ? cli_fail(part->name, "cannot be written: %s", strerror(errno)) : CLI_OK;
 }
 
+/* 0, or an error number: that of the call that wrote nothing, where less was written before. */
+static int write_line(int fd, const char *line, size_t length) {
+  for (size_t i = 0; i < length;) {
+    ssize_t n = write(fd, line + i, length - i);
+    if (n == 0 || (n < 0 && errno != EINTR)) return n ? errno : EIO;
+    i += n > 0 ? (size_t)n : 0;
+  }
+  return fsync(fd) ? errno : 0;
+}
+
 int campaign_part_append(campaign_part *part, const char *line, size_t length) {
   struct stat now;
-  ssize_t n = write(part->fd, line, length);
-  if (n < 0 || (size_t)n != length || fsync(part->fd))
-    return cli_fail(part->name, "cannot be written: %s", strerror(errno));
+  int error = write_line(part->fd, line, length);
+  if (!error && fstat(part->fd, &now)) error = errno;
+  if (error) { /* the next line must not be joined to a part of this one */
+    if (ftruncate(part->fd, (off_t)part->size)) (void)cli_fail(part->name, "cannot be cut: %s", strerror(errno));
+    return cli_fail(part->name, "cannot be written: %s", strerror(error));
+  }
   part->size += length;
-  if (fstat(part->fd, &now)) return cli_fail(part->name, "cannot be read: %s", strerror(errno));
+  if (now.st_nlink == 0)
+    return cli_fail(part->name, "was removed while this job ran; did another one, on this or another machine?");
   if ((uint64_t)now.st_size == part->size) return CLI_OK;
   return cli_fail(part->name, "%llu bytes after %llu were appended: this file system does not append",
                   (unsigned long long)now.st_size, (unsigned long long)part->size);

@@ -2,6 +2,7 @@
 /* Items that are programs: run, their output kept until the end, the last line read. */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,28 +10,58 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/launched.h"
 #include "cli/campaign/campaign.h"
 
 extern char **environ;
 enum { TAIL = 4096 };
 
-/* Runs it with its output into `out`; its exit status, -1 after an error line, 128 + N where signal N ended it. */
-static int run(const campaign_item *item, FILE *out) {
+/* The environment without what a launcher has set for this process: an item is no rank of the job. To be freed. */
+static char **own_environment(void) {
+  size_t count = 0, n = 0;
+  while (environ[count]) count++;
+  char **z = malloc((count + 1) * sizeof *z);
+  for (size_t i = 0; z && i < count; i++)
+    if (!cli_is_from_launcher(environ[i])) z[n++] = environ[i];
+  if (z) z[n] = NULL;
+  return z;
+}
+
+/* Starts it with its output into `out`: 0, or an error number. */
+static int start(const campaign_item *item, FILE *out, pid_t *child) {
   posix_spawn_file_actions_t actions;
-  pid_t child;
-  int status, error = posix_spawn_file_actions_init(&actions);
+  char **environment = own_environment();
+  int error = environment ? posix_spawn_file_actions_init(&actions) : ENOMEM;
+  if (!environment) return error;
   if (!error) error = posix_spawn_file_actions_adddup2(&actions, fileno(out), STDOUT_FILENO);
   if (!error) error = posix_spawn_file_actions_adddup2(&actions, fileno(out), STDERR_FILENO);
   if (!error) error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", 0, 0);
-  if (!error) error = posix_spawnp(&child, item->argument[0], &actions, NULL, item->argument, environ);
+  if (!error) error = posix_spawnp(child, item->argument[0], &actions, NULL, item->argument, environment);
   (void)posix_spawn_file_actions_destroy(&actions);
-  if (error) {
-    (void)cli_fail(item->name, "cannot run %s: %s", item->argument[0], strerror(error));
-    return -1;
-  }
+  free(environment);
+  return error;
+}
+
+/* Who sends these: a person, a scheduler, a system that is short of memory. */
+static int is_from_outside(int number) {
+  return number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP;
+}
+
+/* Runs it: CLI_OK and whether it failed, or an exit code after an error line, where it says nothing of the item. */
+static int run(const campaign_item *item, FILE *out, int *failed) {
+  pid_t child;
+  int status, error = start(item, out, &child);
+  if (error) return cli_fail(item->name, "cannot run %s: %s", item->argument[0], strerror(error));
   while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) return -1;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (errno != EINTR) return cli_fail(item->name, "cannot be waited for: %s", strerror(errno));
+  if (WIFSIGNALED(status) && is_from_outside(WTERMSIG(status)))
+    return cli_fail(item->name, "was killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  if (code == 77) return cli_fail(item->name, "was skipped: it needs something that is not here");
+  if (code == 126 || code == 127)
+    return cli_fail(item->name, "ended with %d: a program was not found or cannot be run", code);
+  *failed = code != 0;
+  return CLI_OK;
 }
 
 /* The last bytes of the output. */
@@ -64,14 +95,14 @@ int campaign_program(const campaign_item *item, int fails, campaign_result *z) {
   char tail[TAIL + 1];
   FILE *out = tmpfile();
   if (!out) return cli_fail(item->name, "no temporary file: %s", strerror(errno));
-  int status = run(item, out);
+  int failed = 0, status = run(item, out, &failed);
   read_tail(out, tail);
   fclose(out);
-  if (status < 0) return CLI_BAD;
-  if (status == 77) return cli_fail(item->name, "was skipped: it needs something that is not here");
+  if (status != CLI_OK) return status;
   take_counts(tail, z);
   if (!z->cases) z->cases = 1;
-  if ((status != 0) == fails) return CLI_OK;
+  if (failed && fails) z->wrong = 0; /* what it found wrong is what it had to find */
+  if (failed == fails) return CLI_OK;
   if (!z->wrong) z->wrong = 1;
   show(item, tail);
   return CLI_OK;

@@ -158,6 +158,7 @@ static void told(void *context, const campaign_done *done) {
 static int check_same(const asked *s, const campaign_ranks *ranks) {
   uint64_t digest = s->list.digest ^ s->todo_count * 0x9E3779B97F4A7C15u;
   int other;
+  for (size_t i = 0; i < s->todo_count; i++) digest = (digest ^ s->todo[i]) * 0x100000001B3u;
   for (const char *p = HU_VERSION_STRING; *p; p++) digest = (digest ^ (uint8_t)*p) * 0x100000001B3u;
   for (size_t i = 0; i < s->list.count; i++)
     for (const char *p = s->list.item[i].sources; *p; p++) digest = (digest ^ (uint8_t)*p) * 0x100000001B3u;
@@ -191,13 +192,16 @@ static int prepare(asked *s, const campaign_ranks *ranks) {
   return ranks->largest(status);
 }
 
-static int finish(asked *s) {
-  int status = campaign_parts_read(&s->ledger, s->ledger_path);
-  if (status == CLI_OK) status = campaign_ledger_write(&s->ledger, s->ledger_path);
-  if (status != CLI_OK) return status;
+static int report(asked *s) {
   uint64_t wrong = campaign_report(stdout, &s->list, &s->ledger, s->list_path, s->json);
   if (s->failed) return cli_fail(NULL, "campaign: %llu items could not be run", (unsigned long long)s->failed);
   return wrong ? CLI_DIFFERENT : CLI_OK;
+}
+
+static int finish(asked *s) {
+  int status = campaign_parts_read(&s->ledger, s->ledger_path);
+  if (status == CLI_OK) status = campaign_ledger_write(&s->ledger, s->ledger_path);
+  return status == CLI_OK ? report(s) : status;
 }
 
 static int campaign(asked *s, const campaign_ranks *ranks) {
@@ -205,14 +209,23 @@ static int campaign(asked *s, const campaign_ranks *ranks) {
   if (status == CLI_OK && s->sources) status = campaign_sources_read(&s->list, s->sources);
   status = ranks->largest(status);
   if (status == CLI_OK) status = prepare(s, ranks);
-  if (status == CLI_OK && !s->status) status = run(s, ranks);
+  if (status == CLI_OK) status = run(s, ranks);
   campaign_part_close(&s->part);
   if (ranks->rank == 0 && status == CLI_OK) status = finish(s);
   return ranks->largest(status);
 }
 
+/* It only reads, so that it may be asked while a job is at work. */
+static int look(asked *s) {
+  int status = campaign_list_read(&s->list, s->list_path);
+  if (status == CLI_OK && s->sources) status = campaign_sources_read(&s->list, s->sources);
+  if (status == CLI_OK) status = campaign_ledger_look(&s->ledger, s->ledger_path);
+  return status == CLI_OK ? report(s) : status;
+}
+
 static int merge(asked *s, int count, char **ledgers) {
   int status = campaign_ledger_read(&s->ledger, s->ledger_path, 1);
+  if (status == CLI_OK) status = campaign_parts_read(&s->ledger, s->ledger_path);
   for (int i = 0; i < count && status == CLI_OK; i++) status = campaign_ledger_read(&s->ledger, ledgers[i], 0);
   if (status == CLI_OK) status = campaign_ledger_write(&s->ledger, s->ledger_path);
   if (status == CLI_OK) printf("%s: %zu items\n", s->ledger_path, s->ledger.count);
@@ -235,6 +248,15 @@ static void unlock(asked *s) {
   free(s->folder);
 }
 
+/* One job at a time: process 0 alone holds the lock, and merges. */
+static int locked(asked *s, const campaign_ranks *ranks, int count, char **operands) {
+  int status = ranks->largest(lock(s, ranks));
+  if (status == CLI_OK && !s->merge) status = campaign(s, ranks);
+  if (status == CLI_OK && s->merge) status = ranks->largest(ranks->rank ? CLI_OK : merge(s, count, operands));
+  unlock(s);
+  return status;
+}
+
 int cli_campaign(int argc, char **argv) {
   asked s = {.part = {.fd = -1}, .lock = -1};
   char **operands, *beside = NULL;
@@ -247,9 +269,10 @@ int cli_campaign(int argc, char **argv) {
   s.list_path = operands[0];
   if (!s.ledger_path && asprintf(&beside, "%s.ledger", operands[0]) < 0) return cli_fail(NULL, "out of memory");
   if (!s.ledger_path) s.ledger_path = beside;
-  status = ranks->largest(lock(&s, ranks));
-  if (status == CLI_OK) status = s.merge ? merge(&s, count, operands) : campaign(&s, ranks);
-  unlock(&s);
+  if (s.status && !s.merge)
+    status = ranks->largest(ranks->rank ? CLI_OK : look(&s));
+  else
+    status = locked(&s, ranks, count, operands);
   campaign_list_free(&s.list);
   campaign_ledger_free(&s.ledger);
   free(s.todo);

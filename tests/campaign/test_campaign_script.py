@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """scripts/campaign.py: an entry that is missing, stale or unknown is noticed; comments change no hash, code does."""
 import pathlib
+import shutil
 import sys
+import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
@@ -10,8 +12,8 @@ import campaign  # noqa: E402
 
 
 def ledger():
-    return {name: dict(dict.fromkeys(campaign.COLUMNS, '-'), item=name, state='done', sources=campaign.sources(subjects))
-            for name, subjects in campaign.items().items()}
+    return {name: dict(dict.fromkeys(campaign.COLUMNS, '-'), item=name, state='done', sources=campaign.sources(item))
+            for name, item in campaign.items().items()}
 
 
 class Ledger(unittest.TestCase):
@@ -44,6 +46,49 @@ class Ledger(unittest.TestCase):
         self.assertIn('emu/gemm', campaign.reached(['train/trainer']))
         self.assertEqual(campaign.stripped('int  a; /* one */\n'), campaign.stripped('int a; // two\n'))
         self.assertNotEqual(campaign.stripped('int a;'), campaign.stripped('int b;'))
+
+    def test_checkers(self):
+        """Headers that anyone may include, and what does the checking, are sources, too."""
+        items = campaign.items()
+        steps, exact, trainer = (set(campaign.hashed(items[name])) for name in
+                                 ('steps/binary16/rne', 'test/arith-exact', 'test/train-experiment'))
+        self.assertTrue({'include/halfulp', 'include/halfulp/core', 'include/halfulp/formats'} <= steps & exact & trainer)
+        self.assertIn('include/halfulp/train', trainer - exact)
+        self.assertTrue({'cli/verify', 'cli/campaign', 'emu/array'} <= steps)
+        self.assertTrue({'tests/arith', 'tests/support', 'emu/arith'} <= exact)
+        for item in items.values():
+            for folder in campaign.hashed(item):
+                self.assertTrue(folder == 'formats' or any((campaign.ROOT / folder).glob('*.[ch]*')), folder)
+
+    def test_a_header_changes_hashes(self):
+        before, root = ledger(), campaign.ROOT
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ('include', 'emu', 'train', 'cli', 'tests', 'formats'):
+                shutil.copytree(root / name, pathlib.Path(folder) / name, ignore=shutil.ignore_patterns('golden', '__pycache__'))
+            campaign.ROOT = pathlib.Path(folder)
+            try:
+                self.assertEqual(self.stale(before), set())
+                for name, stale in (('include/halfulp/format.h', set(before)),
+                                    ('cli/verify/work.c', {n for n in before if not n.startswith('test/')}),
+                                    ('tests/cross/test_processor_arith.c', {'test/cross-processor', 'test/cross-processor-arith'}),
+                                    ('include/halfulp/version.h', set())):
+                    text = (root / name).read_text()
+                    (campaign.ROOT / name).write_text(text + '/* a comment */\n')
+                    self.assertEqual(self.stale(before), set(), name)
+                    (campaign.ROOT / name).write_text(text + 'int more;\n')
+                    self.assertEqual(self.stale(before), stale, name)
+                    (campaign.ROOT / name).write_text(text)
+            finally:
+                campaign.ROOT = root
+                self.forget()
+
+    def forget(self):
+        campaign.sources.cache_clear()
+        campaign.folder_hash.cache_clear()
+
+    def stale(self, entries):
+        self.forget()
+        return {said.split(': ')[0] for said in campaign.complaints(entries)}
 
 
 if __name__ == '__main__':

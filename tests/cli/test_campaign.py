@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """`halfulp campaign`: items, ledgers, what is left after a kill; and the same over MPI where there is some."""
 
+import errno
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -162,6 +164,137 @@ class Campaign(support.Case):
         os.killpg(job.pid, signal.SIGKILL)
         job.wait()
 
+    # ---- what must not be lost, and what is no result ----
+
+    def part(self, ledger, *entries):
+        """What a job that was killed has left beside a ledger."""
+        os.makedirs(ledger + ".parts", exist_ok=True)
+        return self.write(os.path.basename(ledger) + ".parts/0.1.part", "".join(entries).encode())
+
+    def test_merge_keeps_parts(self):
+        """Results of a killed job that wrote into the ledger are merged, too, under mpirun by one process."""
+        other = self.ledger(entry("b"))
+        into = self.path("into")
+        part = self.part(into, entry("a"))
+        self.ok("campaign", "--merge", other, "--ledger", into)
+        self.assertEqual(sorted(self.entries(into)), ["a", "b"])
+        self.assertFalse(os.path.exists(part))
+        for launcher in LAUNCHERS:
+            self.part(into, entry("c"))
+            r = self.mpi(launcher, 3, "campaign", "--merge", other, "--ledger", into)
+            self.assertEqual((r.returncode, r.stdout.count(b"items")), (0, 1), r.stderr)
+            self.assertEqual(sorted(self.entries(into)), ["a", "b", "c"])
+
+    def test_both_files_are_named(self):
+        one = self.ledger(entry("a", digest="1" * 16, sources="2" * 16), name="one")
+        two = self.ledger(entry("a", digest="3" * 16, sources="2" * 16), name="two")
+        for into in (self.path("all"), two):
+            r = support.run("campaign", "--merge", one, two, "--ledger", into)
+            self.assertEqual(r.returncode, 2)
+            for name in (one, two):
+                self.assertIn(name.encode(), r.stderr)
+
+    def test_killed_programs(self):
+        """A program that the system or a person has killed says nothing of its item."""
+        for name in ("KILL", "TERM", "INT", "HUP"):
+            for kind in ("program", "program-fails"):
+                path = self.list("k\t%s\t-\tsh\t-c\tkill -%s $$\ngood program - true\n" % (kind, name))
+                r = support.run("campaign", path)
+                self.assertEqual(r.returncode, 2, r.stdout)
+                self.assertIn(b"k: was killed by signal %d" % getattr(signal, "SIG" + name), r.stderr)
+                self.assertEqual(list(self.entries(path + ".ledger")), ["good"])
+                os.unlink(path + ".ledger")
+        self.assertEqual(self.report(self.list("k\tprogram\t-\tsh\t-c\tkill -SEGV $$\n"), code=1)["wrong"], 1)
+
+    def test_programs_that_cannot_be_run(self):
+        for status in (126, 127):
+            for kind in ("program", "program-fails"):
+                path = self.list("n\t%s\t-\tsh\t-c\texit %d\n" % (kind, status))
+                r = support.run("campaign", path)
+                self.assertEqual(r.returncode, 2, r.stdout)
+                self.assertIn(b"n: ended with %d" % status, r.stderr)
+                self.assertEqual(self.entries(path + ".ledger"), {})
+
+    def test_failed_as_required(self):
+        path = self.list("f\tprogram-fails\t-\tsh\t-c\techo campaign: cases=9 wrong=4 digest=1; exit 1\n"
+                         "g\tprogram-fails\t-\tsh\t-c\techo campaign: cases=9 wrong=0 digest=1\n")
+        self.assertEqual([(e["id"], e["wrong"]) for e in self.report(path, code=1)["wrong_items"]], [("g", 1)])
+        self.assertEqual(self.entries(path + ".ledger")["f"]["wrong"], "0")
+
+    def test_full_disk(self):
+        """The line that did not fit leaves nothing behind, and what is written when there is room again stays whole."""
+        room = "import os, resource; resource.prlimit(os.getppid(), resource.RLIMIT_FSIZE, (-1, -1))"
+        path = self.list("%s program - true\n%s program - true\nroom\tprogram\t-\t%s\t-c\t%s\n" % ("a" * 110, "b" * 110, sys.executable, room))
+        r = subprocess.run([support.HALFULP, "campaign", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, restore_signals=False,
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (250, resource.RLIM_INFINITY)))
+        self.assertEqual(r.returncode, 2)
+        self.assertIn(b"cannot be written: File too large", r.stderr)
+        self.assertIn(b"1 items could not be run", r.stderr)
+        self.assertEqual(sorted(self.entries(path + ".ledger")), ["a" * 110, "room"])
+        self.assertEqual(self.report(path)["done"], 3)
+
+    def test_lost_part(self):
+        """A result that would go into a file without a name is an error, not lost in silence."""
+        path = self.list("a\tprogram\t-\tsh\t-c\trm '%s'/*.part\n" % self.path("some.list.ledger.parts"))
+        r = support.run("campaign", path)
+        self.assertEqual(r.returncode, 2, r.stdout)
+        self.assertIn(b"was removed while this job ran", r.stderr)
+        self.assertEqual(self.entries(path + ".ledger"), {})
+
+    def test_status_only_reads(self):
+        path = self.list("a program - true\nb program - true\n")
+        before = sorted(os.listdir(self.path("")))
+        self.assertEqual(self.report(path, "--status")["open"], 2)
+        self.assertEqual(sorted(os.listdir(self.path(""))), before)
+        ledger, part = self.ledger(entry("a")), self.part(self.path("other.ledger"), entry("b"))
+        held = self.read(ledger)
+        for launcher in [None] + LAUNCHERS:
+            words = ("campaign", path, "--status", "--ledger", ledger)
+            r = self.mpi(launcher, 2, *words) if launcher else support.run(*words)
+            self.assertEqual((r.returncode, r.stdout.count(b"2 items: 2 done")), (0, 1), r.stderr)
+            self.assertEqual((self.read(ledger), os.path.exists(part)), (held, True))
+
+    def test_status_of_a_job(self):
+        path = self.list("a program - true\nb program - sleep 30\n")
+        job = subprocess.Popen([support.HALFULP, "campaign", path], stdout=subprocess.DEVNULL, start_new_session=True)
+        parts, deadline, report = path + ".ledger.parts", time.time() + 20, {}
+        while report.get("done") != 1 and time.time() < deadline:
+            report = self.report(path, "--status")
+            time.sleep(0.02)
+        os.killpg(job.pid, signal.SIGKILL)
+        job.wait()
+        self.assertEqual((report["done"], report["open"], len(os.listdir(parts))), (1, 1, 1))
+
+    # ---- locks ----
+
+    def locked(self, number):
+        """A run whose first lock fails with this error."""
+        path = self.list("a program - true\nb program - true\n")
+        env = support.fault(FAULT_ONLY="flock", FAULT_AT="0", FAULT_DO="fail", FAULT_ERRNO=str(int(number)))
+        return subprocess.run([support.HALFULP, "campaign", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, check=False)
+
+    def test_no_locks(self):
+        for number in (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL, errno.EBADF):
+            r = self.locked(number)
+            self.assertEqual(r.returncode, 0, r.stderr)
+            self.assertEqual(r.stderr.count(b"some.list.ledger.parts: this file system has no locks: do not start two jobs here"), 1)
+        r = self.locked(errno.EIO)
+        self.assertEqual(r.returncode, 2)
+        self.assertIn(b"cannot be locked: Input/output error", r.stderr)
+
+    def test_folder_that_goes(self):
+        """Between opening the folder and locking it the job before has ended, and removed it: the new folder is locked."""
+        parts = self.path("some.list.ledger.parts")
+        is_free = "import fcntl, os; fcntl.flock(os.open(%r, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)" % parts
+        path = self.list("a\tprogram-fails\t-\tenv\t-u\tLD_PRELOAD\t%s\t-c\t%s\n" % (sys.executable, is_free))
+        env = support.fault(FAULT_ONLY="flock", FAULT_AT="0", FAULT_DO=str(int(signal.SIGSTOP)))
+        with subprocess.Popen([support.HALFULP, "campaign", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env) as job:
+            self.assertTrue(os.WIFSTOPPED(os.waitpid(job.pid, os.WUNTRACED)[1]))
+            os.rmdir(parts)
+            job.send_signal(signal.SIGCONT)
+            said = job.communicate()[1]
+        self.assertEqual((job.returncode, said), (0, b""))
+
     # ---- MPI ----
 
     def mpi(self, launcher, n, *words, shell=None):
@@ -190,6 +323,26 @@ class Campaign(support.Case):
             self.assertNotEqual(r.returncode, 0)
             self.assertIn(b"process 1 has another list", r.stderr)
             self.assertEqual(self.entries(self.path("list.ledger")), {})
+
+    def test_different_orders(self):
+        """As many items, but others, or in another order."""
+        path = self.list("x.0 program - true\nx.1 program - true\n")
+        script = 'exec "$0" campaign "$1" --include "x.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"'
+        for launcher in LAUNCHERS:
+            r = self.mpi(launcher, 2, path, shell=["sh", "-c", script, support.HALFULP])
+            self.assertNotEqual(r.returncode, 0)
+            self.assertIn(b"process 1 has another list", r.stderr)
+            self.assertEqual(self.entries(path + ".ledger"), {})
+
+    def test_programs_are_no_ranks(self):
+        """An item `halfulp train ...` is a run of its own, not a rank of the job that runs it."""
+        script = "env | grep -E '^(OMPI_COMM_WORLD|PMI|PMIX)_' && exit 1; exec '%s' campaign '%s' --ledger '%s'.$1" % (
+            support.HALFULP, self.list("y program - true\n", "inner.list"), self.path("inner"))
+        path = self.list("".join("x%d\tprogram\t-\tsh\t-c\t%s\tsh\t%d\n" % (i, script, i) for i in range(4)))
+        for launcher in LAUNCHERS:
+            r = self.mpi(launcher, 2, "campaign", path, "--overwrite")
+            self.assertEqual(r.returncode, 0, r.stderr)
+            self.assertIn(b"4 items: 4 done", r.stdout)
 
     def test_lost_process(self):
         """A process that dies takes the job along; what was done is kept, and the next job does the rest."""
