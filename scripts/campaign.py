@@ -69,8 +69,6 @@ def stripped(text):
 def folder_hash(folder):
     whole = hashlib.sha256()
     for path in sorted((ROOT / folder).glob('*.[ch]')) + sorted((ROOT / folder).glob('*.cpp')):
-        if path.name == 'version.h':  # a ledger has the version in a column of its own
-            continue
         whole.update(path.name.encode() + b'\0' + stripped(path.read_text()).encode() + b'\0')
     return whole.digest()
 
@@ -99,22 +97,42 @@ def folder_of(subject):
     sys.exit('campaign.py: no folder has the subject ' + subject)
 
 
+INCLUDE = re.compile(r'^\s*#\s*include\s+[<"](halfulp/[\w./]+)[>"]', re.M)
+
+
+@functools.lru_cache(maxsize=None)
+def headers_of(folder):
+    """The public headers that the files of a folder include, also through others. (halfulp.h includes them all.)"""
+    found, left = set(), sorted((ROOT / folder).glob('*.[ch]'))
+    while left:
+        for name in INCLUDE.findall(left.pop().read_text()):
+            path = ROOT / 'include' / name
+            if name not in found and name != 'halfulp/halfulp.h' and path.is_file():
+                found.add(name)
+                left.append(path)
+    return frozenset(found)
+
+
 def hashed(item):
     """All folders that an item, a value of items(), depends on."""
     subjects, checkers = item
-    folders = reached([folder_of(subject) for subject in subjects.split(',')])
-    public = ['include/halfulp', 'include/halfulp/core', 'include/halfulp/formats']
-    if any(folder.startswith('train') for folder in folders):
-        public.append('include/halfulp/train')
-    return folders + ['formats'] + public + list(checkers)
+    return reached([folder_of(subject) for subject in subjects.split(',')]) + ['formats', 'emu/oracle'] + list(checkers)
+
+
+@functools.lru_cache(maxsize=None)
+def file_hash(path):
+    return hashlib.sha256(stripped(path.read_text()).encode()).digest()
 
 
 @functools.lru_cache(maxsize=None)
 def sources(item):
     """16 hexadecimal digits of what an item depends on."""
-    whole = hashlib.sha256()
+    whole, headers = hashlib.sha256(), set()
     for folder in hashed(item):
         whole.update(folder.encode() + b'\0' + folder_hash(folder))
+        headers |= headers_of(folder)
+    for name in sorted(headers - {'halfulp/version.h'}):  # a ledger has the version in a column of its own
+        whole.update(name.encode() + b'\0' + file_hash(ROOT / 'include' / name))
     return whole.hexdigest()[:16]
 
 

@@ -48,12 +48,14 @@ class Ledger(unittest.TestCase):
         self.assertNotEqual(campaign.stripped('int a;'), campaign.stripped('int b;'))
 
     def test_checkers(self):
-        """Headers that anyone may include, and what does the checking, are sources, too."""
+        """Public headers, the oracle, and what does the checking are sources, too."""
         items = campaign.items()
         steps, exact, trainer = (set(campaign.hashed(items[name])) for name in
                                  ('steps/binary16/rne', 'test/arith-exact', 'test/train-experiment'))
-        self.assertTrue({'include/halfulp', 'include/halfulp/core', 'include/halfulp/formats'} <= steps & exact & trainer)
-        self.assertIn('include/halfulp/train', trainer - exact)
+        self.assertIn('emu/oracle', steps & exact & trainer)
+        self.assertTrue({'halfulp/format.h', 'halfulp/array.h'} <= campaign.headers_of('emu/array'))
+        self.assertNotIn('halfulp/train/net.h', campaign.headers_of('emu/array'))
+        self.assertIn('halfulp/train/net.h', campaign.headers_of('train/trainer'))
         self.assertTrue({'cli/verify', 'cli/campaign', 'emu/array'} <= steps)
         self.assertTrue({'tests/arith', 'tests/support', 'emu/arith'} <= exact)
         for item in items.values():
@@ -69,6 +71,8 @@ class Ledger(unittest.TestCase):
             try:
                 self.assertEqual(self.stale(before), set())
                 for name, stale in (('include/halfulp/format.h', set(before)),
+                                    ('emu/oracle/round.c', set(before)),
+                                    ('include/halfulp/train/trainer.h', {'test/train-experiment'}),
                                     ('cli/verify/work.c', {n for n in before if not n.startswith('test/')}),
                                     ('tests/cross/test_processor_arith.c', {'test/cross-processor', 'test/cross-processor-arith'}),
                                     ('include/halfulp/version.h', set())):
@@ -84,7 +88,8 @@ class Ledger(unittest.TestCase):
 
     def forget(self):
         campaign.sources.cache_clear()
-        campaign.folder_hash.cache_clear()
+        for cached in (campaign.folder_hash, campaign.file_hash, campaign.headers_of):
+            cached.cache_clear()
 
     def stale(self, entries):
         self.forget()
