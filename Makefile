@@ -14,8 +14,9 @@ SETUP_PACKAGES = meson ninja-build gcc g++ dpkg-dev pkg-config libmpfr-dev libgm
   librandom123-dev
 setup:
 	@scripts/setup.sh $(SETUP_PACKAGES)
-	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) -Dwerror=true $(MESON_ARGS)
 	@scripts/every_machine.sh $(BUILD)
+	@if [ ! -f $(BUILD)/build.ninja ]; then meson setup $(BUILD) -Dwerror=true $(MESON_ARGS); \
+	  elif [ -n '$(MESON_ARGS)' ]; then meson configure $(BUILD) $(MESON_ARGS); fi
 
 # Builds what the main job needs and no more.
 run:

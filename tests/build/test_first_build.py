@@ -62,6 +62,8 @@ class FirstBuild(unittest.TestCase):
         self.assertEqual(told, ['meson setup build -Dwerror=true -Dlevels=native -Db_lto=true', 'ninja -C build -j 2 cli/halfulp-hostrun',
                                 'demo build halfulp-hostrun'])
         self.assertIn('compiled for the CPU', shown)
+        command = self.root / 'build' / 'cli' / 'halfulp'  # which README calls
+        self.assertEqual(os.readlink(str(command)), 'halfulp-hostrun')
         told, _ = self.script('run.sh', 'build', '2')
         self.assertEqual(told, ['ninja -C build -j 2 cli/halfulp-hostrun', 'demo build halfulp-hostrun'])
         self.assertEqual(self.script('every_machine.sh', 'build')[0], ['meson configure build -Dlevels=all'])
