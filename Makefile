@@ -16,7 +16,7 @@ setup:
 	@scripts/setup.sh $(SETUP_PACKAGES)
 	@scripts/every_machine.sh $(BUILD)
 	@if [ ! -f $(BUILD)/build.ninja ]; then meson setup $(BUILD) -Dwerror=true $(MESON_ARGS); \
-	  elif [ -n '$(MESON_ARGS)' ]; then meson configure $(BUILD) $(MESON_ARGS); fi
+	  else $(if $(strip $(MESON_ARGS)),meson configure $(BUILD) $(MESON_ARGS) 2> /dev/null || meson setup --reconfigure $(BUILD) $(MESON_ARGS),true); fi
 
 # Builds what the main job needs and no more.
 run:

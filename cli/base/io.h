@@ -77,7 +77,7 @@ int cli_spare_input(const char *out, const char *in, const char *remedy);
  * says; a folder that is removed before it is locked is made anew. 0, or an exit code after an error line; *lock, where
  * not negative, is to be closed in any case. */
 int cli_folder_lock(int *lock, const char *folder, const char *who);
-/* The same for several commands at a time, none of which has it alone. */
+/* The same where several commands hold it at the same time, and no one holds it alone. */
 int cli_folder_share(int *lock, const char *folder, const char *who);
 /* Removes the temporary files that killed runs left in a folder which the caller has locked. Those that another command
  * is still writing stay: they are locked, too. How many were removed. */

@@ -88,7 +88,7 @@ enum {
 typedef struct campaign_entry {
   char *field[CAMPAIGN_FIELDS];
   char *line;  /* where they lie */
-  size_t file; /* which of the ledger's files has it */
+  size_t file; /* the number of the ledger's file that it comes from */
 } campaign_entry;
 
 /* A file that was read. */
