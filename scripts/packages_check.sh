@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # packages_check.sh BUILD [STEP...]: the long checks of the packages, with the seconds of each; steps are wheels, deb,
 # autopkgtest, reproducible, abi, or all of them. What a step makes lies in BUILD. autopkgtest installs the packages,
-# in a view of the system that does not stay; it is left out unless this is root.
+# in a view of the system that does not stay; it is left out where this cannot be root. .ci/run runs deb and autopkgtest.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")

@@ -95,13 +95,14 @@ def cells(row, kind):
 
 
 NARROW = 14  # letters that the first of two columns has room for on a narrow screen
-LONG = 24    # letters of code without a blank that may be broken behind its commas
+LONG = 24    # letters of code without a blank that may be broken behind its dots and commas
 
 
 def breakable(text):
     """Long words of code may be broken where one of their parts ends."""
     def code(m):
-        return re.sub(r'[^\s<>]{%d,}' % LONG, lambda word: re.sub(r'([;,(|])(?=[\w&])', r'\1<wbr/>', word[0]), m[0])
+        return re.sub(r'<[^>]*>|[^\s<>]{%d,}' % LONG, lambda word: word[0] if word[0][0] == '<' else re.sub(
+            r'([;,(|.])(?=[\w&])', r'\1<wbr/>', word[0]), m[0])
     return re.sub(r'(?s)<code>.*?</code>', code, text)
 
 
