@@ -498,7 +498,7 @@ static int draw_judged(const judged *z, const gemm_state *s, char **operands) {
   error_row rows[MODELS_MAX];
   char title[512];
   for (int i = 0; i < s->model_count; i++)
-    rows[i] = (error_row){s->models[i],         z[i].error.max,       z[i].error.rms,
+    rows[i] = (error_row){s->models[i],     z[i].error.max,       z[i].error.rms,
                           z[i].error.count, z[i].error.different, z[i].error.not_finite};
   snprintf(title, sizeof title, "Sums of %.80s times %.80s, against %.80s", operands[0], operands[1],
            s->reference_text);

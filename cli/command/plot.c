@@ -112,7 +112,8 @@ static void json_table(const plot_asked *a, const plot_counts *counts, const his
 /* data: a histogram for each format, or NULL. */
 static int draw(const plot_asked *a, const histogram *data) {
   plot_counts counts[PLOT_FORMATS_MAX];
-  int status = a->formats == 1 ? plot_draw(a->list, data, counts) : plot_draw_several(a->list, a->formats, data, counts);
+  int status =
+      a->formats == 1 ? plot_draw(a->list, data, counts) : plot_draw_several(a->list, a->formats, data, counts);
   if (status == CLI_OK && a->shared.json) json_table(a, counts, data);
   return status;
 }
@@ -146,8 +147,7 @@ static int check_output(const plot_asked *s, int json) {
   const char *slash = strrchr(s->output, '/'), *name = slash ? slash + 1 : s->output, *dot = strrchr(name, '.');
   int stem = dot ? (int)(dot - s->output) : 0;
   if (s->data && cli_spare_input(s->output, s->data, "give -o another name")) return CLI_BAD;
-  if (!strcmp(s->output, "-") && json)
-    return cli_fail(NULL, "-o - and --json both write to standard output");
+  if (!strcmp(s->output, "-") && json) return cli_fail(NULL, "-o - and --json both write to standard output");
   if (!dot || dot == name || !strcasecmp(dot, ".svg")) return CLI_OK;
   return cli_fail(s->output,
                   "drawings are SVG: give -o '%.*s.svg', and make another format of it, as with `rsvg-convert -o "

@@ -76,7 +76,8 @@ static void draw_row(svg *s, const axis *a, double y, const error_row *r) {
     draw_dot(s, from, y, p->line[0], p->line[0]);
     draw_dot(s, to, y, p->paper, p->line[0]);
   } else {
-    svg_text(s, LEFT + 6, y + 5, 13, SVG_START, p->soft, "", r->different ? "only what is not finite differs" : "equal");
+    svg_text(s, LEFT + 6, y + 5, 13, SVG_START, p->soft, "",
+             r->different ? "only what is not finite differs" : "equal");
   }
   snprintf(text, sizeof text, "%.1f %%%s", r->count ? 100.0 * (double)r->different / (double)r->count : 0,
            r->not_finite ? ", some not finite" : "");

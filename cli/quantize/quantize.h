@@ -55,8 +55,8 @@ const char *cli_quantize_out(const cli_quantize_state *state, char **operands, i
 int cli_quantize_files(cli_quantize_state *state, const char *in, const char *out);
 int cli_decode_files(cli_quantize_state *state, const char *in, const char *out);
 
-/* Calls `use` with the numbers of one tensor of a .safetensors file: the one of this name; NULL: the only one of floats.
- * The exit code of `use`, or one after an error line. */
+/* Calls `use` with the numbers of one tensor of a .safetensors file: the one of this name; NULL: the only one of
+ * floats. The exit code of `use`, or one after an error line. */
 typedef int cli_floats_use(void *state, const cli_source *source, size_t count);
 int cli_tensor_use(const char *path, const char *name, cli_floats_use *use, void *state);
 

@@ -387,8 +387,7 @@ static void draw_legend(plot *p) {
   fprintf(p->s.out, "<rect x=\"290\" y=\"%.1f\" width=\"30\" height=\"14\" fill=\"%s\" fill-opacity=\"0.22\"/>\n",
           y - 11, p->c->base);
   line(p, 290, y - 4, 320, y - 4, p->c->base, "8 5");
-  svg_text(&p->s, 328, y, 13, SVG_START, p->c->ink, "",
-           seeds == 1 ? "binary32" : "binary32: mean, range of seeds");
+  svg_text(&p->s, 328, y, 13, SVG_START, p->c->ink, "", seeds == 1 ? "binary32" : "binary32: mean, range of seeds");
   line(p, 566, y - 4, 596, y - 4, p->c->ink, "1.5 4.5");
   snprintf(text, sizeof text, "accepted: %g %s less", p->z->sweep->loss, p->z->sweep->loss == 1 ? "point" : "points");
   svg_text(&p->s, 604, y, 13, SVG_START, p->c->ink, "", text);

@@ -216,7 +216,8 @@ def broken_links(seen):
 
 FAULTY = """<!DOCTYPE html><html lang="en"><meta charset="utf-8"/><title>x</title><body style="margin:0;background:#fff">
 <main><h1>x</h1><h2>no link</h2><p style="width:1500px">wide</p><p style="color:#aaa">pale</p><a href="absent.html">a</a><a href="#absent">b</a>
-<img src="absent.png" alt=""/><div class="table" style="width:1em;overflow-wrap:anywhere">broken</div><div class="code"><pre>no button</pre></div></main><script>undefinedName();</script></body></html>"""
+<img src="absent.png" alt=""/><div class="table" style="width:1em;overflow-wrap:anywhere">broken</div>
+<div class="code"><pre>no button</pre></div></main><script>undefinedName();</script></body></html>"""
 
 
 def test_faults_are_seen(browser):
