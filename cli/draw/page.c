@@ -19,7 +19,7 @@ static const char style[] =
     ".soft{color:var(--soft)}code{overflow-wrap:anywhere}\n"
     "dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:10px;margin:1.4em 0}\n"
     "dl div{background:var(--card);border-radius:8px;padding:10px 14px}dt{color:var(--soft);font-size:.85em}\n"
-    "dd{margin:0;font-size:1.15em;font-variant-numeric:tabular-nums}\n"
+    "dd{margin:0;font-size:1.15em;font-variant-numeric:tabular-nums}dd code{font-size:.68em}\n"
     "svg{display:block;width:100%;height:auto;font-family:inherit}td svg{width:120px;height:24px}\n"
     ".wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.86em;"
     "font-variant-numeric:tabular-nums}\n"
