@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # packages_check.sh BUILD [STEP...]: the long checks of the packages, with the seconds of each; steps are wheels, deb,
-# autopkgtest, reproducible, abi, or all of them. What a step makes lies in BUILD. autopkgtest installs the packages,
-# in a view of the system that does not stay; it is left out unless this is root.
+# autopkgtest, reproducible, abi, recipes, or all of them. What a step makes lies in BUILD. autopkgtest installs the packages,
+# in a view of the system that does not stay; it is left out where this cannot be root. .ci/run runs deb and autopkgtest.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
 mkdir -p "$1"
 build=$(cd "$1" && pwd)
 shift
-[ $# -gt 0 ] || set -- wheels abi deb autopkgtest reproducible
+[ $# -gt 0 ] || set -- recipes wheels abi deb autopkgtest reproducible
 
 step() {
   case $1 in
@@ -25,6 +25,7 @@ step() {
       "$here/setup.sh" autopkgtest
       "$here/autopkgtest.sh" "$build/deb"
       ;;
+    recipes) "$here/packaging_lint.sh" "$build" ;;
     reproducible) "$here/reproducible.sh" "$build/reproducible" "$build/wheel-tools/bin" ;;
     abi)
       "$here/setup.sh" abigail-tools

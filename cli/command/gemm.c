@@ -9,6 +9,7 @@
 #include "cli/base/device.h"
 #include "cli/base/numbers.h"
 #include "cli/base/progress.h"
+#include "cli/draw/errors.h"
 #include "cli/tensors/array.h"
 #include "cli/tensors/differences.h"
 #include "halfulp/gemm.h"
@@ -85,7 +86,7 @@ static int set(void *state, int key, const char *value) {
 
 static const cli_option options[] = {
     {'C', "add", "C.npy", "the matrix to add; absent: +0"},
-    {'o', "output", "OUT", "the result D, an .npy file"},
+    {'o', "output", "OUT", "the result D, an .npy file; with --against: a drawing of the table, an .svg file"},
     {KEY_FA, "fa", "FORMAT", "format of A; default: what the model takes (a named unit), else binary32"},
     {KEY_FB, "fb", "FORMAT", "format of B; default likewise"},
     {KEY_FC, "fc", "FORMAT", "format of C; default: what the model takes, else D's"},
@@ -122,7 +123,7 @@ static const cli_command command = {
     "each model the table shows the largest and the rms difference, the largest difference in ulps (steps\n"
     "from one value of D's format to the next), how many elements differ, and the share of swamped\n"
     "additions, those inside the sums that left the accumulator as it was. Infinities and NaNs are counted\n"
-    "apart.",
+    "apart. -o draws the differences as SVG.",
     "  halfulp gemm digits_images.npy digits_weights.npy -o /tmp/d.npy\n"
     "  halfulp gemm digits_images.npy digits_weights.npy -o /tmp/d.npy --fa float8_e4m3fn --fb float8_e4m3fn \\\n"
     "    --fd bfloat16 --accum exact\n"
@@ -130,7 +131,7 @@ static const cli_command command = {
     "    --accum fp32 -j 2 --json\n"
     "  halfulp gemm digits_images.npy digits_weights.npy -o /tmp/d.npy --accum nv.hopper.e4m3.f32.wgmma\n"
     "  halfulp gemm sums_a.npy sums_b.npy --against exact --accum fp32 --accum nv.volta.f16.f32 \\\n"
-    "    --accum nv.hopper.f16.f32 --accum 'seq(bfloat16)' --fa binary16 --fb binary16",
+    "    --accum nv.hopper.f16.f32 --accum 'seq(bfloat16)' --fa binary16 --fb binary16 -o /tmp/sums.svg",
     options,
     2,
     2,
@@ -483,7 +484,8 @@ static void json_judged(const judged *z, const char *text, int first) {
 
 static int check_comparison(const gemm_state *s, char **operands) {
   if (!s->model_count) return cli_fail(NULL, "gemm: --against requires a model to compare: --accum MODEL");
-  if (s->d_path) return cli_fail(NULL, "gemm: --against writes no matrix; leave -o out");
+  if (s->d_path && (!cli_ends(s->d_path, ".svg") || !strcmp(s->d_path, "-")))
+    return cli_fail(s->d_path, "--against writes no matrix, but a drawing: give -o FILE.svg, or leave -o out");
   if (s->codes || s->device) return cli_fail(NULL, "gemm: --against takes neither --codes nor --device cuda");
   if (s->sa_path || s->sb_path || hu_accum_is_scaled(&s->reference))
     return cli_fail(NULL, "gemm: --against takes no scales");
@@ -492,12 +494,24 @@ static int check_comparison(const gemm_state *s, char **operands) {
   return CLI_OK;
 }
 
+static int draw_judged(const judged *z, const gemm_state *s, char **operands) {
+  error_row rows[MODELS_MAX];
+  char title[512];
+  for (int i = 0; i < s->model_count; i++)
+    rows[i] = (error_row){s->models[i],     z[i].error.max,       z[i].error.rms,
+                          z[i].error.count, z[i].error.different, z[i].error.not_finite};
+  snprintf(title, sizeof title, "Sums of %.80s times %.80s, against %.80s", operands[0], operands[1],
+           s->reference_text);
+  return errors_write(s->d_path, title, rows, (size_t)s->model_count);
+}
+
 /* Every model is judged before anything is printed, so that an error leaves no half of a table. */
 static int compare_models(gemm_state *s, char **operands) {
   judged z[MODELS_MAX] = {0};
-  if (check_comparison(s, operands)) return CLI_BAD;
+  if (check_comparison(s, operands) || (s->d_path && spare_inputs(s, operands))) return CLI_BAD;
   for (int i = 0; i < s->model_count; i++)
     if (judge_model(&z[i], s, s->models[i], operands)) return CLI_BAD;
+  if (s->d_path && draw_judged(z, s, operands)) return CLI_BAD;
   if (s->numeric.json) {
     printf("{\"against\": ");
     cli_json_string(stdout, s->reference_text);

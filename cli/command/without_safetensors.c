@@ -19,6 +19,13 @@ int cli_decode_tensors(const cli_quantize_state *s, const char *in, const char *
   return refuse(in);
 }
 
+int cli_tensor_use(const char *path, const char *name, cli_floats_use *use, void *state) {
+  (void)name;
+  (void)use;
+  (void)state;
+  return refuse(path);
+}
+
 int cli_compare_file(const compare_asked *asked, const char *in) {
   (void)asked;
   return refuse(in);

@@ -19,7 +19,7 @@ static const char style[] =
     ".soft{color:var(--soft)}code{overflow-wrap:anywhere}\n"
     "dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:10px;margin:1.4em 0}\n"
     "dl div{background:var(--card);border-radius:8px;padding:10px 14px}dt{color:var(--soft);font-size:.85em}\n"
-    "dd{margin:0;font-size:1.15em;font-variant-numeric:tabular-nums}\n"
+    "dd{margin:0;font-size:1.15em;font-variant-numeric:tabular-nums}dd code{font-size:.68em}\n"
     "svg{display:block;width:100%;height:auto;font-family:inherit}td svg{width:120px;height:24px}\n"
     ".wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.86em;"
     "font-variant-numeric:tabular-nums}\n"
@@ -32,6 +32,12 @@ static const char style[] =
     "th[aria-sort=ascending] button::after{content:' \\2191'}th[aria-sort=descending] button::after{content:' "
     "\\2193'}\n"
     "tbody tr:hover{background:var(--card)}\n"
+    /* sentences in cells: on a narrow screen a row is a card, each cell below the last behind its column's name */
+    ".words th,.words td{text-align:left;white-space:normal;overflow-wrap:break-word;vertical-align:top}\n"
+    "@media(max-width:700px){.words,.words tbody,.words tr,.words td{display:block}.words thead{display:none}"
+    ".words tr{padding:.5em 0;border-bottom:1px solid var(--rule)}.words td{border:0;padding:1px 0;"
+    "overflow-wrap:anywhere}.words td:first-child{font-weight:600}.words td:empty{display:none}"
+    ".words td[data-head]::before{content:attr(data-head)': ';color:var(--soft)}}\n"
     "</style>\n";
 
 const char page_sorting[] =

@@ -55,6 +55,11 @@ const char *cli_quantize_out(const cli_quantize_state *state, char **operands, i
 int cli_quantize_files(cli_quantize_state *state, const char *in, const char *out);
 int cli_decode_files(cli_quantize_state *state, const char *in, const char *out);
 
+/* Calls `use` with the numbers of one tensor of a .safetensors file: the one of this name; NULL: the only one of
+ * floats. The exit code of `use`, or one after an error line. */
+typedef int cli_floats_use(void *state, const cli_source *source, size_t count);
+int cli_tensor_use(const char *path, const char *name, cli_floats_use *use, void *state);
+
 /* Codes in OUT.npy, of `info`, and their companions beside it: OUT.scales.npy, ..., and OUT.check.npy, a digest of them
  * all (codes_set.c). Written whole or not at all; read into the parts' room, the codes are there already. 0
  * or an exit code after an error line. */

@@ -369,19 +369,25 @@ static void draw_names(plot *p) {
 
 /* ---- the whole ---- */
 
+/* What the points and the band are; with one seed a mean is that seed's result, and there is no range. */
 static void draw_legend(plot *p) {
   char text[96];
   double y = 20;
+  size_t seeds = p->z->sweep->seeds;
   svg_line(&p->s, 16, y - 4, 44, y - 4, p->c->mean, 2);
   circle(p, 30, y - 4, 5, p->c->mean, "");
-  snprintf(text, sizeof text, "mean of %zu seeds", p->z->sweep->seeds);
-  svg_text(&p->s, 52, y, 13, SVG_START, p->c->ink, "", text);
-  circle(p, 190, y - 4, 3.2, p->c->mean, "fill-opacity=\"0.4\"");
-  svg_text(&p->s, 202, y, 13, SVG_START, p->c->ink, "", "one seed");
+  if (seeds == 1) {
+    svg_text(&p->s, 52, y, 13, SVG_START, p->c->ink, "", "result of the one seed");
+  } else {
+    snprintf(text, sizeof text, "mean of %zu seeds", seeds);
+    svg_text(&p->s, 52, y, 13, SVG_START, p->c->ink, "", text);
+    circle(p, 190, y - 4, 3.2, p->c->mean, "fill-opacity=\"0.4\"");
+    svg_text(&p->s, 202, y, 13, SVG_START, p->c->ink, "", "one seed");
+  }
   fprintf(p->s.out, "<rect x=\"290\" y=\"%.1f\" width=\"30\" height=\"14\" fill=\"%s\" fill-opacity=\"0.22\"/>\n",
           y - 11, p->c->base);
   line(p, 290, y - 4, 320, y - 4, p->c->base, "8 5");
-  svg_text(&p->s, 328, y, 13, SVG_START, p->c->ink, "", "binary32: mean, range of seeds");
+  svg_text(&p->s, 328, y, 13, SVG_START, p->c->ink, "", seeds == 1 ? "binary32" : "binary32: mean, range of seeds");
   line(p, 566, y - 4, 596, y - 4, p->c->ink, "1.5 4.5");
   snprintf(text, sizeof text, "accepted: %g %s less", p->z->sweep->loss, p->z->sweep->loss == 1 ? "point" : "points");
   svg_text(&p->s, 604, y, 13, SVG_START, p->c->ink, "", text);
@@ -425,7 +431,9 @@ void sweep_plot_part(FILE *out, const char *id, const sweep_summary *z, int by, 
   char title[160];
   page_begin_drawing(
       &p.s, out, id, WIDTH, HEIGHT, title_of(title, z, by),
-      "A point for each run, the mean of each value, and the baseline in binary32 with the range of its seeds.");
+      z->sweep->seeds == 1
+          ? "A point for each value, and the baseline in binary32."
+          : "A point for each run, the mean of each value, and the baseline in binary32 with the range of its seeds.");
   draw(&p);
   page_end_drawing(&p.s);
 }

@@ -148,9 +148,10 @@ static const char *reason_text(char text[96], const sweep_summary *z, const swee
 static int say_best(const sweep_summary *z, char *text, size_t size) {
   const sweep_row *r = z->best;
   char far[48], reason[96], mean[48], base[48];
-  return snprintf(text, size, "Recommended: %s = %s, %s. Its mean %s %s is %s binary32's %s; accepted: %g below.",
-                  z->sweep->key, r->value, reason_text(reason, z, r), z->measure, mean_text(mean, r->accuracy),
-                  distance_text(far, points_below(z, r)), mean_text(base, z->row[0].accuracy), z->sweep->loss);
+  return snprintf(text, size, "Recommended: %s = %s, %s. Its %s%s %s is %s binary32's %s; accepted: %g below.",
+                  z->sweep->key, r->value, reason_text(reason, z, r), z->sweep->seeds == 1 ? "" : "mean ", z->measure,
+                  mean_text(mean, r->accuracy), distance_text(far, points_below(z, r)),
+                  mean_text(base, z->row[0].accuracy), z->sweep->loss);
 }
 
 /* Nothing to compare, or nothing to compare with. An R^2 of results that are not finite is no number. */

@@ -154,28 +154,26 @@ static void cards(FILE *out, const train_run *r) {
   fputs("</dl>\n", out);
 }
 
-static void cell(FILE *out, const char *text) {
-  fputs("<td style=\"text-align:left;white-space:normal;overflow-wrap:anywhere\">", out);
+static void cell(FILE *out, const char *column, const char *text) {
+  fprintf(out, "<td data-head=\"%s\">", column);
   svg_escaped(out, text);
   fputs("</td>", out);
 }
 
 static void keys(FILE *out, const train_run *r) {
   fputs(
-      "<h2 id=\"keys\">Keys that differ from their defaults</h2>\n<div class=\"wide\"><table "
-      "aria-labelledby=\"keys\"><thead>"
-      "<tr><th scope=\"col\">key</th><th scope=\"col\" style=\"text-align:left\">value</th>"
-      "<th scope=\"col\" style=\"text-align:left\">default</th><th scope=\"col\" style=\"text-align:left\">what it says"
-      "</th></tr></thead><tbody>\n",
+      "<h2 id=\"keys\">Keys that differ from their defaults</h2>\n<div class=\"wide\"><table class=\"words\" "
+      "aria-labelledby=\"keys\"><thead><tr><th scope=\"col\">key</th><th scope=\"col\">value</th>"
+      "<th scope=\"col\">default</th><th scope=\"col\">what it sets</th></tr></thead><tbody>\n",
       out);
   for (size_t i = 0; i < hu_trainer_key_count(); i++) {
     hu_trainer_key k = hu_trainer_key_at(i);
     const char *value = hu_trainer_get(r->t, k.name);
     if (!strcmp(value, k.by_default)) continue;
     fprintf(out, "<tr><td>%s</td>", k.name);
-    cell(out, value);
-    cell(out, k.by_default);
-    cell(out, k.what);
+    cell(out, "value", value);
+    cell(out, "default", k.by_default);
+    cell(out, "sets", k.what);
     fputs("</tr>\n", out);
   }
   fputs("</tbody></table></div>\n<p class=\"soft\">All keys are in config.ini.</p>\n", out);

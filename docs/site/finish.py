@@ -94,9 +94,21 @@ def cells(row, kind):
     return re.findall(r'(?s)<%s[^>]*>(.*?)</%s>' % (kind, kind), row)
 
 
+NARROW = 14  # letters that the first of two columns has room for on a narrow screen
+LONG = 24    # letters of code without a blank that may be broken behind its dots and commas
+
+
+def breakable(text):
+    """Long words of code may be broken where one of their parts ends."""
+    def code(m):
+        return re.sub(r'<[^>]*>|[^\s<>]{%d,}' % LONG, lambda word: word[0] if word[0][0] == '<' else re.sub(
+            r'([;,(|.])(?=[\w&])', r'\1<wbr/>', word[0]), m[0])
+    return re.sub(r'(?s)<code>.*?</code>', code, text)
+
+
 def table(found):
-    """A table in its box. On a narrow screen rows of words become cards, whose cells say what their column is; what is
-    mostly numbers stays a table, which the box scrolls."""
+    """A table in its box. On a narrow screen rows of words become cards, whose cells say what their column is; of two
+    columns the second stands below a long first one; what is mostly numbers stays a table, which the box scrolls."""
     text = found[0]
     heads = [words(h) for h in cells(text, 'th')]
     said = [words(c) for c in cells(text, 'td')]
@@ -109,9 +121,10 @@ def table(found):
             given = iter(heads)
             return re.sub(r'<td', lambda t: '<td data-head="%s"' % html.escape(next(given, '')), m[0])
         text = re.sub(r'(?s)<tr class="markdownTableRow.*?</tr>', row, text)
-    text = text.replace('<th class="markdownTableHeadNone"', '<th scope="col"').replace(' class="markdownTableBodyNone"', '')
+    text = breakable(text.replace('<th class="markdownTableHeadNone"', '<th scope="col"').replace(' class="markdownTableBodyNone"', ''))
     label = html.escape(', '.join(h for h in heads if h)) or 'names and their meaning'
-    kind = ' cards' if cards else ' facts' if len(heads) == 2 else ''
+    firsts = [word for first in said[::2] for word in first.split()] if len(heads) == 2 else []
+    kind = ' cards' if cards or any(len(word) > NARROW for word in firsts) else ' facts' if firsts else ''
     return '<div class="table%s" role="region" aria-label="Table: %s">%s</div>' % (kind, label, text.strip())
 
 

@@ -22,7 +22,8 @@
 extern "C" {
 #endif
 
-/* Element by element what the call of arith.h without _n returns; arrays, errors and events as said above. */
+/* Element by element what the call of arith.h without _n returns; the head of arith_n.h has arrays, errors
+ * and events. */
 HU_API HU_MUST_CHECK hu_status hu_add_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca,
                                         hu_format fa, const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode,
                                         const hu_exec *exec, hu_events *events);

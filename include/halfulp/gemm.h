@@ -113,7 +113,7 @@ HU_API HU_MUST_CHECK hu_status hu_gemm(size_t m, size_t n, size_t k, const hu_re
  * Product k of element (i, j) has the scales SA(i, floor(k / N)) and SB(floor(k / N), j), as in hu_dot: the formulas
  * and random words of docs/numerics.md section 11 hold element by element. Their format is the model's (`scale`;
  * HU_E_ACCUM: another), of promote(...,scaled) any; codes or values. A NaN scale is a NaN operand where events are
- * counted. Errors as above; D overlaps no scales. */
+ * counted. Errors are those of hu_gemm; D overlaps no scales. */
 HU_API HU_MUST_CHECK hu_status hu_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d, const hu_operand *a,
                                               const hu_operand *b, const hu_operand *c, const hu_operand *sa,
                                               const hu_operand *sb, const hu_accum *accum, hu_mode mode,

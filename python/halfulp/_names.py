@@ -26,6 +26,21 @@ _KINDS: Dict[str, Tuple[str, str]] = {
 # The kinds that are taken where one of these is asked for.
 _TAKEN = {'rounding': ('format', 'scaling', 's2fp8', 'number'), 'number': ('format', 'number')}
 
+# Names that several formats are called by (docs/numerics.md C20); cli/base/names.c has the same.
+AMBIGUOUS: Dict[str, str] = {
+    'e4m3': 'float8_e4m3fn (OCP, NVIDIA), float8_e4m3 (as IEEE 754 has infinities), float8_e4m3fnuz (AMD MI300), '
+            'float8_e4m3b11fnuz',
+    'e3m4': 'float8_e3m4 (as IEEE 754 has infinities), float8_e3m4fn',
+    'fp8': 'float8_e4m3fn, float8_e5m2 (OCP, NVIDIA), float8_e4m3 (as IEEE 754 has infinities), float8_e4m3fnuz, '
+           'float8_e5m2fnuz (AMD MI300)',
+    'fp4': 'float4_e2m1fn (OCP, NVIDIA), float4_e1m2, float4_e3m0; for whole tensors nvfp4, mxfp4; fp4_bnb '
+           '(bitsandbytes)',
+    'bf8': 'float8_e5m2 (OCP), float8_e5m2fnuz (AMD MI300)',
+    'fp6': 'float6_e2m3fn, float6_e3m2fn (OCP)',
+    'mxfp8': 'mxfp8_e4m3, mxfp8_e5m2',
+    'mxfp6': 'mxfp6_e2m3, mxfp6_e3m2',
+}
+
 
 def _parses(call: Callable[..., int], record: Any, text: bytes, *more: Any) -> bool:
     return call(ctypes.byref(record), text, *more, None) == s.OK
@@ -126,11 +141,13 @@ def parse(kind: str, argument: str, text: str, call: Callable[..., int], record:
 
 
 def _helped(error: abi.HalfulpError, kind: str, argument: str, text: str) -> abi.HalfulpError:
-    meant = _meant(kind, text)
-    if meant:
+    head = text.partition(',')[0] if kind == 'rounding' else text
+    meant, several = _meant(kind, text), AMBIGUOUS.get(head.strip().lower())
+    if several and kind != 'accum':
+        words = '{}: {!r} is ambiguous; one of {} ({})'.format(argument, head, several, error.status)
+    elif meant:
         words = '{}: {} ({})'.format(argument, meant, error.status)
     else:
-        head = text.partition(',')[0] if kind == 'rounding' else text
         asked = near(head, models() if kind == 'accum' else _names())
         words = '{}; {}'.format(error, asked) if asked else str(error)
     made = type(error)(words)

@@ -2,12 +2,15 @@
 """A text that a function does not take: the error says what the text is, who takes it, or which names are like it. What
 help() shows."""
 import inspect
+import pathlib
+import re
 
 import numpy as np
 import pytest
 
 import halfulp
 from halfulp import codes, number, scaled
+from halfulp._names import AMBIGUOUS
 from halfulp.train import Assignment
 
 X = np.float32([[1.0, 2.0]])
@@ -27,8 +30,10 @@ def formats(text):
     (formats, 'rtz', "'rtz' is a rounding mode: mode= takes it"),
     (formats, 'nv.hopper.e4m3.f32.wgmma', 'is an accumulation model: accum= takes it'),
     (formats, 'mx.mxfp4', r"halfulp.scaled.encode\(x, p.scaling, p.mode\) with p = halfulp.preset\('mx.mxfp4'\)"),
-    (formats, 'e4m3', "did you mean 'float8_e4m3fn', .* or 'float8_e4m3'?"),
-    (formats, 'fp8', "did you mean 'float8_e4m3fn', 'float8_e5m2'"),
+    (formats, 'E4M3', "format: 'E4M3' is ambiguous; one of float8_e4m3fn .*, float8_e4m3 "),
+    (lambda text: halfulp.quantize(X, text), 'fp8', "format: 'fp8' is ambiguous; one of float8_e4m3fn, float8_e5m2 "),
+    (lambda text: halfulp.round_tensor(X, text), 'fp8,rtz', "rounding: 'fp8' is ambiguous; one of float8_e4m3fn, "),
+    (formats, 'float8', "did you mean 'float8_e4m3fn', 'float8_e5m2'"),
     (formats, 'FLOAT8_E4M3FN', "did you mean 'float8_e4m3fn'?"),
     (formats, 'float8-e5m2', "did you mean 'float8_e5m2'?"),
     (formats, 'floot8_e4m3fn', "did you mean 'float8_e4m3fn'"),
@@ -51,6 +56,13 @@ def test_what_a_text_is(call, text, words):
     with pytest.raises(halfulp.HalfulpValueError, match=words) as caught:
         call(text)
     assert caught.value.status.startswith('HU_E_') or 'preset' in words or 'mx.' in text
+
+
+def test_ambiguous_names_are_those_of_the_command():
+    source = pathlib.Path(__file__).resolve().parents[2] / 'cli' / 'base' / 'names.c'
+    table = re.search(r'ambiguous\[\]\[2\] = \{(.*?)\};', source.read_text(encoding='utf-8'), re.S)[1]
+    rows = [re.findall(r'"([^"]*)"', row) for row in re.findall(r'\{(.*?)\}', table, re.S)]
+    assert {row[0]: ''.join(row[1:]) for row in rows} == AMBIGUOUS
 
 
 def test_no_guess_where_nothing_is_near():

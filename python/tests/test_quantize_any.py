@@ -64,7 +64,7 @@ def test_options_reach_the_call(random):
 
 
 @pytest.mark.parametrize('text, words', [
-    ('nvfp5', "did you mean 'nvfp4'"), ('posit_8', "did you mean 'posit8'"), ('e4m3', "did you mean 'float8_e4m3fn'"),
+    ('nvfp5', "did you mean 'nvfp4'"), ('posit_8', "did you mean 'posit8'"), ('e4m3', "'e4m3' is ambiguous; one of float8_e4m3fn"),
     ('rtz', 'is a rounding mode'), ('float8_e4m3fn,sra:8', 'a mode is an argument of its own'),
     ('mx.mxfp5', "did you mean 'mx.mxfp4'"),
 ])

@@ -7,6 +7,7 @@ import os
 import struct
 import subprocess
 import sys
+import xml.etree.ElementTree as tree
 
 sys.dont_write_bytecode = True
 import support  # noqa: E402
@@ -77,10 +78,31 @@ class Accumulators(support.Case):
         self.assertEqual([line.split()[0] for line in lines[2:]], ["fp32", "exact"])
         self.assertEqual(lines[3].split()[1:], ["0", "0", "0", "0", "-"])
 
+    def test_drawing(self):
+        """A row for each model: its rms and its largest difference at their places on an axis of powers of ten."""
+        models = self.compare(MODELS, *HALF, "-o", self.path("d.svg"))["models"]
+        space = "{http://www.w3.org/2000/svg}"
+        drawing = tree.fromstring(self.read("d.svg"))
+        words = [e.text for e in drawing.iter(space + "text")]
+        for m in models:
+            self.assertIn(m["accum"], words)
+            self.assertIn("%.1f %%" % (100 * m["different"] / m["count"]), words)
+        self.assertEqual(words.count("equal"), 1)  # exact itself
+        ticks = {e.text: float(e.get("x")) for e in drawing.iter(space + "text") if e.text and e.text.startswith("1e")}
+        (low, left), (high, right) = min(ticks.items(), key=lambda t: t[1]), max(ticks.items(), key=lambda t: t[1])
+        low, high = int(low[2:]), int(high[2:])
+        dots = [float(e.get("cx")) for e in drawing.iter(space + "circle")][2:]  # behind the legend's
+        wanted = [left + (right - left) * (math.log10(x) - low) / (high - low) for m in models if m["max_abs"] for x in (m["rms"], m["max_abs"])]
+        self.assertEqual(len(dots), len(wanted))
+        self.assertLess(max(abs(x - y) for x, y in zip(dots, wanted)), 0.2)
+        a = self.write("a.svg", support.npy("<f4", (1, 1), support.floats([1])))
+        self.bad("gemm", a, a, "--against", "exact", "--accum", "fp32", "-o", a, says="give -o another name")
+
     def test_wrong_use(self):
         against = ("gemm", A, B, "--against", "exact")
         self.bad(*against, says="requires a model")
         self.bad(*against, "--accum", "fp32", "-o", self.path("d.npy"), says="leave -o out")
+        self.bad(*against, "--accum", "fp32", "-o", "-", says="give -o FILE.svg")
         self.bad(*against, "--accum", "fp32", "--codes", says="--codes")
         self.bad("gemm", A, "-", "--against", "exact", "--accum", "fp32", says="give files")
         self.bad("gemm", A, B, "-o", self.path("d.npy"), "--accum", "fp32", "--accum", "exact", says="--against")

@@ -14,6 +14,7 @@ import xml.etree.ElementTree as tree
 
 sys.dont_write_bytecode = True
 import support  # noqa: E402
+from model_case import bfloats  # noqa: E402
 from support import floats, npy, parse_npy  # noqa: E402
 
 
@@ -482,7 +483,57 @@ class Plot(Quantize):
             self.assertIn(count, texts[i + 1 : i + 4], name)
         self.assertIn("8 elements; besides: 1 zeros, 1 infinities, 1 NaN", texts)
 
+    def texts(self, name):
+        root = tree.fromstring(self.read(name))
+        return ["".join(t.itertext()) for t in root.iter("{http://www.w3.org/2000/svg}text")], root
+
+    def test_several_formats(self):
+        """Each has a band with the ticks that its own drawing has, on one axis, and a row with what becomes of the data."""
+        x = self.put("x.npy", [1.0, 1e6, 1e-6, 0.002, 0.0, -3.0, 0.3, 7.0])
+        names = ["float8_e4m3fn", "float4_e2m1fn", "posit8"]
+        words = [w for name in names for w in ("-f", name)]
+        got = json.loads(self.ok("plot", *words, "--array", x, "-o", self.path("p.svg"), "--json"))["formats"]
+        texts, root = self.texts("p.svg")
+        rows = texts[texts.index("share of the data") :]
+        for name, one in zip(names, got):
+            alone = json.loads(self.ok("plot", "-f", name, "--array", x, "-o", self.path("q.svg"), "--json"))
+            self.assertEqual(one, {k: alone[k] for k in alone if k != "out"})
+            shares = ["%.2f %%" % (100 * one["data"][k] / 8) for k in ("to_zero", "subnormal", "overflow")]
+            i = rows.index(name)
+            self.assertEqual(rows[i + 3 : i + 8], [str(one["normal"]), str(one["subnormal"]), *shares])
+        self.assertEqual([one["data"]["to_zero"] for one in got], [1, 2, 0])
+        self.assertEqual(rows[rows.index("float8_e4m3fn") + 1 :][:2], ["0.001953125", "448"])
+        ticks = [line for line in root.iter("{http://www.w3.org/2000/svg}line") if line.get("x1") == line.get("x2")]
+        powers = {}  # of each band: values that are powers of two
+        for line in ticks:
+            if abs(float(line.get("y2")) - float(line.get("y1")) - 42) < 0.1:
+                powers.setdefault(line.get("y1"), []).append(float(line.get("x1")))
+        e4m3, e2m1, _ = (sorted(powers[y]) for y in sorted(powers, key=float))
+        self.assertEqual((len(e4m3), len(e2m1)), (18, 4))  # 2^-9 to 2^8, 2^-1 to 2^2
+        self.assertEqual(e2m1, e4m3[8:12])  # on one axis
+
+    def test_tensor(self):
+        """A tensor of a .safetensors file counts as the same numbers in an .npy file."""
+        values, others = [1.0, 1e6, 1e-6, 0.002, -3.0], [2.0, 4.0]
+        tensors = [("a.w", "F32", (5,), floats(values)), ("b", "BF16", (2,), bfloats(others)), ("n", "I32", (1,), bytes(4))]
+        self.write("m.safetensors", support.safetensors(tensors))
+        self.write("one.safetensors", support.safetensors(tensors[:1] + tensors[2:]))
+        want = json.loads(self.ok("plot", "-f", "float8_e4m3fn", "--array", self.put("x.npy", values), "-o", self.path("p.svg"), "--json"))["data"]
+        base = ["plot", "-f", "float8_e4m3fn", "-o", self.path("q.svg"), "--json", "--array"]
+        for name, more in (("m.safetensors", ["--tensor", "a.w"]), ("one.safetensors", [])):
+            got = json.loads(self.ok(*base, self.path(name), *more))["data"]
+            self.assertEqual(got.pop("tensor", None), more[1] if more else None)
+            self.assertEqual(dict(got, file=""), dict(want, file=""))
+        got = json.loads(self.ok(*base, self.path("m.safetensors"), "--tensor", "b"))["data"]
+        self.assertEqual((got["count"], got["normal"]), (2, 2))
+        self.bad(*base, self.path("m.safetensors"), says=("'a.w' and 'b'", "--tensor NAME"))
+        self.bad(*base, self.path("m.safetensors"), "--tensor", "c", says="no tensor is named 'c'")
+        self.bad(*base, self.path("m.safetensors"), "--tensor", "n", says="'n' is I32")
+        self.bad(*base, self.path("x.npy"), "--tensor", "b", says="--tensor goes with a .safetensors file")
+        self.bad(*base[:-1], "--tensor", "b", says="--tensor goes with --array")
+
     def test_wrong_use(self):
+        self.bad("plot", *["-f", "bfloat16"] * 7, "-o", self.path("p.svg"), says="more than 6")
         self.bad("plot", "-f", "bfloat16", says="no output given")
         self.bad("plot", "-o", self.path("p.svg"), says="no format given")
         self.bad("plot", "-f", "bfloat16", "-o", self.path("none/p.svg"), says="none/p.svg: cannot write")

@@ -199,6 +199,8 @@ class Json(support.Case):
         want = {"count": 8, "zeros": 1, "infinities": 1, "nans": 1, "to_zero": 1, "subnormal": 1, "normal": 2, "overflow": 1, "below": 0}
         self.assertEqual(got["data"], dict(want, file=x, mode="rtz"))
         self.assertEqual(self.holds("plot", "plot", "-f", "float8_e8m0fnu", "-o", self.path("q.svg"), "--array", x)["data"]["below"], 1)
+        several = self.holds("plot", "plot", "-f", "posit8", "-f", "nf4", "-o", self.path("q.svg"), "--array", x)["formats"]
+        self.assertEqual([one["format"] for one in several], ["posit8", "nf4"])
         self.bad("plot", "-f", "bfloat16", "-o", "-", "--json", says="both write to standard output")
 
     def test_runs(self):

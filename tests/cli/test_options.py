@@ -15,6 +15,7 @@ REPEATED = {
     "collective": {"--reduce"},
     "compare": {"--format", "--include", "--exclude"},
     "explain": {"--round"},
+    "plot": {"--format"},
     "quantize": {"--include", "--exclude"},
     "encode": {"--include", "--exclude"},
     "train": {"--set"},

@@ -266,6 +266,17 @@ class Sweep(SweepCase):
             for k in ("cx", "cy", "x", "y", "x1", "y1", "x2", "y2"):
                 self.assertTrue(e.get(k) is None or 0 <= float(e.get(k)) <= 960, (e.tag, e.attrib))
 
+    def test_words_of_the_drawing(self):
+        """A mean, a range and points of seeds are there only where there are several."""
+        for name, seeds, there, absent in (
+            ("two", "0,1", ["mean of 2 seeds", "one seed", "binary32: mean, range of seeds"], ["result of the one seed"]),
+            ("one", "0,", ["result of the one seed", "binary32"], ["mean of 1 seeds", "one seed", "binary32: mean, range of seeds"]),
+        ):
+            self.ok(*self.args(name, values="1", seeds=seeds))
+            plot = tree.fromstring(self.read(name + "/plot.svg"))
+            words = [e.text for e in plot.iter("{http://www.w3.org/2000/svg}text")]
+            self.assertEqual([w for w in there if w not in words] + [w for w in absent if w in words], [])
+
     def test_any_key(self):
         """Words as values, with commas in them; no low elements."""
         values = "none;static(4); backoff(step_window=3,start=2^10)"

@@ -79,6 +79,20 @@ if (page.scrollWidth <= width) return [];
 return [].slice.call(document.querySelectorAll('body *')).filter(function (e) {
   return e.getBoundingClientRect().right > width + 1 && !e.closest('.code > pre, .table, .formula, .memproto, .fieldtable');
 }).slice(-3).map(function (e) { return e.tagName + '.' + e.className + ' ' + e.textContent.slice(0, 60); }).concat(['scrollWidth ' + page.scrollWidth]);"""
+# Words in tables that a line ends within, though they would fit into one.
+BROKEN = r"""
+var found = [];
+document.querySelectorAll('.table, .fieldtable').forEach(function (table) {
+  var walk = document.createTreeWalker(table, NodeFilter.SHOW_TEXT), node, range = document.createRange();
+  while ((node = walk.nextNode())) {
+    for (var word of node.data.matchAll(/[A-Za-z0-9]{2,24}/g)) {
+      range.setStart(node, word.index);
+      range.setEnd(node, word.index + word[0].length);
+      if (new Set([].map.call(range.getClientRects(), function (r) { return Math.round(r.top); })).size > 1) found.push(word[0]);
+    }
+  }
+});
+return found;"""
 # Texts whose colour has less than 4.5 to 1 against what is behind it.
 PALE = r"""
 function rgb(s) { var m = s.match(/[\d.]+/g).map(Number); return { c: m.slice(0, 3), a: m.length > 3 ? m[3] : 1 }; }
@@ -165,6 +179,7 @@ def test_every_page(browser):
             for theme in sorted(THEMES, key=lambda t: t != browser.media[0]):
                 browser.view(width, theme)
                 wrong += ['%s at %d, %s: %s' % (path.name, width, theme, out) for out in browser.run(OUTSIDE, width)]
+            wrong += ['%s at %d: a line of a table ends within %s' % (path.name, width, word) for word in browser.run(BROKEN)]
         wrong += ['%s: %s' % (path.name, text) for text in browser.complaints()]
         wrong += ['%s: a picture that is none: %s' % (path.name, p) for p in look['pictures']]
         if path.name != 'playground.html':
@@ -201,7 +216,8 @@ def broken_links(seen):
 
 FAULTY = """<!DOCTYPE html><html lang="en"><meta charset="utf-8"/><title>x</title><body style="margin:0;background:#fff">
 <main><h1>x</h1><h2>no link</h2><p style="width:1500px">wide</p><p style="color:#aaa">pale</p><a href="absent.html">a</a><a href="#absent">b</a>
-<img src="absent.png" alt=""/><div class="code"><pre>no button</pre></div></main><script>undefinedName();</script></body></html>"""
+<img src="absent.png" alt=""/><div class="table" style="width:1em;overflow-wrap:anywhere">broken</div>
+<div class="code"><pre>no button</pre></div></main><script>undefinedName();</script></body></html>"""
 
 
 def test_faults_are_seen(browser):
@@ -212,6 +228,7 @@ def test_faults_are_seen(browser):
         browser.open('faulty.html')
         look = browser.run(LOOK)
         assert browser.run(OUTSIDE, 390) and browser.run(OUTSIDE, 1400)
+        assert browser.run(BROKEN) == ['broken']
         assert look['bare'] == ['no link'] and look['copies'] == [1, 0] and len(look['pictures']) == 1, look
         assert any('undefinedName' in text for text in browser.complaints())
         assert [text.split(': ', 1)[1] for text in broken_links({'faulty.html': look})[0]] == [

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+HERE = pathlib.Path(__file__).resolve().parent
 RECIPES = ('debian/rules', 'packaging/conda-forge/recipe.yaml', 'packaging/spack/packages/halfulp/package.py',
            'packaging/vcpkg/halfulp/portfile.cmake', 'packaging/homebrew/halfulp.rb', 'packaging/nix/default.nix', 'pyproject.toml',
            'scripts/wheels.sh')
@@ -56,6 +57,10 @@ def check(root, tools):
     allowed = {'$schema', 'name', 'version-semver', 'description', 'homepage', 'license', 'supports', 'dependencies', 'features'}
     if set(package) - allowed or not re.fullmatch(r'[a-z0-9]+(-[a-z0-9]+)*', package['name']):
         said.append('packaging/vcpkg/halfulp/vcpkg.json: fields that vcpkg has not, or a wrong name')
+    formed = subprocess.run([sys.executable, '-B', str(HERE / 'manifest_form.py'), str(root / 'packaging/vcpkg/halfulp/vcpkg.json')],
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if formed.returncode:
+        said.append(formed.stdout.strip())
     recipe = ast.parse(text(RECIPES[2]))
     if [node.name for node in recipe.body if isinstance(node, ast.ClassDef)] != ['Halfulp']:
         said.append(RECIPES[2] + ': no class Halfulp')
@@ -76,7 +81,7 @@ def check(root, tools):
     reads('nix-instantiate', RECIPES[5], '--parse', RECIPES[5])
     reads('ruby', RECIPES[4], '-c', RECIPES[4])
     for script in ['debian/halfulp.install', *sorted(str(path.relative_to(root)) for path in (root / 'debian/tests').iterdir() if path.name != 'control'),
-                   *('scripts/%s.sh' % one for one in ('deb', 'wheels', 'try_wheels', 'reproducible', 'packages_check'))]:
+                   *('scripts/%s.sh' % one for one in ('deb', 'wheels', 'try_wheels', 'reproducible', 'packages_check', 'packaging_lint'))]:
         reads('sh', script, '-n', script)
         if not (root / script).stat().st_mode & 0o100:
             said.append(script + ': cannot be run')
@@ -86,23 +91,13 @@ def check(root, tools):
     return said, absent
 
 
-RENDER = """
-import sys
-import rattler_build as rattler
-recipe = rattler.Stage0Recipe.from_file(sys.argv[1])
-variants = rattler.VariantConfig({'c_stdlib': ['sysroot'], 'c_stdlib_version': ['2.17']})
-rendered = recipe.render(variants, rattler.RenderConfig())
-assert len(rendered) == 1, rendered
-"""
-
-
 def read_by_rattler(root, tools, said, absent):
     """conda-forge's recipe by rattler-build's own parser, and rendered."""
     python = shutil.which('python3', path=tools) if tools else None
     if not python or subprocess.run([python, '-c', 'import rattler_build'], stderr=subprocess.DEVNULL).returncode:
         absent.append('rattler-build')
         return
-    done = subprocess.run([python, '-c', RENDER, str(root / RECIPES[1])], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run([python, str(HERE / 'render_recipe.py'), str(root / RECIPES[1])], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
         said.append('%s: %s' % (RECIPES[1], done.stdout.strip().splitlines()[-1]))
 
@@ -119,9 +114,11 @@ def main(root, tools=None):
         for name in ('debian', 'scripts'):
             shutil.copytree(root / name, copy / name, dirs_exist_ok=True)
         (copy / 'include/halfulp/version.h').write_text('#define HU_VERSION_STRING "9.8.7"\n')
+        manifest = copy / 'packaging/vcpkg/halfulp/vcpkg.json'
+        manifest.write_text(manifest.read_text().replace('  "license"', '   "license"'))
         (copy / 'meson_options.txt').write_text("option('cuda', type: 'feature')\n")
         wrong = '\n'.join(check(copy, tools)[0])
-        for what in (*(name + ': version' for name in VERSIONS), 'Meson has no option planted'):
+        for what in (*(name + ': version' for name in VERSIONS), 'Meson has no option planted', 'vcpkg would write'):
             assert what in wrong, 'not noticed: ' + what
     return 1 if said else 0
 

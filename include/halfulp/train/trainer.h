@@ -129,7 +129,7 @@ HU_API HU_MUST_CHECK hu_status hu_trainer_set_ranks(hu_trainer *t, const hu_trai
 
 /* Loads or makes the data (files are looked for in `folder` unless their path is absolute), builds the net, draws first
  * weights. Errors of data.h, model.h, net.h; HU_E_TRAIN: keys that do not go together; HU_E_DEVICE: run.device
- * is cuda, and no engine was set; why as above. */
+ * is cuda, and no engine was set. why as in hu_trainer_set. */
 HU_API HU_MUST_CHECK hu_status hu_trainer_begin(hu_trainer *t, const char *folder, char *why);
 
 /* What a step was like. */

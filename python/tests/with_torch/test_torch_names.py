@@ -165,8 +165,8 @@ def test_what_is_no_recipe():
 def test_errors_say_what_a_text_is():
     x = plain(4)
     for text, words in (('nv.hopper.e4m3.f32.wgmma', 'is an accumulation model: accum= takes it'),
-                        ('e4m3', "did you mean 'float8_e4m3fn', 'float8_e4m3fnuz', .* or 'float8_e4m3'"),
-                        ('FP8', "did you mean 'float8_e4m3fn'"), ('mxfp4x', "did you mean 'mxfp4'"),
+                        ('e4m3', "'e4m3' is ambiguous; one of float8_e4m3fn .*, float8_e4m3 "),
+                        ('FP8', "'FP8' is ambiguous; one of float8_e4m3fn, float8_e5m2"), ('mxfp4x', "did you mean 'mxfp4'"),
                         ('float8_e4m3f,rtz', "did you mean 'float8_e4m3fn'"), ('rtz', 'is a rounding mode')):
         with pytest.raises(ValueError, match=words):
             ht.quantize(x, text)

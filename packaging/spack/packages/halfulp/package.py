@@ -32,7 +32,8 @@ class Halfulp(MesonPackage):
 
     def meson_args(self):
         def switch(option, variant):
-            return "-D{0}={1}".format(option, "enabled" if self.spec.satisfies("+" + variant) else "disabled")
+            state = "enabled" if self.spec.satisfies("+" + variant) else "disabled"
+            return "-D{0}={1}".format(option, state)
 
         return [
             switch("cuda", "cuda"),

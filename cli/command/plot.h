@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/command/plot.h - what `plot` is asked, the data that it counts, and its drawings. */
+#ifndef HALFULP_CLI_COMMAND_PLOT_H
+#define HALFULP_CLI_COMMAND_PLOT_H
+
+#include "cli/base/cli.h"
+#include "cli/draw/svg.h"
+#include "cli/tensors/array.h"
+#include "halfulp/number.h"
+
+enum { PLOT_FORMATS_MAX = 6 };
+
+/* One format. */
+typedef struct plot_state {
+  cli_numeric numeric;
+  const char *output, *data, *tensor;
+  int other; /* 1: a number system beside floating point; numeric.format stays all zero */
+  hu_number system;
+  float room[HU_TABLE_MAX];
+} plot_state;
+
+/* What a datum becomes, and the rows of the table. */
+enum { TO_ZERO, SUBNORMAL, NORMAL, OVERFLOW, BELOW, CLASSES };
+enum { BINS_PER_BINADE = 4, BINS_MAX = 2200 * 4 };
+
+typedef struct histogram {
+  uint64_t bins[BINS_MAX][CLASSES];
+  uint64_t classes[CLASSES], zeros, infinities, nans, count;
+  int low, high; /* exponents of the smallest and largest magnitude; low > high if there is none */
+} histogram;
+
+void plot_gather(histogram *h, const plot_state *s, const cli_source *source, size_t count);
+/* The elements of a class in `group` bins from `first` on; class < 0: of all. */
+uint64_t plot_group_sum(const histogram *h, int first, int group, int class);
+uint64_t plot_tallest(const histogram *h, int group);
+
+/* The name of the format, as it was given. */
+const char *plot_name(char name[CLI_NAME_MAX], const plot_state *s);
+/* How many numbers of a sign are normal and subnormal. */
+typedef struct plot_counts {
+  uint32_t normal, subnormal;
+} plot_counts;
+/* 0, or an exit code after an error line. data NULL: none; else a histogram for each format. */
+int plot_draw(const plot_state *s, const histogram *data, plot_counts *counts);
+int plot_draw_several(const plot_state *s, size_t formats, const histogram *data, plot_counts *counts);
+
+/* ---- for both drawings ---- */
+
+enum { PLOT_WIDTH = 1120, PLOT_LEFT = 70, PLOT_RIGHT = 1080, PLOT_BARS = 230, PLOT_BAND = 54 };
+extern const char *const plot_colours[CLASSES];
+#define PLOT_INK "#1f2733"
+#define PLOT_GREY "#5b6575"
+
+typedef struct drawing {
+  svg out;
+  hu_format f;
+  hu_limits l;
+  int low, high;         /* exponents at the ends of the axis */
+  double bars, band;     /* y of the foot of the bars, of the top of the band */
+  const histogram *data; /* NULL: none */
+  const plot_state *state;
+  int group; /* bins to a bar */
+} drawing;
+
+/* A drawing of one format, without axis; 0, or an exit code after an error line. */
+int plot_begin(drawing *d, const plot_state *s, const histogram *data);
+/* An axis that shows all of the format and of its data. */
+void plot_widen(drawing *d, const drawing *by);
+/* How many bins are a bar that is wide enough to be seen. */
+void plot_group(drawing *d);
+/* The regions and the values of the format, from d->band on; the axis below; bars above d->bars, in one colour if
+ * plain. */
+void plot_band(drawing *d);
+void plot_axis(drawing *d);
+void plot_bars(drawing *d, int plain);
+plot_counts plot_counted(const drawing *d);
+const char *plot_bar_name(const drawing *d);
+
+#endif
