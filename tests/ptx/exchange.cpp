@@ -10,20 +10,20 @@ std::string hex(uint32_t bits) {
   return text;
 }
 
-/* Calls f(lanes of a mask) for each mask of which all lanes are here. The others wait. */
+/* Calls f(lanes of a mask) for each mask of which all lanes are here that have not ended. The others wait. */
 template <class F> void together(Warp &w, const Instruction &i, uint32_t lanes, Ref mask_at, F f) {
   const uint32_t *masks = w.from<uint32_t>(mask_at);
   uint32_t waiting = 0;
   for (uint32_t left = lanes; left;) {
     int l = __builtin_ctz(left);
     uint32_t mask = masks[l], here = mask & lanes;
-    if (!(mask >> l & 1)) fault(w, i, l, 0, "a lane outside of the mask that it gives, " + hex(mask));
+    if (!(mask >> l & 1)) fault(w, i, l, NOWHERE, "a lane outside of the mask that it gives, " + hex(mask));
     for (uint32_t m = here; m; m &= m - 1) {
       int o = __builtin_ctz(m);
-      if (masks[o] != mask) fault(w, i, o, 0, "lanes disagree on the mask: this one gives " + hex(masks[o]) + ", lane " + std::to_string(l) + " " + hex(mask));
+      if (masks[o] != mask) fault(w, i, o, NOWHERE, "lanes disagree on the mask: this one gives " + hex(masks[o]) + ", lane " + std::to_string(l) + " " + hex(mask));
     }
-    if (here == mask) {
-      f(mask);
+    if (here == (mask & w.alive)) {
+      f(here);
     } else {
       waiting |= here;
     }
@@ -54,7 +54,7 @@ template <Way WAY> void shfl(Warp &w, const Instruction &i, uint32_t lanes) {
       bool in = WAY == UP ? j >= most : j <= most;
       if (!in) j = l;
       inside |= (uint32_t)in << l;
-      if (!(members >> j & 1)) fault(w, i, l, 0, "the value of lane " + std::to_string(j) + " is wanted, which is not in the mask " + hex(members));
+      if (!(members >> j & 1)) fault(w, i, l, NOWHERE, "the value of lane " + std::to_string(j) + " is wanted, which is not in the mask " + hex(members));
       d[l] = old[j];
     });
     if (k == 2) set(w, i.r[1], members, inside);
@@ -116,7 +116,7 @@ void activemask(Warp &w, const Instruction &i, uint32_t lanes) {
 void warp_sync(Warp &w, const Instruction &i, uint32_t lanes) {
   together(w, i, lanes, i.r[0], [&](uint32_t members) {
     w.turn++;
-    if (members == w.alive) w.turn_of_all = w.turn;
+    if (members == w.alive) w.turn_of_all = w.turn; /* what has ended does nothing more */
     for (uint32_t m = members; m && members != w.alive; m &= m - 1) {
       each(members, [&](int l) { w.turn_of[__builtin_ctz(m)][l] = w.turn; });
     }

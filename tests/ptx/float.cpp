@@ -57,6 +57,8 @@ FLOAT2(Copysign, __builtin_copysign(b, a))
 /* Of one NaN and a number the number; of zeros -0 is the smaller. */
 FLOAT2(Min, a != a ? b : b != b ? a : a < b || (a == b && __builtin_signbit(a)) ? a : b)
 FLOAT2(Max, a != a ? b : b != b ? a : a > b || (a == b && !__builtin_signbit(a)) ? a : b)
+FLOAT2(MinNan, a != a || b != b ? a + b : Min::of<T>(a, b, b))
+FLOAT2(MaxNan, a != a || b != b ? a + b : Max::of<T>(a, b, b))
 struct FmaSingle {
   template <class T> static T of(T a, T b, T c) { return canonical(__builtin_fmaf(a, b, c)); }
 };
@@ -178,6 +180,9 @@ Run run_of_float(const Words &op) {
   if (name == "fma" && op.size() == 3) return is_double ? run_of<Fma, 3>(op, true) : run_of<FmaSingle, 3>(op, false);
   if (name == "abs") return run_exact<Abs, 1>(op, is_double);
   if (name == "neg") return run_exact<Neg, 1>(op, is_double);
+  if (op.size() == 3 && op[1] == "NaN" && !is_double) {
+    return name == "min" ? apply<MinNan, float, 2, FE_TONEAREST> : name == "max" ? apply<MaxNan, float, 2, FE_TONEAREST> : nullptr;
+  }
   if (name == "min") return run_exact<Min, 2>(op, is_double);
   if (name == "max") return run_exact<Max, 2>(op, is_double);
   if (name == "copysign") return run_exact<Copysign, 2>(op, is_double);

@@ -31,7 +31,7 @@ void fault(const Warp &w, const Instruction &i, int lane, uint64_t address, cons
   if (lane >= 0) text += ", thread " + std::to_string(w.thread(lane)) + " (warp " + std::to_string(w.number) + ", lane " + std::to_string(lane) + ")";
   char where[40];
   snprintf(where, sizeof where, "\n  address 0x%llx", (unsigned long long)address);
-  if (address) text += where;
+  if (address != NOWHERE) text += where;
   give_up(text);
 }
 
@@ -45,7 +45,7 @@ static void release(Block &b, std::vector<Warp> &warps) {
   for (Warp &w : warps) {
     for (Group &g : w.others) {
       const Instruction &i = g.call->function->code[g.pc - 1];
-      if (at && at != &i) fault(w, i, __builtin_ctz(g.lanes), 0, "threads wait at different barriers: others at line " + std::to_string(at->line));
+      if (at && at != &i) fault(w, i, __builtin_ctz(g.lanes), NOWHERE, "threads wait at different barriers: others at line " + std::to_string(at->line));
       at = &i;
       g.wait = RUNS;
     }

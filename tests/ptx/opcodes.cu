@@ -148,7 +148,7 @@ static uint32_t permuted(uint32_t a, uint32_t b, uint32_t c) {
   return c;
 }
 CASE32(prmt_b32, "prmt.b32 %0, %1, %2, %3;", permuted(a, b, c))
-CASE32(lop3_b32, "lop3.b32 %0, %1, %2, %3, 0xD8;", (a & b) | (~c & a))
+CASE32(lop3_b32, "lop3.b32 %0, %1, %2, %3, 0xD0;", (a & b) | (~c & a))
 CASE32(selp_b32, "{ .reg .pred p; setp.lt.u32 p, %1, %2; selp.b32 %0, %2, %3, p; }", a < b ? b : c)
 CASE32(pred, "{ .reg .pred p, q; setp.lt.s32 p, %1, %2; setp.hi.u32 q, %2, %3; xor.pred p, p, q; not.pred q, p; or.pred q, q, p; and.pred p, p, q; selp.u32 %0, 1, 0, p; }",
        ((int32_t)a < (int32_t)b) != (b > c))
@@ -199,6 +199,7 @@ CASEF(sqrt_rn, "sqrt.rn.f32 %0, %1;", canonical(sqrtf(a)))
 CASEF(rcp_rn, "rcp.rn.f32 %0, %1;", canonical(1 / a))
 CASEF(min_f32, "min.f32 %0, %1, %2;", canonical(a != a ? b : b != b ? a : a == b ? (signbit(a) ? a : b) : a < b ? a : b))
 CASEF(max_f32, "max.f32 %0, %1, %2;", canonical(a != a ? b : b != b ? a : a == b ? (signbit(a) ? b : a) : a > b ? a : b))
+CASEF(max_nan_f32, "max.NaN.f32 %0, %1, %2;", canonical(a != a || b != b ? a + b : a == b ? (signbit(a) ? b : a) : a > b ? a : b))
 CASEF(abs_f32, "abs.f32 %0, %1;", canonical(fabsf(a)))
 CASEF(neg_f32, "neg.f32 %0, %1;", canonical(-a))
 CASEF(mov_f32, "mov.f32 %0, %1;", a)

@@ -21,7 +21,9 @@ template <bool RIGHT> __global__ void syncwarp(uint32_t *z) {
 /* The same between warps, and a value that another thread reads is written again too early. */
 template <bool RIGHT> __global__ void syncthreads(uint32_t *z) {
   __shared__ uint32_t s[THREADS];
-  s[threadIdx.x] = 3 * threadIdx.x;
+  s[threadIdx.x ^ 1] = threadIdx.x;
+  __syncthreads();
+  s[threadIdx.x] *= 3;
   if (RIGHT) __syncthreads();
   z[threadIdx.x] = s[threadIdx.x ^ 32];
 }
@@ -64,10 +66,11 @@ template <bool RIGHT> __global__ void past_local(uint32_t *z, uint32_t n) {
   z[threadIdx.x] = own[(threadIdx.x % 8) + (RIGHT ? 0 : 4096 * n)];
 }
 
-/* Half of the warp leaves, and the others name all lanes. */
+/* Half of the warp exchanges values, and names all lanes. */
 template <bool RIGHT> __global__ void wrong_mask(uint32_t *z) {
   uint32_t x = threadIdx.x;
   if (threadIdx.x % 32 < 16) x = __shfl_xor_sync(RIGHT ? 0x0000FFFFu : 0xFFFFFFFFu, x, 1);
+  __syncwarp();
   z[threadIdx.x] = x;
 }
 template <bool RIGHT> __global__ void outside_mask(uint32_t *z) {

@@ -17,10 +17,10 @@ static bool same_place(const Group &a, const Group &b) { return a.pc == b.pc && 
 /* The call's registers, constants and memory. */
 static void enter(Warp &w) {
   const Call &c = *w.now.call;
-  size_t registers = c.registers + c.function->register_bytes + 64, rows = c.memory / 16 + c.function->memory_rows;
-  if (w.register_file.size() < registers) w.register_file.resize(2 * registers);
+  size_t lines = (c.registers + c.function->register_bytes) / sizeof(Line), rows = c.memory / 16 + c.function->memory_rows;
+  if (w.register_file.size() < lines) w.register_file.resize(2 * lines);
   if (w.memory.size() < rows * 16 * LANES) w.memory.resize(2 * rows * 16 * LANES);
-  w.registers = (char *)(((uintptr_t)w.register_file.data() + 63) / 64 * 64) + c.registers;
+  w.registers = w.register_file[0].bytes + c.registers;
   w.constants = c.function->constants.data();
   w.memory_at = c.memory;
   w.memory_end = (uint32_t)rows * 16;
@@ -97,8 +97,8 @@ static void stuck(Warp &w) {
       where += "; lanes " + lanes_text(o.lanes) + " are at line " + std::to_string(i.line);
     }
     w.now = waits;
-    fault(w, waits.call->function->code[waits.pc], __builtin_ctz(waits.lanes), 0,
-          "lanes of its mask never come here" + where + "; lanes " + lanes_text(~w.alive) + " have ended or never were");
+    fault(w, waits.call->function->code[waits.pc], __builtin_ctz(waits.lanes), NOWHERE,
+          "lanes of its mask never come here" + where);
   }
 }
 
@@ -166,7 +166,7 @@ static void call(Warp &w, const Instruction &i, uint32_t lanes) {
   c->memory = caller.memory + 16 * caller.function->memory_rows;
   c->depth = caller.depth + 1;
   c->caller = w.now.call;
-  if (c->depth > 64) fault(w, i, -1, 0, "more than 64 calls within each other");
+  if (c->depth > 64) fault(w, i, -1, NOWHERE, "more than 64 calls within each other");
   w.now.call = c;
   w.now.pc = 0;
   enter(w);
@@ -186,9 +186,9 @@ static void give_back(Warp &w, const Instruction &, uint32_t lanes) {
   w.meet = 0;
 }
 
-static void trap(Warp &w, const Instruction &i, uint32_t lanes) { fault(w, i, __builtin_ctz(lanes), 0, "a trap"); }
+static void trap(Warp &w, const Instruction &i, uint32_t lanes) { fault(w, i, __builtin_ctz(lanes), NOWHERE, "a trap"); }
 static void nothing(Warp &, const Instruction &, uint32_t) {}
-static void unknown(Warp &w, const Instruction &i, uint32_t lanes) { fault(w, i, __builtin_ctz(lanes), 0, "an instruction that is not modelled"); }
+static void unknown(Warp &w, const Instruction &i, uint32_t lanes) { fault(w, i, __builtin_ctz(lanes), NOWHERE, "an instruction that is not modelled"); }
 
 /* The address of what a call has in local memory. */
 static void own_address(Warp &w, const Instruction &i, uint32_t lanes) {

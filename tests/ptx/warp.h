@@ -51,6 +51,10 @@ struct Block {
   std::vector<Shadow> shadow;
 };
 
+struct alignas(64) Line {
+  char bytes[64];
+};
+
 struct Warp {
   Block *block = nullptr;
   uint32_t number = 0;
@@ -60,7 +64,8 @@ struct Warp {
   uint32_t meet = 0;              /* the instruction at which another group may be next */
   char *registers = nullptr;
   const char *constants = nullptr;
-  std::vector<char> register_file, memory;
+  std::vector<Line> register_file;
+  std::vector<char> memory;
   uint32_t memory_at = 0, memory_end = 0; /* the part of a lane's memory that the call has */
   /* Of __syncwarp: how many there were, the last of all lanes, and the last that two lanes took part in. */
   uint32_t turn = 1, turn_of_all = 1, turn_of[LANES][LANES] = {};
@@ -83,7 +88,8 @@ template <class F> inline void each(uint32_t lanes, F f) {
   }
 }
 
-/* Prints what is wrong, where, and ends the process. `lane` may be -1, `address` 0. */
+/* Prints what is wrong, where, and ends the process. `lane` may be -1. */
+const uint64_t NOWHERE = ~UINT64_C(0);
 [[noreturn]] void fault(const Warp &w, const Instruction &i, int lane, uint64_t address, const std::string &what);
 [[noreturn]] void give_up(const std::string &what);
 
