@@ -51,7 +51,8 @@ struct Decoder {
     if (old != f.constant_at.end()) return old->second;
     size_t from = rounded_up(f.constants.size(), 64);
     f.constants.resize(from + (wide ? (size_t)wide * LANES : 4));
-    for (int l = 0; l < (wide ? LANES : 1); l++) memcpy(&f.constants[from + (size_t)(l * wide)], &bits, wide ? (size_t)wide : 4);
+    for (int l = 0; l < (wide ? LANES : 1); l++)
+      memcpy(&f.constants[from + (size_t)(l * wide)], &bits, wide ? (size_t)wide : 4);
     return f.constant_at[key] = (Ref)from | CONSTANT;
   }
 
@@ -191,7 +192,8 @@ struct Decoder {
         if (name == std::string(names[n]) + "." + "xyz"[axis]) return 3 * n + axis;
       }
     }
-    static const char *const more[] = {"%laneid", "%warpid", "%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt"};
+    static const char *const more[] = {"%laneid",      "%warpid",      "%lanemask_eq", "%lanemask_le",
+                                       "%lanemask_lt", "%lanemask_ge", "%lanemask_gt"};
     for (int n = 0; n < 7; n++) {
       if (name == more[n]) return 12 + n;
     }
@@ -204,7 +206,8 @@ struct Decoder {
     if (o[0][0] == '{' || o[1][0] == '{') {
       bool unpack = o[0][0] == '{';
       Words parts = operands_of((unpack ? o[0] : o[1]).substr(1, (unpack ? o[0] : o[1]).size() - 2));
-      for (size_t n = 0; n < parts.size(); n++) i.r[n + 1] = operand(parts[n], wide / (int)parts.size(), &i.wide[n + 1]);
+      for (size_t n = 0; n < parts.size(); n++)
+        i.r[n + 1] = operand(parts[n], wide / (int)parts.size(), &i.wide[n + 1]);
       i.r[0] = operand(unpack ? o[1] : o[0], wide, &i.wide[0]);
       i.count = (uint8_t)parts.size();
       i.run = run_of_number({"mov", unpack ? "unpack" : "pack", op.back()}, i.wide);
@@ -222,9 +225,12 @@ struct Decoder {
     int wide = type_bytes(op.back());
     const std::string &name = op[0];
     if (op.back() == "pred" || (name == "vote" && n == 1) || (name == "selp" && n == 3)) return 0;
-    if (((name == "shl" || name == "shr") && n == 2) || (name == "bfi" && n >= 3) || (name == "bfe" && n >= 2)) return 4;
+    if (((name == "shl" || name == "shr") && n == 2) || (name == "bfi" && n >= 3) || (name == "bfe" && n >= 2))
+      return 4;
     if ((name == "mad" || name == "mul") && op[1] == "wide" && (n == 0 || n == 3)) return 2 * wide;
-    if (name == "shfl" || name == "vote" || name == "redux" || name == "match" || name == "bar" || name == "barrier" || name == "activemask") return 4;
+    if (name == "shfl" || name == "vote" || name == "redux" || name == "match" || name == "bar" || name == "barrier" ||
+        name == "activemask")
+      return 4;
     (void)text;
     return wide;
   }

@@ -11,7 +11,8 @@ std::string hex(uint32_t bits) {
 }
 
 /* Calls f(lanes of a mask) for each mask of which all lanes are here that have not ended. The others wait. */
-template <class F> void together(Warp &w, const Instruction &i, uint32_t lanes, Ref mask_at, F f) {
+template <class F>
+void together(Warp &w, const Instruction &i, uint32_t lanes, Ref mask_at, F f) {
   const uint32_t *masks = w.from<uint32_t>(mask_at);
   uint32_t waiting = 0;
   for (uint32_t left = lanes; left;) {
@@ -20,7 +21,10 @@ template <class F> void together(Warp &w, const Instruction &i, uint32_t lanes, 
     if (!(mask >> l & 1)) fault(w, i, l, NOWHERE, "a lane outside of the mask that it gives, " + hex(mask));
     for (uint32_t m = here; m; m &= m - 1) {
       int o = __builtin_ctz(m);
-      if (masks[o] != mask) fault(w, i, o, NOWHERE, "lanes disagree on the mask: this one gives " + hex(masks[o]) + ", lane " + std::to_string(l) + " " + hex(mask));
+      if (masks[o] != mask)
+        fault(w, i, o, NOWHERE,
+              "lanes disagree on the mask: this one gives " + hex(masks[o]) + ", lane " + std::to_string(l) + " " +
+                  hex(mask));
     }
     if (here == (mask & w.alive)) {
       f(here);
@@ -41,7 +45,8 @@ void set(Warp &w, Ref r, uint32_t lanes, uint32_t bits) {
 
 enum Way { UP, DOWN, BFLY, IDX };
 
-template <Way WAY> void shfl(Warp &w, const Instruction &i, uint32_t lanes) {
+template <Way WAY>
+void shfl(Warp &w, const Instruction &i, uint32_t lanes) {
   const int k = i.count == 6 ? 2 : 1;
   together(w, i, lanes, i.r[k + 3], [&](uint32_t members) {
     uint32_t *d = w.to<uint32_t>(i.r[0]), old[LANES], inside = 0;
@@ -54,7 +59,9 @@ template <Way WAY> void shfl(Warp &w, const Instruction &i, uint32_t lanes) {
       bool in = WAY == UP ? j >= most : j <= most;
       if (!in) j = l;
       inside |= (uint32_t)in << l;
-      if (!(members >> j & 1)) fault(w, i, l, NOWHERE, "the value of lane " + std::to_string(j) + " is wanted, which is not in the mask " + hex(members));
+      if (!(members >> j & 1))
+        fault(w, i, l, NOWHERE,
+              "the value of lane " + std::to_string(j) + " is wanted, which is not in the mask " + hex(members));
       d[l] = old[j];
     });
     if (k == 2) set(w, i.r[1], members, inside);
@@ -65,7 +72,8 @@ template <Way WAY> void shfl(Warp &w, const Instruction &i, uint32_t lanes) {
 
 enum Vote { ALL, ANY, UNI, BALLOT };
 
-template <Vote VOTE> void vote(Warp &w, const Instruction &i, uint32_t lanes) {
+template <Vote VOTE>
+void vote(Warp &w, const Instruction &i, uint32_t lanes) {
   together(w, i, lanes, i.r[2], [&](uint32_t members) {
     uint32_t yes = *w.from<uint32_t>(i.r[1]) & members;
     if (VOTE == BALLOT) {
@@ -78,7 +86,8 @@ template <Vote VOTE> void vote(Warp &w, const Instruction &i, uint32_t lanes) {
   });
 }
 
-template <class T, class Op> void redux(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class T, class Op>
+void redux(Warp &w, const Instruction &i, uint32_t lanes) {
   together(w, i, lanes, i.r[2], [&](uint32_t members) {
     T *d = w.to<T>(i.r[0]);
     const T *a = w.from<T>(i.r[1]);
@@ -87,14 +96,33 @@ template <class T, class Op> void redux(Warp &w, const Instruction &i, uint32_t 
     each(members, [=](int l) { d[l] = z; });
   });
 }
-struct Add { static uint32_t of(uint32_t a, uint32_t b) { return a + b; } };
-struct And { static uint32_t of(uint32_t a, uint32_t b) { return a & b; } };
-struct Or { static uint32_t of(uint32_t a, uint32_t b) { return a | b; } };
-struct Xor { static uint32_t of(uint32_t a, uint32_t b) { return a ^ b; } };
-struct Min { template <class T> static T of(T a, T b) { return b < a ? b : a; } };
-struct Max { template <class T> static T of(T a, T b) { return b > a ? b : a; } };
+struct Add {
+  static uint32_t of(uint32_t a, uint32_t b) { return a + b; }
+};
+struct And {
+  static uint32_t of(uint32_t a, uint32_t b) { return a & b; }
+};
+struct Or {
+  static uint32_t of(uint32_t a, uint32_t b) { return a | b; }
+};
+struct Xor {
+  static uint32_t of(uint32_t a, uint32_t b) { return a ^ b; }
+};
+struct Min {
+  template <class T>
+  static T of(T a, T b) {
+    return b < a ? b : a;
+  }
+};
+struct Max {
+  template <class T>
+  static T of(T a, T b) {
+    return b > a ? b : a;
+  }
+};
 
-template <class T> void match_any(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class T>
+void match_any(Warp &w, const Instruction &i, uint32_t lanes) {
   together(w, i, lanes, i.r[2], [&](uint32_t members) {
     T a[LANES];
     memcpy(a, w.from<T>(i.r[1]), sizeof a);
@@ -144,8 +172,10 @@ Run run_of_exchange(const Words &op) {
   }
   if (op.size() != 4 || op[1] != "sync") return nullptr;
   const std::string &how = op[2];
-  if (name == "shfl") return how == "up" ? shfl<UP> : how == "down" ? shfl<DOWN> : how == "bfly" ? shfl<BFLY> : shfl<IDX>;
-  if (name == "vote") return how == "all" ? vote<ALL> : how == "any" ? vote<ANY> : how == "uni" ? vote<UNI> : vote<BALLOT>;
+  if (name == "shfl")
+    return how == "up" ? shfl<UP> : how == "down" ? shfl<DOWN> : how == "bfly" ? shfl<BFLY> : shfl<IDX>;
+  if (name == "vote")
+    return how == "all" ? vote<ALL> : how == "any" ? vote<ANY> : how == "uni" ? vote<UNI> : vote<BALLOT>;
   if (name == "redux") return run_of_redux(how, op[3]);
   if (name == "match" && how == "any") return op[3] == "b64" ? match_any<uint64_t> : match_any<uint32_t>;
   return nullptr;

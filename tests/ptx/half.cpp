@@ -16,7 +16,8 @@ struct Bfloat16 {
   enum { DIGITS = 8, LEAST = -126, BITS = 8 };
 };
 
-template <class F> double value(uint16_t code) {
+template <class F>
+double value(uint16_t code) {
   int exponent = code >> (F::DIGITS - 1) & ((1 << F::BITS) - 1), digits = code & ((1 << (F::DIGITS - 1)) - 1);
   double z;
   if (exponent == (1 << F::BITS) - 1) {
@@ -35,7 +36,8 @@ double to_integral(double x, Direction d) {
   return d == RN ? nearbyint(x) : d == RZ ? trunc(x) : d == RM ? floor(x) : ceil(x);
 }
 
-template <class F> uint16_t code(double x, Direction direction) {
+template <class F>
+uint16_t code(double x, Direction direction) {
   const int infinity = ((1 << F::BITS) - 1) << (F::DIGITS - 1);
   const int sign = signbit(x) ? 0x8000 : 0;
   if (x != x) return 0x7FFF;
@@ -63,13 +65,13 @@ double fused(double a, double b, double c) {
   return nextafter(s, lost > 0 ? HUGE_VAL : -HUGE_VAL);
 }
 
-#define HALF(NAME, EXPRESSION) \
-  struct NAME { \
+#define HALF(NAME, EXPRESSION)                       \
+  struct NAME {                                      \
     static double of(double a, double b, double c) { \
-      (void)b; \
-      (void)c; \
-      return EXPRESSION; \
-    } \
+      (void)b;                                       \
+      (void)c;                                       \
+      return EXPRESSION;                             \
+    }                                                \
   };
 HALF(Add, fused(a, 1, b))
 HALF(Sub, fused(a, 1, -b))
@@ -80,19 +82,22 @@ HALF(Neg, -a)
 HALF(Min, a != a ? b : b != b ? a : a < b || (a == b && signbit(a)) ? a : b)
 HALF(Max, a != a ? b : b != b ? a : a > b || (a == b && !signbit(a)) ? a : b)
 
-template <class Op, class F, class T, int N> void apply(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class Op, class F, class T, int N>
+void apply(Warp &w, const Instruction &i, uint32_t lanes) {
   T *d = w.to<T>(i.r[0]);
   const T *a = w.from<T>(i.r[1]), *b = N > 1 ? w.from<T>(i.r[2]) : a, *c = N > 2 ? w.from<T>(i.r[3]) : a;
   each(lanes, [=](int l) {
     T z = 0;
     for (unsigned n = 0; n < 8 * sizeof(T); n += 16) {
-      double x = Op::of(value<F>((uint16_t)(a[l] >> n)), value<F>((uint16_t)(b[l] >> n)), value<F>((uint16_t)(c[l] >> n)));
+      double x =
+          Op::of(value<F>((uint16_t)(a[l] >> n)), value<F>((uint16_t)(b[l] >> n)), value<F>((uint16_t)(c[l] >> n)));
       z = (T)(z | (T)code<F>(x, RN) << n);
     }
     d[l] = z;
   });
 }
-template <class Op, int N> Run run_of(const std::string &type) {
+template <class Op, int N>
+Run run_of(const std::string &type) {
   if (type == "f16") return apply<Op, Binary16, uint16_t, N>;
   if (type == "bf16") return apply<Op, Bfloat16, uint16_t, N>;
   if (type == "f16x2") return apply<Op, Binary16, uint32_t, N>;
@@ -102,7 +107,8 @@ template <class Op, int N> Run run_of(const std::string &type) {
 
 /* ---- conversions with binary32 ---- */
 
-template <class F> void to_single(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class F>
+void to_single(Warp &w, const Instruction &i, uint32_t lanes) {
   uint32_t *d = w.to<uint32_t>(i.r[0]);
   const uint16_t *a = w.from<uint16_t>(i.r[1]);
   each(lanes, [=](int l) {
@@ -112,17 +118,20 @@ template <class F> void to_single(Warp &w, const Instruction &i, uint32_t lanes)
     d[l] = x == x ? bits : 0x7FFFFFFF;
   });
 }
-template <class F, Direction D> void from_single(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class F, Direction D>
+void from_single(Warp &w, const Instruction &i, uint32_t lanes) {
   uint16_t *d = w.to<uint16_t>(i.r[0]);
   const float *a = w.from<float>(i.r[1]);
   each(lanes, [=](int l) { d[l] = code<F>(a[l], D); });
 }
-template <class F, Direction D> void pair_from_singles(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class F, Direction D>
+void pair_from_singles(Warp &w, const Instruction &i, uint32_t lanes) {
   uint32_t *d = w.to<uint32_t>(i.r[0]);
   const float *a = w.from<float>(i.r[1]), *b = w.from<float>(i.r[2]); /* a is the upper half */
   each(lanes, [=](int l) { d[l] = (uint32_t)code<F>(a[l], D) << 16 | code<F>(b[l], D); });
 }
-template <class F> Run run_from_single(const std::string &how, bool pair) {
+template <class F>
+Run run_from_single(const std::string &how, bool pair) {
   if (how == "rn") return pair ? pair_from_singles<F, RN> : from_single<F, RN>;
   if (how == "rz") return pair ? pair_from_singles<F, RZ> : from_single<F, RZ>;
   if (how == "rm" && !pair) return from_single<F, RM>;
@@ -130,7 +139,8 @@ template <class F> Run run_from_single(const std::string &how, bool pair) {
   return nullptr;
 }
 Run run_of_conversion(const Words &op) {
-  if (op.size() == 3 && op[1] == "f32") return op[2] == "f16" ? to_single<Binary16> : op[2] == "bf16" ? to_single<Bfloat16> : nullptr;
+  if (op.size() == 3 && op[1] == "f32")
+    return op[2] == "f16" ? to_single<Binary16> : op[2] == "bf16" ? to_single<Bfloat16> : nullptr;
   if (op.size() != 4 || op[3] != "f32") return nullptr;
   bool pair = op[2].find("x2") != std::string::npos;
   if (op[2] == "f16" || op[2] == "f16x2") return run_from_single<Binary16>(op[1], pair);

@@ -28,7 +28,9 @@ void fault(const Warp &w, const Instruction &i, int lane, uint64_t address, cons
   if (&f != &kernel) text += "\n  in      " + demangled(f.name);
   text += "\n  PTX     line " + std::to_string(i.line) + ": " + f.module->line(i.line);
   text += "\n  block   " + std::to_string(b.at[0]) + " " + std::to_string(b.at[1]) + " " + std::to_string(b.at[2]);
-  if (lane >= 0) text += ", thread " + std::to_string(w.thread(lane)) + " (warp " + std::to_string(w.number) + ", lane " + std::to_string(lane) + ")";
+  if (lane >= 0)
+    text += ", thread " + std::to_string(w.thread(lane)) + " (warp " + std::to_string(w.number) + ", lane " +
+            std::to_string(lane) + ")";
   char where[40];
   snprintf(where, sizeof where, "\n  address 0x%llx", (unsigned long long)address);
   if (address != NOWHERE) text += where;
@@ -45,7 +47,9 @@ static void release(Block &b, std::vector<Warp> &warps) {
   for (Warp &w : warps) {
     for (Group &g : w.others) {
       const Instruction &i = g.call->function->code[g.pc - 1];
-      if (at && at != &i) fault(w, i, __builtin_ctz(g.lanes), NOWHERE, "threads wait at different barriers: others at line " + std::to_string(at->line));
+      if (at && at != &i)
+        fault(w, i, __builtin_ctz(g.lanes), NOWHERE,
+              "threads wait at different barriers: others at line " + std::to_string(at->line));
       at = &i;
       g.wait = RUNS;
     }

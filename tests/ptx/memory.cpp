@@ -7,7 +7,8 @@
 /* ---- memory of the device ---- */
 
 static std::map<uint64_t, std::unique_ptr<Range>> &ranges() {
-  static std::map<uint64_t, std::unique_ptr<Range>> *all = new std::map<uint64_t, std::unique_ptr<Range>>; /* used while others end */
+  static std::map<uint64_t, std::unique_ptr<Range>> *all =
+      new std::map<uint64_t, std::unique_ptr<Range>>; /* used while others end */
   return *all;
 }
 
@@ -57,7 +58,8 @@ void shadow_begin(Block &b, uint32_t dynamic) {
 }
 
 static std::string name_of(const Warp &w, uint32_t thread) {
-  return thread / LANES == w.number ? "lane " + std::to_string(thread % LANES) + " of the warp" : "thread " + std::to_string(thread);
+  return thread / LANES == w.number ? "lane " + std::to_string(thread % LANES) + " of the warp"
+                                    : "thread " + std::to_string(thread);
 }
 
 /* Whether the last access that `a` holds comes before what this lane does now: by a barrier, or by a __syncwarp that
@@ -78,7 +80,8 @@ static void note(const Warp &w, Access &a, int lane, uint8_t bytes) {
     return;
   }
   uint8_t many = 0; /* of one word the bytes that were accessed last are kept */
-  if (a.when == w.block->when && (a.bytes & bytes)) many = a.thread / LANES != w.number ? 2 : a.many == 2 ? 2 : a.turn == w.turn && a.thread != thread ? 1 : 0;
+  if (a.when == w.block->when && (a.bytes & bytes))
+    many = a.thread / LANES != w.number ? 2 : a.many == 2 ? 2 : a.turn == w.turn && a.thread != thread ? 1 : 0;
   a.bytes = (uint8_t)(many ? a.bytes | bytes : bytes);
   a.when = w.block->when;
   a.turn = w.turn;
@@ -87,7 +90,9 @@ static void note(const Warp &w, Access &a, int lane, uint8_t bytes) {
 }
 
 static void race(const Warp &w, const Instruction &i, int lane, uint64_t address, const Access &a, const char *did) {
-  fault(w, i, lane, address, "a race in shared memory: " + (a.many ? "other threads" : name_of(w, a.thread)) + " " + did + " this, and nothing orders the two");
+  fault(w, i, lane, address,
+        "a race in shared memory: " + (a.many ? "other threads" : name_of(w, a.thread)) + " " + did +
+            " this, and nothing orders the two");
 }
 
 static void shared_word(Warp &w, const Instruction &i, int lane, uint64_t address, uint8_t bytes, How how) {
@@ -95,7 +100,8 @@ static void shared_word(Warp &w, const Instruction &i, int lane, uint64_t addres
   if ((s.live & bytes) != bytes) fault(w, i, lane, address, "outside of every variable in shared memory");
   if (!(how == ATOMIC && s.atomic) && !before(w, s.write, lane, bytes)) race(w, i, lane, address, s.write, "wrote");
   if (how != READ && !before(w, s.read, lane, bytes)) race(w, i, lane, address, s.read, "read");
-  if (how != WRITE && (s.written & bytes) != bytes) fault(w, i, lane, address, "shared memory is read before it is written");
+  if (how != WRITE && (s.written & bytes) != bytes)
+    fault(w, i, lane, address, "shared memory is read before it is written");
   if (how == READ) {
     note(w, s.read, lane, bytes);
   } else {
@@ -113,7 +119,8 @@ static void shared_word(Warp &w, const Instruction &i, int lane, uint64_t addres
 
 static char *shared_at(Warp &w, const Instruction &i, int lane, uint64_t address, uint32_t bytes, How how) {
   Block &b = *w.block;
-  if (address >= b.shared.size() || address + bytes > b.shared.size()) fault(w, i, lane, address, "outside of shared memory");
+  if (address >= b.shared.size() || address + bytes > b.shared.size())
+    fault(w, i, lane, address, "outside of shared memory");
   for (uint64_t at = address; at < address + bytes;) {
     uint64_t end = std::min(address + bytes, at / 4 * 4 + 4);
     uint8_t mask = (uint8_t)(((1u << (end - at)) - 1) << at % 4);
@@ -132,7 +139,8 @@ static char *local_at(Warp &w, const Instruction &i, int lane, uint64_t address,
 }
 
 char *memory_at(Warp &w, const Instruction &i, int lane, Space space, uint64_t address, uint32_t bytes, How how) {
-  if (address & (bytes - 1)) fault(w, i, lane, address, "an address that is not a multiple of " + std::to_string(bytes));
+  if (address & (bytes - 1))
+    fault(w, i, lane, address, "an address that is not a multiple of " + std::to_string(bytes));
   if (space == GENERIC) {
     space = (Space)(address >> 56);
     address &= (UINT64_C(1) << 56) - 1;
@@ -148,7 +156,8 @@ char *memory_at(Warp &w, const Instruction &i, int lane, Space space, uint64_t a
   }
   const Range *r = i.range;
   if (!r || address < r->begin || address >= r->end) r = i.range = range_of(address);
-  if (address < r->begin || address + bytes > r->end || r->begin == 0) fault(w, i, lane, address, "outside of all memory of the device");
+  if (address < r->begin || address + bytes > r->end || r->begin == 0)
+    fault(w, i, lane, address, "outside of all memory of the device");
   return (char *)address;
 }
 
@@ -157,11 +166,13 @@ char *memory_at(Warp &w, const Instruction &i, int lane, Space space, uint64_t a
 namespace {
 
 /* The address that a lane has in its register, or the one that the instruction names. */
-template <class A> inline uint64_t address_of(const Warp &w, const Instruction &i, int lane) {
+template <class A>
+inline uint64_t address_of(const Warp &w, const Instruction &i, int lane) {
   return (uint64_t)w.from<A>(i.r[4])[lane] + (uint64_t)i.imm;
 }
 
-template <class T, class R, class A> void load(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class T, class R, class A>
+void load(Warp &w, const Instruction &i, uint32_t lanes) {
   const uint32_t bytes = sizeof(T) * i.count;
   for (; lanes; lanes &= lanes - 1) {
     int l = __builtin_ctz(lanes);
@@ -173,7 +184,8 @@ template <class T, class R, class A> void load(Warp &w, const Instruction &i, ui
     }
   }
 }
-template <class T, class R, class A> void store(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class T, class R, class A>
+void store(Warp &w, const Instruction &i, uint32_t lanes) {
   const uint32_t bytes = sizeof(T) * i.count;
   for (; lanes; lanes &= lanes - 1) {
     int l = __builtin_ctz(lanes);
@@ -186,7 +198,8 @@ template <class T, class R, class A> void store(Warp &w, const Instruction &i, u
 }
 
 /* The same where the instruction names a place in the call's own memory: the lanes' are 16 bytes apart. */
-template <class T, class R> void load_own(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class T, class R>
+void load_own(Warp &w, const Instruction &i, uint32_t lanes) {
   uint64_t at = w.memory_at + (uint64_t)i.imm;
   int first = __builtin_ctz(lanes);
   const char *p = memory_at(w, i, first, LOCAL, at, sizeof(T) * i.count, READ) - first * 16;
@@ -200,7 +213,8 @@ template <class T, class R> void load_own(Warp &w, const Instruction &i, uint32_
     });
   }
 }
-template <class T, class R> void store_own(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class T, class R>
+void store_own(Warp &w, const Instruction &i, uint32_t lanes) {
   uint64_t at = w.memory_at + (uint64_t)i.imm;
   int first = __builtin_ctz(lanes);
   char *p = memory_at(w, i, first, LOCAL, at, sizeof(T) * i.count, WRITE) - first * 16;
@@ -214,13 +228,15 @@ template <class T, class R> void store_own(Warp &w, const Instruction &i, uint32
   }
 }
 
-template <class T, class R> Run run_access(bool is_store, const Instruction &i) {
+template <class T, class R>
+Run run_access(bool is_store, const Instruction &i) {
   if (i.symbol) return is_store ? (Run)store_own<T, R> : load_own<T, R>;
   if (i.wide[4] == 4) return is_store ? (Run)store<T, R, uint32_t> : load<T, R, uint32_t>;
   return is_store ? (Run)store<T, R, uint64_t> : load<T, R, uint64_t>;
 }
 /* A register may be wider than what is loaded into it: a signed value is extended by its sign. */
-template <class T, class R2, class R4, class R8> Run run_width(bool is_store, const Instruction &i) {
+template <class T, class R2, class R4, class R8>
+Run run_width(bool is_store, const Instruction &i) {
   switch (i.wide[0]) {
     case 1: return is_store ? run_access<T, uint8_t>(true, i) : nullptr;
     case 2: return run_access<T, R2>(is_store, i);
@@ -250,9 +266,15 @@ Run run_of_memory(const Words &op, const Instruction &i) {
   const std::string &type = op.back();
   bool is_signed = type[0] == 's';
   switch (type_bytes(type)) {
-    case 1: return is_signed ? run_width<int8_t, int16_t, int32_t, int64_t>(is_store, i) : run_width<uint8_t, uint16_t, uint32_t, uint64_t>(is_store, i);
-    case 2: return is_signed ? run_width<int16_t, int16_t, int32_t, int64_t>(is_store, i) : run_width<uint16_t, uint16_t, uint32_t, uint64_t>(is_store, i);
-    case 4: return is_signed ? run_width<int32_t, int16_t, int32_t, int64_t>(is_store, i) : run_width<uint32_t, uint16_t, uint32_t, uint64_t>(is_store, i);
+    case 1:
+      return is_signed ? run_width<int8_t, int16_t, int32_t, int64_t>(is_store, i)
+                       : run_width<uint8_t, uint16_t, uint32_t, uint64_t>(is_store, i);
+    case 2:
+      return is_signed ? run_width<int16_t, int16_t, int32_t, int64_t>(is_store, i)
+                       : run_width<uint16_t, uint16_t, uint32_t, uint64_t>(is_store, i);
+    case 4:
+      return is_signed ? run_width<int32_t, int16_t, int32_t, int64_t>(is_store, i)
+                       : run_width<uint32_t, uint16_t, uint32_t, uint64_t>(is_store, i);
     case 8: return run_width<uint64_t, uint16_t, uint32_t, uint64_t>(is_store, i);
     default: return nullptr;
   }
@@ -262,21 +284,74 @@ Run run_of_memory(const Words &op, const Instruction &i) {
 
 namespace {
 
-struct AtomicAdd { template <class T> static T of(T old, T b, T) { return (T)(old + b); } };
-struct AtomicMin { template <class T> static T of(T old, T b, T) { return b < old ? b : old; } };
-struct AtomicMax { template <class T> static T of(T old, T b, T) { return b > old ? b : old; } };
-struct AtomicAnd { template <class T> static T of(T old, T b, T) { return old & b; } };
-struct AtomicOr { template <class T> static T of(T old, T b, T) { return old | b; } };
-struct AtomicXor { template <class T> static T of(T old, T b, T) { return old ^ b; } };
-struct AtomicExch { template <class T> static T of(T, T b, T) { return b; } };
-struct AtomicCas { template <class T> static T of(T old, T b, T c) { return old == b ? c : old; } };
-struct AtomicInc { template <class T> static T of(T old, T b, T) { return old >= b ? (T)0 : (T)(old + 1); } };
-struct AtomicDec { template <class T> static T of(T old, T b, T) { return old == 0 || old > b ? b : (T)(old - 1); } };
+struct AtomicAdd {
+  template <class T>
+  static T of(T old, T b, T) {
+    return (T)(old + b);
+  }
+};
+struct AtomicMin {
+  template <class T>
+  static T of(T old, T b, T) {
+    return b < old ? b : old;
+  }
+};
+struct AtomicMax {
+  template <class T>
+  static T of(T old, T b, T) {
+    return b > old ? b : old;
+  }
+};
+struct AtomicAnd {
+  template <class T>
+  static T of(T old, T b, T) {
+    return old & b;
+  }
+};
+struct AtomicOr {
+  template <class T>
+  static T of(T old, T b, T) {
+    return old | b;
+  }
+};
+struct AtomicXor {
+  template <class T>
+  static T of(T old, T b, T) {
+    return old ^ b;
+  }
+};
+struct AtomicExch {
+  template <class T>
+  static T of(T, T b, T) {
+    return b;
+  }
+};
+struct AtomicCas {
+  template <class T>
+  static T of(T old, T b, T c) {
+    return old == b ? c : old;
+  }
+};
+struct AtomicInc {
+  template <class T>
+  static T of(T old, T b, T) {
+    return old >= b ? (T)0 : (T)(old + 1);
+  }
+};
+struct AtomicDec {
+  template <class T>
+  static T of(T old, T b, T) {
+    return old == 0 || old > b ? b : (T)(old - 1);
+  }
+};
 
-template <class Op, class T> void atomic(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class Op, class T>
+void atomic(Warp &w, const Instruction &i, uint32_t lanes) {
   for (; lanes; lanes &= lanes - 1) {
     int l = __builtin_ctz(lanes);
-    uint64_t address = i.symbol ? w.memory_at + (uint64_t)i.imm : i.wide[4] == 4 ? address_of<uint32_t>(w, i, l) : address_of<uint64_t>(w, i, l);
+    uint64_t address = i.symbol         ? w.memory_at + (uint64_t)i.imm
+                       : i.wide[4] == 4 ? address_of<uint32_t>(w, i, l)
+                                        : address_of<uint64_t>(w, i, l);
     char *p = memory_at(w, i, l, i.space, address, sizeof(T), ATOMIC);
     T old, b = w.from<T>(i.r[1])[l], c = i.r[2] == NONE ? b : w.from<T>(i.r[2])[l];
     memcpy(&old, p, sizeof old);
@@ -285,7 +360,8 @@ template <class Op, class T> void atomic(Warp &w, const Instruction &i, uint32_t
     if (i.r[0] != NONE) w.to<T>(i.r[0])[l] = old;
   }
 }
-template <class Op> Run run_atomic(const std::string &type) {
+template <class Op>
+Run run_atomic(const std::string &type) {
   if (type == "u32" || type == "b32") return atomic<Op, uint32_t>;
   if (type == "s32") return atomic<Op, int32_t>;
   if (type == "u64" || type == "b64") return atomic<Op, uint64_t>;

@@ -123,7 +123,9 @@ static void read_shared(Module &m, const Words &w, size_t k) {
 }
 
 static bool has(const Words &w, const char *word) { return std::find(w.begin(), w.end(), word) != w.end(); }
-static size_t index_of(const Words &w, const char *word) { return (size_t)(std::find(w.begin(), w.end(), word) - w.begin()); }
+static size_t index_of(const Words &w, const char *word) {
+  return (size_t)(std::find(w.begin(), w.end(), word) - w.begin());
+}
 
 std::unique_ptr<Module> module_read(std::string text) {
   std::unique_ptr<Module> m(new Module);

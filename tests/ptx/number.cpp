@@ -8,59 +8,76 @@ namespace {
 
 /* ---- one result of one, two or three values of a type ---- */
 
-template <class Op, class T> void one(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class Op, class T>
+void one(Warp &w, const Instruction &i, uint32_t lanes) {
   T *d = w.to<T>(i.r[0]);
   const T *a = w.from<T>(i.r[1]);
   each(lanes, [=](int l) { d[l] = Op::template of<T>(a[l]); });
 }
-template <class Op, class T> void two(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class Op, class T>
+void two(Warp &w, const Instruction &i, uint32_t lanes) {
   T *d = w.to<T>(i.r[0]);
   const T *a = w.from<T>(i.r[1]), *b = w.from<T>(i.r[2]);
   each(lanes, [=](int l) { d[l] = Op::template of<T>(a[l], b[l]); });
 }
-template <class Op, class T> void three(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class Op, class T>
+void three(Warp &w, const Instruction &i, uint32_t lanes) {
   T *d = w.to<T>(i.r[0]);
   const T *a = w.from<T>(i.r[1]), *b = w.from<T>(i.r[2]), *c = w.from<T>(i.r[3]);
   each(lanes, [=](int l) { d[l] = Op::template of<T>(a[l], b[l], c[l]); });
 }
 /* ... where other operands are words. */
-template <class Op, class T> void shift(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class Op, class T>
+void shift(Warp &w, const Instruction &i, uint32_t lanes) {
   T *d = w.to<T>(i.r[0]);
   const T *a = w.from<T>(i.r[1]);
   const uint32_t *b = w.from<uint32_t>(i.r[2]);
   each(lanes, [=](int l) { d[l] = Op::template of<T>(a[l], b[l]); });
 }
-template <class Op, class T> void count(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class Op, class T>
+void count(Warp &w, const Instruction &i, uint32_t lanes) {
   uint32_t *d = w.to<uint32_t>(i.r[0]);
   const T *a = w.from<T>(i.r[1]);
   each(lanes, [=](int l) { d[l] = Op::template of<T>(a[l]); });
 }
 
-template <class T> using Bits = std::make_unsigned_t<T>;
+template <class T>
+using Bits = std::make_unsigned_t<T>;
 /* Wide enough that no product or sum of a narrow type is one of signed ints that overflows. */
-template <class T> using Sum = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-template <class T> using Twice = std::conditional_t<
+template <class T>
+using Sum = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+template <class T>
+using Twice = std::conditional_t<
     sizeof(T) == 8, std::conditional_t<std::is_signed<T>::value, __int128, unsigned __int128>,
     std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed<T>::value, int64_t, uint64_t>,
                        std::conditional_t<std::is_signed<T>::value, int32_t, uint32_t>>>;
 
 #define ONE(NAME, EXPRESSION) \
-  struct NAME { \
-    template <class T> static T of(T a) { return (T)(EXPRESSION); } \
+  struct NAME {               \
+    template <class T>        \
+    static T of(T a) {        \
+      return (T)(EXPRESSION); \
+    }                         \
   };
 #define TWO(NAME, EXPRESSION) \
-  struct NAME { \
-    template <class T> static T of(T a, T b) { return (T)(EXPRESSION); } \
+  struct NAME {               \
+    template <class T>        \
+    static T of(T a, T b) {   \
+      return (T)(EXPRESSION); \
+    }                         \
   };
-#define THREE(NAME, EXPRESSION) \
-  struct NAME { \
-    template <class T> static T of(T a, T b, T c) { return (T)(EXPRESSION); } \
+#define THREE(NAME, EXPRESSION)  \
+  struct NAME {                  \
+    template <class T>           \
+    static T of(T a, T b, T c) { \
+      return (T)(EXPRESSION);    \
+    }                            \
   };
 TWO(Add, (Sum<T>)a + (Sum<T>)b)
 TWO(Sub, (Sum<T>)a - (Sum<T>)b)
 TWO(MulLo, (Sum<T>)a *(Sum<T>)b)
 TWO(MulHi, ((Twice<T>)a * (Twice<T>)b) >> (8 * sizeof(T)))
-TWO(Div, b == 0 ? (T)~(T)0 : (std::is_signed<T>::value && b == (T)-1) ? (T)(0 - (Sum<T>)a) : (T)(a / b))
+TWO(Div, b == 0 ? (T) ~(T)0 : (std::is_signed<T>::value && b == (T)-1) ? (T)(0 - (Sum<T>)a) : (T)(a / b))
 TWO(Rem, b == 0 ? a : (std::is_signed<T>::value && b == (T)-1) ? (T)0 : (T)(a % b))
 TWO(Min, a < b ? a : b)
 TWO(Max, a > b ? a : b)
@@ -75,23 +92,35 @@ THREE(MadLo, (Sum<T>)a *(Sum<T>)b + (Sum<T>)c)
 THREE(MadHi, (Sum<T>)MulHi::of<T>(a, b) + (Sum<T>)c)
 
 struct Shl {
-  template <class T> static T of(T a, uint32_t n) { return n >= 8 * sizeof(T) ? (T)0 : (T)((Sum<T>)a << n); }
+  template <class T>
+  static T of(T a, uint32_t n) {
+    return n >= 8 * sizeof(T) ? (T)0 : (T)((Sum<T>)a << n);
+  }
 };
 struct Shr {
-  template <class T> static T of(T a, uint32_t n) {
+  template <class T>
+  static T of(T a, uint32_t n) {
     const uint32_t most = 8 * sizeof(T) - 1;
     return n <= most ? (T)(a >> n) : std::is_signed<T>::value ? (T)(a >> most) : (T)0;
   }
 };
 struct Clz {
-  template <class T> static uint32_t of(T a) { return (uint32_t)(a == 0 ? 8 * sizeof(T) : (unsigned)__builtin_clzll((uint64_t)(Bits<T>)a) - (64 - 8 * sizeof(T))); }
+  template <class T>
+  static uint32_t of(T a) {
+    return (uint32_t)(a == 0 ? 8 * sizeof(T) : (unsigned)__builtin_clzll((uint64_t)(Bits<T>)a) - (64 - 8 * sizeof(T)));
+  }
 };
 struct Popc {
-  template <class T> static uint32_t of(T a) { return (uint32_t)__builtin_popcountll((uint64_t)(Bits<T>)a); }
+  template <class T>
+  static uint32_t of(T a) {
+    return (uint32_t)__builtin_popcountll((uint64_t)(Bits<T>)a);
+  }
 };
 /* The place of the highest digit that differs from the sign; with Shiftamt how far it is from the top. */
-template <bool SHIFTAMT> struct Bfind {
-  template <class T> static uint32_t of(T a) {
+template <bool SHIFTAMT>
+struct Bfind {
+  template <class T>
+  static uint32_t of(T a) {
     Bits<T> b = std::is_signed<T>::value && a < 0 ? (Bits<T>)~a : (Bits<T>)a;
     if (b == 0) return ~0u;
     uint32_t place = 8 * sizeof(T) - 1 - Clz::of<Bits<T>>(b);
@@ -99,20 +128,23 @@ template <bool SHIFTAMT> struct Bfind {
   }
 };
 struct Brev {
-  template <class T> static T of(T a) {
+  template <class T>
+  static T of(T a) {
     T z = 0;
     for (unsigned n = 0; n < 8 * sizeof(T); n++) z = (T)(z | ((a >> n & 1) << (8 * sizeof(T) - 1 - n)));
     return z;
   }
 };
 
-template <class T> void mul_wide(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class T>
+void mul_wide(Warp &w, const Instruction &i, uint32_t lanes) {
   typedef Twice<T> D;
   D *d = w.to<D>(i.r[0]);
   const T *a = w.from<T>(i.r[1]), *b = w.from<T>(i.r[2]);
   each(lanes, [=](int l) { d[l] = (D)((D)a[l] * (D)b[l]); });
 }
-template <class T> void mad_wide(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class T>
+void mad_wide(Warp &w, const Instruction &i, uint32_t lanes) {
   typedef std::make_unsigned_t<Twice<T>> D;
   D *d = w.to<D>(i.r[0]);
   const T *a = w.from<T>(i.r[1]), *b = w.from<T>(i.r[2]);
@@ -121,7 +153,8 @@ template <class T> void mad_wide(Warp &w, const Instruction &i, uint32_t lanes) 
 }
 
 /* bfe d, a, from, length: beyond the top there are copies of the sign, that of the field's own top digit if inside. */
-template <class T> void bfe(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class T>
+void bfe(Warp &w, const Instruction &i, uint32_t lanes) {
   T *d = w.to<T>(i.r[0]);
   const T *a = w.from<T>(i.r[1]);
   const uint32_t *b = w.from<uint32_t>(i.r[2]), *c = w.from<uint32_t>(i.r[3]);
@@ -137,14 +170,15 @@ template <class T> void bfe(Warp &w, const Instruction &i, uint32_t lanes) {
     d[l] = (T)z;
   });
 }
-template <class T> void bfi(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class T>
+void bfi(Warp &w, const Instruction &i, uint32_t lanes) {
   T *d = w.to<T>(i.r[0]);
   const T *a = w.from<T>(i.r[1]), *b = w.from<T>(i.r[2]);
   const uint32_t *c = w.from<uint32_t>(i.r[3]), *e = w.from<uint32_t>(i.r[4]);
   const uint32_t width = 8 * sizeof(T);
   each(lanes, [=](int l) {
     uint32_t from = c[l] & 255, length = e[l] & 255;
-    T ones = length >= width ? (T)~(T)0 : (T)(((T)1 << length) - 1);
+    T ones = length >= width ? (T) ~(T)0 : (T)(((T)1 << length) - 1);
     T mask = from >= width ? (T)0 : (T)(ones << from);
     d[l] = (T)((b[l] & ~mask) | ((from >= width ? (T)0 : (T)(a[l] << from)) & mask));
   });
@@ -177,7 +211,8 @@ void lop3(Warp &w, const Instruction &i, uint32_t lanes) {
     d[l] = z;
   });
 }
-template <bool LEFT, bool CLAMP> void shf(Warp &w, const Instruction &i, uint32_t lanes) {
+template <bool LEFT, bool CLAMP>
+void shf(Warp &w, const Instruction &i, uint32_t lanes) {
   uint32_t *d = w.to<uint32_t>(i.r[0]);
   const uint32_t *a = w.from<uint32_t>(i.r[1]), *b = w.from<uint32_t>(i.r[2]), *c = w.from<uint32_t>(i.r[3]);
   each(lanes, [=](int l) {
@@ -195,7 +230,8 @@ void set(Warp &w, Ref r, uint32_t lanes, uint32_t bits) {
   *p = (*p & ~lanes) | (bits & lanes);
 }
 
-template <class Op, class T> void compare(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class Op, class T>
+void compare(Warp &w, const Instruction &i, uint32_t lanes) {
   const bool both = i.count == 4; /* p|q, a, b */
   const T *a = w.from<T>(i.r[both ? 2 : 1]), *b = w.from<T>(i.r[both ? 3 : 2]);
   alignas(8) unsigned char is[LANES];
@@ -211,8 +247,11 @@ template <class Op, class T> void compare(Warp &w, const Instruction &i, uint32_
   if (both) set(w, i.r[1], lanes, ~bits);
 }
 #define COMPARE(NAME, EXPRESSION) \
-  struct NAME { \
-    template <class T> static bool of(T a, T b) { return EXPRESSION; } \
+  struct NAME {                   \
+    template <class T>            \
+    static bool of(T a, T b) {    \
+      return EXPRESSION;          \
+    }                             \
   };
 COMPARE(Eq, a == b)
 COMPARE(Ne, a != b)
@@ -222,7 +261,7 @@ COMPARE(Gt, a > b)
 COMPARE(Ge, a >= b)
 COMPARE(Equ, !(a < b) && !(a > b))
 COMPARE(Neu, !(a == b))
-COMPARE(OrderedNe, a < b || a > b)
+COMPARE(OrderedNe, a<b || a> b)
 COMPARE(Ltu, !(a >= b))
 COMPARE(Leu, !(a > b))
 COMPARE(Gtu, !(a <= b))
@@ -230,17 +269,29 @@ COMPARE(Geu, !(a < b))
 COMPARE(Num, a == a && b == b)
 COMPARE(Nan, a != a || b != b)
 
-template <class Op> void logic(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class Op>
+void logic(Warp &w, const Instruction &i, uint32_t lanes) {
   uint32_t a = *w.from<uint32_t>(i.r[1]), b = i.count > 2 ? *w.from<uint32_t>(i.r[2]) : 0;
   set(w, i.r[0], lanes, Op::of(a, b));
 }
-struct LogicAnd { static uint32_t of(uint32_t a, uint32_t b) { return a & b; } };
-struct LogicOr { static uint32_t of(uint32_t a, uint32_t b) { return a | b; } };
-struct LogicXor { static uint32_t of(uint32_t a, uint32_t b) { return a ^ b; } };
-struct LogicNot { static uint32_t of(uint32_t a, uint32_t) { return ~a; } };
-struct LogicCopy { static uint32_t of(uint32_t a, uint32_t) { return a; } };
+struct LogicAnd {
+  static uint32_t of(uint32_t a, uint32_t b) { return a & b; }
+};
+struct LogicOr {
+  static uint32_t of(uint32_t a, uint32_t b) { return a | b; }
+};
+struct LogicXor {
+  static uint32_t of(uint32_t a, uint32_t b) { return a ^ b; }
+};
+struct LogicNot {
+  static uint32_t of(uint32_t a, uint32_t) { return ~a; }
+};
+struct LogicCopy {
+  static uint32_t of(uint32_t a, uint32_t) { return a; }
+};
 
-template <class T> void selp(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class T>
+void selp(Warp &w, const Instruction &i, uint32_t lanes) {
   T *d = w.to<T>(i.r[0]);
   const T *a = w.from<T>(i.r[1]), *b = w.from<T>(i.r[2]);
   const uint32_t p = *w.from<uint32_t>(i.r[3]);
@@ -249,15 +300,18 @@ template <class T> void selp(Warp &w, const Instruction &i, uint32_t lanes) {
 
 /* ---- moves and conversions between widths ---- */
 
-template <class Whole, class Part> void pack(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class Whole, class Part>
+void pack(Warp &w, const Instruction &i, uint32_t lanes) {
   Whole *d = w.to<Whole>(i.r[0]);
   each(lanes, [&, d](int l) {
     Whole z = 0;
-    for (int n = 0; n < i.count; n++) z = (Whole)(z | (Whole)w.from<Part>(i.r[n + 1])[l] << (8 * sizeof(Part) * (unsigned)n));
+    for (int n = 0; n < i.count; n++)
+      z = (Whole)(z | (Whole)w.from<Part>(i.r[n + 1])[l] << (8 * sizeof(Part) * (unsigned)n));
     d[l] = z;
   });
 }
-template <class Whole, class Part> void unpack(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class Whole, class Part>
+void unpack(Warp &w, const Instruction &i, uint32_t lanes) {
   const Whole *a = w.from<Whole>(i.r[0]);
   each(lanes, [&, a](int l) {
     Whole bits = a[l];
@@ -265,16 +319,22 @@ template <class Whole, class Part> void unpack(Warp &w, const Instruction &i, ui
   });
 }
 
-template <class D, class S, class R, class A> void convert(Warp &w, const Instruction &i, uint32_t lanes) {
+template <class D, class S, class R, class A>
+void convert(Warp &w, const Instruction &i, uint32_t lanes) {
   R *d = w.to<R>(i.r[0]);
   const A *a = w.from<A>(i.r[1]);
   each(lanes, [=](int l) { d[l] = (R)(D)(S)a[l]; });
 }
-template <class D, class S, class R> Run convert_from(int wide) {
-  return wide == 2 ? convert<D, S, R, uint16_t> : wide == 4 ? convert<D, S, R, uint32_t> : wide == 8 ? convert<D, S, R, uint64_t> : nullptr;
+template <class D, class S, class R>
+Run convert_from(int wide) {
+  return wide == 2   ? convert<D, S, R, uint16_t>
+         : wide == 4 ? convert<D, S, R, uint32_t>
+         : wide == 8 ? convert<D, S, R, uint64_t>
+                     : nullptr;
 }
 /* Registers may be wider than the types, and then hold the value extended. */
-template <class D, class S> Run convert_to(const uint8_t *wide) {
+template <class D, class S>
+Run convert_to(const uint8_t *wide) {
   typedef std::conditional_t<std::is_signed<D>::value, int16_t, uint16_t> R2;
   typedef std::conditional_t<std::is_signed<D>::value, int32_t, uint32_t> R4;
   typedef std::conditional_t<std::is_signed<D>::value, int64_t, uint64_t> R8;
@@ -283,7 +343,8 @@ template <class D, class S> Run convert_to(const uint8_t *wide) {
          : wide[0] == 8 ? convert_from<D, S, R8>(wide[1])
                         : nullptr;
 }
-template <class D> Run convert_of(const std::string &from, const uint8_t *wide) {
+template <class D>
+Run convert_of(const std::string &from, const uint8_t *wide) {
   if (from == "u8") return convert_to<D, uint8_t>(wide);
   if (from == "s8") return convert_to<D, int8_t>(wide);
   if (from == "u16") return convert_to<D, uint16_t>(wide);
@@ -311,22 +372,44 @@ Run run_of_conversion(const Words &op, const uint8_t *wide) {
 /* ---- names ---- */
 
 /* MAKE<T> for the type that is written last; bits are without a sign. */
-#define OF_BITS(TYPE, MAKE, ...) \
-  ((TYPE) == 2 ? MAKE<__VA_ARGS__ uint16_t> : (TYPE) == 4 ? MAKE<__VA_ARGS__ uint32_t> : (TYPE) == 8 ? MAKE<__VA_ARGS__ uint64_t> : (Run) nullptr)
-#define OF_SIGNED(TYPE, MAKE, ...) \
-  ((TYPE) == 2 ? MAKE<__VA_ARGS__ int16_t> : (TYPE) == 4 ? MAKE<__VA_ARGS__ int32_t> : (TYPE) == 8 ? MAKE<__VA_ARGS__ int64_t> : (Run) nullptr)
+#define OF_BITS(TYPE, MAKE, ...)              \
+  ((TYPE) == 2   ? MAKE<__VA_ARGS__ uint16_t> \
+   : (TYPE) == 4 ? MAKE<__VA_ARGS__ uint32_t> \
+   : (TYPE) == 8 ? MAKE<__VA_ARGS__ uint64_t> \
+                 : (Run) nullptr)
+#define OF_SIGNED(TYPE, MAKE, ...)           \
+  ((TYPE) == 2   ? MAKE<__VA_ARGS__ int16_t> \
+   : (TYPE) == 4 ? MAKE<__VA_ARGS__ int32_t> \
+   : (TYPE) == 8 ? MAKE<__VA_ARGS__ int64_t> \
+                 : (Run) nullptr)
 #define COMMA ,
 
 struct Kind {
   bool is_signed, is_float;
   int bytes;
 };
-template <class Op> Run run_one(Kind k) { return k.is_signed ? OF_SIGNED(k.bytes, one, Op COMMA) : OF_BITS(k.bytes, one, Op COMMA); }
-template <class Op> Run run_two(Kind k) { return k.is_signed ? OF_SIGNED(k.bytes, two, Op COMMA) : OF_BITS(k.bytes, two, Op COMMA); }
-template <class Op> Run run_three(Kind k) { return k.is_signed ? OF_SIGNED(k.bytes, three, Op COMMA) : OF_BITS(k.bytes, three, Op COMMA); }
-template <class Op> Run run_shift(Kind k) { return k.is_signed ? OF_SIGNED(k.bytes, shift, Op COMMA) : OF_BITS(k.bytes, shift, Op COMMA); }
-template <class Op> Run run_count(Kind k) { return k.is_signed ? OF_SIGNED(k.bytes, count, Op COMMA) : OF_BITS(k.bytes, count, Op COMMA); }
-template <class Op> Run run_compare(Kind k) {
+template <class Op>
+Run run_one(Kind k) {
+  return k.is_signed ? OF_SIGNED(k.bytes, one, Op COMMA) : OF_BITS(k.bytes, one, Op COMMA);
+}
+template <class Op>
+Run run_two(Kind k) {
+  return k.is_signed ? OF_SIGNED(k.bytes, two, Op COMMA) : OF_BITS(k.bytes, two, Op COMMA);
+}
+template <class Op>
+Run run_three(Kind k) {
+  return k.is_signed ? OF_SIGNED(k.bytes, three, Op COMMA) : OF_BITS(k.bytes, three, Op COMMA);
+}
+template <class Op>
+Run run_shift(Kind k) {
+  return k.is_signed ? OF_SIGNED(k.bytes, shift, Op COMMA) : OF_BITS(k.bytes, shift, Op COMMA);
+}
+template <class Op>
+Run run_count(Kind k) {
+  return k.is_signed ? OF_SIGNED(k.bytes, count, Op COMMA) : OF_BITS(k.bytes, count, Op COMMA);
+}
+template <class Op>
+Run run_compare(Kind k) {
   if (k.is_float) return k.bytes == 4 ? compare<Op, float> : k.bytes == 8 ? compare<Op, double> : (Run) nullptr;
   return k.is_signed ? OF_SIGNED(k.bytes, compare, Op COMMA) : OF_BITS(k.bytes, compare, Op COMMA);
 }

@@ -29,18 +29,19 @@ struct Words {
 __global__ void widths(uint32_t *z, const unsigned char *from) {
   uint32_t *own = z + EACH * threadIdx.x;
   const unsigned char *p = from + 16 * threadIdx.x;
-  asm volatile("{ .reg .b32 a, b, c, d; .reg .b16 e, f, g, h; .reg .b64 u, v;\n"
-               "ld.global.s8 a, [%1+3]; st.global.u32 [%0], a;\n"
-               "ld.global.u16 a, [%1+2]; st.global.u32 [%0+4], a;\n"
-               "ld.s16 e, [%1+2]; cvt.s32.s16 a, e; st.u32 [%0+8], a;\n"
-               "ld.global.v4.u8 {e, f, g, h}, [%1+4]; mov.b32 a, {h, e}; st.global.u32 [%0+12], a;\n"
-               "ld.global.v2.u64 {u, v}, [%1]; xor.b64 u, u, v; st.global.v2.u32 [%0+16], {1, 2}; st.global.u64 [%0+24], u;\n"
-               "ld.global.v4.u32 {a, b, c, d}, [%1]; st.global.v4.u32 [%0+32], {d, c, b, a};\n"
-               "ld.global.s32 u, [%1+12]; st.global.u64 [%0+48], u;\n"
-               "st.global.u8 [%0+56], 200; st.global.u16 [%0+58], 50000; }"
-               :
-               : "l"(own), "l"(p)
-               : "memory");
+  asm volatile(
+      "{ .reg .b32 a, b, c, d; .reg .b16 e, f, g, h; .reg .b64 u, v;\n"
+      "ld.global.s8 a, [%1+3]; st.global.u32 [%0], a;\n"
+      "ld.global.u16 a, [%1+2]; st.global.u32 [%0+4], a;\n"
+      "ld.s16 e, [%1+2]; cvt.s32.s16 a, e; st.u32 [%0+8], a;\n"
+      "ld.global.v4.u8 {e, f, g, h}, [%1+4]; mov.b32 a, {h, e}; st.global.u32 [%0+12], a;\n"
+      "ld.global.v2.u64 {u, v}, [%1]; xor.b64 u, u, v; st.global.v2.u32 [%0+16], {1, 2}; st.global.u64 [%0+24], u;\n"
+      "ld.global.v4.u32 {a, b, c, d}, [%1]; st.global.v4.u32 [%0+32], {d, c, b, a};\n"
+      "ld.global.s32 u, [%1+12]; st.global.u64 [%0+48], u;\n"
+      "st.global.u8 [%0+56], 200; st.global.u16 [%0+58], 50000; }"
+      :
+      : "l"(own), "l"(p)
+      : "memory");
 }
 
 static void check_widths(void) {
@@ -82,8 +83,12 @@ __device__ __noinline__ Three of_three(Three t, const uint32_t *where) {
   Three z = {t.a + *where, t.b * 3, (uint8_t)(t.c + 1)};
   return z;
 }
-__device__ __noinline__ uint32_t recursive(uint32_t n) { return n == 0 ? 1 : n % 2 ? n + recursive(n - 1) : recursive(n / 2) + 2; }
-static uint32_t recursive_here(uint32_t n) { return n == 0 ? 1 : n % 2 ? n + recursive_here(n - 1) : recursive_here(n / 2) + 2; }
+__device__ __noinline__ uint32_t recursive(uint32_t n) {
+  return n == 0 ? 1 : n % 2 ? n + recursive(n - 1) : recursive(n / 2) + 2;
+}
+static uint32_t recursive_here(uint32_t n) {
+  return n == 0 ? 1 : n % 2 ? n + recursive_here(n - 1) : recursive_here(n / 2) + 2;
+}
 
 __global__ void spaces(uint32_t *z, Three given) {
   extern __shared__ uint32_t given_shared[];
@@ -117,7 +122,8 @@ static void check_spaces(void) {
     uint32_t local[8];
     for (uint32_t k = 0; k < 8; k++) local[(k * 3 + t) % 8] = k + t;
     uint64_t a = given.a + (t % 3 == 0 ? local[t % 8] : t % 3 == 1 ? (t ^ 1) + 1000 : 7);
-    check(z[0] == (uint32_t)(a >> 32) && z[1] == (uint32_t)a && z[2] == (11 + t) * 3 && z[3] == 0, "a call with structures, generic addresses");
+    check(z[0] == (uint32_t)(a >> 32) && z[1] == (uint32_t)a && z[2] == (11 + t) * 3 && z[3] == 0,
+          "a call with structures, generic addresses");
     check(z[4] == (const uint16_t[5]){3, 1, 4, 1, 5}[t % 5], "constant memory");
     check(z[5] == (63 - t) * (63 - t), "shared memory");
     check(z[6] == recursive_here(t), "calls within calls");
@@ -168,7 +174,8 @@ __global__ void exchanges(uint32_t *z) {
   p[2] = __shfl_xor_sync(all, t, 5);
   p[3] = __shfl_sync(all, t, (int)l * 7, 8);
   p[4] = __ballot_sync(all, l % 3 == 0);
-  p[5] = (uint32_t)__all_sync(all, l < 32) | (uint32_t)__any_sync(all, l == 40) << 1 | (uint32_t)__any_sync(all, l == 31) << 2;
+  p[5] = (uint32_t)__all_sync(all, l < 32) | (uint32_t)__any_sync(all, l == 40) << 1 |
+         (uint32_t)__any_sync(all, l == 31) << 2;
   p[6] = __reduce_add_sync(all, t);
   p[7] = (uint32_t)__reduce_min_sync(all, (int)(10 - l));
   p[8] = __match_any_sync(all, l % 5);

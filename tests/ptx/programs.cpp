@@ -58,7 +58,8 @@ std::string ptx_of(const Wrapper &w) {
     const char *text = w.data + at + e.header_bytes;
     if (e.kind == PTX_KIND) {
       std::string ptx(text, strnlen(text, e.bytes));
-      if (ptx.find(".version") == std::string::npos) give_up("the PTX of a fat binary is compressed: compile with --no-compress");
+      if (ptx.find(".version") == std::string::npos)
+        give_up("the PTX of a fat binary is compressed: compile with --no-compress");
       return ptx;
     }
     at += e.header_bytes + e.bytes;
@@ -81,8 +82,10 @@ void print_counts() {
   fprintf(to, "%10s %12s %16s %12s %8s  kernel\n", "launches", "threads", "instructions", "of a thread", "lanes");
   for (const Function *f : ran) {
     all += f->lane_steps;
-    fprintf(to, "%10llu %12llu %16llu %12.1f %8.2f  %s\n", (unsigned long long)f->launches, (unsigned long long)f->threads, (unsigned long long)f->lane_steps,
-            (double)f->lane_steps / (double)f->threads, (double)f->lane_steps / (double)f->steps, demangled(f->name).c_str());
+    fprintf(to, "%10llu %12llu %16llu %12.1f %8.2f  %s\n", (unsigned long long)f->launches,
+            (unsigned long long)f->threads, (unsigned long long)f->lane_steps,
+            (double)f->lane_steps / (double)f->threads, (double)f->lane_steps / (double)f->steps,
+            demangled(f->name).c_str());
   }
   fprintf(to, "%llu instructions of threads in all\n", (unsigned long long)all);
   if (to != stderr) fclose(to);
@@ -116,7 +119,8 @@ void __cudaRegisterFatBinaryEnd(void **) {}
 void __cudaUnregisterFatBinary(void **) {}
 char __cudaInitModule(void **) { return 1; }
 
-void __cudaRegisterFunction(void **program, const char *host, char *, const char *name, int, void *, void *, void *, void *, int *) {
+void __cudaRegisterFunction(void **program, const char *host, char *, const char *name, int, void *, void *, void *,
+                            void *, int *) {
   kernels()[host] = {(Program *)program, name, nullptr};
 }
 /* Copies to variables by their names are not modelled. */

@@ -38,17 +38,17 @@ struct Function;
 struct Instruction {
   Run run = nullptr;
   Ref r[6] = {NONE, NONE, NONE, NONE, NONE, NONE};
-  Ref guard = NONE;           /* the predicate that selects lanes */
-  bool unless = false;        /* ... by being false */
-  uint8_t wide[6] = {};       /* bytes of a value of each operand */
-  uint8_t count = 0;          /* of the values that a vector instruction moves, or of operands */
+  Ref guard = NONE;     /* the predicate that selects lanes */
+  bool unless = false;  /* ... by being false */
+  uint8_t wide[6] = {}; /* bytes of a value of each operand */
+  uint8_t count = 0;    /* of the values that a vector instruction moves, or of operands */
   Space space = GENERIC;
-  bool symbol = false;        /* an address is imm (and, in local memory, the call's own part) without a register */
-  uint32_t target = 0;        /* of a branch */
-  uint32_t line = 0;          /* of the PTX */
+  bool symbol = false; /* an address is imm (and, in local memory, the call's own part) without a register */
+  uint32_t target = 0; /* of a branch */
+  uint32_t line = 0;   /* of the PTX */
   int64_t imm = 0;
   const Function *callee = nullptr;
-  std::vector<uint32_t> moves; /* of a call: from, to and rows of each argument, then those of the result */
+  std::vector<uint32_t> moves;          /* of a call: from, to and rows of each argument, then those of the result */
   mutable const Range *range = nullptr; /* that the last access was to */
 };
 
@@ -71,16 +71,16 @@ struct Function {
   Module *module = nullptr;
   std::string name;
   bool entry = false, decoded = false;
-  size_t begin = 0, end = 0;                  /* its text */
+  size_t begin = 0, end = 0; /* its text */
   std::vector<Instruction> code;
-  std::vector<Variable> formals, results;     /* parameters */
-  std::map<std::string, Variable> variables;  /* with those inside braces, the latest of a name */
+  std::vector<Variable> formals, results;    /* parameters */
+  std::map<std::string, Variable> variables; /* with those inside braces, the latest of a name */
   std::map<std::string, Register> registers;
   uint32_t register_bytes = 0, memory_rows = 0;
   std::vector<char> constants;
   std::map<std::pair<uint64_t, int>, Ref> constant_at;
   uint32_t shared_end = 0;
-  std::vector<Variable> shared;               /* of an entry: what it may access */
+  std::vector<Variable> shared; /* of an entry: what it may access */
   uint64_t launches = 0, threads = 0, steps = 0, lane_steps = 0;
 };
 

@@ -256,7 +256,9 @@ cudaError_t cudaGetLastError(void) {
   return e;
 }
 cudaError_t cudaPeekAtLastError(void) { return last; }
-const char *cudaGetErrorString(cudaError_t e) { return e == cudaSuccess ? "no error" : "an error of the PTX interpreter's runtime"; }
+const char *cudaGetErrorString(cudaError_t e) {
+  return e == cudaSuccess ? "no error" : "an error of the PTX interpreter's runtime";
+}
 
 /* ---- launches ---- */
 
@@ -265,7 +267,8 @@ static cudaError_t start(const void *f, dim3 grid, dim3 size, void **arguments, 
   Function *kernel = kernel_of(f);
   if (!kernel) return said(cudaErrorInvalidDeviceFunction);
   const uint64_t threads = (uint64_t)size.x * size.y * size.z;
-  if (!grid.x || !grid.y || !grid.z || grid.x > 0x7FFFFFFF || grid.y > 65535 || grid.z > 65535) return said(cudaErrorInvalidConfiguration);
+  if (!grid.x || !grid.y || !grid.z || grid.x > 0x7FFFFFFF || grid.y > 65535 || grid.z > 65535)
+    return said(cudaErrorInvalidConfiguration);
   if (threads == 0 || threads > 1024 || dynamic > 48 * 1024) return said(cudaErrorInvalidConfiguration);
   std::vector<std::vector<char>> kept; /* a captured launch takes the values of now */
   for (size_t n = 0; n < kernel->formals.size(); n++) {

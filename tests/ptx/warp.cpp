@@ -12,12 +12,15 @@ static bool same_calls(const Call *a, const Call *b) {
   return true;
 }
 
-static bool same_place(const Group &a, const Group &b) { return a.pc == b.pc && same_calls(a.call.get(), b.call.get()); }
+static bool same_place(const Group &a, const Group &b) {
+  return a.pc == b.pc && same_calls(a.call.get(), b.call.get());
+}
 
 /* The call's registers, constants and memory. */
 static void enter(Warp &w) {
   const Call &c = *w.now.call;
-  size_t lines = (c.registers + c.function->register_bytes) / sizeof(Line), rows = c.memory / 16 + c.function->memory_rows;
+  size_t lines = (c.registers + c.function->register_bytes) / sizeof(Line),
+         rows = c.memory / 16 + c.function->memory_rows;
   if (w.register_file.size() < lines) w.register_file.resize(2 * lines);
   if (w.memory.size() < rows * 16 * LANES) w.memory.resize(2 * rows * 16 * LANES);
   w.registers = w.register_file[0].bytes + c.registers;
@@ -170,7 +173,8 @@ static void call(Warp &w, const Instruction &i, uint32_t lanes) {
   w.now.call = c;
   w.now.pc = 0;
   enter(w);
-  for (size_t n = 0; n < i.count; n++) move_rows(w, lanes, caller.memory + i.moves[3 * n], c->memory + i.moves[3 * n + 1], i.moves[3 * n + 2]);
+  for (size_t n = 0; n < i.count; n++)
+    move_rows(w, lanes, caller.memory + i.moves[3 * n], c->memory + i.moves[3 * n + 1], i.moves[3 * n + 2]);
   w.meet = 0;
 }
 
@@ -186,9 +190,13 @@ static void give_back(Warp &w, const Instruction &, uint32_t lanes) {
   w.meet = 0;
 }
 
-static void trap(Warp &w, const Instruction &i, uint32_t lanes) { fault(w, i, __builtin_ctz(lanes), NOWHERE, "a trap"); }
+static void trap(Warp &w, const Instruction &i, uint32_t lanes) {
+  fault(w, i, __builtin_ctz(lanes), NOWHERE, "a trap");
+}
 static void nothing(Warp &, const Instruction &, uint32_t) {}
-static void unknown(Warp &w, const Instruction &i, uint32_t lanes) { fault(w, i, __builtin_ctz(lanes), NOWHERE, "an instruction that is not modelled"); }
+static void unknown(Warp &w, const Instruction &i, uint32_t lanes) {
+  fault(w, i, __builtin_ctz(lanes), NOWHERE, "an instruction that is not modelled");
+}
 
 /* The address of what a call has in local memory. */
 static void own_address(Warp &w, const Instruction &i, uint32_t lanes) {

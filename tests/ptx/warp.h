@@ -58,10 +58,10 @@ struct alignas(64) Line {
 struct Warp {
   Block *block = nullptr;
   uint32_t number = 0;
-  Group now;                      /* the lanes that run */
+  Group now; /* the lanes that run */
   std::vector<Group> others;
   uint32_t alive = 0;
-  uint32_t meet = 0;              /* the instruction at which another group may be next */
+  uint32_t meet = 0; /* the instruction at which another group may be next */
   char *registers = nullptr;
   const char *constants = nullptr;
   std::vector<Line> register_file;
@@ -71,15 +71,20 @@ struct Warp {
   uint32_t turn = 1, turn_of_all = 1, turn_of[LANES][LANES] = {};
   uint64_t steps = 0, lane_steps = 0;
 
-  template <class T> T *to(Ref r) { return (T *)(registers + r); }
-  template <class T> const T *from(Ref r) const {
+  template <class T>
+  T *to(Ref r) {
+    return (T *)(registers + r);
+  }
+  template <class T>
+  const T *from(Ref r) const {
     return (const T *)((r & CONSTANT ? constants : registers) + (r & ~CONSTANT));
   }
   uint32_t thread(int lane) const { return number * LANES + (uint32_t)lane; }
 };
 
 /* f(lane) for each of the lanes; the loop over all of them is left to the compiler to make vectors of. */
-template <class F> inline void each(uint32_t lanes, F f) {
+template <class F>
+inline void each(uint32_t lanes, F f) {
   if (lanes == ~0u) {
 #pragma GCC ivdep
     for (int l = 0; l < LANES; l++) f(l);
