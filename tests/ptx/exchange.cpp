@@ -170,6 +170,8 @@ Run run_of_exchange(const Words &op) {
     if (op[1] == "warp") return warp_sync;
     return op[1] == "sync" || (op[1] == "cta" && op[2] == "sync") ? run_of_flow("barrier") : nullptr;
   }
+  if (name == "match" && op.size() == 4 && op[1] == "any")
+    return op[3] == "b64" ? match_any<uint64_t> : match_any<uint32_t>;
   if (op.size() != 4 || op[1] != "sync") return nullptr;
   const std::string &how = op[2];
   if (name == "shfl")
@@ -177,6 +179,5 @@ Run run_of_exchange(const Words &op) {
   if (name == "vote")
     return how == "all" ? vote<ALL> : how == "any" ? vote<ANY> : how == "uni" ? vote<UNI> : vote<BALLOT>;
   if (name == "redux") return run_of_redux(how, op[3]);
-  if (name == "match" && how == "any") return op[3] == "b64" ? match_any<uint64_t> : match_any<uint32_t>;
   return nullptr;
 }

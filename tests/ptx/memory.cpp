@@ -45,7 +45,8 @@ static void live(Block &b, uint64_t from, uint64_t size) {
 /* Made anew for a launch: what variables a kernel has, and nothing written. */
 void shadow_begin(Block &b, uint32_t dynamic) {
   const Function &f = *b.kernel;
-  uint64_t end = (f.shared_end + 15) / 16 * 16, size = end + dynamic;
+  if (f.shared_end > DYNAMIC) give_up("more shared memory than a kernel can have");
+  uint64_t size = dynamic ? DYNAMIC + dynamic : f.shared_end;
   b.shared.assign(size + 16, (char)0xA5);
   b.shadow.assign(size / 4 + 4, Shadow());
   b.when = 1;
@@ -54,7 +55,7 @@ void shadow_begin(Block &b, uint32_t dynamic) {
       if (v.size) live(b, v.at, v.size);
     }
   }
-  live(b, end, dynamic);
+  live(b, DYNAMIC, dynamic);
 }
 
 static std::string name_of(const Warp &w, uint32_t thread) {

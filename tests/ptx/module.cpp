@@ -116,7 +116,7 @@ static void read_shared(Module &m, const Words &w, size_t k) {
   std::string name;
   Variable v = variable_of(w, &k, &name);
   v.space = SHARED;
-  v.at = v.size ? rounded_up(m.shared_end, 16) : ~0ull; /* ~0: behind all others, with the size that a launch gives */
+  v.at = v.size ? rounded_up(m.shared_end, 16) : DYNAMIC;
   if (v.size) m.shared_end = (uint32_t)(v.at + v.size + SHARED_GAP);
   m.variables[name] = v;
   m.shared.push_back(v);
@@ -147,7 +147,8 @@ std::unique_ptr<Module> module_read(std::string text) {
       read_shared(*m, w, index_of(w, ".shared"));
     } else if (has(w, ".global") || has(w, ".const")) {
       size_t k = index_of(w, has(w, ".global") ? ".global" : ".const");
-      if (!has(w, ".func")) read_global(*m, w, k, body ? m->text.substr(end + 1, close - end - 1) : "");
+      std::string value = has(w, "=") ? w.back() : "";
+      if (!has(w, ".func")) read_global(*m, w, k, body ? m->text.substr(end + 1, close - end - 1) : value);
     }
     at = close + 1;
   }

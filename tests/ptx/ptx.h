@@ -52,6 +52,9 @@ struct Instruction {
   mutable const Range *range = nullptr; /* that the last access was to */
 };
 
+/* Where shared memory begins whose size a launch gives: beyond all that a kernel declares. */
+const uint32_t DYNAMIC = 0x10000;
+
 /* A variable in memory: its offset in its space and its size. */
 struct Variable {
   Space space = GENERIC;

@@ -11,7 +11,7 @@ import unittest
 PROGRAM = sys.argv[1]
 MISTAKES = {
     'syncwarp': 'a race in shared memory: lane 1 of the warp wrote this',
-    'syncthreads': 'a race in shared memory: thread',
+    'syncthreads': 'a race in shared memory: other threads read this',
     'again': 'a race in shared memory: thread',
     'half_synced': 'a race in shared memory: lane 16 of the warp wrote this',
     'misaligned': 'an address that is not a multiple of 16',
