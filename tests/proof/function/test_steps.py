@@ -98,6 +98,22 @@ def leaves():
     return len(powers) + len(xs) + len(pairs)
 
 
+def integers():
+    """1 / sqrt x and 1 / x of the integer core: z^n x <= 1 < (z + a unit)^n x, and equal exactly where sticky says so."""
+    for name, power in (('root', 2), ('quotient', 1)):
+        xs = [few_digits(-900, 900, False) for _ in range(POINTS)] + [math.ldexp(s, k) for s in range(1, 2048) for k in (-3, 0, 1, 40)]
+        for x, got in zip(xs, compiled([line(name, x) for x in xs])):
+            digits, exponent, sticky = got.split(',')
+            sig, scale = int(digits, 16), Fraction(2) ** int(exponent)
+            low, high = ((sig + k) * scale for k in (0, 1))
+            if not low ** power * Fraction(x) <= 1 < high ** power * Fraction(x) or (low ** power * Fraction(x) == 1) == bool(int(sticky)):
+                raise SystemExit(f'{name} of {x.hex()}: {got} is not its leading digits')
+            if int(sticky) and sig < 1 << 63:
+                raise SystemExit(f'{name} of {x.hex()}: {got} has fewer than 64 digits')
+    return 2 * len(xs)
+
+
+print('1 / sqrt x and 1 / x in integers:', integers(), 'values')
 print('functions that look into patterns:', leaves(), 'values')
 for each in WAYS:
     print(each, compare(each), 'values')
