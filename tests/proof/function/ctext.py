@@ -158,10 +158,6 @@ def constants(text):
             if re.fullmatch(r'[-+.xXpPa-fA-F0-9]+', m[2])}
 
 
-def enumerated(text):
-    return {m[1]: m[2] for m in re.finditer(r'\benum \{ (\w+) = (\d+) \};', without_comments(text))}
-
-
 def functions(text):
     """{name: (parameters, statements)} of all HU_FN functions; a parameter that is a pointer has a * before its name."""
     text, out = without_comments(text), {}

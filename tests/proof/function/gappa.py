@@ -44,7 +44,7 @@ def outward(low, high, digits=80):
 
 class Script:
     def __init__(self, title):
-        self.title, self.lines, self.facts, self.goals, self.hints, self.known = title, [], [], [], [], {}
+        self.title, self.lines, self.facts, self.goals, self.hints = title, [], [], [], []
 
     def define(self, name, text):
         self.lines.append(f'{name} = {text};')

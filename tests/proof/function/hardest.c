@@ -188,8 +188,8 @@ static void print_list(const list *l, const char *kind, int function, const layo
 
 enum { NEAR = 24 }; /* pairs whose distance is below 2^-NEAR go to MPFR */
 
-/* z > 0 is 2^(y log2 x) within 2^-42 of itself: is it nearer than 2^-NEAR units to a number or a middle? The digits of its
- * pattern behind the first that a middle has say so; subnormal numbers, which have fewer, go through ldexp. */
+/* z > 0 is 2^(y log2 x) within 2^-42 of itself: is it nearer than 2^-NEAR units to a number or a middle? The digits of
+ * its pattern behind those that a middle has say so; subnormal numbers, which have fewer, go through ldexp. */
 static int is_near(const layout *f, double z) {
   uint64_t u;
   memcpy(&u, &z, sizeof u);
