@@ -9,8 +9,7 @@
 
 static const id_stage stages[] = {
     {"one product and C",
-     {ID_AXIS_IN, ID_AXIS_DIGITS, ID_AXIS_PRODUCT, ID_AXIS_ROUND, ID_AXIS_JOIN, ID_AXIS_CUT, ID_AXIS_KEPT, ID_AXIS_KEPT2,
-      ID_AXIS_FAR, -1},
+     {ID_AXIS_IN, ID_AXIS_DIGITS, ID_AXIS_PRODUCT, ID_AXIS_ROUND, ID_AXIS_JOIN, ID_AXIS_CUT, ID_AXIS_KEPT, ID_AXIS_KEPT2, -1},
      {ID_DRAW_ONE, -1}},
     {"order and blocks",
      {ID_AXIS_ORDER, ID_AXIS_LANES, ID_AXIS_WRAP, ID_AXIS_LENGTH, ID_AXIS_GROUP, -1},
@@ -22,6 +21,11 @@ static const id_stage stages[] = {
     {"everywhere", {-1}, {ID_DRAW_ANY, ID_DRAW_MANY, ID_DRAW_SMALL, ID_DRAW_LARGE, ID_DRAW_SPECIAL, ID_DRAW_FEW, -1}},
 };
 enum { STAGES = sizeof stages / sizeof stages[0] };
+
+/* In place of the first stage where it leaves nothing: a parameter that few units have, and that multiplies the list. */
+static const id_stage far_stage = {"one product and C, which may be dropped",
+                                   {ID_AXIS_IN, ID_AXIS_DIGITS, ID_AXIS_ROUND, ID_AXIS_KEPT, ID_AXIS_KEPT2, ID_AXIS_FAR, -1},
+                                   {ID_DRAW_ONE, -1}};
 
 /* ---- what is read off the answers first ---- */
 
@@ -113,6 +117,14 @@ static int keep_set(id_set *kept, const id_set *set) {
   return CLI_OK;
 }
 
+/* The first stage once more, for rule late alone. */
+static int find_dropping(id_search *s, const id_set *bases) {
+  for (size_t i = 0; i < bases->count; i++)
+    if (bases->x[i].kind == HU_ACCUM_BLOCK && bases->x[i].block.rule == HU_BLOCK_LATE && !bases->x[i].promote)
+      if (!id_set_add(&s->set, &bases->x[i])) return cli_fail(NULL, "not enough memory");
+  return id_stage_run(s, &far_stage);
+}
+
 int id_find(id_search *s) {
   hu_accum bases[ID_BASES_MOST], nearest;
   id_set before = {0};
@@ -124,6 +136,7 @@ int id_find(id_search *s) {
   for (int i = 0; i < STAGES && status == CLI_OK; i++) {
     status = keep_set(&before, &s->set);
     if (status == CLI_OK) status = id_stage_run(s, &stages[i]);
+    if (status == CLI_OK && !s->set.count && i == 0) status = find_dropping(s, &before);
     if (status == CLI_OK && !s->set.count && !id_repair(s, &before, &nearest)) break;
   }
   id_set_free(&before);
