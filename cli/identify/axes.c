@@ -144,6 +144,12 @@ static void put_scaling(values *v, const id_space *s) {
   put_range(v, n + 2, 2 * n);
 }
 
+/* The exponent that no product reaches: big at or above it has no effect. */
+static int products_top(const id_space *s) {
+  int top = id_operand_of(s->shape->a).emax + id_operand_of(s->shape->b).emax + 2;
+  return top < 1 ? 1 : top > 1023 ? 1023 : top;
+}
+
 static void put_all(values *v, const id_space *s, int i, const hu_accum *x) {
   const hu_block *b = &x->block;
   switch (i) {
@@ -180,7 +186,7 @@ static void put_all(values *v, const id_space *s, int i, const hu_accum *x) {
       put(v, HU_SAT_FINITE);
       put(v, HU_SAT_PROPAGATE);
       break;
-    default: put_range(v, 0, 1023); break;
+    default: put_range(v, 0, products_top(s)); break;
   }
 }
 
@@ -223,7 +229,7 @@ static void set_wrap(const id_space *s, hu_accum *x, int value) {
   memset(&x->promoted, 0, sizeof x->promoted);
   x->slices = (uint32_t)value > n ? (uint32_t)value - n : 0;
   x->promote = (uint32_t)value > n ? 0 : (uint32_t)value;
-  if (x->promote) x->promoted = s->shape->d.format;
+  if (x->promote) x->promoted = s->sum;
 }
 
 void id_axis_set(const id_space *s, int i, hu_accum *x, int value) {

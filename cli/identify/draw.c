@@ -18,6 +18,7 @@ typedef struct drawing {
   int kind;
   id_operand a, b, d, scale;
   int top, low; /* exponent of the largest term; 1: operands below their normal range are wanted */
+  int under;    /* the largest product lies so far below C, which is the largest term; 0: it does not */
 } drawing;
 
 static int larger(int x, int y) { return x > y ? x : y; }
@@ -146,6 +147,7 @@ static size_t draw_count(const drawing *g) {
 static int is_there(const drawing *g, size_t k, size_t first, size_t count, int spread) {
   size_t n = g->v->shape->n;
   if (g->kind == ID_DRAW_ONE) return k == 0;
+  if (count == 0) return 0;
   if (spread) return id_random_below(g->r, n) < count;
   return (k + n - first) % n < count;
 }
@@ -154,39 +156,36 @@ static double product_of(const drawing *g, size_t k) {
   return id_value(g->a.element, id_get(g->v, ID_A, g->row, k)) * id_value(g->b.element, id_get(g->v, ID_B, g->row, k));
 }
 
-static void draw_c(const drawing *g, size_t count) {
+static void draw_c(const drawing *g) {
   size_t n = g->v->shape->n;
-  unsigned how = (unsigned)id_random_below(g->r, 100);
+  unsigned how = g->under ? 100 : (unsigned)id_random_below(g->r, 100);
   uint64_t c = 0;
   if (how < 12) {
-    if (id_random_chance(g->r, 30) && g->kind >= ID_DRAW_SMALL) c = id_operand_negated(&g->d, c);
+    if (id_random_chance(g->r, 50) && g->kind >= ID_DRAW_SMALL) c = id_operand_negated(&g->d, c);
   } else if (how < 32 && !g->v->shape->every) { /* meets the products, so that their low digits are seen */
     double sum = 0;
     size_t to = id_random_chance(g->r, 50) ? n : 1 + (size_t)id_random_below(g->r, n);
     for (size_t k = 0; k < to; k++) sum += product_of(g, k);
     if (isfinite(sum)) c = id_operand_nearest(&g->d, -sum);
   } else {
-    int exponent = g->top - draw_gap(g->r) + (id_random_chance(g->r, 20) ? GAP_MOST / 2 : 0);
+    int exponent = g->top - (g->under ? 0 : draw_gap(g->r));
     if (g->kind < ID_DRAW_SMALL) exponent = larger(g->d.emin, smaller(exponent, g->d.emax - 2));
     if (g->d.integer) exponent = id_random_from(g->r, 0, g->d.emax);
     c = id_operand_draw(&g->d, exponent, g->r);
   }
-  (void)count;
   id_put(g->v, ID_C, g->row, 0, c);
 }
 
 static void draw_products(const drawing *g, size_t count) {
   size_t n = g->v->shape->n, first = (size_t)id_random_below(g->r, n);
   int spread = id_random_chance(g->r, 40), flat = id_random_chance(g->r, 25);
-  /* The largest term is now a product, now C alone. */
-  int under = id_random_chance(g->r, 30) ? draw_gap(g->r) : 0;
   for (size_t k = 0; k < n; k++) {
     if (!is_there(g, k, first, count, spread)) {
       put_nothing(g, k);
     } else if (g->v->shape->every) {
       put_product(g, k, scaled_product(g));
     } else {
-      put_product(g, k, g->top - under - (flat ? id_random_from(g->r, 0, 1) : k ? draw_gap(g->r) : 0));
+      put_product(g, k, g->top - g->under - (flat ? id_random_from(g->r, 0, 1) : k ? draw_gap(g->r) : 0));
     }
   }
   if (n < 2 || count < 2) return;
@@ -209,10 +208,13 @@ static void put_specials(const drawing *g) {
 
 static void draw_row(drawing *g) {
   g->top = draw_top(g);
-  size_t count = draw_count(g);
+  g->under = id_random_chance(g->r, 30) ? draw_gap(g->r) : 0;
+  /* Zeros alone, or C with them: their signs. */
+  int nothing = g->kind >= ID_DRAW_SMALL && id_random_chance(g->r, 8);
+  size_t count = nothing ? 0 : draw_count(g);
   if (g->v->shape->every) draw_scales(g);
   draw_products(g, count);
-  draw_c(g, count);
+  draw_c(g);
   if (g->kind == ID_DRAW_SPECIAL) put_specials(g);
 }
 

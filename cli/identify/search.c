@@ -213,7 +213,7 @@ static int count_kinds(const int *kinds) {
   return n;
 }
 
-enum { DRAWN_ROUNDS = 12, QUIET_ROUNDS = 10, LISTED_ROUNDS = 200 };
+enum { DRAWN_ROUNDS = 12, QUIET_ROUNDS = 4, LISTED_ROUNDS = 200 };
 
 static int ask_for_drawn(id_search *s, const id_stage *t) {
   static sample m;
@@ -240,6 +240,15 @@ static int ask_for_listed(id_search *s, const id_stage *t) {
   return status;
 }
 
+/* What no question has told apart is likely the same; of very many some are kept. */
+enum { KEPT = 512 };
+
+static void thin(id_search *s) {
+  if (s->set.count <= KEPT) return;
+  for (size_t i = 0; i < KEPT; i++) s->set.x[i] = s->set.x[i * s->set.count / KEPT];
+  s->set.count = KEPT;
+}
+
 int id_stage_run(id_search *s, const id_stage *t) {
   uint64_t before = s->box->asked;
   if (!s->set.count) return CLI_OK;
@@ -247,8 +256,14 @@ int id_stage_run(id_search *s, const id_stage *t) {
   if (status == CLI_OK) status = expand_all(s, t->axes);
   size_t listed = s->set.count;
   if (status == CLI_OK) status = ask_for_listed(s, t);
+  if (t->last) thin(s);
   if (s->log && status == CLI_OK)
     fprintf(s->log, "%s: %llu questions, %zu candidates agreed, %zu are left\n", t->name,
             (unsigned long long)(s->box->asked - before), listed, s->set.count);
+  for (size_t i = 0; s->log && status == CLI_OK && i < s->set.count && i < 3; i++) {
+    char text[HU_ACCUM_TEXT_MAX] = "";
+    hu_accum_text(text, sizeof text, &s->set.x[i]);
+    fprintf(s->log, "    %s\n", text);
+  }
   return s->status = status;
 }

@@ -43,6 +43,7 @@ void id_filter(id_search *s);
 typedef struct id_stage {
   const char *name;
   int axes[12], kinds[8]; /* end with -1 */
+  int last;               /* 1: of many candidates some are enough, since later stages add little */
 } id_stage;
 int id_stage_run(id_search *s, const id_stage *stage);
 

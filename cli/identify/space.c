@@ -16,6 +16,8 @@ id_space id_space_of(const id_shape *shape) {
     products += 2 * o.emin;
   }
   s.lowest = products < d.emin ? products : d.emin;
+  s.sum = shape->d.format;
+  if (s.sum.nan == HU_NAN_IEEE_ONES) s.sum.nan = HU_NAN_IEEE;
   return s;
 }
 
@@ -35,7 +37,7 @@ static hu_accum *add(bases *b, uint32_t kind) {
 /* A model with sums in D's format. */
 static hu_accum *add_sum(bases *b, uint32_t kind) {
   hu_accum *x = add(b, kind);
-  x->sum = b->space->shape->d.format;
+  x->sum = b->space->sum;
   if (kind == HU_ACCUM_SEQ2 || kind == HU_ACCUM_CHUNK) x->product = x->sum;
   if (kind == HU_ACCUM_CHUNK) x->length = b->space->shape->n;
   return x;
@@ -83,7 +85,7 @@ static void add_codes(bases *b) {
   for (size_t i = 0, count = b->count; i < count && b->count < ID_BASES_MOST; i++) {
     b->z[b->count] = b->z[i];
     b->z[b->count].promote = n;
-    b->z[b->count++].promoted = b->space->shape->d.format;
+    b->z[b->count++].promoted = b->space->sum;
   }
 }
 
@@ -124,7 +126,7 @@ hu_accum id_simplest(const id_space *s, hu_accum x) {
     x.kind = HU_ACCUM_SEQ;
     memset(&x.block, 0, sizeof x.block);
   } else if (x.block.rule == HU_BLOCK_EXACT && x.block.length >= n && !x.promote && !x.slices && x.mode.round == HU_RNE &&
-             !x.mode.saturate && hu_format_equal(x.sum, s->shape->d.format)) {
+             !x.mode.saturate && hu_format_equal(x.sum, s->sum)) {
     memset(&x, 0, sizeof x);
   }
   return x;
@@ -133,7 +135,7 @@ hu_accum id_simplest(const id_space *s, hu_accum x) {
 int id_complexity(const id_space *s, const hu_accum *x) {
   hu_block b = x->block;
   int z = x->promote != 0 || x->slices != 0;
-  z += !hu_format_equal(x->sum, s->shape->d.format) + (x->mode.round != 0) + (x->mode.saturate != 0);
+  z += !hu_format_equal(x->sum, s->sum) + (x->mode.round != 0) + (x->mode.saturate != 0);
   z += b.cut != 0;
   z += (b.order != 0) + (b.join != 0) + (b.over != 0) + (b.daz != 0) + (b.ftz != 0) + (b.input != 0) + (b.lanes != 0);
   z += (b.far != 0) + (b.big != 0) + (b.as.m != 0) + (x->kind == HU_ACCUM_BLOCK && b.rule == HU_BLOCK_LATE);

@@ -37,6 +37,7 @@ typedef struct id_space {
   int least_digits; /* fraction digits that its results have been seen to have */
   int inputs;       /* IN: the bits that were seen to matter, 0: all */
   int lowest;       /* EMIN: at or below this it has no effect */
+  hu_format sum;    /* D's format, for sums inside, where any NaN is as good */
 } id_space;
 
 id_space id_space_of(const id_shape *shape);

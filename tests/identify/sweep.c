@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "cli/base/cli.h"
-#include "cli/identify/search.h"
+#include "cli/identify/decide.h"
 
 static double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
@@ -49,7 +49,10 @@ static int one(const hu_accum_preset *p, size_t vectors, int loud) {
   model.shape = &box.shape;
   double start = seconds();
   id_search_start(&s, &box, 1, loud ? stdout : NULL);
+  id_decisions decisions;
   int status = id_find(&s);
+  if (status == CLI_OK) status = id_decide(&s, &decisions);
+  id_decisions_free(&decisions);
   double took = seconds() - start;
   hu_accum any = hu_accum_any(p->accum);
   int found = status == CLI_OK && s.set.count > 0;
