@@ -8,27 +8,28 @@
 #include "cli/base/cli.h"
 #include "cli/identify/tell.h"
 
-enum { NEIGHBOURS = 10, DRAWN = 1024, ROUNDS = 12 };
+enum { NEIGHBOURS = 16, NEAR = 6, DRAWN = 1024, ROUNDS = 12 };
 
 void id_decisions_free(id_decisions *z) {
   for (int i = 0; i < z->count; i++) id_vectors_free(&z->of[i].evidence);
   z->count = 0;
 }
 
-/* Values other than the model's: those next to it, the ends, some between. */
+/* Values other than the model's: those next to it, and some from end to end. */
 static size_t other_values(id_search *s, int axis, const hu_accum *x, int z[NEIGHBOURS]) {
   int *all = malloc(ID_VALUES_MOST * sizeof *all);
   size_t count = all ? id_axis_values(&s->space, axis, x, all) : 0, at = 0, n = 0;
   int own = id_axis_get(&s->space, axis, x);
   for (size_t i = 0; i < count; i++)
     if (all[i] == own) at = i;
-  for (size_t away = 1; away < count && n < NEIGHBOURS - 3; away++) {
+  for (size_t away = 1; away < count && n < NEAR; away++) {
     if (at + away < count) z[n++] = all[at + away];
-    if (away <= at && n < NEIGHBOURS - 3) z[n++] = all[at - away];
+    if (away <= at && n < NEAR) z[n++] = all[at - away];
   }
-  for (size_t i = 0; count > NEIGHBOURS && i < 3; i++) {
-    int value = all[i == 0 ? 0 : i == 1 ? count - 1 : (size_t)id_random_below(&s->random, count)];
-    if (value != own) z[n++] = value;
+  size_t more = count > NEAR + 1 ? NEIGHBOURS - NEAR : 0;
+  for (size_t i = 0; i < more; i++) {
+    size_t j = i * (count - 1) / (more - 1), away = j > at ? j - at : at - j;
+    if (away > NEAR / 2) z[n++] = all[j];
   }
   free(all);
   return n;
@@ -79,6 +80,19 @@ static int note(id_search *s, id_decision *d, const hu_accum *other) {
   return CLI_OK;
 }
 
+/* All values of an axis that agree become candidates. */
+static int add_values(id_search *s, int axis, const hu_accum *model) {
+  int *all = malloc(ID_VALUES_MOST * sizeof *all), fine = all != NULL;
+  size_t count = fine ? id_axis_values(&s->space, axis, model, all) : 0;
+  for (size_t i = 0; i < count && fine; i++) {
+    hu_accum x = *model;
+    id_axis_set(&s->space, axis, &x, all[i]);
+    if (hu_accum_check(&x) == HU_OK && id_agrees(s, &x)) fine = id_set_add(&s->set, &x);
+  }
+  free(all);
+  return fine ? CLI_OK : cli_fail(NULL, "not enough memory");
+}
+
 /* One axis; *fell: the model itself has been ruled out, and the set is another one. */
 static int decide_axis(id_search *s, const hu_accum *model, id_decision *d, int *fell) {
   int values[NEIGHBOURS], status = CLI_OK;
@@ -93,7 +107,7 @@ static int decide_axis(id_search *s, const hu_accum *model, id_decision *d, int 
     if (status != CLI_OK) break;
     if (asked && !id_agrees(s, model)) {
       *fell = 1;
-      if (id_agrees(s, &other) && !id_set_add(&s->set, &other)) return cli_fail(NULL, "not enough memory");
+      status = add_values(s, d->axis, model);
     } else {
       status = note(s, d, &other);
     }
@@ -133,6 +147,7 @@ int id_decide(id_search *s, id_decisions *z) {
     id_filter(s);
     if (!s->set.count && status == CLI_OK) (void)id_repair(s, &near, &nearest);
     id_set_free(&near);
+    if (status == CLI_OK) status = id_settle(s);
   }
   return status;
 }

@@ -9,7 +9,7 @@
 const char *const id_draw_names[ID_DRAW_KINDS] = {"one product", "few products",   "many products", "small numbers",
                                                   "large numbers", "special values", "any numbers"};
 
-enum { GAP_MOST = 45 }; /* more than any cut keeps */
+enum { GAP_MOST = 70 }; /* more than any cut keeps, and farther than C is dropped */
 
 typedef struct drawing {
   id_vectors *v;
@@ -34,6 +34,8 @@ static int binades(size_t n) {
 static int middle_top(const drawing *g) {
   int scales = g->v->shape->every ? 40 : 0, low = larger(-24, g->d.emin + 4), high = 24;
   low = larger(low, g->a.emin + g->b.emin - scales);
+  /* What is left of two terms that cancel does not underflow, at which blocks would show in the sign of a zero. */
+  if (!g->d.integer) low = larger(low, g->d.emin - g->d.digits + g->a.digits + g->b.digits + 1);
   high = smaller(high, smaller(g->a.emax + g->b.emax + scales, g->d.emax - 2 - binades(g->v->shape->n)));
   return id_random_from(g->r, low, larger(low, high));
 }
@@ -70,7 +72,7 @@ static int draw_top(drawing *g) {
 
 static int draw_gap(id_random *r) {
   unsigned how = (unsigned)id_random_below(r, 10);
-  return id_random_from(r, 0, how < 4 ? 2 : how < 7 ? 12 : GAP_MOST);
+  return id_random_from(r, 0, how < 3 ? 2 : how < 5 ? 12 : how < 8 ? 45 : GAP_MOST);
 }
 
 /* ---- one product ---- */
@@ -88,6 +90,7 @@ static void split(const drawing *g, int exponent, int *ea, int *eb) {
 
 static void put_product(const drawing *g, size_t k, int exponent) {
   int ea, eb;
+  if (g->kind < ID_DRAW_SMALL && !g->v->shape->every) exponent = larger(exponent, g->d.emin);
   split(g, exponent, &ea, &eb);
   id_put(g->v, ID_A, g->row, k, id_operand_draw(&g->a, ea, g->r));
   id_put(g->v, ID_B, g->row, k, id_operand_draw(&g->b, eb, g->r));

@@ -111,6 +111,13 @@ static void simplest_first(id_search *s) {
   s->set.x[0] = x;
 }
 
+int id_settle(id_search *s) {
+  int status = id_stage_run(s, &stages[STAGES - 1]);
+  drop_doubles(s);
+  simplest_first(s);
+  return status;
+}
+
 static int keep_set(id_set *kept, const id_set *set) {
   kept->count = 0;
   for (size_t i = 0; i < set->count && i < 4096; i++)

@@ -49,6 +49,8 @@ int id_stage_run(id_search *s, const id_stage *stage);
 
 /* All stages; afterwards the set holds what is left, perhaps nothing. 0 or an exit code. */
 int id_find(id_search *s);
+/* The last stage again, after the set has changed. */
+int id_settle(id_search *s);
 /* The best of a failed search: candidates near `from` that give most answers, improved one parameter at a time until
  * nothing improves; 1: one gives every answer, and is the set. */
 int id_repair(id_search *s, const id_set *from, hu_accum *nearest);
