@@ -61,7 +61,8 @@ int id_repair(id_search *s, const id_set *from, hu_accum *nearest) {
     b = next;
     if (b.best[0].score == before) break;
   }
-  *nearest = b.best[0].x;
+  s->nearest = *nearest = b.best[0].x;
+  s->has_nearest = 1;
   s->set.count = 0;
   for (size_t i = 0; i < b.count && b.best[i].score == s->asked.count; i++)
     if (!id_set_add(&s->set, &b.best[i].x)) return 0;

@@ -23,6 +23,8 @@ typedef struct id_search {
   id_set set;
   id_random random;
   FILE *log; /* what was decided, line by line */
+  hu_accum nearest; /* the best of the last repair that found nothing */
+  int has_nearest;
   int status; /* exit code of the box's failure, 0 */
 } id_search;
 
