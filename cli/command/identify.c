@@ -22,6 +22,7 @@ enum {
   KEY_TIMEOUT,
   KEY_VERIFY,
   KEY_LOG,
+  KEY_GOLDEN,
   KEY_EXPLAIN,
   KEY_REPORT
 };
@@ -30,7 +31,7 @@ typedef struct state {
   id_shape shape;
   int has_a, has_b, has_d, json, explain, gemm;
   uint64_t k, every, seed, verify, timeout, tile;
-  const char *library, *function, *beside, *log, *report;
+  const char *library, *function, *beside, *log, *golden, *report;
 } state;
 
 static int set_element(hu_element *e, int *has, const char *value) {
@@ -55,6 +56,7 @@ static int set(void *into, int key, const char *value) {
     case KEY_FUNCTION: s->function = value; break;
     case KEY_BESIDE: s->beside = value; break;
     case KEY_LOG: s->log = value; break;
+    case KEY_GOLDEN: s->golden = value; break;
     case KEY_REPORT: s->report = value; break;
     case KEY_GEMM: s->gemm = 1; break;
     case KEY_EXPLAIN: s->explain = 1; break;
@@ -79,6 +81,7 @@ static const cli_option options[] = {
     {KEY_VERIFY, "verify", "N", "drawn questions that the model has to stand in the end; default 100000"},
     {CLI_KEY_SEED, "seed", "K", "of the drawn questions; default 1"},
     {KEY_LOG, "log", "FILE", "every question with its answer, for a command"},
+    {KEY_GOLDEN, "golden", "DIR", "where mma/probes.txt is; default where it was installed"},
     {KEY_EXPLAIN, "explain", NULL, "print the steps of the search, too"},
     {KEY_REPORT, "report", "FILE", "a page (HTML) with a picture of the tree"},
     CLI_OPTION_JSON,
@@ -185,7 +188,7 @@ static int tell(const state *t, const id_search *s, const id_result *z, const ch
 static int search(const state *t, id_box *box, FILE *steps, char **text) {
   id_search s;
   id_result z;
-  id_settings settings = {t->seed, t->verify, HU_CLI_GOLDEN};
+  id_settings settings = {t->seed, t->verify, t->golden};
   id_search_start(&s, box, t->seed, steps);
   int status = id_identify(&s, &settings, &z);
   fflush(steps);
@@ -215,7 +218,7 @@ static int run(const state *t, char **operands, int count) {
 }
 
 int cli_identify(int argc, char **argv) {
-  state s = {.k = 16, .seed = 1, .verify = 100000, .timeout = 30, .tile = 16};
+  state s = {.golden = HU_CLI_GOLDEN, .k = 16, .seed = 1, .verify = 100000, .timeout = 30, .tile = 16};
   char **operands;
   int count, status = cli_parse(&command, &s, argc, argv, &operands, &count);
   if (status >= 0) return status;

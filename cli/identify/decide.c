@@ -62,22 +62,27 @@ static int ask_for(id_search *s, const hu_accum *model, const hu_accum *other, i
   return told < 0 ? cli_fail(NULL, "not enough memory") : status;
 }
 
-static int note(id_search *s, id_decision *d, const hu_accum *other) {
-  size_t row = least_row(other, &s->asked);
-  if (row == s->asked.count) {
+/* Evidence against a value: the shortest question on which it differs from the model, as the box answers it. */
+static int show(id_search *s, id_decision *d, const hu_accum *model, const hu_accum *other, size_t row) {
+  uint64_t z[1] = {0};
+  if (id_vectors_grow(&d->evidence, 1) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
+  id_vectors_copy(&d->evidence, 0, &s->asked, row);
+  id_shorten_difference(&d->evidence, model, other);
+  int status = id_ask_rows(s, &d->evidence, 0, 1);
+  if (status != CLI_OK) return status;
+  id_vectors_copy(&d->evidence, 0, &s->asked, s->asked.count - 1);
+  d->nearest = id_axis_get(&s->space, d->axis, other);
+  if (id_compute(other, &d->evidence, 0, 1, z) == HU_OK) memcpy(&d->other, z, id_column_size(&s->box->shape, ID_D));
+  return CLI_OK;
+}
+
+/* The values nearest to the model's come first, and the first that is ruled out is shown. */
+static int note(id_search *s, id_decision *d, const hu_accum *model, const hu_accum *other) {
+  if (id_agrees(s, other)) {
     if (!d->open++) d->first_open = id_axis_get(&s->space, d->axis, other);
     return CLI_OK;
   }
-  size_t terms = id_terms(&s->asked, row);
-  if (d->evidence.count && id_terms(&d->evidence, 0) <= terms) return CLI_OK;
-  if (!d->evidence.count && id_vectors_grow(&d->evidence, 1) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
-  id_vectors_copy(&d->evidence, 0, &s->asked, row);
-  d->nearest = id_axis_get(&s->space, d->axis, other);
-  d->other = 0;
-  uint64_t z[1] = {0};
-  if (id_compute(other, &d->evidence, 0, 1, z) == HU_OK)
-    memcpy(&d->other, z, id_column_size(&s->box->shape, ID_D));
-  return CLI_OK;
+  return d->evidence.count ? CLI_OK : show(s, d, model, other, least_row(other, &s->asked));
 }
 
 /* All values of an axis that agree become candidates. */
@@ -105,11 +110,10 @@ static int decide_axis(id_search *s, const hu_accum *model, id_decision *d, int 
     d->tried++;
     if (id_agrees(s, &other)) status = ask_for(s, model, &other, &asked);
     if (status != CLI_OK) break;
-    if (asked && !id_agrees(s, model)) {
+    if (!asked || id_agrees(s, model)) status = note(s, d, model, &other);
+    if (status == CLI_OK && !id_agrees(s, model)) {
       *fell = 1;
       status = add_values(s, d->axis, model);
-    } else {
-      status = note(s, d, &other);
     }
   }
   return status;

@@ -143,11 +143,13 @@ int id_find(id_search *s) {
     if (!id_set_add(&s->set, &bases[i])) return cli_fail(NULL, "not enough memory");
   for (int i = 0; i < STAGES && status == CLI_OK; i++) {
     status = keep_set(&before, &s->set);
+    if (status == CLI_OK && i == 1) status = id_take_later(s);
     if (status == CLI_OK) status = id_stage_run(s, &stages[i]);
     if (status == CLI_OK && !s->set.count && i == 0) status = find_dropping(s, &before);
     if (status == CLI_OK && !s->set.count && !id_repair(s, &before, &nearest)) break;
   }
   id_set_free(&before);
+  if (status == CLI_OK) status = id_take_later(s);
   drop_doubles(s);
   simplest_first(s);
   return status;

@@ -32,10 +32,12 @@ void id_search_start(id_search *s, id_box *box, uint64_t seed, FILE *log) {
   s->random.state = seed;
   s->log = log;
   id_vectors_start(&s->asked, &box->shape);
+  id_vectors_start(&s->later, &box->shape);
 }
 
 void id_search_free(id_search *s) {
   id_vectors_free(&s->asked);
+  id_vectors_free(&s->later);
   id_set_free(&s->set);
 }
 
@@ -58,6 +60,14 @@ int id_ask_rows(id_search *s, const id_vectors *v, size_t first, size_t count) {
   if (at == SIZE_MAX) return s->status = cli_fail(NULL, "not enough memory");
   for (size_t i = 0; i < count; i++) id_vectors_copy(&s->asked, at + i, v, first + i);
   return s->status = id_ask(s->box, &s->asked, at, count);
+}
+
+int id_take_later(id_search *s) {
+  size_t at = id_vectors_grow(&s->asked, s->later.count);
+  if (at == SIZE_MAX) return s->status = cli_fail(NULL, "not enough memory");
+  for (size_t i = 0; i < s->later.count; i++) id_vectors_copy(&s->asked, at + i, &s->later, i);
+  id_vectors_free(&s->later);
+  return CLI_OK;
 }
 
 int id_ask_drawn(id_search *s, size_t count, int kind) {

@@ -20,6 +20,7 @@ typedef struct id_search {
   id_box *box;
   id_space space;
   id_vectors asked; /* every question so far, those that rule out most in front */
+  id_vectors later; /* questions of the tree: they say something once blocks and order are looked at */
   id_set set;
   id_random random;
   FILE *log; /* what was decided, line by line */
@@ -35,6 +36,8 @@ void id_search_free(id_search *s);
 int id_ask_drawn(id_search *s, size_t count, int kind);
 /* Rows of v are put to the box and kept. */
 int id_ask_rows(id_search *s, const id_vectors *v, size_t first, size_t count);
+/* Those of `later` are asked ones from now on. */
+int id_take_later(id_search *s);
 /* 1: the model gives every answer; a row that rules it out moves to the front. */
 int id_agrees(id_search *s, const hu_accum *x);
 /* Drops what does not agree. */

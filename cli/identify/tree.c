@@ -56,13 +56,22 @@ static void put_leaf(mask *m, int leaf, int exponent, int negative) {
   id_put(&m->v, ID_C, 0, 0, negative ? id_operand_negated(&m->d, c) : c);
 }
 
+static int ask(mask *m) {
+  int status = id_ask(m->s->box, &m->v, 0, 1);
+  size_t at = status ? SIZE_MAX : id_vectors_grow(&m->s->later, 1);
+  if (status) return status;
+  if (at == SIZE_MAX) return cli_fail(NULL, "not enough memory");
+  id_vectors_copy(&m->s->later, at, &m->v, 0);
+  return CLI_OK;
+}
+
 /* How many terms M at i and -M at j swallow. */
 static int swallowed(mask *m, int i, int j) {
   int leaves = m->t->n + 1;
   for (int k = 0; k < leaves; k++) put_leaf(m, k, k == i || k == j ? m->high : m->unit, k == j);
-  m->status = id_ask_rows(m->s, &m->v, 0, 1);
+  m->status = ask(m);
   if (m->status) return 0;
-  double left = ldexp(id_value(m->d.element, id_get(&m->s->asked, ID_D, m->s->asked.count - 1, 0)), -m->unit);
+  double left = ldexp(id_value(m->d.element, id_get(&m->v, ID_D, 0, 0)), -m->unit);
   if (!(left >= 0 && left <= leaves - 2 && left == floor(left))) {
     m->status = -1;
     return 0;
