@@ -98,6 +98,14 @@ static int add_values(id_search *s, int axis, const hu_accum *model) {
   return fine ? CLI_OK : cli_fail(NULL, "not enough memory");
 }
 
+/* A model that takes these operands, and is not the same sum in other words. */
+static int is_another(id_search *s, const hu_accum *model, const hu_accum *other) {
+  uint64_t z[1];
+  if (hu_accum_check(other) != HU_OK || id_compute(other, &s->asked, 0, 1, z) != HU_OK) return 0;
+  hu_accum x = id_simplest(&s->space, *model), y = id_simplest(&s->space, *other);
+  return memcmp(&x, &y, sizeof x) != 0;
+}
+
 /* One axis; *fell: the model itself has been ruled out, and the set is another one. */
 static int decide_axis(id_search *s, const hu_accum *model, id_decision *d, int *fell) {
   int values[NEIGHBOURS], status = CLI_OK;
@@ -106,7 +114,7 @@ static int decide_axis(id_search *s, const hu_accum *model, id_decision *d, int 
     hu_accum other = *model;
     int asked = 0;
     id_axis_set(&s->space, d->axis, &other, values[i]);
-    if (hu_accum_check(&other) != HU_OK || id_simplest(&s->space, other).kind != model->kind) continue;
+    if (!is_another(s, model, &other)) continue;
     d->tried++;
     if (id_agrees(s, &other)) status = ask_for(s, model, &other, &asked);
     if (status != CLI_OK) break;
