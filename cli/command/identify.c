@@ -19,6 +19,8 @@ enum {
   KEY_GEMM,
   KEY_TILE,
   KEY_BESIDE,
+  KEY_WITHOUT_C,
+  KEY_SUMS,
   KEY_TIMEOUT,
   KEY_VERIFY,
   KEY_LOG,
@@ -58,6 +60,8 @@ static int set(void *into, int key, const char *value) {
     case KEY_LOG: s->log = value; break;
     case KEY_GOLDEN: s->golden = value; break;
     case KEY_REPORT: s->report = value; break;
+    case KEY_WITHOUT_C: s->shape.without_c = 1; break;
+    case KEY_SUMS: s->shape.sums = 1; break;
     case KEY_GEMM: s->gemm = 1; break;
     case KEY_EXPLAIN: s->explain = 1; break;
     default: s->json = 1; break;
@@ -72,6 +76,8 @@ static const cli_option options[] = {
     {KEY_K, "k", "K", "products of a dot product, at least two instructions of a unit; default 16"},
     {KEY_SCALE, "scale", "FORMAT", "the box takes scales of A and of B of this format, too"},
     {KEY_EVERY, "every", "N", "products that share a scale"},
+    {KEY_WITHOUT_C, "without-c", NULL, "the box takes no C: it is +0 in every question"},
+    {KEY_SUMS, "sums", NULL, "the box adds the numbers of A: B is 1 in every question"},
     {KEY_LIBRARY, "library", "FILE", "the box is a function of this shared library, not a command"},
     {KEY_FUNCTION, "function", "NAME", "its name; default dot, with scales dot_scaled, with --gemm gemm"},
     {KEY_GEMM, "gemm", NULL, "the box multiplies matrices: a command of .npy files A B C D, or such a function"},

@@ -83,7 +83,7 @@ static void split(const drawing *g, int exponent, int *ea, int *eb) {
   int low = larger(g->a.emin - under_a, exponent - g->b.emax), high = smaller(g->a.emax, exponent - g->b.emin + under_b);
   if (high < low) low = high = exponent < g->a.emin + g->b.emin ? g->a.emin - under_a : g->a.emax;
   if (g->low && id_random_chance(g->r, 40)) high = smaller(high, larger(low, g->a.emin + 1));
-  *ea = id_random_from(g->r, low, high);
+  *ea = g->v->shape->sums ? exponent : id_random_from(g->r, low, high);
   *eb = exponent - *ea;
   *eb = larger(g->b.emin - under_b, smaller(g->b.emax, *eb));
 }
@@ -149,7 +149,7 @@ static size_t draw_count(const drawing *g) {
 /* Is product k there? Few stand together at some place, or are spread. */
 static int is_there(const drawing *g, size_t k, size_t first, size_t count, int spread) {
   size_t n = g->v->shape->n;
-  if (g->kind == ID_DRAW_ONE) return k == 0;
+  if (g->kind == ID_DRAW_ONE) return k == 0 || (k == 1 && g->v->shape->without_c);
   if (count == 0) return 0;
   if (spread) return id_random_below(g->r, n) < count;
   return (k + n - first) % n < count;
@@ -160,6 +160,7 @@ static double product_of(const drawing *g, size_t k) {
 }
 
 static void draw_c(const drawing *g) {
+  if (g->v->shape->without_c) return;
   size_t n = g->v->shape->n;
   unsigned how = g->under ? 100 : (unsigned)id_random_below(g->r, 100);
   uint64_t c = 0;
@@ -204,14 +205,16 @@ static void put_specials(const drawing *g) {
     switch (id_random_below(g->r, 3)) {
       case 0: id_put(g->v, ID_A, g->row, k, id_operand_special(&g->a, g->r)); break;
       case 1: id_put(g->v, ID_B, g->row, k, id_operand_special(&g->b, g->r)); break;
-      default: id_put(g->v, ID_C, g->row, 0, id_operand_special(&g->d, g->r)); break;
+      default:
+        if (!g->v->shape->without_c) id_put(g->v, ID_C, g->row, 0, id_operand_special(&g->d, g->r));
+        break;
     }
   }
 }
 
 static void draw_row(drawing *g) {
   g->top = draw_top(g);
-  g->under = id_random_chance(g->r, 30) ? draw_gap(g->r) : 0;
+  g->under = id_random_chance(g->r, 30) && !g->v->shape->without_c ? draw_gap(g->r) : 0;
   /* Zeros alone, or C with them: their signs. */
   int nothing = g->kind >= ID_DRAW_SMALL && id_random_chance(g->r, 8);
   size_t count = nothing ? 0 : draw_count(g);
@@ -219,6 +222,8 @@ static void draw_row(drawing *g) {
   draw_products(g, count);
   draw_c(g);
   if (g->kind == ID_DRAW_SPECIAL) put_specials(g);
+  for (size_t k = 0; k < g->v->shape->n && g->v->shape->sums; k++)
+    id_put(g->v, ID_B, g->row, k, id_operand_power(&g->b, 0));
 }
 
 void id_draw(id_vectors *v, size_t first, size_t count, int kind, id_random *r) {
@@ -228,6 +233,7 @@ void id_draw(id_vectors *v, size_t first, size_t count, int kind, id_random *r) 
   if (s->every) g.scale = id_operand_of(scale);
   for (size_t i = 0; i < count; i++) {
     g.row = first + i;
+    id_put(v, ID_C, g.row, 0, 0);
     draw_row(&g);
   }
 }

@@ -23,10 +23,35 @@ static const id_stage stages[] = {
 };
 enum { STAGES = sizeof stages / sizeof stages[0] };
 
-/* In place of the first stage where it leaves nothing: a parameter that few units have, and that multiplies the list. */
-static const id_stage far_stage = {"one product and C, which may be dropped",
-                                   {ID_AXIS_IN, ID_AXIS_DIGITS, ID_AXIS_ROUND, ID_AXIS_KEPT, ID_AXIS_KEPT2, ID_AXIS_FAR, -1},
-                                   {ID_DRAW_ONE, -1}, 0};
+/* In place of a stage that leaves nothing: with a parameter that few units have so that it is seen there, and that
+ * multiplies the list. */
+typedef struct instead {
+  int of; /* number of the stage */
+  unsigned rules;
+  id_stage stage;
+} instead;
+
+static const instead others[] = {
+    {0,
+     1 << HU_BLOCK_LATE,
+     {"one product and C, which may be dropped",
+      {ID_AXIS_IN, ID_AXIS_DIGITS, ID_AXIS_ROUND, ID_AXIS_KEPT, ID_AXIS_KEPT2, ID_AXIS_FAR, -1},
+      {ID_DRAW_ONE, -1},
+      0}},
+    {0,
+     1 << HU_BLOCK_ALIGN | 1 << HU_BLOCK_GROUPS,
+     {"one product and C, above a lower limit",
+      {ID_AXIS_IN, ID_AXIS_DIGITS, ID_AXIS_ROUND, ID_AXIS_JOIN, ID_AXIS_CUT, ID_AXIS_KEPT, ID_AXIS_EMIN, -1},
+      {ID_DRAW_ONE, -1},
+      0}},
+    {1,
+     1 << HU_BLOCK_ALIGN | 1 << HU_BLOCK_GROUPS,
+     {"order and blocks, above a lower limit",
+      {ID_AXIS_ORDER, ID_AXIS_WRAP, ID_AXIS_LENGTH, ID_AXIS_GROUP, ID_AXIS_EMIN, -1},
+      {ID_DRAW_FEW, ID_DRAW_MANY, -1},
+      0}},
+};
+enum { OTHERS = sizeof others / sizeof others[0] };
 
 /* ---- what is read off the answers first ---- */
 
@@ -125,12 +150,19 @@ static int keep_set(id_set *kept, const id_set *set) {
   return CLI_OK;
 }
 
-/* The first stage once more, for rule late alone. */
-static int find_dropping(id_search *s, const id_set *bases) {
-  for (size_t i = 0; i < bases->count; i++)
-    if (bases->x[i].kind == HU_ACCUM_BLOCK && bases->x[i].block.rule == HU_BLOCK_LATE && !bases->x[i].promote)
-      if (!id_set_add(&s->set, &bases->x[i])) return cli_fail(NULL, "not enough memory");
-  return id_stage_run(s, &far_stage);
+/* The stages that stand in for stage i, until one leaves something. */
+static int find_instead(id_search *s, int i, const id_set *before) {
+  int status = CLI_OK;
+  for (int j = 0; j < OTHERS && status == CLI_OK && !s->set.count; j++) {
+    if (others[j].of != i) continue;
+    for (size_t at = 0; at < before->count; at++) {
+      const hu_accum *x = &before->x[at];
+      if (x->kind == HU_ACCUM_BLOCK && (others[j].rules >> x->block.rule & 1) && !x->promote && !id_set_add(&s->set, x))
+        return cli_fail(NULL, "not enough memory");
+    }
+    status = id_stage_run(s, &others[j].stage);
+  }
+  return status;
 }
 
 int id_find(id_search *s) {
@@ -145,7 +177,7 @@ int id_find(id_search *s) {
     status = keep_set(&before, &s->set);
     if (status == CLI_OK && i == 1) status = id_take_later(s);
     if (status == CLI_OK) status = id_stage_run(s, &stages[i]);
-    if (status == CLI_OK && !s->set.count && i == 0) status = find_dropping(s, &before);
+    if (status == CLI_OK && !s->set.count) status = find_instead(s, i, &before);
     if (status == CLI_OK && !s->set.count && !id_repair(s, &before, &nearest)) break;
   }
   id_set_free(&before);

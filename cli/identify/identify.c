@@ -167,26 +167,35 @@ static int near_enough(const id_shape *shape, uint64_t x, uint64_t y) {
   return id_same(shape, x, y) || (id_value(shape->d, x) == 0 && id_value(shape->d, y) == 0);
 }
 
-/* Is it a sum along the tree? Drawn questions, both ways of taking products. */
+/* The sums that may stand behind a tree: rounded additions along it, or a loop in binary64. */
+static uint64_t sum_of(const id_result *z, const id_vectors *v, size_t row, int way) {
+  return way & 2 ? id_wide_sum(v, row, way & 1) : id_tree_sum(&z->tree, v, row, way & 1);
+}
+
+/* Is it one of these sums? Drawn questions; each way with products rounded first (0, 2) and not (1, 3). */
 static int follow_tree(id_search *s, const id_settings *t, id_result *z) {
   id_vectors v;
-  int possible[2] = {1, 1}, status = CLI_OK;
+  int along = id_tree_is_binary(&z->tree), wide = z->tree.root >= 0 && s->box->shape.d.kind == HU_ELEMENT_CODE;
+  int possible[4] = {along, along, wide && !along, wide && !along}, status = CLI_OK, way = 0;
   uint64_t done = 0;
-  if (!id_tree_is_binary(&z->tree) || s->box->shape.every) return CLI_OK;
+  if (s->box->shape.every || s->box->shape.a.kind > HU_ELEMENT_BINARY64) return CLI_OK;
   id_vectors_start(&v, &s->box->shape);
   if (id_vectors_grow(&v, BATCH) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
-  while (done < t->verify && status == CLI_OK && (possible[0] || possible[1])) {
+  while (done < t->verify && status == CLI_OK && (possible[0] || possible[1] || possible[2] || possible[3])) {
     id_draw(&v, 0, BATCH, done / BATCH % 2 ? ID_DRAW_MANY : ID_DRAW_FEW, &s->random);
     status = id_ask(s->box, &v, 0, BATCH);
     for (size_t i = 0; i < BATCH && status == CLI_OK; i++)
-      for (int fused = 0; fused < 2; fused++)
-        possible[fused] &= near_enough(v.shape, id_get(&v, ID_D, i, 0), id_tree_sum(&z->tree, &v, i, fused));
+      for (way = 0; way < 4; way++)
+        possible[way] = possible[way] && near_enough(v.shape, id_get(&v, ID_D, i, 0), sum_of(z, &v, i, way));
     done += BATCH;
   }
   id_vectors_free(&v);
-  if (status != CLI_OK || (!possible[0] && !possible[1])) return status;
+  way = 0;
+  while (way < 4 && !possible[way]) way++;
+  if (status != CLI_OK || way == 4) return status;
   z->verdict = ID_ORDERED;
-  z->fused = possible[1] && !possible[0];
+  z->fused = way & 1;
+  z->wide = way >> 1;
   z->verified = done;
   return status;
 }

@@ -22,7 +22,7 @@ typedef struct id_result {
   size_t candidates; /* that no question told apart */
   id_decisions decisions;
   id_tree tree;
-  int fused;                         /* ID_ORDERED: products go into additions unrounded */
+  int fused, wide; /* ID_ORDERED: products go into additions unrounded; the sum is a loop in binary64, not the tree */
   uint64_t questions, verified, probes; /* to find it; drawn ones, and golden probes, that it stood afterwards */
   char names[ID_NAMES_MOST][48];     /* presets that it equals on every question */
   int name_count;

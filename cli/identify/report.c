@@ -117,7 +117,10 @@ void id_print_text(FILE *out, const id_search *s, const id_result *z) {
   id_tree_print(out, &z->tree);
   fputc('\n', out);
   if (z->verdict == ID_FOUND) print_found(out, s, z);
-  if (z->verdict == ID_ORDERED)
+  if (z->verdict == ID_ORDERED && z->wide)
+    fprintf(out, "a loop in binary64, k ascending, rounded once into D, gave all %llu drawn answers (signs of zeros aside), "
+            "with products %s\n", (unsigned long long)z->verified, z->fused ? "not rounded" : "rounded into D's format");
+  if (z->verdict == ID_ORDERED && !z->wide)
     fprintf(out,
             "no model text says this order; additions along the tree, each rounded to nearest, ties to even, gave all "
             "%llu drawn answers (signs of zeros aside), with products %s\n",

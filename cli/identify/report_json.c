@@ -60,7 +60,10 @@ static void put_names(FILE *out, const id_result *z) {
 static void put_model(FILE *out, const id_search *s, const id_result *z) {
   char text[HU_ACCUM_TEXT_MAX], confidence[200];
   if (z->verdict == ID_FOUND || z->verdict == ID_NEAREST) put_string(out, "model", id_model_text(s, &z->model, text));
-  if (z->verdict == ID_ORDERED) put_string(out, "products", z->fused ? "fused" : "rounded");
+  if (z->verdict == ID_ORDERED) {
+    put_string(out, "products", z->fused ? "fused" : "rounded");
+    put_string(out, "sums", z->wide ? "binary64" : "tree");
+  }
   if (z->verdict != ID_FOUND) return;
   id_confidence(z, confidence, sizeof confidence);
   put_string(out, "confidence", confidence);

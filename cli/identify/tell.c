@@ -56,9 +56,9 @@ static void drop_products(change *c, size_t first, size_t count) {
   }
   int some = 0;
   for (size_t k = 0; k < count; k++) {
-    some |= keep[0][k] || keep[1][k];
+    some |= keep[0][k] || (keep[1][k] && !c->v->shape->sums);
     id_put(c->v, ID_A, 0, first + k, 0);
-    id_put(c->v, ID_B, 0, first + k, 0);
+    if (!c->v->shape->sums) id_put(c->v, ID_B, 0, first + k, 0);
   }
   if (!some) return;
   if (c->holds(c->context, c->v)) {

@@ -28,6 +28,10 @@ static int choose(mask *m) {
   while (1 << count < n + 2) count++;
   int least = m->a.emin - m->a.digits + m->b.emin - m->b.digits;
   int high = smaller(m->a.emax + m->b.emax, m->d.emax - 2);
+  if (s->sums) {
+    least = m->a.emin - m->a.digits;
+    high = smaller(m->a.emax, m->d.emax - 2);
+  }
   int low = larger(least, m->d.emin - m->d.digits);
   int enough = m->d.digits + 2 + count, wanted = larger(enough, 44 + count);
   if (s->every || m->d.integer || high - low < enough) return 0;
@@ -40,8 +44,8 @@ static int choose(mask *m) {
 static void put_power(mask *m, size_t k, int exponent, int negative) {
   int low = larger(m->a.emin - m->a.digits, exponent - m->b.emax);
   int high = smaller(m->a.emax, exponent - m->b.emin + m->b.digits);
-  int ea = exponent / 2;
-  ea = larger(low, smaller(high, ea));
+  int ea = larger(low, smaller(high, exponent / 2));
+  if (m->s->box->shape.sums) ea = exponent;
   uint64_t a = id_operand_power(&m->a, ea), b = id_operand_power(&m->b, exponent - ea);
   id_put(&m->v, ID_A, 0, k, negative ? id_operand_negated(&m->a, a) : a);
   id_put(&m->v, ID_B, 0, k, b);
@@ -65,9 +69,12 @@ static int ask(mask *m) {
   return CLI_OK;
 }
 
+/* Products, and C where the box has one. */
+static int leaves_of(const mask *m) { return m->t->n + !m->s->box->shape.without_c; }
+
 /* How many terms M at i and -M at j swallow. */
 static int swallowed(mask *m, int i, int j) {
-  int leaves = m->t->n + 1;
+  int leaves = leaves_of(m);
   for (int k = 0; k < leaves; k++) put_leaf(m, k, k == i || k == j ? m->high : m->unit, k == j);
   m->status = ask(m);
   if (m->status) return 0;
@@ -159,9 +166,9 @@ int id_tree_find(id_search *s, id_tree *t) {
   int *leaf = malloc(((size_t)t->n + 1) * sizeof *leaf);
   id_vectors_start(&m.v, shape);
   if (!leaf || id_vectors_grow(&m.v, 1) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
-  leaf[0] = t->n;
-  for (int k = 0; k < t->n; k++) leaf[k + 1] = k;
-  t->root = build(&m, leaf, t->n + 1);
+  int count = leaves_of(&m);
+  for (int k = 0; k < count; k++) leaf[k] = (k + t->n) % count; /* C first */
+  t->root = build(&m, leaf, count);
   free(leaf);
   id_vectors_free(&m.v);
   if (m.status == 0) return CLI_OK;

@@ -32,6 +32,8 @@ int id_tree_is_binary(const id_tree *t);
 void id_tree_print(FILE *out, const id_tree *t);
 
 /* A sum along a binary tree in D's format, ties to even; fused: a product goes into the step that adds it unrounded. */
+/* D's rounding of a sum in binary64, k ascending and C last, for D of fewer digits: what a loop over doubles gives. */
+uint64_t id_wide_sum(const id_vectors *v, size_t row, int fused);
 uint64_t id_tree_sum(const id_tree *t, const id_vectors *v, size_t row, int fused);
 
 #endif

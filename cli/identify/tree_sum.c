@@ -62,6 +62,20 @@ static uint64_t sum_of(const walk *w, int i) {
   return add(w, s, sum_of(w, right));
 }
 
+uint64_t id_wide_sum(const id_vectors *v, size_t row, int fused) {
+  const id_shape *s = v->shape;
+  walk w = {NULL, v, row, fused, 0};
+  hu_mode rne = {0};
+  double z = 0;
+  for (uint32_t k = 0; k < s->n; k++) {
+    double a = id_value(s->a, id_get(v, ID_A, row, k)), b = id_value(s->b, id_get(v, ID_B, row, k));
+    double p = fused ? a * b : id_value(s->d, product(&w, (int)k, NULL));
+    z = k ? z + p : p;
+  }
+  if (!s->without_c) z += id_value(s->d, id_get(v, ID_C, row, 0));
+  return hu_encode64(s->d.format, rne, z, 0, NULL);
+}
+
 uint64_t id_tree_sum(const id_tree *t, const id_vectors *v, size_t row, int fused) {
   walk w = {t, v, row, fused, v->shape->d.kind == HU_ELEMENT_BINARY64};
   return sum_of(&w, t->root);

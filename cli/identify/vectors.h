@@ -13,6 +13,8 @@ typedef struct id_shape {
   hu_format scale; /* of the scales of A and of B; all zero: there are none */
   uint32_t every;  /* products that share a scale; 0: no scales */
   uint32_t n;      /* products of a dot product */
+  int without_c;   /* 1: the box takes no C, which is +0 in every question */
+  int sums;        /* 1: the box adds numbers: B is 1 in every question */
 } id_shape;
 
 enum { ID_A, ID_B, ID_C, ID_SA, ID_SB, ID_D, ID_COLUMNS };

@@ -184,9 +184,9 @@ void four(size_t n, const void *a, const void *b, const void *c, void *d) { /* n
   const float *x = a, *y = b;
   volatile float s[4] = {0, 0, 0, 0}, t, u;
   for (size_t k = 0; k < n; k++) { volatile float p = x[k] * y[k]; s[k % 4] = k < 4 ? p : s[k % 4] + p; }
-  t = s[0] + s[2];
-  u = s[1] + s[3];
-  t = u + t;
+  t = s[0] + s[1];
+  u = s[2] + s[3];
+  t = t + u;
   *(float *)d = *(const float *)c + t;
 }
 void gemm(size_t m, size_t n, size_t k, const void *a, const void *b, const void *c, void *d) {
@@ -220,12 +220,12 @@ class Libraries(unittest.TestCase):
     def test_an_order_without_a_text(self):
         z = found('--fa', 'binary32', '--k', '8', '--library', self.path, '--function', 'four')
         self.assertEqual((z['verdict'], z['products']), ('order', 'rounded'), z)
-        self.assertEqual(z['tree'], '(C + (((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7))))')
+        self.assertEqual(z['tree'], '(C + (((0 + 4) + (1 + 5)) + ((2 + 6) + (3 + 7))))')
 
     def test_products_of_files(self):
         halfulp = [HALFULP, 'gemm', '--accum', 'nv.volta.f16.f32']
         script = pathlib.Path(self.folder.name, 'gemm.sh')
-        script.write_text('exec %s -q "$1" "$2" --c "$3" --out "$4" >/dev/null\n' % ' '.join("'%s'" % w for w in halfulp))
+        script.write_text('exec %s -q "$1" "$2" -C "$3" -o "$4" >/dev/null\n' % ' '.join("'%s'" % w for w in halfulp))
         done = identify('--json', '--fa', 'binary16', '--k', '8', '--verify', '0', '--gemm', '--tile', '64', '--', 'sh', str(script))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn('nv.volta.f16.f32', json.loads(done.stdout)['presets'])
