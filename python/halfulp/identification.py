@@ -80,16 +80,14 @@ def _command(given: Optional[str]) -> str:
     return path
 
 
-def _on_diagonal(f: Callable[..., Any], operands: Any, with_c: bool, tile: int) -> np.ndarray:
-    a, b, c = operands[:3]
+def _in_corner(f: Callable[..., Any], operands: Any, with_c: bool, tile: int) -> np.ndarray:
+    """One product for each question, which is every row and every column; kernels take places differently, and this is the
+    first one."""
     answers = []
-    for at in range(0, len(a), tile):
-        count = min(tile, len(a) - at)
-        rows, columns = np.zeros((tile, a.shape[1]), a.dtype), np.zeros((b.shape[1], tile), b.dtype)
-        rows[:count], columns[:, :count] = a[at:at + count], b[at:at + count].T
-        more = (np.repeat(np.resize(c[at:at + count], tile)[:, None], tile, axis=1),) if with_c else ()
-        answers.append(np.diagonal(np.asarray(f(rows, columns, *more)))[:count])
-    return np.concatenate(answers)
+    for a, b, c in zip(*operands[:3]):
+        more = (np.full((tile, tile), c),) if with_c else ()
+        answers.append(np.asarray(f(np.tile(a, (tile, 1)), np.tile(b[:, None], (1, tile)), *more))[0, 0])
+    return np.array(answers)
 
 
 def _answers(call: Callable[..., Any], elements: List[_Element], d: _Element, lines: List[bytes]) -> bytes:
@@ -127,7 +125,7 @@ def identify(f: Callable[..., Any], a: str = 'binary32', b: Optional[str] = None
         are codes in unsigned integers. With scale also f(..., SA, SB).
     gemm : bool
         f is f(A, B), or with_c f(A, B, C), on matrices of shapes (tile, k), (k, tile) and (tile, tile), to one of
-        (tile, tile). Its answers are on the diagonal, and the shapes are the same in every call.
+        (tile, tile). A call is one question, and its answer is element (0, 0).
     a, b, d : str
         Formats of A, of B (the same if absent), and of C and the results (binary32; binary64 where A is).
     k : int
@@ -144,7 +142,7 @@ def identify(f: Callable[..., Any], a: str = 'binary32', b: Optional[str] = None
     def call(*operands: Any) -> Any:
         kept = [operands[0]] if sums else list(operands[:2])
         if gemm:
-            return _on_diagonal(f, operands, with_c, tile)
+            return _in_corner(f, operands, with_c, tile)
         return f(*kept, *(operands[2:3] if with_c else ()), *operands[3:])
 
     with tempfile.TemporaryDirectory() as folder:
