@@ -106,6 +106,18 @@ static void put_nothing(const drawing *g, size_t k) {
   id_put(g->v, ID_B, g->row, k, b);
 }
 
+/* Products all of which are -0, by zeros and by numbers that a unit may read as zeros, and such a C. */
+static void put_minus_zeros(const drawing *g) {
+  for (size_t k = 0; k < g->v->shape->n; k++) {
+    uint64_t a = id_random_chance(g->r, 50), b = id_random_below(g->r, 3);
+    if (b == 2) b = id_operand_power(&g->b, g->b.emin + 1);
+    int which = id_random_chance(g->r, 50);
+    id_put(g->v, ID_A, g->row, k, which ? id_operand_negated(&g->a, a) : a);
+    id_put(g->v, ID_B, g->row, k, which ? b : id_operand_negated(&g->b, b));
+  }
+  if (!g->v->shape->without_c) id_put(g->v, ID_C, g->row, 0, id_operand_negated(&g->d, id_random_chance(g->r, 30)));
+}
+
 /* Product j becomes the negative of product i. */
 static void cancel(const drawing *g, size_t i, size_t j) {
   id_put(g->v, ID_A, g->row, j, id_operand_negated(&g->a, id_get(g->v, ID_A, g->row, i)));
@@ -221,6 +233,7 @@ static void draw_row(drawing *g) {
   if (g->v->shape->every) draw_scales(g);
   draw_products(g, count);
   draw_c(g);
+  if (nothing && id_random_chance(g->r, 50)) put_minus_zeros(g);
   if (g->kind == ID_DRAW_SPECIAL) put_specials(g);
   for (size_t k = 0; k < g->v->shape->n && g->v->shape->sums; k++)
     id_put(g->v, ID_B, g->row, k, id_operand_power(&g->b, 0));

@@ -157,7 +157,7 @@ static int find_instead(id_search *s, int i, const id_set *before) {
     if (others[j].of != i) continue;
     for (size_t at = 0; at < before->count; at++) {
       const hu_accum *x = &before->x[at];
-      if (x->kind == HU_ACCUM_BLOCK && (others[j].rules >> x->block.rule & 1) && !x->promote && !id_set_add(&s->set, x))
+      if (x->kind == HU_ACCUM_BLOCK && (others[j].rules >> x->block.rule & 1) && !id_set_add(&s->set, x))
         return cli_fail(NULL, "not enough memory");
     }
     status = id_stage_run(s, &others[j].stage);
@@ -165,22 +165,42 @@ static int find_instead(id_search *s, int i, const id_set *before) {
   return status;
 }
 
+/* Stage i, and what stands in for it; *before: the set as it was. */
+static int find_stage(id_search *s, int i, id_set *before) {
+  int status = keep_set(before, &s->set);
+  if (status == CLI_OK) status = id_stage_run(s, &stages[i]);
+  if (status == CLI_OK && !s->set.count) status = find_instead(s, i, before);
+  return status;
+}
+
+/* The first two stages, which decide what kind of sum it is. */
+static int find_kind(id_search *s, int parts, id_set *before) {
+  hu_accum bases[ID_BASES_MOST];
+  int status = CLI_OK;
+  s->set.count = 0;
+  for (size_t i = 0, count = id_bases(&s->space, parts, bases); i < count; i++)
+    if (!id_set_add(&s->set, &bases[i])) return cli_fail(NULL, "not enough memory");
+  if (s->set.count) status = find_stage(s, 0, before);
+  if (status == CLI_OK) status = id_take_later(s);
+  if (status == CLI_OK && s->set.count) status = find_stage(s, 1, before);
+  return status;
+}
+
 int id_find(id_search *s) {
-  hu_accum bases[ID_BASES_MOST], nearest;
-  id_set before = {0};
+  hu_accum nearest;
+  id_set before = {0}, parts = {0};
   int status = id_ask_drawn(s, FIRST_QUESTIONS, ID_DRAW_ONE);
   if (status == CLI_OK) read_digits(s);
   if (status == CLI_OK) status = read_inputs(s);
-  for (size_t i = 0, count = id_bases(&s->space, bases); i < count; i++)
-    if (!id_set_add(&s->set, &bases[i])) return cli_fail(NULL, "not enough memory");
-  for (int i = 0; i < STAGES && status == CLI_OK; i++) {
-    status = keep_set(&before, &s->set);
-    if (status == CLI_OK && i == 1) status = id_take_later(s);
-    if (status == CLI_OK) status = id_stage_run(s, &stages[i]);
-    if (status == CLI_OK && !s->set.count) status = find_instead(s, i, &before);
-    if (status == CLI_OK && !s->set.count && !id_repair(s, &before, &nearest)) break;
+  if (status == CLI_OK) status = find_kind(s, 0, &before);
+  if (status == CLI_OK && !s->set.count) status = find_kind(s, 1, &parts);
+  int alive = status == CLI_OK && (s->set.count || id_repair(s, &before, &nearest));
+  for (int i = 2; i < STAGES && status == CLI_OK && alive; i++) {
+    status = find_stage(s, i, &before);
+    alive = s->set.count || (status == CLI_OK && id_repair(s, &before, &nearest));
   }
   id_set_free(&before);
+  id_set_free(&parts);
   if (status == CLI_OK) status = id_take_later(s);
   drop_doubles(s);
   simplest_first(s);

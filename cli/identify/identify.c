@@ -209,7 +209,7 @@ static int settle_for_less(id_search *s, const id_settings *t, id_result *z) {
     z->model = s->nearest;
   } else {
     hu_accum all[ID_BASES_MOST];
-    for (size_t i = 0, count = id_bases(&s->space, all); i < count; i++) (void)id_set_add(&bases, &all[i]);
+    for (size_t i = 0, count = id_bases(&s->space, 0, all); i < count; i++) (void)id_set_add(&bases, &all[i]);
     (void)id_repair(s, &bases, &z->model);
     id_set_free(&bases);
   }

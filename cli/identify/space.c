@@ -81,17 +81,20 @@ static void add_codes(bases *b) {
   static const uint32_t kinds[] = {HU_ACCUM_SEQ2,    HU_ACCUM_CHUNK, HU_ACCUM_PAIRWISE,
                                    HU_ACCUM_STRIDED, HU_ACCUM_KAHAN, HU_ACCUM_NEUMAIER};
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) add_sum(b, kinds[i]);
-  /* The same on their own, and C added to their sum. */
-  for (size_t i = 0, count = b->count; i < count && b->count < ID_BASES_MOST; i++) {
-    b->z[b->count] = b->z[i];
-    b->z[b->count].promote = n;
-    b->z[b->count++].promoted = b->space->sum;
+}
+
+/* The same on their own, and C added to their sum. */
+static void wrap(bases *b) {
+  for (size_t i = 0; i < b->count; i++) {
+    b->z[i].promote = b->space->shape->n;
+    b->z[i].promoted = b->space->sum;
   }
 }
 
-size_t id_bases(const id_space *s, hu_accum z[ID_BASES_MOST]) {
+size_t id_bases(const id_space *s, int parts, hu_accum z[ID_BASES_MOST]) {
   bases b = {s, z, 0};
   const id_shape *shape = s->shape;
+  if (parts && (shape->d.kind || shape->a.kind || shape->b.kind || shape->every)) return 0;
   if (shape->d.kind == HU_ELEMENT_S32) {
     add(&b, HU_ACCUM_INT32);
   } else if (shape->a.kind || shape->b.kind || shape->d.kind) {
@@ -101,6 +104,7 @@ size_t id_bases(const id_space *s, hu_accum z[ID_BASES_MOST]) {
     add_scaled(&b);
   } else {
     add_codes(&b);
+    if (parts) wrap(&b);
   }
   return b.count;
 }

@@ -42,9 +42,10 @@ typedef struct id_space {
 
 id_space id_space_of(const id_shape *shape);
 
-/* Kinds of models with every parameter as it is where it plays no part. */
+/* Kinds of models with every parameter as it is where it plays no part; with `parts`, their sums of parts (promote,
+ * splitk) instead, of which there may be none. */
 enum { ID_BASES_MOST = 32 };
-size_t id_bases(const id_space *s, hu_accum z[ID_BASES_MOST]);
+size_t id_bases(const id_space *s, int parts, hu_accum z[ID_BASES_MOST]);
 
 /* Values that a model may have on an axis, the one that it has among them; one value: the axis is not its own. */
 enum { ID_VALUES_MOST = 9000 };
