@@ -70,9 +70,12 @@ static int draw_top(drawing *g) {
   }
 }
 
-static int draw_gap(id_random *r) {
-  unsigned how = (unsigned)id_random_below(r, 10);
-  return id_random_from(r, 0, how < 3 ? 2 : how < 5 ? 12 : how < 8 ? 45 : GAP_MOST);
+/* Binades between terms; often such that the leading digit of the smaller one is half a unit of the larger one's last,
+ * where a digit far below decides the rounding. */
+static int draw_gap(const drawing *g) {
+  unsigned how = (unsigned)id_random_below(g->r, 12);
+  if (how < 2) return g->d.digits + id_random_from(g->r, 0, 2);
+  return id_random_from(g->r, 0, how < 5 ? 2 : how < 7 ? 12 : how < 10 ? 45 : GAP_MOST);
 }
 
 /* ---- one product ---- */
@@ -142,7 +145,7 @@ static int scaled_product(const drawing *g) {
 static void draw_scales(const drawing *g) {
   size_t count = id_column_length(g->v->shape, ID_SA);
   int middle = (g->a.emin + g->b.emin + g->a.emax + g->b.emax) / 2;
-  for (size_t j = 0; j < count; j++) put_scales(g, j, g->top - draw_gap(g->r) * (j > 0) - middle);
+  for (size_t j = 0; j < count; j++) put_scales(g, j, g->top - draw_gap(g) * (j > 0) - middle);
 }
 
 /* ---- a row ---- */
@@ -184,7 +187,7 @@ static void draw_c(const drawing *g) {
     for (size_t k = 0; k < to; k++) sum += product_of(g, k);
     if (isfinite(sum)) c = id_operand_nearest(&g->d, -sum);
   } else {
-    int exponent = g->top - (g->under ? 0 : draw_gap(g->r));
+    int exponent = g->top - (g->under ? 0 : draw_gap(g));
     if (g->kind < ID_DRAW_SMALL) exponent = larger(g->d.emin, smaller(exponent, g->d.emax - 2));
     if (g->d.integer) exponent = id_random_from(g->r, 0, g->d.emax);
     c = id_operand_draw(&g->d, exponent, g->r);
@@ -201,7 +204,7 @@ static void draw_products(const drawing *g, size_t count) {
     } else if (g->v->shape->every) {
       put_product(g, k, scaled_product(g));
     } else {
-      put_product(g, k, g->top - g->under - (flat ? id_random_from(g->r, 0, 1) : k ? draw_gap(g->r) : 0));
+      put_product(g, k, g->top - g->under - (flat ? id_random_from(g->r, 0, 1) : k ? draw_gap(g) : 0));
     }
   }
   if (n < 2 || count < 2) return;
@@ -226,7 +229,7 @@ static void put_specials(const drawing *g) {
 
 static void draw_row(drawing *g) {
   g->top = draw_top(g);
-  g->under = id_random_chance(g->r, 30) && !g->v->shape->without_c ? draw_gap(g->r) : 0;
+  g->under = id_random_chance(g->r, 30) && !g->v->shape->without_c ? draw_gap(g) : 0;
   /* Zeros alone, or C with them: their signs. */
   int nothing = g->kind >= ID_DRAW_SMALL && id_random_chance(g->r, 8);
   size_t count = nothing ? 0 : draw_count(g);

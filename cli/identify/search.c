@@ -251,17 +251,29 @@ static int ask_for_listed(id_search *s, const id_stage *t) {
 }
 
 /* What no question has told apart is likely the same; of very many some are kept. */
-enum { KEPT = 512 };
+enum { KEPT = 128 };
 
 static void thin(id_search *s) {
+  size_t simple = 0;
   if (s->set.count <= KEPT) return;
-  for (size_t i = 0; i < KEPT; i++) s->set.x[i] = s->set.x[i * s->set.count / KEPT];
+  /* The simplest come first, and half of what is kept are these. */
+  for (int most = 0; simple < KEPT / 2 && most < 32; most++) {
+    for (size_t i = simple; i < s->set.count && simple < KEPT / 2; i++) {
+      if (id_complexity(&s->space, &s->set.x[i]) > most) continue;
+      hu_accum x = s->set.x[i];
+      s->set.x[i] = s->set.x[simple];
+      s->set.x[simple++] = x;
+    }
+  }
+  for (size_t i = simple; i < KEPT; i++)
+    s->set.x[i] = s->set.x[simple + (i - simple) * (s->set.count - simple) / (KEPT - simple)];
   s->set.count = KEPT;
 }
 
 int id_stage_run(id_search *s, const id_stage *t) {
   uint64_t before = s->box->asked;
   if (!s->set.count) return CLI_OK;
+  if (t->last) thin(s);
   int status = ask_for_drawn(s, t);
   if (status == CLI_OK) status = expand_all(s, t->axes);
   size_t listed = s->set.count;

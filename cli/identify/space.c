@@ -126,7 +126,7 @@ hu_accum id_simplest(const id_space *s, hu_accum x) {
   if (x.kind != HU_ACCUM_BLOCK) return x;
   if (x.block.over && (x.mode.round <= HU_RNZ || x.mode.round == HU_RAZ)) x.block.over = 0;
   if (!is_plain_block(&x)) return x;
-  if (x.block.rule == HU_BLOCK_CHAIN) {
+  if (x.block.rule == HU_BLOCK_CHAIN || (x.block.rule == HU_BLOCK_EXACT && x.block.length == 1 && n > 1)) {
     x.kind = HU_ACCUM_SEQ;
     memset(&x.block, 0, sizeof x.block);
   } else if (x.block.rule == HU_BLOCK_EXACT && x.block.length >= n && !x.promote && !x.slices && x.mode.round == HU_RNE &&
@@ -138,7 +138,7 @@ hu_accum id_simplest(const id_space *s, hu_accum x) {
 
 int id_complexity(const id_space *s, const hu_accum *x) {
   hu_block b = x->block;
-  int z = x->promote != 0 || x->slices != 0;
+  int z = (x->promote != 0 || x->slices != 0) + (x->kind == HU_ACCUM_BLOCK);
   z += !hu_format_equal(x->sum, s->sum) + (x->mode.round != 0) + (x->mode.saturate != 0);
   z += b.cut != 0;
   z += (b.order != 0) + (b.join != 0) + (b.over != 0) + (b.daz != 0) + (b.ftz != 0) + (b.input != 0) + (b.lanes != 0);
