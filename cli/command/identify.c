@@ -105,9 +105,8 @@ static const cli_command command = {
     "prints the model's text and, for each parameter, the question that decides it. Where no model gives all answers, it\n"
     "prints the nearest, and the shortest question on which that fails. Exit code 0: a model, or an order of additions,\n"
     "was found; 1: none was, or the box contradicts itself; 2: it ended, was silent or wrote something else.",
-    "  halfulp identify --fa binary16 --k 16 -- ./unit\n"
-    "  halfulp identify --fa bfloat16 --k 8 --explain -- halfulp mma intel.vdpbf16ps\n"
-    "  halfulp identify --fa binary32 --k 32 --library ./libkernel.so --report kernel.html",
+    "  halfulp identify --fa bfloat16 --k 8 --verify 2000 -- halfulp mma intel.vdpbf16ps\n"
+    "  halfulp identify --fa s8 --k 32 --verify 2000 --explain -- halfulp mma nv.ampere.s8.s32",
     options,
     0,
     4096,
