@@ -49,8 +49,10 @@ static const cli_command command = {
     "distinguish",
     "MODEL MODEL",
     "Find a question that two accumulation models answer differently",
-    "Prints A B C [SCALES_A SCALES_B] as `halfulp mma` reads them, made short: few products, simple operands. Where all\n"
-    "questions of these formats and K are at most 2^30 each of them is tried, and none found is a proof that the models\n"
+    "Prints A B C [SCALES_A SCALES_B] as `halfulp mma` reads them, made short: few products, simple operands. Where "
+    "all\n"
+    "questions of these formats and K are at most 2^30 each of them is tried, and none found is a proof that the "
+    "models\n"
     "are equal; else questions are drawn. Exit code 0: no difference was found; 1: here is one.",
     "  halfulp distinguish nv.ampere.f16.f32 nv.hopper.f16.f32 || true\n"
     "  halfulp distinguish 'block(exact,l=2)' 'block(chain,l=2)' --fa float4_e2m1fn --fd binary32 --k 2 --without-c",

@@ -96,14 +96,17 @@ static const cli_command command = {
     "identify",
     "[-- COMMAND...]",
     "Find the accumulation model of a black box",
-    "The box is a program that reads lines A B C [SCALES_A SCALES_B] as `halfulp mma` does, and writes one D for each,\n"
+    "The box is a program that reads lines A B C [SCALES_A SCALES_B] as `halfulp mma` does, and writes one D for "
+    "each,\n"
     "in hex, as long as lines come; or a function of a shared library:\n\n"
     "  void dot(size_t n, const void *a, const void *b, const void *c, void *d)\n"
     "  void dot_scaled(size_t n, a, b, c, sa, sb, d)         with --scale\n"
     "  void gemm(size_t m, size_t n, size_t k, a, b, c, d)   with --gemm; row-major\n\n"
     "The command asks what tells candidates apart, until one is left, and then verifies it on many more questions. It\n"
-    "prints the model's text and, for each parameter, the question that decides it. Where no model gives all answers, it\n"
-    "prints the nearest, and the shortest question on which that fails. Exit code 0: a model, or an order of additions,\n"
+    "prints the model's text and, for each parameter, the question that decides it. Where no model gives all answers, "
+    "it\n"
+    "prints the nearest, and the shortest question on which that fails. Exit code 0: a model, or an order of "
+    "additions,\n"
     "was found; 1: none was, or the box contradicts itself; 2: it ended, was silent or wrote something else.",
     "  halfulp identify --fa bfloat16 --k 8 --verify 2000 -- halfulp mma intel.vdpbf16ps\n"
     "  halfulp identify --fa s8 --k 32 --verify 2000 --explain -- halfulp mma nv.ampere.s8.s32",

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/identify/operand.h"
+#include "cli/question/operand.h"
 #include "cli/identify/space.h"
 
 typedef struct axis {
@@ -266,11 +266,13 @@ void id_axis_set(const id_space *s, int i, hu_accum *x, int value) {
 
 void id_axis_text(const id_space *s, int i, const hu_accum *x, int value, char *text, size_t size) {
   static const char *const rounds[] = {"rne", "rna", "rnz", "rtz", "rtp", "rtn", "raz", "rto"};
-  static const char *const words[ID_AXES][4] = {
-      [ID_AXIS_JOIN] = {"first", "last"},          [ID_AXIS_CUT] = {"trunc", "floor", "rne"},
-      [ID_AXIS_ORDER] = {"up", "down", "mod4"},    [ID_AXIS_DAZ] = {"none", "sign", "plus"},
-      [ID_AXIS_FTZ] = {"none", "after", "tiny", "before"}, [ID_AXIS_OVER] = {"mode", "inf"},
-      [ID_AXIS_SAT] = {"default", "none", "finite", "propagate"}};
+  static const char *const words[ID_AXES][4] = {[ID_AXIS_JOIN] = {"first", "last"},
+                                                [ID_AXIS_CUT] = {"trunc", "floor", "rne"},
+                                                [ID_AXIS_ORDER] = {"up", "down", "mod4"},
+                                                [ID_AXIS_DAZ] = {"none", "sign", "plus"},
+                                                [ID_AXIS_FTZ] = {"none", "after", "tiny", "before"},
+                                                [ID_AXIS_OVER] = {"mode", "inf"},
+                                                [ID_AXIS_SAT] = {"default", "none", "finite", "propagate"}};
   int n = (int)s->shape->n;
   (void)x;
   if (i == ID_AXIS_ROUND) {

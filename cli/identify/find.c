@@ -4,22 +4,31 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "cli/identify/operand.h"
+#include "cli/question/operand.h"
 #include "cli/identify/search.h"
 
 static const id_stage stages[] = {
     {"one product and C",
-     {ID_AXIS_IN, ID_AXIS_DIGITS, ID_AXIS_PRODUCT, ID_AXIS_ROUND, ID_AXIS_JOIN, ID_AXIS_CUT, ID_AXIS_KEPT, ID_AXIS_KEPT2, -1},
-     {ID_DRAW_ONE, -1}, 0},
+     {ID_AXIS_IN, ID_AXIS_DIGITS, ID_AXIS_PRODUCT, ID_AXIS_ROUND, ID_AXIS_JOIN, ID_AXIS_CUT, ID_AXIS_KEPT,
+      ID_AXIS_KEPT2, -1},
+     {ID_DRAW_ONE, -1},
+     0},
     {"order and blocks",
      {ID_AXIS_ORDER, ID_AXIS_LANES, ID_AXIS_WRAP, ID_AXIS_LENGTH, ID_AXIS_GROUP, -1},
-     {ID_DRAW_FEW, ID_DRAW_MANY, -1}, 0},
-    {"the lower end", {ID_AXIS_EMIN, ID_AXIS_AS, ID_AXIS_DAZ, ID_AXIS_FTZ, -1}, {ID_DRAW_SMALL, ID_DRAW_SMALL, ID_DRAW_ANY, -1}, 1},
+     {ID_DRAW_FEW, ID_DRAW_MANY, -1},
+     0},
+    {"the lower end",
+     {ID_AXIS_EMIN, ID_AXIS_AS, ID_AXIS_DAZ, ID_AXIS_FTZ, -1},
+     {ID_DRAW_SMALL, ID_DRAW_SMALL, ID_DRAW_ANY, -1},
+     1},
     {"the upper end and special values",
      {ID_AXIS_OVER, ID_AXIS_SAT, ID_AXIS_BIG, -1},
      {ID_DRAW_LARGE, ID_DRAW_SPECIAL, -1},
      1},
-    {"everywhere", {-1}, {ID_DRAW_ANY, ID_DRAW_MANY, ID_DRAW_SMALL, ID_DRAW_LARGE, ID_DRAW_SPECIAL, ID_DRAW_FEW, -1}, 1},
+    {"everywhere",
+     {-1},
+     {ID_DRAW_ANY, ID_DRAW_MANY, ID_DRAW_SMALL, ID_DRAW_LARGE, ID_DRAW_SPECIAL, ID_DRAW_FEW, -1},
+     1},
 };
 enum { STAGES = sizeof stages / sizeof stages[0] };
 

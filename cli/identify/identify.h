@@ -7,24 +7,24 @@
 #include "cli/identify/tree.h"
 
 enum {
-  ID_FOUND,    /* a model gives every answer */
-  ID_ORDERED,  /* no model, but a tree of rounded additions does */
-  ID_NEAREST,  /* nothing does; the nearest model, and the shortest question on which it fails */
-  ID_NOISY,    /* the box answered the same question twice, and differently */
-  ID_CONSTANT  /* it gives one answer to everything, or NaN */
+  ID_FOUND,   /* a model gives every answer */
+  ID_ORDERED, /* no model, but a tree of rounded additions does */
+  ID_NEAREST, /* nothing does; the nearest model, and the shortest question on which it fails */
+  ID_NOISY,   /* the box answered the same question twice, and differently */
+  ID_CONSTANT /* it gives one answer to everything, or NaN */
 };
 
 enum { ID_NAMES_MOST = 160 };
 
 typedef struct id_result {
   int verdict;
-  hu_accum model; /* found, or the nearest */
+  hu_accum model;    /* found, or the nearest */
   size_t candidates; /* that no question told apart */
   id_decisions decisions;
   id_tree tree;
   int fused, wide; /* ID_ORDERED: products go into additions unrounded; the sum is a loop in binary64, not the tree */
   uint64_t questions, verified, probes; /* to find it; drawn ones, and golden probes, that it stood afterwards */
-  char names[ID_NAMES_MOST][48];     /* presets that it equals on every question */
+  char names[ID_NAMES_MOST][48];        /* presets that it equals on every question */
   int name_count;
   id_vectors failing; /* one row with the box's answer, where the model fails or the box contradicts itself */
   uint64_t other;     /* the model's answer, or the box's second one */

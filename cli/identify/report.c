@@ -93,8 +93,10 @@ static void print_found(FILE *out, const id_search *s, const id_result *z) {
 
 static void print_nearest(FILE *out, const id_search *s, const id_result *z) {
   char text[HU_ACCUM_TEXT_MAX];
-  fprintf(out, "no model of this language gives all answers\nnearest: %s, which gives %zu of the %zu answers of the search\n",
-          id_model_text(s, &z->model, text), id_score(&z->model, &s->asked), s->asked.count);
+  fprintf(
+      out,
+      "no model of this language gives all answers\nnearest: %s, which gives %zu of the %zu answers of the search\n",
+      id_model_text(s, &z->model, text), id_score(&z->model, &s->asked), s->asked.count);
   if (!z->failing.count) return;
   fputs("the shortest question found on which it fails (A B C):\n", out);
   print_case(out, &s->box->shape, &z->failing, z->other, "the nearest model");
@@ -118,8 +120,10 @@ void id_print_text(FILE *out, const id_search *s, const id_result *z) {
   fputc('\n', out);
   if (z->verdict == ID_FOUND) print_found(out, s, z);
   if (z->verdict == ID_ORDERED && z->wide)
-    fprintf(out, "a loop in binary64, k ascending, rounded once into D, gave all %llu drawn answers (signs of zeros aside), "
-            "with products %s\n", (unsigned long long)z->verified, z->fused ? "not rounded" : "rounded into D's format");
+    fprintf(out,
+            "a loop in binary64, k ascending, rounded once into D, gave all %llu drawn answers (signs of zeros aside), "
+            "with products %s\n",
+            (unsigned long long)z->verified, z->fused ? "not rounded" : "rounded into D's format");
   if (z->verdict == ID_ORDERED && !z->wide)
     fprintf(out,
             "no model text says this order; additions along the tree, each rounded to nearest, ties to even, gave all "

@@ -88,9 +88,10 @@ static void put_question(FILE *out, const id_vectors *v) {
 
 static void put_parameters(FILE *out, const page *p) {
   static const char *const words[] = {"decided", "partly", "not seen"};
-  fputs("<h2>Parameters</h2>\n<table><tr><th>key</th><th>value</th><th>meaning</th><th></th><th>question (A B C)</th>"
-        "<th>instead</th></tr>\n",
-        out);
+  fputs(
+      "<h2>Parameters</h2>\n<table><tr><th>key</th><th>value</th><th>meaning</th><th></th><th>question (A B C)</th>"
+      "<th>instead</th></tr>\n",
+      out);
   for (int i = 0; i < p->z->decisions.count; i++) {
     const id_decision *d = &p->z->decisions.of[i];
     char value[64];

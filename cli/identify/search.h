@@ -3,8 +3,8 @@
 #ifndef HALFULP_CLI_IDENTIFY_SEARCH_H
 #define HALFULP_CLI_IDENTIFY_SEARCH_H
 
-#include "cli/identify/box.h"
-#include "cli/identify/draw.h"
+#include "cli/box/box.h"
+#include "cli/question/draw.h"
 #include "cli/identify/space.h"
 
 /* Models, all of which give every answer that the box has given. */
@@ -23,7 +23,7 @@ typedef struct id_search {
   id_vectors later; /* questions of the tree: they say something once blocks and order are looked at */
   id_set set;
   id_random random;
-  FILE *log; /* what was decided, line by line */
+  FILE *log;        /* what was decided, line by line */
   hu_accum nearest; /* the best of the last repair that found nothing */
   int has_nearest;
   int status; /* exit code of the box's failure, 0 */

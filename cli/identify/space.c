@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "cli/identify/operand.h"
+#include "cli/question/operand.h"
 
 id_space id_space_of(const id_shape *shape) {
   id_space s = {.shape = shape};
@@ -129,8 +129,8 @@ hu_accum id_simplest(const id_space *s, hu_accum x) {
   if (x.block.rule == HU_BLOCK_CHAIN || (x.block.rule == HU_BLOCK_EXACT && x.block.length == 1 && n > 1)) {
     x.kind = HU_ACCUM_SEQ;
     memset(&x.block, 0, sizeof x.block);
-  } else if (x.block.rule == HU_BLOCK_EXACT && x.block.length >= n && !x.promote && !x.slices && x.mode.round == HU_RNE &&
-             !x.mode.saturate && hu_format_equal(x.sum, s->sum)) {
+  } else if (x.block.rule == HU_BLOCK_EXACT && x.block.length >= n && !x.promote && !x.slices &&
+             x.mode.round == HU_RNE && !x.mode.saturate && hu_format_equal(x.sum, s->sum)) {
     memset(&x, 0, sizeof x);
   }
   return x;

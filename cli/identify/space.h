@@ -3,7 +3,7 @@
 #ifndef HALFULP_CLI_IDENTIFY_SPACE_H
 #define HALFULP_CLI_IDENTIFY_SPACE_H
 
-#include "cli/identify/vectors.h"
+#include "cli/question/vectors.h"
 
 /* Parameters, in the order in which a search decides them. */
 enum {
@@ -55,7 +55,7 @@ void id_axis_set(const id_space *s, int axis, hu_accum *x, int value);
 /* The key of the text, "f", and what the axis says, "digits kept below the largest exponent". */
 const char *id_axis_key(int axis);
 const char *id_axis_meaning(int axis);
-/* The value as a text of the model has it. */
+/* The value in the words of a model's text. */
 void id_axis_text(const id_space *s, int axis, const hu_accum *x, int value, char *text, size_t size);
 
 /* The simplest record of the same sum: seq for a chain without options, exact for one block of everything. */

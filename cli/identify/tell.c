@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "cli/identify/operand.h"
+#include "cli/question/operand.h"
 
 enum { ROWS = 256 };
 

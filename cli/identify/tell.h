@@ -3,7 +3,7 @@
 #ifndef HALFULP_CLI_IDENTIFY_TELL_H
 #define HALFULP_CLI_IDENTIFY_TELL_H
 
-#include "cli/identify/draw.h"
+#include "cli/question/draw.h"
 
 /* Draws questions of all kinds, `count` of each, until the models answer one differently: 1, and it is row 0 of v, with
  * no answer; 0: none was found; -1: memory ended. v is started here. */

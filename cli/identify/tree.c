@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "cli/identify/operand.h"
+#include "cli/question/operand.h"
 
 typedef struct mask {
   id_search *s;
@@ -161,7 +161,7 @@ int id_tree_find(id_search *s, id_tree *t) {
   memset(t, 0, sizeof *t);
   t->root = -1;
   t->n = (int)shape->n;
-  t->why = "these formats have no two numbers of which one swallows the other";
+  t->why = "these formats have no two numbers of which one is lost beside the other";
   if (!choose(&m)) return CLI_OK;
   int *leaf = malloc(((size_t)t->n + 1) * sizeof *leaf);
   id_vectors_start(&m.v, shape);

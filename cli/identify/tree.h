@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/identify/tree.h - the order of a sum, found by masking: one term is M, one is -M, all others are a unit that M
- * swallows. What comes out counts the units that met the sum after M and -M had cancelled, and so says how many terms lie
- * below the step where the two meet (P. Xie et al., FPRev, arXiv 2411.00442). */
+/* cli/identify/tree.h - the order of a sum, found by masking: one term is M, one is -M, all others are a unit that is
+ * lost beside M. What comes out counts the units that met the sum after M and -M had cancelled, and so says how many
+ * terms lie below the step where the two meet (P. Xie et al., FPRev, arXiv 2411.00442). */
 #ifndef HALFULP_CLI_IDENTIFY_TREE_H
 #define HALFULP_CLI_IDENTIFY_TREE_H
 
@@ -9,10 +9,10 @@
 
 /* A node: a term, or a step that adds what its children give; more than two children are added at once. */
 typedef struct id_node {
-  int leaf;              /* number of the product; n: C; -1: a step */
-  int measured;          /* terms that M and -M below this step swallow */
-  int leaves;            /* terms below */
-  int first, next;       /* first child; next child of the parent; -1: none */
+  int leaf;        /* number of the product; n: C; -1: a step */
+  int measured;    /* terms that M and -M below this step swallow */
+  int leaves;      /* terms below */
+  int first, next; /* first child; next child of the parent; -1: none */
 } id_node;
 
 typedef struct id_tree {

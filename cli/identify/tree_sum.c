@@ -43,7 +43,8 @@ static uint64_t product(const walk *w, int leaf, const uint64_t *x) {
     return of_wide(x ? fma(p, q, wide_of(*x)) : p * q);
   }
   if (!x) return hu_mul(s->d.format, rne, s->a.format, (uint32_t)a, s->b.format, (uint32_t)b, 0, NULL);
-  return hu_fma(s->d.format, rne, s->a.format, (uint32_t)a, s->b.format, (uint32_t)b, s->d.format, (uint32_t)*x, 0, NULL);
+  return hu_fma(s->d.format, rne, s->a.format, (uint32_t)a, s->b.format, (uint32_t)b, s->d.format, (uint32_t)*x, 0,
+                NULL);
 }
 
 static uint64_t sum_of(const walk *w, int i) {

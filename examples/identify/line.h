@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* line.h - what the programs of this folder share: lines A B C of hex come in, D goes out. A and B have 16-bit elements, C
- * and D are binary32. */
+/* line.h - what the programs of this folder share: lines A B C of hex come in, D goes out. A and B have 16-bit
+ * elements, C and D are binary32. */
 #ifndef LINE_H
 #define LINE_H
 

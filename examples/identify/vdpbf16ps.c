@@ -5,7 +5,7 @@
 #include "line.h"
 
 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16"))) static uint32_t dot(size_t n, const uint16_t *a,
-                                                                                   const uint16_t *b, uint32_t c) {
+                                                                                    const uint16_t *b, uint32_t c) {
   __m128 s = _mm_castsi128_ps(_mm_cvtsi32_si128((int)c));
   for (size_t k = 0; k < n; k += 2) {
     __m128i x = _mm_cvtsi32_si128((int)(a[k] | (uint32_t)a[k + 1] << 16));

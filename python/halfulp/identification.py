@@ -49,7 +49,7 @@ class Identified:
 
 
 class _Element:
-    """How the patterns of an operand are told to the function."""
+    """How the function gets the patterns of an operand."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Every preset as a black box, its name hidden: is an equal model found, with how many questions, in what time?
  *
- * usage: sweep VECTORS CHANGED PART...     presets whose names contain one of the PARTs, "" for all; with CHANGED > 0 so
- * many models of each with one parameter changed, drawn, instead. Equality is looked at on VECTORS drawn vectors.
+ * usage: sweep VECTORS CHANGED PART...     presets whose names contain one of the PARTs, "" for all; with CHANGED > 0
+ * so many models of each with one parameter changed, drawn, instead. Equality is looked at on VECTORS drawn vectors.
  * Prints a line each: name, questions, seconds of processor time, candidates left, verdict, model. Exit code 1: a model
  * was not found, or a wrong one. */
 #include <stdio.h>
@@ -69,7 +69,9 @@ static int try_model(const char *name, id_shape shape, const hu_accum *accum, si
     hu_accum x = id_simplest(&s.space, s.set.x[0]);
     hu_accum_text(text, sizeof text, &x);
   }
-  const char *verdict = !found ? "nothing" : difference(&shape, accum, &s.set.x[0], vectors) < vectors ? "wrong" : "found";
+  const char *verdict = !found                                                      ? "nothing"
+                        : difference(&shape, accum, &s.set.x[0], vectors) < vectors ? "wrong"
+                                                                                    : "found";
   printf("%-36s %6llu %6.2f %5zu %-8s %s\n", name, (unsigned long long)box.asked, took, s.set.count, verdict, text);
   id_search_free(&s);
   int bad = strcmp(verdict, "found") != 0;

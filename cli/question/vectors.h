@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/identify/vectors.h - the questions that are put to a black box: operands of dot products, and its answers. */
-#ifndef HALFULP_CLI_IDENTIFY_VECTORS_H
-#define HALFULP_CLI_IDENTIFY_VECTORS_H
+/* cli/question/vectors.h - the questions that are put to a black box: operands of dot products, and its answers. */
+#ifndef HALFULP_CLI_QUESTION_VECTORS_H
+#define HALFULP_CLI_QUESTION_VECTORS_H
 
 #include <stdio.h>
 
@@ -44,7 +44,7 @@ void id_vectors_print(FILE *out, const id_vectors *v, size_t row);
 /* How many products of a row are not zero. */
 size_t id_terms(const id_vectors *v, size_t row);
 
-/* What the model gives for rows first ... first + count - 1, into z as column ID_D has it. */
+/* What the model gives for rows first ... first + count - 1, into z in elements of D. */
 hu_status id_compute(const hu_accum *model, const id_vectors *v, size_t first, size_t count, void *z);
 /* The same answer: the same pattern, or both NaN. */
 int id_same(const id_shape *shape, uint64_t x, uint64_t y);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "cli/identify/box.h"
+#include "cli/box/box.h"
 
 void id_tile_free(id_tile *t) {
   free(t->a);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* See draw.h. A row has a top exponent; its terms lie some binades below it. */
-#include "cli/identify/draw.h"
+#include "cli/question/draw.h"
 
 #include <math.h>
 
-#include "cli/identify/operand.h"
+#include "cli/question/operand.h"
 
-const char *const id_draw_names[ID_DRAW_KINDS] = {"one product", "few products",   "many products", "small numbers",
+const char *const id_draw_names[ID_DRAW_KINDS] = {"one product",   "few products",   "many products", "small numbers",
                                                   "large numbers", "special values", "any numbers"};
 
 enum { GAP_MOST = 70 }; /* more than any cut keeps, and farther than C is dropped */
@@ -83,7 +83,8 @@ static int draw_gap(const drawing *g) {
 /* Exponents of A and B that add up to `exponent` as far as they can. */
 static void split(const drawing *g, int exponent, int *ea, int *eb) {
   int under_a = g->low ? g->a.digits : 0, under_b = g->low ? g->b.digits : 0;
-  int low = larger(g->a.emin - under_a, exponent - g->b.emax), high = smaller(g->a.emax, exponent - g->b.emin + under_b);
+  int low = larger(g->a.emin - under_a, exponent - g->b.emax),
+      high = smaller(g->a.emax, exponent - g->b.emin + under_b);
   if (high < low) low = high = exponent < g->a.emin + g->b.emin ? g->a.emin - under_a : g->a.emax;
   if (g->low && id_random_chance(g->r, 40)) high = smaller(high, larger(low, g->a.emin + 1));
   *ea = g->v->shape->sums ? exponent : id_random_from(g->r, low, high);
@@ -245,7 +246,8 @@ static void draw_row(drawing *g) {
 void id_draw(id_vectors *v, size_t first, size_t count, int kind, id_random *r) {
   const id_shape *s = v->shape;
   hu_element scale = {.format = s->scale};
-  drawing g = {.v = v, .r = r, .kind = kind, .a = id_operand_of(s->a), .b = id_operand_of(s->b), .d = id_operand_of(s->d)};
+  drawing g = {
+      .v = v, .r = r, .kind = kind, .a = id_operand_of(s->a), .b = id_operand_of(s->b), .d = id_operand_of(s->d)};
   if (s->every) g.scale = id_operand_of(scale);
   for (size_t i = 0; i < count; i++) {
     g.row = first + i;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A program as a black box. Its output goes to a pseudo-terminal where there is one, because a program that uses stdio
- * then writes each line as it is made; into a pipe it would keep its answers until its input ends, and both would wait. */
+ * then writes each line as it is made; into a pipe it would keep its answers until its input ends, and both would
+ * wait. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,7 +15,7 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/numbers.h"
-#include "cli/identify/box.h"
+#include "cli/box/box.h"
 
 enum { LINE_MOST = 4096, READ_ROOM = 65536 };
 
@@ -147,7 +148,8 @@ static const char *ending(id_program *p, char *text, size_t size) {
     pid_t done = waitpid(p->pid, &status, WNOHANG);
     if (done == p->pid) {
       p->pid = 0;
-      if (WIFSIGNALED(status)) snprintf(text, size, ", by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+      if (WIFSIGNALED(status))
+        snprintf(text, size, ", by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
       if (WIFEXITED(status)) snprintf(text, size, ", with exit status %d", WEXITSTATUS(status));
       break;
     }

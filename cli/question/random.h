@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/identify/random.h - random numbers of a search: the same seed asks the same questions. */
-#ifndef HALFULP_CLI_IDENTIFY_RANDOM_H
-#define HALFULP_CLI_IDENTIFY_RANDOM_H
+/* cli/question/random.h - random numbers of a search: the same seed asks the same questions. */
+#ifndef HALFULP_CLI_QUESTION_RANDOM_H
+#define HALFULP_CLI_QUESTION_RANDOM_H
 
 #include <stdint.h>
 

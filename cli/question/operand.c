@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* See operand.h. */
-#include "cli/identify/operand.h"
+#include "cli/question/operand.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "cli/identify/vectors.h"
+#include "cli/question/vectors.h"
 #include "halfulp/scalar.h"
 
 static id_operand of_integer(hu_element e) {
@@ -22,8 +22,8 @@ static id_operand of_integer(hu_element e) {
 id_operand id_operand_of(hu_element e) {
   id_operand o = {.element = e};
   if (e.kind == HU_ELEMENT_BINARY64) {
-    id_operand b = {e, 1, -1022, 1023, 52, (uint64_t)1 << 63, 0x7FEFFFFFFFFFFFFFu, 0x7FF0000000000000u,
-                    0x7FF8000000000000u, 0};
+    id_operand b = {
+        e, 1, -1022, 1023, 52, (uint64_t)1 << 63, 0x7FEFFFFFFFFFFFFFu, 0x7FF0000000000000u, 0x7FF8000000000000u, 0};
     return b;
   }
   if (e.kind != HU_ELEMENT_CODE) return of_integer(e);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/identify/operand.h - patterns of an element by exponent, with fractions at the boundaries of a rounding. */
-#ifndef HALFULP_CLI_IDENTIFY_OPERAND_H
-#define HALFULP_CLI_IDENTIFY_OPERAND_H
+/* cli/question/operand.h - patterns of an element by exponent, with fractions at the boundaries of a rounding. */
+#ifndef HALFULP_CLI_QUESTION_OPERAND_H
+#define HALFULP_CLI_QUESTION_OPERAND_H
 
-#include "cli/identify/random.h"
+#include "cli/question/random.h"
 #include "halfulp/accum.h"
 
 /* What a search knows of an element's format. */
 typedef struct id_operand {
   hu_element element;
-  int has_sign, emin, emax, digits; /* exponents of normal numbers; fraction digits */
-  uint64_t sign, max, infinity, nan;   /* patterns; infinity and NaN: 0 where there is none */
+  int has_sign, emin, emax, digits;  /* exponents of normal numbers; fraction digits */
+  uint64_t sign, max, infinity, nan; /* patterns; infinity and NaN: 0 where there is none */
   int integer;
 } id_operand;
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/base/cli.h"
-#include "cli/identify/box.h"
+#include "cli/box/box.h"
 
 typedef void dot_function(size_t n, const void *a, const void *b, const void *c, void *d);
 typedef void scaled_function(size_t n, const void *a, const void *b, const void *c, const void *sa, const void *sb,

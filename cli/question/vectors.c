@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See vectors.h. */
-#include "cli/identify/vectors.h"
+#include "cli/question/vectors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +31,9 @@ size_t id_column_size(const id_shape *s, int column) {
   return id_column_length(s, column) ? hu_element_size(element_of(s, column)) : 0;
 }
 
-static size_t row_bytes(const id_shape *s, int column) { return id_column_length(s, column) * id_column_size(s, column); }
+static size_t row_bytes(const id_shape *s, int column) {
+  return id_column_length(s, column) * id_column_size(s, column);
+}
 
 void id_vectors_start(id_vectors *v, const id_shape *shape) {
   memset(v, 0, sizeof *v);

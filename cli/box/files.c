@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "cli/identify/box.h"
+#include "cli/box/box.h"
 #include "cli/tensors/array.h"
 
 enum { FILES = 4, PATH_ROOM = 64 };

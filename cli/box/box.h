@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/identify/box.h - a black box: something that answers dot products, whatever stands behind it. */
-#ifndef HALFULP_CLI_IDENTIFY_BOX_H
-#define HALFULP_CLI_IDENTIFY_BOX_H
+/* cli/box/box.h - a black box: something that answers dot products, whatever stands behind it. */
+#ifndef HALFULP_CLI_BOX_BOX_H
+#define HALFULP_CLI_BOX_BOX_H
 
-#include "cli/identify/vectors.h"
+#include "cli/question/vectors.h"
 
-/* Answers `count` dot products: arrays of n elements of A and B and of their scales, one of C, one after another; d gets
- * an element of D each. 0, or an exit code after an error line. */
+/* Answers `count` dot products: arrays of n elements of A and B and of their scales, one of C, one after another; d
+ * gets an element of D each. 0, or an exit code after an error line. */
 typedef int id_answer(void *context, size_t count, const void *a, const void *b, const void *c, const void *sa,
                       const void *sb, void *d);
 
@@ -48,8 +48,8 @@ int id_files_answer(void *files, size_t count, const void *a, const void *b, con
                     const void *sb, void *d);
 void id_files_end(id_files *f);
 
-/* Questions first ... first + count - 1 as one product of tile x n and n x tile: question i is row i and column i, and its
- * answer stands on the diagonal. */
+/* Questions first ... first + count - 1 as one product of tile x n and n x tile: question i is row i and column i, and
+ * its answer stands on the diagonal. */
 typedef struct id_tile {
   void *a, *b, *c, *d;
   size_t rows;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/identify/draw.h - draws questions: random dot products of a kind, weighted toward the boundaries where models
+/* cli/question/draw.h - draws questions: random dot products of a kind, weighted toward the boundaries where models
  * differ. */
-#ifndef HALFULP_CLI_IDENTIFY_DRAW_H
-#define HALFULP_CLI_IDENTIFY_DRAW_H
+#ifndef HALFULP_CLI_QUESTION_DRAW_H
+#define HALFULP_CLI_QUESTION_DRAW_H
 
-#include "cli/identify/random.h"
-#include "cli/identify/vectors.h"
+#include "cli/question/random.h"
+#include "cli/question/vectors.h"
 
 enum {
   ID_DRAW_ONE = 0,     /* one product and C, in the middle of the range */

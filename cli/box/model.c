@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A model of this library as a black box. */
-#include "cli/identify/box.h"
+#include "cli/box/box.h"
 
 #include "cli/base/cli.h"
 
