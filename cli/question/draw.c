@@ -175,6 +175,12 @@ static double product_of(const drawing *g, size_t k) {
   return id_value(g->a.element, id_get(g->v, ID_A, g->row, k)) * id_value(g->b.element, id_get(g->v, ID_B, g->row, k));
 }
 
+/* So near the largest or the least integer that some products lead beyond. */
+static uint64_t near_the_end(const drawing *g) {
+  uint64_t c = g->d.max - id_random_below(g->r, (uint64_t)1 << id_random_from(g->r, 0, g->a.emax + g->b.emax + 4));
+  return id_random_chance(g->r, 50) ? id_operand_negated(&g->d, c) : c;
+}
+
 static void draw_c(const drawing *g) {
   if (g->v->shape->without_c) return;
   size_t n = g->v->shape->n;
@@ -192,6 +198,7 @@ static void draw_c(const drawing *g) {
     if (g->kind < ID_DRAW_SMALL) exponent = larger(g->d.emin, smaller(exponent, g->d.emax - 2));
     if (g->d.integer) exponent = id_random_from(g->r, 0, g->d.emax);
     c = id_operand_draw(&g->d, exponent, g->r);
+    if (g->d.integer && id_random_chance(g->r, 40)) c = near_the_end(g);
   }
   id_put(g->v, ID_C, g->row, 0, c);
 }
