@@ -182,6 +182,20 @@ static int find_stage(id_search *s, int i, id_set *before) {
   return status;
 }
 
+/* The questions that were asked before blocks and order were looked at, alone; the others wait once more. */
+static void take_plain(id_search *s) {
+  s->later = s->asked;
+  s->asked = s->plain;
+  id_vectors_start(&s->plain, &s->box->shape);
+}
+
+static int keep_plain(id_search *s) {
+  size_t count = s->asked.count;
+  if (count && id_vectors_grow(&s->plain, count) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
+  for (size_t i = 0; i < count; i++) id_vectors_copy(&s->plain, i, &s->asked, i);
+  return CLI_OK;
+}
+
 /* The first two stages, which decide what kind of sum it is. */
 static int find_kind(id_search *s, int parts, id_set *before) {
   hu_accum bases[ID_BASES_MOST];
@@ -189,7 +203,9 @@ static int find_kind(id_search *s, int parts, id_set *before) {
   s->set.count = 0;
   for (size_t i = 0, count = id_bases(&s->space, parts, bases); i < count; i++)
     if (!id_set_add(&s->set, &bases[i])) return cli_fail(NULL, "not enough memory");
+  if (parts && s->set.count) take_plain(s);
   if (s->set.count) status = find_stage(s, 0, before);
+  if (status == CLI_OK && !parts) status = keep_plain(s);
   if (status == CLI_OK) status = id_take_later(s);
   if (status == CLI_OK && s->set.count) status = find_stage(s, 1, before);
   return status;

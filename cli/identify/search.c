@@ -32,10 +32,12 @@ void id_search_start(id_search *s, id_box *box, uint64_t seed, FILE *log) {
   s->random.state = seed;
   s->log = log;
   id_vectors_start(&s->asked, &box->shape);
+  id_vectors_start(&s->plain, &box->shape);
   id_vectors_start(&s->later, &box->shape);
 }
 
 void id_search_free(id_search *s) {
+  id_vectors_free(&s->plain);
   id_vectors_free(&s->asked);
   id_vectors_free(&s->later);
   id_set_free(&s->set);

@@ -20,6 +20,7 @@ typedef struct id_search {
   id_box *box;
   id_space space;
   id_vectors asked; /* every question so far, those that rule out most in front */
+  id_vectors plain; /* those of the first stage, which say nothing of blocks and order */
   id_vectors later; /* questions of the tree: they say something once blocks and order are looked at */
   id_set set;
   id_random random;
