@@ -8,7 +8,7 @@
 #include "cli/base/cli.h"
 #include "cli/identify/tell.h"
 
-enum { NEIGHBOURS = 16, NEAR = 6, DRAWN = 1024, ROUNDS = 12 };
+enum { NEIGHBOURS = 16, NEAR = 6, DRAWN_MOST = 1024, DRAWN_PRODUCTS = 16384, ROUNDS = 12 };
 
 void id_decisions_free(id_decisions *z) {
   for (int i = 0; i < z->count; i++) id_vectors_free(&z->of[i].evidence);
@@ -49,10 +49,16 @@ static size_t least_row(const hu_accum *x, const id_vectors *v) {
   return best;
 }
 
+/* Questions of each kind: fewer where they are long. */
+static size_t drawn(const id_search *s) {
+  size_t count = DRAWN_PRODUCTS / s->box->shape.n;
+  return count < 1 ? 1 : count > DRAWN_MOST ? DRAWN_MOST : count;
+}
+
 /* Looks for a question that tells `other` from the model, and puts it. *asked: there was one. */
 static int ask_for(id_search *s, const hu_accum *model, const hu_accum *other, int *asked) {
   id_vectors v;
-  int told = id_tell(&v, &s->box->shape, model, other, DRAWN, &s->random), status = CLI_OK;
+  int told = id_tell(&v, &s->box->shape, model, other, drawn(s), &s->random), status = CLI_OK;
   *asked = told > 0;
   if (told > 0) {
     id_shorten_difference(&v, model, other);
