@@ -42,7 +42,7 @@ static const cli_option options[] = {
     {KEY_K, "k", "K", "products; default: twice the depth of the deeper named model, else 8"},
     {KEY_WITHOUT_C, "without-c", NULL, "C is +0"},
     {KEY_TRIES, "tries", "N", "drawn questions where there are too many for all; default 1000000"},
-    {CLI_KEY_SEED, "seed", "K", "of the drawn questions; default 1"},
+    {CLI_KEY_SEED, "seed", "K", "key of the random numbers that draw the questions; default 1"},
     CLI_OPTION_JSON,
     {0}};
 static const cli_command command = {

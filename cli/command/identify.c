@@ -49,7 +49,7 @@ static int set(void *into, int key, const char *value) {
     case KEY_FD: return set_element(&s->shape.d, &s->has_d, value);
     case KEY_K: return cli_read_u64(&s->k, "--k", value, 1, 4096);
     case KEY_SCALE: return cli_read_format(&s->shape.scale, value);
-    case KEY_EVERY: return cli_read_u64(&s->every, "--every", value, 1, 4096);
+    case KEY_EVERY: return cli_read_u64(&s->every, "--share", value, 1, 4096);
     case KEY_TILE: return cli_read_u64(&s->tile, "--tile", value, 1, 1024);
     case KEY_TIMEOUT: return cli_read_u64(&s->timeout, "--timeout", value, 1, 86400);
     case KEY_VERIFY: return cli_read_u64(&s->verify, "--verify", value, 0, UINT64_C(1) << 40);
@@ -75,7 +75,7 @@ static const cli_option options[] = {
     {KEY_FD, "fd", "FORMAT", "elements of C and D; default binary32, with integers s32, with binary64 binary64"},
     {KEY_K, "k", "K", "products of a dot product, at least two instructions of a unit; default 16"},
     {KEY_SCALE, "scale", "FORMAT", "the box takes scales of A and of B of this format, too"},
-    {KEY_EVERY, "every", "N", "products that share a scale"},
+    {KEY_EVERY, "share", "N", "products that share a scale"},
     {KEY_WITHOUT_C, "without-c", NULL, "the box takes no C: it is +0 in every question"},
     {KEY_SUMS, "sums", NULL, "the box adds the numbers of A: B is 1 in every question"},
     {KEY_LIBRARY, "library", "FILE", "the box is a function of this shared library, not a command"},
@@ -83,13 +83,13 @@ static const cli_option options[] = {
     {KEY_GEMM, "gemm", NULL, "the box multiplies matrices: a command of .npy files A B C D, or such a function"},
     {KEY_TILE, "tile", "N", "--gemm: rows of A and columns of B in one product; default 16"},
     {KEY_BESIDE, "beside", "FILE", "the box reads standard output and answers on standard input; the report is FILE"},
-    {KEY_TIMEOUT, "timeout", "SECONDS", "how long the box may be silent; default 30"},
+    {KEY_TIMEOUT, "timeout", "N", "seconds that the box may be silent; default 30"},
     {KEY_VERIFY, "verify", "N", "drawn questions that the model has to stand in the end; default 100000"},
-    {CLI_KEY_SEED, "seed", "K", "of the drawn questions; default 1"},
+    {CLI_KEY_SEED, "seed", "K", "key of the random numbers that draw the questions; default 1"},
     {KEY_LOG, "log", "FILE", "every question with its answer, for a command"},
-    {KEY_GOLDEN, "golden", "DIR", "where mma/probes.txt is; default where it was installed"},
+    {KEY_GOLDEN, "golden", "FOLDER", "where the golden files are; default: the installed ones"},
     {KEY_EXPLAIN, "explain", NULL, "print the steps of the search, too"},
-    {KEY_REPORT, "report", "FILE", "a page (HTML) with a picture of the tree"},
+    {KEY_REPORT, "report", "FILE.html", "a page that stands alone, with a picture of the order"},
     CLI_OPTION_JSON,
     {0}};
 static const cli_command command = {
@@ -124,7 +124,7 @@ static int choose_shape(state *s) {
     if (s->shape.a.kind > HU_ELEMENT_BINARY64) s->shape.d = (hu_element){.kind = HU_ELEMENT_S32};
   }
   int scaled = hu_format_check(s->shape.scale, NULL) == HU_OK && (s->shape.scale.e || s->shape.scale.m);
-  if (scaled != (s->every != 0)) return cli_fail(NULL, "identify: --scale and --every belong together");
+  if (scaled != (s->every != 0)) return cli_fail(NULL, "identify: --scale and --share belong together");
   s->shape.every = (uint32_t)s->every;
   s->shape.n = (uint32_t)s->k;
   return CLI_OK;

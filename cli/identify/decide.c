@@ -8,7 +8,7 @@
 #include "cli/base/cli.h"
 #include "cli/identify/tell.h"
 
-enum { NEIGHBOURS = 16, NEAR = 6, DRAWN_MOST = 1024, DRAWN_PRODUCTS = 16384, ROUNDS = 12 };
+enum { NEIGHBOURS = 16, NEAR = 6, DRAWN_MOST = 1024, DRAWN_PRODUCTS = 65536, ROUNDS = 12 };
 
 void id_decisions_free(id_decisions *z) {
   for (int i = 0; i < z->count; i++) id_vectors_free(&z->of[i].evidence);

@@ -151,7 +151,7 @@ def identify(f: Callable[..., Any], a: str = 'binary32', b: Optional[str] = None
                      '--verify', str(verify), '--seed', str(seed), '--timeout', str(timeout)]
         arguments += [] if with_c else ['--without-c']
         arguments += ['--sums'] if sums else []
-        arguments += ['--scale', scale, '--every', str(every)] if scale else []
+        arguments += ['--scale', scale, '--share', str(every)] if scale else []
         with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             try:
                 _converse(process, lambda lines: _answers(call, elements, elements[2], lines))

@@ -167,7 +167,7 @@ for line in sys.stdin:
 
     def test_wrong_use(self):
         for args in ((), ('--fa', 'binary16'), ('--fa', 'binary16', '--library', 'x', '--', 'y'), ('--fa', 'nothing', '--', 'y'),
-                     ('--fa', 'binary16', '--every', '32', '--', 'y'), ('--fa', 'binary16', '--library', '/nonexistent.so')):
+                     ('--fa', 'binary16', '--share', '32', '--', 'y'), ('--fa', 'binary16', '--library', '/nonexistent.so')):
             self.assertEqual(identify(*args).returncode, 2, args)
 
 
