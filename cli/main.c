@@ -34,6 +34,8 @@ static const entry table[] = {
     {"sweep", cli_sweep, "train with many values of a key and several seeds, and compare"},
     {"models", cli_models, "list the accumulation models and matrix units"},
     {"mma", cli_mma, "dot products as a matrix unit computes them, one per line"},
+    {"identify", cli_identify, "which accumulation model a black box has"},
+    {"distinguish", cli_distinguish, "a question that two accumulation models answer differently"},
     {"diff", cli_diff, "compare two .npy arrays bit for bit"},
     {"plot", cli_plot, "draw a format's value line, and data over it, as SVG"},
     {"vectors", cli_vectors, "test vectors of an operation, in TestFloat's text form"},

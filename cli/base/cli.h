@@ -169,6 +169,8 @@ int cli_experiment(int argc, char **argv);
 int cli_train(int argc, char **argv);
 int cli_sweep(int argc, char **argv);
 int cli_mma(int argc, char **argv);
+int cli_identify(int argc, char **argv);
+int cli_distinguish(int argc, char **argv);
 int cli_diff(int argc, char **argv);
 int cli_plot(int argc, char **argv);
 int cli_vectors(int argc, char **argv);

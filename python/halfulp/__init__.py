@@ -30,6 +30,7 @@ from .device import device_available, levels
 from .events import Events
 from .format import Format, formats
 from .gemm import dot, gemm
+from .identification import Identified, identify
 from .mode import Mode, Stream
 from .number import Number, numbers
 from .scaling import Rounding, Scaling, scalings
@@ -42,10 +43,10 @@ format, mode, scaling = Format, Mode, Scaling
 __version__ = '0.1.0'
 __all__ = [
     'Accumulator', 'Collective', 'Compared', 'Comparison', 'Events', 'ExactSum', 'Format', 'HalfulpDeviceError', 'HalfulpError', 'HalfulpMemoryError',
-    'HalfulpTypeError', 'HalfulpValueError', 'Mode', 'Model', 'Number', 'Preset', 'Rounding', 'S2FP8Tensor',
+    'HalfulpTypeError', 'HalfulpValueError', 'Identified', 'Mode', 'Model', 'Number', 'Preset', 'Rounding', 'S2FP8Tensor',
     'Scaling', 'Stream', 'SumError', 'SumErrors', 'Watch', 'add', 'all_reduce', 'as_codes', 'as_ml_dtypes', 'codes', 'compare', 'convert', 'cos', 'decode',
     'device_available', 'div', 'dot', 'encode', 'erf', 'exp', 'exp2', 'expm1', 'fma', 'formats', 'gelu', 'gemm', 'gemm_errors',
-    'hadamard', 'levels', 'log', 'log1p', 'log2', 'maximum', 'maximum_number', 'minimum', 'minimum_number', 'model',
+    'hadamard', 'identify', 'levels', 'log', 'log1p', 'log2', 'maximum', 'maximum_number', 'minimum', 'minimum_number', 'model',
     'models', 'mul', 'number', 'numbers', 'pack', 'pow', 'preset', 'presets', 'quantize', 'reciprocal',
     'round_tensor', 'rsqrt', 's2fp8_encode', 'scaled', 'scalings', 'sigmoid', 'sin', 'sqrt', 'sub', 'tanh', 'train',
     'unpack',

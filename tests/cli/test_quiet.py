@@ -44,6 +44,8 @@ class Quiet(support.Case):
             "sweep": ([config, "--key", "precision.system", "--values", "fp16", "--seeds", "1", "-o", self.path("sweep"), "--overwrite"], ""),
             "models": (["volta"], ""),
             "mma": (["nv.volta.f16.f32"], "3c003c003c003c00 3c003c003c003c00 3f800000\n"),
+            "identify": (["--fa", "bfloat16", "--k", "8", "--verify", "100", "--json", "--", "/nonexistent/box"], ""),
+            "distinguish": (["nv.volta.f16.f32", "nv.ampere.f16.f32"], ""),
             "diff": ([WEIGHTS, WEIGHTS], ""),
             "plot": (["-f", "bfloat16", "-o", self.path("z.svg")], ""),
             "vectors": (["add", "-f", "float4_e2m1fn"], ""),

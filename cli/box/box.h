@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/box/box.h - a black box: something that answers dot products, whatever stands behind it. */
+#ifndef HALFULP_CLI_BOX_BOX_H
+#define HALFULP_CLI_BOX_BOX_H
+
+#include "cli/question/vectors.h"
+
+/* Answers `count` dot products: arrays of n elements of A and B and of their scales, one of C, one after another; d
+ * gets an element of D each. 0, or an exit code after an error line. */
+typedef int id_answer(void *context, size_t count, const void *a, const void *b, const void *c, const void *sa,
+                      const void *sb, void *d);
+
+typedef struct id_box {
+  id_shape shape;
+  id_answer *answer;
+  void *context;
+  uint64_t asked; /* questions so far */
+} id_box;
+
+/* Fills in the answers of rows first ... first + count - 1. 0, or an exit code. */
+int id_ask(id_box *box, id_vectors *v, size_t first, size_t count);
+
+/* A program that is asked by lines, as `halfulp mma` is: standard input and output, one answer for each line, in order.
+ * `seconds`: how long an answer may take. */
+typedef struct id_program id_program;
+id_program *id_program_start(const id_shape *shape, char *const *command, double seconds, FILE *log);
+int id_program_answer(void *program, size_t count, const void *a, const void *b, const void *c, const void *sa,
+                      const void *sb, void *d);
+/* Ends the program if it does not end by itself when its input does. */
+void id_program_end(id_program *p);
+/* Standard input and output of this process instead: questions go out, answers come in. */
+id_program *id_program_beside(const id_shape *shape, double seconds, FILE *log);
+
+/* A shared library's function void dot(size_t n, const void *a, const void *b, const void *c, void *d), with scales
+ * void dot_scaled(size_t n, a, b, c, sa, sb, d); or, with tile > 0, void gemm(size_t m, size_t n, size_t k, const void
+ * *a, const void *b, const void *c, void *d), row-major. */
+typedef struct id_library id_library;
+id_library *id_library_open(const id_shape *shape, const char *path, const char *function, size_t tile);
+int id_library_answer(void *library, size_t count, const void *a, const void *b, const void *c, const void *sa,
+                      const void *sb, void *d);
+void id_library_close(id_library *l);
+
+/* A command that is run once for each product of matrices, with the names of four .npy files: A, B and C to read, D to
+ * write. */
+typedef struct id_files id_files;
+id_files *id_files_start(const id_shape *shape, char *const *command, int words, size_t tile, double seconds);
+int id_files_answer(void *files, size_t count, const void *a, const void *b, const void *c, const void *sa,
+                    const void *sb, void *d);
+void id_files_end(id_files *f);
+
+/* Questions first ... first + count - 1 as one product of tile x n and n x tile: question i is row i and column i, and
+ * its answer stands on the diagonal. */
+typedef struct id_tile {
+  void *a, *b, *c, *d;
+  size_t rows;
+} id_tile;
+int id_tile_make(id_tile *t, const id_shape *shape, size_t rows);
+void id_tile_fill(id_tile *t, const id_shape *shape, size_t first, size_t count, const void *a, const void *b,
+                  const void *c);
+void id_tile_take(const id_tile *t, const id_shape *shape, size_t first, size_t count, void *d);
+void id_tile_free(id_tile *t);
+
+/* A model of this library, for tests and for telling models apart. */
+typedef struct id_model {
+  hu_accum accum;
+  const id_shape *shape;
+} id_model;
+int id_model_answer(void *model, size_t count, const void *a, const void *b, const void *c, const void *sa,
+                    const void *sb, void *d);
+
+#endif

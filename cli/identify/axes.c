@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/* The axes of space.h: which model has which, their values, and how a record holds them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/question/operand.h"
+#include "cli/identify/space.h"
+
+typedef struct axis {
+  const char *key, *meaning;
+} axis;
+
+static const axis axes[ID_AXES] = {
+    {"in", "bits of an operand's fraction that are looked at"},
+    {"out", "fraction digits of the accumulator"},
+    {"P", "fraction digits of rounded products"},
+    {"round", "rounding into the accumulator"},
+    {"c", "where C joins a block"},
+    {"cut", "what happens to the digits below the cut"},
+    {"f", "digits kept below the largest exponent"},
+    {"f2", "digits kept where the sum meets C"},
+    {"far", "binades below which C is dropped"},
+    {"order", "order of k in a block"},
+    {"lanes", "even and odd k aligned apart"},
+    {"l", "products in a block"},
+    {"g", "products that are added exactly before their scales"},
+    {"parts", "sums of parts on their own: promote(N), splitk(S)"},
+    {"emin", "lower limit of the largest exponent"},
+    {"as", "the format that operands are taken as"},
+    {"daz", "what subnormal operands are read as"},
+    {"ftz", "when subnormal results become zero"},
+    {"over", "what an overflow gives"},
+    {"sat", "saturation"},
+    {"big", "products that count as infinities"},
+};
+
+const char *id_axis_key(int i) { return axes[i].key; }
+const char *id_axis_meaning(int i) { return axes[i].meaning; }
+
+static const char *const as_names[] = {NULL, "binary16", "bfloat16", "binary32"};
+enum { AS_NAMES = sizeof as_names / sizeof as_names[0] };
+
+static hu_format as_format(int value) {
+  hu_format f;
+  memset(&f, 0, sizeof f);
+  if (value && hu_format_parse(&f, as_names[value], NULL) != HU_OK) memset(&f, 0, sizeof f);
+  return f;
+}
+
+static int as_value(hu_format f) {
+  for (int i = 0; i < AS_NAMES; i++)
+    if (hu_format_equal(f, as_format(i))) return i;
+  return 0;
+}
+
+static int is_block(const hu_accum *x, unsigned rules) {
+  return x->kind == HU_ACCUM_BLOCK && (rules >> x->block.rule & 1);
+}
+
+enum {
+  ALIGN = 1 << HU_BLOCK_ALIGN,
+  GROUPS = 1 << HU_BLOCK_GROUPS,
+  LATE = 1 << HU_BLOCK_LATE,
+  TREE = 1 << HU_BLOCK_TREE,
+  CHAIN = 1 << HU_BLOCK_CHAIN,
+  CUTTING = ALIGN | GROUPS | LATE,
+  STEPPING = TREE | CHAIN | 1 << HU_BLOCK_LANES,
+  ALL = 127
+};
+
+static int has_rounding(const hu_accum *x) {
+  return x->kind != HU_ACCUM_EXACT && x->kind != HU_ACCUM_FP32 && x->kind != HU_ACCUM_FP64 && x->kind != HU_ACCUM_INT32;
+}
+
+static int has_length(const hu_accum *x) {
+  if (x->kind == HU_ACCUM_CHUNK || x->kind == HU_ACCUM_INT32) return 1;
+  if (x->kind != HU_ACCUM_BLOCK || x->block.products) return 0;
+  return x->block.rule != HU_BLOCK_CHAIN || x->block.order != HU_BLOCK_ORDER_UP;
+}
+
+static int has_axis(int i, const hu_accum *x) {
+  switch (i) {
+    case ID_AXIS_IN: return is_block(x, ALL & ~GROUPS);
+    case ID_AXIS_AS: return is_block(x, ALL & ~GROUPS);
+    case ID_AXIS_DIGITS:
+    case ID_AXIS_ROUND:
+    case ID_AXIS_SAT: return has_rounding(x);
+    case ID_AXIS_PRODUCT: return x->kind == HU_ACCUM_SEQ2 || x->kind == HU_ACCUM_CHUNK;
+    case ID_AXIS_JOIN: return is_block(x, ALIGN) && !x->promote && !x->slices;
+    case ID_AXIS_CUT: return is_block(x, ALIGN | GROUPS);
+    case ID_AXIS_KEPT: return is_block(x, CUTTING);
+    case ID_AXIS_KEPT2:
+    case ID_AXIS_FAR:
+    case ID_AXIS_LANES:
+    case ID_AXIS_BIG: return is_block(x, LATE);
+    case ID_AXIS_ORDER: return is_block(x, ALIGN | CHAIN);
+    case ID_AXIS_LENGTH: return has_length(x);
+    case ID_AXIS_GROUP: return is_block(x, GROUPS);
+    case ID_AXIS_WRAP: return x->promote || x->slices;
+    case ID_AXIS_EMIN: return is_block(x, ALIGN | GROUPS);
+    case ID_AXIS_DAZ:
+    case ID_AXIS_FTZ: return is_block(x, STEPPING);
+    default: return is_block(x, ALL) && x->sum.inf != HU_INF_NONE;
+  }
+}
+
+/* ---- values ---- */
+
+typedef struct values {
+  int *z;
+  size_t count;
+} values;
+
+static void put(values *v, int value) {
+  if (v->count < ID_VALUES_MOST) v->z[v->count++] = value;
+}
+
+static void put_range(values *v, int low, int high) {
+  for (int i = low; i <= high; i++) put(v, i);
+}
+
+static void put_lengths(values *v, const id_space *s, const hu_accum *x) {
+  int n = (int)s->shape->n, most = x->promote && (int)x->promote < n ? (int)x->promote : n;
+  if (x->kind == HU_ACCUM_INT32) {
+    put_range(v, 0, n);
+  } else if (is_block(x, TREE)) {
+    for (int l = 1; l < 2 * most && l <= 4096; l *= 2) put(v, l);
+  } else if (is_block(x, GROUPS)) {
+    for (int l = x->block.group; l <= n; l += x->block.group) put(v, l);
+  } else {
+    int step = x->block.order == HU_BLOCK_ORDER_MOD4 ? 2 : 1;
+    for (int l = step; l <= most || l == step; l += step) put(v, l);
+  }
+}
+
+static void put_groups(values *v, const id_space *s, const hu_accum *x) {
+  for (int g = 1; g <= (int)s->shape->every; g++)
+    if (s->shape->every % (unsigned)g == 0 && x->block.length % g == 0) put(v, g);
+}
+
+static void put_scaling(values *v, const id_space *s) {
+  int n = (int)s->shape->n;
+  put_range(v, 1, n);
+  put_range(v, n + 2, 2 * n);
+}
+
+/* The exponent that no product reaches: big at or above it has no effect. */
+static int products_top(const id_space *s) {
+  int top = id_operand_of(s->shape->a).emax + id_operand_of(s->shape->b).emax + 2;
+  return top < 1 ? 1 : top > 1023 ? 1023 : top;
+}
+
+static void put_all(values *v, const id_space *s, int i, const hu_accum *x) {
+  const hu_block *b = &x->block;
+  switch (i) {
+    case ID_AXIS_IN:
+      put(v, 0);
+      if (s->inputs) put(v, s->inputs);
+      break;
+    case ID_AXIS_DIGITS: put_range(v, s->least_digits, s->shape->d.format.m); break;
+    case ID_AXIS_PRODUCT: put_range(v, 1, s->shape->d.format.m); break;
+    case ID_AXIS_ROUND: put_range(v, HU_RNE, HU_RTO); break;
+    case ID_AXIS_JOIN: put_range(v, 0, 1); break;
+    case ID_AXIS_CUT: put_range(v, 0, 2); break;
+    case ID_AXIS_KEPT: put_range(v, 0, b->rule == HU_BLOCK_LATE ? b->kept2 : 40); break;
+    case ID_AXIS_KEPT2: put_range(v, b->kept, 40); break;
+    case ID_AXIS_FAR: put_range(v, 0, 64); break;
+    case ID_AXIS_LANES:
+      put(v, 0);
+      put(v, 2);
+      break;
+    case ID_AXIS_ORDER:
+      put(v, 0);
+      put(v, b->rule == HU_BLOCK_ALIGN ? HU_BLOCK_ORDER_MOD4 : HU_BLOCK_ORDER_DOWN);
+      break;
+    case ID_AXIS_LENGTH: put_lengths(v, s, x); break;
+    case ID_AXIS_GROUP: put_groups(v, s, x); break;
+    case ID_AXIS_WRAP: put_scaling(v, s); break;
+    case ID_AXIS_EMIN: put_range(v, s->lowest, id_operand_of(s->shape->d).emax); break;
+    case ID_AXIS_AS: put_range(v, 0, AS_NAMES - 1); break;
+    case ID_AXIS_DAZ: put_range(v, 0, 2); break;
+    case ID_AXIS_FTZ: put_range(v, 0, 3); break;
+    case ID_AXIS_OVER: put_range(v, 0, 1); break;
+    case ID_AXIS_SAT:
+      put(v, HU_SAT_DEFAULT);
+      put(v, HU_SAT_FINITE);
+      put(v, HU_SAT_PROPAGATE);
+      break;
+    default: put_range(v, 0, products_top(s)); break;
+  }
+}
+
+size_t id_axis_values(const id_space *s, int i, const hu_accum *x, int z[ID_VALUES_MOST]) {
+  values v = {z, 0};
+  if (has_axis(i, x)) put_all(&v, s, i, x);
+  if (!v.count) put(&v, id_axis_get(s, i, x));
+  return v.count;
+}
+
+int id_axis_get(const id_space *s, int i, const hu_accum *x) {
+  const hu_block *b = &x->block;
+  switch (i) {
+    case ID_AXIS_IN: return b->input;
+    case ID_AXIS_DIGITS: return x->sum.m;
+    case ID_AXIS_PRODUCT: return x->product.m;
+    case ID_AXIS_ROUND: return x->mode.round;
+    case ID_AXIS_JOIN: return b->join;
+    case ID_AXIS_CUT: return b->cut;
+    case ID_AXIS_KEPT: return b->kept;
+    case ID_AXIS_KEPT2: return b->kept2;
+    case ID_AXIS_FAR: return b->far;
+    case ID_AXIS_ORDER: return b->order;
+    case ID_AXIS_LANES: return b->lanes;
+    case ID_AXIS_LENGTH: return x->kind == HU_ACCUM_BLOCK ? b->length : (int)x->length;
+    case ID_AXIS_GROUP: return b->group;
+    case ID_AXIS_WRAP: return x->slices ? (int)(s->shape->n + x->slices) : (int)x->promote;
+    case ID_AXIS_EMIN: return b->emin;
+    case ID_AXIS_AS: return as_value(b->as);
+    case ID_AXIS_DAZ: return b->daz;
+    case ID_AXIS_FTZ: return b->ftz;
+    case ID_AXIS_OVER: return b->over;
+    case ID_AXIS_SAT: return x->mode.saturate;
+    default: return b->big;
+  }
+}
+
+static void set_wrap(const id_space *s, hu_accum *x, int value) {
+  uint32_t n = s->shape->n;
+  memset(&x->promoted, 0, sizeof x->promoted);
+  x->slices = (uint32_t)value > n ? (uint32_t)value - n : 0;
+  x->promote = (uint32_t)value > n ? 0 : (uint32_t)value;
+  if (x->promote) x->promoted = s->sum;
+}
+
+void id_axis_set(const id_space *s, int i, hu_accum *x, int value) {
+  hu_block *b = &x->block;
+  switch (i) {
+    case ID_AXIS_IN: b->input = (uint8_t)value; break;
+    case ID_AXIS_DIGITS: x->sum.m = (uint8_t)value; break;
+    case ID_AXIS_PRODUCT: x->product.m = (uint8_t)value; break;
+    case ID_AXIS_ROUND: x->mode.round = (uint8_t)value; break;
+    case ID_AXIS_JOIN: b->join = (uint8_t)value; break;
+    case ID_AXIS_CUT: b->cut = (uint8_t)value; break;
+    case ID_AXIS_KEPT: b->kept = (uint16_t)value; break;
+    case ID_AXIS_KEPT2: b->kept2 = (uint16_t)value; break;
+    case ID_AXIS_FAR: b->far = (uint16_t)value; break;
+    case ID_AXIS_ORDER: b->order = (uint8_t)value; break;
+    case ID_AXIS_LANES: b->lanes = (uint8_t)value; break;
+    case ID_AXIS_LENGTH:
+      if (x->kind == HU_ACCUM_BLOCK)
+        b->length = (uint16_t)value;
+      else
+        x->length = (uint32_t)value;
+      break;
+    case ID_AXIS_GROUP: b->group = (uint16_t)value; break;
+    case ID_AXIS_WRAP: set_wrap(s, x, value); break;
+    case ID_AXIS_EMIN: b->emin = (int16_t)value; break;
+    case ID_AXIS_AS: b->as = as_format(value); break;
+    case ID_AXIS_DAZ: b->daz = (uint8_t)value; break;
+    case ID_AXIS_FTZ: b->ftz = (uint8_t)value; break;
+    case ID_AXIS_OVER: b->over = (uint8_t)value; break;
+    case ID_AXIS_SAT: x->mode.saturate = (uint8_t)value; break;
+    default: b->big = (uint16_t)value; break;
+  }
+}
+
+void id_axis_text(const id_space *s, int i, const hu_accum *x, int value, char *text, size_t size) {
+  static const char *const rounds[] = {"rne", "rna", "rnz", "rtz", "rtp", "rtn", "raz", "rto"};
+  static const char *const words[ID_AXES][4] = {[ID_AXIS_JOIN] = {"first", "last"},
+                                                [ID_AXIS_CUT] = {"trunc", "floor", "rne"},
+                                                [ID_AXIS_ORDER] = {"up", "down", "mod4"},
+                                                [ID_AXIS_DAZ] = {"none", "sign", "plus"},
+                                                [ID_AXIS_FTZ] = {"none", "after", "tiny", "before"},
+                                                [ID_AXIS_OVER] = {"mode", "inf"},
+                                                [ID_AXIS_SAT] = {"default", "none", "finite", "propagate"}};
+  int n = (int)s->shape->n;
+  (void)x;
+  if (i == ID_AXIS_ROUND) {
+    snprintf(text, size, "%s", rounds[value & 7]);
+  } else if (i == ID_AXIS_AS) {
+    snprintf(text, size, "%s", value ? as_names[value] : "none");
+  } else if (words[i][0]) {
+    snprintf(text, size, "%s", words[i][value & 3] ? words[i][value & 3] : "?");
+  } else if (i == ID_AXIS_WRAP && value == 0) {
+    snprintf(text, size, "none");
+  } else if (i == ID_AXIS_WRAP) {
+    snprintf(text, size, value > n ? "splitk(%d)" : "promote(%d)", value > n ? value - n : value);
+  } else if ((i == ID_AXIS_FAR || i == ID_AXIS_BIG || i == ID_AXIS_LANES || i == ID_AXIS_IN) && value == 0) {
+    snprintf(text, size, i == ID_AXIS_IN ? "all" : "none");
+  } else {
+    snprintf(text, size, "%d", value);
+  }
+}

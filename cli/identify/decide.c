@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* See decide.h. */
+#include "cli/identify/decide.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/identify/tell.h"
+
+enum { NEIGHBOURS = 16, NEAR = 6, DRAWN_MOST = 1024, DRAWN_PRODUCTS = 65536, ROUNDS = 12 };
+
+void id_decisions_free(id_decisions *z) {
+  for (int i = 0; i < z->count; i++) id_vectors_free(&z->of[i].evidence);
+  z->count = 0;
+}
+
+/* Values other than the model's: those next to it, and some from end to end. */
+static size_t other_values(id_search *s, int axis, const hu_accum *x, int z[NEIGHBOURS]) {
+  int *all = malloc(ID_VALUES_MOST * sizeof *all);
+  size_t count = all ? id_axis_values(&s->space, axis, x, all) : 0, at = 0, n = 0;
+  int own = id_axis_get(&s->space, axis, x);
+  for (size_t i = 0; i < count; i++)
+    if (all[i] == own) at = i;
+  for (size_t away = 1; away < count && n < NEAR; away++) {
+    if (at + away < count) z[n++] = all[at + away];
+    if (away <= at && n < NEAR) z[n++] = all[at - away];
+  }
+  size_t more = count > NEAR + 1 ? NEIGHBOURS - NEAR : 0;
+  for (size_t i = 0; i < more; i++) {
+    size_t j = i * (count - 1) / (more - 1), away = j > at ? j - at : at - j;
+    if (away > NEAR / 2) z[n++] = all[j];
+  }
+  free(all);
+  return n;
+}
+
+/* The row of fewest products that the model gets wrong; the count of rows if there is none. */
+static size_t least_row(const hu_accum *x, const id_vectors *v) {
+  size_t best = v->count, least = SIZE_MAX;
+  for (size_t at = 0; at < v->count; at++) {
+    at = id_first_difference(x, v, at, v->count);
+    if (at == v->count) break;
+    size_t terms = id_terms(v, at);
+    if (terms >= least) continue;
+    least = terms;
+    best = at;
+  }
+  return best;
+}
+
+/* Questions of each kind: fewer where they are long. */
+static size_t drawn(const id_search *s) {
+  size_t count = DRAWN_PRODUCTS / s->box->shape.n;
+  return count < 1 ? 1 : count > DRAWN_MOST ? DRAWN_MOST : count;
+}
+
+/* Looks for a question that tells `other` from the model, and puts it. *asked: there was one. */
+static int ask_for(id_search *s, const hu_accum *model, const hu_accum *other, int *asked) {
+  id_vectors v;
+  int told = id_tell(&v, &s->box->shape, model, other, drawn(s), &s->random), status = CLI_OK;
+  *asked = told > 0;
+  if (told > 0) {
+    id_shorten_difference(&v, model, other);
+    status = id_ask_rows(s, &v, 0, 1);
+  }
+  id_vectors_free(&v);
+  return told < 0 ? cli_fail(NULL, "not enough memory") : status;
+}
+
+/* Evidence against a value: the shortest question on which it differs from the model, as the box answers it. */
+static int show(id_search *s, id_decision *d, const hu_accum *model, const hu_accum *other, size_t row) {
+  uint64_t z[1] = {0};
+  if (id_vectors_grow(&d->evidence, 1) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
+  id_vectors_copy(&d->evidence, 0, &s->asked, row);
+  id_shorten_difference(&d->evidence, model, other);
+  int status = id_ask_rows(s, &d->evidence, 0, 1);
+  if (status != CLI_OK) return status;
+  id_vectors_copy(&d->evidence, 0, &s->asked, s->asked.count - 1);
+  d->nearest = id_axis_get(&s->space, d->axis, other);
+  if (id_compute(other, &d->evidence, 0, 1, z) == HU_OK) memcpy(&d->other, z, id_column_size(&s->box->shape, ID_D));
+  return CLI_OK;
+}
+
+/* The values nearest to the model's come first, and the first that is ruled out is shown. */
+static int note(id_search *s, id_decision *d, const hu_accum *model, const hu_accum *other) {
+  if (id_agrees(s, other)) {
+    if (!d->open++) d->first_open = id_axis_get(&s->space, d->axis, other);
+    return CLI_OK;
+  }
+  return d->evidence.count ? CLI_OK : show(s, d, model, other, least_row(other, &s->asked));
+}
+
+/* All values of an axis that agree become candidates. */
+static int add_values(id_search *s, int axis, const hu_accum *model) {
+  int *all = malloc(ID_VALUES_MOST * sizeof *all), fine = all != NULL;
+  size_t count = fine ? id_axis_values(&s->space, axis, model, all) : 0;
+  for (size_t i = 0; i < count && fine; i++) {
+    hu_accum x = *model;
+    id_axis_set(&s->space, axis, &x, all[i]);
+    if (hu_accum_check(&x) == HU_OK && id_agrees(s, &x)) fine = id_set_add(&s->set, &x);
+  }
+  free(all);
+  return fine ? CLI_OK : cli_fail(NULL, "not enough memory");
+}
+
+/* A model that takes these operands, and is not the same sum in other words. */
+static int is_another(id_search *s, const hu_accum *model, const hu_accum *other) {
+  uint64_t z[1];
+  if (hu_accum_check(other) != HU_OK || id_compute(other, &s->asked, 0, 1, z) != HU_OK) return 0;
+  hu_accum x = id_simplest(&s->space, *model), y = id_simplest(&s->space, *other);
+  return memcmp(&x, &y, sizeof x) != 0;
+}
+
+/* One axis; *fell: the model itself has been ruled out, and the set is another one. */
+static int decide_axis(id_search *s, const hu_accum *model, id_decision *d, int *fell) {
+  int values[NEIGHBOURS], status = CLI_OK;
+  size_t count = other_values(s, d->axis, model, values);
+  for (size_t i = 0; i < count && status == CLI_OK && !*fell; i++) {
+    hu_accum other = *model;
+    int asked = 0;
+    id_axis_set(&s->space, d->axis, &other, values[i]);
+    if (!is_another(s, model, &other)) continue;
+    d->tried++;
+    if (id_agrees(s, &other)) status = ask_for(s, model, &other, &asked);
+    if (status != CLI_OK) break;
+    if (!asked || id_agrees(s, model)) status = note(s, d, model, &other);
+    if (status == CLI_OK && !id_agrees(s, model)) {
+      *fell = 1;
+      status = add_values(s, d->axis, model);
+    }
+  }
+  return status;
+}
+
+static int decide_all(id_search *s, const hu_accum *model, id_decisions *z, int *fell) {
+  int status = CLI_OK;
+  for (int axis = 0; axis < ID_AXES && status == CLI_OK && !*fell; axis++) {
+    id_decision *d = &z->of[z->count];
+    memset(d, 0, sizeof *d);
+    id_vectors_start(&d->evidence, &s->box->shape);
+    d->axis = axis;
+    d->value = id_axis_get(&s->space, axis, model);
+    status = decide_axis(s, model, d, fell);
+    d->verdict = d->open == 0 ? ID_DECIDED : d->open < d->tried ? ID_PARTLY : ID_OPEN;
+    if (d->tried)
+      z->count++;
+    else
+      id_vectors_free(&d->evidence);
+  }
+  return status;
+}
+
+int id_decide(id_search *s, id_decisions *z) {
+  int status = CLI_OK;
+  z->count = 0;
+  for (int i = 0; i < ROUNDS && status == CLI_OK && s->set.count; i++) {
+    hu_accum model = s->set.x[0], nearest;
+    id_set near = {0};
+    int fell = 0;
+    status = decide_all(s, &model, z, &fell);
+    if (!fell || status != CLI_OK) break;
+    id_decisions_free(z);
+    if (!id_set_add(&near, &model)) status = cli_fail(NULL, "not enough memory");
+    id_filter(s);
+    if (!s->set.count && status == CLI_OK) (void)id_repair(s, &near, &nearest);
+    id_set_free(&near);
+    if (status == CLI_OK) status = id_settle(s);
+  }
+  return status;
+}

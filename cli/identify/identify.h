@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/identify/identify.h - from a black box to what is known of it. */
+#ifndef HALFULP_CLI_IDENTIFY_IDENTIFY_H
+#define HALFULP_CLI_IDENTIFY_IDENTIFY_H
+
+#include "cli/identify/decide.h"
+#include "cli/identify/tree.h"
+
+enum {
+  ID_FOUND,   /* a model gives every answer */
+  ID_ORDERED, /* no model, but a tree of rounded additions does */
+  ID_NEAREST, /* nothing does; the nearest model, and the shortest question on which it fails */
+  ID_NOISY,   /* the box answered the same question twice, and differently */
+  ID_CONSTANT /* it gives one answer to everything, or NaN */
+};
+
+enum { ID_NAMES_MOST = 160 };
+
+typedef struct id_result {
+  int verdict;
+  hu_accum model;    /* found, or the nearest */
+  size_t candidates; /* that no question told apart */
+  id_decisions decisions;
+  id_tree tree;
+  int fused, wide; /* ID_ORDERED: products go into additions unrounded; the sum is a loop in binary64, not the tree */
+  uint64_t questions, verified, probes; /* to find it; drawn ones, and golden probes, that it stood afterwards */
+  char names[ID_NAMES_MOST][48];        /* presets that it equals on every question */
+  int name_count;
+  id_vectors failing; /* one row with the box's answer, where the model fails or the box contradicts itself */
+  uint64_t other;     /* the model's answer, or the box's second one */
+  uint64_t nan;       /* the pattern of a NaN that was seen, 0 */
+  double seconds;
+} id_result;
+
+typedef struct id_settings {
+  uint64_t seed, verify; /* drawn questions of the verification */
+  const char *golden;    /* the folder of mma/probes.txt, NULL: none */
+} id_settings;
+
+/* s has been started. 0, or an exit code after an error line: the box failed. */
+int id_identify(id_search *s, const id_settings *settings, id_result *z);
+void id_result_free(id_result *z);
+
+/* The names of the presets that give every answer of the search. */
+void id_find_names(id_search *s, const hu_accum *model, id_result *z);
+/* Puts the golden probes of these formats; *failed: a row that the model does not give was added to those asked. */
+int id_ask_probes(id_search *s, const char *folder, const hu_accum *model, uint64_t *count, int *failed);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Presets that a box equals, and the golden probes of its formats. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/numbers.h"
+#include "cli/identify/identify.h"
+#include "cli/identify/tell.h"
+#include "cli/vectors/dot_line.h"
+#include "cli/accum/text.h"
+
+/* Formats whose codes read the same, whatever NaN they give. */
+static int same_element(hu_element x, hu_element y) {
+  if (x.kind != y.kind) return 0;
+  if (x.kind != HU_ELEMENT_CODE) return 1;
+  if (x.format.nan == HU_NAN_IEEE_ONES) x.format.nan = HU_NAN_IEEE;
+  if (y.format.nan == HU_NAN_IEEE_ONES) y.format.nan = HU_NAN_IEEE;
+  return hu_format_equal(x.format, y.format);
+}
+
+enum { NAME_ROWS = 512 };
+
+void id_find_names(id_search *s, const hu_accum *model, id_result *z) {
+  const id_shape *shape = &s->box->shape;
+  z->name_count = 0;
+  for (size_t i = 0; i < hu_accum_preset_count() && z->name_count < ID_NAMES_MOST; i++) {
+    hu_accum_preset p;
+    id_vectors v;
+    if (hu_accum_preset_at(&p, i) != HU_OK || shape->n % p.k) continue;
+    if (!same_element(p.a, shape->a) || !same_element(p.b, shape->b) || !same_element(p.c, shape->d)) continue;
+    if (p.accum.block.every != shape->every || !hu_format_equal(p.accum.block.scale, shape->scale)) continue;
+    hu_accum x = hu_accum_any(p.accum);
+    if (!id_agrees(s, &x)) continue;
+    int told = id_tell(&v, shape, model, &x, NAME_ROWS, &s->random);
+    id_vectors_free(&v);
+    if (told == 0) memcpy(z->names[z->name_count++], p.name, sizeof z->names[0]);
+  }
+}
+
+/* ---- golden probes ---- */
+
+static int put_patterns(id_vectors *v, int column, const char *text, hu_element e) {
+  unsigned digits = (hu_element_width(e) + 3) / 4;
+  size_t count = strlen(text) / digits;
+  char piece[17] = "";
+  if (strlen(text) % digits || count > id_column_length(v->shape, column)) return 0;
+  for (size_t k = 0; k < count; k++) {
+    uint64_t x;
+    memcpy(piece, text + k * digits, digits);
+    if (!hex_parse(&x, piece, digits)) return 0;
+    id_put(v, column, 0, k, x);
+  }
+  return 1;
+}
+
+/* The operands of a probe as row 0, products beyond its own 0; 0: it has other formats. */
+static int read_probe(id_vectors *v, char *line) {
+  char *word[PROBE_WORDS];
+  const id_shape *s = v->shape;
+  hu_element a, b, d;
+  if (line[0] == '#' || cli_split(line, word, PROBE_WORDS) != PROBE_WORDS) return 0;
+  if (!cli_parse_element(&a, word[PROBE_FA]) || !cli_parse_element(&b, word[PROBE_FB]) ||
+      !cli_parse_element(&d, word[PROBE_FD]))
+    return 0;
+  if (!same_element(a, s->a) || !same_element(b, s->b) || !same_element(d, s->d)) return 0;
+  if ((word[PROBE_SA][0] == '-') != (s->every == 0)) return 0;
+  v->count = 0;
+  if (id_vectors_grow(v, 1) == SIZE_MAX) return 0;
+  hu_element scale = {.format = s->scale};
+  if (s->every && (!put_patterns(v, ID_SA, word[PROBE_SA], scale) || !put_patterns(v, ID_SB, word[PROBE_SB], scale)))
+    return 0;
+  return put_patterns(v, ID_A, word[PROBE_A], a) && put_patterns(v, ID_B, word[PROBE_B], b) &&
+         (word[PROBE_C][0] == '-' || put_patterns(v, ID_C, word[PROBE_C], d));
+}
+
+int id_ask_probes(id_search *s, const char *folder, const hu_accum *model, uint64_t *count, int *failed) {
+  char path[4096], *line = NULL;
+  size_t room = 0;
+  id_vectors v;
+  int status = CLI_OK;
+  *count = 0;
+  if (!folder) return CLI_OK;
+  snprintf(path, sizeof path, "%s/mma/probes.txt", folder);
+  FILE *in = fopen(path, "r");
+  if (!in) return CLI_OK;
+  id_vectors_start(&v, &s->box->shape);
+  while (status == CLI_OK && getline(&line, &room, in) > 0) {
+    line[strcspn(line, "\r\n")] = 0;
+    if (!read_probe(&v, line)) continue;
+    status = id_ask_rows(s, &v, 0, 1);
+    ++*count;
+    if (status == CLI_OK && id_first_difference(model, &s->asked, s->asked.count - 1, s->asked.count) < s->asked.count)
+      *failed = 1;
+  }
+  id_vectors_free(&v);
+  free(line);
+  fclose(in);
+  return status;
+}

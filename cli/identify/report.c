@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* The report in words. */
+#include "cli/identify/report.h"
+
+#include <string.h>
+
+#include "cli/accum/text.h"
+#include "cli/base/cli.h"
+#include "cli/base/numbers.h"
+
+const char *id_model_text(const id_search *s, const hu_accum *model, char text[HU_ACCUM_TEXT_MAX]) {
+  hu_accum x = id_simplest(&s->space, *model);
+  text[0] = 0;
+  hu_accum_text(text, HU_ACCUM_TEXT_MAX, &x);
+  return text;
+}
+
+const char *id_verdict_word(const id_result *z) {
+  static const char *const words[] = {"found", "order", "nearest", "noisy", "constant"};
+  return words[z->verdict];
+}
+
+void id_confidence(const id_result *z, char *text, size_t size) {
+  snprintf(text, size, "it gave all %llu answers of the search, %llu drawn ones and %llu golden probes",
+           (unsigned long long)z->questions, (unsigned long long)z->verified, (unsigned long long)z->probes);
+}
+
+void id_print_answer(FILE *out, const id_shape *shape, uint64_t d) {
+  char value[NUMBER_TEXT_MAX];
+  fprintf(out, "%0*llx = %s", (int)(hu_element_width(shape->d) + 3) / 4, (unsigned long long)d,
+          number_decimal(value, id_value(shape->d, d)));
+}
+
+static void print_shape(FILE *out, const id_shape *s) {
+  char a[CLI_NAME_MAX], b[CLI_NAME_MAX], d[CLI_NAME_MAX];
+  fprintf(out, "A %s, B %s, C and D %s, K = %u\n", cli_element_name(a, s->a), cli_element_name(b, s->b),
+          cli_element_name(d, s->d), s->n);
+}
+
+/* The question, what the box said and what the other said. */
+static void print_case(FILE *out, const id_shape *shape, const id_vectors *v, uint64_t other, const char *who) {
+  fputs("    ", out);
+  id_vectors_print(out, v, 0);
+  fputs("\n    the box: ", out);
+  id_print_answer(out, shape, id_get(v, ID_D, 0, 0));
+  fprintf(out, "; %s: ", who);
+  id_print_answer(out, shape, other);
+  fputc('\n', out);
+}
+
+static void print_decision(FILE *out, const id_search *s, const id_result *z, const id_decision *d) {
+  char value[64], other[96];
+  id_axis_text(&s->space, d->axis, &z->model, d->value, value, sizeof value);
+  fprintf(out, "  %-6s %-10s %s: ", id_axis_key(d->axis), value, id_axis_meaning(d->axis));
+  if (d->verdict == ID_DECIDED) {
+    fprintf(out, "decided; each of %zu other values is ruled out\n", d->tried);
+  } else if (d->verdict == ID_PARTLY) {
+    id_axis_text(&s->space, d->axis, &z->model, d->first_open, other, sizeof other);
+    fprintf(out, "%zu of %zu other values give every answer as well, %s among them\n", d->open, d->tried, other);
+  } else {
+    fprintf(out, "not seen; no answer depends on it\n");
+  }
+  if (!d->evidence.count) return;
+  id_axis_text(&s->space, d->axis, &z->model, d->nearest, other, sizeof other);
+  size_t length = strlen(other);
+  snprintf(other + length, sizeof other - length, " would give");
+  print_case(out, &s->box->shape, &d->evidence, d->other, other);
+}
+
+static void print_names(FILE *out, const id_result *z) {
+  if (!z->name_count) {
+    fputs("no preset gives all of these answers\n", out);
+    return;
+  }
+  fputs("presets that give every answer as well:", out);
+  for (int i = 0; i < z->name_count; i++) fprintf(out, "%s %s", i ? "," : "", z->names[i]);
+  fputc('\n', out);
+}
+
+static void print_found(FILE *out, const id_search *s, const id_result *z) {
+  char text[HU_ACCUM_TEXT_MAX], confidence[200];
+  id_confidence(z, confidence, sizeof confidence);
+  fprintf(out, "model: %s\n%s\n", id_model_text(s, &z->model, text), confidence);
+  print_names(out, z);
+  if (z->nan) {
+    fputs("NaN is ", out);
+    id_print_answer(out, &s->box->shape, z->nan);
+    fputs(", which the format of D says, not the model\n", out);
+  }
+  fputs("parameters, each with the question that decides it (A B C):\n", out);
+  for (int i = 0; i < z->decisions.count; i++) print_decision(out, s, z, &z->decisions.of[i]);
+}
+
+static void print_nearest(FILE *out, const id_search *s, const id_result *z) {
+  char text[HU_ACCUM_TEXT_MAX];
+  fprintf(
+      out,
+      "no model of this language gives all answers\nnearest: %s, which gives %zu of the %zu answers of the search\n",
+      id_model_text(s, &z->model, text), id_score(&z->model, &s->asked), s->asked.count);
+  if (!z->failing.count) return;
+  fputs("the shortest question found on which it fails (A B C):\n", out);
+  print_case(out, &s->box->shape, &z->failing, z->other, "the nearest model");
+}
+
+void id_print_text(FILE *out, const id_search *s, const id_result *z) {
+  print_shape(out, &s->box->shape);
+  if (z->verdict == ID_NOISY) {
+    fputs("noisy: the box answered one question in two ways, and no model can say that\n", out);
+    print_case(out, &s->box->shape, &z->failing, z->other, "the second time");
+    return;
+  }
+  if (z->verdict == ID_CONSTANT) {
+    fputs("the box gives one answer to every question: ", out);
+    id_print_answer(out, &s->box->shape, id_get(&z->failing, ID_D, 0, 0));
+    fputs("; are its formats those of --fa, --fb and --fd?\n", out);
+    return;
+  }
+  fputs("order of the sum: ", out);
+  id_tree_print(out, &z->tree);
+  fputc('\n', out);
+  if (z->verdict == ID_FOUND) print_found(out, s, z);
+  if (z->verdict == ID_ORDERED && z->wide)
+    fprintf(out,
+            "a loop in binary64, k ascending, rounded once into D, gave all %llu drawn answers (signs of zeros aside), "
+            "with products %s\n",
+            (unsigned long long)z->verified, z->fused ? "not rounded" : "rounded into D's format");
+  if (z->verdict == ID_ORDERED && !z->wide)
+    fprintf(out,
+            "no model text says this order; additions along the tree, each rounded to nearest, ties to even, gave all "
+            "%llu drawn answers (signs of zeros aside), with products %s\n",
+            (unsigned long long)z->verified, z->fused ? "fused into the addition that takes them" : "rounded first");
+  if (z->verdict == ID_NEAREST) print_nearest(out, s, z);
+  fprintf(out, "%llu questions before the verification, %llu in all, %.1f seconds\n", (unsigned long long)z->questions,
+          (unsigned long long)s->box->asked, z->seconds);
+}

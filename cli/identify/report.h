@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/identify/report.h - what was found, for people, for machines, and as a page with a picture of the tree. */
+#ifndef HALFULP_CLI_IDENTIFY_REPORT_H
+#define HALFULP_CLI_IDENTIFY_REPORT_H
+
+#include "cli/identify/identify.h"
+
+void id_print_text(FILE *out, const id_search *s, const id_result *z);
+void id_print_json(FILE *out, const id_search *s, const id_result *z);
+/* log: the lines of --explain. 0, or an exit code after an error line. */
+int id_write_page(const char *path, const id_search *s, const id_result *z, const char *log);
+
+/* The model's text, the simplest that says it. */
+const char *id_model_text(const id_search *s, const hu_accum *model, char text[HU_ACCUM_TEXT_MAX]);
+/* One line: what became of the search. */
+const char *id_verdict_word(const id_result *z);
+/* How sure: how many answers stand behind it. */
+void id_confidence(const id_result *z, char *text, size_t size);
+/* The answer's pattern and value. */
+void id_print_answer(FILE *out, const id_shape *shape, uint64_t d);
+
+#endif

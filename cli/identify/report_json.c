@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* The report as one JSON object. */
+#include <stdlib.h>
+
+#include "cli/accum/text.h"
+#include "cli/base/cli.h"
+#include "cli/identify/report.h"
+
+static void put_string(FILE *out, const char *key, const char *value) {
+  fprintf(out, ", \"%s\": ", key);
+  cli_json_string(out, value);
+}
+
+static void put_answer(FILE *out, const id_shape *shape, const char *key, uint64_t d) {
+  fprintf(out, ", \"%s\": ", key);
+  cli_json_code(out, (int)(hu_element_width(shape->d) + 3) / 4, d, id_value(shape->d, d));
+}
+
+/* A text that `print` writes. */
+static void put_printed(FILE *out, const char *key, const id_vectors *v, const id_tree *t) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *to = open_memstream(&text, &size);
+  if (to && v) id_vectors_print(to, v, 0);
+  if (to && t) id_tree_print(to, t);
+  if (to) fclose(to);
+  put_string(out, key, text ? text : "");
+  free(text);
+}
+
+static void put_decision(FILE *out, const id_search *s, const id_result *z, const id_decision *d) {
+  static const char *const words[] = {"decided", "partly", "open"};
+  char value[64];
+  fputs("    {\"key\": ", out);
+  cli_json_string(out, id_axis_key(d->axis));
+  put_string(out, "meaning", id_axis_meaning(d->axis));
+  id_axis_text(&s->space, d->axis, &z->model, d->value, value, sizeof value);
+  put_string(out, "value", value);
+  put_string(out, "verdict", words[d->verdict]);
+  fprintf(out, ", \"tried\": %zu, \"open\": %zu", d->tried, d->open);
+  if (d->evidence.count) {
+    id_axis_text(&s->space, d->axis, &z->model, d->nearest, value, sizeof value);
+    put_string(out, "other", value);
+    put_printed(out, "question", &d->evidence, NULL);
+    put_answer(out, &s->box->shape, "box", id_get(&d->evidence, ID_D, 0, 0));
+    put_answer(out, &s->box->shape, "other_gives", d->other);
+  }
+  fputc('}', out);
+}
+
+static void put_names(FILE *out, const id_result *z) {
+  fputs(",\n  \"presets\": [", out);
+  for (int i = 0; i < z->name_count; i++) {
+    if (i) fputs(", ", out);
+    cli_json_string(out, z->names[i]);
+  }
+  fputc(']', out);
+}
+
+static void put_model(FILE *out, const id_search *s, const id_result *z) {
+  char text[HU_ACCUM_TEXT_MAX], confidence[200];
+  if (z->verdict == ID_FOUND || z->verdict == ID_NEAREST) put_string(out, "model", id_model_text(s, &z->model, text));
+  if (z->verdict == ID_ORDERED) {
+    put_string(out, "products", z->fused ? "fused" : "rounded");
+    put_string(out, "sums", z->wide ? "binary64" : "tree");
+  }
+  if (z->verdict != ID_FOUND) return;
+  id_confidence(z, confidence, sizeof confidence);
+  put_string(out, "confidence", confidence);
+  put_names(out, z);
+  fputs(",\n  \"parameters\": [\n", out);
+  for (int i = 0; i < z->decisions.count; i++) {
+    put_decision(out, s, z, &z->decisions.of[i]);
+    fputs(i + 1 < z->decisions.count ? ",\n" : "\n", out);
+  }
+  fputs("  ]", out);
+}
+
+void id_print_json(FILE *out, const id_search *s, const id_result *z) {
+  const id_shape *shape = &s->box->shape;
+  char name[CLI_NAME_MAX];
+  fputs("{\"verdict\": ", out);
+  cli_json_string(out, id_verdict_word(z));
+  put_string(out, "a", cli_element_name(name, shape->a));
+  put_string(out, "b", cli_element_name(name, shape->b));
+  put_string(out, "d", cli_element_name(name, shape->d));
+  fprintf(out, ", \"k\": %u", shape->n);
+  if (z->verdict < ID_NOISY) put_printed(out, "tree", NULL, &z->tree);
+  put_model(out, s, z);
+  if (z->failing.count) {
+    put_printed(out, "failing", &z->failing, NULL);
+    put_answer(out, shape, "box", id_get(&z->failing, ID_D, 0, 0));
+    if (z->verdict != ID_CONSTANT) put_answer(out, shape, "other", z->other);
+  }
+  fprintf(out, ",\n  \"questions\": %llu, \"verified\": %llu, \"probes\": %llu, \"asked\": %llu, \"seconds\": ",
+          (unsigned long long)z->questions, (unsigned long long)z->verified, (unsigned long long)z->probes,
+          (unsigned long long)s->box->asked);
+  cli_json_double(out, z->seconds);
+  fputs("}\n", out);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/identify/space.h - the models that a black box may be: their kinds, and axes along which a parameter varies. */
+#ifndef HALFULP_CLI_IDENTIFY_SPACE_H
+#define HALFULP_CLI_IDENTIFY_SPACE_H
+
+#include "cli/question/vectors.h"
+
+/* Parameters, in the order in which a search decides them. */
+enum {
+  ID_AXIS_IN,      /* bits of an operand that are looked at */
+  ID_AXIS_DIGITS,  /* fraction digits of the accumulator */
+  ID_AXIS_PRODUCT, /* fraction digits of rounded products */
+  ID_AXIS_ROUND,   /* rounding into the accumulator */
+  ID_AXIS_JOIN,    /* where C joins a block */
+  ID_AXIS_CUT,     /* what a cut does with the digits below it */
+  ID_AXIS_KEPT,    /* digits kept below the largest exponent */
+  ID_AXIS_KEPT2,   /* late: digits kept where the sum meets C */
+  ID_AXIS_FAR,     /* late: C dropped so far below */
+  ID_AXIS_ORDER,   /* order of k in a block */
+  ID_AXIS_LANES,   /* late: even and odd k apart */
+  ID_AXIS_LENGTH,  /* products in a block, in a chunk, between saturations */
+  ID_AXIS_GROUP,   /* products added exactly */
+  ID_AXIS_WRAP,    /* promote(N), splitk(S) */
+  ID_AXIS_EMIN,    /* lower limit of the largest exponent */
+  ID_AXIS_AS,      /* the format that operands are taken as */
+  ID_AXIS_DAZ,     /* subnormal operands */
+  ID_AXIS_FTZ,     /* subnormal results */
+  ID_AXIS_OVER,    /* what an overflow gives */
+  ID_AXIS_SAT,     /* saturation */
+  ID_AXIS_BIG,     /* late: products that count as infinities */
+  ID_AXES          /* (count) */
+};
+
+/* The box's shape, and what was read off it before the search. */
+typedef struct id_space {
+  const id_shape *shape;
+  int least_digits; /* fraction digits that its results have been seen to have */
+  int inputs;       /* IN: the bits that were seen to matter, 0: all */
+  int lowest;       /* EMIN: at or below this it has no effect */
+  hu_format sum;    /* D's format, for sums inside, where any NaN is as good */
+} id_space;
+
+id_space id_space_of(const id_shape *shape);
+
+/* Kinds of models with every parameter as it is where it plays no part; with `parts`, their sums of parts (promote,
+ * splitk) instead, of which there may be none. */
+enum { ID_BASES_MOST = 32 };
+size_t id_bases(const id_space *s, int parts, hu_accum z[ID_BASES_MOST]);
+
+/* Values that a model may have on an axis, the one that it has among them; one value: the axis is not its own. */
+enum { ID_VALUES_MOST = 9000 };
+size_t id_axis_values(const id_space *s, int axis, const hu_accum *x, int z[ID_VALUES_MOST]);
+int id_axis_get(const id_space *s, int axis, const hu_accum *x);
+void id_axis_set(const id_space *s, int axis, hu_accum *x, int value);
+/* The key of the text, "f", and what the axis says, "digits kept below the largest exponent". */
+const char *id_axis_key(int axis);
+const char *id_axis_meaning(int axis);
+/* The value in the words of a model's text. */
+void id_axis_text(const id_space *s, int axis, const hu_accum *x, int value, char *text, size_t size);
+
+/* The simplest record of the same sum: seq for a chain without options, exact for one block of everything. */
+hu_accum id_simplest(const id_space *s, hu_accum x);
+/* How much a text says beyond its defaults; of equal models the least is shown. */
+int id_complexity(const id_space *s, const hu_accum *x);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* See tell.h. */
+#include "cli/identify/tell.h"
+
+#include <string.h>
+
+#include "cli/question/operand.h"
+
+enum { ROWS = 256 };
+
+/* The first row of v that the models answer differently goes to row 0. */
+static int differs(id_vectors *v, const hu_accum *x, const hu_accum *y, size_t rows) {
+  if (id_compute(x, v, 0, rows, v->column[ID_D]) != HU_OK) return 0;
+  size_t row = id_first_difference(y, v, 0, rows);
+  if (row == rows) return 0;
+  id_vectors_swap(v, 0, row);
+  return 1;
+}
+
+int id_tell(id_vectors *v, const id_shape *shape, const hu_accum *x, const hu_accum *y, size_t count, id_random *r) {
+  id_vectors_start(v, shape);
+  if (id_vectors_grow(v, ROWS) == SIZE_MAX) return -1;
+  for (size_t done = 0; done < count; done += ROWS) {
+    for (int kind = 0; kind < ID_DRAW_KINDS; kind++) {
+      id_draw(v, 0, ROWS, kind, r);
+      if (differs(v, x, y, ROWS)) return 1;
+    }
+  }
+  return 0;
+}
+
+/* ---- shorter ---- */
+
+typedef struct change {
+  id_vectors *v;
+  id_holds *holds;
+  void *context;
+  int changed;
+} change;
+
+/* A pattern in place of another, if what was said of the row still holds. */
+static int try_pattern(change *c, int column, size_t k, uint64_t x) {
+  uint64_t before = id_get(c->v, column, 0, k);
+  if (before == x) return 0;
+  id_put(c->v, column, 0, k, x);
+  if (c->holds(c->context, c->v)) return c->changed = 1;
+  id_put(c->v, column, 0, k, before);
+  return 0;
+}
+
+static void drop_products(change *c, size_t first, size_t count) {
+  uint64_t keep[2][64];
+  for (size_t k = 0; k < count; k++) {
+    keep[0][k] = id_get(c->v, ID_A, 0, first + k);
+    keep[1][k] = id_get(c->v, ID_B, 0, first + k);
+  }
+  int some = 0;
+  for (size_t k = 0; k < count; k++) {
+    some |= keep[0][k] || (keep[1][k] && !c->v->shape->sums);
+    id_put(c->v, ID_A, 0, first + k, 0);
+    if (!c->v->shape->sums) id_put(c->v, ID_B, 0, first + k, 0);
+  }
+  if (!some) return;
+  if (c->holds(c->context, c->v)) {
+    c->changed = 1;
+    return;
+  }
+  for (size_t k = 0; k < count; k++) {
+    id_put(c->v, ID_A, 0, first + k, keep[0][k]);
+    id_put(c->v, ID_B, 0, first + k, keep[1][k]);
+  }
+}
+
+/* Halves, quarters, ... single products. */
+static void drop_terms(change *c) {
+  size_t n = c->v->shape->n;
+  for (size_t size = n < 64 ? n : 64; size > 0; size /= 2)
+    for (size_t k = 0; k < n; k += size) drop_products(c, k, n - k < size ? n - k : size);
+  try_pattern(c, ID_C, 0, 0);
+}
+
+/* Of one operand: 1, a power of two, fewer digits, no sign, an exponent nearer to 0. */
+static void simplify(change *c, int column, size_t k, const id_operand *o) {
+  uint64_t x = id_get(c->v, column, 0, k), one = id_operand_power(o, 0);
+  if ((x & ~o->sign) == 0 || try_pattern(c, column, k, one)) return;
+  if (o->integer || (x & ~o->sign) > o->max) return;
+  try_pattern(c, column, k, x & ~o->sign);
+  x = id_get(c->v, column, 0, k);
+  uint64_t fraction = ((uint64_t)1 << o->digits) - 1;
+  if (!try_pattern(c, column, k, x & ~fraction)) {
+    for (int j = 0; j < o->digits; j++) {
+      x = id_get(c->v, column, 0, k);
+      try_pattern(c, column, k, x & ~((uint64_t)1 << j));
+    }
+  }
+  for (int step = 32; step > 0; step /= 2) {
+    uint64_t by = (uint64_t)step << o->digits;
+    x = id_get(c->v, column, 0, k);
+    uint64_t magnitude = x & ~o->sign;
+    if (magnitude > one && magnitude - one >= by) try_pattern(c, column, k, x - by);
+    if (magnitude < one && one - magnitude >= by) try_pattern(c, column, k, x + by);
+  }
+}
+
+void id_shorten(id_vectors *v, id_holds *holds, void *context) {
+  const id_shape *s = v->shape;
+  id_operand a = id_operand_of(s->a), b = id_operand_of(s->b), d = id_operand_of(s->d);
+  change c = {v, holds, context, 1};
+  for (int i = 0; i < 4 && c.changed; i++) {
+    c.changed = 0;
+    drop_terms(&c);
+    for (size_t k = 0; k < s->n; k++) {
+      simplify(&c, ID_B, k, &b);
+      simplify(&c, ID_A, k, &a);
+    }
+    simplify(&c, ID_C, 0, &d);
+  }
+}
+
+typedef struct pair {
+  const hu_accum *x, *y;
+} pair;
+
+static int pair_differs(void *context, id_vectors *v) {
+  const pair *p = context;
+  return id_compute(p->x, v, 0, 1, v->column[ID_D]) == HU_OK && id_first_difference(p->y, v, 0, 1) == 0;
+}
+
+void id_shorten_difference(id_vectors *v, const hu_accum *x, const hu_accum *y) {
+  pair p = {x, y};
+  id_shorten(v, pair_differs, &p);
+}
+
+/* ---- all of them ---- */
+
+static unsigned bits_of(const id_shape *s, int column) {
+  hu_element scale = {.format = s->scale};
+  hu_element e = column == ID_A ? s->a : column == ID_B ? s->b : column == ID_C ? s->d : scale;
+  return hu_element_width(e);
+}
+
+/* Question number q: its digits are the patterns, one operand after another. */
+static void put_number(id_vectors *v, size_t row, uint64_t q, int with_c) {
+  for (int column = ID_A; column < ID_D; column++) {
+    if (column == ID_C && !with_c) continue;
+    unsigned bits = bits_of(v->shape, column);
+    for (size_t k = 0; k < id_column_length(v->shape, column); k++) {
+      id_put(v, column, row, k, q & (((uint64_t)1 << bits) - 1));
+      q >>= bits;
+    }
+  }
+}
+
+int id_tell_all(id_vectors *v, const id_shape *shape, const hu_accum *x, const hu_accum *y, int with_c,
+                uint64_t *count) {
+  uint64_t bits = 0;
+  for (int column = ID_A; column < ID_D; column++)
+    if (column != ID_C || with_c) bits += id_column_length(shape, column) * bits_of(shape, column);
+  *count = 0;
+  id_vectors_start(v, shape);
+  if (bits > 30) return -1;
+  if (id_vectors_grow(v, ROWS) == SIZE_MAX) return -1;
+  uint64_t all = (uint64_t)1 << bits;
+  for (uint64_t q = 0; q < all; q += ROWS) {
+    size_t rows = all - q < ROWS ? (size_t)(all - q) : ROWS;
+    for (size_t i = 0; i < rows; i++) put_number(v, i, q + i, with_c);
+    *count += rows;
+    if (differs(v, x, y, rows)) return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/identify/tree.h - the order of a sum, found by masking: one term is M, one is -M, all others are a unit that is
+ * lost beside M. What comes out counts the units that met the sum after M and -M had cancelled, and so says how many
+ * terms lie below the step where the two meet (P. Xie et al., FPRev, arXiv 2411.00442). */
+#ifndef HALFULP_CLI_IDENTIFY_TREE_H
+#define HALFULP_CLI_IDENTIFY_TREE_H
+
+#include "cli/identify/search.h"
+
+/* A node: a term, or a step that adds what its children give; more than two children are added at once. */
+typedef struct id_node {
+  int leaf;        /* number of the product; n: C; -1: a step */
+  int measured;    /* terms that M and -M below this step swallow */
+  int leaves;      /* terms below */
+  int first, next; /* first child; next child of the parent; -1: none */
+} id_node;
+
+typedef struct id_tree {
+  id_node *node;
+  int count, room, root; /* root -1: there is none */
+  int n;                 /* products; leaf n is C */
+  const char *why;       /* why there is no tree */
+} id_tree;
+
+/* Asks and builds. The questions stay among those asked. 0 or an exit code; root is -1 where these formats have no M
+ * and unit, or where the answers are no counts. */
+int id_tree_find(id_search *s, id_tree *t);
+void id_tree_free(id_tree *t);
+/* 1: every step adds two. */
+int id_tree_is_binary(const id_tree *t);
+/* (C + 0) + 1, and [C 0 1 2 3] for a step that adds all of these at once; runs are shortened. */
+void id_tree_print(FILE *out, const id_tree *t);
+
+/* A sum along a binary tree in D's format, ties to even; fused: a product goes into the step that adds it unrounded. */
+/* D's rounding of a sum in binary64, k ascending and C last, for D of fewer digits: what a loop over doubles gives. */
+uint64_t id_wide_sum(const id_vectors *v, size_t row, int fused);
+uint64_t id_tree_sum(const id_tree *t, const id_vectors *v, size_t row, int fused);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/question/operand.h - patterns of an element by exponent, with fractions at the boundaries of a rounding. */
+#ifndef HALFULP_CLI_QUESTION_OPERAND_H
+#define HALFULP_CLI_QUESTION_OPERAND_H
+
+#include "cli/question/random.h"
+#include "halfulp/accum.h"
+
+/* What a search knows of an element's format. */
+typedef struct id_operand {
+  hu_element element;
+  int has_sign, emin, emax, digits;  /* exponents of normal numbers; fraction digits */
+  uint64_t sign, max, infinity, nan; /* patterns; infinity and NaN: 0 where there is none */
+  int integer;
+} id_operand;
+
+id_operand id_operand_of(hu_element e);
+/* A number of this exponent, below emin a subnormal one, its fraction drawn; past the range the largest. */
+uint64_t id_operand_draw(const id_operand *o, int exponent, id_random *r);
+/* (+-) 2^exponent, where the format has it. */
+uint64_t id_operand_power(const id_operand *o, int exponent);
+/* The other sign; the same where the format is unsigned or the pattern is +0 without a -0. */
+uint64_t id_operand_negated(const id_operand *o, uint64_t x);
+/* Infinity, NaN, a zero, the largest, the smallest. */
+uint64_t id_operand_special(const id_operand *o, id_random *r);
+/* The value rounded to this element, ties to even. */
+uint64_t id_operand_nearest(const id_operand *o, double x);
+
+#endif

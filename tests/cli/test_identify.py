@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""halfulp identify and halfulp distinguish: models, programs that misbehave, libraries, matrix products."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from support import HALFULP, run
+
+GOLDEN = os.environ['HALFULP_GOLDEN']
+PYTHON = sys.executable
+
+
+def identify(*args, **keywords):
+    return run('identify', '--golden', GOLDEN, *args, **keywords)
+
+
+def found(*args):
+    done = identify('--json', '--verify', '2000', *args)
+    assert done.returncode in (0, 1), done.stderr
+    return json.loads(done.stdout)
+
+
+def program(folder, body):
+    path = pathlib.Path(folder, 'box.py')
+    path.write_text('import sys\n' + body)
+    return ['--', PYTHON, '-S', str(path)]
+
+
+class Models(unittest.TestCase):
+    def check(self, name, k, *formats):
+        z = found('--k', str(k), *formats, '--', HALFULP, 'mma', name)
+        self.assertEqual(z['verdict'], 'found', z)
+        self.assertIn(name, z['presets'])
+        return z
+
+    def test_presets_come_back(self):
+        z = self.check('nv.ampere.bf16.f32', 16, '--fa', 'bfloat16')
+        self.assertEqual(z['tree'], '[[C 0..7] 8..15]')
+        values = {p['key']: p['value'] for p in z['parameters']}
+        self.assertEqual((values['f'], values['l'], values['round'], values['cut'], values['emin'], values['over']),
+                         ('24', '8', 'rtz', 'trunc', '-132', 'inf'))
+        self.assertGreater(z['probes'], 0)
+        self.check('intel.vdpbf16ps', 8, '--fa', 'bfloat16')
+        self.check('arm.bfdot', 8, '--fa', 'bfloat16')
+
+    def test_what_decides_a_parameter(self):
+        z = self.check('nv.volta.f16.f32', 8, '--fa', 'binary16')
+        for p in z['parameters']:
+            if p['verdict'] != 'decided':
+                continue
+            a, b, c = p['question'].split()
+            for model, answer in ((z['model'], p['box']), (self.changed(z, p), p['other_gives'])):
+                if model:
+                    d = run('mma', model, '--fa', 'binary16', '--fb', 'binary16', '--fd', 'binary32',
+                            stdin='%s %s %s\n' % (a, b, c)).stdout.decode().strip()
+                    self.assertEqual('0x' + d, answer['code'], (p, model))
+
+    @staticmethod
+    def changed(z, p):
+        old, new = '%s=%s' % (p['key'], p['value']), '%s=%s' % (p['key'], p['other'])
+        return z['model'].replace(old, new) if old + ',' in z['model'] or old + ')' in z['model'] else None
+
+    def test_a_model_of_ones_own(self):
+        for model in ('block(align,l=4,f=11,cut=rne,emin=-30,out=binary16,round=rtp)', 'pairwise(binary16)',
+                      'splitk(2,block(align,l=2,f=14,emin=-28,out=binary16))', 'chunk(3,binary16,binary16)',
+                      'kahan(binary16)'):
+            z = found('--fa', 'binary16', '--fd', 'binary16', '--k', '8', '--', HALFULP, 'mma', model, '--fa', 'binary16',
+                      '--fb', 'binary16', '--fd', 'binary16')
+            self.assertEqual(z['verdict'], 'found', (model, z))
+            done = run('distinguish', model, z['model'], '--fa', 'binary16', '--fd', 'binary16', '--k', '8', '--tries', '50000')
+            self.assertEqual(done.returncode, 0, (model, z['model'], done.stdout))
+
+    def test_reports(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page, log = os.path.join(folder, 'page.html'), os.path.join(folder, 'log.txt')
+            done = identify('--fa', 'bfloat16', '--k', '4', '--verify', '1000', '--explain', '--report', page, '--log', log,
+                            '--', HALFULP, 'mma', 'nv.ampere.bf16.f32', '--fa', 'bfloat16')
+            self.assertEqual(done.returncode, 2)  # K = 4 is no multiple of the unit's: the box says so and ends
+            self.assertIn(b'the box ended, with exit status 2', done.stderr)
+            done = identify('--fa', 'bfloat16', '--k', '8', '--verify', '1000', '--explain', '--report', page, '--log', log,
+                            '--', HALFULP, 'mma', 'nv.ampere.bf16.f32')
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(b'order and blocks:', done.stdout)
+            text = pathlib.Path(page).read_text()
+            self.assertIn('<svg', text)
+            self.assertIn('block(align,l=', text)
+            lines = pathlib.Path(log).read_text().splitlines()
+            self.assertGreater(len(lines), 1000)
+            question, _, answer = lines[7].partition(' = ')
+            self.assertEqual(run('mma', 'nv.ampere.bf16.f32', stdin=question + '\n').stdout.decode().strip(), answer)
+
+
+class Misbehaviour(unittest.TestCase):
+    def fails(self, body, *texts):
+        with tempfile.TemporaryDirectory() as folder:
+            done = identify('--fa', 'binary16', '--k', '4', '--verify', '100', '--timeout', '3', *program(folder, body))
+            self.assertEqual(done.returncode, 2, done.stdout)
+            for text in texts:
+                self.assertIn(text, done.stderr.decode())
+
+    def test_a_box_that_ends(self):
+        self.fails('sys.exit(3)', 'the box ended, with exit status 3, after 0 answers; the question was')
+        self.fails('import os, signal\nfor i, line in enumerate(sys.stdin):\n  print("3f800000", flush=True)\n'
+                   '  if i == 20: os.kill(os.getpid(), signal.SIGSEGV)', 'by signal 11')
+
+    def test_a_box_that_is_silent(self):
+        self.fails('import time\nsys.stdin.readline()\ntime.sleep(100)', 'no answer within 3 seconds')
+
+    def test_a_box_that_writes_something_else(self):
+        self.fails('for line in sys.stdin: print("hello", flush=True)', "answers 'hello', which is not 8 hex digits")
+        self.fails('for line in sys.stdin: print("12", flush=True)', "answers '12'")
+        self.fails('while True: print("x" * 1000, end="", flush=True)', 'more than')
+
+    def test_a_box_that_does_not_exist(self):
+        done = identify('--fa', 'binary16', '--', '/nonexistent/box')
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b'No such file', done.stderr)
+
+    def test_noise_and_constants(self):
+        with tempfile.TemporaryDirectory() as folder:
+            body = 'import random\nfor line in sys.stdin: print("%08x" % random.getrandbits(30), flush=True)'
+            done = identify('--json', '--fa', 'binary16', '--k', '4', *program(folder, body))
+            self.assertEqual((done.returncode, json.loads(done.stdout)['verdict']), (1, 'noisy'), done.stderr)
+            for answer in ('7fc00000', '3f800000'):
+                done = identify('--json', '--fa', 'binary16', '--k', '4',
+                                *program(folder, 'for line in sys.stdin: print("%s", flush=True)' % answer))
+                self.assertEqual((done.returncode, json.loads(done.stdout)['verdict']), (1, 'constant'))
+
+    def test_noise_now_and_then(self):
+        body = '''
+import subprocess
+unit = subprocess.Popen([%r, 'mma', 'nv.volta.f16.f32'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+for i, line in enumerate(sys.stdin):
+    d, _ = subprocess.Popen([%r, 'mma', 'fp32', '--fa', 'binary16', '--fb', 'binary16', '--fd', 'binary32'],
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE).communicate(line.encode())
+    print('%%08x' %% (int(d, 16) ^ (i %% 50 == 49)), flush=True)
+''' % (HALFULP, HALFULP)
+        with tempfile.TemporaryDirectory() as folder:
+            done = identify('--json', '--fa', 'binary16', '--k', '4', '--verify', '100', *program(folder, body))
+            self.assertEqual((done.returncode, json.loads(done.stdout)['verdict']), (1, 'noisy'), done.stderr)
+
+    def test_a_sum_that_no_model_is(self):
+        body = '''
+import struct
+def value(h): return struct.unpack('>e', bytes.fromhex(h))[0]
+for line in sys.stdin:
+    a, b, c = line.split()
+    s = struct.unpack('>f', bytes.fromhex(c))[0]
+    for k in range(0, len(a), 4): s += value(a[k:k + 4]) * value(b[k:k + 4])
+    bits = struct.unpack('>I', struct.pack('>f', s))[0] if abs(s) < 3e38 else 0x7f800000 if s > 0 else 0xff800000 if s < 0 else 0x7fc00000
+    print('%08x' % (bits ^ 1 if bits & 0xff == 0x55 else bits), flush=True)
+'''
+        with tempfile.TemporaryDirectory() as folder:
+            done = identify('--json', '--fa', 'binary16', '--k', '4', '--verify', '3000', *program(folder, body))
+            z = json.loads(done.stdout)
+            self.assertEqual((done.returncode, z['verdict']), (1, 'nearest'), done.stderr)
+            self.assertNotEqual(z['box']['code'], z['other']['code'])
+            d = run('mma', z['model'], '--fa', 'binary16', '--fb', 'binary16', '--fd', 'binary32',
+                    stdin=z['failing'] + '\n').stdout.decode().strip()
+            self.assertEqual('0x' + d, z['other']['code'])
+
+    def test_wrong_use(self):
+        for args in ((), ('--fa', 'binary16'), ('--fa', 'binary16', '--library', 'x', '--', 'y'), ('--fa', 'nothing', '--', 'y'),
+                     ('--fa', 'binary16', '--share', '32', '--', 'y'), ('--fa', 'binary16', '--library', '/nonexistent.so')):
+            self.assertEqual(identify(*args).returncode, 2, args)
+
+
+LIBRARY = '''
+#include <stddef.h>
+#include <math.h>
+void dot(size_t n, const void *a, const void *b, const void *c, void *d) {
+  const float *x = a, *y = b;
+  float s = *(const float *)c;
+  for (size_t k = 0; k < n; k++) s = fmaf(x[k], y[k], s);
+  *(float *)d = s;
+}
+void four(size_t n, const void *a, const void *b, const void *c, void *d) { /* no text of a model says this order */
+  const float *x = a, *y = b;
+  volatile float s[4] = {0, 0, 0, 0}, t, u;
+  for (size_t k = 0; k < n; k++) { volatile float p = x[k] * y[k]; s[k % 4] = k < 4 ? p : s[k % 4] + p; }
+  t = s[0] + s[1];
+  u = s[2] + s[3];
+  t = t + u;
+  *(float *)d = *(const float *)c + t;
+}
+void gemm(size_t m, size_t n, size_t k, const void *a, const void *b, const void *c, void *d) {
+  const float *x = a, *y = b, *z = c;
+  for (size_t i = 0; i < m; i++)
+    for (size_t j = 0; j < n; j++) {
+      float s = z[i * n + j];
+      for (size_t l = 0; l < k; l++) s = fmaf(x[i * k + l], y[l * n + j], s);
+      ((float *)d)[i * n + j] = s;
+    }
+}
+'''
+
+
+class Libraries(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        source, self.path = pathlib.Path(self.folder.name, 'box.c'), os.path.join(self.folder.name, 'box.so')
+        source.write_text(LIBRARY)
+        subprocess.run(['cc', '-O1', '-ffp-contract=off', '-shared', '-fPIC', str(source), '-o', self.path, '-lm'], check=True)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def test_functions(self):
+        for more in ((), ('--gemm', '--tile', '5')):
+            z = found('--fa', 'binary32', '--k', '6', '--library', self.path, *more)
+            self.assertEqual((z['verdict'], z['model']), ('found', 'seq(binary32)'), z)
+            self.assertEqual(z['tree'], '((((((C + 0) + 1) + 2) + 3) + 4) + 5)')
+
+    def test_an_order_without_a_text(self):
+        z = found('--fa', 'binary32', '--k', '8', '--library', self.path, '--function', 'four')
+        self.assertEqual((z['verdict'], z['products']), ('order', 'rounded'), z)
+        self.assertEqual(z['tree'], '(C + (((0 + 4) + (1 + 5)) + ((2 + 6) + (3 + 7))))')
+
+    def test_products_of_files(self):
+        halfulp = [HALFULP, 'gemm', '--accum', 'nv.volta.f16.f32']
+        script = pathlib.Path(self.folder.name, 'gemm.sh')
+        script.write_text('exec %s -q "$1" "$2" -C "$3" -o "$4" >/dev/null\n' % ' '.join("'%s'" % w for w in halfulp))
+        done = identify('--json', '--fa', 'binary16', '--k', '8', '--verify', '0', '--gemm', '--tile', '64', '--', 'sh', str(script))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('nv.volta.f16.f32', json.loads(done.stdout)['presets'])
+
+
+class Distinguish(unittest.TestCase):
+    def test_a_question(self):
+        done = run('distinguish', 'nv.ampere.f16.f32', 'nv.hopper.f16.f32', '--json')
+        self.assertEqual(done.returncode, 1)
+        z = json.loads(done.stdout)
+        for answer in z['answers']:
+            d = run('mma', answer['model'], stdin=z['question'] + '\n').stdout.decode().strip()
+            self.assertEqual('0x' + d, answer['d']['code'])
+        self.assertNotEqual(z['answers'][0]['d'], z['answers'][1]['d'])
+        self.assertLess(sum(x != '0' for x in z['question']), 12, z['question'])
+
+    def test_a_proof(self):
+        fp4 = ('--fa', 'float4_e2m1fn', '--fd', 'binary32', '--k', '2', '--without-c')
+        done = run('distinguish', 'block(exact,l=2)', 'block(chain,l=2)', *fp4)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b'equal: all 65536 questions', done.stdout)
+        done = run('distinguish', 'block(exact,l=2)', 'block(align,l=2,f=2,emin=-28)', *fp4)
+        self.assertEqual(done.returncode, 1)
+
+    def test_no_proof(self):
+        done = run('distinguish', 'fp32', 'seq(binary32)', '--fa', 'binary16', '--tries', '2000')
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b'which is no proof', done.stdout)
+
+    def test_wrong_use(self):
+        for args in (('fp32', 'exact'), ('fp32',), ('nothing', 'fp32'), ('fp32', 'int32', '--fa', 'binary16')):
+            self.assertEqual(run('distinguish', *args).returncode, 2, args)
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Every preset as a black box, its name hidden: is an equal model found, with how many questions, in what time?
+ *
+ * usage: sweep VECTORS CHANGED PART...     presets whose names contain one of the PARTs, "" for all; with CHANGED > 0
+ * so many models of each with one parameter changed, drawn, instead. Equality is looked at on VECTORS drawn vectors.
+ * Prints a line each: name, questions, seconds of processor time, candidates left, verdict, model. Exit code 1: a model
+ * was not found, or a wrong one. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/base/cli.h"
+#include "cli/identify/decide.h"
+#include "cli/identify/tree.h"
+
+static double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
+
+static id_shape shape_of(const hu_accum_preset *p) {
+  id_shape s = {.a = p->a, .b = p->b, .d = p->c, .scale = p->accum.block.scale, .every = p->accum.block.every};
+  s.n = p->k * 2 < 8 ? 8 : p->k * 2;
+  return s;
+}
+
+/* The first of `count` drawn vectors of all kinds on which the models differ, printed; count: none. */
+static size_t difference(const id_shape *shape, const hu_accum *x, const hu_accum *y, size_t count) {
+  enum { ROWS = 1000 };
+  id_random random = {0x1234567};
+  id_vectors v;
+  id_vectors_start(&v, shape);
+  if (id_vectors_grow(&v, ROWS) == SIZE_MAX) abort();
+  size_t at = 0, row = ROWS;
+  for (; at < count && row == ROWS; at += ROWS) {
+    id_draw(&v, 0, ROWS, (int)(at / ROWS) % ID_DRAW_KINDS, &random);
+    if (id_compute(x, &v, 0, ROWS, v.column[ID_D]) != HU_OK) abort();
+    row = id_first_difference(y, &v, 0, ROWS);
+    if (row == ROWS) continue;
+    printf("    ");
+    id_vectors_print(stdout, &v, row);
+    printf("\n");
+  }
+  id_vectors_free(&v);
+  return row == ROWS ? count : at + row;
+}
+
+/* As the command searches: the order, then the parameters, then what tells the model from its neighbours. */
+static int search(id_search *s) {
+  id_tree tree;
+  id_decisions decisions = {.count = 0};
+  int status = id_tree_find(s, &tree);
+  if (status == CLI_OK) status = id_find(s);
+  if (status == CLI_OK) status = id_decide(s, &decisions);
+  id_decisions_free(&decisions);
+  id_tree_free(&tree);
+  return status;
+}
+
+static int try_model(const char *name, id_shape shape, const hu_accum *accum, size_t vectors) {
+  char text[HU_ACCUM_TEXT_MAX] = "nothing";
+  id_model model = {*accum, NULL};
+  id_box box = {shape, id_model_answer, &model, 0};
+  id_search s;
+  model.shape = &box.shape;
+  double start = seconds();
+  id_search_start(&s, &box, 1, NULL);
+  int found = search(&s) == CLI_OK && s.set.count > 0;
+  double took = seconds() - start;
+  if (found) {
+    hu_accum x = id_simplest(&s.space, s.set.x[0]);
+    hu_accum_text(text, sizeof text, &x);
+  }
+  const char *verdict = !found                                                      ? "nothing"
+                        : difference(&shape, accum, &s.set.x[0], vectors) < vectors ? "wrong"
+                                                                                    : "found";
+  printf("%-36s %6llu %6.2f %5zu %-8s %s\n", name, (unsigned long long)box.asked, took, s.set.count, verdict, text);
+  id_search_free(&s);
+  int bad = strcmp(verdict, "found") != 0;
+  if (bad) {
+    hu_accum_text(text, sizeof text, accum);
+    printf("    is %s\n", text);
+  }
+  fflush(stdout);
+  return bad;
+}
+
+static int is_taken(const id_shape *shape, const hu_accum *x) {
+  id_vectors v;
+  id_vectors_start(&v, shape);
+  if (id_vectors_grow(&v, 1) == SIZE_MAX) abort();
+  hu_status status = id_compute(x, &v, 0, 1, v.column[ID_D]);
+  id_vectors_free(&v);
+  return status == HU_OK;
+}
+
+/* One parameter of the model takes another value that the operands' formats go with. */
+static int change(const id_shape *shape, hu_accum *x, id_random *r, char *what, size_t size) {
+  static int values[ID_VALUES_MOST];
+  id_space space = id_space_of(shape);
+  space.least_digits = shape->d.format.m / 2;
+  for (int tries = 0; tries < 1000; tries++) {
+    hu_accum y = *x;
+    char text[64];
+    int axis = (int)id_random_below(r, ID_AXES);
+    size_t count = id_axis_values(&space, axis, &y, values);
+    int value = values[id_random_below(r, count)];
+    if (count < 2 || value == id_axis_get(&space, axis, x)) continue;
+    id_axis_set(&space, axis, &y, value);
+    if (hu_accum_check(&y) != HU_OK || !is_taken(shape, &y)) continue;
+    id_axis_text(&space, axis, x, value, text, sizeof text);
+    snprintf(what, size, "%s=%s", id_axis_key(axis), text);
+    *x = y;
+    return 1;
+  }
+  return 0;
+}
+
+static int try_changed(const hu_accum_preset *p, size_t vectors, size_t count, id_random *r) {
+  int bad = 0;
+  id_shape shape = shape_of(p);
+  for (size_t i = 0; i < count; i++) {
+    hu_accum x = hu_accum_any(p->accum);
+    char name[160], what[96];
+    if (!change(&shape, &x, r, what, sizeof what)) break;
+    snprintf(name, sizeof name, "%s %s", p->name, what);
+    bad += try_model(name, shape, &x, vectors);
+  }
+  return bad;
+}
+
+static int is_wanted(const char *name, int count, char **part) {
+  for (int i = 0; i < count; i++)
+    if (strstr(name, part[i])) return 1;
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  size_t vectors = argc > 1 ? strtoul(argv[1], NULL, 10) : 0, changed = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+  const char *seed = getenv("HU_TEST_SEED");
+  id_random random = {seed ? strtoull(seed, NULL, 0) : 1};
+  int bad = 0, count = 0;
+  if (argc < 4 || !vectors) return 2;
+  printf("seed %llu\n%-36s %6s %6s %5s\n", (unsigned long long)random.state, "preset", "asked", "cpu s", "left");
+  for (size_t i = 0; i < hu_accum_preset_count(); i++) {
+    hu_accum_preset p;
+    if (hu_accum_preset_at(&p, i) != HU_OK || !is_wanted(p.name, argc - 3, argv + 3)) continue;
+    hu_accum any = hu_accum_any(p.accum);
+    bad += changed ? try_changed(&p, vectors, changed, &random) : try_model(p.name, shape_of(&p), &any, vectors);
+    count++;
+  }
+  printf("%d presets, %d not found\n", count, bad);
+  return bad || !count ? 1 : 0;
+}
