@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* halfulp plot - the value line of formats, and where data lies on it. */
-#include "cli/command/plot.h"
+#include "cli/plot/plot.h"
 
 #include <stdlib.h>
 #include <string.h>

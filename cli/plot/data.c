@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/base/progress.h"
-#include "cli/command/plot.h"
+#include "cli/plot/plot.h"
 #include "halfulp/scalar.h"
 
 static int class_of(const plot_state *s, double x, uint64_t i) {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/base/numbers.h"
-#include "cli/command/plot.h"
+#include "cli/plot/plot.h"
 
 enum { LABEL = 26, GAP = 12, TABLE_ROW = 24 };
 

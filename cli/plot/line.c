@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/base/numbers.h"
-#include "cli/command/plot.h"
+#include "cli/plot/plot.h"
 #include "cli/explain/number.h"
 #include "halfulp/scalar.h"
 

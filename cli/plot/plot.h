@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/command/plot.h - what `plot` is asked, the data that it counts, and its drawings. */
-#ifndef HALFULP_CLI_COMMAND_PLOT_H
-#define HALFULP_CLI_COMMAND_PLOT_H
+/* cli/plot/plot.h - what `plot` is asked, the data that it counts, and its drawings. */
+#ifndef HALFULP_CLI_PLOT_PLOT_H
+#define HALFULP_CLI_PLOT_PLOT_H
 
 #include "cli/base/cli.h"
 #include "cli/draw/svg.h"
