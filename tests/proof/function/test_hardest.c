@@ -74,7 +74,7 @@ static void test_list(void **state) {
   }
   fclose(file);
   assert_int_equal(n, count);
-  for (int i = 0; i < HU_ORACLE_POW; i++) assert_true(seen[i] >= 16);
+  for (int i = 0; i < HU_ORACLE_FUNCTIONS; i++) assert_true(seen[i] >= 16);
   print_message("%u cases in every rounding\n", n);
 }
 
