@@ -18,7 +18,7 @@ import terms as t
 from llvm_calls import CALLS
 from llvm_instructions import execute
 from llvm_text import NotRead
-from llvm_values import NULL, Pointer, Value, any_poison, as_bits, merged
+from llvm_values import NULL, Pointer, Value, any_poison, as_bits, merged, pointer_to
 
 Outcome = namedtuple('Outcome', 'value undefined memory traps')
 
@@ -78,8 +78,8 @@ class Module:
                 for i, (n, k) in enumerate(self.text.functions[name].takes)]
 
     def run(self, name, operands, memory=None):
-        """operands: terms, or for a pointer the name of its object; memory: name to a list of 8-bit terms."""
-        values = [Pointer(x, t.constant(0, 64), t.FALSE) if isinstance(x, str) else Value(x, t.FALSE) for x in operands]
+        """operands: terms, or for a pointer the name of its object or None; memory: name to a list of 8-bit terms."""
+        values = [pointer_to(x) if isinstance(x, str) else NULL if x is None else Value(x, t.FALSE) for x in operands]
         bytes_of = {n: [Value(b, t.FALSE) for b in content] for n, content in (memory or {}).items()}
         walk = Walk(self)
         value, state = walk.call(name, values, State(t.TRUE, {}, bytes_of))
@@ -247,10 +247,10 @@ class Walk:
         if isinstance(v, str):
             if v[0] == '%':
                 return state.values[v]
-            if v in self.module.text.constants and v not in state.memory:
+            if v in self.module.text.constants and self.module.text.constants[v].type.kind != 'ptr' and v not in state.memory:
                 one = self.module.text.constants[v]
                 state.memory[v] = self.bytes_of(self.value(one.value, one.type, state), one.type)
-            return Pointer(v, t.constant(0, 64), t.FALSE)
+            return pointer_to(v)
         if kind.kind in ('struct', 'array'):
             n = len(kind.of) if kind.kind == 'struct' else kind.size
             parts = v[1] if v[0] == 'parts' else [v] * n
@@ -258,7 +258,7 @@ class Walk:
         if isinstance(v, int):
             return Value(t.constant(v, kind.size), t.FALSE)
         if v[0] in ('undef', 'poison'):  # undef is any value at each use; to take it for poison asks for more
-            return Pointer(None, t.constant(0, 64), t.TRUE) if kind.kind == 'ptr' else Value(t.constant(0, sort_of(kind)), t.TRUE)
+            return NULL._replace(poison=t.TRUE) if kind.kind == 'ptr' else Value(t.constant(0, sort_of(kind)), t.TRUE)
         if v[0] in ('null', 'zeroinitializer'):
             return NULL if kind.kind == 'ptr' else Value(t.constant(0, sort_of(kind)), t.FALSE)
         if v[0] == 'gep':
@@ -309,7 +309,7 @@ class Walk:
             else:
                 kind = kind.of
                 offset = offset + t.widen_signed(index.term, 64) * t.constant(text.size_of(kind)[0], 64)
-        return Pointer(base.base, offset, poison)
+        return Pointer(base.base, offset, base.null, poison)
 
     def places(self, pointer, size, state, align=1):
         """The offsets that an access may have, each with its condition."""
@@ -344,7 +344,7 @@ class Walk:
         self.objects += 1
         name = f'object {self.objects}'
         state.memory[name] = [Value(t.constant(0, 8), t.TRUE)] * text.size_of(kind)[0]
-        return Pointer(name, t.constant(0, 64), t.FALSE)
+        return pointer_to(name)
 
 
 def binary32_of(word):

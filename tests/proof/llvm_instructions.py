@@ -4,7 +4,7 @@ import terms as t
 from llvm_arithmetic import binary, compare, compare_floats, convert, convert_float
 from llvm_calls import TRAPS
 from llvm_text import NotRead, size_of
-from llvm_values import Value, as_bits, merged
+from llvm_values import NULL, Value, as_bits, merged
 
 FLAGS = ('nuw', 'nsw', 'exact', 'disjoint', 'nneg', 'samesign')
 FLOATS = {'fadd': 'fp.add', 'fsub': 'fp.sub', 'fmul': 'fp.mul', 'fdiv': 'fp.div'}
@@ -53,7 +53,7 @@ def _result(walk, op, r, state):
         predicate = r.next()
         kind, (a, b) = _operands(walk, r, state)
         if kind.kind != 'int':
-            raise NotRead('comparison of pointers')
+            return _compare_pointers(predicate, a, b)
         bad = t.differs(t.extract(a.term, kind.size - 1, kind.size - 1), t.extract(b.term, kind.size - 1, kind.size - 1)) \
             if 'samesign' in flags else t.FALSE
         return Value(t.number(compare(predicate, a.term, b.term)), t.disjunction(a.poison, b.poison, bad))
@@ -63,7 +63,7 @@ def _result(walk, op, r, state):
         return _select(walk, r, state)
     if op == 'freeze':
         _, (a,) = _operands(walk, r, state, 1)
-        return Value(t.choose(a.poison, t.variable(f'frozen{len(t.Term.table)}', a.term.sort), a.term), t.FALSE)
+        return Value(t.choose(a.poison, t.any_value(a.term.sort), a.term), t.FALSE)
     if op in FLOATS or op in ('fneg', 'fcmp'):
         return _float(walk, op, r, state)
     if op in ('extractvalue', 'insertvalue'):
@@ -81,6 +81,13 @@ def _result(walk, op, r, state):
     if op == 'call':
         return _call(walk, r, state)
     raise NotRead(f'instruction {op}: {" ".join(r.words)}')
+
+
+def _compare_pointers(predicate, a, b):
+    """With null alone: where objects lie is not known."""
+    if b is not NULL or predicate not in ('eq', 'ne'):
+        raise NotRead('a comparison of two pointers')
+    return Value(t.number(a.null if predicate == 'eq' else t.negation(a.null)), a.poison)
 
 
 def _rest(r):

@@ -6,8 +6,14 @@ import terms as t
 from llvm_text import NotRead
 
 Value = namedtuple('Value', 'term poison')
-Pointer = namedtuple('Pointer', 'base offset poison')  # offset: 64 bits
-NULL = Pointer(None, t.constant(0, 64), t.FALSE)
+# base: the object's name, None for no object, SEVERAL where paths with different ones met, which then only null is known of.
+Pointer = namedtuple('Pointer', 'base offset null poison')  # offset: 64 bits
+SEVERAL = 'several objects'
+NULL = Pointer(None, t.constant(0, 64), t.TRUE, t.FALSE)
+
+
+def pointer_to(name):
+    return Pointer(name, t.constant(0, 64), t.FALSE, t.FALSE)
 
 
 def as_bits(x):
@@ -29,7 +35,6 @@ def merged(cases):
         return [merged([(c, v[i]) for c, v in cases]) for i in range(len(first))]
     if isinstance(first, Pointer):
         bases = {v.base for _, v in cases}
-        if len(bases) > 1:
-            raise NotRead(f'a pointer to one of {bases}')
-        return Pointer(first.base, *(t.select([(c, v[i]) for c, v in cases[:-1]], cases[-1][1][i]) for i in (1, 2)))
+        return Pointer(first.base if len(bases) == 1 else SEVERAL,
+                       *(t.select([(c, v[i]) for c, v in cases[:-1]], cases[-1][1][i]) for i in (1, 2, 3)))
     return Value(*(t.select([(c, v[i]) for c, v in cases[:-1]], cases[-1][1][i]) for i in (0, 1)))

@@ -126,6 +126,11 @@ def variable(name, sort):
     return _make('variable', (), name, sort)
 
 
+def any_value(sort):
+    """A variable of which nothing is known and that no one names; `evaluate` takes 0 for it."""
+    return variable(f'any{len(Term.table)}', sort)
+
+
 def applied(name, args, sort):
     """A function of which nothing is known but that equal operands give equal results."""
     return _make('applied', args, name, sort)
@@ -156,6 +161,10 @@ def _same(op, a, b):
         return b
     if v == (1 << n) - 1 and op == 'bvand' or v == 1 and op in ('bvmul', 'bvudiv'):
         return a
+    if v is not None and op == 'bvsub':
+        return _same('bvadd', a, constant(-v, n))
+    if v is not None and op == 'bvadd' and a.op == 'bvadd' and value_of(a.args[1]) is not None:
+        return _same('bvadd', a.args[0], constant(a.args[1].data + v, n))
     if v is not None and v >= n and op in ('bvshl', 'bvlshr'):
         return constant(0, n)
     if a is b and op in ('bvand', 'bvor'):
@@ -220,6 +229,14 @@ def at_most_signed(a, b):
     return _compare('bvsle', a, b)
 
 
+def _pieces(a):
+    """The parts of a chain of concatenations."""
+    while a.op == 'concat':
+        yield a.args[0]
+        a = a.args[1]
+    yield a
+
+
 def equal(a, b):
     """Equality of any two terms of one sort; of floats: the same datum (every NaN is one, +0 is not -0)."""
     b = _as(b, a.sort)
@@ -236,6 +253,9 @@ def equal(a, b):
     if isinstance(a.sort, int):
         if a.op == 'constant':
             a, b = b, a
+        if a.op == 'concat' and b.op == 'constant' and any(p.op == 'constant' for p in _pieces(a)):
+            upper, lower = a.args
+            return conjunction(equal(upper, b.data >> lower.sort), equal(lower, b.data & (1 << lower.sort) - 1))
         # (condition ? 3 : 5) = 3 is the condition, as flags and switch values are.
         if a.op == 'ite' and b.op == 'constant' and a.args[1].op == a.args[2].op == 'constant':
             then, other = a.args[1].data == b.data, a.args[2].data == b.data
@@ -328,6 +348,7 @@ def extract(a, high, low):
             return extract(lower, high, low)
         if low >= lower.sort:
             return extract(upper, high - lower.sort, low - lower.sort)
+        return concatenate(extract(upper, high - lower.sort, 0), extract(lower, lower.sort - 1, low))
     if a.op == 'ite' and a.args[1].op == a.args[2].op == 'constant':
         return choose(a.args[0], extract(a.args[1], high, low), extract(a.args[2], high, low))
     return _folded('extract', (a,), (high, low), high - low + 1)
@@ -335,16 +356,19 @@ def extract(a, high, low):
 
 def concatenate(*parts):
     """The first one on top. Parts of no digits (constants of width 0) are left out."""
-    parts = [p for p in parts if p.sort != 0]
-    out = parts[-1]
+    parts = [piece for p in parts if p.sort != 0 for piece in _pieces(p)]
+    joined = [parts[-1]]
     for p in reversed(parts[:-1]):
-        if p.op == out.op == 'extract' and p.args[0] is out.args[0] and p.data[1] == out.data[0] + 1:
-            out = extract(p.args[0], p.data[0], out.data[1])
-        elif (out.op == 'concat' and p.op == out.args[0].op == 'extract' and p.args[0] is out.args[0].args[0]
-              and p.data[1] == out.args[0].data[0] + 1):
-            out = concatenate(extract(p.args[0], p.data[0], out.args[0].data[1]), out.args[1])
+        q = joined[-1]
+        if p.op == q.op == 'extract' and p.args[0] is q.args[0] and p.data[1] == q.data[0] + 1:
+            joined[-1] = extract(p.args[0], p.data[0], q.data[1])
+        elif p.op == q.op == 'constant':
+            joined[-1] = constant(p.data << q.sort | q.data, p.sort + q.sort)
         else:
-            out = _folded('concat', (p, out), None, p.sort + out.sort)
+            joined.append(p)
+    out = joined[0]
+    for p in joined[1:]:
+        out = _make('concat', (p, out), None, p.sort + out.sort)
     return out
 
 
@@ -488,7 +512,8 @@ def evaluate(roots, values, functions=None):
         if t.op == 'constant':
             got[id(t)] = t.data
         elif t.op == 'variable':
-            got[id(t)] = values[t.data] if t.sort == MODE else constant(values[t.data], t.sort).data
+            value = values.get(t.data, 0) if t.data.startswith('any') else values[t.data]
+            got[id(t)] = value if t.sort == MODE else constant(value, t.sort).data
         elif t.op == 'applied':
             got[id(t)] = constant(functions[t.data](*(got[id(a)] for a in t.args)), t.sort).data
         else:
