@@ -45,7 +45,7 @@ def one(name, solver, limit, folder):
         path = pathlib.Path(folder) / f'{name}.smt2'
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(terms.smtlib(assertions))
-    return query, solve.ask(assertions, solver, limit), built, len(terms.in_order(assertions))
+    return query._replace(make=None), solve.ask(assertions, solver, limit), built, len(terms.in_order(assertions))
 
 
 def said(query, answer, built, count):
