@@ -45,7 +45,7 @@ def one(name, solver, limit, folder):
         path = pathlib.Path(folder) / f'{name}.smt2'
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(terms.smtlib(assertions))
-    return query._replace(make=None), solve.ask(assertions, solver, limit), built, len(terms.in_order(assertions))
+    return name, solve.ask(assertions, solver, limit), built, len(terms.in_order(assertions))
 
 
 def said(query, answer, built, count):
@@ -65,12 +65,14 @@ def run(given):
         return 77
     asked = sorted(queries.chosen(given.names, given.quick), key=lambda q: -q.seconds)
     print(f'{len(asked)} queries, {given.solver} {solve.version(given.solver)}, {sources.clang()}', flush=True)
-    failed, seconds, times = 0, 0.0, []
+    failed, seconds, times, named = 0, 0.0, [], {q.name: q for q in asked}
     with concurrent.futures.ProcessPoolExecutor(given.j) as pool:
-        made = [pool.submit(one, q.name, given.solver, given.limit, given.smtlib) for q in asked]
+        made = [pool.submit(one, name, given.solver, given.limit, given.smtlib) for name in named]
         for done in concurrent.futures.as_completed(made):
-            query, answer, built, count = done.result()
-            good, line, record = said(query, answer, built, count)
+            if done.exception():
+                pool.shutdown(cancel_futures=True)
+            name, answer, built, count = done.result()
+            good, line, record = said(named[name], answer, built, count)
             print(line, flush=True)
             failed += not good
             seconds += answer.seconds + built
