@@ -82,11 +82,11 @@ static inline hu_lane hu_lane_plus(int round, hu_lane a, hu_lane b) {
 
 /* Exact where the text uses them, so that the direction plays a part for one result alone: x - x is -0 downward. A
  * device always rounds them to nearest, a processor in the direction that the kernel has set. */
-#ifndef PROOF_ROUND
-#define PROOF_ROUND HU_RNE
-#endif
 static inline hu_lane hu_lane_minus(hu_lane a, hu_lane b) {
-  return PROOF_ROUND == HU_RTN && !PROOF_DEVICE ? float_sub_rtn(a, b) : float_sub_rne(a, b);
+#if defined(PROOF_ROUND) && !PROOF_DEVICE
+  if (PROOF_ROUND == HU_RTN) return float_sub_rtn(a, b);
+#endif
+  return float_sub_rne(a, b);
 }
 /* Products and quotients that need not be exact: any function of the two, the same one wherever it is asked. */
 PROOF_FLOAT(any_product);

@@ -90,6 +90,35 @@ static inline int reached(const question *q, const answer *a) {
     return reached(&q, &a);                  \
   }
 
+/* ---- sums that are rounded in the direction of one mode, PROOF_ROUND ---- */
+
+#ifdef PROOF_ROUND
+#if PROOF_ROUND < 8 /* HU_SRA */
+static inline answer middle2(const question *q, hu_lane u, hu_lane random, int to) {
+  answer a = nothing();
+  place p = place_of(&a, &u);
+  (void)random;
+  if (!q->taken || q->narrow.round != PROOF_ROUND || q->narrow.middle != 2) return a;
+  run_middle(&q->narrow, PROOF_ROUND, 2, to, 0, &p, 1, &a.n);
+  a.taken = p.i;
+  return a;
+}
+THEOREMS(middle2)
+#else
+static inline answer random_middle(const question *q, hu_lane u, hu_lane random, int to) {
+  answer a = nothing();
+  middle_counts c = no_middle_counts();
+  if (!q->taken || q->narrow.round != PROOF_ROUND || !q->narrow.middle || !hu_middle_ok(&q->narrow, u)) return a;
+  const hu_middle_lanes k = hu_middle_lanes_of(&q->narrow);
+  middle_one(&q->narrow, &k, PROOF_ROUND, 2, to, 0, &a.z, 0, u, hu_middle_operand(&q->narrow, u), random, &c);
+  add_middle(&a.n, 1, &c);
+  a.taken = 1;
+  return a;
+}
+THEOREMS(random_middle)
+#endif
+#else
+
 /* ---- ways of a mode that the query chooses ---- */
 
 static inline answer quick(const question *q, hu_lane u, hu_lane random, int to) {
@@ -150,8 +179,6 @@ int slow_way_values_beyond(ARGUMENTS) {
   return values_of_slow_way(&q, u, random, 0);
 }
 
-/* ---- the middle ways; the sums of the second one are rounded in the direction of one mode, PROOF_ROUND ---- */
-
 static inline answer middle1(const question *q, hu_lane u, hu_lane random, int to) {
   answer a = nothing();
   place p = place_of(&a, &u);
@@ -163,16 +190,6 @@ static inline answer middle1(const question *q, hu_lane u, hu_lane random, int t
 }
 THEOREMS(middle1)
 
-static inline answer middle2(const question *q, hu_lane u, hu_lane random, int to) {
-  answer a = nothing();
-  place p = place_of(&a, &u);
-  (void)random;
-  if (!q->taken || q->narrow.round != PROOF_ROUND || q->narrow.middle != 2) return a;
-  run_middle(&q->narrow, PROOF_ROUND, 2, to, 0, &p, 1, &a.n);
-  a.taken = p.i;
-  return a;
-}
-THEOREMS(middle2)
 
 /* ---- the same with a random word ---- */
 
@@ -185,17 +202,6 @@ static inline answer random_quick(const question *q, hu_lane u, hu_lane random, 
 }
 THEOREMS(random_quick)
 
-static inline answer random_middle(const question *q, hu_lane u, hu_lane random, int to) {
-  answer a = nothing();
-  middle_counts c = no_middle_counts();
-  if (!q->taken || q->narrow.round != PROOF_ROUND || !q->narrow.middle || !hu_middle_ok(&q->narrow, u)) return a;
-  const hu_middle_lanes k = hu_middle_lanes_of(&q->narrow);
-  middle_one(&q->narrow, &k, PROOF_ROUND, 2, to, 0, &a.z, 0, u, hu_middle_operand(&q->narrow, u), random, &c);
-  add_middle(&a.n, 1, &c);
-  a.taken = 1;
-  return a;
-}
-THEOREMS(random_middle)
 
 /* The checks of loops and those that other kernels call say the same. */
 int checks_agree(ARGUMENTS) {
@@ -251,3 +257,5 @@ int odd_first(ARGUMENTS, uint32_t low) {
   int same = hu_round(&s, hu_unpack32(z), r, &own) == hu_round(&s, hu_unpack64(x), r, &core);
   return (same ? 0 : WRONG_CODE) | (own == core ? 0 : WRONG_EVENTS);
 }
+
+#endif
