@@ -115,27 +115,7 @@ static inline int is_asked(hu_spec *s, uint8_t m, uint8_t e, int8_t b, uint8_t f
   return operands_of(s, m, e, b) && f <= 40 && emin >= -700 && emin <= 300 && (c & 0x7F800000) != 0x7F800000;
 }
 
-/* The block's result: the model's, and the lanes' sum rounded once. */
-int align_block(ARGUMENTS) {
-  hu_spec s;
-  hu_accum_plan p;
-  uint8_t va[4] = {as & 0xFF, as >> 8 & 0xFF, as >> 16 & 0xFF, as >> 24}, vb[4] = {bs & 0xFF, bs >> 8 & 0xFF, bs >> 16 & 0xFF, bs >> 24};
-  if (!is_asked(&s, m, e, b, f, emin, c)) return 0;
-  plan_of(&p, &s, f, emin);
-  hu_lines in = {{va, 1}, {vb, 1}, {va, 0}, {vb, 0}};
-  hu_picks picks = {0, PROOF_LENGTH, PROOF_LENGTH, 0, 0};
-  hu_draw d = hu_draw_of(0, 0, NULL);
-  hu_num right = hu_block_align(&p, &in, &picks, hu_unpack32(c), &d);
-  uint64_t z = sum_of_lanes(&s, f, emin, c, as, bs);
-  return hu_pack32(hu_unpack64(z)) == hu_pack32(right) ? 0 : WRONG_SUM;
-}
-int align_block_reached(ARGUMENTS) {
-  hu_spec s;
-  if (!is_asked(&s, m, e, b, f, emin, c) || f != 5) return 0;
-  return sum_of_lanes(&s, f, emin, c, as, bs) == 0x4014000000000000u; /* 5 */
-}
-
-/* The same before the rounding: the sum of hu_cut of each term in units of 2^(E - F), E as docs/numerics.md has it. */
+/* The block as a whole: the sum of hu_cut of each term in units of 2^(E - F), E as docs/numerics.md has it. */
 int align_sum(ARGUMENTS) {
   hu_spec s;
   hu_accum_plan p;
@@ -158,4 +138,74 @@ int align_sum(ARGUMENTS) {
   }
   uint64_t right = n ? product_by_power(of_integer(n), (uint64_t)(top - f + 1023) << 52) : 0;
   return sum_of_lanes(&s, f, emin, c, as, bs) == right ? 0 : WRONG_SUM;
+}
+int align_sum_reached(ARGUMENTS) {
+  hu_spec s;
+  if (!is_asked(&s, m, e, b, f, emin, c) || f != 5) return 0;
+  return sum_of_lanes(&s, f, emin, c, as, bs) == 0x4014000000000000u; /* 5 */
+}
+
+/* ---- the same step by step; the steps make a block of any length ---- */
+
+static inline uint64_t pattern_of_power(int32_t e) { return (uint64_t)(e + 1023) << 52; }
+
+/* A term, of the first elements, is the model's cut in integers, -0 or +0 where that is 0. top: E. */
+static inline int wrong_term(blk_d x, const hu_term *t, uint8_t f, int32_t top) {
+  uint64_t z = cut(PROOF_CUT, blk_mul(x, over((uint64_t)(2046 + f) << 52, pattern_of_power(top))));
+  int64_t n = t->kind == HU_KIND_FINITE ? hu_cut(PROOF_CUT, t->sign, t->sig, top - f - t->exp) : 0;
+  if (n == 0) return (z & ~BLK_SIGN) == 0 ? 0 : WRONG_CUT;
+  return z == of_integer(n) ? 0 : WRONG_CUT;
+}
+
+int align_product(ARGUMENTS) {
+  hu_spec s;
+  hu_accum_plan p;
+  double va, vb, power;
+  uint8_t x = as & 0xFF, y = bs & 0xFF;
+  (void)c;
+  if (!is_asked(&s, m, e, b, f, -700, 0)) return 0;
+  plan_of(&p, &s, f, -700);
+  hu_lines in = {{&x, 1}, {&y, 1}, {&x, 0}, {&y, 0}};
+  hu_term t = hu_term_at(&p, &in, 0);
+  if (emin < -600 || emin > 600 || (t.kind == HU_KIND_FINITE && emin < t.e)) return 0; /* emin stands for E */
+  prepared(&s, x, &va, &power);
+  prepared(&s, y, &vb, &power);
+  return wrong_term(blk_mul(blk_all(va), blk_all(vb)), &t, f, emin);
+}
+int align_addend(ARGUMENTS) {
+  hu_spec s;
+  hu_accum_plan p;
+  (void)as, (void)bs;
+  if (!is_asked(&s, m, e, b, f, -700, c)) return 0;
+  plan_of(&p, &s, f, -700);
+  hu_term t = hu_term_of_c(&p, hu_unpack32(c));
+  if (emin < -600 || emin > 600 || emin < t.e) return 0;
+  return wrong_term(hu_pack64(hu_unpack32(c)), &t, f, emin);
+}
+
+/* One more product in the largest exponent; e: 2^emin before it, or 0 if there was nothing. */
+int align_largest(ARGUMENTS) {
+  hu_spec s;
+  hu_accum_plan p;
+  double va[2 * HU_UNIT_MB * HU_UNIT_KC], vb[2 * HU_UNIT_NB * HU_UNIT_KC];
+  uint8_t x = as & 0xFF, y = bs & 0xFF;
+  (void)c;
+  if (!is_asked(&s, m, e, b, f, -700, 0) || emin < -700 || emin > 600) return 0;
+  plan_of(&p, &s, f, -700);
+  hu_lines in = {{&x, 1}, {&y, 1}, {&x, 0}, {&y, 0}};
+  hu_term t = hu_term_at(&p, &in, 0);
+  prepared(&s, x, &va[0], &va[HU_UNIT_MB * HU_UNIT_KC]);
+  prepared(&s, y, &vb[0], &vb[HU_UNIT_NB * HU_UNIT_KC]);
+  blk_d largest_power[1] = {pattern_of_power(emin)};
+  largest(1, 1, va, vb, largest_power);
+  int32_t right = t.kind == HU_KIND_FINITE ? hu_later(emin, t.e) : emin;
+  return largest_power[0] == pattern_of_power(right) ? 0 : WRONG_SUM;
+}
+
+/* One more term in the sum: integers below 2^51 in size, the second one perhaps -0. c, as, bs: their digits. */
+int align_add(ARGUMENTS) {
+  int64_t n = (int64_t)((uint64_t)c << 32 | as) >> 12, k = (int64_t)((uint64_t)bs << 32 | ((uint32_t)(uint16_t)emin << 16)) >> 12;
+  (void)m, (void)e, (void)b;
+  uint64_t term = k == 0 && f ? BLK_SIGN : of_integer(k);
+  return blk_add(of_integer(n), term) == of_integer(n + k) ? 0 : WRONG_ADDITION;
 }

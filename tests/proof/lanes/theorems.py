@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The lanes against the core: functions of ways.c and strips.c, each for a number of significand digits m, and some for a
 mode or a number N of random bits. docs/proof-lanes.md says what each theorem means."""
+from sources import ROOT
 from zero import chosen, theorem, witness
 
 MODES = ('rne', 'rna', 'rnz', 'rtz', 'rtp', 'rtn', 'raz', 'rto')
@@ -45,6 +46,12 @@ def strip(theorem_of, mode, m, n=None):
     return theorem(name, STRIPS, flags, f'strip_{theorem_of}', dict(fixed, m=m, bits=n or 0), 30)
 
 
+def device(theorem_of, m, n=0, seconds=10):
+    """Elements under a scale 2^power in the CUDA kernels, compiled for the processor."""
+    flags = ('-std=c++17', '-I', str(ROOT / 'tests/cuda_host/include'))
+    return theorem(f'L10/{theorem_of}{f"-n={n}" if n else ""}/m={m}', 'lanes/device.cpp', flags, f'device_{theorem_of}', {'m': m, 'bits': n}, seconds)
+
+
 def witnesses():
     """That the theorems are about something."""
     out = [witness(f'witness/{w}', WAYS, HOST, f'{w}_reached', {'m': 3, 'bits': 0}) for w in ('quick', 'slow_way', 'beyond', 'below', 'middle1')]
@@ -80,7 +87,10 @@ def theorems():
     for m in range(1, 16):
         out += [strip(of, 'rne', m) for of in ('shift_codes', 'times_codes', 'over_codes', 'times_values')]
     out += [strip('shift_codes', mode, 3) for mode in MODES[1:]] + [strip('shift_values', mode, 3) for mode in MODES]
-    return out + [strip('shift_codes', mode, 3, 7) for mode in STOCHASTIC]
+    out += [strip('shift_codes', mode, 3, 7) for mode in STOCHASTIC]
+    for m in range(1, 16):
+        out += [device(of, m) for of in ('nearest_codes', 'nearest_values', 'lanes_codes')]
+    return out + [device('stepped', m) for m in ALL_M] + [device('lanes_codes', 3, 7)]
 
 
 EVERY_RUN = ('L1/codes/m=0', 'L1/codes/m=3', 'L1/values/m=3', 'L2/codes/m=3', 'L2/values/m=3', 'L3/codes-rne-m=3', 'L3/codes-rtn-m=3',

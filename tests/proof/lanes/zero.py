@@ -20,17 +20,38 @@ OPTIONS, TURNS = ('-O2', '-fno-strict-aliasing'), 40
 
 
 def float_call(op, direction):
-    """A function of two binary32 patterns that has no body in C."""
-    return plain(lambda a, b: t.float_bits(t.float_operation(op, t.mode(direction), t.float_of_bits(a), t.float_of_bits(b))))
+    """A function of patterns of binary32 or binary64 that has no body in C."""
+    return plain(lambda *x: t.float_bits(t.float_operation(op, t.mode(direction), *map(t.float_of_bits, x))))
 
 
-CALLS = {f'float_{op}_{d.lower()}': float_call(f'fp.{op}', d) for op in ('add', 'sub', 'mul') for d in ('RNE', 'RTN', 'RTP', 'RTZ')}
-CALLS.update({name: plain(lambda a, b, name=name: t.applied(name, (a, b), 32)) for name in ('any_product', 'any_quotient')})
+def any_call(name):
+    """A function of which nothing is known."""
+    return plain(lambda a, b: t.applied(name, (a, b), a.sort))
+
+
+DIRECTIONS = ('RNE', 'RTN', 'RTP', 'RTZ')
+CALLS = {f'float{width}_{op}_{d.lower()}': float_call(f'fp.{op}', d) for width in ('', '64') for op in ('add', 'sub', 'mul')
+         for d in DIRECTIONS}
+CALLS.update({f'float64_whole_{d.lower()}': float_call('fp.roundToIntegral', d) for d in DIRECTIONS})
+CALLS.update({name: any_call(name) for name in ('any_product', 'any_quotient', 'any_sum64', 'any_product64', 'any_whole64')})
 
 
 @functools.lru_cache(maxsize=None)
 def module(sources, name, flags):
-    return llvm.Module(sources.text(name, *OPTIONS, *flags), CALLS, TURNS)
+    ir = sources.text(name, *OPTIONS, *flags)
+    return llvm.Module(own_functions(ir) if name.endswith('.cpp') else ir, CALLS, TURNS)
+
+
+def own_functions(ir):
+    """The functions with names as C has them that take and give numbers: not what C++'s headers add."""
+    kept, keep = [], True
+    for line in ir.split('\n'):
+        if line.startswith('define'):
+            keep = re.match(r'define .*i32 @[a-z_]+\((i\d+ [a-z ]*%\d+(, )?)+\)', line) is not None
+        if keep and not line.startswith(('%"', '@', '$')):
+            kept.append(line)
+        keep = keep or line == '}'
+    return '\n'.join(kept)
 
 
 @functools.lru_cache(maxsize=None)
