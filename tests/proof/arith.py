@@ -7,7 +7,7 @@ from collections import namedtuple
 
 import specification as s
 import terms as t
-from integers import Integer, choose, largest, pow2
+from integers import Integer, choose, pow2
 from symbols import LIMIT
 
 FINITE = s.KIND_FINITE
@@ -17,12 +17,14 @@ EXPONENTS = 2400  # of operands, either sign: the least of a binary64 is -1074, 
 
 
 class Given:
-    """An operand: a finite number of at most `digits` digits, or of any kind."""
+    """An operand: a finite number of at most `digits` digits, or of any kind (None). first: the place of its first digit."""
 
-    def __init__(self, tag, digits, kind=FINITE):
+    def __init__(self, tag, digits, kind=FINITE, first=None):
         self.kind = t.widen(t.variable(f'kind_{tag}', 2), 8) if kind is None else t.constant(kind, 8)
         self.minus = t.widen(t.variable(f'minus_{tag}', 1), 8)
         sig = t.variable(f'sig_{tag}', digits)
+        if first is not None:
+            sig = t.concatenate(t.constant(1, 64 - first), *([t.variable(f'sig_{tag}', first)] if first else []))
         self.code = [self.kind, self.minus, t.widen(sig, 64), t.variable(f'exp_{tag}', 32)]
         self.sig, self.exp = Integer.of(sig), Integer.of(self.code[3], -EXPONENTS, EXPONENTS)
         self.sign = t.equal(self.minus, 1)
@@ -45,13 +47,20 @@ def run(sources, name, *operands):
     return sources.module('arith.c').run(name, flat)
 
 
-def holds(z, size, exp, reach):
-    """Whether z is size 2^exp: exactly, or with its leading 64 digits and sticky. reach: how far z.exp - exp may go."""
-    apart = (z.exp - exp).known(-reach, reach)
-    x, y = size * pow2(largest(-apart, 0)), pow2(largest(apart, 0))
-    low, high = z.sig * y, (z.sig + 1) * y
-    return t.conjunction(z.exp - exp >= -reach, z.exp - exp <= reach,
-                         choose(z.more, choose(t.conjunction(low < x, x < high, z.sig >= 2**63), 1, 0), choose(low == x, 1, 0)) == 1)
+def first_on_top(term, exp):
+    """A number that is not 0 with its first digit on top: significand, exponent."""
+    lead = t.leading_zeros(term)
+    return term << lead, exp - Integer.of(lead).known(0, term.sort - 1)
+
+
+def holds(n, size, exp):
+    """Whether n is size 2^exp, size > 0: all of it, or its leading 64 digits and sticky for what is left."""
+    width = max(128, -(-size.high.bit_length() // 64) * 64)
+    top, at = first_on_top(size.unsigned(width), exp)
+    got, got_at = first_on_top(n.sig.unsigned(64), n.exp)
+    left = t.differs(t.cut(top, width - 64), 0)
+    return t.conjunction(t.equal(got, t.extract(top, width - 1, width - 64)), got_at == at + (width - 64), t.equal(left, n.more),
+                         t.implies(n.more, n.sig >= 2**63))
 
 
 def is_number(z, sign):
@@ -60,21 +69,35 @@ def is_number(z, sign):
 
 # ---- P10 ----
 
-def add(sources, digits, apart):
-    """a + b for finite operands whose exponents differ by that: exactly the sum."""
-    a, b = Given('a', digits), Given('b', digits)
+def same_on_top(sources, name, which, first, count, more=0):
+    """The operand whose first digit stands at `first` gives what it gives with that digit on top."""
+    low = [Given(tag, 64, FINITE, first if tag == which else None) for tag in 'abc'[:count]]
+    high = [Given(tag, 64) for tag in 'abc'[:count]]
+    at = 'abc'.index(which)
+    high[at].code = list(low[at].code)
+    high[at].code[2] = low[at].code[2] << (63 - first)
+    high[at].code[3] = low[at].code[3] - (63 - first)
+    down = [t.widen(t.variable('down', 1), 8)] * more
+    one, two = (run(sources, name, *operands, *down) for operands in (low, high))
+    return [g.supposed() for g in low] + [t.negation(t.conjunction(*map(t.equal, one.value, two.value)))]
+
+
+def add(sources, apart):
+    """a + b for finite operands with their first digits on top, a that many places above b (below, if negative)."""
+    a, b = Given('a', 64, FINITE, 63), Given('b', 64, FINITE, 63)
+    a.exp = b.exp + apart
+    a.code[3] = b.code[3] + apart
     down = t.widen(t.variable('down', 1), 8)
     z = run(sources, 'proof_add', a, b, down)
     n = made(z)
     far, low = abs(apart), (b if apart >= 0 else a).exp
     x, y = (a.sig * pow2(far), b.sig) if apart >= 0 else (a.sig, b.sig * pow2(far))
-    total = choose(a.sign, -x, x) + choose(b.sign, -y, y)
-    size = choose(total < 0, -total, total).known(0, max(total.high, -total.low))
-    zero_sign = choose(t.equal(a.sign, b.sign), choose(a.sign, 1, 0), choose(t.equal(down, 1), 1, 0)) == 1
-    zero = t.conjunction(t.equal(n.kind, s.KIND_ZERO), t.equal(n.sign, zero_sign))
-    right = choose(total == 0, choose(zero, 1, 0),
-                   choose(t.conjunction(is_number(n, total < 0), holds(n, size, low, 200)), 1, 0)) == 1
-    return [a.supposed(), b.supposed(), a.exp - b.exp == apart, t.disjunction(z.undefined, t.negation(right))]
+    same = t.equal(a.sign, b.sign)
+    size = choose(same, x + y, choose(x > y, x - y, y - x)).known(0, x.high + y.high)
+    sign = t.choose(x >= y, a.sign, b.sign)
+    zero = t.conjunction(t.equal(n.kind, s.KIND_ZERO), t.equal(n.sign, t.equal(down, 1)))
+    right = t.choose(size == 0, zero, t.conjunction(is_number(n, sign), holds(n, size, low)))
+    return [b.supposed(), t.disjunction(z.undefined, t.negation(right))]
 
 
 def add_far(sources, digits, above):
@@ -109,30 +132,30 @@ def mul(sources, digits):
 
 
 def div(sources, digits, quotient_of):
-    """a / b: z b <= a < (z + 1) b in units of the last digit, by multiplication."""
-    a, b = Given('a', quotient_of), Given('b', digits)
+    """a / b, a with its first digit on top: z b <= a < (z + 1) b in units of the last digit, by multiplication."""
+    a, b = Given('a', 64, FINITE, 63), Given('b', digits)
+    low = t.constant(0, 64 - quotient_of)
     z = run(sources, 'proof_div', a, b)
     n = made(z)
-    # z.sig 2^z.exp b.sig 2^b.exp against a.sig 2^a.exp; z has its first digit on top
-    apart = (a.exp - b.exp - n.exp).known(0, 130)
+    apart = (a.exp - b.exp - n.exp).known(0, 64)     # a is that many places above z b
     left, right, next_one = n.sig * b.sig, a.sig * pow2(apart), (n.sig + 1) * b.sig
-    exact = choose(n.more, choose(t.conjunction(left < right, right < next_one), 1, 0), choose(left == right, 1, 0)) == 1
-    inside = t.conjunction(a.exp - b.exp - n.exp >= 0, a.exp - b.exp - n.exp <= 130)
+    exact = t.choose(n.more, t.conjunction(left < right, right < next_one), left == right)
+    inside = t.conjunction(a.exp - b.exp - n.exp >= 0, a.exp - b.exp - n.exp <= 64)
     good = t.conjunction(is_number(n, a.sign ^ b.sign), n.sig >= 2**63, inside, exact)
-    return [a.supposed(), b.supposed(), t.disjunction(z.undefined, t.negation(good))]
+    return [a.supposed(), b.supposed(), t.equal(t.cut(a.code[2], 64 - quotient_of), low), t.disjunction(z.undefined, t.negation(good))]
 
 
 def sqrt(sources, digits):
-    """sqrt a, a > 0: z^2 <= a < (z + 1)^2 in units of the last digit."""
-    a = Given('a', digits)
+    """sqrt a, a > 0, its first digit on top of 63 (the code takes 63 digits): z^2 <= a < (z + 1)^2 in units of the last digit."""
+    a = Given('a', 64, FINITE, 62)
     z = run(sources, 'proof_sqrt', a)
     n = made(z)
-    apart = (a.exp - n.exp - n.exp).known(0, 130)
+    apart = (a.exp - n.exp - n.exp).known(0, 66)
     size, square, next_one = a.sig * pow2(apart), n.sig * n.sig, (n.sig + 1) * (n.sig + 1)
-    exact = choose(n.more, choose(t.conjunction(square < size, size < next_one), 1, 0), choose(square == size, 1, 0)) == 1
-    inside = t.conjunction(a.exp - n.exp - n.exp >= 0, a.exp - n.exp - n.exp <= 130)
+    exact = t.choose(n.more, t.conjunction(square < size, size < next_one), square == size)
+    inside = t.conjunction(a.exp - n.exp - n.exp >= 0, a.exp - n.exp - n.exp <= 66)
     good = t.conjunction(is_number(n, t.FALSE), n.sig >= 2**63, inside, exact)
-    return [a.supposed(), t.negation(a.sign), t.disjunction(z.undefined, t.negation(good))]
+    return [a.supposed(), t.negation(a.sign), t.equal(t.cut(a.code[2], 63 - digits), 0), t.disjunction(z.undefined, t.negation(good))]
 
 
 # ---- P11 ----

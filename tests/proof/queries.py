@@ -5,6 +5,7 @@ A name is THEOREM/CASE. `quick` are those of every `make check`; the others wait
 import fnmatch
 from collections import namedtuple
 
+import arith
 import core
 import specification as s
 from sources import TRAPS, Sources
@@ -14,6 +15,9 @@ Query = namedtuple('Query', 'name expects make seconds quick')
 
 TREE = Sources()  # as it stands, compiled once per process
 SOME_M = (0, 3, 10)  # of every run: no digits, E4M3, binary16
+# Digits of a (its first one on top) and of b: significands of FP4, FP8 and so on. Beyond them solvers take too long.
+DIVISIONS = ((2, 2), (3, 3), (4, 4))
+ROOTS = (2, 3, 4, 5)
 EVENTS = [i for i, name in enumerate(s.EVENTS) if name not in ('nan_in', 'inf_in')]
 
 
@@ -46,9 +50,27 @@ def core_queries():
     return out
 
 
+def arith_queries():
+    """P10 and P11."""
+    out = []
+    for name, letters, more in (('add', 'ab', 1), ('div', 'a', 0), ('sqrt', 'a', 0)):
+        count = 1 if name == 'sqrt' else 2
+        out += [theorem(f'P10/top-{name}-{x}={d}', arith.same_on_top, f'proof_{name}', x, d, count, more, seconds=0.1,
+                        quick=d in (0, 30)) for x in letters for d in range(63)]
+    out += [theorem(f'P10/add={d}', arith.add, d, quick=d in (-1, 0, 1, 64, 128)) for d in range(-128, 129)]
+    out += [theorem(f'P10/add-far-{name}', arith.add_far, 64, above) for name, above in (('left', True), ('right', False))]
+    out.append(theorem('P10/mul', arith.mul, 32))
+    out += [theorem(f'P10/div={a}-{b}', arith.div, b, a, seconds=10, quick=a == 3 and b == 3) for a, b in DIVISIONS]
+    out += [theorem(f'P10/sqrt={d}', arith.sqrt, d, seconds=10, quick=d == 4) for d in ROOTS]
+    for name, digits, count, more in (('add', 64, 2, 1), ('mul', 32, 2, 0), ('fma', 32, 3, 1), ('div', 32, 2, 0), ('sqrt', 63, 1, 0)):
+        out.append(theorem(f'P11/{name}', arith.fits, f'proof_{name}', digits, count, more))
+    out += [theorem(f'P11/unpack{w}', arith.unpacks, w) for w in (32, 64)] + [theorem('P11/pack64', arith.packs64, 31)]
+    return out
+
+
 # Each planted fault of the core that rounding, unpacking or descriptors can show, and a query that it makes satisfiable.
 FAULTS = {1: 'P1/m=3', 2: 'P3/sra:7', 3: 'P1/m=3', 4: 'P1/m=3', 5: 'P1/m=3', 6: 'P1/m=3', 7: 'P1/m=3', 8: 'P1/m=3', 10: 'P5/specials',
-          11: 'P1/m=3', 12: 'P8/unpack', 13: 'P1/m=0', 14: 'P3/src:7', 15: 'P3/srb:7', 16: 'P5/specials'}
+          11: 'P1/m=3', 12: 'P8/unpack', 13: 'P1/m=0', 14: 'P3/src:7', 15: 'P3/srb:7', 16: 'P5/specials', 17: 'P10/add=128', 18: 'P10/add=0', 20: 'P10/sqrt=2'}
 
 
 def with_fault(number, query):
@@ -58,7 +80,7 @@ def with_fault(number, query):
 
 def everything():
     """All queries, a name each."""
-    out = core_queries()
+    out = core_queries() + arith_queries()
     named = {q.name: q for q in out}
     if len(named) != len(out):
         raise ValueError('two queries of one name')
@@ -67,8 +89,8 @@ def everything():
 
 def chosen(patterns, quick):
     """Those whose name fits one of the patterns; quick: of every run only."""
-    found = [q for q in everything() if any(fnmatch.fnmatchcase(q.name, p) for p in patterns or ['*']) and (q.quick or not quick)]
+    named = everything()
     for p in patterns:
-        if not any(fnmatch.fnmatchcase(q.name, p) for q in found):
+        if not any(fnmatch.fnmatchcase(q.name, p) for q in named):
             raise LookupError(f'{p}: no such query')
-    return found
+    return [q for q in named if any(fnmatch.fnmatchcase(q.name, p) for p in patterns or ['*']) and (q.quick or not quick)]

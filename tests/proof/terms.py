@@ -166,12 +166,21 @@ def _same(op, a, b):
         return _same('bvadd', a, constant(-v, n))
     if v is not None and op == 'bvadd' and a.op == 'bvadd' and value_of(a.args[1]) is not None:
         return _same('bvadd', a.args[0], constant(a.args[1].data + v, n))
+    # Constants of sums go outward, so that sums that differ in their order only are one term.
+    if op in ('bvadd', 'bvsub') and b.op == 'bvadd' and value_of(b.args[1]) is not None:
+        k = b.args[1].data
+        return _same('bvadd', _same(op, a, b.args[0]), constant(k if op == 'bvadd' else -k, n)) if value_of(a) is None \
+            else _same(op, constant(a.data + (k if op == 'bvadd' else -k), n), b.args[0])
+    if op in ('bvadd', 'bvsub') and v is None and a.op == 'bvadd' and value_of(a.args[1]) is not None:
+        return _same('bvadd', _same(op, a.args[0], b), a.args[1])
     if v is not None and v >= n and op in ('bvshl', 'bvlshr'):
         return constant(0, n)
     if a is b and op in ('bvand', 'bvor'):
         return a
     if a is b and op in ('bvsub', 'bvxor'):
         return constant(0, n)
+    if a.op == b.op == 'ite' and a.args[0] is b.args[0]:  # what was chosen together stays together
+        return choose(a.args[0], _same(op, a.args[1], b.args[1]), _same(op, a.args[2], b.args[2]))
     if op == 'bvshl' and v is not None:
         return concatenate(extract(a, n - 1 - v, 0), constant(0, v))
     if op == 'bvlshr' and v is not None:
@@ -350,7 +359,7 @@ def extract(a, high, low):
         if low >= lower.sort:
             return extract(upper, high - lower.sort, low - lower.sort)
         return concatenate(extract(upper, high - lower.sort, 0), extract(lower, lower.sort - 1, low))
-    if a.op == 'ite' and a.args[1].op == a.args[2].op == 'constant':
+    if a.op == 'ite' and 'constant' in (a.args[1].op, a.args[2].op):
         return choose(a.args[0], extract(a.args[1], high, low), extract(a.args[2], high, low))
     return _folded('extract', (a,), (high, low), high - low + 1)
 
@@ -406,6 +415,8 @@ def number(condition, width=1):
 def leading_zeros(a):
     """Of all a.sort digits, a.sort for 0; by halves, as a circuit would."""
     n = a.sort
+    if a.op == 'ite':
+        return choose(a.args[0], leading_zeros(a.args[1]), leading_zeros(a.args[2]))
     if n & (n - 1):
         wide = 1 << n.bit_length()
         return cut(leading_zeros(widen(a, wide)) - (wide - n), n)
