@@ -39,6 +39,7 @@ int cut_nearest(ARGUMENTS) { return wrong_cut(HU_BLOCK_CUT_NEAREST, sig, sign, d
 /* Further down nothing is left but what the direction asks for. */
 int cut_far(ARGUMENTS) {
   if (sign > 1 || sig >> 50 || sig == 0 || down <= 60) return 0;
-  return hu_cut(HU_BLOCK_CUT_TRUNC, sign, sig, down) != 0 || hu_cut(HU_BLOCK_CUT_FLOOR, sign, sig, down) != -(int64_t)sign ||
+  return hu_cut(HU_BLOCK_CUT_TRUNC, sign, sig, down) != 0 ||
+         hu_cut(HU_BLOCK_CUT_FLOOR, sign, sig, down) != -(int64_t)sign ||
          hu_cut(HU_BLOCK_CUT_NEAREST, sign, sig, down) != 0;
 }

@@ -10,7 +10,7 @@
 #include "emu/core/exact_digits.h"
 
 #ifndef PROOF_WORDS
-#define PROOF_WORDS 4
+#define PROOF_WORDS 2
 #endif
 
 /* Words of three sums; digits, their place and their sign. */
@@ -32,7 +32,7 @@ static inline int same(words x, words y) {
   return differ == 0;
 }
 
-#define THREE                                                                        \
+#define THREE                                                                         \
   const words a = {{a0, a1, a2, a3}}, b = {{b0, b1, b2, b3}}, c = {{c0, c1, c2, c3}}; \
   (void)a, (void)b, (void)c, (void)digits, (void)at, (void)sign;
 
@@ -45,14 +45,14 @@ int merge_commutes(ARGUMENTS) {
   return !same(merged(a, b), merged(b, a));
 }
 
-/* Of two words: against the compiler's integers of 128 bits. */
+/* Of three words, against the compiler's integers of 128 bits: the upper two take the carry out of the lowest one. */
 int merge_adds(ARGUMENTS) {
   THREE
   __extension__ typedef unsigned __int128 wide;
   words x = a;
-  hu_digits_merge(x.w, 2, b.w);
-  wide sum = ((wide)a1 << 64 | a0) + ((wide)b1 << 64 | b0);
-  return x.w[0] != (uint64_t)sum || x.w[1] != (uint64_t)(sum >> 64);
+  hu_digits_merge(x.w, 3, b.w);
+  wide sum = ((wide)a2 << 64 | a1) + ((wide)b2 << 64 | b1) + (a0 + b0 < a0);
+  return x.w[0] != a0 + b0 || x.w[1] != (uint64_t)sum || x.w[2] != (uint64_t)(sum >> 64);
 }
 
 /* Adding digits at a place, or subtracting them, is merging the integer that they are there. */

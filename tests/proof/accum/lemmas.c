@@ -33,5 +33,6 @@ int sum_of_two(ARGUMENTS) { return is_whole(x) && is_whole(y) && sum_of_integers
 int integers_there_and_back(ARGUMENTS) {
   int64_t n = (int64_t)(x << 11) >> 11;
   (void)y;
-  return (n < (int64_t)1 << 52 && n > -((int64_t)1 << 52)) && (integer_of(of_integer(n)) != n || (n && !is_whole(of_integer(n))));
+  return (n < (int64_t)1 << 52 && n > -((int64_t)1 << 52)) &&
+         (integer_of(of_integer(n)) != n || (n && !is_whole(of_integer(n))));
 }

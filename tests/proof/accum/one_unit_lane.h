@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/proof/accum/one_unit_lane.h - one lane of binary64 as its pattern: the hooks of emu/gemm/unit_lanes.c in integers
- * that a prover can read.
+/* tests/proof/accum/one_unit_lane.h - one lane of binary64 as its pattern: the hooks of emu/gemm/unit_lanes.c in
+ * integers that a prover can read.
  *
  * Each text is IEEE 754's operation for the operands that its comment names, which lemmas of theorems.py show; for all
  * others it is a function of which nothing is known, so that a theorem holds only if the kernel stays within them. */
@@ -40,7 +40,7 @@ BLK_OP blk_u blk_and(blk_u x, blk_u y) { return x & y; }
 BLK_OP blk_u blk_or(blk_u x, blk_u y) { return x | y; }
 BLK_OP blk_u blk_minus(blk_u x, blk_u y) { return x - y; }
 
-/* ---- products: of a zero and a number; of a number and a power of two; of two numbers of 24 digits. Normal results. */
+/* ---- products: of a zero and a number; of a number and a power of two; of two numbers of 24 digits ---- */
 
 BLK_OP uint64_t product_by_power(uint64_t x, uint64_t power) {
   return ((x ^ power) & ONE64) | ((x & ~ONE64) + (power & ~ONE64) - ((uint64_t)1023 << 52));
@@ -48,8 +48,8 @@ BLK_OP uint64_t product_by_power(uint64_t x, uint64_t power) {
 /* 1: product_by_power is x power. */
 BLK_OP int scales(uint64_t x, uint64_t power) {
   int32_t e = field64(x) + field64(power) - 1023;
-  return (power & DIGITS64) == 0 && field64(x) > 0 && field64(power) > 0 && field64(x) < 2047 && field64(power) < 2047 && e > 0 &&
-         e < 2047;
+  return (power & DIGITS64) == 0 && field64(x) > 0 && field64(power) > 0 && field64(x) < 2047 &&
+         field64(power) < 2047 && e > 0 && e < 2047;
 }
 BLK_OP uint64_t product_of_few(uint64_t x, uint64_t y) {
   uint64_t n = (sig64(x) >> 29) * (sig64(y) >> 29), up = n >> 47; /* 47 or 48 digits */
@@ -58,8 +58,8 @@ BLK_OP uint64_t product_of_few(uint64_t x, uint64_t y) {
 }
 BLK_OP int are_few(uint64_t x, uint64_t y) {
   int32_t e = field64(x) + field64(y) - 1023;
-  return ((x | y) & 0x1FFFFFFF) == 0 && field64(x) > 0 && field64(y) > 0 && field64(x) < 2047 && field64(y) < 2047 && e > 0 &&
-         e < 2046;
+  return ((x | y) & 0x1FFFFFFF) == 0 && field64(x) > 0 && field64(y) > 0 && field64(x) < 2047 && field64(y) < 2047 &&
+         e > 0 && e < 2046;
 }
 BLK_OP blk_d blk_mul(blk_d x, blk_d y) {
   if ((x & ~ONE64) == 0 && field64(y) < 2047) return (x ^ y) & ONE64;
@@ -137,7 +137,9 @@ BLK_OP int less64(uint64_t x, uint64_t y) {
 }
 BLK_OP int is_nan64(uint64_t x) { return (x & ~ONE64) > (uint64_t)2047 << 52; }
 BLK_OP blk_d blk_max(blk_d x, blk_d y) { return less64(y, x) && !is_nan64(x) && !is_nan64(y) ? x : y; }
-BLK_OP blk_d blk_if_less(blk_d x, blk_d y, blk_d yes, blk_d no) { return less64(x, y) && !is_nan64(x) && !is_nan64(y) ? yes : no; }
+BLK_OP blk_d blk_if_less(blk_d x, blk_d y, blk_d yes, blk_d no) {
+  return less64(x, y) && !is_nan64(x) && !is_nan64(y) ? yes : no;
+}
 BLK_OP blk_d blk_if_same(blk_d x, blk_d y, blk_d yes, blk_d no) {
   return !is_nan64(x) && (x == y || ((x | y) & ~ONE64) == 0) ? yes : no;
 }

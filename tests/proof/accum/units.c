@@ -24,16 +24,17 @@ __attribute__((always_inline)) hu_status hu_format_check(hu_format f, const char
 #undef HU_UNIT_MR
 #define HU_UNIT_MR 1
 #undef HU_OF_LEVEL
-#define HU_OF_LEVEL(name) not_a_table; static const hu_unit_kernels unread __attribute__((unused))
+#define HU_OF_LEVEL(name) \
+  not_a_table;            \
+  static const hu_unit_kernels unread __attribute__((unused))
 #include "one_unit_lane.h"
 #include "emu/gemm/unit_lanes.c"
 
 enum { WRONG_SUM = 1, WRONG_CUT = 2, WRONG_ADDITION = 4 };
 
-/* The format of A and B: m, e, b; F, the least exponent of the unit, C as a binary32 number; the elements' codes, a byte
- * each, from the lowest on. */
-#define ARGUMENTS \
-  uint8_t m, uint8_t e, int8_t b, uint8_t f, int16_t emin, uint32_t c, uint32_t as, uint32_t bs
+/* The format of A and B: m, e, b; F, the least exponent of the unit, C as a binary32 number; the elements' codes, a
+ * byte each, from the lowest on. */
+#define ARGUMENTS uint8_t m, uint8_t e, int8_t b, uint8_t f, int16_t emin, uint32_t c, uint32_t as, uint32_t bs
 #define GIVEN m, e, b, f, emin, c, as, bs
 
 #ifndef PROOF_LENGTH
@@ -204,7 +205,8 @@ int align_largest(ARGUMENTS) {
 
 /* One more term in the sum: integers below 2^51 in size, the second one perhaps -0. c, as, bs: their digits. */
 int align_add(ARGUMENTS) {
-  int64_t n = (int64_t)((uint64_t)c << 32 | as) >> 12, k = (int64_t)((uint64_t)bs << 32 | ((uint32_t)(uint16_t)emin << 16)) >> 12;
+  int64_t n = (int64_t)((uint64_t)c << 32 | as) >> 12,
+          k = (int64_t)((uint64_t)bs << 32 | ((uint32_t)(uint16_t)emin << 16)) >> 12;
   (void)m, (void)e, (void)b;
   uint64_t term = k == 0 && f ? BLK_SIGN : of_integer(k);
   return blk_add(of_integer(n), term) == of_integer(n + k) ? 0 : WRONG_ADDITION;

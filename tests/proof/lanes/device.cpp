@@ -47,8 +47,8 @@ enum { WRONG_CODE = 1, WRONG_EVENTS = 2, WRONG_VALUE = 4 };
 #define GIVEN m, e, b, axes, policy, round, bits, u, random
 
 // What hu_scaled_args_of makes of an element format and a mode, without sizes and scale formats; 0: no short way.
-static inline int args_of(hu_scaled_args *a, uint8_t m, uint8_t e, int16_t b, uint16_t axes, uint8_t policy, uint8_t round,
-                          uint8_t bits) {
+static inline int args_of(hu_scaled_args *a, uint8_t m, uint8_t e, int16_t b, uint16_t axes, uint8_t policy,
+                          uint8_t round, uint8_t bits) {
   hu_format z;
   hu_mode mode;
   memset(&z, 0, sizeof z);
@@ -78,7 +78,7 @@ static inline int args_of(hu_scaled_args *a, uint8_t m, uint8_t e, int16_t b, ui
   a->scaler.top = hu_unpack(f, f->max_code);
   a->scaler.emax = hu_exponent(a->scaler.top);
   a->scaler.steps = HU_STEPS_EXACT;
-  a->scaler.scale.emin = -127; // E8M0's, the lowest of the catalogue's
+  a->scaler.scale.emin = -127;  // E8M0's, the lowest of the catalogue's
   a->top = hu_pack32(a->scaler.top);
   a->low = (uint32_t)(f->emin + 127) << 23;
   a->lanes = hu_narrow_of(&a->narrow, f) && f->fits_binary32 && f->emin - f->m >= -126 && f->emin >= -125 &&
@@ -122,7 +122,9 @@ int device_lanes_codes(ARGUMENTS, int16_t power) { return wrong_element(GIVEN, p
 int device_stepped(ARGUMENTS) {
   hu_scaled_args a;
   (void)random;
-  if (round >= HU_SRA || !args_of(&a, m, e, b, axes, policy, round, bits) || !a.narrow.quick || !hu_quick_ok(&a.narrow, u)) return 0;
+  if (round >= HU_SRA || !args_of(&a, m, e, b, axes, policy, round, bits) || !a.narrow.quick ||
+      !hu_quick_ok(&a.narrow, u))
+    return 0;
   return hu_quick_stepped(a.narrow, hu_addend_of(round, a.narrow.d0), u) != hu_quick(&a.narrow, round, u, 0);
 }
 }

@@ -22,24 +22,24 @@ static inline int within4(hu_lane a, hu_lane b, hu_lane c) {
 }
 #define WITHIN4(a, b, c) within4(a, b, c)
 
-#define X(name, text, ...)                                                                                     \
-  static void hook_##name(size_t n, uint32_t *z, const uint32_t *a, const uint32_t *b, const uint32_t *c) {    \
-    for (size_t i = 0; i < n; i += HU_W) {                                                                     \
-      const hu_lane A = get(a + i), B = get(b + i), C = get(c + i);                                            \
-      (void)B, (void)C;                                                                                        \
-      set(z + i, text);                                                                                        \
-    }                                                                                                          \
+#define X(name, text, ...)                                                                                  \
+  static void hook_##name(size_t n, uint32_t *z, const uint32_t *a, const uint32_t *b, const uint32_t *c) { \
+    for (size_t i = 0; i < n; i += HU_W) {                                                                  \
+      const hu_lane A = get(a + i), B = get(b + i), C = get(c + i);                                         \
+      (void)B, (void)C;                                                                                     \
+      set(z + i, text);                                                                                     \
+    }                                                                                                       \
   }
 HOOKS(X)
 FLOAT_HOOKS(X)
 #undef X
-#define X(name, text, ...)                                                                                     \
-  static void hook_##name(size_t n, uint32_t *z, const uint32_t *a, const uint32_t *b, const uint32_t *c) {    \
-    for (size_t i = 0; i < n; i += HU_W) {                                                                     \
-      const hu_lane A = get(a + i), B = get(b + i), C = get(c + i);                                            \
-      (void)B, (void)C;                                                                                        \
-      set(z + i, HU_ALL((uint32_t)(text)));                                                                    \
-    }                                                                                                          \
+#define X(name, text, ...)                                                                                  \
+  static void hook_##name(size_t n, uint32_t *z, const uint32_t *a, const uint32_t *b, const uint32_t *c) { \
+    for (size_t i = 0; i < n; i += HU_W) {                                                                  \
+      const hu_lane A = get(a + i), B = get(b + i), C = get(c + i);                                         \
+      (void)B, (void)C;                                                                                     \
+      set(z + i, HU_ALL((uint32_t)(text)));                                                                 \
+    }                                                                                                       \
   }
 WHOLE_HOOKS(X)
 #undef X
@@ -58,8 +58,15 @@ static void store16(size_t n, uint16_t *z, const uint32_t *x) {
 }
 static void few(size_t n, uint32_t *z, const uint32_t *x) { hu_store_few(z, hu_load_few(x, n), n); }
 
-const hooks HOOKS_HERE = {HOOKS_LEVEL, HU_W, {
+const hooks HOOKS_HERE = {HOOKS_LEVEL,
+                          HU_W,
+                          {
 #define X(name, ...) hook_##name,
-  HOOKS(X) WHOLE_HOOKS(X) FLOAT_HOOKS(X)
+                              HOOKS(X) WHOLE_HOOKS(X) FLOAT_HOOKS(X)
 #undef X
-}, load8, load16, store8, store16, few};
+                          },
+                          load8,
+                          load16,
+                          store8,
+                          store16,
+                          few};

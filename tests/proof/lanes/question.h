@@ -30,7 +30,7 @@ enum { WRONG_CODE = 1, WRONG_EVENTS = 2, WRONG_VALUE = 4 };
 
 /* A format, a mode, an operand and a random word. axes: from the lowest bit on sign (1 bit), zero (2), subnormal (2),
  * inf (2), nan (3), negzero (1), overflow (2), negative (2). policy: saturate (2), tiny (1), nan (2). */
-#define ARGUMENTS                                                                                                 \
+#define ARGUMENTS                                                                                          \
   uint8_t m, uint8_t e, int16_t b, uint16_t axes, uint8_t policy, uint8_t round, uint8_t bits, uint32_t u, \
       uint32_t random
 #define GIVEN m, e, b, axes, policy, round, bits, u, random

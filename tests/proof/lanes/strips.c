@@ -6,7 +6,9 @@
 
 #include "emu/scaled/strip.h"
 #undef HU_OF_LEVEL
-#define HU_OF_LEVEL(name) not_a_table; static const hu_scaled_strips unread __attribute__((unused))
+#define HU_OF_LEVEL(name) \
+  not_a_table;            \
+  static const hu_scaled_strips unread __attribute__((unused))
 #include "emu/scaled/strip_lanes.c"
 
 /* The element format under the mode, as hu_scaler_of makes it, and what strips make of it; taken: 0 if they refuse. */

@@ -21,13 +21,15 @@ static uint32_t drawn(void) {
 }
 
 static int failures;
-static void differs(const char *level, const char *name, uint32_t a, uint32_t b, uint32_t c, uint32_t z, uint32_t right) {
+static void differs(const char *level, const char *name, uint32_t a, uint32_t b, uint32_t c, uint32_t z,
+                    uint32_t right) {
   if (failures++ < 20) printf("%s: %s of %08x %08x %08x is %08x, not %08x\n", level, name, a, b, c, z, right);
 }
 
 /* Numbers near each other, edges, or anything. */
 static uint32_t operand(void) {
-  static const uint32_t edges[] = {0, 1, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFF, 0x7F800000, 0x7F7FFFFF, 0x800000, 0x3F800000};
+  static const uint32_t edges[] = {0,          1,          0x7FFFFFFF, 0x80000000, 0x80000001,
+                                   0xFFFFFFFF, 0x7F800000, 0x7F7FFFFF, 0x800000,   0x3F800000};
   uint32_t u = drawn();
   switch (u % 4) {
     case 0: return edges[drawn() % (sizeof edges / sizeof *edges)];
@@ -130,7 +132,8 @@ static uint32_t by_core(int k, uint8_t round, uint32_t x, uint32_t y) {
   memset(&mode, 0, sizeof mode);
   mode.round = round;
   hu_spec s = hu_spec_of(hu_format_binary32(), mode);
-  return hu_arith_one(&s, operations[k - HOOK_plus], hu_unpack32(x), hu_unpack32(y), hu_num_special(HU_KIND_ZERO, 0), 0, &events);
+  return hu_arith_one(&s, operations[k - HOOK_plus], hu_unpack32(x), hu_unpack32(y), hu_num_special(HU_KIND_ZERO, 0), 0,
+                      &events);
 }
 
 static void float_hooks(const hooks *h) {
@@ -181,9 +184,11 @@ static void memory(const hooks *h) {
     b[i] = c[i] = 0;
   }
   h->load8(N, z, bytes);
-  for (size_t i = 0; i < N; i++) if (z[i] != (a[i] & 0xFF)) differs(h->level, "load8", a[i], 0, 0, z[i], a[i] & 0xFF);
+  for (size_t i = 0; i < N; i++)
+    if (z[i] != (a[i] & 0xFF)) differs(h->level, "load8", a[i], 0, 0, z[i], a[i] & 0xFF);
   h->load16(N, z, halves);
-  for (size_t i = 0; i < N; i++) if (z[i] != (a[i] & 0xFFFF)) differs(h->level, "load16", a[i], 0, 0, z[i], a[i] & 0xFFFF);
+  for (size_t i = 0; i < N; i++)
+    if (z[i] != (a[i] & 0xFFFF)) differs(h->level, "load16", a[i], 0, 0, z[i], a[i] & 0xFFFF);
   memset(bytes, 0, sizeof bytes);
   memset(halves, 0, sizeof halves);
   h->store8(N, bytes, a);
@@ -228,11 +233,11 @@ int main(int argc, char **argv) {
     instructions();
     return 0;
   }
-#define LEVEL(suffix)                                                   \
-  if (HU_RUNS_##suffix) {                                               \
-    level(&hooks_##suffix);                                             \
-  } else {                                                              \
-    printf(#suffix ": left out, this processor has not got it\n");     \
+#define LEVEL(suffix)                                              \
+  if (HU_RUNS_##suffix) {                                          \
+    level(&hooks_##suffix);                                        \
+  } else {                                                         \
+    printf(#suffix ": left out, this processor has not got it\n"); \
   }
   HU_EACH_LEVEL(LEVEL)
   return failures != 0;

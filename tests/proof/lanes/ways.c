@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The ways of emu/simd/round.h and of the loops of emu/simd/convert_lanes.c against the core, as functions that a prover
- * reads. Each takes numbers alone and returns what is wrong, as bits (WRONG_): a theorem is that it returns 0 whatever
- * it is given. docs/proof-lanes.md says what each means. */
+/* The ways of emu/simd/round.h and of the loops of emu/simd/convert_lanes.c against the core, as functions that a
+ * prover reads. Each takes numbers alone and returns what is wrong, as bits (WRONG_): a theorem is that it returns 0
+ * whatever it is given. docs/proof-lanes.md says what each means. */
 #include "question.h"
 
 /* The table of the loops over arrays becomes one that nobody reads, so that the loops are not compiled. */
 #include "emu/simd/convert.h"
 #undef HU_OF_LEVEL
-#define HU_OF_LEVEL(name) not_a_table; static const hu_kernels unread __attribute__((unused))
+#define HU_OF_LEVEL(name) \
+  not_a_table;            \
+  static const hu_kernels unread __attribute__((unused))
 #include "emu/simd/convert_lanes.c"
 
 /* What the core says of an operand, and the constants of lanes; taken: 0 where the theorem says nothing. */
@@ -29,7 +31,6 @@ static inline question question_of(ARGUMENTS) {
   q.code = hu_round(&q.spec, hu_unpack32(u), bits ? random >> (32 - bits) : 0, &q.events);
   return q;
 }
-
 
 /* ---- what a loop over one element leaves ---- */
 
@@ -73,21 +74,21 @@ static inline int reached(const question *q, const answer *a) {
 }
 
 /* Three theorems of a way: its codes and events, its values and events, and that they are about something. */
-#define THEOREMS(way)                        \
-  int way##_codes(ARGUMENTS) {               \
-    question q = question_of(GIVEN);         \
+#define THEOREMS(way)                            \
+  int way##_codes(ARGUMENTS) {                   \
+    question q = question_of(GIVEN);             \
     answer a = way(&q, u, random, HU_TO_CODE32); \
-    return wrong(&q, &a, HU_TO_CODE32);      \
-  }                                          \
-  int way##_values(ARGUMENTS) {              \
-    question q = question_of(GIVEN);         \
-    answer a = way(&q, u, random, HU_TO_VALUE); \
-    return wrong(&q, &a, HU_TO_VALUE);       \
-  }                                          \
-  int way##_reached(ARGUMENTS) {             \
-    question q = question_of(GIVEN);         \
+    return wrong(&q, &a, HU_TO_CODE32);          \
+  }                                              \
+  int way##_values(ARGUMENTS) {                  \
+    question q = question_of(GIVEN);             \
+    answer a = way(&q, u, random, HU_TO_VALUE);  \
+    return wrong(&q, &a, HU_TO_VALUE);           \
+  }                                              \
+  int way##_reached(ARGUMENTS) {                 \
+    question q = question_of(GIVEN);             \
     answer a = way(&q, u, random, HU_TO_CODE32); \
-    return reached(&q, &a);                  \
+    return reached(&q, &a);                      \
   }
 
 /* ---- sums that are rounded in the direction of one mode, PROOF_ROUND ---- */
@@ -190,7 +191,6 @@ static inline answer middle1(const question *q, hu_lane u, hu_lane random, int t
 }
 THEOREMS(middle1)
 
-
 /* ---- the same with a random word ---- */
 
 static inline answer random_quick(const question *q, hu_lane u, hu_lane random, int to) {
@@ -201,7 +201,6 @@ static inline answer random_quick(const question *q, hu_lane u, hu_lane random, 
   return a;
 }
 THEOREMS(random_quick)
-
 
 /* The checks of loops and those that other kernels call say the same. */
 int checks_agree(ARGUMENTS) {
