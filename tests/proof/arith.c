@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The exact results of emu/core/arith.h, and numbers into and out of binary32 and binary64, as functions of integers. */
+/* The exact results of emu/core/arith.h, and numbers into and out of binary32 and binary64, as functions of
+ * integers. */
 #include "emu/core/arith.h"
 
-/* The significand; above the exponent's 32 digits sticky, sign, two digits of kind, and from 48 on the events raised. */
+/* The significand; above the exponent's 32 digits sticky, sign, two digits of kind, and from 48 on the events. */
 typedef struct proof_number {
   uint64_t sig, rest;
 } proof_number;
 
 #define NUMBER(x) uint8_t kind_##x, uint8_t minus_##x, uint64_t sig_##x, int32_t exp_##x
-#define GIVEN(x)                                         \
-  {                                                      \
-    sig_##x, exp_##x, kind_##x, minus_##x, 0 /* exact */ \
-  }
+#define GIVEN(x) \
+  { sig_##x, exp_##x, kind_##x, minus_##x, 0 /* exact */ }
 
 static inline proof_number packed(hu_num z, uint32_t raised) {
   proof_number p = {z.sig, (uint64_t)raised << 48 | (uint64_t)(z.kind & 3) << 34 | (uint64_t)(z.sign & 1) << 33 |

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* emu/core/round.h as functions of integers, for the translator: a descriptor, a mode and an operand come as numbers.
  *
- * With PROOF_DECISION what a stochastic mode decides is a call that nobody has defined, so that what is proved holds for
- * every decision. The header is read as it stands: of the two places that name hu_stochastic_up the first, where it is
+ * With PROOF_DECISION what a stochastic mode decides is a call of an undefined function, so that what is proved holds
+ * for every decision. The header is read as it stands: of the two places that name hu_stochastic_up the first, where it is
  * defined, becomes hu_stochastic_up_0, and the second, where it is used, hu_stochastic_up_1, which is here. */
 #include "emu/core/port.h"
 

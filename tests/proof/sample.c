@@ -67,7 +67,8 @@ uint64_t sample_counts(uint64_t a, uint64_t b) {
   uint32_t r = (uint32_t)a << (b & 31) | (uint32_t)a >> (-b & 31);
   uint32_t least = (uint32_t)a < (uint32_t)b ? (uint32_t)a : (uint32_t)b, over;
   uint32_t carried = __builtin_add_overflow((uint32_t)a, (uint32_t)b, &over);
-  return z + ((uint64_t)r << 20) + least + (uint64_t)__builtin_popcount((uint32_t)b) + carried * over + __builtin_bswap32(r);
+  return z + ((uint64_t)r << 20) + least + (uint64_t)__builtin_popcount((uint32_t)b) + carried * over +
+         __builtin_bswap32(r);
 }
 
 uint64_t sample_float(uint64_t a, uint64_t b) {

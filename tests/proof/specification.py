@@ -32,8 +32,8 @@ Decoded = namedtuple('Decoded', 'nan inf zero finite minus sig exp field trailin
 # A number >= 0: floor(2^DIGITS times it), and whether anything is left. Compared with multiples of 2^-DIGITS only.
 Real = namedtuple('Real', 'scaled more')
 DIGITS = 40
-# The rounded magnitude r 2^q, whether it is |x|, whether x is tiny.
-Rounded = namedtuple('Rounded', 'r q exact tiny')
+# The rounded magnitude r 2^q, and whether x is tiny.
+Rounded = namedtuple('Rounded', 'r q tiny')
 
 
 def one_of(axis, *values):
@@ -270,9 +270,8 @@ def rounded(f, mode, x, decide):
     r = lower + choose(up, 1, 0)
     r, q = choose(coarse, r * pow2(f.m), r), q       # one step is 2^emin = 2^m 2^Q there
     # "zero = none: the result is 2^emin in every mode"
-    raised = both(below, equal(f.zero, ZERO_NONE))
-    r = choose(raised, pow2(f.m), r)
-    return Rounded(r, q, both(is_zero(nu), no(up), no(raised)), tiny(f, mode, x, decide))
+    r = choose(both(below, equal(f.zero, ZERO_NONE)), pow2(f.m), r)
+    return Rounded(r, q, tiny(f, mode, x, decide))
 
 
 # ---- section 5: tiny ----
@@ -374,8 +373,8 @@ def right(f, mode, x, decide, code, reported):
                   both(r != 0, got.finite, equal(got.minus, both(f.sign, x.minus)), compare(r, z.q, got.sig, got.exp) == 0))
     right_code = both(in_width, either(both(under, code == under_code), both(over, code == over_code),
                                        both(no(under), no(over), is_r)))
-    # Section 5. The result is r 2^Q here, so it is not equal to x where r is not t, or is flushed.
-    inexact = either(no(z.exact), flushed)
+    # Section 5.
+    inexact = either(got.zero, x.more, compare(got.sig, got.exp, x.sig, x.exp) != 0)
     subnormal = both(got.finite, equal(f.zero, ZERO_FIELD), got.field == 0)
     set_under = events(invalid=TRUE, inexact=TRUE, saturated=no(under_nan))
     set_over = events(overflow=TRUE, inexact=TRUE, saturated=over_finite)
