@@ -47,7 +47,8 @@ def _kinds(bitwuzla):
                   'to_signed': kind.FP_TO_SBV, 'to_unsigned': kind.FP_TO_UBV, 'fp.add': kind.FP_ADD, 'fp.sub': kind.FP_SUB,
                   'fp.mul': kind.FP_MUL, 'fp.div': kind.FP_DIV, 'fp.fma': kind.FP_FMA, 'fp.sqrt': kind.FP_SQRT,
                   'fp.lt': kind.FP_LT, 'fp.leq': kind.FP_LEQ, 'fp.eq': kind.FP_EQUAL, 'fp.isNaN': kind.FP_IS_NAN,
-                  'fp.isInfinite': kind.FP_IS_INF, 'fp.isZero': kind.FP_IS_ZERO, 'fp.neg': kind.FP_NEG, 'fp.abs': kind.FP_ABS})
+                  'fp.isInfinite': kind.FP_IS_INF, 'fp.isZero': kind.FP_IS_ZERO, 'fp.neg': kind.FP_NEG, 'fp.abs': kind.FP_ABS,
+                  'fp.roundToIntegral': kind.FP_RTI})
     return plain
 
 
@@ -76,7 +77,8 @@ class _Bitwuzla:
         if x.sort == t.MODE:
             return self.tm.mk_rm_value(getattr(self.b.RoundingMode, x.data))
         if isinstance(x.sort, tuple):
-            return self.tm.mk_term(self.b.Kind.FP_TO_FP_FROM_BV, [self.tm.mk_bv_value(self.sort(32), x.data)], [8, 24])
+            return self.tm.mk_term(self.b.Kind.FP_TO_FP_FROM_BV, [self.tm.mk_bv_value(self.sort(sum(x.sort[1:])), x.data)],
+                                   list(x.sort[1:]))
         return self.tm.mk_bv_value(self.sort(x.sort), x.data)
 
     def function(self, x, args):
@@ -94,11 +96,11 @@ class _Bitwuzla:
         if x.op == 'applied':
             return self.function(x, args)
         if x.op == 'float_bits':
-            bits = self.tm.mk_const(self.sort(32))
-            back = self.tm.mk_term(self.b.Kind.FP_TO_FP_FROM_BV, [bits], [8, 24])
+            bits = self.tm.mk_const(self.sort(x.sort))
+            back = self.tm.mk_term(self.b.Kind.FP_TO_FP_FROM_BV, [bits], list(x.args[0].sort[1:]))
             self.side.append(self.tm.mk_term(self.b.Kind.EQUAL, [back, args[0]]))
             return bits
-        numbers = [8, 24] if x.op in self.TO_FLOAT else self.NUMBERS[x.op](x.data) if x.op in self.NUMBERS else []
+        numbers = list(x.sort[1:]) if x.op in self.TO_FLOAT else self.NUMBERS[x.op](x.data) if x.op in self.NUMBERS else []
         return self.tm.mk_term(self.kinds[x.op], args, numbers)
 
     def all(self, roots):

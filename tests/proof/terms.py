@@ -14,6 +14,7 @@ import floats
 
 BOOL, MODE = 'Bool', 'RoundingMode'
 FLOAT32 = ('float', 8, 24)
+FLOAT64 = ('float', 11, 53)  # for solvers alone: nothing of it is folded or evaluated
 
 # Operations on bit-vectors whose two operands and result have one width, and what they compute on numbers below 2^n.
 _SAME = {
@@ -142,7 +143,7 @@ def _as(other, sort):
 
 def _folded(op, args, data, sort):
     """The term, or its value where every operand is a constant."""
-    if all(a.op == 'constant' for a in args):
+    if all(a.op == 'constant' for a in args) and FLOAT64 not in (sort, *(a.sort for a in args)):
         return constant(_compute(op, [a.data for a in args], [a.sort for a in args], data, sort), sort)
     return _make(op, args, data, sort)
 
@@ -431,18 +432,19 @@ def leading_zeros(a):
 # ---- floats ----
 
 def float_of_bits(bits):
-    """The binary32 with this pattern."""
-    return bits.args[0] if bits.op == 'float_bits' else _folded('float_of_bits', (bits,), None, FLOAT32)
+    """The binary32 with this pattern, of 64 bits the binary64."""
+    sort = FLOAT32 if bits.sort == 32 else FLOAT64
+    return bits.args[0] if bits.op == 'float_bits' else _folded('float_of_bits', (bits,), None, sort)
 
 
 def float_bits(x):
     """A pattern of x: of a NaN any one (in `evaluate` 0x7FC00000), else the only one."""
-    return x.args[0] if x.op == 'float_of_bits' else _folded('float_bits', (x,), None, 32)
+    return x.args[0] if x.op == 'float_of_bits' else _folded('float_bits', (x,), None, sum(x.sort[1:]))
 
 
 def float_operation(op, direction, *args):
-    """fp.add, fp.sub, fp.mul, fp.div, fp.fma or fp.sqrt in a rounding direction."""
-    return _folded(op, (direction,) + args, None, FLOAT32)
+    """fp.add, fp.sub, fp.mul, fp.div, fp.fma, fp.sqrt or fp.roundToIntegral in a rounding direction."""
+    return _folded(op, (direction,) + args, None, args[0].sort)
 
 
 def float_compare(op, a, b):
@@ -539,13 +541,17 @@ def _sort_text(sort):
         if isinstance(sort, tuple) else sort
 
 
+def _to_float(t):
+    return f'(_ to_fp {t.sort[1]} {t.sort[2]})'
+
+
 def _constant_text(t):
     if t.sort == BOOL:
         return 'true' if t.data else 'false'
     if t.sort == MODE:
         return t.data
     if isinstance(t.sort, tuple):
-        return f'((_ to_fp 8 24) #b{t.data:032b})'
+        return f'({_to_float(t)} #b{t.data:0{sum(t.sort[1:])}b})'
     return f'#b{t.data:0{t.sort}b}'
 
 
@@ -553,7 +559,7 @@ HEADS = {  # what SMT-LIB writes for an operation with numbers or another name
     'extract': lambda t: f'(_ extract {t.data[0]} {t.data[1]})',
     'sign_extend': lambda t: f'(_ sign_extend {t.data})',
     'applied': lambda t: t.data,
-    'float_of_bits': lambda t: '(_ to_fp 8 24)',
+    'float_of_bits': _to_float,
     'float_of_signed': lambda t: '(_ to_fp 8 24)',
     'float_of_unsigned': lambda t: '(_ to_fp_unsigned 8 24)',
     'to_signed': lambda t: f'(_ fp.to_sbv {t.data})',
@@ -583,8 +589,8 @@ def smtlib(assertions):
             names[id(t)] = f't{i}'
             args = ' '.join(names[id(a)] for a in t.args)
             if t.op == 'float_bits':
-                lines.append(f'(declare-const t{i} (_ BitVec 32))')
-                lines.append(f'(assert (= ((_ to_fp 8 24) t{i}) {args}))')
+                lines.append(f'(declare-const t{i} {_sort_text(t.sort)})')
+                lines.append(f'(assert (= ({_to_float(t.args[0])} t{i}) {args}))')
             else:
                 head = HEADS[t.op](t) if t.op in HEADS else t.op
                 lines.append(f'(define-fun t{i} () {_sort_text(t.sort)} ({head} {args}))')
