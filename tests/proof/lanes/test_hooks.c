@@ -148,7 +148,7 @@ static void float_hooks(const hooks *h) {
         hu_float_env_leave(saved);
         for (size_t i = 0; i < N; i++) {
           int nan = (z[i] & 0x7FFFFFFF) > 0x7F800000 && (right[i] & 0x7FFFFFFF) > 0x7F800000;
-          if (z[i] != right[i] && !nan) differs(h->level, names[k], a[i], b[i], d, z[i], right[i]);
+          if (z[i] != right[i] && !nan) differs(h->level, names[k], a[i], b[i], (uint32_t)d, z[i], right[i]);
         }
       }
     }
