@@ -6,7 +6,6 @@
 #define inline __attribute__((always_inline)) inline
 #include "one_unit_lane.h"
 
-ANY64(float64_add_rne);
 ANY64(float64_mul_rne);
 uint64_t float64_whole_rtz(uint64_t a) __attribute__((const));
 uint64_t float64_whole_rtn(uint64_t a) __attribute__((const));
@@ -18,16 +17,10 @@ uint64_t float64_whole_rne(uint64_t a) __attribute__((const));
 int product_scales(ARGUMENTS) { return scales(x, y) && product_by_power(x, y) != float64_mul_rne(x, y); }
 int product_scales_reached(ARGUMENTS) { return scales(x, y) && float64_mul_rne(x, y) == 0xC00C000000000000u; }
 
-/* Two numbers of 24 digits. */
-int product_few(ARGUMENTS) { return are_few(x, y) && product_of_few(x, y) != float64_mul_rne(x, y); }
-
 /* To integers. */
 int whole_trunc(ARGUMENTS) { return (void)y, field64(x) < 2047 && whole_of(WHOLE_TRUNC, x) != float64_whole_rtz(x); }
 int whole_floor(ARGUMENTS) { return (void)y, field64(x) < 2047 && whole_of(WHOLE_FLOOR, x) != float64_whole_rtn(x); }
 int whole_near(ARGUMENTS) { return (void)y, field64(x) < 2047 && whole_of(WHOLE_NEAR, x) != float64_whole_rne(x); }
-
-/* Two integers below 2^52 in size. */
-int sum_of_two(ARGUMENTS) { return is_whole(x) && is_whole(y) && sum_of_integers(x, y) != float64_add_rne(x, y); }
 
 /* The integer of a pattern and the pattern of an integer are each other's inverse. */
 int integers_there_and_back(ARGUMENTS) {

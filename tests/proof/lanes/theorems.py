@@ -93,9 +93,9 @@ def theorems():
     return out + [device('stepped', m) for m in ALL_M] + [device('lanes_codes', 3, 7)]
 
 
-EVERY_RUN = ('L1/codes/m=0', 'L1/codes/m=3', 'L1/values/m=3', 'L2/codes/m=3', 'L2/values/m=3', 'L3/codes-rne-m=3', 'L3/codes-rtn-m=3',
+EVERY_RUN = ('L1/codes/m=3', 'L2/codes/m=3', 'L2/values/m=3', 'L3/codes-rne-m=3', 'L3/codes-rtn-m=3',
              'L4/codes/m=3', 'L5/beyond-codes/m=3', 'L5/below-codes/m=3', 'L5/checks/m=3', 'L6/quick/sra-m=3', 'L7/decode_slowly/m=3',
-             'L7/decode_plain1/m=3', 'L7/decode_plain2/m=3', 'L8/binary64/m=3', 'L9/over_codes-rne-m=3')
+             'L7/decode_plain1/m=3', 'L7/decode_plain2/m=3',)
 
 # Planted faults of tests/fault/lanes.txt, and the query that each makes satisfiable.
 FAULTS = {500: 'L1/codes/m=3', 501: 'L1/codes/m=3', 502: 'L1/codes/m=0', 503: 'L1/codes/m=3', 504: 'L2/codes/m=3', 505: 'L2/codes/m=3',
@@ -107,4 +107,4 @@ FAULTS = {500: 'L1/codes/m=3', 501: 'L1/codes/m=3', 502: 'L1/codes/m=0', 503: 'L
 
 
 def everything():
-    return chosen(theorems() + witnesses(), EVERY_RUN, FAULTS)
+    return chosen(theorems() + witnesses(), EVERY_RUN, FAULTS, (501, 507, 510))  # a fault's sources are compiled anew

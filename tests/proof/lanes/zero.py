@@ -97,16 +97,16 @@ def witness(name, source, flags, function, fixed, seconds=0.5):
     return Query(name, 'sat', lambda sources=TREE: reached(sources, source, flags, function, fixed), seconds, True)
 
 
-def with_fault(number, query):
+def with_fault(number, query, quick):
     """The query on the sources with a planted fault in them."""
-    return Query(f'fault/{number}-{query.name.replace("/", "-")}', 'sat', lambda: query.make(Sources(number)), 1.0, True)
+    return Query(f'fault/{number}-{query.name.replace("/", "-")}', 'sat', lambda: query.make(Sources(number)), 1.0, quick)
 
 
-def chosen(queries, names, faults):
-    """All queries; those with these names are of every run, and so are the faults, a number and the query's name each."""
+def chosen(queries, names, faults, often):
+    """All queries; those with these names are of every run, and so are some faults. faults: a number and a query's name."""
     out = [q._replace(quick=q.quick or q.name in names) for q in queries]
     named = {q.name: q for q in out}
     missing = [n for n in [*names, *faults.values()] if n not in named]
     if missing or len(named) != len(out):
         raise ValueError(f'no such query: {missing}' if missing else 'two queries of one name')
-    return out + [with_fault(number, named[name]) for number, name in faults.items()]
+    return out + [with_fault(number, named[name], number in often) for number, name in faults.items()]
