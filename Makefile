@@ -24,7 +24,7 @@ run:
 	@scripts/run.sh $(BUILD) $(JOBS) $(MESON_ARGS)
 
 # What tests use beyond the build. A test whose package cannot be had is left out, and the totals say so.
-CHECK_PACKAGES ?= codespell valgrind verilator iverilog libsystemc-dev cmake doxygen groff man-db python3-venv mandoc python3-pygments \
+CHECK_PACKAGES ?= codespell valgrind verilator iverilog libsystemc-dev cmake doxygen groff man-db python3-venv clang mandoc python3-pygments \
   emscripten chromium chromium-driver python3-selenium libopenmpi-dev openmpi-bin libmpich-dev mpich slurmctld slurmd slurm-client
 
 # All packages of `make run` and `make check`, for a user who may install them on behalf of one who may not.
