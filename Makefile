@@ -25,7 +25,7 @@ run:
 
 # What tests use beyond the build. A test whose package cannot be had is left out, and the totals say so.
 CHECK_PACKAGES ?= codespell valgrind verilator iverilog libsystemc-dev cmake doxygen groff man-db python3-venv mandoc python3-pygments \
-  emscripten chromium chromium-driver python3-selenium libopenmpi-dev openmpi-bin libmpich-dev mpich slurmctld slurmd slurm-client gappa sollya
+  emscripten chromium chromium-driver python3-selenium libopenmpi-dev openmpi-bin libmpich-dev mpich slurmctld slurmd slurm-client gappa sollya clang
 
 # All packages of `make run` and `make check`, for a user who may install them on behalf of one who may not.
 packages:

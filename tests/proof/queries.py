@@ -15,9 +15,9 @@ Query = namedtuple('Query', 'name expects make seconds quick')
 
 TREE = Sources()  # as it stands, compiled once per process
 SOME_M = (0, 3)  # of every run: no trailing digits, and E4M3
-# Digits of a (its first one on top) and of b: significands of FP4, FP8 and so on. Beyond them solvers take too long.
-DIVISIONS = ((2, 2), (3, 3), (4, 4))
-ROOTS = (2, 3, 4, 5)
+# Digits of a (its first one on top) and of b: those of FP4 and FP8, and more. Beyond them the time grows quickly.
+DIVISIONS = ((2, 2), (3, 3), (4, 4), (5, 5), (6, 6))
+ROOTS = (2, 3, 4, 5, 6, 8)
 EVENTS = [i for i, name in enumerate(s.EVENTS) if name not in ('nan_in', 'inf_in')]
 
 
