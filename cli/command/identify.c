@@ -98,7 +98,7 @@ static const cli_command command = {
     "Find the accumulation model of a black box",
     "The box is a program that reads lines A B C [SCALES_A SCALES_B] as `halfulp mma` does, and writes one D for "
     "each,\n"
-    "in hex, as long as lines come; or a function of a shared library:\n\n"
+    "in hex, as long as lines come. It may also be a function of a shared library:\n\n"
     "  void dot(size_t n, const void *a, const void *b, const void *c, void *d)\n"
     "  void dot_scaled(size_t n, a, b, c, sa, sb, d)         with --scale\n"
     "  void gemm(size_t m, size_t n, size_t k, a, b, c, d)   with --gemm; row-major\n\n"
