@@ -59,6 +59,7 @@ static int judge(const judged *f, uint32_t code, uint32_t *want) {
   float x = value_of(code);
   if (!isfinite(x) || x == 0 || (x < 0 && !is_exponential(f->function))) return 0;
   double y = f->near(x), low = y - fabs(y) * margin, high = y + fabs(y) * margin;
+  if (isinf(y)) low = high = y; /* beyond binary64's range, so beyond binary32's */
   *want = code_of((float)low);
   return code_of((float)high) == *want;
 }
