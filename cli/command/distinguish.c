@@ -11,7 +11,7 @@ enum { KEY_FA = CLI_KEY_FREE, KEY_FB, KEY_FD, KEY_K, KEY_TRIES, KEY_WITHOUT_C };
 
 typedef struct state {
   id_shape shape;
-  int has_a, has_b, has_d, json, without_c;
+  int has_a, has_b, has_d, json;
   uint64_t k, tries, seed;
 } state;
 
@@ -29,7 +29,7 @@ static int set(void *into, int key, const char *value) {
     case KEY_K: return cli_read_u64(&s->k, "--k", value, 1, 4096);
     case KEY_TRIES: return cli_read_u64(&s->tries, "--tries", value, 1, UINT64_C(1) << 40);
     case CLI_KEY_SEED: return cli_read_u64(&s->seed, "--seed", value, 0, UINT64_MAX);
-    case KEY_WITHOUT_C: s->without_c = 1; break;
+    case KEY_WITHOUT_C: s->shape.without_c = 1; break;
     default: s->json = 1; break;
   }
   return CLI_OK;
@@ -102,27 +102,6 @@ static int check(const id_shape *shape, const hu_accum model[2], char **text) {
   return status == HU_OK ? CLI_OK : cli_fail_status(text[i - 1], status);
 }
 
-static int without_c_holds(void *context, id_vectors *v) {
-  const hu_accum *model = context;
-  id_put(v, ID_C, 0, 0, 0);
-  return id_compute(&model[0], v, 0, 1, v->column[ID_D]) == HU_OK && id_first_difference(&model[1], v, 0, 1) == 0;
-}
-
-/* Drawn questions, with C or, where it is to be absent, those that differ without it. */
-static int draw(const state *s, const hu_accum model[2], id_vectors *v) {
-  id_random random = {s->seed};
-  uint64_t each = s->tries / ID_DRAW_KINDS + 1;
-  if (!s->without_c) return id_tell(v, &s->shape, &model[0], &model[1], (size_t)each, &random);
-  for (uint64_t done = 0; done < s->tries; done++) {
-    if (done) id_vectors_free(v);
-    id_vectors_start(v, &s->shape);
-    if (id_vectors_grow(v, 1) == SIZE_MAX) return -1;
-    id_draw(v, 0, 1, (int)(done % ID_DRAW_KINDS), &random);
-    if (without_c_holds((void *)model, v)) return 1;
-  }
-  return 0;
-}
-
 typedef struct finding {
   int told, all;
   uint64_t count;
@@ -169,30 +148,27 @@ static void print_json(const state *s, const finding *f, const id_vectors *v, ch
 static int compare(const state *s, const hu_accum model[2], char **text) {
   id_vectors v;
   finding f = {0};
-  f.told = id_tell_all(&v, &s->shape, &model[0], &model[1], !s->without_c, &f.count);
+  int status = CLI_OK;
+  f.told = id_tell_all(&v, &s->shape, &model[0], &model[1], &f.count);
   f.all = f.told >= 0;
   if (!f.all) {
+    id_random random = {s->seed};
     id_vectors_free(&v);
-    f.told = draw(s, model, &v);
-    f.count = s->tries;
+    f.told = id_tell(&v, &s->shape, &model[0], &model[1], (size_t)(s->tries / ID_DRAW_KINDS + 1), &random, &f.count);
   }
-  if (f.told < 0) return cli_fail(NULL, "not enough memory");
-  if (f.told) {
-    if (s->without_c)
-      id_shorten(&v, without_c_holds, (void *)model);
-    else
-      id_shorten_difference(&v, &model[0], &model[1]);
+  if (f.told < 0) status = cli_fail(NULL, "not enough memory");
+  if (f.told > 0) {
+    id_shorten_difference(&v, &model[0], &model[1]);
     for (int i = 0; i < 2; i++) {
-      if (id_compute(&model[i], &v, 0, 1, v.column[ID_D]) != HU_OK) return CLI_BAD;
+      hu_status computed = id_compute(&model[i], &v, 0, 1, v.column[ID_D]);
+      if (computed != HU_OK) status = cli_fail_status(text[i], computed);
       f.answer[i] = id_get(&v, ID_D, 0, 0);
     }
   }
-  if (s->json)
-    print_json(s, &f, &v, text);
-  else
-    print_finding(s, &f, &v, text);
+  if (status == CLI_OK && s->json) print_json(s, &f, &v, text);
+  if (status == CLI_OK && !s->json) print_finding(s, &f, &v, text);
   id_vectors_free(&v);
-  return f.told ? CLI_DIFFERENT : CLI_OK;
+  return status != CLI_OK ? status : f.told ? CLI_DIFFERENT : CLI_OK;
 }
 
 int cli_distinguish(int argc, char **argv) {

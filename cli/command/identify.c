@@ -206,6 +206,12 @@ static int search(const state *t, id_box *box, FILE *steps, char **text) {
   return status;
 }
 
+/* 1: all of it was written. */
+static int close_log(FILE *log) {
+  int failed = ferror(log);
+  return fclose(log) == 0 && !failed;
+}
+
 static int run(const state *t, char **operands, int count) {
   id_box box = {0};
   opened o = {0};
@@ -219,7 +225,7 @@ static int run(const state *t, char **operands, int count) {
   if (status == CLI_OK) status = open_box(&box, &o, t, operands, count, log);
   if (status == CLI_OK) status = search(t, &box, steps, &text);
   close_box(&o);
-  if (log) fclose(log);
+  if (log && !close_log(log) && status == CLI_OK) status = cli_fail(t->log, "the log was not written in full");
   if (steps) fclose(steps);
   free(text);
   return status;

@@ -35,7 +35,7 @@ static size_t other_values(id_search *s, int axis, const hu_accum *x, int z[NEIG
   return n;
 }
 
-/* The row of fewest products that the model gets wrong; the count of rows if there is none. */
+/* The row of fewest products that the model gets wrong; the count of rows where it gets every row right. */
 static size_t least_row(const hu_accum *x, const id_vectors *v) {
   size_t best = v->count, least = SIZE_MAX;
   for (size_t at = 0; at < v->count; at++) {
@@ -58,7 +58,7 @@ static size_t drawn(const id_search *s) {
 /* Looks for a question that tells `other` from the model, and puts it. *asked: there was one. */
 static int ask_for(id_search *s, const hu_accum *model, const hu_accum *other, int *asked) {
   id_vectors v;
-  int told = id_tell(&v, &s->box->shape, model, other, drawn(s), &s->random), status = CLI_OK;
+  int told = id_tell(&v, &s->box->shape, model, other, drawn(s), &s->random, NULL), status = CLI_OK;
   *asked = told > 0;
   if (told > 0) {
     id_shorten_difference(&v, model, other);

@@ -34,7 +34,7 @@ void id_find_names(id_search *s, const hu_accum *model, id_result *z) {
     if (p.accum.block.every != shape->every || !hu_format_equal(p.accum.block.scale, shape->scale)) continue;
     hu_accum x = hu_accum_any(p.accum);
     if (!id_agrees(s, &x)) continue;
-    int told = id_tell(&v, shape, model, &x, NAME_ROWS, &s->random);
+    int told = id_tell(&v, shape, model, &x, NAME_ROWS, &s->random, NULL);
     id_vectors_free(&v);
     if (told == 0) memcpy(z->names[z->name_count++], p.name, sizeof z->names[0]);
   }

@@ -17,12 +17,15 @@ static int differs(id_vectors *v, const hu_accum *x, const hu_accum *y, size_t r
   return 1;
 }
 
-int id_tell(id_vectors *v, const id_shape *shape, const hu_accum *x, const hu_accum *y, size_t count, id_random *r) {
+int id_tell(id_vectors *v, const id_shape *shape, const hu_accum *x, const hu_accum *y, size_t count, id_random *r,
+            uint64_t *compared) {
+  if (compared) *compared = 0;
   id_vectors_start(v, shape);
   if (id_vectors_grow(v, ROWS) == SIZE_MAX) return -1;
   for (size_t done = 0; done < count; done += ROWS) {
     for (int kind = 0; kind < ID_DRAW_KINDS; kind++) {
       id_draw(v, 0, ROWS, kind, r);
+      if (compared) *compared += ROWS;
       if (differs(v, x, y, ROWS)) return 1;
     }
   }
@@ -140,9 +143,9 @@ static unsigned bits_of(const id_shape *s, int column) {
 }
 
 /* Question number q: its digits are the patterns, one operand after another. */
-static void put_number(id_vectors *v, size_t row, uint64_t q, int with_c) {
+static void put_number(id_vectors *v, size_t row, uint64_t q) {
   for (int column = ID_A; column < ID_D; column++) {
-    if (column == ID_C && !with_c) continue;
+    if (column == ID_C && v->shape->without_c) continue;
     unsigned bits = bits_of(v->shape, column);
     for (size_t k = 0; k < id_column_length(v->shape, column); k++) {
       id_put(v, column, row, k, q & (((uint64_t)1 << bits) - 1));
@@ -151,11 +154,10 @@ static void put_number(id_vectors *v, size_t row, uint64_t q, int with_c) {
   }
 }
 
-int id_tell_all(id_vectors *v, const id_shape *shape, const hu_accum *x, const hu_accum *y, int with_c,
-                uint64_t *count) {
+int id_tell_all(id_vectors *v, const id_shape *shape, const hu_accum *x, const hu_accum *y, uint64_t *count) {
   uint64_t bits = 0;
   for (int column = ID_A; column < ID_D; column++)
-    if (column != ID_C || with_c) bits += id_column_length(shape, column) * bits_of(shape, column);
+    if (column != ID_C || !shape->without_c) bits += id_column_length(shape, column) * bits_of(shape, column);
   *count = 0;
   id_vectors_start(v, shape);
   if (bits > 30) return -1;
@@ -163,7 +165,7 @@ int id_tell_all(id_vectors *v, const id_shape *shape, const hu_accum *x, const h
   uint64_t all = (uint64_t)1 << bits;
   for (uint64_t q = 0; q < all; q += ROWS) {
     size_t rows = all - q < ROWS ? (size_t)(all - q) : ROWS;
-    for (size_t i = 0; i < rows; i++) put_number(v, i, q + i, with_c);
+    for (size_t i = 0; i < rows; i++) put_number(v, i, q + i);
     *count += rows;
     if (differs(v, x, y, rows)) return 1;
   }

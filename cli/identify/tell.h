@@ -6,8 +6,9 @@
 #include "cli/question/draw.h"
 
 /* Draws questions of all kinds, `count` of each, until the models answer one differently: 1, and it is row 0 of v, with
- * no answer; 0: none was found; -1: memory ended. v is started here. */
-int id_tell(id_vectors *v, const id_shape *shape, const hu_accum *x, const hu_accum *y, size_t count, id_random *r);
+ * no answer; 0: none was found; -1: memory ended. v is started here. *compared, unless NULL: how many questions. */
+int id_tell(id_vectors *v, const id_shape *shape, const hu_accum *x, const hu_accum *y, size_t count, id_random *r,
+            uint64_t *compared);
 
 /* Makes row 0 of v shorter while `holds` says of it what it says now: fewer products, then simpler operands. */
 typedef int id_holds(void *context, id_vectors *v);
@@ -15,9 +16,8 @@ void id_shorten(id_vectors *v, id_holds *holds, void *context);
 /* The same for two models that differ on it. */
 void id_shorten_difference(id_vectors *v, const hu_accum *x, const hu_accum *y);
 
-/* Every question there is, with C absent or not; at most 2^30 of them. 1: row 0 of v tells them apart; 0: none does,
+/* Every question of this shape; at most 2^30 of them. 1: row 0 of v tells them apart; 0: none does,
  * which is a proof; -1: there are more questions than that. *count: how many were compared. */
-int id_tell_all(id_vectors *v, const id_shape *shape, const hu_accum *x, const hu_accum *y, int with_c,
-                uint64_t *count);
+int id_tell_all(id_vectors *v, const id_shape *shape, const hu_accum *x, const hu_accum *y, uint64_t *count);
 
 #endif

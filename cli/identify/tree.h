@@ -17,7 +17,7 @@ typedef struct id_node {
 
 typedef struct id_tree {
   id_node *node;
-  int count, room, root; /* root -1: there is none */
+  int count, room, root; /* root -1: the tree is empty */
   int n;                 /* products; leaf n is C */
   const char *why;       /* why there is no tree */
 } id_tree;

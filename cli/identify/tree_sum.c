@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A sum along a binary tree: the orders of software that no text of a model describes. */
 #include <math.h>
-#include <string.h>
 
 #include "cli/identify/tree.h"
 #include "halfulp/arith.h"
+#include "halfulp/core/bits.h"
 #include "halfulp/scalar.h"
 
 typedef struct walk {
@@ -14,22 +14,10 @@ typedef struct walk {
   int fused, wide; /* wide: binary64, by the machine's own arithmetic */
 } walk;
 
-static double wide_of(uint64_t x) {
-  double z;
-  memcpy(&z, &x, sizeof z);
-  return z;
-}
-
-static uint64_t of_wide(double x) {
-  uint64_t z;
-  memcpy(&z, &x, sizeof z);
-  return z;
-}
-
 static uint64_t add(const walk *w, uint64_t x, uint64_t y) {
   hu_format f = w->v->shape->d.format;
   hu_mode rne = {0};
-  if (w->wide) return of_wide(wide_of(x) + wide_of(y));
+  if (w->wide) return hu_bits_of_double(hu_double_of_bits(x) + hu_double_of_bits(y));
   return hu_add(f, rne, f, (uint32_t)x, f, (uint32_t)y, 0, NULL);
 }
 
@@ -40,7 +28,7 @@ static uint64_t product(const walk *w, int leaf, const uint64_t *x) {
   uint64_t a = id_get(w->v, ID_A, w->row, (size_t)leaf), b = id_get(w->v, ID_B, w->row, (size_t)leaf);
   if (w->wide) {
     double p = id_value(s->a, a), q = id_value(s->b, b);
-    return of_wide(x ? fma(p, q, wide_of(*x)) : p * q);
+    return hu_bits_of_double(x ? fma(p, q, hu_double_of_bits(*x)) : p * q);
   }
   if (!x) return hu_mul(s->d.format, rne, s->a.format, (uint32_t)a, s->b.format, (uint32_t)b, 0, NULL);
   return hu_fma(s->d.format, rne, s->a.format, (uint32_t)a, s->b.format, (uint32_t)b, s->d.format, (uint32_t)*x, 0,

@@ -26,7 +26,7 @@ enum { BINS_PER_BINADE = 4, BINS_MAX = 2200 * 4 };
 typedef struct histogram {
   uint64_t bins[BINS_MAX][CLASSES];
   uint64_t classes[CLASSES], zeros, infinities, nans, count;
-  int low, high; /* exponents of the smallest and largest magnitude; low > high if there is none */
+  int low, high; /* exponents of the smallest and largest magnitude; low > high where all are 0 or special */
 } histogram;
 
 void plot_gather(histogram *h, const plot_state *s, const cli_source *source, size_t count);

@@ -10,7 +10,7 @@
 typedef struct id_operand {
   hu_element element;
   int has_sign, emin, emax, digits;  /* exponents of normal numbers; fraction digits */
-  uint64_t sign, max, infinity, nan; /* patterns; infinity and NaN: 0 where there is none */
+  uint64_t sign, max, infinity, nan; /* patterns; infinity and NaN: 0 where the format lacks it */
   int integer;
 } id_operand;
 

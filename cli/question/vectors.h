@@ -10,7 +10,7 @@
 /* What every question has in common. C has the elements of D. */
 typedef struct id_shape {
   hu_element a, b, d;
-  hu_format scale; /* of the scales of A and of B; all zero: there are none */
+  hu_format scale; /* of the scales of A and of B; all zero: the box takes no scales */
   uint32_t every;  /* products that share a scale; 0: no scales */
   uint32_t n;      /* products of a dot product */
   int without_c;   /* 1: the box takes no C, which is +0 in every question */
@@ -49,7 +49,7 @@ hu_status id_compute(const hu_accum *model, const id_vectors *v, size_t first, s
 /* The same answer: the same pattern, or both NaN. */
 int id_same(const id_shape *shape, uint64_t x, uint64_t y);
 int id_is_nan(const id_shape *shape, uint64_t x);
-/* The first row from `first` on whose answer the model does not give, `past` if there is none. */
+/* The first row from `first` on whose answer the model does not give, `past` where it gives all of them. */
 size_t id_first_difference(const hu_accum *model, const id_vectors *v, size_t first, size_t past);
 /* How many rows the model gives. */
 size_t id_score(const hu_accum *model, const id_vectors *v);

@@ -439,6 +439,17 @@ static void hu_short_limits(hu_scaled_args *a) {
   a->short_top = a->nearest ? 253 - a->narrow.d0 : 254;
 }
 
+/* What the kernels have to know of the element format beside its description. */
+static void hu_element_limits(hu_scaled_args *a) {
+  const hu_spec *f = &a->scaler.element;
+  a->top = hu_pack32(a->scaler.top);
+  a->low = (uint32_t)(f->emin + 127) << 23;
+  a->lanes = hu_narrow_of(&a->narrow, f) && f->fits_binary32 && f->emin - f->m >= -126 && f->emin >= -125 &&
+             f->emin + a->narrow.d0 <= 126 && a->scaler.emax + a->narrow.d0 <= 126;
+  a->nearest = (uint8_t)hu_nearest_serves(f);
+  a->not_tiny = a->low - (f->tiny == HU_TINY_AFTER && f->m <= 22 ? 1u << (22 - f->m) : 0);
+}
+
 void hu_scaled_args_of(hu_scaled_args *a, size_t rows, size_t cols, const hu_scaling *d, hu_mode mode) {
   memset(a, 0, sizeof *a);
   hu_scaled_sizes n = hu_scaled_sizes_of(rows, cols, d);
@@ -451,13 +462,7 @@ void hu_scaled_args_of(hu_scaled_args *a, size_t rows, size_t cols, const hu_sca
   a->code_size = (uint32_t)n.code_bytes;
   a->scale_size = (uint32_t)n.scale_bytes;
   a->scaler = hu_scaler_of(*d, mode);
-  const hu_spec *f = &a->scaler.element;
-  a->top = hu_pack32(a->scaler.top);
-  a->low = (uint32_t)(f->emin + 127) << 23;
-  a->lanes = hu_narrow_of(&a->narrow, f) && f->fits_binary32 && f->emin - f->m >= -126 && f->emin >= -125 &&
-             f->emin + a->narrow.d0 <= 126 && a->scaler.emax + a->narrow.d0 <= 126;
-  a->nearest = (uint8_t)hu_nearest_serves(f);
-  a->not_tiny = a->low - (f->tiny == HU_TINY_AFTER && f->m <= 22 ? 1u << (22 - f->m) : 0);
+  hu_element_limits(a);
   while (a->side_cols > (size_t)4 << a->span_log && a->span_log < 5) a->span_log++;
   a->carry = a->lanes ? hu_scale_carry(&a->scaler) : 0;
   a->blank = d->blank == HU_BLANK_ZERO

@@ -165,6 +165,12 @@ for line in sys.stdin:
                     stdin=z['failing'] + '\n').stdout.decode().strip()
             self.assertEqual('0x' + d, z['other']['code'])
 
+    @unittest.skipUnless(os.path.exists('/dev/full'), 'this system has no /dev/full')
+    def test_a_log_on_a_full_disk(self):
+        done = identify('--fa', 'bfloat16', '--k', '2', '--log', '/dev/full', '--', HALFULP, 'mma', 'arm.bfdot')
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('/dev/full: the log was not written in full', done.stderr.decode())
+
     def test_wrong_use(self):
         for args in ((), ('--fa', 'binary16'), ('--fa', 'binary16', '--library', 'x', '--', 'y'), ('--fa', 'nothing', '--', 'y'),
                      ('--fa', 'binary16', '--share', '32', '--', 'y'), ('--fa', 'binary16', '--library', '/nonexistent.so')):

@@ -39,38 +39,14 @@ __attribute__((always_inline)) hu_status hu_format_check(hu_format f, const char
 }
 #include "gpu/scaled/quantize.cu"
 
-enum { WRONG_CODE = 1, WRONG_EVENTS = 2, WRONG_VALUE = 4 };
-
-#define ARGUMENTS                                                                                          \
-  uint8_t m, uint8_t e, int16_t b, uint16_t axes, uint8_t policy, uint8_t round, uint8_t bits, uint32_t u, \
-      uint32_t random
-#define GIVEN m, e, b, axes, policy, round, bits, u, random
+#include "given.h"
 
 // What hu_scaled_args_of makes of an element format and a mode, without sizes and scale formats; 0: no short way.
 static inline int args_of(hu_scaled_args *a, uint8_t m, uint8_t e, int16_t b, uint16_t axes, uint8_t policy,
                           uint8_t round, uint8_t bits) {
-  hu_format z;
-  hu_mode mode;
-  memset(&z, 0, sizeof z);
-  memset(&mode, 0, sizeof mode);
-  z.sign = axes & 1;
-  z.e = e;
-  z.m = m;
-  z.b = b;
-  z.zero = axes >> 1 & 3;
-  z.subnormal = axes >> 3 & 3;
-  z.inf = axes >> 5 & 3;
-  z.nan = axes >> 7 & 7;
-  z.negzero = axes >> 10 & 1;
-  z.overflow = axes >> 11 & 3;
-  z.negative = axes >> 13 & 3;
-  mode.round = round;
-  mode.bits = bits;
-  mode.saturate = policy & 3;
-  mode.tiny = policy >> 2 & 1;
-  mode.nan = policy >> 3 & 3;
-  if (hu_format_check(z, NULL) != HU_OK || !z.sign || mode.nan > HU_NAN_TO_ERROR) return 0;
-  if (round >= HU_SRA ? round > HU_SRC || bits < 1 || bits > 32 : bits != 0) return 0;
+  hu_format z = format_of(m, e, b, axes);
+  hu_mode mode = mode_of(policy, round, bits);
+  if (hu_format_check(z, NULL) != HU_OK || !z.sign || !mode_is_valid(mode)) return 0;
   if (mode.saturate == HU_SAT_DEFAULT) mode.saturate = HU_SAT_FINITE;
   memset(a, 0, sizeof *a);
   hu_spec *f = &a->scaler.element;
@@ -79,12 +55,7 @@ static inline int args_of(hu_scaled_args *a, uint8_t m, uint8_t e, int16_t b, ui
   a->scaler.emax = hu_exponent(a->scaler.top);
   a->scaler.steps = HU_STEPS_EXACT;
   a->scaler.scale.emin = -127;  // E8M0's, the lowest of the catalogue's
-  a->top = hu_pack32(a->scaler.top);
-  a->low = (uint32_t)(f->emin + 127) << 23;
-  a->lanes = hu_narrow_of(&a->narrow, f) && f->fits_binary32 && f->emin - f->m >= -126 && f->emin >= -125 &&
-             f->emin + a->narrow.d0 <= 126 && a->scaler.emax + a->narrow.d0 <= 126;
-  a->nearest = (uint8_t)hu_nearest_serves(f);
-  a->not_tiny = a->low - (f->tiny == HU_TINY_AFTER && f->m <= 22 ? 1u << (22 - f->m) : 0);
+  hu_element_limits(a);
   hu_short_limits(a);
   return a->lanes;
 }
