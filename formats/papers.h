@@ -43,7 +43,7 @@ static inline hu_format hu_cfloat8_143_bias(int bias) { return hu_format_finite(
 static inline hu_format hu_cfloat8_152_bias(int bias) { return hu_format_finite(5, 2, bias - 15); }
 static inline hu_format hu_shp_cfloat16_bias(int bias) { return hu_format_finite(5, 10, bias - 15); }
 
-/* The same with the biases 2^(e-1) - 1. */
+/* Tesla's CFloat8 1-4-3, CFloat8 1-5-2 and CFloat16 1-5-10 with the bias 2^(e-1) - 1: 7, 15 and 15. */
 static inline hu_format hu_cfloat8_143(void) { return hu_cfloat8_143_bias(7); }
 static inline hu_format hu_cfloat8_152(void) { return hu_cfloat8_152_bias(15); }
 static inline hu_format hu_shp_cfloat16(void) { return hu_shp_cfloat16_bias(15); }

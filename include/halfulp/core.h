@@ -78,7 +78,8 @@ HU_FN uint32_t hu_core_convert(const hu_core *c, const hu_core *cx, uint32_t x, 
 /* Is a code a signalling NaN: hu_is_signalling. The mode of c plays no part, and no function here looks at it. */
 HU_FN int32_t hu_core_is_signalling(const hu_core *c, uint32_t code) { return (int32_t)hu_is_signalling_code(c, code); }
 
-/* Arithmetic on codes, one rounding into c each: hu_add, hu_sub, hu_mul, hu_div, hu_sqrt, hu_fma. */
+/* Arithmetic on codes: a + b, a - b, a b, a / b, the square root of a, a b + c of the codes' values, each rounded once
+ * into the format of c: hu_add, hu_sub, hu_mul, hu_div, hu_sqrt, hu_fma of arith.h. */
 HU_FN uint32_t hu_core_add(const hu_core *c, const hu_core *ca, uint32_t a, const hu_core *cb, uint32_t b,
                            uint32_t random, uint32_t *events) {
   uint32_t own;

@@ -26,10 +26,12 @@ extern "C" {
  * another stream. 0 (work may be NULL): one level, blocks of up to 16384 elements; or not a valid description. */
 HU_API size_t hu_device_scaled_work(size_t rows, size_t cols, const hu_scaling *scaling);
 
-/* z itself is on the host, as are its leading dimensions; z->codes, scales, tensor and amax, stats, events point to
- * device memory. The number behind amax is looked at by the kernels alone: its sign is ignored, and what is not finite
- * counts as binary32's largest number. amax may overlap nothing that is written. Without amax a second level takes a
- * first pass over x. */
+/* hu_scaled_encode, _decode, _quantize, _pack and _unpack of scaled.h on the device, with the same bits and errors.
+ *
+ * The record of a scaled tensor is on the host, as are its leading dimensions; codes, scales, tensor and amax, stats,
+ * events and plain arrays lie in device memory. The number behind amax is looked at by the kernels alone: its sign is
+ * ignored, and what is not finite counts as binary32's largest number. amax may overlap nothing that is written.
+ * Without amax a second level takes a first pass over x. */
 HU_API HU_MUST_CHECK hu_status hu_device_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x,
                                                        size_t ldx, const hu_scaling *scaling, hu_mode mode,
                                                        const float *amax, hu_scaled_stats *stats, const hu_exec *exec,
@@ -48,12 +50,12 @@ HU_API HU_MUST_CHECK hu_status hu_device_scaled_unpack(size_t rows, size_t cols,
 
 /* ---- s2fp8.h ---- */
 
-/* Sums and scales lie in device memory: a tensor's statistics go from kernel to kernel and are never waited for. What
- * is refused on the host by looking at them is not seen here: sums that no elements have, and invalid scales, count as
- * mu = 0, m = T. `work` is device memory of so many bytes, aligned to 16, for tables; one call at a time may use it,
- * others on the same stream afterwards. */
+/* hu_s2fp8_sum_n, _scale_of, _encode_n, _decode_n, _quantize_n and _truncate_n of s2fp8.h on the device, with the same
+ * bits; sum_n ADDS to *sums. Sums and scales lie in device memory: a tensor's statistics go from kernel to kernel and
+ * are never waited for. What is refused on the host by looking at them is not seen here: sums that no elements have,
+ * and invalid scales, count as mu = 0, m = T. `work` is device memory of so many bytes, aligned to 16, for tables; one
+ * call at a time may use it, others on the same stream afterwards. */
 #define HU_DEVICE_S2FP8_WORK 8192
-/* ADDS to *sums. */
 HU_API HU_MUST_CHECK hu_status hu_device_s2fp8_sum_n(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums,
                                                      void *stream);
 HU_API HU_MUST_CHECK hu_status hu_device_s2fp8_scale_of(hu_s2fp8_scale *scale, const hu_s2fp8_sums *sums,
@@ -71,13 +73,15 @@ HU_API HU_MUST_CHECK hu_status hu_device_s2fp8_quantize_n(size_t n, float *z, pt
                                                           const hu_s2fp8_scale *scale, hu_mode mode,
                                                           const hu_exec *exec, hu_events *events, void *work,
                                                           void *stream);
-/* Here sums and scale must not be NULL. */
+/* hu_s2fp8_truncate_n on the device, as above. sums and scale must not be NULL here. */
 HU_API HU_MUST_CHECK hu_status hu_device_s2fp8_truncate_n(size_t n, float *z, ptrdiff_t incz, const float *x,
                                                           ptrdiff_t incx, const hu_s2fp8 *kind, hu_mode mode,
                                                           hu_s2fp8_sums *sums, hu_s2fp8_scale *scale,
                                                           const hu_exec *exec, hu_events *events, void *work,
                                                           void *stream);
-/* Operands decoded whole into `work`, then hu_device_gemm. Bytes it takes: SIZE_MAX if they do not fit. */
+/* hu_s2fp8_gemm on the device, with the same bits: the operands are decoded whole into `work`, then hu_device_gemm
+ * runs. hu_device_s2fp8_gemm_work returns the bytes that `work` must have, SIZE_MAX where a size_t cannot hold their
+ * number. */
 HU_API size_t hu_device_s2fp8_gemm_work(size_t m, size_t n, size_t k, const hu_s2fp8_operand *a,
                                         const hu_s2fp8_operand *b);
 HU_API HU_MUST_CHECK hu_status hu_device_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, size_t ldz,
@@ -86,7 +90,8 @@ HU_API HU_MUST_CHECK hu_status hu_device_s2fp8_gemm(size_t m, size_t n, size_t k
 
 /* ---- hadamard.h ---- */
 
-/* z, x and transform->mask are device pointers, the record is on the host. */
+/* hu_hadamard_forward and hu_hadamard_inverse on the device, with the same bits. z, x and transform->mask are device
+ * pointers; the record is on the host. */
 HU_API HU_MUST_CHECK hu_status hu_device_hadamard_forward(size_t rows, size_t cols, float *z, size_t ldz,
                                                           const float *x, size_t ldx, const hu_hadamard *transform,
                                                           const hu_exec *exec, void *stream);

@@ -90,7 +90,7 @@ typedef struct hu_precision hu_precision;
 /* For a net that is built. Errors: HU_E_NULL, HU_E_MEMORY, the net's own status, hu_layout_check's (no operators),
  * HU_E_TRAIN (an unknown kind or order, an invalid ratio), hu_rounding_check's. *plan is NULL then. */
 HU_API HU_MUST_CHECK hu_status hu_precision_new(hu_precision **plan, hu_net *net, const hu_precision_rule *rule);
-/* NULL is allowed. */
+/* Frees a plan; NULL is allowed. */
 HU_API void hu_precision_free(hu_precision *plan);
 
 /* After hu_net_backward and before the net is fed again (hu_net_update may have been called or not): the assignment of
@@ -101,7 +101,8 @@ HU_API HU_MUST_CHECK hu_status hu_precision_step(hu_precision *plan, size_t *pro
 
 /* ---- looking; NULL or 0 / 1 for a plan that is NULL ---- */
 
-/* They live as long as the plan; the assignment changes with it. */
+/* The groups of a plan's net, and the format of each now. Both live as long as the plan; the assignment changes with
+ * every step. */
 HU_API const hu_layout *hu_precision_layout(const hu_precision *plan);
 HU_API const hu_assignment *hu_precision_assignment(const hu_precision *plan);
 /* Low elements among all, now; and the mean over the steps so far, each with the assignment that it ran with: now's

@@ -47,7 +47,7 @@ HU_API hu_trainer_key hu_trainer_key_at(size_t i);
 
 /* NULL: no memory. Every key has its default. */
 HU_API hu_trainer *hu_trainer_new(void);
-/* NULL is allowed. */
+/* Frees a trainer; NULL is allowed. */
 HU_API void hu_trainer_free(hu_trainer *t);
 /* HU_E_NAME: no such key; HU_E_TRAIN or what the value's own parser returns: not a value for it; HU_E_SHAPE: the run
  * has begun. Then why, if not NULL, has room for HU_DATA_WHY_MAX bytes and gets a sentence that names the key, what is
