@@ -10,15 +10,16 @@
 #include "cli/base/device.h"
 #include "cli/base/io.h"
 #include "cli/base/progress.h"
+#include "cli/proof/theorems.h"
 #include "cli/verify/verify.h"
 
-enum { KEY_DEVICE = CLI_KEY_FREE, KEY_LEVEL, KEY_SHARD, KEY_MERGE, KEY_GOLDEN, KEY_LIST, KEY_ONLY };
+enum { KEY_DEVICE = CLI_KEY_FREE, KEY_LEVEL, KEY_SHARD, KEY_MERGE, KEY_GOLDEN, KEY_LIST, KEY_ONLY, KEY_THEOREMS };
 enum { FORMATS_MAX = 256, GOLDEN_MAX = 4096, STEP_WIDTH_MAX = 16, WORLD_WIDTH_MAX = 8 };
 
 typedef struct verify_state {
   cli_numeric numeric;
   hu_format formats[FORMATS_MAX];
-  int format_count, device, level, merge, list, only;
+  int format_count, device, level, merge, list, only, theorems;
   unsigned shard, shards;
   const char *golden, *report;
 } verify_state;
@@ -61,6 +62,7 @@ static int set(void *state, int key, const char *value) {
     case KEY_ONLY: return set_only(s, value);
     case KEY_MERGE: s->merge = 1; return CLI_OK;
     case KEY_LIST: s->list = 1; return CLI_OK;
+    case KEY_THEOREMS: s->theorems = 1; return CLI_OK;
     case KEY_GOLDEN: s->golden = value; return CLI_OK;
     case 'o': s->report = value; return CLI_OK;
     default: return cli_set_numeric(&s->numeric, key, value) < 0 ? CLI_BAD : CLI_OK;
@@ -77,6 +79,7 @@ static const cli_option options[] = {
     {KEY_MERGE, "merge", NULL, "put the reports of all shards together"},
     {KEY_GOLDEN, "golden", "FOLDER", "where the golden files are; default: the installed ones"},
     {KEY_LIST, "list", NULL, "print the work items and do nothing"},
+    {KEY_THEOREMS, "theorems", NULL, "print what is proved, for which sources, and what this program was built from"},
     CLI_OPTION_THREADS,
     CLI_OPTION_JSON,
     {0}};
@@ -89,10 +92,13 @@ static const cli_command command = {
     "quarters, in every mode against the oracle. steps: codes of binary32 numbers in order; the oracle\n"
     "decides on both sides of each step, which proves the run between (all 2^32 inputs: exhaustive, and\n"
     "rne in full). device: codes, values, matrix products and events of the CUDA kernels against the\n"
-    "CPU's. What cannot run here is listed as skipped, never as passed.",
+    "CPU's. What cannot run here is listed as skipped, never as passed. --theorems: what solvers have\n"
+    "proved for every case, the hash of the sources that they proved it for, and the hash of the sources\n"
+    "that this program was built from; where the hashes differ, the theorem says so.",
     "  halfulp verify -f float4_e2m1fn\n"
     "  halfulp verify --level full --shard 3/16 -o shard3.txt\n"
-    "  halfulp verify --merge shard*.txt",
+    "  halfulp verify --merge shard*.txt\n"
+    "  halfulp verify --theorems",
     options,
     0,
     1 << 20,
@@ -261,7 +267,10 @@ static int run(work *w, const verify_state *s) {
   if (do_work(w, s)) return CLI_BAD;
   verify_run result = {level_names[s->level], device, s->shard, s->shards, w->count, w->items};
   if (s->report && verify_report_write(s->report, &result)) return CLI_BAD;
-  return verify_summary(s->report ? cli_summary_file(s->report) : stdout, &result, s->numeric.json);
+  FILE *out = s->report ? cli_summary_file(s->report) : stdout;
+  int status = verify_summary(out, &result, s->numeric.json);
+  if (out && !s->numeric.json) proof_summary(out);
+  return status;
 }
 
 int cli_verify(int argc, char **argv) {
@@ -276,6 +285,10 @@ int cli_verify(int argc, char **argv) {
     status = count ? verify_report_merge(count, operands, s->numeric.json)
                    : cli_fail(NULL, "verify --merge: no reports given");
   if (status < 0 && count) status = cli_fail(NULL, "verify: '%s': reports are read with --merge only", operands[0]);
+  if (status < 0 && s->theorems) {
+    proof_list(stdout, s->numeric.json);
+    status = CLI_OK;
+  }
   setvbuf(stdout, NULL, _IOLBF, 0); /* a run that is stopped keeps its lines */
   if (status < 0) status = run(&w, s);
   free(w.items);

@@ -81,6 +81,7 @@ class Json(support.Case):
         self.holds("models", "models")
         self.holds("models --grammar", "models", "--grammar")
         self.holds("verify --list", "verify", "--list")
+        self.holds("verify --theorems", "verify", "--theorems")
 
     def test_a_name_that_is_not_utf8(self):
         name = os.fsencode(self.path("bad")) + b"\xff.npy"

@@ -245,6 +245,26 @@ class Verify(support.Case):
         self.assertIn(b"no/r.txt: cannot write", r.stderr)
         self.assertEqual(self.left(), [])
 
+    def test_theorems(self):
+        rows = json.loads(self.ok("verify", "--theorems", "--json"))
+        self.assertGreater(len(rows), 20)
+        states = [r["state"] for r in rows]
+        for r in rows:
+            self.assertRegex(r["built_from"], "^[0-9a-f]{16}$")
+            self.assertEqual(r["state"] == "proved", r["proved_for"] == r["built_from"])
+            self.assertEqual(r["state"] == "not recorded", r["proved_for"] == "-")
+            self.assertEqual(r["queries"] > 0, r["state"] != "not recorded")
+        lines = self.ok("verify", "--theorems").splitlines()
+        self.assertEqual(len(lines), len(rows) + 2)
+        for r, line in zip(rows, lines[1:]):
+            self.assertEqual(line.split()[0], r["theorem"])
+            self.assertTrue(line.endswith(r["says"]), line)
+            self.assertEqual(" proved for other sources: " in line, r["state"] == "proved for other sources")
+        counts = "%d theorems: %d proved for the sources of this program, %d for other sources, %d not recorded" % (
+            len(rows), states.count("proved"), states.count("proved for other sources"), states.count("not recorded"))
+        self.assertEqual(lines[-1], counts)
+        self.assertEqual(self.ok("verify", "--only", "world", "-f", "float4_e2m1fn").splitlines()[-1], counts)
+
     def test_list_and_usage(self):
         items = self.ok("verify", "--list", "--golden", GOLDEN).splitlines()
         self.assertGreater(len(items), 80)

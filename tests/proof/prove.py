@@ -9,13 +9,16 @@
     -j N               so many side by side (1)
     --solver S         bitwuzla (the default), z3 or cvc5
     --limit SECONDS    what takes longer is unknown, and a failure
-    --times FILE       a line a query: name, answer, processor seconds, seconds to build it, terms
+    --times FILE       a line a query, as they come: name, answer, processor seconds, seconds to build it, terms; a line of # for each tool
+    --go-on            leaves out the queries that FILE has as they must be
     --smtlib FOLDER    also writes each query as FOLDER/NAME.smt2, for any solver
 
 Ends with 1 if an answer is not the expected one, with 77 and words where clang or a solver is missing."""
 import argparse
 import concurrent.futures
 import pathlib
+import re
+import subprocess
 import sys
 import time
 
@@ -58,14 +61,36 @@ def said(query, answer, built, count):
     return good, line, f'{query.name}\t{answer.says}\t{answer.seconds:.2f}\t{built:.2f}\t{count}\n'
 
 
+def compiler():
+    """The name and version that clang says of itself."""
+    said = subprocess.run([sources.clang(), '--version'], capture_output=True, text=True, check=True).stdout
+    return 'clang ' + re.search(r'version (\S+)', said)[1]
+
+
+def known(path):
+    """{name: answer} of the queries in a file of --times."""
+    if not pathlib.Path(path).exists():
+        return {}
+    rows = [line.split('\t') for line in pathlib.Path(path).read_text().splitlines()]
+    return {row[0]: row[1] for row in rows if row[0] != '#' and len(row) == 5}
+
+
 def run(given):
     what = missing(given.solver)
     if what:
         print(f'left out: {what}')
         return 77
     asked = sorted(queries.chosen(given.names, given.quick), key=lambda q: -q.seconds)
+    chosen = len(asked)
+    if given.go_on:
+        answers = known(given.times)
+        asked = [q for q in asked if answers.get(q.name) != q.expects]
+    tools = f'#\tsolver\t{given.solver} {solve.version(given.solver)}\n#\tcompiler\t{compiler()}\n'
     print(f'{len(asked)} queries, {given.solver} {solve.version(given.solver)}, {sources.clang()}', flush=True)
-    failed, seconds, times, named = 0, 0.0, [], {q.name: q for q in asked}
+    times = open(given.times, 'a' if given.go_on else 'w', buffering=1, encoding='utf-8') if given.times else None
+    if times:
+        times.write(tools)
+    failed, seconds, named = 0, 0.0, {q.name: q for q in asked}
     with concurrent.futures.ProcessPoolExecutor(given.j) as pool:
         made = [pool.submit(one, name, given.solver, given.limit, given.smtlib) for name in named]
         for done in concurrent.futures.as_completed(made):
@@ -76,11 +101,10 @@ def run(given):
             print(line, flush=True)
             failed += not good
             seconds += answer.seconds + built
-            times.append(record)
-    if given.times:
-        pathlib.Path(given.times).write_text(''.join(sorted(times)))
+            if times and (good or not given.go_on):
+                times.write(record)
     print(f'{len(asked) - failed} of {len(asked)} as expected, {seconds:.1f} processor seconds')
-    return 1 if failed or not asked else 0
+    return 1 if failed or not chosen else 0
 
 
 def main():
@@ -92,8 +116,11 @@ def main():
     parser.add_argument('--solver', choices=solve.SOLVERS, default='bitwuzla')
     parser.add_argument('--limit', type=float)
     parser.add_argument('--times')
+    parser.add_argument('--go-on', action='store_true')
     parser.add_argument('--smtlib')
     given = parser.parse_intermixed_args()
+    if given.go_on and not given.times:
+        parser.error('--go-on requires --times')
     try:
         if given.what == 'run':
             return run(given)

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Proves that every elementary function's y is as near to the real value as the rounding test of emu/arith/function_quick.h supposes.
 
-usage: prove.py SOURCE_ROOT [FUNCTION ...]      one line a function, then one a polynomial
+usage: prove.py SOURCE_ROOT [--times FILE] [FUNCTION ...]      one line a function, then one a polynomial; and to FILE, as ../prove.py
        prove.py SOURCE_ROOT --planted [FUNCTION ...]   the same with each wrong line of planted.txt, which must not be proved
 
 The constants and the order of operations come from the C text. Needs gappa and sollya.
 """
+import argparse
 import math
 import pathlib
 import re
+import subprocess
 import sys
+import time
 from fractions import Fraction
 
 sys.dont_write_bytecode = True
@@ -106,22 +109,38 @@ def planted(root, source, names):
     return wrong
 
 
+def tools():
+    """The lines of --times that name the tools."""
+    def version(tool):
+        return re.search(r'\d+(\.\d+)+', subprocess.run([tool, '--version'], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL).stdout)[0]
+    return f'#\tsolver\tgappa {version("gappa")} and sollya {version("sollya")}\n#\tcompiler\t-\n'
+
+
 def main():
-    root, names = pathlib.Path(sys.argv[1]), [a for a in sys.argv[2:] if a != '--planted']
-    source = read(root)
-    if '--planted' in sys.argv:
-        raise SystemExit(planted(root, source, names) != 0)
-    failed, roundings = 0, {}
-    for name in names or USES:
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument('root', type=pathlib.Path)
+    parser.add_argument('names', nargs='*')
+    parser.add_argument('--planted', action='store_true')
+    parser.add_argument('--times')
+    given = parser.parse_intermixed_args()
+    source = read(given.root)
+    if given.planted:
+        raise SystemExit(planted(given.root, source, given.names) != 0)
+    failed, roundings, times = 0, {}, []
+    for name in given.names or USES:
+        begun = time.monotonic()  # most of the work is done by other programs
         try:
             error, bound, rounding = prove(source, name)
             roundings.update(rounding)
+            times.append(f'{name}\tproved\t{time.monotonic() - begun:.2f}\t0\t0\n')
             print(f'{name:10}  error {log2(error)}  supposed {log2(bound)}  room {float(bound / error):.1f}', flush=True)
         except (NotProved, Drift) as what:
             print(f'{name}: NOT PROVED: {what}')
             failed += 1
     for (name, _, _), (error, claim) in known.items():
         print(f'polynomial {name:10}  its own error {log2(error)}  rounding {log2(roundings[name]) if name in roundings else "-"}')
+    if given.times:
+        pathlib.Path(given.times).write_text(tools() + ''.join(times))
     raise SystemExit(failed != 0)
 
 

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/proof/theorems.c - see theorems.h. */
+#include "cli/proof/theorems.h"
+
+#include <string.h>
+
+#include "cli/base/cli.h"
+
+typedef struct theorem {
+  const char *name, *says;
+  const char *proved_for, *built_from; /* hashes; proved_for is "-" where nothing is recorded */
+  unsigned queries;
+  const char *date;
+} theorem;
+
+static const theorem theorems[] = {
+#include "proof/proof_theorems.h"
+};
+enum { COUNT = sizeof theorems / sizeof theorems[0] };
+
+enum { OPEN, OTHER, PROVED, STATES };
+static const char *const state_names[STATES] = {"not recorded", "proved for other sources", "proved"};
+
+static int state_of(const theorem *t) {
+  if (!strcmp(t->proved_for, "-")) return OPEN;
+  return strcmp(t->proved_for, t->built_from) ? OTHER : PROVED;
+}
+
+static void print_json(FILE *out) {
+  for (int i = 0; i < COUNT; i++) {
+    const theorem *t = &theorems[i];
+    fprintf(out, "%s\n  {\"theorem\": \"%s\", \"state\": \"%s\", \"proved_for\": \"%s\", ", i ? "," : "[", t->name,
+            state_names[state_of(t)], t->proved_for);
+    fprintf(out, "\"built_from\": \"%s\", \"queries\": %u, \"date\": \"%s\", \"says\": ", t->built_from, t->queries,
+            t->date);
+    cli_json_string(out, t->says);
+    fputc('}', out);
+  }
+  fprintf(out, "\n]\n");
+}
+
+void proof_list(FILE *out, int json) {
+  if (json) {
+    print_json(out);
+    return;
+  }
+  fprintf(out, "%-8s %-16s  %-16s  %7s  %-10s  %s\n", "theorem", "proved for", "built from", "queries", "date",
+          "what it says");
+  for (int i = 0; i < COUNT; i++) {
+    const theorem *t = &theorems[i];
+    fprintf(out, "%-8s %-16s  %-16s  %7u  %-10s  %s%s%s\n", t->name, t->proved_for, t->built_from, t->queries, t->date,
+            state_of(t) == PROVED ? "" : state_names[state_of(t)], state_of(t) == PROVED ? "" : ": ", t->says);
+  }
+  proof_summary(out);
+}
+
+void proof_summary(FILE *out) {
+  int count[STATES] = {0};
+  for (int i = 0; i < COUNT; i++) count[state_of(&theorems[i])]++;
+  fprintf(out, "%d theorems: %d proved for the sources of this program, %d for other sources, %d not recorded\n", COUNT,
+          count[PROVED], count[OTHER], count[OPEN]);
+}

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""The record of what is proved: a changed source changes the hash of the theorems that reach it and of no other, a comment changes none, and
+what is malformed is named."""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / 'scripts'))
+import theorems  # noqa: E402
+
+
+class Tree(unittest.TestCase):
+    """A copy of all that the theorems reach."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = pathlib.Path(self.folder.name).resolve()
+        whole = {theorems.LIST, theorems.RECORD, pathlib.Path(theorems.__file__).resolve()}
+        for t in theorems.theorems():
+            whole |= set(theorems.files(t))
+        for path in whole:
+            copy = self.root / path.relative_to(ROOT)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def run_script(self, *arguments):
+        return subprocess.run([sys.executable, '-B', str(self.root / 'scripts/theorems.py'), *arguments], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False)
+
+    def hashes(self):
+        """{theorem: hash built from}"""
+        done = self.run_script('header', str(self.root / 'depfile'))
+        self.assertEqual(done.returncode, 0, done.stdout)
+        return dict(re.findall(r'^\{"(\w+)", .*, "([0-9a-f]{16})", \d+, "[^"]*"\},$', done.stdout, re.M))
+
+    def change(self, name, old, new):
+        path = self.root / name
+        text = path.read_text()
+        self.assertIn(old, text)
+        path.write_text(text.replace(old, new, 1))
+
+    def changed_by(self, name, old, new):
+        before = self.hashes()
+        self.change(name, old, new)
+        after = self.hashes()
+        self.assertEqual(list(before), [t.name for t in theorems.theorems()])
+        self.assertEqual(list(before), list(after))
+        return {t for t in before if before[t] != after[t]}
+
+    def test_comments(self):
+        self.assertEqual(self.changed_by('emu/core/round.h', '/* SPDX', '/* Something else.\n *\n * SPDX'), set())
+        self.assertEqual(self.changed_by('tests/proof/core.py', 'import ', '# Something else.\n\nimport '), set())
+
+    def test_code(self):
+        every = {t.name for t in theorems.theorems()}
+        self.assertEqual(self.changed_by('emu/core/port.h', '#endif', '#define SOMETHING 1\n#endif'), every - {'A3'})
+        self.assertEqual(self.changed_by('gpu/scaled/quantize.cu', 'hu_element_limits', 'hu_other_limits'), {'L10'})
+        self.assertEqual(self.changed_by('emu/arith/function_quick.h', '#endif', '#define SOMETHING 1\n#endif'), {'F1'})
+        self.assertEqual(self.changed_by('tests/proof/check.c', 'return', 'return 1 + '), {'P7'})
+        lanes = self.changed_by('emu/simd/convert_lanes.c', 'return', 'return 1 + ')
+        self.assertTrue({f'L{i}' for i in range(1, 9)} <= lanes, lanes)
+        self.assertFalse({'P1', 'P10', 'A4', 'F1'} & lanes, lanes)
+
+    def test_a_record_of_other_sources(self):
+        name, row = next(iter(theorems.record().items()))
+        self.change('tests/golden/proof/theorems.txt', row.sources, '0' * 16)
+        done = self.run_script('check')
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(f'{name}: proved for other sources', done.stdout)
+
+    def test_malformed(self):
+        name = next(iter(theorems.record()))
+        self.change('tests/golden/proof/theorems.txt', name + '\t', 'P99\t')
+        done = self.run_script('check')
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('P99 is no theorem', done.stdout)
+        self.change('tests/golden/proof/theorems.txt', 'P99\t', 'P99 ')
+        done = self.run_script('check')
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn('theorems.txt: "P99', done.stdout)
+        self.assertIn('6 fields, not 7', done.stdout)
+        self.change('tests/golden/proof/theorems.txt', 'theorem', 'something')
+        self.assertIn('does not name the columns', self.run_script('check').stdout)
+        self.assertIn('no theorem P98', self.run_script('prove', str(self.root), 'P98').stdout)
+
+
+if __name__ == '__main__':
+    unittest.main()
