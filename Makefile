@@ -4,7 +4,7 @@ BUILD ?= build
 MESON_ARGS ?=
 JOBS ?= $(shell nproc)
 
-.PHONY: all run check check-setup packages check-exhaustive check-mutants check-emulated bench bench-torch gpu-check docs wheel deb abi-check reproducible install setup bench-setup clean
+.PHONY: all run check check-setup packages setup-packages check-exhaustive check-mutants check-emulated bench bench-torch gpu-check docs wheel deb abi-check reproducible install setup bench-setup clean
 
 all: setup
 	ninja -C $(BUILD) -j $(JOBS)
@@ -28,9 +28,11 @@ CHECK_PACKAGES ?= codespell valgrind verilator iverilog libsystemc-dev cmake dox
   emscripten chromium chromium-driver python3-selenium libopenmpi-dev openmpi-bin libmpich-dev mpich slurmctld slurmd slurm-client gappa sollya clang
 
 # All packages of `make run` and `make check`, for a user who may install them on behalf of one who may not.
-packages:
-	@scripts/setup.sh $(SETUP_PACKAGES)
+packages: setup-packages
 	@scripts/setup.sh $(CHECK_PACKAGES)
+
+setup-packages:
+	@scripts/setup.sh $(SETUP_PACKAGES)
 
 check-setup:
 	@scripts/check_setup.sh $(BUILD) $(CHECK_PACKAGES)

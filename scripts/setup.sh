@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Installs the Debian/Ubuntu packages named as arguments that are missing. Says clearly what to do where it cannot.
-# NO_UPDATE=1: with the lists of packages that are here.
+# NO_UPDATE=1: with the lists of packages that are here. Several may run at once: apt waits for apt.
 set -eu
 missing=
 for package in "$@"; do
@@ -26,7 +26,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 echo "halfulp: installing$missing"
 log=$(mktemp)
-install() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing; }
+install() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=900 $missing; }
 if ! { install || { [ -z "${NO_UPDATE:-}" ] && $as_root apt-get update && install; }; } > "$log" 2>&1; then
   tail -20 "$log" >&2
   echo "halfulp: apt-get could not install:$missing" >&2

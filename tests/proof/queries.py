@@ -3,15 +3,12 @@
 
 A name is THEOREM/CASE. `quick` are those of every `make check`; the others wait for -Dexhaustive=true."""
 import fnmatch
-from collections import namedtuple
 
 import arith
 import core
 import specification as s
+from query import Query
 from sources import TRAPS, Sources
-
-# seconds: about what it takes; only for the order in which they are begun.
-Query = namedtuple('Query', 'name expects make seconds quick')
 
 TREE = Sources()  # as it stands, compiled once per process
 QUICK_M = {'P1': 3, 'P2': 0}  # of every run: E4M3 in the deterministic modes; no trailing digits, in all modes

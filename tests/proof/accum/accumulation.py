@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Accumulation models: functions of the C files beside this one. docs/proof-accumulation.md says what each theorem means."""
-from zero import chosen, theorem, witness
+from zero import theorem, witness
 
 UNROLLED = ('-funroll-loops', '-mllvm', '-unroll-threshold=100000')
 CUTS = ('trunc', 'floor', 'nearest')
@@ -36,13 +36,3 @@ def theorems():
 def witnesses():
     five = witness('witness/block', 'accum/units.c', UNROLLED + ('-DPROOF_LENGTH=4',), 'align_sum_reached', {'m': 3, 'e': 4})
     return [five, witness('witness/product_scales', 'accum/lemmas.c', UNROLLED, 'product_scales_reached', {})]
-
-
-EVERY_RUN = ('A1/cut-trunc', 'A1/cut-far', 'A2/largest-m=3', 'A3/product_scales', 'A3/whole_trunc', 'A3/whole_floor', 'A3/whole_near',
-             'A4/merge_commutes', 'A4/merge_adds')
-# Planted faults of tests/fault, and the query that each makes satisfiable.
-FAULTS = {40: 'A1/cut-floor', 41: 'A1/cut-nearest', 55: 'A4/digits_are_merged', 63: 'A2/product-floor-3b', 216: 'A4/merge_adds'}
-
-
-def everything():
-    return chosen(theorems() + witnesses(), EVERY_RUN, FAULTS, FAULTS)

@@ -10,7 +10,7 @@ import sys
 import llvm
 import terms as t
 from llvm_calls import plain
-from queries import Query
+from query import Query
 from sources import HERE, Sources
 
 sys.setrecursionlimit(100000)
