@@ -108,8 +108,12 @@ def _converse(process: 'subprocess.Popen[bytes]', answer: Callable[[List[bytes]]
         lines = (rest + came).split(b'\n')
         rest = lines.pop()
         if lines:
-            process.stdin.write(answer(lines))
-            process.stdin.flush()
+            answers = answer(lines)
+            try:
+                process.stdin.write(answers)
+                process.stdin.flush()
+            except BrokenPipeError:  # it has ended, and its messages say why
+                return
 
 
 def identify(f: Callable[..., Any], a: str = 'binary32', b: Optional[str] = None, d: Optional[str] = None, k: int = 16, *,
