@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
-#include "cli/identify/tell.h"
+#include "cli/identify/evidence.h"
 
-enum { NEIGHBOURS = 16, NEAR = 6, DRAWN_MOST = 1024, DRAWN_PRODUCTS = 65536, ROUNDS = 12 };
+enum { NEIGHBOURS = 16, NEAR = 6, ROUNDS = 12 };
 
 void id_decisions_free(id_decisions *z) {
   for (int i = 0; i < z->count; i++) id_vectors_free(&z->of[i].evidence);
@@ -35,60 +35,15 @@ static size_t other_values(id_search *s, int axis, const hu_accum *x, int z[NEIG
   return n;
 }
 
-/* The row of fewest products that the model gets wrong; the count of rows where it gets every row right. */
-static size_t least_row(const hu_accum *x, const id_vectors *v) {
-  size_t best = v->count, least = SIZE_MAX;
-  for (size_t at = 0; at < v->count; at++) {
-    at = id_first_difference(x, v, at, v->count);
-    if (at == v->count) break;
-    size_t terms = id_terms(v, at);
-    if (terms >= least) continue;
-    least = terms;
-    best = at;
-  }
-  return best;
-}
-
-/* Questions of each kind: fewer where they are long. */
-static size_t drawn(const id_search *s) {
-  size_t count = DRAWN_PRODUCTS / s->box->shape.n;
-  return count < 1 ? 1 : count > DRAWN_MOST ? DRAWN_MOST : count;
-}
-
-/* Looks for a question that tells `other` from the model, and puts it. *asked: there was one. */
-static int ask_for(id_search *s, const hu_accum *model, const hu_accum *other, int *asked) {
-  id_vectors v;
-  int told = id_tell(&v, &s->box->shape, model, other, drawn(s), &s->random, NULL), status = CLI_OK;
-  *asked = told > 0;
-  if (told > 0) {
-    id_shorten_difference(&v, model, other);
-    status = id_ask_rows(s, &v, 0, 1);
-  }
-  id_vectors_free(&v);
-  return told < 0 ? cli_fail(NULL, "not enough memory") : status;
-}
-
-/* Evidence against a value: the shortest question on which it differs from the model, as the box answers it. */
-static int show(id_search *s, id_decision *d, const hu_accum *model, const hu_accum *other, size_t row) {
-  uint64_t z[1] = {0};
-  if (id_vectors_grow(&d->evidence, 1) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
-  id_vectors_copy(&d->evidence, 0, &s->asked, row);
-  id_shorten_difference(&d->evidence, model, other);
-  int status = id_ask_rows(s, &d->evidence, 0, 1);
-  if (status != CLI_OK) return status;
-  id_vectors_copy(&d->evidence, 0, &s->asked, s->asked.count - 1);
-  d->nearest = id_axis_get(&s->space, d->axis, other);
-  if (id_compute(other, &d->evidence, 0, 1, z) == HU_OK) memcpy(&d->other, z, id_column_size(&s->box->shape, ID_D));
-  return CLI_OK;
-}
-
 /* The values nearest to the model's come first, and the first that is ruled out is shown. */
 static int note(id_search *s, id_decision *d, const hu_accum *model, const hu_accum *other) {
   if (id_agrees(s, other)) {
     if (!d->open++) d->first_open = id_axis_get(&s->space, d->axis, other);
     return CLI_OK;
   }
-  return d->evidence.count ? CLI_OK : show(s, d, model, other, least_row(other, &s->asked));
+  if (d->evidence.count) return CLI_OK;
+  d->nearest = id_axis_get(&s->space, d->axis, other);
+  return id_show(s, model, other, &d->evidence, &d->other);
 }
 
 /* All values of an axis that agree become candidates. */
@@ -122,7 +77,7 @@ static int decide_axis(id_search *s, const hu_accum *model, id_decision *d, int 
     id_axis_set(&s->space, d->axis, &other, values[i]);
     if (!is_another(s, model, &other)) continue;
     d->tried++;
-    if (id_agrees(s, &other)) status = ask_for(s, model, &other, &asked);
+    if (id_agrees(s, &other)) status = id_ask_for(s, model, &other, &asked);
     if (status != CLI_OK) break;
     if (!asked || id_agrees(s, model)) status = note(s, d, model, &other);
     if (status == CLI_OK && !id_agrees(s, model)) {

@@ -18,6 +18,7 @@ void id_result_free(id_result *z) {
   id_decisions_free(&z->decisions);
   id_tree_free(&z->tree);
   id_vectors_free(&z->failing);
+  id_names_free(&z->names);
 }
 
 /* Row `row` of v is where the box fails the result; `other` is what it should be. */
@@ -126,6 +127,7 @@ static int verify(id_search *s, const id_settings *t, id_result *z) {
     z->questions = s->box->asked;
     status = verify_drawn(s, &z->model, t->verify, &z->verified, &failed);
     if (status == CLI_OK && !failed) status = id_ask_probes(s, t->golden, &z->model, &z->probes, &failed);
+    if (status == CLI_OK && !failed) status = id_find_names(s, &z->model, &z->names, &failed);
     if (status != CLI_OK || !failed) break;
     if (s->log) fprintf(s->log, "verification: an answer is another one after %llu\n", (unsigned long long)z->verified);
     status = mend(s, &z->model);
@@ -244,7 +246,6 @@ static int identify(id_search *s, const id_settings *t, id_result *z) {
   z->verdict = ID_FOUND;
   z->model = s->set.x[0];
   z->candidates = s->set.count;
-  id_find_names(s, &z->model, z);
   note_nan(s, z);
   return ask_again(s, &s->asked, z);
 }

@@ -16,6 +16,21 @@ enum {
 
 enum { ID_NAMES_MOST = 160 };
 
+/* A preset that the box is not: a short question with the box's answer, and what the preset gives. */
+typedef struct id_other {
+  char name[48];
+  id_vectors question;
+  uint64_t gives;
+} id_other;
+
+/* Presets of the box's formats. */
+typedef struct id_names {
+  char equal[ID_NAMES_MOST][48]; /* no question tells them from the model */
+  int count;
+  id_other others[ID_NAMES_MOST];
+  int other_count;
+} id_names;
+
 typedef struct id_result {
   int verdict;
   hu_accum model;    /* found, or the nearest */
@@ -24,8 +39,7 @@ typedef struct id_result {
   id_tree tree;
   int fused, wide; /* ID_ORDERED: products go into additions unrounded; the sum is a loop in binary64, not the tree */
   uint64_t questions, verified, probes; /* to find it; drawn ones, and golden probes, that it stood afterwards */
-  char names[ID_NAMES_MOST][48];        /* presets that it equals on every question */
-  int name_count;
+  id_names names;                       /* of a model that was found */
   id_vectors failing; /* one row with the box's answer, where the model fails or the box contradicts itself */
   uint64_t other;     /* the model's answer, or the box's second one */
   uint64_t nan;       /* the pattern of a NaN that was seen, 0 */
@@ -41,8 +55,10 @@ typedef struct id_settings {
 int id_identify(id_search *s, const id_settings *settings, id_result *z);
 void id_result_free(id_result *z);
 
-/* The names of the presets that give every answer of the search. */
-void id_find_names(id_search *s, const hu_accum *model, id_result *z);
+/* Presets that give the model's answers, and what tells the others from it; *failed: the box contradicted the model. 0
+ * or an exit code. */
+int id_find_names(id_search *s, const hu_accum *model, id_names *z, int *failed);
+void id_names_free(id_names *z);
 /* Puts the golden probes of these formats; *failed: a row that the model does not give was added to those asked. */
 int id_ask_probes(id_search *s, const char *folder, const hu_accum *model, uint64_t *count, int *failed);
 

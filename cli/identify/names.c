@@ -7,8 +7,8 @@
 
 #include "cli/base/cli.h"
 #include "cli/base/numbers.h"
+#include "cli/identify/evidence.h"
 #include "cli/identify/identify.h"
-#include "cli/identify/tell.h"
 #include "cli/vectors/dot_line.h"
 #include "cli/accum/text.h"
 
@@ -21,23 +21,45 @@ static int same_element(hu_element x, hu_element y) {
   return hu_format_equal(x.format, y.format);
 }
 
-enum { NAME_ROWS = 512 };
+/* Does the preset compute from and into the box's formats, in blocks that K is a multiple of? */
+static int same_shape(const hu_accum_preset *p, const id_shape *s) {
+  return s->n % p->k == 0 && same_element(p->a, s->a) && same_element(p->b, s->b) && same_element(p->c, s->d) &&
+         p->accum.block.every == s->every && hu_format_equal(p->accum.block.scale, s->scale);
+}
 
-void id_find_names(id_search *s, const hu_accum *model, id_result *z) {
-  const id_shape *shape = &s->box->shape;
-  z->name_count = 0;
-  for (size_t i = 0; i < hu_accum_preset_count() && z->name_count < ID_NAMES_MOST; i++) {
-    hu_accum_preset p;
-    id_vectors v;
-    if (hu_accum_preset_at(&p, i) != HU_OK || shape->n % p.k) continue;
-    if (!same_element(p.a, shape->a) || !same_element(p.b, shape->b) || !same_element(p.c, shape->d)) continue;
-    if (p.accum.block.every != shape->every || !hu_format_equal(p.accum.block.scale, shape->scale)) continue;
-    hu_accum x = hu_accum_any(p.accum);
-    if (!id_agrees(s, &x)) continue;
-    int told = id_tell(&v, shape, model, &x, NAME_ROWS, &s->random, NULL);
-    id_vectors_free(&v);
-    if (told == 0) memcpy(z->names[z->name_count++], p.name, sizeof z->names[0]);
+void id_names_free(id_names *z) {
+  for (int i = 0; i < z->other_count; i++) id_vectors_free(&z->others[i].question);
+  z->count = z->other_count = 0;
+}
+
+/* The preset goes to those that the box equals, or to the others with what shows it. */
+static int place(id_search *s, const hu_accum *model, const hu_accum_preset *p, id_names *z) {
+  hu_accum x = hu_accum_any(p->accum);
+  int status = CLI_OK, asked = 1;
+  if (id_agrees(s, &x)) status = id_ask_for(s, model, &x, &asked);
+  if (status != CLI_OK) return status;
+  if (!asked) {
+    memcpy(z->equal[z->count++], p->name, sizeof z->equal[0]);
+    return CLI_OK;
   }
+  if (id_agrees(s, &x)) return CLI_OK; /* the box answered as the preset: the model is wrong, which the caller sees */
+  id_other *other = &z->others[z->other_count++];
+  memset(other, 0, sizeof *other);
+  memcpy(other->name, p->name, sizeof other->name);
+  id_vectors_start(&other->question, &s->box->shape);
+  return id_show(s, model, &x, &other->question, &other->gives);
+}
+
+int id_find_names(id_search *s, const hu_accum *model, id_names *z, int *failed) {
+  int status = CLI_OK;
+  id_names_free(z);
+  for (size_t i = 0; i < hu_accum_preset_count() && status == CLI_OK; i++) {
+    hu_accum_preset p;
+    if (z->count == ID_NAMES_MOST || z->other_count == ID_NAMES_MOST) break;
+    if (hu_accum_preset_at(&p, i) == HU_OK && same_shape(&p, &s->box->shape)) status = place(s, model, &p, z);
+  }
+  *failed = status == CLI_OK && !id_agrees(s, model);
+  return status;
 }
 
 /* ---- golden probes ---- */

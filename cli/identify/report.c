@@ -67,21 +67,32 @@ static void print_decision(FILE *out, const id_search *s, const id_result *z, co
   print_case(out, &s->box->shape, &d->evidence, d->other, other);
 }
 
-static void print_names(FILE *out, const id_result *z) {
-  if (!z->name_count) {
+static void print_names(FILE *out, const id_names *z) {
+  if (!z->count) {
     fputs("no preset gives all of these answers\n", out);
     return;
   }
   fputs("presets that give every answer as well:", out);
-  for (int i = 0; i < z->name_count; i++) fprintf(out, "%s %s", i ? "," : "", z->names[i]);
+  for (int i = 0; i < z->count; i++) fprintf(out, "%s %s", i ? "," : "", z->equal[i]);
   fputc('\n', out);
+}
+
+static void print_others(FILE *out, const id_shape *shape, const id_names *z) {
+  if (z->other_count) fputs("other presets of these formats, each with a question on which it differs (A B C):\n", out);
+  for (int i = 0; i < z->other_count; i++) {
+    const id_other *other = &z->others[i];
+    char gives[64];
+    snprintf(gives, sizeof gives, "%s gives", other->name);
+    fprintf(out, "  %s\n", other->name);
+    print_case(out, shape, &other->question, other->gives, gives);
+  }
 }
 
 static void print_found(FILE *out, const id_search *s, const id_result *z) {
   char text[HU_ACCUM_TEXT_MAX], confidence[200];
   id_confidence(z, confidence, sizeof confidence);
   fprintf(out, "model: %s\n%s\n", id_model_text(s, &z->model, text), confidence);
-  print_names(out, z);
+  print_names(out, &z->names);
   if (z->nan) {
     fputs("NaN is ", out);
     id_print_answer(out, &s->box->shape, z->nan);
@@ -89,6 +100,7 @@ static void print_found(FILE *out, const id_search *s, const id_result *z) {
   }
   fputs("parameters, each with the question that decides it (A B C):\n", out);
   for (int i = 0; i < z->decisions.count; i++) print_decision(out, s, z, &z->decisions.of[i]);
+  print_others(out, &s->box->shape, &z->names);
 }
 
 static void print_nearest(FILE *out, const id_search *s, const id_result *z) {

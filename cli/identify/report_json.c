@@ -48,11 +48,21 @@ static void put_decision(FILE *out, const id_search *s, const id_result *z, cons
   fputc('}', out);
 }
 
-static void put_names(FILE *out, const id_result *z) {
+static void put_names(FILE *out, const id_shape *shape, const id_names *z) {
   fputs(",\n  \"presets\": [", out);
-  for (int i = 0; i < z->name_count; i++) {
+  for (int i = 0; i < z->count; i++) {
     if (i) fputs(", ", out);
-    cli_json_string(out, z->names[i]);
+    cli_json_string(out, z->equal[i]);
+  }
+  fputs("],\n  \"other_presets\": [", out);
+  for (int i = 0; i < z->other_count; i++) {
+    const id_other *other = &z->others[i];
+    fputs(i ? ",\n    {\"preset\": " : "\n    {\"preset\": ", out);
+    cli_json_string(out, other->name);
+    put_printed(out, "question", &other->question, NULL);
+    put_answer(out, shape, "box", id_get(&other->question, ID_D, 0, 0));
+    put_answer(out, shape, "other_gives", other->gives);
+    fputc('}', out);
   }
   fputc(']', out);
 }
@@ -67,7 +77,7 @@ static void put_model(FILE *out, const id_search *s, const id_result *z) {
   if (z->verdict != ID_FOUND) return;
   id_confidence(z, confidence, sizeof confidence);
   put_string(out, "confidence", confidence);
-  put_names(out, z);
+  put_names(out, &s->box->shape, &z->names);
   fputs(",\n  \"parameters\": [\n", out);
   for (int i = 0; i < z->decisions.count; i++) {
     put_decision(out, s, z, &z->decisions.of[i]);

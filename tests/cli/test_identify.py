@@ -49,6 +49,19 @@ class Models(unittest.TestCase):
         self.check('intel.vdpbf16ps', 8, '--fa', 'bfloat16')
         self.check('arm.bfdot', 8, '--fa', 'bfloat16')
 
+    def test_what_tells_other_presets(self):
+        z = self.check('nv.ampere.bf16.f32', 16, '--fa', 'bfloat16')
+        others = [o['preset'] for o in z['other_presets']]
+        self.assertIn('nv.blackwell.bf16.f32', others)
+        self.assertIn('arm.bfdot', others)
+        self.assertFalse(set(others) & set(z['presets']))
+        for o in z['other_presets']:
+            for model, answer in (('nv.ampere.bf16.f32', o['box']), (o['preset'], o['other_gives'])):
+                d = run('mma', model, stdin=o['question'] + '\n').stdout.decode().strip()
+                self.assertEqual('0x' + d, answer['code'], (o, model))
+            self.assertNotEqual(o['box'], o['other_gives'])
+            self.assertLess(sum(x != '0' for x in o['question']), 24, o['question'])
+
     def test_what_decides_a_parameter(self):
         z = self.check('nv.volta.f16.f32', 8, '--fa', 'binary16')
         for p in z['parameters']:

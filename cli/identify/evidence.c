@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* See evidence.h. */
+#include "cli/identify/evidence.h"
+
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "cli/identify/tell.h"
+
+enum { DRAWN_MOST = 1024, DRAWN_PRODUCTS = 65536 };
+
+/* The row of fewest products that the model gets wrong; the count of rows where it gets every row right. */
+static size_t least_row(const hu_accum *x, const id_vectors *v) {
+  size_t best = v->count, least = SIZE_MAX;
+  for (size_t at = 0; at < v->count; at++) {
+    at = id_first_difference(x, v, at, v->count);
+    if (at == v->count) break;
+    size_t terms = id_terms(v, at);
+    if (terms >= least) continue;
+    least = terms;
+    best = at;
+  }
+  return best;
+}
+
+/* Questions of each kind: fewer where they are long. */
+static size_t drawn(const id_search *s) {
+  size_t count = DRAWN_PRODUCTS / s->box->shape.n;
+  return count < 1 ? 1 : count > DRAWN_MOST ? DRAWN_MOST : count;
+}
+
+int id_ask_for(id_search *s, const hu_accum *model, const hu_accum *other, int *asked) {
+  id_vectors v;
+  int told = id_tell(&v, &s->box->shape, model, other, drawn(s), &s->random, NULL), status = CLI_OK;
+  *asked = told > 0;
+  if (told > 0) {
+    id_shorten_difference(&v, model, other);
+    status = id_ask_rows(s, &v, 0, 1);
+  }
+  id_vectors_free(&v);
+  return told < 0 ? cli_fail(NULL, "not enough memory") : status;
+}
+
+int id_show(id_search *s, const hu_accum *model, const hu_accum *other, id_vectors *evidence, uint64_t *gives) {
+  uint64_t z[1] = {0};
+  if (id_vectors_grow(evidence, 1) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
+  id_vectors_copy(evidence, 0, &s->asked, least_row(other, &s->asked));
+  id_shorten_difference(evidence, model, other);
+  int status = id_ask_rows(s, evidence, 0, 1);
+  if (status != CLI_OK) return status;
+  id_vectors_copy(evidence, 0, &s->asked, s->asked.count - 1);
+  if (id_compute(other, evidence, 0, 1, z) == HU_OK) memcpy(gives, z, id_column_size(&s->box->shape, ID_D));
+  return CLI_OK;
+}
