@@ -7,7 +7,7 @@
 #include "cli/base/cli.h"
 #include "cli/identify/tell.h"
 
-enum { DRAWN_MOST = 1024, DRAWN_PRODUCTS = 65536 };
+enum { DRAWN_MOST = 1024, DRAWN_PRODUCTS = 65536, NEAR_MOST = 4 };
 
 /* The row of fewest products that the model gets wrong; the count of rows where it gets every row right. */
 static size_t least_row(const hu_accum *x, const id_vectors *v) {
@@ -32,6 +32,10 @@ static size_t drawn(const id_search *s) {
 int id_ask_for(id_search *s, const hu_accum *model, const hu_accum *other, int *asked) {
   id_vectors v;
   int told = id_tell(&v, &s->box->shape, model, other, drawn(s), &s->random, NULL), status = CLI_OK;
+  if (told == 0) {
+    id_vectors_free(&v);
+    told = id_tell_near(&v, &s->asked, model, other, NEAR_MOST * drawn(s), &s->random);
+  }
   *asked = told > 0;
   if (told > 0) {
     id_shorten_difference(&v, model, other);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/question/operand.h"
+#include "cli/question/vary.h"
 
 enum { ROWS = 256 };
 
@@ -28,6 +29,20 @@ int id_tell(id_vectors *v, const id_shape *shape, const hu_accum *x, const hu_ac
       if (compared) *compared += ROWS;
       if (differs(v, x, y, ROWS)) return 1;
     }
+  }
+  return 0;
+}
+
+int id_tell_near(id_vectors *v, const id_vectors *pool, const hu_accum *x, const hu_accum *y, size_t count,
+                 id_random *r) {
+  id_vectors_start(v, pool->shape);
+  if (id_vectors_grow(v, ROWS) == SIZE_MAX) return -1;
+  for (size_t done = 0; done < count && pool->count; done += ROWS) {
+    for (size_t row = 0; row < ROWS; row++) {
+      id_vectors_copy(v, row, pool, (size_t)id_random_below(r, 1 + id_random_below(r, pool->count)));
+      id_vary(v, row, r);
+    }
+    if (differs(v, x, y, ROWS)) return 1;
   }
   return 0;
 }
@@ -136,17 +151,11 @@ void id_shorten_difference(id_vectors *v, const hu_accum *x, const hu_accum *y) 
 
 /* ---- all of them ---- */
 
-static unsigned bits_of(const id_shape *s, int column) {
-  hu_element scale = {.format = s->scale};
-  hu_element e = column == ID_A ? s->a : column == ID_B ? s->b : column == ID_C ? s->d : scale;
-  return hu_element_width(e);
-}
-
 /* Question number q: its digits are the patterns, one operand after another. */
 static void put_number(id_vectors *v, size_t row, uint64_t q) {
   for (int column = ID_A; column < ID_D; column++) {
     if (column == ID_C && v->shape->without_c) continue;
-    unsigned bits = bits_of(v->shape, column);
+    unsigned bits = hu_element_width(id_column_element(v->shape, column));
     for (size_t k = 0; k < id_column_length(v->shape, column); k++) {
       id_put(v, column, row, k, q & (((uint64_t)1 << bits) - 1));
       q >>= bits;
@@ -157,7 +166,8 @@ static void put_number(id_vectors *v, size_t row, uint64_t q) {
 int id_tell_all(id_vectors *v, const id_shape *shape, const hu_accum *x, const hu_accum *y, uint64_t *count) {
   uint64_t bits = 0;
   for (int column = ID_A; column < ID_D; column++)
-    if (column != ID_C || !shape->without_c) bits += id_column_length(shape, column) * bits_of(shape, column);
+    if (column != ID_C || !shape->without_c)
+      bits += id_column_length(shape, column) * hu_element_width(id_column_element(shape, column));
   *count = 0;
   id_vectors_start(v, shape);
   if (bits > 30) return -1;

@@ -10,6 +10,10 @@
 int id_tell(id_vectors *v, const id_shape *shape, const hu_accum *x, const hu_accum *y, size_t count, id_random *r,
             uint64_t *compared);
 
+/* The same with `count` questions near those of `pool`, which has some; its first rows are taken more often. */
+int id_tell_near(id_vectors *v, const id_vectors *pool, const hu_accum *x, const hu_accum *y, size_t count,
+                 id_random *r);
+
 /* Makes row 0 of v shorter while `holds` says of it what it says now: fewer products, then simpler operands. */
 typedef int id_holds(void *context, id_vectors *v);
 void id_shorten(id_vectors *v, id_holds *holds, void *context);

@@ -9,7 +9,7 @@
 #include "cli/vectors/dot_line.h"
 #include "halfulp/scalar.h"
 
-static hu_element element_of(const id_shape *s, int column) {
+hu_element id_column_element(const id_shape *s, int column) {
   hu_element scale = {0};
   scale.format = s->scale;
   switch (column) {
@@ -28,7 +28,7 @@ size_t id_column_length(const id_shape *s, int column) {
 }
 
 size_t id_column_size(const id_shape *s, int column) {
-  return id_column_length(s, column) ? hu_element_size(element_of(s, column)) : 0;
+  return id_column_length(s, column) ? hu_element_size(id_column_element(s, column)) : 0;
 }
 
 static size_t row_bytes(const id_shape *s, int column) {
@@ -104,7 +104,7 @@ void id_put(id_vectors *v, int column, size_t row, size_t k, uint64_t pattern) {
 void id_vectors_print(FILE *out, const id_vectors *v, size_t row) {
   int last = v->shape->every ? ID_SB : ID_C;
   for (int i = ID_A; i <= last; i++) {
-    int digits = (int)(hu_element_width(element_of(v->shape, i)) + 3) / 4;
+    int digits = (int)(hu_element_width(id_column_element(v->shape, i)) + 3) / 4;
     if (i) fputc(' ', out);
     for (size_t k = 0; k < id_column_length(v->shape, i); k++)
       fprintf(out, "%0*llx", digits, (unsigned long long)id_get(v, i, row, k));
@@ -140,7 +140,7 @@ static hu_vector vector_of(const id_vectors *v, int column, size_t first) {
   x.data = (const char *)v->column[column] + first * bytes;
   x.stride = 1;
   x.step = (ptrdiff_t)id_column_length(v->shape, column);
-  x.element = element_of(v->shape, column);
+  x.element = id_column_element(v->shape, column);
   return x;
 }
 

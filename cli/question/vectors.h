@@ -26,6 +26,8 @@ typedef struct id_vectors {
   void *column[ID_COLUMNS];
 } id_vectors;
 
+/* What the patterns of a column are. */
+hu_element id_column_element(const id_shape *shape, int column);
 /* Patterns of one column in a row, and bytes of one of them; 0 of both for scales that are not there. */
 size_t id_column_length(const id_shape *shape, int column);
 size_t id_column_size(const id_shape *shape, int column);

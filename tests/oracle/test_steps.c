@@ -20,7 +20,7 @@
  *         smallest number or below the range of an unsigned format, one run of 2^14 inputs in 256, at random.
  *         It proves the near inputs, and no more.
  *   full  Step 3 for all 2^32 inputs of the named formats, the whole proof; the drawn ones near. `make check` does
- *         this for three formats, and the others by their ends.
+ *         this for two formats, and the others by their ends.
  *   core  Step 3 for all inputs of all of them, and the same scan of the one-value core and of hu_quantize_n: hours,
  *         with -Dexhaustive=true. */
 #include <math.h>

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/question/vary.h - questions near one that is known: the steps of a local search. */
+#ifndef HALFULP_CLI_QUESTION_VARY_H
+#define HALFULP_CLI_QUESTION_VARY_H
+
+#include "cli/question/random.h"
+#include "cli/question/vectors.h"
+
+/* One to three patterns of the row change a little: a bit, the next code, the next exponent, the sign; or two products
+ * change places, or one becomes 0. What the shape holds fixed stays. */
+void id_vary(id_vectors *v, size_t row, id_random *r);
+
+#endif
