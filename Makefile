@@ -110,4 +110,4 @@ reproducible:
 	@scripts/packages_check.sh $(BUILD) reproducible
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-exhaustive $(BUILD)-mutants $(BUILD)-aarch64 $(BUILD)-riscv64
+	rm -rf $(BUILD) $(BUILD)-exhaustive $(BUILD)-exhaustive-sanitize $(BUILD)-mutants $(BUILD)-aarch64 $(BUILD)-riscv64

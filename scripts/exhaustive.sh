@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs the exhaustive campaign of a build folder (-Dexhaustive=true) and then its other tests. One process a processor where
-# there is MPI, else one after the other. BUILD/campaign.txt keeps what is done: the same command goes on after an interrupt.
+# Runs the exhaustive campaign of a build folder (-Dexhaustive=true), then its other tests, then most tests under sanitizers. One
+# process a processor where there is MPI, else one after the other. BUILD/campaign.txt keeps what is done: the same command
+# continues after an interrupt.
 set -u
 build=$1
 here=$(dirname "$0")
@@ -28,4 +29,5 @@ ran = {row[0] for row in campaign.programs()}
 print("\n".join(test["name"] for test in json.load(sys.stdin) if test["name"] not in ran))' "$here")
 # shellcheck disable=SC2086
 "$here/check.sh" "$build" $rest || status=1
+"$here/sanitized.sh" "$build-sanitize" all || status=1
 exit $status

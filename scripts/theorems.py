@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """The record of what has been proved, tests/golden/proof/theorems.txt, and the sources that it was proved for.
 
-usage: theorems.py prove BUILD [NAME...]     asks every query of these theorems, all without a name, and records those of which all came out as
-                                             they must; goes on where it was stopped, and leaves out what is recorded for these sources
+usage: theorems.py prove BUILD [NAME...]     asks every query of these theorems, of all without a name, and records the theorems of which each answer
+                                             is the expected one; leaves out those recorded for these sources, and resumes a run that was stopped
        theorems.py check                     the record names each theorem once and no other; says which were proved for other sources
        theorems.py header DEPFILE            the theorems as C, for `halfulp verify --theorems`
 
@@ -107,7 +107,7 @@ def prove(build, theorem, hashed):
     """The theorem's row, None where it was not proved. Answers that came are kept in BUILD/theorems."""
     answers = build / 'theorems' / f'{theorem.name}-{hashed}.txt'
     answers.parent.mkdir(exist_ok=True)
-    command = [str(PROOF / 'run.sh'), str(build), theorem.program, 'run', '--times', str(answers), '--go-on', theorem.queries]
+    command = [str(PROOF / 'run.sh'), str(build), theorem.program, 'run', '--times', str(answers), '--resume', theorem.queries]
     if theorem.program.startswith('function/'):
         command = [sys.executable, '-B', str(PROOF / theorem.program), str(ROOT), '--times', str(answers)]
     ended = subprocess.run(command).returncode
@@ -117,7 +117,7 @@ def prove(build, theorem, hashed):
     rows = [line.split('\t') for line in answers.read_text().splitlines()]
     tools = dict(row[1:] for row in rows if row[0] == '#')
     rows = [row for row in rows if row[0] != '#']
-    return Proved(theorem.name, hashed, str(len(rows)), f'{sum(float(row[2]) for row in rows):.1f}', tools['solver'],
+    return Proved(theorem.name, hashed, str(len(rows)), f'{sum(float(row[2]) + float(row[3]) for row in rows):.1f}', tools['solver'],
                   tools['compiler'], datetime.date.today().isoformat())
 
 

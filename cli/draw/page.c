@@ -3,6 +3,8 @@
 #include "cli/draw/page.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const char style[] =
     "<style>\n"
@@ -16,7 +18,7 @@ static const char style[] =
     "font:16px/1.5 system-ui,'DejaVu Sans',Verdana,sans-serif}\n"
     "h1{font-size:1.5em;line-height:1.25;margin:0 0 .2em;overflow-wrap:anywhere}h2{font-size:1.15em;margin:2em 0 "
     ".6em}\n"
-    ".soft{color:var(--soft)}code{overflow-wrap:anywhere}\n"
+    ".soft{color:var(--soft)}code{overflow-wrap:anywhere}pre{white-space:pre-wrap;overflow-wrap:anywhere}\n"
     "dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:10px;margin:1.4em 0}\n"
     "dl div{background:var(--card);border-radius:8px;padding:10px 14px}dt{color:var(--soft);font-size:.85em}\n"
     "dd{margin:0;font-size:1.15em;font-variant-numeric:tabular-nums}dd code{font-size:.68em}\n"
@@ -79,6 +81,25 @@ void page_card(FILE *out, const char *what, const char *format, ...) {
   vfprintf(out, format, args);
   va_end(args);
   fputs("</dd></div>\n", out);
+}
+
+void page_cell(FILE *out, const char *head, const char *text) {
+  fprintf(out, "<td data-head=\"%s\">", head);
+  svg_escaped(out, text);
+  fputs("</td>", out);
+}
+
+void page_pre(FILE *out, const char *text) {
+  fputs("<pre>", out);
+  while (*text) { /* line ends are no text for svg_escaped */
+    size_t n = strcspn(text, "\n");
+    char *line = strndup(text, n);
+    svg_escaped(out, line ? line : "");
+    free(line);
+    fputc('\n', out);
+    text += n + (text[n] != 0);
+  }
+  fputs("</pre>", out);
 }
 
 void page_begin_drawing(svg *s, FILE *out, const char *id, int width, int height, const char *title, const char *text) {

@@ -189,16 +189,9 @@ static void page_keys(FILE *out, const hu_experiment_report *r) {
     if (!r->row[i].keys) continue;
     fputs("<details><summary>", out);
     svg_escaped(out, r->row[i].name);
-    fputs("</summary><pre>", out);
-    for (const char *p = r->row[i].keys; *p;) { /* line ends are no text for svg_escaped */
-      char line[512];
-      size_t n = strcspn(p, "\n");
-      snprintf(line, sizeof line, "%.*s", (int)n, p);
-      svg_escaped(out, line);
-      fputc('\n', out);
-      p += n + (p[n] != 0);
-    }
-    fputs("</pre></details>\n", out);
+    fputs("</summary>", out);
+    page_pre(out, r->row[i].keys);
+    fputs("</details>\n", out);
   }
 }
 

@@ -54,10 +54,12 @@ static void put_tree(FILE *out, const id_tree *t) {
   int height = 2 * MARGIN + depth_of(t, t->root) * LEVEL_HEIGHT;
   double place = MARGIN + LEAF_WIDTH / 2.0;
   if (width < WIDTH_LEAST) width = WIDTH_LEAST;
+  fprintf(out, "<div style=\"max-width:%dpx\">\n", 2 * width);
   page_begin_drawing(&s, out, "tree", width, height, "Order of the sum",
                      "A small square adds two terms; a wide one adds all of its terms at once. C is the accumulator.");
   draw_node(&s, t, t->root, MARGIN, &place);
   page_end_drawing(&s);
+  fputs("</div>\n", out);
 }
 
 /* ---- the rest ---- */
@@ -68,51 +70,80 @@ typedef struct page {
   const char *log;
 } page;
 
-static void put_cell(FILE *out, const char *text) {
-  fputs("<td>", out);
-  svg_escaped(out, text);
-  fputs("</td>", out);
-}
-
 static void put_question(FILE *out, const id_vectors *v) {
   char *text = NULL;
   size_t size = 0;
+  if (!v->count) {
+    page_cell(out, "question", "");
+    return;
+  }
   FILE *to = open_memstream(&text, &size);
-  if (to && v->count) id_vectors_print(to, v, 0);
+  if (to) id_vectors_print(to, v, 0);
   if (to) fclose(to);
-  fputs("<td><code>", out);
+  fputs("<td data-head=\"question\"><code>", out);
   svg_escaped(out, text ? text : "");
   fputs("</code></td>", out);
   free(text);
 }
 
+static void put_answer(FILE *out, const char *head, const id_shape *shape, uint64_t d) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *to = open_memstream(&text, &size);
+  if (to) id_print_answer(to, shape, d);
+  if (to) fclose(to);
+  page_cell(out, head, text ? text : "");
+  free(text);
+}
+
+static void put_head(FILE *out, const char *title, const char *const heads[]) {
+  fprintf(out, "<h2>%s</h2>\n<div class=\"wide\"><table class=\"words\"><thead><tr>", title);
+  for (; *heads; heads++) fprintf(out, "<th scope=\"col\">%s</th>", *heads);
+  fputs("</tr></thead><tbody>\n", out);
+}
+
 static void put_parameters(FILE *out, const page *p) {
   static const char *const words[] = {"decided", "partly", "not seen"};
-  fputs(
-      "<h2>Parameters</h2>\n<table><tr><th>key</th><th>value</th><th>meaning</th><th></th><th>question (A B C)</th>"
-      "<th>instead</th></tr>\n",
-      out);
+  static const char *const heads[] = {"key", "value", "meaning", "verdict", "question (A B C)", "rules out", NULL};
+  put_head(out, "Parameters", heads);
   for (int i = 0; i < p->z->decisions.count; i++) {
     const id_decision *d = &p->z->decisions.of[i];
     char value[64];
     fputs("<tr>", out);
-    put_cell(out, id_axis_key(d->axis));
+    page_cell(out, "key", id_axis_key(d->axis));
     id_axis_text(&p->s->space, d->axis, &p->z->model, d->value, value, sizeof value);
-    put_cell(out, value);
-    put_cell(out, id_axis_meaning(d->axis));
-    put_cell(out, words[d->verdict]);
+    page_cell(out, "value", value);
+    page_cell(out, "meaning", id_axis_meaning(d->axis));
+    page_cell(out, "verdict", words[d->verdict]);
     put_question(out, &d->evidence);
     id_axis_text(&p->s->space, d->axis, &p->z->model, d->nearest, value, sizeof value);
-    put_cell(out, d->evidence.count ? value : "");
+    page_cell(out, "rules out", d->evidence.count ? value : "");
     fputs("</tr>\n", out);
   }
-  fputs("</table>\n", out);
+  fputs("</tbody></table></div>\n", out);
+}
+
+static void put_others(FILE *out, const page *p) {
+  static const char *const heads[] = {"preset", "question (A B C)", "the box gives", "the preset gives", NULL};
+  const id_shape *shape = &p->s->box->shape;
+  if (!p->z->names.other_count) return;
+  put_head(out, "Other presets of these formats", heads);
+  for (int i = 0; i < p->z->names.other_count; i++) {
+    const id_other *other = &p->z->names.others[i];
+    fputs("<tr>", out);
+    page_cell(out, "preset", other->name);
+    put_question(out, &other->question);
+    put_answer(out, "the box gives", shape, id_get(&other->question, ID_D, 0, 0));
+    put_answer(out, "the preset gives", shape, other->gives);
+    fputs("</tr>\n", out);
+  }
+  fputs("</tbody></table></div>\n", out);
 }
 
 static void put_text(FILE *out, const char *title, const char *text) {
-  fprintf(out, "<h2>%s</h2>\n<pre>", title);
-  svg_escaped(out, text);
-  fputs("</pre>\n", out);
+  fprintf(out, "<h2>%s</h2>\n", title);
+  page_pre(out, text);
+  fputc('\n', out);
 }
 
 static void print_page(FILE *out, const void *what) {
@@ -132,6 +163,7 @@ static void print_page(FILE *out, const void *what) {
   fputs("<h2>Order</h2>\n", out);
   put_tree(out, &p->z->tree);
   if (p->z->verdict == ID_FOUND) put_parameters(out, p);
+  if (p->z->verdict == ID_FOUND) put_others(out, p);
   put_text(out, "In words", text ? text : "");
   put_text(out, "Steps of the search", p->log);
   page_close(out, "");

@@ -154,12 +154,6 @@ static void cards(FILE *out, const train_run *r) {
   fputs("</dl>\n", out);
 }
 
-static void cell(FILE *out, const char *column, const char *text) {
-  fprintf(out, "<td data-head=\"%s\">", column);
-  svg_escaped(out, text);
-  fputs("</td>", out);
-}
-
 static void keys(FILE *out, const train_run *r) {
   fputs(
       "<h2 id=\"keys\">Keys that differ from their defaults</h2>\n<div class=\"wide\"><table class=\"words\" "
@@ -171,9 +165,9 @@ static void keys(FILE *out, const train_run *r) {
     const char *value = hu_trainer_get(r->t, k.name);
     if (!strcmp(value, k.by_default)) continue;
     fprintf(out, "<tr><td>%s</td>", k.name);
-    cell(out, "value", value);
-    cell(out, "default", k.by_default);
-    cell(out, "sets", k.what);
+    page_cell(out, "value", value);
+    page_cell(out, "default", k.by_default);
+    page_cell(out, "sets", k.what);
     fputs("</tr>\n", out);
   }
   fputs("</tbody></table></div>\n<p class=\"soft\">All keys are in config.ini.</p>\n", out);

@@ -103,6 +103,8 @@ class Models(unittest.TestCase):
             text = pathlib.Path(page).read_text()
             self.assertIn('<svg', text)
             self.assertIn('block(align,l=', text)
+            self.assertRegex(text, r'<pre>A bfloat16, B bfloat16, C and D binary32, K = 8\norder of the sum: ')  # lines stay lines
+            self.assertIn('<td data-head="preset">arm.bfdot</td>', text)
             lines = pathlib.Path(log).read_text().splitlines()
             self.assertGreater(len(lines), 1000)
             question, _, answer = lines[7].partition(' = ')

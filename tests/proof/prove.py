@@ -10,7 +10,7 @@
     --solver S         bitwuzla (the default), z3 or cvc5
     --limit SECONDS    what takes longer is unknown, and a failure
     --times FILE       a line a query, as they come: name, answer, processor seconds, seconds to build it, terms; a line of # for each tool
-    --go-on            leaves out the queries that FILE has as they must be
+    --resume           leaves out the queries that FILE has as they must be
     --smtlib FOLDER    also writes each query as FOLDER/NAME.smt2, for any solver
 
 Ends with 1 if an answer is not the expected one, with 77 and words where clang or a solver is missing."""
@@ -82,12 +82,12 @@ def run(given):
         return 77
     asked = sorted(queries.chosen(given.names, given.quick), key=lambda q: -q.seconds)
     chosen = len(asked)
-    if given.go_on:
+    if given.resume:
         answers = known(given.times)
         asked = [q for q in asked if answers.get(q.name) != q.expects]
     tools = f'#\tsolver\t{given.solver} {solve.version(given.solver)}\n#\tcompiler\t{compiler()}\n'
     print(f'{len(asked)} queries, {given.solver} {solve.version(given.solver)}, {sources.clang()}', flush=True)
-    times = open(given.times, 'a' if given.go_on else 'w', buffering=1, encoding='utf-8') if given.times else None
+    times = open(given.times, 'a' if given.resume else 'w', buffering=1, encoding='utf-8') if given.times else None
     if times:
         times.write(tools)
     failed, seconds, named = 0, 0.0, {q.name: q for q in asked}
@@ -101,7 +101,7 @@ def run(given):
             print(line, flush=True)
             failed += not good
             seconds += answer.seconds + built
-            if times and (good or not given.go_on):
+            if times and (good or not given.resume):
                 times.write(record)
     print(f'{len(asked) - failed} of {len(asked)} as expected, {seconds:.1f} processor seconds')
     return 1 if failed or not chosen else 0
@@ -116,11 +116,11 @@ def main():
     parser.add_argument('--solver', choices=solve.SOLVERS, default='bitwuzla')
     parser.add_argument('--limit', type=float)
     parser.add_argument('--times')
-    parser.add_argument('--go-on', action='store_true')
+    parser.add_argument('--resume', action='store_true')
     parser.add_argument('--smtlib')
     given = parser.parse_intermixed_args()
-    if given.go_on and not given.times:
-        parser.error('--go-on requires --times')
+    if given.resume and not given.times:
+        parser.error('--resume requires --times')
     try:
         if given.what == 'run':
             return run(given)

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# usage: sanitized.sh FOLDER [all]
+# Builds most tests with gcc's address and undefined-behaviour sanitizers in FOLDER, and runs them. Without `all`, which
+# `make check-exhaustive` has, kernels are those of this machine's level alone, and CUDA kernels on the processor (tests/ptx
+# checks every access of theirs) and numbers and vectors as texts through the command, a program start each (the fuzz tests read
+# the same texts), are left out. Products that vector kernels compute are compiled without sanitizers.
+set -euo pipefail
+folder=$1
+tests="kernels arrays stream decisions format-catalogue format-check format-text format-words fault-0 gemm gemm_levels
+  golden-files golden-replay golden-sums fuzz-npy fuzz-format fuzz-line fuzz-safetensors cli-npy cli-arrays cli-scaled
+  cli-safetensors cli-wrong_safetensors cli-report cli-long_work accum-gemm_models scaled-calls s2fp8-calls s2fp8-near
+  conversion-presets conversion-digests core-header hpp dpi number-calls hadamard-golden
+  train-assignment train-data train-data_made train-engine train-gradient train-gradients train-knapsack train-loss_scale train-model
+  train-net train-optimizer train-precision train-promotion train-rounding train-trainer"
+programs=$(echo cli/halfulp tests/cli/libfault.so tests/cli/clean_folder tests/fault/test-fault-0 \
+  tests/array/test-{kernels,arrays,stream,decisions} tests/format/test-format-{catalogue,check,text,words} \
+  tests/gemm/test_gemm{,_levels,_oracle} tests/golden/test_golden_{files,replay,sums} \
+  tests/fuzz/replay_{npy,format,line,safetensors} tests/accum/test_accum_gemm_models tests/scaled/test_scaled_calls \
+  tests/s2fp8/test_s2fp8_{calls,near} tests/conversion/test_conversion_{presets,digests} tests/core/test_{core_header,hpp} \
+  tests/dpi/test_dpi tests/number/test_number_calls tests/hadamard/test_hadamard_golden \
+  tests/train/test_train_{assignment,data,data_made,engine,gradient,gradients,knapsack,loss_scale,model,net,optimizer} \
+  tests/train/test_train_{precision,promotion,rounding,trainer})
+levels=native
+if [ "${2:-}" = all ]; then
+  levels=all
+  tests="$tests cli-check_vectors cuda-host-arrays cuda-host-errors cuda-host-gemm cuda-host-hadamard"
+  programs="$programs cli/halfulp-hostrun $(echo tests/cuda_host/test_host_{arrays,errors,gemm,hadamard})"
+fi
+# -g1 leaves out the record of where each variable lives, with which gcc takes three times as long over code with sanitizers;
+# functions and lines stay.
+if [ ! -f "$folder/build.ninja" ]; then
+  mkdir -p "$folder"
+  meson setup "$folder" -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled -Dbench=disabled -Dplanted=false \
+    "-Dlevels=$levels" -Doptimization=1 -Ddebug=true -Dc_args=-g1 -Dcpp_args=-g1 > "$folder/setup.log" || { cat "$folder/setup.log"; exit 1; }
+fi
+# shellcheck disable=SC2086
+ninja -C "$folder" $programs
+# shellcheck disable=SC2086
+UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+  meson test -C "$folder" --no-rebuild --print-errorlogs --num-processes "$(nproc)" -t 4 $tests

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* The local search: questions near those that tell a model from one neighbour tell it from another, where few drawn
+ * ones do; and a step changes the row, a little, and nothing that the shape holds fixed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cli/identify/tell.h"
+#include "cli/question/vary.h"
+#include "halfulp/formats/fnuz.h"
+#include "halfulp/formats/ieee.h"
+
+enum { K = 32, SEEDS = 20, NEAR = 4096 };
+
+static const char *const own = "block(late,l=16,f=24,f2=31,lanes=2,far=25)";
+
+static id_shape shape(void) {
+  id_shape s = {.n = K};
+  s.a.format = hu_float8_e5m2fnuz();
+  s.b.format = hu_float8_e4m3fnuz();
+  s.d.format = hu_binary32();
+  return s;
+}
+
+static hu_accum model(const char *text) {
+  hu_accum x;
+  assert_int_equal(hu_accum_parse(&x, text, NULL), HU_OK);
+  return x;
+}
+
+/* Row 0 of what tells the model from `other`, as the only row. */
+static void telling(id_vectors *pool, const id_shape *s, const hu_accum *x, const char *other, uint64_t seed) {
+  hu_accum y = model(other);
+  id_random r = {seed};
+  assert_int_equal(id_tell(pool, s, x, &y, 100000, &r, NULL), 1);
+  pool->count = 1;
+}
+
+static void test_near_questions_tell(void **state) {
+  (void)state;
+  id_shape s = shape();
+  hu_accum x = model(own), y = model("block(late,l=16,f=24,f2=30,lanes=2,far=25)");
+  int near = 0, drawn = 0;
+  for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+    id_vectors pool, v;
+    id_random r = {seed}, q = {seed};
+    telling(&pool, &s, &x, "block(late,l=16,f=24,f2=29,lanes=2,far=25)", seed);
+    int told = id_tell_near(&v, &pool, &x, &y, NEAR, &r);
+    if (told == 1) { /* it does what it says */
+      assert_int_equal(id_compute(&x, &v, 0, 1, v.column[ID_D]), HU_OK);
+      assert_int_equal(id_first_difference(&y, &v, 0, 1), 0);
+    }
+    near += told;
+    id_vectors_free(&v);
+    drawn += id_tell(&v, &s, &x, &y, NEAR / ID_DRAW_KINDS, &q, NULL);
+    id_vectors_free(&v);
+    id_vectors_free(&pool);
+  }
+  print_message("told apart in %d of %d searches, by as many drawn questions in %d\n", near, SEEDS, drawn);
+  assert_true(near > SEEDS / 2);
+}
+
+static size_t changed(const id_vectors *v, size_t i, size_t j, int column) {
+  size_t n = 0;
+  for (size_t k = 0; k < id_column_length(v->shape, column); k++)
+    n += id_get(v, column, i, k) != id_get(v, column, j, k);
+  return n;
+}
+
+static void test_a_step_is_small(void **state) {
+  (void)state;
+  for (int fixed = 0; fixed < 2; fixed++) {
+    id_shape s = shape();
+    s.sums = s.without_c = fixed;
+    id_vectors v;
+    id_random r = {7};
+    int moved = 0;
+    id_vectors_start(&v, &s);
+    assert_int_equal(id_vectors_grow(&v, 2), 0);
+    id_draw(&v, 0, 1, ID_DRAW_MANY, &r);
+    for (int i = 0; i < 1000; i++) {
+      id_vectors_copy(&v, 1, &v, 0);
+      id_vary(&v, 1, &r);
+      size_t a = changed(&v, 0, 1, ID_A), b = changed(&v, 0, 1, ID_B), c = changed(&v, 0, 1, ID_C);
+      assert_true(a <= 6 && b <= 6 && c <= 1);
+      if (fixed) assert_true(b == 0 && c == 0);
+      moved += a + b + c > 0;
+    }
+    assert_true(moved > 900);
+    id_vectors_free(&v);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_near_questions_tell),
+                                     cmocka_unit_test(test_a_step_is_small)};
+  return cmocka_run_group_tests_name("near", tests, NULL, NULL);
+}
