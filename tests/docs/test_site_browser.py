@@ -2,8 +2,7 @@
 """The site in a browser: every page at 1400 and 390 pixels, light and dark, without overflow, error or broken link; the search
 finds what newcomers type; blocks are copied, pages follow one another, contents follow the reader; all by keyboard.
 
-usage: test_site_browser.py SOURCE_ROOT BUILD_ROOT [--all]     without --all, of four pages of the reference three in the light alone;
-exit code 77: no Chromium, Selenium, or what makes the site"""
+usage: test_site_browser.py SOURCE_ROOT BUILD_ROOT     exit code 77: no Chromium, Selenium, or what makes the site"""
 import functools
 import http.server
 import importlib.util
@@ -176,10 +175,8 @@ def test_every_page(browser):
     for path in sorted(SITE.glob('*.html')):
         browser.open(path.name)
         seen[path.name] = look = browser.run(LOOK)
-        reference = not path.name.startswith(('page_', 'index', 'playground'))
-        themes = THEMES if '--all' in sys.argv or not reference or len(seen) % 4 == 0 else THEMES[:1]
         for width in sorted(WIDTHS, key=lambda w: w != browser.width):  # the fewest changes
-            for theme in sorted(themes, key=lambda t: t != browser.media[0]):
+            for theme in sorted(THEMES, key=lambda t: t != browser.media[0]):
                 browser.view(width, theme)
                 wrong += ['%s at %d, %s: %s' % (path.name, width, theme, out) for out in browser.run(OUTSIDE, width)]
             wrong += ['%s at %d: a line of a table ends within %s' % (path.name, width, word) for word in browser.run(BROKEN)]
