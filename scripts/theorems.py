@@ -20,6 +20,8 @@ import sys
 from collections import namedtuple
 
 sys.dont_write_bytecode = True
+from campaign import stripped  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROOF = ROOT / 'tests' / 'proof'
 LIST = PROOF / 'theorems.txt'
@@ -89,7 +91,7 @@ def meaning(path):
     text = path.read_text()
     if path.suffix == '.py':
         return '\n'.join(line.rstrip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith('#'))
-    return ' '.join(re.sub(r'/\*.*?\*/|//[^\n]*', ' ', text, flags=re.S).split())
+    return stripped(text)
 
 
 def sources(theorem):
