@@ -134,7 +134,9 @@ static void finish(jobs *z, job *j) {
   while (waitpid(j->pid, &status, 0) < 0 && errno == EINTR) continue;
   j->pid = 0;
   r->state = SWEEP_TO_DO;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == CLI_OK && sweep_file_read(&f, r->path)) {
+  /* A run that was stopped just after it had written its file is done, too. */
+  int ended = stopped || (WIFEXITED(status) && WEXITSTATUS(status) == CLI_OK);
+  if (ended && sweep_file_read(&f, r->path)) {
     if (sweep_file_result(&f, &r->result)) r->state = SWEEP_DONE;
     sweep_file_free(&f);
   }
