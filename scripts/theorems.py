@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """The record of what has been proved, tests/golden/proof/theorems.txt, and the sources that it was proved for.
 
-usage: theorems.py prove BUILD [NAME...]     asks every query of these theorems, of all without a name, and records the theorems of which each answer
+usage: theorems.py prove BUILD [NAME...]     asks every query of these theorems, of all without a name, as many side by
+                                             side as there are processors, and records the theorems of which each answer
                                              is the expected one; leaves out those recorded for these sources, and resumes a run that was stopped
        theorems.py check                     the record names each theorem once and no other; says which were proved for other sources
        theorems.py header DEPFILE            the theorems as C, for `halfulp verify --theorems`
@@ -13,6 +14,7 @@ import datetime
 import functools
 import hashlib
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -109,7 +111,8 @@ def prove(build, theorem, hashed):
     """The theorem's row, None where it was not proved. Answers that came are kept in BUILD/theorems."""
     answers = build / 'theorems' / f'{theorem.name}-{hashed}.txt'
     answers.parent.mkdir(exist_ok=True)
-    command = [str(PROOF / 'run.sh'), str(build), theorem.program, 'run', '--times', str(answers), '--resume', theorem.queries]
+    command = [str(PROOF / 'run.sh'), str(build), theorem.program, 'run', '-j', str(os.cpu_count()), '--times', str(answers), '--resume',
+               theorem.queries]
     if theorem.program.startswith('function/'):
         command = [sys.executable, '-B', str(PROOF / theorem.program), str(ROOT), '--times', str(answers)]
     ended = subprocess.run(command).returncode
@@ -143,8 +146,7 @@ def prove_all(build, names):
         row = prove(build, known[name], hashed)
         failed += row is None
         if row:
-            rows[name] = row
-            write(rows)
+            write({**record(), name: row})  # others may have written meanwhile
     return failed != 0
 
 

@@ -138,10 +138,11 @@ static void put_groups(values *v, const id_space *s, const hu_accum *x) {
     if (s->shape->every % (unsigned)g == 0 && x->block.length % g == 0) put(v, g);
 }
 
+/* promote(N) adds C to the sum of N products, splitk(S) to the sum of all. */
 static void put_scaling(values *v, const id_space *s) {
   int n = (int)s->shape->n;
-  put_range(v, 1, n);
-  put_range(v, n + 2, 2 * n);
+  put_range(v, s->part ? s->part : 1, s->part ? s->part : n);
+  if (!s->part || s->part == n) put_range(v, n + 2, 2 * n);
 }
 
 /* The exponent that no product reaches: big at or above it has no effect. */
@@ -157,8 +158,8 @@ static void put_all(values *v, const id_space *s, int i, const hu_accum *x) {
       put(v, 0);
       if (s->inputs) put(v, s->inputs);
       break;
-    case ID_AXIS_DIGITS: put_range(v, s->least_digits, s->shape->d.format.m); break;
-    case ID_AXIS_PRODUCT: put_range(v, 1, s->shape->d.format.m); break;
+    case ID_AXIS_DIGITS: put_range(v, s->least_digits, s->sum.m); break;
+    case ID_AXIS_PRODUCT: put_range(v, 1, s->sum.m); break;
     case ID_AXIS_ROUND: put_range(v, HU_RNE, HU_RTO); break;
     case ID_AXIS_JOIN: put_range(v, 0, 1); break;
     case ID_AXIS_CUT: put_range(v, 0, 2); break;

@@ -76,10 +76,14 @@ static int digits_of(const id_operand *d, uint64_t x) {
   return used;
 }
 
-static void read_digits(id_search *s) {
+/* With `parts` D's digits are those of the addition of C: without C an answer shows the digits of a part's sum. Wide
+ * sums are not seen, and taken as they are. */
+static void read_digits(id_search *s, int parts) {
   id_operand d = id_operand_of(s->box->shape.d);
+  s->space.least_digits = s->space.sum.m > s->box->shape.d.format.m ? s->space.sum.m : 0;
   for (size_t i = 0; i < s->asked.count; i++) {
     int used = digits_of(&d, id_get(&s->asked, ID_D, i, 0));
+    if (parts && (id_get(&s->asked, ID_C, i, 0) & ~d.sign)) continue;
     if (used > s->space.least_digits) s->space.least_digits = used;
   }
 }
@@ -182,18 +186,17 @@ static int find_stage(id_search *s, int i, id_set *before) {
   return status;
 }
 
-/* The questions that were asked before blocks and order were looked at, alone; the others wait once more. */
-static void take_plain(id_search *s) {
-  s->later = s->asked;
-  s->asked = s->plain;
-  id_vectors_start(&s->plain, &s->box->shape);
+static int copy_all(id_vectors *to, const id_vectors *from) {
+  if (from->count && id_vectors_grow(to, from->count) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
+  for (size_t i = 0; i < from->count; i++) id_vectors_copy(to, i, from, i);
+  return CLI_OK;
 }
 
-static int keep_plain(id_search *s) {
-  size_t count = s->asked.count;
-  if (count && id_vectors_grow(&s->plain, count) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
-  for (size_t i = 0; i < count; i++) id_vectors_copy(&s->plain, i, &s->asked, i);
-  return CLI_OK;
+/* The questions that were asked before blocks and order were looked at, alone; the others wait once more. */
+static int take_plain(id_search *s) {
+  s->later = s->asked;
+  id_vectors_start(&s->asked, &s->box->shape);
+  return copy_all(&s->asked, &s->plain);
 }
 
 /* The first two stages, which decide what kind of sum it is. */
@@ -203,31 +206,78 @@ static int find_kind(id_search *s, int parts, id_set *before) {
   s->set.count = 0;
   for (size_t i = 0, count = id_bases(&s->space, parts, bases); i < count; i++)
     if (!id_set_add(&s->set, &bases[i])) return cli_fail(NULL, "not enough memory");
-  if (parts && s->set.count) take_plain(s);
-  if (s->set.count) status = find_stage(s, 0, before);
-  if (status == CLI_OK && !parts) status = keep_plain(s);
+  if (!s->set.count) return CLI_OK;
+  if (s->plain.count) status = take_plain(s);
+  read_digits(s, parts);
+  if (status == CLI_OK) status = find_stage(s, 0, before);
+  if (status == CLI_OK && !s->plain.count) status = copy_all(&s->plain, &s->asked);
   if (status == CLI_OK) status = id_take_later(s);
   if (status == CLI_OK && s->set.count) status = find_stage(s, 1, before);
   return status;
 }
 
-int id_find(id_search *s) {
+/* The stages after the first two. */
+static int find_rest(id_search *s, id_set *before) {
   hu_accum nearest;
-  id_set before = {0}, parts = {0};
-  int status = id_ask_drawn(s, FIRST_QUESTIONS, ID_DRAW_ONE);
-  if (status == CLI_OK) read_digits(s);
-  if (status == CLI_OK) status = read_inputs(s);
-  if (status == CLI_OK) status = find_kind(s, 0, &before);
-  if (status == CLI_OK && !s->set.count) status = find_kind(s, 1, &parts);
-  int alive = status == CLI_OK && (s->set.count || id_repair(s, &before, &nearest));
+  int status = CLI_OK, alive = s->set.count || id_repair(s, before, &nearest);
   for (int i = 2; i < STAGES && status == CLI_OK && alive; i++) {
-    status = find_stage(s, i, &before);
-    alive = s->set.count || (status == CLI_OK && id_repair(s, &before, &nearest));
+    status = find_stage(s, i, before);
+    alive = s->set.count || (status == CLI_OK && id_repair(s, before, &nearest));
   }
+  return status;
+}
+
+/* Sums of parts, first those that the order of the sum says; masking has its limits. */
+static int find_parts(id_search *s, id_set *before) {
+  int status = CLI_OK;
+  s->parts_tried = 1;
+  if (s->whole) return CLI_OK;
+  s->space.part = s->part;
+  if (s->part) status = find_kind(s, 1, before);
+  s->space.part = 0;
+  return status == CLI_OK && !s->set.count ? find_kind(s, 1, before) : status;
+}
+
+/* All stages, with sums in the format of the space. */
+static int find_sums(id_search *s) {
+  id_set before = {0}, parts = {0};
+  int status = find_kind(s, 0, &before);
+  s->parts_tried = 0;
+  if (status == CLI_OK && !s->set.count) status = find_parts(s, &parts);
+  if (status == CLI_OK) status = find_rest(s, &before);
   id_set_free(&before);
   id_set_free(&parts);
-  if (status == CLI_OK) status = id_take_later(s);
+  return status;
+}
+
+static void finish(id_search *s) {
   drop_doubles(s);
   simplest_first(s);
+}
+
+int id_find_more(id_search *s) {
+  id_set parts = {0};
+  int status = CLI_OK;
+  if (!s->parts_tried) {
+    status = find_parts(s, &parts);
+    if (status == CLI_OK && s->set.count) status = find_rest(s, &parts);
+    id_set_free(&parts);
+  }
+  if (status == CLI_OK && !s->set.count && id_may_be_wide(&s->box->shape) && !id_is_wide(&s->space)) {
+    if (s->log) fprintf(s->log, "sums in binary32, and D a rounding of the last:\n");
+    id_space_widen(&s->space);
+    status = find_sums(s);
+  }
+  if (status == CLI_OK) status = id_take_later(s);
+  finish(s);
   return status;
+}
+
+int id_find(id_search *s) {
+  int status = id_ask_drawn(s, FIRST_QUESTIONS, ID_DRAW_ONE);
+  if (status == CLI_OK) status = read_inputs(s);
+  if (status == CLI_OK) status = find_sums(s);
+  if (status == CLI_OK) status = id_take_later(s);
+  finish(s);
+  return status == CLI_OK && !s->set.count ? id_find_more(s) : status;
 }

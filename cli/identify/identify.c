@@ -169,35 +169,36 @@ static int near_enough(const id_shape *shape, uint64_t x, uint64_t y) {
   return id_same(shape, x, y) || (id_value(shape->d, x) == 0 && id_value(shape->d, y) == 0);
 }
 
-/* The sums that may stand behind a tree: rounded additions along it, or a loop in binary64. */
-static uint64_t sum_of(const id_result *z, const id_vectors *v, size_t row, int way) {
-  return way & 2 ? id_wide_sum(v, row, way & 1) : id_tree_sum(&z->tree, v, row, way & 1);
-}
-
-/* Is it one of these sums? Drawn questions; each way with products rounded first (0, 2) and not (1, 3). */
+/* Is it one of the sums along the tree? Drawn questions; each sum with products rounded first (even) and not (odd). */
 static int follow_tree(id_search *s, const id_settings *t, id_result *z) {
+  enum { WAYS = 2 * ID_SUMS };
   id_vectors v;
-  int along = id_tree_is_binary(&z->tree), wide = z->tree.root >= 0 && s->box->shape.d.kind == HU_ELEMENT_CODE;
-  int possible[4] = {along, along, wide && !along, wide && !along}, status = CLI_OK, way = 0;
+  int possible[WAYS], left = 0, status = CLI_OK, way = 0;
   uint64_t done = 0;
-  if (s->box->shape.every || s->box->shape.a.kind > HU_ELEMENT_BINARY64) return CLI_OK;
+  for (way = 0; way < WAYS; way++) left += possible[way] = id_sum_is_possible(&z->tree, &s->box->shape, way / 2);
+  if (!left) return CLI_OK;
   id_vectors_start(&v, &s->box->shape);
   if (id_vectors_grow(&v, BATCH) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
-  while (done < t->verify && status == CLI_OK && (possible[0] || possible[1] || possible[2] || possible[3])) {
+  while (done < t->verify && status == CLI_OK && left) {
     id_draw(&v, 0, BATCH, done / BATCH % 2 ? ID_DRAW_MANY : ID_DRAW_FEW, &s->random);
     status = id_ask(s->box, &v, 0, BATCH);
-    for (size_t i = 0; i < BATCH && status == CLI_OK; i++)
-      for (way = 0; way < 4; way++)
-        possible[way] = possible[way] && near_enough(v.shape, id_get(&v, ID_D, i, 0), sum_of(z, &v, i, way));
+    for (size_t i = 0; i < BATCH && status == CLI_OK; i++) {
+      for (way = 0; way < WAYS; way++) {
+        uint64_t d = id_get(&v, ID_D, i, 0);
+        if (!possible[way] || near_enough(v.shape, d, id_sum_along(&z->tree, &v, i, way / 2, way & 1))) continue;
+        possible[way] = 0;
+        left--;
+      }
+    }
     done += BATCH;
   }
   id_vectors_free(&v);
   way = 0;
-  while (way < 4 && !possible[way]) way++;
-  if (status != CLI_OK || way == 4) return status;
+  while (way < WAYS && !possible[way]) way++;
+  if (status != CLI_OK || way == WAYS) return status;
   z->verdict = ID_ORDERED;
   z->fused = way & 1;
-  z->wide = way >> 1;
+  z->sum = way / 2;
   z->verified = done;
   return status;
 }
@@ -240,6 +241,10 @@ static int identify(id_search *s, const id_settings *t, id_result *z) {
   }
   if (status == CLI_OK) status = id_find(s);
   if (status == CLI_OK) status = verify(s, t, z);
+  for (int i = 0; i < 2 && status == CLI_OK && !s->set.count; i++) { /* sums of parts, and then wider ones */
+    status = id_find_more(s);
+    if (status == CLI_OK) status = verify(s, t, z);
+  }
   if (status != CLI_OK) return status;
   if (!s->set.count) z->questions = s->box->asked;
   if (!s->set.count) return settle_for_less(s, t, z);

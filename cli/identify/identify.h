@@ -37,7 +37,7 @@ typedef struct id_result {
   size_t candidates; /* that no question told apart */
   id_decisions decisions;
   id_tree tree;
-  int fused, wide; /* ID_ORDERED: products go into additions unrounded; the sum is a loop in binary64, not the tree */
+  int fused, sum;                       /* ID_ORDERED: products go into additions unrounded; which sum it is (tree.h) */
   uint64_t questions, verified, probes; /* to find it; drawn ones, and golden probes, that it stood afterwards */
   id_names names;                       /* of a model that was found */
   id_vectors failing; /* one row with the box's answer, where the model fails or the box contradicts itself */

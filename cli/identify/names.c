@@ -21,10 +21,12 @@ static int same_element(hu_element x, hu_element y) {
   return hu_format_equal(x.format, y.format);
 }
 
-/* Does the preset compute from and into the box's formats, in blocks that K is a multiple of? */
-static int same_shape(const hu_accum_preset *p, const id_shape *s) {
-  return s->n % p->k == 0 && same_element(p->a, s->a) && same_element(p->b, s->b) && same_element(p->c, s->d) &&
-         p->accum.block.every == s->every && hu_format_equal(p->accum.block.scale, s->scale);
+/* Does the preset compute from the box's formats, into its D or the format of its sums, in blocks of which K is a
+ * multiple? */
+static int same_shape(const hu_accum_preset *p, const id_shape *s, hu_element sum) {
+  return s->n % p->k == 0 && same_element(p->a, s->a) && same_element(p->b, s->b) &&
+         (same_element(p->c, s->d) || same_element(p->c, sum)) && p->accum.block.every == s->every &&
+         hu_format_equal(p->accum.block.scale, s->scale);
 }
 
 void id_names_free(id_names *z) {
@@ -52,11 +54,13 @@ static int place(id_search *s, const hu_accum *model, const hu_accum_preset *p, 
 
 int id_find_names(id_search *s, const hu_accum *model, id_names *z, int *failed) {
   int status = CLI_OK;
+  hu_element sum = s->box->shape.d;
+  if (sum.kind == HU_ELEMENT_CODE) sum.format = s->space.sum;
   id_names_free(z);
   for (size_t i = 0; i < hu_accum_preset_count() && status == CLI_OK; i++) {
     hu_accum_preset p;
     if (z->count == ID_NAMES_MOST || z->other_count == ID_NAMES_MOST) break;
-    if (hu_accum_preset_at(&p, i) == HU_OK && same_shape(&p, &s->box->shape)) status = place(s, model, &p, z);
+    if (hu_accum_preset_at(&p, i) == HU_OK && same_shape(&p, &s->box->shape, sum)) status = place(s, model, &p, z);
   }
   *failed = status == CLI_OK && !id_agrees(s, model);
   return status;

@@ -91,7 +91,10 @@ static void print_others(FILE *out, const id_shape *shape, const id_names *z) {
 static void print_found(FILE *out, const id_search *s, const id_result *z) {
   char text[HU_ACCUM_TEXT_MAX], confidence[200];
   id_confidence(z, confidence, sizeof confidence);
-  fprintf(out, "model: %s\n%s\n", id_model_text(s, &z->model, text), confidence);
+  fprintf(out, "model: %s\n", id_model_text(s, &z->model, text));
+  if (id_is_wide(&s->space))
+    fputs("its sums are binary32, and the last one is rounded once more, to nearest, into D\n", out);
+  fprintf(out, "%s\n", confidence);
   print_names(out, &z->names);
   if (z->nan) {
     fputs("NaN is ", out);
@@ -131,16 +134,17 @@ void id_print_text(FILE *out, const id_search *s, const id_result *z) {
   id_tree_print(out, &z->tree);
   fputc('\n', out);
   if (z->verdict == ID_FOUND) print_found(out, s, z);
-  if (z->verdict == ID_ORDERED && z->wide)
+  if (z->verdict == ID_ORDERED && z->sum == ID_SUM_LOOP)
     fprintf(out,
             "a loop in binary64, k ascending, rounded once into D, gave all %llu drawn answers (signs of zeros aside), "
             "with products %s\n",
             (unsigned long long)z->verified, z->fused ? "not rounded" : "rounded into D's format");
-  if (z->verdict == ID_ORDERED && !z->wide)
+  if (z->verdict == ID_ORDERED && z->sum != ID_SUM_LOOP)
     fprintf(out,
-            "no model text says this order; additions along the tree, each rounded to nearest, ties to even, gave all "
-            "%llu drawn answers (signs of zeros aside), with products %s\n",
-            (unsigned long long)z->verified, z->fused ? "fused into the addition that takes them" : "rounded first");
+            "no model text says this order; additions along the tree, each rounded to nearest, ties to even%s, gave "
+            "all %llu drawn answers (signs of zeros aside), with products %s\n",
+            z->sum == ID_SUM_WIDE ? ", in binary32, and the last one into D" : "", (unsigned long long)z->verified,
+            z->fused ? "fused into the addition that takes them" : "rounded first");
   if (z->verdict == ID_NEAREST) print_nearest(out, s, z);
   fprintf(out, "%llu questions before the verification, %llu in all, %.1f seconds\n", (unsigned long long)z->questions,
           (unsigned long long)s->box->asked, z->seconds);

@@ -68,13 +68,15 @@ static void put_names(FILE *out, const id_shape *shape, const id_names *z) {
 }
 
 static void put_model(FILE *out, const id_search *s, const id_result *z) {
+  static const char *const sums[ID_SUMS] = {"tree", "binary32", "binary64"};
   char text[HU_ACCUM_TEXT_MAX], confidence[200];
   if (z->verdict == ID_FOUND || z->verdict == ID_NEAREST) put_string(out, "model", id_model_text(s, &z->model, text));
   if (z->verdict == ID_ORDERED) {
     put_string(out, "products", z->fused ? "fused" : "rounded");
-    put_string(out, "sums", z->wide ? "binary64" : "tree");
+    put_string(out, "sums", sums[z->sum]);
   }
   if (z->verdict != ID_FOUND) return;
+  put_string(out, "sums", id_is_wide(&s->space) ? "binary32" : "model");
   id_confidence(z, confidence, sizeof confidence);
   put_string(out, "confidence", confidence);
   put_names(out, &s->box->shape, &z->names);

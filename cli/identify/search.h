@@ -24,6 +24,8 @@ typedef struct id_search {
   id_vectors later; /* questions of the tree: they say something once blocks and order are looked at */
   id_set set;
   id_random random;
+  int part, whole;  /* of the tree: products whose sum C is added to first, 0: unknown; 1: no sum of parts */
+  int parts_tried;  /* sums of parts have been looked for */
   FILE *log;        /* what was decided, line by line */
   hu_accum nearest; /* the best of the last repair that found nothing */
   int has_nearest;
@@ -55,6 +57,9 @@ int id_stage_run(id_search *s, const id_stage *stage);
 
 /* All stages; afterwards the set holds what is left, perhaps nothing. 0 or an exit code. */
 int id_find(id_search *s);
+/* Where answers have ruled out all that was found: what has not been looked for yet, sums of parts and sums wider than
+ * D. The set may stay empty. 0 or an exit code. */
+int id_find_more(id_search *s);
 /* The last stage again, after the set has changed. */
 int id_settle(id_search *s);
 /* The best of a failed search: candidates near `from` that give most answers, improved one parameter at a time until

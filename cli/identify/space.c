@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/question/operand.h"
+#include "halfulp/formats/ieee.h"
 
 id_space id_space_of(const id_shape *shape) {
   id_space s = {.shape = shape};
@@ -20,6 +21,20 @@ id_space id_space_of(const id_shape *shape) {
   if (s.sum.nan == HU_NAN_IEEE_ONES) s.sum.nan = HU_NAN_IEEE;
   return s;
 }
+
+int id_may_be_wide(const id_shape *shape) {
+  hu_format d = shape->d.format;
+  return shape->d.kind == HU_ELEMENT_CODE && shape->a.kind == HU_ELEMENT_CODE && shape->b.kind == HU_ELEMENT_CODE &&
+         !shape->every && d.m < 23 && d.e <= 8;
+}
+
+void id_space_widen(id_space *s) {
+  s->sum = hu_binary32();
+  int lowest = id_operand_of((hu_element){.format = s->sum}).emin;
+  if (lowest < s->lowest) s->lowest = lowest;
+}
+
+int id_is_wide(const id_space *s) { return s->sum.m > s->shape->d.format.m && id_may_be_wide(s->shape); }
 
 typedef struct bases {
   const id_space *space;
@@ -136,12 +151,29 @@ hu_accum id_simplest(const id_space *s, hu_accum x) {
   return x;
 }
 
-int id_complexity(const id_space *s, const hu_accum *x) {
-  hu_block b = x->block;
-  int z = (x->promote != 0 || x->slices != 0) + (x->kind == HU_ACCUM_BLOCK);
-  z += !hu_format_equal(x->sum, s->sum) + (x->mode.round != 0) + (x->mode.saturate != 0);
+/* Roundings of products count: one for being there, one more for a format of their own. */
+static int rounded_products(const hu_accum *x) {
+  if (x->kind != HU_ACCUM_SEQ2 && x->kind != HU_ACCUM_CHUNK) return 0;
+  return 1 + !hu_format_equal(x->product, x->sum);
+}
+
+/* Parameters that a rule cannot be without, other than l. */
+static int rule_parameters(int rule) {
+  switch (rule) {
+    case HU_BLOCK_ALIGN:
+    case HU_BLOCK_LATE: return 2;
+    case HU_BLOCK_GROUPS: return 3;
+    default: return 0;
+  }
+}
+
+int id_complexity(const id_space *s, const hu_accum *model) {
+  hu_accum x = id_simplest(s, *model);
+  hu_block b = x.block;
+  int z = (x.promote != 0 || x.slices != 0) + 2 * (x.kind == HU_ACCUM_BLOCK) + rounded_products(&x);
+  z += (x.kind != HU_ACCUM_EXACT && !hu_format_equal(x.sum, s->sum)) + (x.mode.round != 0) + (x.mode.saturate != 0);
   z += b.cut != 0;
   z += (b.order != 0) + (b.join != 0) + (b.over != 0) + (b.daz != 0) + (b.ftz != 0) + (b.input != 0) + (b.lanes != 0);
-  z += (b.far != 0) + (b.big != 0) + (b.as.m != 0) + (x->kind == HU_ACCUM_BLOCK && b.rule == HU_BLOCK_LATE);
-  return z;
+  z += (b.far != 0) + (b.big != 0) + (b.as.m != 0);
+  return x.kind == HU_ACCUM_BLOCK ? z + rule_parameters(b.rule) : z;
 }

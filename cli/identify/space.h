@@ -37,10 +37,17 @@ typedef struct id_space {
   int least_digits; /* fraction digits that its results have been seen to have */
   int inputs;       /* IN: the bits that were seen to matter, 0: all */
   int lowest;       /* EMIN: at or below this it has no effect */
-  hu_format sum;    /* D's format, for sums inside, where any NaN is as good */
+  int part;         /* WRAP: products whose sum C is added to first, 0: any */
+  hu_format sum;    /* of sums inside: D's format, where any NaN is as good, or binary32 (id_space_widen) */
 } id_space;
 
 id_space id_space_of(const id_shape *shape);
+
+/* 1: D has fewer digits than binary32. Sums may be binary32 then, and D one more rounding of the last. */
+int id_may_be_wide(const id_shape *shape);
+/* Sums are binary32 from now on. */
+void id_space_widen(id_space *s);
+int id_is_wide(const id_space *s);
 
 /* Kinds of models with every parameter as it is where it plays no part; with `parts`, their sums of parts (promote,
  * splitk) instead, of which there may be none. */

@@ -14,6 +14,7 @@ typedef struct mask {
   id_tree *t;
   id_operand a, b, d;
   int high, unit; /* exponents of M and of the unit */
+  int subnormal;  /* 1: the unit is, or operands or sums of it are */
   int status;     /* exit code of the box's failure; -1: an answer is no count */
   id_vectors v;
 } mask;
@@ -21,22 +22,20 @@ typedef struct mask {
 static int smaller(int x, int y) { return x < y ? x : y; }
 static int larger(int x, int y) { return x > y ? x : y; }
 
-/* M and unit so far apart that no cut keeps both, where the formats allow it; at least so far that no rounding does. */
-static int choose(mask *m) {
+/* M and unit so far apart that no cut keeps both, where the formats allow it; at least so far that no rounding does.
+ * `normal`: no operand, product or sum is subnormal. */
+static int choose(mask *m, int normal) {
   const id_shape *s = &m->s->box->shape;
   int n = (int)s->n, count = 1;
   while (1 << count < n + 2) count++;
-  int least = m->a.emin - m->a.digits + m->b.emin - m->b.digits;
-  int high = smaller(m->a.emax + m->b.emax, m->d.emax - 2);
-  if (s->sums) {
-    least = m->a.emin - m->a.digits;
-    high = smaller(m->a.emax, m->d.emax - 2);
-  }
-  int low = larger(least, m->d.emin - m->d.digits);
+  int least = s->sums ? m->a.emin : m->a.emin + m->b.emin, under = s->sums ? m->a.digits : m->a.digits + m->b.digits;
+  int high = smaller(s->sums ? m->a.emax : m->a.emax + m->b.emax, m->d.emax - 2);
+  int low = larger(least - (normal ? 0 : under), m->d.emin - (normal ? 0 : m->d.digits));
   int enough = m->d.digits + 2 + count, wanted = larger(enough, 44 + count);
   if (s->every || m->d.integer || high - low < enough) return 0;
   m->high = high > wanted / 2 && low < -wanted / 2 ? wanted / 2 : high;
   m->unit = larger(low, m->high - wanted);
+  m->subnormal = m->unit < larger(least, m->d.emin);
   return 1;
 }
 
@@ -72,18 +71,31 @@ static int ask(mask *m) {
 /* Products, and C where the box has one. */
 static int leaves_of(const mask *m) { return m->t->n + !m->s->box->shape.without_c; }
 
+/* What came out, in units. */
+static double units(const mask *m) { return ldexp(id_value(m->d.element, id_get(&m->v, ID_D, 0, 0)), -m->unit); }
+
 /* How many terms M at i and -M at j swallow. */
 static int swallowed(mask *m, int i, int j) {
   int leaves = leaves_of(m);
   for (int k = 0; k < leaves; k++) put_leaf(m, k, k == i || k == j ? m->high : m->unit, k == j);
   m->status = ask(m);
-  if (m->status) return 0;
-  double left = ldexp(id_value(m->d.element, id_get(&m->v, ID_D, 0, 0)), -m->unit);
-  if (!(left >= 0 && left <= leaves - 2 && left == floor(left))) {
-    m->status = -1;
-    return 0;
-  }
-  return leaves - (int)left;
+  double left = m->status ? 0 : units(m);
+  if (m->status == 0 && !(left >= 0 && left <= leaves - 2 && left == floor(left))) m->status = -1;
+  return m->status ? 0 : leaves - (int)left;
+}
+
+/* A box that flushes subnormal numbers, or that cuts so low, loses units everywhere, not only beside M. Then the unit
+ * is a normal number, if the range of these formats is wide enough. The question is not kept, since the first stages of
+ * the search do not look at the lower end. */
+static void raise_unit(mask *m) {
+  mask normal = *m;
+  int leaves = leaves_of(m);
+  if (!m->subnormal || !choose(&normal, 1)) return;
+  for (int k = 0; k < leaves; k++) put_leaf(m, k, m->unit, 0);
+  m->status = id_ask(m->s->box, &m->v, 0, 1);
+  if (m->status || units(m) == leaves) return;
+  m->high = normal.high;
+  m->unit = normal.unit;
 }
 
 /* ---- nodes ---- */
@@ -155,6 +167,45 @@ void id_tree_free(id_tree *t) {
   t->root = -1;
 }
 
+/* Products below the other child of a step that adds two of which one is C; 0: there is no such step. */
+static int beside_c(const id_tree *t) {
+  for (int i = 0; i < t->count; i++) {
+    int first = t->node[i].leaf < 0 ? t->node[i].first : -1, second = first >= 0 ? t->node[first].next : -1;
+    if (second < 0 || t->node[second].next >= 0) continue;
+    if (t->node[first].leaf == t->n) return t->node[second].leaves;
+    if (t->node[second].leaf == t->n) return t->node[first].leaves;
+  }
+  return 0;
+}
+
+/* The first and the last product below a node; 1: all between them are, too, and nothing else. *parts becomes 1 where a
+ * step that does not have product 0 is such a range. */
+static int range_below(const id_tree *t, int node, int *low, int *high, int *parts) {
+  const id_node *x = &t->node[node];
+  *low = *high = x->leaf;
+  if (x->leaf >= 0) return x->leaf < t->n;
+  int whole = 1;
+  *low = t->n;
+  *high = -1;
+  for (int child = x->first; child >= 0; child = t->node[child].next) {
+    int a, b;
+    whole &= range_below(t, child, &a, &b, parts);
+    *low = smaller(*low, a);
+    *high = larger(*high, b);
+  }
+  whole = whole && *high - *low + 1 == x->leaves;
+  *parts |= whole && *low > 0;
+  return whole;
+}
+
+/* Additions of two terms each, none of which joins neighbouring products apart from product 0. */
+static int is_whole(const id_tree *t) {
+  int low, high, parts = 0;
+  if (!id_tree_is_binary(t)) return 0;
+  (void)range_below(t, t->root, &low, &high, &parts);
+  return !parts;
+}
+
 int id_tree_find(id_search *s, id_tree *t) {
   const id_shape *shape = &s->box->shape;
   mask m = {.s = s, .t = t, .a = id_operand_of(shape->a), .b = id_operand_of(shape->b), .d = id_operand_of(shape->d)};
@@ -162,16 +213,21 @@ int id_tree_find(id_search *s, id_tree *t) {
   t->root = -1;
   t->n = (int)shape->n;
   t->why = "these formats have no two numbers of which one is lost beside the other";
-  if (!choose(&m)) return CLI_OK;
+  if (!choose(&m, 0)) return CLI_OK;
   int *leaf = malloc(((size_t)t->n + 1) * sizeof *leaf);
   id_vectors_start(&m.v, shape);
   if (!leaf || id_vectors_grow(&m.v, 1) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
   int count = leaves_of(&m);
+  raise_unit(&m);
   for (int k = 0; k < count; k++) leaf[k] = (k + t->n) % count; /* C first */
-  t->root = build(&m, leaf, count);
+  if (m.status == 0) t->root = build(&m, leaf, count);
   free(leaf);
   id_vectors_free(&m.v);
-  if (m.status == 0) return CLI_OK;
+  if (m.status == 0) {
+    s->part = beside_c(t);
+    s->whole = is_whole(t);
+    return CLI_OK;
+  }
   t->root = -1;
   t->why = "the answers to masked sums are no counts of terms";
   return m.status < 0 ? CLI_OK : m.status;

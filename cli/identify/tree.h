@@ -31,9 +31,15 @@ int id_tree_is_binary(const id_tree *t);
 /* (C + 0) + 1, and [C 0 1 2 3] for a step that adds all of these at once; runs are shortened. */
 void id_tree_print(FILE *out, const id_tree *t);
 
-/* A sum along a binary tree in D's format, ties to even; fused: a product goes into the step that adds it unrounded. */
-/* D's rounding of a sum in binary64, k ascending and C last, for D of fewer digits: what a loop over doubles gives. */
-uint64_t id_wide_sum(const id_vectors *v, size_t row, int fused);
-uint64_t id_tree_sum(const id_tree *t, const id_vectors *v, size_t row, int fused);
+/* The sums that may stand behind a tree. */
+enum {
+  ID_SUM_TREE, /* additions along it, each rounded into D's format, ties to even */
+  ID_SUM_WIDE, /* into binary32, and the last one into D */
+  ID_SUM_LOOP, /* a loop in binary64, k ascending and C last, rounded into D: D of fewer digits shows no tree then */
+  ID_SUMS      /* (count) */
+};
+int id_sum_is_possible(const id_tree *t, const id_shape *shape, int sum);
+/* fused: a product goes into the step that adds it unrounded. */
+uint64_t id_sum_along(const id_tree *t, const id_vectors *v, size_t row, int sum, int fused);
 
 #endif

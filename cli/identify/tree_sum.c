@@ -5,19 +5,21 @@
 #include "cli/identify/tree.h"
 #include "halfulp/arith.h"
 #include "halfulp/core/bits.h"
+#include "halfulp/formats/ieee.h"
 #include "halfulp/scalar.h"
 
 typedef struct walk {
   const id_tree *t;
   const id_vectors *v;
   size_t row;
-  int fused, wide; /* wide: binary64, by the machine's own arithmetic */
+  int fused, native; /* native: binary64, by the machine's own arithmetic */
+  hu_format sum;     /* of every addition */
 } walk;
 
 static uint64_t add(const walk *w, uint64_t x, uint64_t y) {
-  hu_format f = w->v->shape->d.format;
+  hu_format f = w->sum;
   hu_mode rne = {0};
-  if (w->wide) return hu_bits_of_double(hu_double_of_bits(x) + hu_double_of_bits(y));
+  if (w->native) return hu_bits_of_double(hu_double_of_bits(x) + hu_double_of_bits(y));
   return hu_add(f, rne, f, (uint32_t)x, f, (uint32_t)y, 0, NULL);
 }
 
@@ -26,18 +28,25 @@ static uint64_t product(const walk *w, int leaf, const uint64_t *x) {
   const id_shape *s = w->v->shape;
   hu_mode rne = {0};
   uint64_t a = id_get(w->v, ID_A, w->row, (size_t)leaf), b = id_get(w->v, ID_B, w->row, (size_t)leaf);
-  if (w->wide) {
+  if (w->native) {
     double p = id_value(s->a, a), q = id_value(s->b, b);
     return hu_bits_of_double(x ? fma(p, q, hu_double_of_bits(*x)) : p * q);
   }
-  if (!x) return hu_mul(s->d.format, rne, s->a.format, (uint32_t)a, s->b.format, (uint32_t)b, 0, NULL);
-  return hu_fma(s->d.format, rne, s->a.format, (uint32_t)a, s->b.format, (uint32_t)b, s->d.format, (uint32_t)*x, 0,
-                NULL);
+  if (!x) return hu_mul(w->sum, rne, s->a.format, (uint32_t)a, s->b.format, (uint32_t)b, 0, NULL);
+  return hu_fma(w->sum, rne, s->a.format, (uint32_t)a, s->b.format, (uint32_t)b, w->sum, (uint32_t)*x, 0, NULL);
+}
+
+/* C, which the format of the sums holds. */
+static uint64_t joined(const walk *w) {
+  uint64_t c = id_get(w->v, ID_C, w->row, 0);
+  hu_format d = w->v->shape->d.format;
+  hu_mode rne = {0};
+  return w->native || hu_format_equal(w->sum, d) ? c : hu_encode64(w->sum, rne, id_value(w->v->shape->d, c), 0, NULL);
 }
 
 static uint64_t sum_of(const walk *w, int i) {
   const id_node *x = &w->t->node[i];
-  if (x->leaf == w->t->n) return id_get(w->v, ID_C, w->row, 0);
+  if (x->leaf == w->t->n) return joined(w);
   if (x->leaf >= 0) return product(w, x->leaf, NULL);
   int left = x->first, right = w->t->node[left].next;
   if (w->fused && w->t->node[left].leaf >= 0 && w->t->node[left].leaf < w->t->n && w->t->node[right].leaf < 0) {
@@ -51,9 +60,9 @@ static uint64_t sum_of(const walk *w, int i) {
   return add(w, s, sum_of(w, right));
 }
 
-uint64_t id_wide_sum(const id_vectors *v, size_t row, int fused) {
+static uint64_t loop(const id_vectors *v, size_t row, int fused) {
   const id_shape *s = v->shape;
-  walk w = {NULL, v, row, fused, 0};
+  walk w = {NULL, v, row, fused, 0, s->d.format};
   hu_mode rne = {0};
   double z = 0;
   for (uint32_t k = 0; k < s->n; k++) {
@@ -65,7 +74,19 @@ uint64_t id_wide_sum(const id_vectors *v, size_t row, int fused) {
   return hu_encode64(s->d.format, rne, z, 0, NULL);
 }
 
-uint64_t id_tree_sum(const id_tree *t, const id_vectors *v, size_t row, int fused) {
-  walk w = {t, v, row, fused, v->shape->d.kind == HU_ELEMENT_BINARY64};
-  return sum_of(&w, t->root);
+int id_sum_is_possible(const id_tree *t, const id_shape *shape, int sum) {
+  int along = id_tree_is_binary(t), code = shape->d.kind == HU_ELEMENT_CODE;
+  if (t->root < 0 || shape->every || shape->a.kind > HU_ELEMENT_BINARY64) return 0;
+  if (sum == ID_SUM_LOOP) return code && !along;
+  return along && (sum == ID_SUM_TREE || id_may_be_wide(shape));
+}
+
+uint64_t id_sum_along(const id_tree *t, const id_vectors *v, size_t row, int sum, int fused) {
+  const id_shape *s = v->shape;
+  hu_mode rne = {0};
+  if (sum == ID_SUM_LOOP) return loop(v, row, fused);
+  walk w = {t, v, row, fused, s->d.kind == HU_ELEMENT_BINARY64, sum == ID_SUM_WIDE ? hu_binary32() : s->d.format};
+  uint64_t z = sum_of(&w, t->root);
+  hu_element wide = {.format = w.sum};
+  return sum == ID_SUM_WIDE ? hu_encode64(s->d.format, rne, id_value(wide, z), 0, NULL) : z;
 }

@@ -49,6 +49,14 @@ class Models(unittest.TestCase):
         self.check('intel.vdpbf16ps', 8, '--fa', 'bfloat16')
         self.check('arm.bfdot', 8, '--fa', 'bfloat16')
 
+    def test_results_narrower_than_sums(self):
+        """Kernels add in binary32 and store 16 bits."""
+        z = found('--fa', 'bfloat16', '--fd', 'bfloat16', '--k', '8', '--', HALFULP, 'mma', 'block(chain,l=2,order=down,daz=sign,ftz=tiny)',
+                  '--fa', 'bfloat16', '--fb', 'bfloat16', '--fd', 'bfloat16')
+        self.assertEqual((z['verdict'], z['sums']), ('found', 'binary32'), z)
+        self.assertIn('intel.vdpbf16ps', z['presets'])
+        self.assertEqual(self.check('arm.bfdot', 8, '--fa', 'bfloat16')['sums'], 'model')
+
     def test_what_tells_other_presets(self):
         z = self.check('nv.ampere.bf16.f32', 16, '--fa', 'bfloat16')
         others = [o['preset'] for o in z['other_presets']]

@@ -3,16 +3,19 @@
  *
  * usage: sweep VECTORS CHANGED PART...     presets whose names contain one of the PARTs, "" for all; with CHANGED > 0
  * so many models of each with one parameter changed, drawn, instead. Equality is looked at on VECTORS drawn vectors.
- * Prints a line each: name, questions, seconds of processor time, candidates left, verdict, model. Exit code 1: a model
- * was not found, or a wrong one. */
+ * The search verifies on as many, at most on 100,000 as the command does. Prints a line each: name, questions before
+ * the verification, seconds of processor time, candidates left, verdict, model. Exit code 1: a model was not found, or
+ * a wrong one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "cli/base/cli.h"
-#include "cli/identify/decide.h"
-#include "cli/identify/tree.h"
+#include "cli/identify/identify.h"
+#include "cli/identify/report.h"
+
+enum { VERIFIED = 100000 }; /* as many as the command draws in the end */
 
 static double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
@@ -43,36 +46,22 @@ static size_t difference(const id_shape *shape, const hu_accum *x, const hu_accu
   return row == ROWS ? count : at + row;
 }
 
-/* As the command searches: the order, then the parameters, then what tells the model from its neighbours. */
-static int search(id_search *s) {
-  id_tree tree;
-  id_decisions decisions = {.count = 0};
-  int status = id_tree_find(s, &tree);
-  if (status == CLI_OK) status = id_find(s);
-  if (status == CLI_OK) status = id_decide(s, &decisions);
-  id_decisions_free(&decisions);
-  id_tree_free(&tree);
-  return status;
-}
-
 static int try_model(const char *name, id_shape shape, const hu_accum *accum, size_t vectors) {
   char text[HU_ACCUM_TEXT_MAX] = "nothing";
   id_model model = {*accum, NULL};
   id_box box = {shape, id_model_answer, &model, 0};
+  id_settings settings = {.seed = 1, .verify = vectors < VERIFIED ? vectors : VERIFIED};
   id_search s;
+  static id_result z;
   model.shape = &box.shape;
   double start = seconds();
   id_search_start(&s, &box, 1, NULL);
-  int found = search(&s) == CLI_OK && s.set.count > 0;
+  int found = id_identify(&s, &settings, &z) == CLI_OK && z.verdict == ID_FOUND;
   double took = seconds() - start;
-  if (found) {
-    hu_accum x = id_simplest(&s.space, s.set.x[0]);
-    hu_accum_text(text, sizeof text, &x);
-  }
-  const char *verdict = !found                                                      ? "nothing"
-                        : difference(&shape, accum, &s.set.x[0], vectors) < vectors ? "wrong"
-                                                                                    : "found";
-  printf("%-36s %6llu %6.2f %5zu %-8s %s\n", name, (unsigned long long)box.asked, took, s.set.count, verdict, text);
+  if (found) id_model_text(&s, &z.model, text);
+  const char *verdict = !found ? "nothing" : difference(&shape, accum, &z.model, vectors) < vectors ? "wrong" : "found";
+  printf("%-36s %6llu %6.2f %5zu %-8s %s\n", name, (unsigned long long)z.questions, took, z.candidates, verdict, text);
+  id_result_free(&z);
   id_search_free(&s);
   int bad = strcmp(verdict, "found") != 0;
   if (bad) {
