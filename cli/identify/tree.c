@@ -198,9 +198,11 @@ static int range_below(const id_tree *t, int node, int *low, int *high, int *par
   return whole;
 }
 
-/* Additions of two terms each, none of which joins neighbouring products apart from product 0. */
-static int is_whole(const id_tree *t) {
+/* C is added together with products; or all additions have two terms, and none joins neighbouring products apart from
+ * product 0. */
+static int is_whole(const id_tree *t, int has_c) {
   int low, high, parts = 0;
+  if (has_c && !beside_c(t)) return 1;
   if (!id_tree_is_binary(t)) return 0;
   (void)range_below(t, t->root, &low, &high, &parts);
   return !parts;
@@ -225,7 +227,7 @@ int id_tree_find(id_search *s, id_tree *t) {
   id_vectors_free(&m.v);
   if (m.status == 0) {
     s->part = beside_c(t);
-    s->whole = is_whole(t);
+    s->whole = is_whole(t, !shape->without_c);
     return CLI_OK;
   }
   t->root = -1;
