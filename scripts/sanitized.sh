@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: sanitized.sh FOLDER [all]
-# Builds most tests with gcc's address and undefined-behaviour sanitizers in FOLDER, and runs them. Without `all`, which
+# Builds most tests with clang's address and undefined-behaviour sanitizers in FOLDER, and runs them. Without `all`, which
 # `make check-exhaustive` has, kernels are those of this machine's level alone, and CUDA kernels on the processor (tests/ptx
 # checks every access of theirs) and numbers and vectors as texts through the command, a program start each (the fuzz tests read
 # the same texts), are left out. Products that vector kernels compute are compiled without sanitizers.
@@ -31,7 +31,7 @@ fi
 # functions and lines stay.
 if [ ! -f "$folder/build.ninja" ]; then
   mkdir -p "$folder"
-  meson setup "$folder" -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled -Dbench=disabled -Dplanted=false \
+  CC=clang CXX=clang++ meson setup "$folder" -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled -Dbench=disabled -Dplanted=false \
     "-Dlevels=$levels" -Doptimization=1 -Ddebug=true -Dc_args=-g1 -Dcpp_args=-g1 > "$folder/setup.log" || { cat "$folder/setup.log"; exit 1; }
 fi
 # shellcheck disable=SC2086
