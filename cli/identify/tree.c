@@ -178,24 +178,23 @@ static int beside_c(const id_tree *t) {
   return 0;
 }
 
-/* The first and the last product below a node; 1: all between them are, too, and nothing else. *parts becomes 1 where a
- * step that does not have product 0 is such a range. */
+/* The first and the last product below a node; 1: C is not there. *parts becomes 1 where a step has all products between
+ * its first and its last one, and not product 0. */
 static int range_below(const id_tree *t, int node, int *low, int *high, int *parts) {
   const id_node *x = &t->node[node];
+  int products = 1;
   *low = *high = x->leaf;
   if (x->leaf >= 0) return x->leaf < t->n;
-  int whole = 1;
   *low = t->n;
   *high = -1;
   for (int child = x->first; child >= 0; child = t->node[child].next) {
     int a, b;
-    whole &= range_below(t, child, &a, &b, parts);
+    products &= range_below(t, child, &a, &b, parts);
     *low = smaller(*low, a);
     *high = larger(*high, b);
   }
-  whole = whole && *high - *low + 1 == x->leaves;
-  *parts |= whole && *low > 0;
-  return whole;
+  *parts |= products && *low > 0 && *high - *low + 1 == x->leaves;
+  return products;
 }
 
 /* C is added together with products; or all additions have two terms, and none joins neighbouring products apart from

@@ -62,6 +62,7 @@ static const planted parameters[] = {
     {"g", "4", "block(groups,l=8,f=10,emin=-200,g=4,every=8,scale=float8_e8m0fnu)", "float4_e2m1fn", "binary32", 16,
      "float8_e8m0fnu", 8},
     {"parts", "splitk(2)", "splitk(2,seq(binary32))", "binary16", "binary32", 8, NULL, 0},
+    {"parts", "promote(4)", "promote(4,strided(binary16),binary16)", "binary16", "binary16", 8, NULL, 0},
     {"emin", "-17", "block(align,l=4,f=24,emin=-17,out=binary16)", "binary16", "binary16", 8, NULL, 0},
     {"daz", "plus", "block(chain,l=2,daz=plus)", "bfloat16", "binary32", 4, NULL, 0},
     {"ftz", "after", "block(tree,l=2,ftz=after,out=binary16)", "binary16", "binary16", 4, NULL, 0},
