@@ -4,6 +4,7 @@ import ctypes
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 
 import pytest
@@ -39,7 +40,7 @@ def expected() -> list:
 
 def test_records_and_enumerators(tmp_path):
     (tmp_path / 'abi.c').write_text(program())
-    subprocess.run([os.environ.get('CC', 'cc'), '-std=c11', '-I', str(SOURCE / 'include'), '-o', str(tmp_path / 'abi'),
+    subprocess.run([*shlex.split(os.environ.get('CC', 'cc')), '-std=c11', '-I', str(SOURCE / 'include'), '-o', str(tmp_path / 'abi'),
                     str(tmp_path / 'abi.c')], check=True)
     said = subprocess.run([str(tmp_path / 'abi')], check=True, stdout=subprocess.PIPE,
                           universal_newlines=True).stdout.split('\n')

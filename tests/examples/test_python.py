@@ -33,10 +33,11 @@ def run(command, **more):
 
 
 def environment():
-    """A user's: nothing of this build in it."""
+    """A user's: nothing of this build in it but the command, which would be on PATH."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(('HALFULP', 'PYTHON',
         'PKG_CONFIG', 'LD_LIBRARY'))}
-    return dict(kept, PYTHONDONTWRITEBYTECODE='1', MPLBACKEND='Agg', MPLCONFIGDIR=str(WORK), HALFULP_SOURCE=str(SOURCE))
+    return dict(kept, PYTHONDONTWRITEBYTECODE='1', MPLBACKEND='Agg', MPLCONFIGDIR=str(WORK), HALFULP_SOURCE=str(SOURCE),
+                HALFULP_COMMAND=str(BUILD / 'cli' / 'halfulp'))
 
 
 def sanitizer():
