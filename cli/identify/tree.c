@@ -178,8 +178,8 @@ static int beside_c(const id_tree *t) {
   return 0;
 }
 
-/* The first and the last product below a node; 1: C is not there. *parts becomes 1 where a step has all products between
- * its first and its last one, and not product 0. */
+/* The first and the last product below a node; 1: C is not there. *parts becomes 1 where a step has all products
+ * between its first and its last one, and not product 0. */
 static int range_below(const id_tree *t, int node, int *low, int *high, int *parts) {
   const id_node *x = &t->node[node];
   int products = 1;
