@@ -76,8 +76,9 @@ static int digits_of(const id_operand *d, uint64_t x) {
   return used;
 }
 
-/* With `parts` D's digits are those of the addition of C: without C an answer shows the digits of a part's sum. Wide
- * sums are not seen, and taken as they are. */
+/* With `parts` D's digits are those of the addition of C: without C an answer shows the digits of a part's sum. That
+ * many digits are too long a list where the order does not say the part. Wide sums are not seen, and taken as they
+ * are. */
 static void read_digits(id_search *s, int parts) {
   id_operand d = id_operand_of(s->box->shape.d);
   s->space.least_digits = s->space.sum.m > s->box->shape.d.format.m ? s->space.sum.m : 0;
@@ -208,7 +209,7 @@ static int find_kind(id_search *s, int parts, id_set *before) {
     if (!id_set_add(&s->set, &bases[i])) return cli_fail(NULL, "not enough memory");
   if (!s->set.count) return CLI_OK;
   if (s->plain.count) status = take_plain(s);
-  read_digits(s, parts);
+  read_digits(s, parts && s->space.part);
   if (status == CLI_OK) status = find_stage(s, 0, before);
   if (status == CLI_OK && !s->plain.count) status = copy_all(&s->plain, &s->asked);
   if (status == CLI_OK) status = id_take_later(s);
@@ -258,7 +259,7 @@ static void finish(id_search *s) {
 int id_find_more(id_search *s) {
   id_set parts = {0};
   int status = CLI_OK;
-  if (!s->parts_tried) {
+  if (!s->parts_tried && s->part) {
     status = find_parts(s, &parts);
     if (status == CLI_OK && s->set.count) status = find_rest(s, &parts);
     id_set_free(&parts);
