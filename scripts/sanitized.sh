@@ -1,12 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: sanitized.sh FOLDER [all]
+#        sanitized.sh setup          installs the compiler, which the other call does, too
 # Builds most tests with clang's address and undefined-behaviour sanitizers in FOLDER, and runs them. Without `all`, which
 # `make check-exhaustive` has, kernels are those of this machine's level alone, and CUDA kernels on the processor (tests/ptx
 # checks every access of theirs) and numbers and vectors as texts through the command, a program start each (the fuzz tests read
 # the same texts), are left out. Products that vector kernels compute are compiled without sanitizers.
 set -euo pipefail
 folder=$1
+here=$(dirname "$0")
+# Ubuntu's clang brings its sanitizers along; elsewhere a clang that is there will do.
+"$here/setup.sh" clang libclang-rt-14-dev || "$here/setup.sh" clang || command -v clang > /dev/null
+if [ "$folder" = setup ]; then exit; fi
 tests="kernels arrays stream decisions format-catalogue format-check format-text format-words fault-0 gemm gemm_levels
   golden-files golden-replay golden-sums fuzz-npy fuzz-format fuzz-line fuzz-safetensors cli-npy cli-arrays cli-scaled
   cli-safetensors cli-wrong_safetensors cli-report cli-long_work accum-gemm_models scaled-calls s2fp8-calls s2fp8-near

@@ -76,9 +76,8 @@ static int digits_of(const id_operand *d, uint64_t x) {
   return used;
 }
 
-/* With `parts` D's digits are those of the addition of C: without C an answer shows the digits of a part's sum. That
- * many digits are too long a list where the order does not say the part. Wide sums are not seen, and taken as they
- * are. */
+/* With `parts` only answers to questions without C count, since C's addition has D's digits and a part's sum perhaps
+ * fewer. Digits of wide sums are not seen in D, and are taken to be all. */
 static void read_digits(id_search *s, int parts) {
   id_operand d = id_operand_of(s->box->shape.d);
   s->space.least_digits = s->space.sum.m > s->box->shape.d.format.m ? s->space.sum.m : 0;
@@ -209,7 +208,7 @@ static int find_kind(id_search *s, int parts, id_set *before) {
     if (!id_set_add(&s->set, &bases[i])) return cli_fail(NULL, "not enough memory");
   if (!s->set.count) return CLI_OK;
   if (s->plain.count) status = take_plain(s);
-  read_digits(s, parts && s->space.part);
+  read_digits(s, parts && s->space.part); /* for parts of every length the list would be too long */
   if (status == CLI_OK) status = find_stage(s, 0, before);
   if (status == CLI_OK && !s->plain.count) status = copy_all(&s->plain, &s->asked);
   if (status == CLI_OK) status = id_take_later(s);

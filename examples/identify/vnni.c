@@ -5,16 +5,16 @@
 
 #include "line.h"
 
-#define LIKE __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
+#define VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
 
-LIKE static uint32_t dot(size_t n, const void *a, const void *b, uint32_t c) {
+VNNI static uint32_t dot(size_t n, const void *a, const void *b, uint32_t c) {
   __m128i s = _mm_cvtsi32_si128((int)c);
   for (size_t k = 0; k < n; k += 4)
     s = _mm_dpbusd_epi32(s, _mm_loadu_si32((const uint8_t *)a + k), _mm_loadu_si32((const uint8_t *)b + k));
   return (uint32_t)_mm_cvtsi128_si32(s);
 }
 
-LIKE static uint32_t dot_saturate(size_t n, const void *a, const void *b, uint32_t c) {
+VNNI static uint32_t dot_saturate(size_t n, const void *a, const void *b, uint32_t c) {
   __m128i s = _mm_cvtsi32_si128((int)c);
   for (size_t k = 0; k < n; k += 4)
     s = _mm_dpbusds_epi32(s, _mm_loadu_si32((const uint8_t *)a + k), _mm_loadu_si32((const uint8_t *)b + k));
