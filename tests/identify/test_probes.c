@@ -361,7 +361,7 @@ static int is_normal(const id_vectors *v, size_t row) {
   uint32_t x = magnitude(v, row);
   return x == 0 || (x >= 0x400 && x < 0x7c00);
 }
-static int is_small(const id_vectors *v, size_t row) { return magnitude(v, row) < 0x400; }
+static int is_small(const id_vectors *v, size_t row) { return magnitude(v, row) > 0 && magnitude(v, row) < 0x400; }
 static int is_over(const id_vectors *v, size_t row) { return magnitude(v, row) == 0x7c00; }
 static int is_nan(const id_vectors *v, size_t row) { return magnitude(v, row) > 0x7c00; }
 static int is_zero(const id_vectors *v, size_t row) { return magnitude(v, row) == 0; }
