@@ -88,12 +88,13 @@ static void print_others(FILE *out, const id_shape *shape, const id_names *z) {
   }
 }
 
+const char id_wide_words[] = "its sums are binary32, and the last one is rounded once more, to nearest, into D";
+
 static void print_found(FILE *out, const id_search *s, const id_result *z) {
   char text[HU_ACCUM_TEXT_MAX], confidence[200];
   id_confidence(z, confidence, sizeof confidence);
   fprintf(out, "model: %s\n", id_model_text(s, &z->model, text));
-  if (id_is_wide(&s->space))
-    fputs("its sums are binary32, and the last one is rounded once more, to nearest, into D\n", out);
+  if (id_is_wide(&s->space)) fprintf(out, "%s\n", id_wide_words);
   fprintf(out, "%s\n", confidence);
   print_names(out, &z->names);
   if (z->nan) {

@@ -14,6 +14,8 @@ int id_write_page(const char *path, const id_search *s, const id_result *z, cons
 const char *id_model_text(const id_search *s, const hu_accum *model, char text[HU_ACCUM_TEXT_MAX]);
 /* One line: what became of the search. */
 const char *id_verdict_word(const id_result *z);
+/* What is to be said of a model where id_is_wide. */
+extern const char id_wide_words[];
 /* How sure: how many answers stand behind it. */
 void id_confidence(const id_result *z, char *text, size_t size);
 /* The answer's pattern and value. */

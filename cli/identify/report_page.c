@@ -160,6 +160,7 @@ static void print_page(FILE *out, const void *what) {
   page_card(out, "verified on", "%llu", (unsigned long long)p->z->verified);
   fputs("</dl>\n", out);
   if (p->z->verdict == ID_FOUND) put_text(out, "Model", id_model_text(p->s, &p->z->model, model));
+  if (p->z->verdict == ID_FOUND && id_is_wide(&p->s->space)) put_text(out, "Sums", id_wide_words);
   fputs("<h2>Order</h2>\n", out);
   put_tree(out, &p->z->tree);
   if (p->z->verdict == ID_FOUND) put_parameters(out, p);

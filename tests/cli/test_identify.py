@@ -56,6 +56,15 @@ class Models(unittest.TestCase):
         self.assertEqual((z['verdict'], z['sums']), ('found', 'binary32'), z)
         self.assertIn('intel.vdpbf16ps', z['presets'])
         self.assertEqual(self.check('arm.bfdot', 8, '--fa', 'bfloat16')['sums'], 'model')
+        with tempfile.TemporaryDirectory() as folder:
+            page = os.path.join(folder, 'page.html')
+            for wide in (True, False):
+                d = 'bfloat16' if wide else 'binary32'
+                done = identify('--fa', 'bfloat16', '--fd', d, '--k', '4', '--verify', '1000', '--report', page, '--', HALFULP, 'mma',
+                                'seq(binary32)', '--fa', 'bfloat16', '--fb', 'bfloat16', '--fd', d)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(b'the last one is rounded once more' in done.stdout, wide)
+                self.assertEqual('<h2>Sums</h2>' in pathlib.Path(page).read_text(), wide)
 
     def test_what_tells_other_presets(self):
         z = self.check('nv.ampere.bf16.f32', 16, '--fa', 'bfloat16')
