@@ -65,14 +65,6 @@ def stripped(text):
     return ' '.join(text.split())
 
 
-@functools.lru_cache(maxsize=None)
-def folder_hash(folder):
-    whole = hashlib.sha256()
-    for path in sorted((ROOT / folder).glob('*.[ch]')) + sorted((ROOT / folder).glob('*.cpp')):
-        whole.update(path.name.encode() + b'\0' + stripped(path.read_text()).encode() + b'\0')
-    return whole.digest()
-
-
 def reached(folders):
     """The folders, and all whose sources they may use."""
     table, found, left = rules(), set(), list(folders)
@@ -98,19 +90,35 @@ def folder_of(subject):
 
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"](halfulp/[\w./]+)[>"]', re.M)
+CORE = re.compile(r'^\s*#\s*include\s+[<"](?:emu|halfulp)/core/([\w.]+)[>"]', re.M)
 
 
 @functools.lru_cache(maxsize=None)
-def headers_of(folder):
-    """The public headers that the files of a folder include, also through others. (halfulp.h includes them all.)"""
-    found, left = set(), sorted((ROOT / folder).glob('*.[ch]'))
+def text_of(path):
+    return path.read_text()
+
+
+def files_of(folder):
+    """deprecated.c has the old names of calls, which no item uses."""
+    return [path for end in ('*.[ch]', '*.cpp') for path in sorted((ROOT / folder).glob(end)) if path.name != 'deprecated.c']
+
+
+def closure(paths, pattern, place, without=()):
+    """The files of a place that others include, also through one another."""
+    found, left = set(), list(paths)
     while left:
-        for name in INCLUDE.findall(left.pop().read_text()):
-            path = ROOT / 'include' / name
-            if name not in found and name != 'halfulp/halfulp.h' and path.is_file():
-                found.add(name)
+        for name in pattern.findall(text_of(left.pop())):
+            path = ROOT / place / name
+            if path not in found and name not in without and path.is_file():
+                found.add(path)
                 left.append(path)
-    return frozenset(found)
+    return sorted(found)
+
+
+def files(folders):
+    """What the folders hold; of emu/core, whose headers are each a subject, what the others include."""
+    others = [path for folder in folders if folder != 'emu/core' for path in files_of(folder)]
+    return sorted(set(others + closure(others, CORE, 'emu/core')))
 
 
 def hashed(item):
@@ -127,12 +135,11 @@ def file_hash(path):
 @functools.lru_cache(maxsize=None)
 def sources(item):
     """16 hexadecimal digits of what an item depends on."""
-    whole, headers = hashlib.sha256(), set()
-    for folder in hashed(item):
-        whole.update(folder.encode() + b'\0' + folder_hash(folder))
-        headers |= headers_of(folder)
-    for name in sorted(headers - {'halfulp/version.h'}):  # a ledger has the version in a column of its own
-        whole.update(name.encode() + b'\0' + file_hash(ROOT / 'include' / name))
+    whole, used = hashlib.sha256(), files(hashed(item))
+    # halfulp.h includes all public headers, and a ledger has the version in a column of its own.
+    public = closure(used, INCLUDE, 'include', ('halfulp/halfulp.h', 'halfulp/version.h'))
+    for path in sorted(set(used + public)):
+        whole.update(path.relative_to(ROOT).as_posix().encode() + b'\0' + file_hash(path))
     return whole.hexdigest()[:16]
 
 

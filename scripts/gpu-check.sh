@@ -9,7 +9,7 @@
 #                file of tests/golden/hw and one of bench/results
 #   PREBUILT     what `scripts/gpu_check.py pack BUILD FILE.tar.xz` made on a machine without a device (docs/device.md says of
 #                which build): taken if its programs run here, else the build folder is
-#   STAGES       "probe tests digests bench verify"; there is "sanitizer", too
+#   STAGES       "probe tests digests bench verify identify"; there is "sanitizer", too
 #   HU_ARCH      compute capability to compile for (the device's)
 #   HU_DEBS      folder of .deb packages, unpacked beside the build folder where the machine lacks them: libcmocka-dev and
 #                libcmocka0; pkgconf, pkgconf-bin and libpkgconf3; meson. From: apt-get download NAME...

@@ -25,9 +25,46 @@ import tempfile
 import time
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
-LIMITS = {'build': 1200, 'probe': 120, 'tests': 90, 'digests': 180, 'bench': 240, 'verify': 120, 'sanitizer': 120, 'cuda-device-large': 240}
-TOOLS = {'halfulp': 'cli/halfulp', 'hu-digest': 'gpu/hu-digest', 'bench_device': 'gpu/bench_device'}
+LIMITS = {'build': 1200, 'probe': 120, 'tests': 90, 'digests': 180, 'bench': 240, 'verify': 120, 'identify': 120, 'sanitizer': 120,
+          'cuda-device-large': 240}
+TOOLS = {'halfulp': 'cli/halfulp', 'hu-digest': 'gpu/hu-digest', 'bench_device': 'gpu/bench_device',
+         'identify-device': 'tests/cuda_host/identify-device.so', 'identify-cublas': 'tests/cuda_host/identify-cublas.so'}
 AT_ONCE = 4  # tests on the one device
+# Functions of examples/identify: FUNCTION, format of A and B, of C and D, products of a question (two instructions, or some steps of
+# a kernel), more options.
+INSTRUCTIONS = [line.split() for line in '''
+mma_f16_f32_k16 binary16 binary32 32
+mma_f16_f32_k8 binary16 binary32 16
+mma_f16_f16_k16 binary16 binary16 32
+mma_f16_f16_k8 binary16 binary16 16
+mma_bf16_k16 bfloat16 binary32 32
+mma_bf16_k8 bfloat16 binary32 16
+mma_tf32_k8 binary32 binary32 16
+mma_tf32_k4 binary32 binary32 8
+mma_e4m3_f32 float8_e4m3fn binary32 64
+mma_e5m2_f32 float8_e5m2 binary32 64
+mma_e4m3_f16 float8_e4m3fn binary16 64
+mma_e5m2_f16 float8_e5m2 binary16 64
+wgmma_f16_f32 binary16 binary32 32
+wgmma_f16_f16 binary16 binary16 32
+wgmma_bf16 bfloat16 binary32 32
+wgmma_tf32 binary32 binary32 16
+wgmma_e4m3_f32 float8_e4m3fn binary32 64
+wgmma_e5m2_f32 float8_e5m2 binary32 64
+wgmma_e4m3_f16 float8_e4m3fn binary16 64
+wgmma_e5m2_f16 float8_e5m2 binary16 64'''.strip().splitlines()]
+CUBLAS = [line.split() for line in '''
+f64 binary64 binary64 16
+f32 binary32 binary32 16
+tf32 binary32 binary32 32
+f16_f32 binary16 binary32 64
+f16_f16 binary16 binary16 64
+bf16_f32 bfloat16 binary32 64
+bf16_f32 bfloat16 binary32 64 --without-c
+bf16_bf16 bfloat16 bfloat16 64 --without-c
+s8_s32 s8 s32 64
+e4m3_f32 float8_e4m3fn binary32 256 --without-c
+e4m3_f32_fast float8_e4m3fn binary32 256 --without-c'''.strip().splitlines()]
 TELLING = re.compile(r'^\[ +(OK|FAILED) +\]|: on |skipped|ERROR|LINE|[0-9] [a-z]+|^[a-z0-9-]+ [0-9a-f]{16}$')
 
 
@@ -152,6 +189,15 @@ def execute(command, seconds, out, env=None):
     return f'exit status {status}' if status else ''
 
 
+def with_cublas():
+    """An environment in which programs find cuBLAS while they run: beside nvcc, or where Python's packages have it."""
+    nvcc = shutil.which('nvcc')
+    places = [os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(nvcc))), 'lib64')] if nvcc else []
+    for path in sys.path:
+        places += glob.glob(os.path.join(path, 'nvidia', 'cu[0-9]*', 'lib')) + glob.glob(os.path.join(path, 'nvidia', 'cublas', 'lib'))
+    return {**os.environ, 'LD_LIBRARY_PATH': ':'.join([p for p in [os.environ.get('LD_LIBRARY_PATH')] + places if p])}
+
+
 class Check:
     def __init__(self, build, out):
         self.build, self.out, self.failed, self.lines = build, pathlib.Path(out), [], []
@@ -230,6 +276,38 @@ class Check:
     def probe(self):
         self.tool('probe', 'halfulp', 'probe-hw', '--golden', 'tests/golden', '-n', setting('HU_PROBES', '200000'))
 
+    def identified(self, tool, case, tile):
+        """The answer of `halfulp identify` about a function, in one line, and what went wrong."""
+        function, operands, result, k, *more = case
+        command = [self.programs['tools']['halfulp'], 'identify', '--json', '--golden', 'tests/golden', '--fa', operands, '--fd', result,
+                   '--k', k, '--gemm', '--tile', tile, '--library', self.programs['tools'][tool], '--function', function, *more]
+        began = time.monotonic()
+        with tempfile.TemporaryFile('w+', errors='replace') as out:
+            wrong = execute(command, limit(function, 'identify'), out, with_cublas())
+            out.seek(0)
+            text = out.read()
+        try:
+            z = json.loads(text[text.index('\n{'):])
+        except ValueError:
+            return f'{" ".join(case)}: {wrong or "no answer"}\n{text}', wrong or 'no answer'
+        words = [z['verdict'], z.get('model') or '', 'as ' + ' '.join(z['presets']) if z.get('presets') else '', z.get('tree') or '',
+                 z.get('confidence') or '', f'{time.monotonic() - began:.1f} s']
+        return f'{" ".join(case)}: {"; ".join(word for word in words if word)}\n', '' if z['verdict'] == 'found' else z['verdict']
+
+    def identify(self):
+        """Every matrix instruction as a black box: its model must be found. Products of cuBLAS: whatever is found is written down."""
+        cases = [(tool, case, tile) for tool, list_of, tile in (('identify-device', INSTRUCTIONS, '256'), ('identify-cublas', CUBLAS, '64'))
+                 for case in list_of if tool in self.programs['tools']]
+        wrong = []
+        with self.file('identify') as out, concurrent.futures.ThreadPoolExecutor(2 * AT_ONCE) as pool:
+            running = {pool.submit(self.identified, *case): case for case in cases}
+            for done in concurrent.futures.as_completed(running):
+                line, why = done.result()
+                print(line, end='', file=out, flush=True)
+                if why and running[done][0] == 'identify-device':
+                    wrong.append(f'{running[done][1][0]}: {why}')
+        self.note('identify', '; '.join(wrong) if cases else 'there are no boxes', f'{len(cases)} functions')
+
     def one_test(self, test, before=()):
         with tempfile.TemporaryFile('w+', errors='replace') as out:
             wrong = execute([*before, *test['command']], limit(test['name'], 'sanitizer' if before else 'tests'), out)
@@ -274,14 +352,7 @@ class Check:
         self.note('digests', wrong, self.tail('digests'))
 
     def bench(self):
-        """cuBLAS is opened while it runs: beside nvcc, or where Python's packages have it."""
-        nvcc = shutil.which('nvcc')
-        places = [os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(nvcc))), 'lib64')] if nvcc else []
-        for path in sys.path:
-            places += glob.glob(os.path.join(path, 'nvidia', 'cu[0-9]*', 'lib')) + glob.glob(os.path.join(path, 'nvidia', 'cublas', 'lib'))
-        env = dict(os.environ)
-        env['LD_LIBRARY_PATH'] = ':'.join([p for p in [env.get('LD_LIBRARY_PATH')] + places if p])
-        self.tool('bench', 'bench_device', env=env)
+        self.tool('bench', 'bench_device', env=with_cublas())
 
     def verify(self):
         self.tool('verify', 'halfulp', 'verify', '--only', 'device', '--device', 'cuda', '-j', str(os.cpu_count()))
@@ -309,7 +380,7 @@ def run():
     check = Check(build, given or build + '-results')
     check.head()
     check.prepare()
-    for stage in setting('STAGES', 'probe tests digests bench verify').split():
+    for stage in setting('STAGES', 'probe tests digests bench verify identify').split():
         try:
             getattr(check, stage)()
         except Exception as e:  # the next stage may still tell something
@@ -327,7 +398,7 @@ def keep(check):
     name = f'{chip}-{datetime.date.today():%Y-%m-%d}'
     (SOURCE / 'bench/results').mkdir(parents=True, exist_ok=True)
     summary = (check.out / 'summary.txt').read_text()
-    parts = ''.join(check.text(stage) for stage in ('tests', 'verify', 'probe', 'digests'))
+    parts = ''.join(check.text(stage) for stage in ('tests', 'verify', 'probe', 'digests', 'identify'))
     head, result = summary.rsplit('result: ', 1)
     (SOURCE / 'tests/golden/hw' / (name + '.txt')).write_text(f'{head}{parts}result: {result}')
     if check.text('bench'):

@@ -85,7 +85,9 @@ static const struct {
     {"sat", ALL, 0, "default, none, finite, propagate",
      "what becomes of sums beyond out's range; default: as the card of out says"},
     {"over", ALL, 0, "mode, inf (where out= has infinities)",
-     "inf: overflow gives infinity in every mode; default mode: as the rounding mode says"}};
+     "inf: overflow gives infinity in every mode; default mode: as the rounding mode says"},
+    {"zero", ALIGN | GROUPS, 0, "sign, plus",
+     "a sum other than 0 that is rounded to 0 gives 0 of its sign, or +0; default sign"}};
 enum { KEYS = sizeof keys / sizeof keys[0], LINE = 512 };
 
 void cli_print_grammar(void) {

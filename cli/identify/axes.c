@@ -29,6 +29,7 @@ static const axis axes[ID_AXES] = {
     {"as", "the format that operands are taken as"},
     {"daz", "what subnormal operands are read as"},
     {"ftz", "when subnormal results become zero"},
+    {"zero", "the sign of a sum that is rounded to zero"},
     {"over", "what an overflow gives"},
     {"sat", "saturation"},
     {"big", "products that count as infinities"},
@@ -100,6 +101,7 @@ static int has_axis(int i, const hu_accum *x) {
     case ID_AXIS_EMIN: return is_block(x, ALIGN | GROUPS);
     case ID_AXIS_DAZ:
     case ID_AXIS_FTZ: return is_block(x, STEPPING);
+    case ID_AXIS_ZERO: return is_block(x, ALIGN | GROUPS);
     default: return is_block(x, ALL) && x->sum.inf != HU_INF_NONE;
   }
 }
@@ -181,6 +183,7 @@ static void put_all(values *v, const id_space *s, int i, const hu_accum *x) {
     case ID_AXIS_AS: put_range(v, 0, AS_NAMES - 1); break;
     case ID_AXIS_DAZ: put_range(v, 0, 2); break;
     case ID_AXIS_FTZ: put_range(v, 0, 3); break;
+    case ID_AXIS_ZERO:
     case ID_AXIS_OVER: put_range(v, 0, 1); break;
     case ID_AXIS_SAT:
       put(v, HU_SAT_DEFAULT);
@@ -219,6 +222,7 @@ int id_axis_get(const id_space *s, int i, const hu_accum *x) {
     case ID_AXIS_AS: return as_value(b->as);
     case ID_AXIS_DAZ: return b->daz;
     case ID_AXIS_FTZ: return b->ftz;
+    case ID_AXIS_ZERO: return b->zero;
     case ID_AXIS_OVER: return b->over;
     case ID_AXIS_SAT: return x->mode.saturate;
     default: return b->big;
@@ -259,6 +263,7 @@ void id_axis_set(const id_space *s, int i, hu_accum *x, int value) {
     case ID_AXIS_AS: b->as = as_format(value); break;
     case ID_AXIS_DAZ: b->daz = (uint8_t)value; break;
     case ID_AXIS_FTZ: b->ftz = (uint8_t)value; break;
+    case ID_AXIS_ZERO: b->zero = (uint8_t)value; break;
     case ID_AXIS_OVER: b->over = (uint8_t)value; break;
     case ID_AXIS_SAT: x->mode.saturate = (uint8_t)value; break;
     default: b->big = (uint16_t)value; break;
@@ -272,6 +277,7 @@ void id_axis_text(const id_space *s, int i, const hu_accum *x, int value, char *
                                                 [ID_AXIS_ORDER] = {"up", "down", "mod4"},
                                                 [ID_AXIS_DAZ] = {"none", "sign", "plus"},
                                                 [ID_AXIS_FTZ] = {"none", "after", "tiny", "before"},
+                                                [ID_AXIS_ZERO] = {"sign", "plus"},
                                                 [ID_AXIS_OVER] = {"mode", "inf"},
                                                 [ID_AXIS_SAT] = {"default", "none", "finite", "propagate"}};
   int n = (int)s->shape->n;

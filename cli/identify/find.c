@@ -18,8 +18,8 @@ static const id_stage stages[] = {
      {ID_DRAW_FEW, ID_DRAW_MANY, -1},
      0},
     {"the lower end",
-     {ID_AXIS_EMIN, ID_AXIS_AS, ID_AXIS_DAZ, ID_AXIS_FTZ, -1},
-     {ID_DRAW_SMALL, ID_DRAW_SMALL, ID_DRAW_ANY, -1},
+     {ID_AXIS_EMIN, ID_AXIS_AS, ID_AXIS_DAZ, ID_AXIS_FTZ, ID_AXIS_ZERO, -1},
+     {ID_DRAW_SMALL, ID_DRAW_LOWEST, ID_DRAW_ANY, -1},
      1},
     {"the upper end and special values",
      {ID_AXIS_OVER, ID_AXIS_SAT, ID_AXIS_BIG, -1},
@@ -27,7 +27,7 @@ static const id_stage stages[] = {
      1},
     {"everywhere",
      {-1},
-     {ID_DRAW_ANY, ID_DRAW_MANY, ID_DRAW_SMALL, ID_DRAW_LARGE, ID_DRAW_SPECIAL, ID_DRAW_FEW, -1},
+     {ID_DRAW_ANY, ID_DRAW_MANY, ID_DRAW_SMALL, ID_DRAW_LOWEST, ID_DRAW_LARGE, ID_DRAW_SPECIAL, ID_DRAW_FEW, -1},
      1},
 };
 enum { STAGES = sizeof stages / sizeof stages[0] };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
+#include "cli/question/operand.h"
 
 int id_set_add(id_set *set, const hu_accum *x) {
   if (set->count == set->room) {
@@ -79,8 +80,23 @@ int id_ask_drawn(id_search *s, size_t count, int kind) {
   return s->status = id_ask(s->box, &s->asked, at, count);
 }
 
+/* A zero of D without its sign; any other pattern as it is. */
+static uint64_t zero_without_sign(const id_operand *d, uint64_t x) { return x == d->sign ? 0 : x; }
+
+/* Whether the box's answer in this row and the model's are zeros. */
+static int both_are_zero(const id_search *s, const hu_accum *x, size_t row) {
+  id_operand d = id_operand_of(s->box->shape.d);
+  size_t size = id_column_size(&s->box->shape, ID_D);
+  uint64_t box = 0, model = 0;
+  memcpy(&box, (const char *)s->asked.column[ID_D] + row * size, size);
+  return zero_without_sign(&d, box) == 0 && id_compute(x, &s->asked, row, 1, &model) == HU_OK &&
+         zero_without_sign(&d, model) == 0;
+}
+
 int id_agrees(id_search *s, const hu_accum *x) {
   size_t row = id_first_difference(x, &s->asked, 0, s->asked.count);
+  while (s->zeros_alike && row < s->asked.count && both_are_zero(s, x, row))
+    row = id_first_difference(x, &s->asked, row + 1, s->asked.count);
   if (row == s->asked.count) return 1;
   id_vectors_swap(&s->asked, row, row / 2);
   return 0;
@@ -109,7 +125,8 @@ typedef struct table {
   int groups;
 } table;
 
-static void fill_answers(table *t, const sample *m) {
+static void fill_answers(table *t, const sample *m, int zeros_alike) {
+  id_operand d = id_operand_of(t->pool.shape->d);
   uint64_t z[POOL];
   size_t size = id_column_size(t->pool.shape, ID_D);
   for (size_t i = 0; i < m->count; i++) {
@@ -118,7 +135,7 @@ static void fill_answers(table *t, const sample *m) {
     for (size_t j = 0; j < POOL; j++) {
       uint64_t x = 0;
       memcpy(&x, (const char *)z + j * size, size);
-      t->answer[i][j] = id_is_nan(t->pool.shape, x) ? UINT64_MAX : x;
+      t->answer[i][j] = id_is_nan(t->pool.shape, x) ? UINT64_MAX : zeros_alike ? zero_without_sign(&d, x) : x;
     }
   }
 }
@@ -144,7 +161,7 @@ static int ask_best(id_search *s, const sample *m, int kind, size_t *picked) {
   id_vectors_start(&t.pool, &s->box->shape);
   if (id_vectors_grow(&t.pool, POOL) == SIZE_MAX) return cli_fail(NULL, "not enough memory");
   id_draw(&t.pool, 0, POOL, kind, &s->random);
-  fill_answers(&t, m);
+  fill_answers(&t, m, s->zeros_alike);
   memset(t.group, 0, sizeof t.group);
   t.groups = 1;
   while (*picked < PICKS && status == CLI_OK) {
@@ -275,6 +292,7 @@ static void thin(id_search *s) {
 int id_stage_run(id_search *s, const id_stage *t) {
   uint64_t before = s->box->asked;
   if (!s->set.count) return CLI_OK;
+  s->zeros_alike = !t->last; /* what says which zero it is comes with the lower end */
   if (t->last) thin(s);
   int status = ask_for_drawn(s, t);
   if (status == CLI_OK) status = expand_all(s, t->axes);
@@ -289,5 +307,6 @@ int id_stage_run(id_search *s, const id_stage *t) {
     hu_accum_text(text, sizeof text, &s->set.x[i]);
     fprintf(s->log, "    %s\n", text);
   }
+  s->zeros_alike = 0;
   return s->status = status;
 }

@@ -26,6 +26,7 @@ typedef struct id_search {
   id_random random;
   int part, whole;  /* of the tree: products whose sum C is added to first, 0: unknown; 1: no sum of parts */
   int parts_tried;  /* sums of parts have been looked for */
+  int zeros_alike;  /* 1: -0 and +0 count as the same answer, as long as no parameter says which it is */
   FILE *log;        /* what was decided, line by line */
   hu_accum nearest; /* the best of the last repair that found nothing */
   int has_nearest;

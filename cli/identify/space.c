@@ -128,7 +128,7 @@ size_t id_bases(const id_space *s, int parts, hu_accum z[ID_BASES_MOST]) {
 
 static int is_plain_block(const hu_accum *x) {
   hu_block b = x->block;
-  return !b.daz && !b.ftz && !b.over && !b.input && !b.order && !b.as.e && !b.as.m;
+  return !b.daz && !b.ftz && !b.zero && !b.over && !b.input && !b.order && !b.as.e && !b.as.m;
 }
 
 hu_accum id_simplest(const id_space *s, hu_accum x) {
@@ -173,7 +173,8 @@ int id_complexity(const id_space *s, const hu_accum *model) {
   int z = (x.promote != 0 || x.slices != 0) + 2 * (x.kind == HU_ACCUM_BLOCK) + rounded_products(&x);
   z += (x.kind != HU_ACCUM_EXACT && !hu_format_equal(x.sum, s->sum)) + (x.mode.round != 0) + (x.mode.saturate != 0);
   z += b.cut != 0;
-  z += (b.order != 0) + (b.join != 0) + (b.over != 0) + (b.daz != 0) + (b.ftz != 0) + (b.input != 0) + (b.lanes != 0);
+  z += (b.order != 0) + (b.join != 0) + (b.zero != 0) + (b.over != 0) + (b.daz != 0) + (b.ftz != 0) + (b.input != 0) +
+       (b.lanes != 0);
   z += (b.far != 0) + (b.big != 0) + (b.as.m != 0);
   return x.kind == HU_ACCUM_BLOCK ? z + rule_parameters(b.rule) : z;
 }

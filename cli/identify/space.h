@@ -25,6 +25,7 @@ enum {
   ID_AXIS_AS,      /* the format that operands are taken as */
   ID_AXIS_DAZ,     /* subnormal operands */
   ID_AXIS_FTZ,     /* subnormal results */
+  ID_AXIS_ZERO,    /* the sign of what is rounded to zero */
   ID_AXIS_OVER,    /* what an overflow gives */
   ID_AXIS_SAT,     /* saturation */
   ID_AXIS_BIG,     /* late: products that count as infinities */

@@ -7,7 +7,7 @@
 #include "cli/question/operand.h"
 
 const char *const id_draw_names[ID_DRAW_KINDS] = {"one product",   "few products",   "many products", "small numbers",
-                                                  "large numbers", "special values", "any numbers"};
+                                                  "large numbers", "special values", "any numbers",   "lowest numbers"};
 
 enum { GAP_MOST = 70 }; /* more than any cut keeps, and farther than C is dropped */
 
@@ -74,7 +74,7 @@ static int draw_top(drawing *g) {
  * where a digit far below decides the rounding. */
 static int draw_gap(const drawing *g) {
   unsigned how = (unsigned)id_random_below(g->r, 12);
-  if (how < 2) return g->d.digits + id_random_from(g->r, 0, 2);
+  if (how < 2) return g->d.digits + id_random_from(g->r, 0, 3);
   return id_random_from(g->r, 0, how < 5 ? 2 : how < 7 ? 12 : how < 10 ? 45 : GAP_MOST);
 }
 
@@ -235,7 +235,55 @@ static void put_specials(const drawing *g) {
   }
 }
 
+/* ---- about D's least number ---- */
+
+enum { DEEP_MOST = 48 }; /* binades below it: more than any cut keeps */
+
+/* (+-) a power of two as product k. */
+static void put_power(const drawing *g, size_t k, int exponent) {
+  int ea, eb;
+  split(g, exponent, &ea, &eb);
+  uint64_t a = id_operand_power(&g->a, ea);
+  id_put(g->v, ID_A, g->row, k, id_random_chance(g->r, 50) ? id_operand_negated(&g->a, a) : a);
+  id_put(g->v, ID_B, g->row, k, id_operand_power(&g->b, eb));
+}
+
+/* Scales that bring the product `high` of elements to the exponent `near`, for all shares. Returns the exponent of
+ * elements whose product lies `below` lower, as far as the elements reach. */
+static int scale_to(const drawing *g, int high, int near, int below) {
+  for (size_t j = 0; j < id_column_length(g->v->shape, ID_SA); j++) put_scales(g, j, near - high);
+  return larger(high - below, g->a.emin + g->b.emin - g->a.digits - g->b.digits);
+}
+
+/* One or two products far below D's least number beside a term about it, C or a power of two: whether they count
+ * decides to which side that is rounded. Products of one share have the same scale. */
+static void draw_lowest(drawing *g) {
+  const id_shape *s = g->v->shape;
+  int near = g->d.emin - g->d.digits + id_random_from(g->r, -1, 2), below = id_random_from(g->r, 1, DEEP_MOST);
+  size_t n = s->n, share = s->every ? s->every : n, k = (size_t)id_random_below(g->r, n), first = k / share * share;
+  size_t other = first + (size_t)id_random_below(g->r, share < n - first ? share : n - first);
+  int high = near, deep = near - below;
+  g->low = 1;
+  for (size_t i = 0; i < n; i++) put_nothing(g, i);
+  if (s->every) {
+    high = id_random_from(g->r, (g->a.emax + g->b.emax) / 2, g->a.emax + g->b.emax);
+    deep = scale_to(g, high, near, below);
+  }
+  put_product(g, k, deep);
+  if (id_random_chance(g->r, 50)) put_product(g, (k + 1) % n, deep + id_random_from(g->r, -2, 2));
+  if (s->without_c || id_random_chance(g->r, 60)) {
+    put_power(g, other, high);
+  } else {
+    uint64_t c = id_operand_power(&g->d, larger(near, g->d.emin - g->d.digits));
+    id_put(g->v, ID_C, g->row, 0, id_random_chance(g->r, 50) ? id_operand_negated(&g->d, c) : c);
+  }
+}
+
 static void draw_row(drawing *g) {
+  if (g->kind == ID_DRAW_LOWEST && !g->v->shape->sums && !g->d.integer) {
+    draw_lowest(g);
+    return;
+  }
   g->top = draw_top(g);
   g->under = id_random_chance(g->r, 30) && !g->v->shape->without_c ? draw_gap(g) : 0;
   /* Zeros alone, or C with them: their signs. */

@@ -15,7 +15,8 @@ enum {
   ID_DRAW_LARGE = 4,   /* at the upper end */
   ID_DRAW_SPECIAL = 5, /* with zeros of both signs, infinities and NaN */
   ID_DRAW_ANY = 6,     /* all over the range */
-  ID_DRAW_KINDS = 7    /* (count) */
+  ID_DRAW_LOWEST = 7,  /* about D's least number, with products far below it */
+  ID_DRAW_KINDS = 8    /* (count) */
 };
 extern const char *const id_draw_names[ID_DRAW_KINDS];
 

@@ -47,6 +47,7 @@ const hu_block_key hu_block_keys[HU_BLOCK_KEY_COUNT] = {
     {"round", ALL, 0, 0, 0, NONE},
     {"sat", ALL, 0, 0, 0, NONE},
     {"over", ALL, 0, 0, 0, {"mode", "inf", NULL, NULL}},
+    {"zero", ALIGN | GROUPS, 0, 0, 0, {"sign", "plus", NULL, NULL}},
 };
 
 int hu_key_get(const hu_block *b, unsigned key) {
@@ -67,6 +68,7 @@ int hu_key_get(const hu_block *b, unsigned key) {
     case HU_BLOCK_KEY_DAZ: return b->daz;
     case HU_BLOCK_KEY_FTZ: return b->ftz;
     case HU_BLOCK_KEY_PRODUCTS: return b->products;
+    case HU_BLOCK_KEY_ZERO: return b->zero;
     default: return b->over;
   }
 }
@@ -89,6 +91,7 @@ void hu_key_set(hu_block *b, unsigned key, int value) {
     case HU_BLOCK_KEY_DAZ: b->daz = (uint8_t)value; break;
     case HU_BLOCK_KEY_FTZ: b->ftz = (uint8_t)value; break;
     case HU_BLOCK_KEY_PRODUCTS: b->products = (uint8_t)value; break;
+    case HU_BLOCK_KEY_ZERO: b->zero = (uint8_t)value; break;
     default: b->over = (uint8_t)value; break;
   }
 }

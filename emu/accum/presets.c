@@ -111,9 +111,9 @@ static int pair_exists(const pairing *p, unsigned i, unsigned j) {
 #define T8(f, emin) "block(align,l=8,f=" f ",emin=" emin
 #define T16(f, emin) "block(align,l=16,f=" f ",emin=" emin
 #define T32(f, emin) "block(align,l=32,f=" f ",emin=" emin
-#define RZ32 ",round=rtz,over=inf)"
-#define RZ22 ",acc=binary32,out=fp(8,13,0),round=rtz,over=inf)"
-#define RNE16 ",out=binary16)"
+#define RZ32 ",round=rtz,over=inf,zero=plus)"
+#define RZ22 ",acc=binary32,out=fp(8,13,0),round=rtz,over=inf,zero=plus)"
+#define RNE16 ",out=binary16,zero=plus)"
 #define EMULATED(emin) T16("25", emin) ",order=mod4,c=last,as=binary16"
 #define MX32 T32("25", "-133") ",every=32,scale=float8_e8m0fnu" RZ32
 #define FP4(every, scale) "block(groups,l=64,f=35,emin=-139,g=16,every=" every ",scale=" scale RZ32
@@ -183,7 +183,7 @@ static const row rows[] = {
      OPEN_FLOOR},
     {"nv.hopper.", P_F16, 0, ".f16.mma.k8", F16N, 8, T8("25", "-22") RNE16, "Hopper sm_90, mma.sync.m16n8k8", "SIM",
      MMASIM},
-    {"nv.hopper.", P_F16, 0, ".f16.wgmma", F16N, 16, T16("25", "-133") RNE16, "Hopper sm_90a, wgmma.m64nNk16", "SIM",
+    {"nv.hopper.", P_F16, 0, ".f16.wgmma", F16N, 16, T16("25", "-22") RNE16, "Hopper sm_90a, wgmma.m64nNk16", "SIM",
      MMASIM},
     {"nv.hopper.", P_BF16, 0, ".f32", F32N, 16, T16("25", "-133") RZ32, "Hopper sm_90, mma.sync.m16n8k16, wgmma.k16",
      "HW", RECORDED " (wmma; wgmma: MMA-Sim)"},

@@ -82,6 +82,7 @@ static void put_block(hu_writer *w, const hu_accum *x) {
     put_formats(w, x);
     put_rounding(w, x->mode, ",round=");
     put_number_or_word(w, &x->block, HU_BLOCK_KEY_OVER);
+    put_number_or_word(w, &x->block, HU_BLOCK_KEY_ZERO);
   }
   hu_put(w, ")");
 }

@@ -60,7 +60,8 @@ static int copy_block(hu_accum *z, const hu_accum *x) {
   for (unsigned key = 0; key < HU_BLOCK_KEY_AS; key++) {
     if (!copy_key(&z->block, b, key)) return 0;
   }
-  if (!copy_key(&z->block, b, HU_BLOCK_KEY_OVER) || !copy_format_key(&z->block.as, b->as, b, HU_BLOCK_KEY_AS) ||
+  if (!copy_key(&z->block, b, HU_BLOCK_KEY_OVER) || !copy_key(&z->block, b, HU_BLOCK_KEY_ZERO) ||
+      !copy_format_key(&z->block.as, b->as, b, HU_BLOCK_KEY_AS) ||
       !copy_format_key(&z->block.scale, b->scale, b, HU_BLOCK_KEY_SCALE))
     return 0;
   if (takes_key(b, HU_BLOCK_KEY_ACC) && !copy_format(&z->product, x->product)) return 0;

@@ -123,6 +123,7 @@ HU_FN void hu_plan_model(hu_accum_plan *p, const hu_accum *x, uint64_t n, const 
   hu_source_block(&p->a, &x->block);
   hu_source_block(&p->b, &x->block);
   p->sum.over = x->block.over;
+  p->sum.plus = x->block.zero;
   p->sum.ftz = x->block.ftz;
   if (x->block.rule == HU_BLOCK_EXACT) {
     hu_source back = hu_source_of(x->sum, HU_STORED_CODES, 4);

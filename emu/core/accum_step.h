@@ -224,6 +224,7 @@ HU_FN int32_t hu_is_traced(const hu_draw *d) {
 typedef struct hu_grid {
   hu_spec spec;
   uint8_t over; /* 1: overflow is infinity in every mode */
+  uint8_t plus; /* 1: what is rounded to zero is +0 */
   uint8_t ftz;  /* HU_BLOCK_FTZ_ of halfulp/accum.h */
 } hu_grid;
 
@@ -255,6 +256,7 @@ HU_FN hu_num hu_grid_rounded(const hu_grid *g, hu_num x, hu_draw *d) {
   if (g->ftz == 1 && hu_grid_below(g, z)) return hu_num_special(HU_KIND_ZERO, z.sign);
   if (g->ftz == 2 && (hu_grid_below(g, z) || (events & HU_EVENT_UNDERFLOW)))
     return hu_num_special(HU_KIND_ZERO, x.sign);
+  if (g->plus && z.kind == HU_KIND_ZERO) z.sign = 0;
   return z;
 }
 

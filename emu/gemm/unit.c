@@ -156,6 +156,7 @@ static int choose(unit_way *w, const hu_gemm_call *g, const hu_level *level) {
   if (!grid_of(&q->out, x->sum, x->mode, x->block.ftz)) return 0;
   if (x->block.join == HU_BLOCK_JOIN_LAST && !grid_of(&q->join, x->product, rne, 0)) return 0;
   if ((x->promote || x->slices) && !grid_of(&q->part, hu_accum_result(x), rne, 0)) return 0;
+  q->plus = x->block.zero;
   set_rule(q, x);
   return 1;
 }

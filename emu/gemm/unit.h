@@ -55,7 +55,7 @@ typedef struct hu_unit_plan {
   uint64_t top2, kept2;         /* late: the same of F2 */
   double late;                  /* 2^(F2 + 1 - F) */
   uint32_t length, group;
-  uint8_t rule, cut, lanes, exact_pair, last;
+  uint8_t rule, cut, lanes, exact_pair, last, plus; /* plus: zeros of a block are +0 */
   uint8_t halves; /* blocks of a step: 2 with mod4 */
 } hu_unit_plan;
 

@@ -166,6 +166,10 @@ BLK_FN void unit_align(const int rule, const int grouped, const hu_unit_plan *q,
   HU_UNROLL
   BLK_EACH c[r] = blk_mul(s[r], lowered(e[r], q->kept));
   round_into(&q->out, c);
+  if (q->plus) {
+    HU_UNROLL
+    BLK_EACH c[r] = blk_add(c[r], zero);
+  }
 }
 
 /* ---- late ---- */

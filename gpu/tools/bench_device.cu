@@ -193,7 +193,8 @@ void sums(void) {
   fill(x, n);
   printf("sums without rounding, totals of %zu elements, %zu sums; ratio as above\n", n, rows);
   for (int i = 0; i < 3; i++) {
-    hu_sum_range range = hu_sum_range_of_product(formats[i], formats[i]);
+    hu_sum_range range =
+        hu_sum_range_of_both(hu_sum_range_of_product(formats[i], formats[i]), hu_sum_range_of(formats[i]));
     size_t words = 1 + range.words, width = hu_limits_of(formats[i]).storage / 8;
     uint64_t *each = device_array<uint64_t>(rows * words);
     hu_status s = hu_device_encode_n(n, codes, 1, x, 1, formats[i], hu_mode(), NULL, NULL, NULL);

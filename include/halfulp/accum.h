@@ -132,13 +132,20 @@ enum {
   HU_BLOCK_FTZ_BEFORE = 3 /* before: those that are below the smallest normal before rounding */
 };
 
+/* The sign of a zero that a sum other than zero is rounded to. A sum that is zero gives +0. */
+enum {
+  HU_BLOCK_ZERO_SIGN = 0, /* sign: that of the sum */
+  HU_BLOCK_ZERO_PLUS = 1  /* plus: always +0 */
+};
+
 /* The parameters of block(...). Keys with an asterisk must be given where they are allowed; the others are 0 by
  * default.
  *
  *   align   l* f* emin* cut order c scale every in as acc     groups  l* f* emin* g* scale* every* cut acc
  *   late    l* f* f2* lanes far big in as acc                 exact   l* in as
  *   tree    l* daz ftz products in as                         chain   l* order daz ftz in as
- *   lanes   l* daz ftz in as                                  all     out round sat over */
+ *   lanes   l* daz ftz in as                                  all     out round sat over
+ *                                                            align, groups: zero */
 typedef struct hu_block {
   uint8_t rule;
   uint8_t cut;       /* cut: what happens to the digits below the grid of an addend */
@@ -158,7 +165,8 @@ typedef struct hu_block {
   uint16_t big;      /* big: late: finite products of 2^big and more count as infinities, 1 to 1023; 0: none */
   uint16_t every;    /* every: products that share a scale */
   int16_t emin;      /* emin: the largest exponent is at least this, -4096 to 4096 */
-  uint16_t reserved; /* 0 */
+  uint8_t zero;      /* zero: HU_BLOCK_ZERO_ */
+  uint8_t reserved;  /* 0 */
   hu_format as;      /* as: operands of A and B are first converted, exactly, into this format; all zero: none */
   hu_format scale;   /* scale: format of the scales of A and of B; all zero: none */
 } hu_block;

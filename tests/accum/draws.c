@@ -192,6 +192,7 @@ static void draw_block(dot *x, t_random *r, uint8_t rule) {
   if (rule <= HU_BLOCK_LATE) draw_cutting(x, r, b);
   if (rule >= HU_BLOCK_TREE) draw_stepping(r, b);
   b->over = x->accum.sum.inf != HU_INF_NONE && t_below(r, 2);
+  b->zero = rule <= HU_BLOCK_GROUPS && t_below(r, 2);
 }
 
 static void draw_outer(dot *x, t_random *r) {

@@ -336,6 +336,7 @@ static void start(engine *g, const dot *x) {
   if (x->scales) assert_int_equal(table_make(&g->ts, x->scale), HU_OK);
   g->sum = grid_of(sum, m->mode);
   g->sum.over = m->block.over;
+  g->sum.plus = m->block.zero;
   g->sum.ftz = m->block.ftz;
   g->product = grid_of(m->product, m->mode);
   g->join = grid_of(m->product, rne);

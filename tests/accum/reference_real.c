@@ -220,6 +220,7 @@ static void round_into(engine *g, const grid *to, real *x) {
   real_from_code(x, &to->t, code);
   int tiny = below(x, to->t.emin) || (to->ftz == HU_BLOCK_FTZ_TINY && events & HU_EVENT_UNDERFLOW);
   if ((to->ftz == HU_BLOCK_FTZ_AFTER || to->ftz == HU_BLOCK_FTZ_TINY) && tiny) real_set(x, ZERO, negative);
+  if (to->plus && x->kind == ZERO) x->negative = 0;
 }
 
 /* x becomes what the step's format makes of it. */

@@ -22,7 +22,7 @@ typedef struct grid {
   int is_binary64;
   table t;
   hu_mode mode;
-  int over, ftz;
+  int over, ftz, plus;
 } grid;
 
 typedef struct engine {

@@ -66,6 +66,7 @@ static const planted parameters[] = {
     {"emin", "-17", "block(align,l=4,f=24,emin=-17,out=binary16)", "binary16", "binary16", 8, NULL, 0},
     {"daz", "plus", "block(chain,l=2,daz=plus)", "bfloat16", "binary32", 4, NULL, 0},
     {"ftz", "after", "block(tree,l=2,ftz=after,out=binary16)", "binary16", "binary16", 4, NULL, 0},
+    {"zero", "plus", "block(align,l=4,f=24,emin=-132,round=rtz,zero=plus)", "bfloat16", "binary32", 8, NULL, 0},
     {"over", "inf", "block(exact,l=2,round=rtz,over=inf)", "bfloat16", "binary32", 4, NULL, 0},
     {"sat", "finite", "block(exact,l=2,out=binary16,sat=finite)", "binary16", "binary16", 4, NULL, 0},
     {"big", "100", "block(late,l=4,f=24,f2=31,big=100)", "bfloat16", "binary32", 4, NULL, 0},
@@ -366,6 +367,9 @@ static int is_over(const id_vectors *v, size_t row) { return magnitude(v, row) =
 static int is_nan(const id_vectors *v, size_t row) { return magnitude(v, row) > 0x7c00; }
 static int is_zero(const id_vectors *v, size_t row) { return magnitude(v, row) == 0; }
 
+/* Of at most four units, and something below that is lost. */
+static int is_least(const id_vectors *v, size_t row) { return magnitude(v, row) <= 4 && id_terms(v, row) >= 2; }
+
 static void test_each_kind_of_question(void **state) {
   enum { COUNT = 2000 };
   (void)state;
@@ -379,6 +383,7 @@ static void test_each_kind_of_question(void **state) {
   assert_true(rows_with(ID_DRAW_SPECIAL, is_zero, COUNT) > COUNT / 20);
   assert_true(rows_with(ID_DRAW_ANY, is_over, COUNT) > COUNT / 20);
   assert_true(rows_with(ID_DRAW_ANY, is_small, COUNT) > COUNT / 20);
+  assert_true(rows_with(ID_DRAW_LOWEST, is_least, COUNT) > COUNT / 4);
 }
 
 int main(int argc, char **argv) {
