@@ -14,8 +14,8 @@
 #ifndef HALFULP_GPU_MAP_CUH
 #define HALFULP_GPU_MAP_CUH
 
-#include "emu/core/stream.h"
 #include "gpu/base/events.cuh"
+#include "gpu/base/words.cuh"
 
 template <class T>
 struct alignas(sizeof(T) * 4 > 16 ? 16 : sizeof(T) * 4) hu_four {
@@ -47,31 +47,25 @@ static inline hu_map_extent hu_map_extent_of(size_t n, const Out *z, ptrdiff_t i
   return e;
 }
 
-/* The random words of elements i .. i + 3. */
-HU_DEVICE void hu_words(hu_stream s, uint64_t i, uint32_t w[4]) {
-  uint64_t c = s.counter + i;
-  uint32_t phase = (uint32_t)c & 3;
-  hu_philox b = hu_stream_block(s.key, c >> 2);
-  hu_philox d = b;
-  if (phase) d = hu_stream_block(s.key, ((c >> 2) + 1) & (~(uint64_t)0 >> 2));
-  w[0] = phase == 0 ? b.w[0] : phase == 1 ? b.w[1] : phase == 2 ? b.w[2] : b.w[3];
-  w[1] = phase == 0 ? b.w[1] : phase == 1 ? b.w[2] : phase == 2 ? b.w[3] : d.w[0];
-  w[2] = phase == 0 ? b.w[2] : phase == 1 ? b.w[3] : phase == 2 ? d.w[0] : d.w[1];
-  w[3] = phase == 0 ? b.w[3] : phase == 1 ? d.w[0] : phase == 2 ? d.w[1] : d.w[2];
-}
-
-/* Word i; run-time indices into registers would go through local memory. */
-HU_DEVICE uint32_t hu_word(hu_stream s, uint64_t i) {
-  uint64_t c = s.counter + i;
-  hu_philox b = hu_stream_block(s.key, c >> 2);
-  uint32_t lo = c & 1 ? b.w[1] : b.w[0], hi = c & 1 ? b.w[3] : b.w[2];
-  return c & 2 ? hi : lo;
+/* One vector, aligned. By name on a device: nvcc merges a plain assignment with the single stores of the other branch,
+ * and then stores singly. */
+template <class Out>
+HU_DEVICE void hu_store_vector(Out *z, const hu_four<Out> &out) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(Out) == 4) {
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(z)), "r"(out.v[0]),
+                 "r"(out.v[1]), "r"(out.v[2]), "r"(out.v[3])
+                 : "memory");
+    return;
+  }
+#endif
+  *(hu_four<Out> *)z = out;
 }
 
 template <class Out>
 HU_DEVICE void hu_store_four(const hu_map_extent &e, Out *z, size_t first, const hu_four<Out> &out) {
   if (e.z_aligned) {
-    *(hu_four<Out> *)(z + first) = out;
+    hu_store_vector(z + first, out);
     return;
   }
 #pragma unroll

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/elementwise/decode.cu - codes to values. Eight-bit codes go through a table that each block makes with the
- * core. */
+/* gpu/elementwise/decode.cu - codes to values. Eight-bit codes go through a table that each block makes with the core.
+ * Wider ones whose values are plain (hu_plain_decode of emu/simd/round.h) take some eight instructions; infinities, NaN
+ * and all other formats are decoded by the core. */
 #include "emu/core/round.h"
 #include "gpu/base/check.h"
+#include "gpu/base/lanes.cuh"
 #include "gpu/base/map.cuh"
 #include "halfulp/device.h"
 
@@ -31,6 +33,40 @@ struct hu_decode_op {
   }
 
   __device__ __forceinline__ void slow(const In[4], const uint32_t[4], Out[4], hu_counts *) const {}
+};
+
+/* Called, not inlined: the long way is there once. */
+static __device__ __noinline__ uint32_t hu_value_called(hu_spec s, uint32_t code) {
+  uint32_t z;
+  hu_value_of(s, code, &z);
+  return z;
+}
+
+template <class In, int Plain>
+struct hu_decode_plain_op {
+  static const int unroll = 4;
+  static const uint32_t stochastic = 0;
+  hu_narrow t;
+  hu_spec s;
+  hu_stream stream;
+  hu_events *events;
+
+  __device__ __forceinline__ uint32_t one(In x, uint32_t, hu_counts *) const { return hu_value_called(s, x); }
+
+  __device__ __forceinline__ int quick(const In x[4], const uint32_t *, uint32_t z[4], hu_counts *) const {
+    const hu_plain_lanes k = hu_plain_lanes_of(&t);
+    bool odd = false;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      odd = odd || hu_plain_not(&k, x[i]);
+      z[i] = hu_plain_decode(&k, Plain, x[i]);
+    }
+    return !odd;
+  }
+
+  __device__ __forceinline__ void slow(const In x[4], const uint32_t words[4], uint32_t z[4], hu_counts *c) const {
+    hu_one_by_one(*this, x, words, z, c);
+  }
 };
 
 template <class Out>
@@ -92,6 +128,26 @@ static hu_status hu_decode_bytes(size_t n, uint64_t *z, ptrdiff_t incz, const ui
   return hu_launched();
 }
 
+template <int Plain>
+static hu_status hu_decode_plain(size_t n, uint32_t *z, ptrdiff_t incz, const uint16_t *x, ptrdiff_t incx,
+                                 const hu_narrow &t, hu_spec s, void *stream) {
+  hu_decode_plain_op<uint16_t, Plain> op = {t, s, {0, 0}, NULL};
+  return hu_map_launch(op, n, z, incz, x, incx, stream);
+}
+
+template <class Out>
+static hu_status hu_decode_words(size_t n, Out *z, ptrdiff_t incz, const uint16_t *x, ptrdiff_t incx, hu_spec s,
+                                 void *stream) {
+  hu_narrow t;
+  if constexpr (sizeof(Out) == 4) {
+    int plain = hu_narrow_of(&t, &s) ? t.plain : 0;
+    if (plain == 1) return hu_decode_plain<1>(n, z, incz, x, incx, t, s, stream);
+    if (plain == 2) return hu_decode_plain<2>(n, z, incz, x, incx, t, s, stream);
+  }
+  hu_decode_op<Out, uint16_t> op = {s, {0, 0}, NULL};
+  return hu_map_launch(op, n, z, incz, x, incx, stream);
+}
+
 template <class Out>
 static hu_status hu_decode_to(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx, hu_format f,
                               int carrier, void *stream) {
@@ -103,12 +159,8 @@ static hu_status hu_decode_to(size_t n, void *z, ptrdiff_t incz, const void *x, 
   if (st != HU_OK || n == 0) return st;
   hu_spec s = hu_spec_of(f, rne);
   if (storage == 8) return hu_decode_bytes(n, (Out *)z, incz, (const uint8_t *)x, incx, s, stream);
-  hu_stream none = {0, 0};
-  if (storage == 16) {
-    hu_decode_op<Out, uint16_t> op = {s, none, NULL};
-    return hu_map_launch(op, n, (Out *)z, incz, (const uint16_t *)x, incx, stream);
-  }
-  hu_decode_op<Out, uint32_t> op = {s, none, NULL};
+  if (storage == 16) return hu_decode_words(n, (Out *)z, incz, (const uint16_t *)x, incx, s, stream);
+  hu_decode_op<Out, uint32_t> op = {s, {0, 0}, NULL};
   return hu_map_launch(op, n, (Out *)z, incz, (const uint32_t *)x, incx, stream);
 }
 

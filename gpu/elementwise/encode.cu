@@ -14,6 +14,8 @@ static __device__ __noinline__ uint64_t hu_lanes_called(const hu_narrow &t, uint
   return (uint64_t)hu_lanes_events(r) << 32 | (Value ? r.value : r.code);
 }
 
+#include "gpu/elementwise/nearest.cuh"
+
 /* The same where hu_middle_ok. */
 template <bool Value>
 static __device__ __noinline__ uint64_t hu_middle_called(const hu_narrow &t, uint32_t x, uint32_t word) {
@@ -74,6 +76,18 @@ struct hu_encode_lanes {
   }
 };
 
+template <class Out, bool Value, int Way>
+static hu_status hu_nearest_launch(const hu_nearest_constants &k, const hu_narrow &t, size_t n, Out *z, ptrdiff_t incz,
+                                   const float *x, ptrdiff_t incx, const hu_exec *exec, hu_events *events,
+                                   void *stream) {
+  if (events) {
+    hu_nearest_op<Out, Value, Way, true> op = {k, t, hu_exec_stream(exec), events};
+    return hu_map_launch(op, n, z, incz, (const uint32_t *)x, incx, stream);
+  }
+  hu_nearest_op<Out, Value, Way, false> op = {k, t, hu_exec_stream(exec), NULL};
+  return hu_map_launch(op, n, z, incz, (const uint32_t *)x, incx, stream);
+}
+
 template <class To, bool Value>
 static hu_status hu_encode_to(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx, hu_format f,
                               hu_mode mode, const hu_exec *exec, hu_events *events, void *stream) {
@@ -81,6 +95,18 @@ static hu_status hu_encode_to(size_t n, void *z, ptrdiff_t incz, const float *x,
   typedef typename To::type Out;
   hu_encode_lanes<Out, Value> lanes;
   if (hu_narrow_of(&lanes.t, &s)) {
+    hu_nearest_constants k;
+    Out *out = (Out *)z;
+    switch (hu_nearest_of(&k, &lanes.t)) {
+      case HU_WAY_PATTERN:
+        return hu_nearest_launch<Out, Value, HU_WAY_PATTERN>(k, lanes.t, n, out, incz, x, incx, exec, events, stream);
+      case HU_WAY_ANCHOR:
+        return hu_nearest_launch<Out, Value, HU_WAY_ANCHOR>(k, lanes.t, n, out, incz, x, incx, exec, events, stream);
+      case HU_WAY_STOCHASTIC:
+        return hu_nearest_launch<Out, Value, HU_WAY_STOCHASTIC>(k, lanes.t, n, out, incz, x, incx, exec, events,
+                                                                stream);
+      default: break;
+    }
     lanes.q = hu_addend_of((uint32_t)lanes.t.round, lanes.t.d0);
     hu_set_common(&lanes, mode, exec, events);
     return hu_map_launch(lanes, n, (Out *)z, incz, (const uint32_t *)x, incx, stream);

@@ -15,9 +15,25 @@ static uint8_t code_size(hu_format f, uint8_t storage) {
   return storage == HU_STORAGE_VALUES ? 0 : (uint8_t)(hu_code_bytes(f));
 }
 
+/* With d0 = 23 - m, a magnitude's code times 2^d0 is the pattern of the value times 2^(1 - low), low = emin + 127; so it
+ * is for subnormals. */
+static void set_plain(hu_device_matrix *z) {
+  const hu_spec *s = &z->spec;
+  int32_t low = s->emin + 127;
+  if (z->size != 2 || s->sign_mask != 0x8000 || !s->negzero || s->zero != HU_ZERO_FIELD ||
+      s->subnormal != HU_SUBNORMAL_GRADUAL || !s->fits_binary32 || s->m > 15 || low < 1 || low > 128)
+    return;
+  z->plain = low == 1 ? 1 : 2;
+  z->plain_shift = (uint8_t)(23 - s->m);
+  z->plain_mask = 0x7FFF;
+  z->plain_most = s->max_code;
+  z->plain_factor = (uint32_t)(low - 1 + 127) << 23;
+}
+
 /* along: whether the stored rows run along k (A as it is, B transposed). */
 static hu_device_matrix matrix_of(const hu_operand *x, int along) {
   hu_device_matrix z;
+  memset(&z, 0, sizeof z);
   z.data = x->data;
   z.line_step = along ? x->ld : 1;
   z.step = along ? 1 : x->ld;
@@ -27,6 +43,7 @@ static hu_device_matrix matrix_of(const hu_operand *x, int along) {
   size_t bytes = z.size ? z.size : sizeof(float);
   z.quads = (uintptr_t)x->data % (4 * bytes) == 0 && x->ld % 4 == 0;
   z.present = 1;
+  set_plain(&z);
   return z;
 }
 

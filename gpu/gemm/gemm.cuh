@@ -17,6 +17,10 @@ typedef struct hu_device_matrix {
   uint8_t along;   /* 1: neighbours in memory are neighbours along k */
   uint8_t quads;   /* 1: fours of neighbours, from multiples of four on, may be loaded at once */
   uint8_t present; /* 0: C is absent */
+  /* Codes of 16 bits with the sign on top and gradual subnormals: the magnitude shifted up is the value (plain = 1), or
+   * the value times a power of two, which one product takes away (2), also where it is subnormal; up to plain_most. */
+  uint8_t plain, plain_shift;
+  uint32_t plain_mask, plain_most, plain_factor;
 } hu_device_matrix;
 
 typedef struct hu_gemm_args {

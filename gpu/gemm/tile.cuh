@@ -91,6 +91,30 @@ struct hu_device_tile {
     return hu_value_of_code<T>(x, raw);
   }
 
+  /* Four codes of 16 bits: in the exponent field of binary32 where x.plain says so, infinities, NaN and others by the
+   * core. */
+  static __device__ __forceinline__ quad words(const hu_device_matrix &x, const hu_four<uint16_t> &raw) {
+    quad q;
+    bool odd = !x.plain;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      uint32_t magnitude = raw.v[i] & x.plain_mask, sign = (uint32_t)raw.v[i] << 16 & 0x80000000u;
+      float v = __uint_as_float(magnitude << x.plain_shift);
+      if (x.plain > 1) v = __fmul_rn(v, __uint_as_float(x.plain_factor));
+      odd = odd || magnitude > x.plain_most;
+      q.v[i] = from_bits(__float_as_uint(v) | sign);
+    }
+    if (odd) {
+#pragma unroll 1
+      for (int i = 0; i < 4; i++) {
+        T v = wide(x, i == 0 ? raw.v[0] : i == 1 ? raw.v[1] : i == 2 ? raw.v[2] : raw.v[3]);
+#pragma unroll
+        for (int j = 0; j < 4; j++) q.v[j] = i == j ? v : q.v[j];
+      }
+    }
+    return q;
+  }
+
   /* ---- slabs ---- */
 
   /* The four elements of this thread: along k or along the lines, as they lie in memory. */
@@ -120,6 +144,9 @@ struct hu_device_tile {
       hu_four<uint8_t> raw = *(const hu_four<uint8_t> *)((const uint8_t *)x.data + first);
 #pragma unroll
       for (int i = 0; i < 4; i++) q.v[i] = table[raw.v[i]];
+    } else if (inside && x.quads && x.size == 2) {
+      hu_four<uint16_t> raw = *(const hu_four<uint16_t> *)((const uint16_t *)x.data + first);
+      q = words(x, raw);
     } else {
 #pragma unroll
       for (int i = 0; i < 4; i++) q.v[i] = 0;

@@ -49,24 +49,34 @@ HU_DEVICE void hu_undo_begin(const hu_scaled_args &a, hu_undo_tables *k) {
   __syncthreads();
 }
 
-/* shift: of a block's columns where they are a power of two, else -1; fours: a block has whole fours of columns. */
+/* shift: of a block's columns where they are a power of two, else -1; fours: a block has whole fours of columns;
+ * direct: the scale's code is the pattern that elements are multiplied by, where it is that of a normal number. */
 typedef struct hu_undo_args {
   hu_scaled_args a;
-  int32_t shift, fours;
+  int32_t shift, fours, direct;
 } hu_undo_args;
 
 typedef struct hu_undo_scale {
   uint32_t code, back;
 } hu_undo_scale;
 
-/* The scale of the block of (row, col). */
-HU_DEVICE hu_undo_scale hu_undo_scale_at(const hu_undo_args &u, const hu_undo_tables &k, size_t row, size_t col) {
+/* The code of the scale of the block of (row, col). */
+HU_DEVICE uint32_t hu_undo_code_at(const hu_undo_args &u, size_t row, size_t col) {
   const hu_scaled_args &a = u.a;
   size_t p = a.side_rows == 1 ? row : a.side_rows >= a.rows ? 0 : row / a.side_rows;
   size_t q = u.shift >= 0 ? col >> u.shift : a.side_cols >= a.cols ? 0 : col / a.side_cols;
+  return hu_code_get(a.scales, a.scale_size, p * a.lds + q);
+}
+
+HU_DEVICE hu_undo_scale hu_undo_scale_of(const hu_undo_args &u, const hu_undo_tables &k, uint32_t code) {
   hu_undo_scale s;
-  s.code = hu_code_get(a.scales, a.scale_size, p * a.lds + q);
-  s.back = a.scale_size == 1 ? k.back[s.code] : hu_back_of(&k.t.scaler, s.code);
+  s.code = code;
+  if (u.a.scale_size == 1)
+    s.back = k.back[code];
+  else if (u.direct && code - 0x800000 < 0x7F000000)
+    s.back = code;
+  else
+    s.back = hu_back_of(&k.t.scaler, code);
   return s;
 }
 
@@ -79,19 +89,29 @@ HU_DEVICE uint32_t hu_undo_element(const hu_scaled_args &a, const hu_undo_tables
 }
 
 /* Four neighbours of bytes under one scale. */
-HU_DEVICE void hu_undo_four(const hu_undo_args &u, const hu_undo_tables &k, size_t row, size_t col, uint32_t codes) {
-  hu_undo_scale s = hu_undo_scale_at(u, k, row, col);
+HU_DEVICE void hu_undo_four(const hu_undo_args &u, const hu_undo_tables &k, size_t row, size_t col, uint32_t codes,
+                            uint32_t scale) {
+  hu_undo_scale s = hu_undo_scale_of(u, k, scale);
   hu_four<uint32_t> v;
+  if (s.back == HU_NO_BACK || !u.a.lanes) {
+#pragma unroll 1
+    for (int i = 0; i < 4; i++)
+      u.a.z[row * u.a.ldz + col + i] = hu_undo_core(&k.t.scaler, s.code, codes >> (8 * i) & 0xFF);
+    return;
+  }
 #pragma unroll
-  for (int i = 0; i < 4; i++) v.v[i] = hu_undo_element(u.a, k, s, codes >> (8 * i) & 0xFF);
-  *(hu_four<uint32_t> *)(void *)(u.a.z + row * u.a.ldz + col) = v;
+  for (int i = 0; i < 4; i++) {
+    float x = __fmul_rn(__uint_as_float(k.value[codes >> (8 * i) & 0xFF]), __uint_as_float(s.back));
+    v.v[i] = x != x ? 0x7FC00000 : __float_as_uint(x);
+  }
+  hu_store_vector(u.a.z + row * u.a.ldz + col, v);
 }
 
 HU_DEVICE void hu_undo_singly(const hu_undo_args &u, const hu_undo_tables &k, size_t row, size_t col) {
   size_t end = u.a.cols - col < 4 ? u.a.cols : col + 4;
 #pragma unroll 1
   for (; col < end; col++) {
-    hu_undo_scale s = hu_undo_scale_at(u, k, row, col);
+    hu_undo_scale s = hu_undo_scale_of(u, k, hu_undo_code_at(u, row, col));
     uint32_t code = hu_code_get(u.a.codes, u.a.code_size, row * u.a.ld + col);
     u.a.z[row * u.a.ldz + col] = hu_undo_element(u.a, k, s, code);
   }
@@ -104,7 +124,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS) hu_scaled_undo_kernel(const __grid_const
   size_t across = (a.cols - 1) / 4 + 1, all = across * a.rows, step = (size_t)gridDim.x * HU_THREADS * HU_UNROLL_FOURS;
   int quick = a.code_size == 1 && a.x_vectors && a.z_vectors && u.fours;
   for (size_t i = (size_t)blockIdx.x * (HU_THREADS * HU_UNROLL_FOURS) + threadIdx.x; i < all; i += step) {
-    uint32_t codes[HU_UNROLL_FOURS];
+    uint32_t codes[HU_UNROLL_FOURS], scales[HU_UNROLL_FOURS]; /* all are loaded before the first store */
     size_t row[HU_UNROLL_FOURS], col[HU_UNROLL_FOURS];
     int way[HU_UNROLL_FOURS]; /* 0: nothing; 1: singly; 2: together */
 #pragma unroll
@@ -114,10 +134,11 @@ HU_KERNEL __launch_bounds__(HU_THREADS) hu_scaled_undo_kernel(const __grid_const
       col[j] = (at - row[j] * across) * 4;
       way[j] = at >= all ? 0 : quick && a.cols - col[j] >= 4 ? 2 : 1;
       codes[j] = way[j] == 2 ? *(const uint32_t *)(const void *)(a.codes + row[j] * a.ld + col[j]) : 0;
+      scales[j] = way[j] == 2 ? hu_undo_code_at(u, row[j], col[j]) : 0;
     }
 #pragma unroll
     for (int j = 0; j < HU_UNROLL_FOURS; j++) {
-      if (way[j] == 2) hu_undo_four(u, k, row[j], col[j], codes[j]);
+      if (way[j] == 2) hu_undo_four(u, k, row[j], col[j], codes[j], scales[j]);
       if (way[j] == 1) hu_undo_singly(u, k, row[j], col[j]);
     }
   }
@@ -143,6 +164,7 @@ hu_status hu_device_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz
   a->x_vectors = (uint8_t)hu_scaled_vectors(a->codes, a->ld, a->rows, 1);
   a->z_vectors = (uint8_t)hu_scaled_vectors(a->z, a->ldz, a->rows, 4);
   u.fours = a->side_cols % 4 == 0 || a->side_cols >= a->cols;
+  u.direct = a->scale_is_binary32 && !a->scaler.two;
   u.shift = -1;
   for (int i = 0; i < 63; i++)
     if (a->side_cols == (size_t)1 << i) u.shift = i;

@@ -86,15 +86,67 @@ HU_DEVICE const uint32_t *hu_rect_x(const hu_scaled_args &a, const hu_rect &r, c
   return a.x + (r.row + w.row) * a.ldx + r.col + w.col;
 }
 
+/* ---- fours of neighbours: where rectangles lie aligned ---- */
+
+enum { HU_RECT_LOADS = 4 }; /* vectors that a thread loads before it looks at the first */
+
+HU_DEVICE bool hu_rect_in_fours(const hu_scaled_args &a, const hu_rect &r) {
+  return a.x_vectors && ((r.col | r.cols) & 3) == 0;
+}
+
+/* The same rectangle of fours. */
+HU_DEVICE hu_rect hu_rect_fours(const hu_rect &r) {
+  hu_rect z = r;
+  z.cols = r.cols / 4;
+  return z;
+}
+
+/* Up to HU_RECT_LOADS vectors from a walk on; returns how many. f: hu_rect_fours(r). */
+HU_DEVICE int hu_rect_load(const hu_scaled_args &a, const hu_rect &f, hu_rect_walk *w,
+                           hu_four<uint32_t> x[HU_RECT_LOADS]) {
+  int n = 0;
+#pragma unroll
+  for (int j = 0; j < HU_RECT_LOADS; j++) {
+    if (w->row < f.rows) {
+      x[j] = *(const hu_four<uint32_t> *)(const void *)(a.x + (f.row + w->row) * a.ldx + f.col + 4 * w->col);
+      hu_rect_walk_on(f, w);
+      n = j + 1;
+    }
+  }
+  return n;
+}
+
+/* The largest magnitude of a thread's elements; infinities and NaN are larger than all others. */
+template <int G>
+HU_DEVICE uint32_t hu_rect_top(const hu_scaled_args &a, const hu_rect &r) {
+  uint32_t top = 0;
+  if (!hu_rect_in_fours(a, r)) {
+    for (hu_rect_walk w = hu_rect_walk_begin<G>(r); w.row < r.rows; hu_rect_walk_on(r, &w)) {
+      uint32_t m = *hu_rect_x(a, r, w) & 0x7FFFFFFF;
+      top = m > top ? m : top;
+    }
+    return top;
+  }
+  const hu_rect f = hu_rect_fours(r);
+  hu_rect_walk w = hu_rect_walk_begin<G>(f);
+  hu_four<uint32_t> x[HU_RECT_LOADS];
+  for (int n; (n = hu_rect_load(a, f, &w, x)) > 0;) {
+#pragma unroll
+    for (int j = 0; j < HU_RECT_LOADS; j++) {
+#pragma unroll
+      for (int i = 0; i < 4; i++) {
+        uint32_t m = x[j].v[i] & 0x7FFFFFFF;
+        top = j < n && m > top ? m : top;
+      }
+    }
+  }
+  return top;
+}
+
 /* amax of the rectangle, without infinities and NaN; counts those. */
 template <int G>
 HU_DEVICE uint32_t hu_rect_amax(const hu_scaled_args &a, const hu_rect &r, uint32_t *special, uint32_t *parts) {
-  uint32_t top = 0, limited = 0, count = 0;
-  for (hu_rect_walk w = hu_rect_walk_begin<G>(r); w.row < r.rows; hu_rect_walk_on(r, &w)) {
-    uint32_t m = *hu_rect_x(a, r, w) & 0x7FFFFFFF;
-    top = m > top ? m : top;
-  }
-  top = hu_team_largest<G>(top, parts);
+  uint32_t limited = 0, count = 0, top = hu_team_largest<G>(hu_rect_top<G>(a, r), parts);
   *special = 0;
   if (top < 0x7F800000) return top;
   for (hu_rect_walk w = hu_rect_walk_begin<G>(r); w.row < r.rows; hu_rect_walk_on(r, &w)) {
@@ -111,10 +163,57 @@ typedef struct hu_rect_counts {
   uint32_t saturated, to_zero;
 } hu_rect_counts;
 
+HU_DEVICE void hu_rect_count(const hu_scaled_args &a, uint32_t events, hu_rect_counts *own, hu_counts *c) {
+  if (a.events) hu_counts_add(c, events);
+  own->saturated += (events & HU_EVENT_SATURATED) != 0;
+  own->to_zero += (events & HU_EVENT_TO_ZERO) != 0;
+}
+
+/* Four neighbours at (row, col). */
+HU_DEVICE void hu_rect_four(const hu_scaled_args &a, const hu_element_way &way, size_t row, size_t col,
+                            hu_four<uint32_t> x, hu_rect_counts *own, hu_counts *c) {
+  uint32_t joined = 0;
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    uint64_t z = hu_nearest_element(a, way, x.v[i]);
+    if (a.events || a.stats) hu_rect_count(a, (uint32_t)(z >> 32), own, c);
+    x.v[i] = (uint32_t)z;
+    joined |= (uint32_t)z << (8 * i);
+  }
+  if (a.z)
+    hu_store_vector(a.z + row * a.ldz + col, x);
+  else
+    *(uint32_t *)(void *)(a.codes + row * a.ld + col) = joined;
+}
+
+/* By nearest, in fours: elements of 8 bits, or values. */
+template <int G>
+HU_DEVICE hu_rect_counts hu_rect_nearest(const hu_scaled_args &a, const hu_rect &r, const hu_element_way &way,
+                                         hu_counts *c) {
+  hu_rect_counts own = {0, 0};
+  const hu_rect f = hu_rect_fours(r);
+  hu_rect_walk w = hu_rect_walk_begin<G>(f), at = w;
+  hu_four<uint32_t> x[HU_RECT_LOADS];
+  for (int n; (n = hu_rect_load(a, f, &w, x)) > 0;) {
+#pragma unroll 1
+    for (int j = 0; j < n; j++) { /* the long code is there once */
+      hu_four<uint32_t> v = x[0];
+#pragma unroll
+      for (int q = 1; q < HU_RECT_LOADS; q++)
+        if (j == q) v = x[q];
+      hu_rect_four(a, way, f.row + at.row, f.col + 4 * at.col, v, &own, c);
+      hu_rect_walk_on(f, &at);
+    }
+  }
+  return own;
+}
+
 template <int G>
 HU_DEVICE hu_rect_counts hu_rect_elements(const hu_scaled_args &a, const hu_scaled_tensor &t, const hu_rect &r,
                                           const hu_element_way &way, const hu_shared *b, hu_counts *c) {
   hu_rect_counts own = {0, 0};
+  if (a.nearest && way.kind != HU_ELEMENT_WAY_CORE && hu_rect_in_fours(a, r) && a.z_vectors && a.code_size == 1)
+    return hu_rect_nearest<G>(a, r, way, c);
   for (hu_rect_walk w = hu_rect_walk_begin<G>(r); w.row < r.rows; hu_rect_walk_on(r, &w)) {
     uint32_t x = *hu_rect_x(a, r, w);
     size_t row = r.row + w.row, col = r.col + w.col;
@@ -127,10 +226,7 @@ HU_DEVICE hu_rect_counts hu_rect_elements(const hu_scaled_args &a, const hu_scal
     } else {
       hu_code_put(a.codes, a.code_size, row * a.ld + col, (uint32_t)z);
     }
-    uint32_t events = (uint32_t)(z >> 32);
-    if (a.events) hu_counts_add(c, events);
-    own.saturated += (events & HU_EVENT_SATURATED) != 0;
-    own.to_zero += (events & HU_EVENT_TO_ZERO) != 0;
+    hu_rect_count(a, (uint32_t)(z >> 32), &own, c);
   }
   return own;
 }
@@ -407,8 +503,8 @@ static hu_status hu_scaled_launch(hu_scaled_args *a, void *stream) {
 
 static int hu_saturates(const hu_spec *f) { return f->saturate != HU_SAT_NONE || f->overflow == HU_OVERFLOW_MAX; }
 
-static int hu_nearest_serves(const hu_spec *f) {
-  return f->round == HU_RNE && f->m >= 1 && f->zero == HU_ZERO_FIELD && f->subnormal == HU_SUBNORMAL_GRADUAL &&
+static int hu_nearest_serves(const hu_spec *f, uint32_t round) {
+  return f->round == round && f->m >= 1 && f->zero == HU_ZERO_FIELD && f->subnormal == HU_SUBNORMAL_GRADUAL &&
          hu_saturates(f);
 }
 
@@ -422,7 +518,7 @@ static int hu_ratios_serve(hu_scaled_args *a, const hu_scaling *d) {
 /* Can nearest round numbers up to the largest scale? */
 static int hu_scale_nearest_serves(const hu_spec *f) {
   int32_t d0 = 23 - f->m, most = hu_exponent(hu_unpack(f, f->max_code));
-  return hu_nearest_serves(f) && f->m <= 22 && f->emin >= -125 && f->emin + d0 <= 126 && most + d0 <= 126;
+  return hu_nearest_serves(f, HU_RNE) && f->m <= 22 && f->emin >= -125 && f->emin + d0 <= 126 && most + d0 <= 126;
 }
 
 /* Exponents of scales under which every sum of nearest is finite and exact; or emu/scaled/quantize.c's conditions.
@@ -446,7 +542,8 @@ static void hu_element_limits(hu_scaled_args *a) {
   a->low = (uint32_t)(f->emin + 127) << 23;
   a->lanes = hu_narrow_of(&a->narrow, f) && f->fits_binary32 && f->emin - f->m >= -126 && f->emin >= -125 &&
              f->emin + a->narrow.d0 <= 126 && a->scaler.emax + a->narrow.d0 <= 126;
-  a->nearest = (uint8_t)hu_nearest_serves(f);
+  a->nearest = (uint8_t)hu_nearest_serves(f, HU_RNE);
+  a->added = a->lanes && hu_nearest_serves(f, HU_SRA);
   a->not_tiny = a->low - (f->tiny == HU_TINY_AFTER && f->m <= 22 ? 1u << (22 - f->m) : 0);
 }
 
@@ -521,6 +618,7 @@ static void hu_scaled_set(hu_scaled_args *a, const float *x, size_t ldx, const h
   }
   if (hu_in_pieces(a)) a->tops = work;
   hu_scaled_flatten(a);
+  if (a->events) a->added = 0;
   a->x_vectors = (uint8_t)hu_scaled_vectors(a->x, a->ldx, a->rows, 4);
   a->z_vectors =
       (uint8_t)(a->z ? hu_scaled_vectors(a->z, a->ldz, a->rows, 4) : hu_scaled_vectors(a->codes, a->ld, a->rows, 1));

@@ -78,7 +78,7 @@ template <bool Value, bool Whole>
 HU_DEVICE void hu_row_store(const hu_scaled_args &a, const hu_row_place &p, uint32_t u, const hu_four<uint32_t> &v,
                             uint32_t codes) {
   if (Whole && Value) {
-    *(hu_four<uint32_t> *)(void *)(p.z + u * HU_VECTOR) = v;
+    hu_store_vector(p.z + u * HU_VECTOR, v);
   } else if (Whole) {
     *(uint32_t *)(void *)(p.codes + u * HU_VECTOR) = codes;
   } else {
@@ -110,10 +110,17 @@ HU_DEVICE void hu_row_count(const hu_scaled_args &a, uint32_t codes, uint32_t in
   r->overflow += beyond;
 }
 
-/* Ties to even. top: of the block. */
-template <bool Value, bool Powers>
+/* May R be added in hu_nearest_added under this block's scale? Sums are finite, and 2^32 over a step is a number. */
+HU_DEVICE bool hu_row_may_add(const hu_scaled_args &a, const hu_element_way &w) {
+  uint32_t largest = (a.top + (w.low - a.low)) >> 23;
+  return a.added && w.kind == HU_ELEMENT_WAY_SHORT && (int32_t)(w.low >> 23) >= 32 + a.narrow.m &&
+         largest + (uint32_t)a.narrow.d0 <= 252;
+}
+
+/* Ties to even; Added: R added, without events. top: of the block. */
+template <bool Value, bool Powers, bool Added>
 HU_DEVICE uint32_t hu_row_nearest(const hu_scaled_args &a, const hu_element_way &w, uint32_t top, hu_four<uint32_t> *x,
-                                  hu_row_counts *r) {
+                                  const uint32_t words[4], hu_row_counts *r) {
   const hu_spec *f = &a.scaler.element;
   uint32_t low = w.low, shift = low - a.low, limit = a.top + shift, small_below = a.not_tiny + shift;
   uint32_t code[4], y[4], inexact = 0, small = 0, beyond = 0;
@@ -125,9 +132,18 @@ HU_DEVICE uint32_t hu_row_nearest(const hu_scaled_args &a, const hu_element_way 
 #pragma unroll
     for (int i = 0; i < 4; i++) y[i] = Powers ? x->v[i] : __float_as_uint(__fmul_rn(__uint_as_float(x->v[i]), w.by));
   }
+  if (Added) {
+    uint32_t most = limit + (1u << a.narrow.d0), spare = 32u - a.narrow.bits;
 #pragma unroll
-  for (int i = 0; i < 4; i++) code[i] = hu_nearest(low, a.narrow.d0, y[i], &value[i]);
-  if (a.events) {
+    for (int i = 0; i < 4; i++) {
+      uint32_t m = y[i] & 0x7FFFFFFF;
+      code[i] = hu_nearest_added(low, a.narrow.d0, spare, m < most ? m : most, words[i], &value[i]);
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < 4; i++) code[i] = hu_nearest(low, a.narrow.d0, y[i], &value[i]);
+  }
+  if (!Added && a.events) {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
       if (value[i] != fabsf(__uint_as_float(y[i]))) inexact += 1u << (8 * i);
@@ -142,7 +158,7 @@ HU_DEVICE uint32_t hu_row_nearest(const hu_scaled_args &a, const hu_element_way 
   }
 #pragma unroll
   for (int i = 0; i < 4; i++) code[i] = code[i] < f->max_code ? code[i] : f->max_code;
-  if (a.events) hu_row_count(a, hu_join_bytes(code, 0x0040), inexact, small, beyond, r);
+  if (!Added && a.events) hu_row_count(a, hu_join_bytes(code, 0x0040), inexact, small, beyond, r);
   if (Value) {
     float largest = __uint_as_float(limit);
 #pragma unroll
@@ -301,10 +317,16 @@ HU_DEVICE void hu_row_strip(const hu_scaled_args &a, hu_row_memory *k, size_t ro
     int from = (int)((u << (5 - log)) + (lane >> log));
     float back = Value && !powers ? __shfl_sync(HU_ALL_LANES, own.back, from) : 1.0f;
     hu_element_way w = hu_row_way(a, powers, key, back, from);
+    uint32_t words[4] = {0, 0, 0, 0};
     if (Nearest && w.kind == HU_ELEMENT_WAY_CORE) {
       hu_row_left<Value>(a, k, top[u], row, p.col + u * HU_VECTOR);
     } else if (Nearest) {
-      uint32_t codes = hu_row_nearest<Value, Powers>(a, w, top[u], &x[u], r);
+      uint32_t codes = hu_row_nearest<Value, Powers, false>(a, w, top[u], &x[u], words, r);
+      hu_row_store<Value, Whole>(a, p, u, x[u], codes);
+    } else if (hu_row_may_add(a, w)) {
+      hu_words(a.stream, (uint64_t)row * a.cols + p.col + u * HU_VECTOR, words);
+      uint32_t codes = powers ? hu_row_nearest<Value, true, true>(a, w, top[u], &x[u], words, r)
+                              : hu_row_nearest<Value, false, true>(a, w, top[u], &x[u], words, r);
       hu_row_store<Value, Whole>(a, p, u, x[u], codes);
     } else {
       uint64_t number = (uint64_t)row * a.cols + p.col + u * HU_VECTOR;

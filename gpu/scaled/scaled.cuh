@@ -56,6 +56,7 @@ typedef struct hu_scaled_args {
   int32_t short_low, short_high, short_top; /* e, and the field of a block's largest element, that short ways take */
   uint8_t lanes;                            /* the shorter ways may be taken at all */
   uint8_t nearest, ratios;                  /* ... with nearest for lanes; for scales that are ratios */
+  uint8_t added;                            /* R added below the last digit: nearest's way with R, without events */
   uint8_t scale_is_binary32;                /* which lanes do not take */
   uint8_t scale_nearest;                    /* nearest serves the scale format */
   uint8_t span_log;             /* log2 of the lanes, four elements each, that a block has in quantize_rows.cu */
@@ -134,6 +135,17 @@ HU_DEVICE uint32_t hu_nearest(uint32_t low, int32_t d0, uint32_t y, float *value
   float sum = __fadd_rn(fabsf(__uint_as_float(y)), __uint_as_float(anchor));
   *value = __fsub_rn(sum, __uint_as_float(anchor));
   return __float_as_uint(sum) - anchor + (above >> d0);
+}
+
+/* |y| rounded toward zero, and one step up where the fraction and R's digits together reach a step
+ * (emu/simd/round.h); |y| at most one step beyond the largest number. spare: 32 less the digits of R. */
+HU_DEVICE uint32_t hu_nearest_added(uint32_t low, int32_t d0, uint32_t spare, uint32_t y, uint32_t word, float *value) {
+  uint32_t field = hu_mask_larger(y & 0x7F800000, low), above = field - low, anchor = field + ((uint32_t)d0 << 23);
+  float x = fabsf(__uint_as_float(y)), base = __uint_as_float(anchor), sum = __fadd_rz(x, base);
+  float lost = __fsub_rn(x, __fsub_rn(sum, base)), scale = __uint_as_float(((uint32_t)(309 - d0) << 23) - field);
+  uint32_t s = __float_as_uint(sum) + (__float2uint_rz(__fmul_rn(lost, scale)) >> spare > ~word >> spare);
+  *value = __fsub_rn(__uint_as_float(s), base);
+  return s - anchor + (above >> d0);
 }
 
 /* The code above, the value's bits below. */

@@ -39,7 +39,7 @@ typedef struct hu_slab {
   float *sum;
 } hu_slab;
 
-#define HU_FOR_EACH(e, count)                                                             \
+#define HU_FOR_EACH(e, count)                                                               \
   for (uint64_t e = (uint64_t)blockIdx.x * HU_THREADS + threadIdx.x; e < (uint64_t)(count); \
        e += (uint64_t)gridDim.x * HU_THREADS)
 
@@ -62,7 +62,7 @@ HU_DEVICE hu_num hu_operand_c(const hu_sums_args &g, size_t i, size_t j) {
 /* ---- operands made ready ---- */
 
 HU_KERNEL __launch_bounds__(HU_THREADS) hu_twos_kernel(size_t rows, size_t cols, const uint8_t *x, size_t ldx,
-                                                     uint32_t from, uint8_t *z, uint32_t to, uint32_t m) {
+                                                       uint32_t from, uint8_t *z, uint32_t to, uint32_t m) {
   HU_FOR_EACH(e, (uint64_t)rows * cols) {
     size_t i = e / cols, j = e % cols;
     hu_store_code(z + e * to, to, hu_scale_twos(m, hu_load_code(x + (i * ldx + j) * from, from)));
@@ -213,8 +213,8 @@ static hu_status make_view(const hu_scaled_view *v, const hu_exec *exec, void *s
   if (v->how == HU_VIEW_TWOS) {
     const hu_scaling *d = v->from.scaling;
     HU_LAUNCH(hu_twos_kernel, blocks_for((uint64_t)v->rows * v->cols), 0, stream, v->rows, v->cols,
-              (const uint8_t *)v->from.scaled.codes, v->from.scaled.ld, hu_code_bytes(d->element),
-              (uint8_t *)z, (uint32_t)bytes_of(&v->operand), (uint32_t)d->element.m);
+              (const uint8_t *)v->from.scaled.codes, v->from.scaled.ld, hu_code_bytes(d->element), (uint8_t *)z,
+              (uint32_t)bytes_of(&v->operand), (uint32_t)d->element.m);
     return hu_launched();
   }
   hu_status s =

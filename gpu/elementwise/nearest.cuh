@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/elementwise/nearest.cuh - the operation of map.cuh for ties to even, and for `sra` (R added below the last digit),
+ * in formats with gradual subnormals and zeros of both signs: every finite element in one way, also where the result is
+ * subnormal or beyond the largest number.
+ *
+ * It rounds as the middle functions of emu/simd/round.h do (its head has the proof). HU_WAY_PATTERN, where binary32's own
+ * subnormals are the format's: the addend in the pattern. HU_WAY_ANCHOR: |x| + anchor - anchor. HU_WAY_STOCHASTIC: the
+ * same toward zero; what that loses, as 32 digits, and R's decide on one step more. Elements beyond the largest number
+ * are first lowered to `beyond`, a finite pattern that overflows however it is rounded, so that the sum stays finite. The
+ * code of an overflow is the largest one or the next, so that a minimum makes it.
+ *
+ * Small and overflowing elements are looked at again for their events, four at a time, where a vector has one. */
+#ifndef HALFULP_GPU_NEAREST_CUH
+#define HALFULP_GPU_NEAREST_CUH
+
+#include "gpu/base/lanes.cuh"
+#include "gpu/base/map.cuh"
+
+enum { HU_WAY_NONE = 0, HU_WAY_PATTERN = 1, HU_WAY_ANCHOR = 2, HU_WAY_STOCHASTIC = 3 };
+
+/* A hu_narrow as this operation needs it. */
+typedef struct hu_nearest_constants {
+  uint32_t bottom;       /* the pattern of 2^emin */
+  uint32_t hi;           /* of the largest number */
+  uint32_t limit;        /* magnitudes from here on are not taken */
+  uint32_t beyond;       /* larger ones are lowered to this */
+  uint32_t up;           /* field of 2^E to that of the anchor */
+  uint32_t half, mask;   /* half a step less one; the fraction */
+  uint32_t not_tiny;     /* smaller ones are tiny */
+  uint32_t value, code;  /* of an overflow, without the sign */
+  uint32_t scale, spare; /* less the field of 2^E: 2^32 over a step; 32 less the digits of R */
+  uint32_t keep;         /* R's digits that tininess after rounding looks at; 0: before */
+  uint32_t d0, sign_shift, saturates;
+} hu_nearest_constants;
+
+/* HU_WAY_. */
+static inline int hu_nearest_of(hu_nearest_constants *k, const hu_narrow *t) {
+  int random = t->round == HU_SRA;
+  memset(k, 0, sizeof *k);
+  if ((t->round != HU_RNE && !random) || !t->middle || !t->negzero || t->subnormal != HU_SUBNORMAL_GRADUAL)
+    return HU_WAY_NONE;
+  k->bottom = (uint32_t)t->low << 23;
+  k->hi = t->hi;
+  k->up = (uint32_t)t->d0 << 23;
+  k->mask = ((uint32_t)1 << t->d0) - 1;
+  k->half = k->mask >> 1;
+  k->not_tiny = t->not_tiny;
+  k->value = t->value_overflow & 0x7FFFFFFF;
+  k->code = t->from_overflow & ~t->sign_code;
+  k->scale = (uint32_t)(286 + t->m) << 23;
+  k->spare = 32u - t->bits;
+  k->keep = random && t->tiny == HU_TINY_AFTER ? t->stochastic_keep : 0;
+  k->d0 = (uint32_t)t->d0;
+  k->sign_shift = (uint32_t)t->sign_shift;
+  k->saturates = (t->events_overflow & HU_EVENT_SATURATED) != 0;
+  /* Overflows of both signs must be alike but for the sign; else they go another way, as do infinities and NaN. */
+  int alike = t->beyond && t->value_neg_overflow == (t->value_overflow | 0x80000000u) &&
+              t->from_neg_overflow == (t->from_overflow | t->sign_code) &&
+              t->events_overflow == t->events_neg_overflow && k->code - t->max_code <= 1;
+  if (!alike) k->code = t->max_code + 1;
+  k->limit = alike ? 0x7F800000u : t->hi + 1;
+  k->beyond = alike ? t->beyond : t->hi;
+  return random ? (int)HU_WAY_STOCHASTIC : (int)t->middle;
+}
+
+template <class Out, bool Value, int Way, bool Counted>
+struct hu_nearest_op {
+  static const int unroll = Way == HU_WAY_STOCHASTIC ? 2 : 4;
+  static const uint32_t stochastic = Way == HU_WAY_STOCHASTIC;
+  hu_nearest_constants k;
+  hu_narrow t; /* for the elements that are left */
+  hu_stream stream;
+  hu_events *events;
+
+  __device__ __forceinline__ Out one(uint32_t x, uint32_t word, hu_counts *c) const {
+    uint64_t z = hu_lanes_called<Value>(t, x, word);
+    if (Counted) hu_counts_add(c, (uint32_t)(z >> 32));
+    return (Out)(uint32_t)z;
+  }
+
+  /* The magnitude a <= beyond rounded, below 2^31 also where it overflows; and its code. */
+  __device__ __forceinline__ uint32_t rounded(uint32_t a, uint32_t word, uint32_t *code) const {
+    if (Way == HU_WAY_PATTERN) {
+      uint32_t r = (a + k.half + (a >> k.d0 & 1)) & ~k.mask;
+      *code = r >> k.d0;
+      return r;
+    }
+    uint32_t field = hu_mask_larger(a & 0x7F800000, k.bottom), above = field - k.bottom, anchor = field + k.up, up = 0;
+    float x = __uint_as_float(a), base = __uint_as_float(anchor);
+    float sum = Way == HU_WAY_ANCHOR ? __fadd_rn(x, base) : __fadd_rz(x, base);
+    if (Way == HU_WAY_STOCHASTIC) {
+      float lost = __fsub_rn(x, __fsub_rn(sum, base));
+      uint32_t fraction = __float2uint_rz(__fmul_rn(lost, __uint_as_float(k.scale - field)));
+      up = fraction >> k.spare > ~word >> k.spare;
+    }
+    uint32_t s = __float_as_uint(sum) + up;
+    *code = s - anchor + (above >> k.d0);
+    return __float_as_uint(__fsub_rn(__uint_as_float(s), base));
+  }
+
+  /* What quick() has not counted of a vector that has small or overflowing elements. */
+  __device__ __forceinline__ void count_rare(const uint32_t x[4], const uint32_t words[4], hu_counts *c) const {
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      uint32_t a = x[i] & 0x7FFFFFFF, taken = a < k.beyond ? a : k.beyond, code, r = rounded(taken, words[i], &code);
+      uint32_t over = r > k.hi, probe = Way == HU_WAY_STOCHASTIC ? a + ((words[i] >> (32 - k.d0)) & k.keep) : a;
+      c->total[0] += over;
+      c->total[1] += over & k.saturates;
+      c->total[2] += r != a && probe < k.not_tiny;
+      c->total[3] += r == 0 && a != 0;
+      c->total[4] += r != 0 && r < k.bottom;
+      c->total[5] += over && r == taken;
+    }
+  }
+
+  __device__ __forceinline__ int quick(const uint32_t x[4], const uint32_t words[4], Out z[4], hu_counts *c) const {
+    uint32_t a[4], most = 0, least = 0xFFFFFFFF;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      a[i] = x[i] & 0x7FFFFFFF;
+      most = a[i] > most ? a[i] : most;
+      least = a[i] < least ? a[i] : least;
+    }
+    if (most >= k.limit) return 0;
+    if (most > k.beyond) {
+#pragma unroll
+      for (int i = 0; i < 4; i++) a[i] = a[i] < k.beyond ? a[i] : k.beyond;
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      uint32_t code, r = rounded(a[i], words[i], &code), sign = x[i] & 0x80000000u;
+      if (Counted) c->total[5] += r != a[i]; /* inexact */
+      if (Value)
+        z[i] = (Out)((r > k.hi ? k.value : r) | sign);
+      else
+        z[i] = (Out)((code < k.code ? code : k.code) | sign >> k.sign_shift);
+    }
+    if (Counted && (least < k.bottom || most > k.hi)) count_rare(x, words, c);
+    return 1;
+  }
+
+  __device__ __forceinline__ void slow(const uint32_t x[4], const uint32_t words[4], Out z[4], hu_counts *c) const {
+    hu_one_by_one(*this, x, words, z, c);
+  }
+};
+
+#endif
