@@ -9,7 +9,7 @@
  * are first lowered to `beyond`, a finite pattern that overflows however it is rounded, so that the sum stays finite. The
  * code of an overflow is the largest one or the next, so that a minimum makes it.
  *
- * Small and overflowing elements are looked at again for their events, four at a time, where a vector has one. */
+ * Small and overflowing elements have their events counted apart, four at a time, where a vector has one. */
 #ifndef HALFULP_GPU_NEAREST_CUH
 #define HALFULP_GPU_NEAREST_CUH
 
@@ -98,23 +98,31 @@ struct hu_nearest_op {
     return __float_as_uint(__fsub_rn(__uint_as_float(s), base));
   }
 
-  /* What quick() has not counted of a vector that has small or overflowing elements. */
-  __device__ __forceinline__ void count_rare(const uint32_t x[4], const uint32_t words[4], hu_counts *c) const {
+  /* Events but inexact of a vector with elements below 2^emin; r: a rounded. */
+  __device__ __forceinline__ void count_small(const uint32_t a[4], const uint32_t r[4], const uint32_t words[4],
+                                              hu_counts *c) const {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      uint32_t a = x[i] & 0x7FFFFFFF, taken = a < k.beyond ? a : k.beyond, code, r = rounded(taken, words[i], &code);
-      uint32_t over = r > k.hi, probe = Way == HU_WAY_STOCHASTIC ? a + ((words[i] >> (32 - k.d0)) & k.keep) : a;
+      uint32_t probe = Way == HU_WAY_STOCHASTIC ? a[i] + ((words[i] >> (32 - k.d0)) & k.keep) : a[i];
+      c->total[2] += r[i] != a[i] && probe < k.not_tiny;
+      c->total[3] += r[i] == 0 && a[i] != 0;
+      c->total[4] += r[i] != 0 && r[i] < k.bottom;
+    }
+  }
+
+  /* Those of a vector with elements beyond the largest number, which are inexact even where `beyond` is not. */
+  __device__ __forceinline__ void count_large(const uint32_t a[4], const uint32_t r[4], hu_counts *c) const {
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      uint32_t over = r[i] > k.hi;
       c->total[0] += over;
       c->total[1] += over & k.saturates;
-      c->total[2] += r != a && probe < k.not_tiny;
-      c->total[3] += r == 0 && a != 0;
-      c->total[4] += r != 0 && r < k.bottom;
-      c->total[5] += over && r == taken;
+      c->total[5] += over && r[i] == a[i];
     }
   }
 
   __device__ __forceinline__ int quick(const uint32_t x[4], const uint32_t words[4], Out z[4], hu_counts *c) const {
-    uint32_t a[4], most = 0, least = 0xFFFFFFFF;
+    uint32_t a[4], r[4], most = 0, least = 0xFFFFFFFF;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
       a[i] = x[i] & 0x7FFFFFFF;
@@ -128,14 +136,16 @@ struct hu_nearest_op {
     }
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      uint32_t code, r = rounded(a[i], words[i], &code), sign = x[i] & 0x80000000u;
-      if (Counted) c->total[5] += r != a[i]; /* inexact */
+      uint32_t code, sign = x[i] & 0x80000000u;
+      r[i] = rounded(a[i], words[i], &code);
+      if (Counted) c->total[5] += r[i] != a[i]; /* inexact */
       if (Value)
-        z[i] = (Out)((r > k.hi ? k.value : r) | sign);
+        z[i] = (Out)((r[i] > k.hi ? k.value : r[i]) | sign);
       else
         z[i] = (Out)((code < k.code ? code : k.code) | sign >> k.sign_shift);
     }
-    if (Counted && (least < k.bottom || most > k.hi)) count_rare(x, words, c);
+    if (Counted && least < k.bottom) count_small(a, r, words, c);
+    if (Counted && most > k.hi) count_large(a, r, c);
     return 1;
   }
 

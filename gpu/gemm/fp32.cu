@@ -1,19 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/gemm/fp32.cu - the model `fp32`: fused multiply-adds in binary32, k ascending from C. */
+/* gpu/gemm/fp32.cu - sums in binary32, k ascending from C: the model `fp32`, by fused multiply-adds, and
+ * `seq2(binary32,binary32)`, whose products are rounded first. */
 #include "gpu/gemm/tile.cuh"
 
-typedef hu_device_tile<float, 8, hu_rule_fma<float>> tile32;
+struct hu_rule_rounded : hu_rule_fma<float> {
+  static __device__ __forceinline__ float step(float a, float b, float sum) { return __fadd_rn(sum, __fmul_rn(a, b)); }
+};
 
-HU_KERNEL __launch_bounds__(HU_THREADS, 2) hu_gemm_fp32_kernel(const __grid_constant__ hu_gemm_args g) {
-  __shared__ __align__(16) float buffer[tile32::shared];
+/* R: 8, tiles of 128 x 128; 4, of 64 x 64, where there are few. */
+template <int R, class Rule>
+HU_KERNEL __launch_bounds__(HU_THREADS, R == 8 ? 2 : 3) hu_gemm_fp32_kernel(const __grid_constant__ hu_gemm_args g) {
+  __shared__ __align__(16) float buffer[hu_device_tile<float, R, Rule>::shared];
   __shared__ float table_a[256], table_b[256];
   __shared__ unsigned long long sums[HU_EVENT_KINDS];
-  hu_gemm_tile<float, 8>(g, hu_rule_fma<float>(), buffer, table_a, table_b, sums);
+  hu_gemm_tile<float, R>(g, Rule(), buffer, table_a, table_b, sums);
+}
+
+template <class Rule>
+static hu_status hu_gemm_start_fp32(const hu_gemm_args *g, void *stream) {
+  bool small = hu_tile_small(g, 128);
+  unsigned tiles = hu_tile_count(g, small ? 64 : 128);
+  auto kernel = small ? hu_gemm_fp32_kernel<4, Rule> : hu_gemm_fp32_kernel<8, Rule>;
+  if (!tiles) return HU_E_SHAPE;
+  HU_LAUNCH(kernel, tiles, 0, stream, *g);
+  return hu_launched();
 }
 
 hu_status hu_gemm_launch_fp32(const hu_gemm_args *g, void *stream) {
-  unsigned tiles = hu_tile_count(g, tile32::lines);
-  if (!tiles) return HU_E_SHAPE;
-  HU_LAUNCH(hu_gemm_fp32_kernel, tiles, 0, stream, *g);
-  return hu_launched();
+  return hu_gemm_start_fp32<hu_rule_fma<float>>(g, stream);
+}
+
+hu_status hu_gemm_launch_rounded(const hu_gemm_args *g, void *stream) {
+  return hu_gemm_start_fp32<hu_rule_rounded>(g, stream);
 }

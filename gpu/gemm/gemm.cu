@@ -93,6 +93,14 @@ static hu_source source_of(const hu_operand *x) {
                       (uint8_t)(values ? 4 : code_size(x->format, x->storage)));
 }
 
+/* seq2(binary32,binary32), ties to even, of operands that binary32 holds. */
+static int is_rounded32(const hu_accum *x, hu_format a, hu_format b, const hu_format *c) {
+  hu_format single = hu_format_binary32();
+  return x->kind == HU_ACCUM_SEQ2 && !x->promote && !x->slices && hu_format_equal(x->product, single) &&
+         hu_format_equal(x->sum, single) && x->mode.round == HU_RNE && x->mode.saturate <= HU_SAT_NONE &&
+         hu_gemm_fit_binary32(a, b, c);
+}
+
 static void plan_model(hu_accum_args *m, size_t k, const hu_operand *a, const hu_operand *b, const hu_operand *c,
                        const hu_accum *accum) {
   m->plan.a = source_of(a);
@@ -142,6 +150,7 @@ hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const
     }
     default: break;
   }
+  if (is_rounded32(accum, a->format, b->format, fc)) return hu_gemm_launch_rounded(&g, stream);
   int pair = pair_of(accum, a, b, c);
   if (pair) return hu_gemm_launch_half(&g, &g.a.spec, pair == PAIR_BRAIN, stream);
   plan_model(&model, k, a, b, c, accum);

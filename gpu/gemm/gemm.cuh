@@ -109,6 +109,7 @@ static __device__ __noinline__ uint32_t hu_gemm_store(const hu_gemm_args &g, siz
 /* ---- the kernels, by file ---- */
 
 hu_status hu_gemm_launch_fp32(const hu_gemm_args *g, void *stream);
+hu_status hu_gemm_launch_rounded(const hu_gemm_args *g, void *stream);
 hu_status hu_gemm_launch_exact32(const hu_gemm_args *g, void *stream);
 hu_status hu_gemm_launch_exact64(const hu_gemm_args *g, void *stream);
 hu_status hu_gemm_launch_wide(const hu_gemm_args *g, int32_t bits,

@@ -489,6 +489,7 @@ static hu_status hu_scaled_launch(hu_scaled_args *a, void *stream) {
     if (s == HU_OK) s = hu_scaled_launch_look_whole(a, stream);
   }
   if (s != HU_OK) return s;
+  if (hu_scaled_eights_serves(a)) return hu_scaled_eights_launch(a, stream);
   if (hu_scaled_rows_serves(a)) return hu_scaled_rows_launch(a, stream);
   if (!a->tops) return hu_scaled_teams(a, stream);
   s = hu_scaled_clear(a->tops, blocks, a->stats, a->stats ? blocks : 0, stream);

@@ -328,6 +328,9 @@ static inline int hu_scaled_vectors(const void *p, size_t ld, size_t rows, size_
 
 /* ---- the kernels, by file ---- */
 
+/* 1 if hu_scaled_eights_launch takes the call. */
+int hu_scaled_eights_serves(const hu_scaled_args *a);
+hu_status hu_scaled_eights_launch(const hu_scaled_args *a, void *stream);
 /* 1 if hu_scaled_rows_launch takes the call. */
 int hu_scaled_rows_serves(const hu_scaled_args *a);
 hu_status hu_scaled_rows_launch(const hu_scaled_args *a, void *stream);

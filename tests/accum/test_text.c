@@ -36,7 +36,7 @@ static const char *const good[][2] = {
      "splitk(4,promote(64,seq2(binary16,binary32),binary32))"},
     {"promote(128,nv.hopper.e4m3.f32.wgmma,binary32,scaled)",
      "promote(128,takes(float8_e4m3fn,float8_e4m3fn,binary32,block(align,l=32,f=13,emin=-133,acc=binary32,"
-     "out=fp(8,13,0),round=rtz,over=inf)),binary32,scaled)"},
+     "out=fp(8,13,0),round=rtz,over=inf,zero=plus)),binary32,scaled)"},
     {"any(nv.hopper.e4m3.f32.wgmma)",
      "block(align,l=32,f=13,emin=-133,acc=binary32,out=fp(8,13,0),round=rtz,over=inf,zero=plus)"},
     {"splitk(2,any(takes(binary16,any,any,fp32)))", "splitk(2,fp32)"},
@@ -48,7 +48,7 @@ static const char *const good[][2] = {
     {"takes(float8_e5m2,fp(4,3,0):fn,any,seq(bfloat16))", "takes(float8_e5m2,float8_e4m3fn,any,seq(bfloat16))"},
     {"nv.turing.s8xu8.s32.sat", "takes(s8,u8,s32,int32(sat,16))"},
     {"fma.f64", "takes(binary64,binary64,binary64,fp64)"},
-    {"nv.volta.f16.f16", "takes(binary16,binary16,binary16,block(align,l=4,f=23,emin=-20,out=binary16,zero=plus))"},
+    {"nv.volta.f16.f16", "takes(binary16,binary16,binary16,block(align,l=4,f=23,emin=-19,out=binary16,zero=plus))"},
     {"block(align,over=inf,round=rtz,emin=-131,f=23,l=4)", "block(align,l=4,f=23,emin=-131,round=rtz,over=inf)"},
     {"block(late,l=16,f=24,f2=31,lanes=2,far=25)", "block(late,l=16,f=24,f2=31,lanes=2,far=25)"},
     {"block(tree,l=2,products=exact,daz=none)", "block(tree,l=2,products=exact)"},

@@ -4,3 +4,4 @@
 #include "gpu/scaled/pack.cu"
 #include "gpu/scaled/quantize.cu"
 #include "gpu/scaled/quantize_rows.cu"
+#include "gpu/scaled/quantize_eights.cu"

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs one call on some 2^17 elements, or on one product of matrices, by the interpreter, which counts its instructions
+ * (HU_PTX_COUNTS). Prints the elements, or the products of elements.
+ *
+ * usage: ptx_counts CASE     exit code 2: no such case, or the call failed */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/base/memory.h"
+#include "halfulp/device_scaled.h"
+
+enum { SIDE = 512, COUNT = SIDE * SIDE / 2, DEPTH = 256, EDGE = 128 };
+
+static hu_mode plain_mode(void) {
+  hu_mode m;
+  memset(&m, 0, sizeof m);
+  return m;
+}
+
+/* Values like a layer's weights: sums of four uniform numbers, with the given factor. */
+static void *values(size_t n, float factor) {
+  float *x = malloc(n * sizeof *x);
+  uint64_t s = 1;
+  for (size_t i = 0; x && i < n; i++) {
+    int32_t sum = 0;
+    s = s * 6364136223846793005u + 1442695040888963407u;
+    for (int j = 0; j < 4; j++) sum += (int32_t)((s >> (16 * j)) & 0xFFFF) - 32768;
+    x[i] = (float)sum / 32768 * factor;
+  }
+  void *p = hu_memory_new(n * sizeof *x);
+  if (!x || !p || hu_memory_put(p, x, n * sizeof *x) != HU_OK) exit(2);
+  free(x);
+  return p;
+}
+
+static void *room(size_t bytes) {
+  void *p = hu_memory_new(bytes);
+  if (!p) exit(2);
+  return p;
+}
+
+typedef struct element_case {
+  const char *name, *format;
+  char what; /* q, e, d: quantize, encode, decode */
+  int events, stochastic;
+  float factor;
+} element_case;
+
+static const element_case elements[] = {
+    {"quantize e4m3fn", "float8_e4m3fn", 'q', 0, 0, 1}, {"quantize bfloat16", "bfloat16", 'q', 0, 0, 1},
+    {"encode e4m3fn", "float8_e4m3fn", 'e', 1, 0, 1},   {"encode e4m3fn small", "float8_e4m3fn", 'e', 1, 0, 0.017f},
+    {"encode binary16", "binary16", 'e', 1, 0, 1},      {"encode e4m3fn sra", "float8_e4m3fn", 'e', 0, 1, 1},
+    {"decode e4m3fn", "float8_e4m3fn", 'd', 0, 0, 1},   {"decode binary16", "binary16", 'd', 0, 0, 1},
+    {"decode bfloat16", "bfloat16", 'd', 0, 0, 1}};
+
+static hu_status run_elements(const element_case *t) {
+  hu_format f;
+  hu_mode mode = plain_mode();
+  hu_status s = hu_format_find(&f, t->format);
+  float *x = values(COUNT, t->factor), *z = room(COUNT * sizeof *z);
+  hu_events *events = t->events ? room(sizeof *events) : NULL, none;
+  memset(&none, 0, sizeof none);
+  if (events && s == HU_OK) s = hu_memory_put(events, &none, sizeof none);
+  if (t->stochastic) mode.round = HU_SRA, mode.bits = 32;
+  if (s != HU_OK) return s;
+  if (t->what == 'q') return hu_device_quantize_n(COUNT, z, 1, x, 1, f, mode, NULL, events, NULL);
+  if (t->what == 'e') return hu_device_encode_n(COUNT, z, 1, x, 1, f, mode, NULL, events, NULL);
+  /* Decoded without being encoded: codes of finite numbers, which are most, are enough to count. */
+  s = hu_memory_put(z, memset(calloc(COUNT, 4), 0x31, COUNT * 4), COUNT * 4);
+  return s == HU_OK ? hu_device_decode_n(COUNT, x, 1, z, 1, f, NULL, NULL) : s;
+}
+
+typedef struct scaled_case {
+  const char *name, *scaling;
+  char what; /* e, q, d */
+  int events, stochastic;
+} scaled_case;
+
+static const scaled_case scaled[] = {
+    {"encode mxfp8_e4m3", "mxfp8_e4m3", 'e', 0, 0},        {"encode mxfp4", "mxfp4", 'e', 0, 0},
+    {"encode mxfp8_e4m3 events", "mxfp8_e4m3", 'e', 1, 0}, {"encode mxfp8_e4m3 sra", "mxfp8_e4m3", 'e', 0, 1},
+    {"quantize mxfp8_e4m3", "mxfp8_e4m3", 'q', 0, 0},      {"encode nvfp4_te", "nvfp4_te", 'e', 0, 0},
+    {"encode dsv3_1x128", "dsv3_1x128", 'e', 0, 0},        {"encode dsv3_128x128", "dsv3_128x128", 'e', 0, 0},
+    {"decode mxfp8_e4m3", "mxfp8_e4m3", 'd', 0, 0},        {"decode dsv3_1x128", "dsv3_1x128", 'd', 0, 0}};
+
+static hu_status run_scaled(const scaled_case *t) {
+  const size_t rows = SIDE / 2, cols = SIDE;
+  hu_scaling d;
+  hu_mode mode = plain_mode();
+  hu_status s = hu_scaling_parse(&d, t->scaling, NULL);
+  if (s != HU_OK) return s;
+  hu_scaled_sizes sizes = hu_scaled_sizes_of(rows, cols, &d);
+  float *x = values(COUNT, 1), *z = room(COUNT * sizeof *z), *amax = values(1, 1);
+  hu_events *events = t->events ? room(sizeof *events) : NULL, none;
+  memset(&none, 0, sizeof none);
+  if (events && hu_memory_put(events, &none, sizeof none) != HU_OK) return HU_E_CUDA;
+  uint8_t *codes = room(sizes.codes), *scales = room(sizes.scales), *empty = calloc(1, sizes.codes + sizes.scales);
+  hu_scaled q = {codes, cols, scales, sizes.block_cols, d.tensor ? room(sizeof(float)) : NULL};
+  void *work = room(hu_device_scaled_work(rows, cols, &d) + 8);
+  if (t->stochastic) mode.round = HU_SRA, mode.bits = 32;
+  if (t->what == 'q')
+    return hu_device_scaled_quantize(rows, cols, z, cols, x, cols, &d, mode, NULL, NULL, NULL, events, work, NULL);
+  if (t->what == 'e')
+    return hu_device_scaled_encode(rows, cols, &q, x, cols, &d, mode, d.tensor ? amax : NULL, NULL, NULL, events, work,
+                                   NULL);
+  s = empty ? hu_memory_put(codes, empty, sizes.codes) : HU_E_MEMORY;
+  if (s == HU_OK) s = hu_memory_put(scales, empty, sizes.scales);
+  free(empty);
+  return s == HU_OK ? hu_device_scaled_decode(rows, cols, z, cols, &q, &d, NULL, NULL) : s;
+}
+
+typedef struct product_case {
+  const char *name, *model, *format;
+} product_case;
+
+static const product_case products[] = {
+    {"gemm fp32 of e4m3fn", "fp32", "float8_e4m3fn"},      {"gemm fp32 of binary16", "fp32", "binary16"},
+    {"gemm seq(binary16)", "seq(binary16)", "binary16"},   {"gemm seq(fp(6,9,0))", "seq(fp(6,9,0))", "binary16"},
+    {"gemm seq2(binary32)", "seq2(binary32)", "binary16"}, {"gemm nv.hopper.f16.f32", "nv.hopper.f16.f32", "binary16"},
+    {"gemm amd.cdna3.f16", "amd.cdna3.f16", "binary16"}};
+
+static hu_status run_product(const product_case *t) {
+  hu_format f;
+  hu_accum accum;
+  hu_status s = hu_format_find(&f, t->format);
+  if (s == HU_OK) s = hu_accum_parse(&accum, t->model, NULL);
+  float *x = values(EDGE * DEPTH, 1), *d = room(EDGE * EDGE * sizeof *d);
+  void *a = room(EDGE * DEPTH * 4), *b = room(EDGE * DEPTH * 4);
+  uint16_t *codes = calloc(EDGE * DEPTH, sizeof *codes);
+  if (s != HU_OK || !codes || !x) return s;
+  /* Codes of numbers between 1/2 and 2, in any format here. */
+  int storage = hu_limits_of(f).storage, m = storage == 8 ? 3 : 10;
+  for (size_t i = 0; i < EDGE * DEPTH; i++) {
+    uint32_t e = storage == 8 ? 6 : 14, code = (e << m) + (uint32_t)(i * 2654435761u >> 20) % (2u << m);
+    if (storage == 8)
+      ((uint8_t *)codes)[i] = (uint8_t)code;
+    else
+      codes[i] = (uint16_t)code;
+  }
+  s = hu_memory_put(a, codes, EDGE * DEPTH * (size_t)storage / 8);
+  if (s == HU_OK) s = hu_memory_put(b, codes, EDGE * DEPTH * (size_t)storage / 8);
+  free(codes);
+  hu_operand aa = {a, DEPTH, f, HU_STORAGE_CODES, 0}, bb = {b, EDGE, f, HU_STORAGE_CODES, 0};
+  hu_result dd = {d, EDGE, hu_format_ieee(8, 23, 0), HU_STORAGE_VALUES};
+  return s == HU_OK ? hu_device_gemm(EDGE, EDGE, DEPTH, &dd, &aa, &bb, NULL, &accum, plain_mode(), NULL, NULL, NULL)
+                    : s;
+}
+
+int main(int argc, char **argv) {
+  const char *name = argc > 1 ? argv[1] : "";
+  hu_status s = HU_E_NAME;
+  size_t count = COUNT;
+  for (size_t i = 0; i < sizeof elements / sizeof elements[0]; i++)
+    if (strcmp(name, elements[i].name) == 0) s = run_elements(&elements[i]);
+  for (size_t i = 0; i < sizeof scaled / sizeof scaled[0]; i++)
+    if (strcmp(name, scaled[i].name) == 0) s = run_scaled(&scaled[i]);
+  for (size_t i = 0; i < sizeof products / sizeof products[0]; i++) {
+    if (strcmp(name, products[i].name) != 0) continue;
+    s = run_product(&products[i]);
+    count = (size_t)EDGE * EDGE * DEPTH;
+  }
+  if (s == HU_OK) s = hu_memory_wait();
+  if (s != HU_OK) fprintf(stderr, "ptx_counts: %s: %s\n", name, hu_status_text(s));
+  printf("%zu\n", count);
+  return s == HU_OK ? 0 : 2;
+}
