@@ -30,6 +30,7 @@ LIMITS = {'build': 1200, 'probe': 120, 'tests': 90, 'digests': 180, 'bench': 240
 TOOLS = {'halfulp': 'cli/halfulp', 'hu-digest': 'gpu/hu-digest', 'bench_device': 'gpu/bench_device',
          'identify-device': 'tests/cuda_host/identify-device.so', 'identify-cublas': 'tests/cuda_host/identify-cublas.so'}
 AT_ONCE = 4  # tests on the one device
+PARTS = {'cuda-device-models': '20'}  # percent of the cases: all of them take minutes, one thread an element
 # Functions of examples/identify: FUNCTION, format of A and B, of C and D, products of a question (two instructions, or some steps of
 # a kernel), more options.
 INSTRUCTIONS = [line.split() for line in '''
@@ -198,6 +199,14 @@ def with_cublas():
     return {**os.environ, 'LD_LIBRARY_PATH': ':'.join([p for p in [os.environ.get('LD_LIBRARY_PATH')] + places if p])}
 
 
+def failing(z):
+    """The question that the nearest model gets wrong, from an answer of `halfulp identify --json`."""
+    if not z.get('failing'):
+        return ''
+    words = ' '.join(re.sub('(00)+$', '..', word) for word in z['failing'].split())
+    return f'fails on {words}: {z["box"]["code"]} for {z.get("other", {}).get("code", "another answer")}'
+
+
 class Check:
     def __init__(self, build, out):
         self.build, self.out, self.failed, self.lines = build, pathlib.Path(out), [], []
@@ -291,7 +300,7 @@ class Check:
         except ValueError:
             return f'{" ".join(case)}: {wrong or "no answer"}\n{text}', wrong or 'no answer'
         words = [z['verdict'], z.get('model') or '', 'as ' + ' '.join(z['presets']) if z.get('presets') else '', z.get('tree') or '',
-                 z.get('confidence') or '', f'{time.monotonic() - began:.1f} s']
+                 z.get('confidence') or '', failing(z), f'{time.monotonic() - began:.1f} s']
         return f'{" ".join(case)}: {"; ".join(word for word in words if word)}\n', '' if z['verdict'] == 'found' else z['verdict']
 
     def identify(self):
@@ -310,7 +319,8 @@ class Check:
 
     def one_test(self, test, before=()):
         with tempfile.TemporaryFile('w+', errors='replace') as out:
-            wrong = execute([*before, *test['command']], limit(test['name'], 'sanitizer' if before else 'tests'), out)
+            part = {'HU_TEST_COUNT': os.environ.get('HU_TEST_COUNT') or PARTS.get(test['name'], '100')}
+            wrong = execute([*before, *test['command']], limit(test['name'], 'sanitizer' if before else 'tests'), out, {**os.environ, **part})
             out.seek(0)
             # A test that found no device is no pass here.
             return test['name'], 'no device' if wrong == 'exit status 77' else wrong, out.read()

@@ -18,36 +18,6 @@ typedef struct unit_way {
 
 /* ---- the choice ---- */
 
-static double power_of_two(int32_t e) { return hu_double_of_bits((uint64_t)(e + 1023) << 52); }
-
-static int32_t log2_up(uint64_t n) { return n <= 1 ? 0 : 64 - hu_clz64(n - 1); }
-
-static int in_reach(int32_t e) { return e >= -300 && e <= 300; }
-
-/* Grids that lanes round into: of binary32's numbers, with gradual subnormals and zeros of both signs. */
-static int grid_of(hu_unit_grid *z, hu_format f, hu_mode mode, uint8_t ftz) {
-  hu_spec s = hu_spec_of(f, mode);
-  int plain = hu_spec_is_plain(&s) && s.negzero;
-  int direct = s.round == HU_RNE || s.round == HU_RTZ || s.round == HU_RTN || s.round == HU_RTP || s.round == HU_RTO;
-  memset(z, 0, sizeof *z);
-  if (!plain || !direct || s.m == 0 || !s.fits_binary32) return 0;
-  z->emin = power_of_two(s.emin);
-  z->max = hu_double_of_bits(hu_pack64(hu_unpack(&s, s.max_code)));
-  z->top = (uint64_t)(2046 + s.m) << 52;
-  z->step = (uint64_t)s.m << 52;
-  z->round = s.round;
-  z->narrow = s.round == HU_RNE && s.m == 23 && s.emin == -126 && s.max_code == 0x7F7FFFFF;
-  if (ftz == HU_BLOCK_FTZ_BEFORE) z->tiny = z->emin;
-  if (ftz == HU_BLOCK_FTZ_BEFORE && s.round == HU_RTO) z->sticky = ((uint64_t)1 << (52 - s.m)) - 1;
-  if (ftz == HU_BLOCK_FTZ_AFTER) z->least = z->emin;
-  if (ftz == HU_BLOCK_FTZ_TINY) {
-    /* What rounds to less than 2^emin at full precision: all below 2^emin less a quarter of the step there. */
-    z->tiny = z->emin - power_of_two(s.emin - s.m - 2);
-    return s.round == HU_RNE && s.tiny == HU_TINY_AFTER;
-  }
-  return 1;
-}
-
 /* How x's elements are read: what hu_source_block sets. */
 static int operand_of(hu_unit_operand *z, const hu_matrix *x, const hu_block *o) {
   hu_source s;
@@ -56,34 +26,11 @@ static int operand_of(hu_unit_operand *z, const hu_matrix *x, const hu_block *o)
   s.emin = x->spec.emin;
   hu_source_block(&s, o);
   z->mask = ~(((uint32_t)1 << s.cut) - 1);
-  z->emin = in_reach(s.emin) ? power_of_two(s.emin) : 0;
+  z->emin = hu_unit_in_reach(s.emin) ? hu_unit_power(s.emin) : 0;
   z->daz = s.daz == HU_BLOCK_DAZ_NONE ? 0 : z->emin;
   z->zero = s.daz == HU_BLOCK_DAZ_SIGN ? (uint64_t)1 << 63 : 0;
   /* Cut digits are those of binary32 patterns. */
-  return x->carried && in_reach(s.emin) && (!s.cut || (x->spec.m == 23 && x->spec.emin == -126));
-}
-
-/* Sums of cut terms in units of 2^(E-F): a product is below 2^(F+2), a group below 2^(F+2) times its exact sum. */
-static int sums_fit(const hu_gemm_call *g, const hu_block *o) {
-  hu_spec a = g->a.spec, b = g->b.spec;
-  uint64_t terms = (uint64_t)o->length / (o->rule == HU_BLOCK_GROUPS ? o->group : 1) + 1;
-  int32_t digits = o->kept + 2 + log2_up(terms);
-  if (o->rule == HU_BLOCK_LATE) digits += o->kept2 - o->kept + 2;
-  if (o->rule == HU_BLOCK_GROUPS) {
-    hu_num x = hu_unpack(&a, a.max_code), y = hu_unpack(&b, b.max_code);
-    int32_t high = hu_exponent(x) + hu_exponent(y) + 2 + log2_up(o->group), low = a.emin - a.m + b.emin - b.m;
-    if (high - low + 2 * (o->scale.m + 1) > 52) return 0;
-    digits += high > 0 ? high : 0;
-  }
-  return digits <= 52;
-}
-
-/* Do two-sums of l products leave errors whose sum fits 53 digits? One error (l = 2) does. */
-static int errors_fit(const hu_gemm_call *g, uint32_t length) {
-  hu_spec a = g->a.spec, b = g->b.spec;
-  hu_num x = hu_unpack(&a, a.max_code), y = hu_unpack(&b, b.max_code);
-  int32_t high = hu_exponent(x) + hu_exponent(y) + 2, low = a.emin - a.m + b.emin - b.m;
-  return length <= 2 || high + 2 * log2_up(length) - low <= 106;
+  return x->carried && hu_unit_in_reach(s.emin) && (!s.cut || (x->spec.m == 23 && x->spec.emin == -126));
 }
 
 /* Products with their scales well inside binary64's range and less than 2^1000 apart, so that no cut loses a sign;
@@ -100,65 +47,21 @@ static int scales_fit(unit_way *w, const hu_gemm_call *g, const hu_accum *x) {
     high += hu_exponent(hu_unpack(&s, s.max_code)) + 1;
   }
   w->scale.mask = UINT32_MAX;
-  w->scale.emin = power_of_two(g->scale_a.spec.emin);
+  w->scale.emin = hu_unit_power(g->scale_a.spec.emin);
   if (x->scaled) return 1;
   if (x->block.rule == HU_BLOCK_GROUPS && (x->slices || x->promote % (uint32_t)every)) return 0;
   return low >= -600 && high <= 550 && high - low <= 1000;
 }
 
-static int rule_fits(const hu_gemm_call *g, const hu_accum *x) {
-  const hu_block *o = &x->block;
-  int32_t acc_emin = hu_spec_of(x->product, x->mode).emin;
-  int steps = (int)o->length * (o->order == HU_BLOCK_ORDER_MOD4 ? 2 : 1);
-  if (steps > KC || (o->order == HU_BLOCK_ORDER_MOD4 && o->length % 2) || o->emin > 300) return 0;
-  switch (o->rule) {
-    case HU_BLOCK_ALIGN:
-    case HU_BLOCK_GROUPS:
-    case HU_BLOCK_LATE: return in_reach(acc_emin) && sums_fit(g, o);
-    case HU_BLOCK_EXACT: return errors_fit(g, o->length);
-    default: return x->mode.round != HU_RTN; /* lanes give the zero sums of the other modes */
-  }
-}
-
-static void set_rule(hu_unit_plan *q, const hu_accum *x) {
-  const hu_block *o = &x->block;
-  int32_t f = o->kept, f2 = o->kept2;
-  q->rule = o->rule;
-  q->cut = o->cut;
-  q->length = o->length;
-  q->group = o->group;
-  q->halves = o->order == HU_BLOCK_ORDER_MOD4 ? 2 : 1;
-  q->last = o->join == HU_BLOCK_JOIN_LAST;
-  q->lanes = o->lanes;
-  q->exact_pair = o->products;
-  q->emin = power_of_two(o->emin < -700 ? -700 : o->emin); /* no product or C that counts lies lower */
-  q->top = (uint64_t)(2046 + f) << 52;
-  q->kept = (uint64_t)f << 52;
-  q->top2 = (uint64_t)(2046 + f2) << 52;
-  q->kept2 = (uint64_t)f2 << 52;
-  q->late = power_of_two(f2 + 1 - f);
-  q->far = power_of_two(o->far ? o->far : 1024);
-  q->big = power_of_two(o->big ? o->big : 1024);
-  if (o->rule > HU_BLOCK_LATE) return;
-  q->acc_emin = power_of_two(hu_spec_of(x->product, x->mode).emin);
-}
-
 /* 1 if the lanes serve the model. */
 static int choose(unit_way *w, const hu_gemm_call *g, const hu_level *level) {
   const hu_accum *x = g->accum;
-  hu_unit_plan *q = &w->plan;
-  const hu_mode rne = hu_plain_mode();
   memset(w, 0, sizeof *w);
   w->kernels = level->unit;
   if (!w->kernels || g->watches || x->kind != HU_ACCUM_BLOCK || g->k == 0) return 0;
   if (!operand_of(&w->a, &g->a, &x->block) || !operand_of(&w->b, &g->b, &x->block)) return 0;
-  if ((g->c.data && !g->c.carried) || !rule_fits(g, x) || !scales_fit(w, g, x)) return 0;
-  if (!grid_of(&q->out, x->sum, x->mode, x->block.ftz)) return 0;
-  if (x->block.join == HU_BLOCK_JOIN_LAST && !grid_of(&q->join, x->product, rne, 0)) return 0;
-  if ((x->promote || x->slices) && !grid_of(&q->part, hu_accum_result(x), rne, 0)) return 0;
-  q->plus = x->block.zero;
-  set_rule(q, x);
-  return 1;
+  if ((g->c.data && !g->c.carried) || !scales_fit(w, g, x)) return 0;
+  return hu_unit_plan_of(&w->plan, &g->a.spec, &g->b.spec, x, KC);
 }
 
 /* ---- operands ---- */

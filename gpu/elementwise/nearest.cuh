@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/elementwise/nearest.cuh - the operation of map.cuh for ties to even, and for `sra` (R added below the last digit),
- * in formats with gradual subnormals and zeros of both signs: every finite element in one way, also where the result is
- * subnormal or beyond the largest number.
+/* gpu/elementwise/nearest.cuh - the operation of map.cuh for ties to even, and for `sra` (R added below the last
+ * digit), in formats with gradual subnormals and zeros of both signs: every finite element in one way, also where the
+ * result is subnormal or beyond the largest number.
  *
- * It rounds as the middle functions of emu/simd/round.h do (its head has the proof). HU_WAY_PATTERN, where binary32's own
- * subnormals are the format's: the addend in the pattern. HU_WAY_ANCHOR: |x| + anchor - anchor. HU_WAY_STOCHASTIC: the
- * same toward zero; what that loses, as 32 digits, and R's decide on one step more. Elements beyond the largest number
- * are first lowered to `beyond`, a finite pattern that overflows however it is rounded, so that the sum stays finite. The
- * code of an overflow is the largest one or the next, so that a minimum makes it.
+ * It rounds as the middle functions of emu/simd/round.h do (its head has the proof). HU_WAY_PATTERN, where binary32's
+ * own subnormals are the format's: the addend in the pattern. HU_WAY_ANCHOR: |x| + anchor - anchor. HU_WAY_STOCHASTIC:
+ * the same toward zero; what that loses, as 32 digits, and R's decide on one step more. Elements beyond the largest
+ * number are first lowered to `beyond`, a finite pattern that overflows however it is rounded, so that the sum stays
+ * finite. The code of an overflow is the largest one or the next, so that a minimum makes it.
  *
  * Small and overflowing elements have their events counted apart, four at a time, where a vector has one. */
 #ifndef HALFULP_GPU_NEAREST_CUH

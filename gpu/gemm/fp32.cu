@@ -16,20 +16,21 @@ HU_KERNEL __launch_bounds__(HU_THREADS, R == 8 ? 2 : 3) hu_gemm_fp32_kernel(cons
   hu_gemm_tile<float, R>(g, Rule(), buffer, table_a, table_b, sums);
 }
 
-template <class Rule>
+template <int R, class Rule>
 static hu_status hu_gemm_start_fp32(const hu_gemm_args *g, void *stream) {
-  bool small = hu_tile_small(g, 128);
-  unsigned tiles = hu_tile_count(g, small ? 64 : 128);
-  auto kernel = small ? hu_gemm_fp32_kernel<4, Rule> : hu_gemm_fp32_kernel<8, Rule>;
+  auto kernel = hu_gemm_fp32_kernel<R, Rule>;
+  unsigned tiles = hu_tile_count(g, 16 * R);
   if (!tiles) return HU_E_SHAPE;
   HU_LAUNCH(kernel, tiles, 0, stream, *g);
   return hu_launched();
 }
 
 hu_status hu_gemm_launch_fp32(const hu_gemm_args *g, void *stream) {
-  return hu_gemm_start_fp32<hu_rule_fma<float>>(g, stream);
+  if (hu_tile_small(g, 128)) return hu_gemm_start_fp32<4, hu_rule_fma<float>>(g, stream);
+  return hu_gemm_start_fp32<8, hu_rule_fma<float>>(g, stream);
 }
 
+/* With 8 x 8 sums a thread has no registers left for the products. */
 hu_status hu_gemm_launch_rounded(const hu_gemm_args *g, void *stream) {
-  return hu_gemm_start_fp32<hu_rule_rounded>(g, stream);
+  return hu_gemm_start_fp32<4, hu_rule_rounded>(g, stream);
 }

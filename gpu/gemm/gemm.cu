@@ -4,6 +4,7 @@
 
 #include "emu/base/exec.h"
 #include "emu/gemm/check.h"
+#include "emu/gemm/unit_plan.h"
 #include "gpu/base/check.h"
 #include "gpu/gemm/choose.h"
 #include "gpu/gemm/seq.h"
@@ -15,8 +16,8 @@ static uint8_t code_size(hu_format f, uint8_t storage) {
   return storage == HU_STORAGE_VALUES ? 0 : (uint8_t)(hu_code_bytes(f));
 }
 
-/* With d0 = 23 - m, a magnitude's code times 2^d0 is the pattern of the value times 2^(1 - low), low = emin + 127; so it
- * is for subnormals. */
+/* With d0 = 23 - m, a magnitude's code times 2^d0 is the pattern of the value times 2^(1 - low), low = emin + 127; so
+ * it is for subnormals. */
 static void set_plain(hu_device_matrix *z) {
   const hu_spec *s = &z->spec;
   int32_t low = s->emin + 127;
@@ -156,6 +157,8 @@ hu_status hu_device_gemm(size_t m, size_t n, size_t k, const hu_result *d, const
   plan_model(&model, k, a, b, c, accum);
   hu_seq_args q;
   if (hu_seq_plan(&q, a->format, b->format, fc, accum)) return hu_gemm_launch_seq(&g, &model, &q, stream);
+  hu_unit_plan u;
+  if (hu_gemm_blocks_plan(&u, &g, &model)) return hu_gemm_launch_blocks(&g, &model, &u, stream);
   if (hu_gemm_align_serves(&model)) return hu_gemm_launch_align(&g, &model, stream);
   return hu_gemm_launch_model(&g, &model, stream);
 }

@@ -120,6 +120,10 @@ struct hu_seq_args;                          /* seq.h */
 hu_status hu_gemm_launch_seq(const hu_gemm_args *g, const struct hu_accum_args *m, const struct hu_seq_args *q,
                              void *stream);
 hu_status hu_gemm_launch_half(const hu_gemm_args *g, const hu_spec *f, int brain, void *stream);
+/* 1 if hu_gemm_launch_blocks takes the model: its plan. */
+int hu_gemm_blocks_plan(struct hu_unit_plan *q, const hu_gemm_args *g, const struct hu_accum_args *m);
+hu_status hu_gemm_launch_blocks(const hu_gemm_args *g, const struct hu_accum_args *m, const struct hu_unit_plan *q,
+                                void *stream);
 int hu_gemm_align_serves(const struct hu_accum_args *m);
 hu_status hu_gemm_launch_align(const hu_gemm_args *g, const struct hu_accum_args *m, void *stream);
 hu_status hu_gemm_launch_model(const hu_gemm_args *g, const struct hu_accum_args *m, void *stream);

@@ -101,7 +101,8 @@ struct hu_device_tile {
     return z;
   }
 
-  /* Codes of 16 bits: in the exponent field of binary32 where x.plain says so; infinities, NaN and others by the core. */
+  /* Codes of 16 bits: in the exponent field of binary32 where x.plain says so; infinities, NaN and others by the
+   * core. */
   static __device__ __forceinline__ values words(const hu_device_matrix &x, const quad &q) {
     values z;
     bool odd = !x.plain;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/scaled/quantize_eights.cu - codes of blocks of 16, 32, 64 or 128 along rows that lie one after another: a thread has
- * eight neighbours, and 2, 4, 8 or 16 threads a block.
+/* gpu/scaled/quantize_eights.cu - codes of blocks of 16, 32, 64 or 128 along rows that lie one after another: a thread
+ * has eight neighbours, and 2, 4, 8 or 16 threads a block.
  *
  * The threads of a block exchange its amax by shuffles, and each of them makes the scale again, which takes fewer
  * instructions than passing it on. The first of them stores it. Two loads of 16 bytes for each thread are on their way
@@ -94,7 +94,8 @@ HU_DEVICE void hu_eight_store(const hu_scaled_args &a, hu_row_memory *k, uint32_
 }
 
 template <bool Powers, bool Added>
-HU_KERNEL __launch_bounds__(HU_THREADS, 3) hu_scaled_eights_kernel(const __grid_constant__ hu_scaled_args a) {
+HU_KERNEL __launch_bounds__(HU_THREADS, Powers ? 3 : 2)
+    hu_scaled_eights_kernel(const __grid_constant__ hu_scaled_args a) {
   __shared__ hu_row_memory k;
   hu_row_counts r = {0, 0, 0, 0, 0, 0};
   hu_counts c;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/scaled/rows.cuh - what the kernels of blocks along rows share: four neighbours of a block rounded to nearest, or with
- * R added; their events, counted in bytes; and the ones that are left to emu/core/scaled.h. */
+/* gpu/scaled/rows.cuh - what the kernels of blocks along rows share: four neighbours of a block rounded to nearest, or
+ * with R added; their events, counted in bytes; and the ones that are left to emu/core/scaled.h. */
 #ifndef HALFULP_GPU_ROWS_CUH
 #define HALFULP_GPU_ROWS_CUH
 

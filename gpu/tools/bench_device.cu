@@ -107,7 +107,8 @@ void conversions(void) {
     double bytes = 4 + hu_limits_of(formats[i]).storage / 8;
     double copy =
         median(20, [&]() { cudaMemcpyAsync(z, x, (size_t)(bytes / 2 * (double)n), cudaMemcpyDeviceToDevice, 0); });
-    printf("%-24s %-13s %.3f ms, %.0f GB/s, ratio %.2f\n", "decode", names[i], t, bytes * 1e-6 * (double)n / t, copy / t);
+    printf("%-24s %-13s %.3f ms, %.0f GB/s, ratio %.2f\n", "decode", names[i], t, bytes * 1e-6 * (double)n / t,
+           copy / t);
     fill(x, n);
   }
   cudaFree(x);

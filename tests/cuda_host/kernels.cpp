@@ -17,6 +17,7 @@
 #include "gpu/gemm/gemm.cu"
 #include "gpu/gemm/seq.cu"
 #include "gpu/gemm/seq_half.cu"
+#include "gpu/gemm/blocks.cu"
 #include "gpu/gemm/unit.cu"
 #include "gpu/host.cu"
 #include "gpu/scaled/hadamard.cu"

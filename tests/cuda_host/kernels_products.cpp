@@ -9,6 +9,7 @@
 #include "gpu/gemm/gemm.cu"
 #include "gpu/gemm/seq.cu"
 #include "gpu/gemm/seq_half.cu"
+#include "gpu/gemm/blocks.cu"
 #include "gpu/gemm/unit.cu"
 #include "gpu/host.cu"
 

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu/gemm/blocks.cu - block(...) of the rules align, late, exact, tree, chain and lanes in binary64, two elements of D
+ * a thread: the steps are emu/gemm/unit_steps.h, which the CPU's lanes compile, too.
+ *
+ * A block of threads has 32 x 16 elements, and slabs of 32 products in shared memory: their values and powers, in the
+ * order of the steps. A sum that is no number at the end stands for an element that emu/core/accum.h computes, as on
+ * the CPU.
+ *
+ * A product takes 10 to 20 operations of binary64, of which a multiprocessor of compute capability 9.0 starts 64 a
+ * clock; 132 of them at 1.98 GHz start 1.7 10^13, so that 2 TFLOP/s is what they allow. */
+#include "emu/gemm/unit_plan.h"
+#include "gpu/gemm/by_model.cuh"
+
+#define HU_UNIT_MB 32
+#define HU_UNIT_NB 16
+#define HU_UNIT_NR 16
+#define HU_UNIT_KC 33 /* a pitch without bank conflicts; 32 products */
+#define BLK_FN HU_DEVICE
+#define BLK_ROWS 2
+#undef HU_UNROLL
+#define HU_UNROLL _Pragma("unroll")
+
+typedef double blk_d;
+typedef uint64_t blk_u;
+
+HU_DEVICE blk_d blk_all(double x) { return x; }
+HU_DEVICE blk_u blk_each(uint64_t u) { return u; }
+HU_DEVICE blk_d blk_load(const double *x) { return *x; }
+HU_DEVICE blk_u blk_bits(blk_d x) { return (uint64_t)__double_as_longlong(x); }
+HU_DEVICE blk_d blk_value(blk_u u) { return __longlong_as_double((long long)u); }
+HU_DEVICE blk_d blk_mul(blk_d x, blk_d y) { return x * y; }
+HU_DEVICE blk_d blk_add(blk_d x, blk_d y) { return x + y; }
+HU_DEVICE blk_d blk_sub(blk_d x, blk_d y) { return x - y; }
+HU_DEVICE blk_d blk_fma(blk_d x, blk_d y, blk_d z) { return __fma_rn(x, y, z); }
+HU_DEVICE blk_d blk_max(blk_d x, blk_d y) { return x > y ? x : y; }
+HU_DEVICE blk_u blk_and(blk_u x, blk_u y) { return x & y; }
+HU_DEVICE blk_u blk_or(blk_u x, blk_u y) { return x | y; }
+HU_DEVICE blk_u blk_minus(blk_u x, blk_u y) { return x - y; }
+HU_DEVICE blk_d blk_trunc(blk_d x) { return trunc(x); }
+HU_DEVICE blk_d blk_floor(blk_d x) { return floor(x); }
+HU_DEVICE blk_d blk_ceil(blk_d x) { return ceil(x); }
+HU_DEVICE blk_d blk_near(blk_d x) { return rint(x); }
+HU_DEVICE blk_d blk_narrow(blk_d x) { return (double)(float)x; }
+HU_DEVICE blk_d blk_flush(blk_d x, double least) {
+  return fabs(x) < least ? blk_value(blk_bits(x) & 0x8000000000000000u) : x;
+}
+HU_DEVICE blk_d blk_narrow_normal(blk_d x) { return blk_flush(blk_narrow(x), 0x1p-126); }
+HU_DEVICE blk_d blk_if_less(blk_d x, blk_d y, blk_d yes, blk_d no) { return x < y ? yes : no; }
+HU_DEVICE blk_d blk_if_same(blk_d x, blk_d y, blk_d yes, blk_d no) { return x == y ? yes : no; }
+HU_DEVICE blk_d blk_sticky(blk_d x, uint64_t low) {
+  uint64_t u = blk_bits(x);
+  return blk_value((u & ~low) | (u & low ? low + 1 : 0));
+}
+/* x + y to odd, by Knuth's two-sum: the sum, and one step toward its error where it is even. */
+HU_DEVICE blk_d blk_odd_sum(blk_d x, blk_d y) {
+  double s = x + y, t = s - x, e = (x - (s - t)) + (y - t);
+  uint64_t u = blk_bits(s), apart = (int64_t)(u ^ blk_bits(e)) < 0;
+  if ((u & 1) || !(e < 0 || e > 0)) return s;
+  return blk_value(apart ? u - 1 : u + 1);
+}
+
+namespace hu_steps { /* whose names are short */
+#include "emu/gemm/unit_steps.h"
+}
+
+enum { HU_BLOCKS_ROWS = HU_UNIT_MB, HU_BLOCKS_COLS = HU_UNIT_NB, HU_BLOCKS_DEPTH = 32 };
+enum { HU_BLOCKS_A = HU_UNIT_MB * HU_UNIT_KC, HU_BLOCKS_B = HU_UNIT_NB * HU_UNIT_KC };
+
+/* The product of a slab that position t of the steps has; count or more: none. */
+HU_DEVICE int hu_blocks_at(const hu_block &o, int t, int count) {
+  int length = o.length, step = length << (o.order == HU_BLOCK_ORDER_MOD4), first = t / step * step, i = t % step;
+  if (o.order == HU_BLOCK_ORDER_DOWN) i = (count - first < step ? count - first : step) - 1 - i;
+  if (o.order == HU_BLOCK_ORDER_MOD4) i = 4 * (i % length / 2) + i % 2 + 2 * (i / length);
+  return first + i;
+}
+
+/* The value of an element and its power: 0 for a zero, infinity for what is no number. */
+static __device__ __noinline__ void hu_blocks_put(const hu_source &s, const uint8_t *at, double *value, double *power) {
+  hu_num n = hu_source_read(&s, at);
+  int32_t e = n.kind == HU_KIND_FINITE ? hu_later(hu_exponent(n), s.emin) : n.kind == HU_KIND_ZERO ? -1023 : 1024;
+  *value = blk_value(hu_pack64(n));
+  *power = blk_value((uint64_t)(e + 1023) << 52);
+}
+
+/* A slab of Lines lines, `padded` positions; line l at z + l `pitch`, position t at t `next` from there. */
+template <int Lines>
+HU_DEVICE void hu_blocks_fill(const hu_device_matrix &x, const hu_source &source, const hu_block &o, double *z,
+                              int powers, int pitch, int next, size_t line0, size_t lines, size_t p0, int count,
+                              int padded) {
+  size_t size = x.size ? x.size : 4;
+#pragma unroll 1
+  for (int i = (int)threadIdx.x; i < Lines * HU_BLOCKS_DEPTH; i += HU_THREADS) {
+    int line = x.along ? i / HU_BLOCKS_DEPTH : i % Lines, t = x.along ? i % HU_BLOCKS_DEPTH : i / Lines;
+    if (t >= padded) continue;
+    int p = hu_blocks_at(o, t, count), to = line * pitch + t * next;
+    z[to] = z[powers + to] = 0;
+    if (line0 + line >= lines || p >= count) continue;
+    size_t at = (line0 + line) * x.line_step + (p0 + p) * x.step;
+    hu_blocks_put(source, (const uint8_t *)x.data + at * size, &z[to], &z[powers + to]);
+  }
+}
+
+/* C as block(...) reads it. */
+HU_DEVICE double hu_blocks_start(const hu_gemm_args &g, const hu_accum_args &m, const hu_unit_plan &q, size_t i,
+                                 size_t j) {
+  double c = blk_value(hu_pack64(hu_accum_start(g, m.c, i, j)));
+  uint8_t daz = m.plan.model.block.daz;
+  if (daz && fabs(c) < q.out.emin) c = daz == HU_BLOCK_DAZ_SIGN ? blk_value(blk_bits(c) & 0x8000000000000000u) : 0;
+  return c;
+}
+
+static __device__ __noinline__ hu_num hu_blocks_left(const hu_gemm_args &g, const hu_accum_args &m, size_t i,
+                                                     size_t j) {
+  hu_lines in = hu_lines_of(g, i, j);
+  hu_draw d = hu_accum_draw(g, i, j);
+  return hu_accum_sum(&m.plan, &in, g.k, hu_accum_start(g, m.c, i, j), &d);
+}
+
+/* The last rounding of a sum; its events. */
+HU_DEVICE uint32_t hu_blocks_store(const hu_gemm_args &g, const hu_accum_args &m, size_t i, size_t j, double c) {
+  return hu_accum_store(g, m, i, j, c - c == 0 ? hu_unpack64(blk_bits(c)) : hu_blocks_left(g, m, i, j));
+}
+
+template <int Kind>
+HU_KERNEL __launch_bounds__(HU_THREADS, 1)
+    hu_gemm_blocks_kernel(const __grid_constant__ hu_gemm_args g, const __grid_constant__ hu_accum_args m,
+                          const __grid_constant__ hu_unit_plan q) {
+  __shared__ double a[2 * HU_BLOCKS_A], b[2 * HU_BLOCKS_B];
+  const hu_block &o = m.plan.model.block;
+  size_t down = (g.m + HU_BLOCKS_ROWS - 1) / HU_BLOCKS_ROWS, across = (g.n + HU_BLOCKS_COLS - 1) / HU_BLOCKS_COLS;
+  int y = (int)threadIdx.x / HU_BLOCKS_COLS * BLK_ROWS, x = (int)threadIdx.x % HU_BLOCKS_COLS;
+  int step = (int)q.length * q.halves;
+  hu_counts counts;
+  hu_counts_clear(&counts);
+  for (size_t tile = blockIdx.x; tile < down * across; tile += gridDim.x) {
+    size_t row0 = tile / across * HU_BLOCKS_ROWS, col0 = tile % across * HU_BLOCKS_COLS, i = row0 + y, j = col0 + x;
+    double c[BLK_ROWS];
+#pragma unroll
+    for (int r = 0; r < BLK_ROWS; r++) c[r] = i + r < g.m && j < g.n ? hu_blocks_start(g, m, q, i + r, j) : 0;
+    for (size_t p0 = 0; p0 < g.k; p0 += HU_BLOCKS_DEPTH) {
+      int count = g.k - p0 < HU_BLOCKS_DEPTH ? (int)(g.k - p0) : (int)HU_BLOCKS_DEPTH;
+      int padded = o.rule >= HU_BLOCK_CHAIN ? count : (count + step - 1) / step * step;
+      __syncthreads();
+      hu_blocks_fill<HU_BLOCKS_ROWS>(g.a, m.plan.a, o, a, HU_BLOCKS_A, HU_UNIT_KC, 1, row0, g.m, p0, count, padded);
+      hu_blocks_fill<HU_BLOCKS_COLS>(g.b, m.plan.b, o, b, HU_BLOCKS_B, 1, HU_UNIT_NR, col0, g.n, p0, count, padded);
+      __syncthreads();
+      /* Rows beyond the matrix take what lies there, and are not stored. */
+      if (i < g.m && j < g.n) hu_steps::run_steps(Kind, q.cut, &q, (size_t)padded, a + y * HU_UNIT_KC, b + x, c);
+    }
+#pragma unroll 1
+    for (int r = 0; r < BLK_ROWS && i + r < g.m && j < g.n; r++) {
+      double v = r == 0 ? c[0] : c[1];
+      uint32_t events = hu_blocks_store(g, m, i + r, j, v);
+      if (g.events) hu_counts_add(&counts, events);
+    }
+  }
+  if (g.events) {
+    __shared__ unsigned long long sums[HU_EVENT_KINDS];
+    hu_counts_flush(&counts, g.events, sums);
+  }
+}
+
+int hu_gemm_blocks_plan(hu_unit_plan *q, const hu_gemm_args *g, const hu_accum_args *m) {
+  const hu_accum &x = m->plan.model;
+  const hu_block &o = x.block;
+  if (x.kind != HU_ACCUM_BLOCK || o.rule == HU_BLOCK_GROUPS || o.every || x.promote || x.slices || g->k == 0) return 0;
+  if (HU_BLOCKS_DEPTH % ((uint32_t)o.length << (o.order == HU_BLOCK_ORDER_MOD4))) return 0;
+  if (!hu_unit_in_reach(m->plan.a.emin) || !hu_unit_in_reach(m->plan.b.emin)) return 0;
+  if (g->c.present && !g->c.spec.fits_binary32) return 0;
+  return hu_unit_plan_of(q, &g->a.spec, &g->b.spec, &x, HU_BLOCKS_DEPTH);
+}
+
+hu_status hu_gemm_launch_blocks(const hu_gemm_args *g, const hu_accum_args *m, const hu_unit_plan *q, void *stream) {
+  size_t down = (g->m - 1) / HU_BLOCKS_ROWS + 1, across = (g->n - 1) / HU_BLOCKS_COLS + 1;
+  size_t tiles = across > SIZE_MAX / down ? SIZE_MAX : down * across;
+  auto kernel = hu_gemm_blocks_kernel<hu_steps::BLK_ALIGN>;
+  if (q->rule == HU_BLOCK_LATE) kernel = hu_gemm_blocks_kernel<hu_steps::BLK_LATE>;
+  if (q->rule == HU_BLOCK_EXACT) kernel = hu_gemm_blocks_kernel<hu_steps::BLK_EXACT>;
+  if (q->rule == HU_BLOCK_TREE) kernel = hu_gemm_blocks_kernel<hu_steps::BLK_TREE>;
+  if (q->rule == HU_BLOCK_CHAIN) kernel = hu_gemm_blocks_kernel<hu_steps::BLK_CHAIN>;
+  if (q->rule == HU_BLOCK_LANES) kernel = hu_gemm_blocks_kernel<hu_steps::BLK_PAIR>;
+  HU_LAUNCH(kernel, hu_grid_size(tiles, 64), 0, stream, *g, *m, *q);
+  return hu_launched();
+}
