@@ -153,6 +153,12 @@ static int products_top(const id_space *s) {
   return top < 1 ? 1 : top > 1023 ? 1023 : top;
 }
 
+/* Is there a sum that is rounded to zero? Not where products are multiples of D's least number, as C is. */
+static int has_underflow(const id_space *s) {
+  id_operand a = id_operand_of(s->shape->a), b = id_operand_of(s->shape->b), d = id_operand_of(s->shape->d);
+  return s->shape->every || a.emin - a.digits + b.emin - b.digits < d.emin - d.digits;
+}
+
 static void put_all(values *v, const id_space *s, int i, const hu_accum *x) {
   const hu_block *b = &x->block;
   switch (i) {
@@ -183,7 +189,7 @@ static void put_all(values *v, const id_space *s, int i, const hu_accum *x) {
     case ID_AXIS_AS: put_range(v, 0, AS_NAMES - 1); break;
     case ID_AXIS_DAZ: put_range(v, 0, 2); break;
     case ID_AXIS_FTZ: put_range(v, 0, 3); break;
-    case ID_AXIS_ZERO:
+    case ID_AXIS_ZERO: put_range(v, 0, has_underflow(s)); break;
     case ID_AXIS_OVER: put_range(v, 0, 1); break;
     case ID_AXIS_SAT:
       put(v, HU_SAT_DEFAULT);

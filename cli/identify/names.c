@@ -9,6 +9,7 @@
 #include "cli/base/numbers.h"
 #include "cli/identify/evidence.h"
 #include "cli/identify/identify.h"
+#include "cli/question/operand.h"
 #include "cli/vectors/dot_line.h"
 #include "cli/accum/text.h"
 
@@ -82,7 +83,16 @@ static int put_patterns(id_vectors *v, int column, const char *text, hu_element 
   return 1;
 }
 
-/* The operands of a probe as row 0, products beyond its own 0; 0: it has other formats. */
+/* Can a box of this shape be asked row 0? One without C takes +0 for it, one that adds numbers 1 for each of B. */
+static int is_question(const id_vectors *v) {
+  const id_shape *s = v->shape;
+  id_operand b = id_operand_of(s->b);
+  for (size_t k = 0; k < s->n && s->sums; k++)
+    if (id_get(v, ID_B, 0, k) != id_operand_power(&b, 0)) return 0;
+  return !s->without_c || id_get(v, ID_C, 0, 0) == 0;
+}
+
+/* The operands of a probe as row 0, products beyond its own 0; 0: it has other formats, or is no question of these. */
 static int read_probe(id_vectors *v, char *line) {
   char *word[PROBE_WORDS];
   const id_shape *s = v->shape;
@@ -99,7 +109,7 @@ static int read_probe(id_vectors *v, char *line) {
   if (s->every && (!put_patterns(v, ID_SA, word[PROBE_SA], scale) || !put_patterns(v, ID_SB, word[PROBE_SB], scale)))
     return 0;
   return put_patterns(v, ID_A, word[PROBE_A], a) && put_patterns(v, ID_B, word[PROBE_B], b) &&
-         (word[PROBE_C][0] == '-' || put_patterns(v, ID_C, word[PROBE_C], d));
+         (word[PROBE_C][0] == '-' || put_patterns(v, ID_C, word[PROBE_C], d)) && is_question(v);
 }
 
 int id_ask_probes(id_search *s, const char *folder, const hu_accum *model, uint64_t *count, int *failed) {

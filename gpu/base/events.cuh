@@ -14,7 +14,7 @@ typedef struct hu_tally {
   uint32_t low, high, last;
 } hu_tally;
 
-/* A thread's totals stay far below 2^27, so that a warp's sum fits 32 bits: the grid grows with the work. */
+/* A thread's totals stay far below 2^32: the grid grows with the work. */
 typedef struct hu_counts {
   hu_tally some;
   uint32_t since; /* elements in `some` */
@@ -60,20 +60,25 @@ HU_DEVICE void hu_counts_add(hu_counts *c, uint32_t events) {
 }
 
 /* Adds the counts of all threads of the block to *events. Every thread of the block must come here; `sums` is
- * shared. */
+ * shared. Each thread adds its own, low 16 digits and the rest apart, which stay below 2^32 for 256 threads: after
+ * calls that diverge the lanes of a warp need not be together, and a sum over the warp would miss those that are not.
+ */
 HU_DEVICE void hu_counts_flush(hu_counts *c, hu_events *events, unsigned long long sums[HU_EVENT_KINDS]) {
+  unsigned int *part = (unsigned int *)(void *)sums;
   hu_counts_add_up(c);
-  if (threadIdx.x < HU_EVENT_KINDS) sums[threadIdx.x] = 0;
+  if (threadIdx.x < 2 * HU_EVENT_KINDS) part[threadIdx.x] = 0;
   __syncthreads();
 #pragma unroll
   for (int i = 0; i < HU_EVENT_KINDS; i++) {
-    uint32_t sum = __reduce_add_sync(HU_ALL_LANES, c->total[i]);
-    if ((threadIdx.x & 31) == 0 && sum) atomicAdd(&sums[i], (unsigned long long)sum);
+    uint32_t low = c->total[i] & 0xFFFF, high = c->total[i] >> 16;
+    if (low) atomicAdd(&part[2 * i], low);
+    if (high) atomicAdd(&part[2 * i + 1], high);
   }
   __syncthreads();
-  if (threadIdx.x < HU_EVENT_KINDS && sums[threadIdx.x]) {
+  if (threadIdx.x < HU_EVENT_KINDS) {
+    unsigned long long sum = part[2 * threadIdx.x] + ((unsigned long long)part[2 * threadIdx.x + 1] << 16);
     /* hu_events is ten 64-bit counts in the order of the event bits. */
-    atomicAdd((unsigned long long *)events + threadIdx.x, sums[threadIdx.x]);
+    if (sum) atomicAdd((unsigned long long *)events + threadIdx.x, sum);
   }
 }
 

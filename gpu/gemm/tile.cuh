@@ -74,56 +74,45 @@ struct hu_device_tile {
 
   __device__ __forceinline__ hu_device_tile(const Rule &r) : rule(r) {}
 
-  /* Four neighbours as they are stored: loaded while a slab is multiplied, decoded when it is done. */
   struct quad {
-    uint32_t raw[4];
-  };
-  struct values {
     T v[4];
   };
 
   /* In binary64 exact, subnormals too. */
   static __device__ __forceinline__ T from_bits(uint32_t bits) { return (T)__uint_as_float(bits); }
 
+  static __device__ __forceinline__ T value(const hu_device_matrix &x, const T *table, uint32_t raw) {
+    if (x.size == 0) return from_bits(raw);
+    if (x.size == 1) return table[raw];
+    return wide(x, raw);
+  }
+
   static __device__ __forceinline__ T wide(const hu_device_matrix &x, uint32_t raw) {
     return hu_value_of_code<T>(x, raw);
   }
 
-  /* One after another: the long code is there once. */
-  static __device__ __forceinline__ values wide_ones(const hu_device_matrix &x, const quad &q) {
-    values z;
-#pragma unroll 1
-    for (int i = 0; i < 4; i++) {
-      T v = wide(x, i == 0 ? q.raw[0] : i == 1 ? q.raw[1] : i == 2 ? q.raw[2] : q.raw[3]);
-#pragma unroll
-      for (int j = 0; j < 4; j++) z.v[j] = i == j ? v : z.v[j];
-    }
-    return z;
-  }
-
-  /* Codes of 16 bits: in the exponent field of binary32 where x.plain says so; infinities, NaN and others by the
+  /* Four codes of 16 bits: in the exponent field of binary32 where x.plain says so, infinities, NaN and others by the
    * core. */
-  static __device__ __forceinline__ values words(const hu_device_matrix &x, const quad &q) {
-    values z;
+  static __device__ __forceinline__ quad words(const hu_device_matrix &x, const hu_four<uint16_t> &raw) {
+    quad q;
     bool odd = !x.plain;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      uint32_t magnitude = q.raw[i] & x.plain_mask;
+      uint32_t magnitude = raw.v[i] & x.plain_mask, sign = (uint32_t)raw.v[i] << 16 & 0x80000000u;
       float v = __uint_as_float(magnitude << x.plain_shift);
       if (x.plain > 1) v = __fmul_rn(v, __uint_as_float(x.plain_factor));
       odd = odd || magnitude > x.plain_most;
-      z.v[i] = from_bits(__float_as_uint(v) | (q.raw[i] << 16 & 0x80000000u));
+      q.v[i] = from_bits(__float_as_uint(v) | sign);
     }
-    return odd ? wide_ones(x, q) : z;
-  }
-
-  static __device__ __forceinline__ values decoded(const hu_device_matrix &x, const T *table, const quad &q) {
-    values z;
-    if (x.size == 2) return words(x, q);
-    if (x.size > 2) return wide_ones(x, q);
+    if (odd) {
+#pragma unroll 1
+      for (int i = 0; i < 4; i++) {
+        T v = wide(x, i == 0 ? raw.v[0] : i == 1 ? raw.v[1] : i == 2 ? raw.v[2] : raw.v[3]);
 #pragma unroll
-    for (int i = 0; i < 4; i++) z.v[i] = x.size == 0 ? from_bits(q.raw[i]) : table[q.raw[i]];
-    return z;
+        for (int j = 0; j < 4; j++) q.v[j] = i == j ? v : q.v[j];
+      }
+    }
+    return q;
   }
 
   /* ---- slabs ---- */
@@ -140,42 +129,41 @@ struct hu_device_tile {
     }
   }
 
-  template <class In>
-  static __device__ __forceinline__ quad fetch_vector(const hu_device_matrix &x, size_t first) {
-    hu_four<In> raw = *(const hu_four<In> *)((const In *)x.data + first);
-    quad q;
-#pragma unroll
-    for (int i = 0; i < 4; i++) q.raw[i] = raw.v[i];
-    return q;
-  }
-
-  /* Places beyond the matrix have code 0, which no sum that is stored takes in. */
-  static __device__ __forceinline__ quad fetch(const hu_device_matrix &x, size_t line0, size_t lines_all, size_t p0,
-                                               size_t k) {
+  static __device__ __forceinline__ quad fetch(const hu_device_matrix &x, const T *table, size_t line0,
+                                               size_t lines_all, size_t p0, size_t k) {
     int line, p;
     quad q;
     place(x, &line, &p);
     size_t l = line0 + line, at = p0 + p, first = l * x.line_step + at * x.step;
     bool inside = x.along ? l < lines_all && at + 3 < k : l + 3 < lines_all && at < k;
-    if (inside && x.quads && (x.size == 0 || x.size == 4)) return fetch_vector<uint32_t>(x, first);
-    if (inside && x.quads && x.size == 1) return fetch_vector<uint8_t>(x, first);
-    if (inside && x.quads && x.size == 2) return fetch_vector<uint16_t>(x, first);
+    if (inside && x.quads && x.size == 0) {
+      hu_four<uint32_t> raw = *(const hu_four<uint32_t> *)((const uint32_t *)x.data + first);
 #pragma unroll
-    for (int i = 0; i < 4; i++) q.raw[i] = 0;
+      for (int i = 0; i < 4; i++) q.v[i] = from_bits(raw.v[i]);
+    } else if (inside && x.quads && x.size == 1) {
+      hu_four<uint8_t> raw = *(const hu_four<uint8_t> *)((const uint8_t *)x.data + first);
+#pragma unroll
+      for (int i = 0; i < 4; i++) q.v[i] = table[raw.v[i]];
+    } else if (inside && x.quads && x.size == 2) {
+      hu_four<uint16_t> raw = *(const hu_four<uint16_t> *)((const uint16_t *)x.data + first);
+      q = words(x, raw);
+    } else {
+#pragma unroll
+      for (int i = 0; i < 4; i++) q.v[i] = 0;
 #pragma unroll 1
-    for (int i = 0; i < 4; i++) {
-      bool in = x.along ? l < lines_all && at + i < k : l + i < lines_all && at < k;
-      if (!in) break;
-      uint32_t raw = hu_matrix_raw(x, first + i);
+      for (int i = 0; i < 4; i++) {
+        bool in = x.along ? l < lines_all && at + i < k : l + i < lines_all && at < k;
+        if (!in) break;
+        T v = value(x, table, hu_matrix_raw(x, first + i));
 #pragma unroll
-      for (int j = 0; j < 4; j++) q.raw[j] = i == j ? raw : q.raw[j];
+        for (int j = 0; j < 4; j++) q.v[j] = i == j ? v : q.v[j];
+      }
     }
     return q;
   }
 
-  __device__ __forceinline__ void keep(const hu_device_matrix &x, const quad &raw, T *slab_of, bool is_a) const {
+  __device__ __forceinline__ void keep(const hu_device_matrix &x, quad q, T *slab_of, bool is_a) const {
     int line, p;
-    values q = decoded(x, is_a ? table_a : table_b, raw);
     place(x, &line, &p);
 #pragma unroll
     for (int i = 0; i < 4; i++) q.v[i] = is_a ? rule.a(q.v[i]) : rule.b(q.v[i]);
@@ -207,16 +195,16 @@ struct hu_device_tile {
     T *a = buffer, *b = buffer + 2 * slab;
     int side = 0;
     if (g.k == 0) return;
-    keep(g.a, fetch(g.a, row0, g.m, 0, g.k), a, true);
-    keep(g.b, fetch(g.b, col0, g.n, 0, g.k), b, false);
+    keep(g.a, fetch(g.a, table_a, row0, g.m, 0, g.k), a, true);
+    keep(g.b, fetch(g.b, table_b, col0, g.n, 0, g.k), b, false);
     __syncthreads();
     for (size_t p = 0;; side ^= 1) {
       quad qa, qb;
       size_t next = p + depth;
       const T *sa = a + side * slab, *sb = b + side * slab;
       if (next < g.k) {
-        qa = fetch(g.a, row0, g.m, next, g.k);
-        qb = fetch(g.b, col0, g.n, next, g.k);
+        qa = fetch(g.a, table_a, row0, g.m, next, g.k);
+        qb = fetch(g.b, table_b, col0, g.n, next, g.k);
       }
       if (next <= g.k) {
 #pragma unroll

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu/scaled/quantize_eights.cu - codes of blocks of 16, 32, 64 or 128 along rows that lie one after another: a thread
- * has eight neighbours, and 2, 4, 8 or 16 threads a block.
+/* gpu/scaled/quantize_eights.cu - codes of blocks of 16, 32, 64 or 128 along rows that lie one after another, under
+ * scales that are powers of two: a thread has eight neighbours, and 2, 4, 8 or 16 threads a block.
  *
  * The threads of a block exchange its amax by shuffles, and each of them makes the scale again, which takes fewer
- * instructions than passing it on. The first of them stores it. Two loads of 16 bytes for each thread are on their way
+ * instructions than passing it on. (Ratios take divisions; there it is the other way round, and quantize_rows.cu is
+ * faster.) The first of them stores it. Two loads of 16 bytes for each thread are on their way
  * while others are treated.
  *
  * Counted from the machine code for compute capability 9.0 (docs/device.md), eight elements of MX take some 130
@@ -56,16 +57,16 @@ HU_DEVICE uint32_t hu_eight_top(const hu_scaled_args &a, const hu_eight &e, uint
 }
 
 /* Codes of four neighbours from column col on; not those of a block that is the core's. */
-template <bool Powers, bool Added>
+template <bool Added>
 HU_DEVICE uint32_t hu_eight_codes(const hu_scaled_args &a, const hu_element_way &w, uint32_t top, size_t col,
                                   hu_four<uint32_t> x, hu_row_counts *r) {
   uint32_t words[4] = {0, 0, 0, 0};
   if (Added) hu_words(a.stream, col, words);
-  return hu_row_nearest<false, Powers, Added>(a, w, top, &x, words, r);
+  return hu_row_nearest<false, true, Added>(a, w, top, &x, words, r);
 }
 
 /* Every lane of the warp must come here. log: of a block's lanes. */
-template <bool Powers, bool Added>
+template <bool Added>
 HU_DEVICE void hu_eight_store(const hu_scaled_args &a, hu_row_memory *k, uint32_t log, size_t g, size_t groups,
                               const hu_eight &e, hu_row_counts *r, hu_counts *c) {
   uint32_t top = hu_eight_top(a, e, 1u << log, g, groups);
@@ -82,8 +83,8 @@ HU_DEVICE void hu_eight_store(const hu_scaled_args &a, hu_row_memory *k, uint32_
   }
   hu_eight_bytes codes;
   if (!Added || hu_row_may_add(a, w)) {
-    codes.x = hu_eight_codes<Powers, Added>(a, w, top, 8 * g, e.x[0], r);
-    codes.y = hu_eight_codes<Powers, Added>(a, w, top, 8 * g + 4, e.x[1], r);
+    codes.x = hu_eight_codes<Added>(a, w, top, 8 * g, e.x[0], r);
+    codes.y = hu_eight_codes<Added>(a, w, top, 8 * g + 4, e.x[1], r);
   } else {
     hu_four<uint32_t> x = e.x[0];
     codes.x = hu_row_singly<false>(a, k, w, top, 8 * g, 4, &x, c);
@@ -93,9 +94,8 @@ HU_DEVICE void hu_eight_store(const hu_scaled_args &a, hu_row_memory *k, uint32_
   *(hu_eight_bytes *)(void *)(a.codes + 8 * g) = codes;
 }
 
-template <bool Powers, bool Added>
-HU_KERNEL __launch_bounds__(HU_THREADS, Powers ? 3 : 2)
-    hu_scaled_eights_kernel(const __grid_constant__ hu_scaled_args a) {
+template <bool Added>
+HU_KERNEL __launch_bounds__(HU_THREADS, 3) hu_scaled_eights_kernel(const __grid_constant__ hu_scaled_args a) {
   __shared__ hu_row_memory k;
   hu_row_counts r = {0, 0, 0, 0, 0, 0};
   hu_counts c;
@@ -112,7 +112,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS, Powers ? 3 : 2)
     for (int i = 0; i < HU_EIGHTS_AHEAD; i++) e[i] = hu_eight_load(a, first + i * HU_THREADS, groups);
 #pragma unroll
     for (int i = 0; i < HU_EIGHTS_AHEAD; i++)
-      hu_eight_store<Powers, Added>(a, &k, log, first + i * HU_THREADS, groups, e[i], &r, &c);
+      hu_eight_store<Added>(a, &k, log, first + i * HU_THREADS, groups, e[i], &r, &c);
     if (!Added && a.events && ++r.strips == 60 / HU_EIGHTS_AHEAD) hu_row_counts_add_up(&r, k.sums);
   }
   if (!a.events) return;
@@ -124,18 +124,12 @@ HU_KERNEL __launch_bounds__(HU_THREADS, Powers ? 3 : 2)
 
 int hu_scaled_eights_serves(const hu_scaled_args *a) {
   return hu_scaled_rows_serves(a) && !a->z && a->scales && a->rows == 1 && a->cols % 8 == 0 && a->x_vectors &&
-         (uintptr_t)a->codes % 8 == 0 && (a->nearest || a->added);
-}
-
-template <bool Powers, bool Added>
-static hu_status hu_eights_start(const hu_scaled_args *a, void *stream) {
-  auto kernel = hu_scaled_eights_kernel<Powers, Added>;
-  HU_LAUNCH(kernel, hu_grid_size(a->cols / (8 * HU_THREADS * HU_EIGHTS_AHEAD) + 1, 3), 0, stream, *a);
-  return hu_launched();
+         (uintptr_t)a->codes % 8 == 0 && a->scaler.steps == HU_STEPS_EXACT && a->scaler.rule != HU_SCALE_RATIO &&
+         (a->nearest || a->added);
 }
 
 hu_status hu_scaled_eights_launch(const hu_scaled_args *a, void *stream) {
-  int powers = a->scaler.steps == HU_STEPS_EXACT;
-  if (a->added) return powers ? hu_eights_start<true, true>(a, stream) : hu_eights_start<false, true>(a, stream);
-  return powers ? hu_eights_start<true, false>(a, stream) : hu_eights_start<false, false>(a, stream);
+  auto kernel = a->added ? hu_scaled_eights_kernel<true> : hu_scaled_eights_kernel<false>;
+  HU_LAUNCH(kernel, hu_grid_size(a->cols / (8 * HU_THREADS * HU_EIGHTS_AHEAD) + 1, 3), 0, stream, *a);
+  return hu_launched();
 }

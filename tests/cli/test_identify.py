@@ -49,6 +49,21 @@ class Models(unittest.TestCase):
         self.check('intel.vdpbf16ps', 8, '--fa', 'bfloat16')
         self.check('arm.bfdot', 8, '--fa', 'bfloat16')
 
+    def test_a_unit_with_a_sign_of_its_own_for_zeros(self):
+        """-0 and +0 count as one answer until the lower end is looked at, and are told apart there."""
+        for zero in ('plus', 'sign'):
+            z = found('--fa', 'bfloat16', '--k', '8', '--', HALFULP, 'mma', f'block(align,l=4,f=24,emin=-132,round=rtz,zero={zero})',
+                      '--fa', 'bfloat16', '--fb', 'bfloat16', '--fd', 'binary32')
+            self.assertEqual([(p['value'], p['verdict']) for p in z['parameters'] if p['key'] == 'zero'], [(zero, 'decided')], z)
+
+    def test_no_golden_probe_with_c_where_there_is_none(self):
+        """A kernel that adds C apart is asked without it; the golden probes that have one are no questions then."""
+        z = found('--fa', 'bfloat16', '--k', '32', '--without-c', '--', HALFULP, 'mma', 'any(splitk(1,any(nv.hopper.bf16.f32)))',
+                  '--fa', 'bfloat16', '--fb', 'bfloat16', '--fd', 'binary32')
+        self.assertEqual(z['verdict'], 'found', z)
+        self.assertIn('nv.hopper.bf16.f32', z['presets'])
+        self.assertGreater(z['probes'], 0)
+
     def test_results_narrower_than_sums(self):
         """Kernels add in binary32 and store 16 bits."""
         z = found('--fa', 'bfloat16', '--fd', 'bfloat16', '--k', '8', '--', HALFULP, 'mma', 'block(chain,l=2,order=down,daz=sign,ftz=tiny)',

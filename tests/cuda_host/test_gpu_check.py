@@ -19,12 +19,14 @@ SOURCE, BUILD, SUITE, DIGEST, HOSTRUN = pathlib.Path(sys.argv[1]), pathlib.Path(
 SMI = '''case "$1" in *name*) echo "NVIDIA H200";; *compute_cap*) echo 9.0;; *) echo 570.1;; esac'''
 PROGRAMS = {
     'halfulp': '''[ "$1" = --version ] && exit ${LIBRARIES:-0}
+[ "$1" = identify ] && { echo '{"verdict": "'${VERDICT:-found}'", "model": "seq(binary32)", "presets": ["a", "b"], "confidence": "sure"}'; exit 0; }
 echo "$@" | grep -q probe-hw && { cat "$OUT/summary.txt" > "$OUT/seen.new"; echo probes agree; exit ${PROBE:-0}; }
 echo verified''',
     'hu-digest': '''[ -n "$NOT_HERE" ] && exit 127
 echo "hu-digest: on NVIDIA H200" >&2
 echo "float8_e4m3fn rne 1 0123456789abcdef"''',
     'bench_device': 'echo "copy: 4000 GB/s"; exit ${BENCH:-0}',
+    'identify-device': 'exit 1',
     'test_good': 'echo "12 cases"; echo "noise of it"',
     'test_wrong': 'echo "bits differ"; exit 1',
     'test_hangs': 'echo "has begun"; sleep 300; echo "has ended"',
@@ -58,7 +60,7 @@ class Dry(unittest.TestCase):
         """A folder of prebuilt programs."""
         for name, text in PROGRAMS.items():
             script(self.at / 'pack' / name, text)
-        tools = {name: '{bin}/' + name for name in ('halfulp', 'hu-digest', 'bench_device')}
+        tools = {name: '{bin}/' + name for name in ('halfulp', 'hu-digest', 'bench_device', 'identify-device')}
         (self.at / 'pack/programs.json').write_text(json.dumps(
             {'tools': tools, 'tests': [{'name': name, 'command': ['{bin}/' + name, '{source}']} for name in tests]}))
         return self.at / 'pack'
@@ -89,8 +91,9 @@ class Dry(unittest.TestCase):
         self.assertIn('chip: NVIDIA H200', summary)
         self.assertIn('\nresult: passed\n', summary)
         order = [line.split(':')[0] for line in summary.split('## stages\n')[1].splitlines()]
-        self.assertEqual(order, ['programs', 'probe', 'tests', 'digests', 'bench', 'verify', 'result'])
+        self.assertEqual(order, ['programs', 'probe', 'tests', 'digests', 'bench', 'verify', 'identify', 'result'])
         self.assertIn('tests: passed, 1 of 1', summary)
+        self.assertIn('wgmma_tf32 binary32 binary32 16: found; seq(binary32); as a b; sure', self.read('identify'))
         self.assertIn('12 cases', self.read('tests'))
         self.assertIn('1 digests, 1 of them golden, 0 differ', self.read('digests'))
         self.assertLessEqual(len(list(self.out.glob('*.txt'))), 8)
@@ -129,6 +132,19 @@ class Dry(unittest.TestCase):
         for words in ('5 percent under memcheck', '5 percent under racecheck', '5 percent under synccheck', '12 cases'):
             self.assertIn(words, self.read('sanitizer'))
 
+    def test_instruction_not_found(self):
+        """A matrix instruction whose model is not found fails the run."""
+        self.assertEqual(self.check(PREBUILT=str(self.pack('test_good')), STAGES='identify', VERDICT='nearest').returncode, 1)
+        self.assertIn('mma_f16_f32_k16: nearest', self.read('summary'))
+
+    def test_no_boxes(self):
+        pack = self.pack('test_good')
+        programs = json.loads((pack / 'programs.json').read_text())
+        del programs['tools']['identify-device']
+        (pack / 'programs.json').write_text(json.dumps(programs))
+        self.assertEqual(self.check(PREBUILT=str(pack), STAGES='identify').returncode, 1)
+        self.assertIn('there are no boxes', self.read('summary'))
+
     def test_digest_differs(self):
         (self.tree / 'tests/golden/digests.txt').write_text('float8_e4m3fn rne 1 0000000000000000\n')
         self.assertEqual(self.check(PREBUILT=str(self.pack('test_good')), STAGES='digests').returncode, 1)
@@ -166,11 +182,11 @@ class Dry(unittest.TestCase):
     def test_kept(self):
         """Without OUT: the file that is committed, and one of times."""
         pack = self.pack('test_good')
-        script(pack / 'halfulp', 'echo probes agree')
+        script(pack / 'halfulp', PROGRAMS['halfulp'].replace('cat "$OUT/summary.txt" > "$OUT/seen.new"; ', ''))
         run = self.check(PREBUILT=str(pack), OUT=None)
         self.assertEqual(run.returncode, 0, run.stdout)
         text = next((self.tree / 'tests/golden/hw').glob('NVIDIA-H200-*.txt')).read_text()
-        for words in ('chip: NVIDIA H200', '## tests', '12 cases', '## probe', '## digests', '0123456789abcdef'):
+        for words in ('chip: NVIDIA H200', '## tests', '12 cases', '## probe', '## digests', '## identify', '0123456789abcdef'):
             self.assertIn(words, text)
         self.assertTrue(text.endswith('result: passed\n'))
         self.assertIn('4000 GB/s', next((self.tree / 'bench/results').glob('*-times.txt')).read_text())
@@ -198,7 +214,7 @@ class Programs(unittest.TestCase):
         tests, target = self.tests(), self.target()
         self.assertGreater(len(tests), 14)
         self.assertEqual(sorted(tests - target), [])
-        tools = ['cli/halfulp', 'gpu/hu-digest', 'gpu/bench_device'] if SUITE == 'gpu' else ['cli/halfulp-hostrun', 'gpu/hu-digest-host']
+        tools = ['cli/halfulp', 'gpu/hu-digest', 'gpu/bench_device', 'tests/cuda_host/identify-device.so'] if SUITE == 'gpu' else ['cli/halfulp-hostrun', 'gpu/hu-digest-host']
         self.assertEqual(sorted(set(tools) - target), [])
 
     def test_part_of_the_cases(self):

@@ -4,8 +4,8 @@
  * usage: sweep VECTORS CHANGED PART...     presets whose names contain one of the PARTs, "" for all; with CHANGED > 0
  * so many models of each with one parameter changed, drawn, instead. Equality is looked at on VECTORS drawn vectors.
  * The search verifies on as many, at most on 100,000 as the command does. Prints a line each: name, questions before
- * the verification, seconds of processor time, candidates left, verdict, model. Exit code 1: a model was not found, or
- * a wrong one. */
+ * the verification, seconds of processor time, candidates left, verdict, model; with HU_IDENTIFY_STEPS set the steps of
+ * each search on standard error. Exit code 1: a model was not found, or a wrong one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static int try_model(const char *name, id_shape shape, const hu_accum *accum, si
   static id_result z;
   model.shape = &box.shape;
   double start = seconds();
-  id_search_start(&s, &box, 1, NULL);
+  id_search_start(&s, &box, 1, getenv("HU_IDENTIFY_STEPS") ? stderr : NULL);
   int found = id_identify(&s, &settings, &z) == CLI_OK && z.verdict == ID_FOUND;
   double took = seconds() - start;
   if (found) id_model_text(&s, &z.model, text);

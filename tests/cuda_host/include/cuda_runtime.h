@@ -124,6 +124,11 @@ static inline unsigned __reduce_or_sync(unsigned mask, unsigned v) {
   return z;
 }
 
+static inline unsigned atomicAdd(unsigned *p, unsigned v) {
+  unsigned old = *p;
+  *p += v;
+  return old;
+}
 static inline unsigned long long atomicAdd(unsigned long long *p, unsigned long long v) {
   unsigned long long old = *p;
   *p += v;
