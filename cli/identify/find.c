@@ -255,6 +255,13 @@ static void finish(id_search *s) {
   simplest_first(s);
 }
 
+int id_find_again(id_search *s) {
+  int status = find_sums(s);
+  if (status == CLI_OK) status = id_take_later(s);
+  finish(s);
+  return status;
+}
+
 int id_find_more(id_search *s) {
   id_set parts = {0};
   int status = CLI_OK;

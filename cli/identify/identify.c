@@ -240,7 +240,13 @@ static int identify(id_search *s, const id_settings *t, id_result *z) {
     fputc('\n', s->log);
   }
   if (status == CLI_OK) status = id_find(s);
+  int found = s->set.count > 0;
   if (status == CLI_OK) status = verify(s, t, z);
+  if (status == CLI_OK && found && !s->set.count) { /* what verification has told is known from the start now */
+    if (s->log) fputs("the stages again, with the answers that verification has added:\n", s->log);
+    status = id_find_again(s);
+    if (status == CLI_OK) status = verify(s, t, z);
+  }
   for (int i = 0; i < 2 && status == CLI_OK && !s->set.count; i++) { /* sums of parts, and then wider ones */
     status = id_find_more(s);
     if (status == CLI_OK) status = verify(s, t, z);

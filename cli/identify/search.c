@@ -242,7 +242,16 @@ static int count_kinds(const int *kinds) {
   return n;
 }
 
-enum { DRAWN_ROUNDS = 12, QUIET_ROUNDS = 4, LISTED_ROUNDS = 200 };
+/* What no question has told apart is likely the same; of very many some are kept. */
+enum { KEPT = 128 };
+
+/* Rounds that tell nothing apart before the stage ends, for each kind: more while there are more than will be kept,
+ * since the one that is right may be among those that go. */
+enum { DRAWN_ROUNDS = 12, QUIET_ROUNDS = 4, QUIET_ROUNDS_OF_MANY = 48, LISTED_ROUNDS = 400 };
+
+static int is_quiet(const id_search *s, int rounds, int kinds) {
+  return rounds >= kinds * (s->set.count > KEPT ? QUIET_ROUNDS_OF_MANY : QUIET_ROUNDS);
+}
 
 static int ask_for_drawn(id_search *s, const id_stage *t) {
   static sample m;
@@ -259,7 +268,7 @@ static int ask_for_drawn(id_search *s, const id_stage *t) {
 static int ask_for_listed(id_search *s, const id_stage *t) {
   static sample m;
   int kinds = count_kinds(t->kinds), quiet = 0, status = CLI_OK;
-  for (int i = 0; i < LISTED_ROUNDS && quiet < QUIET_ROUNDS * kinds && s->set.count > 1 && status == CLI_OK; i++) {
+  for (int i = 0; i < LISTED_ROUNDS && !is_quiet(s, quiet, kinds) && s->set.count > 1 && status == CLI_OK; i++) {
     size_t picked;
     take_sample(s, &m);
     status = ask_best(s, &m, t->kinds[i % kinds], &picked);
@@ -268,9 +277,6 @@ static int ask_for_listed(id_search *s, const id_stage *t) {
   }
   return status;
 }
-
-/* What no question has told apart is likely the same; of very many some are kept. */
-enum { KEPT = 128 };
 
 static void thin(id_search *s) {
   size_t simple = 0;

@@ -61,6 +61,8 @@ int id_find(id_search *s);
 /* Where answers have ruled out all that was found: what has not been looked for yet, sums of parts and sums wider than
  * D. The set may stay empty. 0 or an exit code. */
 int id_find_more(id_search *s);
+/* All stages once more, where a question that was asked after them has refuted what they left. 0 or an exit code. */
+int id_find_again(id_search *s);
 /* The last stage again, after the set has changed. */
 int id_settle(id_search *s);
 /* The best of a failed search: candidates near `from` that give most answers, improved one parameter at a time until
