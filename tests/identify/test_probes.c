@@ -175,7 +175,8 @@ static void test_slow_parameters(void **state) {
 /* What a search left was refuted afterwards: with that answer all stages come to the model. The refuted one here keeps
  * one digit too few. */
 static void test_stages_again(void **state) {
-  static const planted p = {NULL, NULL, "block(align,l=4,f=13,emin=-28,out=binary16)", "binary16", "binary16", 8, NULL, 0};
+  static const planted p = {NULL, NULL, "block(align,l=4,f=13,emin=-28,out=binary16)", "binary16", "binary16", 8,
+                            NULL, 0};
   hu_accum wrong = parsed("block(align,l=4,f=12,emin=-28,out=binary16)");
   id_model model = {.accum = parsed(p.model)};
   id_box box = {shape_of(&p), id_model_answer, &model, 0};
@@ -412,10 +413,10 @@ static void test_each_kind_of_question(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_parameter), cmocka_unit_test(test_stages_again),
-                                     cmocka_unit_test(test_each_order), cmocka_unit_test(test_an_order_of_wide_sums),
-                                     cmocka_unit_test(test_each_fused_order),
-                                     cmocka_unit_test(test_each_kind_of_question)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_each_parameter),   cmocka_unit_test(test_stages_again),
+      cmocka_unit_test(test_each_order),       cmocka_unit_test(test_an_order_of_wide_sums),
+      cmocka_unit_test(test_each_fused_order), cmocka_unit_test(test_each_kind_of_question)};
   const struct CMUnitTest slow[] = {cmocka_unit_test(test_slow_parameters)};
   if (argc > 1 && strcmp(argv[1], "slow") == 0) return cmocka_run_group_tests_name("slow probes", slow, NULL, NULL);
   return cmocka_run_group_tests_name("probes", tests, NULL, NULL);
