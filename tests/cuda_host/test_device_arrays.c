@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The device's array calls against the CPU's: every call, random formats, modes, sizes, strides and places; whole
  * buffers are compared, so padding and gaps must come back untouched, and so must the event counts. */
+#include <math.h>
+
 #include "tests/cuda_host/twin.h"
 
 enum { QUANTIZE, QUANTIZE64, ENCODE, ENCODE64, DECODE, DECODE64, CONVERT, PACK, UNPACK, CALLS };
@@ -16,6 +18,7 @@ typedef struct test_case {
   hu_exec exec;
   unsigned width;
   int count; /* events wanted */
+  int edges; /* operands close to where something changes */
 } test_case;
 
 static t_random seed_of(const char *name) {
@@ -80,11 +83,21 @@ static size_t length_z(const test_case *t) {
   return t->call == PACK ? hu_pack_size(t->n, t->width) : bytes_of(t->n, t->incz, t->zsize);
 }
 
+/* At most a power of two below the leading digit, and a step of binary32, away from the least number, half of it, the
+ * least normal one, the largest, and the next power of two; ties are among them. */
+static uint32_t near_an_edge(t_random *r, hu_format f) {
+  hu_limits l = hu_limits_of(f);
+  const double edges[] = {l.min, l.min / 2, l.min_normal > 0 ? l.min_normal : l.min, l.max, ldexp(1, l.emax + 1)};
+  double x = edges[t_below(r, 5)], apart = ldexp(1, ilogb(x) - t_between(r, 1, 25));
+  if (t_below(r, 8)) x += t_below(r, 2) ? apart : -apart;
+  return (t_bits32((float)x) + (uint32_t)t_between(r, -1, 1)) ^ (t_below(r, 2) ? 0x80000000u : 0);
+}
+
 static void fill(t_random *r, const test_case *t, uint8_t *x, size_t bytes) {
   int values32 = t->call == QUANTIZE || t->call == ENCODE, values64 = t->call == QUANTIZE64 || t->call == ENCODE64;
   for (size_t at = 0; at < bytes; at += t->xsize) {
     uint64_t u = t_next64(r);
-    if (values32) u = t_bits32((float)t_random_operand(r, t->fz));
+    if (values32) u = t->edges ? near_an_edge(r, t->fz) : t_bits32((float)t_random_operand(r, t->fz));
     if (values64) u = t_bits64(t_random_operand(r, t->fz));
     memcpy(x + at, &u, t->xsize); /* little endian */
   }
@@ -207,6 +220,25 @@ static void long_arrays(void **state) {
   print_message("%zu elements and 6 times %zu equal ones\n", elements, t.n);
 }
 
+/* Four neighbours in one way, whatever they are: rne and sra, both definitions of tiny, every format of the catalogue. */
+static void edges(void **state) {
+  (void)state;
+  t_random r = seed_of("edges");
+  for (size_t i = 0; i < 8 * hu_format_count(); i++) {
+    test_case t = draw_case(&r, i & 1 ? ENCODE : QUANTIZE, 4 * t_below(&r, 100));
+    t.fz = hu_format_at(i / 8).format;
+    if (!hu_format_fits_binary32(t.fz)) t.call = ENCODE;
+    t.zsize = t.call == ENCODE ? storage_of(t.fz) : 4;
+    t.mode = i & 2 ? t_stochastic(HU_SRA, (unsigned)t_between(&r, 1, 32)) : t_mode(HU_RNE);
+    t.mode = t_policy(t.mode, t_below(&r, 4), t_below(&r, 2), t_below(&r, 3));
+    t.mode.tiny = i & 4 ? HU_TINY_BEFORE : HU_TINY_AFTER;
+    t.incx = t.incz = 1;
+    t.in_place = 0;
+    t.count = t.edges = 1;
+    run_case(&r, &t);
+  }
+}
+
 /* The formats and roundings that people use most, over operands around every code. */
 static void named_formats(void **state) {
   (void)state;
@@ -259,10 +291,8 @@ static void host_arrays(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_call),
-      cmocka_unit_test(long_arrays),
-      cmocka_unit_test(named_formats),
-      cmocka_unit_test(host_arrays),
+      cmocka_unit_test(every_call),    cmocka_unit_test(long_arrays), cmocka_unit_test(edges),
+      cmocka_unit_test(named_formats), cmocka_unit_test(host_arrays),
   };
   int skip = twin_skip("device arrays");
   return skip ? skip : cmocka_run_group_tests(tests, NULL, NULL);
