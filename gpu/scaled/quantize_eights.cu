@@ -115,11 +115,7 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 3) hu_scaled_eights_kernel(const __grid_
       hu_eight_store<Added>(a, &k, log, first + i * HU_THREADS, groups, e[i], &r, &c);
     if (!Added && a.events && ++r.strips == 60 / HU_EIGHTS_AHEAD) hu_row_counts_add_up(&r, k.sums);
   }
-  if (!a.events) return;
-  hu_row_counts_add_up(&r, k.sums);
-  __syncthreads();
-  if (threadIdx.x < HU_EVENT_KINDS && k.sums[threadIdx.x])
-    atomicAdd((unsigned long long *)a.events + threadIdx.x, k.sums[threadIdx.x]);
+  if (a.events) hu_row_counts_flush(&r, a.events, k.sums);
 }
 
 int hu_scaled_eights_serves(const hu_scaled_args *a) {

@@ -231,15 +231,10 @@ HU_KERNEL __launch_bounds__(HU_THREADS, 2) hu_scaled_rows_kernel(const __grid_co
     for (int u = 0; u < HU_STRIP_VECTORS; u++) x[u] = next[u];
   }
   if (!a.events) return;
-  if (!Nearest) {
+  if (Nearest)
+    hu_row_counts_flush(&r, a.events, k.sums);
+  else
     hu_counts_flush(&c, a.events, k.sums);
-    return;
-  }
-  hu_row_counts_add_up(&r, k.sums);
-  __syncthreads();
-  if (threadIdx.x < HU_EVENT_KINDS && k.sums[threadIdx.x]) {
-    atomicAdd((unsigned long long *)a.events + threadIdx.x, k.sums[threadIdx.x]);
-  }
 }
 
 int hu_scaled_rows_serves(const hu_scaled_args *a) {

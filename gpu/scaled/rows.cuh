@@ -32,6 +32,14 @@ HU_DEVICE void hu_row_counts_add_up(hu_row_counts *r, unsigned long long sums[HU
   r->inexact = r->underflow = r->to_zero = r->subnormal = r->overflow = r->strips = 0;
 }
 
+/* The counts of all threads of the block, added to *events. Every thread of the block must come here. */
+HU_DEVICE void hu_row_counts_flush(hu_row_counts *r, hu_events *events, unsigned long long sums[HU_EVENT_KINDS]) {
+  hu_row_counts_add_up(r, sums);
+  __syncthreads();
+  if (threadIdx.x < HU_EVENT_KINDS && sums[threadIdx.x])
+    atomicAdd((unsigned long long *)events + threadIdx.x, sums[threadIdx.x]);
+}
+
 /* The bytes number `byte` of four words. */
 HU_DEVICE uint32_t hu_join_bytes(const uint32_t v[4], uint32_t selector) {
   return __byte_perm(__byte_perm(v[0], v[1], selector), __byte_perm(v[2], v[3], selector), 0x5410);
