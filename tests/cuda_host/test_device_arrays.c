@@ -220,7 +220,8 @@ static void long_arrays(void **state) {
   print_message("%zu elements and 6 times %zu equal ones\n", elements, t.n);
 }
 
-/* Four neighbours in one way, whatever they are: rne and sra, both definitions of tiny, every format of the catalogue. */
+/* Four neighbours in one way, whatever they are: rne and sra, both definitions of tiny, every format of the
+ * catalogue. */
 static void edges(void **state) {
   (void)state;
   t_random r = seed_of("edges");
