@@ -193,9 +193,16 @@ HU_DEVICE void hu_row_fetch(const hu_scaled_args &a, size_t row, size_t col, hu_
   }
 }
 
+/* Blocks of threads that a multiprocessor holds at once; where two make ptxas spill, one. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+#define HU_ROWS_BLOCKS (Value && !Nearest && !Powers ? 1 : 2)
+#else
+#define HU_ROWS_BLOCKS 2
+#endif
+
 /* While a strip is treated the next one is on its way. */
 template <bool Value, bool Nearest, bool Powers>
-HU_KERNEL __launch_bounds__(HU_THREADS, 2) hu_scaled_rows_kernel(const __grid_constant__ hu_scaled_args a) {
+HU_KERNEL __launch_bounds__(HU_THREADS, HU_ROWS_BLOCKS) hu_scaled_rows_kernel(const __grid_constant__ hu_scaled_args a) {
   __shared__ hu_row_memory k;
   hu_row_counts r = {0, 0, 0, 0, 0, 0};
   hu_counts c;

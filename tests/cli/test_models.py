@@ -39,7 +39,7 @@ class Models(support.Case):
         self.assertEqual(
             by_name["nv.hopper.e4m3.f32.wgmma"]["accum"],
             "takes(float8_e4m3fn,float8_e4m3fn,binary32,"
-            "block(align,l=32,f=13,emin=-133,acc=binary32,out=fp(8,13,0),round=rtz,over=inf))",
+            "block(align,l=32,f=13,emin=-133,acc=binary32,out=fp(8,13,0),round=rtz,over=inf,zero=plus))",
         )
         self.assertEqual(by_name["nv.volta.f16.f32"]["k"], 4)
         for form in ("seq2(P,F,MODE)", "promote(N,MODEL,F)", "block(late,"):
