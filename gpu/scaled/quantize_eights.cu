@@ -102,7 +102,8 @@ HU_DEVICE void hu_eight_store(const hu_scaled_args &a, hu_row_memory *k, uint32_
 }
 
 template <bool Added>
-HU_KERNEL __launch_bounds__(HU_THREADS, HU_EIGHTS_BLOCKS) hu_scaled_eights_kernel(const __grid_constant__ hu_scaled_args a) {
+HU_KERNEL __launch_bounds__(HU_THREADS, HU_EIGHTS_BLOCKS)
+    hu_scaled_eights_kernel(const __grid_constant__ hu_scaled_args a) {
   __shared__ hu_row_memory k;
   hu_row_counts r = {0, 0, 0, 0, 0, 0};
   hu_counts c;

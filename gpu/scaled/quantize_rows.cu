@@ -202,7 +202,8 @@ HU_DEVICE void hu_row_fetch(const hu_scaled_args &a, size_t row, size_t col, hu_
 
 /* While a strip is treated the next one is on its way. */
 template <bool Value, bool Nearest, bool Powers>
-HU_KERNEL __launch_bounds__(HU_THREADS, HU_ROWS_BLOCKS) hu_scaled_rows_kernel(const __grid_constant__ hu_scaled_args a) {
+HU_KERNEL __launch_bounds__(HU_THREADS, HU_ROWS_BLOCKS)
+    hu_scaled_rows_kernel(const __grid_constant__ hu_scaled_args a) {
   __shared__ hu_row_memory k;
   hu_row_counts r = {0, 0, 0, 0, 0, 0};
   hu_counts c;
