@@ -191,7 +191,7 @@ def execute(command, seconds, out, env=None):
 
 
 def with_cublas():
-    """An environment in which programs find cuBLAS while they run: beside nvcc, or where Python's packages have it."""
+    """The environment with the folders of cuBLAS in LD_LIBRARY_PATH: the one beside nvcc, and those of Python's packages."""
     nvcc = shutil.which('nvcc')
     places = [os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(nvcc))), 'lib64')] if nvcc else []
     for path in sys.path:

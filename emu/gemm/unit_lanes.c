@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* unit.h's kernels in vectors of BLK_LANES; compiled once a level that has fused multiply-adds. The header of the level
- * (emu/simd/avx2.h, ...) defines the types and functions that unit_steps.h wants. */
+ * (emu/simd/avx2.h, ...) defines the types and functions that unit_steps.h is written with. */
 #include "emu/gemm/unit.h"
 #include "emu/simd/lanes.h"
 #include "halfulp/accum.h"

@@ -39,7 +39,7 @@ static void *on_device(const void *x, size_t bytes) {
 }
 
 /* A row-major matrix is its transpose by columns, so that cuBLAS computes D' = B' A' + C'. Kernels of 8-bit floating
- * point want both operands contiguous along k: B is transposed on the way. */
+ * point require both operands contiguous along k: B is transposed on the way. */
 static void *transposed(const void *x, size_t rows, size_t columns, size_t size) {
   char *z = malloc(rows * columns * size);
   need(z != NULL, "malloc");

@@ -51,6 +51,18 @@ HU_DEVICE uint32_t hu_quick_stepped(const hu_narrow &t, const hu_addend &q, uint
   return (u + ((int32_t)u < 0 ? q.base[1] : q.base[0]) + (odd & q.step)) & ~fraction;
 }
 
+/* sra of a binary32 pattern y, where low is the pattern of 2^emin: |y| rounded toward zero, and one step up where the
+ * fraction and R's digits together reach a step (emu/simd/round.h). |y| is at most one step beyond the largest number.
+ * spare: 32 less the digits of R. Returns a code, perhaps beyond the largest; *value is its value. */
+HU_DEVICE uint32_t hu_nearest_added(uint32_t low, int32_t d0, uint32_t spare, uint32_t y, uint32_t word, float *value) {
+  uint32_t field = hu_mask_larger(y & 0x7F800000, low), above = field - low, anchor = field + ((uint32_t)d0 << 23);
+  float x = fabsf(__uint_as_float(y)), base = __uint_as_float(anchor), sum = __fadd_rz(x, base);
+  float lost = __fsub_rn(x, __fsub_rn(sum, base)), scale = __uint_as_float(((uint32_t)(309 - d0) << 23) - field);
+  uint32_t s = __float_as_uint(sum) + (__float2uint_rz(__fmul_rn(lost, scale)) >> spare > ~word >> spare);
+  *value = __fsub_rn(__uint_as_float(s), base);
+  return s - anchor + (above >> d0);
+}
+
 HU_DEVICE uint32_t hu_lanes_events(const hu_lanes_result &r) {
   return (r.overflow & HU_EVENT_OVERFLOW) | (r.saturated & HU_EVENT_SATURATED) | (r.underflow & HU_EVENT_UNDERFLOW) |
          (r.to_zero & HU_EVENT_TO_ZERO) | (r.subnormal & HU_EVENT_SUBNORMAL) | (r.inexact & HU_EVENT_INEXACT) |

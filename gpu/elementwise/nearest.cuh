@@ -20,16 +20,16 @@ enum { HU_WAY_NONE = 0, HU_WAY_PATTERN = 1, HU_WAY_ANCHOR = 2, HU_WAY_STOCHASTIC
 
 /* A hu_narrow as this operation needs it. */
 typedef struct hu_nearest_constants {
-  uint32_t bottom;       /* the pattern of 2^emin */
-  uint32_t hi;           /* of the largest number */
-  uint32_t limit;        /* magnitudes from here on are not taken */
-  uint32_t beyond;       /* larger ones are lowered to this */
-  uint32_t up;           /* field of 2^E to that of the anchor */
-  uint32_t half, mask;   /* half a step less one; the fraction */
-  uint32_t not_tiny;     /* smaller ones are tiny */
-  uint32_t value, code;  /* of an overflow, without the sign */
-  uint32_t scale, spare; /* less the field of 2^E: 2^32 over a step; 32 less the digits of R */
-  uint32_t keep;         /* R's digits that tininess after rounding looks at; 0: before */
+  uint32_t bottom;      /* the pattern of 2^emin */
+  uint32_t hi;          /* of the largest number */
+  uint32_t limit;       /* magnitudes from here on are not taken */
+  uint32_t beyond;      /* larger ones are lowered to this */
+  uint32_t up;          /* field of 2^E to that of the anchor */
+  uint32_t half, mask;  /* half a step less one; the fraction */
+  uint32_t not_tiny;    /* smaller ones are tiny */
+  uint32_t value, code; /* of an overflow, without the sign */
+  uint32_t spare;       /* 32 less the digits of R */
+  uint32_t keep;        /* R's digits that tininess after rounding looks at; 0: before */
   uint32_t d0, sign_shift, saturates;
 } hu_nearest_constants;
 
@@ -47,7 +47,6 @@ static inline int hu_nearest_of(hu_nearest_constants *k, const hu_narrow *t) {
   k->not_tiny = t->not_tiny;
   k->value = t->value_overflow & 0x7FFFFFFF;
   k->code = t->from_overflow & ~t->sign_code;
-  k->scale = (uint32_t)(286 + t->m) << 23;
   k->spare = 32u - t->bits;
   k->keep = random && t->tiny == HU_TINY_AFTER ? t->stochastic_keep : 0;
   k->d0 = (uint32_t)t->d0;
@@ -85,17 +84,15 @@ struct hu_nearest_op {
       *code = r >> k.d0;
       return r;
     }
-    uint32_t field = hu_mask_larger(a & 0x7F800000, k.bottom), above = field - k.bottom, anchor = field + k.up, up = 0;
-    float x = __uint_as_float(a), base = __uint_as_float(anchor);
-    float sum = Way == HU_WAY_ANCHOR ? __fadd_rn(x, base) : __fadd_rz(x, base);
+    float value;
     if (Way == HU_WAY_STOCHASTIC) {
-      float lost = __fsub_rn(x, __fsub_rn(sum, base));
-      uint32_t fraction = __float2uint_rz(__fmul_rn(lost, __uint_as_float(k.scale - field)));
-      up = fraction >> k.spare > ~word >> k.spare;
+      *code = hu_nearest_added(k.bottom, (int32_t)k.d0, k.spare, a, word, &value);
+      return __float_as_uint(value);
     }
-    uint32_t s = __float_as_uint(sum) + up;
-    *code = s - anchor + (above >> k.d0);
-    return __float_as_uint(__fsub_rn(__uint_as_float(s), base));
+    uint32_t field = hu_mask_larger(a & 0x7F800000, k.bottom), anchor = field + k.up;
+    float base = __uint_as_float(anchor), sum = __fadd_rn(__uint_as_float(a), base);
+    *code = __float_as_uint(sum) - anchor + ((field - k.bottom) >> k.d0);
+    return __float_as_uint(__fsub_rn(sum, base));
   }
 
   /* Events but inexact of a vector with elements below 2^emin; r: a rounded. */

@@ -105,11 +105,9 @@ template <bool Added>
 HU_KERNEL __launch_bounds__(HU_THREADS, HU_EIGHTS_BLOCKS)
     hu_scaled_eights_kernel(const __grid_constant__ hu_scaled_args a) {
   __shared__ hu_row_memory k;
-  hu_row_counts r = {0, 0, 0, 0, 0, 0};
+  hu_row_counts r;
   hu_counts c;
-  hu_counts_clear(&c);
-  if (threadIdx.x < HU_EVENT_KINDS) k.sums[threadIdx.x] = 0;
-  hu_scaled_begin(a, &k.t);
+  hu_row_begin(a, &k, &r, &c);
   uint32_t log = a.span_log - 1; /* of four elements a lane there */
   size_t groups = a.cols / 8, step = (size_t)gridDim.x * (HU_THREADS * HU_EIGHTS_AHEAD);
   /* Warps go through it together. */

@@ -205,11 +205,9 @@ template <bool Value, bool Nearest, bool Powers>
 HU_KERNEL __launch_bounds__(HU_THREADS, HU_ROWS_BLOCKS)
     hu_scaled_rows_kernel(const __grid_constant__ hu_scaled_args a) {
   __shared__ hu_row_memory k;
-  hu_row_counts r = {0, 0, 0, 0, 0, 0};
+  hu_row_counts r;
   hu_counts c;
-  hu_counts_clear(&c);
-  if (threadIdx.x < HU_EVENT_KINDS) k.sums[threadIdx.x] = 0;
-  hu_scaled_begin(a, &k.t);
+  hu_row_begin(a, &k, &r, &c);
   hu_row_strips s;
   s.across = (a.cols - 1) / HU_ROW_STRIP + 1;
   s.all = s.across * a.rows;

@@ -138,6 +138,14 @@ typedef struct hu_row_memory {
   hu_shared shared[HU_THREADS];
 } hu_row_memory;
 
+/* Every thread of the block must come here. */
+HU_DEVICE void hu_row_begin(const hu_scaled_args &a, hu_row_memory *k, hu_row_counts *r, hu_counts *c) {
+  r->inexact = r->underflow = r->to_zero = r->subnormal = r->overflow = r->strips = 0;
+  hu_counts_clear(c);
+  if (threadIdx.x < HU_EVENT_KINDS) k->sums[threadIdx.x] = 0;
+  hu_scaled_begin(a, &k->t);
+}
+
 HU_DEVICE hu_shared *hu_row_core(hu_row_memory *k, uint32_t top) {
   hu_shared *b = &k->shared[threadIdx.x];
   hu_core_shared(&k->t.scaler, top & ~HU_SPECIAL_BLOCK, (top & HU_SPECIAL_BLOCK) != 0, b);

@@ -137,17 +137,6 @@ HU_DEVICE uint32_t hu_nearest(uint32_t low, int32_t d0, uint32_t y, float *value
   return __float_as_uint(sum) - anchor + (above >> d0);
 }
 
-/* |y| rounded toward zero, and one step up where the fraction and R's digits together reach a step
- * (emu/simd/round.h); |y| at most one step beyond the largest number. spare: 32 less the digits of R. */
-HU_DEVICE uint32_t hu_nearest_added(uint32_t low, int32_t d0, uint32_t spare, uint32_t y, uint32_t word, float *value) {
-  uint32_t field = hu_mask_larger(y & 0x7F800000, low), above = field - low, anchor = field + ((uint32_t)d0 << 23);
-  float x = fabsf(__uint_as_float(y)), base = __uint_as_float(anchor), sum = __fadd_rz(x, base);
-  float lost = __fsub_rn(x, __fsub_rn(sum, base)), scale = __uint_as_float(((uint32_t)(309 - d0) << 23) - field);
-  uint32_t s = __float_as_uint(sum) + (__float2uint_rz(__fmul_rn(lost, scale)) >> spare > ~word >> spare);
-  *value = __fsub_rn(__uint_as_float(s), base);
-  return s - anchor + (above >> d0);
-}
-
 /* The code above, the value's bits below. */
 static __device__ __noinline__ uint64_t hu_scale_rounded(const hu_narrow &t, uint32_t y) {
   hu_lanes_result r = hu_lanes_round(&t, y, 0);
