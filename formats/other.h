@@ -38,14 +38,15 @@ static inline hu_format hu_ue5m3(void) {
   return f;
 }
 
-/* OpenGL 4.6, "Unsigned 11-Bit Floating-Point Numbers" and "Unsigned 10-Bit ..." (first in EXT_packed_float): with
- * infinity and NaN; what is finite and beyond the range becomes the largest finite value, what is negative zero. */
+/* OpenGL 4.6, "Unsigned 11-Bit Floating-Point Numbers" (first in EXT_packed_float): 5 exponent and 6 trailing bits,
+ * with infinity and NaN; what is finite and beyond the range becomes the largest finite value, what is negative zero. */
 static inline hu_format hu_r11g11b10_uf11(void) {
   hu_format f = hu_format_unsigned(hu_format_ieee(5, 6, 0));
   f.overflow = HU_OVERFLOW_MAX;
   f.negative = HU_NEGATIVE_LOW;
   return f;
 }
+/* OpenGL 4.6, "Unsigned 10-Bit Floating-Point Numbers": the same with 5 trailing bits. */
 static inline hu_format hu_r11g11b10_uf10(void) {
   hu_format f = hu_format_unsigned(hu_format_ieee(5, 5, 0));
   f.overflow = HU_OVERFLOW_MAX;
@@ -61,9 +62,9 @@ static inline hu_format hu_float4_e1m2(void) { return hu_format_finite(1, 2, 1);
 static inline hu_format hu_float4_e3m0(void) { return hu_format_finite(3, 0, 0); }
 
 /* FP5 and FP3 of weight quantisation studies (quant-llm): every code finite. */
-static inline hu_format hu_float5_e2m2(void) { return hu_format_finite(2, 2, 0); }
-static inline hu_format hu_float5_e3m1(void) { return hu_format_finite(3, 1, 0); }
-static inline hu_format hu_float3_e2m0(void) { return hu_format_finite(2, 0, 0); }
+static inline hu_format hu_float5_e2m2(void) { return hu_format_finite(2, 2, 0); } /* 2 exponent, 2 trailing bits */
+static inline hu_format hu_float5_e3m1(void) { return hu_format_finite(3, 1, 0); } /* 3 exponent bits, 1 trailing bit */
+static inline hu_format hu_float3_e2m0(void) { return hu_format_finite(2, 0, 0); } /* 2 exponent bits, none below */
 
 /* Unsigned integers of 1, 2, 4 and 8 bits: no exponent bits, a code is its value. What is beyond the range becomes the
  * nearest end of it. */
@@ -72,10 +73,10 @@ static inline hu_format hu_format_uint(unsigned width) {
   f.negative = HU_NEGATIVE_LOW;
   return f;
 }
-static inline hu_format hu_uint1(void) { return hu_format_uint(1); }
-static inline hu_format hu_uint2(void) { return hu_format_uint(2); }
-static inline hu_format hu_uint4(void) { return hu_format_uint(4); }
-static inline hu_format hu_uint8(void) { return hu_format_uint(8); }
+static inline hu_format hu_uint1(void) { return hu_format_uint(1); } /* 0 and 1 */
+static inline hu_format hu_uint2(void) { return hu_format_uint(2); } /* 0 to 3 */
+static inline hu_format hu_uint4(void) { return hu_format_uint(4); } /* 0 to 15 */
+static inline hu_format hu_uint8(void) { return hu_format_uint(8); } /* 0 to 255 */
 
 #ifdef __cplusplus
 }

@@ -34,14 +34,12 @@ def prototype(item):
 
 
 def calls(items):
-    """[(prototypes, text)]: those with one text stand together."""
+    """[(prototype, text)]: what is said of the call alone, and the first sentence of what holds for it and others."""
     out = []
     for item in headers.declared(items):
         if item.kind == 'other' and '(' in item.text and not item.text.startswith('typedef'):
-            said = item.behind or item.before
-            if not out or out[-1][1] != said:
-                out.append(([], said))
-            out[-1][0].append(prototype(item))
+            own = item.behind and re.sub(r'^[a-z]{2,}(?=[ ,;:])', lambda word: word.group().capitalize(), item.behind).rstrip('.;') + '.'
+            out.append((prototype(item), (own + ' ' + first_sentence(item.before)).strip()))
     return out
 
 
@@ -49,10 +47,8 @@ def header(name, path):
     about, items = headers.parse(path)
     listed = calls(items)
     out = ['.SS ' + roff.escape(name), roff.paragraph(headers.sentence(about))]
-    for prototypes, said in listed:
-        for i, text in enumerate(prototypes):
-            out += ['.TP' if i == 0 else '.TQ', '.B ' + roff.quoted(text)]
-        out.append(roff.paragraph(first_sentence(said)))
+    for text, said in listed:
+        out += ['.TP', '.B ' + roff.quoted(text), roff.paragraph(said)]
     return out
 
 

@@ -65,7 +65,9 @@ def body(text):
 
 
 def comment(item):
-    parts = [p for p in (item.before, item.behind) if p]
+    """Of a call, what is said of it alone comes first: it is what lists and the search show."""
+    parts = (item.behind, item.before) if item.kind == 'other' and '(' in item.text else (item.before, item.behind)
+    parts = [p for p in parts if p]
     if not parts:
         return ''
     lines = [line for p in parts for line in [''] + body(p)]

@@ -148,27 +148,27 @@ enum {
  *                                                            align, groups: zero */
 typedef struct hu_block {
   uint8_t rule;
-  uint8_t cut;       /* cut: what happens to the digits below the grid of an addend */
-  uint8_t order;     /* order: of k; mod4: of 2 l products those with k mod 4 < 2 first, then the others */
-  uint8_t join;      /* c: last: from +0, and c is added to the block's result (of both, with mod4), ties to even */
-  uint8_t over;      /* over: inf (1): overflow is infinity in every mode; mode (0): as the mode says */
-  uint8_t daz;       /* daz: subnormal operands and C read as zero of their sign; plus: these and zeros as +0 */
-  uint8_t ftz;       /* ftz: subnormal results become zero: after rounding, when tiny, before rounding */
-  uint8_t products;  /* products: exact (1): tree of one pair whose products are not rounded; rounded (0) */
-  uint8_t input;     /* in: trailing significand bits of an operand that are looked at, 0: all */
-  uint8_t lanes;     /* lanes: 2: even and odd k are aligned apart, each to its own largest exponent; 1 is 0 */
-  uint16_t length;   /* l: products in a block, 1 to 4096; tree: a power of two */
-  uint16_t kept;     /* f: digits kept below the largest exponent, 0 to 40 */
-  uint16_t kept2;    /* f2: late: digits kept where the sum meets c, f to 40 */
-  uint16_t group;    /* g: groups: products in a group; divides l and every */
-  uint16_t far;      /* far: late: c more than this many binades below is dropped, 1 to 64; 0: never */
-  uint16_t big;      /* big: late: finite products of 2^big and more count as infinities, 1 to 1023; 0: none */
-  uint16_t every;    /* every: products that share a scale */
-  int16_t emin;      /* emin: the largest exponent is at least this, -4096 to 4096 */
-  uint8_t zero;      /* zero: HU_BLOCK_ZERO_ */
-  uint8_t reserved;  /* 0 */
-  hu_format as;      /* as: operands of A and B are first converted, exactly, into this format; all zero: none */
-  hu_format scale;   /* scale: format of the scales of A and of B; all zero: none */
+  uint8_t cut;      /* cut: what happens to the digits below the grid of an addend */
+  uint8_t order;    /* order: of k; mod4: of 2 l products those with k mod 4 < 2 first, then the others */
+  uint8_t join;     /* c: last: from +0, and c is added to the block's result (of both, with mod4), ties to even */
+  uint8_t over;     /* over: inf (1): overflow is infinity in every mode; mode (0): as the mode says */
+  uint8_t daz;      /* daz: subnormal operands and C read as zero of their sign; plus: these and zeros as +0 */
+  uint8_t ftz;      /* ftz: subnormal results become zero: after rounding, when tiny, before rounding */
+  uint8_t products; /* products: exact (1): tree of one pair whose products are not rounded; rounded (0) */
+  uint8_t input;    /* in: trailing significand bits of an operand that are looked at, 0: all */
+  uint8_t lanes;    /* lanes: 2: even and odd k are aligned apart, each to its own largest exponent; 1 is 0 */
+  uint16_t length;  /* l: products in a block, 1 to 4096; tree: a power of two */
+  uint16_t kept;    /* f: digits kept below the largest exponent, 0 to 40 */
+  uint16_t kept2;   /* f2: late: digits kept where the sum meets c, f to 40 */
+  uint16_t group;   /* g: groups: products in a group; divides l and every */
+  uint16_t far;     /* far: late: c more than this many binades below is dropped, 1 to 64; 0: never */
+  uint16_t big;     /* big: late: finite products of 2^big and more count as infinities, 1 to 1023; 0: none */
+  uint16_t every;   /* every: products that share a scale */
+  int16_t emin;     /* emin: the largest exponent is at least this, -4096 to 4096 */
+  uint8_t zero;     /* zero: HU_BLOCK_ZERO_ */
+  uint8_t reserved; /* 0 */
+  hu_format as;     /* as: operands of A and B are first converted, exactly, into this format; all zero: none */
+  hu_format scale;  /* scale: format of the scales of A and of B; all zero: none */
 } hu_block;
 
 /* An accumulation model. The all-zero record is `exact`. */
@@ -208,8 +208,8 @@ HU_API size_t hu_accum_takes(char *text, size_t size, const hu_accum *accum);
 HU_API int hu_accum_is_scaled(const hu_accum *accum);
 
 /* Bytes of an element in memory, 0 if `e` is invalid; and bits of its pattern. */
-HU_API size_t hu_element_size(hu_element e);
-HU_API unsigned hu_element_width(hu_element e);
+HU_API size_t hu_element_size(hu_element e);    /* bytes of an element in memory; 0: e is invalid */
+HU_API unsigned hu_element_width(hu_element e); /* bits of an element's pattern */
 
 /* A model with the operands that its hardware takes. */
 typedef struct hu_accum_preset {
@@ -223,9 +223,10 @@ typedef struct hu_accum_preset {
   const char *source;     /* by whom */
 } hu_accum_preset;
 /* The presets, 0 first; and by name, HU_E_NAME if there is none. */
-HU_API size_t hu_accum_preset_count(void);
+HU_API size_t hu_accum_preset_count(void);                                            /* the number of presets */
 HU_API HU_MUST_CHECK hu_status hu_accum_preset_at(hu_accum_preset *preset, size_t i); /* HU_E_NAME if there is none */
-HU_API HU_MUST_CHECK hu_status hu_accum_preset_find(hu_accum_preset *preset, const char *name);
+HU_API HU_MUST_CHECK hu_status hu_accum_preset_find(hu_accum_preset *preset,
+                                                    const char *name); /* by name; HU_E_NAME if there is none */
 
 /* Elements k = 0 ... n-1 of dot product number i are at i * step + k * stride. */
 typedef struct hu_vector {

@@ -51,13 +51,13 @@ HU_API uint32_t hu_fma(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_
 /* The smaller, the larger of a and b (-0 below +0), rounded into fz. minimum, maximum: NaN if an operand is a NaN;
  * the _number variants: then the other operand (IEEE 754-2019 9.6). */
 HU_API uint32_t hu_minimum(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
-                           uint32_t random, uint32_t *events);
+                           uint32_t random, uint32_t *events); /* the smaller; NaN if a or b is a NaN */
 HU_API uint32_t hu_maximum(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
-                           uint32_t random, uint32_t *events);
+                           uint32_t random, uint32_t *events); /* the larger; NaN if a or b is a NaN */
 HU_API uint32_t hu_minimum_number(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
-                                  uint32_t random, uint32_t *events);
+                                  uint32_t random, uint32_t *events); /* the smaller; if one is a NaN, the other */
 HU_API uint32_t hu_maximum_number(hu_format fz, hu_mode mode, hu_format fa, uint32_t a, hu_format fb, uint32_t b,
-                                  uint32_t random, uint32_t *events);
+                                  uint32_t random, uint32_t *events); /* the larger; if one is a NaN, the other */
 
 /* How a stands to b; -0 and +0 are equal, a NaN is unordered with everything. Exact, no events: formats here have one
  * NaN, so IEEE 754's quiet and signalling predicates give the same answers, and a caller that needs the latter's
@@ -83,8 +83,8 @@ HU_API uint32_t hu_remainder(hu_format fz, hu_mode mode, hu_format fx, uint32_t 
 
 /* The next value of f above, below x (IEEE 754-2019 5.3.1); x itself where there is none (above the last finite value
  * comes the infinity, if f has one); of a NaN the canonical NaN. A zero from below is -0 if f has -0. No events. */
-HU_API uint32_t hu_next_up(hu_format f, uint32_t x);
-HU_API uint32_t hu_next_down(hu_format f, uint32_t x);
+HU_API uint32_t hu_next_up(hu_format f, uint32_t x);   /* the least value above x */
+HU_API uint32_t hu_next_down(hu_format f, uint32_t x); /* the largest value below x */
 
 /* Classes of codes. */
 enum {
@@ -124,8 +124,10 @@ typedef struct hu_integer {
  * f16_to_i32, _ui32, _i64, _ui64 are {32, 1}, {32, 0}, {64, 1}, {64, 0}, with `exact` as its option -exact. */
 HU_API uint64_t hu_to_integer(hu_integer t, hu_mode mode, hu_format f, uint32_t x, uint32_t random, uint32_t *events);
 /* The code of an integer: rounded once like any number, +0 for 0. TestFloat's i32_to_f16, i64_to_f16; ui32_, ui64_. */
-HU_API uint32_t hu_from_signed(hu_format fz, hu_mode mode, int64_t x, uint32_t random, uint32_t *events);
-HU_API uint32_t hu_from_unsigned(hu_format fz, hu_mode mode, uint64_t x, uint32_t random, uint32_t *events);
+HU_API uint32_t hu_from_signed(hu_format fz, hu_mode mode, int64_t x, uint32_t random,
+                               uint32_t *events); /* x: -2^63 to 2^63 - 1 */
+HU_API uint32_t hu_from_unsigned(hu_format fz, hu_mode mode, uint64_t x, uint32_t random,
+                                 uint32_t *events); /* x: 0 to 2^64 - 1 */
 
 /* The HU_CLASS_ of a code (IEEE 754-2019 5.7.2). A NaN has one class. */
 HU_API int hu_class(hu_format f, uint32_t x);

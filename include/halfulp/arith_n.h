@@ -26,41 +26,47 @@ extern "C" {
  * and events. */
 HU_API HU_MUST_CHECK hu_status hu_add_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca,
                                         hu_format fa, const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode,
-                                        const hu_exec *exec, hu_events *events);
+                                        const hu_exec *exec, hu_events *events); /* z[i] = a[i] + b[i] */
 HU_API HU_MUST_CHECK hu_status hu_sub_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca,
                                         hu_format fa, const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode,
-                                        const hu_exec *exec, hu_events *events);
+                                        const hu_exec *exec, hu_events *events); /* z[i] = a[i] - b[i] */
 HU_API HU_MUST_CHECK hu_status hu_mul_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca,
                                         hu_format fa, const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode,
-                                        const hu_exec *exec, hu_events *events);
+                                        const hu_exec *exec, hu_events *events); /* z[i] = a[i] b[i] */
 HU_API HU_MUST_CHECK hu_status hu_div_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca,
                                         hu_format fa, const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode,
-                                        const hu_exec *exec, hu_events *events);
+                                        const hu_exec *exec, hu_events *events); /* z[i] = a[i] / b[i] */
 HU_API HU_MUST_CHECK hu_status hu_minimum_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
                                             ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb, hu_format fb,
-                                            hu_mode mode, const hu_exec *exec, hu_events *events);
+                                            hu_mode mode, const hu_exec *exec,
+                                            hu_events *events); /* the smaller of a[i] and b[i], or NaN */
 HU_API HU_MUST_CHECK hu_status hu_maximum_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
                                             ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb, hu_format fb,
-                                            hu_mode mode, const hu_exec *exec, hu_events *events);
-HU_API HU_MUST_CHECK hu_status hu_minimum_number_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
-                                                   ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
-                                                   hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events);
+                                            hu_mode mode, const hu_exec *exec,
+                                            hu_events *events); /* the larger of a[i] and b[i], or NaN */
+HU_API HU_MUST_CHECK hu_status
+hu_minimum_number_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca, hu_format fa,
+                    const void *b, ptrdiff_t incb, hu_format fb, hu_mode mode, const hu_exec *exec,
+                    hu_events *events); /* the smaller of a[i] and b[i] that are no NaN */
 HU_API HU_MUST_CHECK hu_status hu_maximum_number_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a,
                                                    ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
-                                                   hu_format fb, hu_mode mode, const hu_exec *exec, hu_events *events);
+                                                   hu_format fb, hu_mode mode, const hu_exec *exec,
+                                                   hu_events *events); /* the larger of a[i] and b[i] that are no NaN */
 HU_API HU_MUST_CHECK hu_status hu_sqrt_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x, ptrdiff_t incx,
-                                         hu_format fx, hu_mode mode, const hu_exec *exec, hu_events *events);
+                                         hu_format fx, hu_mode mode, const hu_exec *exec,
+                                         hu_events *events); /* z[i] = the square root of x[i] */
 HU_API HU_MUST_CHECK hu_status hu_fma_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *a, ptrdiff_t inca,
                                         hu_format fa, const void *b, ptrdiff_t incb, hu_format fb, const void *c,
                                         ptrdiff_t incc, hu_format fc, hu_mode mode, const hu_exec *exec,
-                                        hu_events *events);
+                                        hu_events *events); /* z[i] = a[i] b[i] + c[i], one rounding */
 HU_API HU_MUST_CHECK hu_status hu_round_to_integral_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
                                                       hu_format f, hu_mode mode, const hu_exec *exec,
-                                                      hu_events *events);
+                                                      hu_events *events); /* z[i] = x[i] rounded to an integer */
 HU_API HU_MUST_CHECK hu_status hu_next_up_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                            hu_format f, const hu_exec *exec);
+                                            hu_format f, const hu_exec *exec); /* z[i] = the least value above x[i] */
 HU_API HU_MUST_CHECK hu_status hu_next_down_n(size_t n, void *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                              hu_format f, const hu_exec *exec);
+                                              hu_format f,
+                                              const hu_exec *exec); /* z[i] = the largest value below x[i] */
 /* z[i] = HU_LESS, HU_EQUAL, HU_GREATER or HU_UNORDERED. */
 HU_API HU_MUST_CHECK hu_status hu_compare_n(size_t n, int8_t *z, ptrdiff_t incz, const void *a, ptrdiff_t inca,
                                             hu_format fa, const void *b, ptrdiff_t incb, hu_format fb,

@@ -56,19 +56,23 @@ typedef struct hu_exec {
 
 /* z[i] = the value of f that x[i] rounds to. -0, infinities and NaN become what f has for them (NaN is 0x7FC00000). */
 HU_API HU_MUST_CHECK hu_status hu_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                             hu_format f, hu_mode mode, const hu_exec *exec, hu_events *events);
+                                             hu_format f, hu_mode mode, const hu_exec *exec,
+                                             hu_events *events); /* binary32 to binary32 */
 HU_API HU_MUST_CHECK hu_status hu_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,
-                                               hu_format f, hu_mode mode, const hu_exec *exec, hu_events *events);
+                                               hu_format f, hu_mode mode, const hu_exec *exec,
+                                               hu_events *events); /* binary64 to binary64 */
 /* z[i] = the code of f that x[i] rounds to. */
 HU_API HU_MUST_CHECK hu_status hu_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                           hu_format f, hu_mode mode, const hu_exec *exec, hu_events *events);
+                                           hu_format f, hu_mode mode, const hu_exec *exec,
+                                           hu_events *events); /* binary32 to codes */
 HU_API HU_MUST_CHECK hu_status hu_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,
-                                             hu_format f, hu_mode mode, const hu_exec *exec, hu_events *events);
+                                             hu_format f, hu_mode mode, const hu_exec *exec,
+                                             hu_events *events); /* binary64 to codes */
 /* z[i] = the value of code x[i] of f; exact (binary32: HU_E_CARRIER if the grid does not fit). */
 HU_API HU_MUST_CHECK hu_status hu_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                           hu_format f, const hu_exec *exec);
+                                           hu_format f, const hu_exec *exec); /* codes to binary32 */
 HU_API HU_MUST_CHECK hu_status hu_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                             hu_format f, const hu_exec *exec);
+                                             hu_format f, const hu_exec *exec); /* codes to binary64 */
 /* Codes of fx to codes of fz, one rounding. binary16 and bfloat16 arrays are codes of those formats. */
 HU_API HU_MUST_CHECK hu_status hu_convert_n(size_t n, void *z, ptrdiff_t incz, hu_format fz, const void *x,
                                             ptrdiff_t incx, hu_format fx, hu_mode mode, const hu_exec *exec,
@@ -79,9 +83,11 @@ HU_API HU_MUST_CHECK hu_status hu_convert_n(size_t n, void *z, ptrdiff_t incz, h
  * hu_pack_size gives the bytes, ceil(n * width / 8), or SIZE_MAX if that overflows; spare bits of the last byte are 0.
  * x holds one code per byte; bits above width are ignored. z and x must not overlap. HU_E_SHAPE if width is not
  * 1..8. */
-HU_API size_t hu_pack_size(size_t n, unsigned width);
-HU_API HU_MUST_CHECK hu_status hu_pack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width);
-HU_API HU_MUST_CHECK hu_status hu_unpack_n(size_t n, uint8_t *z, const uint8_t *x, unsigned width);
+HU_API size_t hu_pack_size(size_t n, unsigned width); /* bytes of n packed codes */
+HU_API HU_MUST_CHECK hu_status hu_pack_n(size_t n, uint8_t *z, const uint8_t *x,
+                                         unsigned width); /* n codes, a byte each, to packed bits */
+HU_API HU_MUST_CHECK hu_status hu_unpack_n(size_t n, uint8_t *z, const uint8_t *x,
+                                           unsigned width); /* n packed codes to a byte each */
 
 #ifdef __cplusplus
 }

@@ -82,21 +82,25 @@ HU_API HU_MUST_CHECK hu_status hu_conversion_check(const hu_conversion *conversi
  * exec->threads is used where the conversion is one rounding and nothing else. No allocation; up to 64 KiB of stack. */
 HU_API HU_MUST_CHECK hu_status hu_conversion_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
                                                       const hu_conversion *conversion, const hu_exec *exec,
-                                                      hu_events *events);
+                                                      hu_events *events); /* binary32 to codes */
 HU_API HU_MUST_CHECK hu_status hu_conversion_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x,
                                                         ptrdiff_t incx, const hu_conversion *conversion,
-                                                        const hu_exec *exec, hu_events *events);
+                                                        const hu_exec *exec, hu_events *events); /* binary64 to codes */
 HU_API HU_MUST_CHECK hu_status hu_conversion_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x,
                                                         ptrdiff_t incx, const hu_conversion *conversion,
-                                                        const hu_exec *exec, hu_events *events);
+                                                        const hu_exec *exec,
+                                                        hu_events *events); /* binary32 to values of the codes */
 HU_API HU_MUST_CHECK hu_status hu_conversion_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x,
                                                           ptrdiff_t incx, const hu_conversion *conversion,
-                                                          const hu_exec *exec, hu_events *events);
+                                                          const hu_exec *exec,
+                                                          hu_events *events); /* binary64 to values of the codes */
 /* x as the last rounding sees it: after the first two steps; a NaN is one. What the check refuses gives NaN. */
 HU_API double hu_conversion_operand64(const hu_conversion *conversion, double x);
 /* One value; what the check refuses gives code 0 and the event invalid, as in scalar.h. */
-HU_API uint32_t hu_conversion_encode(const hu_conversion *conversion, float x, uint32_t random, uint32_t *events);
-HU_API uint32_t hu_conversion_encode64(const hu_conversion *conversion, double x, uint32_t random, uint32_t *events);
+HU_API uint32_t hu_conversion_encode(const hu_conversion *conversion, float x, uint32_t random,
+                                     uint32_t *events); /* a binary32 number to its code */
+HU_API uint32_t hu_conversion_encode64(const hu_conversion *conversion, double x, uint32_t random,
+                                       uint32_t *events); /* a binary64 number to its code */
 
 /* The presets, in a fixed order, entry 0 first. Names are FAMILY.rest: cuda, torch, ml_dtypes, numpy, jax, ocp, onnx,
  * gfloat, chop, qtorch, mx, te, riscv. */

@@ -45,26 +45,29 @@ HU_FN uint32_t hu_core_random(const hu_core *c, uint64_t key, uint64_t word) {
   return c->bits ? hu_stream_at(key, word) >> (32 - c->bits) : 0;
 }
 
-/* The code of x: hu_encode, hu_encode64. */
+/* The code of a binary32 number x: hu_encode. */
 HU_FN uint32_t hu_core_encode(const hu_core *c, float x, uint32_t random, uint32_t *events) {
   uint32_t own;
   return hu_round(c, hu_unpack32(hu_bits_of_float(x)), random, events ? events : &own);
 }
+/* The code of a binary64 number x: hu_encode64. */
 HU_FN uint32_t hu_core_encode64(const hu_core *c, double x, uint32_t random, uint32_t *events) {
   uint32_t own;
   return hu_round(c, hu_unpack64(hu_bits_of_double(x)), random, events ? events : &own);
 }
 
-/* The value of a code: hu_decode, hu_decode64. The mode of c plays no part. */
+/* The value of a code as binary32: hu_decode. The mode of c plays no part. */
 HU_FN float hu_core_decode(const hu_core *c, uint32_t code) { return hu_float_of_bits(hu_pack32(hu_unpack(c, code))); }
+/* The value of a code as binary64: hu_decode64. The mode of c plays no part. */
 HU_FN double hu_core_decode64(const hu_core *c, uint32_t code) {
   return hu_double_of_bits(hu_pack64(hu_unpack(c, code)));
 }
 
-/* The value that x rounds to: hu_quantize, hu_quantize64. */
+/* The value that a binary32 number x rounds to: hu_quantize. */
 HU_FN float hu_core_quantize(const hu_core *c, float x, uint32_t random, uint32_t *events) {
   return hu_core_decode(c, hu_core_encode(c, x, random, events));
 }
+/* The value that a binary64 number x rounds to: hu_quantize64. */
 HU_FN double hu_core_quantize64(const hu_core *c, double x, uint32_t random, uint32_t *events) {
   return hu_core_decode64(c, hu_core_encode64(c, x, random, events));
 }
@@ -78,32 +81,35 @@ HU_FN uint32_t hu_core_convert(const hu_core *c, const hu_core *cx, uint32_t x, 
 /* Is a code a signalling NaN: hu_is_signalling. The mode of c plays no part, and no function here looks at it. */
 HU_FN int32_t hu_core_is_signalling(const hu_core *c, uint32_t code) { return (int32_t)hu_is_signalling_code(c, code); }
 
-/* Arithmetic on codes: a + b, a - b, a b, a / b, the square root of a, a b + c of the codes' values, each rounded once
- * into the format of c: hu_add, hu_sub, hu_mul, hu_div, hu_sqrt, hu_fma of arith.h. */
+/* Arithmetic on codes, each result rounded once into the format of c. The code of a + b: hu_add of arith.h. */
 HU_FN uint32_t hu_core_add(const hu_core *c, const hu_core *ca, uint32_t a, const hu_core *cb, uint32_t b,
                            uint32_t random, uint32_t *events) {
   uint32_t own;
   return hu_arith_one(c, HU_OP_ADD, hu_unpack(ca, a), hu_unpack(cb, b), hu_num_special(HU_KIND_ZERO, 0), random,
                       events ? events : &own);
 }
+/* The code of a - b: hu_sub. */
 HU_FN uint32_t hu_core_sub(const hu_core *c, const hu_core *ca, uint32_t a, const hu_core *cb, uint32_t b,
                            uint32_t random, uint32_t *events) {
   uint32_t own;
   return hu_arith_one(c, HU_OP_SUB, hu_unpack(ca, a), hu_unpack(cb, b), hu_num_special(HU_KIND_ZERO, 0), random,
                       events ? events : &own);
 }
+/* The code of a b: hu_mul. */
 HU_FN uint32_t hu_core_mul(const hu_core *c, const hu_core *ca, uint32_t a, const hu_core *cb, uint32_t b,
                            uint32_t random, uint32_t *events) {
   uint32_t own;
   return hu_arith_one(c, HU_OP_MUL, hu_unpack(ca, a), hu_unpack(cb, b), hu_num_special(HU_KIND_ZERO, 0), random,
                       events ? events : &own);
 }
+/* The code of a / b: hu_div. */
 HU_FN uint32_t hu_core_div(const hu_core *c, const hu_core *ca, uint32_t a, const hu_core *cb, uint32_t b,
                            uint32_t random, uint32_t *events) {
   uint32_t own;
   return hu_arith_one(c, HU_OP_DIV, hu_unpack(ca, a), hu_unpack(cb, b), hu_num_special(HU_KIND_ZERO, 0), random,
                       events ? events : &own);
 }
+/* The code of the square root of x: hu_sqrt. */
 HU_FN uint32_t hu_core_sqrt(const hu_core *c, const hu_core *cx, uint32_t x, uint32_t random, uint32_t *events) {
   uint32_t own;
   hu_num zero = hu_num_special(HU_KIND_ZERO, 0);

@@ -227,13 +227,15 @@ HU_API HU_MUST_CHECK hu_status hu_device_mma_run(size_t i, size_t tiles, void *d
 /* The same work on HOST arrays: copies in, runs, synchronises, copies out. For programs that try the device, not for
  * speed; allocates device memory for the call (HU_E_MEMORY). */
 HU_API HU_MUST_CHECK hu_status hu_device_host_quantize_n(size_t n, float *z, const float *x, hu_format f, hu_mode mode,
-                                                         const hu_exec *exec, hu_events *events);
+                                                         const hu_exec *exec,
+                                                         hu_events *events); /* hu_quantize_n by way of the device */
 HU_API HU_MUST_CHECK hu_status hu_device_host_encode_n(size_t n, void *z, const float *x, hu_format f, hu_mode mode,
-                                                       const hu_exec *exec, hu_events *events);
+                                                       const hu_exec *exec,
+                                                       hu_events *events); /* hu_encode_n by way of the device */
 HU_API HU_MUST_CHECK hu_status hu_device_host_gemm(size_t m, size_t n, size_t k, const hu_result *d,
                                                    const hu_operand *a, const hu_operand *b, const hu_operand *c,
                                                    const hu_accum *accum, hu_mode mode, const hu_exec *exec,
-                                                   hu_events *events);
+                                                   hu_events *events); /* hu_gemm by way of the device */
 
 #ifdef __cplusplus
 }

@@ -35,18 +35,23 @@ HU_API size_t hu_device_scaled_work(size_t rows, size_t cols, const hu_scaling *
 HU_API HU_MUST_CHECK hu_status hu_device_scaled_encode(size_t rows, size_t cols, const hu_scaled *z, const float *x,
                                                        size_t ldx, const hu_scaling *scaling, hu_mode mode,
                                                        const float *amax, hu_scaled_stats *stats, const hu_exec *exec,
-                                                       hu_events *events, void *work, void *stream);
+                                                       hu_events *events, void *work,
+                                                       void *stream); /* a matrix to codes and scales */
 HU_API HU_MUST_CHECK hu_status hu_device_scaled_decode(size_t rows, size_t cols, float *z, size_t ldz,
                                                        const hu_scaled *x, const hu_scaling *scaling,
-                                                       const hu_exec *exec, void *stream);
+                                                       const hu_exec *exec,
+                                                       void *stream); /* codes and scales to binary32 */
 HU_API HU_MUST_CHECK hu_status hu_device_scaled_quantize(size_t rows, size_t cols, float *z, size_t ldz, const float *x,
                                                          size_t ldx, const hu_scaling *scaling, hu_mode mode,
                                                          const float *amax, hu_scaled_stats *stats, const hu_exec *exec,
-                                                         hu_events *events, void *work, void *stream);
+                                                         hu_events *events, void *work,
+                                                         void *stream); /* a matrix to the values of its codes */
 HU_API HU_MUST_CHECK hu_status hu_device_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint8_t *x, size_t ld,
-                                                     const hu_scaling *scaling, void *stream);
+                                                     const hu_scaling *scaling,
+                                                     void *stream); /* codes, a byte each, to packed rows */
 HU_API HU_MUST_CHECK hu_status hu_device_scaled_unpack(size_t rows, size_t cols, uint8_t *z, size_t ld,
-                                                       const uint8_t *x, const hu_scaling *scaling, void *stream);
+                                                       const uint8_t *x, const hu_scaling *scaling,
+                                                       void *stream); /* packed rows to codes, a byte each */
 
 /* ---- s2fp8.h ---- */
 
@@ -57,36 +62,39 @@ HU_API HU_MUST_CHECK hu_status hu_device_scaled_unpack(size_t rows, size_t cols,
  * call at a time may use it, others on the same stream afterwards. */
 #define HU_DEVICE_S2FP8_WORK 8192
 HU_API HU_MUST_CHECK hu_status hu_device_s2fp8_sum_n(size_t n, const float *x, ptrdiff_t incx, hu_s2fp8_sums *sums,
-                                                     void *stream);
+                                                     void *stream); /* adds the statistics of n numbers */
 HU_API HU_MUST_CHECK hu_status hu_device_s2fp8_scale_of(hu_s2fp8_scale *scale, const hu_s2fp8_sums *sums,
-                                                        const hu_s2fp8 *kind, void *stream);
+                                                        const hu_s2fp8 *kind,
+                                                        void *stream); /* the scale that statistics give */
 HU_API HU_MUST_CHECK hu_status hu_device_s2fp8_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x,
                                                         ptrdiff_t incx, const hu_s2fp8 *kind,
                                                         const hu_s2fp8_scale *scale, hu_mode mode, const hu_exec *exec,
-                                                        hu_events *events, void *work, void *stream);
+                                                        hu_events *events, void *work,
+                                                        void *stream); /* numbers to codes, with a scale */
 HU_API HU_MUST_CHECK hu_status hu_device_s2fp8_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x,
                                                         ptrdiff_t incx, const hu_s2fp8 *kind,
                                                         const hu_s2fp8_scale *scale, const hu_exec *exec, void *work,
-                                                        void *stream);
+                                                        void *stream); /* codes to numbers, with a scale */
 HU_API HU_MUST_CHECK hu_status hu_device_s2fp8_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x,
                                                           ptrdiff_t incx, const hu_s2fp8 *kind,
                                                           const hu_s2fp8_scale *scale, hu_mode mode,
                                                           const hu_exec *exec, hu_events *events, void *work,
-                                                          void *stream);
+                                                          void *stream); /* numbers to the values of their codes */
 /* hu_s2fp8_truncate_n on the device, as above. sums and scale must not be NULL here. */
 HU_API HU_MUST_CHECK hu_status hu_device_s2fp8_truncate_n(size_t n, float *z, ptrdiff_t incz, const float *x,
                                                           ptrdiff_t incx, const hu_s2fp8 *kind, hu_mode mode,
                                                           hu_s2fp8_sums *sums, hu_s2fp8_scale *scale,
                                                           const hu_exec *exec, hu_events *events, void *work,
-                                                          void *stream);
+                                                          void *stream); /* statistics, scale and values in one call */
 /* hu_s2fp8_gemm on the device, with the same bits: the operands are decoded whole into `work`, then hu_device_gemm
  * runs. hu_device_s2fp8_gemm_work returns the bytes that `work` must have, SIZE_MAX where a size_t cannot hold their
  * number. */
 HU_API size_t hu_device_s2fp8_gemm_work(size_t m, size_t n, size_t k, const hu_s2fp8_operand *a,
-                                        const hu_s2fp8_operand *b);
+                                        const hu_s2fp8_operand *b); /* bytes of `work` */
 HU_API HU_MUST_CHECK hu_status hu_device_s2fp8_gemm(size_t m, size_t n, size_t k, float *z, size_t ldz,
                                                     const hu_s2fp8_operand *a, const hu_s2fp8_operand *b,
-                                                    const float *c, size_t ldc, void *work, void *stream);
+                                                    const float *c, size_t ldc, void *work,
+                                                    void *stream); /* the product of two S2FP8 matrices */
 
 /* ---- hadamard.h ---- */
 
@@ -94,10 +102,12 @@ HU_API HU_MUST_CHECK hu_status hu_device_s2fp8_gemm(size_t m, size_t n, size_t k
  * pointers; the record is on the host. */
 HU_API HU_MUST_CHECK hu_status hu_device_hadamard_forward(size_t rows, size_t cols, float *z, size_t ldz,
                                                           const float *x, size_t ldx, const hu_hadamard *transform,
-                                                          const hu_exec *exec, void *stream);
+                                                          const hu_exec *exec,
+                                                          void *stream); /* z = the transform of x */
 HU_API HU_MUST_CHECK hu_status hu_device_hadamard_inverse(size_t rows, size_t cols, float *z, size_t ldz,
                                                           const float *x, size_t ldx, const hu_hadamard *transform,
-                                                          const hu_exec *exec, void *stream);
+                                                          const hu_exec *exec,
+                                                          void *stream); /* z = the inverse transform of x */
 
 /* ---- scaled_gemm.h ---- */
 
@@ -109,12 +119,12 @@ HU_API HU_MUST_CHECK hu_status hu_device_hadamard_inverse(size_t rows, size_t co
  * one. space: aligned to 64. */
 HU_API size_t hu_device_scaled_gemm_space(size_t m, size_t n, size_t k, const hu_scaled_result *d,
                                           const hu_scaled_operand *a, const hu_scaled_operand *b,
-                                          const hu_scaled_operand *c, const hu_scaled_sum *sum);
+                                          const hu_scaled_operand *c, const hu_scaled_sum *sum); /* bytes of `space` */
 HU_API HU_MUST_CHECK hu_status hu_device_scaled_gemm(size_t m, size_t n, size_t k, const hu_scaled_result *d,
                                                      const hu_scaled_operand *a, const hu_scaled_operand *b,
                                                      const hu_scaled_operand *c, const hu_scaled_sum *sum, hu_mode mode,
                                                      void *space, size_t bytes, const hu_exec *exec, hu_events *events,
-                                                     void *stream);
+                                                     void *stream); /* the product of two scaled matrices */
 /* hu_gemm_scaled of gemm.h on the device, with the same bits: data of d, a, b, c, sa, sb are device pointers. */
 HU_API HU_MUST_CHECK hu_status hu_device_gemm_scaled(size_t m, size_t n, size_t k, const hu_result *d,
                                                      const hu_operand *a, const hu_operand *b, const hu_operand *c,

@@ -166,8 +166,8 @@ typedef struct hu_format_entry {
   hu_format format;
 } hu_format_entry;
 /* The number of formats; and one of them: i < hu_format_count(), else id is NULL. */
-HU_API size_t hu_format_count(void);
-HU_API hu_format_entry hu_format_at(size_t i);
+HU_API size_t hu_format_count(void);           /* the number of catalogue formats */
+HU_API hu_format_entry hu_format_at(size_t i); /* format i of the catalogue */
 /* By id or alias, exact spelling. HU_E_NAME if the name is unknown. P3109 names beyond the catalogue are found too
  * (HU_E_FORMAT for those that need more than 11 exponent bits). *f is untouched on failure. */
 HU_API HU_MUST_CHECK hu_status hu_format_find(hu_format *f, const char *name);

@@ -79,9 +79,11 @@ typedef struct hu_hadamard {
  *   errors    HU_E_SHAPE (n is invalid, the axis is not a multiple of it, ld < cols), HU_E_MODE (axis, norm, signs or
  *             whole unknown), HU_E_NULL, HU_E_ALIGN, HU_E_OVERLAP; z is untouched then */
 HU_API HU_MUST_CHECK hu_status hu_hadamard_forward(size_t rows, size_t cols, float *z, size_t ldz, const float *x,
-                                                   size_t ldx, const hu_hadamard *transform, const hu_exec *exec);
+                                                   size_t ldx, const hu_hadamard *transform,
+                                                   const hu_exec *exec); /* z = the transform of x */
 HU_API HU_MUST_CHECK hu_status hu_hadamard_inverse(size_t rows, size_t cols, float *z, size_t ldz, const float *x,
-                                                   size_t ldx, const hu_hadamard *transform, const hu_exec *exec);
+                                                   size_t ldx, const hu_hadamard *transform,
+                                                   const hu_exec *exec); /* z = the inverse transform of x */
 
 #ifdef __cplusplus
 }

@@ -82,9 +82,9 @@ HU_API HU_MUST_CHECK hu_status hu_mode_check(hu_mode mode);
 HU_API HU_MUST_CHECK hu_status hu_mode_round_parse(hu_mode *mode, const char *text);
 /* Saturation text: default none finite propagate. NaN text: max zero error. Text of nan_fma: quiet invalid. Each sets
  * its field and leaves the rest. */
-HU_API HU_MUST_CHECK hu_status hu_mode_saturate_parse(hu_mode *mode, const char *text);
-HU_API HU_MUST_CHECK hu_status hu_mode_nan_parse(hu_mode *mode, const char *text);
-HU_API HU_MUST_CHECK hu_status hu_mode_nan_fma_parse(hu_mode *mode, const char *text);
+HU_API HU_MUST_CHECK hu_status hu_mode_saturate_parse(hu_mode *mode, const char *text); /* sets mode->saturate */
+HU_API HU_MUST_CHECK hu_status hu_mode_nan_parse(hu_mode *mode, const char *text);      /* sets mode->nan */
+HU_API HU_MUST_CHECK hu_status hu_mode_nan_fma_parse(hu_mode *mode, const char *text);  /* sets mode->nan_fma */
 /* The rounding's text into a buffer of at least 8 bytes; returns it. */
 HU_API char *hu_mode_round_text(char text[8], hu_mode mode);
 
@@ -94,8 +94,8 @@ typedef struct hu_stream {
   uint64_t counter;
 } hu_stream;
 /* Word i of a stream; and words 0 ... n - 1 into z. */
-HU_API uint32_t hu_stream_word(hu_stream s, uint64_t i);
-HU_API void hu_stream_words_n(size_t n, uint32_t *z, hu_stream s);
+HU_API uint32_t hu_stream_word(hu_stream s, uint64_t i);           /* word i */
+HU_API void hu_stream_words_n(size_t n, uint32_t *z, hu_stream s); /* words 0 to n - 1 */
 
 /* Events of one operation: a set of bits (section 5). */
 enum {
@@ -115,8 +115,8 @@ typedef struct hu_events {
   uint64_t overflow, saturated, underflow, to_zero, subnormal, inexact, invalid, nan_in, inf_in, divide_by_zero;
 } hu_events;
 /* Adds counts to counts; and one operation's set of bits. */
-HU_API void hu_events_add(hu_events *sum, const hu_events *part);
-HU_API void hu_events_count(hu_events *sum, uint32_t events);
+HU_API void hu_events_add(hu_events *sum, const hu_events *part); /* adds the counts of `part` */
+HU_API void hu_events_count(hu_events *sum, uint32_t events);     /* adds 1 for each bit of `events` */
 
 /* The five exceptions of IEEE 754 section 7 as bits, in the order of RISC-V's fflags, of Berkeley SoftFloat and
  * TestFloat, and of `halfulp vectors`. */

@@ -102,9 +102,9 @@ typedef struct hu_number {
 } hu_number;
 
 /* Records of a kind; hu_number_check says whether they make sense. */
-HU_API hu_number hu_number_float(hu_format f);
-HU_API hu_number hu_number_posit(unsigned n, unsigned es);
-HU_API hu_number hu_number_lns(unsigned w, unsigned f, unsigned coding);
+HU_API hu_number hu_number_float(hu_format f);                           /* a floating-point format */
+HU_API hu_number hu_number_posit(unsigned n, unsigned es);               /* posit<n, es> */
+HU_API hu_number hu_number_lns(unsigned w, unsigned f, unsigned coding); /* a logarithmic number system */
 /* q(m.n) (signed, 1 + m + n bits) or uq(m.n) (m + n bits). Some write the sign among the m: Arm's Q1.15 is q(0.15). */
 HU_API hu_number hu_number_fixed(int is_signed, unsigned m, unsigned n, unsigned overflow);
 /* Of values, and with ties given their limits behind them; the caller's array. */
@@ -156,8 +156,8 @@ typedef struct hu_number_entry {
   hu_number number;
 } hu_number_entry;
 /* The number of systems; and one of them: i < hu_number_count(), else name is NULL. */
-HU_API size_t hu_number_count(void);
-HU_API hu_number_entry hu_number_at(size_t i);
+HU_API size_t hu_number_count(void);           /* the number of named systems */
+HU_API hu_number_entry hu_number_at(size_t i); /* named system i */
 /* By name, of this catalogue first, then hu_format_find's. *z is untouched on failure. */
 HU_API HU_MUST_CHECK hu_status hu_number_find(hu_number *z, const char *name);
 /* The first name of a number system, in this catalogue (tables by their values) or hu_format_id's; NULL if none. */
@@ -166,8 +166,10 @@ HU_API const char *hu_number_id(hu_number x);
 /* One value at a time, as scalar.h's calls: `random` is R, *events is set to the operation's HU_EVENT_ bits (may be
  * NULL). Any bit pattern gives the documented result. Something that a check refuses: code 0 (value NaN) and
  * HU_EVENT_INVALID. Codes: bits above the width are ignored. */
-HU_API uint32_t hu_number_encode(hu_number z, hu_mode mode, float x, uint32_t random, uint32_t *events);
-HU_API uint32_t hu_number_encode64(hu_number z, hu_mode mode, double x, uint32_t random, uint32_t *events);
+HU_API uint32_t hu_number_encode(hu_number z, hu_mode mode, float x, uint32_t random,
+                                 uint32_t *events); /* a binary32 number to its code */
+HU_API uint32_t hu_number_encode64(hu_number z, hu_mode mode, double x, uint32_t random,
+                                   uint32_t *events); /* a binary64 number to its code */
 /* The code in z of the value of code x of fx: one rounding, whatever the two kinds, irrational values included. */
 HU_API uint32_t hu_number_convert(hu_number z, hu_mode mode, hu_number fx, uint32_t x, uint32_t random,
                                   uint32_t *events);
@@ -183,21 +185,24 @@ HU_API float hu_number_decode(hu_number f, uint32_t code);
  * into the array's own type. There is no HU_E_CARRIER here: values that binary32 lacks are rounded as hu_number_decode
  * does it. A table must not overlap an output. */
 HU_API HU_MUST_CHECK hu_status hu_number_quantize_n(size_t n, float *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                                    hu_number f, hu_mode mode, const hu_exec *exec, hu_events *events);
+                                                    hu_number f, hu_mode mode, const hu_exec *exec,
+                                                    hu_events *events); /* binary32 to binary32 */
 HU_API HU_MUST_CHECK hu_status hu_number_quantize64_n(size_t n, double *z, ptrdiff_t incz, const double *x,
                                                       ptrdiff_t incx, hu_number f, hu_mode mode, const hu_exec *exec,
-                                                      hu_events *events);
+                                                      hu_events *events); /* binary64 to binary64 */
 HU_API HU_MUST_CHECK hu_status hu_number_encode_n(size_t n, void *z, ptrdiff_t incz, const float *x, ptrdiff_t incx,
-                                                  hu_number f, hu_mode mode, const hu_exec *exec, hu_events *events);
+                                                  hu_number f, hu_mode mode, const hu_exec *exec,
+                                                  hu_events *events); /* binary32 to codes */
 HU_API HU_MUST_CHECK hu_status hu_number_encode64_n(size_t n, void *z, ptrdiff_t incz, const double *x, ptrdiff_t incx,
-                                                    hu_number f, hu_mode mode, const hu_exec *exec, hu_events *events);
+                                                    hu_number f, hu_mode mode, const hu_exec *exec,
+                                                    hu_events *events); /* binary64 to codes */
 HU_API HU_MUST_CHECK hu_status hu_number_decode_n(size_t n, float *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                                  hu_number f, const hu_exec *exec);
+                                                  hu_number f, const hu_exec *exec); /* codes to binary32 */
 HU_API HU_MUST_CHECK hu_status hu_number_decode64_n(size_t n, double *z, ptrdiff_t incz, const void *x, ptrdiff_t incx,
-                                                    hu_number f, const hu_exec *exec);
+                                                    hu_number f, const hu_exec *exec); /* codes to binary64 */
 HU_API HU_MUST_CHECK hu_status hu_number_convert_n(size_t n, void *z, ptrdiff_t incz, hu_number fz, const void *x,
                                                    ptrdiff_t incx, hu_number fx, hu_mode mode, const hu_exec *exec,
-                                                   hu_events *events);
+                                                   hu_events *events); /* codes to codes */
 
 #ifdef __cplusplus
 }

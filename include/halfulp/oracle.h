@@ -80,9 +80,10 @@ HU_API HU_MUST_CHECK hu_status hu_oracle_remainder(uint32_t *code, uint32_t *eve
  * complement) and hu_from_unsigned must return. HU_E_SHAPE: no such integer type or rule. */
 HU_API HU_MUST_CHECK hu_status hu_oracle_to_integer(uint64_t *z, uint32_t *events, unsigned width, int is_signed,
                                                     int rule, int exact, hu_mode mode, uint32_t random,
-                                                    hu_oracle_code x);
+                                                    hu_oracle_code x); /* the integer and events */
 HU_API HU_MUST_CHECK hu_status hu_oracle_from_integer(uint32_t *code, uint32_t *events, hu_format fz, hu_mode mode,
-                                                      int is_signed, uint64_t x, uint32_t random);
+                                                      int is_signed, uint64_t x,
+                                                      uint32_t random); /* the code and events */
 
 /* The functions of function.h. x: one operand, of POW two. What hu_exp, ... must return for code and events. */
 enum {
@@ -114,9 +115,11 @@ HU_API HU_MUST_CHECK hu_status hu_oracle_functions(uint32_t *codes, uint32_t *ev
 /* Number systems (number.h, docs/numbers.md). HU_E_NUMBER and HU_E_FORMAT as hu_number_check, but that fields of other
  * kinds are not looked at. What hu_number_encode64, hu_number_convert must return. */
 HU_API HU_MUST_CHECK hu_status hu_oracle_number_encode64(uint32_t *code, uint32_t *events, hu_number f, hu_mode mode,
-                                                         double x, uint32_t random);
+                                                         double x,
+                                                         uint32_t random); /* a code and events of hu_number_encode64 */
 HU_API HU_MUST_CHECK hu_status hu_oracle_number_convert(uint32_t *code, uint32_t *events, hu_number fz, hu_mode mode,
-                                                        hu_number fx, uint32_t x, uint32_t random);
+                                                        hu_number fx, uint32_t x,
+                                                        uint32_t random); /* a code and events of hu_number_convert */
 /* What hu_number_decode64 and, if z32 is not NULL, hu_number_decode must return. */
 HU_API HU_MUST_CHECK hu_status hu_oracle_number_decode64(double *z, float *z32, hu_number f, uint32_t code);
 

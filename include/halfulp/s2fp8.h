@@ -67,9 +67,10 @@ HU_API HU_MUST_CHECK hu_status hu_s2fp8_check(const hu_s2fp8 *kind, const char *
 HU_API unsigned hu_s2fp8_target(const hu_s2fp8 *kind);
 /* Text to record and back, as hu_scaling_parse and hu_scaling_text of scaled.h: HU_E_TEXT, HU_E_NAME, HU_E_FORMAT,
  * HU_E_SCALING with *where; the canonical text is "s2fp8" where that is the kind, and leaves defaults out. */
-HU_API HU_MUST_CHECK hu_status hu_s2fp8_parse(hu_s2fp8 *kind, const char *text, size_t *where);
+HU_API HU_MUST_CHECK hu_status hu_s2fp8_parse(hu_s2fp8 *kind, const char *text,
+                                              size_t *where); /* the record of a text */
 #define HU_S2FP8_TEXT_MAX 192
-HU_API size_t hu_s2fp8_text(char *text, size_t size, const hu_s2fp8 *kind);
+HU_API size_t hu_s2fp8_text(char *text, size_t size, const hu_s2fp8 *kind); /* the canonical text of a record */
 
 /* Logarithms are integers that count this: (double)mu * HU_S2FP8_UNIT is exact. */
 #define HU_S2FP8_UNIT 0x1p-40

@@ -183,9 +183,9 @@ HU_API HU_MUST_CHECK hu_status hu_scaled_quantize(size_t rows, size_t cols, floa
  * matrix's own codes. Scales are not packed: their own array. z and x must not overlap. HU_E_SHAPE: wider codes, ld <
  * cols. */
 HU_API HU_MUST_CHECK hu_status hu_scaled_pack(size_t rows, size_t cols, uint8_t *z, const uint8_t *x, size_t ld,
-                                              const hu_scaling *scaling);
+                                              const hu_scaling *scaling); /* codes, a byte each, to packed rows */
 HU_API HU_MUST_CHECK hu_status hu_scaled_unpack(size_t rows, size_t cols, uint8_t *z, size_t ld, const uint8_t *x,
-                                                const hu_scaling *scaling);
+                                                const hu_scaling *scaling); /* packed rows to codes, a byte each */
 
 #ifdef __cplusplus
 }

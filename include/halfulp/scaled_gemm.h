@@ -77,15 +77,16 @@ typedef struct hu_scaled_sum {
 } hu_scaled_sum;
 
 /* Records of a way; hu_scaled_sum_check says whether they make sense. */
-HU_API hu_scaled_sum hu_scaled_sum_parts(hu_accum inside, hu_accum across, uint8_t factor);
-HU_API hu_scaled_sum hu_scaled_sum_unit(hu_accum model);
-HU_API hu_scaled_sum hu_scaled_sum_decoded(hu_accum model);
+HU_API hu_scaled_sum hu_scaled_sum_parts(hu_accum inside, hu_accum across, uint8_t factor); /* runs of equal scales */
+HU_API hu_scaled_sum hu_scaled_sum_unit(hu_accum model);    /* a model that takes the scales */
+HU_API hu_scaled_sum hu_scaled_sum_decoded(hu_accum model); /* the values are decoded, then summed */
 /* HU_OK or HU_E_ACCUM: a field out of range, a model that does not go where it stands (HU_E_FORMAT: `as`). */
 HU_API HU_MUST_CHECK hu_status hu_scaled_sum_check(const hu_scaled_sum *sum);
 
 /* The runs of way parts: their number, and where run r begins (k where r is their number or more). */
-HU_API size_t hu_scaled_runs(size_t k, const hu_scaled_operand *a, const hu_scaled_operand *b);
-HU_API size_t hu_scaled_run_at(size_t k, const hu_scaled_operand *a, const hu_scaled_operand *b, size_t r);
+HU_API size_t hu_scaled_runs(size_t k, const hu_scaled_operand *a, const hu_scaled_operand *b); /* the number of runs */
+HU_API size_t hu_scaled_run_at(size_t k, const hu_scaled_operand *a, const hu_scaled_operand *b,
+                               size_t r); /* the first k of run r */
 
 /* Returns the bytes of working space that the call requires: the same for the same shapes, formats, ways and threads,
  * whatever the data; no pointer to data is followed. 0: none; SIZE_MAX: does not fit, or an argument is not valid.

@@ -57,16 +57,18 @@ typedef struct hu_sum {
 
 /* Adds the value of a code of f; a binary32, a binary64 number; a product. Codes' bits above the width are ignored. A
  * format that hu_format_check refuses counts as a NaN term. */
-HU_API void hu_sum_add(hu_sum *sum, hu_format f, uint32_t code);
-HU_API void hu_sum_add32(hu_sum *sum, float x);
-HU_API void hu_sum_add64(hu_sum *sum, double x);
-HU_API void hu_sum_add_product(hu_sum *sum, hu_format fa, uint32_t a, hu_format fb, uint32_t b);
-HU_API void hu_sum_add_product64(hu_sum *sum, double a, double b);
+HU_API void hu_sum_add(hu_sum *sum, hu_format f, uint32_t code); /* the value of a code */
+HU_API void hu_sum_add32(hu_sum *sum, float x);                  /* a binary32 number */
+HU_API void hu_sum_add64(hu_sum *sum, double x);                 /* a binary64 number */
+HU_API void hu_sum_add_product(hu_sum *sum, hu_format fa, uint32_t a, hu_format fb,
+                               uint32_t b);                        /* the product of two codes' values */
+HU_API void hu_sum_add_product64(hu_sum *sum, double a, double b); /* the product of two binary64 numbers */
 /* Adds n values of f; n products of values of fa and fb. Codes are stored as in array.h, with its errors; x is read as
  * it is stored, and the sum is untouched after an error. */
-HU_API HU_MUST_CHECK hu_status hu_sum_add_all(hu_sum *sum, size_t n, const void *x, ptrdiff_t incx, hu_format f);
+HU_API HU_MUST_CHECK hu_status hu_sum_add_all(hu_sum *sum, size_t n, const void *x, ptrdiff_t incx,
+                                              hu_format f); /* n values */
 HU_API HU_MUST_CHECK hu_status hu_sum_add_dot(hu_sum *sum, size_t n, const void *a, ptrdiff_t inca, hu_format fa,
-                                              const void *b, ptrdiff_t incb, hu_format fb);
+                                              const void *b, ptrdiff_t incb, hu_format fb); /* n products */
 /* Adds all terms of x. sum may be x. */
 HU_API void hu_sum_merge(hu_sum *sum, const hu_sum *x);
 /* The code of f that the sum rounds to, with R = `random` in stochastic modes; *events, if not NULL, becomes its
@@ -95,19 +97,19 @@ typedef struct hu_sum_range {
 } hu_sum_range;
 /* The least range for values of f; for products of values of fa and fb; for what either of two ranges holds. words is 0
  * for a format that hu_format_check refuses. */
-HU_API hu_sum_range hu_sum_range_of(hu_format f);
-HU_API hu_sum_range hu_sum_range_of_product(hu_format fa, hu_format fb);
-HU_API hu_sum_range hu_sum_range_of_both(hu_sum_range a, hu_sum_range b);
+HU_API hu_sum_range hu_sum_range_of(hu_format f);                         /* values of f */
+HU_API hu_sum_range hu_sum_range_of_product(hu_format fa, hu_format fb);  /* products of values of fa and fb */
+HU_API hu_sum_range hu_sum_range_of_both(hu_sum_range a, hu_sum_range b); /* what a or b holds */
 
 /* An array of n sums takes n (1 + range.words) 64-bit words: of each sum first its terms (HU_SUM_), then its digits,
  * the lowest word first. All zero: empty sums. Element i of x goes into sum i. Arrays, strides, threads and errors are
  * those of array.h, and HU_E_SHAPE: a range without words, or one that does not hold
  * the values of the formats. */
 HU_API HU_MUST_CHECK hu_status hu_sum_add_n(size_t n, uint64_t *sums, hu_sum_range range, const void *x, ptrdiff_t incx,
-                                            hu_format fx, const hu_exec *exec);
+                                            hu_format fx, const hu_exec *exec); /* adds x[i] to sum i */
 HU_API HU_MUST_CHECK hu_status hu_sum_add_product_n(size_t n, uint64_t *sums, hu_sum_range range, const void *a,
                                                     ptrdiff_t inca, hu_format fa, const void *b, ptrdiff_t incb,
-                                                    hu_format fb, const hu_exec *exec);
+                                                    hu_format fb, const hu_exec *exec); /* adds a[i] b[i] to sum i */
 /* sums and x: arrays of one range. sums may be x, else must not overlap it. */
 HU_API HU_MUST_CHECK hu_status hu_sum_merge_n(size_t n, uint64_t *sums, hu_sum_range range, const uint64_t *x,
                                               const hu_exec *exec);

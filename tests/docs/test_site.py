@@ -250,6 +250,22 @@ def test_comments_are_shown_as_they_are():
     print('%d comments of headers, shown as they stand' % count)
 
 
+def test_calls_have_texts_of_their_own():
+    """Who comes to a call by search finds a text that says what this call does, not the one of its neighbours."""
+    count = 0
+    for path in headers.public_headers(root):
+        texts = {}
+        for item in headers.declared(headers.parse(path)[1]):
+            if item.kind != 'other' or '(' not in item.text or item.text.startswith('typedef'):
+                continue
+            said = item.behind or item.before
+            assert said and said not in texts, '%s: %s and %s: "%s"' % (path.name, item.name(), texts.get(said), said)
+            texts[said] = item.name()
+            count += 1
+    assert count > 500, count
+    print('%d calls, each with a text of its own' % count)
+
+
 def test_narrow_screens():
     """Addresses that are longer than a phone's line are there, and may be broken; tables of three columns become cards."""
     site = build / 'docs' / 'html'

@@ -70,17 +70,21 @@ HU_API uint64_t hu_layout_elements(const hu_layout *layout);
 HU_API HU_MUST_CHECK hu_status hu_ratio_parse(hu_ratio *z, const char *text);
 
 /* Each sets all of *a. Errors: hu_layout_check's. */
-HU_API HU_MUST_CHECK hu_status hu_assign_high(const hu_layout *layout, hu_assignment *a);
-HU_API HU_MUST_CHECK hu_status hu_assign_uniform(const hu_layout *layout, hu_assignment *a);
-HU_API HU_MUST_CHECK hu_status hu_assign_operator(const hu_layout *layout, hu_assignment *a);
-HU_API HU_MUST_CHECK hu_status hu_assign_operator_prime(const hu_layout *layout, hu_assignment *a);
+HU_API HU_MUST_CHECK hu_status hu_assign_high(const hu_layout *layout, hu_assignment *a); /* no tensor low */
+HU_API HU_MUST_CHECK hu_status hu_assign_uniform(const hu_layout *layout,
+                                                 hu_assignment *a); /* uniform: every tensor low */
+HU_API HU_MUST_CHECK hu_status hu_assign_operator(const hu_layout *layout, hu_assignment *a); /* operator: above */
+HU_API HU_MUST_CHECK hu_status hu_assign_operator_prime(const hu_layout *layout,
+                                                        hu_assignment *a); /* operator_prime: above */
 /* Algorithm 1. A group holds v_i, dv_i, theta_i, dtheta_i of consecutive operators up to and with a matrix product; the
  * last group ends with the last value. From all high, groups become low one after another while the ratio of low
  * elements is below r. HU_DEMOTE_RANDOM: by the words of `stream`, group k has word k, smallest first. HU_E_SHAPE: r is
  * not between 0 and 1, or its denominator above 10^6. */
-HU_API HU_MUST_CHECK hu_status hu_assign_demote(const hu_layout *layout, hu_assignment *a, hu_ratio r, unsigned order,
-                                                hu_stream stream);
-HU_API void hu_assign_keep_parameter_gradients(const hu_layout *layout, hu_assignment *a);
+HU_API HU_MUST_CHECK hu_status
+hu_assign_demote(const hu_layout *layout, hu_assignment *a, hu_ratio r, unsigned order,
+                 hu_stream stream); /* demote: groups low until the ratio of low elements is r */
+HU_API void hu_assign_keep_parameter_gradients(const hu_layout *layout,
+                                               hu_assignment *a); /* sets every dtheta to high */
 
 /* Low elements among all: values and their gradients, parameters and theirs. */
 HU_API hu_ratio hu_assign_ratio(const hu_layout *layout, const hu_assignment *a);

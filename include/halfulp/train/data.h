@@ -52,7 +52,7 @@ typedef struct hu_data {
   float *y;         /* count rows of `targets`; or NULL */
 } hu_data;
 
-HU_API void hu_data_free(hu_data *z); /* and sets it to all zero */
+HU_API void hu_data_free(hu_data *z); /* frees the arrays of a set and sets *z to all zero */
 /* Floats of one input: height x width x channels. */
 HU_API size_t hu_data_features(const hu_data *x);
 /* Examples first ... first + count - 1 as a data set of their own. */
@@ -85,7 +85,7 @@ typedef struct hu_text {
   uint8_t values[256]; /* values[token] = byte; 0 from kinds on */
 } hu_text;
 
-/* And sets it to all zero. */
+/* Frees the arrays of a text and sets *z to all zero. */
 HU_API void hu_text_free(hu_text *z);
 
 /* ---- files; none of them may be compressed ---- */
@@ -93,9 +93,10 @@ HU_API void hu_text_free(hu_text *z);
 /* CIFAR-10, binary version: records of a label (0 ... 9) and 3 planes of 32 x 32 bytes, red, green, blue. CIFAR-100: a
  * coarse (0 ... 19) and a fine label (0 ... 99) before them; both are checked, `coarse` says which one is kept. The
  * files' records follow each other. x = byte / 255, one binary32 division. */
-HU_API HU_MUST_CHECK hu_status hu_data_load_cifar10(hu_data *z, const char *const *paths, size_t files, char *why);
+HU_API HU_MUST_CHECK hu_status hu_data_load_cifar10(hu_data *z, const char *const *paths, size_t files,
+                                                    char *why); /* 10 classes */
 HU_API HU_MUST_CHECK hu_status hu_data_load_cifar100(hu_data *z, const char *const *paths, size_t files, int coarse,
-                                                     char *why);
+                                                     char *why); /* 100 fine or 20 coarse classes */
 /* MNIST and its relatives in idx files: images of unsigned bytes in three dimensions (magic 0x00000803), labels in one
  * (0x00000801), sizes as big-endian 32-bit numbers. Labels are below classes (MNIST: 10; EMNIST letters, which count
  * from 1: 27). by_columns: 1: the bytes of an image go column by column, as in EMNIST. x = byte / 255. */
@@ -143,8 +144,8 @@ HU_API void hu_normal_n(size_t n, float *z, float deviation, hu_stream s);
 
 /* First weights: N(0, gain / fan_in), gain 2 before a ReLU, 1 else; uniform between +-1/sqrt(hidden), both ends open.
  * A size of 0 counts as 1. */
-HU_API void hu_init_normal(size_t n, float *z, unsigned gain, size_t fan_in, hu_stream s);
-HU_API void hu_init_uniform(size_t n, float *z, size_t hidden, hu_stream s);
+HU_API void hu_init_normal(size_t n, float *z, unsigned gain, size_t fan_in, hu_stream s); /* N(0, gain / fan_in) */
+HU_API void hu_init_uniform(size_t n, float *z, size_t hidden, hu_stream s);               /* uniform */
 
 /* ---- generated data ---- */
 
@@ -176,8 +177,9 @@ typedef struct hu_teacher {
   float deviation;                /* 25 */
   const hu_format *grid;          /* NULL */
 } hu_teacher;
-HU_API hu_teacher hu_teacher_default(void);
-HU_API HU_MUST_CHECK hu_status hu_data_teacher(hu_data *z, const hu_teacher *what, uint64_t seed);
+HU_API hu_teacher hu_teacher_default(void); /* the defaults of hu_teacher */
+HU_API HU_MUST_CHECK hu_status hu_data_teacher(hu_data *z, const hu_teacher *what,
+                                               uint64_t seed); /* a set of a teacher */
 
 /* Ratings: example i, counted from `first`, is a pair (user, item), two features, both drawn alike; its score is the
  * product of the user's and the item's hidden row of `rank` numbers (variance 1 over users and items), plus N(0,
@@ -189,8 +191,9 @@ typedef struct hu_ratings {
   float noise;                      /* 0.1 */
   int labels;                       /* 0 */
 } hu_ratings;
-HU_API hu_ratings hu_ratings_default(void);
-HU_API HU_MUST_CHECK hu_status hu_data_ratings(hu_data *z, uint64_t first, const hu_ratings *what, uint64_t seed);
+HU_API hu_ratings hu_ratings_default(void); /* the defaults of hu_ratings */
+HU_API HU_MUST_CHECK hu_status hu_data_ratings(hu_data *z, uint64_t first, const hu_ratings *what,
+                                               uint64_t seed); /* a set of ratings */
 
 /* ---- batches ---- */
 
@@ -218,13 +221,13 @@ HU_API HU_MUST_CHECK hu_status hu_batches_open(hu_batches *z, size_t count, size
 HU_API const uint32_t *hu_batches_next(hu_batches *b);
 /* The random words of the batch given last, for a use (HU_USE_): child position of child epoch of that use. */
 HU_API hu_stream hu_batches_stream(const hu_batches *b, uint64_t use);
-/* And sets it to all zero. */
+/* Frees what hu_batches_open allocated and sets *b to all zero. */
 HU_API void hu_batches_free(hu_batches *b);
 
 /* "seed=1,epoch=2,position=3" and back. HU_E_TEXT: not exactly that; *z is untouched then. */
 #define HU_BATCH_STATE_TEXT_MAX 96
-HU_API char *hu_batch_state_text(char text[HU_BATCH_STATE_TEXT_MAX], hu_batch_state state);
-HU_API HU_MUST_CHECK hu_status hu_batch_state_parse(hu_batch_state *z, const char *text);
+HU_API char *hu_batch_state_text(char text[HU_BATCH_STATE_TEXT_MAX], hu_batch_state state); /* state to text */
+HU_API HU_MUST_CHECK hu_status hu_batch_state_parse(hu_batch_state *z, const char *text);   /* text to state */
 
 /* n images, each padded by `pad` pixels of fill[c] (NULL: 0) on all sides, cropped at a random place to its size, and
  * mirrored from left to right with probability 1/2 if `flip`. Image i draws from child i of s. z and x do not overlap.

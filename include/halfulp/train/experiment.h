@@ -41,8 +41,8 @@ typedef struct hu_experiment {
   int quick;            /* 1: part of `make check` */
 } hu_experiment;
 /* The number of experiments; and one of them: i < hu_experiment_count(), else name is NULL. */
-HU_API size_t hu_experiment_count(void);
-HU_API hu_experiment hu_experiment_at(size_t i);
+HU_API size_t hu_experiment_count(void);         /* the number of experiments */
+HU_API hu_experiment hu_experiment_at(size_t i); /* experiment i */
 
 /* ---- what comes out ---- */
 

@@ -87,8 +87,10 @@ typedef struct hu_gradient_norms {
 /* Nothing; LARC's numbers as published: eta 0.001 (which has no published default), least and eps 1e-7. */
 HU_API hu_gradient_rules hu_gradient_rules_none(void);
 /* HU_OK, or HU_E_TRAIN with *why, if not NULL, a static sentence that names the field. */
-HU_API HU_MUST_CHECK hu_status hu_gradient_rules_check(const hu_gradient_rules *rules, const char **why);
-HU_API HU_MUST_CHECK hu_status hu_penalty_check(const hu_penalty *penalty, const char **why);
+HU_API HU_MUST_CHECK hu_status hu_gradient_rules_check(const hu_gradient_rules *rules,
+                                                       const char **why); /* rules of gradients */
+HU_API HU_MUST_CHECK hu_status hu_penalty_check(const hu_penalty *penalty,
+                                                const char **why); /* the penalty of a loss */
 /* Steps 1 to 4 for all tensors of a model. rate: that of the optimizer, which LARC uses. found as in
  * loss_scale.h: amax after step 1, what was bad after step 1 or 2. norms may be NULL. Rules NULL: steps 1 and 2 alone.
  * Errors, with nothing changed: HU_E_NULL (g, or w that is wanted), HU_E_TRAIN (a rule, a penalty, a scale that is not

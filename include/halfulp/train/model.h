@@ -105,8 +105,8 @@ typedef struct hu_model_sizes {
 
 /* Of a data set: its images or features, and outputs = classes, or targets. Of a text: windows of steps + 1 tokens, of
  * which the last is no input. All other sizes are 0, and all are where the argument is NULL. */
-HU_API hu_model_sizes hu_model_sizes_of_data(const hu_data *x);
-HU_API hu_model_sizes hu_model_sizes_of_text(const hu_text *x, size_t steps);
+HU_API hu_model_sizes hu_model_sizes_of_data(const hu_data *x);               /* sizes of a data set */
+HU_API hu_model_sizes hu_model_sizes_of_text(const hu_text *x, size_t steps); /* sizes of windows of a text */
 
 /* The model of a text that is a kind alone; linear for an unknown kind. */
 HU_API hu_model hu_model_default(uint8_t kind);

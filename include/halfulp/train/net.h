@@ -66,8 +66,8 @@ HU_API hu_status hu_net_status(const hu_net *net, const char **why);
 /* ---- building: each returns the number of its result, -1 after an error; given -1 it returns -1 ---- */
 
 /* An input: `rows` rows of `cols` numbers a sample; and one of images. */
-HU_API int hu_net_input(hu_net *net, size_t rows, size_t cols);
-HU_API int hu_net_image(hu_net *net, size_t height, size_t width, size_t channels);
+HU_API int hu_net_input(hu_net *net, size_t rows, size_t cols);                     /* rows of numbers */
+HU_API int hu_net_image(hu_net *net, size_t height, size_t width, size_t channels); /* rows of pixels */
 /* Z = X W + b: W is cols x outputs; b a row, added in binary32 before the rounding. */
 HU_API int hu_net_linear(hu_net *net, int x, size_t outputs, int bias);
 /* The same over patches of kernel x kernel pixels, `pad` pixels of zeros around the image: W is (kernel kernel
@@ -75,20 +75,20 @@ HU_API int hu_net_linear(hu_net *net, int x, size_t outputs, int bias);
 HU_API int hu_net_conv(hu_net *net, int x, size_t outputs, size_t kernel, size_t stride, size_t pad, int bias);
 /* g (x - mean) / sqrt(variance + 1e-5) + b. Batch: over all rows, a column at a time, with running statistics
  * (momentum 0.1) for evaluation; layer: over the columns of a row. */
-HU_API int hu_net_batch_norm(hu_net *net, int x);
-HU_API int hu_net_layer_norm(hu_net *net, int x);
+HU_API int hu_net_batch_norm(hu_net *net, int x); /* batch: statistics of a column over all rows */
+HU_API int hu_net_layer_norm(hu_net *net, int x); /* layer: statistics of a row */
 /* The function of each number; relu: the larger of it and 0; gelu: x Phi(x), not the approximation by tanh. */
-HU_API int hu_net_relu(hu_net *net, int x);
-HU_API int hu_net_gelu(hu_net *net, int x);
-HU_API int hu_net_tanh(hu_net *net, int x);
-HU_API int hu_net_sigmoid(hu_net *net, int x);
+HU_API int hu_net_relu(hu_net *net, int x);    /* max(x, 0) */
+HU_API int hu_net_gelu(hu_net *net, int x);    /* x Phi(x) */
+HU_API int hu_net_tanh(hu_net *net, int x);    /* tanh(x) */
+HU_API int hu_net_sigmoid(hu_net *net, int x); /* 1 / (1 + e^-x) */
 /* Sum and product, number by number, of two values of the same shape. */
-HU_API int hu_net_add(hu_net *net, int a, int b);
-HU_API int hu_net_multiply(hu_net *net, int a, int b);
+HU_API int hu_net_add(hu_net *net, int a, int b);      /* a + b */
+HU_API int hu_net_multiply(hu_net *net, int a, int b); /* a b */
 /* Values of the same rows (images: height and width) side by side, columns of the first one first; and columns from,
  * from + 1 ... of a value. */
-HU_API int hu_net_concat(hu_net *net, size_t count, const int *values);
-HU_API int hu_net_columns(hu_net *net, int x, size_t from, size_t cols);
+HU_API int hu_net_concat(hu_net *net, size_t count, const int *values);  /* values side by side */
+HU_API int hu_net_columns(hu_net *net, int x, size_t from, size_t cols); /* some columns of a value */
 /* Of each sample the sum of all numbers of `count` values: a row of one number a sample. */
 HU_API int hu_net_sum(hu_net *net, size_t count, const int *values);
 /* p of the numbers become 0, the others are divided by 1 - p, in training; nothing in evaluation. */
@@ -107,22 +107,22 @@ HU_API int hu_net_attention(hu_net *net, int x, size_t heads, int causal);
 /* One layer of `units` gated recurrent units or long short-term memory cells from a state of zeros; the result is the
  * last state h (`last`), or those of all steps. Each step is two linear operators, of the step's row and of h, with
  * parameters that all steps share, and a cell (docs/training.md section 3). Weights N(0, 1 / fan_in) at first. */
-HU_API int hu_net_gru(hu_net *net, int x, size_t units, int last);
-HU_API int hu_net_lstm(hu_net *net, int x, size_t units, int last);
+HU_API int hu_net_gru(hu_net *net, int x, size_t units, int last);  /* gated recurrent units */
+HU_API int hu_net_lstm(hu_net *net, int x, size_t units, int last); /* long short-term memory cells */
 
 /* ---- pools and losses ---- */
 
 /* Windows of kernel x kernel pixels, whole ones only; the first largest one counts. */
-HU_API int hu_net_max_pool(hu_net *net, int x, size_t kernel, size_t stride);
-HU_API int hu_net_average_pool(hu_net *net, int x, size_t kernel, size_t stride);
-HU_API int hu_net_global_average(hu_net *net, int x);
+HU_API int hu_net_max_pool(hu_net *net, int x, size_t kernel, size_t stride);     /* the largest of a window */
+HU_API int hu_net_average_pool(hu_net *net, int x, size_t kernel, size_t stride); /* the mean of a window */
+HU_API int hu_net_global_average(hu_net *net, int x);                             /* the mean of an image */
 /* The loss, last operator of a net, a single number, and what it is compared with (hu_net_labels, hu_net_targets).
  * cross_entropy: weight / R times the sum over the R rows of log(sum over j of e^(x_j - max)) - (x_label - max).
  * squared_error: weight / (2 R) times the sum of (x - target)^2.
  * absolute_error: weight / R times the sum of |x - target|; its derivative where x = target is taken to be 0. */
-HU_API int hu_net_cross_entropy(hu_net *net, int x, double weight);
-HU_API int hu_net_squared_error(hu_net *net, int x, double weight);
-HU_API int hu_net_absolute_error(hu_net *net, int x, double weight);
+HU_API int hu_net_cross_entropy(hu_net *net, int x, double weight);  /* compares with labels */
+HU_API int hu_net_squared_error(hu_net *net, int x, double weight);  /* compares with targets */
+HU_API int hu_net_absolute_error(hu_net *net, int x, double weight); /* compares with targets, by size */
 
 /* ---- names of parameters, as checkpoints and assignments require them ---- */
 
@@ -153,13 +153,14 @@ HU_API HU_MUST_CHECK hu_status hu_net_start_uniform(hu_net *net, int parameter, 
 /* ---- precision; before or between steps ---- */
 
 /* Of values, from 0 on, and of parameters: weights and biases in the order in which the operators were added. */
-HU_API int hu_net_values(const hu_net *net);
-HU_API int hu_net_parameters(const hu_net *net);
+HU_API int hu_net_values(const hu_net *net);     /* the number of values */
+HU_API int hu_net_parameters(const hu_net *net); /* the number of parameters */
 
 /* HU_E_SHAPE: no tensor of that number; else a rounding's own errors. Roundings are keep before. */
-HU_API HU_MUST_CHECK hu_status hu_net_round_value(hu_net *net, int value, const hu_rounding *v, const hu_rounding *dv);
+HU_API HU_MUST_CHECK hu_status hu_net_round_value(hu_net *net, int value, const hu_rounding *v,
+                                                  const hu_rounding *dv); /* a value and its gradient */
 HU_API HU_MUST_CHECK hu_status hu_net_round_parameter(hu_net *net, int parameter, const hu_rounding *theta,
-                                                      const hu_rounding *dtheta);
+                                                      const hu_rounding *dtheta); /* a parameter and its gradient */
 /* Of the products of the operator that makes `value` (linear, conv, the two of attention): operands of Z = X W, of dX =
  * dZ W^T, of dW = X^T dZ, rounded once more before each, and the results, before a bias is added to Z and before
  * gradients of several readers are added up. Blocks of scaled roundings lie along rows of these matrices, or columns
@@ -195,8 +196,9 @@ HU_API HU_MUST_CHECK hu_status hu_net_initialize(hu_net *net, uint64_t seed);
 /* Copies a batch of an input in: batch x rows x cols numbers. The next call is a forward pass. */
 HU_API HU_MUST_CHECK hu_status hu_net_feed(hu_net *net, int input, const float *x);
 /* What the loss compares with: batch x rows labels, or batch x rows x cols targets. */
-HU_API HU_MUST_CHECK hu_status hu_net_labels(hu_net *net, const uint32_t *labels);
-HU_API HU_MUST_CHECK hu_status hu_net_targets(hu_net *net, const float *targets);
+HU_API HU_MUST_CHECK hu_status hu_net_labels(hu_net *net, const uint32_t *labels); /* labels, for cross entropy */
+HU_API HU_MUST_CHECK hu_status hu_net_targets(hu_net *net,
+                                              const float *targets); /* targets, for squared and absolute errors */
 /* One pass; training: 1: batch statistics and dropout, 0: evaluation. *loss, if not NULL, is the loss, not rounded. */
 HU_API HU_MUST_CHECK hu_status hu_net_forward(hu_net *net, int training, float *loss);
 /* Gradients of scale times the loss, after a forward pass for training. */
@@ -229,8 +231,8 @@ typedef struct hu_net_tensor {
   hu_rounding_counts forward; /* since the last look */
   hu_rounding_counts backward;
 } hu_net_tensor;
-HU_API hu_net_tensor hu_net_value(const hu_net *net, int value);
-HU_API hu_net_tensor hu_net_parameter(const hu_net *net, int parameter);
+HU_API hu_net_tensor hu_net_value(const hu_net *net, int value);         /* value number `value` */
+HU_API hu_net_tensor hu_net_parameter(const hu_net *net, int parameter); /* parameter number `parameter` */
 /* Master weights: rows x cols numbers. x may be the net's own matrix. HU_E_SHAPE: no parameter of that number. */
 HU_API HU_MUST_CHECK hu_status hu_net_set_parameter(hu_net *net, int parameter, const float *x);
 /* Counts, since the last look, of the roundings of operands and results of the products (hu_product_rounding) of the

@@ -89,8 +89,8 @@ typedef struct hu_update_counts {
 
 /* Rate 0.01, momentum 0.9; AdamW: rate 0.001, beta 0.9 and 0.999, eps 1e-8; no decay; weights in the same format,
  * rounded to nearest even. */
-HU_API hu_optimizer hu_optimizer_sgd(hu_format f);
-HU_API hu_optimizer hu_optimizer_adamw(hu_format f);
+HU_API hu_optimizer hu_optimizer_sgd(hu_format f);   /* gradient descent with momentum */
+HU_API hu_optimizer hu_optimizer_adamw(hu_format f); /* AdamW */
 /* HU_OK; HU_E_FORMAT or HU_E_CARRIER (a format that is invalid, or not within binary32), HU_E_MODE, or HU_E_TRAIN: a
  * number out of range, beta2 (beta1, momentum) that rounds to 1 in `state`, so that nothing would ever be forgotten.
  * Then *why, if why is not NULL, is a static sentence that names the field. */

@@ -103,16 +103,17 @@ HU_API HU_MUST_CHECK hu_status hu_precision_step(hu_precision *plan, size_t *pro
 
 /* The groups of a plan's net, and the format of each now. Both live as long as the plan; the assignment changes with
  * every step. */
-HU_API const hu_layout *hu_precision_layout(const hu_precision *plan);
-HU_API const hu_assignment *hu_precision_assignment(const hu_precision *plan);
+HU_API const hu_layout *hu_precision_layout(const hu_precision *plan);         /* the groups */
+HU_API const hu_assignment *hu_precision_assignment(const hu_precision *plan); /* the format of each */
 /* Low elements among all, now; and the mean over the steps so far, each with the assignment that it ran with: now's
  * before the first step. Exact as long as steps times elements are below 2^63; later steps are not counted. */
-HU_API hu_ratio hu_precision_ratio(const hu_precision *plan);
-HU_API hu_ratio hu_precision_mean_ratio(const hu_precision *plan);
+HU_API hu_ratio hu_precision_ratio(const hu_precision *plan);      /* the ratio of low elements now */
+HU_API hu_ratio hu_precision_mean_ratio(const hu_precision *plan); /* its mean over the steps so far */
 /* Overflow ratio of a forward tensor in the last pass: its finite elements whose magnitude before rounding was above
  * the largest number of its format, among all: of value k, of theta of operator i. 0 / 1 where there is none. */
-HU_API hu_ratio hu_precision_overflow(const hu_precision *plan, size_t value);
-HU_API hu_ratio hu_precision_overflow_theta(const hu_precision *plan, size_t op);
+HU_API hu_ratio hu_precision_overflow(const hu_precision *plan, size_t value); /* the overflow ratio of value k */
+HU_API hu_ratio hu_precision_overflow_theta(const hu_precision *plan,
+                                            size_t op); /* the overflow ratio of theta of operator i */
 
 /* ---- memory ---- */
 

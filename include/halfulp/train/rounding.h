@@ -59,8 +59,8 @@ typedef struct hu_rounding_counts {
 } hu_rounding_counts;
 
 /* Roundings that keep, and that go into a format by a mode. */
-HU_API hu_rounding hu_rounding_keep(void);
-HU_API hu_rounding hu_rounding_format(hu_format f, hu_mode mode);
+HU_API hu_rounding hu_rounding_keep(void);                        /* keeps every number */
+HU_API hu_rounding hu_rounding_format(hu_format f, hu_mode mode); /* rounds into f by a mode */
 /* HU_OK, or what the parts' own checks return; HU_E_CARRIER: a format beyond binary32; HU_E_TRAIN: an unknown kind, or
  * over_inf or keep_nan of another kind than HU_ROUND_FORMAT or with a policy for NaN. */
 HU_API HU_MUST_CHECK hu_status hu_rounding_check(const hu_rounding *r);

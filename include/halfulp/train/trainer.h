@@ -42,8 +42,8 @@ typedef struct hu_trainer_key {
   double low, high;         /* the least and the largest number that it takes; 0 and 0: not a number */
 } hu_trainer_key;
 /* How many keys there are; and one of them. */
-HU_API size_t hu_trainer_key_count(void);
-HU_API hu_trainer_key hu_trainer_key_at(size_t i);
+HU_API size_t hu_trainer_key_count(void);          /* the number of keys */
+HU_API hu_trainer_key hu_trainer_key_at(size_t i); /* key i */
 
 /* NULL: no memory. Every key has its default. */
 HU_API hu_trainer *hu_trainer_new(void);
@@ -156,10 +156,10 @@ typedef struct hu_trainer_report {
  * hu_trainer_resume. */
 HU_API HU_MUST_CHECK hu_status hu_trainer_step(hu_trainer *t, hu_trainer_report *report);
 /* Steps of the whole run (0: not begun), of an epoch, done so far; and 1 where all are done. */
-HU_API uint64_t hu_trainer_steps(const hu_trainer *t);
-HU_API uint64_t hu_trainer_steps_an_epoch(const hu_trainer *t);
-HU_API uint64_t hu_trainer_at(const hu_trainer *t);
-HU_API int hu_trainer_done(const hu_trainer *t);
+HU_API uint64_t hu_trainer_steps(const hu_trainer *t);          /* steps of the whole run */
+HU_API uint64_t hu_trainer_steps_an_epoch(const hu_trainer *t); /* steps of an epoch */
+HU_API uint64_t hu_trainer_at(const hu_trainer *t);             /* steps done so far */
+HU_API int hu_trainer_done(const hu_trainer *t);                /* 1: all are done */
 
 /* Sets that an evaluation can be on. */
 enum {
@@ -211,16 +211,16 @@ typedef struct hu_trainer_tensor {
   const char *name; /* lives as long as the trainer */
   size_t rows, cols;
 } hu_trainer_tensor;
-HU_API size_t hu_trainer_tensor_count(const hu_trainer *t);
-HU_API hu_trainer_tensor hu_trainer_tensor_at(const hu_trainer *t, size_t i);
+HU_API size_t hu_trainer_tensor_count(const hu_trainer *t);                   /* the number of tensors */
+HU_API hu_trainer_tensor hu_trainer_tensor_at(const hu_trainer *t, size_t i); /* tensor i */
 /* Residuals of parallel.feedback = own are with the processes that compute their shards. After this call, which all
  * processes make, process 0 can read them until its next step. Does nothing where there is nothing to be collected.
  * HU_E_NULL, HU_E_TRAIN (the run has not begun), or what the call `sum` returns. */
 HU_API HU_MUST_CHECK hu_status hu_trainer_collect(hu_trainer *t);
 /* Its numbers copied out, or in. HU_E_SHAPE: no tensor i. HU_E_TRAIN: residuals that have to be collected before they
  * are read, or are read by another process than 0; a residual that is not finite is written: nothing is changed. */
-HU_API HU_MUST_CHECK hu_status hu_trainer_read(const hu_trainer *t, size_t i, float *numbers);
-HU_API HU_MUST_CHECK hu_status hu_trainer_write(hu_trainer *t, size_t i, const float *numbers);
+HU_API HU_MUST_CHECK hu_status hu_trainer_read(const hu_trainer *t, size_t i, float *numbers); /* copies tensor i out */
+HU_API HU_MUST_CHECK hu_status hu_trainer_write(hu_trainer *t, size_t i, const float *numbers); /* copies tensor i in */
 /* "key=value" lines: step, batches, loss scale, times, which tensors are low, and the keys of the run that weights
  * depend on. Returns the length needed without the final 0, like snprintf. */
 HU_API size_t hu_trainer_state(const hu_trainer *t, char *text, size_t size);
