@@ -41,6 +41,7 @@ static const entry table[] = {
     {"vectors", cli_vectors, "test vectors of an operation, in TestFloat's text form"},
     {"check-vectors", cli_check_vectors, "judge results of an operation from elsewhere"},
     {"testfloat", cli_testfloat, "operands in, results out, in TestFloat's text form"},
+    {"declare", cli_declare, "what this build has of the draft standard IEEE P3109"},
     {"verify", cli_verify, "self-test of this build on this machine"},
     {"campaign", cli_campaign, "a long list of checks on many processes, with a ledger"},
     {"probe-hw", cli_probe_hw, "the device's matrix instructions against their models"},

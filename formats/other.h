@@ -39,7 +39,8 @@ static inline hu_format hu_ue5m3(void) {
 }
 
 /* OpenGL 4.6, "Unsigned 11-Bit Floating-Point Numbers" (first in EXT_packed_float): 5 exponent and 6 trailing bits,
- * with infinity and NaN; what is finite and beyond the range becomes the largest finite value, what is negative zero. */
+ * with infinity and NaN; what is finite and beyond the range becomes the largest finite value; what is negative becomes
+ * zero. */
 static inline hu_format hu_r11g11b10_uf11(void) {
   hu_format f = hu_format_unsigned(hu_format_ieee(5, 6, 0));
   f.overflow = HU_OVERFLOW_MAX;

@@ -164,6 +164,7 @@ int cli_collective(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_gemm(int argc, char **argv);
 int cli_models(int argc, char **argv);
+int cli_declare(int argc, char **argv);
 int cli_experiments(int argc, char **argv);
 int cli_experiment(int argc, char **argv);
 int cli_train(int argc, char **argv);

@@ -17,6 +17,7 @@
 #include "halfulp/accum.h"
 #include "halfulp/trace.h"
 #include "halfulp/sum.h"
+#include "halfulp/p3109.h"
 #include "halfulp/gemm.h"
 #include "halfulp/scaled.h"
 #include "halfulp/hadamard.h"

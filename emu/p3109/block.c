@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* The block operations of halfulp/p3109.h. An element is the product of a code and a scale, at most 31 digits; a result
+ * is divided by the scale of its block before it is rounded, once. */
+#include "emu/core/arith.h"
+#include "emu/core/exact_digits.h"
+#include "emu/core/stream.h"
+#include "emu/p3109/exact.h"
+
+enum { OPERANDS = 3, EXPONENTS_MAX = 1000 };
+
+/* ---- checks ---- */
+
+static hu_spec spec_of(hu_format f) {
+  const hu_mode rne = {0};
+  return hu_spec_of(f, rne);
+}
+
+/* Are these formats of a block? */
+static int is_pair(hu_format scale_format, hu_format f, int transcendental) {
+  if (hu_format_check(scale_format, NULL) != HU_OK || hu_format_check(f, NULL) != HU_OK) return 0;
+  hu_spec s = spec_of(scale_format), x = spec_of(f);
+  if (s.code_bytes > 2 || x.code_bytes > 2 || s.m > 14 || x.m > 15) return 0;
+  int32_t high = s.emax + x.emax, low = s.emin - s.m + x.emin - x.m;
+  return !transcendental || (high <= EXPONENTS_MAX && low >= -EXPONENTS_MAX);
+}
+
+static hu_status check_block(const hu_p3109_block *in, int transcendental) {
+  if (!in->x) return HU_E_NULL;
+  return is_pair(in->scale_format, in->format, transcendental) ? HU_OK : HU_E_FORMAT;
+}
+
+/* ---- elements ---- */
+
+static hu_num code_at(hu_format f, const void *x, size_t i) {
+  size_t size = hu_code_bytes(f);
+  return hu_p3109_value(f, hu_load_code((const uint8_t *)x + i * size, size));
+}
+
+static void store(void *z, hu_format f, size_t i, uint32_t code) {
+  size_t size = hu_code_bytes(f);
+  hu_store_code((uint8_t *)z + i * size, size, code);
+}
+
+static hu_num element_at(const hu_p3109_block *in, size_t i) {
+  uint32_t raised = 0;
+  hu_num z = hu_exact_mul(hu_p3109_value(in->scale_format, in->scale), code_at(in->format, in->x, i), &raised);
+  if (z.kind == HU_KIND_ZERO) z.sign = 0;
+  return z;
+}
+
+/* r / s for a scale s > 0 or below, finite: of an r of 64 digits and sticky, 49 or more and sticky, more than any
+ * rounding to 16 digits looks at. The remainder and what follows r stay below s. */
+static hu_num divided(hu_num r, hu_num s) {
+  uint32_t raised = 0;
+  if (r.kind != HU_KIND_FINITE || !r.sticky) return hu_exact_div(r, s, &raised);
+  uint64_t q = r.sig / s.sig;
+  int32_t lead = hu_clz64(q);
+  hu_num z = hu_num_finite(r.sign ^ s.sign, q << lead, r.exp - s.exp - lead);
+  z.sticky = 1;
+  return z;
+}
+
+/* What BlockProject rounds. */
+static hu_num over_scale(hu_num r, hu_num s) {
+  if (r.kind == HU_KIND_NAN || s.kind == HU_KIND_NAN) return hu_num_special(HU_KIND_NAN, 0);
+  if (s.kind == HU_KIND_ZERO) return s;
+  if (s.kind == HU_KIND_INF) return hu_num_finite(0, 1, 0);
+  hu_num z = divided(r, s);
+  if (z.kind == HU_KIND_ZERO) z.sign = 0;
+  return z;
+}
+
+static uint32_t projected(hu_format fz, hu_p3109_projection projection, hu_num x, hu_stream stream, size_t i) {
+  return hu_p3109_projected(fz, projection, x, hu_stream_word(stream, i));
+}
+
+/* ---- elementwise ---- */
+
+hu_status hu_p3109_block_compute(int op, size_t count, void *z, hu_format scale_format, uint32_t scale, hu_format fz,
+                                 hu_p3109_projection projection, const hu_p3109_block *in, hu_stream stream) {
+  hu_p3109_operation o = hu_p3109_at(op);
+  if (!z || !in) return HU_E_NULL;
+  if (!o.name || !o.block || count == 0) return HU_E_SHAPE;
+  int transcendental = o.group[0] == 't';
+  for (unsigned k = 0; k < o.operands; k++) {
+    hu_status wrong = check_block(&in[k], transcendental);
+    if (wrong != HU_OK) return wrong;
+  }
+  if (!is_pair(scale_format, fz, transcendental)) return HU_E_FORMAT;
+  if (hu_p3109_projection_check(projection) != HU_OK) return HU_E_MODE;
+  hu_num s = hu_p3109_value(scale_format, scale);
+  for (size_t i = 0; i < count; i++) {
+    hu_num x[OPERANDS];
+    for (unsigned k = 0; k < o.operands; k++) x[k] = element_at(&in[k], i);
+    store(z, fz, i, projected(fz, projection, over_scale(hu_p3109_exact(op, x), s), stream, i));
+  }
+  return HU_OK;
+}
+
+/* ---- conversions ---- */
+
+static hu_status check_conversion(size_t count, const void *z, const void *x, hu_format scale_format, hu_format f,
+                                  hu_format other, hu_p3109_projection projection) {
+  if (!z || !x) return HU_E_NULL;
+  if (!is_pair(scale_format, f, 0) || !is_pair(scale_format, other, 0)) return HU_E_FORMAT;
+  if (hu_p3109_projection_check(projection) != HU_OK) return HU_E_MODE;
+  return count ? HU_OK : HU_E_SHAPE;
+}
+
+hu_status hu_p3109_to_block(size_t count, void *z, hu_format scale_format, uint32_t scale, hu_format fz,
+                            hu_p3109_projection projection, const void *x, hu_format fx, hu_stream stream) {
+  hu_status wrong = check_conversion(count, z, x, scale_format, fz, fx, projection);
+  if (wrong != HU_OK) return wrong;
+  hu_num s = hu_p3109_value(scale_format, scale);
+  for (size_t i = 0; i < count; i++)
+    store(z, fz, i, projected(fz, projection, over_scale(code_at(fx, x, i), s), stream, i));
+  return HU_OK;
+}
+
+hu_status hu_p3109_to_block_max(size_t count, void *z, uint32_t *scale, hu_format scale_format,
+                                hu_p3109_projection scale_projection, hu_format fz, hu_p3109_projection projection,
+                                const void *x, hu_format fx, hu_stream stream) {
+  hu_status wrong = check_conversion(count, z, x, scale_format, fz, fx, projection);
+  if (!scale) return HU_E_NULL;
+  if (wrong != HU_OK) return wrong;
+  if (hu_p3109_projection_check(scale_projection) != HU_OK) return HU_E_MODE;
+  hu_num most[2] = {hu_num_special(HU_KIND_NAN, 0), hu_num_special(HU_KIND_NAN, 0)};
+  for (size_t i = 0; i < count; i++) {
+    most[1] = code_at(fx, x, i);
+    most[1].sign = 0;
+    most[0] = hu_p3109_exact(HU_P3109_MAXIMUM_FINITE, most);
+  }
+  *scale = projected(scale_format, scale_projection, most[0], stream, count);
+  hu_num s = hu_p3109_value(scale_format, *scale);
+  for (size_t i = 0; i < count; i++) {
+    hu_num ratio[2] = {code_at(fx, x, i), s};
+    hu_num r = s.kind == HU_KIND_ZERO ? s : hu_p3109_exact(HU_P3109_DIVIDE, ratio);
+    store(z, fz, i, projected(fz, projection, r, stream, i));
+  }
+  return HU_OK;
+}
+
+hu_status hu_p3109_from_block(size_t count, void *z, hu_format fz, hu_p3109_projection projection,
+                              const hu_p3109_block *in, hu_stream stream) {
+  if (!in) return HU_E_NULL;
+  hu_status wrong = check_conversion(count, z, in->x, in->scale_format, in->format, fz, projection);
+  if (wrong != HU_OK) return wrong;
+  for (size_t i = 0; i < count; i++) store(z, fz, i, projected(fz, projection, element_at(in, i), stream, i));
+  return HU_OK;
+}
+
+/* ---- reductions ---- */
+
+static hu_status check_reduction(size_t count, const uint32_t *z, hu_format fz, hu_p3109_projection projection,
+                                 const hu_p3109_block *in, unsigned blocks) {
+  if (!z || !in) return HU_E_NULL;
+  for (unsigned k = 0; k < blocks; k++) {
+    hu_status wrong = check_block(&in[k], 0);
+    if (wrong != HU_OK) return wrong;
+  }
+  if (hu_format_check(fz, NULL) != HU_OK) return HU_E_FORMAT;
+  if (hu_p3109_projection_check(projection) != HU_OK) return HU_E_MODE;
+  return count ? HU_OK : HU_E_SHAPE;
+}
+
+/* The sum of the elements, or of the products of those of two blocks: integers from 2^-4400, of which elements take
+ * 2^-4296 to 2^4096, and a count of 2^64. */
+static hu_num sum(size_t count, const hu_p3109_block *in, unsigned blocks) {
+  enum { WORDS = 136, LOW = -4400 };
+  uint64_t word[WORDS] = {0};
+  uint32_t terms = 0, raised = 0;
+  for (size_t i = 0; i < count; i++) {
+    hu_num x = element_at(&in[0], i);
+    if (blocks == 2) x = hu_exact_mul(x, element_at(&in[1], i), &raised);
+    terms |= hu_digits_add_term(word, WORDS, LOW, hu_long_of(x));
+  }
+  return hu_digits_value(word, WORDS, LOW, terms);
+}
+
+hu_status hu_p3109_block_add(size_t count, uint32_t *z, hu_format fz, hu_p3109_projection projection,
+                             const hu_p3109_block *in, uint32_t random) {
+  hu_status wrong = check_reduction(count, z, fz, projection, in, 1);
+  if (wrong != HU_OK) return wrong;
+  *z = hu_p3109_projected(fz, projection, sum(count, in, 1), random);
+  return HU_OK;
+}
+
+hu_status hu_p3109_block_dot(size_t count, uint32_t *z, hu_format fz, hu_p3109_projection projection,
+                             const hu_p3109_block *in, uint32_t random) {
+  hu_status wrong = check_reduction(count, z, fz, projection, in, 2);
+  if (wrong != HU_OK) return wrong;
+  *z = hu_p3109_projected(fz, projection, sum(count, in, 2), random);
+  return HU_OK;
+}
+
+/* An integer of many digits and its exponent. */
+typedef struct product {
+  uint32_t limb[HU_P3109_BLOCK_MAX + 1]; /* the lowest first */
+  size_t limbs;
+  int64_t exp;
+} product;
+
+static void times(product *p, uint32_t factor) {
+  uint64_t carry = 0;
+  for (size_t l = 0; l < p->limbs; l++) {
+    carry += (uint64_t)p->limb[l] * factor;
+    p->limb[l] = (uint32_t)carry;
+    carry >>= 32;
+  }
+  if (carry) p->limb[p->limbs++] = (uint32_t)carry;
+}
+
+/* Its leading digits and sticky, the exponent held where no format is. */
+static hu_num leading(const product *p, uint32_t sign) {
+  uint32_t rest = 0;
+  uint64_t word[2] = {0, 0};
+  size_t low = p->limbs > 4 ? p->limbs - 4 : 0;
+  for (size_t l = 0; l < p->limbs; l++) {
+    if (l < low) rest |= p->limb[l];
+    if (l >= low) word[(l - low) / 2] |= (uint64_t)p->limb[l] << 32 * ((l - low) % 2);
+  }
+  int64_t exp = p->exp + 32 * (int64_t)low;
+  int32_t held = (int32_t)(exp > 100000 ? 100000 : exp < -100000 ? -100000 : exp);
+  if (word[1] == 0) return hu_num_finite(sign, word[0], held);
+  return hu_num_two_words(sign, word[1], word[0], rest != 0, held);
+}
+
+static hu_num product_of(size_t count, const hu_p3109_block *in) {
+  product p = {{1}, 1, 0};
+  hu_num z = hu_num_finite(0, 1, 0); /* what is not finite goes into it, and the sign */
+  uint32_t raised = 0, sign = 0;
+  for (size_t i = 0; i < count; i++) {
+    hu_num x = element_at(in, i);
+    sign ^= x.sign;
+    if (x.kind != HU_KIND_FINITE || z.kind != HU_KIND_FINITE) {
+      z = hu_exact_mul(z, x.kind == HU_KIND_FINITE ? hu_num_finite(x.sign, 1, 0) : x, &raised);
+    } else {
+      times(&p, (uint32_t)x.sig);
+      p.exp += x.exp;
+    }
+  }
+  if (z.kind == HU_KIND_ZERO) z.sign = 0;
+  if (z.kind == HU_KIND_INF) z.sign = (uint8_t)sign;
+  return z.kind == HU_KIND_FINITE ? leading(&p, sign) : z;
+}
+
+hu_status hu_p3109_block_multiply(size_t count, uint32_t *z, hu_format fz, hu_p3109_projection projection,
+                                  const hu_p3109_block *in, uint32_t random) {
+  hu_status wrong = check_reduction(count, z, fz, projection, in, 1);
+  if (wrong != HU_OK) return wrong;
+  if (count > HU_P3109_BLOCK_MAX) return HU_E_SHAPE;
+  *z = hu_p3109_projected(fz, projection, product_of(count, in), random);
+  return HU_OK;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* hu_p3109_compute: operands out of their codes, the exact result, one projection; neighbours and predicates. */
+#include "emu/core/arith.h"
+#include "emu/p3109/exact.h"
+#include "halfulp/arith.h"
+
+hu_status hu_p3109_projection_check(hu_p3109_projection projection) {
+  return projection.rules > HU_P3109_JULY_2026 ? HU_E_MODE : hu_mode_check(projection.mode);
+}
+
+/* ---- neighbours ---- */
+
+/* hu_next_up and hu_next_down give the operand itself where there is no neighbour. */
+static uint32_t neighbour(hu_format f, uint32_t code, int below) {
+  const hu_p3109_projection plain = {{0}, HU_P3109_V4_0};
+  const hu_mode rne = {0};
+  hu_num x = hu_p3109_value(f, code);
+  uint32_t here = hu_p3109_projected(f, plain, x, 0), next = below ? hu_next_down(f, here) : hu_next_up(f, here);
+  if (x.kind == HU_KIND_NAN || next == here) return hu_p3109_projected(f, plain, hu_num_special(HU_KIND_NAN, 0), 0);
+  hu_spec s = hu_spec_of(f, rne);
+  return s.negzero && next == s.sign_mask ? 0 : next;
+}
+
+/* ---- predicates ---- */
+
+static uint32_t class_of(hu_format f, uint32_t code) {
+  const hu_mode rne = {0};
+  hu_spec s = hu_spec_of(f, rne);
+  hu_num x = hu_p3109_value(f, code);
+  uint32_t normal = s.zero != HU_ZERO_FIELD || (code & s.mag_mask) >> s.m != 0;
+  if (x.kind == HU_KIND_NAN) return HU_P3109_CLASS_NAN;
+  if (x.kind == HU_KIND_ZERO) return HU_P3109_CLASS_ZERO;
+  if (x.kind == HU_KIND_INF) return x.sign ? HU_P3109_CLASS_NEGATIVE_INFINITY : HU_P3109_CLASS_POSITIVE_INFINITY;
+  if (x.sign) return normal ? HU_P3109_CLASS_NEGATIVE_NORMAL : HU_P3109_CLASS_NEGATIVE_SUBNORMAL;
+  return normal ? HU_P3109_CLASS_POSITIVE_NORMAL : HU_P3109_CLASS_POSITIVE_SUBNORMAL;
+}
+
+static uint32_t classified(int op, hu_format f, uint32_t code) {
+  uint32_t c = class_of(f, code);
+  hu_num x = hu_p3109_value(f, code);
+  int infinite = c == HU_P3109_CLASS_NEGATIVE_INFINITY || c == HU_P3109_CLASS_POSITIVE_INFINITY;
+  switch (op) {
+    case HU_P3109_IS_ZERO: return c == HU_P3109_CLASS_ZERO;
+    case HU_P3109_IS_ONE:
+      return x.kind == HU_KIND_FINITE && !x.sign && hu_exponent(x) == 0 && (x.sig & (x.sig - 1)) == 0;
+    case HU_P3109_IS_NAN: return c == HU_P3109_CLASS_NAN;
+    case HU_P3109_IS_SIGN_MINUS: return c != HU_P3109_CLASS_NAN && c < HU_P3109_CLASS_ZERO;
+    case HU_P3109_IS_FINITE: return c != HU_P3109_CLASS_NAN && !infinite;
+    case HU_P3109_IS_INFINITE: return (uint32_t)infinite;
+    case HU_P3109_IS_NORMAL: return c == HU_P3109_CLASS_NEGATIVE_NORMAL || c == HU_P3109_CLASS_POSITIVE_NORMAL;
+    case HU_P3109_IS_SUBNORMAL: return c == HU_P3109_CLASS_NEGATIVE_SUBNORMAL || c == HU_P3109_CLASS_POSITIVE_SUBNORMAL;
+    default: return c;
+  }
+}
+
+static uint32_t compared(int op, hu_num x, hu_num y) {
+  int x_nan = x.kind == HU_KIND_NAN, y_nan = y.kind == HU_KIND_NAN;
+  if (op == HU_P3109_TOTAL_ORDER && (x_nan || y_nan)) return (uint32_t)x_nan;
+  if (x_nan || y_nan) return 0;
+  int32_t c = hu_compare_numbers(x, y);
+  switch (op) {
+    case HU_P3109_COMPARE_LESS: return c < 0;
+    case HU_P3109_COMPARE_EQUAL: return c == 0;
+    case HU_P3109_COMPARE_GREATER_EQUAL: return c >= 0;
+    case HU_P3109_COMPARE_GREATER: return c > 0;
+    default: return c <= 0; /* CompareLessEqual, TotalOrder */
+  }
+}
+
+/* ---- the calls ---- */
+
+uint32_t hu_p3109_compute(int op, hu_format fz, hu_p3109_projection projection, const hu_format *f, const uint32_t *x,
+                          uint32_t random) {
+  hu_p3109_operation o = hu_p3109_at(op);
+  hu_num value[HU_P3109_OPERANDS_MAX];
+  if (!o.name || !f || !x) return 0;
+  for (unsigned i = 0; i < o.operands; i++) {
+    if (hu_format_check(f[i], NULL) != HU_OK) return 0;
+    value[i] = hu_p3109_value(f[i], x[i]);
+  }
+  if (o.gives == HU_P3109_NEIGHBOUR) return neighbour(f[0], x[0], op == HU_P3109_NEXT_LESS_THAN);
+  if (o.gives == HU_P3109_WORD || (o.operands == 1 && o.gives == HU_P3109_TRUTH)) return classified(op, f[0], x[0]);
+  if (o.gives == HU_P3109_TRUTH) return compared(op, value[0], value[1]);
+  if (hu_format_check(fz, NULL) != HU_OK || hu_p3109_projection_check(projection) != HU_OK) return 0;
+  return hu_p3109_projected(fz, projection, hu_p3109_exact(op, value), random);
+}
+
+uint32_t hu_p3109_project(hu_format fz, hu_p3109_projection projection, double x, uint32_t random) {
+  uint64_t bits;
+  if (hu_format_check(fz, NULL) != HU_OK || hu_p3109_projection_check(projection) != HU_OK) return 0;
+  memcpy(&bits, &x, sizeof bits);
+  hu_num value = hu_unpack64(bits);
+  if (value.kind == HU_KIND_ZERO) value.sign = 0;
+  return hu_p3109_projected(fz, projection, value, random);
+}

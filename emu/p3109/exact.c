@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* See exact.h. The cases are those of the draft's functions on closed extended reals. */
+#include "emu/p3109/exact.h"
+
+#include "emu/core/arith.h"
+#include "emu/core/exact_digits.h"
+#include "emu/core/function.h"
+#include "emu/p3109/functions.h"
+
+static hu_num not_a_number(void) { return hu_num_special(HU_KIND_NAN, 0); }
+
+static int is_nan(hu_num x) { return x.kind == HU_KIND_NAN; }
+
+/* The draft's zero has no sign. */
+static hu_num unsigned_zero(hu_num x) {
+  if (x.kind == HU_KIND_ZERO) x.sign = 0;
+  return x;
+}
+
+hu_num hu_p3109_value(hu_format f, uint32_t code) {
+  const hu_mode rne = {0};
+  hu_spec s = hu_spec_of(f, rne);
+  return unsigned_zero(hu_unpack(&s, code));
+}
+
+int hu_p3109_less(hu_num a, hu_num b) { return hu_compare_numbers(a, b) < 0; }
+
+/* ---- sums ---- */
+
+/* x + y + z in integers as wide as they require: values of codes, and products of two, lie from 2^-2148 to 2^2048. */
+static hu_num sum_of_three(const hu_num *x) {
+  enum { WORDS = HU_SUM_WORDS, LOW = -2200 };
+  uint64_t word[WORDS] = {0};
+  uint32_t terms = 0;
+  for (int i = 0; i < 3; i++) terms |= hu_digits_add_term(word, WORDS, LOW, hu_long_of(x[i]));
+  return hu_digits_value(word, WORDS, LOW, terms);
+}
+
+/* x s and y t, then their sum, difference or product. */
+static hu_num scaled(int op, const hu_num *x) {
+  uint32_t raised = 0;
+  hu_num a = hu_exact_mul(x[0], x[1], &raised), b = hu_exact_mul(x[2], x[3], &raised);
+  if (op == HU_P3109_SCALED_MULTIPLY) return hu_exact_mul(a, b, &raised);
+  if (op == HU_P3109_SCALED_SUBTRACT) b = hu_negated(b);
+  return hu_exact_add(a, b, 0, &raised);
+}
+
+/* ---- the smaller and the larger ---- */
+
+enum { BY_MAGNITUDE = 1, NUMBERS = 2, FINITE = 4 };
+
+/* Is x taken, and not y? Neither is NaN. Of equal magnitudes the smaller counts as the smaller. */
+static int is_first(hu_num x, hu_num y, int larger, int rule) {
+  int32_t c = 0;
+  if (rule & BY_MAGNITUDE) {
+    hu_num a = x, b = y;
+    a.sign = b.sign = 0;
+    c = hu_compare_numbers(a, b);
+  }
+  if (c == 0) c = hu_compare_numbers(x, y);
+  return larger ? c > 0 : c < 0;
+}
+
+static hu_num extreme(hu_num x, hu_num y, int larger, int rule) {
+  if (is_nan(x) || is_nan(y)) {
+    if (rule & (NUMBERS | FINITE)) return is_nan(x) ? y : x;
+    return not_a_number();
+  }
+  int x_infinite = x.kind == HU_KIND_INF, y_infinite = y.kind == HU_KIND_INF;
+  if (rule & FINITE && x_infinite != y_infinite) return x_infinite ? y : x;
+  return is_first(x, y, larger, rule) ? x : y;
+}
+
+static hu_num clamp(hu_num x, hu_num low, hu_num high) {
+  if (is_nan(x) || is_nan(low) || is_nan(high) || hu_p3109_less(high, low)) return not_a_number();
+  if (hu_p3109_less(x, low)) return low;
+  return hu_p3109_less(high, x) ? high : x;
+}
+
+/* ---- all of them ---- */
+
+static hu_num copy_sign(hu_num x, hu_num y) {
+  if (is_nan(x) || is_nan(y)) return not_a_number();
+  x.sign = y.sign;
+  return x;
+}
+
+static hu_num absolute(hu_num x) {
+  x.sign = 0;
+  return x;
+}
+
+/* What emu/core/function.h and arith.h have, with NaN in place of the poles of 1/x and 1/sqrt(x). */
+static hu_num known_function(int op, hu_num x) {
+  static const struct {
+    int op;
+    int32_t core;
+  } known[] = {{HU_P3109_EXP, HU_OP_EXP},          {HU_P3109_EXP2, HU_OP_EXP2},  {HU_P3109_EXP_MINUS_ONE, HU_OP_EXPM1},
+               {HU_P3109_LOG, HU_OP_LOG},          {HU_P3109_LOG2, HU_OP_LOG2},  {HU_P3109_LOG_ONE_PLUS, HU_OP_LOG1P},
+               {HU_P3109_SIN, HU_OP_SIN},          {HU_P3109_COS, HU_OP_COS},    {HU_P3109_TANH, HU_OP_TANH},
+               {HU_P3109_RECIP, HU_OP_RECIPROCAL}, {HU_P3109_RSQRT, HU_OP_RSQRT}};
+  uint32_t raised = 0;
+  if ((op == HU_P3109_RECIP || op == HU_P3109_RSQRT) && x.kind == HU_KIND_ZERO) return not_a_number();
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (known[i].op == op) return hu_function_of(known[i].core, x, x, &raised);
+  return not_a_number();
+}
+
+static hu_num computed(int op, const hu_num *x) {
+  uint32_t raised = 0;
+  switch (op) {
+    case HU_P3109_CONVERT: return x[0];
+    case HU_P3109_ABS: return absolute(x[0]);
+    case HU_P3109_NEGATE: return hu_negated(x[0]);
+    case HU_P3109_COPY_SIGN: return copy_sign(x[0], x[1]);
+    case HU_P3109_ADD: return hu_exact_add(x[0], x[1], 0, &raised);
+    case HU_P3109_SUBTRACT: return hu_exact_add(x[0], hu_negated(x[1]), 0, &raised);
+    case HU_P3109_MULTIPLY: return hu_exact_mul(x[0], x[1], &raised);
+    case HU_P3109_DIVIDE:
+      if (x[1].kind == HU_KIND_ZERO) return not_a_number();
+      return hu_exact_div(x[0], x[1], &raised);
+    case HU_P3109_FMA: return hu_exact_fma(x[0], x[1], x[2], 0, &raised);
+    case HU_P3109_FAA: return sum_of_three(x);
+    case HU_P3109_SQRT: return hu_exact_sqrt(x[0], &raised);
+    case HU_P3109_HYPOT:
+    case HU_P3109_ARC_TAN2:
+    case HU_P3109_ARC_TAN2_PI: return hu_p3109_function(op, x[0], x[1]);
+    case HU_P3109_SCALED_ADD:
+    case HU_P3109_SCALED_SUBTRACT:
+    case HU_P3109_SCALED_MULTIPLY: return scaled(op, x);
+    case HU_P3109_MINIMUM: return extreme(x[0], x[1], 0, 0);
+    case HU_P3109_MAXIMUM: return extreme(x[0], x[1], 1, 0);
+    case HU_P3109_MINIMUM_NUMBER: return extreme(x[0], x[1], 0, NUMBERS);
+    case HU_P3109_MAXIMUM_NUMBER: return extreme(x[0], x[1], 1, NUMBERS);
+    case HU_P3109_MINIMUM_MAGNITUDE: return extreme(x[0], x[1], 0, BY_MAGNITUDE);
+    case HU_P3109_MAXIMUM_MAGNITUDE: return extreme(x[0], x[1], 1, BY_MAGNITUDE);
+    case HU_P3109_MINIMUM_MAGNITUDE_NUMBER: return extreme(x[0], x[1], 0, BY_MAGNITUDE | NUMBERS);
+    case HU_P3109_MAXIMUM_MAGNITUDE_NUMBER: return extreme(x[0], x[1], 1, BY_MAGNITUDE | NUMBERS);
+    case HU_P3109_MINIMUM_FINITE: return extreme(x[0], x[1], 0, FINITE);
+    case HU_P3109_MAXIMUM_FINITE: return extreme(x[0], x[1], 1, FINITE);
+    case HU_P3109_CLAMP: return clamp(x[0], x[1], x[2]);
+    case HU_P3109_EXP:
+    case HU_P3109_EXP2:
+    case HU_P3109_EXP_MINUS_ONE:
+    case HU_P3109_LOG:
+    case HU_P3109_LOG2:
+    case HU_P3109_LOG_ONE_PLUS:
+    case HU_P3109_SIN:
+    case HU_P3109_COS:
+    case HU_P3109_TANH:
+    case HU_P3109_RECIP:
+    case HU_P3109_RSQRT: return known_function(op, x[0]);
+    default: return hu_p3109_function(op, x[0], x[0]);
+  }
+}
+
+hu_num hu_p3109_exact(int op, const hu_num *x) { return unsigned_zero(computed(op, x)); }
+
+/* ---- projection ---- */
+
+/* Does the formal specification of July 2026 have NaN, where nothing saturates in a format without infinities? */
+static int is_lost(const hu_spec *s, hu_num x, uint32_t events) {
+  if (s->saturate != HU_SAT_NONE || s->has_inf || !s->has_nan) return 0;
+  if (x.kind == HU_KIND_INF) return 1;
+  if (!(events & HU_EVENT_OVERFLOW)) return 0;
+  return s->round != HU_RTZ && s->round != (x.sign ? HU_RTP : HU_RTN);
+}
+
+uint32_t hu_p3109_projected(hu_format fz, hu_p3109_projection projection, hu_num x, uint32_t random) {
+  hu_mode mode = projection.mode;
+  uint32_t events;
+  if (mode.saturate == HU_SAT_DEFAULT) mode.saturate = HU_SAT_NONE;
+  hu_spec s = hu_spec_of(fz, mode);
+  uint32_t code = hu_round(&s, x, random, &events);
+  if (projection.rules == HU_P3109_JULY_2026 && is_lost(&s, x, events)) return s.nan_code;
+  /* What a negative number rounds to is 0 without a sign. */
+  return s.negzero && code == s.sign_mask ? 0 : code;
+}

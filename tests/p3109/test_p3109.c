@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MIT */
+/* The operations of halfulp/p3109.h against the draft's text (reference.h): every code of small formats, every mode,
+ * saturation and rule set.
+ *
+ * usage: test_p3109 [WIDTH]     operations of one operand up to so many bits (5), of two up to WIDTH - 1, three - 2 */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/p3109/reference.h"
+#include "tests/support/support.h"
+
+static int width = 5;
+
+/* ---- formats and projections ---- */
+
+/* Format i of those with k bits; 0: there are no more. */
+static int format_at(parameters *f, int k, int i) {
+  for (int p = 1; p <= k; p++)
+    for (int rest = 0; rest < 4; rest++) {
+      parameters g = {k, p, rest & 1, rest >> 1};
+      hu_format h = format_of(g);
+      if ((g.is_signed && p == k) || hu_format_check(h, NULL) != HU_OK) continue;
+      if (i-- == 0) {
+        *f = g;
+        return 1;
+      }
+    }
+  return 0;
+}
+
+static parameters random_format(t_random *r, int most) {
+  parameters f;
+  do {
+    int k = 3 + (int)t_below(r, (uint32_t)most - 2);
+    f = (parameters){k, 1 + (int)t_below(r, (uint32_t)k), (int)t_below(r, 2), (int)t_below(r, 2)};
+  } while ((f.is_signed && f.p == f.k) || hu_format_check(format_of(f), NULL) != HU_OK);
+  return f;
+}
+
+enum { ROUNDS = 9 };
+
+/* Projection i of all; 0: there are no more. Stochastic ones have 3 bits. */
+static int projection_at(hu_p3109_projection *rho, int i) {
+  static const uint8_t round[ROUNDS] = {HU_RNE, HU_RNA, HU_RTZ, HU_RTP, HU_RTN, HU_RTO, HU_SRA, HU_SRB, HU_SRC},
+                       saturate[3] = {HU_SAT_NONE, HU_SAT_FINITE, HU_SAT_PROPAGATE};
+  memset(rho, 0, sizeof *rho);
+  rho->mode.round = round[i % ROUNDS];
+  rho->mode.bits = rho->mode.round >= HU_SRA ? 3 : 0;
+  rho->mode.saturate = saturate[i / ROUNDS % 3];
+  rho->rules = (uint8_t)(i / ROUNDS / 3);
+  return i < ROUNDS * 3 * 2;
+}
+
+static hu_p3109_projection random_projection(t_random *r) {
+  hu_p3109_projection rho;
+  (void)projection_at(&rho, (int)t_below(r, ROUNDS * 3 * 2));
+  return rho;
+}
+
+static const char *name_of(parameters f) {
+  static char text[4][40];
+  static unsigned at;
+  char *z = text[at++ % 4];
+  snprintf(z, sizeof text[0], "binary%dp%d%c%c", f.k, f.p, f.is_signed ? 's' : 'u', f.extended ? 'e' : 'f');
+  return z;
+}
+
+/* ---- projection ---- */
+
+/* Points that lie 2^-1 to 2^-5 steps apart, from far below the smallest value to far beyond the largest. */
+static unsigned long project_all(parameters f) {
+  unsigned long n = 0;
+  hu_format h = format_of(f);
+  hu_p3109_projection rho;
+  real x, step;
+  real_init(&x);
+  real_init(&step);
+  for (uint32_t code = 0; code < (uint32_t)1 << f.k; code++)
+    for (int part = -16; part <= 24; part += part == 8 ? 8 : 1) {
+      /* part sixteenths of a step of this binade beside the value */
+      decode(&x, f, code);
+      if (x.kind == REAL) {
+        uint32_t lowest = code & ~(((uint32_t)1 << (f.p - 1)) - 1), next = lowest + 1;
+        real other;
+        real_init(&other);
+        decode(&other, f, lowest);
+        decode(&step, f, next);
+        if (other.kind == REAL && step.kind == REAL) {
+          mpfr_sub(step.r, step.r, other.r, MPFR_RNDN);
+          mpfr_mul_si(step.r, step.r, part, MPFR_RNDN);
+          mpfr_div_2ui(step.r, step.r, 4, MPFR_RNDN);
+          mpfr_add(x.r, x.r, step.r, MPFR_RNDN);
+        }
+        real_clear(&other);
+      }
+      double value = x.kind == REAL ? mpfr_get_d(x.r, MPFR_RNDN) : 0;
+      if (x.kind == REAL && mpfr_cmp_d(x.r, value) != 0) continue;
+      if (x.kind == PLUS_INFINITY || x.kind == MINUS_INFINITY) value = x.kind == PLUS_INFINITY ? INFINITY : -INFINITY;
+      if (x.kind == NOT_A_NUMBER) value = NAN;
+      for (int i = 0; projection_at(&rho, i); i++)
+        for (uint32_t random = 0; random < (rho.mode.bits ? 8u : 1u); random++) {
+          uint32_t want = project(f, rho, &x, random), got = hu_p3109_project(h, rho, value, random);
+          if (want != got)
+            fail_msg("%s: %a, projection %d, R %u: %x, the draft has %x", name_of(f), value, i, random, got, want);
+          n++;
+        }
+    }
+  real_clear(&x);
+  real_clear(&step);
+  return n;
+}
+
+static void projection(void **state) {
+  (void)state;
+  unsigned long n = 0;
+  parameters f;
+  for (int k = 3; k < width; k++)
+    for (int i = 0; format_at(&f, k, i); i++) n += project_all(f);
+  print_message("%lu projections\n", n);
+  assert_true(n > 100000);
+}
+
+/* ---- operations ---- */
+
+typedef struct operands {
+  parameters f[HU_P3109_OPERANDS_MAX];
+  uint32_t code[HU_P3109_OPERANDS_MAX];
+  real x[HU_P3109_OPERANDS_MAX], result;
+} operands;
+
+static operands *operands_new(void) {
+  operands *z = calloc(1, sizeof *z);
+  assert_non_null(z);
+  for (int i = 0; i < HU_P3109_OPERANDS_MAX; i++) real_init(&z->x[i]);
+  real_init(&z->result);
+  return z;
+}
+
+static void operands_free(operands *z) {
+  for (int i = 0; i < HU_P3109_OPERANDS_MAX; i++) real_clear(&z->x[i]);
+  real_clear(&z->result);
+  free(z);
+}
+
+/* One case under `several` projections into fz. */
+static void compare(int op, operands *x, parameters fz, t_random *r, int several) {
+  hu_p3109_operation o = hu_p3109_at(op);
+  hu_format f[HU_P3109_OPERANDS_MAX], z = format_of(fz);
+  hu_p3109_projection rho;
+  uint32_t want, got;
+  for (int i = 0; i < o.operands; i++) {
+    f[i] = format_of(x->f[i]);
+    decode(&x->x[i], x->f[i], x->code[i]);
+  }
+  if (o.gives == HU_P3109_NUMBER) operate(&x->result, op, x->x);
+  for (int i = 0; several ? projection_at(&rho, i) : i < 1; i++) {
+    if (!several) rho = random_projection(r);
+    uint32_t random = t_next32(r);
+    got = hu_p3109_compute(op, z, rho, f, x->code, random);
+    if (o.gives == HU_P3109_NUMBER) {
+      want = project(fz, rho, &x->result, random);
+    } else if (o.gives == HU_P3109_NEIGHBOUR) {
+      want = neighbour(x->f[0], x->code[0], op == HU_P3109_NEXT_GREATER_THAN);
+    } else {
+      want = predicate(op, x->f, x->code);
+    }
+    if (want != got)
+      fail_msg("%s(%x %x %x %x) of %s, %s, ... into %s, round %u saturate %u rules %u R %x: %x, the draft has %x",
+               o.name, x->code[0], x->code[1], x->code[2], x->code[3], name_of(x->f[0]), name_of(x->f[1]), name_of(fz),
+               rho.mode.round, rho.mode.saturate, rho.rules, random, got, want);
+    if (o.gives != HU_P3109_NUMBER) break;
+  }
+}
+
+/* Every code of every format of k bits as the first operand and as the second, ...; the others of drawn formats. */
+static unsigned long operate_all(int op, int most, t_random *r) {
+  operands *x = operands_new();
+  hu_p3109_operation o = hu_p3109_at(op);
+  unsigned long n = 0;
+  parameters f;
+  for (int k = 3; k <= most; k++)
+    for (int i = 0; format_at(&f, k, i); i++) {
+      uint32_t cases = (uint32_t)1 << k * (o.operands > 3 ? 3 : o.operands);
+      for (int j = 0; j < HU_P3109_OPERANDS_MAX; j++) x->f[j] = f;
+      if (op >= HU_P3109_SCALED_ADD && op <= HU_P3109_SCALED_MULTIPLY) x->f[1] = x->f[3] = (parameters){8, 1, 0, 0};
+      for (uint32_t c = 0; c < cases; c++) {
+        for (int j = 0; j < HU_P3109_OPERANDS_MAX; j++) x->code[j] = c >> k * (j % 3) & (((uint32_t)1 << k) - 1);
+        if (x->f[1].k == 8) {
+          x->code[1] = (uint32_t)t_below(r, 256);
+          x->code[3] = (uint32_t)t_below(r, 256);
+        }
+        compare(op, x, o.operands == 1 ? f : random_format(r, 8), r, o.operands == 1);
+        n++;
+      }
+    }
+  operands_free(x);
+  return n;
+}
+
+static void of_one_operand(void **state) {
+  (void)state;
+  t_random r = {t_seed("p3109", 5)};
+  for (int op = 0; op < HU_P3109_COUNT; op++)
+    if (hu_p3109_at(op).operands == 1) print_message("%s %lu\n", hu_p3109_at(op).name, operate_all(op, width, &r));
+}
+
+static void of_more_operands(void **state) {
+  (void)state;
+  t_random r = {t_seed("p3109 pairs", 6)};
+  for (int op = 0; op < HU_P3109_COUNT; op++) {
+    int many = hu_p3109_at(op).operands;
+    if (many > 1)
+      print_message("%s %lu\n", hu_p3109_at(op).name, operate_all(op, many == 2 ? width - 1 : width - 2, &r));
+  }
+}
+
+/* Formats of up to 8 bits, and of 12 and 16, drawn for each operand and the result. */
+static void of_mixed_formats(void **state) {
+  (void)state;
+  t_random r = {t_seed("p3109 mixed", 7)};
+  operands *x = operands_new();
+  for (unsigned n = 0; n < t_runs(6000); n++) {
+    int op = (int)t_below(&r, HU_P3109_COUNT);
+    for (int j = 0; j < HU_P3109_OPERANDS_MAX; j++) {
+      do x->f[j] = random_format(&r, t_below(&r, 4) ? 8 : 16);
+      while (hu_limits_of(format_of(x->f[j])).emax > 200);
+      x->code[j] = (uint32_t)t_below(&r, (uint32_t)1 << x->f[j].k);
+    }
+    if (hu_p3109_at(op).gives == HU_P3109_NEIGHBOUR && x->f[0].k > 8) continue;
+    compare(op, x, random_format(&r, 16), &r, 0);
+  }
+  operands_free(x);
+}
+
+/* ---- blocks ---- */
+
+enum { COUNT = 7 };
+
+typedef struct block {
+  parameters fs, f;
+  uint32_t scale;
+  uint8_t x[COUNT];
+} block;
+
+static block random_block(t_random *r) {
+  block b = {random_format(r, 8), random_format(r, 8), 0, {0}};
+  b.scale = (uint32_t)t_below(r, (uint32_t)1 << b.fs.k);
+  for (int i = 0; i < COUNT; i++) b.x[i] = (uint8_t)t_below(r, (uint32_t)1 << b.f.k);
+  return b;
+}
+
+static hu_p3109_block block_of(const block *b) {
+  hu_p3109_block z = {format_of(b->fs), format_of(b->f), b->scale, b->x};
+  return z;
+}
+
+static void element(real *z, const block *b, int i) {
+  real x[2];
+  for (int j = 0; j < 2; j++) real_init(&x[j]);
+  decode(&x[0], b->fs, b->scale);
+  decode(&x[1], b->f, b->x[i]);
+  operate(z, HU_P3109_MULTIPLY, x);
+  for (int j = 0; j < 2; j++) real_clear(&x[j]);
+}
+
+/* What BlockProject rounds: r / s with the draft's exceptions. */
+static void over_scale(real *z, const real *r, const real *s) {
+  real x[2];
+  for (int j = 0; j < 2; j++) real_init(&x[j]);
+  real_set(&x[0], r);
+  real_set(&x[1], s);
+  z->kind = NOT_A_NUMBER;
+  if (r->kind != NOT_A_NUMBER && s->kind == REAL && mpfr_zero_p(s->r)) {
+    real_set(z, s);
+  } else if (r->kind != NOT_A_NUMBER && s->kind != NOT_A_NUMBER && s->kind != REAL) {
+    z->kind = REAL;
+    mpfr_set_ui(z->r, 1, MPFR_RNDN);
+  } else if (s->kind == REAL) {
+    operate(z, HU_P3109_DIVIDE, x);
+  }
+  for (int j = 0; j < 2; j++) real_clear(&x[j]);
+}
+
+static void expect(const char *what, uint32_t got, uint32_t want, int i) {
+  if (got != want) fail_msg("%s, element %d: %x, the draft has %x", what, i, got, want);
+}
+
+static void blocks(void **state) {
+  (void)state;
+  t_random r = {t_seed("p3109 blocks", 8)};
+  operands *x = operands_new();
+  real s, t, sum, product;
+  real *all[] = {&s, &t, &sum, &product};
+  for (size_t i = 0; i < 4; i++) real_init(all[i]);
+  for (unsigned n = 0; n < t_runs(3000); n++) {
+    block b[3] = {random_block(&r), random_block(&r), random_block(&r)};
+    hu_p3109_block in[3] = {block_of(&b[0]), block_of(&b[1]), block_of(&b[2])};
+    parameters fs = random_format(&r, 8), fz = random_format(&r, 8);
+    hu_format z = format_of(fz), zs = format_of(fs);
+    uint32_t scale = (uint32_t)t_below(&r, (uint32_t)1 << fs.k), code;
+    hu_p3109_projection rho = random_projection(&r), rho_s = random_projection(&r);
+    hu_stream stream = {t_next64(&r), t_below(&r, 1000)};
+    uint8_t got[COUNT];
+    int op;
+    do op = (int)t_below(&r, HU_P3109_COUNT);
+    while (!hu_p3109_at(op).block);
+    assert_int_equal(hu_p3109_block_compute(op, COUNT, got, zs, scale, z, rho, in, stream), HU_OK);
+    decode(&s, fs, scale);
+    for (int i = 0; i < COUNT; i++) {
+      for (int j = 0; j < 3; j++) element(&x->x[j], &b[j], i);
+      operate(&x->result, op, x->x);
+      over_scale(&t, &x->result, &s);
+      expect(hu_p3109_at(op).name, got[i], project(fz, rho, &t, hu_stream_word(stream, (uint64_t)i)), i);
+    }
+    /* conversions */
+    assert_int_equal(hu_p3109_from_block(COUNT, got, z, rho, &in[0], stream), HU_OK);
+    for (int i = 0; i < COUNT; i++) {
+      element(&t, &b[0], i);
+      expect("ConvertFromBlock", got[i], project(fz, rho, &t, hu_stream_word(stream, (uint64_t)i)), i);
+    }
+    assert_int_equal(hu_p3109_to_block(COUNT, got, zs, scale, z, rho, b[0].x, in[0].format, stream), HU_OK);
+    for (int i = 0; i < COUNT; i++) {
+      decode(&x->x[0], b[0].f, b[0].x[i]);
+      over_scale(&t, &x->x[0], &s);
+      expect("ConvertToBlock", got[i], project(fz, rho, &t, hu_stream_word(stream, (uint64_t)i)), i);
+    }
+    assert_int_equal(hu_p3109_to_block_max(COUNT, got, &code, zs, rho_s, z, rho, b[0].x, in[0].format, stream), HU_OK);
+    x->x[0].kind = NOT_A_NUMBER;
+    for (int i = 0; i < COUNT; i++) {
+      decode(&t, b[0].f, b[0].x[i]);
+      operate(&x->x[1], HU_P3109_ABS, &t);
+      operate(&t, HU_P3109_MAXIMUM_FINITE, x->x);
+      real_set(&x->x[0], &t);
+    }
+    expect("ConvertToBlockMaxAbsFinite, scale", code, project(fs, rho_s, &x->x[0], hu_stream_word(stream, COUNT)), 0);
+    decode(&x->x[1], fs, code);
+    for (int i = 0; i < COUNT; i++) {
+      decode(&x->x[0], b[0].f, b[0].x[i]);
+      operate(&t, HU_P3109_DIVIDE, x->x);
+      if (x->x[1].kind == REAL && mpfr_zero_p(x->x[1].r)) real_set(&t, &x->x[1]);
+      expect("ConvertToBlockMaxAbsFinite", got[i], project(fz, rho, &t, hu_stream_word(stream, (uint64_t)i)), i);
+    }
+    /* reductions */
+    sum.kind = product.kind = REAL;
+    mpfr_set_ui(sum.r, 0, MPFR_RNDN);
+    mpfr_set_ui(product.r, 1, MPFR_RNDN);
+    for (int pass = 0; pass < 3; pass++) {
+      for (int i = 0; i < COUNT; i++) {
+        real pair[2];
+        for (int j = 0; j < 2; j++) {
+          real_init(&pair[j]);
+          element(&pair[j], &b[j], i);
+        }
+        if (pass == 2) {
+          operate(&t, HU_P3109_MULTIPLY, pair);
+          real_set(&pair[0], &t);
+        }
+        real_set(&pair[1], pass == 1 ? &product : &sum);
+        operate(&t, pass == 1 ? HU_P3109_MULTIPLY : HU_P3109_ADD, pair);
+        real_set(pass == 1 ? &product : &sum, &t);
+        for (int j = 0; j < 2; j++) real_clear(&pair[j]);
+      }
+      uint32_t random = t_next32(&r);
+      hu_status status = pass == 0   ? hu_p3109_block_add(COUNT, &code, z, rho, in, random)
+                         : pass == 1 ? hu_p3109_block_multiply(COUNT, &code, z, rho, in, random)
+                                     : hu_p3109_block_dot(COUNT, &code, z, rho, in, random);
+      assert_int_equal(status, HU_OK);
+      expect(pass == 0   ? "BlockReduceAdd"
+             : pass == 1 ? "BlockReduceMultiply"
+                         : "BlockDotProduct",
+             code, project(fz, rho, pass == 1 ? &product : &sum, random), pass);
+      sum.kind = REAL;
+      mpfr_set_ui(sum.r, 0, MPFR_RNDN);
+    }
+  }
+  for (size_t i = 0; i < 4; i++) real_clear(all[i]);
+  operands_free(x);
+}
+
+/* ---- misuse, and the list ---- */
+
+static void wrong_arguments(void **state) {
+  (void)state;
+  const parameters good = {8, 4, 1, 1};
+  hu_format f = format_of(good), wide = hu_format_ieee(8, 23, 0), bad = f, sixteen = hu_format_p3109(16, 16, 0, 0);
+  hu_p3109_projection rho, wrong;
+  uint32_t code = 0, x[2] = {1, 1}, z = 77;
+  uint8_t codes[2] = {1, 2}, out[2] = {9, 9};
+  hu_p3109_block in[2] = {{f, f, 1, codes}, {f, f, 1, codes}};
+  const hu_stream stream = {0, 0};
+  bad.e = 40;
+  (void)projection_at(&rho, 0);
+  wrong = rho;
+  wrong.rules = 2;
+  assert_int_equal(hu_p3109_projection_check(wrong), HU_E_MODE);
+  assert_int_equal(hu_p3109_compute(-1, f, rho, &f, x, 0), 0);
+  assert_int_equal(hu_p3109_compute(HU_P3109_COUNT, f, rho, &f, x, 0), 0);
+  assert_int_equal(hu_p3109_compute(HU_P3109_ABS, f, wrong, &f, x, 0), 0);
+  assert_int_equal(hu_p3109_compute(HU_P3109_ABS, bad, rho, &f, x, 0), 0);
+  assert_int_equal(hu_p3109_compute(HU_P3109_ABS, f, rho, &bad, x, 0), 0);
+  assert_int_equal(hu_p3109_compute(HU_P3109_ABS, f, rho, NULL, x, 0), 0);
+  assert_int_equal(hu_p3109_block_compute(HU_P3109_CLASS, 2, out, f, 1, f, rho, in, stream), HU_E_SHAPE);
+  assert_int_equal(hu_p3109_block_compute(HU_P3109_ABS, 0, out, f, 1, f, rho, in, stream), HU_E_SHAPE);
+  assert_int_equal(hu_p3109_block_compute(HU_P3109_ABS, 2, NULL, f, 1, f, rho, in, stream), HU_E_NULL);
+  assert_int_equal(hu_p3109_block_compute(HU_P3109_ABS, 2, out, sixteen, 1, f, rho, in, stream), HU_E_FORMAT);
+  assert_int_equal(hu_p3109_block_compute(HU_P3109_ABS, 2, out, f, 1, wide, rho, in, stream), HU_E_FORMAT);
+  assert_int_equal(hu_p3109_block_compute(HU_P3109_ABS, 2, out, f, 1, f, wrong, in, stream), HU_E_MODE);
+  assert_int_equal(hu_p3109_to_block_max(2, out, NULL, f, rho, f, rho, codes, f, stream), HU_E_NULL);
+  assert_int_equal(hu_p3109_to_block_max(2, out, &code, f, wrong, f, rho, codes, f, stream), HU_E_MODE);
+  assert_int_equal(hu_p3109_block_multiply(HU_P3109_BLOCK_MAX + 1, &z, f, rho, in, 0), HU_E_SHAPE);
+  in[1].x = NULL;
+  assert_int_equal(hu_p3109_block_dot(2, &z, f, rho, in, 0), HU_E_NULL);
+  assert_true(out[0] == 9 && out[1] == 9 && z == 77 && code == 0);
+}
+
+static void list(void **state) {
+  (void)state;
+  for (int op = 0; op < HU_P3109_COUNT; op++) {
+    hu_p3109_operation o = hu_p3109_at(op);
+    assert_non_null(o.name);
+    assert_in_range(o.operands, 1, HU_P3109_OPERANDS_MAX);
+    assert_int_equal(hu_p3109_find(o.name), op);
+  }
+  assert_null(hu_p3109_at(HU_P3109_COUNT).name);
+  assert_null(hu_p3109_at(-1).name);
+  assert_int_equal(hu_p3109_find("Divides"), -1);
+  assert_int_equal(hu_p3109_find(NULL), -1);
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1) width = atoi(argv[1]);
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(list),           cmocka_unit_test(wrong_arguments),  cmocka_unit_test(projection),
+      cmocka_unit_test(of_one_operand), cmocka_unit_test(of_more_operands), cmocka_unit_test(of_mixed_formats),
+      cmocka_unit_test(blocks),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
