@@ -240,6 +240,80 @@ static void of_mixed_formats(void **state) {
   operands_free(x);
 }
 
+/* ---- all digits ---- */
+
+/* A binary32 number between 2^-low and 2^high, of either sign, as the operations of a transcendental op take it. */
+static float operand_for(int op, t_random *r) {
+  int within = op == HU_P3109_ARC_SIN || op == HU_P3109_ARC_COS || op == HU_P3109_ARC_SIN_PI ||
+               op == HU_P3109_ARC_COS_PI || op == HU_P3109_ARC_TANH;
+  int far = t_below(r, 3) == 0, low = far ? 120 : 12, high = within ? 0 : far && op != HU_P3109_EXP_MINUS_ONE ? 7 : 4;
+  double x = ldexp(0.5 + ldexp(t_next32(r) >> 8, -25), t_between(r, -low, high));
+  if (op == HU_P3109_ARC_COSH) x = 1 + fabs(x);
+  if (op == HU_P3109_LOG || op == HU_P3109_LOG2 || op == HU_P3109_LOG_ONE_PLUS) x = fabs(x);
+  return (float)(t_below(r, 2) && op != HU_P3109_LOG && op != HU_P3109_LOG2 && op != HU_P3109_ARC_COSH ? -x : x);
+}
+
+/* Results in binary32 toward zero, and the 32 digits behind them: with R = 2^32 less these a stochastic rounding goes
+ * away from zero, with one less it does not. */
+static void all_digits(void **state) {
+  (void)state;
+  t_random r = {t_seed("p3109 digits", 9)};
+  operands *x = operands_new();
+  const hu_format single = hu_format_ieee(8, 23, 0), f[2] = {single, single};
+  hu_p3109_projection zero = {{.round = HU_RTZ}, 0}, random = {{.round = HU_SRA, .bits = 32}, 0};
+  mpfr_t rest;
+  mpfr_init2(rest, REFERENCE_BITS);
+  unsigned long n = 0;
+  for (unsigned i = 0; i < t_runs(12000); i++) {
+    int op = HU_P3109_HYPOT + (int)t_below(&r, HU_P3109_ARC_TANH - HU_P3109_HYPOT + 1);
+    uint32_t code[2];
+    if (hu_p3109_at(op).operands > 2) continue;
+    for (int j = 0; j < hu_p3109_at(op).operands; j++) {
+      float value = operand_for(op, &r);
+      code[j] = t_bits32(value);
+      x->x[j].kind = REAL;
+      mpfr_set_flt(x->x[j].r, value, MPFR_RNDN);
+    }
+    operate(&x->result, op, x->x);
+    if (x->result.kind != REAL || mpfr_zero_p(x->result.r)) continue;
+    float want = mpfr_get_flt(x->result.r, MPFR_RNDZ);
+    if (fabsf(want) < 0x1p-120f || !(fabsf(want) < 0x1p120f)) continue;
+    uint32_t got = hu_p3109_compute(op, single, zero, f, code, 0);
+    if (got != t_bits32(want))
+      fail_msg("%s(%08x, %08x) toward zero: %08x, MPFR has %08x", hu_p3109_at(op).name, code[0], code[1], got,
+               t_bits32(want));
+    mpfr_sub_d(rest, x->result.r, (double)want, MPFR_RNDN);
+    mpfr_abs(rest, rest, MPFR_RNDN);
+    mpfr_mul_2si(rest, rest, 32 + 24 - (long)mpfr_get_exp(x->result.r), MPFR_RNDN);
+    uint64_t digits = mpfr_get_ui(rest, MPFR_RNDD);
+    if (digits == 0) continue;
+    uint32_t away = hu_p3109_compute(op, single, random, f, code, (uint32_t)(((uint64_t)1 << 32) - digits)),
+             stay = hu_p3109_compute(op, single, random, f, code, (uint32_t)(((uint64_t)1 << 32) - digits - 1));
+    if (away != got + 1 || stay != got)
+      fail_msg("%s(%08x, %08x): other digits than %08x behind %08x", hu_p3109_at(op).name, code[0], code[1],
+               (unsigned)digits, got);
+    n++;
+  }
+  print_message("%lu results, 56 digits each\n", n);
+  assert_true(t_part(100) < 100 || n > 1500);
+  mpfr_clear(rest);
+  operands_free(x);
+}
+
+/* IEEE 754's formats have a -0; what goes to zero in an operation of the draft is +0. */
+static void zeros(void **state) {
+  (void)state;
+  const hu_format half = hu_format_ieee(5, 10, 0);
+  hu_p3109_projection rho = {{.round = HU_RNE}, 0};
+  uint32_t minus = 0x8000, tiny[2] = {0x8001, 0x0001};
+  assert_int_equal(hu_p3109_project(half, rho, -1e-30, 0), 0);
+  assert_int_equal(hu_p3109_project(half, rho, -0.0, 0), 0);
+  assert_int_equal(hu_p3109_compute(HU_P3109_CONVERT, half, rho, &half, &minus, 0), 0);
+  assert_int_equal(hu_p3109_compute(HU_P3109_MULTIPLY, half, rho, (hu_format[2]){half, half}, tiny, 0), 0);
+  assert_int_equal(hu_p3109_compute(HU_P3109_NEXT_GREATER_THAN, half, rho, &half, &minus, 0), 1);
+  assert_int_equal(hu_p3109_compute(HU_P3109_NEXT_GREATER_THAN, half, rho, &half, tiny, 0), 0);
+}
+
 /* ---- blocks ---- */
 
 enum { COUNT = 7 };
@@ -385,6 +459,19 @@ static void blocks(void **state) {
   operands_free(x);
 }
 
+/* cosh of 2^-117 is 1 and less than 2^-64 more: what follows the 64 digits of a result must survive the division. */
+static void little_more_than_one(void **state) {
+  (void)state;
+  const hu_format power = hu_format_p3109(8, 1, 0, 0), f = hu_format_p3109(8, 4, 1, 1);
+  hu_p3109_projection up = {{.round = HU_RTP}, 0};
+  const hu_stream stream = {0, 0};
+  uint8_t one = (uint8_t)hu_p3109_project(f, up, 1, 0), z = 0;
+  hu_p3109_block in = {power, f, hu_p3109_project(power, up, 0x1p-117, 0), &one};
+  uint32_t scale = hu_p3109_project(power, up, 1, 0);
+  assert_int_equal(hu_p3109_block_compute(HU_P3109_COSH, 1, &z, power, scale, f, up, &in, stream), HU_OK);
+  assert_int_equal(z, one + 1);
+}
+
 /* ---- misuse, and the list ---- */
 
 static void wrong_arguments(void **state) {
@@ -438,9 +525,16 @@ static void list(void **state) {
 int main(int argc, char **argv) {
   if (argc > 1) width = atoi(argv[1]);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(list),           cmocka_unit_test(wrong_arguments),  cmocka_unit_test(projection),
-      cmocka_unit_test(of_one_operand), cmocka_unit_test(of_more_operands), cmocka_unit_test(of_mixed_formats),
+      cmocka_unit_test(list),
+      cmocka_unit_test(wrong_arguments),
+      cmocka_unit_test(projection),
+      cmocka_unit_test(of_one_operand),
+      cmocka_unit_test(of_more_operands),
+      cmocka_unit_test(of_mixed_formats),
+      cmocka_unit_test(all_digits),
+      cmocka_unit_test(zeros),
       cmocka_unit_test(blocks),
+      cmocka_unit_test(little_more_than_one),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
