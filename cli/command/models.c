@@ -29,9 +29,9 @@ static const cli_command command = {
     "List the accumulation models with parameters, source and confidence",
     "Of each named model: K (the depth of its instruction), the elements of A, B and of C and D, and the model as\n"
     "text; below it the hardware and who says so. Confidence: HW, reproduces results recorded on hardware; SIM,\n"
-    "tested on hardware by the model's authors; DOC, the vendor's manual; OPEN, assumed in part. PART keeps the\n"
-    "models whose names or forms contain it. A named model is that of a unit: it begins with takes(A,B,C, and\n"
-    "refuses operands of other formats; `any(MODEL)` is the same model without that.",
+    "tested on hardware by the model's authors; DOC, the vendor's manual; OPEN, assumed in part. The last line\n"
+    "counts them. PART keeps the models whose names or forms contain it. A named model is that of a unit: it\n"
+    "begins with takes(A,B,C, and refuses operands of other formats; `any(MODEL)` is the same model without that.",
     "  halfulp models\n  halfulp models nv.hopper\n  halfulp models --grammar\n  halfulp models --json",
     options,
     0,
@@ -70,6 +70,19 @@ static void print_preset(const hu_accum_preset *p, int json, int first) {
     print_json(p, text, first);
   else
     print_lines(p, text);
+}
+
+/* How well the named models are known, in the words of the help. */
+static void print_counts(void) {
+  static const char *const words[] = {"HW", "SIM", "DOC", "OPEN"};
+  size_t counts[4] = {0, 0, 0, 0};
+  for (size_t i = 0; i < hu_accum_preset_count(); i++) {
+    hu_accum_preset p;
+    if (hu_accum_preset_at(&p, i) != HU_OK) continue;
+    for (size_t w = 0; w < 4; w++) counts[w] += strcmp(p.confidence, words[w]) == 0;
+  }
+  printf("\n%zu models with evidence: %zu HW, %zu SIM, %zu DOC; %zu more are assumed in part (OPEN)\n",
+         counts[0] + counts[1] + counts[2], counts[0], counts[1], counts[2], counts[3]);
 }
 
 static void print_form(const cli_form *f) { printf("  %-46s %s\n", f->text, f->meaning); }
@@ -118,5 +131,6 @@ int cli_models(int argc, char **argv) {
     print_preset(&p, state.json, shown++ == 0);
   }
   if (state.json) printf("\n]\n");
+  if (!state.json && !count) print_counts();
   return shown || formed || state.json ? CLI_OK : cli_fail_model_name(operands[0]);
 }

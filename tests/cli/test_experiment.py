@@ -115,6 +115,15 @@ class Experiments(support.Case):
         self.assertEqual(r.returncode, 2)
         self.assertIn(b"digits_images.npy", r.stderr)
 
+    def test_steps_of_readings(self):
+        """Those of the page: the first, every fifth, the last."""
+        self.ok("experiment", "s2fp8-transformer", "--data", support.DATA, "--set", "run.steps=6", "-o", self.path("out"), code=1)
+        with open(os.path.join(self.path("out"), "series.csv"), encoding="utf-8") as f:
+            rows = list(csv.DictReader(f))
+        self.assertGreater(len(rows), 20)
+        for name in {row["series"] for row in rows}:
+            self.assertEqual(sorted({int(row["x"]) for row in rows if row["series"] == name}), [1, 5, 6], name)
+
     def test_a_claim_that_fails(self):
         text = self.brief("fp16-master-weights", code=1)
         self.assertIn("FAILS: without, it is at least 1.3 times binary32's", text)

@@ -49,6 +49,24 @@ class Models(support.Case):
         self.assertTrue(all(line.startswith("amd.cdna2") for line in part[::3] if line))
         self.bad("models", "nothing.here", says="nothing.here")
 
+    def test_counts(self):
+        """The last line of the list, and the pages: models without evidence are in no headline."""
+        rows = [row["confidence"] for row in json.loads(self.ok("models", "--json"))]
+        hw, sim, doc, guessed = (rows.count(word) for word in ("HW", "SIM", "DOC", "OPEN"))
+        self.assertEqual(hw + sim + doc + guessed, len(rows))
+        self.assertEqual(
+            self.ok("models").splitlines()[-1],
+            "%d models with evidence: %d HW, %d SIM, %d DOC; %d more are assumed in part (OPEN)" % (hw + sim + doc, hw, sim, doc, guessed),
+        )
+        root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        for page, words in (
+            ("README.md", "models of %d matrix units" % (hw + sim + doc)),
+            ("docs/guide-hardware.md", "knows %d [units](glossary.md#unit) by name (`halfulp models`; %d more" % (hw + sim + doc, guessed)),
+            ("docs/accumulators.md", "Of the %d named models %d are HW, %d SIM and %d DOC; the other %d are OPEN" % (len(rows), hw, sim, doc, guessed)),
+        ):
+            with open(os.path.join(root, page), encoding="utf-8") as f:
+                self.assertIn(words, f.read(), page)
+
     def test_probes(self):
         """Every golden probe, by preset where the model is one, else with its formats."""
         presets = {r["id"] for r in json.loads(self.ok("models", "--json"))}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* The axes of the search: a value that is set is the one that is read, for every axis of every kind of block. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cli/identify/space.h"
+#include "halfulp/formats/ieee.h"
+#include "halfulp/formats/ocp.h"
+
+static const char *const models[] = {
+    "block(align,l=4,f=23,emin=-126,cut=rne,acc=binary32,out=binary32)",
+    "block(align,l=16,f=25,emin=-133,cut=floor,order=mod4,acc=binary32,out=fp(8,13,0),round=rtz)",
+    "block(groups,l=64,f=35,emin=-200,g=16,every=16,scale=ue4m3)",
+    "block(late,l=16,f=24,f2=31,lanes=2,far=25)",
+    "block(tree,l=4,daz=sign,ftz=after,out=binary32)",
+    "block(chain,l=8,order=down,as=bfloat16,out=binary32)",
+    "seq(binary32)",
+    "promote(16,seq(binary16),binary32)",
+};
+
+static void set_and_read(void **state) {
+  (void)state;
+  static int values[ID_VALUES_MOST];
+  unsigned seen[ID_AXES] = {0};
+  id_shape shape = {.n = 32, .every = 16};
+  shape.a.format = shape.b.format = hu_float8_e4m3fn();
+  shape.d.format = hu_binary32();
+  shape.scale = hu_float8_e4m3fn();
+  id_space space = id_space_of(&shape);
+  for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+    hu_accum x;
+    assert_int_equal(hu_accum_parse(&x, models[m], NULL), HU_OK);
+    for (int axis = 0; axis < ID_AXES; axis++) {
+      size_t count = id_axis_values(&space, axis, &x, values);
+      for (size_t v = 0; count > 1 && v < count; v++) {
+        hu_accum y = x;
+        id_axis_set(&space, axis, &y, values[v]);
+        if (id_axis_get(&space, axis, &y) != values[v])
+          fail_msg("%s: axis %s set to %d reads %d", models[m], id_axis_key(axis), values[v],
+                   id_axis_get(&space, axis, &y));
+        seen[axis]++;
+      }
+    }
+  }
+  unsigned tried = 0;
+  for (int axis = 0; axis < ID_AXES; axis++) tried += seen[axis] > 0;
+  print_message("%u of %d axes\n", tried, ID_AXES);
+  assert_true(tried >= ID_AXES - 4 && seen[ID_AXIS_CUT] > 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(set_and_read)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
