@@ -9,13 +9,20 @@
 
 enum { KEY_P3109 = CLI_KEY_FREE };
 
+typedef struct declare_state {
+  int json, p3109;
+} declare_state;
+
 static int set(void *state, int key, const char *value) {
+  declare_state *s = state;
   (void)value;
-  if (key == KEY_P3109) *(int *)state = 1;
+  if (key == CLI_KEY_JSON) s->json = 1;
+  if (key == KEY_P3109) s->p3109 = 1;
   return CLI_OK;
 }
 
-static const cli_option options[] = {{KEY_P3109, "p3109", NULL, "of IEEE P3109, draft report v4.0"}, {0}};
+static const cli_option options[] = {
+    {KEY_P3109, "p3109", NULL, "what it has of IEEE P3109, draft report v4.0"}, CLI_OPTION_JSON, {0}};
 static const cli_command command = {
     "declare",
     "--p3109",
@@ -49,15 +56,21 @@ static void print_operations(int of_blocks) {
   }
 }
 
+static const char *const rounding[] = {"NearestTiesToEven", "NearestTiesToAway", "TowardZero",
+                                       "TowardPositive",    "TowardNegative",    "ToOdd",
+                                       "StochasticA",       "StochasticB",       "StochasticC"};
+static const char *const saturation[] = {"SatNone", "SatFinite", "SatPropagate"};
+enum { ROUNDING = sizeof rounding / sizeof *rounding, DETERMINISTIC = 6, STOCHASTIC_BITS = 32 };
+
 static void print_configuration(void) {
   static const char *const reductions[] = {"BlockReduceAdd", "BlockReduceMultiply", "BlockDotProduct"};
   static const char *const conversions[] = {"ConvertFromBlock", "ConvertToBlock", "ConvertToBlockMaxAbsFinite"};
-  static const char *const rounding[] = {"NearestTiesToEven", "NearestTiesToAway", "TowardZero",
-                                         "TowardPositive",    "TowardNegative",    "ToOdd"};
   printf("\nExact:\n  - IEEE754: [binary32, binary64]\n  - Projections:\n      - Rounding:\n");
-  for (size_t i = 0; i < sizeof rounding / sizeof *rounding; i++) printf("          - %s\n", rounding[i]);
-  for (char c = 'A'; c <= 'C'; c++) printf("          - Stochastic%c:\n              - bits: ( [1..32] )\n", c);
-  printf("      - Saturation: [ SatNone, SatFinite, SatPropagate ]\n");
+  for (int i = 0; i < ROUNDING; i++) {
+    printf("          - %s%s\n", rounding[i], i < DETERMINISTIC ? "" : ":");
+    if (i >= DETERMINISTIC) printf("              - bits: ( [1..%d] )\n", STOCHASTIC_BITS);
+  }
+  printf("      - Saturation: [ %s, %s, %s ]\n", saturation[0], saturation[1], saturation[2]);
   printf("  - BlockSizes:\n      - supported:\n          elements: ( [1..%d] )\n", HU_P3109_BLOCK_MAX);
   printf("  - Operations:\n");
   print_operations(0);
@@ -69,28 +82,57 @@ static void print_configuration(void) {
   printf("  - KappaApproximate: []\n");
 }
 
-/* All names with K = 3 to 16 that a descriptor can have. */
+/* All names of K bits that a descriptor can have: each in quotes, after what stands before it. */
+static void print_formats(unsigned k, const char *before, const char *between, const char *quote) {
+  for (unsigned p = 1; p <= k; p++)
+    for (int rest = 0; rest < 4; rest++) {
+      int is_signed = !(rest & 2), extended = !(rest & 1);
+      if (is_signed && p == k) continue;
+      if (hu_format_check(hu_format_p3109(k, p, is_signed, extended), NULL) != HU_OK) continue;
+      printf("%s%sBinary%up%u%c%c%s", before, quote, k, p, is_signed ? 's' : 'u', extended ? 'e' : 'f', quote);
+      before = between;
+    }
+}
+
 static void print_profiles(void) {
   printf("\nProfiles:\n");
   for (unsigned k = 3; k <= 16; k++) {
-    const char *before = "  - formats: [ ";
-    for (unsigned p = 1; p <= k; p++)
-      for (int rest = 0; rest < 4; rest++) {
-        int is_signed = !(rest & 2), extended = !(rest & 1);
-        if (is_signed && p == k) continue;
-        if (hu_format_check(hu_format_p3109(k, p, is_signed, extended), NULL) != HU_OK) continue;
-        printf("%sBinary%up%u%c%c", before, k, p, is_signed ? 's' : 'u', extended ? 'e' : 'f');
-        before = ", ";
-      }
+    print_formats(k, "  - formats: [ ", ", ", "");
     printf(" ]\n    configuration: Exact\n");
   }
 }
 
+static void print_words(const char *name, const char *const *words, int count) {
+  printf(", \"%s\": [", name);
+  for (int i = 0; i < count; i++) printf("%s\"%s\"", i ? ", " : "", words[i]);
+  putchar(']');
+}
+
+static void print_json(void) {
+  printf("{\"draft\": \"IEEE P3109 v4.0\", \"version\": \"%s\"", HU_VERSION_STRING);
+  print_words("rounding", rounding, ROUNDING);
+  print_words("saturation", saturation, sizeof saturation / sizeof *saturation);
+  printf(", \"operations\": [");
+  for (int op = 0; op < HU_P3109_COUNT; op++) {
+    hu_p3109_operation o = hu_p3109_at(op);
+    printf("%s\n  {\"operation\": \"%s\", \"group\": \"%s\", \"operands\": %d, \"block\": %s}", op ? "," : "", o.name,
+           o.group, o.operands, o.block ? "true" : "false");
+  }
+  printf("\n], \"formats\": [");
+  for (unsigned k = 3; k <= 16; k++) print_formats(k, k == 3 ? "\n  " : ",\n  ", ", ", "\"");
+  printf("\n]}\n");
+}
+
 int cli_declare(int argc, char **argv) {
   char **operands;
-  int p3109 = 0, count, status = cli_parse(&command, &p3109, argc, argv, &operands, &count);
+  declare_state state = {0};
+  int count, status = cli_parse(&command, &state, argc, argv, &operands, &count);
   if (status >= 0) return status;
-  if (!p3109) return cli_fail(NULL, "declare: which draft? --p3109");
+  if (!state.p3109) return cli_fail(NULL, "declare: which draft? --p3109");
+  if (state.json) {
+    print_json();
+    return CLI_OK;
+  }
   print_metadata("Configurations");
   print_configuration();
   print_metadata("Profiles");

@@ -79,6 +79,7 @@ class Json(support.Case):
         self.holds("formats", "formats", "--numbers")
         self.holds("presets", "presets")
         self.holds("models", "models")
+        self.holds("declare", "declare", "--p3109")
         self.holds("models --grammar", "models", "--grammar")
         self.holds("verify --list", "verify", "--list")
         self.holds("verify --theorems", "verify", "--theorems")

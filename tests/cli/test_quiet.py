@@ -43,6 +43,7 @@ class Quiet(support.Case):
             "experiment": (["long-reduction"], ""),
             "sweep": ([config, "--key", "precision.system", "--values", "fp16", "--seeds", "1", "-o", self.path("sweep"), "--overwrite"], ""),
             "models": (["volta"], ""),
+            "declare": (["--p3109"], ""),
             "mma": (["nv.volta.f16.f32"], "3c003c003c003c00 3c003c003c003c00 3f800000\n"),
             "identify": (["--fa", "bfloat16", "--k", "8", "--verify", "100", "--json", "--", "/nonexistent/box"], ""),
             "distinguish": (["nv.volta.f16.f32", "nv.ampere.f16.f32"], ""),

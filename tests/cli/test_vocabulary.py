@@ -72,6 +72,7 @@ WORDS = {
     "only": ("", "KIND", "kinds of work items", r"items alone"),
     "open": ("", "", "link to the playground", r"link to the playground"),
     "output": ("o", "OUT", "where the result goes", r"the same as the second operand|the result D|write the sums|the drawing|folder where|report that --merge"),
+    "p3109": ("", "", "the draft standard IEEE P3109", r"of IEEE P3109"),
     "overwrite": ("", "", "an earlier run is lost", r"start again"),
     "quick": ("", "", "quick experiments alone", r"with --all"),
     "quiet": ("q", "", "errors alone on standard error", r"errors only"),
