@@ -10,6 +10,7 @@ import sys
 import tempfile
 import unittest
 
+import balanced
 from support import HALFULP, run
 
 GOLDEN = os.environ['HALFULP_GOLDEN']
@@ -137,6 +138,7 @@ class Models(unittest.TestCase):
             self.assertIn('block(align,l=', text)
             self.assertRegex(text, r'<pre>A bfloat16, B bfloat16, C and D binary32, K = 8\norder of the sum: ')  # lines stay lines
             self.assertIn('<td data-head="preset">arm.bfdot</td>', text)
+            self.assertFalse(balanced.Balanced.read(text).fetches)
             lines = pathlib.Path(log).read_text().splitlines()
             self.assertGreater(len(lines), 1000)
             question, _, answer = lines[7].partition(' = ')
