@@ -434,7 +434,7 @@ static int32_t quickly(hu_num *z, int op, hu_num x) {
     case HU_P3109_COSH: *z = far ? hu_beyond_all(0) : hu_beside(hu_one(0), 1); return far || k < -33;
     case HU_P3109_ARC_TAN:
     case HU_P3109_ARC_SINH: *z = hu_beside(x, 0); return k < -33;
-    case HU_P3109_SOFTPLUS: *z = x.sign ? hu_below_all(0) : hu_beside(x, 1); return x.sign ? far : k >= 6;
+    case HU_P3109_SOFTPLUS: *z = x.sign ? hu_below_all(0) : hu_beside(x, 1); return x.sign ? (int32_t)far : k >= 6;
     case HU_P3109_SIN_PI:
     case HU_P3109_COS_PI:
     case HU_P3109_TAN_PI:
