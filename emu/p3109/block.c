@@ -31,21 +31,53 @@ static hu_status check_block(const hu_p3109_block *in, int transcendental) {
 
 /* ---- elements ---- */
 
-static hu_num code_at(hu_format f, const void *x, size_t i) {
-  size_t size = hu_code_bytes(f);
-  return hu_p3109_value(f, hu_load_code((const uint8_t *)x + i * size, size));
-}
+/* Codes of an array, their format unfolded. */
+typedef struct codes {
+  hu_spec spec;
+  const uint8_t *at;
+} codes;
 
-static void store(void *z, hu_format f, size_t i, uint32_t code) {
-  size_t size = hu_code_bytes(f);
-  hu_store_code((uint8_t *)z + i * size, size, code);
-}
-
-static hu_num element_at(const hu_p3109_block *in, size_t i) {
-  uint32_t raised = 0;
-  hu_num z = hu_exact_mul(hu_p3109_value(in->scale_format, in->scale), code_at(in->format, in->x, i), &raised);
-  if (z.kind == HU_KIND_ZERO) z.sign = 0;
+static codes codes_of(hu_format f, const void *x) {
+  codes z = {spec_of(f), x};
   return z;
+}
+
+static hu_num code_at(const codes *x, size_t i) {
+  size_t size = x->spec.code_bytes;
+  return hu_p3109_value_of(&x->spec, hu_load_code(x->at + i * size, size));
+}
+
+/* A block, its scale read. */
+typedef struct elements {
+  codes x;
+  hu_num scale;
+} elements;
+
+static elements elements_of(const hu_p3109_block *in) {
+  elements z = {codes_of(in->format, in->x), hu_p3109_value(in->scale_format, in->scale)};
+  return z;
+}
+
+static hu_num element_at(const elements *in, size_t i) {
+  const hu_num pair[2] = {in->scale, code_at(&in->x, i)};
+  return hu_p3109_exact(HU_P3109_MULTIPLY, pair);
+}
+
+/* Where results go: codes of a target, element i rounded with random word i. */
+typedef struct results {
+  hu_p3109_target target;
+  uint8_t *at;
+  hu_stream stream;
+} results;
+
+static results results_of(hu_format f, hu_p3109_projection projection, void *z, hu_stream stream) {
+  results r = {hu_p3109_target_of(f, projection), z, stream};
+  return r;
+}
+
+static void store(const results *z, size_t i, hu_num x) {
+  size_t size = z->target.spec.code_bytes;
+  hu_store_code(z->at + i * size, size, hu_p3109_projected(&z->target, x, hu_stream_word(z->stream, i)));
 }
 
 /* r / s for a scale s > 0 or below, finite: of an r of 64 digits and sticky, 49 or more and sticky, more than any
@@ -65,13 +97,7 @@ static hu_num over_scale(hu_num r, hu_num s) {
   if (r.kind == HU_KIND_NAN || s.kind == HU_KIND_NAN) return hu_num_special(HU_KIND_NAN, 0);
   if (s.kind == HU_KIND_ZERO) return s;
   if (s.kind == HU_KIND_INF) return hu_num_finite(0, 1, 0);
-  hu_num z = divided(r, s);
-  if (z.kind == HU_KIND_ZERO) z.sign = 0;
-  return z;
-}
-
-static uint32_t projected(hu_format fz, hu_p3109_projection projection, hu_num x, hu_stream stream, size_t i) {
-  return hu_p3109_projected(fz, projection, x, hu_stream_word(stream, i));
+  return divided(r, s);
 }
 
 /* ---- elementwise ---- */
@@ -81,18 +107,20 @@ hu_status hu_p3109_block_compute(int op, size_t count, void *z, hu_format scale_
   hu_p3109_operation o = hu_p3109_at(op);
   if (!z || !in) return HU_E_NULL;
   if (!o.name || !o.block || count == 0) return HU_E_SHAPE;
-  int transcendental = o.group[0] == 't';
+  int transcendental = op >= HU_P3109_EXP && op <= HU_P3109_ARC_TANH;
   for (unsigned k = 0; k < o.operands; k++) {
     hu_status wrong = check_block(&in[k], transcendental);
     if (wrong != HU_OK) return wrong;
   }
   if (!is_pair(scale_format, fz, transcendental)) return HU_E_FORMAT;
   if (hu_p3109_projection_check(projection) != HU_OK) return HU_E_MODE;
-  hu_num s = hu_p3109_value(scale_format, scale);
+  elements from[OPERANDS];
+  for (unsigned k = 0; k < o.operands; k++) from[k] = elements_of(&in[k]);
+  hu_num s = hu_p3109_value(scale_format, scale), x[OPERANDS];
+  results to = results_of(fz, projection, z, stream);
   for (size_t i = 0; i < count; i++) {
-    hu_num x[OPERANDS];
-    for (unsigned k = 0; k < o.operands; k++) x[k] = element_at(&in[k], i);
-    store(z, fz, i, projected(fz, projection, over_scale(hu_p3109_exact(op, x), s), stream, i));
+    for (unsigned k = 0; k < o.operands; k++) x[k] = element_at(&from[k], i);
+    store(&to, i, over_scale(hu_p3109_exact(op, x), s));
   }
   return HU_OK;
 }
@@ -111,9 +139,10 @@ hu_status hu_p3109_to_block(size_t count, void *z, hu_format scale_format, uint3
                             hu_p3109_projection projection, const void *x, hu_format fx, hu_stream stream) {
   hu_status wrong = check_conversion(count, z, x, scale_format, fz, fx, projection);
   if (wrong != HU_OK) return wrong;
+  codes from = codes_of(fx, x);
+  results to = results_of(fz, projection, z, stream);
   hu_num s = hu_p3109_value(scale_format, scale);
-  for (size_t i = 0; i < count; i++)
-    store(z, fz, i, projected(fz, projection, over_scale(code_at(fx, x, i), s), stream, i));
+  for (size_t i = 0; i < count; i++) store(&to, i, over_scale(code_at(&from, i), s));
   return HU_OK;
 }
 
@@ -124,18 +153,20 @@ hu_status hu_p3109_to_block_max(size_t count, void *z, uint32_t *scale, hu_forma
   if (!scale) return HU_E_NULL;
   if (wrong != HU_OK) return wrong;
   if (hu_p3109_projection_check(scale_projection) != HU_OK) return HU_E_MODE;
+  codes from = codes_of(fx, x);
+  results to = results_of(fz, projection, z, stream);
+  hu_p3109_target of_scale = hu_p3109_target_of(scale_format, scale_projection);
   hu_num most[2] = {hu_num_special(HU_KIND_NAN, 0), hu_num_special(HU_KIND_NAN, 0)};
   for (size_t i = 0; i < count; i++) {
-    most[1] = code_at(fx, x, i);
+    most[1] = code_at(&from, i);
     most[1].sign = 0;
     most[0] = hu_p3109_exact(HU_P3109_MAXIMUM_FINITE, most);
   }
-  *scale = projected(scale_format, scale_projection, most[0], stream, count);
-  hu_num s = hu_p3109_value(scale_format, *scale);
+  *scale = hu_p3109_projected(&of_scale, most[0], hu_stream_word(stream, count));
+  hu_num ratio[2] = {{0, 0, 0, 0, 0}, hu_p3109_value_of(&of_scale.spec, *scale)};
   for (size_t i = 0; i < count; i++) {
-    hu_num ratio[2] = {code_at(fx, x, i), s};
-    hu_num r = s.kind == HU_KIND_ZERO ? s : hu_p3109_exact(HU_P3109_DIVIDE, ratio);
-    store(z, fz, i, projected(fz, projection, r, stream, i));
+    ratio[0] = code_at(&from, i);
+    store(&to, i, ratio[1].kind == HU_KIND_ZERO ? ratio[1] : hu_p3109_exact(HU_P3109_DIVIDE, ratio));
   }
   return HU_OK;
 }
@@ -145,7 +176,9 @@ hu_status hu_p3109_from_block(size_t count, void *z, hu_format fz, hu_p3109_proj
   if (!in) return HU_E_NULL;
   hu_status wrong = check_conversion(count, z, in->x, in->scale_format, in->format, fz, projection);
   if (wrong != HU_OK) return wrong;
-  for (size_t i = 0; i < count; i++) store(z, fz, i, projected(fz, projection, element_at(in, i), stream, i));
+  elements from = elements_of(in);
+  results to = results_of(fz, projection, z, stream);
+  for (size_t i = 0; i < count; i++) store(&to, i, element_at(&from, i));
   return HU_OK;
 }
 
@@ -169,9 +202,10 @@ static hu_num sum(size_t count, const hu_p3109_block *in, unsigned blocks) {
   enum { WORDS = 136, LOW = -4400 };
   uint64_t word[WORDS] = {0};
   uint32_t terms = 0, raised = 0;
+  elements a = elements_of(&in[0]), b = elements_of(&in[blocks - 1]);
   for (size_t i = 0; i < count; i++) {
-    hu_num x = element_at(&in[0], i);
-    if (blocks == 2) x = hu_exact_mul(x, element_at(&in[1], i), &raised);
+    hu_num x = element_at(&a, i);
+    if (blocks == 2) x = hu_exact_mul(x, element_at(&b, i), &raised);
     terms |= hu_digits_add_term(word, WORDS, LOW, hu_long_of(x));
   }
   return hu_digits_value(word, WORDS, LOW, terms);
@@ -181,7 +215,8 @@ hu_status hu_p3109_block_add(size_t count, uint32_t *z, hu_format fz, hu_p3109_p
                              const hu_p3109_block *in, uint32_t random) {
   hu_status wrong = check_reduction(count, z, fz, projection, in, 1);
   if (wrong != HU_OK) return wrong;
-  *z = hu_p3109_projected(fz, projection, sum(count, in, 1), random);
+  hu_p3109_target to = hu_p3109_target_of(fz, projection);
+  *z = hu_p3109_projected(&to, sum(count, in, 1), random);
   return HU_OK;
 }
 
@@ -189,7 +224,8 @@ hu_status hu_p3109_block_dot(size_t count, uint32_t *z, hu_format fz, hu_p3109_p
                              const hu_p3109_block *in, uint32_t random) {
   hu_status wrong = check_reduction(count, z, fz, projection, in, 2);
   if (wrong != HU_OK) return wrong;
-  *z = hu_p3109_projected(fz, projection, sum(count, in, 2), random);
+  hu_p3109_target to = hu_p3109_target_of(fz, projection);
+  *z = hu_p3109_projected(&to, sum(count, in, 2), random);
   return HU_OK;
 }
 
@@ -229,8 +265,9 @@ static hu_num product_of(size_t count, const hu_p3109_block *in) {
   product p = {{1}, 1, 0};
   hu_num z = hu_num_finite(0, 1, 0); /* what is not finite goes into it, and the sign */
   uint32_t raised = 0, sign = 0;
+  elements from = elements_of(in);
   for (size_t i = 0; i < count; i++) {
-    hu_num x = element_at(in, i);
+    hu_num x = element_at(&from, i);
     sign ^= x.sign;
     if (x.kind != HU_KIND_FINITE || z.kind != HU_KIND_FINITE) {
       z = hu_exact_mul(z, x.kind == HU_KIND_FINITE ? hu_num_finite(x.sign, 1, 0) : x, &raised);
@@ -239,7 +276,6 @@ static hu_num product_of(size_t count, const hu_p3109_block *in) {
       p.exp += x.exp;
     }
   }
-  if (z.kind == HU_KIND_ZERO) z.sign = 0;
   if (z.kind == HU_KIND_INF) z.sign = (uint8_t)sign;
   return z.kind == HU_KIND_FINITE ? leading(&p, sign) : z;
 }
@@ -249,6 +285,7 @@ hu_status hu_p3109_block_multiply(size_t count, uint32_t *z, hu_format fz, hu_p3
   hu_status wrong = check_reduction(count, z, fz, projection, in, 1);
   if (wrong != HU_OK) return wrong;
   if (count > HU_P3109_BLOCK_MAX) return HU_E_SHAPE;
-  *z = hu_p3109_projected(fz, projection, product_of(count, in), random);
+  hu_p3109_target to = hu_p3109_target_of(fz, projection);
+  *z = hu_p3109_projected(&to, product_of(count, in), random);
   return HU_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hu_p3109_compute: operands out of their codes, the exact result, one projection; neighbours and predicates. */
 #include "emu/core/arith.h"
+#include "emu/core/bits.h"
 #include "emu/p3109/exact.h"
 #include "halfulp/arith.h"
 
@@ -13,12 +14,11 @@ hu_status hu_p3109_projection_check(hu_p3109_projection projection) {
 /* hu_next_up and hu_next_down give the operand itself where there is no neighbour. */
 static uint32_t neighbour(hu_format f, uint32_t code, int below) {
   const hu_p3109_projection plain = {{0}, HU_P3109_V4_0};
-  const hu_mode rne = {0};
-  hu_num x = hu_p3109_value(f, code);
-  uint32_t here = hu_p3109_projected(f, plain, x, 0), next = below ? hu_next_down(f, here) : hu_next_up(f, here);
-  if (x.kind == HU_KIND_NAN || next == here) return hu_p3109_projected(f, plain, hu_num_special(HU_KIND_NAN, 0), 0);
-  hu_spec s = hu_spec_of(f, rne);
-  return s.negzero && next == s.sign_mask ? 0 : next;
+  hu_p3109_target z = hu_p3109_target_of(f, plain);
+  hu_num x = hu_p3109_value_of(&z.spec, code);
+  uint32_t here = hu_p3109_projected(&z, x, 0), next = below ? hu_next_down(f, here) : hu_next_up(f, here);
+  if (x.kind == HU_KIND_NAN || next == here) return hu_p3109_projected(&z, hu_num_special(HU_KIND_NAN, 0), 0);
+  return z.spec.negzero && next == z.spec.sign_mask ? 0 : next;
 }
 
 /* ---- predicates ---- */
@@ -35,14 +35,16 @@ static uint32_t class_of(hu_format f, uint32_t code) {
   return normal ? HU_P3109_CLASS_POSITIVE_NORMAL : HU_P3109_CLASS_POSITIVE_SUBNORMAL;
 }
 
+static uint32_t is_one(hu_num x) {
+  return x.kind == HU_KIND_FINITE && !x.sign && hu_exponent(x) == 0 && (x.sig & (x.sig - 1)) == 0;
+}
+
 static uint32_t classified(int op, hu_format f, uint32_t code) {
   uint32_t c = class_of(f, code);
-  hu_num x = hu_p3109_value(f, code);
   int infinite = c == HU_P3109_CLASS_NEGATIVE_INFINITY || c == HU_P3109_CLASS_POSITIVE_INFINITY;
   switch (op) {
     case HU_P3109_IS_ZERO: return c == HU_P3109_CLASS_ZERO;
-    case HU_P3109_IS_ONE:
-      return x.kind == HU_KIND_FINITE && !x.sign && hu_exponent(x) == 0 && (x.sig & (x.sig - 1)) == 0;
+    case HU_P3109_IS_ONE: return is_one(hu_p3109_value(f, code));
     case HU_P3109_IS_NAN: return c == HU_P3109_CLASS_NAN;
     case HU_P3109_IS_SIGN_MINUS: return c != HU_P3109_CLASS_NAN && c < HU_P3109_CLASS_ZERO;
     case HU_P3109_IS_FINITE: return c != HU_P3109_CLASS_NAN && !infinite;
@@ -82,14 +84,12 @@ uint32_t hu_p3109_compute(int op, hu_format fz, hu_p3109_projection projection, 
   if (o.gives == HU_P3109_WORD || (o.operands == 1 && o.gives == HU_P3109_TRUTH)) return classified(op, f[0], x[0]);
   if (o.gives == HU_P3109_TRUTH) return compared(op, value[0], value[1]);
   if (hu_format_check(fz, NULL) != HU_OK || hu_p3109_projection_check(projection) != HU_OK) return 0;
-  return hu_p3109_projected(fz, projection, hu_p3109_exact(op, value), random);
+  hu_p3109_target z = hu_p3109_target_of(fz, projection);
+  return hu_p3109_projected(&z, hu_p3109_exact(op, value), random);
 }
 
 uint32_t hu_p3109_project(hu_format fz, hu_p3109_projection projection, double x, uint32_t random) {
-  uint64_t bits;
   if (hu_format_check(fz, NULL) != HU_OK || hu_p3109_projection_check(projection) != HU_OK) return 0;
-  memcpy(&bits, &x, sizeof bits);
-  hu_num value = hu_unpack64(bits);
-  if (value.kind == HU_KIND_ZERO) value.sign = 0;
-  return hu_p3109_projected(fz, projection, value, random);
+  hu_p3109_target z = hu_p3109_target_of(fz, projection);
+  return hu_p3109_projected(&z, hu_unpack64(hu_bits_of_double(x)), random);
 }

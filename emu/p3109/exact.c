@@ -17,13 +17,16 @@ static hu_num unsigned_zero(hu_num x) {
   return x;
 }
 
+hu_num hu_p3109_value_of(const hu_spec *s, uint32_t code) { return unsigned_zero(hu_unpack(s, code)); }
+
 hu_num hu_p3109_value(hu_format f, uint32_t code) {
   const hu_mode rne = {0};
   hu_spec s = hu_spec_of(f, rne);
-  return unsigned_zero(hu_unpack(&s, code));
+  return hu_p3109_value_of(&s, code);
 }
 
-int hu_p3109_less(hu_num a, hu_num b) { return hu_compare_numbers(a, b) < 0; }
+/* Of neither of which is NaN. */
+static int is_less(hu_num a, hu_num b) { return hu_compare_numbers(a, b) < 0; }
 
 /* ---- sums ---- */
 
@@ -72,9 +75,9 @@ static hu_num extreme(hu_num x, hu_num y, int larger, int rule) {
 }
 
 static hu_num clamp(hu_num x, hu_num low, hu_num high) {
-  if (is_nan(x) || is_nan(low) || is_nan(high) || hu_p3109_less(high, low)) return not_a_number();
-  if (hu_p3109_less(x, low)) return low;
-  return hu_p3109_less(high, x) ? high : x;
+  if (is_nan(x) || is_nan(low) || is_nan(high) || is_less(high, low)) return not_a_number();
+  if (is_less(x, low)) return low;
+  return is_less(high, x) ? high : x;
 }
 
 /* ---- all of them ---- */
@@ -90,8 +93,8 @@ static hu_num absolute(hu_num x) {
   return x;
 }
 
-/* What emu/core/function.h and arith.h have, with NaN in place of the poles of 1/x and 1/sqrt(x). */
-static hu_num known_function(int op, hu_num x) {
+/* Of one operand: what emu/core/function.h has, with NaN in place of the poles of 1/x and 1/sqrt(x), or functions.h. */
+static hu_num function(int op, hu_num x) {
   static const struct {
     int op;
     int32_t core;
@@ -103,7 +106,7 @@ static hu_num known_function(int op, hu_num x) {
   if ((op == HU_P3109_RECIP || op == HU_P3109_RSQRT) && x.kind == HU_KIND_ZERO) return not_a_number();
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (known[i].op == op) return hu_function_of(known[i].core, x, x, &raised);
-  return not_a_number();
+  return hu_p3109_function(op, x, x);
 }
 
 static hu_num computed(int op, const hu_num *x) {
@@ -139,18 +142,7 @@ static hu_num computed(int op, const hu_num *x) {
     case HU_P3109_MINIMUM_FINITE: return extreme(x[0], x[1], 0, FINITE);
     case HU_P3109_MAXIMUM_FINITE: return extreme(x[0], x[1], 1, FINITE);
     case HU_P3109_CLAMP: return clamp(x[0], x[1], x[2]);
-    case HU_P3109_EXP:
-    case HU_P3109_EXP2:
-    case HU_P3109_EXP_MINUS_ONE:
-    case HU_P3109_LOG:
-    case HU_P3109_LOG2:
-    case HU_P3109_LOG_ONE_PLUS:
-    case HU_P3109_SIN:
-    case HU_P3109_COS:
-    case HU_P3109_TANH:
-    case HU_P3109_RECIP:
-    case HU_P3109_RSQRT: return known_function(op, x[0]);
-    default: return hu_p3109_function(op, x[0], x[0]);
+    default: return function(op, x[0]);
   }
 }
 
@@ -166,13 +158,16 @@ static int is_lost(const hu_spec *s, hu_num x, uint32_t events) {
   return s->round != HU_RTZ && s->round != (x.sign ? HU_RTP : HU_RTN);
 }
 
-uint32_t hu_p3109_projected(hu_format fz, hu_p3109_projection projection, hu_num x, uint32_t random) {
-  hu_mode mode = projection.mode;
-  uint32_t events;
-  if (mode.saturate == HU_SAT_DEFAULT) mode.saturate = HU_SAT_NONE;
-  hu_spec s = hu_spec_of(fz, mode);
-  uint32_t code = hu_round(&s, x, random, &events);
-  if (projection.rules == HU_P3109_JULY_2026 && is_lost(&s, x, events)) return s.nan_code;
+hu_p3109_target hu_p3109_target_of(hu_format f, hu_p3109_projection projection) {
+  if (projection.mode.saturate == HU_SAT_DEFAULT) projection.mode.saturate = HU_SAT_NONE;
+  hu_p3109_target z = {hu_spec_of(f, projection.mode), projection.rules};
+  return z;
+}
+
+uint32_t hu_p3109_projected(const hu_p3109_target *z, hu_num x, uint32_t random) {
+  const hu_spec *s = &z->spec;
+  uint32_t events, code = hu_round(s, x, random, &events);
+  if (z->rules == HU_P3109_JULY_2026 && is_lost(s, x, events)) return s->nan_code;
   /* What a negative number rounds to is 0 without a sign. */
-  return s.negzero && code == s.sign_mask ? 0 : code;
+  return s->negzero && code == s->sign_mask ? 0 : code;
 }

@@ -492,31 +492,11 @@ static int32_t value(hu_num *z, int op, hu_num x, hu_num y, int32_t f) {
 
 /* ---- sqrt(x^2 + y^2) ---- */
 
-/* The root of (hi 2^64 + lo) 2^exp, hi >= 2^62, exp even, as hu_root of emu/core/arith.h forms it: 64 digits and
- * whether more follow. */
-static hu_num root_of_two_words(uint64_t hi, uint64_t lo, int32_t exp) {
-  uint64_t r = 0, above = 0, rest = 0;
-  for (int i = 0; i < 64; i++) {
-    above = above << 2 | rest >> 62;
-    rest = rest << 2 | hi >> 62;
-    hi = hi << 2 | lo >> 62;
-    lo <<= 2;
-    uint64_t trial_hi = r >> 62, trial_lo = r << 2 | 1;
-    uint32_t fits = above > trial_hi || (above == trial_hi && rest >= trial_lo);
-    if (fits) {
-      above -= trial_hi + (rest < trial_lo);
-      rest -= trial_lo;
-    }
-    r = r << 1 | fits;
-  }
-  hu_num z = hu_num_finite(0, r, exp / 2);
-  z.sticky = (above | rest) != 0;
-  return z;
-}
-
-/* With |y| < 2^-32 |x| it is |x| and less than 2^-64 of that more; else the sum of the squares has at most 127 digits,
- * in two words. */
+/* With |y| < 2^-32 |x| it is |x| and less than 2^-64 of that more. Else the sum of the squares, in units of the square
+ * of x's binade, has at most 126 digits behind the point: it and the square of a root of 64 digits are exact, so that
+ * comparing them tells whether more digits follow. */
 static hu_num hypotenuse(hu_num x, hu_num y) {
+  enum { F = 6 };
   x.sign = y.sign = 0;
   if (x.kind == HU_KIND_ZERO) return y;
   if (y.kind == HU_KIND_ZERO) return x;
@@ -525,23 +505,19 @@ static hu_num hypotenuse(hu_num x, hu_num y) {
     x = y;
     y = other;
   }
-  if (hu_exponent(x) - hu_exponent(y) > 32) return hu_beside(x, 1);
-  /* x^2 = a^2 2^(2 kx - 62): a^2 in the upper word, a place free for the carry. 32 leading digits are all. */
-  uint64_t a = x.sig << hu_clz64(x.sig) >> 32, b = y.sig << hu_clz64(y.sig) >> 32, square = a * a;
-  hu_moved low = hu_move_down(b * b, 2 * (hu_exponent(x) - hu_exponent(y)) + 1);
-  uint64_t hi = (square >> 1) + low.hi, lo = square << 63, sum = lo + low.lo;
-  hi += sum < lo;
-  int32_t exp = 2 * hu_exponent(x) - 125; /* of the last place of two words: odd, and it becomes even */
-  if (hi >> 63 == 0) {
-    hi = hi << 1 | sum >> 63;
-    sum <<= 1;
-    exp--;
-  } else { /* the last place is free: b has 31 digits of 32 */
-    sum = sum >> 1 | hi << 63;
-    hi >>= 1;
-    exp++;
-  }
-  return root_of_two_words(hi, sum, exp);
+  int32_t k = hu_exponent(x);
+  if (k - hu_exponent(y) > 32) return hu_beside(x, 1);
+  hu_big sum = hu_big_scaled(x.sig * x.sig, 2 * (x.exp - k), F),
+         other = hu_big_scaled(y.sig * y.sig, 2 * (y.exp - k), F);
+  hu_big_add(&sum, &sum, &other, F);
+  hu_big r;
+  root(&r, &sum, F);
+  int32_t place = hu_big_lead(&r, F), unit = place - 63 - 32 * F;
+  hu_num z = hu_num_finite(0, hu_big_digits(&r, place, F), k + unit);
+  r = hu_big_scaled(z.sig, unit, F);
+  hu_big_mul(&r, &r, &r, F);
+  z.sticky = hu_big_compare(&r, &sum, F) != 0;
+  return z;
 }
 
 /* ---- the call ---- */

@@ -226,7 +226,7 @@ typedef struct hu_accum_preset {
 HU_API size_t hu_accum_preset_count(void);                                            /* the number of presets */
 HU_API HU_MUST_CHECK hu_status hu_accum_preset_at(hu_accum_preset *preset, size_t i); /* HU_E_NAME if there is none */
 HU_API HU_MUST_CHECK hu_status hu_accum_preset_find(hu_accum_preset *preset,
-                                                    const char *name); /* by name; HU_E_NAME if there is none */
+                                                    const char *name); /* by name; HU_E_NAME: unknown name */
 
 /* Elements k = 0 ... n-1 of dot product number i are at i * step + k * stride. */
 typedef struct hu_vector {

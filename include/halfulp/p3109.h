@@ -13,10 +13,10 @@
  * the result: rounds it ONCE to the precision of the result's format and saturates it. So do the calls here, for any
  * operation, mode and format. Differences to the IEEE 754 operations of arith.h and function.h:
  *
- *   zero        has no sign: -0 of a format that has it is read as 0, and a result of 0 is +0
+ *   zero        has no sign: the calls read -0 as 0, and a result of 0 is +0
  *   poles       x / 0, 1 / 0 and 1 / sqrt(0) are NaN. Log(0) and Log2(0) are -infinity, ArcTanh(1) is +infinity
  *   neighbours  NextGreaterThan and NextLessThan are NaN where the format has no such value
- *   exceptions  there are none, and no events: NaN says what is to be said
+ *   exceptions  do not exist, and neither do events: a result without a value is NaN
  *
  * Formats are any of halfulp/format.h: those of the draft (K = 3 to 16, up to 11 exponent bits), and the IEEE 754
  * formats that its conversions have. NaN goes into a format without NaN as projection.mode.nan says. The elementary
@@ -95,8 +95,8 @@ enum {
   HU_P3109_MINIMUM_FINITE,           /* the smaller; of a number and an infinity or NaN, the number */
   HU_P3109_MAXIMUM_FINITE,           /* the larger; of a number and an infinity or NaN, the number */
   HU_P3109_CLAMP,                    /* x, low, high: the nearest of [low, high] to x; NaN where low > high */
-  HU_P3109_NEXT_GREATER_THAN,        /* the least value of x's format above x, no projection; NaN if there is none */
-  HU_P3109_NEXT_LESS_THAN,           /* the largest value of x's format below x, no projection; NaN if there is none */
+  HU_P3109_NEXT_GREATER_THAN,        /* the least value of x's format above x; NaN where x is the last one */
+  HU_P3109_NEXT_LESS_THAN,           /* the largest value of x's format below x; NaN where x is the first one */
   HU_P3109_COMPARE_LESS,             /* x < y; this and those below give 0 or 1 */
   HU_P3109_COMPARE_LESS_EQUAL,       /* x <= y */
   HU_P3109_COMPARE_EQUAL,            /* x = y */
@@ -148,7 +148,7 @@ typedef struct hu_p3109_operation {
 } hu_p3109_operation;
 
 HU_API hu_p3109_operation hu_p3109_at(int op); /* 0 <= op < HU_P3109_COUNT, else name is NULL */
-HU_API int hu_p3109_find(const char *name);    /* by its name, letters as they are; -1 if there is none */
+HU_API int hu_p3109_find(const char *name);    /* the operation of this name, as the draft spells it; -1: unknown */
 
 /* ---- projection ---- */
 
@@ -199,7 +199,7 @@ typedef struct hu_p3109_block {
  * is NaN, 0 where s is 0, 1 where s is an infinity. Element i of a call takes random word i of `stream`.
  *
  * Errors of all calls below: HU_E_NULL, HU_E_FORMAT, HU_E_MODE, HU_E_SHAPE (no elements, too many, or an operation that
- * blocks do not have); z is untouched then. z may be an operand's x. */
+ * blocks do not have); z is untouched then. z may be an operand's x where the codes of both have one size. */
 
 /* Elementwise: r = op of element i of the operands in[0], in[1], ...: BlockAdd, BlockExp and the like. */
 HU_API HU_MUST_CHECK hu_status hu_p3109_block_compute(int op, size_t count, void *z, hu_format scale_format,

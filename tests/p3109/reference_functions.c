@@ -87,8 +87,8 @@ static int softplus(real *z, const real *x) {
   return mpfr_cmp(z->r, x->r) == 0 ? -1 : 0;
 }
 
-/* A result that MPFR rounded, moved to the other side of the exact one: so it is no number of few digits, as the exact
- * one is none. What is beyond MPFR's exponents is far beyond every format, or below it. */
+/* Moves a result that MPFR rounded to the other side of the exact one. The exact one is irrational, and the moved one
+ * has many digits, too. A result beyond MPFR's exponents becomes one far beyond every format, or far below. */
 static void beside(real *z, int ternary) {
   if (mpfr_inf_p(z->r)) {
     mpfr_set_si_2exp(z->r, mpfr_sgn(z->r), 1000000, MPFR_RNDN);

@@ -367,96 +367,147 @@ static void expect(const char *what, uint32_t got, uint32_t want, int i) {
   if (got != want) fail_msg("%s, element %d: %x, the draft has %x", what, i, got, want);
 }
 
+/* Drawn blocks, what they are projected by, and room for the reference. */
+typedef struct block_case {
+  block b[3];
+  hu_p3109_block in[3];
+  parameters fs, fz;
+  uint32_t scale;
+  hu_p3109_projection rho, rho_s;
+  hu_stream stream;
+  operands *x;
+  real s, t; /* the scale, and what is rounded */
+} block_case;
+
+static void draw_case(block_case *c, t_random *r) {
+  for (int i = 0; i < 3; i++) {
+    c->b[i] = random_block(r);
+    c->in[i] = block_of(&c->b[i]);
+  }
+  c->fs = random_format(r, 8);
+  c->fz = random_format(r, 8);
+  c->scale = (uint32_t)t_below(r, (uint32_t)1 << c->fs.k);
+  c->rho = random_projection(r);
+  c->rho_s = random_projection(r);
+  c->stream = (hu_stream){t_next64(r), t_below(r, 1000)};
+  decode(&c->s, c->fs, c->scale);
+}
+
+/* got[i] is the projection of c->t. */
+static void expect_rounded(const block_case *c, const char *what, const uint8_t *got, int i) {
+  expect(what, got[i], project(c->fz, c->rho, &c->t, hu_stream_word(c->stream, (uint64_t)i)), i);
+}
+
+/* An elementwise operation; every fourth one writes over its first operand. */
+static void elementwise(block_case *c, t_random *r) {
+  uint8_t room[COUNT], *got = t_below(r, 4) ? room : c->b[0].x;
+  block first = c->b[0];
+  int op;
+  do op = (int)t_below(r, HU_P3109_COUNT);
+  while (!hu_p3109_at(op).block);
+  assert_int_equal(
+      hu_p3109_block_compute(op, COUNT, got, format_of(c->fs), c->scale, format_of(c->fz), c->rho, c->in, c->stream),
+      HU_OK);
+  for (int i = 0; i < COUNT; i++) {
+    for (int j = 0; j < 3; j++) element(&c->x->x[j], j ? &c->b[j] : &first, i);
+    operate(&c->x->result, op, c->x->x);
+    over_scale(&c->t, &c->x->result, &c->s);
+    expect_rounded(c, hu_p3109_at(op).name, got, i);
+  }
+  c->b[0] = first;
+}
+
+static void conversions(block_case *c) {
+  const block *b = &c->b[0];
+  hu_format z = format_of(c->fz), zs = format_of(c->fs), f = c->in[0].format;
+  uint8_t got[COUNT];
+  assert_int_equal(hu_p3109_from_block(COUNT, got, z, c->rho, &c->in[0], c->stream), HU_OK);
+  for (int i = 0; i < COUNT; i++) {
+    element(&c->t, b, i);
+    expect_rounded(c, "ConvertFromBlock", got, i);
+  }
+  assert_int_equal(hu_p3109_to_block(COUNT, got, zs, c->scale, z, c->rho, b->x, f, c->stream), HU_OK);
+  for (int i = 0; i < COUNT; i++) {
+    decode(&c->x->x[0], b->f, b->x[i]);
+    over_scale(&c->t, &c->x->x[0], &c->s);
+    expect_rounded(c, "ConvertToBlock", got, i);
+  }
+}
+
+static void conversion_by_largest(block_case *c) {
+  const block *b = &c->b[0];
+  real *x = c->x->x;
+  uint8_t got[COUNT];
+  uint32_t scale;
+  assert_int_equal(hu_p3109_to_block_max(COUNT, got, &scale, format_of(c->fs), c->rho_s, format_of(c->fz), c->rho, b->x,
+                                         c->in[0].format, c->stream),
+                   HU_OK);
+  x[0].kind = NOT_A_NUMBER;
+  for (int i = 0; i < COUNT; i++) {
+    decode(&c->t, b->f, b->x[i]);
+    operate(&x[1], HU_P3109_ABS, &c->t);
+    operate(&c->t, HU_P3109_MAXIMUM_FINITE, x);
+    real_set(&x[0], &c->t);
+  }
+  expect("ConvertToBlockMaxAbsFinite, scale", scale, project(c->fs, c->rho_s, &x[0], hu_stream_word(c->stream, COUNT)),
+         0);
+  decode(&x[1], c->fs, scale);
+  for (int i = 0; i < COUNT; i++) {
+    decode(&x[0], b->f, b->x[i]);
+    operate(&c->t, HU_P3109_DIVIDE, x);
+    if (x[1].kind == REAL && mpfr_zero_p(x[1].r)) real_set(&c->t, &x[1]);
+    expect_rounded(c, "ConvertToBlockMaxAbsFinite", got, i);
+  }
+}
+
+enum { SUM, PRODUCT, DOT };
+
+/* The result of the elements, one after another from 0 or 1, in c->t. */
+static void reduce(block_case *c, int what) {
+  real *x = c->x->x, *total = &c->x->result;
+  total->kind = REAL;
+  mpfr_set_ui(total->r, what == PRODUCT, MPFR_RNDN);
+  for (int i = 0; i < COUNT; i++) {
+    for (int j = 0; j < 2; j++) element(&x[j], &c->b[j], i);
+    if (what == DOT) {
+      operate(&c->t, HU_P3109_MULTIPLY, x);
+      real_set(&x[0], &c->t);
+    }
+    real_set(&x[1], total);
+    operate(&c->t, what == PRODUCT ? HU_P3109_MULTIPLY : HU_P3109_ADD, x);
+    real_set(total, &c->t);
+  }
+}
+
+static void reductions(block_case *c, t_random *r) {
+  static const char *const names[] = {"BlockReduceAdd", "BlockReduceMultiply", "BlockDotProduct"};
+  hu_status (*const calls[])(size_t, uint32_t *, hu_format, hu_p3109_projection, const hu_p3109_block *, uint32_t) = {
+      hu_p3109_block_add, hu_p3109_block_multiply, hu_p3109_block_dot};
+  for (int what = SUM; what <= DOT; what++) {
+    uint32_t code, random = t_next32(r);
+    reduce(c, what);
+    assert_int_equal(calls[what](COUNT, &code, format_of(c->fz), c->rho, c->in, random), HU_OK);
+    expect(names[what], code, project(c->fz, c->rho, &c->t, random), 0);
+  }
+}
+
 static void blocks(void **state) {
   (void)state;
   t_random r = {t_seed("p3109 blocks", 8)};
-  operands *x = operands_new();
-  real s, t, sum, product;
-  real *all[] = {&s, &t, &sum, &product};
-  for (size_t i = 0; i < 4; i++) real_init(all[i]);
+  block_case c;
+  c.x = operands_new();
+  real_init(&c.s);
+  real_init(&c.t);
   for (unsigned n = 0; n < t_runs(3000); n++) {
-    block b[3] = {random_block(&r), random_block(&r), random_block(&r)};
-    hu_p3109_block in[3] = {block_of(&b[0]), block_of(&b[1]), block_of(&b[2])};
-    parameters fs = random_format(&r, 8), fz = random_format(&r, 8);
-    hu_format z = format_of(fz), zs = format_of(fs);
-    uint32_t scale = (uint32_t)t_below(&r, (uint32_t)1 << fs.k), code;
-    hu_p3109_projection rho = random_projection(&r), rho_s = random_projection(&r);
-    hu_stream stream = {t_next64(&r), t_below(&r, 1000)};
-    uint8_t got[COUNT];
-    int op;
-    do op = (int)t_below(&r, HU_P3109_COUNT);
-    while (!hu_p3109_at(op).block);
-    assert_int_equal(hu_p3109_block_compute(op, COUNT, got, zs, scale, z, rho, in, stream), HU_OK);
-    decode(&s, fs, scale);
-    for (int i = 0; i < COUNT; i++) {
-      for (int j = 0; j < 3; j++) element(&x->x[j], &b[j], i);
-      operate(&x->result, op, x->x);
-      over_scale(&t, &x->result, &s);
-      expect(hu_p3109_at(op).name, got[i], project(fz, rho, &t, hu_stream_word(stream, (uint64_t)i)), i);
-    }
-    /* conversions */
-    assert_int_equal(hu_p3109_from_block(COUNT, got, z, rho, &in[0], stream), HU_OK);
-    for (int i = 0; i < COUNT; i++) {
-      element(&t, &b[0], i);
-      expect("ConvertFromBlock", got[i], project(fz, rho, &t, hu_stream_word(stream, (uint64_t)i)), i);
-    }
-    assert_int_equal(hu_p3109_to_block(COUNT, got, zs, scale, z, rho, b[0].x, in[0].format, stream), HU_OK);
-    for (int i = 0; i < COUNT; i++) {
-      decode(&x->x[0], b[0].f, b[0].x[i]);
-      over_scale(&t, &x->x[0], &s);
-      expect("ConvertToBlock", got[i], project(fz, rho, &t, hu_stream_word(stream, (uint64_t)i)), i);
-    }
-    assert_int_equal(hu_p3109_to_block_max(COUNT, got, &code, zs, rho_s, z, rho, b[0].x, in[0].format, stream), HU_OK);
-    x->x[0].kind = NOT_A_NUMBER;
-    for (int i = 0; i < COUNT; i++) {
-      decode(&t, b[0].f, b[0].x[i]);
-      operate(&x->x[1], HU_P3109_ABS, &t);
-      operate(&t, HU_P3109_MAXIMUM_FINITE, x->x);
-      real_set(&x->x[0], &t);
-    }
-    expect("ConvertToBlockMaxAbsFinite, scale", code, project(fs, rho_s, &x->x[0], hu_stream_word(stream, COUNT)), 0);
-    decode(&x->x[1], fs, code);
-    for (int i = 0; i < COUNT; i++) {
-      decode(&x->x[0], b[0].f, b[0].x[i]);
-      operate(&t, HU_P3109_DIVIDE, x->x);
-      if (x->x[1].kind == REAL && mpfr_zero_p(x->x[1].r)) real_set(&t, &x->x[1]);
-      expect("ConvertToBlockMaxAbsFinite", got[i], project(fz, rho, &t, hu_stream_word(stream, (uint64_t)i)), i);
-    }
-    /* reductions */
-    sum.kind = product.kind = REAL;
-    mpfr_set_ui(sum.r, 0, MPFR_RNDN);
-    mpfr_set_ui(product.r, 1, MPFR_RNDN);
-    for (int pass = 0; pass < 3; pass++) {
-      for (int i = 0; i < COUNT; i++) {
-        real pair[2];
-        for (int j = 0; j < 2; j++) {
-          real_init(&pair[j]);
-          element(&pair[j], &b[j], i);
-        }
-        if (pass == 2) {
-          operate(&t, HU_P3109_MULTIPLY, pair);
-          real_set(&pair[0], &t);
-        }
-        real_set(&pair[1], pass == 1 ? &product : &sum);
-        operate(&t, pass == 1 ? HU_P3109_MULTIPLY : HU_P3109_ADD, pair);
-        real_set(pass == 1 ? &product : &sum, &t);
-        for (int j = 0; j < 2; j++) real_clear(&pair[j]);
-      }
-      uint32_t random = t_next32(&r);
-      hu_status status = pass == 0   ? hu_p3109_block_add(COUNT, &code, z, rho, in, random)
-                         : pass == 1 ? hu_p3109_block_multiply(COUNT, &code, z, rho, in, random)
-                                     : hu_p3109_block_dot(COUNT, &code, z, rho, in, random);
-      assert_int_equal(status, HU_OK);
-      expect(pass == 0   ? "BlockReduceAdd"
-             : pass == 1 ? "BlockReduceMultiply"
-                         : "BlockDotProduct",
-             code, project(fz, rho, pass == 1 ? &product : &sum, random), pass);
-      sum.kind = REAL;
-      mpfr_set_ui(sum.r, 0, MPFR_RNDN);
-    }
+    draw_case(&c, &r);
+    elementwise(&c, &r);
+    conversions(&c);
+    conversion_by_largest(&c);
+    reductions(&c, &r);
   }
-  for (size_t i = 0; i < 4; i++) real_clear(all[i]);
-  operands_free(x);
+  real_clear(&c.s);
+  real_clear(&c.t);
+  operands_free(c.x);
 }
 
 /* cosh of 2^-117 is 1 and less than 2^-64 more: what follows the 64 digits of a result must survive the division. */
@@ -503,6 +554,10 @@ static void wrong_arguments(void **state) {
   assert_int_equal(hu_p3109_to_block_max(2, out, NULL, f, rho, f, rho, codes, f, stream), HU_E_NULL);
   assert_int_equal(hu_p3109_to_block_max(2, out, &code, f, wrong, f, rho, codes, f, stream), HU_E_MODE);
   assert_int_equal(hu_p3109_block_multiply(HU_P3109_BLOCK_MAX + 1, &z, f, rho, in, 0), HU_E_SHAPE);
+  const hu_format far = hu_format_p3109(16, 5, 1, 1); /* 11 exponent bits: exponents of a scale and it pass 1000 */
+  const hu_p3109_block wide_range[2] = {{far, far, 1, codes}, {far, far, 1, codes}};
+  assert_int_equal(hu_p3109_block_compute(HU_P3109_EXP, 1, out, f, 1, f, rho, wide_range, stream), HU_E_FORMAT);
+  assert_int_equal(hu_p3109_block_compute(HU_P3109_EXP, 2, out, far, 1, far, rho, in, stream), HU_E_FORMAT);
   in[1].x = NULL;
   assert_int_equal(hu_p3109_block_dot(2, &z, f, rho, in, 0), HU_E_NULL);
   assert_true(out[0] == 9 && out[1] == 9 && z == 77 && code == 0);
