@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the values of all codes of formats. A line has a code, a blank, and the value as Python's float.hex() writes it.
+/* Prints the values of all codes of formats. A line has a code, a blank, and the value as float.hex() of Python has it.
  *
  * usage: print_tables NAME...      a format's table ends with an empty line; exit code 2: no such format */
 #include <math.h>
