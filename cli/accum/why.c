@@ -39,6 +39,7 @@ enum {
   ALIGN = 1 << HU_BLOCK_ALIGN,
   GROUPS = 1 << HU_BLOCK_GROUPS,
   LATE = 1 << HU_BLOCK_LATE,
+  EXACT = 1 << HU_BLOCK_EXACT,
   TREE = 1 << HU_BLOCK_TREE,
   CHAIN = 1 << HU_BLOCK_CHAIN,
   LANES = 1 << HU_BLOCK_LANES,
@@ -62,12 +63,15 @@ static const struct {
      "trailing significand bits of A and B that are looked at, the rest are read as 0; default: all"},
     {"g", GROUPS, GROUPS, "1 to 4096, a divisor of l and of every", "products in a group, which are added exactly"},
     {"every", ALIGN | GROUPS, GROUPS, "1 to 4096, with scale=", "products that share a scale"},
-    {"cut", ALIGN | GROUPS, 0, "trunc, floor, rne",
-     "how the digits below 2^(E-f) are cut: toward zero, toward minus infinity, to nearest even; default trunc"},
+    {"cut", ALIGN | GROUPS, 0, "trunc, floor, rne, odd",
+     "how the digits below 2^(E-f) are cut: toward zero, toward minus infinity, to nearest even, to odd; default "
+     "trunc"},
     {"order", ALIGN | CHAIN, 0, "up, mod4 (chain: up, down)",
      "order of k in a block; mod4: of 2 l products those with k mod 4 = 0, 1 first; default up"},
-    {"c", ALIGN, 0, "first, last",
-     "C is among the terms that are aligned, or added (rne) to the block's result; default first"},
+    {"c", ALIGN | EXACT, 0, "first, last",
+     "C is among the terms that are added, or added to the block's result; default first"},
+    {"last", ALIGN | EXACT, 0, "rne, rna, rnz, rtz, rtp, rtn, raz, rto, with c=last",
+     "rounding of the addition of C; default rne"},
     {"daz", TREE | CHAIN | LANES, 0, "none, sign, plus",
      "subnormal operands and C are read as 0 of their sign, or these and all zeros as +0; default none"},
     {"ftz", TREE | CHAIN | LANES, 0, "none, after, tiny, before",
@@ -95,7 +99,7 @@ void cli_print_grammar(void) {
       "block(align,l=4,f=3,emin=-28,out=binary16)\n"
       "        |     |   |     |      `-- the accumulator: the sum is rounded into it (round=, sat= choose how)\n"
       "        |     |   |     `-- the largest exponent is never taken lower than this\n"
-      "        |     |   `-- 3 digits are kept below the largest exponent (cut=trunc, floor or rne)\n"
+      "        |     |   `-- 3 digits are kept below the largest exponent (cut=trunc, floor, rne or odd)\n"
       "        |     `-- 4 products and C at a time, then the result is the next C\n"
       "        `-- the terms are aligned to the largest exponent; or another rule\n\n"
       "A = 8 1.25 0.75 0.125, B = 1 1 -1 1, C = 1 in it, step by step:\n\n"

@@ -29,8 +29,9 @@ static const cli_command command = {
     "List the accumulation models with parameters, source and confidence",
     "Of each named model: K (the depth of its instruction), the elements of A, B and of C and D, and the model as\n"
     "text; below it the hardware and who says so. Confidence: HW, reproduces results recorded on hardware; SIM,\n"
-    "tested on hardware by the model's authors; DOC, the vendor's manual; OPEN, assumed in part. The last line\n"
-    "counts them. PART keeps the models whose names or forms contain it. A named model is that of a unit: it\n"
+    "tested on hardware by the model's authors, or equal to their model; DOC, the vendor's manual; TABLE, follows a\n"
+    "published table alone; OPEN, assumed in part. The last line counts them. PART keeps the models whose names or "
+    "forms contain it. A named model is that of a unit: it\n"
     "begins with takes(A,B,C, and refuses operands of other formats; `any(MODEL)` is the same model without that.",
     "  halfulp models\n  halfulp models nv.hopper\n  halfulp models --grammar\n  halfulp models --json",
     options,
@@ -58,7 +59,7 @@ static void print_json(const hu_accum_preset *p, const char *const text[4], int 
 }
 
 static void print_lines(const hu_accum_preset *p, const char *const text[4]) {
-  printf("%-34s %-4s %3u  %s x %s + %s\n", p->name, p->confidence, (unsigned)p->k, text[0], text[1], text[2]);
+  printf("%-34s %-5s %3u  %s x %s + %s\n", p->name, p->confidence, (unsigned)p->k, text[0], text[1], text[2]);
   printf("    %s\n    %s. %s\n", text[3], p->unit, p->source);
 }
 
@@ -74,15 +75,18 @@ static void print_preset(const hu_accum_preset *p, int json, int first) {
 
 /* How well the named models are known, in the words of the help. */
 static void print_counts(void) {
-  static const char *const words[] = {"HW", "SIM", "DOC", "OPEN"};
-  size_t counts[4] = {0, 0, 0, 0};
+  static const char *const words[] = {"HW", "SIM", "DOC", "TABLE", "OPEN"};
+  enum { WORDS = sizeof words / sizeof words[0] };
+  size_t counts[WORDS] = {0};
   for (size_t i = 0; i < hu_accum_preset_count(); i++) {
     hu_accum_preset p;
     if (hu_accum_preset_at(&p, i) != HU_OK) continue;
-    for (size_t w = 0; w < 4; w++) counts[w] += strcmp(p.confidence, words[w]) == 0;
+    for (size_t w = 0; w < WORDS; w++) counts[w] += strcmp(p.confidence, words[w]) == 0;
   }
-  printf("\n%zu models with evidence: %zu HW, %zu SIM, %zu DOC; %zu more are assumed in part (OPEN)\n",
-         counts[0] + counts[1] + counts[2], counts[0], counts[1], counts[2], counts[3]);
+  printf(
+      "\n%zu models with evidence: %zu HW, %zu SIM, %zu DOC; %zu more follow a published table alone "
+      "(TABLE), %zu are assumed in part (OPEN)\n",
+      counts[0] + counts[1] + counts[2], counts[0], counts[1], counts[2], counts[3], counts[4]);
 }
 
 static void print_form(const cli_form *f) { printf("  %-46s %s\n", f->text, f->meaning); }

@@ -16,6 +16,7 @@ static const axis axes[ID_AXES] = {
     {"P", "fraction digits of rounded products"},
     {"round", "rounding into the accumulator"},
     {"c", "where C joins a block"},
+    {"last", "rounding of the addition of C"},
     {"cut", "what happens to the digits below the cut"},
     {"f", "digits kept below the largest exponent"},
     {"f2", "digits kept where the sum meets C"},
@@ -62,6 +63,7 @@ enum {
   ALIGN = 1 << HU_BLOCK_ALIGN,
   GROUPS = 1 << HU_BLOCK_GROUPS,
   LATE = 1 << HU_BLOCK_LATE,
+  EXACT = 1 << HU_BLOCK_EXACT,
   TREE = 1 << HU_BLOCK_TREE,
   CHAIN = 1 << HU_BLOCK_CHAIN,
   CUTTING = ALIGN | GROUPS | LATE,
@@ -87,7 +89,8 @@ static int has_axis(int i, const hu_accum *x) {
     case ID_AXIS_ROUND:
     case ID_AXIS_SAT: return has_rounding(x);
     case ID_AXIS_PRODUCT: return x->kind == HU_ACCUM_SEQ2 || x->kind == HU_ACCUM_CHUNK;
-    case ID_AXIS_JOIN: return is_block(x, ALIGN) && !x->promote && !x->slices;
+    case ID_AXIS_JOIN: return is_block(x, ALIGN | EXACT) && !x->promote && !x->slices;
+    case ID_AXIS_LAST: return is_block(x, ALIGN | EXACT) && x->block.join == HU_BLOCK_JOIN_LAST;
     case ID_AXIS_CUT: return is_block(x, ALIGN | GROUPS);
     case ID_AXIS_KEPT: return is_block(x, CUTTING);
     case ID_AXIS_KEPT2:
@@ -168,9 +171,10 @@ static void put_all(values *v, const id_space *s, int i, const hu_accum *x) {
       break;
     case ID_AXIS_DIGITS: put_range(v, s->least_digits, s->sum.m); break;
     case ID_AXIS_PRODUCT: put_range(v, 1, s->sum.m); break;
+    case ID_AXIS_LAST:
     case ID_AXIS_ROUND: put_range(v, HU_RNE, HU_RTO); break;
     case ID_AXIS_JOIN: put_range(v, 0, 1); break;
-    case ID_AXIS_CUT: put_range(v, 0, 2); break;
+    case ID_AXIS_CUT: put_range(v, HU_BLOCK_CUT_TRUNC, HU_BLOCK_CUT_ODD); break;
     case ID_AXIS_KEPT: put_range(v, 0, b->rule == HU_BLOCK_LATE ? b->kept2 : 40); break;
     case ID_AXIS_KEPT2: put_range(v, b->kept, 40); break;
     case ID_AXIS_FAR: put_range(v, 0, 64); break;
@@ -215,6 +219,7 @@ int id_axis_get(const id_space *s, int i, const hu_accum *x) {
     case ID_AXIS_PRODUCT: return x->product.m;
     case ID_AXIS_ROUND: return x->mode.round;
     case ID_AXIS_JOIN: return b->join;
+    case ID_AXIS_LAST: return b->last;
     case ID_AXIS_CUT: return b->cut;
     case ID_AXIS_KEPT: return b->kept;
     case ID_AXIS_KEPT2: return b->kept2;
@@ -243,6 +248,12 @@ static void set_wrap(const id_space *s, hu_accum *x, int value) {
   if (x->promote) x->promoted = s->sum;
 }
 
+/* C among the terms is not added, so that there is no rounding of that. */
+static void set_join(hu_block *b, int value) {
+  b->join = (uint8_t)value;
+  if (b->join != HU_BLOCK_JOIN_LAST) b->last = 0;
+}
+
 void id_axis_set(const id_space *s, int i, hu_accum *x, int value) {
   hu_block *b = &x->block;
   switch (i) {
@@ -250,7 +261,8 @@ void id_axis_set(const id_space *s, int i, hu_accum *x, int value) {
     case ID_AXIS_DIGITS: x->sum.m = (uint8_t)value; break;
     case ID_AXIS_PRODUCT: x->product.m = (uint8_t)value; break;
     case ID_AXIS_ROUND: x->mode.round = (uint8_t)value; break;
-    case ID_AXIS_JOIN: b->join = (uint8_t)value; break;
+    case ID_AXIS_JOIN: set_join(b, value); break;
+    case ID_AXIS_LAST: b->last = (uint8_t)value; break;
     case ID_AXIS_CUT: b->cut = (uint8_t)value; break;
     case ID_AXIS_KEPT: b->kept = (uint16_t)value; break;
     case ID_AXIS_KEPT2: b->kept2 = (uint16_t)value; break;
@@ -279,7 +291,7 @@ void id_axis_set(const id_space *s, int i, hu_accum *x, int value) {
 void id_axis_text(const id_space *s, int i, const hu_accum *x, int value, char *text, size_t size) {
   static const char *const rounds[] = {"rne", "rna", "rnz", "rtz", "rtp", "rtn", "raz", "rto"};
   static const char *const words[ID_AXES][4] = {[ID_AXIS_JOIN] = {"first", "last"},
-                                                [ID_AXIS_CUT] = {"trunc", "floor", "rne"},
+                                                [ID_AXIS_CUT] = {"trunc", "floor", "rne", "odd"},
                                                 [ID_AXIS_ORDER] = {"up", "down", "mod4"},
                                                 [ID_AXIS_DAZ] = {"none", "sign", "plus"},
                                                 [ID_AXIS_FTZ] = {"none", "after", "tiny", "before"},
@@ -288,7 +300,7 @@ void id_axis_text(const id_space *s, int i, const hu_accum *x, int value, char *
                                                 [ID_AXIS_SAT] = {"default", "none", "finite", "propagate"}};
   int n = (int)s->shape->n;
   (void)x;
-  if (i == ID_AXIS_ROUND) {
+  if (i == ID_AXIS_ROUND || i == ID_AXIS_LAST) {
     snprintf(text, size, "%s", rounds[value & 7]);
   } else if (i == ID_AXIS_AS) {
     snprintf(text, size, "%s", value ? as_names[value] : "none");

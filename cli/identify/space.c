@@ -173,8 +173,8 @@ int id_complexity(const id_space *s, const hu_accum *model) {
   int z = (x.promote != 0 || x.slices != 0) + 2 * (x.kind == HU_ACCUM_BLOCK) + rounded_products(&x);
   z += (x.kind != HU_ACCUM_EXACT && !hu_format_equal(x.sum, s->sum)) + (x.mode.round != 0) + (x.mode.saturate != 0);
   z += b.cut != 0;
-  z += (b.order != 0) + (b.join != 0) + (b.zero != 0) + (b.over != 0) + (b.daz != 0) + (b.ftz != 0) + (b.input != 0) +
-       (b.lanes != 0);
+  z += (b.order != 0) + (b.join != 0) + (b.last != 0) + (b.zero != 0) + (b.over != 0) + (b.daz != 0) + (b.ftz != 0) +
+       (b.input != 0) + (b.lanes != 0);
   z += (b.far != 0) + (b.big != 0) + (b.as.m != 0);
   return x.kind == HU_ACCUM_BLOCK ? z + rule_parameters(b.rule) : z;
 }

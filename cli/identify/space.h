@@ -12,6 +12,7 @@ enum {
   ID_AXIS_PRODUCT, /* fraction digits of rounded products */
   ID_AXIS_ROUND,   /* rounding into the accumulator */
   ID_AXIS_JOIN,    /* where C joins a block */
+  ID_AXIS_LAST,    /* how C is rounded in, where it is added last */
   ID_AXIS_CUT,     /* what a cut does with the digits below it */
   ID_AXIS_KEPT,    /* digits kept below the largest exponent */
   ID_AXIS_KEPT2,   /* late: digits kept where the sum meets C */

@@ -34,9 +34,10 @@ const hu_block_key hu_block_keys[HU_BLOCK_KEY_COUNT] = {
     {"in", ALL & ~GROUPS, 0, 1, 30, NONE},
     {"g", GROUPS, GROUPS, 1, 4096, NONE},
     {"every", ALIGN | GROUPS, GROUPS, 1, 4096, NONE},
-    {"cut", ALIGN | GROUPS, 0, 0, 0, {"trunc", "floor", "rne", NULL}},
+    {"cut", ALIGN | GROUPS, 0, 0, 0, {"trunc", "floor", "rne", "odd"}},
     {"order", ALIGN | CHAIN, 0, 0, 0, {"up", "down", "mod4", NULL}},
-    {"c", ALIGN, 0, 0, 0, {"first", "last", NULL, NULL}},
+    {"c", ALIGN | EXACT, 0, 0, 0, {"first", "last", NULL, NULL}},
+    {"last", ALIGN | EXACT, 0, 0, 0, {"rne", "rna", "rnz", "rtz", "rtp", "rtn", "raz", "rto"}},
     {"daz", STEPPING, 0, 0, 0, {"none", "sign", "plus", NULL}},
     {"ftz", STEPPING, 0, 0, 0, {"none", "after", "tiny", "before"}},
     {"products", TREE, 0, 0, 0, {"rounded", "exact", NULL, NULL}},
@@ -65,6 +66,7 @@ int hu_key_get(const hu_block *b, unsigned key) {
     case HU_BLOCK_KEY_CUT: return b->cut;
     case HU_BLOCK_KEY_ORDER: return b->order;
     case HU_BLOCK_KEY_C: return b->join;
+    case HU_BLOCK_KEY_LAST: return b->last;
     case HU_BLOCK_KEY_DAZ: return b->daz;
     case HU_BLOCK_KEY_FTZ: return b->ftz;
     case HU_BLOCK_KEY_PRODUCTS: return b->products;
@@ -88,6 +90,7 @@ void hu_key_set(hu_block *b, unsigned key, int value) {
     case HU_BLOCK_KEY_CUT: b->cut = (uint8_t)value; break;
     case HU_BLOCK_KEY_ORDER: b->order = (uint8_t)value; break;
     case HU_BLOCK_KEY_C: b->join = (uint8_t)value; break;
+    case HU_BLOCK_KEY_LAST: b->last = (uint8_t)value; break;
     case HU_BLOCK_KEY_DAZ: b->daz = (uint8_t)value; break;
     case HU_BLOCK_KEY_FTZ: b->ftz = (uint8_t)value; break;
     case HU_BLOCK_KEY_PRODUCTS: b->products = (uint8_t)value; break;
@@ -116,6 +119,7 @@ unsigned hu_key_clash(const hu_accum *accum) {
   if (b->rule == HU_BLOCK_GROUPS && (b->length % b->group || b->every % b->group)) return HU_BLOCK_KEY_G;
   if (b->rule == HU_BLOCK_TREE && (b->length & (b->length - 1))) return HU_BLOCK_KEY_L;
   if (b->products && b->length != 2) return HU_BLOCK_KEY_PRODUCTS;
+  if (b->last && b->join != HU_BLOCK_JOIN_LAST) return HU_BLOCK_KEY_LAST;
   if (b->order == (b->rule == HU_BLOCK_CHAIN ? HU_BLOCK_ORDER_MOD4 : HU_BLOCK_ORDER_DOWN)) return HU_BLOCK_KEY_ORDER;
   if (b->order == HU_BLOCK_ORDER_MOD4 && b->length % 2) return HU_BLOCK_KEY_L;
   if (b->over && accum->sum.inf == HU_INF_NONE) return HU_BLOCK_KEY_OVER;

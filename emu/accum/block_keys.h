@@ -23,6 +23,7 @@ enum {
   HU_BLOCK_KEY_CUT,
   HU_BLOCK_KEY_ORDER,
   HU_BLOCK_KEY_C,
+  HU_BLOCK_KEY_LAST,
   HU_BLOCK_KEY_DAZ,
   HU_BLOCK_KEY_FTZ,
   HU_BLOCK_KEY_PRODUCTS,
@@ -36,7 +37,7 @@ enum {
   HU_BLOCK_KEY_ZERO,
   HU_BLOCK_KEY_COUNT
 };
-#define HU_BLOCK_KEY_WORDS 4
+#define HU_BLOCK_KEY_WORDS 8
 
 typedef struct hu_block_key {
   const char *name;

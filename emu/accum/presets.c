@@ -85,23 +85,32 @@ static hu_element type_element(unsigned type) {
 
 /* ---- pairings ---- */
 
-enum { ONE, EACH, NOT_FP8 }; /* A and B alike; every pair; every pair but those of two 8-bit types */
+enum { ONE, EACH, NOT_FP8, WITH_FP6 }; /* A and B alike; every pair; but those of two 8-bit types; with a 6-bit type */
 typedef struct pairing {
   uint8_t type[5], count, which;
 } pairing;
-enum { P_F16, P_BF16, P_TF32, P_XF32, P_F32, P_F64, P_FP8, P_F8F6F4, P_E2M1, P_AMD8, P_INT8, P_INT4, P_S8 };
+enum { P_F16, P_BF16, P_TF32, P_XF32, P_F32, P_F64, P_FP8, P_F8F4, P_F8F6F4, P_E2M1, P_AMD8, P_INT8, P_INT4, P_S8 };
 static const pairing pairings[] = {
-    {{F16, 0, 0, 0, 0}, 1, ONE},      {{BF16, 0, 0, 0, 0}, 1, ONE},
-    {{TF32, 0, 0, 0, 0}, 1, ONE},     {{XF32, 0, 0, 0, 0}, 1, ONE},
-    {{F32, 0, 0, 0, 0}, 1, ONE},      {{F64, 0, 0, 0, 0}, 1, ONE},
-    {{E4M3, E5M2, 0, 0, 0}, 2, EACH}, {{E4M3, E5M2, E3M2, E2M3, E2M1}, 5, NOT_FP8},
-    {{E2M1, 0, 0, 0, 0}, 1, ONE},     {{FP8, BF8, 0, 0, 0}, 2, EACH},
-    {{S8, U8, 0, 0, 0}, 2, EACH},     {{S4, U4, 0, 0, 0}, 2, EACH},
+    {{F16, 0, 0, 0, 0}, 1, ONE},
+    {{BF16, 0, 0, 0, 0}, 1, ONE},
+    {{TF32, 0, 0, 0, 0}, 1, ONE},
+    {{XF32, 0, 0, 0, 0}, 1, ONE},
+    {{F32, 0, 0, 0, 0}, 1, ONE},
+    {{F64, 0, 0, 0, 0}, 1, ONE},
+    {{E4M3, E5M2, 0, 0, 0}, 2, EACH},
+    {{E4M3, E5M2, E2M1, 0, 0}, 3, NOT_FP8},
+    {{E4M3, E5M2, E3M2, E2M3, E2M1}, 5, WITH_FP6},
+    {{E2M1, 0, 0, 0, 0}, 1, ONE},
+    {{FP8, BF8, 0, 0, 0}, 2, EACH},
+    {{S8, U8, 0, 0, 0}, 2, EACH},
+    {{S4, U4, 0, 0, 0}, 2, EACH},
     {{S8, 0, 0, 0, 0}, 1, ONE},
 };
 
 static int pair_exists(const pairing *p, unsigned i, unsigned j) {
-  if (p->which == NOT_FP8) return p->type[i] > E5M2 || p->type[j] > E5M2;
+  const uint8_t a = p->type[i], b = p->type[j];
+  if (p->which == NOT_FP8) return a > E5M2 || b > E5M2;
+  if (p->which == WITH_FP6) return a == E3M2 || a == E2M3 || b == E3M2 || b == E2M3;
   return p->which == EACH || i == j;
 }
 
@@ -116,6 +125,8 @@ static int pair_exists(const pairing *p, unsigned i, unsigned j) {
 #define RNE16 ",out=binary16,zero=plus)"
 #define EMULATED(emin) T16("25", emin) ",order=mod4,c=last,as=binary16"
 #define MX32 T32("25", "-133") ",every=32,scale=float8_e8m0fnu" RZ32
+/* n products aligned with log2 n guard digits, their sum and the addition of C to odd. */
+#define RVBNA(n, f) "block(align,l=" n ",f=" f ",emin=-4096,cut=odd,c=last,last=rto,round=rto,over=inf)"
 #define FP4(every, scale) "block(groups,l=64,f=35,emin=-139,g=16,every=" every ",scale=" scale RZ32
 
 #define RECORDED \
@@ -124,10 +135,13 @@ static int pair_exists(const pairing *p, unsigned i, unsigned j) {
 #define RECORDED_H200 RECORDED "; " H200
 #define FLOOR "; the lower bound of the exponent is that of Khattak and Mikaitis, which an H200 confirms for Hopper"
 #define MMASIM "MMA-Sim, arXiv 2511.10909: its authors' random tests on the device"
-#define ANALOGY "MMA-Sim, arXiv 2511.10909; 6- and 4-bit operands by analogy with 8-bit ones"
 #define PTX "NVIDIA PTX ISA, mma"
+#define TWO_CODES "MMA-Sim (c785138, its arithmetic) or FPy (8e53ace) agrees on 2,000 sums (tests/golden/hw)"
+#define TABLE "FPy (8e53ace), after the tables of MMA-Sim, arXiv 2511.10909, which leaves 6-bit operands out"
+#define AGREES "MMA-Sim (c785138) agrees on 2,000 sums (tests/golden/hw); " PTX
 #define AMDISA "AMD Instinct instruction set manuals, MFMA"
 #define INTEL "Intel Software Developer's Manual"
+#define RISCV "RISC-V ISA manual (260dd93), Bulk Normalization Algorithm; Zvdota and Zvbdota, draft 1.0"
 #define ARM "Arm Architecture Reference Manual, BFDotAdd"
 
 typedef struct row {
@@ -138,6 +152,18 @@ typedef struct row {
   uint16_t k;
   const char *model, *unit, *confidence, *source;
 } row;
+
+/* n is the implementation's: products of a set, which are consecutive here; sets are added to C one after another. */
+#define ZVDOTA(n, k, f)                                                                                       \
+  {"riscv.zvdota.", P_BF16, 0, ".n" n, F32, k, RVBNA(n, f), "vfwdota, vfwbdota, sets of " n, "DOC", RISCV}, { \
+    "riscv.zvdota.", P_FP8, 0, ".n" n, F32, k, RVBNA(n, f), "vfqwdota, vfqwbdota, sets of " n, "DOC", RISCV   \
+  }
+
+/* kind::f8f6f4 and its scaled kin: pairs with E2M1, and those with a 6-bit type. */
+#define MIXED(head, tail, result, model, unit)                          \
+  {head, P_F8F4, 0, tail, result, 32, model, unit, "SIM", TWO_CODES}, { \
+    head, P_F8F6F4, 0, tail, result, 32, model, unit, "TABLE", TABLE    \
+  }
 
 static const row rows[] = {
     {"nv.volta.", P_F16, 0, ".f32", F32N, 4, T4("23", "-131") RZ32, "Volta sm_70, mma.sync.m8n8k4, wmma", "HW",
@@ -161,8 +187,7 @@ static const row rows[] = {
      "HW", RECORDED},
     {"nv.ampere.", P_TF32, 0, ".f32", F32N, 4, T4("24", "-132") ",in=10" RZ32,
      "Ampere sm_80 to sm_87, mma.sync.m16n8k4, k8", "HW", RECORDED},
-    {"nv.ampere.", P_F64, 0, ".f64", F64, 4, "fp64", "Ampere sm_80, mma.sync.m8n8k4", "DOC",
-     PTX "; MMA-Sim, arXiv 2511.10909"},
+    {"nv.ampere.", P_F64, 0, ".f64", F64, 4, "fp64", "Ampere sm_80, mma.sync.m8n8k4", "SIM", AGREES},
     {"nv.ampere.", P_INT8, 0, ".s32", S32, 16, "int32", "Ampere sm_80 to sm_87, mma.sync.m16n8k16, k32", "DOC", PTX},
     {"nv.ampere.", P_INT8, 0, ".s32.sat", S32, 32, "int32(sat,32)",
      "Ampere sm_80 to sm_87, mma.sync.m16n8k32.satfinite", "OPEN", PTX "; one saturation an instruction is assumed"},
@@ -176,8 +201,7 @@ static const row rows[] = {
      RECORDED},
     {"nv.ada.", P_FP8, 0, ".f16", F16N, 16, T16("13", "-21") RNE16, "Ada sm_89, mma.sync.m16n8k16, k32", "HW",
      RECORDED},
-    {"nv.ada.", P_F64, 0, ".f64", F64, 4, "fp64", "Ada sm_89, mma.sync.m8n8k4", "DOC",
-     PTX "; MMA-Sim, arXiv 2511.10909"},
+    {"nv.ada.", P_F64, 0, ".f64", F64, 4, "fp64", "Ada sm_89, mma.sync.m8n8k4", "SIM", AGREES},
     {"nv.ada.", P_INT8, 0, ".s32", S32, 16, "int32", "Ada sm_89, mma.sync.m16n8k16, k32", "DOC", PTX},
     {"nv.hopper.", P_F16, 0, ".f32", F32N, 16, T16("25", "-133") RZ32, "Hopper sm_90, mma.sync.m16n8k16, wgmma.k16",
      "HW", RECORDED_H200},
@@ -203,8 +227,7 @@ static const row rows[] = {
      "Hopper sm_90, mma.sync.m16n8k32, which the compiler expands to binary16", "HW", RECORDED_H200},
     {"nv.hopper.", P_FP8, 0, ".f16.mma", F16N, 32, EMULATED("-22") RNE16,
      "Hopper sm_90, mma.sync.m16n8k32, which the compiler expands to binary16", "HW", RECORDED_H200},
-    {"nv.hopper.", P_F64, 0, ".f64", F64, 4, "fp64", "Hopper sm_90, mma.sync.m8n8k4, m16n8k4 to k16", "DOC",
-     PTX "; MMA-Sim, arXiv 2511.10909"},
+    {"nv.hopper.", P_F64, 0, ".f64", F64, 4, "fp64", "Hopper sm_90, mma.sync.m8n8k4, m16n8k4 to k16", "SIM", AGREES},
     {"nv.hopper.", P_INT8, 0, ".s32", S32, 32, "int32", "Hopper sm_90, mma.sync, wgmma.m64nNk32", "DOC", PTX},
     {"nv.hopper.", P_INT8, 0, ".s32.sat", S32, 32, "int32(sat,32)", "Hopper sm_90, wgmma.m64nNk32.satfinite", "OPEN",
      PTX "; one saturation an instruction is assumed"},
@@ -230,26 +253,23 @@ static const row rows[] = {
      "SIM", MMASIM},
     {"nv.blackwell.", P_FP8, 0, ".f16.tcgen05", F16N, 32, T32("25", "-133") RNE16,
      "Blackwell sm_100, tcgen05.mma kind::f8f6f4", "SIM", MMASIM},
-    {"nv.blackwell.", P_F8F6F4, 0, ".f32", F32N, 32, T32("25", "-133") RZ32,
-     "Blackwell sm_100, tcgen05.mma kind::f8f6f4", "OPEN", ANALOGY},
-    {"nv.blackwell.", P_F8F6F4, 0, ".f16.tcgen05", F16N, 32, T32("25", "-133") RNE16,
-     "Blackwell sm_100, tcgen05.mma kind::f8f6f4", "OPEN", ANALOGY},
+    MIXED("nv.blackwell.", ".f32", F32N, T32("25", "-133") RZ32, "Blackwell sm_100, tcgen05.mma kind::f8f6f4"),
+    MIXED("nv.blackwell.", ".f16.tcgen05", F16N, T32("25", "-133") RNE16, "Blackwell sm_100, tcgen05.mma kind::f8f6f4"),
     {"nv.blackwell.", P_FP8, 0, ".f32.mma", F32N, 32, EMULATED("-133") RZ32,
      "Blackwell sm_100, mma.sync.m16n8k32, which the compiler expands to binary16", "HW", RECORDED},
     {"nv.blackwell.", P_FP8, 0, ".f16.mma", F16N, 32, EMULATED("-22") RNE16,
      "Blackwell sm_100, mma.sync.m16n8k32, which the compiler expands to binary16", "HW", RECORDED},
     {"nv.blackwell.mxfp8.", P_FP8, 0, "", F32N, 32, MX32, "Blackwell sm_100, tcgen05.mma kind::mxf8f6f4", "SIM",
      MMASIM},
-    {"nv.blackwell.mxf8f6f4.", P_F8F6F4, 0, "", F32N, 32, MX32, "Blackwell sm_100, tcgen05.mma kind::mxf8f6f4", "OPEN",
-     ANALOGY},
+    MIXED("nv.blackwell.mxf8f6f4.", "", F32N, MX32, "Blackwell sm_100, tcgen05.mma kind::mxf8f6f4"),
     {"nv.blackwell.mxfp4.b32.ue8m0", P_E2M1, 1, "", F32N, 64, FP4("32", "float8_e8m0fnu"),
      "Blackwell sm_100, tcgen05.mma kind::mxf4, mxf4nvf4", "SIM", MMASIM},
     {"nv.blackwell.mxfp4.b16.ue8m0", P_E2M1, 1, "", F32N, 64, FP4("16", "float8_e8m0fnu"),
      "Blackwell sm_100, tcgen05.mma kind::mxf4nvf4", "SIM", MMASIM},
     {"nv.blackwell.nvfp4.b16.ue4m3", P_E2M1, 1, "", F32N, 64, FP4("16", "ue4m3"),
      "Blackwell sm_100, tcgen05.mma kind::mxf4nvf4", "SIM", MMASIM},
-    {"nv.blackwell.", P_F64, 0, ".f64", F64, 4, "fp64", "Blackwell sm_100, mma.sync.m8n8k4, m16n8k4 to k16", "DOC",
-     PTX "; MMA-Sim, arXiv 2511.10909"},
+    {"nv.blackwell.", P_F64, 0, ".f64", F64, 4, "fp64", "Blackwell sm_100, mma.sync.m8n8k4, m16n8k4 to k16", "SIM",
+     AGREES},
     {"nv.blackwell.", P_INT8, 0, ".s32", S32, 32, "int32", "Blackwell sm_100, tcgen05.mma kind::i8", "DOC", PTX},
     {"nv.rtxblackwell.", P_F16, 0, ".f32", F32N, 16, T16("25", "-133") RZ32, "RTX Blackwell sm_120, mma.sync.m16n8k16",
      "SIM", MMASIM},
@@ -271,20 +291,26 @@ static const row rows[] = {
      "RTX Blackwell sm_120, mma.sync.m16n8k32 kind::f8f6f4", "SIM", MMASIM},
     {"nv.rtxblackwell.", P_FP8, 0, ".f16.mma", F16N, 32, T32("25", "-22") RNE16,
      "RTX Blackwell sm_120, mma.sync.m16n8k32 kind::f8f6f4", "SIM", MMASIM},
-    {"nv.rtxblackwell.", P_F8F6F4, 0, ".f32", F32N, 32, T32("25", "-133") RZ32,
-     "RTX Blackwell sm_120, mma.sync.m16n8k32 kind::f8f6f4", "OPEN", ANALOGY},
-    {"nv.rtxblackwell.", P_F8F6F4, 0, ".f16.mma", F16N, 32, T32("25", "-22") RNE16,
-     "RTX Blackwell sm_120, mma.sync.m16n8k32 kind::f8f6f4", "OPEN", ANALOGY},
+    MIXED("nv.rtxblackwell.", ".f32", F32N, T32("25", "-133") RZ32,
+          "RTX Blackwell sm_120, mma.sync.m16n8k32 kind::f8f6f4"),
+    MIXED("nv.rtxblackwell.", ".f16.mma", F16N, T32("25", "-22") RNE16,
+          "RTX Blackwell sm_120, mma.sync.m16n8k32 kind::f8f6f4"),
+    {"nv.rtxblackwell.", P_FP8, 0, ".f32.k16", F32N, 16, T16("25", "-133") RZ32,
+     "RTX Blackwell sm_120, mma.sync.m16n8k16 of FP8", "SIM", MMASIM},
+    {"nv.rtxblackwell.", P_FP8, 0, ".f16.k16", F16N, 16, T16("25", "-22") RNE16,
+     "RTX Blackwell sm_120, mma.sync.m16n8k16 of FP8", "SIM", MMASIM},
     {"nv.rtxblackwell.mxfp8.", P_FP8, 0, "", F32N, 32, MX32, "RTX Blackwell sm_120, mma.sync.m16n8k32 kind::mxf8f6f4",
      "SIM", MMASIM},
-    {"nv.rtxblackwell.mxf8f6f4.", P_F8F6F4, 0, "", F32N, 32, MX32,
-     "RTX Blackwell sm_120, mma.sync.m16n8k32 kind::mxf8f6f4", "OPEN", ANALOGY},
+    MIXED("nv.rtxblackwell.mxf8f6f4.", "", F32N, MX32, "RTX Blackwell sm_120, mma.sync.m16n8k32 kind::mxf8f6f4"),
     {"nv.rtxblackwell.mxfp4.b32.ue8m0", P_E2M1, 1, "", F32N, 64, FP4("32", "float8_e8m0fnu"),
      "RTX Blackwell sm_120, mma.sync.m16n8k64 kind::mxf4", "SIM", MMASIM},
     {"nv.rtxblackwell.mxfp4.b16.ue8m0", P_E2M1, 1, "", F32N, 64, FP4("16", "float8_e8m0fnu"),
      "RTX Blackwell sm_120, mma.sync.m16n8k64 kind::mxf4nvf4", "SIM", MMASIM},
     {"nv.rtxblackwell.nvfp4.b16.ue4m3", P_E2M1, 1, "", F32N, 64, FP4("16", "ue4m3"),
      "RTX Blackwell sm_120, mma.sync.m16n8k64 kind::mxf4nvf4", "SIM", MMASIM},
+    {"nv.rtxblackwell.nvfp4.b32.ue4m3", P_E2M1, 1, "", F32N, 64, FP4("32", "ue4m3"),
+     "RTX Blackwell sm_120, mma.sync.m16n8k64 kind::mxf4nvf4, block 32", "SIM", MMASIM},
+    {"nv.rtxblackwell.", P_F64, 0, ".f64", F64, 4, "fp64", "RTX Blackwell sm_120, mma.sync.m8n8k4", "DOC", PTX},
     {"amd.cdna1.", P_F16, 0, "", F32, 4, "block(exact,l=4)", "MI100 gfx908, v_mfma_f32_*_f16", "SIM", MMASIM},
     {"amd.cdna1.", P_BF16, 0, "", F32, 2, "block(exact,l=2)", "MI100 gfx908, v_mfma_f32_*_bf16", "SIM", MMASIM},
     {"amd.cdna1.", P_F32, 0, "", F32, 1, "seq(binary32)", "MI100 gfx908, v_mfma_f32_*_f32", "SIM", MMASIM},
@@ -329,6 +355,11 @@ static const row rows[] = {
      "BFMMLA, FEAT_EBF16 absent or FPCR.EBF = 0", "DOC", ARM},
     {"arm.bfmmla.ebf16", P_BF16, 1, "", F32, 4, "block(tree,l=2,products=exact)", "BFMMLA, FPCR.EBF = 1, no flushing",
      "DOC", ARM},
+    ZVDOTA("2", 2, "24"),
+    ZVDOTA("4", 4, "25"),
+    ZVDOTA("8", 8, "26"),
+    ZVDOTA("16", 16, "27"),
+    ZVDOTA("32", 32, "28"),
     {"fma.f32", P_F32, 1, "", F32, 1, "seq(binary32)", "a chain of IEEE 754 fused multiply-adds", "DOC",
      "IEEE 754-2019 clause 5.4.1"},
     {"fma.f64", P_F64, 1, "", F64, 1, "fp64", "a chain of IEEE 754 fused multiply-adds", "DOC",

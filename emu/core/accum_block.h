@@ -103,6 +103,7 @@ HU_FN int64_t hu_cut(uint8_t rule, uint32_t sign, uint64_t sig, int32_t n) {
   uint64_t q = hu_shift_right(sig, n);
   int32_t rest = (n > 63 ? sig : sig & (((uint64_t)1 << n) - 1)) != 0;
   if (rule == HU_BLOCK_CUT_FLOOR) q += sign && rest;
+  if (rule == HU_BLOCK_CUT_ODD) q |= (uint32_t)rest;
   if (rule == HU_BLOCK_CUT_NEAREST && rest) {
     int32_t half = hu_against_half(sig, 0, n);
     q += half > 0 || (half == 0 && (q & 1));

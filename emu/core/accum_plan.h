@@ -32,7 +32,7 @@ typedef struct hu_accum_plan {
   hu_source a, b, sa, sb;
   hu_grid product, sum; /* where the model's own steps round to */
   hu_grid plain;        /* the format of its sums, ties to even: promote, splitk */
-  hu_grid join;         /* block: acc, ties to even: c last */
+  hu_grid join;         /* block: acc, or out: c last */
   int32_t low, limbs;   /* of exact sums */
   int32_t acc_emin;     /* block: least exponent of c */
   uint32_t down;        /* exact: the last rounding goes toward negative */
@@ -104,6 +104,9 @@ HU_FN hu_format hu_accum_result(const hu_accum *x) {
   return x->kind == HU_ACCUM_BLOCK && (x->product.e || x->product.m) ? x->product : x->sum;
 }
 
+/* The format in which a block adds c last. */
+HU_FN hu_format hu_accum_joined(const hu_accum *x) { return x->block.rule == HU_BLOCK_EXACT ? x->sum : x->product; }
+
 /* The rest of the plan, where a, b (sa, sb) and the formats are valid. c: also where a block takes its own former
  * result for c. */
 HU_FN void hu_plan_model(hu_accum_plan *p, const hu_accum *x, uint64_t n, const hu_source *c) {
@@ -112,7 +115,6 @@ HU_FN void hu_plan_model(hu_accum_plan *p, const hu_accum *x, uint64_t n, const 
   p->product = hu_grid_of(x->product, x->mode);
   p->sum = hu_grid_of(x->sum, x->mode);
   p->plain = hu_grid_of(hu_accum_result(x), rne);
-  p->join = hu_grid_of(x->product, rne);
   p->acc_emin = p->product.spec.emin;
   p->down = 0;
   p->low = 0;
@@ -122,6 +124,10 @@ HU_FN void hu_plan_model(hu_accum_plan *p, const hu_accum *x, uint64_t n, const 
   if (x->kind != HU_ACCUM_BLOCK) return;
   hu_source_block(&p->a, &x->block);
   hu_source_block(&p->b, &x->block);
+  hu_mode last = rne;
+  last.round = x->block.last;
+  p->join = hu_grid_of(hu_accum_joined(x), last);
+  p->join.over = x->block.over && last.round == HU_RTO;
   p->sum.over = x->block.over;
   p->sum.plus = x->block.zero;
   p->sum.ftz = x->block.ftz;

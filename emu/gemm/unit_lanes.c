@@ -43,6 +43,7 @@ BLK_FN void blocks_by(const int kind, const int rule, const hu_unit_plan *q, siz
     if (q->cut == HU_BLOCK_CUT_TRUNC) blocks_by(kind, HU_BLOCK_CUT_TRUNC, q, rows, cols, count, a, b, acc);         \
     if (q->cut == HU_BLOCK_CUT_FLOOR) blocks_by(kind, HU_BLOCK_CUT_FLOOR, q, rows, cols, count, a, b, acc);         \
     if (q->cut == HU_BLOCK_CUT_NEAREST) blocks_by(kind, HU_BLOCK_CUT_NEAREST, q, rows, cols, count, a, b, acc);     \
+    if (q->cut == HU_BLOCK_CUT_ODD) blocks_by(kind, HU_BLOCK_CUT_ODD, q, rows, cols, count, a, b, acc);             \
   }
 BLK_CUTS(align, BLK_ALIGN)
 BLK_CUTS(groups, BLK_GROUPS)

@@ -126,7 +126,12 @@ BLK_FN void add_into(const hu_unit_grid *g, blk_d x[BLK_ROWS], const blk_d y[BLK
 /* ---- align, groups ---- */
 
 BLK_FN blk_d cut(const int rule, blk_d x) {
-  return rule == HU_BLOCK_CUT_NEAREST ? blk_near(x) : rule == HU_BLOCK_CUT_FLOOR ? blk_floor(x) : blk_trunc(x);
+  switch (rule) {
+    case HU_BLOCK_CUT_NEAREST: return blk_near(x);
+    case HU_BLOCK_CUT_FLOOR: return blk_floor(x);
+    case HU_BLOCK_CUT_ODD: return to_odd(x);
+    default: return blk_trunc(x);
+  }
 }
 
 /* e = the largest of it and the powers of every `step`-th product. */

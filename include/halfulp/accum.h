@@ -103,9 +103,10 @@ enum {
 };
 /* What a cut does with the digits below the grid. */
 enum {
-  HU_BLOCK_CUT_TRUNC = 0,  /* trunc: toward zero */
-  HU_BLOCK_CUT_FLOOR = 1,  /* floor: toward negative */
-  HU_BLOCK_CUT_NEAREST = 2 /* rne: to nearest, ties to even */
+  HU_BLOCK_CUT_TRUNC = 0,   /* trunc: toward zero */
+  HU_BLOCK_CUT_FLOOR = 1,   /* floor: toward negative */
+  HU_BLOCK_CUT_NEAREST = 2, /* rne: to nearest, ties to even */
+  HU_BLOCK_CUT_ODD = 3      /* odd: toward zero, and then the last digit kept becomes 1 where digits were lost */
 };
 /* Order of k within a block. */
 enum {
@@ -141,8 +142,8 @@ enum {
 /* The parameters of block(...). Keys with an asterisk must be given where they are allowed; the others are 0 by
  * default.
  *
- *   align   l* f* emin* cut order c scale every in as acc     groups  l* f* emin* g* scale* every* cut acc
- *   late    l* f* f2* lanes far big in as acc                 exact   l* in as
+ *   align   l* f* emin* cut order c last scale every in as acc   groups  l* f* emin* g* scale* every* cut acc
+ *   late    l* f* f2* lanes far big in as acc                 exact   l* c last in as
  *   tree    l* daz ftz products in as                         chain   l* order daz ftz in as
  *   lanes   l* daz ftz in as                                  all     out round sat over
  *                                                            align, groups: zero */
@@ -150,7 +151,7 @@ typedef struct hu_block {
   uint8_t rule;
   uint8_t cut;      /* cut: what happens to the digits below the grid of an addend */
   uint8_t order;    /* order: of k; mod4: of 2 l products those with k mod 4 < 2 first, then the others */
-  uint8_t join;     /* c: last: from +0, and c is added to the block's result (of both, with mod4), ties to even */
+  uint8_t join;     /* c: last: from +0, and c is added to the block's result (of both, with mod4), rounded by `last` */
   uint8_t over;     /* over: inf (1): overflow is infinity in every mode; mode (0): as the mode says */
   uint8_t daz;      /* daz: subnormal operands and C read as zero of their sign; plus: these and zeros as +0 */
   uint8_t ftz;      /* ftz: subnormal results become zero: after rounding, when tiny, before rounding */
@@ -166,7 +167,7 @@ typedef struct hu_block {
   uint16_t every;   /* every: products that share a scale */
   int16_t emin;     /* emin: the largest exponent is at least this, -4096 to 4096 */
   uint8_t zero;     /* zero: HU_BLOCK_ZERO_ */
-  uint8_t reserved; /* 0 */
+  uint8_t last;     /* last: with c=last: HU_RNE ... HU_RTO, of the addition of c; to odd: overflow as `over` says */
   hu_format as;     /* as: operands of A and B are first converted, exactly, into this format; all zero: none */
   hu_format scale;  /* scale: format of the scales of A and of B; all zero: none */
 } hu_block;
@@ -219,7 +220,8 @@ typedef struct hu_accum_preset {
   uint32_t k;             /* depth of the shortest instruction that makes these blocks: n is a multiple of it */
   const char *unit;       /* hardware and instruction */
   const char *confidence; /* "HW": reproduces results recorded on hardware; "SIM": tested on hardware by the model's
-                             authors; "DOC": the vendor's manual; "OPEN": assumed in part */
+                             authors or equal to their model; "DOC": the vendor's manual; "TABLE": follows a published
+                             table alone; "OPEN": assumed in part */
   const char *source;     /* by whom */
 } hu_accum_preset;
 /* The presets, 0 first; and by name, HU_E_NAME if there is none. */
@@ -292,6 +294,20 @@ HU_API HU_MUST_CHECK hu_status hu_dot(size_t n, void *z, hu_element ez, const hu
 HU_API HU_MUST_CHECK hu_status hu_dot_words(size_t n, void *z, hu_element ez, const hu_dot_operands *x,
                                             const hu_accum *accum, hu_mode mode, const uint32_t *words, size_t count,
                                             uint32_t random, size_t *roundings, hu_events *events);
+
+/* The exceptions of IEEE 754 that a dot product raises as one instruction: *exceptions becomes a set of these events.
+ *
+ *   HU_EVENT_INVALID    an element of A or B, or C, is a signalling NaN; a product is an infinity times a zero; or
+ *                       infinities of both signs meet, among the products of a block (of a step of seq and fp32), or
+ *                       where sums and C are added. NaNs beside them change nothing
+ *   HU_EVENT_OVERFLOW   a rounding overflows, inside the sum or into ez
+ *
+ * These are the flags of RISC-V's bulk-normalised dot products, which raise no others (RISC-V Bulk Normalization
+ * Algorithm, "IEEE 754 exception flags"). hu_dot_n's events are those of its last rounding instead. The arguments are
+ * hu_dot's; errors: hu_dot's, HU_E_NULL without exceptions, and HU_E_ACCUM for a model or a mode that rounds
+ * stochastically and for other models than fp32, seq and block(align,...) and block(exact,...) without order=mod4. */
+HU_API HU_MUST_CHECK hu_status hu_dot_exceptions(uint32_t *exceptions, size_t n, hu_element ez,
+                                                 const hu_dot_operands *x, const hu_accum *accum, hu_mode mode);
 
 #ifdef __cplusplus
 }

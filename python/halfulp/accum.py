@@ -115,7 +115,7 @@ class Model(NamedTuple):
     c: Union[Format, str]  # of C and D
     k: int  # depth of the shortest instruction: sums are of a multiple of so many products
     unit: str  # hardware and instruction
-    confidence: str  # 'HW' reproduces recorded results, 'SIM' tested on hardware by its authors, 'DOC', 'OPEN'
+    confidence: str  # 'HW' reproduces recorded results, 'SIM' tested on hardware by its authors, 'DOC', 'TABLE', 'OPEN'
     source: str
 
     @property

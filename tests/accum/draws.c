@@ -150,6 +150,11 @@ static void draw_scale_format(hu_block *b, t_random *r) {
   b->every = (uint16_t)(b->rule == HU_BLOCK_ALIGN ? t_between(r, 1, 24) : b->group * t_between(r, 1, 3));
 }
 
+static void draw_join(t_random *r, hu_block *b) {
+  b->join = (uint8_t)(t_below(r, 4) == 0);
+  if (b->join && t_below(r, 2)) b->last = (uint8_t)t_below(r, HU_RTO + 1);
+}
+
 static void draw_cutting(dot *x, t_random *r, hu_block *b) {
   b->kept = (uint16_t)t_between(r, 0, t_below(r, 2) ? 40 : 26);
   x->accum.product = t_below(r, 3) ? hu_format_ieee(8, 23, 0) : small_format(r);
@@ -161,7 +166,7 @@ static void draw_cutting(dot *x, t_random *r, hu_block *b) {
     return;
   }
   b->emin = (int16_t)t_between(r, -160, t_below(r, 4) ? -10 : 20);
-  b->cut = (uint8_t)t_below(r, 3);
+  b->cut = (uint8_t)t_below(r, 4);
   if (b->rule == HU_BLOCK_GROUPS) {
     b->group = (uint16_t)t_between(r, 1, 8);
     b->length = (uint16_t)(b->group * t_between(r, 1, 4));
@@ -170,7 +175,7 @@ static void draw_cutting(dot *x, t_random *r, hu_block *b) {
   }
   b->order = t_below(r, 4) ? HU_BLOCK_ORDER_UP : HU_BLOCK_ORDER_MOD4;
   b->length = (uint16_t)(b->length + (b->order ? b->length % 2 : 0));
-  b->join = (uint8_t)(t_below(r, 4) == 0);
+  draw_join(r, b);
   if (t_below(r, 3) == 0) draw_scale_format(b, r);
 }
 
@@ -190,6 +195,7 @@ static void draw_block(dot *x, t_random *r, uint8_t rule) {
   if (rule != HU_BLOCK_GROUPS && t_below(r, 4) == 0)
     b->as = t_below(r, 2) ? hu_format_ieee(8, 23, 0) : hu_format_ieee(5, 10, 0);
   if (rule <= HU_BLOCK_LATE) draw_cutting(x, r, b);
+  if (rule == HU_BLOCK_EXACT) draw_join(r, b);
   if (rule >= HU_BLOCK_TREE) draw_stepping(r, b);
   b->over = x->accum.sum.inf != HU_INF_NONE && t_below(r, 2);
   b->zero = rule <= HU_BLOCK_GROUPS && t_below(r, 2);

@@ -339,7 +339,10 @@ static void start(engine *g, const dot *x) {
   g->sum.plus = m->block.zero;
   g->sum.ftz = m->block.ftz;
   g->product = grid_of(m->product, m->mode);
-  g->join = grid_of(m->product, rne);
+  hu_mode last = rne;
+  last.round = m->block.last;
+  g->join = grid_of(m->block.rule == HU_BLOCK_EXACT ? m->sum : m->product, last);
+  g->join.over = m->block.over && last.round == HU_RTO;
   g->plain = grid_of(m->promote ? m->promoted : cuts ? m->product : sum, rne);
 }
 

@@ -10,13 +10,32 @@
 
 #include <cmocka.h>
 
+/* Is the integer x even? */
+static int is_even(mpfr_t x) {
+  mpfr_t half;
+  mpfr_init2(half, mpfr_get_prec(x));
+  mpfr_div_2ui(half, x, 1, MPFR_RNDN);
+  int even = mpfr_integer_p(half);
+  mpfr_clear(half);
+  return even;
+}
+
+/* To the neighbour that is an odd integer, of the two that an x which is none lies between. */
+static void to_odd_integer(mpfr_t x) {
+  if (mpfr_integer_p(x)) return;
+  int negative = mpfr_signbit(x);
+  mpfr_trunc(x, x);
+  if (is_even(x)) mpfr_add_si(x, x, negative ? -1 : 1, MPFR_RNDN);
+}
+
 /* z = the exact integer of x / 2^q without its fraction: rule 0 toward zero, 1 toward minus infinity, 2 to nearest
- * even; then times 2^q again. */
+ * even, 3 to odd; then times 2^q again. */
 static void cut(real *z, const real *x, long q, int rule) {
   mpfr_mul_2si(z->v, x->v, -q, MPFR_RNDN);
   if (rule == HU_BLOCK_CUT_TRUNC) mpfr_trunc(z->v, z->v);
   if (rule == HU_BLOCK_CUT_FLOOR) mpfr_floor(z->v, z->v);
   if (rule == HU_BLOCK_CUT_NEAREST) mpfr_roundeven(z->v, z->v);
+  if (rule == HU_BLOCK_CUT_ODD) to_odd_integer(z->v);
   mpfr_mul_2si(z->v, z->v, q, MPFR_RNDN);
   real_settle(z);
 }

@@ -277,7 +277,7 @@ static void presets(void **state) {
                 memcmp(&p.b, &q.b, sizeof p.b) == 0);
     assert_int_equal(hu_accum_check(&p.accum), HU_OK);
     assert_true(strlen(p.unit) > 4 && strlen(p.source) > 4);
-    assert_true(strstr("HW SIM DOC OPEN", p.confidence) != NULL);
+    assert_true(strstr("HW SIM DOC TABLE OPEN", p.confidence) != NULL);
     assert_true(hu_element_size(p.a) && hu_element_size(p.b) && hu_element_size(p.c) && p.k > 0);
     if (p.accum.kind == HU_ACCUM_BLOCK) assert_int_equal(p.k % p.accum.block.length, 0);
     assert_true(memcmp(&p.accum.a, &p.a, sizeof p.a) == 0 && memcmp(&p.accum.b, &p.b, sizeof p.b) == 0);

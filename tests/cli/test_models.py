@@ -33,7 +33,7 @@ class Models(support.Case):
             self.assertEqual(
                 set(row), {"id", "accum", "k", "a", "b", "c", "unit", "confidence", "source"}, row["id"]
             )
-            self.assertIn(row["confidence"], ("HW", "SIM", "DOC", "OPEN"))
+            self.assertIn(row["confidence"], ("HW", "SIM", "DOC", "TABLE", "OPEN"))
             self.assertIn("\n%s " % row["id"], text)
         by_name = {r["id"]: r for r in rows}
         self.assertEqual(
@@ -52,17 +52,20 @@ class Models(support.Case):
     def test_counts(self):
         """The last line of the list, and the pages: models without evidence are in no headline."""
         rows = [row["confidence"] for row in json.loads(self.ok("models", "--json"))]
-        hw, sim, doc, guessed = (rows.count(word) for word in ("HW", "SIM", "DOC", "OPEN"))
-        self.assertEqual(hw + sim + doc + guessed, len(rows))
+        hw, sim, doc, table, guessed = (rows.count(word) for word in ("HW", "SIM", "DOC", "TABLE", "OPEN"))
+        self.assertEqual(hw + sim + doc + table + guessed, len(rows))
         self.assertEqual(
             self.ok("models").splitlines()[-1],
-            "%d models with evidence: %d HW, %d SIM, %d DOC; %d more are assumed in part (OPEN)" % (hw + sim + doc, hw, sim, doc, guessed),
+            "%d models with evidence: %d HW, %d SIM, %d DOC; "
+            "%d more follow a published table alone (TABLE), %d are assumed in part (OPEN)"
+            % (hw + sim + doc, hw, sim, doc, table, guessed),
         )
         root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
         for page, words in (
             ("README.md", "models of %d matrix units" % (hw + sim + doc)),
-            ("docs/guide-hardware.md", "knows %d [units](glossary.md#unit) by name (`halfulp models`; %d more" % (hw + sim + doc, guessed)),
-            ("docs/accumulators.md", "Of the %d named models %d are HW, %d SIM and %d DOC; the other %d are OPEN" % (len(rows), hw, sim, doc, guessed)),
+            ("docs/guide-hardware.md", "knows %d [units](glossary.md#unit) by name (`halfulp models`; %d more" % (hw + sim + doc, table + guessed)),
+            ("docs/accumulators.md", "Of the %d named models %d are HW, %d SIM and %d DOC; %d are TABLE and %d OPEN"
+             % (len(rows), hw, sim, doc, table, guessed)),
         ):
             with open(os.path.join(root, page), encoding="utf-8") as f:
                 self.assertIn(words, f.read(), page)
@@ -119,7 +122,7 @@ class Models(support.Case):
             ("block(foo", "'foo' is no rule of block(...): align, groups, late, exact, tree, chain, lanes;"),
             ("block(align,l=16,q=3)", "block(align,...) has no key 'q'; it must have"),
             ("block(tree,l=4,f=3)", "block(tree,...) has no key 'f'; it must have l= and may have"),
-            ("block(align,l=16,f=3,emin=0,cut=up)", "cut= takes trunc, floor, rne, and not 'up' here"),
+            ("block(align,l=16,f=3,emin=0,cut=up)", "cut= takes trunc, floor, rne, odd, and not 'up' here"),
             ("block(align,l=16,f=41,emin=0)", "f= takes 0 to 40, and not '41' here"),
             ("block(align,l=16,f=3,f=4,emin=0)", "f= is given twice"),
             ("block(align,l=16,f=3,emin=0", "the closing parenthesis is missing"),

@@ -128,8 +128,16 @@ static const char *const rounds[] = {"", "", ",round=rtz", ",round=rtn", ",round
 static const char *const policies[] = {"", "", ",over=inf", ",sat=finite"};
 
 static size_t draw_rule(t_random *r, char *z, size_t size) {
-  static const char *const cuts[] = {"", ",cut=floor", ",cut=rne"};
-  static const char *const orders[] = {"", "", ",order=mod4", ",c=last", ",order=mod4,c=last"};
+  static const char *const cuts[] = {"", ",cut=floor", ",cut=rne", ",cut=odd"};
+  static const char *const orders[] = {"", "", ",order=mod4"};
+  static const char *const joins[] = {"",
+                                      "",
+                                      ",c=last",
+                                      ",c=last,last=rtz",
+                                      ",c=last,last=rtp",
+                                      ",c=last,last=rtn",
+                                      ",c=last,last=rto",
+                                      ",c=last,last=rna"};
   static const char *const daz[] = {"", ",daz=sign", ",daz=plus"};
   static const char *const ftz[] = {"", ",ftz=after", ",ftz=tiny", ",ftz=before"};
   static const char *const lates[] = {"", ",far=25", ",big=128", ",far=3,big=10"};
@@ -148,7 +156,9 @@ static size_t draw_rule(t_random *r, char *z, size_t size) {
       at = snprintf(z, size, "block(groups,l=%u,f=%u,emin=%d,g=%u,every=%u,scale=%s%s", g * (1 + t_below(r, 8)), f,
                     -(int)t_below(r, 160), g, g * (1 + t_below(r, 4)), PICK(scales), PICK(cuts));
       return (size_t)at;
-    case 0: at = snprintf(z, size, "block(exact,l=%u%s", t_below(r, 4) ? 1 + t_below(r, 4) : l, in); return (size_t)at;
+    case 0:
+      at = snprintf(z, size, "block(exact,l=%u%s%s", t_below(r, 4) ? 1 + t_below(r, 4) : l, PICK(joins), in);
+      return (size_t)at;
     case 1:
       at = snprintf(z, size, "block(late,l=%u,f=%u,f2=%u%s%s%s", l, f, f + t_below(r, 41 - f), PICK(lanes), PICK(lates),
                     in);
@@ -163,8 +173,8 @@ static size_t draw_rule(t_random *r, char *z, size_t size) {
       return (size_t)at;
     case 4: at = snprintf(z, size, "block(lanes,l=%u%s%s%s", l, PICK(daz), PICK(ftz), in); return (size_t)at;
     default:
-      at = snprintf(z, size, "block(align,l=%u,f=%u,emin=%d%s%s%s%s", l, f, -(int)t_below(r, 160), PICK(cuts),
-                    PICK(orders), PICK(every), in);
+      at = snprintf(z, size, "block(align,l=%u,f=%u,emin=%d%s%s%s%s%s", l, f, -(int)t_below(r, 160), PICK(cuts),
+                    PICK(orders), PICK(joins), PICK(every), in);
       return (size_t)at;
   }
 }

@@ -3,7 +3,7 @@
 from zero import theorem, witness
 
 UNROLLED = ('-funroll-loops', '-mllvm', '-unroll-threshold=100000')
-CUTS = ('trunc', 'floor', 'nearest')
+CUTS = ('trunc', 'floor', 'nearest', 'odd')
 FORMATS = range(8)  # m of 8 bits with a sign: e = 7 - m
 CODES = (0x03, 0x3B, 0xFE)  # of A in the theorems on products: a subnormal one, one of the middle, a negative one
 

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* hu_dot_exceptions: the sum is taken step by step, where a step is a block or a product, so that what each step's
+ * operands are decides, as in an instruction. */
+#include "emu/accum/check.h"
+#include "emu/core/dot.h"
+#include "halfulp/arith.h"
+
+/* What the operands of a step are. */
+typedef struct step {
+  uint64_t past; /* its products end here */
+  uint32_t zero_times_infinity;
+  hu_marks marks; /* of the products */
+} step;
+
+static int takes_steps(const hu_accum *x) {
+  const hu_block *b = &x->block;
+  if (x->promote || x->slices) return 0;
+  if (x->kind == HU_ACCUM_SEQ || x->kind == HU_ACCUM_FP32) return 1;
+  if (x->kind != HU_ACCUM_BLOCK || b->order != HU_BLOCK_ORDER_UP) return 0;
+  return b->rule == HU_BLOCK_ALIGN || b->rule == HU_BLOCK_EXACT;
+}
+
+static uint32_t code_at(const hu_vector *v, uint64_t k) {
+  size_t size = hu_element_size(v->element);
+  const uint8_t *at = (const uint8_t *)v->data + (ptrdiff_t)((size_t)v->stride * k * size);
+  uint32_t four;
+  uint16_t two;
+  if (size == 1) return *at;
+  memcpy(&two, at, sizeof two);
+  if (size == 2) return two;
+  memcpy(&four, at, sizeof four);
+  return four;
+}
+
+static int is_signalling(const hu_vector *v, uint64_t k) {
+  if (!v->data || v->element.kind != HU_ELEMENT_CODE) return 0;
+  return hu_is_signalling(v->element.format, code_at(v, k));
+}
+
+static int any_signalling(const hu_dot_operands *x, uint64_t n) {
+  int found = is_signalling(&x->c, 0);
+  for (uint64_t k = 0; k < n; k++) found |= is_signalling(&x->a, k) | is_signalling(&x->b, k);
+  return found;
+}
+
+static step look(const hu_accum_plan *p, const hu_lines *in, uint64_t k, uint64_t n) {
+  uint64_t length = p->model.kind == HU_ACCUM_BLOCK ? p->model.block.length : 1;
+  step s = {n - k < length ? n : k + length, 0, {0, 0, 0}};
+  for (; k < s.past; k++) {
+    hu_num a = hu_read_a(p, in, k), b = hu_read_b(p, in, k);
+    s.zero_times_infinity |= a.kind == HU_KIND_INF && b.kind == HU_KIND_ZERO;
+    s.zero_times_infinity |= a.kind == HU_KIND_ZERO && b.kind == HU_KIND_INF;
+    if (a.kind == HU_KIND_NAN || b.kind == HU_KIND_NAN) {
+      hu_mark(&s.marks, HU_KIND_NAN, 0);
+    } else if (a.kind == HU_KIND_INF || b.kind == HU_KIND_INF) {
+      hu_mark(&s.marks, HU_KIND_INF, a.sign ^ b.sign);
+    }
+  }
+  return s;
+}
+
+/* Invalid by its operands, or because infinities met: a NaN that none of what went in was. */
+static int is_invalid(const step *s, hu_num before, hu_num after) {
+  if (s->zero_times_infinity || (s->marks.plus && s->marks.minus)) return 1;
+  return after.kind == HU_KIND_NAN && before.kind != HU_KIND_NAN && !s->marks.nan;
+}
+
+static hu_num take(const hu_accum_plan *p, const hu_lines *in, uint64_t k, uint64_t past, hu_num c, hu_draw *d) {
+  return p->model.kind == HU_ACCUM_BLOCK ? hu_blocks(p, in, k, past, c, d) : hu_sum_seq(p, in, k, past, c, d);
+}
+
+hu_status hu_dot_exceptions(uint32_t *exceptions, size_t n, hu_element ez, const hu_dot_operands *x,
+                            const hu_accum *accum, hu_mode mode) {
+  uint64_t z = 0;
+  hu_dot_plan t;
+  hu_lines in;
+  hu_watch watch = {0, 0, 0, 0};
+  hu_draw d = hu_draw_of(0, 0, &watch);
+  if (!exceptions) return HU_E_NULL;
+  hu_status status = hu_dot_plan_make(&t, 1, n, &z, 1, ez, x, accum, mode, NULL);
+  if (status != HU_OK) return status;
+  if (!takes_steps(accum) || accum->mode.round >= HU_SRA || mode.round >= HU_SRA) return HU_E_ACCUM;
+  const hu_num given = hu_dot_lines(&t, 0, &in);
+  hu_num c = given;
+  int invalid = any_signalling(x, n);
+  for (uint64_t k = 0; k < n;) {
+    step s = look(&t.model, &in, k, n);
+    hu_num after = take(&t.model, &in, k, s.past, c, &d);
+    invalid |= is_invalid(&s, c, after);
+    c = after;
+    k = s.past;
+  }
+  uint32_t set = hu_dot_finish(&t, 0, &in, given, c, 0) & HU_EVENT_OVERFLOW;
+  *exceptions = set | (watch.overflows ? HU_EVENT_OVERFLOW : 0) | (invalid ? HU_EVENT_INVALID : 0);
+  return HU_OK;
+}
