@@ -127,6 +127,13 @@ def hashed(item):
     return reached([folder_of(subject) for subject in subjects.split(',')]) + ['formats', 'emu/oracle'] + list(checkers)
 
 
+def belongs_to_others(header, folders):
+    """Is it the public header of a subject of emu that is none of these folders? Checkers include some that the item's results
+    do not come from."""
+    own = ROOT / 'emu' / header.stem
+    return own.is_dir() and own.relative_to(ROOT).as_posix() not in folders
+
+
 @functools.lru_cache(maxsize=None)
 def file_hash(path):
     return hashlib.sha256(stripped(path.read_text()).encode()).digest()
@@ -135,9 +142,11 @@ def file_hash(path):
 @functools.lru_cache(maxsize=None)
 def sources(item):
     """16 hexadecimal digits of what an item depends on."""
-    whole, used = hashlib.sha256(), files(hashed(item))
+    folders = hashed(item)
+    whole, used = hashlib.sha256(), files(folders)
     # halfulp.h includes all public headers, and a ledger has the version in a column of its own.
-    public = closure(used, INCLUDE, 'include', ('halfulp/halfulp.h', 'halfulp/version.h'))
+    public = [path for path in closure(used, INCLUDE, 'include', ('halfulp/halfulp.h', 'halfulp/version.h'))
+              if not belongs_to_others(path, folders)]
     for path in sorted(set(used + public)):
         whole.update(path.relative_to(ROOT).as_posix().encode() + b'\0' + file_hash(path))
     return whole.hexdigest()[:16]

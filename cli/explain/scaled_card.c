@@ -18,7 +18,8 @@ static const char *const rules[HU_SCALE_RULES][2] = {
 static const char *const steps[HU_STEPS_COUNT][2] = {{"exact", "exact quotients, one rounding per element"},
                                                      {"divide", "in binary32, with divisions"},
                                                      {"multiply", "in binary32, with reciprocals"},
-                                                     {"encode", "in binary32, with the encode scale max / amax"}};
+                                                     {"encode", "in binary32, with the encode scale max / amax"},
+                                                     {"reciprocal", "in binary32, with the factor (1 / t) / s"}};
 static const char *const specials[][2] = {
     {"nan", "an infinity or a NaN makes the block's scale NaN"},
     {"element", "amax is that of the finite elements; the others follow the element format"},

@@ -18,8 +18,10 @@ static const struct {
     {"gfloat.", "gfloat 0.5.2"},
     {"chop.", "pychop 0.6.2, NumPy backend, faithful to MATLAB's chop"},
     {"qtorch.", "qtorch 0.3.0, its C++ source for the CPU"},
-    {"mx.", "not run: microxcaling is in no registry; its published formulas in NumPy"},
-    {"te.", "not run: Transformer Engine wants a CUDA device; its published formulas in NumPy"},
+    {"mx.", "microxcaling 7bc4195, once, by hand; by the tests its published formulas in NumPy"},
+    {"te.", "Transformer Engine d0067d0, its PyTorch references, once, by hand; by the tests its formulas in NumPy"},
+    {"torchao.", "torchao 0.18.0, CPU"},
+    {"ggml.", "gguf 0.19.0, llama.cpp's Python package"},
     {"riscv.", "the SoftFloat of riscv-isa-sim 55b4658, once, by hand: no test runs it"},
 };
 

@@ -13,6 +13,8 @@
 #define MX(element, rule) "scaled(" element ";scale=float8_e8m0fnu;block=1x32;rule=" rule ")"
 #define INT8 "fp(0,7,0):finite,nonegzero"
 #define MXINT8 "scaled(" INT8 ";scale=float8_e8m0fnu;block=1x32;rule=floor;code=twos)"
+/* E2M1 whose negative zero is never written. */
+#define E2M1_PLUS "fp(2,1,0):finite,nonegzero"
 #define TENSOR(element) "scaled(" element ";scale=binary32;block=*x*;rule=ratio;steps=encode;special=element;zero=one)"
 
 #define OFP8 "OFP8 v1.0, conversions"
@@ -97,6 +99,10 @@ const hu_conversion_row hu_conversion_rows_emulators[] = {
     SCALED("te.mxfp8_e4m3", "float8_e4m3fn", "rne/finite", MX("float8_e4m3fn", "rceil"), "MXFP8BlockScaling", TEMX),
     SCALED("te.mxfp8_e5m2", "float8_e5m2", "rne/finite", MX("float8_e5m2", "rceil"), "MXFP8BlockScaling", TEMX),
     SCALED("te.nvfp4", "float4_e2m1fn", "rne/finite", "nvfp4_te", "NVFP4BlockScaling, without its Hadamard step", ""),
+    SCALED("torchao.nvfp4", "float4_e2m1fn", "rne/finite", "nvfp4_torchao18",
+           "torchao 0.18, nvfp4_quantize with per_tensor_scale", "torchao keeps block scales at 2^-6 and above."),
+    SCALED("ggml.mxfp4", E2M1_PLUS, "rnz/finite", MX(E2M1_PLUS, "floor"), "GGUF type MXFP4, quantize_row_mxfp4_ref",
+           "Ties go toward zero, and no zero has a sign; amax below 2^-125 is out of its scales' range."),
 
     {"riscv.e4m3", "float8_e4m3fn", "rne/none/canonical", "", 0, 0, 0, HU_NO_CODE, "",
      "conversions into OFP8 E4M3 that do not saturate, frm = rne",

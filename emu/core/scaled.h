@@ -14,7 +14,7 @@ typedef struct hu_scaler {
   hu_spec element, scale;
   hu_num top;         /* M, the largest element */
   hu_num tensor;      /* t; 1 without a second level */
-  hu_num tensor_code; /* the encode scale that t is the reciprocal of: steps multiply, encode */
+  hu_num tensor_code; /* the encode scale that t is the reciprocal of: steps multiply, encode; of reciprocal 1 / t */
   int32_t emax;       /* floor(log2 M) */
   int32_t low, high;  /* exponents of the powers of two that are scales */
   uint32_t amin;
@@ -93,6 +93,11 @@ HU_OUTLINE void hu_scaler_tensor(hu_scaler *s, uint32_t amax) {
     s->tensor = hu_step32_some(hu_quotient(0, a, both));
     return;
   }
+  if (s->steps == HU_STEPS_RECIPROCAL) {
+    s->tensor = hu_step32_some(hu_quotient(0, a, both));
+    s->tensor_code = hu_step32_some(hu_quotient(0, one, s->tensor));
+    return;
+  }
   s->tensor_code = hu_step32_some(hu_quotient(0, both, a));
   s->tensor = hu_step32_some(hu_quotient(0, one, s->tensor_code));
 }
@@ -130,8 +135,8 @@ HU_OUTLINE hu_num hu_scale_ratio(const hu_scaler *s, hu_num a) {
   }
   q = hu_step32(hu_quotient(0, a, s->top));
   if (!s->two || q.kind == HU_KIND_ZERO) return q;
-  if (s->steps == HU_STEPS_DIVIDE) return hu_step32(hu_quotient(0, q, s->tensor));
-  return hu_step32(hu_product(0, q, s->tensor_code));
+  if (s->steps == HU_STEPS_MULTIPLY) return hu_step32(hu_product(0, q, s->tensor_code));
+  return hu_step32(hu_quotient(0, q, s->tensor));
 }
 
 /* s t, as decoding takes it: exact, or a binary32 number. */
@@ -154,7 +159,8 @@ HU_FN void hu_shared_finish(const hu_scaler *s, hu_shared *b) {
   b->multiply = s->steps >= HU_STEPS_MULTIPLY;
   b->under = scale.kind == HU_KIND_NAN ? HU_UNDER_NAN : b->back.kind == HU_KIND_ZERO ? HU_UNDER_ZERO : HU_UNDER_SCALE;
   if (b->multiply && b->under == HU_UNDER_SCALE && b->back.kind == HU_KIND_FINITE) { /* read scales may be infinite */
-    b->by = hu_step32(hu_quotient(0, hu_power_of_two(0), b->back));
+    int32_t apart = s->steps == HU_STEPS_RECIPROCAL && s->two;
+    b->by = hu_step32(apart ? hu_quotient(0, s->tensor_code, scale) : hu_quotient(0, hu_power_of_two(0), b->back));
   }
 }
 

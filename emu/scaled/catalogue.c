@@ -23,6 +23,12 @@
 #define DSV3 "DeepSeek-V3 Technical Report (2024), section 3.3.2, and the inference kernels published with it"
 #define DSV3_OPEN "Blocks of zeros, which those kernels divide by zero (here scale 1; DeepGEMM: amin=0x38d1b717)."
 #define DSV3_TEXT(block) "scaled(float8_e4m3fn;scale=binary32;block=" block ";rule=ratio;steps=divide;zero=one)"
+#define DEEPGEMM \
+  "DeepGEMM, per_token_cast_to_fp8 and per_block_cast_to_fp8 with UE8M0 scales: amax / 448 rounded up to 2^e"
+#define DEEPGEMM_TEXT(block) \
+  "scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=" block ";rule=rceil;amin=0x38d1b717)"
+#define TT "Tenstorrent block floating point: 16 elements of a row share an exponent of 8 bits (tt-isa-documentation)"
+#define TT_OPEN "The rounding of the elements (here the call's), infinities and NaN (here as the mode has them)."
 
 static const hu_scaling_entry entries[] = {
     {"mxfp8_e4m3", OCPMX, OCPMX_OPEN, "scaled(float8_e4m3fn" MX ")"},
@@ -34,11 +40,14 @@ static const hu_scaling_entry entries[] = {
      "scaled(fp(0,7,0):finite,nonegzero" MX ";code=twos)"},
     {"nvfp4", "NVIDIA, Pretraining large language models with NVFP4 (arXiv 2509.25149, 2025), appendix", NVFP4_OPEN,
      NVFP4 "multiply;tensor;zero=zero)"},
-    {"nvfp4_torchao", "PyTorch torchao, prototype mx_formats, two-level scaling",
+    {"nvfp4_torchao", "PyTorch torchao before 0.18, prototype mx_formats, two-level scaling",
      NVFP4_OPEN " torchao keeps block scales at 2^-6 and above; here subnormal ones are used.",
      NVFP4 "divide;tensor;zero=zero)"},
     {"nvfp4_te", "NVIDIA Transformer Engine, common/cast/nvfp4/core_nvfp4.cuh", NVFP4_OPEN,
      NVFP4 "encode;tensor;zero=zero)"},
+    {"nvfp4_torchao18", "PyTorch torchao 0.18, prototype mx_formats, nvfp4_quantize with two levels",
+     NVFP4_OPEN " torchao keeps block scales at 2^-6 and above; here subnormal ones are used.",
+     NVFP4 "reciprocal;tensor;zero=zero)"},
     {"msfp11", MSFP, MSFP_OPEN, "bfp(2,8,16)"},
     {"msfp12", MSFP, MSFP_OPEN, "bfp(3,8,16)"},
     {"msfp13", MSFP, MSFP_OPEN, "bfp(4,8,16)"},
@@ -49,11 +58,16 @@ static const hu_scaling_entry entries[] = {
     {"hbfp6", HBFP, HBFP_OPEN, HBFP_TEXT("5")},
     {"hbfp8", HBFP, HBFP_OPEN, HBFP_TEXT("7")},
     {"hbfp12", HBFP, HBFP_OPEN, HBFP_TEXT("11")},
+    {"tt_bfp8", TT, TT_OPEN, "bfp(7,8,16)"},
+    {"tt_bfp4", TT, TT_OPEN, "bfp(3,8,16)"},
+    {"tt_bfp2", TT, TT_OPEN, "bfp(1,8,16)"},
     {"fp8_tensor", "NVIDIA Transformer Engine, current and delayed scaling, margin 0",
      "Infinities and NaN, for which it takes scale 1 (here amax of the finite elements).",
      "scaled(float8_e4m3fn;scale=binary32;block=*x*;rule=ratio;steps=encode;special=element;zero=one)"},
     {"dsv3_1x128", DSV3, DSV3_OPEN, DSV3_TEXT("1x128")},
     {"dsv3_128x128", DSV3, DSV3_OPEN, DSV3_TEXT("128x128")},
+    {"deepgemm_1x128", DEEPGEMM, "", DEEPGEMM_TEXT("1x128")},
+    {"deepgemm_128x128", DEEPGEMM, "", DEEPGEMM_TEXT("128x128")},
 };
 
 size_t hu_scaling_count(void) { return sizeof entries / sizeof *entries; }

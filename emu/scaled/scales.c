@@ -158,7 +158,7 @@ static void ratio_steps(const hu_scaled_work *g, size_t n, uint32_t *y) {
     g->lanes->times_bounded(n, n, y, y, &part);
   } else {
     g->lanes->over_bounded(n, n, y, y, &top);
-    if (g->scaler.two && g->scaler.steps == HU_STEPS_DIVIDE) g->lanes->over_bounded(n, n, y, y, &t);
+    if (g->scaler.two && g->scaler.steps != HU_STEPS_MULTIPLY) g->lanes->over_bounded(n, n, y, y, &t);
     if (g->scaler.two && g->scaler.steps == HU_STEPS_MULTIPLY) g->lanes->times_bounded(n, n, y, y, &code);
   }
   hu_float_env_leave(saved);
@@ -194,8 +194,9 @@ static void ratio_piece(const hu_scaled_work *g, hu_scaled_group *w, size_t firs
   if (g->scaler.steps == HU_STEPS_DIVIDE) {
     memcpy(by, back, n * sizeof *by);
   } else {
-    for (size_t k = 0; k < n; k++) by[k] = 0x3F800000;
-    g->lanes->over_bounded(n, 1, by, by, back);
+    int apart = g->scaler.steps == HU_STEPS_RECIPROCAL && g->scaler.two;
+    for (size_t k = 0; k < n; k++) by[k] = apart ? hu_pack32(g->scaler.tensor_code) : 0x3F800000;
+    g->lanes->over_bounded(n, 1, by, by, apart ? y : back);
   }
   hu_float_env_leave(saved);
   int way = g->scaler.steps == HU_STEPS_DIVIDE ? HU_OVER : HU_TIMES;

@@ -30,7 +30,7 @@ static const struct {
     {"block=", {0}},
     {"rule=", {"floor", "ceil", "even", "rceil", "ratio", 0}},
     {"round=", {0}},
-    {"steps=", {"exact", "divide", "multiply", "encode", 0}},
+    {"steps=", {"exact", "divide", "multiply", "encode", "reciprocal"}},
     {"tensor", {0}},
     {"code=", {"", "twos", 0}},
     {"special=", {"nan", "element", "saturate", 0}},

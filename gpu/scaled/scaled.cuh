@@ -165,7 +165,7 @@ HU_DEVICE void hu_element_way_ratio(const hu_scaled_args &a, const hu_scaled_ten
     y = hu_bounded(__fmul_rn(y, t.part));
   } else {
     y = hu_bounded(__fdiv_rn(y, t.top));
-    if (a.scaler.two && steps == HU_STEPS_DIVIDE) y = hu_bounded(__fdiv_rn(y, t.t));
+    if (a.scaler.two && steps != HU_STEPS_MULTIPLY) y = hu_bounded(__fdiv_rn(y, t.t));
     if (a.scaler.two && steps == HU_STEPS_MULTIPLY) y = hu_bounded(__fmul_rn(y, t.code));
   }
   w->code = __float_as_uint(y);
@@ -179,7 +179,9 @@ HU_DEVICE void hu_element_way_ratio(const hu_scaled_args &a, const hu_scaled_ten
   }
   w->back = hu_bounded(__fmul_rn(y, t.t));
   if (steps == HU_STEPS_DIVIDE) w->by = w->back;
-  if (steps == HU_STEPS_MULTIPLY || (steps == HU_STEPS_ENCODE && a.scaler.two)) {
+  if (steps == HU_STEPS_RECIPROCAL && a.scaler.two) {
+    w->by = hu_bounded(__fdiv_rn(t.code, y));
+  } else if (steps != HU_STEPS_DIVIDE && (steps != HU_STEPS_ENCODE || a.scaler.two)) {
     w->by = hu_bounded(__fdiv_rn(1.0f, w->back));
   }
   float largest =

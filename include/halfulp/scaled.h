@@ -52,11 +52,12 @@ enum {
 };
 /* Where binary32 roundings happen; rules of powers of two require exact. docs/scaled.md section 4 has the formulas. */
 enum {
-  HU_STEPS_EXACT = 0,    /* exact: nowhere but in t and in what is stored */
-  HU_STEPS_DIVIDE = 1,   /* divide: A / M, that / t, s t, x / (s t)  (torchao's NVFP4; DeepSeek-V3's kernels) */
-  HU_STEPS_MULTIPLY = 2, /* multiply: with reciprocals  (NVIDIA's NVFP4 recipe; DeepGEMM) */
-  HU_STEPS_ENCODE = 3,   /* encode: with the encode scale M / A  (Transformer Engine) */
-  HU_STEPS_COUNT = 4     /* (count) */
+  HU_STEPS_EXACT = 0,      /* exact: nowhere but in t and in what is stored */
+  HU_STEPS_DIVIDE = 1,     /* divide: A / M, that / t, s t, x / (s t)  (torchao before 0.18; DeepSeek-V3's kernels) */
+  HU_STEPS_MULTIPLY = 2,   /* multiply: with reciprocals  (NVIDIA's NVFP4 recipe; DeepGEMM) */
+  HU_STEPS_ENCODE = 3,     /* encode: with the encode scale M / A  (Transformer Engine) */
+  HU_STEPS_RECIPROCAL = 4, /* reciprocal: A / M, that / t, x times (1 / t) / s  (torchao 0.18) */
+  HU_STEPS_COUNT = 5       /* (count) */
 };
 /* How the element codes are stored. */
 enum {
@@ -106,7 +107,8 @@ HU_API HU_MUST_CHECK hu_status hu_scaling_parse(hu_scaling *scaling, const char 
 HU_API size_t hu_scaling_text(char *text, size_t size, const hu_scaling *scaling);
 
 /* The named ones, entry 0 first: mxfp8_e4m3 mxfp8_e5m2 mxfp6_e3m2 mxfp6_e2m3 mxfp4 mxint8 nvfp4 nvfp4_torchao nvfp4_te
- * msfp11 ... msfp16 hbfp4 hbfp6 hbfp8 hbfp12 fp8_tensor dsv3_1x128 dsv3_128x128. */
+ * nvfp4_torchao18 msfp11 ... msfp16 hbfp4 hbfp6 hbfp8 hbfp12 tt_bfp8 tt_bfp4 tt_bfp2 fp8_tensor dsv3_1x128
+ * dsv3_128x128 deepgemm_1x128 deepgemm_128x128. */
 typedef struct hu_scaling_entry {
   const char *name, *source;
   const char *open; /* what the source leaves open and what was decided here, "" if nothing */

@@ -17,7 +17,7 @@ class Presets(support.Case):
         self.assertGreater(len(entries), 90)
         self.assertEqual([line.split(" ")[0] for line in listed], [e["id"] for e in entries])
         families = {e["id"].split(".")[0] for e in entries}
-        wanted = "cuda torch ml_dtypes numpy jax ocp onnx gfloat chop qtorch mx te riscv"
+        wanted = "cuda torch ml_dtypes numpy jax ocp onnx gfloat chop qtorch mx te torchao ggml riscv"
         self.assertEqual(families, set(wanted.split()))
         for e in entries:
             self.assertTrue(e["format"] and e["mode"] and e["stands"] and e["tested"], e)

@@ -21,7 +21,8 @@ typedef struct block {
   size_t r0, r1, c0, c1;
   int nan; /* the scale is NaN */
   double scale, d;
-  float S; /* `encode` with one level */
+  float S;  /* `encode` with one level */
+  float by; /* what elements are multiplied with, where they are */
 } block;
 
 static void must(int fine) {
@@ -149,6 +150,11 @@ static float tensor_scale(const model *m, const formats *f, float a, float *S) {
   *S = 1;
   if (a == 0) return 1;
   if (m->scaling.steps == HU_STEPS_EXACT || m->scaling.steps == HU_STEPS_DIVIDE) return rn_quotient(a, both);
+  if (m->scaling.steps == HU_STEPS_RECIPROCAL) {
+    float t = rn_quotient(a, both);
+    *S = rnp(1 / t);
+    return t;
+  }
   *S = rn_quotient(both, a);
   return rnp(1 / *S);
 }
@@ -162,6 +168,7 @@ static uint32_t ratio_code(const model *m, const formats *f, float a, float S, b
   switch (m->scaling.steps) {
     case HU_STEPS_EXACT: return round_quotient(&f->scale, mode, a, f->top, m->tensor, 0, &events);
     case HU_STEPS_DIVIDE:
+    case HU_STEPS_RECIPROCAL:
       y = rn(a / top);
       if (m->scaling.tensor) y = rn(y / m->tensor);
       break;
@@ -208,6 +215,8 @@ static uint32_t scale_of(const model *m, const formats *f, block *b, float S, do
   }
   b->scale = value_of(d->scale, code);
   b->d = product(m, b->scale);
+  b->by = b->S != 0 ? b->S : rn(1 / (float)b->d);
+  if (d->steps == HU_STEPS_RECIPROCAL && d->tensor) b->by = rn(S / (float)b->scale);
   return code;
 }
 
@@ -238,7 +247,7 @@ static uint32_t element_of(const model *m, const formats *f, const block *b, flo
     code = round_quotient(&f->element, mode, x, b->scale, m->tensor, random, events);
   } else {
     float div = (float)b->d;
-    float y = d->steps == HU_STEPS_DIVIDE ? rn(x / div) : b->S != 0 ? rn(x * b->S) : rn(x * rn(1 / div));
+    float y = d->steps == HU_STEPS_DIVIDE ? rn(x / div) : rn(x * b->by);
     code = round_number(d->element, mode, y, random, events);
   }
   *events |= more;
@@ -272,7 +281,7 @@ static size_t side(uint32_t n, size_t all) { return n == 0 || n > all ? all : n;
 
 static block block_at(const model *m, size_t p, size_t q) {
   size_t r = side(m->scaling.rows, m->rows), c = side(m->scaling.cols, m->cols);
-  block b = {p * r, p * r + r, q * c, q * c + c, 0, 0, 0, 0};
+  block b = {p * r, p * r + r, q * c, q * c + c, 0, 0, 0, 0, 0};
   if (b.r1 > m->rows) b.r1 = m->rows;
   if (b.c1 > m->cols) b.c1 = m->cols;
   return b;
@@ -305,7 +314,7 @@ static size_t count(size_t n, uint32_t n_side) { return (n + side(n_side, n) - 1
 
 void model_run(model *m) {
   formats f = formats_of(&m->scaling);
-  block all = {0, m->rows, 0, m->cols, 0, 0, 0, 0};
+  block all = {0, m->rows, 0, m->cols, 0, 0, 0, 0, 0};
   int special;
   float S = 1, a = (float)amax_of(m, &all, &special);
   memset(&m->events, 0, sizeof m->events);

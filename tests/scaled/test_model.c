@@ -55,12 +55,12 @@ static int test_edges(t_random *r) {
 
 /* Two levels: amax of blocks at the ties of the scale format, where the order of the steps shows. */
 static int test_ties(t_random *draw, t_random *r, int tensors) {
-  static const char *const presets[] = {"nvfp4", "nvfp4_torchao", "nvfp4_te"};
+  static const char *const presets[] = {"nvfp4", "nvfp4_torchao", "nvfp4_te", "nvfp4_torchao18"};
   static float x[64 * 4];
   hu_mode rne = {0};
-  for (int i = 0; i < 3 * tensors; i++) {
+  for (int i = 0; i < 4 * tensors; i++) {
     hu_scaling d;
-    if (hu_scaling_parse(&d, presets[i % 3], NULL) != HU_OK) return 1;
+    if (hu_scaling_parse(&d, presets[i % 4], NULL) != HU_OK) return 1;
     float all = t_float((uint32_t)t_between(draw, 100, 150) << 23 | (t_next32(draw) & 0x7FFFFF));
     for (size_t b = 0; b < 64; b++) {
       double digits = 8 + (double)t_below(draw, 7) + 0.5, tie = digits * (double)(1u << t_below(draw, 5));
@@ -72,7 +72,7 @@ static int test_ties(t_random *draw, t_random *r, int tensors) {
     const char *wrong = compare(r, 1, 256, x, &d, rne, NULL);
     if (wrong) return report(wrong, &d, rne, 1, 256, x);
   }
-  printf("ties: %d tensors\n", 3 * tensors);
+  printf("ties: %d tensors\n", 4 * tensors);
   return 0;
 }
 

@@ -13,7 +13,8 @@
 
 static const char *const texts[] = {
     "mxfp8_e4m3", "mxfp8_e5m2", "mxfp6_e3m2", "mxfp6_e2m3", "mxfp4", "mxint8", "nvfp4", "nvfp4_torchao", "nvfp4_te",
-    "msfp12", "hbfp4", "hbfp8", "hbfp12", "fp8_tensor", "dsv3_1x128", "dsv3_128x128",
+    "nvfp4_torchao18", "msfp12", "hbfp4", "hbfp8", "hbfp12", "fp8_tensor", "dsv3_1x128", "dsv3_128x128",
+    "deepgemm_1x128",
     /* columns, tiles, sides that are no powers of two, blocks wider than a strip */
     "scaled(float8_e4m3fn;scale=float8_e8m0fnu;block=32x1;rule=floor)",
     "scaled(fp(0,3,0):fn;scale=float8_e8m0fnu;block=1x32;rule=floor)",

@@ -152,7 +152,7 @@ static void draw_any(matrix *x, t_random *r, size_t rows, size_t cols, int kind)
   }
   hu_scaling d = random_scaling(r);
   if (t_below(r, 3) == 0) {
-    static const char *const two_levels[] = {"nvfp4", "nvfp4_torchao", "nvfp4_te"};
+    static const char *const two_levels[] = {"nvfp4", "nvfp4_torchao", "nvfp4_te", "nvfp4_torchao18"};
     uint32_t rows_too = d.rows;
     assert_int_equal(hu_scaling_parse(&d, two_levels[t_below(r, 3)], NULL), HU_OK);
     if (t_below(r, 3) == 0) d.rows = rows_too;
