@@ -29,6 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "halfulp/array.h"
 #include "halfulp/format.h"
 #include "halfulp/mode.h"
 
@@ -178,6 +179,28 @@ HU_API uint32_t hu_p3109_compute(int op, hu_format fz, hu_p3109_projection proje
                                  const uint32_t *x, uint32_t random);
 /* The code of a binary64 number, infinity or NaN: ConvertFromIEEE754, and the draft's Project. */
 HU_API uint32_t hu_p3109_project(hu_format fz, hu_p3109_projection projection, double x, uint32_t random);
+
+/* ---- arrays ---- */
+
+/* An operand of an array call: element i is x[i * stride], a code stored as in array.h (1, 2 or 4 bytes). Stride 1 is
+ * that of an array, 0 takes the first code for every element; any other stride is allowed. */
+typedef struct hu_p3109_array {
+  const void *x;
+  ptrdiff_t stride;
+  hu_format format;
+} hu_p3109_array;
+
+/* z[i] = hu_p3109_compute(op, ...) of element i of the operands in[0], in[1], ..., for i < n. z has codes of fz, or of
+ * in[0].format where the operation gives a neighbour, or bytes where it gives a truth value or a class. Stochastic
+ * modes take word i of exec->stream; `exec` NULL is one thread and stream (0, 0). Results depend neither on the number
+ * of threads nor on the CPU. z may be the array of an operand of stride 1 whose codes have z's size; other
+ * overlaps are not allowed.
+ *
+ * Errors: HU_E_SHAPE (no such operation, or too many elements), HU_E_NULL, HU_E_FORMAT, HU_E_MODE; z is untouched
+ * then. */
+HU_API HU_MUST_CHECK hu_status hu_p3109_compute_n(int op, size_t n, void *z, hu_format fz,
+                                                  hu_p3109_projection projection, const hu_p3109_array *in,
+                                                  const hu_exec *exec);
 
 /* ---- blocks ---- */
 

@@ -10,6 +10,7 @@ How it is rounded     Mode, Stream, Events
 By their names        format(...), mode(...), scaling(...), number.Number(...), model(...), preset(...)
 Arithmetic            add, sub, mul, div, fma, sqrt, minimum, ..., exp, log, tanh, ..., pow; halfulp.codes: on codes
 Sums                  gemm, gemm_errors, dot, Accumulator, Watch, models, model; all_reduce, Collective, ExactSum
+IEEE P3109            halfulp.p3109: the operations of the draft, with its own semantics
 Scaled tensors        halfulp.scaled, Scaling, scalings
 Other number systems  halfulp.number, Number, numbers
 Whole tensors         hadamard, s2fp8_encode, round_tensor, Rounding
@@ -17,7 +18,7 @@ Training              halfulp.train: LossScaler, Optimizer, Layout, Assignment
 
 What a call returns is defined in docs/numerics.md and in the C headers; docs/python.md begins with a problem.
 """
-from . import codes, number, scaled, train
+from . import codes, number, p3109, scaled, train
 from ._abi import HalfulpDeviceError, HalfulpError, HalfulpMemoryError, HalfulpTypeError, HalfulpValueError
 from .accum import Accumulator, Model, Watch, model, models
 from .arithmetic import (add, cos, div, erf, exp, exp2, expm1, fma, gelu, log, log1p, log2, maximum, maximum_number,
@@ -47,7 +48,7 @@ __all__ = [
     'Scaling', 'Stream', 'SumError', 'SumErrors', 'Watch', 'add', 'all_reduce', 'as_codes', 'as_ml_dtypes', 'codes', 'compare', 'convert', 'cos', 'decode',
     'device_available', 'div', 'dot', 'encode', 'erf', 'exp', 'exp2', 'expm1', 'fma', 'formats', 'gelu', 'gemm', 'gemm_errors',
     'hadamard', 'identify', 'levels', 'log', 'log1p', 'log2', 'maximum', 'maximum_number', 'minimum', 'minimum_number', 'model',
-    'models', 'mul', 'number', 'numbers', 'pack', 'pow', 'preset', 'presets', 'quantize', 'reciprocal',
+    'models', 'mul', 'number', 'numbers', 'p3109', 'pack', 'pow', 'preset', 'presets', 'quantize', 'reciprocal',
     'round_tensor', 'rsqrt', 's2fp8_encode', 'scaled', 'scalings', 'sigmoid', 'sin', 'sqrt', 'sub', 'tanh', 'train',
     'unpack',
 ]

@@ -105,6 +105,8 @@ MAIN = {
     'sum_merge': 'pointer pointer -> none', 'sum_round': 'pointer format mode u32 pointer -> u32',
     'sum_round64': 'pointer -> double', 'sum_write': 'pointer size pointer -> size',
     'sum_read': 'pointer pointer size -> status',
+    'p3109_at': 'int -> p3109_operation', 'p3109_find': 'text -> int',
+    'p3109_compute_n': 'int size pointer format p3109_projection pointer pointer -> status',
 }
 for _name in ('encode_n', 'encode64_n', 'quantize_n', 'quantize64_n'):
     MAIN['conversion_' + _name] = _MADE + ' pointer pointer pointer -> status'

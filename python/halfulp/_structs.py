@@ -71,7 +71,7 @@ class hu_block(_Record):
     _fields_ = [(name, c.c_uint8) for name in
                 ('rule', 'cut', 'order', 'join', 'over', 'daz', 'ftz', 'products', 'input', 'lanes')
                 ] + [(name, c.c_uint16) for name in ('length', 'kept', 'kept2', 'group', 'far', 'big', 'every')
-                     ] + [('emin', c.c_int16), ('zero', c.c_uint8), ('reserved', c.c_uint8), ('as', hu_format), ('scale', hu_format)]
+                     ] + [('emin', c.c_int16), ('zero', c.c_uint8), ('last', c.c_uint8), ('as', hu_format), ('scale', hu_format)]
 
 
 class hu_element(_Record):
@@ -109,6 +109,19 @@ class hu_operand(_Record):
 
 class hu_result(_Record):
     _fields_ = [('data', c.c_void_p), ('ld', c.c_size_t), ('format', hu_format), ('storage', c.c_uint8)]
+
+
+# ---- p3109.h ----
+class hu_p3109_operation(_Record):
+    _fields_ = [('name', c.c_char_p), ('group', c.c_char_p), ('operands', c.c_uint8), ('gives', c.c_uint8), ('block', c.c_uint8)]
+
+
+class hu_p3109_projection(_Record):
+    _fields_ = [('mode', hu_mode), ('rules', c.c_uint8)]
+
+
+class hu_p3109_array(_Record):
+    _fields_ = [('x', c.c_void_p), ('stride', c.c_ssize_t), ('format', hu_format)]
 
 
 # ---- scaled.h, scaled_gemm.h ----

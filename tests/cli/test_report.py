@@ -30,6 +30,15 @@ class Report(Base):
             self.assertIn(t["name"], parser.cells)
         self.assertIn("%.4g" % r["tensors"][0]["errors"]["rms"], parser.cells)
         self.assertIn("%.2f" % r["tensors"][0]["errors"]["sqnr_db"], parser.cells)
+        # The last row, of all tensors together, has the largest amax of all.
+        largest = "%.4g" % max(t["amax"] for t in r["tensors"] if t["rounded"])
+        last = page[page.rindex("<tfoot") :] if "<tfoot" in page else ""
+        self.assertIn(">%s<" % largest, last)
+        # Every row of that table has a cell for every heading.
+        table = page[page.index('<table class="sort"') : page.index("</tfoot>")]
+        rows = [len(re.findall("<t[hd][ >]", row)) for row in table.split("<tr>")[1:]]
+        self.assertEqual(set(rows), {rows[0]})
+        self.assertGreater(len(rows), 6)
         # Drawings: well-formed, with titles; two large ones and one a tensor.
         drawings = re.findall(r"<svg.*?</svg>", page, re.S)
         self.assertEqual(len(drawings), 2 + 6)

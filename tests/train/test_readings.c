@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* What an experiment reads off its rows: the least accuracy of some, where a NaN is the least of all. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "train/experiment/experiment.h"
+
+/* The least of rows `first` to `end` - 1 of these. */
+static double least(const double *accuracy, size_t n, size_t first, size_t end) {
+  hu_experiment_row rows[8];
+  hu_lab lab;
+  memset(rows, 0, sizeof rows);
+  memset(&lab, 0, sizeof lab);
+  for (size_t i = 0; i < n; i++) rows[i].accuracy = accuracy[i];
+  lab.report.row = rows;
+  lab.report.rows = n;
+  return hu_lab_least_accuracy(&lab, first, end);
+}
+
+static void least_accuracy(void **state) {
+  (void)state;
+  const double down[] = {0.9, 0.8, 0.7, 0.6}, up[] = {0.1, 0.9, 0.5}, lost[] = {0.9, NAN, 0.5};
+  assert_true(least(down, 4, 0, 4) == 0.6);
+  assert_true(least(down, 4, 0, 3) == 0.7);
+  assert_true(least(up, 3, 1, 3) == 0.5);
+  assert_true(least(up, 3, 0, 3) == 0.1);
+  assert_true(isnan(least(lost, 3, 0, 3)));
+  assert_true(least(lost, 3, 2, 3) == 0.5);
+  assert_true(least(down, 4, 2, 2) == 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(least_accuracy)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
