@@ -14,7 +14,8 @@ PACKAGE = pages.ROOT / 'python' / 'halfulp'
 INDEX = 'page_python_names.html'
 # Modules with names of their own; what `import halfulp` gives stands on the page of halfulp.
 MODULES = [('halfulp', 'the package itself'), ('halfulp.codes', 'operations on codes'), ('halfulp.scaled', 'scaled tensors'),
-           ('halfulp.number', 'other number systems'), ('halfulp.train', 'training'), ('halfulp.torch', 'PyTorch'),
+           ('halfulp.number', 'other number systems'), ('halfulp.p3109', 'operations of IEEE P3109'),
+           ('halfulp.train', 'training'), ('halfulp.torch', 'PyTorch'),
            ('halfulp.torch.distributed', 'processes of PyTorch')]
 
 

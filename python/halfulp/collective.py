@@ -11,7 +11,7 @@ import numpy as np
 from . import _abi as abi
 from . import _structs as s
 from ._elementwise import finished, how
-from ._value import Value
+from ._structs import Value
 from ._views import View, fresh, target, view
 from .format import CODE_DTYPES, Format, FormatLike
 from .mode import ModeLike, StreamLike, mode_of, stream_of

@@ -11,7 +11,7 @@ import numpy as np
 from . import _abi as abi
 from . import _names as names
 from . import _structs as s
-from ._value import Value
+from ._structs import Value
 
 # What NumPy calls its types, where halfulp's catalogue has another name for the same codes.
 _DTYPE_NAMES = {'float16': 'binary16', 'float32': 'binary32'}

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _abi as abi
 from . import _structs as s
-from ._value import Value
+from ._structs import Value
 
 
 class Mode(Value):

@@ -8,7 +8,7 @@ from typing import List, NamedTuple, Optional, Tuple, Union
 from . import _abi as abi
 from . import _names as names
 from . import _structs as s
-from ._value import Value
+from ._structs import Value
 from .format import Format
 
 
