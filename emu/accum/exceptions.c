@@ -22,14 +22,7 @@ static int takes_steps(const hu_accum *x) {
 
 static uint32_t code_at(const hu_vector *v, uint64_t k) {
   size_t size = hu_element_size(v->element);
-  const uint8_t *at = (const uint8_t *)v->data + (ptrdiff_t)((size_t)v->stride * k * size);
-  uint32_t four;
-  uint16_t two;
-  if (size == 1) return *at;
-  memcpy(&two, at, sizeof two);
-  if (size == 2) return two;
-  memcpy(&four, at, sizeof four);
-  return four;
+  return hu_load_code((const uint8_t *)v->data + (ptrdiff_t)((size_t)v->stride * k * size), size);
 }
 
 static int is_signalling(const hu_vector *v, uint64_t k) {

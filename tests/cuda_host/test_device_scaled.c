@@ -248,6 +248,18 @@ static void shapes(void **state) {
   print_message("%zu shapes\n", sizeof of / sizeof *of);
 }
 
+/* Elements so small that max / amax is 0 in binary32: the encode scale is the smallest number then. */
+static void smallest_encode_scale(void **state) {
+  (void)state;
+  t_random r = {t_seed("device_scaled_smallest", 56)};
+  static float x[4 * 96];
+  for (size_t i = 0; i < 4 * 96; i++)
+    x[i] = t_float((uint32_t)t_between(&r, 200, 254) << 23 | (t_next32(&r) & 0x807FFFFF));
+  for (size_t i = 0; i < 4 * 96; i += 32) x[i] = 0x1.fffffep127f;
+  run(&r, parsed("scaled(fp(5,2,45):finite;scale=binary32;block=1x32;rule=ratio;steps=encode)"), t_mode(HU_RNE), 4, 96,
+      x, 0);
+}
+
 /* An amax that no call of the CPU takes. */
 static void odd_amax(void **state) {
   (void)state;
@@ -483,11 +495,17 @@ static void empty(void **state) {
 int main(int argc, char **argv) {
   char *folder = argc > 1 ? argv[1] : (char *)".";
   if (argc > 2) cases = strtol(argv[2], NULL, 10);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(drawn),    cmocka_unit_test(presets),
-                                     cmocka_unit_test(shapes),   cmocka_unit_test(odd_amax),
-                                     cmocka_unit_test(layouts),  cmocka_unit_test_prestate(golden_files, folder),
-                                     cmocka_unit_test(long_row), cmocka_unit_test(refusals),
-                                     cmocka_unit_test(sizes),    cmocka_unit_test(empty)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(drawn),
+                                     cmocka_unit_test(presets),
+                                     cmocka_unit_test(shapes),
+                                     cmocka_unit_test(smallest_encode_scale),
+                                     cmocka_unit_test(odd_amax),
+                                     cmocka_unit_test(layouts),
+                                     cmocka_unit_test_prestate(golden_files, folder),
+                                     cmocka_unit_test(long_row),
+                                     cmocka_unit_test(refusals),
+                                     cmocka_unit_test(sizes),
+                                     cmocka_unit_test(empty)};
   int skip = twin_skip("device scaled tensors");
   return skip ? skip : cmocka_run_group_tests(tests, NULL, NULL);
 }
