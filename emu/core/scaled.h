@@ -160,7 +160,8 @@ HU_FN void hu_shared_finish(const hu_scaler *s, hu_shared *b) {
   b->under = scale.kind == HU_KIND_NAN ? HU_UNDER_NAN : b->back.kind == HU_KIND_ZERO ? HU_UNDER_ZERO : HU_UNDER_SCALE;
   if (b->multiply && b->under == HU_UNDER_SCALE && b->back.kind == HU_KIND_FINITE) { /* read scales may be infinite */
     int32_t apart = s->steps == HU_STEPS_RECIPROCAL && s->two;
-    b->by = hu_step32(apart ? hu_quotient(0, s->tensor_code, scale) : hu_quotient(0, hu_power_of_two(0), b->back));
+    hu_num one = apart ? s->tensor_code : hu_power_of_two(0), by = apart ? scale : b->back;
+    b->by = hu_step32(hu_quotient(0, one, by));
   }
 }
 

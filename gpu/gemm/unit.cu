@@ -66,7 +66,7 @@ HU_DEVICE hu_num hu_align_block(const hu_accum_plan *p, const hu_lines *in, cons
   if (tc.kind > HU_KIND_FINITE || e > 100 || e < -90) return hu_block_align(p, in, b, c, d);
   int32_t q = e - o->kept;
   float scale = __uint_as_float((uint32_t)(127 - q) << 23);
-  int64_t s = tc.kind == HU_KIND_FINITE ? hu_cut(o->cut, tc.sign, tc.sig, q - tc.exp) : 0;
+  int64_t s = tc.kind == HU_KIND_FINITE ? hu_cut(HU_BLOCK_CUT_TRUNC, tc.sign, tc.sig, q - tc.exp) : 0;
   for (uint32_t i = 0; i < b->count; i++) {
     uint64_t k = hu_pick(b, i);
     if (k < b->past) s += __float2int_rz(__fmul_rn(__fmul_rn(t.a[k - t.first], t.b[k - t.first]), scale));

@@ -38,7 +38,7 @@ CEILINGS = {
     'gemm seq(binary16)': 2.8,
     'gemm seq(fp(6,9,0))': 21.1,
     'gemm seq2(binary32)': 4.8,
-    'gemm nv.hopper.f16.f32': 47.8,
+    'gemm nv.hopper.f16.f32': 48.3,
     'gemm amd.cdna3.f16': 54.4}
 
 
